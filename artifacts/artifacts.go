@@ -1,0 +1,83 @@
+// Package artifacts is behaviour as data: workflows, routing policies, tools
+// and adapters as versioned JSON documents, checked when they are written and
+// pinned by the runs that use them.
+//
+// It may import schemas, fault, id, identity, run, tool, graph, expr and
+// routing. It knows no database: Store is its port.
+package artifacts
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"liminal/internal/identity"
+)
+
+// The kinds of artifact (ART-01). Others are accepted once a schema for them
+// is registered (ART-12).
+const (
+	KindWorkflow = "workflow.chat"
+	KindPolicy   = "policy.routing"
+	KindTool     = "tool.spec"
+	KindAdapter  = "adapter.lora"
+	KindSummary  = "memory.summary"
+	KindContext  = "context.knowledge"
+)
+
+// Artifact is a document at its current version.
+type Artifact struct {
+	ID          string
+	OwnerID     string // empty: global
+	Type        string // the kind
+	Name        string // unique per owner and type
+	Description string
+	Visibility  string // private, shared, global (ISO-06)
+	Version     int    // from 1
+	Schema      json.RawMessage
+	FSPath      string
+	CreatedBy   string // of the current version: system, user, llm
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+	Meta        map[string]any
+}
+
+// Version is one immutable version (ART-06).
+type Version struct {
+	ArtifactID string
+	Version    int
+	Schema     json.RawMessage
+	CreatedBy  string
+	ChangeNote string
+	CreatedAt  time.Time
+}
+
+// Filter narrows ListArtifacts; zero values do not narrow.
+type Filter struct {
+	Type       string
+	Visibility string
+	Cursor     string
+	Limit      int // 1 to 100, 20 by default
+}
+
+// Seed is a default document that ships with the program.
+type Seed struct {
+	Type, Name, Description string
+	Schema                  json.RawMessage
+}
+
+// Store keeps artifacts and their versions.
+type Store interface {
+	CreateArtifact(ctx context.Context, v identity.Viewer, a Artifact, note string) (Artifact, error)
+	Artifact(ctx context.Context, v identity.Viewer, id string) (Artifact, error)
+	// ArtifactNamed finds by type and name: the viewer's own before a global one.
+	ArtifactNamed(ctx context.Context, v identity.Viewer, kind, name string) (Artifact, error)
+	ListArtifacts(ctx context.Context, v identity.Viewer, f Filter) ([]Artifact, string, error)
+	// AppendVersion writes version base+1. A base that is no longer the current
+	// version is a Conflict and changes nothing (ART-09).
+	AppendVersion(ctx context.Context, v identity.Viewer, id string, base int, schema json.RawMessage, by, note string) (Artifact, error)
+	Versions(ctx context.Context, v identity.Viewer, id string) ([]Version, error)
+	// Seed writes defaults that are missing, and new versions of those whose
+	// current version was written by "system"; never over a person's (ART-10).
+	Seed(ctx context.Context, v identity.Viewer, seeds []Seed) error
+}

@@ -1,0 +1,138 @@
+// Package chat is conversations, messages and turns.
+//
+// It holds their types, the ports that store them, and the shape of a
+// message's structured content (CHAT-07, CHAT-08). It may import fault, id,
+// identity, run and model.
+package chat
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"liminal/internal/identity"
+	"liminal/internal/run"
+)
+
+// Conversation is a thread of turns; its id is the thread id of every
+// endpoint (CHAT-14).
+type Conversation struct {
+	ID              string
+	UserID          string
+	Title           string // first message, at most 50 characters, until renamed (CHAT-13)
+	Status          string // "open" or "archived"
+	ActiveContextID string
+	ActiveRun       *run.Run // running or waiting; nil when idle
+	CreatedAt       time.Time
+	UpdatedAt       time.Time
+	Meta            map[string]any // "docs": vars persisted between turns (GRAPH-28)
+}
+
+// Message is one entry of a conversation. Seq is dense and starts at 1.
+type Message struct {
+	ID             string
+	ConversationID string
+	RunID          string
+	Sender         string // user, assistant, system, tool
+	Role           string
+	Content        string // the text, linearised
+	Struct         *Content
+	Seq            int
+	TokensIn       int
+	TokensOut      int
+	CreatedAt      time.Time
+	Meta           map[string]any // suppressed, truncated, summary, type, adapters, trace, …
+}
+
+// NewTurn is a turn a person asks for.
+type NewTurn struct {
+	ConversationID string // empty: a new conversation
+	RequestID      string // identifies the turn (GRAPH-17)
+	Message        string
+	ContextIDs     []string // nil: the conversation's, else all of the viewer's own
+	NoContext      bool     // an explicit empty list: use none
+	ArtifactIDs    []string
+	WorkflowID     string // artifact id or name; empty: chosen by what is bound
+	Multitask      string // reject (default), enqueue, interrupt (C-25)
+	Locale         string
+}
+
+// TurnInput is what Accept stores in the run's Input and Open reads.
+type TurnInput struct {
+	MessageID   string   `json:"message_id"`
+	UptoSeq     int      `json:"upto_seq"` // seq of the user's message
+	ContextIDs  []string `json:"context_ids,omitempty"`
+	NoContext   bool     `json:"no_context,omitempty"`
+	ArtifactIDs []string `json:"artifact_ids,omitempty"`
+	WorkflowID  string   `json:"workflow_id,omitempty"`
+	Locale      string   `json:"locale,omitempty"`
+}
+
+// Accepted says what became of a NewTurn.
+type Accepted struct {
+	Run            run.Run // Running: start it now; Queued: an earlier turn starts it when it closes
+	ConversationID string
+	MessageID      string          // the user's message
+	Duplicate      bool            // this request was accepted before; nothing was written
+	Blocking       *run.Run        // the turn in the way, when Queued
+	Open           []run.Interrupt // the blocking turn's pending questions
+}
+
+// Close is everything a turn leaves behind, written in one transaction.
+type Close struct {
+	RunID   string
+	End     run.End
+	Message *Message  // the assistant's; nil when there is nothing to keep
+	Notices []Message // questions and answers of the turn, in order (INT-29)
+	Persist map[string]any
+}
+
+// Closed says what Close did.
+type Closed struct {
+	MessageID string
+	Seq       int
+	Next      *run.Run // the conversation's next queued turn, now Running: start it
+}
+
+// Conversations keeps threads.
+type Conversations interface {
+	Conversation(ctx context.Context, v identity.Viewer, id string) (Conversation, error)
+	// ListConversations lists by updated_at, newest first (CHAT-10).
+	ListConversations(ctx context.Context, v identity.Viewer, cursor string, limit int) ([]Conversation, string, error)
+	UpdateConversation(ctx context.Context, v identity.Viewer, id string, c ConversationChange) (Conversation, error)
+	DeleteConversation(ctx context.Context, v identity.Viewer, id string) error
+}
+
+// ConversationChange names what to change; nil leaves a field as it is.
+type ConversationChange struct {
+	Title           *string
+	Status          *string
+	ActiveContextID *string
+}
+
+// Messages reads what was said.
+type Messages interface {
+	// ListMessages pages through a conversation, oldest first; suppressed
+	// messages are left out (INT-10).
+	ListMessages(ctx context.Context, v identity.Viewer, conversationID, cursor string, limit int) ([]Message, string, error)
+	// History returns the last limit messages with Seq below upto, oldest first.
+	History(ctx context.Context, v identity.Viewer, conversationID string, upto, limit int) ([]Message, error)
+	Message(ctx context.Context, v identity.Viewer, id string) (Message, error)
+}
+
+// Turns writes the two ends of a turn, one transaction each.
+type Turns interface {
+	// Accept stores the user's message and the turn's run, and creates the
+	// conversation if need be. A conversation's turns run one at a time
+	// (CHAT-18): while one is active, "reject" is a Conflict, the others queue.
+	// The same RequestID of the same viewer again is a Duplicate.
+	Accept(ctx context.Context, v identity.Viewer, t NewTurn) (Accepted, error)
+	// CloseTurn writes the end of a turn; doing it again returns the same Closed.
+	CloseTurn(ctx context.Context, v identity.Viewer, c Close) (Closed, error)
+}
+
+// Content is a message's structured form (CHAT-07).
+type Content struct {
+	Segments []Segment       `json:"segments"`
+	Summary  json.RawMessage `json:"summary,omitempty"`
+}

@@ -1,0 +1,28 @@
+// Package id makes the identifiers of everything Liminal stores.
+//
+// It imports the standard library and google/uuid only.
+package id
+
+import (
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+// space is the UUIDv5 namespace of derived identifiers.
+var space = uuid.MustParse("6f2b1c0e-3f6e-5d4b-9a43-1c6d0f9e7a55")
+
+// New returns a UUIDv7 in its text form: unique, and ordered by time.
+func New() string { return uuid.Must(uuid.NewV7()).String() }
+
+// Derive returns the same UUID for the same parts, always. A step that may
+// run twice derives the id of what it writes, and so writes it once (CHAT-28).
+func Derive(parts ...string) string {
+	return uuid.NewSHA1(space, []byte(strings.Join(parts, "\x00"))).String()
+}
+
+// Valid reports whether s is a UUID in its canonical text form.
+func Valid(s string) bool {
+	u, err := uuid.Parse(s)
+	return err == nil && len(s) == 36 && strings.EqualFold(u.String(), s)
+}

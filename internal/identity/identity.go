@@ -1,0 +1,98 @@
+// Package identity says who is asking: users, their sessions, and the Viewer
+// that every store method takes.
+//
+// It may import fault, id and config-free standard packages; it knows no
+// database and no HTTP.
+package identity
+
+import (
+	"context"
+	"time"
+)
+
+// Role is what a user may do beyond their own things (ISO-07).
+type Role string
+
+// The roles, weakest first. System is never a person's.
+const (
+	RoleUser   Role = "user"
+	RolePower  Role = "power"
+	RoleAdmin  Role = "admin"
+	RoleSystem Role = "system"
+)
+
+// Viewer is the person (or the system) on whose behalf something happens. It
+// is the first argument after ctx of every store method that touches a user's
+// data: isolation is in the signature (ISO-01). It is made by the API from a
+// session, never from a request body (API-09, INT-30).
+type Viewer struct {
+	UserID    string `json:"user_id"`
+	Role      Role   `json:"role"`
+	Plan      string `json:"plan"`
+	SessionID string `json:"session_id,omitempty"`
+	Locale    string `json:"locale,omitempty"`
+}
+
+// System is the viewer of sweeps, seeds and reconciliation.
+func System() Viewer { return Viewer{Role: RoleSystem} }
+
+// IsAdmin reports whether v may write global artifacts and approve patches.
+func (v Viewer) IsAdmin() bool { return v.Role == RoleAdmin || v.Role == RoleSystem }
+
+// IsSystem reports whether v is the system itself.
+func (v Viewer) IsSystem() bool { return v.Role == RoleSystem }
+
+// User is an account.
+type User struct {
+	ID        string
+	Email     string // lower-cased
+	Handle    string
+	Role      Role
+	Plan      string // "free" by default
+	Active    bool   // false: cannot sign in nor use tokens (AUTH-21)
+	Locale    string
+	CreatedAt time.Time
+}
+
+// Viewer is the viewer a session of u acts as.
+func (u User) Viewer(sessionID string) Viewer {
+	return Viewer{UserID: u.ID, Role: u.Role, Plan: u.Plan, SessionID: sessionID, Locale: u.Locale}
+}
+
+// Credential is a stored password hash and how it was made.
+type Credential struct {
+	UserID    string
+	Hash      string // PHC string
+	Algorithm string // "argon2id"
+}
+
+// Session is one signed-in device: a family of rotating refresh tokens.
+type Session struct {
+	ID          string
+	UserID      string
+	RefreshHash string // sha256 of the current refresh token, hex
+	UserAgent   string
+	Address     string
+	CreatedAt   time.Time
+	ExpiresAt   time.Time
+	RevokedAt   time.Time // zero while it lives
+}
+
+// Store keeps accounts and sessions. Its methods run before there is a
+// viewer, so they take none; only this package calls them.
+type Store interface {
+	// CreateUser stores u with its credential. The first account of an empty
+	// store becomes an administrator, atomically. A known email is a Conflict.
+	CreateUser(ctx context.Context, u User, c Credential) (User, error)
+	// UserByEmail finds an account for signing in; NotFound if there is none.
+	UserByEmail(ctx context.Context, email string) (User, Credential, error)
+	// OpenSession stores a new session.
+	OpenSession(ctx context.Context, s Session) error
+	// Session returns a session with its user, revoked or not; NotFound if unknown.
+	Session(ctx context.Context, id string) (Session, User, error)
+	// RotateSession swaps the refresh hash. When oldHash is not the current one
+	// the session is revoked (a rotated token was used again) and Unauthorized returned.
+	RotateSession(ctx context.Context, id, oldHash, newHash string, expires time.Time) error
+	// RevokeSession ends a session; ending it twice is no error.
+	RevokeSession(ctx context.Context, id string) error
+}

@@ -1,0 +1,148 @@
+// Package knowledge is contexts, documents and their chunks: reading files,
+// cutting them, and finding the passages that answer a question.
+//
+// It may import fault, id, identity, embed, model and parsing libraries. It
+// knows no database: Index, Contexts and Documents are its ports.
+package knowledge
+
+import (
+	"context"
+	"time"
+
+	"liminal/internal/identity"
+)
+
+// Context is a named set of documents.
+type Context struct {
+	ID          string
+	UserID      string // owner; empty for a global context
+	Name        string
+	Description string
+	Visibility  string         // private, global
+	Meta        map[string]any // embedding_model, pii_scrub
+	Documents   int
+	Chunks      int
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+}
+
+// DocumentStatus is where a document stands on its way in.
+type DocumentStatus string
+
+// The states of a document.
+const (
+	Waiting DocumentStatus = "waiting"
+	Reading DocumentStatus = "reading"
+	Ready   DocumentStatus = "ready"
+	Failed  DocumentStatus = "failed"
+	Skipped DocumentStatus = "skipped" // unchanged, or of no declared type (RAG-05)
+)
+
+// Document is one file in one context; (ContextID, Path) is unique.
+type Document struct {
+	ID        string
+	ContextID string
+	UserID    string
+	Path      string // relative to the user's root: "files/report.pdf"
+	Title     string
+	MIME      string
+	Size      int64  // bytes of the file
+	SHA256    string // of the file, hex (RAG-04)
+	Status    DocumentStatus
+	Error     string // a sentence a person understands
+	Pages     int    // 0 when the format has none
+	Length    int    // bytes of the stored text
+	Chunks    int
+	ChunkSize int // tokens; 0: the default
+	RunID     string
+	Version   string // encoder version of its chunks
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// Chunk is a piece of a document's stored text: Content == text[Start:End],
+// in bytes of UTF-8.
+type Chunk struct {
+	ID         string // derived from document, index and encoder version
+	DocumentID string
+	ContextID  string
+	Index      int
+	Content    string
+	Heading    string // path of headings above it, joined by " › "
+	Page       int
+	Start, End int
+	Vector     []float32
+}
+
+// Query asks the index. Access is decided before: ContextIDs are ones the
+// viewer may see, and the index never looks outside them (RAG-18).
+type Query struct {
+	ContextIDs  []string
+	DocumentIDs []string // not empty: only these
+	Text        string   // plain words; the index stems and quotes them itself
+	Vector      []float32
+	Limit       int // of each list, text and vector
+}
+
+// Hit is a chunk that was found. Ranks are 1-based; 0 means not in that list.
+type Hit struct {
+	Chunk      Chunk
+	TextRank   int
+	TextScore  float64 // BM25, larger is better
+	VectorRank int
+	Cosine     float64 // -1 to 1
+}
+
+// Contexts keeps contexts.
+type Contexts interface {
+	CreateContext(ctx context.Context, v identity.Viewer, c Context) (Context, error)
+	Context(ctx context.Context, v identity.Viewer, id string) (Context, error)
+	// ListContexts lists what v may see; owner is "", "me" or "global".
+	ListContexts(ctx context.Context, v identity.Viewer, owner, cursor string, limit int) ([]Context, string, error)
+	DeleteContext(ctx context.Context, v identity.Viewer, id string) error
+}
+
+// Documents keeps documents and their texts.
+type Documents interface {
+	// PutDocument creates the document of (ContextID, Path) or returns the one
+	// there is, with its file facts brought up to date.
+	PutDocument(ctx context.Context, v identity.Viewer, d Document) (Document, error)
+	Document(ctx context.Context, v identity.Viewer, id string) (Document, error)
+	ListDocuments(ctx context.Context, v identity.Viewer, contextID, cursor string, limit int) ([]Document, string, error)
+	// DeleteDocument removes the document, its text and its chunks (RAG-20).
+	DeleteDocument(ctx context.Context, v identity.Viewer, id string) error
+	// SetDocument stores progress: status, error, pages, length, chunks, run.
+	SetDocument(ctx context.Context, v identity.Viewer, d Document) error
+	PutText(ctx context.Context, v identity.Viewer, id string, t Extract) error
+	Text(ctx context.Context, v identity.Viewer, id string) (Extract, error)
+}
+
+// Extract is what a parser made of a file.
+type Extract struct {
+	Text   string
+	Blocks []Block
+	Pages  int
+	Title  string // from the document itself; may be empty
+}
+
+// Block is a run of text under one heading and on one page:
+// Text[Start:End], in bytes.
+type Block struct {
+	Start   int    `json:"s"`
+	End     int    `json:"e"`
+	Heading string `json:"h,omitempty"`
+	Page    int    `json:"p,omitempty"`
+	Kind    string `json:"k,omitempty"` // "heading", "code", "table", "" for prose
+}
+
+// Index finds chunks. Upsert is idempotent by chunk id (RAG-19).
+type Index interface {
+	Upsert(ctx context.Context, v identity.Viewer, chunks []Chunk) error
+	// Prune removes a document's chunks whose index is count or above, or whose
+	// id is of another encoder version.
+	Prune(ctx context.Context, v identity.Viewer, documentID string, keep []string) error
+	Search(ctx context.Context, v identity.Viewer, q Query) ([]Hit, error)
+	// Chunks lists a context's chunks, newest first (API-15).
+	Chunks(ctx context.Context, v identity.Viewer, contextID string, limit int) ([]Chunk, error)
+	Chunk(ctx context.Context, v identity.Viewer, id string) (Chunk, error)
+}

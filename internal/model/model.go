@@ -1,0 +1,163 @@
+// Package model is what a language model is: a request, a stream of events,
+// and the few words both sides agree on.
+//
+// The port fits the streaming APIs of Anthropic and of OpenAI-compatible
+// servers, and the keyless default, without knowing any of them. Providers
+// live in sub-packages and a wire row; this package may import the standard
+// library and fault only.
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+)
+
+// Role is whose words a message holds.
+type Role string
+
+// The roles of a message. System text travels in Request.System.
+const (
+	User      Role = "user"
+	Assistant Role = "assistant"
+)
+
+// BlockType is what a content block holds.
+type BlockType string
+
+// The blocks a message is made of.
+const (
+	Text       BlockType = "text"
+	Thinking   BlockType = "thinking"    // replayed verbatim, with Signature
+	ToolUse    BlockType = "tool_use"    // ID, Name, Input
+	ToolResult BlockType = "tool_result" // ID, Content (text or JSON), IsError
+	Passage    BlockType = "passage"     // a retrieved passage the answer may cite
+)
+
+// Block is one piece of a message. Which fields are set follows from Type.
+type Block struct {
+	Type      BlockType       `json:"type"`
+	Text      string          `json:"text,omitempty"`
+	Signature string          `json:"signature,omitempty"` // of a thinking block
+	ID        string          `json:"id,omitempty"`        // of a tool use and its result
+	Name      string          `json:"name,omitempty"`
+	Input     json.RawMessage `json:"input,omitempty"`
+	IsError   bool            `json:"is_error,omitempty"`
+	Source    *Source         `json:"source,omitempty"` // of a passage
+}
+
+// Source says where a passage stands. Start and End are byte offsets into the
+// document's stored UTF-8 text; the passage is exactly text[Start:End].
+type Source struct {
+	DocumentID string  `json:"document_id"`
+	ContextID  string  `json:"context_id"`
+	ChunkID    string  `json:"chunk_id"`
+	Title      string  `json:"title"`
+	Path       string  `json:"path"`
+	Heading    string  `json:"heading,omitempty"` // "Chapter › Section"
+	Page       int     `json:"page,omitempty"`    // 1-based; 0 when the format has none
+	Start      int     `json:"start"`
+	End        int     `json:"end"`
+	Score      float64 `json:"score"` // 0 to 1
+}
+
+// Message is one turn of the dialogue.
+type Message struct {
+	Role    Role    `json:"role"`
+	Content []Block `json:"content"`
+}
+
+// Tool is a tool as a model sees it.
+type Tool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	InputSchema json.RawMessage `json:"input_schema"`
+	ReadOnly    bool            `json:"read_only,omitempty"`
+}
+
+// Adapter is a LoRA adapter with its gate, carried to the provider.
+type Adapter struct {
+	ID           string  `json:"id"`
+	RemoteID     string  `json:"remote_id,omitempty"`
+	Weight       float64 `json:"weight"` // 0 to 1
+	Instructions string  `json:"instructions,omitempty"`
+}
+
+// Request is everything a model is told.
+type Request struct {
+	Model       string          // empty: the provider's default
+	Task        string          // "chat", "intent", "answer", "agent": lets a provider without a model choose its way
+	System      string          //
+	Messages    []Message       // oldest first; the last is the user's or tool results
+	Tools       []Tool          //
+	Schema      json.RawMessage // not nil: the answer must be JSON valid under it
+	MaxTokens   int             // 0: the provider's default
+	Temperature *float64        //
+	TopP        *float64        //
+	Adapters    []Adapter       //
+	Locale      string          // "en", "de": the language of the provider's own sentences
+}
+
+// EventType is what an event of the answer carries.
+type EventType string
+
+// The events of an answer, in the order a provider may send them; Stop is
+// always last, Usage at most once before it.
+const (
+	TextDelta     EventType = "text"
+	ThinkingDelta EventType = "thinking"
+	ToolCall      EventType = "tool_use" // complete: ID, Name, Input
+	Citation      EventType = "citation" // the text just sent stands in Source
+	UsageReport   EventType = "usage"
+	Stop          EventType = "stop"
+)
+
+// StopReason is why an answer ended.
+type StopReason string
+
+// The reasons an answer ends.
+const (
+	EndTurn   StopReason = "end_turn"
+	ToolCalls StopReason = "tool_use"
+	MaxTokens StopReason = "max_tokens"
+	Refusal   StopReason = "refusal"
+)
+
+// Usage counts tokens in the four classes providers bill.
+type Usage struct {
+	Input      int `json:"input_tokens"`
+	Output     int `json:"output_tokens"`
+	CacheRead  int `json:"cache_read_tokens,omitempty"`
+	CacheWrite int `json:"cache_write_tokens,omitempty"`
+}
+
+// Add returns the sum of two usages.
+func (u Usage) Add(o Usage) Usage {
+	return Usage{u.Input + o.Input, u.Output + o.Output, u.CacheRead + o.CacheRead, u.CacheWrite + o.CacheWrite}
+}
+
+// Event is one piece of an answer.
+type Event struct {
+	Type      EventType
+	Text      string
+	Signature string // of thinking, on its last delta
+	ID        string
+	Name      string
+	Input     json.RawMessage
+	Source    *Source
+	Quote     string // of a citation: the exact cited text
+	Usage     Usage
+	Reason    StopReason
+}
+
+// Model answers requests. Stream yields events as they come; an error ends
+// it. Cancelling ctx ends it within 50 ms with ctx's error. Providers never
+// retry by themselves: Temporal does.
+type Model interface {
+	// Name is the model's own name, for traces and the client.
+	Name() string
+	// Generative reports whether answers are generated; false for the keyless
+	// default, which only quotes.
+	Generative() bool
+	Stream(ctx context.Context, req Request) iter.Seq2[Event, error]
+}

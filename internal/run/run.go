@@ -1,0 +1,166 @@
+// Package run is one execution of a graph: its row, its state, and the
+// questions it asks people.
+//
+// It may import fault, id and identity. It knows no Temporal: a run's
+// workflow id is only a string here.
+package run
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"liminal/internal/identity"
+)
+
+// Kind is what a run is for; it names the Temporal workflow type too.
+type Kind string
+
+// The kinds of run.
+const (
+	KindChat   Kind = "chat"
+	KindIngest Kind = "ingest"
+	KindTool   Kind = "tool"
+	KindGraph  Kind = "graph" // a workflow artifact run by itself
+)
+
+// Status is where a run stands.
+type Status string
+
+// The states of a run. Queued runs wait for an earlier turn of the same
+// conversation; waiting runs wait for a person and count against no cap (C-23).
+const (
+	Queued    Status = "queued"
+	Running   Status = "running"
+	Waiting   Status = "waiting"
+	Done      Status = "done"
+	Failed    Status = "failed"
+	Cancelled Status = "cancelled"
+)
+
+// Ended reports whether nothing more will happen.
+func (s Status) Ended() bool { return s == Done || s == Failed || s == Cancelled }
+
+// Pin is an artifact at the version a run opened with (PLAT-08).
+type Pin struct {
+	ArtifactID string `json:"artifact_id"`
+	Name       string `json:"name"`
+	Version    int    `json:"version"`
+}
+
+// Run is the row of one execution.
+type Run struct {
+	ID             string
+	WorkflowID     string // chat:{conversation}:{request}, ingest:{document}, …
+	Kind           Kind
+	UserID         string
+	ConversationID string // empty unless Kind is chat
+	RequestID      string
+	Status         Status
+	Input          json.RawMessage // what the run was asked, small; large values by reference
+	Pins           []Pin
+	Result         json.RawMessage
+	Error          json.RawMessage // {"code","message","node"}
+	Trace          json.RawMessage // the machine's trace plus routing (GRAPH-18)
+	CreatedAt      time.Time
+	StartedAt      time.Time
+	EndedAt        time.Time
+}
+
+// Option is one choice of a question.
+type Option struct {
+	ID    string `json:"id"`
+	Label string `json:"label"`
+}
+
+// InterruptStatus is where a question stands.
+type InterruptStatus string
+
+// The states of a question. One answer wins; later ones are refused (INT-31).
+const (
+	Pending  InterruptStatus = "pending"
+	Answered InterruptStatus = "answered"
+	Skipped  InterruptStatus = "cancelled"
+	Expired  InterruptStatus = "expired"
+)
+
+// Interrupt is a question a run asks a person (INT-01, INT-15).
+type Interrupt struct {
+	ID             string // derived from run and effect
+	RunID          string
+	WorkflowID     string // where the answer is signalled; a child's own id
+	EffectID       string
+	UserID         string
+	ConversationID string
+	Type           string // doc_choice, text_input, action_choice, retrieval_low, or another
+	Message        string
+	Options        []Option
+	AnswerSchema   json.RawMessage
+	Status         InterruptStatus
+	Answer         json.RawMessage // nil until answered; null when cancelled
+	Delivered      bool            // the workflow has the answer
+	CreatedAt      time.Time
+	AnsweredAt     time.Time
+	ExpiresAt      time.Time // zero: it waits without limit (INT-04)
+}
+
+// Runs reads runs and moves their state.
+type Runs interface {
+	Run(ctx context.Context, v identity.Viewer, id string) (Run, error)
+	RunByRequest(ctx context.Context, v identity.Viewer, requestID string) (Run, error)
+	// CreateRun stores a run that is not a chat turn. The same WorkflowID while
+	// an earlier run of it has not ended is a Conflict.
+	CreateRun(ctx context.Context, v identity.Viewer, r Run) error
+	// OpenRun records what a run pinned when it opened; doing it again changes nothing.
+	OpenRun(ctx context.Context, v identity.Viewer, id string, pins []Pin) error
+	// EndRun closes a run that is not a chat turn; ending it twice changes nothing.
+	EndRun(ctx context.Context, v identity.Viewer, id string, e End) error
+	// Unfinished lists runs of every user that are running or waiting and are
+	// older than age, oldest first, for the reconciler.
+	Unfinished(ctx context.Context, v identity.Viewer, age time.Duration) ([]Run, error)
+	// ListRuns lists the viewer's runs, newest first.
+	ListRuns(ctx context.Context, v identity.Viewer, f Filter) ([]Run, string, error)
+}
+
+// Filter narrows ListRuns; zero values do not narrow.
+type Filter struct {
+	Kind   Kind
+	Status Status
+	Cursor string
+	Limit  int // 1 to 100, 20 by default
+}
+
+// End is how a run ended.
+type End struct {
+	Status Status
+	Result json.RawMessage
+	Error  json.RawMessage
+	Trace  json.RawMessage
+}
+
+// Interrupts keeps the questions.
+type Interrupts interface {
+	// Ask stores pending questions of one run and marks the run waiting when
+	// waiting is true; asking the same id again changes nothing.
+	Ask(ctx context.Context, v identity.Viewer, waiting bool, asked ...Interrupt) error
+	// Answer claims a question: pending → s with the answer. Exactly one caller
+	// wins. A question already settled is a Conflict (409); an unknown one, or
+	// another person's, is NotFound.
+	Answer(ctx context.Context, v identity.Viewer, id string, s InterruptStatus, answer json.RawMessage) (Interrupt, error)
+	// Interrupt returns one question.
+	Interrupt(ctx context.Context, v identity.Viewer, id string) (Interrupt, error)
+	// PendingInterrupts lists what waits for the viewer, oldest first; only of
+	// one conversation when conversationID is not empty.
+	PendingInterrupts(ctx context.Context, v identity.Viewer, conversationID string) ([]Interrupt, error)
+	// Deliver marks answers the workflow has received and the run as running.
+	Deliver(ctx context.Context, v identity.Viewer, runID string, ids ...string) error
+	// Undelivered lists answers of every user whose signal may have been lost.
+	Undelivered(ctx context.Context, v identity.Viewer, age time.Duration) ([]Interrupt, error)
+}
+
+// Blobs keeps values too large for a workflow payload (PLAT-14). A reference
+// is "blob:<id>"; it lives as long as its run's row.
+type Blobs interface {
+	PutBlob(ctx context.Context, v identity.Viewer, runID, key string, value []byte) (ref string, err error)
+	Blob(ctx context.Context, v identity.Viewer, ref string) ([]byte, error)
+}

@@ -1,0 +1,77 @@
+// Package tool is what a tool is: a named function with a spec that is data,
+// and the Box that calls it within the spec's bounds.
+//
+// It may import fault, id, identity, run, stream, model and the JSON Schema
+// library. Implementations live in tool/builtin; the graph never calls one
+// but through the Box (GRAPH-25).
+package tool
+
+import (
+	"context"
+	"encoding/json"
+
+	"liminal/internal/identity"
+	"liminal/internal/stream"
+)
+
+// Where a tool's calls run.
+const (
+	// Inline tools are pure and quick (well under a second): they run inside
+	// the workflow task as local activities.
+	Inline = "inline"
+	// Activity tools are slow, risky or talk to a model: ordinary activities
+	// with heartbeats on Queue.
+	Activity = "activity"
+)
+
+// The task queues of ordinary activities.
+const (
+	QueueModels = "models"
+	QueueTools  = "tools"
+	QueueIngest = "ingest"
+)
+
+// Spec is a tool.spec artifact (TOOL-01).
+type Spec struct {
+	Kind         string          `json:"kind"` // "tool.spec"
+	Name         string          `json:"name"`
+	Description  string          `json:"description"`
+	InputSchema  json.RawMessage `json:"input_schema"`
+	OutputSchema json.RawMessage `json:"output_schema"`
+	Runs         string          `json:"runs,omitempty"`         // Inline or Activity (default)
+	Queue        string          `json:"queue,omitempty"`        // QueueTools by default
+	TimeoutMS    int             `json:"timeout_ms,omitempty"`   // 15,000; chat cap 60,000 (TOOL-09)
+	Idempotent   *bool           `json:"idempotent,omitempty"`   // default true; false: one attempt (C-49)
+	ReadOnly     bool            `json:"read_only,omitempty"`    // changes nothing
+	Confirm      bool            `json:"confirm,omitempty"`      // an agent asks a person first
+	Privileged   bool            `json:"privileged,omitempty"`   // admin-owned artifacts only (TOOL-05)
+	Workflow     string          `json:"workflow,omitempty"`     // implemented by this workflow artifact
+	ContentType  string          `json:"content_type,omitempty"` // "html_untrusted" (TOOL-08)
+}
+
+// Call is one call of a tool, with who and what it is for. The user comes
+// from the run, never from the inputs (ISO-10).
+type Call struct {
+	Viewer         identity.Viewer
+	RunID          string // the stream and the blobs are this run's
+	ConversationID string
+	RequestID      string
+	Node           string
+	EffectID       string // the same for every attempt: derive ids from it
+	Attempt        int
+	UptoSeq        int      // chat history the call may read: below this
+	ContextIDs     []string // contexts the turn may retrieve from
+	Locale         string
+	Final          bool // the text of this call is the answer: stream it
+	Inputs         map[string]any
+	Resume         any // the person's answer, when the tool had asked
+	Emit           func(kind stream.Kind, data any)
+	Heartbeat      func(details any)
+}
+
+// Tool is an implementation. Run returns an object valid under the spec's
+// output schema, or {"interrupt": {…}} to ask a person (GRAPH-27).
+type Tool interface {
+	Name() string
+	Run(ctx context.Context, c *Call) (map[string]any, error)
+}
