@@ -7,7 +7,6 @@ package chat
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"liminal/internal/identity"
@@ -129,10 +128,4 @@ type Turns interface {
 	Accept(ctx context.Context, v identity.Viewer, t NewTurn) (Accepted, error)
 	// CloseTurn writes the end of a turn; doing it again returns the same Closed.
 	CloseTurn(ctx context.Context, v identity.Viewer, c Close) (Closed, error)
-}
-
-// Content is a message's structured form (CHAT-07).
-type Content struct {
-	Segments []Segment       `json:"segments"`
-	Summary  json.RawMessage `json:"summary,omitempty"`
 }

@@ -1,0 +1,266 @@
+package chat
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// SegmentType is what a segment of a message holds.
+type SegmentType string
+
+// The segment types of CHAT-07. The set is closed: others are dropped when a
+// message is stored (CHAT-08).
+const (
+	SegmentText       SegmentType = "text"
+	SegmentCode       SegmentType = "code"
+	SegmentCitation   SegmentType = "citation"
+	SegmentToolCall   SegmentType = "tool_call"
+	SegmentAttachment SegmentType = "attachment"
+	SegmentRedaction  SegmentType = "redaction"
+)
+
+// Segment is one piece of a message. Which fields are set follows from Type;
+// anything a caller wants to add goes under Meta.
+type Segment struct {
+	Type SegmentType `json:"type"`
+	Text string      `json:"text,omitempty"`
+
+	Start int      `json:"start,omitempty"` // text: byte offsets into the message's content
+	End   int      `json:"end,omitempty"`
+	Tags  []string `json:"tags,omitempty"`
+
+	Language string `json:"language,omitempty"` // code
+
+	SourceID string  `json:"source_id,omitempty"` // citation: the document
+	ChunkID  string  `json:"chunk_id,omitempty"`
+	Score    float64 `json:"score,omitempty"` // 0 to 1
+
+	Name       string          `json:"name,omitempty"` // tool_call
+	Arguments  json.RawMessage `json:"arguments,omitempty"`
+	Result     json.RawMessage `json:"result,omitempty"`
+	DurationMS int64           `json:"duration_ms,omitempty"`
+	Status     string          `json:"status,omitempty"`
+
+	Kind        string `json:"kind,omitempty"` // attachment
+	URI         string `json:"uri,omitempty"`
+	MIME        string `json:"mime,omitempty"`
+	Description string `json:"description,omitempty"`
+
+	Reason string `json:"reason,omitempty"` // redaction
+	Policy string `json:"policy,omitempty"`
+
+	Meta json.RawMessage `json:"meta,omitempty"`
+}
+
+// Citation is a quote and where it stands. Text is exactly the bytes
+// Start to End of the document's stored UTF-8 text; N is the marker [N] in
+// the answer.
+type Citation struct {
+	N          int     `json:"n"`
+	DocumentID string  `json:"document_id"`
+	ContextID  string  `json:"context_id,omitempty"`
+	ChunkID    string  `json:"chunk_id,omitempty"`
+	Title      string  `json:"title"`
+	Path       string  `json:"path,omitempty"`
+	Heading    string  `json:"heading,omitempty"`
+	Page       int     `json:"page,omitempty"`
+	Start      int     `json:"start"`
+	End        int     `json:"end"`
+	Text       string  `json:"text"`
+	Score      float64 `json:"score"`
+}
+
+// ToolRecord is a call of a tool as a message keeps it, for replay and audit
+// (TOOL-14).
+type ToolRecord struct {
+	Name       string          `json:"name"`
+	Node       string          `json:"node,omitempty"`
+	Arguments  json.RawMessage `json:"arguments,omitempty"`
+	Result     json.RawMessage `json:"result,omitempty"`
+	Status     string          `json:"status"` // "ok" or "error"
+	DurationMS int64           `json:"duration_ms"`
+}
+
+// Content is a message's structured form (CHAT-07). Its JSON also carries
+// `citations`, derived from the citation segments for the client (CHAT-09).
+type Content struct {
+	Segments []Segment       `json:"segments"`
+	Summary  json.RawMessage `json:"summary,omitempty"`
+}
+
+// Compose builds the structured form of an answer: its prose and code in
+// order, then what it cites, then the tools that were called.
+func Compose(text string, citations []Citation, tools []ToolRecord) *Content {
+	c := &Content{Segments: prose(text)}
+	for _, q := range citations {
+		c.Segments = append(c.Segments, q.segment())
+	}
+	for _, t := range tools {
+		s := Segment{
+			Type: SegmentToolCall, Name: t.Name, Arguments: t.Arguments,
+			Result: t.Result, DurationMS: t.DurationMS, Status: t.Status,
+		}
+		if t.Node != "" {
+			s.Meta, _ = json.Marshal(map[string]string{"node": t.Node})
+		}
+		c.Segments = append(c.Segments, s)
+	}
+	return c
+}
+
+// ReadCitations reads a tool's or graph's citations list; entries that are
+// not citations of a document are dropped, because a chip may exist only for
+// a source this turn returned.
+func ReadCitations(list []any) []Citation {
+	var out []Citation
+	for _, e := range list {
+		raw, err := json.Marshal(e)
+		if err != nil {
+			continue
+		}
+		var c Citation
+		if json.Unmarshal(raw, &c) != nil || c.DocumentID == "" || c.N < 1 {
+			continue
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+func (q Citation) segment() Segment {
+	meta, _ := json.Marshal(q)
+	return Segment{
+		Type: SegmentCitation, Text: q.Text, SourceID: q.DocumentID,
+		ChunkID: q.ChunkID, Score: q.Score, Meta: meta,
+	}
+}
+
+// Citations are the citations of c, in the order of their segments.
+func (c *Content) Citations() []Citation {
+	out := []Citation{}
+	if c == nil {
+		return out
+	}
+	for _, s := range c.Segments {
+		if s.Type != SegmentCitation {
+			continue
+		}
+		q := Citation{N: len(out) + 1, DocumentID: s.SourceID, ChunkID: s.ChunkID, Text: s.Text, Score: s.Score}
+		if s.Meta != nil {
+			_ = json.Unmarshal(s.Meta, &q) // foreign meta leaves the segment's own fields
+		}
+		out = append(out, q)
+	}
+	return out
+}
+
+// MarshalJSON adds the derived citations.
+func (c *Content) MarshalJSON() ([]byte, error) {
+	type plain Content
+	segments := c.Segments
+	if segments == nil {
+		segments = []Segment{}
+	}
+	return json.Marshal(struct {
+		*plain
+		Segments  []Segment  `json:"segments"`
+		Citations []Citation `json:"citations"`
+	}{(*plain)(c), segments, c.Citations()})
+}
+
+// Normalise reads structured content a caller supplied: segments of an
+// unknown type, or without what their type needs, are dropped, and unknown
+// keys vanish but for those under meta (CHAT-08). Content that is no object
+// with segments yields nil.
+func Normalise(raw []byte) *Content {
+	var in struct {
+		Segments []json.RawMessage `json:"segments"`
+		Summary  json.RawMessage   `json:"summary"`
+	}
+	if json.Unmarshal(raw, &in) != nil || in.Segments == nil {
+		return nil
+	}
+	c := &Content{Segments: []Segment{}, Summary: in.Summary}
+	for _, r := range in.Segments {
+		var s Segment
+		if json.Unmarshal(r, &s) == nil && s.valid() {
+			c.Segments = append(c.Segments, s.only())
+		}
+	}
+	return c
+}
+
+func (s Segment) valid() bool {
+	switch s.Type {
+	case SegmentText, SegmentCode, SegmentRedaction:
+		return s.Text != ""
+	case SegmentCitation:
+		return s.SourceID != ""
+	case SegmentToolCall:
+		return s.Name != ""
+	case SegmentAttachment:
+		return s.URI != ""
+	default:
+		return false
+	}
+}
+
+// only keeps the fields that belong to the segment's type.
+func (s Segment) only() Segment {
+	switch s.Type {
+	case SegmentText:
+		return Segment{Type: s.Type, Text: s.Text, Start: s.Start, End: s.End, Tags: s.Tags, Meta: s.Meta}
+	case SegmentCode:
+		return Segment{Type: s.Type, Text: s.Text, Language: s.Language, Meta: s.Meta}
+	case SegmentCitation:
+		return Segment{Type: s.Type, Text: s.Text, SourceID: s.SourceID, ChunkID: s.ChunkID, Score: s.Score, Meta: s.Meta}
+	case SegmentToolCall:
+		return Segment{Type: s.Type, Name: s.Name, Arguments: s.Arguments, Result: s.Result, DurationMS: s.DurationMS, Status: s.Status, Meta: s.Meta}
+	case SegmentAttachment:
+		return Segment{Type: s.Type, Kind: s.Kind, URI: s.URI, MIME: s.MIME, Description: s.Description, Meta: s.Meta}
+	default:
+		return Segment{Type: s.Type, Text: s.Text, Reason: s.Reason, Policy: s.Policy, Meta: s.Meta}
+	}
+}
+
+// prose cuts Markdown into text and fenced code, with byte offsets.
+func prose(text string) []Segment {
+	out := []Segment{}
+	var code, open int
+	language, fenced := "", false
+	start := 0
+	flush := func(end int) {
+		if strings.TrimSpace(text[start:end]) != "" {
+			out = append(out, Segment{Type: SegmentText, Text: text[start:end], Start: start, End: end, Tags: []string{"markdown"}})
+		}
+	}
+	for at := 0; at < len(text); {
+		end := at + strings.IndexByte(text[at:], '\n') + 1
+		if end <= at {
+			end = len(text)
+		}
+		line := strings.TrimSpace(text[at:end])
+		switch {
+		case !fenced && strings.HasPrefix(line, "```"):
+			fenced, language, open, code = true, strings.TrimSpace(strings.TrimLeft(line, "`")), at, end
+		case fenced && line == "```":
+			flush(open)
+			out = append(out, Segment{Type: SegmentCode, Text: text[code:at], Language: language})
+			fenced, start = false, end
+		}
+		at = end
+	}
+	flush(len(text))
+	return slices.Clip(out)
+}
+
+// Title is what an untitled conversation is called after its first message:
+// the message on one line, cut to 50 characters (CHAT-13).
+func Title(message string) string {
+	line := strings.Join(strings.Fields(message), " ")
+	if r := []rune(line); len(r) > 50 {
+		return string(r[:50])
+	}
+	return line
+}

@@ -1,0 +1,93 @@
+package chat
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// Requirements: CHAT-07
+func TestComposeKeepsProseAndCodeInOrderWithOffsets(t *testing.T) {
+	t.Parallel()
+	text := "Look:\n```go\nx := 1\n```\nDone [1].\n"
+	c := Compose(text,
+		[]Citation{{N: 1, DocumentID: "d", ChunkID: "c", Title: "T", Start: 3, End: 8, Text: "quote", Score: 0.9}},
+		[]ToolRecord{{Name: "rag.search_v1", Status: "ok", DurationMS: 12, Arguments: json.RawMessage(`{"question":"q"}`)}})
+	var kinds []SegmentType
+	for _, s := range c.Segments {
+		kinds = append(kinds, s.Type)
+		if s.Type == SegmentText && text[s.Start:s.End] != s.Text {
+			t.Errorf("text[%d:%d] = %q, segment says %q", s.Start, s.End, text[s.Start:s.End], s.Text)
+		}
+	}
+	want := []SegmentType{SegmentText, SegmentCode, SegmentText, SegmentCitation, SegmentToolCall}
+	if !reflect.DeepEqual(kinds, want) {
+		t.Fatalf("segments are %v, want %v", kinds, want)
+	}
+	if c.Segments[1].Language != "go" || c.Segments[1].Text != "x := 1\n" {
+		t.Errorf("code segment is %+v", c.Segments[1])
+	}
+}
+
+// Requirements: CHAT-09
+func TestCitationsAreDerivedFromSegments(t *testing.T) {
+	t.Parallel()
+	in := []Citation{{N: 1, DocumentID: "d1", Title: "A", Start: 1, End: 4, Text: "abc"}, {N: 2, DocumentID: "d2", Title: "B", Page: 3, Text: "x"}}
+	raw, err := json.Marshal(Compose("hi [1] [2]", in, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wire struct {
+		Citations []Citation `json:"citations"`
+	}
+	if err := json.Unmarshal(raw, &wire); err != nil || !reflect.DeepEqual(wire.Citations, in) {
+		t.Fatalf("citations on the wire: %+v, %v; want %+v", wire.Citations, err, in)
+	}
+	var back Content
+	if err := json.Unmarshal(raw, &back); err != nil || !reflect.DeepEqual(back.Citations(), in) {
+		t.Fatalf("citations after a round trip: %+v, %v", back.Citations(), err)
+	}
+}
+
+// Requirements: CHAT-08
+func TestNormaliseDropsWhatIsNotASegment(t *testing.T) {
+	t.Parallel()
+	c := Normalise([]byte(`{"segments":[
+		{"type":"text","text":"keep","colour":"red","language":"go","meta":{"mine":1}},
+		{"type":"hologram","text":"drop"},
+		{"type":"citation","text":"no source"},
+		{"type":"redaction","text":"[redacted]","reason":"policy","policy":"p0"},
+		7]}`))
+	if c == nil || len(c.Segments) != 2 {
+		t.Fatalf("kept %+v", c)
+	}
+	raw, _ := json.Marshal(c.Segments[0])
+	if got := string(raw); strings.Contains(got, "colour") || strings.Contains(got, "language") || !strings.Contains(got, `"mine":1`) {
+		t.Errorf("the text segment became %s", got)
+	}
+	for _, bad := range []string{`[]`, `"x"`, `{}`, `{`, `{"segments":3}`} {
+		if Normalise([]byte(bad)) != nil {
+			t.Errorf("Normalise(%s) kept something", bad)
+		}
+	}
+}
+
+func TestUnclosedFenceStaysText(t *testing.T) {
+	t.Parallel()
+	c := Compose("a\n```go\nb", nil, nil)
+	if len(c.Segments) != 1 || c.Segments[0].Text != "a\n```go\nb" {
+		t.Errorf("got %+v", c.Segments)
+	}
+}
+
+// Requirements: CHAT-13
+func TestTitleIsTheFirstMessageCutToFiftyCharacters(t *testing.T) {
+	t.Parallel()
+	if got := Title("  What\nis  it? "); got != "What is it?" {
+		t.Errorf("got %q", got)
+	}
+	if got := []rune(Title(strings.Repeat("ä", 80))); len(got) != 50 {
+		t.Errorf("got %d characters, want 50", len(got))
+	}
+}
