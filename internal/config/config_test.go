@@ -1,0 +1,118 @@
+package config_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"liminal/internal/config"
+)
+
+// Requirements: OPS-07, LORA-05, EMB-01
+func TestDefaultsNeedNothingInTheEnvironment(t *testing.T) {
+	t.Parallel()
+	c, err := config.Load(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, _ := filepath.Abs("./.liminal")
+	want := config.Config{
+		Data: data, Listen: "127.0.0.1:8080", AdapterMode: "hybrid", EmbeddingDim: 64,
+		Temporal: config.Temporal{
+			Address: "127.0.0.1:7233", Namespace: "default", Listen: "127.0.0.1:7233", UI: "127.0.0.1:8233",
+		},
+		Model:    config.Model{Backend: "extractive"},
+		RAG:      config.RAG{Mode: "local_hybrid", TopK: 8, High: 0.75, Low: 0.5},
+		Sessions: config.Sessions{Access: 30 * time.Minute, Refresh: 14 * 24 * time.Hour},
+		Log:      config.Log{Level: "info", Format: "text"},
+	}
+	if c != want {
+		t.Errorf("got  %+v\nwant %+v", c, want)
+	}
+}
+
+// Requirements: OPS-07
+func TestFlagsWinOverTheEnvironment(t *testing.T) {
+	t.Parallel()
+	c, err := config.Load(
+		[]string{"LIMINAL_LISTEN=127.0.0.1:1", "DATABASE_URL=postgres://u:p@h/d", "REDIS_URL=redis://h", "TEMPORAL_ADDRESS=t:7233"},
+		map[string]string{"listen": "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Listen != "127.0.0.1:0" || c.DatabaseURL != "postgres://u:p@h/d" || c.RedisURL != "redis://h" || c.Temporal.Address != "t:7233" {
+		t.Errorf("got %+v", c)
+	}
+}
+
+func TestEveryMistakeIsToldAtOnceAndSecretsAreNot(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := config.Load([]string{
+		"SHARED_FS_ROOT=" + file,
+		"LIMINAL_LISTEN=nowhere",
+		"LIMINAL_LISTN=127.0.0.1:1",
+		"LIMINAL_ENTIRELY_ELSE=1",
+		"DATABASE_URL=mysql://root:hunter2@h/d",
+		"TEMPORAL_ADDRESS=h:70000",
+		"EMBEDDING_DIM=128",
+		"RAG_TOP_K=many",
+		"RAG_THRESHOLD_HIGH=NaN",
+		"LIMINAL_ACCESS_TTL=2h",
+		"LIMINAL_REFRESH_TTL=60d",
+		"MODEL_BACKEND=oracle",
+	}, map[string]string{"temporal-ui": "x"})
+	var mistakes config.Mistakes
+	if !errors.As(err, &mistakes) {
+		t.Fatalf("got %v", err)
+	}
+	told := err.Error()
+	for _, want := range []string{
+		file + " is a file; name a folder",
+		"LIMINAL_LISTEN=nowhere is not a host and a port",
+		"LIMINAL_LISTN is no setting of this program; did you mean LIMINAL_LISTEN?",
+		"LIMINAL_ENTIRELY_ELSE is no setting of this program; liminald help environment",
+		"DATABASE_URL is not a URL that begins with postgres:// or postgresql:// (its value is not shown)",
+		"TEMPORAL_ADDRESS=h:70000 needs a port",
+		"EMBEDDING_DIM=128 must be 64",
+		"RAG_TOP_K=many is not a whole number",
+		"RAG_THRESHOLD_HIGH=NaN is not a number from 0 to 1",
+		"LIMINAL_ACCESS_TTL=2h must be from 15m to 60m",
+		"LIMINAL_REFRESH_TTL=60d must be from 7d to 30d",
+		"MODEL_BACKEND=oracle is not one of extractive, scripted",
+		"--temporal-ui=x is not a host and a port",
+	} {
+		if !strings.Contains(told, want) {
+			t.Errorf("missing %q in\n%s", want, told)
+		}
+	}
+	if len(mistakes) != 13 || strings.Contains(told, "hunter2") {
+		t.Errorf("%d mistakes:\n%s", len(mistakes), told)
+	}
+}
+
+func TestSettingsThatContradictEachOtherAreRefused(t *testing.T) {
+	t.Parallel()
+	_, err := config.Load([]string{"RAG_THRESHOLD_LOW=0.9", "RAG_MODE=pgvector", "MODEL_BACKEND=scripted"}, nil)
+	var mistakes config.Mistakes
+	if !errors.As(err, &mistakes) || len(mistakes) != 3 {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestEveryVariableHasALineOfHelpAndALegalDefault(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, v := range config.Variables() {
+		if v.Doc == "" || seen[v.Name] || (v.Flag != "" && seen["--"+v.Flag]) {
+			t.Errorf("%s: no help, or named twice", v.Name)
+		}
+		seen[v.Name], seen["--"+v.Flag] = true, true
+	}
+}

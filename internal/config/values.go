@@ -1,0 +1,131 @@
+package config
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Each function below stores one kind of value, or says what it should have
+// looked like in words that complete "NAME=text …".
+
+func nonEmpty(into *string, text string) error {
+	*into = text
+	if strings.TrimSpace(text) == "" {
+		return fmt.Errorf("must not be blank")
+	}
+	return nil
+}
+
+func folder(into *string, text string) error {
+	abs, err := filepath.Abs(text)
+	if err != nil {
+		return fmt.Errorf("is not a path: %w", err)
+	}
+	*into = abs
+	if info, err := os.Stat(abs); err == nil && !info.IsDir() {
+		return fmt.Errorf("is a file; name a folder")
+	}
+	return nil
+}
+
+func file(into *string, text string) error {
+	*into = text
+	if info, err := os.Stat(text); err != nil || info.IsDir() {
+		return fmt.Errorf("is not a file that can be read")
+	}
+	return nil
+}
+
+func hostPort(into *string, text string) error {
+	*into = text
+	_, port, err := net.SplitHostPort(text)
+	if err != nil {
+		return fmt.Errorf("is not a host and a port, as in 127.0.0.1:8080")
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n > 65535 {
+		return fmt.Errorf("needs a port from 0 to 65535")
+	}
+	return nil
+}
+
+func webURL(into *string, text string) error {
+	text = strings.TrimRight(text, "/")
+	return schemeURL(into, text, "http", "https")
+}
+
+func schemeURL(into *string, text string, schemes ...string) error {
+	*into = text
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || !slices.Contains(schemes, u.Scheme) {
+		return fmt.Errorf("is not a URL that begins with %s://", strings.Join(schemes, ":// or "))
+	}
+	return nil
+}
+
+func oneOf(into *string, text string, allowed ...string) error {
+	*into = text
+	if !slices.Contains(allowed, text) {
+		return fmt.Errorf("is not one of %s", strings.Join(allowed, ", "))
+	}
+	return nil
+}
+
+func integer(into *int, text string, low, high int) error {
+	n, err := strconv.Atoi(text)
+	*into = n
+	switch {
+	case err != nil:
+		return fmt.Errorf("is not a whole number")
+	case low == high && n != low:
+		return fmt.Errorf("must be %d", low)
+	case n < low || n > high:
+		return fmt.Errorf("must be from %d to %d", low, high)
+	}
+	return nil
+}
+
+func fraction(into *float64, text string) error {
+	f, err := strconv.ParseFloat(text, 64)
+	*into = f
+	if err != nil || !(f >= 0 && f <= 1) { // written so that NaN fails too
+		return fmt.Errorf("is not a number from 0 to 1")
+	}
+	return nil
+}
+
+// duration reads what time.ParseDuration reads, and whole days as in 14d.
+func duration(into *time.Duration, text string, low, high time.Duration) error {
+	d, err := time.ParseDuration(text)
+	if days, isDays := strings.CutSuffix(text, "d"); isDays {
+		var n int
+		n, err = strconv.Atoi(days)
+		d = time.Duration(n) * day
+	}
+	*into = d
+	if err != nil {
+		return fmt.Errorf("is not a duration, as in 30m, 12h or 7d")
+	}
+	if d < low || d > high {
+		return fmt.Errorf("must be from %s to %s", spell(low), spell(high))
+	}
+	return nil
+}
+
+// spell writes a duration the way duration reads it.
+func spell(d time.Duration) string {
+	switch {
+	case d%day == 0:
+		return strconv.Itoa(int(d/day)) + "d"
+	case d%time.Minute == 0:
+		return strconv.Itoa(int(d/time.Minute)) + "m"
+	default:
+		return d.String()
+	}
+}
