@@ -1,0 +1,298 @@
+package arch
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "liminal"
+
+// floors is the house: a package imports only lower floors, never its own.
+// To add a package, put it on the lowest floor that can hold it.
+var floors = map[string]int{
+	"schemas": 0, "migrations": 0, "web": 0, "deploy": 0,
+	"internal/fault": 0, "internal/id": 0, "internal/expr": 0, "internal/config": 0,
+
+	"internal/graph": 1, "internal/identity": 1, "internal/model": 1, "internal/embed": 1,
+
+	"internal/run": 2, "internal/stream": 2, "internal/files": 2, "internal/quota": 2, "internal/routing": 2,
+
+	"internal/chat": 3, "internal/tool": 3, "internal/knowledge": 3,
+
+	"artifacts": 4,
+
+	"activities": 5, "internal/store": 5, "internal/hub": 5, "internal/tool/builtin": 5,
+	"internal/model/extractive": 5, "internal/model/scripted": 5,
+	"internal/postgres": 5, "internal/redis": 5,
+
+	"internal/sqlite": 6, "workflows": 6,
+
+	"worker": 7, "api": 7,
+
+	"internal/wire": 8, "internal/wire/devserver": 8,
+
+	"internal/bench": 9, "cmd/liminald": 10,
+}
+
+// beside is what serves tests, scripts and generation only: no floor, and no
+// package of the house may import it.
+var beside = []string{
+	"internal/arch", "internal/storetest", "internal/model/modeltest", "activities/activitiestest",
+	"workflows/internal/record", "scripts/", "web/e2e", "e2e",
+}
+
+type source struct {
+	pkg  string // relative to the module: "internal/graph"
+	file string
+	ast  *ast.File
+	test bool
+}
+
+func TestAPackageImportsOnlyLowerFloors(t *testing.T) {
+	t.Parallel()
+	for _, s := range tree(t) {
+		if s.test || isBeside(s.pkg) {
+			continue
+		}
+		floor, known := floors[s.pkg]
+		if !known {
+			t.Errorf("%s: package %s has no floor; give it one in internal/arch", s.file, s.pkg)
+			continue
+		}
+		for _, imported := range s.imports() {
+			inside, ok := strings.CutPrefix(imported, module+"/")
+			if !ok {
+				continue
+			}
+			if isBeside(inside) {
+				t.Errorf("%s imports %s, which serves tests only", s.file, inside)
+			} else if below, ok := floors[inside]; ok && below >= floor {
+				t.Errorf("%s (floor %d) imports %s (floor %d)", s.file, floor, inside, below)
+			}
+		}
+	}
+}
+
+// Drivers and the engine's server are reached from one place each, so that
+// nothing else knows them or pays for compiling them.
+func TestDriversAreReachedFromTheirAdapterOnly(t *testing.T) {
+	t.Parallel()
+	only := map[string][]string{
+		"go.temporal.io/server":        {"internal/wire/devserver"},
+		"github.com/temporalio/ui-":    {"internal/wire/devserver"},
+		"modernc.org/":                 {"internal/sqlite", "internal/wire/devserver"},
+		"database/sql":                 {"internal/sqlite", "internal/wire/devserver"},
+		"github.com/jackc/pgx":         {"internal/postgres"},
+		"github.com/redis/":            {"internal/redis"},
+		"github.com/danielgtaylor":     {"api"},
+		"github.com/gorilla/":          {"api"},
+		"github.com/expr-lang/":        {"internal/expr"},
+		"github.com/evanphx/":          {"artifacts"},
+		"go.temporal.io/sdk/client":    {"worker", "internal/wire", "internal/wire/devserver", "internal/bench", "cmd/liminald", "workflows/internal/record"},
+		"go.temporal.io/sdk/worker":    {"worker", "internal/bench", "cmd/liminald", "workflows/internal/record"},
+		"go.temporal.io/sdk/workflow":  {"workflows", "worker", "internal/bench"},
+		module + "/internal/wire/devs": {"cmd/liminald", "internal/bench", "workflows/internal/record"},
+	}
+	for _, s := range tree(t) {
+		for _, imported := range s.imports() {
+			for prefix, where := range only {
+				if strings.HasPrefix(imported, prefix) && !s.test && !slices.Contains(where, s.pkg) {
+					t.Errorf("%s imports %s; only %s may", s.file, imported, strings.Join(where, ", "))
+				}
+			}
+		}
+	}
+}
+
+// The machine runs inside workflows: it must give the same effects for the
+// same answers, always (PLAT-08).
+func TestPurePackagesTouchNoClockAndStartNothing(t *testing.T) {
+	t.Parallel()
+	pure := []string{"internal/graph", "internal/expr", "internal/routing"}
+	allowed := []string{
+		"cmp", "encoding/json", "errors", "fmt", "maps", "math", "reflect", "slices", "sort", "strconv", "strings",
+		"time", "unicode", "unicode/utf8", "bytes", "iter", module + "/internal/expr", "github.com/expr-lang/expr",
+	}
+	for _, s := range tree(t) {
+		if s.test || !slices.Contains(pure, s.pkg) {
+			continue
+		}
+		for _, imported := range s.imports() {
+			if !slices.ContainsFunc(allowed, func(a string) bool {
+				return imported == a || a == "github.com/expr-lang/expr" && strings.HasPrefix(imported, a+"/")
+			}) {
+				t.Errorf("%s imports %s; pure packages may not", s.file, imported)
+			}
+		}
+		ast.Inspect(s.ast, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.GoStmt, *ast.SelectStmt, *ast.ChanType:
+				t.Errorf("%s uses goroutines or channels", s.file)
+			case *ast.SelectorExpr:
+				if p, ok := n.X.(*ast.Ident); ok && p.Name == "time" && slices.Contains([]string{"Now", "Since", "Until", "After", "Sleep", "Tick"}, n.Sel.Name) {
+					t.Errorf("%s reads the clock with time.%s", s.file, n.Sel.Name)
+				}
+			}
+			return true
+		})
+	}
+}
+
+// Configuration is read in one place, so that all of its mistakes can be
+// told at once.
+func TestOnlyConfigReadsTheEnvironment(t *testing.T) {
+	t.Parallel()
+	for _, s := range tree(t) {
+		if s.test || s.pkg == "internal/config" || isBeside(s.pkg) {
+			continue
+		}
+		ast.Inspect(s.ast, func(n ast.Node) bool {
+			sel, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			if p, ok := sel.X.(*ast.Ident); ok && p.Name == "os" && slices.Contains([]string{"Getenv", "LookupEnv", "ExpandEnv"}, sel.Sel.Name) {
+				t.Errorf("%s reads the environment with os.%s; only internal/config does", s.file, sel.Sel.Name)
+			}
+			return true
+		})
+	}
+}
+
+func TestEveryPackageSaysWhatItIs(t *testing.T) {
+	t.Parallel()
+	docs := map[string]string{}
+	for _, s := range tree(t) {
+		if s.test {
+			continue
+		}
+		docs[s.pkg] += s.ast.Doc.Text()
+		for _, decl := range s.ast.Decls {
+			if f, ok := decl.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" {
+				t.Errorf("%s has an init function; registration is explicit here", s.file)
+			}
+		}
+		if slices.Contains([]string{"util", "utils", "common", "helpers", "types", "base", "core", "shared", "manager"}, path.Base(s.pkg)) {
+			t.Errorf("package %s: a package is a noun of the field", s.pkg)
+		}
+	}
+	for pkg, doc := range docs {
+		if len(strings.Fields(doc)) < 8 {
+			t.Errorf("package %s has no comment that says what it is and what it may import", pkg)
+		}
+	}
+}
+
+// Requirements: PLAT-01
+func TestTheEightStoreysAndTheLibrariesAreThere(t *testing.T) {
+	t.Parallel()
+	root := moduleRoot(t)
+	for _, dir := range []string{"workflows", "activities", "api", "artifacts", "schemas", "worker", "migrations", "deploy"} {
+		if info, err := os.Stat(filepath.Join(root, dir)); err != nil || !info.IsDir() {
+			t.Errorf("the storey %s/ is missing", dir)
+		}
+	}
+	imported := map[string]bool{}
+	for _, s := range tree(t) {
+		for _, p := range s.imports() {
+			imported[p] = !s.test || imported[p]
+		}
+	}
+	for _, lib := range []string{
+		"go.temporal.io/sdk/workflow", "github.com/jackc/pgx/v5", "github.com/redis/go-redis/v9",
+		"github.com/santhosh-tekuri/jsonschema/v5", "github.com/expr-lang/expr", "github.com/gorilla/websocket", "github.com/pgvector/pgvector-go",
+	} {
+		if !imported[lib] {
+			t.Errorf("nothing uses %s", lib)
+		}
+	}
+}
+
+// Requirements: PLAT-04, PLAT-05
+func TestTheKernelKnowsNoDomain(t *testing.T) {
+	t.Parallel()
+	domains := []string{"debugging", "creative writing", "compliance", "regulation", "linkedin", "audit_email"}
+	kernel := []string{"workflows", "activities", "internal/graph", "internal/routing", "internal/expr", "worker"}
+	for _, s := range tree(t) {
+		if s.test || !slices.Contains(kernel, s.pkg) {
+			continue
+		}
+		ast.Inspect(s.ast, func(n ast.Node) bool {
+			lit, ok := n.(*ast.BasicLit)
+			if !ok || lit.Kind != token.STRING {
+				return true
+			}
+			for _, d := range domains {
+				if strings.Contains(strings.ToLower(lit.Value), d) {
+					t.Errorf("%s names the domain %q; domains live in artifacts", s.file, d)
+				}
+			}
+			return true
+		})
+	}
+}
+
+func (s source) imports() []string {
+	var out []string
+	for _, i := range s.ast.Imports {
+		p, _ := strconv.Unquote(i.Path.Value)
+		out = append(out, p)
+	}
+	return out
+}
+
+func isBeside(pkg string) bool {
+	return slices.ContainsFunc(beside, func(b string) bool { return pkg == b || strings.HasPrefix(pkg, strings.TrimSuffix(b, "/")+"/") })
+}
+
+func moduleRoot(t *testing.T) string {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+// tree reads every Go file of the module.
+func tree(t *testing.T) []source {
+	t.Helper()
+	root := moduleRoot(t)
+	var out []source
+	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if name := d.Name(); file != root && (strings.HasPrefix(name, ".") || name == "node_modules" || name == "testdata" || name == "bin") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(file, ".go") {
+			return nil
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(root, file)
+		out = append(out, source{
+			pkg: filepath.ToSlash(filepath.Dir(rel)), file: rel, ast: parsed, test: strings.HasSuffix(rel, "_test.go"),
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
