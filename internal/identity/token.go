@@ -1,0 +1,75 @@
+package identity
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"liminal/internal/fault"
+	"liminal/internal/id"
+)
+
+const issuer = "liminal"
+
+// claims is what an access token says. Role and plan are not in it: they are
+// read with the session on every request, so that a change counts at once.
+type claims struct {
+	Session string `json:"sid"`
+	jwt.RegisteredClaims
+}
+
+// mint signs and reads access tokens.
+type mint struct {
+	key    []byte
+	life   time.Duration
+	now    func() time.Time
+	parser *jwt.Parser
+}
+
+func newMint(key []byte, life time.Duration, now func() time.Time) *mint {
+	return &mint{key: key, life: life, now: now, parser: jwt.NewParser(
+		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithIssuer(issuer),
+		jwt.WithExpirationRequired(), jwt.WithTimeFunc(now))}
+}
+
+func (m *mint) sign(userID, sessionID string) (string, error) {
+	now := m.now()
+	return jwt.NewWithClaims(jwt.SigningMethodHS256, claims{Session: sessionID, RegisteredClaims: jwt.RegisteredClaims{
+		Issuer: issuer, Subject: userID, IssuedAt: jwt.NewNumericDate(now), ExpiresAt: jwt.NewNumericDate(now.Add(m.life)),
+	}}).SignedString(m.key)
+}
+
+// read returns whose token it is and of which session.
+func (m *mint) read(token string) (userID, sessionID string, err error) {
+	var c claims
+	_, err = m.parser.ParseWithClaims(token, &c, func(*jwt.Token) (any, error) { return m.key, nil })
+	switch {
+	case errors.Is(err, jwt.ErrTokenExpired):
+		return "", "", fault.Wrap(fault.Unauthorized, err, "This sign-in has run out. Refresh it, or sign in again.")
+	case err != nil:
+		return "", "", fault.Wrap(fault.Unauthorized, err, "This access token is not valid. Sign in again.")
+	case !id.Valid(c.Subject) || !id.Valid(c.Session):
+		return "", "", fault.New(fault.Unauthorized, "This access token is not valid. Sign in again.")
+	}
+	return c.Subject, c.Session, nil
+}
+
+// newRefresh returns a refresh token of a session: its id, so that the row is
+// found, and 256 random bits, of which the row keeps only a hash.
+func newRefresh(sessionID string) string { return sessionID + "." + rand.Text() + rand.Text() }
+
+// splitRefresh returns the session a refresh token claims to be of.
+func splitRefresh(token string) (sessionID string, ok bool) {
+	sessionID, secret, found := strings.Cut(token, ".")
+	return sessionID, found && secret != "" && id.Valid(sessionID)
+}
+
+func hashRefresh(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
