@@ -2,7 +2,7 @@
 //
 // It holds the port, the deterministic hashing embedder that needs no model
 // (EMB-02), and the arithmetic both sides share. It imports the standard
-// library only.
+// library and words only.
 package embed
 
 import "context"

@@ -1,0 +1,123 @@
+package words
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/blevesearch/snowballstem"
+	"github.com/blevesearch/snowballstem/english"
+	"github.com/blevesearch/snowballstem/german"
+)
+
+// Language is one the stemmers know.
+type Language string
+
+// The languages; any other text is treated as English.
+const (
+	English Language = "en"
+	German  Language = "de"
+)
+
+// Detect guesses the language of text from its function words and umlauts,
+// reading at most the first 8 KiB. Text without a hint is English.
+func Detect(text string) Language {
+	if len(text) > 8<<10 {
+		text = text[:8<<10]
+	}
+	score := 0
+	for _, w := range Split(text) {
+		switch {
+		case onlyGerman[w.Text]:
+			score++
+		case onlyEnglish[w.Text]:
+			score--
+		case strings.ContainsAny(w.Text, "äöüß"):
+			score++
+		}
+	}
+	if score > 0 {
+		return German
+	}
+	return English
+}
+
+// Stem reduces a folded word to its stem. Words with digits or signs, and
+// words of three letters or fewer, stay as they are.
+func Stem(l Language, word string) string {
+	if len(word) <= 3 || strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		return word
+	}
+	env := snowballstem.NewEnv(word)
+	if l == German {
+		german.Stem(env)
+	} else {
+		english.Stem(env)
+	}
+	return env.Current()
+}
+
+// Stems is Stem over the words of text, stop words left out, with the pieces
+// of identifiers after the identifier itself.
+func Stems(l Language, text string) []string {
+	var out []string
+	for _, w := range Split(text) {
+		if Stop(w.Text) {
+			continue
+		}
+		out = append(out, Stem(l, w.Text))
+		for _, p := range w.Parts {
+			if !Stop(p) {
+				out = append(out, Stem(l, p))
+			}
+		}
+	}
+	return out
+}
+
+// Stop reports whether a folded word carries no meaning of its own: an
+// article, a pronoun, an auxiliary, a question word, in English or German.
+func Stop(word string) bool { return onlyEnglish[word] || onlyGerman[word] || bothStop[word] }
+
+// Weak reports whether a folded word says little about what is asked: "use",
+// "work", "explain", "document". Such words count, but less.
+func Weak(word string) bool { return weak[word] }
+
+// The tables are read-only after construction; nothing writes them.
+var (
+	onlyEnglish = set(`a about above after again all also although always am any are aren't as at be because been before
+being below between both but by can cannot can't could couldn't did didn't do does doesn't doing don't down during each
+either else every few for from further get gets got had has have haven't having he he's her here hers herself him himself
+his how however i i'd i'll i'm i've if into is isn't it it's its itself just let's like may me might mine more most
+much must my myself neither no nor not of off on once only or other ought our ours ourselves out over own per quite
+rather same shall she should so some such than that that's the their theirs them themselves then there there's these
+they they're this those though through thus to too under until up upon us very was wasn't we we're were what what's when where
+where's whether which while who who's whom whose why with within without would you you'd you'll you're your yours yourself yet
+many lot tell told say says said please know give gives me show ok okay hey hello hi thanks thank whats`)
+
+	onlyGerman = set(`aber alle allem allen aller alles als am an ander andere anderem anderen anderer anderes auch auf aus bei beim
+bin bis bist da damit dann das dass dein deine dem den denn der des dessen dich die dies diese diesem diesen dieser dieses dir doch dort du
+durch ein eine einem einen einer eines einig einige einigen er es etwas euch euer eure für gegen gewesen hab habe haben hat hatte hatten
+hier hinter ich ihm ihn ihnen ihr ihre ihrem ihren ihrer im indem ins ist jede jedem jeden jeder jedes jene jetzt kann kannst kein keine keinem
+keinen können könnte machen man manche mein meine mich mir mit muss musste nach nicht nichts noch nun nur ob oder ohne sehr sein seine
+seinem seinen sich sie sind so solche soll sollte sondern sonst über um und uns unser unter viel viele vom von vor während war waren warum
+was weg weil weiter welche welchem welchen welcher welches wenn wer werde werden wie wieder wieviel will wir wird wirst wo wollen wurde würde
+wurden zu zum zur zwar zwischen bitte gib sag sage zeig zeige mal gibt`)
+
+	// bothStop are words that are function words in one language and rare in the other.
+	bothStop = set(`in so an am will war hat was die also man s t d e g z b d.h z.b e.g i.e etc usw bzw`)
+
+	weak = set(`use used uses using work works working make makes made need needs needed happen happens mean means meant
+explain describe list name names called call find thing things way ways kind kinds type types different example
+document documents doc docs file files text page pages section chapter according information info question answer
+exactly new long want go goes take takes come comes put set sets see look two three possible available
+dokument dokumente datei dateien seite abschnitt kapitel laut heißt heisst nennt bedeutet funktioniert erkläre erklären beschreibe
+lang lange verwendet benutzt gemacht macht frage antwort steht gehört art arten ding dinge`)
+)
+
+func set(list string) map[string]bool {
+	m := make(map[string]bool)
+	for _, w := range strings.Fields(list) {
+		m[w] = true
+	}
+	return m
+}
