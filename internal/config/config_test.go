@@ -11,7 +11,7 @@ import (
 	"liminal/internal/config"
 )
 
-// Requirements: OPS-07, LORA-05, EMB-01
+// Requirements: OPS-07
 func TestDefaultsNeedNothingInTheEnvironment(t *testing.T) {
 	t.Parallel()
 	c, err := config.Load(nil, nil)

@@ -25,7 +25,6 @@ import (
 
 const queue = "test"
 
-// Requirements: PLAT-01
 func TestServerRunsAWorkflowAndServesItsUI(t *testing.T) {
 	t.Parallel()
 	var logged bytes.Buffer
@@ -44,7 +43,6 @@ func TestServerRunsAWorkflowAndServesItsUI(t *testing.T) {
 	}
 }
 
-// Requirements: PLAT-02
 func TestServerRemembersItsRunsAfterARestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"liminal/internal/config"
+	"liminal/internal/postgres"
+	"liminal/internal/redis"
+)
+
+const (
+	// probeLimit bounds how long each service may take to answer.
+	probeLimit = 5 * time.Second
+	// littleSpace is where a person should begin to look, in bytes.
+	littleSpace = 1 << 30
+)
+
+func checkData(dir string) finding {
+	f := finding{Check: "data folder", Health: well, Says: dir + " can be written to"}
+	at := existing(dir)
+	probe, err := os.CreateTemp(at, ".doctor-*")
+	if err != nil {
+		f.Health, f.Says = ill, fmt.Sprintf("%s cannot be written to: %v", at, plain(err))
+		f.Hint = "choose another folder with --data or SHARED_FS_ROOT, or change its owner"
+		return f
+	}
+	_, _ = probe.Close(), os.Remove(probe.Name()) // a leftover is harmless
+	if at != dir {
+		f.Says = dir + " will be made at the first start"
+	}
+	return f
+}
+
+func checkSpace(dir string) finding {
+	f := finding{Check: "free space", Health: well}
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(existing(dir), &fs); err != nil {
+		f.Health, f.Says = warning, fmt.Sprintf("cannot be told: %v", err)
+		return f
+	}
+	free := fs.Bavail * uint64(fs.Bsize) //nolint:gosec // a block size is positive
+	f.Says = fmt.Sprintf("%.1f GiB", float64(free)/(1<<30))
+	if free < littleSpace {
+		f.Health = warning
+		f.Hint = "a full disk stops every run; make room or choose another folder with --data"
+	}
+	return f
+}
+
+// existing is the nearest folder upwards that is there already.
+func existing(dir string) string {
+	for {
+		if _, err := os.Stat(dir); err == nil || dir == filepath.Dir(dir) {
+			return dir
+		}
+		dir = filepath.Dir(dir)
+	}
+}
+
+func checkPort(what, address, flag string) finding {
+	l, err := listenHTTP(address)
+	if err != nil {
+		return finding{
+			Check: what, Health: warning, Says: address + " cannot be listened on now",
+			Hint: "fine if liminald is running; otherwise choose another with " + flag,
+		}
+	}
+	_ = l.Close() // never used
+	return finding{Check: what, Health: well, Says: address + " is free"}
+}
+
+func checkModel(m config.Model) finding {
+	f := finding{Check: "language model", Health: well}
+	switch m.Backend {
+	case "extractive":
+		f.Says = "none is configured: answers are quoted from documents and tool results, nothing is generated"
+	case "scripted":
+		f.Health, f.Says = warning, "plays the script "+m.Script
+		f.Hint = "meant for tests; unset MODEL_BACKEND to answer from documents"
+	default:
+		f.Says = m.Backend
+	}
+	return f
+}
+
+// checkServices asks everything that listens elsewhere.
+func checkServices(ctx context.Context, conf config.Config) []finding {
+	return []finding{
+		checkTemporal(ctx, conf.Temporal),
+		checkPostgres(ctx, conf.DatabaseURL),
+		checkRedis(ctx, conf.RedisURL),
+	}
+}
+
+func checkTemporal(ctx context.Context, t config.Temporal) finding {
+	f := finding{Check: "Temporal", Health: well, Says: t.Address + " answers"}
+	ctx, cancel := context.WithTimeout(ctx, probeLimit)
+	defer cancel()
+	if reachTemporal(ctx, t) != nil {
+		f.Health, f.Says = off, "nothing answers on "+t.Address
+		f.Hint = "dev brings its own; server and worker need one, named by TEMPORAL_ADDRESS"
+	}
+	return f
+}
+
+func checkPostgres(ctx context.Context, url string) finding {
+	f := finding{Check: "PostgreSQL", Health: off, Says: "not configured: the store is a SQLite file"}
+	if url == "" {
+		return f
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeLimit)
+	defer cancel()
+	r, err := postgres.Probe(ctx, url)
+	f.Health = ill
+	switch {
+	case err != nil:
+		f.Says, f.unreachable = err.Error(), true
+		f.Hint = "check DATABASE_URL, and that the server accepts connections from here"
+	case r.Vector == "":
+		f.Says = "PostgreSQL " + r.Server + " has no pgvector"
+		f.Hint = "install it on the server: the package postgresql-N-pgvector, or github.com/pgvector/pgvector"
+	case !r.Created:
+		f.Health, f.Says = warning, fmt.Sprintf("PostgreSQL %s has pgvector %s, not yet created in this database", r.Server, r.Vector)
+		f.Hint = "as its owner: CREATE EXTENSION vector"
+	case !r.RoundTrip:
+		f.Says = fmt.Sprintf("pgvector %s changed a vector on its way there and back", r.Vector)
+	default:
+		f.Health, f.Says = well, fmt.Sprintf("PostgreSQL %s with pgvector %s; a vector came back unchanged", r.Server, r.Vector)
+	}
+	if r.VectorIsOld() {
+		f.Health = ill
+		f.Says += "; pgvector before " + postgres.MinVector + " can leak or crash while it builds an index (CVE-2026-3172)"
+		f.Hint = "update it to " + postgres.MinVector + " or newer, then ALTER EXTENSION vector UPDATE"
+	}
+	return f
+}
+
+func checkRedis(ctx context.Context, url string) finding {
+	f := finding{Check: "Redis", Health: off, Says: "not configured: hot state stays in process"}
+	if url == "" {
+		return f
+	}
+	ctx, cancel := context.WithTimeout(ctx, probeLimit)
+	defer cancel()
+	r, err := redis.Probe(ctx, url)
+	if err != nil {
+		f.Health, f.Says, f.unreachable = ill, err.Error(), true
+		f.Hint = "check REDIS_URL, and that the server accepts connections from here"
+		return f
+	}
+	f.Health, f.Says = well, "answers PING"
+	if r.Server != "" {
+		f.Says = "Redis " + r.Server + " answers PING"
+	}
+	return f
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+
+	"liminal/internal/config"
+)
+
+// The exit codes, as help documents them.
+const (
+	exitOK          = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitUnreachable = 3
+)
+
+// command is one subcommand. Its texts are what help prints.
+type command struct {
+	name     string
+	takes    string   // after the name, as in "FILE…"
+	summary  string   // one line
+	about    string   // paragraphs
+	examples []string // whole lines
+	settings []string // flags shared with the environment, by flag name
+	flags    func(fs *flag.FlagSet) any
+	run      func(ctx context.Context, in *invocation) error
+}
+
+// invocation is one call of a command.
+type invocation struct {
+	terminal
+	args  []string // after the flags
+	own   any      // what command.flags returned
+	given map[string]string
+	usage func() error
+}
+
+// commands lists every subcommand in the order help shows them.
+func commands() []command {
+	return []command{
+		devCommand(), serverCommand(), workerCommand(), migrateCommand(),
+		validateCommand(), replayCommand(), benchCommand(), doctorCommand(), versionCommand(),
+	}
+}
+
+// run finds the subcommand, runs it and turns its error into an exit code.
+func run(ctx context.Context, t terminal, args []string) int {
+	if len(args) == 0 {
+		overview(t.err)
+		return exitUsage
+	}
+	name, rest := args[0], args[1:]
+	switch name {
+	case "help", "-h", "-help", "--help":
+		return help(t, rest)
+	case "-version", "--version":
+		name = "version"
+	}
+	for _, c := range commands() {
+		if c.name == name {
+			return c.call(ctx, t, rest)
+		}
+	}
+	fmt.Fprintf(t.err, "liminald: there is no subcommand %q; liminald help lists them\n", name)
+	return exitUsage
+}
+
+func (c command) call(ctx context.Context, t terminal, args []string) int {
+	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	in := &invocation{terminal: t}
+	if c.flags != nil {
+		in.own = c.flags(fs)
+	}
+	shared := c.declare(fs)
+	err := fs.Parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		c.help(t.out, fs)
+		return exitOK
+	}
+	if err == nil && c.takes == "" && fs.NArg() > 0 {
+		err = fmt.Errorf("unexpected argument %q", fs.Arg(0))
+	}
+	if err != nil {
+		return c.fail(t, usageError{err})
+	}
+	in.args, in.given = fs.Args(), shared()
+	return c.fail(t, c.run(ctx, in))
+}
+
+// declare adds the flags that share a name and a meaning with a variable of
+// the environment. The function it returns tells which were given.
+func (c command) declare(fs *flag.FlagSet) func() map[string]string {
+	for _, v := range config.Variables() {
+		for _, want := range c.settings {
+			if v.Flag == want {
+				fs.String(v.Flag, v.Default, v.Doc+" (also "+v.Name+")")
+			}
+		}
+	}
+	return func() map[string]string {
+		given := map[string]string{}
+		fs.Visit(func(f *flag.Flag) {
+			for _, want := range c.settings {
+				if f.Name == want {
+					given[f.Name] = f.Value.String()
+				}
+			}
+		})
+		return given
+	}
+}
+
+// config reads the settings; its error carries every mistake in them.
+func (in *invocation) config() (config.Config, error) {
+	c, err := config.Load(in.environ, in.given)
+	if err != nil {
+		return c, usageError{err}
+	}
+	return c, nil
+}
+
+// logger writes to standard error as the settings say.
+func (in *invocation) logger(c config.Log) *slog.Logger {
+	var level slog.Level
+	_ = level.UnmarshalText([]byte(c.Level)) // config has checked it
+	o := &slog.HandlerOptions{Level: level}
+	if c.Format == "json" {
+		return slog.New(slog.NewJSONHandler(in.err, o))
+	}
+	return slog.New(slog.NewTextHandler(in.err, o))
+}
+
+// usageError is a mistake of whoever typed the command line.
+type usageError struct{ error }
+
+// unreachableError is something configured that does not answer.
+type unreachableError struct{ error }
+
+// toldError is a failure the command has already described on its output.
+type toldError struct{ code int }
+
+func (e toldError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
+
+// fail prints err, if any, and returns its exit code.
+func (c command) fail(t terminal, err error) int {
+	var (
+		usage       usageError
+		unreachable unreachableError
+		told        toldError
+	)
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &told):
+		return told.code
+	case errors.As(err, &usage):
+		fmt.Fprintf(t.err, "liminald %s: %s\nliminald %s --help tells more\n", c.name, sentence(err), c.name)
+		return exitUsage
+	case errors.As(err, &unreachable):
+		fmt.Fprintf(t.err, "liminald %s: %s\n", c.name, sentence(err))
+		return exitUnreachable
+	default:
+		fmt.Fprintf(t.err, "liminald %s: %s\n", c.name, sentence(err))
+		return exitFailed
+	}
+}
+
+func sentence(err error) string { return strings.TrimSpace(err.Error()) }
