@@ -1,0 +1,175 @@
+package quota
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"liminal/internal/fault"
+	"liminal/internal/identity"
+)
+
+// keys is a Store in a map, by the clock of the test.
+type keys struct {
+	mu   sync.Mutex
+	held map[string]*held
+}
+
+type held struct {
+	key   Key
+	until time.Time
+	reply *Reply
+}
+
+func (s *keys) ClaimKey(_ context.Context, v identity.Viewer, k Key, lease time.Duration) (*Reply, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := v.UserID + k.Route + k.Key
+	h, known := s.held[at]
+	switch alive := known && time.Now().Before(h.until); {
+	case alive && h.key.Fingerprint != k.Fingerprint:
+		return nil, fault.New(fault.Invalid, "another request")
+	case alive && h.reply != nil:
+		return h.reply, nil
+	case alive && h.key.Holder != k.Holder:
+		return nil, fault.New(fault.Conflict, "still running")
+	}
+	s.held[at] = &held{key: k, until: time.Now().Add(lease)}
+	return nil, nil
+}
+
+func (s *keys) KeepReply(_ context.Context, v identity.Viewer, k Key, r Reply, keep time.Duration) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held[v.UserID+k.Route+k.Key] = &held{key: k, until: time.Now().Add(keep), reply: &r}
+	return nil
+}
+
+func (s *keys) ReleaseKey(_ context.Context, v identity.Viewer, k Key) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.held, v.UserID+k.Route+k.Key)
+	return nil
+}
+
+var ada = identity.Viewer{UserID: "ada"}
+
+func newOnce() *Once { return NewOnce(&keys{held: map[string]*held{}}, slog.New(slog.DiscardHandler)) }
+
+// Requirements: API-05
+func TestARepeatedKeyGetsTheFirstReplyFor24Hours(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		o, calls := newOnce(), 0
+		work := func(context.Context) (Reply, error) { calls++; return Reply{Status: 200, Body: []byte("first")}, nil }
+		k := Key{Route: "POST /v1/chat", Key: "k", Fingerprint: "f"}
+		do := func() (Reply, bool) {
+			r, replayed, err := o.Do(t.Context(), ada, k, work)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r, replayed
+		}
+		do()
+		time.Sleep(23 * time.Hour)
+		if r, replayed := do(); !replayed || string(r.Body) != "first" || calls != 1 {
+			t.Errorf("after 23 h: replayed %v, %d calls", replayed, calls)
+		}
+		time.Sleep(2 * time.Hour)
+		if _, replayed := do(); replayed || calls != 2 {
+			t.Errorf("after 25 h: replayed %v, %d calls", replayed, calls)
+		}
+	})
+}
+
+// Requirements: API-06
+func TestAKeyStillWorkedOnIsAConflict(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		o, k := newOnce(), Key{Route: "r", Key: "k"}
+		release, done := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(done)
+			o.Do(t.Context(), ada, k, func(context.Context) (Reply, error) { <-release; return Reply{}, nil })
+		}()
+		time.Sleep(time.Hour) // far beyond the lease: it is extended while the work goes on
+		_, _, err := o.Do(t.Context(), ada, k, nil)
+		if !errors.Is(err, fault.Conflict) {
+			t.Errorf("got %v", err)
+		}
+		close(release)
+		<-done
+		if _, replayed, err := o.Do(t.Context(), ada, k, nil); !replayed || err != nil {
+			t.Errorf("afterwards: replayed %v, %v", replayed, err)
+		}
+	})
+}
+
+func TestFailedWorkMayBeTriedAgain(t *testing.T) {
+	t.Parallel()
+	o, k := newOnce(), Key{Route: "r", Key: "k"}
+	wrong := errors.New("wrong")
+	if _, _, err := o.Do(t.Context(), ada, k, func(context.Context) (Reply, error) { return Reply{}, wrong }); !errors.Is(err, wrong) {
+		t.Fatal(err)
+	}
+	func() {
+		defer func() { _ = recover() }()
+		o.Do(t.Context(), ada, k, func(context.Context) (Reply, error) { panic("worse") })
+	}()
+	if _, _, err := o.Do(t.Context(), ada, k, func(context.Context) (Reply, error) { return Reply{}, nil }); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestKeysBelongToAPersonARouteAndABody(t *testing.T) {
+	t.Parallel()
+	o, calls := newOnce(), 0
+	work := func(context.Context) (Reply, error) { calls++; return Reply{}, nil }
+	k := Key{Route: "r", Key: "k", Fingerprint: "f"}
+	other := k
+	other.Route = "s"
+	o.Do(t.Context(), ada, k, work)
+	o.Do(t.Context(), ada, other, work)
+	o.Do(t.Context(), identity.Viewer{UserID: "bob"}, k, work)
+	if calls != 3 {
+		t.Errorf("%d calls, want 3", calls)
+	}
+	k.Fingerprint = "g"
+	if _, _, err := o.Do(t.Context(), ada, k, work); !errors.Is(err, fault.Invalid) {
+		t.Errorf("another body: %v", err)
+	}
+	long := Key{Route: "r", Key: string(make([]byte, 300))}
+	if _, _, err := o.Do(t.Context(), ada, long, work); !errors.Is(err, fault.Invalid) {
+		t.Errorf("a long key: %v", err)
+	}
+}
+
+// ledger refuses everything.
+type ledger struct{ wait time.Duration }
+
+func (l ledger) Take(context.Context, string, float64, int) (time.Duration, error) {
+	return l.wait, nil
+}
+
+func (l ledger) Acquire(context.Context, string, int) (func(), bool, error) {
+	return nil, l.wait == 0, nil
+}
+
+// Requirements: API-16
+func TestASpentBucketSaysWhenToComeBack(t *testing.T) {
+	t.Parallel()
+	err := NewLimits(ledger{wait: 1500 * time.Millisecond}).Spend(t.Context(), Chat(), "ada")
+	if details, ok := fault.From(err).Details.(Exceeded); !ok || details.RetryAfter != 2 || !errors.Is(err, fault.RateLimited) {
+		t.Errorf("got %v with %+v", err, fault.From(err).Details)
+	}
+	if err := NewLimits(ledger{}).Spend(t.Context(), Chat(), "ada"); err != nil {
+		t.Errorf("a full bucket: %v", err)
+	}
+	if _, err := NewLimits(ledger{wait: 1}).Hold(t.Context(), "sockets", "ada", 3); !errors.Is(err, fault.Conflict) {
+		t.Errorf("no place left: %v", err)
+	}
+}
