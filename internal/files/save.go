@@ -1,0 +1,198 @@
+package files
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"time"
+
+	"liminal/internal/fault"
+	"liminal/internal/id"
+	"liminal/internal/identity"
+)
+
+// maxCopies bounds the search for a free name.
+const maxCopies = 1000
+
+// Save stores what r holds under a cleaned form of name and returns its row.
+// The same name with the same content is the same file; with other content it
+// becomes "name (2).ext". More than limit bytes, or an extension that is not
+// allowed, is Invalid. A file exists whole or not at all.
+func (r *Roots) Save(ctx context.Context, v identity.Viewer, name string, body io.Reader, limit int64) (File, error) {
+	s, err := r.Stage(ctx, v, name, body, limit)
+	if err != nil {
+		return File{}, err
+	}
+	defer s.Discard()
+	return s.Keep(ctx)
+}
+
+// Staged is a complete file that has no name yet: it becomes a file by Keep
+// and nothing by Discard.
+type Staged struct {
+	roots  *Roots
+	root   *os.Root
+	viewer identity.Viewer
+	temp   string
+	file   File // Path is set by Keep
+}
+
+// Stage receives a file. The caller discards it in any case; after Keep that
+// does nothing.
+func (r *Roots) Stage(ctx context.Context, v identity.Viewer, name string, body io.Reader, limit int64) (*Staged, error) {
+	name = CleanName(name)
+	mime, err := TypeOf(name)
+	if err != nil {
+		return nil, err
+	}
+	root, err := r.root(v)
+	if err != nil {
+		return nil, err
+	}
+	s := &Staged{roots: r, root: root, viewer: v, temp: path.Join(scratch, id.New()+".part"),
+		file: File{UserID: v.UserID, Name: name, MIME: mime}}
+	if err := s.receive(body, limit); err != nil {
+		s.Discard()
+		return nil, err
+	}
+	return s, nil
+}
+
+// receive writes the body to the temporary file, hashing it on the way.
+func (s *Staged) receive(body io.Reader, limit int64) error {
+	f, err := s.root.OpenFile(s.temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o640)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	n, err := io.Copy(io.MultiWriter(f, sum), io.LimitReader(body, limit+1))
+	if err != nil {
+		return err
+	}
+	if n > limit {
+		return fault.New(fault.Invalid, "The file is larger than %d MB, the most one file may have.", limit/mib).
+			With(map[string]any{"field": "file", "max_bytes": limit})
+	}
+	s.file.Size, s.file.SHA256 = n, hex.EncodeToString(sum.Sum(nil))
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// File is what was received; its Path is empty until Keep.
+func (s *Staged) File() File { return s.file }
+
+// Keep gives the file its place and its row.
+func (s *Staged) Keep(ctx context.Context) (File, error) {
+	stem, ext := splitName(s.file.Name)
+	for n := 1; n <= maxCopies; n++ {
+		name := s.file.Name
+		if n > 1 {
+			name = fmt.Sprintf("%s (%d)%s", stem, n, ext)
+		}
+		f, taken, err := s.keepAs(ctx, path.Join(Dir, name))
+		if err != nil || !taken {
+			return f, err
+		}
+	}
+	return File{}, fault.New(fault.Conflict, "There are %d files named %s already. Rename it and upload it again.", maxCopies, s.file.Name)
+}
+
+// keepAs tries one path: taken means that another content lives there.
+func (s *Staged) keepAs(ctx context.Context, p string) (f File, taken bool, err error) {
+	old, err := s.roots.store.File(ctx, s.viewer, p)
+	switch {
+	case err == nil && old.SHA256 == s.file.SHA256 && plain(s.root, p) == nil:
+		return old, false, nil
+	case err == nil:
+		return File{}, true, nil
+	case !errors.Is(err, fault.NotFound):
+		return File{}, false, err
+	}
+	if err := s.place(p); errors.Is(err, fs.ErrExist) {
+		return File{}, true, nil
+	} else if err != nil {
+		return File{}, false, err
+	}
+	s.file.Path, s.file.Name, s.file.CreatedAt = p, path.Base(p), time.Now()
+	return s.file, false, s.roots.store.PutFile(ctx, s.viewer, s.file)
+}
+
+// place moves the temporary file to p, unless something is there: the name is
+// reserved first, so two uploads cannot both win it, and no link is made.
+func (s *Staged) place(p string) error {
+	reserve, err := s.root.OpenFile(p, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o640)
+	if err != nil {
+		return err
+	}
+	if err := reserve.Close(); err != nil {
+		return err
+	}
+	if err := s.root.Rename(s.temp, p); err != nil {
+		return errors.Join(err, s.root.Remove(p))
+	}
+	return syncDir(s.root, path.Dir(p))
+}
+
+// Discard forgets what was not kept.
+func (s *Staged) Discard() {
+	if s.root == nil {
+		return
+	}
+	_ = s.root.Remove(s.temp) // gone already when it was kept
+	_ = s.root.Close()
+	s.root = nil
+}
+
+// Replace writes a whole file at a path of the viewer's, over what is there.
+// It is how tools edit files; the limits of Save hold.
+func (r *Roots) Replace(ctx context.Context, v identity.Viewer, p string, body io.Reader, limit int64) (File, error) {
+	p, err := CleanPath(p)
+	if err != nil {
+		return File{}, fault.New(fault.Invalid, "A file's path begins with %q and has no %q.", Dir+"/", "..")
+	}
+	if path.Base(p) != CleanName(path.Base(p)) {
+		return File{}, fault.New(fault.Invalid, "%q is not a usable file name; %q would be.", path.Base(p), CleanName(path.Base(p)))
+	}
+	s, err := r.Stage(ctx, v, path.Base(p), body, limit)
+	if err != nil {
+		return File{}, err
+	}
+	defer s.Discard()
+	if err := s.replace(p); err != nil {
+		return File{}, err
+	}
+	s.file.Path, s.file.CreatedAt = p, time.Now()
+	return s.file, r.store.PutFile(ctx, v, s.file)
+}
+
+func (s *Staged) replace(p string) error {
+	if err := s.root.MkdirAll(path.Dir(p), 0o750); err != nil {
+		return err
+	}
+	if info, err := s.root.Lstat(p); err == nil && !info.Mode().IsRegular() {
+		return fault.New(fault.Conflict, "%s is there already and is not a file.", p)
+	}
+	if err := s.root.Rename(s.temp, p); err != nil {
+		return err
+	}
+	return syncDir(s.root, path.Dir(p))
+}
+
+// syncDir makes a rename outlive a power cut.
+func syncDir(root *os.Root, dir string) error {
+	d, err := root.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}
