@@ -1,0 +1,89 @@
+# make run    builds and starts everything on this machine; needs Go and make
+# make test   passes everything; CI runs exactly this
+# make check  the inner loop: quick, cached, no Temporal server, no browser
+#
+# Further: make web requirements fuzz replay bench lint e2e clean
+
+GO      ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+BIN     := bin/liminald
+LDFLAGS := -s -w -X main.version=$(VERSION)
+
+# The Temporal server takes minutes to compile. These packages hold it or test
+# the program that does; they are compiled once, without the race detector.
+ENGINE   := ./internal/wire/devserver ./internal/bench ./cmd/liminald
+HEAVY_RE := /internal/wire/devserver$$|/internal/bench$$|/cmd/liminald$$|/e2e$$|/workflows/internal/record$$
+LIGHT     = $(shell $(GO) list ./... | grep -vE '$(HEAVY_RE)')
+
+# The race detector needs a C compiler; a machine without one still tests.
+RACE     := $(if $(shell command -v $${CC:-gcc} 2>/dev/null),-race)
+WORKFLOWCHECK := $(GO) run go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
+GOLANGCI      := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+
+.PHONY: run build test check format vet workflowcheck requirements requirements-check \
+        unit engine fuzz replay web web-check e2e bench lint clean
+
+run: build
+	exec $(BIN) dev
+
+build:
+	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/liminald
+
+test: format requirements-check build vet workflowcheck unit engine fuzz replay web-check e2e
+	@echo 'make test: everything passed'
+
+check: format requirements-check
+	$(GO) vet $(LIGHT)
+	$(GO) test $(LIGHT)
+
+format:
+	@bad=$$(find . -name '*.go' -not -path '*/node_modules/*' -not -path './.*' -exec gofmt -l {} +); \
+	[ -z "$$bad" ] || { echo "gofmt would change:"; echo "$$bad"; exit 1; }
+
+vet:
+	$(GO) vet ./...
+
+# Workflows must give the same commands for the same history, always.
+workflowcheck:
+	$(WORKFLOWCHECK) -config workflowcheck.config.yaml ./workflows/...
+
+requirements:
+	$(GO) run ./scripts/requirements
+
+requirements-check:
+	$(GO) run ./scripts/requirements -check
+
+unit:
+	$(GO) test $(RACE) -shuffle=on -timeout 10m $(LIGHT)
+
+# One package at a time: each starts servers of its own.
+engine:
+	$(GO) test -p 1 -shuffle=on -timeout 10m $(ENGINE)
+
+fuzz:
+	GO=$(GO) scripts/fuzz.sh $(FUZZTIME)
+
+# What shipped once must still be understood: recorded runs and default artifacts.
+replay: build
+	$(BIN) replay workflows/testdata/histories/*.json
+	$(BIN) validate artifacts/defaults/*.json
+
+# Rebuilds the committed client (web/dist) from its sources; needs Node.
+web:
+	scripts/web.sh build
+
+web-check:
+	scripts/web.sh check
+
+e2e: build
+	LIMINALD=$(abspath $(BIN)) scripts/web.sh e2e
+
+bench: build
+	$(BIN) bench
+
+# Not part of `make test`: installing the linter alone takes minutes.
+lint:
+	$(GOLANGCI) run
+
+clean:
+	rm -rf bin

@@ -1,0 +1,134 @@
+package bench
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// job does the measured thing once. n numbers the calls of one measurement,
+// over all of its hands.
+type job func(ctx context.Context, n int) error
+
+// pace is how fast a job was: alone, and with several at once.
+type pace struct {
+	alone                spread
+	at16, at64           float64 // per second
+	aloneCount, rateTime string  // what it was measured over, for the table
+}
+
+// spread is a distribution of durations.
+type spread struct{ p50, p95, p99 time.Duration }
+
+// alone runs a job count times, one after the other, after a warm-up.
+func alone(ctx context.Context, warm, count int, do job) (spread, error) {
+	for n := range warm {
+		if err := do(ctx, -1-n); err != nil {
+			return spread{}, err
+		}
+	}
+	took := make([]time.Duration, count)
+	for n := range count {
+		began := time.Now()
+		if err := do(ctx, n); err != nil {
+			return spread{}, err
+		}
+		took[n] = time.Since(began)
+	}
+	return distribution(took), nil
+}
+
+// rate runs a job from so many hands for a while and returns how many were
+// done per second. What was begun in time is finished, and counted with the
+// time it took.
+func rate(ctx context.Context, hands int, during time.Duration, do job) (float64, error) {
+	var (
+		next   atomic.Int64
+		done   atomic.Int64
+		errs   = make([]error, hands)
+		group  sync.WaitGroup
+		began  = time.Now()
+		enough = began.Add(during)
+	)
+	for h := range hands {
+		group.Go(func() {
+			for time.Now().Before(enough) {
+				if errs[h] = do(ctx, int(next.Add(1))); errs[h] != nil {
+					return
+				}
+				done.Add(1)
+			}
+		})
+	}
+	group.Wait()
+	return float64(done.Load()) / time.Since(began).Seconds(), errors.Join(errs...)
+}
+
+// all runs a job count times from so many hands and returns how long it took.
+func all(ctx context.Context, hands, count int, do job) (time.Duration, error) {
+	var (
+		next  atomic.Int64
+		errs  = make([]error, hands)
+		group sync.WaitGroup
+		began = time.Now()
+	)
+	for h := range hands {
+		group.Go(func() {
+			for {
+				n := int(next.Add(1)) - 1
+				if n >= count {
+					return
+				}
+				if errs[h] = do(ctx, n); errs[h] != nil {
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	return time.Since(began), errors.Join(errs...)
+}
+
+func distribution(took []time.Duration) spread {
+	took = slices.Clone(took)
+	slices.Sort(took)
+	return spread{quantile(took, 0.50), quantile(took, 0.95), quantile(took, 0.99)}
+}
+
+// quantile of sorted durations, by the nearest rank.
+func quantile(sorted []time.Duration, q float64) time.Duration {
+	if len(sorted) == 0 {
+		return 0
+	}
+	rank := int(q*float64(len(sorted)) + 0.999999)
+	return sorted[min(max(rank, 1), len(sorted))-1]
+}
+
+// paceOf measures a job alone, then from 16 and from 64 hands.
+func paceOf(ctx context.Context, s sizes, do job) (p pace, err error) {
+	if p.alone, err = alone(ctx, s.warm, s.alone, do); err != nil {
+		return p, err
+	}
+	var next int64 = 1 << 20 // apart from the calls alone
+	shifted := func(ctx context.Context, n int) error { return do(ctx, int(atomic.AddInt64(&next, 1))) }
+	if p.at16, err = rate(ctx, 16, s.during, shifted); err != nil {
+		return p, err
+	}
+	p.at64, err = rate(ctx, 64, s.during, shifted)
+	return p, cmp.Or(err, nil)
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// named says which figure an error belongs to.
+func named(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("measuring %s: %w", what, err)
+}
