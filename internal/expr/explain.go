@@ -1,0 +1,69 @@
+package expr
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// explained is how many bytes of a value Explain shows.
+const explained = 80
+
+// Explain gives the condition with the values it reads, for the sentence that
+// says why no branch was taken: intent == 'qa' (intent = "chat"). Every value
+// is shortened to 80 bytes. It never fails: what cannot be shown is left out.
+func (p *Program) Explain(env Env) string {
+	if len(p.reads) == 0 {
+		return p.source
+	}
+	shown := make([]string, 0, len(p.reads))
+	for _, r := range p.reads {
+		shown = append(shown, r.String()+" = "+Show(r.value(env)))
+	}
+	return p.source + " (" + strings.Join(shown, ", ") + ")"
+}
+
+func (r read) value(env Env) any {
+	v := env(r.name)
+	for _, key := range r.path {
+		object, ok := v.(map[string]any)
+		if !ok {
+			return nil
+		}
+		v = object[key]
+	}
+	return v
+}
+
+// Show gives a value as JSON in at most 80 bytes.
+func Show(v any) string {
+	if s, ok := v.(string); ok && len(s) > explained {
+		v = s[:explained]
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return kind(v)
+	}
+	if len(b) <= explained {
+		return string(b)
+	}
+	cut := explained - len("...")
+	for cut > 0 && !utf8.RuneStart(b[cut]) {
+		cut--
+	}
+	return string(b[:cut]) + "..."
+}
+
+// sortedKeys is the only place of the package that ranges over a map: the
+// order it gives does not depend on the map's.
+//
+//workflowcheck:ignore
+func sortedKeys(m map[string]any) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}

@@ -1,0 +1,139 @@
+package graph
+
+import (
+	"strconv"
+	"time"
+)
+
+// maxQuestions bounds how often one tool call may ask before it answers.
+const maxQuestions = 16
+
+// enterCall starts a tool_call or workflow node.
+func (r *Run) enterCall(t *thread, n *node) {
+	v, f := n.inputs.resolve(r.scope(t))
+	if f != nil {
+		r.refuse(t, f)
+		return
+	}
+	inputs, _ := v.(map[string]any)
+	s := r.newSlot(t.id(), n.tool, inputs, n)
+	if n.kind == Workflow {
+		s.Workflow = n.workflow
+	}
+	t.Slots = []*slot{s}
+	r.launch(t, 0)
+}
+
+// newSlot prepares a call of a tool. One that is not idempotent is tried once
+// (C-49, TOOL-16).
+func (r *Run) newSlot(id, tool string, inputs map[string]any, n *node) *slot {
+	s := &slot{ID: id, CallID: id, Tool: tool, Inputs: inputs, Retries: n.retries, Trace: -1}
+	if spec, ok := r.graph.tools[tool]; ok {
+		s.Workflow = spec.Workflow
+		if !spec.Idempotent {
+			s.Retries = 0
+		}
+	}
+	return s
+}
+
+// launch emits the next attempt of a slot. When the run's time is spent the
+// run is over instead (GRAPH-12).
+func (r *Run) launch(t *thread, place int) {
+	n, s := r.graph.node(t.Node), t.Slots[place]
+	if r.remaining() <= 0 {
+		r.endOfTime(n.id, "was not started")
+		return
+	}
+	s.Attempt++
+	s.Phase = calling
+	s.Trace = r.openTrace(t, s.CallID, s.Attempt)
+	e := Effect{ID: s.CallID, Attempt: s.Attempt}
+	limit := min(n.timeout, r.remaining())
+	if s.Workflow != "" {
+		e.Kind = KindSpawn
+		e.Spawn = &Spawn{Workflow: s.Workflow, Inputs: s.Inputs, Timeout: limit}
+	} else {
+		e.Kind = KindCall
+		e.Call = &Call{Tool: s.Tool, Inputs: s.Inputs, Timeout: limit, Resume: s.Resume}
+		e.Call.Final = n.final && t.Parent == 0 && (n.kind != Agent || !t.Agent.InTools)
+	}
+	r.emit(t, place, e)
+}
+
+func (r *Run) endOfTime(id, what string) {
+	r.end(&Failure{Node: id, Code: CodeTimeout, Message: "the run has used up its " +
+		r.graph.timeout.String() + " (timeout_ms): node \"" + id + "\" " + what})
+}
+
+// returned takes what a call gave: a question, or the output.
+func (r *Run) returned(t *thread, place int, out map[string]any) {
+	s := t.Slots[place]
+	if raw, ok := out["interrupt"].(map[string]any); ok && s.Workflow == "" {
+		r.question(t, place, raw)
+		return
+	}
+	r.closeTrace(s.Trace, ResultOK, "")
+	s.Trace, s.Phase, s.Output = -1, settled, out
+	r.settled(t, place)
+}
+
+// failed takes a failure: another attempt after a pause that grows fourfold,
+// or the slot is settled. What was refused is not tried again.
+func (r *Run) failed(t *thread, place int, f Failure) {
+	n, s := r.graph.node(t.Node), t.Slots[place]
+	again := f.Retryable || f.Code == CodeTimeout
+	if again && f.Code != CodeValidation && s.Attempt > 0 && s.Attempt <= s.Retries {
+		r.closeTrace(s.Trace, ResultRetried, f.Message)
+		s.Trace, s.Phase = -1, waiting
+		r.pause(t, place)
+		return
+	}
+	r.closeTrace(s.Trace, ResultFailed, f.Message)
+	s.Trace = -1
+	if f.Code == CodeTimeout && r.remaining() <= 0 {
+		r.endOfTime(n.id, "did not finish")
+		return
+	}
+	f.Retryable = false
+	s.Phase, s.Failure = settled, &f
+	r.settled(t, place)
+}
+
+// pause waits before the next attempt, never past the end of the run's time
+// (GRAPH-14).
+func (r *Run) pause(t *thread, place int) {
+	n, s := r.graph.node(t.Node), t.Slots[place]
+	if r.remaining() <= 0 {
+		r.endOfTime(n.id, "was not tried again")
+		return
+	}
+	d := n.backoff
+	for range s.Attempt - 1 {
+		d *= 4
+	}
+	r.emit(t, place, Effect{
+		ID: s.CallID + "~" + strconv.Itoa(s.Attempt), Attempt: s.Attempt, Kind: KindWait,
+		Wait: &Wait{Until: r.state.Clock.Add(min(d, r.remaining()))},
+	})
+}
+
+// settled goes on once a slot has its output or failure.
+func (r *Run) settled(t *thread, place int) {
+	n, s := r.graph.node(t.Node), t.Slots[place]
+	switch {
+	case n.kind == Agent:
+		r.agentSettled(t, n)
+	case s.Failure != nil:
+		r.fail(t, s.Failure)
+	default:
+		if f := r.merge(t, n, s.Output); f != nil {
+			r.refuse(t, f)
+			return
+		}
+		r.goOn(t)
+	}
+}
+
+// backoffDefault is the pause before the first retry (001 §18).
+const backoffDefault = time.Second

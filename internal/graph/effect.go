@@ -1,0 +1,162 @@
+package graph
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Kind names what an Effect asks for.
+type Kind string
+
+// The closed set of effects.
+const (
+	KindCall  Kind = "call"
+	KindAsk   Kind = "ask"
+	KindWait  Kind = "wait"
+	KindSpawn Kind = "spawn"
+)
+
+// Effect is one thing the world is to do for a run. ID is node#visit, with [i]
+// for each map around it, and a suffix for what belongs to the same visit: ~n
+// the wait before retry n, .a<n> a tool's question, .r<n> the call that carries
+// its answer, .m<round> an agent's model step, .t<round>.<k> its k-th tool
+// call, .c the question before a tool that wants confirming. The same run
+// names the same effect always; a retry has the same ID and a higher Attempt.
+type Effect struct {
+	ID          string `json:"id"`
+	Node        string `json:"node"`
+	Description string `json:"description,omitempty"`
+	Quiet       bool   `json:"quiet,omitempty"`   // no status event
+	Attempt     int    `json:"attempt,omitempty"` // from 1
+	Kind        Kind   `json:"kind"`
+	Call        *Call  `json:"call,omitempty"`
+	Ask         *Ask   `json:"ask,omitempty"`
+	Wait        *Wait  `json:"wait,omitempty"`
+	Spawn       *Spawn `json:"spawn,omitempty"`
+}
+
+// Call runs a tool. Timeout is the time this attempt may take, never more than
+// what is left of the run's. Resume is set when the tool asked a person
+// earlier: {"answer": …, "state": what the tool put into its interrupt}. Final
+// says that nothing follows but the end and that the text of this call becomes
+// the response, so its tokens may be shown as they come; of an agent's model
+// steps only the last one, which asks for no tools, is the response.
+type Call struct {
+	Tool    string         `json:"tool"`
+	Inputs  map[string]any `json:"inputs,omitempty"`
+	Timeout time.Duration  `json:"timeout"`
+	Resume  any            `json:"resume,omitempty"`
+	Final   bool           `json:"final,omitempty"`
+}
+
+// Ask puts a question to a person; its answer comes back by Done with
+// {"answer": value, "cancelled": bool, "expired": bool}. At most one Ask of a
+// run is outstanding; others wait inside the machine (INT-03).
+type Ask struct {
+	Type         string          `json:"interrupt_type"`
+	Message      string          `json:"message"`
+	Options      []Option        `json:"options,omitempty"`
+	AnswerSchema json.RawMessage `json:"answer_schema,omitempty"`
+	Expires      time.Time       `json:"expires,omitzero"` // zero: waits without limit (INT-04)
+}
+
+// Option is one answer a person may pick.
+type Option struct {
+	ID    string `json:"id"`
+	Label string `json:"label"`
+}
+
+// Wait lets time pass before a retry.
+type Wait struct {
+	Until time.Time `json:"until"`
+}
+
+// Spawn runs another workflow artifact as a child.
+type Spawn struct {
+	Workflow string         `json:"workflow"`
+	Inputs   map[string]any `json:"inputs,omitempty"`
+	Timeout  time.Duration  `json:"timeout"`
+}
+
+// The codes the machine itself gives to a Failure. A tool's failure keeps the
+// code it came with.
+const (
+	CodeValidation = "validation_error" // a value the graph cannot go on with; never retried
+	CodeTimeout    = "timeout"          // the node's or the run's time is spent
+	CodeNoBranch   = "no_branch"        // no condition of a switch is true
+	CodeLimit      = "limit"            // a bound of the run is reached
+	CodeServer     = "server_error"     // a failure that came without a code
+)
+
+// Failure is why a node, or the run, did not go on.
+type Failure struct {
+	Code      string `json:"code"`
+	Message   string `json:"message"`
+	Retryable bool   `json:"retryable,omitempty"`
+	Node      string `json:"node,omitempty"` // where it happened; set by the machine
+}
+
+// Error gives the message with the node.
+func (f *Failure) Error() string {
+	if f.Node == "" {
+		return f.Message
+	}
+	return "node " + f.Node + ": " + f.Message
+}
+
+func failuref(code, format string, args ...any) *Failure {
+	return &Failure{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// Outcome is how a run ended. Err is set when it failed. Suppressed says that
+// a person cancelled a question: the response is kept but not shown (INT-09).
+type Outcome struct {
+	Response   string         `json:"response"`
+	Citations  []any          `json:"citations,omitempty"`
+	Data       map[string]any `json:"data,omitempty"`
+	Vars       map[string]any `json:"vars,omitempty"`
+	Err        *Failure       `json:"error,omitempty"`
+	Cancelled  bool           `json:"cancelled,omitempty"`
+	Suppressed bool           `json:"suppressed,omitempty"`
+}
+
+// Step is one entry of the trace: a node that decided, or one attempt of an
+// effect. Ended is zero while it is open.
+type Step struct {
+	Node      string    `json:"node"`
+	Type      NodeType  `json:"type"`
+	Effect    string    `json:"effect,omitempty"` // empty for a node that only decides
+	Visit     int       `json:"visit"`
+	Attempt   int       `json:"attempt,omitempty"`
+	Started   time.Time `json:"started"`
+	Ended     time.Time `json:"ended,omitzero"`
+	Outcome   Result    `json:"outcome,omitempty"`
+	Detail    string    `json:"detail,omitempty"`
+	Condition string    `json:"condition,omitempty"` // the when that chose the way
+}
+
+// Result is how a step of the trace ended.
+type Result string
+
+// The results of a step.
+const (
+	ResultOK        Result = "ok"
+	ResultFailed    Result = "failed"
+	ResultRetried   Result = "retried" // failed, and tried again
+	ResultSkipped   Result = "skipped" // its when was false
+	ResultAsked     Result = "asked"   // the tool put a question
+	ResultAbandoned Result = "abandoned"
+	ResultCancelled Result = "cancelled"
+	ResultExpired   Result = "expired"
+)
+
+// Input is what a run begins with. Persisted are the vars kept from the
+// conversation's last turn; all others start unset (GRAPH-28).
+type Input struct {
+	Input        map[string]any `json:"input,omitempty"`
+	Persisted    map[string]any `json:"persisted,omitempty"`
+	Conversation map[string]any `json:"conversation,omitempty"`
+	User         map[string]any `json:"user,omitempty"`
+	Now          time.Time      `json:"now"`
+}

@@ -1,0 +1,280 @@
+// Package graph is the machine at the heart of Liminal: it reads a
+// workflow.chat document and runs it, without knowing a clock, a network or
+// Temporal.
+//
+// Parse refuses a bad document with all its faults at once. Start, Done, Fail
+// and Cancel give the effects that are to happen next; the set of effects is
+// closed (Call a tool, Ask a person, Wait, Spawn a child run) and control
+// nodes never surface. The state of a run is plain JSON. The same answers in
+// the same order give the same effects, always: the package runs inside
+// Temporal workflows, in rehearsals and in fuzzers alike.
+//
+// It imports pure packages of the standard library and internal/expr. No
+// goroutine, channel, select, clock or ordered-by-chance map may appear here;
+// the only range over a map is in sortedKeys.
+package graph
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"liminal/internal/expr"
+)
+
+// NodeType is what a node does.
+type NodeType string
+
+// The node types. ToolCall, Switch, Parallel and End are 001 §6.1's; the
+// others are a superset of it (C-22).
+const (
+	ToolCall  NodeType = "tool_call"
+	Switch    NodeType = "switch"
+	Parallel  NodeType = "parallel"
+	Map       NodeType = "map"
+	Interrupt NodeType = "interrupt"
+	Agent     NodeType = "agent"
+	Workflow  NodeType = "workflow"
+	End       NodeType = "end"
+)
+
+// StepTool is the tool an agent node calls for each step of its model.
+const StepTool = "llm.step_v1"
+
+// Graph is a document that passed Parse. It is immutable and safe for
+// concurrent use by any number of runs.
+type Graph struct {
+	entry     int
+	nodes     []node
+	index     map[string]int
+	tools     Tools
+	timeout   time.Duration
+	maxSteps  int
+	maxVisits int
+	persist   []string
+	limits    Limits
+	digest    string
+}
+
+// node is one node with everything resolved that does not depend on a run:
+// templates and conditions compiled, limits applied.
+type node struct {
+	id, description string
+	kind            NodeType
+	next, onError   string
+	when            *expr.Program
+	quiet           bool
+	final           bool
+	stream          *bool         // the author's word on final
+	timeout         time.Duration // 0 for an interrupt that waits without limit
+	retries         int
+	backoff         time.Duration
+	outputs         []string
+	declared        bool // outputs were given, even if empty
+	inputs          template
+
+	tool     string   // tool_call
+	workflow string   // workflow
+	branches []branch // switch, parallel
+
+	over        template // map
+	as          string
+	body        string
+	concurrency int
+
+	ask agentOrAsk // interrupt, agent
+	end endOf      // end
+}
+
+type branch struct {
+	when *expr.Program
+	next string
+}
+
+// agentOrAsk holds the fields only interrupt or agent nodes have.
+type agentOrAsk struct {
+	kind      string
+	message   template
+	options   template
+	schema    json.RawMessage
+	onCancel  string
+	saveAs    string
+	model     template
+	system    template
+	tools     []string
+	maxRounds int
+}
+
+type endOf struct {
+	response, citations, data template
+}
+
+// Fault is one thing wrong with a document.
+type Fault struct {
+	Path    string `json:"path"`           // JSON pointer into the document
+	Message string `json:"message"`        // one sentence: what is wrong
+	Hint    string `json:"hint,omitempty"` // what to write instead
+}
+
+func (f Fault) String() string {
+	s := f.Path + ": " + f.Message
+	if f.Hint != "" {
+		s += " (" + f.Hint + ")"
+	}
+	return s
+}
+
+// Faults is everything wrong with a document, in the order of the document.
+type Faults []Fault
+
+// Error lists every fault, one a line.
+func (f Faults) Error() string {
+	lines := make([]string, len(f))
+	for i, fault := range f {
+		lines[i] = fault.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Tool is what the machine must know of a tool.
+type Tool struct {
+	Name       string
+	Idempotent bool     // false: one attempt only (C-49, TOOL-16)
+	Privileged bool     // a graph may name it only if Limits.Privileged
+	Confirm    bool     // inside an agent node it asks a person first
+	Workflow   string   // non-empty: calling the tool is a Spawn of this workflow artifact
+	Outputs    []string // property names of its output schema if closed, nil if unknown
+	Required   []string // names of the inputs it must be given
+}
+
+// Tools are the registered tools by name.
+type Tools map[string]Tool
+
+// Limits are the guardrails a document may lower and never raise (PLAT-07).
+type Limits struct {
+	Timeout     time.Duration // of one node that names none
+	MaxTimeout  time.Duration // of one node
+	Run         time.Duration // of a run that names none
+	MaxRun      time.Duration // of a run, without the time it waits for a person
+	MaxRetries  int
+	MaxBackoff  time.Duration // of the first retry of a node
+	MaxSteps    int           // in a run; each item of a map counts its own
+	MaxVisits   int           // of one node; each item of a map counts its own
+	MaxNodes    int
+	MaxBranches int // of a parallel node
+	MaxItems    int // of a map node
+	MaxRounds   int // of an agent node (GRND-21)
+	Privileged  bool
+}
+
+// ChatLimits bound a turn of a conversation: nodes 15 s by default and 60 s at
+// most, 3 retries at most (001 §18).
+func ChatLimits() Limits {
+	return Limits{
+		Timeout: 15 * time.Second, MaxTimeout: time.Minute,
+		Run: 2 * time.Minute, MaxRun: time.Hour,
+		MaxRetries: 3, MaxBackoff: time.Minute,
+		MaxSteps: 256, MaxVisits: 32, MaxNodes: 200,
+		MaxBranches: 32, MaxItems: 1000, MaxRounds: 5,
+	}
+}
+
+// JobLimits bound background work, whose nodes may run for minutes (C-24).
+func JobLimits() Limits {
+	l := ChatLimits()
+	l.Timeout, l.MaxTimeout = time.Minute, 6*time.Hour
+	l.Run, l.MaxRun = time.Hour, 7*24*time.Hour
+	l.MaxSteps, l.MaxVisits = 10_000, 1000
+	l.MaxRounds = 50
+	return l
+}
+
+// Edge is a way control may go, for pictures of the graph. Label is empty for
+// the plain next, the condition of a branch, or one of error, cancel, each.
+type Edge struct {
+	From  string `json:"from"`
+	To    string `json:"to"`
+	Label string `json:"label,omitempty"`
+}
+
+// after is the one rule for where control goes from a node that has done its
+// work (C-21): its next; or, for a tool_call without one that is directly
+// followed in the list by a switch, that switch; else nowhere, which ends the
+// run. The literal example of 001 §6.1 depends on it.
+func (g *Graph) after(i int) string {
+	n := &g.nodes[i]
+	switch {
+	case n.kind == End || n.kind == Switch:
+		return ""
+	case n.next != "":
+		return n.next
+	case n.kind == ToolCall && i+1 < len(g.nodes) && g.nodes[i+1].kind == Switch:
+		return g.nodes[i+1].id
+	}
+	return ""
+}
+
+// Edges gives every way control may go, in the order of the document.
+func (g *Graph) Edges() []Edge {
+	var edges []Edge
+	for i := range g.nodes {
+		edges = append(edges, g.edgesOf(i)...)
+	}
+	return edges
+}
+
+func (g *Graph) edgesOf(i int) []Edge {
+	n := &g.nodes[i]
+	var edges []Edge
+	add := func(to, label string) {
+		if to != "" {
+			edges = append(edges, Edge{From: n.id, To: to, Label: label})
+		}
+	}
+	for _, b := range n.branches {
+		label := ""
+		if b.when != nil {
+			label = b.when.String()
+		}
+		add(b.next, label)
+	}
+	add(n.body, "each")
+	add(g.after(i), "")
+	add(n.ask.onCancel, "cancel")
+	add(n.onError, "error")
+	return edges
+}
+
+// Entrypoint gives the id of the first node.
+func (g *Graph) Entrypoint() string { return g.nodes[g.entry].id }
+
+// Timeout gives how long a run may take, without the time it waits for a
+// person (GRAPH-12, C-23).
+func (g *Graph) Timeout() time.Duration { return g.timeout }
+
+// Description gives what a node says it does while it runs; empty for an
+// unknown node.
+func (g *Graph) Description(id string) string {
+	if n := g.node(id); n != nil {
+		return n.description
+	}
+	return ""
+}
+
+func (g *Graph) node(id string) *node {
+	if i, ok := g.index[id]; ok {
+		return &g.nodes[i]
+	}
+	return nil
+}
+
+// digest tells documents apart in snapshots; it is no protection against
+// anyone (FNV-1a).
+func digest(doc []byte) string {
+	h := uint64(14695981039346656037)
+	for _, b := range doc {
+		h = (h ^ uint64(b)) * 1099511628211
+	}
+	return fmt.Sprintf("%016x", h)
+}

@@ -1,0 +1,414 @@
+package graph
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"liminal/internal/expr"
+)
+
+// maxDocument bounds a document, in bytes.
+const maxDocument = 1 << 20
+
+// Parse reads a workflow.chat document. The error is Faults with all that is
+// wrong: a document that passes can only fail by what its tools and people do,
+// never by its form. A nil Tools knows no tool.
+//
+// Requirements: GRAPH-01, GRAPH-02, GRAPH-19, PLAT-07, TOOL-17.
+func Parse(doc []byte, tools Tools, lim Limits) (*Graph, error) {
+	if len(doc) > maxDocument {
+		return nil, Faults{{Message: fmt.Sprintf("the document has %d bytes, the limit is %d", len(doc), maxDocument)}}
+	}
+	var v any
+	if err := json.Unmarshal(doc, &v); err != nil {
+		return nil, Faults{{Message: "the document is not JSON: " + err.Error()}}
+	}
+	m, ok := v.(map[string]any)
+	if !ok {
+		return nil, Faults{{Message: "the document is not an object but " + typeName(v)}}
+	}
+	p := &parser{lim: lim, tools: tools, g: &Graph{
+		index: map[string]int{}, tools: tools, limits: lim, digest: digest(doc),
+	}}
+	p.document(fields{p, "", m})
+	if len(p.faults) > 0 {
+		slices.SortStableFunc(p.faults, func(a, b Fault) int { return comparePaths(a.Path, b.Path) })
+		return nil, p.faults
+	}
+	return p.g, nil
+}
+
+// comparePaths orders pointers as they stand in a document, nodes by number.
+func comparePaths(a, b string) int {
+	as, bs := strings.Split(a, "/"), strings.Split(b, "/")
+	for i := range min(len(as), len(bs)) {
+		x, errX := strconv.Atoi(as[i])
+		y, errY := strconv.Atoi(bs[i])
+		if errX == nil && errY == nil && x != y {
+			return x - y
+		}
+		if as[i] != bs[i] {
+			return strings.Compare(as[i], bs[i])
+		}
+	}
+	return len(as) - len(bs)
+}
+
+// parser collects the faults of a document. What can only be checked when all
+// nodes are known is kept in the lists and checked last.
+type parser struct {
+	g          *Graph
+	tools      Tools
+	lim        Limits
+	faults     Faults
+	allowed    []string // of the document's tools
+	restricted bool     // the document has tools
+	retries    int
+	targets    []target
+	conditions []condition
+	templates  []located
+	items      []string // names maps give
+	vars       []string // names nodes set
+	input      []string // members of the input, if closed
+	closed     bool
+}
+
+type target struct{ path, id string }
+
+type condition struct {
+	path, source string
+	set          func(*expr.Program)
+}
+
+type located struct {
+	path string
+	t    template
+}
+
+func (p *parser) fault(path, hint, format string, args ...any) {
+	p.faults = append(p.faults, Fault{Path: path, Message: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+func (p *parser) document(f fields) {
+	if kind, _ := f.m["kind"].(string); kind != "workflow.chat" {
+		p.fault("/kind", "", "kind is %s, not \"workflow.chat\"", expr.Show(f.m["kind"]))
+	}
+	g := p.g
+	run := f.millis("timeout_ms", p.lim.Run.Milliseconds(), 1000, p.lim.MaxRun.Milliseconds())
+	g.timeout = within(run)
+	p.retries = f.integer("max_retries", min(2, p.lim.MaxRetries), 0, p.lim.MaxRetries)
+	g.maxSteps = f.integer("max_steps", p.lim.MaxSteps, 1, p.lim.MaxSteps)
+	g.maxVisits = f.integer("max_visits", p.lim.MaxVisits, 1, p.lim.MaxVisits)
+	g.persist = f.strings("persist")
+	p.vars = append(p.vars, g.persist...)
+	p.vars = append(p.vars, "error")
+	_, p.restricted = f.m["tools"]
+	p.allowed = f.strings("tools")
+	p.inputSchema(f)
+	p.nodes(f)
+	entry := f.text("entrypoint")
+	if i, ok := g.index[entry]; ok {
+		g.entry = i
+	} else if entry != "" {
+		p.fault("/entrypoint", expr.Nearest(entry, p.ids()), "the entrypoint %q is not a node", entry)
+	}
+	p.resolve()
+	if len(p.faults) == 0 {
+		p.finish()
+	}
+}
+
+// inputSchema learns which members the input has, where the schema is closed.
+func (p *parser) inputSchema(f fields) {
+	for _, key := range []string{"input_schema", "output_schema"} {
+		if v, ok := f.m[key]; ok {
+			if _, ok := v.(map[string]any); !ok {
+				p.fault("/"+key, "", "%s is not an object but %s", key, typeName(v))
+			}
+		}
+	}
+	schema, _ := f.m["input_schema"].(map[string]any)
+	properties, ok := schema["properties"].(map[string]any)
+	if ok && schema["additionalProperties"] == false {
+		p.input, p.closed = sortedKeys(properties), true
+	}
+}
+
+func (p *parser) ids() []string { return sortedKeys(p.g.index) }
+
+func (p *parser) nodes(f fields) {
+	l, ok := f.m["nodes"].([]any)
+	switch {
+	case !ok:
+		p.fault("/nodes", "", "nodes is not a list but %s", typeName(f.m["nodes"]))
+		return
+	case len(l) == 0:
+		p.fault("/nodes", "", "the graph has no nodes")
+		return
+	case len(l) > p.lim.MaxNodes:
+		p.fault("/nodes", "split it: a workflow node runs another artifact", "the graph has %d nodes, the limit is %d", len(l), p.lim.MaxNodes)
+		return
+	}
+	p.g.nodes = make([]node, len(l))
+	for i, v := range l {
+		path := "/nodes/" + strconv.Itoa(i)
+		m, ok := v.(map[string]any)
+		if !ok {
+			p.fault(path, "", "the node is not an object but %s", typeName(v))
+			continue
+		}
+		p.node(i, fields{p, path, m})
+	}
+}
+
+// node reads what all types have in common, and then the type's own.
+func (p *parser) node(i int, f fields) {
+	n := &p.g.nodes[i]
+	n.id = f.text("id")
+	p.register(i, n.id, f.path)
+	n.kind = NodeType(f.text("type"))
+	n.description = f.optional("description")
+	n.quiet = f.boolean("quiet")
+	if stream := f.boolean("stream"); f.m["stream"] != nil {
+		n.stream = &stream
+	}
+	n.next, n.onError = f.node("next"), f.node("on_error")
+	n.retries = f.integer("max_retries", p.retries, 0, p.lim.MaxRetries)
+	n.backoff = within(f.millis("backoff_ms", backoffDefault.Milliseconds(), 1, p.lim.MaxBackoff.Milliseconds()))
+	if n.kind != Interrupt {
+		standard := min(p.lim.Timeout, p.lim.MaxTimeout)
+		n.timeout = within(f.millis("timeout_ms", standard.Milliseconds(), 1, p.lim.MaxTimeout.Milliseconds()))
+	}
+	if _, n.declared = f.m["outputs"]; n.declared {
+		n.outputs = f.strings("outputs")
+		p.vars = append(p.vars, n.outputs...)
+	}
+	n.inputs = f.object("inputs")
+	if _, ok := f.m["when"]; ok {
+		f.condition("when", func(c *expr.Program) { n.when = c })
+	}
+	p.typed(n, f)
+}
+
+func (p *parser) register(i int, id, path string) {
+	if id == "" {
+		return
+	}
+	if first, taken := p.g.index[id]; taken {
+		p.fault(path+"/id", "", "the id %q is taken by node %d", id, first)
+		return
+	}
+	if !validID(id) {
+		p.fault(path+"/id", "use up to 64 letters, digits, _ . -", "the id %q has characters that are not allowed", id)
+	}
+	p.g.index[id] = i
+}
+
+func validID(id string) bool {
+	for _, c := range []byte(id) {
+		ok := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '.' || c == '-'
+		if !ok {
+			return false
+		}
+	}
+	return len(id) <= 64
+}
+
+func (p *parser) typed(n *node, f fields) {
+	switch n.kind {
+	case ToolCall:
+		p.toolCall(n, f)
+	case Switch:
+		p.branches(n, f, true)
+	case Parallel:
+		p.branches(n, f, false)
+	case Map:
+		p.mapNode(n, f)
+	case Interrupt:
+		p.interrupt(n, f)
+	case Agent:
+		p.agent(n, f)
+	case Workflow:
+		n.workflow = f.text("workflow")
+		p.sets(n, n.id)
+	case End:
+		n.end = endOf{f.template("response"), f.template("citations"), f.template("data")}
+		if n.when != nil || f.m["when"] != nil {
+			p.fault(f.path+"/when", "put a switch before it", "an end node has no when")
+		}
+	case "":
+	default:
+		p.fault(f.path+"/type", "one of tool_call, switch, parallel, map, interrupt, agent, workflow, end", "there is no node type %q", n.kind)
+	}
+}
+
+// sets records the var a node writes when it declares no outputs.
+func (p *parser) sets(n *node, name string) {
+	if !n.declared {
+		p.vars = append(p.vars, name)
+	}
+}
+
+func (p *parser) toolCall(n *node, f fields) {
+	n.tool = f.text("tool")
+	p.sets(n, n.id)
+	spec, ok := p.tool(n.tool, f.path+"/tool")
+	if !ok {
+		return
+	}
+	for i, name := range n.outputs {
+		if spec.Outputs != nil && !slices.Contains(spec.Outputs, name) {
+			p.fault(f.path+"/outputs/"+strconv.Itoa(i), expr.Nearest(name, spec.Outputs), "tool %s returns no %q", n.tool, name)
+		}
+	}
+	given, _ := f.m["inputs"].(map[string]any)
+	for _, name := range spec.Required {
+		if _, ok := given[name]; !ok {
+			p.fault(f.path+"/inputs", expr.Nearest(name, sortedKeys(given)), "tool %s needs the input %q", n.tool, name)
+		}
+	}
+}
+
+// tool finds a tool the graph names and may use.
+func (p *parser) tool(name, path string) (Tool, bool) {
+	if name == "" {
+		return Tool{}, false
+	}
+	spec, ok := p.tools[name]
+	switch {
+	case !ok:
+		p.fault(path, expr.Nearest(name, sortedKeys(p.tools)), "there is no tool %q", name)
+	case p.restricted && !slices.ContainsFunc(p.allowed, func(pattern string) bool { return matches(pattern, name) }):
+		p.fault(path, "add it to the document's tools", "the tool %q is not among the tools this graph may call", name)
+	case spec.Privileged && !p.lim.Privileged:
+		p.fault(path, "an artifact owned by an admin may call it", "the tool %q is privileged", name)
+	}
+	return spec, ok
+}
+
+// matches compares a tool's name with a name or prefix.*.
+func matches(pattern, name string) bool {
+	if prefix, ok := strings.CutSuffix(pattern, "*"); ok {
+		return strings.HasPrefix(name, prefix)
+	}
+	return pattern == name
+}
+
+func (p *parser) branches(n *node, f fields, conditional bool) {
+	l, ok := f.m["branches"].([]any)
+	switch {
+	case !ok || len(l) == 0:
+		p.fault(f.path+"/branches", "", "a %s needs branches", n.kind)
+		return
+	case n.kind == Parallel && len(l) > p.lim.MaxBranches:
+		p.fault(f.path+"/branches", "use a map over a list", "a parallel has %d branches, the limit is %d", len(l), p.lim.MaxBranches)
+		return
+	}
+	n.branches = make([]branch, len(l))
+	for i, v := range l {
+		path := f.path + "/branches/" + strconv.Itoa(i)
+		m, ok := v.(map[string]any)
+		if !ok {
+			p.fault(path, "", "the branch is not an object but %s", typeName(v))
+			continue
+		}
+		b := fields{p, path, m}
+		if n.branches[i].next = b.node("next"); m["next"] == nil {
+			p.fault(path+"/next", "", "the branch has no next")
+		}
+		if _, ok := m["when"]; ok || conditional {
+			b.condition("when", func(c *expr.Program) { n.branches[i].when = c })
+		}
+	}
+}
+
+func (p *parser) mapNode(n *node, f fields) {
+	n.over = f.template("over")
+	if n.over.kind == absent || n.over.kind == text || n.over.kind == object {
+		p.fault(f.path+"/over", "write \"${vars.docs}\"", "a map needs over: one reference to a list, or a list")
+	}
+	if n.as = f.optional("as"); n.as == "" {
+		n.as = "item"
+	}
+	if slices.Contains([]string{"input", "vars", "conversation", "user", "index"}, n.as) {
+		p.fault(f.path+"/as", "choose another name, such as item", "as is %q, which has a meaning of its own", n.as)
+	}
+	p.items = append(p.items, n.as, "index")
+	if n.body = f.node("body"); f.m["body"] == nil {
+		p.fault(f.path+"/body", "", "a map needs body, the first node for each item")
+	}
+	n.concurrency = f.integer("concurrency", 4, 1, p.lim.MaxBranches)
+	p.sets(n, n.id)
+}
+
+func (p *parser) interrupt(n *node, f fields) {
+	a := &n.ask
+	if a.kind = f.text("interrupt_type"); a.kind != "" && !slices.Contains(askTypes, a.kind) {
+		p.fault(f.path+"/interrupt_type", "one of "+strings.Join(askTypes, ", "), "there is no interrupt_type %q", a.kind)
+	}
+	if a.message = f.template("message"); a.message.kind == absent {
+		p.fault(f.path+"/message", "", "an interrupt needs a message for the person")
+	}
+	a.options = f.template("options")
+	if a.kind == "text_input" && f.m["options"] != nil {
+		p.fault(f.path+"/options", "", "a text_input has no options")
+	}
+	if a.options.kind == constant {
+		if _, fail := options(a.options.value); fail != nil {
+			p.fault(f.path+"/options", "", "%s", fail.Message)
+		}
+	}
+	if schema, ok := f.m["answer_schema"]; ok {
+		if _, ok := schema.(map[string]any); !ok {
+			p.fault(f.path+"/answer_schema", "", "answer_schema is not an object but %s", typeName(schema))
+		}
+		a.schema, _ = json.Marshal(schema)
+	}
+	if a.saveAs = f.optional("save_as"); a.saveAs == "" {
+		a.saveAs = n.id
+	}
+	p.vars = append(p.vars, a.saveAs)
+	a.onCancel = f.node("on_cancel")
+	const month = 30 * 24 * 3600 * 1000
+	n.timeout = within(f.millis("timeout_ms", 0, 1000, month))
+}
+
+func (p *parser) agent(n *node, f fields) {
+	a := &n.ask
+	a.model, a.system = f.template("model"), f.template("system")
+	given, _ := f.m["inputs"].(map[string]any)
+	if _, ok := given["message"]; !ok {
+		a.message = compile("${input.message}", "", nil)
+	}
+	for i, pattern := range f.strings("tools") {
+		a.tools = append(a.tools, p.agentTools(pattern, f.path+"/tools/"+strconv.Itoa(i))...)
+	}
+	a.maxRounds = f.integer("max_rounds", min(5, p.lim.MaxRounds), 1, p.lim.MaxRounds)
+	if a.saveAs = f.optional("save_as"); a.saveAs == "" {
+		a.saveAs = n.id
+	}
+	p.vars = append(p.vars, a.saveAs)
+}
+
+// agentTools gives the tools a pattern stands for, in the order of their names.
+func (p *parser) agentTools(pattern, path string) []string {
+	if !strings.HasSuffix(pattern, "*") {
+		p.tool(pattern, path)
+		return []string{pattern}
+	}
+	var found []string
+	for _, name := range sortedKeys(p.tools) {
+		usable := !p.tools[name].Privileged || p.lim.Privileged
+		allowed := !p.restricted || slices.ContainsFunc(p.allowed, func(x string) bool { return matches(x, name) })
+		if matches(pattern, name) && usable && allowed {
+			found = append(found, name)
+		}
+	}
+	if len(found) == 0 {
+		p.fault(path, "", "no tool this graph may call matches %q", pattern)
+	}
+	return found
+}

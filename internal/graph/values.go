@@ -1,0 +1,130 @@
+package graph
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// normal copies a value into the shape JSON gives it: objects, lists, strings,
+// float64, bool, null. A run that was restored from a snapshot must see the
+// same values as one that was not, so numbers lose their Go type here and not
+// at a border somebody else chooses.
+func normal(v any) any {
+	switch x := v.(type) {
+	case nil, bool:
+		return v
+	case string:
+		return validText(x)
+	case float64:
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return nil
+		}
+		return x
+	case int:
+		return float64(x)
+	case int64:
+		return float64(x)
+	case map[string]any:
+		return normalObject(x)
+	case []any:
+		if x == nil {
+			return nil
+		}
+		out := make([]any, len(x))
+		for i, e := range x {
+			out[i] = normal(e)
+		}
+		return out
+	}
+	return throughJSON(v)
+}
+
+func normalObject(m map[string]any) any {
+	if m == nil {
+		return nil
+	}
+	out := make(map[string]any, len(m))
+	for _, key := range sortedKeys(m) {
+		out[validText(key)] = normal(m[key])
+	}
+	return out
+}
+
+// mapOf is normal for a top-level map; nil becomes empty.
+func mapOf(m map[string]any) map[string]any {
+	out, _ := normalObject(m).(map[string]any)
+	if out == nil {
+		out = map[string]any{}
+	}
+	return out
+}
+
+// throughJSON normalises what only encoding/json knows how to read, such as
+// typed lists and structs; what it refuses becomes null.
+func throughJSON(v any) any {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return nil
+	}
+	var out any
+	if json.Unmarshal(b, &out) != nil {
+		return nil
+	}
+	return out
+}
+
+// validText replaces each invalid byte as encoding/json does.
+func validText(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	return string([]rune(s))
+}
+
+// copied is a deep copy of a normal value: effects leave the machine, and what
+// their reader does to them must not reach the state.
+func copied(v any) any {
+	switch x := v.(type) {
+	case map[string]any:
+		return copiedObject(x)
+	case []any:
+		out := make([]any, len(x))
+		for i, e := range x {
+			out[i] = copied(e)
+		}
+		return out
+	}
+	return v
+}
+
+func copiedObject(m map[string]any) map[string]any {
+	if m == nil {
+		return nil
+	}
+	out := make(map[string]any, len(m))
+	for _, key := range sortedKeys(m) {
+		out[key] = copied(m[key])
+	}
+	return out
+}
+
+// sortedKeys is the only range over a map in the package: the order it gives
+// does not depend on the map's.
+//
+//workflowcheck:ignore
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+var pointerEscape = strings.NewReplacer("~", "~0", "/", "~1")
+
+// pointer escapes a key for a JSON pointer.
+func pointer(key string) string { return pointerEscape.Replace(key) }
