@@ -22,9 +22,10 @@ type Form string
 const (
 	Prose   Form = ""
 	Heading Form = "heading"
-	Item    Form = "item" // of a list
-	Row     Form = "row"  // of a table
-	Code    Form = "code" // one line of it
+	Item    Form = "item"  // of a list
+	Row     Form = "row"   // of a table
+	Code    Form = "code"  // one line of it
+	Fence   Form = "fence" // the line that opens or closes code
 )
 
 // maxSentence bounds one sentence in bytes: text without any punctuation
@@ -87,7 +88,7 @@ func (g *grouping) line(start, end int) {
 	line := g.text[start:end]
 	switch {
 	case fenced.MatchString(line):
-		g.flush()
+		g.alone(start, end, Fence)
 		g.code = !g.code
 	case strings.TrimSpace(line) == "" || ruled.MatchString(line):
 		g.flush()

@@ -67,7 +67,7 @@ func TestSentencesReadHardWrappedText(t *testing.T) {
 		"- an item that\n  goes on",
 		"- another item.", "With two sentences.",
 		"| a | b |",
-		"code one.", "code two.",
+		"```", "code one.", "code two.", "```",
 		"Am 3. März war es so weit.", "Danach nicht.",
 	}
 	var got []string

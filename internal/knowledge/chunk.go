@@ -1,0 +1,231 @@
+package knowledge
+
+import (
+	"strconv"
+
+	"liminal/internal/fault"
+	"liminal/internal/id"
+	"liminal/internal/words"
+)
+
+// Sizes of chunks, in tokens as words.Tokens estimates them (RAG-03, FILE-10).
+const (
+	DefaultChunk = 400
+	MinChunk     = 64
+	MaxChunk     = 4000
+	Overlap      = 50 // of two neighbouring chunks of the default size; an eighth of others
+)
+
+// CheckChunkSize refuses a chunk size outside its bounds; 0 means the default
+// (FILE-10).
+func CheckChunkSize(tokens int) error {
+	if tokens != 0 && (tokens < MinChunk || tokens > MaxChunk) {
+		return fault.New(fault.Invalid, "The chunk size must lie between %d and %d tokens; %d does not.", MinChunk, MaxChunk, tokens)
+	}
+	return nil
+}
+
+// Cut cuts a text into overlapping chunks of about size tokens (0: the
+// default; sizes out of bounds are brought to the nearest bound). Chunks end
+// at the end of a sentence where there is one, prefer the borders of
+// paragraphs and headings, and do not run over a heading of the first or
+// second level once they hold an eighth of their size. For each chunk
+// Content == x.Text[Start:End]; the chunks are in the order of the text and
+// between them leave out nothing but white space (RAG-03).
+func Cut(x Extract, size int) []Chunk {
+	if size == 0 {
+		size = DefaultChunk
+	}
+	c := cutter{size: min(max(size, MinChunk), MaxChunk), text: x.Text}
+	c.pieces = dissect(x, c.size)
+	return c.cut()
+}
+
+// ChunkID is the id of a document's chunk at an index under an encoder
+// version: the same for every attempt, so that writing twice is writing once
+// (RAG-19).
+func ChunkID(documentID string, index int, version string) string {
+	return id.Derive(documentID, strconv.Itoa(index), version)
+}
+
+// piece is the smallest piece a chunk is made of: a sentence or less.
+type piece struct {
+	start, end int
+	tokens     int
+	block      int
+	heading    string
+	page       int
+	opens      bool // begins a block
+	chapter    bool // is a heading of the first or second level
+	title      bool // is a heading
+}
+
+// dissect cuts every block at its sentences, and sentences too long for a
+// chunk at their words.
+func dissect(x Extract, size int) []piece {
+	var out []piece
+	for i, b := range covering(x) {
+		first := true
+		add := func(start, end int) {
+			for _, p := range fitting(x.Text, start, end, size) {
+				out = append(out, piece{
+					start: p[0], end: p[1], tokens: words.Tokens(x.Text[p[0]:p[1]]), block: i, heading: b.Heading, page: b.Page,
+					opens: first, title: b.Kind == "heading", chapter: first && b.Kind == "heading" && depth(b.Heading) <= 2,
+				})
+				first = false
+			}
+		}
+		for _, s := range words.Sentences(x.Text[b.Start:b.End]) {
+			add(b.Start+s.Start, b.Start+s.End)
+		}
+	}
+	return out
+}
+
+// covering is the blocks of x in order, or one block over all of the text
+// when there are none. Blocks out of bounds or out of order are left out.
+func covering(x Extract) []Block {
+	if len(x.Blocks) == 0 {
+		return []Block{{Start: 0, End: len(x.Text)}}
+	}
+	var out []Block
+	last := 0
+	for _, b := range x.Blocks {
+		if b.Start >= last && b.End > b.Start && b.End <= len(x.Text) {
+			out = append(out, b)
+			last = b.End
+		}
+	}
+	return out
+}
+
+func depth(heading string) int {
+	n := 1
+	for i := 0; i+len(separator) <= len(heading); i++ {
+		if heading[i:i+len(separator)] == separator {
+			n++
+		}
+	}
+	return n
+}
+
+// fitting cuts text[start:end] into pieces of at most size tokens at word
+// borders.
+func fitting(text string, start, end, size int) [][2]int {
+	if end-start <= size || words.Tokens(text[start:end]) <= size {
+		return [][2]int{{start, end}}
+	}
+	var out [][2]int
+	from, used, last := start, 0, start
+	for _, w := range words.Split(text[start:end]) {
+		stop := start + w.End
+		n := words.Tokens(text[last:stop])
+		if used+n > size && last > from {
+			out = append(out, [2]int{from, last})
+			from, used = skipSpace(text, last, stop), 0
+			n = words.Tokens(text[from:stop])
+		}
+		used, last = used+n, stop
+	}
+	return append(out, [2]int{from, end})
+}
+
+func skipSpace(text string, at, end int) int {
+	start, _ := words.Trim(text, at, end)
+	return start
+}
+
+// cutter gathers pieces into chunks.
+type cutter struct {
+	size  int
+	text  string
+	pieces []piece
+}
+
+func (c *cutter) cut() []Chunk {
+	var out []Chunk
+	for from := 0; from < len(c.pieces); {
+		to := c.window(from)
+		first, last := c.pieces[from], c.pieces[to-1]
+		head := c.lead(from, to)
+		out = append(out, Chunk{
+			Index: len(out), Start: first.start, End: last.end, Content: c.text[first.start:last.end],
+			Heading: head.heading, Page: head.page,
+		})
+		if to == len(c.pieces) {
+			break
+		}
+		from = c.back(from, to)
+	}
+	return out
+}
+
+// window returns the end of the chunk that begins at from: as many pieces as
+// fit, ended at the best border in its last third.
+func (c *cutter) window(from int) int {
+	used, to := 0, from
+	for to < len(c.pieces) && (to == from || used+c.pieces[to].tokens <= c.size) {
+		if to > from && c.pieces[to].chapter && used >= c.size/8 {
+			return to
+		}
+		used += c.pieces[to].tokens
+		to++
+	}
+	if to == len(c.pieces) {
+		return to
+	}
+	best, tail := to, used
+	for at := to; at > from+1 && tail > c.size*2/3; at-- {
+		if c.border(at) > c.border(best) {
+			best = at
+		}
+		tail -= c.pieces[at-1].tokens
+	}
+	for best > from+1 && c.pieces[best-1].title {
+		best-- // a heading belongs to what follows it
+	}
+	return best
+}
+
+// border rates ending a chunk before piece at.
+func (c *cutter) border(at int) int {
+	switch a := c.pieces[at]; {
+	case a.title && a.opens:
+		return 3
+	case a.opens:
+		return 2
+	case a.start > 0 && c.text[a.start-1] == '\n':
+		return 1
+	}
+	return 0
+}
+
+// lead is the piece whose heading and page a chunk bears: its first that is
+// not carried over from the chunk before.
+func (c *cutter) lead(from, to int) piece {
+	a := c.pieces[from]
+	used := 0
+	for i := from; i < to; i++ {
+		if b := c.pieces[i]; b.title && used <= c.overlap() {
+			a.heading = b.heading
+		}
+		used += c.pieces[i].tokens
+	}
+	return a
+}
+
+func (c *cutter) overlap() int { return c.size * Overlap / DefaultChunk }
+
+// back returns where the next chunk begins: some pieces before to, unless a
+// chapter begins there.
+func (c *cutter) back(from, to int) int {
+	if c.pieces[to].chapter {
+		return to
+	}
+	used, at := 0, to
+	for at-1 > from && used+c.pieces[at-1].tokens <= c.overlap() && !c.pieces[at].chapter {
+		at--
+		used += c.pieces[at].tokens
+	}
+	return at
+}

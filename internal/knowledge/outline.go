@@ -1,0 +1,92 @@
+package knowledge
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// separator stands between the headings of a path.
+const separator = " › "
+
+// outline is the stack of headings above the place being read.
+type outline struct {
+	levels []int
+	titles []string
+}
+
+// maxHeading bounds one heading in a path, in bytes.
+const maxHeading = 160
+
+// enter opens a heading of a level (1 is the highest) and returns its path.
+func (o *outline) enter(level int, title string) string {
+	for len(o.levels) > 0 && o.levels[len(o.levels)-1] >= level {
+		o.levels = o.levels[:len(o.levels)-1]
+		o.titles = o.titles[:len(o.titles)-1]
+	}
+	o.levels = append(o.levels, level)
+	o.titles = append(o.titles, shorten(strings.Join(strings.Fields(title), " "), maxHeading))
+	return o.path()
+}
+
+func (o *outline) path() string { return strings.Join(o.titles, separator) }
+
+// shorten cuts s to at most n bytes, at the border of a character.
+func shorten(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return strings.TrimSpace(s[:n]) + "…"
+}
+
+// composer builds the text of formats whose text is not the file itself.
+type composer struct {
+	text   strings.Builder
+	blocks []Block
+	path   outline
+	page   int
+}
+
+// write adds a paragraph of its own. Its border to the one before is a blank
+// line, or gap when given.
+func (c *composer) write(kind, s string) {
+	c.join("\n\n", kind, s)
+}
+
+func (c *composer) join(gap, kind, s string) {
+	// Each paragraph is cleaned on its own: offsets are never moved later.
+	if s = strings.TrimRight(strings.Trim(tidy(s), "\n"), " \t"); strings.TrimSpace(s) == "" {
+		return
+	}
+	if c.text.Len() > 0 {
+		c.text.WriteString(gap)
+	}
+	start := c.text.Len()
+	c.text.WriteString(s)
+	b := Block{Start: start, End: c.text.Len(), Heading: c.path.path(), Page: c.page, Kind: kind}
+	if last := len(c.blocks) - 1; last >= 0 && mergeable(c.blocks[last], b) {
+		c.blocks[last].End = b.End
+		return
+	}
+	c.blocks = append(c.blocks, b)
+}
+
+// mergeable reports whether two neighbouring blocks are one run of prose.
+func mergeable(a, b Block) bool {
+	return a.Kind == "" && b.Kind == "" && a.Heading == b.Heading && a.Page == b.Page
+}
+
+// heading adds a heading line and opens its level.
+func (c *composer) heading(level int, title string) {
+	if title = strings.Join(strings.Fields(tidy(title)), " "); title == "" {
+		return
+	}
+	c.path.enter(level, title)
+	c.write("heading", title)
+}
+
+func (c *composer) extract(title string, pages int) Extract {
+	return Extract{Text: c.text.String(), Blocks: c.blocks, Pages: pages, Title: shorten(strings.Join(strings.Fields(title), " "), maxHeading)}
+}

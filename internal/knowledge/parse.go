@@ -1,0 +1,239 @@
+package knowledge
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"liminal/internal/fault"
+)
+
+// The bounds of one document. What exceeds them is refused with a sentence.
+const (
+	MaxText  = 32 << 20 // bytes of extracted text
+	MaxPages = 10_000
+	maxPlain = 64 << 20 // bytes of a file that is text already, before cleaning
+)
+
+// Parsers turns files into text. It is safe for concurrent use; the PDF
+// engine is compiled on first need and lives until Close.
+type Parsers struct {
+	pdf func() (*pdfEngine, error)
+
+	mu     sync.Mutex
+	opened *pdfEngine
+}
+
+// NewParsers returns the parsers of every accepted type (RAG-02).
+func NewParsers() *Parsers {
+	p := &Parsers{}
+	p.pdf = sync.OnceValues(func() (*pdfEngine, error) {
+		e, err := newPDFEngine()
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.opened = e
+		return e, err
+	})
+	return p
+}
+
+// Close releases the PDF engine. Parse must not be called afterwards.
+func (p *Parsers) Close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.opened == nil {
+		return nil
+	}
+	e := p.opened
+	p.opened = nil
+	return e.close()
+}
+
+// format is one row of the table of parsers.
+type format struct {
+	name       string
+	mime       string
+	extensions []string
+	parse      func(p *Parsers, ctx context.Context, r io.ReaderAt, size int64) (Extract, error)
+}
+
+// formats lists what is accepted; the first extension is the usual one.
+func formats() []format {
+	return []format{
+		{"PDF", "application/pdf", []string{".pdf"}, (*Parsers).parsePDF},
+		{"Markdown", "text/markdown", []string{".md", ".markdown", ".mdown", ".mkd"}, plain(parseMarkdown)},
+		{"HTML", "text/html", []string{".html", ".htm", ".xhtml"}, plainHTML},
+		{"text", "text/plain", []string{
+			".txt", ".text", ".log", ".csv", ".tsv", ".json", ".jsonl", ".yaml", ".yml", ".toml", ".ini", ".xml",
+			".rst", ".org", ".adoc", ".tex", ".go", ".py", ".js", ".ts", ".java", ".c", ".h", ".cpp", ".rs", ".rb",
+			".php", ".cs", ".kt", ".swift", ".sh", ".sql", ".css", ".proto",
+		}, plain(parseText)},
+	}
+}
+
+// Extensions lists the file name extensions Parse accepts, sorted, each with
+// its dot.
+func Extensions() []string {
+	var out []string
+	for _, f := range formats() {
+		out = append(out, f.extensions...)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Parse reads the text of a file. name decides the type by its extension,
+// mime (may be empty) when the extension says nothing; what the file begins
+// with overrides both where it is plain. The text is NFC, its lines end in
+// "\n", it holds no NUL, and every Block lies inside it. A file that cannot be
+// read as what it claims to be gives fault.Invalid with a sentence for a
+// person (RAG-02, RAG-05); ctx bounds the time.
+func (p *Parsers) Parse(ctx context.Context, name, mime string, r io.ReaderAt, size int64) (Extract, error) {
+	if size == 0 {
+		return Extract{}, fault.New(fault.Invalid, "%q is empty: there is nothing to read.", path.Base(name))
+	}
+	head := make([]byte, min(size, 8<<10))
+	if _, err := r.ReadAt(head, 0); err != nil && !errors.Is(err, io.EOF) {
+		return Extract{}, fmt.Errorf("read %q: %w", path.Base(name), err)
+	}
+	f, err := choose(name, mime, head)
+	if err != nil {
+		return Extract{}, err
+	}
+	x, err := f.parse(p, ctx, r, size)
+	if err != nil {
+		return Extract{}, named(ctx, name, err)
+	}
+	if strings.TrimSpace(x.Text) == "" {
+		return Extract{}, fault.New(fault.Invalid, "%q holds no text: there is nothing to search in it.", path.Base(name))
+	}
+	return x, nil
+}
+
+// named makes err a fault that names the file, unless ctx ended.
+func named(ctx context.Context, name string, err error) error {
+	if cause := ctx.Err(); cause != nil {
+		return fmt.Errorf("reading %q was stopped: %w", path.Base(name), cause)
+	}
+	var f *fault.Error
+	if errors.As(err, &f) {
+		return fault.Wrap(f.Code, errors.Unwrap(f), "%q: %s", path.Base(name), f.Message)
+	}
+	return fmt.Errorf("read %q: %w", path.Base(name), err)
+}
+
+// choose finds the parser of a file.
+func choose(name, mime string, head []byte) (format, error) {
+	list := formats()
+	if i := bytes.Index(head, []byte("%PDF-")); i >= 0 && i < 1024 {
+		return list[0], nil
+	}
+	if notText(head) {
+		return format{}, refused(name)
+	}
+	ext := strings.ToLower(path.Ext(name))
+	for _, f := range list {
+		if slices.Contains(f.extensions, ext) {
+			return confirmed(f, name)
+		}
+	}
+	mime, _, _ = strings.Cut(strings.ToLower(mime), ";")
+	for _, f := range list {
+		if f.mime == strings.TrimSpace(mime) {
+			return confirmed(f, name)
+		}
+	}
+	if strings.HasPrefix(mime, "text/") {
+		return list[len(list)-1], nil
+	}
+	return format{}, refused(name)
+}
+
+// confirmed refuses a file that claims to be a PDF but does not begin as one.
+func confirmed(f format, name string) (format, error) {
+	if f.mime == "application/pdf" {
+		return f, fault.New(fault.Invalid, "%q is named like a PDF but is not one: it may be damaged or was renamed. Open it, save it again as PDF, and upload that.", path.Base(name))
+	}
+	return f, nil
+}
+
+func refused(name string) error {
+	return fault.New(fault.Invalid, "%q is of a type that cannot be read. Accepted are %s.", path.Base(name), Accepted())
+}
+
+// Accepted names the accepted types as part of a sentence.
+func Accepted() string {
+	return "PDF (.pdf), Markdown (.md), HTML (.html) and plain text (.txt, .csv, .json, source code and the like)"
+}
+
+// notText reports whether a file that is no PDF cannot be text either.
+func notText(head []byte) bool {
+	if utf16Order(head) != nil {
+		return false
+	}
+	for _, magic := range []string{"\x7fELF", "PK\x03\x04", "\x89PNG", "\xff\xd8\xff", "GIF8", "\x1f\x8b", "BM\x00", "7z\xbc\xaf", "Rar!", "MZ\x90"} {
+		if bytes.HasPrefix(head, []byte(magic)) {
+			return true
+		}
+	}
+	control := 0
+	for _, b := range head {
+		if b == 0 || b < 32 && b != '\n' && b != '\r' && b != '\t' && b != '\f' && b != 0x1b {
+			control++
+		}
+	}
+	return control > len(head)/50
+}
+
+// plain makes a parser of a function over cleaned text.
+func plain(parse func(text string) Extract) func(*Parsers, context.Context, io.ReaderAt, int64) (Extract, error) {
+	return func(_ *Parsers, ctx context.Context, r io.ReaderAt, size int64) (Extract, error) {
+		raw, err := readAll(ctx, r, size)
+		if err != nil {
+			return Extract{}, err
+		}
+		text := Clean(raw)
+		if len(text) > MaxText {
+			return Extract{}, tooLong()
+		}
+		return parse(text), nil
+	}
+}
+
+func tooLong() error {
+	return fault.New(fault.Invalid, "its text is longer than %d MiB. Split it into several files.", MaxText>>20)
+}
+
+// readAll reads a text file in pieces, so that a stopped ingestion stops here.
+func readAll(ctx context.Context, r io.ReaderAt, size int64) ([]byte, error) {
+	if size > maxPlain {
+		return nil, tooLong()
+	}
+	out := make([]byte, 0, size)
+	src := io.NewSectionReader(r, 0, size)
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		n, err := io.CopyN(&appender{&out}, src, 1<<20)
+		if errors.Is(err, io.EOF) || n == 0 && err == nil {
+			return out, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+type appender struct{ to *[]byte }
+
+func (a *appender) Write(b []byte) (int, error) {
+	*a.to = append(*a.to, b...)
+	return len(b), nil
+}

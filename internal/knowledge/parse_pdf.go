@@ -1,0 +1,219 @@
+package knowledge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"regexp"
+	"strings"
+
+	"github.com/klippa-app/go-pdfium"
+	pdferrors "github.com/klippa-app/go-pdfium/errors"
+	"github.com/klippa-app/go-pdfium/references"
+	"github.com/klippa-app/go-pdfium/requests"
+	"github.com/klippa-app/go-pdfium/responses"
+	"github.com/klippa-app/go-pdfium/webassembly"
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+
+	"liminal/internal/fault"
+)
+
+// pdfEngine is PDFium compiled to WebAssembly: Chrome's own reader, in a
+// sandbox without files, clock or network, whose memory is bounded and whose
+// code stops when its document's time is over. Each document gets a fresh
+// instance, so a hostile one spoils nothing after it.
+type pdfEngine struct{ pool pdfium.Pool }
+
+const (
+	pdfMemory    = 8192 // pages of 64 KiB: 512 MiB for one document
+	pdfInstances = 2    // documents read at once
+)
+
+func newPDFEngine() (*pdfEngine, error) {
+	pool, err := webassembly.Init(webassembly.Config{
+		MaxIdle:       1,
+		MaxTotal:      pdfInstances,
+		FSConfig:      wazero.NewFSConfig(), // the default would mount "/"
+		RuntimeConfig: wazero.NewRuntimeConfig().WithCloseOnContextDone(true).WithMemoryLimitPages(pdfMemory),
+		Stdout:        io.Discard,
+		Stderr:        io.Discard,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("start the PDF reader: %w", err)
+	}
+	return &pdfEngine{pool}, nil
+}
+
+func (e *pdfEngine) close() error { return e.pool.Close() }
+
+// parsePDF reads the text of every page (RAG-02).
+func (p *Parsers) parsePDF(ctx context.Context, r io.ReaderAt, size int64) (Extract, error) {
+	engine, err := p.pdf()
+	if err != nil {
+		return Extract{}, err
+	}
+	instance, err := engine.pool.GetInstanceWithContext(ctx)
+	if err != nil {
+		return Extract{}, fmt.Errorf("wait for the PDF reader: %w", err)
+	}
+	defer instance.Close()
+	stop := context.AfterFunc(ctx, func() { interrupt(ctx, instance) })
+	defer stop()
+	d := pdfReader{ctx: ctx, pdf: instance}
+	if err := d.open(r, size); err != nil {
+		return Extract{}, err
+	}
+	return d.read()
+}
+
+// interrupt closes the instance's module, which makes a call running in it
+// return. The library's own Kill does the same without a lock, so the module
+// is reached through the exported field of its implementation instead.
+func interrupt(ctx context.Context, instance pdfium.Pdfium) {
+	v := reflect.Indirect(reflect.ValueOf(instance.GetImplementation()))
+	if v.Kind() != reflect.Struct {
+		return
+	}
+	if m, ok := v.FieldByName("Module").Interface().(api.Module); ok {
+		_ = m.CloseWithExitCode(context.WithoutCancel(ctx), 1)
+	}
+}
+
+// pdfReader reads one document.
+type pdfReader struct {
+	ctx  context.Context
+	pdf  pdfium.Pdfium
+	doc  references.FPDF_DOCUMENT
+	size int
+}
+
+func (d *pdfReader) open(r io.ReaderAt, size int64) error {
+	res, err := d.pdf.OpenDocument(&requests.OpenDocument{FileReader: io.NewSectionReader(r, 0, size), FileReaderSize: size})
+	switch {
+	case errors.Is(err, pdferrors.ErrPassword), errors.Is(err, pdferrors.ErrSecurity):
+		return fault.Wrap(fault.Invalid, err, "this PDF is protected by a password. Save a copy without the password and upload that.")
+	case err != nil:
+		return damaged(err)
+	}
+	d.doc = res.Document
+	count, err := d.pdf.FPDF_GetPageCount(&requests.FPDF_GetPageCount{Document: d.doc})
+	if err != nil {
+		return damaged(err)
+	}
+	d.size = count.PageCount
+	if d.size > MaxPages {
+		return fault.New(fault.Invalid, "this PDF has %d pages; the limit is %d. Split it into several files.", d.size, MaxPages)
+	}
+	return nil
+}
+
+func damaged(err error) error {
+	return fault.Wrap(fault.Invalid, err, "this PDF is damaged and cannot be read. Open it in a PDF viewer, save it again, and upload that.")
+}
+
+// read extracts all pages and composes the text.
+func (d *pdfReader) read() (Extract, error) {
+	pages := make([]string, d.size)
+	total := 0
+	var broken error
+	for i := range pages {
+		if err := d.ctx.Err(); err != nil {
+			return Extract{}, err
+		}
+		res, err := d.pdf.GetPageText(&requests.GetPageText{Page: requests.Page{ByIndex: &requests.PageByIndex{Document: d.doc, Index: i}}})
+		if err != nil {
+			broken = err // one damaged page does not lose the others
+			continue
+		}
+		pages[i] = pageText(res.Text)
+		if total += len(pages[i]); total > MaxText {
+			return Extract{}, tooLong()
+		}
+	}
+	if err := d.ctx.Err(); err != nil {
+		return Extract{}, err
+	}
+	if total < 2*d.size && total < 200 {
+		if broken != nil {
+			return Extract{}, damaged(broken)
+		}
+		return Extract{}, fault.New(fault.Invalid, "this PDF has no text: its %s probably scanned images. Run text recognition (OCR) on it first.", pagesAre(d.size))
+	}
+	return composePages(pages, d.marks(), d.title()), nil
+}
+
+func pagesAre(n int) string {
+	if n == 1 {
+		return "one page is"
+	}
+	return fmt.Sprintf("%d pages are", n)
+}
+
+// hyphenated is a word PDFium marks as broken at the end of its line.
+var hyphenated = regexp.MustCompile("[\ufffe\u0002]\\s*\n?")
+
+// softHyphen joins "exam-\nple" where the mark is a plain hyphen.
+var softHyphen = regexp.MustCompile(`(\p{Ll}{2,})-\n(\p{Ll}{2,})`)
+
+var ligatures = strings.NewReplacer("ﬀ", "ff", "ﬁ", "fi", "ﬂ", "fl", "ﬃ", "ffi", "ﬄ", "ffl", "ﬅ", "st", "ﬆ", "st", "\u00a0", " ")
+
+// pageText cleans the text of one page.
+func pageText(s string) string {
+	s = strings.ToValidUTF8(lineEnds.Replace(s), "")
+	s = hyphenated.ReplaceAllString(s, "")
+	s = softHyphen.ReplaceAllString(s, "$1$2\n")
+	return tidy(ligatures.Replace(s))
+}
+
+// title is the document's own title, unless a program made it up.
+func (d *pdfReader) title() string {
+	res, err := d.pdf.FPDF_GetMetaText(&requests.FPDF_GetMetaText{Document: d.doc, Tag: "Title"})
+	if err != nil {
+		return ""
+	}
+	t := strings.Join(strings.Fields(tidy(res.Value)), " ")
+	low := strings.ToLower(t)
+	for _, made := range []string{"microsoft word", "untitled", "powerpoint", ".doc", ".tex", ".dvi", ".indd", ".odt", ".fm"} {
+		if strings.Contains(low, made) {
+			return ""
+		}
+	}
+	return t
+}
+
+// mark is an entry of the document's outline.
+type mark struct {
+	title string
+	level int
+	page  int // 1-based; 0 if it leads nowhere
+}
+
+// maxMarks bounds the outline, which a hostile file may make endless.
+const maxMarks = 5_000
+
+func (d *pdfReader) marks() []mark {
+	res, err := d.pdf.GetBookmarks(&requests.GetBookmarks{Document: d.doc})
+	if err != nil {
+		return nil
+	}
+	var out []mark
+	var walk func(list []responses.GetBookmarksBookmark, level int)
+	walk = func(list []responses.GetBookmarksBookmark, level int) {
+		for _, b := range list {
+			if len(out) >= maxMarks || level > 8 {
+				return
+			}
+			m := mark{title: strings.Join(strings.Fields(tidy(b.Title)), " "), level: level}
+			if b.DestInfo != nil {
+				m.page = b.DestInfo.PageIndex + 1
+			}
+			out = append(out, m)
+			walk(b.Children, level+1)
+		}
+	}
+	walk(res.Bookmarks, 1)
+	return out
+}
