@@ -1,8 +1,8 @@
 // Package tool is what a tool is: a named function with a spec that is data,
 // and the Box that calls it within the spec's bounds.
 //
-// It may import fault, id, identity, run, stream, model and the JSON Schema
-// library. Implementations live in tool/builtin; the graph never calls one
+// It may import schemas, fault, id, identity, run, stream and model.
+// Implementations live in tool/builtin; the graph never calls one
 // but through the Box (GRAPH-25).
 package tool
 
@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 
 	"liminal/internal/identity"
+	"liminal/internal/model"
 	"liminal/internal/stream"
 )
 
@@ -47,6 +48,13 @@ type Spec struct {
 	Privileged   bool            `json:"privileged,omitempty"`   // admin-owned artifacts only (TOOL-05)
 	Workflow     string          `json:"workflow,omitempty"`     // implemented by this workflow artifact
 	ContentType  string          `json:"content_type,omitempty"` // "html_untrusted" (TOOL-08)
+	Examples     []Example       `json:"examples,omitempty"`     // how it is called
+}
+
+// Example is a call that works, for people and models that learn a tool.
+type Example struct {
+	Description string         `json:"description,omitempty"`
+	Inputs      map[string]any `json:"inputs"`
 }
 
 // Call is one call of a tool, with who and what it is for. The user comes
@@ -62,7 +70,8 @@ type Call struct {
 	UptoSeq        int      // chat history the call may read: below this
 	ContextIDs     []string // contexts the turn may retrieve from
 	Locale         string
-	Final          bool // the text of this call is the answer: stream it
+	Adapters       []model.Adapter // chosen by the run's routing
+	Final          bool            // the text of this call is the answer: stream it
 	Inputs         map[string]any
 	Resume         any // the person's answer, when the tool had asked
 	Emit           func(kind stream.Kind, data any)

@@ -1,0 +1,270 @@
+package artifacts
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"liminal/internal/fault"
+	"liminal/internal/graph"
+	"liminal/internal/id"
+	"liminal/internal/identity"
+	"liminal/internal/tool"
+	"liminal/schemas"
+)
+
+// Problem is one thing wrong with a document: a JSON pointer into it, a
+// sentence and a hint.
+type Problem = schemas.Fault
+
+// Check tells everything that is wrong with a document of a kind at once: its
+// schema, the graph it describes, and what it refers to (GRAPH-19, 001 §10.2).
+// The error is Invalid with []Problem as its details; nil means that Create
+// would accept it.
+func (l *Library) Check(ctx context.Context, v identity.Viewer, kind string, doc json.RawMessage) error {
+	return l.check(ctx, v, Kind(kind), "", doc)
+}
+
+func (l *Library) check(ctx context.Context, v identity.Viewer, kind, name string, doc json.RawMessage) error {
+	if len(doc) > MaxSize {
+		return fault.New(fault.Invalid, "The document has %d bytes; %d are allowed.", len(doc), MaxSize)
+	}
+	c := &checking{ctx: ctx, v: v, library: l, name: name, doc: doc}
+	if err := l.kinds.Validate(kind, doc); err != nil && !errors.As(err, (*schemas.Faults)(&c.problems)) {
+		return fault.Wrap(fault.Internal, err, "The schema of %s is broken.", kind)
+	}
+	for _, row := range kinds {
+		if row.kind == kind && row.check != nil && json.Valid(doc) {
+			row.check(c)
+		}
+	}
+	if c.err != nil {
+		return c.err
+	}
+	return refusal(kind, c.problems)
+}
+
+func refusal(kind string, problems []Problem) error {
+	switch len(problems) {
+	case 0:
+		return nil
+	case 1:
+		p := problems[0]
+		return fault.New(fault.Invalid, "The %s cannot be accepted: %s: %s.", Alias(kind), where(p.Path), p.Message).With(problems)
+	}
+	return fault.New(fault.Invalid, "The %s cannot be accepted: %d faults, the first at %s: %s.",
+		Alias(kind), len(problems), where(problems[0].Path), problems[0].Message).With(problems)
+}
+
+func where(path string) string {
+	if path == "" {
+		return "the document"
+	}
+	return path
+}
+
+// checking is one check under way. An err is a failure of ours, not of the
+// document.
+type checking struct {
+	ctx      context.Context
+	v        identity.Viewer
+	library  *Library
+	name     string // of the artifact; empty when it has none yet
+	doc      json.RawMessage
+	problems []Problem
+	err      error
+}
+
+func (c *checking) add(path, hint, format string, args ...any) {
+	c.problems = append(c.problems, Problem{Path: path, Message: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+// merge adds problems of a second reader. What the first has found at the same
+// place is not told twice.
+func (c *checking) merge(found []Problem) {
+	told := map[string]bool{}
+	for _, p := range c.problems {
+		told[p.Path] = true
+	}
+	for _, p := range found {
+		if !told[p.Path] && !told[parent(p.Path)] {
+			c.problems = append(c.problems, p)
+		}
+	}
+}
+
+func parent(path string) string {
+	return path[:max(0, strings.LastIndexByte(path, '/'))]
+}
+
+// exists reports whether the viewer may use an artifact of a kind, by id or
+// name.
+func (c *checking) exists(kind, idOrName string) bool {
+	var err error
+	if id.Valid(idOrName) {
+		var a Artifact
+		if a, err = c.library.store.Artifact(c.ctx, c.v, idOrName); err == nil {
+			return a.Type == kind
+		}
+	} else if _, err = c.library.store.ArtifactNamed(c.ctx, c.v, kind, idOrName); err == nil {
+		return true
+	}
+	if !errors.Is(err, fault.NotFound) {
+		c.err = err
+	}
+	return false
+}
+
+// workflow checks a workflow.chat: the graph, and the artifacts it runs.
+func (c *checking) workflow() {
+	bound, err := c.library.Specs(c.ctx, c.v)
+	if err != nil {
+		c.err = err
+		return
+	}
+	all := make(map[string]Bound, len(bound))
+	for _, b := range bound {
+		all[b.Name] = b
+	}
+	named := maps.Clone(all)
+	names := toolNames(c.doc)
+	maps.DeleteFunc(named, func(name string, _ Bound) bool { return !slices.Contains(names, name) })
+	owner := c.v.UserID
+	if c.v.IsSystem() {
+		owner = ""
+	}
+	_, err = graph.Parse(c.doc, GraphTools(all), Limits(c.v, Artifact{OwnerID: owner}, named))
+	var faults graph.Faults
+	if errors.As(err, &faults) {
+		found := make([]Problem, len(faults))
+		for i, f := range faults {
+			found[i] = Problem(f)
+		}
+		c.merge(found)
+	} else if err != nil {
+		c.err = err
+	}
+	c.children()
+}
+
+// Limits are the guardrails a workflow artifact runs under with its tools.
+// Only what an administrator owns may call privileged tools (TOOL-05) or run
+// as long as background work does (C-24); no document raises a limit (PLAT-07).
+func Limits(v identity.Viewer, a Artifact, tools map[string]Bound) graph.Limits {
+	limits := graph.ChatLimits()
+	if a.OwnerID != "" && (a.OwnerID != v.UserID || !v.IsAdmin()) {
+		return limits
+	}
+	for _, b := range tools {
+		if b.IsJob() {
+			limits = graph.JobLimits()
+		}
+	}
+	limits.Privileged = true
+	return limits
+}
+
+// children checks the workflows that nodes run.
+func (c *checking) children() {
+	var d struct {
+		Nodes []struct {
+			Workflow string `json:"workflow"`
+		} `json:"nodes"`
+	}
+	if json.Unmarshal(c.doc, &d) != nil {
+		return
+	}
+	for i, n := range d.Nodes {
+		if n.Workflow != "" && n.Workflow != c.name && !c.exists(KindWorkflow, n.Workflow) {
+			c.add(fmt.Sprintf("/nodes/%d/workflow", i), "write the name or id of a workflow you may use", "there is no workflow %q", n.Workflow)
+		}
+	}
+}
+
+// tool checks a tool.spec: its schemas, what it binds, and what only
+// administrators may say.
+func (c *checking) tool() {
+	spec, err := tool.Decode(c.doc)
+	if err != nil {
+		return // the schema has said so
+	}
+	c.merge(spec.Validate())
+	if c.name != "" && spec.Name != c.name {
+		c.add("/name", "an artifact is found by this name, so both are the same", "the tool is called %q and its artifact %q", spec.Name, c.name)
+	}
+	_, known := c.library.known[spec.Name]
+	switch {
+	case spec.Workflow == "" && !known:
+		c.add("/name", "bind it to a workflow with \"workflow\", or name one of the program's tools", "the program has no tool %q", spec.Name)
+	case spec.Workflow != "" && known && c.library.known[spec.Name].Workflow == "":
+		c.add("/workflow", "give the tool another name", "the program implements %q itself", spec.Name)
+	case spec.Workflow != "" && !c.exists(KindWorkflow, spec.Workflow) && !c.seeded(KindWorkflow, spec.Workflow):
+		c.add("/workflow", "write the name or id of a workflow you may use", "there is no workflow %q", spec.Workflow)
+	}
+	if !c.v.IsAdmin() {
+		c.reserved(spec, known)
+	}
+}
+
+// reserved refuses what only administrators may declare.
+func (c *checking) reserved(spec tool.Spec, known bool) {
+	if known {
+		c.add("/name", "give your tool another name", "%q is one of the program's own tools, which administrators look after", spec.Name)
+	}
+	if spec.Privileged {
+		c.add("/privileged", "leave it out", "only administrators declare privileged tools")
+	}
+	if spec.IsJob() {
+		c.add("/queue", "use models or tools", "only administrators declare tools of the ingest queue")
+	}
+}
+
+// seeded reports whether a default of this kind and name ships with the
+// program; Seed checks specs before the workflows they name are stored.
+func (c *checking) seeded(kind, name string) bool {
+	if !c.v.IsSystem() {
+		return false
+	}
+	seeds, err := defaults()
+	return err == nil && slices.ContainsFunc(seeds, func(s Seed) bool { return s.Type == kind && s.Name == name })
+}
+
+// policy checks a policy.routing: its rules and the adapters they name.
+func (c *checking) policy() {
+	var d struct {
+		Rules []struct {
+			ID     string `json:"id"`
+			Action struct {
+				AdapterID string `json:"adapter_id"`
+			} `json:"action"`
+		} `json:"rules"`
+	}
+	if json.Unmarshal(c.doc, &d) != nil {
+		return
+	}
+	seen := map[string]int{}
+	for i, rule := range d.Rules {
+		if first, twice := seen[rule.ID]; twice && rule.ID != "" {
+			c.add(fmt.Sprintf("/rules/%d/id", i), "", "the id %q is taken by rule %d", rule.ID, first)
+		} else {
+			seen[rule.ID] = i
+		}
+		if name := rule.Action.AdapterID; name != "" && name != "current" && !c.exists(KindAdapter, name) {
+			c.add(fmt.Sprintf("/rules/%d/action/adapter_id", i), "write the id of an adapter you may use, or current", "there is no adapter %q", name)
+		}
+	}
+}
+
+// Problems are what Check found, from its error; nil for any other error.
+func Problems(err error) []Problem {
+	var refused *fault.Error
+	if !errors.As(err, &refused) {
+		return nil
+	}
+	problems, _ := refused.Details.([]Problem)
+	return problems
+}

@@ -1,0 +1,78 @@
+package artifacts
+
+import (
+	"strings"
+
+	"liminal/internal/fault"
+)
+
+// kinds is the table of kinds: the word each is called in a request's type
+// (001 §13.4), and who checks what its schema cannot say. A new kind is a row
+// here and a file in schemas/.
+var kinds = []struct {
+	kind  string
+	alias string
+	check func(*checking)
+}{
+	{KindWorkflow, "workflow", (*checking).workflow},
+	{KindPolicy, "policy", (*checking).policy},
+	{KindTool, "tool", (*checking).tool},
+	{KindAdapter, "adapter", nil},
+	{KindSummary, "memory", nil},
+	{KindContext, "context", nil},
+}
+
+// Kind gives the kind a request's type means: workflow is workflow.chat. A
+// kind's own name, and any other word, is itself.
+func Kind(word string) string {
+	for _, row := range kinds {
+		if row.alias == word {
+			return row.kind
+		}
+	}
+	return word
+}
+
+// Alias gives the short word for a kind: workflow for workflow.chat.
+func Alias(kind string) string {
+	for _, row := range kinds {
+		if row.kind == kind {
+			return row.alias
+		}
+	}
+	return kind
+}
+
+// The visibilities of an artifact (ISO-06). A shared one is seen by its owner
+// and by those its meta grants; none are granted by default.
+const (
+	Private = "private"
+	Shared  = "shared"
+	Global  = "global"
+)
+
+func checkVisibility(visibility string) error {
+	switch visibility {
+	case Private, Shared, Global:
+		return nil
+	}
+	return fault.New(fault.Invalid, "The visibility %q is not known: write private, shared or global.", visibility)
+}
+
+// maxName and maxDescription bound what people call an artifact, in bytes.
+const (
+	maxName        = 128
+	maxDescription = 4000
+)
+
+func checkName(name, description string) error {
+	switch {
+	case strings.TrimSpace(name) == "" || name != strings.TrimSpace(name):
+		return fault.New(fault.Invalid, "An artifact needs a name without spaces around it.")
+	case len(name) > maxName:
+		return fault.New(fault.Invalid, "The name has %d bytes; %d are allowed.", len(name), maxName)
+	case len(description) > maxDescription:
+		return fault.New(fault.Invalid, "The description has %d bytes; %d are allowed.", len(description), maxDescription)
+	}
+	return nil
+}

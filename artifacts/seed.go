@@ -1,0 +1,118 @@
+package artifacts
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"liminal/internal/identity"
+	"liminal/schemas"
+)
+
+//go:embed defaults
+var defaultFiles embed.FS
+
+// The names of the defaults other code relies on.
+const (
+	DefaultWorkflow   = "default"   // a turn without contexts (GRAPH-21)
+	DocumentsWorkflow = "documents" // a turn with contexts (GRAPH-22)
+	IngestWorkflow    = "ingest"    // reading a document in (GRAPH-24)
+	CodeWorkflow      = "agent.code"
+	DefaultPolicy     = "default"
+)
+
+// defaults reads the documents under defaults/<kind>/<name>.json.
+func defaults() ([]Seed, error) {
+	names, err := fs.Glob(defaultFiles, "defaults/*/*.json")
+	if err != nil {
+		return nil, err
+	}
+	var seeds []Seed
+	for _, name := range names {
+		doc, err := defaultFiles.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		seeds = append(seeds, Seed{
+			Type: path.Base(path.Dir(name)), Name: strings.TrimSuffix(path.Base(name), ".json"),
+			Description: about(doc), Schema: doc,
+		})
+	}
+	return seeds, nil
+}
+
+// about is the description a document gives of itself.
+func about(doc []byte) string {
+	var d struct {
+		Description string `json:"description"`
+	}
+	if json.Unmarshal(doc, &d) != nil {
+		return ""
+	}
+	return d.Description
+}
+
+// Seeds are the tool.specs of the program's tools and the documents that ship
+// with it, tools first.
+func (l *Library) Seeds() ([]Seed, error) {
+	seeds := make([]Seed, 0, len(l.shipped)+8)
+	for _, spec := range l.shipped {
+		doc, err := json.MarshalIndent(spec, "", "  ")
+		if err != nil {
+			return nil, fmt.Errorf("the spec of %s: %w", spec.Name, err)
+		}
+		seeds = append(seeds, Seed{Type: KindTool, Name: spec.Name, Description: spec.Description, Schema: doc})
+	}
+	documents, err := defaults()
+	return append(seeds, documents...), err
+}
+
+// Seed stores what is missing of the defaults and brings those up to date
+// that nobody has edited. It may run at every start and in several processes
+// at once (ART-10). A default that is at fault is an error: it ships with the
+// program.
+func (l *Library) Seed(ctx context.Context) error {
+	seeds, err := l.Seeds()
+	if err != nil {
+		return err
+	}
+	system := identity.System()
+	for _, kind := range []string{KindTool, ""} { // graphs are checked against the stored tools
+		var some []Seed
+		for _, s := range seeds {
+			if (s.Type == KindTool) == (kind == KindTool) {
+				some = append(some, s)
+			}
+		}
+		if err := l.checkSeeds(ctx, some); err != nil {
+			return err
+		}
+		if err := l.store.Seed(ctx, system, some); err != nil {
+			return fmt.Errorf("seed the default artifacts: %w", err)
+		}
+	}
+	return nil
+}
+
+func (l *Library) checkSeeds(ctx context.Context, seeds []Seed) error {
+	var faults []error
+	for _, s := range seeds {
+		if err := l.check(ctx, identity.System(), s.Type, s.Name, s.Schema); err != nil {
+			faults = append(faults, fmt.Errorf("the default %s %s: %w", s.Type, s.Name, explained(err)))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// explained is err with every problem told, for logs and tests.
+func explained(err error) error {
+	if problems := Problems(err); len(problems) > 0 {
+		return schemas.Faults(problems)
+	}
+	return err
+}

@@ -1,0 +1,222 @@
+package artifacts
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"liminal/internal/fault"
+	"liminal/internal/graph"
+	"liminal/internal/identity"
+	"liminal/internal/run"
+	"liminal/internal/tool"
+)
+
+// maxCached bounds the decoded specs that are kept.
+const maxCached = 4000
+
+// maxSpecs bounds how many specs a wildcard or a listing looks at.
+const maxSpecs = 2000
+
+// Bound is a tool.spec at one version.
+type Bound struct {
+	tool.Spec
+	ArtifactID string
+	Version    int
+}
+
+// Pin names the version, for the run that opens with it.
+func (b Bound) Pin() run.Pin {
+	return run.Pin{ArtifactID: b.ArtifactID, Name: b.Name, Version: b.Version}
+}
+
+// Graph is what the machine must know of the tool.
+func (b Bound) Graph() graph.Tool {
+	return graph.Tool{
+		Name: b.Name, Idempotent: b.IsIdempotent(), Privileged: b.Privileged, Confirm: b.Confirm,
+		Workflow: b.Workflow, Outputs: b.Outputs(), Required: b.Required(),
+	}
+}
+
+// GraphTools is Graph of all of them.
+func GraphTools(bound map[string]Bound) graph.Tools {
+	tools := make(graph.Tools, len(bound))
+	for name, b := range bound {
+		tools[name] = b.Graph()
+	}
+	return tools
+}
+
+type pinned struct {
+	id      string
+	version int
+}
+
+type cached struct {
+	owner string
+	bound Bound
+}
+
+// Tools finds tools by name as the viewer sees them; prefix.* means all whose
+// name begins so. Unknown names are left out: what refuses them is Parse when
+// a graph is written and the Box when it runs (TOOL-11).
+func (l *Library) Tools(ctx context.Context, v identity.Viewer, names ...string) (map[string]Bound, error) {
+	found := make(map[string]Bound, len(names))
+	for _, name := range names {
+		if prefix, wild := strings.CutSuffix(name, "*"); wild {
+			if err := l.toolsLike(ctx, v, prefix, found); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if _, done := found[name]; done {
+			continue
+		}
+		a, err := l.store.ArtifactNamed(ctx, v, KindTool, name)
+		if errors.Is(err, fault.NotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if found[name], err = l.bind(a); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+func (l *Library) toolsLike(ctx context.Context, v identity.Viewer, prefix string, into map[string]Bound) error {
+	all, err := l.Specs(ctx, v)
+	if err != nil {
+		return err
+	}
+	for _, b := range all {
+		if strings.HasPrefix(b.Name, prefix) {
+			into[b.Name] = b
+		}
+	}
+	return nil
+}
+
+// Specs lists every tool the viewer may see, by name; one of their own hides
+// a global one of the same name (TOOL-02).
+func (l *Library) Specs(ctx context.Context, v identity.Viewer) ([]Bound, error) {
+	byName := map[string]Bound{}
+	own := map[string]bool{}
+	filter := Filter{Type: KindTool, Limit: 100}
+	for seen := 0; seen < maxSpecs; {
+		page, next, err := l.store.ListArtifacts(ctx, v, filter)
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range page {
+			b, err := l.bind(a)
+			if err != nil {
+				return nil, err
+			}
+			if !own[b.Name] {
+				byName[b.Name], own[b.Name] = b, a.OwnerID != "" && a.OwnerID == v.UserID
+			}
+		}
+		if next == "" {
+			break
+		}
+		seen, filter.Cursor = seen+len(page), next
+	}
+	specs := make([]Bound, 0, len(byName))
+	for _, b := range byName {
+		specs = append(specs, b)
+	}
+	slices.SortFunc(specs, func(a, b Bound) int { return strings.Compare(a.Name, b.Name) })
+	return specs, nil
+}
+
+// ToolsOf finds the tools a workflow document may call (PLAT-08 pins them).
+func (l *Library) ToolsOf(ctx context.Context, v identity.Viewer, doc json.RawMessage) (map[string]Bound, error) {
+	return l.Tools(ctx, v, toolNames(doc)...)
+}
+
+// SpecAt gives a tool as it was at the version a run pinned (PLAT-08).
+func (l *Library) SpecAt(ctx context.Context, v identity.Viewer, pin run.Pin) (Bound, error) {
+	l.mu.Lock()
+	c, ok := l.specs[pinned{pin.ArtifactID, pin.Version}]
+	l.mu.Unlock()
+	if ok && (c.owner == "" || c.owner == v.UserID) {
+		return c.bound, nil
+	}
+	a, err := l.At(ctx, v, pin.ArtifactID, pin.Version)
+	if err != nil {
+		return Bound{}, err
+	}
+	return l.bind(a)
+}
+
+// bind decodes a tool.spec, once for each version.
+func (l *Library) bind(a Artifact) (Bound, error) {
+	key := pinned{a.ID, a.Version}
+	l.mu.Lock()
+	c, ok := l.specs[key]
+	l.mu.Unlock()
+	if ok {
+		return c.bound, nil
+	}
+	spec, err := tool.Decode(a.Schema)
+	if err != nil {
+		return Bound{}, fault.Wrap(fault.Internal, err, "The tool.spec %s at version %d is not readable.", a.Name, a.Version)
+	}
+	b := Bound{Spec: l.guarded(spec), ArtifactID: a.ID, Version: a.Version}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.specs) >= maxCached {
+		clear(l.specs)
+	}
+	l.specs[key] = cached{a.OwnerID, b}
+	return b, nil
+}
+
+// guarded keeps what the program says of its own tool's dangers, whatever an
+// artifact of the same name says (TOOL-05, TOOL-16).
+func (l *Library) guarded(s tool.Spec) tool.Spec {
+	own, ok := l.known[s.Name]
+	if !ok || s.Workflow != "" {
+		return s
+	}
+	s.Privileged = s.Privileged || own.Privileged
+	s.Confirm = s.Confirm || own.Confirm
+	if !own.IsIdempotent() {
+		s.Idempotent = own.Idempotent
+	}
+	return s
+}
+
+// toolNames are the tools a workflow document names, in order. A document of
+// another shape names none; Parse says what is wrong with it.
+func toolNames(doc json.RawMessage) []string {
+	var d struct {
+		Tools []string `json:"tools"`
+		Nodes []struct {
+			Type  string   `json:"type"`
+			Tool  string   `json:"tool"`
+			Tools []string `json:"tools"`
+		} `json:"nodes"`
+	}
+	var mistyped *json.UnmarshalTypeError // what could be read is there all the same
+	if err := json.Unmarshal(doc, &d); err != nil && !errors.As(err, &mistyped) {
+		return nil
+	}
+	names := slices.Clone(d.Tools)
+	for _, n := range d.Nodes {
+		if n.Tool != "" {
+			names = append(names, n.Tool)
+		}
+		names = append(names, n.Tools...)
+		if n.Type == string(graph.Agent) {
+			names = append(names, graph.StepTool)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

@@ -1,0 +1,287 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"liminal/internal/fault"
+	"liminal/internal/stream"
+	"liminal/schemas"
+)
+
+// grace is how long a tool may take to hand over what it has once its time is
+// up or its run is cancelled; then it is left behind.
+const grace = 2 * time.Second
+
+// maxCompiled bounds the cache of compiled schemas. Specs are versions of
+// artifacts: few at a time, many over a life.
+const maxCompiled = 2000
+
+// Options are what a Box may be given; the zero value works.
+type Options struct {
+	Logger  *slog.Logger     // where a tool's panic is told; nil: nowhere
+	Now     func() time.Time // the breakers' clock; nil: time.Now
+	Decodes Decodes          // bounds model answers a person; nil: MaxDecodes in this process
+}
+
+// Box holds the tools of the program and is the only way to call one
+// (GRAPH-25). It is safe for concurrent use.
+type Box struct {
+	options  Options
+	tools    map[string]Tool
+	breakers map[string]*breaker
+
+	mu       sync.RWMutex
+	compiled map[string]*schemas.Schema
+}
+
+// NewBox holds tools. Two of one name are an error.
+func NewBox(tools []Tool, o Options) (*Box, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Decodes == nil {
+		o.Decodes = NewSlots(MaxDecodes)
+	}
+	b := &Box{
+		options: o, tools: make(map[string]Tool, len(tools)), breakers: make(map[string]*breaker, len(tools)),
+		compiled: map[string]*schemas.Schema{},
+	}
+	for _, t := range tools {
+		if _, twice := b.tools[t.Name()]; twice {
+			return nil, fmt.Errorf("two tools are called %s", t.Name())
+		}
+		b.tools[t.Name()], b.breakers[t.Name()] = t, &breaker{}
+	}
+	return b, nil
+}
+
+// Names lists the tools in order.
+func (b *Box) Names() []string {
+	names := make([]string, 0, len(b.tools))
+	for name := range b.tools {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Call runs the tool of spec within its bounds. Errors:
+//
+//   - NotFound: no such tool in this program (TOOL-11)
+//   - Forbidden: a privileged tool and a caller who is no administrator (TOOL-05)
+//   - Invalid: the inputs do not fit the input schema; Details are schemas.Faults
+//   - Internal: the tool failed, panicked, took too long, rests (TOOL-15), or
+//     returned what its output schema refuses (TOOL-03)
+//   - whatever code the tool itself chose
+//   - ctx's own error when the caller gave up
+//
+// A result that asks a person ({"interrupt": {…}}) is passed through.
+func (b *Box) Call(ctx context.Context, spec Spec, c *Call) (map[string]any, error) {
+	t, ok := b.tools[spec.Name]
+	if !ok {
+		return nil, fault.New(fault.NotFound, "There is no tool %q in this program.", spec.Name)
+	}
+	if spec.Privileged && !c.Viewer.IsAdmin() {
+		return nil, fault.New(fault.Forbidden, "The tool %s is privileged: only administrators may run it.", spec.Name)
+	}
+	call, err := b.prepared(spec, c)
+	if err != nil {
+		return nil, err
+	}
+	rest, ok := b.breakers[spec.Name].enter(b.options.Now())
+	if !ok {
+		return nil, fault.New(fault.Internal, "The tool %s has failed %d times within a minute and rests; try again in %d seconds.",
+			spec.Name, Trips, int(rest.Seconds())+1).With(map[string]any{"retry_after_ms": rest.Milliseconds()})
+	}
+	out, err := b.bounded(ctx, t, spec, call)
+	if err == nil {
+		out, err = b.checkedOutput(spec, out)
+	}
+	b.breakers[spec.Name].leave(b.options.Now(), judge(ctx, err))
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// prepared checks the inputs and fills what a tool may rely on.
+func (b *Box) prepared(spec Spec, c *Call) (*Call, error) {
+	call := *c
+	if call.Inputs == nil {
+		call.Inputs = map[string]any{}
+	}
+	inputs, err := plainObject(call.Inputs)
+	if err != nil {
+		return nil, fault.Wrap(fault.Invalid, err, "The inputs of %s are not plain JSON.", spec.Name)
+	}
+	call.Inputs = inputs
+	faults, err := b.check(spec.InputSchema, inputs)
+	if err != nil {
+		return nil, fault.Wrap(fault.Internal, err, "The input schema of the tool %s does not compile.", spec.Name)
+	}
+	if len(faults) > 0 {
+		return nil, fault.New(fault.Invalid, "The inputs of %s do not fit: %s", spec.Name, told(faults)).With(faults)
+	}
+	if call.Emit == nil {
+		call.Emit = func(stream.Kind, any) {}
+	}
+	if call.Heartbeat == nil {
+		call.Heartbeat = func(any) {}
+	}
+	return &call, nil
+}
+
+// bounded runs the tool under its timeout and, for a model, the person's
+// bound on answers under way.
+func (b *Box) bounded(ctx context.Context, t Tool, spec Spec, c *Call) (map[string]any, error) {
+	limit := spec.Timeout()
+	within, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	if spec.On() == QueueModels && spec.Where() == Activity {
+		leave, err := b.options.Decodes.Enter(within, c.Viewer.UserID)
+		if err != nil {
+			return nil, timely(ctx, err, spec.Name, limit)
+		}
+		defer leave()
+	}
+	out, err := b.run(within, t, c)
+	if err != nil {
+		return nil, timely(ctx, err, spec.Name, limit)
+	}
+	return out, nil
+}
+
+// timely tells apart the caller who gave up, time that is up, and a failure.
+func timely(ctx context.Context, err error, name string, limit time.Duration) error {
+	var known *fault.Error
+	switch {
+	case errors.As(err, &known):
+		return err
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, context.DeadlineExceeded):
+		return fault.Wrap(fault.Internal, err, "The tool %s took longer than %s.", name, limit)
+	}
+	return fault.Wrap(fault.Internal, err, "The tool %s failed.", name)
+}
+
+type result struct {
+	out map[string]any
+	err error
+}
+
+// run calls the tool in a goroutine of its own: one that ignores ctx must not
+// hold its caller, and a panic must not end the process.
+func (b *Box) run(ctx context.Context, t Tool, c *Call) (map[string]any, error) {
+	done := make(chan result, 1)
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				b.options.Logger.ErrorContext(ctx, "a tool panicked", "tool", t.Name(), "run", c.RunID, "panic", p, "stack", string(debug.Stack()))
+				done <- result{err: fault.New(fault.Internal, "The tool %s failed inside.", t.Name())}
+			}
+		}()
+		out, err := t.Run(ctx, c)
+		done <- result{out, err}
+	}()
+	select {
+	case r := <-done:
+		return r.out, r.err
+	case <-ctx.Done():
+	}
+	late := time.NewTimer(grace)
+	defer late.Stop()
+	select {
+	case r := <-done:
+		return r.out, r.err
+	case <-late.C:
+		return nil, ctx.Err()
+	}
+}
+
+// checkedOutput gives the result as plain JSON that fits the output schema.
+func (b *Box) checkedOutput(spec Spec, out map[string]any) (map[string]any, error) {
+	plain, err := plainObject(out)
+	if err != nil {
+		return nil, fault.Wrap(fault.Internal, err, "The tool %s returned what is not JSON.", spec.Name)
+	}
+	if Asks(plain) {
+		return plain, nil
+	}
+	faults, err := b.check(spec.OutputSchema, plain)
+	if err != nil {
+		return nil, fault.Wrap(fault.Internal, err, "The output schema of the tool %s does not compile.", spec.Name)
+	}
+	if len(faults) > 0 {
+		return nil, fault.New(fault.Internal, "The result of %s does not fit its output schema: %s", spec.Name, told(faults)).With(faults)
+	}
+	return plain, nil
+}
+
+// Asks reports whether a tool's result is a question to a person (GRAPH-27).
+func Asks(out map[string]any) bool {
+	_, ok := out["interrupt"].(map[string]any)
+	return ok
+}
+
+// check compiles a schema once and checks v against it.
+func (b *Box) check(schema json.RawMessage, v map[string]any) (schemas.Faults, error) {
+	if len(schema) == 0 {
+		return nil, nil
+	}
+	b.mu.RLock()
+	compiled, ok := b.compiled[string(schema)]
+	b.mu.RUnlock()
+	if !ok {
+		var err error
+		if compiled, err = schemas.Compile(schema); err != nil {
+			return nil, err
+		}
+		b.mu.Lock()
+		if len(b.compiled) >= maxCompiled {
+			clear(b.compiled)
+		}
+		b.compiled[string(schema)] = compiled
+		b.mu.Unlock()
+	}
+	return compiled.Check(v), nil
+}
+
+// told is the first fault as part of a sentence, and how many there are.
+func told(faults schemas.Faults) string {
+	where := faults[0].Path
+	if where == "" {
+		where = "/"
+	}
+	text := where + ": " + faults[0].Message + "."
+	if more := len(faults) - 1; more > 0 {
+		text += fmt.Sprintf(" And %d more.", more)
+	}
+	return text
+}
+
+// judge says what a call's end means for its breaker.
+func judge(ctx context.Context, err error) verdict {
+	if err == nil {
+		return healthy
+	}
+	if ctx.Err() != nil {
+		return unknown
+	}
+	switch fault.CodeOf(err) {
+	case fault.Internal, fault.RateLimited:
+		return broken
+	}
+	return unknown
+}

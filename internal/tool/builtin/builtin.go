@@ -1,0 +1,57 @@
+// Package builtin is the tools the program implements: one tool is a Go file
+// and a JSON file of its name, the second being its tool.spec, and one line in
+// the list below.
+//
+// It may import every noun and artifacts, and no driver: what a tool needs of
+// the outside is a small port in ports.go, which wire fills.
+package builtin
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+
+	"liminal/internal/tool"
+)
+
+//go:embed *.json
+var documents embed.FS
+
+// list makes every tool whose needs are met; a tool that lacks its port is not
+// there, and calling it is NotFound.
+func list(p Parts) []tool.Tool {
+	var tools []tool.Tool
+	if p.Model != nil {
+		voice := voice{model: p.Model, history: p.History, limit: p.MaxDecode}
+		tools = append(tools,
+			genericChat{voice},
+			intentClassifier{voice},
+		)
+	}
+	return tools
+}
+
+// Tools are the built-in tools over what parts there are.
+func Tools(p Parts) []tool.Tool { return list(p) }
+
+// Specs are the tool.specs of all built-in tools, by name; some have no Go
+// code because a workflow implements them.
+func Specs() ([]tool.Spec, error) {
+	names, err := fs.Glob(documents, "*.json")
+	if err != nil {
+		return nil, err
+	}
+	specs := make([]tool.Spec, 0, len(names))
+	for _, name := range names {
+		doc, err := documents.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		spec, err := tool.Decode(doc)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		specs = append(specs, spec)
+	}
+	return specs, nil
+}

@@ -1,0 +1,160 @@
+package builtin
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"liminal/internal/chat"
+	"liminal/internal/model"
+	"liminal/internal/tool"
+)
+
+// The bounds of the conversation a model is shown (CHAT-19, CHAT-20).
+const (
+	maxMessages = 40   // earlier messages that are read
+	maxInput    = 4000 // tokens of them that are kept (GRND-26)
+	maxTopic    = 80   // characters of what was dropped that the note names
+)
+
+// dialogue gives the messages before this turn, oldest first, as many as fit,
+// and a note for the system text about those that do not.
+func (v voice) dialogue(ctx context.Context, c *tool.Call) ([]model.Message, string, error) {
+	if v.history == nil || c.ConversationID == "" || c.UptoSeq <= 1 {
+		return nil, "", nil
+	}
+	earlier, err := v.history.History(ctx, c.Viewer, c.ConversationID, c.UptoSeq, maxMessages)
+	if err != nil {
+		return nil, "", err
+	}
+	var turns []model.Message
+	for _, m := range earlier {
+		turns = spoken(turns, m)
+	}
+	kept, dropped := fitting(turns)
+	return kept, note(dropped, len(earlier) > 0 && earlier[0].Seq > 1), nil
+}
+
+// spoken adds a message of the person or the assistant; notices, summaries and
+// what was suppressed are not part of the dialogue. Two of the same role in a
+// row become one: providers want them to take turns.
+func spoken(turns []model.Message, m chat.Message) []model.Message {
+	role := model.Role(m.Role)
+	hidden := m.Meta["suppressed"] == true
+	if role != model.User && role != model.Assistant || m.Content == "" || hidden {
+		return turns
+	}
+	if last := len(turns) - 1; last >= 0 && turns[last].Role == role {
+		turns[last].Content[0].Text += "\n\n" + m.Content
+		return turns
+	}
+	return append(turns, says(role, m.Content))
+}
+
+func says(role model.Role, text string) model.Message {
+	return model.Message{Role: role, Content: []model.Block{{Type: model.Text, Text: text}}}
+}
+
+// fitting drops the oldest pairs until the rest fits. What is kept begins with
+// the person.
+func fitting(turns []model.Message) (kept, dropped []model.Message) {
+	total := 0
+	for _, m := range turns {
+		total += tokens(m.Content[0].Text)
+	}
+	cut := 0
+	for cut < len(turns) && (total > maxInput || turns[cut].Role != model.User) {
+		total -= tokens(turns[cut].Content[0].Text)
+		cut++
+	}
+	return turns[cut:], turns[:cut]
+}
+
+// tokens estimates; providers count for themselves.
+func tokens(text string) int { return utf8.RuneCountInString(text)/4 + 4 }
+
+// note stands for what was dropped (CHAT-20).
+func note(dropped []model.Message, more bool) string {
+	topic := ""
+	for _, m := range dropped {
+		if m.Role == model.User {
+			topic = clipped(firstLine(m.Content[0].Text), maxTopic)
+			break
+		}
+	}
+	switch {
+	case topic != "":
+		return fmt.Sprintf("Earlier in this conversation, we discussed %q (truncated).", topic)
+	case len(dropped) > 0 || more:
+		return "Earlier in this conversation, we discussed other things (truncated)."
+	}
+	return ""
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return line
+}
+
+// clipped keeps at most n characters.
+func clipped(text string, n int) string {
+	runes := []rune(text)
+	if len(runes) <= n {
+		return text
+	}
+	return strings.TrimSpace(string(runes[:n])) + "…"
+}
+
+// paragraphs joins what is not empty.
+func paragraphs(parts ...string) string {
+	kept := parts[:0:0]
+	for _, p := range parts {
+		if p = strings.TrimSpace(p); p != "" {
+			kept = append(kept, p)
+		}
+	}
+	return strings.Join(kept, "\n\n")
+}
+
+// words reads a text input; what is absent is empty.
+func words(c *tool.Call, name string) string {
+	s, _ := c.Inputs[name].(string)
+	return strings.TrimSpace(s)
+}
+
+// number reads a number input, or gives the default.
+func number(c *tool.Call, name string, standard int) int {
+	if f, ok := c.Inputs[name].(float64); ok {
+		return int(f)
+	}
+	return standard
+}
+
+// texts reads a list of texts; a single text is a list of one.
+func texts(v any) []string {
+	switch x := v.(type) {
+	case string:
+		if x = strings.TrimSpace(x); x != "" {
+			return []string{x}
+		}
+	case []any:
+		var out []string
+		for _, e := range x {
+			if s, ok := e.(string); ok && strings.TrimSpace(s) != "" {
+				out = append(out, strings.TrimSpace(s))
+			}
+		}
+		return out
+	}
+	return nil
+}
+
+// jsonPart is the outermost object of a text: models like to wrap it.
+func jsonPart(text string) string {
+	from, to := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
+	if from < 0 || to < from {
+		return text
+	}
+	return text[from : to+1]
+}

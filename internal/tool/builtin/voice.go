@@ -1,0 +1,171 @@
+package builtin
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"liminal/internal/fault"
+	"liminal/internal/model"
+	"liminal/internal/stream"
+	"liminal/internal/tool"
+)
+
+// handover is kept free at the end of a call's time, so that a truncated
+// answer still reaches the caller.
+const handover = 500 * time.Millisecond
+
+// voice is a model as the tools use it: the conversation before, the words as
+// they come, and what was said when it is over, however it ends.
+type voice struct {
+	model   model.Model
+	history History
+	limit   func(plan string) time.Duration
+}
+
+// said is an answer, complete or not.
+type said struct {
+	text      strings.Builder
+	blocks    []model.Block // the same with thinking and tool uses, in order
+	calls     []model.Event // of type ToolCall
+	quotes    []quote
+	usage     model.Usage
+	reason    model.StopReason
+	truncated bool // stopped by MaxDecode or the call's time (STREAM-09)
+	partial   bool // stopped by the person
+}
+
+// quote is a cited passage and where in the text it was cited.
+type quote struct {
+	source model.Source
+	text   string
+	at     int // bytes of the text before it
+}
+
+// speak asks the model and gathers its answer. The words are streamed when
+// the call's text is the answer of the turn; a later attempt first takes the
+// earlier one's words back. An answer cut short by time or by the person is
+// no error as long as there is some of it.
+func (v voice) speak(ctx context.Context, c *tool.Call, req model.Request) (*said, error) {
+	req.Adapters, req.Locale = c.Adapters, c.Locale
+	if c.Final && c.Attempt > 1 {
+		c.Emit(stream.Reset, map[string]any{"reason": "retry"})
+	}
+	within, cancel := v.within(ctx, c.Viewer.Plan)
+	defer cancel()
+	s := &said{}
+	for event, err := range v.model.Stream(within, req) {
+		if err != nil {
+			return s.cut(ctx, within, err)
+		}
+		s.add(event)
+		if c.Final && event.Type == model.TextDelta && event.Text != "" {
+			c.Emit(stream.Token, event.Text)
+		}
+	}
+	if s.reason == "" && within.Err() != nil {
+		return s.cut(ctx, within, within.Err())
+	}
+	s.truncated = s.reason == model.MaxTokens
+	return s, nil
+}
+
+// within bounds the time the model may speak.
+func (v voice) within(ctx context.Context, plan string) (context.Context, context.CancelFunc) {
+	var limit time.Duration
+	if v.limit != nil {
+		limit = v.limit(plan)
+	}
+	if deadline, ok := ctx.Deadline(); ok {
+		if left := time.Until(deadline) - handover; left > 0 && (limit <= 0 || left < limit) {
+			limit = left
+		}
+	}
+	if limit <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, limit)
+}
+
+// cut decides what an answer that broke off is worth.
+func (s *said) cut(ctx, within context.Context, err error) (*said, error) {
+	stopped := errors.Is(ctx.Err(), context.Canceled)
+	late := within.Err() != nil && !stopped
+	switch {
+	case stopped:
+		s.partial = true
+		return s, nil
+	case late && s.text.Len() > 0:
+		s.truncated = true
+		return s, nil
+	case late:
+		return nil, fault.Wrap(fault.Internal, err, "The model did not answer in time.")
+	}
+	var known *fault.Error
+	if errors.As(err, &known) {
+		return nil, err
+	}
+	return nil, fault.Wrap(fault.Internal, err, "The model's answer broke off.")
+}
+
+func (s *said) add(e model.Event) {
+	switch e.Type {
+	case model.TextDelta:
+		s.text.WriteString(e.Text)
+		s.grow(model.Text, e.Text, "")
+	case model.ThinkingDelta:
+		s.grow(model.Thinking, e.Text, e.Signature)
+	case model.ToolCall:
+		s.calls = append(s.calls, e)
+		s.blocks = append(s.blocks, model.Block{Type: model.ToolUse, ID: e.ID, Name: e.Name, Input: e.Input})
+	case model.Citation:
+		if e.Source != nil {
+			s.quotes = append(s.quotes, quote{source: *e.Source, text: e.Quote, at: s.text.Len()})
+		}
+	case model.UsageReport:
+		s.usage = s.usage.Add(e.Usage)
+	case model.Stop:
+		s.reason = e.Reason
+	}
+}
+
+// grow adds to the last block, or begins one of another type.
+func (s *said) grow(t model.BlockType, text, signature string) {
+	if last := len(s.blocks) - 1; last >= 0 && s.blocks[last].Type == t {
+		s.blocks[last].Text += text
+		if signature != "" {
+			s.blocks[last].Signature = signature
+		}
+		return
+	}
+	s.blocks = append(s.blocks, model.Block{Type: t, Text: text, Signature: signature})
+}
+
+// result is what every model tool returns of an answer.
+func (s *said) result(m model.Model) map[string]any {
+	out := map[string]any{
+		"answer": s.text.String(),
+		"model":  m.Name(),
+		"stop":   string(s.reason),
+		"usage":  usage(s.usage),
+	}
+	if s.truncated {
+		out["truncated"] = true
+	}
+	if s.partial {
+		out["partial"] = true
+	}
+	return out
+}
+
+func usage(u model.Usage) map[string]any {
+	out := map[string]any{"input_tokens": float64(u.Input), "output_tokens": float64(u.Output)}
+	if u.CacheRead > 0 {
+		out["cache_read_tokens"] = float64(u.CacheRead)
+	}
+	if u.CacheWrite > 0 {
+		out["cache_write_tokens"] = float64(u.CacheWrite)
+	}
+	return out
+}

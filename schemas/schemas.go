@@ -1,0 +1,227 @@
+// Package schemas is the JSON Schemas (draft-07) of every artifact kind, and
+// the checking of documents against them with sentences a person understands.
+//
+// One kind is one file, <kind>.json. A Registry holds the kinds that ship
+// with the program and those registered later (ART-12). The package imports
+// the standard library and the JSON Schema library only.
+package schemas
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+//go:embed *.json
+var files embed.FS
+
+// base is the address schemas are compiled under; nothing is fetched from it.
+const base = "https://liminal.invalid/schemas/"
+
+// Fault is one thing wrong with a document.
+type Fault struct {
+	Path    string `json:"path"`           // JSON pointer into the document; empty is the document itself
+	Message string `json:"message"`        // one sentence: what is wrong
+	Hint    string `json:"hint,omitempty"` // what to write instead
+}
+
+// Faults is everything wrong with a document, ordered by path.
+type Faults []Fault
+
+// Error lists every fault, one a line.
+func (f Faults) Error() string {
+	lines := make([]string, len(f))
+	for i, one := range f {
+		lines[i] = one.Path + ": " + one.Message
+		if one.Hint != "" {
+			lines[i] += " (" + one.Hint + ")"
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Schema is a compiled schema. It is immutable and safe for concurrent use.
+type Schema struct {
+	compiled *jsonschema.Schema
+	source   any // the schema itself, decoded: its descriptions become hints
+}
+
+// Compile reads a draft-07 schema. References may only point into the schema
+// itself: a document must not make the program read files or the network.
+func Compile(doc []byte) (*Schema, error) {
+	return compile("inline.json", doc)
+}
+
+func compile(name string, doc []byte) (*Schema, error) {
+	source, err := decode(doc)
+	if err != nil {
+		return nil, err
+	}
+	c := jsonschema.NewCompiler()
+	c.Draft = jsonschema.Draft7
+	c.LoadURL = func(url string) (io.ReadCloser, error) {
+		return nil, fmt.Errorf("the reference to %s leads outside the schema", url)
+	}
+	if err := c.AddResource(base+name, bytes.NewReader(doc)); err != nil {
+		return nil, err
+	}
+	compiled, err := c.Compile(base + name)
+	if err != nil {
+		return nil, compileError(err)
+	}
+	return &Schema{compiled: compiled, source: source}, nil
+}
+
+// compileError puts a broken schema's own faults first, without our address.
+func compileError(err error) error {
+	var invalid *jsonschema.ValidationError
+	if errors.As(err, &invalid) {
+		return sentences(invalid, nil)
+	}
+	text := strings.ReplaceAll(err.Error(), base+"inline.json", "the schema")
+	return errors.New(strings.TrimPrefix(text, "jsonschema: "))
+}
+
+// Check gives every fault of a decoded JSON value; nil when there is none.
+func (s *Schema) Check(v any) Faults {
+	err := s.compiled.Validate(v)
+	if err == nil {
+		return nil
+	}
+	var invalid *jsonschema.ValidationError
+	if !errors.As(err, &invalid) {
+		return Faults{{Message: "the value is not plain JSON: " + err.Error()}}
+	}
+	return sentences(invalid, s.source)
+}
+
+// Registry is the kinds that are known. It is safe for concurrent use; each
+// schema is compiled when it is first needed.
+type Registry struct {
+	mu    sync.Mutex
+	kinds map[string]*entry
+}
+
+type entry struct {
+	source  []byte
+	compile func() (*Schema, error)
+}
+
+// NewRegistry knows the kinds that ship with the program.
+func NewRegistry() *Registry {
+	r := &Registry{kinds: map[string]*entry{}}
+	names, _ := fs.Glob(files, "*.json") // fails for a malformed pattern only
+	for _, name := range names {
+		doc, _ := files.ReadFile(name) // embedded: it is there
+		r.kinds[strings.TrimSuffix(name, ".json")] = newEntry(name, doc)
+	}
+	return r
+}
+
+func newEntry(name string, doc []byte) *entry {
+	return &entry{source: doc, compile: sync.OnceValues(func() (*Schema, error) { return compile(name, doc) })}
+}
+
+// Register adds a kind (ART-12). A kind that is there already is refused: the
+// documents written under it must stay valid.
+func (r *Registry) Register(kind string, schema []byte) error {
+	if kind == "" || strings.ContainsAny(kind, "/#? ") {
+		return fmt.Errorf("%q cannot name a kind: use words joined by dots, such as memory.note", kind)
+	}
+	e := newEntry(kind+".json", bytes.Clone(schema))
+	if _, err := e.compile(); err != nil {
+		return fmt.Errorf("the schema of %s: %w", kind, err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, taken := r.kinds[kind]; taken {
+		return fmt.Errorf("the kind %s has a schema already", kind)
+	}
+	r.kinds[kind] = e
+	return nil
+}
+
+// Kinds lists the known kinds in order.
+func (r *Registry) Kinds() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	kinds := make([]string, 0, len(r.kinds))
+	for kind := range r.kinds {
+		kinds = append(kinds, kind)
+	}
+	slices.Sort(kinds)
+	return kinds
+}
+
+// Source gives the schema of a kind as it was written, for clients and models
+// that write documents.
+func (r *Registry) Source(kind string) (json.RawMessage, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e, ok := r.kinds[kind]
+	if !ok {
+		return nil, false
+	}
+	return bytes.Clone(e.source), true
+}
+
+// Validate checks doc against the schema of its kind. The error is Faults
+// whenever the document is at fault.
+func (r *Registry) Validate(kind string, doc []byte) error {
+	r.mu.Lock()
+	e, ok := r.kinds[kind]
+	r.mu.Unlock()
+	if !ok {
+		return Faults{{
+			Path:    "/kind",
+			Message: fmt.Sprintf("%q is not a kind of artifact", kind),
+			Hint:    "known kinds: " + strings.Join(r.Kinds(), ", "),
+		}}
+	}
+	schema, err := e.compile()
+	if err != nil {
+		return fmt.Errorf("the schema of %s: %w", kind, err)
+	}
+	value, err := decode(doc)
+	if err != nil {
+		return Faults{{Message: err.Error()}}
+	}
+	if faults := schema.Check(value); len(faults) > 0 {
+		return faults
+	}
+	return nil
+}
+
+// decode reads one JSON value; numbers keep their digits.
+func decode(doc []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(doc))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, syntaxError(doc, err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("the document goes on after its end: exactly one JSON value is expected")
+	}
+	return v, nil
+}
+
+func syntaxError(doc []byte, err error) error {
+	var syntax *json.SyntaxError
+	if !errors.As(err, &syntax) || syntax.Offset > int64(len(doc)) {
+		return fmt.Errorf("the document is not JSON: %w", err)
+	}
+	read := doc[:syntax.Offset]
+	line := bytes.Count(read, []byte("\n")) + 1
+	column := len(read) - bytes.LastIndexByte(read, '\n') - 1
+	return fmt.Errorf("the document is not JSON at line %d, column %d: %w", line, column, err)
+}

@@ -1,0 +1,166 @@
+package schemas
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+// sentences turns the tree of failed keywords into one fault for each leaf.
+func sentences(failed *jsonschema.ValidationError, source any) Faults {
+	var faults Faults
+	for _, leaf := range leaves(failed) {
+		faults = append(faults, sentence(leaf, source))
+	}
+	slices.SortStableFunc(faults, func(a, b Fault) int {
+		if a.Path != b.Path {
+			return strings.Compare(a.Path, b.Path)
+		}
+		return strings.Compare(a.Message, b.Message)
+	})
+	return slices.Compact(faults)
+}
+
+// leaves finds what failed by itself. Of alternatives only the one that came
+// closest is told: the others would only confuse.
+func leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
+	if len(e.Causes) == 0 {
+		return []*jsonschema.ValidationError{e}
+	}
+	if word := keyword(e); word == "anyOf" || word == "oneOf" {
+		return closest(e.Causes)
+	}
+	var out []*jsonschema.ValidationError
+	for _, cause := range e.Causes {
+		out = append(out, leaves(cause)...)
+	}
+	return out
+}
+
+func closest(alternatives []*jsonschema.ValidationError) []*jsonschema.ValidationError {
+	var best []*jsonschema.ValidationError
+	bestDepth := -1
+	for _, alternative := range alternatives {
+		found := leaves(alternative)
+		depth := 0
+		for _, leaf := range found {
+			depth = max(depth, strings.Count(leaf.InstanceLocation, "/"))
+		}
+		if depth > bestDepth || depth == bestDepth && len(found) < len(best) {
+			best, bestDepth = found, depth
+		}
+	}
+	return best
+}
+
+func keyword(e *jsonschema.ValidationError) string {
+	return e.KeywordLocation[strings.LastIndexByte(e.KeywordLocation, '/')+1:]
+}
+
+func sentence(e *jsonschema.ValidationError, source any) Fault {
+	at := schemaAt(source, e.AbsoluteKeywordLocation)
+	fault := Fault{Path: unescape(e.InstanceLocation), Message: e.Message, Hint: text(at["description"])}
+	switch keyword(e) {
+	case "required":
+		names := strings.TrimPrefix(e.Message, "missing properties: ")
+		fault.Message = strings.ReplaceAll(names, "'", `"`) + " is missing"
+		if strings.Contains(names, ",") {
+			fault.Message = strings.ReplaceAll(names, "'", `"`) + " are missing"
+		}
+		if about := text(object(object(at["properties"])[strings.Trim(names, "'")])["description"]); about != "" {
+			fault.Hint = about
+		}
+	case "additionalProperties":
+		names := strings.TrimSuffix(strings.TrimPrefix(e.Message, "additionalProperties "), " not allowed")
+		fault.Message = strings.ReplaceAll(names, "'", `"`) + " is not known here"
+		if known := keys(object(at["properties"])); len(known) > 0 {
+			fault.Hint = "known here: " + strings.Join(known, ", ")
+		}
+	case "type":
+		fault.Message = strings.Replace(e.Message, "expected", "it must be", 1)
+		fault.Message = strings.Replace(fault.Message, "but got", "not", 1)
+	case "enum", "const":
+		fault.Message = "this value is not allowed"
+		if allowed := choices(at); allowed != "" {
+			fault.Hint = "write " + allowed
+		}
+	case "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties":
+		fault.Message = "it " + strings.Replace(e.Message, "but found", "and is", 1)
+	case "not":
+		fault.Message = "this is not allowed here"
+	}
+	return fault
+}
+
+func choices(schema map[string]any) string {
+	values, _ := schema["enum"].([]any)
+	if c, ok := schema["const"]; ok {
+		values = []any{c}
+	}
+	words := make([]string, len(values))
+	for i, v := range values {
+		words[i] = fmt.Sprintf("%v", v)
+		if s, ok := v.(string); ok {
+			words[i] = strconv.Quote(s)
+		}
+	}
+	return strings.Join(words, " or ")
+}
+
+// schemaAt finds the sub-schema that holds the keyword at an absolute
+// location; an empty map when it is not in this source.
+func schemaAt(source any, location string) map[string]any {
+	_, pointer, _ := strings.Cut(location, "#")
+	tokens := strings.Split(strings.Trim(pointer, "/"), "/")
+	at := source
+	for _, token := range tokens[:len(tokens)-1] {
+		switch x := at.(type) {
+		case map[string]any:
+			at = x[unpointer(unescape(token))]
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(x) {
+				return nil
+			}
+			at = x[i]
+		default:
+			return nil
+		}
+	}
+	return object(at)
+}
+
+// unescape undoes the URL escaping the library adds to JSON pointers.
+func unescape(pointer string) string {
+	if plain, err := url.PathUnescape(pointer); err == nil {
+		return plain
+	}
+	return pointer
+}
+
+func unpointer(token string) string {
+	return strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+}
+
+func object(v any) map[string]any {
+	m, _ := v.(map[string]any)
+	return m
+}
+
+func text(v any) string {
+	s, _ := v.(string)
+	return s
+}
+
+func keys(m map[string]any) []string {
+	out := make([]string, 0, len(m))
+	for key := range m {
+		out = append(out, key)
+	}
+	slices.Sort(out)
+	return out
+}
