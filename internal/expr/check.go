@@ -202,6 +202,22 @@ func construct(n ast.Node) string {
 	return "this construct"
 }
 
+// plain takes the parser's own words for tokens out of its message:
+// Operator("=") is just "=".
+func plain(message string) string {
+	before, token, ok := strings.Cut(message, "unexpected token ")
+	if !ok {
+		return message
+	}
+	if token == "EOF" {
+		return before + "it ends too early"
+	}
+	if _, quoted, ok := strings.Cut(token, "("); ok {
+		token = strings.TrimSuffix(quoted, ")")
+	}
+	return before + "unexpected " + token
+}
+
 // syntaxHint guesses the habit behind a syntax error.
 func syntaxHint(source string) string {
 	switch {

@@ -41,18 +41,21 @@ func Show(v any) string {
 	if s, ok := v.(string); ok && len(s) > explained {
 		v = s[:explained]
 	}
-	b, err := json.Marshal(v)
-	if err != nil {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(v) != nil {
 		return kind(v)
 	}
-	if len(b) <= explained {
-		return string(b)
+	s := strings.TrimSuffix(b.String(), "\n")
+	if len(s) <= explained {
+		return s
 	}
 	cut := explained - len("...")
-	for cut > 0 && !utf8.RuneStart(b[cut]) {
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
 		cut--
 	}
-	return string(b[:cut]) + "..."
+	return s[:cut] + "..."
 }
 
 // sortedKeys is the only place of the package that ranges over a map: the

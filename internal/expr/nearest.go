@@ -17,9 +17,9 @@ func Nearest(name string, existing []string) string {
 	case len(existing) == 0:
 		return ""
 	case len(existing) > 8:
-		return "there are " + strings.Join(existing[:8], ", ") + " and others"
+		return "known are " + strings.Join(existing[:8], ", ") + " and others"
 	}
-	return "there is " + strings.Join(existing, ", ")
+	return "known: " + strings.Join(existing, ", ")
 }
 
 // distance is the edit distance of a and b, or more than bound if it is. Names

@@ -24,10 +24,8 @@ const (
 func (r *Run) enterAgent(t *thread, n *node) {
 	s := r.scope(t)
 	v, f := n.inputs.resolve(s)
-	inputs, _ := v.(map[string]any)
-	if inputs == nil {
-		inputs = map[string]any{}
-	}
+	object, _ := v.(map[string]any)
+	inputs := nonNil(object)
 	set := func(name string, from template) {
 		if from.kind == absent || f != nil {
 			return
@@ -145,7 +143,7 @@ func (r *Run) toolSlot(t *thread, n *node, k int, call map[string]any) *slot {
 		ok = json.Unmarshal([]byte(s), &arguments) == nil
 	}
 	id := fmt.Sprintf("%s.t%d.%d", t.id(), t.Agent.Round, k+1)
-	s := r.newSlot(id, name, arguments, n)
+	s := r.newSlot(id, name, nonNil(arguments), n)
 	s.Use = use
 	var f *Failure
 	switch {

@@ -42,7 +42,11 @@ func (r *Run) newSlot(id, tool string, inputs map[string]any, n *node) *slot {
 func (r *Run) launch(t *thread, place int) {
 	n, s := r.graph.node(t.Node), t.Slots[place]
 	if r.remaining() <= 0 {
-		r.endOfTime(n.id, "was not started")
+		what := "was not started"
+		if s.Attempt > 0 {
+			what = "was not tried again"
+		}
+		r.endOfTime(n.id, what)
 		return
 	}
 	s.Attempt++
@@ -82,6 +86,11 @@ func (r *Run) returned(t *thread, place int, out map[string]any) {
 // or the slot is settled. What was refused is not tried again.
 func (r *Run) failed(t *thread, place int, f Failure) {
 	n, s := r.graph.node(t.Node), t.Slots[place]
+	if f.Code == CodeTimeout && r.remaining() <= 0 {
+		r.closeTrace(s.Trace, ResultFailed, f.Message)
+		r.endOfTime(n.id, "did not finish")
+		return
+	}
 	again := f.Retryable || f.Code == CodeTimeout
 	if again && f.Code != CodeValidation && s.Attempt > 0 && s.Attempt <= s.Retries {
 		r.closeTrace(s.Trace, ResultRetried, f.Message)
@@ -91,10 +100,6 @@ func (r *Run) failed(t *thread, place int, f Failure) {
 	}
 	r.closeTrace(s.Trace, ResultFailed, f.Message)
 	s.Trace = -1
-	if f.Code == CodeTimeout && r.remaining() <= 0 {
-		r.endOfTime(n.id, "did not finish")
-		return
-	}
 	f.Retryable = false
 	s.Phase, s.Failure = settled, &f
 	r.settled(t, place)

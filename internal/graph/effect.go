@@ -44,7 +44,7 @@ type Effect struct {
 // steps only the last one, which asks for no tools, is the response.
 type Call struct {
 	Tool    string         `json:"tool"`
-	Inputs  map[string]any `json:"inputs,omitempty"`
+	Inputs  map[string]any `json:"inputs"`
 	Timeout time.Duration  `json:"timeout"`
 	Resume  any            `json:"resume,omitempty"`
 	Final   bool           `json:"final,omitempty"`
@@ -75,7 +75,7 @@ type Wait struct {
 // Spawn runs another workflow artifact as a child.
 type Spawn struct {
 	Workflow string         `json:"workflow"`
-	Inputs   map[string]any `json:"inputs,omitempty"`
+	Inputs   map[string]any `json:"inputs"`
 	Timeout  time.Duration  `json:"timeout"`
 }
 

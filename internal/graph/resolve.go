@@ -33,7 +33,7 @@ func (p *parser) resolve() {
 		p.compile(c, scope)
 	}
 	for _, t := range p.templates {
-		t.t.references(func(r reference) { p.reference(t.path, r) })
+		t.t.references(t.path, p.reference)
 	}
 }
 

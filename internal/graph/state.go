@@ -70,7 +70,7 @@ type slot struct {
 	Use      string         `json:"use,omitempty"` // the model's own id of a tool call
 	Tool     string         `json:"tool,omitempty"`
 	Workflow string         `json:"workflow,omitempty"`
-	Inputs   map[string]any `json:"inputs,omitempty"`
+	Inputs   map[string]any `json:"inputs"`
 	Resume   any            `json:"resume,omitempty"`
 	Asked    int            `json:"asked,omitempty"` // questions the tool put
 	State    any            `json:"state,omitempty"` // what it wants back with the answer
@@ -79,7 +79,7 @@ type slot struct {
 	Phase    phase          `json:"phase"`
 	Trace    int            `json:"trace"` // open step, -1 for none
 	CallID   string         `json:"call_id,omitempty"`
-	Output   map[string]any `json:"output,omitempty"`
+	Output   map[string]any `json:"output"`
 	Failure  *Failure       `json:"failure,omitempty"`
 }
 

@@ -160,18 +160,23 @@ func (t template) folded() template {
 	return template{kind: constant, value: out}
 }
 
-// references calls f for every reference of t.
-func (t template) references(f func(reference)) {
+// references calls f for every reference of t with where it stands; path is
+// where t does.
+func (t template) references(path string, f func(string, reference)) {
 	if t.kind == single {
-		f(t.ref)
+		f(path, t.ref)
 	}
 	for _, p := range t.parts {
 		if p.ref != nil {
-			f(*p.ref)
+			f(path, *p.ref)
 		}
 	}
-	for _, item := range t.items {
-		item.references(f)
+	for i, item := range t.items {
+		key := strconv.Itoa(i)
+		if t.kind == object {
+			key = pointer(t.keys[i])
+		}
+		item.references(path+"/"+key, f)
 	}
 }
 
