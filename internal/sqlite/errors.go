@@ -1,0 +1,45 @@
+package sqlite
+
+import (
+	"errors"
+	"strings"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"liminal/internal/store"
+)
+
+// report turns the driver's constraint errors into the seam's.
+func report(err error) error {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	switch e.Code() {
+	case sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY, sqlite3.SQLITE_CONSTRAINT_ROWID:
+		return &store.Violation{Unique: true, Name: constraint(e.Error()), Cause: err}
+	case sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY:
+		return &store.Violation{Cause: err}
+	}
+	return err
+}
+
+// constraint reads the name out of "…UNIQUE constraint failed: app_user.email (2067)"
+// or "…failed: index 'artifact_name' (2067)"; of several columns it takes the last.
+func constraint(message string) string {
+	_, name, ok := strings.Cut(message, "constraint failed: ")
+	if !ok {
+		return ""
+	}
+	if i := strings.LastIndex(name, " ("); i > 0 {
+		name = name[:i]
+	}
+	if i := strings.LastIndex(name, "constraint failed: "); i >= 0 { // the driver says it twice
+		name = name[i+len("constraint failed: "):]
+	}
+	if i := strings.LastIndex(name, ", "); i >= 0 {
+		name = name[i+2:]
+	}
+	return strings.Trim(strings.TrimPrefix(name, "index "), "'")
+}

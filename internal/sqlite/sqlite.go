@@ -1,0 +1,227 @@
+// Package sqlite keeps everything in one file: the adapter of the store's seam
+// on modernc.org/sqlite, and the chunk index (FTS5 and exact cosine).
+//
+// One connection writes and a few read, in WAL mode with a sync at every
+// commit, so what was acknowledged survives a killed process and a power cut.
+// It may import store, the nouns and migrations.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"sync"
+	"time"
+
+	_ "modernc.org/sqlite" // the driver "sqlite"
+
+	"liminal/internal/identity"
+	"liminal/internal/store"
+)
+
+// Options of a database; the zero value is the defaults.
+type Options struct {
+	Readers int          // connections that read, 1 to 64; 0: 4
+	Logger  *slog.Logger // nil: slog.Default()
+}
+
+// DB is an open database file. It implements store.DB.
+type DB struct {
+	path   string
+	pool   *sql.DB
+	writer chan *conn // holds the one writing connection while nobody writes
+	reader chan *conn
+	logger *slog.Logger
+
+	stop  context.CancelFunc
+	done  sync.WaitGroup
+	wrote chan struct{} // a write happened; the tidier waits for quiet
+
+	closing  sync.Once
+	closed   chan struct{}
+	closeErr error
+}
+
+var _ store.DB = (*DB)(nil)
+
+// Open opens or creates the file and applies what migrations are missing; an
+// existing file is copied first. Several processes may open it at once.
+func Open(ctx context.Context, path string, o Options) (*DB, error) {
+	if o.Readers <= 0 {
+		o.Readers = 4
+	}
+	o.Readers = min(o.Readers, 64)
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	pool, err := sql.Open("sqlite", dsn(path))
+	if err != nil {
+		return nil, err
+	}
+	db := &DB{path: path, pool: pool, logger: o.Logger, wrote: make(chan struct{}, 1), closed: make(chan struct{}),
+		writer: make(chan *conn, 1), reader: make(chan *conn, o.Readers)}
+	if err := db.connect(ctx, o.Readers); err != nil {
+		err = fmt.Errorf("the database %s cannot be opened: %w", path, err)
+		return nil, errors.Join(err, drain(db.reader, len(db.reader)), drain(db.writer, len(db.writer)), pool.Close())
+	}
+	var tidying context.Context
+	tidying, db.stop = context.WithCancel(context.WithoutCancel(ctx))
+	db.done.Go(func() { db.tidy(tidying) })
+	return db, nil
+}
+
+// dsn escapes the path: a question mark in a folder's name is a name.
+func dsn(path string) string {
+	u := url.URL{Path: path}
+	return "file:" + u.EscapedPath() + "?_pragma=busy_timeout(10000)&_pragma=journal_mode(wal)&_pragma=synchronous(full)" +
+		"&_pragma=foreign_keys(1)&_pragma=temp_store(memory)&_pragma=cache_size(-16000)"
+}
+
+func (db *DB) connect(ctx context.Context, readers int) error {
+	w, err := newConn(ctx, db.pool)
+	if err != nil {
+		return err
+	}
+	db.writer <- w
+	if err := db.migrate(ctx, w); err != nil {
+		return err
+	}
+	for range readers {
+		r, err := newConn(ctx, db.pool)
+		if err != nil {
+			return err
+		}
+		db.reader <- r
+		if _, err := r.sql.ExecContext(ctx, "PRAGMA query_only = 1"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close waits for what is under way and closes the file.
+func (db *DB) Close() error {
+	db.closing.Do(func() {
+		close(db.closed)
+		db.stop()
+		db.done.Wait()
+		db.closeErr = errors.Join(drain(db.reader, cap(db.reader)), drain(db.writer, cap(db.writer)), db.pool.Close())
+	})
+	return db.closeErr
+}
+
+// drain closes n connections of a set, waiting for those that are lent.
+func drain(set chan *conn, n int) error {
+	var errs []error
+	for range n {
+		errs = append(errs, (<-set).close())
+	}
+	return errors.Join(errs...)
+}
+
+// Read implements store.DB.
+func (db *DB) Read(ctx context.Context, _ identity.Viewer, f func(store.Tx) error) error {
+	return db.with(ctx, db.reader, func(c *conn) error {
+		return transact(ctx, c, "BEGIN", f)
+	})
+}
+
+// Write implements store.DB. Once begun it does not look at ctx any more: it
+// takes less time than the look, and a half-done commit helps nobody.
+func (db *DB) Write(ctx context.Context, _ identity.Viewer, f func(store.Tx) error) error {
+	return db.with(ctx, db.writer, func(c *conn) error {
+		err := transact(context.WithoutCancel(ctx), c, "BEGIN IMMEDIATE", f)
+		select {
+		case db.wrote <- struct{}{}:
+		default:
+		}
+		return err
+	})
+}
+
+var errClosed = errors.New("the database has been closed")
+
+// with lends a connection to f.
+func (db *DB) with(ctx context.Context, set chan *conn, f func(*conn) error) error {
+	select {
+	case <-db.closed:
+		return errClosed
+	default:
+	}
+	select {
+	case c := <-set:
+		defer func() { set <- c }()
+		return f(c)
+	case <-db.closed:
+		return errClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func transact(ctx context.Context, c *conn, begin string, f func(store.Tx) error) (err error) {
+	t := tx{ctx, c}
+	if _, err := t.Exec(begin, nil); err != nil {
+		return err
+	}
+	committed := false
+	defer func() {
+		if committed {
+			return
+		}
+		// Also after a panic: the connection must not stay in a transaction.
+		_, e := (tx{context.WithoutCancel(ctx), c}).Exec("ROLLBACK", nil)
+		if err == nil {
+			err = e
+		}
+	}()
+	if err := f(t); err != nil {
+		return err
+	}
+	if _, err := (tx{context.WithoutCancel(ctx), c}).Exec("COMMIT", nil); err != nil {
+		return err
+	}
+	committed = true
+	return nil
+}
+
+const (
+	quiet    = 2 * time.Second // without a write before the log is folded in
+	interval = time.Minute     // at most between two foldings
+)
+
+// tidy folds the write-ahead log into the file when nothing is written: under
+// steady readers it would otherwise grow without end, and its length is the
+// time the next start takes.
+func (db *DB) tidy(ctx context.Context) {
+	timer := time.NewTimer(interval)
+	defer timer.Stop()
+	dirty := false
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-db.wrote:
+			dirty = true
+			timer.Reset(quiet)
+		case <-timer.C:
+			if dirty {
+				dirty = false
+				db.checkpoint(ctx)
+			}
+		}
+	}
+}
+
+func (db *DB) checkpoint(ctx context.Context) {
+	err := db.with(ctx, db.writer, func(c *conn) error {
+		_, err := c.sql.ExecContext(context.WithoutCancel(ctx), "PRAGMA wal_checkpoint(TRUNCATE)")
+		return err
+	})
+	if err != nil && ctx.Err() == nil {
+		db.logger.WarnContext(ctx, "the write-ahead log was not folded in", "path", db.path, "error", err)
+	}
+}

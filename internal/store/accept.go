@@ -1,0 +1,203 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"liminal/internal/chat"
+	"liminal/internal/fault"
+	"liminal/internal/id"
+	"liminal/internal/identity"
+	"liminal/internal/run"
+)
+
+var _ chat.Turns = (*Store)(nil)
+
+// How a new turn meets one that has not ended (C-25).
+const (
+	reject    = "reject"
+	enqueue   = "enqueue"
+	interrupt = "interrupt"
+)
+
+// titleLength is where the first message is cut (CHAT-13).
+const titleLength = 50
+
+// thread is what Accept needs of a conversation.
+type thread struct {
+	id, title string
+	lastSeq   int
+	fresh     bool // nobody had this id: it is created
+}
+
+// Accept implements chat.Turns. A message whose turn is queued stands behind
+// everything said before that turn runs: its seq grows while it waits, and
+// never after its turn has begun.
+func (s *Store) Accept(ctx context.Context, v identity.Viewer, t chat.NewTurn) (a chat.Accepted, err error) {
+	if err := acceptable(&t); err != nil {
+		return a, err
+	}
+	err = s.write(ctx, v, func(tx Tx) error {
+		a, err = s.accept(tx, v, t)
+		return err
+	})
+	return a, err
+}
+
+func acceptable(t *chat.NewTurn) error {
+	switch t.Multitask {
+	case "":
+		t.Multitask = reject
+	case reject, enqueue, interrupt:
+	default:
+		return fault.New(fault.Invalid, "multitask is reject, enqueue or interrupt, not %q.", t.Multitask).With(map[string]any{"field": "multitask"})
+	}
+	if t.ConversationID != "" && !id.Valid(t.ConversationID) {
+		return fault.New(fault.Invalid, "conversation_id is not a UUID.").With(map[string]any{"field": "conversation_id"})
+	}
+	if t.RequestID == "" {
+		t.RequestID = id.New()
+	}
+	return nil
+}
+
+func (s *Store) accept(tx Tx, v identity.Viewer, t chat.NewTurn) (chat.Accepted, error) {
+	if err := tx.Lock("turns:" + v.UserID); err != nil {
+		return chat.Accepted{}, err
+	}
+	if before, found, err := byRequest(tx, v, t.RequestID); err != nil || found {
+		return duplicate(before), err
+	}
+	th, err := s.thread(tx, v, t.ConversationID)
+	if err != nil {
+		return chat.Accepted{}, err
+	}
+	a, err := s.admit(tx, v, t, th)
+	if err != nil {
+		return chat.Accepted{}, err
+	}
+	return a, s.writeTurn(tx, v, t, th, &a)
+}
+
+func duplicate(r run.Run) chat.Accepted {
+	var in chat.TurnInput
+	_ = json.Unmarshal(r.Input, &in) // a run that is no chat turn has no message
+	return chat.Accepted{Run: r, ConversationID: r.ConversationID, MessageID: in.MessageID, Duplicate: true}
+}
+
+// thread finds the viewer's conversation or creates it. An id that is another
+// person's does not exist for this one (G-07, ISO-01).
+func (s *Store) thread(tx Tx, v identity.Viewer, conversationID string) (thread, error) {
+	th := thread{id: conversationID}
+	if th.id == "" {
+		th.id = id.New()
+	}
+	if err := tx.Lock("conversation:" + th.id); err != nil {
+		return th, err
+	}
+	if conversationID != "" {
+		found, err := first(tx, `SELECT title, last_seq FROM conversation WHERE id = @id AND user_id = @user`,
+			Args{"id": th.id, "user": v.UserID}, &th.title, &th.lastSeq)
+		if err != nil || found {
+			return th, err
+		}
+	}
+	now := s.now()
+	th.fresh = true
+	n, err := tx.Exec(`INSERT INTO conversation (id, user_id, created_at, updated_at) VALUES (@id, @user, @now, @now)
+		ON CONFLICT (id) DO NOTHING`, Args{"id": th.id, "user": v.UserID, "now": now})
+	if err == nil && n == 0 {
+		err = missing("conversation")
+	}
+	return th, err
+}
+
+// admit decides whether the turn runs, queues or is refused.
+func (s *Store) admit(tx Tx, v identity.Viewer, t chat.NewTurn, th thread) (chat.Accepted, error) {
+	a := chat.Accepted{ConversationID: th.id, Run: run.Run{Status: run.Running}}
+	if !th.fresh {
+		ahead, err := unended(tx, v, th.id)
+		if err != nil {
+			return a, err
+		}
+		if len(ahead) > 0 {
+			return s.queue(tx, t, a, ahead)
+		}
+	}
+	if s.running < 0 {
+		return a, nil
+	}
+	var running int
+	_, err := first(tx, `SELECT count(*) FROM run WHERE user_id = @user AND kind = 'chat' AND status = 'running'`,
+		Args{"user": v.UserID}, &running)
+	if err == nil && running >= s.running {
+		err = fault.New(fault.Conflict, "busy: %d of your turns are running. Wait until one ends, or cancel one.", running).
+			With(map[string]any{"reason": "busy", "running": running, "limit": s.running})
+	}
+	return a, err
+}
+
+// queue puts the turn behind those ahead. One that waits for a person is
+// always given up for it (INT-33).
+func (s *Store) queue(tx Tx, t chat.NewTurn, a chat.Accepted, ahead []run.Run) (chat.Accepted, error) {
+	active := ahead[0]
+	for _, r := range ahead {
+		if r.Status != run.Queued {
+			active = r
+		}
+	}
+	if t.Multitask == reject && active.Status != run.Waiting {
+		return a, fault.New(fault.Conflict, "This conversation is still answering. Wait until it has ended, or cancel it.").
+			With(map[string]any{"reason": "active", "run_id": active.ID, "status": active.Status})
+	}
+	if s.queued >= 0 && len(ahead) > s.queued {
+		return a, fault.New(fault.Conflict, "busy: %d turns wait in this conversation already.", len(ahead)-1).
+			With(map[string]any{"reason": "busy", "run_id": active.ID, "status": active.Status, "limit": s.queued})
+	}
+	open, err := openQuestions(tx, active)
+	a.Run.Status, a.Blocking, a.Open = run.Queued, &active, open
+	return a, err
+}
+
+// writeTurn stores the message, the run and the conversation's new end.
+func (s *Store) writeTurn(tx Tx, v identity.Viewer, t chat.NewTurn, th thread, a *chat.Accepted) error {
+	now, seq := s.now(), th.lastSeq+1
+	r := run.Run{ID: id.New(), Kind: run.KindChat, UserID: v.UserID, ConversationID: th.id, RequestID: t.RequestID,
+		WorkflowID: "chat:" + th.id + ":" + t.RequestID, Status: a.Run.Status, CreatedAt: now, StartedAt: startOf(a.Run.Status, now)}
+	a.MessageID = id.Derive(r.ID, "user")
+	input, err := json.Marshal(chat.TurnInput{MessageID: a.MessageID, UptoSeq: seq, ContextIDs: t.ContextIDs,
+		NoContext: t.NoContext, ArtifactIDs: t.ArtifactIDs, WorkflowID: t.WorkflowID, Locale: t.Locale})
+	if err != nil {
+		return err
+	}
+	r.Input = input
+	a.Run = r
+	if err := insertRun(tx, r); err != nil {
+		return err
+	}
+	if err := insertMessage(tx, v.UserID, chat.Message{ID: a.MessageID, ConversationID: th.id, RunID: r.ID,
+		Sender: "user", Role: "user", Content: t.Message, Seq: seq, CreatedAt: now}); err != nil {
+		return err
+	}
+	if th.title == "" {
+		th.title = titleOf(t.Message)
+	}
+	_, err = tx.Exec(`UPDATE conversation SET title = @title, last_seq = @seq, updated_at = @now WHERE id = @id AND user_id = @user`,
+		Args{"id": th.id, "user": v.UserID, "title": th.title, "seq": seq, "now": now})
+	return err
+}
+
+func startOf(s run.Status, now time.Time) time.Time {
+	if s == run.Running {
+		return now
+	}
+	return time.Time{}
+}
+
+// titleOf is the message on one line, cut at a character.
+func titleOf(message string) string {
+	line := []rune(strings.Join(strings.Fields(message), " "))
+	return string(line[:min(len(line), titleLength)])
+}

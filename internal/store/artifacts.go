@@ -1,0 +1,235 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+
+	"liminal/artifacts"
+	"liminal/internal/fault"
+	"liminal/internal/id"
+	"liminal/internal/identity"
+)
+
+var _ artifacts.Store = (*Store)(nil)
+
+const artifactColumns = `id, owner_user_id, type, name, description, visibility, version, schema, fs_path,
+	created_by, created_at, updated_at, meta`
+
+// seen is what a viewer may read: their own, and what is global.
+const seen = `(owner_user_id = @user OR visibility = 'global')`
+
+func scanArtifact(scan Scan) (a artifacts.Artifact, err error) {
+	err = scan(&a.ID, text{&a.OwnerID}, &a.Type, &a.Name, &a.Description, &a.Visibility, &a.Version, decode{&a.Schema}, &a.FSPath,
+		&a.CreatedBy, when{&a.CreatedAt}, when{&a.UpdatedAt}, decode{&a.Meta})
+	return a, err
+}
+
+// CreateArtifact implements artifacts.Store. A global artifact has no owner
+// and is an administrator's to write (ART-08).
+func (s *Store) CreateArtifact(ctx context.Context, v identity.Viewer, a artifacts.Artifact, note string) (artifacts.Artifact, error) {
+	if a.Visibility == "" {
+		a.Visibility = "private"
+	}
+	if a.Visibility == "global" && !v.IsAdmin() {
+		return a, fault.New(fault.Forbidden, "Only an administrator creates global artifacts.")
+	}
+	a.OwnerID = v.UserID
+	if a.Visibility == "global" {
+		a.OwnerID = ""
+	}
+	err := s.write(ctx, v, func(tx Tx) error { return s.insertArtifact(tx, &a, note) })
+	if fault.CodeOf(err) == fault.Conflict {
+		err = fault.Wrap(fault.Conflict, err, "There is a %s named %q already. Change that one, or choose another name.", a.Type, a.Name).
+			With(map[string]any{"field": "name", "reason": "taken"})
+	}
+	return a, err
+}
+
+func (s *Store) insertArtifact(tx Tx, a *artifacts.Artifact, note string) error {
+	if a.ID == "" {
+		a.ID = id.New()
+	}
+	a.Version, a.CreatedAt = 1, s.now()
+	a.UpdatedAt = a.CreatedAt
+	meta, err := encoded(a.Meta, len(a.Meta) == 0)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.Exec(`INSERT INTO artifact (`+artifactColumns+`) VALUES (@id, @owner, @type, @name, @description, @visibility,
+		@version, @schema, @path, @by, @now, @now, @meta)`,
+		Args{"id": a.ID, "owner": optional(a.OwnerID), "type": a.Type, "name": a.Name, "description": a.Description,
+			"visibility": a.Visibility, "version": a.Version, "schema": document(a.Schema), "path": a.FSPath,
+			"by": a.CreatedBy, "now": a.CreatedAt, "meta": meta}); err != nil {
+		return err
+	}
+	return insertVersion(tx, *a, note)
+}
+
+// insertVersion records the version an artifact has now; it is never changed.
+func insertVersion(tx Tx, a artifacts.Artifact, note string) error {
+	_, err := tx.Exec(`INSERT INTO artifact_version (artifact_id, version, schema, fs_path, created_at, created_by, change_note)
+		VALUES (@id, @version, @schema, @path, @now, @by, @note)`,
+		Args{"id": a.ID, "version": a.Version, "schema": document(a.Schema), "path": a.FSPath, "now": a.UpdatedAt, "by": a.CreatedBy, "note": note})
+	return err
+}
+
+func artifact(tx Tx, v identity.Viewer, id string) (artifacts.Artifact, error) {
+	list, err := all(tx, `SELECT `+artifactColumns+` FROM artifact WHERE id = @id AND `+seen,
+		Args{"id": id, "user": v.UserID}, scanArtifact)
+	return only(list, err, "artifact")
+}
+
+// only is the one row of a list that cannot have more.
+func only[T any](list []T, err error, what string) (T, error) {
+	var none T
+	if err == nil && len(list) == 0 {
+		err = missing(what)
+	}
+	if err != nil {
+		return none, err
+	}
+	return list[0], nil
+}
+
+// Artifact implements artifacts.Store.
+func (s *Store) Artifact(ctx context.Context, v identity.Viewer, id string) (a artifacts.Artifact, err error) {
+	err = s.read(ctx, v, func(tx Tx) error {
+		a, err = artifact(tx, v, id)
+		return err
+	})
+	return a, err
+}
+
+// ArtifactNamed implements artifacts.Store.
+func (s *Store) ArtifactNamed(ctx context.Context, v identity.Viewer, kind, name string) (a artifacts.Artifact, err error) {
+	err = s.read(ctx, v, func(tx Tx) error {
+		list, err := all(tx, `SELECT `+artifactColumns+` FROM artifact WHERE type = @type AND name = @name AND `+seen+`
+			ORDER BY CASE WHEN owner_user_id = @user THEN 0 WHEN owner_user_id IS NULL THEN 1 ELSE 2 END, created_at, id LIMIT 1`,
+			Args{"type": kind, "name": name, "user": v.UserID}, scanArtifact)
+		a, err = only(list, err, kind+" named "+name)
+		return err
+	})
+	return a, err
+}
+
+// ListArtifacts implements artifacts.Store: the latest changed first.
+func (s *Store) ListArtifacts(ctx context.Context, v identity.Viewer, f artifacts.Filter) (list []artifacts.Artifact, next string, err error) {
+	after, err := begin(f.Cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	size := pageSize(f.Limit)
+	err = s.read(ctx, v, func(tx Tx) error {
+		list, err = all(tx, `SELECT `+artifactColumns+` FROM artifact
+			WHERE `+seen+` AND (updated_at, id) < (@at, @id)
+			AND (@type = '' OR type = @type) AND (@visibility = '' OR visibility = @visibility)
+			ORDER BY updated_at DESC, id DESC LIMIT @limit`,
+			Args{"user": v.UserID, "at": after.at, "id": orNil(after.id), "type": f.Type, "visibility": f.Visibility, "limit": size + 1}, scanArtifact)
+		return err
+	})
+	list, next = cut(list, size, func(a artifacts.Artifact) place { return place{a.UpdatedAt, a.ID} })
+	return list, next, err
+}
+
+// AppendVersion implements artifacts.Store (ART-06, ART-09).
+func (s *Store) AppendVersion(ctx context.Context, v identity.Viewer, id string, base int, schema json.RawMessage, by, note string) (a artifacts.Artifact, err error) {
+	err = s.write(ctx, v, func(tx Tx) error {
+		if err := tx.Lock("artifact:" + id); err != nil {
+			return err
+		}
+		if a, err = artifact(tx, v, id); err != nil {
+			return err
+		}
+		if a.OwnerID != v.UserID && !v.IsAdmin() {
+			return fault.New(fault.Forbidden, "The artifact %q is not yours to change. Copy it under a name of your own.", a.Name)
+		}
+		if a.Version != base {
+			return fault.New(fault.Conflict, "The artifact %q is at version %d; your change was made from version %d. Read it again and redo the change.", a.Name, a.Version, base).
+				With(map[string]any{"field": "base_version", "current": a.Version, "base": base})
+		}
+		return s.advance(tx, &a, schema, by, note)
+	})
+	return a, err
+}
+
+// advance makes schema the next version of a.
+func (s *Store) advance(tx Tx, a *artifacts.Artifact, schema json.RawMessage, by, note string) error {
+	a.Version++
+	a.Schema, a.CreatedBy, a.UpdatedAt = schema, by, s.now()
+	if _, err := tx.Exec(`UPDATE artifact SET version = @version, schema = @schema, created_by = @by, updated_at = @now
+		WHERE id = @id AND version = @version - 1`,
+		Args{"id": a.ID, "version": a.Version, "schema": document(schema), "by": by, "now": a.UpdatedAt}); err != nil {
+		return err
+	}
+	return insertVersion(tx, *a, note)
+}
+
+// Versions implements artifacts.Store: the newest first.
+func (s *Store) Versions(ctx context.Context, v identity.Viewer, id string) (list []artifacts.Version, err error) {
+	err = s.read(ctx, v, func(tx Tx) error {
+		if _, err := artifact(tx, v, id); err != nil {
+			return err
+		}
+		list, err = all(tx, `SELECT artifact_id, version, schema, created_by, change_note, created_at
+			FROM artifact_version WHERE artifact_id = @id ORDER BY version DESC`, Args{"id": id},
+			func(scan Scan) (n artifacts.Version, err error) {
+				err = scan(&n.ArtifactID, &n.Version, decode{&n.Schema}, &n.CreatedBy, &n.ChangeNote, when{&n.CreatedAt})
+				return n, err
+			})
+		return err
+	})
+	return list, err
+}
+
+// Seed implements artifacts.Store (ART-10).
+func (s *Store) Seed(ctx context.Context, v identity.Viewer, seeds []artifacts.Seed) error {
+	if !v.IsSystem() {
+		return fault.New(fault.Forbidden, "Only the system seeds artifacts.")
+	}
+	return s.write(ctx, v, func(tx Tx) error {
+		if err := tx.Lock("seed"); err != nil {
+			return err
+		}
+		for _, seed := range seeds {
+			if err := s.seed(tx, seed); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (s *Store) seed(tx Tx, seed artifacts.Seed) error {
+	list, err := all(tx, `SELECT `+artifactColumns+` FROM artifact WHERE owner_user_id IS NULL AND type = @type AND name = @name`,
+		Args{"type": seed.Type, "name": seed.Name}, scanArtifact)
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		return s.insertArtifact(tx, &artifacts.Artifact{Type: seed.Type, Name: seed.Name, Description: seed.Description,
+			Visibility: "global", Schema: seed.Schema, CreatedBy: "system"}, "ships with the program")
+	}
+	a := list[0]
+	if a.CreatedBy != "system" || sameJSON(a.Schema, seed.Schema) {
+		return nil
+	}
+	return s.advance(tx, &a, seed.Schema, "system", "ships with a newer program")
+}
+
+// sameJSON compares documents by meaning: a database may reformat what it keeps.
+func sameJSON(a, b json.RawMessage) bool {
+	x, errX := canonical(a)
+	y, errY := canonical(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
+}
+
+func canonical(doc json.RawMessage) ([]byte, error) {
+	var v any
+	d := json.NewDecoder(bytes.NewReader(doc))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	return json.Marshal(v)
+}

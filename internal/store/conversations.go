@@ -1,0 +1,154 @@
+package store
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"liminal/internal/chat"
+	"liminal/internal/fault"
+	"liminal/internal/identity"
+	"liminal/internal/run"
+)
+
+var _ chat.Conversations = (*Store)(nil)
+
+const conversationColumns = `id, user_id, title, status, active_context_id, created_at, updated_at, meta`
+
+func scanConversation(scan Scan) (c chat.Conversation, err error) {
+	err = scan(&c.ID, &c.UserID, &c.Title, &c.Status, text{&c.ActiveContextID},
+		when{&c.CreatedAt}, when{&c.UpdatedAt}, decode{&c.Meta})
+	return c, err
+}
+
+func conversation(tx Tx, v identity.Viewer, id string) (chat.Conversation, error) {
+	list, err := all(tx, `SELECT `+conversationColumns+` FROM conversation WHERE id = @id AND user_id = @user`,
+		Args{"id": id, "user": v.UserID}, scanConversation)
+	if err == nil && len(list) == 0 {
+		err = missing("conversation")
+	}
+	if err != nil {
+		return chat.Conversation{}, err
+	}
+	return list[0], activate(tx, list)
+}
+
+// Conversation implements chat.Conversations.
+func (s *Store) Conversation(ctx context.Context, v identity.Viewer, id string) (c chat.Conversation, err error) {
+	err = s.read(ctx, v, func(tx Tx) error {
+		c, err = conversation(tx, v, id)
+		return err
+	})
+	return c, err
+}
+
+// ListConversations implements chat.Conversations.
+func (s *Store) ListConversations(ctx context.Context, v identity.Viewer, cursor string, limit int) (list []chat.Conversation, next string, err error) {
+	after, err := begin(cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	size := pageSize(limit)
+	err = s.read(ctx, v, func(tx Tx) error {
+		list, err = all(tx, `SELECT `+conversationColumns+` FROM conversation
+			WHERE user_id = @user AND (updated_at, id) < (@at, @id)
+			ORDER BY updated_at DESC, id DESC LIMIT @limit`,
+			Args{"user": v.UserID, "at": after.at, "id": orNil(after.id), "limit": size + 1}, scanConversation)
+		if err != nil {
+			return err
+		}
+		list, next = cut(list, size, func(c chat.Conversation) place { return place{c.UpdatedAt, c.ID} })
+		return activate(tx, list)
+	})
+	return list, next, err
+}
+
+// activate fills in the runs that are running or waiting, one read for all.
+func activate(tx Tx, list []chat.Conversation) error {
+	if len(list) == 0 {
+		return nil
+	}
+	args := Args{"user": list[0].UserID}
+	ids := make([]string, len(list))
+	for i, c := range list {
+		ids[i] = c.ID
+	}
+	active, err := all(tx, `SELECT `+runColumns+` FROM run WHERE user_id = @user
+		AND status IN ('queued', 'running', 'waiting') AND status <> 'queued'
+		AND conversation_id IN `+args.in("id", ids), args, scanRun)
+	for i, r := range active {
+		if at := slices.Index(ids, r.ConversationID); at >= 0 {
+			list[at].ActiveRun = &active[i]
+		}
+	}
+	return err
+}
+
+// UpdateConversation implements chat.Conversations. It is no activity: the
+// place in the list, updated_at, stays.
+func (s *Store) UpdateConversation(ctx context.Context, v identity.Viewer, id string, change chat.ConversationChange) (c chat.Conversation, err error) {
+	if st := change.Status; st != nil && *st != "open" && *st != "archived" {
+		return c, fault.New(fault.Invalid, "A conversation is open or archived, not %q.", *st).With(map[string]any{"field": "status"})
+	}
+	err = s.write(ctx, v, func(tx Tx) error {
+		if c, err = conversation(tx, v, id); err != nil {
+			return err
+		}
+		set(&c.Title, change.Title)
+		set(&c.Status, change.Status)
+		set(&c.ActiveContextID, change.ActiveContextID)
+		_, err := tx.Exec(`UPDATE conversation SET title = @title, status = @status, active_context_id = @context
+			WHERE id = @id AND user_id = @user`,
+			Args{"id": id, "user": v.UserID, "title": c.Title, "status": c.Status, "context": optional(c.ActiveContextID)})
+		return err
+	})
+	return c, err
+}
+
+func set[T any](field, value *T) {
+	if value != nil {
+		*field = *value
+	}
+}
+
+// DeleteConversation implements chat.Conversations: its messages, runs,
+// questions and large values go with it.
+func (s *Store) DeleteConversation(ctx context.Context, v identity.Viewer, id string) error {
+	return s.write(ctx, v, func(tx Tx) error {
+		n, err := tx.Exec(`DELETE FROM conversation WHERE id = @id AND user_id = @user`, Args{"id": id, "user": v.UserID})
+		if err == nil && n == 0 {
+			err = missing("conversation")
+		}
+		return err
+	})
+}
+
+// unended lists the turns of a conversation that have not ended, in the order
+// they were accepted: at most one is running or waiting.
+func unended(tx Tx, v identity.Viewer, conversationID string) ([]run.Run, error) {
+	return all(tx, `SELECT `+runColumns+` FROM run WHERE conversation_id = @conversation AND user_id = @user
+		AND status IN ('queued', 'running', 'waiting') ORDER BY created_at, id`,
+		Args{"conversation": conversationID, "user": v.UserID}, scanRun)
+}
+
+// persisted lays the vars a turn keeps over those there are; nil removes one
+// (GRAPH-28).
+func persisted(meta, vars map[string]any) map[string]any {
+	docs := map[string]any{}
+	if before, ok := meta["docs"].(map[string]any); ok {
+		maps.Copy(docs, before)
+	}
+	for name, value := range vars {
+		if value == nil {
+			delete(docs, name)
+			continue
+		}
+		docs[name] = value
+	}
+	merged := maps.Clone(meta)
+	if merged == nil {
+		merged = map[string]any{}
+	}
+	merged["docs"] = docs
+	return merged
+}

@@ -1,0 +1,92 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"liminal/internal/fault"
+	"liminal/internal/identity"
+	"liminal/internal/quota"
+)
+
+var _ quota.Store = (*Store)(nil)
+
+// claim is the row of an idempotency key.
+type claim struct {
+	fingerprint, holder string
+	status              int
+	body                []byte
+}
+
+// ClaimKey implements quota.Store.
+func (s *Store) ClaimKey(ctx context.Context, v identity.Viewer, k quota.Key, lease time.Duration) (reply *quota.Reply, err error) {
+	err = s.write(ctx, v, func(tx Tx) error {
+		now := s.now()
+		if err := tx.Lock("key:" + v.UserID + ":" + k.Route + ":" + k.Key); err != nil {
+			return err
+		}
+		if err := forgetKeys(tx, v, now); err != nil {
+			return err
+		}
+		held, known, err := claimed(tx, v, k)
+		if err != nil {
+			return err
+		}
+		switch {
+		case known && held.fingerprint != k.Fingerprint:
+			return fault.New(fault.Invalid, "This idempotency key was used for another request. Use a new key.")
+		case known && held.status != 0:
+			reply = &quota.Reply{Status: held.status, Body: held.body}
+			return nil
+		case known && held.holder != k.Holder:
+			return fault.New(fault.Conflict, "The first request with this idempotency key is still running.").
+				With(map[string]any{"reason": "running"})
+		}
+		return putKey(tx, v, k, now, now.Add(lease))
+	})
+	return reply, err
+}
+
+// forgetKeys drops what has expired: this person's, so that nothing is kept
+// longer than promised.
+func forgetKeys(tx Tx, v identity.Viewer, now time.Time) error {
+	_, err := tx.Exec(`DELETE FROM idempotency WHERE user_id = @user AND expires_at <= @now`,
+		Args{"user": v.UserID, "now": now})
+	return err
+}
+
+func claimed(tx Tx, v identity.Viewer, k quota.Key) (c claim, known bool, err error) {
+	known, err = first(tx, `SELECT body_hash, holder, status, body FROM idempotency
+		WHERE user_id = @user AND route = @route AND key = @key`,
+		Args{"user": v.UserID, "route": k.Route, "key": k.Key}, &c.fingerprint, &c.holder, &c.status, &c.body)
+	return c, known, err
+}
+
+func putKey(tx Tx, v identity.Viewer, k quota.Key, now, expires time.Time) error {
+	_, err := tx.Exec(`INSERT INTO idempotency (user_id, route, key, body_hash, holder, status, created_at, expires_at)
+		VALUES (@user, @route, @key, @hash, @holder, 0, @now, @expires)
+		ON CONFLICT (user_id, route, key) DO UPDATE SET expires_at = excluded.expires_at`,
+		Args{"user": v.UserID, "route": k.Route, "key": k.Key, "hash": k.Fingerprint, "holder": k.Holder, "now": now, "expires": expires})
+	return err
+}
+
+// KeepReply implements quota.Store.
+func (s *Store) KeepReply(ctx context.Context, v identity.Viewer, k quota.Key, r quota.Reply, keep time.Duration) error {
+	return s.write(ctx, v, func(tx Tx) error {
+		_, err := tx.Exec(`UPDATE idempotency SET status = @status, body = @body, expires_at = @expires
+			WHERE user_id = @user AND route = @route AND key = @key AND holder = @holder`,
+			Args{"user": v.UserID, "route": k.Route, "key": k.Key, "holder": k.Holder,
+				"status": r.Status, "body": r.Body, "expires": s.now().Add(keep)})
+		return err
+	})
+}
+
+// ReleaseKey implements quota.Store.
+func (s *Store) ReleaseKey(ctx context.Context, v identity.Viewer, k quota.Key) error {
+	return s.write(ctx, v, func(tx Tx) error {
+		_, err := tx.Exec(`DELETE FROM idempotency
+			WHERE user_id = @user AND route = @route AND key = @key AND holder = @holder AND status = 0`,
+			Args{"user": v.UserID, "route": k.Route, "key": k.Key, "holder": k.Holder})
+		return err
+	})
+}

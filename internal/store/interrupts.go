@@ -1,0 +1,204 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"liminal/internal/fault"
+	"liminal/internal/identity"
+	"liminal/internal/run"
+)
+
+var _ run.Interrupts = (*Store)(nil)
+
+const interruptColumns = `id, run_id, workflow_id, effect_id, user_id, conversation_id, type, message,
+	options, answer_schema, status, answer, delivered, created_at, answered_at, expires_at`
+
+func scanInterrupt(scan Scan) (q run.Interrupt, err error) {
+	err = scan(&q.ID, &q.RunID, &q.WorkflowID, &q.EffectID, &q.UserID, text{&q.ConversationID}, &q.Type, &q.Message,
+		decode{&q.Options}, decode{&q.AnswerSchema}, &q.Status, decode{&q.Answer}, &q.Delivered,
+		when{&q.CreatedAt}, when{&q.AnsweredAt}, when{&q.ExpiresAt})
+	return q, err
+}
+
+// Ask implements run.Interrupts.
+func (s *Store) Ask(ctx context.Context, v identity.Viewer, waiting bool, asked ...run.Interrupt) error {
+	if len(asked) == 0 {
+		return nil
+	}
+	return s.write(ctx, v, func(tx Tx) error {
+		r, err := visible(tx, v, asked[0].RunID)
+		if err != nil {
+			return err
+		}
+		if r.Status.Ended() {
+			return fault.New(fault.Conflict, "Run %s has ended and can ask no more.", r.ID).
+				With(map[string]any{"run_id": r.ID, "status": r.Status})
+		}
+		for _, q := range asked {
+			if err := s.insertInterrupt(tx, r, q); err != nil {
+				return err
+			}
+		}
+		if !waiting {
+			return nil
+		}
+		return rest(tx, r)
+	})
+}
+
+// rest marks a run as waiting while it has an open question: an Ask that is
+// repeated after its answer must not put the run to sleep again.
+func rest(tx Tx, r run.Run) error {
+	_, err := tx.Exec(`UPDATE run SET status = 'waiting' WHERE id = @id AND user_id = @user AND status = 'running'
+		AND EXISTS (SELECT 1 FROM interrupt WHERE run_id = @id AND status = 'pending')`,
+		Args{"id": r.ID, "user": r.UserID})
+	return err
+}
+
+func (s *Store) insertInterrupt(tx Tx, r run.Run, q run.Interrupt) error {
+	if q.RunID != r.ID {
+		return fault.New(fault.Invalid, "The questions of one call belong to one run.")
+	}
+	if q.WorkflowID == "" {
+		q.WorkflowID = r.WorkflowID
+	}
+	options, err := encoded(q.Options, q.Options == nil)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(`INSERT INTO interrupt (`+interruptColumns+`) VALUES (@id, @run, @workflow, @effect, @user, @conversation,
+		@type, @message, @options, @schema, 'pending', NULL, @delivered, @created, NULL, @expires) ON CONFLICT (id) DO NOTHING`,
+		Args{"id": q.ID, "run": r.ID, "workflow": q.WorkflowID, "effect": q.EffectID, "user": r.UserID,
+			"conversation": optional(r.ConversationID), "type": q.Type, "message": q.Message, "options": options,
+			"schema": document(q.AnswerSchema), "delivered": false, "created": s.orNow(q.CreatedAt), "expires": moment(q.ExpiresAt)})
+	return err
+}
+
+// Answer implements run.Interrupts: the update itself decides who wins, and a
+// second transaction finds the question settled (INT-31).
+func (s *Store) Answer(ctx context.Context, v identity.Viewer, id string, status run.InterruptStatus, answer json.RawMessage) (q run.Interrupt, err error) {
+	if status != run.Answered && status != run.Skipped && status != run.Expired {
+		return q, fault.New(fault.Invalid, "A question cannot become %q by an answer.", status)
+	}
+	err = s.write(ctx, v, func(tx Tx) error {
+		if err := tx.Lock("interrupt:" + id); err != nil {
+			return err
+		}
+		if q, err = question(tx, v, id); err != nil {
+			return err
+		}
+		if q.Status != run.Pending {
+			return settled(q)
+		}
+		q.Status, q.Answer, q.AnsweredAt = status, orNull(answer), s.now()
+		_, err := tx.Exec(`UPDATE interrupt SET status = @status, answer = @answer, answered_at = @now
+			WHERE id = @id AND user_id = @user AND status = 'pending'`,
+			Args{"id": id, "user": q.UserID, "status": string(q.Status), "answer": document(q.Answer), "now": q.AnsweredAt})
+		return err
+	})
+	return q, err
+}
+
+func settled(q run.Interrupt) error {
+	return fault.New(fault.Conflict, "This question has been settled already; nothing was changed.").
+		With(map[string]any{"interrupt_id": q.ID, "run_id": q.RunID, "status": q.Status})
+}
+
+func orNull(doc json.RawMessage) json.RawMessage {
+	if doc == nil {
+		return json.RawMessage("null")
+	}
+	return doc
+}
+
+func question(tx Tx, v identity.Viewer, id string) (run.Interrupt, error) {
+	list, err := all(tx, `SELECT `+interruptColumns+` FROM interrupt WHERE id = @id AND (user_id = @user OR @system)`,
+		Args{"id": id, "user": v.UserID, "system": v.IsSystem()}, scanInterrupt)
+	if err != nil {
+		return run.Interrupt{}, err
+	}
+	if len(list) == 0 {
+		return run.Interrupt{}, missing("question")
+	}
+	return list[0], nil
+}
+
+// Interrupt implements run.Interrupts.
+func (s *Store) Interrupt(ctx context.Context, v identity.Viewer, id string) (q run.Interrupt, err error) {
+	err = s.read(ctx, v, func(tx Tx) error {
+		q, err = question(tx, v, id)
+		return err
+	})
+	return q, err
+}
+
+// PendingInterrupts implements run.Interrupts.
+func (s *Store) PendingInterrupts(ctx context.Context, v identity.Viewer, conversationID string) (list []run.Interrupt, err error) {
+	query := `SELECT ` + interruptColumns + ` FROM interrupt WHERE user_id = @user AND status = 'pending'`
+	args := Args{"user": v.UserID}
+	if conversationID != "" {
+		query += ` AND conversation_id = @conversation`
+		args["conversation"] = conversationID
+	}
+	err = s.read(ctx, v, func(tx Tx) error {
+		list, err = all(tx, query+` ORDER BY created_at, id`, args, scanInterrupt)
+		return err
+	})
+	return list, err
+}
+
+func openQuestions(tx Tx, r run.Run) ([]run.Interrupt, error) {
+	return all(tx, `SELECT `+interruptColumns+` FROM interrupt WHERE run_id = @run AND user_id = @user AND status = 'pending' ORDER BY created_at, id`,
+		Args{"run": r.ID, "user": r.UserID}, scanInterrupt)
+}
+
+// Deliver implements run.Interrupts.
+func (s *Store) Deliver(ctx context.Context, v identity.Viewer, runID string, ids ...string) error {
+	return s.write(ctx, v, func(tx Tx) error {
+		r, err := visible(tx, v, runID)
+		if err != nil {
+			return err
+		}
+		args := Args{"run": runID, "user": r.UserID, "yes": true}
+		if len(ids) > 0 {
+			if _, err := tx.Exec(`UPDATE interrupt SET delivered = @yes WHERE run_id = @run AND user_id = @user
+				AND status <> 'pending' AND id IN `+args.in("id", ids), args); err != nil {
+				return err
+			}
+		}
+		_, err = tx.Exec(`UPDATE run SET status = 'running' WHERE id = @run AND user_id = @user AND status = 'waiting'`,
+			Args{"run": runID, "user": r.UserID})
+		return err
+	})
+}
+
+// Undelivered implements run.Interrupts.
+func (s *Store) Undelivered(ctx context.Context, v identity.Viewer, age time.Duration) (list []run.Interrupt, err error) {
+	if !v.IsSystem() {
+		return nil, fault.New(fault.Forbidden, "Only the system may list the answers of everybody.")
+	}
+	err = s.read(ctx, v, func(tx Tx) error {
+		list, err = all(tx, `SELECT `+interruptColumns+` FROM interrupt
+			WHERE NOT delivered AND status <> 'pending' AND answered_at <= @before ORDER BY answered_at, id`,
+			Args{"before": s.now().Add(-age)}, scanInterrupt)
+		return err
+	})
+	return list, err
+}
+
+// settle closes the questions of a run that has ended: nobody will hear an
+// answer, so they are delivered as well.
+func settle(tx Tx, r run.Run, now time.Time) error {
+	_, err := tx.Exec(`UPDATE interrupt SET answered_at = @now, delivered = @yes, answer = 'null',
+		status = CASE WHEN expires_at IS NOT NULL AND expires_at <= @now THEN 'expired' ELSE 'cancelled' END
+		WHERE run_id = @run AND user_id = @user AND status = 'pending'`,
+		Args{"run": r.ID, "user": r.UserID, "now": now, "yes": true})
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(`UPDATE interrupt SET delivered = @yes WHERE run_id = @run AND user_id = @user AND NOT delivered`,
+		Args{"run": r.ID, "user": r.UserID, "yes": true})
+	return err
+}

@@ -1,0 +1,63 @@
+// Package store keeps every noun: one portable body of SQL over a thin seam.
+//
+// Store implements the ports of identity, run, chat, files, knowledge and
+// artifacts once for all databases; an adapter (internal/sqlite) implements DB
+// and nothing else. What is truly of one dialect, like the chunk index, is a
+// port of its own and not here. It may import the nouns, and no driver.
+//
+// Rules of the SQL, so that one text is right on every database: parameters by
+// @name; times and ids come from Go; no function of the dialect but coalesce,
+// count, sum, min and max; JSON is merged in Go; a read that decides a write
+// stands behind Tx.Lock; and the person's id is in the predicate of every
+// statement that touches a person's rows (ISO-01).
+package store
+
+import (
+	"context"
+	"time"
+
+	"liminal/internal/identity"
+)
+
+// Store is the stores of all nouns. It is safe for concurrent use.
+type Store struct {
+	db      DB
+	clock   func() time.Time
+	running int
+	queued  int
+}
+
+// Options are the limits of a store; the zero value is the defaults.
+type Options struct {
+	// Running is how many chat turns of one person may run at once; waiting
+	// for a person does not count (ISO-08, C-23). 0: 3. Negative: no limit.
+	Running int
+	// Queued is how many turns may wait in one conversation. 0: 16. Negative:
+	// no limit.
+	Queued int
+	// Now is the clock; nil: time.Now.
+	Now func() time.Time
+}
+
+// New returns the store over db, whose migrations have been applied.
+func New(db DB, o Options) *Store {
+	s := &Store{db: db, clock: o.Now, running: o.Running, queued: o.Queued}
+	if s.clock == nil {
+		s.clock = time.Now
+	}
+	if s.running == 0 {
+		s.running = 3
+	}
+	if s.queued == 0 {
+		s.queued = 16
+	}
+	return s
+}
+
+func (s *Store) read(ctx context.Context, v identity.Viewer, f func(Tx) error) error {
+	return convert(s.db.Read(ctx, v, f))
+}
+
+func (s *Store) write(ctx context.Context, v identity.Viewer, f func(Tx) error) error {
+	return convert(s.db.Write(ctx, v, f))
+}
