@@ -66,7 +66,7 @@ fuzz:
 # What shipped once must still be understood: recorded runs and default artifacts.
 replay: build
 	$(BIN) replay workflows/testdata/histories/*.json
-	$(BIN) validate artifacts/defaults/*.json
+	$(BIN) validate artifacts/defaults/*/*.json
 
 # Rebuilds the committed client (web/dist) from its sources; needs Node.
 web:

@@ -38,7 +38,6 @@ type invocation struct {
 	args  []string // after the flags
 	own   any      // what command.flags returned
 	given map[string]string
-	usage func() error
 }
 
 // commands lists every subcommand in the order help shows them.
@@ -79,19 +78,34 @@ func (c command) call(ctx context.Context, t terminal, args []string) int {
 		in.own = c.flags(fs)
 	}
 	shared := c.declare(fs)
-	err := fs.Parse(args)
+	positional, err := parse(fs, args)
 	if errors.Is(err, flag.ErrHelp) {
 		c.help(t.out, fs)
 		return exitOK
 	}
-	if err == nil && c.takes == "" && fs.NArg() > 0 {
-		err = fmt.Errorf("unexpected argument %q", fs.Arg(0))
+	if err == nil && c.takes == "" && len(positional) > 0 {
+		err = fmt.Errorf("unexpected argument %q", positional[0])
 	}
 	if err != nil {
 		return c.fail(t, usageError{err})
 	}
-	in.args, in.given = fs.Args(), shared()
+	in.args, in.given = positional, shared()
 	return c.fail(t, c.run(ctx, in))
+}
+
+// parse lets flags stand after arguments too, where people write them. What
+// follows a lone -- is arguments only.
+func parse(fs *flag.FlagSet, args []string) (positional []string, err error) {
+	for {
+		if err := fs.Parse(args); err != nil {
+			return nil, err
+		}
+		rest := fs.Args()
+		if consumed := len(args) - len(rest); len(rest) == 0 || consumed > 0 && args[consumed-1] == "--" {
+			return append(positional, rest...), nil
+		}
+		positional, args = append(positional, rest[0]), rest[1:]
+	}
 }
 
 // declare adds the flags that share a name and a meaning with a variable of

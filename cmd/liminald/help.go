@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"io"
@@ -49,7 +50,7 @@ func help(t terminal, topic []string) int {
 	}
 	for _, c := range commands() {
 		if c.name == topic[0] {
-			return c.call(nil, t, []string{"--help"}) //nolint:staticcheck // --help runs nothing
+			return c.call(context.Background(), t, []string{"--help"})
 		}
 	}
 	fmt.Fprintf(t.err, "liminald: there is no help on %q; try liminald help\n", topic[0])
