@@ -26,7 +26,14 @@ func list(p Parts) []tool.Tool {
 		tools = append(tools,
 			genericChat{voice},
 			intentClassifier{voice},
+			step{voice, p.Catalog},
 		)
+	}
+	if p.Files != nil {
+		tools = append(tools, listFiles{p.Files}, readFile{p.Files}, writeFile{p.Files})
+	}
+	if p.Catalog != nil {
+		tools = append(tools, listArtifacts{p.Catalog}, readArtifact{p.Catalog})
 	}
 	return tools
 }

@@ -2,9 +2,13 @@ package builtin
 
 import (
 	"context"
+	"io"
+	"os"
 	"time"
 
+	"liminal/artifacts"
 	"liminal/internal/chat"
+	"liminal/internal/files"
 	"liminal/internal/identity"
 	"liminal/internal/model"
 )
@@ -14,6 +18,8 @@ import (
 type Parts struct {
 	Model   model.Model
 	History History // nil: models see no earlier messages
+	Files   Files
+	Catalog Catalog
 	// MaxDecode is how long one answer may be written for, by plan (STREAM-09);
 	// nil or 0: as long as the call itself may take.
 	MaxDecode func(plan string) time.Duration
@@ -23,3 +29,24 @@ type Parts struct {
 type History interface {
 	History(ctx context.Context, v identity.Viewer, conversationID string, upto, limit int) ([]chat.Message, error)
 }
+
+// Files is each person's own folder; *files.Roots is one.
+type Files interface {
+	List(ctx context.Context, v identity.Viewer, cursor string, limit int) ([]files.File, string, error)
+	File(ctx context.Context, v identity.Viewer, path string) (files.File, error)
+	Open(ctx context.Context, v identity.Viewer, path string) (*os.File, error)
+	Replace(ctx context.Context, v identity.Viewer, path string, body io.Reader, limit int64) (files.File, error)
+}
+
+// Catalog reads artifacts; *artifacts.Library is one.
+type Catalog interface {
+	Tools(ctx context.Context, v identity.Viewer, names ...string) (map[string]artifacts.Bound, error)
+	Get(ctx context.Context, v identity.Viewer, id string) (artifacts.Artifact, error)
+	Named(ctx context.Context, v identity.Viewer, kind, name string) (artifacts.Artifact, error)
+	List(ctx context.Context, v identity.Viewer, f artifacts.Filter) ([]artifacts.Artifact, string, error)
+}
+
+var (
+	_ Files   = (*files.Roots)(nil)
+	_ Catalog = (*artifacts.Library)(nil)
+)
