@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 
 	"liminal/internal/config"
 	"liminal/internal/wire/devserver"
@@ -85,7 +84,7 @@ func runDev(ctx context.Context, in *invocation) error {
 
 func startTemporal(ctx context.Context, conf config.Config, log *slog.Logger) (*devserver.Server, error) {
 	return devserver.Start(ctx, devserver.Options{
-		Dir:      filepath.Join(conf.Data, "temporal"),
+		Dir:      conf.TemporalDir(),
 		Frontend: conf.Temporal.Listen,
 		UI:       conf.Temporal.UI,
 		Logger:   log,

@@ -5,7 +5,10 @@
 // needs. It imports the standard library only.
 package config
 
-import "time"
+import (
+	"path/filepath"
+	"time"
+)
 
 // Config is everything an operator may choose. Load returns it complete and
 // checked; nothing below needs to look for defaults.
@@ -80,3 +83,9 @@ type Log struct {
 	Level  string // debug, info, warn or error
 	Format string // text or json
 }
+
+// StoreFile is the SQLite file of the store.
+func (c Config) StoreFile() string { return filepath.Join(c.Data, "state", "liminal.db") }
+
+// TemporalDir is the folder of the embedded Temporal server.
+func (c Config) TemporalDir() string { return filepath.Join(c.Data, "temporal") }

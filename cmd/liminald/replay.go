@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"go.temporal.io/sdk/worker"
+
+	"liminal/workflows"
+)
+
+func replayCommand() command {
+	return command{
+		name:    "replay",
+		takes:   "FILE…",
+		summary: "check that this program understands recorded runs",
+		about: `
+Replays the histories of runs against the workflows of this program. A run
+that is under way goes on after an upgrade only if its history replays; so
+download the histories of yours (in the Temporal UI, or with
+"temporal workflow show --output json"), and replay them with the new program
+before you start it.
+
+Nothing is executed and no server is needed.`,
+		examples: []string{
+			"liminald replay history.json",
+			"liminald replay workflows/testdata/histories/*.json",
+		},
+		flags: jsonFlag,
+		run:   runReplay,
+	}
+}
+
+// replayed is what became of one history.
+type replayed struct {
+	File  string `json:"file"`
+	OK    bool   `json:"ok"`
+	Fault string `json:"fault,omitempty"`
+}
+
+func runReplay(_ context.Context, in *invocation) error {
+	if len(in.args) == 0 {
+		return usageError{fmt.Errorf("name at least one FILE to replay")}
+	}
+	found := make([]replayed, len(in.args))
+	failed := false
+	for i, file := range in.args {
+		found[i] = replayed{File: file, OK: true}
+		if err := replayFile(file); err != nil {
+			failed = true
+			found[i] = replayed{File: file, Fault: sentence(err)}
+		}
+	}
+	err := writeReplayed(in.out, *in.own.(*bool), found)
+	if err == nil && failed {
+		err = toldError{exitFailed}
+	}
+	return err
+}
+
+func replayFile(file string) error {
+	if _, err := os.Stat(file); err != nil {
+		return fmt.Errorf("the file cannot be read: %w", plain(err))
+	}
+	r, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{DisableDeadlockDetection: true})
+	if err != nil {
+		return err
+	}
+	workflows.New(workflows.Options{}).Register(r)
+	return r.ReplayWorkflowHistoryFromJSONFile(silent{}, file)
+}
+
+func writeReplayed(w io.Writer, asJSON bool, found []replayed) error {
+	if asJSON {
+		return writeJSON(w, found)
+	}
+	var b strings.Builder
+	for _, r := range found {
+		if r.OK {
+			fmt.Fprintf(&b, "%s: ok\n", r.File)
+		} else {
+			fmt.Fprintf(&b, "%s: does not replay\n  %s\n", r.File, strings.ReplaceAll(r.Fault, "\n", "\n  "))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
