@@ -1,0 +1,143 @@
+package store
+
+import (
+	"context"
+
+	"liminal/internal/fault"
+	"liminal/internal/id"
+	"liminal/internal/identity"
+	"liminal/internal/knowledge"
+)
+
+var _ knowledge.Contexts = (*Store)(nil)
+
+const contextColumns = `c.id, c.owner_user_id, c.name, c.description, c.visibility, c.created_at, c.updated_at, c.meta,
+	(SELECT count(*) FROM document d WHERE d.context_id = c.id),
+	(SELECT coalesce(sum(d.chunks), 0) FROM document d WHERE d.context_id = c.id)`
+
+// What a viewer may read of knowledge, and what they may change.
+const (
+	contextSeen    = `(c.owner_user_id = @user OR c.visibility = 'global')`
+	contextChanged = `(c.owner_user_id = @user OR (c.visibility = 'global' AND @admin))`
+)
+
+func scanContext(scan Scan) (c knowledge.Context, err error) {
+	err = scan(&c.ID, text{&c.UserID}, &c.Name, &c.Description, &c.Visibility, when{&c.CreatedAt}, when{&c.UpdatedAt}, decode{&c.Meta},
+		&c.Documents, &c.Chunks)
+	return c, err
+}
+
+// CreateContext implements knowledge.Contexts.
+func (s *Store) CreateContext(ctx context.Context, v identity.Viewer, c knowledge.Context) (knowledge.Context, error) {
+	if c.ID == "" {
+		c.ID = id.New()
+	}
+	if c.Visibility == "" {
+		c.Visibility = "private"
+	}
+	if c.Visibility == "global" && !v.IsAdmin() {
+		return c, fault.New(fault.Forbidden, "Only an administrator creates global contexts.")
+	}
+	c.UserID = v.UserID
+	if c.Visibility == "global" {
+		c.UserID = ""
+	}
+	c.CreatedAt = s.now()
+	c.UpdatedAt, c.Documents, c.Chunks = c.CreatedAt, 0, 0
+	meta, err := encoded(c.Meta, len(c.Meta) == 0)
+	if err != nil {
+		return c, err
+	}
+	return c, s.write(ctx, v, func(tx Tx) error {
+		_, err := tx.Exec(`INSERT INTO knowledge_context (id, owner_user_id, name, description, visibility, created_at, updated_at, meta)
+			VALUES (@id, @owner, @name, @description, @visibility, @now, @now, @meta)`,
+			Args{"id": c.ID, "owner": optional(c.UserID), "name": c.Name, "description": c.Description,
+				"visibility": c.Visibility, "now": c.CreatedAt, "meta": meta})
+		return err
+	})
+}
+
+// Context implements knowledge.Contexts.
+func (s *Store) Context(ctx context.Context, v identity.Viewer, id string) (c knowledge.Context, err error) {
+	err = s.read(ctx, v, func(tx Tx) error {
+		list, err := all(tx, `SELECT `+contextColumns+` FROM knowledge_context c WHERE c.id = @id AND `+contextSeen,
+			Args{"id": id, "user": v.UserID}, scanContext)
+		c, err = only(list, err, "context")
+		return err
+	})
+	return c, err
+}
+
+// ListContexts implements knowledge.Contexts: the newest first.
+func (s *Store) ListContexts(ctx context.Context, v identity.Viewer, owner, cursor string, limit int) (list []knowledge.Context, next string, err error) {
+	whose, ok := map[string]string{"": contextSeen, "me": `c.owner_user_id = @user`, "global": `c.visibility = 'global'`}[owner]
+	if !ok {
+		return nil, "", fault.New(fault.Invalid, "owner is me or global, not %q.", owner).With(map[string]any{"field": "owner"})
+	}
+	after, err := begin(cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	size := pageSize(limit)
+	err = s.read(ctx, v, func(tx Tx) error {
+		list, err = all(tx, `SELECT `+contextColumns+` FROM knowledge_context c
+			WHERE `+whose+` AND (c.created_at, c.id) < (@at, @id) ORDER BY c.created_at DESC, c.id DESC LIMIT @limit`,
+			Args{"user": v.UserID, "at": after.at, "id": orNil(after.id), "limit": size + 1}, scanContext)
+		return err
+	})
+	list, next = cut(list, size, func(c knowledge.Context) place { return place{c.CreatedAt, c.ID} })
+	return list, next, err
+}
+
+// DeleteContext implements knowledge.Contexts: its documents, their texts and
+// their chunks go with it. The documents go one transaction each, so that a
+// large context holds nobody up; a deletion that is cut off is taken up again
+// by repeating it.
+func (s *Store) DeleteContext(ctx context.Context, v identity.Viewer, id string) error {
+	documents, err := s.documentsToDelete(ctx, v, id)
+	if err != nil {
+		return err
+	}
+	for _, d := range documents {
+		if err := s.deleteDocument(ctx, v, d); err != nil && fault.CodeOf(err) != fault.NotFound {
+			return err
+		}
+	}
+	return s.write(ctx, v, func(tx Tx) error {
+		n, err := tx.Exec(`DELETE FROM knowledge_context AS c WHERE c.id = @id AND `+contextChanged,
+			Args{"id": id, "user": v.UserID, "admin": v.IsAdmin()})
+		if err == nil && n == 0 {
+			err = missing("context")
+		}
+		return err
+	})
+}
+
+func (s *Store) documentsToDelete(ctx context.Context, v identity.Viewer, contextID string) (ids []string, err error) {
+	err = s.read(ctx, v, func(tx Tx) error {
+		if err := changeable(tx, v, contextID); err != nil {
+			return err
+		}
+		ids, err = all(tx, `SELECT id FROM document WHERE context_id = @context`, Args{"context": contextID},
+			func(scan Scan) (id string, err error) { return id, scan(&id) })
+		return err
+	})
+	return ids, err
+}
+
+// changeable fails unless v may change the context: Forbidden when they may
+// at least see it.
+func changeable(tx Tx, v identity.Viewer, contextID string) error {
+	var mine bool
+	found, err := first(tx, `SELECT CASE WHEN `+contextChanged+` THEN 1 ELSE 0 END FROM knowledge_context c WHERE c.id = @id AND `+contextSeen,
+		Args{"id": contextID, "user": v.UserID, "admin": v.IsAdmin()}, &mine)
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		return missing("context")
+	case !mine:
+		return fault.New(fault.Forbidden, "This context is global; only an administrator changes it.")
+	}
+	return nil
+}

@@ -1,0 +1,207 @@
+package store
+
+import (
+	"context"
+	"strings"
+
+	"liminal/internal/fault"
+	"liminal/internal/id"
+	"liminal/internal/identity"
+	"liminal/internal/knowledge"
+)
+
+var _ knowledge.Documents = (*Store)(nil)
+
+const documentColumns = `d.id, d.context_id, d.user_id, d.path, d.title, d.mime, d.size, d.sha256, d.status, d.error,
+	d.pages, d.length, d.chunks, d.chunk_size, d.run_id, d.version, d.created_at, d.updated_at`
+
+// A document is seen and changed with its context; its row carries the
+// person who put it there as well.
+const (
+	documentSeen    = `EXISTS (SELECT 1 FROM knowledge_context c WHERE c.id = d.context_id AND ` + contextSeen + `)`
+	documentChanged = `EXISTS (SELECT 1 FROM knowledge_context c WHERE c.id = d.context_id AND ` + contextChanged + `)`
+)
+
+func scanDocument(scan Scan) (d knowledge.Document, err error) {
+	err = scan(&d.ID, &d.ContextID, &d.UserID, &d.Path, &d.Title, &d.MIME, &d.Size, &d.SHA256, &d.Status, &d.Error,
+		&d.Pages, &d.Length, &d.Chunks, &d.ChunkSize, text{&d.RunID}, &d.Version, when{&d.CreatedAt}, when{&d.UpdatedAt})
+	return d, err
+}
+
+// PutDocument implements knowledge.Documents. What is known about the reading
+// of the document (status, chunks, …) stays as it is: SetDocument changes it.
+func (s *Store) PutDocument(ctx context.Context, v identity.Viewer, d knowledge.Document) (stored knowledge.Document, err error) {
+	if d.ID == "" {
+		d.ID = id.New()
+	}
+	if d.Status == "" {
+		d.Status = knowledge.Waiting
+	}
+	err = s.write(ctx, v, func(tx Tx) error {
+		if err := changeable(tx, v, d.ContextID); err != nil {
+			return err
+		}
+		if err := s.upsertDocument(tx, v, d); err != nil {
+			return err
+		}
+		list, err := all(tx, `SELECT `+documentColumns+` FROM document d WHERE d.context_id = @context AND d.path = @path`,
+			Args{"context": d.ContextID, "path": d.Path}, scanDocument)
+		stored, err = only(list, err, "document")
+		return err
+	})
+	return stored, err
+}
+
+func (s *Store) upsertDocument(tx Tx, v identity.Viewer, d knowledge.Document) error {
+	_, err := tx.Exec(`INSERT INTO document (id, context_id, user_id, path, title, mime, size, sha256, status, chunk_size, run_id, version, created_at, updated_at)
+		VALUES (@id, @context, @user, @path, @title, @mime, @size, @sum, @status, @chunk, @run, @version, @now, @now)
+		ON CONFLICT (context_id, path) DO UPDATE SET
+		title = CASE WHEN excluded.title = '' THEN document.title ELSE excluded.title END, mime = excluded.mime, size = excluded.size,
+		sha256 = excluded.sha256, chunk_size = excluded.chunk_size, updated_at = excluded.updated_at`,
+		Args{"id": d.ID, "context": d.ContextID, "user": v.UserID, "path": d.Path, "title": d.Title, "mime": d.MIME, "size": d.Size,
+			"sum": d.SHA256, "status": string(d.Status), "chunk": d.ChunkSize, "run": optional(d.RunID), "version": d.Version, "now": s.now()})
+	return err
+}
+
+// Document implements knowledge.Documents.
+func (s *Store) Document(ctx context.Context, v identity.Viewer, id string) (d knowledge.Document, err error) {
+	err = s.read(ctx, v, func(tx Tx) error {
+		list, err := all(tx, `SELECT `+documentColumns+` FROM document d WHERE d.id = @id AND `+documentSeen,
+			Args{"id": id, "user": v.UserID}, scanDocument)
+		d, err = only(list, err, "document")
+		return err
+	})
+	return d, err
+}
+
+// ListDocuments implements knowledge.Documents: the newest first.
+func (s *Store) ListDocuments(ctx context.Context, v identity.Viewer, contextID, cursor string, limit int) (list []knowledge.Document, next string, err error) {
+	after, err := begin(cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	size := pageSize(limit)
+	err = s.read(ctx, v, func(tx Tx) error {
+		if err := readable(tx, v, contextID); err != nil {
+			return err
+		}
+		list, err = all(tx, `SELECT `+documentColumns+` FROM document d
+			WHERE d.context_id = @context AND (d.created_at, d.id) < (@at, @id) ORDER BY d.created_at DESC, d.id DESC LIMIT @limit`,
+			Args{"context": contextID, "at": after.at, "id": orNil(after.id), "limit": size + 1}, scanDocument)
+		return err
+	})
+	list, next = cut(list, size, func(d knowledge.Document) place { return place{d.CreatedAt, d.ID} })
+	return list, next, err
+}
+
+// readable fails unless v may see the context.
+func readable(tx Tx, v identity.Viewer, contextID string) error {
+	var it string
+	found, err := first(tx, `SELECT c.id FROM knowledge_context c WHERE c.id = @id AND `+contextSeen,
+		Args{"id": contextID, "user": v.UserID}, &it)
+	if err == nil && !found {
+		err = missing("context")
+	}
+	return err
+}
+
+// DeleteDocument implements knowledge.Documents (RAG-20).
+func (s *Store) DeleteDocument(ctx context.Context, v identity.Viewer, id string) error {
+	return s.deleteDocument(ctx, v, id)
+}
+
+// deleteBatch is how many chunks one transaction removes: some 20 ms.
+const deleteBatch = 500
+
+// deleteDocument removes chunks in batches, then the document: a book must
+// not hold up everybody's turns while its words leave the index.
+func (s *Store) deleteDocument(ctx context.Context, v identity.Viewer, id string) error {
+	for more := true; more; {
+		err := s.write(ctx, v, func(tx Tx) error {
+			n, err := tx.Exec(`DELETE FROM knowledge_chunk WHERE id IN (SELECT k.id FROM knowledge_chunk k
+				JOIN document d ON d.id = k.document_id WHERE k.document_id = @id AND `+documentChanged+` LIMIT @batch)`,
+				Args{"id": id, "user": v.UserID, "admin": v.IsAdmin(), "batch": deleteBatch})
+			if err != nil {
+				return err
+			}
+			if more = n == deleteBatch; more {
+				return bump(tx, id)
+			}
+			return dropDocument(tx, v, id)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func dropDocument(tx Tx, v identity.Viewer, id string) error {
+	if err := bump(tx, id); err != nil {
+		return err
+	}
+	n, err := tx.Exec(`DELETE FROM document AS d WHERE d.id = @id AND `+documentChanged,
+		Args{"id": id, "user": v.UserID, "admin": v.IsAdmin()})
+	if err == nil && n == 0 {
+		err = missing("document")
+	}
+	return err
+}
+
+// bump tells the index that chunks of the document's context have changed.
+func bump(tx Tx, documentID string) error {
+	_, err := tx.Exec(`UPDATE knowledge_context SET revision = revision + 1
+		WHERE id = (SELECT context_id FROM document WHERE id = @id)`, Args{"id": documentID})
+	return err
+}
+
+// SetDocument implements knowledge.Documents. An empty run, version or title
+// leaves the one there is.
+func (s *Store) SetDocument(ctx context.Context, v identity.Viewer, d knowledge.Document) error {
+	return s.write(ctx, v, func(tx Tx) error {
+		n, err := tx.Exec(`UPDATE document AS d SET status = @status, error = @error, pages = @pages, length = @length, chunks = @chunks,
+			run_id = coalesce(@run, run_id), version = CASE WHEN @version = '' THEN version ELSE @version END,
+			title = CASE WHEN @title = '' THEN title ELSE @title END, updated_at = @now WHERE d.id = @id AND `+documentChanged,
+			Args{"id": d.ID, "user": v.UserID, "admin": v.IsAdmin(), "status": string(d.Status), "error": d.Error, "pages": d.Pages,
+				"length": d.Length, "chunks": d.Chunks, "run": optional(d.RunID), "version": d.Version, "title": d.Title, "now": s.now()})
+		if err == nil && n == 0 {
+			err = missing("document")
+		}
+		return err
+	})
+}
+
+// PutText implements knowledge.Documents: a text put again replaces the old.
+func (s *Store) PutText(ctx context.Context, v identity.Viewer, id string, t knowledge.Extract) error {
+	if strings.ContainsRune(t.Text, 0) {
+		return fault.New(fault.Invalid, "The text of the document contains a zero byte; it is not text.")
+	}
+	blocks, err := encoded(t.Blocks, false)
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, v, func(tx Tx) error {
+		n, err := tx.Exec(`INSERT INTO document_text (document_id, user_id, title, pages, content, blocks)
+			SELECT d.id, d.user_id, @title, @pages, @content, @blocks FROM document d WHERE d.id = @id AND `+documentChanged+`
+			ON CONFLICT (document_id) DO UPDATE SET title = excluded.title, pages = excluded.pages,
+			content = excluded.content, blocks = excluded.blocks`,
+			Args{"id": id, "user": v.UserID, "admin": v.IsAdmin(), "title": t.Title, "pages": t.Pages, "content": t.Text, "blocks": blocks})
+		if err == nil && n == 0 {
+			err = missing("document")
+		}
+		return err
+	})
+}
+
+// Text implements knowledge.Documents.
+func (s *Store) Text(ctx context.Context, v identity.Viewer, id string) (t knowledge.Extract, err error) {
+	err = s.read(ctx, v, func(tx Tx) error {
+		found, err := first(tx, `SELECT x.title, x.pages, x.content, x.blocks FROM document_text x JOIN document d ON d.id = x.document_id
+			WHERE d.id = @id AND `+documentSeen, Args{"id": id, "user": v.UserID}, &t.Title, &t.Pages, &t.Text, decode{&t.Blocks})
+		if err == nil && !found {
+			err = missing("text of a document")
+		}
+		return err
+	})
+	return t, err
+}
