@@ -22,12 +22,17 @@ var documents embed.FS
 func list(p Parts) []tool.Tool {
 	var tools []tool.Tool
 	if p.Model != nil {
-		voice := voice{model: p.Model, history: p.History, limit: p.MaxDecode}
-		tools = append(tools,
-			genericChat{voice},
-			intentClassifier{voice},
-			step{voice, p.Catalog},
-		)
+		v := newVoice(p)
+		tools = append(tools, genericChat{v}, intentClassifier{v}, step{v, p.Catalog})
+	}
+	if p.Search != nil {
+		tools = append(tools, search{p.Search})
+		if p.Model != nil {
+			tools = append(tools, answerWithContext{newVoice(p), search{p.Search}})
+		}
+	}
+	if p.Intake != nil && p.Files != nil {
+		tools = append(tools, parse{p.Intake, p.Files}, chunk{p.Intake}, index{p.Intake}, fail{p.Intake})
 	}
 	if p.Files != nil {
 		tools = append(tools, listFiles{p.Files}, readFile{p.Files}, writeFile{p.Files})

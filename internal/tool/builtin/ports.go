@@ -10,6 +10,7 @@ import (
 	"liminal/internal/chat"
 	"liminal/internal/files"
 	"liminal/internal/identity"
+	"liminal/internal/knowledge"
 	"liminal/internal/model"
 )
 
@@ -18,6 +19,8 @@ import (
 type Parts struct {
 	Model   model.Model
 	History History // nil: models see no earlier messages
+	Search  Searcher
+	Intake  Intake // with Files: reads documents in
 	Files   Files
 	Catalog Catalog
 	// MaxDecode is how long one answer may be written for, by plan (STREAM-09);
@@ -28,6 +31,20 @@ type Parts struct {
 // History reads what was said before; chat.Messages is one.
 type History interface {
 	History(ctx context.Context, v identity.Viewer, conversationID string, upto, limit int) ([]chat.Message, error)
+}
+
+// Searcher finds passages; *knowledge.Library is one.
+type Searcher interface {
+	Search(ctx context.Context, v identity.Viewer, q knowledge.Question) (knowledge.Found, error)
+}
+
+// Intake reads documents in, in steps that may be run again;
+// *knowledge.Library is one.
+type Intake interface {
+	Read(ctx context.Context, v identity.Viewer, documentID string, open knowledge.Opener) (knowledge.Document, error)
+	Cut(ctx context.Context, v identity.Viewer, documentID string) (knowledge.Document, error)
+	Store(ctx context.Context, v identity.Viewer, documentID string, progress func(done, total int)) (knowledge.Document, error)
+	Fail(ctx context.Context, v identity.Viewer, documentID string, cause error) (knowledge.Document, error)
 }
 
 // Files is each person's own folder; *files.Roots is one.
@@ -47,6 +64,8 @@ type Catalog interface {
 }
 
 var (
-	_ Files   = (*files.Roots)(nil)
-	_ Catalog = (*artifacts.Library)(nil)
+	_ Files    = (*files.Roots)(nil)
+	_ Catalog  = (*artifacts.Library)(nil)
+	_ Searcher = (*knowledge.Library)(nil)
+	_ Intake   = (*knowledge.Library)(nil)
 )

@@ -24,23 +24,18 @@ type voice struct {
 	limit   func(plan string) time.Duration
 }
 
+func newVoice(p Parts) voice { return voice{model: p.Model, history: p.History, limit: p.MaxDecode} }
+
 // said is an answer, complete or not.
 type said struct {
+	cited
 	text      strings.Builder
 	blocks    []model.Block // the same with thinking and tool uses, in order
 	calls     []model.Event // of type ToolCall
-	quotes    []quote
 	usage     model.Usage
 	reason    model.StopReason
 	truncated bool // stopped by MaxDecode or the call's time (STREAM-09)
 	partial   bool // stopped by the person
-}
-
-// quote is a cited passage and where in the text it was cited.
-type quote struct {
-	source model.Source
-	text   string
-	at     int // bytes of the text before it
 }
 
 // speak asks the model and gathers its answer. The words are streamed when
@@ -54,14 +49,13 @@ func (v voice) speak(ctx context.Context, c *tool.Call, req model.Request) (*sai
 	}
 	within, cancel := v.within(ctx, c.Viewer.Plan)
 	defer cancel()
-	s := &said{}
+	s := &said{cited: cited{passages: passagesOf(req.Messages)}}
 	for event, err := range v.model.Stream(within, req) {
 		if err != nil {
 			return s.cut(ctx, within, err)
 		}
-		s.add(event)
-		if c.Final && event.Type == model.TextDelta && event.Text != "" {
-			c.Emit(stream.Token, event.Text)
+		if piece := s.add(event); c.Final && piece != "" {
+			c.Emit(stream.Token, piece)
 		}
 	}
 	if s.reason == "" && within.Err() != nil {
@@ -109,25 +103,32 @@ func (s *said) cut(ctx, within context.Context, err error) (*said, error) {
 	return nil, fault.Wrap(fault.Internal, err, "The model's answer broke off.")
 }
 
-func (s *said) add(e model.Event) {
+// add takes an event in and gives the text it adds to the answer.
+func (s *said) add(e model.Event) string {
 	switch e.Type {
 	case model.TextDelta:
-		s.text.WriteString(e.Text)
-		s.grow(model.Text, e.Text, "")
+		return s.write(e.Text)
 	case model.ThinkingDelta:
 		s.grow(model.Thinking, e.Text, e.Signature)
 	case model.ToolCall:
 		s.calls = append(s.calls, e)
 		s.blocks = append(s.blocks, model.Block{Type: model.ToolUse, ID: e.ID, Name: e.Name, Input: e.Input})
 	case model.Citation:
-		if e.Source != nil {
-			s.quotes = append(s.quotes, quote{source: *e.Source, text: e.Quote, at: s.text.Len()})
+		if n, ok := s.cite(e); ok && !strings.HasSuffix(strings.TrimSpace(s.text.String()), marker(n)) {
+			return s.write(marker(n))
 		}
 	case model.UsageReport:
 		s.usage = s.usage.Add(e.Usage)
 	case model.Stop:
 		s.reason = e.Reason
 	}
+	return ""
+}
+
+func (s *said) write(text string) string {
+	s.text.WriteString(text)
+	s.grow(model.Text, text, "")
+	return text
 }
 
 // grow adds to the last block, or begins one of another type.

@@ -1,0 +1,349 @@
+package tool_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"liminal/internal/fault"
+	"liminal/internal/identity"
+	"liminal/internal/tool"
+)
+
+// fake is a tool that does what its function says.
+type fake struct {
+	name string
+	run  func(ctx context.Context, c *tool.Call) (map[string]any, error)
+}
+
+func (f fake) Name() string { return f.name }
+
+func (f fake) Run(ctx context.Context, c *tool.Call) (map[string]any, error) { return f.run(ctx, c) }
+
+func spec(name string) tool.Spec {
+	return tool.Spec{
+		Kind: "tool.spec", Name: name, Description: "a tool",
+		InputSchema:  json.RawMessage(`{"type":"object","required":["text"],"additionalProperties":false,"properties":{"text":{"type":"string"},"n":{"type":"integer"}}}`),
+		OutputSchema: json.RawMessage(`{"type":"object","required":["out"],"additionalProperties":false,"properties":{"out":{"type":"string"}}}`),
+	}
+}
+
+func call(inputs map[string]any) *tool.Call {
+	return &tool.Call{Viewer: identity.Viewer{UserID: "ann", Role: identity.RoleUser}, Inputs: inputs}
+}
+
+func box(t testing.TB, run func(ctx context.Context, c *tool.Call) (map[string]any, error)) *tool.Box {
+	t.Helper()
+	b, err := tool.NewBox([]tool.Tool{fake{"t", run}}, tool.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func echo(_ context.Context, c *tool.Call) (map[string]any, error) {
+	return map[string]any{"out": c.Inputs["text"]}, nil
+}
+
+// Requirements: TOOL-11, GRAPH-25
+func TestAnUnknownToolIsNotFound(t *testing.T) {
+	t.Parallel()
+	if _, err := box(t, echo).Call(t.Context(), spec("other"), call(nil)); !errors.Is(err, fault.NotFound) {
+		t.Fatal(err)
+	}
+}
+
+func TestTwoToolsOfOneNameAreRefused(t *testing.T) {
+	t.Parallel()
+	if _, err := tool.NewBox([]tool.Tool{fake{"t", echo}, fake{"t", echo}}, tool.Options{}); err == nil {
+		t.Fatal("accepted")
+	}
+}
+
+// Requirements: TOOL-03
+func TestInputsMustFitTheSchema(t *testing.T) {
+	t.Parallel()
+	ran := false
+	b := box(t, func(context.Context, *tool.Call) (map[string]any, error) { ran = true; return nil, nil })
+	for want, inputs := range map[string]map[string]any{
+		`"text" is missing`:          {},
+		`/text: it must be`:          {"text": 1.0},
+		`"other" is not known`:       {"text": "x", "other": 1.0},
+		`/n: it must be integer`:     {"text": "x", "n": 1.5},
+		`not known here. And 1 more`: {"other": true},
+	} {
+		_, err := b.Call(t.Context(), spec("t"), call(inputs))
+		if !errors.Is(err, fault.Invalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %s", inputs, err, want)
+		}
+		if fault.From(err).Details == nil {
+			t.Errorf("%v: no details", inputs)
+		}
+	}
+	if ran {
+		t.Error("the tool ran with inputs it does not take")
+	}
+}
+
+// Requirements: TOOL-03
+func TestResultsMustFitTheSchema(t *testing.T) {
+	t.Parallel()
+	for name, out := range map[string]map[string]any{
+		"nothing":           nil,
+		"a wrong type":      {"out": 1.0},
+		"an unknown member": {"out": "x", "more": "y"},
+		"no JSON":           {"out": make(chan int)},
+	} {
+		b := box(t, func(context.Context, *tool.Call) (map[string]any, error) { return out, nil })
+		if _, err := b.Call(t.Context(), spec("t"), call(map[string]any{"text": "x"})); !errors.Is(err, fault.Internal) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Requirements: GRAPH-27
+func TestAQuestionIsPassedThrough(t *testing.T) {
+	t.Parallel()
+	b := box(t, func(context.Context, *tool.Call) (map[string]any, error) {
+		return map[string]any{"interrupt": map[string]any{"interrupt_type": "text_input", "message": "What?"}}, nil
+	})
+	out, err := b.Call(t.Context(), spec("t"), call(map[string]any{"text": "x"}))
+	if err != nil || !tool.Asks(out) {
+		t.Fatal(out, err)
+	}
+}
+
+func TestGoValuesBecomePlainJSON(t *testing.T) {
+	t.Parallel()
+	s := spec("t")
+	s.OutputSchema = json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"},"list":{"type":"array","items":{"type":"object"}}}}`)
+	b := box(t, func(context.Context, *tool.Call) (map[string]any, error) {
+		return map[string]any{"n": 3, "list": []map[string]any{{"a": 1}}}, nil
+	})
+	out, err := b.Call(t.Context(), s, call(map[string]any{"text": "x"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := out["list"].([]any); !ok || out["n"] != 3.0 {
+		t.Errorf("%#v", out)
+	}
+}
+
+// Requirements: TOOL-11
+func TestAPanicIsAFailureOfTheCallOnly(t *testing.T) {
+	t.Parallel()
+	b := box(t, func(context.Context, *tool.Call) (map[string]any, error) { panic("boom") })
+	_, err := b.Call(t.Context(), spec("t"), call(map[string]any{"text": "x"}))
+	if !errors.Is(err, fault.Internal) || strings.Contains(fault.From(err).Message, "boom") {
+		t.Fatal(err)
+	}
+}
+
+// Requirements: TOOL-05
+func TestPrivilegedToolsRunForAdministratorsOnly(t *testing.T) {
+	t.Parallel()
+	s := spec("t")
+	s.Privileged = true
+	for role, allowed := range map[identity.Role]bool{
+		identity.RoleUser: false, identity.RolePower: false, identity.RoleAdmin: true, identity.RoleSystem: true,
+	} {
+		c := call(map[string]any{"text": "x"})
+		c.Viewer.Role = role
+		_, err := box(t, echo).Call(t.Context(), s, c)
+		if allowed != (err == nil) || err != nil && !errors.Is(err, fault.Forbidden) {
+			t.Errorf("%s: %v", role, err)
+		}
+	}
+}
+
+// Requirements: TOOL-09, PLAT-07
+func TestTimeIsCappedWhateverASpecSays(t *testing.T) {
+	t.Parallel()
+	for ms, want := range map[int]time.Duration{0: 15 * time.Second, 200: 200 * time.Millisecond, 600_000: time.Minute} {
+		s := spec("t")
+		if s.TimeoutMS = ms; s.Timeout() != want {
+			t.Errorf("%d ms: %s", ms, s.Timeout())
+		}
+	}
+	s := spec("t")
+	if s.Queue, s.TimeoutMS = tool.QueueIngest, 600_000; s.Timeout() != 10*time.Minute {
+		t.Errorf("ingest: %s", s.Timeout())
+	}
+}
+
+// Requirements: TOOL-09
+func TestASlowToolFailsAfterItsTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := box(t, func(ctx context.Context, _ *tool.Call) (map[string]any, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		})
+		start := time.Now()
+		_, err := b.Call(t.Context(), spec("t"), call(map[string]any{"text": "x"}))
+		if !errors.Is(err, fault.Internal) || !strings.Contains(err.Error(), "longer than 15s") || time.Since(start) != 15*time.Second {
+			t.Errorf("after %s: %v", time.Since(start), err)
+		}
+	})
+}
+
+func TestAToolThatIgnoresItsTimeIsLeftBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		b := box(t, func(context.Context, *tool.Call) (map[string]any, error) { <-release; return nil, nil })
+		_, err := b.Call(t.Context(), spec("t"), call(map[string]any{"text": "x"}))
+		if !errors.Is(err, fault.Internal) {
+			t.Error(err)
+		}
+		close(release)
+	})
+}
+
+// Requirements: STREAM-09
+func TestWhatAToolHandsOverWhenCancelledIsKept(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	b := box(t, func(ctx context.Context, _ *tool.Call) (map[string]any, error) {
+		cancel()
+		<-ctx.Done()
+		return map[string]any{"out": "so far"}, nil
+	})
+	out, err := b.Call(ctx, spec("t"), call(map[string]any{"text": "x"}))
+	if err != nil || out["out"] != "so far" {
+		t.Fatal(out, err)
+	}
+}
+
+// Requirements: TOOL-15, ISO-09
+func TestABreakerRestsAToolThatFailsAndProbesIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var runs int
+		failing := true
+		b := box(t, func(_ context.Context, c *tool.Call) (map[string]any, error) {
+			runs++
+			if failing {
+				return nil, errors.New("down")
+			}
+			return echo(nil, c)
+		})
+		try := func() error {
+			_, err := b.Call(t.Context(), spec("t"), call(map[string]any{"text": "x"}))
+			return err
+		}
+		for range tool.Trips {
+			_ = try()
+		}
+		if err := try(); runs != tool.Trips || !strings.Contains(err.Error(), "rests") {
+			t.Fatalf("not open after %d runs: %v", runs, err)
+		}
+		time.Sleep(tool.CoolDown)
+		if _ = try(); runs != tool.Trips+1 {
+			t.Fatalf("%d probes", runs-tool.Trips)
+		}
+		if _ = try(); runs != tool.Trips+1 {
+			t.Fatal("a failed probe did not begin the rest again")
+		}
+		time.Sleep(tool.CoolDown)
+		failing = false
+		for range 3 {
+			if err := try(); err != nil {
+				t.Fatalf("not closed by a good probe: %v", err)
+			}
+		}
+	})
+}
+
+// Requirements: TOOL-15
+func TestFailuresSpreadOverTimeOpenNoBreaker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		runs := 0
+		b := box(t, func(context.Context, *tool.Call) (map[string]any, error) { runs++; return nil, errors.New("down") })
+		for range 3 * tool.Trips {
+			_, _ = b.Call(t.Context(), spec("t"), call(map[string]any{"text": "x"}))
+			time.Sleep(tool.Window/(tool.Trips-1) + time.Second)
+		}
+		if runs != 3*tool.Trips {
+			t.Errorf("%d of %d calls ran", runs, 3*tool.Trips)
+		}
+	})
+}
+
+// Requirements: ISO-09
+func TestThePersonsMistakesOpenNoBreaker(t *testing.T) {
+	t.Parallel()
+	for _, code := range []fault.Code{fault.Invalid, fault.NotFound, fault.Forbidden, fault.Conflict} {
+		runs := 0
+		b := box(t, func(context.Context, *tool.Call) (map[string]any, error) { runs++; return nil, fault.New(code, "no") })
+		for range 2 * tool.Trips {
+			if _, err := b.Call(t.Context(), spec("t"), call(map[string]any{"text": "x"})); !errors.Is(err, code) {
+				t.Fatal(err)
+			}
+		}
+		if runs != 2*tool.Trips {
+			t.Errorf("%s opened the breaker", code)
+		}
+	}
+}
+
+func TestAPersonHasTwoModelAnswersUnderWayAtMost(t *testing.T) {
+	t.Parallel()
+	var now, most atomic.Int32
+	gate := make(chan struct{})
+	b := box(t, func(_ context.Context, c *tool.Call) (map[string]any, error) {
+		most.Store(max(most.Load(), now.Add(1)))
+		defer now.Add(-1)
+		<-gate
+		return echo(nil, c)
+	})
+	s := spec("t")
+	s.Queue = tool.QueueModels
+	var all sync.WaitGroup
+	for range 6 {
+		all.Go(func() {
+			if _, err := b.Call(t.Context(), s, call(map[string]any{"text": "x"})); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	for range 6 {
+		gate <- struct{}{}
+	}
+	all.Wait()
+	if most.Load() > tool.MaxDecodes {
+		t.Errorf("%d at once", most.Load())
+	}
+}
+
+// Requirements: TOOL-16
+func TestAToolThatMustNotBeRepeatedGetsOneAttempt(t *testing.T) {
+	t.Parallel()
+	once := false
+	s := spec("t")
+	if s.Attempts(3) != 3 {
+		t.Error("a tool is idempotent unless it says otherwise")
+	}
+	s.Idempotent = &once
+	if s.IsIdempotent() || s.Attempts(3) != 1 {
+		t.Errorf("%d attempts", s.Attempts(3))
+	}
+	s.Runs = tool.Inline
+	if faults := s.Validate(); len(faults) == 0 {
+		t.Error("it may run inline, where a task is repeated")
+	}
+}
+
+func BenchmarkInlineCall(b *testing.B) {
+	bx := box(b, echo)
+	s := spec("t")
+	s.Runs = tool.Inline
+	for b.Loop() {
+		if _, err := bx.Call(b.Context(), s, call(map[string]any{"text": "x"})); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package builtin
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"liminal/internal/fault"
+	"liminal/internal/knowledge"
+	"liminal/internal/stream"
+	"liminal/internal/tool"
+)
+
+// everything is the choice that means all the documents that were offered.
+const everything = "all"
+
+// search finds passages. It is pure and quick, so it runs inline.
+type search struct{ searcher Searcher }
+
+func (search) Name() string { return "rag.search_v1" }
+
+func (t search) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
+	found, err := t.find(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	passages := make([]any, 0, len(found.Passages))
+	for _, p := range found.Passages {
+		passages = append(passages, passage(p))
+	}
+	documents, options := candidates(found.Documents)
+	return map[string]any{
+		"passages": passages, "confidence": string(found.Confidence), "average_similarity": found.AverageSimilarity,
+		"clarity": string(found.Clarity), "documents": documents, "options": options, "docs_found": float64(len(documents)),
+	}, nil
+}
+
+// find searches where the call may look: the contexts and documents it names,
+// or else those of the turn.
+func (t search) find(ctx context.Context, c *tool.Call) (knowledge.Found, error) {
+	question := asked(c)
+	if question == "" {
+		return knowledge.Found{}, fault.New(fault.Invalid, "%s needs a question.", t.Name())
+	}
+	contexts := texts(c.Inputs["contexts"])
+	if len(contexts) == 0 {
+		contexts = c.ContextIDs
+	}
+	found, err := t.searcher.Search(ctx, c.Viewer, knowledge.Question{
+		Text: question, ContextIDs: contexts, DocumentIDs: chosen(c), K: number(c, "k", 0),
+	})
+	if err == nil && len(found.Documents) > 0 {
+		c.Emit(stream.Status, map[string]any{"node": c.Node, "message": tally(found), "docs_found": len(found.Documents)})
+	}
+	return found, err
+}
+
+// tally says how much was found.
+func tally(found knowledge.Found) string {
+	return fmt.Sprintf("Found %s in %s…", count(len(found.Passages), "passage"), count(len(found.Documents), "document"))
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// asked is the question, by either of its names (C-29).
+func asked(c *tool.Call) string {
+	if q := words(c, "question"); q != "" {
+		return q
+	}
+	return words(c, "message")
+}
+
+// chosen are the documents to search; none means all of them.
+func chosen(c *tool.Call) []string {
+	ids := texts(c.Inputs["documents"])
+	if !slices.Contains(ids, everything) {
+		return ids
+	}
+	var offered []string
+	list, _ := c.Inputs["candidates"].([]any)
+	for _, e := range list {
+		if one, ok := e.(map[string]any); ok {
+			offered = append(offered, texts(one["id"])...)
+		}
+	}
+	return offered
+}
+
+// candidates are documents as data and as choices for a person.
+func candidates(found []knowledge.Candidate) (documents, options []any) {
+	documents, options = []any{}, []any{}
+	for _, d := range found {
+		documents = append(documents, map[string]any{"id": d.ID, "title": d.Title, "score": d.Score})
+		options = append(options, map[string]any{"id": d.ID, "label": d.Title})
+	}
+	if len(options) > 1 {
+		options = append(options, map[string]any{"id": everything, "label": "All of these"})
+	}
+	return documents, options
+}
