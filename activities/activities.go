@@ -1,15 +1,31 @@
 // Package activities is the effects a workflow asks for, over ports only.
 //
-// It may import every noun and artifacts, and no driver: what it needs of the
-// outside it says as an interface, and wire fills it.
+// It may import every noun, artifacts and the Temporal SDK's activity side,
+// and no driver: what it needs of the outside it says as an interface, and
+// wire fills it. Every activity may run twice (a worker can die between the
+// work and its record), so each writes under derived ids and tells the stream
+// under keys.
 package activities
 
 import (
 	"encoding/json"
+	"time"
 
 	"liminal/internal/graph"
 	"liminal/internal/identity"
+	"liminal/internal/model"
 	"liminal/internal/run"
+)
+
+// The names activities are registered under. Workflows call them by name, so
+// that the deterministic side never holds the side with effects.
+const (
+	NameOpen    = "Open"
+	NameCall    = "Call"
+	NameAsk     = "Ask"
+	NameDeliver = "Deliver"
+	NameSettle  = "Settle"
+	NameClose   = "Close"
 )
 
 // RunInput is the input of every workflow: only references travel (PLAT-14).
@@ -25,14 +41,16 @@ type ChildInput struct {
 	Workflow string         `json:"workflow"` // artifact name or id
 	Inputs   map[string]any `json:"inputs"`
 	EffectID string         `json:"effect_id"`        // the parent's; prefixes ids of the child's effects
+	Alone    bool           `json:"alone,omitempty"`  // the parent waits for nothing else
 	Opened   *Opened        `json:"opened,omitempty"` // the parent's conversation, contexts, …
 }
 
 // Opened is what Open found: the graph a run is pinned to, and its input.
 // It is recorded in the history, so a replay needs no store.
 type Opened struct {
-	Graph          json.RawMessage    `json:"graph"` // the pinned document
-	Tools          map[string]ToolPin `json:"tools"` // those the graph may call
+	Graph          json.RawMessage    `json:"graph"`  // the pinned document
+	Digest         string             `json:"digest"` // of Graph, Tools and the limits; names the parsed graph
+	Tools          map[string]ToolPin `json:"tools"`  // those the graph may call
 	Pins           []run.Pin          `json:"pins"`
 	Input          map[string]any     `json:"input"` // message, context_ids, …
 	Persisted      map[string]any     `json:"persisted,omitempty"`
@@ -43,15 +61,198 @@ type Opened struct {
 	UptoSeq        int                `json:"upto_seq,omitempty"`
 	ContextIDs     []string           `json:"context_ids,omitempty"`
 	Locale         string             `json:"locale,omitempty"`
-	Routing        json.RawMessage    `json:"routing,omitempty"` // adapters, gates, trace
-	Job            bool               `json:"job,omitempty"`     // background limits instead of chat limits
+	Routing        json.RawMessage    `json:"routing,omitempty"`    // adapters, gates, trace
+	Path           []Stage            `json:"path,omitempty"`       // what Open did, in order (PLAT-12)
+	Job            bool               `json:"job,omitempty"`        // background limits instead of chat limits
+	Privileged     bool               `json:"privileged,omitempty"` // the graph may name privileged tools (TOOL-05)
+}
+
+// Limits are the guardrails of the run (PLAT-07).
+func (o *Opened) Limits() graph.Limits {
+	l := graph.ChatLimits()
+	if o.Job {
+		l = graph.JobLimits()
+	}
+	l.Privileged = o.Privileged
+	return l
+}
+
+// Stage is one stage of the read path, for the trace.
+type Stage struct {
+	Name string `json:"name"`
+	MS   int64  `json:"ms"`
+	Note string `json:"note,omitempty"`
 }
 
 // ToolPin is a tool at the version the run opened with, as the workflow needs it.
 type ToolPin struct {
 	graph.Tool
-	Version   int    `json:"version"`
-	Runs      string `json:"runs"`  // tool.Inline or tool.Activity
-	Queue     string `json:"queue"` // of an ordinary activity
-	TimeoutMS int    `json:"timeout_ms"`
+	ArtifactID string `json:"artifact_id,omitempty"`
+	Version    int    `json:"version"`
+	Runs       string `json:"runs"`            // tool.Inline or tool.Activity
+	Queue      string `json:"queue,omitempty"` // task queue of an ordinary activity; empty: the workflow's own
+	Model      bool   `json:"model,omitempty"` // a model speaks: its calls are no tool calls to a person
+}
+
+// Pin is the tool's artifact at its version.
+func (p ToolPin) Pin() run.Pin {
+	return run.Pin{ArtifactID: p.ArtifactID, Name: p.Name, Version: p.Version}
+}
+
+// CallInput is one call of a tool.
+type CallInput struct {
+	Run            RunInput       `json:"run"`
+	ConversationID string         `json:"conversation_id,omitempty"`
+	RequestID      string         `json:"request_id,omitempty"`
+	UptoSeq        int            `json:"upto_seq,omitempty"`
+	ContextIDs     []string       `json:"context_ids,omitempty"`
+	Locale         string         `json:"locale,omitempty"`
+	Tool           run.Pin        `json:"tool"`
+	Model          bool           `json:"model,omitempty"`
+	Effect         string         `json:"effect"` // with the ids of the parents' effects before it
+	Node           string         `json:"node"`
+	Description    string         `json:"description,omitempty"`
+	Quiet          bool           `json:"quiet,omitempty"`
+	Attempt        int            `json:"attempt"`
+	Final          bool           `json:"final,omitempty"`
+	Reset          bool           `json:"reset,omitempty"` // text was shown before this call: drop it first
+	Inputs         map[string]any `json:"inputs,omitempty"`
+	Resume         any            `json:"resume,omitempty"`
+}
+
+// CallResult is what came of a Call. A call that was stopped is no error: what
+// it had said by then must reach Close.
+type CallResult struct {
+	Output  map[string]any `json:"output,omitempty"`
+	MS      int64          `json:"ms"`
+	Spoke   bool           `json:"spoke,omitempty"`   // text was shown
+	Stopped bool           `json:"stopped,omitempty"` // the person cancelled the run
+	Partial string         `json:"partial,omitempty"` // the text shown until then
+}
+
+// AskInput puts questions, and says whether only a person can move the run now.
+type AskInput struct {
+	Run            RunInput   `json:"run"`
+	WorkflowID     string     `json:"workflow_id"`
+	ConversationID string     `json:"conversation_id,omitempty"`
+	Questions      []Question `json:"questions"` // those not put yet
+	Open           []string   `json:"open"`      // ids of every open one
+	Waiting        bool       `json:"waiting"`
+}
+
+// Question is a graph's Ask under its interrupt id.
+type Question struct {
+	ID          string    `json:"id"`
+	Effect      string    `json:"effect"`
+	Node        string    `json:"node"`
+	Description string    `json:"description,omitempty"`
+	Quiet       bool      `json:"quiet,omitempty"`
+	Ask         graph.Ask `json:"ask"`
+}
+
+// Answer is the signal that carries a person's answer to a waiting run.
+type Answer struct {
+	InterruptID string `json:"interrupt_id"`
+	Answer      any    `json:"answer"`
+	Cancelled   bool   `json:"cancelled,omitempty"`
+	Expired     bool   `json:"expired,omitempty"`
+}
+
+// DeliverInput says that the workflow has answers.
+type DeliverInput struct {
+	Run RunInput `json:"run"`
+	IDs []string `json:"ids"`
+}
+
+// SettleInput settles questions nobody answered.
+type SettleInput struct {
+	Run    RunInput            `json:"run"`
+	IDs    []string            `json:"ids"`
+	Status run.InterruptStatus `json:"status"` // run.Skipped or run.Expired
+}
+
+// Settled names the questions a person had answered before: their answers are
+// on the way.
+type Settled struct {
+	Answered []string `json:"answered,omitempty"`
+}
+
+// Record is a tool call as the audit keeps it (TOOL-14).
+type Record struct {
+	Effect    string         `json:"effect"`
+	Node      string         `json:"node"`
+	Tool      string         `json:"tool"`
+	Attempt   int            `json:"attempt"`
+	Arguments map[string]any `json:"arguments,omitempty"`
+	Result    map[string]any `json:"result,omitempty"`
+	Status    string         `json:"status"` // "ok", "error", "stopped"
+	Error     string         `json:"error,omitempty"`
+	MS        int64          `json:"ms"`
+}
+
+// Trimmed is r with its arguments and result cut to what a page shows.
+func (r Record) Trimmed() Record {
+	r.Arguments, r.Result = trim(r.Arguments), trim(r.Result)
+	return r
+}
+
+// Notice is a question of the turn with what was answered (INT-29).
+type Notice struct {
+	ID        string    `json:"id"`
+	Type      string    `json:"type"`
+	Message   string    `json:"message"`
+	Answer    any       `json:"answer,omitempty"`
+	Label     string    `json:"label,omitempty"` // of the option chosen
+	Cancelled bool      `json:"cancelled,omitempty"`
+	Expired   bool      `json:"expired,omitempty"`
+	AskedAt   time.Time `json:"asked_at"`
+	At        time.Time `json:"at"` // of the answer
+}
+
+// Tally is what a run gathered on its way, beside the machine's own state.
+type Tally struct {
+	Records []Record    `json:"records,omitempty"`
+	Notices []Notice    `json:"notices,omitempty"`
+	Usage   model.Usage `json:"usage"`
+	Model   string      `json:"model,omitempty"`   // the one that spoke last
+	Spoke   bool        `json:"spoke,omitempty"`   // text was shown
+	Partial string      `json:"partial,omitempty"` // the text shown when the run was stopped
+}
+
+// CloseInput is how a run ended. It never enters the history: Close is a
+// local activity.
+type CloseInput struct {
+	Run     RunInput       `json:"run"`
+	Opened  Opened         `json:"opened"`
+	Outcome graph.Outcome  `json:"outcome"`
+	Steps   []graph.Step   `json:"steps,omitempty"`
+	Persist map[string]any `json:"persist,omitempty"`
+	Tally   Tally          `json:"tally"`
+}
+
+// Status is the state the run's row ends in. A person who skipped a question
+// let the run go on to its end, so it is done and not cancelled.
+func (c *CloseInput) Status() run.Status {
+	switch {
+	case c.Outcome.Err != nil:
+		return run.Failed
+	case c.Outcome.Cancelled && !c.Outcome.Suppressed:
+		return run.Cancelled
+	}
+	return run.Done
+}
+
+// Result is what a workflow returns.
+type Result struct {
+	Status    run.Status     `json:"status"`
+	MessageID string         `json:"message_id,omitempty"`
+	Child     *ChildResult   `json:"child,omitempty"`
+	Output    map[string]any `json:"output,omitempty"`
+}
+
+// ChildResult is what a child run adds to its parent's tally.
+type ChildResult struct {
+	Tally      Tally         `json:"tally"`
+	Waited     time.Duration `json:"waited,omitempty"`     // for people; not the parent's time either (C-23)
+	Suppressed bool          `json:"suppressed,omitempty"` // a question was skipped: the answer is not shown
 }

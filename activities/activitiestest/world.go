@@ -1,0 +1,376 @@
+// Package activitiestest is a world for workflows to run in: the ports of
+// activities over plain maps, tools made of functions, and a stream that
+// remembers. Tests and the recorder of frozen histories use it; the real
+// stores have a conformance suite of their own.
+package activitiestest
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"strconv"
+	"sync"
+	"time"
+
+	"liminal/activities"
+	"liminal/artifacts"
+	"liminal/internal/chat"
+	"liminal/internal/fault"
+	"liminal/internal/id"
+	"liminal/internal/identity"
+	"liminal/internal/knowledge"
+	"liminal/internal/run"
+	"liminal/internal/stream"
+	"liminal/internal/tool"
+)
+
+// Viewer is the person of every world.
+var Viewer = identity.Viewer{UserID: "00000000-0000-7000-8000-00000000000a", Role: identity.RoleUser, Plan: "free", Locale: "en"}
+
+// Func is a tool's implementation.
+type Func func(ctx context.Context, c *tool.Call) (map[string]any, error)
+
+// World is every port of activities.Set. Its fields may be read once a run has
+// ended; while one runs, use the methods.
+type World struct {
+	mu         sync.Mutex
+	Runs       map[string]*run.Run
+	Questions  map[string]*run.Interrupt
+	Order      []string // ids of Questions, as they were asked
+	Blobs      map[string][]byte
+	Messages   map[string]chat.Message
+	Thread     chat.Conversation
+	Contexts   []knowledge.Context
+	Closed     []chat.Close
+	Ended      map[string]run.End
+	Events     []stream.Event
+	Finished   bool
+	Started    []run.Run         // by StartNext
+	Next       *run.Run          // what CloseTurn says comes next
+	Calls      []tool.Call       // every call of a tool
+	Workflows  map[string]string // document by name
+	Hidden     map[string]bool   // workflows the viewer may not see
+	Tools      map[string]tool.Spec
+	Funcs      map[string]Func
+	Version    int      // of every artifact
+	Log        []string // names of the ports' writes, in order
+	FailAsk    error
+	FailClose  []error // of the first calls of CloseTurn
+	FailRunRow error
+}
+
+// New is a world with the given workflow as "default" and no tools.
+func New(workflow string) *World {
+	return &World{
+		Runs: map[string]*run.Run{}, Questions: map[string]*run.Interrupt{}, Blobs: map[string][]byte{},
+		Messages: map[string]chat.Message{}, Ended: map[string]run.End{}, Hidden: map[string]bool{},
+		Thread:    chat.Conversation{ID: id.Derive("conversation"), UserID: Viewer.UserID, Title: "A thread"},
+		Workflows: map[string]string{"default": workflow}, Tools: map[string]tool.Spec{}, Funcs: map[string]Func{}, Version: 1,
+	}
+}
+
+// Tool adds a tool. spec may say where it runs; its name is set here.
+func (w *World) Tool(name string, spec tool.Spec, f Func) *World {
+	spec.Kind, spec.Name = "tool.spec", name
+	w.Tools[name], w.Funcs[name] = spec, f
+	return w
+}
+
+// Chat makes the rows of a turn, and its input.
+func (w *World) Chat(message string, turn chat.TurnInput) activities.RunInput {
+	request := id.Derive("request", strconv.Itoa(len(w.Runs)))
+	turn.MessageID, turn.UptoSeq = id.Derive(request, "message"), 1
+	w.Messages[turn.MessageID] = chat.Message{ID: turn.MessageID, ConversationID: w.Thread.ID, Content: message, Seq: 1, Role: "user", Sender: "user"}
+	r := w.row(run.KindChat, turn)
+	r.ConversationID, r.RequestID = w.Thread.ID, request
+	r.WorkflowID = "chat:" + w.Thread.ID + ":" + request
+	return activities.RunInput{RunID: r.ID, Viewer: Viewer, Kind: run.KindChat}
+}
+
+// Run makes the row of a run that is not a turn, and its input.
+func (w *World) Run(kind run.Kind, input any) activities.RunInput {
+	r := w.row(kind, input)
+	r.WorkflowID = string(kind) + ":" + r.ID
+	return activities.RunInput{RunID: r.ID, Viewer: Viewer, Kind: kind}
+}
+
+func (w *World) row(kind run.Kind, input any) *run.Run {
+	raw, err := json.Marshal(input)
+	if err != nil {
+		raw = nil
+	}
+	r := &run.Run{ID: id.Derive("run", strconv.Itoa(len(w.Runs))), Kind: kind, UserID: Viewer.UserID, Status: run.Running, Input: raw}
+	w.Runs[r.ID] = r
+	return r
+}
+
+// Set is the activities over this world.
+func (w *World) Set() *activities.Set {
+	return &activities.Set{
+		Turns: turns{w}, Messages: messages{w}, Conversations: conversations{w}, Runs: runs{w}, Interrupts: interrupts{w},
+		Blobs: blobs{w}, Contexts: contexts{w}, Artifacts: library{w}, Box: box{w}, Log: log{w}, Starter: starter{w},
+	}
+}
+
+// Count is how often a tool was called.
+func (w *World) Count(name string) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := 0
+	for _, c := range w.Calls {
+		if c.Node == name {
+			n++
+		}
+	}
+	return n
+}
+
+// Question is the i-th question that was asked, if there is one yet.
+func (w *World) Question(i int) (run.Interrupt, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if i >= len(w.Order) {
+		return run.Interrupt{}, false
+	}
+	return *w.Questions[w.Order[i]], true
+}
+
+// Kinds are the kinds of the stream's events, in order.
+func (w *World) Kinds() []stream.Kind {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var out []stream.Kind
+	for _, e := range w.Events {
+		out = append(out, e.Kind)
+	}
+	return out
+}
+
+// Event decodes the last event of a kind.
+func (w *World) Event(kind stream.Kind) map[string]any {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var out map[string]any
+	for _, e := range w.Events {
+		if e.Kind == kind {
+			out = nil
+			if json.Unmarshal(e.Data, &out) != nil {
+				return nil
+			}
+		}
+	}
+	return out
+}
+
+// Claim answers a question's row as the engine does, and gives the signal.
+func (w *World) Claim(i int, answer any, cancelled bool) activities.Answer {
+	q, _ := w.Question(i)
+	status := run.Answered
+	if cancelled {
+		status, answer = run.Skipped, nil
+	}
+	raw, err := json.Marshal(answer)
+	if err == nil {
+		_, err = interrupts{w}.Answer(context.Background(), Viewer, q.ID, status, raw)
+	}
+	if err != nil {
+		return activities.Answer{}
+	}
+	return activities.Answer{InterruptID: q.ID, Answer: answer, Cancelled: cancelled}
+}
+
+func (w *World) wrote(what string) { w.Log = append(w.Log, what) }
+
+type turns struct{ w *World }
+
+func (t turns) Accept(context.Context, identity.Viewer, chat.NewTurn) (chat.Accepted, error) {
+	return chat.Accepted{}, fault.New(fault.Internal, "turns are made by World.Chat")
+}
+
+func (t turns) CloseTurn(_ context.Context, _ identity.Viewer, c chat.Close) (chat.Closed, error) {
+	t.w.mu.Lock()
+	defer t.w.mu.Unlock()
+	if len(t.w.FailClose) > 0 {
+		err := t.w.FailClose[0]
+		t.w.FailClose = t.w.FailClose[1:]
+		if err != nil {
+			return chat.Closed{}, err
+		}
+	}
+	t.w.wrote("close")
+	t.w.Closed = append(t.w.Closed, c)
+	t.w.Runs[c.RunID].Status = c.End.Status
+	closed := chat.Closed{Next: t.w.Next}
+	if c.Message != nil {
+		closed.MessageID, closed.Seq = c.Message.ID, 2
+		t.w.Messages[c.Message.ID] = *c.Message
+	}
+	return closed, nil
+}
+
+type messages struct{ w *World }
+
+func (m messages) ListMessages(context.Context, identity.Viewer, string, string, int) ([]chat.Message, string, error) {
+	return nil, "", nil
+}
+
+func (m messages) History(context.Context, identity.Viewer, string, int, int) ([]chat.Message, error) {
+	return []chat.Message{{Content: "what was said before"}}, nil
+}
+
+func (m messages) Message(_ context.Context, _ identity.Viewer, id string) (chat.Message, error) {
+	m.w.mu.Lock()
+	defer m.w.mu.Unlock()
+	msg, ok := m.w.Messages[id]
+	if !ok {
+		return msg, fault.New(fault.NotFound, "There is no such message.")
+	}
+	return msg, nil
+}
+
+type conversations struct{ w *World }
+
+func (c conversations) Conversation(context.Context, identity.Viewer, string) (chat.Conversation, error) {
+	return c.w.Thread, nil
+}
+
+func (c conversations) ListConversations(context.Context, identity.Viewer, string, int) ([]chat.Conversation, string, error) {
+	return nil, "", nil
+}
+
+func (c conversations) UpdateConversation(context.Context, identity.Viewer, string, chat.ConversationChange) (chat.Conversation, error) {
+	return c.w.Thread, nil
+}
+
+func (c conversations) DeleteConversation(context.Context, identity.Viewer, string) error { return nil }
+
+type contexts struct{ w *World }
+
+func (c contexts) CreateContext(_ context.Context, _ identity.Viewer, k knowledge.Context) (knowledge.Context, error) {
+	return k, nil
+}
+
+func (c contexts) Context(_ context.Context, _ identity.Viewer, id string) (knowledge.Context, error) {
+	for _, k := range c.w.Contexts {
+		if k.ID == id {
+			return k, nil
+		}
+	}
+	return knowledge.Context{}, fault.New(fault.NotFound, "There is no such context.")
+}
+
+func (c contexts) ListContexts(_ context.Context, _ identity.Viewer, owner, _ string, _ int) ([]knowledge.Context, string, error) {
+	var out []knowledge.Context
+	for _, k := range c.w.Contexts {
+		if owner != "me" || k.UserID == Viewer.UserID {
+			out = append(out, k)
+		}
+	}
+	return out, "", nil
+}
+
+func (c contexts) DeleteContext(context.Context, identity.Viewer, string) error { return nil }
+
+type starter struct{ w *World }
+
+func (s starter) StartNext(_ context.Context, r run.Run) error {
+	s.w.mu.Lock()
+	defer s.w.mu.Unlock()
+	s.w.wrote("next")
+	s.w.Started = append(s.w.Started, r)
+	return nil
+}
+
+type library struct{ w *World }
+
+func (l library) Workflow(_ context.Context, _ identity.Viewer, name string) (artifacts.Artifact, error) {
+	l.w.mu.Lock()
+	defer l.w.mu.Unlock()
+	doc, ok := l.w.Workflows[name]
+	if !ok || l.w.Hidden[name] {
+		return artifacts.Artifact{}, fault.New(fault.NotFound, "There is no workflow %q that you may use.", name)
+	}
+	return artifacts.Artifact{ID: id.Derive("workflow", name), Type: artifacts.KindWorkflow, Name: name, Version: l.w.Version, Schema: json.RawMessage(doc)}, nil
+}
+
+func (l library) Get(ctx context.Context, v identity.Viewer, name string) (artifacts.Artifact, error) {
+	return l.Workflow(ctx, v, name)
+}
+
+func (l library) Tools(_ context.Context, _ identity.Viewer, names ...string) (map[string]artifacts.Bound, error) {
+	l.w.mu.Lock()
+	defer l.w.mu.Unlock()
+	out := map[string]artifacts.Bound{}
+	for _, name := range names {
+		if spec, ok := l.w.Tools[name]; ok {
+			out[name] = artifacts.Bound{Spec: spec, ArtifactID: id.Derive("tool", name), Version: l.w.Version}
+		}
+	}
+	return out, nil
+}
+
+func (l library) ToolsOf(ctx context.Context, v identity.Viewer, _ json.RawMessage) (map[string]artifacts.Bound, error) {
+	names := make([]string, 0, len(l.w.Tools))
+	for name := range l.w.Tools {
+		names = append(names, name)
+	}
+	return l.Tools(ctx, v, names...)
+}
+
+func (l library) SpecAt(_ context.Context, _ identity.Viewer, pin run.Pin) (artifacts.Bound, error) {
+	l.w.mu.Lock()
+	defer l.w.mu.Unlock()
+	spec, ok := l.w.Tools[pin.Name]
+	if !ok {
+		return artifacts.Bound{}, fault.New(fault.NotFound, "There is no tool %q.", pin.Name)
+	}
+	return artifacts.Bound{Spec: spec, ArtifactID: pin.ArtifactID, Version: pin.Version}, nil
+}
+
+type box struct{ w *World }
+
+func (b box) Call(ctx context.Context, spec tool.Spec, c *tool.Call) (map[string]any, error) {
+	b.w.mu.Lock()
+	b.w.Calls = append(b.w.Calls, *c)
+	f := b.w.Funcs[spec.Name]
+	b.w.mu.Unlock()
+	return f(ctx, c)
+}
+
+type log struct{ w *World }
+
+func (l log) Append(_ context.Context, _ string, events ...stream.Event) (int64, error) {
+	l.w.mu.Lock()
+	defer l.w.mu.Unlock()
+	for _, e := range events {
+		if e.Key != "" && l.holds(e.Key) {
+			continue
+		}
+		e.Seq, e.Time = int64(len(l.w.Events)+1), time.Time{}
+		l.w.Events = append(l.w.Events, e)
+		l.w.wrote("event:" + string(e.Kind))
+	}
+	return int64(len(l.w.Events)), nil
+}
+
+func (l log) holds(key string) bool {
+	for _, e := range l.w.Events {
+		if e.Key == key {
+			return true
+		}
+	}
+	return false
+}
+
+func (l log) Follow(context.Context, string, int64) iter.Seq2[stream.Event, error] {
+	return func(func(stream.Event, error) bool) {}
+}
+
+func (l log) Finish(context.Context, string, time.Duration) error {
+	l.w.mu.Lock()
+	defer l.w.mu.Unlock()
+	l.w.Finished = true
+	return nil
+}
+
+var _ activities.Library = library{}

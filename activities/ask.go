@@ -1,0 +1,144 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"liminal/internal/fault"
+	"liminal/internal/run"
+	"liminal/internal/stream"
+)
+
+// Ask stores questions, then shows them; when only a person can move the run
+// now it says so too (INT-01, INT-03). A question asked again changes nothing.
+func (s *Set) Ask(ctx context.Context, in AskInput) error {
+	now := s.now()
+	rows := make([]run.Interrupt, len(in.Questions))
+	for i, q := range in.Questions {
+		rows[i] = q.row(in, now)
+	}
+	if err := s.Interrupts.Ask(ctx, in.Run.Viewer, in.Waiting, rows...); err != nil {
+		return err
+	}
+	events, err := asked(in, rows)
+	if err != nil {
+		return err
+	}
+	return s.tell(ctx, in.Run.RunID, events...)
+}
+
+func (q Question) row(in AskInput, now time.Time) run.Interrupt {
+	r := run.Interrupt{
+		ID: q.ID, RunID: in.Run.RunID, WorkflowID: in.WorkflowID, EffectID: q.Effect,
+		UserID: in.Run.Viewer.UserID, ConversationID: in.ConversationID,
+		Type: q.Ask.Type, Message: q.Ask.Message, AnswerSchema: q.Ask.AnswerSchema,
+		Status: run.Pending, CreatedAt: now, ExpiresAt: q.Ask.Expires,
+	}
+	for _, o := range q.Ask.Options {
+		r.Options = append(r.Options, run.Option{ID: o.ID, Label: o.Label})
+	}
+	return r
+}
+
+// asked are the events of new questions: the node's status comes before its
+// question (STREAM-21), and paused comes last.
+func asked(in AskInput, rows []run.Interrupt) ([]stream.Event, error) {
+	var events []stream.Event
+	var errs []error
+	add := func(kind stream.Kind, node, key string, data any) {
+		e, err := event(kind, node, data)
+		e.Key = key
+		events, errs = append(events, e), append(errs, err)
+	}
+	for i, q := range in.Questions {
+		if !q.Quiet {
+			message := q.Description
+			if message == "" {
+				message = q.Node
+			}
+			add(stream.Status, q.Node, "asking:"+q.ID, statusData{Node: q.Node, Message: message, Done: true})
+		}
+		add(stream.Interrupt, q.Node, "ask:"+q.ID, Shown(rows[i]))
+	}
+	if in.Waiting {
+		ids := slices.Sorted(slices.Values(in.Open))
+		add(stream.Paused, "", "paused:"+strings.Join(ids, ","), map[string]any{"interrupt_ids": ids})
+	}
+	return events, errors.Join(errs...)
+}
+
+// ShownInterrupt is a question as readers of a stream see it.
+type ShownInterrupt struct {
+	ID             string       `json:"interrupt_id"`
+	RunID          string       `json:"run_id"`
+	ConversationID string       `json:"conversation_id,omitempty"`
+	Type           string       `json:"interrupt_type"`
+	Message        string       `json:"message"`
+	Options        []run.Option `json:"options"` // null for a text
+	AnswerSchema   any          `json:"answer_schema,omitempty"`
+	CreatedAt      time.Time    `json:"created_at"`
+	ExpiresAt      time.Time    `json:"expires_at,omitzero"`
+}
+
+// Shown is i as readers of a stream see it (INT-01).
+func Shown(i run.Interrupt) ShownInterrupt {
+	s := ShownInterrupt{
+		ID: i.ID, RunID: i.RunID, ConversationID: i.ConversationID, Type: i.Type,
+		Message: i.Message, Options: i.Options, CreatedAt: i.CreatedAt.UTC(), ExpiresAt: i.ExpiresAt,
+	}
+	if len(i.AnswerSchema) > 0 {
+		s.AnswerSchema = i.AnswerSchema
+	}
+	return s
+}
+
+// Deliver records that the workflow has the answers, so that they are not sent
+// again, and tells the stream that the run goes on.
+func (s *Set) Deliver(ctx context.Context, in DeliverInput) error {
+	if err := s.Interrupts.Deliver(ctx, in.Run.Viewer, in.Run.RunID, in.IDs...); err != nil {
+		return err
+	}
+	var events []stream.Event
+	for _, id := range in.IDs {
+		e, err := event(stream.Resumed, "", map[string]string{"interrupt_id": id})
+		if err != nil {
+			return err
+		}
+		e.Key = "resumed:" + id
+		events = append(events, e)
+	}
+	return s.tell(ctx, in.Run.RunID, events...)
+}
+
+// Settle closes questions nobody answered: the person cancelled the run, or
+// their time is up. An answer that came first wins.
+func (s *Set) Settle(ctx context.Context, in SettleInput) (Settled, error) {
+	var out Settled
+	var mine []string
+	for _, id := range in.IDs {
+		_, err := s.Interrupts.Answer(ctx, in.Run.Viewer, id, in.Status, []byte("null"))
+		switch {
+		case err == nil:
+			mine = append(mine, id)
+		case errors.Is(err, fault.Conflict):
+			row, err := s.Interrupts.Interrupt(ctx, in.Run.Viewer, id)
+			if err != nil {
+				return out, err
+			}
+			if row.Status == in.Status { // this activity ran before
+				mine = append(mine, id)
+				continue
+			}
+			out.Answered = append(out.Answered, id)
+		default:
+			return out, err
+		}
+	}
+	if len(mine) == 0 {
+		return out, nil
+	}
+	return out, s.Deliver(ctx, DeliverInput{Run: in.Run, IDs: mine})
+}

@@ -1,0 +1,116 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+
+	"liminal/internal/fault"
+	"liminal/internal/tool"
+)
+
+// beat is how often a call that takes long says that it lives. The worker's
+// heartbeats are throttled to the same interval; a cancel reaches a call in
+// another process with the next one.
+const beat = time.Second
+
+// Call runs a tool once. The machine decides about retries, so every failure
+// is returned as it is; a call that was stopped returns what it had said.
+func (s *Set) Call(ctx context.Context, in CallInput) (CallResult, error) {
+	bound, err := s.Artifacts.SpecAt(ctx, in.Run.Viewer, in.Tool)
+	if err != nil {
+		return CallResult{}, err
+	}
+	inputs, err := s.resolve(ctx, in.Run.Viewer, in.Inputs)
+	if err != nil {
+		return CallResult{}, err
+	}
+	ctx, release := s.calls.watch(ctx, in.Run.RunID)
+	defer release()
+	stop := pulse(ctx)
+	defer stop()
+
+	voice := &voice{set: s, in: in, started: s.now()}
+	arguments, _ := inputs.(map[string]any)
+	voice.begin(ctx, arguments)
+	out, err := s.Box.Call(ctx, bound.Spec, voice.call(ctx, arguments))
+	if stopped(ctx) {
+		return voice.stopped(ctx, out), nil
+	}
+	if err == nil {
+		out, err = s.externalise(ctx, in.Run, in.Effect, out)
+	}
+	voice.end(ctx, out, err)
+	if err != nil {
+		return CallResult{}, err
+	}
+	return CallResult{Output: out, MS: voice.elapsed(), Spoke: voice.spoke()}, nil
+}
+
+// call is what the tool is told.
+func (v *voice) call(ctx context.Context, inputs map[string]any) *tool.Call {
+	in := v.in
+	return &tool.Call{
+		Viewer: in.Run.Viewer, RunID: in.Run.RunID, ConversationID: in.ConversationID,
+		RequestID: in.RequestID, Node: in.Node, EffectID: in.Effect, Attempt: in.Attempt,
+		UptoSeq: in.UptoSeq, ContextIDs: in.ContextIDs, Locale: in.Locale, Final: in.Final,
+		Inputs: inputs, Resume: in.Resume,
+		Emit:      v.emitter(ctx),
+		Heartbeat: func(details any) { recordHeartbeat(ctx, details) },
+	}
+}
+
+// pulse heartbeats for a tool that waits in silence, such as for a model's
+// first token. Local activities have no heartbeat.
+func pulse(ctx context.Context) (stop func()) {
+	if !activity.IsActivity(ctx) || activity.GetInfo(ctx).IsLocalActivity {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(beat)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				activity.RecordHeartbeat(ctx)
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return func() { cancel(); <-done }
+}
+
+func recordHeartbeat(ctx context.Context, details any) {
+	if activity.IsActivity(ctx) && !activity.GetInfo(ctx).IsLocalActivity {
+		activity.RecordHeartbeat(ctx, details)
+	}
+}
+
+// stopped tells a person's cancel from a worker that shuts down and from time
+// that is up: only the first ends the run.
+func stopped(ctx context.Context) bool {
+	if !errors.Is(ctx.Err(), context.Canceled) {
+		return false
+	}
+	cause := context.Cause(ctx)
+	if errors.Is(cause, errStopped) || temporal.IsCanceledError(cause) {
+		return true
+	}
+	local := activity.IsActivity(ctx) && activity.GetInfo(ctx).IsLocalActivity
+	return local && cause == context.Canceled //nolint:errorlint // a wrapped one has another cause
+}
+
+// codeOf is the code of a failed call for its record.
+func codeOf(err error) string {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return "timeout"
+	}
+	return string(fault.CodeOf(err))
+}

@@ -1,0 +1,216 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"liminal/internal/chat"
+	"liminal/internal/fault"
+	"liminal/internal/graph"
+	"liminal/internal/run"
+	"liminal/internal/stream"
+)
+
+// keep is how long the stream of a run that ended stays readable; after that
+// readers are answered from the store.
+const keep = 5 * time.Minute
+
+// Close writes the end of a run, then tells the stream, then starts the
+// conversation's next turn. In that order: nothing is published before it is
+// committed, and a reader that saw the end finds the next turn not yet begun.
+func (s *Set) Close(ctx context.Context, in CloseInput) (Result, error) {
+	if err := s.readable(ctx, &in); err != nil {
+		return Result{}, err
+	}
+	c := closing{set: s, CloseInput: in, status: in.Status()}
+	end, err := c.end()
+	if err != nil {
+		return Result{}, err
+	}
+	closed, err := c.write(ctx, end)
+	if err != nil {
+		return Result{}, err
+	}
+	e, err := c.event(closed)
+	if err != nil {
+		return Result{}, err
+	}
+	e.Key = "end"
+	if err := s.tell(ctx, in.Run.RunID, e); err != nil {
+		return Result{}, err
+	}
+	if err := s.Log.Finish(ctx, in.Run.RunID, keep); err != nil {
+		return Result{}, err
+	}
+	if closed.Next != nil && s.Starter != nil {
+		// The row is the promise: a start that fails here is made up for by
+		// the reconciler.
+		if err := s.Starter.StartNext(ctx, *closed.Next); err != nil {
+			s.logger().WarnContext(ctx, "the next turn did not start", "run", closed.Next.ID, "error", err)
+		}
+	}
+	return Result{Status: c.status, MessageID: closed.MessageID}, nil
+}
+
+// readable replaces a response that is a reference by its text.
+func (s *Set) readable(ctx context.Context, in *CloseInput) error {
+	if !strings.HasPrefix(in.Outcome.Response, `{"`+refKey+`":`) {
+		return nil
+	}
+	var object map[string]any
+	if json.Unmarshal([]byte(in.Outcome.Response), &object) != nil {
+		return nil // an answer may begin like that
+	}
+	value, err := s.resolve(ctx, in.Run.Viewer, object)
+	if text, ok := value.(string); ok {
+		in.Outcome.Response = text
+	}
+	return err
+}
+
+// closing is the work of one Close.
+type closing struct {
+	CloseInput
+	set    *Set
+	status run.Status
+}
+
+// Failure is why a run failed, as people and rows see it. Code is one of the
+// seven; Reason is the machine's own where it says more.
+type Failure struct {
+	Code    fault.Code `json:"code"`
+	Message string     `json:"message"`
+	Node    string     `json:"node,omitempty"`
+	Reason  string     `json:"reason,omitempty"`
+}
+
+// FailureOf is f in the closed set of codes (API-03).
+func FailureOf(f *graph.Failure) *Failure {
+	if f == nil {
+		return nil
+	}
+	out := &Failure{Code: fault.Internal, Message: f.Message, Node: f.Node, Reason: f.Code}
+	for _, code := range fault.Codes() {
+		if string(code) == f.Code {
+			out.Code, out.Reason = code, ""
+		}
+	}
+	return out
+}
+
+// Trace is what a run's row says of its way (GRAPH-18): the read path, the
+// router's reasons, the machine's steps and the tool calls.
+type Trace struct {
+	Path    []Stage         `json:"path,omitempty"`
+	Routing json.RawMessage `json:"routing,omitempty"`
+	Steps   []graph.Step    `json:"steps"`
+	Calls   []CallTrace     `json:"calls,omitempty"`
+}
+
+// CallTrace is a tool call in a trace; a chat message has its arguments and
+// result (TOOL-14).
+type CallTrace struct {
+	Effect  string          `json:"effect"`
+	Attempt int             `json:"attempt"`
+	Node    string          `json:"node"`
+	Tool    string          `json:"tool"`
+	Args    json.RawMessage `json:"arguments,omitempty"`
+	Result  json.RawMessage `json:"result,omitempty"`
+	Status  string          `json:"status"`
+	Error   string          `json:"error,omitempty"`
+	MS      int64           `json:"ms"`
+}
+
+func (c *closing) trace() Trace {
+	t := Trace{Path: c.Opened.Path, Routing: c.Opened.Routing, Steps: c.Steps}
+	for _, r := range c.Tally.Records {
+		t.Calls = append(t.Calls, CallTrace{
+			Effect: r.Effect, Attempt: r.Attempt, Node: r.Node, Tool: r.Tool,
+			Args: small(r.Arguments), Result: small(r.Result), Status: r.Status, Error: r.Error, MS: r.MS,
+		})
+	}
+	return t
+}
+
+func (c *closing) end() (run.End, error) {
+	trace, err := json.Marshal(c.trace())
+	if err != nil {
+		return run.End{}, err
+	}
+	end := run.End{Status: c.status, Trace: trace}
+	if f := FailureOf(c.Outcome.Err); f != nil {
+		end.Error, err = json.Marshal(f)
+		return end, err
+	}
+	end.Result, err = json.Marshal(c.result())
+	return end, err
+}
+
+// result is what the row keeps. A turn's answer is its message.
+func (c *closing) result() any {
+	if c.Run.Kind == run.KindChat {
+		return map[string]any{"message_id": c.messageID(), "usage": c.Tally.Usage}
+	}
+	return map[string]any{"response": c.Outcome.Response, "data": c.Outcome.Data, "usage": c.Tally.Usage}
+}
+
+// write commits the end, once: repeating it changes nothing (CHAT-28).
+func (c *closing) write(ctx context.Context, end run.End) (chat.Closed, error) {
+	if c.Run.Kind != run.KindChat {
+		return chat.Closed{}, c.set.Runs.EndRun(ctx, c.Run.Viewer, c.Run.RunID, end)
+	}
+	return c.set.Turns.CloseTurn(ctx, c.Run.Viewer, chat.Close{
+		RunID: c.Run.RunID, End: end, Message: c.message(), Notices: c.notices(), Persist: c.Persist,
+	})
+}
+
+// event is the one that ends the stream (STREAM-15).
+func (c *closing) event(closed chat.Closed) (stream.Event, error) {
+	switch c.status {
+	case run.Failed:
+		return event(stream.Error, c.Outcome.Err.Node, FailureOf(c.Outcome.Err))
+	case run.Cancelled:
+		return event(stream.CancelAck, "", map[string]any{
+			"message_id": orNil(closed.MessageID), "run_id": c.Run.RunID, "content": c.text(),
+		})
+	}
+	if c.Run.Kind != run.KindChat {
+		return event(stream.MessageDone, "", map[string]any{"run_id": c.Run.RunID, "content": c.Outcome.Response, "data": c.Outcome.Data, "usage": c.Tally.Usage})
+	}
+	return event(stream.MessageDone, "", c.done(closed))
+}
+
+func orNil(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+// small is a record's arguments or result as JSON, cut to what a page shows.
+func small(object map[string]any) json.RawMessage {
+	if object == nil {
+		return nil
+	}
+	raw, err := json.Marshal(trim(object))
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+// maxShown bounds one value of a record, in bytes of JSON.
+const maxShown = 1 << 10
+
+func trim(object map[string]any) map[string]any {
+	if object == nil {
+		return nil
+	}
+	out := make(map[string]any, len(object))
+	for key, value := range object { //workflowcheck:ignore
+		out[key] = cut(value, maxShown)
+	}
+	return out
+}

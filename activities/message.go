@@ -1,0 +1,171 @@
+package activities
+
+import (
+	"encoding/json"
+
+	"liminal/internal/chat"
+	"liminal/internal/graph"
+	"liminal/internal/id"
+	"liminal/internal/model"
+	"liminal/internal/run"
+)
+
+// messageID is the answer's id: derived, so that a turn answers once however
+// often Close runs (CHAT-28).
+func (c *closing) messageID() string { return id.Derive(c.Run.RunID, "assistant") }
+
+// text is what the turn leaves as its answer: the response, or what had been
+// written when the person cancelled.
+func (c *closing) text() string {
+	if c.status == run.Cancelled {
+		return c.Tally.Partial
+	}
+	return c.Outcome.Response
+}
+
+// message is the assistant's; a turn that failed, or was cancelled before a
+// word was written, has none.
+func (c *closing) message() *chat.Message {
+	text := c.text()
+	if c.status == run.Failed || c.status == run.Cancelled && text == "" {
+		return nil
+	}
+	m := &chat.Message{
+		ID: c.messageID(), ConversationID: c.Opened.ConversationID, RunID: c.Run.RunID,
+		Sender: "assistant", Role: "assistant", Content: text,
+		Struct:    chat.Compose(text, chat.ReadCitations(c.Outcome.Citations), c.tools()),
+		TokensIn:  c.Tally.Usage.Input + c.Tally.Usage.CacheRead + c.Tally.Usage.CacheWrite,
+		TokensOut: c.Tally.Usage.Output, CreatedAt: c.set.now(), Meta: c.meta(),
+	}
+	return m
+}
+
+// meta is what is kept beside the text. The trace is on the run's row.
+func (c *closing) meta() map[string]any {
+	meta := map[string]any{"run_id": c.Run.RunID, "usage": c.Tally.Usage}
+	if c.Tally.Model != "" {
+		meta["model"] = c.Tally.Model
+	}
+	if c.Outcome.Suppressed {
+		meta["suppressed"] = true // INT-10
+	}
+	if c.status == run.Cancelled {
+		meta["cancelled"] = true
+	}
+	if c.truncated() {
+		meta["truncated"] = true
+	}
+	if routed := c.routing(); routed.Adapters != nil {
+		meta["adapters"], meta["gates"] = routed.Adapters, routed.Gates
+	}
+	return meta
+}
+
+func (c *closing) truncated() bool {
+	yes, _ := c.Outcome.Vars["truncated"].(bool)
+	return yes
+}
+
+// routing is what a reader wants to know of the router's answer.
+func (c *closing) routing() (r struct {
+	Adapters json.RawMessage `json:"adapters"`
+	Gates    json.RawMessage `json:"gates"`
+}) {
+	_ = json.Unmarshal(c.Opened.Routing, &r) // a router that names neither says nothing here
+	return r
+}
+
+// tools are the turn's tool calls as its message keeps them (TOOL-14).
+func (c *closing) tools() []chat.ToolRecord {
+	var out []chat.ToolRecord
+	for _, r := range c.Tally.Records {
+		t := chat.ToolRecord{
+			Name: r.Tool, Node: r.Node, Arguments: small(r.Arguments), Result: small(r.Result),
+			Status: "ok", DurationMS: r.MS,
+		}
+		if r.Status != "ok" {
+			t.Status = "error"
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// notices are the turn's questions as system notices, each followed by what
+// the person answered (INT-29).
+func (c *closing) notices() []chat.Message {
+	var out []chat.Message
+	for _, n := range c.Tally.Notices {
+		meta := map[string]any{"type": "pal_assist_prompt", "interrupt_id": n.ID, "interrupt_type": n.Type}
+		if n.Cancelled || n.Expired {
+			meta["cancelled"], meta["expired"] = n.Cancelled, n.Expired
+		}
+		out = append(out, chat.Message{
+			ID: id.Derive(n.ID, "question"), ConversationID: c.Opened.ConversationID, RunID: c.Run.RunID,
+			Sender: "system", Role: "system", Content: n.Message, CreatedAt: n.AskedAt, Meta: meta,
+		})
+		if n.Cancelled || n.Expired || n.Answer == nil {
+			continue
+		}
+		out = append(out, chat.Message{
+			ID: id.Derive(n.ID, "answer"), ConversationID: c.Opened.ConversationID, RunID: c.Run.RunID,
+			Sender: "user", Role: "user", Content: n.said(), CreatedAt: n.At,
+			Meta: map[string]any{"interrupt_id": n.ID, "value": n.Answer},
+		})
+	}
+	return out
+}
+
+// said is an answer as text: the label of the chosen option, the text, or JSON.
+func (n Notice) said() string {
+	if n.Label != "" {
+		return n.Label
+	}
+	if text, ok := n.Answer.(string); ok {
+		return text
+	}
+	raw, err := json.Marshal(n.Answer)
+	if err != nil {
+		return ""
+	}
+	return string(raw)
+}
+
+// doneData is the answer on the stream (STREAM-04). Its content equals the
+// stored message's (STREAM-32).
+type doneData struct {
+	MessageID      string          `json:"message_id"`
+	ConversationID string          `json:"conversation_id"`
+	RunID          string          `json:"run_id"`
+	Content        string          `json:"content"`
+	Struct         *chat.Content   `json:"content_struct"`
+	Citations      []chat.Citation `json:"citations"`
+	Usage          model.Usage     `json:"usage"`
+	Adapters       json.RawMessage `json:"adapters"`
+	Gates          json.RawMessage `json:"gates"`
+	Trace          []graph.Step    `json:"workflow_trace"`
+	Model          string          `json:"model,omitempty"`
+	Truncated      bool            `json:"truncated,omitempty"`
+	Suppressed     bool            `json:"suppressed,omitempty"`
+}
+
+func (c *closing) done(closed chat.Closed) doneData {
+	m, routed := c.message(), c.routing()
+	d := doneData{
+		MessageID: closed.MessageID, ConversationID: m.ConversationID, RunID: m.RunID,
+		Content: m.Content, Struct: m.Struct, Citations: m.Struct.Citations(), Usage: c.Tally.Usage,
+		Adapters: orEmpty(routed.Adapters, "[]"), Gates: orEmpty(routed.Gates, "{}"), Trace: c.Steps,
+		Model: c.Tally.Model, Truncated: c.truncated(), Suppressed: c.Outcome.Suppressed,
+	}
+	if d.Trace == nil {
+		d.Trace = []graph.Step{}
+	}
+	return d
+}
+
+func orEmpty(raw json.RawMessage, empty string) json.RawMessage {
+	if len(raw) == 0 || string(raw) == "null" {
+		return json.RawMessage(empty)
+	}
+	return raw
+}

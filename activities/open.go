@@ -1,0 +1,149 @@
+package activities
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"liminal/artifacts"
+	"liminal/internal/fault"
+	"liminal/internal/graph"
+	"liminal/internal/run"
+	"liminal/internal/tool"
+)
+
+// Open finds the graph a run is to follow with everything it may need, and
+// pins it: what is edited later does not alter this run (PLAT-08).
+func (s *Set) Open(ctx context.Context, in RunInput) (Opened, error) {
+	if in.Child != nil {
+		return s.openChild(ctx, in)
+	}
+	row, err := s.Runs.Run(ctx, in.Viewer, in.RunID)
+	if err != nil {
+		return Opened{}, err
+	}
+	o := opening{set: s, in: in, row: row, at: s.now()}
+	switch in.Kind {
+	case run.KindChat:
+		err = o.chat(ctx)
+	case run.KindIngest:
+		err = o.ingest(ctx)
+	case run.KindTool:
+		err = o.tool(ctx)
+	case run.KindGraph:
+		err = o.graph(ctx)
+	default:
+		err = fault.New(fault.Invalid, "There is no kind of run %q.", in.Kind)
+	}
+	if err != nil {
+		return Opened{}, err
+	}
+	o.out.RequestID, o.out.ConversationID = row.RequestID, row.ConversationID
+	return o.out, s.Runs.OpenRun(ctx, in.Viewer, in.RunID, o.out.Pins)
+}
+
+// openChild opens a run another one spawned: its own graph, its parent's
+// conversation.
+func (s *Set) openChild(ctx context.Context, in RunInput) (Opened, error) {
+	o := opening{set: s, in: in, at: s.now()}
+	if in.Child.Opened != nil {
+		o.out = *in.Child.Opened
+		o.out.Pins = nil
+	}
+	o.out.Input = in.Child.Inputs
+	if err := o.pin(ctx, in.Child.Workflow); err != nil {
+		return Opened{}, err
+	}
+	return o.out, nil
+}
+
+// opening is the work of one Open.
+type opening struct {
+	set *Set
+	in  RunInput
+	row run.Run
+	at  time.Time // when the last stage ended
+	out Opened
+}
+
+// stage records that a stage of the read path is done (PLAT-12).
+func (o *opening) stage(name, note string) {
+	now := o.set.now()
+	o.out.Path = append(o.out.Path, Stage{Name: name, MS: now.Sub(o.at).Milliseconds(), Note: note})
+	o.at = now
+}
+
+// pin fixes a workflow artifact and its tools at their current versions.
+func (o *opening) pin(ctx context.Context, workflow string) error {
+	a, err := o.set.Artifacts.Workflow(ctx, o.in.Viewer, workflow)
+	if err != nil {
+		return err
+	}
+	bound, err := o.set.Artifacts.ToolsOf(ctx, o.in.Viewer, a.Schema)
+	if err != nil {
+		return err
+	}
+	// The workflow's pin comes first: it is the one a run is listed by.
+	o.out.Pins = slices.Insert(o.out.Pins, 0, run.Pin{ArtifactID: a.ID, Name: a.Name, Version: a.Version})
+	o.bind(a, bound)
+	return nil
+}
+
+// bind makes a graph and its tools the run's.
+func (o *opening) bind(a artifacts.Artifact, bound map[string]artifacts.Bound) {
+	limits := artifacts.Limits(o.in.Viewer, a, bound)
+	o.out.Graph, o.out.Privileged = a.Schema, limits.Privileged
+	o.out.Job = limits.MaxRun > graph.ChatLimits().MaxRun
+	o.out.Tools = make(map[string]ToolPin, len(bound))
+	for _, name := range slices.Sorted(maps.Keys(bound)) {
+		b := bound[name]
+		p := ToolPin{
+			Tool: b.Graph(), ArtifactID: b.ArtifactID, Version: b.Version,
+			Runs: b.Where(), Model: b.On() == tool.QueueModels,
+		}
+		if p.Runs == tool.Activity {
+			p.Queue = o.set.Queues[b.On()]
+		}
+		o.out.Tools[name] = p
+		o.out.Pins = append(o.out.Pins, p.Pin())
+	}
+	o.out.Digest = digest(&o.out)
+}
+
+// digest names what a parsed graph depends on.
+func digest(o *Opened) string {
+	h := sha256.New()
+	h.Write(o.Graph)
+	// Tools marshals with sorted keys, so the same pins give the same digest.
+	raw, _ := json.Marshal(o.Tools)
+	h.Write(raw)
+	raw, _ = json.Marshal([]bool{o.Job, o.Privileged})
+	h.Write(raw)
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// user is what a graph may read of the person.
+func (o *opening) user() map[string]any {
+	v := o.in.Viewer
+	return map[string]any{"id": v.UserID, "plan": v.Plan, "locale": o.out.Locale}
+}
+
+// largeText is a text, or a reference when it is too long to travel.
+func (o *opening) largeText(ctx context.Context, key, text string) (any, error) {
+	if len(text) <= maxValue {
+		return text, nil
+	}
+	raw, err := json.Marshal(text)
+	if err != nil {
+		return nil, err
+	}
+	ref, err := o.set.Blobs.PutBlob(ctx, o.in.Viewer, o.in.RunID, key, raw)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{refKey: ref}, nil
+}

@@ -1,0 +1,180 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"liminal/artifacts"
+	"liminal/internal/chat"
+	"liminal/internal/fault"
+)
+
+// The workflows a turn follows when its request names none.
+const (
+	workflowDefault   = "default"   // GRAPH-21
+	workflowDocuments = "documents" // GRAPH-22
+)
+
+const (
+	// nearMessages is how many earlier messages colour a turn's vector.
+	nearMessages = 4
+	// nearText is how much of each of them does, in bytes.
+	nearText = 512
+	// maxContexts bounds the contexts a turn is bound to without being told.
+	maxContexts = 100
+)
+
+// chat opens a turn along the read path of PLAT-12: who, conversation,
+// embedding, contexts, router, workflow. Retrieval is the workflow's own.
+func (o *opening) chat(ctx context.Context) error {
+	var turn chat.TurnInput
+	if err := json.Unmarshal(o.row.Input, &turn); err != nil {
+		return fault.Wrap(fault.Internal, err, "The turn %s cannot be read.", o.row.ID)
+	}
+	o.out.Locale, o.out.UptoSeq = turn.Locale, turn.UptoSeq
+	if o.out.Locale == "" {
+		o.out.Locale = o.in.Viewer.Locale
+	}
+	o.out.User = o.user()
+	o.stage("auth", string(o.in.Viewer.Role))
+	c, text, err := o.conversation(ctx, turn)
+	if err != nil {
+		return err
+	}
+	vector, err := o.embed(ctx, text)
+	if err != nil {
+		return err
+	}
+	if err := o.contexts(ctx, turn, c); err != nil {
+		return err
+	}
+	if err := o.route(ctx, turn, text, vector); err != nil {
+		return err
+	}
+	if err := o.pin(ctx, o.workflow(ctx, turn)); err != nil {
+		return err
+	}
+	o.stage("workflow", o.out.Pins[0].Name)
+	o.out.Input["context_ids"] = anys(o.out.ContextIDs)
+	return nil
+}
+
+// conversation loads what the turn says and the thread it is part of.
+func (o *opening) conversation(ctx context.Context, turn chat.TurnInput) (chat.Conversation, string, error) {
+	v := o.in.Viewer
+	c, err := o.set.Conversations.Conversation(ctx, v, o.row.ConversationID)
+	if err != nil {
+		return c, "", err
+	}
+	m, err := o.set.Messages.Message(ctx, v, turn.MessageID)
+	if err != nil {
+		return c, "", err
+	}
+	message, err := o.largeText(ctx, "message", m.Content)
+	if err != nil {
+		return c, "", err
+	}
+	o.out.Conversation = map[string]any{"id": c.ID, "title": c.Title}
+	o.out.Persisted, _ = c.Meta["docs"].(map[string]any)
+	o.out.Input = map[string]any{
+		"message": message, "message_id": m.ID, "conversation_id": c.ID, "locale": o.out.Locale,
+	}
+	o.stage("conversation", "")
+	return c, m.Content, nil
+}
+
+// embed gives the vector of the last message with what was said before it
+// (EMB-05).
+func (o *opening) embed(ctx context.Context, message string) ([]float32, error) {
+	if o.set.Embedder == nil {
+		return nil, nil
+	}
+	before, err := o.set.Messages.History(ctx, o.in.Viewer, o.row.ConversationID, o.out.UptoSeq, nearMessages)
+	if err != nil {
+		return nil, err
+	}
+	texts := make([]string, 0, len(before)+1)
+	for _, m := range before {
+		texts = append(texts, cutText(m.Content, nearText))
+	}
+	vectors, err := o.set.Embedder.Embed(ctx, []string{strings.Join(append(texts, message), "\n")})
+	if err != nil {
+		return nil, err
+	}
+	o.stage("embed", o.set.Embedder.Version())
+	return vectors[0], nil
+}
+
+// contexts resolves what the turn may retrieve from: the request's, else the
+// conversation's, else all of the viewer's own that hold documents.
+func (o *opening) contexts(ctx context.Context, turn chat.TurnInput, c chat.Conversation) error {
+	named := turn.ContextIDs
+	if len(named) == 0 && c.ActiveContextID != "" {
+		named = []string{c.ActiveContextID}
+	}
+	switch {
+	case turn.NoContext:
+	case len(named) > 0:
+		for _, id := range named {
+			if _, err := o.set.Contexts.Context(ctx, o.in.Viewer, id); err != nil {
+				return err
+			}
+		}
+		o.out.ContextIDs = named
+	default:
+		own, _, err := o.set.Contexts.ListContexts(ctx, o.in.Viewer, "me", "", maxContexts)
+		if err != nil {
+			return err
+		}
+		for _, k := range own {
+			if k.Documents > 0 {
+				o.out.ContextIDs = append(o.out.ContextIDs, k.ID)
+			}
+		}
+	}
+	o.stage("contexts", strings.Join(o.out.ContextIDs, " "))
+	return nil
+}
+
+// route lets the router choose adapters; without one there are none.
+func (o *opening) route(ctx context.Context, turn chat.TurnInput, message string, vector []float32) error {
+	if o.set.Router == nil {
+		return nil
+	}
+	routed, err := o.set.Router.Route(ctx, o.in.Viewer, RouteInput{
+		Message: message, Vector: vector, ContextIDs: o.out.ContextIDs, ArtifactIDs: turn.ArtifactIDs,
+	})
+	if err != nil {
+		return err
+	}
+	o.out.Routing = routed.Trace
+	o.out.Pins = append(o.out.Pins, routed.Pins...)
+	o.stage("route", "")
+	return nil
+}
+
+// workflow is the artifact the turn follows: the one the request names, if
+// the viewer may see it, else the default for what is bound (GRAPH-23).
+func (o *opening) workflow(ctx context.Context, turn chat.TurnInput) string {
+	if turn.WorkflowID != "" {
+		return turn.WorkflowID
+	}
+	for _, id := range turn.ArtifactIDs {
+		if a, err := o.set.Artifacts.Get(ctx, o.in.Viewer, id); err == nil && a.Type == artifacts.KindWorkflow {
+			return a.ID
+		}
+	}
+	if len(o.out.ContextIDs) > 0 {
+		return workflowDocuments
+	}
+	return workflowDefault
+}
+
+func anys(list []string) []any {
+	out := make([]any, len(list))
+	for i, s := range list {
+		out[i] = s
+	}
+	return out
+}

@@ -1,0 +1,111 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"liminal/artifacts"
+	"liminal/internal/fault"
+)
+
+// workflowIngest is the artifact every document follows on its way in
+// (GRAPH-24).
+const workflowIngest = "ingest"
+
+// IngestInput is what an ingest run was asked.
+type IngestInput struct {
+	DocumentID string `json:"document_id"`
+}
+
+// ToolInput is what a run of one tool was asked.
+type ToolInput struct {
+	Tool  string         `json:"tool"`
+	Input map[string]any `json:"input"`
+}
+
+// GraphInput is what a run of a workflow artifact was asked (GRAPH-03).
+type GraphInput struct {
+	Artifact string         `json:"artifact"`
+	Input    map[string]any `json:"input"`
+	Vars     map[string]any `json:"vars,omitempty"`
+	Locale   string         `json:"locale,omitempty"`
+}
+
+func (o *opening) read(into any) error {
+	o.out.Locale = o.in.Viewer.Locale
+	if err := json.Unmarshal(o.row.Input, into); err != nil {
+		return fault.Wrap(fault.Internal, err, "What the run %s was asked cannot be read.", o.row.ID)
+	}
+	o.out.User = o.user()
+	return nil
+}
+
+func (o *opening) ingest(ctx context.Context) error {
+	var in IngestInput
+	if err := o.read(&in); err != nil {
+		return err
+	}
+	o.out.Input = map[string]any{"document_id": in.DocumentID}
+	return o.pin(ctx, workflowIngest)
+}
+
+func (o *opening) graph(ctx context.Context) error {
+	var in GraphInput
+	if err := o.read(&in); err != nil {
+		return err
+	}
+	o.out.Input, o.out.Persisted = in.Input, in.Vars
+	return o.pin(ctx, in.Artifact)
+}
+
+// tool opens a graph of one node around a tool, so that a tool run by itself
+// has the same retries, questions and trace as one inside a workflow.
+func (o *opening) tool(ctx context.Context) error {
+	var in ToolInput
+	if err := o.read(&in); err != nil {
+		return err
+	}
+	bound, err := o.set.Artifacts.Tools(ctx, o.in.Viewer, in.Tool)
+	if err != nil {
+		return err
+	}
+	if _, ok := bound[in.Tool]; !ok {
+		return fault.New(fault.NotFound, "There is no tool %q that you may use.", in.Tool)
+	}
+	doc, err := json.Marshal(map[string]any{
+		"kind": "workflow.chat", "entrypoint": "call",
+		"nodes": []any{
+			map[string]any{"id": "call", "type": "tool_call", "tool": in.Tool, "inputs": literal(in.Input), "next": "end"},
+			map[string]any{"id": "end", "type": "end", "data": "${vars.call}"},
+		},
+	})
+	if err != nil {
+		return err
+	}
+	o.out.Input = map[string]any{}
+	a := artifacts.Artifact{OwnerID: o.in.Viewer.UserID, Schema: doc}
+	o.bind(a, bound)
+	return nil
+}
+
+// literal escapes what a person wrote, so that no template in it is read.
+func literal(value any) any {
+	switch x := value.(type) {
+	case string:
+		return strings.ReplaceAll(x, "${", "$${")
+	case []any:
+		out := make([]any, len(x))
+		for i, item := range x {
+			out[i] = literal(item)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(x))
+		for key, item := range x {
+			out[key] = literal(item)
+		}
+		return out
+	}
+	return value
+}

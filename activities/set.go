@@ -1,0 +1,133 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"time"
+
+	"liminal/artifacts"
+	"liminal/internal/chat"
+	"liminal/internal/embed"
+	"liminal/internal/identity"
+	"liminal/internal/knowledge"
+	"liminal/internal/run"
+	"liminal/internal/stream"
+	"liminal/internal/tool"
+)
+
+// Library finds behaviour, as far as the viewer may see it.
+// *artifacts.Library is one.
+type Library interface {
+	// Workflow returns a workflow.chat artifact by id or name, the viewer's own
+	// before a global one; NotFound if there is none they may see (GRAPH-23).
+	Workflow(ctx context.Context, v identity.Viewer, idOrName string) (artifacts.Artifact, error)
+	// Get returns an artifact of any kind.
+	Get(ctx context.Context, v identity.Viewer, id string) (artifacts.Artifact, error)
+	// Tools returns the named tools at their current versions; unknown names
+	// are left out.
+	Tools(ctx context.Context, v identity.Viewer, names ...string) (map[string]artifacts.Bound, error)
+	// ToolsOf returns the tools a workflow document may call.
+	ToolsOf(ctx context.Context, v identity.Viewer, doc json.RawMessage) (map[string]artifacts.Bound, error)
+	// SpecAt returns a tool at the version a run is pinned to (PLAT-08).
+	SpecAt(ctx context.Context, v identity.Viewer, pin run.Pin) (artifacts.Bound, error)
+}
+
+// Box calls tools within the bounds of their specs (GRAPH-25).
+type Box interface {
+	Call(ctx context.Context, spec tool.Spec, c *tool.Call) (map[string]any, error)
+}
+
+// Router chooses adapters and their gates for a turn. Its answer is kept in
+// the trace as it is.
+type Router interface {
+	Route(ctx context.Context, v identity.Viewer, in RouteInput) (Routed, error)
+}
+
+// RouteInput is what a turn is routed by.
+type RouteInput struct {
+	Message     string
+	Vector      []float32 // of the last message with what came before it (EMB-05)
+	ContextIDs  []string
+	ArtifactIDs []string // what the request named
+}
+
+// Routed is a router's answer with the policy it followed.
+type Routed struct {
+	Trace json.RawMessage
+	Pins  []run.Pin
+}
+
+// Starter starts a run whose row is there.
+type Starter interface {
+	StartNext(ctx context.Context, r run.Run) error
+}
+
+// Queues says on which task queue the activities of each tool queue run. One
+// that is not named runs on the workflow's own, where a worker in the same
+// process can be given it eagerly.
+type Queues map[string]string
+
+// Set is the activities with the ports they work over. Embedder, Router,
+// Starter, Now, Logger and Queues may be zero.
+type Set struct {
+	Turns         chat.Turns
+	Messages      chat.Messages
+	Conversations chat.Conversations
+	Runs          run.Runs
+	Interrupts    run.Interrupts
+	Blobs         run.Blobs
+	Contexts      knowledge.Contexts
+	Artifacts     Library
+	Box           Box
+	Log           stream.Log
+	Embedder      embed.Embedder
+	Router        Router
+	Starter       Starter
+	Now           func() time.Time
+	Logger        *slog.Logger
+	Queues        Queues
+
+	calls calls
+}
+
+// Named lists the activities by the names workflows use.
+func (s *Set) Named() map[string]any {
+	return map[string]any{
+		NameOpen: s.Open, NameCall: s.Call, NameAsk: s.Ask,
+		NameDeliver: s.Deliver, NameSettle: s.Settle, NameClose: s.Close,
+	}
+}
+
+// Stop cancels the calls of a run that are under way in this process. The
+// workflow's own cancel reaches them too, but only with their next heartbeat.
+func (s *Set) Stop(runID string) { s.calls.stop(runID) }
+
+func (s *Set) now() time.Time {
+	if s.Now == nil {
+		return time.Now()
+	}
+	return s.Now()
+}
+
+func (s *Set) logger() *slog.Logger {
+	if s.Logger == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return s.Logger
+}
+
+// tell appends events to a run's stream.
+func (s *Set) tell(ctx context.Context, runID string, events ...stream.Event) error {
+	if len(events) == 0 {
+		return nil
+	}
+	_, err := s.Log.Append(ctx, runID, events...)
+	return err
+}
+
+// event is an event with its data as JSON.
+func event(kind stream.Kind, node string, data any) (stream.Event, error) {
+	raw, err := json.Marshal(data)
+	return stream.Event{Kind: kind, Attempt: 1, Node: node, Data: raw}, err
+}

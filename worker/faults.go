@@ -1,0 +1,84 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"go.temporal.io/sdk/interceptor"
+	"go.temporal.io/sdk/temporal"
+
+	"liminal/internal/fault"
+)
+
+// Faults is the border between our errors and Temporal's: an activity's fault
+// becomes an ApplicationError whose Type is its code, and whose message is the
+// sentence for the person. The cause is logged here and goes no further.
+type Faults struct {
+	interceptor.WorkerInterceptorBase
+	log *slog.Logger
+}
+
+// NewFaults makes the interceptor; log may be nil.
+func NewFaults(log *slog.Logger) *Faults {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Faults{log: log}
+}
+
+// InterceptActivity wraps every activity.
+func (f *Faults) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
+	in := &faultsInbound{log: f.log}
+	in.Next = next
+	return in
+}
+
+type faultsInbound struct {
+	interceptor.ActivityInboundInterceptorBase
+	log *slog.Logger
+}
+
+func (f *faultsInbound) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteActivityInput) (any, error) {
+	out, err := f.Next.ExecuteActivity(ctx, in)
+	if err == nil {
+		return out, nil
+	}
+	return out, f.translate(ctx, err)
+}
+
+// translate leaves Temporal's own errors and those of a context alone: the SDK
+// tells cancellation and timeouts by them.
+func (f *faultsInbound) translate(ctx context.Context, err error) error {
+	var app *temporal.ApplicationError
+	if errors.As(err, &app) || temporal.IsCanceledError(err) || ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return err
+	}
+	known := fault.From(err)
+	if known.Code == fault.Internal {
+		f.log.ErrorContext(ctx, "an activity failed", "error", err)
+	}
+	o := temporal.ApplicationErrorOptions{NonRetryable: !retryable(known.Code)}
+	if known.Details != nil {
+		o.Details = []any{known.Details}
+	}
+	return temporal.NewApplicationErrorWithOptions(known.Message, string(known.Code), o)
+}
+
+// retryable reports whether trying again could help: it does where the failure
+// is ours or a matter of time, and never where the input is refused.
+func retryable(code fault.Code) bool { return code == fault.Internal || code == fault.RateLimited }
+
+// Fault is the way back: an error of Temporal's as one of ours.
+func Fault(err error) error {
+	var app *temporal.ApplicationError
+	if !errors.As(err, &app) {
+		return err
+	}
+	for _, code := range fault.Codes() {
+		if app.Type() == string(code) {
+			return fault.New(code, "%s", app.Message())
+		}
+	}
+	return fault.Wrap(fault.Internal, err, "%s", app.Message())
+}

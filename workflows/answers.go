@@ -1,0 +1,223 @@
+package workflows
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/workflow"
+
+	"liminal/activities"
+	"liminal/internal/graph"
+	"liminal/internal/id"
+	"liminal/internal/run"
+)
+
+// question is one that was put to a person.
+type question struct {
+	activities.Question
+	effect graph.Effect
+	at     time.Time
+	forget workflow.CancelFunc // its expiry; nil without one
+}
+
+// maxEarly bounds the answers kept for questions not put yet.
+const maxEarly = 64
+
+// listen receives what may come at any time: answers, a person's cancel, and
+// Temporal's own cancel, which means the same. outer is the context Temporal
+// cancels, ctx the one the run works under.
+func (d *drive) listen(outer, ctx workflow.Context) error {
+	d.selector = workflow.NewNamedSelector(ctx, "drive")
+	d.answers = workflow.GetSignalChannel(ctx, SignalAnswer)
+	d.selector.AddReceive(d.answers, func(c workflow.ReceiveChannel, _ bool) {
+		var a activities.Answer
+		c.Receive(ctx, &a)
+		d.receive(ctx, a)
+	})
+	d.cancels = workflow.GetSignalChannel(ctx, SignalCancel)
+	d.selector.AddReceive(d.cancels, func(c workflow.ReceiveChannel, _ bool) {
+		c.Receive(ctx, nil)
+		d.cancel(ctx)
+	})
+	ended, set := workflow.NewFuture(ctx)
+	workflow.Go(outer, func(outer workflow.Context) {
+		outer.Done().Receive(outer, nil)
+		set.SetValue(nil)
+	})
+	d.selector.AddFuture(ended, func(workflow.Future) { d.cancel(ctx) })
+	return workflow.SetQueryHandler(ctx, QueryState, func() (State, error) { return d.state(), nil })
+}
+
+// question gives an Ask its interrupt id: the same on every replay, and known
+// before it is stored.
+func (d *drive) question(e graph.Effect) activities.Question {
+	q := activities.Question{
+		ID: id.Derive(d.in.RunID, d.effectID(e)), Effect: d.effectID(e),
+		Node: e.Node, Description: e.Description, Quiet: e.Quiet, Ask: *e.Ask,
+	}
+	if !q.Ask.Expires.IsZero() {
+		q.Ask.Expires = q.Ask.Expires.Add(d.away)
+	}
+	d.questions[q.ID] = &question{Question: q, effect: e}
+	return q
+}
+
+// ask puts the questions there are, and says once when only a person can move
+// the run. It returns when they are stored: an answer cannot be older.
+func (d *drive) ask(ctx workflow.Context) {
+	if d.broken != nil {
+		return
+	}
+	waiting := len(d.flight) == 0 && d.run.Waiting() && d.alone()
+	pause := waiting && d.paused.IsZero()
+	if len(d.unasked) == 0 && !pause {
+		return
+	}
+	in := activities.AskInput{
+		Run: d.in, WorkflowID: workflow.GetInfo(ctx).WorkflowExecution.ID, ConversationID: d.opened.ConversationID,
+		Questions: d.unasked, Open: keys(d.questions), Waiting: waiting,
+	}
+	in.Run.Child, d.unasked = nil, nil
+	lctx := workflow.WithLocalActivityOptions(ctx, durable(0))
+	if err := workflow.ExecuteLocalActivity(lctx, activities.NameAsk, in).Get(ctx, nil); err != nil {
+		d.refused(ctx, in.Questions, err)
+		return
+	}
+	if pause {
+		d.paused = workflow.Now(ctx)
+		d.upsert(ctx, StatusAwaiting)
+	}
+	for _, q := range in.Questions {
+		d.put(ctx, d.questions[q.ID])
+	}
+}
+
+// refused fails questions that cannot be stored.
+func (d *drive) refused(ctx workflow.Context, asked []activities.Question, err error) {
+	for _, q := range asked {
+		e := d.questions[q.ID].effect
+		delete(d.questions, q.ID)
+		d.step(func() []graph.Effect { return d.run.Fail(e.ID, failure(err), d.now(ctx)) })
+	}
+}
+
+// put starts a question's expiry, and answers it at once if its answer came
+// first: a worker that died after storing the question asks it again.
+func (d *drive) put(ctx workflow.Context, q *question) {
+	q.at = workflow.Now(ctx)
+	if at, ok := d.asked[q.ID]; ok {
+		q.at = at
+	}
+	if a, ok := d.early[q.ID]; ok {
+		delete(d.early, q.ID)
+		d.answer(ctx, q, a)
+		return
+	}
+	if q.Ask.Expires.IsZero() {
+		return
+	}
+	tctx, cancel := workflow.WithCancel(ctx)
+	q.forget = cancel
+	timer := workflow.NewTimerWithOptions(tctx, max(0, q.Ask.Expires.Sub(workflow.Now(ctx))), workflow.TimerOptions{Summary: q.Effect + " expires"})
+	d.selector.AddFuture(timer, func(f workflow.Future) {
+		if f.Get(ctx, nil) == nil {
+			d.expire(ctx, q)
+		}
+	})
+}
+
+// receive takes an answer in. One to a question that is settled is dropped;
+// one to a question not put yet is kept for it.
+func (d *drive) receive(ctx workflow.Context, a activities.Answer) {
+	if q := d.questions[a.InterruptID]; q != nil && !q.at.IsZero() {
+		d.answer(ctx, q, a)
+		return
+	}
+	if !d.answered[a.InterruptID] && len(d.early) < maxEarly {
+		d.early[a.InterruptID] = a
+	}
+}
+
+// answer lets the run go on with what a person said.
+func (d *drive) answer(ctx workflow.Context, q *question, a activities.Answer) {
+	in := activities.DeliverInput{Run: d.in, IDs: []string{q.ID}}
+	in.Run.Child = nil
+	lctx := workflow.WithLocalActivityOptions(ctx, durable(5))
+	if err := workflow.ExecuteLocalActivity(lctx, activities.NameDeliver, in).Get(ctx, nil); err != nil {
+		// The run goes on all the same; the answer will be sent again and
+		// dropped.
+		workflow.GetLogger(ctx).Warn("an answer was not marked as delivered", "interrupt", q.ID, "error", err)
+	}
+	d.settled(ctx, q, a)
+	d.step(func() []graph.Effect {
+		return d.run.Done(q.effect.ID, map[string]any{
+			"answer": a.Answer, "cancelled": a.Cancelled, "expired": a.Expired,
+		}, d.now(ctx))
+	})
+}
+
+// settled notes what became of a question, and that the run moves again.
+func (d *drive) settled(ctx workflow.Context, q *question, a activities.Answer) {
+	delete(d.questions, q.ID)
+	d.answered[q.ID] = true
+	if q.forget != nil {
+		q.forget()
+	}
+	n := activities.Notice{
+		ID: q.ID, Type: q.Ask.Type, Message: q.Ask.Message, Answer: a.Answer,
+		Cancelled: a.Cancelled, Expired: a.Expired, AskedAt: q.at, At: workflow.Now(ctx),
+	}
+	for _, o := range q.Ask.Options {
+		if o.ID == a.Answer {
+			n.Label = o.Label
+		}
+	}
+	d.tally.Notices = append(d.tally.Notices, n)
+	if !d.paused.IsZero() {
+		d.waited += workflow.Now(ctx).Sub(d.paused)
+		d.paused = time.Time{}
+		d.upsert(ctx, StatusRunning)
+	}
+}
+
+// expire settles a question whose time is up, unless an answer came first: then
+// its signal is on the way.
+func (d *drive) expire(ctx workflow.Context, q *question) {
+	if len(d.settle(ctx, run.Expired, q.ID)) > 0 {
+		return
+	}
+	d.settled(ctx, q, activities.Answer{InterruptID: q.ID, Expired: true})
+	d.step(func() []graph.Effect {
+		return d.run.Done(q.effect.ID, map[string]any{"expired": true}, d.now(ctx))
+	})
+}
+
+// cancel stops a run at work, and answers null for one that waits (INT-09).
+func (d *drive) cancel(ctx workflow.Context) {
+	if ids := keys(d.questions); len(ids) > 0 {
+		d.settle(ctx, run.Skipped, ids...)
+		for _, id := range ids {
+			d.settled(ctx, d.questions[id], activities.Answer{InterruptID: id, Cancelled: true})
+		}
+	}
+	d.step(func() []graph.Effect { return d.run.Cancel(d.now(ctx)) })
+}
+
+// settle closes questions' rows and gives those a person had answered before.
+func (d *drive) settle(ctx workflow.Context, s run.InterruptStatus, ids ...string) []string {
+	in := activities.SettleInput{Run: d.in, IDs: ids, Status: s}
+	in.Run.Child = nil
+	var out activities.Settled
+	lctx := workflow.WithLocalActivityOptions(ctx, durable(5))
+	if err := workflow.ExecuteLocalActivity(lctx, activities.NameSettle, in).Get(ctx, &out); err != nil {
+		workflow.GetLogger(ctx).Warn("questions were not settled", "run", d.in.RunID, "error", err)
+	}
+	return out.Answered
+}
+
+// upsert shows in Temporal's lists whom a run waits for (INT-34). It costs an
+// event, so it happens only when a person is asked and when they answered.
+func (d *drive) upsert(ctx workflow.Context, status string) {
+	if err := workflow.UpsertTypedSearchAttributes(ctx, AttributeStatus.ValueSet(status)); err != nil {
+		workflow.GetLogger(ctx).Warn("the status attribute was not set", "run", d.in.RunID, "error", err)
+	}
+}

@@ -1,0 +1,102 @@
+package workflows
+
+import (
+	"encoding/json"
+	"time"
+
+	"go.temporal.io/sdk/workflow"
+
+	"liminal/activities"
+	"liminal/internal/fault"
+	"liminal/internal/graph"
+)
+
+// Carry is what a run takes into its next execution: everything drive knows,
+// as plain data.
+type Carry struct {
+	Opened   activities.Opened            `json:"opened"`
+	Snapshot json.RawMessage              `json:"snapshot"`
+	Early    map[string]activities.Answer `json:"early,omitempty"`
+	Asked    map[string]time.Time         `json:"asked,omitempty"` // open questions, by interrupt id
+	Answered map[string]bool              `json:"answered,omitempty"`
+	Tally    activities.Tally             `json:"tally"`
+	Away     time.Duration                `json:"away,omitempty"`
+	Waited   time.Duration                `json:"waited,omitempty"`
+	Paused   time.Time                    `json:"paused,omitzero"`
+	Hidden   bool                         `json:"hidden,omitempty"`
+}
+
+// full reports whether this execution should hand over to the next because its
+// history is long. A child cannot be handed over, and may wait for a person
+// for days: what has children goes on.
+func (d *drive) full(ctx workflow.Context) bool {
+	if _, ended := d.run.Outcome(); ended || d.broken != nil || d.children > 0 {
+		return false
+	}
+	return d.effects >= d.flows.maxEffects || workflow.GetInfo(ctx).GetContinueAsNewSuggested()
+}
+
+// drained takes in the signals that are there, so that none is left behind,
+// and reports whether the run can still be handed over.
+func (d *drive) drained(ctx workflow.Context) bool {
+	var a activities.Answer
+	for d.answers.ReceiveAsync(&a) {
+		d.receive(ctx, a)
+		a = activities.Answer{}
+	}
+	for d.cancels.ReceiveAsync(nil) {
+		d.cancel(ctx)
+	}
+	return d.full(ctx) && len(d.flight) == 0
+}
+
+// carryOn ends this execution in favour of the next.
+func (d *drive) carryOn(ctx workflow.Context) error {
+	snapshot, err := d.run.Snapshot()
+	if err != nil {
+		return err
+	}
+	c := Carry{
+		Opened: d.opened, Snapshot: snapshot, Early: d.early, Asked: map[string]time.Time{}, Answered: d.answered,
+		Tally: d.tally, Away: d.away, Waited: d.waited, Paused: d.paused, Hidden: d.hidden,
+	}
+	for _, id := range keys(d.questions) {
+		c.Asked[id] = d.questions[id].at
+	}
+	trimmed(&c.Tally)
+	return workflow.NewContinueAsNewError(ctx, workflow.GetInfo(ctx).WorkflowType.Name, d.in, c)
+}
+
+// take is the other side of carryOn.
+func (d *drive) take(c *Carry) {
+	d.opened, d.snapshot, d.carried = c.Opened, c.Snapshot, true
+	d.tally, d.away, d.waited, d.paused, d.hidden = c.Tally, c.Away, c.Waited, c.Paused, c.Hidden
+	if c.Early != nil {
+		d.early = c.Early
+	}
+	if c.Answered != nil {
+		d.answered = c.Answered
+	}
+	d.asked = c.Asked
+}
+
+// restore goes on from the machine's snapshot: its outstanding effects are
+// begun again, of which the questions are there already.
+func (d *drive) restore(g *graph.Graph) error {
+	r, err := g.Restore(d.snapshot)
+	if err != nil {
+		return fault.Wrap(fault.Internal, err, "The run cannot go on from where it stood.")
+	}
+	d.run, d.snapshot = r, nil
+	d.next = r.Pending()
+	d.effects = -len(d.next) // begun before: they are no progress
+	return nil
+}
+
+// trimmed cuts what the audit keeps of each call to what it shows, so that it
+// can travel.
+func trimmed(t *activities.Tally) {
+	for i := range t.Records {
+		t.Records[i] = t.Records[i].Trimmed()
+	}
+}

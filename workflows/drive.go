@@ -1,0 +1,168 @@
+package workflows
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"go.temporal.io/sdk/workflow"
+
+	"liminal/activities"
+	"liminal/internal/fault"
+	"liminal/internal/graph"
+)
+
+// drive carries out the effects of one run of a graph until it ends. The
+// machine decides everything; drive only knows how each effect is done on
+// Temporal, and what a person may send meanwhile.
+type drive struct {
+	flows  *Flows
+	in     activities.RunInput
+	opened activities.Opened
+	run    *graph.Run
+	broken *graph.Failure // the run cannot go on, whatever the machine says
+
+	next      []graph.Effect // what the machine wants done now
+	selector  workflow.Selector
+	flight    map[string]workflow.CancelFunc // effects under way, by effect id
+	questions map[string]*question           // questions put, by interrupt id
+	unasked   []activities.Question          // those not put yet
+	early     map[string]activities.Answer   // answers to questions not put yet
+	answered  map[string]bool                // interrupt ids
+	cancels   workflow.ReceiveChannel        // for draining
+	answers   workflow.ReceiveChannel        // for draining
+	tally     activities.Tally
+	effects   int           // carried out by this execution
+	children  int           // under way
+	away      time.Duration // in which only a child's person was waited for
+	waited    time.Duration // in which only a person was waited for
+	hidden    bool          // a person skipped a child's question (INT-10)
+
+	paused    time.Time            // since when only a person can move the run; zero: not
+	carried   bool                 // continued from an earlier execution
+	continues bool                 // to be continued by another
+	snapshot  []byte               // of the machine, until restored
+	asked     map[string]time.Time // when an earlier execution put its open questions
+}
+
+func newDrive(f *Flows, in activities.RunInput, c *Carry) *drive {
+	d := &drive{
+		flows: f, in: in,
+		flight: map[string]workflow.CancelFunc{}, questions: map[string]*question{},
+		early: map[string]activities.Answer{}, answered: map[string]bool{},
+	}
+	if c != nil {
+		d.take(c)
+	}
+	return d
+}
+
+// loop is the heart: begin what the machine wants, wait for one thing to
+// happen, hand it to the machine.
+func (d *drive) loop(ctx workflow.Context) {
+	for {
+		switch {
+		case !d.full(ctx):
+			d.begin(ctx)
+		case len(d.flight) == 0 && d.drained(ctx):
+			d.continues = true
+			return
+		} // else what is under way comes home before the run is handed over
+		if d.over() {
+			return
+		}
+		d.selector.Select(ctx)
+	}
+}
+
+// over reports whether the run has ended and nothing is under way. What is
+// still under way then was abandoned or cancelled; it is waited for because a
+// cancelled call hands over the text it had written.
+func (d *drive) over() bool {
+	_, ended := d.run.Outcome()
+	if !ended && d.broken == nil {
+		return false
+	}
+	d.recall()
+	return len(d.flight) == 0
+}
+
+// begin starts what the machine wants until it wants no more: a question may
+// find its answer already there.
+func (d *drive) begin(ctx workflow.Context) {
+	for {
+		effects := d.next
+		d.next = nil
+		d.recall()
+		for _, e := range effects {
+			d.effects++
+			switch e.Kind {
+			case graph.KindCall:
+				d.call(ctx, e)
+			case graph.KindWait:
+				d.wait(ctx, e)
+			case graph.KindSpawn:
+				d.spawn(ctx, e)
+			case graph.KindAsk:
+				d.unasked = append(d.unasked, d.question(e))
+			}
+		}
+		if d.ask(ctx); len(d.next) == 0 {
+			return
+		}
+	}
+}
+
+// recall cancels effects under way that the machine no longer waits for, as
+// when one branch of a parallel failed and another is still at work.
+func (d *drive) recall() {
+	if len(d.flight) == 0 {
+		return
+	}
+	wanted := map[string]bool{}
+	if d.broken == nil {
+		for _, e := range d.run.Pending() {
+			wanted[e.ID] = true
+		}
+	}
+	for _, id := range keys(d.flight) {
+		if !wanted[id] {
+			d.flight[id]()
+		}
+	}
+}
+
+// step lets the machine take something in. A panic inside it is a bug of ours
+// that a graph found: it ends this run and never the worker.
+func (d *drive) step(f func() []graph.Effect) {
+	defer func() {
+		if p := recover(); p != nil {
+			d.fail(graph.Failure{Code: string(fault.Internal), Message: inside, Node: fmt.Sprintf("machine: %v", p)})
+		}
+	}()
+	d.next = append(d.next, f()...)
+}
+
+func (d *drive) fail(f graph.Failure) { d.broken, d.next = &f, nil }
+
+// now is the machine's clock: without the time a child waited for a person.
+func (d *drive) now(ctx workflow.Context) time.Time { return workflow.Now(ctx).Add(-d.away) }
+
+// effectID names an effect in the whole run: a child's ids follow the parent's
+// effect.
+func (d *drive) effectID(e graph.Effect) string {
+	if d.in.Child != nil {
+		return d.in.Child.EffectID + "/" + e.ID
+	}
+	return e.ID
+}
+
+// keys are the keys of m in order.
+func keys[V any](m map[string]V) []string {
+	out := make([]string, 0, len(m))
+	for key := range m { //workflowcheck:ignore
+		out = append(out, key)
+	}
+	slices.Sort(out)
+	return out
+}

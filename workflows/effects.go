@@ -1,0 +1,210 @@
+package workflows
+
+import (
+	"errors"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"liminal/activities"
+	"liminal/internal/graph"
+	"liminal/internal/model"
+	"liminal/internal/run"
+	"liminal/internal/tool"
+)
+
+// call runs a tool: an inline one as a local activity, so that consecutive
+// ones stay within one workflow task; another as an ordinary activity on its
+// tool's queue. Either is tried once: the machine decides about retries.
+func (d *drive) call(ctx workflow.Context, e graph.Effect) {
+	pin := d.opened.Tools[e.Call.Tool]
+	in := activities.CallInput{
+		Run: d.in, ConversationID: d.opened.ConversationID, RequestID: d.opened.RequestID,
+		UptoSeq: d.opened.UptoSeq, ContextIDs: d.opened.ContextIDs, Locale: d.opened.Locale,
+		Tool: pin.Pin(), Model: pin.Model, Effect: d.effectID(e), Node: e.Node,
+		Description: e.Description, Quiet: e.Quiet, Attempt: e.Attempt, Final: e.Call.Final,
+		Reset: e.Attempt > 1 || d.tally.Spoke, Inputs: e.Call.Inputs, Resume: e.Call.Resume,
+	}
+	in.Run.Child = nil // ids and streams are the row's; the rest would only travel
+	ctx, cancel := workflow.WithCancel(ctx)
+	var future workflow.Future
+	if pin.Runs == tool.Inline {
+		future = workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, inline(e)), activities.NameCall, in)
+	} else {
+		future = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, d.apart(e, pin.Queue)), activities.NameCall, in)
+	}
+	d.flight[e.ID] = cancel
+	d.selector.AddFuture(future, func(f workflow.Future) { d.called(ctx, e, f) })
+}
+
+func inline(e graph.Effect) workflow.LocalActivityOptions {
+	return workflow.LocalActivityOptions{
+		StartToCloseTimeout: e.Call.Timeout,
+		RetryPolicy:         &temporal.RetryPolicy{MaximumAttempts: 1},
+		Summary:             e.ID,
+	}
+}
+
+func (d *drive) apart(e graph.Effect, queue string) workflow.ActivityOptions {
+	o := workflow.ActivityOptions{
+		TaskQueue:           queue,
+		StartToCloseTimeout: e.Call.Timeout,
+		HeartbeatTimeout:    heartbeatTimeout,
+		WaitForCancellation: true,
+		RetryPolicy:         &temporal.RetryPolicy{MaximumAttempts: 1},
+		Summary:             summary(e),
+	}
+	if !d.opened.Job {
+		o.ScheduleToStartTimeout = startLimit
+	}
+	return o
+}
+
+// summary is how an effect reads in Temporal's UI.
+func summary(e graph.Effect) string {
+	if e.Description == "" {
+		return e.ID
+	}
+	return e.ID + ": " + e.Description
+}
+
+// called hands what came of a call to the machine.
+func (d *drive) called(ctx workflow.Context, e graph.Effect, f workflow.Future) {
+	delete(d.flight, e.ID)
+	var r activities.CallResult
+	err := f.Get(ctx, &r)
+	d.record(e, r, err)
+	switch {
+	case err != nil:
+		d.step(func() []graph.Effect { return d.run.Fail(e.ID, failure(err), d.now(ctx)) })
+	case r.Stopped:
+		if r.Partial != "" {
+			d.tally.Partial = r.Partial
+		}
+		d.step(func() []graph.Effect { return d.run.Cancel(d.now(ctx)) })
+	default:
+		d.step(func() []graph.Effect { return d.run.Done(e.ID, r.Output, d.now(ctx)) })
+	}
+}
+
+// wait lets time pass before a retry.
+func (d *drive) wait(ctx workflow.Context, e graph.Effect) {
+	ctx, cancel := workflow.WithCancel(ctx)
+	timer := workflow.NewTimerWithOptions(ctx, max(0, e.Wait.Until.Sub(d.now(ctx))), workflow.TimerOptions{Summary: e.ID})
+	d.flight[e.ID] = cancel
+	d.selector.AddFuture(timer, func(f workflow.Future) {
+		delete(d.flight, e.ID)
+		if f.Get(ctx, nil) == nil {
+			d.step(func() []graph.Effect { return d.run.Done(e.ID, nil, d.now(ctx)) })
+		}
+	})
+}
+
+// spawn runs another workflow artifact as a child. Its time is bounded by its
+// own graph: a limit from here would count the time it waits for a person.
+func (d *drive) spawn(ctx workflow.Context, e graph.Effect) {
+	ctx, cancel := workflow.WithCancel(ctx)
+	in := activities.RunInput{RunID: d.in.RunID, Viewer: d.in.Viewer, Kind: run.KindGraph, Child: &activities.ChildInput{
+		Workflow: e.Spawn.Workflow, Inputs: e.Spawn.Inputs, EffectID: d.effectID(e),
+		Alone: len(d.run.Pending()) == 1 && d.alone(), Opened: d.inherited(),
+	}}
+	future := workflow.ExecuteChildWorkflow(workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
+		WorkflowID:            workflow.GetInfo(ctx).WorkflowExecution.ID + "/" + e.ID,
+		WaitForCancellation:   true,
+		StaticSummary:         summary(e),
+		TypedSearchAttributes: workflow.GetTypedSearchAttributes(ctx),
+	}), RunWorkflowType, in)
+	d.flight[e.ID] = cancel
+	d.children++
+	d.selector.AddFuture(future, func(f workflow.Future) { d.spawned(ctx, e, f) })
+}
+
+// inherited is what a child takes over of its parent's opening.
+func (d *drive) inherited() *activities.Opened {
+	o := d.opened
+	return &activities.Opened{
+		Conversation: o.Conversation, User: o.User, ConversationID: o.ConversationID, RequestID: o.RequestID,
+		UptoSeq: o.UptoSeq, ContextIDs: o.ContextIDs, Locale: o.Locale, Routing: o.Routing,
+	}
+}
+
+// alone reports whether nothing above a run is at work either.
+func (d *drive) alone() bool { return d.in.Child == nil || d.in.Child.Alone }
+
+// spawned hands what came of a child to the machine.
+func (d *drive) spawned(ctx workflow.Context, e graph.Effect, f workflow.Future) {
+	delete(d.flight, e.ID)
+	d.children--
+	var r activities.Result
+	err := f.Get(ctx, &r)
+	var app *temporal.ApplicationError
+	if errors.As(err, &app) && app.HasDetails() {
+		_ = app.Details(&r) // details of another shape leave the tally as it is
+	}
+	if c := r.Child; c != nil {
+		d.merge(c.Tally)
+		d.away += c.Waited
+		d.waited += c.Waited
+		d.hidden = d.hidden || c.Suppressed
+	}
+	switch {
+	case err != nil:
+		d.step(func() []graph.Effect { return d.run.Fail(e.ID, failure(err), d.now(ctx)) })
+	case r.Status == run.Cancelled:
+		d.step(func() []graph.Effect { return d.run.Cancel(d.now(ctx)) })
+	default:
+		d.step(func() []graph.Effect { return d.run.Done(e.ID, r.Output, d.now(ctx)) })
+	}
+}
+
+// record keeps a call for the audit and adds up what it used.
+func (d *drive) record(e graph.Effect, r activities.CallResult, err error) {
+	rec := activities.Record{
+		Effect: d.effectID(e), Node: e.Node, Tool: e.Call.Tool, Attempt: e.Attempt,
+		Arguments: e.Call.Inputs, Result: r.Output, Status: "ok", MS: r.MS,
+	}
+	switch {
+	case err != nil:
+		rec.Status, rec.Error = "error", failure(err).Message
+	case r.Stopped:
+		rec.Status = "stopped"
+	}
+	t := activities.Tally{Records: []activities.Record{rec}, Spoke: r.Spoke}
+	t.Usage = usageOf(r.Output)
+	t.Model, _ = r.Output["model"].(string)
+	d.merge(t)
+}
+
+// maxRecords bounds the calls a run keeps for its audit; a background run may
+// make thousands.
+const maxRecords = 256
+
+// merge adds to the run's tally.
+func (d *drive) merge(t activities.Tally) {
+	sum := &d.tally
+	if room := maxRecords - len(sum.Records); room > 0 {
+		sum.Records = append(sum.Records, t.Records[:min(room, len(t.Records))]...)
+	}
+	sum.Notices = append(sum.Notices, t.Notices...)
+	sum.Usage = sum.Usage.Add(t.Usage)
+	sum.Spoke = sum.Spoke || t.Spoke
+	if t.Model != "" {
+		sum.Model = t.Model
+	}
+	if t.Partial != "" {
+		sum.Partial = t.Partial
+	}
+}
+
+// usageOf reads what a model tool says it used.
+func usageOf(out map[string]any) model.Usage {
+	u, _ := out["usage"].(map[string]any)
+	count := func(key string) int {
+		n, _ := u[key].(float64)
+		return int(n)
+	}
+	return model.Usage{
+		Input: count("input_tokens"), Output: count("output_tokens"),
+		CacheRead: count("cache_read_tokens"), CacheWrite: count("cache_write_tokens"),
+	}
+}

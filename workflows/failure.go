@@ -1,0 +1,54 @@
+package workflows
+
+import (
+	"errors"
+	"slices"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/temporal"
+
+	"liminal/internal/fault"
+	"liminal/internal/graph"
+)
+
+// inside is what a person is told when there is nothing they could do.
+const inside = "A step failed on our side."
+
+// failure is an activity's or child's error as the machine takes it. Whether
+// it is tried again is the machine's decision; Retryable only says that it
+// could help.
+func failure(err error) graph.Failure {
+	var known *fault.Error
+	var timeout *temporal.TimeoutError
+	var app *temporal.ApplicationError
+	switch {
+	case errors.As(err, &known):
+		return graph.Failure{Code: string(known.Code), Message: known.Message}
+	case errors.As(err, &timeout):
+		return timedOut(timeout)
+	case errors.As(err, &app) && isCode(app.Type()):
+		return graph.Failure{Code: app.Type(), Message: app.Message(), Retryable: !app.NonRetryable()}
+	case errors.As(err, &app):
+		return graph.Failure{Code: string(fault.Internal), Message: inside, Retryable: !app.NonRetryable()}
+	case temporal.IsCanceledError(err):
+		return graph.Failure{Code: string(fault.Conflict), Message: "The step was cancelled."}
+	}
+	return graph.Failure{Code: string(fault.Internal), Message: inside}
+}
+
+func timedOut(err *temporal.TimeoutError) graph.Failure {
+	switch err.TimeoutType() {
+	case enumspb.TIMEOUT_TYPE_HEARTBEAT:
+		return graph.Failure{Code: string(fault.Internal), Message: "The worker that ran the step stopped answering.", Retryable: true}
+	case enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START:
+		return graph.Failure{Code: string(fault.Internal), Message: "No worker took the step in time."}
+	}
+	return graph.Failure{Code: graph.CodeTimeout, Message: "The step took longer than it may.", Retryable: true}
+}
+
+// isCode reports whether a failure's type is one of ours: the seven of
+// API-03, or one the machine gives.
+func isCode(s string) bool {
+	machine := []string{graph.CodeTimeout, graph.CodeNoBranch, graph.CodeLimit}
+	return slices.Contains(fault.Codes(), fault.Code(s)) || slices.Contains(machine, s)
+}

@@ -1,0 +1,107 @@
+// Package workflows is the deterministic side: drive, which carries out the
+// effects of a graph on Temporal, and the thin named workflows around it.
+//
+// Each named workflow is the same three steps (open, drive the pinned graph,
+// close); they have names of their own so that a person recognises a run by
+// its type. Everything with an effect is an activity, called by name. The
+// package may import activities (its types), graph, the nouns' types and the
+// SDK's workflow side; no store, clock or goroutine of Go's own.
+package workflows
+
+import (
+	"time"
+
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"liminal/internal/run"
+)
+
+// The types of workflow.
+const (
+	ChatTurnType    = "ChatTurn"
+	IngestType      = "Ingest"
+	ToolRunType     = "ToolRun"
+	RunWorkflowType = "RunWorkflow"
+)
+
+// TypeOf is the workflow that runs a kind of run.
+func TypeOf(k run.Kind) string {
+	switch k {
+	case run.KindChat:
+		return ChatTurnType
+	case run.KindIngest:
+		return IngestType
+	case run.KindTool:
+		return ToolRunType
+	}
+	return RunWorkflowType
+}
+
+// The signals and the query of a run.
+const (
+	SignalAnswer = "answer" // activities.Answer
+	SignalCancel = "cancel" // no payload: stop, or answer null when paused
+	QueryState   = "state"  // → State
+)
+
+// The search attributes of a run. They hold ids and words of ours, never text.
+var (
+	AttributeUser         = temporal.NewSearchAttributeKeyKeyword("liminal_user")
+	AttributeConversation = temporal.NewSearchAttributeKeyKeyword("liminal_conversation")
+	AttributeStatus       = temporal.NewSearchAttributeKeyKeyword("liminal_status")
+	AttributeArtifact     = temporal.NewSearchAttributeKeyKeyword("liminal_artifact")
+	AttributeVersion      = temporal.NewSearchAttributeKeyKeyword("liminal_version")
+)
+
+// The values of AttributeStatus.
+const (
+	StatusRunning  = "running"
+	StatusAwaiting = "awaiting_user"
+)
+
+// Options tune a Flows; the zero value works.
+type Options struct {
+	// MaxEffects is how many effects one execution carries out before it
+	// continues as new; 0 means 2,000.
+	MaxEffects int
+}
+
+// Flows are the workflows with what a process keeps for them: parsed graphs.
+type Flows struct {
+	maxEffects int
+	graphs     graphs
+}
+
+// New makes the workflows of one worker.
+func New(o Options) *Flows {
+	if o.MaxEffects <= 0 {
+		o.MaxEffects = 2000
+	}
+	return &Flows{maxEffects: o.MaxEffects}
+}
+
+// Registry takes workflows under names; a worker, a replayer and a test
+// environment are ones.
+type Registry interface {
+	RegisterWorkflowWithOptions(w any, options workflow.RegisterOptions)
+}
+
+// Register registers every workflow.
+func (f *Flows) Register(r Registry) {
+	r.RegisterWorkflowWithOptions(f.ChatTurn, workflow.RegisterOptions{Name: ChatTurnType})
+	r.RegisterWorkflowWithOptions(f.Ingest, workflow.RegisterOptions{Name: IngestType})
+	r.RegisterWorkflowWithOptions(f.ToolRun, workflow.RegisterOptions{Name: ToolRunType})
+	r.RegisterWorkflowWithOptions(f.RunWorkflow, workflow.RegisterOptions{Name: RunWorkflowType})
+}
+
+// The bounds of activities.
+const (
+	// heartbeatTimeout is how soon a dead worker is noticed.
+	heartbeatTimeout = 5 * time.Second
+	// startLimit is how long a call of a chat may wait for a worker: a queue
+	// nobody polls must end in an error and not in an endless wait (CHAT-27).
+	startLimit = 2 * time.Minute
+	// storeTimeout bounds one attempt of the short activities over the store.
+	storeTimeout = 10 * time.Second
+)
