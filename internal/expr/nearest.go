@@ -5,7 +5,7 @@ import "strings"
 // Nearest gives a hint for a name that does not exist: the closest of the
 // existing ones if one is close, else up to eight of them, else nothing.
 func Nearest(name string, existing []string) string {
-	best, bound := "", 1+len(name)/3
+	best, bound := "", (len(name)+1)/3 // edits that are a slip, not another name
 	for _, e := range existing {
 		if d := distance(name, e, bound); d <= bound && (best == "" || d < distance(name, best, bound)) {
 			best = e

@@ -60,9 +60,6 @@ func (r *Run) modelStep(t *thread, n *node) {
 	inputs["transcript"] = copied(a.Transcript)
 	id := t.id() + ".m" + strconv.Itoa(a.Round)
 	t.Slots = []*slot{r.newSlot(id, StepTool, inputs, n)}
-	if _, known := r.graph.tools[StepTool]; !known {
-		t.Slots[0].Retries = n.retries
-	}
 	r.launch(t, 0)
 }
 

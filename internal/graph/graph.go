@@ -151,6 +151,15 @@ type Tool struct {
 // Tools are the registered tools by name.
 type Tools map[string]Tool
 
+// copied keeps a graph apart from a registry that changes.
+func (t Tools) copied() Tools {
+	out := make(Tools, len(t))
+	for _, name := range sortedKeys(t) {
+		out[name] = t[name]
+	}
+	return out
+}
+
 // Limits are the guardrails a document may lower and never raise (PLAT-07).
 type Limits struct {
 	Timeout     time.Duration // of one node that names none

@@ -143,7 +143,7 @@ func (r *Run) join(t *thread) {
 // joinBranches merges what the branches set, in their order. Two that set the
 // same var are a failure: which one wins would be chance to a reader.
 func (r *Run) joinBranches(t *thread, g *group) *Failure {
-	set := map[string]int{}
+	set, ends := map[string]int{}, r.graph.after(r.graph.index[t.Node]) == ""
 	for i, c := range g.Joined {
 		for _, key := range sortedKeys(c.Vars) {
 			if first, ok := set[key]; ok && key != "error" {
@@ -154,6 +154,9 @@ func (r *Run) joinBranches(t *thread, g *group) *Failure {
 			t.Vars[key] = c.Vars[key]
 		}
 		t.take(c)
+		if c.Result != nil && c.Result.Data != nil && ends {
+			t.Result = &endResult{Data: c.Result.Data}
+		}
 	}
 	return nil
 }

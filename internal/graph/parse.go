@@ -10,8 +10,11 @@ import (
 	"liminal/internal/expr"
 )
 
-// maxDocument bounds a document, in bytes.
-const maxDocument = 1 << 20
+// The bounds of a document.
+const (
+	maxDocument        = 1 << 20 // bytes
+	maxDocumentNesting = 100     // levels of lists and objects
+)
 
 // Parse reads a workflow.chat document. The error is Faults with all that is
 // wrong: a document that passes can only fail by what its tools and people do,
@@ -30,6 +33,10 @@ func Parse(doc []byte, tools Tools, lim Limits) (*Graph, error) {
 	if !ok {
 		return nil, Faults{{Message: "the document is not an object but " + typeName(v)}}
 	}
+	if n := nesting(v); n > maxDocumentNesting {
+		return nil, Faults{{Message: fmt.Sprintf("the document nests %d levels deep, the limit is %d", n, maxDocumentNesting)}}
+	}
+	tools = tools.copied()
 	p := &parser{lim: lim, tools: tools, g: &Graph{
 		index: map[string]int{}, tools: tools, limits: lim, digest: digest(doc),
 	}}

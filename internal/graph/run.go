@@ -125,7 +125,7 @@ func (r *Run) Outcome() (Outcome, bool) {
 }
 
 // Trace gives the nodes in the order they were executed, with every attempt
-// (GRAPH-18, GRAPH-29). It keeps the first 5,000 steps.
+// (GRAPH-18, GRAPH-29). It keeps the first 2,000 steps.
 func (r *Run) Trace() []Step {
 	return append([]Step(nil), r.state.Trace...)
 }

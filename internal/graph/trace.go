@@ -1,7 +1,7 @@
 package graph
 
 // maxTrace bounds the steps a trace keeps, and with it the snapshot.
-const maxTrace = 5000
+const maxTrace = 2000
 
 // note records a node that decided without an effect.
 func (r *Run) note(t *thread, s Step) {

@@ -8,11 +8,18 @@ import (
 	"unicode/utf8"
 )
 
+// maxNesting bounds how deep values nest, well below encoding/json's 10,000.
+const maxNesting = 500
+
 // normal copies a value into the shape JSON gives it: objects, lists, strings,
 // float64, bool, null. A run that was restored from a snapshot must see the
 // same values as one that was not, so numbers lose their Go type here and not
-// at a border somebody else chooses.
-func normal(v any) any {
+// at a border somebody else chooses. Values deeper than maxNesting are null: no
+// decoder would read them back.
+func normal(v any, depth int) any {
+	if depth > maxNesting {
+		return nil
+	}
 	switch x := v.(type) {
 	case nil, bool:
 		return v
@@ -28,34 +35,34 @@ func normal(v any) any {
 	case int64:
 		return float64(x)
 	case map[string]any:
-		return normalObject(x)
+		return normalObject(x, depth)
 	case []any:
 		if x == nil {
 			return nil
 		}
 		out := make([]any, len(x))
 		for i, e := range x {
-			out[i] = normal(e)
+			out[i] = normal(e, depth+1)
 		}
 		return out
 	}
-	return throughJSON(v)
+	return throughJSON(v, depth)
 }
 
-func normalObject(m map[string]any) any {
+func normalObject(m map[string]any, depth int) any {
 	if m == nil {
 		return nil
 	}
 	out := make(map[string]any, len(m))
 	for _, key := range sortedKeys(m) {
-		out[validText(key)] = normal(m[key])
+		out[validText(key)] = normal(m[key], depth+1)
 	}
 	return out
 }
 
 // mapOf is normal for a top-level map; nil becomes empty.
 func mapOf(m map[string]any) map[string]any {
-	out, _ := normalObject(m).(map[string]any)
+	out, _ := normalObject(m, 0).(map[string]any)
 	if out == nil {
 		out = map[string]any{}
 	}
@@ -64,7 +71,7 @@ func mapOf(m map[string]any) map[string]any {
 
 // throughJSON normalises what only encoding/json knows how to read, such as
 // typed lists and structs; what it refuses becomes null.
-func throughJSON(v any) any {
+func throughJSON(v any, depth int) any {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return nil
@@ -73,7 +80,25 @@ func throughJSON(v any) any {
 	if json.Unmarshal(b, &out) != nil {
 		return nil
 	}
-	return out
+	return normal(out, depth)
+}
+
+// nesting is how many levels of lists and objects a value has.
+func nesting(v any) int {
+	deepest := 0
+	switch x := v.(type) {
+	case map[string]any:
+		for _, key := range sortedKeys(x) {
+			deepest = max(deepest, nesting(x[key]))
+		}
+	case []any:
+		for _, e := range x {
+			deepest = max(deepest, nesting(e))
+		}
+	default:
+		return 0
+	}
+	return deepest + 1
 }
 
 // validText replaces each invalid byte as encoding/json does.
