@@ -137,8 +137,8 @@ func skipSpace(text string, at, end int) int {
 
 // cutter gathers pieces into chunks.
 type cutter struct {
-	size  int
-	text  string
+	size   int
+	text   string
 	pieces []piece
 }
 

@@ -55,7 +55,7 @@ type Document struct {
 	Chunks    int
 	ChunkSize int // tokens; 0: the default
 	RunID     string
-	Version   string // encoder version of its chunks
+	Version   string // encoder, chunk size and file its chunks were made of; empty until they are complete
 	CreatedAt time.Time
 	UpdatedAt time.Time
 }
@@ -138,8 +138,8 @@ type Block struct {
 // Index finds chunks. Upsert is idempotent by chunk id (RAG-19).
 type Index interface {
 	Upsert(ctx context.Context, v identity.Viewer, chunks []Chunk) error
-	// Prune removes a document's chunks whose index is count or above, or whose
-	// id is of another encoder version.
+	// Prune removes the document's chunks whose id is not in keep; nil removes
+	// them all.
 	Prune(ctx context.Context, v identity.Viewer, documentID string, keep []string) error
 	Search(ctx context.Context, v identity.Viewer, q Query) ([]Hit, error)
 	// Chunks lists a context's chunks, newest first (API-15).

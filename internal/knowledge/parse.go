@@ -163,8 +163,11 @@ func confirmed(f format, name string) (format, error) {
 	return f, nil
 }
 
+// errUnaccepted is the cause of refusing a type, to tell it from a broken file.
+var errUnaccepted = errors.New("no parser for this type")
+
 func refused(name string) error {
-	return fault.New(fault.Invalid, "%q is of a type that cannot be read. Accepted are %s.", path.Base(name), Accepted())
+	return fault.Wrap(fault.Invalid, errUnaccepted, "%q is of a type that cannot be read. Accepted are %s.", path.Base(name), Accepted())
 }
 
 // Accepted names the accepted types as part of a sentence.

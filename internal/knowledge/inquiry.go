@@ -1,0 +1,207 @@
+package knowledge
+
+import (
+	"math"
+	"regexp"
+	"strings"
+
+	"liminal/internal/words"
+)
+
+// inquiry is a question as retrieval reads it: its content words, how much
+// each weighs, and what an answer to it would have to hold.
+type inquiry struct {
+	text   string
+	terms  []term
+	answer *regexp.Regexp // what a likely answer contains; nil when anything
+	stems  *stems
+}
+
+// term is one content word of the question.
+type term struct {
+	word   string // folded
+	parts  []string
+	base   float64 // before it is known how rare the word is
+	weight float64
+	weak   bool
+}
+
+// The base weights of words. An identifier or a number is meant as it is
+// written; a weak word ("use", "describe") only helps to decide.
+const (
+	plainWeight = 1.0
+	exactWeight = 1.3
+	weakWeight  = 0.3
+)
+
+func inquire(question string) *inquiry {
+	q := &inquiry{text: question, stems: newStems()}
+	seen := map[string]bool{}
+	for _, w := range words.Split(question) {
+		if words.Stop(w.Text) || seen[w.Text] {
+			continue
+		}
+		seen[w.Text] = true
+		t := term{word: w.Text, parts: w.Parts, base: plainWeight}
+		switch {
+		case words.Weak(w.Text):
+			t.base, t.weak = weakWeight, true
+		case exact(w):
+			t.base = exactWeight
+		}
+		t.weight = t.base
+		q.terms = append(q.terms, t)
+	}
+	q.answer = expected(strings.ToLower(question))
+	return q
+}
+
+func exact(w words.Word) bool {
+	return len(w.Parts) > 0 || strings.ContainsAny(w.Text, "0123456789")
+}
+
+// vague reports whether the question names nothing to look for.
+func (q *inquiry) vague() bool {
+	for _, t := range q.terms {
+		if !t.weak {
+			return false
+		}
+	}
+	return true
+}
+
+// What answers to kinds of questions hold.
+var (
+	numberAnswer = regexp.MustCompile(`\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|eins?|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|daily|weekly|täglich|wöchentlich)\b`)
+	pathAnswer   = regexp.MustCompile(`(?:^|[\s"'(` + "`" + `])/[\w{]|\b(?:GET|POST|PUT|PATCH|DELETE)\b`)
+
+	numberQuestion = regexp.MustCompile(`\bhow (?:many|much|long|often|large|big|fast|soon|old|far)\b|\b(?:limit|maximum|minimum|timeout|port|version|size|cap|threshold|percentage|budget|width|interval)\b|\bwie (?:viele?|lange|oft|groß|hoch|schnell)\b|\b(?:höchstens|grenze|frist)\b|\bwhen\b|\bwann\b`)
+	pathQuestion   = regexp.MustCompile(`\b(?:endpoint|endpunkt|route|url|path|pfad|directory|folder|ordner)s?\b`)
+)
+
+func expected(question string) *regexp.Regexp {
+	switch {
+	case pathQuestion.MatchString(question):
+		return pathAnswer
+	case numberQuestion.MatchString(question):
+		return numberAnswer
+	}
+	return nil
+}
+
+// weigh makes rare words heavier, given how many of n texts hold each.
+func (q *inquiry) weigh(n int, holds func(t term, text int) bool) {
+	for i := range q.terms {
+		found := 0
+		for text := range n {
+			if holds(q.terms[i], text) {
+				found++
+			}
+		}
+		common := math.Log1p(float64(found)) / math.Log1p(float64(max(n, 1)))
+		q.terms[i].weight = q.terms[i].base * (1.5 - 0.9*common)
+	}
+}
+
+// stems remembers the stems of words, per language, for one inquiry.
+type stems struct {
+	lang  words.Language
+	known map[string]string
+}
+
+func newStems() *stems { return &stems{lang: words.English, known: map[string]string{}} }
+
+func (s *stems) of(l words.Language, word string) string {
+	if l != s.lang {
+		s.lang, s.known = l, map[string]string{}
+	}
+	stem, ok := s.known[word]
+	if !ok {
+		stem = words.Stem(l, word)
+		s.known[word] = stem
+	}
+	return stem
+}
+
+// bag is the stems of a text in their order, and at which places each stands.
+type bag struct {
+	lang  words.Language
+	at    map[string]int // first place, from 1
+	order []string
+}
+
+func (q *inquiry) bag(l words.Language, text string) bag {
+	b := bag{lang: l, at: map[string]int{}}
+	for _, w := range words.Split(text) {
+		if words.Stop(w.Text) {
+			continue
+		}
+		b.put(q.stems.of(l, w.Text))
+		for _, p := range w.Parts {
+			b.put(q.stems.of(l, p))
+		}
+	}
+	return b
+}
+
+func (b *bag) put(stem string) {
+	b.order = append(b.order, stem)
+	if b.at[stem] == 0 {
+		b.at[stem] = len(b.order)
+	}
+}
+
+// match tells how well a text holds a term, from 0 to 1.
+func (q *inquiry) match(t term, b bag) float64 {
+	if len(b.at) == 0 {
+		return 0
+	}
+	stem := q.stems.of(b.lang, t.word)
+	if b.at[stem] > 0 {
+		return 1
+	}
+	if len(t.parts) > 1 {
+		found := 0
+		for _, p := range t.parts {
+			if b.at[q.stems.of(b.lang, p)] > 0 {
+				found++
+			}
+		}
+		return 0.8 * float64(found) / float64(len(t.parts))
+	}
+	for have := range b.at {
+		if akin(stem, have) {
+			return 0.85
+		}
+	}
+	return 0
+}
+
+// akin reports whether one stem extends the other by little: "config" and
+// "configur", "classif" and "classifi".
+func akin(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	return len(a) >= 5 && len(b)-len(a) <= 3 && strings.HasPrefix(b, a)
+}
+
+// pairs is the share of neighbouring question words that stand next to each
+// other in a text, in the same order.
+func (q *inquiry) pairs(b bag) float64 {
+	total, found := 0, 0
+	for i := 1; i < len(q.terms); i++ {
+		first, second := q.stems.of(b.lang, q.terms[i-1].word), q.stems.of(b.lang, q.terms[i].word)
+		total++
+		for at := 0; at+1 < len(b.order); at++ {
+			if b.order[at] == first && (b.order[at+1] == second || at+2 < len(b.order) && b.order[at+2] == second) {
+				found++
+				break
+			}
+		}
+	}
+	if total == 0 {
+		return 0
+	}
+	return float64(found) / float64(total)
+}

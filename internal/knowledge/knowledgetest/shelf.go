@@ -1,0 +1,197 @@
+// Package knowledgetest keeps documents in memory for tests: the ports of
+// knowledge without a database.
+//
+// Its index is the in-process BM25 and exact cosine of RAG_MODE=local_hybrid
+// in their simplest form. It may import knowledge and what that imports; only
+// tests import it.
+package knowledgetest
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"liminal/internal/fault"
+	"liminal/internal/id"
+	"liminal/internal/identity"
+	"liminal/internal/knowledge"
+)
+
+// Shelf implements knowledge.Contexts, Documents and Index in memory. A
+// viewer sees what they own and what is global. The zero value is not usable.
+type Shelf struct {
+	mu        sync.Mutex
+	contexts  []knowledge.Context
+	documents []knowledge.Document
+	texts     map[string]knowledge.Extract
+	chunks    map[string]knowledge.Chunk
+	Writes    int // chunks upserted so far
+}
+
+var (
+	_ knowledge.Contexts  = (*Shelf)(nil)
+	_ knowledge.Documents = (*Shelf)(nil)
+	_ knowledge.Index     = (*Shelf)(nil)
+)
+
+// New returns an empty shelf.
+func New() *Shelf {
+	return &Shelf{texts: map[string]knowledge.Extract{}, chunks: map[string]knowledge.Chunk{}}
+}
+
+// CreateContext stores a context of the viewer.
+func (s *Shelf) CreateContext(_ context.Context, v identity.Viewer, c knowledge.Context) (knowledge.Context, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.ID, c.UserID = id.New(), v.UserID
+	if c.Visibility == "global" {
+		c.UserID = ""
+	}
+	s.contexts = append(s.contexts, c)
+	return c, nil
+}
+
+// Context returns a context the viewer may see.
+func (s *Shelf) Context(_ context.Context, v identity.Viewer, id string) (knowledge.Context, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.contexts {
+		if c.ID == id && (c.UserID == v.UserID || c.UserID == "") {
+			return c, nil
+		}
+	}
+	return knowledge.Context{}, fault.New(fault.NotFound, "There is no such context.")
+}
+
+// ListContexts lists all contexts of the viewer on one page.
+func (s *Shelf) ListContexts(_ context.Context, v identity.Viewer, _, _ string, _ int) ([]knowledge.Context, string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []knowledge.Context
+	for _, c := range s.contexts {
+		if c.UserID == v.UserID {
+			out = append(out, c)
+		}
+	}
+	return out, "", nil
+}
+
+// DeleteContext removes a context with its documents and chunks.
+func (s *Shelf) DeleteContext(ctx context.Context, v identity.Viewer, id string) error {
+	if _, err := s.Context(ctx, v, id); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.contexts = slices.DeleteFunc(s.contexts, func(c knowledge.Context) bool { return c.ID == id })
+	s.documents = slices.DeleteFunc(s.documents, func(d knowledge.Document) bool { return d.ContextID == id })
+	for k, c := range s.chunks {
+		if c.ContextID == id {
+			delete(s.chunks, k)
+		}
+	}
+	return nil
+}
+
+// PutDocument creates the document of (ContextID, Path) or updates its file.
+func (s *Shelf) PutDocument(_ context.Context, v identity.Viewer, d knowledge.Document) (knowledge.Document, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, have := range s.documents {
+		if have.ContextID == d.ContextID && have.Path == d.Path {
+			s.documents[i].SHA256, s.documents[i].Size, s.documents[i].MIME = d.SHA256, d.Size, d.MIME
+			return s.documents[i], nil
+		}
+	}
+	d.ID, d.UserID = id.New(), v.UserID
+	s.documents = append(s.documents, d)
+	return d, nil
+}
+
+func (s *Shelf) find(v identity.Viewer, id string) (int, error) {
+	for i, d := range s.documents {
+		if d.ID == id && d.UserID == v.UserID {
+			return i, nil
+		}
+	}
+	return 0, fault.New(fault.NotFound, "There is no such document.")
+}
+
+// Document returns a document of the viewer.
+func (s *Shelf) Document(_ context.Context, v identity.Viewer, id string) (knowledge.Document, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i, err := s.find(v, id)
+	if err != nil {
+		return knowledge.Document{}, err
+	}
+	return s.documents[i], nil
+}
+
+// ListDocuments lists a context's documents on one page.
+func (s *Shelf) ListDocuments(_ context.Context, v identity.Viewer, contextID, _ string, _ int) ([]knowledge.Document, string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []knowledge.Document
+	for _, d := range s.documents {
+		if d.ContextID == contextID && d.UserID == v.UserID {
+			out = append(out, d)
+		}
+	}
+	return out, "", nil
+}
+
+// DeleteDocument removes a document, its text and its chunks.
+func (s *Shelf) DeleteDocument(_ context.Context, v identity.Viewer, id string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i, err := s.find(v, id)
+	if err != nil {
+		return err
+	}
+	s.documents = slices.Delete(s.documents, i, i+1)
+	delete(s.texts, id)
+	for k, c := range s.chunks {
+		if c.DocumentID == id {
+			delete(s.chunks, k)
+		}
+	}
+	return nil
+}
+
+// SetDocument stores progress.
+func (s *Shelf) SetDocument(_ context.Context, v identity.Viewer, d knowledge.Document) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i, err := s.find(v, d.ID)
+	if err != nil {
+		return err
+	}
+	s.documents[i] = d
+	return nil
+}
+
+// PutText stores a document's text.
+func (s *Shelf) PutText(_ context.Context, v identity.Viewer, id string, t knowledge.Extract) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, err := s.find(v, id); err != nil {
+		return err
+	}
+	s.texts[id] = t
+	return nil
+}
+
+// Text returns a document's text; NotFound before it was read.
+func (s *Shelf) Text(_ context.Context, v identity.Viewer, id string) (knowledge.Extract, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, err := s.find(v, id); err != nil {
+		return knowledge.Extract{}, err
+	}
+	t, ok := s.texts[id]
+	if !ok {
+		return knowledge.Extract{}, fault.New(fault.NotFound, "The document has no text yet.")
+	}
+	return t, nil
+}

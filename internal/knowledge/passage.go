@@ -1,0 +1,262 @@
+package knowledge
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"liminal/internal/model"
+	"liminal/internal/words"
+)
+
+// Passage is a piece of a document's stored text that may answer a question:
+// Text == text[Start:End].
+type Passage struct {
+	model.Source
+	Text string `json:"text"`
+}
+
+// reading is a passage with its sentences understood, for one inquiry.
+type reading struct {
+	passage   *Passage
+	sentences []words.Sentence
+	bags      []bag
+	all       bag
+	heading   bag
+	title     bag
+}
+
+func (q *inquiry) read(p *Passage) *reading {
+	l := words.Detect(p.Text)
+	r := &reading{passage: p, sentences: words.Sentences(p.Text)}
+	for _, s := range r.sentences {
+		r.bags = append(r.bags, q.bag(l, p.Text[s.Start:s.End]))
+	}
+	r.all = q.bag(l, p.Text)
+	r.heading = q.bag(l, p.Heading)
+	r.title = q.bag(l, p.Title+" "+baseName(p.Path))
+	return r
+}
+
+// baseName is the last element of a path without its extension.
+func baseName(path string) string {
+	if i := strings.LastIndexByte(path, '/'); i >= 0 {
+		path = path[i+1:]
+	}
+	if i := strings.LastIndexByte(path, '.'); i > 0 {
+		path = path[:i]
+	}
+	return path
+}
+
+// How much finding a word counts, by where it stands relative to the
+// sentence that is being rated.
+const (
+	inSentence  = 1.0
+	inNeighbour = 0.8 // the sentence before or after
+	inHeading   = 0.85
+	inTitle     = 0.6
+	inPassage   = 0.5 // anywhere else in the passage
+)
+
+// Small additions that decide between passages that hold the same words.
+const (
+	pairBonus   = 0.06 // question words stand together
+	answerBonus = 0.08 // the sentence holds what the question asks for
+)
+
+// rate is how well sentence i of a reading answers the inquiry, 0 to 1.
+func (q *inquiry) rate(r *reading, i int) float64 {
+	got, total, direct := 0.0, 0.0, false
+	for _, t := range q.terms {
+		total += t.weight
+		own := q.match(t, r.bags[i])
+		direct = direct || own > 0 && !t.weak
+		best := max(own*inSentence, q.match(t, r.heading)*inHeading, q.match(t, r.title)*inTitle)
+		for _, n := range []int{i - 1, i + 1} {
+			if best < inNeighbour && n >= 0 && n < len(r.bags) {
+				best = max(best, q.match(t, r.bags[n])*inNeighbour)
+			}
+		}
+		if best < inPassage {
+			best = max(best, q.match(t, r.all)*inPassage)
+		}
+		got += t.weight * best
+	}
+	if total == 0 {
+		return 0
+	}
+	score := got / total
+	if !direct && r.sentences[i].Form != words.Prose {
+		score *= 0.9
+	}
+	score = score*(1-pairBonus-answerBonus) + pairBonus*q.pairs(r.bags[i])
+	if q.answer == nil || q.answer.MatchString(r.passage.Text[r.sentences[i].Start:r.sentences[i].End]) {
+		score += answerBonus
+	}
+	return min(1, score*shape(r.sentences[i]))
+}
+
+// shape makes what is no statement count less.
+func shape(s words.Sentence) float64 {
+	switch s.Form {
+	case words.Fence:
+		return 0
+	case words.Heading:
+		return 0.85
+	case words.Code:
+		return 0.9
+	}
+	if s.End-s.Start < 12 {
+		return 0.8
+	}
+	return 1
+}
+
+// best is the best sentence of a reading and its rating.
+func (q *inquiry) best(r *reading) (int, float64) {
+	at, top := 0, 0.0
+	for i := range r.sentences {
+		if s := q.rate(r, i); s > top {
+			at, top = i, s
+		}
+	}
+	return at, top
+}
+
+// Quote is a verbatim piece of a passage: Text == text[Start:End] of the
+// document's stored text.
+type Quote struct {
+	Passage
+	Rating float64 // 0 to 1, how well it answers
+}
+
+// Bounds of a quote, in bytes.
+const (
+	shortQuote = 60  // shorter ones take in a neighbour
+	longQuote  = 700 // neighbours are added up to here
+)
+
+// Quotes picks at most n verbatim quotes that answer question best, best
+// first, from passages of any order. Each is one to three sentences, or a
+// sentence with the list it introduces; no two overlap. Ratings lie between
+// 0 and 1 and are comparable within one call; what to make of low ones is the
+// caller's decision.
+func Quotes(question string, passages []Passage, n int) []Quote {
+	q := inquire(question)
+	readings := make([]*reading, len(passages))
+	for i := range passages {
+		readings[i] = q.read(&passages[i])
+	}
+	q.weighReadings(readings)
+	var all []Quote
+	for _, r := range readings {
+		for i := range r.sentences {
+			if rating := q.rate(r, i); rating > 0 {
+				all = append(all, r.quote(i, rating))
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Quote) int { return cmp.Compare(b.Rating, a.Rating) })
+	return distinct(all, n)
+}
+
+func (q *inquiry) weighReadings(readings []*reading) {
+	var bags []bag
+	for _, r := range readings {
+		bags = append(bags, r.bags...)
+	}
+	q.weigh(len(bags), func(t term, i int) bool { return q.match(t, bags[i]) > 0 })
+}
+
+// distinct keeps the first n quotes that do not overlap a better one nor
+// repeat its words.
+func distinct(all []Quote, n int) []Quote {
+	var out []Quote
+	for _, c := range all {
+		if len(out) == n {
+			break
+		}
+		if !slices.ContainsFunc(out, func(o Quote) bool { return overlaps(o, c) || Fold(o.Text) == Fold(c.Text) }) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func overlaps(a, b Quote) bool {
+	return a.DocumentID == b.DocumentID && a.Start < b.End && b.Start < a.End
+}
+
+// quote widens sentence i to what can be understood by itself.
+func (r *reading) quote(i int, rating float64) Quote {
+	from, to := r.span(i)
+	p := *r.passage
+	start, end := r.sentences[from].Start, r.sentences[to].End
+	p.Text = r.passage.Text[start:end]
+	p.Start, p.End = r.passage.Start+start, r.passage.Start+end
+	return Quote{Passage: p, Rating: rating}
+}
+
+// span is the run of sentences around i that belong together.
+func (r *reading) span(i int) (from, to int) {
+	from, to = i, i
+	s := r.sentences[i]
+	text := r.text(i)
+	switch {
+	case s.Form == words.Heading, strings.HasSuffix(text, ":"):
+		to = r.follow(i)
+	case s.Form == words.Code || s.Form == words.Row:
+	case leans(text) || len(text) < shortQuote:
+		if i > 0 && r.sentences[i-1].Paragraph == s.Paragraph && r.sentences[i-1].Form == s.Form {
+			from = i - 1
+		}
+		if from == i && i+1 < len(r.sentences) && r.sentences[i+1].Paragraph == s.Paragraph {
+			to = i + 1
+		}
+	}
+	return from, to
+}
+
+// follow is the last sentence of what a heading or a "…:" introduces.
+func (r *reading) follow(i int) int {
+	to := i
+	for to+1 < len(r.sentences) && r.sentences[to+1].End-r.sentences[i].Start <= longQuote {
+		next := r.sentences[to+1]
+		if next.Form == words.Heading {
+			break
+		}
+		to++
+		list := next.Form == words.Item || next.Form == words.Code || next.Form == words.Row || next.Form == words.Fence
+		if !list && !strings.HasSuffix(r.text(to), ":") {
+			break
+		}
+	}
+	return to
+}
+
+func (r *reading) text(i int) string {
+	return r.passage.Text[r.sentences[i].Start:r.sentences[i].End]
+}
+
+// leans reports whether a sentence needs the one before it: it begins with a
+// pronoun or a connective.
+func leans(text string) bool {
+	first, _, _ := strings.Cut(strings.TrimLeft(text, "*_ "), " ")
+	switch strings.ToLower(strings.Trim(first, ",")) {
+	case "it", "this", "these", "they", "that", "those", "he", "she", "its", "their", "however", "otherwise", "then", "but", "so",
+		"es", "dies", "diese", "dieser", "dieses", "sie", "er", "jedoch", "sonst", "dann", "aber":
+		return true
+	}
+	return false
+}
+
+// Fold is text as it is shown on one line: white space folded.
+func Fold(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if !utf8.ValidString(text) {
+		return strings.ToValidUTF8(text, "\uFFFD")
+	}
+	return text
+}

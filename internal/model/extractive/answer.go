@@ -1,0 +1,125 @@
+package extractive
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"liminal/internal/knowledge"
+	"liminal/internal/model"
+)
+
+type passage = knowledge.Passage
+
+func passageOf(b model.Block) passage {
+	p := passage{Text: b.Text}
+	if b.Source != nil {
+		p.Source = *b.Source
+	}
+	if p.End == 0 {
+		p.End = p.Start + len(b.Text)
+	}
+	return p
+}
+
+const (
+	maxQuotes = 3
+	fits      = 0.5  // a passage retrieval rated at least this answers (C-60)
+	unrated   = 0.55 // the same for a quote of passages nobody has rated
+	nearBest  = 0.88 // quotes rated at least this share of the best are shown too
+)
+
+// answer quotes what answers the question, or says that nothing does.
+func (t turn) answer(w *writer, from []passage) error {
+	if len(from) == 0 {
+		return w.say(t.say.noSource)
+	}
+	quotes := rank(knowledge.Quotes(t.question, from, 3*maxQuotes))
+	if !answers(quotes, from) {
+		return t.closest(w, quotes)
+	}
+	n := 0
+	for _, q := range quotes {
+		if n == maxQuotes || q.Rating < nearBest*quotes[0].Rating {
+			break
+		}
+		n++
+		if err := t.cite(w, q, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rank weighs in how well retrieval found the whole passage to fit.
+func rank(quotes []knowledge.Quote) []knowledge.Quote {
+	for i := range quotes {
+		if s := quotes[i].Score; s > 0 {
+			quotes[i].Rating = 0.7*quotes[i].Rating + 0.3*s
+		}
+	}
+	slices.SortStableFunc(quotes, func(a, b knowledge.Quote) int { return cmp.Compare(b.Rating, a.Rating) })
+	return quotes
+}
+
+// answers reports whether the best quote may be called an answer.
+func answers(quotes []knowledge.Quote, from []passage) bool {
+	if len(quotes) == 0 {
+		return false
+	}
+	rated := slices.ContainsFunc(from, func(p passage) bool { return p.Score > 0 })
+	if rated {
+		return quotes[0].Score >= fits
+	}
+	return quotes[0].Rating >= unrated
+}
+
+// cite writes quote n with its place, and its Citation event.
+func (t turn) cite(w *writer, q knowledge.Quote, n int) error {
+	gap := ""
+	if n > 1 {
+		gap = "\n\n"
+	}
+	if err := w.say(fmt.Sprintf("%s> %s [%d]\n\n— %s", gap, knowledge.Fold(q.Text), n, t.place(q))); err != nil {
+		return err
+	}
+	source := q.Source
+	return w.send(model.Event{Type: model.Citation, Source: &source, Quote: q.Text})
+}
+
+// place says where a quote stands: "Title, Heading, page 3".
+func (t turn) place(q knowledge.Quote) string {
+	s := "**" + cmp.Or(q.Title, q.Path) + "**"
+	if q.Heading != "" && q.Heading != q.Title {
+		s += ", " + q.Heading
+	}
+	if q.Page > 0 {
+		s += fmt.Sprintf(", %s %d", t.say.page, q.Page)
+	}
+	return s
+}
+
+// closest says that nothing fits and shows what comes nearest, without
+// citations.
+func (t turn) closest(w *writer, quotes []knowledge.Quote) error {
+	if len(quotes) == 0 {
+		return w.say(t.say.nothing)
+	}
+	if err := w.say(t.say.nothing + " " + t.say.closest); err != nil {
+		return err
+	}
+	for _, q := range quotes[:min(len(quotes), maxQuotes)] {
+		if err := w.say(fmt.Sprintf("\n\n> %s\n\n— %s", knowledge.Fold(q.Text), t.place(q))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unable says plainly that nothing can be generated, and what can be done.
+func (t turn) unable(w *writer) error {
+	if greets(t.question) {
+		return w.say(t.say.hello + " " + t.say.banner + " " + t.say.abilities)
+	}
+	return w.say(t.say.banner + " " + t.say.abilities)
+}

@@ -1,0 +1,215 @@
+// Package extractive is the model for when there is none: it quotes and looks
+// up, and never pretends to write.
+//
+// Deterministic, without network and weights, it answers a request by its
+// Task: "intent" classifies by rules; "answer" quotes the request's passages
+// verbatim, each quote with a Citation event; "chat" and "agent" call at most
+// one obviously matching read-only tool at a time and quote what it returned.
+// An answer has citations exactly when something was found: passages shown as
+// merely the closest carry none.
+//
+// It may import fault, words, model and knowledge.
+package extractive
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"strings"
+
+	"liminal/internal/model"
+	"liminal/internal/words"
+)
+
+// Name is the model's name in traces and in the client.
+const Name = "extractive"
+
+// The tasks it knows; any other is treated as TaskChat.
+const (
+	TaskIntent = "intent"
+	TaskAnswer = "answer"
+	TaskChat   = "chat"
+	TaskAgent  = "agent"
+)
+
+// Model implements model.Model. The zero value is ready.
+type Model struct{}
+
+var _ model.Model = Model{}
+
+// Name returns Name.
+func (Model) Name() string { return Name }
+
+// Generative is false: every sentence about the world is a quote.
+func (Model) Generative() bool { return false }
+
+// Stream answers req. The only errors are those of ctx.
+func (Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
+	return func(yield func(model.Event, error) bool) {
+		w := &writer{ctx: ctx, yield: yield, limit: req.MaxTokens}
+		reason := model.EndTurn
+		err := ctx.Err()
+		if err == nil {
+			reason, err = respond(w, req)
+		}
+		if errors.Is(err, errTruncated) {
+			reason, err = model.MaxTokens, nil
+		}
+		if errors.Is(err, errGone) {
+			return
+		}
+		if err != nil {
+			yield(model.Event{}, err)
+			return
+		}
+		usage := model.Usage{Input: inputTokens(req), Output: w.tokens}
+		if yield(model.Event{Type: model.UsageReport, Usage: usage}, nil) {
+			yield(model.Event{Type: model.Stop, Reason: reason}, nil)
+		}
+	}
+}
+
+// respond chooses what to do by the task.
+func respond(w *writer, req model.Request) (model.StopReason, error) {
+	t := newTurn(req)
+	if req.Task == TaskIntent {
+		return model.EndTurn, w.json(filled(req.Schema, classify(t.question)))
+	}
+	if req.Schema != nil {
+		plain := &writer{ctx: w.ctx, quiet: true}
+		if _, err := t.reply(plain); err != nil {
+			return "", err
+		}
+		return model.EndTurn, w.json(filled(req.Schema, map[string]any{"answer": plain.text.String(), "text": plain.text.String()}))
+	}
+	return t.reply(w)
+}
+
+// turn is the part of a request that matters: what is asked, what may be
+// quoted, and what tools have said already.
+type turn struct {
+	req      model.Request
+	say      phrases
+	question string
+	passages []passage
+	results  []result
+}
+
+type result struct {
+	call  model.Block // the tool use, when the dialogue holds it
+	block model.Block
+}
+
+func newTurn(req model.Request) turn {
+	t := turn{req: req, say: speak(req.Locale)}
+	uses := map[string]model.Block{}
+	for _, m := range req.Messages {
+		text := ""
+		for _, b := range m.Content {
+			switch b.Type {
+			case model.Text:
+				text += b.Text + "\n"
+			case model.Passage:
+				t.passages = append(t.passages, passageOf(b))
+			case model.ToolUse:
+				uses[b.ID] = b
+			case model.ToolResult:
+				t.results = append(t.results, result{call: uses[b.ID], block: b})
+			}
+		}
+		if text = strings.TrimSpace(text); m.Role == model.User && text != "" {
+			t.question, t.results = text, nil // results of earlier turns are past
+		}
+	}
+	return t
+}
+
+// reply answers in prose, or calls a tool.
+func (t turn) reply(w *writer) (model.StopReason, error) {
+	switch {
+	case len(t.results) > 0:
+		return t.afterTools(w)
+	case t.req.Task == TaskAnswer || len(t.passages) > 0:
+		return model.EndTurn, t.answer(w, t.passages)
+	}
+	if call, ok := t.pick(); ok {
+		return model.ToolCalls, w.call(call)
+	}
+	return model.EndTurn, t.unable(w)
+}
+
+// writer sends events, counts tokens, and ends when nobody listens.
+type writer struct {
+	ctx    context.Context
+	yield  func(model.Event, error) bool
+	limit  int // of tokens; 0: none
+	tokens int
+	text   strings.Builder
+	quiet  bool
+}
+
+var (
+	errGone      = errors.New("the reader is gone")
+	errTruncated = errors.New("the token limit is reached")
+)
+
+func (w *writer) send(e model.Event) error {
+	if err := w.ctx.Err(); err != nil {
+		return err
+	}
+	if !w.quiet && !w.yield(e, nil) {
+		return errGone
+	}
+	return nil
+}
+
+// say sends text word by word.
+func (w *writer) say(text string) error {
+	for text != "" {
+		n := strings.IndexAny(text[1:], " \n")
+		if n++; n == 0 {
+			n = len(text)
+		}
+		piece := text[:n]
+		cost := words.Tokens(piece)
+		if w.limit > 0 && w.tokens+cost > w.limit {
+			return errTruncated
+		}
+		w.tokens += cost
+		w.text.WriteString(piece)
+		if err := w.send(model.Event{Type: model.TextDelta, Text: piece}); err != nil {
+			return err
+		}
+		text = text[n:]
+	}
+	return nil
+}
+
+func (w *writer) json(v map[string]any) error {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	w.tokens += words.Tokens(string(raw))
+	return w.send(model.Event{Type: model.TextDelta, Text: string(raw)})
+}
+
+func (w *writer) call(e model.Event) error {
+	w.tokens += words.Tokens(e.Name) + words.Tokens(string(e.Input))
+	return w.send(e)
+}
+
+// inputTokens estimates what the request would have cost a real model.
+func inputTokens(req model.Request) int {
+	n := words.Tokens(req.System)
+	for _, m := range req.Messages {
+		for _, b := range m.Content {
+			n += words.Tokens(b.Text) + words.Tokens(string(b.Input))
+		}
+	}
+	for _, t := range req.Tools {
+		n += words.Tokens(t.Description) + words.Tokens(string(t.InputSchema))
+	}
+	return n
+}

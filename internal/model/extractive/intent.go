@@ -1,0 +1,71 @@
+package extractive
+
+import (
+	"regexp"
+	"strings"
+
+	"liminal/internal/words"
+)
+
+// The intents of llm.intent_classifier_v1.
+const (
+	intentQA        = "qa_with_docs"
+	intentAnalysis  = "analysis"
+	intentEdit      = "code_edit"
+	intentSmalltalk = "smalltalk"
+	intentOther     = "other"
+)
+
+var (
+	greeting = regexp.MustCompile(`^(?:hi|hello|hey|good (?:morning|evening|afternoon|day)|thanks?(?: you)?|thank you|bye|goodbye|see you|cheers|how are you|how's it going|who are you|what are you|what can you do|what do you do|nice to meet you|hallo|guten (?:tag|morgen|abend)|servus|moin|danke|tschüss|wie geht(?:'s| es dir| es ihnen)|wer bist du|was kannst du)\b`)
+
+	editVerb = regexp.MustCompile(`^(?:please |can you |could you |would you |bitte |kannst du |könntest du )*(?:edit|change|modify|rename|refactor|fix|add|remove|delete|write|create|update|replace|insert|append|implement|move|bearbeite|ändere|korrigiere|ergänze|füge|lösche|entferne|schreibe?|erstelle|ersetze|benenne)\b`)
+	editWhat = regexp.MustCompile(`\b(?:files?|code|functions?|scripts?|class(?:es)?|lines?|tests?|bugs?|methods?|modules?|imports?|comments?|readme|datei(?:en)?|funktion|skript|zeilen?|klasse|kommentare?)\b|[\w/-]+\.(?:go|py|js|ts|md|txt|json|ya?ml|html|css|sql|sh|java|c|h|rs|toml|csv)\b`)
+
+	analysis = regexp.MustCompile(`\b(?:analy[sz]e|analysis|compare|comparison|contrast|summari[sz]e|summary|evaluate|assess|review|critique|pros and cons|trade-?offs?|differences? between|trends?|implications?|analysiere|analyse|vergleiche|vergleich|fasse|zusammenfassung|bewerte|bewertung|unterschiede? zwischen|vor- und nachteile)\b`)
+
+	asking = regexp.MustCompile(`\?\s*$|^(?:what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does|did|can|could|should|will|would|has|have|may|must|tell|show|list|explain|find|describe|define|give|name|search|look up|was|welche[rsnm]?|wer|wem|wen|wann|wo|warum|wieso|wie|ist|sind|hat|haben|kann|darf|muss|gibt|nenne|zeige?|erkläre|beschreibe|suche|finde|liste)\b`)
+)
+
+// classify tells what a message wants, by rules, and how sure they are.
+func classify(message string) map[string]any {
+	intent, confidence := judge(strings.ToLower(strings.TrimSpace(message)))
+	return map[string]any{"intent": intent, "confidence": confidence}
+}
+
+func judge(m string) (string, float64) {
+	content := contentWords(m)
+	switch {
+	case greets(m):
+		return intentSmalltalk, 0.95
+	case editVerb.MatchString(m) && editWhat.MatchString(m):
+		return intentEdit, 0.9
+	case analysis.MatchString(m):
+		return intentAnalysis, 0.85
+	case asking.MatchString(m):
+		return intentQA, 0.9
+	case content >= 2:
+		return intentQA, 0.7 // a few words are a search
+	case content == 1:
+		return intentQA, 0.55
+	}
+	return intentOther, 0.4
+}
+
+// greets reports whether a message is only courtesy: it begins like it and
+// asks for nothing else.
+func greets(message string) bool {
+	m := strings.ToLower(strings.TrimSpace(message))
+	loc := greeting.FindStringIndex(m)
+	return loc != nil && contentWords(m[loc[1]:]) <= 1 && len(m) < 80
+}
+
+func contentWords(m string) int {
+	n := 0
+	for _, w := range words.Split(m) {
+		if !words.Stop(w.Text) && len(w.Text) > 1 {
+			n++
+		}
+	}
+	return n
+}
