@@ -32,14 +32,14 @@ func (r *Run) enterAgent(t *thread, n *node) {
 		}
 		inputs[name], f = from.resolve(s)
 	}
-	set("model", n.ask.model)
-	set("system", n.ask.system)
-	set("message", n.ask.message)
+	set("model", n.talk.model)
+	set("system", n.talk.system)
+	set("message", n.talk.message)
 	if f != nil {
 		r.refuse(t, f)
 		return
 	}
-	inputs["tools"] = names(n.ask.tools)
+	inputs["tools"] = names(n.talk.tools)
 	t.Agent = &agentState{Inputs: inputs, Transcript: []any{}}
 	r.modelStep(t, n)
 }
@@ -89,7 +89,7 @@ func (r *Run) agentSettled(t *thread, n *node) {
 	case len(calls) == 0:
 		stop, _ := s.Output["stop"].(string)
 		r.agentDone(t, n, stop)
-	case a.Round > n.ask.maxRounds:
+	case a.Round > n.talk.maxRounds:
 		r.agentDone(t, n, StopToolLoop)
 	default:
 		a.Transcript = append(a.Transcript, map[string]any{"role": "assistant", "content": s.Output["content"]})
@@ -100,7 +100,7 @@ func (r *Run) agentSettled(t *thread, n *node) {
 // agentDone saves what the agent said and goes on.
 func (r *Run) agentDone(t *thread, n *node, stop string) {
 	out := map[string]any{"text": t.Agent.Text, "stop": stop}
-	t.Vars[n.ask.saveAs] = out
+	t.Vars[n.talk.saveAs] = out
 	t.hear(out)
 	r.goOn(t)
 }
@@ -144,8 +144,8 @@ func (r *Run) toolSlot(t *thread, n *node, k int, call map[string]any) *slot {
 	s.Use = use
 	var f *Failure
 	switch {
-	case !slices.Contains(n.ask.tools, name):
-		f = failuref(CodeValidation, "there is no tool %q; the tools are %s", name, named(n.ask.tools))
+	case !slices.Contains(n.talk.tools, name):
+		f = failuref(CodeValidation, "there is no tool %q; the tools are %s", name, named(n.talk.tools))
 	case !ok && call["arguments"] != nil:
 		f = failuref(CodeValidation, "the arguments of %s are no object", name)
 	case k >= maxToolCalls:

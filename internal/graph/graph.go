@@ -83,8 +83,8 @@ type node struct {
 	body        string
 	concurrency int
 
-	ask agentOrAsk // interrupt, agent
-	end endOf      // end
+	talk talk  // interrupt, agent
+	end  endOf // end
 }
 
 type branch struct {
@@ -92,8 +92,9 @@ type branch struct {
 	next string
 }
 
-// agentOrAsk holds the fields only interrupt or agent nodes have.
-type agentOrAsk struct {
+// talk is what only the nodes that talk have: interrupt to a person, agent to
+// a model.
+type talk struct {
 	kind      string
 	message   template
 	options   template
@@ -250,7 +251,7 @@ func (g *Graph) edgesOf(i int) []Edge {
 	}
 	add(n.body, "each")
 	add(g.after(i), "")
-	add(n.ask.onCancel, "cancel")
+	add(n.talk.onCancel, "cancel")
 	add(n.onError, "error")
 	return edges
 }

@@ -12,14 +12,14 @@ var askTypes = []string{"doc_choice", "text_input", "action_choice", "retrieval_
 
 // enterInterrupt puts the question of an interrupt node.
 func (r *Run) enterInterrupt(t *thread, n *node) {
-	ask := Ask{Type: n.ask.kind, AnswerSchema: n.ask.schema}
-	message, f := n.ask.message.resolve(r.scope(t))
+	ask := Ask{Type: n.talk.kind, AnswerSchema: n.talk.schema}
+	message, f := n.talk.message.resolve(r.scope(t))
 	if f != nil {
 		r.refuse(t, f)
 		return
 	}
 	ask.Message = rendered(message)
-	raw, f := n.ask.options.resolve(r.scope(t))
+	raw, f := n.talk.options.resolve(r.scope(t))
 	if f == nil {
 		ask.Options, f = options(raw)
 	}
@@ -186,9 +186,9 @@ func (r *Run) answered(t *thread, place int, out map[string]any) {
 // answeredNode goes on from an interrupt node; null takes on_cancel if there
 // is one (INT-09).
 func (r *Run) answeredNode(t *thread, n *node, answer any) {
-	t.Vars[n.ask.saveAs] = answer
-	if answer == nil && n.ask.onCancel != "" {
-		r.move(t, n.ask.onCancel)
+	t.Vars[n.talk.saveAs] = answer
+	if answer == nil && n.talk.onCancel != "" {
+		r.move(t, n.talk.onCancel)
 		return
 	}
 	r.goOn(t)

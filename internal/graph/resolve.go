@@ -113,7 +113,7 @@ func (n *node) sets() []string {
 		}
 		return []string{n.id}
 	case Interrupt, Agent:
-		return []string{n.ask.saveAs}
+		return []string{n.talk.saveAs}
 	}
 	return nil
 }
@@ -194,7 +194,7 @@ func (n *node) isText(path []string) bool {
 	}
 	switch {
 	case n.kind == Agent:
-		return slices.Equal(path[1:], []string{n.ask.saveAs, "text"})
+		return slices.Equal(path[1:], []string{n.talk.saveAs, "text"})
 	case n.declared:
 		return len(path) == 2 && slices.Contains(n.outputs, path[1]) && slices.Contains(textKeys[:], path[1])
 	}

@@ -1,0 +1,171 @@
+package graph
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"liminal/internal/expr"
+)
+
+func (p *parser) toolCall(n *node, f fields) {
+	n.tool = f.text("tool")
+	p.sets(n, n.id)
+	spec, ok := p.tool(n.tool, f.path+"/tool")
+	if !ok {
+		return
+	}
+	for i, name := range n.outputs {
+		if spec.Outputs != nil && !slices.Contains(spec.Outputs, name) {
+			p.fault(f.path+"/outputs/"+strconv.Itoa(i), expr.Nearest(name, spec.Outputs), "tool %s returns no %q", n.tool, name)
+		}
+	}
+	given, _ := f.m["inputs"].(map[string]any)
+	for _, name := range spec.Required {
+		if _, ok := given[name]; !ok {
+			p.fault(f.path+"/inputs", expr.Nearest(name, sortedKeys(given)), "tool %s needs the input %q", n.tool, name)
+		}
+	}
+}
+
+// tool finds a tool the graph names and may use.
+func (p *parser) tool(name, path string) (Tool, bool) {
+	if name == "" {
+		return Tool{}, false
+	}
+	spec, ok := p.tools[name]
+	switch {
+	case !ok:
+		p.fault(path, expr.Nearest(name, sortedKeys(p.tools)), "there is no tool %q", name)
+	case p.restricted && !slices.ContainsFunc(p.allowed, func(pattern string) bool { return matches(pattern, name) }):
+		p.fault(path, "add it to the document's tools", "the tool %q is not among the tools this graph may call", name)
+	case spec.Privileged && !p.lim.Privileged:
+		p.fault(path, "an artifact owned by an admin may call it", "the tool %q is privileged", name)
+	}
+	return spec, ok
+}
+
+// matches compares a tool's name with a name or prefix.*.
+func matches(pattern, name string) bool {
+	if prefix, ok := strings.CutSuffix(pattern, "*"); ok {
+		return strings.HasPrefix(name, prefix)
+	}
+	return pattern == name
+}
+
+func (p *parser) branches(n *node, f fields, conditional bool) {
+	l, ok := f.m["branches"].([]any)
+	switch {
+	case !ok || len(l) == 0:
+		p.fault(f.path+"/branches", "", "a %s needs branches", n.kind)
+		return
+	case n.kind == Parallel && len(l) > p.lim.MaxBranches:
+		p.fault(f.path+"/branches", "use a map over a list", "a parallel has %d branches, the limit is %d", len(l), p.lim.MaxBranches)
+		return
+	}
+	n.branches = make([]branch, len(l))
+	for i, v := range l {
+		path := f.path + "/branches/" + strconv.Itoa(i)
+		m, ok := v.(map[string]any)
+		if !ok {
+			p.fault(path, "", "the branch is not an object but %s", typeName(v))
+			continue
+		}
+		b := fields{p, path, m}
+		if n.branches[i].next = b.node("next"); m["next"] == nil {
+			p.fault(path+"/next", "", "the branch has no next")
+		}
+		if _, ok := m["when"]; ok || conditional {
+			b.condition("when", func(c *expr.Program) { n.branches[i].when = c })
+		}
+	}
+}
+
+func (p *parser) mapNode(n *node, f fields) {
+	n.over = f.template("over")
+	if n.over.kind == absent || n.over.kind == text || n.over.kind == object {
+		p.fault(f.path+"/over", "write \"${vars.docs}\"", "a map needs over: one reference to a list, or a list")
+	}
+	if n.as = f.optional("as"); n.as == "" {
+		n.as = "item"
+	}
+	if slices.Contains([]string{"input", "vars", "conversation", "user", "index"}, n.as) {
+		p.fault(f.path+"/as", "choose another name, such as item", "as is %q, which has a meaning of its own", n.as)
+	}
+	p.items = append(p.items, n.as, "index")
+	if n.body = f.node("body"); f.m["body"] == nil {
+		p.fault(f.path+"/body", "", "a map needs body, the first node for each item")
+	}
+	n.concurrency = f.integer("concurrency", 4, 1, p.lim.MaxBranches)
+	p.sets(n, n.id)
+}
+
+func (p *parser) interrupt(n *node, f fields) {
+	a := &n.talk
+	if a.kind = f.text("interrupt_type"); a.kind != "" && !slices.Contains(askTypes, a.kind) {
+		p.fault(f.path+"/interrupt_type", "one of "+strings.Join(askTypes, ", "), "there is no interrupt_type %q", a.kind)
+	}
+	if a.message = f.template("message"); a.message.kind == absent {
+		p.fault(f.path+"/message", "", "an interrupt needs a message for the person")
+	}
+	a.options = f.template("options")
+	if a.kind == "text_input" && f.m["options"] != nil {
+		p.fault(f.path+"/options", "", "a text_input has no options")
+	}
+	if a.options.kind == constant {
+		if _, fail := options(a.options.value); fail != nil {
+			p.fault(f.path+"/options", "", "%s", fail.Message)
+		}
+	}
+	if schema, ok := f.m["answer_schema"]; ok {
+		if _, ok := schema.(map[string]any); !ok {
+			p.fault(f.path+"/answer_schema", "", "answer_schema is not an object but %s", typeName(schema))
+		}
+		a.schema, _ = json.Marshal(schema)
+	}
+	if a.saveAs = f.optional("save_as"); a.saveAs == "" {
+		a.saveAs = n.id
+	}
+	p.vars = append(p.vars, a.saveAs)
+	a.onCancel = f.node("on_cancel")
+	const month = 30 * 24 * 3600 * 1000
+	n.timeout = within(f.millis("timeout_ms", 0, 1000, month))
+}
+
+func (p *parser) agent(n *node, f fields) {
+	a := &n.talk
+	a.model, a.system = f.template("model"), f.template("system")
+	given, _ := f.m["inputs"].(map[string]any)
+	if _, ok := given["message"]; !ok {
+		a.message = compile("${input.message}", "", nil)
+	}
+	for i, pattern := range f.strings("tools") {
+		a.tools = append(a.tools, p.agentTools(pattern, f.path+"/tools/"+strconv.Itoa(i))...)
+	}
+	a.maxRounds = f.integer("max_rounds", min(5, p.lim.MaxRounds), 1, p.lim.MaxRounds)
+	if a.saveAs = f.optional("save_as"); a.saveAs == "" {
+		a.saveAs = n.id
+	}
+	p.vars = append(p.vars, a.saveAs)
+}
+
+// agentTools gives the tools a pattern stands for, in the order of their names.
+func (p *parser) agentTools(pattern, path string) []string {
+	if !strings.HasSuffix(pattern, "*") {
+		p.tool(pattern, path)
+		return []string{pattern}
+	}
+	var found []string
+	for _, name := range sortedKeys(p.tools) {
+		usable := !p.tools[name].Privileged || p.lim.Privileged
+		allowed := !p.restricted || slices.ContainsFunc(p.allowed, func(x string) bool { return matches(x, name) })
+		if matches(pattern, name) && usable && allowed {
+			found = append(found, name)
+		}
+	}
+	if len(found) == 0 {
+		p.fault(path, "", "no tool this graph may call matches %q", pattern)
+	}
+	return found
+}
