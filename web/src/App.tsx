@@ -1,0 +1,48 @@
+import { useCallback, useEffect, useState } from 'react';
+import { queryClient } from './api/queries.ts';
+import { restore, session } from './api/session.ts';
+import { forgetRuns } from './chat/follower.ts';
+import { useWords } from './i18n/index.ts';
+import { useStore } from './lib/store.ts';
+import { Mark } from './shell/Mark.tsx';
+import { Shell } from './shell/Shell.tsx';
+import { SignIn } from './shell/SignIn.tsx';
+
+export function App() {
+  const { state, user } = useStore(session);
+  const [away, setAway] = useState(false);
+  const find = useCallback(() => {
+    setAway(false);
+    restore().catch(() => setAway(true));
+  }, []);
+  useEffect(find, [find]);
+
+  // Nothing one person has read may be left for the next.
+  const owner = user?.id ?? null;
+  useEffect(
+    () => () => {
+      if (owner === null) return;
+      forgetRuns();
+      queryClient.clear();
+    },
+    [owner],
+  );
+
+  if (away) return <Away retry={find} />;
+  if (state === 'unknown') return null;
+  return state === 'in' ? <Shell key={owner} /> : <SignIn />;
+}
+
+function Away({ retry }: { retry(): void }) {
+  const words = useWords();
+  return (
+    <main className="away">
+      <Mark />
+      <h1>Liminal</h1>
+      <p role="alert">{words.unreachable}</p>
+      <button type="button" onClick={retry}>
+        {words.tryAgain}
+      </button>
+    </main>
+  );
+}

@@ -1,0 +1,95 @@
+// One way to the server: the envelope is taken off here, a 401 tries one
+// refresh, a 5xx is tried again (UI-17…19), and every failure is a Failure.
+
+import { accessToken, forget, refresh } from './session.ts';
+import { Failure, failureOf } from './failure.ts';
+
+export interface CallOptions {
+  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  body?: unknown;
+  query?: Record<string, string | number | undefined | null>;
+  signal?: AbortSignal;
+  /** Names a write so that trying it again cannot do it twice (API-10). */
+  key?: string;
+}
+
+const tries = 4; // the first and three more
+const firstPause = 400; // ms, doubled each time
+
+export async function call<T>(path: string, options: CallOptions = {}): Promise<T> {
+  const response = await authorized(address(path, options.query), init(options));
+  if (response.status === 204) return undefined as T;
+  const body = (await response.json()) as { data: T };
+  return body.data;
+}
+
+function init(options: CallOptions): RequestInit {
+  const method = options.method ?? 'GET';
+  const headers: Record<string, string> = { Accept: 'application/json' };
+  if (options.body !== undefined) headers['Content-Type'] = 'application/json';
+  if (method === 'POST') headers['Idempotency-Key'] = options.key ?? crypto.randomUUID();
+  return {
+    method,
+    headers,
+    ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
+    ...(options.signal ? { signal: options.signal } : {}),
+  };
+}
+
+function address(path: string, query: CallOptions['query']): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query ?? {})) {
+    if (value !== undefined && value !== null && value !== '') search.set(name, String(value));
+  }
+  const text = search.toString();
+  return text ? `${path}?${text}` : path;
+}
+
+/** fetch with the token, one refresh on 401, and patience with 5xx. */
+export async function authorized(url: string, request: RequestInit): Promise<Response> {
+  let response = await patient(url, request);
+  if (response.status === 401) {
+    if (!(await refresh())) throw await failureOf(response);
+    response = await patient(url, request);
+    if (response.status === 401) forget();
+  }
+  if (!response.ok) throw await failureOf(response);
+  return response;
+}
+
+async function patient(url: string, request: RequestInit): Promise<Response> {
+  for (let attempt = 1; ; attempt++) {
+    const response = await once(url, request);
+    if (response.status < 500 || attempt === tries) return response;
+    await sleep(firstPause * 2 ** (attempt - 1), request.signal ?? undefined);
+  }
+}
+
+async function once(url: string, request: RequestInit): Promise<Response> {
+  const token = accessToken();
+  try {
+    return await fetch(url, {
+      ...request,
+      headers: { ...(request.headers as Record<string, string>), ...(token ? { Authorization: `Bearer ${token}` } : {}) },
+    });
+  } catch (error) {
+    if (request.signal?.aborted) throw error;
+    throw new Failure(0, 'unreachable', '');
+  }
+}
+
+/** Waits, or rejects at once when the signal aborts. */
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason as Error);
+    const timer = setTimeout(resolve, ms);
+    signal?.addEventListener(
+      'abort',
+      () => {
+        clearTimeout(timer);
+        reject(signal.reason as Error);
+      },
+      { once: true },
+    );
+  });
+}

@@ -1,0 +1,100 @@
+// What the server keeps, cached. Streams stay outside (web.md §0).
+
+import { QueryClient, useInfiniteQuery, useQuery, type InfiniteData } from '@tanstack/react-query';
+import { call } from './call.ts';
+import type { Context, Conversation, Document, Message, Page, Passage, Run, Thread, UIConfig, User } from './types.ts';
+
+export const queryClient = new QueryClient({
+  defaultOptions: { queries: { retry: false, staleTime: 2_000 } }, // call() has its own patience
+});
+
+export const keys = {
+  ui: ['ui'] as const,
+  conversations: ['conversations'] as const,
+  thread: (id: string) => ['thread', id] as const,
+  contexts: ['contexts'] as const,
+  documents: (context: string) => ['documents', context] as const,
+  run: (id: string) => ['run', id] as const,
+};
+
+export function useUIConfig() {
+  return useQuery({
+    queryKey: keys.ui,
+    queryFn: ({ signal }) => call<UIConfig>('/v1/config/ui', { signal }),
+    staleTime: 60_000,
+  });
+}
+
+export function useConversations() {
+  return useInfiniteQuery({
+    queryKey: keys.conversations,
+    queryFn: ({ pageParam, signal }) =>
+      call<Page<Conversation>>('/v1/conversations', { query: { cursor: pageParam, limit: 50 }, signal }),
+    initialPageParam: '',
+    getNextPageParam: (last) => last.next_cursor || undefined,
+    refetchInterval: 20_000,
+  });
+}
+
+export type ConversationPages = InfiniteData<Page<Conversation>>;
+
+/** The whole thread, page by page; what waits and what runs comes from the last page. */
+async function loadThread(id: string, signal: AbortSignal): Promise<Thread> {
+  const messages: Message[] = [];
+  let cursor = '';
+  for (;;) {
+    const page = await call<Thread>(`/v1/conversations/${id}/messages`, { query: { cursor, limit: 100 }, signal });
+    messages.push(...page.data);
+    if (!page.next_cursor) return { ...page, data: messages };
+    cursor = page.next_cursor;
+  }
+}
+
+export function useThread(id: string | null) {
+  return useQuery({
+    queryKey: keys.thread(id ?? ''),
+    queryFn: ({ signal }) => loadThread(id!, signal),
+    enabled: id !== null,
+  });
+}
+
+export function useRun(id: string | null, enabled: boolean) {
+  return useQuery({
+    queryKey: keys.run(id ?? ''),
+    queryFn: async ({ signal }) => (await call<{ run: Run }>(`/v1/runs/${id}`, { signal })).run,
+    enabled: enabled && id !== null,
+    staleTime: Infinity,
+  });
+}
+
+export function useContexts() {
+  return useQuery({
+    queryKey: keys.contexts,
+    queryFn: async ({ signal }) => (await call<Page<Context>>('/v1/contexts', { query: { limit: 100 }, signal })).data,
+  });
+}
+
+export function useDocuments(context: string | null) {
+  return useQuery({
+    queryKey: keys.documents(context ?? ''),
+    queryFn: async ({ signal }) =>
+      (await call<Page<Document>>(`/v1/contexts/${context}/documents`, { query: { limit: 100 }, signal })).data,
+    enabled: context !== null,
+    refetchInterval: (query) => (query.state.data?.some(unfinished) ? 1_500 : false),
+  });
+}
+
+export function unfinished(document: Document): boolean {
+  return document.status === 'waiting' || document.status === 'reading';
+}
+
+export function usePassage(document: string, start: number, end: number) {
+  return useQuery({
+    queryKey: ['passage', document, start, end],
+    queryFn: ({ signal }) =>
+      call<Passage>(`/v1/documents/${document}/text`, { query: { start, end, margin: 900 }, signal }),
+    staleTime: 60_000,
+  });
+}
+
+export type { User };

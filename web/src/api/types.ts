@@ -1,0 +1,208 @@
+// The shapes the server speaks, as the contract of issue 2 gives them.
+
+export interface User {
+  id: string;
+  email: string;
+  handle?: string;
+  role: string;
+  plan?: string;
+  locale?: string;
+}
+
+export interface Credentials {
+  user: User;
+  access_token: string;
+  session_id: string;
+  session_expires_at: string;
+}
+
+export interface UIConfig {
+  version: string;
+  model: { name: string; generative: boolean };
+  temporal_ui: { base: string; namespace: string } | null;
+  first_run: boolean;
+  upload: Limits;
+}
+
+export interface Limits {
+  max_bytes: number;
+  extensions: string[];
+}
+
+export interface Page<T> {
+  data: T[];
+  next_cursor: string | null;
+}
+
+export interface Conversation {
+  id: string;
+  title: string;
+  status: string;
+  active_context_id?: string | null;
+  created_at: string;
+  updated_at: string;
+  pending: boolean;
+}
+
+export interface Citation {
+  n: number;
+  document_id: string;
+  context_id: string;
+  chunk_id: string;
+  title: string;
+  path: string;
+  heading?: string;
+  page?: number;
+  start: number;
+  end: number;
+  text: string;
+  score?: number;
+}
+
+export interface Segment {
+  type: string;
+  text?: string;
+  name?: string;
+  arguments?: unknown;
+  result?: unknown;
+  duration_ms?: number;
+  status?: string;
+}
+
+export interface Usage {
+  input_tokens?: number;
+  output_tokens?: number;
+  [key: string]: unknown;
+}
+
+export interface MessageMeta {
+  type?: string;
+  model?: string;
+  usage?: Usage;
+  suppressed?: boolean;
+  truncated?: boolean;
+  interrupt_id?: string;
+  [key: string]: unknown;
+}
+
+export interface Message {
+  id: string;
+  role: 'user' | 'assistant' | 'system' | 'tool';
+  sender: string;
+  content: string;
+  content_struct?: { segments?: Segment[] | null; citations?: Citation[] | null } | null;
+  seq: number;
+  created_at: string;
+  run_id?: string | null;
+  meta?: MessageMeta | null;
+}
+
+export interface Option {
+  id: string;
+  label: string;
+}
+
+export interface Interrupt {
+  interrupt_id: string;
+  run_id: string;
+  conversation_id: string;
+  interrupt_type: string;
+  message: string;
+  options: Option[] | null;
+  answer_schema?: { type?: string } | null;
+  created_at: string;
+  expires_at?: string | null;
+}
+
+export interface ActiveRun {
+  id: string;
+  status: string;
+  request_id: string;
+  last_seq: number;
+}
+
+export interface Thread {
+  data: Message[];
+  next_cursor: string | null;
+  pending_interrupt: Interrupt | null;
+  pending_interrupts?: Interrupt[] | null;
+  active_run: ActiveRun | null;
+}
+
+export interface Accepted {
+  conversation_id: string;
+  user_message_id: string;
+  run_id: string;
+}
+
+export interface TraceStep {
+  node: string;
+  type: string;
+  started?: string;
+  ended?: string;
+  outcome?: string;
+}
+
+export interface Run {
+  id: string;
+  kind: string;
+  status: string;
+  workflow_id: string;
+  trace?: TraceStep[] | { steps?: TraceStep[] | null } | null;
+  error?: { code: string; message: string } | null;
+  created_at: string;
+  started_at?: string | null;
+  ended_at?: string | null;
+  temporal_url?: string | null;
+}
+
+export interface Context {
+  id: string;
+  name: string;
+  description?: string;
+  visibility: string;
+  documents: number;
+  chunks: number;
+  created_at: string;
+}
+
+export interface Document {
+  id: string;
+  context_id: string;
+  title: string;
+  path: string;
+  mime: string;
+  size: number;
+  status: 'waiting' | 'reading' | 'ready' | 'failed' | 'skipped';
+  error?: string;
+  pages?: number;
+  chunks?: number;
+  run_id?: string;
+}
+
+export interface Passage {
+  title: string;
+  start: number;
+  end: number;
+  before: string;
+  quote: string;
+  after: string;
+  heading?: string;
+  page?: number;
+  length: number;
+}
+
+export interface Uploaded {
+  file: { path: string; name: string; size: number };
+  document?: Document;
+  run_id?: string;
+}
+
+/** One event of a run's log (STREAM-03). */
+export interface RunEvent {
+  seq: number;
+  kind: string;
+  data: unknown;
+  node?: string;
+  attempt?: number;
+}

@@ -1,0 +1,70 @@
+import { useRun, useUIConfig } from '../api/queries.ts';
+import type { Run, TraceStep, UIConfig } from '../api/types.ts';
+import { language, useWords } from '../i18n/index.ts';
+import { duration } from '../lib/format.ts';
+import { useStore } from '../lib/store.ts';
+import { CopyButton } from '../shell/CopyButton.tsx';
+import { stepsOf, type RailItem, type RunState } from './run.ts';
+import type { Turn } from './thread.ts';
+
+interface Props {
+  turn: Turn;
+  live: RunState | null;
+  seen: boolean;
+  text: string;
+  items: RailItem[];
+}
+
+/** The small print of an answer: how it came about, and the way to its whole story. */
+export function TurnFoot({ turn, live, seen, text, items }: Props) {
+  const words = useWords();
+  const locale = useStore(language);
+  const config = useUIConfig();
+  const run = useRun(turn.runID, seen);
+  const steps = traceOf(run.data).length || stepsOf(items).length;
+  const tools = items.filter((item) => item.kind === 'tool').length;
+  const asked = turn.asked.length > 0 || items.some((item) => item.kind === 'ask');
+  const model = live?.done?.model || turn.answer?.meta?.model || '';
+  const time = asked ? null : elapsed(run.data); // a person's time to think is not the run's
+  const link = temporalLink(run.data, config.data);
+  const facts = [
+    steps > 0 ? words.steps(steps) : '',
+    tools > 0 ? words.tools(tools) : '',
+    model,
+    time === null ? '' : duration(time, locale),
+  ].filter(Boolean);
+  return (
+    <footer className="turn-foot">
+      {facts.map((fact) => (
+        <span key={fact}>{fact}</span>
+      ))}
+      {link && (
+        <a href={link} target="_blank" rel="noopener noreferrer" title={words.runLinkTitle}>
+          {words.runLink}
+        </a>
+      )}
+      {text && <CopyButton text={text} label={words.copyAnswer} />}
+    </footer>
+  );
+}
+
+function traceOf(run: Run | undefined): TraceStep[] {
+  const trace = run?.trace;
+  if (Array.isArray(trace)) return trace;
+  return trace?.steps ?? [];
+}
+
+function elapsed(run: Run | undefined): number | null {
+  if (!run?.ended_at) return null;
+  const from = Date.parse(run.started_at ?? run.created_at);
+  const ms = Date.parse(run.ended_at) - from;
+  return Number.isFinite(ms) && ms >= 0 ? ms : null;
+}
+
+function temporalLink(run: Run | undefined, config: UIConfig | undefined): string | null {
+  if (!run) return null;
+  if (run.temporal_url) return run.temporal_url;
+  if (!config?.temporal_ui) return null;
+  const { base, namespace } = config.temporal_ui;
+  return `${base.replace(/\/$/, '')}/namespaces/${encodeURIComponent(namespace)}/workflows/${encodeURIComponent(run.workflow_id)}`;
+}

@@ -1,0 +1,101 @@
+import { useCallback, useMemo, useRef } from 'react';
+import type { Citation } from '../api/types.ts';
+import { useWords } from '../i18n/index.ts';
+import { useStore } from '../lib/store.ts';
+import { Markdown } from '../markdown/Markdown.tsx';
+import { panel } from '../panel/state.ts';
+import type { Follower } from './follower.ts';
+import { Live } from './Live.tsx';
+import { AskedLine, EvidenceLine, StepsLine } from './Rail.tsx';
+import { emptyRun, stepsOf, type RailItem, type RunState } from './run.ts';
+import { Sources } from './Sources.tsx';
+import { answers } from './talk.ts';
+import { answerWords, evidenceOf, type Turn } from './thread.ts';
+import { TurnFoot } from './TurnFoot.tsx';
+import { useLive } from './useLive.ts';
+import { useSeen } from './useSeen.ts';
+
+interface Props {
+  turn: Turn;
+  follower: Follower | undefined;
+  giveBack(text: string): void;
+}
+
+const noCitations: Citation[] = [];
+
+/** One turn: a person's words, and on the rail everything that came of them. */
+export function TurnView({ turn, follower, giveBack }: Props) {
+  const words = useWords();
+  const article = useRef<HTMLElement>(null);
+  const seen = useSeen(article);
+  const { state, trouble } = useLive(follower);
+  const live = liveOf(turn, state);
+  const stored = useMemo(() => evidenceOf(turn.answer), [turn.answer]);
+  const text = live ? live.text || (turn.answer?.content ?? '') : (turn.answer?.content ?? '');
+  const suppressed = live?.done?.suppressed === true;
+  const fromStore = turn.answer?.content_struct?.citations;
+  const citations = live?.done?.citations ?? fromStore ?? noCitations;
+  const open = useCallback((citation: Citation) => panel.set({ kind: 'passage', citations, n: citation.n }), [citations]);
+  const items: RailItem[] = live ? live.items : stored;
+  const over = !live || live.phase === 'done' || live.phase === 'failed' || live.phase === 'stopped';
+
+  return (
+    <article ref={article} className="turn" aria-label={turn.user ? words.youSaid(turn.user.content) : words.liminal}>
+      {turn.user && <UserWords text={turn.user.content} />}
+      {(live || turn.answer || turn.asked.length > 0) && (
+        <div className="rail">
+          <h2 className="hidden">{words.liminal}</h2>
+          {live && <StepsLine steps={stepsOf(live.items)} over={over || text !== '' || live.phase === 'waiting'} waiting={live.phase === 'waiting'} ended={over} />}
+          {items.map((item) => (
+            <Item key={item.key} item={item} />
+          ))}
+          {!live && turn.asked.map((asked) => <AskedLine key={asked.key} question={asked.question} answer={asked.answer} chosen={false} />)}
+          {text !== '' && !suppressed && (
+            <div className="node answer">
+              <div className="prose" aria-busy={!over}>
+                <Markdown text={text} citations={over ? citations : noCitations} open={open} />
+                {!over && live?.phase === 'working' && <span className="caret" aria-hidden="true" />}
+              </div>
+              {over && citations.length > 0 && <Sources citations={citations} open={open} />}
+            </div>
+          )}
+          {live && <Live state={live} trouble={trouble} user={turn.user?.content ?? ''} giveBack={giveBack} />}
+          {!live && turn.answer?.meta?.truncated && <p className="node note-line">{words.truncated}</p>}
+          {over && <TurnFoot turn={turn} live={live} seen={seen} text={suppressed ? '' : text} items={items} />}
+        </div>
+      )}
+    </article>
+  );
+}
+
+/** The run as this page reads it, unless the store knows better how it ended. */
+function liveOf(turn: Turn, state: RunState): RunState | null {
+  if (state === emptyRun) return null;
+  const open = state.phase === 'working' || state.phase === 'waiting';
+  return open && turn.answer ? null : state;
+}
+
+function Item({ item }: { item: RailItem }) {
+  const given = useStore(answers);
+  if (item.kind === 'tool') return <EvidenceLine evidence={item} />;
+  if (item.kind === 'step') return null; // the line of dots shows the steps
+  const answered = item.key in given;
+  if (!answered && !item.settled) return null; // the slip asks
+  const value = answered ? given[item.key]! : undefined;
+  return (
+    <AskedLine
+      question={item.interrupt.message}
+      answer={value === undefined ? undefined : answerWords(item.interrupt, value)}
+      chosen={(item.interrupt.options?.length ?? 0) > 0}
+    />
+  );
+}
+
+/** A person's words; dimmed until the server has them. */
+export function UserWords({ text, sending }: { text: string; sending?: boolean }) {
+  return (
+    <div className="said" data-sending={sending || undefined}>
+      <p>{text}</p>
+    </div>
+  );
+}

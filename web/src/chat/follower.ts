@@ -1,0 +1,107 @@
+// The runs this page is reading. A run outlives its reader: leaving a
+// conversation does not stop it, coming back or reloading reads it again.
+
+import { follow } from '../api/sse.ts';
+import { Failure } from '../api/failure.ts';
+import { createStore, type Store } from '../lib/store.ts';
+import { emptyRun, fold, type RunState } from './run.ts';
+import type { RunEvent } from '../api/types.ts';
+
+export interface Follower {
+  state: Store<RunState>;
+  /** How many times in a row the connection was lost; 0 while it holds. */
+  trouble: Store<number>;
+}
+
+interface Entry extends Follower {
+  reading: AbortController | null;
+  conversation: string;
+}
+
+const frame = 32; // ms between two paintings of arriving text
+const entries = new Map<string, Entry>();
+
+/** Changes when a run is read for the first time. */
+export const following = createStore(0);
+
+/** Called when a run stops moving: it ended, or only a person can move it. */
+let settled: (conversation: string, runID: string) => void = () => undefined;
+export function onSettled(callback: typeof settled): void {
+  settled = callback;
+}
+
+export function followerOf(runID: string): Follower | undefined {
+  return entries.get(runID);
+}
+
+export function isReading(runID: string): boolean {
+  return entries.get(runID)?.reading != null;
+}
+
+/** Reads a run from where this page left off, or from its beginning. */
+export function read(runID: string, conversation: string): Follower {
+  const entry = entries.get(runID) ?? create(runID, conversation);
+  if (!entry.reading) start(runID, entry);
+  return entry;
+}
+
+function create(runID: string, conversation: string): Entry {
+  const entry: Entry = {
+    state: createStore<RunState>({ ...emptyRun }),
+    trouble: createStore(0),
+    reading: null,
+    conversation,
+  };
+  entries.set(runID, entry);
+  following.set(following.get() + 1);
+  return entry;
+}
+
+function start(runID: string, entry: Entry): void {
+  const reading = new AbortController();
+  entry.reading = reading;
+  const painter = createPainter(entry.state);
+  follow(runID, {
+    after: entry.state.get().seq,
+    signal: reading.signal,
+    onEvent: painter.add,
+    onTrouble: (failures) => entry.trouble.set(failures),
+  })
+    .catch((error: unknown) => {
+      const message = error instanceof Failure ? error.message : String(error);
+      painter.fail(message);
+    })
+    .finally(() => {
+      painter.flush();
+      entry.reading = null;
+      entry.trouble.set(0);
+      if (!reading.signal.aborted) settled(entry.conversation, runID);
+    });
+}
+
+/** Folds events at once and shows them at most every frame. */
+function createPainter(state: Store<RunState>) {
+  let ahead = state.get();
+  let timer = 0;
+  const flush = () => {
+    clearTimeout(timer);
+    timer = 0;
+    state.set(ahead);
+  };
+  return {
+    add(event: RunEvent) {
+      ahead = fold(ahead, event);
+      timer ||= window.setTimeout(flush, frame);
+    },
+    fail(message: string) {
+      ahead = { ...ahead, phase: 'failed', error: message };
+    },
+    flush,
+  };
+}
+
+/** Forgets everything, as when another person signs in. */
+export function forgetRuns(): void {
+  for (const entry of entries.values()) entry.reading?.abort();
+  entries.clear();
+}

@@ -1,0 +1,183 @@
+// What a reader knows of one run: its events folded into what is on the rail.
+// Pure, so that a replay from the start gives the same picture as living it.
+
+import type { Citation, Interrupt, RunEvent, Usage } from '../api/types.ts';
+
+export interface Step {
+  kind: 'step';
+  key: string;
+  node: string;
+  label: string;
+  done: boolean;
+  docs: { id: string; title: string }[];
+  query: string;
+}
+
+export interface Evidence {
+  kind: 'tool';
+  key: string;
+  name: string;
+  args: unknown;
+  status: 'running' | 'ok' | 'error';
+  summary: string;
+  ms: number | null;
+}
+
+export interface Asked {
+  kind: 'ask';
+  key: string;
+  interrupt: Interrupt;
+  settled: boolean; // the run went on; the words of the answer may be known elsewhere
+}
+
+export type RailItem = Step | Evidence | Asked;
+export type Phase = 'working' | 'waiting' | 'done' | 'failed' | 'stopped';
+
+export interface Done {
+  messageID: string;
+  citations: Citation[];
+  usage: Usage;
+  model: string;
+  truncated: boolean;
+  suppressed: boolean;
+}
+
+export interface RunState {
+  phase: Phase;
+  seq: number;
+  items: RailItem[];
+  text: string;
+  gap: boolean; // the log could not give the beginning; the end brings the whole text
+  done: Done | null;
+  error: string;
+}
+
+export const emptyRun: RunState = {
+  phase: 'working',
+  seq: 0,
+  items: [],
+  text: '',
+  gap: false,
+  done: null,
+  error: '',
+};
+
+type Data = Record<string, unknown>;
+
+/** Adds one event. An event that was seen before, or of an unknown kind, changes nothing. */
+export function fold(state: RunState, event: RunEvent): RunState {
+  if (event.seq > 0 && event.seq <= state.seq) return state;
+  const next = { ...state, seq: Math.max(state.seq, event.seq) };
+  const data = (event.data ?? {}) as Data;
+  switch (event.kind) {
+    case 'status':
+      return { ...next, phase: 'working', items: addStatus(state.items, data, event) };
+    case 'tool_call':
+      return { ...next, items: addCall(state.items, data, event) };
+    case 'tool_result':
+      return { ...next, items: addResult(state.items, data) };
+    case 'token':
+      return { ...next, phase: 'working', text: state.text + String(event.data ?? '') };
+    case 'reset':
+      return { ...next, text: '', gap: data['reason'] === 'gap' };
+    case 'interrupt':
+      return { ...next, items: addAsked(state.items, event.data as Interrupt) };
+    case 'paused':
+      return { ...next, phase: 'waiting', items: settleSteps(state.items) };
+    case 'resumed':
+      return { ...next, phase: 'working', items: settleAsked(state.items, text(data['interrupt_id'])) };
+    case 'message_done':
+      return finish(next, data);
+    case 'error':
+      return { ...next, phase: 'failed', error: text(data['message']), items: settleAll(state.items) };
+    case 'cancel_ack':
+      return { ...next, phase: 'stopped', text: text(data['content']) || state.text, items: settleAll(state.items) };
+    default:
+      return next;
+  }
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function finish(state: RunState, data: Data): RunState {
+  return {
+    ...state,
+    phase: 'done',
+    text: text(data['content']),
+    gap: false,
+    items: settleAll(state.items),
+    done: {
+      messageID: text(data['message_id']),
+      citations: (data['citations'] as Citation[] | null) ?? [],
+      usage: (data['usage'] as Usage | null) ?? {},
+      model: text(data['model']),
+      truncated: data['truncated'] === true,
+      suppressed: data['suppressed'] === true,
+    },
+  };
+}
+
+function addStatus(items: RailItem[], data: Data, event: RunEvent): RailItem[] {
+  const node = text(data['node']) || (event.node ?? '');
+  const open = items.findLastIndex((item) => item.kind === 'step' && item.node === node && !item.done);
+  const facts = {
+    ...(text(data['message']) ? { label: text(data['message']) } : {}),
+    ...(Array.isArray(data['docs_found']) ? { docs: data['docs_found'] as Step['docs'] } : {}),
+    ...(text(data['web_query']) ? { query: text(data['web_query']) } : {}),
+  };
+  if (open >= 0) return items.with(open, { ...(items[open] as Step), ...facts, done: data['done'] === true });
+  const step: Step = { kind: 'step', key: `s${event.seq}`, node, label: node, done: data['done'] === true, docs: [], query: '' };
+  return [...items, { ...step, ...facts }];
+}
+
+function addCall(items: RailItem[], data: Data, event: RunEvent): RailItem[] {
+  const key = text(data['id']) || `t${event.seq}`;
+  if (items.some((item) => item.kind === 'tool' && item.key === key)) return items;
+  const call: Evidence = {
+    kind: 'tool',
+    key,
+    name: text(data['name']),
+    args: data['arguments'],
+    status: 'running',
+    summary: '',
+    ms: null,
+  };
+  return [...items, call];
+}
+
+function addResult(items: RailItem[], data: Data): RailItem[] {
+  const id = text(data['id']);
+  const at = items.findLastIndex((item) => item.kind === 'tool' && item.key === id);
+  if (at < 0) return items;
+  const ms = typeof data['duration_ms'] === 'number' ? data['duration_ms'] : null;
+  const status = data['status'] === 'error' ? 'error' : 'ok';
+  return items.with(at, { ...(items[at] as Evidence), status, summary: text(data['summary']), ms });
+}
+
+function addAsked(items: RailItem[], interrupt: Interrupt): RailItem[] {
+  if (items.some((item) => item.kind === 'ask' && item.key === interrupt.interrupt_id)) return items;
+  return [...items, { kind: 'ask', key: interrupt.interrupt_id, interrupt, settled: false }];
+}
+
+function settleSteps(items: RailItem[]): RailItem[] {
+  return items.map((item) => (item.kind === 'step' && !item.done ? { ...item, done: true } : item));
+}
+
+function settleAsked(items: RailItem[], id: string): RailItem[] {
+  return items.map((item) => (item.kind === 'ask' && (id === '' || item.key === id) ? { ...item, settled: true } : item));
+}
+
+/** At the end nothing may look as if it were still going on. */
+function settleAll(items: RailItem[]): RailItem[] {
+  return settleSteps(items).map((item) => {
+    if (item.kind === 'ask') return { ...item, settled: true };
+    if (item.kind === 'tool' && item.status === 'running') return { ...item, status: 'error' as const };
+    return item;
+  });
+}
+
+export function stepsOf(items: RailItem[]): Step[] {
+  return items.filter((item) => item.kind === 'step');
+}

@@ -1,0 +1,161 @@
+// What a person does in a conversation: send, stop, answer. The server's word
+// is final; what is kept here only bridges the moment until it has spoken.
+
+import { call } from '../api/call.ts';
+import { Failure } from '../api/failure.ts';
+import { keys, queryClient } from '../api/queries.ts';
+import type { Accepted, Interrupt, Message, Thread } from '../api/types.ts';
+import { createStore } from '../lib/store.ts';
+import { readDraft, writeDraft } from '../lib/drafts.ts';
+import { words } from '../i18n/index.ts';
+import { onSettled, read } from './follower.ts';
+
+/** Words on their way to the server, by conversation. */
+export interface Outgoing {
+  text: string;
+}
+export const outbox = createStore<Record<string, Outgoing>>({});
+
+/** A sentence about something that did not work, by conversation. */
+export const notices = createStore<Record<string, string>>({});
+
+/** Answers given on this page: the value's words, null when skipped. */
+export const answers = createStore<Record<string, string | null>>({});
+
+/** Grows when a draft was written by the program, so that the composer reads it again. */
+export const draftsTouched = createStore(0);
+
+export interface Sending {
+  conversation: string | null; // null: a new one
+  draftKey: string;
+  text: string;
+  contextID: string;
+  workflowID: string;
+}
+
+export function sentence(error: unknown): string {
+  if (error instanceof Failure) return error.unreachable ? words().unreachable : error.message;
+  return String(error);
+}
+
+/** Sends a message. Returns the conversation's id, or null when the words were given back. */
+export async function send(turn: Sending): Promise<string | null> {
+  notice(turn.draftKey, '');
+  outbox.set({ ...outbox.get(), [turn.draftKey]: { text: turn.text } });
+  const request = crypto.randomUUID();
+  try {
+    const accepted = await call<Accepted>('/v1/chat', {
+      method: 'POST',
+      key: request,
+      body: {
+        ...(turn.conversation ? { conversation_id: turn.conversation } : {}),
+        ...(turn.contextID ? { context_id: turn.contextID } : {}),
+        ...(turn.workflowID ? { workflow_id: turn.workflowID } : {}),
+        message: turn.text,
+        stream: true,
+        client_request_id: request,
+      },
+    });
+    accept(accepted, turn.text, request);
+    return accepted.conversation_id;
+  } catch (error) {
+    giveBack(turn.draftKey, turn.text);
+    notice(turn.draftKey, `${words().sendFailed} ${sentence(error)}`);
+    return null;
+  } finally {
+    const { [turn.draftKey]: _, ...others } = outbox.get();
+    outbox.set(others);
+  }
+}
+
+function accept(accepted: Accepted, text: string, request: string): void {
+  const { conversation_id: conversation, run_id: run } = accepted;
+  queryClient.setQueryData<Thread>(keys.thread(conversation), (thread) => {
+    const known = thread?.data ?? [];
+    const message: Message = {
+      id: accepted.user_message_id,
+      role: 'user',
+      sender: 'user',
+      content: text,
+      seq: (known.at(-1)?.seq ?? 0) + 1,
+      created_at: new Date().toISOString(),
+      run_id: run,
+    };
+    const seen = known.some((one) => one.id === message.id);
+    return {
+      data: seen ? known : [...known, message],
+      next_cursor: null,
+      pending_interrupt: null,
+      pending_interrupts: [],
+      active_run: { id: run, status: 'running', request_id: request, last_seq: 0 },
+    };
+  });
+  read(run, conversation);
+  void queryClient.invalidateQueries({ queryKey: keys.conversations });
+}
+
+/** Puts words back into the box, above anything typed there meanwhile. */
+export function giveBack(draftKey: string, text: string): void {
+  const typed = readDraft(draftKey);
+  writeDraft(draftKey, typed && typed !== text ? `${text}\n${typed}` : text);
+  draftsTouched.set(draftsTouched.get() + 1);
+}
+
+export function notice(draftKey: string, text: string): void {
+  const { [draftKey]: _, ...others } = notices.get();
+  notices.set(text ? { ...others, [draftKey]: text } : others);
+}
+
+/** Asks the server to stop a run; the log says when it has (STREAM-08). */
+export async function stop(runID: string, conversation: string): Promise<void> {
+  try {
+    await call('/v1/chat/cancel', { method: 'POST', body: { run_id: runID } });
+  } catch (error) {
+    // It ended by itself in the same moment: the log has the rest.
+    if (!(error instanceof Failure && (error.status === 404 || error.status === 409))) notice(conversation, sentence(error));
+  }
+}
+
+/** Answers a question; null skips it. A settled one brings the conversation up to date (INT-31). */
+export async function answer(interrupt: Interrupt, value: string | number | boolean | null, shown: string | null): Promise<void> {
+  const conversation = interrupt.conversation_id;
+  notice(conversation, '');
+  try {
+    await call('/v1/chat/resume', {
+      method: 'POST',
+      key: crypto.randomUUID(),
+      body: {
+        interrupt_id: interrupt.interrupt_id,
+        conversation_id: conversation,
+        resume_value: value === null ? { type: 'cancel', value: null } : { type: interrupt.interrupt_type, value },
+      },
+    });
+    answers.set({ ...answers.get(), [interrupt.interrupt_id]: shown });
+    read(interrupt.run_id, conversation);
+  } catch (error) {
+    await queryClient.invalidateQueries({ queryKey: keys.thread(conversation) });
+    const thread = queryClient.getQueryData<Thread>(keys.thread(conversation));
+    const open = thread?.pending_interrupts?.some((one) => one.interrupt_id === interrupt.interrupt_id);
+    const refused = error instanceof Failure && (error.status === 409 || error.status === 400 || error.status === 404);
+    notice(conversation, refused && !open ? words().stale : sentence(error));
+    if (refused && !open) {
+      settleElsewhere(interrupt.interrupt_id);
+      read(interrupt.run_id, conversation);
+    }
+  } finally {
+    void queryClient.invalidateQueries({ queryKey: keys.conversations });
+  }
+}
+
+/** Questions that somebody settled, but not on this page. */
+export const settledElsewhere = createStore<ReadonlySet<string>>(new Set());
+
+function settleElsewhere(id: string): void {
+  settledElsewhere.set(new Set([...settledElsewhere.get(), id]));
+}
+
+onSettled((conversation, runID) => {
+  void queryClient.invalidateQueries({ queryKey: keys.thread(conversation) });
+  void queryClient.invalidateQueries({ queryKey: keys.conversations });
+  void queryClient.invalidateQueries({ queryKey: keys.run(runID) });
+});

@@ -1,0 +1,70 @@
+// A conversation as turns: what a person asked, what was asked back, and the
+// answer. The server keeps messages; this groups them by the run they belong to.
+
+import type { Interrupt, Message, Segment } from '../api/types.ts';
+import type { Evidence } from './run.ts';
+
+export interface Settled {
+  key: string;
+  question: string;
+  answer: string | null; // null: skipped
+}
+
+export interface Turn {
+  key: string;
+  runID: string | null;
+  user: Message | null;
+  asked: Settled[];
+  answer: Message | null;
+}
+
+const noticeType = 'pal_assist_prompt'; // INT-29
+
+export function turnsOf(messages: Message[]): Turn[] {
+  const turns: Turn[] = [];
+  for (const message of messages) {
+    if (message.meta?.suppressed) continue;
+    const run = message.run_id ?? null;
+    let turn = turns.at(-1);
+    const continues = turn !== undefined && run !== null && turn.runID === run;
+    if (!turn || (!continues && (message.role === 'user' || turn.answer))) {
+      turn = { key: message.id, runID: run, user: null, asked: [], answer: null };
+      turns.push(turn);
+    }
+    place(turn, message);
+  }
+  return turns;
+}
+
+function place(turn: Turn, message: Message): void {
+  turn.runID ??= message.run_id ?? null;
+  if (message.role === 'assistant') turn.answer = message;
+  else if (message.role === 'system' && message.meta?.type === noticeType) {
+    turn.asked.push({ key: message.id, question: message.content, answer: null });
+  } else if (message.role === 'user') {
+    const open = turn.asked.findLast((asked) => asked.answer === null);
+    if (turn.user && open) open.answer = message.content;
+    else turn.user ??= message;
+  }
+}
+
+/** The tool evidence a stored answer carries (CHAT-07). */
+export function evidenceOf(message: Message | null): Evidence[] {
+  return (message?.content_struct?.segments ?? [])
+    .filter((segment: Segment) => segment.type === 'tool_call')
+    .map((segment, index) => ({
+      kind: 'tool' as const,
+      key: `${message!.id}.${index}`,
+      name: segment.name ?? '',
+      args: segment.arguments,
+      status: segment.status === 'error' ? ('error' as const) : ('ok' as const),
+      summary: typeof segment.result === 'string' ? segment.result : '',
+      ms: segment.duration_ms ?? null,
+    }));
+}
+
+/** The words that stand for an answer in the record. */
+export function answerWords(interrupt: Interrupt, value: string | null): string | null {
+  if (value === null) return null;
+  return interrupt.options?.find((option) => option.id === value)?.label ?? value;
+}

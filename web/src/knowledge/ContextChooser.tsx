@@ -1,0 +1,34 @@
+import { useContexts } from '../api/queries.ts';
+import type { Conversation } from '../api/types.ts';
+import { notice, sentence } from '../chat/talk.ts';
+import { useWords } from '../i18n/index.ts';
+import { useStore } from '../lib/store.ts';
+import { choose, chosenContext, contextOf } from './choice.ts';
+
+/** Which documents answers may come from (UI-06). Nothing to choose between shows nothing. */
+export function ContextChooser({ draftKey, conversation }: { draftKey: string; conversation: Conversation | null }) {
+  const words = useWords();
+  const contexts = useContexts();
+  const chosen = useStore(chosenContext);
+  const value = contextOf(chosen, draftKey, conversation);
+  const known = contexts.data ?? [];
+  if (known.length === 0) return null;
+  return (
+    <select
+      className="chooser"
+      aria-label={words.context}
+      title={words.context}
+      value={known.some((one) => one.id === value) ? value : ''}
+      onChange={(event) => {
+        choose(draftKey, conversation, event.target.value).catch((error: unknown) => notice(draftKey, sentence(error)));
+      }}
+    >
+      <option value="">{words.allDocuments}</option>
+      {known.map((one) => (
+        <option key={one.id} value={one.id}>
+          {one.name}
+        </option>
+      ))}
+    </select>
+  );
+}

@@ -1,0 +1,44 @@
+// Which collection of documents a conversation uses: '' means all of them.
+
+import { call } from '../api/call.ts';
+import { keys, queryClient } from '../api/queries.ts';
+import type { Context, Conversation, Page } from '../api/types.ts';
+import { inEveryLanguage, words } from '../i18n/index.ts';
+import { createStore } from '../lib/store.ts';
+
+/** What was chosen on this page, by conversation (`_new` for one to come). */
+export const chosenContext = createStore<Record<string, string>>({});
+
+export function contextOf(chosen: Record<string, string>, draftKey: string, conversation: Conversation | null): string {
+  return chosen[draftKey] ?? conversation?.active_context_id ?? '';
+}
+
+export async function choose(draftKey: string, conversation: Conversation | null, contextID: string): Promise<void> {
+  chosenContext.set({ ...chosenContext.get(), [draftKey]: contextID });
+  if (!conversation) return;
+  await call(`/v1/conversations/${conversation.id}`, { method: 'PATCH', body: { active_context_id: contextID } });
+  void queryClient.invalidateQueries({ queryKey: keys.conversations });
+}
+
+export async function createContext(name: string): Promise<Context> {
+  const made = await call<Context | { context: Context }>('/v1/contexts', { method: 'POST', body: { name } });
+  await queryClient.invalidateQueries({ queryKey: keys.contexts });
+  return 'context' in made ? made.context : made;
+}
+
+let making: Promise<string> | null = null;
+
+/** The collection files go to when none is chosen; made on demand, once. */
+export function defaultContext(): Promise<string> {
+  making ??= findOrMake().finally(() => {
+    making = null;
+  });
+  return making;
+}
+
+async function findOrMake(): Promise<string> {
+  const { data } = await call<Page<Context>>('/v1/contexts', { query: { owner: 'me', limit: 100 } });
+  const names = inEveryLanguage((one) => one.myDocuments);
+  const found = data.find((one) => names.includes(one.name));
+  return found ? found.id : (await createContext(words().myDocuments)).id;
+}

@@ -1,0 +1,34 @@
+import type { Language } from '../i18n/index.ts';
+
+export function duration(ms: number, language: Language): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  const seconds = ms / 1000;
+  if (seconds < 60) return `${seconds.toLocaleString(language, { maximumFractionDigits: 1 })} s`;
+  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+}
+
+export function fileSize(bytes: number, language: Language): string {
+  const units = ['B', 'KB', 'MB', 'GB'];
+  let size = bytes;
+  let unit = 0;
+  while (size >= 1000 && unit < units.length - 1) {
+    size /= 1000;
+    unit++;
+  }
+  return `${size.toLocaleString(language, { maximumFractionDigits: size < 10 && unit > 0 ? 1 : 0 })} ${units[unit]}`;
+}
+
+/** Whole days between a time and now, by the calendar. */
+export function daysAgo(time: string, now: Date): number {
+  const then = new Date(time);
+  const midnight = (date: Date) => Date.UTC(date.getFullYear(), date.getMonth(), date.getDate());
+  return Math.round((midnight(now) - midnight(then)) / 86_400_000);
+}
+
+/** A short stamp: the hour for today, else the day. */
+export function stamp(time: string, now: Date, language: Language): string {
+  const date = new Date(time);
+  if (daysAgo(time, now) === 0) return date.toLocaleTimeString(language, { hour: 'numeric', minute: '2-digit' });
+  const year = date.getFullYear() === now.getFullYear() ? {} : { year: 'numeric' as const };
+  return date.toLocaleDateString(language, { month: 'short', day: 'numeric', ...year });
+}

@@ -1,0 +1,19 @@
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { QueryClientProvider } from '@tanstack/react-query';
+import './styles/tokens.css';
+import './styles/base.css';
+import './styles/shell.css';
+import './styles/chat.css';
+import './styles/text.css';
+import './styles/panel.css';
+import { queryClient } from './api/queries.ts';
+import { App } from './App.tsx';
+
+createRoot(document.getElementById('root')!).render(
+  <StrictMode>
+    <QueryClientProvider client={queryClient}>
+      <App />
+    </QueryClientProvider>
+  </StrictMode>,
+);

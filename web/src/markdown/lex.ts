@@ -1,0 +1,69 @@
+// Lexing text that is still being written. Only the tail is lexed again: the
+// blocks before it are settled, keep their identity, and render from memory.
+
+import { Lexer, type Token } from 'marked';
+
+export interface Lexed {
+  source: string;
+  tokens: Token[];
+}
+
+export const nothing: Lexed = { source: '', tokens: [] };
+
+export function lex(previous: Lexed, text: string): Lexed {
+  const source = text.replace(/\r\n?/g, '\n');
+  if (source === previous.source) return previous;
+  if (!source.startsWith(previous.source)) return { source, tokens: block(source) };
+  const kept = settledTokens(previous.tokens);
+  const offset = kept.reduce((sum, token) => sum + token.raw.length, 0);
+  return { source, tokens: [...kept, ...block(source.slice(offset))] };
+}
+
+function block(source: string): Token[] {
+  return new Lexer({ gfm: true }).lex(source);
+}
+
+/** Everything before the last block: that one may still grow or change its kind. */
+function settledTokens(tokens: Token[]): Token[] {
+  const last = tokens.findLastIndex((token) => token.type !== 'space');
+  return last <= 0 ? [] : tokens.slice(0, last);
+}
+
+/** A fence is closed once its last line is a fence: only then is it worth colouring. */
+export function fenceClosed(raw: string): boolean {
+  return /\n {0,3}(`{3,}|~{3,})\s*$/.test(raw);
+}
+
+/** Splits text at citation marks such as [2]. */
+export function splitCitations(text: string): (string | number)[] {
+  const parts: (string | number)[] = [];
+  let from = 0;
+  for (const match of text.matchAll(/\[(\d{1,3})\]/g)) {
+    if (match.index > from) parts.push(text.slice(from, match.index));
+    parts.push(Number(match[1]));
+    from = match.index + match[0].length;
+  }
+  if (from < text.length) parts.push(text.slice(from));
+  return parts;
+}
+
+/** Only these lead anywhere; anything else stays words. */
+export function safeHref(href: string): string | null {
+  try {
+    const url = new URL(href);
+    return ['http:', 'https:', 'mailto:'].includes(url.protocol) ? url.href : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Named and numbered entities, which the lexer leaves alone, as the characters they stand for. */
+export function unescapeEntities(text: string): string {
+  return text.replace(/&(amp|lt|gt|quot|nbsp|#39|#(\d{1,7})|#x([\da-f]{1,6}));/gi, (whole, name: string, decimal?: string, hex?: string) => {
+    if (decimal || hex) {
+      const point = decimal ? Number(decimal) : parseInt(hex!, 16);
+      return point > 0 && point <= 0x10ffff ? String.fromCodePoint(point) : whole;
+    }
+    return ({ amp: '&', lt: '<', gt: '>', quot: '"', nbsp: '\u00a0', '#39': "'" } as Record<string, string>)[name.toLowerCase()] ?? whole;
+  });
+}

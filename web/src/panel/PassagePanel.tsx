@@ -1,0 +1,74 @@
+import { useEffect, useRef } from 'react';
+import { usePassage } from '../api/queries.ts';
+import { Failure } from '../api/failure.ts';
+import type { Citation } from '../api/types.ts';
+import { sentence } from '../chat/talk.ts';
+import { useWords } from '../i18n/index.ts';
+import { Icon } from '../shell/Icon.tsx';
+import { Sheet } from './Panel.tsx';
+import { panel } from './state.ts';
+
+/** The passage a citation stands for, in the middle of its document. */
+export function PassagePanel({ citations, n }: { citations: Citation[]; n: number }) {
+  const words = useWords();
+  const at = Math.max(0, citations.findIndex((one) => one.n === n));
+  const citation = citations[at]!;
+  const go = (index: number) => panel.set({ kind: 'passage', citations, n: citations[index]!.n });
+  return (
+    <Sheet title={citation.title} note={words.passageOf(at + 1, citations.length)}>
+      <p className="where">
+        {citation.heading && <span>{citation.heading}</span>}
+        {citation.page ? <span>{words.pageLong(citation.page)}</span> : null}
+        <span className="monospace">{citation.path}</span>
+      </p>
+      <Text key={citation.chunk_id + citation.start} citation={citation} />
+      {citations.length > 1 && (
+        <footer className="flex-row">
+          <button type="button" className="text-button" disabled={at === 0} onClick={() => go(at - 1)}>
+            <Icon name="left" />
+            <span>{words.previousSource}</span>
+          </button>
+          <button type="button" className="text-button" disabled={at === citations.length - 1} onClick={() => go(at + 1)}>
+            <span>{words.nextSource}</span>
+            <Icon name="right" />
+          </button>
+        </footer>
+      )}
+    </Sheet>
+  );
+}
+
+function Text({ citation }: { citation: Citation }) {
+  const words = useWords();
+  const passage = usePassage(citation.document_id, citation.start, citation.end);
+  const quote = useRef<HTMLElement>(null);
+  const text = passage.data;
+  const changed = text !== undefined && text.quote !== citation.text;
+  useEffect(() => {
+    if (text) quote.current?.scrollIntoView({ block: 'center' });
+  }, [text]);
+
+  if (passage.isPending) return <p className="hint">{words.loadingPassage}</p>;
+  if (!text || changed) {
+    const gone = passage.error instanceof Failure && passage.error.status === 404;
+    return (
+      <>
+        <p className="hint" role="status">
+          {changed ? words.passageChanged : gone ? words.passageGone : sentence(passage.error)}
+        </p>
+        <div className="document-text" tabIndex={0} role="region" aria-label={words.passage}>
+          <mark>{citation.text}</mark>
+        </div>
+      </>
+    );
+  }
+  return (
+    <div className="document-text" tabIndex={0} role="region" aria-label={words.passage}>
+      {text.start > text.before.length && '… '}
+      {text.before}
+      <mark ref={quote}>{text.quote}</mark>
+      {text.after}
+      {text.end + text.after.length < text.length && ' …'}
+    </div>
+  );
+}

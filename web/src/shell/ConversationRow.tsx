@@ -1,0 +1,129 @@
+import { useState, type FormEvent } from 'react';
+import { Link, useLocation } from 'wouter';
+import { call } from '../api/call.ts';
+import { keys, queryClient, type ConversationPages } from '../api/queries.ts';
+import type { Conversation } from '../api/types.ts';
+import { sentence } from '../chat/talk.ts';
+import { language, useWords } from '../i18n/index.ts';
+import { writeDraft } from '../lib/drafts.ts';
+import { stamp } from '../lib/format.ts';
+import { useStore } from '../lib/store.ts';
+import { Confirm } from './Confirm.tsx';
+import { Icon } from './Icon.tsx';
+
+type Mode = 'plain' | 'actions' | 'rename' | 'remove';
+
+export function ConversationRow({ conversation, active }: { conversation: Conversation; active: boolean }) {
+  const words = useWords();
+  const locale = useStore(language);
+  const [mode, setMode] = useState<Mode>('plain');
+  const [, navigate] = useLocation();
+  const [problem, setProblem] = useState('');
+  const title = conversation.title || words.untitled;
+
+  async function change(work: () => Promise<void>) {
+    setProblem('');
+    try {
+      await work();
+      setMode('plain');
+    } catch (error) {
+      setProblem(sentence(error));
+    } finally {
+      void queryClient.invalidateQueries({ queryKey: keys.conversations });
+    }
+  }
+
+  function rename(next: string) {
+    void change(async () => {
+      await call(`/v1/conversations/${conversation.id}`, { method: 'PATCH', body: { title: next } });
+      patchRow(conversation.id, { title: next });
+    });
+  }
+
+  function remove() {
+    void change(async () => {
+      await call(`/v1/conversations/${conversation.id}`, { method: 'DELETE' });
+      writeDraft(conversation.id, '');
+      if (active) navigate('/');
+    });
+  }
+
+  return (
+    <li className="row" data-active={active || undefined}>
+      {mode === 'rename' ? (
+        <Rename title={title} save={rename} cancel={() => setMode('plain')} />
+      ) : (
+        <>
+          <Link href={`/c/${conversation.id}`} aria-current={active ? 'page' : undefined}>
+            {conversation.pending && <span className="dot wait" role="img" aria-label={words.waitsForYou} title={words.waitsForYou} />}
+            <span className="name">{title}</span>
+            <time dateTime={conversation.updated_at}>{stamp(conversation.updated_at, new Date(), locale)}</time>
+          </Link>
+          <button
+            type="button"
+            className="icon-button more"
+            aria-expanded={mode === 'actions'}
+            aria-label={words.actionsFor(title)}
+            onClick={() => setMode(mode === 'actions' ? 'plain' : 'actions')}
+          >
+            <Icon name="more" />
+          </button>
+        </>
+      )}
+      {mode === 'actions' && (
+        <div className="row-actions">
+          <button type="button" className="quiet" onClick={() => setMode('rename')}>
+            {words.rename}
+          </button>
+          <button type="button" className="quiet bad" onClick={() => setMode('remove')}>
+            {words.remove}
+          </button>
+        </div>
+      )}
+      {problem && (
+        <p className="hint problem" role="alert">
+          {problem}
+        </p>
+      )}
+      {mode === 'remove' && (
+        <Confirm text={words.removeConversation(title)} act={words.remove} onAct={remove} onCancel={() => setMode('plain')} />
+      )}
+    </li>
+  );
+}
+
+function patchRow(id: string, change: Partial<Conversation>): void {
+  queryClient.setQueryData<ConversationPages>(keys.conversations, (pages) =>
+    pages && {
+      ...pages,
+      pages: pages.pages.map((page) => ({
+        ...page,
+        data: page.data.map((one) => (one.id === id ? { ...one, ...change } : one)),
+      })),
+    },
+  );
+}
+
+function Rename({ title, save, cancel }: { title: string; save(next: string): void; cancel(): void }) {
+  const words = useWords();
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const next = String(new FormData(event.currentTarget).get('title')).trim();
+    if (next === '' || next === title) cancel();
+    else save(next);
+  }
+  return (
+    <form
+      className="rename"
+      onSubmit={submit}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') cancel();
+      }}
+    >
+      <input name="title" defaultValue={title} aria-label={words.renameLabel} maxLength={200} autoFocus onFocus={(event) => event.target.select()} />
+      <button type="submit" className="quiet">
+        {words.save}
+      </button>
+    </form>
+  );
+}

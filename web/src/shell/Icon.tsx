@@ -1,0 +1,26 @@
+const paths = {
+  menu: 'M3 5.5h14M3 10h14M3 14.5h14',
+  more: 'M4.5 10h.01M10 10h.01M15.500 10h.01',
+  close: 'M5 5l10 10M15 5L5 15',
+  clip: 'M13.500 6.500v6.750a3.500 3.500 0 0 1-7 0V5.750a2.250 2.250 0 0 1 4.500 0v7a1 1 0 0 1-2 0V6.500',
+  send: 'M10 16V4.500M5 9.200l5-4.700 5 4.700',
+  stop: 'M6 6h8v8H6z',
+  down: 'M10 4v11M5 10.500l5 5 5-5',
+  document: 'M5 3h7l3 3v11H5zM7.500 8.500h5M7.500 11h5M7.500 13.500h3',
+  person: 'M10 10a3.250 3.250 0 1 0 0-6.500 3.250 3.250 0 0 0 0 6.500zM3.750 16.500c.6-3 3.200-4.250 6.250-4.250s5.650 1.250 6.250 4.250',
+  left: 'M12 4.500L6.500 10l5.500 5.500',
+  right: 'M8 4.500l5.500 5.500L8 15.500',
+  out: 'M8 5h7v7M15 5l-9.500 9.500',
+  plus: 'M10 4v12M4 10h12',
+} as const;
+
+export type IconName = keyof typeof paths;
+
+/** A drawing that says nothing by itself: the control it stands in has the words. */
+export function Icon({ name }: { name: IconName }) {
+  return (
+    <svg className="icon" viewBox="0 0 20 20" width="20" height="20" aria-hidden="true">
+      <path d={paths[name]} />
+    </svg>
+  );
+}

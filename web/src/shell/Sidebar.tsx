@@ -1,0 +1,114 @@
+import { useEffect, useMemo, useRef, useState } from 'react';
+import { Link } from 'wouter';
+import type { useConversations } from '../api/queries.ts';
+import type { Conversation } from '../api/types.ts';
+import { sentence } from '../chat/talk.ts';
+import { language, useWords } from '../i18n/index.ts';
+import type { Dictionary } from '../i18n/en.ts';
+import { daysAgo } from '../lib/format.ts';
+import { useStore } from '../lib/store.ts';
+import { ConversationRow } from './ConversationRow.tsx';
+import { Icon } from './Icon.tsx';
+
+interface Props {
+  id: string;
+  query: ReturnType<typeof useConversations>;
+  active: string | null;
+  open: boolean;
+  close(): void;
+}
+
+export function Sidebar({ id, query, active, open, close }: Props) {
+  const words = useWords();
+  const locale = useStore(language);
+  const [filter, setFilter] = useState('');
+  const box = useRef<HTMLElement>(null);
+  const all = query.data?.pages.flatMap((page) => page.data);
+  const groups = useMemo(() => byDay((all ?? []).filter((one) => matches(one, filter)), words, locale), [all, filter, words, locale]);
+
+  useEffect(() => {
+    if (open) box.current?.querySelector<HTMLElement>('a, button')?.focus();
+  }, [open]);
+
+  return (
+    <nav
+      id={id}
+      ref={box}
+      className="sidebar"
+      aria-label={words.conversations}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape' && open) close();
+      }}
+    >
+      <div className="sidebar-head">
+        <Link href="/" className="button new">
+          {words.newConversation}
+        </Link>
+        <button type="button" className="icon-button drawer-close" aria-label={words.closeSidebar} onClick={close}>
+          <Icon name="close" />
+        </button>
+      </div>
+      <input
+        type="search"
+        value={filter}
+        onChange={(event) => setFilter(event.target.value)}
+        placeholder={words.filterConversations}
+        aria-label={words.filterConversations}
+      />
+      <div className="conversations">
+        {groups.map((group) => (
+          <section key={group.name} aria-label={group.name}>
+            <h2>{group.name}</h2>
+            <ul>
+              {group.items.map((one) => (
+                <ConversationRow key={one.id} conversation={one} active={one.id === active} />
+              ))}
+            </ul>
+          </section>
+        ))}
+        {query.isError && (
+          <p className="hint" role="alert">
+            {sentence(query.error)}
+          </p>
+        )}
+        {all && groups.length === 0 && <p className="hint">{filter ? words.noMatch : words.noConversations}</p>}
+        {query.hasNextPage && (
+          <button type="button" className="quiet" onClick={() => void query.fetchNextPage()}>
+            {words.showMore}
+          </button>
+        )}
+      </div>
+    </nav>
+  );
+}
+
+function matches(conversation: Conversation, filter: string): boolean {
+  const wanted = filter.trim().toLowerCase();
+  return conversation.title.toLowerCase().includes(wanted) || conversation.id.startsWith(wanted);
+}
+
+interface Group {
+  name: string;
+  items: Conversation[];
+}
+
+/** By calendar day: today, yesterday, the week, then by month. */
+function byDay(conversations: Conversation[], words: Dictionary, locale: string): Group[] {
+  const now = new Date();
+  const groups: Group[] = [];
+  for (const one of conversations) {
+    const name = dayName(one.updated_at, now, words, locale);
+    const last = groups.at(-1);
+    if (last?.name === name) last.items.push(one);
+    else groups.push({ name, items: [one] });
+  }
+  return groups;
+}
+
+function dayName(time: string, now: Date, words: Dictionary, locale: string): string {
+  const days = daysAgo(time, now);
+  if (days <= 0) return words.today;
+  if (days === 1) return words.yesterday;
+  if (days <= 7) return words.lastWeek;
+  return new Date(time).toLocaleDateString(locale, { month: 'long', year: 'numeric' });
+}

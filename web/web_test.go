@@ -1,0 +1,159 @@
+package web
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestDistIsBuiltFromTheseSources recomputes the stamp that stamp.mjs wrote
+// into dist, so a client that was changed and not rebuilt is noticed without
+// Node.
+func TestDistIsBuiltFromTheseSources(t *testing.T) {
+	t.Parallel()
+	want, err := os.ReadFile("dist/sources.sha256")
+	if err != nil {
+		t.Fatalf("dist has no stamp; run: make web (%v)", err)
+	}
+	if got := stamp(t); got != strings.TrimSpace(string(want)) {
+		t.Fatalf("web/dist was not built from these sources; run: make web")
+	}
+}
+
+func stamp(t *testing.T) string {
+	t.Helper()
+	names := []string{"index.html", "package.json", "package-lock.json", "stamp.mjs", "tsconfig.json", "vite.config.ts"}
+	for _, root := range []string{"src", "public"} {
+		err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+			if err == nil && !entry.IsDir() {
+				names = append(names, filepath.ToSlash(name))
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	slices.Sort(names)
+	all := sha256.New()
+	for _, name := range names {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		one := sha256.Sum256(content)
+		fmt.Fprintf(all, "%x  %s\n", one, name)
+	}
+	return hex.EncodeToString(all.Sum(nil))
+}
+
+func get(t *testing.T, method, address string, headers map[string]string) *http.Response {
+	t.Helper()
+	request := httptest.NewRequest(method, address, nil)
+	for name, value := range headers {
+		request.Header.Set(name, value)
+	}
+	recorder := httptest.NewRecorder()
+	Handler().ServeHTTP(recorder, request)
+	return recorder.Result()
+}
+
+var page = map[string]string{"Accept": "text/html,application/xhtml+xml"}
+
+// asset returns the address of an embedded file with this ending.
+func asset(t *testing.T, ending string) string {
+	t.Helper()
+	names, err := fs.Glob(dist, "dist/assets/*"+ending)
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no %s in dist/assets (%v)", ending, err)
+	}
+	return strings.TrimPrefix(names[0], "dist")
+}
+
+// Requirements: UI-01
+func TestServesTheClientByItsRules(t *testing.T) {
+	t.Parallel()
+	script := asset(t, ".js")
+	tests := map[string]struct {
+		method, address string
+		headers         map[string]string
+		status          int
+		cache, mime     string
+	}{
+		"the shell is asked about every time":        {"GET", "/", page, 200, validate, "text/html; charset=utf-8"},
+		"a page address is answered with the shell":  {"GET", "/c/0193", page, 200, validate, "text/html; charset=utf-8"},
+		"a page address may contain a dot":           {"GET", "/artifacts/llm.chat_v1", page, 200, validate, "text/html; charset=utf-8"},
+		"an asset is kept for good":                  {"GET", script, nil, 200, immutable, "text/javascript; charset=utf-8"},
+		"a font keeps its type on every machine":     {"GET", asset(t, ".woff2"), nil, 200, immutable, "font/woff2"},
+		"a missing asset is never a page":            {"GET", "/assets/gone.js", page, 404, forbidden, "text/plain; charset=utf-8"},
+		"an unknown api address is never a page":     {"GET", "/v1/gone", page, 404, forbidden, "text/plain; charset=utf-8"},
+		"what is not asked for as a page is missing": {"GET", "/gone", map[string]string{"Accept": "*/*"}, 404, forbidden, "text/plain; charset=utf-8"},
+		"the stamp is not for browsers":              {"GET", "/sources.sha256", nil, 404, forbidden, "text/plain; charset=utf-8"},
+		"only reading is possible":                   {"POST", "/", page, 405, forbidden, "text/plain; charset=utf-8"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			response := get(t, test.method, test.address, test.headers)
+			if response.StatusCode != test.status {
+				t.Errorf("status %d, want %d", response.StatusCode, test.status)
+			}
+			if got := response.Header.Get("Cache-Control"); got != test.cache {
+				t.Errorf("Cache-Control %q, want %q", got, test.cache)
+			}
+			if got := response.Header.Get("Content-Type"); got != test.mime {
+				t.Errorf("Content-Type %q, want %q", got, test.mime)
+			}
+			if got := response.Header.Get("Content-Security-Policy"); got != policy {
+				t.Errorf("Content-Security-Policy %q", got)
+			}
+		})
+	}
+}
+
+func TestAnUnchangedShellIsNotSentAgain(t *testing.T) {
+	t.Parallel()
+	first := get(t, "GET", "/", page)
+	again := get(t, "GET", "/", map[string]string{"Accept": "text/html", "If-None-Match": first.Header.Get("ETag")})
+	if again.StatusCode != http.StatusNotModified {
+		t.Fatalf("status %d, want 304", again.StatusCode)
+	}
+}
+
+func TestTextIsPackedForThoseWhoTakeIt(t *testing.T) {
+	t.Parallel()
+	packed := get(t, "GET", asset(t, ".js"), map[string]string{"Accept-Encoding": "gzip, br"})
+	if got := packed.Header.Get("Content-Encoding"); got != "gzip" {
+		t.Fatalf("Content-Encoding %q, want gzip", got)
+	}
+	plain := get(t, "GET", asset(t, ".js"), nil)
+	if got := plain.Header.Get("Content-Encoding"); got != "" {
+		t.Fatalf("Content-Encoding %q for a reader that takes none", got)
+	}
+	if packed.ContentLength >= plain.ContentLength {
+		t.Fatalf("packed is %d bytes, plain is %d", packed.ContentLength, plain.ContentLength)
+	}
+}
+
+// TestTheShellNeedsNothingInline holds the build to the policy: one inline
+// script would be a blank page.
+func TestTheShellNeedsNothingInline(t *testing.T) {
+	t.Parallel()
+	shell, err := dist.ReadFile("dist/index.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []string{"<script>", "<style", "onload=", "http://", "https://", "data:"} {
+		if strings.Contains(string(shell), bad) {
+			t.Errorf("index.html contains %q", bad)
+		}
+	}
+}
