@@ -261,7 +261,7 @@ func (a *Accounts) live(ctx context.Context, sessionID string) (Session, User, e
 
 // Census is what a store that knows whether anybody has signed up offers.
 type Census interface {
-	HasUsers(ctx context.Context) (bool, error)
+	Accounts(ctx context.Context) (bool, error)
 }
 
 // FirstRun reports whether nobody has signed up yet; false when the store
@@ -271,7 +271,7 @@ func (a *Accounts) FirstRun(ctx context.Context) (bool, error) {
 	if !ok {
 		return false, nil
 	}
-	has, err := c.HasUsers(ctx)
+	has, err := c.Accounts(ctx)
 	return err == nil && !has, err
 }
 

@@ -85,7 +85,7 @@ func (m *memory) RevokeSession(_ context.Context, id string) error {
 	return nil
 }
 
-func (m *memory) HasUsers(context.Context) (bool, error) {
+func (m *memory) Accounts(context.Context) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.users) > 0, nil

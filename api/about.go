@@ -1,0 +1,105 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"liminal/internal/fault"
+	"liminal/internal/stream"
+)
+
+func (s *server) aboutRoutes() {
+	add(s, public(route("GET /v1/config/ui", "uiConfig", "What a client needs to know before anybody signs in")), s.uiConfig)
+	op := public(route("GET /healthz", "health", "Whether the server and what it stands on answer"))
+	op.Tags = []string{"health"}
+	add(s, op, s.health)
+}
+
+// UIConfig is what a client needs to know.
+type UIConfig struct {
+	Version  string      `json:"version"`
+	Model    ModelInfo   `json:"model"`
+	Temporal *TemporalUI `json:"temporal_ui" nullable:"true"`
+	FirstRun bool        `json:"first_run" doc:"nobody has signed up yet"`
+	Upload   FileLimits  `json:"upload"`
+}
+
+func (s *server) uiConfig(ctx context.Context, _ *struct{}) (UIConfig, error) {
+	first, err := s.Accounts.FirstRun(ctx)
+	return UIConfig{Version: s.Version, Model: s.Model, Temporal: s.Temporal, FirstRun: first, Upload: limitsOf("free")}, err
+}
+
+// Health is the state of the server.
+type Health struct {
+	Status  string            `json:"status" enum:"ok"`
+	Version string            `json:"version"`
+	Checks  map[string]string `json:"checks"`
+}
+
+const healthTime = 3 * time.Second
+
+// health asks everything the server stands on. What fails is named; why is
+// for the log.
+func (s *server) health(ctx context.Context, _ *struct{}) (Health, error) {
+	ctx, cancel := context.WithTimeout(ctx, healthTime)
+	defer cancel()
+	h := Health{Status: "ok", Version: s.Version, Checks: map[string]string{}}
+	for name, check := range s.Checks {
+		h.Checks[name] = "ok"
+		if err := check(ctx); err != nil {
+			s.Logger.ErrorContext(ctx, "health check failed", "check", name, "error", err)
+			h.Status, h.Checks[name] = "failing", "failing"
+		}
+	}
+	if h.Status != "ok" {
+		return h, fault.New(fault.Internal, "Part of the server does not answer.").With(h)
+	}
+	return h, nil
+}
+
+// plain registers a handler that speaks HTTP itself: uploads, downloads and
+// sockets. It is documented and guarded like the others.
+func (s *server) plain(op huma.Operation, handle http.HandlerFunc) {
+	private := op.Security == nil
+	op = s.guard(op)
+	op.Responses = map[string]*huma.Response{}
+	for _, code := range op.Errors {
+		s.declare(&op, code)
+	}
+	s.huma.OpenAPI().AddOperation(&op)
+	s.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
+		if private {
+			v, err := s.Accounts.Authenticate(r.Context(), bearer(r.Header.Get("Authorization")))
+			if err != nil {
+				w.Header().Set("WWW-Authenticate", `Bearer realm="liminal"`)
+				s.refuse(w, r, err)
+				return
+			}
+			exchangeOf(r.Context()).viewer = v
+		}
+		handle(w, r)
+	})
+}
+
+func (s *server) declare(op *huma.Operation, code int) {
+	op.Responses[strconv.Itoa(code)] = &huma.Response{Description: http.StatusText(code), Content: map[string]*huma.MediaType{
+		"application/json": {Schema: s.schemaOf(Failure{})}}}
+}
+
+func typeOf(v any) reflect.Type { return reflect.TypeOf(v) }
+
+// frameSchema documents the events of a stream.
+func frameSchema() *huma.Schema {
+	kinds := []any{}
+	for _, k := range []stream.Kind{stream.Status, stream.ToolCall, stream.ToolResult, stream.Token, stream.Reset, stream.Progress,
+		stream.Interrupt, stream.Paused, stream.Resumed, stream.Trace, stream.MessageDone, stream.Error, stream.CancelAck, pingKind} {
+		kinds = append(kinds, k)
+	}
+	return &huma.Schema{Type: "string", Description: "lines `id: <seq>`, `event: <kind>`, `data: {event, data, request_id, id, attempt, node, run_id}`; comments keep it open",
+		Extensions: map[string]any{"x-event-kinds": kinds}}
+}

@@ -1,0 +1,187 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"liminal/internal/fault"
+	"liminal/internal/identity"
+	"liminal/internal/quota"
+)
+
+// refreshCookie holds a browser's refresh token; scripts cannot read it and
+// it travels to /v1/auth only (AUTH-04, C-33).
+const refreshCookie = "liminal_refresh"
+
+func (s *server) accountRoutes() {
+	add(s, public(route("POST /v1/auth/signup", "signUp", "Create an account and sign in")), s.signUp)
+	add(s, public(route("POST /v1/auth/login", "logIn", "Sign in")), s.logIn)
+	add(s, public(route("POST /v1/auth/refresh", "refresh", "Trade a refresh token for new tokens")), s.refresh)
+	add(s, public(route("POST /v1/auth/logout", "logOut", "End the session")), s.logOut)
+	add(s, route("GET /v1/auth/me", "me", "Who is signed in"), s.me)
+}
+
+// User is an account as its owner sees it.
+type User struct {
+	ID     string `json:"id" format:"uuid"`
+	Email  string `json:"email"`
+	Handle string `json:"handle"`
+	Role   string `json:"role" enum:"user,power,admin"`
+	Plan   string `json:"plan"`
+	Locale string `json:"locale"`
+}
+
+func userView(u identity.User) User {
+	return User{ID: u.ID, Email: u.Email, Handle: u.Handle, Role: string(u.Role), Plan: u.Plan, Locale: u.Locale}
+}
+
+// Credentials are what a sign-in gives (AUTH-02, API-19).
+type Credentials struct {
+	User         User      `json:"user"`
+	AccessToken  string    `json:"access_token"`
+	RefreshToken string    `json:"refresh_token"`
+	SessionID    string    `json:"session_id" format:"uuid"`
+	ExpiresAt    time.Time `json:"session_expires_at"`
+}
+
+type signUpInput struct {
+	Language string `header:"Accept-Language"`
+	Body     struct {
+		Email    string `json:"email"`
+		Password string `json:"password"`
+		Handle   string `json:"handle,omitempty"`
+		Locale   string `json:"locale,omitempty" doc:"en or de; Accept-Language decides when it is missing"`
+	}
+}
+
+func (s *server) signUp(ctx context.Context, in *signUpInput) (Credentials, error) {
+	x := exchangeOf(ctx)
+	if err := s.Limits.Spend(ctx, quota.SignIn(), x.address()); err != nil {
+		return Credentials{}, err
+	}
+	locale := in.Body.Locale
+	if locale == "" && strings.HasPrefix(strings.ToLower(in.Language), "de") {
+		locale = "de"
+	}
+	got, err := s.Accounts.SignUp(ctx, identity.NewAccount{Email: in.Body.Email, Password: in.Body.Password,
+		Handle: in.Body.Handle, Locale: locale}, x.device())
+	return s.signedInAs(x, got, err)
+}
+
+type logInInput struct {
+	Body struct {
+		Email    string `json:"email"`
+		Password string `json:"password"`
+	}
+}
+
+// logIn spends a try of the address with the account, so that guessing one
+// password slows down and nobody can lock another person out from elsewhere.
+func (s *server) logIn(ctx context.Context, in *logInInput) (Credentials, error) {
+	x := exchangeOf(ctx)
+	who := x.address() + " " + strings.ToLower(strings.TrimSpace(in.Body.Email))
+	if err := s.Limits.Spend(ctx, quota.SignIn(), who); err != nil {
+		return Credentials{}, err
+	}
+	got, err := s.Accounts.LogIn(ctx, in.Body.Email, in.Body.Password, x.device())
+	return s.signedInAs(x, got, err)
+}
+
+type refreshInput struct {
+	Cookie string `cookie:"liminal_refresh"`
+	Body   *struct {
+		Token string `json:"refresh_token,omitempty" doc:"without it the cookie is used"`
+	} `required:"false"`
+}
+
+// token is the refresh token of a request. The cookie counts only when our
+// own page sent it: it is the one thing a browser adds by itself.
+func (in *refreshInput) token(x *exchange) (string, error) {
+	if in.Body != nil && in.Body.Token != "" {
+		return in.Body.Token, nil
+	}
+	if in.Cookie != "" && !sameOrigin(x.request) {
+		return "", fault.New(fault.Forbidden, "This request did not come from our own page.")
+	}
+	return in.Cookie, nil
+}
+
+func (s *server) refresh(ctx context.Context, in *refreshInput) (Credentials, error) {
+	x := exchangeOf(ctx)
+	token, err := in.token(x)
+	if err != nil {
+		return Credentials{}, err
+	}
+	got, err := s.Accounts.Refresh(ctx, token)
+	if err != nil {
+		s.setCookie(x, "", -1)
+	}
+	return s.signedInAs(x, got, err)
+}
+
+// Nothing is the data of an answer that has none.
+type Nothing struct{}
+
+// logOut ends the session of the refresh token; an access token sent along
+// names its session as well. It needs no live session: leaving always works.
+func (s *server) logOut(ctx context.Context, in *refreshInput) (Nothing, error) {
+	x := exchangeOf(ctx)
+	token, err := in.token(x)
+	if err != nil {
+		return Nothing{}, err
+	}
+	if token != "" {
+		if err := s.Accounts.LogOutWith(ctx, token); err != nil {
+			return Nothing{}, err
+		}
+	}
+	if v, err := s.Accounts.Authenticate(ctx, bearer(x.request.Header.Get("Authorization"))); err == nil {
+		if err := s.Accounts.LogOut(ctx, v); err != nil {
+			return Nothing{}, err
+		}
+	}
+	s.setCookie(x, "", -1)
+	return Nothing{}, nil
+}
+
+// Me is the data of GET /v1/auth/me.
+type Me struct {
+	User User `json:"user"`
+}
+
+func (s *server) me(ctx context.Context, _ *struct{}) (Me, error) {
+	u, err := s.Accounts.Who(ctx, viewerOf(ctx))
+	return Me{User: userView(u)}, err
+}
+
+func (s *server) signedInAs(x *exchange, in identity.SignIn, err error) (Credentials, error) {
+	if err != nil {
+		return Credentials{}, err
+	}
+	s.setCookie(x, in.Refresh, int(in.ExpiresAt.Sub(s.Now()).Seconds()))
+	return Credentials{User: userView(in.User), AccessToken: in.Access, RefreshToken: in.Refresh,
+		SessionID: in.SessionID, ExpiresAt: in.ExpiresAt.UTC()}, nil
+}
+
+func (s *server) setCookie(x *exchange, value string, maxAge int) {
+	c := http.Cookie{Name: refreshCookie, Value: value, Path: "/v1/auth", MaxAge: maxAge, HttpOnly: true,
+		SameSite: http.SameSiteStrictMode, Secure: x.request.TLS != nil || strings.HasPrefix(s.PublicURL, "https://")}
+	x.header.Add("Set-Cookie", c.String())
+}
+
+// sameOrigin reports whether a browser sent r from a page of this host, or no
+// browser sent it.
+func sameOrigin(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "same-origin", "none":
+		return true
+	case "":
+		origin := r.Header.Get("Origin")
+		u, err := url.Parse(origin)
+		return origin == "" || err == nil && strings.EqualFold(u.Host, r.Host)
+	}
+	return false
+}

@@ -1,0 +1,115 @@
+// Package api is the HTTP surface: JSON over the control plane, SSE and
+// WebSocket for what runs, one file a noun.
+//
+// Handlers are thin: they read a request, call a port declared in ports.go on
+// behalf of the viewer of the session, and shape the answer. Who asks comes
+// from the bearer token only, never from a header or a body (API-09). Every
+// answer is in the envelope (API-01, API-02) and every error leaves by the one
+// table in fault.go.
+//
+// It may import the nouns; it knows no database, no Temporal and no worker.
+package api
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"liminal/internal/quota"
+	"liminal/internal/stream"
+)
+
+// Options is everything the API stands on. All fields are required but those
+// marked optional.
+type Options struct {
+	Engine        Engine
+	Accounts      Accounts
+	Conversations Conversations
+	Messages      Messages
+	Runs          Runs
+	Interrupts    Interrupts
+	Library       Library
+	Files         Files
+	Contexts      Contexts
+	Documents     Documents
+	Chunks        Chunks
+	Log           stream.Log
+	Limits        *quota.Limits
+	Once          *quota.Once
+
+	Version   string
+	Model     ModelInfo
+	Temporal  *TemporalUI                            // optional: where runs can be looked at
+	PublicURL string                                 // optional: as people reach us; https makes cookies Secure
+	Client    http.Handler                           // optional: everything that is not the API
+	Checks    map[string]func(context.Context) error // optional: what /healthz asks
+	Logger    *slog.Logger                           // optional
+	Now       func() time.Time                       // optional
+}
+
+// ModelInfo says which model answers.
+type ModelInfo struct {
+	Name       string `json:"name"`
+	Generative bool   `json:"generative" doc:"false: answers are quoted from documents and tool results; nothing is generated"`
+}
+
+// TemporalUI is the web UI of the workflow engine.
+type TemporalUI struct {
+	Base      string `json:"base"`
+	Namespace string `json:"namespace"`
+}
+
+// server is the API with its routes.
+type server struct {
+	Options
+	mux  *http.ServeMux
+	huma huma.API
+	tail tail
+	beat beat
+}
+
+// New returns the API as one handler.
+func New(o Options) http.Handler { return newServer(o).handler() }
+
+func newServer(o Options) *server {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	s := &server{Options: o, mux: http.NewServeMux(), beat: steady,
+		tail: tail{log: o.Log, runs: o.Runs, interrupts: o.Interrupts, messages: o.Messages, first: firstLook, most: mostLook}}
+	s.huma = newHuma(s.mux, o.Version)
+	s.routes()
+	return s
+}
+
+// routes is the table of contents; each noun's file holds its part.
+func (s *server) routes() {
+	s.accountRoutes()
+	s.chatRoutes()
+	s.interruptRoutes()
+	s.conversationRoutes()
+	s.runRoutes()
+	s.fileRoutes()
+	s.contextRoutes()
+	s.documentRoutes()
+	s.artifactRoutes()
+	s.toolRoutes()
+	s.aboutRoutes()
+}
+
+// handler puts what holds for every request around the routes.
+func (s *server) handler() http.Handler {
+	s.mux.HandleFunc("/v1/", s.unknown)
+	if s.Client != nil {
+		s.mux.Handle("/", s.Client)
+	} else {
+		s.mux.HandleFunc("/", s.unknown)
+	}
+	return s.identified(s.recovered(secured(s.mux)))
+}

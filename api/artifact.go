@@ -1,0 +1,182 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"liminal/artifacts"
+	"liminal/internal/fault"
+	"liminal/internal/quota"
+)
+
+func (s *server) artifactRoutes() {
+	add(s, route("POST /v1/artifacts", "createArtifact", "A new workflow, policy, tool or adapter"), s.createArtifact)
+	add(s, route("GET /v1/artifacts", "listArtifacts", "The artifacts I may use"), s.listArtifacts)
+	add(s, route("GET /v1/artifacts/{id}", "artifact", "An artifact at its current version"), s.artifact)
+	add(s, route("PATCH /v1/artifacts/{id}", "patchArtifact", "A new version by JSON Patch (RFC 6902)"), s.patchArtifact)
+	add(s, route("GET /v1/artifacts/{id}/versions", "listVersions", "All versions of an artifact"), s.listVersions)
+	add(s, route("POST /v1/artifacts/validate", "validateArtifact", "Check a document; every fault at once"), s.validateArtifact)
+}
+
+// Artifact is behaviour as data, at its current version.
+type Artifact struct {
+	ID          string         `json:"id" format:"uuid"`
+	Type        string         `json:"type"`
+	Name        string         `json:"name"`
+	Description string         `json:"description"`
+	Visibility  string         `json:"visibility" enum:"private,shared,global"`
+	Version     int            `json:"version"`
+	Schema      any            `json:"schema"`
+	OwnerID     *string        `json:"owner_id" nullable:"true"`
+	CreatedBy   string         `json:"created_by" enum:"system,user,llm"`
+	FSPath      string         `json:"fs_path,omitempty"`
+	Meta        map[string]any `json:"meta,omitempty"`
+	CreatedAt   time.Time      `json:"created_at"`
+	UpdatedAt   time.Time      `json:"updated_at"`
+}
+
+func artifactView(a artifacts.Artifact) Artifact {
+	out := Artifact{ID: a.ID, Type: a.Type, Name: a.Name, Description: a.Description, Visibility: a.Visibility, Version: a.Version,
+		Schema: orNull(a.Schema), CreatedBy: a.CreatedBy, FSPath: a.FSPath, Meta: a.Meta, CreatedAt: a.CreatedAt.UTC(), UpdatedAt: a.UpdatedAt.UTC()}
+	if a.OwnerID != "" {
+		out.OwnerID = &a.OwnerID
+	}
+	return out
+}
+
+// Object is a JSON object that is checked elsewhere.
+type Object json.RawMessage
+
+// UnmarshalJSON keeps the bytes.
+func (o *Object) UnmarshalJSON(b []byte) error { return (*json.RawMessage)(o).UnmarshalJSON(b) }
+
+// MarshalJSON gives them back.
+func (o Object) MarshalJSON() ([]byte, error) { return json.RawMessage(o).MarshalJSON() }
+
+// Schema says no more than that it is an object.
+func (Object) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: "object", AdditionalProperties: true}
+}
+
+// NewArtifact is an artifact to be (ART-02).
+type NewArtifact struct {
+	Type        string `json:"type" minLength:"1" doc:"workflow, policy, tool, adapter, or a kind in full"`
+	Name        string `json:"name" minLength:"1"`
+	Description string `json:"description,omitempty"`
+	Visibility  string `json:"visibility,omitempty" enum:"private,shared,global"`
+	Schema      Object `json:"schema"`
+	FSPath      string `json:"fs_path,omitempty"`
+	ChangeNote  string `json:"change_note,omitempty"`
+}
+
+type createArtifactInput struct {
+	Key  string `header:"Idempotency-Key"`
+	Body NewArtifact
+}
+
+func (s *server) createArtifact(ctx context.Context, in *createArtifactInput) (Artifact, error) {
+	b := in.Body
+	a, _, err := once(ctx, s, quota.Key{Route: "POST /v1/artifacts", Key: in.Key}, b, func(ctx context.Context) (Artifact, error) {
+		a, err := s.Library.Create(ctx, viewerOf(ctx), artifacts.Draft{Type: b.Type, Name: b.Name, Description: b.Description,
+			Visibility: b.Visibility, Schema: json.RawMessage(b.Schema), FSPath: b.FSPath, Note: b.ChangeNote})
+		return artifactView(a), err
+	})
+	return a, err
+}
+
+type listArtifactsInput struct {
+	paged
+	Type       string `query:"type" doc:"workflow, policy, tool, adapter, or a kind in full"`
+	Visibility string `query:"visibility" enum:"private,shared,global"`
+}
+
+func (s *server) listArtifacts(ctx context.Context, in *listArtifactsInput) (Page[Artifact], error) {
+	list, next, err := s.Library.List(ctx, viewerOf(ctx), artifacts.Filter{Type: in.Type, Visibility: in.Visibility, Cursor: in.Cursor, Limit: in.Limit})
+	return page(list, next, artifactView), err
+}
+
+func (s *server) artifact(ctx context.Context, in *byID) (Artifact, error) {
+	a, err := s.Library.Get(ctx, viewerOf(ctx), in.ID)
+	return artifactView(a), err
+}
+
+// PatchBody is a JSON Patch by itself, or with the version it is for.
+type PatchBody struct {
+	Patch       json.RawMessage `json:"patch"`
+	BaseVersion int             `json:"base_version,omitempty"`
+	ChangeNote  string          `json:"change_note,omitempty"`
+}
+
+// UnmarshalJSON reads both forms.
+func (p *PatchBody) UnmarshalJSON(b []byte) error {
+	if bytes.HasPrefix(bytes.TrimSpace(b), []byte("[")) {
+		p.Patch = bytes.Clone(b)
+		return nil
+	}
+	type plain PatchBody
+	return json.Unmarshal(b, (*plain)(p))
+}
+
+// Schema describes both forms.
+func (PatchBody) Schema(huma.Registry) *huma.Schema {
+	patch := &huma.Schema{Type: "array", Items: &huma.Schema{Type: "object", AdditionalProperties: true}}
+	form := &huma.Schema{Type: "object", Required: []string{"patch"}, AdditionalProperties: true, Properties: map[string]*huma.Schema{
+		"patch": patch, "base_version": {Type: "integer"}, "change_note": {Type: "string"}}}
+	form.PrecomputeMessages()
+	return &huma.Schema{OneOf: []*huma.Schema{patch, form}}
+}
+
+type patchInput struct {
+	byID
+	Body PatchBody `contentType:"application/json"`
+}
+
+func (s *server) patchArtifact(ctx context.Context, in *patchInput) (Artifact, error) {
+	a, err := s.Library.Patch(ctx, viewerOf(ctx), in.ID, artifacts.Change{Patch: in.Body.Patch, Base: in.Body.BaseVersion, Note: in.Body.ChangeNote})
+	return artifactView(a), err
+}
+
+// Version is one immutable version of an artifact (ART-06).
+type Version struct {
+	Version    int       `json:"version"`
+	Schema     any       `json:"schema"`
+	CreatedBy  string    `json:"created_by"`
+	ChangeNote string    `json:"change_note"`
+	CreatedAt  time.Time `json:"created_at"`
+}
+
+func (s *server) listVersions(ctx context.Context, in *byID) (Page[Version], error) {
+	list, err := s.Library.Versions(ctx, viewerOf(ctx), in.ID)
+	return page(list, "", func(v artifacts.Version) Version {
+		return Version{Version: v.Version, Schema: orNull(v.Schema), CreatedBy: v.CreatedBy, ChangeNote: v.ChangeNote, CreatedAt: v.CreatedAt.UTC()}
+	}), err
+}
+
+type validateInput struct {
+	Body struct {
+		Type   string `json:"type" minLength:"1"`
+		Schema Object `json:"schema"`
+	}
+}
+
+// Validated is the verdict on a document.
+type Validated struct {
+	Valid    bool   `json:"valid"`
+	Message  string `json:"message,omitempty"`
+	Problems any    `json:"problems" doc:"a list of {path, message, hint}; null when there are none"`
+}
+
+// validateArtifact finds faults without failing: that a document is wrong is
+// the answer to the question.
+func (s *server) validateArtifact(ctx context.Context, in *validateInput) (Validated, error) {
+	err := s.Library.Check(ctx, viewerOf(ctx), artifacts.Kind(in.Body.Type), json.RawMessage(in.Body.Schema))
+	if fault.CodeOf(err) != fault.Invalid {
+		return Validated{Valid: err == nil}, err
+	}
+	f := fault.From(err)
+	return Validated{Message: f.Message, Problems: f.Details}, nil
+}

@@ -1,0 +1,339 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"mime"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"liminal/internal/chat"
+	"liminal/internal/fault"
+	"liminal/internal/id"
+	"liminal/internal/identity"
+	"liminal/internal/quota"
+	"liminal/internal/run"
+	"liminal/internal/stream"
+)
+
+// maxMessage bounds what a person says in one turn, in bytes.
+const maxMessage = 256 << 10
+
+func (s *server) chatRoutes() {
+	op := route("POST /v1/chat", "chat", "Say something: blocks for the answer, or streams it")
+	addStream(s, op, s.chat)
+	s.answers(op, 200, "application/json", "The answer; or, with stream, where to follow it", s.schemaOf(Envelope[ChatAnswer]{}))
+	s.answers(op, 200, "text/event-stream", "With stream and Accept: text/event-stream, the run's events", frameSchema())
+	add(s, route("POST /v1/chat/cancel", "cancelChat", "Stop a turn; what was written is kept"), s.cancelChat)
+	s.plain(public(route("GET /v1/chat/stream", "chatSocket", "The same as frames over a WebSocket; the first frame signs in")), s.socket)
+}
+
+// ChatRequest is a turn as a client asks for it (CHAT-01).
+type ChatRequest struct {
+	ConversationID  *string     `json:"conversation_id,omitempty" nullable:"true" format:"uuid" doc:"missing: a new conversation"`
+	Message         MessageText `json:"message"`
+	ContextID       *string     `json:"context_id,omitempty" nullable:"true" format:"uuid"`
+	ContextIDs      *[]string   `json:"context_ids,omitempty" nullable:"true" doc:"missing: the conversation's; empty: none"`
+	ArtifactIDs     []string    `json:"artifact_ids,omitempty" nullable:"true"`
+	WorkflowID      *string     `json:"workflow_id,omitempty" nullable:"true" doc:"a workflow's id or name"`
+	Stream          bool        `json:"stream,omitempty"`
+	ClientRequestID *string     `json:"client_request_id,omitempty" nullable:"true" doc:"the same as the header Idempotency-Key"`
+	Multitask       string      `json:"multitask,omitempty" enum:"reject,enqueue,interrupt" doc:"while another turn of the conversation runs"`
+}
+
+// MessageText is a string, or {content, mode:"text"} (C-08).
+type MessageText string
+
+// UnmarshalJSON reads both forms.
+func (m *MessageText) UnmarshalJSON(b []byte) error {
+	var text string
+	if json.Unmarshal(b, &text) == nil {
+		*m = MessageText(text)
+		return nil
+	}
+	var form struct {
+		Content string `json:"content"`
+	}
+	err := json.Unmarshal(b, &form)
+	*m = MessageText(form.Content)
+	return err
+}
+
+// Schema describes both forms.
+func (MessageText) Schema(huma.Registry) *huma.Schema {
+	form := &huma.Schema{Type: "object", Required: []string{"content"}, AdditionalProperties: true, Properties: map[string]*huma.Schema{
+		"content": {Type: "string"}, "mode": {Type: "string", Enum: []any{"text"}}}}
+	form.PrecomputeMessages()
+	return &huma.Schema{OneOf: []*huma.Schema{{Type: "string"}, form}}
+}
+
+// ChatAnswer is the data of POST /v1/chat (CHAT-02). Without stream it holds
+// the answer, or the question the run asks; with stream it says where to
+// follow the run.
+type ChatAnswer struct {
+	ConversationID string          `json:"conversation_id" format:"uuid"`
+	MessageID      string          `json:"message_id" format:"uuid" doc:"of the answer"`
+	UserMessageID  string          `json:"user_message_id" format:"uuid"`
+	RunID          string          `json:"run_id" format:"uuid"`
+	StreamID       string          `json:"stream_id" format:"uuid"`
+	StreamURL      string          `json:"stream_url"`
+	Queued         bool            `json:"queued,omitempty" doc:"an earlier turn comes first"`
+	Content        *string         `json:"content,omitempty"`
+	ContentStruct  json.RawMessage `json:"content_struct,omitempty"`
+	Citations      json.RawMessage `json:"citations,omitempty"`
+	Usage          json.RawMessage `json:"usage,omitempty"`
+	Adapters       json.RawMessage `json:"adapters,omitempty"`
+	Gates          json.RawMessage `json:"gates,omitempty"`
+	WorkflowTrace  json.RawMessage `json:"workflow_trace,omitempty"`
+	Model          string          `json:"model,omitempty"`
+	Truncated      bool            `json:"truncated,omitempty"`
+	Suppressed     bool            `json:"suppressed,omitempty"`
+	Cancelled      bool            `json:"cancelled,omitempty"`
+	Interrupt      *Interrupt      `json:"interrupt,omitempty" doc:"the run asks a person; answer with POST /v1/chat/resume"`
+	Interrupts     []Interrupt     `json:"interrupts,omitempty"`
+}
+
+type chatInput struct {
+	Key    string `header:"Idempotency-Key"`
+	Accept string `header:"Accept"`
+	Body   ChatRequest
+}
+
+// turn is a request made ready for the engine.
+func (in *chatInput) turn(ctx context.Context) (chat.NewTurn, string, error) {
+	b := in.Body
+	text := strings.TrimSpace(string(b.Message))
+	switch {
+	case text == "":
+		return chat.NewTurn{}, "", fault.New(fault.Invalid, "The message is empty.").With([]Problem{{"body.message", "is empty"}})
+	case len(text) > maxMessage:
+		return chat.NewTurn{}, "", fault.New(fault.Invalid, "The message is longer than %d KB.", maxMessage>>10)
+	case !utf8.ValidString(text):
+		return chat.NewTurn{}, "", fault.New(fault.Invalid, "The message is not text.")
+	}
+	key := in.Key
+	if key == "" {
+		key = value(b.ClientRequestID)
+	}
+	t := chat.NewTurn{ConversationID: value(b.ConversationID), RequestID: requestID(ctx, key), Message: string(b.Message),
+		ArtifactIDs: b.ArtifactIDs, WorkflowID: value(b.WorkflowID), Multitask: b.Multitask, Locale: viewerOf(ctx).Locale}
+	if b.ContextIDs != nil {
+		t.ContextIDs, t.NoContext = *b.ContextIDs, len(*b.ContextIDs) == 0 && b.ContextID == nil
+	}
+	if b.ContextID != nil {
+		t.ContextIDs = append(t.ContextIDs, *b.ContextID)
+	}
+	return t, key, uuids("context_ids", t.ContextIDs)
+}
+
+// requestID names the work of a request: by its key, so that a repeat is the
+// same work (GRAPH-17), else by the request itself (API-18).
+func requestID(ctx context.Context, key string) string {
+	x := exchangeOf(ctx)
+	switch {
+	case key == "":
+		return x.id
+	case id.Valid(key):
+		return strings.ToLower(key)
+	}
+	return id.Derive("request", x.viewer.UserID, key)
+}
+
+// uuids refuses lists with anything but ids in them.
+func uuids(field string, ids []string) error {
+	for _, one := range ids {
+		if !id.Valid(one) {
+			return fault.New(fault.Invalid, "%s holds %q, which is not an id.", field, one)
+		}
+	}
+	return nil
+}
+
+func (s *server) chat(ctx context.Context, in *chatInput) (func(http.ResponseWriter, *http.Request), error) {
+	answer, replayed, err := s.begin(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if in.Body.Stream && wantsEvents(in.Accept) {
+		return s.chatEvents(ctx, viewerOf(ctx), answer, replayed)
+	}
+	body := envelope(ctx, answer)
+	return func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, body) }, nil
+}
+
+// begin does what a chat request asks, once for a key: it says something, and
+// without stream waits for what comes of it.
+func (s *server) begin(ctx context.Context, in *chatInput) (ChatAnswer, bool, error) {
+	t, key, err := in.turn(ctx)
+	if err != nil {
+		return ChatAnswer{}, false, err
+	}
+	exchangeOf(ctx).rename(t.RequestID)
+	k := quota.Key{Route: "POST /v1/chat", Key: key}
+	return once(ctx, s, k, in.Body, func(ctx context.Context) (ChatAnswer, error) {
+		if in.Body.Stream {
+			return s.say(ctx, viewerOf(ctx), t)
+		}
+		return s.converse(ctx, viewerOf(ctx), t)
+	})
+}
+
+// say accepts a turn and starts it.
+func (s *server) say(ctx context.Context, v identity.Viewer, t chat.NewTurn) (ChatAnswer, error) {
+	if err := s.Limits.Spend(ctx, quota.Chat(), v.UserID); err != nil {
+		return ChatAnswer{}, err
+	}
+	a, err := s.Engine.Chat(ctx, v, t)
+	if err != nil {
+		return ChatAnswer{}, err
+	}
+	return accepted(a), nil
+}
+
+func accepted(a chat.Accepted) ChatAnswer {
+	return ChatAnswer{ConversationID: a.ConversationID, MessageID: answerID(a.Run.ID, nil), UserMessageID: a.MessageID,
+		RunID: a.Run.ID, StreamID: a.Run.ID, StreamURL: eventsURL(a.Run.ID), Queued: a.Run.Status == run.Queued}
+}
+
+func eventsURL(runID string) string { return "/v1/runs/" + runID + "/events" }
+
+// converse says something and waits for what comes of it.
+func (s *server) converse(ctx context.Context, v identity.Viewer, t chat.NewTurn) (ChatAnswer, error) {
+	answer, err := s.say(ctx, v, t)
+	if err != nil {
+		return ChatAnswer{}, err
+	}
+	answer.Queued = false
+	return answer, s.await(ctx, v, &answer)
+}
+
+// await follows a turn to its terminal event and completes the answer.
+func (s *server) await(ctx context.Context, v identity.Viewer, answer *ChatAnswer) error {
+	r, err := s.Runs.Run(ctx, v, answer.RunID)
+	if err != nil {
+		return err
+	}
+	for e, err := range s.tail.events(ctx, v, r, 0) {
+		if err != nil {
+			return err
+		}
+		if e.Kind.Ends() {
+			return s.complete(ctx, v, r, e, answer)
+		}
+	}
+	return ctx.Err()
+}
+
+func (s *server) complete(ctx context.Context, v identity.Viewer, r run.Run, e stream.Event, answer *ChatAnswer) error {
+	switch e.Kind {
+	case stream.Error:
+		return runFault(e.Data)
+	case stream.Paused:
+		open, err := (&following{tail: s.tail, viewer: v, run: r}).open(ctx)
+		for _, q := range open {
+			answer.Interrupts = append(answer.Interrupts, interruptView(q))
+		}
+		if len(answer.Interrupts) > 0 {
+			answer.Interrupt = &answer.Interrupts[0]
+		}
+		return err
+	case stream.CancelAck:
+		answer.Cancelled = true
+	}
+	keep := *answer
+	if err := json.Unmarshal(e.Data, answer); err != nil {
+		return err
+	}
+	answer.ConversationID, answer.RunID, answer.UserMessageID = keep.ConversationID, keep.RunID, keep.UserMessageID
+	answer.StreamID, answer.StreamURL = keep.StreamID, keep.StreamURL
+	if answer.MessageID == "" {
+		answer.MessageID = keep.MessageID
+	}
+	if answer.Content == nil {
+		answer.Content = new(string)
+	}
+	return nil
+}
+
+// runFault is a failed run as an error.
+func runFault(data json.RawMessage) error {
+	e := runError(run.Run{Status: run.Failed, Error: data})
+	f := fault.New(fault.Code(e.Code), "%s", e.Message)
+	if e.Node != "" {
+		f = f.With(map[string]any{"node": e.Node})
+	}
+	return f
+}
+
+// chatEvents streams the turn itself; headers carry the ids. The first answer
+// of a key is still being given while its run goes on, so a repeat of it is a
+// conflict (API-06) that says where to follow.
+func (s *server) chatEvents(ctx context.Context, v identity.Viewer, a ChatAnswer, replayed bool) (func(http.ResponseWriter, *http.Request), error) {
+	r, err := s.Runs.Run(ctx, v, a.RunID)
+	if err != nil {
+		return nil, err
+	}
+	if replayed && !r.Status.Ended() {
+		return nil, fault.New(fault.Conflict, "The first request with this key still runs. Follow its stream instead.").
+			With(map[string]any{"reason": "running", "run_id": r.ID, "stream_url": a.StreamURL})
+	}
+	h := exchangeOf(ctx).header
+	h.Set("X-Run-Id", r.ID)
+	h.Set("X-Conversation-Id", a.ConversationID)
+	h.Set("X-Message-Id", a.UserMessageID)
+	return s.sse(v, r, 0), nil
+}
+
+// wantsEvents reports whether an Accept header names server-sent events.
+func wantsEvents(accept string) bool {
+	for part := range strings.SplitSeq(accept, ",") {
+		if t, _, err := mime.ParseMediaType(part); err == nil && t == "text/event-stream" {
+			return true
+		}
+	}
+	return false
+}
+
+type cancelInput struct {
+	Body struct {
+		RequestID string `json:"request_id,omitempty"`
+		RunID     string `json:"run_id,omitempty"`
+	}
+}
+
+// RunStatus is where a run stands.
+type RunStatus struct {
+	RunID  string `json:"run_id" format:"uuid"`
+	Status string `json:"status" enum:"queued,running,waiting,done,failed,cancelled"`
+}
+
+func (s *server) cancelChat(ctx context.Context, in *cancelInput) (RunStatus, error) {
+	target := in.Body.RunID
+	if target == "" {
+		target = in.Body.RequestID
+	}
+	return s.cancel(ctx, viewerOf(ctx), target)
+}
+
+// cancel stops a run by its id or its request's (STREAM-08). Keys that are no
+// UUID name the request that was derived from them.
+func (s *server) cancel(ctx context.Context, v identity.Viewer, target string) (RunStatus, error) {
+	if target == "" {
+		return RunStatus{}, fault.New(fault.Invalid, "Name the request_id or the run_id to cancel.")
+	}
+	if !id.Valid(target) {
+		target = id.Derive("request", v.UserID, target)
+	}
+	r, err := s.Engine.Cancel(ctx, v, target)
+	return RunStatus{RunID: r.ID, Status: string(r.Status)}, err
+}
+
+func value[T any](p *T) (zero T) {
+	if p == nil {
+		return zero
+	}
+	return *p
+}

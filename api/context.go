@@ -1,0 +1,197 @@
+package api
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"liminal/internal/fault"
+	"liminal/internal/files"
+	"liminal/internal/identity"
+	"liminal/internal/knowledge"
+)
+
+func (s *server) contextRoutes() {
+	add(s, route("POST /v1/contexts", "createContext", "A new set of documents, of files there are"), s.createContext)
+	add(s, route("GET /v1/contexts", "listContexts", "The contexts I may use"), s.listContexts)
+	add(s, route("GET /v1/contexts/{id}", "context", "One context"), s.context)
+	add(s, route("DELETE /v1/contexts/{id}", "deleteContext", "Delete a context with its documents; files stay"), s.deleteContext)
+	add(s, route("GET /v1/contexts/{id}/documents", "listDocuments", "A context's documents"), s.listDocuments)
+	add(s, route("GET /v1/contexts/{id}/chunks", "listChunks", "The chunks indexed last"), s.listChunks)
+}
+
+// Context is a named set of documents.
+type Context struct {
+	ID          string         `json:"id" format:"uuid"`
+	Name        string         `json:"name"`
+	Description string         `json:"description"`
+	Visibility  string         `json:"visibility" enum:"private,shared,global"`
+	Mine        bool           `json:"mine"`
+	Documents   int            `json:"documents"`
+	Chunks      int            `json:"chunks"`
+	Meta        map[string]any `json:"meta"`
+	CreatedAt   time.Time      `json:"created_at"`
+	UpdatedAt   time.Time      `json:"updated_at"`
+}
+
+func contextView(v identity.Viewer) func(knowledge.Context) Context {
+	return func(c knowledge.Context) Context {
+		out := Context{ID: c.ID, Name: c.Name, Description: c.Description, Visibility: c.Visibility, Mine: c.UserID == v.UserID,
+			Documents: c.Documents, Chunks: c.Chunks, Meta: c.Meta, CreatedAt: c.CreatedAt.UTC(), UpdatedAt: c.UpdatedAt.UTC()}
+		if out.Meta == nil {
+			out.Meta = map[string]any{}
+		}
+		return out
+	}
+}
+
+// ownContext returns a context the viewer may change; one they may only see
+// is Forbidden.
+func (s *server) ownContext(ctx context.Context, v identity.Viewer, id string) (knowledge.Context, error) {
+	c, err := s.Contexts.Context(ctx, v, id)
+	if err == nil && c.UserID != v.UserID && !v.IsAdmin() {
+		err = fault.New(fault.Forbidden, "You may use this context, but not change it.")
+	}
+	return c, err
+}
+
+type createContextInput struct {
+	Body struct {
+		Name        string   `json:"name" minLength:"1" maxLength:"200"`
+		Description string   `json:"description,omitempty" maxLength:"2000"`
+		Paths       []string `json:"paths,omitempty" nullable:"true" maxItems:"200" doc:"of files that were uploaded"`
+	}
+}
+
+func (s *server) createContext(ctx context.Context, in *createContextInput) (Context, error) {
+	v, b := viewerOf(ctx), in.Body
+	name := strings.TrimSpace(b.Name)
+	if name == "" {
+		return Context{}, fault.New(fault.Invalid, "A context needs a name.")
+	}
+	var sources []files.File // all are there, before anything is made
+	for _, p := range b.Paths {
+		f, err := s.Files.File(ctx, v, p)
+		if err != nil {
+			return Context{}, fault.Wrap(fault.NotFound, err, "There is no file %q.", p)
+		}
+		sources = append(sources, f)
+	}
+	c, err := s.Contexts.CreateContext(ctx, v, knowledge.Context{Name: name, Description: b.Description, UserID: v.UserID, Visibility: "private"})
+	if err != nil {
+		return Context{}, err
+	}
+	for _, f := range sources {
+		if _, err := s.attach(ctx, v, c.ID, f, 0); err != nil {
+			return Context{}, err
+		}
+		c.Documents++
+	}
+	return contextView(v)(c), nil
+}
+
+type listContextsInput struct {
+	paged
+	Owner string `query:"owner" enum:"me,global"`
+}
+
+func (s *server) listContexts(ctx context.Context, in *listContextsInput) (Page[Context], error) {
+	v := viewerOf(ctx)
+	list, next, err := s.Contexts.ListContexts(ctx, v, in.Owner, in.Cursor, in.Limit)
+	return page(list, next, contextView(v)), err
+}
+
+func (s *server) context(ctx context.Context, in *byID) (Context, error) {
+	c, err := s.Contexts.Context(ctx, viewerOf(ctx), in.ID)
+	return contextView(viewerOf(ctx))(c), err
+}
+
+func (s *server) deleteContext(ctx context.Context, in *byID) (Nothing, error) {
+	if _, err := s.ownContext(ctx, viewerOf(ctx), in.ID); err != nil {
+		return Nothing{}, err
+	}
+	return Nothing{}, s.Contexts.DeleteContext(ctx, viewerOf(ctx), in.ID)
+}
+
+type ofContextInput struct {
+	byID
+	paged
+}
+
+func (s *server) listDocuments(ctx context.Context, in *ofContextInput) (Page[Document], error) {
+	v := viewerOf(ctx)
+	if _, err := s.Contexts.Context(ctx, v, in.ID); err != nil {
+		return Page[Document]{}, err
+	}
+	list, next, err := s.Documents.ListDocuments(ctx, v, in.ID, in.Cursor, in.Limit)
+	return page(list, next, documentView), err
+}
+
+// Chunk is a piece of a document's text as it is indexed.
+type Chunk struct {
+	ID         string `json:"id"`
+	DocumentID string `json:"document_id"`
+	Index      int    `json:"index"`
+	Content    string `json:"content"`
+	Heading    string `json:"heading"`
+	Page       int    `json:"page"`
+	Start      int    `json:"start"`
+	End        int    `json:"end"`
+}
+
+type listChunksInput struct {
+	byID
+	Limit int `query:"limit" minimum:"1" maximum:"100" default:"20"`
+}
+
+func (s *server) listChunks(ctx context.Context, in *listChunksInput) (Page[Chunk], error) {
+	v := viewerOf(ctx)
+	if _, err := s.Contexts.Context(ctx, v, in.ID); err != nil {
+		return Page[Chunk]{}, err
+	}
+	list, err := s.Chunks.Chunks(ctx, v, in.ID, in.Limit)
+	return page(list, "", func(c knowledge.Chunk) Chunk {
+		return Chunk{ID: c.ID, DocumentID: c.DocumentID, Index: c.Index, Content: c.Content, Heading: c.Heading, Page: c.Page, Start: c.Start, End: c.End}
+	}), err
+}
+
+// eachContext calls f with every context of the viewer's own.
+func (s *server) eachContext(ctx context.Context, v identity.Viewer, f func(id string) error) error {
+	for cursor := ""; ; {
+		list, next, err := s.Contexts.ListContexts(ctx, v, "me", cursor, 100)
+		if err != nil {
+			return err
+		}
+		for _, c := range list {
+			if err := f(c.ID); err != nil {
+				return err
+			}
+		}
+		if next == "" {
+			return nil
+		}
+		cursor = next
+	}
+}
+
+// detach deletes the documents of a context that were read from a path.
+func (s *server) detach(ctx context.Context, v identity.Viewer, contextID, path string) error {
+	for cursor := ""; ; {
+		list, next, err := s.Documents.ListDocuments(ctx, v, contextID, cursor, 100)
+		if err != nil {
+			return err
+		}
+		for _, d := range list {
+			if d.Path != path || d.UserID != v.UserID {
+				continue
+			}
+			if err := s.Documents.DeleteDocument(ctx, v, d.ID); err != nil {
+				return err
+			}
+		}
+		if next == "" {
+			return nil
+		}
+		cursor = next
+	}
+}

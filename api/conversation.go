@@ -1,0 +1,198 @@
+package api
+
+import (
+	"context"
+	"time"
+	"unicode/utf8"
+
+	"liminal/internal/chat"
+	"liminal/internal/fault"
+	"liminal/internal/run"
+)
+
+func (s *server) conversationRoutes() {
+	add(s, route("GET /v1/conversations", "listConversations", "My conversations, latest first"), s.listConversations)
+	add(s, route("GET /v1/conversations/{id}", "conversation", "One conversation"), s.conversation)
+	add(s, route("PATCH /v1/conversations/{id}", "changeConversation", "Rename or archive"), s.changeConversation)
+	add(s, route("DELETE /v1/conversations/{id}", "deleteConversation", "Delete with all its messages"), s.deleteConversation)
+	add(s, route("GET /v1/conversations/{id}/messages", "listMessages", "What was said, what waits and what runs"), s.listMessages)
+}
+
+// paged is the query of every list.
+type paged struct {
+	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20"`
+}
+
+// byID is the path of everything that has an id.
+type byID struct {
+	ID string `path:"id" format:"uuid"`
+}
+
+// Conversation is a thread of turns.
+type Conversation struct {
+	ID              string     `json:"id" format:"uuid"`
+	Title           string     `json:"title"`
+	Status          string     `json:"status" enum:"open,archived"`
+	ActiveContextID *string    `json:"active_context_id" nullable:"true"`
+	CreatedAt       time.Time  `json:"created_at"`
+	UpdatedAt       time.Time  `json:"updated_at"`
+	Pending         bool       `json:"pending" doc:"a question of it waits for me"`
+	ActiveRun       *ActiveRun `json:"active_run" nullable:"true"`
+}
+
+// ActiveRun is the turn of a conversation that runs or waits.
+type ActiveRun struct {
+	ID        string `json:"id" format:"uuid"`
+	Status    string `json:"status" enum:"queued,running,waiting"`
+	RequestID string `json:"request_id"`
+	LastSeq   int64  `json:"last_seq" doc:"of its latest event; 0 when not known"`
+}
+
+func (s *server) activeRun(ctx context.Context, r *run.Run) *ActiveRun {
+	if r == nil {
+		return nil
+	}
+	a := &ActiveRun{ID: r.ID, Status: string(r.Status), RequestID: r.RequestID}
+	if log, ok := s.Log.(latest); ok {
+		a.LastSeq = log.Last(ctx, r.ID)
+	}
+	return a
+}
+
+// latest is what a log offers that knows a run's latest Seq without following.
+type latest interface {
+	Last(ctx context.Context, run string) int64
+}
+
+func (s *server) conversationView(ctx context.Context, c chat.Conversation, pending bool) Conversation {
+	out := Conversation{ID: c.ID, Title: c.Title, Status: c.Status, CreatedAt: c.CreatedAt.UTC(), UpdatedAt: c.UpdatedAt.UTC(),
+		Pending: pending, ActiveRun: s.activeRun(ctx, c.ActiveRun)}
+	if c.ActiveContextID != "" {
+		out.ActiveContextID = &c.ActiveContextID
+	}
+	return out
+}
+
+func (s *server) listConversations(ctx context.Context, in *paged) (Page[Conversation], error) {
+	v := viewerOf(ctx)
+	list, next, err := s.Conversations.ListConversations(ctx, v, in.Cursor, in.Limit)
+	if err != nil {
+		return Page[Conversation]{}, err
+	}
+	open, err := s.Interrupts.PendingInterrupts(ctx, v, "")
+	asks := map[string]bool{}
+	for _, q := range open {
+		asks[q.ConversationID] = true
+	}
+	return page(list, next, func(c chat.Conversation) Conversation { return s.conversationView(ctx, c, asks[c.ID]) }), err
+}
+
+// OneConversation is the data of a single conversation.
+type OneConversation struct {
+	Conversation Conversation `json:"conversation"`
+}
+
+func (s *server) one(ctx context.Context, c chat.Conversation) (OneConversation, error) {
+	open, err := s.Interrupts.PendingInterrupts(ctx, viewerOf(ctx), c.ID)
+	return OneConversation{s.conversationView(ctx, c, len(open) > 0)}, err
+}
+
+func (s *server) conversation(ctx context.Context, in *byID) (OneConversation, error) {
+	c, err := s.Conversations.Conversation(ctx, viewerOf(ctx), in.ID)
+	if err != nil {
+		return OneConversation{}, err
+	}
+	return s.one(ctx, c)
+}
+
+type changeConversationInput struct {
+	byID
+	Body struct {
+		Title           *string `json:"title,omitempty" minLength:"1" maxLength:"200"`
+		Status          *string `json:"status,omitempty" enum:"open,archived"`
+		ActiveContextID *string `json:"active_context_id,omitempty" nullable:"true" doc:"empty: none"`
+	}
+}
+
+func (s *server) changeConversation(ctx context.Context, in *changeConversationInput) (OneConversation, error) {
+	v, b := viewerOf(ctx), in.Body
+	if b.Title != nil && !utf8.ValidString(*b.Title) {
+		return OneConversation{}, fault.New(fault.Invalid, "The title is not text.")
+	}
+	if of := value(b.ActiveContextID); of != "" {
+		if _, err := s.Contexts.Context(ctx, v, of); err != nil {
+			return OneConversation{}, err
+		}
+	}
+	c, err := s.Conversations.UpdateConversation(ctx, v, in.ID,
+		chat.ConversationChange{Title: b.Title, Status: b.Status, ActiveContextID: b.ActiveContextID})
+	if err != nil {
+		return OneConversation{}, err
+	}
+	return s.one(ctx, c)
+}
+
+func (s *server) deleteConversation(ctx context.Context, in *byID) (Nothing, error) {
+	return Nothing{}, s.Conversations.DeleteConversation(ctx, viewerOf(ctx), in.ID)
+}
+
+// Message is one entry of a conversation.
+type Message struct {
+	ID            string         `json:"id" format:"uuid"`
+	Role          string         `json:"role" enum:"user,assistant,system,tool"`
+	Sender        string         `json:"sender" enum:"user,assistant,system,tool"`
+	Content       string         `json:"content"`
+	ContentStruct *chat.Content  `json:"content_struct" nullable:"true"`
+	Seq           int            `json:"seq"`
+	CreatedAt     time.Time      `json:"created_at"`
+	RunID         *string        `json:"run_id" nullable:"true"`
+	TokensIn      int            `json:"token_count_in"`
+	TokensOut     int            `json:"token_count_out"`
+	Meta          map[string]any `json:"meta"`
+}
+
+func messageView(m chat.Message) Message {
+	out := Message{ID: m.ID, Role: m.Role, Sender: m.Sender, Content: m.Content, ContentStruct: m.Struct, Seq: m.Seq,
+		CreatedAt: m.CreatedAt.UTC(), TokensIn: m.TokensIn, TokensOut: m.TokensOut, Meta: m.Meta}
+	if m.RunID != "" {
+		out.RunID = &m.RunID
+	}
+	if out.Meta == nil {
+		out.Meta = map[string]any{}
+	}
+	return out
+}
+
+// Thread is a page of messages with what a client needs to restore the
+// conversation after a refresh (INT-15).
+type Thread struct {
+	Page[Message]
+	ThreadID   string      `json:"thread_id" format:"uuid"`
+	Pending    *Interrupt  `json:"pending_interrupt" nullable:"true"`
+	AllPending []Interrupt `json:"pending_interrupts"`
+	ActiveRun  *ActiveRun  `json:"active_run" nullable:"true"`
+}
+
+type listMessagesInput struct {
+	byID
+	paged
+}
+
+func (s *server) listMessages(ctx context.Context, in *listMessagesInput) (Thread, error) {
+	v := viewerOf(ctx)
+	c, err := s.Conversations.Conversation(ctx, v, in.ID)
+	if err != nil {
+		return Thread{}, err
+	}
+	list, next, err := s.Messages.ListMessages(ctx, v, in.ID, in.Cursor, in.Limit)
+	if err != nil {
+		return Thread{}, err
+	}
+	open, err := s.Interrupts.PendingInterrupts(ctx, v, in.ID)
+	t := Thread{Page: page(list, next, messageView), ThreadID: c.ID, AllPending: page(open, "", interruptView).Data, ActiveRun: s.activeRun(ctx, c.ActiveRun)}
+	if len(open) > 0 {
+		t.Pending = &t.AllPending[0]
+	}
+	return t, err
+}

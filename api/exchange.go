@@ -1,0 +1,159 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"liminal/internal/fault"
+	"liminal/internal/id"
+	"liminal/internal/identity"
+)
+
+// exchange is one request and its answer, for handlers that need more of
+// HTTP than their input: it travels in the context.
+type exchange struct {
+	id      string // of the request; a chat turn's run carries the same (API-18)
+	request *http.Request
+	header  http.Header // of the answer
+	control *http.ResponseController
+	viewer  identity.Viewer // zero on public routes
+}
+
+type exchangeKey struct{}
+
+// exchangeOf returns the exchange of a context; outside of one, an empty one.
+func exchangeOf(ctx context.Context) *exchange {
+	if x, ok := ctx.Value(exchangeKey{}).(*exchange); ok {
+		return x
+	}
+	return &exchange{header: http.Header{}}
+}
+
+// viewerOf is who asks.
+func viewerOf(ctx context.Context) identity.Viewer { return exchangeOf(ctx).viewer }
+
+// rename gives the exchange the id of the work it turned out to be.
+func (x *exchange) rename(id string) {
+	x.id = id
+	x.header.Set("X-Request-Id", id)
+}
+
+// unhurried lifts the deadline for reading the body, which would otherwise
+// end a long answer as well.
+func (x *exchange) unhurried() {
+	if x.control != nil {
+		_ = x.control.SetReadDeadline(time.Time{}) // not every writer has deadlines
+	}
+}
+
+// device is where the request comes from.
+func (x *exchange) device() identity.Device {
+	return identity.Device{UserAgent: x.request.UserAgent(), Address: x.address()}
+}
+
+func (x *exchange) address() string {
+	host, _, err := net.SplitHostPort(x.request.RemoteAddr)
+	if err != nil {
+		return x.request.RemoteAddr
+	}
+	return host
+}
+
+// identified gives every request an id, taken from X-Request-Id when that is
+// a UUID, and writes one log line for it.
+func (s *server) identified(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		rec := &recorder{ResponseWriter: w}
+		x := &exchange{id: r.Header.Get("X-Request-Id"), request: r, header: rec.Header(), control: http.NewResponseController(rec)}
+		if !id.Valid(x.id) {
+			x.id = id.New()
+		}
+		x.rename(strings.ToLower(x.id))
+		started := time.Now()
+		next.ServeHTTP(rec, r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x)))
+		s.log(x, r, rec.status(), time.Since(started))
+	})
+}
+
+func (s *server) log(x *exchange, r *http.Request, status int, took time.Duration) {
+	level := slog.LevelInfo
+	if !strings.HasPrefix(r.URL.Path, "/v1/") {
+		level = slog.LevelDebug
+	}
+	s.Logger.LogAttrs(r.Context(), level, "request", slog.String("method", r.Method), slog.String("path", r.URL.Path),
+		slog.Int("status", status), slog.Duration("took", took), slog.String("request_id", x.id), slog.String("user_id", x.viewer.UserID))
+}
+
+// recovered turns a panic into an answer. It is not how errors travel.
+func (s *server) recovered(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			p := recover()
+			if p == nil {
+				return
+			}
+			if p == http.ErrAbortHandler {
+				panic(p)
+			}
+			s.Logger.ErrorContext(r.Context(), "panic", "request_id", exchangeOf(r.Context()).id, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			if rec, ok := w.(*recorder); ok && rec.code == 0 {
+				s.refuse(w, r, fault.Internal)
+			}
+		}()
+		next.ServeHTTP(w, r)
+	})
+}
+
+// secured sets the headers that are right for every answer; the client's
+// pages bring a content policy of their own.
+func secured(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		if strings.HasPrefix(r.URL.Path, "/v1/") || r.URL.Path == "/healthz" {
+			h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; sandbox")
+			h.Set("Cache-Control", "no-store")
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// recorder remembers the status for the log.
+type recorder struct {
+	http.ResponseWriter
+	code int
+}
+
+func (r *recorder) WriteHeader(code int) {
+	if r.code == 0 {
+		r.code = code
+	}
+	r.ResponseWriter.WriteHeader(code)
+}
+
+func (r *recorder) Write(b []byte) (int, error) {
+	if r.code == 0 {
+		r.code = http.StatusOK
+	}
+	return r.ResponseWriter.Write(b)
+}
+
+// Unwrap lets http.ResponseController reach the writer below.
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+func (r *recorder) status() int {
+	if r.code == 0 {
+		return http.StatusOK
+	}
+	return r.code
+}

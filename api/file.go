@@ -1,0 +1,290 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"liminal/internal/fault"
+	"liminal/internal/files"
+	"liminal/internal/identity"
+	"liminal/internal/knowledge"
+	"liminal/internal/quota"
+)
+
+const (
+	uploadTime   = 15 * time.Minute // to receive one file
+	uploadSpare  = 64 << 10         // bytes around the file in its request
+	minChunkSize = 64               // tokens (FILE-10)
+	maxChunkSize = 4000
+)
+
+func (s *server) fileRoutes() {
+	op := route("POST /v1/files/upload", "uploadFile", "Store a file; with context_id it is read into that context")
+	op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"multipart/form-data": {Schema: &huma.Schema{
+		Type: "object", Required: []string{"file"}, Properties: map[string]*huma.Schema{
+			"file": {Type: "string", Format: "binary"}, "context_id": {Type: "string", Format: "uuid"},
+			"chunk_size": {Type: "integer", Description: "tokens, 64 to 4000"}}}}}}
+	s.plain(op, s.upload)
+	s.answers(op, 200, "application/json", "The file; with a context also its document and the run that reads it", s.schemaOf(Envelope[Uploaded]{}))
+	add(s, route("GET /v1/files", "listFiles", "My files, latest first"), s.listFiles)
+	add(s, route("DELETE /v1/files", "deleteFile", "Delete a file and what was read from it"), s.deleteFile)
+	add(s, route("GET /v1/files/limits", "fileLimits", "What may be uploaded"), s.fileLimits)
+	add(s, route("POST /v1/files/link", "linkFile", "A signed link to download a file, for ten minutes"), s.linkFile)
+	op = public(route("GET /v1/files/download", "downloadFile", "Download by a signed link"))
+	op.Parameters = []*huma.Param{}
+	for _, name := range []string{"user", "path", "expires", "signature"} {
+		op.Parameters = append(op.Parameters, &huma.Param{Name: name, In: "query", Required: true, Schema: &huma.Schema{Type: "string"}})
+	}
+	s.plain(op, s.download)
+	s.answers(op, 200, "application/octet-stream", "The file, as an attachment", &huma.Schema{Type: "string", Format: "binary"})
+}
+
+// File is a stored file.
+type File struct {
+	Path      string    `json:"path" doc:"what other calls take"`
+	FSPath    string    `json:"fs_path" doc:"where it lies below the data folder"`
+	Name      string    `json:"name"`
+	Size      int64     `json:"size"`
+	MIME      string    `json:"mime"`
+	SHA256    string    `json:"sha256"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+func (s *server) fileView(f files.File) File {
+	return File{Path: f.Path, FSPath: s.Files.FSPath(f), Name: f.Name, Size: f.Size, MIME: f.MIME, SHA256: f.SHA256, CreatedAt: f.CreatedAt.UTC()}
+}
+
+// Uploaded is what became of an upload.
+type Uploaded struct {
+	File     File      `json:"file"`
+	Document *Document `json:"document,omitempty"`
+	RunID    string    `json:"run_id,omitempty" doc:"the run that reads it"`
+}
+
+// upload receives one file a request, straight to disk.
+func (s *server) upload(w http.ResponseWriter, r *http.Request) {
+	ctx, v := r.Context(), viewerOf(r.Context())
+	if err := s.Limits.Spend(ctx, quota.Upload(), v.UserID); err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	limit := files.Limit(v.Plan)
+	r.Body = http.MaxBytesReader(w, r.Body, limit+uploadSpare)
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(uploadTime)) // not every writer has deadlines
+	got, err := s.receive(ctx, v, r, limit)
+	if err != nil {
+		s.refuse(w, r, uploadFault(err, limit))
+		return
+	}
+	exchangeOf(ctx).unhurried()
+	writeJSON(w, http.StatusOK, envelope(ctx, got))
+}
+
+// uploadFault says in terms of the file what the request broke.
+func uploadFault(err error, limit int64) error {
+	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
+		return fault.New(fault.Invalid, "The file is larger than %d MB, the most one file may have.", limit>>20).
+			With(map[string]any{"field": "file", "max_bytes": limit})
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return fault.Wrap(fault.Invalid, err, "The upload broke off before its end. Try again.")
+	}
+	return err
+}
+
+// form is an upload's fields; staged is its file, complete but without a name.
+type form struct {
+	contextID string
+	chunkSize int
+	staged    *files.Staged
+}
+
+func (s *server) receive(ctx context.Context, v identity.Viewer, r *http.Request, limit int64) (Uploaded, error) {
+	reader, err := r.MultipartReader()
+	if err != nil {
+		return Uploaded{}, fault.Wrap(fault.Invalid, err, "Send the file as multipart/form-data, in a field named file.")
+	}
+	var in form
+	defer func() {
+		if in.staged != nil {
+			in.staged.Discard()
+		}
+	}()
+	for {
+		part, err := reader.NextPart()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil {
+			err = s.field(ctx, v, &in, part, limit)
+		}
+		if err != nil {
+			return Uploaded{}, err
+		}
+	}
+	if in.staged == nil {
+		return Uploaded{}, fault.New(fault.Invalid, "There is no file in the field named file.")
+	}
+	return s.keep(ctx, v, in)
+}
+
+// field reads one part. The context and the chunk size are checked as they
+// come, so that a wrong one is refused before a large file is received.
+func (s *server) field(ctx context.Context, v identity.Viewer, in *form, part *multipart.Part, limit int64) (err error) {
+	switch part.FormName() {
+	case "file":
+		if in.staged != nil {
+			return fault.New(fault.Invalid, "Send one file at a time.")
+		}
+		in.staged, err = s.Files.Stage(ctx, v, fileName(part), part, limit)
+		return err
+	case "context_id":
+		if in.contextID, err = text(part); err == nil && in.contextID != "" {
+			_, err = s.ownContext(ctx, v, in.contextID)
+		}
+		return err
+	case "chunk_size":
+		in.chunkSize, err = chunkSize(part)
+		return err
+	}
+	return nil
+}
+
+// fileName is the name the browser sent, with what multipart.FileName would
+// have dropped: cleaning is for files to do.
+func fileName(part *multipart.Part) string {
+	_, params, err := mime.ParseMediaType(part.Header.Get("Content-Disposition"))
+	if err != nil {
+		return ""
+	}
+	return params["filename"]
+}
+
+func text(part io.Reader) (string, error) {
+	b, err := io.ReadAll(io.LimitReader(part, 1024))
+	return string(b), err
+}
+
+func chunkSize(part io.Reader) (int, error) {
+	field, err := text(part)
+	if err != nil || field == "" {
+		return 0, err
+	}
+	n, err := strconv.Atoi(field)
+	if err != nil || n < minChunkSize || n > maxChunkSize {
+		return 0, fault.New(fault.Invalid, "chunk_size must be a number of tokens from %d to %d.", minChunkSize, maxChunkSize).
+			With(map[string]any{"field": "chunk_size", "minimum": minChunkSize, "maximum": maxChunkSize})
+	}
+	return n, nil
+}
+
+// keep gives the file its place and has it read into its context.
+func (s *server) keep(ctx context.Context, v identity.Viewer, in form) (Uploaded, error) {
+	f, err := in.staged.Keep(ctx)
+	if err != nil {
+		return Uploaded{}, err
+	}
+	out := Uploaded{File: s.fileView(f)}
+	if in.contextID == "" {
+		return out, nil
+	}
+	d, err := s.attach(ctx, v, in.contextID, f, in.chunkSize)
+	out.Document, out.RunID = &d, d.RunID
+	return out, err
+}
+
+// attach makes a file a document of a context and starts reading it.
+func (s *server) attach(ctx context.Context, v identity.Viewer, contextID string, f files.File, chunkSize int) (Document, error) {
+	d, err := s.Documents.PutDocument(ctx, v, knowledge.Document{ContextID: contextID, UserID: v.UserID, Path: f.Path, Title: f.Name,
+		MIME: f.MIME, Size: f.Size, SHA256: f.SHA256, Status: knowledge.Waiting, ChunkSize: chunkSize})
+	if err != nil {
+		return Document{}, err
+	}
+	r, err := s.Engine.Ingest(ctx, v, d.ID)
+	switch {
+	case fault.CodeOf(err) == fault.Conflict: // it is being read already
+		return documentView(d), nil
+	case err != nil:
+		return Document{}, fmt.Errorf("start reading %s: %w", d.ID, err)
+	}
+	d.RunID = r.ID
+	return documentView(d), nil
+}
+
+func (s *server) listFiles(ctx context.Context, in *paged) (Page[File], error) {
+	list, next, err := s.Files.List(ctx, viewerOf(ctx), in.Cursor, in.Limit)
+	return page(list, next, s.fileView), err
+}
+
+type fileInput struct {
+	Path string `query:"path" required:"true" minLength:"1"`
+}
+
+// deleteFile removes the file and the documents read from it (RAG-20).
+func (s *server) deleteFile(ctx context.Context, in *fileInput) (Nothing, error) {
+	v := viewerOf(ctx)
+	f, err := s.Files.File(ctx, v, in.Path)
+	if err != nil {
+		return Nothing{}, err
+	}
+	err = s.eachContext(ctx, v, func(contextID string) error { return s.detach(ctx, v, contextID, f.Path) })
+	if err != nil {
+		return Nothing{}, err
+	}
+	return Nothing{}, s.Files.Delete(ctx, v, f.Path)
+}
+
+// FileLimits is what may be uploaded (API-13).
+type FileLimits struct {
+	MaxBytes   int64    `json:"max_bytes"`
+	Extensions []string `json:"extensions"`
+}
+
+func limitsOf(plan string) FileLimits {
+	return FileLimits{MaxBytes: files.Limit(plan), Extensions: files.Extensions()}
+}
+
+func (s *server) fileLimits(ctx context.Context, _ *struct{}) (FileLimits, error) {
+	return limitsOf(viewerOf(ctx).Plan), nil
+}
+
+type linkInput struct {
+	Body struct {
+		Path string `json:"path" minLength:"1"`
+	}
+}
+
+// Link is a signed download (FILE-05).
+type Link struct {
+	URL       string    `json:"url"`
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+func (s *server) linkFile(ctx context.Context, in *linkInput) (Link, error) {
+	q, expires, err := s.Files.Link(ctx, viewerOf(ctx), in.Body.Path, s.Now())
+	return Link{URL: "/v1/files/download?" + q.Encode(), ExpiresAt: expires.UTC()}, err
+}
+
+// download serves a signed link: never shown in the page, never sniffed.
+func (s *server) download(w http.ResponseWriter, r *http.Request) {
+	f, body, err := s.Files.Follow(r.Context(), r.URL.Query(), s.Now())
+	if err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	defer body.Close()
+	h := w.Header()
+	h.Set("Content-Type", "application/octet-stream")
+	h.Set("Content-Disposition", "attachment; filename*=UTF-8''"+url.PathEscape(f.Name))
+	http.ServeContent(w, r, "", f.CreatedAt, body)
+}

@@ -1,0 +1,97 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"os"
+	"time"
+
+	"io"
+
+	"liminal/artifacts"
+	"liminal/internal/chat"
+	"liminal/internal/files"
+	"liminal/internal/identity"
+	"liminal/internal/knowledge"
+	"liminal/internal/run"
+)
+
+// Engine starts, answers and cancels runs.
+type Engine interface {
+	Chat(ctx context.Context, v identity.Viewer, t chat.NewTurn) (chat.Accepted, error)
+	Answer(ctx context.Context, v identity.Viewer, interruptID string, a run.Answer) (run.Interrupt, error)
+	// Cancel stops the run of a request id or a run id.
+	Cancel(ctx context.Context, v identity.Viewer, id string) (run.Run, error)
+	Ingest(ctx context.Context, v identity.Viewer, documentID string) (run.Run, error)
+	RunTool(ctx context.Context, v identity.Viewer, tool string, input map[string]any, requestID string) (run.Run, error)
+	RunWorkflow(ctx context.Context, v identity.Viewer, artifact string, input, vars map[string]any, requestID string) (run.Run, error)
+}
+
+// Accounts signs people up and in.
+type Accounts interface {
+	SignUp(ctx context.Context, n identity.NewAccount, d identity.Device) (identity.SignIn, error)
+	LogIn(ctx context.Context, email, password string, d identity.Device) (identity.SignIn, error)
+	Refresh(ctx context.Context, token string) (identity.SignIn, error)
+	LogOut(ctx context.Context, v identity.Viewer) error
+	LogOutWith(ctx context.Context, token string) error
+	Authenticate(ctx context.Context, bearer string) (identity.Viewer, error)
+	Who(ctx context.Context, v identity.Viewer) (identity.User, error)
+	FirstRun(ctx context.Context) (bool, error)
+}
+
+// Conversations keeps threads.
+type Conversations interface{ chat.Conversations }
+
+// Messages reads what was said.
+type Messages interface{ chat.Messages }
+
+// Runs reads runs.
+type Runs interface {
+	Run(ctx context.Context, v identity.Viewer, id string) (run.Run, error)
+	ListRuns(ctx context.Context, v identity.Viewer, f run.Filter) ([]run.Run, string, error)
+}
+
+// Interrupts reads questions; answering them is the engine's.
+type Interrupts interface {
+	Interrupt(ctx context.Context, v identity.Viewer, id string) (run.Interrupt, error)
+	PendingInterrupts(ctx context.Context, v identity.Viewer, conversationID string) ([]run.Interrupt, error)
+}
+
+// Library keeps artifacts.
+type Library interface {
+	Create(ctx context.Context, v identity.Viewer, d artifacts.Draft) (artifacts.Artifact, error)
+	Get(ctx context.Context, v identity.Viewer, id string) (artifacts.Artifact, error)
+	List(ctx context.Context, v identity.Viewer, f artifacts.Filter) ([]artifacts.Artifact, string, error)
+	Versions(ctx context.Context, v identity.Viewer, id string) ([]artifacts.Version, error)
+	Patch(ctx context.Context, v identity.Viewer, id string, c artifacts.Change) (artifacts.Artifact, error)
+	Check(ctx context.Context, v identity.Viewer, kind string, doc json.RawMessage) error
+}
+
+// Files is each user's own folder.
+type Files interface {
+	Stage(ctx context.Context, v identity.Viewer, name string, body io.Reader, limit int64) (*files.Staged, error)
+	File(ctx context.Context, v identity.Viewer, path string) (files.File, error)
+	List(ctx context.Context, v identity.Viewer, cursor string, limit int) ([]files.File, string, error)
+	Delete(ctx context.Context, v identity.Viewer, path string) error
+	Link(ctx context.Context, v identity.Viewer, path string, now time.Time) (url.Values, time.Time, error)
+	Follow(ctx context.Context, q url.Values, now time.Time) (files.File, *os.File, error)
+	FSPath(f files.File) string
+}
+
+// Contexts keeps contexts.
+type Contexts interface{ knowledge.Contexts }
+
+// Documents keeps documents and their texts.
+type Documents interface {
+	PutDocument(ctx context.Context, v identity.Viewer, d knowledge.Document) (knowledge.Document, error)
+	Document(ctx context.Context, v identity.Viewer, id string) (knowledge.Document, error)
+	ListDocuments(ctx context.Context, v identity.Viewer, contextID, cursor string, limit int) ([]knowledge.Document, string, error)
+	DeleteDocument(ctx context.Context, v identity.Viewer, id string) error
+	Text(ctx context.Context, v identity.Viewer, id string) (knowledge.Extract, error)
+}
+
+// Chunks previews what was indexed (API-15).
+type Chunks interface {
+	Chunks(ctx context.Context, v identity.Viewer, contextID string, limit int) ([]knowledge.Chunk, error)
+}

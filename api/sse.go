@@ -1,0 +1,160 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"liminal/internal/fault"
+	"liminal/internal/identity"
+	"liminal/internal/run"
+	"liminal/internal/stream"
+)
+
+// beat is the rhythm of a stream with nothing to say: comments keep proxies
+// from closing it, pings tell clients it lives (STREAM-23), and a reader that
+// takes longer than write for one event is cut.
+type beat struct{ comment, ping, write time.Duration }
+
+var steady = beat{comment: 15 * time.Second, ping: 25 * time.Second, write: 30 * time.Second}
+
+// Frame is one event on its way out (STREAM-03).
+type Frame struct {
+	Event     stream.Kind     `json:"event"`
+	Data      json.RawMessage `json:"data"`
+	RequestID string          `json:"request_id"`
+	ID        int64           `json:"id,omitempty"`
+	Attempt   int             `json:"attempt,omitempty"`
+	Node      string          `json:"node,omitempty"`
+	RunID     string          `json:"run_id,omitempty"`
+}
+
+// frameOf shapes an event; data is never absent.
+func frameOf(e stream.Event, r run.Run) Frame {
+	if len(e.Data) == 0 {
+		e.Data = json.RawMessage("null")
+	}
+	return Frame{Event: e.Kind, Data: e.Data, RequestID: r.RequestID, ID: e.Seq, Attempt: e.Attempt, Node: e.Node, RunID: r.ID}
+}
+
+const pingKind stream.Kind = "ping" // of the connection, not of the run
+
+// sse returns the writer of a run's events as a stream of server-sent events.
+// It ends after one terminal event. That the reader goes away ends nothing
+// but the reading (STREAM-29).
+func (s *server) sse(v identity.Viewer, r run.Run, after int64) func(http.ResponseWriter, *http.Request) {
+	return func(w http.ResponseWriter, req *http.Request) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		out := &eventWriter{w: w, control: http.NewResponseController(w), beat: s.beat, cut: cancel}
+		out.open()
+		stop := out.keepAlive(ctx, r)
+		defer stop()
+		s.copyEvents(ctx, out, s.tail.events(ctx, v, r, after), r)
+	}
+}
+
+func (s *server) copyEvents(ctx context.Context, out *eventWriter, events iter.Seq2[stream.Event, error], r run.Run) {
+	for e, err := range events {
+		if err != nil {
+			s.Logger.WarnContext(ctx, "stream broke", "run_id", r.ID, "error", err)
+			return // without a terminal event: the reader comes back with Last-Event-ID
+		}
+		if out.send(frameOf(e, r)) != nil {
+			return
+		}
+	}
+}
+
+// eventWriter writes frames one by one, each flushed (STREAM-11).
+type eventWriter struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	beat    beat
+	cut     context.CancelFunc
+
+	mu   sync.Mutex
+	last time.Time // of the last byte
+}
+
+// open sends the headers (STREAM-10).
+func (o *eventWriter) open() {
+	h := o.w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-cache")
+	h.Set("Connection", "keep-alive")
+	h.Set("X-Accel-Buffering", "no")
+	h.Set("Content-Encoding", "none")
+	o.w.WriteHeader(http.StatusOK)
+	_ = o.write([]byte(": open\n\n")) // a reader that is gone already is noticed with the first event
+}
+
+func (o *eventWriter) send(f Frame) error {
+	line := make([]byte, 0, 256)
+	if f.ID > 0 {
+		line = strconv.AppendInt(append(line, "id: "...), f.ID, 10)
+		line = append(line, '\n')
+	}
+	line = append(append(append(line, "event: "...), f.Event...), "\ndata: "...)
+	data, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	return o.write(append(append(line, data...), "\n\n"...))
+}
+
+// write sends bytes now or cuts the reader off.
+func (o *eventWriter) write(b []byte) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.last = time.Now()
+	_ = o.control.SetWriteDeadline(o.last.Add(o.beat.write)) // a writer without deadlines has none to overrun
+	if _, err := o.w.Write(b); err != nil {
+		o.cut()
+		return err
+	}
+	if err := o.control.Flush(); err != nil {
+		o.cut()
+		return err
+	}
+	return nil
+}
+
+// keepAlive beats until stop is called, which waits for it: a handler must
+// not return while somebody may still write.
+func (o *eventWriter) keepAlive(ctx context.Context, r run.Run) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		comment, ping := time.NewTicker(o.beat.comment), time.NewTicker(o.beat.ping)
+		defer comment.Stop()
+		defer ping.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ping.C:
+				_ = o.send(frameOf(stream.Event{Kind: pingKind, Data: json.RawMessage("{}")}, r))
+			case <-comment.C:
+				_ = o.write([]byte(": beat\n\n")) // a failed write has cut the stream
+			}
+		}
+	})
+	return func() { cancel(); wg.Wait() }
+}
+
+// lastSeen is where a reader says it was: Last-Event-ID, or after in the query.
+func lastSeen(header string, after int64) (int64, error) {
+	if header == "" {
+		return after, nil
+	}
+	seq, err := strconv.ParseInt(header, 10, 64)
+	if err != nil || seq < 0 {
+		return 0, fault.New(fault.Invalid, "Last-Event-ID must be the id of an event.")
+	}
+	return seq, nil
+}
