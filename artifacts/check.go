@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"liminal/internal/expr"
 	"liminal/internal/fault"
 	"liminal/internal/graph"
 	"liminal/internal/id"
@@ -238,6 +239,7 @@ func (c *checking) policy() {
 	var d struct {
 		Rules []struct {
 			ID     string `json:"id"`
+			When   string `json:"when"`
 			Action struct {
 				AdapterID string `json:"adapter_id"`
 			} `json:"action"`
@@ -253,9 +255,23 @@ func (c *checking) policy() {
 		} else {
 			seen[rule.ID] = i
 		}
+		c.condition(fmt.Sprintf("/rules/%d/when", i), rule.When)
 		if name := rule.Action.AdapterID; name != "" && name != "current" && !c.exists(KindAdapter, name) {
 			c.add(fmt.Sprintf("/rules/%d/action/adapter_id", i), "write the id of an adapter you may use, or current", "there is no adapter %q", name)
 		}
+	}
+}
+
+// condition checks a rule's condition. Which names the router gives a value is
+// the router's to know; one it does not is nil.
+func (c *checking) condition(path, source string) {
+	if source == "" {
+		return // the schema has said so
+	}
+	_, err := expr.Compile(source, expr.Scope{})
+	var at *expr.Error
+	if errors.As(err, &at) {
+		c.add(path, at.Hint, "the condition %q does not compile: character %d: %s", source, at.Offset+1, at.Message)
 	}
 }
 

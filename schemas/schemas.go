@@ -87,8 +87,11 @@ func compileError(err error) error {
 	if errors.As(err, &invalid) {
 		return sentences(invalid, nil)
 	}
-	text := strings.ReplaceAll(err.Error(), base+"inline.json", "the schema")
-	return errors.New(strings.TrimPrefix(text, "jsonschema: "))
+	var broken *jsonschema.SchemaError
+	if errors.As(err, &broken) && broken.Err != nil {
+		err = broken.Err
+	}
+	return errors.New(strings.TrimPrefix(strings.ReplaceAll(err.Error(), base, ""), "jsonschema: "))
 }
 
 // Check gives every fault of a decoded JSON value; nil when there is none.

@@ -14,7 +14,7 @@ import (
 func sentences(failed *jsonschema.ValidationError, source any) Faults {
 	var faults Faults
 	for _, leaf := range leaves(failed) {
-		faults = append(faults, sentence(leaf, source))
+		faults = append(faults, sentence(leaf, source)...)
 	}
 	slices.SortStableFunc(faults, func(a, b Fault) int {
 		if a.Path != b.Path {
@@ -43,37 +43,43 @@ func leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
 
 func closest(alternatives []*jsonschema.ValidationError) []*jsonschema.ValidationError {
 	var best []*jsonschema.ValidationError
-	bestDepth := -1
+	bestReach := -1
 	for _, alternative := range alternatives {
 		found := leaves(alternative)
-		depth := 0
-		for _, leaf := range found {
-			depth = max(depth, strings.Count(leaf.InstanceLocation, "/"))
-		}
-		if depth > bestDepth || depth == bestDepth && len(found) < len(best) {
-			best, bestDepth = found, depth
+		if r := reach(found); r > bestReach || r == bestReach && len(found) < len(best) {
+			best, bestReach = found, r
 		}
 	}
 	return best
+}
+
+// reach is how far into the value the checks came; a value of another type is
+// the least one can fail by.
+func reach(failed []*jsonschema.ValidationError) int {
+	most := 0
+	for _, leaf := range failed {
+		depth := 2 * strings.Count(leaf.InstanceLocation, "/")
+		if keyword(leaf) != "type" {
+			depth++
+		}
+		most = max(most, depth)
+	}
+	return most
 }
 
 func keyword(e *jsonschema.ValidationError) string {
 	return e.KeywordLocation[strings.LastIndexByte(e.KeywordLocation, '/')+1:]
 }
 
-func sentence(e *jsonschema.ValidationError, source any) Fault {
+// maxHint bounds a description that serves as a hint, in bytes.
+const maxHint = 240
+
+func sentence(e *jsonschema.ValidationError, source any) []Fault {
 	at := schemaAt(source, e.AbsoluteKeywordLocation)
-	fault := Fault{Path: unescape(e.InstanceLocation), Message: e.Message, Hint: text(at["description"])}
+	fault := Fault{Path: unescape(e.InstanceLocation), Message: e.Message, Hint: hint(at, e.InstanceLocation)}
 	switch keyword(e) {
 	case "required":
-		names := strings.TrimPrefix(e.Message, "missing properties: ")
-		fault.Message = strings.ReplaceAll(names, "'", `"`) + " is missing"
-		if strings.Contains(names, ",") {
-			fault.Message = strings.ReplaceAll(names, "'", `"`) + " are missing"
-		}
-		if about := text(object(object(at["properties"])[strings.Trim(names, "'")])["description"]); about != "" {
-			fault.Hint = about
-		}
+		return missing(e, at, object(source))
 	case "additionalProperties":
 		names := strings.TrimSuffix(strings.TrimPrefix(e.Message, "additionalProperties "), " not allowed")
 		fault.Message = strings.ReplaceAll(names, "'", `"`) + " is not known here"
@@ -88,12 +94,40 @@ func sentence(e *jsonschema.ValidationError, source any) Fault {
 		if allowed := choices(at); allowed != "" {
 			fault.Hint = "write " + allowed
 		}
-	case "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties":
+	case "minLength", "maxLength":
+		fault.Message = "its " + strings.Replace(e.Message, "but got", "and is", 1)
+	case "pattern", "minimum", "maximum", "minItems", "maxItems", "minProperties", "maxProperties":
 		fault.Message = "it " + strings.Replace(e.Message, "but found", "and is", 1)
 	case "not":
 		fault.Message = "this is not allowed here"
 	}
-	return fault
+	return []Fault{fault}
+}
+
+// hint is what a schema says of the value, unless that is the whole document.
+func hint(schema map[string]any, location string) string {
+	about := text(schema["description"])
+	if location == "" || len(about) > maxHint {
+		return ""
+	}
+	return about
+}
+
+// missing tells each member that is not there, with what it would be for.
+func missing(e *jsonschema.ValidationError, at, whole map[string]any) []Fault {
+	var faults []Fault
+	for _, name := range strings.Split(strings.TrimPrefix(e.Message, "missing properties: "), ", ") {
+		name = strings.Trim(name, "'")
+		about, there := object(at["properties"])[name]
+		if !there && e.InstanceLocation == "" { // a condition on the document
+			about = object(whole["properties"])[name]
+		}
+		faults = append(faults, Fault{
+			Path: unescape(e.InstanceLocation), Message: strconv.Quote(name) + " is missing",
+			Hint: hint(object(about), "/"+name),
+		})
+	}
+	return faults
 }
 
 func choices(schema map[string]any) string {
@@ -159,7 +193,9 @@ func text(v any) string {
 func keys(m map[string]any) []string {
 	out := make([]string, 0, len(m))
 	for key := range m {
-		out = append(out, key)
+		if key != "$schema" {
+			out = append(out, key)
+		}
 	}
 	slices.Sort(out)
 	return out

@@ -30,6 +30,7 @@ func newVoice(p Parts) voice { return voice{model: p.Model, history: p.History, 
 type said struct {
 	cited
 	text      strings.Builder
+	marked    int           // bytes of the text before the last citation
 	blocks    []model.Block // the same with thinking and tool uses, in order
 	calls     []model.Event // of type ToolCall
 	usage     model.Usage
@@ -114,7 +115,10 @@ func (s *said) add(e model.Event) string {
 		s.calls = append(s.calls, e)
 		s.blocks = append(s.blocks, model.Block{Type: model.ToolUse, ID: e.ID, Name: e.Name, Input: e.Input})
 	case model.Citation:
-		if n, ok := s.cite(e); ok && !strings.HasSuffix(strings.TrimSpace(s.text.String()), marker(n)) {
+		n, ok := s.cite(e)
+		since := s.text.String()[s.marked:]
+		s.marked = s.text.Len()
+		if ok && !strings.Contains(since, marker(n)) {
 			return s.write(marker(n))
 		}
 	case model.UsageReport:
