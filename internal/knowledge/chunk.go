@@ -27,9 +27,9 @@ func CheckChunkSize(tokens int) error {
 
 // Cut cuts a text into overlapping chunks of about size tokens (0: the
 // default; sizes out of bounds are brought to the nearest bound). Chunks end
-// at the end of a sentence where there is one, prefer the borders of
-// paragraphs and headings, and do not run over a heading of the first or
-// second level once they hold an eighth of their size. For each chunk
+// at the end of a sentence where there is one and prefer the borders of
+// paragraphs. None runs over a heading or the end of a page: a quote's heading
+// and page are those of its chunk, and are therefore exact. For each chunk
 // Content == x.Text[Start:End]; the chunks are in the order of the text and
 // between them leave out nothing but white space (RAG-03).
 func Cut(x Extract, size int) []Chunk {
@@ -52,34 +52,43 @@ func ChunkID(documentID string, index int, version string) string {
 type piece struct {
 	start, end int
 	tokens     int
-	block      int
 	heading    string
 	page       int
 	opens      bool // begins a block
-	chapter    bool // is a heading of the first or second level
 	title      bool // is a heading
+	fresh      bool // begins a section or a page: no chunk runs over it
 }
 
 // dissect cuts every block at its sentences, and sentences too long for a
 // chunk at their words.
 func dissect(x Extract, size int) []piece {
 	var out []piece
-	for i, b := range covering(x) {
+	for _, b := range covering(x) {
 		first := true
-		add := func(start, end int) {
-			for _, p := range fitting(x.Text, start, end, size) {
-				out = append(out, piece{
-					start: p[0], end: p[1], tokens: words.Tokens(x.Text[p[0]:p[1]]), block: i, heading: b.Heading, page: b.Page,
-					opens: first, title: b.Kind == "heading", chapter: first && b.Kind == "heading" && depth(b.Heading) <= 2,
-				})
+		for _, s := range words.Sentences(x.Text[b.Start:b.End]) {
+			for _, p := range fitting(x.Text, b.Start+s.Start, b.Start+s.End, size) {
+				next := piece{
+					start: p[0], end: p[1], tokens: words.Tokens(x.Text[p[0]:p[1]]),
+					heading: b.Heading, page: b.Page, opens: first, title: b.Kind == "heading",
+				}
+				if len(out) > 0 {
+					next.fresh = next.parts(out[len(out)-1])
+				}
+				out = append(out, next)
 				first = false
 			}
 		}
-		for _, s := range words.Sentences(x.Text[b.Start:b.End]) {
-			add(b.Start+s.Start, b.Start+s.End)
-		}
 	}
 	return out
+}
+
+// parts reports whether p begins a section or a page of its own after prev. A
+// heading directly under another one does not.
+func (p piece) parts(prev piece) bool {
+	if p.page != prev.page {
+		return true
+	}
+	return p.opens && !prev.title && (p.title || p.heading != prev.heading)
 }
 
 // covering is the blocks of x in order, or one block over all of the text
@@ -97,16 +106,6 @@ func covering(x Extract) []Block {
 		}
 	}
 	return out
-}
-
-func depth(heading string) int {
-	n := 1
-	for i := 0; i+len(separator) <= len(heading); i++ {
-		if heading[i:i+len(separator)] == separator {
-			n++
-		}
-	}
-	return n
 }
 
 // fitting cuts text[start:end] into pieces of at most size tokens at word
@@ -147,10 +146,9 @@ func (c *cutter) cut() []Chunk {
 	for from := 0; from < len(c.pieces); {
 		to := c.window(from)
 		first, last := c.pieces[from], c.pieces[to-1]
-		head := c.lead(from, to)
 		out = append(out, Chunk{
 			Index: len(out), Start: first.start, End: last.end, Content: c.text[first.start:last.end],
-			Heading: head.heading, Page: head.page,
+			Heading: last.heading, Page: first.page,
 		})
 		if to == len(c.pieces) {
 			break
@@ -165,7 +163,7 @@ func (c *cutter) cut() []Chunk {
 func (c *cutter) window(from int) int {
 	used, to := 0, from
 	for to < len(c.pieces) && (to == from || used+c.pieces[to].tokens <= c.size) {
-		if to > from && c.pieces[to].chapter && used >= c.size/8 {
+		if to > from && c.pieces[to].fresh {
 			return to
 		}
 		used += c.pieces[to].tokens
@@ -200,30 +198,16 @@ func (c *cutter) border(at int) int {
 	return 0
 }
 
-// lead is the piece whose heading and page a chunk bears: its first that is
-// not carried over from the chunk before.
-func (c *cutter) lead(from, to int) piece {
-	a := c.pieces[from]
-	used := 0
-	for i := from; i < to; i++ {
-		if b := c.pieces[i]; b.title && used <= c.overlap() {
-			a.heading = b.heading
-		}
-		used += c.pieces[i].tokens
-	}
-	return a
-}
-
 func (c *cutter) overlap() int { return c.size * Overlap / DefaultChunk }
 
 // back returns where the next chunk begins: some pieces before to, unless a
-// chapter begins there.
+// section begins there.
 func (c *cutter) back(from, to int) int {
-	if c.pieces[to].chapter {
+	if c.pieces[to].fresh {
 		return to
 	}
 	used, at := 0, to
-	for at-1 > from && used+c.pieces[at-1].tokens <= c.overlap() && !c.pieces[at].chapter {
+	for at-1 > from && used+c.pieces[at-1].tokens <= c.overlap() && !c.pieces[at].fresh {
 		at--
 		used += c.pieces[at].tokens
 	}

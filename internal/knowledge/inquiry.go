@@ -38,12 +38,15 @@ func inquire(question string) *inquiry {
 	q := &inquiry{text: question, stems: newStems()}
 	seen := map[string]bool{}
 	for _, w := range words.Split(question) {
-		if words.Stop(w.Text) || seen[w.Text] {
+		shouted := shouted(question, w)
+		if words.Stop(w.Text) && !shouted || seen[w.Text] {
 			continue
 		}
 		seen[w.Text] = true
 		t := term{word: w.Text, parts: w.Parts, base: plainWeight}
 		switch {
+		case shouted:
+			t.base = exactWeight
 		case words.Weak(w.Text):
 			t.base, t.weak = weakWeight, true
 		case exact(w):
@@ -58,6 +61,13 @@ func inquire(question string) *inquiry {
 
 func exact(w words.Word) bool {
 	return len(w.Parts) > 0 || strings.ContainsAny(w.Text, "0123456789")
+}
+
+// shouted reports whether a word is written in capitals in a question that is
+// not: a name, an acronym, a constant.
+func shouted(question string, w words.Word) bool {
+	raw := question[w.Start:w.End]
+	return len(raw) > 1 && raw == strings.ToUpper(raw) && raw != strings.ToLower(raw) && question != strings.ToUpper(question)
 }
 
 // vague reports whether the question names nothing to look for.
@@ -75,7 +85,7 @@ var (
 	numberAnswer = regexp.MustCompile(`\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|eins?|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|daily|weekly|täglich|wöchentlich)\b`)
 	pathAnswer   = regexp.MustCompile(`(?:^|[\s"'(` + "`" + `])/[\w{]|\b(?:GET|POST|PUT|PATCH|DELETE)\b`)
 
-	numberQuestion = regexp.MustCompile(`\bhow (?:many|much|long|often|large|big|fast|soon|old|far)\b|\b(?:limit|maximum|minimum|timeout|port|version|size|cap|threshold|percentage|budget|width|interval)\b|\bwie (?:viele?|lange|oft|groß|hoch|schnell)\b|\b(?:höchstens|grenze|frist)\b|\bwhen\b|\bwann\b`)
+	numberQuestion = regexp.MustCompile(`\bhow (?:many|much|long|often|large|big|fast|soon|old|far|wide|high|deep)\b|\b(?:limit|maximum|minimum|timeout|port|version|size|cap|threshold|percentage|budget|width|interval|share|percent|fraction|proportion|ratio)\b|\bwie (?:viele?|lange|oft|groß|hoch|schnell)\b|\b(?:höchstens|grenze|frist)\b|\bwhen\b|\bwann\b`)
 	pathQuestion   = regexp.MustCompile(`\b(?:endpoint|endpunkt|route|url|path|pfad|directory|folder|ordner)s?\b`)
 )
 

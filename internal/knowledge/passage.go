@@ -54,16 +54,16 @@ func baseName(path string) string {
 // sentence that is being rated.
 const (
 	inSentence  = 1.0
-	inNeighbour = 0.8 // the sentence before or after
+	inNeighbour = 0.7 // the sentence before or after
 	inHeading   = 0.85
-	inTitle     = 0.6
-	inPassage   = 0.5 // anywhere else in the passage
+	inTitle     = 0.7
+	inPassage   = 0.4 // anywhere else in the passage
 )
 
 // Small additions that decide between passages that hold the same words.
 const (
 	pairBonus   = 0.06 // question words stand together
-	answerBonus = 0.08 // the sentence holds what the question asks for
+	answerBonus = 0.1  // the sentence holds what the question asks for
 )
 
 // rate is how well sentence i of a reading answers the inquiry, 0 to 1.
@@ -95,16 +95,21 @@ func (q *inquiry) rate(r *reading, i int) float64 {
 	if q.answer == nil || q.answer.MatchString(r.passage.Text[r.sentences[i].Start:r.sentences[i].End]) {
 		score += answerBonus
 	}
-	return min(1, score*shape(r.sentences[i]))
+	return min(1, score*r.shape(i))
 }
 
-// shape makes what is no statement count less.
-func shape(s words.Sentence) float64 {
+// shape makes what is no statement count less. A heading stands for what
+// follows it, and for nothing when nothing does.
+func (r *reading) shape(i int) float64 {
+	s := r.sentences[i]
 	switch s.Form {
 	case words.Fence:
 		return 0
 	case words.Heading:
-		return 0.85
+		if i+1 == len(r.sentences) {
+			return 0.6
+		}
+		return 1
 	case words.Code:
 		return 0.9
 	}
@@ -135,7 +140,8 @@ type Quote struct {
 // Bounds of a quote, in bytes.
 const (
 	shortQuote = 60  // shorter ones take in a neighbour
-	longQuote  = 700 // neighbours are added up to here
+	listQuote  = 360 // items of a list are added up to here
+	longQuote  = 700 // what a heading introduces is added up to here
 )
 
 // Quotes picks at most n verbatim quotes that answer question best, best
@@ -201,19 +207,63 @@ func (r *reading) quote(i int, rating float64) Quote {
 
 // span is the run of sentences around i that belong together.
 func (r *reading) span(i int) (from, to int) {
-	from, to = i, i
-	s := r.sentences[i]
-	text := r.text(i)
+	s, text := r.sentences[i], r.text(i)
 	switch {
 	case s.Form == words.Heading, strings.HasSuffix(text, ":"):
-		to = r.follow(i)
-	case s.Form == words.Code || s.Form == words.Row:
+		return i, r.follow(i)
+	case s.Form == words.Code:
+		return r.around(i, 1, 2)
+	case s.Form == words.Row:
+		return i, i
+	case s.Form == words.Item && len(text) < 3*shortQuote:
+		return r.list(i)
 	case leans(text) || len(text) < shortQuote:
-		if i > 0 && r.sentences[i-1].Paragraph == s.Paragraph && r.sentences[i-1].Form == s.Form {
-			from = i - 1
+		return r.paired(i)
+	}
+	return i, i
+}
+
+// paired adds the sentence before, or else the one after, of the same
+// paragraph.
+func (r *reading) paired(i int) (from, to int) {
+	same := func(j int) bool {
+		return j >= 0 && j < len(r.sentences) && r.sentences[j].Paragraph == r.sentences[i].Paragraph
+	}
+	switch {
+	case same(i - 1):
+		return i - 1, i
+	case same(i + 1):
+		return i, i + 1
+	}
+	return i, i
+}
+
+// around adds up to some lines of the same code before and after.
+func (r *reading) around(i, before, after int) (from, to int) {
+	from, to = i, i
+	for ; before > 0 && from > 0 && r.sentences[from-1].Form == words.Code; before-- {
+		from--
+	}
+	for ; after > 0 && to+1 < len(r.sentences) && r.sentences[to+1].Form == words.Code; after-- {
+		to++
+	}
+	return from, to
+}
+
+// list adds the neighbouring items of a short list, nearest first.
+func (r *reading) list(i int) (from, to int) {
+	from, to = i, i
+	fits := func(a, b int) bool {
+		return a >= 0 && b < len(r.sentences) && r.sentences[a].Form == words.Item && r.sentences[b].Form == words.Item &&
+			r.sentences[b].End-r.sentences[a].Start <= listQuote
+	}
+	for grown := true; grown; {
+		grown = false
+		if fits(from, to+1) {
+			to, grown = to+1, true
 		}
-		if from == i && i+1 < len(r.sentences) && r.sentences[i+1].Paragraph == s.Paragraph {
-			to = i + 1
+		if fits(from-1, to) {
+			from, grown = from-1, true
 		}
 	}
 	return from, to
@@ -224,12 +274,12 @@ func (r *reading) follow(i int) int {
 	to := i
 	for to+1 < len(r.sentences) && r.sentences[to+1].End-r.sentences[i].Start <= longQuote {
 		next := r.sentences[to+1]
-		if next.Form == words.Heading {
+		if next.Form == words.Heading && r.sentences[to].Form != words.Heading {
 			break
 		}
 		to++
-		list := next.Form == words.Item || next.Form == words.Code || next.Form == words.Row || next.Form == words.Fence
-		if !list && !strings.HasSuffix(r.text(to), ":") {
+		enumerates := next.Form == words.Item || next.Form == words.Code || next.Form == words.Row || next.Form == words.Fence
+		if !enumerates && next.Form != words.Heading && !strings.HasSuffix(r.text(to), ":") {
 			break
 		}
 	}

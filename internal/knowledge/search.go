@@ -280,12 +280,12 @@ func candidates(list []Passage) []Candidate {
 	return out
 }
 
-// tied lists the documents that answer about as well as the best, unless the
+// tied lists the documents that answer well and about as well as the best, unless the
 // question names one of them.
 func (l *Library) tied(in *inquiry, docs []Candidate) []Candidate {
 	var out []Candidate
 	for _, d := range docs {
-		if d.Score >= docs[0].Score-tieMargin && d.Score >= l.o.Medium {
+		if d.Score >= docs[0].Score-tieMargin && d.Score >= l.o.High {
 			out = append(out, d)
 		}
 	}

@@ -50,9 +50,12 @@ func Stem(l Language, word string) string {
 	env := snowballstem.NewEnv(word)
 	if l == German {
 		german.Stem(env)
-	} else {
-		english.Stem(env)
+		return env.Current()
 	}
+	if base, ok := irregular[word]; ok {
+		env = snowballstem.NewEnv(base)
+	}
+	english.Stem(env)
 	return env.Current()
 }
 
@@ -109,10 +112,28 @@ wurden zu zum zur zwar zwischen bitte gib sag sage zeig zeige mal gibt`)
 	weak = set(`use used uses using work works working make makes made need needs needed happen happens mean means meant
 explain describe list name names called call find thing things way ways kind kinds type types different example
 document documents doc docs file files text page pages section chapter according information info question answer
-exactly new long want go goes take takes come comes put set sets see look two three possible available
+exactly one new long want go goes take takes come comes put set sets see look two three possible available
 dokument dokumente datei dateien seite abschnitt kapitel laut heißt heisst nennt bedeutet funktioniert erkläre erklären beschreibe
 lang lange verwendet benutzt gemacht macht frage antwort steht gehört art arten ding dinge`)
 )
+
+// irregular maps English verb forms and plurals the rules miss to their base.
+var irregular = pairs(`held hold kept keep sent send built build wrote write written write ran run took take taken take
+gave give given give found find left leave lost lose chose choose chosen choose began begin begun begin met meet paid pay
+said say went go gone go came come became become bought buy brought bring caught catch drew draw drawn draw drove drive driven
+drive fell fall fallen fall felt feel flew fly forgot forget forgotten forget grew grow grown grow heard hear hid hide hidden
+hide knew know known know laid lay led lead meant mean sold sell spent spend spoke speak spoken speak stood stand stole steal
+taught teach thought think threw throw thrown throw told tell understood understand woke wake won win children child people
+person men man women woman mice mouse feet foot teeth tooth criteria criterion indices index matrices matrix`)
+
+func pairs(list string) map[string]string {
+	f := strings.Fields(list)
+	m := make(map[string]string, len(f)/2)
+	for i := 0; i+1 < len(f); i += 2 {
+		m[f[i]] = f[i+1]
+	}
+	return m
+}
 
 func set(list string) map[string]bool {
 	m := make(map[string]bool)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"liminal/internal/knowledge"
 	"liminal/internal/model"
@@ -90,8 +91,8 @@ func (t turn) cite(w *writer, q knowledge.Quote, n int) error {
 // place says where a quote stands: "Title, Heading, page 3".
 func (t turn) place(q knowledge.Quote) string {
 	s := "**" + cmp.Or(q.Title, q.Path) + "**"
-	if q.Heading != "" && q.Heading != q.Title {
-		s += ", " + q.Heading
+	if h := strings.TrimPrefix(strings.TrimPrefix(q.Heading, q.Title), " › "); h != "" {
+		s += ", " + h
 	}
 	if q.Page > 0 {
 		s += fmt.Sprintf(", %s %d", t.say.page, q.Page)
