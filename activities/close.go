@@ -47,7 +47,7 @@ func (s *Set) Close(ctx context.Context, in CloseInput) (Result, error) {
 	if closed.Next != nil && s.Starter != nil {
 		// The row is the promise: a start that fails here is made up for by
 		// the reconciler.
-		if err := s.Starter.StartNext(ctx, *closed.Next); err != nil {
+		if err := s.Starter.StartNext(ctx, in.Run.Viewer, *closed.Next); err != nil {
 			s.logger().WarnContext(ctx, "the next turn did not start", "run", closed.Next.ID, "error", err)
 		}
 	}

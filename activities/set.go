@@ -60,7 +60,7 @@ type Routed struct {
 
 // Starter starts a run whose row is there.
 type Starter interface {
-	StartNext(ctx context.Context, r run.Run) error
+	StartNext(ctx context.Context, v identity.Viewer, r run.Run) error
 }
 
 // Queues says on which task queue the activities of each tool queue run. One

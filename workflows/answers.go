@@ -1,8 +1,10 @@
 package workflows
 
 import (
+	"strconv"
 	"time"
 
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
 	"liminal/activities"
@@ -72,6 +74,13 @@ func (d *drive) ask(ctx workflow.Context) {
 	if len(d.unasked) == 0 && !pause {
 		return
 	}
+	if len(d.unasked) == 0 {
+		// What was put while another branch was at work is put again, now as
+		// the only thing that is waited for.
+		for _, id := range keys(d.questions) {
+			d.unasked = append(d.unasked, d.questions[id].Question)
+		}
+	}
 	in := activities.AskInput{
 		Run: d.in, WorkflowID: workflow.GetInfo(ctx).WorkflowExecution.ID, ConversationID: d.opened.ConversationID,
 		Questions: d.unasked, Open: keys(d.questions), Waiting: waiting,
@@ -87,7 +96,9 @@ func (d *drive) ask(ctx workflow.Context) {
 		d.upsert(ctx, StatusAwaiting)
 	}
 	for _, q := range in.Questions {
-		d.put(ctx, d.questions[q.ID])
+		if put := d.questions[q.ID]; put.at.IsZero() {
+			d.put(ctx, put)
+		}
 	}
 }
 
@@ -217,7 +228,12 @@ func (d *drive) settle(ctx workflow.Context, s run.InterruptStatus, ids ...strin
 // upsert shows in Temporal's lists whom a run waits for (INT-34). It costs an
 // event, so it happens only when a person is asked and when they answered.
 func (d *drive) upsert(ctx workflow.Context, status string) {
-	if err := workflow.UpsertTypedSearchAttributes(ctx, AttributeStatus.ValueSet(status)); err != nil {
+	updates := []temporal.SearchAttributeUpdate{AttributeStatus.ValueSet(status)}
+	if len(d.opened.Pins) > 0 {
+		pin := d.opened.Pins[0]
+		updates = append(updates, AttributeArtifact.ValueSet(pin.Name), AttributeVersion.ValueSet(strconv.Itoa(pin.Version)))
+	}
+	if err := workflow.UpsertTypedSearchAttributes(ctx, updates...); err != nil {
 		workflow.GetLogger(ctx).Warn("the status attribute was not set", "run", d.in.RunID, "error", err)
 	}
 }

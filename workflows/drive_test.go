@@ -120,3 +120,5 @@ func TestATurnRunsItsGraphAndEndsOnce(t *testing.T) {
 		})
 	}
 }
+
+func chatInput() chat.TurnInput { return chat.TurnInput{} }

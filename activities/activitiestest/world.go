@@ -273,7 +273,7 @@ func (c contexts) DeleteContext(context.Context, identity.Viewer, string) error 
 
 type starter struct{ w *World }
 
-func (s starter) StartNext(_ context.Context, r run.Run) error {
+func (s starter) StartNext(_ context.Context, _ identity.Viewer, r run.Run) error {
 	s.w.mu.Lock()
 	defer s.w.mu.Unlock()
 	s.w.wrote("next")

@@ -1,0 +1,156 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+	"go.temporal.io/api/serviceerror"
+
+	"liminal/activities"
+	"liminal/internal/fault"
+	"liminal/internal/identity"
+	"liminal/internal/run"
+	"liminal/workflows"
+)
+
+// maxAnswer bounds an answer, in bytes of JSON.
+const maxAnswer = 256 << 10
+
+// TypeCancel is the type of an answer that skips any question (INT-09).
+const TypeCancel = "cancel"
+
+// Answer gives a person's answer to a question: checks it, claims the question
+// (one answer wins; later ones are a Conflict, INT-31), and sends it to the
+// run. An answer that is refused leaves the run paused (INT-32). What is
+// claimed reaches the run even if this process dies right after.
+func (e *Engine) Answer(ctx context.Context, v identity.Viewer, interruptID string, a run.Answer) (run.Interrupt, error) {
+	q, err := e.o.Interrupts.Interrupt(ctx, v, interruptID)
+	if err != nil {
+		return q, err
+	}
+	if q.Status != run.Pending {
+		return q, fault.New(fault.Conflict, "This question has been answered already.")
+	}
+	if a.Cancel || a.Type == TypeCancel {
+		return e.settle(ctx, v, q, run.Skipped, nil)
+	}
+	if err := Check(q, a); err != nil {
+		return q, err
+	}
+	return e.settle(ctx, v, q, run.Answered, a.Value)
+}
+
+// settle claims a question and sends the answer to the run that asked.
+func (e *Engine) settle(ctx context.Context, v identity.Viewer, q run.Interrupt, s run.InterruptStatus, value any) (run.Interrupt, error) {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return q, fault.Wrap(fault.Invalid, err, "The answer is not JSON.")
+	}
+	q, err = e.o.Interrupts.Answer(ctx, v, q.ID, s, raw)
+	if err != nil {
+		return q, err
+	}
+	if err := e.deliver(context.WithoutCancel(ctx), q); err != nil {
+		e.o.Logger.WarnContext(ctx, "an answer was not delivered at once; it will be sent again", "interrupt", q.ID, "run", q.RunID, "error", err)
+	}
+	return q, nil
+}
+
+// deliver signals a settled question to the run that asked. It may do so
+// twice: the run drops what it knows.
+func (e *Engine) deliver(ctx context.Context, q run.Interrupt) error {
+	a := activities.Answer{InterruptID: q.ID, Cancelled: q.Status == run.Skipped, Expired: q.Status == run.Expired}
+	if q.Status == run.Answered {
+		if err := json.Unmarshal(q.Answer, &a.Answer); err != nil {
+			return err
+		}
+	}
+	err := e.o.Client.SignalWorkflow(ctx, q.WorkflowID, "", workflows.SignalAnswer, a)
+	var gone *serviceerror.NotFound
+	if errors.As(err, &gone) {
+		return errGone
+	}
+	return err
+}
+
+// errGone says that the run an answer is for has ended.
+var errGone = errors.New("the run has ended")
+
+// Check says whether an answer fits a question (INT-07, INT-32): its type is
+// the question's, a choice is one that was offered, and the value fits the
+// answer's schema if there is one. An answer without a type is not checked for
+// it.
+func Check(q run.Interrupt, a run.Answer) error {
+	if a.Type != "" && a.Type != q.Type {
+		return fault.New(fault.Invalid, "The run waits for an answer of type %s, not %s; cancel skips any question.", q.Type, a.Type)
+	}
+	raw, err := json.Marshal(a.Value)
+	if err != nil {
+		return fault.Wrap(fault.Invalid, err, "The answer is not JSON.")
+	}
+	if len(raw) > maxAnswer {
+		return fault.New(fault.Invalid, "The answer has %d bytes; the limit is %d.", len(raw), maxAnswer)
+	}
+	if len(q.Options) > 0 {
+		return offered(q, a.Value)
+	}
+	if len(q.AnswerSchema) > 0 {
+		return fits(q.AnswerSchema, raw)
+	}
+	if text, ok := a.Value.(string); !ok || strings.TrimSpace(text) == "" {
+		return fault.New(fault.Invalid, "An answer of type %s is a text that is not empty; cancel skips the question.", q.Type)
+	}
+	return nil
+}
+
+func offered(q run.Interrupt, value any) error {
+	chosen, ok := value.(string)
+	if ok && slices.ContainsFunc(q.Options, func(o run.Option) bool { return o.ID == chosen }) {
+		return nil
+	}
+	ids := make([]string, len(q.Options))
+	for i, o := range q.Options {
+		ids[i] = o.ID
+	}
+	return fault.New(fault.Invalid, "The answer is not one of the options offered: %s.", strings.Join(ids, ", ")).
+		With(map[string]any{"options": ids})
+}
+
+// fits checks an answer against the schema its question declared. References
+// to other documents are refused: a schema is data of whoever wrote the graph.
+func fits(schema, raw json.RawMessage) error {
+	c := jsonschema.NewCompiler()
+	c.Draft = jsonschema.Draft7
+	c.LoadURL = nil
+	if err := c.AddResource("answer.json", bytes.NewReader(schema)); err != nil {
+		return fault.Wrap(fault.Internal, err, "The question's answer_schema cannot be read.")
+	}
+	compiled, err := c.Compile("answer.json")
+	if err != nil {
+		return fault.Wrap(fault.Internal, err, "The question's answer_schema does not compile.")
+	}
+	var value any
+	if err := json.Unmarshal(raw, &value); err != nil {
+		return fault.Wrap(fault.Invalid, err, "The answer is not JSON.")
+	}
+	var invalid *jsonschema.ValidationError
+	if err := compiled.Validate(value); errors.As(err, &invalid) {
+		return fault.New(fault.Invalid, "The answer does not fit what was asked: %s.", deepest(invalid).Message)
+	} else if err != nil {
+		return fault.Wrap(fault.Invalid, err, "The answer cannot be checked.")
+	}
+	return nil
+}
+
+// deepest is the error that says what is wrong rather than where.
+func deepest(e *jsonschema.ValidationError) *jsonschema.ValidationError {
+	for len(e.Causes) > 0 {
+		e = e.Causes[0]
+	}
+	return e
+}

@@ -1,0 +1,181 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"go.temporal.io/api/serviceerror"
+
+	"liminal/activities"
+	"liminal/internal/chat"
+	"liminal/internal/fault"
+	"liminal/internal/id"
+	"liminal/internal/identity"
+	"liminal/internal/run"
+	"liminal/workflows"
+)
+
+// Engine starts, answers and cancels runs. It never waits for one: what a run
+// says is on its stream, and what it leaves is in its row.
+type Engine struct{ o Options }
+
+// NewEngine makes an engine; it needs no worker in its process.
+func NewEngine(o Options) *Engine { return &Engine{o.withDefaults()} }
+
+// Chat accepts a turn and starts it, or makes way for it. A turn that waits
+// for a person is always answered null first (INT-33); one at work is cancelled
+// only when t asks for it. The row that Accept wrote is the promise: a start
+// that fails now is made up for by the reconciler.
+func (e *Engine) Chat(ctx context.Context, v identity.Viewer, t chat.NewTurn) (chat.Accepted, error) {
+	a, err := e.o.Turns.Accept(ctx, v, t)
+	if err != nil || a.Duplicate {
+		return a, err
+	}
+	if a.Run.Status == run.Running {
+		e.launch(ctx, v, a.Run, chat.Title(t.Message))
+		return a, nil
+	}
+	if b := a.Blocking; b != nil {
+		err = e.makeWay(ctx, v, *b, a.Open, t.Multitask)
+	}
+	return a, err
+}
+
+func (e *Engine) makeWay(ctx context.Context, v identity.Viewer, blocking run.Run, open []run.Interrupt, multitask string) error {
+	if blocking.Status == run.Waiting {
+		return e.skip(ctx, v, blocking, open)
+	}
+	if multitask == "interrupt" && blocking.Status == run.Running {
+		return e.interrupt(ctx, blocking)
+	}
+	return nil
+}
+
+// Cancel ends a run for the person: one at work stops and keeps what it has
+// written, one that waits gets null as its answer and goes on to its end
+// (INT-09), one in the queue never starts. id is a request's or a run's. A run
+// that has ended stays as it is.
+func (e *Engine) Cancel(ctx context.Context, v identity.Viewer, id string) (run.Run, error) {
+	r, err := e.find(ctx, v, id)
+	if err != nil {
+		return r, err
+	}
+	switch r.Status {
+	case run.Queued:
+		err = e.endQueued(ctx, v, r)
+	case run.Running:
+		err = e.interrupt(ctx, r)
+	case run.Waiting:
+		var open []run.Interrupt
+		if open, err = e.openOf(ctx, v, r); err == nil {
+			err = e.skip(ctx, v, r, open)
+		}
+	}
+	if err != nil {
+		return r, err
+	}
+	return e.o.Runs.Run(ctx, v, r.ID)
+}
+
+func (e *Engine) find(ctx context.Context, v identity.Viewer, key string) (run.Run, error) {
+	if id.Valid(key) {
+		r, err := e.o.Runs.Run(ctx, v, key)
+		if !errors.Is(err, fault.NotFound) {
+			return r, err
+		}
+	}
+	return e.o.Runs.RunByRequest(ctx, v, key)
+}
+
+func (e *Engine) openOf(ctx context.Context, v identity.Viewer, r run.Run) ([]run.Interrupt, error) {
+	all, err := e.o.Interrupts.PendingInterrupts(ctx, v, r.ConversationID)
+	var open []run.Interrupt
+	for _, q := range all {
+		if q.RunID == r.ID {
+			open = append(open, q)
+		}
+	}
+	return open, err
+}
+
+// interrupt stops a run at work: by signal, which is durable, and in this
+// process at once.
+func (e *Engine) interrupt(ctx context.Context, r run.Run) error {
+	err := e.o.Client.SignalWorkflow(ctx, r.WorkflowID, "", workflows.SignalCancel, nil)
+	var gone *serviceerror.NotFound
+	if errors.As(err, &gone) {
+		return e.reconcile(ctx, r) // it has just ended, or never began
+	}
+	if err != nil {
+		return fault.Wrap(fault.Internal, err, "The run could not be reached; try again.")
+	}
+	if e.o.Activities != nil {
+		e.o.Activities.Stop(r.ID)
+	}
+	return nil
+}
+
+// skip answers null to the questions a run waits with.
+func (e *Engine) skip(ctx context.Context, v identity.Viewer, r run.Run, open []run.Interrupt) error {
+	if len(open) == 0 {
+		return e.interrupt(ctx, r)
+	}
+	for _, q := range open {
+		_, err := e.settle(ctx, v, q, run.Skipped, nil)
+		if err != nil && !errors.Is(err, fault.Conflict) {
+			return err
+		}
+	}
+	return nil
+}
+
+// endQueued closes a turn that never started.
+func (e *Engine) endQueued(ctx context.Context, v identity.Viewer, r run.Run) error {
+	closed, err := e.o.Turns.CloseTurn(ctx, v, chat.Close{RunID: r.ID, End: run.End{Status: run.Cancelled}})
+	if err != nil {
+		return err
+	}
+	return e.told(ctx, v, r, closed.Next, cancelled())
+}
+
+// Ingest starts bringing a document in. One that is on its way already is a
+// Conflict.
+func (e *Engine) Ingest(ctx context.Context, v identity.Viewer, documentID string) (run.Run, error) {
+	return e.create(ctx, v, run.KindIngest, "", documentID, "ingest:"+documentID, activities.IngestInput{DocumentID: documentID})
+}
+
+// RunTool starts a tool by itself. The same request again is the same run.
+func (e *Engine) RunTool(ctx context.Context, v identity.Viewer, tool string, input map[string]any, requestID string) (run.Run, error) {
+	return e.create(ctx, v, run.KindTool, requestID, tool, "", activities.ToolInput{Tool: tool, Input: input})
+}
+
+// RunWorkflow starts a workflow artifact by itself, with vars set before its
+// first node (GRAPH-03). The same request again is the same run.
+func (e *Engine) RunWorkflow(ctx context.Context, v identity.Viewer, artifact string, input, vars map[string]any, requestID string) (run.Run, error) {
+	return e.create(ctx, v, run.KindGraph, requestID, artifact, "", activities.GraphInput{Artifact: artifact, Input: input, Vars: vars})
+}
+
+func (e *Engine) create(ctx context.Context, v identity.Viewer, kind run.Kind, requestID, summary, workflowID string, input any) (run.Run, error) {
+	if requestID != "" {
+		if r, err := e.o.Runs.RunByRequest(ctx, v, requestID); !errors.Is(err, fault.NotFound) {
+			return r, err
+		}
+	}
+	raw, err := json.Marshal(input)
+	if err != nil {
+		return run.Run{}, fault.Wrap(fault.Invalid, err, "The input is not JSON.")
+	}
+	r := run.Run{ID: id.New(), WorkflowID: workflowID, Kind: kind, UserID: v.UserID, RequestID: requestID, Status: run.Running, Input: raw}
+	if r.WorkflowID == "" {
+		r.WorkflowID = strings.ToLower(string(kind)) + ":" + r.ID
+	}
+	if err := e.o.Runs.CreateRun(ctx, v, r); err != nil {
+		return run.Run{}, err
+	}
+	e.launch(ctx, v, r, summary)
+	return r, nil
+}
+
+var _ activities.Starter = (*Engine)(nil)

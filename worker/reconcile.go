@@ -1,0 +1,191 @@
+package worker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	commonpb "go.temporal.io/api/common/v1"
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/converter"
+
+	"liminal/internal/chat"
+	"liminal/internal/fault"
+	"liminal/internal/identity"
+	"liminal/internal/run"
+	"liminal/internal/stream"
+)
+
+const (
+	// settleTime is how old a run or an answer must be before the reconciler
+	// looks at it: younger ones are still on their ordinary way.
+	settleTime = 5 * time.Second
+	// maxPatience is the longest pause between two looks at a run that is well.
+	maxPatience = 10 * time.Minute
+	// keep is how long the stream of a run closed here stays readable.
+	keep = 5 * time.Minute
+)
+
+// look is when a run that was well is looked at again.
+type look struct {
+	next  time.Time
+	pause time.Duration
+}
+
+// Reconcile makes up for what crashes leave undone, once at once and then
+// after each pause, until ctx ends: rows whose workflow never started are
+// started, rows whose workflow is gone are closed, answers whose signal was
+// lost are sent again.
+func (e *Engine) Reconcile(ctx context.Context, pause time.Duration) {
+	well := map[string]look{}
+	tick := time.NewTicker(pause)
+	defer tick.Stop()
+	for {
+		e.pass(ctx, well, pause)
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// pass is one look at everything that is open. A run that is well is looked at
+// ever more rarely: thousands may wait for people.
+func (e *Engine) pass(ctx context.Context, well map[string]look, pause time.Duration) {
+	open, err := e.o.Runs.Unfinished(ctx, identity.System(), settleTime)
+	if err != nil {
+		e.complain(ctx, "the open runs cannot be listed", err)
+		return
+	}
+	now := time.Now()
+	seen := make(map[string]look, len(open))
+	for _, r := range open {
+		last := well[r.ID]
+		if now.Before(last.next) {
+			seen[r.ID] = last
+			continue
+		}
+		if err := e.reconcile(ctx, r); err != nil {
+			e.complain(ctx, "a run cannot be reconciled", err, "run", r.ID)
+			continue
+		}
+		p := min(max(2*last.pause, pause), maxPatience)
+		seen[r.ID] = look{next: now.Add(p), pause: p}
+	}
+	clear(well)
+	for id, l := range seen {
+		well[id] = l
+	}
+	e.resend(ctx)
+}
+
+func (e *Engine) complain(ctx context.Context, what string, err error, args ...any) {
+	if ctx.Err() == nil {
+		e.o.Logger.WarnContext(ctx, what, append(args, "error", err)...)
+	}
+}
+
+// resend signals answers again whose run has not said that it has them.
+func (e *Engine) resend(ctx context.Context) {
+	lost, err := e.o.Interrupts.Undelivered(ctx, identity.System(), settleTime)
+	if err != nil {
+		e.complain(ctx, "undelivered answers cannot be listed", err)
+		return
+	}
+	for _, q := range lost {
+		err := e.deliver(ctx, q)
+		if errors.Is(err, errGone) {
+			err = nil // its row is closed by the pass over the runs
+		}
+		if err != nil {
+			e.complain(ctx, "an answer was not delivered", err, "interrupt", q.ID)
+		}
+	}
+}
+
+// reconcile brings one run's row and its workflow together.
+func (e *Engine) reconcile(ctx context.Context, r run.Run) error {
+	if r.Status == run.Queued {
+		return nil
+	}
+	d, err := e.o.Client.DescribeWorkflowExecution(ctx, r.WorkflowID, "")
+	var missing *serviceerror.NotFound
+	switch {
+	case errors.As(err, &missing):
+		return e.restart(ctx, r)
+	case err != nil:
+		return err
+	}
+	info := d.GetWorkflowExecutionInfo()
+	if info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+		return nil
+	}
+	if of := runOf(info.GetMemo()); of != "" && of != r.ID {
+		return e.restart(ctx, r) // that was an earlier run of the same document
+	}
+	return e.abandon(ctx, r)
+}
+
+func runOf(m *commonpb.Memo) string {
+	var of string
+	if p, ok := m.GetFields()[memoRun]; ok {
+		_ = converter.GetDefaultDataConverter().FromPayload(p, &of) // not ours: ""
+	}
+	return of
+}
+
+func (e *Engine) restart(ctx context.Context, r run.Run) error {
+	v, err := e.o.Viewer(ctx, r.UserID)
+	if err != nil {
+		return err
+	}
+	return e.start(ctx, v, r, "")
+}
+
+// abandon closes the row of a run whose workflow is gone without having closed
+// it, such as one an operator terminated.
+func (e *Engine) abandon(ctx context.Context, r run.Run) error {
+	data := map[string]any{"code": fault.Internal, "message": "The run was ended from outside before it had a result. Ask again."}
+	raw, err := json.Marshal(data)
+	if err != nil {
+		return err
+	}
+	v := identity.Viewer{UserID: r.UserID, Role: identity.RoleUser}
+	end := run.End{Status: run.Failed, Error: raw}
+	var next *run.Run
+	if r.Kind == run.KindChat {
+		closed, err := e.o.Turns.CloseTurn(ctx, v, chat.Close{RunID: r.ID, End: end})
+		if err != nil {
+			return err
+		}
+		next = closed.Next
+	} else if err := e.o.Runs.EndRun(ctx, v, r.ID, end); err != nil {
+		return err
+	}
+	return e.told(ctx, v, r, next, stream.Event{Kind: stream.Error, Data: raw})
+}
+
+// told ends the stream of a run that was closed here, and starts the next.
+func (e *Engine) told(ctx context.Context, v identity.Viewer, r run.Run, next *run.Run, last stream.Event) error {
+	last.Key, last.Attempt = "end", 1
+	if _, err := e.o.Log.Append(ctx, r.ID, last); err != nil {
+		return err
+	}
+	if err := e.o.Log.Finish(ctx, r.ID, keep); err != nil {
+		return err
+	}
+	if next == nil {
+		return nil
+	}
+	if full, err := e.o.Viewer(ctx, next.UserID); err == nil {
+		v = full
+	}
+	return e.start(ctx, v, *next, "")
+}
+
+func cancelled() stream.Event {
+	return stream.Event{Kind: stream.CancelAck, Data: json.RawMessage(`{"message_id":null,"content":""}`)}
+}

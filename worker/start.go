@@ -1,0 +1,69 @@
+package worker
+
+import (
+	"context"
+	"errors"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+
+	"liminal/activities"
+	"liminal/internal/identity"
+	"liminal/internal/run"
+	"liminal/workflows"
+)
+
+// memoRun is the memo that says which run an execution belongs to: workflow
+// ids of documents are used again.
+const memoRun = "run_id"
+
+// StartNext starts a run whose row is there.
+func (e *Engine) StartNext(ctx context.Context, v identity.Viewer, r run.Run) error {
+	return e.start(ctx, v, r, "")
+}
+
+// launch starts a run as far as that is possible now.
+func (e *Engine) launch(ctx context.Context, v identity.Viewer, r run.Run, summary string) {
+	if err := e.start(ctx, v, r, summary); err != nil {
+		e.o.Logger.WarnContext(ctx, "a run did not start at once; it will be started again", "run", r.ID, "error", err)
+	}
+}
+
+// start starts a run's workflow. Temporal refuses a second start of the same
+// turn, so starting again is no error and changes nothing (GRAPH-17).
+func (e *Engine) start(ctx context.Context, v identity.Viewer, r run.Run, summary string) error {
+	in := activities.RunInput{RunID: r.ID, Viewer: v, Kind: r.Kind}
+	// The request that starts a run may end before it has: the start is the
+	// run's, not the request's.
+	_, err := e.o.Client.ExecuteWorkflow(context.WithoutCancel(ctx), e.startOptions(v, r, summary), workflows.TypeOf(r.Kind), in)
+	var already *serviceerror.WorkflowExecutionAlreadyStarted
+	if errors.As(err, &already) {
+		return nil
+	}
+	return err
+}
+
+func (e *Engine) startOptions(v identity.Viewer, r run.Run, summary string) client.StartWorkflowOptions {
+	attributes := []temporal.SearchAttributeUpdate{
+		workflows.AttributeUser.ValueSet(v.UserID),
+		workflows.AttributeStatus.ValueSet(workflows.StatusRunning),
+	}
+	if r.ConversationID != "" {
+		attributes = append(attributes, workflows.AttributeConversation.ValueSet(r.ConversationID))
+	}
+	o := client.StartWorkflowOptions{
+		ID: r.WorkflowID, TaskQueue: e.o.Queue, EnableEagerStart: true,
+		WorkflowExecutionErrorWhenAlreadyStarted: true,
+		WorkflowIDConflictPolicy:                 enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL,
+		WorkflowIDReusePolicy:                    enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
+		TypedSearchAttributes:                    temporal.NewSearchAttributes(attributes...),
+		StaticSummary:                            summary,
+	}
+	if r.Kind == run.KindIngest {
+		o.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE
+		o.Memo = map[string]any{memoRun: r.ID}
+	}
+	return o
+}

@@ -1,0 +1,220 @@
+// Package worker is where runs meet Temporal from the outside: the workers
+// that carry them out, the Engine that starts, answers and cancels them, the
+// reconciler that makes up for what a crash left undone, and the border
+// between our errors and Temporal's.
+//
+// It may import workflows, activities, the nouns and the SDK. It knows no
+// store, no HTTP and no server.
+package worker
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/interceptor"
+	sdk "go.temporal.io/sdk/worker"
+
+	"liminal/activities"
+	"liminal/internal/chat"
+	"liminal/internal/identity"
+	"liminal/internal/run"
+	"liminal/internal/stream"
+	"liminal/internal/tool"
+	"liminal/workflows"
+)
+
+// DefaultQueue is the task queue of workflows; the tools' queues are named
+// after it.
+const DefaultQueue = "liminal"
+
+// Options are what workers and engines are made of.
+type Options struct {
+	Client     client.Client
+	Turns      chat.Turns
+	Runs       run.Runs
+	Interrupts run.Interrupts
+	Log        stream.Log
+	// Activities are what a Worker carries out. An Engine only uses them to
+	// stop the calls of its own process at once; it may have none.
+	Activities *activities.Set
+	// Viewer finds who a person is now, for runs the reconciler starts; nil:
+	// an ordinary user of that id.
+	Viewer func(ctx context.Context, userID string) (identity.Viewer, error)
+	// Queue is the task queue of workflows; empty means DefaultQueue.
+	Queue string
+	// Apart are the tool queues that get task queues of their own, such as
+	// liminal-ingest, so that one kind of work cannot hold up another. The
+	// others share the workflows' queue, where a worker in the same process
+	// gets its activities without asking for them. nil means ingest only.
+	Apart []string
+	// MaxEffects is workflows.Options'.
+	MaxEffects int
+	// Every is the pause between two passes of the reconciler; 0 means 10 s.
+	Every  time.Duration
+	Logger *slog.Logger
+}
+
+func (o Options) withDefaults() Options {
+	if o.Queue == "" {
+		o.Queue = DefaultQueue
+	}
+	if o.Apart == nil {
+		o.Apart = []string{tool.QueueIngest}
+	}
+	if o.Every <= 0 {
+		o.Every = 10 * time.Second
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Viewer == nil {
+		o.Viewer = func(_ context.Context, userID string) (identity.Viewer, error) {
+			return identity.Viewer{UserID: userID, Role: identity.RoleUser}, nil
+		}
+	}
+	return o
+}
+
+// queues are the task queues of the tools that have their own.
+func (o Options) queues() activities.Queues {
+	q := activities.Queues{}
+	for _, name := range o.Apart {
+		q[name] = o.Queue + "-" + name
+	}
+	return q
+}
+
+// Worker carries out runs: workflows on one task queue, activities on it and
+// on those apart. It reconciles while it lives.
+type Worker struct {
+	engine  *Engine
+	workers []sdk.Worker
+	every   time.Duration
+
+	mu   sync.Mutex
+	stop context.CancelFunc
+	done chan struct{}
+}
+
+// How much one process does at once.
+const (
+	maxCalls     = 200 // ordinary activities
+	maxIngest    = 4   // they are heavy, and nobody waits for them with open eyes
+	maxLocal     = 1000
+	maxTasks     = 500 // workflow tasks
+	pollers      = 8   // fixed: growing and shrinking their number was slower here
+	stopTimeout  = 3 * time.Second
+	heartbeatGap = time.Second // how soon a cancel reaches a call in another process
+)
+
+// New makes a worker over o.Activities, whose queues and starter it sets.
+func New(o Options) (*Worker, error) {
+	o = o.withDefaults()
+	if o.Client == nil || o.Activities == nil {
+		return nil, errors.New("a worker needs a Temporal client and activities")
+	}
+	for _, name := range o.Apart {
+		if !slices.Contains([]string{tool.QueueModels, tool.QueueTools, tool.QueueIngest}, name) {
+			return nil, errors.New("there is no tool queue " + name)
+		}
+	}
+	engine := NewEngine(o)
+	o.Activities.Queues = o.queues()
+	if o.Activities.Starter == nil {
+		o.Activities.Starter = engine
+	}
+	w := &Worker{engine: engine, every: o.Every}
+	main := sdk.New(o.Client, o.Queue, o.options())
+	Register(main, o.Activities, workflows.Options{MaxEffects: o.MaxEffects})
+	w.workers = append(w.workers, main)
+	for _, name := range o.Apart {
+		options := o.options()
+		options.DisableWorkflowWorker = true
+		if name == tool.QueueIngest {
+			options.MaxConcurrentActivityExecutionSize = maxIngest
+		}
+		apart := sdk.New(o.Client, o.Queue+"-"+name, options)
+		apart.RegisterActivityWithOptions(o.Activities.Call, activity.RegisterOptions{Name: activities.NameCall})
+		w.workers = append(w.workers, apart)
+	}
+	return w, nil
+}
+
+func (o Options) options() sdk.Options {
+	fixed := sdk.NewPollerBehaviorSimpleMaximum(sdk.PollerBehaviorSimpleMaximumOptions{MaximumNumberOfPollers: pollers})
+	return sdk.Options{
+		WorkflowTaskPollerBehavior:              fixed,
+		ActivityTaskPollerBehavior:              fixed,
+		MaxConcurrentActivityExecutionSize:      maxCalls,
+		MaxConcurrentEagerActivityExecutionSize: maxCalls,
+		MaxConcurrentLocalActivityExecutionSize: maxLocal,
+		MaxConcurrentWorkflowTaskExecutionSize:  maxTasks,
+		MaxHeartbeatThrottleInterval:            heartbeatGap,
+		WorkerStopTimeout:                       stopTimeout,
+		DisableRegistrationAliasing:             true,
+		Interceptors:                            []interceptor.WorkerInterceptor{NewFaults(o.Logger)},
+	}
+}
+
+// Registry takes workflows and activities; a worker and a test environment are
+// ones.
+type Registry interface {
+	workflows.Registry
+	RegisterActivityWithOptions(a any, options activity.RegisterOptions)
+}
+
+// Register registers every workflow and activity.
+func Register(r Registry, set *activities.Set, o workflows.Options) {
+	workflows.New(o).Register(r)
+	for name, f := range set.Named() {
+		r.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
+	}
+}
+
+// Start begins to work, and to reconcile with what an earlier process left.
+func (w *Worker) Start() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.stop != nil {
+		return errors.New("the worker has been started before")
+	}
+	for i, each := range w.workers {
+		if err := each.Start(); err != nil {
+			for _, started := range w.workers[:i] {
+				started.Stop()
+			}
+			return err
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	w.stop, w.done = cancel, make(chan struct{})
+	go func() {
+		defer close(w.done)
+		w.engine.Reconcile(ctx, w.every)
+	}()
+	return nil
+}
+
+// Stop ends the work within a few seconds. Calls cut off by it are made again
+// by the next worker.
+func (w *Worker) Stop() {
+	w.mu.Lock()
+	stop, done := w.stop, w.done
+	w.mu.Unlock()
+	if stop == nil {
+		return
+	}
+	stop()
+	<-done
+	var all sync.WaitGroup
+	for _, each := range w.workers {
+		all.Go(each.Stop)
+	}
+	all.Wait()
+}

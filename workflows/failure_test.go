@@ -1,0 +1,188 @@
+package workflows_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"liminal/activities/activitiestest"
+	"liminal/internal/chat"
+	"liminal/internal/fault"
+	"liminal/internal/run"
+	"liminal/internal/stream"
+	"liminal/internal/tool"
+	"liminal/workflows"
+)
+
+// failing is a tool that fails so often before it answers.
+func failing(times int32, err error) activitiestest.Func {
+	var calls atomic.Int32
+	return func(context.Context, *tool.Call) (map[string]any, error) {
+		if calls.Add(1) <= times {
+			return nil, err
+		}
+		return map[string]any{"answer": "at last"}, nil
+	}
+}
+
+var errDown = fault.New(fault.Internal, "The model does not answer.")
+
+// Requirements: GRAPH-13
+func TestAFailedStepIsTriedAgainAfterOneAndFourSeconds(t *testing.T) {
+	t.Parallel()
+	for name, spec := range map[string]tool.Spec{"inline": inline, "apart": apart} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, activitiestest.New(oneNode).Tool("say", spec, failing(2, errDown)), workflows.Options{})
+			began := b.env.Now()
+			b.chat("hello")
+			b.answered("at last")
+			if waited := b.env.Now().Sub(began); waited < 5*time.Second || waited > 6*time.Second {
+				t.Errorf("the retries took %s, want 1 s + 4 s", waited)
+			}
+			if n := b.world.Count("answer"); n != 3 {
+				t.Errorf("the tool was called %d times, want 3", n)
+			}
+		})
+	}
+}
+
+// Requirements: CHAT-27, GRAPH-16, STREAM-15
+func TestAProviderThatIsDownEndsTheTurnWithOneErrorEvent(t *testing.T) {
+	t.Parallel()
+	b := setup(t, activitiestest.New(oneNode).Tool("say", models, failing(99, errDown)), workflows.Options{})
+	b.chat("hello")
+	c := b.closed()
+	if c.End.Status != run.Failed || c.Message != nil {
+		t.Errorf("the turn ended %s with message %+v; want failed without one", c.End.Status, c.Message)
+	}
+	if len(b.world.Messages) != 1 {
+		t.Errorf("there are %d messages, want only the person's", len(b.world.Messages))
+	}
+	last := b.world.Event(stream.Error)
+	if last["code"] != string(fault.Internal) || last["message"] != errDown.Message || last["node"] != "answer" {
+		t.Errorf("the error event is %v", last)
+	}
+	ends := 0
+	for _, k := range b.world.Kinds() {
+		if k.Ends() {
+			ends++
+		}
+	}
+	if ends != 1 || !b.world.Finished {
+		t.Errorf("the stream has %d ending events (finished: %t), want exactly one", ends, b.world.Finished)
+	}
+	if b.env.GetWorkflowError() == nil {
+		t.Error("a failed turn shows as a success in Temporal")
+	}
+}
+
+// Requirements: GRAPH-16
+func TestOnErrorTakesOverWhenRetriesAreSpent(t *testing.T) {
+	t.Parallel()
+	b := setup(t, activitiestest.New(`{"kind":"workflow.chat","entrypoint":"a","nodes":[
+		{"id":"a","type":"tool_call","tool":"breaks","max_retries":1,"on_error":"b"},
+		{"id":"b","type":"end","response":"${vars.error.node} said: ${vars.error.message}"}]}`).
+		Tool("breaks", inline, failing(99, errDown)), workflows.Options{})
+	b.chat("hello")
+	b.answered("a said: " + errDown.Message)
+	if n := b.world.Count("a"); n != 2 {
+		t.Errorf("the tool was called %d times, want 2", n)
+	}
+}
+
+// A refusal is no accident: trying again would only cost time.
+func TestARefusedInputIsNotTriedAgain(t *testing.T) {
+	t.Parallel()
+	b := setup(t, activitiestest.New(oneNode).Tool("say", inline, failing(1, fault.New(fault.Invalid, "The message is empty."))), workflows.Options{})
+	b.chat("")
+	var f struct{ Code, Message string }
+	if err := json.Unmarshal(b.closed().End.Error, &f); err != nil || f.Code != "validation_error" || f.Message != "The message is empty." {
+		t.Errorf("the run's error is %+v", f)
+	}
+	if n := b.world.Count("answer"); n != 1 {
+		t.Errorf("the tool was called %d times, want once", n)
+	}
+}
+
+// Requirements: GRAPH-12
+func TestTimePausedForAPersonDoesNotCountAgainstTheRun(t *testing.T) {
+	t.Parallel()
+	b := setup(t, activitiestest.New(`{"kind":"workflow.chat","entrypoint":"ask","timeout_ms":2000,"nodes":[
+		{"id":"ask","type":"interrupt","interrupt_type":"text_input","message":"Well?","next":"answer"},
+		{"id":"answer","type":"tool_call","tool":"say"}]}`).Tool("say", inline, say("done")), workflows.Options{})
+	b.env.RegisterDelayedCallback(func() { b.answer(0, "yes") }, 72*time.Hour)
+	b.chat("hello")
+	b.answered("done")
+}
+
+// Requirements: GRAPH-12
+func TestARunThatTakesTooLongFails(t *testing.T) {
+	t.Parallel()
+	b := setup(t, activitiestest.New(`{"kind":"workflow.chat","entrypoint":"a","timeout_ms":3000,"nodes":[
+		{"id":"a","type":"tool_call","tool":"breaks"}]}`).Tool("breaks", inline, failing(99, errDown)), workflows.Options{})
+	b.chat("hello")
+	var f struct{ Code, Reason string }
+	if err := json.Unmarshal(b.closed().End.Error, &f); err != nil || f.Reason != "timeout" || f.Code != "server_error" {
+		t.Errorf("the run's error is %s, want a timeout", b.closed().End.Error)
+	}
+}
+
+// A turn whose workflow its viewer may not see is refused like one that does
+// not exist, and its row does not stay open.
+//
+// Requirements: GRAPH-23
+func TestAWorkflowThatIsNotTheViewersIsNotFound(t *testing.T) {
+	t.Parallel()
+	w := activitiestest.New(oneNode).Tool("say", inline, say("mine"))
+	w.Workflows["theirs"], w.Hidden["theirs"] = oneNode, true
+	b := setup(t, w, workflows.Options{})
+	b.turn(w.Chat("hello", chat.TurnInput{WorkflowID: "theirs"}))
+	if end := b.closed().End; end.Status != run.Failed || !strings.Contains(string(end.Error), `"not_found"`) {
+		t.Errorf("the turn ended %s with %s, want not_found", end.Status, end.Error)
+	}
+}
+
+// Requirements: GRAPH-23, GRAPH-21
+func TestTheRequestsWorkflowOverridesTheDefault(t *testing.T) {
+	t.Parallel()
+	w := activitiestest.New(oneNode).Tool("say", inline, say("by default"))
+	w.Workflows["other"] = `{"kind":"workflow.chat","entrypoint":"e","nodes":[{"id":"e","type":"end","response":"by request"}]}`
+	b := setup(t, w, workflows.Options{})
+	b.turn(w.Chat("hello", chat.TurnInput{WorkflowID: "other"}))
+	b.answered("by request")
+	b = setup(t, w, workflows.Options{})
+	w.Closed = nil
+	b.turn(w.Chat("hello", chat.TurnInput{}))
+	b.answered("by default")
+}
+
+// A row must not stay open because the store refused the message.
+func TestAnEndTheStoreRefusesIsWrittenAsAFailure(t *testing.T) {
+	t.Parallel()
+	w := activitiestest.New(oneNode).Tool("say", inline, say("hello"))
+	w.FailClose = []error{errors.New("the disk is busy"), fault.New(fault.Invalid, "The message is too long."), nil}
+	b := setup(t, w, workflows.Options{})
+	b.chat("hello")
+	if c := b.closed(); c.End.Status != run.Failed || c.Message != nil || !strings.Contains(string(c.End.Error), "too long") {
+		t.Errorf("the turn ended %s with %s", c.End.Status, c.End.Error)
+	}
+}
+
+// A graph that loops is stopped by the machine, not by the process.
+func TestALoopEndsTheRunWithAStructuredError(t *testing.T) {
+	t.Parallel()
+	b := setup(t, activitiestest.New(`{"kind":"workflow.chat","entrypoint":"a","max_visits":5,"nodes":[
+		{"id":"a","type":"tool_call","tool":"say","next":"a"}]}`).Tool("say", inline, say("again")), workflows.Options{})
+	b.chat("hello")
+	if n := b.world.Count("a"); n != 5 {
+		t.Errorf("the tool was called %d times, want 5", n)
+	}
+	if !strings.Contains(string(b.closed().End.Error), `"limit"`) {
+		t.Errorf("the run's error is %s", b.closed().End.Error)
+	}
+}
