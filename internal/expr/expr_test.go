@@ -3,8 +3,10 @@ package expr_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"liminal/internal/expr"
 )
@@ -271,6 +273,9 @@ func FuzzExpr(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, source string) {
+		// A hang would end a fuzzing run as if nothing had been found.
+		watch := time.AfterFunc(5*time.Second, func() { panic(fmt.Sprintf("%q takes too long", source)) })
+		defer watch.Stop()
 		p, err := expr.Compile(source, expr.Scope{})
 		if err != nil {
 			var at *expr.Error

@@ -3,6 +3,7 @@ package graph_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
@@ -46,6 +47,7 @@ func addDocuments(f *testing.F, add func(doc []byte)) {
 func FuzzParse(f *testing.F) {
 	addDocuments(f, func(doc []byte) { f.Add(doc) })
 	f.Fuzz(func(t *testing.T, doc []byte) {
+		defer watched(doc)()
 		g, err := graph.Parse(doc, fuzzTools(), graph.ChatLimits())
 		var faults graph.Faults
 		if err != nil {
@@ -70,6 +72,12 @@ func FuzzParse(f *testing.F) {
 		}
 		drive(t, g, []byte{0, 1, 2, 3, 4, 5, 6, 7}, false)
 	})
+}
+
+// watched gives up a run that hangs: a fuzzing run would end as if nothing had
+// been found.
+func watched(b []byte) (stop func() bool) {
+	return time.AfterFunc(10*time.Second, func() { panic(fmt.Sprintf("%q takes too long", b)) }).Stop
 }
 
 // outputs are what a fuzzed tool may return.
@@ -158,6 +166,7 @@ func FuzzReplay(f *testing.F) {
 		i++
 	})
 	f.Fuzz(func(t *testing.T, doc, script []byte) {
+		defer watched(doc)()
 		g, err := graph.Parse(doc, fuzzTools(), graph.ChatLimits())
 		if err != nil {
 			return
@@ -194,6 +203,7 @@ func FuzzRestore(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, snapshot, script []byte) {
+		defer watched(snapshot)()
 		for _, d := range []json.RawMessage{doc, agents} {
 			g, err := graph.Parse(d, fuzzTools(), graph.ChatLimits())
 			if err != nil {

@@ -263,15 +263,6 @@ func (g *Graph) Entrypoint() string { return g.nodes[g.entry].id }
 // person (GRAPH-12, C-23).
 func (g *Graph) Timeout() time.Duration { return g.timeout }
 
-// Description gives what a node says it does while it runs; empty for an
-// unknown node.
-func (g *Graph) Description(id string) string {
-	if n := g.node(id); n != nil {
-		return n.description
-	}
-	return ""
-}
-
 func (g *Graph) node(id string) *node {
 	if i, ok := g.index[id]; ok {
 		return &g.nodes[i]

@@ -202,5 +202,8 @@ func FuzzGrown(f *testing.F) {
 		}
 		f.Add(seed, script)
 	}
-	f.Fuzz(func(t *testing.T, seed, script []byte) { checkGrown(t, seed, script) })
+	f.Fuzz(func(t *testing.T, seed, script []byte) {
+		defer watched(seed)()
+		checkGrown(t, seed, script)
+	})
 }

@@ -10,9 +10,17 @@ import (
 const stateVersion = 1
 
 // Snapshot gives everything a run knows as JSON: for continue-as-new, the run
-// page and rehearsal. It is complete at any point between two calls.
+// page and rehearsal. It is complete at any point between two calls. What an
+// effect is given is stored once, with its slot.
 func (r *Run) Snapshot() ([]byte, error) {
-	b, err := json.Marshal(r.state)
+	s := r.state
+	s.Open = make([]*open, len(r.state.Open))
+	for i, o := range r.state.Open {
+		slim := *o
+		slim.Effect = o.Effect.with(nil)
+		s.Open[i] = &slim
+	}
+	b, err := json.Marshal(s)
 	if err != nil {
 		return nil, fmt.Errorf("snapshot of a run: %w", err)
 	}
@@ -36,6 +44,9 @@ func (g *Graph) Restore(b []byte) (*Run, error) {
 	}
 	if err := r.check(); err != nil {
 		return nil, fmt.Errorf("restore a run: %w", err)
+	}
+	for _, o := range s.Open {
+		o.Effect = o.Effect.with(r.thread(o.Thread).Slots[o.Slot].Inputs)
 	}
 	if s.Visits == nil {
 		s.Visits = map[string]int{}
@@ -159,6 +170,21 @@ func (r *Run) checkChildren() error {
 		}
 	}
 	return nil
+}
+
+// with is a copy of an effect with other inputs, if it has any.
+func (e Effect) with(inputs map[string]any) Effect {
+	if e.Call != nil {
+		c := *e.Call
+		c.Inputs = inputs
+		e.Call = &c
+	}
+	if e.Spawn != nil {
+		s := *e.Spawn
+		s.Inputs = inputs
+		e.Spawn = &s
+	}
+	return e
 }
 
 // copied keeps what leaves the machine apart from its state.
