@@ -215,3 +215,15 @@ func (q *inquiry) pairs(b bag) float64 {
 	}
 	return float64(found) / float64(total)
 }
+
+// density is how much of a text is about the question: 1 when half of its
+// words or more are the question's.
+func (q *inquiry) density(b bag) float64 {
+	found := 0
+	for _, t := range q.terms {
+		if b.at[q.stems.of(b.lang, t.word)] > 0 {
+			found++
+		}
+	}
+	return min(1, 2*float64(found)/float64(max(len(b.order), 1)))
+}

@@ -63,6 +63,7 @@ const (
 // Small additions that decide between passages that hold the same words.
 const (
 	pairBonus   = 0.06 // question words stand together
+	denseBonus  = 0.04 // it says little else
 	answerBonus = 0.1  // the sentence holds what the question asks for
 )
 
@@ -91,11 +92,21 @@ func (q *inquiry) rate(r *reading, i int) float64 {
 	if !direct && r.sentences[i].Form != words.Prose {
 		score *= 0.9
 	}
-	score = score*(1-pairBonus-answerBonus) + pairBonus*q.pairs(r.bags[i])
-	if q.answer == nil || q.answer.MatchString(r.passage.Text[r.sentences[i].Start:r.sentences[i].End]) {
+	score = score*(1-pairBonus-answerBonus-denseBonus) + pairBonus*q.pairs(r.bags[i]) + denseBonus*q.density(r.bags[i])
+	if q.answer == nil || q.answer.MatchString(r.meant(i)) {
 		score += answerBonus
 	}
 	return min(1, score*r.shape(i))
+}
+
+// meant is the text a rating of sentence i is about: its own, and for a
+// heading also the beginning of what follows.
+func (r *reading) meant(i int) string {
+	start, end := r.sentences[i].Start, r.sentences[i].End
+	if r.sentences[i].Form == words.Heading {
+		end = r.sentences[r.follow(i)].End
+	}
+	return r.passage.Text[start:end]
 }
 
 // shape makes what is no statement count less. A heading stands for what

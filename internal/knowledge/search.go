@@ -60,12 +60,13 @@ type Found struct {
 }
 
 const (
-	listLimit  = 40 // hits asked of each of the index's lists
+	listLimit  = 60 // hits asked of each of the index's lists
 	pool       = 48 // chunks rated after fusion
 	rankOffset = 60 // of reciprocal rank fusion
 	runs       = 3  // neighbouring chunks joined into one passage, at most
 	tieMargin  = 0.06
-	supporting = 3 // passages the average is taken over
+	supporting = 3    // passages the average is taken over
+	rare       = 1.05 // weight, relative to its base, of a word few passages hold
 )
 
 // Search finds the passages that answer a question: BM25 and cosine, fused by
@@ -167,7 +168,24 @@ func (l *Library) hits(ctx context.Context, v identity.Viewer, text string, s sc
 	slices.SortStableFunc(hits, func(a, b Hit) int {
 		return cmp.Or(cmp.Compare(fused(b), fused(a)), cmp.Compare(a.Chunk.ID, b.Chunk.ID))
 	})
-	return hits[:min(len(hits), pool)], nil
+	return varied(hits), nil
+}
+
+// varied takes the best hits for rating, but from no document more than a
+// third as long as others have any: a long document that mentions the words
+// everywhere must not hide the short one that is about them.
+func varied(hits []Hit) []Hit {
+	taken := map[string]int{}
+	var first, rest []Hit
+	for _, h := range hits {
+		if taken[h.Chunk.DocumentID]++; taken[h.Chunk.DocumentID] <= pool/3 {
+			first = append(first, h)
+		} else {
+			rest = append(rest, h)
+		}
+	}
+	all := append(first, rest...)
+	return all[:min(len(all), pool)]
 }
 
 func fused(h Hit) float64 {
@@ -229,25 +247,24 @@ func (l *Library) judge(in *inquiry, rated []Passage, k int) Found {
 		return nothing()
 	}
 	top := rated[0].Score
-	f := Found{Clarity: Clear, Confidence: l.confidence(top)}
-	if top < l.o.Medium {
-		f.Clarity = Nothing
+	docs := candidates(rated)
+	if id := l.named(in, docs); id != "" {
+		rated = slices.DeleteFunc(rated, func(p Passage) bool { return p.DocumentID != id })
+		top, docs = rated[0].Score, candidates(rated)
 	}
+	f := Found{Clarity: Clear, Confidence: l.confidence(top)}
 	kept := rated[:min(len(rated), k)]
-	for i, p := range kept {
-		if p.Score < top/2 {
-			kept = kept[:i]
-			break
-		}
+	if at := slices.IndexFunc(kept, func(p Passage) bool { return p.Score < top/2 }); at > 0 {
+		kept = kept[:at]
 	}
 	f.AverageSimilarity = average(kept[:min(len(kept), supporting)])
-	f.Documents = candidates(kept)
-	if f.Clarity == Clear {
-		if tied := l.tied(in, candidates(rated)); len(tied) > 1 {
-			f.Clarity, f.Documents = Several, tied
-		}
+	f.Documents, f.Passages = candidates(kept), joined(kept)
+	switch tied := l.tied(docs); {
+	case top < l.o.Medium:
+		f.Clarity = Nothing
+	case len(tied) > 1:
+		f.Clarity, f.Documents = Several, tied
 	}
-	f.Passages = joined(kept)
 	return f
 }
 
@@ -280,52 +297,65 @@ func candidates(list []Passage) []Candidate {
 	return out
 }
 
-// tied lists the documents that answer well and about as well as the best, unless the
-// question names one of them.
-func (l *Library) tied(in *inquiry, docs []Candidate) []Candidate {
+// tied lists the documents that answer well, and about as well as the best.
+func (l *Library) tied(docs []Candidate) []Candidate {
 	var out []Candidate
 	for _, d := range docs {
 		if d.Score >= docs[0].Score-tieMargin && d.Score >= l.o.High {
 			out = append(out, d)
 		}
 	}
-	if len(out) < 2 {
-		return out
-	}
-	most, times := -1, 0
-	for _, d := range out {
-		switch n := in.names(d.Title, out); {
+	return out
+}
+
+// named is the document the question names by its title, or "": one whose
+// title holds a rare word of the question, or two, that no other title holds.
+func (l *Library) named(in *inquiry, docs []Candidate) string {
+	id, most, times := "", 1, 0
+	for _, d := range docs {
+		if d.Score < l.o.Medium {
+			continue
+		}
+		switch n := in.names(d.Title, docs); {
 		case n > most:
-			most, times = n, 1
+			id, most, times = d.ID, n, 1
 		case n == most:
 			times++
 		}
 	}
-	if most > 0 && times == 1 {
-		return out[:1]
+	if times > 1 {
+		return ""
 	}
-	return out
+	return id
 }
 
-// names counts the words of the question that stand in title and in no other
-// candidate's title.
+// names counts the words of the question that stand in this title and in no
+// other: two for a rare word, one for another.
 func (in *inquiry) names(title string, others []Candidate) int {
 	n := 0
 	for _, t := range in.terms {
-		if t.weak || in.match(t, in.bag(in.stems.lang, title)) == 0 {
+		if t.weak || !in.within(t, title) {
 			continue
 		}
 		shared := 0
 		for _, o := range others {
-			if in.match(t, in.bag(in.stems.lang, o.Title)) > 0 {
+			if in.within(t, o.Title) {
 				shared++
 			}
 		}
-		if shared == 1 {
+		switch {
+		case shared > 1:
+		case t.weight >= rare*t.base:
+			n += 2
+		default:
 			n++
 		}
 	}
 	return n
+}
+
+func (in *inquiry) within(t term, title string) bool {
+	return in.match(t, in.bag(in.stems.lang, title)) > 0
 }
 
 // joined merges neighbouring chunks of one document that overlap or touch
