@@ -30,7 +30,7 @@ func newVoice(p Parts) voice { return voice{model: p.Model, history: p.History, 
 type said struct {
 	cited
 	text      strings.Builder
-	marked    int           // bytes of the text before the last citation
+	marked    int           // bytes of the text up to the last citation
 	blocks    []model.Block // the same with thinking and tool uses, in order
 	calls     []model.Event // of type ToolCall
 	usage     model.Usage
@@ -115,18 +115,24 @@ func (s *said) add(e model.Event) string {
 		s.calls = append(s.calls, e)
 		s.blocks = append(s.blocks, model.Block{Type: model.ToolUse, ID: e.ID, Name: e.Name, Input: e.Input})
 	case model.Citation:
-		n, ok := s.cite(e)
-		since := s.text.String()[s.marked:]
-		s.marked = s.text.Len()
-		if ok && !strings.Contains(since, marker(n)) {
-			return s.write(marker(n))
-		}
+		return s.mark(s.cite(e))
 	case model.UsageReport:
 		s.usage = s.usage.Add(e.Usage)
 	case model.Stop:
 		s.reason = e.Reason
 	}
 	return ""
+}
+
+// mark puts the number of a citation behind the text it belongs to, unless
+// the model has written it there itself.
+func (s *said) mark(n int, ok bool) (written string) {
+	since := s.text.String()[s.marked:]
+	if ok && !strings.Contains(since, marker(n)) {
+		written = s.write(marker(n))
+	}
+	s.marked = s.text.Len()
+	return written
 }
 
 func (s *said) write(text string) string {

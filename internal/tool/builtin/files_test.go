@@ -1,0 +1,101 @@
+package builtin_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"liminal/internal/fault"
+	"liminal/internal/stream"
+	"liminal/internal/tool"
+	"liminal/internal/tool/builtin"
+)
+
+// Requirements: TOOL-12
+func TestFilesAreListedReadAndWritten(t *testing.T) {
+	t.Parallel()
+	c := filed(t, map[string]string{"files/a.md": "Grüße an alle", "files/b.bin": "a\x00b"})
+	p := builtin.Parts{Files: c}
+	listed := must(t, p, "files.list_v1", &tool.Call{})
+	if n := len(listed["files"].([]any)); n != 2 {
+		t.Errorf("%d files", n)
+	}
+	if n := len(must(t, p, "files.list_v1", &tool.Call{Inputs: inputs("folder", "files/sub")})["files"].([]any)); n != 0 {
+		t.Errorf("%d files in an empty folder", n)
+	}
+	var whole strings.Builder
+	for offset, more := 0.0, true; more; { // 3 bytes cut the characters in two
+		part := must(t, p, "files.read_v1", &tool.Call{Inputs: inputs("path", "files/a.md", "offset", offset, "limit", 3.0)})
+		whole.WriteString(part["text"].(string))
+		offset += float64(len(part["text"].(string)))
+		more, _ = part["more"].(bool)
+	}
+	if whole.String() != "Grüße an alle" {
+		t.Errorf("read %q", whole.String())
+	}
+	for path, code := range map[string]fault.Code{"files/b.bin": fault.Invalid, "files/none.md": fault.NotFound} {
+		if _, err := run(t, p, "files.read_v1", &tool.Call{Inputs: inputs("path", path)}); !errors.Is(err, code) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	for _, created := range []bool{true, false} {
+		out := must(t, p, "files.write_v1", &tool.Call{Inputs: inputs("path", "files/new.md", "text", " as is\n")})
+		if out["created"] != created || out["size"] != 7.0 {
+			t.Errorf("%v", out)
+		}
+	}
+	if got, _ := os.ReadFile(filepath.Join(c.dir, "files/new.md")); string(got) != " as is\n" {
+		t.Errorf("wrote %q", got)
+	}
+}
+
+// Requirements: GRAPH-24
+func TestIngestionTellsHowFarItIs(t *testing.T) {
+	t.Parallel()
+	p := builtin.Parts{Files: filed(t, map[string]string{"files/notes.md": "12345"}), Intake: &reader{}}
+	l, beats := &log{}, 0
+	read := must(t, p, "ingest.parse_v1", &tool.Call{Inputs: inputs("document_id", "d"), Emit: l.emit})
+	if read["length"] != 5.0 {
+		t.Errorf("%v", read)
+	}
+	must(t, p, "ingest.chunk_v1", &tool.Call{Inputs: inputs("document_id", "d")})
+	done := must(t, p, "ingest.index_v1", &tool.Call{Inputs: inputs("document_id", "d"), Emit: l.emit, Heartbeat: func(any) { beats++ }})
+	if done["chunks"] != 3.0 || beats != 2 || !strings.Contains(l.told(stream.Progress), `"done":3,"message":"Indexing the passages…","total":3`) {
+		t.Errorf("%v, %d heartbeats, %s", done, beats, l.told(stream.Progress))
+	}
+}
+
+// Requirements: GRAPH-24
+func TestAFailedDocumentSaysWhy(t *testing.T) {
+	t.Parallel()
+	for want, cause := range map[string]any{
+		"The file is no PDF.":                    map[string]any{"node": "parse", "code": "validation_error", "message": "The file is no PDF."},
+		"Too large.":                             "Too large.",
+		"The document could not be read in. Try": nil,
+	} {
+		r := &reader{}
+		out := must(t, builtin.Parts{Intake: r, Files: filed(t, nil)}, "ingest.fail_v1", &tool.Call{Inputs: inputs("document_id", "d", "error", cause)})
+		if r.failed == nil || !strings.HasPrefix(out["error"].(string), want) {
+			t.Errorf("%v: %v", cause, out)
+		}
+	}
+}
+
+// Requirements: TOOL-02
+func TestAModelCanReadWhatToolsThereAre(t *testing.T) {
+	t.Parallel()
+	p := builtin.Parts{Catalog: shelved(t)}
+	page := must(t, p, "artifacts.list_v1", &tool.Call{Inputs: inputs("type", "tool")})
+	first := page["artifacts"].([]any)[0].(map[string]any)
+	for _, in := range []map[string]any{inputs("id", first["id"]), inputs("type", "tool", "name", first["name"])} {
+		out := must(t, p, "artifacts.read_v1", &tool.Call{Inputs: in})
+		if schema, _ := out["schema"].(map[string]any); schema["name"] != first["name"] || schema["input_schema"] == nil {
+			t.Errorf("%v", out)
+		}
+	}
+	if _, err := run(t, p, "artifacts.read_v1", &tool.Call{}); !errors.Is(err, fault.Invalid) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,104 @@
+package builtin_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"liminal/internal/model/extractive"
+	"liminal/internal/tool"
+	"liminal/internal/tool/builtin"
+	"liminal/schemas"
+)
+
+func everything(t *testing.T) builtin.Parts {
+	t.Helper()
+	return builtin.Parts{
+		Model: extractive.Model{}, History: memory{}, Search: clear(passage("d", notice, 0)), Intake: &reader{},
+		Files: filed(t, map[string]string{"files/notes.md": "# Notes\n"}), Catalog: shelved(t),
+	}
+}
+
+// Requirements: TOOL-01, TOOL-03
+func TestEverySpecIsValidAndBoundByName(t *testing.T) {
+	t.Parallel()
+	kinds := schemas.NewRegistry()
+	have := map[string]bool{}
+	for _, one := range builtin.Tools(everything(t)) {
+		have[one.Name()] = true
+	}
+	for _, s := range specs(t) {
+		doc, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := kinds.Validate("tool.spec", doc); err != nil {
+			t.Errorf("%s: %v", s.Name, err)
+		}
+		if faults := s.Validate(); len(faults) > 0 {
+			t.Errorf("%s: %v", s.Name, faults)
+		}
+		if have[s.Name] == (s.Workflow != "") {
+			t.Errorf("%s is implemented in Go: %v, by a workflow: %q", s.Name, have[s.Name], s.Workflow)
+		}
+		if len(s.Examples) == 0 {
+			t.Errorf("%s has no example", s.Name)
+		}
+		if !strings.HasSuffix(s.Name, "_v1") {
+			t.Errorf("%s has no version in its name", s.Name)
+		}
+		delete(have, s.Name)
+	}
+	for name := range have {
+		t.Errorf("%s has no spec", name)
+	}
+}
+
+// The box checks inputs and results, so a run of an example shows that the
+// implementation returns what its spec says.
+//
+// Requirements: TOOL-03, TOOL-10, RAG-14
+func TestEveryExampleRuns(t *testing.T) {
+	t.Parallel()
+	for _, s := range specs(t) {
+		if s.Workflow != "" {
+			continue
+		}
+		for _, example := range s.Examples {
+			t.Run(s.Name+"/"+example.Description, func(t *testing.T) {
+				t.Parallel()
+				must(t, everything(t), s.Name, &tool.Call{Inputs: example.Inputs, ConversationID: "x", UptoSeq: 1})
+			})
+		}
+	}
+}
+
+// Requirements: TOOL-05, TOOL-16
+func TestSpecsTellWhatIsDangerous(t *testing.T) {
+	t.Parallel()
+	for _, s := range specs(t) {
+		writes := s.Name == "files.write_v1"
+		if writes != s.Confirm || writes == s.IsIdempotent() {
+			t.Errorf("%s: confirm %v, idempotent %v", s.Name, s.Confirm, s.IsIdempotent())
+		}
+		if writes && s.Attempts(3) != 1 {
+			t.Errorf("%s is tried %d times", s.Name, s.Attempts(3))
+		}
+		if s.Privileged {
+			t.Errorf("%s is privileged", s.Name)
+		}
+		if s.Where() == tool.Inline && !s.ReadOnly {
+			t.Errorf("%s changes things inline", s.Name)
+		}
+	}
+}
+
+func TestToolsWithoutTheirPartsAreNotThere(t *testing.T) {
+	t.Parallel()
+	if tools := builtin.Tools(builtin.Parts{}); len(tools) != 0 {
+		t.Errorf("%d tools of nothing", len(tools))
+	}
+	if tools := builtin.Tools(builtin.Parts{Model: extractive.Model{}}); len(tools) != 3 {
+		t.Errorf("%d tools of a model alone", len(tools))
+	}
+}

@@ -1,0 +1,222 @@
+package builtin_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"liminal/internal/chat"
+	"liminal/internal/fault"
+	"liminal/internal/model"
+	"liminal/internal/stream"
+	"liminal/internal/tool"
+	"liminal/internal/tool/builtin"
+)
+
+// Requirements: STREAM-01
+func TestOnlyTheAnswerOfTheTurnIsStreamed(t *testing.T) {
+	t.Parallel()
+	for _, final := range []bool{true, false} {
+		l := &log{}
+		out := must(t, builtin.Parts{Model: says(text("Good "), text("morning."))}, "llm.generic_chat_v1",
+			&tool.Call{Inputs: inputs("message", "Hi"), Final: final, Attempt: 1, Emit: l.emit})
+		if out["answer"] != "Good morning." || out["model"] != "script" || out["stop"] != "end_turn" {
+			t.Errorf("%v", out)
+		}
+		want := ""
+		if final {
+			want = "token \"Good \"\ntoken \"morning.\"\n"
+		}
+		if got := l.told(stream.Token, stream.Reset); got != want {
+			t.Errorf("final %v: told %q", final, got)
+		}
+	}
+}
+
+// Requirements: STREAM-12
+func TestALaterAttemptTakesTheWordsBackFirst(t *testing.T) {
+	t.Parallel()
+	l := &log{}
+	must(t, builtin.Parts{Model: says(text("Again."))}, "llm.generic_chat_v1",
+		&tool.Call{Inputs: inputs("message", "Hi"), Final: true, Attempt: 2, Emit: l.emit})
+	if got := l.told(stream.Token, stream.Reset); got != "reset {\"reason\":\"retry\"}\ntoken \"Again.\"\n" {
+		t.Errorf("told %q", got)
+	}
+}
+
+// Requirements: CHAT-27
+func TestAModelThatBreaksOffIsAFailure(t *testing.T) {
+	t.Parallel()
+	broken := &script{play: func(_ context.Context, yield func(model.Event, error) bool) {
+		_ = yield(text("So "), nil) && yield(model.Event{}, errors.New("connection reset"))
+	}}
+	_, err := run(t, builtin.Parts{Model: broken}, "llm.generic_chat_v1", &tool.Call{Inputs: inputs("message", "Hi")})
+	if !errors.Is(err, fault.Internal) || strings.Contains(fault.From(err).Message, "reset") {
+		t.Error(err)
+	}
+	busy := &script{play: func(_ context.Context, yield func(model.Event, error) bool) {
+		yield(model.Event{}, fault.New(fault.RateLimited, "The provider is busy."))
+	}}
+	if _, err := run(t, builtin.Parts{Model: busy}, "llm.generic_chat_v1", &tool.Call{Inputs: inputs("message", "Hi")}); !errors.Is(err, fault.RateLimited) {
+		t.Error(err)
+	}
+}
+
+// endless says a word every second until it is stopped.
+func endless() *script {
+	return &script{play: func(ctx context.Context, yield func(model.Event, error) bool) {
+		for {
+			select {
+			case <-ctx.Done():
+				yield(model.Event{}, ctx.Err())
+				return
+			case <-time.After(time.Second):
+				if !yield(text("word "), nil) {
+					return
+				}
+			}
+		}
+	}}
+}
+
+// Requirements: STREAM-09
+func TestAnAnswerThatTakesTooLongIsTruncated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := builtin.Parts{Model: endless(), MaxDecode: func(plan string) time.Duration {
+			return map[string]time.Duration{"free": 3500 * time.Millisecond}[plan]
+		}}
+		out := must(t, p, "llm.generic_chat_v1", &tool.Call{Inputs: inputs("message", "Hi")})
+		if out["truncated"] != true || out["answer"] != "word word word " {
+			t.Errorf("%v", out)
+		}
+		p.MaxDecode = nil
+		out = must(t, p, "llm.generic_chat_v1", &tool.Call{Inputs: inputs("message", "Hi")})
+		if answer, _ := out["answer"].(string); out["truncated"] != true || strings.Count(answer, "word") != 59 {
+			t.Errorf("at the end of the call's time: %v", out)
+		}
+	})
+}
+
+// Requirements: STREAM-09
+func TestAModelThatSaysNothingInTimeIsAFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		silent := &script{play: func(ctx context.Context, yield func(model.Event, error) bool) {
+			<-ctx.Done()
+			yield(model.Event{}, ctx.Err())
+		}}
+		_, err := run(t, builtin.Parts{Model: silent}, "llm.generic_chat_v1", &tool.Call{Inputs: inputs("message", "Hi")})
+		if !errors.Is(err, fault.Internal) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+	})
+}
+
+func TestAStoppedAnswerKeepsItsWords(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		time.AfterFunc(2500*time.Millisecond, cancel)
+		box, err := tool.NewBox(builtin.Tools(builtin.Parts{Model: endless()}), tool.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range specs(t) {
+			if s.Name != "llm.generic_chat_v1" {
+				continue
+			}
+			out, err := box.Call(ctx, s, &tool.Call{Viewer: ann, Inputs: inputs("message", "Hi")})
+			if err != nil || out["partial"] != true || out["answer"] != "word word " {
+				t.Errorf("%v, %v", out, err)
+			}
+		}
+	})
+}
+
+func spoken(seq int, role, words string) chat.Message {
+	return chat.Message{Seq: seq, Role: role, Sender: role, Content: words}
+}
+
+// Requirements: CHAT-19, CHAT-20
+func TestAModelSeesTheConversationAsFarAsItFits(t *testing.T) {
+	t.Parallel()
+	m := says(text("ok"))
+	long := strings.Repeat("word ", 1600) // 2,000 tokens
+	history := memory{
+		spoken(1, "user", "Tell me of gardens\nand roses"), spoken(2, "assistant", long),
+		spoken(3, "user", "And tulips?"), spoken(4, "assistant", long),
+		spoken(5, "system", "a notice"), {Seq: 6, Role: "assistant", Content: "hidden", Meta: map[string]any{"suppressed": true}},
+		spoken(7, "user", "And trees?"), spoken(8, "assistant", "Oaks."), spoken(9, "user", "later"),
+	}
+	must(t, builtin.Parts{Model: m, History: history}, "llm.generic_chat_v1",
+		&tool.Call{ConversationID: "c", UptoSeq: 9, Inputs: inputs("message", "Which oaks?")})
+	var seen []string
+	for _, one := range m.last.Messages {
+		seen = append(seen, string(one.Role)+":"+one.Content[0].Text[:min(9, len(one.Content[0].Text))])
+	}
+	if got := strings.Join(seen, " | "); got != "user:And tulip | assistant:word word | user:And trees | assistant:Oaks. | user:Which oak" {
+		t.Errorf("the model saw %s", got)
+	}
+	if !strings.Contains(m.last.System, `Earlier in this conversation, we discussed "Tell me of gardens" (truncated).`) {
+		t.Errorf("the system text is %q", m.last.System)
+	}
+}
+
+// Requirements: TOOL-10
+func TestAnIntentThatCannotBeReadIsOther(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string]string{
+		`{"intent":"analysis","confidence":0.8}`:              "analysis",
+		"Sure! ```json\n{\"intent\":\"code_edit\"}\n``` Done": "code_edit",
+		`{"intent":"poetry"}`:                                 "other",
+		`I think it is analysis`:                              "other",
+		``:                                                    "other",
+	} {
+		l := &log{}
+		m := says(text(answer))
+		out := must(t, builtin.Parts{Model: m}, "llm.intent_classifier_v1", &tool.Call{Inputs: inputs("message", "x"), Final: true, Emit: l.emit})
+		if out["intent"] != want || m.last.Schema == nil || m.last.Task != "intent" {
+			t.Errorf("%q: %v", answer, out)
+		}
+		if l.told(stream.Token) != "" {
+			t.Error("the classification was shown as an answer")
+		}
+	}
+}
+
+// Requirements: TOOL-02
+func TestAnAgentsStepNamesToolsAndReadsTheirResults(t *testing.T) {
+	t.Parallel()
+	m := says(text("Let me look."), model.Event{Type: model.ToolCall, ID: "u1", Name: "files.read_v1", Input: []byte(`{"path":"files/a.md"}`)})
+	l := &log{}
+	out := must(t, builtin.Parts{Model: m, Catalog: shelved(t)}, "llm.step_v1", &tool.Call{Final: true, Attempt: 1, Emit: l.emit, Inputs: inputs(
+		"system", "S", "message", "What is in a.md?", "tools", []any{"files.read_v1", "gone_v1"},
+		"transcript", []any{
+			map[string]any{"role": "assistant", "content": []any{
+				map[string]any{"type": "thinking", "text": "hm", "signature": "sig"},
+				map[string]any{"type": "tool_use", "id": "u0", "name": "files.list_v1", "input": map[string]any{}},
+			}},
+			map[string]any{"role": "user", "content": []any{
+				map[string]any{"type": "tool_result", "tool_use_id": "u0", "content": `{"files":[]}`, "is_error": true},
+			}},
+		})})
+	calls, _ := out["tool_calls"].([]any)
+	if len(calls) != 1 || calls[0].(map[string]any)["arguments"].(map[string]any)["path"] != "files/a.md" || out["text"] != "Let me look." {
+		t.Errorf("%v", out)
+	}
+	if len(m.last.Tools) != 1 || m.last.Tools[0].Name != "files.read_v1" || !m.last.Tools[0].ReadOnly {
+		t.Errorf("offered %+v", m.last.Tools)
+	}
+	if n := len(m.last.Messages); n != 3 {
+		t.Fatalf("%d messages", n)
+	}
+	thinking, result := m.last.Messages[1].Content[0], m.last.Messages[2].Content[0]
+	if thinking.Signature != "sig" || result.ID != "u0" || result.Text != `{"files":[]}` || !result.IsError {
+		t.Errorf("the transcript came as %+v, %+v", thinking, result)
+	}
+	if !strings.HasSuffix(l.told(stream.Token, stream.Reset), "reset {\"reason\":\"tools\"}\n") {
+		t.Errorf("told %q", l.told(stream.Token, stream.Reset))
+	}
+}
