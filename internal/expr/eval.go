@@ -24,7 +24,7 @@ type item struct {
 // spend takes n steps from the budget and says whether any is left.
 func (m *machine) spend(n int) bool {
 	if m.fuel -= n; m.fuel < 0 && m.err == nil {
-		m.err = &Error{Message: fmt.Sprintf("the condition costs more than %d steps", MaxCost)}
+		m.err = &Error{Message: fmt.Sprintf("the condition costs more steps than it may, at most %d", MaxCost)}
 	}
 	return m.err == nil
 }

@@ -131,8 +131,16 @@ func Map(values map[string]any) Env {
 // is every member of nil. The error names the operation that has no answer,
 // such as ordering a string and a number, or says that the budget is spent.
 func (p *Program) Eval(env Env) (any, error) {
-	m := machine{env: env, fuel: MaxCost}
+	budget := MaxCost
+	return p.eval(env, &budget)
+}
+
+// eval takes what it costs from the budget, and never more than MaxCost.
+func (p *Program) eval(env Env, budget *int) (any, error) {
+	fuel := max(0, min(MaxCost, *budget))
+	m := machine{env: env, fuel: fuel}
 	v := m.eval(p.root)
+	*budget -= fuel - m.fuel
 	if m.err != nil {
 		return nil, m.err
 	}
@@ -142,7 +150,14 @@ func (p *Program) Eval(env Env) (any, error) {
 // True evaluates a condition that must be true or false; nil, a name not set,
 // counts as false.
 func (p *Program) True(env Env) (bool, error) {
-	v, err := p.Eval(env)
+	budget := MaxCost
+	return p.Within(env, &budget)
+}
+
+// Within is True with a budget shared by several conditions: it takes the
+// steps this one costs from it, and gives an error when they are not there.
+func (p *Program) Within(env Env, budget *int) (bool, error) {
+	v, err := p.eval(env, budget)
 	if err != nil {
 		return false, err
 	}

@@ -170,6 +170,7 @@ type Limits struct {
 	MaxRetries  int
 	MaxBackoff  time.Duration // of the first retry of a node
 	MaxSteps    int           // in a run; each item of a map counts its own
+	MaxTotal    int           // steps with all items of all maps
 	MaxVisits   int           // of one node; each item of a map counts its own
 	MaxNodes    int
 	MaxBranches int // of a parallel node
@@ -185,7 +186,7 @@ func ChatLimits() Limits {
 		Timeout: 15 * time.Second, MaxTimeout: time.Minute,
 		Run: 2 * time.Minute, MaxRun: time.Hour,
 		MaxRetries: 3, MaxBackoff: time.Minute,
-		MaxSteps: 256, MaxVisits: 32, MaxNodes: 200,
+		MaxSteps: 256, MaxTotal: 20_000, MaxVisits: 32, MaxNodes: 200,
 		MaxBranches: 32, MaxItems: 1000, MaxRounds: 5,
 	}
 }
@@ -195,7 +196,7 @@ func JobLimits() Limits {
 	l := ChatLimits()
 	l.Timeout, l.MaxTimeout = time.Minute, 6*time.Hour
 	l.Run, l.MaxRun = time.Hour, 7*24*time.Hour
-	l.MaxSteps, l.MaxVisits = 10_000, 1000
+	l.MaxSteps, l.MaxTotal, l.MaxVisits = 10_000, 200_000, 1000
 	l.MaxRounds = 50
 	return l
 }

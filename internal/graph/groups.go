@@ -17,7 +17,7 @@ func (r *Run) enterParallel(t *thread, n *node) {
 	g := &group{}
 	for _, b := range n.branches {
 		if b.when != nil {
-			yes, err := b.when.True(env)
+			yes, err := b.when.Within(env, &r.work)
 			if err != nil {
 				r.refuse(t, failuref(CodeValidation, "the condition %s has no answer: %v", b.when.Explain(env), err))
 				return

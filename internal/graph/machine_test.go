@@ -71,7 +71,18 @@ func TestHostileGraphs(t *testing.T) {
 		},
 		"expensive condition": {
 			`{"id":"s","type":"switch","branches":[{"when":"any(input.many, any(input.many, # == 1))","next":"s"}]}`,
-			`node s: the condition any(input.many, any(input.many, # == 1)) (input.many = [0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,...) has no answer: at character 1: the condition costs more than 100000 steps`,
+			`node s: the condition any(input.many, any(input.many, # == 1)) (input.many = [0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,...) has no answer: at character 1: the condition costs more steps than it may, at most 100000`,
+		},
+		"conditions in every item of a map": {
+			`{"id":"m","type":"map","over":"${input.many}","body":"c"},` + switches("c", "any(input.many, # == 1) or true", 20) + `{"id":"end","type":"end"}`,
+			`node c18: the run did too much without calling or asking anyone, and was at node "c18": its loops, conditions or templates are too large`,
+		},
+		"loops in every item of a map": {
+			`{"id":"m","type":"map","over":"${input.many}","body":"a"},
+			{"id":"a","type":"switch","branches":[{"when":"true","next":"b"}]},
+			{"id":"b","type":"switch","branches":[{"when":"index < 0","next":"b"},{"when":"true","next":"c"}]},
+			` + switches("c", "true", 20) + `{"id":"end","type":"end"}`,
+			`node c6: the run took 20000 steps with all the items of its maps, which is the limit, and was at node "c6"`,
 		},
 		"huge text": {
 			`{"id":"e","type":"end","response":"` + strings.Repeat("${input.text}", 20) + `"}`,
@@ -87,6 +98,22 @@ func TestHostileGraphs(t *testing.T) {
 	}
 }
 
+// switches is a chain of nodes that only pass on, the last to end.
+func switches(name, when string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		id, next := fmt.Sprintf("%s%d", name, i), fmt.Sprintf("%s%d", name, i+1)
+		if i == 0 {
+			id = name
+		}
+		if i == n-1 {
+			next = "end"
+		}
+		fmt.Fprintf(&b, `{"id":%q,"type":"switch","branches":[{"when":%q,"next":%q}]},`, id, when, next)
+	}
+	return b.String()
+}
+
 // sentence is how a graph fails, at its parsing or in its run.
 func sentence(nodes string) string {
 	g, err := graph.Parse([]byte(documentOf(nodes)), registry([]graph.Tool{{Name: "echo"}}), graph.ChatLimits())
@@ -94,6 +121,9 @@ func sentence(nodes string) string {
 		return err.Error()
 	}
 	many := make([]any, 1001)
+	if !strings.Contains(nodes, `"body":"a"},{"id":"a","type":"tool_call"`) {
+		many = many[:1000]
+	}
 	for i := range many {
 		many[i] = 0
 	}

@@ -6,8 +6,14 @@ import (
 	"strings"
 )
 
-// maxTotal bounds the steps of a run with all the items of its maps.
-const maxTotal = 200_000
+// maxWork bounds what the machine does between two answers, so that no graph
+// can hold up the process that runs it: a step of a condition costs 1, a node
+// stepCost, an element of a value or 64 bytes of text in a template 1. It is
+// some tens of milliseconds.
+const (
+	maxWork  = 2_000_000
+	stepCost = 50
+)
 
 // textKeys are the outputs that are a node's text, the best first.
 var textKeys = [...]string{"answer", "response", "content", "text"}
@@ -20,7 +26,7 @@ func (r *Run) enter(t *thread) {
 		return
 	}
 	if n.when != nil {
-		yes, err := n.when.True(r.scope(t).env)
+		yes, err := n.when.Within(r.scope(t).env, &r.work)
 		if err != nil {
 			r.refuse(t, failuref(CodeValidation, "the when of node %q has no answer: %v", n.id, err))
 			return
@@ -58,20 +64,35 @@ func (r *Run) count(t *thread, n *node) bool {
 	case t.Visit > r.graph.maxVisits:
 		r.end(&Failure{Node: n.id, Code: CodeLimit, Message: fmt.Sprintf(
 			"node %q was visited %d times, which is the limit: the graph loops without an end", n.id, r.graph.maxVisits)})
-	case s.Steps[t.Suffix] >= r.graph.maxSteps, s.Total >= maxTotal:
+	case r.work < stepCost:
+		r.endOfWork(n)
+	case s.Total >= r.graph.limits.MaxTotal:
+		r.end(&Failure{Node: n.id, Code: CodeLimit, Message: fmt.Sprintf(
+			"the run took %d steps with all the items of its maps, which is the limit, and was at node %q", s.Total, n.id)})
+	case s.Steps[t.Suffix] >= r.graph.maxSteps:
 		r.end(&Failure{Node: n.id, Code: CodeLimit, Message: fmt.Sprintf(
 			"the run took %d steps, which is the limit, and was not at its end but at node %q", s.Steps[t.Suffix], n.id)})
 	default:
 		s.Visits[n.id+t.Suffix] = t.Visit
 		s.Steps[t.Suffix]++
 		s.Total++
+		r.work -= stepCost
 		return true
 	}
 	return false
 }
 
+func (r *Run) endOfWork(n *node) {
+	r.end(&Failure{Node: n.id, Code: CodeLimit, Message: fmt.Sprintf(
+		"the run did too much without calling or asking anyone, and was at node %q: its loops, conditions or templates are too large", n.id)})
+}
+
 // refuse fails a node that has no effect under way, with a step in the trace.
 func (r *Run) refuse(t *thread, f *Failure) {
+	if r.work < stepCost {
+		r.endOfWork(r.graph.node(t.Node))
+		return
+	}
 	r.note(t, Step{Outcome: ResultFailed, Detail: f.Message})
 	r.fail(t, f)
 }
@@ -82,7 +103,7 @@ func (r *Run) enterSwitch(t *thread, n *node) {
 	env := r.scope(t).env
 	var seen []string
 	for _, b := range n.branches {
-		yes, err := b.when.True(env)
+		yes, err := b.when.Within(env, &r.work)
 		if err != nil {
 			r.refuse(t, failuref(CodeValidation, "the condition %s has no answer: %v", b.when.Explain(env), err))
 			return

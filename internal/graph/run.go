@@ -8,7 +8,7 @@ import (
 // Start begins a run. The effects are the first things to happen; there are
 // none when the run has ended at once, for good or bad: see Outcome.
 func (g *Graph) Start(in Input) (*Run, []Effect) {
-	r := &Run{graph: g, state: state{
+	r := &Run{graph: g, work: maxWork, state: state{
 		Version:      stateVersion,
 		Digest:       g.digest,
 		Input:        mapOf(in.Input),
@@ -206,9 +206,10 @@ func (r *Run) drop(match func(*open) bool) {
 	r.state.Open = kept
 }
 
-// tick moves the clock. Time in which only a person was waited for is free; a
+// tick begins to take something in and moves the clock. Time in which only a person was waited for is free; a
 // clock that goes backwards stands still.
 func (r *Run) tick(now time.Time) {
+	r.work = maxWork
 	now = now.UTC().Round(0)
 	d := now.Sub(r.state.Clock)
 	if d <= 0 {

@@ -11,6 +11,7 @@ type Run struct {
 	state state
 	out   []string // ids of the effects this call of the API emitted
 	ready []int    // threads that can go on, in order
+	work  int      // what is left of maxWork until the next answer
 }
 
 // state is everything a snapshot holds.
@@ -184,6 +185,7 @@ func (s scope) vars() map[string]any {
 	}
 	all := map[string]any{}
 	for t := s.at; t != nil; t = s.run.thread(t.Parent) {
+		s.run.work -= len(t.Vars)
 		for _, key := range sortedKeys(t.Vars) {
 			if _, hidden := all[key]; !hidden {
 				all[key] = t.Vars[key]

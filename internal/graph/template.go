@@ -189,6 +189,7 @@ func (t template) resolve(s scope) (any, *Failure) {
 		return copied(t.value), nil
 	case single:
 		v, failure := t.ref.resolve(s)
+		s.run.work -= weight(v)
 		return copied(v), failure
 	case text:
 		return t.render(s)
@@ -225,7 +226,9 @@ func (t template) render(s scope) (any, *Failure) {
 		if failure != nil {
 			return nil, failure
 		}
-		b.WriteString(rendered(v))
+		shown := rendered(v)
+		s.run.work -= len(shown) / 64
+		b.WriteString(shown)
 		if b.Len() > maxText {
 			return nil, failuref(CodeValidation, "a template renders more than %d bytes at ${%s}", maxText, p.ref)
 		}

@@ -109,6 +109,24 @@ func validText(s string) string {
 	return string([]rune(s))
 }
 
+// weight is how many elements a value has, strings counted by 64 bytes.
+func weight(v any) int {
+	sum := 1
+	switch x := v.(type) {
+	case string:
+		sum += len(x) / 64
+	case map[string]any:
+		for _, key := range sortedKeys(x) {
+			sum += weight(x[key])
+		}
+	case []any:
+		for _, e := range x {
+			sum += weight(e)
+		}
+	}
+	return sum
+}
+
 // copied is a deep copy of a normal value: effects leave the machine, and what
 // their reader does to them must not reach the state.
 func copied(v any) any {
