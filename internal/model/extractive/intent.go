@@ -22,6 +22,8 @@ var (
 	editVerb = regexp.MustCompile(`^(?:please |can you |could you |would you |bitte |kannst du |könntest du )*(?:edit|change|modify|rename|refactor|fix|add|remove|delete|write|create|update|replace|insert|append|implement|move|bearbeite|ändere|korrigiere|ergänze|füge|lösche|entferne|schreibe?|erstelle|ersetze|benenne)\b`)
 	editWhat = regexp.MustCompile(`\b(?:files?|code|functions?|scripts?|class(?:es)?|lines?|tests?|bugs?|methods?|modules?|imports?|comments?|readme|datei(?:en)?|funktion|skript|zeilen?|klasse|kommentare?)\b|[\w/-]+\.(?:go|py|js|ts|md|txt|json|ya?ml|html|css|sql|sh|java|c|h|rs|toml|csv)\b`)
 
+	fileTask = regexp.MustCompile(`\b(?:my|the|all|meine|alle) (?:files?|folders?|dateien|ordner)\b|^(?:ls|dir|cat)\b|^(?:please |can you |bitte )*(?:read|open|print|lies|öffne)\b.*[\w-]\.[a-z]{1,5}\b`)
+
 	analysis = regexp.MustCompile(`\b(?:analy[sz]e|analysis|compare|comparison|contrast|summari[sz]e|summary|evaluate|assess|review|critique|pros and cons|trade-?offs?|differences? between|trends?|implications?|analysiere|analyse|vergleiche|vergleich|fasse|zusammenfassung|bewerte|bewertung|unterschiede? zwischen|vor- und nachteile)\b`)
 
 	asking = regexp.MustCompile(`\?\s*$|^(?:what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does|did|can|could|should|will|would|has|have|may|must|tell|show|list|explain|find|describe|define|give|name|search|look up|was|welche[rsnm]?|wer|wem|wen|wann|wo|warum|wieso|wie|ist|sind|hat|haben|kann|darf|muss|gibt|nenne|zeige?|erkläre|beschreibe|suche|finde|liste)\b`)
@@ -40,6 +42,8 @@ func judge(m string) (string, float64) {
 		return intentSmalltalk, 0.95
 	case editVerb.MatchString(m) && editWhat.MatchString(m):
 		return intentEdit, 0.9
+	case fileTask.MatchString(m):
+		return intentEdit, 0.8 // reading one's own files is the agent's work too
 	case analysis.MatchString(m):
 		return intentAnalysis, 0.85
 	case asking.MatchString(m):
