@@ -1,6 +1,7 @@
 package artifacts
 
 import (
+	"path/filepath"
 	"strings"
 
 	"liminal/internal/fault"
@@ -57,6 +58,15 @@ func checkVisibility(visibility string) error {
 		return nil
 	}
 	return fault.New(fault.Invalid, "The visibility %q is not known: write private, shared or global.", visibility)
+}
+
+// checkPath keeps an artifact's files below the folder they belong to
+// (ISO-03).
+func checkPath(path string) error {
+	if path != "" && (!filepath.IsLocal(path) || strings.ContainsAny(path, "\\\x00")) {
+		return fault.New(fault.Invalid, "The fs_path %q leads out of the folder of the artifact's owner: write one that is relative and has no %q.", path, "..")
+	}
+	return nil
 }
 
 // maxName and maxDescription bound what people call an artifact, in bytes.

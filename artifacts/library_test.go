@@ -316,6 +316,36 @@ func TestDefaultsCallNoPrivilegedTool(t *testing.T) {
 	}
 }
 
+// Requirements: ISO-03, ISO-06
+func TestDraftsAreRefusedForWhatSurroundsTheDocument(t *testing.T) {
+	t.Parallel()
+	library, store := stocked(t)
+	before := store.writes
+	for name, d := range map[string]artifacts.Draft{
+		"no name":               {},
+		"spaces around it":      {Name: " a"},
+		"a name without end":    {Name: strings.Repeat("a", 129)},
+		"an unknown visibility": {Name: "a", Visibility: "secret"},
+		"a path that leads out": {Name: "a", FSPath: "../other/adapters"},
+		"a path from the root":  {Name: "a", FSPath: "/etc/passwd"},
+	} {
+		d.Type, d.Schema = "workflow", json.RawMessage(plainGraph)
+		if _, err := library.Create(t.Context(), ann, d); !errors.Is(err, fault.Invalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if store.writes != before {
+		t.Error("something was written")
+	}
+	shared, err := library.Create(t.Context(), ann, artifacts.Draft{Type: "workflow", Name: "s", Visibility: artifacts.Shared, Schema: json.RawMessage(plainGraph)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := library.Get(t.Context(), bob, shared.ID); !errors.Is(err, fault.NotFound) {
+		t.Errorf("a shared artifact is granted to nobody by default: %v", err)
+	}
+}
+
 func TestDocumentsBeyondTheLimitAreRefused(t *testing.T) {
 	t.Parallel()
 	library, _ := stocked(t)

@@ -2,8 +2,10 @@ package artifacts_test
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -166,6 +168,12 @@ func TestTheDocumentsGraphGoesOnWhateverHappens(t *testing.T) {
 			out["clarify#1"] = []artifacts.Output{{Result: map[string]any{"answer": "the notice period"}}}
 			out["search_detail#1"] = out["search_chosen#1"]
 		}},
+		"a vague question that then fits several": {"answer", func(out map[string][]artifacts.Output) {
+			several := maps.Clone(out["search#1"][0].Result)
+			clarity(out, "vague")
+			out["clarify#1"] = []artifacts.Output{{Result: map[string]any{"answer": "the notice period"}}}
+			out["search_detail#1"] = []artifacts.Output{{Result: several}}
+		}},
 		"a person who cancels": {"stopped", func(out map[string][]artifacts.Output) {
 			out["choose#1"] = []artifacts.Output{{Result: map[string]any{"cancelled": true}}}
 		}},
@@ -177,8 +185,12 @@ func TestTheDocumentsGraphGoesOnWhateverHappens(t *testing.T) {
 		}},
 	}
 	for name, c := range cases {
-		if report := with(c.change); report.Outcome.Err != nil || last(report) != c.end {
+		report := with(c.change)
+		if report.Outcome.Err != nil || last(report) != c.end {
 			t.Errorf("%s: walked %v, %v", name, report.Path, report.Outcome.Err)
+		}
+		if asked := slices.Contains(report.Path, "choose"); strings.Contains(name, "several") && !asked {
+			t.Errorf("%s: walked %v", name, report.Path)
 		}
 	}
 }

@@ -1,0 +1,30 @@
+package artifacts
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path"
+)
+
+// Folder is Payloads in a folder: {artifact_id}/vNNNN.json (DATA-15). A reader
+// sees a whole file or none.
+type Folder struct{ root *os.Root }
+
+// NewFolder writes below root; the caller keeps root open meanwhile.
+func NewFolder(root *os.Root) Folder { return Folder{root} }
+
+// PutPayload writes one version; writing it again changes nothing.
+func (f Folder) PutPayload(_ context.Context, artifactID string, version int, doc json.RawMessage) error {
+	if err := f.root.MkdirAll(artifactID, 0o755); err != nil {
+		return err
+	}
+	name := path.Join(artifactID, fmt.Sprintf("v%04d.json", version))
+	if err := f.root.WriteFile(name+".part", doc, 0o644); err != nil {
+		return err
+	}
+	return f.root.Rename(name+".part", name)
+}
+
+var _ Payloads = Folder{}
