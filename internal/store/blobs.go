@@ -17,6 +17,9 @@ const blobScheme = "blob:"
 // reference; a step that ran twice leaves the value of its last run.
 func (s *Store) PutBlob(ctx context.Context, v identity.Viewer, runID, key string, value []byte) (string, error) {
 	name := id.Derive(runID, "blob", key)
+	if value == nil {
+		value = []byte{} // nil would be NULL
+	}
 	err := s.write(ctx, v, func(tx Tx) error {
 		r, err := visible(tx, v, runID)
 		if err != nil {

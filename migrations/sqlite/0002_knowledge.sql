@@ -75,7 +75,7 @@ CREATE TABLE document_text (
 ) STRICT;
 
 CREATE TABLE knowledge_chunk (
-  number       INTEGER PRIMARY KEY,            -- the row of its vector and of its words
+  number       INTEGER PRIMARY KEY AUTOINCREMENT, -- the row of its vector and of its words; never used twice
   id           TEXT NOT NULL UNIQUE,           -- derived from document, index and encoder version
   context_id   TEXT NOT NULL REFERENCES knowledge_context (id) ON DELETE CASCADE,
   document_id  TEXT NOT NULL REFERENCES document (id) ON DELETE CASCADE,
@@ -96,10 +96,11 @@ CREATE TABLE chunk_vector (
   number      INTEGER PRIMARY KEY REFERENCES knowledge_chunk (number) ON DELETE CASCADE,
   context_id  TEXT NOT NULL,
   document_id TEXT NOT NULL,
-  embedding   BLOB NOT NULL                    -- float32, little-endian, of length 1
+  dim         INTEGER NOT NULL,
+  embedding   BLOB NOT NULL                    -- dim float32, little-endian, of length 1
 ) STRICT;
 
-CREATE INDEX chunk_vector_context ON chunk_vector (context_id, number);
+CREATE INDEX chunk_vector_context ON chunk_vector (context_id, dim, number);
 
 -- scope holds one word for the context and one for the document, so that a
 -- search inside them reads their postings only (15 to 21 times less work than

@@ -11,7 +11,7 @@ import (
 	"liminal/internal/store"
 )
 
-func open(t testing.TB) *store.Store {
+func benchStore(t testing.TB) *store.Store {
 	db, err := Open(t.Context(), filepath.Join(t.TempDir(), "a?b.db"), Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -32,30 +32,8 @@ func user(t testing.TB, s *store.Store) identity.Viewer {
 	return u.Viewer("")
 }
 
-func TestSmoke(t *testing.T) {
-	s := open(t)
-	v := user(t, s)
-	a, err := s.Accept(t.Context(), v, chat.NewTurn{Message: "hello", RequestID: "r"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("%+v", a)
-	c, err := s.CloseTurn(t.Context(), v, chat.Close{RunID: a.Run.ID, End: run.End{Status: run.Done}, Message: &chat.Message{Role: "assistant", Content: "hi"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("%+v", c)
-	m, _, err := s.ListMessages(t.Context(), v, a.ConversationID, "", 0)
-	t.Logf("%+v %v", m, err)
-	if _, err := s.CreateUser(t.Context(), identity.User{ID: id.New(), Email: "x"}, identity.Credential{}); err != nil {
-		t.Fatal(err)
-	}
-	_, err = s.CreateUser(t.Context(), identity.User{ID: id.New(), Email: "x"}, identity.Credential{})
-	t.Log(err)
-}
-
 func BenchmarkTurn(b *testing.B) {
-	s := open(b)
+	s := benchStore(b)
 	v := user(b, s)
 	for b.Loop() {
 		a, err := s.Accept(b.Context(), v, chat.NewTurn{Message: "hello"})

@@ -1,0 +1,158 @@
+package hub_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"liminal/internal/hub"
+	"liminal/internal/quota"
+	"liminal/internal/storetest"
+	"liminal/internal/stream"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func open(t testing.TB, o hub.Options) *hub.Hub {
+	h := hub.New(o)
+	t.Cleanup(h.Close)
+	return h
+}
+
+// Requirements: STREAM-24, STREAM-28, STREAM-29, STREAM-32
+func TestStreamLog(t *testing.T) {
+	t.Parallel()
+	storetest.StreamLog(t, func(t testing.TB, base int64) stream.Log { return open(t, hub.Options{Base: base}) })
+}
+
+// Requirements: API-16
+func TestLedger(t *testing.T) {
+	t.Parallel()
+	storetest.Ledger(t, func(t testing.TB) quota.Ledger { return open(t, hub.Options{}) })
+}
+
+// read reads one follower's events until the log ends it, as a client would.
+func read(ctx context.Context, h *hub.Hub, run string, after int64) (kinds []stream.Kind) {
+	for e := range h.Follow(ctx, run, after) {
+		kinds = append(kinds, e.Kind)
+	}
+	return kinds
+}
+
+// Requirements: STREAM-24
+func TestAFinishedRunIsKeptForItsTimeAndThenForgotten(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t, hub.Options{Base: 100})
+		h.Append(t.Context(), "r", storetest.Token("a", 1), stream.Event{Kind: stream.MessageDone})
+		h.Finish(t.Context(), "r", 30*time.Second)
+		time.Sleep(29 * time.Second)
+		if kinds := read(t.Context(), h, "r", 0); len(kinds) != 2 {
+			t.Errorf("after 29 s a reader sees %v", kinds)
+		}
+		time.Sleep(2 * time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if kinds := read(ctx, h, "r", 102); len(kinds) != 1 || kinds[0] != stream.Reset {
+			t.Errorf("after 31 s a reader sees %v, want a reset alone", kinds)
+		}
+	})
+}
+
+func TestALogOverItsBoundDropsTheOldestAndSaysSo(t *testing.T) {
+	t.Parallel()
+	h := open(t, hub.Options{RunBytes: 20_000})
+	for range 1000 {
+		h.Append(t.Context(), "r", stream.Event{Kind: stream.Status, Data: json.RawMessage(`{"node":"n"}`)})
+	}
+	h.Finish(t.Context(), "r", time.Minute)
+	kinds := read(t.Context(), h, "r", 0)
+	if len(kinds) < 50 || len(kinds) > 200 || kinds[0] != stream.Reset {
+		t.Errorf("%d events beginning with %s, want a reset and what fits", len(kinds), kinds[0])
+	}
+	if kinds := read(t.Context(), h, "r", 990); len(kinds) != 10 || kinds[0] != stream.Status {
+		t.Errorf("a reader within what is kept sees %v, want the last ten", kinds)
+	}
+}
+
+func TestARunNobodyFinishesIsForgottenWhenIdle(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t, hub.Options{Base: 100, Idle: time.Hour})
+		h.Append(t.Context(), "idle", storetest.Token("a", 1))
+		h.Append(t.Context(), "followed", storetest.Token("a", 1))
+		ctx, cancel := context.WithCancel(t.Context())
+		go read(ctx, h, "followed", 0)
+		synctest.Wait()
+		time.Sleep(2 * time.Hour)
+		h.Append(t.Context(), "another", storetest.Token("a", 1))
+		for run, want := range map[string]stream.Kind{"idle": stream.Reset, "followed": stream.Token} {
+			for e := range h.Follow(t.Context(), run, map[string]int64{"idle": 101}[run]) {
+				if e.Kind != want {
+					t.Errorf("%s: got %s, want %s", run, e.Kind, want)
+				}
+				break
+			}
+		}
+		cancel()
+		synctest.Wait()
+	})
+}
+
+func TestClosingEndsEveryReader(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := hub.New(hub.Options{})
+		ended := make(chan bool)
+		for range 10 {
+			go func() { read(context.WithoutCancel(t.Context()), h, "r", 0); ended <- true }()
+		}
+		synctest.Wait()
+		h.Close()
+		for range 10 {
+			<-ended
+		}
+	})
+}
+
+// Requirements: API-16
+func TestABucketRefillsAtItsRate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := open(t, hub.Options{})
+		take := func() time.Duration { wait, _ := h.Take(t.Context(), "k", 1, 2); return wait }
+		if take() != 0 || take() != 0 {
+			t.Error("the burst was refused")
+		}
+		wait := take()
+		if wait <= 900*time.Millisecond || wait > 1001*time.Millisecond {
+			t.Errorf("the third waits %v, want about a second", wait)
+		}
+		time.Sleep(wait)
+		if wait := take(); wait != 0 {
+			t.Errorf("who waited as told waits %v more", wait)
+		}
+		time.Sleep(time.Hour)
+		if take() != 0 || take() != 0 || take() == 0 {
+			t.Error("an hour later the bucket holds more or less than its burst")
+		}
+	})
+}
+
+// BenchmarkToken appends a token to a run that one reader follows.
+func BenchmarkToken(b *testing.B) {
+	h := hub.New(hub.Options{})
+	defer h.Close()
+	done := make(chan bool)
+	go func() { read(b.Context(), h, "r", 0); close(done) }()
+	e := storetest.Token("seven letters ", 1)
+	for b.Loop() {
+		h.Append(b.Context(), "r", e)
+	}
+	h.Finish(b.Context(), "r", 0)
+	<-done
+}

@@ -1,0 +1,54 @@
+package sqlite_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"liminal/internal/sqlite"
+	"liminal/internal/store"
+	"liminal/internal/storetest"
+)
+
+func open(t testing.TB, o store.Options) storetest.Backend {
+	t.Helper()
+	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "liminal.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return storetest.Backend{Store: store.New(db, o), Index: sqlite.NewIndex(db, sqlite.IndexOptions{})}
+}
+
+// Requirements: AUTH-01, AUTH-03, AUTH-05, API-04
+func TestAccounts(t *testing.T) { t.Parallel(); storetest.Accounts(t, open) }
+
+// Requirements: PLAT-08, PLAT-14
+func TestRuns(t *testing.T) { t.Parallel(); storetest.Runs(t, open) }
+
+// Requirements: INT-30, INT-31, INT-33
+func TestInterrupts(t *testing.T) { t.Parallel(); storetest.Interrupts(t, open) }
+
+// Requirements: CHAT-03, CHAT-04, CHAT-05, CHAT-10, CHAT-11, CHAT-13, CHAT-16, CHAT-17, CHAT-18, CHAT-26, CHAT-28, GRAPH-28, INT-10, INT-29, INT-33, ISO-08
+func TestTurns(t *testing.T) { t.Parallel(); storetest.Turns(t, open) }
+
+// Requirements: ART-05, ART-06, ART-08, ART-09, ART-10
+func TestArtifacts(t *testing.T) { t.Parallel(); storetest.Artifacts(t, open) }
+
+// Requirements: FILE-02
+func TestFiles(t *testing.T) { t.Parallel(); storetest.Files(t, open) }
+
+// Requirements: API-05, API-06
+func TestKeys(t *testing.T) { t.Parallel(); storetest.Keys(t, open) }
+
+// Requirements: RAG-01, RAG-20
+func TestKnowledge(t *testing.T) { t.Parallel(); storetest.Knowledge(t, open) }
+
+// Requirements: API-15, RAG-10, RAG-18, RAG-19, RAG-20
+func TestIndex(t *testing.T) { t.Parallel(); storetest.Index(t, open) }
+
+// Requirements: ISO-01, CHAT-11, INT-30
+func TestIsolation(t *testing.T) { t.Parallel(); storetest.Isolation(t, open) }

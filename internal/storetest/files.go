@@ -1,0 +1,143 @@
+package storetest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"liminal/internal/fault"
+	"liminal/internal/files"
+	"liminal/internal/identity"
+	"liminal/internal/quota"
+	"liminal/internal/store"
+)
+
+// Files proves files.Store.
+func Files(t *testing.T, open Open) {
+	c := newClock()
+	s := open(t, store.Options{Now: c.now}).Store
+	v, other := person(t, s), person(t, s)
+	var made []string
+	for i := range 5 {
+		c.add(time.Duration(i%2) * time.Second)
+		f := files.File{Path: fmt.Sprint("files/", i, ".txt"), UserID: v.UserID, Name: "n.txt", MIME: "text/plain", Size: 1 << 40, SHA256: "ab", CreatedAt: c.now()}
+		need(t, s.PutFile(t.Context(), v, f))
+		want(t, "stored", got(s.File(t.Context(), v, f.Path))(t), f)
+		made = append([]string{f.Path}, made...)
+	}
+	need(t, s.PutFile(t.Context(), other, files.File{Path: "files/0.txt", Name: "theirs"}))
+	var listed []string
+	for cursor, more := "", true; more; more = cursor != "" {
+		var page []files.File
+		var err error
+		page, cursor, err = s.ListFiles(t.Context(), v, cursor, 2)
+		need(t, err)
+		for _, f := range page {
+			listed = append(listed, f.Path)
+		}
+	}
+	wantLines(t, listed, made)
+	need(t, s.DeleteFile(t.Context(), v, "files/0.txt"))
+	wantFault(t, s.DeleteFile(t.Context(), v, "files/0.txt"), fault.NotFound)
+	want(t, "the other's file", got(s.File(t.Context(), other, "files/0.txt"))(t).Name, "theirs")
+}
+
+// Keys proves quota.Store and the store's secrets and counters.
+func Keys(t *testing.T, open Open) {
+	t.Run("of many claims one works", func(t *testing.T) { oneClaim(t, open) })
+	t.Run("a reply is replayed until its time is over", func(t *testing.T) { replies(t, open) })
+	t.Run("a claim passes with its lease or its release", func(t *testing.T) { leases(t, open) })
+	t.Run("a secret is made once", func(t *testing.T) { secrets(t, open) })
+	t.Run("generations count up", func(t *testing.T) { generations(t, open) })
+}
+
+func key(name, holder string) quota.Key {
+	return quota.Key{Route: "POST /v1/chat", Key: name, Fingerprint: "f", Holder: holder}
+}
+
+func oneClaim(t *testing.T, open Open) {
+	s := open(t, store.Options{}).Store
+	v := person(t, s)
+	errs := race(writers, func(i int) error {
+		reply, err := s.ClaimKey(t.Context(), v, key("k", fmt.Sprint(i)), time.Minute)
+		if reply != nil {
+			return fmt.Errorf("a reply nobody kept: %v", reply)
+		}
+		return err
+	})
+	want(t, "winners", winners(t, errs, fault.Conflict), 1)
+}
+
+func replies(t *testing.T, open Open) {
+	c := newClock()
+	s := open(t, store.Options{Now: c.now}).Store
+	v, other := person(t, s), person(t, s)
+	claim := func(v identity.Viewer, k quota.Key) (*quota.Reply, error) {
+		return s.ClaimKey(t.Context(), v, k, time.Minute)
+	}
+	k := key("k", "a")
+	got(claim(v, k))(t)
+	need(t, s.KeepReply(t.Context(), v, key("k", "stranger"), quota.Reply{Status: 500}, 24*time.Hour))
+	need(t, s.KeepReply(t.Context(), v, k, quota.Reply{Status: 201, Body: []byte(`{"x":1}`)}, 24*time.Hour))
+	c.add(24*time.Hour - time.Second)
+	reply := got(claim(v, key("k", "b")))(t)
+	if reply == nil || reply.Status != 201 || string(reply.Body) != `{"x":1}` {
+		t.Errorf("replayed %v, want the kept reply", reply)
+	}
+	different := key("k", "b")
+	different.Fingerprint = "g"
+	_, err := claim(v, different)
+	wantFault(t, err, fault.Invalid)
+	if reply := got(claim(other, key("k", "b")))(t); reply != nil {
+		t.Errorf("another person got the reply %v", reply)
+	}
+	c.add(time.Second)
+	if reply := got(claim(v, key("k", "b")))(t); reply != nil {
+		t.Errorf("after 24 hours the key still has the reply %v", reply)
+	}
+}
+
+func leases(t *testing.T, open Open) {
+	c := newClock()
+	s := open(t, store.Options{Now: c.now}).Store
+	v := person(t, s)
+	claim := func(holder string) error {
+		_, err := s.ClaimKey(t.Context(), v, key("k", holder), time.Minute)
+		return err
+	}
+	need(t, claim("a"))
+	c.add(50 * time.Second)
+	need(t, claim("a")) // extends
+	c.add(50 * time.Second)
+	wantFault(t, claim("b"), fault.Conflict)
+	c.add(10 * time.Second)
+	need(t, claim("b"))
+	need(t, s.ReleaseKey(t.Context(), v, key("k", "a")))
+	wantFault(t, claim("c"), fault.Conflict)
+	need(t, s.ReleaseKey(t.Context(), v, key("k", "b")))
+	need(t, claim("c"))
+}
+
+func secrets(t *testing.T, open Open) {
+	s := open(t, store.Options{}).Store
+	found := make([]string, writers)
+	errs := race(writers, func(i int) error {
+		secret, err := s.Secret(t.Context(), "tokens")
+		found[i] = string(secret)
+		return err
+	})
+	want(t, "answers", winners(t, errs, fault.Conflict), writers)
+	for _, secret := range found {
+		want(t, "length", len(secret), 32)
+		want(t, "same secret", secret == found[0], true)
+	}
+	want(t, "another name has the same", string(got(s.Secret(t.Context(), "links"))(t)) == found[0], false)
+}
+
+func generations(t *testing.T, open Open) {
+	s := open(t, store.Options{}).Store
+	for i := range writers {
+		n := got(s.NextGeneration(t.Context()))(t)
+		want(t, "generation", n, int64(i+1))
+	}
+}

@@ -1,0 +1,148 @@
+package storetest
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"liminal/internal/chat"
+	"liminal/internal/fault"
+	"liminal/internal/files"
+	"liminal/internal/identity"
+	"liminal/internal/knowledge"
+	"liminal/internal/run"
+)
+
+// Isolation proves that another person's ids do not exist, for every method
+// that takes one, and that no list shows what is theirs (ISO-01).
+func Isolation(t *testing.T, open Open) {
+	b := open(t, unlimited)
+	owner, stranger := person(t, b.Store), person(t, b.Store)
+	o := everything(t, b, owner)
+	for name, try := range o.attempts(t, b) {
+		t.Run(name, func(t *testing.T) { wantFault(t, try(stranger), fault.NotFound) })
+	}
+	t.Run("lists", func(t *testing.T) { foreignLists(t, b, stranger, o) })
+	t.Run("nothing was changed", func(t *testing.T) {
+		want(t, "run", got(b.Store.Run(t.Context(), owner, o.turn.Run.ID))(t).Status, run.Waiting)
+		want(t, "question", got(b.Store.Interrupt(t.Context(), owner, o.question))(t).Status, run.Pending)
+		want(t, "title", got(b.Store.Conversation(t.Context(), owner, o.turn.ConversationID))(t).Title, "secret")
+		want(t, "document", got(b.Store.Document(t.Context(), owner, o.document.ID))(t).Status, knowledge.Waiting)
+		want(t, "chunk", got(b.Index.Chunk(t.Context(), owner, chunkID(o.document, 0)))(t).Content, "secret chunk")
+		want(t, "version", got(b.Store.Artifact(t.Context(), owner, o.artifact))(t).Version, 1)
+	})
+}
+
+// owned is one of everything a person can own.
+type owned struct {
+	turn                chat.Accepted
+	job                 run.Run
+	question, blob      string
+	document            knowledge.Document
+	artifact, file, req string
+}
+
+func everything(t testing.TB, b Backend, v identity.Viewer) owned {
+	t.Helper()
+	o := owned{file: "files/secret.txt", req: "request"}
+	o.turn = accept(t, b.Store, v, chat.NewTurn{Message: "secret", RequestID: o.req})
+	o.question = ask(t, b.Store, v, o.turn.Run.ID, "e")[0]
+	o.blob = got(b.Store.PutBlob(t.Context(), v, o.turn.Run.ID, "k", []byte("secret")))(t)
+	o.job = job(v, "ingest:d")
+	need(t, b.Store.CreateRun(t.Context(), v, o.job))
+	o.document = newDocument(t, b.Store, v, newContext(t, b.Store, v, "secret").ID, o.file)
+	need(t, b.Store.PutText(t.Context(), v, o.document.ID, knowledge.Extract{Text: "secret"}))
+	upsert(t, b, v, o.document, "secret chunk")
+	o.artifact = got(b.Store.CreateArtifact(t.Context(), v, draft("secret"), ""))(t).ID
+	need(t, b.Store.PutFile(t.Context(), v, files.File{Path: o.file}))
+	return o
+}
+
+type attempt func(v identity.Viewer) error
+
+func (o owned) attempts(t *testing.T, b Backend) map[string]attempt {
+	ctx, s, talk, runID := t.Context(), b.Store, o.turn.ConversationID, o.turn.Run.ID
+	title := "taken"
+	second := func(_ any, err error) error { return err }
+	return map[string]attempt{
+		"Run":          func(v identity.Viewer) error { return second(s.Run(ctx, v, runID)) },
+		"RunByRequest": func(v identity.Viewer) error { return second(s.RunByRequest(ctx, v, o.req)) },
+		"OpenRun":      func(v identity.Viewer) error { return s.OpenRun(ctx, v, runID, []run.Pin{{Name: "x"}}) },
+		"EndRun":       func(v identity.Viewer) error { return s.EndRun(ctx, v, o.job.ID, run.End{Status: run.Done}) },
+		"Ask":          func(v identity.Viewer) error { return s.Ask(ctx, v, true, run.Interrupt{ID: "x", RunID: runID}) },
+		"Answer":       func(v identity.Viewer) error { return second(s.Answer(ctx, v, o.question, run.Answered, nil)) },
+		"Interrupt":    func(v identity.Viewer) error { return second(s.Interrupt(ctx, v, o.question)) },
+		"Deliver":      func(v identity.Viewer) error { return s.Deliver(ctx, v, runID, o.question) },
+		"PutBlob":      func(v identity.Viewer) error { return second(s.PutBlob(ctx, v, runID, "k", nil)) },
+		"Blob":         func(v identity.Viewer) error { return second(s.Blob(ctx, v, o.blob)) },
+		"Conversation": func(v identity.Viewer) error { return second(s.Conversation(ctx, v, talk)) },
+		"UpdateConversation": func(v identity.Viewer) error {
+			return second(s.UpdateConversation(ctx, v, talk, chat.ConversationChange{Title: &title}))
+		},
+		"DeleteConversation": func(v identity.Viewer) error { return s.DeleteConversation(ctx, v, talk) },
+		"ListMessages": func(v identity.Viewer) error {
+			_, _, err := s.ListMessages(ctx, v, talk, "", 10)
+			return err
+		},
+		"Message": func(v identity.Viewer) error { return second(s.Message(ctx, v, o.turn.MessageID)) },
+		"Accept": func(v identity.Viewer) error {
+			return second(s.Accept(ctx, v, chat.NewTurn{ConversationID: talk, Message: "x"}))
+		},
+		"CloseTurn": func(v identity.Viewer) error { return second(s.CloseTurn(ctx, v, answer(runID, "x"))) },
+		"File":      func(v identity.Viewer) error { return second(s.File(ctx, v, o.file)) },
+		"DeleteFile": func(v identity.Viewer) error {
+			return s.DeleteFile(ctx, v, o.file)
+		},
+		"Context":       func(v identity.Viewer) error { return second(s.Context(ctx, v, o.document.ContextID)) },
+		"DeleteContext": func(v identity.Viewer) error { return s.DeleteContext(ctx, v, o.document.ContextID) },
+		"PutDocument": func(v identity.Viewer) error {
+			return second(s.PutDocument(ctx, v, knowledge.Document{ContextID: o.document.ContextID, Path: "x"}))
+		},
+		"Document":       func(v identity.Viewer) error { return second(s.Document(ctx, v, o.document.ID)) },
+		"DeleteDocument": func(v identity.Viewer) error { return s.DeleteDocument(ctx, v, o.document.ID) },
+		"SetDocument": func(v identity.Viewer) error {
+			return s.SetDocument(ctx, v, knowledge.Document{ID: o.document.ID, Status: knowledge.Failed})
+		},
+		"ListDocuments": func(v identity.Viewer) error {
+			_, _, err := s.ListDocuments(ctx, v, o.document.ContextID, "", 10)
+			return err
+		},
+		"PutText":       func(v identity.Viewer) error { return s.PutText(ctx, v, o.document.ID, knowledge.Extract{Text: "x"}) },
+		"Text":          func(v identity.Viewer) error { return second(s.Text(ctx, v, o.document.ID)) },
+		"Artifact":      func(v identity.Viewer) error { return second(s.Artifact(ctx, v, o.artifact)) },
+		"ArtifactNamed": func(v identity.Viewer) error { return second(s.ArtifactNamed(ctx, v, "workflow.chat", "secret")) },
+		"AppendVersion": func(v identity.Viewer) error {
+			return second(s.AppendVersion(ctx, v, o.artifact, 1, json.RawMessage(`{}`), "user", ""))
+		},
+		"Versions":     func(v identity.Viewer) error { return second(s.Versions(ctx, v, o.artifact)) },
+		"Index.Upsert": func(v identity.Viewer) error { return b.Index.Upsert(ctx, v, chunksOf(o.document, "x")) },
+		"Index.Prune":  func(v identity.Viewer) error { return b.Index.Prune(ctx, v, o.document.ID, nil) },
+		"Index.Chunk":  func(v identity.Viewer) error { return second(b.Index.Chunk(ctx, v, chunkID(o.document, 0))) },
+		"Index.Chunks": func(v identity.Viewer) error { return second(b.Index.Chunks(ctx, v, o.document.ContextID, 5)) },
+	}
+}
+
+func foreignLists(t *testing.T, b Backend, v identity.Viewer, o owned) {
+	ctx, s := t.Context(), b.Store
+	count := func(what string, n int, err error) {
+		t.Helper()
+		need(t, err)
+		want(t, what, n, 0)
+	}
+	runs, _, err := s.ListRuns(ctx, v, run.Filter{})
+	count("runs", len(runs), err)
+	questions, err := s.PendingInterrupts(ctx, v, o.turn.ConversationID)
+	count("questions", len(questions), err)
+	talks, _, err := s.ListConversations(ctx, v, "", 10)
+	count("conversations", len(talks), err)
+	history, err := s.History(ctx, v, o.turn.ConversationID, 1000, 10)
+	count("history", len(history), err)
+	held, _, err := s.ListFiles(ctx, v, "", 10)
+	count("files", len(held), err)
+	contexts, _, err := s.ListContexts(ctx, v, "", "", 10)
+	count("contexts", len(contexts), err)
+	hits, err := b.Index.Search(ctx, v, knowledge.Query{ContextIDs: []string{o.document.ContextID}, Text: "secret", Vector: direction(0), Limit: 5})
+	count("hits", len(hits), err)
+	_, err = s.Unfinished(ctx, v, -time.Hour)
+	wantFault(t, err, fault.Forbidden)
+}

@@ -1,0 +1,176 @@
+package storetest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"liminal/internal/fault"
+	"liminal/internal/id"
+	"liminal/internal/identity"
+	"liminal/internal/knowledge"
+	"liminal/internal/store"
+)
+
+// Knowledge proves knowledge.Contexts and knowledge.Documents.
+func Knowledge(t *testing.T, open Open) {
+	t.Run("a context counts its documents and chunks", func(t *testing.T) { contextCounts(t, open) })
+	t.Run("contexts are listed by owner, in pages", func(t *testing.T) { listContexts(t, open) })
+	t.Run("a path is one document of its context", func(t *testing.T) { onePath(t, open) })
+	t.Run("a text comes back with its blocks", func(t *testing.T) { texts(t, open) })
+	t.Run("deleting a document or a context removes what was read", func(t *testing.T) { deleteKnowledge(t, open) })
+	t.Run("a global context is read by all and changed by administrators", func(t *testing.T) { globalContext(t, open) })
+}
+
+func newContext(t testing.TB, s *store.Store, v identity.Viewer, name string) knowledge.Context {
+	t.Helper()
+	return got(s.CreateContext(t.Context(), v, knowledge.Context{Name: name}))(t)
+}
+
+func newDocument(t testing.TB, s *store.Store, v identity.Viewer, contextID, path string) knowledge.Document {
+	t.Helper()
+	return got(s.PutDocument(t.Context(), v, knowledge.Document{ContextID: contextID, Path: path, Title: path}))(t)
+}
+
+func contextCounts(t *testing.T, open Open) {
+	c := newClock()
+	s := open(t, store.Options{Now: c.now}).Store
+	v := person(t, s)
+	k := got(s.CreateContext(t.Context(), v, knowledge.Context{Name: "Law", Description: "d", Meta: map[string]any{"embedding_model": "hash-1"}}))(t)
+	want(t, "stored", fmt.Sprintf("%+v", got(s.Context(t.Context(), v, k.ID))(t)), fmt.Sprintf("%+v", k))
+	for i := range 3 {
+		d := newDocument(t, s, v, k.ID, fmt.Sprint("files/", i))
+		d.Status, d.Chunks = knowledge.Ready, 10
+		need(t, s.SetDocument(t.Context(), v, d))
+	}
+	k = got(s.Context(t.Context(), v, k.ID))(t)
+	want(t, "counts", fmt.Sprint(k.Documents, k.Chunks), "3 30")
+}
+
+func listContexts(t *testing.T, open Open) {
+	s := open(t, store.Options{}).Store
+	v, other, admin := person(t, s), person(t, s), administrator(t, s)
+	got(s.CreateContext(t.Context(), admin, knowledge.Context{Name: "global", Visibility: "global"}))(t)
+	newContext(t, s, other, "theirs")
+	for i := range 3 {
+		newContext(t, s, v, fmt.Sprint("mine", i))
+	}
+	list := func(owner string) (names []string) {
+		for cursor, more := "", true; more; more = cursor != "" {
+			var page []knowledge.Context
+			var err error
+			page, cursor, err = s.ListContexts(t.Context(), v, owner, cursor, 2)
+			need(t, err)
+			for _, c := range page {
+				names = append(names, c.Name)
+			}
+		}
+		return names
+	}
+	wantLines(t, list(""), []string{"mine2", "mine1", "mine0", "global"})
+	wantLines(t, list("me"), []string{"mine2", "mine1", "mine0"})
+	wantLines(t, list("global"), []string{"global"})
+	_, _, err := s.ListContexts(t.Context(), v, other.UserID, "", 0)
+	wantFault(t, err, fault.Invalid)
+}
+
+func onePath(t *testing.T, open Open) {
+	c := newClock()
+	s := open(t, store.Options{Now: c.now}).Store
+	v := person(t, s)
+	k := newContext(t, s, v, "c")
+	ids := make([]string, writers)
+	errs := race(writers, func(i int) error {
+		d, err := s.PutDocument(t.Context(), v, knowledge.Document{ContextID: k.ID, Path: "files/a.pdf", Title: "A", MIME: "application/pdf", Size: int64(i), SHA256: "x"})
+		ids[i] = d.ID
+		return err
+	})
+	want(t, "stored", winners(t, errs, fault.Conflict), writers)
+	for _, one := range ids {
+		want(t, "document", one, ids[0])
+	}
+	d := got(s.Document(t.Context(), v, ids[0]))(t)
+	want(t, "status", d.Status, knowledge.Waiting)
+	d.Status, d.Error, d.Pages, d.Length, d.Chunks, d.RunID, d.Version = knowledge.Failed, "It is encrypted.", 3, 400, 5, id.New(), "hash-1"
+	need(t, s.SetDocument(t.Context(), v, d))
+	c.add(time.Minute)
+	d.Size, d.SHA256, d.Title = 77, "y", ""
+	d = got(s.PutDocument(t.Context(), v, knowledge.Document{ContextID: k.ID, Path: d.Path, MIME: "text/plain", Size: 77, SHA256: "y", ChunkSize: 99}))(t)
+	want(t, "facts and progress", strings.TrimSpace(fmt.Sprintln(d.MIME, d.Size, d.SHA256, d.ChunkSize, d.Title, d.Status, d.Pages, d.Chunks, d.Version)), "text/plain 77 y 99 A failed 3 5 hash-1")
+	_, err := s.PutDocument(t.Context(), v, knowledge.Document{ContextID: id.New(), Path: "x"})
+	wantFault(t, err, fault.NotFound)
+	for i := range 4 {
+		newDocument(t, s, v, k.ID, fmt.Sprint("files/", i))
+	}
+	n := 0
+	for cursor, more := "", true; more; more = cursor != "" {
+		var page []knowledge.Document
+		page, cursor, err = s.ListDocuments(t.Context(), v, k.ID, cursor, 2)
+		need(t, err)
+		n += len(page)
+	}
+	want(t, "listed", n, 5)
+}
+
+func texts(t *testing.T, open Open) {
+	s := open(t, store.Options{}).Store
+	v := person(t, s)
+	d := newDocument(t, s, v, newContext(t, s, v, "c").ID, "files/a")
+	_, err := s.Text(t.Context(), v, d.ID)
+	wantFault(t, err, fault.NotFound)
+	x := knowledge.Extract{Text: "Ä\nB", Title: "T", Pages: 2, Blocks: []knowledge.Block{{Start: 0, End: 2, Heading: "H", Page: 1, Kind: "heading"}}}
+	need(t, s.PutText(t.Context(), v, d.ID, knowledge.Extract{Text: "old"}))
+	need(t, s.PutText(t.Context(), v, d.ID, x))
+	want(t, "text", fmt.Sprintf("%+v", got(s.Text(t.Context(), v, d.ID))(t)), fmt.Sprintf("%+v", x))
+	wantFault(t, s.PutText(t.Context(), v, d.ID, knowledge.Extract{Text: "a\x00b"}), fault.Invalid)
+	wantFault(t, s.PutText(t.Context(), v, id.New(), x), fault.NotFound)
+}
+
+func deleteKnowledge(t *testing.T, open Open) {
+	b := open(t, store.Options{})
+	v := person(t, b.Store)
+	k := newContext(t, b.Store, v, "c")
+	d, e := newDocument(t, b.Store, v, k.ID, "files/d"), newDocument(t, b.Store, v, k.ID, "files/e")
+	var parts []string
+	for i := range 1200 { // more than one batch
+		parts = append(parts, fmt.Sprint("zebra number ", i))
+	}
+	upsert(t, b, v, d, parts...)
+	upsert(t, b, v, e, "zebra in another document")
+	need(t, b.Store.PutText(t.Context(), v, d.ID, knowledge.Extract{Text: "zebra"}))
+	want(t, "found before", len(search(t, b, v, k.ID, "zebra")), 20)
+	need(t, b.Store.DeleteDocument(t.Context(), v, d.ID))
+	wantLines(t, search(t, b, v, k.ID, "zebra"), []string{"zebra in another document"})
+	_, err := b.Store.Text(t.Context(), v, d.ID)
+	wantFault(t, err, fault.NotFound)
+	_, err = b.Index.Chunk(t.Context(), v, chunkID(d, 0))
+	wantFault(t, err, fault.NotFound)
+	wantFault(t, b.Store.DeleteDocument(t.Context(), v, d.ID), fault.NotFound)
+	need(t, b.Store.DeleteContext(t.Context(), v, k.ID))
+	_, err = b.Store.Document(t.Context(), v, e.ID)
+	wantFault(t, err, fault.NotFound)
+	_, err = b.Index.Chunk(t.Context(), v, chunkID(e, 0))
+	wantFault(t, err, fault.NotFound)
+	wantLines(t, search(t, b, v, k.ID, "zebra"), nil)
+	wantFault(t, b.Store.DeleteContext(t.Context(), v, k.ID), fault.NotFound)
+}
+
+func globalContext(t *testing.T, open Open) {
+	b := open(t, store.Options{})
+	v, admin := person(t, b.Store), administrator(t, b.Store)
+	_, err := b.Store.CreateContext(t.Context(), v, knowledge.Context{Name: "g", Visibility: "global"})
+	wantFault(t, err, fault.Forbidden)
+	k := got(b.Store.CreateContext(t.Context(), admin, knowledge.Context{Name: "g", Visibility: "global"}))(t)
+	d := newDocument(t, b.Store, admin, k.ID, "files/g")
+	upsert(t, b, admin, d, "a giraffe for everybody")
+	need(t, b.Store.PutText(t.Context(), admin, d.ID, knowledge.Extract{Text: "a giraffe for everybody"}))
+	got(b.Store.Document(t.Context(), v, d.ID))(t)
+	got(b.Store.Text(t.Context(), v, d.ID))(t)
+	wantLines(t, search(t, b, v, k.ID, "giraffe"), []string{"a giraffe for everybody"})
+	_, err = b.Store.PutDocument(t.Context(), v, knowledge.Document{ContextID: k.ID, Path: "files/v"})
+	wantFault(t, err, fault.Forbidden)
+	wantFault(t, b.Store.DeleteDocument(t.Context(), v, d.ID), fault.NotFound)
+	wantFault(t, b.Store.DeleteContext(t.Context(), v, k.ID), fault.Forbidden)
+	need(t, b.Store.DeleteContext(t.Context(), admin, k.ID))
+}

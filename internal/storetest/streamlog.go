@@ -1,0 +1,234 @@
+package storetest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"liminal/internal/stream"
+)
+
+// OpenLog makes a fresh log whose numbers lie above base.
+type OpenLog func(t testing.TB, base int64) stream.Log
+
+// StreamLog proves stream.Log.
+func StreamLog(t *testing.T, open OpenLog) {
+	t.Run("followers see every event in order and end with the run", func(t *testing.T) { followInOrder(t, open) })
+	t.Run("a reader that comes back gets exactly the rest", func(t *testing.T) { resume(t, open) })
+	t.Run("a key is kept once", func(t *testing.T) { keyedOnce(t, open) })
+	t.Run("numbers of before a start are a gap", func(t *testing.T) { gapAfterStart(t, open) })
+	t.Run("a follower leaves when its context ends or it stops", func(t *testing.T) { followerLeaves(t, open) })
+	t.Run("many writers and readers agree", func(t *testing.T) { manyReaders(t, open) })
+	t.Run("a late reader of a long answer gets the whole text", func(t *testing.T) { longAnswer(t, open) })
+}
+
+// Token is a piece of an answer as an event.
+func Token(piece string, attempt int) stream.Event {
+	data, _ := json.Marshal(piece)
+	return stream.Event{Kind: stream.Token, Attempt: attempt, Node: "answer", Data: data}
+}
+
+func appendAll(t testing.TB, l stream.Log, runID string, events ...stream.Event) int64 {
+	t.Helper()
+	return got(l.Append(t.Context(), runID, events...))(t)
+}
+
+// follow reads until the log ends the stream.
+func follow(ctx context.Context, l stream.Log, runID string, after int64) (events []stream.Event, err error) {
+	for e, err := range l.Follow(ctx, runID, after) {
+		if err != nil {
+			return events, err
+		}
+		if e.Seq <= after && e.Kind != stream.Reset {
+			return events, fmt.Errorf("event %d after %d", e.Seq, after)
+		}
+		after = e.Seq
+		events = append(events, e)
+	}
+	return events, nil
+}
+
+// told is what a client makes of events: text, dropped at a reset, and kinds.
+func told(events []stream.Event) (text, kinds string) {
+	var b strings.Builder
+	var k []string
+	for _, e := range events {
+		switch e.Kind {
+		case stream.Token:
+			var piece string
+			_ = json.Unmarshal(e.Data, &piece)
+			b.WriteString(piece)
+		case stream.Reset:
+			b.Reset()
+			k = append(k, "reset")
+		default:
+			k = append(k, string(e.Kind))
+		}
+	}
+	return b.String(), strings.Join(k, " ")
+}
+
+func followInOrder(t *testing.T, open OpenLog) {
+	l := open(t, 0)
+	var early []stream.Event
+	var err error
+	var reader sync.WaitGroup
+	reader.Go(func() { early, err = follow(t.Context(), l, "r", 0) })
+	appendAll(t, l, "r", stream.Event{Kind: stream.Status, Attempt: 1, Data: json.RawMessage(`{"node":"n"}`)})
+	for _, piece := range []string{"Hel", "lo ", "wörld \"<&>\""} {
+		appendAll(t, l, "r", Token(piece, 1))
+	}
+	appendAll(t, l, "r", stream.Event{Kind: stream.Reset, Attempt: 2, Data: json.RawMessage(`{"reason":"retry"}`)}, Token("Good", 2), Token("bye", 2))
+	last := appendAll(t, l, "r", stream.Event{Kind: stream.MessageDone, Key: "end"})
+	need(t, l.Finish(t.Context(), "r", time.Minute))
+	reader.Wait()
+	need(t, err)
+	late := got(follow(t.Context(), l, "r", 0))(t)
+	for name, events := range map[string][]stream.Event{"early": early, "late": late} {
+		text, kinds := told(events)
+		want(t, name+" text", text, "Goodbye")
+		want(t, name+" kinds", kinds, "status reset message_done")
+		want(t, name+" last", events[len(events)-1].Seq, last)
+		want(t, name+" data", string(events[0].Data), `{"node":"n"}`)
+		want(t, name+" time is set", events[0].Time.IsZero(), false)
+	}
+}
+
+func resume(t *testing.T, open OpenLog) {
+	l := open(t, 1000)
+	var seqs []int64
+	text := ""
+	for i := range 30 {
+		seqs = append(seqs, appendAll(t, l, "r", Token(fmt.Sprint(i, " "), 1)))
+		text += fmt.Sprint(i, " ")
+	}
+	seqs = append(seqs, appendAll(t, l, "r", stream.Event{Kind: stream.MessageDone}))
+	need(t, l.Finish(t.Context(), "r", time.Minute))
+	before := ""
+	for i, seq := range seqs {
+		if i < 30 {
+			before += fmt.Sprint(i, " ")
+		}
+		events := got(follow(t.Context(), l, "r", seq))(t)
+		rest, kinds := told(events)
+		want(t, fmt.Sprint("text with the rest after ", seq), before+rest, text)
+		if strings.Contains(kinds, "reset") {
+			t.Errorf("a reset after %d, although nothing was lost", seq)
+		}
+	}
+}
+
+func keyedOnce(t *testing.T, open OpenLog) {
+	l := open(t, 0)
+	errs := make([]error, writers)
+	var all sync.WaitGroup
+	for i := range writers {
+		all.Go(func() {
+			_, errs[i] = l.Append(t.Context(), "r", stream.Event{Kind: stream.Interrupt, Key: "q1"}, stream.Event{Kind: stream.Token, Data: json.RawMessage(`"x"`), Key: "k"})
+		})
+	}
+	all.Wait()
+	need(t, errors.Join(errs...))
+	appendAll(t, l, "other", stream.Event{Kind: stream.Interrupt, Key: "q1"})
+	need(t, l.Finish(t.Context(), "r", time.Minute))
+	appendAll(t, l, "r", stream.Event{Kind: stream.Interrupt, Key: "q1"})
+	want(t, "events", len(got(follow(t.Context(), l, "r", 0))(t)), 2)
+}
+
+func gapAfterStart(t *testing.T, open OpenLog) {
+	l := open(t, 5000)
+	first := appendAll(t, l, "r", Token("again", 1))
+	if first <= 5000 {
+		t.Errorf("the first number is %d, want it above 5000", first)
+	}
+	need(t, l.Finish(t.Context(), "r", time.Minute))
+	for _, after := range []int64{1, 4999, first + 100} {
+		events := got(follow(t.Context(), l, "r", after))(t)
+		text, kinds := told(events)
+		want(t, fmt.Sprint("kinds after ", after), kinds, "reset")
+		want(t, fmt.Sprint("text after ", after), text, "again")
+		want(t, "reason", string(events[0].Data), `{"reason":"gap"}`)
+	}
+	_, kinds := told(got(follow(t.Context(), l, "r", 0))(t))
+	want(t, "kinds from the beginning", kinds, "")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for e := range l.Follow(ctx, "unknown", 77) {
+		want(t, "a run that is not known any more", e.Kind, stream.Reset)
+		break
+	}
+}
+
+func followerLeaves(t *testing.T, open OpenLog) {
+	l := open(t, 0)
+	appendAll(t, l, "r", Token("a", 1), Token("b", 1))
+	n := 0
+	for range l.Follow(t.Context(), "r", 0) {
+		n++
+		break
+	}
+	want(t, "events of a reader that stopped", n, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	for range l.Follow(ctx, "r", 0) {
+		if n++; n == 3 {
+			cancel() // the log has no more: only the context can end it
+		}
+	}
+	want(t, "events", n, 3)
+	ctx, cancel = context.WithCancel(t.Context())
+	cancel()
+	for range l.Follow(ctx, "r", 0) {
+		t.Error("a reader whose context has ended got an event")
+	}
+}
+
+func manyReaders(t *testing.T, open OpenLog) {
+	l := open(t, 0)
+	const pieces = 500
+	texts := make([]string, 20)
+	errs := make([]error, len(texts))
+	var readers, authors sync.WaitGroup
+	for i := range texts {
+		readers.Go(func() {
+			var events []stream.Event
+			events, errs[i] = follow(t.Context(), l, "r", 0)
+			texts[i], _ = told(events)
+		})
+	}
+	failed := make([]error, 4)
+	for a := range failed {
+		authors.Go(func() {
+			for i := range pieces {
+				if _, err := l.Append(t.Context(), "r", Token(fmt.Sprint(a, ".", i, " "), 1)); err != nil {
+					failed[a] = err
+				}
+			}
+		})
+	}
+	authors.Wait()
+	need(t, l.Finish(t.Context(), "r", time.Minute))
+	readers.Wait()
+	need(t, errors.Join(append(errs, failed...)...))
+	want(t, "pieces", len(strings.Fields(texts[0])), 4*pieces)
+	for _, text := range texts {
+		want(t, "every reader's text is the same", text == texts[0], true)
+	}
+}
+
+func longAnswer(t *testing.T, open OpenLog) {
+	l := open(t, 0)
+	var whole strings.Builder
+	for i := range 20_000 {
+		piece := fmt.Sprint("word", i, " ")
+		whole.WriteString(piece)
+		appendAll(t, l, "r", Token(piece, 1))
+	}
+	need(t, l.Finish(t.Context(), "r", time.Minute))
+	text, _ := told(got(follow(t.Context(), l, "r", 0))(t))
+	want(t, "the whole text arrived", text == whole.String(), true)
+}
