@@ -217,6 +217,7 @@ type Tally struct {
 	Model   string      `json:"model,omitempty"`   // the one that spoke last
 	Spoke   bool        `json:"spoke,omitempty"`   // text was shown
 	Partial string      `json:"partial,omitempty"` // the text shown when the run was stopped
+	Cut     bool        `json:"cut,omitempty"`     // the answer ended at a limit before its own end
 }
 
 // CloseInput is how a run ended. It never enters the history: Close is a

@@ -52,18 +52,13 @@ func (c *closing) meta() map[string]any {
 	if c.status == run.Cancelled {
 		meta["cancelled"] = true
 	}
-	if c.truncated() {
+	if c.Tally.Cut {
 		meta["truncated"] = true
 	}
 	if routed := c.routing(); routed.Adapters != nil {
 		meta["adapters"], meta["gates"] = routed.Adapters, routed.Gates
 	}
 	return meta
-}
-
-func (c *closing) truncated() bool {
-	yes, _ := c.Outcome.Vars["truncated"].(bool)
-	return yes
 }
 
 // routing is what a reader wants to know of the router's answer.
@@ -155,7 +150,7 @@ func (c *closing) done(closed chat.Closed) doneData {
 		MessageID: closed.MessageID, ConversationID: m.ConversationID, RunID: m.RunID,
 		Content: m.Content, Struct: m.Struct, Citations: m.Struct.Citations(), Usage: c.Tally.Usage,
 		Adapters: orEmpty(routed.Adapters, "[]"), Gates: orEmpty(routed.Gates, "{}"), Trace: c.Steps,
-		Model: c.Tally.Model, Truncated: c.truncated(), Suppressed: c.Outcome.Suppressed,
+		Model: c.Tally.Model, Truncated: c.Tally.Cut, Suppressed: c.Outcome.Suppressed,
 	}
 	if d.Trace == nil {
 		d.Trace = []graph.Step{}

@@ -10,9 +10,18 @@ import (
 	sdklog "go.temporal.io/sdk/log"
 )
 
-// Dial connects to a Temporal frontend. On this machine messages are not
-// compressed: it costs more than it saves.
+// Dial connects to a Temporal frontend with ClientOptions.
 func Dial(ctx context.Context, address, namespace string, log *slog.Logger) (client.Client, error) {
+	c, err := client.DialContext(ctx, ClientOptions(address, namespace, log))
+	if err != nil {
+		return nil, fmt.Errorf("the Temporal server at %s does not answer; check TEMPORAL_ADDRESS: %w", address, err)
+	}
+	return c, nil
+}
+
+// ClientOptions are how a platform connects to a Temporal frontend. On this
+// machine messages are not compressed: it costs more than it saves.
+func ClientOptions(address, namespace string, log *slog.Logger) client.Options {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
@@ -20,11 +29,7 @@ func Dial(ctx context.Context, address, namespace string, log *slog.Logger) (cli
 	if onThisMachine(address) {
 		o.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}
 	}
-	c, err := client.DialContext(ctx, o)
-	if err != nil {
-		return nil, fmt.Errorf("the Temporal server at %s does not answer; check TEMPORAL_ADDRESS: %w", address, err)
-	}
-	return c, nil
+	return o
 }
 
 func onThisMachine(address string) bool {

@@ -143,7 +143,15 @@ func (e *Engine) endQueued(ctx context.Context, v identity.Viewer, r run.Run) er
 // Ingest starts bringing a document in. One that is on its way already is a
 // Conflict.
 func (e *Engine) Ingest(ctx context.Context, v identity.Viewer, documentID string) (run.Run, error) {
-	return e.create(ctx, v, run.KindIngest, "", documentID, "ingest:"+documentID, activities.IngestInput{DocumentID: documentID})
+	name := documentID
+	if e.o.Documents != nil {
+		d, err := e.o.Documents.Document(ctx, v, documentID)
+		if err != nil {
+			return run.Run{}, err
+		}
+		name = d.Title
+	}
+	return e.create(ctx, v, run.KindIngest, "", name, "ingest:"+documentID, activities.IngestInput{DocumentID: documentID})
 }
 
 // RunTool starts a tool by itself. The same request again is the same run.

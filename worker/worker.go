@@ -23,6 +23,7 @@ import (
 	"liminal/activities"
 	"liminal/internal/chat"
 	"liminal/internal/identity"
+	"liminal/internal/knowledge"
 	"liminal/internal/run"
 	"liminal/internal/stream"
 	"liminal/internal/tool"
@@ -35,14 +36,17 @@ const DefaultQueue = "liminal"
 
 // Options are what workers and engines are made of.
 type Options struct {
-	Client     client.Client
+	Client client.Client
+	// Activities are what a Worker carries out. An Engine uses them to stop
+	// the calls of its own process at once; it may have none.
+	Activities *activities.Set
+	// The ports an engine works over; nil means those of Activities.
 	Turns      chat.Turns
 	Runs       run.Runs
 	Interrupts run.Interrupts
 	Log        stream.Log
-	// Activities are what a Worker carries out. An Engine only uses them to
-	// stop the calls of its own process at once; it may have none.
-	Activities *activities.Set
+	// Documents gives ingest runs the names of their files; it may be nil.
+	Documents knowledge.Documents
 	// Viewer finds who a person is now, for runs the reconciler starts; nil:
 	// an ordinary user of that id.
 	Viewer func(ctx context.Context, userID string) (identity.Viewer, error)
@@ -73,12 +77,24 @@ func (o Options) withDefaults() Options {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	if set := o.Activities; set != nil {
+		o.Turns, o.Runs = either(o.Turns, set.Turns), either(o.Runs, set.Runs)
+		o.Interrupts, o.Log = either(o.Interrupts, set.Interrupts), either(o.Log, set.Log)
+	}
 	if o.Viewer == nil {
 		o.Viewer = func(_ context.Context, userID string) (identity.Viewer, error) {
 			return identity.Viewer{UserID: userID, Role: identity.RoleUser}, nil
 		}
 	}
 	return o
+}
+
+func either[T comparable](port, other T) T {
+	var none T
+	if port == none {
+		return other
+	}
+	return port
 }
 
 // queues are the task queues of the tools that have their own.
@@ -176,6 +192,9 @@ func Register(r Registry, set *activities.Set, o workflows.Options) {
 		r.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 	}
 }
+
+// Engine starts, answers and cancels the runs of this worker.
+func (w *Worker) Engine() *Engine { return w.engine }
 
 // Start begins to work, and to reconcile with what an earlier process left.
 func (w *Worker) Start() error {

@@ -172,6 +172,9 @@ func (d *drive) record(e graph.Effect, r activities.CallResult, err error) {
 	t := activities.Tally{Records: []activities.Record{rec}, Spoke: r.Spoke}
 	t.Usage = usageOf(r.Output)
 	t.Model, _ = r.Output["model"].(string)
+	if e.Call.Final {
+		t.Cut, _ = r.Output["truncated"].(bool)
+	}
 	d.merge(t)
 }
 
@@ -187,7 +190,7 @@ func (d *drive) merge(t activities.Tally) {
 	}
 	sum.Notices = append(sum.Notices, t.Notices...)
 	sum.Usage = sum.Usage.Add(t.Usage)
-	sum.Spoke = sum.Spoke || t.Spoke
+	sum.Spoke, sum.Cut = sum.Spoke || t.Spoke, sum.Cut || t.Cut
 	if t.Model != "" {
 		sum.Model = t.Model
 	}

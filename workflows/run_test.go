@@ -1,0 +1,420 @@
+package workflows_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"liminal/activities"
+	"liminal/activities/activitiestest"
+	"liminal/internal/chat"
+	"liminal/internal/graph"
+	"liminal/internal/identity"
+	"liminal/internal/knowledge"
+	"liminal/internal/run"
+	"liminal/internal/stream"
+	"liminal/internal/tool"
+	"liminal/workflows"
+)
+
+// speaking is a model tool that says its words and then waits to be stopped.
+func speaking(began chan<- struct{}, words ...string) activitiestest.Func {
+	return func(ctx context.Context, c *tool.Call) (map[string]any, error) {
+		for _, w := range words {
+			c.Emit(stream.Token, w)
+		}
+		close(began)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+}
+
+// The test environment does not wait for a cancelled activity, so what a signal
+// does to a call is proved by the recorded histories.
+//
+// Requirements: STREAM-32
+func TestCancelKeepsWhatHadBeenWritten(t *testing.T) {
+	t.Parallel()
+	began := make(chan struct{})
+	w := activitiestest.New(oneNode).Tool("say", models, speaking(began, "Half an ", "answer"))
+	b := setup(t, w, workflows.Options{})
+	in := w.Chat("hello", chat.TurnInput{})
+	go func() {
+		<-began
+		b.set.Stop(in.RunID)
+	}()
+	b.turn(in)
+	c := b.closed()
+	if c.End.Status != run.Cancelled || c.Message == nil || c.Message.Content != "Half an answer" {
+		t.Fatalf("the turn ended %s with %+v", c.End.Status, c.Message)
+	}
+	ack := w.Event(stream.CancelAck)
+	if ack["content"] != "Half an answer" || ack["message_id"] != c.Message.ID {
+		t.Errorf("cancel_ack is %v", ack)
+	}
+}
+
+// Requirements: STREAM-32
+func TestARetriedAnswerDropsTheTextOfTheFailedAttemptFirst(t *testing.T) {
+	t.Parallel()
+	var attempts atomic.Int32
+	w := activitiestest.New(oneNode).Tool("say", models, func(_ context.Context, c *tool.Call) (map[string]any, error) {
+		if attempts.Add(1) == 1 {
+			c.Emit(stream.Token, "Wro")
+			return nil, errDown
+		}
+		c.Emit(stream.Token, "Right")
+		return map[string]any{"answer": "Right"}, nil
+	})
+	b := setup(t, w, workflows.Options{})
+	b.chat("hello")
+	b.answered("Right")
+	text := ""
+	for _, e := range w.Events {
+		switch e.Kind {
+		case stream.Token:
+			var piece string
+			if err := json.Unmarshal(e.Data, &piece); err != nil {
+				t.Fatal(err)
+			}
+			text += piece
+			if want := map[string]int{"Wro": 1, "Right": 2}[piece]; e.Attempt != want {
+				t.Errorf("the token %q carries attempt %d, want %d", piece, e.Attempt, want)
+			}
+		case stream.Reset:
+			text = ""
+		}
+	}
+	if text != "Right" || w.Event(stream.MessageDone)["content"] != text {
+		t.Errorf("a reader sees %q", text)
+	}
+}
+
+// Requirements: GRAPH-04
+func TestParallelBranchesAndMapsRunTogetherAndJoinInOrder(t *testing.T) {
+	t.Parallel()
+	w := activitiestest.New(`{"kind":"workflow.chat","entrypoint":"both","nodes":[
+		{"id":"both","type":"parallel","branches":[{"next":"left"},{"next":"right"}],"next":"each"},
+		{"id":"left","type":"tool_call","tool":"echo","inputs":{"v":"l"},"next":"each"},
+		{"id":"right","type":"tool_call","tool":"slow","inputs":{"v":"r"},"next":"each"},
+		{"id":"each","type":"map","over":[1,2,3,4,5],"as":"n","body":"one","concurrency":2,"next":"end"},
+		{"id":"one","type":"tool_call","tool":"echo","inputs":{"v":"${n}"},"next":"end"},
+		{"id":"end","type":"end","response":"${vars.left.v}${vars.right.v} ${vars.each}"}]}`)
+	echo := func(_ context.Context, c *tool.Call) (map[string]any, error) {
+		return map[string]any{"v": c.Inputs["v"]}, nil
+	}
+	w.Tool("echo", inline, echo).Tool("slow", apart, echo)
+	b := setup(t, w, workflows.Options{})
+	b.chat("hello")
+	b.answered(`lr [{"one":{"v":1}},{"one":{"v":2}},{"one":{"v":3}},{"one":{"v":4}},{"one":{"v":5}}]`)
+}
+
+// A branch whose sibling failed is told to stop: nobody waits for it.
+func TestABranchWhoseSiblingFailedIsStopped(t *testing.T) {
+	t.Parallel()
+	began := make(chan struct{})
+	stopped := make(chan struct{})
+	w := activitiestest.New(`{"kind":"workflow.chat","entrypoint":"both","nodes":[
+		{"id":"both","type":"parallel","branches":[{"next":"slow"},{"next":"breaks"}],"next":"end","on_error":"sorry"},
+		{"id":"slow","type":"tool_call","tool":"slow","next":"end"},
+		{"id":"breaks","type":"tool_call","tool":"breaks","max_retries":0,"next":"end"},
+		{"id":"sorry","type":"end","response":"sorry"},
+		{"id":"end","type":"end","response":"fine"}]}`).
+		Tool("slow", apart, func(ctx context.Context, _ *tool.Call) (map[string]any, error) {
+			close(began)
+			<-ctx.Done()
+			close(stopped)
+			return nil, ctx.Err()
+		}).
+		Tool("breaks", apart, func(context.Context, *tool.Call) (map[string]any, error) {
+			<-began
+			return nil, errDown
+		})
+	b := setup(t, w, workflows.Options{})
+	b.chat("hello")
+	<-stopped
+	b.answered("sorry")
+}
+
+const parent = `{"kind":"workflow.chat","entrypoint":"sub","timeout_ms":5000,"nodes":[
+	{"id":"sub","type":"workflow","workflow":"child","inputs":{"topic":"${input.message}"},"next":"end"},
+	{"id":"end","type":"end","response":"child says ${vars.sub.answer}"}]}`
+
+// Requirements: GRAPH-03, INT-34
+func TestAWorkflowNodeRunsAChildThatMayAskAPerson(t *testing.T) {
+	t.Parallel()
+	w := activitiestest.New(parent).Tool("say", inline, func(_ context.Context, c *tool.Call) (map[string]any, error) {
+		return map[string]any{"answer": fmt.Sprint(c.Inputs["topic"], "/", c.Inputs["who"]), "usage": map[string]any{"output_tokens": 7.0}}, nil
+	})
+	w.Workflows["child"] = `{"kind":"workflow.chat","entrypoint":"ask","nodes":[
+		{"id":"ask","type":"interrupt","interrupt_type":"text_input","message":"Who?","next":"say"},
+		{"id":"say","type":"tool_call","tool":"say","inputs":{"topic":"${input.topic}","who":"${vars.ask}"}}]}`
+	b := setup(t, w, workflows.Options{})
+	b.env.RegisterDelayedCallback(func() {
+		q, _ := w.Question(0)
+		if !strings.HasSuffix(q.WorkflowID, "/sub#1") || q.EffectID != "sub#1/ask#1" {
+			t.Errorf("the child's question is %+v", q)
+		}
+		if got := w.Kinds(); got[len(got)-1] != stream.Paused {
+			t.Errorf("the stream ends with %v, want paused", got)
+		}
+		if err := b.env.SignalWorkflowByID(q.WorkflowID, workflows.SignalAnswer, w.Claim(0, "Ada", false)); err != nil {
+			t.Error(err)
+		}
+	}, 24*time.Hour) // far beyond the parent's own five seconds: waiting for people is free
+	b.chat("engines")
+	b.answered("child says engines/Ada")
+	c := b.closed()
+	if c.Message.TokensOut != 7 || len(c.Notices) != 2 {
+		t.Errorf("the parent's end knows %d tokens and %d notices of its child", c.Message.TokensOut, len(c.Notices))
+	}
+}
+
+func TestAChildThatFailsFailsItsNode(t *testing.T) {
+	t.Parallel()
+	w := activitiestest.New(strings.Replace(parent, `"next":"end"`, `"max_retries":0,"on_error":"end"`, 1))
+	w.Workflows["default"] = strings.Replace(w.Workflows["default"], "${vars.sub.answer}", "${vars.error.code}: ${vars.error.message}", 1)
+	w.Workflows["child"] = `{"kind":"workflow.chat","entrypoint":"s","nodes":[{"id":"s","type":"switch","branches":[{"when":"false","next":"e"}]},{"id":"e","type":"end"}]}`
+	b := setup(t, w, workflows.Options{})
+	b.chat("x")
+	if got := b.closed().Message; got == nil || !strings.HasPrefix(got.Content, "child says no_branch: ") {
+		t.Errorf("the parent ended with %+v and %s", got, b.closed().End.Error)
+	}
+}
+
+func TestCancelReachesAChildAndKeepsItsText(t *testing.T) {
+	t.Parallel()
+	began := make(chan struct{})
+	w := activitiestest.New(strings.Replace(parent, `,"next":"end"`, ``, 1)).Tool("say", models, speaking(began, "Half"))
+	w.Workflows["child"] = `{"kind":"workflow.chat","entrypoint":"say","nodes":[{"id":"say","type":"tool_call","tool":"say"}]}`
+	b := setup(t, w, workflows.Options{})
+	in := w.Chat("x", chat.TurnInput{})
+	go func() { <-began; b.set.Stop(in.RunID) }()
+	b.turn(in)
+	if c := b.closed(); c.End.Status != run.Cancelled || c.Message == nil || c.Message.Content != "Half" {
+		t.Errorf("the turn ended %s with %+v", c.End.Status, c.Message)
+	}
+}
+
+// Requirements: GRAPH-29, TOOL-14
+func TestAnAgentsStepsAreStepsOfTheirOwnAndItsCallsAreKept(t *testing.T) {
+	t.Parallel()
+	w := activitiestest.New(`{"kind":"workflow.chat","entrypoint":"agent","nodes":[
+		{"id":"agent","type":"agent","tools":["read"],"system":"Be brief."}]}`)
+	w.Tool("read", apart, func(_ context.Context, c *tool.Call) (map[string]any, error) {
+		return map[string]any{"text": fmt.Sprint("contents of ", c.Inputs["path"])}, nil
+	}).Tool(graph.StepTool, models, func(_ context.Context, c *tool.Call) (map[string]any, error) {
+		if len(c.Inputs["transcript"].([]any)) == 0 {
+			c.Emit(stream.Token, "Let me look.")
+			return map[string]any{"text": "Let me look.", "content": []any{}, "tool_calls": []any{
+				map[string]any{"id": "1", "name": "read", "arguments": map[string]any{"path": "a.txt"}},
+			}}, nil
+		}
+		c.Emit(stream.Token, "It says hello.")
+		return map[string]any{"text": "It says hello.", "tool_calls": []any{}, "stop": "end_turn", "model": "m1"}, nil
+	})
+	b := setup(t, w, workflows.Options{})
+	b.chat("read it")
+	b.answered("It says hello.")
+	var called []string
+	for _, s := range b.closed().Message.Struct.Segments {
+		if s.Type == chat.SegmentToolCall {
+			called = append(called, s.Name)
+			if s.Name == "read" && (!strings.Contains(string(s.Arguments), "a.txt") || !strings.Contains(string(s.Result), "contents of a.txt") || s.Status != "ok") {
+				t.Errorf("the call is kept as %+v", s)
+			}
+		}
+	}
+	if !slices.Equal(called, []string{graph.StepTool, "read", graph.StepTool}) {
+		t.Errorf("the message keeps the calls %v", called)
+	}
+	var trace activities.Trace
+	if err := json.Unmarshal(b.closed().End.Trace, &trace); err != nil || len(trace.Steps) != 3 || len(trace.Calls) != 3 {
+		t.Errorf("the trace is %s", b.closed().End.Trace)
+	}
+	if got := w.Kinds(); !slices.Contains(got, stream.ToolCall) || !slices.Contains(got, stream.Reset) {
+		t.Errorf("the stream has %v, want the tool call, and a reset before the second text", got)
+	}
+}
+
+// Requirements: GRAPH-26
+func TestARunCanBeLookedIntoWhileItWaits(t *testing.T) {
+	t.Parallel()
+	b := setup(t, activitiestest.New(oneQuestion).Tool("say", inline, say("seen")), workflows.Options{})
+	b.env.RegisterDelayedCallback(func() {
+		v, err := b.env.QueryWorkflow(workflows.QueryState)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s workflows.State
+		if err := v.Get(&s); err != nil {
+			t.Fatal(err)
+		}
+		if !s.Paused || !slices.Equal(s.Nodes, []string{"ask"}) || !slices.Equal(s.Vars, []string{"before"}) ||
+			len(s.Pending) != 1 || s.Pending[0].Says != "Which first?" || len(s.Trace) != 2 {
+			t.Errorf("the state is %+v", s)
+		}
+		b.answer(0, "compare")
+	}, time.Hour)
+	b.chat("hello")
+	b.answered("chosen: compare")
+}
+
+// Requirements: PLAT-08
+func TestARunFollowsWhatItPinned(t *testing.T) {
+	t.Parallel()
+	w := activitiestest.New(oneQuestion)
+	w.Tool("say", inline, say("seen"))
+	b := setup(t, w, workflows.Options{})
+	b.env.RegisterDelayedCallback(func() {
+		w.Workflows["default"], w.Version = oneNode, 2 // edited while the run waits
+		b.answer(0, "compare")
+	}, time.Hour)
+	b.chat("hello")
+	b.answered("chosen: compare")
+	for _, r := range w.Runs {
+		if len(r.Pins) != 2 || r.Pins[0].Name != "default" || r.Pins[0].Version != 1 || r.Pins[1].Name != "say" || r.Pins[1].Version != 1 {
+			t.Errorf("the run pinned %+v", r.Pins)
+		}
+	}
+}
+
+// Requirements: PLAT-14
+func TestLargeValuesTravelByReference(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("long ", 40_000)
+	w := activitiestest.New(`{"kind":"workflow.chat","entrypoint":"make","nodes":[
+		{"id":"make","type":"tool_call","tool":"make","inputs":{"message":"${input.message}"},"next":"use"},
+		{"id":"use","type":"tool_call","tool":"use","inputs":{"pages":"${vars.make.pages}"}}]}`)
+	w.Tool("make", apart, func(_ context.Context, c *tool.Call) (map[string]any, error) {
+		return map[string]any{"pages": []any{c.Inputs["message"]}}, nil
+	}).Tool("use", apart, func(_ context.Context, c *tool.Call) (map[string]any, error) {
+		page, _ := c.Inputs["pages"].([]any)[0].(string)
+		return map[string]any{"answer": fmt.Sprint("got ", len(page))}, nil
+	})
+	b := setup(t, w, workflows.Options{})
+	b.chat(long)
+	b.answered(fmt.Sprint("got ", len(long)))
+	if len(w.Blobs) != 2 {
+		t.Errorf("%d values were stored, want the message and the pages", len(w.Blobs))
+	}
+	if n := len(b.closed().End.Trace); n > 16<<10 {
+		t.Errorf("the trace has %d bytes", n)
+	}
+}
+
+// Requirements: PLAT-12, GRAPH-18, GRAPH-22
+func TestTheTraceShowsTheReadPathInItsOrder(t *testing.T) {
+	t.Parallel()
+	w := activitiestest.New(oneNode).Tool("say", inline, say("plain"))
+	w.Workflows["documents"] = strings.Replace(oneNode, `"say"`, `"say"`, 1)
+	w.Contexts = []knowledge.Context{
+		{ID: "full", UserID: activitiestest.Viewer.UserID, Documents: 2},
+		{ID: "empty", UserID: activitiestest.Viewer.UserID},
+		{ID: "global", Documents: 9},
+	}
+	b := setup(t, w, workflows.Options{})
+	b.set.Embedder, b.set.Router = embedder{}, router{}
+	b.chat("hello")
+	var trace activities.Trace
+	if err := json.Unmarshal(b.closed().End.Trace, &trace); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, s := range trace.Path {
+		names = append(names, s.Name)
+	}
+	if want := []string{"auth", "conversation", "embed", "contexts", "route", "workflow"}; !slices.Equal(names, want) {
+		t.Errorf("the path is %v, want %v", names, want)
+	}
+	if trace.Path[3].Note != "full" || trace.Path[5].Note != "documents" {
+		t.Errorf("the path is %+v; want the one context that holds documents, and the workflow for documents", trace.Path)
+	}
+	if string(trace.Routing) != `{"said":"what was said before\nhello","adapters":[]}` {
+		t.Errorf("the routing is %s", trace.Routing)
+	}
+}
+
+type embedder struct{}
+
+func (embedder) Version() string { return "test" }
+func (embedder) Dim() int        { return 1 }
+func (embedder) Embed(_ context.Context, texts []string) ([][]float32, error) {
+	return [][]float32{{float32(len(texts[0]))}}, nil
+}
+
+type router struct{}
+
+func (router) Route(_ context.Context, _ identity.Viewer, in activities.RouteInput) (activities.Routed, error) {
+	said := "something else"
+	if text := "what was said before\n" + in.Message; len(in.Vector) == 1 && in.Vector[0] == float32(len(text)) {
+		said = text
+	}
+	raw, err := json.Marshal(struct {
+		Said     string `json:"said"`
+		Adapters []int  `json:"adapters"`
+	}{said, []int{}})
+	return activities.Routed{Trace: raw}, err
+}
+
+// Requirements: GRAPH-03
+func TestAWorkflowRunsByItselfWithVarsAndItsResultIsItsRow(t *testing.T) {
+	t.Parallel()
+	w := activitiestest.New(`{"kind":"workflow.chat","entrypoint":"e","nodes":[
+		{"id":"e","type":"end","response":"${input.a} ${vars.b}","data":{"sum":"${vars.b}"}}],"persist":["b"]}`)
+	b := setup(t, w, workflows.Options{})
+	in := w.Run(run.KindGraph, activities.GraphInput{Artifact: "default", Input: map[string]any{"a": "one"}, Vars: map[string]any{"b": "two"}})
+	b.env.ExecuteWorkflow(workflows.RunWorkflowType, in)
+	if end := w.Ended[in.RunID]; end.Status != run.Done || !strings.Contains(string(end.Result), `"response":"one two"`) || !strings.Contains(string(end.Result), `"sum":"two"`) {
+		t.Errorf("the run ended %s with %s %s", end.Status, end.Result, end.Error)
+	}
+}
+
+func TestAToolRunsByItselfAndReadsNoTemplateInItsInput(t *testing.T) {
+	t.Parallel()
+	w := activitiestest.New(oneNode).Tool("echo", inline, func(_ context.Context, c *tool.Call) (map[string]any, error) {
+		return map[string]any{"got": c.Inputs["text"]}, nil
+	})
+	b := setup(t, w, workflows.Options{})
+	in := w.Run(run.KindTool, activities.ToolInput{Tool: "echo", Input: map[string]any{"text": "costs ${input.price} and $${x}"}})
+	b.env.ExecuteWorkflow(workflows.ToolRunType, in)
+	if end := w.Ended[in.RunID]; end.Status != run.Done || !strings.Contains(string(end.Result), `"got":"costs ${input.price} and $${x}"`) {
+		t.Errorf("the run ended %s with %s %s", end.Status, end.Result, end.Error)
+	}
+}
+
+// Requirements: PLAT-02, GRAPH-24
+func TestADocumentIsIngestedByTheIngestArtifact(t *testing.T) {
+	t.Parallel()
+	w := activitiestest.New(oneNode)
+	w.Workflows["ingest"] = `{"kind":"workflow.chat","entrypoint":"parse","nodes":[
+		{"id":"parse","type":"tool_call","tool":"parse","inputs":{"document_id":"${input.document_id}"},"next":"index"},
+		{"id":"index","type":"tool_call","tool":"index","inputs":{"document_id":"${input.document_id}"}}]}`
+	seen := func(_ context.Context, c *tool.Call) (map[string]any, error) {
+		return map[string]any{"document_id": c.Inputs["document_id"]}, nil
+	}
+	w.Tool("parse", apart, seen).Tool("index", apart, seen)
+	b := setup(t, w, workflows.Options{})
+	in := w.Run(run.KindIngest, activities.IngestInput{DocumentID: "d1"})
+	b.env.ExecuteWorkflow(workflows.IngestType, in)
+	if end := w.Ended[in.RunID]; end.Status != run.Done || w.Count("parse") != 1 || w.Count("index") != 1 || w.Calls[1].Inputs["document_id"] != "d1" {
+		t.Errorf("the run ended %s %s after %d calls", end.Status, end.Error, len(w.Calls))
+	}
+}
+
+// Requirements: CHAT-18, INT-12
+func TestTheNextTurnStartsAfterTheEndIsCommittedAndTold(t *testing.T) {
+	t.Parallel()
+	w := activitiestest.New(oneNode).Tool("say", inline, say("done"))
+	w.Next = &run.Run{ID: "next"}
+	b := setup(t, w, workflows.Options{})
+	b.chat("hello")
+	if n := len(w.Log); n < 3 || !slices.Equal(w.Log[n-3:], []string{"close", "event:message_done", "next"}) {
+		t.Errorf("the end was written in the order %v", w.Log)
+	}
+}
