@@ -22,16 +22,16 @@ func (s *server) aboutRoutes() {
 
 // UIConfig is what a client needs to know.
 type UIConfig struct {
-	Version  string      `json:"version"`
-	Model    ModelInfo   `json:"model"`
-	Temporal *TemporalUI `json:"temporal_ui" nullable:"true"`
-	FirstRun bool        `json:"first_run" doc:"nobody has signed up yet"`
-	Upload   FileLimits  `json:"upload"`
+	Version  string               `json:"version"`
+	Model    ModelInfo            `json:"model"`
+	Temporal Nullable[TemporalUI] `json:"temporal_ui"`
+	FirstRun bool                 `json:"first_run" doc:"nobody has signed up yet"`
+	Upload   FileLimits           `json:"upload"`
 }
 
 func (s *server) uiConfig(ctx context.Context, _ *struct{}) (UIConfig, error) {
 	first, err := s.Accounts.FirstRun(ctx)
-	return UIConfig{Version: s.Version, Model: s.Model, Temporal: s.Temporal, FirstRun: first, Upload: limitsOf("free")}, err
+	return UIConfig{Version: s.Version, Model: s.Model, Temporal: Nullable[TemporalUI]{s.Temporal}, FirstRun: first, Upload: limitsOf("free")}, err
 }
 
 // Health is the state of the server.

@@ -89,7 +89,7 @@ func (s *server) createArtifact(ctx context.Context, in *createArtifactInput) (A
 }
 
 type listArtifactsInput struct {
-	paged
+	Paged
 	Type       string `query:"type" doc:"workflow, policy, tool, adapter, or a kind in full"`
 	Visibility string `query:"visibility" enum:"private,shared,global"`
 }
@@ -99,7 +99,7 @@ func (s *server) listArtifacts(ctx context.Context, in *listArtifactsInput) (Pag
 	return page(list, next, artifactView), err
 }
 
-func (s *server) artifact(ctx context.Context, in *byID) (Artifact, error) {
+func (s *server) artifact(ctx context.Context, in *ByID) (Artifact, error) {
 	a, err := s.Library.Get(ctx, viewerOf(ctx), in.ID)
 	return artifactView(a), err
 }
@@ -131,7 +131,7 @@ func (PatchBody) Schema(huma.Registry) *huma.Schema {
 }
 
 type patchInput struct {
-	byID
+	ByID
 	Body PatchBody `contentType:"application/json"`
 }
 
@@ -149,7 +149,7 @@ type Version struct {
 	CreatedAt  time.Time `json:"created_at"`
 }
 
-func (s *server) listVersions(ctx context.Context, in *byID) (Page[Version], error) {
+func (s *server) listVersions(ctx context.Context, in *ByID) (Page[Version], error) {
 	list, err := s.Library.Versions(ctx, viewerOf(ctx), in.ID)
 	return page(list, "", func(v artifacts.Version) Version {
 		return Version{Version: v.Version, Schema: orNull(v.Schema), CreatedBy: v.CreatedBy, ChangeNote: v.ChangeNote, CreatedAt: v.CreatedAt.UTC()}

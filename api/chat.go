@@ -97,9 +97,8 @@ type ChatAnswer struct {
 }
 
 type chatInput struct {
-	Key    string `header:"Idempotency-Key"`
-	Accept string `header:"Accept"`
-	Body   ChatRequest
+	Key  string `header:"Idempotency-Key"`
+	Body ChatRequest
 }
 
 // turn is a request made ready for the engine.
@@ -157,7 +156,7 @@ func (s *server) chat(ctx context.Context, in *chatInput) (func(http.ResponseWri
 	if err != nil {
 		return nil, err
 	}
-	if in.Body.Stream && wantsEvents(in.Accept) {
+	if in.Body.Stream && wantsEvents(ctx) {
 		return s.chatEvents(ctx, viewerOf(ctx), answer, replayed)
 	}
 	body := envelope(ctx, answer)
@@ -287,9 +286,9 @@ func (s *server) chatEvents(ctx context.Context, v identity.Viewer, a ChatAnswer
 	return s.sse(v, r, 0), nil
 }
 
-// wantsEvents reports whether an Accept header names server-sent events.
-func wantsEvents(accept string) bool {
-	for part := range strings.SplitSeq(accept, ",") {
+// wantsEvents reports whether the request accepts server-sent events.
+func wantsEvents(ctx context.Context) bool {
+	for part := range strings.SplitSeq(exchangeOf(ctx).request.Header.Get("Accept"), ",") {
 		if t, _, err := mime.ParseMediaType(part); err == nil && t == "text/event-stream" {
 			return true
 		}

@@ -91,7 +91,7 @@ func (s *server) createContext(ctx context.Context, in *createContextInput) (Con
 }
 
 type listContextsInput struct {
-	paged
+	Paged
 	Owner string `query:"owner" enum:"me,global"`
 }
 
@@ -101,12 +101,12 @@ func (s *server) listContexts(ctx context.Context, in *listContextsInput) (Page[
 	return page(list, next, contextView(v)), err
 }
 
-func (s *server) context(ctx context.Context, in *byID) (Context, error) {
+func (s *server) context(ctx context.Context, in *ByID) (Context, error) {
 	c, err := s.Contexts.Context(ctx, viewerOf(ctx), in.ID)
 	return contextView(viewerOf(ctx))(c), err
 }
 
-func (s *server) deleteContext(ctx context.Context, in *byID) (Nothing, error) {
+func (s *server) deleteContext(ctx context.Context, in *ByID) (Nothing, error) {
 	if _, err := s.ownContext(ctx, viewerOf(ctx), in.ID); err != nil {
 		return Nothing{}, err
 	}
@@ -114,8 +114,8 @@ func (s *server) deleteContext(ctx context.Context, in *byID) (Nothing, error) {
 }
 
 type ofContextInput struct {
-	byID
-	paged
+	ByID
+	Paged
 }
 
 func (s *server) listDocuments(ctx context.Context, in *ofContextInput) (Page[Document], error) {
@@ -140,7 +140,7 @@ type Chunk struct {
 }
 
 type listChunksInput struct {
-	byID
+	ByID
 	Limit int `query:"limit" minimum:"1" maximum:"100" default:"20"`
 }
 

@@ -18,27 +18,27 @@ func (s *server) conversationRoutes() {
 	add(s, route("GET /v1/conversations/{id}/messages", "listMessages", "What was said, what waits and what runs"), s.listMessages)
 }
 
-// paged is the query of every list.
-type paged struct {
+// Paged is the query of every list.
+type Paged struct {
 	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
 	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20"`
 }
 
-// byID is the path of everything that has an id.
-type byID struct {
+// ByID is the path of everything that has an id.
+type ByID struct {
 	ID string `path:"id" format:"uuid"`
 }
 
 // Conversation is a thread of turns.
 type Conversation struct {
-	ID              string     `json:"id" format:"uuid"`
-	Title           string     `json:"title"`
-	Status          string     `json:"status" enum:"open,archived"`
-	ActiveContextID *string    `json:"active_context_id" nullable:"true"`
-	CreatedAt       time.Time  `json:"created_at"`
-	UpdatedAt       time.Time  `json:"updated_at"`
-	Pending         bool       `json:"pending" doc:"a question of it waits for me"`
-	ActiveRun       *ActiveRun `json:"active_run" nullable:"true"`
+	ID              string              `json:"id" format:"uuid"`
+	Title           string              `json:"title"`
+	Status          string              `json:"status" enum:"open,archived"`
+	ActiveContextID *string             `json:"active_context_id" nullable:"true"`
+	CreatedAt       time.Time           `json:"created_at"`
+	UpdatedAt       time.Time           `json:"updated_at"`
+	Pending         bool                `json:"pending" doc:"a question of it waits for me"`
+	ActiveRun       Nullable[ActiveRun] `json:"active_run"`
 }
 
 // ActiveRun is the turn of a conversation that runs or waits.
@@ -49,15 +49,15 @@ type ActiveRun struct {
 	LastSeq   int64  `json:"last_seq" doc:"of its latest event; 0 when not known"`
 }
 
-func (s *server) activeRun(ctx context.Context, r *run.Run) *ActiveRun {
+func (s *server) activeRun(ctx context.Context, r *run.Run) Nullable[ActiveRun] {
 	if r == nil {
-		return nil
+		return Nullable[ActiveRun]{}
 	}
 	a := &ActiveRun{ID: r.ID, Status: string(r.Status), RequestID: r.RequestID}
 	if log, ok := s.Log.(latest); ok {
 		a.LastSeq = log.Last(ctx, r.ID)
 	}
-	return a
+	return Nullable[ActiveRun]{a}
 }
 
 // latest is what a log offers that knows a run's latest Seq without following.
@@ -74,7 +74,7 @@ func (s *server) conversationView(ctx context.Context, c chat.Conversation, pend
 	return out
 }
 
-func (s *server) listConversations(ctx context.Context, in *paged) (Page[Conversation], error) {
+func (s *server) listConversations(ctx context.Context, in *Paged) (Page[Conversation], error) {
 	v := viewerOf(ctx)
 	list, next, err := s.Conversations.ListConversations(ctx, v, in.Cursor, in.Limit)
 	if err != nil {
@@ -98,7 +98,7 @@ func (s *server) one(ctx context.Context, c chat.Conversation) (OneConversation,
 	return OneConversation{s.conversationView(ctx, c, len(open) > 0)}, err
 }
 
-func (s *server) conversation(ctx context.Context, in *byID) (OneConversation, error) {
+func (s *server) conversation(ctx context.Context, in *ByID) (OneConversation, error) {
 	c, err := s.Conversations.Conversation(ctx, viewerOf(ctx), in.ID)
 	if err != nil {
 		return OneConversation{}, err
@@ -107,7 +107,7 @@ func (s *server) conversation(ctx context.Context, in *byID) (OneConversation, e
 }
 
 type changeConversationInput struct {
-	byID
+	ByID
 	Body struct {
 		Title           *string `json:"title,omitempty" minLength:"1" maxLength:"200"`
 		Status          *string `json:"status,omitempty" enum:"open,archived"`
@@ -133,27 +133,27 @@ func (s *server) changeConversation(ctx context.Context, in *changeConversationI
 	return s.one(ctx, c)
 }
 
-func (s *server) deleteConversation(ctx context.Context, in *byID) (Nothing, error) {
+func (s *server) deleteConversation(ctx context.Context, in *ByID) (Nothing, error) {
 	return Nothing{}, s.Conversations.DeleteConversation(ctx, viewerOf(ctx), in.ID)
 }
 
 // Message is one entry of a conversation.
 type Message struct {
-	ID            string         `json:"id" format:"uuid"`
-	Role          string         `json:"role" enum:"user,assistant,system,tool"`
-	Sender        string         `json:"sender" enum:"user,assistant,system,tool"`
-	Content       string         `json:"content"`
-	ContentStruct *chat.Content  `json:"content_struct" nullable:"true"`
-	Seq           int            `json:"seq"`
-	CreatedAt     time.Time      `json:"created_at"`
-	RunID         *string        `json:"run_id" nullable:"true"`
-	TokensIn      int            `json:"token_count_in"`
-	TokensOut     int            `json:"token_count_out"`
-	Meta          map[string]any `json:"meta"`
+	ID            string                 `json:"id" format:"uuid"`
+	Role          string                 `json:"role" enum:"user,assistant,system,tool"`
+	Sender        string                 `json:"sender" enum:"user,assistant,system,tool"`
+	Content       string                 `json:"content"`
+	ContentStruct Nullable[chat.Content] `json:"content_struct"`
+	Seq           int                    `json:"seq"`
+	CreatedAt     time.Time              `json:"created_at"`
+	RunID         *string                `json:"run_id" nullable:"true"`
+	TokensIn      int                    `json:"token_count_in"`
+	TokensOut     int                    `json:"token_count_out"`
+	Meta          map[string]any         `json:"meta"`
 }
 
 func messageView(m chat.Message) Message {
-	out := Message{ID: m.ID, Role: m.Role, Sender: m.Sender, Content: m.Content, ContentStruct: m.Struct, Seq: m.Seq,
+	out := Message{ID: m.ID, Role: m.Role, Sender: m.Sender, Content: m.Content, ContentStruct: Nullable[chat.Content]{m.Struct}, Seq: m.Seq,
 		CreatedAt: m.CreatedAt.UTC(), TokensIn: m.TokensIn, TokensOut: m.TokensOut, Meta: m.Meta}
 	if m.RunID != "" {
 		out.RunID = &m.RunID
@@ -168,15 +168,15 @@ func messageView(m chat.Message) Message {
 // conversation after a refresh (INT-15).
 type Thread struct {
 	Page[Message]
-	ThreadID   string      `json:"thread_id" format:"uuid"`
-	Pending    *Interrupt  `json:"pending_interrupt" nullable:"true"`
-	AllPending []Interrupt `json:"pending_interrupts"`
-	ActiveRun  *ActiveRun  `json:"active_run" nullable:"true"`
+	ThreadID   string              `json:"thread_id" format:"uuid"`
+	Pending    Nullable[Interrupt] `json:"pending_interrupt"`
+	AllPending []Interrupt         `json:"pending_interrupts"`
+	ActiveRun  Nullable[ActiveRun] `json:"active_run"`
 }
 
 type listMessagesInput struct {
-	byID
-	paged
+	ByID
+	Paged
 }
 
 func (s *server) listMessages(ctx context.Context, in *listMessagesInput) (Thread, error) {
@@ -192,7 +192,7 @@ func (s *server) listMessages(ctx context.Context, in *listMessagesInput) (Threa
 	open, err := s.Interrupts.PendingInterrupts(ctx, v, in.ID)
 	t := Thread{Page: page(list, next, messageView), ThreadID: c.ID, AllPending: page(open, "", interruptView).Data, ActiveRun: s.activeRun(ctx, c.ActiveRun)}
 	if len(open) > 0 {
-		t.Pending = &t.AllPending[0]
+		t.Pending.V = &t.AllPending[0]
 	}
 	return t, err
 }

@@ -40,12 +40,12 @@ func documentView(d knowledge.Document) Document {
 		CreatedAt: d.CreatedAt.UTC(), UpdatedAt: d.UpdatedAt.UTC()}
 }
 
-func (s *server) document(ctx context.Context, in *byID) (Document, error) {
+func (s *server) document(ctx context.Context, in *ByID) (Document, error) {
 	d, err := s.Documents.Document(ctx, viewerOf(ctx), in.ID)
 	return documentView(d), err
 }
 
-func (s *server) deleteDocument(ctx context.Context, in *byID) (Nothing, error) {
+func (s *server) deleteDocument(ctx context.Context, in *ByID) (Nothing, error) {
 	v := viewerOf(ctx)
 	d, err := s.Documents.Document(ctx, v, in.ID)
 	if err != nil {
@@ -58,7 +58,7 @@ func (s *server) deleteDocument(ctx context.Context, in *byID) (Nothing, error) 
 }
 
 type passageInput struct {
-	byID
+	ByID
 	Start  int `query:"start" minimum:"0" doc:"byte offset into the stored text"`
 	End    int `query:"end" minimum:"0" doc:"0: the end of the text, at most 64 KB on"`
 	Margin int `query:"margin" minimum:"0" maximum:"20000" default:"300" doc:"bytes before and after"`

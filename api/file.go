@@ -221,7 +221,7 @@ func (s *server) attach(ctx context.Context, v identity.Viewer, contextID string
 	return documentView(d), nil
 }
 
-func (s *server) listFiles(ctx context.Context, in *paged) (Page[File], error) {
+func (s *server) listFiles(ctx context.Context, in *Paged) (Page[File], error) {
 	list, next, err := s.Files.List(ctx, viewerOf(ctx), in.Cursor, in.Limit)
 	return page(list, next, s.fileView), err
 }

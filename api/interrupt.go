@@ -81,9 +81,8 @@ type Resumed struct {
 }
 
 type resumeInput struct {
-	Accept string `header:"Accept"`
-	Last   string `header:"Last-Event-ID"`
-	Body   ResumeRequest
+	Last string `header:"Last-Event-ID"`
+	Body ResumeRequest
 }
 
 func (s *server) resume(ctx context.Context, in *resumeInput) (func(http.ResponseWriter, *http.Request), error) {
@@ -96,7 +95,7 @@ func (s *server) resume(ctx context.Context, in *resumeInput) (func(http.Respons
 	if err != nil {
 		return nil, err
 	}
-	if wantsEvents(in.Accept) {
+	if wantsEvents(ctx) {
 		r, err := s.Runs.Run(ctx, v, got.RunID)
 		return s.sse(v, r, after), err
 	}

@@ -19,21 +19,21 @@ func (s *server) runRoutes() {
 
 // Run is one execution of a graph.
 type Run struct {
-	ID             string     `json:"id" format:"uuid"`
-	Kind           string     `json:"kind" enum:"chat,ingest,tool,graph"`
-	Status         string     `json:"status" enum:"queued,running,waiting,done,failed,cancelled"`
-	WorkflowID     string     `json:"workflow_id"`
-	ConversationID *string    `json:"conversation_id" nullable:"true"`
-	RequestID      string     `json:"request_id"`
-	Artifact       *Pinned    `json:"artifact" nullable:"true" doc:"the graph it runs"`
-	Pins           []Pinned   `json:"pins"`
-	Result         any        `json:"result"`
-	Trace          any        `json:"trace"`
-	Error          *RunError  `json:"error" nullable:"true"`
-	CreatedAt      time.Time  `json:"created_at"`
-	StartedAt      *time.Time `json:"started_at,omitempty"`
-	EndedAt        *time.Time `json:"ended_at,omitempty"`
-	TemporalURL    *string    `json:"temporal_url" nullable:"true"`
+	ID             string             `json:"id" format:"uuid"`
+	Kind           string             `json:"kind" enum:"chat,ingest,tool,graph"`
+	Status         string             `json:"status" enum:"queued,running,waiting,done,failed,cancelled"`
+	WorkflowID     string             `json:"workflow_id"`
+	ConversationID *string            `json:"conversation_id" nullable:"true"`
+	RequestID      string             `json:"request_id"`
+	Artifact       Nullable[Pinned]   `json:"artifact" doc:"the graph it runs"`
+	Pins           []Pinned           `json:"pins"`
+	Result         any                `json:"result"`
+	Trace          any                `json:"trace"`
+	Error          Nullable[RunError] `json:"error"`
+	CreatedAt      time.Time          `json:"created_at"`
+	StartedAt      *time.Time         `json:"started_at,omitempty"`
+	EndedAt        *time.Time         `json:"ended_at,omitempty"`
+	TemporalURL    *string            `json:"temporal_url" nullable:"true"`
 }
 
 // Pinned is an artifact at the version a run opened with (PLAT-08).
@@ -45,7 +45,7 @@ type Pinned struct {
 
 func (s *server) runView(r run.Run) Run {
 	out := Run{ID: r.ID, Kind: string(r.Kind), Status: string(r.Status), WorkflowID: r.WorkflowID, RequestID: r.RequestID,
-		Pins: []Pinned{}, Result: orNull(r.Result), Trace: orNull(r.Trace), Error: runError(r),
+		Pins: []Pinned{}, Result: orNull(r.Result), Trace: orNull(r.Trace), Error: Nullable[RunError]{runError(r)},
 		CreatedAt: r.CreatedAt.UTC(), StartedAt: moment(r.StartedAt), EndedAt: moment(r.EndedAt), TemporalURL: s.temporalURL(r)}
 	if r.ConversationID != "" {
 		out.ConversationID = &r.ConversationID
@@ -54,7 +54,7 @@ func (s *server) runView(r run.Run) Run {
 		out.Pins = append(out.Pins, Pinned{ID: p.ArtifactID, Name: p.Name, Version: p.Version})
 	}
 	if len(out.Pins) > 0 {
-		out.Artifact = &out.Pins[0]
+		out.Artifact.V = &out.Pins[0]
 	}
 	return out
 }
@@ -72,13 +72,13 @@ type OneRun struct {
 	Run Run `json:"run"`
 }
 
-func (s *server) run(ctx context.Context, in *byID) (OneRun, error) {
+func (s *server) run(ctx context.Context, in *ByID) (OneRun, error) {
 	r, err := s.Runs.Run(ctx, viewerOf(ctx), in.ID)
 	return OneRun{s.runView(r)}, err
 }
 
 type listRunsInput struct {
-	paged
+	Paged
 	Kind   string `query:"kind" enum:"chat,ingest,tool,graph"`
 	Status string `query:"status" enum:"queued,running,waiting,done,failed,cancelled"`
 }
@@ -90,7 +90,7 @@ func (s *server) listRuns(ctx context.Context, in *listRunsInput) (Page[Run], er
 }
 
 type runEventsInput struct {
-	byID
+	ByID
 	Last  string `header:"Last-Event-ID" doc:"the id of the last event seen"`
 	After int64  `query:"after" minimum:"0" doc:"the same, for readers that cannot set headers"`
 }

@@ -1,0 +1,218 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+	"time"
+
+	"liminal/internal/chat"
+	"liminal/internal/fault"
+	"liminal/internal/hub"
+	"liminal/internal/id"
+	"liminal/internal/identity"
+	"liminal/internal/run"
+	"liminal/internal/store"
+	"liminal/internal/stream"
+)
+
+// player plays the engine over a real store and a real log. What a turn does
+// follows from its message: "ask …" pauses with a question, "fail" fails,
+// "slow …" says its first word and waits for a cancel or for proceed, and
+// anything else is answered with its own words.
+type player struct {
+	store   *store.Store
+	log     *hub.Hub
+	running sync.WaitGroup
+	mute    bool // as after a crash: what happens reaches the store, not the log
+
+	mu    sync.Mutex
+	stops map[string]chan string // slow runs: "cancel" or "proceed"
+	turns []chat.NewTurn
+	users []string // on whose behalf each was asked
+}
+
+func (p *player) wait() {
+	p.mu.Lock()
+	for _, stop := range p.stops {
+		close(stop)
+	}
+	p.stops = nil
+	p.mu.Unlock()
+	p.running.Wait()
+}
+
+func (p *player) Chat(ctx context.Context, v identity.Viewer, t chat.NewTurn) (chat.Accepted, error) {
+	p.mu.Lock()
+	p.turns, p.users = append(p.turns, t), append(p.users, v.UserID)
+	p.mu.Unlock()
+	a, err := p.store.Accept(ctx, v, t)
+	if err != nil || a.Duplicate || a.Run.Status != run.Running {
+		return a, err
+	}
+	stop := make(chan string, 1)
+	p.mu.Lock()
+	if p.stops == nil {
+		p.stops = map[string]chan string{}
+	}
+	p.stops[a.Run.ID] = stop
+	p.mu.Unlock()
+	p.running.Go(func() { p.play(v, a.Run, t.Message, stop) })
+	return a, nil
+}
+
+func (p *player) say(r run.Run, kind stream.Kind, key string, data any) {
+	if p.mute {
+		return
+	}
+	raw, _ := json.Marshal(data)
+	_, _ = p.log.Append(context.Background(), r.ID, stream.Event{Kind: kind, Attempt: 1, Node: "answer", Key: key, Data: raw})
+}
+
+func (p *player) play(v identity.Viewer, r run.Run, message string, stop <-chan string) {
+	p.say(r, stream.Status, "", map[string]any{"node": "answer", "message": "Answering"})
+	words := strings.SplitAfter(message, " ")
+	switch strings.TrimSpace(words[0]) {
+	case "ask":
+		p.ask(v, r, words[1:])
+	case "fail":
+		p.fail(v, r)
+	case "slow":
+		p.say(r, stream.Token, "", words[0])
+		if <-stop == "cancel" {
+			p.end(v, r, run.Cancelled, words[0])
+			return
+		}
+		p.end(v, r, run.Done, message)
+	default:
+		for _, w := range words {
+			p.say(r, stream.Token, "", w)
+		}
+		p.end(v, r, run.Done, message)
+	}
+}
+
+func (p *player) ask(v identity.Viewer, r run.Run, questions []string) {
+	var asked []run.Interrupt
+	for i, q := range questions {
+		asked = append(asked, run.Interrupt{ID: id.Derive(r.ID, q, string(rune('a'+i))), RunID: r.ID, ConversationID: r.ConversationID,
+			Type: "doc_choice", Message: strings.TrimSpace(q), Options: []run.Option{{ID: "one", Label: "One"}, {ID: "two", Label: "Two"}}})
+	}
+	_ = p.store.Ask(context.Background(), v, true, asked...)
+	ids := []string{}
+	for _, q := range asked {
+		ids = append(ids, q.ID)
+		q.CreatedAt = time.Now()
+		p.say(r, stream.Interrupt, q.ID, interruptView(q))
+	}
+	p.say(r, stream.Paused, "", map[string]any{"interrupt_ids": ids})
+}
+
+func (p *player) fail(v identity.Viewer, r run.Run) {
+	reason := json.RawMessage(`{"code":"server_error","message":"The model is away.","node":"answer"}`)
+	_, _ = p.store.CloseTurn(context.Background(), v, chat.Close{RunID: r.ID, End: run.End{Status: run.Failed, Error: reason}})
+	p.say(r, stream.Error, "end", reason)
+	_ = p.log.Finish(context.Background(), r.ID, time.Hour)
+}
+
+func (p *player) end(v identity.Viewer, r run.Run, s run.Status, content string) {
+	ctx := context.Background()
+	usage := map[string]any{"input_tokens": 3, "output_tokens": 5}
+	trace := json.RawMessage(`[{"node":"answer","type":"tool_call","outcome":"done"}]`)
+	m := &chat.Message{Role: "assistant", Content: content, Struct: chat.Compose(content, []chat.Citation{{N: 1, DocumentID: id.New(), Title: "T", Text: "q", End: 1}}, nil),
+		Meta: map[string]any{"usage": usage, "adapters": []any{}, "gates": []any{}, "model": "extractive"}}
+	closed, err := p.store.CloseTurn(ctx, v, chat.Close{RunID: r.ID, End: run.End{Status: s, Trace: trace}, Message: m})
+	if err != nil {
+		return
+	}
+	kind := stream.MessageDone
+	if s == run.Cancelled {
+		kind = stream.CancelAck
+	}
+	p.say(r, kind, "end", map[string]any{"message_id": closed.MessageID, "conversation_id": r.ConversationID, "run_id": r.ID, "content": content,
+		"content_struct": m.Struct, "citations": m.Struct.Citations(), "usage": usage, "adapters": []any{}, "gates": []any{}, "workflow_trace": trace, "model": "extractive"})
+	_ = p.log.Finish(ctx, r.ID, time.Hour)
+}
+
+func (p *player) Answer(ctx context.Context, v identity.Viewer, interruptID string, a run.Answer) (run.Interrupt, error) {
+	value, _ := json.Marshal(a.Value)
+	status := run.Answered
+	if a.Cancel {
+		status = run.Skipped
+	}
+	q, err := p.store.Answer(ctx, v, interruptID, status, value)
+	if err != nil {
+		return q, err
+	}
+	r, err := p.store.Run(ctx, v, q.RunID)
+	if err != nil {
+		return q, err
+	}
+	open, err := p.store.PendingInterrupts(ctx, v, r.ConversationID)
+	if err != nil || len(open) > 0 {
+		return q, err
+	}
+	p.running.Go(func() {
+		_ = p.store.Deliver(context.Background(), v, r.ID, q.ID)
+		p.say(r, stream.Resumed, "", map[string]any{"interrupt_id": q.ID})
+		p.end(v, r, run.Done, "You chose "+string(value))
+	})
+	return q, nil
+}
+
+func (p *player) Cancel(ctx context.Context, v identity.Viewer, of string) (run.Run, error) {
+	r, err := p.store.Run(ctx, v, of)
+	if fault.CodeOf(err) == fault.NotFound {
+		r, err = p.store.RunByRequest(ctx, v, of)
+	}
+	if err != nil {
+		return r, err
+	}
+	p.tell(r.ID, "cancel")
+	return r, nil
+}
+
+// tell lets a slow run go on.
+func (p *player) tell(runID, what string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if stop, ok := p.stops[runID]; ok {
+		select {
+		case stop <- what:
+		default:
+		}
+	}
+}
+
+func (p *player) job(ctx context.Context, v identity.Viewer, kind run.Kind, workflow, requestID string, e run.End) (run.Run, error) {
+	r := run.Run{ID: id.New(), Kind: kind, WorkflowID: workflow, UserID: v.UserID, RequestID: requestID, Status: run.Running, CreatedAt: time.Now()}
+	if err := p.store.CreateRun(ctx, v, r); err != nil {
+		return r, err
+	}
+	p.running.Go(func() {
+		_ = p.store.EndRun(context.Background(), v, r.ID, e)
+		p.say(r, stream.MessageDone, "end", map[string]any{"run_id": r.ID})
+		_ = p.log.Finish(context.Background(), r.ID, time.Hour)
+	})
+	return r, nil
+}
+
+func (p *player) Ingest(ctx context.Context, v identity.Viewer, documentID string) (run.Run, error) {
+	return p.job(ctx, v, run.KindIngest, "ingest:"+documentID, id.New(), run.End{Status: run.Done})
+}
+
+func (p *player) RunTool(ctx context.Context, v identity.Viewer, tool string, input map[string]any, requestID string) (run.Run, error) {
+	switch tool {
+	case "test.echo_v1":
+		out, _ := json.Marshal(map[string]any{"echo": input})
+		return p.job(ctx, v, run.KindTool, "tool:"+id.New(), requestID, run.End{Status: run.Done, Result: out})
+	case "test.broken_v1":
+		return p.job(ctx, v, run.KindTool, "tool:"+id.New(), requestID, run.End{Status: run.Failed, Error: json.RawMessage(`{"code":"validation_error","message":"It is broken."}`)})
+	}
+	return run.Run{}, fault.New(fault.NotFound, "There is no tool %q.", tool)
+}
+
+func (p *player) RunWorkflow(ctx context.Context, v identity.Viewer, _ string, _, _ map[string]any, requestID string) (run.Run, error) {
+	return p.job(ctx, v, run.KindGraph, "graph:"+id.New(), requestID, run.End{Status: run.Done})
+}

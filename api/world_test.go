@@ -1,0 +1,211 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"liminal/artifacts"
+	"liminal/internal/files"
+	"liminal/internal/hub"
+	"liminal/internal/identity"
+	"liminal/internal/quota"
+	"liminal/internal/sqlite"
+	"liminal/internal/store"
+	"liminal/internal/tool"
+)
+
+// world is a whole server over a real store and a real hub; only the engine
+// is played.
+type world struct {
+	*testing.T
+	url    string
+	server *server
+	store  *store.Store
+	hub    *hub.Hub
+	engine *player
+}
+
+// newWorld starts a server; change may alter its options first.
+func newWorld(t *testing.T, change ...func(*Options)) *world {
+	t.Helper()
+	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "test.db"), sqlite.Options{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	w := &world{T: t, store: store.New(db, store.Options{Running: -1}), hub: hub.New(hub.Options{Base: hub.Stride})}
+	w.engine = &player{store: w.store, log: w.hub}
+	t.Cleanup(w.hub.Close)
+	t.Cleanup(w.engine.wait)
+	o := w.options(db)
+	for _, c := range change {
+		c(&o)
+	}
+	w.server = newServer(o)
+	w.serve(w.server)
+	return w
+}
+
+func (w *world) options(db *sqlite.DB) Options {
+	w.Helper()
+	logger := slog.New(slog.DiscardHandler)
+	accounts, err := identity.NewAccounts(w.store, identity.Options{Key: bytes.Repeat([]byte("k"), 32)})
+	w.must(err)
+	roots, err := files.OpenRoots(w.TempDir(), w.store, []byte("links"))
+	w.must(err)
+	w.Cleanup(func() { _ = roots.Close() })
+	library := artifacts.NewLibrary(w.store, []tool.Spec{})
+	return Options{Engine: w.engine, Accounts: accounts, Conversations: w.store, Messages: w.store, Runs: w.store,
+		Interrupts: w.store, Library: library, Files: roots, Contexts: w.store, Documents: w.store,
+		Chunks: sqlite.NewIndex(db, sqlite.IndexOptions{}), Log: w.hub, Limits: quota.NewLimits(generous{w.hub}),
+		Once: quota.NewOnce(w.store, logger), Version: "test", Model: ModelInfo{Name: "extractive"},
+		Temporal: &TemporalUI{Base: "http://temporal.test", Namespace: "default"}, Logger: logger}
+}
+
+// generous is a ledger that counts sign-ins and requests for nothing; tests
+// of limits use the hub itself.
+type generous struct{ *hub.Hub }
+
+func (generous) Take(context.Context, string, float64, int) (time.Duration, error) { return 0, nil }
+
+func (w *world) serve(s *server) {
+	http := httptest.NewServer(s.handler())
+	w.Cleanup(http.Close)
+	w.url = http.URL
+}
+
+func (w *world) must(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// person is somebody signed in.
+type person struct {
+	*world
+	token, refresh, id, session string
+}
+
+func (w *world) signUp(email string) *person {
+	w.Helper()
+	got := (&person{world: w}).post("/v1/auth/signup", map[string]any{"email": email, "password": "correct horse"}).ok()
+	return w.personOf(got)
+}
+
+func (w *world) personOf(data map[string]any) *person {
+	return &person{world: w, token: data["access_token"].(string), refresh: data["refresh_token"].(string),
+		session: data["session_id"].(string), id: data["user"].(map[string]any)["id"].(string)}
+}
+
+func (p *person) viewer() identity.Viewer {
+	return identity.Viewer{UserID: p.id, Role: identity.RoleUser, Plan: "free", SessionID: p.session}
+}
+
+// response is an answer that has been read.
+type response struct {
+	t      *testing.T
+	status int
+	header http.Header
+	body   []byte
+	what   string
+}
+
+func (p *person) request(method, path string, body any, headers ...string) *http.Request {
+	p.Helper()
+	var reader io.Reader
+	switch b := body.(type) {
+	case nil:
+	case string:
+		reader = strings.NewReader(b)
+	default:
+		data, err := json.Marshal(b)
+		p.must(err)
+		reader = bytes.NewReader(data)
+	}
+	r, err := http.NewRequestWithContext(p.Context(), method, p.url+path, reader)
+	p.must(err)
+	if reader != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if p.token != "" {
+		r.Header.Set("Authorization", "Bearer "+p.token)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	return r
+}
+
+func (p *person) do(method, path string, body any, headers ...string) *response {
+	p.Helper()
+	return p.send(p.request(method, path, body, headers...))
+}
+
+func (p *person) send(r *http.Request) *response {
+	p.Helper()
+	resp, err := http.DefaultClient.Do(r)
+	p.must(err)
+	defer resp.Body.Close()
+	data, err := io.ReadAll(resp.Body)
+	p.must(err)
+	got := &response{t: p.T, status: resp.StatusCode, header: resp.Header, body: data, what: r.Method + " " + r.URL.Path}
+	p.conforms(r, got)
+	return got
+}
+
+func (p *person) get(path string, headers ...string) *response {
+	p.Helper()
+	return p.do("GET", path, nil, headers...)
+}
+
+func (p *person) post(path string, body any, headers ...string) *response {
+	p.Helper()
+	return p.do("POST", path, body, headers...)
+}
+
+// ok is the data of an answer that must have succeeded.
+func (r *response) ok() map[string]any {
+	r.t.Helper()
+	var e struct {
+		Status    string
+		Data      map[string]any
+		RequestID string `json:"request_id"`
+	}
+	if err := json.Unmarshal(r.body, &e); err != nil || r.status != http.StatusOK || e.Status != "ok" || e.RequestID == "" {
+		r.t.Fatalf("%s: %d %s (%v)", r.what, r.status, r.body, err)
+	}
+	return e.Data
+}
+
+// fails checks that an answer is the error it should be, in its envelope, and
+// returns it.
+func (r *response) fails(status int, code string) FailureReason {
+	r.t.Helper()
+	var f Failure
+	if err := json.Unmarshal(r.body, &f); err != nil || f.Status != "error" || f.RequestID == "" || f.Reason.Message == "" {
+		r.t.Fatalf("%s: no error envelope: %d %s", r.what, r.status, r.body)
+	}
+	if r.status != status || f.Reason.Code != code {
+		r.t.Fatalf("%s: %d %s, want %d %s: %s", r.what, r.status, f.Reason.Code, status, code, r.body)
+	}
+	return f.Reason
+}
+
+// items is the data of a page.
+func items(data map[string]any) []map[string]any {
+	list := []map[string]any{}
+	for _, one := range data["data"].([]any) {
+		list = append(list, one.(map[string]any))
+	}
+	return list
+}
