@@ -1,0 +1,193 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience bounds every wait at the border of the process.
+const patience = 60 * time.Second
+
+// binary is the program under test: $LIMINALD, or built once for all tests.
+var binary = sync.OnceValues(func() (string, error) {
+	if path := os.Getenv("LIMINALD"); path != "" {
+		return filepath.Abs(path)
+	}
+	dir, err := os.MkdirTemp("", "liminald")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "liminald")
+	build := exec.Command("go", "build", "-o", path, "liminal/cmd/liminald")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building liminald: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+// program is one running liminald.
+type program struct {
+	t      *testing.T
+	dir    string
+	env    []string
+	cmd    *exec.Cmd
+	exited chan error
+	log    *lockedBuffer
+	ready  struct {
+		HTTP, Temporal, Version string
+		TemporalUI              string `json:"temporal_ui"`
+	}
+}
+
+// start runs `liminald dev` on a fresh folder and waits until it is ready.
+func start(t *testing.T, env ...string) *program {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short leaves out the tests that start the real program")
+	}
+	p := &program{t: t, dir: t.TempDir(), env: env}
+	p.again()
+	t.Cleanup(func() {
+		p.kill()
+		if t.Failed() {
+			t.Logf("what the program said last:\n%s", p.log.tail(6000))
+		}
+	})
+	return p
+}
+
+// again starts the program on the folder it had.
+func (p *program) again() {
+	p.t.Helper()
+	path, err := binary()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	file := filepath.Join(p.dir, "ready.json")
+	_ = os.Remove(file)
+	p.cmd = exec.Command(path, "dev", "--data", filepath.Join(p.dir, "data"), "--listen", "127.0.0.1:0",
+		"--temporal", "127.0.0.1:0", "--temporal-ui", "127.0.0.1:0", "--ready-file", file)
+	p.cmd.Env = append(os.Environ(), p.env...)
+	p.log = &lockedBuffer{}
+	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
+	if err := p.cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	p.exited = make(chan error, 1)
+	go func() { p.exited <- p.cmd.Wait() }()
+	p.until("the ready file", func() bool {
+		select {
+		case err := <-p.exited:
+			p.t.Fatalf("liminald ended before it was ready: %v\n%s", err, p.log.tail(6000))
+		default:
+		}
+		raw, err := os.ReadFile(file)
+		return err == nil && json.Unmarshal(raw, &p.ready) == nil
+	})
+	if !strings.HasPrefix(p.ready.HTTP, "http") {
+		p.ready.HTTP = "http://" + p.ready.HTTP
+	}
+}
+
+// kill ends the program as a power cut would.
+func (p *program) kill() {
+	if p.cmd == nil || p.cmd.Process == nil {
+		return
+	}
+	_ = p.cmd.Process.Kill()
+	select {
+	case <-p.exited:
+	case <-time.After(patience):
+		p.t.Error("liminald outlived kill -9")
+	}
+	p.cmd = nil
+}
+
+// terminate asks the program to drain and returns its exit code.
+func (p *program) terminate() int {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		p.t.Fatal(err)
+	}
+	select {
+	case err := <-p.exited:
+		p.cmd = nil
+		return exitCode(err)
+	case <-time.After(patience):
+		p.t.Fatal("liminald did not drain")
+		return -1
+	}
+}
+
+// until polls at the border of the process: there is no signal to wait on.
+func (p *program) until(what string, ok func() bool) {
+	p.t.Helper()
+	deadline := time.Now().Add(patience)
+	for !ok() {
+		if time.Now().After(deadline) {
+			p.t.Fatalf("%s: not after %s\n%s", what, patience, p.log.tail(6000))
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// runOnce runs a command of the program to its end.
+func runOnce(t *testing.T, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, args...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err = cmd.Run()
+	return out.String(), errs.String(), exitCode(err)
+}
+
+func exitCode(err error) int {
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		return exit.ExitCode()
+	default:
+		return -1
+	}
+}
+
+// lockedBuffer is what the program wrote, readable while it writes.
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) tail(n int) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.b.String()
+	return s[max(0, len(s)-n):]
+}
+
+var _ io.Writer = (*lockedBuffer)(nil)

@@ -1,0 +1,88 @@
+package wire
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"liminal/activities"
+	"liminal/artifacts"
+	"liminal/internal/config"
+	"liminal/internal/embed"
+	"liminal/internal/files"
+	"liminal/internal/knowledge"
+	"liminal/internal/model"
+	"liminal/internal/model/extractive"
+	"liminal/internal/sqlite"
+	"liminal/internal/tool"
+	"liminal/internal/tool/builtin"
+)
+
+// body is what stands on the stores: files, knowledge, tools.
+type body struct {
+	index    *sqlite.Index
+	embedder embed.Embedder
+	files    *files.Roots
+	reading  *knowledge.Library
+	parsers  *knowledge.Parsers
+	box      *tool.Box
+	router   activities.Router
+}
+
+// theModel is the language model a configuration names.
+func theModel(c config.Model) (model.Model, error) {
+	switch c.Backend {
+	case "extractive":
+		return extractive.Model{}, nil
+	default:
+		return nil, fmt.Errorf("MODEL_BACKEND=%q is no model of this program; it has extractive and scripted", c.Backend)
+	}
+}
+
+// furnish opens files, knowledge and tools, and seeds the library.
+func (p *Platform) furnish(ctx context.Context, o Options, db *sqlite.DB) (*body, error) {
+	key, err := p.store.Secret(ctx, "links")
+	if err != nil {
+		return nil, fmt.Errorf("the key of download links: %w", err)
+	}
+	b := &body{index: sqlite.NewIndex(db, sqlite.IndexOptions{}), embedder: embed.Hash{}, parsers: knowledge.NewParsers()}
+	if b.files, err = files.OpenRoots(usersDir(o.Config), p.store, key); err != nil {
+		return nil, err
+	}
+	p.closes("people's files", b.files.Close)
+	b.reading = knowledge.NewLibrary(knowledge.Options{
+		Contexts: p.store, Documents: p.store, Index: b.index, Embedder: b.embedder, Parsers: b.parsers,
+		K: o.Config.RAG.TopK, High: o.Config.RAG.High, Medium: o.Config.RAG.Low, Logger: o.Logger,
+	})
+	p.closes("the parsers of documents", b.reading.Close)
+	if err := p.shelve(ctx, o); err != nil {
+		return nil, err
+	}
+	tools := builtin.Tools(builtin.Parts{
+		Model: o.Model, History: p.store, Search: b.reading, Intake: b.reading, Files: b.files, Catalog: p.library,
+		MaxDecode: maxDecode,
+	})
+	b.box, err = tool.NewBox(append(tools, o.Tools...), tool.Options{Logger: o.Logger})
+	return b, err
+}
+
+// shelve makes the library and writes the defaults it lacks (ART-10).
+func (p *Platform) shelve(ctx context.Context, o Options) error {
+	specs, err := builtin.Specs()
+	if err != nil {
+		return err
+	}
+	p.library = artifacts.NewLibrary(p.store, append(specs, o.Specs...))
+	if err := p.library.Seed(ctx); err != nil {
+		return fmt.Errorf("writing the default artifacts: %w", err)
+	}
+	return nil
+}
+
+// maxDecode is how long one answer may be written for, by plan (STREAM-09).
+func maxDecode(plan string) time.Duration {
+	if plan == "free" {
+		return 45 * time.Second
+	}
+	return 55 * time.Second
+}
