@@ -1,10 +1,8 @@
 package bench
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -17,9 +15,8 @@ type job func(ctx context.Context, n int) error
 
 // pace is how fast a job was: alone, and with several at once.
 type pace struct {
-	alone                spread
-	at16, at64           float64 // per second
-	aloneCount, rateTime string  // what it was measured over, for the table
+	alone      spread
+	at16, at64 float64 // per second
 }
 
 // spread is a distribution of durations.
@@ -114,21 +111,15 @@ func paceOf(ctx context.Context, s sizes, do job) (p pace, err error) {
 	if p.alone, err = alone(ctx, s.warm, s.alone, do); err != nil {
 		return p, err
 	}
-	var next int64 = 1 << 20 // apart from the calls alone
-	shifted := func(ctx context.Context, n int) error { return do(ctx, int(atomic.AddInt64(&next, 1))) }
-	if p.at16, err = rate(ctx, 16, s.during, shifted); err != nil {
+	// Each call keeps a number of its own over all three measurements.
+	var last atomic.Int64
+	last.Store(int64(s.alone))
+	next := func(ctx context.Context, _ int) error { return do(ctx, int(last.Add(1))) }
+	if p.at16, err = rate(ctx, 16, s.during, next); err != nil {
 		return p, err
 	}
-	p.at64, err = rate(ctx, 64, s.during, shifted)
-	return p, cmp.Or(err, nil)
+	p.at64, err = rate(ctx, 64, s.during, next)
+	return p, err
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-
-// named says which figure an error belongs to.
-func named(what string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("measuring %s: %w", what, err)
-}

@@ -109,12 +109,10 @@ func roundTrip(ctx context.Context, conn *pgx.Conn) (bool, error) {
 // cause is the server's or the network's own words, without our connection
 // parameters around them.
 func cause(err error) string {
-	var server *pgconn.PgError
-	if errors.As(err, &server) {
+	if server, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return server.Message
 	}
-	var network *net.OpError
-	if errors.As(err, &network) {
+	if network, ok := errors.AsType[*net.OpError](err); ok {
 		return network.Err.Error()
 	}
 	return err.Error()

@@ -52,8 +52,7 @@ func dial(ctx context.Context, o *redis.Options) error {
 	if err == nil {
 		return conn.Close()
 	}
-	var op *net.OpError
-	if errors.As(err, &op) {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
 		return op.Err
 	}
 	return err

@@ -45,7 +45,7 @@ func (a address) dialIP() string {
 
 // addresses turns the options into ports that are free right now. They are all
 // held open until the last one is found, so that none is chosen twice.
-func (o Options) addresses() (addresses, error) {
+func (o Options) addresses(ctx context.Context) (addresses, error) {
 	var held []net.Listener
 	defer func() {
 		for _, l := range held {
@@ -65,7 +65,7 @@ func (o Options) addresses() (addresses, error) {
 		{"Temporal matching service", loopback + ":0", &at.matching},
 		{"Temporal worker service", loopback + ":0", &at.worker},
 	} {
-		l, err := listen(want.what, want.text)
+		l, err := listen(ctx, want.what, want.text)
 		if err != nil {
 			return addresses{}, err
 		}
@@ -82,19 +82,18 @@ func sameHost(text string) string {
 	return net.JoinHostPort(host, "0")
 }
 
-func listen(what, text string) (net.Listener, error) {
+func listen(ctx context.Context, what, text string) (net.Listener, error) {
 	if _, _, err := net.SplitHostPort(text); err != nil {
 		return nil, fmt.Errorf("the address %q for the %s is not a host and a port, as in %s", text, what, defaultFrontend)
 	}
-	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", text)
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", text)
 	switch {
 	case err == nil:
 		return l, nil
 	case errors.Is(err, syscall.EADDRINUSE):
 		return nil, fmt.Errorf("the %s cannot listen on %s: the port is taken; stop what uses it or choose another port (0 finds a free one)", what, text)
 	default:
-		var op *net.OpError
-		if errors.As(err, &op) {
+		if op, ok := errors.AsType[*net.OpError](err); ok {
 			err = op.Err
 		}
 		return nil, fmt.Errorf("the %s cannot listen on %s: %w", what, text, err)

@@ -62,7 +62,7 @@ type Server struct {
 func Start(ctx context.Context, o Options) (*Server, error) {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
-	at, err := o.addresses()
+	at, err := o.addresses(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -143,8 +143,7 @@ func makeDir(dir string) error {
 
 // reason strips the operation and the path, which our sentences already name.
 func reason(err error) error {
-	var path *os.PathError
-	if errors.As(err, &path) {
+	if path, ok := errors.AsType[*os.PathError](err); ok {
 		return path.Err
 	}
 	return err

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+
+	"liminal/internal/bench"
+)
+
+func benchCommand() command {
+	return command{
+		name:    "bench",
+		summary: "measure this platform on this machine, against the bare engine",
+		about: `
+Starts a platform of its own on a scratch folder, in this process, and prints
+one table: turns alone and many at once beside the bare engine's empty
+workflow, token delays, resume latency, bytes a turn leaves behind, what
+paused runs cost, ingestion and search. Each figure names its target, where it
+has one, and whether it was met. It takes some minutes, and nothing else
+should run beside it.
+
+The exit code does not depend on the targets: they are for one machine, and
+this may be another.`,
+		examples: []string{"liminald bench", "liminald bench --quick", "liminald bench --json > bench.json"},
+		flags: func(fs *flag.FlagSet) any {
+			o := &benchFlags{}
+			fs.BoolVar(&o.json, "json", false, "print JSON for machines instead of the table")
+			fs.BoolVar(&o.quick, "quick", false, "measure little of everything, in about a minute")
+			fs.StringVar(&o.dir, "scratch", "", "folder to make the scratch folder in; its disk is measured too; default the system's")
+			return o
+		},
+		run: runBench,
+	}
+}
+
+type benchFlags struct {
+	json, quick bool
+	dir         string
+}
+
+func runBench(ctx context.Context, in *invocation) error {
+	o := in.own.(*benchFlags)
+	r, err := bench.Run(ctx, bench.Options{Quick: o.quick, Version: buildVersion(), Dir: o.dir, Progress: in.err})
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return writeJSON(in.out, r)
+	}
+	if err := r.Print(in.out); err != nil {
+		return err
+	}
+	return summary(in.out, r)
+}
+
+func summary(w io.Writer, r bench.Report) error {
+	met := 0
+	for _, row := range r.Rows {
+		if row.Met != nil && *row.Met {
+			met++
+		}
+	}
+	_, err := fmt.Fprintf(w, "\n%s met, %d missed.\n", count(met, "target"), r.Missed())
+	return err
+}
