@@ -61,10 +61,11 @@ type Opened struct {
 	UptoSeq        int                `json:"upto_seq,omitempty"`
 	ContextIDs     []string           `json:"context_ids,omitempty"`
 	Locale         string             `json:"locale,omitempty"`
-	Routing        json.RawMessage    `json:"routing,omitempty"`    // adapters, gates, trace
-	Path           []Stage            `json:"path,omitempty"`       // what Open did, in order (PLAT-12)
-	Job            bool               `json:"job,omitempty"`        // background limits instead of chat limits
-	Privileged     bool               `json:"privileged,omitempty"` // the graph may name privileged tools (TOOL-05)
+	Routing        json.RawMessage    `json:"routing,omitempty"`     // adapters, gates, trace
+	Path           []Stage            `json:"path,omitempty"`        // what Open did, in order (PLAT-12)
+	Job            bool               `json:"job,omitempty"`         // background limits instead of chat limits
+	Privileged     bool               `json:"privileged,omitempty"`  // the graph may name privileged tools (TOOL-05)
+	MaxEffects     int                `json:"max_effects,omitempty"` // of one execution; 0: the workflow's default
 }
 
 // Limits are the guardrails of the run (PLAT-07).

@@ -26,7 +26,7 @@ func (s *Set) Open(ctx context.Context, in RunInput) (Opened, error) {
 	if err != nil {
 		return Opened{}, err
 	}
-	o := opening{set: s, in: in, row: row, at: s.now()}
+	o := opening{set: s, in: in, row: row, at: s.now(), out: Opened{MaxEffects: s.MaxEffects}}
 	switch in.Kind {
 	case run.KindChat:
 		err = o.chat(ctx)
@@ -52,7 +52,7 @@ func (s *Set) openChild(ctx context.Context, in RunInput) (Opened, error) {
 	o := opening{set: s, in: in, at: s.now()}
 	if in.Child.Opened != nil {
 		o.out = *in.Child.Opened
-		o.out.Pins = nil
+		o.out.Pins, o.out.MaxEffects = nil, s.MaxEffects
 	}
 	o.out.Input = in.Child.Inputs
 	if err := o.pin(ctx, in.Child.Workflow); err != nil {

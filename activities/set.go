@@ -87,6 +87,7 @@ type Set struct {
 	Now           func() time.Time
 	Logger        *slog.Logger
 	Queues        Queues
+	MaxEffects    int // of one workflow execution, before it continues as new; 0: the default
 
 	calls calls
 }

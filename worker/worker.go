@@ -57,8 +57,6 @@ type Options struct {
 	// others share the workflows' queue, where a worker in the same process
 	// gets its activities without asking for them. nil means ingest only.
 	Apart []string
-	// MaxEffects is workflows.Options'.
-	MaxEffects int
 	// Every is the pause between two passes of the reconciler; 0 means 10 s.
 	Every  time.Duration
 	Logger *slog.Logger
@@ -147,7 +145,7 @@ func New(o Options) (*Worker, error) {
 	}
 	w := &Worker{engine: engine, every: o.Every}
 	main := sdk.New(o.Client, o.Queue, o.options())
-	Register(main, o.Activities, workflows.Options{MaxEffects: o.MaxEffects})
+	Register(main, o.Activities, workflows.Options{})
 	w.workers = append(w.workers, main)
 	for _, name := range o.Apart {
 		options := o.options()

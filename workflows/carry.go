@@ -26,6 +26,10 @@ type Carry struct {
 	Hidden   bool                         `json:"hidden,omitempty"`
 }
 
+// maxEffects is how many effects one execution carries out, unless Open says
+// otherwise.
+const maxEffects = 2000
+
 // full reports whether this execution should hand over to the next because its
 // history is long. A child cannot be handed over, and may wait for a person
 // for days: what has children goes on.
@@ -33,7 +37,11 @@ func (d *drive) full(ctx workflow.Context) bool {
 	if _, ended := d.run.Outcome(); ended || d.broken != nil || d.children > 0 {
 		return false
 	}
-	return d.effects >= d.flows.maxEffects || workflow.GetInfo(ctx).GetContinueAsNewSuggested()
+	most := d.opened.MaxEffects
+	if most <= 0 {
+		most = maxEffects
+	}
+	return d.effects >= most || workflow.GetInfo(ctx).GetContinueAsNewSuggested()
 }
 
 // drained takes in the signals that are there, so that none is left behind,

@@ -28,14 +28,14 @@ type bundle struct {
 	set   *activities.Set
 }
 
-func setup(t *testing.T, world *activitiestest.World, o workflows.Options) *bundle {
+func setup(t *testing.T, world *activitiestest.World) *bundle {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetWorkerOptions(sdk.Options{Interceptors: []interceptor.WorkerInterceptor{worker.NewFaults(nil)}})
 	env.SetTestTimeout(20 * time.Second)
 	env.SetDetachedChildWait(false)
-	workflows.New(o).Register(env)
+	workflows.New(workflows.Options{}).Register(env)
 	set := world.Set()
 	set.Now = env.Now
 	for name, f := range set.Named() {
@@ -104,7 +104,7 @@ func TestATurnRunsItsGraphAndEndsOnce(t *testing.T) {
 			t.Parallel()
 			b := setup(t, activitiestest.New(oneNode).Tool("say", spec, func(_ context.Context, c *tool.Call) (map[string]any, error) {
 				return map[string]any{"answer": "You said: " + c.Inputs["message"].(string), "usage": map[string]any{"input_tokens": 3.0, "output_tokens": 5.0}}, nil
-			}), workflows.Options{})
+			}))
 			r := b.chat("hello")
 			b.answered("You said: hello")
 			done := b.world.Event(stream.MessageDone)

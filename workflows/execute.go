@@ -144,9 +144,8 @@ func (d *drive) childResult() (activities.Result, error) {
 // its answer, and its citations.
 func childOutput(out graph.Outcome) map[string]any {
 	merged := map[string]any{}
-	//workflowcheck:ignore
-	for key, value := range out.Data {
-		merged[key] = value
+	for _, key := range keys(out.Data) {
+		merged[key] = out.Data[key]
 	}
 	if _, named := merged["answer"]; !named && out.Response != "" {
 		merged["answer"] = out.Response

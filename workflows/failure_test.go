@@ -15,7 +15,6 @@ import (
 	"liminal/internal/run"
 	"liminal/internal/stream"
 	"liminal/internal/tool"
-	"liminal/workflows"
 )
 
 // failing is a tool that fails so often before it answers.
@@ -37,7 +36,7 @@ func TestAFailedStepIsTriedAgainAfterOneAndFourSeconds(t *testing.T) {
 	for name, spec := range map[string]tool.Spec{"inline": inline, "apart": apart} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := setup(t, activitiestest.New(oneNode).Tool("say", spec, failing(2, errDown)), workflows.Options{})
+			b := setup(t, activitiestest.New(oneNode).Tool("say", spec, failing(2, errDown)))
 			began := b.env.Now()
 			b.chat("hello")
 			b.answered("at last")
@@ -54,7 +53,7 @@ func TestAFailedStepIsTriedAgainAfterOneAndFourSeconds(t *testing.T) {
 // Requirements: CHAT-27, GRAPH-16, STREAM-15
 func TestAProviderThatIsDownEndsTheTurnWithOneErrorEvent(t *testing.T) {
 	t.Parallel()
-	b := setup(t, activitiestest.New(oneNode).Tool("say", models, failing(99, errDown)), workflows.Options{})
+	b := setup(t, activitiestest.New(oneNode).Tool("say", models, failing(99, errDown)))
 	b.chat("hello")
 	c := b.closed()
 	if c.End.Status != run.Failed || c.Message != nil {
@@ -87,7 +86,7 @@ func TestOnErrorTakesOverWhenRetriesAreSpent(t *testing.T) {
 	b := setup(t, activitiestest.New(`{"kind":"workflow.chat","entrypoint":"a","nodes":[
 		{"id":"a","type":"tool_call","tool":"breaks","max_retries":1,"on_error":"b"},
 		{"id":"b","type":"end","response":"${vars.error.node} said: ${vars.error.message}"}]}`).
-		Tool("breaks", inline, failing(99, errDown)), workflows.Options{})
+		Tool("breaks", inline, failing(99, errDown)))
 	b.chat("hello")
 	b.answered("a said: " + errDown.Message)
 	if n := b.world.Count("a"); n != 2 {
@@ -98,7 +97,7 @@ func TestOnErrorTakesOverWhenRetriesAreSpent(t *testing.T) {
 // A refusal is no accident: trying again would only cost time.
 func TestARefusedInputIsNotTriedAgain(t *testing.T) {
 	t.Parallel()
-	b := setup(t, activitiestest.New(oneNode).Tool("say", inline, failing(1, fault.New(fault.Invalid, "The message is empty."))), workflows.Options{})
+	b := setup(t, activitiestest.New(oneNode).Tool("say", inline, failing(1, fault.New(fault.Invalid, "The message is empty."))))
 	b.chat("")
 	var f struct{ Code, Message string }
 	if err := json.Unmarshal(b.closed().End.Error, &f); err != nil || f.Code != "validation_error" || f.Message != "The message is empty." {
@@ -114,7 +113,7 @@ func TestTimePausedForAPersonDoesNotCountAgainstTheRun(t *testing.T) {
 	t.Parallel()
 	b := setup(t, activitiestest.New(`{"kind":"workflow.chat","entrypoint":"ask","timeout_ms":2000,"nodes":[
 		{"id":"ask","type":"interrupt","interrupt_type":"text_input","message":"Well?","next":"answer"},
-		{"id":"answer","type":"tool_call","tool":"say"}]}`).Tool("say", inline, say("done")), workflows.Options{})
+		{"id":"answer","type":"tool_call","tool":"say"}]}`).Tool("say", inline, say("done")))
 	b.env.RegisterDelayedCallback(func() { b.answer(0, "yes") }, 72*time.Hour)
 	b.chat("hello")
 	b.answered("done")
@@ -124,7 +123,7 @@ func TestTimePausedForAPersonDoesNotCountAgainstTheRun(t *testing.T) {
 func TestARunThatTakesTooLongFails(t *testing.T) {
 	t.Parallel()
 	b := setup(t, activitiestest.New(`{"kind":"workflow.chat","entrypoint":"a","timeout_ms":3000,"nodes":[
-		{"id":"a","type":"tool_call","tool":"breaks"}]}`).Tool("breaks", inline, failing(99, errDown)), workflows.Options{})
+		{"id":"a","type":"tool_call","tool":"breaks"}]}`).Tool("breaks", inline, failing(99, errDown)))
 	b.chat("hello")
 	var f struct{ Code, Reason string }
 	if err := json.Unmarshal(b.closed().End.Error, &f); err != nil || f.Reason != "timeout" || f.Code != "server_error" {
@@ -140,7 +139,7 @@ func TestAWorkflowThatIsNotTheViewersIsNotFound(t *testing.T) {
 	t.Parallel()
 	w := activitiestest.New(oneNode).Tool("say", inline, say("mine"))
 	w.Workflows["theirs"], w.Hidden["theirs"] = oneNode, true
-	b := setup(t, w, workflows.Options{})
+	b := setup(t, w)
 	b.turn(w.Chat("hello", chat.TurnInput{WorkflowID: "theirs"}))
 	if end := b.closed().End; end.Status != run.Failed || !strings.Contains(string(end.Error), `"not_found"`) {
 		t.Errorf("the turn ended %s with %s, want not_found", end.Status, end.Error)
@@ -152,10 +151,10 @@ func TestTheRequestsWorkflowOverridesTheDefault(t *testing.T) {
 	t.Parallel()
 	w := activitiestest.New(oneNode).Tool("say", inline, say("by default"))
 	w.Workflows["other"] = `{"kind":"workflow.chat","entrypoint":"e","nodes":[{"id":"e","type":"end","response":"by request"}]}`
-	b := setup(t, w, workflows.Options{})
+	b := setup(t, w)
 	b.turn(w.Chat("hello", chat.TurnInput{WorkflowID: "other"}))
 	b.answered("by request")
-	b = setup(t, w, workflows.Options{})
+	b = setup(t, w)
 	w.Closed = nil
 	b.turn(w.Chat("hello", chat.TurnInput{}))
 	b.answered("by default")
@@ -166,7 +165,7 @@ func TestAnEndTheStoreRefusesIsWrittenAsAFailure(t *testing.T) {
 	t.Parallel()
 	w := activitiestest.New(oneNode).Tool("say", inline, say("hello"))
 	w.FailClose = []error{errors.New("the disk is busy"), fault.New(fault.Invalid, "The message is too long."), nil}
-	b := setup(t, w, workflows.Options{})
+	b := setup(t, w)
 	b.chat("hello")
 	if c := b.closed(); c.End.Status != run.Failed || c.Message != nil || !strings.Contains(string(c.End.Error), "too long") {
 		t.Errorf("the turn ended %s with %s", c.End.Status, c.End.Error)
@@ -177,7 +176,7 @@ func TestAnEndTheStoreRefusesIsWrittenAsAFailure(t *testing.T) {
 func TestALoopEndsTheRunWithAStructuredError(t *testing.T) {
 	t.Parallel()
 	b := setup(t, activitiestest.New(`{"kind":"workflow.chat","entrypoint":"a","max_visits":5,"nodes":[
-		{"id":"a","type":"tool_call","tool":"say","next":"a"}]}`).Tool("say", inline, say("again")), workflows.Options{})
+		{"id":"a","type":"tool_call","tool":"say","next":"a"}]}`).Tool("say", inline, say("again")))
 	b.chat("hello")
 	if n := b.world.Count("a"); n != 5 {
 		t.Errorf("the tool was called %d times, want 5", n)

@@ -7,13 +7,11 @@ import (
 	"liminal/internal/graph"
 )
 
-// maxGraphs bounds the parsed graphs a process keeps.
-const maxGraphs = 500
-
 // graphs are the parsed graphs of a process by what they were parsed from.
 // Parsing is pure, so a workflow that finds its graph here behaves exactly as
 // one that parses it.
 type graphs struct {
+	most   int
 	mu     sync.Mutex
 	parsed map[string]*graph.Graph
 }
@@ -25,14 +23,14 @@ func (c *graphs) parse(o *activities.Opened) (*graph.Graph, error) {
 		return g, nil
 	}
 	tools := make(graph.Tools, len(o.Tools))
-	for name, pin := range o.Tools { //workflowcheck:ignore
-		tools[name] = pin.Tool
+	for _, name := range keys(o.Tools) {
+		tools[name] = o.Tools[name].Tool
 	}
 	g, err := graph.Parse(o.Graph, tools, o.Limits())
 	if err != nil {
 		return nil, err
 	}
-	if c.parsed == nil || len(c.parsed) >= maxGraphs {
+	if c.parsed == nil || len(c.parsed) >= c.most {
 		c.parsed = map[string]*graph.Graph{}
 	}
 	c.parsed[o.Digest] = g

@@ -39,7 +39,7 @@ const oneQuestion = `{"kind":"workflow.chat","entrypoint":"before","nodes":[
 func TestARunPausesAtItsQuestionAndGoesOnWithTheAnswer(t *testing.T) {
 	t.Parallel()
 	w := activitiestest.New(oneQuestion).Tool("say", models, say("seen"))
-	b := setup(t, w, workflows.Options{})
+	b := setup(t, w)
 	b.env.RegisterDelayedCallback(func() {
 		q, _ := w.Question(0)
 		if q.Status != run.Pending || q.Type != "action_choice" || len(q.Options) != 2 || q.WorkflowID == "" {
@@ -84,7 +84,7 @@ func TestACancelledQuestionIsAnsweredNullAndItsResponseIsKeptButNotShown(t *test
 	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := setup(t, activitiestest.New(oneQuestion).Tool("say", inline, say("seen")), workflows.Options{})
+			b := setup(t, activitiestest.New(oneQuestion).Tool("say", inline, say("seen")))
 			b.env.RegisterDelayedCallback(func() { way(b) }, time.Hour)
 			b.chat("do both")
 			b.answered("chosen: ")
@@ -103,7 +103,7 @@ func TestAQuestionWithATimeLimitExpires(t *testing.T) {
 	t.Parallel()
 	b := setup(t, activitiestest.New(`{"kind":"workflow.chat","entrypoint":"ask","nodes":[
 		{"id":"ask","type":"interrupt","interrupt_type":"text_input","message":"Well?","timeout_ms":60000,"next":"end"},
-		{"id":"end","type":"end","response":"said: ${vars.ask?}"}]}`), workflows.Options{})
+		{"id":"end","type":"end","response":"said: ${vars.ask?}"}]}`))
 	began := b.env.Now()
 	b.chat("hello")
 	b.answered("said: ")
@@ -123,7 +123,7 @@ func TestAnAnswerThatCameBeforeTheExpiryWins(t *testing.T) {
 	t.Parallel()
 	b := setup(t, activitiestest.New(`{"kind":"workflow.chat","entrypoint":"ask","nodes":[
 		{"id":"ask","type":"interrupt","interrupt_type":"text_input","message":"Well?","timeout_ms":60000,"next":"end"},
-		{"id":"end","type":"end","response":"said: ${vars.ask?}"}]}`), workflows.Options{})
+		{"id":"end","type":"end","response":"said: ${vars.ask?}"}]}`))
 	var a activities.Answer
 	b.env.RegisterDelayedCallback(func() { a = b.world.Claim(0, "in time", false) }, 59*time.Second)
 	b.env.RegisterDelayedCallback(func() { b.signal(a) }, 61*time.Second)
@@ -136,7 +136,7 @@ func TestAnAnswerThatCameBeforeTheExpiryWins(t *testing.T) {
 func TestAnAnswerThatComesBeforeItsQuestionIsKept(t *testing.T) {
 	t.Parallel()
 	w := activitiestest.New(oneQuestion)
-	b := setup(t, w, workflows.Options{})
+	b := setup(t, w)
 	in := w.Chat("do both", chatInput())
 	w.Tool("say", apart, func(context.Context, *tool.Call) (map[string]any, error) {
 		b.env.SignalWorkflow(workflows.SignalAnswer, activities.Answer{InterruptID: id.Derive(in.RunID, "ask#1"), Answer: "compare"})
@@ -158,7 +158,7 @@ func TestFiveQuestionsRunWhatCameBeforeThemOnce(t *testing.T) {
 	nodes = append(nodes, `{"id":"work5","type":"tool_call","tool":"say","next":"end"}`,
 		`{"id":"end","type":"end","response":"${vars.ask0} ${vars.ask1} ${vars.ask2} ${vars.ask3} ${vars.ask4}"}`)
 	w := activitiestest.New(`{"kind":"workflow.chat","entrypoint":"work0","nodes":[`+strings.Join(nodes, ",")+`]}`).Tool("say", models, say("x"))
-	b := setup(t, w, workflows.Options{})
+	b := setup(t, w)
 	for i := range 5 {
 		b.env.RegisterDelayedCallback(func() { b.answer(i, fmt.Sprint("a", i)) }, time.Duration(i+1)*time.Hour)
 	}
@@ -186,7 +186,7 @@ func TestAToolMayAskAndGetsTheAnswerBack(t *testing.T) {
 		}
 		return map[string]any{"answer": fmt.Sprint(resume["answer"], " of ", resume["state"].(map[string]any)["found"])}, nil
 	})
-	b := setup(t, w, workflows.Options{})
+	b := setup(t, w)
 	b.env.RegisterDelayedCallback(func() { b.answer(0, "the second") }, time.Hour)
 	b.chat("hello")
 	b.answered("the second of 3")
@@ -204,7 +204,7 @@ func TestAQuestionBesideABranchAtWorkPausesTheRunOnlyWhenTheBranchIsDone(t *test
 		{"id":"work","type":"tool_call","tool":"flaky","next":"end"},
 		{"id":"end","type":"end","response":"${vars.ask} and ${vars.work.answer}"}]}`).
 		Tool("flaky", apart, failing(1, errDown))
-	b := setup(t, w, workflows.Options{})
+	b := setup(t, w)
 	b.env.RegisterDelayedCallback(func() {
 		if slices.Contains(w.Kinds(), stream.Paused) {
 			t.Error("the run says it is paused while a branch waits to be tried again")
@@ -227,7 +227,7 @@ func TestASecondAnswerToAQuestionChangesNothing(t *testing.T) {
 		{"id":"a","type":"interrupt","interrupt_type":"text_input","message":"One?","next":"b"},
 		{"id":"b","type":"interrupt","interrupt_type":"text_input","message":"Two?","next":"end"},
 		{"id":"end","type":"end","response":"${vars.a} ${vars.b}"}]}`)
-	b := setup(t, w, workflows.Options{})
+	b := setup(t, w)
 	b.env.RegisterDelayedCallback(func() {
 		a := w.Claim(0, "first", false)
 		b.signal(a)

@@ -42,7 +42,7 @@ func TestCancelKeepsWhatHadBeenWritten(t *testing.T) {
 	t.Parallel()
 	began := make(chan struct{})
 	w := activitiestest.New(oneNode).Tool("say", models, speaking(began, "Half an ", "answer"))
-	b := setup(t, w, workflows.Options{})
+	b := setup(t, w)
 	in := w.Chat("hello", chat.TurnInput{})
 	go func() {
 		<-began
@@ -71,7 +71,7 @@ func TestARetriedAnswerDropsTheTextOfTheFailedAttemptFirst(t *testing.T) {
 		c.Emit(stream.Token, "Right")
 		return map[string]any{"answer": "Right"}, nil
 	})
-	b := setup(t, w, workflows.Options{})
+	b := setup(t, w)
 	b.chat("hello")
 	b.answered("Right")
 	text := ""
@@ -109,7 +109,7 @@ func TestParallelBranchesAndMapsRunTogetherAndJoinInOrder(t *testing.T) {
 		return map[string]any{"v": c.Inputs["v"]}, nil
 	}
 	w.Tool("echo", inline, echo).Tool("slow", apart, echo)
-	b := setup(t, w, workflows.Options{})
+	b := setup(t, w)
 	b.chat("hello")
 	b.answered(`lr [{"one":{"v":1}},{"one":{"v":2}},{"one":{"v":3}},{"one":{"v":4}},{"one":{"v":5}}]`)
 }
@@ -135,7 +135,7 @@ func TestABranchWhoseSiblingFailedIsStopped(t *testing.T) {
 			<-began
 			return nil, errDown
 		})
-	b := setup(t, w, workflows.Options{})
+	b := setup(t, w)
 	b.chat("hello")
 	<-stopped
 	b.answered("sorry")
@@ -154,7 +154,7 @@ func TestAWorkflowNodeRunsAChildThatMayAskAPerson(t *testing.T) {
 	w.Workflows["child"] = `{"kind":"workflow.chat","entrypoint":"ask","nodes":[
 		{"id":"ask","type":"interrupt","interrupt_type":"text_input","message":"Who?","next":"say"},
 		{"id":"say","type":"tool_call","tool":"say","inputs":{"topic":"${input.topic}","who":"${vars.ask}"}}]}`
-	b := setup(t, w, workflows.Options{})
+	b := setup(t, w)
 	b.env.RegisterDelayedCallback(func() {
 		q, _ := w.Question(0)
 		if !strings.HasSuffix(q.WorkflowID, "/sub#1") || q.EffectID != "sub#1/ask#1" {
@@ -180,7 +180,7 @@ func TestAChildThatFailsFailsItsNode(t *testing.T) {
 	w := activitiestest.New(strings.Replace(parent, `"next":"end"`, `"max_retries":0,"on_error":"end"`, 1))
 	w.Workflows["default"] = strings.Replace(w.Workflows["default"], "${vars.sub.answer}", "${vars.error.code}: ${vars.error.message}", 1)
 	w.Workflows["child"] = `{"kind":"workflow.chat","entrypoint":"s","nodes":[{"id":"s","type":"switch","branches":[{"when":"false","next":"e"}]},{"id":"e","type":"end"}]}`
-	b := setup(t, w, workflows.Options{})
+	b := setup(t, w)
 	b.chat("x")
 	if got := b.closed().Message; got == nil || !strings.HasPrefix(got.Content, "child says no_branch: ") {
 		t.Errorf("the parent ended with %+v and %s", got, b.closed().End.Error)
@@ -192,7 +192,7 @@ func TestCancelReachesAChildAndKeepsItsText(t *testing.T) {
 	began := make(chan struct{})
 	w := activitiestest.New(strings.Replace(parent, `,"next":"end"`, ``, 1)).Tool("say", models, speaking(began, "Half"))
 	w.Workflows["child"] = `{"kind":"workflow.chat","entrypoint":"say","nodes":[{"id":"say","type":"tool_call","tool":"say"}]}`
-	b := setup(t, w, workflows.Options{})
+	b := setup(t, w)
 	in := w.Chat("x", chat.TurnInput{})
 	go func() { <-began; b.set.Stop(in.RunID) }()
 	b.turn(in)
@@ -218,7 +218,7 @@ func TestAnAgentsStepsAreStepsOfTheirOwnAndItsCallsAreKept(t *testing.T) {
 		c.Emit(stream.Token, "It says hello.")
 		return map[string]any{"text": "It says hello.", "tool_calls": []any{}, "stop": "end_turn", "model": "m1"}, nil
 	})
-	b := setup(t, w, workflows.Options{})
+	b := setup(t, w)
 	b.chat("read it")
 	b.answered("It says hello.")
 	var called []string
@@ -245,7 +245,7 @@ func TestAnAgentsStepsAreStepsOfTheirOwnAndItsCallsAreKept(t *testing.T) {
 // Requirements: GRAPH-26
 func TestARunCanBeLookedIntoWhileItWaits(t *testing.T) {
 	t.Parallel()
-	b := setup(t, activitiestest.New(oneQuestion).Tool("say", inline, say("seen")), workflows.Options{})
+	b := setup(t, activitiestest.New(oneQuestion).Tool("say", inline, say("seen")))
 	b.env.RegisterDelayedCallback(func() {
 		v, err := b.env.QueryWorkflow(workflows.QueryState)
 		if err != nil {
@@ -270,7 +270,7 @@ func TestARunFollowsWhatItPinned(t *testing.T) {
 	t.Parallel()
 	w := activitiestest.New(oneQuestion)
 	w.Tool("say", inline, say("seen"))
-	b := setup(t, w, workflows.Options{})
+	b := setup(t, w)
 	b.env.RegisterDelayedCallback(func() {
 		w.Workflows["default"], w.Version = oneNode, 2 // edited while the run waits
 		b.answer(0, "compare")
@@ -297,7 +297,7 @@ func TestLargeValuesTravelByReference(t *testing.T) {
 		page, _ := c.Inputs["pages"].([]any)[0].(string)
 		return map[string]any{"answer": fmt.Sprint("got ", len(page))}, nil
 	})
-	b := setup(t, w, workflows.Options{})
+	b := setup(t, w)
 	b.chat(long)
 	b.answered(fmt.Sprint("got ", len(long)))
 	if len(w.Blobs) != 2 {
@@ -318,7 +318,7 @@ func TestTheTraceShowsTheReadPathInItsOrder(t *testing.T) {
 		{ID: "empty", UserID: activitiestest.Viewer.UserID},
 		{ID: "global", Documents: 9},
 	}
-	b := setup(t, w, workflows.Options{})
+	b := setup(t, w)
 	b.set.Embedder, b.set.Router = embedder{}, router{}
 	b.chat("hello")
 	var trace activities.Trace
@@ -367,7 +367,7 @@ func TestAWorkflowRunsByItselfWithVarsAndItsResultIsItsRow(t *testing.T) {
 	t.Parallel()
 	w := activitiestest.New(`{"kind":"workflow.chat","entrypoint":"e","nodes":[
 		{"id":"e","type":"end","response":"${input.a} ${vars.b}","data":{"sum":"${vars.b}"}}],"persist":["b"]}`)
-	b := setup(t, w, workflows.Options{})
+	b := setup(t, w)
 	in := w.Run(run.KindGraph, activities.GraphInput{Artifact: "default", Input: map[string]any{"a": "one"}, Vars: map[string]any{"b": "two"}})
 	b.env.ExecuteWorkflow(workflows.RunWorkflowType, in)
 	if end := w.Ended[in.RunID]; end.Status != run.Done || !strings.Contains(string(end.Result), `"response":"one two"`) || !strings.Contains(string(end.Result), `"sum":"two"`) {
@@ -380,7 +380,7 @@ func TestAToolRunsByItselfAndReadsNoTemplateInItsInput(t *testing.T) {
 	w := activitiestest.New(oneNode).Tool("echo", inline, func(_ context.Context, c *tool.Call) (map[string]any, error) {
 		return map[string]any{"got": c.Inputs["text"]}, nil
 	})
-	b := setup(t, w, workflows.Options{})
+	b := setup(t, w)
 	in := w.Run(run.KindTool, activities.ToolInput{Tool: "echo", Input: map[string]any{"text": "costs ${input.price} and $${x}"}})
 	b.env.ExecuteWorkflow(workflows.ToolRunType, in)
 	if end := w.Ended[in.RunID]; end.Status != run.Done || !strings.Contains(string(end.Result), `"got":"costs ${input.price} and $${x}"`) {
@@ -399,7 +399,7 @@ func TestADocumentIsIngestedByTheIngestArtifact(t *testing.T) {
 		return map[string]any{"document_id": c.Inputs["document_id"]}, nil
 	}
 	w.Tool("parse", apart, seen).Tool("index", apart, seen)
-	b := setup(t, w, workflows.Options{})
+	b := setup(t, w)
 	in := w.Run(run.KindIngest, activities.IngestInput{DocumentID: "d1"})
 	b.env.ExecuteWorkflow(workflows.IngestType, in)
 	if end := w.Ended[in.RunID]; end.Status != run.Done || w.Count("parse") != 1 || w.Count("index") != 1 || w.Calls[1].Inputs["document_id"] != "d1" {
@@ -412,7 +412,7 @@ func TestTheNextTurnStartsAfterTheEndIsCommittedAndTold(t *testing.T) {
 	t.Parallel()
 	w := activitiestest.New(oneNode).Tool("say", inline, say("done"))
 	w.Next = &run.Run{ID: "next"}
-	b := setup(t, w, workflows.Options{})
+	b := setup(t, w)
 	b.chat("hello")
 	if n := len(w.Log); n < 3 || !slices.Equal(w.Log[n-3:], []string{"close", "event:message_done", "next"}) {
 		t.Errorf("the end was written in the order %v", w.Log)

@@ -60,25 +60,22 @@ const (
 	StatusAwaiting = "awaiting_user"
 )
 
-// Options tune a Flows; the zero value works.
+// Options tune a Flows; the zero value works. Nothing in them may change what
+// a workflow does: a history must replay in every process.
 type Options struct {
-	// MaxEffects is how many effects one execution carries out before it
-	// continues as new; 0 means 2,000.
-	MaxEffects int
+	// MaxGraphs is how many parsed graphs a process keeps; 0 means 500.
+	MaxGraphs int
 }
 
 // Flows are the workflows with what a process keeps for them: parsed graphs.
-type Flows struct {
-	maxEffects int
-	graphs     graphs
-}
+type Flows struct{ graphs graphs }
 
 // New makes the workflows of one worker.
 func New(o Options) *Flows {
-	if o.MaxEffects <= 0 {
-		o.MaxEffects = 2000
+	if o.MaxGraphs <= 0 {
+		o.MaxGraphs = 500
 	}
-	return &Flows{maxEffects: o.MaxEffects}
+	return &Flows{graphs{most: o.MaxGraphs}}
 }
 
 // Registry takes workflows under names; a worker, a replayer and a test
