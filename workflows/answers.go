@@ -1,7 +1,6 @@
 package workflows
 
 import (
-	"strconv"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -231,7 +230,7 @@ func (d *drive) upsert(ctx workflow.Context, status string) {
 	updates := []temporal.SearchAttributeUpdate{AttributeStatus.ValueSet(status)}
 	if len(d.opened.Pins) > 0 {
 		pin := d.opened.Pins[0]
-		updates = append(updates, AttributeArtifact.ValueSet(pin.Name), AttributeVersion.ValueSet(strconv.Itoa(pin.Version)))
+		updates = append(updates, AttributeArtifact.ValueSet(pin.Name), AttributeVersion.ValueSet(int64(pin.Version)))
 	}
 	if err := workflow.UpsertTypedSearchAttributes(ctx, updates...); err != nil {
 		workflow.GetLogger(ctx).Warn("the status attribute was not set", "run", d.in.RunID, "error", err)

@@ -51,7 +51,7 @@ var (
 	AttributeConversation = temporal.NewSearchAttributeKeyKeyword("liminal_conversation")
 	AttributeStatus       = temporal.NewSearchAttributeKeyKeyword("liminal_status")
 	AttributeArtifact     = temporal.NewSearchAttributeKeyKeyword("liminal_artifact")
-	AttributeVersion      = temporal.NewSearchAttributeKeyKeyword("liminal_version")
+	AttributeVersion      = temporal.NewSearchAttributeKeyInt64("liminal_version")
 )
 
 // The values of AttributeStatus.
