@@ -75,7 +75,7 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-func fill(b *testing.B, s *store.Store, x *Index, v identity.Viewer, c corpus, n int) string {
+func fill(b testing.TB, s *store.Store, x *Index, v identity.Viewer, c corpus, n int) string {
 	k, err := s.CreateContext(b.Context(), v, knowledge.Context{Name: "c"})
 	if err != nil {
 		b.Fatal(err)

@@ -1,6 +1,8 @@
 package sqlite
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -15,26 +17,95 @@ const maxWords = 32
 // no stemmer touches.
 func token(id string) string { return "s" + strings.ReplaceAll(id, "-", "") + "0" }
 
-// matchWords fills in the text side of found. Headings weigh more than text.
+// What a search may cost in a large index. Ranking takes about a microsecond a
+// row that holds any of the words, so a word in every second chunk alone would
+// take longer than all that a person waits for.
+const (
+	common     = 8000  // chunks with a word from which it is common, in an index of up to
+	commonPart = 12    // times as many; in a larger one, this part of it
+	budget     = 24000 // rows that are ranked, when the rare words allow it
+)
+
+// matchWords fills in the text side of found.
 func matchWords(t store.Tx, contexts []searched, q knowledge.Query, found map[int64]*knowledge.Hit) error {
 	words := wordsOf(q.Text)
 	if len(words) == 0 {
 		return nil
 	}
-	rank := 0
-	return t.Query(`SELECT rowid, rank FROM chunk_words WHERE chunk_words MATCH @match AND rank MATCH 'bm25(0.0, 2.0, 1.0)'
-		ORDER BY rank LIMIT @limit`, store.Args{"match": matchText(contexts, q.DocumentIDs, words), "limit": q.Limit},
+	rare, err := rareOf(t, words)
+	if err != nil {
+		return err
+	}
+	if len(rare) > 0 {
+		_, err := rank(t, contexts, q, anyOf(rare), found)
+		return err
+	}
+	// Only common words: chunks that hold all of them, or else any.
+	n, err := rank(t, contexts, q, allOf(words), found)
+	if err == nil && n < q.Limit && len(words) > 1 {
+		clear(found)
+		_, err = rank(t, contexts, q, anyOf(words), found)
+	}
+	return err
+}
+
+// rareOf leaves out the words that are common in the whole index; of the
+// others it takes the rarest that fit the budget, and at least one.
+func rareOf(t store.Tx, words []string) ([]string, error) {
+	var newest int
+	if err := t.Query(`SELECT coalesce(max(number), 0) FROM knowledge_chunk`, nil, func(scan store.Scan) error { return scan(&newest) }); err != nil {
+		return nil, err
+	}
+	if newest <= common {
+		return words, nil
+	}
+	most := max(common, newest/commonPart)
+	counts := map[string]int{}
+	var rare []string
+	for _, w := range words {
+		n, err := countUpTo(t, w, most)
+		if err != nil {
+			return nil, err
+		}
+		if counts[w] = n; n < most {
+			rare = append(rare, w)
+		}
+	}
+	slices.SortStableFunc(rare, func(a, b string) int { return cmp.Compare(counts[a], counts[b]) })
+	sum := 0
+	for i, w := range rare {
+		if sum += counts[w]; sum > budget && i > 0 {
+			return rare[:i], nil
+		}
+	}
+	return rare, nil
+}
+
+// countUpTo counts the chunks with a word, and stops at most.
+func countUpTo(t store.Tx, word string, most int) (n int, err error) {
+	err = t.Query(`SELECT count(*) FROM (SELECT 1 FROM chunk_words WHERE chunk_words MATCH @match LIMIT @most)`,
+		store.Args{"match": anyOf([]string{word}), "most": most}, func(scan store.Scan) error { return scan(&n) })
+	return n, err
+}
+
+// rank searches the scope for the words and returns how many chunks it found.
+// Headings weigh more than text. Sorting by the function is a third cheaper
+// than by FTS5's column rank.
+func rank(t store.Tx, contexts []searched, q knowledge.Query, words string, found map[int64]*knowledge.Hit) (n int, err error) {
+	err = t.Query(`SELECT rowid, bm25(chunk_words, 0.0, 2.0, 1.0) AS score FROM chunk_words WHERE chunk_words MATCH @match
+		ORDER BY score, rowid LIMIT @limit`, store.Args{"match": scopeText(contexts, q.DocumentIDs) + " AND {heading content} : (" + words + ")", "limit": q.Limit},
 		func(scan store.Scan) error {
 			var number int64
 			var score float64
 			if err := scan(&number, &score); err != nil {
 				return err
 			}
-			rank++
+			n++
 			hit := at(found, number)
-			hit.TextRank, hit.TextScore = rank, -score // FTS5's best score is the lowest
+			hit.TextRank, hit.TextScore = n, -score // FTS5's best score is the lowest
 			return nil
 		})
+	return n, err
 }
 
 func at(found map[int64]*knowledge.Hit, number int64) *knowledge.Hit {
@@ -46,9 +117,8 @@ func at(found map[int64]*knowledge.Hit, number int64) *knowledge.Hit {
 	return hit
 }
 
-// matchText is the query in FTS5's language. Every word is quoted: nothing a
-// person writes is syntax.
-func matchText(contexts []searched, documents, words []string) string {
+// scopeText is the contexts and documents of a query in FTS5's language.
+func scopeText(contexts []searched, documents []string) string {
 	var scope []string
 	for _, c := range contexts {
 		scope = append(scope, token(c.id))
@@ -61,15 +131,19 @@ func matchText(contexts []searched, documents, words []string) string {
 		}
 		text += " AND scope : (" + anyOf(scope) + ")"
 	}
-	return text + " AND {heading content} : (" + anyOf(words) + ")"
+	return text
 }
 
-func anyOf(words []string) string {
+func anyOf(words []string) string { return joined(words, " OR ") }
+func allOf(words []string) string { return joined(words, " AND ") }
+
+// joined quotes every word: nothing a person writes is syntax.
+func joined(words []string, operator string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {
 		quoted[i] = `"` + strings.ReplaceAll(w, `"`, `""`) + `"`
 	}
-	return strings.Join(quoted, " OR ")
+	return strings.Join(quoted, operator)
 }
 
 // wordsOf cuts a question into its different words, without those that say
