@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"unicode"
 	"unicode/utf8"
@@ -13,10 +14,12 @@ import (
 	"liminal/internal/words"
 )
 
+// parsers are shared: compiling the PDF engine takes a second.
+var parsers = sync.OnceValue(knowledge.NewParsers)
+
 func parse(t testing.TB, name, content string) knowledge.Extract {
 	t.Helper()
-	p := knowledge.NewParsers()
-	t.Cleanup(func() { _ = p.Close() })
+	p := parsers()
 	x, err := p.Parse(context.Background(), name, "", strings.NewReader(content), int64(len(content)))
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +130,7 @@ func FuzzParseAndCut(f *testing.F) {
 	f.Add("a.html", []byte("<h1>x</h1><p>one<p>two<pre>c</pre><ul><li>a<li>b</ul>"), 100)
 	f.Add("a.md", []byte("\xff\xfea\x00b\x00"), 64)
 	f.Add("a.html", []byte("<table><tr><td>e\u0301<td>\u0301"), 64)
-	p := knowledge.NewParsers()
+	p := parsers()
 	f.Fuzz(func(t *testing.T, name string, raw []byte, size int) {
 		if strings.HasPrefix(string(raw), "%PDF-") {
 			t.Skip()

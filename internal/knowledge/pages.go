@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 	"unicode"
@@ -21,7 +22,21 @@ func composePages(pages []string, marks []mark, title string) Extract {
 		w.out.page = i + 1
 		w.page(trimRunning(page, running))
 	}
-	return w.out.extract(title, len(pages))
+	return w.out.extract(cmp.Or(title, firstLine(split)), len(pages))
+}
+
+// firstLine is the title of a document that does not tell its own: the line
+// it begins with, where that reads like one.
+func firstLine(pages [][]string) string {
+	for _, page := range pages {
+		for _, line := range page {
+			if headingLike(line) && len(line) <= 100 && len(letters(line)) > 3 {
+				return line
+			}
+			return ""
+		}
+	}
+	return ""
 }
 
 func nonEmpty(page string) []string {
@@ -67,10 +82,16 @@ func runningLines(pages [][]string) map[string]bool {
 
 var pageNumber = regexp.MustCompile(`^(?:\d{1,5}|[ivxlc]{1,7}|- ?\d{1,5} ?-)$`)
 
+// shoutedHead is a running head in capitals beside the page number.
+var shoutedHead = regexp.MustCompile(`^(?:\d{1,4}\s+[^a-zß-ÿ]{4,}|[^a-zß-ÿ]{4,}\s\d{1,4})$`)
+
 // trimRunning takes running heads and bare page numbers off both ends.
 func trimRunning(page []string, running map[string]bool) []string {
 	drop := func(line string) bool {
 		return running[masked(line)] || pageNumber.MatchString(strings.TrimSpace(line))
+	}
+	if len(page) > 1 && shoutedHead.MatchString(strings.TrimSpace(page[0])) {
+		page = page[1:]
 	}
 	for range edge {
 		if len(page) > 0 && drop(page[0]) {
@@ -156,7 +177,7 @@ func startsItem(line string) bool { return itemLine.MatchString(line) }
 func (w *pageWriter) heading(line string) (int, string) {
 	if len(w.marks) == 0 {
 		t := strings.TrimSpace(line)
-		if m := numbered.FindStringSubmatch(t); m != nil && headingLike(t) && len(t) < 80 && upperAfterNumber(t) {
+		if m := numbered.FindStringSubmatch(t); m != nil && headingLike(t) && len(t) < 80 && !leaders.MatchString(t) && upperAfterNumber(t) {
 			return 1 + strings.Count(m[1], "."), t
 		}
 		return 0, ""

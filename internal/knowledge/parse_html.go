@@ -37,7 +37,7 @@ func parseHTML(raw []byte) (Extract, error) {
 	}
 	doc, err := html.Parse(bytes.NewReader([]byte(Clean(raw))))
 	if err != nil {
-		return Extract{}, fault.Wrap(fault.Invalid, err, "the page is not HTML that can be read: %v.", err)
+		return Extract{}, fault.Wrap(fault.Invalid, err, "the page nests its elements too deeply, or is not HTML.")
 	}
 	w := walker{}
 	w.block(mainContent(doc), 0)

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/klippa-app/go-pdfium"
 	pdferrors "github.com/klippa-app/go-pdfium/errors"
@@ -17,6 +18,7 @@ import (
 	"github.com/klippa-app/go-pdfium/webassembly"
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
+	"golang.org/x/text/unicode/norm"
 
 	"liminal/internal/fault"
 )
@@ -123,12 +125,12 @@ func (d *pdfReader) read() (Extract, error) {
 		if err := d.ctx.Err(); err != nil {
 			return Extract{}, err
 		}
-		res, err := d.pdf.GetPageText(&requests.GetPageText{Page: requests.Page{ByIndex: &requests.PageByIndex{Document: d.doc, Index: i}}})
+		text, err := d.page(i)
 		if err != nil {
 			broken = err // one damaged page does not lose the others
 			continue
 		}
-		pages[i] = pageText(res.Text)
+		pages[i] = pageText(text)
 		if total += len(pages[i]); total > MaxText {
 			return Extract{}, tooLong()
 		}
@@ -143,6 +145,30 @@ func (d *pdfReader) read() (Extract, error) {
 		return Extract{}, fault.New(fault.Invalid, "this PDF has no text: its %s probably scanned images. Run text recognition (OCR) on it first.", pagesAre(d.size))
 	}
 	return composePages(pages, d.marks(), d.title()), nil
+}
+
+// page is the raw text of a page. The library's GetPageText does the same with
+// one call into the sandbox for every character; this takes four.
+func (d *pdfReader) page(index int) (string, error) {
+	page, err := d.pdf.FPDF_LoadPage(&requests.FPDF_LoadPage{Document: d.doc, Index: index})
+	if err != nil {
+		return "", err
+	}
+	defer d.pdf.FPDF_ClosePage(&requests.FPDF_ClosePage{Page: page.Page})
+	text, err := d.pdf.FPDFText_LoadPage(&requests.FPDFText_LoadPage{Page: requests.Page{ByReference: &page.Page}})
+	if err != nil {
+		return "", err
+	}
+	defer d.pdf.FPDFText_ClosePage(&requests.FPDFText_ClosePage{TextPage: text.TextPage})
+	count, err := d.pdf.FPDFText_CountChars(&requests.FPDFText_CountChars{TextPage: text.TextPage})
+	if err != nil || count.Count <= 0 {
+		return "", err
+	}
+	res, err := d.pdf.FPDFText_GetText(&requests.FPDFText_GetText{TextPage: text.TextPage, Count: min(count.Count, MaxText)})
+	if err != nil {
+		return "", err
+	}
+	return res.Text, nil
 }
 
 func pagesAre(n int) string {
@@ -165,7 +191,28 @@ func pageText(s string) string {
 	s = strings.ToValidUTF8(lineEnds.Replace(s), "")
 	s = hyphenated.ReplaceAllString(s, "")
 	s = softHyphen.ReplaceAllString(s, "$1$2\n")
-	return tidy(ligatures.Replace(s))
+	return tidy(accented(ligatures.Replace(s)))
+}
+
+// TeX's oldest fonts set an accent and its letter side by side: "f¨ur".
+var (
+	apart     = regexp.MustCompile(`([´ˆ¨¸˜ˇ])(\p{L})`)
+	grave     = regexp.MustCompile("(\\p{L})`([aeuAEU])|(^|\\s)`([aA])(\\s)")
+	combining = strings.NewReplacer("´", "\u0301", "ˆ", "\u0302", "¨", "\u0308", "¸", "\u0327", "˜", "\u0303", "ˇ", "\u030c")
+)
+
+// accented puts such accents onto their letters, where there is such a letter.
+func accented(s string) string {
+	s = apart.ReplaceAllStringFunc(s, func(pair string) string {
+		m := apart.FindStringSubmatch(pair)
+		letter := strings.NewReplacer("ı", "i", "ȷ", "j").Replace(m[2])
+		one := norm.NFC.String(letter + combining.Replace(m[1]))
+		if utf8.RuneCountInString(one) != 1 {
+			return pair
+		}
+		return one
+	})
+	return norm.NFC.String(grave.ReplaceAllString(s, "$1$3$2$4\u0300$5"))
 }
 
 // title is the document's own title, unless a program made it up.

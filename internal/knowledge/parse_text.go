@@ -229,7 +229,7 @@ func levelOf(line string) int {
 		}
 	}
 	if letters >= 4 {
-		return 2
+		return 1
 	}
 	return 0
 }

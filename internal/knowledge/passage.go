@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -127,8 +128,14 @@ func (r *reading) shape(i int) float64 {
 	if s.End-s.Start < 12 {
 		return 0.8
 	}
+	if leaders.MatchString(r.text(i)) {
+		return 0.5 // a line of a table of contents
+	}
 	return 1
 }
+
+// leaders are the dots that lead to a page number.
+var leaders = regexp.MustCompile(`(?:\. ?){5,}\s*\d+`)
 
 // best is the best sentence of a reading and its rating.
 func (q *inquiry) best(r *reading) (int, float64) {

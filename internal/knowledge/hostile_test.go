@@ -1,0 +1,143 @@
+package knowledge_test
+
+import (
+	"bytes"
+	"compress/zlib"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"liminal/internal/fault"
+)
+
+// object is one numbered object of a PDF made by hand.
+type object string
+
+// document writes a PDF of objects 1, 2, …; the first is its catalog. extra
+// goes into the trailer.
+func document(extra string, objects ...object) []byte {
+	var b bytes.Buffer
+	b.WriteString("%PDF-1.4\n")
+	offsets := make([]int, len(objects))
+	for i, o := range objects {
+		offsets[i] = b.Len()
+		fmt.Fprintf(&b, "%d 0 obj\n%s\nendobj\n", i+1, o)
+	}
+	xref := b.Len()
+	fmt.Fprintf(&b, "xref\n0 %d\n0000000000 65535 f \n", len(objects)+1)
+	for _, at := range offsets {
+		fmt.Fprintf(&b, "%010d 00000 n \n", at)
+	}
+	fmt.Fprintf(&b, "trailer\n<< /Size %d /Root 1 0 R %s >>\nstartxref\n%d\n%%%%EOF\n", len(objects)+1, extra, xref)
+	return b.Bytes()
+}
+
+// page is a PDF of one page with this content stream.
+func page(extra, filter, content string) []byte {
+	return document(extra,
+		"<< /Type /Catalog /Pages 2 0 R >>",
+		"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+		"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>",
+		object(fmt.Sprintf("<< /Length %d %s >>\nstream\n%s\nendstream", len(content), filter, content)),
+		"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+	)
+}
+
+func deflate(s string) string {
+	var b bytes.Buffer
+	w := zlib.NewWriter(&b)
+	_, _ = w.Write([]byte(s)) // a bytes.Buffer takes everything
+	_ = w.Close()
+	return b.String()
+}
+
+// Requirements: RAG-05
+func TestHostilePDFsAreRefusedAndSpoilNothing(t *testing.T) {
+	t.Parallel()
+	p := parsers()
+	key := strings.Repeat("41", 32)
+	for _, c := range []struct {
+		name, want string
+		content    []byte
+	}{
+		{"secret.pdf", "protected by a password", page("/ID [<00><00>] /Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O <"+key+"> /U <"+key+"> >>", "", "BT ET")},
+		{"scan.pdf", "has no text", page("", "", "0 0 1 rg 0 0 600 700 re f")},
+		{"no-pages.pdf", "", document("", "<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [] /Count 0 >>")},
+		{"loop.pdf", "", document("", "<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [2 0 R] /Count 999999999 >>")},
+		{"deep.pdf", "", document("", "<< /Type /Catalog /Pages 2 0 R >>", object(strings.Repeat("[", 200_000)))},
+		{"bomb.pdf", "", page("", "/Filter /FlateDecode", deflate(strings.Repeat("q ", 10<<20)))},
+	} {
+		if got := refusal(t, p, c.name, "application/pdf", c.content); !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q", c.name, got)
+		}
+	}
+	good := page("", "", "BT /F1 24 Tf 72 700 Td (Hello durable world) Tj ET")
+	x, err := p.Parse(t.Context(), "good.pdf", "", bytes.NewReader(good), int64(len(good)))
+	if err != nil || !strings.Contains(x.Text, "Hello durable world") {
+		t.Errorf("after them a good file gives %q, %v", x.Text, err)
+	}
+}
+
+// A real file with random bytes overwritten gives its text or a sentence,
+// and never a panic.
+//
+// Requirements: RAG-05
+func TestDamagedPDFsNeverPanic(t *testing.T) {
+	t.Parallel()
+	p := parsers()
+	original, err := os.ReadFile("testdata/tower.pdf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 40 {
+		raw := bytes.Clone(original)
+		for range 1 + random.IntN(200) {
+			raw[9+random.IntN(len(raw)-9)] = byte(random.IntN(256))
+		}
+		raw = raw[:len(raw)/4+random.IntN(len(raw)*3/4)]
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		_, err := p.Parse(ctx, "damaged.pdf", "", bytes.NewReader(raw), int64(len(raw)))
+		cancel()
+		if err != nil && !errors.Is(err, fault.Invalid) {
+			t.Fatalf("a damaged file gave %v", err)
+		}
+	}
+}
+
+// A page that computes for very long ends with the context's time.
+//
+// Requirements: RAG-05
+func TestAStoppedReadingEndsInTheMiddleOfAPage(t *testing.T) {
+	t.Parallel()
+	p := parsers()
+	warm := page("", "", "BT /F1 24 Tf 72 700 Td (warm) Tj ET")
+	if _, err := p.Parse(t.Context(), "warm.pdf", "", bytes.NewReader(warm), int64(len(warm))); err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	text.WriteString("BT /F1 1 Tf ")
+	for i := range 400_000 {
+		fmt.Fprintf(&text, "1 0 0 1 %d %d Tm (abcdefgh) Tj ", i%600, i%790)
+	}
+	text.WriteString("ET")
+	slow := page("", "/Filter /FlateDecode", deflate(text.String()))
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	_, err := p.Parse(ctx, "slow.pdf", "", bytes.NewReader(slow), int64(len(slow)))
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("it ended with %v", err)
+	}
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("it went on for %v", took)
+	}
+	if _, err := p.Parse(t.Context(), "warm.pdf", "", bytes.NewReader(warm), int64(len(warm))); err != nil {
+		t.Errorf("afterwards a good file fails: %v", err)
+	}
+}

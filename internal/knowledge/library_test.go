@@ -1,0 +1,371 @@
+package knowledge_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"liminal/internal/embed"
+	"liminal/internal/fault"
+	"liminal/internal/identity"
+	"liminal/internal/knowledge"
+	"liminal/internal/knowledge/knowledgetest"
+)
+
+// bundle is a library over a shelf, with files that live in a map.
+type bundle struct {
+	*knowledgetest.Shelf
+	*knowledge.Library
+	viewer identity.Viewer
+	files  map[string]string
+	reads  int
+}
+
+type memoryFile struct{ *strings.Reader }
+
+func (memoryFile) Close() error { return nil }
+
+func setup(t *testing.T, change ...func(*knowledge.Options)) *bundle {
+	t.Helper()
+	shelf := knowledgetest.New()
+	o := knowledge.Options{Contexts: shelf, Documents: shelf, Index: shelf, Embedder: embed.Hash{}, Parsers: parsers(), Batch: 4}
+	for _, c := range change {
+		c(&o)
+	}
+	return &bundle{Shelf: shelf, Library: knowledge.NewLibrary(o), viewer: identity.Viewer{UserID: "anna"}, files: map[string]string{}}
+}
+
+func (b *bundle) open(_ context.Context, _ identity.Viewer, path string) (knowledge.File, error) {
+	text, ok := b.files[path]
+	if !ok {
+		return nil, fault.New(fault.NotFound, "There is no file %s.", path)
+	}
+	b.reads++
+	return memoryFile{strings.NewReader(text)}, nil
+}
+
+func (b *bundle) newContext(t *testing.T, v identity.Viewer) string {
+	t.Helper()
+	c, err := b.CreateContext(t.Context(), v, knowledge.Context{Name: "papers"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.ID
+}
+
+// put creates a document of a file that holds text.
+func (b *bundle) put(t *testing.T, contextID, path, text string) knowledge.Document {
+	t.Helper()
+	b.files[path] = text
+	d, err := b.PutDocument(t.Context(), b.viewer, knowledge.Document{ContextID: contextID, Path: path, Title: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// ingest runs the three steps.
+func (b *bundle) ingest(t *testing.T, id string) (knowledge.Document, error) {
+	t.Helper()
+	if _, err := b.Read(t.Context(), b.viewer, id, b.open); err != nil {
+		return knowledge.Document{}, err
+	}
+	if _, err := b.Library.Cut(t.Context(), b.viewer, id); err != nil {
+		return knowledge.Document{}, err
+	}
+	return b.Store(t.Context(), b.viewer, id, nil)
+}
+
+func (b *bundle) chunksOf(t *testing.T, contextID string) []knowledge.Chunk {
+	t.Helper()
+	chunks, err := b.Chunks(t.Context(), b.viewer, contextID, math.MaxInt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return chunks
+}
+
+func longText(sections int) string {
+	var b strings.Builder
+	for i := range sections {
+		fmt.Fprintf(&b, "## Section %d\n\nThe rule of section %d concerns the number %d and nothing else.\n\n", i, i, i*7)
+	}
+	return b.String()
+}
+
+// Requirements: RAG-03, EMB-01, EMB-03
+func TestADocumentIsTakenIn(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.newContext(t, b.viewer)
+	d := b.put(t, c, "files/rules.md", "# House rules\n\n"+longText(30))
+	d, err := b.ingest(t, d.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	chunks := b.chunksOf(t, c)
+	if d.Status != knowledge.Ready || d.Chunks != len(chunks) || d.Chunks < 30 || d.Title != "files/rules.md" && d.Title != "House rules" {
+		t.Errorf("%+v with %d chunks", d, len(chunks))
+	}
+	x, err := b.Text(t.Context(), b.viewer, d.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range chunks {
+		if x.Text[c.Start:c.End] != c.Content || len(c.Vector) != 64 || math.Abs(embed.Cosine(c.Vector, c.Vector)-1) > 1e-6 {
+			t.Errorf("chunk %d: %d numbers, text %q", c.Index, len(c.Vector), c.Content)
+		}
+	}
+}
+
+// Requirements: RAG-04
+func TestAnUnchangedFileCreatesNoChunks(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.newContext(t, b.viewer)
+	d := b.put(t, c, "rules.md", longText(10))
+	if _, err := b.ingest(t, d.ID); err != nil {
+		t.Fatal(err)
+	}
+	before := b.Writes
+	again, err := b.ingest(t, d.ID)
+	if err != nil || again.Status != knowledge.Ready || b.Writes != before {
+		t.Errorf("%d chunks were written again; %s, %v", b.Writes-before, again.Status, err)
+	}
+	b.files["rules.md"] = longText(4)
+	changed, err := b.ingest(t, d.ID)
+	if err != nil || b.Writes == before || changed.Chunks != len(b.chunksOf(t, c)) {
+		t.Errorf("the changed file: %d chunks, %d stored, %v", changed.Chunks, len(b.chunksOf(t, c)), err)
+	}
+}
+
+// failing is an index whose Upsert fails once, after some batches.
+type failing struct {
+	*knowledgetest.Shelf
+	after int
+}
+
+func (f *failing) Upsert(ctx context.Context, v identity.Viewer, chunks []knowledge.Chunk) error {
+	if f.after--; f.after == -1 {
+		return errors.New("the process died here")
+	}
+	return f.Shelf.Upsert(ctx, v, chunks)
+}
+
+// Requirements: RAG-19
+func TestAnInterruptedIngestionCompletesWithoutDuplicates(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	broken := knowledge.NewLibrary(knowledge.Options{
+		Contexts: b.Shelf, Documents: b.Shelf, Index: &failing{b.Shelf, 2}, Embedder: embed.Hash{}, Parsers: parsers(), Batch: 4,
+	})
+	c := b.newContext(t, b.viewer)
+	d := b.put(t, c, "rules.md", longText(30))
+	if _, err := broken.Read(t.Context(), b.viewer, d.ID, b.open); err != nil {
+		t.Fatal(err)
+	}
+	var done []int
+	_, err := broken.Store(t.Context(), b.viewer, d.ID, func(n, _ int) { done = append(done, n) })
+	if err == nil || len(done) != 2 || len(b.chunksOf(t, c)) != 8 {
+		t.Fatalf("it broke off after %v with %v", done, err)
+	}
+	d, err = b.ingest(t, d.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[int]bool{}
+	for _, chunk := range b.chunksOf(t, c) {
+		if seen[chunk.Index] {
+			t.Errorf("chunk %d is there twice", chunk.Index)
+		}
+		seen[chunk.Index] = true
+	}
+	if len(seen) != d.Chunks || d.Status != knowledge.Ready {
+		t.Errorf("%d of %d chunks, %s", len(seen), d.Chunks, d.Status)
+	}
+}
+
+// renamed is the hash embedder under another version.
+type renamed struct{ embed.Hash }
+
+func (renamed) Version() string { return "hash-v2" }
+
+// Requirements: RAG-09, FILE-10
+func TestAnotherEncoderOrChunkSizeReplacesTheChunks(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.newContext(t, b.viewer)
+	d := b.put(t, c, "rules.txt", strings.Repeat("A sentence that is repeated to fill the page. ", 400))
+	first, err := b.ingest(t, d.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := b.chunksOf(t, c)[0].ID
+	first.ChunkSize = 100
+	if err := b.SetDocument(t.Context(), b.viewer, first); err != nil {
+		t.Fatal(err)
+	}
+	finer, err := b.ingest(t, d.ID)
+	if err != nil || finer.Chunks < 2*first.Chunks {
+		t.Fatalf("%d chunks became %d, %v", first.Chunks, finer.Chunks, err)
+	}
+	b.Library = knowledge.NewLibrary(knowledge.Options{Contexts: b.Shelf, Documents: b.Shelf, Index: b.Shelf, Embedder: renamed{}, Parsers: parsers()})
+	newer, err := b.ingest(t, d.ID)
+	if err != nil || len(b.chunksOf(t, c)) != newer.Chunks {
+		t.Fatalf("%d chunks stored, %d counted, %v", len(b.chunksOf(t, c)), newer.Chunks, err)
+	}
+	if _, err := b.Chunk(t.Context(), b.viewer, old); !errors.Is(err, fault.NotFound) {
+		t.Errorf("a chunk of the old encoder is still there: %v", err)
+	}
+	newer.ChunkSize = 5000
+	if err := b.SetDocument(t.Context(), b.viewer, newer); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.ingest(t, d.ID); !errors.Is(err, fault.Invalid) {
+		t.Errorf("a chunk size of 5000: %v", err)
+	}
+}
+
+// Requirements: RAG-05
+func TestAnUnreadableFileIsReportedAndOthersAreNotHurt(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.newContext(t, b.viewer)
+	for path, status := range map[string]knowledge.DocumentStatus{"photo.png": knowledge.Skipped, "cut.pdf": knowledge.Failed} {
+		content := map[string]string{"photo.png": "\x89PNG\r\n\x1a\n\x00", "cut.pdf": "%PDF-1.4 and no more"}[path]
+		d := b.put(t, c, path, content)
+		_, cause := b.ingest(t, d.ID)
+		if !errors.Is(cause, fault.Invalid) {
+			t.Errorf("%s: %v", path, cause)
+		}
+		d, err := b.Fail(t.Context(), b.viewer, d.ID, cause)
+		if err != nil || d.Status != status || !strings.Contains(d.Error, path) {
+			t.Errorf("%s is %s: %q, %v", path, d.Status, d.Error, err)
+		}
+	}
+	d := b.put(t, c, "good.txt", "The key hangs behind the door.")
+	if d, err := b.ingest(t, d.ID); err != nil || d.Status != knowledge.Ready {
+		t.Errorf("a good file is %s, %v", d.Status, err)
+	}
+}
+
+func (b *bundle) search(t *testing.T, v identity.Viewer, q knowledge.Question) (knowledge.Found, error) {
+	t.Helper()
+	return b.Library.Search(t.Context(), v, q)
+}
+
+// Requirements: RAG-18
+func TestASearchNeverLeavesWhatTheViewerMaySee(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	anna, bert := b.viewer, identity.Viewer{UserID: "bert"}
+	hers, other := b.newContext(t, anna), b.newContext(t, anna)
+	mine := b.put(t, hers, "a.txt", "The vault combination is 7341.")
+	if _, err := b.ingest(t, mine.ID); err != nil {
+		t.Fatal(err)
+	}
+	his := b.newContext(t, bert)
+	q := knowledge.Question{Text: "What is the vault combination?"}
+	if f, err := b.search(t, anna, q); err != nil || f.Clarity != knowledge.Clear {
+		t.Errorf("the owner finds %s, %v", f.Clarity, err)
+	}
+	if f, err := b.search(t, bert, q); err != nil || len(f.Passages) != 0 {
+		t.Errorf("another user finds %d passages, %v", len(f.Passages), err)
+	}
+	for name, q := range map[string]knowledge.Question{
+		"a context of hers":               {Text: q.Text, ContextIDs: []string{hers}},
+		"hers beside his own":             {Text: q.Text, ContextIDs: []string{his, hers}},
+		"a document of hers":              {Text: q.Text, DocumentIDs: []string{mine.ID}},
+		"a document of hers in his own":   {Text: q.Text, ContextIDs: []string{his}, DocumentIDs: []string{mine.ID}},
+		"a context that does not exist":   {Text: q.Text, ContextIDs: []string{"0190a1b2-0000-7000-8000-000000000000"}},
+		"hers, with a question too vague": {Text: "what is it?", ContextIDs: []string{hers}},
+	} {
+		if _, err := b.search(t, bert, q); !errors.Is(err, fault.NotFound) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if f, err := b.search(t, anna, knowledge.Question{Text: q.Text, ContextIDs: []string{other}}); err != nil || len(f.Passages) != 0 {
+		t.Errorf("another context of the owner holds %d passages, %v", len(f.Passages), err)
+	}
+	if _, err := b.search(t, anna, knowledge.Question{Text: q.Text, ContextIDs: []string{other}, DocumentIDs: []string{mine.ID}}); !errors.Is(err, fault.NotFound) {
+		t.Errorf("a document outside the chosen context: %v", err)
+	}
+}
+
+// Requirements: RAG-20
+func TestWhatIsDeletedIsNotFound(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.newContext(t, b.viewer)
+	d := b.put(t, c, "a.txt", "The vault combination is 7341.")
+	if _, err := b.ingest(t, d.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.DeleteDocument(t.Context(), b.viewer, d.ID); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := b.search(t, b.viewer, knowledge.Question{Text: "What is the vault combination?"}); err != nil || len(f.Passages) != 0 {
+		t.Errorf("%d passages, %v", len(f.Passages), err)
+	}
+}
+
+// Requirements: RAG-16
+func TestConfidenceFollowsItsThresholds(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(o *knowledge.Options) { o.High, o.Medium = 0.999, 0.99 })
+	c := b.newContext(t, b.viewer)
+	d := b.put(t, c, "a.txt", "The key of the cellar hangs behind the kitchen door, beside the lamp.")
+	if _, err := b.ingest(t, d.ID); err != nil {
+		t.Fatal(err)
+	}
+	strict, err := b.search(t, b.viewer, knowledge.Question{Text: "Where does the cellar key hang in winter?"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Library = knowledge.NewLibrary(knowledge.Options{Contexts: b.Shelf, Documents: b.Shelf, Index: b.Shelf, Embedder: embed.Hash{}, Parsers: parsers()})
+	usual, err := b.search(t, b.viewer, knowledge.Question{Text: "Where does the cellar key hang in winter?"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strict.Confidence != knowledge.Low || strict.Clarity != knowledge.Nothing || usual.Confidence == knowledge.Low {
+		t.Errorf("strict %s %s, usual %s", strict.Confidence, strict.Clarity, usual.Confidence)
+	}
+	if a := usual.AverageSimilarity; a <= 0 || a > 1 {
+		t.Errorf("average similarity %f", a)
+	}
+}
+
+func TestAPassageIsItsStoredText(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.newContext(t, b.viewer)
+	d := b.put(t, c, "long.txt", strings.Repeat("The archive keeps every letter of the merchant for eighty years. ", 120))
+	if _, err := b.ingest(t, d.ID); err != nil {
+		t.Fatal(err)
+	}
+	x, err := b.Text(t.Context(), b.viewer, d.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := b.search(t, b.viewer, knowledge.Question{Text: "How long does the archive keep letters?", K: 3})
+	if err != nil || len(f.Passages) == 0 {
+		t.Fatalf("%d passages, %v", len(f.Passages), err)
+	}
+	for _, p := range f.Passages {
+		if x.Text[p.Start:p.End] != p.Text {
+			t.Errorf("passage %d..%d is not what stands there", p.Start, p.End)
+		}
+	}
+	for _, q := range knowledge.Quotes("How long does the archive keep letters?", f.Passages, 3) {
+		if x.Text[q.Start:q.End] != q.Text {
+			t.Errorf("quote %q is not what stands there", q.Text)
+		}
+	}
+	whole, err := b.search(t, b.viewer, knowledge.Question{Text: "What is this about?", DocumentIDs: []string{d.ID}})
+	if err != nil || whole.Clarity != knowledge.Clear || len(whole.Passages) != 1 || whole.Passages[0].Start != 0 {
+		t.Errorf("asked about one document as a whole: %s, %d passages, %v", whole.Clarity, len(whole.Passages), err)
+	}
+}
