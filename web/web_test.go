@@ -33,7 +33,8 @@ func stamp(t *testing.T) string {
 	names := []string{"index.html", "package.json", "package-lock.json", "stamp.mjs", "tsconfig.json", "vite.config.ts"}
 	for _, root := range []string{"src", "public"} {
 		err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
-			if err == nil && !entry.IsDir() {
+			test := strings.HasSuffix(name, ".test.ts") || strings.HasSuffix(name, ".test.tsx") // not part of the build
+			if err == nil && !entry.IsDir() && !test {
 				names = append(names, filepath.ToSlash(name))
 			}
 			return err

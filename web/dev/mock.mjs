@@ -5,7 +5,7 @@
 //   node dev/mock.mjs [port]     then open http://127.0.0.1:<port>
 //
 // Words it knows: ambiguous, twice, several, write (text_input), strange
-// (an unknown type), low, slow, drop, break, hostile, code. Anything else is
+// (an unknown type), little, slow, drop, break, hostile, code. Anything else is
 // answered with quotes.
 
 import { randomUUID } from 'node:crypto';
@@ -27,7 +27,8 @@ const conversations = new Map();
 const runs = new Map();
 const contexts = new Map();
 const documents = new Map();
-let generative = process.env.GENERATIVE === '1';
+const artifacts = new Map();
+const generative = process.env.GENERATIVE === '1';
 
 class Refusal extends Error {
   constructor(status, code, message) {
@@ -88,7 +89,7 @@ function close(run, message) {
 
 function finish(run, citations, more = {}) {
   run.status = 'done';
-  const segments = run.tools.map((tool) => ({ type: 'tool_call', ...tool }));
+  const segments = run.tools.map((used) => ({ type: 'tool_call', ...used }));
   close(run, { content: run.text, content_struct: { segments, citations }, meta: { model: 'extractive', ...more } });
   emit(run, 'message_done', { message_id: randomUUID(), content: run.text, citations, usage: { input_tokens: 40, output_tokens: 90 }, model: 'extractive', adapters: [], ...more });
 }
@@ -101,7 +102,7 @@ function add(conversation, message) {
 function quotes() {
   const ready = [...documents.values()].filter((one) => one.status === 'ready');
   return ready.slice(0, 2).map((document, index) => {
-    const found = document.text.search(/\S[^.]*\b(years|seven|deadline)\b[^.]*\./i);
+    const found = document.text.search(/[^.\s][^.]*\b(years|seven|deadline)\b[^.]*\./i);
     const start = Math.max(0, found);
     const text = /[^.]*\.?/.exec(document.text.slice(start))[0];
     const bytes = (part) => Buffer.byteLength(part);
@@ -125,7 +126,7 @@ const docOptions = [{ id: 'd1', label: 'BankNegara2024' }, { id: 'd2', label: 'D
 const which = ['doc_choice', 'Two regulations match. Which one should I audit against?', docOptions];
 
 async function play(run, message) {
-  const has = (word) => message.toLowerCase().includes(word);
+  const has = (word) => new RegExp(`(^|\\W)${word}(_|ly\\b|\\b)`, 'i').test(message);
   await sleep(120);
   status(run, 'classify', 'Clarifying intent...');
   await sleep(60);
@@ -142,7 +143,7 @@ async function play(run, message) {
   } else if (has('ambiguous')) [value] = await ask(run, which);
   else if (has('write')) [value] = await ask(run, ['text_input', 'Please tag the document you would like to reference.']);
   else if (has('strange')) [value] = await ask(run, ['colour_wheel', 'Which colour should the report have?']);
-  else if (has('low')) [value] = await ask(run, ['retrieval_low', 'I found little about this. How should I go on?', [{ id: 'tag_docs', label: '📄 Tag specific documents' }, { id: 'continue', label: 'Continue anyway' }]]);
+  else if (has('little')) [value] = await ask(run, ['retrieval_low', 'I found little about this. How should I go on?', [{ id: 'tag_docs', label: '📄 Tag specific documents' }, { id: 'continue', label: 'Continue anyway' }]]);
   status(run, 'answer', 'Researching your question...');
   if (has('break')) {
     await speak(run, 'This begins well and then ');
@@ -151,7 +152,7 @@ async function play(run, message) {
     return emit(run, 'error', { code: 'server_error', message: 'The model did not answer in time. Nothing was changed; ask again.', node: 'answer' });
   }
   const citations = quotes();
-  await speak(run, answerTo(message, value, citations), has('slow') ? 60 : 8);
+  await speak(run, answerTo(message, value, citations), has('slow') ? 28 : 8);
   if (run.cancelled) {
     run.status = 'cancelled';
     close(run, { content: run.text, content_struct: { segments: [], citations: [] }, meta: { model: 'extractive' } });
@@ -266,7 +267,7 @@ const routes = {
     runs.set(run.id, run);
     add(one, { role: 'user', content: json.message, run_id: run.id });
     one.active = run.id;
-    void play(run, json.message);
+    void play(run, `${artifacts.get(json.workflow_id)?.name ?? ''} ${json.message}`);
     return { conversation_id: id, message_id: randomUUID(), user_message_id: one.messages.at(-1).id, run_id: run.id, stream_id: run.id, stream_url: `/v1/runs/${run.id}/events` };
   },
   'POST /v1/chat/cancel': ({ json }) => {
@@ -281,11 +282,17 @@ const routes = {
     settle(json.resume_value.type === 'cancel' ? null : json.resume_value.value);
     return { run_id: run.id, stream_url: `/v1/runs/${run.id}/events`, interrupt_id: json.interrupt_id };
   },
+  'GET /v1/interrupts': ({ user }) => ({ data: [...runs.values()].filter((one) => one.user === user.id).flatMap((one) => one.pending), next_cursor: null }),
   'GET /v1/runs/:id': ({ id }) => {
     const run = need(runs.get(id));
     return { run: { id, kind: 'chat', status: run.status, workflow_id: `chat:${run.conversation}:${run.request}`, trace: [{ node: 'classify' }, { node: 'search' }, { node: 'answer' }], created_at: run.started, started_at: run.started, ended_at: run.ended } };
   },
-  'GET /v1/artifacts': () => ({ data: [], next_cursor: null }),
+  'GET /v1/artifacts': ({ user }) => ({ data: [...artifacts.values()].filter((one) => one.user === user.id), next_cursor: null }),
+  'POST /v1/artifacts': ({ json, user }) => {
+    const made = { id: randomUUID(), user: user.id, type: json.type, name: json.name, visibility: 'private' };
+    artifacts.set(made.id, made);
+    return { artifact: made };
+  },
   'GET /v1/contexts': ({ user }) => ({
     data: [...contexts.values()].filter((one) => one.user === user.id).map((one) => ({ ...one, documents: 0, chunks: 0 })), next_cursor: null,
   }),
@@ -344,7 +351,7 @@ async function events(run, request, response, url) {
       response.write(`id: ${seq}\nevent: ${kind}\ndata: ${JSON.stringify({ event: kind, data, node, request_id: run.request })}\n\n`);
       after = seq;
       if (ends.has(kind)) return response.end();
-      if (++sent === 25 && run.text.includes('Sentence') && !run.dropped && url.pathname.length > 0 && process.env.DROP !== '0' && conversations.get(run.conversation)?.title.includes('drop')) {
+      if (++sent === 25 && run.text.includes('Sentence') && !run.dropped && conversations.get(run.conversation)?.title.toLowerCase().includes('drop')) {
         run.dropped = true;
         return response.destroy();
       }

@@ -4,6 +4,7 @@ import { restore, session } from './api/session.ts';
 import { forgetRuns } from './chat/follower.ts';
 import { useWords } from './i18n/index.ts';
 import { useStore } from './lib/store.ts';
+import { Fence } from './shell/Fence.tsx';
 import { Mark } from './shell/Mark.tsx';
 import { Shell } from './shell/Shell.tsx';
 import { SignIn } from './shell/SignIn.tsx';
@@ -30,7 +31,7 @@ export function App() {
 
   if (away) return <Away retry={find} />;
   if (state === 'unknown') return null;
-  return state === 'in' ? <Shell key={owner} /> : <SignIn />;
+  return <Fence>{state === 'in' ? <Shell key={owner} /> : <SignIn />}</Fence>;
 }
 
 function Away({ retry }: { retry(): void }) {

@@ -81,6 +81,7 @@ export interface MessageMeta {
   usage?: Usage;
   suppressed?: boolean;
   truncated?: boolean;
+  cancelled?: boolean;
   interrupt_id?: string;
   [key: string]: unknown;
 }

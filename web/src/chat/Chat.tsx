@@ -1,10 +1,10 @@
-import { useEffect, useMemo, useState } from 'react';
+import { useEffect, useMemo, useRef } from 'react';
 import { useLocation } from 'wouter';
 import { Failure } from '../api/failure.ts';
 import { useThread, useUIConfig } from '../api/queries.ts';
 import type { Conversation, Interrupt, Thread } from '../api/types.ts';
 import { DropZone } from '../knowledge/DropZone.tsx';
-import { chosenContext, contextOf } from '../knowledge/choice.ts';
+import { carryOver, chosenContext, chosenWorkflow, contextOf } from '../knowledge/choice.ts';
 import { useWords } from '../i18n/index.ts';
 import { newDraft } from '../lib/drafts.ts';
 import { useStore } from '../lib/store.ts';
@@ -33,7 +33,7 @@ export function Chat({ id, conversation }: Props) {
   const config = useUIConfig();
   const outgoing = useStore(outbox)[draftKey];
   const chosen = useStore(chosenContext);
-  const [workflow, setWorkflow] = useState('');
+  const workflow = useStore(chosenWorkflow)[draftKey] ?? '';
   const turns = useMemo(() => turnsOf(thread.data?.data ?? []), [thread.data]);
   useRejoin(id, thread.data);
 
@@ -48,10 +48,12 @@ export function Chat({ id, conversation }: Props) {
     const contextID = contextOf(chosen, draftKey, conversation);
     const to = await send({ conversation: id, draftKey, text, contextID, workflowID: workflow });
     if (to && !id) {
-      if (contextID) chosenContext.set({ ...chosenContext.get(), [to]: contextID });
+      carryOver(draftKey, to);
       if (location.pathname === '/') navigate(`/c/${to}`);
     }
   }
+
+  useFocusBack(asked.length > 0);
 
   const missing = thread.error instanceof Failure && thread.error.status === 404;
   return (
@@ -76,8 +78,6 @@ export function Chat({ id, conversation }: Props) {
               question={asked[0] ?? null}
               running={running && activeID !== null}
               sending={outgoing !== undefined}
-              workflow={workflow}
-              onWorkflow={setWorkflow}
               onSend={(text) => void submit(text)}
               onStop={() => (activeID && id ? stop(activeID, id) : Promise.resolve())}
             />
@@ -115,6 +115,15 @@ function usePending(thread: Thread | undefined, live: RunState): Interrupt[] {
     const settled = new Set(live.items.flatMap((item) => (item.kind === 'ask' && item.settled ? [item.key] : [])));
     return [...byID.values()].filter((one) => !(one.interrupt_id in given) && !elsewhere.has(one.interrupt_id) && !settled.has(one.interrupt_id));
   }, [thread, live.items, given, elsewhere]);
+}
+
+/** Once the last question is settled its buttons are gone: the focus goes on to the box. */
+function useFocusBack(asking: boolean) {
+  const was = useRef(asking);
+  useEffect(() => {
+    if (was.current && !asking && matchMedia('(pointer: fine)').matches) document.getElementById('message')?.focus();
+    was.current = asking;
+  }, [asking]);
 }
 
 function isRunning(thread: Thread | undefined, live: RunState, activeID: string | null, asked: boolean): boolean {

@@ -18,8 +18,6 @@ interface Props {
   question: Interrupt | null;
   running: boolean;
   sending: boolean;
-  workflow: string;
-  onWorkflow(id: string): void;
   onSend(text: string): void;
   onStop(): Promise<void>;
 }
@@ -38,6 +36,12 @@ function reason(mode: Mode, words: Dictionary): string {
   return mode === 'run' ? words.lockedByRun : '';
 }
 
+function placeholder(mode: Mode, words: Dictionary): string {
+  if (mode === 'choose') return ' '; // not empty, so that CSS can tell an empty box
+  if (mode === 'answer') return words.answerHint;
+  return mode === 'run' ? words.lockedByRun : words.composerHint;
+}
+
 export function Composer(props: Props) {
   const words = useWords();
   const mode = modeOf(props);
@@ -45,9 +49,8 @@ export function Composer(props: Props) {
   const [text, setText] = useDraft(draftKey);
   const [busy, setBusy] = useState(false);
   const problem = useStore(notices)[props.draftKey];
-  const field = useRef<HTMLTextAreaElement>(null);
+  const field = useGrowing(`${mode} ${text}`);
   useSlash(field);
-  useGrow(field, `${mode} ${text}`);
 
   function submit() {
     const said = text.trim();
@@ -71,7 +74,8 @@ export function Composer(props: Props) {
     submit();
   }
 
-  const why = reason(mode, words);
+  // While an answer is written, an empty box says so by itself: nothing moves.
+  const why = mode === 'run' && text === '' ? '' : reason(mode, words);
   return (
     <div className="composer-area">
       {problem && (
@@ -82,7 +86,7 @@ export function Composer(props: Props) {
           </button>
         </div>
       )}
-      <UploadTray />
+      <UploadTray inPanel={false} />
       <div className="composer" data-mode={mode}>
         <textarea
           id="message"
@@ -92,7 +96,7 @@ export function Composer(props: Props) {
           disabled={mode === 'choose'}
           aria-label={words.composerLabel}
           aria-describedby={why ? 'why' : undefined}
-          placeholder={mode === 'choose' ? ' ' : mode === 'answer' ? words.answerHint : words.composerHint}
+          placeholder={placeholder(mode, words)}
           onChange={(event) => setText(event.target.value)}
           onKeyDown={press}
         />
@@ -104,7 +108,7 @@ export function Composer(props: Props) {
         <div className="tools">
           <Attach draftKey={props.draftKey} conversation={props.conversation} />
           <ContextChooser draftKey={props.draftKey} conversation={props.conversation} />
-          <WorkflowChooser value={props.workflow} onChange={props.onWorkflow} />
+          <WorkflowChooser draftKey={props.draftKey} />
           <span className="spring" />
           {mode === 'run' && props.running ? (
             <StopButton stop={props.onStop} />
@@ -212,11 +216,14 @@ function useSlash(field: React.RefObject<HTMLTextAreaElement | null>) {
 
 const tallest = 240; // px
 
-function useGrow(field: React.RefObject<HTMLTextAreaElement | null>, content: string) {
+/** A box as tall as its words, up to a limit. */
+function useGrowing(content: string) {
+  const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
     const box = field.current;
     if (!box) return;
     box.style.height = 'auto';
     box.style.height = `${Math.min(box.scrollHeight, tallest)}px`;
-  }, [field, content]);
+  }, [content]);
+  return field;
 }

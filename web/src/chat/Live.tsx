@@ -13,6 +13,11 @@ export function Live({ state, trouble, user, giveBack }: Props) {
   const words = useWords();
   return (
     <>
+      {state.phase === 'waiting' && (
+        <p className="node note-line" data-state="wait">
+          {words.waitingForYou}
+        </p>
+      )}
       {state.gap && <p className="node note-line">{words.gap}</p>}
       {trouble > 0 && (
         <p className="node note-line" data-state="wait-quiet" role="status">

@@ -8,18 +8,17 @@ import type { Evidence, Step } from './run.ts';
 interface StepsProps {
   steps: Step[];
   over: boolean; // no step need be put in words any more
-  waiting: boolean;
-  ended: boolean;
+  still: boolean; // the run has ended, or waits for a person
 }
 
 /** The steps as one line of dots, the current one in words while it lasts. It keeps its height from first to last. */
-export function StepsLine({ steps, over, waiting, ended }: StepsProps) {
+export function StepsLine({ steps, over, still }: StepsProps) {
   const words = useWords();
   const shown = usePace(steps.length, over);
   const current = steps[shown];
   const label = current ? current.label : over ? '' : words.starting;
   return (
-    <details className="node steps" data-state={ended ? 'settled' : waiting ? 'wait' : 'live'}>
+    <details className="node steps" data-state={still ? 'settled' : 'live'}>
       <summary aria-label={words.showSteps}>
         <span className="dots" aria-hidden="true">
           {steps.map((step, index) => (
@@ -66,10 +65,14 @@ export function EvidenceLine({ evidence }: { evidence: Evidence }) {
             {pretty(evidence.args)}
           </pre>
         </dd>
-        {evidence.summary && (
+        {(evidence.result !== undefined || evidence.summary) && (
           <>
             <dt>{words.toolResult}</dt>
-            <dd>{evidence.summary}</dd>
+            <dd>
+              <pre tabIndex={0} aria-label={words.toolResult}>
+                {pretty(evidence.result ?? evidence.summary)}
+              </pre>
+            </dd>
           </>
         )}
       </dl>

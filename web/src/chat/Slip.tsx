@@ -18,7 +18,7 @@ export function Slip({ asked }: { asked: Interrupt[] }) {
   const current = asked[Math.min(at, asked.length - 1)]!;
   return (
     <section className="slip" aria-label={words.needsAnswer} data-type={current.interrupt_type}>
-      <header>
+      <div className="slip-head">
         <span className="dot wait" aria-hidden="true" />
         <span>{words.needsAnswer}</span>
         {asked.length > 1 && (
@@ -29,7 +29,7 @@ export function Slip({ asked }: { asked: Interrupt[] }) {
             </button>
           </>
         )}
-      </header>
+      </div>
       <Question key={current.interrupt_id} interrupt={current} />
     </section>
   );

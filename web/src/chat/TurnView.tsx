@@ -45,7 +45,7 @@ export function TurnView({ turn, follower, giveBack }: Props) {
       {(live || turn.answer || turn.asked.length > 0) && (
         <div className="rail">
           <h2 className="hidden">{words.liminal}</h2>
-          {live && <StepsLine steps={stepsOf(live.items)} over={over || text !== '' || live.phase === 'waiting'} waiting={live.phase === 'waiting'} ended={over} />}
+          {live && <StepsLine steps={stepsOf(live.items)} over={over || text !== '' || live.phase === 'waiting'} still={over || live.phase === 'waiting'} />}
           {items.map((item) => (
             <Item key={item.key} item={item} />
           ))}
@@ -60,6 +60,7 @@ export function TurnView({ turn, follower, giveBack }: Props) {
             </div>
           )}
           {live && <Live state={live} trouble={trouble} user={turn.user?.content ?? ''} giveBack={giveBack} />}
+          {!live && turn.answer?.meta?.cancelled && <p className="node note-line">{words.stopped}</p>}
           {!live && turn.answer?.meta?.truncated && <p className="node note-line">{words.truncated}</p>}
           {over && <TurnFoot turn={turn} live={live} seen={seen} text={suppressed ? '' : text} items={items} />}
         </div>

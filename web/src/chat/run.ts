@@ -20,6 +20,7 @@ export interface Evidence {
   args: unknown;
   status: 'running' | 'ok' | 'error';
   summary: string;
+  result: unknown; // the whole of it, where it is known
   ms: number | null;
 }
 
@@ -142,6 +143,7 @@ function addCall(items: RailItem[], data: Data, event: RunEvent): RailItem[] {
     args: data['arguments'],
     status: 'running',
     summary: '',
+    result: undefined,
     ms: null,
   };
   return [...items, call];

@@ -8,6 +8,7 @@ import type { Accepted, Interrupt, Message, Thread } from '../api/types.ts';
 import { createStore } from '../lib/store.ts';
 import { readDraft, writeDraft } from '../lib/drafts.ts';
 import { words } from '../i18n/index.ts';
+import { dismissReady } from '../knowledge/uploads.ts';
 import { onSettled, read } from './follower.ts';
 
 /** Words on their way to the server, by conversation. */
@@ -41,6 +42,7 @@ export function sentence(error: unknown): string {
 /** Sends a message. Returns the conversation's id, or null when the words were given back. */
 export async function send(turn: Sending): Promise<string | null> {
   notice(turn.draftKey, '');
+  dismissReady();
   outbox.set({ ...outbox.get(), [turn.draftKey]: { text: turn.text } });
   const request = crypto.randomUUID();
   try {

@@ -58,7 +58,8 @@ export function evidenceOf(message: Message | null): Evidence[] {
       name: segment.name ?? '',
       args: segment.arguments,
       status: segment.status === 'error' ? ('error' as const) : ('ok' as const),
-      summary: typeof segment.result === 'string' ? segment.result : '',
+      summary: '',
+      result: segment.result,
       ms: segment.duration_ms ?? null,
     }));
 }

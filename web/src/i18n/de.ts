@@ -90,6 +90,8 @@ export const de: Dictionary = {
   loadFailed: 'Diese Unterhaltung ließ sich nicht laden.',
   notFound: 'Diese Unterhaltung gibt es nicht, oder sie gehört dir nicht.',
   tryAgain: 'Noch einmal',
+  broken: 'In dieser Seite ist etwas zerbrochen. Was du geschrieben hast, bleibt; lade die Seite neu.',
+  reload: 'Neu laden',
   sendFailed: 'Nicht gesendet. Deine Worte stehen wieder im Feld.',
   keyless:
     'Kein Sprachmodell ist eingerichtet. Antworten sind Zitate aus deinen Dokumenten und Werkzeugergebnissen; nichts wird erzeugt.',
@@ -107,6 +109,7 @@ export const de: Dictionary = {
   passageChanged: 'Das Dokument hat sich seither geändert. Dies ist die Stelle, wie sie zitiert wurde.',
 
   needsAnswer: 'Braucht deine Antwort',
+  waitingForYou: 'Wartet auf deine Antwort',
   questionOf: (n, total) => `Frage ${n} von ${total}`,
   nextQuestion: 'Nächste Frage',
   skipQuestion: 'Frage überspringen',

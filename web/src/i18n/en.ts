@@ -94,6 +94,8 @@ export const en = {
   loadFailed: 'This conversation could not be loaded.',
   notFound: 'There is no such conversation, or it is not yours.',
   tryAgain: 'Try again',
+  broken: 'Something in this page broke. What you wrote is kept; load the page again.',
+  reload: 'Load again',
   sendFailed: 'Not sent. Your words are back in the box.',
   keyless: 'No language model is configured. Answers are quoted from your documents and tool results; nothing is generated.',
 
@@ -112,6 +114,7 @@ export const en = {
 
   // Questions
   needsAnswer: 'Needs your answer',
+  waitingForYou: 'Waiting for your answer',
   questionOf: (n: number, total: number) => `Question ${n} of ${total}`,
   nextQuestion: 'Next question',
   skipQuestion: 'Skip this question',

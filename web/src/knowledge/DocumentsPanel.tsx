@@ -45,7 +45,7 @@ export function DocumentsPanel() {
           <NewContext onMade={setPicked} />
         </div>
         {limits && <p className="hint">{words.limits(fileSize(limits.max_bytes, locale), limits.extensions.join(', '))}</p>}
-        <UploadTray />
+        <UploadTray inPanel />
         <List context={current?.id ?? null} />
       </div>
     </Sheet>

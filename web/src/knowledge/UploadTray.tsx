@@ -1,14 +1,16 @@
 import { useWords } from '../i18n/index.ts';
 import type { Dictionary } from '../i18n/en.ts';
 import { useStore } from '../lib/store.ts';
+import { panel } from '../panel/state.ts';
 import { Icon } from '../shell/Icon.tsx';
 import { dismiss, uploads, type Upload } from './uploads.ts';
 
-/** The files on their way in, each with where it stands. */
-export function UploadTray() {
+/** The files on their way in, each with where it stands: above the box, or in the documents' own sheet while that is open. */
+export function UploadTray({ inPanel }: { inPanel: boolean }) {
   const words = useWords();
   const rows = useStore(uploads);
-  if (rows.length === 0) return null;
+  const listed = useStore(panel)?.kind === 'documents';
+  if (rows.length === 0 || listed !== inPanel) return null;
   return (
     <ul className="tray" aria-label={words.documents}>
       {rows.map((row) => (

@@ -9,6 +9,17 @@ import { createStore } from '../lib/store.ts';
 /** What was chosen on this page, by conversation (`_new` for one to come). */
 export const chosenContext = createStore<Record<string, string>>({});
 
+/** The workflow that was chosen on this page, by conversation; '' or nothing lets the server choose. */
+export const chosenWorkflow = createStore<Record<string, string>>({});
+
+/** What was chosen for a conversation to come holds once it is there. */
+export function carryOver(from: string, to: string): void {
+  for (const store of [chosenContext, chosenWorkflow]) {
+    const { [from]: value, ...others } = store.get();
+    if (value !== undefined) store.set({ ...others, [to]: value });
+  }
+}
+
 export function contextOf(chosen: Record<string, string>, draftKey: string, conversation: Conversation | null): string {
   return chosen[draftKey] ?? conversation?.active_context_id ?? '';
 }

@@ -1,12 +1,12 @@
 // Markdown as React elements. Raw HTML is text, images are their words, and a
 // link leads out over http, https or mail only: safe by construction (UI-33).
 
-import { memo, useRef, type ReactNode } from 'react';
+import { memo, useState, type ReactNode } from 'react';
 import type { Token, Tokens } from 'marked';
 import type { Citation } from '../api/types.ts';
 import { useWords } from '../i18n/index.ts';
 import { Code } from './Code.tsx';
-import { fenceClosed, lex, nothing, safeHref, splitCitations, unescapeEntities, type Lexed } from './lex.ts';
+import { createLexer, fenceClosed, safeHref, splitCitations, unescapeEntities } from './lex.ts';
 
 export interface Sources {
   citations: Citation[];
@@ -19,12 +19,10 @@ interface Props extends Sources {
 
 /** An answer's text. Headings are fitted below the turn's own h2, without a skip. */
 export function Markdown({ text, citations, open }: Props) {
-  const previous = useRef<Lexed>(nothing);
-  // The cache makes rendering cheap, never different: the same text gives the same tokens.
-  const lexed = lex(previous.current, text);
-  previous.current = lexed;
-  const levels = headingLevels(lexed.tokens);
-  return lexed.tokens.map((token, index) => (
+  const [tokensOf] = useState(createLexer);
+  const tokens = tokensOf(text);
+  const levels = headingLevels(tokens);
+  return tokens.map((token, index) => (
     <Block key={index} token={token} level={levels[index]!} citations={citations} open={open} />
   ));
 }

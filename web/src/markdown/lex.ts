@@ -19,6 +19,15 @@ export function lex(previous: Lexed, text: string): Lexed {
   return { source, tokens: [...kept, ...block(source.slice(offset))] };
 }
 
+/** A lexer that remembers what it settled. That makes it cheap, never different: the same text gives the same tokens. */
+export function createLexer(): (text: string) => Token[] {
+  let last = nothing;
+  return (text) => {
+    last = lex(last, text);
+    return last.tokens;
+  };
+}
+
 function block(source: string): Token[] {
   return new Lexer({ gfm: true }).lex(source);
 }

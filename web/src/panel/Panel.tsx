@@ -48,7 +48,7 @@ export function Sheet({ title, note, children }: { title: string; note?: ReactNo
         if (event.key === 'Escape' && !event.defaultPrevented) panel.set(null);
       }}
     >
-      <header>
+      <div className="sheet-head">
         <div>
           {note && <p className="note">{note}</p>}
           <h2 id="sheet-title" ref={heading} tabIndex={-1}>
@@ -58,7 +58,7 @@ export function Sheet({ title, note, children }: { title: string; note?: ReactNo
         <button type="button" className="icon-button" aria-label={words.close} onClick={() => panel.set(null)}>
           <Icon name="close" />
         </button>
-      </header>
+      </div>
       {children}
     </dialog>
   );

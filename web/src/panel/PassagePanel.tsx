@@ -23,7 +23,7 @@ export function PassagePanel({ citations, n }: { citations: Citation[]; n: numbe
       </p>
       <Text key={citation.chunk_id + citation.start} citation={citation} />
       {citations.length > 1 && (
-        <footer className="flex-row">
+        <div className="sheet-foot flex-row">
           <button type="button" className="text-button" disabled={at === 0} onClick={() => go(at - 1)}>
             <Icon name="left" />
             <span>{words.previousSource}</span>
@@ -32,10 +32,15 @@ export function PassagePanel({ citations, n }: { citations: Citation[]; n: numbe
             <span>{words.nextSource}</span>
             <Icon name="right" />
           </button>
-        </footer>
+        </div>
       )}
     </Sheet>
   );
+}
+
+/** Offsets count bytes of UTF-8. */
+function bytes(text: string): number {
+  return new TextEncoder().encode(text).length;
 }
 
 function Text({ citation }: { citation: Citation }) {
@@ -64,11 +69,11 @@ function Text({ citation }: { citation: Citation }) {
   }
   return (
     <div className="document-text" tabIndex={0} role="region" aria-label={words.passage}>
-      {text.start > text.before.length && '… '}
+      {text.start > bytes(text.before) && '… '}
       {text.before}
       <mark ref={quote}>{text.quote}</mark>
       {text.after}
-      {text.end + text.after.length < text.length && ' …'}
+      {text.end + bytes(text.after) < text.length && ' …'}
     </div>
   );
 }

@@ -14,12 +14,14 @@ const paths = {
   plus: 'M10 4v12M4 10h12',
 } as const;
 
+const filled: ReadonlySet<string> = new Set(['stop']);
+
 export type IconName = keyof typeof paths;
 
 /** A drawing that says nothing by itself: the control it stands in has the words. */
 export function Icon({ name }: { name: IconName }) {
   return (
-    <svg className="icon" viewBox="0 0 20 20" width="20" height="20" aria-hidden="true">
+    <svg className={filled.has(name) ? 'icon filled' : 'icon'} viewBox="0 0 20 20" width="20" height="20" aria-hidden="true">
       <path d={paths[name]} />
     </svg>
   );

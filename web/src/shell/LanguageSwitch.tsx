@@ -9,7 +9,7 @@ export function LanguageSwitch() {
   return (
     <div className="languages" role="group" aria-label={words.language}>
       {(Object.keys(names) as Language[]).map((one) => (
-        <button key={one} type="button" lang={one} aria-pressed={one === current} aria-label={names[one]} onClick={() => setLanguage(one)}>
+        <button key={one} type="button" lang={one} aria-pressed={one === current} aria-label={`${one.toUpperCase()}, ${names[one]}`} title={names[one]} onClick={() => setLanguage(one)}>
           {one.toUpperCase()}
         </button>
       ))}

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { useLocation, useRoute } from 'wouter';
 import { useConversations } from '../api/queries.ts';
 import { Chat } from '../chat/Chat.tsx';
@@ -29,7 +30,7 @@ export function Shell() {
   }, [waiting, conversation?.title]);
 
   function close() {
-    setOpen(false);
+    flushSync(() => setOpen(false)); // an inert page takes no focus
     toggle.current?.focus();
   }
 

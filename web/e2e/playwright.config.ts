@@ -1,0 +1,34 @@
+import { defineConfig } from '@playwright/test';
+
+// Started by TestBrowser (browser_test.go), which names the programs to test:
+// BASE_URL quotes from documents, SCRIPTED_URL plays script.json as its model.
+// By hand: BASE_URL=http://127.0.0.1:8080 npm run e2e
+export default defineConfig({
+  testDir: '.',
+  outputDir: '../test-results',
+  workers: 1,
+  timeout: 30_000,
+  expect: { timeout: 10_000 },
+  forbidOnly: true,
+  reporter: [['list']],
+  use: {
+    baseURL: process.env['BASE_URL'] ?? 'http://127.0.0.1:4173',
+    viewport: { width: 1360, height: 860 },
+    locale: 'en-GB',
+    trace: 'retain-on-failure',
+    screenshot: 'only-on-failure',
+    launchOptions: {
+      executablePath: process.env['CHROMIUM'] || '/usr/bin/chromium',
+      args: [
+        '--headless',
+        '--no-sandbox',
+        '--disable-gpu',
+        '--disable-quic',
+        '--no-first-run',
+        '--disable-background-networking',
+        '--disable-component-update',
+        '--disable-sync',
+      ],
+    },
+  },
+});

@@ -1,0 +1,129 @@
+import { answered, box, enter, expect, say, test, what, which, workflow } from './stage.ts';
+
+const one = [{ ...which, next: 'done' }, { id: 'done', type: 'end', response: 'You said ${vars.choice?}.' }];
+const two = [which, what, { id: 'done', type: 'end', response: 'You said ${vars.choice?} and ${vars.action?}.' }];
+
+// Requirements: INT-16, UI-21, UI-22
+test('a question locks the box, survives a reload, and is answered with a key', async ({ page }) => {
+  await enter(page);
+  await workflow(page, 'ambiguous', one);
+  await say(page, 'Check this letter');
+  const slip = page.getByRole('region', { name: 'Needs your answer' });
+  await expect(slip).toContainText('Two regulations match.');
+  await expect(slip.getByRole('button').first()).toBeFocused();
+  await expect(slip.getByRole('button').last()).toHaveText('Skip this question');
+  await expect(box(page)).toBeDisabled();
+  await expect(page.getByText('Pick an answer above, or skip the question.')).toBeVisible();
+  await expect(page.getByRole('img', { name: 'waits for your answer' })).toBeVisible();
+
+  await page.reload();
+  await expect(slip).toContainText('Two regulations match.');
+  await expect(slip.getByRole('button', { name: 'BankNegara2024' })).toBeFocused();
+  await page.keyboard.press('2');
+  await expect(slip).toBeHidden();
+  const turn = await answered(page);
+  await expect(turn.locator('.prose')).toContainText('d2');
+  await expect(turn.locator('.asked')).toContainText('You chose: Deriv2024');
+  await expect(box(page)).toBeEnabled();
+
+  await page.reload();
+  await expect(page.locator('.turn').last().locator('.asked')).toContainText('Deriv2024');
+  await expect(page.locator('.said')).toHaveCount(1);
+});
+
+// Requirements: INT-13
+test('two questions in a row are answered one by one', async ({ page }) => {
+  await enter(page);
+  await workflow(page, 'twice', two);
+  await say(page, 'Check this letter');
+  const slip = page.getByRole('region', { name: 'Needs your answer' });
+  await slip.getByRole('button', { name: 'All of these' }).click();
+  await expect(slip).toContainText('And what should I do with it?');
+  await slip.getByRole('button', { name: 'Audit' }).click();
+  const turn = await answered(page);
+  await expect(turn.locator('.asked')).toHaveCount(2);
+  await expect(turn.locator('.asked').last()).toContainText('You chose: Audit');
+  await say(page, 'And again');
+  await expect(slip).toBeVisible();
+});
+
+// Requirements: INT-10
+test('a skipped question frees the box and its reply is not shown', async ({ page }) => {
+  await enter(page);
+  await workflow(page, 'ambiguous', one);
+  await say(page, 'Check this letter');
+  await page.getByRole('button', { name: 'Skip this question' }).click();
+  const turn = await answered(page);
+  await expect(turn.locator('.asked')).toContainText('You skipped it.');
+  await expect(turn.locator('.prose')).toHaveCount(0);
+  await expect(box(page)).toBeEnabled();
+  await expect(box(page)).toBeFocused();
+  await page.reload();
+  await expect(page.locator('.said')).toHaveCount(1);
+  await expect(page.locator('.prose')).toHaveCount(0);
+});
+
+// Requirements: UI-22
+test('a question for words is answered in the box', async ({ page }) => {
+  await enter(page);
+  await workflow(page, 'write', [
+    { id: 'ask', type: 'interrupt', interrupt_type: 'text_input', message: 'Which letter do you mean?', save_as: 'letter', next: 'done' },
+    { id: 'done', type: 'end', response: 'You said ${vars.letter}.' },
+  ]);
+  await say(page, 'Check the letter');
+  await expect(page.getByRole('region', { name: 'Needs your answer' })).toBeVisible();
+  await expect(box(page)).toBeFocused();
+  await expect(page.getByText('What you send now is the answer to the question above.')).toBeVisible();
+  await say(page, 'the one of May');
+  const turn = await answered(page);
+  await expect(turn.locator('.prose')).toContainText('the one of May');
+  await expect(turn.locator('.asked')).toContainText('You answered: the one of May');
+});
+
+// Requirements: INT-31
+test('an answer that comes too late says so and shows how things stand', async ({ page, context, watch }) => {
+  watch.expected.push(/40[09]/);
+  await enter(page);
+  await workflow(page, 'ambiguous', one);
+  await say(page, 'Check this letter');
+  const slip = page.getByRole('region', { name: 'Needs your answer' });
+  await expect(slip).toBeVisible();
+
+  const token = await page.evaluate(() => sessionStorage.getItem('liminal.token'));
+  const headers = { Authorization: `Bearer ${token}` };
+  const pending = await context.request.get('/v1/interrupts?status=pending', { headers });
+  const { data } = (await pending.json()) as { data: { data: { interrupt_id: string }[] } | { interrupt_id: string }[] };
+  const [question] = Array.isArray(data) ? data : data.data;
+  const settled = await context.request.post('/v1/chat/resume', {
+    headers,
+    data: { interrupt_id: question!.interrupt_id, resume_value: { type: 'doc_choice', value: 'd1' } },
+  });
+  expect(settled.ok()).toBe(true);
+
+  await slip.getByRole('button', { name: 'Deriv2024' }).click();
+  await expect(page.getByRole('alert')).toContainText('This question was already settled.');
+  await expect(slip).toBeHidden();
+  const turn = await answered(page);
+  await expect(turn.locator('.prose')).toContainText('d1');
+});
+
+// Requirements: INT-13
+test('several questions at once are each answered', async ({ page }) => {
+  await enter(page);
+  await workflow(page, 'several', [
+    { id: 'both', type: 'parallel', branches: [{ next: 'which' }, { next: 'what' }], next: 'done' },
+    { ...which, next: 'done' },
+    what,
+    { id: 'done', type: 'end', response: 'You said ${vars.choice?} and ${vars.action?}.' },
+  ]);
+  await say(page, 'Check this letter');
+  const slip = page.getByRole('region', { name: 'Needs your answer' });
+  await expect(slip).toContainText('Question 1 of 2');
+  await slip.getByRole('button', { name: 'Next question' }).click();
+  await expect(slip).toContainText('And what should I do with it?');
+  await slip.getByRole('button', { name: 'Summarize' }).click();
+  await expect(slip).toContainText('Two regulations match.');
+  await slip.getByRole('button', { name: 'BankNegara2024' }).click();
+  const turn = await answered(page);
+  await expect(turn.locator('.asked')).toHaveCount(2);
+});

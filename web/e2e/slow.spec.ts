@@ -1,0 +1,60 @@
+import { answered, box, enter, expect, say, scripted, test } from './stage.ts';
+
+// These need a model that takes its time: the program that plays script.json.
+test.use({ baseURL: scripted });
+
+// Requirements: STREAM-08
+test('stopping keeps what was written', async ({ page }) => {
+  await enter(page, scripted);
+  await say(page, 'Tell me slowly');
+  const prose = page.locator('.turn').last().locator('.prose');
+  await expect(prose).toContainText('Sentence 2');
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await expect(page.locator('.note-line', { hasText: 'Stopped. What was written is kept.' })).toBeVisible();
+  const kept = await prose.innerText();
+  expect(kept).toContain('Sentence 2');
+  expect(kept).not.toContain('Sentence 30');
+  await expect(box(page)).toBeEnabled();
+  await page.reload();
+  await expect(page.locator('.prose')).toContainText('Sentence 2');
+});
+
+// Requirements: STREAM-29
+test('a run outlives its reader: a reload in the middle reads on', async ({ page }) => {
+  await enter(page, scripted);
+  await say(page, 'Tell me slowly');
+  await expect(page.locator('.prose')).toContainText('Sentence 2');
+  await page.reload();
+  await expect(page.getByRole('button', { name: 'Stop' })).toBeVisible();
+  const turn = await answered(page);
+  const text = await turn.locator('.prose').innerText();
+  for (let n = 1; n <= 30; n++) expect(text.split(`Sentence ${n} of`)).toHaveLength(2);
+});
+
+// Requirements: UI-30
+test('scrolling is the reader’s: growth never fights it', async ({ page }) => {
+  await page.setViewportSize({ width: 900, height: 420 });
+  await enter(page, scripted);
+  await say(page, 'Tell me slowly');
+  const view = page.getByRole('log');
+  await expect(page.locator('.prose')).toContainText('Sentence 9');
+  await expect.poll(() => view.evaluate((it) => it.scrollHeight - it.scrollTop - it.clientHeight)).toBeLessThan(40);
+  await view.hover();
+  await page.mouse.wheel(0, -400);
+  await expect(page.getByRole('button', { name: 'Latest' })).toBeVisible();
+  const before = await view.evaluate((it) => it.scrollTop);
+  await expect(page.locator('.prose')).toContainText('Sentence 14');
+  expect(await view.evaluate((it) => it.scrollTop)).toBe(before);
+  await page.getByRole('button', { name: 'Latest' }).click();
+  await expect(page.getByRole('button', { name: 'Latest' })).toBeHidden();
+});
+
+test('while an answer is written, Enter sends nothing', async ({ page }) => {
+  await enter(page, scripted);
+  await say(page, 'Tell me slowly');
+  await expect(page.locator('.prose')).toContainText('Sentence 1');
+  await say(page, 'impatient');
+  await expect(page.locator('.said')).toHaveCount(1);
+  await expect(box(page)).toHaveValue('impatient');
+  await expect(page.getByText('The answer is being written. Stop it to send something else.')).toBeVisible();
+});

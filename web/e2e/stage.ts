@@ -1,0 +1,148 @@
+// What every browser test stands on: a person who has signed up, ways to do
+// what people do, and a watch that fails the test when the page breaks the
+// content policy or logs an error.
+
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { test as base, expect, type Page } from '@playwright/test';
+
+export { expect };
+
+export const scripted = process.env['SCRIPTED_URL'] ?? process.env['BASE_URL'] ?? 'http://127.0.0.1:4173';
+
+/** Faults a test provokes on purpose; everything else on the console fails it. */
+interface Watch {
+  expected: RegExp[];
+}
+
+export const test = base.extend<{ watch: Watch }>({
+  watch: [
+    async ({ page }, use) => {
+      const faults: string[] = [];
+      const watch: Watch = { expected: [] };
+      page.on('pageerror', (error) => faults.push(`page error: ${error.message}`));
+      page.on('console', (message) => {
+        if (message.type() === 'error') faults.push(`console: ${message.text()}`);
+      });
+      await page.addInitScript(() => {
+        document.addEventListener('securitypolicyviolation', (event) => {
+          // The console carries it out of the page, to the watch.
+          // oxlint-disable-next-line no-console
+          console.error(`content policy: ${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`);
+        });
+      });
+      await use(watch);
+      expect(faults.filter((fault) => !watch.expected.some((known) => known.test(fault)))).toEqual([]);
+    },
+    { auto: true },
+  ],
+});
+
+let people = 0;
+
+/** Opens the program as somebody new. */
+export async function enter(page: Page, address = '/'): Promise<string> {
+  const email = `person${++people}.${Date.now()}@example.org`;
+  await page.goto(address);
+  const submit = page.locator('button[type=submit]');
+  await expect(submit).toBeVisible();
+  if ((await submit.textContent()) !== 'Create account') await page.getByRole('button', { name: 'Create account' }).click();
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password').fill('correct horse battery');
+  await submit.click();
+  await expect(box(page)).toBeVisible();
+  return email;
+}
+
+export function box(page: Page) {
+  return page.locator('#message');
+}
+
+export async function say(page: Page, words: string): Promise<void> {
+  await box(page).fill(words);
+  await box(page).press('Enter');
+}
+
+/** The last turn's answer, once it is complete. */
+export async function answered(page: Page) {
+  const turn = page.locator('.turn').last();
+  await expect(turn.locator('.turn-foot')).toBeVisible();
+  return turn;
+}
+
+export async function upload(page: Page, name: string, text: string): Promise<void> {
+  await page.locator('.tools input[type=file]').setInputFiles({ name, mimeType: 'text/markdown', buffer: Buffer.from(text) });
+}
+
+type Node = Record<string, unknown>;
+
+/** Makes a workflow of one's own and chooses it for the turns to come. */
+export async function workflow(page: Page, name: string, nodes: Node[]): Promise<void> {
+  const token = await page.evaluate(() => sessionStorage.getItem('liminal.token'));
+  const unique = `${name}_${Date.now()}`;
+  const schema = { kind: 'workflow.chat', entrypoint: nodes[0]!['id'], nodes };
+  const made = await page.request.post(new URL('/v1/artifacts', page.url()).href, {
+    headers: { Authorization: `Bearer ${token}` },
+    data: { type: 'workflow.chat', name: unique, schema },
+  });
+  expect(made.ok(), await made.text()).toBe(true);
+  await page.reload();
+  await page.getByLabel('Workflow', { exact: true }).selectOption({ label: unique });
+}
+
+export const options = {
+  documents: [
+    { id: 'd1', label: 'BankNegara2024' },
+    { id: 'd2', label: 'Deriv2024' },
+    { id: 'all', label: 'All of these' },
+  ],
+  actions: [
+    { id: 'audit', label: 'Audit' },
+    { id: 'summarize', label: 'Summarize' },
+  ],
+};
+
+export const which: Node = {
+  id: 'which',
+  type: 'interrupt',
+  interrupt_type: 'doc_choice',
+  message: 'Two regulations match. Which one should I audit against?',
+  options: options.documents,
+  save_as: 'choice',
+  next: 'what',
+};
+
+export const what: Node = {
+  id: 'what',
+  type: 'interrupt',
+  interrupt_type: 'action_choice',
+  message: 'And what should I do with it?',
+  options: options.actions,
+  save_as: 'action',
+  next: 'done',
+};
+
+export const retention = `# Retention
+
+Records shall be retained for seven years after the relationship with the customer ends.
+
+# Legal basis
+
+The controller states the legal basis of every transfer before the transfer happens.
+`;
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Runs axe through the debugger, so that the content policy stays as strict as it ships. */
+export async function accessible(page: Page, where: string): Promise<void> {
+  await page.evaluate(axeSource);
+  // Colours are measured at rest: a transition half way is nobody's choice.
+  await page.evaluate(() => Promise.all(document.getAnimations().map((one) => (one.effect?.getTiming().iterations === Infinity ? null : one.finished))));
+  const violations = await page.evaluate(async () => {
+    const { axe } = window as unknown as { axe: { run(root: Document, options: object): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }> } };
+    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+    const found = await axe.run(document, { runOnly: { type: 'tag', values: tags } });
+    return found.violations.map((one) => ({ rule: one.id, nodes: one.nodes.map((node) => `${node.html.slice(0, 160)} – ${node.failureSummary}`) }));
+  });
+  expect(violations, where).toEqual([]);
+}

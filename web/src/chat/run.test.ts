@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import type { RunEvent } from '../api/types.ts';
+import { emptyRun, fold, stepsOf, type RunState } from './run.ts';
+
+let seq = 0;
+function event(kind: string, data: unknown): RunEvent {
+  return { seq: ++seq, kind, data };
+}
+function after(...events: RunEvent[]): RunState {
+  return events.reduce(fold, emptyRun);
+}
+
+const question = { interrupt_id: 'q1', run_id: 'r', conversation_id: 'c', interrupt_type: 'doc_choice', message: 'Which?', options: [], created_at: '' };
+
+describe('a run, folded', () => {
+  it('keeps one line a step, and settles it', () => {
+    const state = after(
+      event('status', { node: 'a', message: 'Finding…' }),
+      event('status', { node: 'a', message: 'Finding…', done: true }),
+      event('status', { node: 'b', message: 'Writing…' }),
+    );
+    expect(stepsOf(state.items).map((step) => [step.label, step.done])).toEqual([
+      ['Finding…', true],
+      ['Writing…', false],
+    ]);
+  });
+
+  it('gives a repeated event no second effect', () => {
+    const token = event('token', 'once');
+    expect(after(token, token).text).toBe('once');
+  });
+
+  // Requirements: STREAM-32
+  it('drops the partial text on reset, and ends with the stored text', () => {
+    const partial = after(event('token', 'first try'), event('reset', { reason: 'retry' }), event('token', 'second'));
+    expect(partial.text).toBe('second');
+    const done = fold(partial, event('message_done', { content: 'second try', citations: null }));
+    expect([done.phase, done.text]).toEqual(['done', 'second try']);
+  });
+
+  it('says that the beginning is missing after a gap, until the end brings it', () => {
+    const gap = after(event('token', 'lost'), event('reset', { reason: 'gap' }), event('token', 'rest'));
+    expect([gap.gap, gap.text]).toEqual([true, 'rest']);
+    expect(fold(gap, event('message_done', { content: 'all the rest' })).gap).toBe(false);
+  });
+
+  // Requirements: INT-13
+  it('keeps questions apart and in order', () => {
+    const state = after(
+      event('interrupt', question),
+      event('paused', { interrupt_ids: ['q1'] }),
+      event('resumed', { interrupt_id: 'q1' }),
+      event('interrupt', { ...question, interrupt_id: 'q2' }),
+      event('paused', { interrupt_ids: ['q2'] }),
+    );
+    const asked = state.items.filter((item) => item.kind === 'ask');
+    expect(asked.map((item) => [item.key, item.settled])).toEqual([
+      ['q1', true],
+      ['q2', false],
+    ]);
+    expect(state.phase).toBe('waiting');
+  });
+
+  it('keeps what was written when it is stopped or fails', () => {
+    const stopped = after(event('token', 'half a sen'), event('cancel_ack', {}));
+    expect([stopped.phase, stopped.text]).toEqual(['stopped', 'half a sen']);
+    const failed = after(event('token', 'half'), event('error', { code: 'server_error', message: 'Why.' }));
+    expect([failed.phase, failed.text, failed.error]).toEqual(['failed', 'half', 'Why.']);
+  });
+
+  // Requirements: STREAM-31
+  it('ignores what it does not know', () => {
+    expect(after(event('fireworks', {})).items).toEqual([]);
+  });
+});

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import type { Message } from '../api/types.ts';
+import { answerWords, turnsOf } from './thread.ts';
+
+let seq = 0;
+function message(role: Message['role'], content: string, run: string | null, meta: Message['meta'] = null): Message {
+  seq++;
+  return { id: `m${seq}`, role, sender: role, content, seq, created_at: '', run_id: run, meta };
+}
+
+describe('a conversation as turns', () => {
+  it('groups what belongs to one run', () => {
+    const turns = turnsOf([
+      message('user', 'first', 'r1'),
+      message('assistant', 'one', 'r1'),
+      message('user', 'second', 'r2'),
+      message('system', 'Which?', 'r2', { type: 'pal_assist_prompt' }),
+      message('user', 'BankNegara2024', 'r2'),
+      message('assistant', 'two', 'r2'),
+    ]);
+    expect(turns.map((turn) => [turn.user?.content, turn.answer?.content])).toEqual([
+      ['first', 'one'],
+      ['second', 'two'],
+    ]);
+    expect(turns[1]!.asked).toMatchObject([{ question: 'Which?', answer: 'BankNegara2024' }]);
+  });
+
+  it('works without runs', () => {
+    const turns = turnsOf([message('user', 'a', null), message('assistant', 'b', null), message('user', 'c', null)]);
+    expect(turns.map((turn) => [turn.user?.content, turn.answer?.content])).toEqual([
+      ['a', 'b'],
+      ['c', undefined],
+    ]);
+  });
+
+  // Requirements: INT-10
+  it('leaves out an answer to a question that was skipped', () => {
+    const [turn] = turnsOf([message('user', 'q', 'r1'), message('assistant', 'defaults', 'r1', { suppressed: true })]);
+    expect(turn!.answer).toBeNull();
+  });
+
+  it('names an answer by its option', () => {
+    const asked = { interrupt_id: '', run_id: '', conversation_id: '', interrupt_type: 'doc_choice', message: '', options: [{ id: 'd1', label: 'Deriv' }], created_at: '' };
+    expect(answerWords(asked, 'd1')).toBe('Deriv');
+    expect(answerWords(asked, 'own words')).toBe('own words');
+    expect(answerWords(asked, null)).toBeNull();
+  });
+});

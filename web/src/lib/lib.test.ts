@@ -1,0 +1,64 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { refusal } from '../api/upload.ts';
+import { de } from '../i18n/de.ts';
+import { en } from '../i18n/en.ts';
+import { newDraft, readDraft, writeDraft } from './drafts.ts';
+import { daysAgo, duration, fileSize } from './format.ts';
+
+beforeEach(() => localStorage.clear());
+
+// Requirements: UI-15
+describe('drafts', () => {
+  it('are kept by conversation, with the time, and go when empty', () => {
+    writeDraft(newDraft, 'half a thought');
+    writeDraft('c1', 'another');
+    const stored = JSON.parse(localStorage.getItem('liminal.drafts')!) as Record<string, { text: string; savedAt: string }>;
+    expect(Object.keys(stored)).toEqual(['_new', 'c1']);
+    expect(Number.isNaN(Date.parse(stored['_new']!.savedAt))).toBe(false);
+    writeDraft('c1', '');
+    expect([readDraft('c1'), readDraft(newDraft)]).toEqual(['', 'half a thought']);
+  });
+
+  it('survive a broken store', () => {
+    localStorage.setItem('liminal.drafts', '{broken');
+    expect(readDraft('c1')).toBe('');
+  });
+});
+
+describe('files', () => {
+  const limits = { max_bytes: 100, extensions: ['.md', 'PDF'] };
+  it.each([
+    ['a.md', 10, null],
+    ['A.PDF', 10, null],
+    ['a.md', 101, 'too_large'],
+    ['a.md', 0, 'empty'],
+    ['a.exe', 10, 'wrong_kind'],
+    ['noending', 10, 'wrong_kind'],
+  ])('%s of %i bytes: %s', (name, size, want) => {
+    expect(refusal({ name, size }, limits)).toBe(want);
+  });
+});
+
+describe('figures', () => {
+  it('reads well in both languages', () => {
+    expect([duration(118, 'en'), duration(1480, 'de'), duration(61_000, 'en')]).toEqual(['118 ms', '1,5 s', '1 min 1 s']);
+    expect([fileSize(2400, 'en'), fileSize(20_000_000, 'de'), fileSize(12, 'en')]).toEqual(['2.4 KB', '20 MB', '12 B']);
+  });
+
+  it('counts days by the calendar', () => {
+    const now = new Date(2026, 10, 20, 0, 5);
+    expect(daysAgo(new Date(2026, 10, 19, 23, 55).toISOString(), now)).toBe(1);
+    expect(daysAgo(new Date(2026, 10, 20, 0, 1).toISOString(), now)).toBe(0);
+  });
+});
+
+describe('the dictionaries', () => {
+  it('say the sentence about the missing model word for word', () => {
+    expect(en.keyless).toBe('No language model is configured. Answers are quoted from your documents and tool results; nothing is generated.');
+  });
+
+  it('leave nothing empty and have as many starters', () => {
+    for (const words of [en, de]) for (const value of Object.values(words)) expect(value.length).toBeGreaterThan(0);
+    expect(de.starters).toHaveLength(en.starters.length);
+  });
+});

@@ -1,0 +1,46 @@
+import { act } from 'react';
+import { createRoot } from 'react-dom/client';
+import { describe, expect, it } from 'vitest';
+import type { Citation } from '../api/types.ts';
+import { Markdown } from './Markdown.tsx';
+
+Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
+
+const source: Citation = { n: 1, document_id: 'd', context_id: 'c', chunk_id: 'k', title: 'Rules', path: 'files/rules.md', start: 0, end: 4, text: 'Text' };
+
+function render(text: string, citations: Citation[] = []): HTMLElement {
+  const box = document.createElement('div');
+  act(() => createRoot(box).render(<Markdown text={text} citations={citations} open={() => undefined} />));
+  return box;
+}
+
+describe('an answer as elements', () => {
+  // Requirements: UI-33
+  it('shows raw HTML as words and loads no image', () => {
+    const box = render('<img src=x onerror="alert(1)"> <script>alert(1)</script>\n\n<div onclick="x">block</div>\n\n![alt words](https://example.com/x.png) [go](javascript:alert(1))');
+    expect(box.querySelectorAll('img, script, [onclick], a')).toHaveLength(0);
+    expect(box.textContent).toContain('<img src=x onerror="alert(1)">');
+    expect(box.textContent).toContain('alt words');
+  });
+
+  // Requirements: UI-05
+  it('makes a chip only for a source this turn returned', () => {
+    const box = render('Seven years [1], and [9].', [source]);
+    const chips = [...box.querySelectorAll('button.cite')];
+    expect(chips.map((chip) => [chip.textContent, chip.getAttribute('title')])).toEqual([['1', 'files/rules.md']]);
+    expect(box.textContent).toContain('[9]');
+  });
+
+  it('fits headings below the turn without a skip', () => {
+    const box = render('## Two\n\n#### Four\n\n# One');
+    expect([...box.querySelectorAll('h3,h4,h5,h6')].map((heading) => heading.tagName)).toEqual(['H3', 'H4', 'H3']);
+  });
+
+  it('nests lists, tables and quotes', () => {
+    const box = render('- a\n  - b\n\n| x |\n|--:|\n| 1 |\n\n> q\n\n- [x] done');
+    expect(box.querySelectorAll('ul ul li')).toHaveLength(1);
+    expect(box.querySelector('td')?.className).toBe('align-right');
+    expect(box.querySelector('blockquote p')?.textContent).toBe('q');
+    expect(box.querySelectorAll('input[type=checkbox]')).toHaveLength(1);
+  });
+});
