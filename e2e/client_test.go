@@ -97,6 +97,13 @@ func (who *person) must(method, path string, body any) object {
 // upload stores a file and waits until it is indexed.
 func (who *person) upload(contextID, name string, content []byte) object {
 	who.p.t.Helper()
+	_, document := who.sendFile(contextID, name, content)
+	return who.untilIndexed(document, name)
+}
+
+// sendFile stores a file, and returns the run that reads it and its document.
+func (who *person) sendFile(contextID, name string, content []byte) (run, document string) {
+	who.p.t.Helper()
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
 	_ = form.WriteField("context_id", contextID)
@@ -109,13 +116,13 @@ func (who *person) upload(contextID, name string, content []byte) object {
 	if status/100 != 2 {
 		who.p.t.Fatalf("upload of %s: %d %s: %s", name, status, code, message)
 	}
-	document := data["document"].(object)
-	id := document["id"].(string)
+	return data["run_id"].(string), data["document"].(object)["id"].(string)
+}
+
+func (who *person) untilIndexed(id, name string) (document object) {
+	who.p.t.Helper()
 	who.p.until(name+" to be indexed", func() bool {
 		document = who.must("GET", "/v1/documents/"+id, nil)
-		if d, ok := document["document"].(object); ok {
-			document = d
-		}
 		return document["status"] == "ready" || document["status"] == "failed"
 	})
 	return document

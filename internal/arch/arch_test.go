@@ -212,7 +212,7 @@ func TestTheEightStoreysAndTheLibrariesAreThere(t *testing.T) {
 	}
 	for _, lib := range []string{
 		"go.temporal.io/sdk/workflow", "github.com/jackc/pgx/v5", "github.com/redis/go-redis/v9",
-		"github.com/santhosh-tekuri/jsonschema/v5", "github.com/expr-lang/expr", "github.com/gorilla/websocket", "github.com/pgvector/pgvector-go",
+		"github.com/santhosh-tekuri/jsonschema/v5", "github.com/expr-lang/expr/parser", "github.com/gorilla/websocket", "github.com/pgvector/pgvector-go",
 	} {
 		if !imported[lib] {
 			t.Errorf("nothing uses %s", lib)

@@ -3,6 +3,8 @@ package wire
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	"liminal/activities"
@@ -13,6 +15,7 @@ import (
 	"liminal/internal/knowledge"
 	"liminal/internal/model"
 	"liminal/internal/model/extractive"
+	"liminal/internal/model/scripted"
 	"liminal/internal/sqlite"
 	"liminal/internal/tool"
 	"liminal/internal/tool/builtin"
@@ -34,6 +37,12 @@ func theModel(c config.Model) (model.Model, error) {
 	switch c.Backend {
 	case "extractive":
 		return extractive.Model{}, nil
+	case "scripted":
+		script, err := scripted.Load(c.Script)
+		if err != nil {
+			return nil, err
+		}
+		return scripted.New(script), nil
 	default:
 		return nil, fmt.Errorf("MODEL_BACKEND=%q is no model of this program; it has extractive and scripted", c.Backend)
 	}
@@ -66,13 +75,24 @@ func (p *Platform) furnish(ctx context.Context, o Options, db *sqlite.DB) (*body
 	return b, err
 }
 
-// shelve makes the library and writes the defaults it lacks (ART-10).
+// shelve makes the library and writes the defaults it lacks (ART-10). Every
+// version is also a file below artifacts/ (DATA-15).
 func (p *Platform) shelve(ctx context.Context, o Options) error {
 	specs, err := builtin.Specs()
 	if err != nil {
 		return err
 	}
+	dir := filepath.Join(o.Config.Data, "artifacts")
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return fmt.Errorf("the folder of artifacts cannot be made: %w", err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return fmt.Errorf("the folder of artifacts cannot be opened: %w", err)
+	}
+	p.closes("the folder of artifacts", root.Close)
 	p.library = artifacts.NewLibrary(p.store, append(specs, o.Specs...))
+	p.library.Mirror(artifacts.NewFolder(root), o.Logger)
 	if err := p.library.Seed(ctx); err != nil {
 		return fmt.Errorf("writing the default artifacts: %w", err)
 	}
