@@ -1,0 +1,152 @@
+// Package routing is the router as data (001 §8): a policy.routing document
+// and the adapters a turn could use give the adapters it does use, their gate
+// weights, and the reasons.
+//
+// Compile refuses a bad document with all its faults at once; Route follows
+// the rules. The same input gives the same result, always (ROUTE-10): the
+// package imports pure packages of the standard library and internal/expr, has
+// no clock and no goroutine, and ranges over no map.
+//
+// # How rules are read
+//
+// Rules run in order. A rule whose condition reads a name of the candidate
+// (adapter_id, adapter_type, adapter_centroid, adapter_cluster, adapter_mode),
+// or whose action names the adapter "current", is evaluated for every
+// candidate; its action is then about those the condition held for. Any other
+// rule is evaluated once and is about all of them. An action narrows that by
+// adapter_type and cluster_id. Two reach further: one that names an adapter by
+// its id, and deactivate_all_adapters, act whenever the condition held for
+// any candidate.
+//
+// The first rule that activates or deactivates an adapter decides its weight.
+// A later activation changes it only with "overwrite": true (ROUTE-05).
+// Deactivating and scaling exist to change what was decided, and always do; so
+// an adapter that was switched off for safety stays off unless a later rule
+// says overwrite.
+//
+// # From weights to gates
+//
+// Weights are clamped to 0..1, those below Floor are dropped, the MaxActive
+// heaviest are kept (fewer if the backend takes fewer), and what remains is
+// divided by its sum if that exceeds 1 (C-57). The floor is not applied again.
+// Equal weights are ordered by id.
+package routing
+
+import "strings"
+
+// The bounds of a policy and of a routing.
+const (
+	MaxDocument = 1 << 20   // bytes
+	MaxRules    = 200       //
+	MaxFactor   = 10        // of scale_adapter_weight
+	MaxActive   = 3         // adapters a turn may use (ROUTE-06)
+	Floor       = 0.05      // the least weight that counts (ROUTE-06)
+	MaxSteps    = 4_000_000 // of all conditions in one Route; each rule has an equal share
+)
+
+// Policy is a compiled document. It is immutable and safe for concurrent use.
+type Policy struct {
+	rules []rule
+}
+
+// Input is what a turn is routed by (ROUTE-02). Route does not change it.
+type Input struct {
+	Embedding  []float64      `json:"ctx_embedding"`
+	Clusters   []Cluster      `json:"cluster_candidates"`
+	Adapters   []Adapter      `json:"adapter_candidates"`
+	SafetyRisk string         `json:"safety_risk"` // low, med or high; empty is low
+	Usage      map[string]any `json:"usage_stats"`
+	Backend    Backend        `json:"backend"`
+}
+
+// Cluster is a semantic cluster near the turn.
+type Cluster struct {
+	ID       string    `json:"id"`
+	Label    string    `json:"label"`
+	Centroid []float64 `json:"centroid"`
+	// Similarity to the embedding, from -1 to 1. It is computed where there
+	// are an embedding and a centroid of one length.
+	Similarity float64 `json:"similarity"`
+}
+
+// Adapter is an adapter the turn could use. One whose cluster is not among
+// the clusters, but which has a centroid, stands for a cluster of its own.
+type Adapter struct {
+	ID        string    `json:"id"`
+	Name      string    `json:"name"` // policies may use it in place of the id
+	Type      string    `json:"type"` // such as persona, domain, skill
+	Mode      string    `json:"mode"` // local, remote, prompt, hybrid; empty fits every backend
+	ClusterID string    `json:"cluster_id"`
+	Centroid  []float64 `json:"centroid"`
+}
+
+// Backend is what the active model backend can do with adapters.
+type Backend struct {
+	Modes []string `json:"modes"` // it can serve; empty: all (LORA-03)
+	Max   int      `json:"max"`   // adapters in one request; 0: no bound of its own (LORA-07)
+}
+
+// Result is what a policy makes of an Input.
+type Result struct {
+	Gates []Gate `json:"gates"` // of the adapters to use, the heaviest first
+	Trace []Step `json:"rules"` // one for each rule, in order
+	Left  []Left `json:"left"`  // the candidates that were filtered or dropped, in that order
+}
+
+// Gate is an adapter with its weight, above 0 and at most 1.
+type Gate struct {
+	ID     string  `json:"id"`
+	Weight float64 `json:"weight"`
+}
+
+// Step is what one rule did (ROUTE-09).
+type Step struct {
+	Rule     string             `json:"rule"`
+	Fired    bool               `json:"fired"`
+	Adapters []string           `json:"adapters,omitempty"` // the condition held for, if it was asked of each
+	Weights  map[string]float64 `json:"weights,omitempty"`  // the rule set, before the guardrails
+	Kept     []string           `json:"kept,omitempty"`     // adapters an earlier rule had decided
+	Error    string             `json:"error,omitempty"`    // why the rule, or one candidate of it, was skipped
+	Note     string             `json:"note,omitempty"`
+}
+
+// Left is a candidate that is not used, and why.
+type Left struct {
+	ID     string  `json:"id"`
+	Reason string  `json:"reason"`
+	Weight float64 `json:"weight"`
+}
+
+// The reasons to leave an adapter out.
+const (
+	FilteredByMode = "adapter_filtered_by_mode" // the backend cannot serve it (LORA-04)
+	BelowFloor     = "below_floor"
+	OverCap        = "over_cap" // LORA-09
+)
+
+// Fault is one thing wrong with a document.
+type Fault struct {
+	Path    string `json:"path"`           // JSON pointer into the document
+	Message string `json:"message"`        // one sentence: what is wrong
+	Hint    string `json:"hint,omitempty"` // what to write instead
+}
+
+func (f Fault) String() string {
+	s := f.Path + ": " + f.Message
+	if f.Hint != "" {
+		s += " (" + f.Hint + ")"
+	}
+	return s
+}
+
+// Faults is everything wrong with a document, in the order of its rules.
+type Faults []Fault
+
+// Error lists every fault, one a line.
+func (f Faults) Error() string {
+	lines := make([]string, len(f))
+	for i, fault := range f {
+		lines[i] = fault.String()
+	}
+	return strings.Join(lines, "\n")
+}
