@@ -59,7 +59,7 @@ type signUpInput struct {
 
 func (s *server) signUp(ctx context.Context, in *signUpInput) (Credentials, error) {
 	x := exchangeOf(ctx)
-	if err := s.Limits.Spend(ctx, quota.SignIn(), x.address()); err != nil {
+	if err := s.Limits.Spend(ctx, quota.SignUp(), x.address()); err != nil {
 		return Credentials{}, err
 	}
 	locale := in.Body.Locale

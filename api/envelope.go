@@ -54,13 +54,11 @@ func page[From, To any](list []From, next string, view func(From) To) Page[To] {
 
 // writeJSON answers with a JSON body.
 func writeJSON(w http.ResponseWriter, status int, body any) {
-	data, err := json.Marshal(body)
-	if err != nil {
-		status, data = http.StatusInternalServerError, []byte(`{"status":"error","error":{"code":"server_error","message":"The answer could not be written.","details":null}}`)
-	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(data, '\n')) // the reader may have gone
+	out := json.NewEncoder(w)
+	out.SetEscapeHTML(false) // it is no page
+	_ = out.Encode(body)     // the reader may have gone
 }
 
 // moment is a time that may not have come; it is left out then.

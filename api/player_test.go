@@ -205,7 +205,7 @@ func (p *player) Ingest(ctx context.Context, v identity.Viewer, documentID strin
 func (p *player) RunTool(ctx context.Context, v identity.Viewer, tool string, input map[string]any, requestID string) (run.Run, error) {
 	switch tool {
 	case "test.echo_v1":
-		out, _ := json.Marshal(map[string]any{"echo": input})
+		out, _ := json.Marshal(map[string]any{"data": map[string]any{"echo": input}, "usage": nil})
 		return p.job(ctx, v, run.KindTool, "tool:"+id.New(), requestID, run.End{Status: run.Done, Result: out})
 	case "test.broken_v1":
 		return p.job(ctx, v, run.KindTool, "tool:"+id.New(), requestID, run.End{Status: run.Failed, Error: json.RawMessage(`{"code":"validation_error","message":"It is broken."}`)})

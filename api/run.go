@@ -86,7 +86,10 @@ type listRunsInput struct {
 func (s *server) listRuns(ctx context.Context, in *listRunsInput) (Page[Run], error) {
 	list, next, err := s.Runs.ListRuns(ctx, viewerOf(ctx), run.Filter{Kind: run.Kind(in.Kind), Status: run.Status(in.Status),
 		Cursor: in.Cursor, Limit: in.Limit})
-	return page(list, next, s.runView), err
+	return page(list, next, func(r run.Run) Run {
+		r.Result, r.Trace = nil, nil // large; a single run has them
+		return s.runView(r)
+	}), err
 }
 
 type runEventsInput struct {

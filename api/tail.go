@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"liminal/internal/chat"
 	"liminal/internal/fault"
 	"liminal/internal/id"
 	"liminal/internal/identity"
@@ -248,14 +249,26 @@ func (t tail) done(ctx context.Context, v identity.Viewer, r run.Run) (map[strin
 			data[key] = value
 		}
 	}
-	if _, known := data["workflow_trace"]; !known && r.Trace != nil {
-		data["workflow_trace"] = r.Trace
-	}
-	data["message_id"], data["content"] = m.ID, m.Content
+	data["message_id"], data["content"], data["workflow_trace"] = m.ID, m.Content, steps(r.Trace)
+	data["content_struct"], data["citations"] = m.Struct, []chat.Citation{}
 	if m.Struct != nil {
-		data["content_struct"] = m.Struct
+		data["citations"] = m.Struct.Citations()
+	}
+	for key, empty := range map[string]any{"usage": map[string]any{}, "adapters": []any{}, "gates": map[string]any{}} {
+		if data[key] == nil {
+			data[key] = empty
+		}
 	}
 	return data, nil
+}
+
+// steps is the machine's part of a run's trace, which is what the stream says.
+func steps(trace json.RawMessage) any {
+	var kept struct{ Steps json.RawMessage }
+	if json.Unmarshal(trace, &kept) == nil && kept.Steps != nil {
+		return kept.Steps
+	}
+	return orNull(trace)
 }
 
 // answerID is the id of a turn's answer: derived from its run, so that it is

@@ -67,7 +67,7 @@ func (s *server) outcome(ctx context.Context, v identity.Viewer, runID string) (
 	if err != nil {
 		return ToolOutput{}, err
 	}
-	out := ToolOutput{RunID: r.ID, Output: orNull(r.Result)}
+	out := ToolOutput{RunID: r.ID, Output: toolOutput(r.Result)}
 	switch r.Status {
 	case run.Failed:
 		reason, _ := json.Marshal(runError(r)) // of strings: it cannot fail
@@ -83,6 +83,15 @@ func (s *server) outcome(ctx context.Context, v identity.Viewer, runID string) (
 		out.Interrupt = &q
 	}
 	return out, err
+}
+
+// toolOutput is what the tool gave, without what its run keeps beside it.
+func toolOutput(result json.RawMessage) any {
+	var kept struct{ Data json.RawMessage }
+	if json.Unmarshal(result, &kept) == nil && kept.Data != nil {
+		return kept.Data
+	}
+	return orNull(result)
 }
 
 // WorkflowRequest names a workflow and its start (GRAPH-03).

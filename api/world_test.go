@@ -58,7 +58,8 @@ func newWorld(t *testing.T, change ...func(*Options)) *world {
 func (w *world) options(db *sqlite.DB) Options {
 	w.Helper()
 	logger := slog.New(slog.DiscardHandler)
-	accounts, err := identity.NewAccounts(w.store, identity.Options{Key: bytes.Repeat([]byte("k"), 32)})
+	accounts, err := identity.NewAccounts(w.store, identity.Options{Key: bytes.Repeat([]byte("k"), 32),
+		Cost: identity.Cost{Memory: 64, Passes: 1, Threads: 1}})
 	w.must(err)
 	roots, err := files.OpenRoots(w.TempDir(), w.store, []byte("links"))
 	w.must(err)

@@ -20,7 +20,7 @@ type Options struct {
 	Refresh time.Duration    // life of a refresh token; 7 days when zero (AUTH-04)
 	Hashes  int              // password hashes at once; 2 when zero
 	Now     func() time.Time // time.Now when nil
-	cost    cost             // tests make hashing cheap
+	Cost    Cost             // of one hash; OWASP's advice when zero
 }
 
 func (o Options) withDefaults() Options {
@@ -36,8 +36,8 @@ func (o Options) withDefaults() Options {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.cost == (cost{}) {
-		o.cost = defaultCost
+	if o.Cost == (Cost{}) {
+		o.Cost = sound()
 	}
 	return o
 }
@@ -57,7 +57,7 @@ func NewAccounts(store Store, o Options) (*Accounts, error) {
 	if len(o.Key) < 32 {
 		return nil, errors.New("identity: the key of access tokens needs at least 32 bytes")
 	}
-	h, err := newHasher(o.cost, o.Hashes)
+	h, err := newHasher(o.Cost, o.Hashes)
 	if err != nil {
 		return nil, err
 	}

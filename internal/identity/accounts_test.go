@@ -41,7 +41,7 @@ func setup(t *testing.T) bundle {
 	t.Helper()
 	b := bundle{store: newMemory(), clock: &clock{at: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}}
 	a, err := NewAccounts(b.store, Options{Key: bytes.Repeat([]byte("k"), 32), Now: b.clock.now,
-		cost: cost{memory: 64, passes: 1, threads: 1}})
+		Cost: Cost{Memory: 64, Passes: 1, Threads: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,8 +257,8 @@ func FuzzParsePHC(f *testing.F) {
 	f.Add("$argon2id$v=19$m=64,t=1,p=1$c2FsdHNhbHQ$a2V5a2V5a2V5a2V5a2V5")
 	f.Add("$argon2id$v=19$m=4294967295,t=99,p=255$$")
 	f.Fuzz(func(t *testing.T, phc string) {
-		if c, _, _, ok := parsePHC(phc); ok && c.memory > 1<<20 {
-			t.Errorf("%q asks for %d KiB", phc, c.memory)
+		if c, _, _, ok := parsePHC(phc); ok && c.Memory > 1<<20 {
+			t.Errorf("%q asks for %d KiB", phc, c.Memory)
 		}
 	})
 }

@@ -20,25 +20,25 @@ const (
 	MaxPassword = 256
 )
 
-// cost is how much work one hash is. The default is OWASP's second profile
-// for argon2id: 19 MiB and two passes, about 25 ms on one core.
-type cost struct {
-	memory  uint32 // KiB
-	passes  uint32
-	threads uint8
+// Cost is how much work one argon2id hash is.
+type Cost struct {
+	Memory  uint32 // KiB
+	Passes  uint32
+	Threads uint8
 }
 
-var defaultCost = cost{memory: 19 * 1024, passes: 2, threads: 1}
+// sound is OWASP's second profile for argon2id, about 25 ms on one core.
+func sound() Cost { return Cost{Memory: 19 * 1024, Passes: 2, Threads: 1} }
 
 // hasher makes and checks argon2id hashes, a bounded number at a time: signing
 // in is the one request a stranger can make that costs real work.
 type hasher struct {
-	cost  cost
+	cost  Cost
 	slots chan struct{}
 	decoy string // a hash nobody's password has, for accounts that do not exist
 }
 
-func newHasher(c cost, atOnce int) (*hasher, error) {
+func newHasher(c Cost, atOnce int) (*hasher, error) {
 	h := &hasher{cost: c, slots: make(chan struct{}, atOnce)}
 	decoy, err := h.hash(context.Background(), rand.Text())
 	h.decoy = decoy
@@ -57,7 +57,7 @@ func (h *hasher) hash(ctx context.Context, password string) (string, error) {
 	}
 	enc := base64.RawStdEncoding
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version,
-		h.cost.memory, h.cost.passes, h.cost.threads, enc.EncodeToString(salt), enc.EncodeToString(key)), nil
+		h.cost.Memory, h.cost.Passes, h.cost.Threads, enc.EncodeToString(salt), enc.EncodeToString(key)), nil
 }
 
 // matches reports whether password made the PHC string phc. A string it does
@@ -74,24 +74,24 @@ func (h *hasher) matches(ctx context.Context, password, phc string) (bool, error
 	return subtle.ConstantTimeCompare(got, want) == 1 && ok, nil
 }
 
-func (h *hasher) derive(ctx context.Context, password string, salt []byte, c cost, length uint32) ([]byte, error) {
+func (h *hasher) derive(ctx context.Context, password string, salt []byte, c Cost, length uint32) ([]byte, error) {
 	select {
 	case h.slots <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 	defer func() { <-h.slots }()
-	return argon2.IDKey([]byte(password), salt, c.passes, c.memory, c.threads, length), nil
+	return argon2.IDKey([]byte(password), salt, c.Passes, c.Memory, c.Threads, length), nil
 }
 
 // parsePHC reads "$argon2id$v=19$m=…,t=…,p=…$salt$key". Costs beyond what this
 // program would ever write are refused, so that a row cannot exhaust memory.
-func parsePHC(phc string) (c cost, salt, key []byte, ok bool) {
+func parsePHC(phc string) (c Cost, salt, key []byte, ok bool) {
 	parts := strings.Split(phc, "$")
 	if len(parts) != 6 || parts[1] != "argon2id" || parts[2] != fmt.Sprintf("v=%d", argon2.Version) {
 		return c, nil, nil, false
 	}
-	if n, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &c.memory, &c.passes, &c.threads); n != 3 || err != nil {
+	if n, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &c.Memory, &c.Passes, &c.Threads); n != 3 || err != nil {
 		return c, nil, nil, false
 	}
 	salt, err := base64.RawStdEncoding.DecodeString(parts[4])
@@ -99,7 +99,7 @@ func parsePHC(phc string) (c cost, salt, key []byte, ok bool) {
 		return c, nil, nil, false
 	}
 	key, err = base64.RawStdEncoding.DecodeString(parts[5])
-	sane := c.memory >= 8 && c.memory <= 1<<20 && c.passes >= 1 && c.passes <= 16 && c.threads >= 1 &&
+	sane := c.Memory >= 8 && c.Memory <= 1<<20 && c.Passes >= 1 && c.Passes <= 16 && c.Threads >= 1 &&
 		len(salt) >= 8 && len(key) >= 16 && len(key) <= 64
 	return c, salt, key, err == nil && sane
 }

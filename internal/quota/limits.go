@@ -15,10 +15,12 @@ type Rule struct {
 	Per   time.Duration
 }
 
-// The rules of 001 §18 and a modest one against guessing passwords.
+// The rules of 001 §18, and modest ones against guessing passwords and
+// against making accounts by the thousand.
 func Chat() Rule   { return Rule{Name: "chat", Burst: 60, Per: time.Minute} }
 func Upload() Rule { return Rule{Name: "files.upload", Burst: 10, Per: time.Minute} }
 func SignIn() Rule { return Rule{Name: "auth.signin", Burst: 10, Per: 5 * time.Minute} }
+func SignUp() Rule { return Rule{Name: "auth.signup", Burst: 100, Per: time.Hour} }
 
 // Exceeded is the details of a RateLimited fault.
 type Exceeded struct {
