@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -10,43 +11,53 @@ import (
 	"liminal/migrations"
 )
 
-// migrate applies what is missing, each file in a transaction with its row of
-// the ledger. Of several programs starting at once one applies and the others
-// find it done: the plan is made again behind the write lock.
-func (db *DB) migrate(ctx context.Context, c *conn) error {
-	have, err := migrations.Of(migrations.SQLite)
-	if err != nil {
+// migrate applies what is missing in one transaction: the file is at the old
+// version or at the new one, never between. Of several programs starting at
+// once one applies and the others, behind the write lock, find it done.
+func (db *DB) migrate(ctx context.Context, c *conn, have []migrations.Migration) error {
+	var pending []migrations.Migration
+	err := transact(ctx, c, "BEGIN", func(t store.Tx) (err error) {
+		pending, _, err = planned(t, have)
 		return err
-	}
-	pending, fresh, err := planned(ctx, c, have)
+	})
 	if err != nil || len(pending) == 0 {
 		return err
 	}
-	if !fresh {
-		if err := db.copyBefore(ctx, c, pending[0]); err != nil {
+	return transact(ctx, c, "BEGIN IMMEDIATE", func(t store.Tx) error {
+		pending, fresh, err := planned(t, have)
+		if err != nil || len(pending) == 0 {
 			return err
 		}
-	}
-	for range pending {
-		if err := applyNext(ctx, c, have); err != nil {
-			return err
+		if !fresh {
+			if err := db.copyBefore(ctx, pending[0]); err != nil {
+				return err
+			}
 		}
-	}
-	return nil
+		return apply(ctx, c, t, pending)
+	})
 }
 
 // planned is what is pending, and whether the file has no ledger yet.
-func planned(ctx context.Context, c *conn, have []migrations.Migration) (pending []migrations.Migration, fresh bool, err error) {
-	err = transact(ctx, c, "BEGIN", func(t store.Tx) error {
-		applied, known, err := ledger(t)
-		if err != nil {
-			return err
-		}
-		fresh = !known
-		pending, err = migrations.Plan(have, applied)
-		return err
-	})
-	return pending, fresh, err
+func planned(t store.Tx, have []migrations.Migration) (pending []migrations.Migration, fresh bool, err error) {
+	applied, known, err := ledger(t)
+	if err != nil {
+		return nil, false, err
+	}
+	if err := foreign(t, !known); err != nil {
+		return nil, false, err
+	}
+	pending, err = migrations.Plan(have, applied)
+	return pending, !known, err
+}
+
+// foreign refuses a file with tables and no ledger: it is not ours to change.
+func foreign(t store.Tx, fresh bool) error {
+	tables := 0
+	err := t.Query(`SELECT count(*) FROM sqlite_master WHERE type = 'table'`, nil, func(scan store.Scan) error { return scan(&tables) })
+	if err == nil && fresh && tables > 0 {
+		err = errors.New("it holds tables of another program; name a file of Liminal's own")
+	}
+	return err
 }
 
 // ledger reads what the file has had; known is false when it has no ledger.
@@ -67,34 +78,34 @@ func ledger(t store.Tx) (applied []migrations.Entry, known bool, err error) {
 	return applied, true, err
 }
 
-// applyNext applies the first pending file, if there still is one.
-func applyNext(ctx context.Context, c *conn, have []migrations.Migration) error {
-	return transact(ctx, c, "BEGIN IMMEDIATE", func(t store.Tx) error {
-		if _, err := t.Exec(`CREATE TABLE IF NOT EXISTS migration (
-			number INTEGER PRIMARY KEY, name TEXT NOT NULL, sum TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT`, nil); err != nil {
-			return err
-		}
-		applied, _, err := ledger(t)
-		if err != nil {
-			return err
-		}
-		pending, err := migrations.Plan(have, applied)
-		if err != nil || len(pending) == 0 {
-			return err
-		}
-		m := pending[0]
+// apply runs the files and writes each into the ledger.
+func apply(ctx context.Context, c *conn, t store.Tx, pending []migrations.Migration) error {
+	if _, err := t.Exec(`CREATE TABLE IF NOT EXISTS migration (
+		number INTEGER PRIMARY KEY, name TEXT NOT NULL, sum TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT`, nil); err != nil {
+		return err
+	}
+	for _, m := range pending {
 		if _, err := c.sql.ExecContext(ctx, m.SQL); err != nil { // a script: not one statement to prepare
 			return fmt.Errorf("migration %04d_%s: %w", m.Number, m.Name, err)
 		}
-		_, err = t.Exec(`INSERT INTO migration (number, name, sum, applied_at) VALUES (@number, @name, @sum, unixepoch() * 1000000)`,
-			store.Args{"number": m.Number, "name": m.Name, "sum": m.Sum})
-		return err
-	})
+		if _, err := t.Exec(`INSERT INTO migration (number, name, sum, applied_at) VALUES (@number, @name, @sum, unixepoch() * 1000000)`,
+			store.Args{"number": m.Number, "name": m.Name, "sum": m.Sum}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// copyBefore keeps the file as it was: FILE.before-0003. The copy is made
-// under another name, so a killed program leaves no half copy behind.
-func (db *DB) copyBefore(ctx context.Context, c *conn, m migrations.Migration) error {
+// copyBefore keeps the file as it was: FILE.before-0003. It reads on a
+// connection of its own, while the caller's holds the write lock, so nothing
+// can change between the copy and the migration. The copy is made under
+// another name, so a killed program leaves no half copy behind.
+func (db *DB) copyBefore(ctx context.Context, m migrations.Migration) (err error) {
+	c, err := newConn(ctx, db.pool)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, c.close()) }()
 	kept := fmt.Sprintf("%s.before-%04d", db.path, m.Number)
 	unfinished := kept + "." + id.New()
 	if _, err := c.sql.ExecContext(ctx, "VACUUM INTO ?", unfinished); err != nil {

@@ -20,6 +20,7 @@ import (
 
 	"liminal/internal/identity"
 	"liminal/internal/store"
+	"liminal/migrations"
 )
 
 // Options of a database; the zero value is the defaults.
@@ -50,6 +51,14 @@ var _ store.DB = (*DB)(nil)
 // Open opens or creates the file and applies what migrations are missing; an
 // existing file is copied first. Several processes may open it at once.
 func Open(ctx context.Context, path string, o Options) (*DB, error) {
+	have, err := migrations.Of(migrations.SQLite)
+	if err != nil {
+		return nil, err
+	}
+	return open(ctx, path, o, have)
+}
+
+func open(ctx context.Context, path string, o Options, have []migrations.Migration) (*DB, error) {
 	if o.Readers <= 0 {
 		o.Readers = 4
 	}
@@ -63,7 +72,7 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 	}
 	db := &DB{path: path, pool: pool, logger: o.Logger, wrote: make(chan struct{}, 1), closed: make(chan struct{}),
 		writer: make(chan *conn, 1), reader: make(chan *conn, o.Readers)}
-	if err := db.connect(ctx, o.Readers); err != nil {
+	if err := db.connect(ctx, o.Readers, have); err != nil {
 		err = fmt.Errorf("the database %s cannot be opened: %w", path, err)
 		return nil, errors.Join(err, drain(db.reader, len(db.reader)), drain(db.writer, len(db.writer)), pool.Close())
 	}
@@ -80,13 +89,13 @@ func dsn(path string) string {
 		"&_pragma=foreign_keys(1)&_pragma=temp_store(memory)&_pragma=cache_size(-16000)"
 }
 
-func (db *DB) connect(ctx context.Context, readers int) error {
+func (db *DB) connect(ctx context.Context, readers int, have []migrations.Migration) error {
 	w, err := newConn(ctx, db.pool)
 	if err != nil {
 		return err
 	}
 	db.writer <- w
-	if err := db.migrate(ctx, w); err != nil {
+	if err := db.migrate(ctx, w, have); err != nil {
 		return err
 	}
 	for range readers {
@@ -150,6 +159,9 @@ func (db *DB) with(ctx context.Context, set chan *conn, f func(*conn) error) err
 	case <-db.closed:
 		return errClosed
 	default:
+	}
+	if err := ctx.Err(); err != nil { // of several ready cases select takes any
+		return err
 	}
 	select {
 	case c := <-set:

@@ -156,7 +156,9 @@ CREATE TABLE artifact (
 ) STRICT;
 
 CREATE UNIQUE INDEX artifact_name ON artifact (coalesce(owner_user_id, ''), type, name);
-CREATE INDEX artifact_list ON artifact (type, updated_at, id);
+CREATE INDEX artifact_type_name ON artifact (type, name);
+CREATE INDEX artifact_owner ON artifact (owner_user_id, updated_at, id);
+CREATE INDEX artifact_global ON artifact (updated_at, id) WHERE visibility = 'global';
 
 CREATE TABLE artifact_version (
   id          INTEGER PRIMARY KEY,

@@ -30,6 +30,7 @@ CREATE TABLE knowledge_context (
 ) STRICT;
 
 CREATE INDEX knowledge_context_owner ON knowledge_context (owner_user_id, created_at, id);
+CREATE INDEX knowledge_context_global ON knowledge_context (created_at, id) WHERE visibility = 'global';
 
 CREATE TABLE context_source (
   id         TEXT PRIMARY KEY,
