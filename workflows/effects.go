@@ -109,7 +109,8 @@ func (d *drive) spawn(ctx workflow.Context, e graph.Effect) {
 		Alone: len(d.run.Pending()) == 1 && d.alone(), Opened: d.inherited(),
 	}}
 	future := workflow.ExecuteChildWorkflow(workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
-		WorkflowID:            workflow.GetInfo(ctx).WorkflowExecution.ID + "/" + e.ID,
+		// Not after the parent's own workflow id: a replayed history does not know it.
+		WorkflowID:            "graph:" + d.in.RunID + "/" + d.effectID(e),
 		WaitForCancellation:   true,
 		StaticSummary:         summary(e),
 		TypedSearchAttributes: workflow.GetTypedSearchAttributes(ctx),

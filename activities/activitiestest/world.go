@@ -57,6 +57,7 @@ type World struct {
 	FailAsk    error
 	FailClose  []error // of the first calls of CloseTurn
 	FailRunRow error
+	salt       string
 }
 
 // New is a world with the given workflow as "default" and no tools.
@@ -78,7 +79,7 @@ func (w *World) Tool(name string, spec tool.Spec, f Func) *World {
 
 // Chat makes the rows of a turn, and its input.
 func (w *World) Chat(message string, turn chat.TurnInput) activities.RunInput {
-	request := id.Derive("request", strconv.Itoa(len(w.Runs)))
+	request := id.Derive("request", w.salt, strconv.Itoa(len(w.Runs)))
 	turn.MessageID, turn.UptoSeq = id.Derive(request, "message"), 1
 	w.Messages[turn.MessageID] = chat.Message{ID: turn.MessageID, ConversationID: w.Thread.ID, Content: message, Seq: 1, Role: "user", Sender: "user"}
 	r := w.row(run.KindChat, turn)
@@ -99,10 +100,14 @@ func (w *World) row(kind run.Kind, input any) *run.Run {
 	if err != nil {
 		raw = nil
 	}
-	r := &run.Run{ID: id.Derive("run", strconv.Itoa(len(w.Runs))), Kind: kind, UserID: Viewer.UserID, Status: run.Running, Input: raw}
+	r := &run.Run{ID: id.Derive("run", w.salt, strconv.Itoa(len(w.Runs))), Kind: kind, UserID: Viewer.UserID, Status: run.Running, Input: raw}
 	w.Runs[r.ID] = r
 	return r
 }
+
+// Salt makes the ids of runs made from now on this world's own, where several
+// worlds share a server.
+func (w *World) Salt(s string) { w.salt = s }
 
 // Set is the activities over this world.
 func (w *World) Set() *activities.Set {

@@ -1,0 +1,220 @@
+package record
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/api/temporalproto"
+	"go.temporal.io/sdk/client"
+
+	"liminal/activities"
+	"liminal/activities/activitiestest"
+	"liminal/internal/fault"
+	"liminal/internal/run"
+	"liminal/internal/wire/devserver"
+	"liminal/worker"
+)
+
+var update = flag.Bool("update", false, "write the histories to workflows/testdata/histories")
+
+const deadline = 10 * time.Second
+
+var server *devserver.Server
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(testMain(m))
+}
+
+func testMain(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "record-*")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	server, err = devserver.Start(context.Background(), devserver.Options{Dir: dir, Frontend: "127.0.0.1:0", UI: "127.0.0.1:0"})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer server.Stop()
+	return m.Run()
+}
+
+// stage is one world with a worker of its own on the shared server.
+type stage struct {
+	*testing.T
+	world  *activitiestest.World
+	set    *activities.Set
+	client client.Client
+	engine *worker.Engine
+}
+
+// told logs why workflow tasks failed, when a test did.
+
+func (s *stage) told(workflowID string) {
+	if !s.Failed() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	all := s.client.GetWorkflowHistory(ctx, workflowID, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for all.HasNext() {
+		e, err := all.Next()
+		if err != nil {
+			return
+		}
+		s.Log(e.GetEventId(), e.GetEventType(), e.GetWorkflowTaskFailedEventAttributes().GetFailure().GetMessage())
+	}
+}
+
+func newStage(t *testing.T, world *activitiestest.World, change ...func(*activities.Set)) *stage {
+	t.Helper()
+	c, err := worker.Dial(t.Context(), server.Address(), server.Namespace(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	set := world.Set()
+	for _, f := range change {
+		f(set)
+	}
+	world.Salt(t.Name())
+	w, err := worker.New(worker.Options{Client: c, Activities: set, Logger: slog.New(slog.NewTextHandler(t.Output(), nil)), Queue: strings.ReplaceAll(t.Name(), "/", "-"), Every: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Stop)
+	return &stage{T: t, world: world, set: set, client: c, engine: w.Engine()}
+}
+
+// start starts the run of in.
+func (s *stage) start(in activities.RunInput) run.Run {
+	s.Helper()
+	row := s.row(in.RunID)
+	if err := s.engine.StartNext(s.Context(), in.Viewer, row); err != nil {
+		s.Fatal(err)
+	}
+	s.Cleanup(func() { s.told(row.WorkflowID) })
+	return row
+}
+
+func (s *stage) row(runID string) run.Run {
+	s.Helper()
+	row, err := s.set.Runs.Run(s.Context(), activitiestest.Viewer, runID)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return row
+}
+
+// until waits for a run's status.
+func (s *stage) until(runID string, want run.Status) {
+	s.Helper()
+	s.eventually(fmt.Sprintf("run %s to be %s", runID, want), func() bool {
+		row := s.row(runID)
+		if row.Status.Ended() && row.Status != want {
+			s.Fatalf("run %s ended %s, want %s", runID, row.Status, want)
+		}
+		return row.Status == want
+	})
+}
+
+func (s *stage) eventually(what string, ok func() bool) {
+	s.Helper()
+	for end := time.Now().Add(deadline); !ok(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			s.Fatalf("waited %s for %s", deadline, what)
+		}
+	}
+}
+
+// closed waits for the workflow's own end, which follows its row's.
+func (s *stage) closed(workflowID string) {
+	s.Helper()
+	s.eventually("the workflow "+workflowID+" to close", func() bool {
+		d, err := s.client.DescribeWorkflowExecution(s.Context(), workflowID, "")
+		return err == nil && d.GetWorkflowExecutionInfo().GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
+	})
+}
+
+// history reads an execution's events; an empty runID means the last one.
+func (s *stage) history(workflowID, runID string) *historypb.History {
+	s.Helper()
+	h := &historypb.History{}
+	all := s.client.GetWorkflowHistory(s.Context(), workflowID, runID, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for all.HasNext() {
+		e, err := all.Next()
+		if err != nil {
+			s.Fatal(err)
+		}
+		h.Events = append(h.Events, e)
+	}
+	return h
+}
+
+// freeze keeps the history of an execution and gives how many events of each
+// type it has.
+func (s *stage) freeze(name, workflowID, runID string) map[enumspb.EventType]int {
+	s.Helper()
+	h := s.history(workflowID, runID)
+	count := map[enumspb.EventType]int{}
+	for _, e := range h.Events {
+		count[e.GetEventType()]++
+	}
+	if !*update {
+		return count
+	}
+	raw, err := temporalproto.CustomJSONMarshalOptions{}.Marshal(h)
+	if err != nil {
+		s.Fatal(err)
+	}
+	var pretty bytes.Buffer
+	if err := json.Indent(&pretty, raw, "", " "); err != nil {
+		s.Fatal(err)
+	}
+	pretty.WriteByte('\n')
+	if err := os.WriteFile(filepath.Join("..", "..", "testdata", "histories", name+".json"), pretty.Bytes(), 0o644); err != nil {
+		s.Fatal(err)
+	}
+	return count
+}
+
+// question waits for the i-th question.
+func (s *stage) question(i int) run.Interrupt {
+	s.Helper()
+	var q run.Interrupt
+	s.eventually(fmt.Sprintf("question %d", i), func() (ok bool) {
+		q, ok = s.world.Question(i)
+		return ok
+	})
+	return q
+}
+
+// answer answers the i-th question as the API does.
+func (s *stage) answer(i int, a run.Answer) {
+	s.Helper()
+	q := s.question(i)
+	if _, err := s.engine.Answer(s.Context(), activitiestest.Viewer, q.ID, a); err != nil {
+		s.Fatal(err)
+	}
+	if _, err := s.engine.Answer(s.Context(), activitiestest.Viewer, q.ID, a); !errors.Is(err, fault.Conflict) {
+		s.Errorf("a second answer gives %v, want a conflict", err)
+	}
+}
