@@ -24,22 +24,26 @@ type term struct {
 	base   float64 // before it is known how rare the word is
 	weight float64
 	weak   bool
+	// follows says that nothing but a space separates it from the term before.
+	follows bool
 }
 
 // The base weights of words. An identifier or a number is meant as it is
 // written; a weak word ("use", "describe") only helps to decide.
 const (
 	plainWeight = 1.0
-	exactWeight = 1.3
+	exactWeight = 1.5
 	weakWeight  = 0.3
 )
 
 func inquire(question string) *inquiry {
 	q := &inquiry{text: question, stems: newStems()}
 	seen := map[string]bool{}
+	lang := words.Detect(question)
+	last := -2 // where the term before ended
 	for _, w := range words.Split(question) {
 		shouted := shouted(question, w)
-		if words.Stop(w.Text) && !shouted || seen[w.Text] {
+		if words.Stop(lang, w.Text) && !shouted || seen[w.Text] {
 			continue
 		}
 		seen[w.Text] = true
@@ -53,6 +57,7 @@ func inquire(question string) *inquiry {
 			t.base = exactWeight
 		}
 		t.weight = t.base
+		t.follows, last = w.Start == last+1, w.End
 		q.terms = append(q.terms, t)
 	}
 	q.answer = expected(strings.ToLower(question))
@@ -71,13 +76,17 @@ func shouted(question string, w words.Word) bool {
 }
 
 // vague reports whether the question names nothing to look for.
-func (q *inquiry) vague() bool {
+func (q *inquiry) vague() bool { return q.strong() == 0 }
+
+// strong is how many words the question really looks for.
+func (q *inquiry) strong() int {
+	n := 0
 	for _, t := range q.terms {
 		if !t.weak {
-			return false
+			n++
 		}
 	}
-	return true
+	return n
 }
 
 // What answers to kinds of questions hold.
@@ -99,6 +108,10 @@ func expected(question string) *regexp.Regexp {
 	return nil
 }
 
+// absent is the weight of a word that stands nowhere: what is asked about may
+// not be in the documents at all.
+const absent = 1.8
+
 // weigh makes rare words heavier, given how many of n texts hold each.
 func (q *inquiry) weigh(n int, holds func(t term, text int) bool) {
 	for i := range q.terms {
@@ -109,7 +122,14 @@ func (q *inquiry) weigh(n int, holds func(t term, text int) bool) {
 			}
 		}
 		common := math.Log1p(float64(found)) / math.Log1p(float64(max(n, 1)))
-		q.terms[i].weight = q.terms[i].base * (1.5 - 0.9*common)
+		rarity := 1.5 - 0.9*common
+		switch {
+		case q.terms[i].weak:
+			rarity = min(rarity, 0.7) // being rare does not make it say more
+		case found == 0:
+			rarity = absent
+		}
+		q.terms[i].weight = q.terms[i].base * rarity
 	}
 }
 
@@ -143,7 +163,8 @@ type bag struct {
 func (q *inquiry) bag(l words.Language, text string) bag {
 	b := bag{lang: l, at: map[string]int{}}
 	for _, w := range words.Split(text) {
-		if words.Stop(w.Text) {
+		if words.Stop(l, w.Text) {
+			b.at[w.Text] = max(len(b.order), 1) // found when asked for, but no part of the order
 			continue
 		}
 		b.put(q.stems.of(l, w.Text))
@@ -161,13 +182,16 @@ func (b *bag) put(stem string) {
 	}
 }
 
+// inPieces is what an identifier's pieces count when they stand apart.
+const inPieces = 0.5
+
 // match tells how well a text holds a term, from 0 to 1.
 func (q *inquiry) match(t term, b bag) float64 {
 	if len(b.at) == 0 {
 		return 0
 	}
 	stem := q.stems.of(b.lang, t.word)
-	if b.at[stem] > 0 {
+	if b.at[stem] > 0 || b.at[t.word] > 0 {
 		return 1
 	}
 	if len(t.parts) > 1 {
@@ -177,7 +201,7 @@ func (q *inquiry) match(t term, b bag) float64 {
 				found++
 			}
 		}
-		return 0.8 * float64(found) / float64(len(t.parts))
+		return inPieces * float64(found) / float64(len(t.parts))
 	}
 	for have := range b.at {
 		if akin(stem, have) {
@@ -196,24 +220,34 @@ func akin(a, b string) bool {
 	return len(a) >= 5 && len(b)-len(a) <= 3 && strings.HasPrefix(b, a)
 }
 
-// pairs is the share of neighbouring question words that stand next to each
-// other in a text, in the same order.
+// pairs is the share of the question's word pairs ("rate limit") that stand
+// next to each other in a text too, in the same order; 1 when it has none.
 func (q *inquiry) pairs(b bag) float64 {
 	total, found := 0, 0
 	for i := 1; i < len(q.terms); i++ {
-		first, second := q.stems.of(b.lang, q.terms[i-1].word), q.stems.of(b.lang, q.terms[i].word)
+		if !q.terms[i].follows {
+			continue
+		}
 		total++
-		for at := 0; at+1 < len(b.order); at++ {
-			if b.order[at] == first && (b.order[at+1] == second || at+2 < len(b.order) && b.order[at+2] == second) {
-				found++
-				break
-			}
+		first, second := q.stems.of(b.lang, q.terms[i-1].word), q.stems.of(b.lang, q.terms[i].word)
+		if adjacent(b.order, first, second) {
+			found++
 		}
 	}
 	if total == 0 {
-		return 0
+		return 1
 	}
 	return float64(found) / float64(total)
+}
+
+// adjacent reports whether second stands right after first, or one word later.
+func adjacent(order []string, first, second string) bool {
+	for at := 0; at+1 < len(order); at++ {
+		if order[at] == first && (order[at+1] == second || at+2 < len(order) && order[at+2] == second) {
+			return true
+		}
+	}
+	return false
 }
 
 // density is how much of a text is about the question: 1 when half of its

@@ -63,7 +63,7 @@ const (
 
 // Small additions that decide between passages that hold the same words.
 const (
-	pairBonus   = 0.06 // question words stand together
+	pairBonus   = 0.1  // question words stand together
 	denseBonus  = 0.04 // it says little else
 	answerBonus = 0.1  // the sentence holds what the question asks for
 )
@@ -93,11 +93,13 @@ func (q *inquiry) rate(r *reading, i int) float64 {
 	if !direct && r.sentences[i].Form != words.Prose {
 		score *= 0.9
 	}
-	score = score*(1-pairBonus-answerBonus-denseBonus) + pairBonus*q.pairs(r.bags[i]) + denseBonus*q.density(r.bags[i])
+	extra := pairBonus*q.pairs(r.bags[i]) + denseBonus*q.density(r.bags[i])
 	if q.answer == nil || q.answer.MatchString(r.meant(i)) {
-		score += answerBonus
+		extra += answerBonus
 	}
-	return min(1, score*r.shape(i))
+	// What decides between sentences that hold the words must not make up for
+	// words that are missing.
+	return min(1, score*(1-pairBonus-answerBonus-denseBonus+extra)*r.shape(i))
 }
 
 // meant is the text a rating of sentence i is about: its own, and for a
@@ -287,19 +289,22 @@ func (r *reading) list(i int) (from, to int) {
 	return from, to
 }
 
-// follow is the last sentence of what a heading or a "…:" introduces.
+// follow is the last sentence of what a heading or a "…:" introduces: the
+// first paragraph, more of them while they are short, and a list whole.
 func (r *reading) follow(i int) int {
 	to := i
-	for to+1 < len(r.sentences) && r.sentences[to+1].End-r.sentences[i].Start <= longQuote {
+	for to+1 < len(r.sentences) {
 		next := r.sentences[to+1]
-		if next.Form == words.Heading && r.sentences[to].Form != words.Heading {
-			break
+		size := next.End - r.sentences[i].Start
+		prose := next.Form == words.Prose
+		introduced := r.sentences[to].Form == words.Heading || strings.HasSuffix(r.text(to), ":")
+		switch {
+		case size > longQuote,
+			next.Form == words.Heading && r.sentences[to].Form != words.Heading,
+			prose && !introduced && size > listQuote:
+			return to
 		}
 		to++
-		enumerates := next.Form == words.Item || next.Form == words.Code || next.Form == words.Row || next.Form == words.Fence
-		if !enumerates && next.Form != words.Heading && !strings.HasSuffix(r.text(to), ":") {
-			break
-		}
 	}
 	return to
 }

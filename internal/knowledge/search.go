@@ -259,7 +259,7 @@ func (l *Library) judge(in *inquiry, rated []Passage, k int) Found {
 	}
 	f.AverageSimilarity = average(kept[:min(len(kept), supporting)])
 	f.Documents, f.Passages = candidates(kept), joined(kept)
-	switch tied := l.tied(docs); {
+	switch tied := l.tied(in, docs); {
 	case top < l.o.Medium:
 		f.Clarity = Nothing
 	case len(tied) > 1:
@@ -297,11 +297,16 @@ func candidates(list []Passage) []Candidate {
 	return out
 }
 
-// tied lists the documents that answer well, and about as well as the best.
-func (l *Library) tied(docs []Candidate) []Candidate {
+// tied lists the documents that answer well, and about as well as the best. A
+// question of one word says less about which is meant than its score tells.
+func (l *Library) tied(in *inquiry, docs []Candidate) []Candidate {
+	margin := tieMargin
+	if in.strong() == 1 {
+		margin = 2 * tieMargin
+	}
 	var out []Candidate
 	for _, d := range docs {
-		if d.Score >= docs[0].Score-tieMargin && d.Score >= l.o.High {
+		if d.Score >= docs[0].Score-margin && d.Score >= l.o.High {
 			out = append(out, d)
 		}
 	}

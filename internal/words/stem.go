@@ -26,10 +26,12 @@ func Detect(text string) Language {
 	}
 	score := 0
 	for _, w := range Split(text) {
+		de, en := onlyGerman[w.Text], onlyEnglish[w.Text]
 		switch {
-		case onlyGerman[w.Text]:
+		case de && en:
+		case de:
 			score++
-		case onlyEnglish[w.Text]:
+		case en:
 			score--
 		case strings.ContainsAny(w.Text, "äöüß"):
 			score++
@@ -41,9 +43,13 @@ func Detect(text string) Language {
 	return English
 }
 
-// Stem reduces a folded word to its stem. Words with digits or signs, and
-// words of three letters or fewer, stay as they are.
+// Stem reduces a folded word to its stem; of a hyphenated word, its last
+// piece. Words with digits or other signs, and words of three letters or
+// fewer, stay as they are.
 func Stem(l Language, word string) string {
+	if i := strings.LastIndexByte(word, '-'); i >= 0 {
+		return word[:i+1] + Stem(l, word[i+1:])
+	}
 	if len(word) <= 3 || strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) {
 		return word
 	}
@@ -64,12 +70,12 @@ func Stem(l Language, word string) string {
 func Stems(l Language, text string) []string {
 	var out []string
 	for _, w := range Split(text) {
-		if Stop(w.Text) {
+		if Stop(l, w.Text) {
 			continue
 		}
 		out = append(out, Stem(l, w.Text))
 		for _, p := range w.Parts {
-			if !Stop(p) {
+			if !Stop(l, p) {
 				out = append(out, Stem(l, p))
 			}
 		}
@@ -77,9 +83,17 @@ func Stems(l Language, text string) []string {
 	return out
 }
 
-// Stop reports whether a folded word carries no meaning of its own: an
-// article, a pronoun, an auxiliary, a question word, in English or German.
-func Stop(word string) bool { return onlyEnglish[word] || onlyGerman[word] || bothStop[word] }
+// Stop reports whether a folded word carries no meaning of its own in a
+// language: an article, a pronoun, an auxiliary, a question word.
+func Stop(l Language, word string) bool {
+	if bothStop[word] {
+		return true
+	}
+	if l == German {
+		return onlyGerman[word]
+	}
+	return onlyEnglish[word]
+}
 
 // Weak reports whether a folded word says little about what is asked: "use",
 // "work", "explain", "document". Such words count, but less.
@@ -93,7 +107,7 @@ either else every few for from further get gets got had has have haven't having 
 his how however i i'd i'll i'm i've if into is isn't it it's its itself just let's like may me might mine more most
 much must my myself neither no nor not of off on once only or other ought our ours ourselves out over own per quite
 rather same shall she should so some such than that that's the their theirs them themselves then there there's these
-they they're this those though through thus to too under until up upon us very was wasn't we we're were what what's when where
+they they're this those though through thus to together too under until up upon us very was wasn't we we're were what what's when where
 where's whether which while who who's whom whose why with within without would you you'd you'll you're your yours yourself yet
 many lot tell told say says said please know give gives me show ok okay hey hello hi thanks thank whats`)
 
@@ -103,18 +117,18 @@ durch ein eine einem einen einer eines einig einige einigen er es etwas euch eue
 hier hinter ich ihm ihn ihnen ihr ihre ihrem ihren ihrer im indem ins ist jede jedem jeden jeder jedes jene jetzt kann kannst kein keine keinem
 keinen können könnte machen man manche mein meine mich mir mit muss musste nach nicht nichts noch nun nur ob oder ohne sehr sein seine
 seinem seinen sich sie sind so solche soll sollte sondern sonst über um und uns unser unter viel viele vom von vor während war waren warum
-was weg weil weiter welche welchem welchen welcher welches wenn wer werde werden wie wieder wieviel will wir wird wirst wo wollen wurde würde
+was weg weil weiter welche welchem welchen welcher welches wenn wer werde werden wie wieder wieviel will wir wird wirst wo wollen wurde in so an am was würde
 wurden zu zum zur zwar zwischen bitte gib sag sage zeig zeige mal gibt`)
 
-	// bothStop are words that are function words in one language and rare in the other.
-	bothStop = set(`in so an am will war hat was die also man s t d e g z b d.h z.b e.g i.e etc usw bzw`)
+	// bothStop are abbreviations and single letters that mean nothing in either.
+	bothStop = set(`s t d e g z b d.h z.b e.g i.e etc usw bzw`)
 
 	weak = set(`use used uses using work works working make makes made need needs needed happen happens mean means meant
 explain describe list name names called call find thing things way ways kind kinds type types different example
 document documents doc docs file files text page pages section chapter according information info question answer
-exactly one new long want go goes take takes come comes put set sets see look two three possible available
+exactly one first second third last new long wide high deep tall big large small old far fast soon best good want go goes take takes come comes put set sets see look two three possible available
 dokument dokumente datei dateien seite abschnitt kapitel laut heißt heisst nennt bedeutet funktioniert erkläre erklären beschreibe
-lang lange verwendet benutzt gemacht macht frage antwort steht gehört art arten ding dinge`)
+erste ersten zweite zweiten dritte letzte groß hoch tief breit alt weit schnell gut beste lang lange verwendet benutzt gemacht macht frage antwort steht gehört art arten ding dinge`)
 )
 
 // irregular maps English verb forms and plurals the rules miss to their base.

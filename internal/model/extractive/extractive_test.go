@@ -45,9 +45,9 @@ func TestQuestionsAreAnsweredWithTheRightQuote(t *testing.T) {
 		{"How high is the diving tower?", "The diving tower is 5 metres\nhigh", "Harbour Pool Rules › Safety"},
 		{"Can DVDs be renewed?", "DVDs are lent\nfor 7 days and cannot be renewed.", "Town Library Rules › Borrowing"},
 		{"How long do ten tickets stay valid?", "stay valid for two years.", "Harbour Pool Rules › Tickets"},
-		{"Wie lange werden bestellte Akten bereitgehalten?", "Bestellte Akten werden zwei Wochen\nlang bereitgehalten.", "1.2 Fristen"},
-		{"Was kostet eine Beglaubigung?", "Beglaubigungen kosten 8 Euro.", "1.3 Gebühren"},
-		{"Wann wird eine personenbezogene Akte freigegeben?", "erst dreißig Jahre nach dem Tod", "1.2 Fristen"},
+		{"Wie lange werden bestellte Akten bereitgehalten?", "Bestellte Akten werden zwei Wochen\nlang bereitgehalten.", "ORDNUNG DES STADTARCHIVS › 1.2 Fristen"},
+		{"Was kostet eine Beglaubigung?", "Beglaubigungen kosten 8 Euro.", "ORDNUNG DES STADTARCHIVS › 1.3 Gebühren"},
+		{"Wann wird eine personenbezogene Akte freigegeben?", "erst dreißig Jahre nach dem Tod", "ORDNUNG DES STADTARCHIVS › 1.2 Fristen"},
 	} {
 		found, text, citations := d.ask(t, c.question)
 		if found.Clarity != knowledge.Clear || len(citations) == 0 {

@@ -65,9 +65,9 @@ func greets(message string) bool {
 }
 
 func contentWords(m string) int {
-	n := 0
+	n, lang := 0, words.Detect(m)
 	for _, w := range words.Split(m) {
-		if !words.Stop(w.Text) && len(w.Text) > 1 {
+		if !words.Stop(lang, w.Text) && len(w.Text) > 1 {
 			n++
 		}
 	}
