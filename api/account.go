@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -79,11 +80,12 @@ type logInInput struct {
 }
 
 // logIn spends a try of the address with the account, so that guessing one
-// password slows down and nobody can lock another person out from elsewhere.
+// password slows down and nobody can lock another person out from elsewhere;
+// and one of the address, so that trying many accounts slows down too.
 func (s *server) logIn(ctx context.Context, in *logInInput) (Credentials, error) {
 	x := exchangeOf(ctx)
 	who := x.address() + " " + strings.ToLower(strings.TrimSpace(in.Body.Email))
-	if err := s.Limits.Spend(ctx, quota.SignIn(), who); err != nil {
+	if err := cmp.Or(s.Limits.Spend(ctx, quota.Knock(), x.address()), s.Limits.Spend(ctx, quota.SignIn(), who)); err != nil {
 		return Credentials{}, err
 	}
 	got, err := s.Accounts.LogIn(ctx, in.Body.Email, in.Body.Password, x.device())
@@ -125,26 +127,16 @@ func (s *server) refresh(ctx context.Context, in *refreshInput) (Credentials, er
 // Nothing is the data of an answer that has none.
 type Nothing struct{}
 
-// logOut ends the session of the refresh token; an access token sent along
-// names its session as well. It needs no live session: leaving always works.
+// logOut ends the session of whichever tokens the request has. It needs no
+// live session: leaving always works.
 func (s *server) logOut(ctx context.Context, in *refreshInput) (Nothing, error) {
 	x := exchangeOf(ctx)
 	token, err := in.token(x)
 	if err != nil {
 		return Nothing{}, err
 	}
-	if token != "" {
-		if err := s.Accounts.LogOutWith(ctx, token); err != nil {
-			return Nothing{}, err
-		}
-	}
-	if v, err := s.Accounts.Authenticate(ctx, bearer(x.request.Header.Get("Authorization"))); err == nil {
-		if err := s.Accounts.LogOut(ctx, v); err != nil {
-			return Nothing{}, err
-		}
-	}
 	s.setCookie(x, "", -1)
-	return Nothing{}, nil
+	return Nothing{}, s.Accounts.LogOut(ctx, bearer(x.request.Header.Get("Authorization")), token)
 }
 
 // Me is the data of GET /v1/auth/me.

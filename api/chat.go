@@ -173,21 +173,28 @@ func (s *server) begin(ctx context.Context, in *chatInput) (ChatAnswer, bool, er
 	exchangeOf(ctx).rename(t.RequestID)
 	k := quota.Key{Route: "POST /v1/chat", Key: key}
 	return once(ctx, s, k, in.Body, func(ctx context.Context) (ChatAnswer, error) {
-		if in.Body.Stream {
-			return s.say(ctx, viewerOf(ctx), t)
+		answer, err := s.say(ctx, viewerOf(ctx), t, key != "")
+		if err != nil || in.Body.Stream {
+			return answer, err
 		}
-		return s.converse(ctx, viewerOf(ctx), t)
+		answer.Queued = false
+		return answer, s.await(ctx, viewerOf(ctx), &answer)
 	})
 }
 
-// say accepts a turn and starts it.
-func (s *server) say(ctx context.Context, v identity.Viewer, t chat.NewTurn) (ChatAnswer, error) {
+// say accepts a turn and starts it. A turn that is there already is the same
+// one only when a key says so; an X-Request-Id that comes twice does not.
+func (s *server) say(ctx context.Context, v identity.Viewer, t chat.NewTurn, keyed bool) (ChatAnswer, error) {
 	if err := s.Limits.Spend(ctx, quota.Chat(), v.UserID); err != nil {
 		return ChatAnswer{}, err
 	}
 	a, err := s.Engine.Chat(ctx, v, t)
 	if err != nil {
 		return ChatAnswer{}, err
+	}
+	if a.Duplicate && !keyed {
+		return ChatAnswer{}, fault.New(fault.Conflict, "Another turn has this X-Request-Id. To repeat a request, give it an Idempotency-Key.").
+			With(map[string]any{"reason": "request_id", "run_id": a.Run.ID})
 	}
 	return accepted(a), nil
 }
@@ -198,16 +205,6 @@ func accepted(a chat.Accepted) ChatAnswer {
 }
 
 func eventsURL(runID string) string { return "/v1/runs/" + runID + "/events" }
-
-// converse says something and waits for what comes of it.
-func (s *server) converse(ctx context.Context, v identity.Viewer, t chat.NewTurn) (ChatAnswer, error) {
-	answer, err := s.say(ctx, v, t)
-	if err != nil {
-		return ChatAnswer{}, err
-	}
-	answer.Queued = false
-	return answer, s.await(ctx, v, &answer)
-}
 
 // await follows a turn to its terminal event and completes the answer.
 func (s *server) await(ctx context.Context, v identity.Viewer, answer *ChatAnswer) error {
@@ -283,7 +280,7 @@ func (s *server) chatEvents(ctx context.Context, v identity.Viewer, a ChatAnswer
 	h.Set("X-Run-Id", r.ID)
 	h.Set("X-Conversation-Id", a.ConversationID)
 	h.Set("X-Message-Id", a.UserMessageID)
-	return s.sse(v, r, 0), nil
+	return s.stream(ctx, v, r, 0)
 }
 
 // wantsEvents reports whether the request accepts server-sent events.

@@ -274,3 +274,10 @@ func TestSkippingAQuestionAnswersNull(t *testing.T) {
 		t.Errorf("content = %v", r.last().data(t)["content"])
 	}
 }
+
+func TestARequestIDThatComesTwiceIsNoKey(t *testing.T) {
+	t.Parallel()
+	ada, mine := newWorld(t).signUp("ada@example.org"), id.New()
+	ada.post("/v1/chat", map[string]any{"message": "one"}, "X-Request-Id", mine).ok()
+	ada.post("/v1/chat", map[string]any{"message": "two"}, "X-Request-Id", mine).fails(409, "conflict")
+}

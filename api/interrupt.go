@@ -97,7 +97,10 @@ func (s *server) resume(ctx context.Context, in *resumeInput) (func(http.Respons
 	}
 	if wantsEvents(ctx) {
 		r, err := s.Runs.Run(ctx, v, got.RunID)
-		return s.sse(v, r, after), err
+		if err != nil {
+			return nil, err
+		}
+		return s.stream(ctx, v, r, after)
 	}
 	body := envelope(ctx, got)
 	return func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, body) }, nil

@@ -33,8 +33,7 @@ type Accounts interface {
 	SignUp(ctx context.Context, n identity.NewAccount, d identity.Device) (identity.SignIn, error)
 	LogIn(ctx context.Context, email, password string, d identity.Device) (identity.SignIn, error)
 	Refresh(ctx context.Context, token string) (identity.SignIn, error)
-	LogOut(ctx context.Context, v identity.Viewer) error
-	LogOutWith(ctx context.Context, token string) error
+	LogOut(ctx context.Context, access, refresh string) error
 	Authenticate(ctx context.Context, bearer string) (identity.Viewer, error)
 	Who(ctx context.Context, v identity.Viewer) (identity.User, error)
 	FirstRun(ctx context.Context) (bool, error)

@@ -108,5 +108,5 @@ func (s *server) runEvents(ctx context.Context, in *runEventsInput) (func(http.R
 	if err != nil {
 		return nil, err
 	}
-	return s.sse(v, r, after), nil
+	return s.stream(ctx, v, r, after)
 }

@@ -43,11 +43,19 @@ func frameOf(e stream.Event, r run.Run) Frame {
 
 const pingKind stream.Kind = "ping" // of the connection, not of the run
 
-// sse returns the writer of a run's events as a stream of server-sent events.
-// It ends after one terminal event. That the reader goes away ends nothing
-// but the reading (STREAM-29).
-func (s *server) sse(v identity.Viewer, r run.Run, after int64) func(http.ResponseWriter, *http.Request) {
+// maxStreams is how many streams one person reads at once.
+const maxStreams = 64
+
+// stream returns the writer of a run's events as server-sent events. It ends
+// after one terminal event. That the reader goes away ends nothing but the
+// reading (STREAM-29).
+func (s *server) stream(ctx context.Context, v identity.Viewer, r run.Run, after int64) (func(http.ResponseWriter, *http.Request), error) {
+	release, err := s.Limits.Hold(ctx, "streams", v.UserID, maxStreams)
+	if err != nil {
+		return nil, err
+	}
 	return func(w http.ResponseWriter, req *http.Request) {
+		defer release()
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
 		out := &eventWriter{w: w, control: http.NewResponseController(w), beat: s.beat, cut: cancel}
@@ -55,7 +63,7 @@ func (s *server) sse(v identity.Viewer, r run.Run, after int64) func(http.Respon
 		stop := out.keepAlive(ctx, r)
 		defer stop()
 		s.copyEvents(ctx, out, s.tail.events(ctx, v, r, after), r)
-	}
+	}, nil
 }
 
 func (s *server) copyEvents(ctx context.Context, out *eventWriter, events iter.Seq2[stream.Event, error], r run.Run) {

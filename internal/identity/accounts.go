@@ -191,25 +191,30 @@ func (a *Accounts) Refresh(ctx context.Context, token string) (SignIn, error) {
 	return a.signIn(u, sessionID, next, expires)
 }
 
-// LogOut ends the viewer's session: its access and refresh tokens stop
-// working with the next request (AUTH-05).
-func (a *Accounts) LogOut(ctx context.Context, v Viewer) error {
-	return a.store.RevokeSession(ctx, v.SessionID)
-}
-
-// LogOutWith ends the session a refresh token is of. A token that is not the
-// session's current one ends it as well: it was traded before, so somebody
-// holds a copy. Unknown tokens are no error: nobody is signed in afterwards.
-func (a *Accounts) LogOutWith(ctx context.Context, token string) error {
-	sessionID, ok := splitRefresh(token)
-	if !ok {
+// LogOut ends the sessions of an access token and a refresh token; either may
+// be empty. Both stop working with the next request (AUTH-05). Tokens that
+// are unknown, old or forged are no error: nobody is signed in by them.
+func (a *Accounts) LogOut(ctx context.Context, access, refresh string) error {
+	if sessionID, ok := splitRefresh(refresh); ok {
+		if err := a.end(ctx, sessionID, refresh); err != nil {
+			return err
+		}
+	}
+	_, sessionID, err := a.mint.read(access)
+	if err != nil {
 		return nil
 	}
-	err := a.store.RotateSession(ctx, sessionID, hashRefresh(token), hashRefresh(newRefresh(sessionID)), a.now())
-	if err != nil {
-		if errors.Is(err, fault.Unauthorized) || errors.Is(err, fault.NotFound) {
-			return nil
-		}
+	return a.store.RevokeSession(ctx, sessionID)
+}
+
+// end revokes the session a refresh token is of. Rotating it proves that the
+// token is the current one; an old one revokes the session by that alone.
+func (a *Accounts) end(ctx context.Context, sessionID, refresh string) error {
+	err := a.store.RotateSession(ctx, sessionID, hashRefresh(refresh), hashRefresh(newRefresh(sessionID)), a.now())
+	switch {
+	case errors.Is(err, fault.Unauthorized), errors.Is(err, fault.NotFound):
+		return nil
+	case err != nil:
 		return err
 	}
 	return a.store.RevokeSession(ctx, sessionID)

@@ -20,6 +20,7 @@ type Rule struct {
 func Chat() Rule   { return Rule{Name: "chat", Burst: 60, Per: time.Minute} }
 func Upload() Rule { return Rule{Name: "files.upload", Burst: 10, Per: time.Minute} }
 func SignIn() Rule { return Rule{Name: "auth.signin", Burst: 10, Per: 5 * time.Minute} }
+func Knock() Rule  { return Rule{Name: "auth.address", Burst: 100, Per: 5 * time.Minute} }
 func SignUp() Rule { return Rule{Name: "auth.signup", Burst: 100, Per: time.Hour} }
 
 // Exceeded is the details of a RateLimited fault.
