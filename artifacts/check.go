@@ -9,11 +9,11 @@ import (
 	"slices"
 	"strings"
 
-	"liminal/internal/expr"
 	"liminal/internal/fault"
 	"liminal/internal/graph"
 	"liminal/internal/id"
 	"liminal/internal/identity"
+	"liminal/internal/routing"
 	"liminal/internal/tool"
 	"liminal/schemas"
 )
@@ -234,44 +234,36 @@ func (c *checking) seeded(kind, name string) bool {
 	return err == nil && slices.ContainsFunc(seeds, func(s Seed) bool { return s.Type == kind && s.Name == name })
 }
 
-// policy checks a policy.routing: its rules and the adapters they name.
+// policy checks a policy.routing: its rules, and the adapters they name.
 func (c *checking) policy() {
+	_, err := routing.Compile(c.doc)
+	var faults routing.Faults
+	if errors.As(err, &faults) {
+		found := make([]Problem, len(faults))
+		for i, f := range faults {
+			found[i] = Problem(f)
+		}
+		c.merge(found)
+	}
+	c.adapters()
+}
+
+// adapters checks the adapters a policy's rules name.
+func (c *checking) adapters() {
 	var d struct {
 		Rules []struct {
-			ID     string `json:"id"`
-			When   string `json:"when"`
 			Action struct {
 				AdapterID string `json:"adapter_id"`
 			} `json:"action"`
 		} `json:"rules"`
 	}
 	if json.Unmarshal(c.doc, &d) != nil {
-		return
+		return // the schema has said so
 	}
-	seen := map[string]int{}
 	for i, rule := range d.Rules {
-		if first, twice := seen[rule.ID]; twice && rule.ID != "" {
-			c.add(fmt.Sprintf("/rules/%d/id", i), "", "the id %q is taken by rule %d", rule.ID, first)
-		} else {
-			seen[rule.ID] = i
-		}
-		c.condition(fmt.Sprintf("/rules/%d/when", i), rule.When)
 		if name := rule.Action.AdapterID; name != "" && name != "current" && !c.exists(KindAdapter, name) {
 			c.add(fmt.Sprintf("/rules/%d/action/adapter_id", i), "write the id of an adapter you may use, or current", "there is no adapter %q", name)
 		}
-	}
-}
-
-// condition checks a rule's condition. Which names the router gives a value is
-// the router's to know; one it does not is nil.
-func (c *checking) condition(path, source string) {
-	if source == "" {
-		return // the schema has said so
-	}
-	_, err := expr.Compile(source, expr.Scope{})
-	var at *expr.Error
-	if errors.As(err, &at) {
-		c.add(path, at.Hint, "the condition %q does not compile: character %d: %s", source, at.Offset+1, at.Message)
 	}
 }
 

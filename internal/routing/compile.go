@@ -11,6 +11,9 @@ import (
 // kind is the document this package reads.
 const kind = "policy.routing"
 
+// maxID bounds the id of a rule, in bytes.
+const maxID = 64
+
 // rule is one rule, ready to be followed.
 type rule struct {
 	id     string
@@ -66,7 +69,7 @@ func (r *reader) document(o object) []rule {
 			r.fault(fmt.Sprintf("/rules/%d/id", i), "", "the id %q is taken by rule %d", rules[i].id, first)
 		}
 		if len(r.faults) > before {
-			rules[i].fault = r.faults[before].String()
+			rules[i].fault = short(r.faults[before].String())
 		}
 	}
 	return rules
@@ -80,7 +83,10 @@ func (r *reader) rule(path string, v any) rule {
 	}
 	o := object{r, path, m}
 	out := rule{id: o.needed("id")}
-	if out.id == "" {
+	if len(out.id) > maxID {
+		r.fault(o.at("id"), "", "the id has %d bytes, the limit is %d", len(out.id), maxID)
+	}
+	if out.id == "" || len(out.id) > maxID {
 		out.id = path // a name for the trace
 	}
 	out.when, out.each = r.condition(o)
@@ -116,6 +122,6 @@ func (r *reader) condition(o object) (when *expr.Program, each bool) {
 	if _, err := expr.Compile(source, expr.Scope{}); err == nil {
 		said = "the router has no value of this name" // expr's own words speak of graphs
 	}
-	r.fault(o.at("when"), at.Hint, "the condition %q does not compile: character %d: %s", source, at.Offset+1, said)
+	r.fault(o.at("when"), at.Hint, "the condition %s does not compile: character %d: %s", expr.Show(source), at.Offset+1, said)
 	return nil, false
 }

@@ -52,7 +52,7 @@ func (t *turn) follow(r *rule, budget int) Step {
 	} else {
 		var err error
 		if s.Fired, err = r.when.Within(t.env(nil), &budget); err != nil {
-			s.Error = err.Error()
+			s.Error = short(err.Error())
 		}
 	}
 	if s.Fired {
@@ -61,6 +61,18 @@ func (t *turn) follow(r *rule, budget int) Step {
 	return s
 }
 
+// short cuts a reason to what a trace should carry: traces travel with every
+// turn, and a condition's names may be as long as its author likes.
+func short(reason string) string {
+	if len(reason) <= maxReason {
+		return reason
+	}
+	return strings.ToValidUTF8(reason[:maxReason], "") + "..."
+}
+
+// maxReason bounds an error in a trace, in bytes.
+const maxReason = 400
+
 // holds gives the candidates a rule's condition holds for. One it cannot be
 // evaluated for is passed over; the step keeps the first such error.
 func (t *turn) holds(r *rule, budget int, s *Step) []*candidate {
@@ -68,7 +80,7 @@ func (t *turn) holds(r *rule, budget int, s *Step) []*candidate {
 	for _, c := range t.candidates {
 		ok, err := r.when.Within(t.env(c), &budget)
 		if err != nil && s.Error == "" {
-			s.Error = "adapter " + c.ID + ": " + err.Error()
+			s.Error = short("adapter " + c.ID + ": " + err.Error())
 		}
 		if ok {
 			held = append(held, c)

@@ -51,13 +51,7 @@ func newTurn(in Input) *turn {
 	}
 	pool := t.in.Clusters
 	for _, a := range in.Adapters {
-		c := &candidate{Adapter: a}
-		c.cluster = homeOf(a, t.in)
-		if s, ok := cosine(in.Embedding, a.Centroid); ok {
-			c.similarity = s
-		} else {
-			c.similarity = c.cluster.Similarity
-		}
+		c := candidateOf(a, t.in)
 		t.candidates = append(t.candidates, c)
 		if c.cluster.ID != "" {
 			pool = append(pool, c.cluster)
@@ -90,21 +84,22 @@ func nearer(a, b Cluster) int {
 	return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), strings.Compare(a.ID, b.ID))
 }
 
-// homeOf gives the cluster an adapter belongs to. An adapter that has a
-// centroid, but no cluster we know of, is the centre of its own.
-func homeOf(a Adapter, in Input) Cluster {
-	for _, c := range in.Clusters {
-		if c.ID == a.ClusterID && c.ID != "" {
-			return c
-		}
+// candidateOf places an adapter. One that has a centroid, but no cluster we
+// know of, is the centre of its own.
+func candidateOf(a Adapter, in Input) *candidate {
+	c := &candidate{Adapter: a}
+	near, placed := cosine(in.Embedding, a.Centroid)
+	at := slices.IndexFunc(in.Clusters, func(k Cluster) bool { return k.ID != "" && k.ID == a.ClusterID })
+	switch {
+	case at >= 0:
+		c.cluster = in.Clusters[at]
+	case placed || a.ClusterID != "":
+		c.cluster = Cluster{ID: cmp.Or(a.ClusterID, a.ID), Centroid: a.Centroid, Similarity: near}
 	}
-	own := Cluster{ID: cmp.Or(a.ClusterID, a.ID), Centroid: a.Centroid}
-	if s, ok := cosine(in.Embedding, a.Centroid); ok {
-		own.Similarity = s
-	} else if a.ClusterID == "" {
-		return Cluster{}
+	if c.similarity = near; !placed {
+		c.similarity = c.cluster.Similarity
 	}
-	return own
+	return c
 }
 
 // cosine is the similarity of two vectors; not ok where they cannot be

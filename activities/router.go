@@ -1,0 +1,202 @@
+package activities
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"sync"
+
+	"liminal/artifacts"
+	"liminal/internal/fault"
+	"liminal/internal/identity"
+	"liminal/internal/routing"
+	"liminal/internal/run"
+)
+
+// Policies finds what a turn is routed by. *artifacts.Library is one.
+type Policies interface {
+	// Policy returns the routing policy that holds for the viewer: their own
+	// before the global one (ROUTE-01); NotFound if there is neither.
+	Policy(ctx context.Context, v identity.Viewer) (artifacts.Artifact, error)
+	// Get returns an artifact of any kind; NotFound if the viewer may not see
+	// it.
+	Get(ctx context.Context, v identity.Viewer, id string) (artifacts.Artifact, error)
+}
+
+// PolicyRouter routes turns by the viewer's policy.routing. Its candidates are
+// the adapters the request names. It is safe for concurrent use.
+type PolicyRouter struct {
+	policies Policies
+	backend  routing.Backend
+	log      *slog.Logger
+
+	mu       sync.Mutex
+	compiled map[policyKey]*routing.Policy
+}
+
+// policyKey names a version, which never changes.
+type policyKey struct {
+	id      string
+	version int
+}
+
+// maxCompiled bounds how many compiled policies a process keeps.
+const maxCompiled = 256
+
+// maxNamed is how many of the artifacts a request names are looked at: a turn
+// uses three adapters at most, and each look is a read of the store.
+const maxNamed = 64
+
+var _ Router = (*PolicyRouter)(nil)
+
+// NewRouter makes a router over policies. The backend says which adapters the
+// active model can serve; the zero one serves all. A nil log is silent.
+func NewRouter(policies Policies, backend routing.Backend, log *slog.Logger) *PolicyRouter {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &PolicyRouter{policies: policies, backend: backend, log: log, compiled: map[policyKey]*routing.Policy{}}
+}
+
+// Routing is what the trace of a run says of its routing (ROUTE-09). Close
+// copies adapters and gates to the message (CHAT-22).
+type Routing struct {
+	Policy   *PolicyRef         `json:"policy"` // null: there was none to follow
+	Adapters []string           `json:"adapters"`
+	Gates    map[string]float64 `json:"gates"`
+	Rules    []routing.Step     `json:"rules"`
+	Left     []routing.Left     `json:"left,omitempty"`
+}
+
+// PolicyRef is the version of a policy that was followed.
+type PolicyRef struct {
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	Version int    `json:"version"`
+}
+
+// Route follows the viewer's policy. Without any, the turn uses no adapter.
+func (r *PolicyRouter) Route(ctx context.Context, v identity.Viewer, in RouteInput) (Routed, error) {
+	out := Routing{Adapters: []string{}, Gates: map[string]float64{}, Rules: []routing.Step{}}
+	a, err := r.policies.Policy(ctx, v)
+	if errors.Is(err, fault.NotFound) {
+		return routed(out)
+	}
+	if err != nil {
+		return Routed{}, err
+	}
+	candidates, err := r.candidates(ctx, v, in.ArtifactIDs)
+	if err != nil {
+		return Routed{}, err
+	}
+	result := r.policy(ctx, a).Route(routing.Input{
+		Embedding: widened(in.Vector), Adapters: candidates, Backend: r.backend,
+	})
+	out.Policy = &PolicyRef{ID: a.ID, Name: a.Name, Version: a.Version}
+	out.Rules, out.Left = append(out.Rules, result.Trace...), result.Left
+	for _, g := range result.Gates {
+		out.Adapters = append(out.Adapters, g.ID)
+		out.Gates[g.ID] = g.Weight
+	}
+	r.report(ctx, a, result)
+	return routed(out, run.Pin{ArtifactID: a.ID, Name: a.Name, Version: a.Version})
+}
+
+func routed(out Routing, pins ...run.Pin) (Routed, error) {
+	raw, err := json.Marshal(out)
+	return Routed{Trace: raw, Pins: pins}, err
+}
+
+// report logs what an operator would look for: adapters that were left out
+// (LORA-04, LORA-09) and rules that were skipped (ROUTE-11).
+func (r *PolicyRouter) report(ctx context.Context, a artifacts.Artifact, result routing.Result) {
+	for _, l := range result.Left {
+		r.log.InfoContext(ctx, l.Reason, "adapter", l.ID, "weight", l.Weight, "policy", a.ID, "version", a.Version)
+	}
+	for _, s := range result.Trace {
+		if s.Error != "" {
+			r.log.WarnContext(ctx, "a rule of a routing policy was skipped", "rule", s.Rule, "error", s.Error, "policy", a.ID, "version", a.Version)
+		}
+	}
+}
+
+// policy gives an artifact compiled. One at fault is followed as far as it
+// goes; each turn's trace says which rules were skipped.
+func (r *PolicyRouter) policy(ctx context.Context, a artifacts.Artifact) *routing.Policy {
+	key := policyKey{a.ID, a.Version}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if p, ok := r.compiled[key]; ok {
+		return p
+	}
+	p, err := routing.Compile(a.Schema)
+	if err != nil {
+		r.log.WarnContext(ctx, "a stored routing policy has faults", "policy", a.ID, "version", a.Version, "error", err)
+	}
+	if len(r.compiled) >= maxCompiled {
+		clear(r.compiled)
+	}
+	r.compiled[key] = p
+	return p
+}
+
+// candidates are the adapters among the artifacts a request names. Those the
+// viewer may not see, and other kinds, are none.
+func (r *PolicyRouter) candidates(ctx context.Context, v identity.Viewer, ids []string) ([]routing.Adapter, error) {
+	var out []routing.Adapter
+	for _, id := range ids[:min(len(ids), maxNamed)] {
+		a, err := r.policies.Get(ctx, v, id)
+		switch {
+		case errors.Is(err, fault.NotFound):
+		case err != nil:
+			return nil, err
+		case a.Type == artifacts.KindAdapter:
+			out = append(out, adapterOf(a))
+		}
+	}
+	return out, nil
+}
+
+// adapterOf reads what a policy may ask of an adapter. The library has checked
+// the document; of one it cannot read, the id and name remain.
+func adapterOf(a artifacts.Artifact) routing.Adapter {
+	var d struct {
+		Type          string `json:"type"`
+		Mode          string `json:"mode"`
+		Backend       string `json:"backend"`
+		Instructions  string `json:"prompt_instructions"`
+		ClusterID     string `json:"cluster_id"`
+		Applicability struct {
+			Centroid []float64 `json:"embedding_centroid"`
+		} `json:"applicability"`
+	}
+	out := routing.Adapter{ID: a.ID, Name: a.Name}
+	if json.Unmarshal(a.Schema, &d) != nil {
+		return out
+	}
+	out.Type, out.ClusterID, out.Centroid = d.Type, d.ClusterID, d.Applicability.Centroid
+	out.Mode = cmp.Or(d.Mode, modeOf(d.Backend, d.Instructions != ""))
+	return out
+}
+
+// modeOf is the mode of an adapter from before there were modes, by the older
+// word (LORA-06).
+func modeOf(backend string, instructed bool) string {
+	switch {
+	case backend == "api" || backend == "remote":
+		return "remote"
+	case backend == "prompt", backend == "local" && !instructed:
+		return backend
+	}
+	return "hybrid"
+}
+
+func widened(v []float32) []float64 {
+	out := make([]float64, len(v))
+	for i, x := range v {
+		out[i] = float64(x)
+	}
+	return out
+}
