@@ -2,6 +2,7 @@ package routing
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -114,9 +115,9 @@ func (r *reader) condition(o object) (when *expr.Program, each bool) {
 	if err == nil {
 		return when, true
 	}
-	at, ok := err.(*expr.Error) //nolint:errorlint // Compile says its error is one
-	if !ok {
-		at = &expr.Error{Message: err.Error()}
+	at := &expr.Error{}
+	if !errors.As(err, &at) {
+		at.Message = err.Error()
 	}
 	said := at.Message
 	if _, err := expr.Compile(source, expr.Scope{}); err == nil {
