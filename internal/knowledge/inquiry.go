@@ -113,11 +113,11 @@ func expected(question string) *regexp.Regexp {
 const absent = 1.8
 
 // weigh makes rare words heavier, given how many of n texts hold each.
-func (q *inquiry) weigh(n int, holds func(t term, text int) bool) {
+func (q *inquiry) weigh(n int, holds func(term, text int) bool) {
 	for i := range q.terms {
 		found := 0
 		for text := range n {
-			if holds(q.terms[i], text) {
+			if holds(i, text) {
 				found++
 			}
 		}
@@ -209,6 +209,15 @@ func (q *inquiry) match(t term, b bag) float64 {
 		}
 	}
 	return 0
+}
+
+// matches is match of every term.
+func (q *inquiry) matches(b bag) []float64 {
+	out := make([]float64, len(q.terms))
+	for i, t := range q.terms {
+		out[i] = q.match(t, b)
+	}
+	return out
 }
 
 // akin reports whether one stem extends the other by little: "config" and

@@ -18,27 +18,37 @@ type Passage struct {
 	Text string `json:"text"`
 }
 
-// reading is a passage with its sentences understood, for one inquiry.
+// reading is a passage with its sentences understood, for one inquiry. The
+// lists of matches have one number a term of the inquiry.
 type reading struct {
 	passage   *Passage
 	sentences []words.Sentence
 	bags      []bag
-	all       bag
-	heading   bag
-	title     bag
+	matches   [][]float64 // of each sentence
+	heading   []float64
+	title     []float64
+	anywhere  []float64
 }
 
 func (q *inquiry) read(p *Passage) *reading {
 	l := words.Detect(p.Text)
 	r := &reading{passage: p, sentences: words.Sentences(p.Text)}
+	r.heading = q.matches(q.bag(l, p.Heading))
+	r.title = q.matches(q.bag(l, p.Title+" "+baseName(p.Path)))
+	r.anywhere = make([]float64, len(q.terms))
 	for _, s := range r.sentences {
-		r.bags = append(r.bags, q.bag(l, p.Text[s.Start:s.End]))
+		b := q.bag(l, p.Text[s.Start:s.End])
+		m := q.matches(b)
+		r.bags, r.matches = append(r.bags, b), append(r.matches, m)
+		for t, x := range m {
+			r.anywhere[t] = max(r.anywhere[t], x)
+		}
 	}
-	r.all = q.bag(l, p.Text)
-	r.heading = q.bag(l, p.Heading)
-	r.title = q.bag(l, p.Title+" "+baseName(p.Path))
 	return r
 }
+
+// holds reports whether term t stands in the passage or its heading.
+func (r *reading) holds(t int) bool { return r.anywhere[t] > 0 || r.heading[t] > 0 }
 
 // baseName is the last element of a path without its extension.
 func baseName(path string) string {
@@ -71,20 +81,10 @@ const (
 // rate is how well sentence i of a reading answers the inquiry, 0 to 1.
 func (q *inquiry) rate(r *reading, i int) float64 {
 	got, total, direct := 0.0, 0.0, false
-	for _, t := range q.terms {
-		total += t.weight
-		own := q.match(t, r.bags[i])
-		direct = direct || own > 0 && !t.weak
-		best := max(own*inSentence, q.match(t, r.heading)*inHeading, q.match(t, r.title)*inTitle)
-		for _, n := range []int{i - 1, i + 1} {
-			if best < inNeighbour && n >= 0 && n < len(r.bags) {
-				best = max(best, q.match(t, r.bags[n])*inNeighbour)
-			}
-		}
-		if best < inPassage {
-			best = max(best, q.match(t, r.all)*inPassage)
-		}
-		got += t.weight * best
+	for t, term := range q.terms {
+		total += term.weight
+		direct = direct || r.matches[i][t] > 0 && !term.weak
+		got += term.weight * r.place(i, t)
 	}
 	if total == 0 {
 		return 0
@@ -100,6 +100,18 @@ func (q *inquiry) rate(r *reading, i int) float64 {
 	// What decides between sentences that hold the words must not make up for
 	// words that are missing.
 	return min(1, score*(1-pairBonus-answerBonus-denseBonus+extra)*r.shape(i))
+}
+
+// place is how much term t counts for sentence i, by where it stands.
+func (r *reading) place(i, t int) float64 {
+	best := max(r.matches[i][t]*inSentence, r.heading[t]*inHeading, r.title[t]*inTitle, r.anywhere[t]*inPassage)
+	if i > 0 {
+		best = max(best, r.matches[i-1][t]*inNeighbour)
+	}
+	if i+1 < len(r.matches) {
+		best = max(best, r.matches[i+1][t]*inNeighbour)
+	}
+	return best
 }
 
 // meant is the text a rating of sentence i is about: its own, and for a
@@ -188,12 +200,13 @@ func Quotes(question string, passages []Passage, n int) []Quote {
 	return distinct(all, n)
 }
 
+// weighReadings weighs words by how many of the sentences hold them.
 func (q *inquiry) weighReadings(readings []*reading) {
-	var bags []bag
+	var matches [][]float64
 	for _, r := range readings {
-		bags = append(bags, r.bags...)
+		matches = append(matches, r.matches...)
 	}
-	q.weigh(len(bags), func(t term, i int) bool { return q.match(t, bags[i]) > 0 })
+	q.weigh(len(matches), func(t, i int) bool { return matches[i][t] > 0 })
 }
 
 // distinct keeps the first n quotes that do not overlap a better one nor

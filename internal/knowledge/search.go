@@ -218,9 +218,7 @@ func (l *Library) rate(ctx context.Context, v identity.Viewer, in *inquiry, hits
 		passages[i] = passageOf(h.Chunk, d)
 		readings = append(readings, in.read(&passages[i]))
 	}
-	in.weigh(len(readings), func(t term, i int) bool {
-		return in.match(t, readings[i].all) > 0 || in.match(t, readings[i].heading) > 0
-	})
+	in.weigh(len(readings), func(t, i int) bool { return readings[i].holds(t) })
 	out := make([]Passage, 0, len(readings))
 	for _, r := range readings {
 		_, r.passage.Score = in.best(r)
