@@ -28,8 +28,9 @@ type Options struct {
 	Base int64
 	// RunBytes bounds what is kept of one run; the oldest events go first. 0: 8 MiB.
 	RunBytes int
-	// Idle is how long a run that never finishes is remembered without an event
-	// or a reader. 0: 24 hours.
+	// Idle is how long a run that has not finished is remembered without an
+	// event or a reader: it waits for a person, or was ended from outside.
+	// 0: one hour.
 	Idle time.Duration
 }
 
@@ -38,9 +39,10 @@ type Options struct {
 type Hub struct {
 	o Options
 
-	mu    sync.Mutex
-	runs  map[string]*log
-	swept time.Time
+	mu     sync.Mutex
+	runs   map[string]*log
+	swept  time.Time
+	closed bool
 
 	ledger ledger
 }
@@ -56,7 +58,7 @@ func New(o Options) *Hub {
 		o.RunBytes = 8 << 20
 	}
 	if o.Idle <= 0 {
-		o.Idle = 24 * time.Hour
+		o.Idle = time.Hour
 	}
 	return &Hub{o: o, runs: map[string]*log{}, swept: time.Now(), ledger: newLedger()}
 }
@@ -82,10 +84,11 @@ func (h *Hub) Finish(_ context.Context, run string, keep time.Duration) error {
 	return nil
 }
 
-// Close forgets every run; their readers end.
+// Close forgets every run; readers end, those that come later too.
 func (h *Hub) Close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.closed = true
 	for run, l := range h.runs {
 		if l.forget != nil {
 			l.forget.Stop()
@@ -104,6 +107,7 @@ func (h *Hub) hold(run string) *log {
 	if !ok {
 		h.sweep(time.Now())
 		l = newLog(h.o.Base, h.o.RunBytes)
+		l.finished = h.closed
 		h.runs[run] = l
 	}
 	l.holders++
@@ -130,8 +134,7 @@ func (h *Hub) forget(run string, l *log) {
 	}
 }
 
-// sweep forgets, now and then, runs nobody finished: their workflow was ended
-// from outside.
+// sweep forgets, now and then, runs that have been idle.
 func (h *Hub) sweep(now time.Time) {
 	if now.Sub(h.swept) < h.o.Idle/16 {
 		return

@@ -116,6 +116,9 @@ func TestClosingEndsEveryReader(t *testing.T) {
 		for range 10 {
 			<-ended
 		}
+		if kinds := read(t.Context(), h, "r", 0); len(kinds) != 0 {
+			t.Errorf("a reader after the end sees %v", kinds)
+		}
 	})
 }
 

@@ -43,3 +43,9 @@ func constraint(message string) string {
 	}
 	return strings.Trim(strings.TrimPrefix(name, "index "), "'")
 }
+
+// busy reports whether another program holds the file.
+func busy(err error) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_BUSY
+}

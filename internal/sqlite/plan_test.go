@@ -54,7 +54,7 @@ func TestNoStatementReadsAWholeTable(t *testing.T) {
 	t.Parallel()
 	x := &texts{all: map[string]bool{}}
 	t.Run("collect", func(t *testing.T) {
-		for _, suite := range []func(*testing.T, storetest.Open){storetest.Accounts, storetest.Runs, storetest.Interrupts, storetest.Turns,
+		for _, suite := range []func(*testing.T, storetest.Open){storetest.Accounts, storetest.Runs, storetest.Interrupts, storetest.Turns, storetest.Conversations,
 			storetest.Artifacts, storetest.Files, storetest.Keys, storetest.Knowledge, storetest.Index} {
 			suite(t, x.open)
 		}

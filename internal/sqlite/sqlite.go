@@ -85,7 +85,7 @@ func open(ctx context.Context, path string, o Options, have []migrations.Migrati
 // dsn escapes the path: a question mark in a folder's name is a name.
 func dsn(path string) string {
 	u := url.URL{Path: path}
-	return "file:" + u.EscapedPath() + "?_pragma=busy_timeout(10000)&_pragma=journal_mode(wal)&_pragma=synchronous(full)" +
+	return "file:" + u.EscapedPath() + "?_pragma=busy_timeout(10000)&_pragma=synchronous(full)" +
 		"&_pragma=foreign_keys(1)&_pragma=temp_store(memory)&_pragma=cache_size(-16000)"
 }
 
@@ -95,6 +95,9 @@ func (db *DB) connect(ctx context.Context, readers int, have []migrations.Migrat
 		return err
 	}
 	db.writer <- w
+	if err := walMode(ctx, w); err != nil {
+		return err
+	}
 	if err := db.migrate(ctx, w, have); err != nil {
 		return err
 	}
@@ -109,6 +112,24 @@ func (db *DB) connect(ctx context.Context, readers int, have []migrations.Migrat
 		}
 	}
 	return nil
+}
+
+// walMode turns on the write-ahead log, which stays on in the file. Of several
+// programs that do so at once SQLite refuses all but one without waiting.
+func walMode(ctx context.Context, c *conn) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	for {
+		_, err := c.sql.ExecContext(ctx, "PRAGMA journal_mode = wal")
+		if !busy(err) {
+			return err
+		}
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-ctx.Done():
+			return err
+		}
+	}
 }
 
 // Close waits for what is under way and closes the file.

@@ -32,7 +32,10 @@ func TestRuns(t *testing.T) { t.Parallel(); storetest.Runs(t, open) }
 // Requirements: INT-30, INT-31, INT-33
 func TestInterrupts(t *testing.T) { t.Parallel(); storetest.Interrupts(t, open) }
 
-// Requirements: CHAT-03, CHAT-04, CHAT-05, CHAT-10, CHAT-11, CHAT-13, CHAT-16, CHAT-17, CHAT-18, CHAT-26, CHAT-28, GRAPH-28, INT-10, INT-29, INT-33, ISO-08
+// Requirements: CHAT-04, CHAT-10, CHAT-13, GRAPH-28
+func TestConversations(t *testing.T) { t.Parallel(); storetest.Conversations(t, open) }
+
+// Requirements: CHAT-03, CHAT-05, CHAT-16, CHAT-17, CHAT-18, CHAT-26, CHAT-28, INT-10, INT-29, INT-33, ISO-08
 func TestTurns(t *testing.T) { t.Parallel(); storetest.Turns(t, open) }
 
 // Requirements: ART-05, ART-06, ART-08, ART-09, ART-10

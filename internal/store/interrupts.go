@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"liminal/internal/fault"
@@ -174,17 +175,37 @@ func (s *Store) Deliver(ctx context.Context, v identity.Viewer, runID string, id
 	})
 }
 
-// Undelivered implements run.Interrupts.
+// Undelivered implements run.Interrupts. A question that was given up for a
+// newer message (INT-33) is among them also when the process died between that
+// message and the skip: it is skipped here.
 func (s *Store) Undelivered(ctx context.Context, v identity.Viewer, age time.Duration) (list []run.Interrupt, err error) {
 	if !v.IsSystem() {
 		return nil, fault.New(fault.Forbidden, "Only the system may list the answers of everybody.")
 	}
+	before := s.now().Add(-age)
+	var forsaken []run.Interrupt
 	err = s.read(ctx, v, func(tx Tx) error {
 		list, err = all(tx, `SELECT `+interruptColumns+` FROM interrupt
 			WHERE NOT delivered AND status <> 'pending' AND answered_at <= @before ORDER BY answered_at, id`,
-			Args{"before": s.now().Add(-age)}, scanInterrupt)
+			Args{"before": before}, scanInterrupt)
+		if err != nil {
+			return err
+		}
+		forsaken, err = all(tx, `SELECT `+interruptColumns+` FROM interrupt WHERE status = 'pending' AND run_id IN (
+			SELECT w.id FROM run q JOIN run w ON w.conversation_id = q.conversation_id AND w.user_id = q.user_id
+			WHERE q.status = 'queued' AND q.created_at <= @before AND w.status = 'waiting')`,
+			Args{"before": before}, scanInterrupt)
 		return err
 	})
+	for _, q := range forsaken {
+		skipped, err := s.Answer(ctx, v, q.ID, run.Skipped, nil)
+		if err != nil && !errors.Is(err, fault.Conflict) { // a Conflict: its person was quicker
+			return list, err
+		}
+		if err == nil {
+			list = append(list, skipped)
+		}
+	}
 	return list, err
 }
 

@@ -23,6 +23,7 @@ func Interrupts(t *testing.T, open Open) {
 	t.Run("an answer is undelivered until the workflow has it", func(t *testing.T) { delivery(t, open) })
 	t.Run("what waits is listed, oldest first", func(t *testing.T) { pendingQuestions(t, open) })
 	t.Run("a run that has ended asks no more", func(t *testing.T) { askEnded(t, open) })
+	t.Run("a question forsaken by a crash is skipped", func(t *testing.T) { forsaken(t, open) })
 	t.Run("questions nobody answered end with their run", func(t *testing.T) { settledWithRun(t, open) })
 }
 
@@ -143,4 +144,27 @@ func settledWithRun(t *testing.T, open Open) {
 	want(t, "the other", got(s.Interrupt(t.Context(), v, long.ID))(t).Status, run.Skipped)
 	_, err := s.Answer(t.Context(), v, long.ID, run.Answered, json.RawMessage(`"late"`))
 	wantFault(t, err, fault.Conflict)
+}
+
+// forsaken: a message gave a waiting turn up, and the process died before it
+// could skip the questions.
+func forsaken(t *testing.T, open Open) {
+	c := newClock()
+	s := open(t, store.Options{Running: -1, Now: c.now}).Store
+	v := person(t, s)
+	a, other := accept(t, s, v, chat.NewTurn{Message: "x"}), accept(t, s, v, chat.NewTurn{Message: "y"})
+	ids := ask(t, s, v, a.Run.ID, "e1", "e2")
+	ask(t, s, v, other.Run.ID, "e")
+	accept(t, s, v, chat.NewTurn{Message: "never mind", ConversationID: a.ConversationID})
+	want(t, "undelivered at once", len(got(s.Undelivered(t.Context(), identity.System(), time.Minute))(t)), 0)
+	c.add(time.Minute)
+	var skipped []string
+	for _, q := range got(s.Undelivered(t.Context(), identity.System(), time.Minute))(t) {
+		want(t, "status", q.Status, run.Skipped)
+		skipped = append(skipped, q.ID)
+	}
+	slices.Sort(skipped)
+	slices.Sort(ids)
+	wantLines(t, skipped, ids)
+	want(t, "still open", len(got(s.PendingInterrupts(t.Context(), v, ""))(t)), 1)
 }

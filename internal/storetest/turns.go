@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"liminal/internal/chat"
 	"liminal/internal/fault"
@@ -21,7 +20,7 @@ import (
 // unlimited turns off the caps, for suites about something else.
 var unlimited = store.Options{Running: -1, Queued: -1}
 
-// Turns proves chat.Turns, chat.Conversations and chat.Messages.
+// Turns proves chat.Turns and chat.Messages.
 func Turns(t *testing.T, open Open) {
 	t.Run("a turn leaves its two messages and its run", func(t *testing.T) { oneTurn(t, open) })
 	t.Run("the same request again writes nothing", func(t *testing.T) { sameRequest(t, open) })
@@ -33,11 +32,7 @@ func Turns(t *testing.T, open Open) {
 	t.Run("closing again returns the same", func(t *testing.T) { closeAgain(t, open) })
 	t.Run("no more turns of one person than allowed run at once", func(t *testing.T) { runningCap(t, open) })
 	t.Run("no more turns than allowed queue in a conversation", func(t *testing.T) { queuedCap(t, open) })
-	t.Run("the title is the first message, cut", func(t *testing.T) { titles(t, open) })
 	t.Run("seq stays dense and turns apart under concurrent writers and retries", func(t *testing.T) { concurrentTurns(t, open) })
-	t.Run("vars persist between turns", func(t *testing.T) { persistedVars(t, open) })
-	t.Run("conversations are listed newest first, in pages", func(t *testing.T) { listConversations(t, open) })
-	t.Run("deleting a conversation removes what belongs to it", func(t *testing.T) { deleteConversation(t, open) })
 	t.Run("suppressed messages are not shown and not remembered", func(t *testing.T) { suppressed(t, open) })
 }
 
@@ -306,25 +301,6 @@ func queuedCap(t *testing.T, open Open) {
 	wantFault(t, err, fault.Conflict)
 }
 
-func titles(t *testing.T, open Open) {
-	s := open(t, unlimited).Store
-	v := person(t, s)
-	for message, title := range map[string]string{
-		"short":                 "short",
-		"two\nlines":            "two lines",
-		strings.Repeat("ä", 80): strings.Repeat("ä", 50),
-	} {
-		a := accept(t, s, v, chat.NewTurn{Message: message})
-		closeTurn(t, s, v, answer(a.Run.ID, "!"))
-		accept(t, s, v, chat.NewTurn{Message: "another", ConversationID: a.ConversationID})
-		c := got(s.Conversation(t.Context(), v, a.ConversationID))(t)
-		want(t, "title", c.Title, title)
-		if !utf8.ValidString(c.Title) {
-			t.Errorf("the title %q was cut inside a character", c.Title)
-		}
-	}
-}
-
 // concurrentTurns sends messages to two conversations from many writers, and
 // closes what runs from several closers that all repeat themselves.
 func concurrentTurns(t *testing.T, open Open) {
@@ -362,85 +338,6 @@ func concurrentTurns(t *testing.T, open Open) {
 			want(t, "answer to "+question[2], reply[2], "a:r"+question[2][1:])
 		}
 	}
-}
-
-func persistedVars(t *testing.T, open Open) {
-	s := open(t, unlimited).Store
-	v := person(t, s)
-	a := accept(t, s, v, chat.NewTurn{Message: "x"})
-	end := answer(a.Run.ID, "!")
-	end.Persist = map[string]any{"docs": []any{"d1"}, "mood": "good"}
-	closeTurn(t, s, v, end)
-	b := accept(t, s, v, chat.NewTurn{Message: "y", ConversationID: a.ConversationID})
-	end = answer(b.Run.ID, "!")
-	end.Persist = map[string]any{"docs": []any{"d1", "d2"}, "mood": nil}
-	closeTurn(t, s, v, end)
-	c := got(s.Conversation(t.Context(), v, a.ConversationID))(t)
-	want(t, "meta", fmt.Sprint(c.Meta), "map[docs:map[docs:[d1 d2]]]")
-}
-
-func listConversations(t *testing.T, open Open) {
-	c := newClock()
-	s := open(t, store.Options{Running: -1, Now: c.now}).Store
-	v, other := person(t, s), person(t, s)
-	accept(t, s, other, chat.NewTurn{Message: "not mine"})
-	var made []string
-	for i := range 5 {
-		if i%2 == 0 {
-			c.add(time.Second) // two share a moment
-		}
-		a := accept(t, s, v, chat.NewTurn{Message: fmt.Sprint(i)})
-		made = append(made, a.ConversationID)
-		if i < 4 {
-			closeTurn(t, s, v, answer(a.Run.ID, "!"))
-		}
-	}
-	slices.Reverse(made)
-	var listed []string
-	cursor := ""
-	for {
-		page, next, err := s.ListConversations(t.Context(), v, cursor, 2)
-		need(t, err)
-		for _, talk := range page {
-			listed = append(listed, talk.ID)
-			want(t, "activity of "+talk.Title, talk.ActiveRun != nil, talk.Title == "4")
-		}
-		if cursor = next; next == "" {
-			break
-		}
-	}
-	wantLines(t, listed, made)
-	_, _, err := s.ListConversations(t.Context(), v, "%%%", 2)
-	wantFault(t, err, fault.Invalid)
-	title, status, context := "Renamed", "archived", id.New()
-	changed := got(s.UpdateConversation(t.Context(), v, made[0], chat.ConversationChange{Title: &title, Status: &status, ActiveContextID: &context}))(t)
-	want(t, "changed", changed.Title+changed.Status+changed.ActiveContextID, title+status+context)
-	want(t, "kept", got(s.Conversation(t.Context(), v, made[0]))(t).Title, title)
-	wrong := "gone"
-	_, err = s.UpdateConversation(t.Context(), v, made[0], chat.ConversationChange{Status: &wrong})
-	wantFault(t, err, fault.Invalid)
-}
-
-func deleteConversation(t *testing.T, open Open) {
-	s := open(t, unlimited).Store
-	v := person(t, s)
-	a := accept(t, s, v, chat.NewTurn{Message: "x"})
-	q := ask(t, s, v, a.Run.ID, "e")[0]
-	ref := got(s.PutBlob(t.Context(), v, a.Run.ID, "k", []byte("large")))(t)
-	need(t, s.DeleteConversation(t.Context(), v, a.ConversationID))
-	_, err := s.Conversation(t.Context(), v, a.ConversationID)
-	wantFault(t, err, fault.NotFound)
-	_, err = s.Message(t.Context(), v, a.MessageID)
-	wantFault(t, err, fault.NotFound)
-	_, err = s.Run(t.Context(), v, a.Run.ID)
-	wantFault(t, err, fault.NotFound)
-	_, err = s.Interrupt(t.Context(), v, q)
-	wantFault(t, err, fault.NotFound)
-	_, err = s.Blob(t.Context(), v, ref)
-	wantFault(t, err, fault.NotFound)
-	_, err = s.CloseTurn(t.Context(), v, answer(a.Run.ID, "!"))
-	wantFault(t, err, fault.NotFound)
-	wantFault(t, s.DeleteConversation(t.Context(), v, a.ConversationID), fault.NotFound)
 }
 
 func suppressed(t *testing.T, open Open) {

@@ -104,6 +104,7 @@ CREATE INDEX run_conversation ON run (conversation_id);
 CREATE INDEX run_conversation_open ON run (conversation_id, created_at, id) WHERE status IN ('queued', 'running', 'waiting');
 CREATE INDEX run_user ON run (user_id, created_at, id);
 CREATE INDEX run_user_running ON run (user_id, kind) WHERE status = 'running';
+CREATE INDEX run_queued ON run (created_at) WHERE status = 'queued';
 CREATE INDEX run_unfinished ON run (started_at, id) WHERE status IN ('running', 'waiting');
 
 CREATE TABLE interrupt (
@@ -185,8 +186,6 @@ CREATE TABLE idempotency (
   expires_at INTEGER NOT NULL,
   PRIMARY KEY (user_id, route, key)
 ) STRICT;
-
-CREATE INDEX idempotency_expiry ON idempotency (expires_at);
 
 CREATE TABLE counter (
   name  TEXT PRIMARY KEY,
