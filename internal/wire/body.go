@@ -16,6 +16,7 @@ import (
 	"liminal/internal/model"
 	"liminal/internal/model/extractive"
 	"liminal/internal/model/scripted"
+	"liminal/internal/routing"
 	"liminal/internal/sqlite"
 	"liminal/internal/tool"
 	"liminal/internal/tool/builtin"
@@ -72,6 +73,7 @@ func (p *Platform) furnish(ctx context.Context, o Options, db *sqlite.DB) (*body
 		MaxDecode: maxDecode,
 	})
 	b.box, err = tool.NewBox(append(tools, o.Tools...), tool.Options{Logger: o.Logger})
+	b.router = activities.NewRouter(p.library, routing.Backend{}, o.Logger)
 	return b, err
 }
 
