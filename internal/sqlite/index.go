@@ -25,6 +25,7 @@ type IndexOptions struct {
 // concurrent use.
 type Index struct {
 	db      *DB
+	words   words
 	vectors *vectors
 }
 
@@ -35,7 +36,7 @@ func NewIndex(db *DB, o IndexOptions) *Index {
 	if o.VectorBytes <= 0 {
 		o.VectorBytes = 512 << 20
 	}
-	return &Index{db: db, vectors: newVectors(o.VectorBytes)}
+	return &Index{db: db, words: words{common}, vectors: newVectors(o.VectorBytes)}
 }
 
 const chunkColumns = `k.number, k.id, k.document_id, k.context_id, k.chunk_index, k.content, k.heading, k.page, k.start_offset, k.end_offset`
@@ -79,7 +80,7 @@ func (x *Index) Search(ctx context.Context, v identity.Viewer, q knowledge.Query
 			return err
 		}
 		found := map[int64]*knowledge.Hit{}
-		if err := matchWords(t, contexts, q, found); err != nil {
+		if err := x.words.match(t, contexts, q, found); err != nil {
 			return err
 		}
 		if err := x.vectors.match(t, contexts, q, found); err != nil {

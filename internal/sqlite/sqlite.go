@@ -25,8 +25,9 @@ import (
 
 // Options of a database; the zero value is the defaults.
 type Options struct {
-	Readers int          // connections that read, 1 to 64; 0: 4
-	Logger  *slog.Logger // nil: slog.Default()
+	Readers int           // connections that read, 1 to 64; 0: 4
+	Logger  *slog.Logger  // nil: slog.Default()
+	Quiet   time.Duration // without a write, after which the write-ahead log is folded in; 0: 2 s
 }
 
 // DB is an open database file. It implements store.DB.
@@ -63,6 +64,9 @@ func open(ctx context.Context, path string, o Options, have []migrations.Migrati
 		o.Readers = 4
 	}
 	o.Readers = min(o.Readers, 64)
+	if o.Quiet <= 0 {
+		o.Quiet = 2 * time.Second
+	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
@@ -78,7 +82,7 @@ func open(ctx context.Context, path string, o Options, have []migrations.Migrati
 	}
 	var tidying context.Context
 	tidying, db.stop = context.WithCancel(context.WithoutCancel(ctx))
-	db.done.Go(func() { db.tidy(tidying) })
+	db.done.Go(func() { db.tidy(tidying, o.Quiet) })
 	return db, nil
 }
 
@@ -221,30 +225,21 @@ func transact(ctx context.Context, c *conn, begin string, f func(store.Tx) error
 	return nil
 }
 
-const (
-	quiet    = 2 * time.Second // without a write before the log is folded in
-	interval = time.Minute     // at most between two foldings
-)
-
 // tidy folds the write-ahead log into the file when nothing is written: under
 // steady readers it would otherwise grow without end, and its length is the
 // time the next start takes.
-func (db *DB) tidy(ctx context.Context) {
-	timer := time.NewTimer(interval)
+func (db *DB) tidy(ctx context.Context, quiet time.Duration) {
+	timer := time.NewTimer(quiet)
+	timer.Stop()
 	defer timer.Stop()
-	dirty := false
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-db.wrote:
-			dirty = true
 			timer.Reset(quiet)
 		case <-timer.C:
-			if dirty {
-				dirty = false
-				db.checkpoint(ctx)
-			}
+			db.checkpoint(ctx)
 		}
 	}
 }

@@ -21,26 +21,32 @@ func token(id string) string { return "s" + strings.ReplaceAll(id, "-", "") + "0
 // row that holds any of the words, so a word in every second chunk alone would
 // take longer than all that a person waits for.
 const (
-	common     = 8000  // chunks with a word from which it is common, in an index of up to
-	commonPart = 12    // times as many; in a larger one, this part of it
-	budget     = 24000 // rows that are ranked, when the rare words allow it
+	common     = 8000 // chunks with a word from which it is common …
+	commonPart = 12   // … in an index of up to so many times as many; in a larger one, this part of it
+	budget     = 3    // times common: rows that are ranked, when the rare words allow it
 )
 
-// matchWords fills in the text side of found.
-func matchWords(t store.Tx, contexts []searched, q knowledge.Query, found map[int64]*knowledge.Hit) error {
+// words is the text side of the index.
+type words struct {
+	common int // as the constant, smaller in tests
+}
+
+// match fills in the text side of found.
+func (x words) match(t store.Tx, contexts []searched, q knowledge.Query, found map[int64]*knowledge.Hit) error {
 	words := wordsOf(q.Text)
 	if len(words) == 0 {
 		return nil
 	}
-	rare, err := rareOf(t, words)
+	rare, err := x.rareOf(t, words)
 	if err != nil {
 		return err
 	}
 	if len(rare) > 0 {
-		_, err := rank(t, contexts, q, anyOf(rare), found)
-		return err
+		if n, err := rank(t, contexts, q, anyOf(rare), found); err != nil || n > 0 {
+			return err
+		}
 	}
-	// Only common words: chunks that hold all of them, or else any.
+	// Only common words are left: chunks that hold all of them, or else any.
 	n, err := rank(t, contexts, q, allOf(words), found)
 	if err == nil && n < q.Limit && len(words) > 1 {
 		clear(found)
@@ -51,15 +57,15 @@ func matchWords(t store.Tx, contexts []searched, q knowledge.Query, found map[in
 
 // rareOf leaves out the words that are common in the whole index; of the
 // others it takes the rarest that fit the budget, and at least one.
-func rareOf(t store.Tx, words []string) ([]string, error) {
+func (x words) rareOf(t store.Tx, words []string) ([]string, error) {
 	var newest int
 	if err := t.Query(`SELECT coalesce(max(number), 0) FROM knowledge_chunk`, nil, func(scan store.Scan) error { return scan(&newest) }); err != nil {
 		return nil, err
 	}
-	if newest <= common {
+	if newest <= x.common {
 		return words, nil
 	}
-	most := max(common, newest/commonPart)
+	most := max(x.common, newest/commonPart)
 	counts := map[string]int{}
 	var rare []string
 	for _, w := range words {
@@ -67,14 +73,14 @@ func rareOf(t store.Tx, words []string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if counts[w] = n; n < most {
+		if counts[w] = n; n > 0 && n < most {
 			rare = append(rare, w)
 		}
 	}
 	slices.SortStableFunc(rare, func(a, b string) int { return cmp.Compare(counts[a], counts[b]) })
 	sum := 0
 	for i, w := range rare {
-		if sum += counts[w]; sum > budget && i > 0 {
+		if sum += counts[w]; sum > budget*x.common && i > 0 {
 			return rare[:i], nil
 		}
 	}
