@@ -8,8 +8,6 @@ import { test as base, expect, type Page } from '@playwright/test';
 
 export { expect };
 
-export const scripted = process.env['SCRIPTED_URL'] ?? process.env['BASE_URL'] ?? 'http://127.0.0.1:4173';
-
 /** Faults a test provokes on purpose; everything else on the console fails it. */
 interface Watch {
   expected: RegExp[];
@@ -66,7 +64,7 @@ export async function say(page: Page, words: string): Promise<void> {
 /** The last turn's answer, once it is complete. */
 export async function answered(page: Page) {
   const turn = page.locator('.turn').last();
-  await expect(turn.locator('.turn-foot')).toBeVisible();
+  await expect(turn.locator('.turn-foot')).toBeVisible({ timeout: 20_000 });
   return turn;
 }
 

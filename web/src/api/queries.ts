@@ -55,6 +55,8 @@ export function useThread(id: string | null) {
     queryKey: keys.thread(id ?? ''),
     queryFn: ({ signal }) => loadThread(id!, signal),
     enabled: id !== null,
+    // Somebody may answer elsewhere, and a second question may follow the first.
+    refetchInterval: (query) => (query.state.data?.pending_interrupt ? 3_000 : false),
   });
 }
 

@@ -69,7 +69,7 @@ export function Chat({ id, conversation }: Props) {
           {outgoing && <UserWords text={outgoing.text} sending />}
         </Scroller>
         <div className="foot">
-          {asked.length > 0 && <Slip key={asked.map((one) => one.interrupt_id).join()} asked={asked} />}
+          {asked.length > 0 && <Slip asked={asked} />}
           {!missing && (
             <Composer
               key={draftKey}

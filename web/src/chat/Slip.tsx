@@ -15,7 +15,8 @@ export function takesWords(interrupt: Interrupt): boolean {
 export function Slip({ asked }: { asked: Interrupt[] }) {
   const words = useWords();
   const [at, setAt] = useState(0);
-  const current = asked[Math.min(at, asked.length - 1)]!;
+  const index = Math.min(at, asked.length - 1);
+  const current = asked[index]!;
   return (
     <section className="slip" aria-label={words.needsAnswer} data-type={current.interrupt_type}>
       <div className="slip-head">
@@ -23,8 +24,8 @@ export function Slip({ asked }: { asked: Interrupt[] }) {
         <span>{words.needsAnswer}</span>
         {asked.length > 1 && (
           <>
-            <span className="count">{words.questionOf(at + 1, asked.length)}</span>
-            <button type="button" className="icon-button" aria-label={words.nextQuestion} title={words.nextQuestion} onClick={() => setAt((at + 1) % asked.length)}>
+            <span className="count">{words.questionOf(index + 1, asked.length)}</span>
+            <button type="button" className="icon-button" aria-label={words.nextQuestion} title={words.nextQuestion} onClick={() => setAt((index + 1) % asked.length)}>
               <Icon name="right" />
             </button>
           </>

@@ -1,11 +1,10 @@
-import { answered, box, enter, expect, say, scripted, test } from './stage.ts';
+import { answered, box, enter, expect, say, test } from './stage.ts';
 
-// These need a model that takes its time: the program that plays script.json.
-test.use({ baseURL: scripted });
+// These need a model that takes its time: TestBrowser's script, or the stand-in server.
 
 // Requirements: STREAM-08
 test('stopping keeps what was written', async ({ page }) => {
-  await enter(page, scripted);
+  await enter(page);
   await say(page, 'Tell me slowly');
   const prose = page.locator('.turn').last().locator('.prose');
   await expect(prose).toContainText('Sentence 2');
@@ -21,7 +20,7 @@ test('stopping keeps what was written', async ({ page }) => {
 
 // Requirements: STREAM-29
 test('a run outlives its reader: a reload in the middle reads on', async ({ page }) => {
-  await enter(page, scripted);
+  await enter(page);
   await say(page, 'Tell me slowly');
   await expect(page.locator('.prose')).toContainText('Sentence 2');
   await page.reload();
@@ -34,7 +33,7 @@ test('a run outlives its reader: a reload in the middle reads on', async ({ page
 // Requirements: UI-30
 test('scrolling is the reader’s: growth never fights it', async ({ page }) => {
   await page.setViewportSize({ width: 900, height: 420 });
-  await enter(page, scripted);
+  await enter(page);
   await say(page, 'Tell me slowly');
   const view = page.getByRole('log');
   await expect(page.locator('.prose')).toContainText('Sentence 9');
@@ -50,7 +49,7 @@ test('scrolling is the reader’s: growth never fights it', async ({ page }) => 
 });
 
 test('while an answer is written, Enter sends nothing', async ({ page }) => {
-  await enter(page, scripted);
+  await enter(page);
   await say(page, 'Tell me slowly');
   await expect(page.locator('.prose')).toContainText('Sentence 1');
   await say(page, 'impatient');
