@@ -88,7 +88,8 @@ func (s *server) plain(op huma.Operation, handle http.HandlerFunc) {
 
 func (s *server) declare(op *huma.Operation, code int) {
 	op.Responses[strconv.Itoa(code)] = &huma.Response{Description: http.StatusText(code), Content: map[string]*huma.MediaType{
-		"application/json": {Schema: s.schemaOf(Failure{})}}}
+		"application/json": {Schema: s.schemaOf(Failure{})},
+	}}
 }
 
 func typeOf(v any) reflect.Type { return reflect.TypeOf(v) }
@@ -96,10 +97,14 @@ func typeOf(v any) reflect.Type { return reflect.TypeOf(v) }
 // frameSchema documents the events of a stream.
 func frameSchema() *huma.Schema {
 	kinds := []any{}
-	for _, k := range []stream.Kind{stream.Status, stream.ToolCall, stream.ToolResult, stream.Token, stream.Reset, stream.Progress,
-		stream.Interrupt, stream.Paused, stream.Resumed, stream.Trace, stream.MessageDone, stream.Error, stream.CancelAck, pingKind} {
+	for _, k := range []stream.Kind{
+		stream.Status, stream.ToolCall, stream.ToolResult, stream.Token, stream.Reset, stream.Progress,
+		stream.Interrupt, stream.Paused, stream.Resumed, stream.Trace, stream.MessageDone, stream.Error, stream.CancelAck, pingKind,
+	} {
 		kinds = append(kinds, k)
 	}
-	return &huma.Schema{Type: "string", Description: "lines `id: <seq>`, `event: <kind>`, `data: {event, data, request_id, id, attempt, node, run_id}`; comments keep it open",
-		Extensions: map[string]any{"x-event-kinds": kinds}}
+	return &huma.Schema{
+		Type: "string", Description: "lines `id: <seq>`, `event: <kind>`, `data: {event, data, request_id, id, attempt, node, run_id}`; comments keep it open",
+		Extensions: map[string]any{"x-event-kinds": kinds},
+	}
 }

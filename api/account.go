@@ -67,8 +67,10 @@ func (s *server) signUp(ctx context.Context, in *signUpInput) (Credentials, erro
 	if locale == "" && strings.HasPrefix(strings.ToLower(in.Language), "de") {
 		locale = "de"
 	}
-	got, err := s.Accounts.SignUp(ctx, identity.NewAccount{Email: in.Body.Email, Password: in.Body.Password,
-		Handle: in.Body.Handle, Locale: locale}, x.device())
+	got, err := s.Accounts.SignUp(ctx, identity.NewAccount{
+		Email: in.Body.Email, Password: in.Body.Password,
+		Handle: in.Body.Handle, Locale: locale,
+	}, x.device())
 	return s.signedInAs(x, got, err)
 }
 
@@ -154,13 +156,17 @@ func (s *server) signedInAs(x *exchange, in identity.SignIn, err error) (Credent
 		return Credentials{}, err
 	}
 	s.setCookie(x, in.Refresh, int(in.ExpiresAt.Sub(s.Now()).Seconds()))
-	return Credentials{User: userView(in.User), AccessToken: in.Access, RefreshToken: in.Refresh,
-		SessionID: in.SessionID, ExpiresAt: in.ExpiresAt.UTC()}, nil
+	return Credentials{
+		User: userView(in.User), AccessToken: in.Access, RefreshToken: in.Refresh,
+		SessionID: in.SessionID, ExpiresAt: in.ExpiresAt.UTC(),
+	}, nil
 }
 
 func (s *server) setCookie(x *exchange, value string, maxAge int) {
-	c := http.Cookie{Name: refreshCookie, Value: value, Path: "/v1/auth", MaxAge: maxAge, HttpOnly: true,
-		SameSite: http.SameSiteStrictMode, Secure: x.request.TLS != nil || strings.HasPrefix(s.PublicURL, "https://")}
+	c := http.Cookie{
+		Name: refreshCookie, Value: value, Path: "/v1/auth", MaxAge: maxAge, HttpOnly: true,
+		SameSite: http.SameSiteStrictMode, Secure: x.request.TLS != nil || strings.HasPrefix(s.PublicURL, "https://"),
+	}
 	x.header.Add("Set-Cookie", c.String())
 }
 

@@ -105,8 +105,7 @@ func TestLogOutEndsTheSessionAtOnce(t *testing.T) {
 // Requirements: API-16
 func TestGuessingPasswordsIsSlowedDown(t *testing.T) {
 	t.Parallel()
-	var w *world
-	w = newWorld(t, func(o *Options) { o.Limits = nil })
+	w := newWorld(t)
 	w.server.Limits = quota.NewLimits(w.hub)
 	w.signUp("ada@example.org")
 	nobody := &person{world: w}
@@ -140,7 +139,7 @@ func TestSecretsAreNotEchoed(t *testing.T) {
 func TestCookiesAreSecureBehindHTTPS(t *testing.T) {
 	t.Parallel()
 	s := &server{Options: Options{PublicURL: "https://chat.example.org"}}
-	x := &exchange{header: http.Header{}, request: httptest.NewRequest("POST", "/v1/auth/login", nil)}
+	x := &exchange{header: http.Header{}, request: httptest.NewRequest(http.MethodPost, "/v1/auth/login", nil)}
 	s.setCookie(x, "v", 60)
 	if !strings.Contains(x.header.Get("Set-Cookie"), "; Secure") {
 		t.Errorf("cookie = %s", x.header.Get("Set-Cookie"))

@@ -81,8 +81,10 @@ func newServer(o Options) *server {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &server{Options: o, mux: http.NewServeMux(), beat: steady,
-		tail: tail{log: o.Log, runs: o.Runs, interrupts: o.Interrupts, messages: o.Messages, first: firstLook, most: mostLook}}
+	s := &server{
+		Options: o, mux: http.NewServeMux(), beat: steady,
+		tail: tail{log: o.Log, runs: o.Runs, interrupts: o.Interrupts, messages: o.Messages, first: firstLook, most: mostLook},
+	}
 	s.huma = newHuma(s.mux, o.Version)
 	s.routes()
 	return s

@@ -40,8 +40,10 @@ type Artifact struct {
 }
 
 func artifactView(a artifacts.Artifact) Artifact {
-	out := Artifact{ID: a.ID, Type: a.Type, Name: a.Name, Description: a.Description, Visibility: a.Visibility, Version: a.Version,
-		Schema: orNull(a.Schema), CreatedBy: a.CreatedBy, FSPath: a.FSPath, Meta: a.Meta, CreatedAt: a.CreatedAt.UTC(), UpdatedAt: a.UpdatedAt.UTC()}
+	out := Artifact{
+		ID: a.ID, Type: a.Type, Name: a.Name, Description: a.Description, Visibility: a.Visibility, Version: a.Version,
+		Schema: orNull(a.Schema), CreatedBy: a.CreatedBy, FSPath: a.FSPath, Meta: a.Meta, CreatedAt: a.CreatedAt.UTC(), UpdatedAt: a.UpdatedAt.UTC(),
+	}
 	if a.OwnerID != "" {
 		out.OwnerID = &a.OwnerID
 	}
@@ -81,8 +83,10 @@ type createArtifactInput struct {
 func (s *server) createArtifact(ctx context.Context, in *createArtifactInput) (Artifact, error) {
 	b := in.Body
 	a, _, err := once(ctx, s, quota.Key{Route: "POST /v1/artifacts", Key: in.Key}, b, func(ctx context.Context) (Artifact, error) {
-		a, err := s.Library.Create(ctx, viewerOf(ctx), artifacts.Draft{Type: b.Type, Name: b.Name, Description: b.Description,
-			Visibility: b.Visibility, Schema: json.RawMessage(b.Schema), FSPath: b.FSPath, Note: b.ChangeNote})
+		a, err := s.Library.Create(ctx, viewerOf(ctx), artifacts.Draft{
+			Type: b.Type, Name: b.Name, Description: b.Description,
+			Visibility: b.Visibility, Schema: json.RawMessage(b.Schema), FSPath: b.FSPath, Note: b.ChangeNote,
+		})
 		return artifactView(a), err
 	})
 	return a, err
@@ -125,7 +129,8 @@ func (p *PatchBody) UnmarshalJSON(b []byte) error {
 func (PatchBody) Schema(huma.Registry) *huma.Schema {
 	patch := &huma.Schema{Type: "array", Items: &huma.Schema{Type: "object", AdditionalProperties: true}}
 	form := &huma.Schema{Type: "object", Required: []string{"patch"}, AdditionalProperties: true, Properties: map[string]*huma.Schema{
-		"patch": patch, "base_version": {Type: "integer"}, "change_note": {Type: "string"}}}
+		"patch": patch, "base_version": {Type: "integer"}, "change_note": {Type: "string"},
+	}}
 	form.PrecomputeMessages()
 	return &huma.Schema{OneOf: []*huma.Schema{patch, form}}
 }

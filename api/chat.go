@@ -65,7 +65,8 @@ func (m *MessageText) UnmarshalJSON(b []byte) error {
 // Schema describes both forms.
 func (MessageText) Schema(huma.Registry) *huma.Schema {
 	form := &huma.Schema{Type: "object", Required: []string{"content"}, AdditionalProperties: true, Properties: map[string]*huma.Schema{
-		"content": {Type: "string"}, "mode": {Type: "string", Enum: []any{"text"}}}}
+		"content": {Type: "string"}, "mode": {Type: "string", Enum: []any{"text"}},
+	}}
 	form.PrecomputeMessages()
 	return &huma.Schema{OneOf: []*huma.Schema{{Type: "string"}, form}}
 }
@@ -117,8 +118,10 @@ func (in *chatInput) turn(ctx context.Context) (chat.NewTurn, string, error) {
 	if key == "" {
 		key = value(b.ClientRequestID)
 	}
-	t := chat.NewTurn{ConversationID: value(b.ConversationID), RequestID: requestID(ctx, key), Message: string(b.Message),
-		ArtifactIDs: b.ArtifactIDs, WorkflowID: value(b.WorkflowID), Multitask: b.Multitask, Locale: viewerOf(ctx).Locale}
+	t := chat.NewTurn{
+		ConversationID: value(b.ConversationID), RequestID: requestID(ctx, key), Message: string(b.Message),
+		ArtifactIDs: b.ArtifactIDs, WorkflowID: value(b.WorkflowID), Multitask: b.Multitask, Locale: viewerOf(ctx).Locale,
+	}
 	if b.ContextIDs != nil {
 		t.ContextIDs, t.NoContext = *b.ContextIDs, len(*b.ContextIDs) == 0 && b.ContextID == nil
 	}
@@ -200,8 +203,10 @@ func (s *server) say(ctx context.Context, v identity.Viewer, t chat.NewTurn, key
 }
 
 func accepted(a chat.Accepted) ChatAnswer {
-	return ChatAnswer{ConversationID: a.ConversationID, MessageID: answerID(a.Run.ID, nil), UserMessageID: a.MessageID,
-		RunID: a.Run.ID, StreamID: a.Run.ID, StreamURL: eventsURL(a.Run.ID), Queued: a.Run.Status == run.Queued}
+	return ChatAnswer{
+		ConversationID: a.ConversationID, MessageID: answerID(a.Run.ID, nil), UserMessageID: a.MessageID,
+		RunID: a.Run.ID, StreamID: a.Run.ID, StreamURL: eventsURL(a.Run.ID), Queued: a.Run.Status == run.Queued,
+	}
 }
 
 func eventsURL(runID string) string { return "/v1/runs/" + runID + "/events" }
@@ -238,6 +243,7 @@ func (s *server) complete(ctx context.Context, v identity.Viewer, r run.Run, e s
 		return err
 	case stream.CancelAck:
 		answer.Cancelled = true
+	default: // message_done
 	}
 	keep := *answer
 	if err := json.Unmarshal(e.Data, answer); err != nil {

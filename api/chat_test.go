@@ -23,8 +23,10 @@ func TestChatBlocksForTheAnswer(t *testing.T) {
 	if first["content"] != "hello there" || first["usage"] == nil || first["adapters"] == nil || first["citations"] == nil {
 		t.Errorf("answer = %v", first)
 	}
-	second := ada.post("/v1/chat", map[string]any{"message": map[string]any{"content": "again", "mode": "text"},
-		"conversation_id": first["conversation_id"], "context_ids": nil, "workflow_id": nil, "artifact_ids": nil, "unknown_field": 1}).ok()
+	second := ada.post("/v1/chat", map[string]any{
+		"message":         map[string]any{"content": "again", "mode": "text"},
+		"conversation_id": first["conversation_id"], "context_ids": nil, "workflow_id": nil, "artifact_ids": nil, "unknown_field": 1,
+	}).ok()
 	if second["conversation_id"] != first["conversation_id"] || second["content"] != "again" {
 		t.Errorf("second answer = %v", second)
 	}
@@ -62,9 +64,11 @@ func TestChatRefusesWhatIsNoMessage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.signUp("ada@example.org")
-	for _, body := range []string{`{}`, `{"message":""}`, `{"message":"  \n"}`, `{"message":7}`, `{"message":{}}`, `{"message":"x","context_ids":["7"]}`,
+	for _, body := range []string{
+		`{}`, `{"message":""}`, `{"message":"  \n"}`, `{"message":7}`, `{"message":{}}`, `{"message":"x","context_ids":["7"]}`,
 		`{"message":"x","conversation_id":"7"}`, `{"message":"x","multitask":"both"}`, `nonsense`, ``, `[]`, `{"message":"` + strings.Repeat("x", maxMessage+1) + `"}`,
-		`{"message":"` + strings.Repeat("x", maxJSON) + `"}`} {
+		`{"message":"` + strings.Repeat("x", maxJSON) + `"}`,
+	} {
 		ada.post("/v1/chat", body).fails(400, "validation_error")
 	}
 	if len(w.engine.turns) != 0 {

@@ -36,8 +36,10 @@ type Context struct {
 
 func contextView(v identity.Viewer) func(knowledge.Context) Context {
 	return func(c knowledge.Context) Context {
-		out := Context{ID: c.ID, Name: c.Name, Description: c.Description, Visibility: c.Visibility, Mine: c.UserID == v.UserID,
-			Documents: c.Documents, Chunks: c.Chunks, Meta: c.Meta, CreatedAt: c.CreatedAt.UTC(), UpdatedAt: c.UpdatedAt.UTC()}
+		out := Context{
+			ID: c.ID, Name: c.Name, Description: c.Description, Visibility: c.Visibility, Mine: c.UserID == v.UserID,
+			Documents: c.Documents, Chunks: c.Chunks, Meta: c.Meta, CreatedAt: c.CreatedAt.UTC(), UpdatedAt: c.UpdatedAt.UTC(),
+		}
 		if out.Meta == nil {
 			out.Meta = map[string]any{}
 		}

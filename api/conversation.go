@@ -66,8 +66,10 @@ type latest interface {
 }
 
 func (s *server) conversationView(ctx context.Context, c chat.Conversation, pending bool) Conversation {
-	out := Conversation{ID: c.ID, Title: c.Title, Status: c.Status, CreatedAt: c.CreatedAt.UTC(), UpdatedAt: c.UpdatedAt.UTC(),
-		Pending: pending, ActiveRun: s.activeRun(ctx, c.ActiveRun)}
+	out := Conversation{
+		ID: c.ID, Title: c.Title, Status: c.Status, CreatedAt: c.CreatedAt.UTC(), UpdatedAt: c.UpdatedAt.UTC(),
+		Pending: pending, ActiveRun: s.activeRun(ctx, c.ActiveRun),
+	}
 	if c.ActiveContextID != "" {
 		out.ActiveContextID = &c.ActiveContextID
 	}
@@ -153,8 +155,10 @@ type Message struct {
 }
 
 func messageView(m chat.Message) Message {
-	out := Message{ID: m.ID, Role: m.Role, Sender: m.Sender, Content: m.Content, ContentStruct: Nullable[chat.Content]{m.Struct}, Seq: m.Seq,
-		CreatedAt: m.CreatedAt.UTC(), TokensIn: m.TokensIn, TokensOut: m.TokensOut, Meta: m.Meta}
+	out := Message{
+		ID: m.ID, Role: m.Role, Sender: m.Sender, Content: m.Content, ContentStruct: Nullable[chat.Content]{m.Struct}, Seq: m.Seq,
+		CreatedAt: m.CreatedAt.UTC(), TokensIn: m.TokensIn, TokensOut: m.TokensOut, Meta: m.Meta,
+	}
 	if m.RunID != "" {
 		out.RunID = &m.RunID
 	}

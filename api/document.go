@@ -35,9 +35,11 @@ type Document struct {
 }
 
 func documentView(d knowledge.Document) Document {
-	return Document{ID: d.ID, ContextID: d.ContextID, Title: d.Title, Path: d.Path, MIME: d.MIME, Size: d.Size, Status: string(d.Status),
+	return Document{
+		ID: d.ID, ContextID: d.ContextID, Title: d.Title, Path: d.Path, MIME: d.MIME, Size: d.Size, Status: string(d.Status),
 		Error: d.Error, Pages: d.Pages, Length: d.Length, Chunks: d.Chunks, ChunkSize: d.ChunkSize, RunID: d.RunID,
-		CreatedAt: d.CreatedAt.UTC(), UpdatedAt: d.UpdatedAt.UTC()}
+		CreatedAt: d.CreatedAt.UTC(), UpdatedAt: d.UpdatedAt.UTC(),
+	}
 }
 
 func (s *server) document(ctx context.Context, in *ByID) (Document, error) {

@@ -20,8 +20,13 @@ func TestEveryAnswerIsInTheEnvelopeWithARequestID(t *testing.T) {
 		method, path, header string
 		status               int
 	}{
-		{"GET", "/v1/auth/me", mine, 200}, {"GET", "/v1/runs/" + id.New(), mine, 404}, {"GET", "/v1/nothing", mine, 404},
-		{"GET", "/v1/auth/me", "not a uuid", 200}, {"PUT", "/v1/chat", mine, 405}, {"GET", "/healthz", mine, 200}, {"GET", "/v1/runs/7", mine, 400},
+		{"GET", "/v1/auth/me", mine, 200},
+		{"GET", "/v1/runs/" + id.New(), mine, 404},
+		{"GET", "/v1/nothing", mine, 404},
+		{"GET", "/v1/auth/me", "not a uuid", 200},
+		{"PUT", "/v1/chat", mine, 405},
+		{"GET", "/healthz", mine, 200},
+		{"GET", "/v1/runs/7", mine, 400},
 	} {
 		got := ada.do(c.method, c.path, nil, "X-Request-Id", c.header)
 		echoed := got.header.Get("X-Request-Id")
@@ -34,8 +39,10 @@ func TestEveryAnswerIsInTheEnvelopeWithARequestID(t *testing.T) {
 // Requirements: API-03
 func TestTheTableOfFaultsIsClosed(t *testing.T) {
 	t.Parallel()
-	want := map[fault.Code]int{fault.Unauthorized: 401, fault.Forbidden: 403, fault.NotFound: 404, fault.RateLimited: 429,
-		fault.Invalid: 400, fault.Conflict: 409, fault.Internal: 500}
+	want := map[fault.Code]int{
+		fault.Unauthorized: 401, fault.Forbidden: 403, fault.NotFound: 404, fault.RateLimited: 429,
+		fault.Invalid: 400, fault.Conflict: 409, fault.Internal: 500,
+	}
 	for _, code := range fault.Codes() {
 		if got := status(code); got != want[code] {
 			t.Errorf("%s is %d, want %d", code, got, want[code])

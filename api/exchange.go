@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -93,12 +94,12 @@ func (s *server) log(x *exchange, r *http.Request, status int, took time.Duratio
 // recovered turns a panic into an answer. It is not how errors travel.
 func (s *server) recovered(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer func() {
+		defer func() { //nolint:contextcheck // r carries it
 			p := recover()
 			if p == nil {
 				return
 			}
-			if p == http.ErrAbortHandler {
+			if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 				panic(p)
 			}
 			s.Logger.ErrorContext(r.Context(), "panic", "request_id", exchangeOf(r.Context()).id, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))

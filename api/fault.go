@@ -26,8 +26,9 @@ func status(c fault.Code) int {
 		return http.StatusBadRequest
 	case fault.Conflict:
 		return http.StatusConflict
+	default:
+		return http.StatusInternalServerError
 	}
-	return http.StatusInternalServerError
 }
 
 // fail turns an error into the answer a person gets. What is our fault is
@@ -48,8 +49,10 @@ func (s *server) fail(ctx context.Context, err error) *Failure {
 }
 
 func failureOf(requestID string, code int, f *fault.Error) *Failure {
-	return &Failure{Status: "error", RequestID: requestID, code: code,
-		Reason: FailureReason{Code: string(f.Code), Message: f.Message, Details: f.Details}}
+	return &Failure{
+		Status: "error", RequestID: requestID, code: code,
+		Reason: FailureReason{Code: string(f.Code), Message: f.Message, Details: f.Details},
+	}
 }
 
 // refuse writes an error as the whole answer of a plain handler.

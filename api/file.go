@@ -33,7 +33,9 @@ func (s *server) fileRoutes() {
 	op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"multipart/form-data": {Schema: &huma.Schema{
 		Type: "object", Required: []string{"file"}, Properties: map[string]*huma.Schema{
 			"file": {Type: "string", Format: "binary"}, "context_id": {Type: "string", Format: "uuid"},
-			"chunk_size": {Type: "integer", Description: "tokens, 64 to 4000"}}}}}}
+			"chunk_size": {Type: "integer", Description: "tokens, 64 to 4000"},
+		},
+	}}}}
 	s.plain(op, s.upload)
 	s.answers(op, 200, "application/json", "The file; with a context also its document and the run that reads it", s.schemaOf(Envelope[Uploaded]{}))
 	add(s, route("GET /v1/files", "listFiles", "My files, latest first"), s.listFiles)
@@ -205,8 +207,10 @@ func (s *server) keep(ctx context.Context, v identity.Viewer, in form) (Uploaded
 
 // attach makes a file a document of a context and starts reading it.
 func (s *server) attach(ctx context.Context, v identity.Viewer, contextID string, f files.File, chunkSize int) (Document, error) {
-	d, err := s.Documents.PutDocument(ctx, v, knowledge.Document{ContextID: contextID, UserID: v.UserID, Path: f.Path, Title: f.Name,
-		MIME: f.MIME, Size: f.Size, SHA256: f.SHA256, Status: knowledge.Waiting, ChunkSize: chunkSize})
+	d, err := s.Documents.PutDocument(ctx, v, knowledge.Document{
+		ContextID: contextID, UserID: v.UserID, Path: f.Path, Title: f.Name,
+		MIME: f.MIME, Size: f.Size, SHA256: f.SHA256, Status: knowledge.Waiting, ChunkSize: chunkSize,
+	})
 	if err != nil {
 		return Document{}, err
 	}
@@ -282,7 +286,7 @@ func (s *server) download(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, err)
 		return
 	}
-	defer body.Close()
+	defer func() { _ = body.Close() }() // it was only read
 	h := w.Header()
 	h.Set("Content-Type", "application/octet-stream")
 	h.Set("Content-Disposition", "attachment; filename*=UTF-8''"+url.PathEscape(f.Name))

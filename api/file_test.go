@@ -212,7 +212,8 @@ func TestAPassageIsExactlyTheBytesThatWereCited(t *testing.T) {
 	start := strings.Index(text, "Ein")
 	end := strings.Index(text, "\nSchluss")
 	w.must(w.store.PutText(t.Context(), ada.viewer(), d, knowledge.Extract{Text: text, Blocks: []knowledge.Block{
-		{Start: 0, End: start, Heading: "Eins", Page: 1}, {Start: start, End: len(text), Heading: "Zwei", Page: 2}}}))
+		{Start: 0, End: start, Heading: "Eins", Page: 1}, {Start: start, End: len(text), Heading: "Zwei", Page: 2},
+	}}))
 	got := ada.get(fmt.Sprintf("/v1/documents/%s/text?start=%d&end=%d&margin=9", d, start, end)).ok()
 	if got["quote"] != "Ein Satz – mit Strich." || got["heading"] != "Zwei" || got["page"] != 2.0 || got["length"] != float64(len(text)) ||
 		got["before"] != "ber Öl.\n" || got["after"] != "\nSchluss." {

@@ -34,8 +34,10 @@ type Interrupt struct {
 }
 
 func interruptView(q run.Interrupt) Interrupt {
-	out := Interrupt{ID: q.ID, RunID: q.RunID, Type: q.Type, Message: q.Message, AnswerSchema: q.AnswerSchema,
-		Status: string(q.Status), CreatedAt: q.CreatedAt.UTC(), ExpiresAt: moment(q.ExpiresAt)}
+	out := Interrupt{
+		ID: q.ID, RunID: q.RunID, Type: q.Type, Message: q.Message, AnswerSchema: q.AnswerSchema,
+		Status: string(q.Status), CreatedAt: q.CreatedAt.UTC(), ExpiresAt: moment(q.ExpiresAt),
+	}
 	if q.ConversationID != "" {
 		out.ConversationID = &q.ConversationID
 	}

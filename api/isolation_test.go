@@ -22,12 +22,16 @@ func (p *person) belongings() map[string]string {
 	up := p.upload("secret.md", "# Secret", "context_id", c["id"].(string)).ok()
 	d := up["document"].(map[string]any)["id"].(string)
 	p.must(p.store.PutText(p.Context(), p.viewer(), d, knowledge.Extract{Text: "secret text"}))
-	a, err := p.store.CreateArtifact(p.Context(), p.viewer(), artifacts.Artifact{ID: id.New(), OwnerID: p.id, Type: artifacts.KindWorkflow,
-		Name: "mine", Visibility: "private", Version: 1, Schema: []byte(`{}`), CreatedBy: "user"}, "")
+	a, err := p.store.CreateArtifact(p.Context(), p.viewer(), artifacts.Artifact{
+		ID: id.New(), OwnerID: p.id, Type: artifacts.KindWorkflow,
+		Name: "mine", Visibility: "private", Version: 1, Schema: []byte(`{}`), CreatedBy: "user",
+	}, "")
 	p.must(err)
-	return map[string]string{"conversations": asked["conversation_id"].(string), "runs": asked["run_id"].(string), "contexts": c["id"].(string),
+	return map[string]string{
+		"conversations": asked["conversation_id"].(string), "runs": asked["run_id"].(string), "contexts": c["id"].(string),
 		"documents": d, "artifacts": a.ID, "interrupt": asked["interrupt"].(map[string]any)["interrupt_id"].(string),
-		"file": up["file"].(map[string]any)["path"].(string)}
+		"file": up["file"].(map[string]any)["path"].(string),
+	}
 }
 
 // Requirements: ISO-01, ISO-11, CHAT-11, INT-30
@@ -98,8 +102,10 @@ func TestOnlyAdministratorsWriteWhatIsGlobal(t *testing.T) {
 	bob.get("/v1/contexts/" + global.ID).ok()
 	bob.do("DELETE", "/v1/contexts/"+global.ID, nil).fails(403, "forbidden")
 	bob.upload("a.md", "x", "context_id", global.ID).fails(403, "forbidden")
-	body := map[string]any{"type": "workflow", "name": "everybodys", "visibility": "global",
-		"schema": map[string]any{"kind": "workflow.chat", "entrypoint": "a", "nodes": []any{map[string]any{"id": "a", "type": "end"}}}}
+	body := map[string]any{
+		"type": "workflow", "name": "everybodys", "visibility": "global",
+		"schema": map[string]any{"kind": "workflow.chat", "entrypoint": "a", "nodes": []any{map[string]any{"id": "a", "type": "end"}}},
+	}
 	bob.post("/v1/artifacts", body).fails(403, "forbidden")
 	made := admin.post("/v1/artifacts", body).ok()
 	if made["visibility"] != "global" || made["owner_id"] != nil {

@@ -51,77 +51,80 @@ func (p *player) Chat(ctx context.Context, v identity.Viewer, t chat.NewTurn) (c
 	if err != nil || a.Duplicate || a.Run.Status != run.Running {
 		return a, err
 	}
-	stop := make(chan string, 1)
+	ctx, stop := context.WithoutCancel(ctx), make(chan string, 1)
 	p.mu.Lock()
 	if p.stops == nil {
 		p.stops = map[string]chan string{}
 	}
 	p.stops[a.Run.ID] = stop
 	p.mu.Unlock()
-	p.running.Go(func() { p.play(v, a.Run, t.Message, stop) })
+	p.running.Go(func() { p.play(ctx, v, a.Run, t.Message, stop) })
 	return a, nil
 }
 
-func (p *player) say(r run.Run, kind stream.Kind, key string, data any) {
+func (p *player) say(ctx context.Context, r run.Run, kind stream.Kind, key string, data any) {
 	if p.mute {
 		return
 	}
 	raw, _ := json.Marshal(data)
-	_, _ = p.log.Append(context.Background(), r.ID, stream.Event{Kind: kind, Attempt: 1, Node: "answer", Key: key, Data: raw})
+	_, _ = p.log.Append(ctx, r.ID, stream.Event{Kind: kind, Attempt: 1, Node: "answer", Key: key, Data: raw})
 }
 
-func (p *player) play(v identity.Viewer, r run.Run, message string, stop <-chan string) {
-	p.say(r, stream.Status, "", map[string]any{"node": "answer", "message": "Answering"})
+func (p *player) play(ctx context.Context, v identity.Viewer, r run.Run, message string, stop <-chan string) {
+	p.say(ctx, r, stream.Status, "", map[string]any{"node": "answer", "message": "Answering"})
 	words := strings.SplitAfter(message, " ")
 	switch strings.TrimSpace(words[0]) {
 	case "ask":
-		p.ask(v, r, words[1:])
+		p.ask(ctx, v, r, words[1:])
 	case "fail":
-		p.fail(v, r)
+		p.fail(ctx, v, r)
 	case "slow":
-		p.say(r, stream.Token, "", words[0])
+		p.say(ctx, r, stream.Token, "", words[0])
 		if <-stop == "cancel" {
-			p.end(v, r, run.Cancelled, words[0])
+			p.end(ctx, v, r, run.Cancelled, words[0])
 			return
 		}
-		p.end(v, r, run.Done, message)
+		p.end(ctx, v, r, run.Done, message)
 	default:
 		for _, w := range words {
-			p.say(r, stream.Token, "", w)
+			p.say(ctx, r, stream.Token, "", w)
 		}
-		p.end(v, r, run.Done, message)
+		p.end(ctx, v, r, run.Done, message)
 	}
 }
 
-func (p *player) ask(v identity.Viewer, r run.Run, questions []string) {
+func (p *player) ask(ctx context.Context, v identity.Viewer, r run.Run, questions []string) {
 	var asked []run.Interrupt
 	for i, q := range questions {
-		asked = append(asked, run.Interrupt{ID: id.Derive(r.ID, q, string(rune('a'+i))), RunID: r.ID, ConversationID: r.ConversationID,
-			Type: "doc_choice", Message: strings.TrimSpace(q), Options: []run.Option{{ID: "one", Label: "One"}, {ID: "two", Label: "Two"}}})
+		asked = append(asked, run.Interrupt{
+			ID: id.Derive(r.ID, q, string(rune('a'+i))), RunID: r.ID, ConversationID: r.ConversationID,
+			Type: "doc_choice", Message: strings.TrimSpace(q), Options: []run.Option{{ID: "one", Label: "One"}, {ID: "two", Label: "Two"}},
+		})
 	}
-	_ = p.store.Ask(context.Background(), v, true, asked...)
+	_ = p.store.Ask(ctx, v, true, asked...)
 	ids := []string{}
 	for _, q := range asked {
 		ids = append(ids, q.ID)
 		q.CreatedAt = time.Now()
-		p.say(r, stream.Interrupt, q.ID, interruptView(q))
+		p.say(ctx, r, stream.Interrupt, q.ID, interruptView(q))
 	}
-	p.say(r, stream.Paused, "", map[string]any{"interrupt_ids": ids})
+	p.say(ctx, r, stream.Paused, "", map[string]any{"interrupt_ids": ids})
 }
 
-func (p *player) fail(v identity.Viewer, r run.Run) {
+func (p *player) fail(ctx context.Context, v identity.Viewer, r run.Run) {
 	reason := json.RawMessage(`{"code":"server_error","message":"The model is away.","node":"answer"}`)
-	_, _ = p.store.CloseTurn(context.Background(), v, chat.Close{RunID: r.ID, End: run.End{Status: run.Failed, Error: reason}})
-	p.say(r, stream.Error, "end", reason)
-	_ = p.log.Finish(context.Background(), r.ID, time.Hour)
+	_, _ = p.store.CloseTurn(ctx, v, chat.Close{RunID: r.ID, End: run.End{Status: run.Failed, Error: reason}})
+	p.say(ctx, r, stream.Error, "end", reason)
+	_ = p.log.Finish(ctx, r.ID, time.Hour)
 }
 
-func (p *player) end(v identity.Viewer, r run.Run, s run.Status, content string) {
-	ctx := context.Background()
+func (p *player) end(ctx context.Context, v identity.Viewer, r run.Run, s run.Status, content string) {
 	usage := map[string]any{"input_tokens": 3, "output_tokens": 5}
 	trace := json.RawMessage(`[{"node":"answer","type":"tool_call","outcome":"done"}]`)
-	m := &chat.Message{Role: "assistant", Content: content, Struct: chat.Compose(content, []chat.Citation{{N: 1, DocumentID: id.New(), Title: "T", Text: "q", End: 1}}, nil),
-		Meta: map[string]any{"usage": usage, "adapters": []any{}, "gates": []any{}, "model": "extractive"}}
+	m := &chat.Message{
+		Role: "assistant", Content: content, Struct: chat.Compose(content, []chat.Citation{{N: 1, DocumentID: id.New(), Title: "T", Text: "q", End: 1}}, nil),
+		Meta: map[string]any{"usage": usage, "adapters": []any{}, "gates": []any{}, "model": "extractive"},
+	}
 	closed, err := p.store.CloseTurn(ctx, v, chat.Close{RunID: r.ID, End: run.End{Status: s, Trace: trace}, Message: m})
 	if err != nil {
 		return
@@ -130,8 +133,10 @@ func (p *player) end(v identity.Viewer, r run.Run, s run.Status, content string)
 	if s == run.Cancelled {
 		kind = stream.CancelAck
 	}
-	p.say(r, kind, "end", map[string]any{"message_id": closed.MessageID, "conversation_id": r.ConversationID, "run_id": r.ID, "content": content,
-		"content_struct": m.Struct, "citations": m.Struct.Citations(), "usage": usage, "adapters": []any{}, "gates": []any{}, "workflow_trace": trace, "model": "extractive"})
+	p.say(ctx, r, kind, "end", map[string]any{
+		"message_id": closed.MessageID, "conversation_id": r.ConversationID, "run_id": r.ID, "content": content,
+		"content_struct": m.Struct, "citations": m.Struct.Citations(), "usage": usage, "adapters": []any{}, "gates": []any{}, "workflow_trace": trace, "model": "extractive",
+	})
 	_ = p.log.Finish(ctx, r.ID, time.Hour)
 }
 
@@ -153,10 +158,11 @@ func (p *player) Answer(ctx context.Context, v identity.Viewer, interruptID stri
 	if err != nil || len(open) > 0 {
 		return q, err
 	}
+	ctx = context.WithoutCancel(ctx)
 	p.running.Go(func() {
-		_ = p.store.Deliver(context.Background(), v, r.ID, q.ID)
-		p.say(r, stream.Resumed, "", map[string]any{"interrupt_id": q.ID})
-		p.end(v, r, run.Done, "You chose "+string(value))
+		_ = p.store.Deliver(ctx, v, r.ID, q.ID)
+		p.say(ctx, r, stream.Resumed, "", map[string]any{"interrupt_id": q.ID})
+		p.end(ctx, v, r, run.Done, "You chose "+string(value))
 	})
 	return q, nil
 }
@@ -190,10 +196,11 @@ func (p *player) job(ctx context.Context, v identity.Viewer, kind run.Kind, work
 	if err := p.store.CreateRun(ctx, v, r); err != nil {
 		return r, err
 	}
+	ctx = context.WithoutCancel(ctx)
 	p.running.Go(func() {
-		_ = p.store.EndRun(context.Background(), v, r.ID, e)
-		p.say(r, stream.MessageDone, "end", map[string]any{"run_id": r.ID})
-		_ = p.log.Finish(context.Background(), r.ID, time.Hour)
+		_ = p.store.EndRun(ctx, v, r.ID, e)
+		p.say(ctx, r, stream.MessageDone, "end", map[string]any{"run_id": r.ID})
+		_ = p.log.Finish(ctx, r.ID, time.Hour)
 	})
 	return r, nil
 }

@@ -3,11 +3,10 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net/url"
 	"os"
 	"time"
-
-	"io"
 
 	"liminal/artifacts"
 	"liminal/internal/chat"

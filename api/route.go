@@ -97,8 +97,10 @@ func newHuma(mux *http.ServeMux, version string) huma.API {
 func route(pattern, name, summary string) huma.Operation {
 	method, path, _ := strings.Cut(pattern, " ")
 	noun, _, _ := strings.Cut(strings.TrimPrefix(path, "/v1/"), "/")
-	return huma.Operation{OperationID: name, Method: method, Path: path, Summary: summary,
-		Tags: []string{strings.Trim(noun, "/")}, MaxBodyBytes: maxJSON, BodyReadTimeout: readTimeout}
+	return huma.Operation{
+		OperationID: name, Method: method, Path: path, Summary: summary,
+		Tags: []string{strings.Trim(noun, "/")}, MaxBodyBytes: maxJSON, BodyReadTimeout: readTimeout,
+	}
 }
 
 // public marks an operation that needs no session; the others do (API-08).

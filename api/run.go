@@ -44,9 +44,11 @@ type Pinned struct {
 }
 
 func (s *server) runView(r run.Run) Run {
-	out := Run{ID: r.ID, Kind: string(r.Kind), Status: string(r.Status), WorkflowID: r.WorkflowID, RequestID: r.RequestID,
+	out := Run{
+		ID: r.ID, Kind: string(r.Kind), Status: string(r.Status), WorkflowID: r.WorkflowID, RequestID: r.RequestID,
 		Pins: []Pinned{}, Result: orNull(r.Result), Trace: orNull(r.Trace), Error: Nullable[RunError]{runError(r)},
-		CreatedAt: r.CreatedAt.UTC(), StartedAt: moment(r.StartedAt), EndedAt: moment(r.EndedAt), TemporalURL: s.temporalURL(r)}
+		CreatedAt: r.CreatedAt.UTC(), StartedAt: moment(r.StartedAt), EndedAt: moment(r.EndedAt), TemporalURL: s.temporalURL(r),
+	}
 	if r.ConversationID != "" {
 		out.ConversationID = &r.ConversationID
 	}
@@ -84,8 +86,10 @@ type listRunsInput struct {
 }
 
 func (s *server) listRuns(ctx context.Context, in *listRunsInput) (Page[Run], error) {
-	list, next, err := s.Runs.ListRuns(ctx, viewerOf(ctx), run.Filter{Kind: run.Kind(in.Kind), Status: run.Status(in.Status),
-		Cursor: in.Cursor, Limit: in.Limit})
+	list, next, err := s.Runs.ListRuns(ctx, viewerOf(ctx), run.Filter{
+		Kind: run.Kind(in.Kind), Status: run.Status(in.Status),
+		Cursor: in.Cursor, Limit: in.Limit,
+	})
 	return page(list, next, func(r run.Run) Run {
 		r.Result, r.Trace = nil, nil // large; a single run has them
 		return s.runView(r)

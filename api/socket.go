@@ -111,7 +111,7 @@ func (k *socket) serve(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer k.running.Wait()
 	defer cancel()
-	defer k.conn.Close()
+	defer func() { _ = k.conn.Close() }()
 	context.AfterFunc(ctx, func() { _ = k.conn.Close() })
 	k.conn.SetReadLimit(maxJSON)
 	k.conn.SetPongHandler(func(string) error { return k.conn.SetReadDeadline(time.Now().Add(silence)) })

@@ -166,7 +166,7 @@ func TestAHeaderSignsInAndTheSessionMustBeTheSame(t *testing.T) {
 	if code := k.closed(); code != 4401 {
 		t.Errorf("another session: %d", code)
 	}
-	if _, resp, err := w.dial(http.Header{"Authorization": {"Bearer x"}}); err == nil || resp.StatusCode != 401 {
+	if _, resp, err := w.dial(http.Header{"Authorization": {"Bearer x"}}); err == nil || resp.StatusCode != http.StatusUnauthorized {
 		t.Errorf("a wrong header: %v", err)
 	}
 }
@@ -192,8 +192,10 @@ func TestResumeOverASocket(t *testing.T) {
 	k.say(map[string]any{"type": "chat_start", "message": "ask which"})
 	asked, _ := k.until("interrupt")
 	paused, _ := k.until("paused")
-	k.say(map[string]any{"type": "resume", "interrupt_id": interruptIDs(asked.Data)[0], "after": paused.ID,
-		"resume_value": map[string]any{"type": "doc_choice", "value": "one"}})
+	k.say(map[string]any{
+		"type": "resume", "interrupt_id": interruptIDs(asked.Data)[0], "after": paused.ID,
+		"resume_value": map[string]any{"type": "doc_choice", "value": "one"},
+	})
 	if _, kinds := k.until("message_done"); kinds != "resumed message_done" {
 		t.Errorf("events: %s", kinds)
 	}
@@ -255,7 +257,7 @@ func TestASocketOfAnotherOriginIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	_, resp, err := w.dial(http.Header{"Origin": {"https://evil.example"}})
-	if err == nil || resp == nil || resp.StatusCode != 400 {
+	if err == nil || resp == nil || resp.StatusCode != http.StatusBadRequest {
 		t.Errorf("got %v, %v", resp, err)
 	}
 	if _, _, err := w.dial(http.Header{"Origin": {w.url}}); err != nil {

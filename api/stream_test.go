@@ -161,8 +161,10 @@ func TestStreamsHaveTheHeadersProxiesNeed(t *testing.T) {
 	t.Parallel()
 	ada := newWorld(t).signUp("ada@example.org")
 	r := ada.follow(ada.start("hi")["run_id"].(string), 0)
-	for name, want := range map[string]string{"Content-Type": "text/event-stream", "Cache-Control": "no-cache",
-		"X-Accel-Buffering": "no", "Content-Encoding": "none", "X-Content-Type-Options": "nosniff"} {
+	for name, want := range map[string]string{
+		"Content-Type": "text/event-stream", "Cache-Control": "no-cache",
+		"X-Accel-Buffering": "no", "Content-Encoding": "none", "X-Content-Type-Options": "nosniff",
+	} {
 		if got := r.resp.Header.Get(name); got != want {
 			t.Errorf("%s = %q, want %q", name, got, want)
 		}

@@ -132,6 +132,7 @@ func (f *following) pass(ctx context.Context, got logged, yield func(stream.Even
 		if !still {
 			return true // the person has answered since: the run is behind this
 		}
+	default:
 	}
 	return yield(e, nil) && !e.Kind.Ends()
 }
@@ -214,14 +215,13 @@ func (f *following) waiting(ctx context.Context, yield func(stream.Event, error)
 // ending is the terminal event of a run that has ended, from its row and its
 // message.
 func (t tail) ending(ctx context.Context, v identity.Viewer, r run.Run) (stream.Event, error) {
-	switch r.Status {
-	case run.Failed:
+	if r.Status == run.Failed {
 		return synthetic(stream.Error, runError(r)), nil
-	case run.Cancelled:
-		done, err := t.done(ctx, v, r)
-		return synthetic(stream.CancelAck, done), err
 	}
 	done, err := t.done(ctx, v, r)
+	if r.Status == run.Cancelled {
+		return synthetic(stream.CancelAck, done), err
+	}
 	return synthetic(stream.MessageDone, done), err
 }
 

@@ -76,6 +76,7 @@ func (s *server) outcome(ctx context.Context, v identity.Viewer, runID string) (
 		return out, fault.New(fault.Conflict, "The run was cancelled.").With(map[string]any{"run_id": r.ID})
 	case run.Done:
 		return out, nil
+	default:
 	}
 	open, err := (&following{tail: s.tail, viewer: v, run: r}).open(ctx)
 	if len(open) > 0 {

@@ -58,18 +58,22 @@ func newWorld(t *testing.T, change ...func(*Options)) *world {
 func (w *world) options(db *sqlite.DB) Options {
 	w.Helper()
 	logger := slog.New(slog.DiscardHandler)
-	accounts, err := identity.NewAccounts(w.store, identity.Options{Key: bytes.Repeat([]byte("k"), 32),
-		Cost: identity.Cost{Memory: 64, Passes: 1, Threads: 1}})
+	accounts, err := identity.NewAccounts(w.store, identity.Options{
+		Key:  bytes.Repeat([]byte("k"), 32),
+		Cost: identity.Cost{Memory: 64, Passes: 1, Threads: 1},
+	})
 	w.must(err)
 	roots, err := files.OpenRoots(w.TempDir(), w.store, []byte("links"))
 	w.must(err)
 	w.Cleanup(func() { _ = roots.Close() })
 	library := artifacts.NewLibrary(w.store, []tool.Spec{})
-	return Options{Engine: w.engine, Accounts: accounts, Conversations: w.store, Messages: w.store, Runs: w.store,
+	return Options{
+		Engine: w.engine, Accounts: accounts, Conversations: w.store, Messages: w.store, Runs: w.store,
 		Interrupts: w.store, Library: library, Files: roots, Contexts: w.store, Documents: w.store,
 		Chunks: sqlite.NewIndex(db, sqlite.IndexOptions{}), Log: w.hub, Limits: quota.NewLimits(generous{w.hub}),
 		Once: quota.NewOnce(w.store, logger), Version: "test", Model: ModelInfo{Name: "extractive"},
-		Temporal: &TemporalUI{Base: "http://temporal.test", Namespace: "default"}, Logger: logger}
+		Temporal: &TemporalUI{Base: "http://temporal.test", Namespace: "default"}, Logger: logger,
+	}
 }
 
 // generous is a ledger that counts sign-ins and requests for nothing; tests
@@ -104,8 +108,10 @@ func (w *world) signUp(email string) *person {
 }
 
 func (w *world) personOf(data map[string]any) *person {
-	return &person{world: w, token: data["access_token"].(string), refresh: data["refresh_token"].(string),
-		session: data["session_id"].(string), id: data["user"].(map[string]any)["id"].(string)}
+	return &person{
+		world: w, token: data["access_token"].(string), refresh: data["refresh_token"].(string),
+		session: data["session_id"].(string), id: data["user"].(map[string]any)["id"].(string),
+	}
 }
 
 func (p *person) viewer() identity.Viewer {

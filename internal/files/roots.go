@@ -74,7 +74,7 @@ func (r *Roots) Open(ctx context.Context, v identity.Viewer, p string) (*os.File
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	if err := plain(root, p); err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (r *Roots) Read(ctx context.Context, v identity.Viewer, p string, limit int
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err == nil && int64(len(data)) > limit {
 		err = fault.New(fault.Invalid, "%s is larger than %d bytes.", p, limit)
@@ -123,7 +123,7 @@ func (r *Roots) Delete(ctx context.Context, v identity.Viewer, p string) error {
 	if err != nil {
 		return err
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	if err := r.store.DeleteFile(ctx, v, p); err != nil {
 		return err
 	}

@@ -200,7 +200,7 @@ func TestNamesAreMadeHarmless(t *testing.T) {
 		"":                               "file",
 		"/":                              "file",
 		"a<b>:c|d?.txt":                  "a_b__c_d_.txt",
-		"trailing. . ":                   "trailing",
+		"trailing. .\u0020":              "trailing",
 		"gpj.\u202etxt.md":               "gpj.txt.md",
 		"Bu\u0308cher.md":                "B\u00fccher.md",
 		strings.Repeat("ä", 300):         strings.Repeat("ä", 100),

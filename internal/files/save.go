@@ -55,8 +55,10 @@ func (r *Roots) Stage(ctx context.Context, v identity.Viewer, name string, body 
 	if err != nil {
 		return nil, err
 	}
-	s := &Staged{roots: r, root: root, viewer: v, temp: path.Join(scratch, id.New()+".part"),
-		file: File{UserID: v.UserID, Name: name, MIME: mime}}
+	s := &Staged{
+		roots: r, root: root, viewer: v, temp: path.Join(scratch, id.New()+".part"),
+		file: File{UserID: v.UserID, Name: name, MIME: mime},
+	}
 	if err := s.receive(body, limit); err != nil {
 		s.Discard()
 		return nil, err
@@ -70,7 +72,7 @@ func (s *Staged) receive(body io.Reader, limit int64) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // again, when it went well
 	sum := sha256.New()
 	n, err := io.Copy(io.MultiWriter(f, sum), io.LimitReader(body, limit+1))
 	if err != nil {
@@ -193,6 +195,6 @@ func syncDir(root *os.Root, dir string) error {
 	if err != nil {
 		return err
 	}
-	defer d.Close()
+	defer func() { _ = d.Close() }()
 	return d.Sync()
 }

@@ -121,8 +121,10 @@ func (a *Accounts) draft(n NewAccount) (User, error) {
 	if n.Locale == "de" {
 		locale = "de"
 	}
-	return User{ID: id.New(), Email: email, Handle: handle, Role: RoleUser, Plan: "free", Active: true,
-		Locale: locale, CreatedAt: a.now()}, nil
+	return User{
+		ID: id.New(), Email: email, Handle: handle, Role: RoleUser, Plan: "free", Active: true,
+		Locale: locale, CreatedAt: a.now(),
+	}, nil
 }
 
 // LogIn opens a session (AUTH-02). A wrong password, an unknown email and an
@@ -158,8 +160,10 @@ func (a *Accounts) find(ctx context.Context, email string) (User, Credential, er
 
 func (a *Accounts) open(ctx context.Context, u User, d Device) (SignIn, error) {
 	now := a.now()
-	s := Session{ID: id.New(), UserID: u.ID, UserAgent: clip(d.UserAgent, 400), Address: clip(d.Address, 64),
-		CreatedAt: now, ExpiresAt: now.Add(a.life)}
+	s := Session{
+		ID: id.New(), UserID: u.ID, UserAgent: clip(d.UserAgent, 400), Address: clip(d.Address, 64),
+		CreatedAt: now, ExpiresAt: now.Add(a.life),
+	}
 	refresh := newRefresh(s.ID)
 	s.RefreshHash = hashRefresh(refresh)
 	if err := a.store.OpenSession(ctx, s); err != nil {

@@ -40,8 +40,10 @@ type bundle struct {
 func setup(t *testing.T) bundle {
 	t.Helper()
 	b := bundle{store: newMemory(), clock: &clock{at: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}}
-	a, err := NewAccounts(b.store, Options{Key: bytes.Repeat([]byte("k"), 32), Now: b.clock.now,
-		Cost: Cost{Memory: 64, Passes: 1, Threads: 1}})
+	a, err := NewAccounts(b.store, Options{
+		Key: bytes.Repeat([]byte("k"), 32), Now: b.clock.now,
+		Cost: Cost{Memory: 64, Passes: 1, Threads: 1},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,8 +219,10 @@ func TestForgedTokensAreRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	in := b.signUp(t, "ada@example.org")
-	c := claims{Session: in.SessionID, RegisteredClaims: jwt.RegisteredClaims{Issuer: issuer, Subject: in.User.ID,
-		ExpiresAt: jwt.NewNumericDate(b.clock.now().Add(time.Hour))}}
+	c := claims{Session: in.SessionID, RegisteredClaims: jwt.RegisteredClaims{
+		Issuer: issuer, Subject: in.User.ID,
+		ExpiresAt: jwt.NewNumericDate(b.clock.now().Add(time.Hour)),
+	}}
 	unsigned, err := jwt.NewWithClaims(jwt.SigningMethodNone, c).SignedString(jwt.UnsafeAllowNoneSignatureType)
 	if err != nil {
 		t.Fatal(err)
@@ -227,8 +231,10 @@ func TestForgedTokensAreRefused(t *testing.T) {
 	eternal := c
 	eternal.ExpiresAt = nil
 	endless, _ := jwt.NewWithClaims(jwt.SigningMethodHS256, eternal).SignedString(bytes.Repeat([]byte("k"), 32))
-	for name, token := range map[string]string{"empty": "", "noise": "a.b.c", "alg none": unsigned,
-		"another key": foreign, "no expiry": endless, "the refresh token": in.Refresh, "the session id": in.SessionID} {
+	for name, token := range map[string]string{
+		"empty": "", "noise": "a.b.c", "alg none": unsigned,
+		"another key": foreign, "no expiry": endless, "the refresh token": in.Refresh, "the session id": in.SessionID,
+	} {
 		if _, err := b.Authenticate(t.Context(), token); !errors.Is(err, fault.Unauthorized) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -15,12 +15,19 @@ type Rule struct {
 	Per   time.Duration
 }
 
-// The rules of 001 §18, and modest ones against guessing passwords and
-// against making accounts by the thousand.
-func Chat() Rule   { return Rule{Name: "chat", Burst: 60, Per: time.Minute} }
+// Chat is the rule for beginning turns, by person (001 §18).
+func Chat() Rule { return Rule{Name: "chat", Burst: 60, Per: time.Minute} }
+
+// Upload is the rule for files, by person (001 §18).
 func Upload() Rule { return Rule{Name: "files.upload", Burst: 10, Per: time.Minute} }
+
+// SignIn is the rule against guessing one password, by address and account.
 func SignIn() Rule { return Rule{Name: "auth.signin", Burst: 10, Per: 5 * time.Minute} }
-func Knock() Rule  { return Rule{Name: "auth.address", Burst: 100, Per: 5 * time.Minute} }
+
+// Knock is the rule against trying many accounts, by address.
+func Knock() Rule { return Rule{Name: "auth.address", Burst: 100, Per: 5 * time.Minute} }
+
+// SignUp is the rule against making accounts by the thousand, by address.
 func SignUp() Rule { return Rule{Name: "auth.signup", Burst: 100, Per: time.Hour} }
 
 // Exceeded is the details of a RateLimited fault.
