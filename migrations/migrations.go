@@ -19,7 +19,7 @@ import (
 	"strconv"
 )
 
-// The dialects with a folder here.
+// SQLite is a dialect with a folder here.
 const SQLite = "sqlite"
 
 //go:embed sqlite/*.sql

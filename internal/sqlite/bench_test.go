@@ -88,8 +88,10 @@ func fill(b testing.TB, s *store.Store, x *Index, v identity.Viewer, c corpus, n
 		}
 		var chunks []knowledge.Chunk
 		for i := range each {
-			chunks = append(chunks, knowledge.Chunk{ID: id.Derive(doc.ID, fmt.Sprint(i)), DocumentID: doc.ID, ContextID: k.ID,
-				Index: i, Content: c.words(200), Heading: c.words(2), End: 10, Vector: c.vector()})
+			chunks = append(chunks, knowledge.Chunk{
+				ID: id.Derive(doc.ID, fmt.Sprint(i)), DocumentID: doc.ID, ContextID: k.ID,
+				Index: i, Content: c.words(200), Heading: c.words(2), End: 10, Vector: c.vector(),
+			})
 		}
 		if err := x.Upsert(b.Context(), v, chunks); err != nil {
 			b.Fatal(err)

@@ -62,8 +62,10 @@ func benchTurns(b *testing.B, n int) {
 				}
 				accepts[i] = append(accepts[i], time.Since(start))
 				start = time.Now()
-				_, err = s.CloseTurn(b.Context(), v, chat.Close{RunID: a.Run.ID, End: run.End{Status: run.Done, Trace: []byte(`[{"node":"answer","ms":12}]`)},
-					Message: &chat.Message{Role: "assistant", Content: "Pets are welcome, says the lease in § 4, as long as they are small."}})
+				_, err = s.CloseTurn(b.Context(), v, chat.Close{
+					RunID: a.Run.ID, End: run.End{Status: run.Done, Trace: []byte(`[{"node":"answer","ms":12}]`)},
+					Message: &chat.Message{Role: "assistant", Content: "Pets are welcome, says the lease in § 4, as long as they are small."},
+				})
 				if err != nil {
 					b.Error(err)
 				}

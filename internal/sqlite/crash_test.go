@@ -49,9 +49,30 @@ func TestAKilledProcessLosesNothingItAcknowledged(t *testing.T) {
 		for _, line := range acknowledged {
 			check(t, s, x, strings.Fields(line))
 		}
+		sound(t, db)
 		if err := db.Close(); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// sound asks SQLite whether the file and the word index are whole.
+func sound(t *testing.T, db *sqlite.DB) {
+	t.Helper()
+	err := db.Write(t.Context(), identity.System(), func(tx store.Tx) error {
+		if _, err := tx.Exec(`INSERT INTO chunk_words (chunk_words) VALUES ('integrity-check')`, nil); err != nil {
+			return err
+		}
+		return tx.Query(`PRAGMA integrity_check`, nil, func(scan store.Scan) error {
+			var verdict string
+			if err := scan(&verdict); err != nil || verdict != "ok" {
+				return fmt.Errorf("%s %w", verdict, err)
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		t.Errorf("the file is damaged: %v", err)
 	}
 }
 

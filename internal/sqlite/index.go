@@ -264,8 +264,10 @@ func same(a, b knowledge.Chunk) bool {
 func insertChunk(t store.Tx, c knowledge.Chunk, o owner, now time.Time) (number int64, err error) {
 	err = t.Query(`INSERT INTO knowledge_chunk (id, context_id, document_id, user_id, chunk_index, content, heading, page, start_offset, end_offset, created_at)
 		VALUES (@id, @context, @document, @user, @index, @content, @heading, @page, @start, @end, @now) RETURNING number`,
-		store.Args{"id": c.ID, "context": c.ContextID, "document": c.DocumentID, "user": o.user, "index": c.Index, "content": c.Content,
-			"heading": c.Heading, "page": c.Page, "start": c.Start, "end": c.End, "now": now},
+		store.Args{
+			"id": c.ID, "context": c.ContextID, "document": c.DocumentID, "user": o.user, "index": c.Index, "content": c.Content,
+			"heading": c.Heading, "page": c.Page, "start": c.Start, "end": c.End, "now": now,
+		},
 		func(scan store.Scan) error { return scan(&number) })
 	return number, err
 }

@@ -74,8 +74,10 @@ func open(ctx context.Context, path string, o Options, have []migrations.Migrati
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{path: path, pool: pool, logger: o.Logger, wrote: make(chan struct{}, 1), closed: make(chan struct{}),
-		writer: make(chan *conn, 1), reader: make(chan *conn, o.Readers)}
+	db := &DB{
+		path: path, pool: pool, logger: o.Logger, wrote: make(chan struct{}, 1), closed: make(chan struct{}),
+		writer: make(chan *conn, 1), reader: make(chan *conn, o.Readers),
+	}
 	if err := db.connect(ctx, o.Readers, have); err != nil {
 		err = fmt.Errorf("the database %s cannot be opened: %w", path, err)
 		return nil, errors.Join(err, drain(db.reader, len(db.reader)), drain(db.writer, len(db.writer)), pool.Close())

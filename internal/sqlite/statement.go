@@ -76,15 +76,15 @@ func positions(text string) (string, []string) {
 	var names []string
 	at := map[string]int{}
 	for i := 0; i < len(text); {
-		switch ch := text[i]; {
-		case ch == '\'' || ch == '"':
+		switch ch := text[i]; ch {
+		case '\'', '"':
 			end := i + 1
 			for end < len(text) && text[end] != ch {
 				end++
 			}
 			end = min(end+1, len(text))
 			out, i = append(out, text[i:end]...), end
-		case ch == '@':
+		case '@':
 			end := i + 1
 			for end < len(text) && isName(text[end]) {
 				end++

@@ -188,7 +188,7 @@ var stop = set(`a about all also an and any are as at be because been but by can
 
 func set(words string) map[string]bool {
 	m := map[string]bool{}
-	for _, w := range strings.Fields(words) {
+	for w := range strings.FieldsSeq(words) {
 		m[w] = true
 	}
 	return m

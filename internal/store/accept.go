@@ -164,11 +164,15 @@ func (s *Store) queue(tx Tx, t chat.NewTurn, a chat.Accepted, ahead []run.Run) (
 // writeTurn stores the message, the run and the conversation's new end.
 func (s *Store) writeTurn(tx Tx, v identity.Viewer, t chat.NewTurn, th thread, a *chat.Accepted) error {
 	now, seq := s.now(), th.lastSeq+1
-	r := run.Run{ID: id.New(), Kind: run.KindChat, UserID: v.UserID, ConversationID: th.id, RequestID: t.RequestID,
-		WorkflowID: "chat:" + th.id + ":" + t.RequestID, Status: a.Run.Status, CreatedAt: now, StartedAt: startOf(a.Run.Status, now)}
+	r := run.Run{
+		ID: id.New(), Kind: run.KindChat, UserID: v.UserID, ConversationID: th.id, RequestID: t.RequestID,
+		WorkflowID: "chat:" + th.id + ":" + t.RequestID, Status: a.Run.Status, CreatedAt: now, StartedAt: startOf(a.Run.Status, now),
+	}
 	a.MessageID = id.Derive(r.ID, "user")
-	input, err := json.Marshal(chat.TurnInput{MessageID: a.MessageID, UptoSeq: seq, ContextIDs: t.ContextIDs,
-		NoContext: t.NoContext, ArtifactIDs: t.ArtifactIDs, WorkflowID: t.WorkflowID, Locale: t.Locale})
+	input, err := json.Marshal(chat.TurnInput{
+		MessageID: a.MessageID, UptoSeq: seq, ContextIDs: t.ContextIDs,
+		NoContext: t.NoContext, ArtifactIDs: t.ArtifactIDs, WorkflowID: t.WorkflowID, Locale: t.Locale,
+	})
 	if err != nil {
 		return err
 	}
@@ -177,8 +181,10 @@ func (s *Store) writeTurn(tx Tx, v identity.Viewer, t chat.NewTurn, th thread, a
 	if err := insertRun(tx, r); err != nil {
 		return err
 	}
-	if err := insertMessage(tx, v.UserID, chat.Message{ID: a.MessageID, ConversationID: th.id, RunID: r.ID,
-		Sender: "user", Role: "user", Content: t.Message, Seq: seq, CreatedAt: now}); err != nil {
+	if err := insertMessage(tx, v.UserID, chat.Message{
+		ID: a.MessageID, ConversationID: th.id, RunID: r.ID,
+		Sender: "user", Role: "user", Content: t.Message, Seq: seq, CreatedAt: now,
+	}); err != nil {
 		return err
 	}
 	if th.title == "" {

@@ -100,8 +100,10 @@ func (s *Store) OpenSession(ctx context.Context, n identity.Session) error {
 	return s.write(ctx, identity.System(), func(tx Tx) error {
 		_, err := tx.Exec(`INSERT INTO auth_session (id, user_id, refresh_hash, user_agent, ip_addr, created_at, expires_at)
 			VALUES (@id, @user, @hash, @agent, @address, @created, @expires)`,
-			Args{"id": n.ID, "user": n.UserID, "hash": n.RefreshHash, "agent": n.UserAgent, "address": n.Address,
-				"created": s.orNow(n.CreatedAt), "expires": stamp(n.ExpiresAt)})
+			Args{
+				"id": n.ID, "user": n.UserID, "hash": n.RefreshHash, "agent": n.UserAgent, "address": n.Address,
+				"created": s.orNow(n.CreatedAt), "expires": stamp(n.ExpiresAt),
+			})
 		return err
 	})
 }

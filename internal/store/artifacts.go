@@ -58,9 +58,11 @@ func (s *Store) insertArtifact(tx Tx, a *artifacts.Artifact, note string) error 
 	}
 	if _, err := tx.Exec(`INSERT INTO artifact (`+artifactColumns+`) VALUES (@id, @owner, @type, @name, @description, @visibility,
 		@version, @schema, @path, @by, @now, @now, @meta)`,
-		Args{"id": a.ID, "owner": optional(a.OwnerID), "type": a.Type, "name": a.Name, "description": a.Description,
+		Args{
+			"id": a.ID, "owner": optional(a.OwnerID), "type": a.Type, "name": a.Name, "description": a.Description,
 			"visibility": a.Visibility, "version": a.Version, "schema": document(a.Schema), "path": a.FSPath,
-			"by": a.CreatedBy, "now": a.CreatedAt, "meta": meta}); err != nil {
+			"by": a.CreatedBy, "now": a.CreatedAt, "meta": meta,
+		}); err != nil {
 		return err
 	}
 	return insertVersion(tx, *a, note)
@@ -207,8 +209,10 @@ func (s *Store) seed(tx Tx, seed artifacts.Seed) error {
 		return err
 	}
 	if len(list) == 0 {
-		return s.insertArtifact(tx, &artifacts.Artifact{Type: seed.Type, Name: seed.Name, Description: seed.Description,
-			Visibility: "global", Schema: seed.Schema, CreatedBy: "system"}, "ships with the program")
+		return s.insertArtifact(tx, &artifacts.Artifact{
+			Type: seed.Type, Name: seed.Name, Description: seed.Description,
+			Visibility: "global", Schema: seed.Schema, CreatedBy: "system",
+		}, "ships with the program")
 	}
 	a := list[0]
 	if a.CreatedBy != "system" || sameJSON(a.Schema, seed.Schema) {

@@ -51,8 +51,10 @@ func (s *Store) CreateContext(ctx context.Context, v identity.Viewer, c knowledg
 	return c, s.write(ctx, v, func(tx Tx) error {
 		_, err := tx.Exec(`INSERT INTO knowledge_context (id, owner_user_id, name, description, visibility, created_at, updated_at, meta)
 			VALUES (@id, @owner, @name, @description, @visibility, @now, @now, @meta)`,
-			Args{"id": c.ID, "owner": optional(c.UserID), "name": c.Name, "description": c.Description,
-				"visibility": c.Visibility, "now": c.CreatedAt, "meta": meta})
+			Args{
+				"id": c.ID, "owner": optional(c.UserID), "name": c.Name, "description": c.Description,
+				"visibility": c.Visibility, "now": c.CreatedAt, "meta": meta,
+			})
 		return err
 	})
 }

@@ -58,8 +58,10 @@ func (s *Store) upsertDocument(tx Tx, v identity.Viewer, d knowledge.Document) e
 		ON CONFLICT (context_id, path) DO UPDATE SET
 		title = CASE WHEN excluded.title = '' THEN document.title ELSE excluded.title END, mime = excluded.mime, size = excluded.size,
 		sha256 = excluded.sha256, chunk_size = excluded.chunk_size, updated_at = excluded.updated_at`,
-		Args{"id": d.ID, "context": d.ContextID, "user": v.UserID, "path": d.Path, "title": d.Title, "mime": d.MIME, "size": d.Size,
-			"sum": d.SHA256, "status": string(d.Status), "chunk": d.ChunkSize, "run": optional(d.RunID), "version": d.Version, "now": s.now()})
+		Args{
+			"id": d.ID, "context": d.ContextID, "user": v.UserID, "path": d.Path, "title": d.Title, "mime": d.MIME, "size": d.Size,
+			"sum": d.SHA256, "status": string(d.Status), "chunk": d.ChunkSize, "run": optional(d.RunID), "version": d.Version, "now": s.now(),
+		})
 	return err
 }
 
@@ -162,8 +164,10 @@ func (s *Store) SetDocument(ctx context.Context, v identity.Viewer, d knowledge.
 		n, err := tx.Exec(`UPDATE document AS d SET status = @status, error = @error, pages = @pages, length = @length, chunks = @chunks,
 			run_id = coalesce(@run, run_id), version = CASE WHEN @version = '' THEN version ELSE @version END,
 			title = CASE WHEN @title = '' THEN title ELSE @title END, updated_at = @now WHERE d.id = @id AND `+documentChanged,
-			Args{"id": d.ID, "user": v.UserID, "admin": v.IsAdmin(), "status": string(d.Status), "error": d.Error, "pages": d.Pages,
-				"length": d.Length, "chunks": d.Chunks, "run": optional(d.RunID), "version": d.Version, "title": d.Title, "now": s.now()})
+			Args{
+				"id": d.ID, "user": v.UserID, "admin": v.IsAdmin(), "status": string(d.Status), "error": d.Error, "pages": d.Pages,
+				"length": d.Length, "chunks": d.Chunks, "run": optional(d.RunID), "version": d.Version, "title": d.Title, "now": s.now(),
+			})
 		if err == nil && n == 0 {
 			err = missing("document")
 		}

@@ -75,8 +75,10 @@ func (s *Store) KeepReply(ctx context.Context, v identity.Viewer, k quota.Key, r
 	return s.write(ctx, v, func(tx Tx) error {
 		_, err := tx.Exec(`UPDATE idempotency SET status = @status, body = @body, expires_at = @expires
 			WHERE user_id = @user AND route = @route AND key = @key AND holder = @holder`,
-			Args{"user": v.UserID, "route": k.Route, "key": k.Key, "holder": k.Holder,
-				"status": r.Status, "body": r.Body, "expires": s.now().Add(keep)})
+			Args{
+				"user": v.UserID, "route": k.Route, "key": k.Key, "holder": k.Holder,
+				"status": r.Status, "body": r.Body, "expires": s.now().Add(keep),
+			})
 		return err
 	})
 }

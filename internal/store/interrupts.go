@@ -71,9 +71,11 @@ func (s *Store) insertInterrupt(tx Tx, r run.Run, q run.Interrupt) error {
 	}
 	_, err = tx.Exec(`INSERT INTO interrupt (`+interruptColumns+`) VALUES (@id, @run, @workflow, @effect, @user, @conversation,
 		@type, @message, @options, @schema, 'pending', NULL, @delivered, @created, NULL, @expires) ON CONFLICT (id) DO NOTHING`,
-		Args{"id": q.ID, "run": r.ID, "workflow": q.WorkflowID, "effect": q.EffectID, "user": r.UserID,
+		Args{
+			"id": q.ID, "run": r.ID, "workflow": q.WorkflowID, "effect": q.EffectID, "user": r.UserID,
 			"conversation": optional(r.ConversationID), "type": q.Type, "message": q.Message, "options": options,
-			"schema": document(q.AnswerSchema), "delivered": false, "created": s.orNow(q.CreatedAt), "expires": moment(q.ExpiresAt)})
+			"schema": document(q.AnswerSchema), "delivered": false, "created": s.orNow(q.CreatedAt), "expires": moment(q.ExpiresAt),
+		})
 	return err
 }
 

@@ -34,9 +34,11 @@ func insertMessage(tx Tx, user string, m chat.Message) error {
 	suppressed, _ := m.Meta["suppressed"].(bool)
 	_, err = tx.Exec(`INSERT INTO message (`+messageColumns+`, user_id, suppressed) VALUES (@id, @conversation, @run, @sender, @role,
 		@content, @struct, @seq, @in, @out, @created, @meta, @user, @suppressed) ON CONFLICT (id) DO NOTHING`,
-		Args{"id": m.ID, "conversation": m.ConversationID, "run": optional(m.RunID), "sender": m.Sender, "role": m.Role,
+		Args{
+			"id": m.ID, "conversation": m.ConversationID, "run": optional(m.RunID), "sender": m.Sender, "role": m.Role,
 			"content": m.Content, "struct": content, "seq": m.Seq, "in": m.TokensIn, "out": m.TokensOut,
-			"created": m.CreatedAt, "meta": meta, "user": user, "suppressed": suppressed})
+			"created": m.CreatedAt, "meta": meta, "user": user, "suppressed": suppressed,
+		})
 	return err
 }
 

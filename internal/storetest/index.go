@@ -40,8 +40,10 @@ func direction(axis int) []float32 {
 func chunksOf(d knowledge.Document, texts ...string) []knowledge.Chunk {
 	var list []knowledge.Chunk
 	for i, text := range texts {
-		list = append(list, knowledge.Chunk{ID: chunkID(d, i), DocumentID: d.ID, ContextID: d.ContextID, Index: i, Content: text,
-			Heading: "Chapter › Part", Page: i + 1, Start: i * 10, End: i*10 + len(text), Vector: direction(i)})
+		list = append(list, knowledge.Chunk{
+			ID: chunkID(d, i), DocumentID: d.ID, ContextID: d.ContextID, Index: i, Content: text,
+			Heading: "Chapter › Part", Page: i + 1, Start: i * 10, End: i*10 + len(text), Vector: direction(i),
+		})
 	}
 	return list
 }
@@ -111,8 +113,10 @@ func stems(t *testing.T, open Open) {
 
 func syntax(t *testing.T, open Open) {
 	b, v, d := library(t, open, "alpha beta NEAR gamma", `say "hello"`)
-	for _, text := range []string{`"`, `"alpha`, `alpha"beta`, "alpha OR", "NEAR(alpha beta)", "AND", "NOT alpha", "scope : x", "{content} : alpha", "alpha*", "^alpha",
-		"-alpha", "(alpha", "alpha)", "'; DROP TABLE message; --", "\x00alpha", "alpha\xff", strings.Repeat("alpha beta9 ", 5000), "😀 alpha", "%_"} {
+	for _, text := range []string{
+		`"`, `"alpha`, `alpha"beta`, "alpha OR", "NEAR(alpha beta)", "AND", "NOT alpha", "scope : x", "{content} : alpha", "alpha*", "^alpha",
+		"-alpha", "(alpha", "alpha)", "'; DROP TABLE message; --", "\x00alpha", "alpha\xff", strings.Repeat("alpha beta9 ", 5000), "😀 alpha", "%_",
+	} {
 		if _, err := b.Index.Search(t.Context(), v, knowledge.Query{ContextIDs: []string{d.ContextID}, Text: text, Limit: 5}); err != nil {
 			t.Errorf("searching for %.40q: %v", text, err)
 		}
@@ -213,30 +217,37 @@ func searchWhileWriting(t *testing.T, open Open) {
 	b, v, d := library(t, open, "tiger zero")
 	errs := race(8, func(i int) error {
 		for n := range 5 {
-			other, err := b.Store.PutDocument(t.Context(), v, knowledge.Document{ContextID: d.ContextID, Path: fmt.Sprint("files/", i, n)})
-			if err != nil {
+			if err := writeSearchDelete(t, b, v, d.ContextID, fmt.Sprint("files/", i, n), n%2 == 0); err != nil {
 				return err
-			}
-			if err := b.Index.Upsert(t.Context(), v, chunksOf(other, "tiger one", "tiger two")); err != nil {
-				return err
-			}
-			hits, err := b.Index.Search(t.Context(), v, knowledge.Query{ContextIDs: []string{d.ContextID}, DocumentIDs: []string{other.ID}, Text: "tiger", Vector: direction(0), Limit: 5})
-			if err != nil {
-				return err
-			}
-			if len(hits) != 2 {
-				return fmt.Errorf("%d hits right after writing, want 2", len(hits))
-			}
-			if n%2 == 0 {
-				if err := b.Store.DeleteDocument(t.Context(), v, other.ID); err != nil {
-					return err
-				}
 			}
 		}
 		return nil
 	})
 	need(t, errors.Join(errs...))
 	want(t, "left", len(got(b.Index.Search(t.Context(), v, knowledge.Query{ContextIDs: []string{d.ContextID}, Vector: direction(0), Limit: 1000}))(t)), 1+8*2*2)
+}
+
+// writeSearchDelete writes a document of two chunks, must find both at once,
+// and deletes it again when told.
+func writeSearchDelete(t *testing.T, b Backend, v identity.Viewer, contextID, path string, remove bool) error {
+	d, err := b.Store.PutDocument(t.Context(), v, knowledge.Document{ContextID: contextID, Path: path})
+	if err != nil {
+		return err
+	}
+	if err := b.Index.Upsert(t.Context(), v, chunksOf(d, "tiger one", "tiger two")); err != nil {
+		return err
+	}
+	hits, err := b.Index.Search(t.Context(), v, knowledge.Query{ContextIDs: []string{contextID}, DocumentIDs: []string{d.ID}, Text: "tiger", Vector: direction(0), Limit: 5})
+	if err != nil {
+		return err
+	}
+	if len(hits) != 2 {
+		return fmt.Errorf("%d hits right after writing, want 2", len(hits))
+	}
+	if !remove {
+		return nil
+	}
+	return b.Store.DeleteDocument(t.Context(), v, d.ID)
 }
 
 func listChunks(t *testing.T, open Open) {

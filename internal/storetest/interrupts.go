@@ -32,8 +32,10 @@ func questionRoundTrip(t *testing.T, open Open) {
 	s := open(t, store.Options{Now: c.now}).Store
 	v := person(t, s)
 	a := accept(t, s, v, chat.NewTurn{Message: "x"})
-	q := run.Interrupt{ID: id.New(), RunID: a.Run.ID, WorkflowID: "graph:child", EffectID: "e", Type: "doc_choice", Message: "Which?",
-		Options: []run.Option{{ID: "a", Label: "A"}, {ID: "b", Label: "B"}}, AnswerSchema: json.RawMessage(`{"type":"string"}`), ExpiresAt: c.now().Add(time.Hour)}
+	q := run.Interrupt{
+		ID: id.New(), RunID: a.Run.ID, WorkflowID: "graph:child", EffectID: "e", Type: "doc_choice", Message: "Which?",
+		Options: []run.Option{{ID: "a", Label: "A"}, {ID: "b", Label: "B"}}, AnswerSchema: json.RawMessage(`{"type":"string"}`), ExpiresAt: c.now().Add(time.Hour),
+	}
 	need(t, s.Ask(t.Context(), v, true, q))
 	q.UserID, q.ConversationID, q.Status, q.CreatedAt = v.UserID, a.ConversationID, run.Pending, c.now()
 	want(t, "asked", fmt.Sprintf("%+v", got(s.Interrupt(t.Context(), v, q.ID))(t)), fmt.Sprintf("%+v", q))

@@ -27,8 +27,10 @@ func Runs(t *testing.T, open Open) {
 }
 
 func job(v identity.Viewer, workflow string) run.Run {
-	return run.Run{ID: id.New(), WorkflowID: workflow, Kind: run.KindIngest, UserID: v.UserID, Status: run.Running,
-		Input: json.RawMessage(`{"document_id":"d"}`)}
+	return run.Run{
+		ID: id.New(), WorkflowID: workflow, Kind: run.KindIngest, UserID: v.UserID, Status: run.Running,
+		Input: json.RawMessage(`{"document_id":"d"}`),
+	}
 }
 
 func runRoundTrip(t *testing.T, open Open) {

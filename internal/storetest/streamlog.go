@@ -102,21 +102,18 @@ func followInOrder(t *testing.T, open OpenLog) {
 func resume(t *testing.T, open OpenLog) {
 	l := open(t, 1000)
 	var seqs []int64
-	text := ""
+	var pieces []string
 	for i := range 30 {
-		seqs = append(seqs, appendAll(t, l, "r", Token(fmt.Sprint(i, " "), 1)))
-		text += fmt.Sprint(i, " ")
+		pieces = append(pieces, fmt.Sprint(i, " "))
+		seqs = append(seqs, appendAll(t, l, "r", Token(pieces[i], 1)))
 	}
 	seqs = append(seqs, appendAll(t, l, "r", stream.Event{Kind: stream.MessageDone}))
 	need(t, l.Finish(t.Context(), "r", time.Minute))
-	before := ""
 	for i, seq := range seqs {
-		if i < 30 {
-			before += fmt.Sprint(i, " ")
-		}
+		before := strings.Join(pieces[:min(i+1, len(pieces))], "")
 		events := got(follow(t.Context(), l, "r", seq))(t)
 		rest, kinds := told(events)
-		want(t, fmt.Sprint("text with the rest after ", seq), before+rest, text)
+		want(t, fmt.Sprint("text with the rest after ", seq), before+rest, strings.Join(pieces, ""))
 		if strings.Contains(kinds, "reset") {
 			t.Errorf("a reset after %d, although nothing was lost", seq)
 		}
@@ -158,7 +155,8 @@ func gapAfterStart(t *testing.T, open OpenLog) {
 	want(t, "kinds from the beginning", kinds, "")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	for e := range l.Follow(ctx, "unknown", 77) {
+	for e, err := range l.Follow(ctx, "unknown", 77) {
+		need(t, err)
 		want(t, "a run that is not known any more", e.Kind, stream.Reset)
 		break
 	}
@@ -168,13 +166,15 @@ func followerLeaves(t *testing.T, open OpenLog) {
 	l := open(t, 0)
 	appendAll(t, l, "r", Token("a", 1), Token("b", 1))
 	n := 0
-	for range l.Follow(t.Context(), "r", 0) {
+	for _, err := range l.Follow(t.Context(), "r", 0) {
+		need(t, err)
 		n++
 		break
 	}
 	want(t, "events of a reader that stopped", n, 1)
 	ctx, cancel := context.WithCancel(t.Context())
-	for range l.Follow(ctx, "r", 0) {
+	for _, err := range l.Follow(ctx, "r", 0) {
+		need(t, err)
 		if n++; n == 3 {
 			cancel() // the log has no more: only the context can end it
 		}
@@ -182,8 +182,8 @@ func followerLeaves(t *testing.T, open OpenLog) {
 	want(t, "events", n, 3)
 	ctx, cancel = context.WithCancel(t.Context())
 	cancel()
-	for range l.Follow(ctx, "r", 0) {
-		t.Error("a reader whose context has ended got an event")
+	for _, err := range l.Follow(ctx, "r", 0) {
+		t.Errorf("a reader whose context has ended got an event, %v", err)
 	}
 }
 

@@ -42,8 +42,10 @@ func accept(t testing.TB, s *store.Store, v identity.Viewer, n chat.NewTurn) cha
 }
 
 func answer(runID, text string) chat.Close {
-	return chat.Close{RunID: runID, End: run.End{Status: run.Done, Result: json.RawMessage(`{"ok":true}`), Trace: json.RawMessage(`[]`)},
-		Message: &chat.Message{Role: "assistant", Content: text}}
+	return chat.Close{
+		RunID: runID, End: run.End{Status: run.Done, Result: json.RawMessage(`{"ok":true}`), Trace: json.RawMessage(`[]`)},
+		Message: &chat.Message{Role: "assistant", Content: text},
+	}
 }
 
 func closeTurn(t testing.TB, s *store.Store, v identity.Viewer, c chat.Close) chat.Closed {
@@ -174,8 +176,10 @@ func ask(t testing.TB, s *store.Store, v identity.Viewer, runID string, effects 
 	var asked []run.Interrupt
 	var ids []string
 	for _, e := range effects {
-		q := run.Interrupt{ID: id.Derive(runID, e), RunID: runID, EffectID: e, Type: "doc_choice", Message: "Which " + e + "?",
-			Options: []run.Option{{ID: "a", Label: "A"}}}
+		q := run.Interrupt{
+			ID: id.Derive(runID, e), RunID: runID, EffectID: e, Type: "doc_choice", Message: "Which " + e + "?",
+			Options: []run.Option{{ID: "a", Label: "A"}},
+		}
 		asked, ids = append(asked, q), append(ids, q.ID)
 	}
 	need(t, s.Ask(t.Context(), v, true, asked...))

@@ -101,7 +101,7 @@ CREATE TABLE run (
 CREATE UNIQUE INDEX run_request ON run (user_id, request_id) WHERE request_id IS NOT NULL;
 CREATE UNIQUE INDEX run_workflow ON run (workflow_id) WHERE status IN ('queued', 'running', 'waiting');
 CREATE INDEX run_conversation ON run (conversation_id);
-CREATE INDEX run_conversation_open ON run (conversation_id, created_at, id) WHERE status IN ('queued', 'running', 'waiting');
+CREATE INDEX run_open ON run (user_id, conversation_id, created_at, id) WHERE status IN ('queued', 'running', 'waiting');
 CREATE INDEX run_user ON run (user_id, created_at, id);
 CREATE INDEX run_user_running ON run (user_id, kind) WHERE status = 'running';
 CREATE INDEX run_queued ON run (created_at) WHERE status = 'queued';
