@@ -34,9 +34,15 @@ func (h *house) begin(ctx context.Context, v identity.Viewer, conversation, work
 	return &turn{house: h, viewer: v, run: accepted.Run.ID, workflow: accepted.Run.WorkflowID, conversation: accepted.ConversationID}, nil
 }
 
+// patience is how long one step of a turn may take: a run that is stuck must
+// end the benchmark and not its reader's day.
+const patience = 2 * time.Minute
+
 // until reads the turn's events up to the first one that ends its stream, and
 // hands each to see.
 func (t *turn) until(ctx context.Context, want stream.Kind, see func(stream.Event)) (stream.Event, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	for e, err := range t.house.log.Follow(ctx, t.run, t.seq) {
 		if err != nil {
 			return e, err
@@ -51,7 +57,10 @@ func (t *turn) until(ctx context.Context, want stream.Kind, see func(stream.Even
 		}
 		return e, nil
 	}
-	return stream.Event{}, fmt.Errorf("the events of the turn ended without %s", want)
+	if ctx.Err() != nil {
+		return stream.Event{}, fmt.Errorf("run %s did not come to %s within %s: %w", t.run, want, patience, ctx.Err())
+	}
+	return stream.Event{}, fmt.Errorf("the events of run %s ended without %s", t.run, want)
 }
 
 func ignore(stream.Event) {}
