@@ -33,12 +33,7 @@ func (s *Set) Close(ctx context.Context, in CloseInput) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	e, err := c.event(closed)
-	if err != nil {
-		return Result{}, err
-	}
-	e.Key = "end"
-	if err := s.tell(ctx, in.Run.RunID, e); err != nil {
+	if err := c.tell(ctx, end, closed); err != nil {
 		return Result{}, err
 	}
 	if err := s.Log.Finish(ctx, in.Run.RunID, keep); err != nil {
@@ -164,6 +159,17 @@ func (c *closing) write(ctx context.Context, end run.End) (chat.Closed, error) {
 	return c.set.Turns.CloseTurn(ctx, c.Run.Viewer, chat.Close{
 		RunID: c.Run.RunID, End: end, Message: c.message(), Notices: c.notices(), Persist: c.Persist,
 	})
+}
+
+// tell shows the trace and then ends the stream, once.
+func (c *closing) tell(ctx context.Context, end run.End, closed chat.Closed) error {
+	last, err := c.event(closed)
+	if err != nil {
+		return err
+	}
+	last.Key = "end"
+	trace := stream.Event{Kind: stream.Trace, Attempt: 1, Key: "trace", Data: end.Trace}
+	return c.set.tell(ctx, c.Run.RunID, trace, last)
 }
 
 // event is the one that ends the stream (STREAM-15).

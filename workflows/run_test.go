@@ -414,7 +414,7 @@ func TestTheNextTurnStartsAfterTheEndIsCommittedAndTold(t *testing.T) {
 	w.Next = &run.Run{ID: "next"}
 	b := setup(t, w)
 	b.chat("hello")
-	if n := len(w.Log); n < 3 || !slices.Equal(w.Log[n-3:], []string{"close", "event:message_done", "next"}) {
+	if n := len(w.Log); n < 4 || !slices.Equal(w.Log[n-4:], []string{"close", "event:trace", "event:message_done", "next"}) {
 		t.Errorf("the end was written in the order %v", w.Log)
 	}
 }

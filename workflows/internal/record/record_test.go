@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -61,6 +62,7 @@ type stage struct {
 	set    *activities.Set
 	client client.Client
 	engine *worker.Engine
+	stop   func() // of the worker
 }
 
 // told logs why workflow tasks failed, when a test did.
@@ -93,15 +95,23 @@ func newStage(t *testing.T, world *activitiestest.World, change ...func(*activit
 		f(set)
 	}
 	world.Salt(t.Name())
-	w, err := worker.New(worker.Options{Client: c, Activities: set, Logger: slog.New(slog.NewTextHandler(t.Output(), nil)), Queue: strings.ReplaceAll(t.Name(), "/", "-"), Every: time.Hour})
+	s := &stage{T: t, world: world, set: set, client: c}
+	s.work()
+	return s
+}
+
+// work starts a worker, which stop ends before the test does.
+func (s *stage) work() {
+	s.Helper()
+	w, err := worker.New(worker.Options{Client: s.client, Activities: s.set, Logger: slog.New(slog.NewTextHandler(s.Output(), nil)), Queue: strings.ReplaceAll(s.Name(), "/", "-"), Every: time.Hour})
 	if err != nil {
-		t.Fatal(err)
+		s.Fatal(err)
 	}
 	if err := w.Start(); err != nil {
-		t.Fatal(err)
+		s.Fatal(err)
 	}
-	t.Cleanup(w.Stop)
-	return &stage{T: t, world: world, set: set, client: c, engine: w.Engine()}
+	s.engine, s.stop = w.Engine(), sync.OnceFunc(w.Stop)
+	s.Cleanup(s.stop)
 }
 
 // start starts the run of in.

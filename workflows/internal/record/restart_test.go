@@ -1,0 +1,96 @@
+package record
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+
+	enumspb "go.temporal.io/api/enums/v1"
+
+	"liminal/activities/activitiestest"
+	"liminal/internal/chat"
+	"liminal/internal/run"
+	"liminal/internal/stream"
+	"liminal/internal/tool"
+)
+
+// Requirements: INT-03, INT-05
+func TestAPausedRunOutlivesItsWorker(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, activitiestest.New(asking).Tool("llm", model, echo))
+	r := s.start(s.world.Chat("hello", chat.TurnInput{}))
+	s.until(r.ID, run.Waiting)
+	s.stop()
+	s.answer(0, run.Answer{Type: "text_input", Value: "given while nobody worked"})
+	s.work()
+	s.until(r.ID, run.Done)
+	if n := s.world.Count("before"); n != 1 {
+		t.Errorf("the step before the question ran %d times, want once", n)
+	}
+}
+
+// Requirements: STREAM-32, PLAT-02
+func TestACallCutOffByItsWorkerIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int32
+	began := make(chan struct{})
+	s := newStage(t, activitiestest.New(oneModel).Tool("llm", model, func(ctx context.Context, c *tool.Call) (map[string]any, error) {
+		if calls.Add(1) == 1 {
+			c.Emit(stream.Token, "Half an ans")
+			close(began)
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		c.Emit(stream.Token, "A whole answer")
+		return map[string]any{"answer": "A whole answer"}, nil
+	}))
+	r := s.start(s.world.Chat("hello", chat.TurnInput{}))
+	<-began
+	s.stop()
+	s.work()
+	s.until(r.ID, run.Done)
+	if done := s.world.Event(stream.MessageDone); done["content"] != "A whole answer" {
+		t.Errorf("message_done is %v", done)
+	}
+	kinds := s.world.Kinds()
+	reset := false
+	for _, k := range kinds {
+		reset = reset || k == stream.Reset
+	}
+	if !reset {
+		t.Errorf("the stream has %v; the half answer is not dropped", kinds)
+	}
+}
+
+// A request that ends before its run has must not take the run with it.
+//
+// Requirements: STREAM-29
+func TestARunOutlivesTheRequestThatStartedIt(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, activitiestest.New(oneModel).Tool("llm", model, echo))
+	in := s.world.Chat("hello", chat.TurnInput{})
+	ctx, gone := context.WithCancel(t.Context())
+	gone()
+	if err := s.engine.StartNext(ctx, in.Viewer, s.row(in.RunID)); err != nil {
+		t.Fatal(err)
+	}
+	s.until(in.RunID, run.Done)
+}
+
+// What an operator terminates leaves a row behind: the reconciler closes it.
+func TestATerminatedWorkflowsRowIsClosed(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, activitiestest.New(asking).Tool("llm", model, echo))
+	r := s.start(s.world.Chat("hello", chat.TurnInput{}))
+	s.until(r.ID, run.Waiting)
+	if err := s.client.TerminateWorkflow(t.Context(), r.WorkflowID, "", "by hand"); err != nil {
+		t.Fatal(err)
+	}
+	s.eventually("the workflow to be terminated", func() bool {
+		d, err := s.client.DescribeWorkflowExecution(t.Context(), r.WorkflowID, "")
+		return err == nil && d.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED
+	})
+	s.stop()
+	s.work() // a worker reconciles when it starts
+	s.until(r.ID, run.Failed)
+}
