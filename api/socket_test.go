@@ -288,3 +288,21 @@ func TestALargeFrameEndsTheSocket(t *testing.T) {
 		t.Errorf("closed with %d", code)
 	}
 }
+
+// Requirements: STREAM-02, STREAM-28
+func TestBothTransportsCarryTheSameLog(t *testing.T) {
+	t.Parallel()
+	ada := newWorld(t).signUp("ada@example.org")
+	runID := ada.start("one two three")["run_id"].(string)
+	sse := ada.follow(runID, 0)
+	sse.all()
+	k := ada.talk()
+	k.say(map[string]any{"type": "follow", "run_id": runID})
+	for _, want := range sse.frames {
+		got := k.hear()
+		if got.Event != want.event || got.ID != want.seq() || string(got.Data) != string(want.frame.Data) ||
+			got.RequestID != want.frame.RequestID || got.RunID != runID {
+			t.Errorf("the socket says %+v, the stream %+v", got, want)
+		}
+	}
+}
