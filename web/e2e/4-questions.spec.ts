@@ -108,7 +108,7 @@ test('an answer that comes too late says so and shows how things stand', async (
 });
 
 // Requirements: INT-13
-test('several questions at once are each answered', async ({ page }) => {
+test('the questions of parallel branches are each answered', async ({ page }) => {
   await enter(page);
   await workflow(page, 'several', [
     { id: 'both', type: 'parallel', branches: [{ next: 'which' }, { next: 'what' }], next: 'done' },
@@ -118,12 +118,9 @@ test('several questions at once are each answered', async ({ page }) => {
   ]);
   await say(page, 'Check this letter');
   const slip = page.getByRole('region', { name: 'Needs your answer' });
-  await expect(slip).toContainText('Question 1 of 2');
-  await slip.getByRole('button', { name: 'Next question' }).click();
+  await slip.getByRole('button', { name: 'BankNegara2024' }).click();
   await expect(slip).toContainText('And what should I do with it?');
   await slip.getByRole('button', { name: 'Summarize' }).click();
-  await expect(slip).toContainText('Two regulations match.');
-  await slip.getByRole('button', { name: 'BankNegara2024' }).click();
   const turn = await answered(page);
   await expect(turn.locator('.asked')).toHaveCount(2);
 });

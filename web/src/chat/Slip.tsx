@@ -55,13 +55,18 @@ function choicesOf(interrupt: Interrupt, yes: string, no: string): Choice[] {
 function Question({ interrupt }: { interrupt: Interrupt }) {
   const words = useWords();
   const [busy, setBusy] = useState(false);
+  const pressed = useRef(false);
   const first = useRef<HTMLButtonElement>(null);
   const offered = choicesOf(interrupt, words.yes, words.no);
 
   function settle(value: string | boolean | null, shown: string | null) {
-    if (busy) return;
-    setBusy(true); // locked at once: a second click must find nothing to press (UI-23)
-    void answer(interrupt, value, shown).finally(() => setBusy(false));
+    if (pressed.current) return; // a second click in the same moment, before the buttons lock (UI-23)
+    pressed.current = true;
+    setBusy(true);
+    void answer(interrupt, value, shown).finally(() => {
+      pressed.current = false;
+      setBusy(false);
+    });
   }
 
   useEffect(() => {

@@ -48,20 +48,29 @@ function place(turn: Turn, message: Message): void {
   }
 }
 
+// Steps in which a model speaks are the answer itself, not evidence for it;
+// the event log does not show them as tools either.
+const speaks = /^(llm\.|rag\.answer_)/;
+
 /** The tool evidence a stored answer carries (CHAT-07). */
 export function evidenceOf(message: Message | null): Evidence[] {
   return (message?.content_struct?.segments ?? [])
-    .filter((segment: Segment) => segment.type === 'tool_call')
+    .filter((segment: Segment) => segment.type === 'tool_call' && !speaks.test(segment.name ?? ''))
     .map((segment, index) => ({
       kind: 'tool' as const,
       key: `${message!.id}.${index}`,
       name: segment.name ?? '',
       args: segment.arguments,
       status: segment.status === 'error' ? ('error' as const) : ('ok' as const),
-      summary: '',
+      summary: summaryOf(segment.result),
       result: segment.result,
       ms: segment.duration_ms ?? null,
     }));
+}
+
+function summaryOf(result: unknown): string {
+  const summary = (result as { summary?: unknown } | null | undefined)?.summary;
+  return typeof summary === 'string' ? summary : '';
 }
 
 /** The words that stand for an answer in the record. */

@@ -146,6 +146,8 @@ export const de: Dictionary = {
   pages: (n) => (n === 1 ? '1 Seite' : `${n} Seiten`),
   skippedDocument: 'Unverändert',
   failedDocument: 'Diese Datei ließ sich nicht lesen.',
+  andMore: (n) => `und ${n} weitere`,
+  readyFiles: (n) => `${n} Dateien sind bereit.`,
   tooLarge: (size) => `Zu groß: höchstens ${size}.`,
   wrongKind: (kinds) => `Diese Art von Datei ist nicht lesbar. Möglich sind ${kinds}.`,
   emptyFile: 'Die Datei ist leer.',

@@ -152,6 +152,8 @@ export const en = {
   pages: (n: number) => (n === 1 ? '1 page' : `${n} pages`),
   skippedDocument: 'Unchanged',
   failedDocument: 'This file could not be read.',
+  andMore: (n: number) => `and ${n} more`,
+  readyFiles: (n: number) => `${n} files are ready.`,
   tooLarge: (size: string) => `Too large: at most ${size}.`,
   wrongKind: (kinds: string) => `This kind of file cannot be read. It can be ${kinds}.`,
   emptyFile: 'The file is empty.',

@@ -5,7 +5,7 @@ import type { Document } from '../api/types.ts';
 import { sentence } from '../chat/talk.ts';
 import { language, useWords } from '../i18n/index.ts';
 import type { Dictionary } from '../i18n/en.ts';
-import { fileSize } from '../lib/format.ts';
+import { fileSize, kindsOfFile } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';
 import { Sheet } from '../panel/Panel.tsx';
 import { Confirm } from '../shell/Confirm.tsx';
@@ -44,7 +44,11 @@ export function DocumentsPanel() {
           <PickFiles label={words.upload} onFiles={(files) => void addFiles(files, current?.id ?? '')} />
           <NewContext onMade={setPicked} />
         </div>
-        {limits && <p className="hint">{words.limits(fileSize(limits.max_bytes, locale), limits.extensions.join(', '))}</p>}
+        {limits && (
+          <p className="hint" title={limits.extensions.join(' ')}>
+            {words.limits(fileSize(limits.max_bytes, locale), kindsOfFile(limits.extensions, words.andMore))}
+          </p>
+        )}
         <UploadTray inPanel />
         <List context={current?.id ?? null} />
       </div>

@@ -3,7 +3,9 @@ import type { Dictionary } from '../i18n/en.ts';
 import { useStore } from '../lib/store.ts';
 import { panel } from '../panel/state.ts';
 import { Icon } from '../shell/Icon.tsx';
-import { dismiss, uploads, type Upload } from './uploads.ts';
+import { dismiss, dismissReady, uploads, type Upload } from './uploads.ts';
+
+const manyReady = 2;
 
 /** The files on their way in, each with where it stands: above the box, or in the documents' own sheet while that is open. */
 export function UploadTray({ inPanel }: { inPanel: boolean }) {
@@ -11,9 +13,21 @@ export function UploadTray({ inPanel }: { inPanel: boolean }) {
   const rows = useStore(uploads);
   const listed = useStore(panel)?.kind === 'documents';
   if (rows.length === 0 || listed !== inPanel) return null;
+  const ready = rows.filter((row) => row.phase === 'ready');
+  const folded = ready.length > manyReady; // good news is told once
   return (
     <ul className="tray" aria-label={words.documents}>
-      {rows.map((row) => (
+      {folded && (
+        <li data-phase="ready">
+          <Icon name="document" />
+          <span className="state">{words.readyFiles(ready.length)}</span>
+          <span />
+          <button type="button" className="icon-button" aria-label={words.dismiss} onClick={dismissReady}>
+            <Icon name="close" />
+          </button>
+        </li>
+      )}
+      {(folded ? rows.filter((row) => row.phase !== 'ready') : rows).map((row) => (
         <li key={row.id} data-phase={row.phase}>
           <Icon name="document" />
           <span className="name">{row.name}</span>

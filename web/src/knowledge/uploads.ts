@@ -7,7 +7,7 @@ import type { Document, Limits, RunEvent, Uploaded } from '../api/types.ts';
 import { refusal, upload } from '../api/upload.ts';
 import { sentence } from '../chat/talk.ts';
 import { language, words } from '../i18n/index.ts';
-import { fileSize } from '../lib/format.ts';
+import { fileSize, kindsOfFile } from '../lib/format.ts';
 import { createStore } from '../lib/store.ts';
 import { defaultContext } from './choice.ts';
 
@@ -67,7 +67,7 @@ function refuse(file: File, id: string, limits: Limits): boolean {
   const say = words();
   const sentences = {
     too_large: say.tooLarge(fileSize(limits.max_bytes, language.get())),
-    wrong_kind: say.wrongKind(limits.extensions.join(', ')),
+    wrong_kind: say.wrongKind(kindsOfFile(limits.extensions, say.andMore)),
     empty: say.emptyFile,
   };
   change(id, { phase: 'failed', problem: sentences[why] });

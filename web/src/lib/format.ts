@@ -1,6 +1,7 @@
 import type { Language } from '../i18n/index.ts';
 
 export function duration(ms: number, language: Language): string {
+  if (ms < 1) return '< 1 ms';
   if (ms < 1000) return `${Math.round(ms)} ms`;
   const seconds = ms / 1000;
   if (seconds < 60) return `${seconds.toLocaleString(language, { maximumFractionDigits: 1 })} s`;
@@ -16,6 +17,17 @@ export function fileSize(bytes: number, language: Language): string {
     unit++;
   }
   return `${size.toLocaleString(language, { maximumFractionDigits: size < 10 && unit > 0 ? 1 : 0 })} ${units[unit]}`;
+}
+
+const familiar = ['pdf', 'md', 'txt', 'html', 'csv', 'json'];
+
+/** The kinds of file in a few words: the familiar ones, and how many more there are. */
+export function kindsOfFile(extensions: string[], andMore: (n: number) => string): string {
+  const all = extensions.map((name) => name.replace(/^\./, '').toLowerCase());
+  const named = familiar.filter((name) => all.includes(name));
+  if (named.length === 0 || all.length <= familiar.length) return all.map((name) => `.${name}`).join(', ');
+  const rest = all.length - named.length;
+  return named.map((name) => `.${name}`).join(', ') + (rest > 0 ? ` ${andMore(rest)}` : '');
 }
 
 /** Whole days between a time and now, by the calendar. */

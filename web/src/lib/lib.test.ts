@@ -3,7 +3,7 @@ import { refusal } from '../api/upload.ts';
 import { de } from '../i18n/de.ts';
 import { en } from '../i18n/en.ts';
 import { newDraft, readDraft, writeDraft } from './drafts.ts';
-import { daysAgo, duration, fileSize } from './format.ts';
+import { daysAgo, duration, fileSize, kindsOfFile } from './format.ts';
 
 beforeEach(() => localStorage.clear());
 
@@ -43,6 +43,12 @@ describe('figures', () => {
   it('reads well in both languages', () => {
     expect([duration(118, 'en'), duration(1480, 'de'), duration(61_000, 'en')]).toEqual(['118 ms', '1,5 s', '1 min 1 s']);
     expect([fileSize(2400, 'en'), fileSize(20_000_000, 'de'), fileSize(12, 'en')]).toEqual(['2.4 KB', '20 MB', '12 B']);
+  });
+
+  it('names the kinds of file people know', () => {
+    const more = (n: number) => `and ${n} more`;
+    expect(kindsOfFile(['.md', '.txt'], more)).toBe('.md, .txt');
+    expect(kindsOfFile(['.c', '.cc', '.go', '.h', '.md', '.pdf', '.rs'], more)).toBe('.pdf, .md and 5 more');
   });
 
   it('counts days by the calendar', () => {

@@ -65,7 +65,7 @@ function renderBlock(token: Token, level: number, sources: Sources): ReactNode {
       return <Heading>{inline(token, sources)}</Heading>;
     }
     case 'paragraph':
-      return <p>{inline(token, sources)}</p>;
+      return <p {...(token.raw.startsWith('— ') ? { className: 'attribution' } : {})}>{inline(token, sources)}</p>;
     case 'code':
       return <Code text={(token as Tokens.Code).text} language={languageOf(token as Tokens.Code)} closed={fenceClosed(token.raw)} />;
     case 'blockquote':

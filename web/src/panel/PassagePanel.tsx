@@ -46,11 +46,16 @@ function bytes(text: string): number {
 function Text({ citation }: { citation: Citation }) {
   const words = useWords();
   const passage = usePassage(citation.document_id, citation.start, citation.end);
+  const view = useRef<HTMLDivElement>(null);
   const quote = useRef<HTMLElement>(null);
   const text = passage.data;
   const changed = text !== undefined && text.quote !== citation.text;
   useEffect(() => {
-    if (text) quote.current?.scrollIntoView({ block: 'center' });
+    // By hand: scrollIntoView would move the page around the sheet as well.
+    const [box, mark] = [view.current, quote.current];
+    if (!box || !mark) return;
+    const above = mark.getBoundingClientRect().top - box.getBoundingClientRect().top;
+    box.scrollTop += above - Math.max(24, (box.clientHeight - mark.getBoundingClientRect().height) / 2);
   }, [text]);
 
   if (passage.isPending) return <p className="hint">{words.loadingPassage}</p>;
@@ -68,7 +73,7 @@ function Text({ citation }: { citation: Citation }) {
     );
   }
   return (
-    <div className="document-text" tabIndex={0} role="region" aria-label={words.passage}>
+    <div ref={view} className="document-text" tabIndex={0} role="region" aria-label={words.passage}>
       {text.start > bytes(text.before) && '… '}
       {text.before}
       <mark ref={quote}>{text.quote}</mark>
