@@ -112,6 +112,9 @@ func expected(question string) *regexp.Regexp {
 // not be in the documents at all.
 const absent = 1.8
 
+// fewTexts is how many texts it takes to tell that a word is common.
+const fewTexts = 20
+
 // weigh makes rare words heavier, given how many of n texts hold each.
 func (q *inquiry) weigh(n int, holds func(term, text int) bool) {
 	for i := range q.terms {
@@ -121,7 +124,7 @@ func (q *inquiry) weigh(n int, holds func(term, text int) bool) {
 				found++
 			}
 		}
-		common := math.Log1p(float64(found)) / math.Log1p(float64(max(n, 1)))
+		common := math.Log1p(float64(found)) / math.Log1p(float64(max(n, fewTexts)))
 		rarity := 1.5 - 0.9*common
 		switch {
 		case q.terms[i].weak:

@@ -285,3 +285,21 @@ func (l *Library) Fail(ctx context.Context, v identity.Viewer, documentID string
 	l.o.Logger.WarnContext(ctx, "document not taken in", "document", d.ID, "code", string(f.Code), "cause", cause)
 	return d, l.o.Documents.SetDocument(ctx, v, d)
 }
+
+// Recording returns contexts that note, on the creation of each, which encoder
+// its chunks are embedded with, in meta.embedding_model (RAG-09).
+func Recording(c Contexts, e embed.Embedder) Contexts { return recording{c, e.Version()} }
+
+type recording struct {
+	Contexts
+	version string
+}
+
+func (r recording) CreateContext(ctx context.Context, v identity.Viewer, c Context) (Context, error) {
+	meta := map[string]any{"embedding_model": r.version}
+	for k, x := range c.Meta {
+		meta[k] = x
+	}
+	c.Meta = meta
+	return r.Contexts.CreateContext(ctx, v, c)
+}

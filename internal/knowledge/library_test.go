@@ -193,7 +193,17 @@ type renamed struct{ embed.Hash }
 
 func (renamed) Version() string { return "hash-v2" }
 
-// Requirements: RAG-09, FILE-10
+// Requirements: RAG-09
+func TestAContextRecordsItsEncoder(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c, err := knowledge.Recording(b.Shelf, embed.Hash{}).CreateContext(t.Context(), b.viewer, knowledge.Context{Name: "x", Meta: map[string]any{"pii_scrub": true}})
+	if err != nil || c.Meta["embedding_model"] != (embed.Hash{}).Version() || c.Meta["pii_scrub"] != true {
+		t.Errorf("meta %v, %v", c.Meta, err)
+	}
+}
+
+// Requirements: FILE-10
 func TestAnotherEncoderOrChunkSizeReplacesTheChunks(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -368,4 +378,41 @@ func TestAPassageIsItsStoredText(t *testing.T) {
 	if err != nil || whole.Clarity != knowledge.Clear || len(whole.Passages) != 1 || whole.Passages[0].Start != 0 {
 		t.Errorf("asked about one document as a whole: %s, %d passages, %v", whole.Clarity, len(whole.Passages), err)
 	}
+}
+
+func TestDocumentsOfOneTitleAreToldApartByPath(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.newContext(t, b.viewer)
+	for _, path := range []string{"2024/rules.md", "2025/rules.md"} {
+		d := b.put(t, c, path, "# House rules\n\nThe quiet hours begin at ten in the evening.\n")
+		d.Title = "rules.md"
+		if err := b.SetDocument(t.Context(), b.viewer, d); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.ingest(t, d.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := b.search(t, b.viewer, knowledge.Question{Text: "When do the quiet hours begin?"})
+	if err != nil || f.Clarity != knowledge.Several || len(f.Documents) != 2 {
+		t.Fatalf("%s of %+v, %v", f.Clarity, f.Documents, err)
+	}
+	if got := f.Documents[0].Title; got != "House rules (2024/rules.md)" && got != "House rules (2025/rules.md)" {
+		t.Errorf("title %q", got)
+	}
+}
+
+func FuzzQuotes(f *testing.F) {
+	f.Add("How long is it kept?", "# Log\n\nLogs are kept:\n- 30 days\n- or 90.\n\n```\nttl: 30\n```")
+	f.Add("GET /x?", "| a | b |\n| GET /x | c |")
+	f.Fuzz(func(t *testing.T, question, raw string) {
+		text := knowledge.Clean([]byte(raw))
+		passages := []knowledge.Passage{{Text: text}}
+		for _, q := range knowledge.Quotes(question, passages, 3) {
+			if q.Start < 0 || q.End > len(text) || text[q.Start:q.End] != q.Text || q.Rating < 0 || q.Rating > 1 {
+				t.Fatalf("quote %q at %d..%d rated %f", q.Text, q.Start, q.End, q.Rating)
+			}
+		}
+	})
 }

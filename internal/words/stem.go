@@ -101,7 +101,7 @@ func Weak(word string) bool { return weak[word] }
 
 // The tables are read-only after construction; nothing writes them.
 var (
-	onlyEnglish = set(`a about above after again all also although always am any are aren't as at be because been before
+	onlyEnglish = set(`a an and in will about above after again all also although always am any are aren't as at be because been before
 being below between both but by can cannot can't could couldn't did didn't do does doesn't doing don't down during each
 either else every few for from further get gets got had has have haven't having he he's her here hers herself him himself
 his how however i i'd i'll i'm i've if into is isn't it it's its itself just let's like may me might mine more most
@@ -117,7 +117,7 @@ durch ein eine einem einen einer eines einig einige einigen er es etwas euch eue
 hier hinter ich ihm ihn ihnen ihr ihre ihrem ihren ihrer im indem ins ist jede jedem jeden jeder jedes jene jetzt kann kannst kein keine keinem
 keinen können könnte machen man manche mein meine mich mir mit muss musste nach nicht nichts noch nun nur ob oder ohne sehr sein seine
 seinem seinen sich sie sind so solche soll sollte sondern sonst über um und uns unser unter viel viele vom von vor während war waren warum
-was weg weil weiter welche welchem welchen welcher welches wenn wer werde werden wie wieder wieviel will wir wird wirst wo wollen wurde in so an am was würde
+was weg weil weiter welche welchem welchen welcher welches wenn wer werde werden wie wieder wieviel will wir wird wirst wo wann wollen wurde in so an am was würde
 wurden zu zum zur zwar zwischen bitte gib sag sage zeig zeige mal gibt`)
 
 	// bothStop are abbreviations and single letters that mean nothing in either.
@@ -126,9 +126,9 @@ wurden zu zum zur zwar zwischen bitte gib sag sage zeig zeige mal gibt`)
 	weak = set(`use used uses using work works working make makes made need needs needed happen happens mean means meant
 explain describe list name names called call find thing things way ways kind kinds type types different example
 document documents doc docs file files text page pages section chapter according information info question answer
-exactly one first second third last new long wide high deep tall big large small old far fast soon best good want go goes take takes come comes put set sets see look two three possible available
+exactly one first second third last new long wide high deep tall big large small old far fast soon best good want go goes take takes come comes put set sets see look two three possible available summarise summarize summary overview compare analyse analyze review content contents main
 dokument dokumente datei dateien seite abschnitt kapitel laut heißt heisst nennt bedeutet funktioniert erkläre erklären beschreibe
-erste ersten zweite zweiten dritte letzte groß hoch tief breit alt weit schnell gut beste lang lange verwendet benutzt gemacht macht frage antwort steht gehört art arten ding dinge`)
+erste ersten zweite zweiten dritte letzte groß hoch tief breit alt weit schnell gut beste lang lange verwendet benutzt gemacht macht frage antwort steht gehört art arten ding dinge zusammenfassen zusammenfassung überblick vergleiche analysiere inhalt`)
 )
 
 // irregular maps English verb forms and plurals the rules miss to their base.

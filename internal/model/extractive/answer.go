@@ -8,6 +8,7 @@ import (
 
 	"liminal/internal/knowledge"
 	"liminal/internal/model"
+	"liminal/internal/words"
 )
 
 type passage = knowledge.Passage
@@ -81,11 +82,63 @@ func (t turn) cite(w *writer, q knowledge.Quote, n int) error {
 	if n > 1 {
 		gap = "\n\n"
 	}
-	if err := w.say(fmt.Sprintf("%s> %s [%d]\n\n— %s", gap, knowledge.Fold(q.Text), n, t.place(q))); err != nil {
+	if err := w.say(gap + block(q.Text, fmt.Sprintf(" [%d]", n)) + "\n\n— " + t.place(q)); err != nil {
 		return err
 	}
 	source := q.Source
 	return w.send(model.Event{Type: model.Citation, Source: &source, Quote: q.Text})
+}
+
+// block is a quote as a Markdown block quote: sentences with their white space
+// folded, so that hard-wrapped lines flow; items, rows and code line by line.
+// mark ends it.
+func block(text, mark string) string {
+	var lines []string
+	last := words.Sentence{Paragraph: -1}
+	for _, s := range words.Sentences(text) {
+		line := text[s.Start:s.End]
+		if s.Form != words.Code {
+			line = knowledge.Fold(line)
+		}
+		switch {
+		case s.Paragraph == last.Paragraph && s.Form != words.Code:
+			lines[len(lines)-1] += " " + line
+		case len(lines) > 0 && s.Form != last.Form && !fenced(s.Form, last.Form):
+			lines = append(lines, "", line)
+		default:
+			lines = append(lines, line)
+		}
+		last = s
+	}
+	lines = closed(lines, text)
+	if mark != "" && strings.HasPrefix(strings.TrimSpace(lines[len(lines)-1]), "```") {
+		lines = append(lines, strings.TrimSpace(mark))
+	} else {
+		lines[len(lines)-1] += mark
+	}
+	return "> " + strings.Join(lines, "\n> ")
+}
+
+func fenced(a, b words.Form) bool {
+	return (a == words.Code || a == words.Fence) && (b == words.Code || b == words.Fence)
+}
+
+// closed gives code whose fence lies outside the quote one of its own, so
+// that what follows is not read as code.
+func closed(lines []string, text string) []string {
+	if len(lines) == 0 {
+		lines = []string{knowledge.Fold(text)}
+	}
+	open := 0
+	for _, l := range lines {
+		if strings.HasPrefix(strings.TrimSpace(l), "```") {
+			open++
+		}
+	}
+	if open%2 == 1 {
+		lines = append(lines, "```")
+	}
+	return lines
 }
 
 // place says where a quote stands: "Title, Heading, page 3".
@@ -110,7 +163,7 @@ func (t turn) closest(w *writer, quotes []knowledge.Quote) error {
 		return err
 	}
 	for _, q := range quotes[:min(len(quotes), maxQuotes)] {
-		if err := w.say(fmt.Sprintf("\n\n> %s\n\n— %s", knowledge.Fold(q.Text), t.place(q))); err != nil {
+		if err := w.say("\n\n" + block(q.Text, "") + "\n\n— " + t.place(q)); err != nil {
 			return err
 		}
 	}

@@ -34,7 +34,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// Requirements: RAG-11, RAG-13, RAG-14
+// Requirements: RAG-11, RAG-13
 func TestQuestionsAreAnsweredWithTheRightQuote(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, fixtures...)

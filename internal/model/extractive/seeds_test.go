@@ -19,7 +19,7 @@ import (
 
 // desk is a library with documents in one context.
 type desk struct {
-	shelf   *knowledgetest.Shelf
+	texts   knowledge.Documents
 	library *knowledge.Library
 	viewer  identity.Viewer
 	context string
@@ -40,14 +40,15 @@ func (f openFile) Size() int64 {
 func newDesk(t testing.TB, paths ...string) *desk {
 	t.Helper()
 	ctx := context.Background()
-	d := &desk{shelf: knowledgetest.New(), viewer: identity.Viewer{UserID: "u"}, titles: map[string]string{}}
-	d.library = knowledge.NewLibrary(knowledge.Options{Contexts: d.shelf, Documents: d.shelf, Index: d.shelf, Embedder: embed.Hash{}})
+	shelf := knowledgetest.New()
+	d := &desk{texts: shelf, viewer: identity.Viewer{UserID: "u"}, titles: map[string]string{}}
+	d.library = knowledge.NewLibrary(knowledge.Options{Contexts: shelf, Documents: shelf, Index: shelf, Embedder: embed.Hash{}})
 	t.Cleanup(func() { _ = d.library.Close() })
-	c, err := d.shelf.CreateContext(ctx, d.viewer, knowledge.Context{Name: "all"})
+	c, err := shelf.CreateContext(ctx, d.viewer, knowledge.Context{Name: "all"})
 	must(t, err)
 	d.context = c.ID
 	for _, p := range paths {
-		doc, err := d.shelf.PutDocument(ctx, d.viewer, knowledge.Document{ContextID: c.ID, Path: filepath.Base(p)})
+		doc, err := shelf.PutDocument(ctx, d.viewer, knowledge.Document{ContextID: c.ID, Path: filepath.Base(p)})
 		must(t, err)
 		_, err = d.library.Read(ctx, d.viewer, doc.ID, func(context.Context, identity.Viewer, string) (knowledge.File, error) {
 			f, err := os.Open(p)
@@ -97,7 +98,7 @@ func (d *desk) ask(t testing.TB, question string, documents ...string) (knowledg
 // exact fails unless a citation stands in the stored text where it says.
 func (d *desk) exact(t testing.TB, e model.Event) {
 	t.Helper()
-	x, err := d.shelf.Text(context.Background(), d.viewer, e.Source.DocumentID)
+	x, err := d.texts.Text(context.Background(), d.viewer, e.Source.DocumentID)
 	must(t, err)
 	if e.Source.End > len(x.Text) || x.Text[e.Source.Start:e.Source.End] != e.Quote {
 		t.Errorf("quote %q does not stand at %d..%d", e.Quote, e.Source.Start, e.Source.End)
