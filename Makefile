@@ -2,7 +2,7 @@
 # make test   passes everything; CI runs exactly this
 # make check  the inner loop: quick, cached, no Temporal server, no browser
 #
-# Further: make web requirements fuzz replay bench lint e2e clean
+# Further: make web requirements fuzz replay bench lint e2e browser clean
 
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
@@ -21,7 +21,7 @@ WORKFLOWCHECK := $(GO) run go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
 GOLANGCI      := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 .PHONY: run build test check format vet workflowcheck requirements requirements-check \
-        unit engine fuzz replay web web-check e2e bench lint clean
+        unit engine program fuzz replay web web-check e2e browser bench lint clean
 
 run: build
 	exec $(BIN) dev
@@ -29,7 +29,7 @@ run: build
 build:
 	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/liminald
 
-test: format requirements-check build vet workflowcheck unit engine fuzz replay web-check e2e
+test: format requirements-check build vet workflowcheck unit engine fuzz replay web-check e2e browser
 	@echo 'make test: everything passed'
 
 check: format requirements-check
@@ -60,6 +60,10 @@ unit:
 engine:
 	$(GO) test -p 1 -shuffle=on -timeout 10m $(ENGINE)
 
+# The built program from outside, kill -9 included.
+program: build
+	LIMINALD=$(abspath $(BIN)) $(GO) test -count=1 -timeout 10m ./e2e
+
 fuzz:
 	GO=$(GO) scripts/fuzz.sh $(FUZZTIME)
 
@@ -75,8 +79,12 @@ web:
 web-check:
 	scripts/web.sh check
 
+# The real program from outside: over HTTP and with kill -9, then in a browser.
 e2e: build
-	LIMINALD=$(abspath $(BIN)) scripts/web.sh e2e
+	LIMINALD=$(abspath $(BIN)) $(GO) test -count=1 -timeout 10m ./e2e
+
+browser: build
+	LIMINALD=$(abspath $(BIN)) GO=$(GO) scripts/web.sh browser
 
 bench: build
 	$(BIN) bench
