@@ -21,7 +21,7 @@ WORKFLOWCHECK := $(GO) run go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
 GOLANGCI      := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 .PHONY: run build test check format vet workflowcheck requirements requirements-check \
-        unit engine program fuzz replay web web-check e2e browser bench lint clean
+        unit engine fuzz replay web web-check e2e browser bench lint clean
 
 run: build
 	exec $(BIN) dev
@@ -59,10 +59,6 @@ unit:
 # One package at a time: each starts servers of its own.
 engine:
 	$(GO) test -p 1 -shuffle=on -timeout 10m $(ENGINE)
-
-# The built program from outside, kill -9 included.
-program: build
-	LIMINALD=$(abspath $(BIN)) $(GO) test -count=1 -timeout 10m ./e2e
 
 fuzz:
 	GO=$(GO) scripts/fuzz.sh $(FUZZTIME)
