@@ -3,7 +3,7 @@
 #
 # usage: scripts/web.sh build    make web/dist anew from its sources
 #        scripts/web.sh check    types, lint, unit tests, and dist is what a rebuild gives
-#        scripts/web.sh e2e      browser tests against the program named by LIMINALD
+#        scripts/web.sh browser  browser tests against the program named by LIMINALD
 #
 # Only `build` needs Node on a developer's machine: without it the other two
 # say what they leave out. In CI (CI=true) nothing may be left out. That dist
@@ -49,14 +49,14 @@ case "${1:-}" in
     diff -rq "$committed/dist" dist ||
       { echo "web/dist is not what its sources build to; commit the result of: make web" >&2; exit 1; }
     ;;
-  e2e)
+  browser)
     node_suffices || leave_out "not run: browser tests (they need Node $least or newer and npm)"
     command -v "${CHROMIUM:-chromium}" >/dev/null || leave_out "not run: browser tests (they need Chromium, as in: apt-get install chromium)"
     install
     cd .. && "${GO:-go}" test -count=1 -timeout 10m ./web/e2e/...
     ;;
   *)
-    echo "usage: scripts/web.sh build | check | e2e" >&2
+    echo "usage: scripts/web.sh build | check | browser" >&2
     exit 2
     ;;
 esac

@@ -62,8 +62,8 @@ func existing(dir string) string {
 	}
 }
 
-func checkPort(what, address, flag string) finding {
-	l, err := listenHTTP(address)
+func checkPort(ctx context.Context, what, address, flag string) finding {
+	l, err := listenHTTP(ctx, address)
 	if err != nil {
 		return finding{
 			Check: what, Health: warning, Says: address + " cannot be listened on now",

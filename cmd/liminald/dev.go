@@ -48,7 +48,7 @@ func runDev(ctx context.Context, in *invocation) error {
 		return err
 	}
 	log := in.logger(conf.Log)
-	s, err := open(conf, *in.own.(*string), log)
+	s, err := open(ctx, conf, *in.own.(*string), log)
 	if err != nil {
 		return err
 	}

@@ -67,9 +67,9 @@ func examine(ctx context.Context, conf config.Config) []finding {
 	return append([]finding{
 		checkData(conf.Data),
 		checkSpace(conf.Data),
-		checkPort("port of the API", conf.Listen, "--listen"),
-		checkPort("port of the embedded Temporal", conf.Temporal.Listen, "--temporal"),
-		checkPort("port of the Temporal UI", conf.Temporal.UI, "--temporal-ui"),
+		checkPort(ctx, "port of the API", conf.Listen, "--listen"),
+		checkPort(ctx, "port of the embedded Temporal", conf.Temporal.Listen, "--temporal"),
+		checkPort(ctx, "port of the Temporal UI", conf.Temporal.UI, "--temporal-ui"),
 		checkModel(conf.Model),
 	}, checkServices(ctx, conf)...)
 }

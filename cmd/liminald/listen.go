@@ -9,16 +9,15 @@ import (
 )
 
 // listenHTTP takes the port of the API or says why it cannot be had.
-func listenHTTP(address string) (net.Listener, error) {
-	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", address)
+func listenHTTP(ctx context.Context, address string) (net.Listener, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err == nil {
 		return l, nil
 	}
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, fmt.Errorf("port %s is taken; stop what uses it or choose another with --listen (port 0 finds a free one)", address)
 	}
-	var op *net.OpError
-	if errors.As(err, &op) {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
 		err = op.Err
 	}
 	return nil, fmt.Errorf("the API cannot listen on %s: %w", address, err)

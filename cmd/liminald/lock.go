@@ -60,8 +60,7 @@ func holderOf(f *os.File) string {
 
 // plain strips the path from an error whose sentence names it already.
 func plain(err error) error {
-	var path *os.PathError
-	if errors.As(err, &path) {
+	if path, ok := errors.AsType[*os.PathError](err); ok {
 		return path.Err
 	}
 	return err

@@ -18,10 +18,8 @@ import (
 var version = ""
 
 func main() {
-	ctx, stop := untilSignalled(os.Stderr)
-	defer stop()
-	code := run(ctx, terminal{out: os.Stdout, err: os.Stderr, environ: os.Environ()}, os.Args[1:])
-	os.Exit(code)
+	ctx := untilSignalled(os.Stderr)
+	os.Exit(run(ctx, terminal{out: os.Stdout, err: os.Stderr, environ: os.Environ()}, os.Args[1:]))
 }
 
 // terminal is what a command may touch of the world outside.
@@ -32,7 +30,7 @@ type terminal struct {
 
 // untilSignalled ends its context at the first SIGINT or SIGTERM and the
 // process at the second: whoever asks twice does not want to wait.
-func untilSignalled(say io.Writer) (context.Context, func()) {
+func untilSignalled(say io.Writer) context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -43,7 +41,7 @@ func untilSignalled(say io.Writer) (context.Context, func()) {
 		fmt.Fprintln(say, "liminald: stopped at once, as asked twice; what was acknowledged is kept")
 		os.Exit(exitFailed)
 	}()
-	return ctx, func() { signal.Stop(signals); cancel() }
+	return ctx
 }
 
 // buildVersion is what the Makefile or, without it, the Go tool recorded.

@@ -41,7 +41,7 @@ func runServer(ctx context.Context, in *invocation) error {
 		return err
 	}
 	log := in.logger(conf.Log)
-	s, err := open(conf, *in.own.(*string), log)
+	s, err := open(ctx, conf, *in.own.(*string), log)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"liminal/internal/config"
@@ -41,7 +42,7 @@ type opened struct {
 
 // open takes the lock and the port before anything slow starts, so that what
 // stands in the way is told at once.
-func open(conf config.Config, readyFile string, log *slog.Logger) (*serving, error) {
+func open(ctx context.Context, conf config.Config, readyFile string, log *slog.Logger) (*serving, error) {
 	s := &serving{log: log, readyFile: readyFile, failed: make(chan error, 1)}
 	held, err := lockData(conf.Data)
 	if err != nil {
@@ -52,7 +53,7 @@ func open(conf config.Config, readyFile string, log *slog.Logger) (*serving, err
 		s.close()
 		return nil, err
 	}
-	if s.listener, err = listenHTTP(conf.Listen); err != nil {
+	if s.listener, err = listenHTTP(ctx, conf.Listen); err != nil {
 		s.close()
 		return nil, err
 	}
@@ -160,9 +161,9 @@ func (s *serving) wait(ctx context.Context) error {
 func (s *serving) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), drainLimit)
 	defer cancel()
-	for i := len(s.opened) - 1; i >= 0; i-- {
-		if err := s.opened[i].close(ctx); err != nil {
-			s.log.Warn("closing was not clean", "part", s.opened[i].what, "error", err)
+	for _, o := range slices.Backward(s.opened) {
+		if err := o.close(ctx); err != nil {
+			s.log.Warn("closing was not clean", "part", o.what, "error", err)
 		}
 	}
 	s.opened = nil

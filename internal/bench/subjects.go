@@ -103,9 +103,9 @@ func lastText(req model.Request) string {
 	if len(req.Messages) == 0 {
 		return ""
 	}
-	var text string
+	var text strings.Builder
 	for _, b := range req.Messages[len(req.Messages)-1].Content {
-		text += b.Text
+		text.WriteString(b.Text)
 	}
-	return text
+	return text.String()
 }
