@@ -36,16 +36,25 @@ test('scrolling is the reader’s: growth never fights it', async ({ page }) => 
   await enter(page);
   await say(page, 'Tell me slowly');
   const view = page.getByRole('log');
-  await expect(page.locator('.prose')).toContainText('Sentence 9');
-  await expect.poll(() => view.evaluate((it) => it.scrollHeight - it.scrollTop - it.clientHeight)).toBeLessThan(40);
+  const top = () => view.evaluate((it) => it.scrollTop);
+  const left = () => view.evaluate((it) => it.scrollHeight - it.scrollTop - it.clientHeight);
+  const latest = page.getByRole('button', { name: 'Latest' });
+
+  // An answer is read from its beginning: the question comes to the top and stays.
+  await expect(latest).toBeVisible();
+  await expect(page.locator('.said')).toBeInViewport();
+  // Who wants the end gets it, and is taken along.
+  await latest.click();
+  await expect(page.locator('.prose')).toContainText('Sentence 16');
+  await expect.poll(left).toBeLessThan(40);
+  await expect(latest).toBeHidden();
+  // Who moves away stays there.
   await view.hover();
-  await page.mouse.wheel(0, -400);
-  await expect(page.getByRole('button', { name: 'Latest' })).toBeVisible();
-  const before = await view.evaluate((it) => it.scrollTop);
-  await expect(page.locator('.prose')).toContainText('Sentence 14');
-  expect(await view.evaluate((it) => it.scrollTop)).toBe(before);
-  await page.getByRole('button', { name: 'Latest' }).click();
-  await expect(page.getByRole('button', { name: 'Latest' })).toBeHidden();
+  await page.mouse.wheel(0, -120);
+  await expect(latest).toBeVisible();
+  const before = await top();
+  await expect(page.locator('.prose')).toContainText('Sentence 24');
+  expect(await top()).toBe(before);
 });
 
 test('while an answer is written, Enter sends nothing', async ({ page }) => {

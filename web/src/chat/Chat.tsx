@@ -59,7 +59,7 @@ export function Chat({ id, conversation }: Props) {
   return (
     <DropZone draftKey={draftKey} conversation={conversation}>
       <main className="chat" aria-label={words.chat}>
-        <Scroller resetOn={outgoing?.text ?? ''}>
+        <Scroller running={running} resetOn={outgoing?.text ?? ''}>
           {id && thread.isPending && <Skeleton />}
           {thread.isError && <LoadProblem error={thread.error} missing={missing} retry={() => void thread.refetch()} />}
           {!id && !started && <Empty start={(text) => void submit(text)} />}

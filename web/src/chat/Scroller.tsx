@@ -1,51 +1,63 @@
-import { useEffect, useRef, useState, type ReactNode } from 'react';
+import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react';
 import { useWords } from '../i18n/index.ts';
 import { Icon } from '../shell/Icon.tsx';
 
 const nearEnd = 32; // px from the end that count as the end
+const margin = 16; // px left above a question that has come to the top
 
 /**
- * Scrolling belongs to the reader: the view follows what is written until the
- * reader moves away, and again once the reader is back at the end. Growing
- * text never changes that, so it cannot be mistaken for the reader's hand.
+ * What the view does when text grows. turn: follow, until the question stands
+ * at the top, so that an answer is read from its beginning. end: follow to the
+ * end. free: stay where the reader is.
  */
-export function Scroller({ children, resetOn }: { children: ReactNode; resetOn: string }) {
+type Mode = 'turn' | 'end' | 'free';
+
+interface Props {
+  children: ReactNode;
+  running: boolean; // an answer is being written as this opens
+  resetOn: string; // words on their way: a new turn begins
+}
+
+/**
+ * Scrolling belongs to the reader. Only the reader's hand changes the mode;
+ * growing text never does, so it cannot be mistaken for it.
+ */
+export function Scroller({ children, running, resetOn }: Props) {
   const words = useWords();
   const view = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
-  const pinned = useRef(true);
+  const mode = useRef<Mode>(running ? 'turn' : 'end');
   const [away, setAway] = useState(false);
 
-  function pin(value: boolean) {
-    pinned.current = value;
-    setAway(!value);
-  }
-
-  function toEnd() {
-    const box = view.current;
-    if (box) box.scrollTop = box.scrollHeight;
-  }
-
-  useEffect(() => {
-    const watcher = new ResizeObserver(() => {
-      if (pinned.current) toEnd();
-    });
-    watcher.observe(content.current!);
-    watcher.observe(view.current!);
-    return () => watcher.disconnect();
+  const settle = useCallback(() => {
+    const box = view.current!;
+    if (mode.current !== 'free') {
+      const end = box.scrollHeight - box.clientHeight;
+      box.scrollTop = mode.current === 'end' ? end : Math.min(end, questionAt(box, content.current!) - margin);
+    }
+    setAway(distance(box) > nearEnd);
   }, []);
 
   useEffect(() => {
-    if (resetOn === '') return;
-    pin(true);
-    toEnd();
-  }, [resetOn]);
+    const watcher = new ResizeObserver(settle);
+    watcher.observe(content.current!);
+    watcher.observe(view.current!);
+    return () => watcher.disconnect();
+  }, [settle]);
 
-  /** After the reader moved: is this the end? */
+  useEffect(() => {
+    if (resetOn === '') return;
+    mode.current = 'turn';
+    settle();
+  }, [resetOn, settle]);
+
+  /** After the reader's hand: is this the end? */
   function moved() {
     requestAnimationFrame(() => {
       const box = view.current;
-      if (box) pin(box.scrollHeight - box.scrollTop - box.clientHeight <= nearEnd);
+      if (!box) return;
+      mode.current = distance(box) <= nearEnd ? 'end' : 'free';
+      setAway(mode.current === 'free');
     });
   }
 
@@ -61,9 +73,11 @@ export function Scroller({ children, resetOn }: { children: ReactNode; resetOn: 
         onWheel={moved}
         onTouchMove={moved}
         onTouchEnd={() => setTimeout(moved, 400)}
-        onPointerUp={moved}
+        onPointerUp={(event) => {
+          if (event.target === view.current) moved(); // the scrollbar
+        }}
         onKeyUp={(event) => {
-          if (['PageUp', 'PageDown', 'ArrowUp', 'ArrowDown', 'Home', 'End', ' '].includes(event.key)) moved();
+          if (event.target === view.current && scrollKeys.has(event.key)) moved();
         }}
       >
         <div ref={content} className="column">
@@ -75,8 +89,8 @@ export function Scroller({ children, resetOn }: { children: ReactNode; resetOn: 
           type="button"
           className="to-latest"
           onClick={() => {
-            pin(true);
-            toEnd();
+            mode.current = 'end';
+            settle();
           }}
         >
           <Icon name="down" />
@@ -85,4 +99,16 @@ export function Scroller({ children, resetOn }: { children: ReactNode; resetOn: 
       )}
     </div>
   );
+}
+
+const scrollKeys: ReadonlySet<string> = new Set(['PageUp', 'PageDown', 'ArrowUp', 'ArrowDown', 'Home', 'End', ' ']);
+
+function distance(box: HTMLElement): number {
+  return box.scrollHeight - box.scrollTop - box.clientHeight;
+}
+
+/** Where the last question stands in the whole of the text. */
+function questionAt(box: HTMLElement, content: HTMLElement): number {
+  const last = content.lastElementChild;
+  return last ? last.getBoundingClientRect().top - box.getBoundingClientRect().top + box.scrollTop : 0;
 }
