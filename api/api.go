@@ -102,12 +102,14 @@ func (s *server) routes() {
 	s.documentRoutes()
 	s.artifactRoutes()
 	s.toolRoutes()
+	s.assistRoutes()
 	s.aboutRoutes()
 }
 
 // handler puts what holds for every request around the routes.
 func (s *server) handler() http.Handler {
 	s.mux.HandleFunc("/v1/", s.unknown)
+	s.mux.HandleFunc("/api/", s.unknown)
 	if s.Client != nil {
 		s.mux.Handle("/", s.Client)
 	} else {

@@ -53,11 +53,15 @@ func (s *server) activeRun(ctx context.Context, r *run.Run) Nullable[ActiveRun] 
 	if r == nil {
 		return Nullable[ActiveRun]{}
 	}
-	a := &ActiveRun{ID: r.ID, Status: string(r.Status), RequestID: r.RequestID}
+	return Nullable[ActiveRun]{&ActiveRun{ID: r.ID, Status: string(r.Status), RequestID: r.RequestID, LastSeq: s.lastSeq(ctx, r.ID)}}
+}
+
+// lastSeq is the Seq of a run's latest event; 0 when the log cannot tell.
+func (s *server) lastSeq(ctx context.Context, runID string) int64 {
 	if log, ok := s.Log.(latest); ok {
-		a.LastSeq = log.Last(ctx, r.ID)
+		return log.Last(ctx, runID)
 	}
-	return Nullable[ActiveRun]{a}
+	return 0
 }
 
 // latest is what a log offers that knows a run's latest Seq without following.

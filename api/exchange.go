@@ -23,6 +23,7 @@ type exchange struct {
 	request *http.Request
 	header  http.Header // of the answer
 	control *http.ResponseController
+	address string          // of whoever asks
 	viewer  identity.Viewer // zero on public routes
 }
 
@@ -55,13 +56,24 @@ func (x *exchange) unhurried() {
 
 // device is where the request comes from.
 func (x *exchange) device() identity.Device {
-	return identity.Device{UserAgent: x.request.UserAgent(), Address: x.address()}
+	return identity.Device{UserAgent: x.request.UserAgent(), Address: x.address}
 }
 
-func (x *exchange) address() string {
-	host, _, err := net.SplitHostPort(x.request.RemoteAddr)
+// addressOf is whose request it is: the other end of the connection, or, when
+// that is a proxy beside us, who the proxy says connected to it. A proxy is
+// expected only where an operator has said how people reach us.
+func addressOf(r *http.Request, proxied bool) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
-		return x.request.RemoteAddr
+		host = r.RemoteAddr
+	}
+	near := net.ParseIP(host)
+	if !proxied || near == nil || !near.IsLoopback() && !near.IsPrivate() {
+		return host
+	}
+	hops := strings.Split(r.Header.Get("X-Forwarded-For"), ",")
+	if last := net.ParseIP(strings.TrimSpace(hops[len(hops)-1])); last != nil {
+		return last.String()
 	}
 	return host
 }
@@ -71,7 +83,10 @@ func (x *exchange) address() string {
 func (s *server) identified(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rec := &recorder{ResponseWriter: w}
-		x := &exchange{id: r.Header.Get("X-Request-Id"), request: r, header: rec.Header(), control: http.NewResponseController(rec)}
+		x := &exchange{
+			id: r.Header.Get("X-Request-Id"), request: r, header: rec.Header(),
+			control: http.NewResponseController(rec), address: addressOf(r, s.PublicURL != ""),
+		}
 		if !id.Valid(x.id) {
 			x.id = id.New()
 		}
@@ -84,7 +99,7 @@ func (s *server) identified(next http.Handler) http.Handler {
 
 func (s *server) log(x *exchange, r *http.Request, status int, took time.Duration) {
 	level := slog.LevelInfo
-	if !strings.HasPrefix(r.URL.Path, "/v1/") {
+	if !ours(r.URL.Path) {
 		level = slog.LevelDebug
 	}
 	s.Logger.LogAttrs(r.Context(), level, "request", slog.String("method", r.Method), slog.String("path", r.URL.Path),
@@ -121,12 +136,17 @@ func secured(next http.Handler) http.Handler {
 		h.Set("Referrer-Policy", "same-origin")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		if strings.HasPrefix(r.URL.Path, "/v1/") || r.URL.Path == "/healthz" {
+		if ours(r.URL.Path) {
 			h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; sandbox")
 			h.Set("Cache-Control", "no-store")
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// ours reports whether a path is the API's, not the client's.
+func ours(path string) bool {
+	return strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/api/") || path == "/healthz"
 }
 
 // recorder remembers the status for the log.

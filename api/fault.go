@@ -79,7 +79,7 @@ func (s *server) unknown(w http.ResponseWriter, r *http.Request) {
 func (s *server) methods(r *http.Request) (allowed []string) {
 	for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {
 		probe := &http.Request{Method: m, URL: r.URL, Host: r.Host}
-		if _, pattern := s.mux.Handler(probe); pattern != "" && pattern != "/" && pattern != "/v1/" {
+		if _, pattern := s.mux.Handler(probe); pattern != "" && pattern != "/" && pattern != "/v1/" && pattern != "/api/" {
 			allowed = append(allowed, m)
 		}
 	}

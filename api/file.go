@@ -85,6 +85,9 @@ func (s *server) upload(w http.ResponseWriter, r *http.Request) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(uploadTime)) // not every writer has deadlines
 	got, err := s.receive(ctx, v, r, limit)
 	if err != nil {
+		// Browsers show a broken connection instead of the reason unless the
+		// rest of the file, which is bounded, has been taken off their hands.
+		_, _ = io.Copy(io.Discard, r.Body)
 		s.refuse(w, r, uploadFault(err, limit))
 		return
 	}

@@ -96,7 +96,7 @@ func newHuma(mux *http.ServeMux, version string) huma.API {
 // route begins an operation: "GET /v1/runs/{id}", its name and what it does.
 func route(pattern, name, summary string) huma.Operation {
 	method, path, _ := strings.Cut(pattern, " ")
-	noun, _, _ := strings.Cut(strings.TrimPrefix(path, "/v1/"), "/")
+	noun, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(path, "/v1/"), "/api/"), "/")
 	return huma.Operation{
 		OperationID: name, Method: method, Path: path, Summary: summary,
 		Tags: []string{strings.Trim(noun, "/")}, MaxBodyBytes: maxJSON, BodyReadTimeout: readTimeout,

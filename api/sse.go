@@ -46,10 +46,24 @@ const pingKind stream.Kind = "ping" // of the connection, not of the run
 // maxStreams is how many streams one person reads at once.
 const maxStreams = 64
 
-// stream returns the writer of a run's events as server-sent events. It ends
-// after one terminal event. That the reader goes away ends nothing but the
-// reading (STREAM-29).
+// encoder puts one run's events into the words of an endpoint family: one
+// log, several vocabularies (STREAM-28).
+type encoder interface {
+	// encode returns what to send for an event, piece by piece; often nothing.
+	encode(e stream.Event) ([][]byte, error)
+	// ping is what to send every now and then to say that the stream lives.
+	ping() []byte
+}
+
+// stream returns the writer of a run's events as /v1 has them.
 func (s *server) stream(ctx context.Context, v identity.Viewer, r run.Run, after int64) (func(http.ResponseWriter, *http.Request), error) {
+	return s.streaming(ctx, v, r, after, frames{r})
+}
+
+// streaming returns the writer of a run's events as server-sent events. It
+// ends after one terminal event. That the reader goes away ends nothing but
+// the reading (STREAM-29).
+func (s *server) streaming(ctx context.Context, v identity.Viewer, r run.Run, after int64, words encoder) (func(http.ResponseWriter, *http.Request), error) {
 	release, err := s.Limits.Hold(ctx, "streams", v.UserID, maxStreams)
 	if err != nil {
 		return nil, err
@@ -60,22 +74,38 @@ func (s *server) stream(ctx context.Context, v identity.Viewer, r run.Run, after
 		defer cancel()
 		out := &eventWriter{w: w, control: http.NewResponseController(w), beat: s.beat, cut: cancel}
 		out.open()
-		stop := out.keepAlive(ctx, r)
+		stop := out.keepAlive(ctx, words.ping())
 		defer stop()
-		s.copyEvents(ctx, out, s.tail.events(ctx, v, r, after), r)
+		if err := out.copy(words, s.tail.events(ctx, v, r, after)); err != nil && ctx.Err() == nil {
+			// Without a terminal event the reader comes back with Last-Event-ID.
+			s.Logger.WarnContext(ctx, "stream broke", "run_id", r.ID, "error", err)
+		}
 	}, nil
 }
 
-func (s *server) copyEvents(ctx context.Context, out *eventWriter, events iter.Seq2[stream.Event, error], r run.Run) {
-	for e, err := range events {
-		if err != nil {
-			s.Logger.WarnContext(ctx, "stream broke", "run_id", r.ID, "error", err)
-			return // without a terminal event: the reader comes back with Last-Event-ID
-		}
-		if out.send(frameOf(e, r)) != nil {
-			return
-		}
+// frames is the encoder of /v1.
+type frames struct{ run run.Run }
+
+func (f frames) encode(e stream.Event) ([][]byte, error) {
+	data, err := json.Marshal(frameOf(e, f.run))
+	if err != nil {
+		return nil, err
 	}
+	line := make([]byte, 0, len(data)+64)
+	if e.Seq > 0 {
+		line = strconv.AppendInt(append(line, "id: "...), e.Seq, 10)
+		line = append(line, '\n')
+	}
+	line = append(append(append(line, "event: "...), e.Kind...), "\ndata: "...)
+	return [][]byte{append(append(line, data...), "\n\n"...)}, nil
+}
+
+func (f frames) ping() []byte {
+	pieces, err := f.encode(stream.Event{Kind: pingKind, Data: json.RawMessage("{}")})
+	if err != nil {
+		return nil
+	}
+	return pieces[0]
 }
 
 // eventWriter writes frames one by one, each flushed (STREAM-11).
@@ -85,8 +115,7 @@ type eventWriter struct {
 	beat    beat
 	cut     context.CancelFunc
 
-	mu   sync.Mutex
-	last time.Time // of the last byte
+	mu sync.Mutex
 }
 
 // open sends the headers (STREAM-10).
@@ -101,26 +130,30 @@ func (o *eventWriter) open() {
 	_ = o.write([]byte(": open\n\n")) // a reader that is gone already is noticed with the first event
 }
 
-func (o *eventWriter) send(f Frame) error {
-	line := make([]byte, 0, 256)
-	if f.ID > 0 {
-		line = strconv.AppendInt(append(line, "id: "...), f.ID, 10)
-		line = append(line, '\n')
+// copy writes events until they end or the reader does.
+func (o *eventWriter) copy(words encoder, events iter.Seq2[stream.Event, error]) error {
+	for e, err := range events {
+		if err != nil {
+			return err
+		}
+		pieces, err := words.encode(e)
+		if err != nil {
+			return err
+		}
+		for _, piece := range pieces {
+			if err := o.write(piece); err != nil {
+				return err
+			}
+		}
 	}
-	line = append(append(append(line, "event: "...), f.Event...), "\ndata: "...)
-	data, err := json.Marshal(f)
-	if err != nil {
-		return err
-	}
-	return o.write(append(append(line, data...), "\n\n"...))
+	return nil
 }
 
 // write sends bytes now or cuts the reader off.
 func (o *eventWriter) write(b []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.last = time.Now()
-	_ = o.control.SetWriteDeadline(o.last.Add(o.beat.write)) // a writer without deadlines has none to overrun
+	_ = o.control.SetWriteDeadline(time.Now().Add(o.beat.write)) // a writer without deadlines has none to overrun
 	if _, err := o.w.Write(b); err != nil {
 		o.cut()
 		return err
@@ -134,7 +167,7 @@ func (o *eventWriter) write(b []byte) error {
 
 // keepAlive beats until stop is called, which waits for it: a handler must
 // not return while somebody may still write.
-func (o *eventWriter) keepAlive(ctx context.Context, r run.Run) (stop func()) {
+func (o *eventWriter) keepAlive(ctx context.Context, pinged []byte) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -146,7 +179,7 @@ func (o *eventWriter) keepAlive(ctx context.Context, r run.Run) (stop func()) {
 			case <-ctx.Done():
 				return
 			case <-ping.C:
-				_ = o.send(frameOf(stream.Event{Kind: pingKind, Data: json.RawMessage("{}")}, r))
+				_ = o.write(pinged)
 			case <-comment.C:
 				_ = o.write([]byte(": beat\n\n")) // a failed write has cut the stream
 			}

@@ -13,7 +13,6 @@ import (
 
 	"liminal/internal/id"
 	"liminal/internal/run"
-	"liminal/internal/stream"
 )
 
 // reading is an open stream of server-sent events.
@@ -387,8 +386,8 @@ func TestAReaderThatDoesNotReadIsCut(t *testing.T) {
 	t.Parallel()
 	w, cut := &stuck{ResponseWriter: httptest.NewRecorder()}, false
 	o := &eventWriter{w: w, control: http.NewResponseController(w), beat: steady, cut: func() { cut = true }}
-	if err := o.send(Frame{Event: stream.Token}); err == nil || !cut {
-		t.Errorf("send: %v, cut %v", err, cut)
+	if err := o.write([]byte("data: x\n\n")); err == nil || !cut {
+		t.Errorf("write: %v, cut %v", err, cut)
 	}
 	if left := time.Until(w.deadline); left <= 0 || left > steady.write {
 		t.Errorf("the deadline is in %v", left)

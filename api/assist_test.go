@@ -1,0 +1,97 @@
+package api
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"liminal/internal/run"
+	"liminal/internal/stream"
+)
+
+// hear reads a stream of the assistant to its end.
+func (p *person) hear(path string, body map[string]any) []Told {
+	p.Helper()
+	r := p.open(p.request("POST", path, body))
+	var list []Told
+	for r.lines.Scan() {
+		data, found := strings.CutPrefix(r.lines.Text(), "data: ")
+		if !found {
+			if text := r.lines.Text(); text != "" && !strings.HasPrefix(text, ":") {
+				p.Errorf("a line that is no data: %q", text)
+			}
+			continue
+		}
+		var told Told
+		p.must(json.Unmarshal([]byte(data), &told))
+		list = append(list, told)
+	}
+	return list
+}
+
+func types(list []Told) string {
+	var words []string
+	for _, told := range list {
+		words = append(words, told.Type)
+	}
+	return strings.Join(words, " ")
+}
+
+// Requirements: STREAM-12, STREAM-16, STREAM-21, STREAM-28, INT-03, INT-06
+func TestTheAssistantTellsTheSameLogInItsOwnWords(t *testing.T) {
+	t.Parallel()
+	ada := newWorld(t).signUp("ada@example.org")
+	list := ada.hear("/api/chat", map[string]any{"message": "hello there"})
+	if types(list) != "status response" || *list[1].Response != "hello there" || list[1].TokensUsed != 8 || list[0].Node != "answer" {
+		t.Errorf("told %+v", list)
+	}
+	if list := ada.hear("/api/chat", map[string]any{"message": "fail"}); types(list) != "status error" || list[1].Message != "The model is away." {
+		t.Errorf("told %+v", list)
+	}
+	asked := ada.hear("/api/chat", map[string]any{"message": "ask which"})
+	if types(asked) != "status interrupt" || asked[1].Message != "which" || len(*asked[1].Options) != 2 || asked[1].Interrupt != "doc_choice" {
+		t.Fatalf("told %+v", asked)
+	}
+	value := map[string]any{"type": "doc_choice", "value": "one"}
+	resumed := ada.hear("/api/chat/resume", map[string]any{"thread_id": asked[1].ThreadID, "resume_value": value})
+	if types(resumed) != "response" || *resumed[0].Response != `You chose "one"` {
+		t.Errorf("told %+v", resumed)
+	}
+	ada.post("/api/chat/resume", map[string]any{"thread_id": asked[1].ThreadID, "resume_value": value}).fails(400, "validation_error")
+	ada.post("/api/chat", map[string]any{"message": ""}).fails(400, "validation_error")
+	ada.get("/api/nothing").fails(404, "not_found")
+}
+
+// Requirements: STREAM-18, STREAM-21
+func TestAStepIsToldOnceWhenItIsDoneOrPauses(t *testing.T) {
+	t.Parallel()
+	status := func(node string, done bool, docs string) stream.Event {
+		data := map[string]any{"node": node, "message": node + "…", "done": done}
+		if docs != "" {
+			data["docs_found"] = json.RawMessage(docs)
+		}
+		return synthetic(stream.Status, data)
+	}
+	log := []stream.Event{
+		status("find", false, ""), synthetic(stream.Token, "x"), status("find", true, `[{"id":"1","title":"One"}]`), status("find", true, ""),
+		status("choose", false, ""), synthetic(stream.Interrupt, map[string]any{"interrupt_id": "a"}), synthetic(stream.Interrupt, map[string]any{"interrupt_id": "b"}),
+		synthetic(stream.Paused, nil),
+	}
+	teller := &teller{run: run.Run{ConversationID: "c"}}
+	var list []Told
+	for _, e := range log {
+		list = append(list, teller.tell(e)...)
+	}
+	if types(list) != "status status interrupt" || string(list[0].DocsFound) != `[{"id":"1","title":"One"}]` || list[1].Node != "choose" || list[2].InterruptID != "a" {
+		t.Errorf("told %+v", list)
+	}
+}
+
+// Requirements: INT-10
+func TestASuppressedAnswerIsNotShown(t *testing.T) {
+	t.Parallel()
+	told := responseTold(run.Run{}, json.RawMessage(`{"content":"hidden","suppressed":true}`))
+	if *told.Response != "" || !told.Suppressed {
+		t.Errorf("told %+v", told)
+	}
+}
