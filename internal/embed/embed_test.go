@@ -85,7 +85,9 @@ func TestFitCutsPadsAndNormalises(t *testing.T) {
 		name string
 		in   []float32
 	}{
-		{"longer", make([]float32, 1536)}, {"shorter", []float32{3, 4}}, {"empty", nil},
+		{"longer", make([]float32, 1536)},
+		{"shorter", []float32{3, 4}},
+		{"empty", nil},
 		{"not finite", []float32{float32(math.NaN()), float32(math.Inf(1)), 2}},
 	} {
 		if c.name == "longer" {

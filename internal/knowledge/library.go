@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"strconv"
 
 	"liminal/internal/embed"
@@ -98,7 +99,7 @@ func (l *Library) Read(ctx context.Context, v identity.Viewer, documentID string
 	if err != nil {
 		return Document{}, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was only read
 	if d.SHA256, err = checksum(ctx, f); err != nil {
 		return Document{}, fmt.Errorf("read %q: %w", d.Path, err)
 	}
@@ -165,7 +166,7 @@ func checksum(ctx context.Context, f File) (string, error) {
 			return "", err
 		}
 		n, err := io.CopyN(h, src, 4<<20)
-		if err == io.EOF || err == nil && n == 0 {
+		if errors.Is(err, io.EOF) || err == nil && n == 0 {
 			return hex.EncodeToString(h.Sum(nil)), nil
 		}
 		if err != nil {
@@ -297,9 +298,7 @@ type recording struct {
 
 func (r recording) CreateContext(ctx context.Context, v identity.Viewer, c Context) (Context, error) {
 	meta := map[string]any{"embedding_model": r.version}
-	for k, x := range c.Meta {
-		meta[k] = x
-	}
+	maps.Copy(meta, c.Meta)
 	c.Meta = meta
 	return r.Contexts.CreateContext(ctx, v, c)
 }

@@ -18,10 +18,10 @@ import (
 // bundle is a library over a shelf, with files that live in a map.
 type bundle struct {
 	*knowledgetest.Shelf
-	*knowledge.Library
-	viewer identity.Viewer
-	files  map[string]string
-	reads  int
+	*knowledge.Library // its Search hides the shelf's
+	viewer             identity.Viewer
+	files              map[string]string
+	reads              int
 }
 
 type memoryFile struct{ *strings.Reader }
@@ -73,7 +73,7 @@ func (b *bundle) ingest(t *testing.T, id string) (knowledge.Document, error) {
 	if _, err := b.Read(t.Context(), b.viewer, id, b.open); err != nil {
 		return knowledge.Document{}, err
 	}
-	if _, err := b.Library.Cut(t.Context(), b.viewer, id); err != nil {
+	if _, err := b.Cut(t.Context(), b.viewer, id); err != nil {
 		return knowledge.Document{}, err
 	}
 	return b.Store(t.Context(), b.viewer, id, nil)

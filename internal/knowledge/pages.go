@@ -3,6 +3,7 @@ package knowledge
 import (
 	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -28,15 +29,15 @@ func composePages(pages []string, marks []mark, title string) Extract {
 // firstLine is the title of a document that does not tell its own: the line
 // it begins with, where that reads like one.
 func firstLine(pages [][]string) string {
-	for _, page := range pages {
-		for _, line := range page {
-			if headingLike(line) && len(line) <= 100 && len(letters(line)) > 3 {
-				return line
-			}
-			return ""
-		}
+	at := slices.IndexFunc(pages, func(page []string) bool { return len(page) > 0 })
+	if at < 0 {
+		return ""
 	}
-	return ""
+	line := pages[at][0]
+	if !headingLike(line) || len(line) > 100 || len(letters(line)) < 4 {
+		return ""
+	}
+	return line
 }
 
 func nonEmpty(page string) []string {

@@ -121,8 +121,7 @@ func named(ctx context.Context, name string, err error) error {
 	if cause := ctx.Err(); cause != nil {
 		return fmt.Errorf("reading %q was stopped: %w", path.Base(name), cause)
 	}
-	var f *fault.Error
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*fault.Error](err); ok {
 		return fault.Wrap(f.Code, errors.Unwrap(f), "%q: %s", path.Base(name), f.Message)
 	}
 	return fmt.Errorf("read %q: %w", path.Base(name), err)

@@ -61,7 +61,7 @@ func (p *Parsers) parsePDF(ctx context.Context, r io.ReaderAt, size int64) (Extr
 	if err != nil {
 		return Extract{}, fmt.Errorf("wait for the PDF reader: %w", err)
 	}
-	defer instance.Close()
+	defer func() { _ = instance.Close() }() // it is thrown away
 	stop := context.AfterFunc(ctx, func() { interrupt(ctx, instance) })
 	defer stop()
 	d := pdfReader{ctx: ctx, pdf: instance}
@@ -79,7 +79,7 @@ func interrupt(ctx context.Context, instance pdfium.Pdfium) {
 	if v.Kind() != reflect.Struct {
 		return
 	}
-	if m, ok := v.FieldByName("Module").Interface().(api.Module); ok {
+	if m, ok := reflect.TypeAssert[api.Module](v.FieldByName("Module")); ok {
 		_ = m.CloseWithExitCode(context.WithoutCancel(ctx), 1)
 	}
 }
@@ -154,12 +154,12 @@ func (d *pdfReader) page(index int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer d.pdf.FPDF_ClosePage(&requests.FPDF_ClosePage{Page: page.Page})
+	defer func() { _, _ = d.pdf.FPDF_ClosePage(&requests.FPDF_ClosePage{Page: page.Page}) }()
 	text, err := d.pdf.FPDFText_LoadPage(&requests.FPDFText_LoadPage{Page: requests.Page{ByReference: &page.Page}})
 	if err != nil {
 		return "", err
 	}
-	defer d.pdf.FPDFText_ClosePage(&requests.FPDFText_ClosePage{TextPage: text.TextPage})
+	defer func() { _, _ = d.pdf.FPDFText_ClosePage(&requests.FPDFText_ClosePage{TextPage: text.TextPage}) }()
 	count, err := d.pdf.FPDFText_CountChars(&requests.FPDFText_CountChars{TextPage: text.TextPage})
 	if err != nil || count.Count <= 0 {
 		return "", err

@@ -138,6 +138,7 @@ func (r *reading) shape(i int) float64 {
 		return 1
 	case words.Code:
 		return 0.9
+	default:
 	}
 	if s.End-s.Start < 12 {
 		return 0.8

@@ -180,8 +180,8 @@ func varied(hits []Hit) []Hit {
 			rest = append(rest, h)
 		}
 	}
-	all := append(first, rest...)
-	return all[:min(len(all), pool)]
+	first = append(first, rest...)
+	return first[:min(len(first), pool)]
 }
 
 func fused(h Hit) float64 {

@@ -151,7 +151,7 @@ func pairs(list string) map[string]string {
 
 func set(list string) map[string]bool {
 	m := make(map[string]bool)
-	for _, w := range strings.Fields(list) {
+	for w := range strings.FieldsSeq(list) {
 		m[w] = true
 	}
 	return m

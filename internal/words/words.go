@@ -217,6 +217,7 @@ func (c counted) tokens() int {
 		return (c.runes + 3) / 4
 	case broad:
 		return c.runes
+	default:
+		return 0
 	}
-	return 0
 }

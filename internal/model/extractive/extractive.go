@@ -116,6 +116,7 @@ func newTurn(req model.Request) turn {
 				uses[b.ID] = b
 			case model.ToolResult:
 				t.results = append(t.results, result{call: uses[b.ID], block: b})
+			case model.Thinking:
 			}
 		}
 		if text = strings.TrimSpace(text); m.Role == model.User && text != "" {

@@ -90,6 +90,7 @@ func (d *desk) ask(t testing.TB, question string, documents ...string) (knowledg
 		case model.Citation:
 			citations = append(citations, e)
 			d.exact(t, e)
+		default:
 		}
 	}
 	return found, text.String(), citations
@@ -139,10 +140,10 @@ func TestSeeds(t *testing.T) {
 		if ok {
 			right[a.Kind]++
 		}
-		fmt.Printf("%-4v %-7s %s\n     %s\n", map[bool]string{true: "ok", false: "BAD"}[ok], a.Kind, a.Question, note)
+		t.Logf("%-4v %-7s %s\n     %s", map[bool]string{true: "ok", false: "BAD"}[ok], a.Kind, a.Question, note)
 	}
 	for kind, n := range total {
-		fmt.Printf("%s: %d of %d\n", kind, right[kind], n)
+		t.Logf("%s: %d of %d", kind, right[kind], n)
 	}
 }
 

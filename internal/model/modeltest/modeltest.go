@@ -79,9 +79,9 @@ func ordered(t *testing.T, events []model.Event) {
 			t.Errorf("event %d is stop, but not the last", i)
 		case model.UsageReport:
 			usages++
-		case model.TextDelta, model.ThinkingDelta:
+		case model.TextDelta, model.ThinkingDelta, model.ToolCall, model.Citation:
 			if usages > 0 {
-				t.Errorf("event %d speaks after the usage", i)
+				t.Errorf("event %d comes after the usage", i)
 			}
 		}
 	}
@@ -246,7 +246,10 @@ func (s Setup) cancelBetween(t *testing.T) {
 
 func (s Setup) leave(t *testing.T) {
 	req := need(t, s.Text)
-	for range s.Open(t).Stream(t.Context(), req) {
+	for _, err := range s.Open(t).Stream(t.Context(), req) {
+		if err != nil {
+			t.Error(err)
+		}
 		break // a provider that yields once more panics here
 	}
 }

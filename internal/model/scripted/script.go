@@ -180,6 +180,7 @@ func lastTools(req model.Request) []string {
 				if i == len(req.Messages)-1 {
 					out = append(out, uses[b.ID]+b.Name)
 				}
+			default:
 			}
 		}
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 func user(text string, passages ...model.Block) model.Request {
-	content := append(passages, model.Block{Type: model.Text, Text: text})
+	content := append(passages[:len(passages):len(passages)], model.Block{Type: model.Text, Text: text})
 	return model.Request{Messages: []model.Message{{Role: model.User, Content: content}}}
 }
 
