@@ -26,7 +26,7 @@ type shelf struct {
 
 func newShelf(t *testing.T, o IndexOptions) shelf {
 	t.Helper()
-	db, err := Open(t.Context(), filepath.Join(t.TempDir(), "db"), Options{Quiet: time.Millisecond})
+	db, err := Open(t.Context(), filepath.Join(t.TempDir(), "db"), Options{Quiet: time.Millisecond, sync: "off"})
 	if err != nil {
 		t.Fatal(err)
 	}

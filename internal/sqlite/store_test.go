@@ -11,11 +11,12 @@ import (
 
 func open(t testing.TB, o store.Options) storetest.Backend {
 	t.Helper()
-	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "liminal.db"), sqlite.Options{})
+	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "liminal.db"), sqlite.Unsynced())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		sqlite.CheckPlans(t, db)
 		if err := db.Close(); err != nil {
 			t.Error(err)
 		}
