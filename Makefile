@@ -11,7 +11,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 
 # The Temporal server takes minutes to compile. These packages hold it or test
 # the program that does; they are compiled once, without the race detector.
-ENGINE   := ./internal/wire/devserver ./internal/bench ./cmd/liminald
+ENGINE   := ./internal/wire/devserver ./internal/bench ./cmd/liminald ./workflows/internal/record
 HEAVY_RE := /internal/wire/devserver$$|/internal/bench$$|/cmd/liminald$$|/e2e$$|/workflows/internal/record$$
 LIGHT     = $(shell $(GO) list ./... | grep -vE '$(HEAVY_RE)')
 

@@ -19,6 +19,8 @@ var (
 	comment = regexp.MustCompile(`^\s*//\s*Requirements?:\s*(.+)$`)
 	goTest  = regexp.MustCompile(`^func ((?:Test|Fuzz)\w+)\(`)
 	tsTest  = regexp.MustCompile("^\\s*(?:test|it|describe|test\\.describe)\\(\\s*(['\"`])(.*)$")
+	tsTable = regexp.MustCompile("^.*[\\])]\\)?\\(\\s*(['\"`])(.*)$") // the name after a table of cases
+	tsEach  = regexp.MustCompile(`^\s*(?:test|it|describe)\.each\(`)
 	idList  = regexp.MustCompile(`^[A-Z]+-\d+$`)
 )
 
@@ -68,6 +70,7 @@ func isTest(name string) bool {
 func read(file string, text []byte, proofs map[string][]proof) error {
 	var (
 		pending []string
+		inTable bool // of a test whose name follows its cases
 		faults  []error
 		line    int
 	)
@@ -86,14 +89,18 @@ func read(file string, text []byte, proofs map[string][]proof) error {
 		if len(pending) == 0 || strings.HasPrefix(trimmed, "//") || strings.HasPrefix(trimmed, "*") {
 			continue // the rest of the comment
 		}
-		name, ok := testName(row)
+		inTable = inTable || tsEach.MatchString(row)
+		name, ok := testName(row, inTable)
+		if !ok && inTable {
+			continue
+		}
 		if !ok {
 			faults = append(faults, fmt.Errorf("%s:%d: the requirements above belong to no test", file, line))
 		}
 		for _, id := range pending {
 			proofs[id] = append(proofs[id], proof{name, file})
 		}
-		pending = nil
+		pending, inTable = nil, false
 	}
 	return errors.Join(faults...)
 }
@@ -112,11 +119,15 @@ func parse(list string) (ids []string, err error) {
 	return ids, nil
 }
 
-func testName(row string) (string, bool) {
+func testName(row string, inTable bool) (string, bool) {
 	if m := goTest.FindStringSubmatch(row); m != nil {
 		return m[1], true
 	}
 	if m := tsTest.FindStringSubmatch(row); m != nil {
+		name, _, _ := strings.Cut(m[2], m[1])
+		return name, true
+	}
+	if m := tsTable.FindStringSubmatch(row); m != nil && inTable {
 		name, _, _ := strings.Cut(m[2], m[1])
 		return name, true
 	}

@@ -12,6 +12,8 @@ func TestThePageNamesTheTestsThatProveARequirement(t *testing.T) {
 		"internal/graph/graph_test.go": file("// TestLoop says more.\n//\n" + tag + "GRAPH-07, GRAPH-16\nfunc TestLoop(t *testing.T) {\n"),
 		"internal/graph/fuzz_test.go":  file(tag + "GRAPH-07\nfunc FuzzParse(f *testing.F) {\n"),
 		"web/e2e/chat.spec.ts":         file("  " + tag + "UI-01\n  test('a | pipe', async () => {\n"),
+		"web/src/a.test.ts":            file(tag + "UI-03\n  it.each(['x', 'y'])('ends with %s', async () => {\n"),
+		"web/src/b.test.ts":            file(tag + "UI-04\nit.each([\n  ['x', f('y')],\n])('in a table', () => {\n"),
 		"web/node_modules/x/a.test.ts": file(tag + "UI-02\ntest('not ours', () => {})\n"),
 		"internal/graph/graph.go":      file(tag + "GRAPH-08\nfunc TestNothing() {\n"),
 	})
@@ -21,7 +23,8 @@ func TestThePageNamesTheTestsThatProveARequirement(t *testing.T) {
 	page := string(render(proofs))
 	for _, want := range []string{
 		"| GRAPH | The workflow.chat interpreter | 2 | 30 |",
-		"| | **all** | **3** | **558** |",
+		"| | **all** | **5** | **558** |",
+		"| UI-03 | ends with %s (", "| UI-04 | in a table (",
 		"| GRAPH-07 | FuzzParse ([internal/graph/fuzz_test.go](../internal/graph/fuzz_test.go))<br>TestLoop (",
 		`| UI-01 | a \| pipe ([web/e2e/chat.spec.ts]`,
 	} {
