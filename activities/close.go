@@ -174,10 +174,10 @@ func (c *closing) tell(ctx context.Context, end run.End, closed chat.Closed) err
 
 // event is the one that ends the stream (STREAM-15).
 func (c *closing) event(closed chat.Closed) (stream.Event, error) {
-	switch c.status {
-	case run.Failed:
+	if c.status == run.Failed {
 		return event(stream.Error, c.Outcome.Err.Node, FailureOf(c.Outcome.Err))
-	case run.Cancelled:
+	}
+	if c.status == run.Cancelled {
 		return event(stream.CancelAck, "", map[string]any{
 			"message_id": orNil(closed.MessageID), "run_id": c.Run.RunID, "content": c.text(),
 		})

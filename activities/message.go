@@ -61,11 +61,14 @@ func (c *closing) meta() map[string]any {
 	return meta
 }
 
-// routing is what a reader wants to know of the router's answer.
-func (c *closing) routing() (r struct {
+// shownRouting is the part of a router's answer that readers see.
+type shownRouting struct {
 	Adapters json.RawMessage `json:"adapters"`
 	Gates    json.RawMessage `json:"gates"`
-}) {
+}
+
+// routing is what a reader wants to know of the router's answer.
+func (c *closing) routing() (r shownRouting) {
 	_ = json.Unmarshal(c.Opened.Routing, &r) // a router that names neither says nothing here
 	return r
 }

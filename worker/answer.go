@@ -71,8 +71,7 @@ func (e *Engine) deliver(ctx context.Context, q run.Interrupt) error {
 		}
 	}
 	err := e.o.Client.SignalWorkflow(ctx, q.WorkflowID, "", workflows.SignalAnswer, a)
-	var gone *serviceerror.NotFound
-	if errors.As(err, &gone) {
+	if _, gone := errors.AsType[*serviceerror.NotFound](err); gone {
 		return errGone
 	}
 	return err

@@ -72,6 +72,7 @@ func (e *Engine) Cancel(ctx context.Context, v identity.Viewer, id string) (run.
 		if open, err = e.openOf(ctx, v, r); err == nil {
 			err = e.skip(ctx, v, r, open)
 		}
+	case run.Done, run.Failed, run.Cancelled:
 	}
 	if err != nil {
 		return r, err
@@ -104,8 +105,7 @@ func (e *Engine) openOf(ctx context.Context, v identity.Viewer, r run.Run) ([]ru
 // process at once.
 func (e *Engine) interrupt(ctx context.Context, r run.Run) error {
 	err := e.o.Client.SignalWorkflow(ctx, r.WorkflowID, "", workflows.SignalCancel, nil)
-	var gone *serviceerror.NotFound
-	if errors.As(err, &gone) {
+	if _, gone := errors.AsType[*serviceerror.NotFound](err); gone {
 		return e.reconcile(ctx, r) // it has just ended, or never began
 	}
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"time"
 
 	commonpb "go.temporal.io/api/common/v1"
@@ -76,9 +77,7 @@ func (e *Engine) pass(ctx context.Context, well map[string]look, pause time.Dura
 		seen[r.ID] = look{next: now.Add(p), pause: p}
 	}
 	clear(well)
-	for id, l := range seen {
-		well[id] = l
-	}
+	maps.Copy(well, seen)
 	e.resend(ctx)
 }
 

@@ -38,8 +38,7 @@ func (e *Engine) start(ctx context.Context, v identity.Viewer, r run.Run, summar
 	// The request that starts a run may end before it has: the start is the
 	// run's, not the request's.
 	_, err := e.o.Client.ExecuteWorkflow(context.WithoutCancel(ctx), e.startOptions(v, r, summary), workflows.TypeOf(r.Kind), in)
-	var already *serviceerror.WorkflowExecutionAlreadyStarted
-	if errors.As(err, &already) {
+	if _, already := errors.AsType[*serviceerror.WorkflowExecutionAlreadyStarted](err); already {
 		return nil
 	}
 	return err

@@ -89,9 +89,11 @@ func say(text string) activitiestest.Func {
 	}
 }
 
-var inline = tool.Spec{Runs: tool.Inline}
-var apart = tool.Spec{Runs: tool.Activity, Queue: tool.QueueTools}
-var models = tool.Spec{Runs: tool.Activity, Queue: tool.QueueModels}
+var (
+	inline = tool.Spec{Runs: tool.Inline}
+	apart  = tool.Spec{Runs: tool.Activity, Queue: tool.QueueTools}
+	models = tool.Spec{Runs: tool.Activity, Queue: tool.QueueModels}
+)
 
 const oneNode = `{"kind":"workflow.chat","entrypoint":"answer","nodes":[
 	{"id":"answer","type":"tool_call","tool":"say","inputs":{"message":"${input.message}"},"description":"Answering..."}]}`

@@ -42,8 +42,9 @@ func timedOut(err *temporal.TimeoutError) graph.Failure {
 		return graph.Failure{Code: string(fault.Internal), Message: "The worker that ran the step stopped answering.", Retryable: true}
 	case enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START:
 		return graph.Failure{Code: string(fault.Internal), Message: "No worker took the step in time."}
+	default:
+		return graph.Failure{Code: graph.CodeTimeout, Message: "The step took longer than it may.", Retryable: true}
 	}
-	return graph.Failure{Code: graph.CodeTimeout, Message: "The step took longer than it may.", Retryable: true}
 }
 
 // isCode reports whether a failure's type is one of ours: the seven of

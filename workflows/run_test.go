@@ -88,6 +88,7 @@ func TestARetriedAnswerDropsTheTextOfTheFailedAttemptFirst(t *testing.T) {
 			}
 		case stream.Reset:
 			text = ""
+		default:
 		}
 	}
 	if text != "Right" || w.Event(stream.MessageDone)["content"] != text {
@@ -312,7 +313,7 @@ func TestLargeValuesTravelByReference(t *testing.T) {
 func TestTheTraceShowsTheReadPathInItsOrder(t *testing.T) {
 	t.Parallel()
 	w := activitiestest.New(oneNode).Tool("say", inline, say("plain"))
-	w.Workflows["documents"] = strings.Replace(oneNode, `"say"`, `"say"`, 1)
+	w.Workflows["documents"] = oneNode
 	w.Contexts = []knowledge.Context{
 		{ID: "full", UserID: activitiestest.Viewer.UserID, Documents: 2},
 		{ID: "empty", UserID: activitiestest.Viewer.UserID},

@@ -34,8 +34,9 @@ func TypeOf(k run.Kind) string {
 		return IngestType
 	case run.KindTool:
 		return ToolRunType
+	default:
+		return RunWorkflowType
 	}
-	return RunWorkflowType
 }
 
 // The signals and the query of a run.
