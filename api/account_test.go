@@ -9,7 +9,7 @@ import (
 	"liminal/internal/quota"
 )
 
-// Requirements: AUTH-01, AUTH-02, AUTH-04, API-19
+// Requirements: AUTH-01, AUTH-02, AUTH-04, API-04, API-19
 func TestSignUpLogInAndMe(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -36,7 +36,10 @@ func TestSignUpLogInAndMe(t *testing.T) {
 		t.Errorf("cookie = %+v", c)
 	}
 	nobody.post("/v1/auth/login", map[string]any{"email": "ada@example.org", "password": "wrong horse"}).fails(401, "unauthorized")
-	nobody.post("/v1/auth/signup", map[string]any{"email": "ada@example.org", "password": "correct horse"}).fails(409, "conflict")
+	taken := nobody.post("/v1/auth/signup", map[string]any{"email": "ada@example.org", "password": "correct horse"}).fails(409, "conflict")
+	if details, _ := taken.Details.(map[string]any); details["field"] != "email" {
+		t.Errorf("details = %v", taken.Details)
+	}
 	nobody.post("/v1/auth/signup", map[string]any{"email": "eve@example.org", "password": "short"}).fails(400, "validation_error")
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -114,7 +115,12 @@ func (k *socket) serve(ctx context.Context) {
 	defer func() { _ = k.conn.Close() }()
 	context.AfterFunc(ctx, func() { _ = k.conn.Close() })
 	k.conn.SetReadLimit(maxJSON)
-	k.conn.SetPongHandler(func(string) error { return k.conn.SetReadDeadline(time.Now().Add(silence)) })
+	k.conn.SetPongHandler(func(string) error {
+		if k.viewer.UserID != "" { // a stranger does not buy time with pongs
+			k.expect()
+		}
+		return nil
+	})
 	k.expect()
 	k.running.Go(func() { k.keepAlive(ctx, cancel) })
 	for {
@@ -387,7 +393,7 @@ func (k *socket) send(frame any) bool {
 // close says why, in at most the 123 bytes a close frame has for it.
 func (k *socket) close(code int, reason string) {
 	if len(reason) > 123 {
-		reason = reason[:123]
+		reason = strings.ToValidUTF8(reason[:123], "")
 	}
 	_ = k.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, reason), time.Now().Add(time.Second))
 }

@@ -74,6 +74,7 @@ func (s *server) streaming(ctx context.Context, v identity.Viewer, r run.Run, af
 		defer cancel()
 		out := &eventWriter{w: w, control: http.NewResponseController(w), beat: s.beat, cut: cancel}
 		out.open()
+		defer out.close()
 		stop := out.keepAlive(ctx, words.ping())
 		defer stop()
 		if err := out.copy(words, s.tail.events(ctx, v, r, after)); err != nil && ctx.Err() == nil {
@@ -129,6 +130,10 @@ func (o *eventWriter) open() {
 	o.w.WriteHeader(http.StatusOK)
 	_ = o.write([]byte(": open\n\n")) // a reader that is gone already is noticed with the first event
 }
+
+// close lifts the deadline of the last write: the connection may serve another
+// request, and net/http keeps what a handler has set.
+func (o *eventWriter) close() { _ = o.control.SetWriteDeadline(time.Time{}) }
 
 // copy writes events until they end or the reader does.
 func (o *eventWriter) copy(words encoder, events iter.Seq2[stream.Event, error]) error {

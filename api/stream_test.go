@@ -393,3 +393,26 @@ func TestAReaderThatDoesNotReadIsCut(t *testing.T) {
 		t.Errorf("the deadline is in %v", left)
 	}
 }
+
+// patient is a connection that takes everything and remembers its deadline.
+type patient struct {
+	*httptest.ResponseRecorder
+	deadline time.Time
+}
+
+func (w *patient) SetWriteDeadline(t time.Time) error { w.deadline = t; return nil }
+
+func TestAStreamLeavesNoDeadlineToTheNextRequest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.signUp("ada@example.org")
+	r, err := w.store.Run(t.Context(), ada.viewer(), ada.start("hi")["run_id"].(string))
+	w.must(err)
+	write, err := w.server.stream(t.Context(), ada.viewer(), r, 0)
+	w.must(err)
+	rec := &patient{ResponseRecorder: httptest.NewRecorder()}
+	write(rec, httptest.NewRequest(http.MethodGet, "/", nil))
+	if !rec.deadline.IsZero() || !strings.Contains(rec.Body.String(), "event: message_done") {
+		t.Errorf("deadline %v after %q", rec.deadline, rec.Body)
+	}
+}
