@@ -12,10 +12,11 @@ import (
 var _ identity.Store = (*Store)(nil)
 
 // CreateUser implements identity.Store.
-func (s *Store) CreateUser(ctx context.Context, u identity.User, c identity.Credential) (identity.User, error) {
-	u.Email = strings.ToLower(u.Email)
-	err := s.write(ctx, identity.System(), func(tx Tx) error {
+func (s *Store) CreateUser(ctx context.Context, asked identity.User, c identity.Credential) (u identity.User, err error) {
+	asked.Email = strings.ToLower(asked.Email)
+	err = s.write(ctx, identity.System(), func(tx Tx) error {
 		now := s.now()
+		u = asked
 		u.CreatedAt = now
 		if err := firstIsAdmin(tx, &u); err != nil {
 			return err

@@ -187,15 +187,15 @@ func upsertAgain(t *testing.T, open Open) {
 
 func prune(t *testing.T, open Open) {
 	var texts []string
-	for i := range 250 {
+	for i := range 120 {
 		texts = append(texts, fmt.Sprint("wolf ", i))
 	}
 	b, v, d := library(t, open, texts...)
 	want(t, "before", len(ask20(t, b, v, knowledge.Query{ContextIDs: []string{d.ContextID}, Vector: direction(0)})), 20)
-	need(t, b.Index.Prune(t.Context(), v, d.ID, []string{chunkID(d, 3), chunkID(d, 249)}))
+	need(t, b.Index.Prune(t.Context(), v, d.ID, []string{chunkID(d, 3), chunkID(d, 119)}))
 	found := search(t, b, v, d.ContextID, "wolf")
 	slices.Sort(found)
-	wantLines(t, found, []string{"wolf 249", "wolf 3"})
+	wantLines(t, found, []string{"wolf 119", "wolf 3"})
 	want(t, "by vector", len(ask20(t, b, v, knowledge.Query{ContextIDs: []string{d.ContextID}, Vector: direction(0)})), 2)
 	need(t, b.Index.Prune(t.Context(), v, d.ID, nil))
 	want(t, "left", len(got(b.Index.Chunks(t.Context(), v, d.ContextID, 50))(t)), 0)

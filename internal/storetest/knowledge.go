@@ -133,7 +133,7 @@ func deleteKnowledge(t *testing.T, open Open) {
 	k := newContext(t, b.Store, v, "c")
 	d, e := newDocument(t, b.Store, v, k.ID, "files/d"), newDocument(t, b.Store, v, k.ID, "files/e")
 	var parts []string
-	for i := range 1200 { // more than one batch
+	for i := range 520 { // more than one batch
 		parts = append(parts, fmt.Sprint("zebra number ", i))
 	}
 	upsert(t, b, v, d, parts...)
