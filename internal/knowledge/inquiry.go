@@ -94,12 +94,17 @@ var (
 	numberAnswer = regexp.MustCompile(`\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|eins?|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|daily|weekly|täglich|wöchentlich)\b`)
 	pathAnswer   = regexp.MustCompile(`(?:^|[\s"'(` + "`" + `])/[\w{]|\b(?:GET|POST|PUT|PATCH|DELETE)\b`)
 
+	spanAnswer   = regexp.MustCompile(`(?i)(?:\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|fifty|half an|ein(?:en?|er|em|es)?|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|fünfzehn|zwanzig|dreißig)[ -])\s?(?:ms|[smhdwy]|secs?|mins?|seconds?|minutes?|hours?|days?|weeks?|months?|years?|sekunden?|minuten?|stunden?|tagen?|wochen?|monaten?|jahren?|quartale?)\b|\b(?:daily|hourly|weekly|nightly|monthly|forever|täglich|wöchentlich|jährlich|fortnight)\b`)
+	spanQuestion = regexp.MustCompile(`\bhow (?:long|often|soon)\b|\bwie (?:lange|oft)\b|\b(?:frist|interval|timeout|ttl)\b`)
+
 	numberQuestion = regexp.MustCompile(`\bhow (?:many|much|long|often|large|big|fast|soon|old|far|wide|high|deep)\b|\b(?:limit|maximum|minimum|timeout|port|version|size|cap|threshold|percentage|budget|width|interval|share|percent|fraction|proportion|ratio)\b|\bwie (?:viele?|lange|oft|groß|hoch|schnell)\b|\b(?:höchstens|grenze|frist)\b|\bwhen\b|\bwann\b`)
 	pathQuestion   = regexp.MustCompile(`\b(?:endpoint|endpunkt|route|url|path|pfad|directory|folder|ordner)s?\b`)
 )
 
 func expected(question string) *regexp.Regexp {
 	switch {
+	case spanQuestion.MatchString(question):
+		return spanAnswer
 	case pathQuestion.MatchString(question):
 		return pathAnswer
 	case numberQuestion.MatchString(question):

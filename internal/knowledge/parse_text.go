@@ -52,12 +52,15 @@ func (s *sections) add(kind string, start, end int) {
 	s.blocks = append(s.blocks, b)
 }
 
+// titleWithin is how far into a text its title may stand, in bytes.
+const titleWithin = 400
+
 func (s *sections) heading(level int, title string, start, end int) {
 	if title = plainInline(title); title == "" {
 		s.add("", start, end)
 		return
 	}
-	if s.title == "" {
+	if s.title == "" && start < titleWithin {
 		s.title = title
 	}
 	s.path.enter(level, title)

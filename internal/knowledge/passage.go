@@ -68,14 +68,14 @@ const (
 	inNeighbour = 0.7 // the sentence before or after
 	inHeading   = 0.85
 	inTitle     = 0.7
-	inPassage   = 0.4 // anywhere else in the passage
+	inPassage   = 0.3 // anywhere else in the passage
 )
 
 // Small additions that decide between passages that hold the same words.
 const (
 	pairBonus   = 0.1  // question words stand together
 	denseBonus  = 0.04 // it says little else
-	answerBonus = 0.1  // the sentence holds what the question asks for
+	answerBonus = 0.15 // the sentence holds what the question asks for
 )
 
 // rate is how well sentence i of a reading answers the inquiry, 0 to 1.

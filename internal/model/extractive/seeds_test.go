@@ -129,6 +129,7 @@ func TestSeeds(t *testing.T) {
 	must(t, err)
 	right := map[string]int{}
 	total := map[string]int{}
+	first := 0
 	for line := range strings.Lines(string(raw)) {
 		if strings.TrimSpace(line) == "" {
 			continue
@@ -140,8 +141,12 @@ func TestSeeds(t *testing.T) {
 		if ok {
 			right[a.Kind]++
 		}
+		if a.Kind == "fact" && strings.HasPrefix(note, "first") {
+			first++
+		}
 		t.Logf("%-4v %-7s %s\n     %s", map[bool]string{true: "ok", false: "BAD"}[ok], a.Kind, a.Question, note)
 	}
+	t.Logf("facts in the first quote: %d", first)
 	for kind, n := range total {
 		t.Logf("%s: %d of %d", kind, right[kind], n)
 	}
@@ -155,6 +160,9 @@ func (d *desk) grade(t testing.TB, a asked) (bool, string) {
 		scores += fmt.Sprintf(" %.24s=%.2f", c.Title, c.Score)
 	}
 	note := fmt.Sprintf("[%s %s avg %.2f |%s] %s", found.Clarity, found.Confidence, found.AverageSimilarity, scores, knowledge.Fold(text))
+	if len(citations) > 0 && strings.Contains(knowledge.Fold(citations[0].Quote), a.Expect) {
+		note = "first " + note
+	}
 	quoted := ""
 	for _, c := range citations {
 		quoted += knowledge.Fold(c.Quote) + "\n"

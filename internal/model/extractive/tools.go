@@ -78,7 +78,7 @@ func (t turn) afterTools(w *writer) (model.StopReason, error) {
 			return model.ToolCalls, w.call(e)
 		}
 	}
-	if intent, _ := judge(strings.ToLower(t.question)); intent == intentEdit {
+	if m := strings.ToLower(t.question); editVerb.MatchString(m) && editWhat.MatchString(m) {
 		if err := w.say(t.say.cannotEdit + "\n\n"); err != nil {
 			return "", err
 		}

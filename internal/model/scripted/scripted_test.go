@@ -16,8 +16,8 @@ import (
 )
 
 func user(text string, passages ...model.Block) model.Request {
-	content := append(passages[:len(passages):len(passages)], model.Block{Type: model.Text, Text: text})
-	return model.Request{Messages: []model.Message{{Role: model.User, Content: content}}}
+	passages = append(passages, model.Block{Type: model.Text, Text: text})
+	return model.Request{Messages: []model.Message{{Role: model.User, Content: passages}}}
 }
 
 func parse(t *testing.T, doc string) scripted.Script {
