@@ -6,9 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -32,8 +35,10 @@ func TestBrowser(t *testing.T) {
 	program := programUnderTest(t)
 	for _, spec := range specs {
 		t.Run(spec, func(t *testing.T) {
-			base := start(t, program, environment(t, spec))
-			play(t, playwright, spec, "BASE_URL="+base, "CHROMIUM="+chromium)
+			p := start(t, program, environment(t, spec))
+			control := t.TempDir()
+			go p.killWhenAsked(t.Context(), filepath.Join(control, "kill"))
+			play(t, playwright, spec, "BASE_URL="+p.said.HTTP, "CHROMIUM="+chromium, "CONTROL="+control)
 		})
 	}
 }
@@ -84,7 +89,7 @@ func programUnderTest(t *testing.T) string {
 // environment gives the specs about streams a model that takes its time.
 func environment(t *testing.T, spec string) []string {
 	t.Helper()
-	if spec != "5-streams.spec.ts" {
+	if spec != "5-streams.spec.ts" && spec != "7-kill.spec.ts" {
 		return nil
 	}
 	script := filepath.Join(t.TempDir(), "script.json")
@@ -112,74 +117,141 @@ func slowScript(t *testing.T) []byte {
 	return raw
 }
 
-// start runs the program on a folder and ports of its own until the test ends
-// and returns its address.
-func start(t *testing.T, program string, environment []string) string {
-	t.Helper()
-	folder := t.TempDir()
-	ready := filepath.Join(folder, "ready.json")
-	free := "127.0.0.1:0"
-	var log bytes.Buffer
-	process := exec.Command(program, "dev", "--data", filepath.Join(folder, "data"),
-		"--listen", free, "--temporal", free, "--temporal-ui", free, "--ready-file", ready)
-	process.Env = append(os.Environ(), environment...)
-	process.Stdout, process.Stderr = &log, &log
-	if err := process.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- process.Wait() }()
-	t.Cleanup(func() {
-		stop(t, process, ended)
-		if t.Failed() {
-			t.Logf("liminald said:\n%s", tail(log.Bytes()))
-		}
-	})
-	address, err := await(ready, ended)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return address
+// running is a liminald and what is needed to start it again.
+type running struct {
+	program, folder string
+	environment     []string
+
+	mu      sync.Mutex
+	process *exec.Cmd
+	ended   chan error
+	log     bytes.Buffer
+	said    ready // where it answers; the same after a restart
+	stopped bool
 }
 
-// await waits for the ready file and returns the address in it.
-func await(ready string, ended <-chan error) (string, error) {
+// ready is the ready file.
+type ready struct {
+	HTTP       string `json:"http"`
+	Temporal   string `json:"temporal"`
+	TemporalUI string `json:"temporal_ui"`
+}
+
+// start runs the program on a folder and ports of its own until the test ends.
+func start(t *testing.T, program string, environment []string) *running {
+	t.Helper()
+	free := "127.0.0.1:0"
+	p := &running{program: program, folder: t.TempDir(), environment: environment,
+		said: ready{HTTP: free, Temporal: free, TemporalUI: free}}
+	t.Cleanup(func() {
+		if err := p.stop(); err != nil {
+			t.Error(err)
+		}
+		if t.Failed() {
+			t.Logf("liminald said:\n%s", tail(p.log.Bytes()))
+		}
+	})
+	if err := p.up(); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// up starts the process and waits until it answers.
+func (p *running) up() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stopped {
+		return nil
+	}
+	file := filepath.Join(p.folder, "ready.json")
+	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	host := func(address string) string { return strings.TrimPrefix(address, "http://") }
+	p.process = exec.Command(p.program, "dev", "--data", filepath.Join(p.folder, "data"), "--ready-file", file,
+		"--listen", host(p.said.HTTP), "--temporal", host(p.said.Temporal), "--temporal-ui", host(p.said.TemporalUI))
+	p.process.Env = append(os.Environ(), p.environment...)
+	p.process.Stdout, p.process.Stderr = &p.log, &p.log
+	if err := p.process.Start(); err != nil {
+		return err
+	}
+	p.ended = make(chan error, 1)
+	go func(process *exec.Cmd, ended chan<- error) { ended <- process.Wait() }(p.process, p.ended)
+	said, err := await(file, p.ended)
+	if err == nil {
+		p.said = said
+	}
+	return err
+}
+
+// await waits for the ready file.
+func await(file string, ended <-chan error) (said ready, err error) {
 	deadline := time.After(startLimit)
 	poll := time.NewTicker(50 * time.Millisecond)
 	defer poll.Stop()
 	for {
 		select {
 		case err := <-ended:
-			return "", fmt.Errorf("liminald ended before it was ready: %w", err)
+			return said, fmt.Errorf("liminald ended before it was ready: %w", err)
 		case <-deadline:
-			return "", errors.New("liminald was not ready in time")
+			return said, errors.New("liminald was not ready in time")
 		case <-poll.C:
-			raw, err := os.ReadFile(ready)
-			if err != nil {
-				continue
-			}
-			var said struct {
-				HTTP string `json:"http"`
-			}
-			if json.Unmarshal(raw, &said) == nil && said.HTTP != "" {
-				return said.HTTP, nil
+			raw, err := os.ReadFile(file)
+			if err == nil && json.Unmarshal(raw, &said) == nil && said.HTTP != "" {
+				return said, nil
 			}
 		}
 	}
 }
 
+// killWhenAsked kills the program without a word and starts it again whenever
+// the file appears; it takes the file away once the program is back.
+func (p *running) killWhenAsked(ctx context.Context, file string) {
+	poll := time.NewTicker(50 * time.Millisecond)
+	defer poll.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-poll.C:
+		}
+		if _, err := os.Stat(file); err != nil {
+			continue
+		}
+		p.kill()
+		if err := p.up(); err != nil {
+			return // the spec waits for the file to go, and says so
+		}
+		if err := os.Remove(file); err != nil {
+			return
+		}
+	}
+}
+
+func (p *running) kill() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.process.Process.Kill() == nil {
+		<-p.ended
+	}
+}
+
 // stop asks the program to end, and ends it if it does not.
-func stop(t *testing.T, process *exec.Cmd, ended <-chan error) {
-	t.Helper()
-	if err := process.Process.Signal(syscall.SIGTERM); err != nil {
-		return // it has ended already
+func (p *running) stop() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stopped = true
+	if p.process == nil || p.process.Process.Signal(syscall.SIGTERM) != nil {
+		return nil // it never began, or has ended already
 	}
 	select {
-	case <-ended:
+	case <-p.ended:
+		return nil
 	case <-time.After(stopLimit):
-		t.Errorf("liminald did not end within %v of SIGTERM", stopLimit)
-		_ = process.Process.Kill()
-		<-ended
+		_ = p.process.Process.Kill()
+		<-p.ended
+		return fmt.Errorf("liminald did not end within %v of SIGTERM", stopLimit)
 	}
 }
 

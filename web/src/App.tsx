@@ -2,7 +2,10 @@ import { useCallback, useEffect, useState } from 'react';
 import { queryClient } from './api/queries.ts';
 import { restore, session } from './api/session.ts';
 import { forgetRuns } from './chat/follower.ts';
+import { forgetTalk } from './chat/talk.ts';
 import { useWords } from './i18n/index.ts';
+import { forgetChoices } from './knowledge/choice.ts';
+import { forgetUploads } from './knowledge/uploads.ts';
 import { useStore } from './lib/store.ts';
 import { Fence } from './shell/Fence.tsx';
 import { Mark } from './shell/Mark.tsx';
@@ -24,6 +27,9 @@ export function App() {
     () => () => {
       if (owner === null) return;
       forgetRuns();
+      forgetTalk();
+      forgetUploads();
+      forgetChoices();
       queryClient.clear();
     },
     [owner],

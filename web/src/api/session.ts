@@ -2,6 +2,7 @@
 // refresh token is an HttpOnly cookie this code never sees (C-33, UI-17).
 
 import { createStore } from '../lib/store.ts';
+import { keepDraftsOf } from '../lib/drafts.ts';
 import { readItem, writeItem } from '../lib/storage.ts';
 import { Failure, failureOf } from './failure.ts';
 import type { Credentials, User } from './types.ts';
@@ -26,6 +27,7 @@ function keep(credentials: Credentials): void {
   token = credentials.access_token;
   writeItem('session', tokenKey, token);
   writeItem('local', hintKey, '1');
+  keepDraftsOf(credentials.user.id);
   session.set({ state: 'in', user: credentials.user });
 }
 

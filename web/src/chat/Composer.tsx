@@ -10,7 +10,7 @@ import { readDraft, writeDraft } from '../lib/drafts.ts';
 import { useStore } from '../lib/store.ts';
 import { Icon } from '../shell/Icon.tsx';
 import { takesWords } from './Slip.tsx';
-import { answer, draftsTouched, notice, notices } from './talk.ts';
+import { answer, answerDraft, draftsTouched, notice, notices } from './talk.ts';
 
 interface Props {
   draftKey: string;
@@ -45,7 +45,7 @@ function placeholder(mode: Mode, words: Dictionary): string {
 export function Composer(props: Props) {
   const words = useWords();
   const mode = modeOf(props);
-  const draftKey = mode === 'answer' ? `answer:${props.question!.interrupt_id}` : props.draftKey;
+  const draftKey = mode === 'answer' ? answerDraft(props.question!) : props.draftKey;
   const [text, setText] = useDraft(draftKey);
   const [busy, setBusy] = useState(false);
   const problem = useStore(notices)[props.draftKey];

@@ -7,18 +7,17 @@ import type { Evidence, Step } from './run.ts';
 
 interface StepsProps {
   steps: Step[];
-  over: boolean; // no step need be put in words any more
-  still: boolean; // the run has ended, or waits for a person
+  over: boolean; // the answer has begun, the run waits for a person, or it has ended
 }
 
 /** The steps as one line of dots, the current one in words while it lasts. It keeps its height from first to last. */
-export function StepsLine({ steps, over, still }: StepsProps) {
+export function StepsLine({ steps, over }: StepsProps) {
   const words = useWords();
   const shown = usePace(steps.length, over);
   const current = steps[shown];
   const label = current ? current.label : over ? '' : words.starting;
   return (
-    <details className="node steps" data-state={still ? 'settled' : 'live'}>
+    <details className="node steps" data-state={over && !label ? 'settled' : 'live'}>
       <summary aria-label={words.showSteps}>
         <span className="dots" aria-hidden="true">
           {steps.map((step, index) => (

@@ -45,16 +45,15 @@ export function TurnView({ turn, follower, giveBack }: Props) {
       {(live || turn.answer || turn.asked.length > 0) && (
         <div className="rail">
           <h2 className="hidden">{words.liminal}</h2>
-          {live && <StepsLine steps={stepsOf(live.items)} over={over || text !== '' || live.phase === 'waiting'} still={over || live.phase === 'waiting'} />}
+          {live && <StepsLine steps={stepsOf(live.items)} over={over || text !== '' || live.phase === 'waiting'} />}
           {items.map((item) => (
             <Item key={item.key} item={item} />
           ))}
           {!live && turn.asked.map((asked) => <AskedLine key={asked.key} question={asked.question} answer={asked.answer} chosen={false} />)}
           {text !== '' && !suppressed && (
-            <div className="node answer">
-              <div className="prose" aria-busy={!over}>
+            <div className="node answer" data-state={live?.phase === 'working' ? 'live' : 'settled'}>
+              <div className="prose" aria-busy={live?.phase === 'working'}>
                 <Markdown text={text} citations={over ? citations : noCitations} open={open} />
-                {!over && live?.phase === 'working' && <span className="caret" aria-hidden="true" />}
               </div>
               {over && citations.length > 0 && <Sources citations={citations} open={open} />}
             </div>

@@ -23,6 +23,11 @@ export const notices = createStore<Record<string, string>>({});
 /** Answers given on this page: the value's words, null when skipped. */
 export const answers = createStore<Record<string, string | null>>({});
 
+/** Where the words of an answer are kept until it is sent. */
+export function answerDraft(interrupt: Interrupt): string {
+  return `answer:${interrupt.interrupt_id}`;
+}
+
 /** Grows when a draft was written by the program, so that the composer reads it again. */
 export const draftsTouched = createStore(0);
 
@@ -133,6 +138,7 @@ export async function answer(interrupt: Interrupt, value: string | number | bool
       },
     });
     answers.set({ ...answers.get(), [interrupt.interrupt_id]: shown });
+    writeDraft(answerDraft(interrupt), '');
     read(interrupt.run_id, conversation);
   } catch (error) {
     await queryClient.invalidateQueries({ queryKey: keys.thread(conversation) });
@@ -154,6 +160,14 @@ export const settledElsewhere = createStore<ReadonlySet<string>>(new Set());
 
 function settleElsewhere(id: string): void {
   settledElsewhere.set(new Set([...settledElsewhere.get(), id]));
+}
+
+/** Forgets what belongs to the person who has left. */
+export function forgetTalk(): void {
+  outbox.set({});
+  notices.set({});
+  answers.set({});
+  settledElsewhere.set(new Set());
 }
 
 onSettled((conversation, runID) => {

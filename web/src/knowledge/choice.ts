@@ -20,6 +20,11 @@ export function carryOver(from: string, to: string): void {
   }
 }
 
+export function forgetChoices(): void {
+  chosenContext.set({});
+  chosenWorkflow.set({});
+}
+
 export function contextOf(chosen: Record<string, string>, draftKey: string, conversation: Conversation | null): string {
   return chosen[draftKey] ?? conversation?.active_context_id ?? '';
 }

@@ -34,6 +34,11 @@ export function dismiss(id: string): void {
   uploads.set(uploads.get().filter((one) => one.id !== id));
 }
 
+/** Stops and forgets everything, as when another person signs in. */
+export function forgetUploads(): void {
+  for (const one of uploads.get()) dismiss(one.id);
+}
+
 /** Clears away what needs no more attention. */
 export function dismissReady(): void {
   uploads.set(uploads.get().filter((one) => one.phase !== 'ready'));

@@ -9,6 +9,7 @@ export interface Draft {
 }
 
 const key = 'liminal.drafts';
+const ownerKey = 'liminal.drafts.owner';
 export const newDraft = '_new';
 
 function readAll(): Record<string, Draft> {
@@ -18,6 +19,13 @@ function readAll(): Record<string, Draft> {
   } catch {
     return {};
   }
+}
+
+/** Words are private: another person on this machine does not find them. */
+export function keepDraftsOf(user: string): void {
+  if (readItem('local', ownerKey) === user) return;
+  writeItem('local', key, null);
+  writeItem('local', ownerKey, user);
 }
 
 export function readDraft(conversation: string): string {

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { refusal } from '../api/upload.ts';
 import { de } from '../i18n/de.ts';
 import { en } from '../i18n/en.ts';
-import { newDraft, readDraft, writeDraft } from './drafts.ts';
+import { keepDraftsOf, newDraft, readDraft, writeDraft } from './drafts.ts';
 import { daysAgo, duration, fileSize, kindsOfFile } from './format.ts';
 
 beforeEach(() => localStorage.clear());
@@ -17,6 +17,15 @@ describe('drafts', () => {
     expect(Number.isNaN(Date.parse(stored['_new']!.savedAt))).toBe(false);
     writeDraft('c1', '');
     expect([readDraft('c1'), readDraft(newDraft)]).toEqual(['', 'half a thought']);
+  });
+
+  it('are not found by another person', () => {
+    keepDraftsOf('ann');
+    writeDraft('c1', 'private');
+    keepDraftsOf('ann');
+    expect(readDraft('c1')).toBe('private');
+    keepDraftsOf('bob');
+    expect(readDraft('c1')).toBe('');
   });
 
   it('survive a broken store', () => {

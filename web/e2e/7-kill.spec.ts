@@ -1,0 +1,58 @@
+// The program is killed (SIGKILL) and started again under the page. Only
+// TestBrowser can do that: it does so whenever the file "kill" appears in the
+// folder CONTROL names, and takes the file away when the program is back.
+
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { answered, box, enter, expect, say, test, which, workflow } from './stage.ts';
+
+const control = process.env['CONTROL'] ?? '';
+
+test.skip(control === '', 'needs TestBrowser, which kills the program');
+
+function kill(): void {
+  writeFileSync(join(control, 'kill'), '');
+}
+
+async function isBack(): Promise<void> {
+  await expect.poll(() => existsSync(join(control, 'kill')), { timeout: 60_000 }).toBe(false);
+}
+
+// Requirements: STREAM-29, STREAM-32
+test('killed while it answers, the program comes back and the page reads on by itself', async ({ page, watch }) => {
+  test.setTimeout(120_000);
+  watch.expected.push(/Failed to load resource|ERR_CONNECTION|ERR_INCOMPLETE/);
+  await enter(page);
+  await say(page, 'Tell me slowly');
+  const prose = page.locator('.prose');
+  await expect(prose).toContainText('Sentence 5');
+  kill();
+  await expect(page.getByText('Connection lost. What was written stays; reconnecting…')).toBeVisible();
+  await expect(prose).toContainText('Sentence 5');
+  await isBack();
+  await expect(page.locator('.turn-foot')).toBeVisible({ timeout: 60_000 });
+  const text = await prose.innerText();
+  for (let n = 1; n <= 30; n++) expect(text.split(`Sentence ${n} of`)).toHaveLength(2);
+  await page.reload();
+  await expect(prose).toHaveText(text);
+  await expect(page.locator('.turn')).toHaveCount(1);
+});
+
+// Requirements: INT-16
+test('killed while it waits, the program still knows the question and takes the answer', async ({ page, watch }) => {
+  test.setTimeout(120_000);
+  watch.expected.push(/Failed to load resource|ERR_CONNECTION|ERR_INCOMPLETE/);
+  await enter(page);
+  await workflow(page, 'ambiguous', [{ ...which, next: 'done' }, { id: 'done', type: 'end', response: 'You said ${vars.choice?}.' }]);
+  await say(page, 'Check this letter');
+  const slip = page.getByRole('region', { name: 'Needs your answer' });
+  await expect(slip).toBeVisible();
+  kill();
+  await isBack();
+  await expect(slip).toBeVisible();
+  await page.reload();
+  await slip.getByRole('button', { name: 'Deriv2024' }).click();
+  const turn = await answered(page);
+  await expect(turn.locator('.prose')).toContainText('You said d2.');
+  await expect(box(page)).toBeEnabled();
+});
