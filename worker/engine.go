@@ -165,6 +165,25 @@ func (e *Engine) RunWorkflow(ctx context.Context, v identity.Viewer, artifact st
 	return e.create(ctx, v, run.KindGraph, requestID, artifact, "", activities.GraphInput{Artifact: artifact, Input: input, Vars: vars})
 }
 
+// State is where a run stands while it runs (GRAPH-26), as JSON: nodes, names
+// of vars, what is outstanding, the trace. NotFound for a run whose workflow
+// is no longer kept.
+func (e *Engine) State(ctx context.Context, v identity.Viewer, runID string) (json.RawMessage, error) {
+	r, err := e.o.Runs.Run(ctx, v, runID)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := e.o.Client.QueryWorkflow(ctx, r.WorkflowID, "", workflows.QueryState)
+	if _, gone := errors.AsType[*serviceerror.NotFound](err); gone {
+		return nil, fault.New(fault.NotFound, "The run's workflow is no longer kept.")
+	}
+	if err != nil {
+		return nil, fault.Wrap(fault.Internal, err, "The run cannot be looked into now; try again.")
+	}
+	var state json.RawMessage
+	return state, answer.Get(&state)
+}
+
 func (e *Engine) create(ctx context.Context, v identity.Viewer, kind run.Kind, requestID, summary, workflowID string, input any) (run.Run, error) {
 	if requestID != "" {
 		if r, err := e.o.Runs.RunByRequest(ctx, v, requestID); !errors.Is(err, fault.NotFound) {

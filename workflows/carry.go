@@ -1,7 +1,9 @@
 package workflows
 
 import (
-	"encoding/json"
+	"bytes"
+	"compress/flate"
+	"io"
 	"time"
 
 	"go.temporal.io/sdk/workflow"
@@ -15,7 +17,7 @@ import (
 // as plain data.
 type Carry struct {
 	Opened   activities.Opened            `json:"opened"`
-	Snapshot json.RawMessage              `json:"snapshot"`
+	Snapshot []byte                       `json:"snapshot"` // of the machine, compressed
 	Early    map[string]activities.Answer `json:"early,omitempty"`
 	Asked    map[string]time.Time         `json:"asked,omitempty"` // open questions, by interrupt id
 	Answered map[string]bool              `json:"answered,omitempty"`
@@ -60,7 +62,11 @@ func (d *drive) drained(ctx workflow.Context) bool {
 
 // carryOn ends this execution in favour of the next.
 func (d *drive) carryOn(ctx workflow.Context) error {
-	snapshot, err := d.run.Snapshot()
+	raw, err := d.run.Snapshot()
+	if err != nil {
+		return err
+	}
+	snapshot, err := compressed(raw)
 	if err != nil {
 		return err
 	}
@@ -91,7 +97,11 @@ func (d *drive) take(c *Carry) {
 // restore goes on from the machine's snapshot: its outstanding effects are
 // begun again, of which the questions are there already.
 func (d *drive) restore(g *graph.Graph) error {
-	r, err := g.Restore(d.snapshot)
+	raw, err := expanded(d.snapshot)
+	if err != nil {
+		return fault.Wrap(fault.Internal, err, "The run cannot go on from where it stood.")
+	}
+	r, err := g.Restore(raw)
 	if err != nil {
 		return fault.Wrap(fault.Internal, err, "The run cannot go on from where it stood.")
 	}
@@ -107,4 +117,25 @@ func trimmed(t *activities.Tally) {
 	for i := range t.Records {
 		t.Records[i] = t.Records[i].Trimmed()
 	}
+}
+
+// compressed makes a snapshot small: its trace alone may be over a megabyte of
+// JSON, and a payload may be two.
+func compressed(raw []byte) ([]byte, error) {
+	var out bytes.Buffer
+	w, err := flate.NewWriter(&out, flate.DefaultCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.Write(raw); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+func expanded(small []byte) ([]byte, error) {
+	return io.ReadAll(flate.NewReader(bytes.NewReader(small)))
 }

@@ -419,3 +419,23 @@ func TestTheNextTurnStartsAfterTheEndIsCommittedAndTold(t *testing.T) {
 		t.Errorf("the end was written in the order %v", w.Log)
 	}
 }
+
+// Requirements: GRAPH-28, INT-11
+func TestWhatAGraphPersistsOutlivesTheTurnAlsoWhenItsQuestionIsSkipped(t *testing.T) {
+	t.Parallel()
+	w := activitiestest.New(`{"kind":"workflow.chat","entrypoint":"find","persist":["docs"],"nodes":[
+		{"id":"find","type":"tool_call","tool":"find","inputs":{"before":"${vars.docs}"},"outputs":["docs","seen"],"next":"ask"},
+		{"id":"ask","type":"interrupt","interrupt_type":"text_input","message":"Well?","next":"end"},
+		{"id":"end","type":"end","response":"${vars.docs}"}]}`)
+	w.Thread.Meta = map[string]any{"docs": map[string]any{"docs": []any{"d1"}}}
+	w.Tool("find", inline, func(_ context.Context, c *tool.Call) (map[string]any, error) {
+		return map[string]any{"docs": append(c.Inputs["before"].([]any), "d2"), "seen": true}, nil
+	})
+	b := setup(t, w)
+	b.env.RegisterDelayedCallback(func() { b.env.SignalWorkflow(workflows.SignalCancel, nil) }, time.Hour)
+	b.chat("hello")
+	kept := b.closed().Persist
+	if got := fmt.Sprint(kept); got != "map[docs:[d1 d2]]" {
+		t.Errorf("the turn leaves %s for the next", got)
+	}
+}

@@ -2,6 +2,7 @@ package record
 
 import (
 	"context"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -27,6 +28,20 @@ func TestAPausedRunOutlivesItsWorker(t *testing.T) {
 	if n := s.world.Count("before"); n != 1 {
 		t.Errorf("the step before the question ran %d times, want once", n)
 	}
+}
+
+// Requirements: GRAPH-26
+func TestAPausedRunCanBeLookedInto(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, activitiestest.New(asking).Tool("llm", model, echo))
+	r := s.start(s.world.Chat("hello", chat.TurnInput{}))
+	s.until(r.ID, run.Waiting)
+	state, err := s.engine.State(t.Context(), activitiestest.Viewer, r.ID)
+	if err != nil || !strings.Contains(string(state), `"says":"Which one?"`) {
+		t.Errorf("the state is %s (%v)", state, err)
+	}
+	s.answer(0, run.Answer{Value: "x"})
+	s.until(r.ID, run.Done)
 }
 
 // Requirements: STREAM-32, PLAT-02
