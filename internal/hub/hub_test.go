@@ -23,7 +23,7 @@ func open(t testing.TB, o hub.Options) *hub.Hub {
 	return h
 }
 
-// Requirements: STREAM-24, STREAM-28, STREAM-29, STREAM-32
+// Requirements: STREAM-24, STREAM-32
 func TestStreamLog(t *testing.T) {
 	t.Parallel()
 	storetest.StreamLog(t, func(t testing.TB, base int64) stream.Log { return open(t, hub.Options{Base: base}) })

@@ -163,9 +163,9 @@ func best(h knowledge.Hit) int {
 	return min(h.TextRank, h.VectorRank)
 }
 
-// upsertBatch is how many chunks one transaction writes: some 50 ms, so that
+// upsertBatch is how many chunks one transaction writes: some 15 ms, so that
 // reading a book holds up nobody's turn.
-const upsertBatch = 100
+const upsertBatch = 50
 
 // Upsert implements knowledge.Index.
 func (x *Index) Upsert(ctx context.Context, v identity.Viewer, list []knowledge.Chunk) error {

@@ -24,7 +24,7 @@ func open(t testing.TB, o store.Options) storetest.Backend {
 	return storetest.Backend{Store: store.New(db, o), Index: sqlite.NewIndex(db, sqlite.IndexOptions{})}
 }
 
-// Requirements: AUTH-01, AUTH-03, AUTH-05, API-04
+// Requirements: AUTH-03, API-04
 func TestAccounts(t *testing.T) { t.Parallel(); storetest.Accounts(t, open) }
 
 // Requirements: PLAT-08, PLAT-14
@@ -51,7 +51,7 @@ func TestKeys(t *testing.T) { t.Parallel(); storetest.Keys(t, open) }
 // Requirements: RAG-01, RAG-20
 func TestKnowledge(t *testing.T) { t.Parallel(); storetest.Knowledge(t, open) }
 
-// Requirements: API-15, RAG-10, RAG-18, RAG-19, RAG-20
+// Requirements: API-15, RAG-13, RAG-18, RAG-19, RAG-20
 func TestIndex(t *testing.T) { t.Parallel(); storetest.Index(t, open) }
 
 // Requirements: ISO-01, CHAT-11, INT-30
