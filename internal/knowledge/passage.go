@@ -284,11 +284,12 @@ func (r *reading) around(i, before, after int) (from, to int) {
 	return from, to
 }
 
-// list adds the neighbouring items of a short list, nearest first.
+// list adds the neighbouring items of a short list, nearest first; items of
+// another depth are another list.
 func (r *reading) list(i int) (from, to int) {
 	from, to = i, i
 	fits := func(a, b int) bool {
-		return a >= 0 && b < len(r.sentences) && r.sentences[a].Form == words.Item && r.sentences[b].Form == words.Item &&
+		return a >= 0 && b < len(r.sentences) && r.sibling(a, i) && r.sibling(b, i) &&
 			r.sentences[b].End-r.sentences[a].Start <= listQuote
 	}
 	for grown := true; grown; {
@@ -301,6 +302,22 @@ func (r *reading) list(i int) (from, to int) {
 		}
 	}
 	return from, to
+}
+
+// sibling reports whether sentence j is part of an item as deep as that of i.
+func (r *reading) sibling(j, i int) bool {
+	same := r.sentences[j].Paragraph == r.sentences[i].Paragraph
+	return same || r.sentences[j].Form == words.Item && r.indent(j) == r.indent(i)
+}
+
+// indent is how far an item is set in; -1 for a sentence inside of one.
+func (r *reading) indent(i int) int {
+	start := r.sentences[i].Start
+	line := r.passage.Text[strings.LastIndexByte(r.passage.Text[:start], '\n')+1 : start]
+	if strings.TrimSpace(line) != "" {
+		return -1
+	}
+	return len(line)
 }
 
 // follow is the last sentence of what a heading or a "…:" introduces: the

@@ -177,7 +177,8 @@ func ends(text string, from, mark, stop, end int, r rune) bool {
 		return !unicode.IsLower(first)
 	}
 	word := lastWord(text[from:mark])
-	if unicode.IsLower(first) || abbreviation(word) {
+	numbers := len(word) <= 3 && strings.EqualFold(strings.TrimSpace(text[from:mark]), word) // "2. Then …" is one sentence
+	if numbers || unicode.IsLower(first) || abbreviation(word) {
 		return false
 	}
 	return !ordinal(word, text[stop:end])

@@ -58,7 +58,7 @@ func TestDetectTellsGermanFromEnglish(t *testing.T) {
 func TestSentencesReadHardWrappedText(t *testing.T) {
 	t.Parallel()
 	text := "# A title\n\nThe first sentence is wrapped\nover two lines, e.g. like this. The second one\nends here!\n\n" +
-		"- an item that\n  goes on\n- another item. With two sentences.\n\n| a | b |\n\n```\ncode one.\ncode two.\n```\n" +
+		"- an item that\n  goes on\n- another item. With two sentences.\n\n1. First this.\n2. Then that.\n\n| a | b |\n\n```\ncode one.\ncode two.\n```\n" +
 		"Am 3. März war es so weit. Danach nicht."
 	want := []string{
 		"# A title",
@@ -66,6 +66,7 @@ func TestSentencesReadHardWrappedText(t *testing.T) {
 		"The second one\nends here!",
 		"- an item that\n  goes on",
 		"- another item.", "With two sentences.",
+		"1. First this.", "2. Then that.",
 		"| a | b |",
 		"```", "code one.", "code two.", "```",
 		"Am 3. März war es so weit.", "Danach nicht.",
