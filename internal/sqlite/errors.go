@@ -7,10 +7,12 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
+	"liminal/internal/fault"
 	"liminal/internal/store"
 )
 
-// report turns the driver's constraint errors into the seam's.
+// report turns the driver's constraint errors into the seam's, and those that
+// only the server's operator can mend into sentences that say so.
 func report(err error) error {
 	var e *sqlite.Error
 	if !errors.As(err, &e) {
@@ -21,6 +23,10 @@ func report(err error) error {
 		return &store.Violation{Unique: true, Name: constraint(e.Error()), Cause: err}
 	case sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY:
 		return &store.Violation{Cause: err}
+	case sqlite3.SQLITE_FULL:
+		return fault.Wrap(fault.Internal, err, "The server's disk is full; nothing was stored. Whoever runs this server must free some space.")
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return fault.Wrap(fault.Internal, err, "The server's database is damaged; nothing was stored. Whoever runs this server must restore a copy of it.")
 	}
 	return err
 }

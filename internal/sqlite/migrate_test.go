@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"liminal/internal/fault"
 	"liminal/internal/identity"
 	"liminal/internal/store"
 	"liminal/migrations"
@@ -200,5 +201,29 @@ func TestATransactionIsAllOrNothing(t *testing.T) {
 	})
 	if err != nil || rows != 2 {
 		t.Errorf("%d rows, %v, want the first and the one of the caller that left", rows, err)
+	}
+}
+
+func TestAFullDiskIsSaidInASentence(t *testing.T) {
+	t.Parallel()
+	db := openAt(t, filepath.Join(t.TempDir(), "db"), program(t, 1))
+	err := db.Write(t.Context(), identity.System(), func(tx store.Tx) error {
+		if err := tx.Query(`PRAGMA max_page_count = 1`, nil, func(store.Scan) error { return nil }); err != nil {
+			return err
+		}
+		for range 1000 {
+			if _, err := tx.Exec(`INSERT INTO one VALUES (@x)`, store.Args{"x": strings.Repeat("x", 1000)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if f := fault.From(err); f.Code != fault.Internal || !strings.Contains(f.Message, "disk is full") {
+		t.Errorf("got %v", err)
+	}
+	if err := db.Read(t.Context(), identity.System(), func(tx store.Tx) error {
+		return tx.Query(`SELECT x FROM one`, nil, func(store.Scan) error { return nil })
+	}); err != nil {
+		t.Errorf("afterwards: %v", err)
 	}
 }

@@ -60,7 +60,7 @@ func (s *Store) insertArtifact(tx Tx, a *artifacts.Artifact, note string) error 
 		@version, @schema, @path, @by, @now, @now, @meta)`,
 		Args{
 			"id": a.ID, "owner": optional(a.OwnerID), "type": a.Type, "name": a.Name, "description": a.Description,
-			"visibility": a.Visibility, "version": a.Version, "schema": document(a.Schema), "path": a.FSPath,
+			"visibility": a.Visibility, "version": a.Version, "schema": rawJSON(a.Schema), "path": a.FSPath,
 			"by": a.CreatedBy, "now": a.CreatedAt, "meta": meta,
 		}); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (s *Store) insertArtifact(tx Tx, a *artifacts.Artifact, note string) error 
 func insertVersion(tx Tx, a artifacts.Artifact, note string) error {
 	_, err := tx.Exec(`INSERT INTO artifact_version (artifact_id, version, schema, fs_path, created_at, created_by, change_note)
 		VALUES (@id, @version, @schema, @path, @now, @by, @note)`,
-		Args{"id": a.ID, "version": a.Version, "schema": document(a.Schema), "path": a.FSPath, "now": a.UpdatedAt, "by": a.CreatedBy, "note": note})
+		Args{"id": a.ID, "version": a.Version, "schema": rawJSON(a.Schema), "path": a.FSPath, "now": a.UpdatedAt, "by": a.CreatedBy, "note": note})
 	return err
 }
 
@@ -161,7 +161,7 @@ func (s *Store) advance(tx Tx, a *artifacts.Artifact, schema json.RawMessage, by
 	a.Schema, a.CreatedBy, a.UpdatedAt = schema, by, s.now()
 	if _, err := tx.Exec(`UPDATE artifact SET version = @version, schema = @schema, created_by = @by, updated_at = @now
 		WHERE id = @id AND version = @version - 1`,
-		Args{"id": a.ID, "version": a.Version, "schema": document(schema), "by": by, "now": a.UpdatedAt}); err != nil {
+		Args{"id": a.ID, "version": a.Version, "schema": rawJSON(schema), "by": by, "now": a.UpdatedAt}); err != nil {
 		return err
 	}
 	return insertVersion(tx, *a, note)

@@ -191,7 +191,7 @@ func (s *Store) start(tx Tx, r run.Run) (*run.Run, error) {
 	}
 	r.Status, r.StartedAt = run.Running, s.now()
 	_, err = tx.Exec(`UPDATE run SET status = 'running', started_at = @now, input = @input WHERE id = @id AND user_id = @user`,
-		Args{"id": r.ID, "user": r.UserID, "now": r.StartedAt, "input": document(r.Input)})
+		Args{"id": r.ID, "user": r.UserID, "now": r.StartedAt, "input": rawJSON(r.Input)})
 	return &r, err
 }
 

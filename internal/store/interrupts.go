@@ -74,7 +74,7 @@ func (s *Store) insertInterrupt(tx Tx, r run.Run, q run.Interrupt) error {
 		Args{
 			"id": q.ID, "run": r.ID, "workflow": q.WorkflowID, "effect": q.EffectID, "user": r.UserID,
 			"conversation": optional(r.ConversationID), "type": q.Type, "message": q.Message, "options": options,
-			"schema": document(q.AnswerSchema), "delivered": false, "created": s.orNow(q.CreatedAt), "expires": moment(q.ExpiresAt),
+			"schema": rawJSON(q.AnswerSchema), "delivered": false, "created": s.orNow(q.CreatedAt), "expires": moment(q.ExpiresAt),
 		})
 	return err
 }
@@ -98,7 +98,7 @@ func (s *Store) Answer(ctx context.Context, v identity.Viewer, id string, status
 		q.Status, q.Answer, q.AnsweredAt = status, orNull(answer), s.now()
 		_, err := tx.Exec(`UPDATE interrupt SET status = @status, answer = @answer, answered_at = @now
 			WHERE id = @id AND user_id = @user AND status = 'pending'`,
-			Args{"id": id, "user": q.UserID, "status": string(q.Status), "answer": document(q.Answer), "now": q.AnsweredAt})
+			Args{"id": id, "user": q.UserID, "status": string(q.Status), "answer": rawJSON(q.Answer), "now": q.AnsweredAt})
 		return err
 	})
 	return q, err

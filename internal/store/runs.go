@@ -92,8 +92,8 @@ func insertRun(tx Tx, r run.Run) error {
 		Args{
 			"id": r.ID, "workflow": r.WorkflowID, "kind": string(r.Kind), "user": r.UserID,
 			"conversation": optional(r.ConversationID), "request": optional(r.RequestID), "status": string(r.Status),
-			"input": document(r.Input), "pins": pins, "result": document(r.Result), "error": document(r.Error),
-			"trace": document(r.Trace), "created": r.CreatedAt, "started": moment(r.StartedAt), "ended": moment(r.EndedAt),
+			"input": rawJSON(r.Input), "pins": pins, "result": rawJSON(r.Result), "error": rawJSON(r.Error),
+			"trace": rawJSON(r.Trace), "created": r.CreatedAt, "started": moment(r.StartedAt), "ended": moment(r.EndedAt),
 		})
 	return err
 }
@@ -141,8 +141,8 @@ func (s *Store) endRun(tx Tx, r run.Run, e run.End, next string) error {
 	if _, err := tx.Exec(`UPDATE run SET status = @status, result = @result, error = @error, trace = @trace,
 		ended_at = @now, next_run_id = @next WHERE id = @id AND user_id = @user`,
 		Args{
-			"id": r.ID, "user": r.UserID, "status": string(e.Status), "result": document(e.Result), "error": document(e.Error),
-			"trace": document(e.Trace), "now": now, "next": optional(next),
+			"id": r.ID, "user": r.UserID, "status": string(e.Status), "result": rawJSON(e.Result), "error": rawJSON(e.Error),
+			"trace": rawJSON(e.Trace), "now": now, "next": optional(next),
 		}); err != nil {
 		return err
 	}

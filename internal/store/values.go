@@ -67,8 +67,8 @@ func (t text) Scan(src any) error {
 	return nil
 }
 
-// document binds a JSON document; nil is NULL.
-func document(d json.RawMessage) any {
+// rawJSON binds a JSON document; nil is NULL.
+func rawJSON(d json.RawMessage) any {
 	if d == nil {
 		return nil
 	}
