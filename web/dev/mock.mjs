@@ -148,6 +148,7 @@ async function play(run, message) {
   if (has('break')) {
     await speak(run, 'This begins well and then ');
     run.status = 'failed';
+    run.error = { code: 'server_error', message: 'The model did not answer in time. Nothing was changed; ask again.' };
     close(run, null);
     return emit(run, 'error', { code: 'server_error', message: 'The model did not answer in time. Nothing was changed; ask again.', node: 'answer' });
   }
@@ -285,7 +286,7 @@ const routes = {
   'GET /v1/interrupts': ({ user }) => ({ data: [...runs.values()].filter((one) => one.user === user.id).flatMap((one) => one.pending), next_cursor: null }),
   'GET /v1/runs/:id': ({ id }) => {
     const run = need(runs.get(id));
-    return { run: { id, kind: 'chat', status: run.status, workflow_id: `chat:${run.conversation}:${run.request}`, trace: [{ node: 'classify' }, { node: 'search' }, { node: 'answer' }], created_at: run.started, started_at: run.started, ended_at: run.ended } };
+    return { run: { id, kind: 'chat', status: run.status, workflow_id: `chat:${run.conversation}:${run.request}`, error: run.error, trace: [{ node: 'classify' }, { node: 'search' }, { node: 'answer' }], created_at: run.started, started_at: run.started, ended_at: run.ended } };
   },
   'GET /v1/artifacts': ({ user }) => ({ data: [...artifacts.values()].filter((one) => one.user === user.id), next_cursor: null }),
   'POST /v1/artifacts': ({ json, user }) => {

@@ -1,4 +1,4 @@
-import { answered, enter, expect, retention, say, test, upload, workflow } from './stage.ts';
+import { answered, box, enter, expect, retention, say, test, upload, workflow } from './stage.ts';
 
 // Requirements: UI-05, UI-07
 test('an uploaded document answers with a quote whose citation opens the passage', async ({ page }) => {
@@ -92,4 +92,18 @@ test('a dropped connection resumes without loss or repeat', async ({ page }) => 
   const text = await turn.locator('.prose').innerText();
   await page.reload();
   expect(await (await answered(page)).locator('.prose').innerText()).toBe(text);
+});
+
+test('a turn that failed says so, also after a reload, and gives the question back', async ({ page }) => {
+  await enter(page);
+  await workflow(page, 'break', [
+    { id: 'read', type: 'tool_call', tool: 'files.read_v1', inputs: { path: 'files/there-is-no-such-file.txt' }, max_retries: 0, next: 'done' },
+    { id: 'done', type: 'end', response: 'unreachable' },
+  ]);
+  await say(page, 'Read it to me');
+  await expect(page.locator('.failure')).toContainText('This turn failed.');
+  await page.reload();
+  await expect(page.locator('.failure')).toContainText('This turn failed.');
+  await page.getByRole('button', { name: 'Put the question back' }).click();
+  await expect(box(page)).toHaveValue('Read it to me');
 });

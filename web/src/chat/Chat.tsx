@@ -64,7 +64,13 @@ export function Chat({ id, conversation }: Props) {
           {thread.isError && <LoadProblem error={thread.error} missing={missing} retry={() => void thread.refetch()} />}
           {!id && !started && <Empty start={(text) => void submit(text)} />}
           {turns.map((turn) => (
-            <TurnView key={turn.key} turn={turn} follower={turn.runID ? followerOf(turn.runID) : undefined} giveBack={(text) => giveBack(draftKey, text)} />
+            <TurnView
+              key={turn.key}
+              turn={turn}
+              follower={turn.runID ? followerOf(turn.runID) : undefined}
+              active={turn.runID !== null && turn.runID === thread.data?.active_run?.id}
+              giveBack={(text) => giveBack(draftKey, text)}
+            />
           ))}
           {outgoing && <UserWords text={outgoing.text} sending />}
         </Scroller>

@@ -26,20 +26,26 @@ export function Live({ state, trouble, user, giveBack }: Props) {
       )}
       {state.phase === 'stopped' && <p className="node note-line">{words.stopped}</p>}
       {state.done?.truncated && <p className="node note-line">{words.truncated}</p>}
-      {state.phase === 'failed' && (
-        <div className="node failure" data-state="bad" role="alert">
-          <p>
-            {words.runFailed} {state.error}
-          </p>
-          {user && (
-            <button type="button" className="quiet" onClick={() => giveBack(user)}>
-              {words.askAgain}
-            </button>
-          )}
-        </div>
-      )}
+      {state.phase === 'failed' && <Failed reason={state.error} user={user} giveBack={giveBack} />}
       <Spoken state={state} />
     </>
+  );
+}
+
+/** Why there is no answer, and the question back. */
+export function Failed({ reason, user, giveBack }: { reason: string; user: string; giveBack(text: string): void }) {
+  const words = useWords();
+  return (
+    <div className="node failure" data-state="bad" role="alert">
+      <p>
+        {words.runFailed} {reason}
+      </p>
+      {user && (
+        <button type="button" className="quiet" onClick={() => giveBack(user)}>
+          {words.askAgain}
+        </button>
+      )}
+    </div>
   );
 }
 

@@ -1,11 +1,12 @@
 import { useCallback, useMemo, useRef } from 'react';
+import { useRun } from '../api/queries.ts';
 import type { Citation } from '../api/types.ts';
 import { useWords } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
 import { Markdown } from '../markdown/Markdown.tsx';
 import { panel } from '../panel/state.ts';
 import type { Follower } from './follower.ts';
-import { Live } from './Live.tsx';
+import { Failed, Live } from './Live.tsx';
 import { AskedLine, EvidenceLine, StepsLine } from './Rail.tsx';
 import { emptyRun, stepsOf, type RailItem, type RunState } from './run.ts';
 import { Sources } from './Sources.tsx';
@@ -18,13 +19,14 @@ import { useSeen } from './useSeen.ts';
 interface Props {
   turn: Turn;
   follower: Follower | undefined;
+  active: boolean; // its run is not over yet
   giveBack(text: string): void;
 }
 
 const noCitations: Citation[] = [];
 
 /** One turn: a person's words, and on the rail everything that came of them. */
-export function TurnView({ turn, follower, giveBack }: Props) {
+export function TurnView({ turn, follower, active, giveBack }: Props) {
   const words = useWords();
   const article = useRef<HTMLElement>(null);
   const seen = useSeen(article);
@@ -64,6 +66,7 @@ export function TurnView({ turn, follower, giveBack }: Props) {
           {over && <TurnFoot turn={turn} live={live} seen={seen} text={suppressed ? '' : text} items={items} />}
         </div>
       )}
+      {!live && !active && !turn.answer && turn.asked.length === 0 && <Unanswered turn={turn} seen={seen} giveBack={giveBack} />}
     </article>
   );
 }
@@ -88,6 +91,21 @@ function Item({ item }: { item: RailItem }) {
       answer={value === undefined ? undefined : answerWords(item.interrupt, value)}
       chosen={(item.interrupt.options?.length ?? 0) > 0}
     />
+  );
+}
+
+/** A turn that left no answer: its run knows why. */
+function Unanswered({ turn, seen, giveBack }: { turn: Turn; seen: boolean; giveBack(text: string): void }) {
+  const words = useWords();
+  const run = useRun(turn.runID, seen).data;
+  if (run?.status !== 'failed' && run?.status !== 'cancelled') return null;
+  return (
+    <div className="rail">
+      <h2 className="hidden">{words.liminal}</h2>
+      {run.status === 'failed' && <Failed reason={run.error?.message ?? ''} user={turn.user?.content ?? ''} giveBack={giveBack} />}
+      {run.status === 'cancelled' && <p className="node note-line">{words.stopped}</p>}
+      <TurnFoot turn={turn} live={null} seen={seen} text="" items={[]} />
+    </div>
   );
 }
 
