@@ -349,7 +349,7 @@ func TestAClaimedAnswerWhoseSignalWasLostIsSentAgain(t *testing.T) {
 		t.Fatalf("the claimed answer is refused: %v", err)
 	}
 	b.front.down = nil
-	b.engine.pass(t.Context(), map[string]look{}, time.Second)
+	b.engine.pass(t.Context(), map[string]look{}, time.Second, 0)
 	if len(b.front.signals) != 1 || b.front.signals[0].Answer != "kept" {
 		t.Errorf("the signals are %+v", b.front.signals)
 	}
@@ -362,7 +362,7 @@ func TestTheReconcilerBringsRowsAndWorkflowsTogether(t *testing.T) {
 		b := setup(t)
 		r := b.turn(run.Running)
 		delete(b.front.status, r.WorkflowID)
-		b.engine.pass(t.Context(), map[string]look{}, time.Second)
+		b.engine.pass(t.Context(), map[string]look{}, time.Second, 0)
 		if _, ok := b.front.started[r.WorkflowID]; !ok {
 			t.Errorf("Temporal was called %v", b.front.calls)
 		}
@@ -372,7 +372,7 @@ func TestTheReconcilerBringsRowsAndWorkflowsTogether(t *testing.T) {
 		b := setup(t)
 		r := b.turn(run.Running)
 		b.front.status[r.WorkflowID] = enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED
-		b.engine.pass(t.Context(), map[string]look{}, time.Second)
+		b.engine.pass(t.Context(), map[string]look{}, time.Second, 0)
 		if r.Status != run.Failed || b.world.Event(stream.Error)["code"] != "server_error" || !b.world.Finished {
 			t.Errorf("the run is %s with the events %v", r.Status, b.world.Kinds())
 		}
@@ -383,7 +383,7 @@ func TestTheReconcilerBringsRowsAndWorkflowsTogether(t *testing.T) {
 		b.turn(run.Waiting)
 		well := map[string]look{}
 		for range 5 {
-			b.engine.pass(t.Context(), well, time.Hour)
+			b.engine.pass(t.Context(), well, time.Hour, 0)
 		}
 		if len(b.front.calls) != 1 {
 			t.Errorf("it was looked at %d times at once", len(b.front.calls))
@@ -403,7 +403,7 @@ func TestTheReconcilerBringsRowsAndWorkflowsTogether(t *testing.T) {
 		b.front.status[r.WorkflowID] = enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED
 		b.front.memo[r.WorkflowID] = &commonpb.Memo{Fields: map[string]*commonpb.Payload{memoRun: p}}
 		b.front.calls = nil
-		b.engine.pass(t.Context(), map[string]look{}, time.Second)
+		b.engine.pass(t.Context(), map[string]look{}, time.Second, 0)
 		if want := []string{"describe ingest:d1", "start ingest:d1"}; !slices.Equal(b.front.calls, want) {
 			t.Errorf("Temporal was called %v, want %v", b.front.calls, want)
 		}

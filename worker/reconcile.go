@@ -43,8 +43,9 @@ func (e *Engine) Reconcile(ctx context.Context, pause time.Duration) {
 	well := map[string]look{}
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
-	for {
-		e.pass(ctx, well, pause)
+	// What an earlier process left is looked at whatever its age.
+	for age := time.Duration(0); ; age = settleTime {
+		e.pass(ctx, well, pause, age)
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -55,8 +56,8 @@ func (e *Engine) Reconcile(ctx context.Context, pause time.Duration) {
 
 // pass is one look at everything that is open. A run that is well is looked at
 // ever more rarely: thousands may wait for people.
-func (e *Engine) pass(ctx context.Context, well map[string]look, pause time.Duration) {
-	open, err := e.o.Runs.Unfinished(ctx, identity.System(), settleTime)
+func (e *Engine) pass(ctx context.Context, well map[string]look, pause, age time.Duration) {
+	open, err := e.o.Runs.Unfinished(ctx, identity.System(), age)
 	if err != nil {
 		e.complain(ctx, "the open runs cannot be listed", err)
 		return
@@ -78,7 +79,7 @@ func (e *Engine) pass(ctx context.Context, well map[string]look, pause time.Dura
 	}
 	clear(well)
 	maps.Copy(well, seen)
-	e.resend(ctx)
+	e.resend(ctx, age)
 }
 
 func (e *Engine) complain(ctx context.Context, what string, err error, args ...any) {
@@ -88,8 +89,8 @@ func (e *Engine) complain(ctx context.Context, what string, err error, args ...a
 }
 
 // resend signals answers again whose run has not said that it has them.
-func (e *Engine) resend(ctx context.Context) {
-	lost, err := e.o.Interrupts.Undelivered(ctx, identity.System(), settleTime)
+func (e *Engine) resend(ctx context.Context, age time.Duration) {
+	lost, err := e.o.Interrupts.Undelivered(ctx, identity.System(), age)
 	if err != nil {
 		e.complain(ctx, "undelivered answers cannot be listed", err)
 		return

@@ -38,8 +38,9 @@ func (f *Flows) execute(ctx workflow.Context, in activities.RunInput, c *Carry) 
 func (d *drive) open(ctx workflow.Context) error {
 	if !d.carried {
 		open := workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
-			StartToCloseTimeout: storeTimeout,
-			RetryPolicy:         &temporal.RetryPolicy{InitialInterval: 100 * time.Millisecond, MaximumAttempts: 5},
+			StartToCloseTimeout:    storeTimeout,
+			ScheduleToCloseTimeout: openLimit,
+			RetryPolicy:            &temporal.RetryPolicy{InitialInterval: 100 * time.Millisecond, MaximumInterval: 5 * time.Second},
 		})
 		if err := workflow.ExecuteLocalActivity(open, activities.NameOpen, d.in).Get(ctx, &d.opened); err != nil {
 			return err

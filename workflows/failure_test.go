@@ -185,3 +185,32 @@ func TestALoopEndsTheRunWithAStructuredError(t *testing.T) {
 		t.Errorf("the run's error is %s", b.closed().End.Error)
 	}
 }
+
+// Whatever keeps a run from beginning, its row does not stay open.
+func TestARunThatCannotOpenIsClosedAsFailed(t *testing.T) {
+	t.Parallel()
+	w := activitiestest.New(`{"kind":"workflow.chat","entrypoint":"nowhere","nodes":[]}`)
+	b := setup(t, w)
+	b.chat("hello")
+	if c := b.closed(); c.End.Status != run.Failed || !strings.Contains(string(c.End.Error), `"validation_error"`) {
+		t.Errorf("the turn with a bad graph ended %s with %s", c.End.Status, c.End.Error)
+	}
+	w = activitiestest.New(oneNode)
+	w.FailRunRow = fault.New(fault.Forbidden, "This is not yours.")
+	b = setup(t, w)
+	b.chat("hello")
+	if c := b.closed(); c.End.Status != run.Failed || !strings.Contains(string(c.End.Error), "This is not yours.") {
+		t.Errorf("the turn that may not be read ended %s with %s", c.End.Status, c.End.Error)
+	}
+}
+
+// A panic in a tool is that call's failure.
+func TestAPanicInAnActivityFailsItsNodeOnly(t *testing.T) {
+	t.Parallel()
+	b := setup(t, activitiestest.New(`{"kind":"workflow.chat","entrypoint":"a","nodes":[
+		{"id":"a","type":"tool_call","tool":"panics","max_retries":0,"on_error":"b"},
+		{"id":"b","type":"end","response":"went on"}]}`).
+		Tool("panics", apart, func(context.Context, *tool.Call) (map[string]any, error) { panic("at the disco") }))
+	b.chat("hello")
+	b.answered("went on")
+}

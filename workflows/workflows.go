@@ -100,6 +100,9 @@ const (
 	// startLimit is how long a call of a chat may wait for a worker: a queue
 	// nobody polls must end in an error and not in an endless wait (CHAT-27).
 	startLimit = 2 * time.Minute
+	// openLimit is how long a store that is down is waited for before a run has
+	// begun; once it has, its end waits as long as it takes.
+	openLimit = time.Minute
 	// storeTimeout bounds one attempt of the short activities over the store.
 	storeTimeout = 10 * time.Second
 )
