@@ -1,8 +1,11 @@
 // Package knowledge is contexts, documents and their chunks: reading files,
 // cutting them, and finding the passages that answer a question.
 //
-// It may import fault, id, identity, embed, model and parsing libraries. It
-// knows no database: Index, Contexts and Documents are its ports.
+// It may import fault, id, identity, words, embed, model and parsing
+// libraries. It knows no database: Index, Contexts and Documents are its
+// ports. A file comes in through Parsers, becomes an Extract, is cut into
+// Chunks, and is found again by Library.Search as Passages, from which Quotes
+// picks sentences; every offset on that way counts bytes of the stored text.
 package knowledge
 
 import (

@@ -184,6 +184,14 @@ func TestFilesAreListedAndRead(t *testing.T) {
 			t.Errorf("%q calls %q, want %q", message, got, want)
 		}
 	}
+	failed := user("Read files/notes.md")
+	failed.Task, failed.Tools = extractive.TaskAgent, tools
+	failed.Messages = append(failed.Messages,
+		model.Message{Role: model.Assistant, Content: []model.Block{{Type: model.ToolUse, ID: "1", Name: "files.read_v1"}}},
+		model.Message{Role: model.User, Content: []model.Block{{Type: model.ToolResult, ID: "1", IsError: true, Text: "not_found: There is no such file."}}})
+	if text := modeltest.Text(modeltest.Play(t, extractive.Model{}, failed)); text != "The tool files.read_v1 did not work: There is no such file." {
+		t.Errorf("answer %q", text)
+	}
 	req := user("Read files/notes.md")
 	req.Task, req.Tools = extractive.TaskAgent, tools
 	req.Messages = append(req.Messages,

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
+	"liminal/internal/fault"
 	"liminal/internal/knowledge"
 	"liminal/internal/model"
 )
@@ -150,7 +152,7 @@ func (t turn) tell(w *writer, r result) error {
 		name = r.block.Name
 	}
 	if r.block.IsError {
-		return w.say(fmt.Sprintf(t.say.failed, name, knowledge.Fold(r.block.Text)))
+		return w.say(fmt.Sprintf(t.say.failed, name, sentence(r.block.Text)))
 	}
 	o := parseResult(r.block.Text)
 	switch {
@@ -169,6 +171,16 @@ func (t turn) tell(w *writer, r result) error {
 		return w.say("```json\n" + clip(raw) + "\n```")
 	}
 	return w.say(fmt.Sprintf(t.say.empty, name))
+}
+
+// sentence is an error as a person reads it, without the code before it.
+func sentence(text string) string {
+	text = knowledge.Fold(text)
+	code, rest, found := strings.Cut(text, ": ")
+	if found && slices.Contains(fault.Codes(), fault.Code(code)) {
+		return rest
+	}
+	return text
 }
 
 func (t turn) list(w *writer, files []listed) error {
