@@ -85,6 +85,23 @@ func (s *Store) UserByEmail(ctx context.Context, email string) (u identity.User,
 	return u, c, err
 }
 
+// Viewer is who a person is now: runs that are started without a request, by
+// the reconciler, act as them. An account that is switched off is NotFound.
+func (s *Store) Viewer(ctx context.Context, userID string) (v identity.Viewer, err error) {
+	err = s.read(ctx, identity.System(), func(tx Tx) error {
+		var u identity.User
+		found, err := first(tx, `SELECT `+userColumns+` FROM app_user u
+			LEFT JOIN user_settings t ON t.user_id = u.id
+			WHERE u.id = @id`, Args{"id": userID}, userDest(&u)...)
+		if err == nil && (!found || !u.Active) {
+			err = missing("account")
+		}
+		v = u.Viewer("")
+		return err
+	})
+	return v, err
+}
+
 // Accounts reports whether any account exists: a page without one offers to
 // create the first.
 func (s *Store) Accounts(ctx context.Context) (some bool, err error) {

@@ -16,6 +16,7 @@ func Accounts(t *testing.T, open Open) {
 	t.Run("the first account, and only it, becomes an administrator", func(t *testing.T) { firstAccount(t, open) })
 	t.Run("an email belongs to one account", func(t *testing.T) { oneEmail(t, open) })
 	t.Run("an account comes back as it was stored", func(t *testing.T) { accountRoundTrip(t, open) })
+	t.Run("a run started without a request acts as its person is now", func(t *testing.T) { viewerNow(t, open) })
 	t.Run("a session rotates", func(t *testing.T) { rotation(t, open) })
 	t.Run("of many rotations of one token one wins and the session ends", func(t *testing.T) { rotationRace(t, open) })
 	t.Run("an expired session does not rotate", func(t *testing.T) { expiredSession(t, open) })
@@ -39,6 +40,17 @@ func firstAccount(t *testing.T, open Open) {
 	}
 	want(t, "administrators", n, 1)
 	want(t, "accounts after", got(s.Accounts(t.Context()))(t), true)
+}
+
+func viewerNow(t *testing.T, open Open) {
+	s := open(t, store.Options{}).Store
+	u := got(s.CreateUser(t.Context(), identity.User{ID: id.New(), Email: "ada@example.org", Active: true, Plan: "paid", Locale: "de"}, identity.Credential{}))(t)
+	want(t, "viewer", got(s.Viewer(t.Context(), u.ID))(t), identity.Viewer{UserID: u.ID, Role: identity.RoleAdmin, Plan: "paid", Locale: "de"})
+	off := got(s.CreateUser(t.Context(), identity.User{ID: id.New(), Email: "off@example.org"}, identity.Credential{}))(t)
+	for _, gone := range []string{off.ID, id.New()} {
+		_, err := s.Viewer(t.Context(), gone)
+		want(t, "code", fault.CodeOf(err), fault.NotFound)
+	}
 }
 
 func oneEmail(t *testing.T, open Open) {

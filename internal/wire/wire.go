@@ -131,7 +131,7 @@ func (p *Platform) connect(ctx context.Context, o Options, b *body) error {
 	p.closes("the connection to Temporal", func() error { p.temporal.Close(); return nil })
 	p.worker, err = worker.New(worker.Options{
 		Client: p.temporal, Turns: p.store, Runs: p.store, Interrupts: p.store, Log: p.hub,
-		Documents: p.store, Logger: o.Logger,
+		Documents: p.store, Viewer: p.store.Viewer, Logger: o.Logger,
 		Activities: &activities.Set{
 			Turns: p.store, Messages: p.store, Conversations: p.store, Runs: p.store, Interrupts: p.store,
 			Blobs: p.store, Contexts: p.store, Artifacts: p.library, Box: b.box, Log: p.hub,
