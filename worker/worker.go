@@ -125,6 +125,10 @@ const (
 	pollers      = 8   // fixed: growing and shrinking their number was slower here
 	stopTimeout  = 3 * time.Second
 	heartbeatGap = time.Second // how soon a cancel reaches a call in another process
+	// cachedRuns is how many runs stay in memory between two of their steps. A
+	// paused run keeps goroutines there, so the SDK's 10,000 would cost 100 KB
+	// each; a run outside answers after a replay, a few milliseconds later.
+	cachedRuns = 500
 )
 
 // New makes a worker over o.Activities, whose queues and starter it sets.
@@ -138,6 +142,7 @@ func New(o Options) (*Worker, error) {
 			return nil, errors.New("there is no tool queue " + name)
 		}
 	}
+	sdk.SetStickyWorkflowCacheSize(cachedRuns) // of the process: the SDK has one for all workers
 	engine := NewEngine(o)
 	o.Activities.Queues = o.queues()
 	if o.Activities.Starter == nil {

@@ -23,7 +23,7 @@ const (
 	// cachedRuns bounds the runs whose state the server keeps in memory. The
 	// default of 128,000 costs hundreds of MiB when thousands of runs wait for
 	// a person; a run outside the cache answers a few milliseconds later.
-	cachedRuns = 2_000
+	cachedRuns = 1_000
 	// cachedEvents bounds, in bytes, the recent history events kept in memory.
 	cachedEvents = 16 << 20
 )
