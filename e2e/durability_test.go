@@ -121,6 +121,9 @@ func TestIngestionCutByKillMinusNineGoesOn(t *testing.T) {
 	ada.signIn()
 	cut := ada.untilIndexed(document, "register.txt")
 	whole := ada.upload(ada.must("POST", "/v1/contexts", object{"name": "Other"})["id"].(string), "register.txt", []byte(long.String()))
+	if cut["run_id"] != run {
+		t.Errorf("the document says it was read by run %v, want %s", cut["run_id"], run)
+	}
 	if cut["status"] != "ready" || cut["chunks"] != whole["chunks"] {
 		t.Errorf("cut by a kill: %v with %v chunks; undisturbed: %v", cut["status"], cut["chunks"], whole["chunks"])
 	}

@@ -90,11 +90,12 @@ func (l *Library) Current(d Document) bool {
 // change since it was taken in is left alone (RAG-04). The document's own
 // title, pages and length are stored with it. What a person must know about
 // a file that cannot be read comes as fault.Invalid.
-func (l *Library) Read(ctx context.Context, v identity.Viewer, documentID string, open Opener) (Document, error) {
+func (l *Library) Read(ctx context.Context, v identity.Viewer, documentID, runID string, open Opener) (Document, error) {
 	d, err := l.o.Documents.Document(ctx, v, documentID)
 	if err != nil {
 		return Document{}, err
 	}
+	d.RunID = runID
 	f, err := open(ctx, v, d.Path)
 	if err != nil {
 		return Document{}, err

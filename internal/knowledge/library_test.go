@@ -70,7 +70,7 @@ func (b *bundle) put(t *testing.T, contextID, path, text string) knowledge.Docum
 // ingest runs the three steps.
 func (b *bundle) ingest(t *testing.T, id string) (knowledge.Document, error) {
 	t.Helper()
-	if _, err := b.Read(t.Context(), b.viewer, id, b.open); err != nil {
+	if _, err := b.Read(t.Context(), b.viewer, id, "", b.open); err != nil {
 		return knowledge.Document{}, err
 	}
 	if _, err := b.Cut(t.Context(), b.viewer, id); err != nil {
@@ -164,7 +164,7 @@ func TestAnInterruptedIngestionCompletesWithoutDuplicates(t *testing.T) {
 	})
 	c := b.newContext(t, b.viewer)
 	d := b.put(t, c, "rules.md", longText(30))
-	if _, err := broken.Read(t.Context(), b.viewer, d.ID, b.open); err != nil {
+	if _, err := broken.Read(t.Context(), b.viewer, d.ID, "", b.open); err != nil {
 		t.Fatal(err)
 	}
 	var done []int

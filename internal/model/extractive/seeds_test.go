@@ -50,7 +50,7 @@ func newDesk(t testing.TB, paths ...string) *desk {
 	for _, p := range paths {
 		doc, err := shelf.PutDocument(ctx, d.viewer, knowledge.Document{ContextID: c.ID, Path: filepath.Base(p)})
 		must(t, err)
-		_, err = d.library.Read(ctx, d.viewer, doc.ID, func(context.Context, identity.Viewer, string) (knowledge.File, error) {
+		_, err = d.library.Read(ctx, d.viewer, doc.ID, "", func(context.Context, identity.Viewer, string) (knowledge.File, error) {
 			f, err := os.Open(p)
 			return openFile{f}, err
 		})

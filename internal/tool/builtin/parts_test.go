@@ -175,7 +175,7 @@ func filed(t testing.TB, contents map[string]string) cabinet {
 // reader is an Intake that does nothing but say that it did.
 type reader struct{ failed error }
 
-func (r *reader) Read(ctx context.Context, v identity.Viewer, id string, open knowledge.Opener) (knowledge.Document, error) {
+func (r *reader) Read(ctx context.Context, v identity.Viewer, id, _ string, open knowledge.Opener) (knowledge.Document, error) {
 	f, err := open(ctx, v, "files/notes.md")
 	if err != nil {
 		return knowledge.Document{}, err

@@ -41,7 +41,7 @@ type Searcher interface {
 // Intake reads documents in, in steps that may be run again;
 // *knowledge.Library is one.
 type Intake interface {
-	Read(ctx context.Context, v identity.Viewer, documentID string, open knowledge.Opener) (knowledge.Document, error)
+	Read(ctx context.Context, v identity.Viewer, documentID, runID string, open knowledge.Opener) (knowledge.Document, error)
 	Cut(ctx context.Context, v identity.Viewer, documentID string) (knowledge.Document, error)
 	Store(ctx context.Context, v identity.Viewer, documentID string, progress func(done, total int)) (knowledge.Document, error)
 	Fail(ctx context.Context, v identity.Viewer, documentID string, cause error) (knowledge.Document, error)
