@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"liminal/internal/config"
@@ -28,6 +29,7 @@ type command struct {
 	about    string   // paragraphs
 	examples []string // whole lines
 	settings []string // flags shared with the environment, by flag name
+	defaults []string // of this command alone, as in the environment: NAME=text
 	flags    func(fs *flag.FlagSet) any
 	run      func(ctx context.Context, in *invocation) error
 }
@@ -35,9 +37,10 @@ type command struct {
 // invocation is one call of a command.
 type invocation struct {
 	terminal
-	args  []string // after the flags
-	own   any      // what command.flags returned
-	given map[string]string
+	args   []string // after the flags
+	own    any      // what command.flags returned
+	given  map[string]string
+	preset []string // command.defaults
 }
 
 // commands lists every subcommand in the order help shows them.
@@ -73,7 +76,7 @@ func run(ctx context.Context, t terminal, args []string) int {
 func (c command) call(ctx context.Context, t terminal, args []string) int {
 	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
-	in := &invocation{terminal: t}
+	in := &invocation{terminal: t, preset: c.defaults}
 	if c.flags != nil {
 		in.own = c.flags(fs)
 	}
@@ -114,7 +117,7 @@ func (c command) declare(fs *flag.FlagSet) func() map[string]string {
 	for _, v := range config.Variables() {
 		for _, want := range c.settings {
 			if v.Flag == want {
-				fs.String(v.Flag, v.Default, v.Doc+" (also "+v.Name+")")
+				fs.String(v.Flag, c.defaultOf(v), v.Doc+" (also "+v.Name+")")
 			}
 		}
 	}
@@ -131,9 +134,19 @@ func (c command) declare(fs *flag.FlagSet) func() map[string]string {
 	}
 }
 
-// config reads the settings; its error carries every mistake in them.
+func (c command) defaultOf(v config.Variable) string {
+	for _, own := range c.defaults {
+		if text, ok := strings.CutPrefix(own, v.Name+"="); ok {
+			return text
+		}
+	}
+	return v.Default
+}
+
+// config reads the settings; its error carries every mistake in them. The
+// command's own defaults stand first, so that the environment overrides them.
 func (in *invocation) config() (config.Config, error) {
-	c, err := config.Load(in.environ, in.given)
+	c, err := config.Load(slices.Concat(in.preset, in.environ), in.given)
 	if err != nil {
 		return c, usageError{err}
 	}

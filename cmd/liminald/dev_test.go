@@ -27,6 +27,9 @@ func TestDevIsReadyWhenEverythingAnswersAndDrainsOnSIGTERM(t *testing.T) {
 	} else {
 		_ = conn.Close()
 	}
+	if p.err.Len() > 0 {
+		t.Errorf("it started with words nobody needs:\n%s", &p.err)
+	}
 	has(t, p.out.String(), p.where.HTTP, p.where.TemporalUI, p.data)
 	if p.where.Version == "" {
 		t.Error("no version in the ready file")
