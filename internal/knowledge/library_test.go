@@ -403,6 +403,16 @@ func TestDocumentsOfOneTitleAreToldApartByPath(t *testing.T) {
 	}
 }
 
+func TestAQuestionThatStandsInATextIsNoAnswerToItself(t *testing.T) {
+	t.Parallel()
+	text := "Try it: ask *How long does the vault keep letters?* and see.\n\nThe vault keeps letters for nine years.\n"
+	passage := knowledge.Passage{Text: text}
+	quotes := knowledge.Quotes("How long does the vault keep letters?", []knowledge.Passage{passage}, 1)
+	if len(quotes) != 1 || !strings.Contains(quotes[0].Text, "nine years") {
+		t.Errorf("quoted %+v", quotes)
+	}
+}
+
 func FuzzQuotes(f *testing.F) {
 	f.Add("How long is it kept?", "# Log\n\nLogs are kept:\n- 30 days\n- or 90.\n\n```\nttl: 30\n```")
 	f.Add("GET /x?", "| a | b |\n| GET /x | c |")

@@ -99,7 +99,19 @@ func (q *inquiry) rate(r *reading, i int) float64 {
 	}
 	// What decides between sentences that hold the words must not make up for
 	// words that are missing.
-	return min(1, score*(1-pairBonus-answerBonus-denseBonus+extra)*r.shape(i))
+	score = min(1, score*(1-pairBonus-answerBonus-denseBonus+extra)*r.shape(i))
+	if r.sentences[i].Form != words.Heading && q.repeatedIn(r.text(i)) {
+		score *= 0.5
+	}
+	return score
+}
+
+// repeatedIn reports whether a text asks the question itself, word for word,
+// as examples and lists of questions do: that holds all of its words and
+// answers nothing.
+func (q *inquiry) repeatedIn(text string) bool {
+	asked := strings.TrimRight(strings.ToLower(Fold(q.text)), "?!. ")
+	return strings.Contains(asked, " ") && strings.Contains(strings.ToLower(Fold(text)), asked+"?")
 }
 
 // place is how much term t counts for sentence i, by where it stands.
