@@ -5,6 +5,7 @@ import './styles/tokens.css';
 import './styles/base.css';
 import './styles/shell.css';
 import './styles/chat.css';
+import './styles/composer.css';
 import './styles/text.css';
 import './styles/panel.css';
 import { queryClient } from './api/queries.ts';

@@ -1,23 +1,17 @@
-import { useEffect, useMemo, useRef } from 'react';
-import { useLocation } from 'wouter';
+import { useEffect, useRef, useState } from 'react';
 import { Failure } from '../api/failure.ts';
-import { useThread, useUIConfig } from '../api/queries.ts';
-import type { Conversation, Interrupt, Thread } from '../api/types.ts';
-import { DropZone } from '../knowledge/DropZone.tsx';
-import { carryOver, chosenContext, chosenWorkflow, contextOf } from '../knowledge/choice.ts';
+import { useUIConfig } from '../api/queries.ts';
+import type { Conversation } from '../api/types.ts';
 import { useWords } from '../i18n/index.ts';
-import { newDraft } from '../lib/drafts.ts';
-import { useStore } from '../lib/store.ts';
+import { DropZone } from '../knowledge/DropZone.tsx';
 import { Composer } from './Composer.tsx';
+import { useConversation } from './conversation.ts';
 import { Empty } from './Empty.tsx';
-import { followerOf, following, isReading, read } from './follower.ts';
-import { emptyRun, type RunState } from './run.ts';
+import { followerOf } from './follower.ts';
 import { Scroller } from './Scroller.tsx';
 import { Slip } from './Slip.tsx';
-import { answers, giveBack, outbox, send, sentence, settledElsewhere, stop } from './talk.ts';
-import { turnsOf } from './thread.ts';
+import { giveBack, sentence } from './talk.ts';
 import { TurnView, UserWords } from './TurnView.tsx';
-import { useLive } from './useLive.ts';
 
 interface Props {
   id: string | null;
@@ -27,42 +21,18 @@ interface Props {
 /** One conversation: its turns, the question that is open, and the box to write in. */
 export function Chat({ id, conversation }: Props) {
   const words = useWords();
-  const [, navigate] = useLocation();
-  const draftKey = id ?? newDraft;
-  const thread = useThread(id);
-  const config = useUIConfig();
-  const outgoing = useStore(outbox)[draftKey];
-  const chosen = useStore(chosenContext);
-  const workflow = useStore(chosenWorkflow)[draftKey] ?? '';
-  const turns = useMemo(() => turnsOf(thread.data?.data ?? []), [thread.data]);
-  useRejoin(id, thread.data);
-
-  const activeID = thread.data?.active_run?.id ?? turns.at(-1)?.runID ?? null;
-  useStore(following);
-  const live = useLive(activeID ? followerOf(activeID) : undefined);
-  const asked = usePending(thread.data, live.state);
-  const running = isRunning(thread.data, live.state, activeID, asked.length > 0);
-  const started = turns.length > 0 || outgoing !== undefined;
-
-  async function submit(text: string) {
-    const contextID = contextOf(chosen, draftKey, conversation);
-    const to = await send({ conversation: id, draftKey, text, contextID, workflowID: workflow });
-    if (to && !id) {
-      carryOver(draftKey, to);
-      if (location.pathname === '/') navigate(`/c/${to}`);
-    }
-  }
-
-  useFocusBack(asked.length > 0);
-
+  const { draftKey, thread, turns, asked, running, outgoing, submit, halt } = useConversation(id, conversation);
+  const [shown, setShown] = useState(0); // which of several open questions
+  const at = Math.min(shown, Math.max(0, asked.length - 1));
   const missing = thread.error instanceof Failure && thread.error.status === 404;
+  useFocusBack(asked.length > 0);
   return (
     <DropZone draftKey={draftKey} conversation={conversation}>
       <main className="chat" aria-label={words.chat}>
         <Scroller running={running} resetOn={outgoing?.text ?? ''}>
           {id && thread.isPending && <Skeleton />}
           {thread.isError && <LoadProblem error={thread.error} missing={missing} retry={() => void thread.refetch()} />}
-          {!id && !started && <Empty start={(text) => void submit(text)} />}
+          {!id && !outgoing && <Empty start={submit} />}
           {turns.map((turn) => (
             <TurnView
               key={turn.key}
@@ -75,52 +45,35 @@ export function Chat({ id, conversation }: Props) {
           {outgoing && <UserWords text={outgoing.text} sending />}
         </Scroller>
         <div className="foot">
-          {asked.length > 0 && <Slip asked={asked} />}
+          {asked.length > 0 && <Slip asked={asked} at={at} onNext={() => setShown((at + 1) % asked.length)} />}
           {!missing && (
             <Composer
               key={draftKey}
               draftKey={draftKey}
               conversation={conversation}
-              question={asked[0] ?? null}
-              running={running && activeID !== null}
+              question={asked[at] ?? null}
+              running={running}
               sending={outgoing !== undefined}
-              onSend={(text) => void submit(text)}
-              onStop={() => (activeID && id ? stop(activeID, id) : Promise.resolve())}
+              onSend={submit}
+              onStop={halt}
             />
           )}
-          {config.data?.model.generative === false && (
-            <p className="keyless" role="note">
-              {words.keyless}
-            </p>
-          )}
+          <Keyless />
         </div>
       </main>
     </DropZone>
   );
 }
 
-/** Reads the run that is going on, also after a reload or when it went on elsewhere. */
-function useRejoin(id: string | null, thread: Thread | undefined) {
-  const active = thread?.active_run;
-  useEffect(() => {
-    if (!id || !active) return;
-    const known = followerOf(active.id);
-    const movedOn = known?.state.get().phase === 'waiting' && active.status === 'running';
-    if (!known || (movedOn && !isReading(active.id))) read(active.id, id);
-  }, [id, active]);
-}
-
-/** The open questions: what the server keeps and what the log just said, less what was answered here. */
-function usePending(thread: Thread | undefined, live: RunState): Interrupt[] {
-  const given = useStore(answers);
-  const elsewhere = useStore(settledElsewhere);
-  return useMemo(() => {
-    const stored = thread?.pending_interrupts ?? (thread?.pending_interrupt ? [thread.pending_interrupt] : []);
-    const fresh = live.items.flatMap((item) => (item.kind === 'ask' && !item.settled ? [item.interrupt] : []));
-    const byID = new Map([...stored, ...fresh].map((one) => [one.interrupt_id, one]));
-    const settled = new Set(live.items.flatMap((item) => (item.kind === 'ask' && item.settled ? [item.key] : [])));
-    return [...byID.values()].filter((one) => !(one.interrupt_id in given) && !elsewhere.has(one.interrupt_id) && !settled.has(one.interrupt_id));
-  }, [thread, live.items, given, elsewhere]);
+/** Says plainly that nothing is generated, where no model is configured. */
+function Keyless() {
+  const words = useWords();
+  if (useUIConfig().data?.model.generative !== false) return null;
+  return (
+    <p className="keyless" role="note">
+      {words.keyless}
+    </p>
+  );
 }
 
 /** Once the last question is settled its buttons are gone: the focus goes on to the box. */
@@ -130,12 +83,6 @@ function useFocusBack(asking: boolean) {
     if (was.current && !asking && matchMedia('(pointer: fine)').matches) document.getElementById('message')?.focus();
     was.current = asking;
   }, [asking]);
-}
-
-function isRunning(thread: Thread | undefined, live: RunState, activeID: string | null, asked: boolean): boolean {
-  if (asked || !activeID) return false;
-  if (live !== emptyRun && live.phase !== 'working' && live.phase !== 'waiting') return false;
-  return thread?.active_run?.id === activeID;
 }
 
 function Skeleton() {

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState, type KeyboardEvent } from 'react';
+import { useState, type KeyboardEvent } from 'react';
 import type { Conversation, Interrupt } from '../api/types.ts';
 import { useWords } from '../i18n/index.ts';
 import type { Dictionary } from '../i18n/en.ts';
@@ -6,11 +6,11 @@ import { ContextChooser } from '../knowledge/ContextChooser.tsx';
 import { WorkflowChooser } from '../knowledge/WorkflowChooser.tsx';
 import { Attach } from '../knowledge/Attach.tsx';
 import { UploadTray } from '../knowledge/UploadTray.tsx';
-import { readDraft, writeDraft } from '../lib/drafts.ts';
 import { useStore } from '../lib/store.ts';
 import { Icon } from '../shell/Icon.tsx';
+import { useDraft, useGrowing, useSlash } from './box.ts';
 import { takesWords } from './Slip.tsx';
-import { answer, answerDraft, draftsTouched, notice, notices } from './talk.ts';
+import { answer, answerDraft, notice, notices } from './talk.ts';
 
 interface Props {
   draftKey: string;
@@ -42,63 +42,35 @@ function placeholder(mode: Mode, words: Dictionary): string {
   return mode === 'run' ? words.lockedByRun : words.composerHint;
 }
 
+/** The box to write in: a message, or the answer to a question. */
 export function Composer(props: Props) {
   const words = useWords();
   const mode = modeOf(props);
-  const draftKey = mode === 'answer' ? answerDraft(props.question!) : props.draftKey;
-  const [text, setText] = useDraft(draftKey);
-  const [busy, setBusy] = useState(false);
-  const problem = useStore(notices)[props.draftKey];
-  const field = useGrowing(`${mode} ${text}`);
+  const box = useBox(props, mode);
+  const field = useGrowing(`${mode} ${box.text}`);
   useSlash(field);
-
-  function submit() {
-    const said = text.trim();
-    if (said === '' || busy || mode === 'run' || mode === 'choose') return;
-    if (mode === 'message') {
-      setText('');
-      props.onSend(said);
-      return;
-    }
-    const value = typed(said, props.question!);
-    if (value === null) return notice(props.draftKey, words.numberNeeded);
-    setBusy(true);
-    setText('');
-    void answer(props.question!, value, said).finally(() => setBusy(false));
-  }
-
-  function press(event: KeyboardEvent<HTMLTextAreaElement>) {
-    // While an input method composes, Enter belongs to it (keyCode 229 in older engines).
-    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing || event.keyCode === 229) return;
-    event.preventDefault();
-    submit();
-  }
-
   // While an answer is written, an empty box says so by itself: nothing moves.
-  const why = mode === 'run' && text === '' ? '' : reason(mode, words);
+  const why = mode === 'run' && box.text === '' ? '' : reason(mode, words);
   return (
     <div className="composer-area">
-      {problem && (
-        <div className="notice" role="alert">
-          <p>{problem}</p>
-          <button type="button" className="icon-button" aria-label={words.dismiss} onClick={() => notice(props.draftKey, '')}>
-            <Icon name="close" />
-          </button>
-        </div>
-      )}
+      <Problem draftKey={props.draftKey} />
       <UploadTray inPanel={false} />
       <div className="composer" data-mode={mode}>
         <textarea
           id="message"
           ref={field}
           rows={1}
-          value={text}
+          value={box.text}
           disabled={mode === 'choose'}
           aria-label={words.composerLabel}
           aria-describedby={why ? 'why' : undefined}
           placeholder={placeholder(mode, words)}
-          onChange={(event) => setText(event.target.value)}
-          onKeyDown={press}
+          onChange={(event) => box.setText(event.target.value)}
+          onKeyDown={(event) => {
+            if (!sends(event)) return;
+            event.preventDefault();
+            box.submit();
+          }}
         />
         {why && (
           <p id="why" className="why">
@@ -113,20 +85,71 @@ export function Composer(props: Props) {
           {mode === 'run' && props.running ? (
             <StopButton stop={props.onStop} />
           ) : (
-            <button
-              type="button"
-              className="round primary"
-              aria-label={mode === 'answer' ? words.sendAnswer : words.send}
-              title={mode === 'answer' ? words.sendAnswer : words.send}
-              disabled={text.trim() === '' || busy || mode === 'choose' || mode === 'run'}
-              onClick={submit}
-            >
-              <Icon name="send" />
-            </button>
+            <SendButton label={mode === 'answer' ? words.sendAnswer : words.send} disabled={!box.ready} send={box.submit} />
           )}
         </div>
       </div>
     </div>
+  );
+}
+
+/** Enter sends, with Shift it breaks the line; while an input method composes it belongs to that (keyCode 229 in older engines). */
+function sends(event: KeyboardEvent): boolean {
+  return event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing && event.keyCode !== 229;
+}
+
+interface Box {
+  text: string;
+  setText(text: string): void;
+  ready: boolean; // there is something to send, and it may be sent
+  submit(): void;
+}
+
+/** The words in the box, and what becomes of them. */
+function useBox(props: Props, mode: Mode): Box {
+  const words = useWords();
+  const [text, setText] = useDraft(mode === 'answer' ? answerDraft(props.question!) : props.draftKey);
+  const [busy, setBusy] = useState(false);
+  const said = text.trim();
+  const ready = said !== '' && !busy && (mode === 'message' || mode === 'answer');
+
+  function submit() {
+    if (!ready) return;
+    if (mode === 'message') {
+      setText('');
+      props.onSend(said);
+      return;
+    }
+    const value = typed(said, props.question!);
+    if (value === null) return notice(props.draftKey, words.numberNeeded);
+    setBusy(true);
+    setText('');
+    void answer(props.question!, value, said).finally(() => setBusy(false));
+  }
+
+  return { text, setText, ready, submit };
+}
+
+/** A sentence about what did not work. */
+function Problem({ draftKey }: { draftKey: string }) {
+  const words = useWords();
+  const problem = useStore(notices)[draftKey];
+  if (!problem) return null;
+  return (
+    <div className="notice" role="alert">
+      <p>{problem}</p>
+      <button type="button" className="icon-button" aria-label={words.dismiss} onClick={() => notice(draftKey, '')}>
+        <Icon name="close" />
+      </button>
+    </div>
+  );
+}
+
+function SendButton({ label, disabled, send }: { label: string; disabled: boolean; send(): void }) {
+  return (
+    <button type="button" className="round primary" aria-label={label} title={label} disabled={disabled} onClick={send}>
+      <Icon name="send" />
+    </button>
   );
 }
 
@@ -156,74 +179,4 @@ function typed(text: string, question: Interrupt): string | number | null {
   if (type !== 'number' && type !== 'integer') return text;
   const value = Number(text.replace(',', '.'));
   return Number.isFinite(value) ? value : null;
-}
-
-const saveAfter = 1_000; // ms of rest (UI-15)
-
-/** Words that survive a reload: saved after a rest, and at once when the page goes. */
-function useDraft(key: string): [string, (text: string) => void] {
-  const touched = useStore(draftsTouched);
-  const [held, setHeld] = useState({ key, touched, text: readDraft(key) });
-  if (held.key !== key || held.touched !== touched) setHeld({ key, touched, text: readDraft(key) });
-  const latest = useRef<{ key: string; text: string } | null>(null);
-
-  useEffect(() => {
-    const save = () => {
-      if (latest.current) writeDraft(latest.current.key, latest.current.text);
-      latest.current = null;
-    };
-    const timer = setTimeout(save, saveAfter);
-    window.addEventListener('pagehide', save);
-    return () => {
-      clearTimeout(timer);
-      window.removeEventListener('pagehide', save);
-    };
-  }, [held]);
-  useEffect(
-    () => () => {
-      if (latest.current) writeDraft(latest.current.key, latest.current.text);
-      latest.current = null;
-    },
-    [key],
-  );
-
-  return [
-    held.text,
-    (text) => {
-      latest.current = { key, text };
-      if (text === '') {
-        writeDraft(key, '');
-        latest.current = null;
-      }
-      setHeld({ key, touched, text });
-    },
-  ];
-}
-
-/** A slash pressed outside any field goes to the box. */
-function useSlash(field: React.RefObject<HTMLTextAreaElement | null>) {
-  useEffect(() => {
-    function press(event: globalThis.KeyboardEvent) {
-      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return;
-      if (event.target instanceof Element && event.target.closest('input, textarea, select, [contenteditable]')) return;
-      event.preventDefault();
-      field.current?.focus();
-    }
-    document.addEventListener('keydown', press);
-    return () => document.removeEventListener('keydown', press);
-  }, [field]);
-}
-
-const tallest = 240; // px
-
-/** A box as tall as its words, up to a limit. */
-function useGrowing(content: string) {
-  const field = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => {
-    const box = field.current;
-    if (!box) return;
-    box.style.height = 'auto';
-    box.style.height = `${Math.min(box.scrollHeight, tallest)}px`;
-  }, [content]);
-  return field;
 }

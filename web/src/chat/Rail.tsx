@@ -18,13 +18,13 @@ export function StepsLine({ steps, over }: StepsProps) {
   const label = current ? current.label : over ? '' : words.starting;
   return (
     <details className="node steps" data-state={over && !label ? 'settled' : 'live'}>
-      <summary aria-label={words.showSteps}>
+      <summary>
         <span className="dots" aria-hidden="true">
           {steps.map((step, index) => (
             <i key={step.key} data-now={index === shown || undefined} title={step.label} />
           ))}
         </span>
-        {label && <span className="shimmer">{label}</span>}
+        {label ? <span className="shimmer">{label}</span> : <span className="hidden">{words.showSteps}</span>}
         {label && current?.docs.map((doc) => (
           <span key={doc.id} className="pill">
             {doc.title}

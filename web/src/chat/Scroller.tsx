@@ -24,43 +24,7 @@ interface Props {
  */
 export function Scroller({ children, running, resetOn }: Props) {
   const words = useWords();
-  const view = useRef<HTMLDivElement>(null);
-  const content = useRef<HTMLDivElement>(null);
-  const mode = useRef<Mode>(running ? 'turn' : 'end');
-  const [away, setAway] = useState(false);
-
-  const settle = useCallback(() => {
-    const box = view.current!;
-    if (mode.current !== 'free') {
-      const end = box.scrollHeight - box.clientHeight;
-      box.scrollTop = mode.current === 'end' ? end : Math.min(end, questionAt(box, content.current!) - margin);
-    }
-    setAway(distance(box) > nearEnd);
-  }, []);
-
-  useEffect(() => {
-    const watcher = new ResizeObserver(settle);
-    watcher.observe(content.current!);
-    watcher.observe(view.current!);
-    return () => watcher.disconnect();
-  }, [settle]);
-
-  useEffect(() => {
-    if (resetOn === '') return;
-    mode.current = 'turn';
-    settle();
-  }, [resetOn, settle]);
-
-  /** After the reader's hand: is this the end? */
-  function moved() {
-    requestAnimationFrame(() => {
-      const box = view.current;
-      if (!box) return;
-      mode.current = distance(box) <= nearEnd ? 'end' : 'free';
-      setAway(mode.current === 'free');
-    });
-  }
-
+  const { view, content, away, moved, toEnd } = useFollowing(running, resetOn);
   return (
     <div className="scroller">
       <div
@@ -74,10 +38,10 @@ export function Scroller({ children, running, resetOn }: Props) {
         onTouchMove={moved}
         onTouchEnd={() => setTimeout(moved, 400)}
         onPointerUp={(event) => {
-          if (event.target === view.current) moved(); // the scrollbar
+          if (event.target === event.currentTarget) moved(); // the scrollbar
         }}
         onKeyUp={(event) => {
-          if (event.target === view.current && scrollKeys.has(event.key)) moved();
+          if (event.target === event.currentTarget && scrollKeys.has(event.key)) moved();
         }}
       >
         <div ref={content} className="column">
@@ -85,20 +49,50 @@ export function Scroller({ children, running, resetOn }: Props) {
         </div>
       </div>
       {away && (
-        <button
-          type="button"
-          className="to-latest"
-          onClick={() => {
-            mode.current = 'end';
-            settle();
-          }}
-        >
+        <button type="button" className="to-latest" onClick={toEnd}>
           <Icon name="down" />
           {words.toLatest}
         </button>
       )}
     </div>
   );
+}
+
+function useFollowing(running: boolean, resetOn: string) {
+  const view = useRef<HTMLDivElement>(null);
+  const content = useRef<HTMLDivElement>(null);
+  const mode = useRef<Mode>(running ? 'turn' : 'end');
+  const [away, setAway] = useState(false);
+
+  const settle = useCallback((next?: Mode) => {
+    const box = view.current!;
+    mode.current = next ?? mode.current;
+    if (mode.current !== 'free') {
+      const end = box.scrollHeight - box.clientHeight;
+      box.scrollTop = mode.current === 'end' ? end : Math.min(end, questionAt(box, content.current!) - margin);
+    }
+    setAway(distance(box) > nearEnd);
+  }, []);
+
+  useEffect(() => {
+    const watcher = new ResizeObserver(() => settle());
+    watcher.observe(content.current!);
+    watcher.observe(view.current!);
+    return () => watcher.disconnect();
+  }, [settle]);
+
+  useEffect(() => {
+    if (resetOn !== '') settle('turn');
+  }, [resetOn, settle]);
+
+  /** After the reader's hand: is this the end? */
+  function moved() {
+    requestAnimationFrame(() => {
+      if (view.current) settle(distance(view.current) <= nearEnd ? 'end' : 'free');
+    });
+  }
+
+  return { view, content, away, moved, toEnd: () => settle('end') };
 }
 
 const scrollKeys: ReadonlySet<string> = new Set(['PageUp', 'PageDown', 'ArrowUp', 'ArrowDown', 'Home', 'End', ' ']);

@@ -1,4 +1,4 @@
-import { act } from 'react';
+import { act, useState } from 'react';
 import { createRoot, type Root } from 'react-dom/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Interrupt } from '../api/types.ts';
@@ -27,9 +27,14 @@ let box: HTMLElement;
 let root: Root;
 let sent: { resume_value: { type: string; value: unknown }; interrupt_id: string }[];
 
+function Stack({ asked }: { asked: Interrupt[] }) {
+  const [at, setAt] = useState(0);
+  return <Slip asked={asked} at={at} onNext={() => setAt((at + 1) % asked.length)} />;
+}
+
 function show(...asked: Interrupt[]): void {
   root = createRoot(box);
-  act(() => root.render(<Slip asked={asked} />));
+  act(() => root.render(<Stack asked={asked} />));
 }
 function buttons(): string[] {
   return [...box.querySelectorAll('.options button')].map((one) => one.textContent ?? '');

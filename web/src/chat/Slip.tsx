@@ -12,11 +12,9 @@ export function takesWords(interrupt: Interrupt): boolean {
 }
 
 /** The question that holds the run, above the box. With several open, one at a time. */
-export function Slip({ asked }: { asked: Interrupt[] }) {
+export function Slip({ asked, at, onNext }: { asked: Interrupt[]; at: number; onNext(): void }) {
   const words = useWords();
-  const [at, setAt] = useState(0);
-  const index = Math.min(at, asked.length - 1);
-  const current = asked[index]!;
+  const current = asked[at]!;
   return (
     <section className="slip" aria-label={words.needsAnswer} data-type={current.interrupt_type}>
       <div className="slip-head">
@@ -24,8 +22,8 @@ export function Slip({ asked }: { asked: Interrupt[] }) {
         <span>{words.needsAnswer}</span>
         {asked.length > 1 && (
           <>
-            <span className="count">{words.questionOf(index + 1, asked.length)}</span>
-            <button type="button" className="icon-button" aria-label={words.nextQuestion} title={words.nextQuestion} onClick={() => setAt((index + 1) % asked.length)}>
+            <span className="count">{words.questionOf(at + 1, asked.length)}</span>
+            <button type="button" className="icon-button" aria-label={words.nextQuestion} title={words.nextQuestion} onClick={onNext}>
               <Icon name="right" />
             </button>
           </>

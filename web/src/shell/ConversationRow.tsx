@@ -13,19 +13,17 @@ import { Icon } from './Icon.tsx';
 
 type Mode = 'plain' | 'actions' | 'rename' | 'remove';
 
-export function ConversationRow({ conversation, active }: { conversation: Conversation; active: boolean }) {
-  const words = useWords();
-  const locale = useStore(language);
-  const [mode, setMode] = useState<Mode>('plain');
+/** Renaming and deleting, and what went wrong with it. */
+function useDeeds(conversation: Conversation, active: boolean, done: () => void) {
   const [, navigate] = useLocation();
   const [problem, setProblem] = useState('');
-  const title = conversation.title || words.untitled;
+  const path = `/v1/conversations/${conversation.id}`;
 
-  async function change(work: () => Promise<void>) {
+  async function attempt(work: () => Promise<void>) {
     setProblem('');
     try {
       await work();
-      setMode('plain');
+      done();
     } catch (error) {
       setProblem(sentence(error));
     } finally {
@@ -33,20 +31,26 @@ export function ConversationRow({ conversation, active }: { conversation: Conver
     }
   }
 
-  function rename(next: string) {
-    void change(async () => {
-      await call(`/v1/conversations/${conversation.id}`, { method: 'PATCH', body: { title: next } });
-      patchRow(conversation.id, { title: next });
+  const rename = (title: string) =>
+    void attempt(async () => {
+      await call(path, { method: 'PATCH', body: { title } });
+      patchRow(conversation.id, { title });
     });
-  }
-
-  function remove() {
-    void change(async () => {
-      await call(`/v1/conversations/${conversation.id}`, { method: 'DELETE' });
+  const remove = () =>
+    void attempt(async () => {
+      await call(path, { method: 'DELETE' });
       writeDraft(conversation.id, '');
       if (active) navigate('/');
     });
-  }
+  return { problem, rename, remove };
+}
+
+export function ConversationRow({ conversation, active }: { conversation: Conversation; active: boolean }) {
+  const words = useWords();
+  const locale = useStore(language);
+  const [mode, setMode] = useState<Mode>('plain');
+  const { problem, rename, remove } = useDeeds(conversation, active, () => setMode('plain'));
+  const title = conversation.title || words.untitled;
 
   return (
     <li className="row" data-active={active || undefined}>

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState, type RefObject } from 'react';
 import { flushSync } from 'react-dom';
 import { useLocation, useRoute } from 'wouter';
 import { useConversations } from '../api/queries.ts';
@@ -42,35 +42,56 @@ export function Shell() {
       <Sidebar id="sidebar" query={conversations} active={id} open={open} close={close} />
       {open && <button type="button" className="scrim" tabIndex={-1} aria-label={words.closeSidebar} onClick={close} />}
       <div className="page" inert={open}>
-        <header className="top">
-          <button
-            ref={toggle}
-            type="button"
-            className="icon-button drawer-toggle"
-            aria-controls="sidebar"
-            aria-expanded={open}
-            aria-label={words.openSidebar}
-            onClick={() => setOpen(true)}
-          >
-            <Icon name="menu" />
-            {waiting > 0 && <span className="dot wait" aria-hidden="true" />}
-          </button>
-          <span className="brand">
-            <Mark />
-            <b>Liminal</b>
-          </span>
-          <h1 className="title">{id ? conversation?.title || words.untitled : words.newConversation}</h1>
-          <button type="button" className="text-button" onClick={() => panel.set({ kind: 'documents' })}>
-            <Icon name="document" />
-            <span>{words.documents}</span>
-          </button>
-          <AccountMenu />
-        </header>
+        <TopBar
+          toggle={toggle}
+          open={open}
+          waiting={waiting > 0}
+          title={id ? conversation?.title || words.untitled : words.newConversation}
+          onOpen={() => setOpen(true)}
+        />
         <div className="work">
           <Chat key={id ?? '_new'} id={id} conversation={conversation ?? null} />
           <Panel />
         </div>
       </div>
     </div>
+  );
+}
+
+interface TopBarProps {
+  toggle: RefObject<HTMLButtonElement | null>;
+  open: boolean;
+  waiting: boolean; // a question is open somewhere
+  title: string;
+  onOpen(): void;
+}
+
+function TopBar({ toggle, open, waiting, title, onOpen }: TopBarProps) {
+  const words = useWords();
+  return (
+    <header className="top">
+      <button
+        ref={toggle}
+        type="button"
+        className="icon-button drawer-toggle"
+        aria-controls="sidebar"
+        aria-expanded={open}
+        aria-label={words.openSidebar}
+        onClick={onOpen}
+      >
+        <Icon name="menu" />
+        {waiting && <span className="dot wait" aria-hidden="true" />}
+      </button>
+      <span className="brand">
+        <Mark />
+        <b>Liminal</b>
+      </span>
+      <h1 className="title">{title}</h1>
+      <button type="button" className="text-button" onClick={() => panel.set({ kind: 'documents' })}>
+        <Icon name="document" />
+        <span>{words.documents}</span>
+      </button>
+      <AccountMenu />
+    </header>
   );
 }

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import type { useConversations } from '../api/queries.ts';
 import type { Conversation } from '../api/types.ts';
@@ -20,11 +20,8 @@ interface Props {
 
 export function Sidebar({ id, query, active, open, close }: Props) {
   const words = useWords();
-  const locale = useStore(language);
   const [filter, setFilter] = useState('');
   const box = useRef<HTMLElement>(null);
-  const all = query.data?.pages.flatMap((page) => page.data);
-  const groups = useMemo(() => byDay((all ?? []).filter((one) => matches(one, filter)), words, locale), [all, filter, words, locale]);
 
   useEffect(() => {
     if (open) box.current?.querySelector<HTMLElement>('a, button')?.focus();
@@ -55,30 +52,40 @@ export function Sidebar({ id, query, active, open, close }: Props) {
         placeholder={words.filterConversations}
         aria-label={words.filterConversations}
       />
-      <div className="conversations">
-        {groups.map((group) => (
-          <section key={group.name} aria-label={group.name}>
-            <h2>{group.name}</h2>
-            <ul>
-              {group.items.map((one) => (
-                <ConversationRow key={one.id} conversation={one} active={one.id === active} />
-              ))}
-            </ul>
-          </section>
-        ))}
-        {query.isError && (
-          <p className="hint" role="alert">
-            {sentence(query.error)}
-          </p>
-        )}
-        {all && groups.length === 0 && <p className="hint">{filter ? words.noMatch : words.noConversations}</p>}
-        {query.hasNextPage && (
-          <button type="button" className="quiet" onClick={() => void query.fetchNextPage()}>
-            {words.showMore}
-          </button>
-        )}
-      </div>
+      <List query={query} filter={filter} active={active} />
     </nav>
+  );
+}
+
+function List({ query, filter, active }: { query: Props['query']; filter: string; active: string | null }) {
+  const words = useWords();
+  const locale = useStore(language);
+  const all = query.data?.pages.flatMap((page) => page.data);
+  const groups = byDay((all ?? []).filter((one) => matches(one, filter)), words, locale);
+  return (
+    <div className="conversations">
+      {groups.map((group) => (
+        <section key={group.name} aria-label={group.name}>
+          <h2>{group.name}</h2>
+          <ul>
+            {group.items.map((one) => (
+              <ConversationRow key={one.id} conversation={one} active={one.id === active} />
+            ))}
+          </ul>
+        </section>
+      ))}
+      {query.isError && (
+        <p className="hint" role="alert">
+          {sentence(query.error)}
+        </p>
+      )}
+      {all && groups.length === 0 && <p className="hint">{filter ? words.noMatch : words.noConversations}</p>}
+      {query.hasNextPage && (
+        <button type="button" className="quiet" onClick={() => void query.fetchNextPage()}>
+          {words.showMore}
+        </button>
+      )}
+    </div>
   );
 }
 

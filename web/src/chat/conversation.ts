@@ -1,0 +1,81 @@
+// A conversation as it stands: what the server keeps, what the event log says
+// beyond it, and what is on its way. One place derives all of it.
+
+import { useEffect, useMemo } from 'react';
+import { useLocation } from 'wouter';
+import { useThread } from '../api/queries.ts';
+import type { Conversation, Interrupt, Thread } from '../api/types.ts';
+import { carryOver, chosenContext, chosenWorkflow, contextOf } from '../knowledge/choice.ts';
+import { newDraft } from '../lib/drafts.ts';
+import { useStore } from '../lib/store.ts';
+import { followerOf, following, isReading, read } from './follower.ts';
+import { emptyRun, type RunState } from './run.ts';
+import { answers, outbox, send, settledElsewhere, stop } from './talk.ts';
+import { turnsOf } from './thread.ts';
+import { useLive } from './useLive.ts';
+
+export function useConversation(id: string | null, conversation: Conversation | null) {
+  const draftKey = id ?? newDraft;
+  const thread = useThread(id);
+  const turns = useMemo(() => turnsOf(thread.data?.data ?? []), [thread.data]);
+  useRejoin(id, thread.data);
+
+  const activeID = thread.data?.active_run?.id ?? turns.at(-1)?.runID ?? null;
+  useStore(following); // a run read for the first time brings its follower
+  const live = useLive(activeID ? followerOf(activeID) : undefined);
+  const asked = usePending(thread.data, live.state);
+  return {
+    draftKey,
+    thread,
+    turns,
+    asked,
+    running: asked.length === 0 && isRunning(thread.data, live.state, activeID),
+    outgoing: useStore(outbox)[draftKey],
+    submit: useSubmit(id, draftKey, conversation),
+    halt: () => (activeID && id ? stop(activeID, id) : Promise.resolve()),
+  };
+}
+
+/** Sends words; a new conversation is gone to once the server has made it. */
+function useSubmit(id: string | null, draftKey: string, conversation: Conversation | null): (text: string) => void {
+  const [, navigate] = useLocation();
+  const contextID = contextOf(useStore(chosenContext), draftKey, conversation);
+  const workflowID = useStore(chosenWorkflow)[draftKey] ?? '';
+  return (text) => {
+    void send({ conversation: id, draftKey, text, contextID, workflowID }).then((made) => {
+      if (!made || id) return;
+      carryOver(draftKey, made);
+      if (location.pathname === '/') navigate(`/c/${made}`); // unless the reader has gone elsewhere
+    });
+  };
+}
+
+/** Reads the run that is going on, also after a reload or when it went on elsewhere. */
+function useRejoin(id: string | null, thread: Thread | undefined) {
+  const active = thread?.active_run;
+  useEffect(() => {
+    if (!id || !active) return;
+    const known = followerOf(active.id);
+    const movedOn = known?.state.get().phase === 'waiting' && active.status === 'running';
+    if (!known || (movedOn && !isReading(active.id))) read(active.id, id);
+  }, [id, active]);
+}
+
+/** The open questions: what the server keeps and what the log just said, less what was answered here. */
+function usePending(thread: Thread | undefined, live: RunState): Interrupt[] {
+  const given = useStore(answers);
+  const elsewhere = useStore(settledElsewhere);
+  return useMemo(() => {
+    const stored = thread?.pending_interrupts ?? (thread?.pending_interrupt ? [thread.pending_interrupt] : []);
+    const fresh = live.items.flatMap((item) => (item.kind === 'ask' && !item.settled ? [item.interrupt] : []));
+    const byID = new Map([...stored, ...fresh].map((one) => [one.interrupt_id, one]));
+    const settled = new Set(live.items.flatMap((item) => (item.kind === 'ask' && item.settled ? [item.key] : [])));
+    return [...byID.values()].filter((one) => !(one.interrupt_id in given) && !elsewhere.has(one.interrupt_id) && !settled.has(one.interrupt_id));
+  }, [thread, live.items, given, elsewhere]);
+}
+
+function isRunning(thread: Thread | undefined, live: RunState, activeID: string | null): boolean {
+  if (!activeID) return false;
+  if (live !== emptyRun && live.phase !== 'working' && live.phase !== 'waiting') return false;
+  return thread?.active_run?.id === activeID;
+}
