@@ -1,5 +1,6 @@
 import type { Citation } from '../api/types.ts';
 import { useWords } from '../i18n/index.ts';
+import { headingOf } from './thread.ts';
 
 export function Sources({ citations, open }: { citations: Citation[]; open(citation: Citation): void }) {
   const words = useWords();
@@ -13,7 +14,7 @@ export function Sources({ citations, open }: { citations: Citation[]; open(citat
             </span>
             <span className="source-title">{citation.title}</span>
             <span className="source-text">
-              {[citation.page ? words.page(citation.page) : '', citation.heading ?? ''].filter(Boolean).join(' · ') || citation.text}
+              {[citation.page ? words.page(citation.page) : '', headingOf(citation)].filter(Boolean).join(' · ') || citation.text}
             </span>
           </button>
         </li>

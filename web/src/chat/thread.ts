@@ -1,7 +1,7 @@
 // A conversation as turns: what a person asked, what was asked back, and the
 // answer. The server keeps messages; this groups them by the run they belong to.
 
-import type { Interrupt, Message, Segment } from '../api/types.ts';
+import type { Citation, Interrupt, Message, Segment } from '../api/types.ts';
 import type { Evidence } from './run.ts';
 
 export interface Settled {
@@ -66,6 +66,14 @@ export function evidenceOf(message: Message | null): Evidence[] {
       result: segment.result,
       ms: segment.duration_ms ?? null,
     }));
+}
+
+/** The headings above a passage, without the document's own title that stands beside them. */
+export function headingOf(citation: Citation): string {
+  const heading = citation.heading ?? '';
+  if (heading === citation.title) return '';
+  const prefix = `${citation.title} › `;
+  return heading.startsWith(prefix) ? heading.slice(prefix.length) : heading;
 }
 
 function summaryOf(result: unknown): string {

@@ -36,6 +36,12 @@ describe('an answer as elements', () => {
     expect([...box.querySelectorAll('h3,h4,h5,h6')].map((heading) => heading.tagName)).toEqual(['H3', 'H4', 'H3']);
   });
 
+  it('keeps a quoted heading out of the outline', () => {
+    const box = render('> ## Retention\n> Seven years.');
+    expect(box.querySelectorAll('h1,h2,h3,h4,h5,h6')).toHaveLength(0);
+    expect(box.querySelector('blockquote .quoted-heading')?.textContent).toBe('Retention');
+  });
+
   it('nests lists, tables and quotes', () => {
     const box = render('- a\n  - b\n\n| x |\n|--:|\n| 1 |\n\n> q\n\n- [x] done');
     expect(box.querySelectorAll('ul ul li')).toHaveLength(1);

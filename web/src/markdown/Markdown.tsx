@@ -61,7 +61,9 @@ function renderBlock(token: Token, level: number, sources: Sources): ReactNode {
     case 'def':
       return null;
     case 'heading': {
-      const Heading = `h${level || 6}` as 'h3';
+      // A heading inside a quote or a list belongs to what is quoted, not to this page's outline.
+      if (level === 0) return <p className="quoted-heading">{inline(token, sources)}</p>;
+      const Heading = `h${level}` as 'h3';
       return <Heading>{inline(token, sources)}</Heading>;
     }
     case 'paragraph':

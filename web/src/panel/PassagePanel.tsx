@@ -3,6 +3,7 @@ import { usePassage } from '../api/queries.ts';
 import { Failure } from '../api/failure.ts';
 import type { Citation } from '../api/types.ts';
 import { sentence } from '../chat/talk.ts';
+import { headingOf } from '../chat/thread.ts';
 import { useWords } from '../i18n/index.ts';
 import { Icon } from '../shell/Icon.tsx';
 import { Sheet } from './Panel.tsx';
@@ -17,7 +18,7 @@ export function PassagePanel({ citations, n }: { citations: Citation[]; n: numbe
   return (
     <Sheet title={citation.title} note={words.passageOf(at + 1, citations.length)}>
       <p className="where">
-        {citation.heading && <span>{citation.heading}</span>}
+        {headingOf(citation) && <span>{headingOf(citation)}</span>}
         {citation.page ? <span>{words.pageLong(citation.page)}</span> : null}
         <span className="monospace">{citation.path}</span>
       </p>
