@@ -76,6 +76,18 @@ func TestAQuestionOutlivesKillMinusNine(t *testing.T) {
 // Requirements: STREAM-29, STREAM-32, CHAT-16, CHAT-28
 func TestAnAnswerCutByKillMinusNineIsSpokenAgainWhole(t *testing.T) {
 	t.Parallel()
+	cutAndSpokenAgain(t, (*program).kill)
+}
+
+// Requirements: STREAM-32, CHAT-28
+func TestAnAnswerCutByADrainIsSpokenAgainWhole(t *testing.T) {
+	t.Parallel()
+	cutAndSpokenAgain(t, func(p *program) { p.terminate() })
+}
+
+// cutAndSpokenAgain ends the program in the middle of an answer, starts it
+// again, and looks at what a reader who comes back sees.
+func cutAndSpokenAgain(t *testing.T, end func(*program)) {
 	spoke, resume := filepath.Join(t.TempDir(), "spoke"), filepath.Join(t.TempDir(), "go")
 	p := start(t, script(t, fmt.Sprintf(`{"answers":[{"task":"chat","steps":[
 		{"text":"One two three. "},{"touch":%q},{"until":%q},{"text":"Four five."}]}]}`, spoke, resume))...)
@@ -84,7 +96,7 @@ func TestAnAnswerCutByKillMinusNineIsSpokenAgainWhole(t *testing.T) {
 	runID, conversation := turn["run_id"].(string), turn["conversation_id"].(string)
 	before := ada.follow(runID, 0, func(e event) bool { return e.Kind == "token" })
 	p.until("the model to have spoken", func() bool { _, err := os.Stat(spoke); return err == nil })
-	p.kill()
+	end(p)
 	if err := os.WriteFile(resume, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
