@@ -39,7 +39,7 @@ Usage: liminald SUBCOMMAND [flags] [arguments]
 }
 
 // help prints the overview, a topic or a subcommand's own help.
-func help(t terminal, topic []string) int {
+func help(ctx context.Context, t terminal, topic []string) int {
 	if len(topic) == 0 {
 		overview(t.out)
 		return exitOK
@@ -50,7 +50,7 @@ func help(t terminal, topic []string) int {
 	}
 	for _, c := range commands() {
 		if c.name == topic[0] {
-			return c.call(context.Background(), t, []string{"--help"})
+			return c.call(ctx, t, []string{"--help"})
 		}
 	}
 	fmt.Fprintf(t.err, "liminald: there is no help on %q; try liminald help\n", topic[0])
