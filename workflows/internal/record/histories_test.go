@@ -13,6 +13,7 @@ import (
 	"liminal/internal/chat"
 	"liminal/internal/fault"
 	"liminal/internal/graph"
+	"liminal/internal/id"
 	"liminal/internal/run"
 	"liminal/internal/stream"
 	"liminal/internal/tool"
@@ -272,9 +273,9 @@ func TestTheOtherKindsOfRun(t *testing.T) {
 		{"id":"parse","type":"tool_call","tool":"parse","inputs":{"document_id":"${input.document_id}"}}]}`
 	w.Workflows["alone"] = `{"kind":"workflow.chat","entrypoint":"a","nodes":[{"id":"a","type":"tool_call","tool":"noop","inputs":{"v":"${vars.b}"}}],"persist":["b"]}`
 	s := newStage(t, w)
-	v := activitiestest.Viewer
+	v, document := activitiestest.Viewer, id.New()
 	for name, begin := range map[string]func() (run.Run, error){
-		"ingest":   func() (run.Run, error) { return s.engine.Ingest(t.Context(), v, "document-"+t.Name()) },
+		"ingest":   func() (run.Run, error) { return s.engine.Ingest(t.Context(), v, document) },
 		"tool_run": func() (run.Run, error) { return s.engine.RunTool(t.Context(), v, "noop", map[string]any{"a": 1}, "r1") },
 		"run_workflow": func() (run.Run, error) {
 			return s.engine.RunWorkflow(t.Context(), v, "alone", nil, map[string]any{"b": 2}, "r2")
@@ -292,7 +293,7 @@ func TestTheOtherKindsOfRun(t *testing.T) {
 	if err != nil || again.Status != run.Done {
 		t.Errorf("the same request again gives %+v, %v; want the run that is done", again, err)
 	}
-	if r, err := s.engine.Ingest(t.Context(), v, "document-"+t.Name()); err != nil {
+	if r, err := s.engine.Ingest(t.Context(), v, document); err != nil {
 		t.Errorf("a document cannot be ingested again: %v", err)
 	} else {
 		s.Cleanup(func() { s.told(r.WorkflowID) })

@@ -112,7 +112,7 @@ func (h *house) work(set *activities.Set) {
 		h.Fatal(err)
 	}
 	h.Cleanup(c.Close)
-	w, err := worker.New(worker.Options{Client: c, Activities: set, Queue: h.Name()})
+	w, err := worker.New(worker.Options{Client: c, Activities: set, Queue: id.New()})
 	if err != nil {
 		h.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -23,6 +22,7 @@ import (
 	"liminal/activities"
 	"liminal/activities/activitiestest"
 	"liminal/internal/fault"
+	"liminal/internal/id"
 	"liminal/internal/run"
 	"liminal/internal/wire/devserver"
 	"liminal/worker"
@@ -62,6 +62,7 @@ type stage struct {
 	set    *activities.Set
 	client client.Client
 	engine *worker.Engine
+	queue  string // of its own: tests may run more than once on the server
 	stop   func() // of the worker
 }
 
@@ -94,8 +95,8 @@ func newStage(t *testing.T, world *activitiestest.World, change ...func(*activit
 	for _, f := range change {
 		f(set)
 	}
-	world.Salt(t.Name())
-	s := &stage{T: t, world: world, set: set, client: c}
+	world.Salt(id.New())
+	s := &stage{T: t, world: world, set: set, client: c, queue: id.New()}
 	s.work()
 	return s
 }
@@ -103,7 +104,7 @@ func newStage(t *testing.T, world *activitiestest.World, change ...func(*activit
 // work starts a worker, which stop ends before the test does.
 func (s *stage) work() {
 	s.Helper()
-	w, err := worker.New(worker.Options{Client: s.client, Activities: s.set, Logger: slog.New(slog.NewTextHandler(s.Output(), nil)), Queue: strings.ReplaceAll(s.Name(), "/", "-"), Every: time.Hour})
+	w, err := worker.New(worker.Options{Client: s.client, Activities: s.set, Logger: slog.New(slog.NewTextHandler(s.Output(), nil)), Queue: s.queue, Every: time.Hour})
 	if err != nil {
 		s.Fatal(err)
 	}
