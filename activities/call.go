@@ -40,6 +40,11 @@ func (s *Set) Call(ctx context.Context, in CallInput) (CallResult, error) {
 	if stopped(ctx) {
 		return voice.stopped(ctx, out), nil
 	}
+	if err == nil && ctx.Err() != nil && shutDown(ctx) {
+		// What a tool has by then may be half of an answer; the next worker
+		// makes the call again.
+		return CallResult{}, ctx.Err()
+	}
 	if err == nil {
 		out, err = s.externalise(ctx, in.Run, in.Effect, out)
 	}
@@ -105,6 +110,19 @@ func stopped(ctx context.Context) bool {
 	}
 	local := activity.IsActivity(ctx) && activity.GetInfo(ctx).IsLocalActivity
 	return local && cause == context.Canceled //nolint:errorlint // a wrapped one has another cause
+}
+
+// shutDown reports whether the worker of an activity is being stopped.
+func shutDown(ctx context.Context) bool {
+	if !activity.IsActivity(ctx) {
+		return false
+	}
+	select {
+	case <-activity.GetWorkerStopChannel(ctx):
+		return true
+	default:
+		return false
+	}
 }
 
 // codeOf is the code of a failed call for its record.

@@ -7,6 +7,7 @@ import (
 
 	"liminal/artifacts"
 	"liminal/internal/chat"
+	"liminal/internal/embed"
 	"liminal/internal/fault"
 )
 
@@ -94,16 +95,16 @@ func (o *opening) embed(ctx context.Context, message string) ([]float32, error) 
 	if err != nil {
 		return nil, err
 	}
-	texts := make([]string, 0, len(before)+1)
+	texts := make([]string, 0, len(before))
 	for _, m := range before {
 		texts = append(texts, cutText(m.Content, nearText))
 	}
-	vectors, err := o.set.Embedder.Embed(ctx, []string{strings.Join(append(texts, message), "\n")})
+	vector, err := embed.Turn(ctx, o.set.Embedder, message, strings.Join(texts, "\n"))
 	if err != nil {
 		return nil, err
 	}
 	o.stage("embed", o.set.Embedder.Version())
-	return vectors[0], nil
+	return vector, nil
 }
 
 // contexts resolves what the turn may retrieve from: the request's, else the

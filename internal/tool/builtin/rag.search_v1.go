@@ -7,7 +7,6 @@ import (
 
 	"liminal/internal/fault"
 	"liminal/internal/knowledge"
-	"liminal/internal/stream"
 	"liminal/internal/tool"
 )
 
@@ -32,6 +31,7 @@ func (t search) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
 	return map[string]any{
 		"passages": passages, "confidence": string(found.Confidence), "average_similarity": found.AverageSimilarity,
 		"clarity": string(found.Clarity), "documents": documents, "options": options, "docs_found": float64(len(documents)),
+		"summary": tally(found),
 	}, nil
 }
 
@@ -49,15 +49,12 @@ func (t search) find(ctx context.Context, c *tool.Call) (knowledge.Found, error)
 	found, err := t.searcher.Search(ctx, c.Viewer, knowledge.Question{
 		Text: question, ContextIDs: contexts, DocumentIDs: chosen(c), K: number(c, "k", 0),
 	})
-	if err == nil && len(found.Documents) > 0 {
-		c.Emit(stream.Status, map[string]any{"node": c.Node, "message": tally(found), "docs_found": len(found.Documents)})
-	}
 	return found, err
 }
 
 // tally says how much was found.
 func tally(found knowledge.Found) string {
-	return fmt.Sprintf("Found %s in %s…", count(len(found.Passages), "passage"), count(len(found.Documents), "document"))
+	return fmt.Sprintf("%s in %s", count(len(found.Passages), "passage"), count(len(found.Documents), "document"))
 }
 
 func count(n int, noun string) string {
