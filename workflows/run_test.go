@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"liminal/activities"
 	"liminal/activities/activitiestest"
 	"liminal/internal/chat"
+	"liminal/internal/embed"
 	"liminal/internal/graph"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
@@ -309,7 +311,7 @@ func TestLargeValuesTravelByReference(t *testing.T) {
 	}
 }
 
-// Requirements: PLAT-12, GRAPH-18, GRAPH-22
+// Requirements: PLAT-12, GRAPH-18, GRAPH-22, EMB-05
 func TestTheTraceShowsTheReadPathInItsOrder(t *testing.T) {
 	t.Parallel()
 	w := activitiestest.New(oneNode).Tool("say", inline, say("plain"))
@@ -336,7 +338,7 @@ func TestTheTraceShowsTheReadPathInItsOrder(t *testing.T) {
 	if trace.Path[3].Note != "full" || trace.Path[5].Note != "documents" {
 		t.Errorf("the path is %+v; want the one context that holds documents, and the workflow for documents", trace.Path)
 	}
-	if string(trace.Routing) != `{"said":"what was said before\nhello","adapters":[]}` {
+	if string(trace.Routing) != `{"said":"hello, after what was said before","adapters":[]}` {
 		t.Errorf("the routing is %s", trace.Routing)
 	}
 }
@@ -344,23 +346,23 @@ func TestTheTraceShowsTheReadPathInItsOrder(t *testing.T) {
 type embedder struct{}
 
 func (embedder) Version() string { return "test" }
-func (embedder) Dim() int        { return 1 }
+func (embedder) Dim() int        { return 2 }
 func (embedder) Embed(_ context.Context, texts []string) ([][]float32, error) {
-	return [][]float32{{float32(len(texts[0]))}}, nil
+	var out [][]float32
+	for _, text := range texts {
+		out = append(out, []float32{float32(len(text)), 1})
+	}
+	return out, nil
 }
 
 type router struct{}
 
-func (router) Route(_ context.Context, _ identity.Viewer, in activities.RouteInput) (activities.Routed, error) {
+func (router) Route(ctx context.Context, _ identity.Viewer, in activities.RouteInput) (activities.Routed, error) {
 	said := "something else"
-	if text := "what was said before\n" + in.Message; len(in.Vector) == 1 && in.Vector[0] == float32(len(text)) {
-		said = text
+	if turn, err := embed.Turn(ctx, embedder{}, "hello", "what was said before"); err == nil && slices.Equal(turn, in.Vector) {
+		said = "hello, after what was said before"
 	}
-	raw, err := json.Marshal(struct {
-		Said     string `json:"said"`
-		Adapters []int  `json:"adapters"`
-	}{said, []int{}})
-	return activities.Routed{Trace: raw}, err
+	return activities.Routed{Trace: json.RawMessage(`{"said":` + strconv.Quote(said) + `,"adapters":[]}`)}, nil
 }
 
 // Requirements: GRAPH-03
