@@ -24,6 +24,12 @@ const (
 	// default of 128,000 costs hundreds of MiB when thousands of runs wait for
 	// a person; a run outside the cache answers a few milliseconds later.
 	cachedRuns = 1_000
+	// cachedByWorkers bounds the runs all SDK workers of this process keep in
+	// memory together. The SDK has one cache for all of them, made for the first
+	// worker there is, and that is one of the server's own: whatever the
+	// platform's worker says later comes too late. Its default is 10,000, at
+	// some 100 KB for a paused run.
+	cachedByWorkers = 500
 	// cachedEvents bounds, in bytes, the recent history events kept in memory.
 	cachedEvents = 16 << 20
 )
@@ -42,6 +48,7 @@ func settings() dynamicconfig.StaticClient {
 
 		dynamicconfig.HistoryCacheHostLevelMaxSize.Key():     cachedRuns,
 		dynamicconfig.EventsHostLevelCacheMaxSizeBytes.Key(): cachedEvents,
+		dynamicconfig.WorkerStickyCacheSize.Key():            cachedByWorkers,
 
 		dynamicconfig.VisibilityProcessorMaxPollRPS.Key():     listPollsPerSecond,
 		dynamicconfig.VisibilityProcessorMaxPollHostRPS.Key(): listPollsPerSecond,
