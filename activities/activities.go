@@ -139,6 +139,7 @@ type AskInput struct {
 	Questions      []Question `json:"questions"` // those not put yet
 	Open           []string   `json:"open"`      // ids of every open one
 	Waiting        bool       `json:"waiting"`
+	Pins           []run.Pin  `json:"pins,omitempty"` // of a run whose row may not have them yet
 }
 
 // Question is a graph's Ask under its interrupt id.

@@ -15,6 +15,11 @@ import (
 // Ask stores questions, then shows them; when only a person can move the run
 // now it says so too (INT-01, INT-03). A question asked again changes nothing.
 func (s *Set) Ask(ctx context.Context, in AskInput) error {
+	if len(in.Pins) > 0 {
+		if err := s.Runs.OpenRun(ctx, in.Run.Viewer, in.Run.RunID, in.Pins); err != nil {
+			return err
+		}
+	}
 	now := s.now()
 	rows := make([]run.Interrupt, len(in.Questions))
 	for i, q := range in.Questions {

@@ -134,7 +134,7 @@ func (c *closing) end() (run.End, error) {
 	if err != nil {
 		return run.End{}, err
 	}
-	end := run.End{Status: c.status, Trace: trace}
+	end := run.End{Status: c.status, Trace: trace, Pins: c.Opened.Pins}
 	if f := FailureOf(c.Outcome.Err); f != nil {
 		end.Error, err = json.Marshal(f)
 		return end, err

@@ -43,6 +43,12 @@ func (s *Set) Open(ctx context.Context, in RunInput) (Opened, error) {
 		return Opened{}, err
 	}
 	o.out.RequestID, o.out.ConversationID = row.RequestID, row.ConversationID
+	if in.Kind == run.KindChat {
+		// A turn is over in milliseconds or it asks: Close or Ask writes the
+		// pins, and the turn is spared a transaction. Until then the history
+		// has them.
+		return o.out, nil
+	}
 	return o.out, s.Runs.OpenRun(ctx, in.Viewer, in.RunID, o.out.Pins)
 }
 

@@ -84,6 +84,9 @@ func (d *drive) ask(ctx workflow.Context) {
 		Run: d.in, WorkflowID: workflow.GetInfo(ctx).WorkflowExecution.ID, ConversationID: d.opened.ConversationID,
 		Questions: d.unasked, Open: keys(d.questions), Waiting: waiting,
 	}
+	if d.in.Child == nil {
+		in.Pins = d.opened.Pins
+	}
 	in.Run.Child, d.unasked = nil, nil
 	lctx := workflow.WithLocalActivityOptions(ctx, durable(0))
 	if err := workflow.ExecuteLocalActivity(lctx, activities.NameAsk, in).Get(ctx, nil); err != nil {

@@ -52,7 +52,9 @@ func (r runs) OpenRun(_ context.Context, _ identity.Viewer, id string, pins []ru
 	r.w.mu.Lock()
 	defer r.w.mu.Unlock()
 	r.w.wrote("open")
-	r.w.Runs[id].Pins = pins
+	if r.w.Runs[id].Pins == nil {
+		r.w.Runs[id].Pins = pins
+	}
 	return nil
 }
 
@@ -60,8 +62,7 @@ func (r runs) EndRun(_ context.Context, _ identity.Viewer, id string, e run.End)
 	r.w.mu.Lock()
 	defer r.w.mu.Unlock()
 	r.w.wrote("end")
-	r.w.Ended[id] = e
-	r.w.Runs[id].Status = e.Status
+	r.w.end(id, e)
 	return nil
 }
 
@@ -101,6 +102,17 @@ func (i interrupts) Ask(_ context.Context, _ identity.Viewer, waiting bool, aske
 		i.w.status(asked[0].RunID, run.Waiting)
 	}
 	return nil
+}
+
+// end is what both kinds of end do to the row.
+func (w *World) end(id string, e run.End) {
+	w.Ended[id] = e
+	if row := w.Runs[id]; row != nil {
+		row.Status = e.Status
+		if row.Pins == nil {
+			row.Pins = e.Pins
+		}
+	}
 }
 
 func (w *World) status(id string, s run.Status) {

@@ -204,7 +204,7 @@ func (t turns) CloseTurn(_ context.Context, _ identity.Viewer, c chat.Close) (ch
 	}
 	t.w.wrote("close")
 	t.w.Closed = append(t.w.Closed, c)
-	t.w.Runs[c.RunID].Status = c.End.Status
+	t.w.end(c.RunID, c.End)
 	closed := chat.Closed{Next: t.w.Next}
 	if c.Message != nil {
 		closed.MessageID, closed.Seq = c.Message.ID, 2

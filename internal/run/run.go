@@ -111,7 +111,8 @@ type Runs interface {
 	// CreateRun stores a run that is not a chat turn. The same WorkflowID while
 	// an earlier run of it has not ended is a Conflict.
 	CreateRun(ctx context.Context, v identity.Viewer, r Run) error
-	// OpenRun records what a run pinned when it opened; doing it again changes nothing.
+	// OpenRun records what a run pinned when it opened; doing it again changes
+	// nothing. A run that ends without it is recorded by its End.
 	OpenRun(ctx context.Context, v identity.Viewer, id string, pins []Pin) error
 	// EndRun closes a run that is not a chat turn; ending it twice changes nothing.
 	EndRun(ctx context.Context, v identity.Viewer, id string, e End) error
@@ -136,6 +137,7 @@ type End struct {
 	Result json.RawMessage
 	Error  json.RawMessage
 	Trace  json.RawMessage
+	Pins   []Pin // what OpenRun would record, where nothing was recorded yet
 }
 
 // Interrupts keeps the questions.

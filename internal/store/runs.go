@@ -138,11 +138,15 @@ func (s *Store) EndRun(ctx context.Context, v identity.Viewer, id string, e run.
 // endRun writes the end of a run and settles the questions nobody answered.
 func (s *Store) endRun(tx Tx, r run.Run, e run.End, next string) error {
 	now := s.now()
+	pins, err := encoded(e.Pins, e.Pins == nil)
+	if err != nil {
+		return err
+	}
 	if _, err := tx.Exec(`UPDATE run SET status = @status, result = @result, error = @error, trace = @trace,
-		ended_at = @now, next_run_id = @next WHERE id = @id AND user_id = @user`,
+		pins = coalesce(pins, @pins), ended_at = @now, next_run_id = @next WHERE id = @id AND user_id = @user`,
 		Args{
 			"id": r.ID, "user": r.UserID, "status": string(e.Status), "result": rawJSON(e.Result), "error": rawJSON(e.Error),
-			"trace": rawJSON(e.Trace), "now": now, "next": optional(next),
+			"trace": rawJSON(e.Trace), "pins": pins, "now": now, "next": optional(next),
 		}); err != nil {
 		return err
 	}

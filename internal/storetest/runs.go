@@ -73,6 +73,13 @@ func firstPins(t *testing.T, open Open) {
 	need(t, s.OpenRun(t.Context(), v, r.ID, []run.Pin{{Name: "ingest", Version: 4}}))
 	want(t, "pins", fmt.Sprint(got(s.Run(t.Context(), v, r.ID))(t).Pins), fmt.Sprint(pins))
 	need(t, s.OpenRun(t.Context(), identity.System(), r.ID, pins))
+	late := []run.Pin{{Name: "ingest", Version: 5}}
+	need(t, s.EndRun(t.Context(), v, r.ID, run.End{Status: run.Done, Pins: late}))
+	want(t, "pins after the end", fmt.Sprint(got(s.Run(t.Context(), v, r.ID))(t).Pins), fmt.Sprint(pins))
+	short := job(v, "short")
+	need(t, s.CreateRun(t.Context(), v, short))
+	need(t, s.EndRun(t.Context(), v, short.ID, run.End{Status: run.Done, Pins: late}))
+	want(t, "pins of a run that only ended", fmt.Sprint(got(s.Run(t.Context(), v, short.ID))(t).Pins), fmt.Sprint(late))
 }
 
 func endsOnce(t *testing.T, open Open) {
