@@ -219,6 +219,7 @@ type Tally struct {
 	Model   string      `json:"model,omitempty"`   // the one that spoke last
 	Spoke   bool        `json:"spoke,omitempty"`   // text was shown
 	Partial string      `json:"partial,omitempty"` // the text shown when the run was stopped
+	Earlier string      `json:"earlier,omitempty"` // a summary of messages the model did not see
 	Cut     bool        `json:"cut,omitempty"`     // the answer ended at a limit before its own end
 }
 

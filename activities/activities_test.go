@@ -199,6 +199,7 @@ func TestAQuestionsEventIsItsPayload(t *testing.T) {
 	}
 }
 
+// Requirements: CHAT-23
 func TestOpenResolvesTheContextsOfATurn(t *testing.T) {
 	t.Parallel()
 	mine := knowledge.Context{ID: "mine", UserID: activitiestest.Viewer.UserID, Documents: 1}

@@ -93,6 +93,12 @@ func (c *closing) tools() []chat.ToolRecord {
 // the person answered (INT-29).
 func (c *closing) notices() []chat.Message {
 	var out []chat.Message
+	if c.Tally.Earlier != "" {
+		out = append(out, chat.Message{
+			ID: id.Derive(c.Run.RunID, "summary"), ConversationID: c.Opened.ConversationID, RunID: c.Run.RunID,
+			Sender: "system", Role: "system", Content: c.Tally.Earlier, CreatedAt: c.set.now(), Meta: map[string]any{"summary": true},
+		})
+	}
 	for _, n := range c.Tally.Notices {
 		meta := map[string]any{"type": "pal_assist_prompt", "interrupt_id": n.ID, "interrupt_type": n.Type}
 		if n.Cancelled || n.Expired {
@@ -141,6 +147,7 @@ type doneData struct {
 	Usage          model.Usage     `json:"usage"`
 	Adapters       json.RawMessage `json:"adapters"`
 	Gates          json.RawMessage `json:"gates"`
+	Routing        json.RawMessage `json:"routing"` // the router's trace (CHAT-22)
 	Trace          []graph.Step    `json:"workflow_trace"`
 	Model          string          `json:"model,omitempty"`
 	Truncated      bool            `json:"truncated,omitempty"`
@@ -152,7 +159,8 @@ func (c *closing) done(closed chat.Closed) doneData {
 	d := doneData{
 		MessageID: closed.MessageID, ConversationID: m.ConversationID, RunID: m.RunID,
 		Content: m.Content, Struct: m.Struct, Citations: m.Struct.Citations(), Usage: c.Tally.Usage,
-		Adapters: orEmpty(routed.Adapters, "[]"), Gates: orEmpty(routed.Gates, "{}"), Trace: c.Steps,
+		Adapters: orEmpty(routed.Adapters, "[]"), Gates: orEmpty(routed.Gates, "{}"),
+		Routing: orEmpty(c.Opened.Routing, "{}"), Trace: c.Steps,
 		Model: c.Tally.Model, Truncated: c.Tally.Cut, Suppressed: c.Outcome.Suppressed,
 	}
 	if d.Trace == nil {

@@ -88,6 +88,7 @@ type ChatAnswer struct {
 	Usage          json.RawMessage `json:"usage,omitempty"`
 	Adapters       json.RawMessage `json:"adapters,omitempty"`
 	Gates          json.RawMessage `json:"gates,omitempty"`
+	Routing        json.RawMessage `json:"routing,omitempty" doc:"which policy and rules chose the adapters"`
 	WorkflowTrace  json.RawMessage `json:"workflow_trace,omitempty"`
 	Model          string          `json:"model,omitempty"`
 	Truncated      bool            `json:"truncated,omitempty"`

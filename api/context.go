@@ -61,7 +61,8 @@ type createContextInput struct {
 	Body struct {
 		Name        string   `json:"name" minLength:"1" maxLength:"200"`
 		Description string   `json:"description,omitempty" maxLength:"2000"`
-		Paths       []string `json:"paths,omitempty" nullable:"true" maxItems:"200" doc:"of files that were uploaded"`
+		Paths       []string `json:"paths,omitempty" nullable:"true" maxItems:"200" doc:"of files, or of folders with all that is below them"`
+		Recursive   *bool    `json:"recursive,omitempty" doc:"false takes only the files directly in a folder; true by default"`
 	}
 }
 
@@ -73,11 +74,11 @@ func (s *server) createContext(ctx context.Context, in *createContextInput) (Con
 	}
 	var sources []files.File // all are there, before anything is made
 	for _, p := range b.Paths {
-		f, err := s.Files.File(ctx, v, p)
+		found, err := s.sources(ctx, v, p, b.Recursive == nil || *b.Recursive)
 		if err != nil {
-			return Context{}, fault.Wrap(fault.NotFound, err, "There is no file %q.", p)
+			return Context{}, err
 		}
-		sources = append(sources, f)
+		sources = append(sources, found...)
 	}
 	c, err := s.Contexts.CreateContext(ctx, v, knowledge.Context{Name: name, Description: b.Description, UserID: v.UserID, Visibility: "private"})
 	if err != nil {
@@ -90,6 +91,36 @@ func (s *server) createContext(ctx context.Context, in *createContextInput) (Con
 		c.Documents++
 	}
 	return contextView(v)(c), nil
+}
+
+// sources are the file of a path, or the files of the folder it names: all that
+// are below it unless recursive is false (RAG-15).
+func (s *server) sources(ctx context.Context, v identity.Viewer, path string, recursive bool) ([]files.File, error) {
+	f, err := s.Files.File(ctx, v, path)
+	if err == nil {
+		return []files.File{f}, nil
+	}
+	var below []files.File
+	folder := strings.TrimSuffix(path, "/") + "/"
+	for cursor := ""; ; {
+		page, next, err := s.Files.List(ctx, v, cursor, 100)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range page {
+			rest, inside := strings.CutPrefix(f.Path, folder)
+			if inside && (recursive || !strings.Contains(rest, "/")) {
+				below = append(below, f)
+			}
+		}
+		if cursor = next; cursor == "" {
+			break
+		}
+	}
+	if len(below) == 0 {
+		return nil, fault.Wrap(fault.NotFound, err, "There is no file or folder %q.", path)
+	}
+	return below, nil
 }
 
 type listContextsInput struct {

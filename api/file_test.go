@@ -171,6 +171,28 @@ func TestTooManyUploadsAreRateLimited(t *testing.T) {
 	ada.upload("more.txt", "x").fails(429, "rate_limited")
 }
 
+// Requirements: RAG-15
+func TestAFolderBringsAllThatIsBelowIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.signUp("ada@example.org")
+	for _, path := range []string{"files/law/a.md", "files/law/old/b.md", "files/law/old/older/c.md", "files/lawless.md"} {
+		w.must(w.store.PutFile(t.Context(), ada.viewer(), files.File{Path: path, Name: path, MIME: "text/markdown", Size: 1}))
+	}
+	for _, c := range []struct {
+		body map[string]any
+		want float64
+	}{
+		{map[string]any{"name": "all", "paths": []string{"files/law"}}, 3},
+		{map[string]any{"name": "slash", "paths": []string{"files/law/old/"}}, 2},
+		{map[string]any{"name": "flat", "paths": []string{"files/law"}, "recursive": false}, 1},
+	} {
+		if made := ada.post("/v1/contexts", c.body).ok(); made["documents"] != c.want {
+			t.Errorf("%v has %v documents, want %v", c.body, made["documents"], c.want)
+		}
+	}
+}
+
 // Requirements: RAG-01
 func TestContextsAreMadeOfFilesAndListed(t *testing.T) {
 	t.Parallel()

@@ -249,7 +249,8 @@ func (t tail) done(ctx context.Context, v identity.Viewer, r run.Run) (map[strin
 			data[key] = value
 		}
 	}
-	data["message_id"], data["content"], data["workflow_trace"] = m.ID, m.Content, steps(r.Trace)
+	data["message_id"], data["content"] = m.ID, m.Content
+	data["workflow_trace"], data["routing"] = steps(r.Trace), routing(r.Trace)
 	data["content_struct"], data["citations"] = m.Struct, []chat.Citation{}
 	if m.Struct != nil {
 		data["citations"] = m.Struct.Citations()
@@ -269,6 +270,15 @@ func steps(trace json.RawMessage) any {
 		return kept.Steps
 	}
 	return orNull(trace)
+}
+
+// routing is the router's part of a run's trace.
+func routing(trace json.RawMessage) any {
+	var kept struct{ Routing json.RawMessage }
+	if json.Unmarshal(trace, &kept) == nil && kept.Routing != nil {
+		return kept.Routing
+	}
+	return map[string]any{}
 }
 
 // answerID is the id of a turn's answer: derived from its run, so that it is

@@ -173,6 +173,7 @@ func (d *drive) record(e graph.Effect, r activities.CallResult, err error) {
 	t := activities.Tally{Records: []activities.Record{rec}, Spoke: r.Spoke}
 	t.Usage = usageOf(r.Output)
 	t.Model, _ = r.Output["model"].(string)
+	t.Earlier, _ = r.Output["earlier"].(string)
 	if e.Call.Final {
 		t.Cut, _ = r.Output["truncated"].(bool)
 	}
@@ -197,6 +198,9 @@ func (d *drive) merge(t activities.Tally) {
 	}
 	if t.Partial != "" {
 		sum.Partial = t.Partial
+	}
+	if t.Earlier != "" {
+		sum.Earlier = t.Earlier
 	}
 }
 

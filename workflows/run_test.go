@@ -343,6 +343,20 @@ func TestTheTraceShowsTheReadPathInItsOrder(t *testing.T) {
 	}
 }
 
+// Requirements: CHAT-06
+func TestASummaryOfWhatAModelDidNotSeeIsASystemMessage(t *testing.T) {
+	t.Parallel()
+	w := activitiestest.New(oneNode).Tool("say", inline, func(context.Context, *tool.Call) (map[string]any, error) {
+		return map[string]any{"answer": "yes", "earlier": "Earlier we discussed roses."}, nil
+	})
+	b := setup(t, w)
+	b.chat("hello")
+	kept := b.closed().Notices
+	if len(kept) != 1 || kept[0].Sender != "system" || kept[0].Role != "system" || kept[0].Meta["summary"] != true || kept[0].Content != "Earlier we discussed roses." {
+		t.Errorf("the turn left %+v", kept)
+	}
+}
+
 type embedder struct{}
 
 func (embedder) Version() string { return "test" }

@@ -332,7 +332,7 @@ func TestGoodDocumentsParse(t *testing.T) {
 // TestBadDocumentsGiveAllTheirFaults compares the faults of every file of
 // testdata/bad with the .faults file beside it.
 //
-// Requirements: GRAPH-19, TOOL-11, TOOL-17, PLAT-07
+// Requirements: INT-02, GRAPH-19, TOOL-11, TOOL-17, PLAT-07
 func TestBadDocumentsGiveAllTheirFaults(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/bad/*.json")

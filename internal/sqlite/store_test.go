@@ -51,7 +51,7 @@ func TestKeys(t *testing.T) { t.Parallel(); storetest.Keys(t, open) }
 // Requirements: RAG-01, RAG-20
 func TestKnowledge(t *testing.T) { t.Parallel(); storetest.Knowledge(t, open) }
 
-// Requirements: API-15, RAG-13, RAG-18, RAG-19, RAG-20
+// Requirements: API-15, RAG-10, RAG-13, RAG-18, RAG-19, RAG-20
 func TestIndex(t *testing.T) { t.Parallel(); storetest.Index(t, open) }
 
 // Requirements: ISO-01, CHAT-11, INT-30

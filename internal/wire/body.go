@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"liminal/activities"
@@ -70,11 +71,39 @@ func (p *Platform) furnish(ctx context.Context, o Options, db *sqlite.DB) (*body
 	}
 	tools := builtin.Tools(builtin.Parts{
 		Model: o.Model, History: p.store, Search: b.reading, Intake: b.reading, Files: b.files, Catalog: p.library,
-		MaxDecode: maxDecode,
+		MaxDecode: maxDecode, Rerank: b.reranker(o.Specs),
 	})
 	b.box, err = tool.NewBox(append(tools, o.Tools...), tool.Options{Logger: o.Logger})
 	b.router = activities.NewRouter(p.library, routing.Backend{}, o.Logger)
 	return b, err
+}
+
+// reranker calls the reranking tool among specs; nil when there is none
+// (RAG-12).
+func (b *body) reranker(specs []tool.Spec) builtin.Reranker {
+	at := slices.IndexFunc(specs, func(s tool.Spec) bool { return s.Name == builtin.RerankTool })
+	if at < 0 {
+		return nil
+	}
+	return func(ctx context.Context, c *tool.Call, question string, passages []string) ([]float64, error) {
+		texts := make([]any, len(passages))
+		for i, p := range passages {
+			texts[i] = p
+		}
+		call := *c
+		call.Inputs = map[string]any{"question": question, "passages": texts}
+		out, err := b.box.Call(ctx, specs[at], &call)
+		if err != nil {
+			return nil, err
+		}
+		var scores []float64
+		list, _ := out["scores"].([]any)
+		for _, s := range list {
+			score, _ := s.(float64)
+			scores = append(scores, score)
+		}
+		return scores, nil
+	}
 }
 
 // shelve makes the library and writes the defaults it lacks (ART-10). Every

@@ -26,9 +26,9 @@ func list(p Parts) []tool.Tool {
 		tools = append(tools, genericChat{v}, intentClassifier{v}, step{v, p.Catalog})
 	}
 	if p.Search != nil {
-		tools = append(tools, search{p.Search})
+		tools = append(tools, search{p.Search, p.Rerank})
 		if p.Model != nil {
-			tools = append(tools, answerWithContext{newVoice(p), search{p.Search}})
+			tools = append(tools, answerWithContext{newVoice(p), search{p.Search, p.Rerank}})
 		}
 	}
 	if p.Intake != nil && p.Files != nil {

@@ -3,6 +3,7 @@ package builtin
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -18,22 +19,41 @@ const (
 	maxTopic    = 80   // characters of what was dropped that the note names
 )
 
-// dialogue gives the messages before this turn, oldest first, as many as fit,
-// and a note for the system text about those that do not.
-func (v voice) dialogue(ctx context.Context, c *tool.Call) ([]model.Message, string, error) {
+// talk is the conversation before a turn, as a model is shown it.
+type talk struct {
+	messages []model.Message // oldest first, as many as fit
+	note     string          // for the system text: what does not fit; empty when all does
+	fresh    bool            // the conversation holds no summary that says so yet
+}
+
+// dialogue reads the conversation before this turn.
+func (v voice) dialogue(ctx context.Context, c *tool.Call) (talk, error) {
 	if v.history == nil || c.ConversationID == "" || c.UptoSeq <= 1 {
-		return nil, "", nil
+		return talk{}, nil
 	}
 	earlier, err := v.history.History(ctx, c.Viewer, c.ConversationID, c.UptoSeq, maxMessages)
 	if err != nil {
-		return nil, "", err
+		return talk{}, err
 	}
 	var turns []model.Message
 	for _, m := range earlier {
 		turns = spoken(turns, m)
 	}
 	kept, dropped := fitting(turns)
-	return kept, note(dropped, len(earlier) > 0 && earlier[0].Seq > 1), nil
+	t := talk{messages: kept, note: note(dropped, len(earlier) > 0 && earlier[0].Seq > 1)}
+	t.fresh = t.note != "" && !slices.ContainsFunc(earlier, func(m chat.Message) bool {
+		return m.Meta["summary"] == true && m.Content == t.note
+	})
+	return t, nil
+}
+
+// summarise hands a note to the conversation that does not have it yet; it
+// becomes a summary message (CHAT-06).
+func (t talk) summarise(out map[string]any) map[string]any {
+	if t.fresh {
+		out["earlier"] = t.note
+	}
+	return out
 }
 
 // spoken adds a message of the person or the assistant; notices, summaries and

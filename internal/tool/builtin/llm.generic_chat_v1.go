@@ -16,7 +16,7 @@ type genericChat struct{ voice }
 func (genericChat) Name() string { return "llm.generic_chat_v1" }
 
 func (t genericChat) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
-	messages, note, err := t.dialogue(ctx, c)
+	talk, err := t.dialogue(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -27,8 +27,8 @@ func (t genericChat) Run(ctx context.Context, c *tool.Call) (map[string]any, err
 	req := model.Request{
 		Model:     words(c, "model"),
 		Task:      "chat",
-		System:    paragraphs(system, note),
-		Messages:  append(messages, says(model.User, words(c, "message"))),
+		System:    paragraphs(system, talk.note),
+		Messages:  append(talk.messages, says(model.User, words(c, "message"))),
 		MaxTokens: number(c, "max_tokens", 0),
 	}
 	if f, ok := c.Inputs["temperature"].(float64); ok {
@@ -38,5 +38,5 @@ func (t genericChat) Run(ctx context.Context, c *tool.Call) (map[string]any, err
 	if err != nil {
 		return nil, err
 	}
-	return s.result(t.model), nil
+	return talk.summarise(s.result(t.model)), nil
 }

@@ -26,20 +26,20 @@ func (t step) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	messages, note, err := t.dialogue(ctx, c)
+	talk, err := t.dialogue(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	if text := words(c, "message"); text != "" {
-		messages = append(messages, says(model.User, text))
+		talk.messages = append(talk.messages, says(model.User, text))
 	}
 	transcript, err := t.transcript(c.Inputs["transcript"])
 	if err != nil {
 		return nil, err
 	}
 	s, err := t.speak(ctx, c, model.Request{
-		Model: words(c, "model"), Task: "agent", System: paragraphs(words(c, "system"), note),
-		Messages: append(messages, transcript...), Tools: offered, MaxTokens: number(c, "max_tokens", 0),
+		Model: words(c, "model"), Task: "agent", System: paragraphs(words(c, "system"), talk.note),
+		Messages: append(talk.messages, transcript...), Tools: offered, MaxTokens: number(c, "max_tokens", 0),
 	})
 	if err != nil {
 		return nil, err

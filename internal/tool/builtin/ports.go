@@ -12,6 +12,7 @@ import (
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
 	"liminal/internal/model"
+	"liminal/internal/tool"
 )
 
 // Parts is what the built-in tools need. A part that is nil takes the tools
@@ -20,7 +21,8 @@ type Parts struct {
 	Model   model.Model
 	History History // nil: models see no earlier messages
 	Search  Searcher
-	Intake  Intake // with Files: reads documents in
+	Rerank  Reranker // nil: passages stay in the order they were found in
+	Intake  Intake   // with Files: reads documents in
 	Files   Files
 	Catalog Catalog
 	// MaxDecode is how long one answer may be written for, by plan (STREAM-09);
@@ -37,6 +39,14 @@ type History interface {
 type Searcher interface {
 	Search(ctx context.Context, v identity.Viewer, q knowledge.Question) (knowledge.Found, error)
 }
+
+// RerankTool is the name of a tool that, when it is registered, orders what was
+// found: {question, passages: [text]} → {scores: [number]}, larger is better.
+const RerankTool = "rag.rerank_v1"
+
+// Reranker scores passages for a question again, one score each; larger is
+// better (RAG-12).
+type Reranker func(ctx context.Context, c *tool.Call, question string, passages []string) ([]float64, error)
 
 // Intake reads documents in, in steps that may be run again;
 // *knowledge.Library is one.

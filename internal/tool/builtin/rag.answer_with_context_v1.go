@@ -29,18 +29,18 @@ func (t answerWithContext) Run(ctx context.Context, c *tool.Call) (map[string]an
 	if err != nil {
 		return nil, err
 	}
-	messages, note, err := t.dialogue(ctx, c)
+	talk, err := t.dialogue(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	s, err := t.speak(ctx, c, model.Request{
-		Model: words(c, "model"), Task: "answer", System: paragraphs(fromPassages, note),
-		Messages: append(messages, shown(passages, question)), MaxTokens: number(c, "max_tokens", 0),
+		Model: words(c, "model"), Task: "answer", System: paragraphs(fromPassages, talk.note),
+		Messages: append(talk.messages, shown(passages, question)), MaxTokens: number(c, "max_tokens", 0),
 	})
 	if err != nil {
 		return nil, err
 	}
-	out := s.result(t.model)
+	out := talk.summarise(s.result(t.model))
 	quotes := s.citations(s.text.String())
 	out["citations"], out["confidence"] = quotes, confidence
 	out["found"] = len(quotes) > 0 && confidence != string(knowledge.Low)

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -14,7 +15,10 @@ import (
 const everything = "all"
 
 // search finds passages. It is pure and quick, so it runs inline.
-type search struct{ searcher Searcher }
+type search struct {
+	searcher Searcher
+	rerank   Reranker
+}
 
 func (search) Name() string { return "rag.search_v1" }
 
@@ -49,7 +53,31 @@ func (t search) find(ctx context.Context, c *tool.Call) (knowledge.Found, error)
 	found, err := t.searcher.Search(ctx, c.Viewer, knowledge.Question{
 		Text: question, ContextIDs: contexts, DocumentIDs: chosen(c), K: number(c, "k", 0),
 	})
+	if err == nil {
+		t.order(ctx, c, question, found.Passages)
+	}
 	return found, err
+}
+
+// order puts passages in the order a registered reranker gives them (RAG-12).
+// One that fails costs its opinion, not the answer.
+func (t search) order(ctx context.Context, c *tool.Call, question string, passages []knowledge.Passage) {
+	if t.rerank == nil || len(passages) < 2 {
+		return
+	}
+	texts := make([]string, len(passages))
+	for i, p := range passages {
+		texts[i] = p.Text
+	}
+	scores, err := t.rerank(ctx, c, question, texts)
+	if err != nil || len(scores) != len(passages) {
+		return
+	}
+	by := make(map[string]float64, len(passages))
+	for i, p := range passages {
+		by[p.ChunkID] = scores[i]
+	}
+	slices.SortStableFunc(passages, func(a, b knowledge.Passage) int { return cmp.Compare(by[b.ChunkID], by[a.ChunkID]) })
 }
 
 // tally says how much was found.

@@ -1,6 +1,7 @@
 package builtin_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -34,6 +35,33 @@ func citations(t *testing.T, out map[string]any) []map[string]any {
 		t.Fatal(err)
 	}
 	return all
+}
+
+// Requirements: RAG-12
+func TestARegisteredRerankerOrdersWhatWasFound(t *testing.T) {
+	t.Parallel()
+	first, second := passage("first", "The cat sleeps.", 0), passage("second", "The dog barks.", 0)
+	prefersDogs := func(_ context.Context, _ *tool.Call, _ string, passages []string) ([]float64, error) {
+		scores := make([]float64, len(passages))
+		for i, p := range passages {
+			if strings.Contains(p, "dog") {
+				scores[i] = 1
+			}
+		}
+		return scores, nil
+	}
+	broken := func(context.Context, *tool.Call, string, []string) ([]float64, error) {
+		return nil, errors.New("broken")
+	}
+	for name, c := range map[string]struct {
+		rerank builtin.Reranker
+		want   string
+	}{"none": {nil, "first"}, "one": {prefersDogs, "second"}, "a broken one": {broken, "first"}} {
+		out := must(t, builtin.Parts{Search: clear(first, second), Rerank: c.rerank}, "rag.search_v1", &tool.Call{Inputs: inputs("question", "Who barks?")})
+		if got := out["passages"].([]any)[0].(map[string]any)["document_id"]; got != c.want {
+			t.Errorf("with %s reranker %v comes first, want %s", name, got, c.want)
+		}
+	}
 }
 
 // Requirements: RAG-11, RAG-14

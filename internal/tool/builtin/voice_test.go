@@ -3,6 +3,7 @@ package builtin_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -150,8 +151,18 @@ func TestAModelSeesTheConversationAsFarAsItFits(t *testing.T) {
 		spoken(5, "system", "a notice"), {Seq: 6, Role: "assistant", Content: "hidden", Meta: map[string]any{"suppressed": true}},
 		spoken(7, "user", "And trees?"), spoken(8, "assistant", "Oaks."), spoken(9, "user", "later"),
 	}
-	must(t, builtin.Parts{Model: m, History: history}, "llm.generic_chat_v1",
-		&tool.Call{ConversationID: "c", UptoSeq: 9, Inputs: inputs("message", "Which oaks?")})
+	call := &tool.Call{ConversationID: "c", UptoSeq: 9, Inputs: inputs("message", "Which oaks?")}
+	out := must(t, builtin.Parts{Model: m, History: history}, "llm.generic_chat_v1", call)
+	note, _ := out["earlier"].(string)
+	if !strings.Contains(note, "Tell me of gardens") {
+		t.Errorf("the summary for the conversation is %q", note)
+	}
+	summary := spoken(6, "system", note)
+	summary.Meta = map[string]any{"summary": true}
+	known := append(slices.Clone(history[:5]), append(memory{summary}, history[6:]...)...)
+	if out := must(t, builtin.Parts{Model: m, History: known}, "llm.generic_chat_v1", call); out["earlier"] != nil {
+		t.Errorf("a conversation that holds the summary is given it again: %v", out["earlier"])
+	}
 	var seen []string
 	for _, one := range m.last.Messages {
 		seen = append(seen, string(one.Role)+":"+one.Content[0].Text[:min(9, len(one.Content[0].Text))])
