@@ -53,9 +53,10 @@ type Options struct {
 	// Queue is the task queue of workflows; empty means DefaultQueue.
 	Queue string
 	// Apart are the tool queues that get task queues of their own, such as
-	// liminal-ingest, so that one kind of work cannot hold up another. The
-	// others share the workflows' queue, where a worker in the same process
-	// gets its activities without asking for them. nil means ingest only.
+	// liminal-models, so that one kind of work cannot hold up another and each
+	// can have workers of its own. What is left out shares the workflows' queue,
+	// where a worker in the same process gets its activities without asking for
+	// them: about 1 ms sooner. nil means all of them.
 	Apart []string
 	// Every is the pause between two passes of the reconciler; 0 means 10 s.
 	Every  time.Duration
@@ -67,7 +68,7 @@ func (o Options) withDefaults() Options {
 		o.Queue = DefaultQueue
 	}
 	if o.Apart == nil {
-		o.Apart = []string{tool.QueueIngest}
+		o.Apart = []string{tool.QueueModels, tool.QueueTools, tool.QueueIngest}
 	}
 	if o.Every <= 0 {
 		o.Every = 10 * time.Second
