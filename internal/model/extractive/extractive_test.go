@@ -120,6 +120,8 @@ func TestIntentsAreToldApart(t *testing.T) {
 		"Please rename the function in main.go":        "code_edit",
 		"Write a test for parser.py":                   "code_edit",
 		"List my files":                                "code_edit",
+		"Which files do I have?":                       "code_edit",
+		"Welche Dateien habe ich?":                     "code_edit",
 		"Hello!":                                       "smalltalk",
 		"Danke":                                        "smalltalk",
 		"hi, how long are the books lent to a reader?": "qa_with_docs",

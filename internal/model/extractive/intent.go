@@ -22,7 +22,7 @@ var (
 	editVerb = regexp.MustCompile(`^(?:please |can you |could you |would you |bitte |kannst du |könntest du )*(?:edit|change|modify|rename|refactor|fix|add|remove|delete|write|create|update|replace|insert|append|implement|move|bearbeite|ändere|korrigiere|ergänze|füge|lösche|entferne|schreibe?|erstelle|ersetze|benenne)\b`)
 	editWhat = regexp.MustCompile(`\b(?:files?|code|functions?|scripts?|class(?:es)?|lines?|tests?|bugs?|methods?|modules?|imports?|comments?|readme|datei(?:en)?|funktion|skript|zeilen?|klasse|kommentare?)\b|[\w/-]+\.(?:go|py|js|ts|md|txt|json|ya?ml|html|css|sql|sh|java|c|h|rs|toml|csv)\b`)
 
-	fileTask = regexp.MustCompile(`\b(?:my|the|all|meine|alle) (?:files?|folders?|dateien|ordner)\b|^(?:ls|dir|cat)\b|^(?:please |can you |bitte )*(?:read|open|print|lies|öffne)\b.*[\w-]\.[a-z]{1,5}\b`)
+	fileTask = regexp.MustCompile(`\b(?:my|the|all|meine|alle) (?:files?|folders?|dateien|ordner)\b|\b(?:files?|dateien) (?:do i have|do you have|are there|are here|habe ich|gibt es)\b|^(?:ls|dir|cat)\b|^(?:please |can you |bitte )*(?:read|open|print|lies|öffne)\b.*[\w-]\.[a-z]{1,5}\b`)
 
 	analysis = regexp.MustCompile(`\b(?:analy[sz]e|analysis|compare|comparison|contrast|summari[sz]e|summary|evaluate|assess|review|critique|pros and cons|trade-?offs?|differences? between|trends?|implications?|analysiere|analyse|vergleiche|vergleich|fasse|zusammenfassung|bewerte|bewertung|unterschiede? zwischen|vor- und nachteile)\b`)
 

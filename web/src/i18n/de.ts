@@ -49,7 +49,7 @@ export const de: Dictionary = {
   chat: 'Unterhaltung',
   emptyTitle: 'Zum Beispiel',
   emptyPromise: 'Sieht nur, was du sehen darfst.',
-  starters: ['Worum geht es in meinen Dokumenten?', 'Welche Fristen nennen meine Dokumente?', 'Was kannst du hier?'],
+  starters: ['Zeige mir meine Dateien', 'Welche Fristen nennen meine Dokumente?', 'Was kannst du hier?'],
   you: 'Du',
   liminal: 'Liminal',
   youSaid: (words) => `Du: ${words}`,

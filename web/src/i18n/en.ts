@@ -53,7 +53,7 @@ export const en = {
   chat: 'Conversation',
   emptyTitle: 'For example',
   emptyPromise: 'It sees only what you can see.',
-  starters: ['What are my documents about?', 'Which deadlines do my documents name?', 'What can you do here?'],
+  starters: ['Show me my files', 'Which deadlines do my documents name?', 'What can you do here?'],
   you: 'You',
   liminal: 'Liminal',
   youSaid: (words: string) => `You: ${words}`,
