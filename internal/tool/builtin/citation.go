@@ -34,33 +34,42 @@ func passagesOf(messages []model.Message) []knowledge.Passage {
 
 // cite gives the number of a quoted passage; false for one that is not ours.
 func (c *cited) cite(e model.Event) (int, bool) {
-	if e.Source == nil {
+	if e.Source == nil || e.Quote == "" {
 		return 0, false
 	}
-	for _, p := range c.passages {
-		if q, ok := within(p, *e.Source, e.Quote); ok {
-			return c.number(q), true
+	// The same words may stand in several passages, as a heading does in a table
+	// of contents: where the source says they are comes before anywhere else.
+	for _, find := range []func(p knowledge.Passage) int{
+		func(p knowledge.Passage) int { return there(p, e.Source.Start-p.Start, e.Quote) },
+		func(p knowledge.Passage) int { return strings.Index(p.Text, e.Quote) },
+	} {
+		for _, p := range c.passages {
+			if p.DocumentID != e.Source.DocumentID {
+				continue
+			}
+			if at := find(p); at >= 0 {
+				return c.number(part(p, at, *e.Source, e.Quote)), true
+			}
 		}
 	}
 	return 0, false
 }
 
-// within finds a quote in a passage: where the source says it is, or else
-// wherever it stands.
-func within(p knowledge.Passage, s model.Source, quote string) (knowledge.Passage, bool) {
-	if p.DocumentID != s.DocumentID || quote == "" {
-		return knowledge.Passage{}, false
-	}
-	at := s.Start - p.Start
+// there is at when the quote stands at that byte of the passage, and -1 when
+// it does not.
+func there(p knowledge.Passage, at int, quote string) int {
 	if at < 0 || at+len(quote) > len(p.Text) || p.Text[at:at+len(quote)] != quote {
-		if at = strings.Index(p.Text, quote); at < 0 {
-			return knowledge.Passage{}, false
-		}
+		return -1
 	}
+	return at
+}
+
+// part is the quote at a byte of its passage.
+func part(p knowledge.Passage, at int, s model.Source, quote string) knowledge.Passage {
 	p.Start += at
 	p.End, p.Text = p.Start+len(quote), quote
 	p.Score = cmp.Or(s.Score, p.Score)
-	return p, true
+	return p
 }
 
 func (c *cited) number(q knowledge.Passage) int {

@@ -94,6 +94,17 @@ func TestCitationsAreExactlyWhatTheDocumentsSay(t *testing.T) {
 }
 
 // Requirements: RAG-11
+func TestWordsThatStandTwiceAreCitedWhereTheyWereFound(t *testing.T) {
+	t.Parallel()
+	contents, chapter := passage("d", "2.6 Recovery, page 9", 0), passage("d", "2.6 Recovery. Use the tool.", 500)
+	out := must(t, builtin.Parts{Model: says(text("See"), quoted(chapter, "2.6 Recovery")), Search: clear(contents, chapter)},
+		"rag.answer_with_context_v1", &tool.Call{Inputs: inputs("question", "How?")})
+	if all := citations(t, out); len(all) != 1 || all[0]["start"] != 500.0 {
+		t.Errorf("cited %v", all)
+	}
+}
+
+// Requirements: RAG-11
 func TestAModelThatWritesNumbersCitesThePassagesOfThem(t *testing.T) {
 	t.Parallel()
 	a, b := passage("a", "Roses are red.", 0), passage("b", "Violets are blue.", 5)
