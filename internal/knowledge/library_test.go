@@ -413,6 +413,16 @@ func TestAQuestionThatStandsInATextIsNoAnswerToItself(t *testing.T) {
 	}
 }
 
+func TestATableOfContentsIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	contents := "1 Vault . . . . . . . . . 4\n2 How the vault keeps letters . . . . . . . . . 9\n3 Keys . . . . . . . . . 12\n4 Doors . . . . . . 15\n"
+	chapter := "In the vault letters are kept in boxes of lead.\n"
+	quotes := knowledge.Quotes("How does the vault keep letters?", []knowledge.Passage{{Text: contents}, {Text: chapter}}, 1)
+	if len(quotes) != 1 || !strings.Contains(quotes[0].Text, "lead") {
+		t.Errorf("quoted %+v", quotes)
+	}
+}
+
 func FuzzQuotes(f *testing.F) {
 	f.Add("How long is it kept?", "# Log\n\nLogs are kept:\n- 30 days\n- or 90.\n\n```\nttl: 30\n```")
 	f.Add("GET /x?", "| a | b |\n| GET /x | c |")

@@ -28,11 +28,12 @@ type reading struct {
 	heading   []float64
 	title     []float64
 	anywhere  []float64
+	contents  bool // most of it is lines that lead to page numbers
 }
 
 func (q *inquiry) read(p *Passage) *reading {
 	l := words.Detect(p.Text)
-	r := &reading{passage: p, sentences: words.Sentences(p.Text)}
+	r := &reading{passage: p, sentences: words.Sentences(p.Text), contents: len(leaders.FindAllString(p.Text, 3)) == 3}
 	r.heading = q.matches(q.bag(l, p.Heading))
 	r.title = q.matches(q.bag(l, p.Title+" "+baseName(p.Path)))
 	r.anywhere = make([]float64, len(q.terms))
@@ -144,7 +145,7 @@ func (r *reading) shape(i int) float64 {
 	case words.Fence:
 		return 0
 	case words.Heading:
-		if i+1 == len(r.sentences) {
+		if r.contents || i+1 == len(r.sentences) {
 			return 0.6
 		}
 		return 1
@@ -155,7 +156,7 @@ func (r *reading) shape(i int) float64 {
 	if s.End-s.Start < 12 {
 		return 0.8
 	}
-	if leaders.MatchString(r.text(i)) {
+	if r.contents || leaders.MatchString(r.text(i)) {
 		return 0.5 // a line of a table of contents
 	}
 	return 1
