@@ -139,8 +139,7 @@ func (c *checking) workflow() {
 		owner = ""
 	}
 	_, err = graph.Parse(c.doc, GraphTools(all), Limits(c.v, Artifact{OwnerID: owner}, named))
-	var faults graph.Faults
-	if errors.As(err, &faults) {
+	if faults, ok := errors.AsType[graph.Faults](err); ok {
 		found := make([]Problem, len(faults))
 		for i, f := range faults {
 			found[i] = Problem(f)
@@ -237,8 +236,7 @@ func (c *checking) seeded(kind, name string) bool {
 // policy checks a policy.routing: its rules, and the adapters they name.
 func (c *checking) policy() {
 	_, err := routing.Compile(c.doc)
-	var faults routing.Faults
-	if errors.As(err, &faults) {
+	if faults, ok := errors.AsType[routing.Faults](err); ok {
 		found := make([]Problem, len(faults))
 		for i, f := range faults {
 			found[i] = Problem(f)

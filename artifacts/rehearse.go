@@ -138,6 +138,7 @@ func (r *rehearsal) stub(e graph.Effect) Output {
 	case graph.KindSpawn:
 		r.diverge(e, "the workflow %s was run, which was not run then", e.Spawn.Workflow)
 		return Output{Result: map[string]any{"answer": ""}}
+	default:
 	}
 	r.diverge(e, "the tool %s was called, which was not called here then", e.Call.Tool)
 	result, _ := least(r.tools[e.Call.Tool].OutputSchema).(map[string]any)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"mime/multipart"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -216,9 +217,9 @@ func text(events []event) string {
 
 func last(t *testing.T, events []event, kind string) event {
 	t.Helper()
-	for i := len(events) - 1; i >= 0; i-- {
-		if events[i].Kind == kind {
-			return events[i]
+	for _, event := range slices.Backward(events) {
+		if event.Kind == kind {
+			return event
 		}
 	}
 	t.Fatalf("no %s among %v", kind, kinds(events))

@@ -83,8 +83,7 @@ func compile(name string, doc []byte) (*Schema, error) {
 
 // compileError puts a broken schema's own faults first, without our address.
 func compileError(err error) error {
-	var invalid *jsonschema.ValidationError
-	if errors.As(err, &invalid) {
+	if invalid, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
 		return sentences(invalid, nil)
 	}
 	var broken *jsonschema.SchemaError

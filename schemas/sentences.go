@@ -116,7 +116,7 @@ func hint(schema map[string]any, location string) string {
 // missing tells each member that is not there, with what it would be for.
 func missing(e *jsonschema.ValidationError, at, whole map[string]any) []Fault {
 	var faults []Fault
-	for _, name := range strings.Split(strings.TrimPrefix(e.Message, "missing properties: "), ", ") {
+	for name := range strings.SplitSeq(strings.TrimPrefix(e.Message, "missing properties: "), ", ") {
 		name = strings.Trim(name, "'")
 		about, there := object(at["properties"])[name]
 		if !there && e.InstanceLocation == "" { // a condition on the document

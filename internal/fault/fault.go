@@ -80,12 +80,10 @@ func From(err error) *Error {
 	if err == nil {
 		return nil
 	}
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
-	var c Code
-	if errors.As(err, &c) {
+	if c, ok := errors.AsType[Code](err); ok {
 		return Wrap(c, err, "%s", c)
 	}
 	return Wrap(Internal, err, "Something went wrong on our side. Try again; if it stays, give the request id to whoever runs this server.")

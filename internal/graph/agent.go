@@ -213,7 +213,7 @@ func (r *Run) roundDone(t *thread, n *node) {
 
 // result is the block that tells a model what came of its call.
 func (s *slot) result() map[string]any {
-	text := ""
+	var text string
 	if s.Failure != nil {
 		text = s.Failure.Code + ": " + s.Failure.Message
 	} else {

@@ -90,7 +90,8 @@ var outputs = []map[string]any{
 	{"text": "calling", "content": []any{map[string]any{"type": "text", "text": "\xff\u2028<"}}, "stop": "tool_use", "tool_calls": []any{
 		map[string]any{"id": "1", "name": "echo", "arguments": map[string]any{"a": int64(1)}},
 		map[string]any{"id": "2", "name": "danger", "arguments": "{\"b\":2}"},
-		map[string]any{"id": "3", "name": "nothing"}, "not a call",
+		map[string]any{"id": "3", "name": "nothing"},
+		"not a call",
 	}},
 	{"text": "done", "stop": "end_turn", "tool_calls": []any{}, "citations": []string{"c1"}},
 	{"answer": []int{1, 2}, "n": -1, "intent": []any{}, "documents": map[string]any{"a": nil}, "conversation_docs": []any{[]any{}}},

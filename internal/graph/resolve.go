@@ -114,8 +114,9 @@ func (n *node) sets() []string {
 		return []string{n.id}
 	case Interrupt, Agent:
 		return []string{n.talk.saveAs}
+	default:
+		return nil
 	}
-	return nil
 }
 
 // reachable gives the nodes from one on, without those at and behind a join,
@@ -164,8 +165,9 @@ func (g *Graph) final(n *node, next string) bool {
 		return n.text(g.tools) != ""
 	case single:
 		return n.isText(response.ref.path)
+	default:
+		return false
 	}
-	return false
 }
 
 // text names the output of a node that is its text, as far as can be told.

@@ -139,37 +139,51 @@ func (r *Run) checkOpen(o *open) error {
 
 // checkChildren sees that every group knows exactly its own children.
 func (r *Run) checkChildren() error {
-	bad := errors.New("a parallel or map is damaged")
 	for _, t := range r.state.Threads {
-		g := t.Group
-		if g == nil {
+		if t.Group == nil {
 			continue
 		}
-		live := map[int]bool{}
-		for _, c := range r.state.Threads {
-			if c.Parent != t.ID || c.ID == 1 {
-				continue
-			}
-			if c.Slot < 0 || c.Slot >= g.Next || live[c.Slot] {
-				return bad
-			}
-			live[c.Slot] = true
-		}
-		if g.Next > g.size() || len(g.Joined) != g.size() || g.Live != len(live) || g.Live == 0 && r.state.Outcome == nil {
-			return bad
-		}
-		for i, c := range g.Joined {
-			if started := i < g.Next && !live[i]; started != (c != nil) {
-				return bad
-			}
-		}
-		for _, target := range g.Targets {
-			if r.graph.node(target) == nil {
-				return bad
-			}
+		live, ok := r.liveOf(t)
+		if !ok || !r.whole(t.Group, live) {
+			return errors.New("a parallel or map is damaged")
 		}
 	}
 	return nil
+}
+
+// liveOf gives the slots of a group whose children are under way; false when
+// two children claim one slot, or one that was not started.
+func (r *Run) liveOf(t *thread) (map[int]bool, bool) {
+	live := map[int]bool{}
+	for _, c := range r.state.Threads {
+		if c.Parent != t.ID || c.ID == 1 {
+			continue
+		}
+		if c.Slot < 0 || c.Slot >= t.Group.Next || live[c.Slot] {
+			return nil, false
+		}
+		live[c.Slot] = true
+	}
+	return live, true
+}
+
+// whole sees that a group's counts fit its live children, that what ended has
+// joined, and that its targets are nodes.
+func (r *Run) whole(g *group, live map[int]bool) bool {
+	if g.Next > g.size() || len(g.Joined) != g.size() || g.Live != len(live) || g.Live == 0 && r.state.Outcome == nil {
+		return false
+	}
+	for i, c := range g.Joined {
+		if ended := i < g.Next && !live[i]; ended != (c != nil) {
+			return false
+		}
+	}
+	for _, target := range g.Targets {
+		if r.graph.node(target) == nil {
+			return false
+		}
+	}
+	return true
 }
 
 // with is a copy of an effect with other inputs, if it has any.

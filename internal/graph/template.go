@@ -203,6 +203,7 @@ func (t template) resolve(s scope) (any, *Failure) {
 			out[i] = v
 		}
 		return out, nil
+	default: // an object, below
 	}
 	out := make(map[string]any, len(t.keys))
 	for i, key := range t.keys {

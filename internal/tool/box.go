@@ -279,8 +279,7 @@ func judge(ctx context.Context, err error) verdict {
 	if ctx.Err() != nil {
 		return unknown
 	}
-	switch fault.CodeOf(err) {
-	case fault.Internal, fault.RateLimited:
+	if code := fault.CodeOf(err); code == fault.Internal || code == fault.RateLimited {
 		return broken
 	}
 	return unknown

@@ -224,12 +224,12 @@ func TestABreakerRestsAToolThatFailsAndProbesIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var runs int
 		failing := true
-		b := box(t, func(_ context.Context, c *tool.Call) (map[string]any, error) {
+		b := box(t, func(ctx context.Context, c *tool.Call) (map[string]any, error) {
 			runs++
 			if failing {
 				return nil, errors.New("down")
 			}
-			return echo(nil, c)
+			return echo(ctx, c)
 		})
 		try := func() error {
 			_, err := b.Call(t.Context(), spec("t"), call(map[string]any{"text": "x"}))
@@ -294,11 +294,11 @@ func TestAPersonHasTwoModelAnswersUnderWayAtMost(t *testing.T) {
 	t.Parallel()
 	var now, most atomic.Int32
 	gate := make(chan struct{})
-	b := box(t, func(_ context.Context, c *tool.Call) (map[string]any, error) {
+	b := box(t, func(ctx context.Context, c *tool.Call) (map[string]any, error) {
 		most.Store(max(most.Load(), now.Add(1)))
 		defer now.Add(-1)
 		<-gate
-		return echo(nil, c)
+		return echo(ctx, c)
 	})
 	s := spec("t")
 	s.Queue = tool.QueueModels

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"go.temporal.io/sdk/client"
 
@@ -170,9 +171,9 @@ func (p *Platform) Log() stream.Log { return p.hub }
 // last opened first. Runs that are under way go on at the next start.
 func (p *Platform) Close(context.Context) error {
 	var errs []error
-	for i := len(p.closers) - 1; i >= 0; i-- {
-		if err := p.closers[i].close(); err != nil {
-			errs = append(errs, fmt.Errorf("closing %s: %w", p.closers[i].what, err))
+	for _, v := range slices.Backward(p.closers) {
+		if err := v.close(); err != nil {
+			errs = append(errs, fmt.Errorf("closing %s: %w", v.what, err))
 		}
 	}
 	p.closers = nil

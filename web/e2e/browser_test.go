@@ -141,8 +141,10 @@ type ready struct {
 func start(t *testing.T, program string, environment []string) *running {
 	t.Helper()
 	free := "127.0.0.1:0"
-	p := &running{program: program, folder: t.TempDir(), environment: environment,
-		said: ready{HTTP: free, Temporal: free, TemporalUI: free}}
+	p := &running{
+		program: program, folder: t.TempDir(), environment: environment,
+		said: ready{HTTP: free, Temporal: free, TemporalUI: free},
+	}
 	t.Cleanup(func() {
 		if err := p.stop(); err != nil {
 			t.Error(err)

@@ -28,7 +28,7 @@ func (t readFile) Run(ctx context.Context, c *tool.Call) (map[string]any, error)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was only read
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err

@@ -97,8 +97,7 @@ func (s *said) cut(ctx, within context.Context, err error) (*said, error) {
 	case late:
 		return nil, fault.Wrap(fault.Internal, err, "The model did not answer in time.")
 	}
-	var known *fault.Error
-	if errors.As(err, &known) {
+	if _, ok := errors.AsType[*fault.Error](err); ok {
 		return nil, err
 	}
 	return nil, fault.Wrap(fault.Internal, err, "The model's answer broke off.")

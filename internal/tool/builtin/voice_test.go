@@ -148,7 +148,8 @@ func TestAModelSeesTheConversationAsFarAsItFits(t *testing.T) {
 	history := memory{
 		spoken(1, "user", "Tell me of gardens\nand roses"), spoken(2, "assistant", long),
 		spoken(3, "user", "And tulips?"), spoken(4, "assistant", long),
-		spoken(5, "system", "a notice"), {Seq: 6, Role: "assistant", Content: "hidden", Meta: map[string]any{"suppressed": true}},
+		spoken(5, "system", "a notice"),
+		{Seq: 6, Role: "assistant", Content: "hidden", Meta: map[string]any{"suppressed": true}},
 		spoken(7, "user", "And trees?"), spoken(8, "assistant", "Oaks."), spoken(9, "user", "later"),
 	}
 	call := &tool.Call{ConversationID: "c", UptoSeq: 9, Inputs: inputs("message", "Which oaks?")}
