@@ -82,6 +82,9 @@ func (t search) order(ctx context.Context, c *tool.Call, question string, passag
 
 // tally says how much was found.
 func tally(found knowledge.Found) string {
+	if len(found.Passages) == 0 {
+		return "no passages"
+	}
 	return fmt.Sprintf("%s in %s", count(len(found.Passages), "passage"), count(len(found.Documents), "document"))
 }
 

@@ -12,8 +12,8 @@ export function fileSize(bytes: number, language: Language): string {
   const units = ['B', 'KB', 'MB', 'GB'];
   let size = bytes;
   let unit = 0;
-  while (size >= 1000 && unit < units.length - 1) {
-    size /= 1000;
+  while (size >= 1024 && unit < units.length - 1) {
+    size /= 1024;
     unit++;
   }
   return `${size.toLocaleString(language, { maximumFractionDigits: size < 10 && unit > 0 ? 1 : 0 })} ${units[unit]}`;

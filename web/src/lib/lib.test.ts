@@ -51,7 +51,7 @@ describe('files', () => {
 describe('figures', () => {
   it('reads well in both languages', () => {
     expect([duration(118, 'en'), duration(1480, 'de'), duration(61_000, 'en')]).toEqual(['118 ms', '1,5 s', '1 min 1 s']);
-    expect([fileSize(2400, 'en'), fileSize(20_000_000, 'de'), fileSize(12, 'en')]).toEqual(['2.4 KB', '20 MB', '12 B']);
+    expect([fileSize(2458, 'en'), fileSize(20 * 1024 * 1024, 'de'), fileSize(12, 'en')]).toEqual(['2.4 KB', '20 MB', '12 B']);
   });
 
   it('names the kinds of file people know', () => {
