@@ -21,10 +21,17 @@ type Config struct {
 	// PublicURL is how people reach Listen from outside, without a trailing
 	// slash; empty when they reach it directly.
 	PublicURL string
-	// DatabaseURL is a PostgreSQL connection string; empty: SQLite under Data.
+	// DatabaseURL is a PostgreSQL connection string of a role that owns nothing;
+	// empty: SQLite under Data.
 	DatabaseURL string
+	// MigrateURL is the connection string of the role that owns the tables, for
+	// migrations only; empty: DatabaseURL.
+	MigrateURL string
 	// RedisURL is a Redis connection string; empty: hot state stays in process.
 	RedisURL string
+	// OpsListen is the host:port of a second listener with /healthz, /readyz and
+	// /metrics, for probes and scrapers; empty: none.
+	OpsListen string
 	// AdapterMode is the mode of new adapters: local, remote, prompt or hybrid (LORA-05).
 	AdapterMode string
 	// EmbeddingDim is the length of every stored vector, always 64 (EMB-01).
@@ -34,6 +41,9 @@ type Config struct {
 	Model    Model
 	RAG      RAG
 	Sessions Sessions
+	Accounts Accounts
+	Mail     Mail
+	Traces   Traces
 	Log      Log
 }
 
@@ -44,6 +54,18 @@ type Temporal struct {
 	Address string
 	// Namespace is the namespace of every run.
 	Namespace string
+	// APIKey authenticates to Temporal Cloud; empty: none. It implies TLS.
+	APIKey string
+	// TLS turns TLS on; the paths and the name below do so by themselves.
+	TLS bool
+	// CertPath and KeyPath are the client's certificate for mTLS, CAPath the
+	// authority of the server's; PEM files.
+	CertPath, KeyPath, CAPath string
+	// ServerName is the name the server's certificate is checked for.
+	ServerName string
+	// PayloadKeys encrypt what a history holds: "id:base64 of 32 bytes" each,
+	// separated by commas. The first encrypts, all decrypt. Empty: no encryption.
+	PayloadKeys string
 	// Listen and UI are the host:port of the embedded server's gRPC side and
 	// of its web UI; only `dev` opens them.
 	Listen string
@@ -78,14 +100,52 @@ type Sessions struct {
 	Refresh time.Duration // 7 to 30 days
 }
 
+// Accounts says who may have an account, and where.
+type Accounts struct {
+	// SignUp is open, or closed: then only the first account can be made.
+	SignUp string
+	// Tenants are the tenants there are; the first is the default (ISO-12).
+	Tenants []string
+	// OAuthFile is a JSON file with the providers people may sign in with;
+	// empty: none (AUTH-16).
+	OAuthFile string
+}
+
+// Mail says how mails leave.
+type Mail struct {
+	// URL is smtp://user:password@host:port (STARTTLS) or smtps://… ; empty:
+	// mails are written to files below Data/outbox (G-11).
+	URL string
+	// From is the sender's address.
+	From string
+}
+
+// Traces says where OpenTelemetry traces go (OBS-06).
+type Traces struct {
+	// Endpoint is the URL of an OTLP/HTTP collector; empty: no traces.
+	Endpoint string
+	// Service is the name of this service in traces.
+	Service string
+}
+
 // Log says what is written to standard error.
 type Log struct {
 	Level  string // debug, info, warn or error
 	Format string // text or json
+	// Payloads is the share of requests, 0 to 1, whose bodies are logged at
+	// debug level, redacted (OBS-03).
+	Payloads float64
 }
 
 // StoreFile is the SQLite file of the store.
 func (c Config) StoreFile() string { return filepath.Join(c.Data, "state", "liminal.db") }
+
+// OutboxDir is the folder mails are written to when no mail server is named.
+func (c Config) OutboxDir() string { return filepath.Join(c.Data, "outbox") }
+
+// Production reports whether people's data is kept in PostgreSQL and hot state
+// in Redis, so that many processes may share them.
+func (c Config) Production() bool { return c.DatabaseURL != "" && c.RedisURL != "" }
 
 // TemporalDir is the folder of the embedded Temporal server.
 func (c Config) TemporalDir() string { return filepath.Join(c.Data, "temporal") }

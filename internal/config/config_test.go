@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -27,9 +28,12 @@ func TestDefaultsNeedNothingInTheEnvironment(t *testing.T) {
 		Model:    config.Model{Backend: "extractive"},
 		RAG:      config.RAG{Mode: "local_hybrid", TopK: 8, High: 0.75, Low: 0.5},
 		Sessions: config.Sessions{Access: 30 * time.Minute, Refresh: 14 * 24 * time.Hour},
+		Accounts: config.Accounts{SignUp: "open", Tenants: []string{"default"}},
+		Mail:     config.Mail{From: "liminal@localhost"},
+		Traces:   config.Traces{Service: "liminal"},
 		Log:      config.Log{Level: "info", Format: "text"},
 	}
-	if c != want {
+	if !reflect.DeepEqual(c, want) {
 		t.Errorf("got  %+v\nwant %+v", c, want)
 	}
 }

@@ -77,6 +77,9 @@ func contradictions(c Config) Mistakes {
 	if c.Model.Backend == "scripted" && c.Model.Script == "" {
 		m = append(m, "MODEL_BACKEND=scripted needs LIMINAL_MODEL_SCRIPT to name a script")
 	}
+	if (c.Temporal.CertPath == "") != (c.Temporal.KeyPath == "") {
+		m = append(m, "TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH belong together; one of them is not set")
+	}
 	return m
 }
 

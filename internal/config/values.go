@@ -91,6 +91,28 @@ func integer(into *int, text string, low, high int) error {
 	return nil
 }
 
+func boolean(into *bool, text string) error {
+	b, err := strconv.ParseBool(text)
+	*into = b
+	if err != nil {
+		return fmt.Errorf("is not true or false")
+	}
+	return nil
+}
+
+// names reads a list separated by commas.
+func names(into *[]string, text string) error {
+	*into = nil
+	for name := range strings.SplitSeq(text, ",") {
+		name = strings.TrimSpace(name)
+		if name == "" || slices.Contains(*into, name) {
+			return fmt.Errorf("is not a list of different names, separated by commas")
+		}
+		*into = append(*into, name)
+	}
+	return nil
+}
+
 func fraction(into *float64, text string) error {
 	f, err := strconv.ParseFloat(text, 64)
 	*into = f

@@ -1,6 +1,9 @@
 package config
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 const day = 24 * time.Hour
 
@@ -18,7 +21,7 @@ type Variable struct {
 
 // Variables lists every setting there is, in the order help shows them.
 func Variables() []Variable {
-	return append(append(places(), behaviour()...), process()...)
+	return slices.Concat(places(), temporal(), behaviour(), people(), process())
 }
 
 // places are the settings that say where things are.
@@ -43,9 +46,24 @@ func places() []Variable {
 			set: func(c *Config, s string) error { return schemeURL(&c.DatabaseURL, s, "postgres", "postgresql") },
 		},
 		{
+			Name: "LIMINAL_MIGRATE_URL", Secret: true, Doc: "connection string of the owner of the tables, for migrate; unset: DATABASE_URL",
+			set: func(c *Config, s string) error { return schemeURL(&c.MigrateURL, s, "postgres", "postgresql") },
+		},
+		{
 			Name: "REDIS_URL", Secret: true, Doc: "Redis connection string; unset: hot state stays in process",
 			set: func(c *Config, s string) error { return schemeURL(&c.RedisURL, s, "redis", "rediss") },
 		},
+		{
+			Name: "LIMINAL_OPS_LISTEN", Doc: "host:port of a second listener with /healthz, /readyz and /metrics only",
+			set: func(c *Config, s string) error { return hostPort(&c.OpsListen, s) },
+		},
+	}
+}
+
+// temporal are the settings of the workflow engine. Those that begin with
+// TEMPORAL_ are named as Temporal's own tools name them.
+func temporal() []Variable {
+	return []Variable{
 		{
 			Name: "TEMPORAL_ADDRESS", Default: "127.0.0.1:7233",
 			Doc: "host:port of the Temporal cluster that server and worker join; dev brings its own",
@@ -68,6 +86,60 @@ func places() []Variable {
 		{
 			Name: "LIMINAL_TEMPORAL_UI_URL", Doc: "URL of a Temporal web UI to link runs to; dev links to its own",
 			set: func(c *Config, s string) error { return webURL(&c.Temporal.UIURL, s) },
+		},
+		{
+			Name: "TEMPORAL_API_KEY", Secret: true, Doc: "API key of Temporal Cloud; turns TLS on",
+			set: func(c *Config, s string) error { return nonEmpty(&c.Temporal.APIKey, s) },
+		},
+		{
+			Name: "TEMPORAL_TLS", Default: "false", Doc: "true speaks TLS to the cluster",
+			set: func(c *Config, s string) error { return boolean(&c.Temporal.TLS, s) },
+		},
+		{
+			Name: "TEMPORAL_TLS_CLIENT_CERT_PATH", Doc: "PEM file of this client's certificate, for mTLS",
+			set: func(c *Config, s string) error { return file(&c.Temporal.CertPath, s) },
+		},
+		{
+			Name: "TEMPORAL_TLS_CLIENT_KEY_PATH", Doc: "PEM file of the key of that certificate",
+			set: func(c *Config, s string) error { return file(&c.Temporal.KeyPath, s) },
+		},
+		{
+			Name: "TEMPORAL_TLS_SERVER_CA_CERT_PATH", Doc: "PEM file of the authority that signed the cluster's certificate",
+			set: func(c *Config, s string) error { return file(&c.Temporal.CAPath, s) },
+		},
+		{
+			Name: "TEMPORAL_TLS_SERVER_NAME", Doc: "name the cluster's certificate is checked for",
+			set: func(c *Config, s string) error { return nonEmpty(&c.Temporal.ServerName, s) },
+		},
+		{
+			Name: "LIMINAL_PAYLOAD_KEYS", Secret: true, Doc: "keys that encrypt histories, as id:base64[,id:base64]; the first encrypts",
+			set: func(c *Config, s string) error { return nonEmpty(&c.Temporal.PayloadKeys, s) },
+		},
+	}
+}
+
+// people are the settings of accounts and mails.
+func people() []Variable {
+	return []Variable{
+		{
+			Name: "LIMINAL_SIGNUP", Default: "open", Doc: "open lets anybody make an account; closed only the first",
+			set: func(c *Config, s string) error { return oneOf(&c.Accounts.SignUp, s, "open", "closed") },
+		},
+		{
+			Name: "LIMINAL_TENANTS", Default: "default", Doc: "tenants, separated by commas; the first is the default",
+			set: func(c *Config, s string) error { return names(&c.Accounts.Tenants, s) },
+		},
+		{
+			Name: "LIMINAL_OAUTH_FILE", Doc: "JSON file of the providers people may sign in with",
+			set: func(c *Config, s string) error { return file(&c.Accounts.OAuthFile, s) },
+		},
+		{
+			Name: "LIMINAL_SMTP_URL", Secret: true, Doc: "smtp:// or smtps:// URL of the mail server; unset: mails are files below outbox",
+			set: func(c *Config, s string) error { return schemeURL(&c.Mail.URL, s, "smtp", "smtps") },
+		},
+		{
+			Name: "LIMINAL_MAIL_FROM", Default: "liminal@localhost", Doc: "sender of mails",
+			set: func(c *Config, s string) error { return nonEmpty(&c.Mail.From, s) },
 		},
 	}
 }
@@ -133,6 +205,18 @@ func process() []Variable {
 		{
 			Name: "LIMINAL_LOG_FORMAT", Default: "text", Doc: "text for people, json for machines",
 			set: func(c *Config, s string) error { return oneOf(&c.Log.Format, s, "text", "json") },
+		},
+		{
+			Name: "LIMINAL_LOG_PAYLOADS", Default: "0", Doc: "share of requests, 0 to 1, whose redacted bodies are logged at debug level",
+			set: func(c *Config, s string) error { return fraction(&c.Log.Payloads, s) },
+		},
+		{
+			Name: "OTEL_EXPORTER_OTLP_ENDPOINT", Doc: "URL of an OTLP/HTTP collector of traces; unset: no traces",
+			set: func(c *Config, s string) error { return webURL(&c.Traces.Endpoint, s) },
+		},
+		{
+			Name: "OTEL_SERVICE_NAME", Default: "liminal", Doc: "name of this service in traces",
+			set: func(c *Config, s string) error { return nonEmpty(&c.Traces.Service, s) },
 		},
 	}
 }

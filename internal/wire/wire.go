@@ -92,13 +92,10 @@ func (p *Platform) build(ctx context.Context, o Options) (err error) {
 	return err
 }
 
-// supported refuses what this release cannot do yet, before anything is opened.
+// supported refuses settings that cannot work together, before anything is opened.
 func supported(c config.Config) error {
-	switch {
-	case c.DatabaseURL != "":
-		return errors.New("DATABASE_URL is set, but this release keeps its store in SQLite only; unset it, or wait for the release with the PostgreSQL store")
-	case c.RedisURL != "":
-		return errors.New("REDIS_URL is set, but this release keeps hot state in process only; unset it, or wait for the release with Redis")
+	if c.DatabaseURL != "" && c.RedisURL == "" {
+		return errors.New("DATABASE_URL is set and REDIS_URL is not: processes that share a database share streams and limits as well; set both, or neither")
 	}
 	return nil
 }
