@@ -1,9 +1,9 @@
-// Package hub keeps hot state in process: the stream log of runs and the
-// ledger of what people have spent.
+// Package hub keeps hot state in process: the stream log of runs, the ledger
+// of what people have spent, and a cache.
 //
 // It is the default where one process serves everybody; losing it loses no
-// durable state. It implements stream.Log and quota.Ledger and may import
-// those ports only.
+// durable state. It implements stream.Log, quota.Ledger and cache.Cache and
+// may import those ports only.
 package hub
 
 import (
@@ -32,9 +32,11 @@ type Options struct {
 	// event or a reader: it waits for a person, or was ended from outside.
 	// 0: one hour.
 	Idle time.Duration
+	// CacheBytes bounds the cache. 0: 64 MiB.
+	CacheBytes int
 }
 
-// Hub is the in-process stream log and ledger. It is safe for concurrent use
+// Hub is the in-process stream log and ledger, and holds the cache. It is safe for concurrent use
 // and starts no goroutines.
 type Hub struct {
 	o Options
@@ -45,6 +47,7 @@ type Hub struct {
 	closed bool
 
 	ledger ledger
+	cache  *Cache
 }
 
 var (
@@ -60,7 +63,7 @@ func New(o Options) *Hub {
 	if o.Idle <= 0 {
 		o.Idle = time.Hour
 	}
-	return &Hub{o: o, runs: map[string]*log{}, swept: time.Now(), ledger: newLedger()}
+	return &Hub{o: o, runs: map[string]*log{}, swept: time.Now(), ledger: newLedger(), cache: NewCache(o.CacheBytes)}
 }
 
 // Append implements stream.Log.

@@ -3,12 +3,14 @@ package hub_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
 
+	"liminal/internal/cache"
 	"liminal/internal/hub"
 	"liminal/internal/quota"
 	"liminal/internal/storetest"
@@ -33,6 +35,36 @@ func TestStreamLog(t *testing.T) {
 func TestLedger(t *testing.T) {
 	t.Parallel()
 	storetest.Ledger(t, func(t testing.TB) quota.Ledger { return open(t, hub.Options{}) })
+}
+
+// Requirements: DATA-10
+func TestCache(t *testing.T) {
+	t.Parallel()
+	storetest.Cache(t, func(t testing.TB) cache.Cache { return open(t, hub.Options{}).Cache() })
+}
+
+func TestACacheForgetsInTimeAndHoldsNoMoreThanItsBound(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := hub.NewCache(100_000)
+		holds := func(key string) bool { _, ok, _ := c.Get(t.Context(), key); return ok }
+		c.Set(t.Context(), "short", nil, time.Second)
+		c.Set(t.Context(), "long", nil, time.Hour)
+		c.Count(t.Context(), "counter", time.Minute)
+		time.Sleep(59 * time.Second)
+		c.Count(t.Context(), "counter", time.Minute)
+		time.Sleep(time.Second)
+		if holds("short") || !holds("long") || holds("counter") {
+			t.Errorf("after a minute: short %v, long %v, counter %v", holds("short"), holds("long"), holds("counter"))
+		}
+		for i := range 1000 {
+			c.Set(t.Context(), fmt.Sprint(i), make([]byte, 800), time.Hour)
+			holds("long")
+		}
+		if holds("0") || !holds("999") || !holds("long") {
+			t.Errorf("a full cache: oldest %v, newest %v, used again and again %v", holds("0"), holds("999"), holds("long"))
+		}
+	})
 }
 
 // read reads one follower's events until the log ends it, as a client would.
