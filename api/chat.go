@@ -189,7 +189,7 @@ func (s *server) begin(ctx context.Context, in *chatInput) (ChatAnswer, bool, er
 // say accepts a turn and starts it. A turn that is there already is the same
 // one only when a key says so; an X-Request-Id that comes twice does not.
 func (s *server) say(ctx context.Context, v identity.Viewer, t chat.NewTurn, keyed bool) (ChatAnswer, error) {
-	if err := s.Limits.Spend(ctx, quota.Chat(), v.UserID); err != nil {
+	if err := s.Limits.Spend(ctx, quota.PlanOf(v.Plan).Chat, v.UserID); err != nil {
 		return ChatAnswer{}, err
 	}
 	a, err := s.Engine.Chat(ctx, v, t)

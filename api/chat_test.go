@@ -176,8 +176,8 @@ func TestTooManyTurnsAreRateLimited(t *testing.T) {
 	w := newWorld(t)
 	ada, bob := w.signUp("ada@example.org"), w.signUp("bob@example.org")
 	w.server.Limits = quota.NewLimits(w.hub)
-	for range quota.Chat().Burst {
-		_, err := w.hub.Take(t.Context(), "chat:"+ada.id, 1, quota.Chat().Burst)
+	for range quota.PlanOf(quota.Free).Chat.Burst {
+		_, err := w.hub.Take(t.Context(), "chat:"+ada.id, 1, quota.PlanOf(quota.Free).Chat.Burst)
 		w.must(err)
 	}
 	got := ada.post("/v1/chat", map[string]any{"message": "hello"})

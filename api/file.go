@@ -76,11 +76,11 @@ type Uploaded struct {
 // upload receives one file a request, straight to disk.
 func (s *server) upload(w http.ResponseWriter, r *http.Request) {
 	ctx, v := r.Context(), viewerOf(r.Context())
-	if err := s.Limits.Spend(ctx, quota.Upload(), v.UserID); err != nil {
+	if err := s.Limits.Spend(ctx, quota.PlanOf(v.Plan).Upload, v.UserID); err != nil {
 		s.refuse(w, r, err)
 		return
 	}
-	limit := files.Limit(v.Plan)
+	limit := quota.PlanOf(v.Plan).FileBytes
 	r.Body = http.MaxBytesReader(w, r.Body, limit+uploadSpare)
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(uploadTime)) // not every writer has deadlines
 	got, err := s.receive(ctx, v, r, limit)
@@ -258,7 +258,7 @@ type FileLimits struct {
 }
 
 func limitsOf(plan string) FileLimits {
-	return FileLimits{MaxBytes: files.Limit(plan), Extensions: files.Extensions()}
+	return FileLimits{MaxBytes: quota.PlanOf(plan).FileBytes, Extensions: files.Extensions()}
 }
 
 func (s *server) fileLimits(ctx context.Context, _ *struct{}) (FileLimits, error) {

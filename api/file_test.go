@@ -74,7 +74,7 @@ func TestUploadStoresTheFileAndStartsReadingIt(t *testing.T) {
 func TestUploadsAboveThePlanAreRefused(t *testing.T) {
 	t.Parallel()
 	ada := newWorld(t).signUp("ada@example.org")
-	limit := int(files.Limit("free"))
+	limit := int(quota.PlanOf(quota.Free).FileBytes)
 	ada.upload("exact.txt", strings.Repeat("x", limit)).ok()
 	for _, size := range []int{limit + 1, limit + uploadSpare*2} {
 		r := ada.uploadRequest("big.txt", strings.Repeat("x", size))
@@ -165,7 +165,7 @@ func TestTooManyUploadsAreRateLimited(t *testing.T) {
 	w := newWorld(t)
 	ada := w.signUp("ada@example.org")
 	w.server.Limits = quota.NewLimits(w.hub)
-	for i := range quota.Upload().Burst {
+	for i := range quota.PlanOf(quota.Free).Upload.Burst {
 		ada.upload(fmt.Sprintf("%d.txt", i), "x").ok()
 	}
 	ada.upload("more.txt", "x").fails(429, "rate_limited")

@@ -14,6 +14,7 @@ import (
 	"liminal/internal/fault"
 	"liminal/internal/id"
 	"liminal/internal/identity"
+	"liminal/internal/quota"
 	"liminal/internal/run"
 	"liminal/internal/stream"
 )
@@ -23,7 +24,6 @@ const (
 	authTime          = 10 * time.Second // from the upgrade to the auth frame
 	silence           = time.Minute      // without even a pong: the client is gone
 	maxFollows        = 32               // runs one socket follows at once
-	maxSockets        = 16               // of one person at once
 )
 
 // inFrame is what a client sends. Type says what it is; a cancel may say so
@@ -89,7 +89,7 @@ func (s *server) socket(w http.ResponseWriter, r *http.Request) {
 // admit makes the socket one person's.
 func (k *socket) admit(ctx context.Context, v identity.Viewer, token string) error {
 	if k.hold == nil {
-		release, err := k.Limits.Hold(ctx, "sockets", v.UserID, maxSockets)
+		release, err := k.Limits.Hold(ctx, "sockets", v.UserID, quota.PlanOf(v.Plan).Sockets)
 		if err != nil {
 			return err
 		}

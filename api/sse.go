@@ -11,6 +11,7 @@ import (
 
 	"liminal/internal/fault"
 	"liminal/internal/identity"
+	"liminal/internal/quota"
 	"liminal/internal/run"
 	"liminal/internal/stream"
 )
@@ -43,9 +44,6 @@ func frameOf(e stream.Event, r run.Run) Frame {
 
 const pingKind stream.Kind = "ping" // of the connection, not of the run
 
-// maxStreams is how many streams one person reads at once.
-const maxStreams = 64
-
 // encoder puts one run's events into the words of an endpoint family: one
 // log, several vocabularies (STREAM-28).
 type encoder interface {
@@ -64,7 +62,7 @@ func (s *server) stream(ctx context.Context, v identity.Viewer, r run.Run, after
 // ends after one terminal event. That the reader goes away ends nothing but
 // the reading (STREAM-29).
 func (s *server) streaming(ctx context.Context, v identity.Viewer, r run.Run, after int64, words encoder) (func(http.ResponseWriter, *http.Request), error) {
-	release, err := s.Limits.Hold(ctx, "streams", v.UserID, maxStreams)
+	release, err := s.Limits.Hold(ctx, "streams", v.UserID, quota.PlanOf(v.Plan).Streams)
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ func (s *server) runTool(ctx context.Context, in *runToolInput) (ToolOutput, err
 	k := quota.Key{Route: "POST /v1/tools/run", Key: in.Key}
 	out, _, err := once(ctx, s, k, in.Body, func(ctx context.Context) (ToolOutput, error) {
 		v := viewerOf(ctx)
-		if err := s.Limits.Spend(ctx, quota.Chat(), v.UserID); err != nil {
+		if err := s.Limits.Spend(ctx, quota.PlanOf(v.Plan).Chat, v.UserID); err != nil {
 			return ToolOutput{}, err
 		}
 		r, err := s.Engine.RunTool(ctx, v, in.Body.Tool, orEmpty(in.Body.Input), requestID(ctx, in.Key))
@@ -117,7 +117,7 @@ func (s *server) runWorkflow(ctx context.Context, in *runWorkflowInput) (Started
 	k := quota.Key{Route: "POST /v1/workflows/run", Key: in.Key}
 	out, _, err := once(ctx, s, k, in.Body, func(ctx context.Context) (Started, error) {
 		v, b := viewerOf(ctx), in.Body
-		if err := s.Limits.Spend(ctx, quota.Chat(), v.UserID); err != nil {
+		if err := s.Limits.Spend(ctx, quota.PlanOf(v.Plan).Chat, v.UserID); err != nil {
 			return Started{}, err
 		}
 		r, err := s.Engine.RunWorkflow(ctx, v, b.Workflow, orEmpty(b.Input), orEmpty(b.Vars), requestID(ctx, in.Key))

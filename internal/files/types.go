@@ -11,14 +11,6 @@ import (
 
 const mib = 1 << 20
 
-// Limit is how large one file may be under a plan, in bytes (FILE-03).
-func Limit(plan string) int64 {
-	if plan == "" || plan == "free" {
-		return 25 * mib
-	}
-	return 200 * mib
-}
-
 // types are the extensions people may upload and what they are (FILE-04).
 // Only the extension decides, never the machine's own table or the browser.
 var types = map[string]string{

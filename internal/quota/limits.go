@@ -15,12 +15,6 @@ type Rule struct {
 	Per   time.Duration
 }
 
-// Chat is the rule for beginning turns, by person (001 §18).
-func Chat() Rule { return Rule{Name: "chat", Burst: 60, Per: time.Minute} }
-
-// Upload is the rule for files, by person (001 §18).
-func Upload() Rule { return Rule{Name: "files.upload", Burst: 10, Per: time.Minute} }
-
 // SignIn is the rule against guessing one password, by address and account.
 func SignIn() Rule { return Rule{Name: "auth.signin", Burst: 10, Per: 5 * time.Minute} }
 
@@ -29,6 +23,10 @@ func Knock() Rule { return Rule{Name: "auth.address", Burst: 100, Per: 5 * time.
 
 // SignUp is the rule against making accounts by the thousand, by address.
 func SignUp() Rule { return Rule{Name: "auth.signup", Burst: 100, Per: time.Hour} }
+
+// Faults is the rule against callers that fail again and again, by person and
+// address: each answer that is an error spends one (SAFE-10).
+func Faults() Rule { return Rule{Name: "faults", Burst: 300, Per: 5 * time.Minute} }
 
 // Exceeded is the details of a RateLimited fault.
 type Exceeded struct {

@@ -162,14 +162,39 @@ func (l ledger) Acquire(context.Context, string, int) (func(), bool, error) {
 // Requirements: API-16
 func TestASpentBucketSaysWhenToComeBack(t *testing.T) {
 	t.Parallel()
-	err := NewLimits(ledger{wait: 1500 * time.Millisecond}).Spend(t.Context(), Chat(), "ada")
+	err := NewLimits(ledger{wait: 1500 * time.Millisecond}).Spend(t.Context(), PlanOf(Free).Chat, "ada")
 	if details, ok := fault.From(err).Details.(Exceeded); !ok || details.RetryAfter != 2 || !errors.Is(err, fault.RateLimited) {
 		t.Errorf("got %v with %+v", err, fault.From(err).Details)
 	}
-	if err := NewLimits(ledger{}).Spend(t.Context(), Chat(), "ada"); err != nil {
+	if err := NewLimits(ledger{}).Spend(t.Context(), PlanOf(Free).Chat, "ada"); err != nil {
 		t.Errorf("a full bucket: %v", err)
 	}
 	if _, err := NewLimits(ledger{wait: 1}).Hold(t.Context(), "sockets", "ada", 3); !errors.Is(err, fault.Conflict) {
 		t.Errorf("no place left: %v", err)
+	}
+}
+
+// Requirements: OPS-12, SAFE-04
+func TestPlansAreOneTableAndUnknownNamesAreFree(t *testing.T) {
+	t.Parallel()
+	free, paid := PlanOf(Free), PlanOf(Paid)
+	if free.FileBytes != 25<<20 || paid.FileBytes != 200<<20 {
+		t.Errorf("files of %d and %d bytes", free.FileBytes, paid.FileBytes)
+	}
+	if free.Chat != (Rule{"chat", 60, time.Minute}) || free.Upload != (Rule{"files.upload", 10, time.Minute}) || free.ConfigOps != (Rule{"configops", 30, time.Hour}) {
+		t.Errorf("rates of the free plan: %+v %+v %+v", free.Chat, free.Upload, free.ConfigOps)
+	}
+	for _, name := range []string{"", "FREE", "gold", "paid "} {
+		if PlanOf(name) != free {
+			t.Errorf("%q is not free", name)
+		}
+	}
+	for _, p := range Plans() {
+		if PlanOf(p.Name) != p || p.Runs != 3 || p.Decodes != 2 {
+			t.Errorf("%s: %+v", p.Name, p)
+		}
+		if p.StorageBytes < p.FileBytes || p.Chat.Burst > paid.Chat.Burst || p.Streams <= 0 || p.Sockets <= 0 || p.MaxDecode <= 0 || p.JobTokens <= 0 || p.Web < p.Mobile {
+			t.Errorf("%s does not add up: %+v", p.Name, p)
+		}
 	}
 }

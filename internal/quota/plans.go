@@ -1,0 +1,91 @@
+package quota
+
+import "time"
+
+// The names of the plans, as app_user.plan_tier holds them.
+const (
+	Free = "free"
+	Paid = "paid"
+	// Unverified is what an account has until its address is confirmed; it is
+	// no plan_tier but a rule laid over one (AUTH-11).
+	Unverified = "unverified"
+)
+
+const mib = 1 << 20
+
+// Plan is everything a plan bounds (OPS-12). This table is the one place that
+// says how much; whoever enforces a bound reads it here.
+type Plan struct {
+	Name string
+
+	FileBytes    int64 // of one file (FILE-03)
+	StorageBytes int64 // of all of a person's files together
+	Files        int   // how many of them there may be
+
+	Chat      Rule // turns, tools and workflows begun (SAFE-04)
+	Upload    Rule // files sent (FILE-08)
+	ConfigOps Rule // changes proposed to the behaviour (SAFE-04)
+
+	Runs    int // chat turns that run at once; paused ones do not count (ISO-08)
+	Decodes int // model answers under way at once (ISO-08)
+	Streams int // server-sent streams read at once
+	Sockets int // WebSockets open at once
+
+	MaxDecode time.Duration // one answer is written for at most so long (STREAM-09)
+	JobTokens int           // of one background job, at most
+	Web       time.Duration // a browser's session without use (AUTH-18)
+	Mobile    time.Duration // an app's
+}
+
+// What 001 §18 fixes for everybody.
+const (
+	maxRuns    = 3
+	maxDecodes = 2
+)
+
+const day = 24 * time.Hour
+
+// PlanOf is the plan of a name. A name nobody knows has the bounds of Free:
+// what is misspelt in a row gives nobody more.
+func PlanOf(name string) Plan {
+	switch name {
+	case Paid:
+		return paid()
+	case Unverified:
+		return unverified()
+	default:
+		return free()
+	}
+}
+
+// Plans lists all of them.
+func Plans() []Plan { return []Plan{unverified(), free(), paid()} }
+
+func free() Plan {
+	return Plan{
+		Name: Free, FileBytes: 25 * mib, StorageBytes: 1 << 30, Files: 10_000,
+		Chat:      Rule{Name: "chat", Burst: 60, Per: time.Minute},
+		Upload:    Rule{Name: "files.upload", Burst: 10, Per: time.Minute},
+		ConfigOps: Rule{Name: "configops", Burst: 30, Per: time.Hour},
+		Runs:      maxRuns, Decodes: maxDecodes, Streams: 64, Sockets: 16,
+		MaxDecode: 45 * time.Second, JobTokens: 2_000_000, Web: 7 * day, Mobile: day,
+	}
+}
+
+func paid() Plan {
+	p := free()
+	p.Name = Paid
+	p.FileBytes, p.StorageBytes, p.Files = 200*mib, 20<<30, 100_000
+	p.Chat.Burst, p.Upload.Burst, p.ConfigOps.Burst = 120, 30, 120
+	p.MaxDecode, p.JobTokens, p.Web, p.Mobile = 55*time.Second, 20_000_000, 30*day, 7*day
+	return p
+}
+
+func unverified() Plan {
+	p := free()
+	p.Name = Unverified
+	p.StorageBytes, p.Files = 50*mib, 20
+	p.Chat.Burst, p.Upload.Burst, p.ConfigOps.Burst = 5, 2, 3
+	p.Streams, p.Sockets, p.JobTokens, p.Web = 8, 2, 200_000, day
+	return p
+}
