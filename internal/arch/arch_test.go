@@ -108,7 +108,7 @@ func TestDriversAreReachedFromTheirAdapterOnly(t *testing.T) {
 		"go.temporal.io/sdk/client":    {"worker", "internal/wire", "internal/wire/devserver", "internal/bench", "cmd/liminald", "workflows/internal/record"},
 		"go.temporal.io/sdk/worker":    {"worker", "internal/bench", "cmd/liminald", "workflows/internal/record"},
 		"go.temporal.io/sdk/workflow":  {"workflows", "worker", "internal/bench"},
-		module + "/internal/wire/devs": {"cmd/liminald", "internal/bench", "workflows/internal/record"},
+		module + "/internal/wire/devs": {"cmd/liminald", "internal/bench", "workflows/internal/record", "scripts/temporal"},
 	}
 	for _, s := range tree(t) {
 		for _, imported := range s.imports() {

@@ -1,5 +1,6 @@
 // Package devserver runs a Temporal server and its web UI inside this process,
-// on two SQLite files, so that one command is enough to try the platform.
+// on two SQLite files, so that one command is enough to try the platform. The
+// server of the test lane (scripts/temporal) is the same one on PostgreSQL.
 //
 // It is the only package that may import the Temporal server and its UI:
 // compiling them takes minutes, and nothing else should pay for that. It knows
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/server/common/config"
 	"go.temporal.io/server/temporal"
 )
 
@@ -37,6 +39,9 @@ const (
 type Options struct {
 	// Dir is the folder of the server's SQLite files. It is made when missing.
 	Dir string
+	// Databases makes other databases ready than the files of Dir; nil means
+	// those. Whoever brings them also registers the namespace.
+	Databases func(ctx context.Context) (Databases, error)
 	// Frontend is the host:port of the gRPC frontend; empty means
 	// 127.0.0.1:7233, port 0 a free one. The host must be an address of this
 	// machine.
@@ -46,6 +51,14 @@ type Options struct {
 	UI string
 	// Logger receives the server's warnings and errors; nil keeps it silent.
 	Logger *slog.Logger
+}
+
+// Databases are where a server keeps its runs, and the lists it shows of them.
+type Databases struct {
+	Runs, Lists *config.SQL
+	// Shards is how many runs are written at once; it stays what it was when
+	// the databases were made.
+	Shards int32
 }
 
 // Server is a running embedded Temporal server with its web UI.
@@ -66,12 +79,15 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, err := openFiles(ctx, o.Dir)
+	if o.Databases == nil {
+		o.Databases = func(ctx context.Context) (Databases, error) { return openFiles(ctx, o.Dir) }
+	}
+	kept, err := o.Databases(ctx)
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{frontend: at.frontend, log: newQuietLogger(o.Logger)}
-	if s.server, err = newServer(files, at, s.log); err != nil {
+	if s.server, err = newServer(kept, at, s.log); err != nil {
 		return nil, fmt.Errorf("the embedded Temporal server cannot be built: %w", err)
 	}
 	if err := s.server.Start(); err != nil {

@@ -20,8 +20,8 @@ const (
 )
 
 // newServer builds, but does not start, one process with all four services.
-func newServer(files storage, at addresses, logger log.Logger) (temporal.Server, error) {
-	conf := serverConfig(files, at)
+func newServer(kept Databases, at addresses, logger log.Logger) (temporal.Server, error) {
+	conf := serverConfig(kept, at)
 	authorizer, err := authorization.GetAuthorizerFromConfig(&conf.Global.Authorization)
 	if err != nil {
 		return nil, err
@@ -52,17 +52,17 @@ func staticHosts(at addresses) map[primitives.ServiceName]static.Hosts {
 	}
 }
 
-func serverConfig(files storage, at addresses) *config.Config {
+func serverConfig(kept Databases, at addresses) *config.Config {
 	frontend := service(at.frontend)
 	frontend.RPC.HTTPPort = at.http.port
 	conf := &config.Config{
 		Persistence: config.Persistence{
 			DefaultStore:     runStore,
 			VisibilityStore:  listStore,
-			NumHistoryShards: 1, // more shards: more at once, but each run slower
+			NumHistoryShards: kept.Shards,
 			DataStores: map[string]config.DataStore{
-				runStore:  {SQL: files.runs},
-				listStore: {SQL: files.lists},
+				runStore:  {SQL: kept.Runs},
+				listStore: {SQL: kept.Lists},
 			},
 		},
 		ClusterMetadata: &cluster.Config{

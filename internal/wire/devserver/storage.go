@@ -47,33 +47,30 @@ const (
 	listSchema = "sqlite/v3/visibility/schema.sql"
 )
 
-// storage is the two SQLite files: the runs, and the lists the UI shows. They
-// are apart because the lists would otherwise wait for, and hold up, every
-// write of a run.
+// shards of the files: more would do more at once, but each run slower.
+const shards = 1
+
+// openFiles makes what is missing of the folder, the two files, their schema
+// and the namespace. The lists are apart because they would otherwise wait for,
+// and hold up, every write of a run.
 //
 // The server keeps a connection to each file until the process ends, also after
 // Stop: a second server on the same folder shares it.
-type storage struct {
-	runs, lists *config.SQL
-}
-
-// openFiles makes what is missing of the folder, the files, their schema and
-// the namespace.
-func openFiles(ctx context.Context, dir string) (storage, error) {
+func openFiles(ctx context.Context, dir string) (Databases, error) {
 	if err := makeDir(dir); err != nil {
-		return storage{}, err
+		return Databases{}, err
 	}
 	runs := filepath.Join(dir, "temporal.db")
 	lists := filepath.Join(dir, "temporal-lists.db")
 	if err := makeFile(ctx, runs, runSchema); err != nil {
-		return storage{}, fmt.Errorf("the file %s cannot be made: %w", runs, err)
+		return Databases{}, fmt.Errorf("the file %s cannot be made: %w", runs, err)
 	}
 	if err := makeFile(ctx, lists, listSchema); err != nil {
-		return storage{}, fmt.Errorf("the file %s cannot be made: %w", lists, err)
+		return Databases{}, fmt.Errorf("the file %s cannot be made: %w", lists, err)
 	}
-	files := storage{runs: sqlConfig(runs), lists: sqlConfig(lists)}
-	if err := makeNamespace(files.runs); err != nil {
-		return storage{}, fmt.Errorf("the file %s cannot be read; it may be damaged or of another version: %w", runs, err)
+	files := Databases{Runs: sqlConfig(runs), Lists: sqlConfig(lists), Shards: shards}
+	if err := makeNamespace(files.Runs); err != nil {
+		return Databases{}, fmt.Errorf("the file %s cannot be read; it may be damaged or of another version: %w", runs, err)
 	}
 	return files, nil
 }
