@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -45,6 +46,7 @@ type Answer struct {
 type Step struct {
 	Text     string    `json:"text,omitempty"`
 	Chunk    int       `json:"chunk,omitempty"`    // cut Text into deltas of this many characters; 0: as a whole
+	Echo     string    `json:"echo,omitempty"`     // say what of the last message fits this regular expression first, passages included
 	Thinking string    `json:"thinking,omitempty"` //
 	Tool     *ToolStep `json:"tool,omitempty"`     // the answer then ends with stop reason tool_use
 	Cite     *CiteStep `json:"cite,omitempty"`     // quotes a passage of the request
@@ -124,6 +126,9 @@ func (s Script) check() error {
 			if n := step.kinds(); n != 1 {
 				return fault.New(fault.Invalid, "Step %d of answer %d of the script does %d things; a step does exactly one.", j+1, i+1, n)
 			}
+			if _, err := regexp.Compile(step.Echo); err != nil {
+				return fault.Wrap(fault.Invalid, err, "Step %d of answer %d of the script: %v.", j+1, i+1, err)
+			}
 		}
 	}
 	return nil
@@ -132,7 +137,7 @@ func (s Script) check() error {
 func (s Step) kinds() int {
 	n := 0
 	for _, set := range []bool{
-		s.Text != "", s.Thinking != "", s.Tool != nil, s.Cite != nil, s.Pause != 0, s.Until != "", s.Touch != "",
+		s.Text != "", s.Echo != "", s.Thinking != "", s.Tool != nil, s.Cite != nil, s.Pause != 0, s.Until != "", s.Touch != "",
 		s.Wait != "", s.Reach != "", s.Hang, s.Error != nil, s.Stop != "",
 	} {
 		if set {

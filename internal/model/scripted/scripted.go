@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"iter"
 	"os"
+	"regexp"
 	"sync"
 	"time"
 
@@ -178,6 +179,8 @@ func (p *player) step(s Step) error {
 	switch {
 	case s.Text != "":
 		return p.text(s)
+	case s.Echo != "":
+		return p.echo(s)
 	case s.Thinking != "":
 		return p.send(model.Event{Type: model.ThinkingDelta, Text: s.Thinking, Signature: "scripted"})
 	case s.Tool != nil:
@@ -254,6 +257,23 @@ func (p *player) text(s Step) error {
 		}
 	}
 	return nil
+}
+
+// echo says what the person, or a passage, said: of two requests that one
+// script answers, each gets an answer of its own.
+func (p *player) echo(s Step) error {
+	pattern, err := regexp.Compile(s.Echo)
+	if err != nil {
+		return fault.Wrap(fault.Internal, err, "The script echoes what is no regular expression: %v.", err)
+	}
+	if n := len(p.req.Messages); n > 0 {
+		for _, b := range p.req.Messages[n-1].Content {
+			if found := pattern.FindString(b.Text); found != "" {
+				return p.text(Step{Text: found, Chunk: s.Chunk})
+			}
+		}
+	}
+	return fault.New(fault.Internal, "Nothing in the last message fits %q, which the script echoes.", s.Echo)
 }
 
 func (p *player) tool(t ToolStep) error {

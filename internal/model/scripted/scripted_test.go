@@ -146,9 +146,30 @@ func TestErrorsHaveTheirClass(t *testing.T) {
 	}
 }
 
+func TestAnEchoSaysWhatWasAsked(t *testing.T) {
+	t.Parallel()
+	m := scripted.New(parse(t, `{"answers":[{"steps":[{"text":"You said "},{"echo":"no-[0-9]+"}]}]}`))
+	passage := model.Block{Type: model.Passage, Text: "Of passages: no-9.", Source: &model.Source{DocumentID: "d"}}
+	for want, req := range map[string]model.Request{
+		"You said no-7": user("about no-7, not no-8"),
+		"You said no-9": user("about nothing", passage),
+	} {
+		if got := modeltest.Text(modeltest.Play(t, m, req)); got != want {
+			t.Errorf("it answered %q, want %q", got, want)
+		}
+	}
+	var last error
+	for _, err := range m.Stream(t.Context(), user("about nothing")) {
+		last = err
+	}
+	if fault.CodeOf(last) != fault.Internal {
+		t.Errorf("an echo of nothing: %v", last)
+	}
+}
+
 func TestAMisspeltScriptIsRefused(t *testing.T) {
 	t.Parallel()
-	for _, doc := range []string{`{"answers":[{"stepps":[]}]}`, `{"answers":[{"steps":[{"text":"a","hang":true}]}]}`, `{`} {
+	for _, doc := range []string{`{"answers":[{"stepps":[]}]}`, `{"answers":[{"steps":[{"text":"a","hang":true}]}]}`, `{"answers":[{"steps":[{"echo":"("}]}]}`, `{`} {
 		path := filepath.Join(t.TempDir(), "script.json")
 		if err := os.WriteFile(path, []byte(doc), 0o600); err != nil {
 			t.Fatal(err)
