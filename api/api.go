@@ -36,6 +36,7 @@ type Options struct {
 	Contexts      Contexts
 	Documents     Documents
 	Chunks        Chunks
+	Preferences   Preferences
 	Log           stream.Log
 	Limits        *quota.Limits
 	Once          *quota.Once
@@ -103,6 +104,7 @@ func (s *server) routes() {
 	s.artifactRoutes()
 	s.toolRoutes()
 	s.assistRoutes()
+	s.preferenceRoutes()
 	s.aboutRoutes()
 }
 

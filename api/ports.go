@@ -13,6 +13,7 @@ import (
 	"liminal/internal/files"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
+	"liminal/internal/learning"
 	"liminal/internal/run"
 )
 
@@ -92,4 +93,9 @@ type Documents interface {
 // Chunks previews what was indexed (API-15).
 type Chunks interface {
 	Chunks(ctx context.Context, v identity.Viewer, contextID string, limit int) ([]knowledge.Chunk, error)
+}
+
+// Preferences records what people say of answers (API-14).
+type Preferences interface {
+	Record(ctx context.Context, v identity.Viewer, f learning.Feedback) (learning.Event, error)
 }

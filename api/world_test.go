@@ -14,9 +14,11 @@ import (
 	"time"
 
 	"liminal/artifacts"
+	"liminal/internal/embed"
 	"liminal/internal/files"
 	"liminal/internal/hub"
 	"liminal/internal/identity"
+	"liminal/internal/learning"
 	"liminal/internal/quota"
 	"liminal/internal/sqlite"
 	"liminal/internal/store"
@@ -70,7 +72,8 @@ func (w *world) options(db *sqlite.DB) Options {
 	return Options{
 		Engine: w.engine, Accounts: accounts, Conversations: w.store, Messages: w.store, Runs: w.store,
 		Interrupts: w.store, Library: library, Files: roots, Contexts: w.store, Documents: w.store,
-		Chunks: sqlite.NewIndex(db, sqlite.IndexOptions{}), Log: w.hub, Limits: quota.NewLimits(generous{w.hub}),
+		Preferences: learning.NewRecorder(w.store, embed.Hash{}),
+		Chunks:      sqlite.NewIndex(db, sqlite.IndexOptions{}), Log: w.hub, Limits: quota.NewLimits(generous{w.hub}),
 		Once: quota.NewOnce(w.store, logger), Version: "test", Model: ModelInfo{Name: "extractive"},
 		Temporal: &TemporalUI{Base: "http://temporal.test", Namespace: "default"}, Logger: logger,
 	}

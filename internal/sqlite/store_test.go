@@ -56,3 +56,6 @@ func TestIndex(t *testing.T) { t.Parallel(); storetest.Index(t, open) }
 
 // Requirements: ISO-01, CHAT-11, INT-30
 func TestIsolation(t *testing.T) { t.Parallel(); storetest.Isolation(t, open) }
+
+// Requirements: PREF-01, PREF-03, PREF-04, PREF-07
+func TestPreferences(t *testing.T) { t.Parallel(); storetest.Preferences(t, open) }

@@ -46,7 +46,7 @@ func TestTheBodyIsPortable(t *testing.T) {
 
 // mine are tables with a person's rows. message and interrupt carry user_id
 // beside their parent's; a chunk and a document are guarded by their context.
-var mine = regexp.MustCompile(`\b(FROM|UPDATE|INTO|JOIN) (conversation|message|run|interrupt|blob|file|idempotency)\b`)
+var mine = regexp.MustCompile(`\b(FROM|UPDATE|INTO|JOIN) (conversation|message|run|interrupt|blob|file|idempotency|preference_event)\b`)
 
 // everybodys are the statements that look at all people's rows on purpose:
 // the reconciler's two lists, and reads by a key derived from a row that was

@@ -10,6 +10,7 @@ import (
 	"liminal/api"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
+	"liminal/internal/learning"
 	"liminal/internal/quota"
 	"liminal/web"
 )
@@ -30,7 +31,8 @@ func (p *Platform) surface(ctx context.Context, o Options, b *body) (http.Handle
 		Engine: p.engine, Accounts: accounts,
 		Conversations: p.store, Messages: p.store, Runs: p.store, Interrupts: p.store,
 		Library: p.library, Files: b.files, Contexts: knowledge.Recording(p.store, b.embedder), Documents: p.store, Chunks: b.index,
-		Log: p.hub, Limits: quota.NewLimits(p.hub), Once: quota.NewOnce(p.store, o.Logger),
+		Preferences: learning.NewRecorder(p.store, b.embedder),
+		Log:         p.hub, Limits: quota.NewLimits(p.hub), Once: quota.NewOnce(p.store, o.Logger),
 		Version: o.Version, Model: api.ModelInfo{Name: o.Model.Name(), Generative: o.Model.Generative()},
 		Temporal: temporalUI(o), PublicURL: o.Config.PublicURL, Client: web.Handler(), Logger: o.Logger,
 		Checks: p.checks(accounts),
