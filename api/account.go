@@ -75,9 +75,13 @@ func (s *server) signUp(ctx context.Context, in *signUpInput) (Credentials, erro
 }
 
 type logInInput struct {
-	Body struct {
+	Tenant string `header:"X-Tenant-ID" doc:"the same as tenant_id"`
+	Body   struct {
 		Email    string `json:"email"`
 		Password string `json:"password"`
+		Code     string `json:"mfa_code,omitempty" doc:"of the authenticator, when the account has one"`
+		Recovery string `json:"recovery_code,omitempty" doc:"instead of mfa_code; good once"`
+		Tenant   string `json:"tenant_id,omitempty" doc:"must be the account's own"`
 	}
 }
 
@@ -90,7 +94,10 @@ func (s *server) logIn(ctx context.Context, in *logInInput) (Credentials, error)
 	if err := cmp.Or(s.Limits.Spend(ctx, quota.Knock(), x.address), s.Limits.Spend(ctx, quota.SignIn(), who)); err != nil {
 		return Credentials{}, err
 	}
-	got, err := s.Accounts.LogIn(ctx, in.Body.Email, in.Body.Password, x.device())
+	got, err := s.Accounts.LogIn(ctx, identity.SignInTry{
+		Email: in.Body.Email, Password: in.Body.Password, Code: in.Body.Code, Recovery: in.Body.Recovery,
+		Tenant: cmp.Or(in.Body.Tenant, in.Tenant),
+	}, x.device())
 	return s.signedInAs(x, got, err)
 }
 

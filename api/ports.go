@@ -31,7 +31,7 @@ type Engine interface {
 // Accounts signs people up and in.
 type Accounts interface {
 	SignUp(ctx context.Context, n identity.NewAccount, d identity.Device) (identity.SignIn, error)
-	LogIn(ctx context.Context, email, password string, d identity.Device) (identity.SignIn, error)
+	LogIn(ctx context.Context, try identity.SignInTry, d identity.Device) (identity.SignIn, error)
 	Refresh(ctx context.Context, token string) (identity.SignIn, error)
 	LogOut(ctx context.Context, access, refresh string) error
 	Authenticate(ctx context.Context, bearer string) (identity.Viewer, error)

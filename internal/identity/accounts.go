@@ -3,12 +3,14 @@ package identity
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/mail"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
+	"liminal/internal/cache"
 	"liminal/internal/fault"
 	"liminal/internal/id"
 )
@@ -21,6 +23,14 @@ type Options struct {
 	Hashes  int              // password hashes at once; 2 when zero
 	Now     func() time.Time // time.Now when nil
 	Cost    Cost             // of one hash; OWASP's advice when zero
+
+	Cache        cache.Cache // mirrors of sessions, one-time tickets, counters of failures; nil: nothing is kept
+	Mail         Mail        // nil: no mail is sent
+	Confirm      bool        // new accounts must confirm their address (AUTH-11); needs Mail
+	Tenants      []string    // there are; the first is the default. Empty: "default" only (ISO-12)
+	SignUpClosed bool        // only the first account can be made
+	PublicURL    string      // of the links in mails, without a trailing slash
+	Logger       *slog.Logger
 }
 
 func (o Options) withDefaults() Options {
@@ -39,11 +49,21 @@ func (o Options) withDefaults() Options {
 	if o.Cost == (Cost{}) {
 		o.Cost = sound()
 	}
+	if o.Cache == nil {
+		o.Cache = nowhere{}
+	}
+	if len(o.Tenants) == 0 {
+		o.Tenants = []string{"default"}
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
 	return o
 }
 
 // Accounts signs people up and in, and says who a token belongs to.
 type Accounts struct {
+	o      Options
 	store  Store
 	mint   *mint
 	hasher *hasher
@@ -61,7 +81,7 @@ func NewAccounts(store Store, o Options) (*Accounts, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Accounts{store: store, mint: newMint(o.Key, o.Access, o.Now), hasher: h, now: o.Now, life: o.Refresh}, nil
+	return &Accounts{o: o, store: store, mint: newMint(o.Key, o.Access, o.Now), hasher: h, now: o.Now, life: o.Refresh}, nil
 }
 
 // Device is where a sign-in comes from.
@@ -127,19 +147,32 @@ func (a *Accounts) draft(n NewAccount) (User, error) {
 	}, nil
 }
 
-// LogIn opens a session (AUTH-02). A wrong password, an unknown email and an
-// inactive account get the same words after the same work.
-func (a *Accounts) LogIn(ctx context.Context, email, password string, d Device) (SignIn, error) {
-	u, c, err := a.find(ctx, email)
+// SignInTry is what a person gives to sign in.
+type SignInTry struct {
+	Email    string
+	Password string
+	Code     string // of the authenticator, when the account has one (AUTH-15)
+	Recovery string // a recovery code instead of Code (AUTH-13)
+	Tenant   string // empty: whichever the account is in (ISO-12)
+}
+
+// LogIn opens a session (AUTH-02). A wrong password, an unknown email, an
+// inactive account and a wrong tenant get the same words after the same work;
+// the second factor is asked for only after the first was right (AUTH-15).
+func (a *Accounts) LogIn(ctx context.Context, try SignInTry, d Device) (SignIn, error) {
+	u, c, err := a.find(ctx, try.Email)
 	if err != nil {
 		return SignIn{}, err
 	}
-	ok, err := a.hasher.matches(ctx, password, c.Hash)
+	ok, err := a.hasher.matches(ctx, try.Password, c.Hash)
 	if err != nil {
 		return SignIn{}, err
 	}
-	if !ok || !u.Active || utf8.RuneCountInString(password) > MaxPassword {
+	if !ok || !u.Active || utf8.RuneCountInString(try.Password) > MaxPassword {
 		return SignIn{}, fault.New(fault.Unauthorized, "The email or the password is wrong.")
+	}
+	if err := a.secondFactor(ctx, u, try.Code, try.Recovery); err != nil {
+		return SignIn{}, err
 	}
 	return a.open(ctx, u, d)
 }

@@ -105,16 +105,16 @@ func TestLogInOpensASessionAndTellsNobodyWhichPartWasWrong(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.signUp(t, "ada@example.org")
-	in, err := b.LogIn(t.Context(), "ADA@example.org", "correct horse", Device{UserAgent: "test", Address: "127.0.0.1"})
+	in, err := b.LogIn(t.Context(), SignInTry{Email: "ADA@example.org", Password: "correct horse"}, Device{UserAgent: "test", Address: "127.0.0.1"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if s := b.store.sessions[in.SessionID]; s.UserAgent != "test" || s.Address != "127.0.0.1" || s.RefreshHash == in.Refresh {
 		t.Errorf("session = %+v", s)
 	}
-	_, wrong := b.LogIn(t.Context(), "ada@example.org", "wrong horse!", Device{})
-	_, unknown := b.LogIn(t.Context(), "eve@example.org", "correct horse", Device{})
-	_, nonsense := b.LogIn(t.Context(), "not an email", "correct horse", Device{})
+	_, wrong := b.LogIn(t.Context(), SignInTry{Email: "ada@example.org", Password: "wrong horse!"}, Device{})
+	_, unknown := b.LogIn(t.Context(), SignInTry{Email: "eve@example.org", Password: "correct horse"}, Device{})
+	_, nonsense := b.LogIn(t.Context(), SignInTry{Email: "not an email", Password: "correct horse"}, Device{})
 	for _, err := range []error{wrong, unknown, nonsense} {
 		if !errors.Is(err, fault.Unauthorized) || err.Error() != wrong.Error() {
 			t.Errorf("got %v, want %v", err, wrong)
@@ -205,7 +205,7 @@ func TestInactiveAccountsCannotSignInNorUseTokens(t *testing.T) {
 	b := setup(t)
 	in := b.signUp(t, "ada@example.org")
 	b.store.deactivate("ada@example.org")
-	_, logIn := b.LogIn(t.Context(), "ada@example.org", "correct horse", Device{})
+	_, logIn := b.LogIn(t.Context(), SignInTry{Email: "ada@example.org", Password: "correct horse"}, Device{})
 	_, use := b.Authenticate(t.Context(), in.Access)
 	_, refresh := b.Refresh(t.Context(), in.Refresh)
 	for name, err := range map[string]error{"login": logIn, "use": use, "refresh": refresh} {

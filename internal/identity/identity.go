@@ -1,8 +1,8 @@
 // Package identity says who is asking: users, their sessions, and the Viewer
 // that every store method takes.
 //
-// It may import fault, id and config-free standard packages; it knows no
-// database and no HTTP.
+// It may import fault, id and cache; it knows no database, no HTTP and no mail
+// server.
 package identity
 
 import (
@@ -30,6 +30,7 @@ type Viewer struct {
 	Role      Role   `json:"role"`
 	Plan      string `json:"plan"`
 	SessionID string `json:"session_id,omitempty"`
+	TenantID  string `json:"tenant_id,omitempty"`
 	Locale    string `json:"locale,omitempty"`
 }
 
@@ -52,11 +53,26 @@ type User struct {
 	Active    bool   // false: cannot sign in nor use tokens (AUTH-21)
 	Locale    string
 	CreatedAt time.Time
+
+	TenantID      string // "default" unless a sign-up named another (ISO-12)
+	Unverified    bool   // asked to confirm its address, and has not: meta.email_verified is false (AUTH-11)
+	MFA           bool   // meta.mfa_enabled: a sign-in needs a second factor (AUTH-13)
+	SingleSession bool   // meta.single_session: a sign-in ends the others (AUTH-07)
+}
+
+// UserChange is what to change of an account; nil leaves a field as it is.
+type UserChange struct {
+	Role          *Role
+	Plan          *string
+	Active        *bool
+	Unverified    *bool
+	MFA           *bool
+	SingleSession *bool
 }
 
 // Viewer is the viewer a session of u acts as.
 func (u User) Viewer(sessionID string) Viewer {
-	return Viewer{UserID: u.ID, Role: u.Role, Plan: u.Plan, SessionID: sessionID, Locale: u.Locale}
+	return Viewer{UserID: u.ID, Role: u.Role, Plan: u.Plan, SessionID: sessionID, TenantID: u.TenantID, Locale: u.Locale}
 }
 
 // Credential is a stored password hash and how it was made.
@@ -70,6 +86,10 @@ type Credential struct {
 type Session struct {
 	ID          string
 	UserID      string
+	FamilyID    string // what all ids of one sign-in have in common (AUTH-17); the first id
+	Client      string // "web" or "mobile" (AUTH-18)
+	Factor      bool   // opened with a second factor (AUTH-13)
+	SignedInAt  time.Time
 	RefreshHash string // sha256 of the current refresh token, hex
 	UserAgent   string
 	Address     string
