@@ -1,7 +1,7 @@
 // Package knowledge is contexts, documents and their chunks: reading files,
 // cutting them, and finding the passages that answer a question.
 //
-// It may import fault, id, identity, words, embed, model and parsing
+// It may import fault, id, identity, words, redact, embed, model and parsing
 // libraries. It knows no database: Index, Contexts and Documents are its
 // ports. A file comes in through Parsers, becomes an Extract, is cut into
 // Chunks, and is found again by Library.Search as Passages, from which Quotes
@@ -23,6 +23,7 @@ type Context struct {
 	Description string
 	Visibility  string         // private, global
 	Meta        map[string]any // embedding_model, pii_scrub
+	Encoder     string         // whose chunks a search reads; empty: all (RAG-08)
 	Documents   int
 	Chunks      int
 	CreatedAt   time.Time
@@ -74,6 +75,7 @@ type Chunk struct {
 	Heading    string // path of headings above it, joined by " › "
 	Page       int
 	Start, End int
+	Encoder    string // version of what made Vector; empty when nobody asks
 	Vector     []float32
 }
 

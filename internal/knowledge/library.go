@@ -23,6 +23,9 @@ type Options struct {
 	Documents Documents
 	Index     Index
 	Embedder  embed.Embedder
+	// Former are encoders of earlier versions, for questions to contexts that
+	// are still read with them; without one such a context is searched by words.
+	Former    []embed.Embedder
 	Parsers   *Parsers     // nil: its own
 	K         int          // passages a search returns; 0: 8 (C-60)
 	High      float64      // confidence is high from here; 0: 0.75 (C-60)
@@ -125,6 +128,10 @@ func (l *Library) Read(ctx context.Context, v identity.Viewer, documentID, runID
 	return l.keep(ctx, v, d, x)
 }
 
+// PIIScrub is the key of a context's meta that, when true, takes what is
+// personal out of texts before they are stored (RAG-06).
+const PIIScrub = "pii_scrub"
+
 // skip reports a file of a type nobody reads: passed over, not broken (RAG-05).
 func (l *Library) skip(ctx context.Context, v identity.Viewer, d Document, cause error) error {
 	d.Status, d.Error = Skipped, fault.From(cause).Message
@@ -134,6 +141,13 @@ func (l *Library) skip(ctx context.Context, v identity.Viewer, d Document, cause
 // keep stores a text that was read. Chunks of an older text go first, so that
 // no chunk ever quotes a text that is no longer there.
 func (l *Library) keep(ctx context.Context, v identity.Viewer, d Document, x Extract) (Document, error) {
+	c, err := l.o.Contexts.Context(ctx, v, d.ContextID)
+	if err != nil {
+		return Document{}, err
+	}
+	if scrub, _ := c.Meta[PIIScrub].(bool); scrub {
+		x = scrubbed(x)
+	}
 	if old, err := l.o.Documents.Text(ctx, v, d.ID); err != nil || old.Text != x.Text {
 		if err := l.o.Index.Prune(ctx, v, d.ID, nil); err != nil {
 			return Document{}, err
@@ -205,7 +219,7 @@ func (l *Library) cut(ctx context.Context, v identity.Viewer, documentID string)
 
 // belonging makes a chunk the document's.
 func belonging(c Chunk, d Document, version string) Chunk {
-	c.ID, c.DocumentID, c.ContextID = ChunkID(d.ID, c.Index, version), d.ID, d.ContextID
+	c.ID, c.DocumentID, c.ContextID, c.Encoder = ChunkID(d.ID, c.Index, version), d.ID, d.ContextID, version
 	return c
 }
 
@@ -224,7 +238,6 @@ func (l *Library) Store(ctx context.Context, v identity.Viewer, documentID strin
 	if len(chunks) == 0 {
 		return Document{}, fault.New(fault.Invalid, "%q holds no text: there is nothing to search in it.", d.Title)
 	}
-	keep := make([]string, 0, len(chunks))
 	for from := 0; from < len(chunks); from += l.o.Batch {
 		batch := chunks[from:min(from+l.o.Batch, len(chunks))]
 		if err := l.embed(ctx, d, batch); err != nil {
@@ -233,18 +246,46 @@ func (l *Library) Store(ctx context.Context, v identity.Viewer, documentID strin
 		if err := l.o.Index.Upsert(ctx, v, batch); err != nil {
 			return Document{}, err
 		}
-		for _, c := range batch {
-			keep = append(keep, c.ID)
-		}
 		if progress != nil {
-			progress(len(keep), len(chunks))
+			progress(from+len(batch), len(chunks))
 		}
 	}
-	if err := l.o.Index.Prune(ctx, v, d.ID, keep); err != nil {
+	if err := l.retain(ctx, v, d, chunks); err != nil {
 		return Document{}, err
 	}
 	d.Chunks, d.Version = len(chunks), l.fingerprint(d)
 	return l.finish(ctx, v, d)
+}
+
+// retain removes the document's chunks but these, and but those of the encoder
+// its context is read with: until the context is, they are what a search finds
+// (RAG-08).
+func (l *Library) retain(ctx context.Context, v identity.Viewer, d Document, chunks []Chunk) error {
+	c, err := l.o.Contexts.Context(ctx, v, d.ContextID)
+	if err != nil {
+		return err
+	}
+	keep := make([]string, 0, len(chunks))
+	for _, chunk := range chunks {
+		keep = append(keep, chunk.ID)
+		if c.Encoder != "" && c.Encoder != l.version() {
+			keep = append(keep, ChunkID(d.ID, chunk.Index, c.Encoder))
+		}
+	}
+	return l.o.Index.Prune(ctx, v, d.ID, keep)
+}
+
+// prune removes the document's chunks of other encoders.
+func (l *Library) prune(ctx context.Context, v identity.Viewer, documentID string) error {
+	_, chunks, err := l.cut(ctx, v, documentID)
+	if err != nil {
+		return err
+	}
+	keep := make([]string, 0, len(chunks))
+	for _, c := range chunks {
+		keep = append(keep, c.ID)
+	}
+	return l.o.Index.Prune(ctx, v, documentID, keep)
 }
 
 // embed gives every chunk its vector; where it stands in the document is part
@@ -289,7 +330,8 @@ func (l *Library) Fail(ctx context.Context, v identity.Viewer, documentID string
 }
 
 // Recording returns contexts that note, on the creation of each, which encoder
-// its chunks are embedded with, in meta.embedding_model (RAG-09).
+// its chunks are embedded with, as its encoder and in meta.embedding_model
+// (RAG-08, RAG-09).
 func Recording(c Contexts, e embed.Embedder) Contexts { return recording{c, e.Version()} }
 
 type recording struct {
@@ -300,6 +342,6 @@ type recording struct {
 func (r recording) CreateContext(ctx context.Context, v identity.Viewer, c Context) (Context, error) {
 	meta := map[string]any{"embedding_model": r.version}
 	maps.Copy(meta, c.Meta)
-	c.Meta = meta
+	c.Meta, c.Encoder = meta, r.version
 	return r.Contexts.CreateContext(ctx, v, c)
 }

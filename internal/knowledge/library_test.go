@@ -436,3 +436,52 @@ func FuzzQuotes(f *testing.F) {
 		}
 	})
 }
+
+// Requirements: RAG-06
+func TestPersonalDataIsTakenOutBeforeATextIsStored(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c, err := b.CreateContext(t.Context(), b.viewer, knowledge.Context{Name: "letters", Meta: map[string]any{knowledge.PIIScrub: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	secrets := []string{"ada@example.org", "+49 30 1234567", "4111 1111 1111 1111", "DE89 3704 0044 0532 0130 00"}
+	text := "# To ada@example.org\n\nWrite to ada@example.org or call +49 30 1234567.\n\n" +
+		"# Paying\n\nThe card is 4111 1111 1111 1111, the account DE89 3704 0044 0532 0130 00. The invoice of 2026-05-04 is over 1,250.00 euros."
+	d := b.put(t, c.ID, "files/letter.md", text)
+	plain := b.put(t, b.newContext(t, b.viewer), "files/letter.md", text)
+	for _, id := range []string{d.ID, plain.ID} {
+		if _, err := b.ingest(t, id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	x, err := b.Text(t.Context(), b.viewer, d.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	chunks, err := b.Chunks(t.Context(), b.viewer, c.ID, 100)
+	if err != nil || len(chunks) == 0 {
+		t.Fatalf("%d chunks, %v", len(chunks), err)
+	}
+	kept, _ := b.Text(t.Context(), b.viewer, plain.ID)
+	for _, s := range secrets {
+		if strings.Contains(x.Text, s) || !strings.Contains(kept.Text, s) {
+			t.Errorf("%q: scrubbed %q, untouched %q", s, x.Text, kept.Text)
+		}
+		for _, chunk := range chunks {
+			if strings.Contains(chunk.Content+chunk.Heading, s) {
+				t.Errorf("%q stands in the chunk %+v", s, chunk)
+			}
+		}
+	}
+	for _, chunk := range chunks {
+		if x.Text[chunk.Start:chunk.End] != chunk.Content {
+			t.Errorf("the chunk %q does not stand at %d–%d of the text", chunk.Content, chunk.Start, chunk.End)
+		}
+	}
+	for _, says := range []string{"2026-05-04", "1,250.00", "[email]", "[iban]"} {
+		if !strings.Contains(x.Text, says) {
+			t.Errorf("the scrubbed text lacks %q: %s", says, x.Text)
+		}
+	}
+}

@@ -98,16 +98,31 @@ func nothing() Found {
 
 // scope is where a viewer's question may look.
 type scope struct {
-	contexts  []string
+	contexts  []Context
 	documents []string
 }
 
+func (s scope) holds(contextID string) bool {
+	return slices.ContainsFunc(s.contexts, func(c Context) bool { return c.ID == contextID })
+}
+
+// encoders groups the contexts by the encoder they are read with.
+func (s scope) encoders() map[string][]string {
+	groups := map[string][]string{}
+	for _, c := range s.contexts {
+		groups[c.Encoder] = append(groups[c.Encoder], c.ID)
+	}
+	return groups
+}
+
 func (l *Library) scope(ctx context.Context, v identity.Viewer, q Question) (scope, error) {
-	s := scope{contexts: slices.Clone(q.ContextIDs)}
-	for _, id := range s.contexts {
-		if _, err := l.o.Contexts.Context(ctx, v, id); err != nil {
+	var s scope
+	for _, id := range q.ContextIDs {
+		c, err := l.o.Contexts.Context(ctx, v, id)
+		if err != nil {
 			return scope{}, err
 		}
+		s.contexts = append(s.contexts, c)
 	}
 	for _, id := range q.DocumentIDs {
 		d, err := l.o.Documents.Document(ctx, v, id)
@@ -118,8 +133,12 @@ func (l *Library) scope(ctx context.Context, v identity.Viewer, q Question) (sco
 			return scope{}, fault.New(fault.NotFound, "There is no such document in the chosen contexts.")
 		}
 		s.documents = append(s.documents, d.ID)
-		if !slices.Contains(s.contexts, d.ContextID) {
-			s.contexts = append(s.contexts, d.ContextID)
+		if !s.holds(d.ContextID) {
+			c, err := l.o.Contexts.Context(ctx, v, d.ContextID)
+			if err != nil {
+				return scope{}, err
+			}
+			s.contexts = append(s.contexts, c)
 		}
 	}
 	if len(s.contexts) > 0 {
@@ -131,16 +150,14 @@ func (l *Library) scope(ctx context.Context, v identity.Viewer, q Question) (sco
 }
 
 // own lists every context the viewer owns.
-func (l *Library) own(ctx context.Context, v identity.Viewer) ([]string, error) {
-	var out []string
+func (l *Library) own(ctx context.Context, v identity.Viewer) ([]Context, error) {
+	var out []Context
 	for cursor := ""; ; {
 		page, next, err := l.o.Contexts.ListContexts(ctx, v, "me", cursor, 100)
 		if err != nil {
 			return nil, err
 		}
-		for _, c := range page {
-			out = append(out, c.ID)
-		}
+		out = append(out, page...)
 		if next == "" {
 			return out, nil
 		}
@@ -150,21 +167,40 @@ func (l *Library) own(ctx context.Context, v identity.Viewer) ([]string, error) 
 
 // hits asks the index and fuses its two lists by reciprocal rank.
 func (l *Library) hits(ctx context.Context, v identity.Viewer, text string, s scope) ([]Hit, error) {
-	vecs, err := l.o.Embedder.Embed(ctx, []string{text})
-	if err != nil {
-		return nil, err
-	}
-	hits, err := l.o.Index.Search(ctx, v, Query{
-		ContextIDs: s.contexts, DocumentIDs: s.documents, Text: text,
-		Vector: embed.Fit(vecs[0], l.o.Embedder.Dim()), Limit: listLimit,
-	})
-	if err != nil {
-		return nil, err
+	var hits []Hit
+	for encoder, contexts := range s.encoders() {
+		vector, err := l.encode(ctx, encoder, text)
+		if err != nil {
+			return nil, err
+		}
+		found, err := l.o.Index.Search(ctx, v, Query{
+			ContextIDs: contexts, DocumentIDs: s.documents, Text: text, Vector: vector, Limit: listLimit,
+		})
+		if err != nil {
+			return nil, err
+		}
+		hits = append(hits, found...)
 	}
 	slices.SortStableFunc(hits, func(a, b Hit) int {
 		return cmp.Or(cmp.Compare(fused(b), fused(a)), cmp.Compare(a.Chunk.ID, b.Chunk.ID))
 	})
 	return varied(hits), nil
+}
+
+// encode is the question as an encoder sees it; nil when the program no longer
+// has that encoder, and the words must do.
+func (l *Library) encode(ctx context.Context, encoder, text string) ([]float32, error) {
+	for _, e := range append([]embed.Embedder{l.o.Embedder}, l.o.Former...) {
+		if encoder != "" && encoder != e.Version() {
+			continue
+		}
+		vecs, err := e.Embed(ctx, []string{text})
+		if err != nil {
+			return nil, err
+		}
+		return embed.Fit(vecs[0], e.Dim()), nil
+	}
+	return nil, nil
 }
 
 // varied takes the best hits for rating, but from no document more than a

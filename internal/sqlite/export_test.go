@@ -14,9 +14,9 @@ import (
 // Unsynced are options of a database that does not survive a power cut.
 func Unsynced() Options { return Options{Readers: 2, sync: "off"} }
 
-// small are tables with a handful of rows, scans that stop at once, and the
-// word index, which is always searched.
-var small = regexp.MustCompile(`SCAN (u|app_user|json_each|j|migration|chunk_words|\(subquery-\d+\)|sqlite_master|CONSTANT ROW)\b`)
+// small are tables with a handful of rows, scans that stop at once, the word
+// index, which is always searched, and the system's walk over all sources.
+var small = regexp.MustCompile(`SCAN (u|app_user|json_each|j|migration|chunk_words|\(subquery-\d+\)|sqlite_master|CONSTANT ROW|s USING INDEX context_source_path|document USING INDEX document_waiting)\b`)
 
 // narrow are the reads of every turn and every list of conversations.
 var narrow = regexp.MustCompile(`FROM run WHERE .*\s+AND status IN \('queued', 'running', 'waiting'\)`)

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"slices"
 	"time"
@@ -39,7 +40,7 @@ func NewIndex(db *DB, o IndexOptions) *Index {
 	return &Index{db: db, words: words{common}, vectors: newVectors(o.VectorBytes)}
 }
 
-const chunkColumns = `k.number, k.id, k.document_id, k.context_id, k.chunk_index, k.content, k.heading, k.page, k.start_offset, k.end_offset`
+const chunkColumns = `k.number, k.id, k.document_id, k.context_id, k.chunk_index, k.content, k.heading, k.page, k.start_offset, k.end_offset, k.encoder`
 
 // contextSeen and contextChanged repeat the store's rule: the index decides
 // no access, and does not depend on its caller for the isolation of people.
@@ -55,7 +56,7 @@ type numbered struct {
 }
 
 func scanChunk(scan store.Scan) (n numbered, err error) {
-	err = scan(&n.number, &n.ID, &n.DocumentID, &n.ContextID, &n.Index, &n.Content, &n.Heading, &n.Page, &n.Start, &n.End)
+	err = scan(&n.number, &n.ID, &n.DocumentID, &n.ContextID, &n.Index, &n.Content, &n.Heading, &n.Page, &n.Start, &n.End, &n.Encoder)
 	return n, err
 }
 
@@ -92,10 +93,18 @@ func (x *Index) Search(ctx context.Context, v identity.Viewer, q knowledge.Query
 	return hits, err
 }
 
-// searched is a context and the count of changes to its chunks.
+// searched is a context, the count of changes to its chunks, and the encoder
+// whose chunks are read; "" is all. Rolling says that there are others as well.
 type searched struct {
 	id       string
 	revision int64
+	encoder  string
+	rolling  bool
+}
+
+// current reports whether a search reads the chunk.
+func (s searched) current(c knowledge.Chunk) bool {
+	return s.id == c.ContextID && (s.encoder == "" || s.encoder == c.Encoder)
 }
 
 // searchable are those of the contexts that v may see.
@@ -104,12 +113,15 @@ func searchable(t store.Tx, v identity.Viewer, ids []string) ([]searched, error)
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	err := t.Query(`SELECT c.id, c.revision FROM knowledge_context c
-		WHERE c.id IN (SELECT value FROM json_each(@ids)) AND (`+contextSeen+` OR @system)`,
+	err := t.Query(`SELECT c.id, c.revision, c.encoder, c.encoder <> '' AND
+		(SELECT min(encoder) FROM chunk_vector WHERE context_id = c.id) <> (SELECT max(encoder) FROM chunk_vector WHERE context_id = c.id)
+		FROM knowledge_context c WHERE c.id IN (SELECT value FROM json_each(@ids)) AND (`+contextSeen+` OR @system)`,
 		store.Args{"ids": asJSON(ids), "user": v.UserID, "system": v.IsSystem()},
 		func(scan store.Scan) error {
 			var s searched
-			err := scan(&s.id, &s.revision)
+			var rolling sql.NullBool // of a context without vectors
+			err := scan(&s.id, &s.revision, &s.encoder, &rolling)
+			s.rolling = rolling.Bool
 			list = append(list, s)
 			return err
 		})
@@ -139,7 +151,7 @@ func fetch(t store.Tx, contexts []searched, documents []string, found map[int64]
 	}
 	hits := make([]knowledge.Hit, 0, len(list))
 	for _, n := range list {
-		inside := slices.ContainsFunc(contexts, func(s searched) bool { return s.id == n.ContextID })
+		inside := slices.ContainsFunc(contexts, func(s searched) bool { return s.current(n.Chunk) })
 		if inside && (len(documents) == 0 || slices.Contains(documents, n.DocumentID)) {
 			hit := found[n.number]
 			hit.Chunk = n.Chunk
@@ -250,23 +262,23 @@ func put(t store.Tx, c knowledge.Chunk, o owner, now time.Time) error {
 	if len(c.Vector) == 0 {
 		return nil
 	}
-	_, err = t.Exec(`INSERT INTO chunk_vector (number, context_id, document_id, dim, embedding) VALUES (@number, @context, @document, @dim, @embedding)`,
-		store.Args{"number": number, "context": c.ContextID, "document": c.DocumentID, "dim": len(c.Vector), "embedding": pack(unit(c.Vector))})
+	_, err = t.Exec(`INSERT INTO chunk_vector (number, context_id, document_id, dim, encoder, embedding) VALUES (@number, @context, @document, @dim, @encoder, @embedding)`,
+		store.Args{"number": number, "context": c.ContextID, "document": c.DocumentID, "dim": len(c.Vector), "encoder": c.Encoder, "embedding": pack(unit(c.Vector))})
 	return err
 }
 
 // same compares all but the vector, which follows from the rest: the id is of
 // one encoder version.
 func same(a, b knowledge.Chunk) bool {
-	return a.Content == b.Content && a.Heading == b.Heading && a.Index == b.Index && a.Page == b.Page && a.Start == b.Start && a.End == b.End
+	return a.Encoder == b.Encoder && a.Content == b.Content && a.Heading == b.Heading && a.Index == b.Index && a.Page == b.Page && a.Start == b.Start && a.End == b.End
 }
 
 func insertChunk(t store.Tx, c knowledge.Chunk, o owner, now time.Time) (number int64, err error) {
-	err = t.Query(`INSERT INTO knowledge_chunk (id, context_id, document_id, user_id, chunk_index, content, heading, page, start_offset, end_offset, created_at)
-		VALUES (@id, @context, @document, @user, @index, @content, @heading, @page, @start, @end, @now) RETURNING number`,
+	err = t.Query(`INSERT INTO knowledge_chunk (id, context_id, document_id, user_id, chunk_index, content, heading, page, start_offset, end_offset, encoder, created_at)
+		VALUES (@id, @context, @document, @user, @index, @content, @heading, @page, @start, @end, @encoder, @now) RETURNING number`,
 		store.Args{
 			"id": c.ID, "context": c.ContextID, "document": c.DocumentID, "user": o.user, "index": c.Index, "content": c.Content,
-			"heading": c.Heading, "page": c.Page, "start": c.Start, "end": c.End, "now": now,
+			"heading": c.Heading, "page": c.Page, "start": c.Start, "end": c.End, "encoder": c.Encoder, "now": now,
 		},
 		func(scan store.Scan) error { return scan(&number) })
 	return number, err

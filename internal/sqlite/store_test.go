@@ -59,3 +59,6 @@ func TestIsolation(t *testing.T) { t.Parallel(); storetest.Isolation(t, open) }
 
 // Requirements: PREF-01, PREF-03, PREF-04, PREF-07
 func TestPreferences(t *testing.T) { t.Parallel(); storetest.Preferences(t, open) }
+
+// Requirements: RAG-07, RAG-08, RAG-17
+func TestStock(t *testing.T) { t.Parallel(); storetest.Stock(t, open) }

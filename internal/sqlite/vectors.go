@@ -24,8 +24,14 @@ type vectors struct {
 
 // shelfKey: a context may hold vectors of two encoders while it is read anew.
 type shelfKey struct {
-	context string
-	dim     int
+	context, encoder string // encoder "" is all of them
+	dim              int
+}
+
+const shelved = `context_id = @context AND dim = @dim AND (@encoder = '' OR encoder = @encoder)`
+
+func (k shelfKey) args() store.Args {
+	return store.Args{"context": k.context, "dim": k.dim, "encoder": k.encoder}
 }
 
 // flat is one context's vectors, one after the other. Rows are only added:
@@ -78,7 +84,7 @@ func (vs *vectors) match(t store.Tx, contexts []searched, q knowledge.Query, fou
 
 // current returns the vectors of a context at the revision the transaction sees.
 func (vs *vectors) current(t store.Tx, c searched, dim int) (view, error) {
-	f := vs.take(shelfKey{c.id, dim})
+	f := vs.take(shelfKey{c.id, c.encoder, dim})
 	f.loading.Lock()
 	defer f.loading.Unlock()
 	if v, ok := f.at(c.revision); ok {
@@ -143,8 +149,7 @@ func (f *flat) read(t store.Tx) (view, error) {
 		return v, err
 	}
 	var rows int
-	err = t.Query(`SELECT count(*) FROM chunk_vector WHERE context_id = @context AND dim = @dim`,
-		store.Args{"context": f.key.context, "dim": f.key.dim}, func(scan store.Scan) error { return scan(&rows) })
+	err = t.Query(`SELECT count(*) FROM chunk_vector WHERE `+shelved, f.key.args(), func(scan store.Scan) error { return scan(&rows) })
 	if err != nil || rows == len(v.numbers) {
 		return v, err
 	}
@@ -157,23 +162,24 @@ func (f *flat) readAfter(t store.Tx, v view) (view, error) {
 		after = v.numbers[len(v.numbers)-1]
 	}
 	shared := map[string]string{}
+	args := f.key.args()
+	args["after"] = after
 	err := t.Query(`SELECT number, document_id, embedding FROM chunk_vector
-		WHERE context_id = @context AND dim = @dim AND number > @after ORDER BY number`,
-		store.Args{"context": f.key.context, "dim": f.key.dim, "after": after}, func(scan store.Scan) error {
-			var number int64
-			var document string
-			var embedding []byte
-			if err := scan(&number, &document, &embedding); err != nil {
-				return err
-			}
-			if _, ok := shared[document]; !ok {
-				shared[document] = document
-			}
-			v.numbers = append(v.numbers, number)
-			v.documents = append(v.documents, shared[document])
-			v.data = unpack(v.data, embedding)
-			return nil
-		})
+		WHERE `+shelved+` AND number > @after ORDER BY number`, args, func(scan store.Scan) error {
+		var number int64
+		var document string
+		var embedding []byte
+		if err := scan(&number, &document, &embedding); err != nil {
+			return err
+		}
+		if _, ok := shared[document]; !ok {
+			shared[document] = document
+		}
+		v.numbers = append(v.numbers, number)
+		v.documents = append(v.documents, shared[document])
+		v.data = unpack(v.data, embedding)
+		return nil
+	})
 	return v, err
 }
 

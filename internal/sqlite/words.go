@@ -96,9 +96,15 @@ func countUpTo(t store.Tx, word string, most int) (n int, err error) {
 
 // rank searches the scope for the words and returns how many chunks it found.
 // Headings weigh more than text. Sorting by the function is a third cheaper
-// than by FTS5's column rank.
+// than by FTS5's column rank. A context that is embedded anew has its words
+// twice; there, and only there, each row's encoder is looked up.
 func rank(t store.Tx, contexts []searched, q knowledge.Query, words string, found map[int64]*knowledge.Hit) (n int, err error) {
-	err = t.Query(`SELECT rowid, bm25(chunk_words, 0.0, 2.0, 1.0) AS score FROM chunk_words WHERE chunk_words MATCH @match
+	current := ""
+	if slices.ContainsFunc(contexts, func(c searched) bool { return c.rolling }) {
+		current = ` AND EXISTS (SELECT 1 FROM knowledge_chunk k JOIN knowledge_context c ON c.id = k.context_id
+			WHERE k.number = chunk_words.rowid AND (c.encoder = '' OR k.encoder = c.encoder))`
+	}
+	err = t.Query(`SELECT rowid, bm25(chunk_words, 0.0, 2.0, 1.0) AS score FROM chunk_words WHERE chunk_words MATCH @match`+current+`
 		ORDER BY score, rowid LIMIT @limit`, store.Args{"match": scopeText(contexts, q.DocumentIDs) + " AND {heading content} : (" + words + ")", "limit": q.Limit},
 		func(scan store.Scan) error {
 			var number int64

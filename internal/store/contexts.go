@@ -11,7 +11,7 @@ import (
 
 var _ knowledge.Contexts = (*Store)(nil)
 
-const contextColumns = `c.id, c.owner_user_id, c.name, c.description, c.visibility, c.created_at, c.updated_at, c.meta,
+const contextColumns = `c.id, c.owner_user_id, c.name, c.description, c.visibility, c.created_at, c.updated_at, c.meta, c.encoder,
 	(SELECT count(*) FROM document d WHERE d.context_id = c.id),
 	(SELECT coalesce(sum(d.chunks), 0) FROM document d WHERE d.context_id = c.id)`
 
@@ -22,7 +22,7 @@ const (
 )
 
 func scanContext(scan Scan) (c knowledge.Context, err error) {
-	err = scan(&c.ID, text{&c.UserID}, &c.Name, &c.Description, &c.Visibility, when{&c.CreatedAt}, when{&c.UpdatedAt}, decode{&c.Meta},
+	err = scan(&c.ID, text{&c.UserID}, &c.Name, &c.Description, &c.Visibility, when{&c.CreatedAt}, when{&c.UpdatedAt}, decode{&c.Meta}, &c.Encoder,
 		&c.Documents, &c.Chunks)
 	return c, err
 }
@@ -49,11 +49,11 @@ func (s *Store) CreateContext(ctx context.Context, v identity.Viewer, c knowledg
 		return c, err
 	}
 	return c, s.write(ctx, v, func(tx Tx) error {
-		_, err := tx.Exec(`INSERT INTO knowledge_context (id, owner_user_id, name, description, visibility, created_at, updated_at, meta)
-			VALUES (@id, @owner, @name, @description, @visibility, @now, @now, @meta)`,
+		_, err := tx.Exec(`INSERT INTO knowledge_context (id, owner_user_id, name, description, visibility, created_at, updated_at, meta, encoder)
+			VALUES (@id, @owner, @name, @description, @visibility, @now, @now, @meta, @encoder)`,
 			Args{
 				"id": c.ID, "owner": optional(c.UserID), "name": c.Name, "description": c.Description,
-				"visibility": c.Visibility, "now": c.CreatedAt, "meta": meta,
+				"visibility": c.Visibility, "now": c.CreatedAt, "meta": meta, "encoder": c.Encoder,
 			})
 		return err
 	})

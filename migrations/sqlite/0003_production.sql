@@ -39,6 +39,11 @@ ALTER TABLE knowledge_context ADD COLUMN encoder TEXT NOT NULL DEFAULT '';
 ALTER TABLE knowledge_chunk ADD COLUMN encoder TEXT NOT NULL DEFAULT '';
 ALTER TABLE knowledge_chunk ADD COLUMN meta TEXT;
 ALTER TABLE chunk_vector ADD COLUMN encoder TEXT NOT NULL DEFAULT '';
+UPDATE knowledge_context SET encoder = 'hash-v1';  -- the only one there was
+UPDATE knowledge_chunk SET encoder = 'hash-v1';
+UPDATE chunk_vector SET encoder = 'hash-v1';
+CREATE INDEX chunk_vector_encoder ON chunk_vector (context_id, encoder);
+CREATE UNIQUE INDEX context_source_path ON context_source (context_id, fs_path);
 CREATE INDEX document_waiting ON document (updated_at, id) WHERE status IN ('waiting', 'reading');
 CREATE INDEX document_place ON document (user_id, path);
 

@@ -66,7 +66,7 @@ func (s *Shelf) Search(_ context.Context, _ identity.Viewer, q knowledge.Query) 
 	var hits []knowledge.Hit
 	for _, id := range slices.Sorted(maps.Keys(s.chunks)) {
 		c := s.chunks[id]
-		if slices.Contains(q.ContextIDs, c.ContextID) && (len(q.DocumentIDs) == 0 || slices.Contains(q.DocumentIDs, c.DocumentID)) {
+		if slices.Contains(q.ContextIDs, c.ContextID) && s.reads(c) && (len(q.DocumentIDs) == 0 || slices.Contains(q.DocumentIDs, c.DocumentID)) {
 			hits = append(hits, knowledge.Hit{Chunk: c, Cosine: embed.Cosine(q.Vector, c.Vector)})
 		}
 	}
@@ -74,6 +74,13 @@ func (s *Shelf) Search(_ context.Context, _ identity.Viewer, q knowledge.Query) 
 	rank(hits, q.Limit, func(h knowledge.Hit) float64 { return h.TextScore }, func(h *knowledge.Hit, r int) { h.TextRank = r })
 	rank(hits, q.Limit, func(h knowledge.Hit) float64 { return h.Cosine }, func(h *knowledge.Hit, r int) { h.VectorRank = r })
 	return slices.DeleteFunc(hits, func(h knowledge.Hit) bool { return h.TextRank == 0 && h.VectorRank == 0 }), nil
+}
+
+// reads reports whether the chunk is of the encoder its context is read with.
+func (s *Shelf) reads(c knowledge.Chunk) bool {
+	return slices.ContainsFunc(s.contexts, func(x knowledge.Context) bool {
+		return x.ID == c.ContextID && (x.Encoder == "" || x.Encoder == c.Encoder)
+	})
 }
 
 // rank numbers the best hits whose score is positive.

@@ -25,6 +25,7 @@ type Shelf struct {
 	documents []knowledge.Document
 	texts     map[string]knowledge.Extract
 	chunks    map[string]knowledge.Chunk
+	sources   []knowledge.Source
 	Writes    int // chunks upserted so far
 }
 
