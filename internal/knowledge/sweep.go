@@ -58,6 +58,9 @@ type SweepOptions struct {
 	Viewer func(ctx context.Context, userID string) (identity.Viewer, error)
 	// Entries lists the files of a path that can be read in.
 	Entries func(ctx context.Context, v identity.Viewer, path string, recursive bool) ([]Entry, error)
+	// Adopt makes a file that is new there one of the person's files; nil: they
+	// all are.
+	Adopt func(ctx context.Context, v identity.Viewer, path string) error
 	// Start takes a document in; Conflict when that is under way.
 	Start func(ctx context.Context, v identity.Viewer, documentID string) error
 	// Ready is the share of a context's documents with the new encoder from
@@ -119,9 +122,7 @@ func (s *Sweep) source(ctx context.Context, src Source) (started int, err error)
 			continue
 		}
 		if !ok {
-			if d, err = s.o.Library.o.Documents.PutDocument(ctx, v, Document{
-				ContextID: src.ContextID, Path: e.Path, Title: fileName(e.Path), Size: e.Size,
-			}); err != nil {
+			if d, err = s.arrive(ctx, v, src, e); err != nil {
 				return started, err
 			}
 		}
@@ -133,6 +134,18 @@ func (s *Sweep) source(ctx context.Context, src Source) (started int, err error)
 		}
 	}
 	return started, nil
+}
+
+// arrive makes a document of a file that is new in a source.
+func (s *Sweep) arrive(ctx context.Context, v identity.Viewer, src Source, e Entry) (Document, error) {
+	if s.o.Adopt != nil {
+		if err := s.o.Adopt(ctx, v, e.Path); err != nil {
+			return Document{}, err
+		}
+	}
+	return s.o.Library.o.Documents.PutDocument(ctx, v, Document{
+		ContextID: src.ContextID, Path: e.Path, Title: fileName(e.Path), Size: e.Size,
+	})
 }
 
 // stale reports whether a document may be behind its file. A document on its
