@@ -1,0 +1,125 @@
+package telemetry
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Figures is what only the store knows. A nil or empty map has no series:
+// nothing is told of what is not there.
+type Figures struct {
+	Open        map[string]int64   // runs that have not ended, by status
+	IngestLag   time.Duration      // age of the document that waits longest to be read; 0: none waits (RAG-17)
+	Preferences map[string]int64   // what people said of answers, by signal
+	Training    map[string]int64   // training jobs, by status
+	Loss        map[string]float64 // of the last training of each adapter
+	Scores      map[string]float64 // success_score by adapter
+}
+
+const (
+	figuresFresh = 15 * time.Second // how long an answer is told again
+	figuresLimit = 2 * time.Second  // how long a scrape waits for one
+)
+
+// Watch adds the figures of a store. ask is called at most every 15 s,
+// within 2 s, and only when somebody scrapes.
+func (m *Metrics) Watch(ask func(context.Context) (Figures, error)) {
+	if m != nil {
+		m.registry.MustRegister(&watch{ask: ask, now: time.Now, adapters: m.adapterNames})
+	}
+}
+
+// watch is a collector over a question.
+type watch struct {
+	ask      func(context.Context) (Figures, error)
+	now      func() time.Time
+	adapters *bounded
+
+	mu   sync.Mutex
+	at   time.Time
+	last Figures
+	err  error
+}
+
+func described(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("liminal_"+name, help, labels, nil)
+}
+
+var (
+	figuresUp   = described("figures_up", "1 when the store told its figures, 0 when it did not.")
+	runsOpen    = described("runs_open", "Runs that have not ended.", "status")
+	ingestLag   = described("ingest_lag_seconds", "Age of the document that waits longest to be read.")
+	preferences = described("preferences_total", "What people said of answers.", "signal")
+	training    = described("training_jobs", "Training jobs.", "status")
+	loss        = described("training_loss", "Loss of an adapter's last training.", "adapter")
+	score       = described("adapter_success_score", "How well an adapter does, -1 to 1.", "adapter")
+)
+
+func (w *watch) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{figuresUp, runsOpen, ingestLag, preferences, training, loss, score} {
+		to <- d
+	}
+}
+
+func (w *watch) Collect(to chan<- prometheus.Metric) {
+	f, err := w.figures()
+	up := 1.0
+	if err != nil {
+		up = 0
+	}
+	to <- prometheus.MustNewConstMetric(figuresUp, prometheus.GaugeValue, up)
+	if err != nil {
+		return
+	}
+	to <- prometheus.MustNewConstMetric(ingestLag, prometheus.GaugeValue, f.IngestLag.Seconds())
+	tell(to, runsOpen, prometheus.GaugeValue, f.Open, nil)
+	tell(to, preferences, prometheus.CounterValue, f.Preferences, nil)
+	tell(to, training, prometheus.GaugeValue, f.Training, nil)
+	tell(to, loss, prometheus.GaugeValue, f.Loss, w.adapters)
+	tell(to, score, prometheus.GaugeValue, f.Scores, w.adapters)
+}
+
+// tell sends one series a key. Keys past a bound are left out: figures of
+// several adapters have no sum.
+func tell[V int64 | float64](to chan<- prometheus.Metric, d *prometheus.Desc, kind prometheus.ValueType, values map[string]V, keys *bounded) {
+	for key, v := range values {
+		if keys != nil && keys.of(key) != key {
+			continue
+		}
+		to <- prometheus.MustNewConstMetric(d, kind, float64(v), key)
+	}
+}
+
+// figures are the store's, fresh enough.
+func (w *watch) figures() (Figures, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if now := w.now(); w.at.IsZero() || now.Sub(w.at) >= figuresFresh {
+		ctx, cancel := context.WithTimeout(context.Background(), figuresLimit)
+		defer cancel()
+		w.last, w.err = w.ask(ctx)
+		w.at = now
+	}
+	return w.last, w.err
+}
+
+// Pool is how many connections there are: in use, idle, and at most.
+type Pool struct{ Used, Idle, Most int }
+
+// Pool adds the figures of a pool of connections, such as "postgres".
+func (m *Metrics) Pool(name string, ask func() Pool) {
+	if m == nil {
+		return
+	}
+	for state, of := range map[string]func(Pool) int{
+		"used": func(p Pool) int { return p.Used }, "idle": func(p Pool) int { return p.Idle }, "most": func(p Pool) int { return p.Most },
+	} {
+		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "liminal_pool_connections", Help: "Connections of a pool.",
+			ConstLabels: prometheus.Labels{"pool": name, "state": state},
+		}, func() float64 { return float64(of(ask())) }))
+	}
+}
