@@ -55,6 +55,12 @@ var (
 	AttributeVersion      = temporal.NewSearchAttributeKeyInt64("liminal_version")
 )
 
+// Attributes are all search attributes of runs; a namespace must know them
+// before the first run.
+func Attributes() []temporal.SearchAttributeKey {
+	return []temporal.SearchAttributeKey{AttributeUser, AttributeConversation, AttributeStatus, AttributeArtifact, AttributeVersion}
+}
+
 // The values of AttributeStatus.
 const (
 	StatusRunning  = "running"

@@ -62,3 +62,6 @@ func TestPreferences(t *testing.T) { t.Parallel(); storetest.Preferences(t, open
 
 // Requirements: RAG-07, RAG-08, RAG-17
 func TestStock(t *testing.T) { t.Parallel(); storetest.Stock(t, open) }
+
+// Requirements: PLAT-14
+func TestPayloads(t *testing.T) { t.Parallel(); storetest.Payloads(t, open) }

@@ -123,7 +123,7 @@ func (p *Platform) open(ctx context.Context, o Options) (*body, error) {
 // connect joins the engine and makes the worker, which does not run yet.
 func (p *Platform) connect(ctx context.Context, o Options, b *body) error {
 	var err error
-	if p.temporal, err = worker.Dial(ctx, o.Temporal, o.Config.Temporal.Namespace, o.Logger); err != nil {
+	if p.temporal, err = worker.Dial(ctx, worker.ClientOptions{Address: o.Temporal, Namespace: o.Config.Temporal.Namespace, Logger: o.Logger}); err != nil {
 		return err
 	}
 	p.closes("the connection to Temporal", func() error { p.temporal.Close(); return nil })

@@ -107,7 +107,7 @@ func (h *house) shelve(library *artifacts.Library, specs []tool.Spec, workflow s
 
 func (h *house) work(set *activities.Set) {
 	h.Helper()
-	c, err := worker.Dial(h.Context(), server.Address(), server.Namespace(), nil)
+	c, err := worker.Dial(h.Context(), worker.ClientOptions{Address: server.Address(), Namespace: server.Namespace()})
 	if err != nil {
 		h.Fatal(err)
 	}

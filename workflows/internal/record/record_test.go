@@ -86,7 +86,7 @@ func (s *stage) told(workflowID string) {
 
 func newStage(t *testing.T, world *activitiestest.World, change ...func(*activities.Set)) *stage {
 	t.Helper()
-	c, err := worker.Dial(t.Context(), server.Address(), server.Namespace(), nil)
+	c, err := worker.Dial(t.Context(), worker.ClientOptions{Address: server.Address(), Namespace: server.Namespace()})
 	if err != nil {
 		t.Fatal(err)
 	}

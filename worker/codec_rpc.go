@@ -1,0 +1,100 @@
+package worker
+
+import (
+	"bytes"
+	"compress/flate"
+	"context"
+	"errors"
+	"io"
+
+	commonpb "go.temporal.io/api/common/v1"
+	failurepb "go.temporal.io/api/failure/v1"
+	"go.temporal.io/api/proxy"
+	"go.temporal.io/sdk/converter"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+)
+
+// intercept encodes every request and decodes every answer. It stands around
+// the calls and not inside a data converter, because there it would work
+// within workflow code: it would store large values again at each replay, and
+// a store that is down for a moment would fail the run. Here it fails the
+// call, which is tried again.
+//
+// The request is copied: what the SDK holds on to stays readable, and a call
+// that is tried again is not encoded twice.
+func (c *Codec) intercept(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	if m, ok := req.(proto.Message); ok {
+		m = proto.Clone(m)
+		if err := c.outbound(ctx, m); err != nil {
+			return err
+		}
+		req = m
+	}
+	inbound := &proxy.VisitPayloadsOptions{Visitor: visitor(c.decode), SkipSearchAttributes: true}
+	payloads, err := proxy.NewPayloadVisitorInterceptor(proxy.PayloadVisitorInterceptorOptions{Inbound: inbound})
+	if err != nil {
+		return err
+	}
+	failures, err := proxy.NewFailureVisitorInterceptor(proxy.FailureVisitorInterceptorOptions{
+		Inbound: &proxy.VisitFailuresOptions{Visitor: readable},
+	})
+	if err != nil {
+		return err
+	}
+	return failures(ctx, method, req, reply, cc, func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, opts ...grpc.CallOption) error {
+		return payloads(ctx, method, req, reply, cc, invoker, opts...)
+	}, opts...)
+}
+
+func (c *Codec) outbound(ctx context.Context, m proto.Message) error {
+	if len(c.keys) > 0 {
+		if err := proxy.VisitFailures(ctx, m, proxy.VisitFailuresOptions{Visitor: secret}); err != nil {
+			return err
+		}
+	}
+	return proxy.VisitPayloads(ctx, m, proxy.VisitPayloadsOptions{Visitor: visitor(c.encode), SkipSearchAttributes: true})
+}
+
+func visitor(f func(context.Context, *commonpb.Payload) (*commonpb.Payload, error)) func(*proxy.VisitPayloadsContext, []*commonpb.Payload) ([]*commonpb.Payload, error) {
+	return func(ctx *proxy.VisitPayloadsContext, list []*commonpb.Payload) ([]*commonpb.Payload, error) {
+		return each(list, func(p *commonpb.Payload) (*commonpb.Payload, error) { return f(ctx, p) })
+	}
+}
+
+// secret moves a failure's message and stack into a payload, which is encoded
+// like any other: they may quote what a person wrote.
+func secret(_ *proxy.VisitFailuresContext, f *failurepb.Failure) error {
+	return converter.EncodeCommonFailureAttributes(converter.GetDefaultDataConverter(), f)
+}
+
+func readable(_ *proxy.VisitFailuresContext, f *failurepb.Failure) error {
+	converter.DecodeCommonFailureAttributes(converter.GetDefaultDataConverter(), f)
+	return nil
+}
+
+// maxInflated bounds, in bytes, what one value may grow to.
+const maxInflated = 256 << 20
+
+func deflate(raw []byte) ([]byte, error) {
+	var out bytes.Buffer
+	w, err := flate.NewWriter(&out, flate.BestSpeed)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.Write(raw); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+func inflate(small []byte) ([]byte, error) {
+	raw, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(small)), maxInflated+1))
+	if err == nil && len(raw) > maxInflated {
+		err = errors.New("it grows without end")
+	}
+	return raw, err
+}
