@@ -73,14 +73,18 @@ func (s *server) plain(op huma.Operation, handle http.HandlerFunc) {
 	}
 	s.huma.OpenAPI().AddOperation(&op)
 	s.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
+		var err error
 		if private {
-			v, err := s.Accounts.Authenticate(r.Context(), bearer(r.Header.Get("Authorization")))
-			if err != nil {
+			err = s.enter(r.Context(), r.Header.Get("Authorization"))
+		} else {
+			err = s.tripped(exchangeOf(r.Context()).address)
+		}
+		if err != nil {
+			if fault.CodeOf(err) == fault.Unauthorized {
 				w.Header().Set("WWW-Authenticate", `Bearer realm="liminal"`)
-				s.refuse(w, r, err)
-				return
 			}
-			exchangeOf(r.Context()).viewer = v
+			s.refuse(w, r, err)
+			return
 		}
 		handle(w, r)
 	})

@@ -66,10 +66,12 @@ type TemporalUI struct {
 // server is the API with its routes.
 type server struct {
 	Options
-	mux  *http.ServeMux
-	huma huma.API
-	tail tail
-	beat beat
+	mux   *http.ServeMux
+	huma  huma.API
+	tail  tail
+	beat  beat
+	pace  pace
+	trips trips
 }
 
 // New returns the API as one handler.
@@ -83,7 +85,7 @@ func newServer(o Options) *server {
 		o.Now = time.Now
 	}
 	s := &server{
-		Options: o, mux: http.NewServeMux(), beat: steady,
+		Options: o, mux: http.NewServeMux(), beat: steady, pace: usual,
 		tail: tail{log: o.Log, runs: o.Runs, interrupts: o.Interrupts, messages: o.Messages, first: firstLook, most: mostLook},
 	}
 	s.huma = newHuma(s.mux, o.Version)
@@ -117,5 +119,5 @@ func (s *server) handler() http.Handler {
 	} else {
 		s.mux.HandleFunc("/", s.unknown)
 	}
-	return s.identified(s.recovered(secured(s.mux)))
+	return s.identified(s.recovered(secured(s.bounded(s.mux))))
 }

@@ -2,15 +2,19 @@ package api
 
 import (
 	"context"
+	"strings"
 	"time"
 	"unicode/utf8"
 
 	"liminal/internal/chat"
 	"liminal/internal/fault"
+	"liminal/internal/identity"
+	"liminal/internal/quota"
 	"liminal/internal/run"
 )
 
 func (s *server) conversationRoutes() {
+	add(s, route("POST /v1/conversations", "createConversation", "An empty conversation; saying something makes one by itself"), s.createConversation)
 	add(s, route("GET /v1/conversations", "listConversations", "My conversations, latest first"), s.listConversations)
 	add(s, route("GET /v1/conversations/{id}", "conversation", "One conversation"), s.conversation)
 	add(s, route("PATCH /v1/conversations/{id}", "changeConversation", "Rename or archive"), s.changeConversation)
@@ -104,6 +108,38 @@ func (s *server) one(ctx context.Context, c chat.Conversation) (OneConversation,
 	return OneConversation{s.conversationView(ctx, c, len(open) > 0)}, err
 }
 
+type createConversationInput struct {
+	Key  string `header:"Idempotency-Key"`
+	Body struct {
+		Title           string `json:"title,omitempty" maxLength:"200" doc:"missing: the first message"`
+		ActiveContextID string `json:"active_context_id,omitempty"`
+	}
+}
+
+func (s *server) createConversation(ctx context.Context, in *createConversationInput) (OneConversation, error) {
+	v, b := viewerOf(ctx), in.Body
+	made, _, err := once(ctx, s, quota.Key{Route: "POST /v1/conversations", Key: in.Key}, b, func(ctx context.Context) (OneConversation, error) {
+		if err := s.Limits.Spend(ctx, quota.PlanOf(v.Plan).Chat, v.UserID); err != nil {
+			return OneConversation{}, err
+		}
+		if err := s.mayUse(ctx, v, b.ActiveContextID); err != nil {
+			return OneConversation{}, err
+		}
+		c, err := s.Conversations.CreateConversation(ctx, v, chat.Conversation{Title: strings.TrimSpace(b.Title), ActiveContextID: b.ActiveContextID})
+		return OneConversation{s.conversationView(ctx, c, false)}, err
+	})
+	return made, err
+}
+
+// mayUse reports NotFound for a context that is not the viewer's to see.
+func (s *server) mayUse(ctx context.Context, v identity.Viewer, contextID string) error {
+	if contextID == "" {
+		return nil
+	}
+	_, err := s.Contexts.Context(ctx, v, contextID)
+	return err
+}
+
 func (s *server) conversation(ctx context.Context, in *ByID) (OneConversation, error) {
 	c, err := s.Conversations.Conversation(ctx, viewerOf(ctx), in.ID)
 	if err != nil {
@@ -126,10 +162,8 @@ func (s *server) changeConversation(ctx context.Context, in *changeConversationI
 	if b.Title != nil && !utf8.ValidString(*b.Title) {
 		return OneConversation{}, fault.New(fault.Invalid, "The title is not text.")
 	}
-	if of := value(b.ActiveContextID); of != "" {
-		if _, err := s.Contexts.Context(ctx, v, of); err != nil {
-			return OneConversation{}, err
-		}
+	if err := s.mayUse(ctx, v, value(b.ActiveContextID)); err != nil {
+		return OneConversation{}, err
 	}
 	c, err := s.Conversations.UpdateConversation(ctx, v, in.ID,
 		chat.ConversationChange{Title: b.Title, Status: b.Status, ActiveContextID: b.ActiveContextID})

@@ -82,7 +82,8 @@ func addressOf(r *http.Request, proxied bool) string {
 // a UUID, and writes one log line for it.
 func (s *server) identified(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		rec := &recorder{ResponseWriter: w}
+		rec := &recorder{ResponseWriter: w, pace: s.pace.write}
+		rec.begin()
 		x := &exchange{
 			id: r.Header.Get("X-Request-Id"), request: r, header: rec.Header(),
 			control: http.NewResponseController(rec), address: addressOf(r, s.PublicURL != ""),
@@ -93,6 +94,9 @@ func (s *server) identified(next http.Handler) http.Handler {
 		x.rename(strings.ToLower(x.id))
 		started := time.Now()
 		next.ServeHTTP(rec, r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x)))
+		if ours(r.URL.Path) && s.Limits != nil {
+			s.failed(r.Context(), x, rec.status())
+		}
 		s.log(x, r, rec.status(), time.Since(started))
 	})
 }
@@ -149,10 +153,26 @@ func ours(path string) bool {
 	return strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/api/") || path == "/healthz"
 }
 
-// recorder remembers the status for the log.
+// recorder remembers the status for the log, and cuts off a reader that does
+// not take what it asked for: no answer holds its goroutine for ever.
 type recorder struct {
 	http.ResponseWriter
 	code int
+	pace time.Duration // one write may take so long
+	own  bool          // the handler sets deadlines of its own
+}
+
+// begin forgets the deadline of the request before on the same connection.
+func (r *recorder) begin() { _ = r.deadline(time.Time{}) } // not every writer has deadlines
+
+func (r *recorder) deadline(t time.Time) error {
+	return http.NewResponseController(r.ResponseWriter).SetWriteDeadline(t)
+}
+
+// SetWriteDeadline is what http.ResponseController calls.
+func (r *recorder) SetWriteDeadline(t time.Time) error {
+	r.own = true
+	return r.deadline(t)
 }
 
 func (r *recorder) WriteHeader(code int) {
@@ -165,6 +185,9 @@ func (r *recorder) WriteHeader(code int) {
 func (r *recorder) Write(b []byte) (int, error) {
 	if r.code == 0 {
 		r.code = http.StatusOK
+	}
+	if !r.own {
+		_ = r.deadline(time.Now().Add(r.pace)) // also bounds the flush after the handler
 	}
 	return r.ResponseWriter.Write(b)
 }

@@ -9,6 +9,7 @@ import (
 	"mime/multipart"
 	"net/http"
 	"net/url"
+	"os"
 	"strconv"
 	"time"
 
@@ -22,9 +23,9 @@ import (
 )
 
 const (
-	uploadTime   = 15 * time.Minute // to receive one file
-	uploadSpare  = 64 << 10         // bytes around the file in its request
-	minChunkSize = 64               // tokens (FILE-10)
+	maxUploads   = 4        // of one person at once
+	uploadSpare  = 64 << 10 // bytes around the file in its request
+	minChunkSize = 64       // tokens (FILE-10)
 	maxChunkSize = 4000
 )
 
@@ -80,15 +81,20 @@ func (s *server) upload(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, err)
 		return
 	}
-	limit := quota.PlanOf(v.Plan).FileBytes
-	r.Body = http.MaxBytesReader(w, r.Body, limit+uploadSpare)
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(uploadTime)) // not every writer has deadlines
-	got, err := s.receive(ctx, v, r, limit)
+	release, err := s.Limits.Hold(ctx, "uploads", v.UserID, maxUploads)
+	if err != nil {
+		s.refuse(w, r, err)
+		return
+	}
+	defer release()
+	bounds := boundsOf(v.Plan)
+	r.Body = http.MaxBytesReader(w, s.pace.body(w, r.Body), bounds.File+uploadSpare)
+	got, err := s.receive(ctx, v, r, bounds)
 	if err != nil {
 		// Browsers show a broken connection instead of the reason unless the
 		// rest of the file, which is bounded, has been taken off their hands.
 		_, _ = io.Copy(io.Discard, r.Body)
-		s.refuse(w, r, uploadFault(err, limit))
+		s.refuse(w, r, uploadFault(err, bounds.File))
 		return
 	}
 	exchangeOf(ctx).unhurried()
@@ -100,6 +106,10 @@ func uploadFault(err error, limit int64) error {
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 		return fault.New(fault.Invalid, "The file is larger than %d MB, the most one file may have.", limit>>20).
 			With(map[string]any{"field": "file", "max_bytes": limit})
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return fault.Wrap(fault.Invalid, err, "The upload came to a halt and was cut off. Try again.").
+			With(map[string]any{"field": "file", "reason": "stalled"})
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return fault.Wrap(fault.Invalid, err, "The upload broke off before its end. Try again.")
@@ -114,7 +124,7 @@ type form struct {
 	staged    *files.Staged
 }
 
-func (s *server) receive(ctx context.Context, v identity.Viewer, r *http.Request, limit int64) (Uploaded, error) {
+func (s *server) receive(ctx context.Context, v identity.Viewer, r *http.Request, b files.Bounds) (Uploaded, error) {
 	reader, err := r.MultipartReader()
 	if err != nil {
 		return Uploaded{}, fault.Wrap(fault.Invalid, err, "Send the file as multipart/form-data, in a field named file.")
@@ -131,7 +141,7 @@ func (s *server) receive(ctx context.Context, v identity.Viewer, r *http.Request
 			break
 		}
 		if err == nil {
-			err = s.field(ctx, v, &in, part, limit)
+			err = s.field(ctx, v, &in, part, b)
 		}
 		if err != nil {
 			return Uploaded{}, err
@@ -145,13 +155,13 @@ func (s *server) receive(ctx context.Context, v identity.Viewer, r *http.Request
 
 // field reads one part. The context and the chunk size are checked as they
 // come, so that a wrong one is refused before a large file is received.
-func (s *server) field(ctx context.Context, v identity.Viewer, in *form, part *multipart.Part, limit int64) (err error) {
+func (s *server) field(ctx context.Context, v identity.Viewer, in *form, part *multipart.Part, b files.Bounds) (err error) {
 	switch part.FormName() {
 	case "file":
 		if in.staged != nil {
 			return fault.New(fault.Invalid, "Send one file at a time.")
 		}
-		in.staged, err = s.Files.Stage(ctx, v, fileName(part), part, limit)
+		in.staged, err = s.Files.Stage(ctx, v, fileName(part), part, b)
 		return err
 	case "context_id":
 		if in.contextID, err = text(part); err == nil && in.contextID != "" {
@@ -257,12 +267,38 @@ type FileLimits struct {
 	Extensions []string `json:"extensions"`
 }
 
+// Allowance is what the viewer may upload, and how much room there is.
+type Allowance struct {
+	FileLimits
+	Storage Storage `json:"storage"`
+}
+
+// Storage is how much a person keeps, of how much they may.
+type Storage struct {
+	UsedBytes int64 `json:"used_bytes"`
+	MaxBytes  int64 `json:"max_bytes"`
+	Files     int   `json:"files"`
+	MaxFiles  int   `json:"max_files"`
+}
+
+// boundsOf is what a plan says of files.
+func boundsOf(plan string) files.Bounds {
+	p := quota.PlanOf(plan)
+	return files.Bounds{File: p.FileBytes, Total: p.StorageBytes, Count: p.Files}
+}
+
 func limitsOf(plan string) FileLimits {
 	return FileLimits{MaxBytes: quota.PlanOf(plan).FileBytes, Extensions: files.Extensions()}
 }
 
-func (s *server) fileLimits(ctx context.Context, _ *struct{}) (FileLimits, error) {
-	return limitsOf(viewerOf(ctx).Plan), nil
+func (s *server) fileLimits(ctx context.Context, _ *struct{}) (Allowance, error) {
+	v := viewerOf(ctx)
+	used, err := s.Files.Usage(ctx, v)
+	b := boundsOf(v.Plan)
+	return Allowance{
+		FileLimits: limitsOf(v.Plan),
+		Storage:    Storage{UsedBytes: used.Bytes, MaxBytes: b.Total, Files: used.Files, MaxFiles: b.Count},
+	}, err
 }
 
 type linkInput struct {

@@ -177,7 +177,7 @@ func TestAFolderBringsAllThatIsBelowIt(t *testing.T) {
 	w := newWorld(t)
 	ada := w.signUp("ada@example.org")
 	for _, path := range []string{"files/law/a.md", "files/law/old/b.md", "files/law/old/older/c.md", "files/lawless.md"} {
-		w.must(w.store.PutFile(t.Context(), ada.viewer(), files.File{Path: path, Name: path, MIME: "text/markdown", Size: 1}))
+		w.must(w.store.PutFile(t.Context(), ada.viewer(), files.File{Path: path, Name: path, MIME: "text/markdown", Size: 1}, files.Bounds{}))
 	}
 	for _, c := range []struct {
 		body map[string]any

@@ -40,7 +40,10 @@ type Accounts interface {
 }
 
 // Conversations keeps threads.
-type Conversations interface{ chat.Conversations }
+type Conversations interface {
+	chat.Conversations
+	CreateConversation(ctx context.Context, v identity.Viewer, c chat.Conversation) (chat.Conversation, error)
+}
 
 // Messages reads what was said.
 type Messages interface{ chat.Messages }
@@ -69,7 +72,8 @@ type Library interface {
 
 // Files is each user's own folder.
 type Files interface {
-	Stage(ctx context.Context, v identity.Viewer, name string, body io.Reader, limit int64) (*files.Staged, error)
+	Stage(ctx context.Context, v identity.Viewer, name string, body io.Reader, b files.Bounds) (*files.Staged, error)
+	Usage(ctx context.Context, v identity.Viewer) (files.Usage, error)
 	File(ctx context.Context, v identity.Viewer, path string) (files.File, error)
 	List(ctx context.Context, v identity.Viewer, cursor string, limit int) ([]files.File, string, error)
 	Delete(ctx context.Context, v identity.Viewer, path string) error

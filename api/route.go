@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -85,12 +86,25 @@ func newHuma(mux *http.ServeMux, version string) huma.API {
 	c.CreateHooks = nil
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "", "", ""
 	c.AllowAdditionalPropertiesByDefault = true
-	c.Formats = map[string]huma.Format{"application/json": huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat}
+	c.Formats = map[string]huma.Format{"application/json": bodies(), "json": bodies()}
 	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"bearer": {Type: "http", Scheme: "bearer", Description: "the access_token of a sign-in"},
 	}
 	return humago.New(mux, c)
+}
+
+// bodies are JSON of a depth somebody meant.
+func bodies() huma.Format {
+	f := huma.DefaultJSONFormat
+	read := f.Unmarshal
+	f.Unmarshal = func(data []byte, v any) error {
+		if tooDeep(data) {
+			return errDeep()
+		}
+		return read(data, v)
+	}
+	return f
 }
 
 // route begins an operation: "GET /v1/runs/{id}", its name and what it does.
@@ -117,6 +131,7 @@ func (s *server) guard(op huma.Operation) huma.Operation {
 		op.Middlewares = append(op.Middlewares, s.signedIn)
 		op.Errors = append(op.Errors, 401, 403)
 	} else {
+		op.Middlewares = append(op.Middlewares, s.welcome)
 		op.Errors = append(op.Errors, 401, 403)
 	}
 	slices.Sort(op.Errors)
@@ -125,14 +140,33 @@ func (s *server) guard(op huma.Operation) huma.Operation {
 
 // signedIn lets a request through when its bearer token is of a live session.
 func (s *server) signedIn(ctx huma.Context, next func(huma.Context)) {
-	x := exchangeOf(ctx.Context())
-	v, err := s.Accounts.Authenticate(ctx.Context(), bearer(ctx.Header("Authorization")))
-	if err != nil {
+	if err := s.enter(ctx.Context(), ctx.Header("Authorization")); err != nil {
 		s.writeFailure(ctx, err)
 		return
 	}
-	x.viewer = v
 	next(ctx)
+}
+
+// welcome lets a request of a stranger through unless its address has made too
+// many errors.
+func (s *server) welcome(ctx huma.Context, next func(huma.Context)) {
+	if err := s.tripped(exchangeOf(ctx.Context()).address); err != nil {
+		s.writeFailure(ctx, err)
+		return
+	}
+	next(ctx)
+}
+
+// enter makes the request its session's person's. Whoever has made too many
+// errors is told so instead: a person by who they are, a stranger by address.
+func (s *server) enter(ctx context.Context, authorization string) error {
+	x := exchangeOf(ctx)
+	v, err := s.Accounts.Authenticate(ctx, bearer(authorization))
+	if err != nil {
+		return cmp.Or(s.tripped(x.address), err)
+	}
+	x.viewer = v
+	return s.tripped(v.UserID)
 }
 
 func (s *server) writeFailure(ctx huma.Context, err error) {

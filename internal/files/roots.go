@@ -78,9 +78,20 @@ func (r *Roots) Open(ctx context.Context, v identity.Viewer, p string) (*os.File
 	if err := plain(root, p); err != nil {
 		return nil, err
 	}
-	f, err := root.Open(p)
+	return openPlain(root, p)
+}
+
+// openPlain opens p and looks again at what was opened: what has the name may
+// have changed since anybody looked at it.
+func openPlain(root *os.Root, p string) (*os.File, error) {
+	f, err := root.OpenFile(p, os.O_RDONLY|atOnce, 0)
 	if err != nil {
 		return nil, notFound(err)
+	}
+	info, err := f.Stat()
+	if err != nil || !ordinary(info) {
+		_ = f.Close() // nobody has it
+		return nil, notFound(errors.Join(err, fs.ErrNotExist))
 	}
 	return f, nil
 }
@@ -113,6 +124,11 @@ func (r *Roots) List(ctx context.Context, v identity.Viewer, cursor string, limi
 	return r.store.ListFiles(ctx, v, cursor, limit)
 }
 
+// Usage is how much the viewer keeps.
+func (r *Roots) Usage(ctx context.Context, v identity.Viewer) (Usage, error) {
+	return r.store.Usage(ctx, v)
+}
+
 // Delete removes a file: its row first, so that a crash between leaves bytes
 // nobody can name rather than a name without bytes.
 func (r *Roots) Delete(ctx context.Context, v identity.Viewer, p string) error {
@@ -140,11 +156,13 @@ func plain(root *os.Root, p string) error {
 	if err != nil {
 		return notFound(err)
 	}
-	if !info.Mode().IsRegular() || names(info) > 1 {
+	if !ordinary(info) {
 		return notFound(fs.ErrNotExist)
 	}
 	return nil
 }
+
+func ordinary(info fs.FileInfo) bool { return info.Mode().IsRegular() && names(info) == 1 }
 
 // notFound tells a person no more than that they have no such file.
 func notFound(err error) error {

@@ -24,11 +24,29 @@ type rows struct {
 	rows map[string]File
 }
 
-func (s *rows) PutFile(_ context.Context, v identity.Viewer, f File) error {
+func (s *rows) PutFile(_ context.Context, v identity.Viewer, f File, b Bounds) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := b.Room(s.usage(v, f.Path), f.Size); err != nil {
+		return err
+	}
 	s.rows[v.UserID+"/"+f.Path] = f
 	return nil
+}
+
+func (s *rows) usage(v identity.Viewer, but string) (u Usage) {
+	for _, f := range s.rows {
+		if f.UserID == v.UserID && f.Path != but {
+			u.Bytes, u.Files = u.Bytes+f.Size, u.Files+1
+		}
+	}
+	return u
+}
+
+func (s *rows) Usage(_ context.Context, v identity.Viewer) (Usage, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.usage(v, ""), nil
 }
 
 func (s *rows) File(_ context.Context, v identity.Viewer, path string) (File, error) {
@@ -79,7 +97,7 @@ func setup(t *testing.T) bundle {
 
 func (b bundle) save(t *testing.T, v identity.Viewer, name, body string) File {
 	t.Helper()
-	f, err := b.Save(t.Context(), v, name, strings.NewReader(body), 1<<20)
+	f, err := b.Save(t.Context(), v, name, strings.NewReader(body), Bounds{File: 1 << 20})
 	if err != nil {
 		t.Fatalf("save %q: %v", name, err)
 	}
@@ -127,7 +145,7 @@ func TestUploadsOfOneNameAtOnceLoseNothing(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range paths {
 		wg.Go(func() {
-			f, err := b.Save(context.Background(), b.ada, "a.txt", strings.NewReader(strings.Repeat("x", i+1)), 100)
+			f, err := b.Save(context.Background(), b.ada, "a.txt", strings.NewReader(strings.Repeat("x", i+1)), Bounds{File: 100})
 			if err != nil {
 				t.Error(err)
 			}
@@ -146,14 +164,14 @@ func TestUploadsOfOneNameAtOnceLoseNothing(t *testing.T) {
 func TestSaveRefusesWhatIsTooLargeOrOfNoAllowedType(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	if _, err := b.Save(t.Context(), b.ada, "a.txt", strings.NewReader("123456"), 5); !errors.Is(err, fault.Invalid) {
+	if _, err := b.Save(t.Context(), b.ada, "a.txt", strings.NewReader("123456"), Bounds{File: 5}); !errors.Is(err, fault.Invalid) {
 		t.Errorf("too large: %v", err)
 	}
 	if f := b.save(t, b.ada, "exact.txt", "12345"); f.Size != 5 {
 		t.Errorf("a file at the limit: %+v", f)
 	}
 	for _, name := range []string{"a.exe", "a", "a.txt.sh~", ".bashrc", "a.svg"} {
-		if _, err := b.Save(t.Context(), b.ada, name, strings.NewReader("x"), 5); !errors.Is(err, fault.Invalid) {
+		if _, err := b.Save(t.Context(), b.ada, name, strings.NewReader("x"), Bounds{File: 5}); !errors.Is(err, fault.Invalid) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -167,7 +185,7 @@ func TestABrokenUploadLeavesNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	broken := io.MultiReader(strings.NewReader("half"), failing{})
-	if _, err := b.Save(t.Context(), b.ada, "a.txt", broken, 100); err == nil {
+	if _, err := b.Save(t.Context(), b.ada, "a.txt", broken, Bounds{File: 100}); err == nil {
 		t.Fatal("a broken upload was saved")
 	}
 	for _, dir := range []string{"tmp", "files"} {
@@ -253,7 +271,7 @@ func TestNothingOutsideTheOwnFolderIsReached(t *testing.T) {
 			t.Errorf("Link(%q): %v", p, err)
 		}
 	}
-	if _, err := b.Replace(t.Context(), b.ada, "files/dir/files/secret.txt", strings.NewReader("mine"), 100); err == nil {
+	if _, err := b.Replace(t.Context(), b.ada, "files/dir/files/secret.txt", strings.NewReader("mine"), Bounds{File: 100}); err == nil {
 		t.Error("Replace wrote through a link")
 	}
 	if data, _ := b.Read(t.Context(), b.bob, secret.Path, 100); string(data) != "bob's" {
@@ -315,7 +333,7 @@ func TestReplaceWritesOverAndMakesFolders(t *testing.T) {
 	b := setup(t)
 	b.save(t, b.ada, "a.txt", "old")
 	for _, p := range []string{"files/a.txt", "files/src/main.go"} {
-		if _, err := b.Replace(t.Context(), b.ada, p, strings.NewReader("new"), 100); err != nil {
+		if _, err := b.Replace(t.Context(), b.ada, p, strings.NewReader("new"), Bounds{File: 100}); err != nil {
 			t.Fatalf("%s: %v", p, err)
 		}
 		if data, err := b.Read(t.Context(), b.ada, p, 100); err != nil || string(data) != "new" {
@@ -323,7 +341,7 @@ func TestReplaceWritesOverAndMakesFolders(t *testing.T) {
 		}
 	}
 	for _, p := range []string{"a.txt", "files/../a.txt", "files/con.txt", "files/a.exe", "files/src"} {
-		if _, err := b.Replace(t.Context(), b.ada, p, strings.NewReader("new"), 100); err == nil {
+		if _, err := b.Replace(t.Context(), b.ada, p, strings.NewReader("new"), Bounds{File: 100}); err == nil {
 			t.Errorf("%s was written", p)
 		}
 	}

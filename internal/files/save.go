@@ -22,10 +22,11 @@ const maxCopies = 1000
 
 // Save stores what r holds under a cleaned form of name and returns its row.
 // The same name with the same content is the same file; with other content it
-// becomes "name (2).ext". More than limit bytes, or an extension that is not
-// allowed, is Invalid. A file exists whole or not at all.
-func (r *Roots) Save(ctx context.Context, v identity.Viewer, name string, body io.Reader, limit int64) (File, error) {
-	s, err := r.Stage(ctx, v, name, body, limit)
+// becomes "name (2).ext". A file that is too large, or of an extension that is
+// not allowed, is Invalid; one there is no room for is a Conflict. A file
+// exists whole or not at all.
+func (r *Roots) Save(ctx context.Context, v identity.Viewer, name string, body io.Reader, b Bounds) (File, error) {
+	s, err := r.Stage(ctx, v, name, body, b)
 	if err != nil {
 		return File{}, err
 	}
@@ -39,15 +40,23 @@ type Staged struct {
 	roots  *Roots
 	root   *os.Root
 	viewer identity.Viewer
+	bounds Bounds
 	temp   string
 	file   File // Path is set by Keep
 }
 
 // Stage receives a file. The caller discards it in any case; after Keep that
-// does nothing.
-func (r *Roots) Stage(ctx context.Context, v identity.Viewer, name string, body io.Reader, limit int64) (*Staged, error) {
+// does nothing. Who has no room at all is refused before anything is read.
+func (r *Roots) Stage(ctx context.Context, v identity.Viewer, name string, body io.Reader, b Bounds) (*Staged, error) {
 	name = CleanName(name)
 	mime, err := TypeOf(name)
+	if err != nil {
+		return nil, err
+	}
+	used, err := r.store.Usage(ctx, v)
+	if err == nil {
+		err = b.Room(used, 1)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -56,10 +65,10 @@ func (r *Roots) Stage(ctx context.Context, v identity.Viewer, name string, body 
 		return nil, err
 	}
 	s := &Staged{
-		roots: r, root: root, viewer: v, temp: path.Join(scratch, id.New()+".part"),
+		roots: r, root: root, viewer: v, bounds: b, temp: path.Join(scratch, id.New()+".part"),
 		file: File{UserID: v.UserID, Name: name, MIME: mime},
 	}
-	if err := s.receive(body, limit); err != nil {
+	if err := s.receive(body, b.File); err != nil {
 		s.Discard()
 		return nil, err
 	}
@@ -125,7 +134,10 @@ func (s *Staged) keepAs(ctx context.Context, p string) (f File, taken bool, err 
 		return File{}, false, err
 	}
 	s.file.Path, s.file.Name, s.file.CreatedAt = p, path.Base(p), time.Now()
-	return s.file, false, s.roots.store.PutFile(ctx, s.viewer, s.file)
+	if err := s.roots.store.PutFile(ctx, s.viewer, s.file, s.bounds); err != nil {
+		return File{}, false, errors.Join(err, s.root.Remove(p))
+	}
+	return s.file, false, nil
 }
 
 // place moves the temporary file to p, unless something is there: the name is
@@ -155,8 +167,9 @@ func (s *Staged) Discard() {
 }
 
 // Replace writes a whole file at a path of the viewer's, over what is there.
-// It is how tools edit files; the limits of Save hold.
-func (r *Roots) Replace(ctx context.Context, v identity.Viewer, p string, body io.Reader, limit int64) (File, error) {
+// It is how tools edit files; the bounds of Save hold. Its row changes first:
+// what there is no room for must not have replaced anything.
+func (r *Roots) Replace(ctx context.Context, v identity.Viewer, p string, body io.Reader, b Bounds) (File, error) {
 	p, err := CleanPath(p)
 	if err != nil {
 		return File{}, fault.New(fault.Invalid, "A file's path begins with %q and has no %q.", Dir+"/", "..")
@@ -164,16 +177,31 @@ func (r *Roots) Replace(ctx context.Context, v identity.Viewer, p string, body i
 	if path.Base(p) != CleanName(path.Base(p)) {
 		return File{}, fault.New(fault.Invalid, "%q is not a usable file name; %q would be.", path.Base(p), CleanName(path.Base(p)))
 	}
-	s, err := r.Stage(ctx, v, path.Base(p), body, limit)
+	s, err := r.Stage(ctx, v, path.Base(p), body, b)
 	if err != nil {
 		return File{}, err
 	}
 	defer s.Discard()
-	if err := s.replace(p); err != nil {
+	before, err := r.store.File(ctx, v, p)
+	if err != nil && !errors.Is(err, fault.NotFound) {
 		return File{}, err
 	}
 	s.file.Path, s.file.CreatedAt = p, time.Now()
-	return s.file, r.store.PutFile(ctx, v, s.file)
+	if err := r.store.PutFile(ctx, v, s.file, b); err != nil {
+		return File{}, err
+	}
+	if err := s.replace(p); err != nil {
+		return File{}, errors.Join(err, s.restore(ctx, before))
+	}
+	return s.file, nil
+}
+
+// restore puts the row back that was there before.
+func (s *Staged) restore(ctx context.Context, before File) error {
+	if before.Path == "" {
+		return s.roots.store.DeleteFile(ctx, s.viewer, s.file.Path)
+	}
+	return s.roots.store.PutFile(ctx, s.viewer, before, Bounds{})
 }
 
 func (s *Staged) replace(p string) error {

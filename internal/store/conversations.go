@@ -7,6 +7,7 @@ import (
 
 	"liminal/internal/chat"
 	"liminal/internal/fault"
+	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/run"
 )
@@ -37,6 +38,20 @@ func conversation(tx Tx, v identity.Viewer, id string) (chat.Conversation, error
 func (s *Store) Conversation(ctx context.Context, v identity.Viewer, id string) (c chat.Conversation, err error) {
 	err = s.read(ctx, v, func(tx Tx) error {
 		c, err = conversation(tx, v, id)
+		return err
+	})
+	return c, err
+}
+
+// CreateConversation opens an empty conversation of the viewer's with a title
+// and a context (CHAT-12). Without a title it takes its first message's.
+func (s *Store) CreateConversation(ctx context.Context, v identity.Viewer, c chat.Conversation) (chat.Conversation, error) {
+	now := s.now()
+	c.ID, c.UserID, c.Status, c.CreatedAt, c.UpdatedAt = id.New(), v.UserID, "open", now, now
+	err := s.write(ctx, v, func(tx Tx) error {
+		_, err := tx.Exec(`INSERT INTO conversation (id, user_id, title, status, active_context_id, created_at, updated_at)
+			VALUES (@id, @user, @title, @status, @context, @now, @now)`,
+			Args{"id": c.ID, "user": v.UserID, "title": c.Title, "status": c.Status, "context": optional(c.ActiveContextID), "now": now})
 		return err
 	})
 	return c, err

@@ -16,15 +16,42 @@ func scanFile(scan Scan) (f files.File, err error) {
 	return f, err
 }
 
-// PutFile implements files.Store: a file of the same path is replaced.
-func (s *Store) PutFile(ctx context.Context, v identity.Viewer, f files.File) error {
+// PutFile implements files.Store: a file of the same path is replaced, and
+// does not count twice.
+func (s *Store) PutFile(ctx context.Context, v identity.Viewer, f files.File, b files.Bounds) error {
 	return s.write(ctx, v, func(tx Tx) error {
-		_, err := tx.Exec(`INSERT INTO file (`+fileColumns+`) VALUES (@path, @user, @name, @mime, @size, @sum, @created)
+		if err := tx.Lock("files:" + v.UserID); err != nil {
+			return err
+		}
+		used, err := usage(tx, v, f.Path)
+		if err == nil {
+			err = b.Room(used, f.Size)
+		}
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(`INSERT INTO file (`+fileColumns+`) VALUES (@path, @user, @name, @mime, @size, @sum, @created)
 			ON CONFLICT (user_id, path) DO UPDATE SET name = excluded.name, mime = excluded.mime, size = excluded.size,
 			sha256 = excluded.sha256, created_at = excluded.created_at`,
 			Args{"path": f.Path, "user": v.UserID, "name": f.Name, "mime": f.MIME, "size": f.Size, "sum": f.SHA256, "created": s.orNow(f.CreatedAt)})
 		return err
 	})
+}
+
+// Usage implements files.Store.
+func (s *Store) Usage(ctx context.Context, v identity.Viewer) (u files.Usage, err error) {
+	err = s.read(ctx, v, func(tx Tx) error {
+		u, err = usage(tx, v, "")
+		return err
+	})
+	return u, err
+}
+
+// usage is what the viewer keeps beside one path.
+func usage(tx Tx, v identity.Viewer, but string) (u files.Usage, err error) {
+	_, err = first(tx, `SELECT CAST(coalesce(sum(size), 0) AS BIGINT), count(*) FROM file WHERE user_id = @user AND path <> @but`,
+		Args{"user": v.UserID, "but": but}, &u.Bytes, &u.Files)
+	return u, err
 }
 
 // File implements files.Store.

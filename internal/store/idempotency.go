@@ -25,7 +25,7 @@ func (s *Store) ClaimKey(ctx context.Context, v identity.Viewer, k quota.Key, le
 		if err := tx.Lock("key:" + v.UserID + ":" + k.Route + ":" + k.Key); err != nil {
 			return err
 		}
-		if err := forgetKeys(tx, v, now); err != nil {
+		if err := forgetKey(tx, v, k, now); err != nil {
 			return err
 		}
 		held, known, err := claimed(tx, v, k)
@@ -47,12 +47,23 @@ func (s *Store) ClaimKey(ctx context.Context, v identity.Viewer, k quota.Key, le
 	return reply, err
 }
 
-// forgetKeys drops what has expired: this person's, so that nothing is kept
-// longer than promised.
-func forgetKeys(tx Tx, v identity.Viewer, now time.Time) error {
-	_, err := tx.Exec(`DELETE FROM idempotency WHERE user_id = @user AND expires_at <= @now`,
-		Args{"user": v.UserID, "now": now})
+// forgetKey drops a key that has expired, and no other: rows that several
+// transactions want to delete at once are the sweep's.
+func forgetKey(tx Tx, v identity.Viewer, k quota.Key, now time.Time) error {
+	_, err := tx.Exec(`DELETE FROM idempotency WHERE user_id = @user AND route = @route AND key = @key AND expires_at <= @now`,
+		Args{"user": v.UserID, "route": k.Route, "key": k.Key, "now": now})
 	return err
+}
+
+// SweepKeys drops everybody's keys that have expired and reports how many, so
+// that no reply is kept longer than promised (API-05).
+func (s *Store) SweepKeys(ctx context.Context) (n int, err error) {
+	err = s.write(ctx, identity.System(), func(tx Tx) error {
+		removed, err := tx.Exec(`DELETE FROM idempotency WHERE expires_at <= @now`, Args{"now": s.now()})
+		n = int(removed)
+		return err
+	})
+	return n, err
 }
 
 func claimed(tx Tx, v identity.Viewer, k quota.Key) (c claim, known bool, err error) {

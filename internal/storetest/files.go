@@ -21,11 +21,11 @@ func Files(t *testing.T, open Open) {
 	for i := range 5 {
 		c.add(time.Duration(i%2) * time.Second)
 		f := files.File{Path: fmt.Sprint("files/", i, ".txt"), UserID: v.UserID, Name: "n.txt", MIME: "text/plain", Size: 1 << 40, SHA256: "ab", CreatedAt: c.now()}
-		need(t, s.PutFile(t.Context(), v, f))
+		need(t, s.PutFile(t.Context(), v, f, files.Bounds{}))
 		want(t, "stored", got(s.File(t.Context(), v, f.Path))(t), f)
 		made = append([]string{f.Path}, made...)
 	}
-	need(t, s.PutFile(t.Context(), other, files.File{Path: "files/0.txt", Name: "theirs"}))
+	need(t, s.PutFile(t.Context(), other, files.File{Path: "files/0.txt", Name: "theirs"}, files.Bounds{}))
 	var listed []string
 	for cursor, more := "", true; more; more = cursor != "" {
 		var page []files.File

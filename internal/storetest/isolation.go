@@ -54,7 +54,7 @@ func everything(t testing.TB, b Backend, v identity.Viewer) owned {
 	need(t, b.Store.PutText(t.Context(), v, o.document.ID, knowledge.Extract{Text: "secret"}))
 	upsert(t, b, v, o.document, "secret chunk")
 	o.artifact = got(b.Store.CreateArtifact(t.Context(), v, draft("secret"), ""))(t).ID
-	need(t, b.Store.PutFile(t.Context(), v, files.File{Path: o.file}))
+	need(t, b.Store.PutFile(t.Context(), v, files.File{Path: o.file}, files.Bounds{}))
 	return o
 }
 

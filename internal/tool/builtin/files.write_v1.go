@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"liminal/internal/fault"
+	"liminal/internal/files"
 	"liminal/internal/quota"
 	"liminal/internal/tool"
 )
@@ -24,7 +25,8 @@ func (t writeFile) Run(ctx context.Context, c *tool.Call) (map[string]any, error
 	if err != nil && !created {
 		return nil, err
 	}
-	f, err := t.files.Replace(ctx, c.Viewer, path, strings.NewReader(text), quota.PlanOf(c.Viewer.Plan).FileBytes)
+	p := quota.PlanOf(c.Viewer.Plan)
+	f, err := t.files.Replace(ctx, c.Viewer, path, strings.NewReader(text), files.Bounds{File: p.FileBytes, Total: p.StorageBytes, Count: p.Files})
 	if err != nil {
 		return nil, err
 	}

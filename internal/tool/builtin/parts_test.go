@@ -150,7 +150,7 @@ func (c cabinet) Open(_ context.Context, _ identity.Viewer, path string) (*os.Fi
 	return f, nil
 }
 
-func (c cabinet) Replace(_ context.Context, _ identity.Viewer, path string, body io.Reader, _ int64) (files.File, error) {
+func (c cabinet) Replace(_ context.Context, _ identity.Viewer, path string, body io.Reader, _ files.Bounds) (files.File, error) {
 	content, err := io.ReadAll(body)
 	if err != nil {
 		return files.File{}, err

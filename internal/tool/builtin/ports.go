@@ -62,7 +62,7 @@ type Files interface {
 	List(ctx context.Context, v identity.Viewer, cursor string, limit int) ([]files.File, string, error)
 	File(ctx context.Context, v identity.Viewer, path string) (files.File, error)
 	Open(ctx context.Context, v identity.Viewer, path string) (*os.File, error)
-	Replace(ctx context.Context, v identity.Viewer, path string, body io.Reader, limit int64) (files.File, error)
+	Replace(ctx context.Context, v identity.Viewer, path string, body io.Reader, b files.Bounds) (files.File, error)
 }
 
 // Catalog reads artifacts; *artifacts.Library is one.

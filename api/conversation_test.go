@@ -1,0 +1,60 @@
+package api
+
+import (
+	"strings"
+	"testing"
+
+	"liminal/internal/id"
+)
+
+// Requirements: CHAT-12
+func TestAConversationIsMadeRenamedArchivedAndDeleted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada, bob := w.signUp("ada@example.org"), w.signUp("bob@example.org")
+	notes := ada.post("/v1/contexts", map[string]any{"name": "notes"}).ok()["id"].(string)
+	make := map[string]any{"title": " Plans ", "active_context_id": notes, "user_id": bob.id}
+	c := ada.post("/v1/conversations", make, "Idempotency-Key", "once").ok()["conversation"].(map[string]any)
+	if c["title"] != "Plans" || c["status"] != "open" || c["active_context_id"] != notes || c["active_run"] != nil {
+		t.Errorf("made %v", c)
+	}
+	if again := ada.post("/v1/conversations", make, "Idempotency-Key", "once").ok()["conversation"].(map[string]any); again["id"] != c["id"] {
+		t.Errorf("the same key made %v", again)
+	}
+	path := "/v1/conversations/" + c["id"].(string)
+	if thread := ada.get(path + "/messages").ok(); len(items(thread)) != 0 {
+		t.Errorf("thread = %v", thread)
+	}
+	said := ada.post("/v1/chat", map[string]any{"message": "hello", "conversation_id": c["id"]}).ok()
+	if said["conversation_id"] != c["id"] {
+		t.Errorf("said in %v", said["conversation_id"])
+	}
+	if got := ada.get(path).ok()["conversation"].(map[string]any); got["title"] != "Plans" {
+		t.Errorf("a message renamed it: %v", got)
+	}
+	for field, value := range map[string]string{"title": "Older plans", "status": "archived"} {
+		got := ada.do("PATCH", path, map[string]any{field: value}).ok()["conversation"].(map[string]any)
+		if got[field] != value {
+			t.Errorf("%s is %v", field, got[field])
+		}
+	}
+	ada.do("DELETE", path, nil).ok()
+	ada.get(path).fails(404, "not_found")
+	ada.get("/v1/runs/"+said["run_id"].(string)).fails(404, "not_found")
+}
+
+func TestAConversationIsNotMadeOfWhatIsNotThere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada, bob := w.signUp("ada@example.org"), w.signUp("bob@example.org")
+	theirs := bob.post("/v1/contexts", map[string]any{"name": "theirs"}).ok()["id"]
+	for _, of := range []any{theirs, id.New(), "7"} {
+		ada.post("/v1/conversations", map[string]any{"active_context_id": of}).fails(404, "not_found")
+	}
+	ada.post("/v1/conversations", map[string]any{"title": strings.Repeat("x", 201)}).fails(400, "validation_error")
+	untitled := ada.post("/v1/conversations", map[string]any{}).ok()["conversation"].(map[string]any)
+	ada.post("/v1/chat", map[string]any{"message": "What is a lemma?", "conversation_id": untitled["id"]}).ok()
+	if got := ada.get("/v1/conversations/" + untitled["id"].(string)).ok()["conversation"].(map[string]any); got["title"] != "What is a lemma?" {
+		t.Errorf("title = %v", got["title"])
+	}
+}

@@ -1,0 +1,112 @@
+package api
+
+import (
+	"io"
+	"net/http"
+	"time"
+
+	"liminal/internal/fault"
+)
+
+// pace is how slow the other end of a connection may be: whoever sends or
+// reads more slowly is cut, so that nobody holds a connection for nothing.
+type pace struct {
+	stall time.Duration // a body being uploaded may pause so long
+	grace time.Duration // from its start, before it must come at rate
+	rate  int64         // bytes a second, on average
+	write time.Duration // one write of an answer may take so long
+}
+
+var usual = pace{stall: 30 * time.Second, grace: time.Minute, rate: 16 << 10, write: time.Minute}
+
+// Bounds of what surrounds a body. The size of all header fields together is
+// the http.Server's to bound.
+const (
+	maxFields = 100     // header fields
+	maxQuery  = 8 << 10 // bytes of a query
+)
+
+// body reads an upload at its pace: every read has a deadline that moves with
+// what has come.
+func (p pace) body(w http.ResponseWriter, r io.ReadCloser) io.ReadCloser {
+	return &pacedBody{ReadCloser: r, pace: p, control: http.NewResponseController(w), began: time.Now()}
+}
+
+type pacedBody struct {
+	io.ReadCloser
+	pace    pace
+	control *http.ResponseController
+	began   time.Time
+	read    int64
+}
+
+func (b *pacedBody) Read(to []byte) (int, error) {
+	until := time.Now().Add(b.pace.stall)
+	due := b.began.Add(b.pace.grace + time.Duration(b.read/b.pace.rate)*time.Second)
+	if due.Before(until) {
+		until = due
+	}
+	_ = b.control.SetReadDeadline(until) // not every writer has deadlines
+	n, err := b.ReadCloser.Read(to)
+	b.read += int64(n)
+	return n, err
+}
+
+// bounded refuses requests that are out of bounds before anybody looks at
+// them: too many header fields, a query of absurd length, a compressed body.
+func (s *server) bounded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := outOfBounds(r); err != nil && ours(r.URL.Path) {
+			w.Header().Set("Connection", "close")
+			s.refuse(w, r, err)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func outOfBounds(r *http.Request) error {
+	fields := 0
+	for _, values := range r.Header {
+		fields += len(values)
+	}
+	switch encoding := r.Header.Get("Content-Encoding"); {
+	case fields > maxFields:
+		return fault.New(fault.Invalid, "The request has %d header fields; there may be %d.", fields, maxFields)
+	case len(r.URL.RawQuery) > maxQuery:
+		return fault.New(fault.Invalid, "The query is longer than %d KB.", maxQuery>>10)
+	case encoding != "" && encoding != "identity":
+		return fault.New(fault.Invalid, "Bodies are read as they are; send this one without Content-Encoding.")
+	}
+	return nil
+}
+
+// maxDepth is how deep a JSON body may be nested.
+const maxDepth = 100
+
+// tooDeep reports whether a JSON text is nested deeper than anything here has
+// a use for. It looks at brackets only; what is no JSON is found later.
+func tooDeep(data []byte) bool {
+	depth, text := 0, false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case text && c == '\\':
+			i++
+		case c == '"':
+			text = !text
+		case text:
+		case c == '{' || c == '[':
+			if depth++; depth > maxDepth {
+				return true
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return false
+}
+
+// errDeep is what is said of it.
+func errDeep() error {
+	return fault.New(fault.Invalid, "The JSON is nested deeper than %d levels.", maxDepth)
+}
