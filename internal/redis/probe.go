@@ -1,8 +1,3 @@
-// Package redis reaches Redis. For now it only answers whether a configured
-// server could hold the platform's hot state; the stream log and the ledger
-// on it come later.
-//
-// It may import go-redis, which nothing above the drivers may.
 package redis
 
 import (

@@ -1,0 +1,59 @@
+package redis
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// outage knows since when Redis has not answered. Once it has been away for
+// longer than anybody waits, calls fail at once: a model that streams a
+// thousand pieces must not wait a thousand times.
+type outage struct {
+	patience time.Duration
+	since    atomic.Int64 // Unix nanoseconds; 0 while it answers
+}
+
+// saw takes note of how a call went, and reports whether Redis was away.
+func (o *outage) saw(err error) (away bool) {
+	if !transient(err) {
+		if err == nil || errors.Is(err, redis.Nil) {
+			o.since.Store(0)
+		}
+		return false
+	}
+	o.since.CompareAndSwap(0, time.Now().UnixNano())
+	return true
+}
+
+// bearable reports whether there is time for another try after wait.
+func (o *outage) bearable(wait time.Duration) bool {
+	since := o.since.Load()
+	return since == 0 || time.Since(time.Unix(0, since))+wait < o.patience
+}
+
+// states are the answers of a Redis that is about to be well again: it
+// starts, or another one takes its place.
+var states = []string{"LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "BUSY ", "NOREPLICAS", "ERR max number of clients"}
+
+// transient reports whether the same call may succeed later.
+func transient(err error) bool {
+	if err == nil || errors.Is(err, redis.Nil) || errors.Is(err, redis.ErrClosed) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return false
+	}
+	answer, ok := errors.AsType[redis.Error](err)
+	if !ok {
+		return true // the network
+	}
+	for _, s := range states {
+		if strings.HasPrefix(answer.Error(), s) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,51 @@
+package redis
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"liminal/internal/cache"
+	"liminal/internal/id"
+	"liminal/internal/quota"
+	"liminal/internal/storetest"
+	"liminal/internal/stream"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// open is a Memory with keys of its own on the lane's Redis.
+func open(t testing.TB, o Options) *Memory {
+	t.Helper()
+	if o.Prefix == "" {
+		o.Prefix = "liminal:" + id.New() + ":"
+	}
+	m, err := Open(t.Context(), storetest.Lane(t, "LANE_REDIS"), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return m
+}
+
+// Requirements: STREAM-24, STREAM-32
+func TestStreamLog(t *testing.T) {
+	t.Parallel()
+	storetest.StreamLog(t, func(t testing.TB, _ int64) stream.Log { return open(t, Options{}).Log() })
+}
+
+// Requirements: API-16
+func TestLedger(t *testing.T) {
+	t.Parallel()
+	storetest.Ledger(t, func(t testing.TB) quota.Ledger { return open(t, Options{}).Ledger() })
+}
+
+// Requirements: DATA-10
+func TestCache(t *testing.T) {
+	t.Parallel()
+	storetest.Cache(t, func(t testing.TB) cache.Cache { return open(t, Options{}).Cache() })
+}
