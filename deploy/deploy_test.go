@@ -1,0 +1,208 @@
+// Package deploy_test holds the files of this folder to the program: settings,
+// subcommands, ports and paths they name must exist.
+package deploy_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"liminal/internal/config"
+)
+
+type object = map[string]any
+
+// documents reads every document of a YAML file.
+func documents(t *testing.T, file string) (list []object) {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := yaml.NewDecoder(bytes.NewReader(raw))
+	for {
+		var doc object
+		err := d.Decode(&doc)
+		if errors.Is(err, io.EOF) {
+			return list
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		list = append(list, doc)
+	}
+}
+
+// settings are all variables the program reads.
+func settings() map[string]bool {
+	names := map[string]bool{}
+	for _, v := range config.Variables() {
+		names[v.Name] = true
+	}
+	return names
+}
+
+// ours are the names that only our program could mean.
+var ours = regexp.MustCompile(`^(LIMINAL|TEMPORAL|DATABASE|REDIS|SHARED)_`)
+
+// Requirements: OPS-10
+func TestComposeStartsEveryPartWithSettingsThereAre(t *testing.T) {
+	t.Parallel()
+	doc := documents(t, "compose/compose.yml")[0]
+	services := doc["services"].(object)
+	for _, part := range []string{"postgres", "redis", "temporal", "temporal-ui", "migrate", "server", "worker", "proxy", "prometheus", "grafana"} {
+		if services[part] == nil {
+			t.Errorf("compose starts no %s", part)
+		}
+	}
+	known := settings()
+	for _, part := range []string{"migrate", "server", "worker"} {
+		s, _ := services[part].(object)
+		env, _ := s["environment"].(object)
+		for name := range env {
+			if !known[name] {
+				t.Errorf("%s sets %s, which is no setting of the program", part, name)
+			}
+		}
+		for _, must := range []string{"DATABASE_URL", "REDIS_URL", "TEMPORAL_ADDRESS"} {
+			if env[must] == nil {
+				t.Errorf("%s runs without %s", part, must)
+			}
+		}
+	}
+	for name, s := range services {
+		for _, v := range asList(s.(object)["volumes"]) {
+			if from, _, _ := strings.Cut(v.(string), ":"); strings.HasPrefix(from, ".") {
+				if _, err := os.Stat(filepath.Join("compose", from)); err != nil {
+					t.Errorf("%s mounts %s: %v", name, from, err)
+				}
+			}
+		}
+		for _, p := range asList(s.(object)["ports"]) {
+			if name != "proxy" && !strings.HasPrefix(p.(string), "127.0.0.1:") {
+				t.Errorf("%s opens %v to everybody", name, p)
+			}
+		}
+	}
+	example, err := os.ReadFile("compose/.env.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, _ := os.ReadFile("compose/compose.yml")
+	for _, m := range regexp.MustCompile(`\$\{([A-Z_]+)`).FindAllStringSubmatch(string(raw), -1) {
+		if !strings.Contains(string(example), m[1]+"=") {
+			t.Errorf("compose asks for %s, which .env.example lacks", m[1])
+		}
+	}
+}
+
+func asList(v any) []any {
+	list, _ := v.([]any)
+	return list
+}
+
+// Requirements: OPS-10
+func TestTheManifestsNameWhatThereIs(t *testing.T) {
+	t.Parallel()
+	known := settings()
+	kinds := map[string]int{}
+	for _, file := range asList(documents(t, "kubernetes/kustomization.yaml")[0]["resources"]) {
+		for _, doc := range documents(t, filepath.Join("kubernetes", file.(string))) {
+			kinds[doc["kind"].(string)]++
+			for _, section := range []string{"data", "stringData"} {
+				values, _ := doc[section].(object)
+				for name := range values {
+					if !known[name] {
+						t.Errorf("%s sets %s, which is no setting of the program", file, name)
+					}
+				}
+			}
+		}
+	}
+	if kinds["Deployment"] != 2 || kinds["Ingress"] != 1 || kinds["NetworkPolicy"] != 2 || kinds["PersistentVolumeClaim"] != 1 {
+		t.Errorf("the manifests hold %v", kinds)
+	}
+	for _, doc := range documents(t, "kubernetes/secret.example.yaml") {
+		for name := range maps.Keys(doc["stringData"].(object)) {
+			if !known[name] {
+				t.Errorf("the example secret sets %s, which is no setting of the program", name)
+			}
+		}
+	}
+}
+
+// Requirements: OPS-06
+func TestProxiesBufferNothingAndTerminateTLS(t *testing.T) {
+	t.Parallel()
+	for file, must := range map[string][]string{
+		"proxy/liminal-proxy.conf":        {"proxy_buffering off;", "proxy_request_buffering off;", "proxy_http_version 1.1;", "Upgrade $http_upgrade"},
+		"proxy/nginx.conf":                {"listen 443 ssl", "limit_req ", "limit_conn ", "client_max_body_size 210m", "location /v1/auth/", "(metrics|readyz)"},
+		"proxy/Caddyfile":                 {"flush_interval -1", "max_size 210MB", "/metrics /readyz", "Strict-Transport-Security"},
+		"kubernetes/ingress.yaml":         {`proxy-buffering: "off"`, "tls:", "limit-rps"},
+		"compose/compose.yml":             {"--storage.tsdb.retention.time=14d"},
+		"container/Dockerfile":            {"nonroot", "STOPSIGNAL SIGTERM"},
+		"systemd/liminald-server.service": {"server --no-worker", "TimeoutStopSec=40"},
+	} {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for _, text := range must {
+			if !strings.Contains(string(raw), text) {
+				t.Errorf("%s lacks %q", file, text)
+			}
+		}
+	}
+}
+
+// Every variable with one of our prefixes that any file here names must be a
+// setting, or one that the file itself defines.
+func TestFilesNameSettingsThatExist(t *testing.T) {
+	t.Parallel()
+	own := []string{"LIMINAL_HOST", "LIMINAL_SERVERS", "LIMINAL_OWNER_PASSWORD", "LIMINAL_APP_PASSWORD", "REDIS_PASSWORD", "TEMPORAL_BACKUP_URLS"}
+	known := settings()
+	names := regexp.MustCompile(`\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b`)
+	err := fs.WalkDir(os.DirFS("."), ".", func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasSuffix(file, ".go") {
+			return err
+		}
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		for _, name := range names.FindAllString(string(raw), -1) {
+			if ours.MatchString(name) && !known[name] && !slices.Contains(own, name) {
+				t.Errorf("%s names %s, which is no setting of the program", file, name)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestScriptsAreSound(t *testing.T) {
+	t.Parallel()
+	for _, script := range []string{"backup/backup.sh", "backup/restore.sh", "compose/postgres-init.sh"} {
+		if out, err := exec.Command("bash", "-n", script).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", script, err, out)
+		}
+		raw, err := os.ReadFile(script)
+		if err != nil || !strings.Contains(string(raw), "set -euo pipefail") {
+			t.Errorf("%s goes on after an error (%v)", script, err)
+		}
+	}
+}
