@@ -7,6 +7,7 @@ import (
 
 	"liminal/internal/fault"
 	"liminal/internal/files"
+	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
 )
@@ -49,12 +50,20 @@ func contextView(v identity.Viewer) func(knowledge.Context) Context {
 
 // ownContext returns a context the viewer may change; one they may only see
 // is Forbidden.
-func (s *server) ownContext(ctx context.Context, v identity.Viewer, id string) (knowledge.Context, error) {
-	c, err := s.Contexts.Context(ctx, v, id)
+func (s *server) ownContext(ctx context.Context, v identity.Viewer, contextID string) (knowledge.Context, error) {
+	if !id.Valid(contextID) {
+		return knowledge.Context{}, errNoContext()
+	}
+	c, err := s.Contexts.Context(ctx, v, contextID)
 	if err == nil && c.UserID != v.UserID && !v.IsAdmin() {
 		err = fault.New(fault.Forbidden, "You may use this context, but not change it.")
 	}
 	return c, err
+}
+
+// errNoContext is what the store says of an id that is nobody's.
+func errNoContext() error {
+	return fault.New(fault.NotFound, "There is no such context, or it is not yours.")
 }
 
 type createContextInput struct {

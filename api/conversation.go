@@ -8,6 +8,7 @@ import (
 
 	"liminal/internal/chat"
 	"liminal/internal/fault"
+	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/quota"
 	"liminal/internal/run"
@@ -135,6 +136,9 @@ func (s *server) createConversation(ctx context.Context, in *createConversationI
 func (s *server) mayUse(ctx context.Context, v identity.Viewer, contextID string) error {
 	if contextID == "" {
 		return nil
+	}
+	if !id.Valid(contextID) {
+		return errNoContext()
 	}
 	_, err := s.Contexts.Context(ctx, v, contextID)
 	return err

@@ -1,8 +1,10 @@
 package api
 
 import (
+	"bytes"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"liminal/internal/fault"
@@ -11,13 +13,14 @@ import (
 // pace is how slow the other end of a connection may be: whoever sends or
 // reads more slowly is cut, so that nobody holds a connection for nothing.
 type pace struct {
+	json  time.Duration // a JSON body may take so long
 	stall time.Duration // a body being uploaded may pause so long
 	grace time.Duration // from its start, before it must come at rate
 	rate  int64         // bytes a second, on average
 	write time.Duration // one write of an answer may take so long
 }
 
-var usual = pace{stall: 30 * time.Second, grace: time.Minute, rate: 16 << 10, write: time.Minute}
+var usual = pace{json: 15 * time.Second, stall: 30 * time.Second, grace: time.Minute, rate: 16 << 10, write: time.Minute}
 
 // Bounds of what surrounds a body. The size of all header fields together is
 // the http.Server's to bound.
@@ -75,6 +78,8 @@ func outOfBounds(r *http.Request) error {
 		return fault.New(fault.Invalid, "The request has %d header fields; there may be %d.", fields, maxFields)
 	case len(r.URL.RawQuery) > maxQuery:
 		return fault.New(fault.Invalid, "The query is longer than %d KB.", maxQuery>>10)
+	case strings.Contains(r.URL.RawQuery, "%00"):
+		return fault.New(fault.Invalid, "The query holds the character NUL, which no text here may.")
 	case encoding != "" && encoding != "identity":
 		return fault.New(fault.Invalid, "Bodies are read as they are; send this one without Content-Encoding.")
 	}
@@ -84,29 +89,27 @@ func outOfBounds(r *http.Request) error {
 // maxDepth is how deep a JSON body may be nested.
 const maxDepth = 100
 
-// tooDeep reports whether a JSON text is nested deeper than anything here has
-// a use for. It looks at brackets only; what is no JSON is found later.
-func tooDeep(data []byte) bool {
-	depth, text := 0, false
+// checkJSON refuses JSON nobody means: nested deeper than anything here has a
+// use for, or with the character NUL in a text, which not every database can
+// hold. It looks at brackets and strings only; what is no JSON is found later.
+func checkJSON(data []byte) error {
+	depth, inText := 0, false
 	for i := 0; i < len(data); i++ {
 		switch c := data[i]; {
-		case text && c == '\\':
-			i++
+		case inText && c == '\\':
+			if i++; bytes.HasPrefix(data[i:], []byte("u0000")) {
+				return fault.New(fault.Invalid, "A text in the JSON holds the character NUL, which no text here may.")
+			}
 		case c == '"':
-			text = !text
-		case text:
+			inText = !inText
+		case inText:
 		case c == '{' || c == '[':
 			if depth++; depth > maxDepth {
-				return true
+				return fault.New(fault.Invalid, "The JSON is nested deeper than %d levels.", maxDepth)
 			}
 		case c == '}' || c == ']':
 			depth--
 		}
 	}
-	return false
-}
-
-// errDeep is what is said of it.
-func errDeep() error {
-	return fault.New(fault.Invalid, "The JSON is nested deeper than %d levels.", maxDepth)
+	return nil
 }

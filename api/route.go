@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -18,8 +17,7 @@ import (
 )
 
 const (
-	maxJSON     = 1 << 20 // bytes of a JSON body
-	readTimeout = 15 * time.Second
+	maxJSON = 1 << 20 // bytes of a JSON body
 )
 
 // hooks are huma's package variables. They are set once, before the first
@@ -42,13 +40,20 @@ type Problem struct {
 	Message string `json:"message"`
 }
 
+// brokenBody is what huma says when a body breaks off, which is not our fault.
+const brokenBody = "cannot read request body"
+
 // badRequest is what huma found wrong with a request before a handler saw it.
 // Values are left out: a body may hold a password.
 func badRequest(requestID string, status int, msg string, errs []error) *Failure {
-	if status >= http.StatusInternalServerError {
+	switch {
+	case status == http.StatusRequestTimeout:
+		return failureOf(requestID, http.StatusBadRequest, fault.New(fault.Invalid, "The request came too slowly and was cut off. Try again."))
+	case msg == brokenBody:
+		return failureOf(requestID, http.StatusBadRequest, fault.New(fault.Invalid, "The request broke off before its end. Try again."))
+	case status >= http.StatusInternalServerError:
 		return failureOf(requestID, status, fault.From(errors.New(msg)))
-	}
-	if status == http.StatusRequestEntityTooLarge {
+	case status == http.StatusRequestEntityTooLarge:
 		return failureOf(requestID, http.StatusBadRequest, fault.New(fault.Invalid, "The request is larger than the %d bytes allowed here.", maxJSON))
 	}
 	problems := make([]Problem, 0, len(errs))
@@ -72,7 +77,7 @@ func summary(msg string, problems []Problem) string {
 	}
 	parts := make([]string, 0, len(problems))
 	for _, p := range problems {
-		parts = append(parts, strings.TrimSpace(p.Field+" "+p.Message))
+		parts = append(parts, strings.TrimSuffix(strings.TrimSpace(p.Field+" "+p.Message), "."))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -94,13 +99,13 @@ func newHuma(mux *http.ServeMux, version string) huma.API {
 	return humago.New(mux, c)
 }
 
-// bodies are JSON of a depth somebody meant.
+// bodies are JSON somebody meant.
 func bodies() huma.Format {
 	f := huma.DefaultJSONFormat
 	read := f.Unmarshal
 	f.Unmarshal = func(data []byte, v any) error {
-		if tooDeep(data) {
-			return errDeep()
+		if err := checkJSON(data); err != nil {
+			return err
 		}
 		return read(data, v)
 	}
@@ -113,7 +118,7 @@ func route(pattern, name, summary string) huma.Operation {
 	noun, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(path, "/v1/"), "/api/"), "/")
 	return huma.Operation{
 		OperationID: name, Method: method, Path: path, Summary: summary,
-		Tags: []string{strings.Trim(noun, "/")}, MaxBodyBytes: maxJSON, BodyReadTimeout: readTimeout,
+		Tags: []string{strings.Trim(noun, "/")}, MaxBodyBytes: maxJSON,
 	}
 }
 
@@ -126,6 +131,7 @@ func public(op huma.Operation) huma.Operation {
 // guard completes an operation: who may call it, and what it may answer.
 func (s *server) guard(op huma.Operation) huma.Operation {
 	op.Errors = []int{400, 404, 409, 429, 500}
+	op.BodyReadTimeout = s.pace.json
 	if op.Security == nil {
 		op.Security = []map[string][]string{{"bearer": {}}}
 		op.Middlewares = append(op.Middlewares, s.signedIn)

@@ -24,6 +24,11 @@ const (
 	authTime          = 10 * time.Second // from the upgrade to the auth frame
 	silence           = time.Minute      // without even a pong: the client is gone
 	maxFollows        = 32               // runs one socket follows at once
+	maxStrangers      = 64               // sockets of one address at once that have not signed in
+	maxFrame          = 512 << 10        // bytes of one frame, with all its fragments
+	frameBurst        = 60               // frames at once, pings and pongs too
+	frameRate         = 20               // frames a second after that
+	closeTooMany      = websocket.ClosePolicyViolation
 )
 
 // inFrame is what a client sends. Type says what it is; a cancel may say so
@@ -51,7 +56,8 @@ type socket struct {
 	conn   *websocket.Conn
 	base   *exchange
 	viewer identity.Viewer // zero until the auth frame; the reading loop's
-	hold   func()          // its place among the person's sockets
+	hold   func()          // its place among the person's sockets, or before among its address's
+	frames bucket
 
 	writing sync.Mutex
 	mu      sync.Mutex // guards what follows
@@ -75,6 +81,14 @@ func (s *server) socket(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	defer k.leave()
+	if k.hold == nil {
+		release, err := s.Limits.Hold(r.Context(), "strangers", k.base.address, maxStrangers)
+		if err != nil {
+			s.refuse(w, r, err)
+			return
+		}
+		k.hold = release
+	}
 	upgrader := websocket.Upgrader{HandshakeTimeout: authTime, Error: func(w http.ResponseWriter, r *http.Request, _ int, reason error) {
 		s.refuse(w, r, fault.Wrap(fault.Invalid, reason, "This is a WebSocket; a plain request cannot use it."))
 	}}
@@ -86,13 +100,18 @@ func (s *server) socket(w http.ResponseWriter, r *http.Request) {
 	k.serve(r.Context())
 }
 
-// admit makes the socket one person's.
+// admit makes the socket one person's: it takes a place among theirs and gives
+// up the one it had as a stranger's.
 func (k *socket) admit(ctx context.Context, v identity.Viewer, token string) error {
-	if k.hold == nil {
+	if err := k.tripped(v.UserID); err != nil {
+		return err
+	}
+	if k.viewer.UserID == "" {
 		release, err := k.Limits.Hold(ctx, "sockets", v.UserID, quota.PlanOf(v.Plan).Sockets)
 		if err != nil {
 			return err
 		}
+		k.leave()
 		k.hold = release
 	}
 	k.viewer, k.base.viewer = v, v
@@ -114,13 +133,9 @@ func (k *socket) serve(ctx context.Context) {
 	defer cancel()
 	defer func() { _ = k.conn.Close() }()
 	context.AfterFunc(ctx, func() { _ = k.conn.Close() })
-	k.conn.SetReadLimit(maxJSON)
-	k.conn.SetPongHandler(func(string) error {
-		if k.viewer.UserID != "" { // a stranger does not buy time with pongs
-			k.expect()
-		}
-		return nil
-	})
+	k.conn.SetReadLimit(maxFrame)
+	k.frames = bucket{burst: frameBurst, rate: frameRate, left: frameBurst, at: time.Now()}
+	k.control()
 	k.expect()
 	k.running.Go(func() { k.keepAlive(ctx, cancel) })
 	for {
@@ -131,10 +146,54 @@ func (k *socket) serve(ctx context.Context) {
 			}
 			return
 		}
+		if !k.frames.take(time.Now()) {
+			k.close(closeTooMany, "Too many frames at once. Open the socket again and send fewer.")
+			return
+		}
 		if !k.handle(ctx, data) {
 			return
 		}
 	}
+}
+
+// control handles pings and pongs. They count as frames, so that nobody keeps
+// us busy with them; a client's own pings are answered.
+func (k *socket) control() {
+	pong := k.conn.PingHandler()
+	k.conn.SetPingHandler(func(data string) error {
+		if !k.frames.take(time.Now()) {
+			return errTooMany
+		}
+		return pong(data)
+	})
+	k.conn.SetPongHandler(func(string) error {
+		if !k.frames.take(time.Now()) {
+			return errTooMany
+		}
+		if k.viewer.UserID != "" { // a stranger does not buy time with pongs
+			k.expect()
+		}
+		return nil
+	})
+}
+
+// errTooMany ends the reading loop.
+var errTooMany = errors.New("too many control frames")
+
+// bucket is a token bucket of one goroutine.
+type bucket struct {
+	burst, rate, left float64
+	at                time.Time
+}
+
+func (b *bucket) take(now time.Time) bool {
+	b.left = min(b.burst, b.left+b.rate*now.Sub(b.at).Seconds())
+	b.at = now
+	if b.left < 1 {
+		return false
+	}
+	b.left--
+	return true
 }
 
 // expect sets how long the next frame may take.
@@ -148,14 +207,14 @@ func (k *socket) expect() {
 
 // handle does what a frame says and reports whether to go on.
 func (k *socket) handle(ctx context.Context, data []byte) bool {
-	var f inFrame
-	if err := json.Unmarshal(data, &f); err != nil {
+	f, err := readFrame(data)
+	if err != nil {
 		if k.viewer.UserID == "" {
 			k.close(closeUnauthorized, "The first frame must sign in.")
 			return false
 		}
-		k.complain(ctx, "", fault.New(fault.Invalid, "A frame must be a JSON object."))
-		return true
+		k.complain(ctx, "", err)
+		return k.welcomeStill()
 	}
 	if f.Type == "" {
 		f.Type = f.Event
@@ -169,7 +228,26 @@ func (k *socket) handle(ctx context.Context, data []byte) bool {
 	}
 	k.expect()
 	k.dispatch(ctx, f, data)
-	return true
+	return k.welcomeStill()
+}
+
+// welcomeStill reports whether the person may go on after what has failed.
+func (k *socket) welcomeStill() bool {
+	if k.tripped(k.viewer.UserID) == nil {
+		return true
+	}
+	k.close(closeTooMany, "Too many of your requests have failed. Come back in a while.")
+	return false
+}
+
+func readFrame(data []byte) (f inFrame, err error) {
+	if err := checkJSON(data); err != nil {
+		return f, err
+	}
+	if err := json.Unmarshal(data, &f); err != nil {
+		return f, fault.New(fault.Invalid, "A frame must be a JSON object.")
+	}
+	return f, nil
 }
 
 // auth signs in; a message in the same frame is said at once (STREAM-06).
@@ -374,6 +452,7 @@ func (k *socket) alive(ctx context.Context) bool {
 
 func (k *socket) complain(ctx context.Context, runID string, err error) {
 	f := k.fail(ctx, err)
+	k.failed(ctx, exchangeOf(ctx), f.code)
 	data, _ := json.Marshal(f.Reason) // of what was JSON before
 	k.send(Frame{Event: stream.Error, Data: data, RequestID: f.RequestID, RunID: runID})
 }

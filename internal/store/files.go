@@ -67,7 +67,7 @@ func (s *Store) File(ctx context.Context, v identity.Viewer, path string) (f fil
 
 // ListFiles implements files.Store: the newest first.
 func (s *Store) ListFiles(ctx context.Context, v identity.Viewer, cursor string, limit int) (list []files.File, next string, err error) {
-	after, err := begin(cursor)
+	after, err := beginOf(cursor, plainText)
 	if err != nil {
 		return nil, "", err
 	}

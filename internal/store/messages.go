@@ -66,6 +66,9 @@ func (s *Store) ListMessages(ctx context.Context, v identity.Viewer, conversatio
 	return list, next, err
 }
 
+// maxSeq is beyond every message there can be.
+const maxSeq = 1 << 30
+
 func seqOf(cursor string) (int, error) {
 	if cursor == "" {
 		return 0, nil
@@ -75,7 +78,7 @@ func seqOf(cursor string) (int, error) {
 		return 0, err
 	}
 	n, err := strconv.Atoi(seq)
-	if err != nil || kind != "seq" {
+	if err != nil || kind != "seq" || n < 0 || n > maxSeq {
 		return 0, badCursor()
 	}
 	return n, nil

@@ -5,8 +5,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"liminal/internal/fault"
+	"liminal/internal/id"
 )
 
 // Limits of a list (API-09 leaves them to us).
@@ -37,21 +39,28 @@ func (p place) cursor() string {
 	return opaque(strconv.FormatInt(p.at.UnixMicro(), 36), p.id)
 }
 
-// begin is the place a list starts after.
-func begin(cursor string) (place, error) {
+// begin is the place a list of rows with UUIDs starts after.
+func begin(cursor string) (place, error) { return beginOf(cursor, id.Valid) }
+
+// beginOf is begin for rows whose second key is something else. A cursor comes
+// from outside: what no row can have is refused before a database sees it.
+func beginOf(cursor string, valid func(key string) bool) (place, error) {
 	if cursor == "" {
 		return place{at: far}, nil
 	}
-	at, id, err := parse(cursor)
+	at, key, err := parse(cursor)
 	if err != nil {
 		return place{}, err
 	}
 	us, err := strconv.ParseInt(at, 36, 64)
-	if err != nil {
+	if err != nil || us < 0 || us > far.UnixMicro() || !valid(key) {
 		return place{}, badCursor()
 	}
-	return place{at: time.UnixMicro(us).UTC(), id: id}, nil
+	return place{at: time.UnixMicro(us).UTC(), id: key}, nil
 }
+
+// plainText reports whether every database can hold s as a text.
+func plainText(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
 
 // cut takes the row beyond the page off, and returns the cursor to it.
 func cut[T any](list []T, size int, at func(T) place) ([]T, string) {

@@ -66,15 +66,13 @@ func (s *Store) PutPreference(ctx context.Context, v identity.Viewer, e learning
 
 // ListPreferences implements learning.Store.
 func (s *Store) ListPreferences(ctx context.Context, v identity.Viewer, cursor string, limit int) (list []learning.Event, next string, err error) {
-	after, err := begin(cursor)
+	last := int64(0)
+	after, err := beginOf(cursor, func(key string) bool {
+		last, err = strconv.ParseInt(key, 10, 64)
+		return err == nil
+	})
 	if err != nil {
 		return nil, "", err
-	}
-	last := int64(0)
-	if after.id != "" {
-		if last, err = strconv.ParseInt(after.id, 10, 64); err != nil {
-			return nil, "", badCursor()
-		}
 	}
 	size := pageSize(limit)
 	err = s.read(ctx, v, func(tx Tx) error {
