@@ -1,0 +1,222 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+)
+
+// silence is the longest a person may see nothing after a worker's death.
+const silence = 5 * time.Second
+
+// Count is what became of one noun.
+type Count struct {
+	Told      int `json:"told"`
+	Lost      int `json:"lost"`
+	Doubled   int `json:"doubled"`
+	Reordered int `json:"reordered"`
+	Wrong     int `json:"wrong"` // failed, not what was asked, or seen by another
+}
+
+// Recovery is how soon streams that were being read went on after one kind of
+// fault.
+type Recovery struct {
+	Faults   int           `json:"faults"`
+	Streams  int           `json:"streams"`
+	P50      time.Duration `json:"p50_ns"`
+	Max      time.Duration `json:"max_ns"`
+	MaxRun   string        `json:"max_run,omitempty"`
+	Bounded  bool          `json:"bounded"` // the bar of five seconds is on it
+	HealedIn time.Duration `json:"healed_in_ns"`
+}
+
+// Report is what one storm did.
+type Report struct {
+	Lane       string               `json:"lane"`
+	Seed       uint64               `json:"seed"`
+	Lasted     time.Duration        `json:"lasted_ns"`
+	People     int                  `json:"people"`
+	Counts     map[string]*Count    `json:"counts"`
+	Kinds      map[string]int       `json:"kinds"` // accepted turns
+	Recoveries map[string]*Recovery `json:"recoveries"`
+	Clients    map[string]int       `json:"clients"`
+	Crashes    map[string]int       `json:"crashes,omitempty"`
+	Violations []Violation          `json:"violations"`
+	Folder     string               `json:"folder,omitempty"`
+}
+
+// nouns are the rows of the table, in its order.
+var nouns = []string{"turns", "answers", "messages", "events", "questions", "uploads", "walls"}
+
+// broken reports whether a bar is.
+func (r *Report) broken() bool { return len(r.Violations) > 0 }
+
+func newReport(told Told, stored map[string]*Holding, struck []Struck, found []Violation) *Report {
+	r := &Report{Counts: map[string]*Count{}, Kinds: map[string]int{}, Violations: found, People: len(stored)}
+	for _, noun := range nouns {
+		r.Counts[noun] = &Count{}
+	}
+	r.told(told, stored)
+	r.Recoveries = recoveries(told.Turns, struck)
+	for name, rec := range r.Recoveries {
+		if rec.Bounded && rec.Max > silence {
+			r.Violations = append(r.Violations, Violation{
+				What: "events", How: "late", Run: rec.MaxRun,
+				Text: fmt.Sprintf("after %q a reader saw nothing for %s; the bar is %s", name, rec.Max.Round(time.Millisecond), silence),
+			})
+		}
+	}
+	for _, v := range r.Violations {
+		c := r.Counts[v.What]
+		switch v.How {
+		case "lost":
+			c.Lost++
+		case "doubled":
+			c.Doubled++
+		case "reordered":
+			c.Reordered++
+		default:
+			c.Wrong++
+		}
+	}
+	return r
+}
+
+// told counts what clients were told.
+func (r *Report) told(told Told, stored map[string]*Holding) {
+	for _, t := range told.Turns {
+		if !t.accepted() {
+			continue
+		}
+		r.Kinds[t.Kind]++
+		r.Counts["turns"].Told++
+		if t.Direct != nil {
+			r.Counts["answers"].Told++
+		}
+		for i, reader := range t.Readers {
+			r.Counts["events"].Told += len(reader.events())
+			if end := reader.end(); i == 0 && end != nil && end.Kind == "message_done" {
+				r.Counts["answers"].Told++
+			}
+		}
+		for _, reply := range t.Replies {
+			if reply.Taken {
+				r.Counts["questions"].Told++
+			}
+		}
+	}
+	for _, u := range told.Uploads {
+		if u.Path != "" {
+			r.Counts["uploads"].Told++
+		}
+	}
+	for _, h := range stored {
+		for _, list := range h.Conversations {
+			r.Counts["messages"].Told += len(list)
+		}
+	}
+}
+
+// recoveries measures, for each kind of fault, the time until the next event
+// of every stream that was being read when it struck and had begun to speak.
+func recoveries(turns []*Turn, struck []Struck) map[string]*Recovery {
+	out := map[string]*Recovery{}
+	waits := map[string][]time.Duration{}
+	for _, s := range struck {
+		rec := out[s.Name]
+		if rec == nil {
+			rec = &Recovery{Bounded: s.Name == faultWorker}
+			out[s.Name] = rec
+		}
+		rec.Faults++
+		rec.HealedIn = max(rec.HealedIn, s.Healed.Sub(s.At))
+		for _, t := range turns {
+			if t.Kind == kindHang || t.Kind == kindCancel {
+				continue // silent of its own accord
+			}
+			for _, reader := range t.Readers {
+				wait, affected := reader.waited(s.At)
+				if !affected {
+					continue
+				}
+				waits[s.Name] = append(waits[s.Name], wait)
+				if wait > rec.Max {
+					rec.Max, rec.MaxRun = wait, t.Run
+				}
+			}
+		}
+	}
+	for name, list := range waits {
+		slices.Sort(list)
+		out[name].Streams, out[name].P50 = len(list), list[len(list)/2]
+	}
+	return out
+}
+
+// waited is how long after a moment the next event came. It is not affected
+// when it was not reading then, had not yet seen a word, or nothing came for
+// it any more.
+func (r *Reader) waited(at time.Time) (time.Duration, bool) {
+	reading := slices.ContainsFunc(r.Legs, func(l *Leg) bool {
+		// A connection that the fault broke ends a moment after it.
+		return !l.Left && l.Began.Before(at) && l.Ended.After(at)
+	})
+	if !reading {
+		return 0, false
+	}
+	spoke := false
+	for _, e := range r.events() {
+		if e.At.Before(at) {
+			spoke = e.Kind == "token" || e.Kind == "reset" || spoke && !e.ends()
+			continue
+		}
+		return e.At.Sub(at), spoke
+	}
+	return 0, false
+}
+
+// write is the report for people.
+func (r *Report) write(out io.Writer) {
+	fmt.Fprintf(out, "\n%s, seed %d: %s, %d people\n\n", r.Lane, r.Seed, r.Lasted.Round(time.Second), r.People)
+	fmt.Fprintf(out, "  %-10s %8s %6s %8s %10s %6s\n", "", "told", "lost", "doubled", "reordered", "wrong")
+	for _, noun := range nouns {
+		c := r.Counts[noun]
+		fmt.Fprintf(out, "  %-10s %8d %6d %8d %10d %6d\n", noun, c.Told, c.Lost, c.Doubled, c.Reordered, c.Wrong)
+	}
+	fmt.Fprintf(out, "\n  %-28s %6s %8s %10s %10s %10s\n", "until the next event after", "faults", "streams", "p50", "max", "healed in")
+	for _, name := range slices.Sorted(maps.Keys(r.Recoveries)) {
+		rec := r.Recoveries[name]
+		fmt.Fprintf(out, "  %-28s %6d %8d %10s %10s %10s\n", name, rec.Faults, rec.Streams,
+			rec.P50.Round(time.Millisecond), rec.Max.Round(time.Millisecond), rec.HealedIn.Round(time.Millisecond))
+	}
+	counted(out, "turns by kind", r.Kinds)
+	counted(out, "what clients lived through", r.Clients)
+	counted(out, "processes that ended by themselves", r.Crashes)
+	if !r.broken() {
+		fmt.Fprintf(out, "\nNothing was lost, doubled or reordered.\n")
+		return
+	}
+	fmt.Fprintf(out, "\n%d promises were not kept:\n", len(r.Violations))
+	for _, v := range r.Violations {
+		fmt.Fprintf(out, "  %s\n", v)
+	}
+	fmt.Fprintf(out, "\nLook at %s: the *.log of each process, and told.json and stored.json for a run's id.\n", r.Folder)
+}
+
+func counted(out io.Writer, title string, n map[string]int) {
+	keys := slices.SortedFunc(maps.Keys(n), func(a, b string) int { return cmp.Or(cmp.Compare(n[b], n[a]), cmp.Compare(a, b)) })
+	first := true
+	for _, key := range keys {
+		if n[key] == 0 {
+			continue
+		}
+		if first {
+			fmt.Fprintf(out, "\n  %s\n", title)
+			first = false
+		}
+		fmt.Fprintf(out, "    %6d %s\n", n[key], key)
+	}
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+)
+
+// Struck is a fault that happened: from At until it was made good at Healed.
+type Struck struct {
+	Name   string    `json:"name"`
+	At     time.Time `json:"at"`
+	Healed time.Time `json:"healed"`
+}
+
+// calm is how long a platform is left alone at least between two faults, so
+// that what one does can be told from what the next does.
+const calm = 5 * time.Second
+
+// storm lets faults happen one after the other until the time is up: every
+// kind once in each round, in an order of the seed's.
+func storm(ctx context.Context, lane Lane, seed uint64, lasts time.Duration, log *slog.Logger) ([]Struck, error) {
+	r := rand.New(rand.NewPCG(seed, 77)) //nolint:gosec // must be repeatable
+	until := time.Now().Add(lasts)
+	var all []Struck
+	var deck []Fault
+	for {
+		if !pause(ctx, calm+time.Duration(r.IntN(2500))*time.Millisecond) || !time.Now().Before(until) {
+			return all, ctx.Err()
+		}
+		if len(deck) == 0 {
+			deck = lane.Faults()
+			r.Shuffle(len(deck), func(i, j int) { deck[i], deck[j] = deck[j], deck[i] })
+		}
+		f := deck[0]
+		deck = deck[1:]
+		s := Struck{Name: f.Name, At: time.Now()}
+		err := f.Do(ctx, r)
+		s.Healed = time.Now()
+		all = append(all, s)
+		log.Info("fault", "name", f.Name, "healed_after", s.Healed.Sub(s.At).Round(time.Millisecond))
+		if err != nil {
+			return all, err
+		}
+	}
+}
