@@ -1,0 +1,185 @@
+package identity
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"liminal/internal/fault"
+	"liminal/internal/id"
+)
+
+// External is a person as a provider knows them, who has proved it to us
+// (AUTH-16).
+type External struct {
+	Provider      string // "google", "github", "oidc:acme"
+	UID           string // the provider's own id of the person, which never changes
+	Email         string // "" when the provider gave none
+	EmailVerified bool   // the provider says that the address is theirs
+	Handle        string
+	Locale        string // "de-DE"; "" when unknown
+	Tenant        string // asked for by the person; empty: whichever the account is in (ISO-12)
+}
+
+// Providers keeps which accounts are whose elsewhere. Its methods run before
+// there is a viewer; only this package calls them.
+type Providers interface {
+	// LinkedUser returns the account of (provider, uid); NotFound if there is none.
+	LinkedUser(ctx context.Context, provider, uid string) (userID string, err error)
+	// LinkProvider gives an account to (provider, uid). Doing so twice is no
+	// error; it is a Conflict when it is another account's.
+	LinkProvider(ctx context.Context, userID string, e External) error
+	// CreateLinked stores a new account without a password, and its link, as
+	// CreateUser does. A known email is a Conflict.
+	CreateLinked(ctx context.Context, u User, e External) (User, error)
+	// EmailProven reports whether an account has shown that its address is its
+	// own (meta.email_verified).
+	EmailProven(ctx context.Context, userID string) (bool, error)
+}
+
+// LogInElsewhere opens a session for somebody whom a provider has vouched for:
+// into the account that is linked, or one whose proven address is theirs, or
+// a new one (AUTH-16). The second factor is asked for all the same; a new
+// account whose address nobody has verified must confirm it like any (AUTH-11).
+func (a *Accounts) LogInElsewhere(ctx context.Context, e External, d Device) (SignIn, error) {
+	u, err := a.vouched(ctx, e)
+	if err == nil {
+		err = a.admits(u)
+	}
+	if err != nil {
+		return SignIn{}, err
+	}
+	if err := a.secondFactor(ctx, u, "", ""); err != nil {
+		return SignIn{}, err
+	}
+	return a.open(ctx, u, d)
+}
+
+// Link gives a viewer's own account to somebody a provider has vouched for.
+func (a *Accounts) Link(ctx context.Context, v Viewer, e External) error {
+	u, err := a.Who(ctx, v) // the session may have ended meanwhile
+	if err != nil {
+		return err
+	}
+	if a.o.Providers == nil {
+		return errNoProviders()
+	}
+	return a.o.Providers.LinkProvider(ctx, u.ID, e)
+}
+
+// vouched finds or makes the account of e.
+func (a *Accounts) vouched(ctx context.Context, e External) (User, error) {
+	if a.o.Providers == nil {
+		return User{}, errNoProviders()
+	}
+	u, err := a.linked(ctx, e)
+	if !errors.Is(err, fault.NotFound) {
+		return u, err
+	}
+	if e.Email, err = NormalEmail(e.Email); err != nil {
+		return User{}, fault.New(fault.Invalid, "The provider gave no email address, and an account needs one. Allow it there, or sign up with a password.").
+			With(map[string]any{"reason": "email_missing"})
+	}
+	u, _, err = a.store.UserByEmail(ctx, e.Email)
+	if errors.Is(err, fault.NotFound) {
+		return a.createLinked(ctx, e)
+	}
+	if err != nil {
+		return User{}, err
+	}
+	return u, a.adopt(ctx, u, e)
+}
+
+// linked is the account that is linked already.
+func (a *Accounts) linked(ctx context.Context, e External) (User, error) {
+	userID, err := a.o.Providers.LinkedUser(ctx, e.Provider, e.UID)
+	if err != nil {
+		return User{}, err
+	}
+	u, _, err := a.store.User(ctx, userID)
+	if err == nil && e.Tenant != "" && e.Tenant != u.TenantID {
+		err = errElsewhere()
+	}
+	return u, err
+}
+
+// adopt links an account by its address, which both sides must have proved:
+// else whoever claims an address first, here or there, would get the other's
+// account.
+func (a *Accounts) adopt(ctx context.Context, u User, e External) error {
+	proven, err := a.o.Providers.EmailProven(ctx, u.ID)
+	switch {
+	case err != nil:
+		return err
+	case !proven || !e.EmailVerified:
+		return fault.New(fault.Conflict, "There is an account with this email address already. Sign in to it with its password first, and link the provider there.").
+			With(map[string]any{"reason": "link_needed", "field": "email"})
+	case e.Tenant != "" && e.Tenant != u.TenantID:
+		return errElsewhere()
+	}
+	if err := a.admits(u); err != nil {
+		return err
+	}
+	return a.o.Providers.LinkProvider(ctx, u.ID, e)
+}
+
+// createLinked makes an account, as SignUp does. When another callback of the
+// same person was faster, theirs is used.
+func (a *Accounts) createLinked(ctx context.Context, e External) (User, error) {
+	if err := a.mayJoin(ctx); err != nil {
+		return User{}, err
+	}
+	u, err := a.draftLinked(e)
+	if err != nil {
+		return User{}, err
+	}
+	made, err := a.o.Providers.CreateLinked(ctx, u, e)
+	if errors.Is(err, fault.Conflict) {
+		if u, err := a.linked(ctx, e); err == nil {
+			return u, nil
+		}
+	}
+	if err != nil {
+		return User{}, err
+	}
+	if a.o.SignUpClosed && made.Role != RoleAdmin { // somebody else was first, just now
+		return User{}, errors.Join(errClosed(), a.store.DeleteUser(ctx, made.ID))
+	}
+	if a.unconfirmed(made) {
+		a.writeConfirmation(ctx, made)
+	}
+	return made, nil
+}
+
+func (a *Accounts) draftLinked(e External) (User, error) {
+	handle, err := normalHandle(e.Handle, e.Email)
+	if err != nil { // theirs may be anything
+		if handle, err = normalHandle("", e.Email); err != nil {
+			return User{}, err
+		}
+	}
+	tenant, err := a.tenant(e.Tenant)
+	if err != nil {
+		return User{}, err
+	}
+	locale := "en"
+	if strings.HasPrefix(strings.ToLower(e.Locale), "de") {
+		locale = "de"
+	}
+	return User{
+		ID: id.New(), Email: e.Email, Handle: handle, Role: RoleUser, Plan: "free", Active: true,
+		Locale: locale, CreatedAt: a.now(), TenantID: tenant, Unverified: a.o.Confirm && !e.EmailVerified,
+	}, nil
+}
+
+func errInactive() error {
+	return fault.New(fault.Unauthorized, "This account is not active. Ask whoever runs this server.")
+}
+
+func errElsewhere() error {
+	return fault.New(fault.Unauthorized, "This account is of another tenant.").With(map[string]any{"field": "tenant_id"})
+}
+
+func errNoProviders() error {
+	return fault.New(fault.Conflict, "This server links no accounts of elsewhere.")
+}
