@@ -102,6 +102,13 @@ func (m *Memory) Close() error {
 	return m.client.Close()
 }
 
+// Ping asks whether Redis answers now.
+func (m *Memory) Ping(ctx context.Context) error {
+	err := m.client.Ping(ctx).Err()
+	m.outage.saw(err)
+	return err
+}
+
 func connect(ctx context.Context, url string) (*redis.Client, error) {
 	o, err := redis.ParseURL(url)
 	if err != nil {

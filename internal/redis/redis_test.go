@@ -10,6 +10,7 @@ import (
 	"liminal/internal/quota"
 	"liminal/internal/storetest"
 	"liminal/internal/stream"
+	"liminal/internal/tool"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -48,4 +49,27 @@ func TestLedger(t *testing.T) {
 func TestCache(t *testing.T) {
 	t.Parallel()
 	storetest.Cache(t, func(t testing.TB) cache.Cache { return open(t, Options{}).Cache() })
+}
+
+// pair are two processes' Memories on the same keys.
+func pair(t testing.TB, o Options) (one, other *Memory) {
+	o.Prefix = "liminal:" + id.New() + ":"
+	return open(t, o), open(t, o)
+}
+
+// Requirements: ISO-09
+func TestBreakers(t *testing.T) {
+	t.Parallel()
+	storetest.Breakers(t, func(t testing.TB) (tool.Breakers, tool.Breakers) {
+		one, other := pair(t, Options{})
+		return one.Breakers(), other.Breakers()
+	})
+}
+
+func TestDecodes(t *testing.T) {
+	t.Parallel()
+	storetest.Decodes(t, func(t testing.TB, each int) (tool.Decodes, tool.Decodes) {
+		one, other := pair(t, Options{})
+		return one.Decodes(each), other.Decodes(each)
+	})
 }

@@ -26,17 +26,26 @@ const maxCompiled = 2000
 
 // Options are what a Box may be given; the zero value works.
 type Options struct {
-	Logger  *slog.Logger     // where a tool's panic is told; nil: nowhere
-	Now     func() time.Time // the breakers' clock; nil: time.Now
-	Decodes Decodes          // bounds model answers a person; nil: MaxDecodes in this process
+	Logger   *slog.Logger     // where a tool's panic is told; nil: nowhere
+	Now      func() time.Time // nil: time.Now
+	Decodes  Decodes          // bounds model answers a person; nil: MaxDecodes in this process
+	Breakers Breakers         // which tools rest; nil: of this process, by Now
+	// Observe is told of each call of a tool there is, once, when it is over.
+	Observe func(ctx context.Context, o Observed)
+}
+
+// Observed is how one call of a tool went.
+type Observed struct {
+	Tool string
+	Took time.Duration // with the wait for a place among the person's answers
+	Err  error         // as the caller gets it
 }
 
 // Box holds the tools of the program and is the only way to call one
 // (GRAPH-25). It is safe for concurrent use.
 type Box struct {
-	options  Options
-	tools    map[string]Tool
-	breakers map[string]*breaker
+	options Options
+	tools   map[string]Tool
 
 	mu       sync.RWMutex
 	compiled map[string]*schemas.Schema
@@ -53,15 +62,15 @@ func NewBox(tools []Tool, o Options) (*Box, error) {
 	if o.Decodes == nil {
 		o.Decodes = NewSlots(MaxDecodes)
 	}
-	b := &Box{
-		options: o, tools: make(map[string]Tool, len(tools)), breakers: make(map[string]*breaker, len(tools)),
-		compiled: map[string]*schemas.Schema{},
+	if o.Breakers == nil {
+		o.Breakers = NewFuses(o.Now)
 	}
+	b := &Box{options: o, tools: make(map[string]Tool, len(tools)), compiled: map[string]*schemas.Schema{}}
 	for _, t := range tools {
 		if _, twice := b.tools[t.Name()]; twice {
 			return nil, fmt.Errorf("two tools are called %s", t.Name())
 		}
-		b.tools[t.Name()], b.breakers[t.Name()] = t, &breaker{}
+		b.tools[t.Name()] = t
 	}
 	return b, nil
 }
@@ -92,6 +101,15 @@ func (b *Box) Call(ctx context.Context, spec Spec, c *Call) (map[string]any, err
 	if !ok {
 		return nil, fault.New(fault.NotFound, "There is no tool %q in this program.", spec.Name)
 	}
+	began := b.options.Now()
+	out, err := b.call(ctx, t, spec, c)
+	if b.options.Observe != nil {
+		b.options.Observe(ctx, Observed{Tool: spec.Name, Took: b.options.Now().Sub(began), Err: err})
+	}
+	return out, err
+}
+
+func (b *Box) call(ctx context.Context, t Tool, spec Spec, c *Call) (map[string]any, error) {
 	if spec.Privileged && !c.Viewer.IsAdmin() {
 		return nil, fault.New(fault.Forbidden, "The tool %s is privileged: only administrators may run it.", spec.Name)
 	}
@@ -99,20 +117,34 @@ func (b *Box) Call(ctx context.Context, spec Spec, c *Call) (map[string]any, err
 	if err != nil {
 		return nil, err
 	}
-	rest, ok := b.breakers[spec.Name].enter(b.options.Now())
-	if !ok {
-		return nil, fault.New(fault.Internal, "The tool %s has failed %d times within a minute and rests; try again in %d seconds.",
-			spec.Name, Trips, int(rest.Seconds())+1).With(map[string]any{"retry_after_ms": rest.Milliseconds()})
+	leave, err := b.enter(ctx, spec.Name)
+	if err != nil {
+		return nil, err
 	}
 	out, err := b.bounded(ctx, t, spec, call)
 	if err == nil {
 		out, err = b.checkedOutput(spec, out)
 	}
-	b.breakers[spec.Name].leave(b.options.Now(), judge(ctx, err))
+	leave(judge(ctx, err))
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
+}
+
+// enter refuses a tool that rests. When nobody knows whether it does, the call
+// goes ahead.
+func (b *Box) enter(ctx context.Context, name string) (leave func(Verdict), err error) {
+	leave, rest, err := b.options.Breakers.Enter(ctx, name)
+	switch {
+	case err != nil:
+		b.options.Logger.WarnContext(ctx, "the breakers are not known; a tool is called all the same", "tool", name, "error", err)
+		return func(Verdict) {}, nil
+	case leave == nil:
+		return nil, fault.New(fault.Internal, "The tool %s has failed %d times within a minute and rests; try again in %d seconds.",
+			name, Trips, int(rest.Seconds())+1).With(map[string]any{"retry_after_ms": rest.Milliseconds()})
+	}
+	return leave, nil
 }
 
 // prepared checks the inputs and fills what a tool may rely on.
@@ -272,15 +304,15 @@ func told(faults schemas.Faults) string {
 }
 
 // judge says what a call's end means for its breaker.
-func judge(ctx context.Context, err error) verdict {
+func judge(ctx context.Context, err error) Verdict {
 	if err == nil {
-		return healthy
+		return Healthy
 	}
 	if ctx.Err() != nil {
-		return unknown
+		return Unknown
 	}
 	if code := fault.CodeOf(err); code == fault.Internal || code == fault.RateLimited {
-		return broken
+		return Broken
 	}
-	return unknown
+	return Unknown
 }

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"context"
 	"sync"
 	"time"
 )
@@ -14,53 +15,96 @@ const (
 	CoolDown = 30 * time.Second
 )
 
-// verdict is what a call says about the health of its tool.
-type verdict int
+// Verdict is what a call says about the health of its tool.
+type Verdict string
 
+// The verdicts.
 const (
-	healthy verdict = iota
-	broken
-	unknown // the person's mistake, or cancelled: says nothing
+	Healthy Verdict = "healthy"
+	Broken  Verdict = "broken"
+	Unknown Verdict = "unknown" // the person's mistake, or cancelled: says nothing
 )
+
+// Breakers remember how tools fare. All that share one agree on which tools
+// rest.
+type Breakers interface {
+	// Enter asks to call a tool. When it may be called leave is set, and takes
+	// once how that went. Otherwise the tool rests, for rest at least. An
+	// error means that nobody knows: the call may go ahead.
+	Enter(ctx context.Context, tool string) (leave func(Verdict), rest time.Duration, err error)
+}
+
+// Fuses is Breakers within one process.
+type Fuses struct {
+	now func() time.Time
+
+	mu    sync.Mutex
+	tools map[string]*breaker
+}
+
+var _ Breakers = (*Fuses)(nil)
+
+// NewFuses returns breakers that are all closed. now is their clock; nil:
+// time.Now.
+func NewFuses(now func() time.Time) *Fuses {
+	if now == nil {
+		now = time.Now
+	}
+	return &Fuses{now: now, tools: map[string]*breaker{}}
+}
+
+// Enter implements Breakers. It never fails.
+func (f *Fuses) Enter(_ context.Context, tool string) (leave func(Verdict), rest time.Duration, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	b, ok := f.tools[tool]
+	if !ok {
+		b = &breaker{}
+		f.tools[tool] = b
+	}
+	probe, rest := b.enter(f.now())
+	if rest > 0 {
+		return nil, rest, nil
+	}
+	return func(v Verdict) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		b.leave(f.now(), probe, v)
+	}, 0, nil
+}
 
 // breaker watches one tool.
 type breaker struct {
-	mu       sync.Mutex
 	failures []time.Time // within Window, oldest first
 	until    time.Time   // rests until then; zero while closed
-	probing  bool
+	probing  time.Time   // a probe is under way since; zero: none
 }
 
-// enter reports whether a call may go ahead, and for how long not.
-func (b *breaker) enter(now time.Time) (rest time.Duration, ok bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+// enter reports for how long no call may go ahead, and whether one that may is
+// the probe. A probe that does not come back within CoolDown is given up.
+func (b *breaker) enter(now time.Time) (probe bool, rest time.Duration) {
 	switch {
 	case b.until.IsZero():
-		return 0, true
+		return false, 0
 	case now.Before(b.until):
-		return b.until.Sub(now), false
-	case b.probing:
-		return time.Second, false
+		return false, b.until.Sub(now)
+	case !b.probing.IsZero() && now.Sub(b.probing) < CoolDown:
+		return false, time.Second
 	}
-	b.probing = true
-	return 0, true
+	b.probing = now
+	return true, 0
 }
 
-// leave records how the call went.
-func (b *breaker) leave(now time.Time, v verdict) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	probe := b.probing && !b.until.IsZero()
-	if probe {
-		b.probing = false
-	}
+// leave records how a call went.
+func (b *breaker) leave(now time.Time, probe bool, v Verdict) {
 	switch {
-	case v == healthy && probe:
-		b.until, b.failures = time.Time{}, nil
-	case v == broken && probe:
-		b.until = now.Add(CoolDown)
-	case v == broken:
+	case probe && v == Healthy:
+		*b = breaker{}
+	case probe && v == Broken:
+		*b = breaker{until: now.Add(CoolDown)}
+	case probe:
+		b.probing = time.Time{}
+	case v == Broken && b.until.IsZero(): // what began before the rest says nothing new
 		b.fail(now)
 	}
 }
@@ -71,6 +115,6 @@ func (b *breaker) fail(now time.Time) {
 	}
 	b.failures = append(b.failures, now)
 	if len(b.failures) >= Trips {
-		b.until, b.failures = now.Add(CoolDown), nil
+		*b = breaker{until: now.Add(CoolDown)}
 	}
 }

@@ -177,5 +177,8 @@ func usage(u model.Usage) map[string]any {
 	if u.CacheWrite > 0 {
 		out["cache_write_tokens"] = float64(u.CacheWrite)
 	}
+	if u.CostUSD != nil {
+		out["cost_usd"] = *u.CostUSD
+	}
 	return out
 }

@@ -1,0 +1,57 @@
+package redis
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"liminal/internal/tool"
+)
+
+// remembered is how long a tool that rests and is not called is remembered.
+const remembered = time.Hour
+
+// settle is how long recording how a call went may take.
+const settle = 2 * time.Second
+
+// Breakers is the tool.Breakers of all workers (ISO-09): five failures trip a
+// breaker wherever they happen, and one worker's probe closes it for all.
+type Breakers struct {
+	m        *Memory
+	coolDown time.Duration
+}
+
+var _ tool.Breakers = (*Breakers)(nil)
+
+// Breakers returns the breakers.
+func (m *Memory) Breakers() *Breakers { return &Breakers{m, tool.CoolDown} }
+
+// Enter implements tool.Breakers. A probe whose worker died is given up after
+// tool.CoolDown.
+func (b *Breakers) Enter(ctx context.Context, name string) (leave func(tool.Verdict), rest time.Duration, err error) {
+	keys := []string{b.m.key("cb:" + name)}
+	answer, err := enterScript.Run(ctx, b.m.client, keys, b.coolDown.Milliseconds(), remembered.Milliseconds()).Int64Slice()
+	if b.m.outage.saw(err); err != nil {
+		return nil, 0, fmt.Errorf("redis: the breaker of %s: %w", name, err)
+	}
+	allowed, probe := answer[0] == 1, answer[1]
+	if !allowed {
+		return nil, time.Duration(answer[2]) * time.Millisecond, nil
+	}
+	return func(v tool.Verdict) {
+		if probe == 0 && v != tool.Broken {
+			return // nothing changes
+		}
+		b.leave(context.WithoutCancel(ctx), keys, probe, v)
+	}, 0, nil
+}
+
+func (b *Breakers) leave(ctx context.Context, keys []string, probe int64, v tool.Verdict) {
+	ctx, cancel := context.WithTimeout(ctx, settle)
+	defer cancel()
+	err := silent(leaveScript.Run(ctx, b.m.client, keys, string(v), probe, tool.Trips, tool.Window.Milliseconds(),
+		b.coolDown.Milliseconds(), remembered.Milliseconds()).Err())
+	if b.m.outage.saw(err); err != nil {
+		b.m.o.Logger.WarnContext(ctx, "redis: how a tool fared was not recorded", "breaker", keys[0], "verdict", v, "error", err)
+	}
+}
