@@ -96,6 +96,14 @@ func (s *server) declare(op *huma.Operation, code int) {
 	}}
 }
 
+// providers declares that what an operation stands on may be missing or away
+// (API-17).
+func (s *server) providers(op huma.Operation) {
+	for _, code := range []int{http.StatusBadGateway, http.StatusServiceUnavailable} {
+		s.declare(s.operation(op), code)
+	}
+}
+
 func typeOf(v any) reflect.Type { return reflect.TypeOf(v) }
 
 // frameSchema documents the events of a stream.

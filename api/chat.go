@@ -25,6 +25,7 @@ const maxMessage = 256 << 10
 func (s *server) chatRoutes() {
 	op := route("POST /v1/chat", "chat", "Say something: blocks for the answer, or streams it")
 	addStream(s, op, s.chat)
+	s.providers(op)
 	s.answers(op, 200, "application/json", "The answer; or, with stream, where to follow it", s.schemaOf(Envelope[ChatAnswer]{}))
 	s.answers(op, 200, "text/event-stream", "With stream and Accept: text/event-stream, the run's events", frameSchema())
 	add(s, route("POST /v1/chat/cancel", "cancelChat", "Stop a turn; what was written is kept"), s.cancelChat)
@@ -264,9 +265,15 @@ func (s *server) complete(ctx context.Context, v identity.Viewer, r run.Run, e s
 // runFault is a failed run as an error.
 func runFault(data json.RawMessage) error {
 	e := runError(run.Run{Status: run.Failed, Error: data})
+	details := map[string]any{}
+	for name, value := range map[string]string{"node": e.Node, "reason": e.Reason} {
+		if value != "" {
+			details[name] = value
+		}
+	}
 	f := fault.New(fault.Code(e.Code), "%s", e.Message)
-	if e.Node != "" {
-		f = f.With(map[string]any{"node": e.Node})
+	if len(details) > 0 {
+		f = f.With(details)
 	}
 	return f
 }

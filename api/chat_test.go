@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 
+	"liminal/internal/fault"
 	"liminal/internal/id"
 	"liminal/internal/quota"
 )
@@ -284,4 +285,18 @@ func TestARequestIDThatComesTwiceIsNoKey(t *testing.T) {
 	ada, mine := newWorld(t).signUp("ada@example.org"), id.New()
 	ada.post("/v1/chat", map[string]any{"message": "one"}, "X-Request-Id", mine).ok()
 	ada.post("/v1/chat", map[string]any{"message": "two"}, "X-Request-Id", mine).fails(409, "conflict")
+}
+
+// Requirements: API-17
+func TestAProviderThatIsMissingOrAwayKeepsItsStatus(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.signUp("ada@example.org")
+	for why, status := range map[string]int{fault.NotConfigured: 503, fault.Upstream: 502, "": 500, "another": 500} {
+		reason := ada.post("/v1/chat", map[string]any{"message": "fail " + why}).fails(status, "server_error")
+		if details := reason.Details.(map[string]any); why != "" && details["reason"] != why {
+			t.Errorf("%s: details are %v", why, details)
+		}
+	}
+	(&person{world: w}).post("/v1/chat", map[string]any{"message": "hi"}).fails(401, "unauthorized")
 }

@@ -31,6 +31,20 @@ func status(c fault.Code) int {
 	}
 }
 
+// statusOf is the status of a fault: that of its code, but a provider that is
+// missing or away keeps its own (API-17).
+func statusOf(f *fault.Error) int {
+	if f.Code == fault.Internal {
+		switch fault.Reason(f) {
+		case fault.NotConfigured:
+			return http.StatusServiceUnavailable
+		case fault.Upstream:
+			return http.StatusBadGateway
+		}
+	}
+	return status(f.Code)
+}
+
 // fail turns an error into the answer a person gets. What is our fault is
 // logged with its cause, which the person never sees.
 func (s *server) fail(ctx context.Context, err error) *Failure {
@@ -45,7 +59,7 @@ func (s *server) fail(ctx context.Context, err error) *Failure {
 	if e, ok := f.Details.(quota.Exceeded); ok {
 		x.header.Set("Retry-After", strconv.Itoa(e.RetryAfter))
 	}
-	return failureOf(x.id, status(f.Code), f)
+	return failureOf(x.id, statusOf(f), f)
 }
 
 func failureOf(requestID string, code int, f *fault.Error) *Failure {

@@ -18,7 +18,7 @@ import (
 )
 
 // player plays the engine over a real store and a real log. What a turn does
-// follows from its message: "ask …" pauses with a question, "fail" fails,
+// follows from its message: "ask …" pauses with a question, "fail …" fails,
 // "slow …" says its first word and waits for a cancel or for proceed, and
 // anything else is answered with its own words.
 type player struct {
@@ -77,7 +77,7 @@ func (p *player) play(ctx context.Context, v identity.Viewer, r run.Run, message
 	case "ask":
 		p.ask(ctx, v, r, words[1:])
 	case "fail":
-		p.fail(ctx, v, r)
+		p.fail(ctx, v, r, strings.TrimSpace(strings.Join(words[1:], "")))
 	case "slow":
 		p.say(ctx, r, stream.Token, "", words[0])
 		if <-stop == "cancel" {
@@ -111,8 +111,11 @@ func (p *player) ask(ctx context.Context, v identity.Viewer, r run.Run, question
 	p.say(ctx, r, stream.Paused, "", map[string]any{"interrupt_ids": ids})
 }
 
-func (p *player) fail(ctx context.Context, v identity.Viewer, r run.Run) {
+func (p *player) fail(ctx context.Context, v identity.Viewer, r run.Run, why string) {
 	reason := json.RawMessage(`{"code":"server_error","message":"The model is away.","node":"answer"}`)
+	if why != "" {
+		reason = json.RawMessage(`{"code":"server_error","message":"The model is away.","node":"answer","reason":"` + why + `"}`)
+	}
 	_, _ = p.store.CloseTurn(ctx, v, chat.Close{RunID: r.ID, End: run.End{Status: run.Failed, Error: reason}})
 	p.say(ctx, r, stream.Error, "end", reason)
 	_ = p.log.Finish(ctx, r.ID, time.Hour)

@@ -295,6 +295,7 @@ type RunError struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Node    string `json:"node,omitempty"`
+	Reason  string `json:"reason,omitempty" doc:"not_configured or upstream: of whatever model should have answered"`
 }
 
 func runError(r run.Run) *RunError {

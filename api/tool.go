@@ -11,7 +11,9 @@ import (
 )
 
 func (s *server) toolRoutes() {
-	add(s, route("POST /v1/tools/run", "runTool", "Run one tool by itself and wait for its output"), s.runTool)
+	op := route("POST /v1/tools/run", "runTool", "Run one tool by itself and wait for its output")
+	add(s, op, s.runTool)
+	s.providers(op)
 	add(s, route("POST /v1/workflows/run", "runWorkflow", "Run a workflow artifact by itself; follow it by its run"), s.runWorkflow)
 }
 

@@ -23,11 +23,12 @@ func failure(err error) graph.Failure {
 	var app *temporal.ApplicationError
 	switch {
 	case errors.As(err, &known):
-		return graph.Failure{Code: string(known.Code), Message: known.Message}
+		return graph.Failure{Code: reasonOr(string(known.Code), fault.Reason(known)), Message: known.Message}
 	case errors.As(err, &timeout):
 		return timedOut(timeout)
 	case errors.As(err, &app) && isCode(app.Type()):
-		return graph.Failure{Code: app.Type(), Message: app.Message(), Retryable: !app.NonRetryable()}
+		code := reasonOr(app.Type(), reasonOf(app))
+		return graph.Failure{Code: code, Message: app.Message(), Retryable: !app.NonRetryable() && code != fault.NotConfigured}
 	case errors.As(err, &app):
 		return graph.Failure{Code: string(fault.Internal), Message: inside, Retryable: !app.NonRetryable()}
 	case temporal.IsCanceledError(err):
@@ -45,6 +46,26 @@ func timedOut(err *temporal.TimeoutError) graph.Failure {
 	default:
 		return graph.Failure{Code: graph.CodeTimeout, Message: "The step took longer than it may.", Retryable: true}
 	}
+}
+
+// reasonOf is the reason an activity gave for its failure.
+func reasonOf(app *temporal.ApplicationError) string {
+	var details struct {
+		Reason string `json:"reason"`
+	}
+	if !app.HasDetails() || app.Details(&details) != nil {
+		return "" // details of another shape name none
+	}
+	return details.Reason
+}
+
+// reasonOr is the failure's code: of a provider that is missing or away the
+// reason, which FailureOf makes an Internal again (API-17).
+func reasonOr(code, reason string) string {
+	if code == string(fault.Internal) && (reason == fault.NotConfigured || reason == fault.Upstream) {
+		return reason
+	}
+	return code
 }
 
 // isCode reports whether a failure's type is one of ours: the seven of

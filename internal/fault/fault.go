@@ -25,6 +25,24 @@ const (
 	Internal     Code = "server_error"     // 500: our fault
 )
 
+// The reasons of an Internal fault that people on the other side of a proxy
+// tell apart, in its details under "reason" (API-17).
+const (
+	NotConfigured = "not_configured" // no provider is set up for what was asked: HTTP 503
+	Upstream      = "upstream"       // a provider failed or could not be reached: HTTP 502
+)
+
+// Reason is what the details of a fault name as its reason; "" when nothing.
+func Reason(err error) string {
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
+		return ""
+	}
+	details, _ := e.Details.(map[string]any)
+	reason, _ := details["reason"].(string)
+	return reason
+}
+
 // Codes lists every code, in the order of the constants.
 func Codes() []Code {
 	return []Code{Unauthorized, Forbidden, NotFound, RateLimited, Invalid, Conflict, Internal}
