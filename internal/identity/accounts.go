@@ -5,7 +5,9 @@ import (
 	"errors"
 	"log/slog"
 	"net/mail"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -15,7 +17,8 @@ import (
 	"liminal/internal/id"
 )
 
-// Options says how long sign-ins last and how much work a password is.
+// Options says how long sign-ins last, how much work a password is, and what
+// accounts stand on.
 type Options struct {
 	Key     []byte           // signs access tokens; at least 32 bytes, from the store's secrets
 	Access  time.Duration    // life of an access token; 30 minutes when zero (AUTH-04)
@@ -24,13 +27,32 @@ type Options struct {
 	Now     func() time.Time // time.Now when nil
 	Cost    Cost             // of one hash; OWASP's advice when zero
 
-	Cache        cache.Cache // mirrors of sessions, one-time tickets, counters of failures; nil: nothing is kept
-	Mail         Mail        // nil: no mail is sent
-	Confirm      bool        // new accounts must confirm their address (AUTH-11); needs Mail
-	Tenants      []string    // there are; the first is the default. Empty: "default" only (ISO-12)
-	SignUpClosed bool        // only the first account can be made
-	PublicURL    string      // of the links in mails, without a trailing slash
-	Logger       *slog.Logger
+	// Life is how long a session of a client (Web or Mobile) lasts without use,
+	// by plan (AUTH-18). nil, and zero for what it does not know: Refresh.
+	Life func(client, plan string) time.Duration
+
+	Cache cache.Cache // mirrors of sessions, one-time links, counters of failures; nil: nothing is kept
+	Mail  Mail        // nil: no mail is sent
+
+	Factors   Factors   // nil: nobody has a second factor
+	FactorKey []byte    // seals their secrets; at least 32 bytes, from the store's secrets
+	Providers Providers // nil: nobody signs in elsewhere (AUTH-16)
+
+	// Confirm makes new accounts confirm their address (AUTH-11). It is for
+	// servers whose mails arrive: without a mail server a sign-up would wait for
+	// a letter that lies in a folder. With it a sign-up answers the same whether
+	// or not the address has an account, and its owner gets a mail; without it a
+	// known address is a Conflict, the kinder answer among people who trust each
+	// other. The first account is an administrator and needs no confirming.
+	Confirm bool
+
+	Tenants      []string     // there are; the first is the default. Empty: "default" only (ISO-12)
+	SignUpClosed bool         // only the first account can be made
+	PublicURL    string       // of the links in mails, without a trailing slash
+	Logger       *slog.Logger // of what nobody waits for; discards when nil
+
+	// Forget removes what a deleted account left outside the store: its folder.
+	Forget func(ctx context.Context, userID string) error
 }
 
 func (o Options) withDefaults() Options {
@@ -58,17 +80,24 @@ func (o Options) withDefaults() Options {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	if o.Life == nil {
+		o.Life = func(string, string) time.Duration { return 0 }
+	}
 	return o
 }
 
-// Accounts signs people up and in, and says who a token belongs to.
+// Accounts signs people up and in, and says who a token belongs to. It is safe
+// for concurrent use.
 type Accounts struct {
 	o      Options
 	store  Store
 	mint   *mint
 	hasher *hasher
+	vault  *vault // nil without Options.Factors
 	now    func() time.Time
-	life   time.Duration // of a refresh token
+
+	letters chan struct{}  // one place for each mail under way
+	mailing sync.WaitGroup // of them
 }
 
 // NewAccounts returns accounts over a store.
@@ -81,13 +110,27 @@ func NewAccounts(store Store, o Options) (*Accounts, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Accounts{o: o, store: store, mint: newMint(o.Key, o.Access, o.Now), hasher: h, now: o.Now, life: o.Refresh}, nil
+	v, err := newVault(o)
+	if err != nil {
+		return nil, err
+	}
+	return &Accounts{
+		o: o, store: store, mint: newMint(o.Key, o.Access, o.Now), hasher: h, vault: v, now: o.Now,
+		letters: make(chan struct{}, maxLetters),
+	}, nil
+}
+
+// Close waits for the mails under way; each is given up after half a minute.
+func (a *Accounts) Close() error {
+	a.mailing.Wait()
+	return nil
 }
 
 // Device is where a sign-in comes from.
 type Device struct {
 	UserAgent string
 	Address   string
+	Client    string // Web or Mobile; empty: Web
 }
 
 // NewAccount is what a person fills in to sign up.
@@ -96,6 +139,7 @@ type NewAccount struct {
 	Password string
 	Handle   string // empty: the part of the email before the @
 	Locale   string // "en" or "de"; empty: "en"
+	Tenant   string // empty: the default one (ISO-12)
 }
 
 // SignIn is an open session and the tokens to use it.
@@ -105,13 +149,20 @@ type SignIn struct {
 	Access    string
 	Refresh   string
 	ExpiresAt time.Time // when the session ends unless it is refreshed (API-19)
+	// Pending says that nothing of the above is there: a mail has been sent, and
+	// whoever reads it knows how to go on.
+	Pending bool
 }
 
 // SignUp creates an account and signs it in (AUTH-01). The first account of
-// a store administers it. A known email is a Conflict.
+// a store administers it. A known email is a Conflict, or, where addresses
+// are confirmed, gets the answer a new one gets.
 func (a *Accounts) SignUp(ctx context.Context, n NewAccount, d Device) (SignIn, error) {
 	u, err := a.draft(n)
 	if err != nil {
+		return SignIn{}, err
+	}
+	if err := a.mayJoin(ctx); err != nil {
 		return SignIn{}, err
 	}
 	hash, err := a.hasher.hash(ctx, n.Password)
@@ -119,10 +170,37 @@ func (a *Accounts) SignUp(ctx context.Context, n NewAccount, d Device) (SignIn, 
 		return SignIn{}, err
 	}
 	u, err = a.store.CreateUser(ctx, u, Credential{UserID: u.ID, Hash: hash, Algorithm: "argon2id"})
+	if a.o.Confirm && errors.Is(err, fault.Conflict) {
+		a.writeKnown(ctx, u)
+		return SignIn{Pending: true}, nil
+	}
 	if err != nil {
 		return SignIn{}, err
 	}
+	if a.o.SignUpClosed && u.Role != RoleAdmin { // somebody else was first, just now
+		return SignIn{}, errors.Join(errClosed(), a.store.DeleteUser(ctx, u.ID))
+	}
+	if u.Unverified {
+		a.writeConfirmation(ctx, u)
+		return SignIn{Pending: true}, nil
+	}
 	return a.open(ctx, u, d)
+}
+
+// mayJoin refuses when sign-up is closed and somebody is here already.
+func (a *Accounts) mayJoin(ctx context.Context) error {
+	if !a.o.SignUpClosed {
+		return nil
+	}
+	first, err := a.FirstRun(ctx)
+	if err == nil && !first {
+		err = errClosed()
+	}
+	return err
+}
+
+func errClosed() error {
+	return fault.New(fault.Forbidden, "This server makes no new accounts. Ask whoever runs it.")
 }
 
 func (a *Accounts) draft(n NewAccount) (User, error) {
@@ -137,14 +215,29 @@ func (a *Accounts) draft(n NewAccount) (User, error) {
 	if err != nil {
 		return User{}, err
 	}
+	tenant, err := a.tenant(n.Tenant)
+	if err != nil {
+		return User{}, err
+	}
 	locale := "en"
 	if n.Locale == "de" {
 		locale = "de"
 	}
 	return User{
 		ID: id.New(), Email: email, Handle: handle, Role: RoleUser, Plan: "free", Active: true,
-		Locale: locale, CreatedAt: a.now(),
+		Locale: locale, CreatedAt: a.now(), TenantID: tenant, Unverified: a.o.Confirm,
 	}, nil
+}
+
+// tenant is the tenant of a name, which must be one there is.
+func (a *Accounts) tenant(name string) (string, error) {
+	if name == "" {
+		return a.o.Tenants[0], nil
+	}
+	if !slices.Contains(a.o.Tenants, name) {
+		return "", fault.New(fault.Invalid, "There is no such tenant here.").With(map[string]any{"field": "tenant_id"})
+	}
+	return name, nil
 }
 
 // SignInTry is what a person gives to sign in.
@@ -160,6 +253,9 @@ type SignInTry struct {
 // inactive account and a wrong tenant get the same words after the same work;
 // the second factor is asked for only after the first was right (AUTH-15).
 func (a *Accounts) LogIn(ctx context.Context, try SignInTry, d Device) (SignIn, error) {
+	if err := a.patience(ctx, try.Email, d.Address); err != nil {
+		return SignIn{}, err
+	}
 	u, c, err := a.find(ctx, try.Email)
 	if err != nil {
 		return SignIn{}, err
@@ -168,8 +264,13 @@ func (a *Accounts) LogIn(ctx context.Context, try SignInTry, d Device) (SignIn, 
 	if err != nil {
 		return SignIn{}, err
 	}
-	if !ok || !u.Active || utf8.RuneCountInString(try.Password) > MaxPassword {
+	elsewhere := try.Tenant != "" && try.Tenant != u.TenantID
+	if !ok || !u.Active || elsewhere || utf8.RuneCountInString(try.Password) > MaxPassword {
+		a.failed(ctx, try.Email, d.Address)
 		return SignIn{}, fault.New(fault.Unauthorized, "The email or the password is wrong.")
+	}
+	if err := a.admits(u); err != nil {
+		return SignIn{}, err
 	}
 	if err := a.secondFactor(ctx, u, try.Code, try.Recovery); err != nil {
 		return SignIn{}, err
@@ -191,114 +292,26 @@ func (a *Accounts) find(ctx context.Context, email string) (User, Credential, er
 	return u, c, err
 }
 
-func (a *Accounts) open(ctx context.Context, u User, d Device) (SignIn, error) {
-	now := a.now()
-	s := Session{
-		ID: id.New(), UserID: u.ID, UserAgent: clip(d.UserAgent, 400), Address: clip(d.Address, 64),
-		CreatedAt: now, ExpiresAt: now.Add(a.life),
-	}
-	refresh := newRefresh(s.ID)
-	s.RefreshHash = hashRefresh(refresh)
-	if err := a.store.OpenSession(ctx, s); err != nil {
-		return SignIn{}, err
-	}
-	return a.signIn(u, s.ID, refresh, s.ExpiresAt)
-}
+// confirmWithin is how long an account may be used before its address is
+// confirmed (AUTH-11, C-52).
+const confirmWithin = 24 * time.Hour
 
-func (a *Accounts) signIn(u User, sessionID, refresh string, expires time.Time) (SignIn, error) {
-	access, err := a.mint.sign(u.ID, sessionID)
-	return SignIn{User: u, SessionID: sessionID, Access: access, Refresh: refresh, ExpiresAt: expires}, err
-}
-
-// Refresh trades a refresh token for new tokens (AUTH-03). A token that was
-// traded before ends its session: one of the two who used it stole it.
-func (a *Accounts) Refresh(ctx context.Context, token string) (SignIn, error) {
-	sessionID, ok := splitRefresh(token)
-	if !ok {
-		return SignIn{}, errSignedOut()
-	}
-	_, u, err := a.live(ctx, sessionID)
-	if err != nil {
-		return SignIn{}, err
-	}
-	next, expires := newRefresh(sessionID), a.now().Add(a.life)
-	if err := a.store.RotateSession(ctx, sessionID, hashRefresh(token), hashRefresh(next), expires); err != nil {
-		return SignIn{}, err
-	}
-	return a.signIn(u, sessionID, next, expires)
-}
-
-// LogOut ends the sessions of an access token and a refresh token; either may
-// be empty. Both stop working with the next request (AUTH-05). Tokens that
-// are unknown, old or forged are no error: nobody is signed in by them.
-func (a *Accounts) LogOut(ctx context.Context, access, refresh string) error {
-	if sessionID, ok := splitRefresh(refresh); ok {
-		if err := a.end(ctx, sessionID, refresh); err != nil {
-			return err
-		}
-	}
-	_, sessionID, err := a.mint.read(access)
-	if err != nil {
-		return nil
-	}
-	return a.store.RevokeSession(ctx, sessionID)
-}
-
-// end revokes the session a refresh token is of. Rotating it proves that the
-// token is the current one; an old one revokes the session by that alone.
-func (a *Accounts) end(ctx context.Context, sessionID, refresh string) error {
-	err := a.store.RotateSession(ctx, sessionID, hashRefresh(refresh), hashRefresh(newRefresh(sessionID)), a.now())
+// admits says why an account may not be used, if it may not.
+func (a *Accounts) admits(u User) error {
 	switch {
-	case errors.Is(err, fault.Unauthorized), errors.Is(err, fault.NotFound):
-		return nil
-	case err != nil:
-		return err
-	}
-	return a.store.RevokeSession(ctx, sessionID)
-}
-
-// Authenticate says who bearer is. Every call reads the session, so that a
-// logout and a deactivated account count at once (AUTH-05, AUTH-21).
-func (a *Accounts) Authenticate(ctx context.Context, bearer string) (Viewer, error) {
-	u, s, err := a.whose(ctx, bearer)
-	if err != nil {
-		return Viewer{}, err
-	}
-	return u.Viewer(s.ID), nil
-}
-
-// Who returns the account of a viewer's session.
-func (a *Accounts) Who(ctx context.Context, v Viewer) (User, error) {
-	_, u, err := a.live(ctx, v.SessionID)
-	return u, err
-}
-
-func (a *Accounts) whose(ctx context.Context, bearer string) (User, Session, error) {
-	userID, sessionID, err := a.mint.read(bearer)
-	if err != nil {
-		return User{}, Session{}, err
-	}
-	s, u, err := a.live(ctx, sessionID)
-	if err == nil && u.ID != userID {
-		err = errSignedOut()
-	}
-	return u, s, err
-}
-
-// live returns a session that is open and whose user may use it.
-func (a *Accounts) live(ctx context.Context, sessionID string) (Session, User, error) {
-	s, u, err := a.store.Session(ctx, sessionID)
-	switch {
-	case errors.Is(err, fault.NotFound):
-		return Session{}, User{}, errSignedOut()
-	case err != nil:
-		return Session{}, User{}, err
-	case !s.RevokedAt.IsZero() || !a.now().Before(s.ExpiresAt):
-		return Session{}, User{}, errSignedOut()
 	case !u.Active:
-		return Session{}, User{}, fault.New(fault.Unauthorized, "This account is not active. Ask whoever runs this server.")
+		return errInactive()
+	case a.unconfirmed(u) && !a.now().Before(u.CreatedAt.Add(confirmWithin)):
+		return errUnconfirmed()
 	}
-	return s, u, nil
+	return nil
+}
+
+func (a *Accounts) unconfirmed(u User) bool { return a.o.Confirm && u.Unverified }
+
+func errUnconfirmed() error {
+	return fault.New(fault.Forbidden, "The address of this account has not been confirmed within a day. Follow the link in the mail, or ask for a new one.").
+		With(map[string]any{"reason": "unverified"})
 }
 
 // Census is what a store that knows whether anybody has signed up offers.
@@ -315,10 +328,6 @@ func (a *Accounts) FirstRun(ctx context.Context) (bool, error) {
 	}
 	has, err := c.Accounts(ctx)
 	return err == nil && !has, err
-}
-
-func errSignedOut() error {
-	return fault.New(fault.Unauthorized, "You are signed out. Sign in again.")
 }
 
 // NormalEmail is the form in which an email is stored and looked up: trimmed,

@@ -37,13 +37,15 @@ type bundle struct {
 	clock *clock
 }
 
-func setup(t *testing.T) bundle {
+func setup(t *testing.T, change ...func(*Options)) bundle {
 	t.Helper()
 	b := bundle{store: newMemory(), clock: &clock{at: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}}
-	a, err := NewAccounts(b.store, Options{
-		Key: bytes.Repeat([]byte("k"), 32), Now: b.clock.now,
-		Cost: Cost{Memory: 64, Passes: 1, Threads: 1},
-	})
+	b.store.now = b.clock.now
+	o := Options{Key: bytes.Repeat([]byte("k"), 32), Now: b.clock.now, Cost: Cost{Memory: 64, Passes: 1, Threads: 1}}
+	for _, c := range change {
+		c(&o)
+	}
+	a, err := NewAccounts(b.store, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,6 +143,7 @@ func TestRefreshRotatesAndReuseEndsTheSession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	b.clock.pass(tradeTolerance)
 	if second.Refresh == first.Refresh || second.SessionID != first.SessionID || !second.ExpiresAt.After(first.ExpiresAt) {
 		t.Errorf("refresh did not rotate: %+v", second)
 	}

@@ -6,7 +6,6 @@
 package identity
 
 import (
-	"context"
 	"time"
 )
 
@@ -33,6 +32,10 @@ type Viewer struct {
 	TenantID  string `json:"tenant_id,omitempty"`
 	Locale    string `json:"locale,omitempty"`
 }
+
+// PlanUnverified is the plan of a viewer whose address has yet to be confirmed,
+// whatever their account's is (AUTH-11).
+const PlanUnverified = "unverified"
 
 // System is the viewer of sweeps, seeds and reconciliation.
 func System() Viewer { return Viewer{Role: RoleSystem} }
@@ -80,39 +83,4 @@ type Credential struct {
 	UserID    string
 	Hash      string // PHC string
 	Algorithm string // "argon2id"
-}
-
-// Session is one signed-in device: a family of rotating refresh tokens.
-type Session struct {
-	ID          string
-	UserID      string
-	FamilyID    string // what all ids of one sign-in have in common (AUTH-17); the first id
-	Client      string // "web" or "mobile" (AUTH-18)
-	Factor      bool   // opened with a second factor (AUTH-13)
-	SignedInAt  time.Time
-	RefreshHash string // sha256 of the current refresh token, hex
-	UserAgent   string
-	Address     string
-	CreatedAt   time.Time
-	ExpiresAt   time.Time
-	RevokedAt   time.Time // zero while it lives
-}
-
-// Store keeps accounts and sessions. Its methods run before there is a
-// viewer, so they take none; only this package calls them.
-type Store interface {
-	// CreateUser stores u with its credential. The first account of an empty
-	// store becomes an administrator, atomically. A known email is a Conflict.
-	CreateUser(ctx context.Context, u User, c Credential) (User, error)
-	// UserByEmail finds an account for signing in; NotFound if there is none.
-	UserByEmail(ctx context.Context, email string) (User, Credential, error)
-	// OpenSession stores a new session.
-	OpenSession(ctx context.Context, s Session) error
-	// Session returns a session with its user, revoked or not; NotFound if unknown.
-	Session(ctx context.Context, id string) (Session, User, error)
-	// RotateSession swaps the refresh hash. When oldHash is not the current one
-	// the session is revoked (a rotated token was used again) and Unauthorized returned.
-	RotateSession(ctx context.Context, id, oldHash, newHash string, expires time.Time) error
-	// RevokeSession ends a session; ending it twice is no error.
-	RevokeSession(ctx context.Context, id string) error
 }

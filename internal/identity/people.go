@@ -1,0 +1,72 @@
+package identity
+
+import (
+	"context"
+	"errors"
+
+	"liminal/internal/fault"
+)
+
+// Users pages through accounts, for administrators.
+func (a *Accounts) Users(ctx context.Context, v Viewer, f UserFilter) ([]User, string, error) {
+	if !v.IsAdmin() {
+		return nil, "", fault.New(fault.Forbidden, "Only an administrator sees everybody's accounts.")
+	}
+	return a.store.ListUsers(ctx, f)
+}
+
+// ChangeUser changes an account's role, plan or activity, for administrators;
+// to others no account but their own exists. It counts at once, in the
+// sessions there are as well (AUTH-21).
+func (a *Accounts) ChangeUser(ctx context.Context, v Viewer, userID string, c UserChange) (User, error) {
+	if !v.IsAdmin() {
+		return User{}, fault.New(fault.NotFound, "There is no such account, or it is not yours.")
+	}
+	if c.Role != nil && *c.Role != RoleUser && *c.Role != RolePower && *c.Role != RoleAdmin {
+		return User{}, fault.New(fault.Invalid, "The role must be user, power or admin.").With(map[string]any{"field": "role"})
+	}
+	return a.change(ctx, userID, UserChange{Role: c.Role, Plan: c.Plan, Active: c.Active})
+}
+
+// KeepOneSession makes each of a viewer's sign-ins end the others, or not
+// (AUTH-07).
+func (a *Accounts) KeepOneSession(ctx context.Context, v Viewer, single bool) (User, error) {
+	return a.change(ctx, v.UserID, UserChange{SingleSession: &single})
+}
+
+// change changes an account and makes its sessions know.
+func (a *Accounts) change(ctx context.Context, userID string, c UserChange) (User, error) {
+	u, err := a.store.ChangeUser(ctx, userID, c)
+	if err != nil {
+		return User{}, err
+	}
+	return u, a.lookAgain(ctx, userID)
+}
+
+// DeleteAccount removes a viewer's account with everything that is theirs, by
+// their password. What cannot be removed outside the store is logged: the
+// account is gone all the same.
+func (a *Accounts) DeleteAccount(ctx context.Context, v Viewer, password string) error {
+	_, u, err := a.live(ctx, v.SessionID)
+	if err != nil {
+		return err
+	}
+	if err := a.provePassword(ctx, u, password, "password"); err != nil {
+		return err
+	}
+	ended, err := a.store.RevokeSessions(ctx, u.ID, v.SessionID)
+	if err != nil {
+		return err
+	}
+	if err := a.store.DeleteUser(ctx, u.ID); err != nil {
+		return err
+	}
+	err = a.bury(ctx, append(ended, v.SessionID))
+	if a.o.Forget != nil {
+		err = errors.Join(err, a.o.Forget(ctx, u.ID))
+	}
+	if err != nil {
+		a.o.Logger.ErrorContext(ctx, "an account is deleted, and something of it is left", "user_id", u.ID, "error", err)
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+package identity
+
+import (
+	"context"
+	"net/netip"
+	"strings"
+	"time"
+
+	"liminal/internal/fault"
+)
+
+// Failed sign-ins are counted for an hour, by account and by address; a right
+// one forgets neither (AUTH-19). Beyond a bound everybody slows down and nobody
+// is locked out: an account under attack takes one try a minute from each
+// address, an attacking address one try a minute in all. What one address may
+// ask of one account in minutes is the API's limit.
+const (
+	failuresLife       = time.Hour
+	failuresOfAccount  = 50
+	failuresOfAddress  = 200
+	pace               = time.Minute
+	slowedDown, countd = "auth:slow:", "auth:failed:"
+)
+
+// Slowed is the details of the RateLimited fault of a sign-in that comes too
+// soon after another.
+type Slowed struct {
+	Rule       string `json:"rule"`
+	RetryAfter int    `json:"retry_after"` // seconds
+}
+
+// patience refuses a try that comes too soon. A cache that fails forgives.
+func (a *Accounts) patience(ctx context.Context, email, address string) error {
+	account, from := accountKey(email), addressKey(address)
+	for slow, paced := range map[string]string{account: account + ":" + from, from: from} {
+		if _, is, err := a.o.Cache.Get(ctx, slowedDown+slow); err != nil || !is {
+			continue
+		}
+		first, err := a.o.Cache.Add(ctx, "auth:pace:"+paced, []byte{'1'}, pace)
+		if err == nil && !first {
+			seconds := int(pace.Seconds())
+			return fault.New(fault.RateLimited, "Too many sign-ins have failed. Try again in %d seconds.", seconds).
+				With(Slowed{Rule: "auth.failures", RetryAfter: seconds})
+		}
+	}
+	return nil
+}
+
+// failed counts a sign-in that was wrong.
+func (a *Accounts) failed(ctx context.Context, email, address string) {
+	for key, most := range map[string]int64{accountKey(email): failuresOfAccount, addressKey(address): failuresOfAddress} {
+		n, err := a.o.Cache.Count(ctx, countd+key, failuresLife)
+		if err == nil && n >= most {
+			err = a.o.Cache.Set(ctx, slowedDown+key, []byte{'1'}, failuresLife)
+		}
+		if err != nil {
+			a.o.Logger.WarnContext(ctx, "a failed sign-in could not be counted", "error", err)
+		}
+	}
+}
+
+// accountKey names an account without saying its address.
+func accountKey(email string) string {
+	return "account:" + hashRefresh(strings.ToLower(strings.TrimSpace(email)))[:32]
+}
+
+// addressKey names an address, or the network of one that comes with 2^64
+// others.
+func addressKey(address string) string {
+	ip, err := netip.ParseAddr(address)
+	if err != nil {
+		return "address:" + hashRefresh(address)[:32]
+	}
+	if ip = ip.Unmap(); ip.Is6() {
+		network, _ := ip.WithZone("").Prefix(64) // 64 is in range
+		return "address:" + network.Masked().Addr().String()
+	}
+	return "address:" + ip.String()
+}
