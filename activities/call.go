@@ -17,9 +17,8 @@ import (
 // another process with the next one.
 const beat = time.Second
 
-// Call runs a tool once. The machine decides about retries, so every failure
-// is returned as it is; a call that was stopped returns what it had said.
-func (s *Set) Call(ctx context.Context, in CallInput) (CallResult, error) {
+// call is Call without the telling.
+func (s *Set) call(ctx context.Context, in CallInput) (CallResult, error) {
 	bound, err := s.Artifacts.SpecAt(ctx, in.Run.Viewer, in.Tool)
 	if err != nil {
 		return CallResult{}, err

@@ -11,6 +11,7 @@ import (
 	"liminal/internal/graph"
 	"liminal/internal/run"
 	"liminal/internal/stream"
+	"liminal/internal/telemetry"
 )
 
 // keep is how long the stream of a run that ended stays readable; after that
@@ -21,6 +22,7 @@ const keep = 5 * time.Minute
 // conversation's next turn. In that order: nothing is published before it is
 // committed, and a reader that saw the end finds the next turn not yet begun.
 func (s *Set) Close(ctx context.Context, in CloseInput) (Result, error) {
+	ctx = telemetry.WithRun(ctx, in.Run.RunID, in.Opened.RequestID)
 	if err := s.readable(ctx, &in); err != nil {
 		return Result{}, err
 	}
@@ -39,6 +41,7 @@ func (s *Set) Close(ctx context.Context, in CloseInput) (Result, error) {
 	if err := s.Log.Finish(ctx, in.Run.RunID, keep); err != nil {
 		return Result{}, err
 	}
+	c.measure()
 	if closed.Next != nil && s.Starter != nil {
 		// The row is the promise: a start that fails here is made up for by
 		// the reconciler.
@@ -146,9 +149,9 @@ func (c *closing) end() (run.End, error) {
 // result is what the row keeps. A turn's answer is its message.
 func (c *closing) result() any {
 	if c.Run.Kind == run.KindChat {
-		return map[string]any{"message_id": c.messageID(), "usage": c.Tally.Usage}
+		return map[string]any{"message_id": c.messageID(), "usage": c.usage()}
 	}
-	return map[string]any{"response": c.Outcome.Response, "data": c.Outcome.Data, "usage": c.Tally.Usage}
+	return map[string]any{"response": c.Outcome.Response, "data": c.Outcome.Data, "usage": c.usage()}
 }
 
 // write commits the end, once: repeating it changes nothing (CHAT-28).
@@ -183,7 +186,7 @@ func (c *closing) event(closed chat.Closed) (stream.Event, error) {
 		})
 	}
 	if c.Run.Kind != run.KindChat {
-		return event(stream.MessageDone, "", map[string]any{"run_id": c.Run.RunID, "content": c.Outcome.Response, "data": c.Outcome.Data, "usage": c.Tally.Usage})
+		return event(stream.MessageDone, "", map[string]any{"run_id": c.Run.RunID, "content": c.Outcome.Response, "data": c.Outcome.Data, "usage": c.usage()})
 	}
 	return event(stream.MessageDone, "", c.done(closed))
 }

@@ -6,7 +6,6 @@ import (
 	"liminal/internal/chat"
 	"liminal/internal/graph"
 	"liminal/internal/id"
-	"liminal/internal/model"
 	"liminal/internal/run"
 )
 
@@ -42,7 +41,7 @@ func (c *closing) message() *chat.Message {
 
 // meta is what is kept beside the text. The trace is on the run's row.
 func (c *closing) meta() map[string]any {
-	meta := map[string]any{"run_id": c.Run.RunID, "usage": c.Tally.Usage}
+	meta := map[string]any{"run_id": c.Run.RunID, "usage": c.usage()}
 	if c.Tally.Model != "" {
 		meta["model"] = c.Tally.Model
 	}
@@ -144,7 +143,7 @@ type doneData struct {
 	Content        string          `json:"content"`
 	Struct         *chat.Content   `json:"content_struct"`
 	Citations      []chat.Citation `json:"citations"`
-	Usage          model.Usage     `json:"usage"`
+	Usage          usageData       `json:"usage"`
 	Adapters       json.RawMessage `json:"adapters"`
 	Gates          json.RawMessage `json:"gates"`
 	Routing        json.RawMessage `json:"routing"` // the router's trace (CHAT-22)
@@ -158,7 +157,7 @@ func (c *closing) done(closed chat.Closed) doneData {
 	m, routed := c.message(), c.routing()
 	d := doneData{
 		MessageID: closed.MessageID, ConversationID: m.ConversationID, RunID: m.RunID,
-		Content: m.Content, Struct: m.Struct, Citations: m.Struct.Citations(), Usage: c.Tally.Usage,
+		Content: m.Content, Struct: m.Struct, Citations: m.Struct.Citations(), Usage: c.usage(),
 		Adapters: orEmpty(routed.Adapters, "[]"), Gates: orEmpty(routed.Gates, "{}"),
 		Routing: orEmpty(c.Opened.Routing, "{}"), Trace: c.Steps,
 		Model: c.Tally.Model, Truncated: c.Tally.Cut, Suppressed: c.Outcome.Suppressed,

@@ -13,12 +13,14 @@ import (
 	"liminal/internal/fault"
 	"liminal/internal/graph"
 	"liminal/internal/run"
+	"liminal/internal/telemetry"
 	"liminal/internal/tool"
 )
 
 // Open finds the graph a run is to follow with everything it may need, and
 // pins it: what is edited later does not alter this run (PLAT-08).
 func (s *Set) Open(ctx context.Context, in RunInput) (Opened, error) {
+	ctx = telemetry.WithRun(ctx, in.RunID, "")
 	if in.Child != nil {
 		return s.openChild(ctx, in)
 	}

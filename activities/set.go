@@ -69,7 +69,7 @@ type Starter interface {
 type Queues map[string]string
 
 // Set is the activities with the ports they work over. Embedder, Router,
-// Starter, Now, Logger and Queues may be zero.
+// Starter, Meter, Now, Logger, Queues and Sweeps may be zero.
 type Set struct {
 	Turns         chat.Turns
 	Messages      chat.Messages
@@ -84,10 +84,12 @@ type Set struct {
 	Embedder      embed.Embedder
 	Router        Router
 	Starter       Starter
+	Meter         Meter
 	Now           func() time.Time
 	Logger        *slog.Logger
 	Queues        Queues
-	MaxEffects    int // of one workflow execution, before it continues as new; 0: the default
+	Sweeps        map[string]Sweep // by name; what the house does for itself
+	MaxEffects    int              // of one workflow execution, before it continues as new; 0: the default
 
 	calls calls
 }
@@ -97,6 +99,7 @@ func (s *Set) Named() map[string]any {
 	return map[string]any{
 		NameOpen: s.Open, NameCall: s.Call, NameAsk: s.Ask,
 		NameDeliver: s.Deliver, NameSettle: s.Settle, NameClose: s.Close,
+		NameSweep: s.Sweep,
 	}
 }
 

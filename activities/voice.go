@@ -116,8 +116,12 @@ func (v *voice) emitter(ctx context.Context) func(stream.Kind, any) {
 				return
 			}
 			v.mu.Lock()
+			first := v.text.Len() == 0
 			v.text.WriteString(piece)
 			v.mu.Unlock()
+			if first {
+				v.firstWord()
+			}
 		}
 		v.say(ctx, v.add(nil, kind, "", data)...)
 	}

@@ -211,8 +211,12 @@ func usageOf(out map[string]any) model.Usage {
 		n, _ := u[key].(float64)
 		return int(n)
 	}
-	return model.Usage{
+	used := model.Usage{
 		Input: count("input_tokens"), Output: count("output_tokens"),
 		CacheRead: count("cache_read_tokens"), CacheWrite: count("cache_write_tokens"),
 	}
+	if usd, known := u["cost_usd"].(float64); known {
+		used.CostUSD = &usd
+	}
+	return used
 }

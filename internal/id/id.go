@@ -5,6 +5,7 @@ package id
 
 import (
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -19,6 +20,15 @@ func New() string { return uuid.Must(uuid.NewV7()).String() }
 // run twice derives the id of what it writes, and so writes it once (CHAT-28).
 func Derive(parts ...string) string {
 	return uuid.NewSHA1(space, []byte(strings.Join(parts, "\x00"))).String()
+}
+
+// Made is when New made an id, to the millisecond; a derived id does not know.
+func Made(s string) (at time.Time, known bool) {
+	u, err := uuid.Parse(s)
+	if err != nil || u.Version() != 7 {
+		return time.Time{}, false
+	}
+	return time.Unix(u.Time().UnixTime()), true
 }
 
 // Valid reports whether s is a UUID in its canonical text form.

@@ -129,12 +129,27 @@ type Usage struct {
 	Output     int `json:"output_tokens"`
 	CacheRead  int `json:"cache_read_tokens,omitempty"`
 	CacheWrite int `json:"cache_write_tokens,omitempty"`
+	// CostUSD is the price in US dollars; nil: not known (OBS-09).
+	CostUSD *float64 `json:"cost_usd,omitempty"`
 }
 
-// Add returns the sum of two usages.
+// Add returns the sum of two usages. Its cost is the part that is known.
 func (u Usage) Add(o Usage) Usage {
-	return Usage{u.Input + o.Input, u.Output + o.Output, u.CacheRead + o.CacheRead, u.CacheWrite + o.CacheWrite}
+	sum := Usage{
+		Input: u.Input + o.Input, Output: u.Output + o.Output,
+		CacheRead: u.CacheRead + o.CacheRead, CacheWrite: u.CacheWrite + o.CacheWrite, CostUSD: u.CostUSD,
+	}
+	if u.CostUSD == nil {
+		sum.CostUSD = o.CostUSD
+	} else if o.CostUSD != nil {
+		usd := *u.CostUSD + *o.CostUSD
+		sum.CostUSD = &usd
+	}
+	return sum
 }
+
+// Tokens is how many there are of all classes.
+func (u Usage) Tokens() int { return u.Input + u.Output + u.CacheRead + u.CacheWrite }
 
 // Event is one piece of an answer.
 type Event struct {

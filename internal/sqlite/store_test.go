@@ -27,6 +27,9 @@ func open(t testing.TB, o store.Options) storetest.Backend {
 // Requirements: AUTH-03, API-04
 func TestAccounts(t *testing.T) { t.Parallel(); storetest.Accounts(t, open) }
 
+// Requirements: AUTH-12, AUTH-13, AUTH-16
+func TestFactors(t *testing.T) { t.Parallel(); storetest.Factors(t, open) }
+
 // Requirements: PLAT-08, PLAT-14
 func TestRuns(t *testing.T) { t.Parallel(); storetest.Runs(t, open) }
 
@@ -65,3 +68,6 @@ func TestStock(t *testing.T) { t.Parallel(); storetest.Stock(t, open) }
 
 // Requirements: PLAT-14
 func TestPayloads(t *testing.T) { t.Parallel(); storetest.Payloads(t, open) }
+
+// Requirements: OBS-01, RAG-17
+func TestFigures(t *testing.T) { t.Parallel(); storetest.Figures(t, open) }

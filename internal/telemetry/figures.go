@@ -11,12 +11,11 @@ import (
 // Figures is what only the store knows. A nil or empty map has no series:
 // nothing is told of what is not there.
 type Figures struct {
-	Open        map[string]int64   // runs that have not ended, by status
-	IngestLag   time.Duration      // age of the document that waits longest to be read; 0: none waits (RAG-17)
-	Preferences map[string]int64   // what people said of answers, by signal
-	Training    map[string]int64   // training jobs, by status
-	Loss        map[string]float64 // of the last training of each adapter
-	Scores      map[string]float64 // success_score by adapter
+	Open      map[string]int64   // runs that have not ended, by status
+	IngestLag time.Duration      // age of the document that waits longest to be read; 0: none waits (RAG-17)
+	Training  map[string]int64   // training jobs, by status
+	Loss      map[string]float64 // of the last training of each adapter
+	Scores    map[string]float64 // success_score by adapter
 }
 
 const (
@@ -49,17 +48,16 @@ func described(name, help string, labels ...string) *prometheus.Desc {
 }
 
 var (
-	figuresUp   = described("figures_up", "1 when the store told its figures, 0 when it did not.")
-	runsOpen    = described("runs_open", "Runs that have not ended.", "status")
-	ingestLag   = described("ingest_lag_seconds", "Age of the document that waits longest to be read.")
-	preferences = described("preferences_total", "What people said of answers.", "signal")
-	training    = described("training_jobs", "Training jobs.", "status")
-	loss        = described("training_loss", "Loss of an adapter's last training.", "adapter")
-	score       = described("adapter_success_score", "How well an adapter does, -1 to 1.", "adapter")
+	figuresUp = described("figures_up", "1 when the store told its figures, 0 when it did not.")
+	runsOpen  = described("runs_open", "Runs that have not ended.", "status")
+	ingestLag = described("ingest_lag_seconds", "Age of the document that waits longest to be read.")
+	training  = described("training_jobs", "Training jobs.", "status")
+	loss      = described("training_loss", "Loss of an adapter's last training.", "adapter")
+	score     = described("adapter_success_score", "How well an adapter does, -1 to 1.", "adapter")
 )
 
 func (w *watch) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{figuresUp, runsOpen, ingestLag, preferences, training, loss, score} {
+	for _, d := range []*prometheus.Desc{figuresUp, runsOpen, ingestLag, training, loss, score} {
 		to <- d
 	}
 }
@@ -75,21 +73,20 @@ func (w *watch) Collect(to chan<- prometheus.Metric) {
 		return
 	}
 	to <- prometheus.MustNewConstMetric(ingestLag, prometheus.GaugeValue, f.IngestLag.Seconds())
-	tell(to, runsOpen, prometheus.GaugeValue, f.Open, nil)
-	tell(to, preferences, prometheus.CounterValue, f.Preferences, nil)
-	tell(to, training, prometheus.GaugeValue, f.Training, nil)
-	tell(to, loss, prometheus.GaugeValue, f.Loss, w.adapters)
-	tell(to, score, prometheus.GaugeValue, f.Scores, w.adapters)
+	tell(to, runsOpen, f.Open, nil)
+	tell(to, training, f.Training, nil)
+	tell(to, loss, f.Loss, w.adapters)
+	tell(to, score, f.Scores, w.adapters)
 }
 
 // tell sends one series a key. Keys past a bound are left out: figures of
 // several adapters have no sum.
-func tell[V int64 | float64](to chan<- prometheus.Metric, d *prometheus.Desc, kind prometheus.ValueType, values map[string]V, keys *bounded) {
+func tell[V int64 | float64](to chan<- prometheus.Metric, d *prometheus.Desc, values map[string]V, keys *bounded) {
 	for key, v := range values {
 		if keys != nil && keys.of(key) != key {
 			continue
 		}
-		to <- prometheus.MustNewConstMetric(d, kind, float64(v), key)
+		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, float64(v), key)
 	}
 }
 

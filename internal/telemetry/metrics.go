@@ -45,6 +45,7 @@ type Metrics struct {
 	tokens        *prometheus.CounterVec
 	cost          *prometheus.CounterVec
 	adapters      *prometheus.CounterVec
+	preferences   *prometheus.CounterVec
 	cacheAsked    *prometheus.CounterVec
 	tools, models *bounded
 	adapterNames  *bounded
@@ -73,6 +74,7 @@ func NewMetrics(version string) *Metrics {
 		tokens:       counters("model_tokens_total", "Tokens by class: input, output, cache_read, cache_write.", "model", "class"),
 		cost:         counters("model_cost_usd_total", "What calls of models with a known price cost, in US dollars.", "model"),
 		adapters:     counters("adapter_turns_total", "Turns an adapter took part in.", "adapter"),
+		preferences:  counters("preferences_total", "What people said of answers.", "signal"),
 		cacheAsked:   counters("cache_requests_total", "Reads of a cache by result: hit, miss, error.", "cache", "result"),
 		tools:        &bounded{most: maxTools},
 		models:       &bounded{most: maxModels},
@@ -85,7 +87,7 @@ func NewMetrics(version string) *Metrics {
 	build.Set(1)
 	m.registry.MustRegister(build,
 		m.requests, m.requestTime, m.followers, m.firstToken, m.turnTime, m.ended, m.calls, m.callTime, m.retries,
-		m.modelCalls, m.modelTime, m.tokens, m.cost, m.adapters, m.cacheAsked,
+		m.modelCalls, m.modelTime, m.tokens, m.cost, m.adapters, m.preferences, m.cacheAsked,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -189,6 +191,13 @@ func (m *Metrics) ModelCall(model, outcome string, used Tokens, took time.Durati
 	}
 	if used.CostUSD > 0 {
 		m.cost.WithLabelValues(model).Add(used.CostUSD)
+	}
+}
+
+// Preference counts what somebody said of an answer; signals are a closed set.
+func (m *Metrics) Preference(signal string) {
+	if m != nil {
+		m.preferences.WithLabelValues(signal).Inc()
 	}
 }
 

@@ -43,6 +43,7 @@ func TestMetricsCountWhatHappens(t *testing.T) {
 	m.ToolCall("rag", "timeout", true, time.Second)
 	m.ModelCall("m1", "ok", Tokens{Input: 10, Output: 4, CostUSD: 0.5}, time.Second)
 	m.Adapter("a1")
+	m.Preference("like")
 	m.FirstToken(300 * time.Millisecond)
 	m.Turn("done", 900*time.Millisecond)
 	m.Ended("chat", "failed", "internal")
@@ -55,6 +56,7 @@ func TestMetricsCountWhatHappens(t *testing.T) {
 		`liminal_tool_seconds_count{tool="rag"} 1`,
 		`liminal_model_tokens_total{class="input",model="m1"} 10`, `liminal_model_tokens_total{class="output",model="m1"} 4`,
 		`liminal_model_cost_usd_total{model="m1"} 0.5`, `liminal_adapter_turns_total{adapter="a1"} 1`,
+		`liminal_preferences_total{signal="like"} 1`,
 		`liminal_turn_first_token_seconds_count 1`, `liminal_turn_seconds_count{status="done"} 1`,
 		`liminal_runs_ended_total{code="internal",kind="chat",status="failed"} 1`,
 		`liminal_stream_followers{transport="sse"} 1`, `liminal_build_info{version="1.2.3"} 1`)
@@ -77,12 +79,12 @@ func TestFiguresOfTheStoreAreTold(t *testing.T) {
 			t.Error("the question has no bound")
 		}
 		return Figures{
-			Open: map[string]int64{"running": 2}, IngestLag: 2 * time.Hour, Preferences: map[string]int64{"like": 3},
+			Open: map[string]int64{"running": 2}, IngestLag: 2 * time.Hour,
 			Scores: map[string]float64{"a1": 0.25},
 		}, fails
 	}}
 	m.registry.MustRegister(w)
-	wants(t, page(t, m), `liminal_runs_open{status="running"} 2`, "liminal_ingest_lag_seconds 7200", `liminal_preferences_total{signal="like"} 3`,
+	wants(t, page(t, m), `liminal_runs_open{status="running"} 2`, "liminal_ingest_lag_seconds 7200",
 		`liminal_adapter_success_score{adapter="a1"} 0.25`, "liminal_figures_up 1")
 	if strings.Contains(page(t, m), "training") {
 		t.Error("figures of training are told without any training")

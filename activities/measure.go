@@ -1,0 +1,122 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"liminal/internal/id"
+	"liminal/internal/model"
+	"liminal/internal/run"
+	"liminal/internal/telemetry"
+	"liminal/internal/tool"
+)
+
+// Meter counts what runs do (OBS-01). *telemetry.Metrics is one.
+type Meter interface {
+	// ToolCall is one call of a tool: "ok", "asks", "error", "timeout" or
+	// "stopped"; again says that it repeats a failed one.
+	ToolCall(tool, outcome string, again bool, took time.Duration)
+	// FirstToken is how long a person waited for the first word of an answer.
+	FirstToken(waited time.Duration)
+	// Turn is how long a turn took that waited for nobody.
+	Turn(status string, took time.Duration)
+	// Ended is a run that ended, with the code of its failure.
+	Ended(kind, status, code string)
+	// Adapter took part in a turn.
+	Adapter(id string)
+}
+
+func (s *Set) meter() Meter {
+	if s.Meter == nil {
+		return (*telemetry.Metrics)(nil) // counts nothing
+	}
+	return s.Meter
+}
+
+// Call runs a tool once and tells how it went. The machine decides about
+// retries, so every failure is returned as it is; a call that was stopped
+// returns what it had said.
+func (s *Set) Call(ctx context.Context, in CallInput) (CallResult, error) {
+	ctx = telemetry.WithRun(ctx, in.Run.RunID, in.RequestID)
+	ctx, span := telemetry.StartTool(ctx, in.Tool.Name, in.Effect)
+	began := s.now()
+	out, err := s.call(ctx, in)
+	s.meter().ToolCall(in.Tool.Name, outcomeOf(out, err), in.Attempt > 1, s.now().Sub(began))
+	kind := ""
+	if err != nil {
+		kind = codeOf(err)
+	}
+	telemetry.End(span, err, kind)
+	return out, err
+}
+
+// outcomeOf is how a call ended, as a label.
+func outcomeOf(out CallResult, err error) string {
+	switch {
+	case out.Stopped, errors.Is(err, context.Canceled):
+		return "stopped"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "timeout"
+	case err != nil:
+		return "error"
+	case tool.Asks(out.Output):
+		return "asks"
+	}
+	return "ok"
+}
+
+// since is how long ago a run was accepted: its id says when. Derived ids, of
+// tests, do not.
+func (s *Set) since(runID string) (waited time.Duration, known bool) {
+	accepted, known := id.Made(runID)
+	waited = s.now().Sub(accepted)
+	return waited, known && waited >= 0
+}
+
+// firstWord tells how long the person has waited, once a run.
+func (v *voice) firstWord() {
+	if v.in.Attempt > 1 || v.in.Reset {
+		return
+	}
+	if waited, known := v.set.since(v.in.Run.RunID); known {
+		v.set.meter().FirstToken(waited)
+	}
+}
+
+// measure tells of the run's end.
+func (c *closing) measure() {
+	m, code := c.set.meter(), ""
+	if f := FailureOf(c.Outcome.Err); f != nil {
+		code = string(f.Code)
+	}
+	m.Ended(string(c.Run.Kind), string(c.status), code)
+	if c.Run.Kind != run.KindChat {
+		return
+	}
+	if took, known := c.set.since(c.Run.RunID); known && len(c.Tally.Notices) == 0 {
+		m.Turn(string(c.status), took)
+	}
+	var routed struct {
+		Adapters []string `json:"adapters"`
+	}
+	if json.Unmarshal(c.Opened.Routing, &routed) != nil {
+		return // a router that names none in this way uses none that we know
+	}
+	for _, a := range routed.Adapters {
+		m.Adapter(a)
+	}
+}
+
+// usageData is what a run used, as readers see it (OBS-09).
+type usageData struct {
+	model.Usage
+	Used    int      `json:"tokens_used"` // of all classes
+	CostUSD *float64 `json:"cost_usd"`    // null: not known
+}
+
+func (c *closing) usage() usageData {
+	u := c.Tally.Usage
+	return usageData{Usage: u, Used: u.Tokens(), CostUSD: u.CostUSD}
+}

@@ -1,0 +1,137 @@
+package observed_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"liminal/internal/fault"
+	"liminal/internal/model"
+	"liminal/internal/model/extractive"
+	"liminal/internal/model/modeltest"
+	"liminal/internal/model/observed"
+	"liminal/internal/model/scripted"
+	"liminal/internal/telemetry"
+)
+
+func asked(text string) model.Request {
+	return model.Request{Task: "chat", Messages: []model.Message{{Role: model.User, Content: []model.Block{{Type: model.Text, Text: text}}}}}
+}
+
+func play(t *testing.T, steps ...scripted.Step) model.Model {
+	t.Helper()
+	return scripted.New(scripted.Script{Name: "m1", Answers: []scripted.Answer{{
+		Steps: steps, Usage: &model.Usage{Input: 1000, Output: 200, CacheRead: 400},
+	}}})
+}
+
+// An observed model keeps every promise of the one inside.
+func TestAnObservedModelIsAModel(t *testing.T) {
+	t.Parallel()
+	text := asked("hello")
+	modeltest.Run(t, modeltest.Setup{
+		Open: func(*testing.T) model.Model { return observed.New(extractive.Model{}, observed.Options{}) },
+		Text: &text,
+	})
+}
+
+// Requirements: OBS-09
+func TestEveryCallTellsItsTokensAndItsCost(t *testing.T) {
+	t.Parallel()
+	prices, err := observed.ReadPrices([]byte(`{"m1": {"input": 3, "output": 15, "cache_read": 0.5}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	metrics := telemetry.NewMetrics("v")
+	m := observed.New(play(t, scripted.Step{Text: "the secret answer"}), observed.Options{
+		Prices: prices, Metrics: metrics, Logger: telemetry.NewLogger(&log, telemetry.LogOptions{JSON: true}),
+	})
+	var usage model.Usage
+	for _, e := range modeltest.Play(t, m, asked("a question")) {
+		usage = usage.Add(e.Usage)
+	}
+	const want = (3*1000 + 15*200 + 0.5*400) / 1e6
+	if usage.CostUSD == nil || *usage.CostUSD != want {
+		t.Errorf("the usage costs %v, want %v", usage.CostUSD, want)
+	}
+	var line map[string]any
+	if err := json.Unmarshal(log.Bytes(), &line); err != nil {
+		t.Fatalf("%v: %s", err, log.String())
+	}
+	for key, want := range map[string]any{"model": "m1", "task": "chat", "input_tokens": 1000.0, "output_tokens": 200.0, "cost_usd": want, "outcome": "ok"} {
+		if line[key] != want {
+			t.Errorf("the log says %s is %v, want %v", key, line[key], want)
+		}
+	}
+	if strings.Contains(log.String(), "secret answer") || strings.Contains(log.String(), "a question") {
+		t.Errorf("the log has the words: %s", log.String())
+	}
+	page := httptest.NewRecorder()
+	metrics.Handler().ServeHTTP(page, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
+	for _, want := range []string{
+		`liminal_model_tokens_total{class="input",model="m1"} 1000`, `liminal_model_calls_total{model="m1",outcome="ok"} 1`,
+		`liminal_model_cost_usd_total{model="m1"} 0.0062`,
+	} {
+		if !strings.Contains(page.Body.String(), want) {
+			t.Errorf("no %s in the figures", want)
+		}
+	}
+}
+
+func TestTheCostOfAModelWithoutAPriceIsNotKnown(t *testing.T) {
+	t.Parallel()
+	prices, err := observed.ReadPrices(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		m    model.Model
+		free bool
+	}{{play(t, scripted.Step{Text: "x"}), false}, {extractive.Model{}, true}} {
+		var usage model.Usage
+		for _, e := range modeltest.Play(t, observed.New(c.m, observed.Options{Prices: prices}), asked("x")) {
+			usage = usage.Add(e.Usage)
+		}
+		if known := usage.CostUSD != nil; known != c.free {
+			t.Errorf("%s: the cost is known: %v", c.m.Name(), known)
+		}
+	}
+}
+
+func TestACallTellsHowItEnded(t *testing.T) {
+	t.Parallel()
+	for want, step := range map[string]scripted.Step{
+		string(fault.RateLimited): {Error: &scripted.Failure{Code: fault.RateLimited, Message: "slow down"}},
+		"cancelled":               {Hang: true},
+	} {
+		var log bytes.Buffer
+		m := observed.New(play(t, scripted.Step{Text: "first"}, step), observed.Options{Logger: telemetry.NewLogger(&log, telemetry.LogOptions{JSON: true})})
+		ctx, cancel := context.WithCancel(t.Context())
+		for e := range m.Stream(ctx, asked("x")) {
+			if e.Type == model.TextDelta {
+				cancel()
+			}
+			if want != "cancelled" {
+				ctx = context.WithoutCancel(ctx)
+			}
+		}
+		cancel()
+		if !strings.Contains(log.String(), `"outcome":"`) {
+			t.Errorf("%s: %s", want, log.String())
+		}
+	}
+}
+
+func TestPricesThatAreNoneAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, raw := range []string{`[]`, `{"m": {"input": -1}}`, `{"m": "cheap"}`} {
+		if _, err := observed.ReadPrices([]byte(raw)); err == nil {
+			t.Errorf("%s is taken for prices", raw)
+		}
+	}
+}
