@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"time"
 
 	"go.temporal.io/api/serviceerror"
 
@@ -106,7 +107,8 @@ func (e *Engine) openOf(ctx context.Context, v identity.Viewer, r run.Run) ([]ru
 func (e *Engine) interrupt(ctx context.Context, r run.Run) error {
 	err := e.o.Client.SignalWorkflow(ctx, r.WorkflowID, "", workflows.SignalCancel, nil)
 	if _, gone := errors.AsType[*serviceerror.NotFound](err); gone {
-		return e.reconcile(ctx, r) // it has just ended, or never began
+		_, err := e.reconcile(ctx, r, time.Time{}) // it has just ended, or never began
+		return err
 	}
 	if err != nil {
 		return fault.Wrap(fault.Internal, err, "The run could not be reached; try again.")

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"math/rand/v2"
 	"time"
 
 	commonpb "go.temporal.io/api/common/v1"
@@ -25,33 +26,52 @@ const (
 	settleTime = 5 * time.Second
 	// maxPatience is the longest pause between two looks at a run that is well.
 	maxPatience = 10 * time.Minute
+	// hopeless is how many attempts at one step a workflow may fail before it
+	// counts as stuck; the server waits ever longer between them.
+	hopeless = 5
+	// turnKey names the turn of a reconciler among all processes.
+	turnKey = "engine:reconcile:"
 	// keep is how long the stream of a run closed here stays readable.
 	keep = 5 * time.Minute
 )
 
-// look is when a run that was well is looked at again.
+// look is when a run that was well is looked at again, and since when it is not.
 type look struct {
 	next  time.Time
 	pause time.Duration
+	stuck time.Time // zero: it is well
 }
 
 // Reconcile makes up for what crashes leave undone, once at once and then
 // after each pause, until ctx ends: rows whose workflow never started are
 // started, rows whose workflow is gone are closed, answers whose signal was
-// lost are sent again.
+// lost are sent again. Processes that share a cache take turns; each thing it
+// does may be done by several of them at once without harm.
 func (e *Engine) Reconcile(ctx context.Context, pause time.Duration) {
 	well := map[string]look{}
-	tick := time.NewTicker(pause)
-	defer tick.Stop()
 	// What an earlier process left is looked at whatever its age.
-	for age := time.Duration(0); ; age = settleTime {
-		e.pass(ctx, well, pause, age)
+	age := time.Duration(0)
+	for {
+		if e.turn(ctx, pause) {
+			e.pass(ctx, well, pause, age)
+			age = settleTime
+		}
 		select {
-		case <-tick.C:
+		case <-time.After(pause + rand.N(pause/10+1)): //nolint:gosec // not all at once is all it is for
 		case <-ctx.Done():
 			return
 		}
 	}
+}
+
+// turn reports whether this process passes now: of those that share a cache,
+// one in each pause. Without a cache, or when it is down, every one does.
+func (e *Engine) turn(ctx context.Context, pause time.Duration) bool {
+	if e.o.Cache == nil {
+		return true
+	}
+	mine, err := e.o.Cache.Add(ctx, turnKey+e.o.Queue, []byte("taken"), pause)
+	return mine || err != nil
 }
 
 // pass is one look at everything that is open. A run that is well is looked at
@@ -70,12 +90,16 @@ func (e *Engine) pass(ctx context.Context, well map[string]look, pause, age time
 			seen[r.ID] = last
 			continue
 		}
-		if err := e.reconcile(ctx, r); err != nil {
+		stuck, err := e.reconcile(ctx, r, last.stuck)
+		if err != nil {
 			e.complain(ctx, "a run cannot be reconciled", err, "run", r.ID)
 			continue
 		}
 		p := min(max(2*last.pause, pause), maxPatience)
-		seen[r.ID] = look{next: now.Add(p), pause: p}
+		if !stuck.IsZero() {
+			p = pause
+		}
+		seen[r.ID] = look{next: now.Add(p), pause: p, stuck: stuck}
 	}
 	clear(well)
 	maps.Copy(well, seen)
@@ -106,27 +130,51 @@ func (e *Engine) resend(ctx context.Context, age time.Duration) {
 	}
 }
 
-// reconcile brings one run's row and its workflow together.
-func (e *Engine) reconcile(ctx context.Context, r run.Run) error {
+// reconcile brings one run's row and its workflow together. since is when the
+// run was first found stuck, zero if it was not; so is what it returns.
+func (e *Engine) reconcile(ctx context.Context, r run.Run, since time.Time) (stuck time.Time, err error) {
 	if r.Status == run.Queued {
-		return nil
+		return stuck, nil
 	}
 	d, err := e.o.Client.DescribeWorkflowExecution(ctx, r.WorkflowID, "")
 	var missing *serviceerror.NotFound
 	switch {
 	case errors.As(err, &missing):
-		return e.restart(ctx, r)
+		return stuck, e.restart(ctx, r)
 	case err != nil:
-		return err
+		return stuck, err
 	}
 	info := d.GetWorkflowExecutionInfo()
 	if info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
-		return nil
+		return e.patient(ctx, r, since, d.GetPendingWorkflowTask().GetAttempt())
 	}
 	if of := runOf(info.GetMemo()); of != "" && of != r.ID {
-		return e.restart(ctx, r) // that was an earlier run of the same document
+		return stuck, e.restart(ctx, r) // that was an earlier run of the same document
 	}
-	return e.abandon(ctx, r)
+	return stuck, e.abandon(ctx, r, "The run was ended from outside before it had a result. Ask again.")
+}
+
+// patient waits for a run whose workflow fails again and again at the same
+// step, which is this program's fault and may be mended by its next version;
+// after Patience it ends the run.
+func (e *Engine) patient(ctx context.Context, r run.Run, since time.Time, attempt int32) (stuck time.Time, err error) {
+	if attempt < hopeless {
+		return time.Time{}, nil
+	}
+	now := time.Now()
+	if since.IsZero() {
+		e.o.Logger.ErrorContext(ctx, "a run is stuck: its workflow task fails again and again", "run", r.ID, "workflow", r.WorkflowID, "attempt", attempt)
+		since = now
+	}
+	if now.Sub(since) < e.o.Patience {
+		return since, nil
+	}
+	const reason = "its workflow task failed again and again"
+	err = e.o.Client.TerminateWorkflow(ctx, r.WorkflowID, "", reason)
+	if _, gone := errors.AsType[*serviceerror.NotFound](err); err != nil && !gone {
+		return since, err
+	}
+	return time.Time{}, e.abandon(ctx, r, "The run could not go on: a step failed on our side each time it was tried. Ask again.")
 }
 
 func runOf(m *commonpb.Memo) string {
@@ -146,9 +194,9 @@ func (e *Engine) restart(ctx context.Context, r run.Run) error {
 }
 
 // abandon closes the row of a run whose workflow is gone without having closed
-// it, such as one an operator terminated.
-func (e *Engine) abandon(ctx context.Context, r run.Run) error {
-	data := map[string]any{"code": fault.Internal, "message": "The run was ended from outside before it had a result. Ask again."}
+// it, such as one an operator terminated. sentence tells the person.
+func (e *Engine) abandon(ctx context.Context, r run.Run, sentence string) error {
+	data := map[string]any{"code": fault.Internal, "message": sentence}
 	raw, err := json.Marshal(data)
 	if err != nil {
 		return err

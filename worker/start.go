@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
@@ -18,6 +19,11 @@ import (
 // memoRun is the memo that says which run an execution belongs to: workflow
 // ids of documents are used again.
 const memoRun = "run_id"
+
+// taskTimeout is how long a worker may have a step of a run in hand without a
+// sign of life: what it costs when it dies with it (OPS-09). Local activities
+// that take longer make signs by themselves.
+const taskTimeout = 4 * time.Second
 
 // StartNext starts a run whose row is there.
 func (e *Engine) StartNext(ctx context.Context, v identity.Viewer, r run.Run) error {
@@ -54,6 +60,7 @@ func (e *Engine) startOptions(v identity.Viewer, r run.Run, summary string) clie
 	}
 	o := client.StartWorkflowOptions{
 		ID: r.WorkflowID, TaskQueue: e.o.Queue, EnableEagerStart: true,
+		WorkflowTaskTimeout:                      taskTimeout,
 		WorkflowExecutionErrorWhenAlreadyStarted: true,
 		WorkflowIDConflictPolicy:                 enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL,
 		WorkflowIDReusePolicy:                    enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,

@@ -21,6 +21,7 @@ import (
 	sdk "go.temporal.io/sdk/worker"
 
 	"liminal/activities"
+	"liminal/internal/cache"
 	"liminal/internal/chat"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
@@ -59,7 +60,16 @@ type Options struct {
 	// them: about 1 ms sooner. nil means all of them.
 	Apart []string
 	// Every is the pause between two passes of the reconciler; 0 means 10 s.
-	Every  time.Duration
+	Every time.Duration
+	// Cache is what all processes share: of their reconcilers one passes at a
+	// time. nil: this process is alone.
+	Cache cache.Cache
+	// Patience is how long a run is kept whose workflow fails in this program
+	// itself, so that a mended version can go on with it; 0 means 10 minutes.
+	Patience time.Duration
+	// Codec is the one of Client, if it has one: it lets values grow beyond
+	// what Temporal takes.
+	Codec  *Codec
 	Logger *slog.Logger
 }
 
@@ -72,6 +82,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Every <= 0 {
 		o.Every = 10 * time.Second
+	}
+	if o.Patience <= 0 {
+		o.Patience = 10 * time.Minute
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -110,6 +123,7 @@ func (o Options) queues() activities.Queues {
 type Worker struct {
 	engine  *Engine
 	workers []sdk.Worker
+	sweeps  sweeps
 	every   time.Duration
 
 	mu   sync.Mutex
@@ -126,6 +140,9 @@ const (
 	pollers      = 8   // fixed: growing and shrinking their number was slower here
 	stopTimeout  = 3 * time.Second
 	heartbeatGap = time.Second // how soon a cancel reaches a call in another process
+	// stickyTimeout is how long a step waits for the worker that has its run in
+	// memory before any other takes it: what a dead worker costs (OPS-09).
+	stickyTimeout = time.Second
 	// cachedRuns is how many runs stay in memory between two of their steps. A
 	// paused run keeps goroutines there, so the SDK's 10,000 would cost 100 KB
 	// each; a run outside answers after a replay, a few milliseconds later.
@@ -149,7 +166,7 @@ func New(o Options) (*Worker, error) {
 	if o.Activities.Starter == nil {
 		o.Activities.Starter = engine
 	}
-	w := &Worker{engine: engine, every: o.Every}
+	w := &Worker{engine: engine, every: o.Every, sweeps: o.sweeps()}
 	main := sdk.New(o.Client, o.Queue, o.options())
 	Register(main, o.Activities, workflows.Options{})
 	w.workers = append(w.workers, main)
@@ -160,6 +177,9 @@ func New(o Options) (*Worker, error) {
 			options.MaxConcurrentActivityExecutionSize = maxIngest
 		}
 		apart := sdk.New(o.Client, o.Queue+"-"+name, options)
+		if name == tool.QueueIngest {
+			apart.RegisterActivityWithOptions(o.Activities.Sweep, activity.RegisterOptions{Name: activities.NameSweep})
+		}
 		apart.RegisterActivityWithOptions(o.Activities.Call, activity.RegisterOptions{Name: activities.NameCall})
 		w.workers = append(w.workers, apart)
 	}
@@ -177,6 +197,8 @@ func (o Options) options() sdk.Options {
 		MaxConcurrentWorkflowTaskExecutionSize:  maxTasks,
 		MaxHeartbeatThrottleInterval:            heartbeatGap,
 		WorkerStopTimeout:                       stopTimeout,
+		StickyScheduleToStartTimeout:            stickyTimeout,
+		DisablePayloadErrorLimit:                o.Codec != nil,
 		DisableRegistrationAliasing:             true,
 		Interceptors:                            []interceptor.WorkerInterceptor{NewFaults(o.Logger)},
 	}
@@ -219,7 +241,12 @@ func (w *Worker) Start() error {
 	w.stop, w.done = cancel, make(chan struct{})
 	go func() {
 		defer close(w.done)
-		w.engine.Reconcile(ctx, w.every)
+		var both sync.WaitGroup
+		both.Go(func() { w.engine.Reconcile(ctx, w.every) })
+		both.Go(func() {
+			w.sweeps.renew(ctx, w.every, func(err error) { w.engine.complain(ctx, "the sweeps are not scheduled", err) })
+		})
+		both.Wait()
 	}()
 	return nil
 }

@@ -23,6 +23,7 @@ const (
 	IngestType      = "Ingest"
 	ToolRunType     = "ToolRun"
 	RunWorkflowType = "RunWorkflow"
+	SweepType       = "Sweep"
 )
 
 // TypeOf is the workflow that runs a kind of run.
@@ -97,12 +98,15 @@ func (f *Flows) Register(r Registry) {
 	r.RegisterWorkflowWithOptions(f.Ingest, workflow.RegisterOptions{Name: IngestType})
 	r.RegisterWorkflowWithOptions(f.ToolRun, workflow.RegisterOptions{Name: ToolRunType})
 	r.RegisterWorkflowWithOptions(f.RunWorkflow, workflow.RegisterOptions{Name: RunWorkflowType})
+	r.RegisterWorkflowWithOptions(f.Sweep, workflow.RegisterOptions{Name: SweepType})
 }
 
 // The bounds of activities.
 const (
-	// heartbeatTimeout is how soon a dead worker is noticed.
-	heartbeatTimeout = 5 * time.Second
+	// heartbeatTimeout is how soon a dead worker is noticed. Heartbeats come
+	// every second; with the time its sticky queue costs, a run goes on within
+	// five (OPS-09).
+	heartbeatTimeout = 3 * time.Second
 	// startLimit is how long a call of a chat may wait for a worker: a queue
 	// nobody polls must end in an error and not in an endless wait (CHAT-27).
 	startLimit = 2 * time.Minute

@@ -1,0 +1,52 @@
+package activities
+
+import (
+	"context"
+	"time"
+
+	"liminal/internal/fault"
+)
+
+// NameSweep is the activity that does one sweep once.
+const NameSweep = "Sweep"
+
+// Sweep is work the house does for itself again and again, such as removing
+// what has expired. It may run twice at a time, after a crash, and must then do
+// no harm.
+type Sweep struct {
+	// Every is the time between two of them, at least a minute.
+	Every time.Duration
+	// Run does it once. It should return soon after its context ends.
+	Run func(ctx context.Context) (Swept, error)
+}
+
+// SweepInput names one of Set.Sweeps, and the task queue it is to run on; an
+// empty queue is the workflow's own.
+type SweepInput struct {
+	Name  string `json:"name"`
+	Queue string `json:"queue,omitempty"`
+}
+
+// Swept is what came of a sweep.
+type Swept struct {
+	Removed int    `json:"removed"`
+	Changed int    `json:"changed"`
+	Note    string `json:"note,omitempty"` // never text of people
+}
+
+// Sweep does one sweep. A name it does not know is another version's, whose
+// workers will take it when it is tried again.
+func (s *Set) Sweep(ctx context.Context, in SweepInput) (Swept, error) {
+	sweep, known := s.Sweeps[in.Name]
+	if !known {
+		return Swept{}, fault.New(fault.Internal, "There is no sweep %s in this version.", in.Name)
+	}
+	stop := pulse(ctx)
+	defer stop()
+	swept, err := sweep.Run(ctx)
+	if err != nil {
+		return Swept{}, err
+	}
+	s.logger().InfoContext(ctx, "swept", "sweep", in.Name, "removed", swept.Removed, "changed", swept.Changed, "note", swept.Note)
+	return swept, nil
+}
