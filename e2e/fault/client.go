@@ -20,6 +20,7 @@ const (
 	requestLimit = 20 * time.Second       // one request without an answer is of unknown fate
 	again        = 250 * time.Millisecond // before a request is sent once more
 	mostAgain    = 2 * time.Second        //
+	mostTrouble  = 20                     // answers that it is the platform's fault, until it is believed
 )
 
 // object is JSON as a client reads and writes it.
@@ -152,7 +153,7 @@ func open(status int, raw []byte) (object, *Refusal, error) {
 // insist sends a request until it is answered for good, however often its fate
 // is unknown, the platform is in trouble or asks to wait.
 func (c *Client) insist(ctx context.Context, r request) (object, error) {
-	wait := again
+	wait, trouble := again, 0
 	for {
 		data, refused, err := c.once(ctx, r)
 		switch {
@@ -167,7 +168,8 @@ func (c *Client) insist(ctx context.Context, r request) (object, error) {
 			if err := c.logIn(ctx); err != nil {
 				return nil, err
 			}
-		case refused.Status >= 500:
+		case refused.Status >= 500 && trouble < mostTrouble:
+			trouble++
 			c.tally.count("requests answered with 5xx")
 		case refused.Status == http.StatusTooManyRequests:
 			c.tally.count("requests told to wait")

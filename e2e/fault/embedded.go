@@ -71,6 +71,9 @@ func (e *embedded) dress() error {
 // URL implements Lane.
 func (e *embedded) URL() string { return e.proxy.url() }
 
+// Forgot implements Lane: the log is in the process.
+func (e *embedded) Forgot() []time.Time { return e.dev.died() }
+
 // Crashes implements Lane.
 func (e *embedded) Crashes() map[string]int { return map[string]int{"dev": e.dev.crashed()} }
 

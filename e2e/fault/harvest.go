@@ -99,6 +99,7 @@ func (p *Person) trespass(ctx context.Context, h *Holding, others []*Person) err
 			continue
 		}
 		for _, path := range o.doors() {
+			h.Tried++
 			_, refused, err := p.once(ctx, asJSON("GET", path, "", nil))
 			switch {
 			case err != nil:

@@ -19,6 +19,8 @@ type Lane interface {
 	URL() string
 	// Faults are what can happen to it.
 	Faults() []Fault
+	// Forgot is when the log of events was lost.
+	Forgot() []time.Time
 	// Crashes counts what ended by itself, by process.
 	Crashes() map[string]int
 }

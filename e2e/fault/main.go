@@ -154,7 +154,7 @@ func endure(ctx context.Context, o options, lane Lane, dir string, log *slog.Log
 	if err != nil {
 		return nil, err
 	}
-	r := newReport(told, stored, struck, verify(told, stored))
+	r := newReport(told, stored, struck, verify(told, stored, lane.Forgot()))
 	r.Clients = crowd.tally.n
 	return r, nil
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -37,6 +38,7 @@ type Process struct {
 	gone    chan struct{} // closed when cmd has ended
 	meant   bool          // its end was our doing
 	crashes int
+	deaths  []time.Time // of all kinds
 }
 
 // start runs the program and waits until it answers.
@@ -77,6 +79,7 @@ func (p *Process) watch(cmd *exec.Cmd, gone chan struct{}) {
 	err := cmd.Wait()
 	close(gone)
 	p.mu.Lock()
+	p.deaths = append(p.deaths, time.Now())
 	meant := p.meant
 	if !meant {
 		p.crashes++
@@ -143,6 +146,12 @@ func (p *Process) kill() error { return p.end(syscall.SIGKILL) }
 
 // drain asks the program to end.
 func (p *Process) drain() error { return p.end(syscall.SIGTERM) }
+
+func (p *Process) died() []time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.deaths)
+}
 
 func (p *Process) crashed() int {
 	p.mu.Lock()

@@ -114,6 +114,7 @@ func (r *Report) told(told Told, stored map[string]*Holding) {
 		}
 	}
 	for _, h := range stored {
+		r.Counts["walls"].Told += h.Tried
 		for _, list := range h.Conversations {
 			r.Counts["messages"].Told += len(list)
 		}
@@ -172,6 +173,9 @@ func (r *Reader) waited(at time.Time) (time.Duration, bool) {
 		if e.At.Before(at) {
 			spoke = e.Kind == "token" || e.Kind == "reset" || spoke && !e.ends()
 			continue
+		}
+		if e.gap() {
+			continue // says only that something was lost
 		}
 		return e.At.Sub(at), spoke
 	}

@@ -64,5 +64,6 @@ type Holding struct {
 	Documents     map[string]Document  `json:"documents"`
 	Files         []File               `json:"files"`
 	Replays       map[string]*Reader   `json:"replays"` // a run's whole stream, read once more
-	Reached       []string             `json:"reached"` // what of others they could get at
+	Tried         int                  `json:"tried"`   // doors of others that were tried
+	Reached       []string             `json:"reached"` // those that opened
 }

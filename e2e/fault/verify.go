@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Violation is one promise that was not kept.
@@ -24,8 +25,9 @@ func (v Violation) String() string {
 }
 
 // verify holds what is stored against what was told.
-func verify(told Told, stored map[string]*Holding) []Violation {
-	v := &verifier{stored: stored}
+// forgot are the moments at which the log of events was lost, as it may be.
+func verify(told Told, stored map[string]*Holding, forgot []time.Time) []Violation {
+	v := &verifier{stored: stored, forgot: forgot}
 	for _, t := range told.Turns {
 		v.turn(t)
 	}
@@ -42,6 +44,7 @@ func verify(told Told, stored map[string]*Holding) []Violation {
 
 type verifier struct {
 	stored map[string]*Holding
+	forgot []time.Time
 	found  []Violation
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"slices"
+	"time"
 )
 
 // streams checks what a run's readers were told against each other: within
@@ -71,13 +72,19 @@ func (v *verifier) covered(t *Turn, reader *Reader, leg *Leg, known map[int64]Ev
 	}
 	spans = append(spans, span{from, to})
 	for seq, e := range known {
-		if e.Kind == "token" || e.Kind == "paused" || got[seq] {
+		if e.Kind == "token" || e.Kind == "paused" || got[seq] || leg.After == 0 && v.forgotten(e, leg) {
 			continue
 		}
 		if slices.ContainsFunc(spans, func(s span) bool { return seq > s.from && seq < s.to }) {
 			v.report(t, "events", "lost", "reader %s read from %d to %d and never saw %s %d", reader.Name, leg.After, to, e.Kind, seq)
 		}
 	}
+}
+
+// forgotten reports whether the log was lost after somebody saw e and before
+// a reader that knew nothing came: it was shown what there was.
+func (v *verifier) forgotten(e Event, leg *Leg) bool {
+	return slices.ContainsFunc(v.forgot, func(at time.Time) bool { return e.At.Before(at) && leg.Ended.After(at) })
 }
 
 // conversations checks the order of what stands in each.
