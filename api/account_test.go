@@ -143,7 +143,7 @@ func TestCookiesAreSecureBehindHTTPS(t *testing.T) {
 	t.Parallel()
 	s := &server{Options: Options{PublicURL: "https://chat.example.org"}}
 	x := &exchange{header: http.Header{}, request: httptest.NewRequest(http.MethodPost, "/v1/auth/login", nil)}
-	s.setCookie(x, "v", 60)
+	s.setCookie(x, refreshCookie, "v", 60)
 	if !strings.Contains(x.header.Get("Set-Cookie"), "; Secure") {
 		t.Errorf("cookie = %s", x.header.Get("Set-Cookie"))
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"liminal/internal/oauth"
 	"liminal/internal/quota"
 	"liminal/internal/stream"
 )
@@ -40,6 +41,9 @@ type Options struct {
 	Log           stream.Log
 	Limits        *quota.Limits
 	Once          *quota.Once
+	Factors       Factors          // optional: second factors (AUTH-12)
+	Elsewhere     Elsewhere        // optional: accounts elsewhere; with Providers (AUTH-16)
+	Providers     *oauth.Providers // optional: where people may sign in with them
 
 	Version   string
 	Model     ModelInfo
@@ -96,6 +100,12 @@ func newServer(o Options) *server {
 // routes is the table of contents; each noun's file holds its part.
 func (s *server) routes() {
 	s.accountRoutes()
+	s.sessionRoutes()
+	s.mailRoutes()
+	s.settingsRoutes()
+	s.userRoutes()
+	s.factorRoutes()
+	s.oauthRoutes()
 	s.chatRoutes()
 	s.interruptRoutes()
 	s.conversationRoutes()

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -56,7 +57,26 @@ func (x *exchange) unhurried() {
 
 // device is where the request comes from.
 func (x *exchange) device() identity.Device {
-	return identity.Device{UserAgent: x.request.UserAgent(), Address: x.address}
+	client := identity.Web
+	if strings.EqualFold(x.request.Header.Get("X-Client"), identity.Mobile) {
+		client = identity.Mobile
+	}
+	return identity.Device{UserAgent: x.request.UserAgent(), Address: x.address, Client: client}
+}
+
+// deviceOf is device for a client that says what it is in its body.
+func (x *exchange) deviceOf(client string) identity.Device {
+	d := x.device()
+	d.Client = cmp.Or(client, d.Client)
+	return d
+}
+
+// tenant is the tenant a request names; "" when it names none (ISO-12).
+func (x *exchange) tenant() string {
+	if x.request == nil {
+		return ""
+	}
+	return x.request.Header.Get("X-Tenant-ID")
 }
 
 // addressOf is whose request it is: the other end of the connection, or, when

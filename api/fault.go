@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"liminal/internal/fault"
+	"liminal/internal/identity"
 	"liminal/internal/quota"
 )
 
@@ -56,10 +57,25 @@ func (s *server) fail(ctx context.Context, err error) *Failure {
 	if f.Code == fault.Internal && ctx.Err() == nil {
 		s.Logger.LogAttrs(ctx, slog.LevelError, "request failed", slog.String("request_id", x.id), slog.Any("error", err))
 	}
-	if e, ok := f.Details.(quota.Exceeded); ok {
-		x.header.Set("Retry-After", strconv.Itoa(e.RetryAfter))
+	if seconds := retryAfter(f.Details); seconds > 0 {
+		x.header.Set("Retry-After", strconv.Itoa(seconds))
 	}
 	return failureOf(x.id, statusOf(f), f)
+}
+
+// retryAfter is when it makes sense to ask again, in seconds; 0 when nothing
+// says so.
+func retryAfter(details any) int {
+	switch d := details.(type) {
+	case quota.Exceeded:
+		return d.RetryAfter
+	case identity.Locked:
+		return d.RetryAfter
+	case identity.Slowed:
+		return d.RetryAfter
+	default:
+		return 0
+	}
 }
 
 func failureOf(requestID string, code int, f *fault.Error) *Failure {

@@ -28,8 +28,16 @@ type Engine interface {
 	RunWorkflow(ctx context.Context, v identity.Viewer, artifact string, input, vars map[string]any, requestID string) (run.Run, error)
 }
 
-// Accounts signs people up and in.
+// Accounts is who people are.
 type Accounts interface {
+	SignIns
+	Devices
+	Passwords
+	People
+}
+
+// SignIns signs people up and in.
+type SignIns interface {
 	SignUp(ctx context.Context, n identity.NewAccount, d identity.Device) (identity.SignIn, error)
 	LogIn(ctx context.Context, try identity.SignInTry, d identity.Device) (identity.SignIn, error)
 	Refresh(ctx context.Context, token string) (identity.SignIn, error)
@@ -37,6 +45,49 @@ type Accounts interface {
 	Authenticate(ctx context.Context, bearer string) (identity.Viewer, error)
 	Who(ctx context.Context, v identity.Viewer) (identity.User, error)
 	FirstRun(ctx context.Context) (bool, error)
+}
+
+// Factors keeps people's second factors.
+type Factors interface {
+	FactorState(ctx context.Context, v identity.Viewer) (identity.FactorState, error)
+	EnrolFactor(ctx context.Context, v identity.Viewer) (identity.Enrolment, error)
+	ProveSession(ctx context.Context, v identity.Viewer, p identity.Proof, d identity.Device) (identity.Proved, error)
+	ProveTicket(ctx context.Context, ticket string, p identity.Proof, d identity.Device) (identity.Proved, error)
+	RenewRecovery(ctx context.Context, v identity.Viewer, p identity.Proof) ([]string, error)
+	DisableFactor(ctx context.Context, v identity.Viewer, password string, p identity.Proof) error
+}
+
+// Elsewhere finds the accounts of people whom a provider has vouched for.
+type Elsewhere interface {
+	LogInElsewhere(ctx context.Context, e identity.External, d identity.Device) (identity.SignIn, error)
+	Link(ctx context.Context, v identity.Viewer, e identity.External) error
+}
+
+// Devices are a person's open sign-ins.
+type Devices interface {
+	Sessions(ctx context.Context, v identity.Viewer) (list []identity.Session, own string, err error)
+	EndSession(ctx context.Context, v identity.Viewer, familyID string) error
+	EndOtherSessions(ctx context.Context, v identity.Viewer) error
+	KeepOneSession(ctx context.Context, v identity.Viewer, single bool) (identity.User, error)
+}
+
+// Passwords changes them, and confirms addresses. What requests a mail tells
+// nothing, neither by its answer nor by its time (AUTH-08).
+type Passwords interface {
+	RequestReset(ctx context.Context, email string)
+	CompleteReset(ctx context.Context, token, password string) error
+	RequestConfirmation(ctx context.Context, email string)
+	ConfirmEmail(ctx context.Context, token string) error
+	ChangePassword(ctx context.Context, v identity.Viewer, old, password string) error
+}
+
+// People keeps accounts and what they choose.
+type People interface {
+	Users(ctx context.Context, v identity.Viewer, f identity.UserFilter) ([]identity.User, string, error)
+	ChangeUser(ctx context.Context, v identity.Viewer, userID string, c identity.UserChange) (identity.User, error)
+	DeleteAccount(ctx context.Context, v identity.Viewer, password string) error
+	Settings(ctx context.Context, v identity.Viewer) (identity.Settings, error)
+	ChangeSettings(ctx context.Context, v identity.Viewer, c identity.SettingsChange) (identity.Settings, error)
 }
 
 // Conversations keeps threads.

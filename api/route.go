@@ -14,6 +14,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"liminal/internal/fault"
+	"liminal/internal/identity"
 )
 
 const (
@@ -167,12 +168,25 @@ func (s *server) welcome(ctx huma.Context, next func(huma.Context)) {
 // errors is told so instead: a person by who they are, a stranger by address.
 func (s *server) enter(ctx context.Context, authorization string) error {
 	x := exchangeOf(ctx)
-	v, err := s.Accounts.Authenticate(ctx, bearer(authorization))
+	v, err := s.authenticate(ctx, x, bearer(authorization))
 	if err != nil {
 		return cmp.Or(s.tripped(x.address), err)
 	}
 	x.viewer = v
 	return s.tripped(v.UserID)
+}
+
+// authenticate says whose session a token is of. A request that names a tenant
+// means that one: a session of another is no session there (ISO-12).
+func (s *server) authenticate(ctx context.Context, x *exchange, token string) (identity.Viewer, error) {
+	v, err := s.Accounts.Authenticate(ctx, token)
+	if err != nil {
+		return identity.Viewer{}, err
+	}
+	if tenant := x.tenant(); tenant != "" && tenant != v.TenantID {
+		return identity.Viewer{}, fault.New(fault.Unauthorized, "You are signed out in this tenant. Sign in there.")
+	}
+	return v, nil
 }
 
 func (s *server) writeFailure(ctx huma.Context, err error) {

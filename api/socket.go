@@ -71,7 +71,7 @@ type socket struct {
 func (s *server) socket(w http.ResponseWriter, r *http.Request) {
 	k := &socket{server: s, base: exchangeOf(r.Context()), follows: map[string]context.CancelFunc{}}
 	if token := bearer(r.Header.Get("Authorization")); token != "" {
-		v, err := s.Accounts.Authenticate(r.Context(), token)
+		v, err := s.authenticate(r.Context(), exchangeOf(r.Context()), token)
 		if err == nil {
 			err = k.admit(r.Context(), v, token)
 		}
@@ -273,7 +273,7 @@ func (k *socket) signIn(ctx context.Context, session string) error {
 	if k.viewer.SessionID != "" && session == k.viewer.SessionID {
 		return nil
 	}
-	v, err := k.Accounts.Authenticate(ctx, session)
+	v, err := k.authenticate(ctx, k.base, session)
 	if err != nil {
 		return err
 	}
