@@ -19,10 +19,14 @@ import (
 	"strconv"
 )
 
-// SQLite is a dialect with a folder here.
-const SQLite = "sqlite"
+// Dialects with a folder here. The folders have the same numbers and make the
+// same tables and columns.
+const (
+	SQLite   = "sqlite"
+	Postgres = "postgres"
+)
 
-//go:embed sqlite/*.sql
+//go:embed sqlite/*.sql postgres/*.sql
 var folders embed.FS
 
 // Migration is one file: "0001_kernel.sql" has Number 1 and Name "kernel".

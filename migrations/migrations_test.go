@@ -36,9 +36,18 @@ func ledger(all []migrations.Migration) []migrations.Entry {
 
 func TestEveryDialectsFilesAreNumberedWithoutAGap(t *testing.T) {
 	t.Parallel()
-	all, err := migrations.Of(migrations.SQLite)
-	if err != nil || len(all) == 0 || all[0].Name != "kernel" {
-		t.Fatalf("%d files, %v", len(all), err)
+	embedded, err := migrations.Of(migrations.SQLite)
+	if err != nil || len(embedded) == 0 || embedded[0].Name != "kernel" {
+		t.Fatalf("%d files, %v", len(embedded), err)
+	}
+	server, err := migrations.Of(migrations.Postgres)
+	if err != nil || len(server) != len(embedded) {
+		t.Fatalf("%d files of one dialect, %d of the other, %v", len(server), len(embedded), err)
+	}
+	for i, m := range embedded {
+		if m.Name != server[i].Name {
+			t.Errorf("number %d is %s in one dialect and %s in the other", m.Number, m.Name, server[i].Name)
+		}
 	}
 }
 

@@ -49,6 +49,7 @@ var floors = map[string]int{
 // package of the house may import it.
 var beside = []string{
 	"internal/arch", "internal/storetest", "internal/model/modeltest", "internal/knowledge/knowledgetest", "activities/activitiestest",
+	"internal/postgres/postgrestest",
 	"workflows/internal/record", "scripts/", "web/e2e", "e2e",
 }
 
@@ -93,7 +94,7 @@ func TestDriversAreReachedFromTheirAdapterOnly(t *testing.T) {
 		"github.com/temporalio/ui-":    {"internal/wire/devserver"},
 		"modernc.org/":                 {"internal/sqlite", "internal/wire/devserver"},
 		"database/sql":                 {"internal/sqlite", "internal/wire/devserver"},
-		"github.com/jackc/pgx":         {"internal/postgres"},
+		"github.com/jackc/pgx":         {"internal/postgres", "internal/postgres/postgrestest"},
 		"github.com/redis/":            {"internal/redis"},
 		"github.com/danielgtaylor":     {"api"},
 		"github.com/gorilla/":          {"api"},

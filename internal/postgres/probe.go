@@ -1,8 +1,3 @@
-// Package postgres reaches PostgreSQL. For now it only answers whether a
-// configured database could hold the platform's data; the store's own dialect
-// comes with it later.
-//
-// It may import pgx and pgvector, which nothing above the drivers may.
 package postgres
 
 import (

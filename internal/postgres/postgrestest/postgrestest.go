@@ -1,0 +1,207 @@
+// Package postgrestest makes databases on the lane's server for tests: one a
+// test, each a copy of a template that has had the migrations.
+//
+// The roles are those of production: an owner that migrates, and a role that
+// the program runs as, which owns nothing and which row-level security holds.
+// It may import postgres, storetest and pgx; only tests import it.
+package postgrestest
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"liminal/internal/id"
+	"liminal/internal/postgres"
+	"liminal/internal/storetest"
+	"liminal/migrations"
+)
+
+// Roles of the lane's cluster.
+const (
+	Owner = "lane_owner"
+	App   = "lane_app"
+)
+
+// Database is one of a test. It is removed when the test ends.
+type Database struct {
+	Name  string
+	Super string // connection strings of the three roles
+	Owner string
+	App   string
+}
+
+// New returns a migrated, empty database.
+func New(t testing.TB) Database {
+	t.Helper()
+	server := storetest.Lane(t, "LANE_POSTGRES")
+	from, err := template(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return create(t, server, "TEMPLATE "+from)
+}
+
+// Empty returns a database without any table. Only a superuser may create the
+// extension that the migrations need, so it is there.
+func Empty(t testing.TB) Database {
+	t.Helper()
+	server := storetest.Lane(t, "LANE_POSTGRES")
+	if _, err := template(server); err != nil { // makes the roles
+		t.Fatal(err)
+	}
+	d := create(t, server, "")
+	Exec(t, d.Super, "CREATE EXTENSION vector")
+	return d
+}
+
+func create(t testing.TB, server, from string) Database {
+	t.Helper()
+	d := named(server, "test_"+id.New())
+	Exec(t, server, fmt.Sprintf("CREATE DATABASE %q OWNER %s %s", d.Name, Owner, from))
+	t.Cleanup(func() { Exec(t, server, fmt.Sprintf("DROP DATABASE %q WITH (FORCE)", d.Name)) })
+	if from == "" {
+		Exec(t, d.Super, "ALTER SCHEMA public OWNER TO "+Owner)
+	}
+	return d
+}
+
+func named(server, name string) Database {
+	return Database{Name: name, Super: of(server, name, ""), Owner: of(server, name, Owner), App: of(server, name, App)}
+}
+
+// of is the server's connection string with another database and role.
+func of(server, name, role string) string {
+	u, err := url.Parse(server)
+	if err != nil {
+		return server // connecting to it says what is wrong
+	}
+	u.Path = "/" + name
+	if role != "" {
+		u.User = url.User(role)
+	}
+	return u.String()
+}
+
+// Open opens d as the program does, with the old pgvector that the lane has.
+func Open(t testing.TB, url string, o postgres.Options) *postgres.DB {
+	t.Helper()
+	o.AllowOldVector = true
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Connections == 0 {
+		o.Connections = 8
+	}
+	db, err := postgres.Open(t.Context(), url, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
+// Exec runs statements on a connection of their own.
+func Exec(t testing.TB, url string, statements ...string) {
+	t.Helper()
+	if err := exec(context.WithoutCancel(t.Context()), url, statements...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func exec(ctx context.Context, url string, statements ...string) (err error) {
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close(ctx)) }()
+	for _, s := range statements {
+		if _, err := conn.Exec(ctx, s); err != nil {
+			return fmt.Errorf("%w in %s", err, s)
+		}
+	}
+	return nil
+}
+
+var (
+	making sync.Mutex
+	made   = map[string]string{} // of a server, the template
+)
+
+// template makes the roles and the template once. Test processes that run at
+// once take turns: the lock is a session's of the cluster's own database.
+func template(server string) (string, error) {
+	making.Lock()
+	defer making.Unlock()
+	if name, ok := made[server]; ok {
+		return name, nil
+	}
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, server)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = conn.Close(ctx) }() // frees the lock
+	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock(1819045217)"); err != nil {
+		return "", err
+	}
+	name, err := templateName()
+	if err != nil {
+		return "", err
+	}
+	if err := makeTemplate(ctx, conn, server, name); err != nil {
+		return "", err
+	}
+	made[server] = name
+	return name, nil
+}
+
+// templateName changes with the migrations.
+func templateName() (string, error) {
+	all, err := migrations.Of(migrations.Postgres)
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	for _, m := range all {
+		h.Write([]byte(m.Sum))
+	}
+	return "template_" + hex.EncodeToString(h.Sum(nil)[:8]), nil
+}
+
+func makeTemplate(ctx context.Context, conn *pgx.Conn, server, name string) error {
+	for _, role := range []string{Owner, App} {
+		_, err := conn.Exec(ctx, "CREATE ROLE "+role+" LOGIN NOSUPERUSER NOBYPASSRLS")
+		if e, ok := errors.AsType[*pgconn.PgError](err); err != nil && (!ok || e.Code != "42710") {
+			return err
+		}
+	}
+	var ready bool
+	if err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM pg_database WHERE datname = $1 AND datistemplate)", name).Scan(&ready); err != nil || ready {
+		return err
+	}
+	d := named(server, name)
+	if err := exec(ctx, server, "DROP DATABASE IF EXISTS "+name, "CREATE DATABASE "+name+" OWNER "+Owner); err != nil {
+		return err
+	}
+	if err := exec(ctx, d.Super, "CREATE EXTENSION vector", "ALTER SCHEMA public OWNER TO "+Owner); err != nil {
+		return err
+	}
+	if _, err := postgres.Migrate(ctx, d.Owner, App, slog.New(slog.DiscardHandler)); err != nil {
+		return err
+	}
+	return exec(ctx, server, "ALTER DATABASE "+name+" WITH IS_TEMPLATE true")
+}

@@ -1,0 +1,64 @@
+package postgres_test
+
+import (
+	"testing"
+
+	"liminal/internal/postgres"
+	"liminal/internal/postgres/postgrestest"
+	"liminal/internal/store"
+	"liminal/internal/storetest"
+)
+
+func open(t testing.TB, o store.Options) storetest.Backend {
+	t.Helper()
+	db := postgrestest.Open(t, postgrestest.New(t).App, postgres.Options{})
+	return storetest.Backend{Store: store.New(db, o), Index: postgres.NewIndex(db, postgres.IndexOptions{})}
+}
+
+// Requirements: PLAT-10, AUTH-03, API-04
+func TestAccounts(t *testing.T) { t.Parallel(); storetest.Accounts(t, open) }
+
+// Requirements: AUTH-12, AUTH-13, AUTH-16
+func TestFactors(t *testing.T) { t.Parallel(); storetest.Factors(t, open) }
+
+// Requirements: PLAT-08, PLAT-14
+func TestRuns(t *testing.T) { t.Parallel(); storetest.Runs(t, open) }
+
+// Requirements: INT-30, INT-31, INT-33
+func TestInterrupts(t *testing.T) { t.Parallel(); storetest.Interrupts(t, open) }
+
+// Requirements: CHAT-04, CHAT-10, CHAT-13, GRAPH-28
+func TestConversations(t *testing.T) { t.Parallel(); storetest.Conversations(t, open) }
+
+// Requirements: CHAT-03, CHAT-05, CHAT-16, CHAT-17, CHAT-18, CHAT-26, CHAT-28, INT-10, INT-29, INT-33, ISO-08
+func TestTurns(t *testing.T) { t.Parallel(); storetest.Turns(t, open) }
+
+// Requirements: ART-05, ART-06, ART-08, ART-09, ART-10
+func TestArtifacts(t *testing.T) { t.Parallel(); storetest.Artifacts(t, open) }
+
+// Requirements: FILE-02
+func TestFiles(t *testing.T) { t.Parallel(); storetest.Files(t, open) }
+
+// Requirements: API-05, API-06
+func TestKeys(t *testing.T) { t.Parallel(); storetest.Keys(t, open) }
+
+// Requirements: RAG-01, RAG-20
+func TestKnowledge(t *testing.T) { t.Parallel(); storetest.Knowledge(t, open) }
+
+// Requirements: API-15, RAG-10, RAG-13, RAG-18, RAG-19, RAG-20
+func TestIndex(t *testing.T) { t.Parallel(); storetest.Index(t, open) }
+
+// Requirements: ISO-01, CHAT-11, INT-30
+func TestIsolation(t *testing.T) { t.Parallel(); storetest.Isolation(t, open) }
+
+// Requirements: PREF-01, PREF-03, PREF-04, PREF-07
+func TestPreferences(t *testing.T) { t.Parallel(); storetest.Preferences(t, open) }
+
+// Requirements: RAG-07, RAG-08, RAG-17
+func TestStock(t *testing.T) { t.Parallel(); storetest.Stock(t, open) }
+
+// Requirements: PLAT-14
+func TestPayloads(t *testing.T) { t.Parallel(); storetest.Payloads(t, open) }
+
+// Requirements: OBS-01, RAG-17
+func TestFigures(t *testing.T) { t.Parallel(); storetest.Figures(t, open) }
