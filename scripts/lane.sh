@@ -97,6 +97,7 @@ export LIMINAL_MIGRATE_URL='postgres://liminal_owner@$at'
 export DATABASE_URL='postgres://liminal_app@$at'
 export REDIS_URL='$redis'
 export TEMPORAL_ADDRESS='$temporal'
+export LIMINAL_ALLOW_OLD_PGVECTOR=true  # Debian's is older than we want in production
 ENV
 }
 

@@ -11,6 +11,7 @@ import (
 	"liminal/internal/config"
 	"liminal/internal/postgres"
 	"liminal/internal/redis"
+	"liminal/internal/wire"
 )
 
 const (
@@ -63,7 +64,7 @@ func existing(dir string) string {
 }
 
 func checkPort(ctx context.Context, what, address, flag string) finding {
-	l, err := listenHTTP(ctx, address)
+	l, err := listenHTTP(ctx, address, flag)
 	if err != nil {
 		return finding{
 			Check: what, Health: warning, Says: address + " cannot be listened on now",
@@ -91,18 +92,18 @@ func checkModel(m config.Model) finding {
 // checkServices asks everything that listens elsewhere.
 func checkServices(ctx context.Context, conf config.Config) []finding {
 	return []finding{
-		checkTemporal(ctx, conf.Temporal),
+		checkTemporal(ctx, conf),
 		checkPostgres(ctx, conf.DatabaseURL),
 		checkRedis(ctx, conf.RedisURL),
 	}
 }
 
-func checkTemporal(ctx context.Context, t config.Temporal) finding {
-	f := finding{Check: "Temporal", Health: well, Says: t.Address + " answers"}
+func checkTemporal(ctx context.Context, conf config.Config) finding {
+	f := finding{Check: "Temporal", Health: well, Says: conf.Temporal.Address + " answers"}
 	ctx, cancel := context.WithTimeout(ctx, probeLimit)
 	defer cancel()
-	if reachTemporal(ctx, t) != nil {
-		f.Health, f.Says = off, "nothing answers on "+t.Address
+	if err := wire.Reach(ctx, conf); err != nil {
+		f.Health, f.Says = off, err.Error()
 		f.Hint = "dev brings its own; server and worker need one, named by TEMPORAL_ADDRESS"
 	}
 	return f

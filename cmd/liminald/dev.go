@@ -49,7 +49,7 @@ func runDev(ctx context.Context, in *invocation) error {
 		return err
 	}
 	log := in.logger(conf.Log)
-	s, err := open(ctx, conf, *in.own.(*string), log)
+	s, err := open(ctx, conf, *in.own.(*string), true, log)
 	if err != nil {
 		return err
 	}
@@ -63,10 +63,10 @@ func runDev(ctx context.Context, in *invocation) error {
 		conf.Temporal.UIURL = "http://" + temporal.UIAddress()
 	}
 	conf.Temporal.Namespace = temporal.Namespace()
-	if err := s.serve(ctx, conf, temporal.Address(), log); err != nil {
+	if err := s.serve(ctx, conf, temporal.Address(), true, log); err != nil {
 		return err
 	}
-	where := ready{HTTP: s.url(), Temporal: temporal.Address(), TemporalUI: conf.Temporal.UIURL, Version: buildVersion()}
+	where := ready{HTTP: s.url(), Temporal: temporal.Address(), TemporalUI: conf.Temporal.UIURL, Ops: urlOf(s.ops), Version: buildVersion()}
 	if err := s.announce(where); err != nil {
 		return err
 	}

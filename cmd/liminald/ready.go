@@ -10,9 +10,10 @@ import (
 
 // ready is what the ready file says once everything answers.
 type ready struct {
-	HTTP       string `json:"http"`
+	HTTP       string `json:"http,omitempty"` // a worker has none
 	Temporal   string `json:"temporal"`
 	TemporalUI string `json:"temporal_ui,omitempty"`
+	Ops        string `json:"ops,omitempty"` // of probes and metrics
 	Version    string `json:"version"`
 }
 

@@ -2,16 +2,11 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
-	"time"
 
-	"go.temporal.io/sdk/client"
-
-	"liminal/internal/config"
+	"liminal/internal/wire"
 )
-
-// dialLimit bounds how long a cluster may take to say hello.
-const dialLimit = 10 * time.Second
 
 func serverCommand() command {
 	return command{
@@ -20,59 +15,60 @@ func serverCommand() command {
 		about: `
 Serves the API and the web client and works on runs, as dev does, but keeps
 the runs in the Temporal cluster that TEMPORAL_ADDRESS names. The namespace
-must exist there, with the search attributes liminal_user,
-liminal_conversation, liminal_status, liminal_artifact (Keyword) and
-liminal_version (Int).
+must exist there; the search attributes of runs are made if they are missing
+and this program may make them.
 
-Draining and the ready file work as they do for dev.`,
-		examples: []string{"TEMPORAL_ADDRESS=temporal:7233 liminald server --listen 0.0.0.0:8080"},
+With DATABASE_URL and REDIS_URL any number of servers and workers share
+everything; the database must have had liminald migrate. Without them a server
+has the SQLite file of its data folder to itself. With --no-worker it only
+serves, and leaves the work to liminald worker.
+
+/healthz, /readyz and /metrics are also on LIMINAL_OPS_LISTEN when that is
+set. Draining and the ready file work as they do for dev.`,
+		examples: []string{
+			"TEMPORAL_ADDRESS=temporal:7233 liminald server --listen 0.0.0.0:8080",
+			"DATABASE_URL=postgres://… REDIS_URL=redis://… TEMPORAL_ADDRESS=temporal:7233 liminald server --no-worker",
+		},
 		settings: []string{"data", "listen", "log-level"},
-		flags:    readyFlag,
-		run:      runServer,
+		flags: func(fs *flag.FlagSet) any {
+			o := &serverFlags{ready: readyFlag(fs).(*string)}
+			fs.BoolVar(&o.noWorker, "no-worker", false, "only serve; liminald worker does the work")
+			return o
+		},
+		run: runServer,
 	}
 }
 
+type serverFlags struct {
+	ready    *string
+	noWorker bool
+}
+
 func runServer(ctx context.Context, in *invocation) error {
+	o := in.own.(*serverFlags)
 	conf, err := in.config()
 	if err != nil {
 		return err
 	}
-	if err := reachTemporal(ctx, conf.Temporal); err != nil {
-		return err
-	}
 	log := in.logger(conf.Log)
-	s, err := open(ctx, conf, *in.own.(*string), log)
+	s, err := open(ctx, conf, *o.ready, true, log)
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	if err := s.serve(ctx, conf, conf.Temporal.Address, log); err != nil {
+	if err := wire.Reach(ctx, conf); err != nil {
+		return unreachableError{err}
+	}
+	if err := s.serve(ctx, conf, conf.Temporal.Address, !o.noWorker, log); err != nil {
 		return err
 	}
-	where := ready{HTTP: s.url(), Temporal: conf.Temporal.Address, TemporalUI: conf.Temporal.UIURL, Version: buildVersion()}
+	where := ready{
+		HTTP: s.url(), Temporal: conf.Temporal.Address, TemporalUI: conf.Temporal.UIURL,
+		Ops: urlOf(s.ops), Version: buildVersion(),
+	}
 	if err := s.announce(where); err != nil {
 		return err
 	}
 	fmt.Fprintf(in.out, "liminald %s serves %s, runs in %s\n", where.Version, where.HTTP, where.Temporal)
 	return s.wait(ctx)
 }
-
-// reachTemporal says in one sentence whether the cluster answers.
-func reachTemporal(ctx context.Context, t config.Temporal) error {
-	ctx, cancel := context.WithTimeout(ctx, dialLimit)
-	defer cancel()
-	c, err := client.DialContext(ctx, client.Options{HostPort: t.Address, Namespace: t.Namespace, Logger: silent{}})
-	if err != nil {
-		return unreachableError{fmt.Errorf("Temporal on %s does not answer; start it, or name another with TEMPORAL_ADDRESS", t.Address)}
-	}
-	c.Close()
-	return nil
-}
-
-// silent is a Temporal client's logger that says nothing: our sentence does.
-type silent struct{}
-
-func (silent) Debug(string, ...any) {}
-func (silent) Info(string, ...any)  {}
-func (silent) Warn(string, ...any)  {}
-func (silent) Error(string, ...any) {}

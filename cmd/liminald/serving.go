@@ -23,15 +23,20 @@ const (
 	requestGrace = 2 * time.Second
 	// headerLimit bounds how long a client may take to say what it wants.
 	headerLimit = 10 * time.Second
+	// idleLimit bounds how long a connection may be kept without a request.
+	idleLimit = 2 * time.Minute
+	// maxHeader bounds the head of a request, in bytes.
+	maxHeader = 64 << 10
 )
 
-// serving is one process's hold on its data folder, its port and what answers
+// serving is one process's hold on its data folder, its ports and what answers
 // there. Whatever it opened it closes in the reverse order, in bounded time.
 type serving struct {
 	log       *slog.Logger
 	readyFile string
-	listener  net.Listener
-	failed    chan error // the HTTP server ended by itself
+	listener  net.Listener // of the API; nil for a worker
+	ops       net.Listener // of probes and metrics; nil when there is none
+	failed    chan error   // an HTTP server ended by itself
 	opened    []opened
 }
 
@@ -40,24 +45,38 @@ type opened struct {
 	close func(context.Context) error
 }
 
-// open takes the lock and the port before anything slow starts, so that what
-// stands in the way is told at once.
-func open(ctx context.Context, conf config.Config, readyFile string, log *slog.Logger) (*serving, error) {
-	s := &serving{log: log, readyFile: readyFile, failed: make(chan error, 1)}
-	held, err := lockData(conf.Data)
-	if err != nil {
-		return nil, err
-	}
-	s.onClose("the data lock", func(context.Context) error { return held.release() })
-	if err := forgetReady(readyFile); err != nil {
-		s.close()
-		return nil, err
-	}
-	if s.listener, err = listenHTTP(ctx, conf.Listen); err != nil {
+// open takes the lock and the ports before anything slow starts, so that what
+// stands in the way is told at once. api says whether this process serves
+// people.
+func open(ctx context.Context, conf config.Config, readyFile string, api bool, log *slog.Logger) (*serving, error) {
+	s := &serving{log: log, readyFile: readyFile, failed: make(chan error, 2)}
+	if err := s.take(ctx, conf, api); err != nil {
 		s.close()
 		return nil, err
 	}
 	return s, nil
+}
+
+func (s *serving) take(ctx context.Context, conf config.Config, api bool) (err error) {
+	if !conf.Production() { // PostgreSQL takes many at once, a SQLite file has one master
+		held, err := lockData(conf.Data)
+		if err != nil {
+			return err
+		}
+		s.onClose("the data lock", func(context.Context) error { return held.release() })
+	}
+	if err := forgetReady(s.readyFile); err != nil {
+		return err
+	}
+	if api {
+		if s.listener, err = listenHTTP(ctx, conf.Listen, "--listen"); err != nil {
+			return err
+		}
+	}
+	if conf.OpsListen != "" {
+		s.ops, err = listenHTTP(ctx, conf.OpsListen, "LIMINAL_OPS_LISTEN")
+	}
+	return err
 }
 
 func (s *serving) onClose(what string, f func(context.Context) error) {
@@ -65,8 +84,13 @@ func (s *serving) onClose(what string, f func(context.Context) error) {
 }
 
 // url is where a browser on this machine finds us.
-func (s *serving) url() string {
-	at := s.listener.Addr().(*net.TCPAddr)
+func (s *serving) url() string { return urlOf(s.listener) }
+
+func urlOf(l net.Listener) string {
+	if l == nil {
+		return ""
+	}
+	at := l.Addr().(*net.TCPAddr)
 	host := at.IP.String()
 	if at.IP.IsUnspecified() {
 		host = "127.0.0.1"
@@ -74,33 +98,49 @@ func (s *serving) url() string {
 	return "http://" + net.JoinHostPort(host, fmt.Sprint(at.Port))
 }
 
-// serve builds the platform, starts its worker, and answers HTTP.
-func (s *serving) serve(ctx context.Context, conf config.Config, temporal string, log *slog.Logger) error {
+// serve builds the platform, starts its worker when this process has one, and
+// answers HTTP.
+func (s *serving) serve(ctx context.Context, conf config.Config, temporal string, works bool, log *slog.Logger) error {
 	p, err := wire.Open(ctx, wire.Options{Config: conf, Logger: log, Temporal: temporal, Version: buildVersion()})
 	if err != nil {
 		return err
 	}
 	s.onClose("the platform", p.Close)
-	if err := p.StartWorker(ctx); err != nil {
-		return err
+	if works {
+		if err := p.StartWorker(ctx); err != nil {
+			return err
+		}
 	}
-	s.answer(p.Handler())
+	if s.ops != nil {
+		s.answer(s.ops, p.Ops())
+	}
+	if s.listener != nil {
+		s.answer(s.listener, p.Handler())
+	}
+	// First of all that ends: who balances load must look elsewhere.
+	s.onClose("the gate", func(context.Context) error { p.Drain(); return nil })
+	p.Ready()
+	if s.listener == nil {
+		return nil
+	}
 	return s.healthy(ctx)
 }
 
 // answer serves h and arranges for it to be drained: first no new requests,
 // then a short grace, then every stream is told to end.
-func (s *serving) answer(h http.Handler) {
+func (s *serving) answer(l net.Listener, h http.Handler) {
 	streams, endStreams := context.WithCancel(context.Background())
 	server := &http.Server{
 		Handler:           h,
 		BaseContext:       func(net.Listener) context.Context { return streams },
 		ReadHeaderTimeout: headerLimit,
+		IdleTimeout:       idleLimit,
+		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	go func() {
-		if err := server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
-			s.failed <- fmt.Errorf("the HTTP server ended: %w", err)
+		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			s.failed <- fmt.Errorf("the HTTP server on %s ended: %w", l.Addr(), err)
 		}
 	}()
 	s.onClose("the HTTP server", func(ctx context.Context) error {
@@ -167,7 +207,9 @@ func (s *serving) close() {
 		}
 	}
 	s.opened = nil
-	if s.listener != nil {
-		_ = s.listener.Close() // closed twice when it was served
+	for _, l := range []net.Listener{s.listener, s.ops} {
+		if l != nil {
+			_ = l.Close() // closed twice when it was served
+		}
 	}
 }

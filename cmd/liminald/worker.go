@@ -13,11 +13,18 @@ func workerCommand() command {
 		summary: "work on runs without serving anybody",
 		about: `
 Works on the runs kept in the Temporal cluster that TEMPORAL_ADDRESS names,
-on the data in the data folder, and serves no HTTP: to let runs finish while
-the API is down. One process holds a data folder at a time, so it does not run
-beside server or dev on the same one.`,
-		examples: []string{"TEMPORAL_ADDRESS=temporal:7233 liminald worker --data /srv/liminal"},
+and serves no people. With DATABASE_URL and REDIS_URL any number of workers
+run beside any number of servers. Without them it needs the SQLite file of the
+data folder to itself: it lets runs finish while the API is down.
+
+/healthz, /readyz and /metrics are on LIMINAL_OPS_LISTEN when that is set.
+Draining and the ready file work as they do for server.`,
+		examples: []string{
+			"DATABASE_URL=postgres://… REDIS_URL=redis://… TEMPORAL_ADDRESS=temporal:7233 liminald worker",
+			"TEMPORAL_ADDRESS=temporal:7233 liminald worker --data /srv/liminal",
+		},
 		settings: []string{"data", "log-level"},
+		flags:    readyFlag,
 		run:      runWorker,
 	}
 }
@@ -27,28 +34,22 @@ func runWorker(ctx context.Context, in *invocation) error {
 	if err != nil {
 		return err
 	}
-	if err := reachTemporal(ctx, conf.Temporal); err != nil {
-		return err
-	}
 	log := in.logger(conf.Log)
-	held, err := lockData(conf.Data)
+	s, err := open(ctx, conf, *in.own.(*string), false, log)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = held.release() }() // the process ends with it anyway
-	p, err := wire.Open(ctx, wire.Options{Config: conf, Logger: log, Temporal: conf.Temporal.Address, Version: buildVersion()})
-	if err != nil {
+	defer s.close()
+	if err := wire.Reach(ctx, conf); err != nil {
+		return unreachableError{err}
+	}
+	if err := s.serve(ctx, conf, conf.Temporal.Address, true, log); err != nil {
 		return err
 	}
-	err = p.StartWorker(ctx)
-	if err == nil {
-		fmt.Fprintf(in.out, "liminald %s works on the runs in %s\n", buildVersion(), conf.Temporal.Address)
-		<-ctx.Done()
+	where := ready{Temporal: conf.Temporal.Address, TemporalUI: conf.Temporal.UIURL, Ops: urlOf(s.ops), Version: buildVersion()}
+	if err := s.announce(where); err != nil {
+		return err
 	}
-	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainLimit)
-	defer cancel()
-	if closeErr := p.Close(drain); closeErr != nil {
-		log.Warn("closing was not clean", "part", "the platform", "error", closeErr)
-	}
-	return err
+	fmt.Fprintf(in.out, "liminald %s works on the runs in %s\n", where.Version, where.Temporal)
+	return s.wait(ctx)
 }

@@ -27,6 +27,8 @@ type Config struct {
 	// MigrateURL is the connection string of the role that owns the tables, for
 	// migrations only; empty: DatabaseURL.
 	MigrateURL string
+	// AllowOldVector lets a pgvector older than 0.8.2 pass, with a warning.
+	AllowOldVector bool
 	// RedisURL is a Redis connection string; empty: hot state stays in process.
 	RedisURL string
 	// OpsListen is the host:port of a second listener with /healthz, /readyz and

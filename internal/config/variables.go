@@ -50,6 +50,11 @@ func places() []Variable {
 			set: func(c *Config, s string) error { return schemeURL(&c.MigrateURL, s, "postgres", "postgresql") },
 		},
 		{
+			Name: "LIMINAL_ALLOW_OLD_PGVECTOR", Default: "false",
+			Doc: "true accepts a pgvector before 0.8.2, which can leak or crash while it builds an index in parallel",
+			set: func(c *Config, s string) error { return boolean(&c.AllowOldVector, s) },
+		},
+		{
 			Name: "REDIS_URL", Secret: true, Doc: "Redis connection string; unset: hot state stays in process",
 			set: func(c *Config, s string) error { return schemeURL(&c.RedisURL, s, "redis", "rediss") },
 		},

@@ -10,6 +10,7 @@ import (
 
 	"liminal/activities"
 	"liminal/artifacts"
+	"liminal/internal/chat"
 	"liminal/internal/config"
 	"liminal/internal/embed"
 	"liminal/internal/files"
@@ -17,15 +18,15 @@ import (
 	"liminal/internal/model"
 	"liminal/internal/model/extractive"
 	"liminal/internal/model/scripted"
+	"liminal/internal/quota"
 	"liminal/internal/routing"
-	"liminal/internal/sqlite"
 	"liminal/internal/tool"
 	"liminal/internal/tool/builtin"
 )
 
 // body is what stands on the stores: files, knowledge, tools.
 type body struct {
-	index    *sqlite.Index
+	messages chat.Messages
 	embedder embed.Embedder
 	files    *files.Roots
 	reading  *knowledge.Library
@@ -51,18 +52,18 @@ func theModel(c config.Model) (model.Model, error) {
 }
 
 // furnish opens files, knowledge and tools, and seeds the library.
-func (p *Platform) furnish(ctx context.Context, o Options, db *sqlite.DB) (*body, error) {
+func (p *Platform) furnish(ctx context.Context, o Options) (*body, error) {
 	key, err := p.store.Secret(ctx, "links")
 	if err != nil {
 		return nil, fmt.Errorf("the key of download links: %w", err)
 	}
-	b := &body{index: sqlite.NewIndex(db, sqlite.IndexOptions{}), embedder: embed.Hash{}, parsers: knowledge.NewParsers()}
+	b := &body{messages: p.store, embedder: embed.Hash{}, parsers: knowledge.NewParsers()}
 	if b.files, err = files.OpenRoots(usersDir(o.Config), p.store, key); err != nil {
 		return nil, err
 	}
 	p.closes("people's files", b.files.Close)
 	b.reading = knowledge.NewLibrary(knowledge.Options{
-		Contexts: p.store, Documents: p.store, Index: b.index, Embedder: b.embedder, Parsers: b.parsers,
+		Contexts: p.store, Documents: p.store, Index: p.index, Embedder: b.embedder, Parsers: b.parsers,
 		K: o.Config.RAG.TopK, High: o.Config.RAG.High, Medium: o.Config.RAG.Low, Logger: o.Logger,
 	})
 	p.closes("the parsers of documents", b.reading.Close)
@@ -70,10 +71,12 @@ func (p *Platform) furnish(ctx context.Context, o Options, db *sqlite.DB) (*body
 		return nil, err
 	}
 	tools := builtin.Tools(builtin.Parts{
-		Model: o.Model, History: p.store, Search: b.reading, Intake: b.reading, Files: b.files, Catalog: p.library,
+		Model: o.Model, History: b.messages, Search: b.reading, Intake: b.reading, Files: b.files, Catalog: p.library,
 		MaxDecode: maxDecode, Rerank: b.reranker(o.Specs),
 	})
-	b.box, err = tool.NewBox(append(tools, o.Tools...), tool.Options{Logger: o.Logger})
+	b.box, err = tool.NewBox(append(tools, o.Tools...), tool.Options{
+		Logger: o.Logger, Breakers: p.breakers, Decodes: p.decodes,
+	})
 	b.router = activities.NewRouter(p.library, routing.Backend{}, o.Logger)
 	return b, err
 }
@@ -131,9 +134,4 @@ func (p *Platform) shelve(ctx context.Context, o Options) error {
 }
 
 // maxDecode is how long one answer may be written for, by plan (STREAM-09).
-func maxDecode(plan string) time.Duration {
-	if plan == "free" {
-		return 45 * time.Second
-	}
-	return 55 * time.Second
-}
+func maxDecode(plan string) time.Duration { return quota.PlanOf(plan).MaxDecode }

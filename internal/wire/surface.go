@@ -3,7 +3,7 @@ package wire
 import (
 	"context"
 	"fmt"
-	"net/http"
+	"time"
 
 	"go.temporal.io/sdk/client"
 
@@ -16,27 +16,47 @@ import (
 )
 
 // surface is the API over the platform, with the web client beside it.
-func (p *Platform) surface(ctx context.Context, o Options, b *body) (http.Handler, error) {
+func (p *Platform) surface(ctx context.Context, o Options, b *body) error {
+	accounts, err := p.accounts(ctx, o)
+	if err != nil {
+		return err
+	}
+	p.handler = api.New(api.Options{
+		Engine: p.engine, Accounts: accounts, Factors: accounts, Elsewhere: accounts,
+		Conversations: p.store, Messages: p.store, Runs: p.store, Interrupts: p.store,
+		Preferences: learning.NewRecorder(p.store, b.embedder),
+		Library:     p.library, Files: b.files, Contexts: knowledge.Recording(p.store, b.embedder), Documents: p.store, Chunks: p.index,
+		Log: p.log, Limits: quota.NewLimits(p.ledger), Once: quota.NewOnce(p.store, o.Logger),
+		Version: o.Version, Model: api.ModelInfo{Name: o.Model.Name(), Generative: o.Model.Generative()},
+		Temporal: temporalUI(o), PublicURL: o.Config.PublicURL, Client: web.Handler(), Logger: o.Logger,
+		Checks: p.checks(accounts),
+	})
+	p.ops = p.handler
+	return nil
+}
+
+// accounts signs people up and in.
+func (p *Platform) accounts(ctx context.Context, o Options) (*identity.Accounts, error) {
 	key, err := p.store.Secret(ctx, "tokens")
 	if err != nil {
 		return nil, fmt.Errorf("the key of access tokens: %w", err)
 	}
-	accounts, err := identity.NewAccounts(p.store, identity.Options{
-		Key: key, Access: o.Config.Sessions.Access, Refresh: o.Config.Sessions.Refresh,
-	})
+	seal, err := p.store.Secret(ctx, "factors")
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the key of second factors: %w", err)
 	}
-	return api.New(api.Options{
-		Engine: p.engine, Accounts: accounts,
-		Conversations: p.store, Messages: p.store, Runs: p.store, Interrupts: p.store,
-		Library: p.library, Files: b.files, Contexts: knowledge.Recording(p.store, b.embedder), Documents: p.store, Chunks: b.index,
-		Preferences: learning.NewRecorder(p.store, b.embedder),
-		Log:         p.hub, Limits: quota.NewLimits(p.hub), Once: quota.NewOnce(p.store, o.Logger),
-		Version: o.Version, Model: api.ModelInfo{Name: o.Model.Name(), Generative: o.Model.Generative()},
-		Temporal: temporalUI(o), PublicURL: o.Config.PublicURL, Client: web.Handler(), Logger: o.Logger,
-		Checks: p.checks(accounts),
-	}), nil
+	return identity.NewAccounts(p.store, identity.Options{
+		Key: key, Access: o.Config.Sessions.Access, Refresh: o.Config.Sessions.Refresh, Cache: p.cache,
+		Tenants: o.Config.Accounts.Tenants, SignUpClosed: o.Config.Accounts.SignUp == "closed",
+		Life: func(client, plan string) time.Duration {
+			if client == identity.Mobile {
+				return quota.PlanOf(plan).Mobile
+			}
+			return quota.PlanOf(plan).Web
+		},
+		Factors: p.store, FactorKey: seal, Providers: p.store,
+		PublicURL: o.Config.PublicURL, Logger: o.Logger,
+	})
 }
 
 // checks are what /healthz asks.

@@ -12,18 +12,16 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 
 	"go.temporal.io/sdk/client"
 
 	"liminal/activities"
 	"liminal/artifacts"
 	"liminal/internal/config"
-	"liminal/internal/hub"
 	"liminal/internal/model"
-	"liminal/internal/sqlite"
 	"liminal/internal/store"
 	"liminal/internal/stream"
 	"liminal/internal/tool"
@@ -43,23 +41,26 @@ type Options struct {
 
 // Platform is everything in one process, between the engine and HTTP.
 type Platform struct {
-	hub      *hub.Hub
-	store    *store.Store
+	ground
+	eyes
+
 	library  *artifacts.Library
 	temporal client.Client
 	engine   *worker.Engine
 	worker   *worker.Worker
 	handler  http.Handler
+	ops      http.Handler
+	ready    atomic.Bool
 
 	closers []closer // in the order they were opened
 }
 
 type closer struct {
 	what  string
-	close func() error
+	close func(context.Context) error
 }
 
-// Open builds a platform: stores migrated, defaults seeded, engine connected.
+// Open builds a platform: stores checked, defaults seeded, engine connected.
 // What it had opened is closed again when it fails.
 func Open(ctx context.Context, o Options) (*Platform, error) {
 	p := &Platform{}
@@ -81,15 +82,20 @@ func (p *Platform) build(ctx context.Context, o Options) (err error) {
 			return err
 		}
 	}
-	b, err := p.open(ctx, o)
+	if err := p.observe(ctx, &o); err != nil {
+		return err
+	}
+	if p.ground, err = p.stand(ctx, o); err != nil {
+		return err
+	}
+	b, err := p.furnish(ctx, o)
 	if err != nil {
 		return err
 	}
 	if err := p.connect(ctx, o, b); err != nil {
 		return err
 	}
-	p.handler, err = p.surface(ctx, o, b)
-	return err
+	return p.surface(ctx, o, b)
 }
 
 // supported refuses settings that cannot work together, before anything is opened.
@@ -100,46 +106,70 @@ func supported(c config.Config) error {
 	return nil
 }
 
-// open opens the stores and what lives on them.
-func (p *Platform) open(ctx context.Context, o Options) (*body, error) {
-	if err := os.MkdirAll(filepath.Dir(o.Config.StoreFile()), 0o750); err != nil {
-		return nil, fmt.Errorf("the folder of the store cannot be made: %w", err)
+// stand opens what the platform stands on, as the settings say.
+func (p *Platform) stand(ctx context.Context, o Options) (ground, error) {
+	if o.Config.Production() {
+		return p.production(ctx, o)
 	}
-	db, err := sqlite.Open(ctx, o.Config.StoreFile(), sqlite.Options{Logger: o.Logger})
-	if err != nil {
-		return nil, err
-	}
-	p.closes("the store", db.Close)
-	p.store = store.New(db, store.Options{})
-	generation, err := p.store.NextGeneration(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("counting this start in the store: %w", err)
-	}
-	p.hub = hub.New(hub.Options{Base: generation * hub.Stride})
-	p.closes("the stream log", func() error { p.hub.Close(); return nil })
-	return p.furnish(ctx, o, db)
+	return p.embedded(ctx, o)
 }
 
 // connect joins the engine and makes the worker, which does not run yet.
 func (p *Platform) connect(ctx context.Context, o Options, b *body) error {
-	var err error
-	if p.temporal, err = worker.Dial(ctx, worker.ClientOptions{Address: o.Temporal, Namespace: o.Config.Temporal.Namespace, Logger: o.Logger}); err != nil {
+	options, err := p.clientOptions(o)
+	if err != nil {
+		return err
+	}
+	if p.temporal, err = worker.Dial(ctx, options); err != nil {
 		return err
 	}
 	p.closes("the connection to Temporal", func() error { p.temporal.Close(); return nil })
+	if err := worker.Prepare(ctx, p.temporal, options.Namespace); err != nil {
+		return err
+	}
 	p.worker, err = worker.New(worker.Options{
-		Client: p.temporal, Turns: p.store, Runs: p.store, Interrupts: p.store, Log: p.hub,
+		Client: p.temporal, Turns: p.store, Runs: p.store, Interrupts: p.store, Log: p.log,
 		Documents: p.store, Viewer: p.store.Viewer, Logger: o.Logger,
 		Activities: &activities.Set{
-			Turns: p.store, Messages: p.store, Conversations: p.store, Runs: p.store, Interrupts: p.store,
-			Blobs: p.store, Contexts: p.store, Artifacts: p.library, Box: b.box, Log: p.hub,
-			Embedder: b.embedder, Router: b.router, Logger: o.Logger,
+			Turns: p.store, Messages: b.messages, Conversations: p.store, Runs: p.store, Interrupts: p.store,
+			Blobs: p.store, Contexts: p.store, Artifacts: p.library, Box: b.box, Log: p.log,
+			Embedder: b.embedder, Router: b.router, Logger: o.Logger, Sweeps: p.sweeps(o, b),
 		},
 	})
 	if err != nil {
 		return err
 	}
 	p.engine = p.worker.Engine()
+	return nil
+}
+
+// clientOptions are how the settings say to reach Temporal.
+func (p *Platform) clientOptions(o Options) (c worker.ClientOptions, err error) {
+	c = temporalOf(o.Config)
+	c.Address, c.Logger = o.Temporal, o.Logger
+	if c.Codec, err = worker.NewCodec(o.Config.Temporal.PayloadKeys, p.store); err != nil {
+		return c, fmt.Errorf("LIMINAL_PAYLOAD_KEYS: %w", err)
+	}
+	c.Interceptors, err = p.interceptors()
+	return c, err
+}
+
+func temporalOf(c config.Config) worker.ClientOptions {
+	t := c.Temporal
+	return worker.ClientOptions{
+		Address: t.Address, Namespace: t.Namespace, TLS: t.TLS, CertPath: t.CertPath, KeyPath: t.KeyPath,
+		CAPath: t.CAPath, ServerName: t.ServerName, APIKey: t.APIKey,
+	}
+}
+
+// Reach says in one sentence why the Temporal cluster of the settings cannot
+// be used; nil when it can.
+func Reach(ctx context.Context, c config.Config) error {
+	t, err := worker.Dial(ctx, temporalOf(c))
+	if err != nil {
+		return err
+	}
+	t.Close()
 	return nil
 }
 
@@ -152,6 +182,18 @@ func (p *Platform) StartWorker(context.Context) error {
 	return nil
 }
 
+// Ready opens the gate: whoever asks /readyz hears that requests are welcome.
+func (p *Platform) Ready() { p.ready.Store(true) }
+
+// Drain closes the gate; what is under way goes on.
+func (p *Platform) Drain() { p.ready.Store(false) }
+
+// Ops is /healthz, /readyz and /metrics alone, for a port of the inside.
+func (p *Platform) Ops() http.Handler { return p.ops }
+
+// Store keeps every noun's rows.
+func (p *Platform) Store() *store.Store { return p.store }
+
 // Handler is the API and the web client.
 func (p *Platform) Handler() http.Handler { return p.handler }
 
@@ -162,14 +204,14 @@ func (p *Platform) Engine() *worker.Engine { return p.engine }
 func (p *Platform) Library() *artifacts.Library { return p.library }
 
 // Log is the event log of runs.
-func (p *Platform) Log() stream.Log { return p.hub }
+func (p *Platform) Log() stream.Log { return p.log }
 
 // Close stops the worker, lets go of the engine and closes the stores, the
 // last opened first. Runs that are under way go on at the next start.
-func (p *Platform) Close(context.Context) error {
+func (p *Platform) Close(ctx context.Context) error {
 	var errs []error
 	for _, v := range slices.Backward(p.closers) {
-		if err := v.close(); err != nil {
+		if err := v.close(ctx); err != nil {
 			errs = append(errs, fmt.Errorf("closing %s: %w", v.what, err))
 		}
 	}
@@ -178,7 +220,7 @@ func (p *Platform) Close(context.Context) error {
 }
 
 func (p *Platform) closes(what string, f func() error) {
-	p.closers = append(p.closers, closer{what, f})
+	p.closers = append(p.closers, closer{what, func(context.Context) error { return f() }})
 }
 
 // usersDir is where people's folders are, below the data folder (DATA-16).

@@ -1,0 +1,59 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"liminal/internal/cache"
+	"liminal/internal/hub"
+	"liminal/internal/knowledge"
+	"liminal/internal/quota"
+	"liminal/internal/sqlite"
+	"liminal/internal/store"
+	"liminal/internal/stream"
+	"liminal/internal/tool"
+)
+
+// ground is what a platform stands on: rows, chunks and hot state. It is the
+// one place that knows which driver is behind which port.
+type ground struct {
+	store  *store.Store
+	index  knowledge.Index
+	log    stream.Log
+	ledger quota.Ledger
+	cache  cache.Cache
+
+	breakers tool.Breakers               // nil: in this process
+	decodes  tool.Decodes                // nil: in this process
+	ping     func(context.Context) error // of the hot state; nil: it is in this process
+}
+
+// embedded stands on a SQLite file and on this process's memory.
+func (p *Platform) embedded(ctx context.Context, o Options) (g ground, err error) {
+	if err := os.MkdirAll(filepath.Dir(o.Config.StoreFile()), 0o750); err != nil {
+		return g, fmt.Errorf("the folder of the store cannot be made: %w", err)
+	}
+	db, err := sqlite.Open(ctx, o.Config.StoreFile(), sqlite.Options{Logger: o.Logger})
+	if err != nil {
+		return g, err
+	}
+	p.closes("the store", db.Close)
+	g.store, g.index = store.New(db, store.Options{}), sqlite.NewIndex(db, sqlite.IndexOptions{})
+	generation, err := g.store.NextGeneration(ctx)
+	if err != nil {
+		return g, fmt.Errorf("counting this start in the store: %w", err)
+	}
+	h := hub.New(hub.Options{Base: generation * hub.Stride})
+	p.closes("the stream log", func() error { h.Close(); return nil })
+	g.log, g.ledger, g.cache = h, h, h.Cache()
+	return g, nil
+}
+
+// production stands on PostgreSQL and Redis, which any number of processes
+// share.
+func (p *Platform) production(context.Context, Options) (ground, error) {
+	return ground{}, errors.New("the PostgreSQL store is being built")
+}

@@ -1,0 +1,73 @@
+package wire
+
+import (
+	"context"
+	"time"
+
+	"liminal/activities"
+	"liminal/internal/files"
+	"liminal/internal/identity"
+	"liminal/internal/knowledge"
+	"liminal/internal/quota"
+)
+
+// staleScratch is how old a half-received file must be to be nobody's upload
+// any more.
+const staleScratch = 24 * time.Hour
+
+// payloadKeep is how long a large value outlives the last run that could read
+// it: longer than anybody lets Temporal keep closed runs.
+const payloadKeep = 90 * 24 * time.Hour
+
+// sweeps are what is done again and again for nobody in particular.
+func (p *Platform) sweeps(o Options, b *body) map[string]activities.Sweep {
+	keeper := p.keeper(o, b)
+	removed := func(f func(context.Context) (int, error)) func(context.Context) (activities.Swept, error) {
+		return func(ctx context.Context) (s activities.Swept, err error) {
+			s.Removed, err = f(ctx)
+			return s, err
+		}
+	}
+	changed := func(f func(context.Context) (int, error)) func(context.Context) (activities.Swept, error) {
+		return func(ctx context.Context) (s activities.Swept, err error) {
+			s.Changed, err = f(ctx)
+			return s, err
+		}
+	}
+	return map[string]activities.Sweep{
+		"tmp": {Every: 24 * time.Hour, Run: removed(func(ctx context.Context) (int, error) {
+			return b.files.SweepTemporary(ctx, staleScratch)
+		})},
+		"keys":     {Every: time.Hour, Run: removed(p.store.SweepKeys)},
+		"sessions": {Every: time.Hour, Run: removed(p.store.SweepSessions)},
+		"payloads": {Every: 24 * time.Hour, Run: removed(func(ctx context.Context) (int, error) {
+			return p.store.SweepPayloads(ctx, payloadKeep)
+		})},
+		"sources":  {Every: time.Minute, Run: changed(keeper.Sources)},
+		"encoders": {Every: 24 * time.Hour, Run: changed(func(ctx context.Context) (int, error) { return keeper.Encoders(ctx, nil) })},
+	}
+}
+
+// keeper keeps contexts as their files and the encoder are now (RAG-07, RAG-08).
+func (p *Platform) keeper(o Options, b *body) *knowledge.Sweep {
+	return knowledge.NewSweep(knowledge.SweepOptions{
+		Library: b.reading, Stock: p.store, Viewer: p.store.Viewer, Logger: o.Logger,
+		Entries: func(ctx context.Context, v identity.Viewer, path string, recursive bool) ([]knowledge.Entry, error) {
+			found, err := b.files.Walk(ctx, v, path, recursive)
+			entries := make([]knowledge.Entry, len(found))
+			for i, f := range found {
+				entries[i] = knowledge.Entry{Path: f.Path, Size: f.Size, Changed: f.Changed}
+			}
+			return entries, err
+		},
+		Adopt: func(ctx context.Context, v identity.Viewer, path string) error {
+			plan := quota.PlanOf(v.Plan)
+			_, err := b.files.Adopt(ctx, v, path, files.Bounds{File: plan.FileBytes, Total: plan.StorageBytes, Count: plan.Files})
+			return err
+		},
+		Start: func(ctx context.Context, v identity.Viewer, documentID string) error {
+			_, err := p.engine.Ingest(ctx, v, documentID)
+			return err
+		},
+	})
+}
