@@ -81,12 +81,7 @@ func (e *embedded) Crashes() map[string]int { return map[string]int{"dev": e.dev
 func (e *embedded) Faults() []Fault {
 	all := []Fault{
 		killed("kill -9 dev", one(e.dev)),
-		{Name: "restart dev", Do: func(ctx context.Context, _ *rand.Rand) error {
-			if err := e.dev.drain(); err != nil {
-				return err
-			}
-			return e.dev.start(ctx)
-		}},
+		restarted("restart dev", one(e.dev)),
 		e.hang(),
 	}
 	if e.mounted {

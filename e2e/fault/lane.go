@@ -84,6 +84,17 @@ func killed(name string, pick func(*rand.Rand) *Process) Fault {
 	}}
 }
 
+// restarted is an operator's restart: it is asked to end, and comes back.
+func restarted(name string, pick func(*rand.Rand) *Process) Fault {
+	return Fault{Name: name, Do: func(ctx context.Context, r *rand.Rand) error {
+		p := pick(r)
+		if err := p.drain(); err != nil {
+			return err
+		}
+		return p.start(ctx)
+	}}
+}
+
 // one always picks the same process.
 func one(p *Process) func(*rand.Rand) *Process {
 	return func(*rand.Rand) *Process { return p }

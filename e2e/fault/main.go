@@ -126,6 +126,8 @@ func laneOf(name string, s setting) (Lane, error) {
 	switch name {
 	case "embedded":
 		return newEmbedded(s), nil
+	case "production":
+		return newProduction(s), nil
 	default:
 		return nil, fmt.Errorf("there is no lane %q; there are embedded, production and both", name)
 	}

@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -129,8 +131,15 @@ func (p *Process) end(signal syscall.Signal) error {
 	if cmd == nil {
 		return nil
 	}
+	var kin []int
+	if signal == syscall.SIGKILL {
+		kin = children(cmd.Process.Pid) // those of PostgreSQL are in groups of their own
+	}
 	if err := syscall.Kill(-cmd.Process.Pid, signal); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return fmt.Errorf("%s: %w", p.name, err)
+	}
+	for _, pid := range kin {
+		_ = syscall.Kill(pid, signal) // it may have followed its parent
 	}
 	select {
 	case <-gone:
@@ -139,6 +148,23 @@ func (p *Process) end(signal syscall.Signal) error {
 	case <-time.After(patience):
 		return fmt.Errorf("%s outlived %s for %s", p.name, signal, patience)
 	}
+}
+
+// children are the processes a process has started.
+func children(pid int) (kin []int) {
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is right
+	for _, list := range lists {
+		raw, err := os.ReadFile(list)
+		if err != nil {
+			continue // the thread has ended
+		}
+		for _, field := range strings.Fields(string(raw)) {
+			if child, err := strconv.Atoi(field); err == nil {
+				kin = append(kin, child)
+			}
+		}
+	}
+	return kin
 }
 
 // kill ends the program as a power cut would.

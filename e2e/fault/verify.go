@@ -27,7 +27,7 @@ func (v Violation) String() string {
 // verify holds what is stored against what was told.
 // forgot are the moments at which the log of events was lost, as it may be.
 func verify(told Told, stored map[string]*Holding, forgot []time.Time) []Violation {
-	v := &verifier{stored: stored, forgot: forgot}
+	v := &verifier{stored: stored, losses: forgot}
 	for _, t := range told.Turns {
 		v.turn(t)
 	}
@@ -44,7 +44,7 @@ func verify(told Told, stored map[string]*Holding, forgot []time.Time) []Violati
 
 type verifier struct {
 	stored map[string]*Holding
-	forgot []time.Time
+	losses []time.Time
 	found  []Violation
 }
 
@@ -205,7 +205,7 @@ func (v *verifier) shown(t *Turn, reader *Reader, stored string) {
 		if exact && !strings.HasPrefix(stored, text) && !strings.HasPrefix(text, stored) {
 			v.report(t, "events", "wrong", "reader %s put together %q before the cancel, kept is %q", reader.Name, short(text), short(stored))
 		}
-	case end.Seq > 0 && exact && text != stored:
+	case end.Seq > 0 && exact && text != stored && !v.forgot(t.Asked, end.At):
 		v.report(t, "events", "wrong", "reader %s put together %q, stored is %q", reader.Name, short(text), short(stored))
 	}
 }

@@ -72,7 +72,7 @@ func (v *verifier) covered(t *Turn, reader *Reader, leg *Leg, known map[int64]Ev
 	}
 	spans = append(spans, span{from, to})
 	for seq, e := range known {
-		if e.Kind == "token" || e.Kind == "paused" || got[seq] || leg.After == 0 && v.forgotten(e, leg) {
+		if e.Kind == "token" || e.Kind == "paused" || got[seq] || leg.After == 0 && v.forgot(e.At, leg.Ended) {
 			continue
 		}
 		if slices.ContainsFunc(spans, func(s span) bool { return seq > s.from && seq < s.to }) {
@@ -81,10 +81,10 @@ func (v *verifier) covered(t *Turn, reader *Reader, leg *Leg, known map[int64]Ev
 	}
 }
 
-// forgotten reports whether the log was lost after somebody saw e and before
-// a reader that knew nothing came: it was shown what there was.
-func (v *verifier) forgotten(e Event, leg *Leg) bool {
-	return slices.ContainsFunc(v.forgot, func(at time.Time) bool { return e.At.Before(at) && leg.Ended.After(at) })
+// forgot reports whether the log was lost in between. A reader that knew
+// nothing and came after that was shown what there was.
+func (v *verifier) forgot(from, to time.Time) bool {
+	return slices.ContainsFunc(v.losses, func(at time.Time) bool { return from.Before(at) && to.After(at) })
 }
 
 // conversations checks the order of what stands in each.
