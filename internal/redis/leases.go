@@ -71,18 +71,26 @@ func (l *leases) renewAll(ctx context.Context) {
 	held := maps.Clone(l.held)
 	l.mu.Unlock()
 	for member, key := range held {
-		err := silent(renewScript.Run(ctx, l.m.client, []string{key}, member, l.m.o.Lease.Milliseconds()).Err())
-		if l.m.outage.saw(err) {
+		if !l.extend(ctx, member, key) {
 			return // the rest would fail alike
 		}
-		if err != nil {
-			l.m.o.Logger.WarnContext(ctx, "redis: a place was not renewed", "key", key, "error", err)
-		}
-		l.mu.Lock()
-		_, still := l.held[member]
-		l.mu.Unlock()
-		if !still { // given back while it was renewed
-			l.free(ctx, key, member)
-		}
 	}
+}
+
+// extend holds a place for another lease; false: Redis is away.
+func (l *leases) extend(ctx context.Context, member, key string) bool {
+	err := silent(renewScript.Run(ctx, l.m.client, []string{key}, member, l.m.o.Lease.Milliseconds()).Err())
+	if l.m.outage.saw(err) {
+		return false
+	}
+	if err != nil {
+		l.m.o.Logger.WarnContext(ctx, "redis: a place was not renewed", "key", key, "error", err)
+	}
+	l.mu.Lock()
+	_, still := l.held[member]
+	l.mu.Unlock()
+	if !still { // given back while it was renewed
+		l.free(ctx, key, member)
+	}
+	return true
 }

@@ -17,5 +17,6 @@ else
 end
 redis.call('HSET', KEYS[1], 'tokens', string.format('%.17g', tokens), 'at', string.format('%.0f', now))
 -- A full bucket is as good as none.
-redis.call('PEXPIRE', KEYS[1], string.format('%.0f', math.min((burst - tokens) / rate, 1e9) * 1000 + 1000))
+local full = rate > 0 and math.min((burst - tokens) / rate, 1e9) or 1e9
+redis.call('PEXPIRE', KEYS[1], string.format('%.0f', full * 1000 + 1000))
 return wait
