@@ -88,3 +88,11 @@ func writeReplayed(w io.Writer, asJSON bool, found []replayed) error {
 	_, err := io.WriteString(w, b.String())
 	return err
 }
+
+// silent is a Temporal logger that says nothing: our sentence does.
+type silent struct{}
+
+func (silent) Debug(string, ...any) {}
+func (silent) Info(string, ...any)  {}
+func (silent) Warn(string, ...any)  {}
+func (silent) Error(string, ...any) {}
