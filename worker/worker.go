@@ -126,9 +126,10 @@ type Worker struct {
 	sweeps  sweeps
 	every   time.Duration
 
-	mu   sync.Mutex
-	stop context.CancelFunc
-	done chan struct{}
+	mu      sync.Mutex
+	stop    context.CancelFunc
+	done    chan struct{}
+	stopped bool
 }
 
 // How much one process does at once.
@@ -252,16 +253,16 @@ func (w *Worker) Start() error {
 }
 
 // Stop ends the work within a few seconds. Calls cut off by it are made again
-// by the next worker.
+// by the next worker. Stopping twice is the same as once.
 func (w *Worker) Stop() {
 	w.mu.Lock()
-	stop, done := w.stop, w.done
-	w.mu.Unlock()
-	if stop == nil {
+	defer w.mu.Unlock()
+	if w.stop == nil || w.stopped {
 		return
 	}
-	stop()
-	<-done
+	w.stopped = true
+	w.stop()
+	<-w.done
 	var all sync.WaitGroup
 	for _, each := range w.workers {
 		all.Go(each.Stop)

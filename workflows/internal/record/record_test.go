@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
@@ -61,13 +60,13 @@ type stage struct {
 	world  *activitiestest.World
 	set    *activities.Set
 	client client.Client
+	codec  *worker.Codec // of client; may be nil
 	engine *worker.Engine
 	queue  string // of its own: tests may run more than once on the server
 	stop   func() // of the worker
 }
 
 // told logs why workflow tasks failed, when a test did.
-
 func (s *stage) told(workflowID string) {
 	if !s.Failed() {
 		return
@@ -86,33 +85,64 @@ func (s *stage) told(workflowID string) {
 
 func newStage(t *testing.T, world *activitiestest.World, change ...func(*activities.Set)) *stage {
 	t.Helper()
-	c, err := worker.Dial(t.Context(), worker.ClientOptions{Address: server.Address(), Namespace: server.Namespace()})
+	s := emptyStage(t, world, nil, change...)
+	s.work()
+	return s
+}
+
+// dial connects to the shared server.
+func dial(t *testing.T, codec *worker.Codec) client.Client {
+	t.Helper()
+	c, err := worker.Dial(t.Context(), worker.ClientOptions{Address: server.Address(), Namespace: server.Namespace(), Codec: codec})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
+	return c
+}
+
+// emptyStage is one without a worker: its engine starts, answers and cancels
+// what others carry out.
+func emptyStage(t *testing.T, world *activitiestest.World, codec *worker.Codec, change ...func(*activities.Set)) *stage {
+	t.Helper()
 	set := world.Set()
 	for _, f := range change {
 		f(set)
 	}
 	world.Salt(id.New())
-	s := &stage{T: t, world: world, set: set, client: c, queue: id.New()}
-	s.work()
+	s := &stage{T: t, world: world, set: set, client: dial(t, codec), codec: codec, queue: id.New(), stop: func() {}}
+	o := s.options(nil)
+	o.Turns, o.Runs, o.Interrupts, o.Log = set.Turns, set.Runs, set.Interrupts, set.Log
+	s.engine = worker.NewEngine(o)
 	return s
+}
+
+func (s *stage) options(set *activities.Set) worker.Options {
+	return worker.Options{
+		Client: s.client, Activities: set, Logger: slog.New(slog.NewTextHandler(s.Output(), nil)),
+		Queue: s.queue, Every: time.Hour, Codec: s.codec,
+	}
 }
 
 // work starts a worker, which stop ends before the test does.
 func (s *stage) work() {
 	s.Helper()
-	w, err := worker.New(worker.Options{Client: s.client, Activities: s.set, Logger: slog.New(slog.NewTextHandler(s.Output(), nil)), Queue: s.queue, Every: time.Hour})
+	w := s.hire(s.options(s.set))
+	s.engine, s.stop = w.Engine(), w.Stop
+}
+
+// hire starts a worker that ends with the test.
+func (s *stage) hire(o worker.Options) *worker.Worker {
+	s.Helper()
+	w, err := worker.New(o)
 	if err != nil {
 		s.Fatal(err)
 	}
 	if err := w.Start(); err != nil {
 		s.Fatal(err)
 	}
-	s.engine, s.stop = w.Engine(), sync.OnceFunc(w.Stop)
-	s.Cleanup(s.stop)
+	s.Cleanup(w.Stop)
+	return w
 }
 
 // start starts the run of in.
