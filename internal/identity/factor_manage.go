@@ -89,7 +89,7 @@ func (a *Accounts) enable(ctx context.Context, u User, f Factor, p Proof, d Devi
 		return err
 	})
 	if err != nil {
-		return Proved{}, err
+		return Proved{}, stays(err)
 	}
 	if err := a.bury(ctx, ended); err != nil {
 		return Proved{}, err

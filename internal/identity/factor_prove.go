@@ -99,12 +99,16 @@ func (a *Accounts) locked(ctx context.Context, what, lock string) error {
 	if err != nil {
 		return err
 	}
-	return lockedFor(what, time.UnixMilli(until).Sub(a.now()))
+	left := time.UnixMilli(until).Sub(a.now())
+	if left <= 0 {
+		return nil
+	}
+	return lockedFor(what, left)
 }
 
 func (a *Accounts) lock(ctx context.Context, what, lock, wrong string) error {
 	until := strconv.FormatInt(a.now().Add(lockLife).UnixMilli(), 10)
-	if _, err := a.o.Cache.Add(ctx, lock, []byte(until), lockLife); err != nil {
+	if err := a.o.Cache.Set(ctx, lock, []byte(until), lockLife); err != nil {
 		return err
 	}
 	if err := a.o.Cache.Delete(ctx, wrong); err != nil {

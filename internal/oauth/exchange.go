@@ -25,7 +25,8 @@ func exchange(ctx context.Context, k kind, c *oauth2.Config, code, verifier stri
 	// Its own text holds the whole answer, which may hold a token: not for logs.
 	cause := fmt.Errorf("token endpoint: status %d, error %q", statusOf(answer.Response), answer.ErrorCode)
 	if answer.ErrorCode == "invalid_client" || answer.ErrorCode == "incorrect_client_credentials" {
-		return nil, fault.Wrap(fault.Internal, cause, "The provider does not know this server. Whoever runs it must check client_id and client_secret.")
+		return nil, fault.Wrap(fault.Internal, cause, "The provider does not know this server. Whoever runs it must check client_id and client_secret.").
+			With(map[string]any{"reason": fault.NotConfigured})
 	}
 	if statusOf(answer.Response) >= http.StatusInternalServerError {
 		return nil, away(cause)
@@ -43,5 +44,5 @@ func statusOf(r *http.Response) int {
 // away is a provider that gives no answer one can use.
 func away(cause error) error {
 	return fault.Wrap(fault.Internal, cause, "The provider cannot be reached now, or gives no answer that can be used. Try again, or sign in another way.").
-		With(map[string]any{"reason": "provider_away"})
+		With(map[string]any{"reason": fault.Upstream})
 }

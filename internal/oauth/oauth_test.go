@@ -383,7 +383,7 @@ func TestAProviderThatIsAwayIsFoundLater(t *testing.T) {
 	need(t, ln.Close())
 	providers := New([]Client{away}, Options{Cache: hub.NewCache(0), Now: now})
 	_, err = providers.Start(t.Context(), Begin{Provider: "acme"})
-	refuses(t, err, "provider_away")
+	refuses(t, err, fault.Upstream)
 	again, err := net.Listen("tcp", ln.Addr().String())
 	need(t, err)
 	need(t, m.Start(again, nil))

@@ -1,0 +1,199 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"liminal/internal/fault"
+	"liminal/internal/identity"
+	"liminal/internal/oauth"
+	"liminal/internal/quota"
+)
+
+func (s *server) oauthRoutes() {
+	add(s, public(route("GET /v1/auth/oauth", "oauthProviders", "Where people may sign in with an account they have elsewhere")), s.oauthProviders)
+	add(s, public(route("POST /v1/auth/oauth/{provider}/start", "startOAuth", "Begin to sign in elsewhere; in a session, to link the provider to the account")), s.startOAuth)
+	op := public(route("GET /v1/auth/oauth/{provider}/callback", "finishOAuth", "Where a provider sends people back to"))
+	op.Parameters = []*huma.Param{{Name: "provider", In: "path", Required: true, Schema: &huma.Schema{Type: "string"}}}
+	for _, name := range []string{"state", "code", "error", "iss"} {
+		op.Parameters = append(op.Parameters, &huma.Param{Name: name, In: "query", Schema: &huma.Schema{Type: "string"}})
+	}
+	s.plain(op, s.finishOAuth)
+	s.answers(op, http.StatusSeeOther, "text/html", "Signed in, the refresh token in the cookie; or, with #mfa_ticket, to show a second factor; or, with #linked, linked", &huma.Schema{Type: "string"})
+}
+
+// Providers are where people may sign in.
+type Providers struct {
+	Providers []Provider `json:"providers"`
+}
+
+// Provider is one of them.
+type Provider struct {
+	Name  string `json:"name" doc:"as in the path of start"`
+	Label string `json:"label" doc:"for people"`
+}
+
+func (s *server) oauthProviders(context.Context, *struct{}) (Providers, error) {
+	list := Providers{Providers: []Provider{}}
+	if s.Providers != nil {
+		for _, p := range s.Providers.List() {
+			list.Providers = append(list.Providers, Provider(p))
+		}
+	}
+	return list, nil
+}
+
+type startOAuthInput struct {
+	Provider string `path:"provider"`
+	Body     *struct {
+		Return string `json:"return,omitempty" doc:"path of the client to come back to; / when missing"`
+		Tenant string `json:"tenant_id,omitempty" doc:"must be the account's own"`
+	} `required:"false"`
+}
+
+// Departure is where to send a browser.
+type Departure struct {
+	URL string `json:"url"`
+}
+
+func (s *server) startOAuth(ctx context.Context, in *startOAuthInput) (Departure, error) {
+	x := exchangeOf(ctx)
+	if err := s.Limits.Spend(ctx, quota.Knock(), x.address); err != nil {
+		return Departure{}, err
+	}
+	b := oauth.Begin{Provider: in.Provider, Return: "/", Redirect: s.base(x.request) + "/v1/auth/oauth/" + url.PathEscape(in.Provider) + "/callback"}
+	if in.Body != nil {
+		b.Tenant = in.Body.Tenant
+		if in.Body.Return != "" {
+			b.Return = in.Body.Return
+		}
+	}
+	if !clientPath(b.Return) {
+		return Departure{}, fault.New(fault.Invalid, "Where to come back to must be a path of the client, as in /settings.").With(map[string]any{"field": "return"})
+	}
+	if bearer := x.request.Header.Get("Authorization"); bearer != "" {
+		if err := s.enter(ctx, bearer); err != nil {
+			return Departure{}, err
+		}
+		b.Viewer = x.viewer
+	}
+	if s.Providers == nil {
+		return Departure{}, fault.New(fault.NotFound, "Nobody can sign in with %q here.", in.Provider)
+	}
+	begun, err := s.Providers.Start(ctx, b)
+	if err != nil {
+		return Departure{}, err
+	}
+	s.setOAuthCookie(x, begun.State, begun.Browser, int(oauth.Patience.Seconds()))
+	return Departure{URL: begun.URL}, nil
+}
+
+// base is how people reach this server.
+func (s *server) base(r *http.Request) string {
+	switch {
+	case s.PublicURL != "":
+		return strings.TrimSuffix(s.PublicURL, "/")
+	case r.TLS != nil:
+		return "https://" + r.Host
+	default:
+		return "http://" + r.Host
+	}
+}
+
+// clientPath reports whether a browser sent to s stays on this host, at the
+// client: a path, and nothing a browser could read as an address.
+func clientPath(s string) bool {
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || strings.Contains(s, "#") {
+		return false
+	}
+	odd := strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == '\\' || r > '~' })
+	return strings.HasPrefix(s, "/") && !strings.HasPrefix(s, "//") && !odd && !ours(u.Path)
+}
+
+// oauthCookie is the name of the cookie that binds a sign-in to the browser
+// that began it. Each has its own, so that two pages can sign in at once.
+func oauthCookie(state string) string {
+	sum := sha256.Sum256([]byte(state))
+	return "liminal_oauth_" + hex.EncodeToString(sum[:8])
+}
+
+// setOAuthCookie is Lax: the browser must bring it along when the provider
+// sends it here.
+func (s *server) setOAuthCookie(x *exchange, state, value string, maxAge int) {
+	c := http.Cookie{
+		Name: oauthCookie(state), Value: value, Path: "/v1/auth/oauth", MaxAge: maxAge, HttpOnly: true,
+		SameSite: http.SameSiteLaxMode, Secure: x.request.TLS != nil || strings.HasPrefix(s.PublicURL, "https://"),
+	}
+	x.header.Add("Set-Cookie", c.String())
+}
+
+// finishOAuth sends a person who came back on to the client, or tells them
+// why not: on a page, for there is no client on the way.
+func (s *server) finishOAuth(w http.ResponseWriter, r *http.Request) {
+	to, err := s.comeBack(r)
+	if err == nil {
+		w.Header().Set("Location", to)
+		w.WriteHeader(http.StatusSeeOther)
+		return
+	}
+	if !strings.Contains(r.Header.Get("Accept"), "text/html") {
+		s.refuse(w, r, err)
+		return
+	}
+	f := s.fail(r.Context(), err)
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(f.code)
+	_ = refusal.Execute(w, f) // the reader may have gone
+}
+
+var refusal = template.Must(template.New("refusal").Parse(`<!doctype html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Not signed in</title>
+<h1>Not signed in</h1><p>{{.Reason.Message}}</p><p><a href="/">Back</a></p><p><small>{{.RequestID}}</small></p></html>
+`))
+
+// comeBack returns where to send the browser.
+func (s *server) comeBack(r *http.Request) (to string, err error) {
+	ctx, x, q := r.Context(), exchangeOf(r.Context()), r.URL.Query()
+	if err := s.Limits.Spend(ctx, quota.Knock(), x.address); err != nil {
+		return "", err
+	}
+	if s.Providers == nil || s.Elsewhere == nil {
+		return "", fault.New(fault.NotFound, "Nobody can sign in elsewhere here.")
+	}
+	c := oauth.Callback{Provider: r.PathValue("provider"), State: q.Get("state"), Code: q.Get("code"), Refusal: q.Get("error"), Issuer: q.Get("iss")}
+	if cookie, err := r.Cookie(oauthCookie(c.State)); err == nil {
+		c.Browser = cookie.Value
+		s.setOAuthCookie(x, c.State, "", -1)
+	}
+	who, begun, err := s.Providers.Finish(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	if begun.Viewer.UserID != "" {
+		return begun.Return + "#linked=" + url.QueryEscape(c.Provider), s.Elsewhere.Link(ctx, begun.Viewer, who)
+	}
+	who.Tenant = begun.Tenant
+	return s.enterElsewhere(ctx, x, who, begun.Return)
+}
+
+// enterElsewhere opens a session for who. A second factor is shown at the
+// client, with the ticket in the fragment: it reaches no server and no log.
+func (s *server) enterElsewhere(ctx context.Context, x *exchange, who identity.External, back string) (to string, err error) {
+	in, err := s.Elsewhere.LogInElsewhere(ctx, who, x.device())
+	if f, ok := errors.AsType[*fault.Error](err); ok {
+		if needed, ok := f.Details.(identity.FactorNeeded); ok {
+			return back + "#mfa_ticket=" + url.QueryEscape(needed.Ticket), nil
+		}
+	}
+	_, err = s.signedInAs(x, in, err)
+	return back, err
+}
