@@ -93,7 +93,7 @@ func checkModel(m config.Model) finding {
 func checkServices(ctx context.Context, conf config.Config) []finding {
 	return []finding{
 		checkTemporal(ctx, conf),
-		checkPostgres(ctx, conf.DatabaseURL),
+		checkPostgres(ctx, conf.DatabaseURL, conf.AllowOldVector),
 		checkRedis(ctx, conf.RedisURL),
 	}
 }
@@ -109,7 +109,7 @@ func checkTemporal(ctx context.Context, conf config.Config) finding {
 	return f
 }
 
-func checkPostgres(ctx context.Context, url string) finding {
+func checkPostgres(ctx context.Context, url string, allowOld bool) finding {
 	f := finding{Check: "PostgreSQL", Health: off, Says: "not configured: the store is a SQLite file"}
 	if url == "" {
 		return f
@@ -134,7 +134,9 @@ func checkPostgres(ctx context.Context, url string) finding {
 		f.Health, f.Says = well, fmt.Sprintf("PostgreSQL %s with pgvector %s; a vector came back unchanged", r.Server, r.Vector)
 	}
 	if r.VectorIsOld() {
-		f.Health = ill
+		if f.Health = ill; allowOld {
+			f.Health = warning
+		}
 		f.Says += "; pgvector before " + postgres.MinVector + " can leak or crash while it builds an index (CVE-2026-3172)"
 		f.Hint = "update it to " + postgres.MinVector + " or newer, then ALTER EXTENSION vector UPDATE"
 	}

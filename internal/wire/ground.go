@@ -2,7 +2,6 @@ package wire
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,7 +9,9 @@ import (
 	"liminal/internal/cache"
 	"liminal/internal/hub"
 	"liminal/internal/knowledge"
+	"liminal/internal/postgres"
 	"liminal/internal/quota"
+	"liminal/internal/redis"
 	"liminal/internal/sqlite"
 	"liminal/internal/store"
 	"liminal/internal/stream"
@@ -54,6 +55,19 @@ func (p *Platform) embedded(ctx context.Context, o Options) (g ground, err error
 
 // production stands on PostgreSQL and Redis, which any number of processes
 // share.
-func (p *Platform) production(context.Context, Options) (ground, error) {
-	return ground{}, errors.New("the PostgreSQL store is being built")
+func (p *Platform) production(ctx context.Context, o Options) (g ground, err error) {
+	db, err := postgres.Open(ctx, o.Config.DatabaseURL, postgres.Options{Logger: o.Logger, AllowOldVector: o.Config.AllowOldVector})
+	if err != nil {
+		return g, err
+	}
+	p.closes("the connections to PostgreSQL", db.Close)
+	g.store, g.index = store.New(db, store.Options{}), postgres.NewIndex(db, postgres.IndexOptions{})
+	m, err := redis.Open(ctx, o.Config.RedisURL, redis.Options{Logger: o.Logger})
+	if err != nil {
+		return g, err
+	}
+	p.closes("the connections to Redis", m.Close)
+	g.log, g.ledger, g.cache = m.Log(), m.Ledger(), m.Cache()
+	g.breakers, g.decodes, g.ping = m.Breakers(), m.Decodes(tool.MaxDecodes), m.Ping
+	return g, nil
 }
