@@ -15,12 +15,12 @@ func (a *Accounts) Users(ctx context.Context, v Viewer, f UserFilter) ([]User, s
 	return a.store.ListUsers(ctx, f)
 }
 
-// ChangeUser changes an account's role, plan or activity, for administrators;
-// to others no account but their own exists. It counts at once, in the
-// sessions there are as well (AUTH-21).
+// ChangeUser changes an account's role, plan or activity, for administrators.
+// It counts at once, in the sessions there are as well (AUTH-21). Others are
+// refused before the account is looked for.
 func (a *Accounts) ChangeUser(ctx context.Context, v Viewer, userID string, c UserChange) (User, error) {
 	if !v.IsAdmin() {
-		return User{}, fault.New(fault.NotFound, "There is no such account, or it is not yours.")
+		return User{}, fault.New(fault.Forbidden, "Only an administrator changes accounts.")
 	}
 	if c.Role != nil && *c.Role != RoleUser && *c.Role != RolePower && *c.Role != RoleAdmin {
 		return User{}, fault.New(fault.Invalid, "The role must be user, power or admin.").With(map[string]any{"field": "role"})
