@@ -176,3 +176,17 @@ func TestASweepThatIsAtWorkIsNotStartedAgain(t *testing.T) {
 		t.Error("it was begun again")
 	}
 }
+
+// sweepOnce lets a sweep happen once and gives what came of it.
+func (s *stage) sweepOnce(name string) (out activities.Swept) {
+	s.Helper()
+	run, err := s.client.ExecuteWorkflow(s.Context(), client.StartWorkflowOptions{ID: worker.SweepID(s.queue, name), TaskQueue: s.queue},
+		workflows.SweepType, activities.SweepInput{Name: name})
+	if err != nil {
+		s.Fatal(err)
+	}
+	if err := run.Get(s.Context(), &out); err != nil {
+		s.Fatal(err)
+	}
+	return out
+}
