@@ -193,6 +193,9 @@ func (s *server) say(ctx context.Context, v identity.Viewer, t chat.NewTurn, key
 	if err := s.Limits.Spend(ctx, quota.PlanOf(v.Plan).Chat, v.UserID); err != nil {
 		return ChatAnswer{}, err
 	}
+	if err := s.reachable(ctx, v, t); err != nil {
+		return ChatAnswer{}, err
+	}
 	a, err := s.Engine.Chat(ctx, v, t)
 	if err != nil {
 		return ChatAnswer{}, err
@@ -202,6 +205,38 @@ func (s *server) say(ctx context.Context, v identity.Viewer, t chat.NewTurn, key
 			With(map[string]any{"reason": "request_id", "run_id": a.Run.ID})
 	}
 	return accepted(a), nil
+}
+
+// maxNamed bounds the contexts, and the artifacts, a turn names.
+const maxNamed = 64
+
+// reachable refuses a turn that names what its person may not see, before
+// anything is made of it (ISO-11).
+func (s *server) reachable(ctx context.Context, v identity.Viewer, t chat.NewTurn) error {
+	if len(t.ContextIDs) > maxNamed || len(t.ArtifactIDs) > maxNamed {
+		return fault.New(fault.Invalid, "A turn names at most %d contexts and %d artifacts.", maxNamed, maxNamed)
+	}
+	for _, contextID := range t.ContextIDs {
+		if err := s.mayUse(ctx, v, contextID); err != nil {
+			return err
+		}
+	}
+	for _, artifact := range append([]string{t.WorkflowID}, t.ArtifactIDs...) {
+		if err := s.mayRun(ctx, v, artifact); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mayRun reports NotFound for the id of an artifact that is not the viewer's
+// to see. Names are looked up where they are used, among what they may see.
+func (s *server) mayRun(ctx context.Context, v identity.Viewer, artifact string) error {
+	if !id.Valid(artifact) {
+		return nil
+	}
+	_, err := s.Library.Get(ctx, v, artifact)
+	return err
 }
 
 func accepted(a chat.Accepted) ChatAnswer {

@@ -41,7 +41,8 @@ func TestChatPassesOnWhatTheTurnIsBoundTo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.signUp("ada@example.org")
-	a, b := id.New(), id.New()
+	a := ada.post("/v1/contexts", map[string]any{"name": "a"}).ok()["id"].(string)
+	b := ada.post("/v1/contexts", map[string]any{"name": "b"}).ok()["id"].(string)
 	for _, c := range []struct {
 		body map[string]any
 		ids  []string

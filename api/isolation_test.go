@@ -1,7 +1,12 @@
 package api
 
 import (
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,85 +16,354 @@ import (
 	"liminal/internal/knowledge"
 )
 
-func isNil(v any) bool { return reflect.ValueOf(v).IsNil() }
+// belongings are one thing of each kind that a person owns. Whatever of it is
+// text says "sesame", so that a leak can be found by looking for the word.
+type belongings struct {
+	user, session                                    string
+	conversation, message, run, interrupt, request   string
+	context, document, artifact, named, file, folder string
+	link                                             url.Values // a signed download
+}
 
-// belongings are one thing of each kind that ada owns, by the first part of
-// the path that serves it.
-func (p *person) belongings() map[string]string {
+const mark = "sesame"
+
+func (p *person) belongings() belongings {
 	p.Helper()
-	asked := p.post("/v1/chat", map[string]any{"message": "ask secret"}).ok()
-	c := p.post("/v1/contexts", map[string]any{"name": "mine"}).ok()
-	up := p.upload("secret.md", "# Secret", "context_id", c["id"].(string)).ok()
-	d := up["document"].(map[string]any)["id"].(string)
-	p.must(p.store.PutText(p.Context(), p.viewer(), d, knowledge.Extract{Text: "secret text"}))
+	b := belongings{user: p.id, session: p.session, request: id.New(), named: mark, folder: "files/"}
+	asked := p.post("/v1/chat", map[string]any{"message": "ask " + mark}, "Idempotency-Key", b.request).ok()
+	b.conversation, b.run = asked["conversation_id"].(string), asked["run_id"].(string)
+	b.interrupt = asked["interrupt"].(map[string]any)["interrupt_id"].(string)
+	b.message = asked["user_message_id"].(string)
+	b.context = p.post("/v1/contexts", map[string]any{"name": mark}).ok()["id"].(string)
+	up := p.upload(mark+".md", "# "+mark, "context_id", b.context).ok()
+	b.document, b.file = up["document"].(map[string]any)["id"].(string), up["file"].(map[string]any)["path"].(string)
+	p.must(p.store.PutText(p.Context(), p.viewer(), b.document, knowledge.Extract{Text: mark}))
 	a, err := p.store.CreateArtifact(p.Context(), p.viewer(), artifacts.Artifact{
 		ID: id.New(), OwnerID: p.id, Type: artifacts.KindWorkflow,
-		Name: "mine", Visibility: "private", Version: 1, Schema: []byte(`{}`), CreatedBy: "user",
+		Name: b.named, Visibility: "private", Version: 1, Schema: []byte(`{}`), CreatedBy: "user",
 	}, "")
 	p.must(err)
-	return map[string]string{
-		"conversations": asked["conversation_id"].(string), "runs": asked["run_id"].(string), "contexts": c["id"].(string),
-		"documents": d, "artifacts": a.ID, "interrupt": asked["interrupt"].(map[string]any)["interrupt_id"].(string),
-		"file": up["file"].(map[string]any)["path"].(string),
+	b.artifact = a.ID
+	link, err := url.Parse(p.post("/v1/files/link", map[string]any{"path": b.file}).ok()["url"].(string))
+	p.must(err)
+	b.link = link.Query()
+	return b
+}
+
+// nobodys are ids that nothing has: what they answer is what another's must.
+func nobodys() belongings {
+	return belongings{
+		user: id.New(), session: id.New(), conversation: id.New(), message: id.New(), run: id.New(), interrupt: id.New(),
+		request: id.New(), context: id.New(), document: id.New(), artifact: id.New(), named: "nobodys",
+		file: "files/nobodys.md", folder: "files/nobodys",
+		link: url.Values{"user": {id.New()}, "path": {"files/nobodys.md"}, "expires": {"99999999999"}, "signature": {"x"}},
 	}
 }
 
-// Requirements: ISO-01, ISO-11, CHAT-11, INT-30
-func TestNobodyReachesAnothersThingsByTheirIDs(t *testing.T) {
+// attack is one request of a stranger that names another person's thing.
+type attack struct {
+	request *http.Request
+	want    int  // 404, 403 where the role is the point, 200 where nothing of theirs is reached
+	alone   bool // that the thing is there may be told from the answer: only for ids a client may choose
+}
+
+// wall is what a route is tried with. Every route of the document has one: a
+// route without an entry fails the test.
+type wall func(p *person, of belongings) []attack
+
+// walls is the table. Accounts' own routes are in accountWalls.
+var walls = map[string]wall{
+	"POST /v1/chat": bodies404("/v1/chat", func(of belongings) []map[string]any {
+		return []map[string]any{
+			{"message": "hi", "context_id": of.context},
+			{"message": "hi", "context_ids": []string{of.context}},
+			{"message": "hi", "artifact_ids": []string{of.artifact}},
+			{"message": "hi", "workflow_id": of.artifact},
+		}
+	}, theirThread("/v1/chat", "conversation_id")),
+	"POST /api/chat": bodies404("/api/chat", func(of belongings) []map[string]any {
+		return []map[string]any{{"message": "hi", "context_ids": []string{of.context}}}
+	}, theirThread("/api/chat", "thread_id")),
+	"POST /v1/chat/resume": bodies404("/v1/chat/resume", resumes),
+	"POST /api/chat/resume": bodies404("/api/chat/resume", func(of belongings) []map[string]any {
+		return resumes(of)
+	}),
+	"POST /v1/chat/cancel": bodies404("/v1/chat/cancel", func(of belongings) []map[string]any {
+		return []map[string]any{{"run_id": of.run}, {"request_id": of.request}}
+	}),
+	"GET /v1/chat/stream": ownOnly(http.StatusBadRequest), // its frames: TestASocketReachesNothingOfAnothers
+
+	"POST /v1/conversations": bodies404("/v1/conversations", func(of belongings) []map[string]any {
+		return []map[string]any{{"active_context_id": of.context}}
+	}),
+	"GET /v1/conversations":               ownOnly(http.StatusOK),
+	"GET /v1/conversations/{id}":          byID(func(of belongings) string { return of.conversation }, nil),
+	"DELETE /v1/conversations/{id}":       byID(func(of belongings) string { return of.conversation }, nil),
+	"GET /v1/conversations/{id}/messages": byID(func(of belongings) string { return of.conversation }, nil),
+	"PATCH /v1/conversations/{id}":        patchConversation,
+
+	"GET /v1/runs":             ownOnly(http.StatusOK),
+	"GET /v1/runs/{id}":        byID(func(of belongings) string { return of.run }, nil),
+	"GET /v1/runs/{id}/events": byID(func(of belongings) string { return of.run }, nil),
+	"GET /v1/interrupts": func(p *person, of belongings) []attack {
+		return []attack{
+			{request: p.request("GET", "/v1/interrupts", nil), want: 200},
+			{request: p.request("GET", "/v1/interrupts?conversation_id="+of.conversation, nil), want: 404},
+		}
+	},
+
+	"POST /v1/contexts": bodies404("/v1/contexts", func(of belongings) []map[string]any {
+		return []map[string]any{{"name": "x", "paths": []string{of.file}}, {"name": "x", "paths": []string{"../" + of.user + "/" + of.file}}}
+	}),
+	"GET /v1/contexts":                ownOnly(http.StatusOK),
+	"GET /v1/contexts/{id}":           byID(func(of belongings) string { return of.context }, nil),
+	"DELETE /v1/contexts/{id}":        byID(func(of belongings) string { return of.context }, nil),
+	"GET /v1/contexts/{id}/documents": byID(func(of belongings) string { return of.context }, nil),
+	"GET /v1/contexts/{id}/chunks":    byID(func(of belongings) string { return of.context }, nil),
+	"GET /v1/documents/{id}":          byID(func(of belongings) string { return of.document }, nil),
+	"DELETE /v1/documents/{id}":       byID(func(of belongings) string { return of.document }, nil),
+	"GET /v1/documents/{id}/text":     byID(func(of belongings) string { return of.document }, nil),
+
+	"GET /v1/files":        ownOnly(http.StatusOK),
+	"GET /v1/files/limits": ownOnly(http.StatusOK),
+	"POST /v1/files/upload": func(p *person, of belongings) []attack {
+		return []attack{{request: p.uploadRequest("a.md", "x", "context_id", of.context), want: 404}}
+	},
+	"DELETE /v1/files": func(p *person, of belongings) (list []attack) {
+		for _, path := range theirPaths(of) {
+			list = append(list, attack{request: p.request("DELETE", "/v1/files?path="+url.QueryEscape(path), nil), want: 404})
+		}
+		return list
+	},
+	"POST /v1/files/link": bodies404("/v1/files/link", func(of belongings) (list []map[string]any) {
+		for _, path := range theirPaths(of) {
+			list = append(list, map[string]any{"path": path})
+		}
+		return list
+	}),
+	"GET /v1/files/download": download,
+
+	"GET /v1/artifacts":               ownOnly(http.StatusOK),
+	"GET /v1/artifacts/{id}":          byID(func(of belongings) string { return of.artifact }, nil),
+	"GET /v1/artifacts/{id}/versions": byID(func(of belongings) string { return of.artifact }, nil),
+	"PATCH /v1/artifacts/{id}":        byID(func(of belongings) string { return of.artifact }, []any{}),
+	"POST /v1/artifacts": func(p *person, _ belongings) []attack {
+		body := map[string]any{"type": "workflow", "name": "mine", "visibility": "global", "schema": smallest}
+		return []attack{{request: p.request("POST", "/v1/artifacts", body), want: 403}}
+	},
+	"POST /v1/artifacts/validate": ownOnly(http.StatusOK, map[string]any{"type": "workflow", "schema": smallest}),
+	"POST /v1/tools/run":          ownOnly(http.StatusOK, map[string]any{"tool_id": "test.echo_v1"}),
+	"POST /v1/workflows/run": bodies404("/v1/workflows/run", func(of belongings) []map[string]any {
+		return []map[string]any{{"workflow_id": of.artifact}}
+	}),
+	"POST /v1/preferences": bodies404("/v1/preferences", func(of belongings) []map[string]any {
+		return []map[string]any{{"conversation_id": of.conversation, "message_id": of.message, "signal": "like"}}
+	}),
+
+	"GET /v1/config/ui": ownOnly(http.StatusOK),
+	"GET /healthz":      ownOnly(http.StatusOK),
+}
+
+var smallest = map[string]any{"kind": "workflow.chat", "entrypoint": "a", "nodes": []any{map[string]any{"id": "a", "type": "end"}}}
+
+// byID is the wall of a route with {id} in its path.
+func byID(of func(belongings) string, body any) wall {
+	return func(p *person, b belongings) []attack {
+		return []attack{{request: p.request(p.method, strings.ReplaceAll(p.path, "{id}", of(b)), body), want: 404}}
+	}
+}
+
+// ownOnly is the wall of a route that names nobody's things: its answer must
+// hold nothing of theirs.
+func ownOnly(want int, body ...any) wall {
+	return func(p *person, _ belongings) []attack {
+		return []attack{{request: p.request(p.method, p.path, append(body, nil)[0]), want: want}}
+	}
+}
+
+// bodies404 is the wall of a route whose body names another's things.
+func bodies404(path string, of func(belongings) []map[string]any, more ...wall) wall {
+	return func(p *person, b belongings) (list []attack) {
+		for _, body := range of(b) {
+			list = append(list, attack{request: p.request("POST", path, body), want: 404})
+		}
+		for _, w := range more {
+			list = append(list, w(p, b)...)
+		}
+		return list
+	}
+}
+
+// theirThread says something in another's conversation. An id that is nobody's
+// makes a new one, so the two can be told apart (C-28).
+func theirThread(path, field string) wall {
+	return func(p *person, of belongings) []attack {
+		return []attack{{request: p.request("POST", path, map[string]any{"message": "hi", field: of.conversation}), want: 404, alone: true}}
+	}
+}
+
+func resumes(of belongings) []map[string]any {
+	value := map[string]any{"type": "doc_choice", "value": "one"}
+	return []map[string]any{
+		{"interrupt_id": of.interrupt, "resume_value": value},
+		{"conversation_id": of.conversation, "resume_value": value},
+		{"thread_id": of.conversation, "resume_value": value},
+	}
+}
+
+func patchConversation(p *person, of belongings) []attack {
+	own := p.post("/v1/conversations", map[string]any{}).ok()["conversation"].(map[string]any)["id"].(string)
+	return []attack{
+		{request: p.request("PATCH", "/v1/conversations/"+of.conversation, map[string]any{"title": "stolen"}), want: 404},
+		{request: p.request("PATCH", "/v1/conversations/"+own, map[string]any{"active_context_id": of.context}), want: 404},
+	}
+}
+
+// theirPaths are ways to say another's file.
+func theirPaths(of belongings) []string {
+	return []string{
+		of.file, "../" + of.user + "/" + of.file, "/users/" + of.user + "/" + of.file, "files/../../" + of.user + "/" + of.file,
+		"files/%2e%2e/%2e%2e/" + of.user + "/" + of.file, `files\..\..\` + of.user + `\` + of.file, "files/．．/．．/" + of.user + "/" + of.file,
+	}
+}
+
+// download uses a link that was signed for somebody else's file.
+func download(p *person, of belongings) (list []attack) {
+	p.upload("own.md", "mine").ok()
+	own, err := url.Parse(p.post("/v1/files/link", map[string]any{"path": "files/own.md"}).ok()["url"].(string))
+	p.must(err)
+	for field, value := range map[string]string{"user": of.user, "path": of.file, "signature": of.link.Get("signature")} {
+		q := own.Query()
+		q.Set(field, value)
+		list = append(list, attack{request: p.request("GET", "/v1/files/download?"+q.Encode(), nil), want: 403})
+	}
+	return list
+}
+
+// Requirements: ISO-01, ISO-07, ISO-11, CHAT-11, INT-30
+func TestTheWall(t *testing.T) {
+	t.Parallel()
+	w := newSecuredWorld(t).world
+	w.signUp("admin@example.org")
+	ada, bob := w.signUp("ada@example.org"), w.signUp("bob@example.org")
+	theirs, table, seen := ada.belongings(), maps.Clone(walls), map[string]bool{}
+	maps.Copy(table, accountWalls)
+	w.routes("{id}", func(operation, method, path string) {
+		seen[operation] = true
+		try := table[operation]
+		if try == nil {
+			t.Errorf("%s has no entry in the table: say how a stranger would reach another's things through it", operation)
+			return
+		}
+		stranger := &person{world: w, token: bob.token, id: bob.id, session: bob.session, method: method, path: path}
+		stranger.attacks(operation, try(stranger, theirs), try(stranger, nobodys()), theirs)
+	})
+	for operation := range table {
+		if !seen[operation] {
+			t.Errorf("%s is in the table and is no route", operation)
+		}
+	}
+	ada.stillHas(theirs)
+}
+
+// attacks sends each attack on another's things and its twin on nobody's.
+func (p *person) attacks(operation string, on, twins []attack, theirs belongings) {
+	p.Helper()
+	for i, a := range on {
+		what := fmt.Sprintf("%s, attack %d", operation, i)
+		got := p.send(a.request)
+		if got.status != a.want {
+			p.Errorf("%s: %d, want %d: %s", what, got.status, a.want, got.body)
+		}
+		p.leaksNothing(what, got, theirs)
+		twin := p.send(twins[i].request)
+		if a.want != http.StatusNotFound || a.alone {
+			continue
+		}
+		one, two := got.fails(404, "not_found"), twin.fails(404, "not_found")
+		if neutral(one.Message, theirs) != neutral(two.Message, theirs) || !reflect.DeepEqual(one.Details, two.Details) {
+			p.Errorf("%s tells another's from nobody's: %+v, %+v", what, one, two)
+		}
+	}
+}
+
+// neutral is a message without the path it was asked for.
+func neutral(message string, _ belongings) string {
+	before, _, _ := strings.Cut(message, `"`)
+	return before
+}
+
+// leaksNothing looks for another's things in an answer.
+func (p *person) leaksNothing(what string, got *response, theirs belongings) {
+	p.Helper()
+	asked := got.asked
+	for _, secret := range []string{
+		mark, theirs.user, theirs.conversation, theirs.message, theirs.run, theirs.interrupt, theirs.context, theirs.document, theirs.artifact,
+		"ada@example.org", theirs.session,
+	} {
+		if strings.Contains(string(got.body), secret) && !strings.Contains(asked, secret) {
+			p.Errorf("%s answers with %q: %s", what, secret, got.body)
+		}
+	}
+}
+
+// stillHas checks that nothing was taken or changed.
+func (p *person) stillHas(b belongings) {
+	p.Helper()
+	for _, path := range []string{
+		"/v1/conversations/" + b.conversation, "/v1/contexts/" + b.context, "/v1/documents/" + b.document + "/text", "/v1/artifacts/" + b.artifact,
+	} {
+		if got := p.get(path); got.status != 200 || !strings.Contains(string(got.body), mark) {
+			p.Errorf("%s is now %d %s", path, got.status, got.body)
+		}
+	}
+	if r := p.get("/v1/runs/" + b.run).ok()["run"].(map[string]any); r["status"] != "waiting" {
+		p.Errorf("the run is %v", r["status"])
+	}
+	if open := items(p.get("/v1/interrupts").ok()); len(open) != 1 {
+		p.Errorf("open questions: %v", open)
+	}
+	if got := p.do("GET", "/v1/files/download?"+b.link.Encode(), nil); string(got.body) != "# "+mark {
+		p.Errorf("the file is %d %s", got.status, got.body)
+	}
+	list, _, err := p.store.ListPreferences(p.Context(), p.viewer(), "", 10)
+	if p.must(err); len(list) != 0 {
+		p.Errorf("feedback: %v", list)
+	}
+	p.get("/v1/auth/me").ok()
+}
+
+// Requirements: ISO-01, INT-30, STREAM-07
+func TestASocketReachesNothingOfAnothers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.signUp("admin@example.org")
 	ada, bob := w.signUp("ada@example.org"), w.signUp("bob@example.org")
-	mine := ada.belongings()
-	tried := 0
-	w.routes("{id}", func(operation, method, path string) {
-		if !strings.Contains(path, "{id}") {
-			return
-		}
-		noun := strings.Split(path, "/")[2]
-		if mine[noun] == "" {
-			t.Errorf("%s: this test knows no %s to try", operation, noun)
-			return
-		}
-		tried++
-		body := map[string]any(nil)
-		if method == "PATCH" {
-			body = map[string]any{"title": "stolen", "patch": []any{}}
-		}
-		foreign := bob.do(method, strings.ReplaceAll(path, "{id}", mine[noun]), body)
-		absent := bob.do(method, strings.ReplaceAll(path, "{id}", id.New()), body)
-		foreign.fails(404, "not_found")
-		if a, b := foreign.fails(404, "not_found"), absent.fails(404, "not_found"); a.Message != b.Message || !reflect.DeepEqual(a.Details, b.Details) {
-			t.Errorf("%s tells them apart: %+v, %+v", operation, a, b)
-		}
-	})
-	if tried < 15 {
-		t.Errorf("only %d routes with an id", tried)
-	}
-	bob.reachesNothing(mine)
-	ada.get("/v1/conversations/" + mine["conversations"]).ok()
-	ada.get("/v1/documents/" + mine["documents"] + "/text").ok()
-}
-
-// reachesNothing tries another's things where they are named in bodies,
-// queries and lists.
-func (p *person) reachesNothing(theirs map[string]string) {
-	p.Helper()
+	theirs := ada.belongings()
 	value := map[string]any{"type": "doc_choice", "value": "one"}
-	p.post("/v1/chat/resume", map[string]any{"interrupt_id": theirs["interrupt"], "resume_value": value}).fails(404, "not_found")
-	p.post("/v1/chat/resume", map[string]any{"conversation_id": theirs["conversations"], "resume_value": value}).fails(404, "not_found")
-	p.post("/v1/chat/cancel", map[string]any{"run_id": theirs["runs"]}).fails(404, "not_found")
-	p.post("/v1/chat", map[string]any{"message": "hi", "conversation_id": theirs["conversations"]}).fails(404, "not_found")
-	p.get("/v1/interrupts?conversation_id="+theirs["conversations"]).fails(404, "not_found")
-	p.post("/v1/files/link", map[string]any{"path": theirs["file"]}).fails(404, "not_found")
-	p.do("DELETE", "/v1/files?path="+theirs["file"], nil).fails(404, "not_found")
-	p.post("/v1/contexts", map[string]any{"name": "x", "paths": []string{theirs["file"]}}).fails(404, "not_found")
-	p.upload("a.md", "x", "context_id", theirs["contexts"]).fails(404, "not_found")
-	for _, path := range []string{"/v1/conversations", "/v1/runs", "/v1/files", "/v1/contexts", "/v1/interrupts", "/v1/artifacts"} {
-		if list := items(p.get(path).ok()); len(list) != 0 {
-			p.Errorf("%s shows %v", path, list)
+	k := bob.talk()
+	for _, frame := range []map[string]any{
+		{"type": "follow", "run_id": theirs.run},
+		{"type": "cancel", "run_id": theirs.run},
+		{"type": "cancel", "request_id": theirs.request},
+		{"type": "resume", "interrupt_id": theirs.interrupt, "resume_value": value},
+		{"type": "resume", "conversation_id": theirs.conversation, "resume_value": value},
+		{"type": "chat_start", "message": "hi", "conversation_id": theirs.conversation},
+		{"type": "chat_start", "message": "hi", "context_ids": []string{theirs.context}},
+		{"type": "chat_start", "message": "hi", "workflow_id": theirs.artifact},
+	} {
+		k.say(frame)
+		got := k.hear()
+		if got.Event != "error" || !strings.Contains(string(got.Data), "not_found") || strings.Contains(string(got.Data), mark) {
+			t.Errorf("%v: %+v %s", frame, got, got.Data)
 		}
 	}
+	k.say(map[string]any{"type": "unfollow", "run_id": theirs.run})
+	k.say(map[string]any{"type": "ping"})
+	if got := k.hear(); got.Event != "pong" {
+		t.Errorf("after it all: %+v", got)
+	}
+	ada.stillHas(theirs)
 }
 
 // Requirements: ISO-07
@@ -102,14 +376,46 @@ func TestOnlyAdministratorsWriteWhatIsGlobal(t *testing.T) {
 	bob.get("/v1/contexts/" + global.ID).ok()
 	bob.do("DELETE", "/v1/contexts/"+global.ID, nil).fails(403, "forbidden")
 	bob.upload("a.md", "x", "context_id", global.ID).fails(403, "forbidden")
-	body := map[string]any{
-		"type": "workflow", "name": "everybodys", "visibility": "global",
-		"schema": map[string]any{"kind": "workflow.chat", "entrypoint": "a", "nodes": []any{map[string]any{"id": "a", "type": "end"}}},
-	}
+	body := map[string]any{"type": "workflow", "name": "everybodys", "visibility": "global", "schema": smallest}
 	bob.post("/v1/artifacts", body).fails(403, "forbidden")
 	made := admin.post("/v1/artifacts", body).ok()
 	if made["visibility"] != "global" || made["owner_id"] != nil {
 		t.Errorf("made = %v", made)
 	}
 	bob.get("/v1/artifacts/" + made["id"].(string)).ok()
+	bob.do("PATCH", "/v1/artifacts/"+made["id"].(string), []any{}).fails(403, "forbidden")
+}
+
+// pages are the two shapes of a list (API-07): a cursor, or numbered pages.
+var pages = map[string][]string{"cursor": {"data", "next_cursor"}, "numbered": {"page", "page_size", "total"}}
+
+// Requirements: API-07
+func TestEveryListSaysHowItPages(t *testing.T) {
+	t.Parallel()
+	s := newServer(Options{Version: "1"})
+	lists := 0
+	for path, item := range s.huma.OpenAPI().Paths {
+		op := item.Get
+		if op == nil || !strings.HasPrefix(op.OperationID, "list") {
+			continue
+		}
+		lists++
+		schema := op.Responses["200"].Content["application/json"].Schema
+		data := s.huma.OpenAPI().Components.Schemas.SchemaFromRef(schema.Ref).Properties["data"]
+		if data.Ref != "" {
+			data = s.huma.OpenAPI().Components.Schemas.SchemaFromRef(data.Ref)
+		}
+		shapes := 0
+		for _, fields := range pages {
+			if !slices.ContainsFunc(fields, func(f string) bool { return data.Properties[f] == nil }) {
+				shapes++
+			}
+		}
+		if shapes != 1 {
+			t.Errorf("GET %s pages in %d of the shapes: %v", path, shapes, slices.Sorted(maps.Keys(data.Properties)))
+		}
+	}
+	if lists < 8 {
+		t.Errorf("only %d lists", lists)
+	}
 }

@@ -122,6 +122,9 @@ func (s *server) runWorkflow(ctx context.Context, in *runWorkflowInput) (Started
 		if err := s.Limits.Spend(ctx, quota.PlanOf(v.Plan).Chat, v.UserID); err != nil {
 			return Started{}, err
 		}
+		if err := s.mayRun(ctx, v, b.Workflow); err != nil {
+			return Started{}, err
+		}
 		r, err := s.Engine.RunWorkflow(ctx, v, b.Workflow, orEmpty(b.Input), orEmpty(b.Vars), requestID(ctx, in.Key))
 		return Started{RunID: r.ID, StreamURL: eventsURL(r.ID)}, err
 	})

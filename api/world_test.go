@@ -102,6 +102,8 @@ func (w *world) must(err error) {
 type person struct {
 	*world
 	token, refresh, id, session string
+
+	method, path string // of the route a wall is tried at
 }
 
 func (w *world) signUp(email string) *person {
@@ -128,6 +130,7 @@ type response struct {
 	header http.Header
 	body   []byte
 	what   string
+	asked  string // the request: its address and its body
 }
 
 func (p *person) request(method, path string, body any, headers ...string) *http.Request {
@@ -163,12 +166,20 @@ func (p *person) do(method, path string, body any, headers ...string) *response 
 
 func (p *person) send(r *http.Request) *response {
 	p.Helper()
+	asked := r.URL.String()
+	if r.GetBody != nil {
+		sent, err := r.GetBody()
+		p.must(err)
+		body, err := io.ReadAll(sent)
+		p.must(err)
+		asked += " " + string(body)
+	}
 	resp, err := http.DefaultClient.Do(r)
 	p.must(err)
 	defer resp.Body.Close()
 	data, err := io.ReadAll(resp.Body)
 	p.must(err)
-	got := &response{t: p.T, status: resp.StatusCode, header: resp.Header, body: data, what: r.Method + " " + r.URL.Path}
+	got := &response{t: p.T, status: resp.StatusCode, header: resp.Header, body: data, what: r.Method + " " + r.URL.Path, asked: asked}
 	p.conforms(r, got)
 	return got
 }

@@ -1,0 +1,54 @@
+package api
+
+import "net/http"
+
+// accountWalls is the table's part of accounts, sessions and factors: what
+// they name is the session of whoever asks, or a token that says it all.
+var accountWalls = map[string]wall{
+	"POST /v1/auth/signup":  ownOnly(http.StatusBadRequest, map[string]any{"email": "ada@example.org", "password": "x"}),
+	"POST /v1/auth/login":   ownOnly(http.StatusUnauthorized, map[string]any{"email": "ada@example.org", "password": "wrong horse"}),
+	"POST /v1/auth/refresh": ownOnly(http.StatusUnauthorized, map[string]any{"refresh_token": "wrong"}),
+	"POST /v1/auth/logout":  nobodysToken,
+	"GET /v1/auth/me":       ownOnly(http.StatusOK),
+	"DELETE /v1/auth/me":    ownOnly(http.StatusBadRequest, map[string]any{"password": "wrong horse"}),
+
+	"GET /v1/auth/sessions":         ownOnly(http.StatusOK),
+	"DELETE /v1/auth/sessions":      ownOnly(http.StatusOK),
+	"DELETE /v1/auth/sessions/{id}": byID(func(of belongings) string { return of.session }, nil),
+	"GET /v1/settings":              ownOnly(http.StatusOK),
+	"PATCH /v1/settings":            ownOnly(http.StatusOK, map[string]any{"locale": "de", "user_id": "ada"}),
+	"GET /v1/users":                 ownOnly(http.StatusForbidden),
+	"PATCH /v1/users/{id}": func(p *person, of belongings) []attack {
+		return []attack{{request: p.request("PATCH", "/v1/users/"+of.user, map[string]any{"role": "admin"}), want: 403}}
+	},
+
+	// These take a token from a mail; without it they tell nothing and do
+	// nothing, whoever's address they name.
+	"POST /v1/auth/request_reset":        ownOnly(http.StatusOK, map[string]any{"email": "ada@example.org"}),
+	"POST /v1/auth/complete_reset":       ownOnly(http.StatusBadRequest, map[string]any{"token": "wrong", "new_password": "wrong horse"}),
+	"POST /v1/auth/request_verification": ownOnly(http.StatusOK, map[string]any{"email": "ada@example.org"}),
+	"POST /v1/auth/verify_email":         ownOnly(http.StatusBadRequest, map[string]any{"token": "wrong"}),
+	"POST /v1/auth/password":             ownOnly(http.StatusBadRequest, map[string]any{"old_password": "wrong horse", "new_password": "another horse"}),
+
+	"GET /v1/auth/mfa":           ownOnly(http.StatusOK),
+	"POST /v1/auth/mfa/enable":   ownOnly(http.StatusOK),
+	"POST /v1/auth/mfa/verify":   ownOnly(http.StatusUnauthorized, map[string]any{"code": "000000", "ticket": "wrong"}),
+	"POST /v1/auth/mfa/recovery": ownOnly(http.StatusConflict, map[string]any{"code": "000000"}),
+	"POST /v1/auth/mfa/disable":  ownOnly(http.StatusConflict, map[string]any{"code": "000000", "password": "wrong horse"}),
+
+	"GET /v1/auth/oauth": ownOnly(http.StatusOK),
+	"POST /v1/auth/oauth/{provider}/start": func(p *person, _ belongings) []attack {
+		return []attack{{request: p.request("POST", "/v1/auth/oauth/nowhere/start", map[string]any{}), want: 404}}
+	},
+	"GET /v1/auth/oauth/{provider}/callback": func(p *person, of belongings) []attack {
+		return []attack{{request: p.request("GET", "/v1/auth/oauth/nowhere/callback?state="+of.session, nil), want: 404}}
+	},
+}
+
+// nobodysToken leaves by a token that is nobody's and without a session of its
+// own, so that the test may go on.
+func nobodysToken(p *person, of belongings) []attack {
+	r := p.request("POST", "/v1/auth/logout", map[string]any{"refresh_token": of.session, "session_id": of.session})
+	r.Header.Del("Authorization")
+	return []attack{{request: r, want: http.StatusOK}}
+}
