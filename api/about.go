@@ -5,12 +5,12 @@ import (
 	"net/http"
 	"reflect"
 	"strconv"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"liminal/internal/fault"
 	"liminal/internal/stream"
+	"liminal/internal/telemetry"
 )
 
 func (s *server) aboutRoutes() {
@@ -18,6 +18,11 @@ func (s *server) aboutRoutes() {
 	op := public(route("GET /healthz", "health", "Whether the server and what it stands on answer"))
 	op.Tags = []string{"health"}
 	add(s, op, s.health)
+	if s.Vitals == nil {
+		s.Vitals = telemetry.NewVitals(telemetry.VitalsOptions{Version: s.Version, Checks: s.Checks, Logger: s.Logger})
+	}
+	// For probes only, which speak no envelope; so it is not documented.
+	s.mux.HandleFunc("GET /readyz", s.Vitals.ServeReady)
 }
 
 // UIConfig is what a client needs to know.
@@ -34,32 +39,14 @@ func (s *server) uiConfig(ctx context.Context, _ *struct{}) (UIConfig, error) {
 	return UIConfig{Version: s.Version, Model: s.Model, Temporal: Nullable[TemporalUI]{s.Temporal}, FirstRun: first, Upload: limitsOf("free")}, err
 }
 
-// Health is the state of the server.
-type Health struct {
-	Status  string            `json:"status" enum:"ok"`
-	Version string            `json:"version"`
-	Checks  map[string]string `json:"checks"`
-}
-
-const healthTime = 3 * time.Second
-
-// health asks everything the server stands on. What fails is named; why is
-// for the log.
-func (s *server) health(ctx context.Context, _ *struct{}) (Health, error) {
-	ctx, cancel := context.WithTimeout(ctx, healthTime)
-	defer cancel()
-	h := Health{Status: "ok", Version: s.Version, Checks: map[string]string{}}
-	for name, check := range s.Checks {
-		h.Checks[name] = "ok"
-		if err := check(ctx); err != nil {
-			s.Logger.ErrorContext(ctx, "health check failed", "check", name, "error", err)
-			h.Status, h.Checks[name] = "failing", "failing"
-		}
+// health tells of everything the server stands on. What fails is named; why
+// is for the log (OBS-07).
+func (s *server) health(ctx context.Context, _ *struct{}) (telemetry.Report, error) {
+	report := s.Vitals.Look(ctx)
+	if !report.Well() {
+		return report, fault.New(fault.Internal, "Part of the server does not answer.").With(report)
 	}
-	if h.Status != "ok" {
-		return h, fault.New(fault.Internal, "Part of the server does not answer.").With(h)
-	}
-	return h, nil
+	return report, nil
 }
 
 // plain registers a handler that speaks HTTP itself: uploads, downloads and

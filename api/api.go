@@ -21,6 +21,7 @@ import (
 	"liminal/internal/oauth"
 	"liminal/internal/quota"
 	"liminal/internal/stream"
+	"liminal/internal/telemetry"
 )
 
 // Options is everything the API stands on. All fields are required but those
@@ -52,6 +53,10 @@ type Options struct {
 	Client    http.Handler                           // optional: everything that is not the API
 	Checks    map[string]func(context.Context) error // optional: what /healthz asks
 	Logger    *slog.Logger                           // optional
+	Metrics   *telemetry.Metrics                     // optional
+	Traces    *telemetry.Traces                      // optional
+	Vitals    *telemetry.Vitals                      // optional: what /healthz and /readyz ask; nil: Checks
+	Payloads  float64                                // share of requests, 0 to 1, whose bodies are logged at debug level
 	Now       func() time.Time                       // optional
 }
 
@@ -129,5 +134,5 @@ func (s *server) handler() http.Handler {
 	} else {
 		s.mux.HandleFunc("/", s.unknown)
 	}
-	return s.identified(s.recovered(secured(s.bounded(s.mux))))
+	return s.identified(s.measured(s.recovered(secured(s.bounded(s.mux)))))
 }

@@ -26,6 +26,7 @@ type exchange struct {
 	control *http.ResponseController
 	address string          // of whoever asks
 	viewer  identity.Viewer // zero on public routes
+	trace   string          // id of the trace; empty when there is none
 }
 
 type exchangeKey struct{}
@@ -126,8 +127,14 @@ func (s *server) log(x *exchange, r *http.Request, status int, took time.Duratio
 	if !ours(r.URL.Path) {
 		level = slog.LevelDebug
 	}
-	s.Logger.LogAttrs(r.Context(), level, "request", slog.String("method", r.Method), slog.String("path", r.URL.Path),
-		slog.Int("status", status), slog.Duration("took", took), slog.String("request_id", x.id), slog.String("user_id", x.viewer.UserID))
+	attrs := []slog.Attr{
+		slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", status),
+		slog.Duration("took", took), slog.String("request_id", x.id), slog.String("user_id", x.viewer.UserID),
+	}
+	if x.trace != "" {
+		attrs = append(attrs, slog.String("trace_id", x.trace))
+	}
+	s.Logger.LogAttrs(r.Context(), level, "request", attrs...)
 }
 
 // recovered turns a panic into an answer. It is not how errors travel.
@@ -180,6 +187,8 @@ type recorder struct {
 	code int
 	pace time.Duration // one write may take so long
 	own  bool          // the handler sets deadlines of its own
+
+	heard *beginning // what was written, for a sample of requests; nil: nobody listens
 }
 
 // begin forgets the deadline of the request before on the same connection.
@@ -208,6 +217,9 @@ func (r *recorder) Write(b []byte) (int, error) {
 	}
 	if !r.own {
 		_ = r.deadline(time.Now().Add(r.pace)) // also bounds the flush after the handler
+	}
+	if r.heard != nil {
+		r.heard.hear(b)
 	}
 	return r.ResponseWriter.Write(b)
 }

@@ -60,6 +60,9 @@ func (s *server) createPreference(ctx context.Context, in *createPreferenceInput
 		e, err := s.Preferences.Record(ctx, v, learning.Feedback{
 			ConversationID: b.ConversationID, MessageID: b.MessageID, Signal: b.Signal, Notes: b.Notes, Corrected: b.Corrected,
 		})
+		if err == nil {
+			s.Metrics.Preference(e.Signal)
+		}
 		return OnePreference{preferenceView(e)}, err
 	})
 	return kept, err

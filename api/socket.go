@@ -394,6 +394,7 @@ func (k *socket) followRun(ctx context.Context, runID string, after int64) error
 
 func (k *socket) copy(ctx context.Context, stop context.CancelFunc, v identity.Viewer, r run.Run, after int64) {
 	defer stop()
+	defer k.Metrics.Follow("websocket")()
 	for e, err := range k.tail.events(ctx, v, r, after) {
 		if err != nil {
 			k.complain(ctx, r.ID, err)

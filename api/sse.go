@@ -68,6 +68,7 @@ func (s *server) streaming(ctx context.Context, v identity.Viewer, r run.Run, af
 	}
 	return func(w http.ResponseWriter, req *http.Request) {
 		defer release()
+		defer s.Metrics.Follow("sse")()
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
 		out := &eventWriter{w: w, control: http.NewResponseController(w), beat: s.beat, cut: cancel}

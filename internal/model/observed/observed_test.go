@@ -105,24 +105,26 @@ func TestTheCostOfAModelWithoutAPriceIsNotKnown(t *testing.T) {
 
 func TestACallTellsHowItEnded(t *testing.T) {
 	t.Parallel()
-	for want, step := range map[string]scripted.Step{
-		string(fault.RateLimited): {Error: &scripted.Failure{Code: fault.RateLimited, Message: "slow down"}},
-		"cancelled":               {Hang: true},
+	slow := scripted.Step{Error: &scripted.Failure{Code: fault.RateLimited, Message: "slow down"}}
+	for want, c := range map[string]struct {
+		step scripted.Step
+		read func(cancel func()) (more bool) // at the first words
+	}{
+		string(fault.RateLimited): {slow, func(func()) bool { return true }},
+		"cancelled":               {scripted.Step{Hang: true}, func(cancel func()) bool { cancel(); return true }},
+		"left":                    {scripted.Step{Hang: true}, func(func()) bool { return false }},
 	} {
 		var log bytes.Buffer
-		m := observed.New(play(t, scripted.Step{Text: "first"}, step), observed.Options{Logger: telemetry.NewLogger(&log, telemetry.LogOptions{JSON: true})})
+		m := observed.New(play(t, scripted.Step{Text: "first"}, c.step), observed.Options{Logger: telemetry.NewLogger(&log, telemetry.LogOptions{})})
 		ctx, cancel := context.WithCancel(t.Context())
 		for e := range m.Stream(ctx, asked("x")) {
-			if e.Type == model.TextDelta {
-				cancel()
-			}
-			if want != "cancelled" {
-				ctx = context.WithoutCancel(ctx)
+			if e.Type == model.TextDelta && !c.read(cancel) {
+				break
 			}
 		}
 		cancel()
-		if !strings.Contains(log.String(), `"outcome":"`) {
-			t.Errorf("%s: %s", want, log.String())
+		if !strings.Contains(log.String(), "outcome="+want) {
+			t.Errorf("want %s: %s", want, log.String())
 		}
 	}
 }
