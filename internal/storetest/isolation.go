@@ -8,8 +8,10 @@ import (
 	"liminal/internal/chat"
 	"liminal/internal/fault"
 	"liminal/internal/files"
+	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
+	"liminal/internal/learning"
 	"liminal/internal/run"
 )
 
@@ -40,6 +42,21 @@ type owned struct {
 	question, blob      string
 	document            knowledge.Document
 	artifact, file, req string
+}
+
+// Possess gives a new person one of everything that the store's own methods
+// put into a person's tables, and returns them.
+func Possess(t testing.TB, b Backend) identity.Viewer {
+	t.Helper()
+	v := person(t, b.Store)
+	o := everything(t, b, v)
+	got(b.Store.ClaimKey(t.Context(), v, key("k", "holder"), time.Hour))(t)
+	got(b.Store.PutPreference(t.Context(), v, learning.Event{
+		ConversationID: o.turn.ConversationID, MessageID: o.turn.MessageID, Signal: "like", Score: 1, Embedding: direction(0),
+	}))(t)
+	need(t, b.Store.AddSource(t.Context(), v, knowledge.Source{ContextID: o.document.ContextID, Path: "files"}))
+	need(t, b.Store.OpenSession(t.Context(), identity.Session{ID: id.New(), UserID: v.UserID, RefreshHash: "h", ExpiresAt: time.Now().Add(time.Hour)}))
+	return v
 }
 
 func everything(t testing.TB, b Backend, v identity.Viewer) owned {

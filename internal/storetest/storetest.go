@@ -28,6 +28,8 @@ type Backend struct {
 // Open makes a fresh, migrated, empty store that lives as long as the test.
 type Open func(t testing.TB, o store.Options) Backend
 
+var system = identity.System()
+
 // writers is how many goroutines race for one thing.
 const writers = 50
 

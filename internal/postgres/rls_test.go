@@ -1,0 +1,240 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"liminal/internal/id"
+	"liminal/internal/identity"
+	"liminal/internal/postgres"
+	"liminal/internal/postgres/postgrestest"
+	"liminal/internal/store"
+	"liminal/internal/storetest"
+)
+
+// kept are the rows of one person that no method of the store writes yet, and
+// rows of nobody that people must not see. A is the person, artifact theirs.
+const kept = `
+INSERT INTO user_auth_provider (id, user_id, provider, provider_uid) SELECT gen_random_uuid(), id, 'github', '7' FROM app_user;
+INSERT INTO user_auth_factor (user_id, secret) SELECT id, '\x00' FROM app_user;
+INSERT INTO semantic_cluster (id, user_id, centroid) SELECT gen_random_uuid(), id, '\x00' FROM app_user;
+INSERT INTO adapter_router_state (artifact_id) SELECT id FROM artifact;
+INSERT INTO training_job (id, adapter_id, user_id) SELECT gen_random_uuid(), id, owner_user_id FROM artifact;
+INSERT INTO config_patch (artifact_id, proposer, user_id, patch) SELECT id, 'user', owner_user_id, '[]' FROM artifact;
+INSERT INTO payload (id, value) VALUES ('h', '\x00');
+INSERT INTO secret (name, value) VALUES ('s', '\x00');
+INSERT INTO counter (name, value) VALUES ('c', 1);`
+
+// nobodys are tables that only the system may look into.
+var nobodys = map[string]bool{"payload": true, "secret": true, "counter": true}
+
+// possessed is a database in which one person has a row in every table.
+func possessed(t *testing.T) (d postgrestest.Database, owner identity.Viewer) {
+	d = postgrestest.Fresh(t)
+	db := postgrestest.Open(t, d.App, postgres.Options{})
+	owner = storetest.Possess(t, storetest.Backend{Store: store.New(db, store.Options{Running: -1}), Index: postgres.NewIndex(db, postgres.IndexOptions{})})
+	postgrestest.Exec(t, d.Super, kept)
+	return d, owner
+}
+
+func connect(t *testing.T, url string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
+	return conn
+}
+
+func tables(t *testing.T, conn *pgx.Conn) []string {
+	t.Helper()
+	rows, err := conn.Query(t.Context(), `SELECT relname::text FROM pg_class WHERE relkind IN ('r', 'p', 'v', 'm') AND relnamespace = 'public'::regnamespace
+		AND relname <> 'migration' ORDER BY 1`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil || len(names) < 30 {
+		t.Fatalf("%d tables, %v", len(names), err)
+	}
+	return names
+}
+
+// as runs a statement as the program would for a person, and rolls it back.
+func as(t *testing.T, conn *pgx.Conn, settings, statement string, args ...any) (changed int64, err error) {
+	t.Helper()
+	tx, err := conn.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }()
+	if settings != "" {
+		if _, err := tx.Exec(t.Context(), settings); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tag, err := tx.Exec(t.Context(), statement, args...)
+	return tag.RowsAffected(), err
+}
+
+func someone(person string) string { return "SET LOCAL app.user_id = '" + person + "'" }
+
+// Requirements: ISO-02, RAG-18
+func TestNoTableLeaksToAnotherPersonWithoutAPredicate(t *testing.T) {
+	t.Parallel()
+	d, owner := possessed(t)
+	super, conn := connect(t, d.Super), connect(t, d.App)
+	strangers := map[string]string{
+		"another person": someone(id.New()), "nobody": "", "after a transaction": "SET LOCAL app.user_id = ''",
+		"an administrator": someone(id.New()) + "; SET LOCAL app.admin = 'on'",
+	}
+	for _, table := range tables(t, super) {
+		if n, _ := as(t, super, "", "SELECT FROM "+table); n == 0 {
+			t.Errorf("%s has no row of the person; give it one in kept", table)
+		}
+		for who, settings := range strangers {
+			if table == "config_patch" && who == "an administrator" {
+				continue // who decides on it
+			}
+			for _, statement := range []string{"SELECT FROM " + table, "DELETE FROM " + table, touch(t, super, table)} {
+				if n, err := as(t, conn, settings, statement); n != 0 || err != nil {
+					t.Errorf("%s: %s: %d rows, %v", who, statement, n, err)
+				}
+			}
+			forge(t, super, conn, table, settings)
+		}
+		if n, err := as(t, conn, someone(owner.UserID), "SELECT FROM "+table); (n == 0) != nobodys[table] || err != nil {
+			t.Errorf("the person sees %d rows of %s, %v", n, table, err)
+		}
+		if n, err := as(t, conn, "SET LOCAL app.system = 'on'", "SELECT FROM "+table); n == 0 || err != nil {
+			t.Errorf("the system sees %d rows of %s, %v", n, table, err)
+		}
+	}
+}
+
+// touch is an update of a table that changes nothing it could be refused for.
+func touch(t *testing.T, super *pgx.Conn, table string) string {
+	t.Helper()
+	var column string
+	err := super.QueryRow(t.Context(), `SELECT column_name FROM information_schema.columns WHERE table_name = $1 AND table_schema = 'public'
+		AND is_identity = 'NO' ORDER BY ordinal_position DESC LIMIT 1`, table).Scan(&column)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "UPDATE " + table + " SET " + column + " = " + column
+}
+
+// forge tries to write the person's own row as somebody else.
+func forge(t *testing.T, super, conn *pgx.Conn, table, settings string) {
+	t.Helper()
+	var row string
+	if err := super.QueryRow(t.Context(), "SELECT to_jsonb(x)::text FROM "+table+" x LIMIT 1").Scan(&row); err != nil {
+		t.Fatal(err)
+	}
+	_, err := as(t, conn, settings, "INSERT INTO "+table+" OVERRIDING SYSTEM VALUE SELECT * FROM jsonb_populate_record(NULL::"+table+", $1::text::jsonb)", row)
+	if e, ok := errors.AsType[*pgconn.PgError](err); !ok || e.Code != "42501" {
+		t.Errorf("a forged row of %s: %v, want it refused by row-level security", table, err)
+	}
+}
+
+// Requirements: ISO-02
+func TestEveryTableForcesRowLevelSecurity(t *testing.T) {
+	t.Parallel()
+	conn := connect(t, postgrestest.New(t).Super)
+	for _, table := range tables(t, conn) {
+		var forced bool
+		var policies int
+		err := conn.QueryRow(t.Context(), `SELECT relkind = 'r' AND relrowsecurity AND relforcerowsecurity,
+			(SELECT count(*) FROM pg_policy WHERE polrelid = c.oid) FROM pg_class c WHERE c.oid = $1::text::regclass`, table).Scan(&forced, &policies)
+		if err != nil || !forced || policies == 0 {
+			t.Errorf("%s: forced %t, %d policies, %v; close it with app_guard in its migration", table, forced, policies, err)
+		}
+	}
+}
+
+// Requirements: ISO-02, RAG-18
+func TestTheSearchDecidesItselfWhatAPersonMaySee(t *testing.T) {
+	t.Parallel()
+	d, owner := possessed(t)
+	conn := connect(t, d.App)
+	const (
+		vectors = "SELECT FROM search_vectors($1::text[]::uuid[], NULL, $2::text::vector, 10, 100)"
+		words   = "SELECT FROM search_words($1::text[]::uuid[], NULL, 'secret', 'secret', 10, 100)"
+	)
+	var contexts []string
+	if err := connect(t, d.Super).QueryRow(t.Context(), "SELECT array_agg(id::text) FROM knowledge_context").Scan(&contexts); err != nil {
+		t.Fatal(err)
+	}
+	for who, settings := range map[string]string{"owner": someone(owner.UserID), "stranger": someone(id.New()), "nobody": ""} {
+		byVector, errVector := as(t, conn, settings, vectors, contexts, "[1,0,0,0,0,0,0,0]")
+		byWords, errWords := as(t, conn, settings, words, contexts)
+		if err := errors.Join(errVector, errWords); err != nil {
+			t.Fatal(err)
+		}
+		if found := byVector == 1 && byWords == 1; found != (who == "owner") || byVector != byWords {
+			t.Errorf("%s finds %d by vector and %d by words", who, byVector, byWords)
+		}
+	}
+}
+
+// careless is a program that forgot whose rows it asks for.
+type careless struct{ store.DB }
+
+func (c careless) Read(ctx context.Context, v identity.Viewer, f func(store.Tx) error) error {
+	return c.DB.Read(ctx, v, func(tx store.Tx) error { return f(forgetful{tx}) })
+}
+
+func (c careless) Write(ctx context.Context, v identity.Viewer, f func(store.Tx) error) error {
+	return c.DB.Write(ctx, v, func(tx store.Tx) error { return f(forgetful{tx}) })
+}
+
+type forgetful struct{ store.Tx }
+
+var predicate = regexp.MustCompile(`\b(\w+\.)?(owner_)?user_id = @user\b`)
+
+func (f forgetful) Exec(query string, args store.Args) (int64, error) {
+	return f.Tx.Exec(predicate.ReplaceAllString(query, "true"), args)
+}
+
+func (f forgetful) Query(query string, args store.Args, each func(store.Scan) error) error {
+	return f.Tx.Query(predicate.ReplaceAllString(query, "true"), args, each)
+}
+
+// Requirements: ISO-02
+func TestAStoreWithoutItsPredicatesIsHeldBackByTheDatabase(t *testing.T) {
+	t.Parallel()
+	storetest.Isolation(t, func(t testing.TB, o store.Options) storetest.Backend {
+		db := postgrestest.Open(t, postgrestest.New(t).App, postgres.Options{})
+		return storetest.Backend{Store: store.New(careless{db}, o), Index: postgres.NewIndex(db, postgres.IndexOptions{})}
+	})
+}
+
+// The test above proves something only if the predicates are really gone.
+func TestAStoreWithoutItsPredicatesLeaksToARoleThatBypassesThem(t *testing.T) {
+	t.Parallel()
+	d, _ := possessed(t)
+	db := postgrestest.Open(t, d.Super, postgres.Options{AllowAnyRole: true})
+	leaked, _, err := store.New(careless{db}, store.Options{}).ListConversations(t.Context(), identity.Viewer{UserID: id.New()}, "", 10)
+	if err != nil || len(leaked) != 1 {
+		t.Errorf("%d conversations, %v", len(leaked), err)
+	}
+}
+
+// Requirements: ISO-02
+func TestOpenRefusesARoleThatWouldSeeTooMuch(t *testing.T) {
+	t.Parallel()
+	d := postgrestest.Fresh(t)
+	for role, url := range map[string]string{"is a superuser": d.Super, "owns the tables": d.Owner} {
+		_, err := postgres.Open(t.Context(), url, postgres.Options{AllowOldVector: true})
+		if err == nil || !strings.Contains(err.Error(), role) {
+			t.Errorf("got %v, want it to say that the role %s", err, role)
+		}
+	}
+}
