@@ -37,7 +37,7 @@ func (h *hands) pass(d time.Duration) {
 	h.at = h.at.Add(d)
 }
 
-// secured is a world whose accounts may have second factors and live
+// securedWorld is a world whose accounts may have second factors and live
 // elsewhere.
 type securedWorld struct {
 	*world
@@ -46,13 +46,21 @@ type securedWorld struct {
 
 func newSecuredWorld(t *testing.T, change ...func(*Options)) *securedWorld {
 	t.Helper()
+	return tunedWorld(t, func(*identity.Options) {}, change...)
+}
+
+// tunedWorld is newSecuredWorld with other accounts.
+func tunedWorld(t *testing.T, tune func(*identity.Options), change ...func(*Options)) *securedWorld {
+	t.Helper()
 	clock := &hands{at: time.Now().Truncate(30 * time.Second)}
 	accounts := func(o *Options) {
 		s, _ := o.Conversations.(*store.Store)
-		a, err := identity.NewAccounts(s, identity.Options{
+		with := identity.Options{
 			Key: bytes.Repeat([]byte("k"), 32), Cost: identity.Cost{Memory: 64, Passes: 1, Threads: 1}, Now: clock.now,
 			Cache: hub.NewCache(0), Factors: s, FactorKey: bytes.Repeat([]byte("f"), 32), Providers: s,
-		})
+		}
+		tune(&with)
+		a, err := identity.NewAccounts(s, with)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,6 +26,12 @@ type elsewhere struct {
 
 func newElsewhere(t *testing.T) *elsewhere {
 	t.Helper()
+	return tunedElsewhere(t, func(*identity.Options) {})
+}
+
+// tunedElsewhere is newElsewhere with other accounts.
+func tunedElsewhere(t *testing.T, tune func(*identity.Options)) *elsewhere {
+	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +45,7 @@ func newElsewhere(t *testing.T) *elsewhere {
 	}
 	t.Cleanup(func() { _ = m.Shutdown() })
 	acme := oauth.Client{Name: "oidc:acme", Kind: oauth.KindOpenID, Label: "Acme", Issuer: m.Issuer(), ID: m.ClientID, Secret: oauth.Secret(m.ClientSecret), Scopes: []string{"openid", "email"}}
-	w := newSecuredWorld(t, func(o *Options) { o.Providers = oauth.New([]oauth.Client{acme}, oauth.Options{Cache: hub.NewCache(0)}) })
+	w := tunedWorld(t, tune, func(o *Options) { o.Providers = oauth.New([]oauth.Client{acme}, oauth.Options{Cache: hub.NewCache(0)}) })
 	return &elsewhere{securedWorld: w, provider: m}
 }
 
@@ -201,6 +207,35 @@ func TestAnAddressIsLinkedOnlyWhenBothSidesHaveProvedIt(t *testing.T) {
 	if me := b.me(); me["id"] != ada.id {
 		t.Errorf("me = %v", me)
 	}
+}
+
+// Requirements: AUTH-16
+func TestAnUnprovenAddressTellsNotWhetherItHasAnAccount(t *testing.T) {
+	t.Parallel()
+	w := tunedElsewhere(t, func(o *identity.Options) { o.Confirm = true })
+	w.signUp("admin@example.org")
+	stranger := resident{id: "eve-1", claims: map[string]any{"email": "nobody@example.org", "email_verified": false}}
+	w.wantRefusal(w.browser().signIn(stranger), http.StatusConflict)
+	known := resident{id: "eve-2", claims: map[string]any{"email": "admin@example.org", "email_verified": false}}
+	w.wantRefusal(w.browser().signIn(known), http.StatusConflict)
+	b := w.browser()
+	b.signIn(adaThere(true))
+	if me := b.me(); me["email"] != "ada@example.org" {
+		t.Errorf("me = %v", me)
+	}
+}
+
+// Requirements: AUTH-16
+func TestAClosedServerMakesNoAccountsForThoseElsewhere(t *testing.T) {
+	t.Parallel()
+	w := tunedElsewhere(t, func(o *identity.Options) { o.SignUpClosed = true })
+	first := w.browser()
+	first.signIn(adaThere(true))
+	if me := first.me(); me["role"] != "admin" {
+		t.Errorf("me = %v", me)
+	}
+	second := resident{id: "bob-1", claims: map[string]any{"email": "bob@example.org", "email_verified": true}}
+	w.wantRefusal(w.browser().signIn(second), http.StatusForbidden)
 }
 
 // Requirements: AUTH-16

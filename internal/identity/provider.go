@@ -39,8 +39,9 @@ type Providers interface {
 
 // LogInElsewhere opens a session for somebody whom a provider has vouched for:
 // into the account that is linked, or one whose proven address is theirs, or
-// a new one (AUTH-16). The second factor is asked for all the same; a new
-// account whose address nobody has verified must confirm it like any (AUTH-11).
+// a new one (AUTH-16). The second factor is asked for all the same. Where
+// addresses are confirmed, one that the provider has not verified opens
+// nothing, and the answer does not tell whether it has an account.
 func (a *Accounts) LogInElsewhere(ctx context.Context, e External, d Device) (SignIn, error) {
 	u, err := a.vouched(ctx, e)
 	if err == nil {
@@ -79,6 +80,10 @@ func (a *Accounts) vouched(ctx context.Context, e External) (User, error) {
 	if e.Email, err = NormalEmail(e.Email); err != nil {
 		return User{}, fault.New(fault.Invalid, "The provider gave no email address, and an account needs one. Allow it there, or sign up with a password.").
 			With(map[string]any{"reason": "email_missing"})
+	}
+	if a.o.Confirm && !e.EmailVerified { // whether there is an account or not
+		return User{}, fault.New(fault.Conflict, "The provider has not verified your email address. Verify it there, or sign up with a password and link the provider then.").
+			With(map[string]any{"reason": "email_unverified"})
 	}
 	u, _, err = a.store.UserByEmail(ctx, e.Email)
 	if errors.Is(err, fault.NotFound) {
@@ -145,9 +150,6 @@ func (a *Accounts) createLinked(ctx context.Context, e External) (User, error) {
 	if a.o.SignUpClosed && made.Role != RoleAdmin { // somebody else was first, just now
 		return User{}, errors.Join(errClosed(), a.store.DeleteUser(ctx, made.ID))
 	}
-	if a.unconfirmed(made) {
-		a.writeConfirmation(ctx, made)
-	}
 	return made, nil
 }
 
@@ -168,7 +170,7 @@ func (a *Accounts) draftLinked(e External) (User, error) {
 	}
 	return User{
 		ID: id.New(), Email: e.Email, Handle: handle, Role: RoleUser, Plan: "free", Active: true,
-		Locale: locale, CreatedAt: a.now(), TenantID: tenant, Unverified: a.o.Confirm && !e.EmailVerified,
+		Locale: locale, CreatedAt: a.now(), TenantID: tenant,
 	}, nil
 }
 
