@@ -20,6 +20,8 @@ import (
 const (
 	patience = 60 * time.Second // for a process to become ready, or to end when asked to
 	look     = 20 * time.Millisecond
+	relaunch = 500 * time.Millisecond // before what ended by itself is started again
+	hopeless = 20                     // times that does any good
 )
 
 // Process is one program under the harness's control: in a process group of
@@ -90,10 +92,10 @@ func (p *Process) watch(cmd *exec.Cmd, gone chan struct{}) {
 	if meant {
 		return
 	}
-	p.log.Warn("a process ended by itself", "process", p.name, "error", err)
-	time.Sleep(500 * time.Millisecond)
+	p.log.Warn("a process ended by itself", "process", p.name, "error", err, "log", filepath.Join(p.dir, p.name+".log"))
+	time.Sleep(relaunch)
 	p.mu.Lock()
-	stopped := p.meant
+	stopped := p.meant || p.crashes > hopeless
 	p.mu.Unlock()
 	if !stopped {
 		if err := p.launch(); err != nil {
@@ -113,8 +115,8 @@ func (p *Process) ready(ctx context.Context) error {
 		if err == nil {
 			return nil
 		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("%s is not ready after %s: %w; see %s", p.name, patience, err, filepath.Join(p.dir, p.name+".log"))
+		if time.Now().After(deadline) || p.crashed() > hopeless {
+			return fmt.Errorf("%s is not ready: %w; see %s", p.name, err, filepath.Join(p.dir, p.name+".log"))
 		}
 		if !pause(ctx, look) {
 			return ctx.Err()

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -163,13 +162,11 @@ func (p *production) upstairs() error {
 		backends = append(backends, at)
 	}
 	for i := range workers {
-		at, err := freePort()
-		if err != nil {
-			return err
-		}
+		name := fmt.Sprintf("worker-%d", i+1)
+		file := filepath.Join(p.dir, name+".ready")
 		p.workers = append(p.workers, &Process{
-			name: fmt.Sprintf("worker-%d", i+1), dir: p.dir, log: p.log, up: operates(at),
-			env: append(slices.Clone(env), "LIMINAL_OPS_LISTEN="+at), argv: []string{p.binary, "worker"},
+			name: name, dir: p.dir, log: p.log, env: env, fresh: file, up: announced(file),
+			argv: []string{p.binary, "worker", "--ready-file", file},
 		})
 	}
 	proxy, err := newProxy(backends...)
@@ -217,27 +214,6 @@ func appears(file string) func(context.Context) error {
 			err = errors.New("the ready file is empty")
 		}
 		return err
-	}
-}
-
-// operates reports whether a process says of itself that it is ready.
-func operates(address string) func(context.Context) error {
-	return func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, time.Second)
-		defer cancel()
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/readyz", nil)
-		if err != nil {
-			return err
-		}
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			return err
-		}
-		_ = res.Body.Close()
-		if res.StatusCode != http.StatusOK {
-			return fmt.Errorf("/readyz says %d", res.StatusCode)
-		}
-		return nil
 	}
 }
 

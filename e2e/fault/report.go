@@ -190,10 +190,10 @@ func (r *Report) write(out io.Writer) {
 		c := r.Counts[noun]
 		fmt.Fprintf(out, "  %-10s %8d %6d %8d %10d %6d\n", noun, c.Told, c.Lost, c.Doubled, c.Reordered, c.Wrong)
 	}
-	fmt.Fprintf(out, "\n  %-28s %6s %8s %10s %10s %10s\n", "until the next event after", "faults", "streams", "p50", "max", "healed in")
+	fmt.Fprintf(out, "\n  %-40s %6s %8s %10s %10s %10s\n", "until the next event after", "faults", "streams", "p50", "max", "healed in")
 	for _, name := range slices.Sorted(maps.Keys(r.Recoveries)) {
 		rec := r.Recoveries[name]
-		fmt.Fprintf(out, "  %-28s %6d %8d %10s %10s %10s\n", name, rec.Faults, rec.Streams,
+		fmt.Fprintf(out, "  %-40s %6d %8d %10s %10s %10s\n", name, rec.Faults, rec.Streams,
 			rec.P50.Round(time.Millisecond), rec.Max.Round(time.Millisecond), rec.HealedIn.Round(time.Millisecond))
 	}
 	counted(out, "turns by kind", r.Kinds)

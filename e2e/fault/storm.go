@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"time"
@@ -17,6 +18,17 @@ type Struck struct {
 // calm is how long a platform is left alone at least between two faults, so
 // that what one does can be told from what the next does.
 const calm = 5 * time.Second
+
+// both lets two things go wrong at once.
+func both(a, b Fault) Fault {
+	return Fault{Name: a.Name + " + " + b.Name, Do: func(ctx context.Context, r *rand.Rand) error {
+		first, second := rand.New(rand.NewPCG(r.Uint64(), 1)), rand.New(rand.NewPCG(r.Uint64(), 2)) //nolint:gosec // must be repeatable
+		done := make(chan error, 1)
+		go func() { done <- a.Do(ctx, first) }()
+		err := b.Do(ctx, second)
+		return errors.Join(<-done, err)
+	}}
+}
 
 // storm lets faults happen one after the other until the time is up: every
 // kind once in each round, in an order of the seed's.
@@ -35,6 +47,9 @@ func storm(ctx context.Context, lane Lane, seed uint64, lasts time.Duration, log
 		}
 		f := deck[0]
 		deck = deck[1:]
+		if len(deck) > 0 && r.IntN(5) == 0 {
+			f, deck = both(f, deck[0]), deck[1:]
+		}
 		s := Struck{Name: f.Name, At: time.Now()}
 		err := f.Do(ctx, r)
 		s.Healed = time.Now()
