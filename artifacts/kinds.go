@@ -60,11 +60,22 @@ func checkVisibility(visibility string) error {
 	return fault.New(fault.Invalid, "The visibility %q is not known: write private, shared or global.", visibility)
 }
 
-// checkPath keeps an artifact's files below the folder they belong to
-// (ISO-03).
-func checkPath(path string) error {
-	if path != "" && (!filepath.IsLocal(path) || strings.ContainsAny(path, "\\\x00")) {
+// sharedRoot is where files lie that belong to no person.
+const sharedRoot = "/shared/"
+
+// checkPath keeps an artifact's files below the folder they belong to: that of
+// its owner (ISO-03), or the shared one when the artifact itself is for more
+// than its owner (ISO-04).
+func checkPath(path, visibility string) error {
+	if path == "" {
+		return nil
+	}
+	within, shared := strings.CutPrefix(path, sharedRoot)
+	switch {
+	case !filepath.IsLocal(within) || filepath.Clean(within) != within || strings.ContainsAny(path, "\\\x00"):
 		return fault.New(fault.Invalid, "The fs_path %q leads out of the folder of the artifact's owner: write one that is relative and has no %q.", path, "..")
+	case shared && visibility != Shared && visibility != Global:
+		return fault.New(fault.Invalid, "The fs_path %q is in the shared folder, and this artifact is private: make it shared or global, or keep its files in your own.", path)
 	}
 	return nil
 }

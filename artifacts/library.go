@@ -81,7 +81,7 @@ func (l *Library) Create(ctx context.Context, v identity.Viewer, d Draft) (Artif
 	if d.Visibility == "" {
 		d.Visibility = Private
 	}
-	if err := errors.Join(checkName(d.Name, d.Description), checkVisibility(d.Visibility), checkPath(d.FSPath)); err != nil {
+	if err := errors.Join(checkName(d.Name, d.Description), checkVisibility(d.Visibility), checkPath(d.FSPath, d.Visibility)); err != nil {
 		return Artifact{}, err
 	}
 	if d.Visibility == Global && !v.IsAdmin() {

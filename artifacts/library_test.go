@@ -328,6 +328,9 @@ func TestDraftsAreRefusedForWhatSurroundsTheDocument(t *testing.T) {
 		"an unknown visibility": {Name: "a", Visibility: "secret"},
 		"a path that leads out": {Name: "a", FSPath: "../other/adapters"},
 		"a path from the root":  {Name: "a", FSPath: "/etc/passwd"},
+		"out of the shared one": {Name: "a", FSPath: "/shared/../users/x", Visibility: artifacts.Shared},
+		"the shared root":       {Name: "a", FSPath: "/shared/", Visibility: artifacts.Shared},
+		"beside the shared one": {Name: "a", FSPath: "/sharedx/a", Visibility: artifacts.Shared},
 	} {
 		d.Type, d.Schema = "workflow", json.RawMessage(plainGraph)
 		if _, err := library.Create(t.Context(), ann, d); !errors.Is(err, fault.Invalid) {
@@ -343,6 +346,23 @@ func TestDraftsAreRefusedForWhatSurroundsTheDocument(t *testing.T) {
 	}
 	if _, err := library.Get(t.Context(), bob, shared.ID); !errors.Is(err, fault.NotFound) {
 		t.Errorf("a shared artifact is granted to nobody by default: %v", err)
+	}
+}
+
+// Requirements: ISO-04
+func TestOnlySharedArtifactsHaveFilesInTheSharedFolder(t *testing.T) {
+	t.Parallel()
+	library, _ := stocked(t)
+	for visibility, ok := range map[string]bool{"": false, artifacts.Private: false, artifacts.Shared: true} {
+		_, err := library.Create(t.Context(), ann, artifacts.Draft{
+			Type: "workflow", Name: "in shared " + visibility + "x", Visibility: visibility, FSPath: "/shared/adapters/base", Schema: json.RawMessage(plainGraph),
+		})
+		if ok != (err == nil) || !ok && !errors.Is(err, fault.Invalid) {
+			t.Errorf("visibility %q: %v", visibility, err)
+		}
+	}
+	if _, err := library.Create(t.Context(), ann, artifacts.Draft{Type: "workflow", Name: "own", FSPath: "shared/base", Schema: json.RawMessage(plainGraph)}); err != nil {
+		t.Errorf("an own folder of that name: %v", err)
 	}
 }
 
