@@ -1,8 +1,8 @@
 // Package chat is conversations, messages and turns.
 //
 // It holds their types, the ports that store them, and the shape of a
-// message's structured content (CHAT-07, CHAT-08). It may import fault, id,
-// identity, run and model.
+// message's structured content (CHAT-07, CHAT-08). It may import cache, fault,
+// id, identity, run and model.
 package chat
 
 import (
@@ -88,9 +88,10 @@ type Close struct {
 
 // Closed says what Close did.
 type Closed struct {
-	MessageID string
-	Seq       int
-	Next      *run.Run // the conversation's next queued turn, now Running: start it
+	ConversationID string
+	MessageID      string
+	Seq            int
+	Next           *run.Run // the conversation's next queued turn, now Running: start it
 }
 
 // Conversations keeps threads.

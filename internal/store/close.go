@@ -55,7 +55,7 @@ func (s *Store) closeTurn(tx Tx, r run.Run, c chat.Close) (chat.Closed, error) {
 	if err != nil {
 		return chat.Closed{}, err
 	}
-	closed := chat.Closed{}
+	closed := chat.Closed{ConversationID: r.ConversationID}
 	said := s.said(r, c)
 	if closed.Seq, err = s.append(tx, r, said, c.Persist); err != nil {
 		return chat.Closed{}, err
@@ -197,7 +197,7 @@ func (s *Store) start(tx Tx, r run.Run) (*run.Run, error) {
 
 // closedBefore answers a repeated CloseTurn from what the first one wrote.
 func closedBefore(tx Tx, r run.Run) (chat.Closed, error) {
-	var closed chat.Closed
+	closed := chat.Closed{ConversationID: r.ConversationID}
 	var err error
 	if closed.Seq, err = seqOfMessage(tx, r.UserID, answerID(r.ID)); err != nil {
 		return closed, err

@@ -1,0 +1,160 @@
+package chat
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"log/slog"
+	"time"
+
+	"liminal/internal/cache"
+	"liminal/internal/identity"
+)
+
+const (
+	recentMessages = 64        // of a conversation that are remembered
+	recentBytes    = 512 << 10 // a conversation whose latest messages are longer is not remembered
+	recentTime     = 15 * time.Minute
+)
+
+// Recent remembers the latest messages of conversations that go on, so that a
+// turn's steps need not read them from the store again and again (DATA-12).
+//
+// What is remembered is used only when it is proved current, twice over. It is
+// the messages below a seq, and seqs are dense: a reader that asks for the
+// messages below the same seq finds none missing. And it carries the life of
+// its conversation, a random word that ends with every write that does more
+// than add at the end: turns that close and make room, deletes, and whatever
+// calls Forget. A reader takes the life before it reads the store, so what it
+// read before such a write is never used after it. When the cache is lost or
+// does not answer, the store is read.
+type Recent struct {
+	Messages
+	cache cache.Cache
+	log   *slog.Logger
+}
+
+var _ Messages = (*Recent)(nil)
+
+// NewRecent remembers in c what is read from m. A nil log is silent.
+func NewRecent(m Messages, c cache.Cache, log *slog.Logger) *Recent {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Recent{Messages: m, cache: c, log: log}
+}
+
+// remembered is the value of a conversation's key.
+type remembered struct {
+	Life   string    `json:"life"`
+	UserID string    `json:"user_id"`
+	Upto   int       `json:"upto"` // the messages have a lower seq
+	Last   []Message `json:"last"` // oldest first; the latest recentMessages of them
+}
+
+func keyOf(conversationID string) string  { return "chat:summary:" + conversationID }
+func lifeOf(conversationID string) string { return keyOf(conversationID) + ":life" }
+
+// History implements Messages.
+func (r *Recent) History(ctx context.Context, v identity.Viewer, conversationID string, upto, limit int) ([]Message, error) {
+	if limit <= 0 || limit > recentMessages {
+		return r.Messages.History(ctx, v, conversationID, upto, limit)
+	}
+	life, err := r.life(ctx, conversationID)
+	if err != nil {
+		r.log.WarnContext(ctx, "the latest messages are read from the store: the cache does not answer", "error", err)
+		return r.Messages.History(ctx, v, conversationID, upto, limit)
+	}
+	if list, ok := r.held(ctx, v, conversationID, life, upto); ok {
+		return latest(list, limit), nil
+	}
+	list, err := r.Messages.History(ctx, v, conversationID, upto, recentMessages)
+	if err != nil {
+		return nil, err
+	}
+	r.keep(ctx, conversationID, remembered{Life: life, UserID: v.UserID, Upto: upto, Last: list})
+	return latest(list, limit), nil
+}
+
+func latest(list []Message, limit int) []Message { return list[max(0, len(list)-limit):] }
+
+// life is the conversation's, which begins when nobody knows one.
+func (r *Recent) life(ctx context.Context, conversationID string) (string, error) {
+	for {
+		if life, ok, err := r.cache.Get(ctx, lifeOf(conversationID)); ok || err != nil {
+			return string(life), err
+		}
+		begun := rand.Text()
+		if added, err := r.cache.Add(ctx, lifeOf(conversationID), []byte(begun), 2*recentTime); added || err != nil {
+			return begun, err
+		}
+	}
+}
+
+func (r *Recent) held(ctx context.Context, v identity.Viewer, conversationID, life string, upto int) ([]Message, bool) {
+	raw, ok, err := r.cache.Get(ctx, keyOf(conversationID))
+	var was remembered
+	if err != nil || !ok || json.Unmarshal(raw, &was) != nil {
+		return nil, false
+	}
+	return was.Last, was.Life == life && was.UserID == v.UserID && was.Upto == upto
+}
+
+func (r *Recent) keep(ctx context.Context, conversationID string, now remembered) {
+	raw, err := json.Marshal(now)
+	if err == nil && len(raw) <= recentBytes {
+		err = r.cache.Set(ctx, keyOf(conversationID), raw, recentTime)
+	}
+	if err != nil {
+		r.log.WarnContext(ctx, "the latest messages are not remembered", "conversation", conversationID, "error", err)
+	}
+}
+
+// Forget ends a conversation's life: who changes messages that are there calls
+// it once that is committed. A cache that does not answer forgets by itself in
+// a quarter of an hour.
+func (r *Recent) Forget(ctx context.Context, conversationID string) {
+	ctx = context.WithoutCancel(ctx)
+	if err := r.cache.Delete(ctx, lifeOf(conversationID), keyOf(conversationID)); err != nil {
+		r.log.WarnContext(ctx, "the latest messages are not forgotten", "conversation", conversationID, "error", err)
+	}
+}
+
+// Turns are t with what they change forgotten, and what a turn has said
+// remembered for the next one.
+func (r *Recent) Turns(t Turns) Turns { return recentTurns{t, r} }
+
+type recentTurns struct {
+	Turns
+	recent *Recent
+}
+
+func (t recentTurns) CloseTurn(ctx context.Context, v identity.Viewer, c Close) (Closed, error) {
+	closed, err := t.Turns.CloseTurn(ctx, v, c)
+	if err != nil || closed.ConversationID == "" {
+		return closed, err
+	}
+	t.recent.Forget(ctx, closed.ConversationID)
+	if closed.Seq > 0 { // the next question will stand right behind the answer
+		if _, err := t.recent.History(ctx, v, closed.ConversationID, closed.Seq+1, recentMessages); err != nil {
+			t.recent.log.WarnContext(ctx, "a closed turn is not remembered", "conversation", closed.ConversationID, "error", err)
+		}
+	}
+	return closed, nil
+}
+
+// Conversations are c with the messages of deleted ones forgotten.
+func (r *Recent) Conversations(c Conversations) Conversations { return recentConversations{c, r} }
+
+type recentConversations struct {
+	Conversations
+	recent *Recent
+}
+
+func (c recentConversations) DeleteConversation(ctx context.Context, v identity.Viewer, id string) error {
+	err := c.Conversations.DeleteConversation(ctx, v, id)
+	if err == nil {
+		c.recent.Forget(ctx, id)
+	}
+	return err
+}
