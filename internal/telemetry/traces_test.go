@@ -1,0 +1,280 @@
+package telemetry_test
+
+import (
+	"context"
+	"encoding/hex"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	spans "go.opentelemetry.io/proto/otlp/trace/v1"
+	common "go.temporal.io/api/common/v1"
+	service "go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/interceptor"
+	"go.temporal.io/sdk/log"
+	"go.temporal.io/sdk/testsuite"
+	sdk "go.temporal.io/sdk/worker"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+
+	"liminal/activities/activitiestest"
+	"liminal/internal/chat"
+	"liminal/internal/model"
+	"liminal/internal/model/observed"
+	"liminal/internal/model/scripted"
+	"liminal/internal/telemetry"
+	"liminal/internal/tool"
+	"liminal/worker"
+	"liminal/workflows"
+)
+
+// collected is an OTLP/HTTP collector of this process.
+type collected struct {
+	url string
+
+	mu    sync.Mutex
+	spans []*spans.Span
+	fails []string
+}
+
+func collect(t *testing.T) *collected {
+	t.Helper()
+	c := &collected{}
+	s := httptest.NewServer(c)
+	t.Cleanup(s.Close)
+	c.url = s.URL
+	return c
+}
+
+func (c *collected) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	var in collector.ExportTraceServiceRequest
+	if err == nil {
+		err = proto.Unmarshal(body, &in)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err != nil || r.URL.Path != "/v1/traces" {
+		c.fails = append(c.fails, r.URL.Path)
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	for _, resource := range in.GetResourceSpans() {
+		for _, scope := range resource.GetScopeSpans() {
+			c.spans = append(c.spans, scope.GetSpans()...)
+		}
+	}
+}
+
+// path is the names of a span and its ancestors, the oldest first.
+func (c *collected) path(name string) (names []string) {
+	byID := map[string]*spans.Span{}
+	var at *spans.Span
+	for _, s := range c.spans {
+		byID[hex.EncodeToString(s.GetSpanId())] = s
+		if s.GetName() == name {
+			at = s
+		}
+	}
+	for ; at != nil; at = byID[hex.EncodeToString(at.GetParentSpanId())] {
+		names = append(names, at.GetName())
+	}
+	slices.Reverse(names)
+	return names
+}
+
+// frontend stands in for Temporal's: it keeps the header of the workflow a
+// client starts.
+type frontend struct{ header *common.Header }
+
+func (f *frontend) answer(_ context.Context, _ string, in, out any, _ *grpc.ClientConn, _ grpc.UnaryInvoker, _ ...grpc.CallOption) error {
+	if start, ok := in.(*service.StartWorkflowExecutionRequest); ok {
+		f.header = start.GetHeader()
+	}
+	if started, ok := out.(*service.StartWorkflowExecutionResponse); ok {
+		started.RunId, started.Started = "run", true
+	}
+	return nil
+}
+
+// start starts a turn as the engine does, and gives its header.
+func (f *frontend) start(ctx context.Context, t *testing.T, carry interceptor.Interceptor) *common.Header {
+	t.Helper()
+	c, err := client.NewLazyClient(client.Options{
+		HostPort: "127.0.0.1:1", Interceptors: []interceptor.ClientInterceptor{carry}, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler)),
+		ConnectionOptions: client.ConnectionOptions{DialOptions: []grpc.DialOption{grpc.WithChainUnaryInterceptor(f.answer)}},
+	})
+	if err != nil {
+		t.Error(err) // this is no test's goroutine
+		return nil
+	}
+	defer c.Close()
+	if _, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: "chat", TaskQueue: "liminal"}, workflows.ChatTurnType); err != nil {
+		t.Error(err)
+	}
+	return f.header
+}
+
+const graph = `{"kind":"workflow.chat","entrypoint":"answer","nodes":[
+	{"id":"answer","type":"tool_call","tool":"say","inputs":{"message":"${input.message}"}}]}`
+
+// asking is a tool that asks a model.
+func asking(m model.Model) activitiestest.Func {
+	return func(ctx context.Context, c *tool.Call) (map[string]any, error) {
+		text := ""
+		message, _ := c.Inputs["message"].(string)
+		for e, err := range m.Stream(ctx, model.Request{Task: "chat", MaxTokens: 64, Messages: []model.Message{
+			{Role: model.User, Content: []model.Block{{Type: model.Text, Text: message}}},
+		}}) {
+			if err != nil {
+				return nil, err
+			}
+			text += e.Text
+		}
+		return map[string]any{"answer": text}, nil
+	}
+}
+
+// From the HTTP request through the engine, the workflow, its activity and the
+// tool to the model: one trace, in which nobody's words are.
+//
+// Requirements: OBS-06
+func TestATurnIsOneTraceFromTheRequestToTheModel(t *testing.T) {
+	t.Parallel()
+	for name, spec := range map[string]tool.Spec{"inline": {Runs: tool.Inline}, "activity": {Runs: tool.Activity}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := collect(t)
+			traces, err := telemetry.OpenTraces(t.Context(), telemetry.TraceOptions{Endpoint: c.url, Service: "liminal", Version: "v"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := observed.New(scripted.New(scripted.Script{Name: "m1", Answers: []scripted.Answer{
+				{Steps: []scripted.Step{{Text: "a private answer"}}, Usage: &model.Usage{Input: 7, Output: 3}},
+			}}), observed.Options{Provider: "scripted"})
+			server := httptest.NewServer(turning(t, traces, activitiestest.New(graph).Tool("say", spec, asking(m))))
+			defer server.Close()
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer, err := http.DefaultClient.Do(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = answer.Body.Close()
+			if err := traces.Close(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			checkTrace(t, c)
+		})
+	}
+}
+
+// turning answers a request with a whole turn.
+func turning(t *testing.T, traces *telemetry.Traces, world *activitiestest.World) http.Handler {
+	t.Helper()
+	carry, err := traces.Interceptor()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, span := traces.Request(r)
+		defer telemetry.Answered(span, r.Method, "/v1/chat", http.StatusOK)
+		var suite testsuite.WorkflowTestSuite
+		env := suite.NewTestWorkflowEnvironment()
+		env.SetWorkerOptions(sdk.Options{Interceptors: []interceptor.WorkerInterceptor{carry, worker.NewFaults(nil)}})
+		env.SetHeader((&frontend{}).start(ctx, t, carry))
+		workflows.New(workflows.Options{}).Register(env)
+		for name, f := range world.Set().Named() {
+			env.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
+		}
+		env.ExecuteWorkflow(workflows.ChatTurnType, world.Chat("a private question", chat.TurnInput{}))
+		if err := env.GetWorkflowError(); err != nil {
+			t.Error(err)
+		}
+		w.WriteHeader(http.StatusOK)
+	})
+}
+
+func checkTrace(t *testing.T, c *collected) {
+	t.Helper()
+	traceIDs := map[string]bool{}
+	for _, s := range c.spans {
+		traceIDs[hex.EncodeToString(s.GetTraceId())] = true
+		if strings.Contains(s.String(), "private") {
+			t.Errorf("a span holds what people said: %s", s)
+		}
+	}
+	if len(traceIDs) != 1 || len(c.fails) > 0 {
+		t.Errorf("there are %d traces; refused were %v", len(traceIDs), c.fails)
+	}
+	path := c.path("chat m1")
+	if len(path) < 5 || path[0] != "POST /v1/chat" || !strings.HasPrefix(path[1], "StartWorkflow:") || !strings.HasPrefix(path[2], "RunWorkflow:") ||
+		path[len(path)-2] != "execute_tool say" {
+		t.Errorf("the way to the model is %q", path)
+	}
+	attributes := map[string]string{}
+	for _, s := range c.spans {
+		if s.GetName() == "chat m1" {
+			for _, a := range s.GetAttributes() {
+				attributes[a.GetKey()] = strings.TrimSpace(a.GetValue().String())
+			}
+		}
+	}
+	for key, want := range map[string]string{
+		"gen_ai.operation.name": "chat", "gen_ai.request.model": "m1", "gen_ai.provider.name": "scripted",
+		"gen_ai.usage.input_tokens": "7", "gen_ai.usage.output_tokens": "3", "gen_ai.request.max_tokens": "64",
+	} {
+		if !strings.Contains(attributes[key], want) {
+			t.Errorf("%s is %q, want %s", key, attributes[key], want)
+		}
+	}
+}
+
+// Requirements: OBS-06
+func TestACollectorThatIsDownHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	hangs := make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-hangs:
+		case <-r.Context().Done():
+		}
+	}))
+	defer s.Close()
+	defer close(hangs)
+	traces, err := telemetry.OpenTraces(t.Context(), telemetry.TraceOptions{Endpoint: s.URL, Service: "liminal"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, span := traces.Tracer().Start(t.Context(), "x")
+	span.End()
+	began := time.Now()
+	if err := traces.Close(t.Context()); err == nil {
+		t.Error("spans that could not be sent are no error")
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("closing took %v", took)
+	}
+}
+
+func TestNoEndpointNoTraces(t *testing.T) {
+	t.Parallel()
+	traces, err := telemetry.OpenTraces(t.Context(), telemetry.TraceOptions{})
+	if traces != nil || err != nil {
+		t.Errorf("got %v, %v", traces, err)
+	}
+	if err := traces.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
