@@ -210,8 +210,8 @@ func (s *stage) history(workflowID, runID string) *historypb.History {
 	return h
 }
 
-// freeze keeps the history of an execution and gives how many events of each
-// type it has.
+// freeze keeps the history of an execution under a name, if it has one, and
+// gives how many events of each type it has.
 func (s *stage) freeze(name, workflowID, runID string) map[enumspb.EventType]int {
 	s.Helper()
 	h := s.history(workflowID, runID)
@@ -219,7 +219,7 @@ func (s *stage) freeze(name, workflowID, runID string) map[enumspb.EventType]int
 	for _, e := range h.Events {
 		count[e.GetEventType()]++
 	}
-	if !*update {
+	if !*update || name == "" {
 		return count
 	}
 	raw, err := temporalproto.CustomJSONMarshalOptions{}.Marshal(h)
