@@ -27,21 +27,28 @@ type talk struct {
 	t      testing.TB
 	store  *store.Store
 	reads  atomic.Int64 // of the store
+	after  func()       // is called once, when the store has been read
 	recent *chat.Recent
 	turns  chat.Turns
 	viewer identity.Viewer
 	id     string
 }
 
-// counting counts the reads that reach the store.
+// counting counts the reads that reach the store, and may do something between
+// one and its answer.
 type counting struct {
 	chat.Messages
-	n *atomic.Int64
+	k *talk
 }
 
 func (c counting) History(ctx context.Context, v identity.Viewer, conversationID string, upto, limit int) ([]chat.Message, error) {
-	c.n.Add(1)
-	return c.Messages.History(ctx, v, conversationID, upto, limit)
+	c.k.reads.Add(1)
+	list, err := c.Messages.History(ctx, v, conversationID, upto, limit)
+	if after := c.k.after; after != nil {
+		c.k.after = nil
+		after()
+	}
+	return list, err
 }
 
 func begin(t testing.TB, c cache.Cache) *talk {
@@ -52,7 +59,7 @@ func begin(t testing.TB, c cache.Cache) *talk {
 	}
 	t.Cleanup(func() { _ = db.Close() })
 	k := &talk{t: t, store: store.New(db, store.Options{Running: -1, Queued: -1})}
-	k.recent = chat.NewRecent(counting{k.store, &k.reads}, c, nil)
+	k.recent = chat.NewRecent(counting{k.store, k}, c, nil)
 	k.turns = k.recent.Turns(k.store)
 	k.viewer = k.person()
 	return k
@@ -153,6 +160,23 @@ func TestTheTurnsOfAHotConversationReadNoMessagesFromTheStore(t *testing.T) {
 	if k.reads.Load() != 1 {
 		t.Error("more messages than are remembered did not come from the store")
 	}
+}
+
+// A reader is held up between the store and the cache, and a turn closes in
+// between, which moves the queued ones on.
+//
+// Requirements: DATA-12
+func TestWhatWasReadBeforeAWriteIsNotRememberedAfterIt(t *testing.T) {
+	t.Parallel()
+	k := begin(t, hub.NewCache(0))
+	r, _ := k.ask("first")
+	k.ask("second")
+	_, upto := k.ask("third")
+	k.after = func() { k.answer(r, "answer") }
+	if _, err := k.recent.History(t.Context(), k.viewer, k.id, upto, 10); err != nil {
+		t.Fatal(err)
+	}
+	k.same(upto, 10)
 }
 
 // Many readers fill the cache, each with what the store said a moment ago,
