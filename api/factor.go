@@ -107,8 +107,8 @@ func (s *server) verifyMFA(ctx context.Context, in *verifyInput) (Proved, error)
 	}
 	x := exchangeOf(ctx)
 	if in.Body.Ticket != "" {
-		f, err := s.tryFactor(ctx, x.address)
-		if err != nil {
+		f, err := s.factors()
+		if err = cmp.Or(s.Limits.Spend(ctx, quota.Knock(), x.address), err); err != nil {
 			return Proved{}, err
 		}
 		got, err := f.ProveTicket(ctx, in.Body.Ticket, p, x.device())

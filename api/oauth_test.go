@@ -315,6 +315,24 @@ func TestASignInElsewhereAsksForTheSecondFactorToo(t *testing.T) {
 	}
 }
 
+// Requirements: AUTH-13, AUTH-16
+func TestAnAddressIsLinkedOnlyAfterTheSecondFactor(t *testing.T) {
+	t.Parallel()
+	w := newElsewhere(t)
+	ada := w.signUp("ada@example.org")
+	w.prove("ada@example.org")
+	_, secret, _ := w.enrol(ada)
+	resp := w.browser().signIn(adaThere(true))
+	_, ticket, _ := strings.Cut(resp.Header.Get("Location"), "#mfa_ticket=")
+	if _, err := w.store.LinkedUser(t.Context(), "oidc:acme", "ada-1"); err == nil {
+		t.Error("linked before the second factor was shown")
+	}
+	(&person{world: w.world}).post("/v1/auth/mfa/verify", map[string]any{"ticket": ticket, "code": w.code(secret)}).ok()
+	if owner, err := w.store.LinkedUser(t.Context(), "oidc:acme", "ada-1"); err != nil || owner != ada.id {
+		t.Errorf("linked to %q, %v", owner, err)
+	}
+}
+
 // Requirements: AUTH-16, AUTH-21
 func TestAnAccountThatIsSwitchedOffStaysOutElsewhereToo(t *testing.T) {
 	t.Parallel()

@@ -1,8 +1,10 @@
 package identity
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -73,16 +75,31 @@ func (a *Accounts) secondFactor(ctx context.Context, u User, code, recovery stri
 		return err
 	}
 	proof := Proof{Code: code, Recovery: recovery}
-	if !proof.empty() {
-		_, err := a.prove(ctx, f, proof)
+	if proof.empty() {
+		return a.askFactor(ctx, ticket{UserID: u.ID})
+	}
+	_, err = a.prove(ctx, f, proof)
+	return err
+}
+
+// ticket is a sign-in that waits for its second factor.
+type ticket struct {
+	UserID string    `json:"user_id"`
+	Link   *External `json:"link,omitempty"` // to make when it is shown
+}
+
+// askFactor is the fault that asks for the second factor, with its ticket.
+func (a *Accounts) askFactor(ctx context.Context, t ticket) error {
+	kept, err := json.Marshal(t)
+	if err != nil {
 		return err
 	}
-	ticket := rand.Text() + rand.Text()
-	if err := a.o.Cache.Set(ctx, ticketKey(ticket), []byte(u.ID), ticketLife); err != nil {
+	name := rand.Text() + rand.Text()
+	if err := a.o.Cache.Set(ctx, ticketKey(name), kept, ticketLife); err != nil {
 		return err
 	}
 	return fault.New(fault.Unauthorized, "This account asks for a code of its authenticator too.").
-		With(FactorNeeded{Reason: "mfa_required", Ticket: ticket, ExpiresIn: int(ticketLife.Seconds())})
+		With(FactorNeeded{Reason: "mfa_required", Ticket: name, ExpiresIn: int(ticketLife.Seconds())})
 }
 
 // factorOf returns the factor of a person, empty when they have none.
@@ -100,7 +117,7 @@ func (a *Accounts) factorOf(ctx context.Context, u User) (Factor, error) {
 	return f, err
 }
 
-func ticketKey(ticket string) string { return "auth:mfa:ticket:" + hashRefresh(ticket) }
+func ticketKey(name string) string { return "auth:mfa:ticket:" + hashRefresh(name) }
 
 func errTicket() error {
 	return fault.New(fault.Unauthorized, "This sign-in has waited too long for its code. Sign in again.").
@@ -116,8 +133,16 @@ type Proved struct {
 
 // ProveTicket opens the session that a sign-in without a code asked for
 // (AUTH-13). A wrong code leaves the ticket; a right one uses it up.
-func (a *Accounts) ProveTicket(ctx context.Context, ticket string, p Proof, d Device) (Proved, error) {
-	f, u, err := a.ticketOwner(ctx, ticket)
+func (a *Accounts) ProveTicket(ctx context.Context, name string, p Proof, d Device) (Proved, error) {
+	kept, ok, err := a.o.Cache.Get(ctx, ticketKey(name))
+	if err != nil {
+		return Proved{}, err
+	}
+	var t ticket
+	if !ok || json.Unmarshal(kept, &t) != nil {
+		return Proved{}, errTicket()
+	}
+	u, f, err := a.ticketOwner(ctx, t)
 	if err != nil {
 		return Proved{}, err
 	}
@@ -125,31 +150,30 @@ func (a *Accounts) ProveTicket(ctx context.Context, ticket string, p Proof, d De
 	if err != nil {
 		return Proved{}, err
 	}
-	if _, ok, err := a.o.Cache.Take(ctx, ticketKey(ticket)); err != nil || !ok {
-		return Proved{}, errors.Join(err, errTicket())
+	if _, ok, err := a.o.Cache.Take(ctx, ticketKey(name)); err != nil || !ok {
+		return Proved{}, cmp.Or(err, errTicket())
+	}
+	if t.Link != nil {
+		if err := a.o.Providers.LinkProvider(ctx, u.ID, *t.Link); err != nil {
+			return Proved{}, err
+		}
 	}
 	in, err := a.open(ctx, u, d)
 	return Proved{SignIn: in, RecoveryLeft: left}, err
 }
 
-func (a *Accounts) ticketOwner(ctx context.Context, ticket string) (Factor, User, error) {
-	userID, ok, err := a.o.Cache.Get(ctx, ticketKey(ticket))
-	if err != nil {
-		return Factor{}, User{}, err
-	}
-	if !ok {
-		return Factor{}, User{}, errTicket()
-	}
-	u, _, err := a.store.User(ctx, string(userID))
+// ticketOwner is whom a ticket lets in, as they are now.
+func (a *Accounts) ticketOwner(ctx context.Context, t ticket) (User, Factor, error) {
+	u, _, err := a.store.User(ctx, t.UserID)
 	if err == nil {
 		err = a.admits(u)
 	}
 	if err != nil {
-		return Factor{}, User{}, err
+		return User{}, Factor{}, err
 	}
 	f, err := a.factorOf(ctx, u)
 	if err == nil && f.EnabledAt.IsZero() {
 		err = errTicket()
 	}
-	return f, u, err
+	return u, f, err
 }

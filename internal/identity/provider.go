@@ -43,15 +43,23 @@ type Providers interface {
 // addresses are confirmed, one that the provider has not verified opens
 // nothing, and the answer does not tell whether it has an account.
 func (a *Accounts) LogInElsewhere(ctx context.Context, e External, d Device) (SignIn, error) {
-	u, err := a.vouched(ctx, e)
+	u, link, err := a.vouched(ctx, e)
 	if err == nil {
 		err = a.admits(u)
 	}
 	if err != nil {
 		return SignIn{}, err
 	}
-	if err := a.secondFactor(ctx, u, "", ""); err != nil {
+	f, err := a.factorOf(ctx, u)
+	switch {
+	case err != nil:
 		return SignIn{}, err
+	case !f.EnabledAt.IsZero():
+		return SignIn{}, a.askFactor(ctx, ticket{UserID: u.ID, Link: link})
+	case link != nil:
+		if err := a.o.Providers.LinkProvider(ctx, u.ID, *link); err != nil {
+			return SignIn{}, err
+		}
 	}
 	return a.open(ctx, u, d)
 }
@@ -68,31 +76,32 @@ func (a *Accounts) Link(ctx context.Context, v Viewer, e External) error {
 	return a.o.Providers.LinkProvider(ctx, u.ID, e)
 }
 
-// vouched finds or makes the account of e.
-func (a *Accounts) vouched(ctx context.Context, e External) (User, error) {
+// vouched finds or makes the account of e. link is what is still to be linked
+// to it, once all proofs are there.
+func (a *Accounts) vouched(ctx context.Context, e External) (u User, link *External, err error) {
 	if a.o.Providers == nil {
-		return User{}, errNoProviders()
+		return User{}, nil, errNoProviders()
 	}
-	u, err := a.linked(ctx, e)
-	if !errors.Is(err, fault.NotFound) {
-		return u, err
+	if u, err = a.linked(ctx, e); !errors.Is(err, fault.NotFound) {
+		return u, nil, err
 	}
 	if e.Email, err = NormalEmail(e.Email); err != nil {
-		return User{}, fault.New(fault.Invalid, "The provider gave no email address, and an account needs one. Allow it there, or sign up with a password.").
+		return User{}, nil, fault.New(fault.Invalid, "The provider gave no email address, and an account needs one. Allow it there, or sign up with a password.").
 			With(map[string]any{"reason": "email_missing"})
 	}
 	if a.o.Confirm && !e.EmailVerified { // whether there is an account or not
-		return User{}, fault.New(fault.Conflict, "The provider has not verified your email address. Verify it there, or sign up with a password and link the provider then.").
+		return User{}, nil, fault.New(fault.Conflict, "The provider has not verified your email address. Verify it there, or sign up with a password and link the provider then.").
 			With(map[string]any{"reason": "email_unverified"})
 	}
 	u, _, err = a.store.UserByEmail(ctx, e.Email)
 	if errors.Is(err, fault.NotFound) {
-		return a.createLinked(ctx, e)
+		u, err = a.createLinked(ctx, e)
+		return u, nil, err
 	}
-	if err != nil {
-		return User{}, err
+	if err == nil {
+		err = a.adoptable(ctx, u, e)
 	}
-	return u, a.adopt(ctx, u, e)
+	return u, &e, err
 }
 
 // linked is the account that is linked already.
@@ -108,10 +117,10 @@ func (a *Accounts) linked(ctx context.Context, e External) (User, error) {
 	return u, err
 }
 
-// adopt links an account by its address, which both sides must have proved:
-// else whoever claims an address first, here or there, would get the other's
-// account.
-func (a *Accounts) adopt(ctx context.Context, u User, e External) error {
+// adoptable says why e may not have the account of its address, if it may not.
+// Both sides must have proved the address: else whoever claims one first, here
+// or there, would get the other's account.
+func (a *Accounts) adoptable(ctx context.Context, u User, e External) error {
 	proven, err := a.o.Providers.EmailProven(ctx, u.ID)
 	switch {
 	case err != nil:
@@ -122,10 +131,7 @@ func (a *Accounts) adopt(ctx context.Context, u User, e External) error {
 	case e.Tenant != "" && e.Tenant != u.TenantID:
 		return errElsewhere()
 	}
-	if err := a.admits(u); err != nil {
-		return err
-	}
-	return a.o.Providers.LinkProvider(ctx, u.ID, e)
+	return nil
 }
 
 // createLinked makes an account, as SignUp does. When another callback of the
