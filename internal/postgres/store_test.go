@@ -62,3 +62,6 @@ func TestPayloads(t *testing.T) { t.Parallel(); storetest.Payloads(t, open) }
 
 // Requirements: OBS-01, RAG-17
 func TestFigures(t *testing.T) { t.Parallel(); storetest.Figures(t, open) }
+
+// Requirements: API-05, API-06, ISO-08, SAFE-04
+func TestCrowd(t *testing.T) { t.Parallel(); storetest.Crowd(t, open) }

@@ -73,7 +73,7 @@ func Decodes(t *testing.T, open OpenDecodes) {
 	t.Run("a person has so many answers under way and the rest wait", func(t *testing.T) {
 		one, other := open(t, 2)
 		var now, most atomic.Int64
-		need(t, errors.Join(race(writers, func(i int) error {
+		need(t, errors.Join(race(crowd, func(i int) error {
 			leave, err := []tool.Decodes{one, other}[i%2].Enter(t.Context(), "ada")
 			if err != nil {
 				return err

@@ -71,6 +71,9 @@ CREATE TABLE semantic_cluster (
 
 CREATE INDEX semantic_cluster_user ON semantic_cluster (user_id);
 
+-- What is kept for a repeated key goes when its time is over (API-05).
+CREATE INDEX idempotency_expiry ON idempotency (expires_at);
+
 CREATE TABLE preference_event (
   id                INTEGER PRIMARY KEY,
   user_id           TEXT NOT NULL REFERENCES app_user (id) ON DELETE CASCADE,
