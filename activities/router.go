@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"strconv"
 	"sync"
 
 	"liminal/artifacts"
+	"liminal/internal/cache"
 	"liminal/internal/fault"
 	"liminal/internal/identity"
 	"liminal/internal/routing"
@@ -31,6 +33,7 @@ type PolicyRouter struct {
 	policies Policies
 	backend  routing.Backend
 	log      *slog.Logger
+	last     cache.Cache // nil: every turn is routed anew
 
 	mu       sync.Mutex
 	compiled map[policyKey]*routing.Policy
@@ -41,6 +44,9 @@ type policyKey struct {
 	id      string
 	version int
 }
+
+// String is the key as part of a fingerprint.
+func (k policyKey) String() string { return k.id + "@" + strconv.Itoa(k.version) }
 
 // maxCompiled bounds how many compiled policies a process keeps.
 const maxCompiled = 256
@@ -59,6 +65,10 @@ func NewRouter(policies Policies, backend routing.Backend, log *slog.Logger) *Po
 	}
 	return &PolicyRouter{policies: policies, backend: backend, log: log, compiled: map[policyKey]*routing.Policy{}}
 }
+
+// Remember makes the router keep the latest choice for each person and
+// embedding in c (DATA-11). It is called before the first Route.
+func (r *PolicyRouter) Remember(c cache.Cache) { r.last = c }
 
 // Routing is what the trace of a run says of its routing (ROUTE-09). Close
 // copies adapters and gates to the message (CHAT-22).
@@ -87,13 +97,16 @@ func (r *PolicyRouter) Route(ctx context.Context, v identity.Viewer, in RouteInp
 	if err != nil {
 		return Routed{}, err
 	}
-	candidates, err := r.candidates(ctx, v, in.ArtifactIDs)
+	candidates, versions, err := r.candidates(ctx, v, in.ArtifactIDs)
 	if err != nil {
 		return Routed{}, err
 	}
-	result := r.policy(ctx, a).Route(routing.Input{
-		Embedding: widened(in.Vector), Adapters: candidates, Backend: r.backend,
-	})
+	turn := routing.Input{Embedding: widened(in.Vector), Adapters: candidates, Backend: r.backend}
+	choice := choiceOf(v, turn, append(versions, policyKey{a.ID, a.Version}))
+	if last, ok := r.recall(ctx, choice); ok {
+		return last, nil
+	}
+	result := r.policy(ctx, a).Route(turn)
 	out.Policy = &PolicyRef{ID: a.ID, Name: a.Name, Version: a.Version}
 	out.Rules, out.Left = append(out.Rules, result.Trace...), result.Left
 	for _, g := range result.Gates {
@@ -101,7 +114,11 @@ func (r *PolicyRouter) Route(ctx context.Context, v identity.Viewer, in RouteInp
 		out.Gates[g.ID] = g.Weight
 	}
 	r.report(ctx, a, result)
-	return routed(out, run.Pin{ArtifactID: a.ID, Name: a.Name, Version: a.Version})
+	answer, err := routed(out, run.Pin{ArtifactID: a.ID, Name: a.Name, Version: a.Version})
+	if err == nil {
+		r.keep(ctx, choice, answer)
+	}
+	return answer, err
 }
 
 func routed(out Routing, pins ...run.Pin) (Routed, error) {
@@ -142,21 +159,20 @@ func (r *PolicyRouter) policy(ctx context.Context, a artifacts.Artifact) *routin
 	return p
 }
 
-// candidates are the adapters among the artifacts a request names. Those the
-// viewer may not see, and other kinds, are none.
-func (r *PolicyRouter) candidates(ctx context.Context, v identity.Viewer, ids []string) ([]routing.Adapter, error) {
-	var out []routing.Adapter
+// candidates are the adapters among the artifacts a request names, and their
+// versions. Those the viewer may not see, and other kinds, are none.
+func (r *PolicyRouter) candidates(ctx context.Context, v identity.Viewer, ids []string) (out []routing.Adapter, versions []policyKey, err error) {
 	for _, id := range ids[:min(len(ids), maxNamed)] {
 		a, err := r.policies.Get(ctx, v, id)
 		switch {
 		case errors.Is(err, fault.NotFound):
 		case err != nil:
-			return nil, err
+			return nil, nil, err
 		case a.Type == artifacts.KindAdapter:
-			out = append(out, adapterOf(a))
+			out, versions = append(out, adapterOf(a)), append(versions, policyKey{a.ID, a.Version})
 		}
 	}
-	return out, nil
+	return out, versions, nil
 }
 
 // adapterOf reads what a policy may ask of an adapter. The library has checked

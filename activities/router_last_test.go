@@ -1,0 +1,113 @@
+package activities_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"liminal/activities"
+	"liminal/artifacts"
+	"liminal/internal/cache"
+	"liminal/internal/hub"
+	"liminal/internal/identity"
+	"liminal/internal/routing"
+)
+
+// kept counts what a router finds and keeps.
+type kept struct {
+	cache.Cache
+	keys map[string]int
+	sets int
+	hits int
+}
+
+func (k *kept) Get(ctx context.Context, key string) ([]byte, bool, error) {
+	value, ok, err := k.Cache.Get(ctx, key)
+	if ok {
+		k.hits++
+	}
+	return value, ok, err
+}
+
+func (k *kept) Set(ctx context.Context, key string, value []byte, ttl time.Duration) error {
+	k.keys[key]++
+	k.sets++
+	return k.Cache.Set(ctx, key, value, ttl)
+}
+
+// Each step routes once more. new says whether the policy had to be followed:
+// only then something is kept.
+//
+// Requirements: DATA-11, DATA-10
+func TestTheLatestChoiceIsKeptUntilAPolicyOrAnAdapterHasANewVersion(t *testing.T) {
+	t.Parallel()
+	s := &shelf{
+		policies: map[string]artifacts.Artifact{"": activates("global", 1, "persona", "0.5")},
+		things:   map[string]artifacts.Artifact{"p": document("p", 1, artifacts.KindAdapter, persona)},
+	}
+	c := &kept{Cache: hub.NewCache(0), keys: map[string]int{}}
+	r := activities.NewRouter(s, routing.Backend{}, nil)
+	r.Remember(c)
+	ann, in := identity.Viewer{UserID: "ann"}, activities.RouteInput{Vector: []float32{1, 0}, ArtifactIDs: []string{"p"}}
+	weight := 0.5
+	for _, step := range []struct {
+		what   string
+		change func()
+		new    bool
+	}{
+		{"the first turn", func() {}, true},
+		{"the same again", func() {}, false},
+		{"another person", func() { ann.UserID = "bob" }, true},
+		{"the first person", func() { ann.UserID = "ann" }, false},
+		{"another embedding", func() { in.Vector = []float32{0, 1} }, true},
+		{"the first embedding", func() { in.Vector = []float32{1, 0} }, false},
+		{"no adapter", func() { in.ArtifactIDs, weight = nil, 0 }, true},
+		{"the adapter again", func() { in.ArtifactIDs, weight = []string{"p"}, 0.5 }, true},
+		{"a new version of the policy", func() { s.policies[""], weight = activates("global", 2, "persona", "0.2"), 0.2 }, true},
+		{"that version again", func() {}, false},
+		{"a new version of the adapter", func() { s.things["p"] = document("p", 2, artifacts.KindAdapter, persona) }, true},
+		{"that one again", func() {}, false},
+	} {
+		step.change()
+		before := c.sets
+		got, pins := route(t, r, ann, in)
+		if followed := c.sets > before; followed != step.new {
+			t.Errorf("%s: the policy was followed: %v", step.what, followed)
+		}
+		if got.Gates["p"] != weight || len(pins) != 1 || pins[0].Version != s.policies[""].Version {
+			t.Errorf("%s: gates %v, pins %v", step.what, got.Gates, pins)
+		}
+	}
+	for key := range c.keys {
+		if !strings.HasPrefix(key, "router:last:ann:") && !strings.HasPrefix(key, "router:last:bob:") {
+			t.Errorf("the key %s is not of the table", key)
+		}
+	}
+}
+
+// away is a cache that does not answer.
+type away struct{ cache.Cache }
+
+func (away) Get(context.Context, string) ([]byte, bool, error) { return nil, false, errors.New("away") }
+
+func (away) Set(context.Context, string, []byte, time.Duration) error { return errors.New("away") }
+
+// Requirements: DATA-13
+func TestATurnIsRoutedWithoutTheCache(t *testing.T) {
+	t.Parallel()
+	s := &shelf{
+		policies: map[string]artifacts.Artifact{"": activates("global", 1, "persona", "0.5")},
+		things:   map[string]artifacts.Artifact{"p": document("p", 1, artifacts.KindAdapter, persona)},
+	}
+	r := activities.NewRouter(s, routing.Backend{}, nil)
+	r.Remember(away{})
+	for _, vector := range [][]float32{{1, 0}, {float32(math.NaN()), 0}} {
+		got, _ := route(t, r, identity.Viewer{UserID: "ann"}, activities.RouteInput{Vector: vector, ArtifactIDs: []string{"p"}})
+		if got.Gates["p"] != 0.5 {
+			t.Errorf("gates %v", got.Gates)
+		}
+	}
+}
