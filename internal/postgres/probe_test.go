@@ -4,6 +4,8 @@ import (
 	"net"
 	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
 )
 
 func TestVersionsAreComparedAsNumbers(t *testing.T) {
@@ -34,6 +36,26 @@ func TestProbeSaysInOneSentenceWhatIsWrongWithoutThePassword(t *testing.T) {
 		_, err := Probe(t.Context(), url)
 		if err == nil || strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("got %v", err)
+		}
+	}
+}
+
+// Requirements: OPS-13
+func TestBehindATransactionPoolerNoStatementHasAName(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]pgx.QueryExecMode{
+		"postgres://u@h:5432/d":                                         pgx.QueryExecModeCacheStatement,
+		"postgres://u@h:6543/d":                                         pgx.QueryExecModeCacheDescribe,
+		"postgres://u@h:5432/d?default_query_exec_mode=exec":            pgx.QueryExecModeCacheDescribe,
+		"postgres://u@h:5432/d?default_query_exec_mode=simple_protocol": pgx.QueryExecModeCacheDescribe,
+		"postgres://u@h:6543/d?default_query_exec_mode=describe_exec":   pgx.QueryExecModeDescribeExec,
+	} {
+		conf, err := poolConfig(url, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := conf.ConnConfig.DefaultQueryExecMode; got != want {
+			t.Errorf("%s is spoken to in mode %v, want %v", url, got, want)
 		}
 	}
 }

@@ -1,0 +1,4 @@
+package postgres
+
+// MigrateFiles is Migrate with files of a test's own.
+var MigrateFiles = migrate

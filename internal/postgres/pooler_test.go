@@ -1,0 +1,121 @@
+package postgres_test
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"liminal/internal/postgres"
+	"liminal/internal/postgres/postgrestest"
+	"liminal/internal/store"
+	"liminal/internal/storetest"
+)
+
+// pgbouncer is where scripts/lane/postgres.sh has unpacked a pooler.
+func pgbouncer(t testing.TB) (binary, libraries string) {
+	t.Helper()
+	for _, pattern := range []string{os.Getenv("LANE_ROOT") + "/postgres", "../../.cache/lane/postgres", "/var/tmp/liminal-lane-*/postgres"} {
+		found, err := filepath.Glob(pattern + "/usr/sbin/pgbouncer")
+		if err == nil && len(found) > 0 {
+			libs, _ := filepath.Glob(filepath.Dir(found[0]) + "/../lib/*-linux-gnu*")
+			absolute, _ := filepath.Abs(found[0])
+			return absolute, strings.Join(libs, ":")
+		}
+	}
+	if os.Getenv("LANE_REQUIRED") != "" {
+		t.Fatal("there is no pgbouncer: run scripts/lane/postgres.sh .cache/lane/postgres, or name the lane's folder in LANE_ROOT")
+	}
+	t.Skip("SKIPPED, NOT PASSED: there is no pgbouncer; run scripts/lane/postgres.sh .cache/lane/postgres")
+	return "", ""
+}
+
+// pooled starts a transaction pooler with two connections to the server and
+// returns a connection string through it.
+func pooled(t testing.TB, to string) string {
+	t.Helper()
+	binary, libraries := pgbouncer(t)
+	u, err := url.Parse(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "pgbouncer") // t.TempDir's is closed to the user nobody
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	port := freePort(t)
+	conf := fmt.Sprintf("[databases]\n* = host=%s port=%s user=%s\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = %d\nunix_socket_dir =\n"+
+		"auth_type = any\npool_mode = transaction\ndefault_pool_size = 2\nmax_client_conn = 200\nlogfile = %s/log\n", u.Hostname(), u.Port(), u.User.Username(), port, dir)
+	if err := os.WriteFile(dir+"/conf", []byte(conf), 0o644); err != nil { //nolint:gosec // nobody reads it
+		t.Fatal(err)
+	}
+	c := exec.CommandContext(t.Context(), binary, "-q", dir+"/conf")
+	c.Env = append(os.Environ(), "LD_LIBRARY_PATH="+libraries)
+	if os.Getuid() == 0 { // it refuses to run as root
+		const nobody = 65534
+		if err := os.Chown(dir, nobody, nobody); err != nil {
+			t.Fatal(err)
+		}
+		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	}
+	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // nobody enters it
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = c.Process.Kill()
+		_ = c.Wait()
+	})
+	u.Host = net.JoinHostPort("127.0.0.1", fmt.Sprint(port))
+	listens(t, u.Host)
+	u.RawQuery += "&default_query_exec_mode=exec"
+	return u.String()
+}
+
+func freePort(t testing.TB) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// listens waits until a program answers on an address.
+func listens(t testing.TB, address string) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		c, err := net.Dial("tcp", address)
+		if err == nil {
+			_ = c.Close()
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+	}
+}
+
+func openPooled(t testing.TB, o store.Options) storetest.Backend {
+	t.Helper()
+	db := postgrestest.Open(t, pooled(t, postgrestest.New(t).App), postgres.Options{})
+	return storetest.Backend{Store: store.New(db, o), Index: postgres.NewIndex(db, postgres.IndexOptions{})}
+}
+
+// Requirements: OPS-13
+func TestEverythingWorksThroughATransactionPooler(t *testing.T) {
+	t.Parallel()
+	t.Run("turns", func(t *testing.T) { storetest.Turns(t, openPooled) })
+	t.Run("index", func(t *testing.T) { storetest.Index(t, openPooled) })
+	t.Run("isolation", func(t *testing.T) { storetest.Isolation(t, openPooled) })
+}
