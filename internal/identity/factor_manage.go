@@ -45,11 +45,7 @@ func (a *Accounts) EnrolFactor(ctx context.Context, v Viewer) (Enrolment, error)
 	if err != nil {
 		return Enrolment{}, err
 	}
-	sealed, err := a.vault.seal(u.ID, e.Secret)
-	if err != nil {
-		return Enrolment{}, err
-	}
-	return e, a.o.Factors.DraftFactor(ctx, Factor{UserID: u.ID, Sealed: sealed, CreatedAt: a.now()})
+	return e, a.o.Factors.DraftFactor(ctx, Factor{UserID: u.ID, Sealed: a.vault.seal(u.ID, e.Secret), CreatedAt: a.now()})
 }
 
 // ProveSession shows a code in a session and gets a new one for it (AUTH-13).
