@@ -31,8 +31,7 @@ func until(t testing.TB, what string, holds func() bool) {
 func TestABucketGivesExactlyItsBurstToManyOverTwoConnections(t *testing.T) {
 	t.Parallel()
 	one, other := pair(t, Options{})
-	rule := quota.Chat()
-	rule.Per = 100 * time.Hour // nothing refills while the test runs
+	rule := quota.Rule{Name: "chat", Burst: 60, Per: 100 * time.Hour} // nothing refills while the test runs
 	limits := []*quota.Limits{quota.NewLimits(one.Ledger()), quota.NewLimits(other.Ledger())}
 	var taken, refused atomic.Int64
 	var all sync.WaitGroup
