@@ -26,8 +26,9 @@ type Person struct {
 	mu      sync.Mutex
 	turns   []*Turn
 	uploads []*Upload
-	open    []*Turn // questions left for later
-	next    int     // of markers
+	open    []*Turn   // questions left for later
+	next    int       // of markers
+	cut     time.Time // when their model broke off last
 }
 
 // thread is a conversation somebody has open in a window.
@@ -129,8 +130,20 @@ func (p *Person) choose(r *rand.Rand) string {
 	case "p2":
 		deck[0] = kindHang
 	}
-	return deck[r.IntN(len(deck))]
+	kind := deck[r.IntN(len(deck))]
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if kind == kindCut && time.Since(p.cut) < cutEvery {
+		return kindPlain
+	}
+	if kind == kindCut {
+		p.cut = time.Now()
+	}
+	return kind
 }
+
+// cutEvery is how seldom a model breaks off.
+const cutEvery = 20 * time.Second
 
 // take is one turn from the question to the end of what comes of it. It
 // reports true when a question of it stays open.

@@ -22,8 +22,7 @@ const (
 const (
 	// lastWord ends every answer.
 	lastWord = "That is all."
-	// cuts is how many different answers break off; each does it once in the
-	// life of a process.
+	// cuts is how many different answers break off; each does it once.
 	cuts = 500
 )
 
@@ -46,9 +45,10 @@ func writeScript(dir string) (path string, g gate, err error) {
 		{"contains": "hang-now", "steps": append(spoken(g, 4)[:8], object{"hang": true})},
 	}
 	for i := range cuts {
+		done := filepath.Join(dir, fmt.Sprintf("cut-%03d", i))
 		answers = append(answers, object{
-			"contains": fmt.Sprintf("cut-%03d.", i), "times": 1,
-			"steps": []object{{"text": "Half an answ"}, {"pause": "100ms"}, {"error": object{"message": "connection reset by peer"}}},
+			"contains": fmt.Sprintf("cut-%03d.", i), "unless": done,
+			"steps": []object{{"touch": done}, {"text": "Half an answ"}, {"pause": "100ms"}, {"error": object{"message": "connection reset by peer"}}},
 		})
 	}
 	answers = append(answers,

@@ -36,7 +36,8 @@ type Answer struct {
 	Task     string       `json:"task,omitempty"`     // Request.Task is exactly this
 	Contains string       `json:"contains,omitempty"` // the last user text or tool result holds this
 	After    string       `json:"after,omitempty"`    // the last message holds a result of the tool of this name
-	Times    int          `json:"times,omitempty"`    // how often it is given; 0: without end
+	Times    int          `json:"times,omitempty"`    // how often it is given by one process; 0: without end
+	Unless   string       `json:"unless,omitempty"`   // only while this file is not there; with touch, once for all processes
 	Steps    []Step       `json:"steps"`
 	Usage    *model.Usage `json:"usage,omitempty"` // estimated from the texts when absent
 }
@@ -150,6 +151,9 @@ func (s Step) kinds() int {
 // fits reports whether an answer may be given to req.
 func (a Answer) fits(req model.Request) bool {
 	if a.Task != "" && a.Task != req.Task {
+		return false
+	}
+	if _, err := os.Stat(a.Unless); a.Unless != "" && err == nil {
 		return false
 	}
 	if a.Contains != "" && !strings.Contains(lastText(req), a.Contains) {

@@ -130,6 +130,24 @@ func TestFilesHoldAModelInAnotherProcess(t *testing.T) {
 	}
 }
 
+func TestAnAnswerIsGivenOnceForAllProcesses(t *testing.T) {
+	t.Parallel()
+	done := filepath.Join(t.TempDir(), "done")
+	doc, err := json.Marshal(map[string]any{"answers": []any{
+		map[string]any{"unless": done, "steps": []any{map[string]any{"touch": done}, map[string]any{"text": "first"}}},
+		map[string]any{"steps": []any{map[string]any{"text": "later"}}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"first", "later"} {
+		m := scripted.New(parse(t, string(doc))) // each as in a process of its own
+		if got := modeltest.Text(modeltest.Play(t, m, user("x"))); got != want {
+			t.Errorf("process %d answers %q, want %q", i, got, want)
+		}
+	}
+}
+
 func TestErrorsHaveTheirClass(t *testing.T) {
 	t.Parallel()
 	m := scripted.New(parse(t, `{"answers":[
