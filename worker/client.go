@@ -46,7 +46,9 @@ type ClientOptions struct {
 	Codec *Codec
 	// Interceptors stand around calls, such as those of tracing.
 	Interceptors []interceptor.ClientInterceptor
-	Logger       *slog.Logger
+	// Meter is told what the SDK knows of the work that waits; nil: nobody.
+	Meter  Meter
+	Logger *slog.Logger
 }
 
 // Dial connects to a Temporal frontend and proves that its namespace is there
@@ -81,6 +83,9 @@ func (o ClientOptions) sdk(secure *tls.Config) client.Options {
 	s := client.Options{
 		HostPort: o.Address, Namespace: o.Namespace, Interceptors: o.Interceptors,
 		Logger: sdklog.NewStructuredLogger(log),
+	}
+	if o.Meter != nil {
+		s.MetricsHandler = measured{meter: o.Meter}
 	}
 	s.ConnectionOptions.TLS = secure
 	if onThisMachine(o.Address) {

@@ -31,7 +31,7 @@ func (c *countedCache) Get(ctx context.Context, key string) (value []byte, ok bo
 	case ok:
 		result = "hit"
 	}
-	c.metrics.cacheAsked.WithLabelValues(c.metrics.cacheNames.of(nounOf(key)), result).Inc()
+	c.metrics.read(nounOf(key), result)
 	return value, ok, err
 }
 
@@ -41,4 +41,8 @@ func nounOf(key string) string {
 		return key[:i]
 	}
 	return "other"
+}
+
+func (m *Metrics) read(name, result string) {
+	m.cacheAsked.WithLabelValues(m.cacheNames.of(name), result).Inc()
 }

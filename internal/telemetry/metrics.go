@@ -47,6 +47,8 @@ type Metrics struct {
 	adapters      *prometheus.CounterVec
 	preferences   *prometheus.CounterVec
 	cacheAsked    *prometheus.CounterVec
+	slots         *prometheus.GaugeVec
+	lain          *prometheus.HistogramVec
 	tools, models *bounded
 	adapterNames  *bounded
 	cacheNames    *bounded
@@ -76,6 +78,8 @@ func NewMetrics(version string) *Metrics {
 		adapters:     counters("adapter_turns_total", "Turns an adapter took part in.", "adapter"),
 		preferences:  counters("preferences_total", "What people said of answers.", "signal"),
 		cacheAsked:   counters("cache_requests_total", "Reads of a cache by result: hit, miss, error.", "cache", "result"),
+		slots:        gauges("temporal_slots", "Tasks this process may carry out at once: available or used.", "queue", "kind", "state"),
+		lain:         histograms("temporal_wait_seconds", "How long tasks lie in a queue.", quick, "queue", "kind"),
 		tools:        &bounded{most: maxTools},
 		models:       &bounded{most: maxModels},
 		adapterNames: &bounded{most: maxAdapters},
@@ -87,7 +91,7 @@ func NewMetrics(version string) *Metrics {
 	build.Set(1)
 	m.registry.MustRegister(build,
 		m.requests, m.requestTime, m.followers, m.firstToken, m.turnTime, m.ended, m.calls, m.callTime, m.retries,
-		m.modelCalls, m.modelTime, m.tokens, m.cost, m.adapters, m.preferences, m.cacheAsked,
+		m.modelCalls, m.modelTime, m.tokens, m.cost, m.adapters, m.preferences, m.cacheAsked, m.slots, m.lain,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

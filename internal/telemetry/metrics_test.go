@@ -44,6 +44,9 @@ func TestMetricsCountWhatHappens(t *testing.T) {
 	m.ModelCall("m1", "ok", Tokens{Input: 10, Output: 4, CostUSD: 0.5}, time.Second)
 	m.Adapter("a1")
 	m.Preference("like")
+	m.Slots("liminal", "ActivityWorker", "used", 3)
+	m.Waited("liminal", "workflow", 20*time.Millisecond)
+	m.Kept(true)
 	m.FirstToken(300 * time.Millisecond)
 	m.Turn("done", 900*time.Millisecond)
 	m.Ended("chat", "failed", "internal")
@@ -56,7 +59,8 @@ func TestMetricsCountWhatHappens(t *testing.T) {
 		`liminal_tool_seconds_count{tool="rag"} 1`,
 		`liminal_model_tokens_total{class="input",model="m1"} 10`, `liminal_model_tokens_total{class="output",model="m1"} 4`,
 		`liminal_model_cost_usd_total{model="m1"} 0.5`, `liminal_adapter_turns_total{adapter="a1"} 1`,
-		`liminal_preferences_total{signal="like"} 1`,
+		`liminal_preferences_total{signal="like"} 1`, `liminal_cache_requests_total{cache="runs",result="hit"} 1`,
+		`liminal_temporal_slots{kind="ActivityWorker",queue="liminal",state="used"} 3`, `liminal_temporal_wait_seconds_count{kind="workflow",queue="liminal"} 1`,
 		`liminal_turn_first_token_seconds_count 1`, `liminal_turn_seconds_count{status="done"} 1`,
 		`liminal_runs_ended_total{code="internal",kind="chat",status="failed"} 1`,
 		`liminal_stream_followers{transport="sse"} 1`, `liminal_build_info{version="1.2.3"} 1`)
