@@ -36,6 +36,7 @@ type Options struct {
 	Library       Library
 	Files         Files
 	Contexts      Contexts
+	Sources       Sources // optional: nil watches no folders
 	Documents     Documents
 	Chunks        Chunks
 	Preferences   Preferences
@@ -58,6 +59,7 @@ type Options struct {
 	Vitals    *telemetry.Vitals                      // optional: what /healthz and /readyz ask; nil: Checks
 	Payloads  float64                                // share of requests, 0 to 1, whose bodies are logged at debug level
 	Now       func() time.Time                       // optional
+	pace      pace                                   // of tests; else usual
 }
 
 // ModelInfo says which model answers.
@@ -79,7 +81,6 @@ type server struct {
 	huma  huma.API
 	tail  tail
 	beat  beat
-	pace  pace
 	trips trips
 }
 
@@ -93,8 +94,11 @@ func newServer(o Options) *server {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.pace == (pace{}) {
+		o.pace = usual
+	}
 	s := &server{
-		Options: o, mux: http.NewServeMux(), beat: steady, pace: usual,
+		Options: o, mux: http.NewServeMux(), beat: steady,
 		tail: tail{log: o.Log, runs: o.Runs, interrupts: o.Interrupts, messages: o.Messages, first: firstLook, most: mostLook},
 	}
 	s.huma = newHuma(s.mux, o.Version)
