@@ -62,7 +62,7 @@ func (w *world) options(db *sqlite.DB) Options {
 	logger := slog.New(slog.DiscardHandler)
 	accounts, err := identity.NewAccounts(w.store, identity.Options{
 		Key:  bytes.Repeat([]byte("k"), 32),
-		Cost: identity.Cost{Memory: 64, Passes: 1, Threads: 1},
+		Cost: identity.Cost{Memory: 64, Passes: 1, Threads: 1}, Cache: w.hub.Cache(),
 	})
 	w.must(err)
 	roots, err := files.OpenRoots(w.TempDir(), w.store, []byte("links"))
