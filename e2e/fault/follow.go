@@ -29,8 +29,8 @@ func (c *Client) follow(ctx context.Context, run string, r *Reader, m manners) *
 		r.Legs = append(r.Legs, leg)
 		err := c.read(ctx, run, leg, m.leaveAfter)
 		leg.Ended = time.Now()
-		if end := r.end(); end != nil {
-			return end
+		if n := len(leg.Events); n > 0 && leg.Events[n-1].ends() {
+			return &leg.Events[n-1]
 		}
 		wait := back
 		switch {

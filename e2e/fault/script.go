@@ -76,7 +76,7 @@ func graphs() map[string]object {
 	say := func(inputs object) object {
 		return object{
 			"id": "say", "type": "tool_call", "tool": "llm.generic_chat_v1", "inputs": inputs,
-			"timeout_ms": 20_000, "max_retries": 3, "backoff_ms": 200,
+			"timeout_ms": 20_000, "max_retries": 3,
 		}
 	}
 	plain := object{"kind": "workflow.chat", "entrypoint": "say", "nodes": []object{say(object{"message": "${input.message}"})}}
@@ -91,7 +91,7 @@ func graphs() map[string]object {
 	document := object{"kind": "workflow.chat", "entrypoint": "search", "nodes": []object{
 		{"id": "search", "type": "tool_call", "tool": "rag.search_v1", "inputs": object{"question": "${input.message}"},
 			"outputs": []string{"passages", "confidence"}, "max_retries": 3, "next": "say"},
-		{"id": "say", "type": "tool_call", "tool": "rag.answer_with_context_v1", "timeout_ms": 20_000, "max_retries": 3, "backoff_ms": 200,
+		{"id": "say", "type": "tool_call", "tool": "rag.answer_with_context_v1", "timeout_ms": 20_000, "max_retries": 3,
 			"inputs": object{"question": "${input.message}", "passages": "${vars.passages}", "confidence": "${vars.confidence}"}},
 	}}
 	return map[string]object{kindPlain: plain, kindHang: hang, kindQuestion: question, kindDocument: document}

@@ -33,7 +33,8 @@ type Options struct {
 	Patience time.Duration
 	// Followers is how long those who follow a run go on trying. 0: a minute.
 	Followers time.Duration
-	// Lease is how long a place outlives the process that took it. 0: 30 seconds.
+	// Lease is how long a place outlives the process that took it. Until then
+	// a person whose answers it was giving gets no other. 0: three seconds.
 	Lease  time.Duration
 	Logger *slog.Logger // nil: silent
 }
@@ -47,7 +48,7 @@ func (o Options) filled() Options {
 	fill(&o.Idle, time.Hour)
 	fill(&o.Patience, 5*time.Second)
 	fill(&o.Followers, time.Minute)
-	fill(&o.Lease, 30*time.Second)
+	fill(&o.Lease, 3*time.Second)
 	if o.Prefix == "" {
 		o.Prefix = "liminal:"
 	}
