@@ -43,7 +43,7 @@ func possessed(t *testing.T) (d postgrestest.Database, owner identity.Viewer) {
 	return d, owner
 }
 
-func connect(t *testing.T, url string) *pgx.Conn {
+func connect(t testing.TB, url string) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
 	if err != nil {

@@ -222,7 +222,7 @@ DECLARE
   seen record;
   scope tsquery;
   asked_for tsquery;
-  found bigint;
+  matches bigint;
 BEGIN
   SELECT * INTO seen FROM search_contexts(asked);
   IF seen.ids IS NULL THEN
@@ -233,8 +233,8 @@ BEGIN
     SELECT scope && string_agg('''d' || i || '''', ' | ')::tsquery INTO scope FROM unnest(documents) AS i;
   END IF;
   asked_for := to_tsquery('chunk_words', any_word);
-  SELECT count(*) INTO found FROM (SELECT 1 FROM chunk_words w WHERE w.words @@ (scope && asked_for) LIMIT cap + 1) AS few;
-  IF found > cap THEN
+  SELECT count(*) INTO matches FROM (SELECT 1 FROM chunk_words w WHERE w.words @@ (scope && asked_for) LIMIT cap + 1) AS few;
+  IF matches > cap THEN
     RETURN QUERY SELECT * FROM search_ranked(seen.ids, seen.encoders, scope, to_tsquery('chunk_words', every_word), most, cap);
     IF FOUND THEN
       RETURN;
