@@ -36,6 +36,10 @@ var accountWalls = map[string]wall{
 	"POST /v1/auth/mfa/recovery": ownOnly(http.StatusConflict, map[string]any{"code": "000000"}),
 	"POST /v1/auth/mfa/disable":  ownOnly(http.StatusConflict, map[string]any{"code": "000000", "password": "wrong horse"}),
 
+	"GET /v1/auth/links": ownOnly(http.StatusOK),
+	"DELETE /v1/auth/links/{provider}": func(p *person, _ belongings) []attack {
+		return []attack{{request: p.request("DELETE", "/v1/auth/links/google", nil), want: 404}}
+	},
 	"GET /v1/auth/oauth": ownOnly(http.StatusOK),
 	"POST /v1/auth/oauth/{provider}/start": func(p *person, _ belongings) []attack {
 		return []attack{{request: p.request("POST", "/v1/auth/oauth/nowhere/start", map[string]any{}), want: 404}}

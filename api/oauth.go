@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -21,6 +22,8 @@ import (
 func (s *server) oauthRoutes() {
 	add(s, public(route("GET /v1/auth/oauth", "oauthProviders", "Where people may sign in with an account they have elsewhere")), s.oauthProviders)
 	add(s, public(route("POST /v1/auth/oauth/{provider}/start", "startOAuth", "Begin to sign in elsewhere; in a session, to link the provider to the account")), s.startOAuth)
+	add(s, route("GET /v1/auth/links", "links", "What else signs in to this account"), s.links)
+	add(s, route("DELETE /v1/auth/links/{provider}", "unlink", "Take a provider from this account"), s.unlink)
 	op := public(route("GET /v1/auth/oauth/{provider}/callback", "finishOAuth", "Where a provider sends people back to"))
 	op.Parameters = []*huma.Param{{Name: "provider", In: "path", Required: true, Schema: &huma.Schema{Type: "string"}}}
 	for _, name := range []string{"state", "code", "error", "iss"} {
@@ -94,6 +97,41 @@ func (s *server) startOAuth(ctx context.Context, in *startOAuthInput) (Departure
 	}
 	s.setOAuthCookie(x, begun.State, begun.Browser, int(oauth.Patience.Seconds()))
 	return Departure{URL: begun.URL}, nil
+}
+
+// Links are what else signs in to an account.
+type Links struct {
+	Links []Linked `json:"links"`
+}
+
+// Linked is one of them.
+type Linked struct {
+	Provider string    `json:"provider"`
+	Email    string    `json:"email" doc:"as the provider said when it was linked; empty when it did not"`
+	LinkedAt time.Time `json:"linked_at"`
+}
+
+func (s *server) links(ctx context.Context, _ *struct{}) (Links, error) {
+	all := Links{Links: []Linked{}}
+	if s.Elsewhere == nil {
+		return all, nil
+	}
+	list, err := s.Elsewhere.Links(ctx, viewerOf(ctx))
+	for _, l := range list {
+		all.Links = append(all.Links, Linked{Provider: l.Provider, Email: l.Email, LinkedAt: l.LinkedAt.UTC()})
+	}
+	return all, err
+}
+
+type unlinkInput struct {
+	Provider string `path:"provider"`
+}
+
+func (s *server) unlink(ctx context.Context, in *unlinkInput) (Nothing, error) {
+	if s.Elsewhere == nil {
+		return Nothing{}, fault.New(fault.NotFound, "Nothing is linked to this account.")
+	}
+	return Nothing{}, s.Elsewhere.Unlink(ctx, viewerOf(ctx), in.Provider)
 }
 
 // base is how people reach this server.

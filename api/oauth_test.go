@@ -290,8 +290,38 @@ func TestARefusedSignInIsAPageForPeople(t *testing.T) {
 	page := make([]byte, 4096)
 	n, _ := resp.Body.Read(page)
 	got := string(page[:n])
-	if resp.StatusCode != 401 || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html") || !strings.Contains(got, "Begin again.") || strings.Contains(got, "<script>") {
+	if resp.StatusCode != http.StatusUnauthorized || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html") || !strings.Contains(got, "Begin again.") || strings.Contains(got, "<script>") {
 		t.Errorf("%d %s", resp.StatusCode, got)
+	}
+}
+
+// Requirements: AUTH-16
+func TestALinkIsSeenAndUndoneButNotTheLastWayIn(t *testing.T) {
+	t.Parallel()
+	w := newElsewhere(t)
+	ada, b := w.signUp("ada@example.org"), w.browser()
+	b.visit(b.depart(ada, adaThere(true), nil))
+	list := ada.get("/v1/auth/links").ok()["links"].([]any)
+	if link, _ := list[0].(map[string]any); len(list) != 1 || link["provider"] != "oidc:acme" || link["email"] != "Ada@example.org" || link["linked_at"] == nil {
+		t.Errorf("links = %v", list)
+	}
+	ada.do("DELETE", "/v1/auth/links/oidc:acme", nil).ok()
+	ada.do("DELETE", "/v1/auth/links/oidc:acme", nil).fails(404, "not_found")
+	w.wantRefusal(b.signIn(adaThere(true)), http.StatusConflict) // a stranger again
+
+	b.signIn(resident{id: "bob-1", claims: map[string]any{"email": "bob@example.org", "email_verified": true}})
+	r := (&person{world: w.world}).request(http.MethodPost, "/v1/auth/refresh", nil, "Sec-Fetch-Site", "same-origin")
+	resp, err := b.client.Do(r)
+	w.must(err)
+	defer resp.Body.Close()
+	var e struct{ Data map[string]any }
+	w.must(json.NewDecoder(resp.Body).Decode(&e))
+	bob := w.personOf(e.Data)
+	if got := bob.do("DELETE", "/v1/auth/links/oidc:acme", nil); got.reason() != "last_way_in" {
+		t.Errorf("bob has neither password nor provider: %s", got.body)
+	}
+	if len(ada.get("/v1/auth/links").ok()["links"].([]any)) != 0 {
+		t.Error("ada sees bob's")
 	}
 }
 

@@ -61,6 +61,8 @@ type Factors interface {
 type Elsewhere interface {
 	LogInElsewhere(ctx context.Context, e identity.External, d identity.Device) (identity.SignIn, error)
 	Link(ctx context.Context, v identity.Viewer, e identity.External) error
+	Links(ctx context.Context, v identity.Viewer) ([]identity.Link, error)
+	Unlink(ctx context.Context, v identity.Viewer, provider string) error
 }
 
 // Devices are a person's open sign-ins.
@@ -91,10 +93,7 @@ type People interface {
 }
 
 // Conversations keeps threads.
-type Conversations interface {
-	chat.Conversations
-	CreateConversation(ctx context.Context, v identity.Viewer, c chat.Conversation) (chat.Conversation, error)
-}
+type Conversations interface{ chat.Conversations }
 
 // Messages reads what was said.
 type Messages interface{ chat.Messages }
@@ -135,6 +134,12 @@ type Files interface {
 
 // Contexts keeps contexts.
 type Contexts interface{ knowledge.Contexts }
+
+// Sources notes where a context takes its files from, so that what changes
+// there is taken in again (RAG-07).
+type Sources interface {
+	AddSource(ctx context.Context, v identity.Viewer, s knowledge.Source) error
+}
 
 // Documents keeps documents and their texts.
 type Documents interface {

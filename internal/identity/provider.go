@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"liminal/internal/fault"
 	"liminal/internal/id"
@@ -21,6 +22,13 @@ type External struct {
 	Tenant        string // asked for by the person; empty: whichever the account is in (ISO-12)
 }
 
+// Link is an account somewhere else that signs in to one here.
+type Link struct {
+	Provider string
+	Email    string // as the provider said when it was linked; "" when it did not
+	LinkedAt time.Time
+}
+
 // Providers keeps which accounts are whose elsewhere. Its methods run before
 // there is a viewer; only this package calls them.
 type Providers interface {
@@ -32,6 +40,11 @@ type Providers interface {
 	// CreateLinked stores a new account without a password, and its link, as
 	// CreateUser does. A known email is a Conflict.
 	CreateLinked(ctx context.Context, u User, e External) (User, error)
+	// Links returns an account's links, the oldest first.
+	Links(ctx context.Context, userID string) ([]Link, error)
+	// Unlink takes a provider from an account; NotFound when it has none of it.
+	// The last way in stays: a Conflict when there is no password either.
+	Unlink(ctx context.Context, userID, provider string) error
 	// EmailProven reports whether an account has shown that its address is its
 	// own (meta.email_verified).
 	EmailProven(ctx context.Context, userID string) (bool, error)
@@ -74,6 +87,22 @@ func (a *Accounts) Link(ctx context.Context, v Viewer, e External) error {
 		return errNoProviders()
 	}
 	return a.o.Providers.LinkProvider(ctx, u.ID, e)
+}
+
+// Links returns a viewer's own links.
+func (a *Accounts) Links(ctx context.Context, v Viewer) ([]Link, error) {
+	if a.o.Providers == nil {
+		return nil, nil
+	}
+	return a.o.Providers.Links(ctx, v.UserID)
+}
+
+// Unlink takes a provider from a viewer's own account.
+func (a *Accounts) Unlink(ctx context.Context, v Viewer, provider string) error {
+	if a.o.Providers == nil {
+		return errNoProviders()
+	}
+	return a.o.Providers.Unlink(ctx, v.UserID, provider)
 }
 
 // vouched finds or makes the account of e. link is what is still to be linked

@@ -50,6 +50,54 @@ func (s *Store) CreateLinked(ctx context.Context, asked identity.User, e identit
 	return u, err
 }
 
+// Links implements identity.Providers.
+func (s *Store) Links(ctx context.Context, userID string) (list []identity.Link, err error) {
+	err = s.read(ctx, identity.System(), func(tx Tx) error {
+		list, err = all(tx, `SELECT provider, created_at, meta FROM user_auth_provider WHERE user_id = @user ORDER BY created_at, id`,
+			Args{"user": userID}, func(scan Scan) (l identity.Link, err error) {
+				var meta struct{ Email string }
+				err = scan(&l.Provider, when{&l.LinkedAt}, decode{&meta})
+				l.Email = meta.Email
+				return l, err
+			})
+		return err
+	})
+	return list, err
+}
+
+// Unlink implements identity.Providers.
+func (s *Store) Unlink(ctx context.Context, userID, provider string) error {
+	return s.write(ctx, identity.System(), func(tx Tx) error {
+		if err := tx.Lock("links:" + userID); err != nil {
+			return err
+		}
+		n, err := tx.Exec(`DELETE FROM user_auth_provider WHERE user_id = @user AND provider = @provider`,
+			Args{"user": userID, "provider": provider})
+		if err == nil && n == 0 {
+			err = missing("link")
+		}
+		if err != nil {
+			return err
+		}
+		return wayIn(tx, userID)
+	})
+}
+
+// wayIn is a Conflict when nothing is left to sign in to an account with.
+func wayIn(tx Tx, userID string) error {
+	var id string
+	found, err := first(tx, `SELECT user_id FROM user_auth_provider WHERE user_id = @user LIMIT 1`, Args{"user": userID}, &id)
+	if err != nil || found {
+		return err
+	}
+	found, err = first(tx, `SELECT user_id FROM user_auth_credential WHERE user_id = @user AND password_hash IS NOT NULL`, Args{"user": userID}, &id)
+	if err == nil && !found {
+		err = fault.New(fault.Conflict, "This is the only way to sign in to this account. Set a password first.").
+			With(map[string]any{"reason": "last_way_in"})
+	}
+	return err
+}
+
 // EmailProven implements identity.Providers.
 func (s *Store) EmailProven(ctx context.Context, userID string) (proven bool, err error) {
 	err = s.read(ctx, identity.System(), func(tx Tx) error {

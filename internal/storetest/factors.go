@@ -21,6 +21,7 @@ func Factors(t *testing.T, open Open) {
 	t.Run("a recovery code counts once", func(t *testing.T) { recovery(t, open) })
 	t.Run("a dropped factor leaves no mark", func(t *testing.T) { dropped(t, open) })
 	t.Run("an account elsewhere is one person's", func(t *testing.T) { links(t, open) })
+	t.Run("the last way in stays", func(t *testing.T) { unlinked(t, open) })
 	t.Run("of many first callbacks one makes the account", func(t *testing.T) { linkRace(t, open) })
 	t.Run("what a provider vouches for is proven", func(t *testing.T) { proven(t, open) })
 }
@@ -148,6 +149,33 @@ func links(t *testing.T, open Open) {
 	want(t, "owner", got(s.LinkedUser(t.Context(), "google", "1"))(t), ada.UserID)
 	need(t, s.LinkProvider(t.Context(), bob.UserID, identity.External{Provider: "github", UID: "1"}))
 	want(t, "owner", got(s.LinkedUser(t.Context(), "github", "1"))(t), bob.UserID)
+}
+
+func unlinked(t *testing.T, open Open) {
+	c := newClock()
+	s := open(t, store.Options{Now: c.now}).Store
+	ada := person(t, s)
+	for _, p := range []string{"google", "github"} {
+		need(t, s.LinkProvider(t.Context(), ada.UserID, identity.External{Provider: p, UID: "1", Email: p + "@example.org"}))
+		c.add(time.Second)
+	}
+	list := got(s.Links(t.Context(), ada.UserID))(t)
+	if len(list) != 2 || list[0].Provider != "google" || list[1].Email != "github@example.org" || !list[1].LinkedAt.Equal(c.now().Add(-time.Second)) {
+		t.Errorf("links = %+v", list)
+	}
+	for _, p := range []string{"google", "github"} { // she has a password
+		wantFault(t, s.Unlink(t.Context(), person(t, s).UserID, p), fault.NotFound)
+		need(t, s.Unlink(t.Context(), ada.UserID, p))
+	}
+	want(t, "links left", len(got(s.Links(t.Context(), ada.UserID))(t)), 0)
+
+	e := identity.External{Provider: "google", UID: "2", Email: "bob@example.org"}
+	bob := got(s.CreateLinked(t.Context(), identity.User{ID: id.New(), Email: e.Email, Active: true}, e))(t)
+	wantFault(t, s.Unlink(t.Context(), bob.ID, "google"), fault.Conflict)
+	want(t, "owner", got(s.LinkedUser(t.Context(), "google", "2"))(t), bob.ID)
+	need(t, s.LinkProvider(t.Context(), bob.ID, identity.External{Provider: "github", UID: "2"}))
+	errs := race(2, func(i int) error { return s.Unlink(t.Context(), bob.ID, []string{"google", "github"}[i]) })
+	want(t, "winners", winners(t, errs, fault.Conflict), 1)
 }
 
 func linkRace(t *testing.T, open Open) {
