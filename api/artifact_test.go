@@ -98,6 +98,7 @@ func TestAToolRunsByItselfOnceForAKey(t *testing.T) {
 	ada.post("/v1/tools/run", `{}`).fails(400, "validation_error")
 }
 
+// Requirements: OBS-08
 func TestARunShowsWhereTemporalShowsIt(t *testing.T) {
 	t.Parallel()
 	ada := newWorld(t).signUp("ada@example.org")
