@@ -82,7 +82,7 @@ func TestABucketRefillsAtItsRate(t *testing.T) {
 
 func TestAPlaceIsHeldWhileItsProcessLivesAndFreeAfterwards(t *testing.T) {
 	t.Parallel()
-	const lease = 150 * time.Millisecond
+	const lease = time.Second // renewed three times: a busy machine may be late
 	prefix := "liminal:" + id.New() + ":"
 	dying, line := through(t, Options{Prefix: prefix, Lease: lease})
 	other := open(t, Options{Prefix: prefix, Lease: lease})
@@ -97,7 +97,7 @@ func TestAPlaceIsHeldWhileItsProcessLivesAndFreeAfterwards(t *testing.T) {
 	if _, ok, err := dying.Ledger().Acquire(t.Context(), "sockets:ada", 1); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
-	for end := time.Now().Add(4 * lease); time.Now().Before(end); time.Sleep(lease / 10) {
+	for end := time.Now().Add(2 * lease); time.Now().Before(end); time.Sleep(lease / 10) {
 		if acquire() {
 			t.Fatal("a place that is held was given away")
 		}

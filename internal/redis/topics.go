@@ -14,8 +14,8 @@ import (
 
 const (
 	quiet      = 10 * time.Second // without a message before the connection is asked whether it lives
-	reconnect  = 100 * time.Millisecond
-	reconnects = 2 * time.Second // the longest pause between two tries
+	reconnect  = 50 * time.Millisecond
+	reconnects = 500 * time.Millisecond // the longest pause between two tries
 )
 
 // topics hears what is published, for everybody in this process over one
@@ -121,10 +121,11 @@ func (t *topics) listen(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		if time.Since(began) > reconnects {
-			wait = reconnect
+		level := slog.LevelDebug
+		if time.Since(began) > reconnects { // the first of an outage
+			wait, level = reconnect, slog.LevelWarn
 		}
-		t.log.WarnContext(ctx, "redis: the connection that hears of events ended; a new one follows", "error", err)
+		t.log.Log(ctx, level, "redis: the connection that hears of events ended; a new one follows", "error", err)
 		select {
 		case <-ctx.Done():
 		case <-time.After(wait):

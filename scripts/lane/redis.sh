@@ -84,7 +84,8 @@ stop() {
   local pid
   pid=$(cat "$dir/pid")
   kill "$pid" 2>/dev/null || true
-  while kill -0 "$pid" 2>/dev/null; do sleep 0.02; done
+  # In a container whose first process reaps nobody, a dead one stays a zombie.
+  while kill -0 "$pid" 2>/dev/null && ! grep -qs '^State:[[:space:]]*Z' "/proc/$pid/status"; do sleep 0.02; done
   rm -f "$dir/pid"
 }
 
