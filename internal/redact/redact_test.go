@@ -36,6 +36,8 @@ var found = []struct{ text, want string }{
 	{"redis://:hunter2@127.0.0.1:6379/0", "redis://:[password]@127.0.0.1:6379/0"},
 	{`{"password":"correct horse","n":1}`, `{"password":"[password]","n":1}`},
 	{"/v1/files/raw?user=1&path=a&expires=2&signature=abc-DEF_123", "/v1/files/raw?user=1&path=a&expires=2&signature=[signature]"},
+	{`password = "correct horse"`, `password = "[password]"`},
+	{`{"token":"abc","new_password":"def","recovery_code":"1-2"}`, `{"token":"[token]","new_password":"[password]","recovery_code":"[key]"}`},
 	{"host=db password=x1 sslmode=off", "host=db password=[password] sslmode=off"},
 	{"0198c2a4-7c1e-7d2a-8f00-0123456789ab.ABCDEFGHIJKLMNOPQRSTUVWXYZ", "[token]"},
 	{"Cookie: liminal_refresh=abc; theme=dark", "Cookie: [token]"},
@@ -80,6 +82,7 @@ var ordinary = []string{
 	"coordinates 52.520008, 13.404954 and 400 500 6000",
 	"ssh://host:22/path and https://example.org:443/a@b",
 	"max_tokens=4096 input_tokens=17 tokens=12",
+	"if token == nil { token := y }, 3 = 3 and code=not_found",
 }
 
 func TestTextLeavesOrdinaryTextAlone(t *testing.T) {
@@ -113,7 +116,7 @@ func TestPersonalTellsWhatWasWhere(t *testing.T) {
 
 func TestKindOfKnowsTheNamesOfSecrets(t *testing.T) {
 	t.Parallel()
-	for _, key := range []string{"password", "Authorization", "refresh_token", "X-Api-Key", "Set-Cookie", "clientSecret"} {
+	for _, key := range []string{"password", "Authorization", "refresh_token", "X-Api-Key", "Set-Cookie", "clientSecret", "new_password"} {
 		if _, ok := KindOf(key); !ok {
 			t.Errorf("%s is not known as a secret", key)
 		}

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 )
@@ -68,21 +69,49 @@ func urlPasswords(s string) (found []Span) {
 
 // names are keys whose value is secret, in lower case without _ and -.
 var names = map[string]Kind{
-	"password": Password, "passwd": Password, "pwd": Password, "passphrase": Password, "passwort": Password,
-	"secret": Key, "clientsecret": Key, "apikey": Key, "accesskey": Key, "privatekey": Key, "secretkey": Key, "xapikey": Key,
+	"pwd": Password, "passwort": Password,
+	"apikey": Key, "accesskey": Key, "privatekey": Key, "secretkey": Key, "xapikey": Key,
 	"token": Token, "accesstoken": Token, "refreshtoken": Token, "idtoken": Token, "authtoken": Token, "sessiontoken": Token,
-	"ticket": Token, "authorization": Token, "cookie": Token, "setcookie": Token, "liminalrefresh": Token,
+	"resettoken": Token, "mfatoken": Token, "csrftoken": Token, "bearertoken": Token,
+	"authorization": Token, "proxyauthorization": Token, "cookie": Token, "setcookie": Token, "liminalrefresh": Token,
+	"recoverycode": Key, "totp": Key, "otp": Key,
 	"signature": Signature, "sig": Signature, "xamzsignature": Signature, "xgoogsignature": Signature,
 }
+
+// endings make any key secret that ends so: new_password, client_secret.
+var endings = []struct {
+	text string
+	kind Kind
+}{{"password", Password}, {"passwd", Password}, {"passphrase", Password}, {"secret", Key}, {"ticket", Token}}
+
+const maxName = 40
 
 // KindOf returns the kind of secret that a value under this key is: of a log
 // attribute, a header or a field.
 func KindOf(key string) (Kind, bool) {
-	if len(key) > 40 {
+	if len(key) > maxName {
 		return "", false
 	}
-	kind, ok := names[strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(key))]
-	return kind, ok
+	var room [maxName]byte
+	name := room[:0]
+	for i := range len(key) {
+		switch c := key[i]; {
+		case c == '_' || c == '-':
+		case isUpper(c):
+			name = append(name, c+'a'-'A')
+		default:
+			name = append(name, c)
+		}
+	}
+	if kind, ok := names[string(name)]; ok {
+		return kind, true
+	}
+	for _, e := range endings {
+		if bytes.HasSuffix(name, []byte(e.text)) {
+			return e.kind, true
+		}
+	}
+	return "", false
 }
 
 // named finds key=value and "key":"value" where the key says that the value is
@@ -90,16 +119,16 @@ func KindOf(key string) (Kind, bool) {
 // colon follows the word "password", nothing is.
 func named(s string) (found []Span) {
 	for i := 1; i < len(s); i++ {
-		if s[i] != '=' && s[i] != ':' {
+		if s[i] != '=' && s[i] != ':' || at(s, i+1) == '=' {
 			continue
 		}
 		stop := i
 		quoted := s[i-1] == '"' || s[i-1] == '\''
-		if quoted {
+		if quoted || s[i] == '=' && s[i-1] == ' ' {
 			stop--
 		}
 		start := stop
-		for start > 0 && stop-start <= 40 && (isAlpha(s[start-1]) || strings.IndexByte("_-", s[start-1]) >= 0) {
+		for start > 0 && stop-start <= maxName && (isAlpha(s[start-1]) || strings.IndexByte("_-", s[start-1]) >= 0) {
 			start--
 		}
 		kind, ok := KindOf(s[start:stop])
