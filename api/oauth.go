@@ -30,7 +30,7 @@ func (s *server) oauthRoutes() {
 		op.Parameters = append(op.Parameters, &huma.Param{Name: name, In: "query", Schema: &huma.Schema{Type: "string"}})
 	}
 	s.plain(op, s.finishOAuth)
-	s.answers(op, http.StatusSeeOther, "text/html", "Signed in, the refresh token in the cookie; or, with #mfa_ticket, to show a second factor; or, with #linked, linked", &huma.Schema{Type: "string"})
+	s.answers(op, http.StatusSeeOther, "text/html", "To the client. The fragment says what happened: #signed_in={provider}, with the refresh token in the cookie; #linked={provider}; or #mfa_ticket={ticket}, to show a second factor with", &huma.Schema{Type: "string"})
 }
 
 // Providers are where people may sign in.
@@ -223,8 +223,9 @@ func (s *server) comeBack(r *http.Request) (to string, err error) {
 	return s.enterElsewhere(ctx, x, who, begun.Return)
 }
 
-// enterElsewhere opens a session for who. A second factor is shown at the
-// client, with the ticket in the fragment: it reaches no server and no log.
+// enterElsewhere opens a session for who. What happened is in the fragment of
+// the address, which reaches no server and no log: the client trades its cookie
+// for tokens, or asks for the second factor of the ticket.
 func (s *server) enterElsewhere(ctx context.Context, x *exchange, who identity.External, back string) (to string, err error) {
 	in, err := s.Elsewhere.LogInElsewhere(ctx, who, x.device())
 	if f, ok := errors.AsType[*fault.Error](err); ok {
@@ -233,5 +234,5 @@ func (s *server) enterElsewhere(ctx context.Context, x *exchange, who identity.E
 		}
 	}
 	_, err = s.signedInAs(x, in, err)
-	return back, err
+	return back + "#signed_in=" + url.QueryEscape(who.Provider), err
 }

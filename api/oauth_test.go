@@ -176,7 +176,7 @@ func TestSigningInElsewhereMakesAnAccountAndFindsItAgain(t *testing.T) {
 	}
 	b := w.browser()
 	resp := b.signIn(adaThere(true))
-	if resp.StatusCode != http.StatusSeeOther || resp.Header.Get("Location") != "/" {
+	if resp.StatusCode != http.StatusSeeOther || resp.Header.Get("Location") != "/#signed_in=oidc%3Aacme" {
 		t.Fatalf("callback: %d to %q", resp.StatusCode, resp.Header.Get("Location"))
 	}
 	first := b.me()
