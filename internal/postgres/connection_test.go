@@ -95,13 +95,13 @@ type proxy struct {
 	conns  []net.Conn
 }
 
-func newProxy(t *testing.T, to string) (p *proxy, through string) {
+func newProxy(t *testing.T, to, cutAt string) (p *proxy, through string) {
 	t.Helper()
 	u, err := url.Parse(to)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p = &proxy{server: u.Host, address: "127.0.0.1:0"}
+	p = &proxy{server: u.Host, address: "127.0.0.1:0", cutAt: cutAt}
 	p.up(t)
 	t.Cleanup(p.down)
 	u.Host = p.address
@@ -168,7 +168,7 @@ func (p *proxy) pass(to, from net.Conn, cutAt string) error {
 
 func TestARestartOfTheServerIsWaitedFor(t *testing.T) {
 	t.Parallel()
-	p, through := newProxy(t, postgrestest.New(t).App)
+	p, through := newProxy(t, postgrestest.New(t).App, "")
 	db := postgrestest.Open(t, through, postgres.Options{})
 	p.down()
 	back := time.AfterFunc(300*time.Millisecond, func() { p.up(t) })
@@ -190,8 +190,7 @@ func TestARestartOfTheServerIsWaitedFor(t *testing.T) {
 
 func TestACommitWhoseAnswerWasLostIsNotRepeated(t *testing.T) {
 	t.Parallel()
-	p, through := newProxy(t, postgrestest.New(t).App)
-	p.cutAt = "COMMIT\x00"
+	_, through := newProxy(t, postgrestest.New(t).App, "COMMIT\x00")
 	db := postgrestest.Open(t, through, postgres.Options{})
 	tries := 0
 	err := db.Write(t.Context(), identity.System(), func(tx store.Tx) error {
