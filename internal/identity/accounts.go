@@ -106,6 +106,9 @@ func NewAccounts(store Store, o Options) (*Accounts, error) {
 	if len(o.Key) < 32 {
 		return nil, errors.New("identity: the key of access tokens needs at least 32 bytes")
 	}
+	if _, lost := o.Cache.(nowhere); o.Confirm && (o.Mail == nil || lost) {
+		return nil, errors.New("identity: addresses are confirmed by mails whose links a cache keeps; there is no mail, or no cache")
+	}
 	h, err := newHasher(o.Cost, o.Hashes)
 	if err != nil {
 		return nil, err
@@ -178,7 +181,7 @@ func (a *Accounts) SignUp(ctx context.Context, n NewAccount, d Device) (SignIn, 
 		return SignIn{}, err
 	}
 	if a.o.SignUpClosed && u.Role != RoleAdmin { // somebody else was first, just now
-		return SignIn{}, errors.Join(errClosed(), a.store.DeleteUser(ctx, u.ID))
+		return SignIn{}, errors.Join(errClosed(), a.unmake(ctx, u.ID))
 	}
 	if u.Unverified {
 		a.writeConfirmation(ctx, u)
@@ -196,6 +199,12 @@ func (a *Accounts) mayJoin(ctx context.Context) error {
 	if err == nil && !first {
 		err = errClosed()
 	}
+	return err
+}
+
+// unmake removes an account that has just been made and has no session yet.
+func (a *Accounts) unmake(ctx context.Context, userID string) error {
+	_, err := a.store.DeleteUser(ctx, userID)
 	return err
 }
 

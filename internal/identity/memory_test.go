@@ -98,12 +98,12 @@ func (m *memory) ListUsers(context.Context, UserFilter) (list []User, next strin
 	return list, "", nil
 }
 
-func (m *memory) DeleteUser(_ context.Context, id string) error {
+func (m *memory) DeleteUser(_ context.Context, id string) ([]string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	u, _, err := m.user(id)
 	delete(m.users, u.Email)
-	return err
+	return m.revoke(func(s Session) bool { return s.UserID == id }), err
 }
 
 func (m *memory) SetPassword(_ context.Context, c Credential, but string) ([]string, error) {
@@ -136,7 +136,7 @@ func (m *memory) ListSessions(_ context.Context, userID string) (list []Session,
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, s := range m.sessions {
-		if s.UserID == userID && s.RevokedAt.IsZero() && s.RefreshHash != "" {
+		if s.UserID == userID && s.RevokedAt.IsZero() && m.now().Before(s.ExpiresAt) {
 			list = append(list, s)
 		}
 	}

@@ -54,14 +54,11 @@ func (a *Accounts) DeleteAccount(ctx context.Context, v Viewer, password string)
 	if err := a.provePassword(ctx, u, password, "password"); err != nil {
 		return err
 	}
-	ended, err := a.store.RevokeSessions(ctx, u.ID, v.SessionID)
+	ended, err := a.store.DeleteUser(ctx, u.ID)
 	if err != nil {
 		return err
 	}
-	if err := a.store.DeleteUser(ctx, u.ID); err != nil {
-		return err
-	}
-	err = a.bury(ctx, append(ended, v.SessionID))
+	err = a.bury(ctx, ended)
 	if a.o.Forget != nil {
 		err = errors.Join(err, a.o.Forget(ctx, u.ID))
 	}

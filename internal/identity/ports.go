@@ -26,9 +26,10 @@ type People interface {
 	// ListUsers pages through accounts in the order they were made.
 	ListUsers(ctx context.Context, f UserFilter) ([]User, string, error)
 	// DeleteUser removes an account and everything that is its own, artifacts
-	// and clusters included (DATA-01). The last active administrator stays while
-	// there are others: a Conflict.
-	DeleteUser(ctx context.Context, id string) error
+	// and clusters included (DATA-01), and returns the ids of the sessions that
+	// ended. The last active administrator stays while there are others: a
+	// Conflict.
+	DeleteUser(ctx context.Context, id string) (ended []string, err error)
 	// SetPassword replaces the credential of c.UserID and, in the same
 	// transaction, ends all sessions but those of the family but. It returns the
 	// ids that ended (AUTH-09).
@@ -41,8 +42,8 @@ type Sessions interface {
 	OpenSession(ctx context.Context, s Session) error
 	// Session returns a session with its user, revoked or not; NotFound if unknown.
 	Session(ctx context.Context, id string) (Session, User, error)
-	// ListSessions returns a user's open sign-ins, the newest id of each family,
-	// the latest used first.
+	// ListSessions returns a user's open sessions, the latest used first. Those
+	// without a RefreshHash are ids in their grace: another took their place.
 	ListSessions(ctx context.Context, userID string) ([]Session, error)
 	// RotateSession trades a token. A token that is not the current one ends its
 	// family: Unauthorized, with the ids that ended. Within the tolerance of its

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"liminal/internal/fault"
@@ -176,6 +177,7 @@ func (a *Accounts) Sessions(ctx context.Context, v Viewer) (list []Session, own 
 		return nil, "", err
 	}
 	list, err = a.store.ListSessions(ctx, v.UserID)
+	list = slices.DeleteFunc(list, func(n Session) bool { return n.RefreshHash == "" })
 	return list, s.FamilyID, err
 }
 

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"strings"
 
@@ -237,9 +238,9 @@ func updateUser(tx Tx, u identity.User, c identity.UserChange) error {
 
 // DeleteUser implements identity.Store. What refers to the account goes with
 // it; what only names it is removed here (DATA-01).
-func (s *Store) DeleteUser(ctx context.Context, id string) error {
-	return s.write(ctx, identity.System(), func(tx Tx) error {
-		if err := tx.Lock(accounts); err != nil {
+func (s *Store) DeleteUser(ctx context.Context, id string) (ended []string, err error) {
+	err = s.write(ctx, identity.System(), func(tx Tx) error {
+		if err := errors.Join(tx.Lock(accounts), tx.Lock(sessionsOf(id))); err != nil {
 			return err
 		}
 		u, err := user(tx, id)
@@ -251,18 +252,26 @@ func (s *Store) DeleteUser(ctx context.Context, id string) error {
 				return err
 			}
 		}
-		for _, text := range []string{
-			`DELETE FROM artifact WHERE owner_user_id = @user`,
-			`DELETE FROM semantic_cluster WHERE user_id = @user`,
-			`DELETE FROM idempotency WHERE user_id = @user`,
-			`DELETE FROM app_user WHERE id = @user`,
-		} {
-			if _, err := tx.Exec(text, Args{"user": id}); err != nil {
-				return err
-			}
+		if ended, err = revoked(tx, `user_id = @user`, Args{"user": id}, s.now()); err != nil {
+			return err
 		}
-		return nil
+		return removeUser(tx, id)
 	})
+	return ended, err
+}
+
+func removeUser(tx Tx, id string) error {
+	for _, text := range []string{
+		`DELETE FROM artifact WHERE owner_user_id = @user`,
+		`DELETE FROM semantic_cluster WHERE user_id = @user`,
+		`DELETE FROM idempotency WHERE user_id = @user`,
+		`DELETE FROM app_user WHERE id = @user`,
+	} {
+		if _, err := tx.Exec(text, Args{"user": id}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // leavesOrder lets the last administrator go only as the last of all.

@@ -96,13 +96,12 @@ func (s *Store) Session(ctx context.Context, id string) (n identity.Session, u i
 	return n, u, err
 }
 
-// ListSessions implements identity.Store. An id that another took the place of
-// has no token any more.
+// ListSessions implements identity.Store.
 func (s *Store) ListSessions(ctx context.Context, userID string) (list []identity.Session, err error) {
 	err = s.read(ctx, identity.System(), func(tx Tx) error {
 		list, err = all(tx, `SELECT `+sessionColumns+` FROM auth_session a
-			WHERE a.user_id = @user AND a.revoked_at IS NULL AND a.expires_at > @now AND a.refresh_hash <> ''
-			ORDER BY a.expires_at DESC, a.id DESC LIMIT 100`,
+			WHERE a.user_id = @user AND a.revoked_at IS NULL AND a.expires_at > @now
+			ORDER BY a.expires_at DESC, a.id DESC LIMIT 1000`,
 			Args{"user": userID, "now": s.now()},
 			func(scan Scan) (n identity.Session, err error) {
 				var m sessionMeta

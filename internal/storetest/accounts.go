@@ -206,8 +206,9 @@ func newID(t *testing.T, open Open) {
 	want(t, "agent", second.UserAgent, "test")
 	want(t, "expiry of the old id", got(sessionNow(t, s, first.ID))(t).ExpiresAt, c.now().Add(5*time.Minute))
 	list := got(s.ListSessions(t.Context(), first.UserID))(t)
-	want(t, "sign-ins", len(list), 1)
+	want(t, "open ids", len(list), 2)
 	want(t, "the sign-in", list[0], second)
+	want(t, "the token of the id in its grace", list[1].RefreshHash, "")
 
 	third := nextID(t, s, second, "two", "three", c.now().Add(2*time.Hour))
 	c.add(10 * time.Second)
@@ -282,7 +283,8 @@ func changedAccounts(t *testing.T, open Open) {
 		_, err := s.ChangeUser(t.Context(), root.ID, c)
 		wantFault(t, err, fault.Conflict)
 	}
-	wantFault(t, s.DeleteUser(t.Context(), root.ID), fault.Conflict)
+	_, err := s.DeleteUser(t.Context(), root.ID)
+	wantFault(t, err, fault.Conflict)
 	yes := true
 	changed := got(s.ChangeUser(t.Context(), u.ID, identity.UserChange{Role: &admin, Plan: &plan, Unverified: &off, SingleSession: &yes}))(t)
 	u.Role, u.Plan, u.Unverified, u.SingleSession = admin, plan, false, true
@@ -353,7 +355,7 @@ func deletedAccount(t *testing.T, open Open) {
 	owner, other := person(t, s), person(t, s)
 	o, kept := everything(t, b, owner), got(s.CreateArtifact(t.Context(), other, draft("kept"), ""))(t).ID
 	n := sessionOf(t, s, owner.UserID, "h", time.Now().Add(time.Hour))
-	need(t, s.DeleteUser(t.Context(), owner.UserID))
+	want(t, "ended", strings.Join(got(s.DeleteUser(t.Context(), owner.UserID))(t), " "), n.ID)
 	for name, try := range o.attempts(t, b) {
 		code := fault.CodeOf(try(owner))
 		if code != fault.NotFound && code != fault.Conflict { // a row that refers to its person, who is gone
@@ -365,5 +367,6 @@ func deletedAccount(t *testing.T, open Open) {
 	_, _, err = s.User(t.Context(), owner.UserID)
 	wantFault(t, err, fault.NotFound)
 	got(s.Artifact(t.Context(), other, kept))(t)
-	wantFault(t, s.DeleteUser(t.Context(), owner.UserID), fault.NotFound)
+	_, err = s.DeleteUser(t.Context(), owner.UserID)
+	wantFault(t, err, fault.NotFound)
 }
