@@ -34,6 +34,8 @@ type world struct {
 	store  *store.Store
 	hub    *hub.Hub
 	engine *player
+
+	overhear func(*response) // nil: nobody listens
 }
 
 // newWorld starts a server; change may alter its options first.
@@ -181,6 +183,9 @@ func (p *person) send(r *http.Request) *response {
 	p.must(err)
 	got := &response{t: p.T, status: resp.StatusCode, header: resp.Header, body: data, what: r.Method + " " + r.URL.Path, asked: asked}
 	p.conforms(r, got)
+	if p.overhear != nil {
+		p.overhear(got)
+	}
 	return got
 }
 
