@@ -137,16 +137,21 @@ func (e *Engine) reconcile(ctx context.Context, r run.Run, since time.Time) (stu
 		return stuck, nil
 	}
 	d, err := e.o.Client.DescribeWorkflowExecution(ctx, r.WorkflowID, "")
-	var missing *serviceerror.NotFound
-	switch {
-	case errors.As(err, &missing):
-		return stuck, e.restart(ctx, r)
-	case err != nil:
+	_, missing := errors.AsType[*serviceerror.NotFound](err)
+	if err != nil && !missing {
 		return stuck, err
 	}
 	info := d.GetWorkflowExecutionInfo()
-	if info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+	if !missing && info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
 		return e.patient(ctx, r, since, d.GetPendingWorkflowTask().GetAttempt())
+	}
+	// The row was read before the workflow was looked at: by now the workflow
+	// may have closed it, or another process.
+	if row, err := e.o.Runs.Run(ctx, ownerOf(r), r.ID); err != nil || row.Status.Ended() {
+		return stuck, err
+	}
+	if missing {
+		return stuck, e.restart(ctx, r)
 	}
 	if of := runOf(info.GetMemo()); of != "" && of != r.ID {
 		return stuck, e.restart(ctx, r) // that was an earlier run of the same document
@@ -177,6 +182,10 @@ func (e *Engine) patient(ctx context.Context, r run.Run, since time.Time, attemp
 	return time.Time{}, e.abandon(ctx, r, "The run could not go on: a step failed on our side each time it was tried. Ask again.")
 }
 
+func ownerOf(r run.Run) identity.Viewer {
+	return identity.Viewer{UserID: r.UserID, Role: identity.RoleUser}
+}
+
 func runOf(m *commonpb.Memo) string {
 	var of string
 	if p, ok := m.GetFields()[memoRun]; ok {
@@ -201,7 +210,7 @@ func (e *Engine) abandon(ctx context.Context, r run.Run, sentence string) error 
 	if err != nil {
 		return err
 	}
-	v := identity.Viewer{UserID: r.UserID, Role: identity.RoleUser}
+	v := ownerOf(r)
 	end := run.End{Status: run.Failed, Error: raw}
 	var next *run.Run
 	if r.Kind == run.KindChat {
