@@ -174,23 +174,60 @@ func TestALostAnswerAppendsNothingTwice(t *testing.T) {
 
 func TestAnOutageIsWaitedForOnceAndNotByEachCall(t *testing.T) {
 	t.Parallel()
-	m, line := through(t, Options{Patience: 200 * time.Millisecond, Followers: time.Millisecond})
-	line.set(true, false, false)
-	began := time.Now()
-	for range 50 {
-		if _, err := m.Log().Append(t.Context(), "r", storetest.Token("x", 1)); err == nil {
-			t.Fatal("appended to nothing")
-		}
+	for name, still := range map[string]bool{"refused": false, "hanging": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m, line := through(t, Options{Patience: 200 * time.Millisecond, Followers: time.Millisecond})
+			line.set(!still, false, still)
+			began := time.Now()
+			for range 500 {
+				if _, err := m.Log().Append(t.Context(), "r", storetest.Token("x", 1)); err == nil {
+					t.Fatal("appended to nothing")
+				}
+			}
+			if took := time.Since(began); took > 15*time.Second {
+				t.Errorf("500 calls took %v, of which few wait", took)
+			}
+			if err := m.Log().Finish(t.Context(), "r", time.Minute); err == nil {
+				t.Error("finished nothing")
+			}
+			for _, err := range m.Log().Follow(t.Context(), "r", 0) {
+				if err == nil {
+					t.Error("read from nothing")
+				}
+			}
+			line.set(false, false, false)
+			until(t, "Redis is found again", func() bool {
+				_, err := m.Log().Append(t.Context(), "r", storetest.Token("x", 1))
+				return err == nil
+			})
+		})
 	}
-	if took := time.Since(began); took > 3*time.Second {
-		t.Errorf("50 calls took %v, of which one waits", took)
+}
+
+func TestClosingEndsEveryFollower(t *testing.T) {
+	t.Parallel()
+	m, err := Open(t.Context(), storetest.Lane(t, "LANE_REDIS"), Options{Prefix: "liminal:" + id.New() + ":"})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if err := m.Log().Finish(t.Context(), "r", time.Minute); err == nil {
-		t.Error("finished nothing")
+	put(t, m.Log(), "r", "x")
+	followers := make([]*reading, 10)
+	for i := range followers {
+		followers[i] = follow(t, m.Log(), "r", 0)
+		followers[i].text(t, 1)
 	}
-	for _, err := range m.Log().Follow(t.Context(), "r", 0) {
-		if err == nil {
-			t.Error("read from nothing")
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range followers {
+		select {
+		case _, open := <-f.events:
+			if open {
+				t.Error("an event after the end")
+			}
+		case <-time.After(10 * time.Second):
+			t.Error("a follower outlives its Memory")
 		}
 	}
 }

@@ -10,12 +10,18 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
+// rest is how long nobody tries again in an outage that has outlasted patience.
+const rest = 2 * time.Second
+
+var errAway = errors.New("Redis does not answer")
+
 // outage knows since when Redis has not answered. Once it has been away for
 // longer than anybody waits, calls fail at once: a model that streams a
 // thousand pieces must not wait a thousand times.
 type outage struct {
 	patience time.Duration
 	since    atomic.Int64 // Unix nanoseconds; 0 while it answers
+	last     atomic.Int64 // when a call found it away, Unix nanoseconds
 }
 
 // saw takes note of how a call went, and reports whether Redis was away.
@@ -26,7 +32,9 @@ func (o *outage) saw(err error) (away bool) {
 		}
 		return false
 	}
-	o.since.CompareAndSwap(0, time.Now().UnixNano())
+	now := time.Now().UnixNano()
+	o.since.CompareAndSwap(0, now)
+	o.last.Store(now)
 	return true
 }
 
@@ -34,6 +42,11 @@ func (o *outage) saw(err error) (away bool) {
 func (o *outage) bearable(wait time.Duration) bool {
 	since := o.since.Load()
 	return since == 0 || time.Since(time.Unix(0, since))+wait < o.patience
+}
+
+// hopeless reports whether it is no use to try now.
+func (o *outage) hopeless() bool {
+	return !o.bearable(0) && time.Since(time.Unix(0, o.last.Load())) < rest
 }
 
 // states are the answers of a Redis that is about to be well again: it

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -124,11 +125,40 @@ func connect(ctx context.Context, url string) (*redis.Client, error) {
 		return nil, fmt.Errorf("Redis on %s cannot be reached: %w", o.Addr, err)
 	}
 	client := redis.NewClient(o)
-	if err := client.Ping(ctx).Err(); err != nil {
+	if err := usable(ctx, client); err != nil {
 		_ = client.Close() // nothing to lose
-		return nil, fmt.Errorf("Redis on %s does not answer PING: %w", o.Addr, err)
+		return nil, fmt.Errorf("Redis on %s %w", o.Addr, err)
 	}
 	return client, nil
+}
+
+// usable refuses a server that does not answer, or that says it is too old.
+func usable(ctx context.Context, client *redis.Client) error {
+	if err := client.Ping(ctx).Err(); err != nil {
+		return fmt.Errorf("does not answer PING: %w", err)
+	}
+	info, err := client.Info(ctx, "server").Result()
+	if err != nil {
+		return nil // managed servers often forbid INFO
+	}
+	if version := field(info, "redis_version"); tooOld(version) {
+		return fmt.Errorf("is version %s; use %s or later", version, oldest)
+	}
+	return nil
+}
+
+// oldest is the first version with all we use: GETDEL and XTRIM MINID.
+const oldest = "6.2"
+
+func tooOld(version string) bool {
+	var have, need [2]int
+	if _, err := fmt.Sscanf(oldest, "%d.%d", &need[0], &need[1]); err != nil {
+		return false
+	}
+	if _, err := fmt.Sscanf(version, "%d.%d", &have[0], &have[1]); err != nil {
+		return false // it does not say
+	}
+	return slices.Compare(have[:], need[:]) < 0
 }
 
 // key names something: namespaced, so that one Redis may serve others too
@@ -138,6 +168,9 @@ func (m *Memory) key(name string) string { return m.o.Prefix + name }
 // again calls f until it succeeds, Redis itself answers with an error, ctx
 // ends, or patience does.
 func (m *Memory) again(ctx context.Context, f func() error) error {
+	if m.outage.hopeless() {
+		return errAway
+	}
 	wait := 10 * time.Millisecond
 	for {
 		err := f()

@@ -1,6 +1,7 @@
 package redis
 
 import (
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -72,4 +73,19 @@ func TestDecodes(t *testing.T) {
 		one, other := pair(t, Options{})
 		return one.Decodes(each), other.Decodes(each)
 	})
+}
+
+func TestAServerThatIsTooOldIsRefused(t *testing.T) {
+	t.Parallel()
+	for version, want := range map[string]bool{
+		"5.0.14": true, "6.0.20": true, "6.2.0": false, "7.0.15": false, "10.0": false, "": false, "unknown": false,
+	} {
+		if got := tooOld(version); got != want {
+			t.Errorf("%q is too old: %v", version, got)
+		}
+	}
+	_, err := Open(t.Context(), "redis://"+serve(t, "redis_version:5.0.14\r\n"), Options{})
+	if err == nil || !strings.Contains(err.Error(), "is version 5.0.14; use 6.2 or later") {
+		t.Errorf("an old server: %v", err)
+	}
 }
