@@ -2,7 +2,7 @@
 # make test   passes everything; CI runs exactly this
 # make check  the inner loop: quick, cached, no Temporal server, no browser
 #
-# Further: make web requirements fuzz replay bench lint e2e browser clean
+# Further: make web requirements fuzz replay bench bench-lane fault lint e2e browser clean
 
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
@@ -20,8 +20,8 @@ RACE     := $(if $(shell command -v $${CC:-gcc} 2>/dev/null),-race)
 WORKFLOWCHECK := $(GO) run go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
 GOLANGCI      := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: run build test check format vet workflowcheck requirements requirements-check \
-        unit engine fuzz replay web web-check e2e browser bench lint clean
+.PHONY: run build test proof check format vet workflowcheck requirements requirements-check \
+        unit engine fuzz replay web web-check e2e browser bench bench-lane fault fault-short lint clean
 
 run: build
 	exec $(BIN) dev
@@ -29,8 +29,13 @@ run: build
 build:
 	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/liminald
 
-test: format requirements-check build vet workflowcheck unit engine fuzz replay web-check e2e browser
+# Everything runs beside a real PostgreSQL, Redis and Temporal server, started
+# for it; LANE_REQUIRED makes a test fail that would skip without them.
+test: build
+	LANE_REQUIRED=1 GO=$(GO) scripts/lane.sh run $(MAKE) proof
 	@echo 'make test: everything passed'
+
+proof: format requirements-check vet workflowcheck unit engine fuzz replay web-check e2e fault-short browser
 
 check: format requirements
 	$(GO) vet $(LIGHT)
@@ -84,6 +89,18 @@ browser: build
 
 bench: build
 	$(BIN) bench
+
+# The same against PostgreSQL, Redis and a separate Temporal server.
+bench-lane: build
+	GO=$(GO) scripts/lane.sh run --program $(BIN) bench
+
+# A load of turns, questions and uploads while things are killed, and then a
+# count of what was lost, doubled or reordered. The bar is none.
+fault: build
+	LIMINALD=$(abspath $(BIN)) $(GO) run ./e2e/fault --lane both --for 3m
+
+fault-short: build
+	LIMINALD=$(abspath $(BIN)) $(GO) run ./e2e/fault --lane both --short
 
 # Not part of `make test`: installing the linter alone takes minutes.
 lint:

@@ -72,6 +72,7 @@ type createContextInput struct {
 		Description string   `json:"description,omitempty" maxLength:"2000"`
 		Paths       []string `json:"paths,omitempty" nullable:"true" maxItems:"200" doc:"of files, or of folders with all that is below them"`
 		Recursive   *bool    `json:"recursive,omitempty" doc:"false takes only the files directly in a folder; true by default"`
+		PIIScrub    bool     `json:"pii_scrub,omitempty" doc:"take addresses, phone, card and account numbers out of texts before they are stored"`
 	}
 }
 
@@ -89,8 +90,13 @@ func (s *server) createContext(ctx context.Context, in *createContextInput) (Con
 		}
 		sources = append(sources, found...)
 	}
-	c, err := s.Contexts.CreateContext(ctx, v, knowledge.Context{Name: name, Description: b.Description, UserID: v.UserID, Visibility: "private"})
+	c, err := s.Contexts.CreateContext(ctx, v, knowledge.Context{
+		Name: name, Description: b.Description, UserID: v.UserID, Visibility: "private", Meta: metaOf(b.PIIScrub),
+	})
 	if err != nil {
+		return Context{}, err
+	}
+	if err := s.watch(ctx, v, c.ID, b.Paths, b.Recursive == nil || *b.Recursive); err != nil {
 		return Context{}, err
 	}
 	for _, f := range sources {
@@ -100,6 +106,28 @@ func (s *server) createContext(ctx context.Context, in *createContextInput) (Con
 		c.Documents++
 	}
 	return contextView(v)(c), nil
+}
+
+func metaOf(scrub bool) map[string]any {
+	if !scrub {
+		return nil
+	}
+	return map[string]any{knowledge.PIIScrub: true}
+}
+
+// watch notes the paths a context was made of: what changes there is taken in
+// again (RAG-07).
+func (s *server) watch(ctx context.Context, v identity.Viewer, contextID string, paths []string, recursive bool) error {
+	if s.Sources == nil {
+		return nil
+	}
+	for _, p := range paths {
+		err := s.Sources.AddSource(ctx, v, knowledge.Source{ContextID: contextID, Path: strings.TrimSuffix(p, "/"), Recursive: recursive})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // sources are the file of a path, or the files of the folder it names: all that

@@ -10,7 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
@@ -41,6 +41,7 @@ var binary = sync.OnceValues(func() (string, error) {
 type program struct {
 	t      *testing.T
 	dir    string
+	args   []string // the subcommand and its flags, but for the ready file
 	env    []string
 	cmd    *exec.Cmd
 	exited chan error
@@ -48,27 +49,36 @@ type program struct {
 	ready  struct {
 		HTTP, Temporal, Version string
 		TemporalUI              string `json:"temporal_ui"`
+		Ops                     string
 	}
 }
 
 // start runs `liminald dev` on a fresh folder and waits until it is ready.
 func start(t *testing.T, env ...string) *program {
 	t.Helper()
+	dir := t.TempDir()
+	return launch(t, dir, env, "dev", "--data", filepath.Join(dir, "data"), "--listen", "127.0.0.1:0",
+		"--temporal", "127.0.0.1:0", "--temporal-ui", "127.0.0.1:0")
+}
+
+// launch runs a subcommand that serves, and waits until it is ready.
+func launch(t *testing.T, dir string, env []string, args ...string) *program {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("-short leaves out the tests that start the real program")
 	}
-	p := &program{t: t, dir: t.TempDir(), env: env}
+	p := &program{t: t, dir: dir, args: args, env: env}
 	p.again()
 	t.Cleanup(func() {
 		p.kill()
 		if t.Failed() {
-			t.Logf("what the program said last:\n%s", p.log.tail(6000))
+			t.Logf("what %s said last:\n%s", args[0], p.log.tail(6000))
 		}
 	})
 	return p
 }
 
-// again starts the program on the folder it had.
+// again starts the program as it was started before.
 func (p *program) again() {
 	p.t.Helper()
 	path, err := binary()
@@ -77,8 +87,7 @@ func (p *program) again() {
 	}
 	file := filepath.Join(p.dir, "ready.json")
 	_ = os.Remove(file)
-	p.cmd = exec.Command(path, "dev", "--data", filepath.Join(p.dir, "data"), "--listen", "127.0.0.1:0",
-		"--temporal", "127.0.0.1:0", "--temporal-ui", "127.0.0.1:0", "--ready-file", file)
+	p.cmd = exec.Command(path, append(slices.Clone(p.args), "--ready-file", file)...)
 	p.cmd.Env = append(os.Environ(), p.env...)
 	p.log = &lockedBuffer{}
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
@@ -96,9 +105,6 @@ func (p *program) again() {
 		raw, err := os.ReadFile(file)
 		return err == nil && json.Unmarshal(raw, &p.ready) == nil
 	})
-	if !strings.HasPrefix(p.ready.HTTP, "http") {
-		p.ready.HTTP = "http://" + p.ready.HTTP
-	}
 }
 
 // kill ends the program as a power cut would.

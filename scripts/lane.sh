@@ -5,8 +5,10 @@
 #   scripts/lane.sh up [--durable]   start what does not run; prints the environment
 #   scripts/lane.sh down             stop it all; data is kept
 #   scripts/lane.sh clean            stop it all and remove the data
-#   scripts/lane.sh run CMD ARG…     start a lane of its own, run CMD in its
-#                                    environment, and remove it again
+#   scripts/lane.sh run CMD ARG…     start a lane of its own, run CMD with its
+#                                    LANE_ variables, and remove it again;
+#                                    --program before CMD: with all of them, on
+#                                    a migrated database
 #   scripts/lane.sh env              print the environment of a running lane
 #
 # The environment has LANE_POSTGRES (a superuser), LANE_REDIS and LANE_TEMPORAL
@@ -93,6 +95,8 @@ up() { # DIR [--durable]
 export LANE_POSTGRES='$postgres'
 export LANE_REDIS='$redis'
 export LANE_TEMPORAL='$temporal'
+export LANE_BIN='$(echo "$root"/postgres/usr/lib/postgresql/*/bin)'
+export LANE_LIB='$(find "$root/postgres/usr/lib" -maxdepth 1 -name '*-linux-gnu*' | paste -sd:)'
 export LIMINAL_MIGRATE_URL='postgres://liminal_owner@$at'
 export DATABASE_URL='postgres://liminal_app@$at'
 export REDIS_URL='$redis'
@@ -122,15 +126,18 @@ case ${1:-} in
   clean) clean "$root/up" ;;
   run)
     shift
+    program=
+    if [ "${1:-}" = --program ]; then program=1; shift; fi
     [ "${1:-}" != -- ] || shift
     [ $# -gt 0 ] || die "run needs a command"
     dir=$root/run-$$
     trap 'clean "$dir"' EXIT
     up "$dir"
-    grep LANE_ "$dir/env" >"$dir/tests"
+    if [ -z "$program" ]; then sed -i '/ LANE_/!d' "$dir/env"; fi
     # shellcheck disable=SC1091
-    . "$dir/tests"
+    . "$dir/env"
+    if [ -n "$program" ]; then "$here/bin/liminald" migrate; fi
     "$@"
     ;;
-  *) sed -n '2,18s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+  *) sed -n '2,20s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac

@@ -21,6 +21,11 @@ paused runs cost, ingestion and search. Each figure names its target, where it
 has one, and whether it was met. It takes some minutes, and nothing else
 should run beside it.
 
+With DATABASE_URL, REDIS_URL and TEMPORAL_ADDRESS it measures what stands on
+those instead, beside that cluster's empty workflow; the database must be
+fresh from liminald migrate, and keeps what was written. There are no targets
+then.
+
 The exit code does not depend on the targets: they are for one machine, and
 this may be another.`,
 		examples: []string{"liminald bench", "liminald bench --quick", "liminald bench --json > bench.json"},
@@ -42,7 +47,11 @@ type benchFlags struct {
 
 func runBench(ctx context.Context, in *invocation) error {
 	o := in.own.(*benchFlags)
-	r, err := bench.Run(ctx, bench.Options{Quick: o.quick, Version: buildVersion(), Dir: o.dir, Progress: in.err})
+	conf, err := in.config()
+	if err != nil {
+		return err
+	}
+	r, err := bench.Run(ctx, bench.Options{Config: conf, Quick: o.quick, Version: buildVersion(), Dir: o.dir, Progress: in.err})
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"liminal/internal/config"
+	"liminal/internal/telemetry"
 )
 
 // The exit codes, as help documents them.
@@ -157,11 +158,7 @@ func (in *invocation) config() (config.Config, error) {
 func (in *invocation) logger(c config.Log) *slog.Logger {
 	var level slog.Level
 	_ = level.UnmarshalText([]byte(c.Level)) // config has checked it
-	o := &slog.HandlerOptions{Level: level}
-	if c.Format == "json" {
-		return slog.New(slog.NewJSONHandler(in.err, o))
-	}
-	return slog.New(slog.NewTextHandler(in.err, o))
+	return telemetry.NewLogger(in.err, telemetry.LogOptions{Level: level, JSON: c.Format == "json"})
 }
 
 // usageError is a mistake of whoever typed the command line.

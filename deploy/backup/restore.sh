@@ -28,14 +28,19 @@ if [ -n "$files" ]; then
   if [ -d "$SHARED_FS_ROOT/users" ]; then die "$SHARED_FS_ROOT holds files already; restore into an empty folder"; fi
 fi
 
-# The extension exists already where only a superuser may create it; its
-# entries are left out then.
+# Where the extension exists already its entries are left out: only a superuser
+# could make it. It is used once in the session that restores, because its own
+# settings, which functions of ours carry, are known only after that.
 list=$(mktemp); trap 'rm -f "$list"' EXIT
 pg_restore --list "$dump" >"$list"
+first=
 if [ "$(psql -qtA "$RESTORE_URL" -c "SELECT count(*) FROM pg_extension WHERE extname = 'vector'")" = 1 ]; then
   sed -i '/ EXTENSION /d' "$list"
+  first="SELECT '[1]'::vector;"
 fi
-pg_restore --exit-on-error --single-transaction --no-owner --use-list="$list" --dbname="$RESTORE_URL" "$dump" || die "the dump was not restored; the database is as it was"
+{ echo "$first"; pg_restore --no-owner --use-list="$list" --file=- "$dump"; } |
+  psql -v ON_ERROR_STOP=1 --single-transaction --quiet --output=/dev/null "$RESTORE_URL" ||
+  die "the dump was not restored; the database is as it was"
 
 if [ -n "$files" ]; then
   mkdir -p "$SHARED_FS_ROOT"

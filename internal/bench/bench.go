@@ -11,6 +11,8 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"liminal/internal/config"
 )
 
 // The targets, for the development machine (2 cores, everything embedded).
@@ -27,6 +29,10 @@ const (
 
 // Options say how to measure.
 type Options struct {
+	// Config is what to stand on when it names PostgreSQL and Redis: then the
+	// database must hold no accounts, and is left with the benchmark's. Otherwise
+	// everything is embedded, on a scratch folder.
+	Config config.Config
 	// Quick measures little of everything, in about a minute.
 	Quick bool
 	// Version of the program, for the report.
@@ -53,8 +59,11 @@ func Run(ctx context.Context, o Options) (r Report, err error) {
 		return r, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // the system cleans what is left
-	r = Report{Version: o.Version, Machine: machine(), Quick: o.Quick}
-	b := &benchmark{sizes: s, report: &r, progress: o.Progress, dir: dir}
+	r = Report{Version: o.Version, Machine: machine(), Stands: embedded, Quick: o.Quick}
+	b := &benchmark{sizes: s, report: &r, progress: o.Progress, dir: dir, conf: o.Config}
+	if o.Config.Production() {
+		r.Stands = "PostgreSQL, Redis, Temporal on " + o.Config.Temporal.Address
+	}
 	return r, b.all(ctx)
 }
 
@@ -65,12 +74,13 @@ type benchmark struct {
 	report   *Report
 	progress io.Writer
 	dir      string
+	conf     config.Config
 	floor    pace
 }
 
 func (b *benchmark) all(ctx context.Context) (err error) {
-	b.say("starting a platform on %s", b.dir)
-	if b.house, err = build(ctx, b.dir, b.report.Version); err != nil {
+	b.say("starting a platform on %s", b.report.Stands)
+	if b.house, err = build(ctx, b.conf, b.dir, b.report.Version); err != nil {
 		return err
 	}
 	defer func() {

@@ -7,7 +7,6 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"liminal/internal/identity"
-	"liminal/internal/store"
 )
 
 // growth is what one turn leaves behind, in bytes, early and late in the life
@@ -110,12 +109,8 @@ func (h *house) weigh(ctx context.Context, c client.Client, turns int, take func
 }
 
 // storeSize is the bytes of the store's pages that are in use.
-func (h *house) storeSize(ctx context.Context) (size int64, err error) {
-	err = h.beside.Read(ctx, identity.System(), func(tx store.Tx) error {
-		return tx.Query(`SELECT (p.page_count - f.freelist_count) * s.page_size
-			FROM pragma_page_count AS p, pragma_freelist_count AS f, pragma_page_size AS s`, nil,
-			func(scan store.Scan) error { return scan(&size) })
-	})
+func (h *house) storeSize(ctx context.Context) (int64, error) {
+	size, err := h.platform.StoreSize(ctx)
 	if err == nil && size == 0 {
 		err = fmt.Errorf("the store tells no size")
 	}
@@ -124,5 +119,5 @@ func (h *house) storeSize(ctx context.Context) (size int64, err error) {
 
 // client talks to the platform's engine as the floor's does.
 func (h *house) client(ctx context.Context) (client.Client, error) {
-	return dial(ctx, h.temporal.Address(), h.temporal.Namespace())
+	return dial(ctx, h.address, h.namespace)
 }

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,8 +14,6 @@ import (
 	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/run"
-	"liminal/internal/sqlite"
-	"liminal/internal/store"
 	"liminal/internal/stream"
 	"liminal/internal/tool"
 	"liminal/internal/wire"
@@ -27,14 +26,14 @@ const people = 256
 
 // house is a platform of the benchmark's own, complete and embedded.
 type house struct {
-	conf     config.Config
-	temporal *devserver.Server
-	platform *wire.Platform
-	handler  http.Handler
-	log      stream.Log
-	engine   engine
-	beside   *sqlite.DB // the platform's own file, opened once more
-	people   []identity.Viewer
+	temporal  *devserver.Server // nil when the engine is somebody else's
+	address   string            // of the engine's frontend
+	namespace string
+	platform  *wire.Platform
+	handler   http.Handler
+	log       stream.Log
+	engine    engine
+	people    []identity.Viewer
 }
 
 // engine is what the benchmark asks of the platform.
@@ -43,43 +42,56 @@ type engine interface {
 	Answer(ctx context.Context, v identity.Viewer, interruptID string, a run.Answer) (run.Interrupt, error)
 }
 
-// build starts a platform on an empty folder.
-func build(ctx context.Context, dir, version string) (h *house, err error) {
+// build starts a platform on what conf names, or on an empty folder.
+func build(ctx context.Context, conf config.Config, dir, version string) (h *house, err error) {
 	h = &house{}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, h.close(context.WithoutCancel(ctx)))
 		}
 	}()
-	if h.conf, err = config.Load(nil, map[string]string{"data": dir, "temporal": "127.0.0.1:0", "temporal-ui": "127.0.0.1:0"}); err != nil {
-		return h, err
-	}
-	h.temporal, err = devserver.Start(ctx, devserver.Options{
-		Dir: h.conf.TemporalDir(), Frontend: h.conf.Temporal.Listen, UI: h.conf.Temporal.UI,
-	})
-	if err != nil {
+	if conf.Production() {
+		conf.Data = dir // files only
+		h.address, h.namespace = conf.Temporal.Address, conf.Temporal.Namespace
+	} else if conf, err = h.embed(ctx, dir); err != nil {
 		return h, err
 	}
 	h.platform, err = wire.Open(ctx, wire.Options{
-		Config: h.conf, Logger: slog.New(slog.DiscardHandler), Temporal: h.temporal.Address(), Version: version,
+		Config: conf, Logger: slog.New(slog.DiscardHandler), Temporal: h.address, Version: version,
 		Tools: []tool.Tool{noop{}}, Specs: []tool.Spec{noopSpec()}, Model: metronome{},
 	})
 	if err != nil {
 		return h, err
 	}
+	if some, err := h.platform.Store().Accounts(ctx); err != nil || some {
+		return h, cmp.Or(err, errors.New("the database holds accounts; a benchmark needs one of its own, fresh from liminald migrate"))
+	}
 	if err = h.platform.StartWorker(ctx); err != nil {
 		return h, err
 	}
 	h.handler, h.log, h.engine = h.platform.Handler(), h.platform.Log(), h.platform.Engine()
-	if h.beside, err = sqlite.Open(ctx, h.conf.StoreFile(), sqlite.Options{}); err != nil {
-		return h, err
-	}
 	return h, h.populate(ctx)
+}
+
+// embed starts an engine on the folder.
+func (h *house) embed(ctx context.Context, dir string) (config.Config, error) {
+	conf, err := config.Load(nil, map[string]string{"data": dir, "temporal": "127.0.0.1:0", "temporal-ui": "127.0.0.1:0"})
+	if err != nil {
+		return conf, err
+	}
+	h.temporal, err = devserver.Start(ctx, devserver.Options{
+		Dir: conf.TemporalDir(), Frontend: conf.Temporal.Listen, UI: conf.Temporal.UI,
+	})
+	if err != nil {
+		return conf, err
+	}
+	h.address, h.namespace = h.temporal.Address(), h.temporal.Namespace()
+	return conf, nil
 }
 
 // populate makes the accounts and the workflows that are measured.
 func (h *house) populate(ctx context.Context) error {
-	shelf := store.New(h.beside, store.Options{})
+	shelf := h.platform.Store()
 	for n := range people {
 		u, err := shelf.CreateUser(ctx, identity.User{
 			ID: id.New(), Email: fmt.Sprintf("bench%d@liminal.invalid", n), Handle: fmt.Sprintf("bench%d", n),
@@ -103,9 +115,6 @@ func (h *house) populate(ctx context.Context) error {
 
 func (h *house) close(ctx context.Context) error {
 	var errs []error
-	if h.beside != nil {
-		errs = append(errs, h.beside.Close())
-	}
 	if h.platform != nil {
 		errs = append(errs, h.platform.Close(ctx))
 	}

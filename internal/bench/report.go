@@ -28,11 +28,24 @@ type Row struct {
 type Report struct {
 	Version string `json:"version"`
 	Machine string `json:"machine"`
-	Quick   bool   `json:"quick"`
-	Rows    []Row  `json:"rows"`
+	// Stands is what the platform stood on. The targets are for the embedded
+	// default; elsewhere rows have none.
+	Stands string `json:"stands"`
+	Quick  bool   `json:"quick"`
+	Rows   []Row  `json:"rows"`
 }
 
-func (r *Report) add(rows ...Row) { r.Rows = append(r.Rows, rows...) }
+func (r *Report) add(rows ...Row) {
+	for _, row := range rows {
+		if r.Stands != embedded {
+			row.Target, row.Met = "", nil
+		}
+		r.Rows = append(r.Rows, row)
+	}
+}
+
+// embedded is what a platform stands on without settings.
+const embedded = "SQLite, embedded Temporal"
 
 // row is a figure without a target.
 func row(what string, value float64, unit, of string) Row {
@@ -80,7 +93,7 @@ func (r Report) Missed() int {
 // Print writes the table.
 func (r Report) Print(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Liminal %s on %s\n", r.Version, r.Machine)
+	fmt.Fprintf(&b, "Liminal %s on %s\nstanding on %s\n", r.Version, r.Machine, r.Stands)
 	if r.Quick {
 		b.WriteString("Quick: small counts, to see that all of it works. Figures to compare come without --quick.\n")
 	}

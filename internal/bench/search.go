@@ -3,14 +3,12 @@ package bench
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"liminal/internal/embed"
 	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
-	"liminal/internal/sqlite"
 	"liminal/internal/store"
 )
 
@@ -21,10 +19,8 @@ const (
 	hitsAsked       = 40 // of each list, as the library asks
 )
 
-// corpus is an index of its own, apart from the platform's: what is measured
-// is the search and not what ran before.
+// corpus is a context of its own in the platform's index.
 type corpus struct {
-	db      *sqlite.DB
 	index   knowledge.Index
 	shelf   *store.Store
 	embed   embed.Embedder
@@ -34,16 +30,13 @@ type corpus struct {
 }
 
 // searches measures hybrid searches over so many chunks.
-func searches(ctx context.Context, dir string, chunks, count int) (s spread, err error) {
-	c, err := newCorpus(ctx, filepath.Join(dir, "search.db"))
+func (h *house) searches(ctx context.Context, chunks, count int) (s spread, err error) {
+	c := &corpus{index: h.platform.Index(), shelf: h.platform.Store(), embed: embed.Hash{}, viewer: h.person(0), prose: newProse(11)}
+	k, err := c.shelf.CreateContext(ctx, c.viewer, knowledge.Context{Name: "bench", Visibility: "private"})
 	if err != nil {
 		return s, err
 	}
-	defer func() {
-		if closeErr := c.db.Close(); err == nil {
-			err = closeErr
-		}
-	}()
+	c.context = k.ID
 	if err := c.fill(ctx, chunks); err != nil {
 		return s, err
 	}
@@ -61,24 +54,6 @@ func searches(ctx context.Context, dir string, chunks, count int) (s spread, err
 		}
 		return err
 	})
-}
-
-func newCorpus(ctx context.Context, file string) (*corpus, error) {
-	db, err := sqlite.Open(ctx, file, sqlite.Options{})
-	if err != nil {
-		return nil, err
-	}
-	c := &corpus{db: db, index: sqlite.NewIndex(db, sqlite.IndexOptions{}), shelf: store.New(db, store.Options{}), embed: embed.Hash{}, prose: newProse(11)}
-	u, err := c.shelf.CreateUser(ctx, identity.User{
-		ID: id.New(), Email: "search@liminal.invalid", Handle: "search", Role: identity.RoleUser, Plan: "free", Active: true,
-	}, identity.Credential{Hash: "none", Algorithm: "none"})
-	if err != nil {
-		return nil, err
-	}
-	c.viewer = u.Viewer("")
-	k, err := c.shelf.CreateContext(ctx, c.viewer, knowledge.Context{ID: id.New(), UserID: u.ID, Name: "bench", Visibility: "private"})
-	c.context = k.ID
-	return c, err
 }
 
 // fill writes so many chunks, in documents of some hundred.

@@ -6,7 +6,7 @@ import (
 )
 
 func (b *benchmark) measureFloor(ctx context.Context) (err error) {
-	b.floor, err = floor(ctx, b.house.temporal.Address(), b.house.temporal.Namespace(), b.sizes)
+	b.floor, err = floor(ctx, b.house.address, b.house.namespace, b.sizes)
 	if err == nil {
 		b.rowsOf("empty workflow (the floor)", b.floor, noTarget)
 	}
@@ -114,7 +114,7 @@ func (b *benchmark) measureIngest(ctx context.Context) error {
 }
 
 func (b *benchmark) measureSearch(ctx context.Context) error {
-	s, err := searches(ctx, b.dir, b.sizes.chunks, b.sizes.searches)
+	s, err := b.house.searches(ctx, b.sizes.chunks, b.sizes.searches)
 	if err != nil {
 		return err
 	}

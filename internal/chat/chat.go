@@ -96,6 +96,8 @@ type Closed struct {
 
 // Conversations keeps threads.
 type Conversations interface {
+	// CreateConversation opens an empty one of the viewer's (CHAT-12).
+	CreateConversation(ctx context.Context, v identity.Viewer, c Conversation) (Conversation, error)
 	Conversation(ctx context.Context, v identity.Viewer, id string) (Conversation, error)
 	// ListConversations lists by updated_at, newest first (CHAT-10).
 	ListConversations(ctx context.Context, v identity.Viewer, cursor string, limit int) ([]Conversation, string, error)

@@ -26,7 +26,9 @@ import (
 
 // body is what stands on the stores: files, knowledge, tools.
 type body struct {
-	messages chat.Messages
+	messages chat.Messages // with what hot conversations said last in the cache (DATA-12)
+	turns    chat.Turns
+	threads  chat.Conversations
 	embedder embed.Embedder
 	files    *files.Roots
 	reading  *knowledge.Library
@@ -57,7 +59,11 @@ func (p *Platform) furnish(ctx context.Context, o Options) (*body, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the key of download links: %w", err)
 	}
-	b := &body{messages: p.store, embedder: embed.Hash{}, parsers: knowledge.NewParsers()}
+	recent := chat.NewRecent(p.store, p.cache, o.Logger)
+	b := &body{
+		messages: recent, turns: recent.Turns(p.store), threads: recent.Conversations(p.store),
+		embedder: embed.Hash{}, parsers: knowledge.NewParsers(),
+	}
 	if b.files, err = files.OpenRoots(usersDir(o.Config), p.store, key); err != nil {
 		return nil, err
 	}
@@ -77,7 +83,9 @@ func (p *Platform) furnish(ctx context.Context, o Options) (*body, error) {
 	b.box, err = tool.NewBox(append(tools, o.Tools...), tool.Options{
 		Logger: o.Logger, Breakers: p.breakers, Decodes: p.decodes,
 	})
-	b.router = activities.NewRouter(p.library, routing.Backend{}, o.Logger)
+	router := activities.NewRouter(p.library, routing.Backend{}, o.Logger)
+	router.Remember(p.cache)
+	b.router = router
 	return b, err
 }
 

@@ -26,6 +26,7 @@ type ground struct {
 	log    stream.Log
 	ledger quota.Ledger
 	cache  cache.Cache
+	size   func(context.Context) (int64, error) // of the store, in bytes
 
 	breakers tool.Breakers               // nil: in this process
 	decodes  tool.Decodes                // nil: in this process
@@ -42,6 +43,7 @@ func (p *Platform) embedded(ctx context.Context, o Options) (g ground, err error
 		return g, err
 	}
 	p.closes("the store", db.Close)
+	g.size = db.Size
 	g.store, g.index = store.New(db, store.Options{}), sqlite.NewIndex(db, sqlite.IndexOptions{})
 	generation, err := g.store.NextGeneration(ctx)
 	if err != nil {
@@ -61,6 +63,7 @@ func (p *Platform) production(ctx context.Context, o Options) (g ground, err err
 		return g, err
 	}
 	p.closes("the connections to PostgreSQL", db.Close)
+	g.size = db.Size
 	g.store, g.index = store.New(db, store.Options{}), postgres.NewIndex(db, postgres.IndexOptions{})
 	m, err := redis.Open(ctx, o.Config.RedisURL, redis.Options{Logger: o.Logger})
 	if err != nil {

@@ -2,15 +2,66 @@ package wire
 
 import (
 	"context"
+	"net"
+	"net/http"
 
 	"go.temporal.io/sdk/interceptor"
+
+	"liminal/internal/model/observed"
+	"liminal/internal/telemetry"
 )
 
 // eyes are what a platform is watched with.
-type eyes struct{}
+type eyes struct {
+	metrics *telemetry.Metrics
+	traces  *telemetry.Traces // nil: nobody collects them
+	vitals  *telemetry.Vitals
+}
 
 // observe opens metrics and traces, and looks over the model's shoulder.
-func (p *Platform) observe(context.Context, *Options) error { return nil }
+func (p *Platform) observe(ctx context.Context, o *Options) (err error) {
+	p.metrics = telemetry.NewMetrics(o.Version)
+	p.traces, err = telemetry.OpenTraces(ctx, telemetry.TraceOptions{
+		Endpoint: o.Config.Traces.Endpoint, Service: o.Config.Traces.Service, Version: o.Version,
+	})
+	if err != nil {
+		return err
+	}
+	p.closers = append(p.closers, closer{"traces", p.traces.Close})
+	prices, err := observed.ReadPrices(nil)
+	if err != nil {
+		return err
+	}
+	o.Model = observed.New(o.Model, observed.Options{Prices: prices, Metrics: p.metrics, Logger: o.Logger})
+	return nil
+}
 
-// interceptors carry a trace through Temporal.
-func (p *Platform) interceptors() ([]interceptor.ClientInterceptor, error) { return nil, nil }
+// interceptors carry a trace through Temporal. They are the worker's too.
+func (p *Platform) interceptors() ([]interceptor.ClientInterceptor, error) {
+	i, err := p.traces.Interceptor()
+	if err != nil || i == nil {
+		return nil, err
+	}
+	return []interceptor.ClientInterceptor{i}, nil
+}
+
+// measurable answers /metrics for callers on this machine, beside what h does:
+// figures tell a stranger more than they should know.
+func (p *Platform) measurable(h http.Handler) http.Handler {
+	metrics := p.metrics.Handler()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/metrics" && near(r) {
+			metrics.ServeHTTP(w, r)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// near reports whether a request comes from this machine and was not passed on
+// for somebody else.
+func near(r *http.Request) bool {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	ip := net.ParseIP(host)
+	return err == nil && ip != nil && ip.IsLoopback() && r.Header.Get("X-Forwarded-For") == "" && r.Header.Get("Forwarded") == ""
+}

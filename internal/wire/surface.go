@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -8,35 +9,48 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"liminal/api"
+	"liminal/internal/config"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
 	"liminal/internal/learning"
+	"liminal/internal/mail"
+	"liminal/internal/oauth"
 	"liminal/internal/quota"
+	"liminal/internal/telemetry"
 	"liminal/web"
 )
 
 // surface is the API over the platform, with the web client beside it.
 func (p *Platform) surface(ctx context.Context, o Options, b *body) error {
-	accounts, err := p.accounts(ctx, o)
+	accounts, err := p.accounts(ctx, o, b)
 	if err != nil {
 		return err
 	}
-	p.handler = api.New(api.Options{
-		Engine: p.engine, Accounts: accounts, Factors: accounts, Elsewhere: accounts,
-		Conversations: p.store, Messages: p.store, Runs: p.store, Interrupts: p.store,
+	p.closes("mails under way", accounts.Close)
+	elsewhere, err := p.providers(o)
+	if err != nil {
+		return err
+	}
+	p.vitals = telemetry.NewVitals(telemetry.VitalsOptions{
+		Version: o.Version, Checks: p.checks(o), Needed: []string{"store"}, Gate: p.ready.Load, Logger: o.Logger,
+	})
+	p.metrics.Watch(p.store.Figures)
+	p.handler = p.measurable(api.New(api.Options{
+		Engine: p.engine, Accounts: accounts, Factors: accounts, Elsewhere: accounts, Providers: elsewhere,
+		Conversations: b.threads, Messages: p.store, Runs: p.store, Interrupts: p.store,
 		Preferences: learning.NewRecorder(p.store, b.embedder),
 		Library:     p.library, Files: b.files, Contexts: knowledge.Recording(p.store, b.embedder), Documents: p.store, Chunks: p.index,
-		Log: p.log, Limits: quota.NewLimits(p.ledger), Once: quota.NewOnce(p.store, o.Logger),
+		Sources: p.store, Log: p.log, Limits: quota.NewLimits(p.ledger), Once: quota.NewOnce(p.store, o.Logger),
 		Version: o.Version, Model: api.ModelInfo{Name: o.Model.Name(), Generative: o.Model.Generative()},
 		Temporal: temporalUI(o), PublicURL: o.Config.PublicURL, Client: web.Handler(), Logger: o.Logger,
-		Checks: p.checks(accounts),
-	})
-	p.ops = p.handler
+		Metrics: p.metrics, Traces: p.traces, Vitals: p.vitals, Payloads: o.Config.Log.Payloads,
+	}))
+	p.ops = telemetry.Ops(p.vitals, p.metrics)
 	return nil
 }
 
 // accounts signs people up and in.
-func (p *Platform) accounts(ctx context.Context, o Options) (*identity.Accounts, error) {
+func (p *Platform) accounts(ctx context.Context, o Options, b *body) (*identity.Accounts, error) {
 	key, err := p.store.Secret(ctx, "tokens")
 	if err != nil {
 		return nil, fmt.Errorf("the key of access tokens: %w", err)
@@ -45,32 +59,67 @@ func (p *Platform) accounts(ctx context.Context, o Options) (*identity.Accounts,
 	if err != nil {
 		return nil, fmt.Errorf("the key of second factors: %w", err)
 	}
+	letters, err := letters(o.Config)
+	if err != nil {
+		return nil, err
+	}
 	return identity.NewAccounts(p.store, identity.Options{
-		Key: key, Access: o.Config.Sessions.Access, Refresh: o.Config.Sessions.Refresh, Cache: p.cache,
-		Tenants: o.Config.Accounts.Tenants, SignUpClosed: o.Config.Accounts.SignUp == "closed",
-		Life: func(client, plan string) time.Duration {
-			if client == identity.Mobile {
-				return quota.PlanOf(plan).Mobile
-			}
-			return quota.PlanOf(plan).Web
-		},
+		Key: key, Access: o.Config.Sessions.Access, Refresh: o.Config.Sessions.Refresh, Cache: p.metrics.Cache(p.cache),
+		Life: lifeOf(o.Config.Sessions.Refresh), Mail: letters, Confirm: o.Config.Mail.URL != "",
 		Factors: p.store, FactorKey: seal, Providers: p.store,
-		PublicURL: o.Config.PublicURL, Logger: o.Logger,
+		Tenants: o.Config.Accounts.Tenants, SignUpClosed: o.Config.Accounts.SignUp == "closed",
+		PublicURL: cmp.Or(o.Config.PublicURL, "http://"+o.Config.Listen), Forget: b.files.RemoveHome, Logger: o.Logger,
 	})
 }
 
-// checks are what /healthz asks.
-func (p *Platform) checks(accounts *identity.Accounts) map[string]func(context.Context) error {
-	return map[string]func(context.Context) error{
+// lifeOf is how long a sign-in lasts without use (AUTH-18): an app's as its
+// plan says, a browser's as the settings say, or longer where its plan does.
+func lifeOf(configured time.Duration) func(client, plan string) time.Duration {
+	return func(client, plan string) time.Duration {
+		if client == identity.Mobile {
+			return quota.PlanOf(plan).Mobile
+		}
+		return max(configured, quota.PlanOf(plan).Web)
+	}
+}
+
+// letters is how mails leave: over a mail server, or into a folder (G-11).
+func letters(c config.Config) (identity.Mail, error) {
+	if c.Mail.URL != "" {
+		return mail.NewSMTP(c.Mail.URL, c.Mail.From)
+	}
+	return mail.NewOutbox(c.OutboxDir(), c.Mail.From)
+}
+
+// providers are where people may sign in beside here; nil when there are none.
+func (p *Platform) providers(o Options) (*oauth.Providers, error) {
+	if o.Config.Accounts.OAuthFile == "" {
+		return nil, nil //nolint:nilnil // none is an answer
+	}
+	clients, err := oauth.Read(o.Config.Accounts.OAuthFile)
+	if err != nil {
+		return nil, err
+	}
+	return oauth.New(clients, oauth.Options{Cache: p.cache}), nil
+}
+
+// checks are what /healthz asks (OBS-07).
+func (p *Platform) checks(o Options) map[string]func(context.Context) error {
+	checks := map[string]func(context.Context) error{
 		"store": func(ctx context.Context) error {
-			_, err := accounts.FirstRun(ctx)
+			_, err := p.store.Accounts(ctx)
 			return err
 		},
+		"files": telemetry.Folder(o.Config.Data),
 		"temporal": func(ctx context.Context) error {
 			_, err := p.temporal.CheckHealth(ctx, &client.CheckHealthRequest{})
 			return err
 		},
 	}
+	if p.ping != nil {
+		checks["redis"] = p.ping
+	}
+	return checks
 }
 
 func temporalUI(o Options) *api.TemporalUI {

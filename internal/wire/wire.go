@@ -21,6 +21,7 @@ import (
 	"liminal/activities"
 	"liminal/artifacts"
 	"liminal/internal/config"
+	"liminal/internal/knowledge"
 	"liminal/internal/model"
 	"liminal/internal/store"
 	"liminal/internal/stream"
@@ -128,12 +129,12 @@ func (p *Platform) connect(ctx context.Context, o Options, b *body) error {
 		return err
 	}
 	p.worker, err = worker.New(worker.Options{
-		Client: p.temporal, Turns: p.store, Runs: p.store, Interrupts: p.store, Log: p.log,
+		Client: p.temporal, Turns: b.turns, Runs: p.store, Interrupts: p.store, Log: p.log,
 		Documents: p.store, Viewer: p.store.Viewer, Logger: o.Logger,
 		Activities: &activities.Set{
-			Turns: p.store, Messages: b.messages, Conversations: p.store, Runs: p.store, Interrupts: p.store,
+			Turns: b.turns, Messages: b.messages, Conversations: p.store, Runs: p.store, Interrupts: p.store,
 			Blobs: p.store, Contexts: p.store, Artifacts: p.library, Box: b.box, Log: p.log,
-			Embedder: b.embedder, Router: b.router, Logger: o.Logger, Sweeps: p.sweeps(o, b),
+			Embedder: b.embedder, Router: b.router, Meter: p.metrics, Logger: o.Logger, Sweeps: p.sweeps(o, b),
 		},
 	})
 	if err != nil {
@@ -190,6 +191,12 @@ func (p *Platform) Drain() { p.ready.Store(false) }
 
 // Ops is /healthz, /readyz and /metrics alone, for a port of the inside.
 func (p *Platform) Ops() http.Handler { return p.ops }
+
+// Index finds passages.
+func (p *Platform) Index() knowledge.Index { return p.index }
+
+// StoreSize is how many bytes the rows and their indexes take.
+func (p *Platform) StoreSize(ctx context.Context) (int64, error) { return p.size(ctx) }
 
 // Store keeps every noun's rows.
 func (p *Platform) Store() *store.Store { return p.store }

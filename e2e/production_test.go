@@ -1,0 +1,355 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"google.golang.org/protobuf/proto"
+)
+
+// Requirements: OPS-09, PLAT-10
+func TestAPausedRunOutlivesEveryProcess(t *testing.T) {
+	c := grown(t, 2, 2)
+	ada := c.servers[0].signUp("ada@example.org")
+	docs := ada.must("POST", "/v1/contexts", object{"name": "Contracts"})["id"].(string)
+	ada.upload(docs, "lease.md", []byte(lease))
+	ada.at(c.servers[1]).upload(docs, "loan.md", []byte(loan))
+	asked := ada.at(c.servers[1]).must("POST", "/v1/chat", object{"message": "How long is the notice period?"})
+	question, ok := asked["interrupt"].(object)
+	if !ok {
+		t.Fatalf("two documents fit and nobody was asked: %v", asked["content"])
+	}
+	for _, p := range slices.Concat(c.servers, c.workers) {
+		p.kill()
+	}
+	ada = ada.at(c.server())
+	c.worker()
+	conversation := asked["conversation_id"].(string)
+	again := ada.must("GET", "/v1/conversations/"+conversation+"/messages", nil)["pending_interrupt"].(object)
+	if again["interrupt_id"] != question["interrupt_id"] {
+		t.Fatalf("after the restart the question is %v, was %v", again, question)
+	}
+	ada.must("POST", "/v1/chat/resume", object{
+		"interrupt_id": question["interrupt_id"], "resume_value": object{"type": "doc_choice", "value": option(t, question, "Loan")},
+	})
+	done := last(t, ada.follow(asked["run_id"].(string), 0, nil), "message_done").object()
+	if content := done["content"].(string); !strings.Contains(content, "six weeks") {
+		t.Errorf("the answer is %q", content)
+	}
+	if n := steps(ada, asked["run_id"].(string), "search"); n != 1 {
+		t.Errorf("the step before the question ran %d times, want once", n)
+	}
+}
+
+// nextEvent is the bar of the issue: how soon after a worker's death a reader
+// must see its run go on.
+const nextEvent = 5 * time.Second
+
+// Requirements: OPS-09, STREAM-32, CHAT-28
+func TestAnotherWorkerTakesOverWithinSeconds(t *testing.T) {
+	env, spoke, resume := gated(t, "One two three. ", "Four five.")
+	c := grown(t, 1, 1, env...)
+	ada := c.servers[0].signUp("ada@example.org")
+	turn := ada.must("POST", "/v1/chat", object{"message": "Count.", "stream": true})
+	run := turn["run_id"].(string)
+	before := ada.follow(run, 0, func(e event) bool { return e.Kind == "token" })
+	c.servers[0].until("the model to have spoken", there(spoke))
+	c.worker()
+	touch(t, resume)
+	c.workers[0].kill()
+	died := time.Now()
+	first := ada.follow(run, before[len(before)-1].Seq, func(event) bool { return true })
+	if took := time.Since(died); took > nextEvent {
+		t.Errorf("the next event came %s after the worker's death, want it within %s", took, nextEvent)
+	} else {
+		t.Logf("the next event came %s after the worker's death", took)
+	}
+	after := ada.follow(run, first[len(first)-1].Seq, nil)
+	if got := text(slices.Concat(before, first, after)); got != "One two three. Four five." {
+		t.Errorf("the reader sees %q", got)
+	}
+	want := []string{"user: Count.", "assistant: One two three. Four five."}
+	if got := ada.messages(turn["conversation_id"].(string)); !slices.Equal(got, want) {
+		t.Errorf("the conversation holds %q, want %q", got, want)
+	}
+}
+
+// Requirements: OPS-09, STREAM-29
+func TestARollingRestartLosesNoAnswer(t *testing.T) {
+	env, spoke, resume := gated(t, "One two three. ", "Four five.")
+	c := grown(t, 2, 2, env...)
+	ada := c.servers[0].signUp("ada@example.org")
+	turn := ada.must("POST", "/v1/chat", object{"message": "Count.", "stream": true})
+	run := turn["run_id"].(string)
+	before := ada.follow(run, 0, func(e event) bool { return e.Kind == "token" })
+	c.servers[0].until("the model to have spoken", there(spoke))
+	for _, p := range slices.Concat(c.workers, c.servers[:1]) {
+		if code := p.terminate(); code != 0 {
+			t.Errorf("%s ended with %d", p.args[0], code)
+		}
+		p.again()
+	}
+	touch(t, resume)
+	after := ada.at(c.servers[1]).follow(run, before[len(before)-1].Seq, nil)
+	if got := text(append(before, after...)); got != "One two three. Four five." {
+		t.Errorf("the reader who came back elsewhere sees %q, from %v", got, kinds(after))
+	}
+	if !slices.IsSortedFunc(append(before, after...), func(a, b event) int { return int(a.Seq - b.Seq) }) {
+		t.Error("seq does not grow over the restarts")
+	}
+}
+
+// Requirements: DATA-13
+func TestLosingAllOfRedisLosesNothing(t *testing.T) {
+	c := grown(t, 1, 1)
+	ada := c.servers[0].signUp("ada@example.org")
+	docs := ada.must("POST", "/v1/contexts", object{"name": "Contracts"})["id"].(string)
+	ada.upload(docs, "lease.md", []byte(lease))
+	ada.upload(docs, "loan.md", []byte(loan))
+	first := ada.must("POST", "/v1/chat", object{"message": "What deposit does the tenant pay?"})
+	conversation := first["conversation_id"].(string)
+	asked := ada.must("POST", "/v1/chat", object{"message": "How long is the notice period?", "conversation_id": conversation})
+	question := asked["interrupt"].(object)
+	before := ada.messages(conversation)
+
+	c.flush()
+	ada.must("GET", "/v1/auth/me", nil) // the token still works: sessions are in PostgreSQL
+	ada.signIn()
+	if got := ada.messages(conversation); !slices.Equal(got, before) {
+		t.Errorf("after the loss the conversation holds %q, before %q", got, before)
+	}
+	ada.must("POST", "/v1/chat/resume", object{
+		"interrupt_id": question["interrupt_id"], "resume_value": object{"type": "doc_choice", "value": option(t, question, "Loan")},
+	})
+	done := last(t, ada.follow(asked["run_id"].(string), 0, nil), "message_done").object()
+	if content := done["content"].(string); !strings.Contains(content, "six weeks") {
+		t.Errorf("the answer to the question is %q", content)
+	}
+	next := ada.must("POST", "/v1/chat", object{"message": "What deposit does the tenant pay?", "conversation_id": conversation})
+	if !strings.Contains(fmt.Sprint(next["content"]), "three monthly rents") {
+		t.Errorf("the next answer is %v", next["content"])
+	}
+	c.flush()
+	if got := len(ada.messages(conversation)); got < 6 {
+		t.Errorf("in the end the conversation holds %d messages", got)
+	}
+}
+
+// Requirements: SAFE-08, PLAT-14
+func TestHistoriesHoldNothingInPlainText(t *testing.T) {
+	keys := "a:" + "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
+	c := grown(t, 1, 1, "LIMINAL_PAYLOAD_KEYS="+keys)
+	ada := c.servers[0].signUp("ada@example.org")
+	docs := ada.must("POST", "/v1/contexts", object{"name": "Contracts"})["id"].(string)
+	ada.upload(docs, "lease.md", []byte(lease))
+	answered := ada.must("POST", "/v1/chat", object{"message": "What deposit does the xylophonist tenant pay?"})
+	if !strings.Contains(fmt.Sprint(answered["content"]), "three monthly rents") {
+		t.Fatalf("the answer is %v", answered["content"])
+	}
+	ada.must("POST", "/v1/tools/run", object{"tool_id": "files.list_v1", "input": object{}})
+	said := c.histories()
+	if len(said) < 10_000 {
+		t.Fatalf("only %d bytes of history were read", len(said))
+	}
+	for _, secret := range []string{
+		"xylophonist", "monthly rents", "correct horse battery", "ada@example.org", ada.token, "argon2id", c.app, c.redis,
+		"MDEyMzQ1Njc4OWFiY2RlZjAx", "eyJhbGciOi",
+	} {
+		if strings.Contains(said, secret) {
+			t.Errorf("a history holds %q", secret)
+		}
+	}
+	logs := c.servers[0].log.tail(1<<20) + c.workers[0].log.tail(1<<20)
+	for _, secret := range []string{"correct horse battery", ada.token, "argon2id", "MDEyMzQ1Njc4OWFiY2RlZjAx", "xylophonist"} {
+		if strings.Contains(logs, secret) {
+			t.Errorf("a log holds %q", secret)
+		}
+	}
+}
+
+// histories are all histories of the namespace, as Temporal keeps them.
+func (c *cluster) histories() string {
+	c.t.Helper()
+	temporal := c.client()
+	var all strings.Builder
+	c.servers[0].until("the runs to be listed", func() bool {
+		list, err := temporal.ListWorkflow(c.t.Context(), &workflowservice.ListWorkflowExecutionsRequest{})
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		all.Reset()
+		for _, w := range list.GetExecutions() {
+			raw, _ := proto.Marshal(w)
+			all.Write(raw)
+			events := temporal.GetWorkflowHistory(c.t.Context(), w.GetExecution().GetWorkflowId(), w.GetExecution().GetRunId(), false,
+				enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+			for events.HasNext() {
+				e, err := events.Next()
+				if err != nil {
+					c.t.Fatal(err)
+				}
+				raw, _ := proto.Marshal(e)
+				all.Write(raw)
+			}
+		}
+		return len(list.GetExecutions()) >= 3
+	})
+	return all.String()
+}
+
+// Requirements: OPS-14
+func TestAServerRefusesADatabaseThatIsBehind(t *testing.T) {
+	c := lane(t)
+	if out, code := c.command("migrate", "--json"); code != 0 || !strings.Contains(out, `"applied": 0`) {
+		t.Errorf("migrating again: %d\n%s", code, out)
+	}
+	c.sql(c.as(c.owner, "postgres", strings.TrimPrefix(databaseOf(c.owner), "/")), `DELETE FROM migration WHERE number = (SELECT max(number) FROM migration)`)
+	out, code := c.command("server", "--listen", "127.0.0.1:0")
+	if code != 1 || !strings.Contains(out, "liminald migrate") {
+		t.Errorf("a server on a database that is behind: %d\n%s", code, out)
+	}
+}
+
+func databaseOf(url string) string {
+	path := url[strings.LastIndex(url, "/"):]
+	path, _, _ = strings.Cut(path, "?")
+	return path
+}
+
+// Requirements: OBS-07, OBS-01
+func TestTheInsidePortServesProbesAndMetricsOnly(t *testing.T) {
+	c := lane(t)
+	c.env = append(c.env, "LIMINAL_OPS_LISTEN=127.0.0.1:0")
+	worker, server := c.worker(), c.server()
+	for _, p := range []*program{worker, server} {
+		for path, want := range map[string]int{"/healthz": 200, "/readyz": 200, "/metrics": 200, "/v1/auth/me": 404, "/": 404} {
+			if got := status(t, p.ready.Ops+path); got != want {
+				t.Errorf("%s %s on the inside port answers %d, want %d", p.args[0], path, got, want)
+			}
+		}
+	}
+	if got := status(t, server.ready.HTTP+"/readyz"); got != 200 {
+		t.Errorf("/readyz of the server answers %d", got)
+	}
+}
+
+func status(t *testing.T, url string) int {
+	t.Helper()
+	res, err := http.Get(url) //nolint:noctx // a test
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	return res.StatusCode
+}
+
+// Requirements: OPS-05
+func TestABackupIsRestored(t *testing.T) {
+	c := grown(t, 1, 1)
+	ada := c.servers[0].signUp("ada@example.org")
+	docs := ada.must("POST", "/v1/contexts", object{"name": "Contracts"})["id"].(string)
+	ada.upload(docs, "lease.md", []byte(lease))
+	first := ada.must("POST", "/v1/chat", object{"message": "What deposit does the tenant pay?"})
+	conversation := first["conversation_id"].(string)
+	before := ada.messages(conversation)
+	for _, p := range slices.Concat(c.servers, c.workers) {
+		p.kill()
+	}
+
+	kept := t.TempDir()
+	name := strings.TrimPrefix(databaseOf(c.owner), "/")
+	superuser := c.as(c.owner, "postgres", name)
+	backup := []string{"BACKUP_URL=" + superuser, "BACKUP_DIR=" + kept, "SHARED_FS_ROOT=" + c.data}
+	for _, now := range []string{"20261101T020000Z", "20261110T020000Z", "20261120T020000Z"} {
+		c.script("backup.sh", append(backup, "BACKUP_NOW="+now))
+	}
+	dumps, _ := filepath.Glob(filepath.Join(kept, "dumps", "*.dump"))
+	copies, _ := filepath.Glob(filepath.Join(kept, "files", "*-W*"))
+	if len(dumps) != 1 || len(copies) != 3 {
+		t.Errorf("of backups on three days there are left the dumps %v and the files %v", dumps, copies)
+	}
+
+	// A place where everything is new.
+	fresh := lane(t)
+	fresh.sql(fresh.as(fresh.owner, "postgres", strings.TrimPrefix(databaseOf(fresh.owner), "/")), `DROP SCHEMA public CASCADE; CREATE SCHEMA public AUTHORIZATION e2e_owner; CREATE EXTENSION vector`)
+	restore := []string{"RESTORE_URL=" + fresh.owner, "SHARED_FS_ROOT=" + fresh.data}
+	fresh.script("restore.sh", restore, dumps[0], copies[len(copies)-1])
+	if out, code := fresh.command("migrate"); code != 0 {
+		t.Fatalf("migrate after the restore: %d\n%s", code, out)
+	}
+	fresh.worker()
+	bob := (&person{p: fresh.server(), email: ada.email})
+	bob.signIn()
+	if got := bob.messages(conversation); !slices.Equal(got, before) {
+		t.Errorf("after the restore the conversation holds %q, before %q", got, before)
+	}
+	link := bob.must("POST", "/v1/files/link", object{"path": "files/lease.md"})["url"].(string)
+	if !strings.HasPrefix(link, "http") {
+		link = bob.p.ready.HTTP + link
+	}
+	if got := status(t, link); got != 200 {
+		t.Errorf("the restored file answers %d", got)
+	}
+	again := bob.must("POST", "/v1/chat", object{"message": "What deposit does the tenant pay?", "conversation_id": conversation})
+	if !strings.Contains(fmt.Sprint(again["content"]), "three monthly rents") {
+		t.Errorf("after the restore the answer is %v", again["content"])
+	}
+}
+
+// script runs a backup script with the tools of the lane's own PostgreSQL.
+func (c *cluster) script(name string, env []string, args ...string) {
+	c.t.Helper()
+	out, err := runScript(c.t, filepath.Join("..", "deploy", "backup", name), env, args...)
+	if err != nil {
+		c.t.Fatalf("%s: %v\n%s", name, err, out)
+	}
+}
+
+// Requirements: OBS-02, OBS-03
+func TestEveryLineOfARequestNamesIt(t *testing.T) {
+	c := grown(t, 1, 1, "LIMINAL_LOG_FORMAT=json", "LIMINAL_LOG_LEVEL=debug")
+	ada := c.servers[0].signUp("ada@example.org")
+	turn := ada.must("POST", "/v1/chat", object{"message": "Hello, my mail is grace@example.org"})
+	run := turn["run_id"].(string)
+	ada.must("GET", "/v1/runs/"+run, nil)
+	for _, p := range []*program{c.servers[0], c.workers[0]} {
+		lines, ofRun := 0, 0
+		for line := range strings.Lines(p.log.tail(1 << 20)) {
+			var entry object
+			if json.Unmarshal([]byte(line), &entry) != nil {
+				continue // the line for people at the start
+			}
+			lines++
+			if entry["run_id"] == run {
+				ofRun++
+			}
+			if strings.Contains(line, "grace@example.org") || strings.Contains(line, "correct horse") {
+				t.Errorf("%s logged %s", p.args[0], line)
+			}
+		}
+		if lines == 0 || ofRun == 0 {
+			t.Errorf("%s wrote %d lines, %d of them of the run", p.args[0], lines, ofRun)
+		}
+	}
+}
+
+func runScript(t *testing.T, path string, env []string, args ...string) (string, error) {
+	t.Helper()
+	tools, err := filepath.Glob(filepath.Join("..", ".cache", "lane", "postgres", "usr", "lib", "postgresql", "*", "bin"))
+	if dir := os.Getenv("LANE_BIN"); dir != "" {
+		tools = []string{dir}
+	}
+	if err != nil || len(tools) == 0 {
+		t.Fatal("the tools of PostgreSQL are not where scripts/lane.sh puts them")
+	}
+	return execScript(t, path, append(env, "PATH="+tools[0]+":"+os.Getenv("PATH"), "LD_LIBRARY_PATH="+os.Getenv("LANE_LIB")), args...)
+}
