@@ -33,13 +33,13 @@ func violation(err error) error {
 	case "23505":
 		return &store.Violation{Unique: true, Name: constraint(e), Cause: err}
 	case "23503":
-		return &store.Violation{Name: e.ConstraintName, Cause: err}
+		return &store.Violation{Name: constraint(e), Cause: err}
 	}
 	return err
 }
 
-// constraint is the index a value was in already; the server's names for the
-// constraints of columns become "table.column".
+// constraint is the name of the index or the rule that was broken; the server's
+// own names for those of a column become "table.column".
 func constraint(e *pgconn.PgError) string {
 	column, ok := strings.CutPrefix(e.ConstraintName, e.TableName+"_")
 	if !ok {
@@ -48,8 +48,10 @@ func constraint(e *pgconn.PgError) string {
 	if column == "pkey" {
 		return e.TableName + ".id"
 	}
-	if name, ok := strings.CutSuffix(column, "_key"); ok {
-		return e.TableName + "." + name
+	for _, kind := range []string{"_key", "_fkey"} {
+		if name, ok := strings.CutSuffix(column, kind); ok {
+			return e.TableName + "." + name
+		}
 	}
 	return e.ConstraintName
 }

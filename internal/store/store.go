@@ -1,15 +1,16 @@
 // Package store keeps every noun: one portable body of SQL over a thin seam.
 //
 // Store implements the ports of identity, run, chat, files, knowledge and
-// artifacts once for all databases; an adapter (internal/sqlite) implements DB
-// and nothing else. What is truly of one dialect, like the chunk index, is a
-// port of its own and not here. It may import the nouns, and no driver.
+// artifacts once for all databases; an adapter (internal/sqlite,
+// internal/postgres) implements DB and nothing else. What is truly of one
+// dialect, like the chunk index, is a port of its own and not here. It may
+// import the nouns, and no driver.
 //
 // Rules of the SQL, so that one text is right on every database: parameters by
 // @name; times and ids come from Go; no function of the dialect but coalesce,
 // count, sum, min and max; JSON is merged in Go; a read that decides a write
 // stands behind Tx.Lock; and the person's id is in the predicate of every
-// statement that touches a person's rows (ISO-01).
+// statement that touches a person's rows, as @user and nothing else (ISO-01).
 package store
 
 import (
