@@ -117,13 +117,45 @@ func (t *Traces) Interceptor() (interceptor.Interceptor, error) {
 	if t == nil {
 		return nil, nil
 	}
-	i, err := opentelemetry.NewTracingInterceptor(opentelemetry.TracerOptions{
+	inner, err := opentelemetry.NewTracer(opentelemetry.TracerOptions{
 		Tracer: t.tracer, TextMapPropagator: t.carry, DisableBaggage: true, DisableQueryTracing: true, AllowInvalidParentSpans: true,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("traces through Temporal: %w", err)
 	}
-	return i, nil
+	return interceptor.NewTracingInterceptor(unscheduled{inner}), nil
+}
+
+// unscheduled keeps traces out of schedules: one would keep the trace it was
+// made in and give it to every run, for ever.
+type unscheduled struct{ interceptor.Tracer }
+
+// alone is a span nothing follows.
+type alone struct{ interceptor.TracerSpan }
+
+// StartSpan implements interceptor.Tracer.
+func (u unscheduled) StartSpan(o *interceptor.TracerStartSpanOptions) (interceptor.TracerSpan, error) {
+	span, err := u.Tracer.StartSpan(o)
+	if err == nil && o.Operation == "CreateSchedule" {
+		return alone{span}, nil
+	}
+	return span, err
+}
+
+// MarshalSpan implements interceptor.Tracer.
+func (u unscheduled) MarshalSpan(span interceptor.TracerSpan) (map[string]string, error) {
+	if _, is := span.(alone); is {
+		return map[string]string{}, nil
+	}
+	return u.Tracer.MarshalSpan(span)
+}
+
+// ContextWithSpan implements interceptor.Tracer.
+func (u unscheduled) ContextWithSpan(ctx context.Context, span interceptor.TracerSpan) context.Context {
+	if a, is := span.(alone); is {
+		span = a.TracerSpan
+	}
+	return u.Tracer.ContextWithSpan(ctx, span)
 }
 
 // Start begins a span within the trace of ctx; outside of a trace it records

@@ -94,11 +94,14 @@ func (c *collected) path(name string) (names []string) {
 
 // frontend stands in for Temporal's: it keeps the header of the workflow a
 // client starts.
-type frontend struct{ header *common.Header }
+type frontend struct{ header, scheduled *common.Header }
 
 func (f *frontend) answer(_ context.Context, _ string, in, out any, _ *grpc.ClientConn, _ grpc.UnaryInvoker, _ ...grpc.CallOption) error {
-	if start, ok := in.(*service.StartWorkflowExecutionRequest); ok {
-		f.header = start.GetHeader()
+	switch in := in.(type) {
+	case *service.StartWorkflowExecutionRequest:
+		f.header = in.GetHeader()
+	case *service.CreateScheduleRequest:
+		f.scheduled = in.GetSchedule().GetAction().GetStartWorkflow().GetHeader()
 	}
 	if started, ok := out.(*service.StartWorkflowExecutionResponse); ok {
 		started.RunId, started.Started = "run", true
@@ -106,22 +109,18 @@ func (f *frontend) answer(_ context.Context, _ string, in, out any, _ *grpc.Clie
 	return nil
 }
 
-// start starts a turn as the engine does, and gives its header.
-func (f *frontend) start(ctx context.Context, t *testing.T, carry interceptor.Interceptor) *common.Header {
+// dial gives a client of this frontend.
+func (f *frontend) dial(t *testing.T, carry interceptor.Interceptor) client.Client {
 	t.Helper()
 	c, err := client.NewLazyClient(client.Options{
 		HostPort: "127.0.0.1:1", Interceptors: []interceptor.ClientInterceptor{carry}, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler)),
 		ConnectionOptions: client.ConnectionOptions{DialOptions: []grpc.DialOption{grpc.WithChainUnaryInterceptor(f.answer)}},
 	})
 	if err != nil {
-		t.Error(err) // this is no test's goroutine
-		return nil
+		t.Fatal(err)
 	}
-	defer c.Close()
-	if _, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: "chat", TaskQueue: "liminal"}, workflows.ChatTurnType); err != nil {
-		t.Error(err)
-	}
-	return f.header
+	t.Cleanup(c.Close)
+	return c
 }
 
 const graph = `{"kind":"workflow.chat","entrypoint":"answer","nodes":[
@@ -187,13 +186,18 @@ func turning(t *testing.T, traces *telemetry.Traces, world *activitiestest.World
 	if err != nil {
 		t.Fatal(err)
 	}
+	engine := &frontend{}
+	c := engine.dial(t, carry)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, span := traces.Request(r)
 		defer telemetry.Answered(span, r.Method, "/v1/chat", http.StatusOK)
+		if _, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: "chat", TaskQueue: "liminal"}, workflows.ChatTurnType); err != nil {
+			t.Error(err)
+		}
 		var suite testsuite.WorkflowTestSuite
 		env := suite.NewTestWorkflowEnvironment()
 		env.SetWorkerOptions(sdk.Options{Interceptors: []interceptor.WorkerInterceptor{carry, worker.NewFaults(nil)}})
-		env.SetHeader((&frontend{}).start(ctx, t, carry))
+		env.SetHeader(engine.header)
 		workflows.New(workflows.Options{}).Register(env)
 		for name, f := range world.Set().Named() {
 			env.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
@@ -276,5 +280,32 @@ func TestNoEndpointNoTraces(t *testing.T) {
 	}
 	if err := traces.Close(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// What a schedule starts is no part of the trace it was made in.
+func TestAScheduleKeepsNoTrace(t *testing.T) {
+	t.Parallel()
+	c := collect(t)
+	traces, err := telemetry.OpenTraces(t.Context(), telemetry.TraceOptions{Endpoint: c.url, Service: "liminal"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	carry, err := traces.Interceptor()
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine := &frontend{}
+	if _, err := engine.dial(t, carry).ScheduleClient().Create(t.Context(), client.ScheduleOptions{
+		ID: "sweep", Spec: client.ScheduleSpec{Intervals: []client.ScheduleIntervalSpec{{Every: time.Hour}}},
+		Action: &client.ScheduleWorkflowAction{ID: "sweep", Workflow: "Sweep", TaskQueue: "liminal"},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(engine.scheduled.String(), "traceparent") {
+		t.Errorf("the schedule carries %s", engine.scheduled)
+	}
+	if err := traces.Close(t.Context()); err != nil || len(c.spans) != 1 {
+		t.Errorf("%d spans were made (%v)", len(c.spans), err)
 	}
 }
