@@ -183,7 +183,7 @@ func (a *Accounts) createLinked(ctx context.Context, e External) (User, error) {
 		return User{}, err
 	}
 	if a.o.SignUpClosed && made.Role != RoleAdmin { // somebody else was first, just now
-		return User{}, errors.Join(errClosed(), a.store.DeleteUser(ctx, made.ID))
+		return User{}, errors.Join(errClosed(), a.unmake(ctx, made.ID))
 	}
 	return made, nil
 }
