@@ -7,6 +7,7 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/temporal"
 
+	"liminal/activities"
 	"liminal/internal/fault"
 	"liminal/internal/graph"
 )
@@ -26,6 +27,8 @@ func failure(err error) graph.Failure {
 		return graph.Failure{Code: reasonOr(string(known.Code), fault.Reason(known)), Message: known.Message}
 	case errors.As(err, &timeout):
 		return timedOut(timeout)
+	case errors.As(err, &app) && app.Type() == activities.TypeStopped:
+		return graph.Failure{Code: string(fault.Internal), Message: app.Message(), Retryable: true, Soon: true}
 	case errors.As(err, &app) && isCode(app.Type()):
 		code := reasonOr(app.Type(), reasonOf(app))
 		return graph.Failure{Code: code, Message: app.Message(), Retryable: !app.NonRetryable() && code != fault.NotConfigured}
@@ -40,7 +43,7 @@ func failure(err error) graph.Failure {
 func timedOut(err *temporal.TimeoutError) graph.Failure {
 	switch err.TimeoutType() {
 	case enumspb.TIMEOUT_TYPE_HEARTBEAT:
-		return graph.Failure{Code: string(fault.Internal), Message: "The worker that ran the step stopped answering.", Retryable: true}
+		return graph.Failure{Code: string(fault.Internal), Message: "The worker that ran the step stopped answering.", Retryable: true, Soon: true}
 	case enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START:
 		return graph.Failure{Code: string(fault.Internal), Message: "No worker took the step in time."}
 	default:

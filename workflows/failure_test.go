@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"go.temporal.io/sdk/temporal"
+
+	"liminal/activities"
 	"liminal/activities/activitiestest"
 	"liminal/internal/chat"
 	"liminal/internal/fault"
@@ -47,6 +50,19 @@ func TestAFailedStepIsTriedAgainAfterOneAndFourSeconds(t *testing.T) {
 				t.Errorf("the tool was called %d times, want 3", n)
 			}
 		})
+	}
+}
+
+// Requirements: CHAT-28
+func TestAStepOfAWorkerThatWasStoppedIsTriedAgainAtOnce(t *testing.T) {
+	t.Parallel()
+	stopped := temporal.NewApplicationError("The worker that ran the step was stopped.", activities.TypeStopped)
+	b := setup(t, activitiestest.New(oneNode).Tool("say", apart, failing(2, stopped)))
+	began := b.env.Now()
+	b.chat("hello")
+	b.answered("at last")
+	if waited := b.env.Now().Sub(began); waited > time.Second {
+		t.Errorf("the retries took %s, want less than a second", waited)
 	}
 }
 

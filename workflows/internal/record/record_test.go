@@ -34,6 +34,9 @@ const deadline = 10 * time.Second
 var server *devserver.Server
 
 func TestMain(m *testing.M) {
+	if os.Getenv(childAddress) != "" {
+		os.Exit(childMain())
+	}
 	flag.Parse()
 	os.Exit(testMain(m))
 }

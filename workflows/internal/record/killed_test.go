@@ -1,0 +1,184 @@
+package record
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"liminal/activities"
+	"liminal/activities/activitiestest"
+	"liminal/internal/chat"
+	"liminal/internal/tool"
+	"liminal/internal/wire/devserver"
+	"liminal/worker"
+	"liminal/workflows"
+)
+
+// recovery is how soon a run goes on after the process that worked on it was
+// killed, while another worker is there.
+const recovery = 5 * time.Second
+
+// The environment of a worker in a process of its own: this test binary again.
+const (
+	childAddress = "RECORD_WORKER_ADDRESS" // of the server; set in a child only
+	childQueue   = "RECORD_WORKER_QUEUE"   // its task queue, and the salt of its world
+	childSpec    = "RECORD_WORKER_TOOL"    // inline or model
+	childGraph   = "RECORD_WORKER_GRAPH"
+	childHangs   = "RECORD_WORKER_HANGS" // its tool never returns
+)
+
+// childMain works until it is killed. It says on standard output what happens.
+func childMain() int {
+	spec := model
+	if os.Getenv(childSpec) == "inline" {
+		spec = inline
+	}
+	w := activitiestest.New(os.Getenv(childGraph))
+	w.Salt(os.Getenv(childQueue))
+	w.Tool("llm", spec, func(ctx context.Context, c *tool.Call) (map[string]any, error) {
+		fmt.Println("called", c.Node)
+		if os.Getenv(childHangs) != "" {
+			select {} // not even a cancel ends it
+		}
+		return echo(ctx, c)
+	})
+	w.Chat("hello", chat.TurnInput{})
+	c, err := worker.Dial(context.Background(), worker.ClientOptions{Address: os.Getenv(childAddress), Namespace: devserver.Namespace})
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	working, err := worker.New(worker.Options{Client: c, Activities: w.Set(), Queue: os.Getenv(childQueue), Every: time.Hour})
+	if err == nil {
+		err = working.Start()
+	}
+	if err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	fmt.Println("up")
+	for range time.Tick(5 * time.Millisecond) {
+		if q, ok := w.Question(0); ok {
+			fmt.Println("asked", q.ID)
+			select {}
+		}
+	}
+	return 0
+}
+
+// process is a worker in a process of its own.
+type process struct {
+	*testing.T
+	cmd  *exec.Cmd
+	says chan string
+}
+
+func (s *stage) spawn(graph, spec string, hangs bool) *process {
+	s.Helper()
+	p := &process{T: s.T, cmd: exec.CommandContext(s.Context(), os.Args[0]), says: make(chan string, 99)}
+	p.cmd.Env = append(os.Environ(), childAddress+"="+server.Address(), childQueue+"="+s.queue, childGraph+"="+graph, childSpec+"="+spec)
+	if hangs {
+		p.cmd.Env = append(p.cmd.Env, childHangs+"=1")
+	}
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		s.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		s.Fatal(err)
+	}
+	go func() {
+		defer close(p.says)
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			p.says <- lines.Text()
+		}
+	}()
+	s.Cleanup(p.kill)
+	return p
+}
+
+// kill is kill -9.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill() // it may be gone
+	_ = p.cmd.Wait()         // its status is that it was killed
+}
+
+// said waits for a line that begins so, and gives the rest of it.
+func (p *process) said(what string) string {
+	p.Helper()
+	late := time.After(30 * time.Second)
+	for {
+		select {
+		case line, ok := <-p.says:
+			if rest, found := strings.CutPrefix(line, what); found {
+				return strings.TrimSpace(rest)
+			}
+			if !ok {
+				p.Fatalf("the process ended before it said %q", what)
+			}
+		case <-late:
+			p.Fatalf("the process never said %q", what)
+		}
+	}
+}
+
+// Requirements: OPS-09
+func TestAKilledWorkersRunGoesOnInAnotherWithinSeconds(t *testing.T) {
+	for name, c := range map[string]struct{ graph, spec string }{
+		"in a call of a model":  {oneModel, "model"},
+		"in a tool of the step": {oneModel, "inline"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := emptyStage(t, activitiestest.New(c.graph), nil)
+			first := s.spawn(c.graph, c.spec, true)
+			first.said("called")
+			second := s.spawn(c.graph, c.spec, false)
+			second.said("up")
+			at := time.Now()
+			first.kill()
+			second.said("called")
+			s.within(at)
+		})
+	}
+	t.Run("while it waits for a person", func(t *testing.T) {
+		s := emptyStage(t, activitiestest.New(asking), nil)
+		first := s.spawn(asking, "inline", false)
+		question := first.said("asked")
+		second := s.spawn(asking, "inline", false)
+		second.said("up")
+		at := time.Now()
+		first.kill()
+		s.signal(question)
+		second.said("called after")
+		s.within(at)
+	})
+}
+
+func (s *stage) within(at time.Time) {
+	s.Helper()
+	took := time.Since(at)
+	s.Logf("the run went on after %s", took.Round(time.Millisecond))
+	if took > recovery {
+		s.Errorf("the run went on after %s, want %s at most", took, recovery)
+	}
+}
+
+// signal answers the question of a run whose row only the workers' processes have.
+func (s *stage) signal(question string) {
+	s.Helper()
+	w := activitiestest.New(asking)
+	w.Salt(s.queue)
+	row, err := w.Set().Runs.Run(s.Context(), activitiestest.Viewer, w.Chat("hello", chat.TurnInput{}).RunID)
+	if err != nil {
+		s.Fatal(err)
+	}
+	err = s.client.SignalWorkflow(s.Context(), row.WorkflowID, "", workflows.SignalAnswer, activities.Answer{InterruptID: question, Answer: "x"})
+	if err != nil {
+		s.Fatal(err)
+	}
+}
