@@ -17,6 +17,10 @@ import (
 // another process with the next one.
 const beat = time.Second
 
+// TypeStopped is the type of the error of a call that its worker gave up
+// because it was asked to end. Nothing is wrong with the tool.
+const TypeStopped = "worker_stopped"
+
 // call is Call without the telling.
 func (s *Set) call(ctx context.Context, in CallInput) (CallResult, error) {
 	bound, err := s.Artifacts.SpecAt(ctx, in.Run.Viewer, in.Tool)
@@ -39,10 +43,10 @@ func (s *Set) call(ctx context.Context, in CallInput) (CallResult, error) {
 	if stopped(ctx) {
 		return voice.stopped(ctx, out), nil
 	}
-	if err == nil && ctx.Err() != nil && shutDown(ctx) {
+	if ctx.Err() != nil && shutDown(ctx) {
 		// What a tool has by then may be half of an answer; the next worker
 		// makes the call again.
-		return CallResult{}, ctx.Err()
+		return CallResult{}, temporal.NewApplicationError("The worker that ran the step was stopped.", TypeStopped)
 	}
 	if err == nil {
 		out, err = s.externalise(ctx, in.Run, in.Effect, out)

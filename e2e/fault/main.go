@@ -17,8 +17,11 @@ import (
 	"time"
 )
 
-// faultWorker is the fault that the bar of five seconds is on.
-const faultWorker = "kill -9 worker"
+// The faults that the bar of five seconds is on: a server works on runs too.
+const (
+	faultWorker = "kill -9 worker"
+	faultServer = "kill -9 server"
+)
 
 // options are what a storm is asked for.
 type options struct {

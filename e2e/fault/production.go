@@ -220,7 +220,7 @@ func appears(file string) func(context.Context) error {
 // Faults implements Lane.
 func (p *production) Faults() []Fault {
 	return []Fault{
-		killed("kill -9 server", anyOf(p.servers)),
+		killed(faultServer, anyOf(p.servers)),
 		killed(faultWorker, anyOf(p.workers)),
 		killed("kill -9 PostgreSQL", one(p.under["postgres"])),
 		killed("kill -9 Redis", one(p.under["redis"])),

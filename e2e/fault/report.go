@@ -129,7 +129,7 @@ func recoveries(turns []*Turn, struck []Struck) map[string]*Recovery {
 	for _, s := range struck {
 		rec := out[s.Name]
 		if rec == nil {
-			rec = &Recovery{Bounded: s.Name == faultWorker}
+			rec = &Recovery{Bounded: s.Name == faultWorker || s.Name == faultServer}
 			out[s.Name] = rec
 		}
 		rec.Faults++

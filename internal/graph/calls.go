@@ -95,19 +95,20 @@ func (r *Run) failed(t *thread, place int, f Failure) {
 	if again && f.Code != CodeValidation && s.Attempt > 0 && s.Attempt <= s.Retries {
 		r.closeTrace(s.Trace, ResultRetried, f.Message)
 		s.Trace, s.Phase = -1, waiting
-		r.pause(t, place)
+		r.pause(t, place, f.Soon)
 		return
 	}
 	r.closeTrace(s.Trace, ResultFailed, f.Message)
 	s.Trace = -1
-	f.Retryable = false
+	f.Retryable, f.Soon = false, false
 	s.Phase, s.Failure = settled, &f
 	r.settled(t, place)
 }
 
 // pause waits before the next attempt, never past the end of the run's time
-// (GRAPH-14).
-func (r *Run) pause(t *thread, place int) {
+// (GRAPH-14). A pause that may be short is still one, so that the effects are
+// the same.
+func (r *Run) pause(t *thread, place int, soon bool) {
 	n, s := r.graph.node(t.Node), t.Slots[place]
 	if r.remaining() <= 0 {
 		r.endOfTime(n.id, "was not tried again")
@@ -116,6 +117,9 @@ func (r *Run) pause(t *thread, place int) {
 	d := n.backoff
 	for range s.Attempt - 1 {
 		d *= 4
+	}
+	if soon {
+		d = min(d, backoffSoon)
 	}
 	r.emit(t, place, Effect{
 		ID: s.CallID + "~" + strconv.Itoa(s.Attempt), Attempt: s.Attempt, Kind: KindWait,
@@ -142,3 +146,6 @@ func (r *Run) settled(t *thread, place int) {
 
 // backoffDefault is the pause before the first retry (001 §18).
 const backoffDefault = time.Second
+
+// backoffSoon is the pause before a retry of what did nothing wrong itself.
+const backoffSoon = 50 * time.Millisecond

@@ -94,6 +94,7 @@ type Failure struct {
 	Code      string `json:"code"`
 	Message   string `json:"message"`
 	Retryable bool   `json:"retryable,omitempty"`
+	Soon      bool   `json:"soon,omitempty"` // what was called is well, so the next attempt need not let it rest
 	Node      string `json:"node,omitempty"` // where it happened; set by the machine
 }
 

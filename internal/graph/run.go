@@ -62,7 +62,7 @@ func (r *Run) Fail(id string, f Failure, now time.Time) []Effect {
 	if f.Code == "" {
 		f.Code = CodeServer
 	}
-	f = Failure{Code: validText(f.Code), Message: validText(f.Message), Retryable: f.Retryable}
+	f = Failure{Code: validText(f.Code), Message: validText(f.Message), Retryable: f.Retryable, Soon: f.Soon}
 	if o.Effect.Kind == KindAsk {
 		f.Retryable = false
 	}
