@@ -30,8 +30,12 @@ func (m *Memory) Breakers() *Breakers { return &Breakers{m, tool.CoolDown} }
 // tool.CoolDown.
 func (b *Breakers) Enter(ctx context.Context, name string) (leave func(tool.Verdict), rest time.Duration, err error) {
 	keys := []string{b.m.key("cb:" + name)}
-	answer, err := enterScript.Run(ctx, b.m.client, keys, b.coolDown.Milliseconds(), remembered.Milliseconds()).Int64Slice()
-	if b.m.outage.saw(err); err != nil {
+	var answer []int64
+	err = b.m.once(func() (err error) {
+		answer, err = enterScript.Run(ctx, b.m.client, keys, b.coolDown.Milliseconds(), remembered.Milliseconds()).Int64Slice()
+		return err
+	})
+	if err != nil {
 		return nil, 0, fmt.Errorf("redis: the breaker of %s: %w", name, err)
 	}
 	allowed, probe := answer[0] == 1, answer[1]
@@ -49,9 +53,11 @@ func (b *Breakers) Enter(ctx context.Context, name string) (leave func(tool.Verd
 func (b *Breakers) leave(ctx context.Context, keys []string, probe int64, v tool.Verdict) {
 	ctx, cancel := context.WithTimeout(ctx, settle)
 	defer cancel()
-	err := silent(leaveScript.Run(ctx, b.m.client, keys, string(v), probe, tool.Trips, tool.Window.Milliseconds(),
-		b.coolDown.Milliseconds(), remembered.Milliseconds()).Err())
-	if b.m.outage.saw(err); err != nil {
+	err := b.m.once(func() error {
+		return silent(leaveScript.Run(ctx, b.m.client, keys, string(v), probe, tool.Trips, tool.Window.Milliseconds(),
+			b.coolDown.Milliseconds(), remembered.Milliseconds()).Err())
+	})
+	if err != nil {
 		b.m.o.Logger.WarnContext(ctx, "redis: how a tool fared was not recorded", "breaker", keys[0], "verdict", v, "error", err)
 	}
 }

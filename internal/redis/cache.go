@@ -2,7 +2,6 @@ package redis
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -11,7 +10,8 @@ import (
 	"liminal/internal/cache"
 )
 
-// Cache is the cache.Cache that all processes share.
+// Cache is the cache.Cache that all processes share. While Redis is away its
+// calls fail, and nobody waits for it.
 type Cache struct{ m *Memory }
 
 var _ cache.Cache = (*Cache)(nil)
@@ -20,8 +20,13 @@ var _ cache.Cache = (*Cache)(nil)
 func (m *Memory) Cache() *Cache { return &Cache{m} }
 
 // Get implements cache.Cache.
-func (c *Cache) Get(ctx context.Context, key string) ([]byte, bool, error) {
-	return c.value(key, c.m.client.Get(ctx, c.m.key(key)))
+func (c *Cache) Get(ctx context.Context, key string) (value []byte, ok bool, err error) {
+	err = c.do(key, func(key string) (err error) {
+		value, err = c.m.client.Get(ctx, key).Bytes()
+		ok = err == nil
+		return silent(err)
+	})
+	return value, ok, err
 }
 
 // Set implements cache.Cache.
@@ -29,25 +34,34 @@ func (c *Cache) Set(ctx context.Context, key string, value []byte, ttl time.Dura
 	if ttl <= 0 {
 		return c.Delete(ctx, key)
 	}
-	return c.told(key, c.m.client.Set(ctx, c.m.key(key), value, atLeastOne(ttl)).Err())
+	return c.do(key, func(key string) error {
+		return c.m.client.Set(ctx, key, value, atLeastOne(ttl)).Err()
+	})
 }
 
 // Add implements cache.Cache.
-func (c *Cache) Add(ctx context.Context, key string, value []byte, ttl time.Duration) (bool, error) {
-	if ttl <= 0 {
-		n, err := c.m.client.Exists(ctx, c.m.key(key)).Result()
-		return n == 0, c.told(key, err)
-	}
-	err := c.m.client.SetArgs(ctx, c.m.key(key), value, redis.SetArgs{Mode: "NX", TTL: atLeastOne(ttl)}).Err()
-	if errors.Is(err, redis.Nil) {
-		return false, nil
-	}
-	return err == nil, c.told(key, err)
+func (c *Cache) Add(ctx context.Context, key string, value []byte, ttl time.Duration) (added bool, err error) {
+	err = c.do(key, func(key string) error {
+		if ttl <= 0 {
+			n, err := c.m.client.Exists(ctx, key).Result()
+			added = n == 0 && err == nil
+			return err
+		}
+		err := c.m.client.SetArgs(ctx, key, value, redis.SetArgs{Mode: "NX", TTL: atLeastOne(ttl)}).Err()
+		added = err == nil
+		return silent(err)
+	})
+	return added, err
 }
 
 // Take implements cache.Cache.
-func (c *Cache) Take(ctx context.Context, key string) ([]byte, bool, error) {
-	return c.value(key, c.m.client.GetDel(ctx, c.m.key(key)))
+func (c *Cache) Take(ctx context.Context, key string) (value []byte, ok bool, err error) {
+	err = c.do(key, func(key string) (err error) {
+		value, err = c.m.client.GetDel(ctx, key).Bytes()
+		ok = err == nil
+		return silent(err)
+	})
+	return value, ok, err
 }
 
 // Delete implements cache.Cache.
@@ -59,25 +73,21 @@ func (c *Cache) Delete(ctx context.Context, keys ...string) error {
 	for i, key := range keys {
 		full[i] = c.m.key(key)
 	}
-	return c.told(keys[0], c.m.client.Del(ctx, full...).Err())
+	return c.do(keys[0], func(string) error { return c.m.client.Del(ctx, full...).Err() })
 }
 
 // Count implements cache.Cache. A key that holds something else is an error.
-func (c *Cache) Count(ctx context.Context, key string, ttl time.Duration) (int64, error) {
-	n, err := countScript.Run(ctx, c.m.client, []string{c.m.key(key)}, atLeastOne(ttl).Milliseconds()).Int64()
-	return n, c.told(key, err)
+func (c *Cache) Count(ctx context.Context, key string, ttl time.Duration) (n int64, err error) {
+	err = c.do(key, func(key string) (err error) {
+		n, err = countScript.Run(ctx, c.m.client, []string{key}, atLeastOne(ttl).Milliseconds()).Int64()
+		return err
+	})
+	return n, err
 }
 
-func (c *Cache) value(key string, got *redis.StringCmd) ([]byte, bool, error) {
-	value, err := got.Bytes()
-	if errors.Is(err, redis.Nil) {
-		return nil, false, nil
-	}
-	return value, err == nil, c.told(key, err)
-}
-
-func (c *Cache) told(key string, err error) error {
-	if c.m.outage.saw(err); err != nil {
+// do runs one command about a key, which f gets with its namespace.
+func (c *Cache) do(key string, f func(key string) error) error {
+	if err := c.m.once(func() error { return f(c.m.key(key)) }); err != nil {
 		return fmt.Errorf("redis: the cache's %s: %w", key, err)
 	}
 	return nil

@@ -188,8 +188,14 @@ func TestAnOutageIsWaitedForOnceAndNotByEachCall(t *testing.T) {
 			if took := time.Since(began); took > 15*time.Second {
 				t.Errorf("500 calls took %v, of which few wait", took)
 			}
-			if err := m.Log().Finish(t.Context(), "r", time.Minute); err == nil {
-				t.Error("finished nothing")
+			for what, err := range map[string]error{
+				"finish": m.Log().Finish(t.Context(), "r", time.Minute), "ping": m.Ping(t.Context()),
+				"set":  m.Cache().Set(t.Context(), "auth:k", nil, time.Minute),
+				"take": second(m.Ledger().Take(t.Context(), "k", 1, 1)),
+			} {
+				if err == nil {
+					t.Errorf("%s needs no Redis", what)
+				}
 			}
 			for _, err := range m.Log().Follow(t.Context(), "r", 0) {
 				if err == nil {
@@ -204,6 +210,8 @@ func TestAnOutageIsWaitedForOnceAndNotByEachCall(t *testing.T) {
 		})
 	}
 }
+
+func second[T any](_ T, err error) error { return err }
 
 func TestClosingEndsEveryFollower(t *testing.T) {
 	t.Parallel()

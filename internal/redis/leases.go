@@ -26,8 +26,12 @@ func newLeases(m *Memory) *leases { return &leases{m: m, held: map[string]string
 // that cannot be given back now is free when its lease ends.
 func (l *leases) acquire(ctx context.Context, key string, most int) (release func(), ok bool, err error) {
 	member := rand.Text()
-	taken, err := acquireScript.Run(ctx, l.m.client, []string{key}, member, most, l.m.o.Lease.Milliseconds()).Int()
-	if l.m.outage.saw(err); err != nil {
+	taken := 0
+	err = l.m.once(func() (err error) {
+		taken, err = acquireScript.Run(ctx, l.m.client, []string{key}, member, most, l.m.o.Lease.Milliseconds()).Int()
+		return err
+	})
+	if err != nil {
 		return nil, false, fmt.Errorf("redis: take a place of %s: %w", key, err)
 	}
 	if taken == 0 {
@@ -47,7 +51,10 @@ func (l *leases) acquire(ctx context.Context, key string, most int) (release fun
 func (l *leases) free(ctx context.Context, key, member string) {
 	ctx, cancel := context.WithTimeout(ctx, giveBack)
 	defer cancel()
-	if err := silent(releaseScript.Run(ctx, l.m.client, []string{key}, member, key).Err()); err != nil {
+	err := l.m.once(func() error {
+		return silent(releaseScript.Run(ctx, l.m.client, []string{key}, member, key).Err())
+	})
+	if err != nil {
 		l.m.o.Logger.WarnContext(ctx, "redis: a place was not given back; its lease will end it", "key", key, "error", err)
 	}
 }

@@ -21,8 +21,12 @@ func (m *Memory) Ledger() *Ledger { return &Ledger{m} }
 // Take implements quota.Ledger (SAFE-04). A token whose answer is lost on the
 // way is spent: it is not taken twice by trying again.
 func (l *Ledger) Take(ctx context.Context, key string, rate float64, burst int) (time.Duration, error) {
-	wait, err := takeScript.Run(ctx, l.m.client, []string{l.m.key("rl:" + key)}, strconv.FormatFloat(rate, 'g', -1, 64), burst).Int64()
-	if l.m.outage.saw(err); err != nil {
+	var wait int64
+	err := l.m.once(func() (err error) {
+		wait, err = takeScript.Run(ctx, l.m.client, []string{l.m.key("rl:" + key)}, strconv.FormatFloat(rate, 'g', -1, 64), burst).Int64()
+		return err
+	})
+	if err != nil {
 		return 0, fmt.Errorf("redis: take from the bucket of %s: %w", key, err)
 	}
 	return time.Duration(wait) * time.Microsecond, nil

@@ -13,6 +13,9 @@ import (
 // rest is how long nobody tries again in an outage that has outlasted patience.
 const rest = 2 * time.Second
 
+// stale is how old a failure must be to say nothing of now.
+const stale = 30 * time.Second
+
 var errAway = errors.New("Redis does not answer")
 
 // outage knows since when Redis has not answered. Once it has been away for
@@ -32,9 +35,13 @@ func (o *outage) saw(err error) (away bool) {
 		}
 		return false
 	}
-	now := time.Now().UnixNano()
-	o.since.CompareAndSwap(0, now)
-	o.last.Store(now)
+	now := time.Now()
+	before := time.Unix(0, o.last.Swap(now.UnixNano()))
+	if now.Sub(before) > stale {
+		o.since.Store(now.UnixNano()) // another outage: nobody asked when the last one ended
+	} else {
+		o.since.CompareAndSwap(0, now.UnixNano())
+	}
 	return true
 }
 

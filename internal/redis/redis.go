@@ -186,6 +186,16 @@ func (m *Memory) again(ctx context.Context, f func() error) error {
 	}
 }
 
+// once does f, for what must not be done twice, or need not.
+func (m *Memory) once(f func() error) error {
+	if m.outage.hopeless() {
+		return errAway
+	}
+	err := f()
+	m.outage.saw(err)
+	return err
+}
+
 // silent is the error of a script that answers nothing.
 func silent(err error) error {
 	if errors.Is(err, redis.Nil) {
