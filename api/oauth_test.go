@@ -212,7 +212,7 @@ func TestAnAddressIsLinkedOnlyWhenBothSidesHaveProvedIt(t *testing.T) {
 // Requirements: AUTH-16
 func TestAnUnprovenAddressTellsNotWhetherItHasAnAccount(t *testing.T) {
 	t.Parallel()
-	w := tunedElsewhere(t, func(o *identity.Options) { o.Confirm = true })
+	w := tunedElsewhere(t, func(o *identity.Options) { o.Confirm, o.Mail = true, &postbox{} })
 	w.signUp("admin@example.org")
 	stranger := resident{id: "eve-1", claims: map[string]any{"email": "nobody@example.org", "email_verified": false}}
 	w.wantRefusal(w.browser().signIn(stranger), http.StatusConflict)
