@@ -122,17 +122,9 @@ func named(s string) (found []Span) {
 		if s[i] != '=' && s[i] != ':' || at(s, i+1) == '=' {
 			continue
 		}
-		stop := i
-		quoted := s[i-1] == '"' || s[i-1] == '\''
-		if quoted || s[i] == '=' && s[i-1] == ' ' {
-			stop--
-		}
-		start := stop
-		for start > 0 && stop-start <= maxName && (isAlpha(s[start-1]) || strings.IndexByte("_-", s[start-1]) >= 0) {
-			start--
-		}
-		kind, ok := KindOf(s[start:stop])
-		header := kind == Token && (strings.EqualFold(s[start:stop], "authorization") || strings.HasSuffix(strings.ToLower(s[start:stop]), "cookie"))
+		key, quoted := keyBefore(s, i)
+		kind, ok := KindOf(key)
+		header := ok && isHeader(key)
 		if !ok || s[i] == ':' && !quoted && !header {
 			continue
 		}
@@ -142,6 +134,26 @@ func named(s string) (found []Span) {
 		}
 	}
 	return found
+}
+
+// keyBefore is the name that ends at i, and whether it stands in quotes.
+func keyBefore(s string, i int) (key string, quoted bool) {
+	stop := i
+	quoted = s[i-1] == '"' || s[i-1] == '\''
+	if quoted || s[i] == '=' && s[i-1] == ' ' {
+		stop--
+	}
+	start := stop
+	for start > 0 && stop-start <= maxName && (isAlpha(s[start-1]) || s[start-1] == '_' || s[start-1] == '-') {
+		start--
+	}
+	return s[start:stop], quoted
+}
+
+// isHeader: the value of these goes to the end of its line.
+func isHeader(key string) bool {
+	key = strings.ToLower(key)
+	return strings.HasSuffix(key, "authorization") || strings.HasSuffix(key, "cookie")
 }
 
 // value returns the bounds of the value that begins at i: a quoted one, a

@@ -1,10 +1,10 @@
 // Package telemetry is what a running program tells of itself: structured
-// logs without personal data, figures for Prometheus, and traces for an
-// OpenTelemetry collector.
+// logs without personal data, figures for Prometheus, traces for an
+// OpenTelemetry collector, and whether it is well.
 //
 // Everything is handed over explicitly; there is no global registry, logger or
 // tracer. A nil *Metrics and a nil *Traces are valid and do nothing, so that
-// nobody has to ask whether somebody listens. It imports redact, cache, the
+// nobody has to ask whether somebody listens. It imports redact, cache, fault, the
 // Prometheus client, OpenTelemetry and the Temporal SDK's interceptors; no
 // noun of the house.
 package telemetry
