@@ -198,6 +198,10 @@ func (c *checking) tool() {
 	}
 	_, known := c.library.known[spec.Name]
 	switch {
+	case described(spec.Name) && c.v.IsSystem():
+		return // it binds nothing
+	case described(spec.Name):
+		c.add("/name", "give the tool another name", "names that begin with %q describe the program's own HTTP operations, and only the program writes them", describedPrefix)
 	case spec.Workflow == "" && !known:
 		c.add("/name", "bind it to a workflow with \"workflow\", or name one of the program's tools", "the program has no tool %q", spec.Name)
 	case spec.Workflow != "" && known && c.library.known[spec.Name].Workflow == "":

@@ -26,12 +26,13 @@ type Payloads interface {
 
 // Library is all artifacts. It is safe for concurrent use.
 type Library struct {
-	store    Store
-	kinds    *schemas.Registry
-	shipped  []tool.Spec          // of the tools the program implements
-	known    map[string]tool.Spec // the same by name
-	payloads Payloads
-	log      *slog.Logger
+	store      Store
+	kinds      *schemas.Registry
+	shipped    []tool.Spec          // of the tools the program implements
+	known      map[string]tool.Spec // the same by name
+	operations []Seed               // tool.specs of the HTTP operations
+	payloads   Payloads
+	log        *slog.Logger
 
 	mu    sync.Mutex
 	specs map[pinned]cached // decoded tool.specs; versions never change

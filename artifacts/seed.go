@@ -71,6 +71,7 @@ func (l *Library) Seeds() ([]Seed, error) {
 		}
 		seeds = append(seeds, Seed{Type: KindTool, Name: spec.Name, Description: spec.Description, Schema: doc})
 	}
+	seeds = append(seeds, l.operations...)
 	documents, err := defaults()
 	return append(seeds, documents...), err
 }

@@ -71,7 +71,7 @@ func (l *Library) Tools(ctx context.Context, v identity.Viewer, names ...string)
 			}
 			continue
 		}
-		if _, done := found[name]; done {
+		if _, done := found[name]; done || described(name) {
 			continue
 		}
 		a, err := l.store.ArtifactNamed(ctx, v, KindTool, name)
@@ -113,6 +113,9 @@ func (l *Library) Specs(ctx context.Context, v identity.Viewer) ([]Bound, error)
 			return nil, err
 		}
 		for _, a := range page {
+			if described(a.Name) {
+				continue
+			}
 			b, err := l.bind(a)
 			if err != nil {
 				return nil, err
