@@ -402,3 +402,18 @@ func (l lockedWriter) Write(p []byte) (int, error) {
 	defer l.mu.Unlock()
 	return l.b.Write(p)
 }
+
+// Requirements: AUTH-05, AUTH-21
+func TestASocketNoticesWhoItsPersonIsNow(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	root, ada := w.signUp("root@example.org"), w.signUp("ada@example.org")
+	k := ada.talk()
+	k.say(map[string]any{"type": "chat_start", "message": "hi"})
+	k.until("message_done")
+	root.do("PATCH", "/v1/users/"+ada.id, map[string]any{"active": false}).ok()
+	k.say(map[string]any{"type": "chat_start", "message": "hi"})
+	if code := k.closed(); code != closeUnauthorized {
+		t.Errorf("closed with %d", code)
+	}
+}

@@ -283,15 +283,41 @@ func (k *socket) signIn(ctx context.Context, session string) error {
 	return k.admit(ctx, v, session)
 }
 
+// renew looks who the viewer is now, so that a session that ended, a role that
+// was taken and an address that was confirmed count with the next frame.
+func (k *socket) renew(ctx context.Context) error {
+	k.mu.Lock()
+	token := k.token
+	k.mu.Unlock()
+	v, err := k.authenticate(ctx, k.base, token)
+	if err == nil {
+		k.viewer = v
+	}
+	return err
+}
+
+// ended reports whether err says that a session may be used no more.
+func ended(err error) bool {
+	return errors.Is(err, fault.Unauthorized) || errors.Is(err, fault.Forbidden)
+}
+
 // dispatch does one frame of a signed-in client. Errors go back as error
 // events of that request; they do not end the socket.
 func (k *socket) dispatch(ctx context.Context, f inFrame, data []byte) {
+	err := k.renew(ctx)
+	if ended(err) {
+		k.close(closeUnauthorized, fault.From(err).Message)
+		return
+	}
 	x := &exchange{id: f.RequestID, request: k.base.request, header: http.Header{}, viewer: k.viewer}
 	if !id.Valid(x.id) {
 		x.id = id.New()
 	}
 	ctx = context.WithValue(ctx, exchangeKey{}, x)
-	var err error
+	if err != nil {
+		k.complain(ctx, f.RunID, err)
+		return
+	}
 	switch f.Type {
 	case "chat_start":
 		err = k.start(ctx, data)
@@ -444,7 +470,7 @@ func (k *socket) alive(ctx context.Context) bool {
 	if token == "" {
 		return true // the auth deadline is running
 	}
-	if _, err := k.Accounts.Authenticate(ctx, token); errors.Is(err, fault.Unauthorized) {
+	if _, err := k.Accounts.Authenticate(ctx, token); ended(err) {
 		k.close(closeUnauthorized, fault.From(err).Message)
 		return false
 	}
