@@ -3,6 +3,7 @@ package artifacts_test
 import (
 	"encoding/json"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -47,6 +48,30 @@ func TestSeedingIsRepeatableAndLeavesEditsAlone(t *testing.T) {
 	tools, err := library.Tools(t.Context(), ann, "llm.generic_chat_v1", "llm.intent_classifier_v1", "rag.answer_with_context_v1", "agent.code_v1")
 	if err != nil || len(tools) != 4 {
 		t.Errorf("the base tools: %d of 4, %v", len(tools), err)
+	}
+}
+
+// Requirements: OPS-02
+func TestTheSeedsAreTheSameEveryTime(t *testing.T) {
+	t.Parallel()
+	var before []artifacts.Seed
+	for range 3 {
+		library, _ := stocked(t)
+		seeds, err := library.Seeds()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if before != nil && !reflect.DeepEqual(seeds, before) {
+			t.Fatal("two programs seed different artifacts, or in another order")
+		}
+		before = seeds
+	}
+	kinds := map[string]int{}
+	for _, s := range before {
+		kinds[s.Type]++
+	}
+	if kinds[artifacts.KindWorkflow] < 5 || kinds[artifacts.KindPolicy] < 1 || kinds[artifacts.KindTool] < 10 {
+		t.Errorf("the seeds are %v", kinds)
 	}
 }
 

@@ -319,25 +319,24 @@ func TestEveryLineOfARequestNamesIt(t *testing.T) {
 	c := grown(t, 1, 1, "LIMINAL_LOG_FORMAT=json", "LIMINAL_LOG_LEVEL=debug")
 	ada := c.servers[0].signUp("ada@example.org")
 	turn := ada.must("POST", "/v1/chat", object{"message": "Hello, my mail is grace@example.org"})
-	run := turn["run_id"].(string)
-	ada.must("GET", "/v1/runs/"+run, nil)
+	request := ada.must("GET", "/v1/runs/"+turn["run_id"].(string), nil)["request_id"]
 	for _, p := range []*program{c.servers[0], c.workers[0]} {
-		lines, ofRun := 0, 0
+		lines, ofTurn := 0, 0
 		for line := range strings.Lines(p.log.tail(1 << 20)) {
 			var entry object
 			if json.Unmarshal([]byte(line), &entry) != nil {
 				continue // the line for people at the start
 			}
 			lines++
-			if entry["run_id"] == run {
-				ofRun++
+			if entry["request_id"] == request {
+				ofTurn++
 			}
 			if strings.Contains(line, "grace@example.org") || strings.Contains(line, "correct horse") {
 				t.Errorf("%s logged %s", p.args[0], line)
 			}
 		}
-		if lines == 0 || ofRun == 0 {
-			t.Errorf("%s wrote %d lines, %d of them of the run", p.args[0], lines, ofRun)
+		if lines == 0 || ofTurn == 0 {
+			t.Errorf("%s wrote %d lines, %d of them of the turn", p.args[0], lines, ofTurn)
 		}
 	}
 }

@@ -77,10 +77,16 @@ test('another person’s conversation is not there', async ({ page, browser, wat
   await other.close();
 });
 
+// Requirements: FILE-09
 test('files that cannot be read say why, and the rest goes on', async ({ page }) => {
   await enter(page);
+  const sent: string[] = [];
+  page.on('request', (request) => {
+    if (request.url().endsWith('/v1/files/upload')) sent.push(request.method());
+  });
   await upload(page, 'program.exe', 'MZ');
   await expect(page.locator('.tray')).toContainText('This kind of file cannot be read.');
+  expect(sent).toEqual([]);
   await upload(page, 'retention.md', retention);
   await expect(page.getByText(/Ready/)).toBeVisible();
   await page.getByRole('button', { name: 'Documents', exact: true }).click();
