@@ -47,7 +47,7 @@ func StartModel(ctx context.Context, r ModelRequest) (context.Context, trace.Spa
 	if r.TopP != nil {
 		a = append(a, attribute.Float64("gen_ai.request.top_p", *r.TopP))
 	}
-	return Start(ctx, "chat "+r.Model, a...)
+	return start(ctx, "chat "+r.Model, trace.SpanKindClient, a)
 }
 
 // ModelAnswered adds what a call used and why the answer ended.

@@ -162,8 +162,12 @@ func (u unscheduled) ContextWithSpan(ctx context.Context, span interceptor.Trace
 // nothing. Attributes name things and count them; what people wrote is never
 // among them.
 func Start(ctx context.Context, name string, attributes ...attribute.KeyValue) (context.Context, trace.Span) {
+	return start(ctx, name, trace.SpanKindInternal, attributes)
+}
+
+func start(ctx context.Context, name string, kind trace.SpanKind, attributes []attribute.KeyValue) (context.Context, trace.Span) {
 	return trace.SpanFromContext(ctx).TracerProvider().Tracer(scope).
-		Start(ctx, name, trace.WithAttributes(attributes...))
+		Start(ctx, name, trace.WithSpanKind(kind), trace.WithAttributes(attributes...))
 }
 
 // End ends a span with what came of it. The error's text stays out of the

@@ -230,6 +230,9 @@ func checkTrace(t *testing.T, c *collected) {
 	attributes := map[string]string{}
 	for _, s := range c.spans {
 		if s.GetName() == "chat m1" {
+			if s.GetKind() != spans.Span_SPAN_KIND_CLIENT {
+				t.Errorf("the model's span is %s", s.GetKind())
+			}
 			for _, a := range s.GetAttributes() {
 				attributes[a.GetKey()] = strings.TrimSpace(a.GetValue().String())
 			}
