@@ -20,7 +20,9 @@ import (
 	"liminal/internal/chat"
 	"liminal/internal/fault"
 	"liminal/internal/run"
+	"liminal/internal/stream"
 	"liminal/internal/tool"
+	"liminal/internal/wire/devserver"
 	"liminal/worker"
 )
 
@@ -102,7 +104,7 @@ func (s *stage) raw(workflowID string) string {
 		all.WriteString(e.String())
 	}
 	d, err := bare.WorkflowService().DescribeWorkflowExecution(s.Context(), &workflowservice.DescribeWorkflowExecutionRequest{
-		Namespace: server.Namespace(), Execution: &commonpb.WorkflowExecution{WorkflowId: workflowID},
+		Namespace: devserver.Namespace, Execution: &commonpb.WorkflowExecution{WorkflowId: workflowID},
 	})
 	if err != nil {
 		s.Fatal(err)
@@ -136,6 +138,9 @@ func TestAHistoryUnderTheCodecHoldsNoTextOfPeople(t *testing.T) {
 	s.answer(0, run.Answer{Type: "text_input", Value: secretWords})
 	s.closed(r.WorkflowID)
 	s.until(r.ID, run.Failed)
+	if e := s.world.Event(stream.Error); e["message"] != "No answer to: "+secretWords {
+		t.Errorf("the person is told %v", e)
+	}
 	raw := s.raw(r.WorkflowID)
 	for _, told := range []string{"heron", base64.StdEncoding.EncodeToString([]byte(secretWords))[:16], "Which one"} {
 		if strings.Contains(raw, told) {

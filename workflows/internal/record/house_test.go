@@ -21,6 +21,7 @@ import (
 	"liminal/internal/store"
 	"liminal/internal/stream"
 	"liminal/internal/tool"
+	"liminal/internal/wire/devserver"
 	"liminal/worker"
 )
 
@@ -107,7 +108,7 @@ func (h *house) shelve(library *artifacts.Library, specs []tool.Spec, workflow s
 
 func (h *house) work(set *activities.Set) {
 	h.Helper()
-	c, err := worker.Dial(h.Context(), worker.ClientOptions{Address: server.Address(), Namespace: server.Namespace()})
+	c, err := worker.Dial(h.Context(), worker.ClientOptions{Address: server.Address(), Namespace: devserver.Namespace})
 	if err != nil {
 		h.Fatal(err)
 	}

@@ -31,7 +31,16 @@ var update = flag.Bool("update", false, "write the histories to workflows/testda
 
 const deadline = 10 * time.Second
 
-var server *devserver.Server
+// server is the embedded one, or the separate one that LANE_TEMPORAL names
+// when -lane is given.
+var server interface{ Address() string }
+
+var lane = flag.Bool("lane", false, "work on the separate server that LANE_TEMPORAL names")
+
+// separate is the host:port of a server elsewhere.
+type separate string
+
+func (s separate) Address() string { return string(s) }
 
 func TestMain(m *testing.M) {
 	if os.Getenv(childAddress) != "" {
@@ -42,18 +51,38 @@ func TestMain(m *testing.M) {
 }
 
 func testMain(m *testing.M) int {
+	if *lane {
+		server = separate(os.Getenv("LANE_TEMPORAL"))
+		return prepared(m)
+	}
 	dir, err := os.MkdirTemp("", "record-*")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	server, err = devserver.Start(context.Background(), devserver.Options{Dir: dir, Frontend: "127.0.0.1:0", UI: "127.0.0.1:0"})
+	embedded, err := devserver.Start(context.Background(), devserver.Options{Dir: dir, Frontend: "127.0.0.1:0", UI: "127.0.0.1:0"})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer server.Stop()
+	defer embedded.Stop()
+	server = embedded
+	return prepared(m)
+}
+
+// prepared runs the tests on a server that is ready for runs.
+func prepared(m *testing.M) int {
+	ctx := context.Background()
+	c, err := worker.Dial(ctx, worker.ClientOptions{Address: server.Address(), Namespace: devserver.Namespace})
+	if err == nil {
+		defer c.Close()
+		err = worker.Prepare(ctx, c, devserver.Namespace)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	return m.Run()
 }
 
@@ -96,7 +125,7 @@ func newStage(t *testing.T, world *activitiestest.World, change ...func(*activit
 // dial connects to the shared server.
 func dial(t *testing.T, codec *worker.Codec) client.Client {
 	t.Helper()
-	c, err := worker.Dial(t.Context(), worker.ClientOptions{Address: server.Address(), Namespace: server.Namespace(), Codec: codec})
+	c, err := worker.Dial(t.Context(), worker.ClientOptions{Address: server.Address(), Namespace: devserver.Namespace, Codec: codec})
 	if err != nil {
 		t.Fatal(err)
 	}
