@@ -27,6 +27,7 @@ const (
 type options struct {
 	lane    string
 	lasts   time.Duration
+	calm    time.Duration // between two faults, at least
 	seed    uint64
 	people  int
 	windows int
@@ -44,7 +45,7 @@ func main() {
 
 // command runs the storms that args ask for and returns the exit code.
 func command(ctx context.Context, args []string, out, errs io.Writer) int {
-	o, short := options{}, false
+	o, short := options{calm: calm}, false
 	fs := flag.NewFlagSet("fault", flag.ContinueOnError)
 	fs.SetOutput(errs)
 	fs.StringVar(&o.lane, "lane", "embedded", "embedded: one liminald dev; production: servers, workers, PostgreSQL, Redis, Temporal; both")
@@ -60,7 +61,7 @@ func command(ctx context.Context, args []string, out, errs io.Writer) int {
 		return 2
 	}
 	if short {
-		o.lasts = 30 * time.Second
+		o.lasts, o.calm = 30*time.Second, calmShort
 	}
 	lanes := []string{o.lane}
 	if o.lane == "both" {
@@ -144,7 +145,7 @@ func endure(ctx context.Context, o options, lane Lane, dir string, log *slog.Log
 	}
 	log.Info("the load begins", "people", o.people, "windows", o.windows)
 	done := crowd.begin(ctx)
-	struck, err := storm(ctx, lane, o.seed, o.lasts, log)
+	struck, err := storm(ctx, lane, o, log)
 	if err != nil {
 		return nil, fmt.Errorf("the storm broke off: %w", err)
 	}

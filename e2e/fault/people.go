@@ -89,7 +89,7 @@ func (p *Person) marker() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.next++
-	return fmt.Sprintf("mk-%s-%d", p.name, p.next)
+	return fmt.Sprintf("mk-%s-%04d", p.name, p.next)
 }
 
 // chat has conversations until stop is closed.
@@ -196,7 +196,7 @@ func (p *Person) ask(ctx context.Context, r *rand.Rand, at *thread, kind string,
 	p.mu.Lock()
 	p.turns = append(p.turns, t)
 	p.mu.Unlock()
-	data, err := p.patiently(ctx, req)
+	data, err := p.impatiently(ctx, r, t, req)
 	if refused := (*Refusal)(nil); errors.As(err, &refused) {
 		t.Refused = refused.Error()
 		p.tally.count("turns refused: " + refused.reason())
@@ -220,6 +220,26 @@ func (p *Person) accept(t *Turn, at *thread, data object) {
 	at.id = t.Conversation
 	at.order++
 	t.Order = at.order
+}
+
+// impatiently sends a request, and one time in eight the same once more at the
+// same moment, as somebody does who clicks twice.
+func (p *Person) impatiently(ctx context.Context, r *rand.Rand, t *Turn, req request) (object, error) {
+	if r.IntN(8) > 0 {
+		return p.patiently(ctx, req)
+	}
+	second, tries := req, 0
+	second.tries = &tries
+	twin := make(chan string, 1)
+	go func() {
+		data, _ := p.patiently(ctx, second) // the first one says what became of it
+		run, _ := data["run_id"].(string)
+		twin <- run
+	}()
+	data, err := p.patiently(ctx, req)
+	t.Twin = <-twin
+	t.Tries += tries
+	return data, err
 }
 
 // patiently is insist for a conversation that is busy with the turn before,
@@ -320,24 +340,34 @@ func (p *Person) reply(ctx context.Context, r *rand.Rand, t *Turn, ways manners)
 	if id == "" {
 		return
 	}
-	a := &Reply{Interrupt: id, Marker: "rp-" + strings.TrimPrefix(t.Marker, "mk-") + "-" + ordinal(r.IntN(1000))}
-	t.Replies = append(t.Replies, a)
-	tries := 0
-	req := asJSON("POST", "/v1/chat/resume", "", object{"interrupt_id": id, "resume_value": object{"type": "text_input", "value": "like " + a.Marker}})
-	req.tries = &tries
+	rivals := 1
+	if r.IntN(4) == 0 {
+		rivals = 2 // answered in two windows at once
+	}
+	var wg sync.WaitGroup
+	for n := range rivals {
+		a := &Reply{Interrupt: id, Marker: fmt.Sprintf("rp-%s-%d-%d", strings.TrimPrefix(t.Marker, "mk-"), n, r.IntN(1000))}
+		t.Replies = append(t.Replies, a)
+		wg.Go(func() { p.answer(ctx, a, rivals == 1) })
+	}
+	wg.Wait()
+	p.follow(ctx, t.Run, reader, ways)
+}
+
+// answer sends one reply until the platform has taken or refused it.
+func (p *Person) answer(ctx context.Context, a *Reply, alone bool) {
+	req := asJSON("POST", "/v1/chat/resume", "", object{"interrupt_id": a.Interrupt, "resume_value": object{"type": "text_input", "value": "like " + a.Marker}})
+	req.tries = &a.Tries
 	_, err := p.insist(ctx, req)
 	refused := (*Refusal)(nil)
 	switch {
 	case err == nil:
 		a.Taken = true
-	case errors.As(err, &refused) && refused.Status == 409 && tries > 1:
-		a.Taken = true // nobody else answers: it was an earlier try of ours
+	case errors.As(err, &refused) && refused.Status == 409 && a.Tries > 1:
+		a.Taken = alone // an earlier try of ours, or the rival: nobody can tell
 	case errors.As(err, &refused):
 		a.Refused = refused.Error()
-	default:
-		return
 	}
-	p.follow(ctx, t.Run, reader, ways)
 }
 
 // asked is the question a reader was left with.

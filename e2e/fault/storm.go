@@ -15,9 +15,12 @@ type Struck struct {
 	Healed time.Time `json:"healed"`
 }
 
-// calm is how long a platform is left alone at least between two faults, so
-// that what one does can be told from what the next does.
-const calm = 5 * time.Second
+// A platform is left alone between two faults, so that what one does can be
+// told from what the next does.
+const (
+	calm      = 5 * time.Second
+	calmShort = 2 * time.Second // where there is little time
+)
 
 // both lets two things go wrong at once.
 func both(a, b Fault) Fault {
@@ -32,13 +35,13 @@ func both(a, b Fault) Fault {
 
 // storm lets faults happen one after the other until the time is up: every
 // kind once in each round, in an order of the seed's.
-func storm(ctx context.Context, lane Lane, seed uint64, lasts time.Duration, log *slog.Logger) ([]Struck, error) {
-	r := rand.New(rand.NewPCG(seed, 77)) //nolint:gosec // must be repeatable
-	until := time.Now().Add(lasts)
+func storm(ctx context.Context, lane Lane, o options, log *slog.Logger) ([]Struck, error) {
+	r := rand.New(rand.NewPCG(o.seed, 77)) //nolint:gosec // must be repeatable
+	until := time.Now().Add(o.lasts)
 	var all []Struck
 	var deck []Fault
 	for {
-		if !pause(ctx, calm+time.Duration(r.IntN(2500))*time.Millisecond) || !time.Now().Before(until) {
+		if !pause(ctx, o.calm+time.Duration(r.IntN(2500))*time.Millisecond) || !time.Now().Before(until) {
 			return all, ctx.Err()
 		}
 		if len(deck) == 0 {

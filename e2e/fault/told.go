@@ -112,6 +112,7 @@ type Reply struct {
 	Interrupt string `json:"interrupt"`
 	Marker    string `json:"marker"`
 	Taken     bool   `json:"taken"`             // the platform acknowledged it
+	Tries     int    `json:"tries"`             //
 	Refused   string `json:"refused,omitempty"` // the platform said no for good
 }
 
@@ -127,6 +128,7 @@ type Turn struct {
 	Run          string    `json:"run,omitempty"`
 	UserMessage  string    `json:"user_message,omitempty"`
 	Tries        int       `json:"tries"`             // requests sent until one was answered
+	Twin         string    `json:"twin,omitempty"`    // the run that the same request, sent twice at once, was promised
 	Refused      string    `json:"refused,omitempty"` // why the platform said no for good
 	Direct       *string   `json:"direct,omitempty"`  // the answer of a request that waited for it
 	CancelTaken  bool      `json:"cancel_taken,omitempty"`

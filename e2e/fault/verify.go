@@ -93,6 +93,8 @@ func (v *verifier) question(t *Turn, h *Holding) {
 		}
 	}
 	switch {
+	case t.Twin != "" && t.accepted() && t.Twin != t.Run:
+		v.report(t, "turns", "doubled", "sent twice at once with one key it became run %s too", t.Twin)
 	case n > 1:
 		v.report(t, "messages", "doubled", "the question stands there %d times after %d requests with one key", n, t.Tries)
 	case n == 0 && t.accepted():
@@ -212,7 +214,14 @@ func (v *verifier) shown(t *Turn, reader *Reader, stored string) {
 
 // replies checks that an acknowledged answer of a person was used exactly once.
 func (v *verifier) replies(t *Turn, h *Holding, r Run) {
+	taken := 0
 	for _, reply := range t.Replies {
+		if reply.Taken {
+			taken++
+		}
+		if taken > 1 {
+			v.report(t, "questions", "doubled", "reply %s was acknowledged after another was", reply.Marker)
+		}
 		said, used := 0, 0
 		for _, m := range h.Conversations[t.Conversation] {
 			switch n := strings.Count(m.Content, reply.Marker); {
@@ -224,6 +233,8 @@ func (v *verifier) replies(t *Turn, h *Holding, r Run) {
 		}
 		_, open := h.Pending[reply.Interrupt]
 		switch {
+		case reply.Refused != "" && said+used > 0:
+			v.report(t, "questions", "wrong", "reply %s was refused and stands in the conversation", reply.Marker)
 		case said > 1 || used > 1:
 			v.report(t, "questions", "doubled", "reply %s stands in the conversation %d times and in answers %d times", reply.Marker, said, used)
 		case reply.Taken && open:
