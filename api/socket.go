@@ -15,7 +15,6 @@ import (
 	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/quota"
-	"liminal/internal/run"
 	"liminal/internal/stream"
 )
 
@@ -23,12 +22,7 @@ const (
 	closeUnauthorized = 4401             // STREAM-05
 	authTime          = 10 * time.Second // from the upgrade to the auth frame
 	silence           = time.Minute      // without even a pong: the client is gone
-	maxFollows        = 32               // runs one socket follows at once
 	maxStrangers      = 64               // sockets of one address at once that have not signed in
-	maxFrame          = 512 << 10        // bytes of one frame, with all its fragments
-	frameBurst        = 60               // frames at once, pings and pongs too
-	frameRate         = 20               // frames a second after that
-	closeTooMany      = websocket.ClosePolicyViolation
 )
 
 // inFrame is what a client sends. Type says what it is; a cancel may say so
@@ -156,46 +150,6 @@ func (k *socket) serve(ctx context.Context) {
 	}
 }
 
-// control handles pings and pongs. They count as frames, so that nobody keeps
-// us busy with them; a client's own pings are answered.
-func (k *socket) control() {
-	pong := k.conn.PingHandler()
-	k.conn.SetPingHandler(func(data string) error {
-		if !k.frames.take(time.Now()) {
-			return errTooMany
-		}
-		return pong(data)
-	})
-	k.conn.SetPongHandler(func(string) error {
-		if !k.frames.take(time.Now()) {
-			return errTooMany
-		}
-		if k.viewer.UserID != "" { // a stranger does not buy time with pongs
-			k.expect()
-		}
-		return nil
-	})
-}
-
-// errTooMany ends the reading loop.
-var errTooMany = errors.New("too many control frames")
-
-// bucket is a token bucket of one goroutine.
-type bucket struct {
-	burst, rate, left float64
-	at                time.Time
-}
-
-func (b *bucket) take(now time.Time) bool {
-	b.left = min(b.burst, b.left+b.rate*now.Sub(b.at).Seconds())
-	b.at = now
-	if b.left < 1 {
-		return false
-	}
-	b.left--
-	return true
-}
-
 // expect sets how long the next frame may take.
 func (k *socket) expect() {
 	wait := silence
@@ -229,25 +183,6 @@ func (k *socket) handle(ctx context.Context, data []byte) bool {
 	k.expect()
 	k.dispatch(ctx, f, data)
 	return k.welcomeStill()
-}
-
-// welcomeStill reports whether the person may go on after what has failed.
-func (k *socket) welcomeStill() bool {
-	if k.tripped(k.viewer.UserID) == nil {
-		return true
-	}
-	k.close(closeTooMany, "Too many of your requests have failed. Come back in a while.")
-	return false
-}
-
-func readFrame(data []byte) (f inFrame, err error) {
-	if err := checkJSON(data); err != nil {
-		return f, err
-	}
-	if err := json.Unmarshal(data, &f); err != nil {
-		return f, fault.New(fault.Invalid, "A frame must be a JSON object.")
-	}
-	return f, nil
 }
 
 // auth signs in; a message in the same frame is said at once (STREAM-06).
@@ -378,72 +313,6 @@ func (k *socket) cancelRun(ctx context.Context, f inFrame) error {
 	}
 	_, err := k.cancel(ctx, k.viewer, target)
 	return err
-}
-
-func (k *socket) following(runID string) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	_, ok := k.follows[runID]
-	return ok
-}
-
-func (k *socket) unfollow(runID string) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if stop, ok := k.follows[runID]; ok {
-		stop()
-		delete(k.follows, runID)
-	}
-}
-
-// followRun sends a run's events after seq. Following a run again starts anew.
-func (k *socket) followRun(ctx context.Context, runID string, after int64) error {
-	if !id.Valid(runID) {
-		return fault.New(fault.Invalid, "Name the run_id to follow.")
-	}
-	r, err := k.Runs.Run(ctx, k.viewer, runID)
-	if err != nil {
-		return err
-	}
-	k.unfollow(r.ID)
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if len(k.follows) >= maxFollows {
-		return fault.New(fault.Conflict, "busy: this socket follows %d runs already.", maxFollows)
-	}
-	ctx, stop := context.WithCancel(ctx)
-	v := k.viewer
-	k.follows[r.ID] = stop
-	k.running.Go(func() { k.copy(ctx, stop, v, r, after) })
-	return nil
-}
-
-func (k *socket) copy(ctx context.Context, stop context.CancelFunc, v identity.Viewer, r run.Run, after int64) {
-	defer stop()
-	defer k.Metrics.Follow("websocket")()
-	for e, err := range k.tail.events(ctx, v, r, after) {
-		if err != nil {
-			k.complain(ctx, r.ID, err)
-			break
-		}
-		if e.Kind.Ends() { // before the frame: who reads it may follow again at once
-			k.forget(ctx, r.ID)
-		}
-		if !k.send(frameOf(e, r)) {
-			break
-		}
-	}
-	k.forget(ctx, r.ID)
-}
-
-// forget drops a follow that has ended; one that was replaced is cancelled,
-// and its successor stays.
-func (k *socket) forget(ctx context.Context, runID string) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if ctx.Err() == nil {
-		delete(k.follows, runID)
-	}
 }
 
 // keepAlive pings, and ends the socket when its session has ended.

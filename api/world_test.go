@@ -31,6 +31,7 @@ type world struct {
 	*testing.T
 	url    string
 	server *server
+	db     *sqlite.DB
 	store  *store.Store
 	hub    *hub.Hub
 	engine *player
@@ -46,7 +47,7 @@ func newWorld(t *testing.T, change ...func(*Options)) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	w := &world{T: t, store: store.New(db, store.Options{Running: -1}), hub: hub.New(hub.Options{Base: hub.Stride})}
+	w := &world{T: t, db: db, store: store.New(db, store.Options{Running: -1}), hub: hub.New(hub.Options{Base: hub.Stride})}
 	w.engine = &player{store: w.store, log: w.hub}
 	t.Cleanup(w.hub.Close)
 	t.Cleanup(w.engine.wait)
