@@ -3,7 +3,9 @@ package postgres_test
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"testing"
+	"time"
 
 	"liminal/internal/id"
 	"liminal/internal/identity"
@@ -150,7 +152,7 @@ func TestALargeContextIsSearchedByTheIndexAndMissesLittle(t *testing.T) {
 	if err := db.Close(); err != nil { // its connections tell what they used when they end
 		t.Fatal(err)
 	}
-	for index, least := range map[string]int64{"chunk_vector_hnsw": int64(len(large.questions)), "chunk_words_words": 3} {
+	for index, least := range map[string]int64{"chunk_vector_hnsw": int64(len(large.questions)), "chunk_words_words": 1} {
 		if n := scans(t, d, index); n < least {
 			t.Errorf("%s was used %d times, want at least %d: row-level security may have kept the search from it", index, n, least)
 		}
@@ -171,11 +173,16 @@ func BenchmarkSearch(b *testing.B) {
 			for how, q := range map[string]knowledge.Query{"words": {Text: "seldom words"}, "vector": {Vector: s.questions[0]}, "both": {Text: "seldom words", Vector: s.questions[0]}} {
 				b.Run(how, func(b *testing.B) {
 					q.ContextIDs, q.Limit = []string{s.context}, 40
+					var took []time.Duration
 					for b.Loop() {
+						start := time.Now()
 						if _, err := x.Search(context.Background(), s.viewer, q); err != nil {
 							b.Fatal(err)
 						}
+						took = append(took, time.Since(start))
 					}
+					b.ReportMetric(median([][]time.Duration{took}), "p50-ms")
+					b.ReportMetric(float64(slices.Min(took).Microseconds())/1000, "min-ms") // what it takes on a machine with nothing else to do
 				})
 			}
 		})
