@@ -65,6 +65,7 @@ func (a *Accounts) proveCode(ctx context.Context, f Factor, code string, accept 
 // guarded runs a check unless wrong ones have locked it. It counts before it
 // checks, so that many tries at once are no more than many in a row; and looks
 // for the lock once more after it counted, for whoever locks forgets the count.
+// A try that could not be checked counts too: else hanging up would be free.
 func (a *Accounts) guarded(ctx context.Context, what, userID string, check func() error) error {
 	lock, wrong := "auth:"+what+":lock:"+userID, "auth:"+what+":wrong:"+userID
 	if err := a.locked(ctx, what, lock); err != nil {
