@@ -16,8 +16,12 @@ func (s *server) mailRoutes() {
 	add(s, route("POST /v1/auth/password", "changePassword", "Change the password, and end the other sessions"), s.changePassword)
 }
 
-// letter is the rule for mails, by the address they go to and by who asks.
+// letter is the rule for mails one caller asks for, by the address they go to.
 func letter() quota.Rule { return quota.Rule{Name: "auth.mail", Burst: 5, Per: 15 * time.Minute} }
+
+// mailbox is the rule for mails to one address, whoever asks: many callers
+// together must not flood it.
+func mailbox() quota.Rule { return quota.Rule{Name: "auth.mailbox", Burst: 20, Per: time.Hour} }
 
 // tokenTry is the rule for tokens of mails and old passwords, by who tries them:
 // they cannot be guessed, but each try is work.
@@ -35,7 +39,11 @@ func (s *server) spendLetter(ctx context.Context, email string) error {
 	if err := s.Limits.Spend(ctx, quota.Knock(), x.address); err != nil {
 		return err
 	}
-	return s.Limits.Spend(ctx, letter(), x.address+" "+strings.ToLower(strings.TrimSpace(email)))
+	email = strings.ToLower(strings.TrimSpace(email))
+	if err := s.Limits.Spend(ctx, letter(), x.address+" "+email); err != nil {
+		return err
+	}
+	return s.Limits.Spend(ctx, mailbox(), email)
 }
 
 // requestReset answers before anything is looked up: neither the answer nor

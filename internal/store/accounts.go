@@ -197,7 +197,7 @@ func (s *Store) ChangeUser(ctx context.Context, id string, c identity.UserChange
 		set(&u.Unverified, c.Unverified)
 		set(&u.MFA, c.MFA)
 		set(&u.SingleSession, c.SingleSession)
-		if ruled && !(u.Active && u.Role == identity.RoleAdmin) {
+		if rules := u.Active && u.Role == identity.RoleAdmin; ruled && !rules {
 			if err := anotherRules(tx, id); err != nil {
 				return err
 			}

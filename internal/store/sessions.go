@@ -64,8 +64,12 @@ const sessionColumns = `a.id, a.user_id, a.family_id, a.client, a.refresh_hash, 
 
 func sessionDest(n *identity.Session, m *sessionMeta) []any {
 	return []any{
-		&n.ID, &n.UserID, &n.FamilyID, &n.Client, &n.RefreshHash, &n.UserAgent, &n.Address,
-		when{&n.CreatedAt}, when{&n.ExpiresAt}, when{&n.RevokedAt}, decode{m},
+		&n.ID, &n.UserID, &n.FamilyID, &n.Client, &n.RefreshHash, &n.UserAgent,
+		&n.Address,
+		when{&n.CreatedAt},
+		when{&n.ExpiresAt},
+		when{&n.RevokedAt},
+		decode{m},
 	}
 }
 
