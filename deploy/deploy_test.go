@@ -167,6 +167,26 @@ func TestProxiesBufferNothingAndTerminateTLS(t *testing.T) {
 	}
 }
 
+// Requirements: OBS-04
+func TestFiguresAndLogsAreKeptAsLongAsPromised(t *testing.T) {
+	t.Parallel()
+	for file, must := range map[string]string{
+		"compose/compose.yml":           "--storage.tsdb.retention.time=14d",
+		"systemd/journald-liminal.conf": "MaxRetentionSec=60day",
+	} {
+		raw, err := os.ReadFile(file)
+		if err != nil || !strings.Contains(string(raw), must) {
+			t.Errorf("%s lacks %q (%v)", file, must, err)
+		}
+	}
+	services := documents(t, "compose/compose.yml")[0]["services"].(object)
+	for _, part := range []string{"server", "worker"} {
+		if logging, _ := services[part].(object)["logging"].(object); logging["driver"] != "journald" {
+			t.Errorf("the logs of the %s go to %v", part, logging)
+		}
+	}
+}
+
 // Every variable with one of our prefixes that any file here names must be a
 // setting, or one that the file itself defines.
 func TestFilesNameSettingsThatExist(t *testing.T) {

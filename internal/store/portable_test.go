@@ -51,7 +51,7 @@ var mine = regexp.MustCompile(`\b(FROM|UPDATE|INTO|JOIN) (conversation|message|r
 // everybodys are the statements that look at all people's rows on purpose:
 // the reconciler's two lists, the sweep of keys, the figures' counts, and reads by a key derived from a row that was
 // checked.
-var everybodys = regexp.MustCompile(`WHERE status IN \('running', 'waiting'\) AND started_at|WHERE NOT delivered AND status <> 'pending' AND answered_at|WHERE q\.status = 'queued'|FROM idempotency WHERE expires_at <= @now|GROUP BY status$`)
+var everybodys = regexp.MustCompile(`WHERE status IN \('running', 'waiting'\) AND started_at|WHERE NOT delivered AND status <> 'pending' AND answered_at|WHERE q\.status = 'queued'|FROM idempotency WHERE expires_at <= @now|GROUP BY status$|SELECT min\(created_at\) FROM run WHERE status IN`)
 
 // Requirements: ISO-01
 func TestEveryStatementNamesThePerson(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"liminal/internal/sqlite"
 	"liminal/internal/store"
 	"liminal/internal/stream"
+	"liminal/internal/telemetry"
 	"liminal/internal/tool"
 )
 
@@ -63,6 +64,7 @@ func (p *Platform) production(ctx context.Context, o Options) (g ground, err err
 		return g, err
 	}
 	p.closes("the connections to PostgreSQL", db.Close)
+	p.metrics.Pool("postgres", pool(db.Connections))
 	g.size = db.Size
 	g.store, g.index = store.New(db, store.Options{}), postgres.NewIndex(db, postgres.IndexOptions{})
 	m, err := redis.Open(ctx, o.Config.RedisURL, redis.Options{Logger: o.Logger})
@@ -70,7 +72,16 @@ func (p *Platform) production(ctx context.Context, o Options) (g ground, err err
 		return g, err
 	}
 	p.closes("the connections to Redis", m.Close)
+	p.metrics.Pool("redis", pool(m.Connections))
 	g.log, g.ledger, g.cache = m.Log(), m.Ledger(), m.Cache()
 	g.breakers, g.decodes, g.ping = m.Breakers(), m.Decodes(tool.MaxDecodes), m.Ping
 	return g, nil
+}
+
+// pool tells of a pool's connections.
+func pool(count func() (used, idle, most int)) func() telemetry.Pool {
+	return func() telemetry.Pool {
+		used, idle, most := count()
+		return telemetry.Pool{Used: used, Idle: idle, Most: most}
+	}
 }

@@ -32,7 +32,9 @@ func (p *Platform) observe(ctx context.Context, o *Options) (err error) {
 	if err != nil {
 		return err
 	}
-	o.Model = observed.New(o.Model, observed.Options{Prices: prices, Metrics: p.metrics, Logger: o.Logger})
+	o.Model = observed.New(o.Model, observed.Options{
+		Provider: o.Config.Model.Backend, Prices: prices, Metrics: p.metrics, Logger: o.Logger,
+	})
 	return nil
 }
 

@@ -130,7 +130,7 @@ func (p *Platform) connect(ctx context.Context, o Options, b *body) error {
 	}
 	p.worker, err = worker.New(worker.Options{
 		Client: p.temporal, Turns: b.turns, Runs: p.store, Interrupts: p.store, Log: p.log,
-		Documents: p.store, Viewer: p.store.Viewer, Logger: o.Logger,
+		Documents: p.store, Viewer: p.store.Viewer, Cache: p.cache, Codec: options.Codec, Logger: o.Logger,
 		Activities: &activities.Set{
 			Turns: b.turns, Messages: b.messages, Conversations: p.store, Runs: p.store, Interrupts: p.store,
 			Blobs: p.store, Contexts: p.store, Artifacts: p.library, Box: b.box, Log: p.log,
@@ -147,7 +147,7 @@ func (p *Platform) connect(ctx context.Context, o Options, b *body) error {
 // clientOptions are how the settings say to reach Temporal.
 func (p *Platform) clientOptions(o Options) (c worker.ClientOptions, err error) {
 	c = temporalOf(o.Config)
-	c.Address, c.Logger = o.Temporal, o.Logger
+	c.Address, c.Logger, c.Meter = o.Temporal, o.Logger, p.metrics
 	if c.Codec, err = worker.NewCodec(o.Config.Temporal.PayloadKeys, p.store); err != nil {
 		return c, fmt.Errorf("LIMINAL_PAYLOAD_KEYS: %w", err)
 	}
