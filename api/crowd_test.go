@@ -35,7 +35,12 @@ func atOnce(n int, send func(i int) *response) []*response {
 // Requirements: API-05, API-06, GRAPH-17
 func TestACrowdWithOneKeyMakesOneRunAndGetsOneReply(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	newWorld(t).crowdWithOneKey()
+}
+
+func (w *world) crowdWithOneKey() {
+	w.Helper()
+	t := w.T
 	ada, key := w.signUp("ada@example.org"), id.New()
 	body, runs := map[string]any{"message": "hello"}, map[string]bool{}
 	send := func(int) *response { return ada.post("/v1/chat", body, "Idempotency-Key", key) }
@@ -61,7 +66,12 @@ func TestACrowdWithOneKeyMakesOneRunAndGetsOneReply(t *testing.T) {
 // Requirements: ISO-08, SAFE-04
 func TestOfACrowdThreeRunAndTheRestAreTold(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	newWorld(t).crowdOfMany()
+}
+
+func (w *world) crowdOfMany() {
+	w.Helper()
+	t := w.T
 	w.engine.store = store.New(w.db, store.Options{}) // with the cap
 	ada, bob := w.signUp("ada@example.org"), w.signUp("bob@example.org")
 	var running atomic.Int64

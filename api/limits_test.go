@@ -146,7 +146,12 @@ func TestWhoDoesNotReadADownloadHoldsNothing(t *testing.T) {
 
 func TestRequestsOutOfBoundsAreRefused(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	newWorld(t).outOfBounds()
+}
+
+func (w *world) outOfBounds() {
+	w.Helper()
+	t := w.T
 	ada := w.signUp("ada@example.org")
 	many := []string{}
 	for i := range maxFields {
@@ -184,7 +189,12 @@ func ids(n int) (list []string) {
 // Requirements: API-07
 func TestACursorThatIsNotOursIsRefused(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	newWorld(t).wrongCursors()
+}
+
+func (w *world) wrongCursors() {
+	w.Helper()
+	t := w.T
 	w.signUp("admin@example.org")
 	ada := w.signUp("ada@example.org")
 	mine := ada.belongings()

@@ -18,6 +18,7 @@ import (
 	"liminal/internal/files"
 	"liminal/internal/hub"
 	"liminal/internal/identity"
+	"liminal/internal/knowledge"
 	"liminal/internal/learning"
 	"liminal/internal/quota"
 	"liminal/internal/sqlite"
@@ -31,7 +32,7 @@ type world struct {
 	*testing.T
 	url    string
 	server *server
-	db     *sqlite.DB
+	db     store.DB
 	store  *store.Store
 	hub    *hub.Hub
 	engine *player
@@ -47,11 +48,17 @@ func newWorld(t *testing.T, change ...func(*Options)) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
+	return newWorldOver(t, db, sqlite.NewIndex(db, sqlite.IndexOptions{}), change...)
+}
+
+// newWorldOver is a world on another database.
+func newWorldOver(t *testing.T, db store.DB, index knowledge.Index, change ...func(*Options)) *world {
+	t.Helper()
 	w := &world{T: t, db: db, store: store.New(db, store.Options{Running: -1}), hub: hub.New(hub.Options{Base: hub.Stride})}
 	w.engine = &player{store: w.store, log: w.hub}
 	t.Cleanup(w.hub.Close)
 	t.Cleanup(w.engine.wait)
-	o := w.options(db)
+	o := w.options(index)
 	for _, c := range change {
 		c(&o)
 	}
@@ -60,7 +67,7 @@ func newWorld(t *testing.T, change ...func(*Options)) *world {
 	return w
 }
 
-func (w *world) options(db *sqlite.DB) Options {
+func (w *world) options(index knowledge.Index) Options {
 	w.Helper()
 	logger := slog.New(slog.DiscardHandler)
 	accounts, err := identity.NewAccounts(w.store, identity.Options{
@@ -76,7 +83,7 @@ func (w *world) options(db *sqlite.DB) Options {
 		Engine: w.engine, Accounts: accounts, Conversations: w.store, Messages: w.store, Runs: w.store,
 		Interrupts: w.store, Library: library, Files: roots, Contexts: w.store, Documents: w.store,
 		Preferences: learning.NewRecorder(w.store, embed.Hash{}),
-		Chunks:      sqlite.NewIndex(db, sqlite.IndexOptions{}), Log: w.hub, Limits: quota.NewLimits(generous{w.hub}),
+		Chunks:      index, Log: w.hub, Limits: quota.NewLimits(generous{w.hub}),
 		Once: quota.NewOnce(w.store, logger), Version: "test", Model: ModelInfo{Name: "extractive"},
 		Temporal: &TemporalUI{Base: "http://temporal.test", Namespace: "default"}, Logger: logger,
 	}

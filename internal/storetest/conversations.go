@@ -17,6 +17,7 @@ import (
 // Conversations proves chat.Conversations.
 func Conversations(t *testing.T, open Open) {
 	t.Run("the title is the first message, cut", func(t *testing.T) { titles(t, open) })
+	t.Run("one is made by hand and takes its first message", func(t *testing.T) { madeByHand(t, open) })
 	t.Run("vars persist between turns", func(t *testing.T) { persistedVars(t, open) })
 	t.Run("conversations are listed newest first, in pages", func(t *testing.T) { listConversations(t, open) })
 	t.Run("deleting a conversation removes what belongs to it", func(t *testing.T) { deleteConversation(t, open) })
@@ -39,6 +40,21 @@ func titles(t *testing.T, open Open) {
 			t.Errorf("the title %q was cut inside a character", c.Title)
 		}
 	}
+}
+
+func madeByHand(t *testing.T, open Open) {
+	s := open(t, unlimited).Store
+	v, other := person(t, s), person(t, s)
+	k := newContext(t, s, v, "notes")
+	made := got(s.CreateConversation(t.Context(), v, chat.Conversation{ActiveContextID: k.ID, UserID: other.UserID, Status: "archived"}))(t)
+	kept := got(s.Conversation(t.Context(), v, made.ID))(t)
+	want(t, "made", fmt.Sprint(kept), fmt.Sprint(made))
+	want(t, "status and context", kept.Status+kept.ActiveContextID, "open"+k.ID)
+	_, err := s.Conversation(t.Context(), other, made.ID)
+	wantFault(t, err, fault.NotFound)
+	a := accept(t, s, v, chat.NewTurn{Message: "hello", ConversationID: made.ID})
+	want(t, "conversation", a.ConversationID, made.ID)
+	want(t, "title", got(s.Conversation(t.Context(), v, made.ID))(t).Title, "hello")
 }
 
 func persistedVars(t *testing.T, open Open) {

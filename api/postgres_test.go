@@ -1,0 +1,52 @@
+package api
+
+import (
+	"bytes"
+	"testing"
+
+	"liminal/internal/hub"
+	"liminal/internal/identity"
+	"liminal/internal/postgres"
+	"liminal/internal/postgres/postgrestest"
+	"liminal/internal/store"
+)
+
+// newPostgresWorld is a world on PostgreSQL, behind row-level security, whose
+// accounts may have second factors.
+func newPostgresWorld(t *testing.T) *world {
+	t.Helper()
+	db := postgrestest.Open(t, postgrestest.New(t).App, postgres.Options{})
+	return newWorldOver(t, db, postgres.NewIndex(db, postgres.IndexOptions{}), func(o *Options) {
+		s, _ := o.Conversations.(*store.Store)
+		a, err := identity.NewAccounts(s, identity.Options{
+			Key: bytes.Repeat([]byte("k"), 32), Cost: identity.Cost{Memory: 64, Passes: 1, Threads: 1},
+			Cache: hub.NewCache(0), Factors: s, FactorKey: bytes.Repeat([]byte("f"), 32), Providers: s,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Accounts, o.Factors, o.Elsewhere = a, a, a
+	})
+}
+
+// Requirements: ISO-01, ISO-02, ISO-07, ISO-11
+func TestTheWallOnPostgreSQL(t *testing.T) {
+	t.Parallel()
+	newPostgresWorld(t).walk(t)
+}
+
+// What a driver would stumble over is refused before it gets there.
+//
+// Requirements: API-07
+func TestGarbageIsRefusedOnPostgreSQLToo(t *testing.T) {
+	t.Parallel()
+	newPostgresWorld(t).outOfBounds()
+	newPostgresWorld(t).wrongCursors()
+}
+
+// Requirements: API-05, API-06, ISO-08, SAFE-04
+func TestACrowdOnPostgreSQL(t *testing.T) {
+	t.Parallel()
+	newPostgresWorld(t).crowdWithOneKey()
+	newPostgresWorld(t).crowdOfMany()
+}
