@@ -63,6 +63,9 @@ func runDev(ctx context.Context, in *invocation) error {
 		conf.Temporal.UIURL = "http://" + temporal.UIAddress()
 	}
 	conf.Temporal.Namespace = temporal.Namespace()
+	// What opens a cluster elsewhere means nothing to this one.
+	conf.Temporal.TLS, conf.Temporal.APIKey, conf.Temporal.ServerName = false, "", ""
+	conf.Temporal.CertPath, conf.Temporal.KeyPath, conf.Temporal.CAPath = "", "", ""
 	if err := s.serve(ctx, conf, temporal.Address(), true, log); err != nil {
 		return err
 	}
