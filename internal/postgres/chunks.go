@@ -70,7 +70,7 @@ func ownersOf(ctx context.Context, c *pgx.Conn, batch []knowledge.Chunk) (map[st
 }
 
 func ownerOf(ctx context.Context, c *pgx.Conn, documentID string) (o owner, err error) {
-	if err := (tx{ctx, c}).Lock("chunks:" + documentID); err != nil {
+	if err := lock(ctx, c, "chunks:"+documentID); err != nil {
 		return o, err
 	}
 	err = c.QueryRow(ctx, `SELECT d.context_id::text, d.user_id::text, d.title FROM document d JOIN knowledge_context c ON c.id = d.context_id

@@ -38,7 +38,7 @@ func CheckPlans(t testing.TB, db *DB) {
 	checking.Lock()
 	defer checking.Unlock()
 	var fresh []statement
-	statements.Range(func(text, s any) bool {
+	db.statements.seen.Range(func(text, s any) bool {
 		if _, known := checkedPlans.LoadOrStore(text, true); !known {
 			fresh = append(fresh, s.(statement))
 		}

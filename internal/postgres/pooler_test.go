@@ -18,21 +18,33 @@ import (
 	"liminal/internal/storetest"
 )
 
-// pgbouncer is where scripts/lane/postgres.sh has unpacked a pooler.
-func pgbouncer(t testing.TB) (binary, libraries string) {
+// program is where scripts/lane/postgres.sh has unpacked a program, and where
+// its libraries are.
+func program(t testing.TB, path string) (binary, libraries string) {
 	t.Helper()
-	for _, pattern := range []string{os.Getenv("LANE_ROOT") + "/postgres", "../../.cache/lane/postgres", "/var/tmp/liminal-lane-*/postgres"} {
-		found, err := filepath.Glob(pattern + "/usr/sbin/pgbouncer")
-		if err == nil && len(found) > 0 {
-			libs, _ := filepath.Glob(filepath.Dir(found[0]) + "/../lib/*-linux-gnu*")
-			absolute, _ := filepath.Abs(found[0])
-			return absolute, strings.Join(libs, ":")
+	for _, root := range []string{os.Getenv("LANE_ROOT") + "/postgres", "../../.cache/lane/postgres", "/var/tmp/liminal-lane-*/postgres"} {
+		found, err := filepath.Glob(root + path)
+		if err != nil || len(found) == 0 {
+			continue
 		}
+		prefix, err := filepath.Glob(root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		libs, err := filepath.Glob(prefix[0] + "/usr/lib/*-linux-gnu*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		absolute, err := filepath.Abs(found[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return absolute, strings.Join(libs, ":")
 	}
 	if os.Getenv("LANE_REQUIRED") != "" {
-		t.Fatal("there is no pgbouncer: run scripts/lane/postgres.sh .cache/lane/postgres, or name the lane's folder in LANE_ROOT")
+		t.Fatalf("there is no %s: run scripts/lane/postgres.sh .cache/lane/postgres, or name the lane's folder in LANE_ROOT", path)
 	}
-	t.Skip("SKIPPED, NOT PASSED: there is no pgbouncer; run scripts/lane/postgres.sh .cache/lane/postgres")
+	t.Skipf("SKIPPED, NOT PASSED: there is no %s; run scripts/lane/postgres.sh .cache/lane/postgres", path)
 	return "", ""
 }
 
@@ -40,7 +52,7 @@ func pgbouncer(t testing.TB) (binary, libraries string) {
 // returns a connection string through it.
 func pooled(t testing.TB, to string) string {
 	t.Helper()
-	binary, libraries := pgbouncer(t)
+	binary, libraries := program(t, "/usr/sbin/pgbouncer")
 	u, err := url.Parse(to)
 	if err != nil {
 		t.Fatal(err)

@@ -50,9 +50,10 @@ type Options struct {
 // DB is a pool of connections to one database. It implements store.DB and is
 // safe for concurrent use.
 type DB struct {
-	pool     *pgxpool.Pool
-	patience time.Duration
-	logger   *slog.Logger
+	pool       *pgxpool.Pool
+	patience   time.Duration
+	logger     *slog.Logger
+	statements statements
 }
 
 var _ store.DB = (*DB)(nil)

@@ -14,16 +14,16 @@ type statement struct {
 	names []string
 }
 
-// statements are the texts seen so far. The body has some two hundred; those
-// with lists of ids are one more for each length.
-var statements sync.Map // text → statement
+// statements are the texts a database has been asked, by text. The body has
+// some two hundred; those with lists of ids are one more for each length.
+type statements struct{ seen sync.Map }
 
 // bind returns the text and the values in its order. An empty @user is NULL,
 // which nothing equals: the system and a stranger have no id.
-func bind(text string, args store.Args) (string, []any, error) {
-	known, ok := statements.Load(text)
+func (all *statements) bind(text string, args store.Args) (string, []any, error) {
+	known, ok := all.seen.Load(text)
 	if !ok {
-		known, _ = statements.LoadOrStore(text, positions(text))
+		known, _ = all.seen.LoadOrStore(text, positions(text))
 	}
 	s := known.(statement)
 	values := make([]any, len(s.names))

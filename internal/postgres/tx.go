@@ -30,7 +30,7 @@ const settling = 15 * time.Second
 
 // Read implements store.DB.
 func (db *DB) Read(ctx context.Context, v identity.Viewer, f func(store.Tx) error) error {
-	return db.within(ctx, beginRead, v, func(c *pgx.Conn) error { return f(tx{ctx, c}) })
+	return db.within(ctx, beginRead, v, func(c *pgx.Conn) error { return f(tx{ctx, c, &db.statements}) })
 }
 
 // Write implements store.DB. It runs f again when the database chose its
@@ -39,7 +39,7 @@ func (db *DB) Read(ctx context.Context, v identity.Viewer, f func(store.Tx) erro
 // leaves open whether it happened: that is an error, and what was to be
 // written has ids that tell.
 func (db *DB) Write(ctx context.Context, v identity.Viewer, f func(store.Tx) error) error {
-	return db.within(ctx, beginWrite, v, func(c *pgx.Conn) error { return f(tx{ctx, c}) })
+	return db.within(ctx, beginWrite, v, func(c *pgx.Conn) error { return f(tx{ctx, c, &db.statements}) })
 }
 
 // within runs f in a transaction, as often as the errors it ends with allow.
@@ -127,24 +127,28 @@ func beginning(begin string, v identity.Viewer) (string, error) {
 
 // tx implements store.Tx on one connection.
 type tx struct {
-	ctx context.Context
-	c   *pgx.Conn
+	ctx        context.Context
+	c          *pgx.Conn
+	statements *statements
 }
 
-// Lock implements store.Tx with an advisory lock of the transaction. Locks are
+// Lock implements store.Tx.
+func (t tx) Lock(key string) error { return lock(t.ctx, t.c, key) }
+
+// lock takes an advisory lock until the transaction ends. Locks are
 // taken in the order of calls, so two transactions that take the same two in
 // different orders deadlock; the server ends one of them after a second and it
 // is run again. The body takes a person's before a conversation's.
-func (t tx) Lock(key string) error {
+func lock(ctx context.Context, c *pgx.Conn, key string) error {
 	sum := sha256.Sum256([]byte(key))
 	n := int64(binary.BigEndian.Uint64(sum[:8])) //nolint:gosec // any 64 bits name a lock
-	_, err := t.c.Exec(t.ctx, "SELECT pg_advisory_xact_lock($1)", n)
+	_, err := c.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", n)
 	return err
 }
 
 // Exec implements store.Tx.
 func (t tx) Exec(query string, args store.Args) (int64, error) {
-	text, values, err := bind(query, args)
+	text, values, err := t.statements.bind(query, args)
 	if err != nil {
 		return 0, err
 	}
@@ -157,7 +161,7 @@ func (t tx) Exec(query string, args store.Args) (int64, error) {
 
 // Query implements store.Tx.
 func (t tx) Query(query string, args store.Args, each func(scan store.Scan) error) error {
-	text, values, err := bind(query, args)
+	text, values, err := t.statements.bind(query, args)
 	if err != nil {
 		return err
 	}

@@ -40,6 +40,8 @@ END $$;
 -- app_grant gives the program's role what it needs, now and of what later
 -- migrations make.
 CREATE FUNCTION app_grant(program name) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  f regprocedure;
 BEGIN
   EXECUTE format('GRANT USAGE ON SCHEMA public TO %I', program);
   EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO %I', program);
@@ -47,6 +49,9 @@ BEGIN
   EXECUTE format('ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO %I', program);
   EXECUTE format('ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT USAGE ON SEQUENCES TO %I', program);
   EXECUTE format('REVOKE INSERT, UPDATE, DELETE ON migration FROM %I', program); -- the ledger is the owner's
+  FOR f IN SELECT oid FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND proname LIKE 'search\_%' LOOP
+    EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %I', f, program);
+  END LOOP;
 END $$;
 
 REVOKE EXECUTE ON FUNCTION app_guard, app_grant FROM PUBLIC;

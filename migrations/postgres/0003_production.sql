@@ -257,3 +257,7 @@ CREATE FUNCTION search_ranked(ids uuid[], encoders text[], scope tsquery, asked_
     WHERE w.words @@ (scope && asked_for) AND (SELECT r.encoder FROM read r) ->> w.context_id::text IN ('', w.encoder) LIMIT cap)
   SELECT f.number, f.score FROM found f ORDER BY 2 DESC, 1 LIMIT most
 $$;
+
+-- Only the program searches: what runs as the owner is not for everybody who
+-- may connect.
+REVOKE EXECUTE ON FUNCTION search_contexts, search_vectors, search_words, search_ranked FROM PUBLIC;
