@@ -127,21 +127,49 @@ func TestWhoDoesNotReadADownloadHoldsNothing(t *testing.T) {
 	ada := w.signUp("ada@example.org")
 	ada.upload("big.txt", strings.Repeat("x", 20<<20)).ok()
 	link := ada.post("/v1/files/link", map[string]any{"path": "files/big.txt"}).ok()["url"].(string)
-	ended := make(chan struct{})
-	slow := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		defer close(ended)
-		w.server.identified(w.server.mux).ServeHTTP(rw, r)
-	}))
-	t.Cleanup(slow.Close)
-	w.url = slow.URL
-	r, err := http.NewRequest(http.MethodGet, slow.URL+link, nil)
+	ended := w.watched()
+	r, err := http.NewRequest(http.MethodGet, w.url+link, nil)
 	w.must(err)
 	w.line().begin(r, "") // and never reads
+	w.soon(ended)
+}
+
+// watched serves the world anew and tells when the next request has been
+// dealt with.
+func (w *world) watched() (ended <-chan struct{}) {
+	done := make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		defer close(done)
+		w.server.identified(w.server.mux).ServeHTTP(rw, r)
+	}))
+	w.Cleanup(s.Close)
+	w.url = s.URL
+	return done
+}
+
+func (w *world) soon(ended <-chan struct{}) {
+	w.Helper()
 	select {
 	case <-ended:
 	case <-time.After(20 * time.Second):
-		t.Error("the handler still writes")
+		w.Error("the handler still writes to somebody who does not read")
 	}
+}
+
+func TestASocketThatDoesNotReadIsCut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.signUp("ada@example.org")
+	w.server.beat = beat{comment: time.Hour, ping: time.Hour, write: 200 * time.Millisecond}
+	ended := w.watched()
+	k := w.talk(http.Header{"Authorization": {"Bearer " + ada.token}})
+	long := strings.Repeat("x", 200_000)
+	for range maxFollows {
+		if k.conn.WriteJSON(map[string]any{"type": "chat_start", "message": long}) != nil {
+			break // it has been cut already
+		}
+	}
+	w.soon(ended)
 }
 
 func TestRequestsOutOfBoundsAreRefused(t *testing.T) {
