@@ -11,8 +11,8 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 
 # The Temporal server takes minutes to compile. These packages hold it or test
 # the program that does; they are compiled once, without the race detector.
-ENGINE   := ./internal/wire/devserver ./internal/bench ./cmd/liminald ./workflows/internal/record
-HEAVY_RE := /internal/wire/devserver$$|/internal/bench$$|/cmd/liminald$$|/e2e$$|/workflows/internal/record$$
+ENGINE   := ./internal/wire/devserver ./scripts/temporal ./internal/bench ./cmd/liminald ./workflows/internal/record
+HEAVY_RE := /internal/wire/devserver$$|/scripts/temporal$$|/internal/bench$$|/cmd/liminald$$|/e2e$$|/workflows/internal/record$$
 LIGHT     = $(shell $(GO) list ./... | grep -vE '$(HEAVY_RE)')
 
 # The race detector needs a C compiler; a machine without one still tests.

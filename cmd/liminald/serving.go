@@ -101,7 +101,7 @@ func urlOf(l net.Listener) string {
 // serve builds the platform, starts its worker when this process has one, and
 // answers HTTP.
 func (s *serving) serve(ctx context.Context, conf config.Config, temporal string, works bool, log *slog.Logger) error {
-	p, err := wire.Open(ctx, wire.Options{Config: conf, Logger: log, Temporal: temporal, Version: buildVersion()})
+	p, err := wire.Open(ctx, wire.Options{Config: conf, Logger: log, Temporal: temporal, URL: s.url(), Version: buildVersion()})
 	if err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ func (p *Platform) accounts(ctx context.Context, o Options, b *body) (*identity.
 		Life: lifeOf(o.Config.Sessions.Refresh), Mail: letters, Confirm: o.Config.Mail.URL != "",
 		Factors: p.store, FactorKey: seal, Providers: p.store,
 		Tenants: o.Config.Accounts.Tenants, SignUpClosed: o.Config.Accounts.SignUp == "closed",
-		PublicURL: cmp.Or(o.Config.PublicURL, "http://"+o.Config.Listen), Forget: b.files.RemoveHome, Logger: o.Logger,
+		PublicURL: cmp.Or(o.Config.PublicURL, o.URL), Forget: b.files.RemoveHome, Logger: o.Logger,
 	})
 }
 

@@ -34,6 +34,7 @@ type Options struct {
 	Config   config.Config
 	Logger   *slog.Logger
 	Temporal string      // host:port of the engine's frontend
+	URL      string      // where this process answers; for links when Config has no PublicURL
 	Version  string      // of the program, as /healthz and the client show it
 	Model    model.Model // nil: the one Config names
 	Tools    []tool.Tool // beside the built-in ones
