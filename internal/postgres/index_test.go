@@ -2,8 +2,10 @@ package postgres_test
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -187,4 +189,35 @@ func BenchmarkSearch(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkUpsert writes documents of 200 chunks with 120 words each into a
+// context of 5,000.
+func BenchmarkUpsert(b *testing.B) {
+	d := postgrestest.Fresh(b)
+	db := postgrestest.Open(b, d.App, postgres.Options{})
+	s := store.New(db, store.Options{})
+	shelf := fill(b, d, s, 5_000)
+	x := postgres.NewIndex(db, postgres.IndexOptions{})
+	n := 0
+	for b.Loop() {
+		n++
+		doc, err := s.PutDocument(b.Context(), shelf.viewer, knowledge.Document{ContextID: shelf.context, Path: fmt.Sprint("files/", n)})
+		if err != nil {
+			b.Fatal(err)
+		}
+		var list []knowledge.Chunk
+		for i := range 200 {
+			v := slices.Clone(shelf.questions[i%len(shelf.questions)])
+			v[i%64] += float32(n%7) / 10
+			list = append(list, knowledge.Chunk{
+				ID: id.Derive(doc.ID, fmt.Sprint(i)), DocumentID: doc.ID, ContextID: shelf.context, Index: i, End: 1,
+				Content: strings.Repeat(fmt.Sprint("Rent of month ", i, " is due on the first day. "), 12), Vector: v,
+			})
+		}
+		if err := x.Upsert(b.Context(), shelf.viewer, list); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(200*float64(b.N)/b.Elapsed().Seconds(), "chunks/s")
 }
