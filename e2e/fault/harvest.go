@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -116,15 +117,15 @@ func (p *Person) trespass(ctx context.Context, h *Holding, others []*Person) err
 func (p *Person) doors() (paths []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for i := len(p.turns) - 1; i >= 0; i-- {
-		if t := p.turns[i]; t.accepted() {
+	for _, t := range slices.Backward(p.turns) {
+		if t.accepted() {
 			paths = append(paths, "/v1/runs/"+t.Run, "/v1/runs/"+t.Run+"/events", "/v1/conversations/"+t.Conversation,
 				"/v1/conversations/"+t.Conversation+"/messages")
 			break
 		}
 	}
-	for i := len(p.uploads) - 1; i >= 0; i-- {
-		if u := p.uploads[i]; u.Document != "" {
+	for _, u := range slices.Backward(p.uploads) {
+		if u.Document != "" {
 			paths = append(paths, "/v1/documents/"+u.Document, "/v1/documents/"+u.Document+"/text")
 			break
 		}

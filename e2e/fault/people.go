@@ -121,7 +121,7 @@ func closed(c <-chan struct{}) bool {
 // minute rests for everybody, as it should, and then there is no load.
 func (p *Person) choose(r *rand.Rand) string {
 	deck := []string{
-		kindPlain, kindPlain, kindPlain, kindPlain, kindPlain, kindPlain, kindDirect, kindCancel,
+		kindPlain, kindPlain, kindPlain, kindPlain, kindStream, kindStream, kindDirect, kindCancel,
 		kindQuestion, kindQuestion, kindQuestion, kindDocument, kindDocument, kindQueue, kindQueue, kindPlain,
 	}
 	switch p.name {
@@ -196,6 +196,10 @@ func (p *Person) ask(ctx context.Context, r *rand.Rand, at *thread, kind string,
 	p.mu.Lock()
 	p.turns = append(p.turns, t)
 	p.mu.Unlock()
+	if kind == kindStream {
+		p.stream(ctx, t, at, req)
+		return t
+	}
 	data, err := p.impatiently(ctx, r, t, req)
 	if refused := (*Refusal)(nil); errors.As(err, &refused) {
 		t.Refused = refused.Error()
@@ -207,6 +211,18 @@ func (p *Person) ask(ctx context.Context, r *rand.Rand, at *thread, kind string,
 	}
 	p.accept(t, at, data)
 	return t
+}
+
+// stream asks with a request that streams its answer itself.
+func (p *Person) stream(ctx context.Context, t *Turn, at *thread, req request) {
+	reader := &Reader{Name: "first"}
+	was, err := p.listen(ctx, t, reader, req)
+	if err != nil {
+		*at = thread{}
+		return
+	}
+	t.Readers = append(t.Readers, reader)
+	p.accept(t, at, object{"run_id": was.run, "conversation_id": was.conversation})
 }
 
 // accept writes down what the platform promised.
@@ -294,6 +310,12 @@ func (p *Person) attend(ctx context.Context, r *rand.Rand, t *Turn) (left bool) 
 		t.Readers = append(t.Readers, second)
 		ways := leaving(r)
 		wg.Go(func() { p.follow(ctx, t.Run, second, ways) })
+	}
+	if t.Kind == kindStream {
+		if first := t.Readers[0]; first.end() == nil { // it broke off
+			p.follow(ctx, t.Run, first, leaving(r))
+		}
+		return false
 	}
 	first := &Reader{Name: "first"}
 	t.Readers = append(t.Readers, first)

@@ -160,7 +160,7 @@ func children(pid int) (kin []int) {
 		if err != nil {
 			continue // the thread has ended
 		}
-		for _, field := range strings.Fields(string(raw)) {
+		for field := range strings.FieldsSeq(string(raw)) {
 			if child, err := strconv.Atoi(field); err == nil {
 				kin = append(kin, child)
 			}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -64,9 +65,10 @@ func (p *Proxy) dial() (net.Conn, error) {
 	p.next++
 	first := p.next
 	p.mu.Unlock()
+	dialer := net.Dialer{Timeout: time.Second}
 	errs := make([]error, 0, len(p.backends))
 	for i := range p.backends {
-		server, err := net.DialTimeout("tcp", p.backends[(first+i)%len(p.backends)], time.Second)
+		server, err := dialer.DialContext(context.Background(), "tcp", p.backends[(first+i)%len(p.backends)])
 		if err == nil {
 			return server, nil
 		}

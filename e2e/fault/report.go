@@ -88,24 +88,8 @@ func newReport(told Told, stored map[string]*Holding, struck []Struck, found []V
 // told counts what clients were told.
 func (r *Report) told(told Told, stored map[string]*Holding) {
 	for _, t := range told.Turns {
-		if !t.accepted() {
-			continue
-		}
-		r.Kinds[t.Kind]++
-		r.Counts["turns"].Told++
-		if t.Direct != nil {
-			r.Counts["answers"].Told++
-		}
-		for i, reader := range t.Readers {
-			r.Counts["events"].Told += len(reader.events())
-			if end := reader.end(); i == 0 && end != nil && end.Kind == "message_done" {
-				r.Counts["answers"].Told++
-			}
-		}
-		for _, reply := range t.Replies {
-			if reply.Taken {
-				r.Counts["questions"].Told++
-			}
+		if t.accepted() {
+			r.turn(t)
 		}
 	}
 	for _, u := range told.Uploads {
@@ -117,6 +101,26 @@ func (r *Report) told(told Told, stored map[string]*Holding) {
 		r.Counts["walls"].Told += h.Tried
 		for _, list := range h.Conversations {
 			r.Counts["messages"].Told += len(list)
+		}
+	}
+}
+
+// turn counts what was told of one.
+func (r *Report) turn(t *Turn) {
+	r.Kinds[t.Kind]++
+	r.Counts["turns"].Told++
+	answered := t.Direct != nil
+	for _, reader := range t.Readers {
+		r.Counts["events"].Told += len(reader.events())
+		end := reader.end()
+		answered = answered || end != nil && end.Kind == "message_done"
+	}
+	if answered {
+		r.Counts["answers"].Told++
+	}
+	for _, reply := range t.Replies {
+		if reply.Taken {
+			r.Counts["questions"].Told++
 		}
 	}
 }
@@ -135,14 +139,7 @@ func recoveries(turns []*Turn, struck []Struck) map[string]*Recovery {
 		rec.Faults++
 		rec.HealedIn = max(rec.HealedIn, s.Healed.Sub(s.At))
 		for _, t := range turns {
-			if t.Kind == kindHang || t.Kind == kindCancel {
-				continue // silent of its own accord
-			}
-			for _, reader := range t.Readers {
-				wait, affected := reader.waited(s.At)
-				if !affected {
-					continue
-				}
+			for _, wait := range t.waited(s.At) {
 				waits[s.Name] = append(waits[s.Name], wait)
 				if wait > rec.Max {
 					rec.Max, rec.MaxRun = wait, t.Run
@@ -155,6 +152,20 @@ func recoveries(turns []*Turn, struck []Struck) map[string]*Recovery {
 		out[name].Streams, out[name].P50 = len(list), list[len(list)/2]
 	}
 	return out
+}
+
+// waited is how long after a moment each reader of a turn that the moment
+// affected got its next event.
+func (t *Turn) waited(at time.Time) (waits []time.Duration) {
+	if t.Kind == kindHang || t.Kind == kindCancel {
+		return nil // silent of its own accord
+	}
+	for _, reader := range t.Readers {
+		if wait, affected := reader.waited(at); affected {
+			waits = append(waits, wait)
+		}
+	}
+	return waits
 }
 
 // waited is how long after a moment the next event came. It is not affected

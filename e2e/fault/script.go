@@ -11,6 +11,7 @@ import (
 const (
 	kindPlain    = "plain"    // an answer, word by word
 	kindDirect   = "direct"   // the same for a client that waits for all of it
+	kindStream   = "stream"   // the same for a client whose request streams the answer itself
 	kindCut      = "cut"      // the model breaks off in the middle, once
 	kindHang     = "hang"     // the model says half of it and then nothing
 	kindCancel   = "cancel"   // the person stops it
@@ -89,10 +90,14 @@ func graphs() map[string]object {
 		say(object{"message": "${input.message} ${vars.reply}"}),
 	}}
 	document := object{"kind": "workflow.chat", "entrypoint": "search", "nodes": []object{
-		{"id": "search", "type": "tool_call", "tool": "rag.search_v1", "inputs": object{"question": "${input.message}"},
-			"outputs": []string{"passages", "confidence"}, "max_retries": 3, "next": "say"},
-		{"id": "say", "type": "tool_call", "tool": "rag.answer_with_context_v1", "timeout_ms": 20_000, "max_retries": 3,
-			"inputs": object{"question": "${input.message}", "passages": "${vars.passages}", "confidence": "${vars.confidence}"}},
+		{
+			"id": "search", "type": "tool_call", "tool": "rag.search_v1", "inputs": object{"question": "${input.message}"},
+			"outputs": []string{"passages", "confidence"}, "max_retries": 3, "next": "say",
+		},
+		{
+			"id": "say", "type": "tool_call", "tool": "rag.answer_with_context_v1", "timeout_ms": 20_000, "max_retries": 3,
+			"inputs": object{"question": "${input.message}", "passages": "${vars.passages}", "confidence": "${vars.confidence}"},
+		},
 	}}
 	return map[string]object{kindPlain: plain, kindHang: hang, kindQuestion: question, kindDocument: document}
 }

@@ -224,11 +224,12 @@ func (v *verifier) replies(t *Turn, h *Holding, r Run) {
 		}
 		said, used := 0, 0
 		for _, m := range h.Conversations[t.Conversation] {
-			switch n := strings.Count(m.Content, reply.Marker); {
-			case m.Role == "user":
+			switch n := strings.Count(m.Content, reply.Marker); m.Role {
+			case "user":
 				said += n
-			case m.Role == "assistant":
+			case "assistant":
 				used += n
+			default: // notices
 			}
 		}
 		_, open := h.Pending[reply.Interrupt]

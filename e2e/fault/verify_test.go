@@ -61,11 +61,15 @@ func clean() *account {
 	return &account{
 		told: Told{
 			Turns: []*Turn{
-				{Person: "p1", Marker: "mk-p1-1", Kind: kindPlain, Message: "Tell mk-p1-1", Order: 1, Conversation: "c", Run: "r1", Tries: 2,
-					Readers: []*Reader{{Name: "first", Legs: legs(first, "r1")}}},
-				{Person: "p1", Marker: "mk-p1-2", Kind: kindQuestion, Message: "Tell mk-p1-2", Order: 2, Conversation: "c", Run: "r2", Tries: 1,
+				{
+					Person: "p1", Marker: "mk-p1-1", Kind: kindPlain, Message: "Tell mk-p1-1", Order: 1, Conversation: "c", Run: "r1", Tries: 2,
+					Readers: []*Reader{{Name: "first", Legs: legs(first, "r1")}},
+				},
+				{
+					Person: "p1", Marker: "mk-p1-2", Kind: kindQuestion, Message: "Tell mk-p1-2", Order: 2, Conversation: "c", Run: "r2", Tries: 1,
 					Replies: []*Reply{{Interrupt: "q", Marker: "rp-p1-2-7", Taken: true}},
-					Readers: []*Reader{{Name: "first", Legs: asked}}},
+					Readers: []*Reader{{Name: "first", Legs: asked}},
+				},
 			},
 			Uploads: []*Upload{{Person: "p1", Name: "f.md", SHA256: "s", Tries: 1, Path: "f.md", Document: "d"}},
 		},
