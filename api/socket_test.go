@@ -280,15 +280,6 @@ func TestASocketEndsWithItsSession(t *testing.T) {
 	}
 }
 
-func TestALargeFrameEndsTheSocket(t *testing.T) {
-	t.Parallel()
-	k := newWorld(t).signUp("ada@example.org").talk()
-	k.say(map[string]any{"type": "chat_start", "message": strings.Repeat("x", maxJSON)})
-	if code := k.closed(); code != websocket.CloseMessageTooBig {
-		t.Errorf("closed with %d", code)
-	}
-}
-
 // Requirements: STREAM-02, STREAM-28
 func TestBothTransportsCarryTheSameLog(t *testing.T) {
 	t.Parallel()
