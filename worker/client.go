@@ -103,7 +103,7 @@ func (o ClientOptions) sdk(secure *tls.Config) client.Options {
 // tls is the TLS of a connection; nil for none.
 func (o ClientOptions) tls() (*tls.Config, error) {
 	if !o.TLS && o.APIKey == "" && o.CertPath == "" && o.CAPath == "" && o.ServerName == "" {
-		return nil, nil //nolint:nilnil // no TLS is an answer
+		return nil, nil
 	}
 	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: o.ServerName}
 	if o.CertPath != "" || o.KeyPath != "" {

@@ -70,7 +70,7 @@ func payload(t *testing.T, v any) *commonpb.Payload {
 
 // noise is text that no compression makes smaller by more than half.
 func noise(n int) string {
-	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // any bytes will do
+	r := rand.New(rand.NewPCG(1, 2))
 	raw := make([]byte, n)
 	for i := range raw {
 		raw[i] = byte(r.Uint32())

@@ -57,7 +57,7 @@ func (e *Engine) Reconcile(ctx context.Context, pause time.Duration) {
 			age = settleTime
 		}
 		select {
-		case <-time.After(pause + rand.N(pause/10+1)): //nolint:gosec // not all at once is all it is for
+		case <-time.After(pause + rand.N(pause/10+1)):
 		case <-ctx.Done():
 			return
 		}

@@ -21,13 +21,16 @@ import (
 )
 
 func main() {
+	if err := untilStopped(); err != nil {
+		fmt.Fprintln(os.Stderr, "temporal:", err)
+		os.Exit(1)
+	}
+}
+
+func untilStopped() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "temporal:", err)
-		stop()
-		os.Exit(1) //nolint:gocritic // stop has been called
-	}
+	return run(ctx, os.Args[1:])
 }
 
 // choices are the flags.

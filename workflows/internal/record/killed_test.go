@@ -41,7 +41,7 @@ func childMain() int {
 	w := activitiestest.New(os.Getenv(childGraph))
 	w.Salt(os.Getenv(childQueue))
 	w.Tool("llm", spec, func(ctx context.Context, c *tool.Call) (map[string]any, error) {
-		fmt.Println("called", c.Node)
+		fmt.Fprintln(os.Stdout, "called", c.Node)
 		if os.Getenv(childHangs) != "" {
 			select {} // not even a cancel ends it
 		}
@@ -50,7 +50,7 @@ func childMain() int {
 	w.Chat("hello", chat.TurnInput{})
 	c, err := worker.Dial(context.Background(), worker.ClientOptions{Address: os.Getenv(childAddress), Namespace: devserver.Namespace})
 	if err != nil {
-		fmt.Println(err)
+		fmt.Fprintln(os.Stdout, err)
 		return 1
 	}
 	working, err := worker.New(worker.Options{Client: c, Activities: w.Set(), Queue: os.Getenv(childQueue), Every: time.Hour})
@@ -58,13 +58,13 @@ func childMain() int {
 		err = working.Start()
 	}
 	if err != nil {
-		fmt.Println(err)
+		fmt.Fprintln(os.Stdout, err)
 		return 1
 	}
-	fmt.Println("up")
+	fmt.Fprintln(os.Stdout, "up")
 	for range time.Tick(5 * time.Millisecond) {
 		if q, ok := w.Question(0); ok {
-			fmt.Println("asked", q.ID)
+			fmt.Fprintln(os.Stdout, "asked", q.ID)
 			select {}
 		}
 	}
