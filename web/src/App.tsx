@@ -1,6 +1,8 @@
-import { useCallback, useEffect, useState } from 'react';
+import { useCallback, useEffect, useState, type ReactNode } from 'react';
+import { arrival, type Arrival } from './account/arrival.ts';
+import { Landing } from './account/Landing.tsx';
 import { queryClient } from './api/queries.ts';
-import { restore, session } from './api/session.ts';
+import { enterByCookie, restore, session } from './api/session.ts';
 import { forgetRuns } from './chat/follower.ts';
 import { forgetTalk } from './chat/talk.ts';
 import { useWords } from './i18n/index.ts';
@@ -14,10 +16,11 @@ import { SignIn } from './shell/SignIn.tsx';
 
 export function App() {
   const { state, user } = useStore(session);
+  const came = useStore(arrival);
   const [away, setAway] = useState(false);
   const find = useCallback(() => {
     setAway(false);
-    restore().catch(() => setAway(true));
+    whoIsThere().catch(() => setAway(true));
   }, []);
   useEffect(find, [find]);
 
@@ -37,7 +40,19 @@ export function App() {
 
   if (away) return <Away retry={find} />;
   if (state === 'unknown') return null;
-  return <Fence>{state === 'in' ? <Shell key={owner} /> : <SignIn />}</Fence>;
+  return <Fence>{page(came, state === 'in' ? <Shell key={owner} /> : <SignIn />)}</Fence>;
+}
+
+/** What somebody came for by a link of a mail goes before where they are. */
+function page(came: Arrival | null, ordinary: ReactNode): ReactNode {
+  if (came?.kind === 'reset' || came?.kind === 'confirm') return <Landing came={came} />;
+  return came?.kind === 'factor' ? <SignIn /> : ordinary;
+}
+
+/** Finds out on load who is signed in; a provider that sent somebody back left a cookie. */
+async function whoIsThere(): Promise<void> {
+  if (arrival.get()?.kind !== 'signed_in') return restore();
+  arrival.set((await enterByCookie()) ? null : { kind: 'refused' });
 }
 
 function Away({ retry }: { retry(): void }) {

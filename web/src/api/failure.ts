@@ -3,9 +3,12 @@ export class Failure extends Error {
   readonly status: number;
   readonly code: string;
   readonly details: unknown;
+  /** Seconds until it makes sense to ask again; 0 when nothing says so. */
+  readonly retryAfter: number;
 
-  constructor(status: number, code: string, message: string, details?: unknown) {
+  constructor(status: number, code: string, message: string, details?: unknown, retryAfter = 0) {
     super(message);
+    this.retryAfter = retryAfter;
     this.name = 'Failure';
     this.status = status;
     this.code = code;
@@ -16,23 +19,34 @@ export class Failure extends Error {
   get unreachable(): boolean {
     return this.status === 0;
   }
+
+  /** The member of the details that programs read: why, or which field. */
+  detail(name: 'reason' | 'field' | 'ticket'): string {
+    const value = (this.details as Record<string, unknown> | null | undefined)?.[name];
+    return typeof value === 'string' ? value : '';
+  }
 }
 
 /** Reads a failure out of a response; the envelope first, then older forms (UI-35). */
 export async function failureOf(response: Response): Promise<Failure> {
   const text = await response.text().catch(() => '');
-  return failureFrom(response.status, text);
+  return failureFrom(response.status, text, secondsOf(response.headers.get('Retry-After')));
 }
 
-export function failureFrom(status: number, text: string): Failure {
+function secondsOf(header: string | null): number {
+  const seconds = Number(header ?? 0);
+  return Number.isFinite(seconds) && seconds > 0 ? Math.ceil(seconds) : 0; // a date, from a proxy, counts as none
+}
+
+export function failureFrom(status: number, text: string, retryAfter = 0): Failure {
   try {
     const body = JSON.parse(text) as { error?: { code?: string; message?: string; details?: unknown }; detail?: string };
     const message = body.error?.message ?? body.detail;
-    if (message) return new Failure(status, body.error?.code ?? codeOf(status), message, body.error?.details);
+    if (message) return new Failure(status, body.error?.code ?? codeOf(status), message, body.error?.details, retryAfter);
   } catch {
     // Not JSON: a proxy or a crash answered. The status has to do.
   }
-  return new Failure(status, codeOf(status), `HTTP ${status}`);
+  return new Failure(status, codeOf(status), `HTTP ${status}`, undefined, retryAfter);
 }
 
 function codeOf(status: number): string {

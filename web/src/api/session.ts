@@ -2,10 +2,11 @@
 // refresh token is an HttpOnly cookie this code never sees (C-33, UI-17).
 
 import { createStore } from '../lib/store.ts';
+import { language } from '../i18n/index.ts';
 import { keepDraftsOf } from '../lib/drafts.ts';
 import { readItem, writeItem } from '../lib/storage.ts';
 import { Failure, failureOf } from './failure.ts';
-import type { Credentials, User } from './types.ts';
+import type { Credentials, Proof, Proved, SignedUp, User } from './types.ts';
 
 const tokenKey = 'liminal.token';
 const hintKey = 'liminal.signed_in'; // only a hint that a cookie may exist: spares strangers a refused request
@@ -23,7 +24,8 @@ export function accessToken(): string | null {
   return token;
 }
 
-function keep(credentials: Credentials): void {
+/** Makes these credentials the session of this page. */
+export function keep(credentials: Credentials): void {
   token = credentials.access_token;
   writeItem('session', tokenKey, token);
   writeItem('local', hintKey, '1');
@@ -38,7 +40,8 @@ export function forget(): void {
   session.set({ state: 'out', user: null });
 }
 
-async function post(path: string, body: unknown): Promise<Credentials> {
+/** Asks as whoever is at the door: no refresh, no second try. */
+export async function post<T>(path: string, body: unknown): Promise<T> {
   const response = await fetch(path, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', ...(token ? { Authorization: `Bearer ${token}` } : {}) },
@@ -47,21 +50,45 @@ async function post(path: string, body: unknown): Promise<Credentials> {
     throw new Failure(0, 'unreachable', '');
   });
   if (!response.ok) throw await failureOf(response);
-  return ((await response.json()) as { data: Credentials }).data;
+  return ((await response.json()) as { data: T }).data;
 }
 
 export async function signIn(email: string, password: string): Promise<void> {
-  keep(await post('/v1/auth/login', { email, password }));
+  keep(await post<Credentials>('/v1/auth/login', { email, password }));
 }
 
-export async function signUp(email: string, password: string): Promise<void> {
-  keep(await post('/v1/auth/signup', { email, password }));
+/** Makes an account; false when its address must be confirmed by a mail first. */
+export async function signUp(email: string, password: string): Promise<boolean> {
+  const made = await post<SignedUp>('/v1/auth/signup', { email, password, locale: language.get() });
+  if (made.confirm_email) return false;
+  keep(made);
+  return true;
+}
+
+/** The ticket of a sign-in that asks for a second factor; null for every other failure (AUTH-15). */
+export function ticketOf(error: unknown): string | null {
+  if (!(error instanceof Failure) || error.detail('reason') !== 'mfa_required') return null;
+  return error.detail('ticket') || null;
+}
+
+/** Shows the second factor of a sign-in (AUTH-13). */
+export async function proveTicket(ticket: string, proof: Proof): Promise<void> {
+  keep(await post<Proved>('/v1/auth/mfa/verify', { ticket, ...proof }));
+}
+
+/** Takes the session a provider's callback left in the cookie, whoever this page was before. */
+export function enterByCookie(): Promise<boolean> {
+  token = null;
+  writeItem('session', tokenKey, null);
+  return refresh();
 }
 
 export async function signOut(): Promise<void> {
   await post('/v1/auth/logout', {}).catch(() => undefined); // signed out here either way
   forget();
 }
+
+const conflictPause = 400; // ms
 
 let refreshing: Promise<boolean> | null = null;
 
@@ -78,12 +105,25 @@ export function refresh(): Promise<boolean> {
 
 async function renew(): Promise<boolean> {
   try {
-    keep(await post('/v1/auth/refresh', {}));
+    keep(await trade());
     return true;
   } catch (error) {
-    if (error instanceof Failure && (error.unreachable || error.status >= 500)) throw error;
+    // Only a refusal says that nobody is signed in; everything else may pass.
+    if (error instanceof Failure && error.status !== 401 && error.status !== 403) throw error;
     forget();
     return false;
+  }
+}
+
+/** A conflict says that another page is trading this very cookie: its answer brings the next one. */
+async function trade(): Promise<Credentials> {
+  const ask = () => post<Credentials>('/v1/auth/refresh', {});
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof Failure) || error.status !== 409) throw error;
+    await new Promise((resolve) => setTimeout(resolve, conflictPause));
+    return ask();
   }
 }
 
@@ -104,4 +144,12 @@ export async function restore(): Promise<void> {
   }
   if (token || readItem('local', hintKey)) await refresh();
   else forget();
+}
+
+/** Asks who is signed in once more: another page may have confirmed the address. */
+export async function lookAgain(): Promise<void> {
+  const response = await fetch('/v1/auth/me', { headers: token ? { Authorization: `Bearer ${token}` } : {} }).catch(() => null);
+  if (!response?.ok) return; // what is known stays; the next call says more
+  const { data } = (await response.json()) as { data: { user: User } };
+  if (session.get().user?.id === data.user.id) session.set({ state: 'in', user: data.user });
 }

@@ -7,6 +7,9 @@ export interface User {
   role: string;
   plan?: string;
   locale?: string;
+  /** The address is yet to be confirmed. */
+  unverified?: boolean;
+  mfa_enabled?: boolean;
 }
 
 export interface Credentials {
@@ -14,6 +17,51 @@ export interface Credentials {
   access_token: string;
   session_id: string;
   session_expires_at: string;
+}
+
+/** A sign-up gives credentials, or a mail whose link comes first. */
+export type SignedUp = (Credentials & { confirm_email?: false }) | { confirm_email: true };
+
+/** One of the two: six digits of the authenticator, or a recovery code. */
+export type Proof = { code: string } | { recovery_code: string };
+
+/** A session that has shown its second factor; the codes are told once, when it is put to use. */
+export interface Proved extends Credentials {
+  recovery_codes?: string[] | null;
+  recovery_codes_left: number;
+}
+
+export interface FactorState {
+  enabled: boolean;
+  recovery_codes_left: number;
+}
+
+export interface Enrolment {
+  secret: string;
+  otpauth_uri: string;
+  qr: string; // a data: URL of a PNG
+}
+
+export interface Provider {
+  name: string;
+  label: string;
+}
+
+export interface Linked {
+  provider: string;
+  email: string;
+  linked_at: string;
+}
+
+export interface SignedInOn {
+  id: string;
+  client: string;
+  user_agent: string;
+  address: string;
+  signed_in_at: string;
+  used_at: string;
+  expires_at: string;
+  current: boolean;
 }
 
 export interface UIConfig {

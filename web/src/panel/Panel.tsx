@@ -1,4 +1,5 @@
 import { useEffect, useRef, type ReactNode } from 'react';
+import { SecurityPanel } from '../account/SecurityPanel.tsx';
 import { useWords } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
 import { DocumentsPanel } from '../knowledge/DocumentsPanel.tsx';
@@ -6,11 +7,12 @@ import { Icon } from '../shell/Icon.tsx';
 import { PassagePanel } from './PassagePanel.tsx';
 import { panel } from './state.ts';
 
-/** The sheet beside the conversation: a passage, or the documents. */
+/** The sheet beside the conversation: a passage, the documents, or what keeps the account safe. */
 export function Panel() {
   const open = useStore(panel);
   if (!open) return null;
   if (open.kind === 'passage') return <PassagePanel citations={open.citations} n={open.n} />;
+  if (open.kind === 'security') return <SecurityPanel />;
   return <DocumentsPanel />;
 }
 

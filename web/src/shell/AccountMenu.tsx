@@ -1,8 +1,10 @@
+import { useRef } from 'react';
 import { session, signOut } from '../api/session.ts';
 import { useUIConfig } from '../api/queries.ts';
 import { useWords } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
 import { setTheme, theme, type Theme } from '../lib/theme.ts';
+import { panel } from '../panel/state.ts';
 import { Icon } from './Icon.tsx';
 import { LanguageSwitch } from './LanguageSwitch.tsx';
 
@@ -12,13 +14,14 @@ export function AccountMenu() {
   const { user } = useStore(session);
   const config = useUIConfig();
   const chosen = useStore(theme);
+  const menu = useRef<HTMLDivElement>(null);
   const themes: Record<Theme, string> = { system: words.themeSystem, light: words.themeLight, dark: words.themeDark };
   return (
     <>
       <button type="button" className="icon-button" popoverTarget="account" aria-label={words.account} title={words.account}>
         <Icon name="person" />
       </button>
-      <div id="account" popover="auto" className="menu" role="dialog" aria-label={words.account}>
+      <div ref={menu} id="account" popover="auto" className="menu" role="dialog" aria-label={words.account}>
         <p className="who">
           {user?.email}
           {user?.role === 'admin' && <small>{words.administrator}</small>}
@@ -37,6 +40,15 @@ export function AccountMenu() {
           <span>{words.language}</span>
           <LanguageSwitch />
         </div>
+        <button
+          type="button"
+          onClick={() => {
+            menu.current?.hidePopover(); // gives the focus back, so that the sheet knows where to leave it
+            panel.set({ kind: 'security' });
+          }}
+        >
+          {words.security}
+        </button>
         <button type="button" onClick={() => void signOut()}>
           {words.signOut}
         </button>

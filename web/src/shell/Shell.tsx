@@ -1,6 +1,8 @@
 import { useEffect, useRef, useState, type RefObject } from 'react';
 import { flushSync } from 'react-dom';
 import { useLocation, useRoute } from 'wouter';
+import { arrival, leaveArrival } from '../account/arrival.ts';
+import { Unverified } from '../account/Unverified.tsx';
 import { useConversations } from '../api/queries.ts';
 import { Chat } from '../chat/Chat.tsx';
 import { useWords } from '../i18n/index.ts';
@@ -26,6 +28,11 @@ export function Shell() {
   useEffect(() => setOpen(false), [location]);
   useEffect(() => panel.set(null), [id]);
   useEffect(() => {
+    if (arrival.get()?.kind !== 'linked') return;
+    leaveArrival();
+    panel.set({ kind: 'security' }); // where the new link stands
+  }, []);
+  useEffect(() => {
     document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${conversation?.title ? `${conversation.title} · ` : ''}Liminal`;
   }, [waiting, conversation?.title]);
 
@@ -49,6 +56,7 @@ export function Shell() {
           title={id ? conversation?.title || words.untitled : words.newConversation}
           onOpen={() => setOpen(true)}
         />
+        <Unverified />
         <div className="work">
           <Chat key={id ?? '_new'} id={id} conversation={conversation ?? null} />
           <Panel />

@@ -1,87 +1,163 @@
-import { useState, type FormEvent } from 'react';
+import { useState } from 'react';
+import { arrival, leaveArrival } from '../account/arrival.ts';
+import { Door } from '../account/Door.tsx';
+import { Elsewhere } from '../account/Elsewhere.tsx';
+import { EmailField, Form, PasswordField } from '../account/fields.tsx';
+import { FactorForm } from '../account/FactorForm.tsx';
+import { MailForm, Resend } from '../account/MailForm.tsx';
+import { told } from '../account/told.ts';
+import { useAttempt } from '../account/useAttempt.ts';
+import { requestConfirmation, requestReset } from '../api/account.ts';
+import { Failure } from '../api/failure.ts';
 import { useUIConfig } from '../api/queries.ts';
-import { signIn, signUp } from '../api/session.ts';
-import { sentence } from '../chat/talk.ts';
+import { signIn, signUp, ticketOf } from '../api/session.ts';
 import { useWords } from '../i18n/index.ts';
-import { LanguageSwitch } from './LanguageSwitch.tsx';
-import { Mark } from './Mark.tsx';
+import { useStore } from '../lib/store.ts';
 
-/** The door: signing in, and making an account; the first one ever administers the house. */
+type Stage =
+  | { at: 'in' | 'up' } // the two ways through the door
+  | { at: 'forgot' }
+  | { at: 'confirm'; late: boolean } // a mail has to be read first; late: its day is over
+  | { at: 'factor'; ticket: string };
+
+/** The door: signing in, making an account, and what may stand between a person and theirs. */
 export function SignIn() {
   const words = useWords();
   const config = useUIConfig();
+  const came = useStore(arrival);
   const firstRun = config.data?.first_run === true;
-  const [chosen, setChosen] = useState<'in' | 'up' | null>(null);
-  const mode = chosen ?? (firstRun ? 'up' : 'in');
-  const first = firstRun && mode === 'up';
+  const [chosen, setChosen] = useState<Stage | null>(null);
+  const [email, setEmail] = useState('');
+  const [problem, setProblem] = useState('');
+  const ticket = came?.kind === 'factor' ? came.ticket : '';
+  const stage: Stage = ticket ? { at: 'factor', ticket } : (chosen ?? { at: firstRun ? 'up' : 'in' });
+
+  function go(next: Stage, sentence = ''): void {
+    leaveArrival();
+    setProblem(sentence);
+    setChosen(next);
+  }
+
+  function begin(address: string): void {
+    leaveArrival();
+    setEmail(address);
+    setProblem('');
+  }
+
+  switch (stage.at) {
+    case 'factor':
+      return (
+        <Door title={words.factorTitle}>
+          <FactorForm ticket={stage.ticket} onIn={leaveArrival} onBack={(why) => go({ at: 'in' }, why)} />
+        </Door>
+      );
+    case 'forgot':
+      return (
+        <Door title={words.forgotTitle}>
+          <p className="lead">{words.forgotAsk}</p>
+          <MailForm email={email} act={words.sendLink} ask={requestReset} sent={words.resetSent} />
+          <Back act={() => go({ at: 'in' })} />
+        </Door>
+      );
+    case 'confirm':
+      return (
+        <Door title={words.mailUnderWay}>
+          <p role="status" className="lead">
+            {stage.late ? words.unverifiedLate : words.confirmSent(email)}
+          </p>
+          <Resend email={email} ask={requestConfirmation} />
+          <Back act={() => go({ at: 'in' })} />
+        </Door>
+      );
+    default: {
+      const first = firstRun && stage.at === 'up';
+      const refused = came?.kind === 'refused' ? words.elsewhereFailed : '';
+      return (
+        <Door title={first ? words.firstRunTitle : stage.at === 'up' ? words.signUp : words.signIn}>
+          {first && <p className="lead">{words.firstRun}</p>}
+          {config.isError && <p role="alert">{told(config.error)}</p>}
+          {(problem || refused) && (
+            <p role="alert" className="problem lead">
+              {problem || refused}
+            </p>
+          )}
+          <Credentials key={stage.at} mode={stage.at} email={email} onTry={begin} onStage={go} />
+          <Elsewhere />
+          <p className="other-way">
+            <span>
+              {stage.at === 'in' ? words.noAccount : words.haveAccount}{' '}
+              <button type="button" className="link" onClick={() => go({ at: stage.at === 'in' ? 'up' : 'in' })}>
+                {stage.at === 'in' ? words.signUp : words.signInInstead}
+              </button>
+            </span>
+          </p>
+        </Door>
+      );
+    }
+  }
+}
+
+function Back({ act }: { act(): void }) {
+  const words = useWords();
   return (
-    <main className="door">
-      <header>
-        <Mark />
-        <h1>Liminal</h1>
-        <p>{words.tagline}</p>
-      </header>
-      <section className="panel">
-        <h2>{first ? words.firstRunTitle : mode === 'up' ? words.signUp : words.signIn}</h2>
-        {first && <p className="first-run">{words.firstRun}</p>}
-        {config.isError && <p role="alert">{sentence(config.error)}</p>}
-        <Credentials key={mode} mode={mode} />
-        <p className="other-way">
-          {mode === 'in' ? words.noAccount : words.haveAccount}{' '}
-          <button type="button" className="link" onClick={() => setChosen(mode === 'in' ? 'up' : 'in')}>
-            {mode === 'in' ? words.signUp : words.signInInstead}
-          </button>
-        </p>
-      </section>
-      <LanguageSwitch />
-    </main>
+    <p className="other-way">
+      <button type="button" className="link" onClick={act}>
+        {words.backToSignIn}
+      </button>
+    </p>
   );
 }
 
-function Credentials({ mode }: { mode: 'in' | 'up' }) {
-  const words = useWords();
-  const [problem, setProblem] = useState('');
-  const [busy, setBusy] = useState(false);
+interface CredentialsProps {
+  mode: 'in' | 'up';
+  email: string;
+  onTry(email: string): void;
+  onStage(next: Stage): void;
+}
 
-  async function submit(event: FormEvent<HTMLFormElement>) {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    setBusy(true);
-    setProblem('');
-    try {
-      await (mode === 'in' ? signIn : signUp)(String(form.get('email')), String(form.get('password')));
-    } catch (error) {
-      setProblem(sentence(error));
-      setBusy(false);
-    }
-  }
+function Credentials({ mode, email, onTry, onStage }: CredentialsProps) {
+  const words = useWords();
+  const attempt = useAttempt();
+
+  const submit = (form: FormData) =>
+    void attempt.go(async () => {
+      const [address, password] = [String(form.get('email')), String(form.get('password'))];
+      onTry(address);
+      try {
+        if (mode === 'in') await signIn(address, password);
+        else if (!(await signUp(address, password))) onStage({ at: 'confirm', late: false });
+      } catch (error) {
+        const ticket = ticketOf(error);
+        if (ticket) return onStage({ at: 'factor', ticket });
+        if (error instanceof Failure && error.detail('reason') === 'unverified') return onStage({ at: 'confirm', late: true });
+        // Whatever it was, a refusal here tells no more than this.
+        if (mode === 'in' && error instanceof Failure && error.status === 401) throw new Failure(401, error.code, words.credentialsWrong);
+        throw error;
+      }
+    });
 
   return (
-    <form onSubmit={(event) => void submit(event)} aria-describedby={problem ? 'door-problem' : undefined}>
-      <label>
-        <span>{words.email}</span>
-        {/* The page has this one purpose, so it begins there. */}
-        <input name="email" type="email" autoComplete="username" required autoFocus />
-      </label>
-      <label>
-        <span>{words.password}</span>
-        <input
-          name="password"
-          type="password"
-          autoComplete={mode === 'in' ? 'current-password' : 'new-password'}
-          minLength={mode === 'up' ? 8 : undefined}
-          required
-        />
-        {mode === 'up' && <small>{words.passwordRule}</small>}
-      </label>
-      {problem && (
-        <p id="door-problem" role="alert" className="problem">
-          {problem}
-        </p>
-      )}
-      <button type="submit" className="primary" disabled={busy}>
-        {mode === 'in' ? words.signIn : words.signUp}
-      </button>
-    </form>
+    <Form
+      attempt={attempt}
+      act={mode === 'in' ? words.signIn : words.signUp}
+      onSubmit={submit}
+      beside={
+        mode === 'in' && (
+          <button
+            type="button"
+            className="link"
+            onClick={(event) => {
+              onTry(String(new FormData(event.currentTarget.form!).get('email')));
+              onStage({ at: 'forgot' });
+            }}
+          >
+            {words.forgot}
+          </button>
+        )
+      }
+    >
+      <EmailField value={email} />
+      <PasswordField name="password" label={words.password} isNew={mode === 'up'} />
+    </Form>
   );
 }

@@ -1,0 +1,133 @@
+import { useEffect, useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { completeReset, confirmAddress, requestConfirmation, requestReset } from '../api/account.ts';
+import { lookAgain, session } from '../api/session.ts';
+import { useWords } from '../i18n/index.ts';
+import { useStore } from '../lib/store.ts';
+import { leaveArrival, type Arrival } from './arrival.ts';
+import { Door } from './Door.tsx';
+import { Form, PasswordField } from './fields.tsx';
+import { MailForm } from './MailForm.tsx';
+import { told } from './told.ts';
+import { useAttempt } from './useAttempt.ts';
+
+type Came = Extract<Arrival, { kind: 'reset' | 'confirm' }>;
+
+/** Where the links of mails lead. */
+export function Landing({ came }: { came: Came }) {
+  return came.kind === 'reset' ? <Reset key={came.token} token={came.token} /> : <Confirm key={came.token} token={came.token} />;
+}
+
+/** A new password by the link of a mail (AUTH-09). */
+function Reset({ token }: { token: string }) {
+  const words = useWords();
+  const attempt = useAttempt();
+  const [stage, setStage] = useState<'ask' | 'spent' | 'done'>(token ? 'ask' : 'spent');
+  if (stage === 'done') {
+    return (
+      <Door title={words.forgotTitle}>
+        <p role="status" className="lead">
+          {words.resetDone}
+        </p>
+        <button type="button" className="primary" autoFocus onClick={leaveArrival}>
+          {words.signIn}
+        </button>
+      </Door>
+    );
+  }
+  return (
+    <Door title={words.forgotTitle}>
+      {stage === 'ask' ? (
+        <>
+          <p className="lead">{words.resetMeans}</p>
+          <Form
+            attempt={attempt}
+            act={words.setPassword}
+            onSubmit={(form) =>
+              void attempt.go(async () => {
+                await completeReset(token, String(form.get('password')));
+                setStage('done');
+              })
+            }
+          >
+            <PasswordField name="password" label={words.newPassword} isNew focus />
+          </Form>
+          {attempt.problem === words.linkSpent && <Another act={() => setStage('spent')} />}
+        </>
+      ) : (
+        <>
+          {!token && <p className="lead">{words.linkBroken}</p>}
+          <MailForm act={words.sendLink} ask={requestReset} sent={words.resetSent} />
+        </>
+      )}
+      <Back />
+    </Door>
+  );
+}
+
+function Another({ act }: { act(): void }) {
+  const words = useWords();
+  return (
+    <p className="other-way">
+      <button type="button" className="link" onClick={act}>
+        {words.sendLink}
+      </button>
+    </p>
+  );
+}
+
+function Back() {
+  const words = useWords();
+  const { state } = useStore(session);
+  return (
+    <p className="other-way">
+      <button type="button" className="link" onClick={leaveArrival}>
+        {state === 'in' ? words.toConversations : words.backToSignIn}
+      </button>
+    </p>
+  );
+}
+
+/** Confirms an address by the link of a mail (AUTH-10): following it is all a person has to do. */
+function Confirm({ token }: { token: string }) {
+  const words = useWords();
+  const { state } = useStore(session);
+  const answer = useQuery({
+    queryKey: ['confirm', token],
+    queryFn: () => confirmAddress(token),
+    enabled: token !== '',
+    staleTime: Infinity, // good once
+    refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
+  });
+  useEffect(() => {
+    if (answer.isSuccess) void lookAgain();
+  }, [answer.isSuccess]);
+
+  if (answer.isSuccess) {
+    return (
+      <Door title={words.confirmed}>
+        <p role="status" className="lead">
+          {state === 'in' ? words.confirmedGoOn : words.confirmedSignIn}
+        </p>
+        <button type="button" className="primary" autoFocus onClick={leaveArrival}>
+          {state === 'in' ? words.toConversations : words.signIn}
+        </button>
+      </Door>
+    );
+  }
+  const broken = token === '' ? words.linkBroken : answer.isError ? told(answer.error) : '';
+  return (
+    <Door title={words.confirmTitle}>
+      <p role={broken ? 'alert' : 'status'} className="lead">
+        {broken || words.confirming}
+      </p>
+      {broken && (
+        <>
+          <MailForm act={words.sendAgain} ask={requestConfirmation} sent={words.confirmSent} />
+          <Back />
+        </>
+      )}
+    </Door>
+  );
+}

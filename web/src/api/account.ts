@@ -1,0 +1,83 @@
+// What an account can do about itself: letters, second factors, sign-ins,
+// accounts elsewhere. Signing in and out is in session.ts.
+
+import { useQuery } from '@tanstack/react-query';
+import { call } from './call.ts';
+import { forget, keep, post } from './session.ts';
+import type { Enrolment, FactorState, Linked, Page, Proof, Proved, Provider, SignedInOn } from './types.ts';
+
+export const accountKeys = {
+  providers: ['providers'] as const,
+  factor: ['factor'] as const,
+  sessions: ['sessions'] as const,
+  links: ['links'] as const,
+};
+
+/** Asks for a link to set a new password; the answer is the same whether or not there is an account (AUTH-08). */
+export const requestReset = (email: string) => post<object>('/v1/auth/request_reset', { email });
+
+/** Asks for a new link to confirm an address; just as silent. */
+export const requestConfirmation = (email: string) => post<object>('/v1/auth/request_verification', { email });
+
+export const confirmAddress = (token: string) => post<object>('/v1/auth/verify_email', { token });
+
+/** Sets a new password by the token of a mail. Every session ends, this page's as well (AUTH-09). */
+export async function completeReset(token: string, password: string): Promise<void> {
+  await post<object>('/v1/auth/complete_reset', { token, new_password: password });
+  forget();
+}
+
+export const changePassword = (before: string, next: string) =>
+  call<object>('/v1/auth/password', { method: 'POST', body: { old_password: before, new_password: next } });
+
+export function useProviders() {
+  return useQuery({
+    queryKey: accountKeys.providers,
+    queryFn: async ({ signal }) => (await call<{ providers: Provider[] }>('/v1/auth/oauth', { signal })).providers,
+    staleTime: 300_000,
+  });
+}
+
+/** Sends this browser to a provider; in a session, to link it to the account. */
+export async function leaveFor(provider: string): Promise<void> {
+  const { url } = await post<{ url: string }>(`/v1/auth/oauth/${encodeURIComponent(provider)}/start`, {});
+  location.assign(url);
+}
+
+export function useLinks() {
+  return useQuery({
+    queryKey: accountKeys.links,
+    queryFn: async ({ signal }) => (await call<{ links: Linked[] }>('/v1/auth/links', { signal })).links,
+  });
+}
+
+export const unlink = (provider: string) => call<object>(`/v1/auth/links/${encodeURIComponent(provider)}`, { method: 'DELETE' });
+
+export function useFactor() {
+  return useQuery({ queryKey: accountKeys.factor, queryFn: ({ signal }) => call<FactorState>('/v1/auth/mfa', { signal }) });
+}
+
+export const enrolFactor = () => call<Enrolment>('/v1/auth/mfa/enable', { method: 'POST', body: {} });
+
+/** Shows the first code of a new authenticator. Every session ends, and this page gets a new one. */
+export async function enableFactor(code: string): Promise<string[]> {
+  const proved = await call<Proved>('/v1/auth/mfa/verify', { method: 'POST', body: { code } });
+  keep(proved);
+  return proved.recovery_codes ?? [];
+}
+
+export const renewRecovery = async (proof: Proof) =>
+  (await call<{ recovery_codes: string[] }>('/v1/auth/mfa/recovery', { method: 'POST', body: proof })).recovery_codes;
+
+export const disableFactor = (proof: Proof, password: string) =>
+  call<FactorState>('/v1/auth/mfa/disable', { method: 'POST', body: { ...proof, ...(password ? { password } : {}) } });
+
+export function useSessions() {
+  return useQuery({
+    queryKey: accountKeys.sessions,
+    queryFn: async ({ signal }) => (await call<Page<SignedInOn>>('/v1/auth/sessions', { signal })).data,
+  });
+}
+
+export const endSession = (id: string) => call<object>(`/v1/auth/sessions/${id}`, { method: 'DELETE' });
+export const endOtherSessions = () => call<object>('/v1/auth/sessions', { method: 'DELETE' });
