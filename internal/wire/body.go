@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"liminal/activities"
+	"liminal/api"
 	"liminal/artifacts"
 	"liminal/internal/chat"
 	"liminal/internal/config"
@@ -135,6 +136,9 @@ func (p *Platform) shelve(ctx context.Context, o Options) error {
 	p.closes("the folder of artifacts", root.Close)
 	p.library = artifacts.NewLibrary(p.store, append(specs, o.Specs...))
 	p.library.Mirror(artifacts.NewFolder(root), o.Logger)
+	if err := p.describe(); err != nil {
+		return err
+	}
 	if err := p.library.Seed(ctx); err != nil {
 		return fmt.Errorf("writing the default artifacts: %w", err)
 	}
@@ -143,3 +147,14 @@ func (p *Platform) shelve(ctx context.Context, o Options) error {
 
 // maxDecode is how long one answer may be written for, by plan (STREAM-09).
 func maxDecode(plan string) time.Duration { return quota.PlanOf(plan).MaxDecode }
+
+// describe puts the API itself on the shelf, for models that read about it;
+// nobody calls it that way (API-11).
+func (p *Platform) describe() error {
+	specs, err := api.Specs()
+	if err != nil {
+		return fmt.Errorf("describing the API: %w", err)
+	}
+	p.library.Describe(specs)
+	return nil
+}
