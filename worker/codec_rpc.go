@@ -58,7 +58,8 @@ func (c *Codec) outbound(ctx context.Context, m proto.Message) error {
 
 func visitor(f func(context.Context, *commonpb.Payload) (*commonpb.Payload, error)) func(*proxy.VisitPayloadsContext, []*commonpb.Payload) ([]*commonpb.Payload, error) {
 	return func(ctx *proxy.VisitPayloadsContext, list []*commonpb.Payload) ([]*commonpb.Payload, error) {
-		return each(list, func(p *commonpb.Payload) (*commonpb.Payload, error) { return f(ctx, p) })
+		inner := ctx.Context
+		return each(list, func(p *commonpb.Payload) (*commonpb.Payload, error) { return f(inner, p) })
 	}
 }
 

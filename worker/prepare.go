@@ -47,12 +47,14 @@ func Prepare(ctx context.Context, c client.Client, namespace string) error {
 func absentAttributes(ctx context.Context, c client.Client, namespace string) (map[string]enumspb.IndexedValueType, error) {
 	var there map[string]enumspb.IndexedValueType
 	all, err := c.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: namespace})
-	if err == nil {
+	switch {
+	case err == nil:
 		there = all.GetCustomAttributes()
-	} else if !refused(err) {
+	case !refused(err):
 		return nil, fmt.Errorf("the search attributes of the Temporal namespace %s cannot be listed: %w", namespace, err)
-	} else if knows(ctx, c, namespace) == nil {
+	case knows(ctx, c, namespace) == nil:
 		return nil, nil // we may not list them, and they are there
+	default: // we may not list them, and some are missing
 	}
 	absent := map[string]enumspb.IndexedValueType{}
 	for _, a := range workflows.Attributes() {

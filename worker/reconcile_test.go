@@ -52,6 +52,7 @@ func TestAStuckRunIsKeptForTheNextVersionAndThenEnded(t *testing.T) {
 		"patience by default": {9, 9 * time.Minute, 0, run.Running},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				b := setup(t)
 				r := b.turn(run.Running)
@@ -136,6 +137,7 @@ func TestReconcilersOfManyProcessesTakeTurns(t *testing.T) {
 		"each on its own":           {func(*hub.Hub) cache.Cache { return nil }, 500, 700},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				var passes atomic.Int32
 				h := hub.New(hub.Options{})
