@@ -39,14 +39,14 @@ func (e *embedded) Start(ctx context.Context) error {
 	} else {
 		e.mounted = true
 	}
-	if err := e.dress(); err != nil {
+	if err := e.dress(ctx); err != nil {
 		return err
 	}
 	return e.dev.start(ctx)
 }
 
 // dress makes the process and what stands in front of it.
-func (e *embedded) dress() error {
+func (e *embedded) dress(ctx context.Context) error {
 	var at [3]string
 	for i := range at {
 		var err error
@@ -63,7 +63,7 @@ func (e *embedded) dress() error {
 		},
 	}
 	e.dev.fresh = file
-	proxy, err := newProxy(at[0])
+	proxy, err := newProxy(ctx, at[0])
 	e.proxy = proxy
 	return err
 }

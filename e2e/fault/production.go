@@ -83,7 +83,7 @@ func (p *production) prepare(ctx context.Context) error {
 		return err
 	}
 	p.underneath()
-	return p.upstairs()
+	return p.upstairs(ctx)
 }
 
 // survey asks the script for what we stand on.
@@ -140,7 +140,7 @@ func (p *production) underneath() {
 }
 
 // upstairs makes the servers, what stands in front of them, and the workers.
-func (p *production) upstairs() error {
+func (p *production) upstairs(ctx context.Context) error {
 	env := slices.Concat(p.env, []string{
 		"DATABASE_URL=" + p.database("liminal_app", "liminal"), "LIMINAL_MIGRATE_URL=" + p.database("liminal_owner", "liminal"),
 		"REDIS_URL=redis://" + p.address["redis"] + "/0", "TEMPORAL_ADDRESS=" + p.address["temporal"], "TEMPORAL_NAMESPACE=default",
@@ -169,7 +169,7 @@ func (p *production) upstairs() error {
 			argv: []string{p.binary, "worker", "--ready-file", file},
 		})
 	}
-	proxy, err := newProxy(backends...)
+	proxy, err := newProxy(ctx, backends...)
 	p.proxy = proxy
 	return err
 }

@@ -20,32 +20,32 @@ type Proxy struct {
 	next int
 }
 
-func newProxy(backends ...string) (*Proxy, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it lives as long as the harness
+func newProxy(ctx context.Context, backends ...string) (*Proxy, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
 	p := &Proxy{listener: l, backends: backends}
-	go p.serve()
+	go p.serve(ctx)
 	return p, nil
 }
 
 func (p *Proxy) url() string { return "http://" + p.listener.Addr().String() }
 
-func (p *Proxy) serve() {
+func (p *Proxy) serve(ctx context.Context) {
 	for {
 		client, err := p.listener.Accept()
 		if err != nil {
 			return
 		}
-		go p.pass(client)
+		go p.pass(ctx, client)
 	}
 }
 
 // pass connects a client to the first living server, beginning with the next.
-func (p *Proxy) pass(client net.Conn) {
+func (p *Proxy) pass(ctx context.Context, client net.Conn) {
 	defer func() { _ = client.Close() }()
-	server, err := p.dial()
+	server, err := p.dial(ctx)
 	if err != nil {
 		return
 	}
@@ -60,7 +60,7 @@ func (p *Proxy) pass(client net.Conn) {
 	<-done
 }
 
-func (p *Proxy) dial() (net.Conn, error) {
+func (p *Proxy) dial(ctx context.Context) (net.Conn, error) {
 	p.mu.Lock()
 	p.next++
 	first := p.next
@@ -68,7 +68,7 @@ func (p *Proxy) dial() (net.Conn, error) {
 	dialer := net.Dialer{Timeout: time.Second}
 	errs := make([]error, 0, len(p.backends))
 	for i := range p.backends {
-		server, err := dialer.DialContext(context.Background(), "tcp", p.backends[(first+i)%len(p.backends)])
+		server, err := dialer.DialContext(ctx, "tcp", p.backends[(first+i)%len(p.backends)])
 		if err == nil {
 			return server, nil
 		}

@@ -78,7 +78,8 @@ func clean() *account {
 				Person: "p1",
 				Conversations: map[string][]Message{"c": {
 					user("r1", "Tell mk-p1-1", 1), answer("r1", first, 2), user("r2", "Tell mk-p1-2", 3),
-					{Role: "system", Content: "How exactly?", Seq: 4, RunID: "r2"}, user("r2", "like rp-p1-2-7", 5), answer("r2", second, 6),
+					{Role: "system", Content: "How exactly?", Seq: 4, RunID: "r2"},
+					user("r2", "like rp-p1-2-7", 5), answer("r2", second, 6),
 				}},
 				Runs:      map[string]Run{"r1": {ID: "r1", Status: "done"}, "r2": {ID: "r2", Status: "done"}},
 				Pending:   map[string]Question{},
