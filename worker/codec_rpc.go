@@ -31,7 +31,7 @@ func (c *Codec) intercept(ctx context.Context, method string, req, reply any, cc
 		}
 		req = m
 	}
-	inbound := &proxy.VisitPayloadsOptions{Visitor: visitor(c.decode), SkipSearchAttributes: true}
+	inbound := &proxy.VisitPayloadsOptions{Visitor: c.decodeAll, SkipSearchAttributes: true}
 	payloads, err := proxy.NewPayloadVisitorInterceptor(proxy.PayloadVisitorInterceptorOptions{Inbound: inbound})
 	if err != nil {
 		return err
@@ -53,14 +53,15 @@ func (c *Codec) outbound(ctx context.Context, m proto.Message) error {
 			return err
 		}
 	}
-	return proxy.VisitPayloads(ctx, m, proxy.VisitPayloadsOptions{Visitor: visitor(c.encode), SkipSearchAttributes: true})
+	return proxy.VisitPayloads(ctx, m, proxy.VisitPayloadsOptions{Visitor: c.encodeAll, SkipSearchAttributes: true})
 }
 
-func visitor(f func(context.Context, *commonpb.Payload) (*commonpb.Payload, error)) func(*proxy.VisitPayloadsContext, []*commonpb.Payload) ([]*commonpb.Payload, error) {
-	return func(ctx *proxy.VisitPayloadsContext, list []*commonpb.Payload) ([]*commonpb.Payload, error) {
-		inner := ctx.Context
-		return each(list, func(p *commonpb.Payload) (*commonpb.Payload, error) { return f(inner, p) })
-	}
+func (c *Codec) encodeAll(ctx *proxy.VisitPayloadsContext, list []*commonpb.Payload) ([]*commonpb.Payload, error) {
+	return each(list, func(p *commonpb.Payload) (*commonpb.Payload, error) { return c.encode(ctx, p) })
+}
+
+func (c *Codec) decodeAll(ctx *proxy.VisitPayloadsContext, list []*commonpb.Payload) ([]*commonpb.Payload, error) {
+	return each(list, func(p *commonpb.Payload) (*commonpb.Payload, error) { return c.decode(ctx, p) })
 }
 
 // secret moves a failure's message and stack into a payload, which is encoded
