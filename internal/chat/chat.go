@@ -84,6 +84,9 @@ type Close struct {
 	Message *Message  // the assistant's; nil when there is nothing to keep
 	Notices []Message // questions and answers of the turn, in order (INT-29)
 	Persist map[string]any
+	// Only closes the turn only while it is in this state; in another that is
+	// no end it is a Conflict. Empty: whatever its state.
+	Only run.Status
 }
 
 // Closed says what Close did.

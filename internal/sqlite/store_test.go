@@ -74,3 +74,6 @@ func TestFigures(t *testing.T) { t.Parallel(); storetest.Figures(t, open) }
 
 // Requirements: API-05, API-06, ISO-08, SAFE-04
 func TestCrowd(t *testing.T) { t.Parallel(); storetest.Crowd(t, open) }
+
+// Requirements: CHAT-10, CHAT-18, INT-31
+func TestRivals(t *testing.T) { t.Parallel(); storetest.Rivals(t, open) }

@@ -24,9 +24,13 @@ func (s *Store) CloseTurn(ctx context.Context, v identity.Viewer, c chat.Close) 
 		if err != nil {
 			return err
 		}
-		if r.Status.Ended() {
+		switch {
+		case r.Status.Ended():
 			closed, err = closedBefore(tx, r)
 			return err
+		case c.Only != "" && r.Status != c.Only:
+			return fault.New(fault.Conflict, "The turn is %s, and not %s any more.", r.Status, c.Only).
+				With(map[string]any{"run_id": r.ID, "status": r.Status})
 		}
 		closed, err = s.closeTurn(tx, r, c)
 		return err
@@ -34,16 +38,26 @@ func (s *Store) CloseTurn(ctx context.Context, v identity.Viewer, c chat.Close) 
 	return closed, err
 }
 
-// lockTurn reads the run behind the lock of its conversation.
 func lockTurn(tx Tx, v identity.Viewer, runID string) (run.Run, error) {
+	r, err := lockRun(tx, v, runID)
+	if err == nil && r.Kind != run.KindChat {
+		err = fault.New(fault.Conflict, "Run %s is no chat turn.", runID)
+	}
+	return r, err
+}
+
+// lockRun reads a run behind the lock that everything takes that depends on
+// whether it has ended: its conversation's if it is a turn, else its own.
+func lockRun(tx Tx, v identity.Viewer, runID string) (run.Run, error) {
 	r, err := visible(tx, v, runID)
 	if err != nil {
 		return r, err
 	}
-	if r.Kind != run.KindChat {
-		return r, fault.New(fault.Conflict, "Run %s is no chat turn.", runID)
+	key := "run:" + r.ID
+	if r.Kind == run.KindChat {
+		key = "conversation:" + r.ConversationID
 	}
-	if err := tx.Lock("conversation:" + r.ConversationID); err != nil {
+	if err := tx.Lock(key); err != nil {
 		return r, err
 	}
 	return visible(tx, v, runID)

@@ -106,6 +106,9 @@ func (s *Store) UpdateConversation(ctx context.Context, v identity.Viewer, id st
 		return c, fault.New(fault.Invalid, "A conversation is open or archived, not %q.", *st).With(map[string]any{"field": "status"})
 	}
 	err = s.write(ctx, v, func(tx Tx) error {
+		if err := tx.Lock("conversation:" + id); err != nil {
+			return err
+		}
 		if c, err = conversation(tx, v, id); err != nil {
 			return err
 		}

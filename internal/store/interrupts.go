@@ -29,7 +29,7 @@ func (s *Store) Ask(ctx context.Context, v identity.Viewer, waiting bool, asked 
 		return nil
 	}
 	return s.write(ctx, v, func(tx Tx) error {
-		r, err := visible(tx, v, asked[0].RunID)
+		r, err := lockRun(tx, v, asked[0].RunID)
 		if err != nil {
 			return err
 		}
@@ -96,9 +96,16 @@ func (s *Store) Answer(ctx context.Context, v identity.Viewer, id string, status
 			return settled(q)
 		}
 		q.Status, q.Answer, q.AnsweredAt = status, orNull(answer), s.now()
-		_, err := tx.Exec(`UPDATE interrupt SET status = @status, answer = @answer, answered_at = @now
+		n, err := tx.Exec(`UPDATE interrupt SET status = @status, answer = @answer, answered_at = @now
 			WHERE id = @id AND user_id = @user AND status = 'pending'`,
 			Args{"id": id, "user": q.UserID, "status": string(q.Status), "answer": rawJSON(q.Answer), "now": q.AnsweredAt})
+		if err != nil || n == 1 {
+			return err
+		}
+		// The end of its run settled it since it was read.
+		if q, err = question(tx, v, id); err == nil {
+			err = settled(q)
+		}
 		return err
 	})
 	return q, err

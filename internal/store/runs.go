@@ -121,10 +121,7 @@ func (s *Store) EndRun(ctx context.Context, v identity.Viewer, id string, e run.
 		return fault.New(fault.Invalid, "A run cannot end as %q; it ends as done, failed or cancelled.", e.Status)
 	}
 	return s.write(ctx, v, func(tx Tx) error {
-		if err := tx.Lock("run:" + id); err != nil {
-			return err
-		}
-		r, err := visible(tx, v, id)
+		r, err := lockRun(tx, v, id)
 		switch {
 		case err != nil || r.Status.Ended():
 			return err

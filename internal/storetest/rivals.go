@@ -1,0 +1,124 @@
+package storetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"liminal/internal/chat"
+	"liminal/internal/fault"
+	"liminal/internal/id"
+	"liminal/internal/identity"
+	"liminal/internal/run"
+	"liminal/internal/store"
+)
+
+// rounds is how often two writers meet: a race that is lost once in ten times
+// shows.
+const rounds = 40
+
+// Rivals proves what holds when two processes change one thing in the same
+// moment in two ways.
+func Rivals(t *testing.T, open Open) {
+	t.Run("changes of different fields of a conversation are all kept", func(t *testing.T) { fieldsKept(t, open) })
+	t.Run("who is told that their answer counts was not too late", func(t *testing.T) { answerAgainstEnd(t, open) })
+	t.Run("a run that ends leaves no open question", func(t *testing.T) { askAgainstEnd(t, open) })
+	t.Run("a turn that began meanwhile is not ended as a queued one", func(t *testing.T) { onlyQueued(t, open) })
+}
+
+func fieldsKept(t *testing.T, open Open) {
+	s := open(t, unlimited).Store
+	v := person(t, s)
+	for range rounds {
+		c := got(s.CreateConversation(t.Context(), v, chat.Conversation{}))(t)
+		title, status := "renamed", "archived"
+		changes := []chat.ConversationChange{{Title: &title}, {Status: &status}}
+		for _, err := range race(len(changes), func(i int) error {
+			_, err := s.UpdateConversation(t.Context(), v, c.ID, changes[i])
+			return err
+		}) {
+			need(t, err)
+		}
+		c = got(s.Conversation(t.Context(), v, c.ID))(t)
+		if c.Title != title || c.Status != status {
+			t.Fatalf("after both changes it is %q, %s", c.Title, c.Status)
+		}
+	}
+}
+
+// asking is a turn with an open question.
+func asking(t *testing.T, s *store.Store, v identity.Viewer) (runID, question string) {
+	t.Helper()
+	a := accept(t, s, v, chat.NewTurn{Message: "which?"})
+	return a.Run.ID, ask(t, s, v, a.Run.ID, "e")[0]
+}
+
+func answerAgainstEnd(t *testing.T, open Open) {
+	s := open(t, unlimited).Store
+	v := person(t, s)
+	for range rounds {
+		runID, question := asking(t, s, v)
+		errs := race(2, func(i int) error {
+			if i == 0 {
+				_, err := s.Answer(t.Context(), v, question, run.Answered, json.RawMessage(`"yes"`))
+				return err
+			}
+			_, err := s.CloseTurn(t.Context(), v, answer(runID, "bye"))
+			return err
+		})
+		need(t, errs[1])
+		q := got(s.Interrupt(t.Context(), v, question))(t)
+		if won := q.Status == run.Answered; won != (errs[0] == nil) {
+			t.Fatalf("the question is %s, and whoever answered was told %v", q.Status, errs[0])
+		}
+		if errs[0] != nil {
+			wantFault(t, errs[0], fault.Conflict)
+		}
+	}
+}
+
+func askAgainstEnd(t *testing.T, open Open) {
+	s := open(t, unlimited).Store
+	v := person(t, s)
+	for i := range rounds {
+		a := accept(t, s, v, chat.NewTurn{Message: "x"})
+		errs := race(2, func(which int) error {
+			if which == 0 {
+				return s.Ask(t.Context(), v, true, run.Interrupt{ID: id.New(), RunID: a.Run.ID, EffectID: fmt.Sprint("e", i), Type: "text_input"})
+			}
+			_, err := s.CloseTurn(t.Context(), v, answer(a.Run.ID, "bye"))
+			return err
+		})
+		need(t, errs[1])
+		if errs[0] != nil {
+			wantFault(t, errs[0], fault.Conflict)
+		}
+	}
+	want(t, "questions of runs that have ended", len(got(s.PendingInterrupts(t.Context(), v, ""))(t)), 0)
+}
+
+func onlyQueued(t *testing.T, open Open) {
+	s := open(t, unlimited).Store
+	v := person(t, s)
+	for range rounds {
+		running := accept(t, s, v, chat.NewTurn{Message: "one"})
+		queued := accept(t, s, v, chat.NewTurn{Message: "two", ConversationID: running.ConversationID, Multitask: "enqueue"})
+		var promoted chat.Closed
+		errs := race(2, func(i int) (err error) {
+			if i == 0 {
+				promoted, err = s.CloseTurn(t.Context(), v, answer(running.Run.ID, "bye"))
+				return err
+			}
+			_, err = s.CloseTurn(t.Context(), v, chat.Close{RunID: queued.Run.ID, Only: run.Queued, End: run.End{Status: run.Cancelled}})
+			return err
+		})
+		need(t, errs[0])
+		r := got(s.Run(t.Context(), v, queued.Run.ID))(t)
+		if begun := promoted.Next != nil; begun != (r.Status == run.Running) || begun != (errs[1] != nil) {
+			t.Fatalf("the turn was started: %v; it is %s, and its cancel was told %v", begun, r.Status, errs[1])
+		}
+		if errs[1] != nil {
+			wantFault(t, errs[1], fault.Conflict)
+		}
+	}
+}
