@@ -63,22 +63,34 @@ func (e *Engine) Cancel(ctx context.Context, v identity.Viewer, id string) (run.
 	if err != nil {
 		return r, err
 	}
-	switch r.Status {
-	case run.Queued:
-		err = e.endQueued(ctx, v, r)
-	case run.Running:
-		err = e.interrupt(ctx, r)
-	case run.Waiting:
-		var open []run.Interrupt
-		if open, err = e.openOf(ctx, v, r); err == nil {
-			err = e.skip(ctx, v, r, open)
+	err = e.end(ctx, v, r)
+	if r.Status == run.Queued && errors.Is(err, fault.Conflict) { // its turn came meanwhile
+		if r, err = e.o.Runs.Run(ctx, v, r.ID); err == nil {
+			err = e.end(ctx, v, r)
 		}
-	case run.Done, run.Failed, run.Cancelled:
 	}
 	if err != nil {
 		return r, err
 	}
 	return e.o.Runs.Run(ctx, v, r.ID)
+}
+
+// end does what Cancel means for a run in the state it was read in.
+func (e *Engine) end(ctx context.Context, v identity.Viewer, r run.Run) error {
+	switch r.Status {
+	case run.Queued:
+		return e.endQueued(ctx, v, r)
+	case run.Running:
+		return e.interrupt(ctx, r)
+	case run.Waiting:
+		open, err := e.openOf(ctx, v, r)
+		if err != nil {
+			return err
+		}
+		return e.skip(ctx, v, r, open)
+	case run.Done, run.Failed, run.Cancelled:
+	}
+	return nil
 }
 
 func (e *Engine) find(ctx context.Context, v identity.Viewer, key string) (run.Run, error) {
@@ -105,10 +117,16 @@ func (e *Engine) openOf(ctx context.Context, v identity.Viewer, r run.Run) ([]ru
 // interrupt stops a run at work: by signal, which is durable, and in this
 // process at once.
 func (e *Engine) interrupt(ctx context.Context, r run.Run) error {
-	err := e.o.Client.SignalWorkflow(ctx, r.WorkflowID, "", workflows.SignalCancel, nil)
-	if _, gone := errors.AsType[*serviceerror.NotFound](err); gone {
-		_, err := e.reconcile(ctx, r, time.Time{}) // it has just ended, or never began
-		return err
+	err := e.signalCancel(ctx, r)
+	if errors.Is(err, errGone) {
+		// It has just ended, or another process has yet to start it: then it is
+		// started here, so that the cancel has something to reach.
+		if _, err := e.reconcile(ctx, r, time.Time{}); err != nil {
+			return err
+		}
+		if err = e.signalCancel(ctx, r); errors.Is(err, errGone) {
+			return nil
+		}
 	}
 	if err != nil {
 		return fault.Wrap(fault.Internal, err, "The run could not be reached; try again.")
@@ -117,6 +135,14 @@ func (e *Engine) interrupt(ctx context.Context, r run.Run) error {
 		e.o.Activities.Stop(r.ID)
 	}
 	return nil
+}
+
+func (e *Engine) signalCancel(ctx context.Context, r run.Run) error {
+	err := e.o.Client.SignalWorkflow(ctx, r.WorkflowID, "", workflows.SignalCancel, nil)
+	if _, gone := errors.AsType[*serviceerror.NotFound](err); gone {
+		return errGone
+	}
+	return err
 }
 
 // skip answers null to the questions a run waits with.
@@ -133,9 +159,9 @@ func (e *Engine) skip(ctx context.Context, v identity.Viewer, r run.Run, open []
 	return nil
 }
 
-// endQueued closes a turn that never started.
+// endQueued closes a turn that never started; Conflict when it has by now.
 func (e *Engine) endQueued(ctx context.Context, v identity.Viewer, r run.Run) error {
-	closed, err := e.o.Turns.CloseTurn(ctx, v, chat.Close{RunID: r.ID, End: run.End{Status: run.Cancelled}})
+	closed, err := e.o.Turns.CloseTurn(ctx, v, chat.Close{RunID: r.ID, Only: run.Queued, End: run.End{Status: run.Cancelled}})
 	if err != nil {
 		return err
 	}
@@ -201,6 +227,9 @@ func (e *Engine) create(ctx context.Context, v identity.Viewer, kind run.Kind, r
 		r.WorkflowID = strings.ToLower(string(kind)) + ":" + r.ID
 	}
 	if err := e.o.Runs.CreateRun(ctx, v, r); err != nil {
+		if requestID != "" && errors.Is(err, fault.Conflict) { // another process was quicker with the same request
+			return e.o.Runs.RunByRequest(ctx, v, requestID)
+		}
 		return run.Run{}, err
 	}
 	e.launch(ctx, v, r, summary)

@@ -202,6 +202,9 @@ func (t turns) CloseTurn(_ context.Context, _ identity.Viewer, c chat.Close) (ch
 			return chat.Closed{}, err
 		}
 	}
+	if row := t.w.Runs[c.RunID]; row != nil && c.Only != "" && row.Status != c.Only {
+		return chat.Closed{}, fault.New(fault.Conflict, "The turn is %s.", row.Status)
+	}
 	t.w.wrote("close")
 	t.w.Closed = append(t.w.Closed, c)
 	t.w.end(c.RunID, c.End)

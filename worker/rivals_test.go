@@ -1,0 +1,99 @@
+package worker
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"liminal/internal/chat"
+	"liminal/internal/fault"
+	"liminal/internal/identity"
+	"liminal/internal/run"
+)
+
+// A turn is accepted by one process and cancelled through another before the
+// first has started it.
+//
+// Requirements: INT-09, CHAT-18
+func TestACancelReachesARunThatHasNotStartedYet(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	r := b.turn(run.Running)
+	delete(b.front.status, r.WorkflowID)
+	if _, err := b.engine.Cancel(t.Context(), viewer, r.ID); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"describe " + r.WorkflowID, "start " + r.WorkflowID, "cancel " + r.WorkflowID}
+	if !slices.Equal(b.front.calls, want) {
+		t.Errorf("Temporal was called %v, want %v", b.front.calls, want)
+	}
+}
+
+// promoting is Turns that let a queued turn begin just before it is closed, as
+// the process does in which the turn before it ends.
+type promoting struct {
+	chat.Turns
+	row  *run.Run
+	then func()
+}
+
+func (p promoting) CloseTurn(ctx context.Context, v identity.Viewer, c chat.Close) (chat.Closed, error) {
+	if p.row.Status == run.Queued {
+		p.row.Status = run.Running
+		p.then()
+	}
+	return p.Turns.CloseTurn(ctx, v, c)
+}
+
+// Requirements: INT-09, CHAT-18
+func TestACancelReachesAQueuedTurnThatBeginsMeanwhile(t *testing.T) {
+	t.Parallel()
+	for name, started := range map[string]bool{"it has started": true, "it is about to start": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			r := b.turn(run.Queued)
+			b.engine.o.Turns = promoting{b.engine.o.Turns, r, func() {
+				if started {
+					b.front.status[r.WorkflowID] = 1
+				}
+			}}
+			if _, err := b.engine.Cancel(t.Context(), viewer, r.ID); err != nil {
+				t.Fatal(err)
+			}
+			if r.Status != run.Running || !slices.Contains(b.front.calls, "cancel "+r.WorkflowID) {
+				t.Errorf("its row is %s, and Temporal was called %v: it goes on behind a closed row", r.Status, b.front.calls)
+			}
+		})
+	}
+}
+
+// late is Runs in which another process makes the run of a request between our
+// look for it and our own.
+type late struct {
+	run.Runs
+	rival *run.Run
+}
+
+func (l late) RunByRequest(ctx context.Context, v identity.Viewer, request string) (run.Run, error) {
+	if l.rival.ID == "" {
+		return run.Run{}, fault.New(fault.NotFound, "There is no such run.")
+	}
+	return *l.rival, nil
+}
+
+func (l late) CreateRun(_ context.Context, _ identity.Viewer, r run.Run) error {
+	*l.rival = run.Run{ID: "the rival's", RequestID: r.RequestID}
+	return fault.New(fault.Conflict, "Another entry has the same request_id.")
+}
+
+// Requirements: GRAPH-17
+func TestTheSameRequestToTwoProcessesAtOnceIsOneRun(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.engine.o.Runs = late{b.engine.o.Runs, new(run.Run)}
+	r, err := b.engine.RunTool(t.Context(), viewer, "t", nil, "r1")
+	if err != nil || r.ID != "the rival's" || len(b.front.calls) != 0 {
+		t.Errorf("it is run %q (%v) after %v", r.ID, err, b.front.calls)
+	}
+}
