@@ -323,6 +323,17 @@ func errUnconfirmed() error {
 		With(map[string]any{"reason": "unverified"})
 }
 
+// mayKeep refuses what would outlive a new password to whoever has not shown
+// that the address is theirs: they would keep a door to the account of whoever
+// shows it later.
+func (a *Accounts) mayKeep(u User) error {
+	if !a.unconfirmed(u) {
+		return nil
+	}
+	return fault.New(fault.Forbidden, "Confirm the address of this account first: follow the link in the mail, or ask for a new one.").
+		With(map[string]any{"reason": "unverified"})
+}
+
 // Census is what a store that knows whether anybody has signed up offers.
 type Census interface {
 	Accounts(ctx context.Context) (bool, error)

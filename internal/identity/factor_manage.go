@@ -35,6 +35,9 @@ func (a *Accounts) FactorState(ctx context.Context, v Viewer) (FactorState, erro
 // ProveSession got a code made from it; until then a new one replaces it.
 func (a *Accounts) EnrolFactor(ctx context.Context, v Viewer) (Enrolment, error) {
 	u, err := a.Who(ctx, v)
+	if err == nil {
+		err = a.mayKeep(u)
+	}
 	if err != nil {
 		return Enrolment{}, err
 	}

@@ -20,6 +20,7 @@ const (
 	// its person asks again.
 	maxLetters = 64
 	mailTime   = 30 * time.Second
+	knownPause = time.Hour
 )
 
 // link is what a one-time link in a mail stands for. The cache keeps it under
@@ -182,11 +183,15 @@ func (a *Accounts) sendConfirmation(ctx context.Context, u User) error {
 }
 
 // writeKnown tells the owner of an address that somebody wanted an account
-// for it.
+// for it, once an hour whoever wants it: a sign-up must not fill a mailbox.
 func (a *Accounts) writeKnown(ctx context.Context, asked User) {
 	a.later(ctx, func(ctx context.Context) error {
 		u, _, err := a.find(ctx, asked.Email)
 		if err != nil || u.ID == "" || !u.Active {
+			return err
+		}
+		first, err := a.o.Cache.Add(ctx, "auth:known:"+accountKey(u.Email), []byte{'1'}, knownPause)
+		if err != nil || !first {
 			return err
 		}
 		return a.o.Mail.Send(ctx, a.knownLetter(u))

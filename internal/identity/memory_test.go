@@ -153,6 +153,8 @@ func (m *memory) RotateSession(_ context.Context, r Rotation) ([]string, error) 
 	case s.RefreshHash == r.OldHash && s.RevokedAt.IsZero() && now.Before(s.ExpiresAt):
 	case traded && last.OldHash == r.OldHash && now.Sub(s.UsedAt) < r.Tolerance && s.RevokedAt.IsZero():
 		return nil, fault.New(fault.Conflict, "a moment ago")
+	case r.Forged:
+		return nil, fault.New(fault.Unauthorized, "made up")
 	default:
 		return m.revoke(func(o Session) bool { return o.FamilyID == s.FamilyID }), fault.New(fault.Unauthorized, "used before")
 	}

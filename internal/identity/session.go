@@ -34,6 +34,7 @@ type Rotation struct {
 	NewHash string
 	Expires time.Time     // when the session ends now
 	Grace   time.Duration // how long ID stays good when NewID takes its place
+	Forged  bool          // the token was not made here: unless it is the current one it ends nothing
 	// Tolerance is how soon after its trade a token may come again without
 	// ending the family. It gets nothing then either.
 	Tolerance time.Duration

@@ -33,7 +33,7 @@ func (a *Accounts) open(ctx context.Context, u User, d Device) (SignIn, error) {
 		CreatedAt: now, SignedInAt: now, UsedAt: now,
 	}
 	s.FamilyID, s.ExpiresAt = s.ID, now.Add(a.life(s.Client, u.Plan))
-	refresh := newRefresh(s.ID)
+	refresh := a.mint.newRefresh(s.ID)
 	s.RefreshHash = hashRefresh(refresh)
 	if err := a.store.OpenSession(ctx, s); err != nil {
 		return SignIn{}, err
@@ -77,12 +77,12 @@ func (a *Accounts) Refresh(ctx context.Context, token string) (SignIn, error) {
 	}
 	r := Rotation{
 		ID: s.ID, UserID: u.ID, OldHash: hashRefresh(token), NewID: s.ID, Expires: a.now().Add(a.life(s.Client, u.Plan)),
-		Grace: rotateGrace, Tolerance: tradeTolerance,
+		Grace: rotateGrace, Tolerance: tradeTolerance, Forged: !a.mint.made(token),
 	}
 	if a.now().Sub(s.CreatedAt) >= rotateAfter {
 		r.NewID = id.New()
 	}
-	next := newRefresh(r.NewID)
+	next := a.mint.newRefresh(r.NewID)
 	r.NewHash = hashRefresh(next)
 	ended, err := a.store.RotateSession(ctx, r)
 	if err != nil {
@@ -102,7 +102,11 @@ func (a *Accounts) Refresh(ctx context.Context, token string) (SignIn, error) {
 // are unknown, old or forged are no error: nobody is signed in by them.
 func (a *Accounts) LogOut(ctx context.Context, access, refresh string) error {
 	if sessionID, ok := splitRefresh(refresh); ok {
-		if err := a.endSession(ctx, sessionID); err != nil {
+		genuine, err := a.genuine(ctx, sessionID, refresh)
+		if genuine {
+			err = a.endSession(ctx, sessionID)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -111,6 +115,19 @@ func (a *Accounts) LogOut(ctx context.Context, access, refresh string) error {
 		return nil
 	}
 	return a.endSession(ctx, sessionID)
+}
+
+// genuine reports whether a refresh token was made for a session: it is sealed,
+// or, when it is older than seals, the current one.
+func (a *Accounts) genuine(ctx context.Context, sessionID, refresh string) (bool, error) {
+	if a.mint.made(refresh) {
+		return true, nil
+	}
+	s, _, err := a.store.Session(ctx, sessionID)
+	if errors.Is(err, fault.NotFound) {
+		return false, nil
+	}
+	return err == nil && s.RefreshHash == hashRefresh(refresh), err
 }
 
 // endSession ends the sign-in a session is of, everywhere and at once.

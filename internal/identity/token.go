@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -60,9 +61,30 @@ func (m *mint) read(token string) (userID, sessionID string, err error) {
 	return c.Subject, c.Session, nil
 }
 
+// sealLength is the length of the seal at the end of a refresh token.
+const sealLength = 32
+
 // newRefresh returns a refresh token of a session: its id, so that the row is
-// found, and 256 random bits, of which the row keeps only a hash.
-func newRefresh(sessionID string) string { return sessionID + "." + rand.Text() + rand.Text() }
+// found, 256 random bits, of which the row keeps only a hash, and a seal that
+// shows that it was made here. Who knows the id of a session knows no token of
+// it, and can end nothing with one they made up.
+func (m *mint) newRefresh(sessionID string) string {
+	token := sessionID + "." + rand.Text() + rand.Text()
+	return token + m.seal(token)
+}
+
+// made reports whether a refresh token was made here, at whatever time. Those
+// of before there were seals were not.
+func (m *mint) made(token string) bool {
+	at := len(token) - sealLength
+	return at > 0 && hmac.Equal([]byte(m.seal(token[:at])), []byte(token[at:]))
+}
+
+func (m *mint) seal(text string) string {
+	mac := hmac.New(sha256.New, m.key)
+	mac.Write([]byte("refresh\x00" + text))
+	return strings.ToUpper(hex.EncodeToString(mac.Sum(nil)))[:sealLength]
+}
 
 // splitRefresh returns the session a refresh token claims to be of.
 func splitRefresh(token string) (sessionID string, ok bool) {

@@ -64,16 +64,18 @@ func accountKey(email string) string {
 	return "account:" + hashRefresh(strings.ToLower(strings.TrimSpace(email)))[:32]
 }
 
-// addressKey names an address, or the network of one that comes with 2^64
-// others.
-func addressKey(address string) string {
+func addressKey(address string) string { return "address:" + Network(address) }
+
+// Network is what tries from an address are counted by: the address, or the
+// network of one that comes with 2^64 others.
+func Network(address string) string {
 	ip, err := netip.ParseAddr(address)
 	if err != nil {
-		return "address:" + hashRefresh(address)[:32]
+		return hashRefresh(address)[:32]
 	}
 	if ip = ip.Unmap(); ip.Is6() {
 		network, _ := ip.WithZone("").Prefix(64) // 64 is in range
-		return "address:" + network.Masked().Addr().String()
+		return network.Masked().Addr().String()
 	}
-	return "address:" + ip.String()
+	return ip.String()
 }

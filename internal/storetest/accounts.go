@@ -18,6 +18,7 @@ func Accounts(t *testing.T, open Open) {
 	t.Run("an account comes back as it was stored", func(t *testing.T) { accountRoundTrip(t, open) })
 	t.Run("a run started without a request acts as its person is now", func(t *testing.T) { viewerNow(t, open) })
 	t.Run("a session rotates", func(t *testing.T) { rotation(t, open) })
+	t.Run("a token that was made up ends no session", func(t *testing.T) { forgedRotation(t, open) })
 	t.Run("of many rotations of one token one wins and the session ends", func(t *testing.T) { rotationRace(t, open) })
 	t.Run("an expired session does not rotate", func(t *testing.T) { expiredSession(t, open) })
 	t.Run("a session changes its id and keeps its family", func(t *testing.T) { newID(t, open) })
@@ -161,6 +162,21 @@ func rotation(t *testing.T, open Open) {
 	want(t, "ended unknown", len(got(s.RevokeSession(t.Context(), id.New()))(t)), 0)
 	_, err = sessionNow(t, s, id.New())
 	wantFault(t, err, fault.NotFound)
+}
+
+func forgedRotation(t *testing.T, open Open) {
+	c := newClock()
+	s := open(t, store.Options{Now: c.now}).Store
+	later := c.now().Add(time.Hour)
+	n := session(t, s, "one", later)
+	forged := traded(n, "made up", "two", later)
+	forged.Forged = true
+	ended, err := s.RotateSession(t.Context(), forged)
+	wantFault(t, err, fault.Unauthorized)
+	want(t, "ended", len(ended), 0)
+	forged.OldHash = "one" // of before there were seals
+	got(s.RotateSession(t.Context(), forged))(t)
+	want(t, "hash", got(sessionNow(t, s, n.ID))(t).RefreshHash, "two")
 }
 
 func rotationRace(t *testing.T, open Open) {
