@@ -12,7 +12,9 @@ import (
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
+	historypb "go.temporal.io/api/history/v1"
 	"go.temporal.io/api/workflowservice/v1"
+	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -171,6 +173,17 @@ func TestHistoriesHoldNothingInPlainText(t *testing.T) {
 			t.Errorf("a history holds %q", secret)
 		}
 	}
+	history := filepath.Join(t.TempDir(), "history.json")
+	if err := os.WriteFile(history, c.history("chat:"+answered["conversation_id"].(string)+":"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, code := c.command("replay", history); code != 0 {
+		t.Errorf("replaying an encrypted history with its keys: %d\n%s", code, out)
+	}
+	c.env = slices.DeleteFunc(c.env, func(v string) bool { return strings.HasPrefix(v, "LIMINAL_PAYLOAD_KEYS") })
+	if out, code := c.command("replay", history); code != 1 {
+		t.Errorf("replaying it without: %d\n%s", code, out)
+	}
 	logs := c.servers[0].log.tail(1<<20) + c.workers[0].log.tail(1<<20)
 	for _, secret := range []string{
 		"correct horse battery", ada.token, "argon2id", "MDEyMzQ1Njc4OWFiY2RlZjAx", "xylophonist", "opensesame", "ada@example.org",
@@ -209,6 +222,38 @@ func (c *cluster) histories() string {
 		return len(list.GetExecutions()) >= 3
 	})
 	return all.String()
+}
+
+// history is that of the run whose workflow id begins so, as tools download it.
+func (c *cluster) history(prefix string) []byte {
+	c.t.Helper()
+	temporal := c.client()
+	list, err := temporal.ListWorkflow(c.t.Context(), &workflowservice.ListWorkflowExecutionsRequest{})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, w := range list.GetExecutions() {
+		if !strings.HasPrefix(w.GetExecution().GetWorkflowId(), prefix) {
+			continue
+		}
+		var h historypb.History
+		events := temporal.GetWorkflowHistory(c.t.Context(), w.GetExecution().GetWorkflowId(), w.GetExecution().GetRunId(), false,
+			enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+		for events.HasNext() {
+			e, err := events.Next()
+			if err != nil {
+				c.t.Fatal(err)
+			}
+			h.Events = append(h.Events, e)
+		}
+		raw, err := protojson.Marshal(&h)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		return raw
+	}
+	c.t.Fatalf("there is no run %s…", prefix)
+	return nil
 }
 
 // Requirements: OPS-14

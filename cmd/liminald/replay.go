@@ -7,8 +7,10 @@ import (
 	"os"
 	"strings"
 
-	"go.temporal.io/sdk/worker"
+	"go.temporal.io/sdk/converter"
+	sdk "go.temporal.io/sdk/worker"
 
+	"liminal/worker"
 	"liminal/workflows"
 )
 
@@ -22,7 +24,8 @@ Replays the histories of runs against the workflows of this program. A run
 that is under way goes on after an upgrade only if its history replays; so
 download the histories of yours (in the Temporal UI, or with
 "temporal workflow show --output json"), and replay them with the new program
-before you start it.
+before you start it. Histories that were encrypted need the same
+LIMINAL_PAYLOAD_KEYS.
 
 Nothing is executed and no server is needed.`,
 		examples: []string{
@@ -45,27 +48,38 @@ func runReplay(_ context.Context, in *invocation) error {
 	if len(in.args) == 0 {
 		return usageError{fmt.Errorf("name at least one FILE to replay")}
 	}
+	conf, err := in.config()
+	if err != nil {
+		return err
+	}
+	codec, err := worker.NewCodec(conf.Temporal.PayloadKeys, nil)
+	if err != nil {
+		return usageError{fmt.Errorf("LIMINAL_PAYLOAD_KEYS: %w", err)}
+	}
 	found := make([]replayed, len(in.args))
 	failed := false
 	for i, file := range in.args {
 		found[i] = replayed{File: file, OK: true}
-		if err := replayFile(file); err != nil {
+		if err := replayFile(file, codec); err != nil {
 			failed = true
 			found[i] = replayed{File: file, Fault: sentence(err)}
 		}
 	}
-	err := writeReplayed(in.out, *in.own.(*bool), found)
+	err = writeReplayed(in.out, *in.own.(*bool), found)
 	if err == nil && failed {
 		err = toldError{exitFailed}
 	}
 	return err
 }
 
-func replayFile(file string) error {
+func replayFile(file string, codec converter.PayloadCodec) error {
 	if _, err := os.Stat(file); err != nil {
 		return fmt.Errorf("the file cannot be read: %w", plain(err))
 	}
-	r, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{DisableDeadlockDetection: true})
+	r, err := sdk.NewWorkflowReplayerWithOptions(sdk.WorkflowReplayerOptions{
+		DisableDeadlockDetection: true,
+		DataConverter:            converter.NewCodecDataConverter(converter.GetDefaultDataConverter(), codec),
+	})
 	if err != nil {
 		return err
 	}
