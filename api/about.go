@@ -64,7 +64,7 @@ func (s *server) plain(op huma.Operation, handle http.HandlerFunc) {
 		if private {
 			err = s.enter(r.Context(), r.Header.Get("Authorization"))
 		} else {
-			err = s.tripped(exchangeOf(r.Context()).address)
+			err = s.tripped(exchangeOf(r.Context()).origin())
 		}
 		if err != nil {
 			if fault.CodeOf(err) == fault.Unauthorized {

@@ -87,7 +87,7 @@ type signUpInput struct {
 
 func (s *server) signUp(ctx context.Context, in *signUpInput) (SignedUp, error) {
 	x := exchangeOf(ctx)
-	if err := s.Limits.Spend(ctx, quota.SignUp(), x.address); err != nil {
+	if err := s.Limits.Spend(ctx, quota.SignUp(), x.origin()); err != nil {
 		return SignedUp{}, err
 	}
 	locale := in.Body.Locale
@@ -125,8 +125,8 @@ type logInInput struct {
 // and one of the address, so that trying many accounts slows down too.
 func (s *server) logIn(ctx context.Context, in *logInInput) (Credentials, error) {
 	x := exchangeOf(ctx)
-	who := x.address + " " + strings.ToLower(strings.TrimSpace(in.Body.Email))
-	if err := cmp.Or(s.Limits.Spend(ctx, quota.Knock(), x.address), s.Limits.Spend(ctx, quota.SignIn(), who)); err != nil {
+	who := x.origin() + " " + mailboxOf(in.Body.Email)
+	if err := cmp.Or(s.Limits.Spend(ctx, quota.Knock(), x.origin()), s.Limits.Spend(ctx, quota.SignIn(), who)); err != nil {
 		return Credentials{}, err
 	}
 	got, err := s.Accounts.LogIn(ctx, identity.SignInTry{

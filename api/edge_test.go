@@ -173,17 +173,19 @@ func TestEveryRouteButThePublicOnesNeedsASession(t *testing.T) {
 func TestAProxyIsBelievedOnlyBesideUsAndWhenExpected(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		remote, forwarded string
-		proxied           bool
-		want              string
+		remote    string
+		forwarded []string
+		proxied   bool
+		want      string
 	}{
-		{"203.0.113.9:1234", "198.51.100.7", true, "203.0.113.9"},
-		{"127.0.0.1:1234", "6.6.6.6, 198.51.100.7", true, "198.51.100.7"},
-		{"10.0.0.2:1234", "198.51.100.7", false, "10.0.0.2"},
-		{"[::1]:1234", "nonsense", true, "::1"},
-		{"127.0.0.1:1234", "", true, "127.0.0.1"},
+		{"203.0.113.9:1234", []string{"198.51.100.7"}, true, "203.0.113.9"},
+		{"127.0.0.1:1234", []string{"6.6.6.6, 198.51.100.7"}, true, "198.51.100.7"},
+		{"10.0.0.2:1234", []string{"198.51.100.7"}, false, "10.0.0.2"},
+		{"[::1]:1234", []string{"nonsense"}, true, "::1"},
+		{"127.0.0.1:1234", nil, true, "127.0.0.1"},
+		{"127.0.0.1:1234", []string{"6.6.6.6", "198.51.100.7"}, true, "198.51.100.7"}, // the proxy adds a field of its own
 	} {
-		r := &http.Request{RemoteAddr: c.remote, Header: http.Header{"X-Forwarded-For": {c.forwarded}}}
+		r := &http.Request{RemoteAddr: c.remote, Header: http.Header{"X-Forwarded-For": c.forwarded}}
 		if got := addressOf(r, c.proxied); got != c.want {
 			t.Errorf("%+v: %s", c, got)
 		}

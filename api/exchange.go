@@ -80,6 +80,9 @@ func (x *exchange) tenant() string {
 	return x.request.Header.Get("X-Tenant-ID")
 }
 
+// origin is what the requests of strangers are counted by.
+func (x *exchange) origin() string { return identity.Network(x.address) }
+
 // addressOf is whose request it is: the other end of the connection, or, when
 // that is a proxy beside us, who the proxy says connected to it. A proxy is
 // expected only where an operator has said how people reach us.
@@ -92,7 +95,8 @@ func addressOf(r *http.Request, proxied bool) string {
 	if !proxied || near == nil || !near.IsLoopback() && !near.IsPrivate() {
 		return host
 	}
-	hops := strings.Split(r.Header.Get("X-Forwarded-For"), ",")
+	// A proxy may add a field of its own instead of adding to the one there is.
+	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	if last := net.ParseIP(strings.TrimSpace(hops[len(hops)-1])); last != nil {
 		return last.String()
 	}

@@ -2,6 +2,8 @@ package api
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"strings"
 	"time"
 
@@ -36,14 +38,21 @@ type mailInput struct {
 // spendLetter counts a mail that is asked for, whether or not one is sent.
 func (s *server) spendLetter(ctx context.Context, email string) error {
 	x := exchangeOf(ctx)
-	if err := s.Limits.Spend(ctx, quota.Knock(), x.address); err != nil {
+	if err := s.Limits.Spend(ctx, quota.Knock(), x.origin()); err != nil {
 		return err
 	}
-	email = strings.ToLower(strings.TrimSpace(email))
-	if err := s.Limits.Spend(ctx, letter(), x.address+" "+email); err != nil {
+	to := mailboxOf(email)
+	if err := s.Limits.Spend(ctx, letter(), x.origin()+" "+to); err != nil {
 		return err
 	}
-	return s.Limits.Spend(ctx, mailbox(), email)
+	return s.Limits.Spend(ctx, mailbox(), to)
+}
+
+// mailboxOf names what somebody gave as an address in what is counted: it may
+// be long, or another person's, and a ledger should hold neither.
+func mailboxOf(email string) string {
+	sum := sha256.Sum256([]byte(strings.ToLower(strings.TrimSpace(email))))
+	return hex.EncodeToString(sum[:16])
 }
 
 // requestReset answers before anything is looked up: neither the answer nor
@@ -72,7 +81,7 @@ type resetInput struct {
 }
 
 func (s *server) completeReset(ctx context.Context, in *resetInput) (Nothing, error) {
-	if err := s.Limits.Spend(ctx, tokenTry(), exchangeOf(ctx).address); err != nil {
+	if err := s.Limits.Spend(ctx, tokenTry(), exchangeOf(ctx).origin()); err != nil {
 		return Nothing{}, err
 	}
 	return Nothing{}, s.Accounts.CompleteReset(ctx, in.Body.Token, in.Body.Password)
@@ -85,7 +94,7 @@ type confirmInput struct {
 }
 
 func (s *server) verifyEmail(ctx context.Context, in *confirmInput) (Nothing, error) {
-	if err := s.Limits.Spend(ctx, tokenTry(), exchangeOf(ctx).address); err != nil {
+	if err := s.Limits.Spend(ctx, tokenTry(), exchangeOf(ctx).origin()); err != nil {
 		return Nothing{}, err
 	}
 	return Nothing{}, s.Accounts.ConfirmEmail(ctx, in.Body.Token)

@@ -57,8 +57,8 @@ func (s *server) oauthProviders(context.Context, *struct{}) (Providers, error) {
 type startOAuthInput struct {
 	Provider string `path:"provider"`
 	Body     *struct {
-		Return string `json:"return,omitempty" doc:"path of the client to come back to; / when missing"`
-		Tenant string `json:"tenant_id,omitempty" doc:"must be the account's own"`
+		Return string `json:"return,omitempty" maxLength:"2000" doc:"path of the client to come back to; / when missing"`
+		Tenant string `json:"tenant_id,omitempty" maxLength:"100" doc:"must be the account's own"`
 	} `required:"false"`
 }
 
@@ -69,7 +69,7 @@ type Departure struct {
 
 func (s *server) startOAuth(ctx context.Context, in *startOAuthInput) (Departure, error) {
 	x := exchangeOf(ctx)
-	if err := s.Limits.Spend(ctx, quota.Knock(), x.address); err != nil {
+	if err := s.Limits.Spend(ctx, quota.Knock(), x.origin()); err != nil {
 		return Departure{}, err
 	}
 	b := oauth.Begin{Provider: in.Provider, Return: "/", Redirect: s.base(x.request) + "/v1/auth/oauth/" + url.PathEscape(in.Provider) + "/callback"}
@@ -201,7 +201,7 @@ var refusal = template.Must(template.New("refusal").Parse(`<!doctype html>
 // comeBack returns where to send the browser.
 func (s *server) comeBack(r *http.Request) (to string, err error) {
 	ctx, x, q := r.Context(), exchangeOf(r.Context()), r.URL.Query()
-	if err := s.Limits.Spend(ctx, quota.Knock(), x.address); err != nil {
+	if err := s.Limits.Spend(ctx, quota.Knock(), x.origin()); err != nil {
 		return "", err
 	}
 	if s.Providers == nil || s.Elsewhere == nil {

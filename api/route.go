@@ -157,7 +157,7 @@ func (s *server) signedIn(ctx huma.Context, next func(huma.Context)) {
 // welcome lets a request of a stranger through unless its address has made too
 // many errors.
 func (s *server) welcome(ctx huma.Context, next func(huma.Context)) {
-	if err := s.tripped(exchangeOf(ctx.Context()).address); err != nil {
+	if err := s.tripped(exchangeOf(ctx.Context()).origin()); err != nil {
 		s.writeFailure(ctx, err)
 		return
 	}
@@ -170,7 +170,7 @@ func (s *server) enter(ctx context.Context, authorization string) error {
 	x := exchangeOf(ctx)
 	v, err := s.authenticate(ctx, x, bearer(authorization))
 	if err != nil {
-		return cmp.Or(s.tripped(x.address), err)
+		return cmp.Or(s.tripped(x.origin()), err)
 	}
 	x.viewer = v
 	return s.tripped(v.UserID)

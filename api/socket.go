@@ -76,7 +76,7 @@ func (s *server) socket(w http.ResponseWriter, r *http.Request) {
 	}
 	defer k.leave()
 	if k.hold == nil {
-		release, err := s.Limits.Hold(r.Context(), "strangers", k.base.address, maxStrangers)
+		release, err := s.Limits.Hold(r.Context(), "strangers", k.base.origin(), maxStrangers)
 		if err != nil {
 			s.refuse(w, r, err)
 			return

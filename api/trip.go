@@ -50,7 +50,7 @@ func (x *exchange) caller() string {
 	if x.viewer.UserID != "" {
 		return x.viewer.UserID
 	}
-	return x.address
+	return x.origin()
 }
 
 // tripped is RateLimited while a caller has made too many errors.

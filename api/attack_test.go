@@ -1,0 +1,85 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"liminal/internal/hub"
+	"liminal/internal/quota"
+)
+
+// keyring is a ledger that remembers what it was asked to count.
+type keyring struct {
+	*hub.Hub
+	mu   sync.Mutex
+	keys []string
+}
+
+func (k *keyring) Take(ctx context.Context, key string, rate float64, burst int) (time.Duration, error) {
+	k.mu.Lock()
+	k.keys = append(k.keys, key)
+	k.mu.Unlock()
+	return k.Hub.Take(ctx, key, rate, burst)
+}
+
+// A stranger must not fill the memory that everybody's limits, streams and
+// sign-ins live in, and what is counted tells nobody's address.
+//
+// Requirements: SAFE-10, OBS-03
+func TestWhatAStrangerSendsIsCountedUnderAShortName(t *testing.T) {
+	t.Parallel()
+	k := &keyring{}
+	w := newWorld(t, func(o *Options) {
+		k.Hub, _ = o.Log.(*hub.Hub)
+		o.Limits = quota.NewLimits(k)
+	})
+	nobody := &person{world: w}
+	for _, email := range []string{"ada@example.org", "ada@example.org" + strings.Repeat("x", 900_000)} {
+		for _, path := range []string{"login", "request_reset", "request_verification", "signup"} {
+			nobody.post("/v1/auth/"+path, map[string]any{"email": email, "password": "correct horse"})
+		}
+	}
+	for _, key := range k.keys {
+		if len(key) > 120 || strings.Contains(key, "example.org") {
+			t.Errorf("counted as %.120s… of %d bytes", key, len(key))
+		}
+	}
+	if len(k.keys) == 0 {
+		t.Error("nothing was counted")
+	}
+}
+
+// Requirements: AUTH-16, SAFE-10
+func TestASignInElsewhereRemembersLittleOfAStranger(t *testing.T) {
+	t.Parallel()
+	nobody := &person{world: newWorld(t)}
+	for _, body := range []map[string]any{{"return": "/" + strings.Repeat("x", 100_000)}, {"tenant_id": strings.Repeat("x", 100_000)}} {
+		nobody.post("/v1/auth/oauth/google/start", body).fails(400, "validation_error")
+	}
+}
+
+// Requirements: AUTH-19, SAFE-10
+func TestANetworkOfIPv6IsOneStranger(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(o *Options) {
+		o.PublicURL = "https://chat.example.org"
+		h, _ := o.Log.(*hub.Hub)
+		o.Limits = quota.NewLimits(h)
+	})
+	w.signUp("ada@example.org")
+	nobody := &person{world: w}
+	last := 0
+	for i := range quota.SignIn().Burst + 1 {
+		last = nobody.do("POST", "/v1/auth/login", map[string]any{"email": "ada@example.org", "password": "wrong horse"},
+			"X-Forwarded-For", fmt.Sprintf("2001:db8:1:2::%x", i+1)).status
+	}
+	if last != 429 {
+		t.Errorf("the last try of a network: %d", last)
+	}
+	nobody.do("POST", "/v1/auth/login", map[string]any{"email": "ada@example.org", "password": "correct horse"},
+		"X-Forwarded-For", "2001:db8:1:3::1").ok()
+}
