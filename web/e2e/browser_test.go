@@ -35,10 +35,14 @@ func TestBrowser(t *testing.T) {
 	program := programUnderTest(t)
 	for _, spec := range specs {
 		t.Run(spec, func(t *testing.T) {
-			p := start(t, program, environment(t, spec))
+			settings, letters := environment(t, spec)
+			p := start(t, program, settings)
+			if letters == "" {
+				letters = filepath.Join(p.folder, "data", "outbox")
+			}
 			control := t.TempDir()
 			go p.killWhenAsked(t.Context(), filepath.Join(control, "kill"))
-			play(t, playwright, spec, "BASE_URL="+p.said.HTTP, "CHROMIUM="+chromium, "CONTROL="+control)
+			play(t, playwright, spec, "BASE_URL="+p.said.HTTP, "CHROMIUM="+chromium, "CONTROL="+control, "LETTERS="+letters)
 		})
 	}
 }
@@ -86,12 +90,26 @@ func programUnderTest(t *testing.T) string {
 	return program
 }
 
-// environment gives the specs about streams a model that takes its time.
-func environment(t *testing.T, spec string) []string {
+// environment gives a spec the program it is about, and says where its mails
+// go; empty: into the program's own outbox.
+func environment(t *testing.T, spec string) (settings []string, letters string) {
 	t.Helper()
-	if spec != "5-streams.spec.ts" && spec != "7-kill.spec.ts" {
-		return nil
+	switch spec {
+	case "5-streams.spec.ts", "7-kill.spec.ts":
+		return slowModel(t), ""
+	case "8-security.spec.ts":
+		return []string{"LIMINAL_OAUTH_FILE=" + gitHub(t)}, ""
+	case "9-confirmation.spec.ts":
+		address, folder := postOffice(t)
+		return []string{"LIMINAL_SMTP_URL=smtp://" + address}, folder
+	default:
+		return nil, ""
 	}
+}
+
+// slowModel is a model that takes its time.
+func slowModel(t *testing.T) []string {
+	t.Helper()
 	script := filepath.Join(t.TempDir(), "script.json")
 	if err := os.WriteFile(script, slowScript(t), 0o600); err != nil {
 		t.Fatal(err)

@@ -36,7 +36,7 @@ export function FactorSection() {
   const enrol = () => attempted(async () => ({ at: 'enrol', enrolment: await enrolFactor() }));
 
   return (
-    <Section title={words.twoSteps}>
+    <Section title={words.twoSteps} stage={stage.at}>
       {stage.at === 'rest' && factor.data && (
         <>
           <p className="hint">{factor.data.enabled ? words.twoStepsOn(factor.data.recovery_codes_left) : words.twoStepsOff}</p>

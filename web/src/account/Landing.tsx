@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { completeReset, confirmAddress, requestConfirmation, requestReset } from '../api/account.ts';
+import { Failure } from '../api/failure.ts';
 import { lookAgain, session } from '../api/session.ts';
 import { useWords } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
@@ -23,6 +24,18 @@ function Reset({ token }: { token: string }) {
   const words = useWords();
   const attempt = useAttempt();
   const [stage, setStage] = useState<'ask' | 'spent' | 'done'>(token ? 'ask' : 'spent');
+
+  const submit = (form: FormData) =>
+    void attempt.go(async () => {
+      try {
+        await completeReset(token, String(form.get('password')));
+        setStage('done');
+      } catch (error) {
+        if (!(error instanceof Failure) || error.detail('field') !== 'token') throw error;
+        setStage('spent');
+      }
+    });
+
   if (stage === 'done') {
     return (
       <Door title={words.forgotTitle}>
@@ -40,39 +53,21 @@ function Reset({ token }: { token: string }) {
       {stage === 'ask' ? (
         <>
           <p className="lead">{words.resetMeans}</p>
-          <Form
-            attempt={attempt}
-            act={words.setPassword}
-            onSubmit={(form) =>
-              void attempt.go(async () => {
-                await completeReset(token, String(form.get('password')));
-                setStage('done');
-              })
-            }
-          >
+          <Form attempt={attempt} act={words.setPassword} onSubmit={submit}>
             <PasswordField name="password" label={words.newPassword} isNew focus />
           </Form>
-          {attempt.problem === words.linkSpent && <Another act={() => setStage('spent')} />}
         </>
       ) : (
-        <>
-          {!token && <p className="lead">{words.linkBroken}</p>}
-          <MailForm act={words.sendLink} ask={requestReset} sent={words.resetSent} />
-        </>
+        <MailForm
+          lead={words.forgotAsk}
+          problem={token ? words.linkSpent : words.linkBroken}
+          act={words.sendLink}
+          ask={requestReset}
+          sent={words.resetSent}
+        />
       )}
       <Back />
     </Door>
-  );
-}
-
-function Another({ act }: { act(): void }) {
-  const words = useWords();
-  return (
-    <p className="other-way">
-      <button type="button" className="link" onClick={act}>
-        {words.sendLink}
-      </button>
-    </p>
   );
 }
 
@@ -119,14 +114,15 @@ function Confirm({ token }: { token: string }) {
   const broken = token === '' ? words.linkBroken : answer.isError ? told(answer.error) : '';
   return (
     <Door title={words.confirmTitle}>
-      <p role={broken ? 'alert' : 'status'} className="lead">
-        {broken || words.confirming}
-      </p>
-      {broken && (
+      {broken ? (
         <>
-          <MailForm act={words.sendAgain} ask={requestConfirmation} sent={words.confirmSent} />
+          <MailForm lead={words.confirmAsk} problem={broken} act={words.sendAgain} ask={requestConfirmation} sent={words.confirmAsked} />
           <Back />
         </>
+      ) : (
+        <p role="status" className="lead">
+          {words.confirming}
+        </p>
       )}
     </Door>
   );

@@ -4,6 +4,9 @@ import { EmailField, Form } from './fields.tsx';
 import { useAttempt } from './useAttempt.ts';
 
 interface Props {
+  lead: string;
+  /** Why the link before this one did not do. */
+  problem?: string;
   email?: string;
   act: string;
   ask(email: string): Promise<unknown>;
@@ -12,7 +15,7 @@ interface Props {
 }
 
 /** Asks for a mail with a link. */
-export function MailForm({ email, act, ask, sent }: Props) {
+export function MailForm({ lead, problem, email, act, ask, sent }: Props) {
   const attempt = useAttempt();
   const [to, setTo] = useState('');
   if (to) {
@@ -23,19 +26,24 @@ export function MailForm({ email, act, ask, sent }: Props) {
     );
   }
   return (
-    <Form
-      attempt={attempt}
-      act={act}
-      onSubmit={(form) => {
-        const address = String(form.get('email')).trim();
-        void attempt.go(async () => {
-          await ask(address);
-          setTo(address);
-        });
-      }}
-    >
-      <EmailField {...(email ? { value: email } : {})} />
-    </Form>
+    <>
+      <p className="lead" role={problem ? 'alert' : undefined}>
+        {problem || lead}
+      </p>
+      <Form
+        attempt={attempt}
+        act={act}
+        onSubmit={(form) => {
+          const address = String(form.get('email')).trim();
+          void attempt.go(async () => {
+            await ask(address);
+            setTo(address);
+          });
+        }}
+      >
+        <EmailField value={email ?? ''} />
+      </Form>
+    </>
   );
 }
 

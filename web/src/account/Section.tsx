@@ -1,11 +1,27 @@
-import { useId, type ReactNode } from 'react';
+import { useEffect, useId, useRef, type ReactNode } from 'react';
+
+interface Props {
+  title: string;
+  /** What the part shows at the moment. When that changes and takes the focused control away, the focus stays here. */
+  stage: string;
+  children: ReactNode;
+}
 
 /** A part of the security sheet. */
-export function Section({ title, children }: { title: string; children: ReactNode }) {
+export function Section({ title, stage, children }: Props) {
   const id = useId();
+  const heading = useRef<HTMLHeadingElement>(null);
+  const shown = useRef(stage);
+  useEffect(() => {
+    if (shown.current === stage) return;
+    shown.current = stage;
+    if (document.activeElement === document.body) heading.current?.focus();
+  }, [stage]);
   return (
     <section aria-labelledby={id}>
-      <h3 id={id}>{title}</h3>
+      <h3 id={id} ref={heading} tabIndex={-1}>
+        {title}
+      </h3>
       {children}
     </section>
   );

@@ -43,7 +43,7 @@ function PasswordSection() {
     });
 
   return (
-    <Section title={words.password}>
+    <Section title={words.password} stage={open ? 'form' : 'rest'}>
       {open ? (
         <Form attempt={attempt} act={words.changePassword} onSubmit={submit} onCancel={() => setOpen(false)}>
           {/* Tells a password store whose password this is. */}
@@ -92,7 +92,7 @@ function LinksSection() {
     });
 
   return (
-    <Section title={words.elsewhere}>
+    <Section title={words.elsewhere} stage={linked.map((one) => one.provider).join()}>
       <ul className="sign-ins">
         {linked.map((one) => (
           <li key={one.provider}>

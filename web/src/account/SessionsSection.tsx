@@ -30,7 +30,7 @@ export function SessionsSection() {
   };
 
   return (
-    <Section title={words.sessions}>
+    <Section title={words.sessions} stage={String(others.length)}>
       <ul className="sign-ins">
         {[...own, ...others].map((one) => (
           <SignIn key={one.id} one={one} busy={attempt.busy} end={() => end(() => endSession(one.id))} />

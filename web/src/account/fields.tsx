@@ -1,4 +1,4 @@
-import { useId, type FormEvent, type ReactNode } from 'react';
+import { useEffect, useId, useRef, type FormEvent, type ReactNode } from 'react';
 import type { Proof } from '../api/types.ts';
 import { useWords } from '../i18n/index.ts';
 import { clock } from './told.ts';
@@ -17,12 +17,21 @@ export function Form({ attempt, act, danger, onSubmit, onCancel, children, besid
 }) {
   const words = useWords();
   const problem = useId();
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    // What was wrong is most likely the secret: typing replaces it.
+    if (!attempt.problem) return;
+    const secret = form.current?.querySelector<HTMLInputElement>('.one-time, [type=password]');
+    secret?.focus();
+    secret?.select();
+  }, [attempt.problem]);
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     if (!attempt.busy && attempt.rest === 0) onSubmit(new FormData(event.currentTarget));
   }
   return (
     <form
+      ref={form}
       onSubmit={submit}
       aria-describedby={attempt.problem ? problem : undefined}
       onKeyDown={(event) => {

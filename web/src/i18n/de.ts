@@ -49,6 +49,8 @@ export const de: Dictionary = {
   linkSpent: 'Dieser Link wurde schon benutzt oder ist abgelaufen. Fordere einen neuen an.',
   linkBroken: 'Dieser Link ist nicht vollständig. Öffne ihn noch einmal aus der Mail, oder fordere einen neuen an.',
   confirmSent: (email) => `Eine Mail an ${email} ist unterwegs. Folge ihrem Link innerhalb eines Tages; anmelden kannst du dich schon vorher.`,
+  confirmAsk: 'Gib die Adresse deines Kontos an. Du bekommst eine Mail mit einem Link.',
+  confirmAsked: (email) => `Wenn ein Konto mit ${email} darauf wartet, ist eine Mail mit einem Link unterwegs.`,
   sendAgain: 'Noch einmal senden',
   sentAgain: 'Gesendet. Sieh in deine Mails.',
   confirming: 'Deine Adresse wird bestätigt…',

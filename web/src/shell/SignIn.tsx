@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useState, type ReactNode } from 'react';
 import { arrival, leaveArrival } from '../account/arrival.ts';
 import { Door } from '../account/Door.tsx';
 import { Elsewhere } from '../account/Elsewhere.tsx';
@@ -54,8 +54,7 @@ export function SignIn() {
     case 'forgot':
       return (
         <Door title={words.forgotTitle}>
-          <p className="lead">{words.forgotAsk}</p>
-          <MailForm email={email} act={words.sendLink} ask={requestReset} sent={words.resetSent} />
+          <MailForm lead={words.forgotAsk} email={email} act={words.sendLink} ask={requestReset} sent={words.resetSent} />
           <Back act={() => go({ at: 'in' })} />
         </Door>
       );
@@ -65,8 +64,9 @@ export function SignIn() {
           <p role="status" className="lead">
             {stage.late ? words.unverifiedLate : words.confirmSent(email)}
           </p>
-          <Resend email={email} ask={requestConfirmation} />
-          <Back act={() => go({ at: 'in' })} />
+          <Back act={() => go({ at: 'in' })}>
+            <Resend email={email} ask={requestConfirmation} />
+          </Back>
         </Door>
       );
     default: {
@@ -97,10 +97,11 @@ export function SignIn() {
   }
 }
 
-function Back({ act }: { act(): void }) {
+function Back({ act, children }: { act(): void; children?: ReactNode }) {
   const words = useWords();
   return (
     <p className="other-way">
+      {children}
       <button type="button" className="link" onClick={act}>
         {words.backToSignIn}
       </button>
