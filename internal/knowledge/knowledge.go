@@ -116,7 +116,8 @@ type Documents interface {
 	ListDocuments(ctx context.Context, v identity.Viewer, contextID, cursor string, limit int) ([]Document, string, error)
 	// DeleteDocument removes the document, its text and its chunks (RAG-20).
 	DeleteDocument(ctx context.Context, v identity.Viewer, id string) error
-	// SetDocument stores progress: status, error, pages, length, chunks, run.
+	// SetDocument stores progress: status, error, pages, length, chunks, run,
+	// and the size and checksum of the file that was read, if they are there.
 	SetDocument(ctx context.Context, v identity.Viewer, d Document) error
 	PutText(ctx context.Context, v identity.Viewer, id string, t Extract) error
 	Text(ctx context.Context, v identity.Viewer, id string) (Extract, error)

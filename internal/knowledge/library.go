@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"maps"
 	"strconv"
+	"strings"
 
 	"liminal/internal/embed"
 	"liminal/internal/fault"
@@ -83,6 +84,19 @@ func (l *Library) fingerprint(d Document) string {
 	return l.version() + "/" + strconv.Itoa(l.chunkSize(d)) + "/" + d.SHA256
 }
 
+// beingRead begins the Version of a document that is on its way; the checksum
+// of the file it is read from follows, as in a fingerprint.
+const beingRead = "read/"
+
+// asRead is d with the checksum of the file its text was read from: by now
+// another may lie there.
+func asRead(d Document) Document {
+	if at := strings.LastIndexByte(d.Version, '/'); at >= 0 {
+		d.SHA256 = d.Version[at+1:]
+	}
+	return d
+}
+
 // Current reports whether the document's chunks are already those of its
 // file, encoder and chunk size, so that taking it in again changes nothing.
 func (l *Library) Current(d Document) bool {
@@ -114,7 +128,7 @@ func (l *Library) Read(ctx context.Context, v identity.Viewer, documentID, runID
 	if err := CheckChunkSize(d.ChunkSize); err != nil {
 		return Document{}, err
 	}
-	d.Status, d.Error = Reading, ""
+	d.Status, d.Error, d.Version = Reading, "", beingRead+d.SHA256
 	if err := l.o.Documents.SetDocument(ctx, v, d); err != nil {
 		return Document{}, err
 	}
@@ -210,6 +224,7 @@ func (l *Library) cut(ctx context.Context, v identity.Viewer, documentID string)
 	if err != nil {
 		return Document{}, nil, err
 	}
+	d = asRead(d)
 	chunks := Cut(x, l.chunkSize(d))
 	for i := range chunks {
 		chunks[i] = belonging(chunks[i], d, l.version())

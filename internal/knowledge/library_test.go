@@ -215,7 +215,7 @@ func TestAnotherEncoderOrChunkSizeReplacesTheChunks(t *testing.T) {
 	}
 	old := b.chunksOf(t, c)[0].ID
 	first.ChunkSize = 100
-	if err := b.SetDocument(t.Context(), b.viewer, first); err != nil {
+	if _, err := b.PutDocument(t.Context(), b.viewer, first); err != nil {
 		t.Fatal(err)
 	}
 	finer, err := b.ingest(t, d.ID)

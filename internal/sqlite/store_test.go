@@ -77,3 +77,6 @@ func TestCrowd(t *testing.T) { t.Parallel(); storetest.Crowd(t, open) }
 
 // Requirements: CHAT-10, CHAT-18, INT-31
 func TestRivals(t *testing.T) { t.Parallel(); storetest.Rivals(t, open) }
+
+// Requirements: RAG-04, RAG-07
+func TestIntake(t *testing.T) { t.Parallel(); storetest.Intake(t, open) }

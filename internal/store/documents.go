@@ -158,15 +158,16 @@ func bump(tx Tx, documentID string) error {
 }
 
 // SetDocument implements knowledge.Documents. An empty run, version or title
-// leaves the one there is.
+// leaves the one there is, and without a checksum the file's facts stay.
 func (s *Store) SetDocument(ctx context.Context, v identity.Viewer, d knowledge.Document) error {
 	return s.write(ctx, v, func(tx Tx) error {
 		n, err := tx.Exec(`UPDATE document AS d SET status = @status, error = @error, pages = @pages, length = @length, chunks = @chunks,
 			run_id = coalesce(@run, run_id), version = CASE WHEN @version = '' THEN version ELSE @version END,
-			title = CASE WHEN @title = '' THEN title ELSE @title END, updated_at = @now WHERE d.id = @id AND `+documentChanged,
+			title = CASE WHEN @title = '' THEN title ELSE @title END, size = CASE WHEN @sum = '' THEN size ELSE @size END,
+			sha256 = CASE WHEN @sum = '' THEN sha256 ELSE @sum END, updated_at = @now WHERE d.id = @id AND `+documentChanged,
 			Args{
 				"id": d.ID, "user": v.UserID, "admin": v.IsAdmin(), "status": string(d.Status), "error": d.Error, "pages": d.Pages,
-				"length": d.Length, "chunks": d.Chunks, "run": optional(d.RunID), "version": d.Version, "title": d.Title, "now": s.now(),
+				"length": d.Length, "chunks": d.Chunks, "run": optional(d.RunID), "version": d.Version, "title": d.Title, "size": d.Size, "sum": d.SHA256, "now": s.now(),
 			})
 		if err == nil && n == 0 {
 			err = missing("document")

@@ -7,6 +7,7 @@
 package knowledgetest
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -101,6 +102,7 @@ func (s *Shelf) PutDocument(_ context.Context, v identity.Viewer, d knowledge.Do
 	for i, have := range s.documents {
 		if have.ContextID == d.ContextID && have.Path == d.Path {
 			s.documents[i].SHA256, s.documents[i].Size, s.documents[i].MIME = d.SHA256, d.Size, d.MIME
+			s.documents[i].ChunkSize = d.ChunkSize
 			return s.documents[i], nil
 		}
 	}
@@ -160,13 +162,19 @@ func (s *Shelf) DeleteDocument(_ context.Context, v identity.Viewer, id string) 
 	return nil
 }
 
-// SetDocument stores progress.
+// SetDocument stores progress, and of the file's facts those that are there.
 func (s *Shelf) SetDocument(_ context.Context, v identity.Viewer, d knowledge.Document) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i, err := s.find(v, d.ID)
 	if err != nil {
 		return err
+	}
+	was := s.documents[i]
+	d.ContextID, d.UserID, d.Path, d.MIME, d.ChunkSize = was.ContextID, was.UserID, was.Path, was.MIME, was.ChunkSize
+	d.RunID, d.Version, d.Title = cmp.Or(d.RunID, was.RunID), cmp.Or(d.Version, was.Version), cmp.Or(d.Title, was.Title)
+	if d.SHA256 == "" {
+		d.Size, d.SHA256 = was.Size, was.SHA256
 	}
 	s.documents[i] = d
 	return nil
