@@ -231,7 +231,7 @@ func TestAnotherEncoderOrChunkSizeReplacesTheChunks(t *testing.T) {
 		t.Errorf("a chunk of the old encoder is still there: %v", err)
 	}
 	newer.ChunkSize = 5000
-	if err := b.SetDocument(t.Context(), b.viewer, newer); err != nil {
+	if _, err := b.PutDocument(t.Context(), b.viewer, newer); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.ingest(t, d.ID); !errors.Is(err, fault.Invalid) {
