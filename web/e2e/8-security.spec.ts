@@ -49,10 +49,10 @@ test('a second factor is put to use, asked for at the door, and given up', async
   await sheet.getByRole('button', { name: 'Turn off' }).click();
   await sheet.getByRole('button', { name: 'Use a recovery code instead' }).click();
   await sheet.getByLabel('Recovery code').fill(recovery[0]!);
-  await sheet.getByLabel('Password').fill('not the password');
+  await sheet.locator('[name=password]').fill('not the password');
   await sheet.getByRole('button', { name: 'Turn off' }).click();
   await expect(sheet.getByRole('alert')).toContainText('The password is wrong.');
-  await sheet.getByLabel('Password').fill(password);
+  await sheet.locator('[name=password]').fill(password);
   await sheet.getByRole('button', { name: 'Turn off' }).click();
   await expect(sheet.getByText('Off. With it')).toBeVisible();
   await page.keyboard.press('Escape');
@@ -109,7 +109,7 @@ test('a forgotten password is set anew by the link of a mail, and everybody is s
 
   const link = await linkFor(email, 'reset');
   await elsewhere.goto(link);
-  const field = elsewhere.getByLabel('New password');
+  const field = elsewhere.locator('[name=password]');
   await expect(field).toBeFocused();
   expect(new URL(elsewhere.url()).hash).toBe('');
   await field.fill(email);
@@ -128,7 +128,7 @@ test('a forgotten password is set anew by the link of a mail, and everybody is s
   await page.reload();
   await expect(page.getByRole('heading', { name: 'Sign in' })).toBeVisible();
   await page.goto(link);
-  await page.getByLabel('New password').fill('a third one altogether');
+  await page.locator('[name=password]').fill('a third one altogether');
   await page.getByRole('button', { name: 'Set the password' }).click();
   await expect(page.getByRole('alert')).toContainText('This link has been used or has run out.');
   await expect(page.getByRole('button', { name: 'Send the link' })).toBeVisible();
