@@ -323,15 +323,27 @@ func errUnconfirmed() error {
 		With(map[string]any{"reason": "unverified"})
 }
 
-// mayKeep refuses what would outlive a new password to whoever has not shown
-// that the address is theirs: they would keep a door to the account of whoever
-// shows it later.
-func (a *Accounts) mayKeep(u User) error {
-	if !a.unconfirmed(u) {
-		return nil
+// recentSignIn is how long after a sign-in its session may open the account
+// further doors.
+const recentSignIn = time.Hour
+
+// keeper is the account of a viewer who may give it what outlives a new
+// password: a second factor, or a link to elsewhere. Whoever has not shown that
+// the address is theirs would keep a door to the account of whoever shows it
+// later; and whoever came by the session of long ago would make it their own.
+func (a *Accounts) keeper(ctx context.Context, v Viewer) (User, error) {
+	s, u, err := a.live(ctx, v.SessionID)
+	switch {
+	case err != nil:
+		return User{}, err
+	case a.unconfirmed(u):
+		return User{}, fault.New(fault.Forbidden, "Confirm the address of this account first: follow the link in the mail, or ask for a new one.").
+			With(map[string]any{"reason": "confirm_first"})
+	case a.now().Sub(s.SignedInAt) > recentSignIn:
+		return User{}, fault.New(fault.Forbidden, "You signed in a while ago. Sign out, sign in again, and do this within an hour.").
+			With(map[string]any{"reason": "sign_in_again"})
 	}
-	return fault.New(fault.Forbidden, "Confirm the address of this account first: follow the link in the mail, or ask for a new one.").
-		With(map[string]any{"reason": "unverified"})
+	return u, nil
 }
 
 // Census is what a store that knows whether anybody has signed up offers.

@@ -96,6 +96,28 @@ func TestAnUnconfirmedAccountTakesNothingThatOutlivesAReset(t *testing.T) {
 	}
 }
 
+// A session that was stolen must not become the thief's own.
+//
+// Requirements: AUTH-12, AUTH-16
+func TestAnOldSessionOpensNoFurtherDoors(t *testing.T) {
+	t.Parallel()
+	k := &keeping{}
+	b, _ := withCache(t, func(o *Options) { o.Providers, o.Factors, o.FactorKey = k, noFactor{k}, make([]byte, 32) })
+	in := b.signUp(t, "ada@example.org")
+	b.clock.pass(time.Hour + time.Second)
+	in = b.refresh(t, in.Refresh)
+	v := Viewer{SessionID: in.SessionID}
+	_, enrolled := b.EnrolFactor(t.Context(), v)
+	linked := b.Link(t.Context(), v, External{Provider: "google", UID: "1"})
+	if !errors.Is(enrolled, fault.Forbidden) || !errors.Is(linked, fault.Forbidden) || k.linked+k.drafted != 0 {
+		t.Errorf("%v, %v, %+v", enrolled, linked, k)
+	}
+	v.SessionID = b.logIn(t, "ada@example.org", Device{}).SessionID
+	if _, err := b.EnrolFactor(t.Context(), v); err != nil {
+		t.Errorf("signed in again: %v", err)
+	}
+}
+
 // noFactor is a store in which nobody has a factor.
 type noFactor struct{ *keeping }
 

@@ -34,10 +34,7 @@ func (a *Accounts) FactorState(ctx context.Context, v Viewer) (FactorState, erro
 // EnrolFactor makes a secret for a viewer (AUTH-12). It counts once
 // ProveSession got a code made from it; until then a new one replaces it.
 func (a *Accounts) EnrolFactor(ctx context.Context, v Viewer) (Enrolment, error) {
-	u, err := a.Who(ctx, v)
-	if err == nil {
-		err = a.mayKeep(u)
-	}
+	u, err := a.keeper(ctx, v)
 	if err != nil {
 		return Enrolment{}, err
 	}

@@ -79,10 +79,7 @@ func (a *Accounts) LogInElsewhere(ctx context.Context, e External, d Device) (Si
 
 // Link gives a viewer's own account to somebody a provider has vouched for.
 func (a *Accounts) Link(ctx context.Context, v Viewer, e External) error {
-	u, err := a.Who(ctx, v) // the session may have ended meanwhile
-	if err == nil {
-		err = a.mayKeep(u)
-	}
+	u, err := a.keeper(ctx, v) // the session may have ended meanwhile
 	if err != nil {
 		return err
 	}
