@@ -143,7 +143,6 @@ test('a link without its token says so, and offers another', async ({ page }) =>
   await expect(page.getByRole('alert')).toContainText('This link has been used or has run out.');
 });
 
-// Requirements: AUTH-05
 test('sign-ins are listed, and ended one by one or all but this', async ({ page, browser }) => {
   const email = await enter(page);
   const others = await Promise.all([1, 2, 3].map(async () => (await browser.newContext()).newPage()));

@@ -10,7 +10,7 @@ test('the first account needs no confirming', async ({ page }) => {
   await expect(page.getByText('Your address is not confirmed yet.')).toHaveCount(0);
 });
 
-// Requirements: AUTH-10, AUTH-11
+// Requirements: AUTH-10
 test('an address is confirmed by the link of a mail', async ({ page, context }) => {
   const email = `new.${Date.now()}@example.org`;
   await page.goto('/');
