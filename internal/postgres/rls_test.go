@@ -159,6 +159,25 @@ func TestEveryTableForcesRowLevelSecurity(t *testing.T) {
 	}
 }
 
+// A person's own row is not theirs to give to everybody.
+//
+// Requirements: ISO-02, ISO-07
+func TestOnlyAnAdministratorMakesARowGlobal(t *testing.T) {
+	t.Parallel()
+	d, owner := possessed(t)
+	conn := connect(t, d.App)
+	for _, table := range []string{"artifact", "knowledge_context"} {
+		publish := "UPDATE " + table + " SET visibility = 'global' WHERE owner_user_id = app_person()"
+		_, err := as(t, conn, someone(owner.UserID), publish)
+		if e, ok := errors.AsType[*pgconn.PgError](err); !ok || e.Code != "42501" {
+			t.Errorf("%s: a person published it: %v", table, err)
+		}
+		if n, err := as(t, conn, someone(owner.UserID)+"; SET LOCAL app.admin = 'on'", publish); n == 0 || err != nil {
+			t.Errorf("%s: an administrator published %d, %v", table, n, err)
+		}
+	}
+}
+
 // Requirements: ISO-02, RAG-18
 func TestTheSearchDecidesItselfWhatAPersonMaySee(t *testing.T) {
 	t.Parallel()

@@ -149,6 +149,13 @@ SELECT app_guard('adapter_router_state',
 SELECT app_guard('config_patch', 'user_id = (SELECT app_person()) OR (SELECT app_admin())');
 SELECT app_guard('payload', 'false');
 
+-- What is global is everybody's behaviour and knowledge: owning a row is not
+-- enough to make it so (ISO-07).
+CREATE POLICY global_made ON artifact AS RESTRICTIVE FOR INSERT WITH CHECK (visibility <> 'global' OR (SELECT app_admin()));
+CREATE POLICY global_changed ON artifact AS RESTRICTIVE FOR UPDATE USING (true) WITH CHECK (visibility <> 'global' OR (SELECT app_admin()));
+CREATE POLICY global_made ON knowledge_context AS RESTRICTIVE FOR INSERT WITH CHECK (visibility <> 'global' OR (SELECT app_admin()));
+CREATE POLICY global_changed ON knowledge_context AS RESTRICTIVE FOR UPDATE USING (true) WITH CHECK (visibility <> 'global' OR (SELECT app_admin()));
+
 -- How chunks are found.
 --
 -- The operators of a search (@@ of words, <-> of vectors) are not leakproof, so
