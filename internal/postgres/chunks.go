@@ -21,7 +21,7 @@ const upsertBatch = 200
 // statement a table; COPY does not work under row-level security.
 func (x *Index) Upsert(ctx context.Context, v identity.Viewer, list []knowledge.Chunk) error {
 	for batch := range slices.Chunk(list, upsertBatch) {
-		err := x.db.within(ctx, beginWrite, v, func(c *pgx.Conn) error { return upsert(ctx, c, batch) })
+		err := x.db.within(ctx, beginWrite, v, func(ctx context.Context, c *pgx.Conn) error { return upsert(ctx, c, batch) })
 		if err != nil {
 			return err
 		}
@@ -192,7 +192,7 @@ func (x *Index) Prune(ctx context.Context, v identity.Viewer, documentID string,
 		keep = []string{} // NULL would keep everything
 	}
 	for more := true; more; {
-		err := x.db.within(ctx, beginWrite, v, func(c *pgx.Conn) error {
+		err := x.db.within(ctx, beginWrite, v, func(ctx context.Context, c *pgx.Conn) error {
 			if _, err := ownerOf(ctx, c, documentID); err != nil {
 				return err
 			}

@@ -93,6 +93,7 @@ type proxy struct {
 	mu     sync.Mutex
 	listen net.Listener
 	conns  []net.Conn
+	frozen bool // what arrives is kept, and nothing is answered
 }
 
 func newProxy(t *testing.T, to, cutAt string) (p *proxy, through string) {
@@ -139,6 +140,18 @@ func (p *proxy) down() {
 	p.conns = nil
 }
 
+func (p *proxy) freeze() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.frozen = true
+}
+
+func (p *proxy) isFrozen() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.frozen
+}
+
 func (p *proxy) serve(c net.Conn) {
 	s, err := net.Dial("tcp", p.server)
 	if err != nil {
@@ -159,6 +172,9 @@ func (p *proxy) pass(to, from net.Conn, cutAt string) error {
 		n, err := from.Read(b)
 		if err != nil || cutAt != "" && strings.Contains(string(b[:n]), cutAt) {
 			return err
+		}
+		if p.isFrozen() {
+			continue
 		}
 		if _, err := to.Write(b[:n]); err != nil {
 			return err

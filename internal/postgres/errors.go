@@ -92,6 +92,13 @@ func conflict(err error) bool {
 	return ok && (e.Code == "40001" || e.Code == "40P01")
 }
 
+// answered reports whether an error is what the server said: without an answer
+// nobody knows what it did.
+func answered(err error) bool {
+	_, ok := errors.AsType[*pgconn.PgError](err)
+	return ok
+}
+
 // lost reports whether the connection, and not what was sent on it, failed: the
 // server stopped, restarts, or closed this one of its connections.
 func lost(err error) bool {
@@ -100,7 +107,7 @@ func lost(err error) bool {
 	}
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch e.Code {
-		case "57P01", "57P02", "57P03", "57P05", "53300":
+		case "57P01", "57P02", "57P03", "57P05", "53300", "25P03":
 			return true
 		}
 		return strings.HasPrefix(e.Code, "08")

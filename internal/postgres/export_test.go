@@ -48,7 +48,7 @@ func CheckPlans(t testing.TB, db *DB) {
 		return
 	}
 	ctx := context.WithoutCancel(t.Context())
-	err := db.within(ctx, beginWrite, identity.System(), func(c *pgx.Conn) error {
+	err := db.within(ctx, beginWrite, identity.System(), func(ctx context.Context, c *pgx.Conn) error {
 		if _, err := c.Exec(ctx, `SET LOCAL enable_seqscan = off; SET LOCAL plan_cache_mode = force_generic_plan`); err != nil {
 			return err
 		}

@@ -84,7 +84,7 @@ func (x *Index) Search(ctx context.Context, v identity.Viewer, q knowledge.Query
 	if q.Limit <= 0 {
 		q.Limit = 20
 	}
-	err = x.db.within(ctx, beginRead, v, func(c *pgx.Conn) error {
+	err = x.db.within(ctx, beginRead, v, func(ctx context.Context, c *pgx.Conn) error {
 		found := map[int64]*knowledge.Hit{}
 		if err := x.match(ctx, c, q, asked, documents, found); err != nil {
 			return err
@@ -180,7 +180,7 @@ func (x *Index) Chunks(ctx context.Context, v identity.Viewer, contextID string,
 		limit = 20
 	}
 	var list []knowledge.Chunk
-	err := x.db.within(ctx, beginRead, v, func(c *pgx.Conn) error {
+	err := x.db.within(ctx, beginRead, v, func(ctx context.Context, c *pgx.Conn) error {
 		var seen bool
 		err := c.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM knowledge_context c WHERE c.id = $1 AND `+contextSeen+`)`, contextID).Scan(&seen)
 		switch {
@@ -202,7 +202,7 @@ func (x *Index) Chunks(ctx context.Context, v identity.Viewer, contextID string,
 
 // Chunk implements knowledge.Index.
 func (x *Index) Chunk(ctx context.Context, v identity.Viewer, id string) (chunk knowledge.Chunk, err error) {
-	err = x.db.within(ctx, beginRead, v, func(c *pgx.Conn) error {
+	err = x.db.within(ctx, beginRead, v, func(ctx context.Context, c *pgx.Conn) error {
 		found, err := chunks(ctx, c, `SELECT `+chunkColumns+` FROM knowledge_chunk k JOIN knowledge_context c ON c.id = k.context_id
 			WHERE k.id = $1 AND `+contextSeen, id)
 		switch {

@@ -38,6 +38,13 @@ type Options struct {
 	// Patience is how long a transaction that has not begun to commit is tried
 	// again after its connection was lost. 0: 10 s.
 	Patience time.Duration
+	// Longest bounds a transaction with all its tries, and one statement of it
+	// on the server. 0: a minute.
+	Longest time.Duration
+	// Silence is how long the server lets a transaction stand still between two
+	// statements: a process that was cut off in one holds its locks no longer.
+	// 0: 20 s.
+	Silence time.Duration
 	// AllowOldVector opens a database whose pgvector is older than MinVector,
 	// and says so in the log.
 	AllowOldVector bool
@@ -52,6 +59,8 @@ type Options struct {
 type DB struct {
 	pool       *pgxpool.Pool
 	patience   time.Duration
+	longest    time.Duration
+	limits     string // how every transaction bounds itself on the server
 	logger     *slog.Logger
 	statements statements
 }
@@ -66,6 +75,12 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 	if o.Patience <= 0 {
 		o.Patience = 10 * time.Second
 	}
+	if o.Longest <= 0 {
+		o.Longest = time.Minute
+	}
+	if o.Silence <= 0 {
+		o.Silence = 20 * time.Second
+	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
@@ -77,7 +92,9 @@ func Open(ctx context.Context, url string, o Options) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("PostgreSQL: %s", cause(err))
 	}
-	db := &DB{pool: pool, patience: o.Patience, logger: o.Logger}
+	db := &DB{pool: pool, patience: o.Patience, longest: o.Longest, logger: o.Logger}
+	db.limits = fmt.Sprintf("; SET LOCAL statement_timeout = %d; SET LOCAL idle_in_transaction_session_timeout = %d",
+		o.Longest.Milliseconds(), o.Silence.Milliseconds())
 	if err := db.check(ctx, o); err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("PostgreSQL on %s:%d: %w", conf.ConnConfig.Host, conf.ConnConfig.Port, err)
@@ -132,10 +149,20 @@ func execMode(asked pgx.QueryExecMode, port uint16) pgx.QueryExecMode {
 	}
 }
 
-// Close waits for what is under way and closes all connections.
+// Close waits for what is under way, for seconds at most, and closes all
+// connections.
 func (db *DB) Close() error {
-	db.pool.Close()
-	return nil
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		db.pool.Close()
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-time.After(closing):
+		return errors.New("PostgreSQL: some transactions have not ended; their connections close with them")
+	}
 }
 
 // check refuses a database that this program must not work on.

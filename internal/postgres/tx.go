@@ -28,9 +28,12 @@ const (
 // COMMIT that was sent is waited for.
 const settling = 15 * time.Second
 
+// closing bounds Close: a server that has stopped answering holds no process up.
+const closing = 5 * time.Second
+
 // Read implements store.DB.
 func (db *DB) Read(ctx context.Context, v identity.Viewer, f func(store.Tx) error) error {
-	return db.within(ctx, beginRead, v, func(c *pgx.Conn) error { return f(tx{ctx, c, &db.statements}) })
+	return db.within(ctx, beginRead, v, func(ctx context.Context, c *pgx.Conn) error { return f(tx{ctx, c, &db.statements}) })
 }
 
 // Write implements store.DB. It runs f again when the database chose its
@@ -39,19 +42,27 @@ func (db *DB) Read(ctx context.Context, v identity.Viewer, f func(store.Tx) erro
 // leaves open whether it happened: that is an error, and what was to be
 // written has ids that tell.
 func (db *DB) Write(ctx context.Context, v identity.Viewer, f func(store.Tx) error) error {
-	return db.within(ctx, beginWrite, v, func(c *pgx.Conn) error { return f(tx{ctx, c, &db.statements}) })
+	return db.within(ctx, beginWrite, v, func(ctx context.Context, c *pgx.Conn) error { return f(tx{ctx, c, &db.statements}) })
 }
 
-// within runs f in a transaction, as often as the errors it ends with allow.
-func (db *DB) within(ctx context.Context, begin string, v identity.Viewer, f func(*pgx.Conn) error) error {
+// within runs f in a transaction, as often as the errors it ends with allow,
+// and within Options.Longest in all: a server that accepts connections and
+// does not answer ends what waits for it.
+func (db *DB) within(outer context.Context, begin string, v identity.Viewer, f func(context.Context, *pgx.Conn) error) error {
 	text, err := beginning(begin, v)
 	if err != nil {
 		return err
 	}
+	text += db.limits
+	ctx, cancel := context.WithTimeout(outer, db.longest)
+	defer cancel()
 	tries := patience{limit: db.patience}
 	for {
 		err := db.once(ctx, text, f)
 		if err == nil || !again(err) || !tries.wait(ctx, err) {
+			if errors.Is(err, context.DeadlineExceeded) && outer.Err() == nil {
+				return fault.Wrap(fault.Internal, report(err), "The database did not answer within %s. Try again.", db.longest)
+			}
 			return report(err)
 		}
 		if lost(err) {
@@ -61,7 +72,7 @@ func (db *DB) within(ctx context.Context, begin string, v identity.Viewer, f fun
 }
 
 // once runs f in one transaction on one connection.
-func (db *DB) once(ctx context.Context, begin string, f func(*pgx.Conn) error) (err error) {
+func (db *DB) once(ctx context.Context, begin string, f func(context.Context, *pgx.Conn) error) (err error) {
 	conn, err := db.pool.Acquire(ctx)
 	if err != nil {
 		return &early{err}
@@ -77,15 +88,15 @@ func (db *DB) once(ctx context.Context, begin string, f func(*pgx.Conn) error) (
 			return
 		}
 		// Also after a panic: the connection must not stay in a transaction.
-		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), settling)
+		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(settling, db.longest))
 		defer cancel()
 		_, _ = c.Exec(ending, "ROLLBACK") // one that fails has closed the connection
 	}()
-	if err := f(c); err != nil {
+	if err := f(ctx, c); err != nil {
 		return &early{err}
 	}
 	committing = true
-	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), settling)
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(settling, db.longest))
 	defer cancel()
 	return commit(ending, c, begin)
 }
@@ -95,7 +106,7 @@ func commit(ctx context.Context, c *pgx.Conn, begin string) error {
 	switch {
 	case err != nil && strings.HasPrefix(begin, beginRead):
 		return &early{err} // nothing was to become durable
-	case err != nil && lost(err):
+	case err != nil && (lost(err) || !answered(err)):
 		return fault.Wrap(fault.Internal, err, "The connection to the database was lost while it stored this; whether it was stored is not known. Look before you try again.")
 	case err != nil:
 		return &early{err} // the server said no: a deferred check, a conflict
