@@ -236,6 +236,23 @@ test('a fragment that promises a session without one leads to the door, with a s
   await expect(page.getByRole('heading', { name: 'Sign in' })).toBeVisible();
 });
 
+// Requirements: UI-16
+test('a tenant may be named, in the address or by hand, and a foreign one lets nobody in', async ({ page }) => {
+  const email = await enter(page);
+  await signOut(page);
+  await page.goto('/?tenant=acme');
+  await expect(page.getByLabel('Tenant')).toHaveValue('acme');
+  await knock(page, email);
+  await expect(page.getByRole('alert')).toContainText('The e-mail or the password is wrong.');
+  await page.goto('/');
+  await expect(page.getByLabel('Tenant')).toBeHidden();
+  await page.getByText('Tenant', { exact: true }).click();
+  await page.getByLabel('Tenant').fill('default');
+  await knock(page, email);
+  await inside(page);
+  await expect(page.getByLabel('E-mail')).toHaveCount(0);
+});
+
 const shapes = [
   { name: 'light', scheme: 'light' as const, size: { width: 1360, height: 860 } },
   { name: 'dark', scheme: 'dark' as const, size: { width: 1360, height: 860 } },

@@ -21,6 +21,7 @@ function expected(failure: Failure, words: Dictionary): string {
   if (reason === 'recovery_wrong') return words.recoveryWrong;
   if (reason === 'ticket_unknown') return words.ticketGone;
   if (reason === 'unverified') return words.unverifiedLate;
+  if (failure.status === 400 && field === 'tenant_id') return words.noTenant;
   if (field === 'token') return words.linkSpent;
   if (failure.status === 400 && (field === 'password' || field === 'old_password')) return words.passwordWrong;
   if (failure.status === 429 && failure.retryAfter > 0) return words.tooOften(wait(failure.retryAfter, words));

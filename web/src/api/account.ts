@@ -3,7 +3,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { call } from './call.ts';
-import { forget, keep, post } from './session.ts';
+import { forget, inTenant, keep, post } from './session.ts';
 import type { Enrolment, FactorState, Linked, Page, Proof, Proved, Provider, SignedInOn } from './types.ts';
 
 export const accountKeys = {
@@ -39,8 +39,8 @@ export function useProviders() {
 }
 
 /** Sends this browser to a provider; in a session, to link it to the account. */
-export async function leaveFor(provider: string): Promise<void> {
-  const { url } = await post<{ url: string }>(`/v1/auth/oauth/${encodeURIComponent(provider)}/start`, {});
+export async function leaveFor(provider: string, tenant = ''): Promise<void> {
+  const { url } = await post<{ url: string }>(`/v1/auth/oauth/${encodeURIComponent(provider)}/start`, inTenant(tenant));
   location.assign(url);
 }
 

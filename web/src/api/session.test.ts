@@ -66,6 +66,14 @@ it('a sign-up that waits for a mail signs nobody in, and says in which language 
   setLanguage('en');
 });
 
+it('a tenant is named where one was given, and only there', async () => {
+  answers = [answer(200, credentials), answer(200, credentials), answer(200, credentials)];
+  await signIn('ada@example.org', 'secret', ' acme ');
+  await signUp('ada@example.org', 'secret', 'acme');
+  await signIn('ada@example.org', 'secret', '  ');
+  expect(asked.map((one) => one.body['tenant_id'])).toEqual(['acme', 'acme', undefined]);
+});
+
 it('a session out of a callback is the cookie’s, not the one this page had', async () => {
   keep({ ...credentials, access_token: 'of somebody else', user: { ...ada, id: 'u0' } });
   answers = [answer(200, credentials)];

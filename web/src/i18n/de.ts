@@ -35,6 +35,10 @@ export const de: Dictionary = {
   passwordWrong: 'Das Passwort ist falsch.',
   credentialsWrong: 'Die E-Mail oder das Passwort ist falsch.',
 
+  tenant: 'Mandant',
+  tenantHint: 'Nur wenn dir einer genannt wurde.',
+  noTenant: 'Diesen Mandanten gibt es hier nicht.',
+
   forgot: 'Passwort vergessen?',
   forgotTitle: 'Neues Passwort festlegen',
   forgotAsk: 'Gib die Adresse deines Kontos an. Du bekommst eine Mail mit einem Link.',

@@ -38,6 +38,11 @@ export const en = {
   passwordWrong: 'The password is wrong.',
   credentialsWrong: 'The e-mail or the password is wrong.',
 
+  // Tenants
+  tenant: 'Tenant',
+  tenantHint: 'Only if you were told one.',
+  noTenant: 'There is no such tenant here.',
+
   // Letters
   forgot: 'Forgot your password?',
   forgotTitle: 'Set a new password',

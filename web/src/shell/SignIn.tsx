@@ -28,6 +28,7 @@ export function SignIn() {
   const firstRun = config.data?.first_run === true;
   const [chosen, setChosen] = useState<Stage | null>(null);
   const [email, setEmail] = useState('');
+  const [tenant, setTenant] = useState(() => new URLSearchParams(location.search).get('tenant') ?? ''); // a company's own link names it
   const [problem, setProblem] = useState('');
   const ticket = came?.kind === 'factor' ? came.ticket : '';
   const stage: Stage = ticket ? { at: 'factor', ticket } : (chosen ?? { at: firstRun ? 'up' : 'in' });
@@ -81,16 +82,17 @@ export function SignIn() {
               {problem || refused}
             </p>
           )}
-          <Credentials key={stage.at} mode={stage.at} email={email} onTry={begin} onStage={go} />
-          <Elsewhere />
-          <p className="other-way">
+          <Credentials key={stage.at} mode={stage.at} email={email} tenant={tenant} onTry={begin} onStage={go} />
+          <Elsewhere tenant={tenant} />
+          <div className="other-way">
             <span>
               {stage.at === 'in' ? words.noAccount : words.haveAccount}{' '}
               <button type="button" className="link" onClick={() => go({ at: stage.at === 'in' ? 'up' : 'in' })}>
                 {stage.at === 'in' ? words.signUp : words.signInInstead}
               </button>
             </span>
-          </p>
+            <Tenant value={tenant} onChange={setTenant} />
+          </div>
         </Door>
       );
     }
@@ -109,14 +111,27 @@ function Back({ act, children }: { act(): void; children?: ReactNode }) {
   );
 }
 
+/** Folded away: on most servers there is one tenant, and nobody needs to name it. */
+function Tenant({ value, onChange }: { value: string; onChange(next: string): void }) {
+  const words = useWords();
+  const [first] = useState(value);
+  return (
+    <details className="tenant" open={first !== ''}>
+      <summary>{words.tenant}</summary>
+      <input value={value} aria-label={words.tenant} placeholder={words.tenantHint} autoComplete="organization" spellCheck={false} onChange={(event) => onChange(event.target.value)} />
+    </details>
+  );
+}
+
 interface CredentialsProps {
   mode: 'in' | 'up';
   email: string;
+  tenant: string;
   onTry(email: string): void;
   onStage(next: Stage): void;
 }
 
-function Credentials({ mode, email, onTry, onStage }: CredentialsProps) {
+function Credentials({ mode, email, tenant, onTry, onStage }: CredentialsProps) {
   const words = useWords();
   const attempt = useAttempt();
 
@@ -125,8 +140,8 @@ function Credentials({ mode, email, onTry, onStage }: CredentialsProps) {
       const [address, password] = [String(form.get('email')), String(form.get('password'))];
       onTry(address);
       try {
-        if (mode === 'in') await signIn(address, password);
-        else if (!(await signUp(address, password))) onStage({ at: 'confirm', late: false });
+        if (mode === 'in') await signIn(address, password, tenant);
+        else if (!(await signUp(address, password, tenant))) onStage({ at: 'confirm', late: false });
       } catch (error) {
         const ticket = ticketOf(error);
         if (ticket) return onStage({ at: 'factor', ticket });
