@@ -134,10 +134,37 @@ func (s *Staged) keepAs(ctx context.Context, p string) (f File, taken bool, err 
 		return File{}, false, err
 	}
 	s.file.Path, s.file.Name, s.file.CreatedAt = p, path.Base(p), time.Now()
-	if err := s.roots.store.PutFile(ctx, s.viewer, s.file, s.bounds); err != nil {
-		return File{}, false, errors.Join(err, s.root.Remove(p))
+	if there, err := s.put(ctx); err != nil {
+		if !there {
+			err = errors.Join(err, s.root.Remove(p))
+		}
+		return File{}, false, err
 	}
 	return s.file, false, nil
+}
+
+// lookLimit bounds the look at a row that may or may not have been stored.
+const lookLimit = 5 * time.Second
+
+// put stores the file's row. When that fails, whether the row is there can be
+// unknown: the connection broke with the commit. Then it is looked at, also for
+// a caller that has gone; there says that it may be there for all we know, and
+// its file must stay.
+func (s *Staged) put(ctx context.Context) (there bool, err error) {
+	err = s.roots.store.PutFile(ctx, s.viewer, s.file, s.bounds)
+	if err == nil || errors.Is(err, fault.Conflict) {
+		return err == nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookLimit)
+	defer cancel()
+	row, look := s.roots.store.File(ctx, s.viewer, s.file.Path)
+	switch {
+	case look == nil && row.SHA256 == s.file.SHA256:
+		return true, nil
+	case look == nil, errors.Is(look, fault.NotFound):
+		return false, err
+	}
+	return true, err
 }
 
 // place moves the temporary file to p, unless something is there: the name is
@@ -187,7 +214,7 @@ func (r *Roots) Replace(ctx context.Context, v identity.Viewer, p string, body i
 		return File{}, err
 	}
 	s.file.Path, s.file.CreatedAt = p, time.Now()
-	if err := r.store.PutFile(ctx, v, s.file, b); err != nil {
+	if _, err := s.put(ctx); err != nil {
 		return File{}, err
 	}
 	if err := s.replace(p); err != nil {
