@@ -136,13 +136,14 @@ func (v *voice) say(ctx context.Context, events ...stream.Event) {
 }
 
 // add appends an event; key names it within this attempt, so that a repeated
-// attempt does not repeat it.
+// attempt does not repeat it. What an attempt says after the next one has begun
+// is not heard.
 func (v *voice) add(events []stream.Event, kind stream.Kind, key string, data any) []stream.Event {
 	e, err := event(kind, v.in.Node, data)
 	if err != nil {
 		return events
 	}
-	e.Attempt = max(1, v.in.Attempt)
+	e.Attempt, e.Call = max(1, v.in.Attempt), v.in.Effect
 	if key != "" {
 		e.Key = key + ":" + v.in.Effect + ":" + strconv.Itoa(e.Attempt)
 	}

@@ -28,6 +28,7 @@ type log struct {
 	mu       sync.Mutex
 	entries  []entry
 	keys     map[string]bool
+	attempts map[string]int // the latest of each call
 	bytes    int
 	base     int64 // below the first Seq
 	last     int64 // Seq of the newest event
@@ -67,16 +68,32 @@ func (l *log) append(now time.Time, events []stream.Event) int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, e := range events {
-		if l.known(e.Key) {
+		if l.followed(e) || l.known(e.Key) {
 			continue
 		}
 		l.last++
-		e.Seq, e.Time = l.last, now
+		e.Seq, e.Time, e.Call = l.last, now, ""
 		l.add(e)
 	}
 	l.trim()
 	l.wakeAll()
 	return l.last
+}
+
+// followed reports whether a later attempt of an event's call has spoken, and
+// takes note of this one.
+func (l *log) followed(e stream.Event) bool {
+	if e.Call == "" {
+		return false
+	}
+	if e.Attempt < l.attempts[e.Call] {
+		return true
+	}
+	if l.attempts == nil {
+		l.attempts = map[string]int{}
+	}
+	l.attempts[e.Call] = e.Attempt
+	return false
 }
 
 // known reports whether the key has been used, and marks it used.

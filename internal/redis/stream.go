@@ -64,7 +64,7 @@ func (l *Log) appending(channel, mark string, events []stream.Event) ([]any, err
 		if err != nil {
 			return nil, err
 		}
-		args = append(args, e.Key, entry)
+		args = append(args, e.Key, entry, e.Call, e.Attempt)
 	}
 	return args, nil
 }

@@ -21,6 +21,7 @@ func StreamLog(t *testing.T, open OpenLog) {
 	t.Run("followers see every event in order and end with the run", func(t *testing.T) { followInOrder(t, open) })
 	t.Run("a reader that comes back gets exactly the rest", func(t *testing.T) { resume(t, open) })
 	t.Run("a key is kept once", func(t *testing.T) { keyedOnce(t, open) })
+	t.Run("an attempt that was given up is not heard", func(t *testing.T) { givenUpAttempt(t, open) })
 	t.Run("numbers of before a start are a gap", func(t *testing.T) { gapAfterStart(t, open) })
 	t.Run("a follower leaves when its context ends or it stops", func(t *testing.T) { followerLeaves(t, open) })
 	t.Run("many writers and readers agree", func(t *testing.T) { manyReaders(t, open) })
@@ -137,6 +138,30 @@ func keyedOnce(t *testing.T, open OpenLog) {
 	need(t, l.Finish(t.Context(), "r", time.Minute))
 	appendAll(t, l, "r", stream.Event{Kind: stream.Interrupt, Key: "q1"})
 	want(t, "events", len(got(follow(t.Context(), l, "r", 0))(t)), 2)
+}
+
+// givenUpAttempt: a worker that was thought dead goes on writing while another
+// makes the call again.
+func givenUpAttempt(t *testing.T, open OpenLog) {
+	l := open(t, 0)
+	piece := func(call, text string, attempt int) stream.Event {
+		e := Token(text, attempt)
+		e.Call = call
+		return e
+	}
+	reset := stream.Event{Kind: stream.Reset, Attempt: 2, Call: "e1", Key: "reset:e1:2"}
+	appendAll(t, l, "r", piece("e1", "Hal", 1))
+	appendAll(t, l, "r", reset, piece("e1", "Good ", 2))
+	before := appendAll(t, l, "r", piece("e1", "day", 2))
+	want(t, "last after an event nobody hears", appendAll(t, l, "r", piece("e1", "lo", 1)), before)
+	appendAll(t, l, "r", piece("e1", "XX", 1), piece("e2", ", all", 1), piece("e1", "!", 2))
+	appendAll(t, l, "other", piece("e1", "heard", 1))
+	need(t, l.Finish(t.Context(), "r", time.Minute))
+	need(t, l.Finish(t.Context(), "other", time.Minute))
+	text, _ := told(got(follow(t.Context(), l, "r", 0))(t))
+	want(t, "text", text, "Good day, all!")
+	text, _ = told(got(follow(t.Context(), l, "other", 0))(t))
+	want(t, "text of another run", text, "heard")
 }
 
 func gapAfterStart(t *testing.T, open OpenLog) {

@@ -49,6 +49,7 @@ type Event struct {
 	Attempt int             // of the step that produced it; 1 is the first
 	Node    string          // the step, empty for the run itself
 	Key     string          // not empty: the log keeps the first event of this key only
+	Call    string          // what Attempt counts; not kept. Empty: nothing
 	Time    time.Time       //
 	Data    json.RawMessage //
 }
@@ -56,7 +57,9 @@ type Event struct {
 // Log keeps the events of runs.
 type Log interface {
 	// Append adds events in order and returns the last one's Seq. Seq and Time
-	// are set by the log. An event whose Key the run already holds is dropped.
+	// are set by the log. An event whose Key the run already holds is dropped,
+	// and so is one of an attempt of a Call that a later attempt has followed: a
+	// worker that was thought dead may still be writing (STREAM-32).
 	Append(ctx context.Context, run string, events ...Event) (int64, error)
 	// Follow yields the events after seq, those there are and then those to
 	// come, until ctx ends or the caller stops. When the log no longer holds
