@@ -239,6 +239,15 @@ const routes = {
     response.setHeader('Set-Cookie', 'liminal_refresh=; Path=/v1/auth; Max-Age=0');
     return {};
   },
+  'GET /v1/auth/oauth': () => ({ providers: [] }),
+  'GET /v1/auth/links': () => ({ links: [] }),
+  'GET /v1/auth/mfa': () => ({ enabled: false, recovery_codes_left: 0 }),
+  'GET /v1/auth/sessions': ({ request }) => ({
+    data: [{ id: '1', client: 'web', user_agent: request.headers['user-agent'], address: '127.0.0.1', signed_in_at: now(), used_at: now(), expires_at: now(), current: true }],
+    next_cursor: null,
+  }),
+  'POST /v1/auth/request_reset': () => ({}),
+  'POST /v1/auth/request_verification': () => ({}),
   'GET /v1/auth/me': ({ user }) => ({ user }),
   'GET /v1/conversations': ({ user }) => ({
     data: [...conversations.values()].filter((one) => one.user === user.id).toSorted((a, b) => (a.updated_at < b.updated_at ? 1 : -1)).map(shown),

@@ -25,7 +25,8 @@ describe('a refusal', () => {
     [refusal(429, { rule: 'auth.signin' }, 31), de.tooOften('31 Sekunden')],
     [refusal(429, null), 'as the server said it'],
     [refusal(400, null), 'as the server said it'],
-    [refusal(409, { reason: 'no_password' }), 'as the server said it'],
+    [refusal(409, { reason: 'no_password' }), de.noPassword],
+    [refusal(409, { reason: 'link_needed' }), 'as the server said it'],
   ])('is told in the language of the page, or as the server said it: %#', (failure, want) => {
     setLanguage('de');
     expect(told(failure)).toBe(want);

@@ -20,6 +20,7 @@ function expected(failure: Failure, words: Dictionary): string {
   if (reason === 'code_used') return words.codeUsed;
   if (reason === 'recovery_wrong') return words.recoveryWrong;
   if (reason === 'ticket_unknown') return words.ticketGone;
+  if (reason === 'no_password') return words.noPassword;
   if (reason === 'unverified') return words.unverifiedLate;
   if (failure.status === 400 && field === 'tenant_id') return words.noTenant;
   if (field === 'token') return words.linkSpent;

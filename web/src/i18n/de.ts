@@ -33,6 +33,7 @@ export const de: Dictionary = {
   seconds: (n) => (n === 1 ? '1 Sekunde' : `${n} Sekunden`),
   minutes: (n) => (n === 1 ? '1 Minute' : `${n} Minuten`),
   passwordWrong: 'Das Passwort ist falsch.',
+  noPassword: 'Dieses Konto hat kein Passwort. Fordere eines an, als wäre es vergessen.',
   credentialsWrong: 'Die E-Mail oder das Passwort ist falsch.',
 
   tenant: 'Mandant',

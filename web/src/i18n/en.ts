@@ -36,6 +36,7 @@ export const en = {
   seconds: (n: number) => (n === 1 ? '1 second' : `${n} seconds`),
   minutes: (n: number) => (n === 1 ? '1 minute' : `${n} minutes`),
   passwordWrong: 'The password is wrong.',
+  noPassword: 'This account has no password. Ask for one as if it were forgotten.',
   credentialsWrong: 'The e-mail or the password is wrong.',
 
   // Tenants
