@@ -268,7 +268,7 @@ func (s *server) await(ctx context.Context, v identity.Viewer, answer *ChatAnswe
 func (s *server) complete(ctx context.Context, v identity.Viewer, r run.Run, e stream.Event, answer *ChatAnswer) error {
 	switch e.Kind {
 	case stream.Error:
-		return runFault(e.Data)
+		return runFault(r, e.Data)
 	case stream.Paused:
 		open, err := (&following{tail: s.tail, viewer: v, run: r}).open(ctx)
 		for _, q := range open {
@@ -297,20 +297,17 @@ func (s *server) complete(ctx context.Context, v identity.Viewer, r run.Run, e s
 	return nil
 }
 
-// runFault is a failed run as an error.
-func runFault(data json.RawMessage) error {
+// runFault is a failed run as an error. It names the run: who only sees a
+// failure cannot tell whether the turn was ever accepted.
+func runFault(r run.Run, data json.RawMessage) error {
 	e := runError(run.Run{Status: run.Failed, Error: data})
-	details := map[string]any{}
-	for name, value := range map[string]string{"node": e.Node, "reason": e.Reason} {
+	details := map[string]any{"run_id": r.ID}
+	for name, value := range map[string]string{"node": e.Node, "reason": e.Reason, "conversation_id": r.ConversationID} {
 		if value != "" {
 			details[name] = value
 		}
 	}
-	f := fault.New(fault.Code(e.Code), "%s", e.Message)
-	if len(details) > 0 {
-		f = f.With(details)
-	}
-	return f
+	return fault.New(fault.Code(e.Code), "%s", e.Message).With(details)
 }
 
 // chatEvents streams the turn itself; headers carry the ids. The first answer

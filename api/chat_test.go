@@ -93,8 +93,12 @@ func TestAFailedTurnIsAnErrorOfTheBlockingCall(t *testing.T) {
 	t.Parallel()
 	ada := newWorld(t).signUp("ada@example.org")
 	reason := ada.post("/v1/chat", map[string]any{"message": "fail"}).fails(500, "server_error")
-	if reason.Message != "The model is away." || reason.Details.(map[string]any)["node"] != "answer" {
+	details, _ := reason.Details.(map[string]any)
+	if reason.Message != "The model is away." || details["node"] != "answer" {
 		t.Errorf("reason = %+v", reason)
+	}
+	if got := ada.get("/v1/runs/" + details["run_id"].(string)).ok(); got["status"] != "failed" {
+		t.Errorf("the run it names is %v", got)
 	}
 }
 

@@ -17,8 +17,10 @@ const (
 	// Keep is how long a reply is replayed (API-05).
 	Keep = 24 * time.Hour
 	// lease is how long a claim outlives a process that died with it; while
-	// the work goes on it is extended three times within it.
-	lease = 30 * time.Second
+	// the work goes on it is extended three times within it. When it lapses
+	// under a process that lives, because the store was away, the work may be
+	// done again: what these keys guard is started under their id, once.
+	lease = 10 * time.Second
 	// maxKey bounds an Idempotency-Key, in bytes.
 	maxKey = 255
 )
