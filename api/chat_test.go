@@ -97,7 +97,7 @@ func TestAFailedTurnIsAnErrorOfTheBlockingCall(t *testing.T) {
 	if reason.Message != "The model is away." || details["node"] != "answer" {
 		t.Errorf("reason = %+v", reason)
 	}
-	if got := ada.get("/v1/runs/" + details["run_id"].(string)).ok(); got["status"] != "failed" {
+	if got := ada.get("/v1/runs/" + details["run_id"].(string)).ok()["run"].(map[string]any); got["status"] != "failed" {
 		t.Errorf("the run it names is %v", got)
 	}
 }

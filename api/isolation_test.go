@@ -85,9 +85,7 @@ var walls = map[string]wall{
 		return []map[string]any{{"message": "hi", "context_ids": []string{of.context}}}
 	}, theirThread("/api/chat", "thread_id")),
 	"POST /v1/chat/resume": bodies404("/v1/chat/resume", resumes),
-	"POST /api/chat/resume": bodies404("/api/chat/resume", func(of belongings) []map[string]any {
-		return resumes(of)
-	}),
+	"POST /api/chat/resume": bodies404("/api/chat/resume", resumes),
 	"POST /v1/chat/cancel": bodies404("/v1/chat/cancel", func(of belongings) []map[string]any {
 		return []map[string]any{{"run_id": of.run}, {"request_id": of.request}}
 	}),

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"time"
 
 	"liminal/internal/id"
@@ -76,8 +77,8 @@ func (r *Roots) sweepHome(home string, before time.Time) (removed int, err error
 		removed++
 		return absent(tmp.Remove(p))
 	})
-	for i := len(folders) - 1; i >= 0; i-- { // the deepest first
-		if tmp.Remove(folders[i]) == nil { // one that is not empty stays
+	for _, folder := range slices.Backward(folders) { // the deepest first
+		if tmp.Remove(folder) == nil { // one that is not empty stays
 			removed++
 		}
 	}
