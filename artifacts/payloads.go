@@ -3,9 +3,12 @@ package artifacts
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path"
+
+	"liminal/internal/id"
 )
 
 // Folder is Payloads in a folder: {artifact_id}/vNNNN.json (DATA-15). A reader
@@ -21,10 +24,11 @@ func (f Folder) PutPayload(_ context.Context, artifactID string, version int, do
 		return err
 	}
 	name := path.Join(artifactID, fmt.Sprintf("v%04d.json", version))
-	if err := f.root.WriteFile(name+".part", doc, 0o644); err != nil {
-		return err
+	part := name + "." + id.New() + ".part" // of its own: two processes may write one version
+	if err := f.root.WriteFile(part, doc, 0o644); err != nil {
+		return errors.Join(err, f.root.Remove(part))
 	}
-	return f.root.Rename(name+".part", name)
+	return f.root.Rename(part, name)
 }
 
 var _ Payloads = Folder{}

@@ -1,10 +1,13 @@
 package artifacts_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
 
 	"liminal/artifacts"
@@ -38,5 +41,37 @@ func TestEveryVersionIsAFileToo(t *testing.T) {
 	}
 	if _, err := library.Patch(t.Context(), ann, a.ID, artifacts.Change{Patch: json.RawMessage(`[{"op":"remove","path":"/max_retries"}]`)}); err != nil {
 		t.Errorf("a folder that is gone stops the patch: %v", err)
+	}
+}
+
+// Two servers that start together write the same versions to the folder they
+// share.
+//
+// Requirements: DATA-15
+func TestWritersOfOneVersionNeverShowHalfOfIt(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = root.Close() })
+	doc := json.RawMessage(`"` + strings.Repeat("x", 1<<20) + `"`)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 5 {
+				if err := artifacts.NewFolder(root).PutPayload(t.Context(), "a", 1, doc); err != nil {
+					t.Error(err)
+				}
+				if got, err := os.ReadFile(filepath.Join(dir, "a", "v0001.json")); err != nil || !bytes.Equal(got, doc) {
+					t.Errorf("a reader sees %d bytes, %v", len(got), err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if left, err := os.ReadDir(filepath.Join(dir, "a")); err != nil || len(left) != 1 {
+		t.Errorf("the folder holds %v, %v", left, err)
 	}
 }

@@ -31,6 +31,10 @@ func (s *Store) Payload(ctx context.Context, id string) (value []byte, err error
 	return value, err
 }
 
+// skew is more than the clocks of two hosts differ: a value may seem older than
+// the run it is of.
+const skew = 10 * time.Minute
+
 // SweepPayloads removes the values that no run can need any more, and counts
 // them: those older than every run that has not ended, and than keep. Give as
 // keep how long Temporal keeps a history after its end: until then somebody may
@@ -42,8 +46,8 @@ func (s *Store) SweepPayloads(ctx context.Context, keep time.Duration) (removed 
 		if _, err := first(tx, `SELECT min(created_at) FROM run WHERE status IN ('queued', 'running', 'waiting')`, nil, when{&oldest}); err != nil {
 			return err
 		}
-		if !oldest.IsZero() && oldest.Before(before) {
-			before = oldest
+		if spared := oldest.Add(-skew); !oldest.IsZero() && spared.Before(before) {
+			before = spared
 		}
 		n, err := tx.Exec(`DELETE FROM payload WHERE created_at < @before`, Args{"before": before})
 		removed = int(n)

@@ -15,6 +15,7 @@ import (
 func Payloads(t *testing.T, open Open) {
 	t.Run("a value is kept under its name, whoever puts it", func(t *testing.T) { t.Parallel(); payloadRace(t, open) })
 	t.Run("a sweep spares what an open run may need", func(t *testing.T) { t.Parallel(); payloadSweep(t, open) })
+	t.Run("a sweep spares it too when the clocks of two hosts differ", func(t *testing.T) { t.Parallel(); payloadSkew(t, open) })
 }
 
 func payloadRace(t *testing.T, open Open) {
@@ -52,4 +53,19 @@ func payloadSweep(t *testing.T, open Open) {
 	put("young")
 	want(t, "swept when it has ended", sweep(), 2)
 	got(s.Payload(t.Context(), "young"))(t)
+}
+
+// payloadSkew: the run is begun on one host, and its input stored by another
+// whose clock is behind.
+func payloadSkew(t *testing.T, open Open) {
+	const keep = 24 * time.Hour
+	c := newClock()
+	s := open(t, store.Options{Now: c.now}).Store
+	v := person(t, s)
+	need(t, s.CreateRun(t.Context(), v, run.Run{ID: id.New(), WorkflowID: "tool:1", Kind: run.KindTool, UserID: v.UserID, Status: run.Running}))
+	c.add(-2 * time.Second)
+	need(t, s.PutPayload(t.Context(), "input", []byte("input")))
+	c.add(2 * keep) // it waits for a person
+	want(t, "swept", got(s.SweepPayloads(t.Context(), keep))(t), 0)
+	got(s.Payload(t.Context(), "input"))(t)
 }
