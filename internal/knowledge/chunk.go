@@ -41,6 +41,11 @@ func Cut(x Extract, size int) []Chunk {
 	return c.cut()
 }
 
+// crowded reports whether a text falls into many more chunks than its length
+// explains: each is rows and a vector, a hundred times what an empty section
+// takes in a file.
+func crowded(chunks int, text string) bool { return chunks > max(5_000, len(text)/MinChunk) }
+
 // ChunkID is the id of a document's chunk at an index under an encoder
 // version: the same for every attempt, so that writing twice is writing once
 // (RAG-19).

@@ -141,3 +141,21 @@ func TestAStoppedReadingEndsInTheMiddleOfAPage(t *testing.T) {
 		t.Errorf("afterwards a good file fails: %v", err)
 	}
 }
+
+// What is small as a file and large as pieces is refused before it takes the
+// memory of whoever reads it.
+//
+// Requirements: RAG-05
+func TestFilesOfNothingButPiecesAreRefused(t *testing.T) {
+	t.Parallel()
+	p := parsers()
+	for name, content := range map[string]string{
+		"elements.html": strings.Repeat("<br>", 1_000_001) + "text",
+		"headings.html": strings.Repeat("<h1>a</h1><pre>b</pre>", 60_000),
+		"headings.md":   strings.Repeat("# a\n", 110_000),
+	} {
+		if got := refusal(t, p, name, "", []byte(content)); !strings.Contains(got, "more pieces than can be kept") {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}

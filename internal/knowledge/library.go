@@ -226,6 +226,9 @@ func (l *Library) cut(ctx context.Context, v identity.Viewer, documentID string)
 	}
 	d = asRead(d)
 	chunks := Cut(x, l.chunkSize(d))
+	if crowded(len(chunks), x.Text) {
+		return Document{}, nil, fault.New(fault.Invalid, "%q: %s", d.Title, tooManyPieces().Message)
+	}
 	for i := range chunks {
 		chunks[i] = belonging(chunks[i], d, l.version())
 	}

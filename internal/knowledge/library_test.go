@@ -262,6 +262,24 @@ func TestAnUnreadableFileIsReportedAndOthersAreNotHurt(t *testing.T) {
 	}
 }
 
+// Requirements: RAG-05
+func TestATextOfEmptySectionsDoesNotFillTheIndex(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	contextID := b.newContext(t, b.viewer)
+	crowd := b.put(t, contextID, "crowd.md", strings.Repeat("# a\nb\n", 6_000))
+	if _, err := b.ingest(t, crowd.ID); !errors.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "more pieces") {
+		t.Errorf("taken in: %v", err)
+	}
+	if got := b.chunksOf(t, contextID); len(got) != 0 {
+		t.Errorf("%d chunks", len(got))
+	}
+	glossary := b.put(t, contextID, "glossary.md", strings.Repeat("# a\nb\n", 2_000))
+	if _, err := b.ingest(t, glossary.ID); err != nil {
+		t.Errorf("a glossary: %v", err)
+	}
+}
+
 func (b *bundle) search(t *testing.T, v identity.Viewer, q knowledge.Question) (knowledge.Found, error) {
 	t.Helper()
 	return b.Library.Search(t.Context(), v, q)

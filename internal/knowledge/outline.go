@@ -70,6 +70,9 @@ func (c *composer) join(gap, kind, s string) {
 		c.blocks[last].End = b.End
 		return
 	}
+	if len(c.blocks) > maxBlocks { // refused when all is read
+		return
+	}
 	c.blocks = append(c.blocks, b)
 }
 

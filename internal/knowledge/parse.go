@@ -19,6 +19,10 @@ const (
 	MaxText  = 32 << 20 // bytes of extracted text
 	MaxPages = 10_000
 	maxPlain = 64 << 20 // bytes of a file that is text already, before cleaning
+
+	// What takes much more memory, or rows, than it takes bytes in a file.
+	maxBlocks   = 100_000   // headings, and what stands between them
+	maxElements = 1_000_000 // tags of a page
 )
 
 // Parsers turns files into text. It is safe for concurrent use; the PDF
@@ -109,6 +113,9 @@ func (p *Parsers) Parse(ctx context.Context, name, mime string, r io.ReaderAt, s
 	x, err := f.parse(p, ctx, r, size)
 	if err != nil {
 		return Extract{}, named(ctx, name, err)
+	}
+	if len(x.Blocks) > maxBlocks {
+		return Extract{}, named(ctx, name, tooManyPieces())
 	}
 	if strings.TrimSpace(x.Text) == "" {
 		return Extract{}, fault.New(fault.Invalid, "%q holds no text: there is nothing to search in it.", path.Base(name))
@@ -210,6 +217,10 @@ func plain(parse func(text string) Extract) func(*Parsers, context.Context, io.R
 
 func tooLong() error {
 	return fault.New(fault.Invalid, "its text is longer than %d MiB. Split it into several files.", MaxText>>20)
+}
+
+func tooManyPieces() *fault.Error {
+	return fault.New(fault.Invalid, "it is made of more pieces than can be kept: headings, tables and elements with hardly any text. Split it into several files.")
 }
 
 // readAll reads a text file in pieces, so that a stopped ingestion stops here.

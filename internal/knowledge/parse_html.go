@@ -1,7 +1,6 @@
 package knowledge
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"strings"
@@ -35,7 +34,11 @@ func parseHTML(raw []byte) (Extract, error) {
 			raw = s
 		}
 	}
-	doc, err := html.Parse(bytes.NewReader([]byte(Clean(raw))))
+	text := Clean(raw)
+	if strings.Count(text, "<") > maxElements {
+		return Extract{}, tooManyPieces()
+	}
+	doc, err := html.Parse(strings.NewReader(text))
 	if err != nil {
 		return Extract{}, fault.Wrap(fault.Invalid, err, "the page nests its elements too deeply, or is not HTML.")
 	}

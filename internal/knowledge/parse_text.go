@@ -49,6 +49,9 @@ func (s *sections) add(kind string, start, end int) {
 		s.blocks[last].End = end
 		return
 	}
+	if len(s.blocks) > maxBlocks { // refused when all is read
+		return
+	}
 	s.blocks = append(s.blocks, b)
 }
 
