@@ -133,6 +133,10 @@ func set[T any](field, value *T) {
 // questions and large values go with it.
 func (s *Store) DeleteConversation(ctx context.Context, v identity.Viewer, id string) error {
 	return s.write(ctx, v, func(tx Tx) error {
+		// Its turns lock rows in another order than its deletion does.
+		if err := tx.Lock("conversation:" + id); err != nil {
+			return err
+		}
 		n, err := tx.Exec(`DELETE FROM conversation WHERE id = @id AND user_id = @user`, Args{"id": id, "user": v.UserID})
 		if err == nil && n == 0 {
 			err = missing("conversation")

@@ -23,6 +23,7 @@ func Rivals(t *testing.T, open Open) {
 	t.Run("changes of different fields of a conversation are all kept", func(t *testing.T) { fieldsKept(t, open) })
 	t.Run("who is told that their answer counts was not too late", func(t *testing.T) { answerAgainstEnd(t, open) })
 	t.Run("a run that ends leaves no open question", func(t *testing.T) { askAgainstEnd(t, open) })
+	t.Run("a conversation is deleted while its turns begin and end", func(t *testing.T) { deleteAgainstTurns(t, open) })
 	t.Run("a turn that began meanwhile is not ended as a queued one", func(t *testing.T) { onlyQueued(t, open) })
 }
 
@@ -119,6 +120,34 @@ func onlyQueued(t *testing.T, open Open) {
 		}
 		if errs[1] != nil {
 			wantFault(t, errs[1], fault.Conflict)
+		}
+	}
+}
+
+func deleteAgainstTurns(t *testing.T, open Open) {
+	s := open(t, unlimited).Store
+	v := person(t, s)
+	for range rounds {
+		first := accept(t, s, v, chat.NewTurn{Message: "one"})
+		more := chat.NewTurn{Message: "more", ConversationID: first.ConversationID, Multitask: "enqueue"}
+		for range 4 {
+			accept(t, s, v, more)
+		}
+		errs := race(3, func(i int) (err error) {
+			switch i {
+			case 0:
+				return s.DeleteConversation(t.Context(), v, first.ConversationID)
+			case 1:
+				_, err = s.CloseTurn(t.Context(), v, answer(first.Run.ID, "bye"))
+			default:
+				_, err = s.Accept(t.Context(), v, more)
+			}
+			return err
+		})
+		need(t, errs[0])
+		need(t, errs[2]) // before it was deleted, or in a new one of this id
+		if errs[1] != nil {
+			wantFault(t, errs[1], fault.NotFound)
 		}
 	}
 }
