@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useState, type ReactNode } from 'react';
 import { arrival, type Arrival } from './account/arrival.ts';
 import { Landing } from './account/Landing.tsx';
+import { told } from './account/told.ts';
 import { queryClient } from './api/queries.ts';
 import { enterByCookie, restore, session } from './api/session.ts';
 import { forgetRuns } from './chat/follower.ts';
@@ -17,10 +18,10 @@ import { SignIn } from './shell/SignIn.tsx';
 export function App() {
   const { state, user } = useStore(session);
   const came = useStore(arrival);
-  const [away, setAway] = useState(false);
+  const [away, setAway] = useState(''); // why nobody can tell who is there
   const find = useCallback(() => {
-    setAway(false);
-    whoIsThere().catch(() => setAway(true));
+    setAway('');
+    whoIsThere().catch((error: unknown) => setAway(told(error)));
   }, []);
   useEffect(find, [find]);
 
@@ -38,7 +39,7 @@ export function App() {
     [owner],
   );
 
-  if (away) return <Away retry={find} />;
+  if (away) return <Away why={away} retry={find} />;
   if (state === 'unknown') return null;
   return <Fence>{page(came, state === 'in' ? <Shell key={owner} /> : <SignIn />)}</Fence>;
 }
@@ -55,13 +56,13 @@ async function whoIsThere(): Promise<void> {
   arrival.set((await enterByCookie()) ? null : { kind: 'refused' });
 }
 
-function Away({ retry }: { retry(): void }) {
+function Away({ why, retry }: { why: string; retry(): void }) {
   const words = useWords();
   return (
     <main className="away">
       <Mark />
       <h1>Liminal</h1>
-      <p role="alert">{words.unreachable}</p>
+      <p role="alert">{why}</p>
       <button type="button" onClick={retry}>
         {words.tryAgain}
       </button>
