@@ -55,7 +55,9 @@ func (e *Engine) settle(ctx context.Context, v identity.Viewer, q run.Interrupt,
 	if err != nil {
 		return q, err
 	}
-	if err := e.deliver(context.WithoutCancel(ctx), q); err != nil {
+	sending, cancel := detached(ctx)
+	defer cancel()
+	if err := e.deliver(sending, q); err != nil {
 		e.o.Logger.WarnContext(ctx, "an answer was not delivered at once; it will be sent again", "interrupt", q.ID, "run", q.RunID, "error", err)
 	}
 	return q, nil

@@ -4,6 +4,10 @@ import (
 	"context"
 	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.temporal.io/sdk/client"
 
 	"liminal/internal/chat"
 	"liminal/internal/fault"
@@ -96,4 +100,39 @@ func TestTheSameRequestToTwoProcessesAtOnceIsOneRun(t *testing.T) {
 	if err != nil || r.ID != "the rival's" || len(b.front.calls) != 0 {
 		t.Errorf("it is run %q (%v) after %v", r.ID, err, b.front.calls)
 	}
+}
+
+// silent is a frontend that takes calls and never answers.
+type silent struct{ *frontend }
+
+func (silent) ExecuteWorkflow(ctx context.Context, _ client.StartWorkflowOptions, _ any, _ ...any) (client.WorkflowRun, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (silent) SignalWorkflow(ctx context.Context, _, _, _ string, _ any) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// Requirements: OPS-09
+func TestATemporalThatDoesNotAnswerHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(t)
+		b.engine = NewEngine(Options{Client: silent{b.front}, Activities: b.set})
+		q := b.ask(t, b.turn(run.Waiting), run.Interrupt{Type: "text_input"})
+		gone, leave := context.WithCancel(t.Context())
+		leave() // whoever asked does not wait; what they asked for is begun all the same
+		began := time.Now()
+		if _, err := b.engine.RunTool(gone, viewer, "t", nil, "r1"); err != nil {
+			t.Errorf("a run is refused with %v; its row would be started later", err)
+		}
+		if _, err := b.engine.Answer(gone, viewer, q.ID, run.Answer{Value: "yes"}); err != nil {
+			t.Errorf("an answer is refused with %v; it would be sent later", err)
+		}
+		if took := time.Since(began); took > 2*callLimit {
+			t.Errorf("both took %s", took)
+		}
+	})
 }

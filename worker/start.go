@@ -25,6 +25,16 @@ const memoRun = "run_id"
 // that take longer make signs by themselves.
 const taskTimeout = 4 * time.Second
 
+// callLimit bounds what is done at Temporal for a caller who may be gone. A
+// person waits no longer for an acknowledgement that needs none of it, and a
+// process no longer to end: the reconciler makes up for it.
+const callLimit = 4 * time.Second
+
+// detached is ctx without its end, for callLimit.
+func detached(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), callLimit)
+}
+
 // StartNext starts a run whose row is there.
 func (e *Engine) StartNext(ctx context.Context, v identity.Viewer, r run.Run) error {
 	return e.start(ctx, v, r, "")
@@ -43,7 +53,9 @@ func (e *Engine) start(ctx context.Context, v identity.Viewer, r run.Run, summar
 	in := activities.RunInput{RunID: r.ID, Viewer: v, Kind: r.Kind}
 	// The request that starts a run may end before it has: the start is the
 	// run's, not the request's.
-	_, err := e.o.Client.ExecuteWorkflow(context.WithoutCancel(ctx), e.startOptions(v, r, summary), workflows.TypeOf(r.Kind), in)
+	ctx, cancel := detached(ctx)
+	defer cancel()
+	_, err := e.o.Client.ExecuteWorkflow(ctx, e.startOptions(v, r, summary), workflows.TypeOf(r.Kind), in)
 	if _, already := errors.AsType[*serviceerror.WorkflowExecutionAlreadyStarted](err); already {
 		return nil
 	}
