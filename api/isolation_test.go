@@ -84,7 +84,7 @@ var walls = map[string]wall{
 	"POST /api/chat": bodies404("/api/chat", func(of belongings) []map[string]any {
 		return []map[string]any{{"message": "hi", "context_ids": []string{of.context}}}
 	}, theirThread("/api/chat", "thread_id")),
-	"POST /v1/chat/resume": bodies404("/v1/chat/resume", resumes),
+	"POST /v1/chat/resume":  bodies404("/v1/chat/resume", resumes),
 	"POST /api/chat/resume": bodies404("/api/chat/resume", resumes),
 	"POST /v1/chat/cancel": bodies404("/v1/chat/cancel", func(of belongings) []map[string]any {
 		return []map[string]any{{"run_id": of.run}, {"request_id": of.request}}

@@ -71,7 +71,7 @@ func TestServerSaysWhenTemporalDoesNotAnswer(t *testing.T) {
 		t.Errorf("it ended with %d", code)
 	}
 	oneSentence(t, said)
-	has(t, said, "Temporal on "+nobody+" does not answer", "TEMPORAL_ADDRESS")
+	has(t, said, "Temporal server at "+nobody+" cannot be reached", "TEMPORAL_ADDRESS")
 }
 
 func TestDoctorTellsWhatAnswersAndWhatDoesNot(t *testing.T) {
