@@ -187,7 +187,7 @@ func (a *Accounts) SignUp(ctx context.Context, n NewAccount, d Device) (SignIn, 
 		a.writeConfirmation(ctx, u)
 		return SignIn{Pending: true}, nil
 	}
-	return a.open(ctx, u, d)
+	return a.open(ctx, u, d, Proofs{})
 }
 
 // mayJoin refuses when sign-up is closed and somebody is here already.
@@ -281,10 +281,11 @@ func (a *Accounts) LogIn(ctx context.Context, try SignInTry, d Device) (SignIn, 
 	if err := a.admits(u); err != nil {
 		return SignIn{}, err
 	}
-	if err := a.secondFactor(ctx, u, try.Code, try.Recovery); err != nil {
+	proved, err := a.secondFactor(ctx, u, try.Code, try.Recovery)
+	if err != nil {
 		return SignIn{}, err
 	}
-	return a.open(ctx, u, d)
+	return a.open(ctx, u, d, Proofs{Password: c.Hash, Factor: proved})
 }
 
 // find returns the account of an email; an unknown one gets no account and

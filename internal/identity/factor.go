@@ -67,19 +67,20 @@ type FactorNeeded struct {
 // ticketLife is how long a person may look for their authenticator.
 const ticketLife = 5 * time.Minute
 
-// secondFactor checks what an account asks for beside its password. Without a
-// code it hands out a ticket, so that nobody needs to keep the password.
-func (a *Accounts) secondFactor(ctx context.Context, u User, code, recovery string) error {
+// secondFactor checks what an account asks for beside its password, and says
+// whether it was anything. Without a code it hands out a ticket, so that nobody
+// needs to keep the password.
+func (a *Accounts) secondFactor(ctx context.Context, u User, code, recovery string) (proved bool, err error) {
 	f, err := a.factorOf(ctx, u)
 	if err != nil || f.EnabledAt.IsZero() {
-		return err
+		return false, err
 	}
 	proof := Proof{Code: code, Recovery: recovery}
 	if proof.empty() {
-		return a.askFactor(ctx, ticket{UserID: u.ID})
+		return false, a.askFactor(ctx, ticket{UserID: u.ID})
 	}
 	_, err = a.prove(ctx, f, proof)
-	return err
+	return err == nil, err
 }
 
 // ticket is a sign-in that waits for its second factor.
@@ -158,7 +159,7 @@ func (a *Accounts) ProveTicket(ctx context.Context, name string, p Proof, d Devi
 			return Proved{}, err
 		}
 	}
-	in, err := a.open(ctx, u, d)
+	in, err := a.open(ctx, u, d, Proofs{Factor: true})
 	return Proved{SignIn: in, RecoveryLeft: left}, err
 }
 

@@ -72,7 +72,7 @@ func (a *Accounts) ProveSession(ctx context.Context, v Viewer, p Proof, d Device
 	if err := a.endSession(ctx, v.SessionID); err != nil {
 		return Proved{}, err
 	}
-	in, err := a.open(ctx, u, d)
+	in, err := a.open(ctx, u, d, Proofs{Factor: true})
 	return Proved{SignIn: in, RecoveryLeft: left}, err
 }
 
@@ -91,7 +91,7 @@ func (a *Accounts) enable(ctx context.Context, u User, f Factor, p Proof, d Devi
 		return Proved{}, err
 	}
 	u.MFA = true
-	in, err := a.open(ctx, u, d)
+	in, err := a.open(ctx, u, d, Proofs{Factor: true})
 	return Proved{SignIn: in, RecoveryCodes: codes, RecoveryLeft: len(codes)}, err
 }
 

@@ -38,7 +38,8 @@ type People interface {
 
 // Sessions keeps sign-ins.
 type Sessions interface {
-	// OpenSession stores a new session.
+	// OpenSession stores a new session, unless its proofs have been overtaken:
+	// Unauthorized.
 	OpenSession(ctx context.Context, s Session) error
 	// Session returns a session with its user, revoked or not; NotFound if unknown.
 	Session(ctx context.Context, id string) (Session, User, error)

@@ -74,7 +74,7 @@ func (a *Accounts) LogInElsewhere(ctx context.Context, e External, d Device) (Si
 			return SignIn{}, err
 		}
 	}
-	return a.open(ctx, u, d)
+	return a.open(ctx, u, d, Proofs{})
 }
 
 // Link gives a viewer's own account to somebody a provider has vouched for.

@@ -23,6 +23,15 @@ type Session struct {
 	UsedAt      time.Time // when it was opened or refreshed last
 	ExpiresAt   time.Time
 	RevokedAt   time.Time // zero while it lives
+
+	Proofs // of a session that is being opened; not kept
+}
+
+// Proofs are what a sign-in has shown. While it is under way they may be
+// overtaken: by another password, or by a second factor it was not asked for.
+type Proofs struct {
+	Password string // the stored hash that was right; empty: the sign-in did not need one
+	Factor   bool   // a second factor was right
 }
 
 // Rotation trades one refresh token for the next.

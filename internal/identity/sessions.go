@@ -25,12 +25,12 @@ const (
 )
 
 // open signs a person in on a device. It is the last step of every sign-in,
-// after all its proofs.
-func (a *Accounts) open(ctx context.Context, u User, d Device) (SignIn, error) {
+// after all its proofs, which must still stand.
+func (a *Accounts) open(ctx context.Context, u User, d Device, p Proofs) (SignIn, error) {
 	now := a.now()
 	s := Session{
 		ID: id.New(), UserID: u.ID, Client: cmp.Or(d.Client, Web), UserAgent: clip(d.UserAgent, 400), Address: clip(d.Address, 64),
-		CreatedAt: now, SignedInAt: now, UsedAt: now,
+		CreatedAt: now, SignedInAt: now, UsedAt: now, Proofs: p,
 	}
 	s.FamilyID, s.ExpiresAt = s.ID, now.Add(a.life(s.Client, u.Plan))
 	refresh := a.mint.newRefresh(s.ID)

@@ -18,6 +18,9 @@ func (s *Store) OpenSession(ctx context.Context, n identity.Session) error {
 		if err := tx.Lock(sessionsOf(n.UserID)); err != nil {
 			return err
 		}
+		if err := stillProved(tx, n); err != nil {
+			return err
+		}
 		n.CreatedAt = s.orNow(n.CreatedAt)
 		if n.SignedInAt.IsZero() {
 			n.SignedInAt = n.CreatedAt
@@ -30,6 +33,22 @@ func (s *Store) OpenSession(ctx context.Context, n identity.Session) error {
 		}
 		return insertSession(tx, n, sessionMeta{SignedIn: n.SignedInAt, Used: n.CreatedAt})
 	})
+}
+
+// stillProved refuses a sign-in that was overtaken: what ended every session
+// has ended it too, although it was not there yet.
+func stillProved(tx Tx, n identity.Session) error {
+	var hash string
+	var enabled time.Time
+	found, err := first(tx, `SELECT c.password_hash, f.enabled_at FROM user_auth_credential c
+		LEFT JOIN user_auth_factor f ON f.user_id = c.user_id WHERE c.user_id = @user`,
+		Args{"user": n.UserID}, text{&hash}, when{&enabled})
+	overtaken := n.Password != "" && n.Password != hash || !n.Factor && !enabled.IsZero()
+	if err == nil && found && overtaken {
+		err = fault.New(fault.Unauthorized, "The way to sign in to this account has just changed. Sign in again.").
+			With(map[string]any{"reason": "overtaken"})
+	}
+	return err
 }
 
 func (s *Store) orNow(t time.Time) time.Time {

@@ -17,6 +17,7 @@ func Factors(t *testing.T, open Open) {
 	t.Run("a factor comes back as it was stored", func(t *testing.T) { factorRoundTrip(t, open) })
 	t.Run("a draft gives way to another, a factor in use does not", func(t *testing.T) { factorDrafts(t, open) })
 	t.Run("enabling marks the account and ends its sessions", func(t *testing.T) { factorEnabled(t, open) })
+	t.Run("a sign-in that was overtaken opens no session", func(t *testing.T) { overtaken(t, open) })
 	t.Run("a step counts once", func(t *testing.T) { steps(t, open) })
 	t.Run("a recovery code counts once", func(t *testing.T) { recovery(t, open) })
 	t.Run("a dropped factor leaves no mark", func(t *testing.T) { dropped(t, open) })
@@ -89,6 +90,32 @@ func factorEnabled(t *testing.T, open Open) {
 	if f := got(s.Factor(t.Context(), other.UserID))(t); f.LastStep != 100 {
 		t.Errorf("another's factor = %+v", f)
 	}
+}
+
+// A sign-in looks at its proofs, and what follows ends every session before it
+// has opened its own.
+func overtaken(t *testing.T, open Open) {
+	s := open(t, store.Options{}).Store
+	n := session(t, s, "hash", time.Now().Add(time.Hour))
+	_, c, err := s.User(t.Context(), n.UserID)
+	need(t, err)
+	try := func(p identity.Proofs) error {
+		return s.OpenSession(t.Context(), identity.Session{
+			ID: id.New(), UserID: n.UserID, RefreshHash: "h", ExpiresAt: time.Now().Add(time.Hour), Proofs: p,
+		})
+	}
+	need(t, try(identity.Proofs{Password: c.Hash}))
+	got(s.SetPassword(t.Context(), identity.Credential{UserID: n.UserID, Hash: "another", Algorithm: "argon2id"}, ""))(t)
+	wantFault(t, try(identity.Proofs{Password: c.Hash}), fault.Unauthorized)
+	need(t, try(identity.Proofs{Password: "another"}))
+	need(t, s.DraftFactor(t.Context(), identity.Factor{UserID: n.UserID, Sealed: []byte("x")}))
+	need(t, try(identity.Proofs{}))
+	got(s.EnableFactor(t.Context(), n.UserID, 1, nil))(t)
+	wantFault(t, try(identity.Proofs{Password: "another"}), fault.Unauthorized)
+	wantFault(t, try(identity.Proofs{}), fault.Unauthorized)
+	need(t, try(identity.Proofs{Password: "another", Factor: true}))
+	need(t, s.DropFactor(t.Context(), n.UserID))
+	need(t, try(identity.Proofs{Password: "another"}))
 }
 
 func steps(t *testing.T, open Open) {
