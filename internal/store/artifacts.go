@@ -203,8 +203,7 @@ func (s *Store) Seed(ctx context.Context, v identity.Viewer, seeds []artifacts.S
 }
 
 func (s *Store) seed(tx Tx, seed artifacts.Seed) error {
-	list, err := all(tx, `SELECT `+artifactColumns+` FROM artifact WHERE owner_user_id IS NULL AND type = @type AND name = @name`,
-		Args{"type": seed.Type, "name": seed.Name}, scanArtifact)
+	list, err := sown(tx, seed)
 	if err != nil {
 		return err
 	}
@@ -214,11 +213,29 @@ func (s *Store) seed(tx Tx, seed artifacts.Seed) error {
 			Visibility: "global", Schema: seed.Schema, CreatedBy: "system",
 		}, "ships with the program")
 	}
-	a := list[0]
-	if a.CreatedBy != "system" || sameJSON(a.Schema, seed.Schema) {
+	if grown(list[0], seed) {
 		return nil
 	}
-	return s.advance(tx, &a, seed.Schema, "system", "ships with a newer program")
+	// An administrator may be changing it.
+	if err := tx.Lock("artifact:" + list[0].ID); err != nil {
+		return err
+	}
+	if list, err = sown(tx, seed); err != nil || len(list) == 0 || grown(list[0], seed) {
+		return err
+	}
+	return s.advance(tx, &list[0], seed.Schema, "system", "ships with a newer program")
+}
+
+// sown finds the artifact of a seed, if there is one.
+func sown(tx Tx, seed artifacts.Seed) ([]artifacts.Artifact, error) {
+	return all(tx, `SELECT `+artifactColumns+` FROM artifact WHERE owner_user_id IS NULL AND type = @type AND name = @name`,
+		Args{"type": seed.Type, "name": seed.Name}, scanArtifact)
+}
+
+// grown reports whether an artifact is what its seed would make it, or
+// somebody's own by now.
+func grown(a artifacts.Artifact, seed artifacts.Seed) bool {
+	return a.CreatedBy != "system" || sameJSON(a.Schema, seed.Schema)
 }
 
 // sameJSON compares documents by meaning: a database may reformat what it keeps.

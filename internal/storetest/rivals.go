@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"liminal/artifacts"
 	"liminal/internal/chat"
 	"liminal/internal/fault"
 	"liminal/internal/id"
@@ -24,6 +25,7 @@ func Rivals(t *testing.T, open Open) {
 	t.Run("who is told that their answer counts was not too late", func(t *testing.T) { answerAgainstEnd(t, open) })
 	t.Run("a run that ends leaves no open question", func(t *testing.T) { askAgainstEnd(t, open) })
 	t.Run("a conversation is deleted while its turns begin and end", func(t *testing.T) { deleteAgainstTurns(t, open) })
+	t.Run("a start and an administrator change one artifact", func(t *testing.T) { seedAgainstChange(t, open) })
 	t.Run("a turn that began meanwhile is not ended as a queued one", func(t *testing.T) { onlyQueued(t, open) })
 }
 
@@ -149,5 +151,32 @@ func deleteAgainstTurns(t *testing.T, open Open) {
 		if errs[1] != nil {
 			wantFault(t, errs[1], fault.NotFound)
 		}
+	}
+}
+
+func seedAgainstChange(t *testing.T, open Open) {
+	s := open(t, unlimited).Store
+	admin := administrator(t, s)
+	for i := range rounds {
+		name := fmt.Sprint("w", i)
+		seed := func(n int) error {
+			return s.Seed(t.Context(), identity.System(), []artifacts.Seed{{Type: artifacts.KindWorkflow, Name: name, Schema: doc(n)}})
+		}
+		need(t, seed(1))
+		a := got(s.ArtifactNamed(t.Context(), admin, artifacts.KindWorkflow, name))(t)
+		errs := race(2, func(which int) error {
+			if which == 0 {
+				return seed(2) // a newer program starts
+			}
+			_, err := s.AppendVersion(t.Context(), admin, a.ID, 1, doc(3), "user", "mine")
+			return err
+		})
+		need(t, errs[0])
+		if errs[1] != nil {
+			wantFault(t, errs[1], fault.Conflict)
+			continue
+		}
+		a = got(s.ArtifactNamed(t.Context(), admin, artifacts.KindWorkflow, name))(t)
+		want(t, "who wrote the version that counts", a.CreatedBy, "user")
 	}
 }
