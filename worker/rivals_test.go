@@ -115,7 +115,6 @@ func (silent) SignalWorkflow(ctx context.Context, _, _, _ string, _ any) error {
 	return ctx.Err()
 }
 
-// Requirements: OPS-09
 func TestATemporalThatDoesNotAnswerHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"time"
 )
 
-// Requirements: OPS-09
 func TestAMailServerThatDoesNotAnswerHoldsNoProcessUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -27,8 +27,6 @@ func soon(t *testing.T, most time.Duration, what string, f func()) {
 
 // A server that is stopped or behind a dead line accepts what is sent and says
 // nothing: neither a request nor the end of the process waits for it for good.
-//
-// Requirements: OPS-09
 func TestAServerThatStopsAnsweringHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	p, through := newProxy(t, postgrestest.New(t).App, "")
@@ -70,8 +68,6 @@ func TestACommitWithoutAnAnswerIsNotCalledRefused(t *testing.T) {
 
 // A process that is stopped, or cut off, in the middle of a transaction: its
 // connection lives, and the server cannot know.
-//
-// Requirements: OPS-09
 func TestWhoFallsSilentInATransactionLosesItsLocks(t *testing.T) {
 	t.Parallel()
 	db := postgrestest.Open(t, postgrestest.New(t).App, postgres.Options{Silence: 300 * time.Millisecond})
