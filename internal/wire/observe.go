@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"strings"
 
 	"go.temporal.io/sdk/interceptor"
 
@@ -60,10 +61,23 @@ func (p *Platform) measurable(h http.Handler) http.Handler {
 	})
 }
 
-// near reports whether a request comes from this machine and was not passed on
-// for somebody else.
+// near reports whether a request comes from this machine, means it, and was not
+// passed on for somebody else: a page whose name was made to lead here still
+// asks for that name, and a proxy says so in one of many ways.
 func near(r *http.Request) bool {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	ip := net.ParseIP(host)
-	return err == nil && ip != nil && ip.IsLoopback() && r.Header.Get("X-Forwarded-For") == "" && r.Header.Get("Forwarded") == ""
+	for _, passed := range []string{"X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip", "Forwarded", "Via"} {
+		if len(r.Header.Values(passed)) > 0 {
+			return false
+		}
+	}
+	return loopback(r.RemoteAddr) && loopback(r.Host)
+}
+
+// loopback reports whether host, with or without a port, is this machine.
+func loopback(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	ip := net.ParseIP(strings.Trim(host, "[]"))
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
