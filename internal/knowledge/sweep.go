@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"liminal/internal/fault"
+	"liminal/internal/id"
 	"liminal/internal/identity"
 )
 
@@ -154,7 +155,16 @@ func stale(d Document, e Entry) bool {
 	if d.Status == Waiting || d.Status == Reading {
 		return false
 	}
-	return e.Size != d.Size || e.Changed.After(d.UpdatedAt)
+	return e.Size != d.Size || e.Changed.After(readAfter(d))
+}
+
+// readAfter is a time before the document's file was read: its run began then.
+// What changes while it is taken in is not yet in it.
+func readAfter(d Document) time.Time {
+	if began, known := id.Made(d.RunID); known {
+		return began
+	}
+	return d.UpdatedAt
 }
 
 // documents are a context's documents by path.

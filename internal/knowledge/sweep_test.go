@@ -11,6 +11,7 @@ import (
 
 	"liminal/internal/embed"
 	"liminal/internal/fault"
+	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
 )
@@ -243,4 +244,23 @@ func TestAFileThatChangesInAWatchedSourceIsTakenInAgain(t *testing.T) {
 	if err != nil || d.Path != "files/in/a.md" || d.ContextID != w.contextID {
 		t.Errorf("started %+v, %v", d, err)
 	}
+}
+
+// Requirements: RAG-07
+func TestAFileThatChangesWhileItIsTakenInIsTakenInAgain(t *testing.T) {
+	t.Parallel()
+	w := watch(t)
+	w.entries = []knowledge.Entry{{Path: "files/in/a.md", Size: 10, Changed: time.Now().Add(-time.Minute)}}
+	w.pass(t, 1)
+	d, err := w.Document(t.Context(), w.viewer, w.started[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.RunID = id.New() // the run begins,
+	w.entries[0].Changed = time.Now().Add(time.Second)
+	d.Status, d.UpdatedAt = knowledge.Ready, time.Now().Add(time.Minute) // and ends after the file has changed
+	if err := w.SetDocument(t.Context(), w.viewer, d); err != nil {
+		t.Fatal(err)
+	}
+	w.pass(t, 1)
 }
