@@ -194,8 +194,13 @@ func runOf(m *commonpb.Memo) string {
 	return of
 }
 
+// restart starts a run that is not there. That of somebody who may not act any
+// more ends instead.
 func (e *Engine) restart(ctx context.Context, r run.Run) error {
 	v, err := e.o.Viewer(ctx, r.UserID)
+	if errors.Is(err, fault.NotFound) {
+		return e.abandon(ctx, r, "The run was not begun: its account may not use this place any more.")
+	}
 	if err != nil {
 		return err
 	}
@@ -237,7 +242,11 @@ func (e *Engine) told(ctx context.Context, v identity.Viewer, r run.Run, next *r
 	if next == nil {
 		return nil
 	}
-	if full, err := e.o.Viewer(ctx, next.UserID); err == nil {
+	full, err := e.o.Viewer(ctx, next.UserID)
+	switch {
+	case errors.Is(err, fault.NotFound):
+		return nil // the reconciler ends it in its turn
+	case err == nil:
 		v = full
 	}
 	return e.start(ctx, v, *next, "")

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/client"
 
 	"liminal/internal/chat"
@@ -59,7 +60,7 @@ func TestACancelReachesAQueuedTurnThatBeginsMeanwhile(t *testing.T) {
 			r := b.turn(run.Queued)
 			b.engine.o.Turns = promoting{b.engine.o.Turns, r, func() {
 				if started {
-					b.front.status[r.WorkflowID] = 1
+					b.front.status[r.WorkflowID] = enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
 				}
 			}}
 			if _, err := b.engine.Cancel(t.Context(), viewer, r.ID); err != nil {
@@ -134,4 +135,22 @@ func TestATemporalThatDoesNotAnswerHoldsNobodyUp(t *testing.T) {
 			t.Errorf("both took %s", took)
 		}
 	})
+}
+
+// An account is switched off, or deleted, between a turn and its start, or
+// while another turn waits behind it.
+func TestARunOfSomebodyWhoMayNotActAnyMoreIsEnded(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.engine.o.Viewer = func(context.Context, string) (identity.Viewer, error) {
+		return identity.Viewer{}, fault.New(fault.NotFound, "There is no such account.")
+	}
+	first, next := b.turn(run.Running), b.turn(run.Running)
+	delete(b.front.status, first.WorkflowID)
+	b.front.status[next.WorkflowID] = enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
+	b.world.Next = &run.Run{ID: "queued", WorkflowID: "chat:queued", UserID: first.UserID}
+	b.engine.pass(t.Context(), map[string]look{}, time.Second, 0)
+	if first.Status != run.Failed || next.Status != run.Running || len(b.front.started) != 0 {
+		t.Errorf("the runs are %s and %s, and started were %v", first.Status, next.Status, b.front.started)
+	}
 }
