@@ -8,7 +8,7 @@
 #   scripts/lane.sh run CMD ARG…     start a lane of its own, run CMD with its
 #                                    LANE_ variables, and remove it again;
 #                                    --program before CMD: with all of them, on
-#                                    a migrated database
+#                                    a migrated database that survives a power cut
 #   scripts/lane.sh env              print the environment of a running lane
 #
 # The environment has LANE_POSTGRES (a superuser), LANE_REDIS and LANE_TEMPORAL
@@ -132,7 +132,7 @@ case ${1:-} in
     [ $# -gt 0 ] || die "run needs a command"
     dir=$root/run-$$
     trap 'clean "$dir"' EXIT
-    up "$dir"
+    up "$dir" ${program:+--durable}
     if [ -z "$program" ]; then sed -i '/ LANE_/!d' "$dir/env"; fi
     # shellcheck disable=SC1091
     . "$dir/env"
