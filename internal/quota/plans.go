@@ -21,6 +21,7 @@ type Plan struct {
 	FileBytes    int64 // of one file (FILE-03)
 	StorageBytes int64 // of all of a person's files together
 	Files        int   // how many of them there may be
+	Chunks       int   // passages of a person's documents in the index: a file may be read into many contexts
 
 	Chat      Rule // turns, tools and workflows begun (SAFE-04)
 	Upload    Rule // files sent (FILE-08)
@@ -63,7 +64,7 @@ func Plans() []Plan { return []Plan{unverified(), free(), paid()} }
 
 func free() Plan {
 	return Plan{
-		Name: Free, FileBytes: 25 * mib, StorageBytes: 1 << 30, Files: 10_000,
+		Name: Free, FileBytes: 25 * mib, StorageBytes: 1 << 30, Files: 10_000, Chunks: 1_000_000,
 		Chat:      Rule{Name: "chat", Burst: 60, Per: time.Minute},
 		Upload:    Rule{Name: "files.upload", Burst: 10, Per: time.Minute},
 		ConfigOps: Rule{Name: "configops", Burst: 30, Per: time.Hour},
@@ -75,7 +76,7 @@ func free() Plan {
 func paid() Plan {
 	p := free()
 	p.Name = Paid
-	p.FileBytes, p.StorageBytes, p.Files = 200*mib, 20<<30, 100_000
+	p.FileBytes, p.StorageBytes, p.Files, p.Chunks = 200*mib, 20<<30, 100_000, 20_000_000
 	p.Chat.Burst, p.Upload.Burst, p.ConfigOps.Burst = 120, 30, 120
 	p.MaxDecode, p.JobTokens, p.Web, p.Mobile = 55*time.Second, 20_000_000, 30*day, 7*day
 	return p
@@ -84,7 +85,7 @@ func paid() Plan {
 func unverified() Plan {
 	p := free()
 	p.Name = Unverified
-	p.StorageBytes, p.Files = 50*mib, 20
+	p.StorageBytes, p.Files, p.Chunks = 50*mib, 20, 50_000
 	p.Chat.Burst, p.Upload.Burst, p.ConfigOps.Burst = 5, 2, 3
 	p.Streams, p.Sockets, p.JobTokens, p.Web = 8, 2, 200_000, day
 	return p

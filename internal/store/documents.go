@@ -8,6 +8,7 @@ import (
 	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
+	"liminal/internal/quota"
 )
 
 var _ knowledge.Documents = (*Store)(nil)
@@ -157,10 +158,36 @@ func bump(tx Tx, documentID string) error {
 	return err
 }
 
+// chunkRoom is a Conflict when a document would take more of the index than
+// its person has room for. What is there already stays.
+func chunkRoom(tx Tx, v identity.Viewer, d knowledge.Document) error {
+	if d.Chunks == 0 || v.IsSystem() {
+		return nil
+	}
+	if err := tx.Lock("chunks:" + v.UserID); err != nil {
+		return err
+	}
+	var now, others int
+	if _, err := first(tx, `SELECT CAST(coalesce(sum(CASE WHEN id = @id THEN chunks ELSE 0 END), 0) AS BIGINT),
+		CAST(coalesce(sum(CASE WHEN id = @id THEN 0 ELSE chunks END), 0) AS BIGINT) FROM document WHERE user_id = @user`,
+		Args{"id": d.ID, "user": v.UserID}, &now, &others); err != nil {
+		return err
+	}
+	most := quota.PlanOf(v.Plan).Chunks
+	if d.Chunks <= now || others+d.Chunks <= most {
+		return nil
+	}
+	return fault.New(fault.Conflict, "Your documents may be %d passages together. %d are there, and this one would be %d more. Delete some documents or contexts first.", most, others, d.Chunks).
+		With(map[string]any{"reason": "storage", "chunks": others, "max_chunks": most})
+}
+
 // SetDocument implements knowledge.Documents. An empty run, version or title
 // leaves the one there is, and without a checksum the file's facts stay.
 func (s *Store) SetDocument(ctx context.Context, v identity.Viewer, d knowledge.Document) error {
 	return s.write(ctx, v, func(tx Tx) error {
+		if err := chunkRoom(tx, v, d); err != nil {
+			return err
+		}
 		n, err := tx.Exec(`UPDATE document AS d SET status = @status, error = @error, pages = @pages, length = @length, chunks = @chunks,
 			run_id = coalesce(@run, run_id), version = CASE WHEN @version = '' THEN version ELSE @version END,
 			title = CASE WHEN @title = '' THEN title ELSE @title END, size = CASE WHEN @sum = '' THEN size ELSE @size END,

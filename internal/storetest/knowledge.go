@@ -10,12 +10,14 @@ import (
 	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
+	"liminal/internal/quota"
 	"liminal/internal/store"
 )
 
 // Knowledge proves knowledge.Contexts and knowledge.Documents.
 func Knowledge(t *testing.T, open Open) {
 	t.Run("a context counts its documents and chunks", func(t *testing.T) { contextCounts(t, open) })
+	t.Run("documents take no more of the index than a plan has room for", func(t *testing.T) { chunkRoom(t, open) })
 	t.Run("contexts are listed by owner, in pages", func(t *testing.T) { listContexts(t, open) })
 	t.Run("a path is one document of its context", func(t *testing.T) { onePath(t, open) })
 	t.Run("a text comes back with its blocks", func(t *testing.T) { texts(t, open) })
@@ -46,6 +48,31 @@ func contextCounts(t *testing.T, open Open) {
 	}
 	k = got(s.Context(t.Context(), v, k.ID))(t)
 	want(t, "counts", fmt.Sprint(k.Documents, k.Chunks), "3 30")
+}
+
+// A file that is read into many contexts is counted in each.
+func chunkRoom(t *testing.T, open Open) {
+	s := open(t, store.Options{}).Store
+	v := person(t, s)
+	v.Plan = quota.Unverified
+	most := quota.PlanOf(v.Plan).Chunks
+	set := func(d knowledge.Document, chunks int, status knowledge.DocumentStatus) error {
+		d.Chunks, d.Status = chunks, status
+		return s.SetDocument(t.Context(), v, d)
+	}
+	one := newDocument(t, s, v, newContext(t, s, v, "one").ID, "files/a")
+	two := newDocument(t, s, v, newContext(t, s, v, "two").ID, "files/a")
+	need(t, set(one, most-1, knowledge.Reading))
+	wantFault(t, set(two, 2, knowledge.Reading), fault.Conflict)
+	need(t, set(two, 1, knowledge.Reading))
+	wantFault(t, set(two, 2, knowledge.Reading), fault.Conflict)
+	need(t, set(two, 1, knowledge.Failed))
+	need(t, s.DeleteDocument(t.Context(), v, one.ID))
+	need(t, set(two, most, knowledge.Ready))
+	other := person(t, s)
+	need(t, s.SetDocument(t.Context(), other, knowledge.Document{
+		ID: newDocument(t, s, other, newContext(t, s, other, "theirs").ID, "files/a").ID, Status: knowledge.Ready, Chunks: 1,
+	}))
 }
 
 func listContexts(t *testing.T, open Open) {
