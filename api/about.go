@@ -31,12 +31,16 @@ type UIConfig struct {
 	Model    ModelInfo            `json:"model"`
 	Temporal Nullable[TemporalUI] `json:"temporal_ui"`
 	FirstRun bool                 `json:"first_run" doc:"nobody has signed up yet"`
+	SignUp   bool                 `json:"sign_up" doc:"an account can be made here"`
 	Upload   FileLimits           `json:"upload"`
 }
 
 func (s *server) uiConfig(ctx context.Context, _ *struct{}) (UIConfig, error) {
-	first, err := s.Accounts.FirstRun(ctx)
-	return UIConfig{Version: s.Version, Model: s.Model, Temporal: Nullable[TemporalUI]{s.Temporal}, FirstRun: first, Upload: limitsOf("free")}, err
+	door, err := s.Accounts.Door(ctx)
+	return UIConfig{
+		Version: s.Version, Model: s.Model, Temporal: Nullable[TemporalUI]{s.Temporal},
+		FirstRun: door.FirstRun, SignUp: door.SignUp, Upload: limitsOf("free"),
+	}, err
 }
 
 // health tells of everything the server stands on. What fails is named; why

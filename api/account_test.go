@@ -15,7 +15,7 @@ func TestSignUpLogInAndMe(t *testing.T) {
 	w := newWorld(t)
 	nobody := &person{world: w}
 	first := nobody.get("/v1/config/ui").ok()
-	if first["first_run"] != true || first["upload"].(map[string]any)["max_bytes"] != float64(25<<20) {
+	if first["first_run"] != true || first["sign_up"] != true || first["upload"].(map[string]any)["max_bytes"] != float64(25<<20) {
 		t.Errorf("config before the first account: %v", first)
 	}
 	ada := w.signUp("ada@example.org")

@@ -44,7 +44,7 @@ type SignIns interface {
 	LogOut(ctx context.Context, access, refresh string) error
 	Authenticate(ctx context.Context, bearer string) (identity.Viewer, error)
 	Who(ctx context.Context, v identity.Viewer) (identity.User, error)
-	FirstRun(ctx context.Context) (bool, error)
+	Door(ctx context.Context) (identity.Door, error)
 }
 
 // Factors keeps people's second factors.

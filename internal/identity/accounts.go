@@ -208,8 +208,8 @@ func (a *Accounts) mayJoin(ctx context.Context) error {
 	if !a.o.SignUpClosed {
 		return nil
 	}
-	first, err := a.FirstRun(ctx)
-	if err == nil && !first {
+	door, err := a.Door(ctx)
+	if err == nil && !door.SignUp {
 		err = errClosed()
 	}
 	return err
@@ -365,15 +365,21 @@ type Census interface {
 	Accounts(ctx context.Context) (bool, error)
 }
 
-// FirstRun reports whether nobody has signed up yet; false when the store
-// cannot tell.
-func (a *Accounts) FirstRun(ctx context.Context) (bool, error) {
+// Door is what a stranger finds.
+type Door struct {
+	FirstRun bool // nobody has signed up yet; false when the store cannot tell
+	SignUp   bool // an account can be made
+}
+
+// Door tells what a stranger finds now.
+func (a *Accounts) Door(ctx context.Context) (Door, error) {
 	c, ok := a.store.(Census)
 	if !ok {
-		return false, nil
+		return Door{SignUp: !a.o.SignUpClosed}, nil
 	}
 	has, err := c.Accounts(ctx)
-	return err == nil && !has, err
+	first := err == nil && !has
+	return Door{FirstRun: first, SignUp: first || !a.o.SignUpClosed}, err
 }
 
 // NormalEmail is the form in which an email is stored and looked up: trimmed,

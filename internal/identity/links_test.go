@@ -369,6 +369,9 @@ func TestAClosedServerTakesTheFirstAccountOnly(t *testing.T) {
 	t.Parallel()
 	b, _ := withCache(t, func(o *Options) { o.SignUpClosed = true })
 	b.signUp(t, "ada@example.org")
+	if door, err := b.Door(t.Context()); err != nil || door.SignUp {
+		t.Errorf("a stranger finds %+v, %v", door, err)
+	}
 	if _, err := b.SignUp(t.Context(), NewAccount{Email: "bob@example.org", Password: "correct horse"}, Device{}); !errors.Is(err, fault.Forbidden) {
 		t.Errorf("the second account: %v", err)
 	}

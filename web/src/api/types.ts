@@ -69,6 +69,7 @@ export interface UIConfig {
   model: { name: string; generative: boolean };
   temporal_ui: { base: string; namespace: string } | null;
   first_run: boolean;
+  sign_up: boolean;
   upload: Limits;
 }
 

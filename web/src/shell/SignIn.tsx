@@ -85,12 +85,14 @@ export function SignIn() {
           <Credentials key={stage.at} mode={stage.at} email={email} tenant={tenant} onTry={begin} onStage={go} />
           <Elsewhere tenant={tenant} />
           <div className="other-way">
-            <span>
-              {stage.at === 'in' ? words.noAccount : words.haveAccount}{' '}
-              <button type="button" className="link" onClick={() => go({ at: stage.at === 'in' ? 'up' : 'in' })}>
-                {stage.at === 'in' ? words.signUp : words.signInInstead}
-              </button>
-            </span>
+            {(stage.at === 'up' || config.data?.sign_up !== false) && (
+              <span>
+                {stage.at === 'in' ? words.noAccount : words.haveAccount}{' '}
+                <button type="button" className="link" onClick={() => go({ at: stage.at === 'in' ? 'up' : 'in' })}>
+                  {stage.at === 'in' ? words.signUp : words.signInInstead}
+                </button>
+              </span>
+            )}
             <Tenant value={tenant} onChange={setTenant} />
           </div>
         </Door>
