@@ -83,7 +83,11 @@ type createArtifactInput struct {
 func (s *server) createArtifact(ctx context.Context, in *createArtifactInput) (Artifact, error) {
 	b := in.Body
 	a, _, err := once(ctx, s, quota.Key{Route: "POST /v1/artifacts", Key: in.Key}, b, func(ctx context.Context) (Artifact, error) {
-		a, err := s.Library.Create(ctx, viewerOf(ctx), artifacts.Draft{
+		v := viewerOf(ctx)
+		if err := s.Limits.Spend(ctx, quota.PlanOf(v.Plan).Chat, v.UserID); err != nil {
+			return Artifact{}, err
+		}
+		a, err := s.Library.Create(ctx, v, artifacts.Draft{
 			Type: b.Type, Name: b.Name, Description: b.Description,
 			Visibility: b.Visibility, Schema: json.RawMessage(b.Schema), FSPath: b.FSPath, Note: b.ChangeNote,
 		})
@@ -141,7 +145,11 @@ type patchInput struct {
 }
 
 func (s *server) patchArtifact(ctx context.Context, in *patchInput) (Artifact, error) {
-	a, err := s.Library.Patch(ctx, viewerOf(ctx), in.ID, artifacts.Change{Patch: in.Body.Patch, Base: in.Body.BaseVersion, Note: in.Body.ChangeNote})
+	v := viewerOf(ctx)
+	if err := s.Limits.Spend(ctx, quota.PlanOf(v.Plan).Chat, v.UserID); err != nil {
+		return Artifact{}, err
+	}
+	a, err := s.Library.Patch(ctx, v, in.ID, artifacts.Change{Patch: in.Body.Patch, Base: in.Body.BaseVersion, Note: in.Body.ChangeNote})
 	return artifactView(a), err
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"liminal/internal/hub"
+	"liminal/internal/id"
 	"liminal/internal/quota"
 )
 
@@ -59,6 +60,34 @@ func TestASignInElsewhereRemembersLittleOfAStranger(t *testing.T) {
 	nobody := &person{world: newWorld(t)}
 	for _, body := range []map[string]any{{"return": "/" + strings.Repeat("x", 100_000)}, {"tenant_id": strings.Repeat("x", 100_000)}} {
 		nobody.post("/v1/auth/oauth/google/start", body).fails(400, "validation_error")
+	}
+}
+
+// What makes rows and runs is bounded for who is signed in, too.
+//
+// Requirements: SAFE-04, OPS-12
+func TestWhateverMakesSomethingIsBounded(t *testing.T) {
+	t.Parallel()
+	for path, body := range map[string]map[string]any{
+		"POST /v1/contexts":               {"name": "c"},
+		"POST /v1/artifacts":              {"type": "workflow", "name": "w", "schema": map[string]any{}},
+		"PATCH /v1/artifacts/" + id.New(): {"patch": []any{}},
+	} {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, func(o *Options) {
+				h, _ := o.Log.(*hub.Hub)
+				o.Limits = quota.NewLimits(h)
+			})
+			ada := w.signUp("ada@example.org")
+			method, path, _ := strings.Cut(path, " ")
+			for range quota.PlanOf(quota.Free).Chat.Burst {
+				if got := ada.do(method, path, body).status; got == 429 {
+					t.Fatal("bounded too soon")
+				}
+			}
+			ada.do(method, path, body).fails(429, "rate_limited")
+		})
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
+	"liminal/internal/quota"
 )
 
 func (s *server) contextRoutes() {
@@ -81,6 +82,9 @@ func (s *server) createContext(ctx context.Context, in *createContextInput) (Con
 	name := strings.TrimSpace(b.Name)
 	if name == "" {
 		return Context{}, fault.New(fault.Invalid, "A context needs a name.")
+	}
+	if err := s.Limits.Spend(ctx, quota.PlanOf(v.Plan).Chat, v.UserID); err != nil { // each file of it is a run
+		return Context{}, err
 	}
 	var sources []files.File // all are there, before anything is made
 	for _, p := range b.Paths {
