@@ -5,12 +5,18 @@ import (
 	"crypto/rand"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 )
 
 // giveBack is how long a release may take; after that the lease ends it.
 const giveBack = time.Second
+
+// together is how many places one message renews.
+const together = 256
 
 // leases holds the places this process has taken.
 type leases struct {
@@ -77,27 +83,53 @@ func (l *leases) renewAll(ctx context.Context) {
 	l.mu.Lock()
 	held := maps.Clone(l.held)
 	l.mu.Unlock()
-	for member, key := range held {
-		if !l.extend(ctx, member, key) {
+	for members := range slices.Chunk(slices.Collect(maps.Keys(held)), together) {
+		if !l.extend(ctx, members, held) {
 			return // the rest would fail alike
 		}
 	}
 }
 
-// extend holds a place for another lease; false: Redis is away.
-func (l *leases) extend(ctx context.Context, member, key string) bool {
-	err := silent(renewScript.Run(ctx, l.m.client, []string{key}, member, l.m.o.Lease.Milliseconds()).Err())
+// extend holds places for another lease, all in one message: thousands, one
+// after the other, would outlast it. false: Redis is away.
+func (l *leases) extend(ctx context.Context, members []string, held map[string]string) bool {
+	err := l.send(ctx, members, held)
+	if redis.HasErrorPrefix(err, "NOSCRIPT") { // it has lost what it knew
+		if err = renewScript.Load(ctx, l.m.client).Err(); err == nil {
+			err = l.send(ctx, members, held)
+		}
+	}
 	if l.m.outage.saw(err) {
 		return false
 	}
 	if err != nil {
-		l.m.o.Logger.WarnContext(ctx, "redis: a place was not renewed", "key", key, "error", err)
+		l.m.o.Logger.WarnContext(ctx, "redis: places were not renewed", "places", len(members), "error", err)
 	}
-	l.mu.Lock()
-	_, still := l.held[member]
-	l.mu.Unlock()
-	if !still { // given back while it was renewed
-		l.free(ctx, key, member)
+	for _, member := range members {
+		l.mu.Lock()
+		_, still := l.held[member]
+		l.mu.Unlock()
+		if !still { // given back while it was renewed
+			l.free(ctx, held[member], member)
+		}
 	}
 	return true
+}
+
+// send returns the first error there is.
+func (l *leases) send(ctx context.Context, members []string, held map[string]string) error {
+	message := l.m.client.Pipeline()
+	for _, member := range members {
+		renewScript.EvalSha(ctx, message, []string{held[member]}, member, l.m.o.Lease.Milliseconds())
+	}
+	answers, err := message.Exec(ctx)
+	if len(answers) == 0 {
+		return silent(err)
+	}
+	for _, a := range answers {
+		if err := silent(a.Err()); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -21,8 +21,9 @@ type wire struct {
 
 	mu      sync.Mutex
 	cut     bool
-	mute    bool // requests pass, answers do not: the line breaks instead
-	still   bool // nothing passes, nothing breaks
+	mute    bool          // requests pass, answers do not: the line breaks instead
+	still   bool          // nothing passes, nothing breaks
+	slow    time.Duration // what an answer takes longer
 	lines   map[net.Conn]bool
 	refused chan struct{} // a value each time a line breaks or is refused
 	all     sync.WaitGroup
@@ -87,6 +88,7 @@ func (w *wire) carry(to, from net.Conn, answer bool) {
 			return
 		}
 		w.mu.Lock()
+		slow := w.slow
 		mute, still := w.mute && answer && !strings.Contains(string(buffer[:n]), "NOSCRIPT"), w.still
 		w.mu.Unlock()
 		switch {
@@ -95,6 +97,8 @@ func (w *wire) carry(to, from net.Conn, answer bool) {
 			return
 		case still:
 			continue
+		case answer && slow > 0:
+			time.Sleep(slow)
 		}
 		if _, err := to.Write(buffer[:n]); err != nil {
 			return
@@ -128,6 +132,13 @@ func (w *wire) set(cut, mute, still bool) {
 			_ = c.Close()
 		}
 	}
+}
+
+// far puts Redis so far away.
+func (w *wire) far(slow time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.slow = slow
 }
 
 // waitRefused waits until the Memory has noticed.

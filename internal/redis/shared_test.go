@@ -122,7 +122,7 @@ func TestAPlaceGivenBackWhileItIsRenewedIsFree(t *testing.T) {
 			delete(m.leases.held, member)
 		}
 		m.leases.mu.Unlock()
-		m.leases.extend(t.Context(), member, key) // as one that began before it was given back
+		m.leases.extend(t.Context(), []string{member}, map[string]string{member: key}) // as one that began before it was given back
 		if n, err := m.client.ZCard(t.Context(), key).Result(); n != 0 || err != nil {
 			t.Fatalf("%d places are held, %v", n, err)
 		}
@@ -302,5 +302,35 @@ func TestTheSharedStateIsLostAndGoesOn(t *testing.T) {
 	last := put(t, one.Log(), "r", "end")
 	if e := follow(t, other.Log(), "r", last-1).next(t); string(e.Data) != `"end"` && e.Kind != stream.Reset {
 		t.Errorf("afterwards a reader sees %s %s", e.Kind, e.Data)
+	}
+}
+
+// A server with thousands of streams, and a Redis a few milliseconds away:
+// renewing one place after the other would take longer than a lease.
+//
+// Requirements: ISO-08, SAFE-04
+func TestManyPlacesAreHeldOverASlowLine(t *testing.T) {
+	t.Parallel()
+	const people, lease = 500, 2 * time.Second
+	prefix := "liminal:" + id.New() + ":"
+	m, w := through(t, Options{Prefix: prefix, Lease: lease})
+	other := open(t, Options{Prefix: prefix, Lease: lease})
+	for i := range people {
+		if _, ok, err := m.Ledger().Acquire(t.Context(), fmt.Sprint("streams:", i), 1); !ok || err != nil {
+			t.Fatalf("place %d: %v, %v", i, ok, err)
+		}
+	}
+	w.far(6 * time.Millisecond)
+	for began := time.Now(); time.Since(began) < 2*lease; {
+		for i := range people {
+			release, ok, err := other.Ledger().Acquire(t.Context(), fmt.Sprint("streams:", i), 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ok {
+				release()
+				t.Fatalf("place %d, which is held, was given away after %s", i, time.Since(began))
+			}
+		}
 	}
 }
