@@ -14,6 +14,7 @@ import (
 	"liminal/internal/chat"
 	"liminal/internal/fault"
 	"liminal/internal/graph"
+	"liminal/internal/identity"
 	"liminal/internal/knowledge"
 	"liminal/internal/model"
 	"liminal/internal/run"
@@ -74,6 +75,37 @@ func TestACallThatFailsSaysSoAndKeepsItsCode(t *testing.T) {
 	_, err := w.Set().Call(t.Context(), callOf(w))
 	if !errors.Is(err, fault.RateLimited) || w.Event(stream.ToolResult)["status"] != "error" {
 		t.Errorf("it gives %v and says %v", err, w.Event(stream.ToolResult))
+	}
+}
+
+// A run may wait for days, and whoever began it may be no administrator then.
+//
+// Requirements: TOOL-05
+func TestAPrivilegedCallIsOfWhoItsPersonIsNow(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		now  identity.Viewer
+		gone error
+		want identity.Role
+	}{
+		"still":    {now: identity.Viewer{UserID: activitiestest.Viewer.UserID, Role: identity.RoleAdmin}, want: identity.RoleAdmin},
+		"not now":  {now: identity.Viewer{UserID: activitiestest.Viewer.UserID, Role: identity.RoleUser}, want: identity.RoleUser},
+		"inactive": {gone: fault.New(fault.NotFound, "no such account")},
+	} {
+		w := activitiestest.New(`{}`).Tool("t", tool.Spec{Runs: tool.Activity, Privileged: true},
+			func(context.Context, *tool.Call) (map[string]any, error) { return map[string]any{}, nil })
+		set, in := w.Set(), callOf(w)
+		set.Who = func(context.Context, string) (identity.Viewer, error) { return c.now, c.gone }
+		in.Run.Viewer.Role = identity.RoleAdmin
+		_, err := set.Call(t.Context(), in)
+		switch {
+		case c.gone != nil:
+			if !errors.Is(err, fault.Forbidden) || len(w.Calls) != 0 {
+				t.Errorf("%s: %v, %d calls", name, err, len(w.Calls))
+			}
+		case err != nil || len(w.Calls) != 1 || w.Calls[0].Viewer.Role != c.want:
+			t.Errorf("%s: %v, called as %+v", name, err, w.Calls)
+		}
 	}
 }
 

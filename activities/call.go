@@ -9,6 +9,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"liminal/internal/fault"
+	"liminal/internal/identity"
 	"liminal/internal/tool"
 )
 
@@ -25,6 +26,9 @@ const TypeStopped = "worker_stopped"
 func (s *Set) call(ctx context.Context, in CallInput) (CallResult, error) {
 	bound, err := s.Artifacts.SpecAt(ctx, in.Run.Viewer, in.Tool)
 	if err != nil {
+		return CallResult{}, err
+	}
+	if in.Run.Viewer, err = s.caller(ctx, in.Run.Viewer, bound.Spec); err != nil {
 		return CallResult{}, err
 	}
 	inputs, err := s.resolve(ctx, in.Run.Viewer, in.Inputs)
@@ -56,6 +60,19 @@ func (s *Set) call(ctx context.Context, in CallInput) (CallResult, error) {
 		return CallResult{}, err
 	}
 	return CallResult{Output: out, MS: voice.elapsed(), Spoke: voice.spoke()}, nil
+}
+
+// caller is on whose behalf a tool is called. What only administrators may call
+// looks whether they still are: a run may have waited for days.
+func (s *Set) caller(ctx context.Context, v identity.Viewer, spec tool.Spec) (identity.Viewer, error) {
+	if !spec.Privileged || s.Who == nil {
+		return v, nil
+	}
+	now, err := s.Who(ctx, v.UserID)
+	if errors.Is(err, fault.NotFound) {
+		err = fault.New(fault.Forbidden, "The tool %s is privileged, and its caller's account is not active any more.", spec.Name)
+	}
+	return now, err
 }
 
 // call is what the tool is told.

@@ -91,6 +91,10 @@ type Set struct {
 	Sweeps        map[string]Sweep // by name; what the house does for itself
 	MaxEffects    int              // of one workflow execution, before it continues as new; 0: the default
 
+	// Who is who a person is now; NotFound for one who may do nothing any more.
+	// nil: as when their run began.
+	Who func(ctx context.Context, userID string) (identity.Viewer, error)
+
 	calls calls
 }
 
