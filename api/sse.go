@@ -74,13 +74,23 @@ func (s *server) streaming(ctx context.Context, v identity.Viewer, r run.Run, af
 		out := &eventWriter{w: w, control: http.NewResponseController(w), beat: s.beat, cut: cancel}
 		out.open()
 		defer out.close()
-		stop := out.keepAlive(ctx, words.ping())
+		stop := out.keepAlive(ctx, words.ping(), func() bool { return s.stillOpen(ctx, v, req) })
 		defer stop()
 		if err := out.copy(words, s.tail.events(ctx, v, r, after)); err != nil && ctx.Err() == nil {
 			// Without a terminal event the reader comes back with Last-Event-ID.
 			s.Logger.WarnContext(ctx, "stream broke", "run_id", r.ID, "error", err)
 		}
 	}, nil
+}
+
+// stillOpen reports whether the session that asked for a stream is open. That
+// its token has run out meanwhile does not end what it began.
+func (s *server) stillOpen(ctx context.Context, v identity.Viewer, r *http.Request) bool {
+	if _, err := s.Accounts.Authenticate(ctx, bearer(r.Header.Get("Authorization"))); !ended(err) {
+		return true
+	}
+	_, err := s.Accounts.Who(ctx, v)
+	return !ended(err)
 }
 
 // frames is the encoder of /v1.
@@ -170,8 +180,9 @@ func (o *eventWriter) write(b []byte) error {
 }
 
 // keepAlive beats until stop is called, which waits for it: a handler must
-// not return while somebody may still write.
-func (o *eventWriter) keepAlive(ctx context.Context, pinged []byte) (stop func()) {
+// not return while somebody may still write. It cuts a stream whose reader is
+// no longer open to them (AUTH-05).
+func (o *eventWriter) keepAlive(ctx context.Context, pinged []byte, open func() bool) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -183,6 +194,10 @@ func (o *eventWriter) keepAlive(ctx context.Context, pinged []byte) (stop func()
 			case <-ctx.Done():
 				return
 			case <-ping.C:
+				if !open() {
+					o.cut()
+					return
+				}
 				_ = o.write(pinged)
 			case <-comment.C:
 				_ = o.write([]byte(": beat\n\n")) // a failed write has cut the stream

@@ -301,6 +301,26 @@ func TestAQuietStreamBeats(t *testing.T) {
 	}
 }
 
+// Requirements: AUTH-05
+func TestAStreamEndsWithItsSession(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.server.beat = beat{comment: time.Hour, ping: 5 * time.Millisecond, write: time.Second}
+	ada := w.signUp("ada@example.org")
+	r := ada.follow(ada.start("slow answer")["run_id"].(string), 0)
+	for got, more := r.next(); got.event != "ping"; got, more = r.next() {
+		if !more {
+			t.Fatal("the stream ended without a ping")
+		}
+	}
+	ada.post("/v1/auth/logout", nil).ok()
+	for got, more := r.next(); more; got, more = r.next() {
+		if got.event == "message_done" {
+			t.Fatal("who is signed out read to the end")
+		}
+	}
+}
+
 // Requirements: STREAM-29
 func TestAReaderThatLeavesEndsNothing(t *testing.T) {
 	t.Parallel()
