@@ -8,8 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"liminal/internal/files"
 	"liminal/internal/hub"
 	"liminal/internal/id"
+	"liminal/internal/identity"
 	"liminal/internal/quota"
 )
 
@@ -88,6 +90,33 @@ func TestWhateverMakesSomethingIsBounded(t *testing.T) {
 			}
 			ada.do(method, path, body).fails(429, "rate_limited")
 		})
+	}
+}
+
+// lister counts how often somebody's files are listed.
+type lister struct {
+	Files
+	listed int
+}
+
+func (l *lister) List(ctx context.Context, v identity.Viewer, cursor string, limit int) ([]files.File, string, error) {
+	l.listed++
+	return l.Files.List(ctx, v, cursor, limit)
+}
+
+// Requirements: RAG-15, SAFE-10
+func TestAContextOfManyFoldersLooksThroughTheFilesOnce(t *testing.T) {
+	t.Parallel()
+	l := &lister{}
+	ada := newWorld(t, func(o *Options) { l.Files, o.Files = o.Files, l }).signUp("ada@example.org")
+	ada.upload("a.txt", "one").ok()
+	paths := []string{"files/a.txt"}
+	for range 199 {
+		paths = append(paths, "files")
+	}
+	made := ada.post("/v1/contexts", map[string]any{"name": "c", "paths": paths}).ok()
+	if made["documents"] != 1.0 || l.listed != 1 {
+		t.Errorf("%v documents, listed %d times", made["documents"], l.listed)
 	}
 }
 

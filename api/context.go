@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"strings"
+	"sync"
 	"time"
 
 	"liminal/internal/fault"
@@ -86,13 +87,9 @@ func (s *server) createContext(ctx context.Context, in *createContextInput) (Con
 	if err := s.Limits.Spend(ctx, quota.PlanOf(v.Plan).Chat, v.UserID); err != nil { // each file of it is a run
 		return Context{}, err
 	}
-	var sources []files.File // all are there, before anything is made
-	for _, p := range b.Paths {
-		found, err := s.sources(ctx, v, p, b.Recursive == nil || *b.Recursive)
-		if err != nil {
-			return Context{}, err
-		}
-		sources = append(sources, found...)
+	sources, err := s.sources(ctx, v, b.Paths, b.Recursive == nil || *b.Recursive) // all are there, before anything is made
+	if err != nil {
+		return Context{}, err
 	}
 	c, err := s.Contexts.CreateContext(ctx, v, knowledge.Context{
 		Name: name, Description: b.Description, UserID: v.UserID, Visibility: "private", Meta: metaOf(b.PIIScrub),
@@ -134,34 +131,61 @@ func (s *server) watch(ctx context.Context, v identity.Viewer, contextID string,
 	return nil
 }
 
-// sources are the file of a path, or the files of the folder it names: all that
-// are below it unless recursive is false (RAG-15).
-func (s *server) sources(ctx context.Context, v identity.Viewer, path string, recursive bool) ([]files.File, error) {
-	f, err := s.Files.File(ctx, v, path)
-	if err == nil {
+// sources are the files of paths, each once: the file of a path, or the files of
+// the folder it names, all that are below it unless recursive is false (RAG-15).
+func (s *server) sources(ctx context.Context, v identity.Viewer, paths []string, recursive bool) (list []files.File, err error) {
+	all := sync.OnceValues(func() ([]files.File, error) { return s.everyFile(ctx, v) })
+	have := map[string]bool{}
+	for _, p := range paths {
+		found, err := s.source(ctx, v, p, recursive, all)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range found {
+			if !have[f.Path] {
+				list = append(list, f)
+			}
+			have[f.Path] = true
+		}
+	}
+	return list, nil
+}
+
+func (s *server) source(ctx context.Context, v identity.Viewer, path string, recursive bool, all func() ([]files.File, error)) ([]files.File, error) {
+	f, missing := s.Files.File(ctx, v, path)
+	if missing == nil {
 		return []files.File{f}, nil
+	}
+	list, err := all()
+	if err != nil {
+		return nil, err
 	}
 	var below []files.File
 	folder := strings.TrimSuffix(path, "/") + "/"
+	for _, f := range list {
+		rest, inside := strings.CutPrefix(f.Path, folder)
+		if inside && (recursive || !strings.Contains(rest, "/")) {
+			below = append(below, f)
+		}
+	}
+	if len(below) == 0 {
+		return nil, fault.Wrap(fault.NotFound, missing, "There is no file or folder %q.", path)
+	}
+	return below, nil
+}
+
+// everyFile is all that the viewer keeps.
+func (s *server) everyFile(ctx context.Context, v identity.Viewer) (list []files.File, err error) {
 	for cursor := ""; ; {
 		page, next, err := s.Files.List(ctx, v, cursor, 100)
 		if err != nil {
 			return nil, err
 		}
-		for _, f := range page {
-			rest, inside := strings.CutPrefix(f.Path, folder)
-			if inside && (recursive || !strings.Contains(rest, "/")) {
-				below = append(below, f)
-			}
-		}
+		list = append(list, page...)
 		if cursor = next; cursor == "" {
-			break
+			return list, nil
 		}
 	}
-	if len(below) == 0 {
-		return nil, fault.Wrap(fault.NotFound, err, "There is no file or folder %q.", path)
-	}
-	return below, nil
 }
 
 type listContextsInput struct {
