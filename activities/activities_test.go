@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 
 	"liminal/activities"
@@ -64,6 +65,28 @@ func TestAQuietCallAndAModelsOwnCallSayLess(t *testing.T) {
 	in.Quiet, in.Model = true, true
 	if _, err := w.Set().Call(t.Context(), in); err != nil || len(w.Events) != 0 {
 		t.Errorf("it says %v (%v)", w.Kinds(), err)
+	}
+}
+
+// A worker that cannot reach the engine has its calls cancelled as if the
+// person had; half an answer must not become the answer.
+//
+// Requirements: STREAM-32, CHAT-28
+func TestACallThatLostTouchWithTheEngineIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	ctx, lose := context.WithCancelCause(t.Context())
+	w := world(func(within context.Context, _ *tool.Call) (map[string]any, error) {
+		lose(errors.New("the heartbeat was not heard"))
+		<-within.Done()
+		return map[string]any{"answer": "half of", "partial": true}, nil
+	})
+	r, err := w.Set().Call(ctx, callOf(w))
+	app, ok := errors.AsType[*temporal.ApplicationError](err)
+	if !ok || app.Type() != activities.TypeStopped || app.NonRetryable() {
+		t.Errorf("it gives %+v, %v", r, err)
+	}
+	if slices.Contains(w.Kinds(), stream.ToolResult) {
+		t.Errorf("it says %v: the call is not over", w.Kinds())
 	}
 }
 

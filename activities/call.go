@@ -19,7 +19,8 @@ import (
 const beat = time.Second
 
 // TypeStopped is the type of the error of a call that its worker gave up
-// because it was asked to end. Nothing is wrong with the tool.
+// because it was asked to end, or because the engine no longer heard of it.
+// Nothing is wrong with the tool.
 const TypeStopped = "worker_stopped"
 
 // call is Call without the telling.
@@ -47,10 +48,10 @@ func (s *Set) call(ctx context.Context, in CallInput) (CallResult, error) {
 	if stopped(ctx) {
 		return voice.stopped(ctx, out), nil
 	}
-	if ctx.Err() != nil && shutDown(ctx) {
-		// What a tool has by then may be half of an answer; the next worker
-		// makes the call again.
-		return CallResult{}, temporal.NewApplicationError("The worker that ran the step was stopped.", TypeStopped)
+	if errors.Is(ctx.Err(), context.Canceled) {
+		// What a tool has by then may be half of an answer, and it takes the end
+		// of its context for the person's wish; the call is made again.
+		return CallResult{}, temporal.NewApplicationError("The step was given up: its worker was stopped, or could not reach the engine.", TypeStopped)
 	}
 	if err == nil {
 		out, err = s.externalise(ctx, in.Run, in.Effect, out)
@@ -130,19 +131,6 @@ func stopped(ctx context.Context) bool {
 	}
 	local := activity.IsActivity(ctx) && activity.GetInfo(ctx).IsLocalActivity
 	return local && cause == context.Canceled //nolint:errorlint // a wrapped one has another cause
-}
-
-// shutDown reports whether the worker of an activity is being stopped.
-func shutDown(ctx context.Context) bool {
-	if !activity.IsActivity(ctx) {
-		return false
-	}
-	select {
-	case <-activity.GetWorkerStopChannel(ctx):
-		return true
-	default:
-		return false
-	}
 }
 
 // codeOf is the code of a failed call for its record.

@@ -21,6 +21,8 @@ function expected(failure: Failure, words: Dictionary): string {
   if (reason === 'recovery_wrong') return words.recoveryWrong;
   if (reason === 'ticket_unknown') return words.ticketGone;
   if (reason === 'no_password') return words.noPassword;
+  if (reason === 'confirm_first') return words.confirmFirst;
+  if (reason === 'sign_in_again') return words.signInAgain;
   if (reason === 'unverified') return words.unverifiedLate;
   if (failure.status === 400 && field === 'tenant_id') return words.noTenant;
   if (field === 'token') return words.linkSpent;

@@ -33,6 +33,8 @@ export const de: Dictionary = {
   seconds: (n) => (n === 1 ? '1 Sekunde' : `${n} Sekunden`),
   minutes: (n) => (n === 1 ? '1 Minute' : `${n} Minuten`),
   passwordWrong: 'Das Passwort ist falsch.',
+  confirmFirst: 'Bestätige zuerst deine Adresse: Sie könnte jemand anderem gehören.',
+  signInAgain: 'Dafür muss deine Anmeldung jünger als eine Stunde sein. Melde dich ab, wieder an, und wiederhole es.',
   noPassword: 'Dieses Konto hat kein Passwort. Fordere eines an, als wäre es vergessen.',
   credentialsWrong: 'Die E-Mail oder das Passwort ist falsch.',
 

@@ -36,6 +36,8 @@ export const en = {
   seconds: (n: number) => (n === 1 ? '1 second' : `${n} seconds`),
   minutes: (n: number) => (n === 1 ? '1 minute' : `${n} minutes`),
   passwordWrong: 'The password is wrong.',
+  confirmFirst: "Confirm your address first: it could be somebody else's.",
+  signInAgain: 'That needs a sign-in less than an hour old. Sign out, sign in again, and repeat it.',
   noPassword: 'This account has no password. Ask for one as if it were forgotten.',
   credentialsWrong: 'The e-mail or the password is wrong.',
 
