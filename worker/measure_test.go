@@ -14,9 +14,11 @@ type told struct{ all []string }
 func (t *told) Slots(queue, kind, state string, n float64) {
 	t.all = append(t.all, fmt.Sprintln(queue, kind, state, n))
 }
+
 func (t *told) Waited(queue, kind string, d time.Duration) {
 	t.all = append(t.all, fmt.Sprintln(queue, kind, d))
 }
+
 func (t *told) Kept(hit bool) { t.all = append(t.all, fmt.Sprintln(hit)) }
 
 // Requirements: OBS-01

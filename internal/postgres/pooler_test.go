@@ -127,7 +127,7 @@ func openPooled(t testing.TB, o store.Options) storetest.Backend {
 // Requirements: OPS-13
 func TestEverythingWorksThroughATransactionPooler(t *testing.T) {
 	t.Parallel()
-	t.Run("turns", func(t *testing.T) { storetest.Turns(t, openPooled) })
-	t.Run("index", func(t *testing.T) { storetest.Index(t, openPooled) })
-	t.Run("isolation", func(t *testing.T) { storetest.Isolation(t, openPooled) })
+	t.Run("turns", func(t *testing.T) { t.Parallel(); storetest.Turns(t, openPooled) })
+	t.Run("index", func(t *testing.T) { t.Parallel(); storetest.Index(t, openPooled) })
+	t.Run("isolation", func(t *testing.T) { t.Parallel(); storetest.Isolation(t, openPooled) })
 }

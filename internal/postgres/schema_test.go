@@ -82,15 +82,19 @@ func TestTimesAndKeysHaveTheTypesOfTheSpecification(t *testing.T) {
 	t.Parallel()
 	db, _ := openDB(t)
 	t.Run("times know their zone", func(t *testing.T) {
+		t.Parallel()
 		odd(t, db, columnsQuery+` AND column_name LIKE '%\_at' AND data_type <> 'timestamp with time zone'`)
 	})
 	t.Run("what says when a row was made is now by default", func(t *testing.T) {
+		t.Parallel()
 		odd(t, db, columnsQuery+` AND column_name IN ('created_at', 'updated_at', 'applied_at') AND is_nullable = 'NO' AND column_default IS DISTINCT FROM 'now()'`)
 	})
 	t.Run("an id is a uuid, or counts", func(t *testing.T) {
+		t.Parallel()
 		odd(t, db, columnsQuery+` AND column_name = 'id' AND data_type <> 'uuid' AND NOT (is_identity = 'YES' AND data_type = 'bigint') AND table_name <> 'payload'`)
 	})
 	t.Run("what the specification counts, counts", func(t *testing.T) {
+		t.Parallel()
 		found := storetest.ReadColumns(t, db, columnsQuery+` AND is_identity = 'YES' AND data_type = 'bigint'`)
 		if got := slices.Sorted(maps.Keys(found)); !slices.Equal(got, []string{"artifact_version", "config_patch", "knowledge_chunk", "preference_event"}) {
 			t.Errorf("counted are %v", got)
