@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"fmt"
-	"strconv"
 	"sync"
 
 	"liminal/internal/store"
@@ -23,7 +22,8 @@ type statements struct{ seen sync.Map }
 func (all *statements) bind(text string, args store.Args) (string, []any, error) {
 	known, ok := all.seen.Load(text)
 	if !ok {
-		known, _ = all.seen.LoadOrStore(text, positions(text))
+		positional, names := store.Positional(text, '$')
+		known, _ = all.seen.LoadOrStore(text, statement{positional, names})
 	}
 	s := known.(statement)
 	values := make([]any, len(s.names))
@@ -38,40 +38,4 @@ func (all *statements) bind(text string, args store.Args) (string, []any, error)
 		values[i] = v
 	}
 	return s.text, values, nil
-}
-
-// positions replaces every @name outside quotes by $N, one number a name.
-func positions(text string) statement {
-	out := make([]byte, 0, len(text))
-	var names []string
-	at := map[string]int{}
-	for i := 0; i < len(text); {
-		switch ch := text[i]; ch {
-		case '\'', '"':
-			end := i + 1
-			for end < len(text) && text[end] != ch {
-				end++
-			}
-			end = min(end+1, len(text))
-			out, i = append(out, text[i:end]...), end
-		case '@':
-			end := i + 1
-			for end < len(text) && isName(text[end]) {
-				end++
-			}
-			name := text[i+1 : end]
-			if at[name] == 0 {
-				names = append(names, name)
-				at[name] = len(names)
-			}
-			out, i = strconv.AppendInt(append(out, '$'), int64(at[name]), 10), end
-		default:
-			out, i = append(out, ch), i+1
-		}
-	}
-	return statement{string(out), names}
-}
-
-func isName(b byte) bool {
-	return b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
 }

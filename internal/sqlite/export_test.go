@@ -57,7 +57,7 @@ func plan(t testing.TB, db *DB, text string) (steps []string) {
 	if strings.HasPrefix(text, "BEGIN") || text == "COMMIT" || text == "ROLLBACK" {
 		return nil
 	}
-	_, names := positions(text)
+	_, names := store.Positional(text, '?')
 	args := store.Args{}
 	for _, n := range names {
 		args[n] = nil

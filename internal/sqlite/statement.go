@@ -60,7 +60,7 @@ func (c *conn) statement(ctx context.Context, text string) (*statement, error) {
 			return nil, err
 		}
 	}
-	positional, names := positions(text)
+	positional, names := store.Positional(text, '?')
 	stmt, err := c.sql.PrepareContext(ctx, positional)
 	if err != nil {
 		return nil, fmt.Errorf("%w in %s", err, text)
@@ -68,42 +68,6 @@ func (c *conn) statement(ctx context.Context, text string) (*statement, error) {
 	s := &statement{stmt: stmt, names: names}
 	c.statements[text] = s
 	return s, nil
-}
-
-// positions replaces every @name outside quotes by ?NNN, one number a name.
-func positions(text string) (string, []string) {
-	out := make([]byte, 0, len(text))
-	var names []string
-	at := map[string]int{}
-	for i := 0; i < len(text); {
-		switch ch := text[i]; ch {
-		case '\'', '"':
-			end := i + 1
-			for end < len(text) && text[end] != ch {
-				end++
-			}
-			end = min(end+1, len(text))
-			out, i = append(out, text[i:end]...), end
-		case '@':
-			end := i + 1
-			for end < len(text) && isName(text[end]) {
-				end++
-			}
-			name := text[i+1 : end]
-			if at[name] == 0 {
-				names = append(names, name)
-				at[name] = len(names)
-			}
-			out, i = fmt.Appendf(out, "?%d", at[name]), end
-		default:
-			out, i = append(out, ch), i+1
-		}
-	}
-	return string(out), names
-}
-
-func isName(b byte) bool {
-	return b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
 }
 
 // bind puts args into the statement's order. Times become microseconds.
