@@ -39,9 +39,7 @@ type cluster struct {
 // scripts/lane.sh starts.
 func lane(t *testing.T, env ...string) *cluster {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("-short leaves out the tests that start the real program")
-	}
+	storetest.Long(t, "it starts the real program")
 	superuser := storetest.Lane(t, "LANE_POSTGRES")
 	c := &cluster{t: t, data: t.TempDir(), redis: storetest.Lane(t, "LANE_REDIS"), temporal: storetest.Lane(t, "LANE_TEMPORAL")}
 	name := "e2e_" + strings.ReplaceAll(id.New(), "-", "")

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"liminal/internal/storetest"
 )
 
 // patience bounds every wait at the border of the process.
@@ -64,9 +66,7 @@ func start(t *testing.T, env ...string) *program {
 // launch runs a subcommand that serves, and waits until it is ready.
 func launch(t *testing.T, dir string, env []string, args ...string) *program {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("-short leaves out the tests that start the real program")
-	}
+	storetest.Long(t, "it starts the real program")
 	p := &program{t: t, dir: dir, args: args, env: env}
 	p.again()
 	t.Cleanup(func() {

@@ -15,6 +15,7 @@ import (
 	"liminal/internal/postgres"
 	"liminal/internal/postgres/postgrestest"
 	"liminal/internal/store"
+	"liminal/internal/storetest"
 )
 
 // shelf is a context of n chunks in 500 clusters, made by the server itself,
@@ -115,9 +116,7 @@ func scans(t testing.TB, d postgrestest.Database, index string) (n int64) {
 
 // Requirements: RAG-10, RAG-18
 func TestALargeContextIsSearchedByTheIndexAndMissesLittle(t *testing.T) {
-	if testing.Short() {
-		t.Skip("makes 27,000 chunks")
-	}
+	storetest.Long(t, "it makes 27,000 chunks")
 	t.Parallel()
 	d := postgrestest.Fresh(t)
 	s := store.New(postgrestest.Open(t, d.App, postgres.Options{}), store.Options{})

@@ -41,7 +41,7 @@ func program(t testing.TB, path string) (binary, libraries string) {
 		}
 		return absolute, strings.Join(libs, ":")
 	}
-	if os.Getenv("LANE_REQUIRED") != "" {
+	if storetest.Required() {
 		t.Fatalf("there is no %s: run scripts/lane/postgres.sh .cache/lane/postgres, or name the lane's folder in LANE_ROOT", path)
 	}
 	t.Skipf("SKIPPED, NOT PASSED: there is no %s; run scripts/lane/postgres.sh .cache/lane/postgres", path)
