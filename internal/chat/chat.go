@@ -54,6 +54,9 @@ type NewTurn struct {
 	WorkflowID     string // artifact id or name; empty: chosen by what is bound
 	Multitask      string // reject (default), enqueue, interrupt (C-25)
 	Locale         string
+	// Fields are further inputs of the graph, read as ${input.name}; they never
+	// replace those every turn has. nil: none.
+	Fields map[string]any
 }
 
 // TurnInput is what Accept stores in the run's Input and Open reads.
@@ -65,6 +68,8 @@ type TurnInput struct {
 	ArtifactIDs []string `json:"artifact_ids,omitempty"`
 	WorkflowID  string   `json:"workflow_id,omitempty"`
 	Locale      string   `json:"locale,omitempty"`
+
+	Fields map[string]any `json:"fields,omitempty"`
 }
 
 // Accepted says what became of a NewTurn.

@@ -77,16 +77,20 @@ type Tool struct {
 
 // Adapter is a LoRA adapter with its gate, carried to the provider.
 type Adapter struct {
-	ID           string  `json:"id"`
-	RemoteID     string  `json:"remote_id,omitempty"`
-	Weight       float64 `json:"weight"` // 0 to 1
-	Instructions string  `json:"instructions,omitempty"`
+	ID            string  `json:"id"`
+	Mode          string  `json:"mode,omitempty"`            // local, remote, prompt, hybrid
+	RemoteModelID string  `json:"remote_model_id,omitempty"` // of an adapter served as a model
+	RemoteID      string  `json:"remote_id,omitempty"`       // of an adapter served beside a model
+	Dir           string  `json:"dir,omitempty"`             // its weights, below the shared root
+	Weight        float64 `json:"weight"`                    // 0 to 1
+	Instructions  string  `json:"instructions,omitempty"`
 }
 
 // Request is everything a model is told.
 type Request struct {
 	Model       string          // empty: the provider's default
-	Task        string          // "chat", "intent", "answer", "agent": lets a provider without a model choose its way
+	Task        string          // "chat", "intent", "answer", "agent", "summary", "compare", "check", "title", "memory": lets a provider without a model choose its way
+	User        string          // a hash of who asks, for the provider's own abuse handling; empty: not told
 	System      string          //
 	Messages    []Message       // oldest first; the last is the user's or tool results
 	Tools       []Tool          //
