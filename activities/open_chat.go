@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"strings"
 
 	"liminal/artifacts"
@@ -78,9 +79,11 @@ func (o *opening) conversation(ctx context.Context, turn chat.TurnInput) (chat.C
 	}
 	o.out.Conversation = map[string]any{"id": c.ID, "title": c.Title}
 	o.out.Persisted, _ = c.Meta["docs"].(map[string]any)
-	o.out.Input = map[string]any{
+	o.out.Input = map[string]any{}
+	maps.Copy(o.out.Input, turn.Fields)
+	maps.Copy(o.out.Input, map[string]any{
 		"message": message, "message_id": m.ID, "conversation_id": c.ID, "locale": o.out.Locale,
-	}
+	})
 	o.stage("conversation", "")
 	return c, m.Content, nil
 }

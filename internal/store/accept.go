@@ -171,7 +171,7 @@ func (s *Store) writeTurn(tx Tx, v identity.Viewer, t chat.NewTurn, th thread, a
 	a.MessageID = id.Derive(r.ID, "user")
 	input, err := json.Marshal(chat.TurnInput{
 		MessageID: a.MessageID, UptoSeq: seq, ContextIDs: t.ContextIDs,
-		NoContext: t.NoContext, ArtifactIDs: t.ArtifactIDs, WorkflowID: t.WorkflowID, Locale: t.Locale,
+		NoContext: t.NoContext, ArtifactIDs: t.ArtifactIDs, WorkflowID: t.WorkflowID, Locale: t.Locale, Fields: t.Fields,
 	})
 	if err != nil {
 		return err

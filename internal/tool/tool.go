@@ -73,12 +73,12 @@ type Call struct {
 	Adapters       []model.Adapter // chosen by the run's routing
 	// Choose gives the model of a role, as the run's pinned policy.models says
 	// for the viewer's plan; nil: the provider's default for every role.
-	Choose func(role string) model.Choice
-	Final          bool            // the text of this call is the answer: stream it
-	Inputs         map[string]any
-	Resume         any // the person's answer, when the tool had asked
-	Emit           func(kind stream.Kind, data any)
-	Heartbeat      func(details any)
+	Choose    func(role string) model.Choice
+	Final     bool // the text of this call is the answer: stream it
+	Inputs    map[string]any
+	Resume    any // the person's answer, when the tool had asked
+	Emit      func(kind stream.Kind, data any)
+	Heartbeat func(details any)
 }
 
 // Tool is an implementation. Run returns an object valid under the spec's
