@@ -1,0 +1,125 @@
+package knowledge
+
+import (
+	"context"
+	"path"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"liminal/internal/fault"
+	"liminal/internal/id"
+	"liminal/internal/identity"
+)
+
+// Bounds of sets and of lists of titles.
+const (
+	MaxSets         = 500  // sets of one person
+	MaxSetDocuments = 200  // documents of one set
+	MaxTitle        = 200  // characters of the title of a set or a document
+	MaxTitles       = 5000 // titles OwnDocuments and DocumentsByID return at most
+)
+
+// Set is a person's named list of documents, tagged as one (G-05). A document
+// that is deleted leaves every set it was in.
+type Set struct {
+	ID        string
+	UserID    string
+	Title     string
+	Documents []string // ids, in the order they were given, each once
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// SetChange names what to change of a set; nil leaves a field as it is.
+type SetChange struct {
+	Title     *string
+	Documents *[]string // the whole new list
+}
+
+// Sets keeps document sets. Whose set it is not gets NotFound, as for one
+// that does not exist (ISO-01).
+type Sets interface {
+	// CreateSet stores a set of documents of the viewer's own: one that is not
+	// is NotFound, a title or list out of bounds Invalid, and beyond MaxSets a
+	// Conflict. ID may be empty.
+	CreateSet(ctx context.Context, v identity.Viewer, s Set) (Set, error)
+	Set(ctx context.Context, v identity.Viewer, id string) (Set, error)
+	// SetsByID returns those of ids that are the viewer's, in the order of ids.
+	SetsByID(ctx context.Context, v identity.Viewer, ids []string) ([]Set, error)
+	// ListSets lists by updated_at, newest first, with their documents.
+	ListSets(ctx context.Context, v identity.Viewer, cursor string, limit int) ([]Set, string, error)
+	// UpdateSet has the errors of CreateSet.
+	UpdateSet(ctx context.Context, v identity.Viewer, id string, c SetChange) (Set, error)
+	// DeleteSet removes the set; its documents stay.
+	DeleteSet(ctx context.Context, v identity.Viewer, id string) error
+}
+
+// Titled is a document by its name.
+type Titled struct {
+	ID        string
+	ContextID string
+	Title     string // never empty: without a title the name of the file
+	Path      string
+	Status    DocumentStatus // only a Ready one has passages to find
+	UpdatedAt time.Time
+}
+
+// Titles finds the viewer's own documents, those they put in themselves,
+// across all their contexts. What is another person's is not there (LG-26).
+type Titles interface {
+	// OwnDocuments returns the latest limit of them, newest first; a limit of 0
+	// or above MaxTitles is MaxTitles.
+	OwnDocuments(ctx context.Context, v identity.Viewer, limit int) ([]Titled, error)
+	// DocumentsByID returns those of ids that are the viewer's own, in the order
+	// of ids, each once. An id that is none of theirs, or no id, is left out.
+	DocumentsByID(ctx context.Context, v identity.Viewer, ids []string) ([]Titled, error)
+	// FindDocuments pages through them, newest first: those whose title holds
+	// every word of q, whatever its case and accents; all for an empty q.
+	FindDocuments(ctx context.Context, v identity.Viewer, q, cursor string, limit int) ([]Titled, string, error)
+	// RenameDocument gives a document of the viewer's own a title. Reading the
+	// file again keeps it.
+	RenameDocument(ctx context.Context, v identity.Viewer, id, title string) (Document, error)
+}
+
+// TitleOf is what a document is called: its title, else the name of its file.
+func TitleOf(title, file string) string {
+	if title = strings.TrimSpace(title); title != "" {
+		return title
+	}
+	return path.Base(file)
+}
+
+// CheckTitle returns a title of a set or a document without the space around
+// it, or Invalid: it has 1 to MaxTitle characters on one line.
+func CheckTitle(title string) (string, error) {
+	title = strings.TrimSpace(title)
+	switch {
+	case title == "":
+		return "", fault.New(fault.Invalid, "A title is needed.").With(map[string]any{"field": "title"})
+	case utf8.RuneCountInString(title) > MaxTitle:
+		return "", fault.New(fault.Invalid, "A title has at most %d characters.", MaxTitle).With(map[string]any{"field": "title"})
+	case !utf8.ValidString(title) || strings.ContainsAny(title, "\x00\r\n"):
+		return "", fault.New(fault.Invalid, "A title is text on one line.").With(map[string]any{"field": "title"})
+	}
+	return title, nil
+}
+
+// CheckMembers returns the ids of a set's documents, each once and in lower
+// case, or Invalid: at most MaxSetDocuments, all of them ids.
+func CheckMembers(ids []string) ([]string, error) {
+	list, seen := make([]string, 0, len(ids)), make(map[string]bool, len(ids))
+	for _, one := range ids {
+		if !id.Valid(one) {
+			return nil, fault.New(fault.Invalid, "document_ids holds %q, which is not an id.", one).With(map[string]any{"field": "document_ids"})
+		}
+		if one = strings.ToLower(one); !seen[one] {
+			seen[one] = true
+			list = append(list, one)
+		}
+	}
+	if len(list) > MaxSetDocuments {
+		return nil, fault.New(fault.Invalid, "A set has at most %d documents, not %d.", MaxSetDocuments, len(list)).With(map[string]any{"field": "document_ids"})
+	}
+	return list, nil
+}
