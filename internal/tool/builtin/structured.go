@@ -1,0 +1,43 @@
+package builtin
+
+import (
+	"encoding/json"
+	"maps"
+	"strings"
+
+	"liminal/schemas"
+)
+
+// maxStarts bounds the places of a text at which an object is looked for.
+const maxStarts = 32
+
+// structured reads an answer that was asked for as JSON (LORA-27): the first
+// object in the text that is valid under schema, with what it leaves out taken
+// from defaults. Where there is none, the value is the defaults and valid is
+// false: a graph then takes its default way instead of failing. Without a
+// schema any object is valid; with one that cannot be compiled none is.
+func structured(text string, schema json.RawMessage, defaults map[string]any) (value map[string]any, valid bool) {
+	value = make(map[string]any, len(defaults))
+	maps.Copy(value, defaults)
+	var check *schemas.Schema
+	if len(schema) > 0 {
+		var err error
+		if check, err = schemas.Compile(schema); err != nil {
+			return value, false
+		}
+	}
+	for range maxStarts {
+		at := strings.IndexByte(text, '{')
+		if at < 0 {
+			break
+		}
+		text = text[at:]
+		var object map[string]any
+		if json.NewDecoder(strings.NewReader(text)).Decode(&object) == nil && (check == nil || len(check.Check(object)) == 0) {
+			maps.Copy(value, object)
+			return value, true
+		}
+		text = text[1:]
+	}
+	return value, false
+}

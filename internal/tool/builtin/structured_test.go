@@ -1,0 +1,51 @@
+package builtin
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// Requirements: LORA-27
+func TestAnAnswerThatIsNotAsAskedForBecomesTheDefaults(t *testing.T) {
+	t.Parallel()
+	schema := json.RawMessage(`{"type":"object","required":["action"],"additionalProperties":false,
+		"properties":{"action":{"enum":["audit","compare"]},"confidence":{"type":"number","maximum":1}}}`)
+	for text, want := range map[string]string{
+		`{"action":"audit","confidence":0.9}`:                           `{"action":"audit","confidence":0.9} true`,
+		`{"action":"audit"}`:                                            `{"action":"audit","confidence":0} true`,
+		"Here it is:\n```json\n{\"action\": \"compare\"}\n```\nDone.":   `{"action":"compare","confidence":0} true`,
+		`I think {this} is it: {"action":"audit"} {"action":"compare"}`: `{"action":"audit","confidence":0} true`,
+		`{"result":{"action":"audit"}}`:                                 `{"action":"audit","confidence":0} true`,
+		`{"action":"summarize"}`:                                        `{"action":"none","confidence":0} false`,
+		`{"action":"audit","confidence":7}`:                             `{"action":"none","confidence":0} false`,
+		`{"action":"audit"`:                                             `{"action":"none","confidence":0} false`,
+		`["audit"]`:                                                     `{"action":"none","confidence":0} false`,
+		``:                                                              `{"action":"none","confidence":0} false`,
+		strings.Repeat("{", 1000):                                       `{"action":"none","confidence":0} false`,
+		`{"action":"audit","confidence":1e999}`:                         `{"action":"none","confidence":0} false`,
+		`{"action":"audit","why":"because it says so in the paragraph"}`: `{"action":"none","confidence":0} false`,
+	} {
+		value, valid := structured(text, schema, map[string]any{"action": "none", "confidence": 0.0})
+		doc, err := json.Marshal(value)
+		if got := fmt.Sprintf("%s %v", doc, valid); err != nil || got != want {
+			t.Errorf("%.60s\ngot  %s\nwant %s", text, got, want)
+		}
+	}
+}
+
+// Requirements: LORA-27
+func TestAnAnswerWithoutAUsableSchema(t *testing.T) {
+	t.Parallel()
+	if value, valid := structured(`{"a":1}`, nil, nil); !valid || value["a"] != 1.0 {
+		t.Error(value, valid)
+	}
+	defaults := map[string]any{"a": "none"}
+	if value, valid := structured(`{"a":1}`, json.RawMessage(`{"type":7}`), defaults); valid || value["a"] != "none" {
+		t.Error(value, valid)
+	}
+	if value, _ := structured(`{"a":1}`, nil, defaults); value["a"] != 1.0 || defaults["a"] != "none" {
+		t.Error("the defaults are the caller's")
+	}
+}
