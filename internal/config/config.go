@@ -41,7 +41,9 @@ type Config struct {
 
 	Temporal Temporal
 	Model    Model
+	Embed    Embedding
 	RAG      RAG
+	Web      Web
 	Sessions Sessions
 	Accounts Accounts
 	Mail     Mail
@@ -79,10 +81,46 @@ type Temporal struct {
 
 // Model says which language model answers.
 type Model struct {
-	// Backend is extractive (quotes documents, needs nothing) or scripted (plays Script).
+	// Backend is one of Backends.
 	Backend string
 	// Script is the file a scripted model plays.
 	Script string
+	// Name is the model asked where nothing names another; empty: the backend's
+	// usual one, or for a server of one's own the first it has.
+	Name string
+	// AnthropicURL and AnthropicKey reach Anthropic's API.
+	AnthropicURL, AnthropicKey string
+	// OpenAIURL and OpenAIKey reach the server of every other backend; an empty
+	// URL is the backend's usual one. OpenAIVersion is Azure's api-version.
+	OpenAIURL, OpenAIKey, OpenAIVersion string
+	// Prices is a JSON file of what models cost, over the shipped ones; empty: none.
+	Prices string
+	// Safety is who looks at what is said: rules, model or off (SAFE-01).
+	Safety string
+}
+
+// Embedding says how texts become vectors.
+type Embedding struct {
+	// Encoder is auto, hash, static, openai or ollama. auto takes a static model
+	// from ModelsDir if exactly one lies there, else hash.
+	Encoder string
+	// Model is the encoder's model: a folder below ModelsDir, or its name on a server.
+	Model string
+	// URL and Key reach the server; an empty URL is that of the model's server,
+	// or Ollama's usual one.
+	URL, Key string
+}
+
+// Web says what of the world outside tools may reach.
+type Web struct {
+	// Allow are the hosts tools may fetch from: example.org with what is below
+	// it, or * for every public one. Empty: nothing is fetched (SAFE-05).
+	Allow []string
+	// Deny are the hosts they may not, whatever Allow says.
+	Deny []string
+	// TavilyKey, BraveKey and SearXNG are search providers; the first that is
+	// set is used. None: nothing is searched for.
+	TavilyKey, BraveKey, SearXNG string
 }
 
 // RAG says how passages are found.
@@ -148,6 +186,9 @@ func (c Config) OutboxDir() string { return filepath.Join(c.Data, "outbox") }
 // Production reports whether people's data is kept in PostgreSQL and hot state
 // in Redis, so that many processes may share them.
 func (c Config) Production() bool { return c.DatabaseURL != "" && c.RedisURL != "" }
+
+// ModelsDir is the folder of models that lie on disk, one folder each.
+func (c Config) ModelsDir() string { return filepath.Join(c.Data, "shared", "models") }
 
 // TemporalDir is the folder of the embedded Temporal server.
 func (c Config) TemporalDir() string { return filepath.Join(c.Data, "temporal") }

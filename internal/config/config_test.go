@@ -25,7 +25,10 @@ func TestDefaultsNeedNothingInTheEnvironment(t *testing.T) {
 		Temporal: config.Temporal{
 			Address: "127.0.0.1:7233", Namespace: "default", Listen: "127.0.0.1:7233", UI: "127.0.0.1:8233",
 		},
-		Model:    config.Model{Backend: "extractive"},
+		Model: config.Model{
+			Backend: "extractive", AnthropicURL: "https://api.anthropic.com", OpenAIVersion: "2024-10-21", Safety: "rules",
+		},
+		Embed:    config.Embedding{Encoder: "auto"},
 		RAG:      config.RAG{Mode: "local_hybrid", TopK: 8, High: 0.75, Low: 0.5},
 		Sessions: config.Sessions{Access: 30 * time.Minute, Refresh: 14 * 24 * time.Hour},
 		Accounts: config.Accounts{SignUp: "open", Tenants: []string{"default"}},
@@ -89,7 +92,7 @@ func TestEveryMistakeIsToldAtOnceAndSecretsAreNot(t *testing.T) {
 		"RAG_THRESHOLD_HIGH=NaN is not a number from 0 to 1",
 		"LIMINAL_ACCESS_TTL=2h must be from 15m to 60m",
 		"LIMINAL_REFRESH_TTL=60d must be from 7d to 30d",
-		"MODEL_BACKEND=oracle is not one of extractive, scripted",
+		"MODEL_BACKEND=oracle is not one of extractive, scripted, anthropic, openai",
 		"--temporal-ui=x is not a host and a port",
 	} {
 		if !strings.Contains(told, want) {
@@ -103,10 +106,33 @@ func TestEveryMistakeIsToldAtOnceAndSecretsAreNot(t *testing.T) {
 
 func TestSettingsThatContradictEachOtherAreRefused(t *testing.T) {
 	t.Parallel()
-	_, err := config.Load([]string{"RAG_THRESHOLD_LOW=0.9", "RAG_MODE=pgvector", "MODEL_BACKEND=scripted"}, nil)
+	_, err := config.Load([]string{"RAG_THRESHOLD_LOW=0.9", "RAG_MODE=pgvector", "MODEL_BACKEND=scripted", "LIMINAL_EMBEDDER=ollama"}, nil)
 	var mistakes config.Mistakes
-	if !errors.As(err, &mistakes) || len(mistakes) != 3 {
+	if !errors.As(err, &mistakes) || len(mistakes) != 4 {
 		t.Fatalf("got %v", err)
+	}
+	if _, err := config.Load([]string{"MODEL_BACKEND=lorax"}, nil); err == nil {
+		t.Error("a backend without a usual place needs no URL")
+	}
+}
+
+// Requirements: OPS-08, LORA-05
+func TestABackendStartsWithoutItsKeyAndSaysWhichIsMissing(t *testing.T) {
+	t.Parallel()
+	for backend, missing := range map[string]string{
+		"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY", "ollama": "", "extractive": "",
+	} {
+		c, err := config.Load([]string{"MODEL_BACKEND=" + backend}, nil)
+		if err != nil || c.Model.MissingKey() != missing || c.AdapterMode != "hybrid" {
+			t.Errorf("%s: missing %q, mode %q, %v", backend, c.Model.MissingKey(), c.AdapterMode, err)
+		}
+	}
+	c, err := config.Load([]string{"MODEL_BACKEND=anthropic", "ANTHROPIC_API_KEY=k", "DEFAULT_ADAPTER_MODE=prompt"}, nil)
+	if err != nil || c.Model.MissingKey() != "" || c.AdapterMode != "prompt" {
+		t.Errorf("got %+v, %v", c.Model, err)
+	}
+	if _, err := config.Load([]string{"DEFAULT_ADAPTER_MODE=both"}, nil); err == nil {
+		t.Error("an adapter mode nobody knows was taken")
 	}
 }
 

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -76,6 +77,12 @@ func contradictions(c Config) Mistakes {
 	}
 	if c.Model.Backend == "scripted" && c.Model.Script == "" {
 		m = append(m, "MODEL_BACKEND=scripted needs LIMINAL_MODEL_SCRIPT to name a script")
+	}
+	if !slices.Contains(Backends()[:3], c.Model.Backend) && c.Model.OpenAIServer() == "" {
+		m = append(m, fmt.Sprintf("MODEL_BACKEND=%s needs OPENAI_BASE_URL to name its server", c.Model.Backend))
+	}
+	if (c.Embed.Encoder == "openai" || c.Embed.Encoder == "ollama") && c.Embed.Model == "" {
+		m = append(m, fmt.Sprintf("LIMINAL_EMBEDDER=%s needs LIMINAL_EMBED_MODEL to name its model", c.Embed.Encoder))
 	}
 	if (c.Temporal.CertPath == "") != (c.Temporal.KeyPath == "") {
 		m = append(m, "TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH belong together; one of them is not set")

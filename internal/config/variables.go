@@ -21,7 +21,7 @@ type Variable struct {
 
 // Variables lists every setting there is, in the order help shows them.
 func Variables() []Variable {
-	return slices.Concat(places(), temporal(), behaviour(), people(), process())
+	return slices.Concat(places(), temporal(), models(), encoders(), behaviour(), outside(), people(), process())
 }
 
 // places are the settings that say where things are.
@@ -152,15 +152,6 @@ func people() []Variable {
 // behaviour are the settings that change what an answer is made of.
 func behaviour() []Variable {
 	return []Variable{
-		{
-			Name: "MODEL_BACKEND", Default: "extractive",
-			Doc: "extractive quotes documents and needs no model; scripted plays LIMINAL_MODEL_SCRIPT",
-			set: func(c *Config, s string) error { return oneOf(&c.Model.Backend, s, "extractive", "scripted") },
-		},
-		{
-			Name: "LIMINAL_MODEL_SCRIPT", Doc: "script of MODEL_BACKEND=scripted",
-			set: func(c *Config, s string) error { return file(&c.Model.Script, s) },
-		},
 		{
 			Name: "DEFAULT_ADAPTER_MODE", Default: "hybrid", Doc: "mode of new adapters: local, remote, prompt or hybrid",
 			set: func(c *Config, s string) error {
