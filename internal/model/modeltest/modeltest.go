@@ -1,7 +1,8 @@
 // Package modeltest is what every model must do: the conformance suite of
 // model.Model.
 //
-// A provider's test calls Run with how to open it. It may import model and
+// A provider's test calls Run with how to open it, one that speaks to a server
+// RunWire with a server that speaks its protocol. It may import model, fault and
 // the standard library; only tests import it.
 package modeltest
 
