@@ -23,10 +23,10 @@ func list(p Parts) []tool.Tool {
 	var tools []tool.Tool
 	if p.Model != nil {
 		v := newVoice(p)
-		tools = append(tools, genericChat{v}, intentClassifier{v}, step{v, p.Catalog})
+		tools = append(tools, genericChat{v}, intentClassifier{v}, step{v, p.Catalog}, compose{v})
 	}
 	if p.Search != nil {
-		tools = append(tools, search{p.Search, p.Rerank})
+		tools = append(tools, search{p.Search, p.Rerank}, gather{search{p.Search, p.Rerank}})
 		if p.Model != nil {
 			tools = append(tools, answerWithContext{newVoice(p), search{p.Search, p.Rerank}})
 		}

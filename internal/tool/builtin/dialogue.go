@@ -28,10 +28,15 @@ type talk struct {
 
 // dialogue reads the conversation before this turn.
 func (v voice) dialogue(ctx context.Context, c *tool.Call) (talk, error) {
-	if v.history == nil || c.ConversationID == "" || c.UptoSeq <= 1 {
+	return v.recall(ctx, c, maxMessages)
+}
+
+// recall reads at most n messages before this turn.
+func (v voice) recall(ctx context.Context, c *tool.Call, n int) (talk, error) {
+	if v.history == nil || n <= 0 || c.ConversationID == "" || c.UptoSeq <= 1 {
 		return talk{}, nil
 	}
-	earlier, err := v.history.History(ctx, c.Viewer, c.ConversationID, c.UptoSeq, maxMessages)
+	earlier, err := v.history.History(ctx, c.Viewer, c.ConversationID, c.UptoSeq, min(n, maxMessages))
 	if err != nil {
 		return talk{}, err
 	}

@@ -99,11 +99,19 @@ func (m memory) History(_ context.Context, _ identity.Viewer, _ string, upto, li
 type finder struct {
 	found knowledge.Found
 	last  knowledge.Question
+	need  knowledge.Need
+	// missing are ids a Gather does not find.
+	missing []string
 }
 
 func (f *finder) Search(_ context.Context, _ identity.Viewer, q knowledge.Question) (knowledge.Found, error) {
 	f.last = q
 	return f.found, nil
+}
+
+func (f *finder) Gather(_ context.Context, _ identity.Viewer, n knowledge.Need) (knowledge.Gathered, error) {
+	f.need = n
+	return knowledge.Gathered{Found: f.found, Missing: f.missing}, nil
 }
 
 const notice = "The notice period is three months. It begins on the first of a month."

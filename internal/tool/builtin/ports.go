@@ -38,6 +38,8 @@ type History interface {
 // Searcher finds passages; *knowledge.Library is one.
 type Searcher interface {
 	Search(ctx context.Context, v identity.Viewer, q knowledge.Question) (knowledge.Found, error)
+	// Gather reads documents that are named.
+	Gather(ctx context.Context, v identity.Viewer, n knowledge.Need) (knowledge.Gathered, error)
 }
 
 // RerankTool is the name of a tool that, when it is registered, orders what was
