@@ -61,6 +61,14 @@ type User struct {
 	Unverified    bool   // asked to confirm its address, and has not: meta.email_verified is false (AUTH-11)
 	MFA           bool   // meta.mfa_enabled: a sign-in needs a second factor (AUTH-13)
 	SingleSession bool   // meta.single_session: a sign-in ends the others (AUTH-07)
+
+	Budget *Budget // meta.budget: instead of the plan's; nil: the plan's
+}
+
+// Budget bounds what a person's model calls use. Zero is no bound.
+type Budget struct {
+	TokensPerDay int64   `json:"tokens_per_day"` // of all classes, in a day of UTC
+	USDPerMonth  float64 `json:"usd_per_month"`  // where the price is known, in a month of UTC
 }
 
 // UserChange is what to change of an account; nil leaves a field as it is.
@@ -71,6 +79,7 @@ type UserChange struct {
 	Unverified    *bool
 	MFA           *bool
 	SingleSession *bool
+	Budget        **Budget // a pointer to nil: back to the plan's
 }
 
 // Viewer is the viewer a session of u acts as.

@@ -1,6 +1,10 @@
 package quota
 
-import "time"
+import (
+	"time"
+
+	"liminal/internal/identity"
+)
 
 // The names of the plans, as app_user.plan_tier holds them.
 const (
@@ -26,6 +30,8 @@ type Plan struct {
 	Chat      Rule // turns, tools and workflows begun (SAFE-04)
 	Upload    Rule // files sent (FILE-08)
 	ConfigOps Rule // changes proposed to the behaviour (SAFE-04)
+
+	Budget identity.Budget // what model calls may use, unless the person has a budget of their own
 
 	Runs    int // chat turns that run at once; paused ones do not count (ISO-08)
 	Decodes int // model answers under way at once (ISO-08)
@@ -68,6 +74,7 @@ func free() Plan {
 		Chat:      Rule{Name: "chat", Burst: 60, Per: time.Minute},
 		Upload:    Rule{Name: "files.upload", Burst: 10, Per: time.Minute},
 		ConfigOps: Rule{Name: "configops", Burst: 30, Per: time.Hour},
+		Budget:    identity.Budget{TokensPerDay: 2_000_000},
 		Runs:      maxRuns, Decodes: maxDecodes, Streams: 64, Sockets: 16,
 		MaxDecode: 45 * time.Second, JobTokens: 2_000_000, Web: 7 * day, Mobile: day,
 	}
@@ -78,6 +85,7 @@ func paid() Plan {
 	p.Name = Paid
 	p.FileBytes, p.StorageBytes, p.Files, p.Chunks = 200*mib, 20<<30, 100_000, 20_000_000
 	p.Chat.Burst, p.Upload.Burst, p.ConfigOps.Burst = 120, 30, 120
+	p.Budget.TokensPerDay = 20_000_000
 	p.MaxDecode, p.JobTokens, p.Web, p.Mobile = 55*time.Second, 20_000_000, 30*day, 7*day
 	return p
 }
@@ -87,6 +95,7 @@ func unverified() Plan {
 	p.Name = Unverified
 	p.StorageBytes, p.Files, p.Chunks = 50*mib, 20, 50_000
 	p.Chat.Burst, p.Upload.Burst, p.ConfigOps.Burst = 5, 2, 3
+	p.Budget.TokensPerDay = 200_000
 	p.Streams, p.Sockets, p.JobTokens, p.Web = 8, 2, 200_000, day
 	return p
 }

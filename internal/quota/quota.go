@@ -1,8 +1,8 @@
 // Package quota keeps people from asking too much or twice: rate limits over
-// a ledger, and idempotency keys over a store.
+// a ledger, idempotency keys over a store, and budgets over books.
 //
 // It may import fault, id and identity. It knows no HTTP and no database:
-// Ledger and Store are its ports.
+// Ledger, Store and Books are its ports.
 package quota
 
 import (

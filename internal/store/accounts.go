@@ -197,6 +197,7 @@ func (s *Store) ChangeUser(ctx context.Context, id string, c identity.UserChange
 		set(&u.Unverified, c.Unverified)
 		set(&u.MFA, c.MFA)
 		set(&u.SingleSession, c.SingleSession)
+		set(&u.Budget, c.Budget)
 		if rules := u.Active && u.Role == identity.RoleAdmin; ruled && !rules {
 			if err := anotherRules(tx, id); err != nil {
 				return err
@@ -314,10 +315,12 @@ func (u *userFlags) UnmarshalJSON(raw []byte) error {
 		Verified *bool `json:"email_verified"`
 		MFA      bool  `json:"mfa_enabled"`
 		Single   bool  `json:"single_session"`
+
+		Budget *identity.Budget `json:"budget"`
 	}
 	err := json.Unmarshal(raw, &m)
 	u.Unverified = m.Verified != nil && !*m.Verified
-	u.MFA, u.SingleSession = m.MFA, m.Single
+	u.MFA, u.SingleSession, u.Budget = m.MFA, m.Single, m.Budget
 	return err
 }
 
@@ -334,6 +337,9 @@ func userMeta(meta map[string]any, u identity.User) map[string]any {
 		if _, was := meta[name]; was || f.value != f.plain {
 			meta[name] = f.value
 		}
+	}
+	if delete(meta, "budget"); u.Budget != nil {
+		meta["budget"] = u.Budget
 	}
 	return meta
 }

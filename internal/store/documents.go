@@ -14,7 +14,8 @@ import (
 var _ knowledge.Documents = (*Store)(nil)
 
 const documentColumns = `d.id, d.context_id, d.user_id, d.path, d.title, d.mime, d.size, d.sha256, d.status, d.error,
-	d.pages, d.length, d.chunks, d.chunk_size, d.run_id, d.version, d.created_at, d.updated_at`
+	d.pages, d.length, d.chunks, CASE WHEN d.status IN ('reading', 'failed')
+	THEN (SELECT count(*) FROM knowledge_chunk k WHERE k.document_id = d.id) ELSE d.chunks END, d.chunk_size, d.run_id, d.version, d.created_at, d.updated_at`
 
 // A document is seen and changed with its context; its row carries the
 // person who put it there as well.
@@ -25,7 +26,7 @@ const (
 
 func scanDocument(scan Scan) (d knowledge.Document, err error) {
 	err = scan(&d.ID, &d.ContextID, &d.UserID, &d.Path, &d.Title, &d.MIME, &d.Size, &d.SHA256, &d.Status, &d.Error,
-		&d.Pages, &d.Length, &d.Chunks, &d.ChunkSize, text{&d.RunID}, &d.Version, when{&d.CreatedAt}, when{&d.UpdatedAt})
+		&d.Pages, &d.Length, &d.Chunks, &d.Indexed, &d.ChunkSize, text{&d.RunID}, &d.Version, when{&d.CreatedAt}, when{&d.UpdatedAt})
 	return d, err
 }
 
@@ -57,7 +58,7 @@ func (s *Store) upsertDocument(tx Tx, v identity.Viewer, d knowledge.Document) e
 	_, err := tx.Exec(`INSERT INTO document (id, context_id, user_id, path, title, mime, size, sha256, status, chunk_size, run_id, version, created_at, updated_at)
 		VALUES (@id, @context, @user, @path, @title, @mime, @size, @sum, @status, @chunk, @run, @version, @now, @now)
 		ON CONFLICT (context_id, path) DO UPDATE SET
-		title = CASE WHEN excluded.title = '' THEN document.title ELSE excluded.title END, mime = excluded.mime, size = excluded.size,
+		title = CASE WHEN excluded.title = '' OR document.titled THEN document.title ELSE excluded.title END, mime = excluded.mime, size = excluded.size,
 		sha256 = excluded.sha256, chunk_size = excluded.chunk_size, updated_at = excluded.updated_at`,
 		Args{
 			"id": d.ID, "context": d.ContextID, "user": v.UserID, "path": d.Path, "title": d.Title, "mime": d.MIME, "size": d.Size,
@@ -190,7 +191,7 @@ func (s *Store) SetDocument(ctx context.Context, v identity.Viewer, d knowledge.
 		}
 		n, err := tx.Exec(`UPDATE document AS d SET status = @status, error = @error, pages = @pages, length = @length, chunks = @chunks,
 			run_id = coalesce(@run, run_id), version = CASE WHEN @version = '' THEN version ELSE @version END,
-			title = CASE WHEN @title = '' THEN title ELSE @title END, size = CASE WHEN @sum = '' THEN size ELSE @size END,
+			title = CASE WHEN @title = '' OR titled THEN title ELSE @title END, size = CASE WHEN @sum = '' THEN size ELSE @size END,
 			sha256 = CASE WHEN @sum = '' THEN sha256 ELSE @sum END, updated_at = @now WHERE d.id = @id AND `+documentChanged,
 			Args{
 				"id": d.ID, "user": v.UserID, "admin": v.IsAdmin(), "status": string(d.Status), "error": d.Error, "pages": d.Pages,

@@ -12,6 +12,7 @@ import (
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
 	"liminal/internal/learning"
+	"liminal/internal/quota"
 	"liminal/internal/run"
 )
 
@@ -29,6 +30,7 @@ func Isolation(t *testing.T, open Open) {
 		want(t, "run", got(b.Store.Run(t.Context(), owner, o.turn.Run.ID))(t).Status, run.Waiting)
 		want(t, "question", got(b.Store.Interrupt(t.Context(), owner, o.question))(t).Status, run.Pending)
 		want(t, "title", got(b.Store.Conversation(t.Context(), owner, o.turn.ConversationID))(t).Title, "secret")
+		want(t, "set", got(b.Store.Set(t.Context(), owner, o.set.ID))(t).Title, "secret")
 		want(t, "document", got(b.Store.Document(t.Context(), owner, o.document.ID))(t).Status, knowledge.Waiting)
 		want(t, "chunk", got(b.Index.Chunk(t.Context(), owner, chunkID(o.document, 0)))(t).Content, "secret chunk")
 		want(t, "version", got(b.Store.Artifact(t.Context(), owner, o.artifact))(t).Version, 1)
@@ -41,6 +43,7 @@ type owned struct {
 	job                 run.Run
 	question, blob      string
 	document            knowledge.Document
+	set                 knowledge.Set
 	artifact, file, req string
 }
 
@@ -70,6 +73,8 @@ func everything(t testing.TB, b Backend, v identity.Viewer) owned {
 	o.document = newDocument(t, b.Store, v, newContext(t, b.Store, v, "secret").ID, o.file)
 	need(t, b.Store.PutText(t.Context(), v, o.document.ID, knowledge.Extract{Text: "secret"}))
 	upsert(t, b, v, o.document, "secret chunk")
+	o.set = newSet(t, b.Store, v, "secret", o.document.ID)
+	need(t, b.Store.Enter(t.Context(), v, quota.Entry{RunID: o.turn.Run.ID, Effect: "e", Attempt: 1, ConversationID: o.turn.ConversationID, Model: "m", Use: quota.Use{Calls: 1, Input: 7}}))
 	o.artifact = got(b.Store.CreateArtifact(t.Context(), v, draft("secret"), ""))(t).ID
 	need(t, b.Store.PutFile(t.Context(), v, files.File{Path: o.file}, files.Bounds{}))
 	return o
@@ -124,6 +129,15 @@ func (o owned) attempts(t *testing.T, b Backend) map[string]attempt {
 			_, _, err := s.ListDocuments(ctx, v, o.document.ContextID, "", 10)
 			return err
 		},
+		"RenameDocument": func(v identity.Viewer) error { return second(s.RenameDocument(ctx, v, o.document.ID, title)) },
+		"CreateSet": func(v identity.Viewer) error {
+			return second(s.CreateSet(ctx, v, knowledge.Set{Title: title, Documents: []string{o.document.ID}}))
+		},
+		"Set": func(v identity.Viewer) error { return second(s.Set(ctx, v, o.set.ID)) },
+		"UpdateSet": func(v identity.Viewer) error {
+			return second(s.UpdateSet(ctx, v, o.set.ID, knowledge.SetChange{Title: &title}))
+		},
+		"DeleteSet":     func(v identity.Viewer) error { return s.DeleteSet(ctx, v, o.set.ID) },
 		"PutText":       func(v identity.Viewer) error { return s.PutText(ctx, v, o.document.ID, knowledge.Extract{Text: "x"}) },
 		"Text":          func(v identity.Viewer) error { return second(s.Text(ctx, v, o.document.ID)) },
 		"Artifact":      func(v identity.Viewer) error { return second(s.Artifact(ctx, v, o.artifact)) },
@@ -160,6 +174,20 @@ func foreignLists(t *testing.T, b Backend, v identity.Viewer, o owned) {
 	count("contexts", len(contexts), err)
 	hits, err := b.Index.Search(ctx, v, knowledge.Query{ContextIDs: []string{o.document.ContextID}, Text: "secret", Vector: direction(0), Limit: 5})
 	count("hits", len(hits), err)
+	sets, _, err := s.ListSets(ctx, v, "", 10)
+	count("sets", len(sets), err)
+	sets, err = s.SetsByID(ctx, v, []string{o.set.ID})
+	count("sets by id", len(sets), err)
+	titles, err := s.OwnDocuments(ctx, v, 10)
+	count("titles", len(titles), err)
+	titles, err = s.DocumentsByID(ctx, v, []string{o.document.ID})
+	count("titles by id", len(titles), err)
+	titles, _, err = s.FindDocuments(ctx, v, "secret", "", 10)
+	count("titles found", len(titles), err)
+	account, err := s.Account(ctx, v, "2000-01-01")
+	count("spending", len(account.Lines), err)
+	use, err := s.ConversationUse(ctx, v, o.turn.ConversationID)
+	count("use", int(use.Calls), err)
 	_, err = s.Unfinished(ctx, v, -time.Hour)
 	wantFault(t, err, fault.Forbidden)
 }

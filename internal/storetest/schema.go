@@ -43,12 +43,14 @@ var specified = map[string]string{
 	"artifact_version":     "id artifact_id version schema fs_path created_at created_by change_note",
 	"semantic_cluster":     "id user_id centroid size label description sample_message_ids created_at updated_at meta",
 	"knowledge_context":    "id owner_user_id name description created_at updated_at visibility meta",
+	"document":             "id user_id title", // LG-27
 	"context_source":       "id context_id fs_path recursive meta",
 	"knowledge_chunk":      "number id context_id chunk_index content created_at meta",
 	"chunk_vector":         "number context_id dim embedding",
 	"preference_event":     "id user_id conversation_id message_id created_at explicit_signal score context_embedding context_text corrected_text cluster_id meta",
 	"adapter_router_state": "artifact_id centroid_vec usage_count success_score last_used_at last_trained_at meta",
 	"training_job":         "id adapter_id user_id created_at updated_at status num_events loss dataset_path new_version preference_event_ids meta",
+	"document_set":         "id user_id title created_at updated_at",
 	"config_patch":         "id artifact_id proposer patch justification status created_at decided_at applied_at meta",
 }
 
@@ -124,7 +126,7 @@ func Cascades(t *testing.T, db store.DB, b Backend) {
 	need(t, exec(`DELETE FROM app_user WHERE id = @user`))
 	for table, left := range map[string]int{
 		"user_auth_credential": 0, "user_settings": 0, "conversation": 0, "message": 0, "run": 0, "interrupt": 0, "blob": 0, "file": 0,
-		"knowledge_context": 0, "document": 0, "document_text": 0, "knowledge_chunk": 0, "chunk_vector": 0, "artifact_version": 0, "semantic_cluster": 1,
+		"knowledge_context": 0, "document": 0, "document_text": 0, "document_set": 0, "document_set_document": 0, "spend": 0, "spend_call": 0, "knowledge_chunk": 0, "chunk_vector": 0, "artifact_version": 0, "semantic_cluster": 1,
 	} {
 		n := 0
 		need(t, db.Read(t.Context(), system, func(tx store.Tx) error {
