@@ -140,9 +140,10 @@ func (s *said) write(text string) string {
 	return text
 }
 
-// grow adds to the last block, or begins one of another type.
+// grow adds to the last block, or begins one: of another type, or behind a
+// thought that is signed and must be sent back as it is.
 func (s *said) grow(t model.BlockType, text, signature string) {
-	if last := len(s.blocks) - 1; last >= 0 && s.blocks[last].Type == t {
+	if last := len(s.blocks) - 1; last >= 0 && s.blocks[last].Type == t && s.blocks[last].Signature == "" {
 		s.blocks[last].Text += text
 		if signature != "" {
 			s.blocks[last].Signature = signature

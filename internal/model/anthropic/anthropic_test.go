@@ -1,0 +1,93 @@
+package anthropic_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"liminal/internal/fault"
+	"liminal/internal/model"
+	"liminal/internal/model/anthropic"
+	"liminal/internal/model/modeltest"
+)
+
+func open(t *testing.T, url, name string) model.Model {
+	t.Helper()
+	m, err := anthropic.New(anthropic.Options{BaseURL: url, APIKey: modeltest.Key, Model: name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// Requirements: LORA-19, LORA-24, LORA-25
+func TestTheProviderKeepsToTheProtocol(t *testing.T) {
+	t.Parallel()
+	modeltest.RunWire(t, modeltest.Wire{
+		Open:   func(t *testing.T, url string) model.Model { return open(t, url, "") },
+		Serve:  func(s modeltest.Scenario) http.Handler { return server(s) },
+		Signed: true,
+	})
+}
+
+// A model that knows no output format is made to call a tool instead; all the
+// rest is the same.
+func TestAnOlderModelKeepsToTheProtocol(t *testing.T) {
+	t.Parallel()
+	modeltest.RunWire(t, modeltest.Wire{
+		Open:   func(t *testing.T, url string) model.Model { return open(t, url, "claude-3-haiku-20240307") },
+		Serve:  func(s modeltest.Scenario) http.Handler { return server(s) },
+		Signed: true,
+	})
+}
+
+func TestOptionsThatCannotWorkAreRefused(t *testing.T) {
+	t.Parallel()
+	if _, err := anthropic.New(anthropic.Options{}); fault.Reason(err) != fault.NotConfigured {
+		t.Errorf("without a key: %v", err)
+	}
+	for _, url := range []string{"api.anthropic.com", "ftp://x", "http://", "http://\x00"} {
+		if _, err := anthropic.New(anthropic.Options{APIKey: "k", BaseURL: url}); fault.CodeOf(err) != fault.Invalid {
+			t.Errorf("%q: %v", url, err)
+		}
+	}
+	m, err := anthropic.New(anthropic.Options{APIKey: "k"})
+	if err != nil || m.Name() != anthropic.DefaultModel || !m.Generative() {
+		t.Error(m, err)
+	}
+}
+
+// A server says in three ways how long to wait, or does not say.
+//
+// Requirements: LORA-25
+func TestHowLongToWaitIsWhatTheServerSays(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for header, want := range map[string]any{
+		"Retry-After: 7":     int64(7000),
+		"Retry-After: 0.5":   int64(500),
+		"Retry-After-Ms: 12": int64(12),
+		"Retry-After: " + now.Add(time.Minute).Format(http.TimeFormat): int64(60_000),
+		"Retry-After: soon": nil,
+		"X-Other: 1":        nil,
+	} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			name, value, _ := strings.Cut(header, ": ")
+			w.Header().Set(name, value)
+			refuse(w, http.StatusTooManyRequests, "rate_limit_error", "Slow down.")
+		}))
+		defer s.Close()
+		m, err := anthropic.New(anthropic.Options{BaseURL: s.URL, APIKey: "k", Now: func() time.Time { return now }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range m.Stream(t.Context(), model.Request{}) {
+			details, _ := fault.From(err).Details.(map[string]any)
+			if details["retry_after_ms"] != want {
+				t.Errorf("%s: %v, want %v", header, details, want)
+			}
+		}
+	}
+}
