@@ -4,7 +4,7 @@
 // The port fits the streaming APIs of Anthropic and of OpenAI-compatible
 // servers, and the keyless default, without knowing any of them. Providers
 // live in sub-packages and a wire row; this package may import the standard
-// library and fault only.
+// library, fault and words.
 package model
 
 import (
