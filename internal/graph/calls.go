@@ -10,6 +10,10 @@ const maxQuestions = 16
 
 // enterCall starts a tool_call or workflow node.
 func (r *Run) enterCall(t *thread, n *node) {
+	if n.absent {
+		r.refuse(t, failuref(CodeMissing, "the tool %s of node %q is not there", n.tool, n.id))
+		return
+	}
 	v, f := n.inputs.resolve(r.scope(t))
 	if f != nil {
 		r.refuse(t, f)

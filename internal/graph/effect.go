@@ -26,6 +26,7 @@ const (
 type Effect struct {
 	ID          string `json:"id"`
 	Node        string `json:"node"`
+	Stage       string `json:"stage,omitempty"` // the node people see instead; the effect is a step on the way to it
 	Description string `json:"description,omitempty"`
 	Quiet       bool   `json:"quiet,omitempty"`   // no status event
 	Attempt     int    `json:"attempt,omitempty"` // from 1
@@ -86,6 +87,7 @@ const (
 	CodeTimeout    = "timeout"          // the node's or the run's time is spent
 	CodeNoBranch   = "no_branch"        // no condition of a switch is true
 	CodeLimit      = "limit"            // a bound of the run is reached
+	CodeMissing    = "not_found"        // an optional tool is not there
 	CodeServer     = "server_error"     // a failure that came without a code
 )
 

@@ -114,6 +114,9 @@ func line(e graph.Effect) string {
 	case e.Spawn != nil:
 		s += fmt.Sprintf(" %s %s %v", e.Spawn.Workflow, compact(e.Spawn.Inputs), e.Spawn.Timeout)
 	}
+	if e.Stage != "" {
+		s += " for " + e.Stage
+	}
 	if e.Description != "" {
 		s += " // " + e.Description
 	}

@@ -28,6 +28,14 @@ type NodeType string
 
 // The node types. ToolCall, Switch, Parallel and End are 001 §6.1's; the
 // others are a superset of it (C-22).
+//
+// A set gives values to vars and costs nothing: no effect comes of it. A node
+// of any type that has effects may be a step of another one, its stage: people
+// then see the stage's description under the stage's id, when the step begins
+// and when it asks, but not that it is done; only the stage's own effect says
+// that. So a stage of several steps is one to a person (LG-30). A tool_call may
+// be optional: where its tool is not registered, its on_error runs with the
+// code not_found.
 const (
 	ToolCall  NodeType = "tool_call"
 	Switch    NodeType = "switch"
@@ -36,6 +44,7 @@ const (
 	Interrupt NodeType = "interrupt"
 	Agent     NodeType = "agent"
 	Workflow  NodeType = "workflow"
+	Set       NodeType = "set"
 	End       NodeType = "end"
 )
 
@@ -60,8 +69,10 @@ type Graph struct {
 // node is one node with everything resolved that does not depend on a run:
 // templates and conditions compiled, limits applied.
 type node struct {
-	id, description string
+	id              string
 	kind            NodeType
+	description     template // of text: what people see
+	stage           string   // the node this one is a step on the way to, for people
 	next, onError   string
 	when            *expr.Program
 	quiet           bool
@@ -75,6 +86,8 @@ type node struct {
 	inputs          template
 
 	tool     string   // tool_call
+	absent   bool     // the tool is optional and not there
+	values   template // set
 	workflow string   // workflow
 	branches []branch // switch, parallel
 
@@ -263,6 +276,15 @@ func (g *Graph) Entrypoint() string { return g.nodes[g.entry].id }
 // Timeout gives how long a run may take, without the time it waits for a
 // person (GRAPH-12, C-23).
 func (g *Graph) Timeout() time.Duration { return g.timeout }
+
+// shownAs is the node people see while n is at work: itself, or the stage it
+// belongs to.
+func (g *Graph) shownAs(n *node) *node {
+	if n.stage == "" {
+		return n
+	}
+	return g.node(n.stage)
+}
 
 func (g *Graph) node(id string) *node {
 	if i, ok := g.index[id]; ok {

@@ -48,6 +48,8 @@ func (r *Run) enter(t *thread) {
 		r.enterInterrupt(t, n)
 	case Agent:
 		r.enterAgent(t, n)
+	case Set:
+		r.enterSet(t, n)
 	case End:
 		r.enterEnd(t, n)
 	default:
@@ -117,6 +119,23 @@ func (r *Run) enterSwitch(t *thread, n *node) {
 	}
 	r.refuse(t, failuref(CodeNoBranch, "no branch of switch %q is true: %s; add a branch with when \"true\" to have a default",
 		n.id, strings.Join(seen, "; ")))
+}
+
+// enterSet gives values to vars. All are read before the first is written, so
+// that two vars can change places.
+func (r *Run) enterSet(t *thread, n *node) {
+	v, f := n.values.resolve(r.scope(t))
+	if f != nil {
+		r.refuse(t, f)
+		return
+	}
+	values, _ := v.(map[string]any)
+	r.work -= weight(values)
+	for _, name := range n.outputs {
+		t.Vars[name] = values[name]
+	}
+	r.note(t, Step{Outcome: ResultOK})
+	r.goOn(t)
 }
 
 // enterEnd says what the run, or the branch it is in, results in (GRAPH-09).

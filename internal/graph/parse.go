@@ -177,7 +177,10 @@ func (p *parser) node(i int, f fields) {
 	n.id = f.text("id")
 	p.register(i, n.id, f.path)
 	n.kind = NodeType(f.text("type"))
-	n.description = f.optional("description")
+	if f.optional("description") != "" {
+		n.description = f.template("description")
+	}
+	n.stage = f.node("stage")
 	n.quiet = f.boolean("quiet")
 	if stream := f.boolean("stream"); f.m["stream"] != nil {
 		n.stream = &stream
@@ -245,6 +248,8 @@ func (p *parser) typed(n *node, f fields) {
 	case Workflow:
 		n.workflow = f.text("workflow")
 		p.sets(n, n.id)
+	case Set:
+		p.set(n, f)
 	case End:
 		n.end = endOf{f.template("response"), f.template("citations"), f.template("data")}
 		if n.when != nil || f.m["when"] != nil {
@@ -252,7 +257,7 @@ func (p *parser) typed(n *node, f fields) {
 		}
 	case "":
 	default:
-		p.fault(f.path+"/type", "one of tool_call, switch, parallel, map, interrupt, agent, workflow, end", "there is no node type %q", n.kind)
+		p.fault(f.path+"/type", "one of tool_call, switch, parallel, map, interrupt, agent, workflow, set, end", "there is no node type %q", n.kind)
 	}
 }
 

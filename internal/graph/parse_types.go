@@ -12,6 +12,15 @@ import (
 func (p *parser) toolCall(n *node, f fields) {
 	n.tool = f.text("tool")
 	p.sets(n, n.id)
+	if f.boolean("optional") {
+		if n.onError == "" {
+			p.fault(f.path+"/on_error", "name the node that runs where the tool is not there", "an optional tool_call needs on_error")
+		}
+		if _, there := p.tools[n.tool]; !there {
+			n.absent = true
+			return
+		}
+	}
 	spec, ok := p.tool(n.tool, f.path+"/tool")
 	if !ok {
 		return
@@ -52,6 +61,22 @@ func matches(pattern, name string) bool {
 		return strings.HasPrefix(name, prefix)
 	}
 	return pattern == name
+}
+
+// set reads the values a set node gives to vars.
+func (p *parser) set(n *node, f fields) {
+	values, _ := f.m["values"].(map[string]any)
+	if len(values) == 0 {
+		p.fault(f.path+"/values", "write {\"name\": value}", "a set needs values")
+	}
+	for _, key := range []string{"inputs", "outputs", "on_error"} {
+		if f.m[key] != nil {
+			p.fault(f.path+"/"+key, "leave it out", "a set has no %s: it only gives values to vars", key)
+		}
+	}
+	n.values = f.object("values")
+	n.outputs = sortedKeys(values)
+	p.vars = append(p.vars, n.outputs...)
 }
 
 func (p *parser) branches(n *node, f fields, conditional bool) {

@@ -77,6 +77,9 @@ func (p *parser) finish() {
 		if n.kind == Map && n.body == n.next {
 			p.fault("/nodes/"+strconv.Itoa(i)+"/body", "", "the body of a map is its next: nothing would be done for the items")
 		}
+		if s := g.node(n.stage); s != nil && s.stage != "" {
+			p.fault("/nodes/"+strconv.Itoa(i)+"/stage", "name "+s.stage, "the stage %q is itself a step of %q", n.stage, s.stage)
+		}
 		n.final = g.final(n, g.after(i))
 	}
 }
@@ -112,6 +115,8 @@ func (n *node) sets() []string {
 			return n.outputs
 		}
 		return []string{n.id}
+	case Set:
+		return n.outputs
 	case Interrupt, Agent:
 		return []string{n.talk.saveAs}
 	default:

@@ -226,9 +226,22 @@ func (r *Run) remaining() time.Duration { return r.graph.timeout - r.state.Spent
 // emit makes an effect outstanding.
 func (r *Run) emit(t *thread, place int, e Effect) {
 	n := r.graph.node(t.Node)
-	e.Node, e.Description, e.Quiet = n.id, n.description, n.quiet
+	e.Node, e.Stage, e.Description, e.Quiet = n.id, n.stage, r.described(t, n), n.quiet
 	r.state.Open = append(r.state.Open, &open{Effect: e, Thread: t.ID, Slot: place})
 	r.out = append(r.out, e.ID)
+}
+
+// maxDescription bounds what people see at a node, in characters.
+const maxDescription = 300
+
+// described is what people see at a node. What its template cannot say yet is
+// left out.
+func (r *Run) described(t *thread, n *node) string {
+	v, failure := r.graph.shownAs(n).description.resolve(r.scope(t))
+	if failure != nil {
+		return ""
+	}
+	return cut(rendered(v), maxDescription)
 }
 
 // move sends a thread to a node, or ends it where there is none.

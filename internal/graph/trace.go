@@ -52,7 +52,14 @@ func (r *Run) closeTraces(t *thread, result Result, detail string) {
 
 // clipped keeps a detail to a size a page can show.
 func clipped(s string) string {
-	const most = 500
+	return cut(s, 500)
+}
+
+// cut is s with at most so many characters.
+func cut(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
 	runes := []rune(s)
 	if len(runes) <= most {
 		return s
