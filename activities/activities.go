@@ -112,6 +112,7 @@ type CallInput struct {
 	Model          bool           `json:"model,omitempty"`
 	Effect         string         `json:"effect"` // with the ids of the parents' effects before it
 	Node           string         `json:"node"`
+	Stage          string         `json:"stage,omitempty"` // the node people see instead; the call is a step on the way to it
 	Description    string         `json:"description,omitempty"`
 	Quiet          bool           `json:"quiet,omitempty"`
 	Attempt        int            `json:"attempt"`

@@ -45,6 +45,9 @@ func (c *closing) meta() map[string]any {
 	if c.Tally.Model != "" {
 		meta["model"] = c.Tally.Model
 	}
+	if len(c.Outcome.Data) > 0 {
+		meta["data"] = c.Outcome.Data // what the graph's end says beside the text
+	}
 	if c.Outcome.Suppressed {
 		meta["suppressed"] = true // INT-10
 	}
@@ -149,6 +152,7 @@ type doneData struct {
 	Routing        json.RawMessage `json:"routing"` // the router's trace (CHAT-22)
 	Trace          []graph.Step    `json:"workflow_trace"`
 	Model          string          `json:"model,omitempty"`
+	Data           map[string]any  `json:"data,omitempty"` // of the graph's end node
 	Truncated      bool            `json:"truncated,omitempty"`
 	Suppressed     bool            `json:"suppressed,omitempty"`
 }
@@ -160,7 +164,7 @@ func (c *closing) done(closed chat.Closed) doneData {
 		Content: m.Content, Struct: m.Struct, Citations: m.Struct.Citations(), Usage: c.usage(),
 		Adapters: orEmpty(routed.Adapters, "[]"), Gates: orEmpty(routed.Gates, "{}"),
 		Routing: orEmpty(c.Opened.Routing, "{}"), Trace: c.Steps,
-		Model: c.Tally.Model, Truncated: c.Tally.Cut, Suppressed: c.Outcome.Suppressed,
+		Model: c.Tally.Model, Data: c.Outcome.Data, Truncated: c.Tally.Cut, Suppressed: c.Outcome.Suppressed,
 	}
 	if d.Trace == nil {
 		d.Trace = []graph.Step{}

@@ -53,7 +53,7 @@ func (v *voice) begin(ctx context.Context, inputs map[string]any) {
 		events = v.add(events, stream.Reset, "reset", map[string]string{"reason": "retry"})
 	}
 	if !v.in.Quiet {
-		events = v.add(events, stream.Status, "begin", statusData{Node: v.in.Node, Message: v.message()})
+		events = v.add(events, stream.Status, "begin", statusData{Node: v.shownAs(), Message: v.message()})
 	}
 	if !v.in.Model {
 		events = v.add(events, stream.ToolCall, "call", toolCallData{
@@ -69,7 +69,7 @@ func (v *voice) end(ctx context.Context, out map[string]any, err error) {
 	if !v.in.Model {
 		events = v.add(events, stream.ToolResult, "result", v.result(out, err))
 	}
-	if !v.in.Quiet && err == nil {
+	if !v.in.Quiet && v.in.Stage == "" && err == nil { // a step is not the end of its stage
 		events = v.add(events, stream.Status, "end", statusData{
 			Node: v.in.Node, Message: v.message(), Done: true, DocsFound: docsFound(out), WebQuery: out["web_query"],
 		})
@@ -150,9 +150,17 @@ func (v *voice) add(events []stream.Event, kind stream.Kind, key string, data an
 	return append(events, e)
 }
 
+// shownAs is the node people see while the call runs.
+func (v *voice) shownAs() string {
+	if v.in.Stage != "" {
+		return v.in.Stage
+	}
+	return v.in.Node
+}
+
 func (v *voice) message() string {
 	if v.in.Description == "" {
-		return v.in.Node
+		return v.shownAs()
 	}
 	return v.in.Description
 }

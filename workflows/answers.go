@@ -55,6 +55,9 @@ func (d *drive) question(e graph.Effect) activities.Question {
 		ID: id.Derive(d.in.RunID, d.effectID(e)), Effect: d.effectID(e),
 		Node: e.Node, Description: e.Description, Quiet: e.Quiet, Ask: *e.Ask,
 	}
+	if e.Stage != "" {
+		q.Node = e.Stage // people see the stage that asks (LG-30)
+	}
 	if !q.Ask.Expires.IsZero() {
 		q.Ask.Expires = q.Ask.Expires.Add(d.away)
 	}

@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"errors"
+	"strings"
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
@@ -21,7 +22,7 @@ func (d *drive) call(ctx workflow.Context, e graph.Effect) {
 	in := activities.CallInput{
 		Run: d.in, ConversationID: d.opened.ConversationID, RequestID: d.opened.RequestID,
 		UptoSeq: d.opened.UptoSeq, ContextIDs: d.opened.ContextIDs, Locale: d.opened.Locale,
-		Tool: pin.Pin(), Model: pin.Model, Effect: d.effectID(e), Node: e.Node,
+		Tool: pin.Pin(), Model: pin.Model, Effect: d.effectID(e), Node: e.Node, Stage: e.Stage,
 		Description: e.Description, Quiet: e.Quiet, Attempt: e.Attempt, Final: e.Call.Final,
 		Reset: e.Attempt > 1 || d.tally.Spoke, Inputs: e.Call.Inputs, Resume: e.Call.Resume,
 	}
@@ -60,12 +61,19 @@ func (d *drive) apart(e graph.Effect, queue string) workflow.ActivityOptions {
 	return o
 }
 
+// maxSummary bounds a summary in bytes, below the 400 a server takes by default.
+const maxSummary = 300
+
 // summary is how an effect reads in Temporal's UI.
 func summary(e graph.Effect) string {
 	if e.Description == "" {
 		return e.ID
 	}
-	return e.ID + ": " + e.Description
+	s := e.ID + ": " + e.Description
+	if len(s) > maxSummary {
+		s = strings.ToValidUTF8(s[:maxSummary], "") + "…"
+	}
+	return s
 }
 
 // called hands what came of a call to the machine.
