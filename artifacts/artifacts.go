@@ -2,7 +2,7 @@
 // and adapters as versioned JSON documents, checked when they are written and
 // pinned by the runs that use them.
 //
-// It may import schemas, fault, id, identity, run, tool, graph, expr and
+// It may import schemas, fault, id, identity, run, tool, graph, expr, model and
 // routing. It knows no database: Store is its port.
 package artifacts
 
@@ -19,6 +19,7 @@ import (
 const (
 	KindWorkflow = "workflow.chat"
 	KindPolicy   = "policy.routing"
+	KindModels   = "policy.models"
 	KindTool     = "tool.spec"
 	KindAdapter  = "adapter.lora"
 	KindSummary  = "memory.summary"

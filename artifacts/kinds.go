@@ -17,6 +17,7 @@ var kinds = []struct {
 }{
 	{KindWorkflow, "workflow", (*checking).workflow},
 	{KindPolicy, "policy", (*checking).policy},
+	{KindModels, "models", (*checking).models},
 	{KindTool, "tool", (*checking).tool},
 	{KindAdapter, "adapter", nil},
 	{KindSummary, "memory", nil},

@@ -172,6 +172,23 @@ func (l *Library) Policy(ctx context.Context, v identity.Viewer) (Artifact, erro
 	return l.store.ArtifactNamed(ctx, v, KindPolicy, DefaultPolicy)
 }
 
+// Models gives the policies of models that hold for the viewer: their own
+// "default" first, if they have one, and last everybody's (LORA-26).
+func (l *Library) Models(ctx context.Context, v identity.Viewer) ([]Artifact, error) {
+	var found []Artifact
+	for _, who := range []identity.Viewer{v, identity.System()} {
+		a, err := l.store.ArtifactNamed(ctx, who, KindModels, DefaultPolicy)
+		switch {
+		case errors.Is(err, fault.NotFound):
+		case err != nil:
+			return nil, err
+		case a.OwnerID == who.UserID: // what others share is theirs
+			found = append(found, a)
+		}
+	}
+	return found, nil
+}
+
 // At gives an artifact as it was at a version, for runs that pinned it
 // (PLAT-08).
 func (l *Library) At(ctx context.Context, v identity.Viewer, id string, version int) (Artifact, error) {

@@ -399,3 +399,26 @@ func TestDocumentsBeyondTheLimitAreRefused(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Requirements: LORA-26
+func TestAPersonsOwnModelsComeBeforeEverybodys(t *testing.T) {
+	t.Parallel()
+	library, _ := stocked(t)
+	all, err := library.Models(t.Context(), ann)
+	if err != nil || len(all) != 1 || all[0].OwnerID != "" || all[0].Type != artifacts.KindModels {
+		t.Fatalf("%v, %v", all, err)
+	}
+	own, err := library.Create(t.Context(), ann, artifacts.Draft{
+		Type: "models", Name: artifacts.DefaultPolicy, Schema: []byte(`{"kind":"policy.models","default":{"tier":"large"}}`),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	both, err := library.Models(t.Context(), ann)
+	if err != nil || len(both) != 2 || both[0].ID != own.ID || both[1].ID != all[0].ID {
+		t.Errorf("%v, %v", both, err)
+	}
+	if others, err := library.Models(t.Context(), bob); err != nil || len(others) != 1 {
+		t.Errorf("%v, %v", others, err)
+	}
+}
