@@ -108,18 +108,22 @@ func (o *opening) bind(a artifacts.Artifact, bound map[string]artifacts.Bound) {
 	o.out.Job = limits.MaxRun > graph.ChatLimits().MaxRun
 	o.out.Tools = make(map[string]ToolPin, len(bound))
 	for _, name := range slices.Sorted(maps.Keys(bound)) {
-		b := bound[name]
-		p := ToolPin{
-			Tool: b.Graph(), ArtifactID: b.ArtifactID, Version: b.Version,
-			Runs: b.Where(), Model: b.On() == tool.QueueModels,
-		}
-		if p.Runs == tool.Activity {
-			p.Queue = o.set.Queues[b.On()]
-		}
+		p := o.toolPin(bound[name])
 		o.out.Tools[name] = p
 		o.out.Pins = append(o.out.Pins, p.Pin())
 	}
 	o.out.Digest = digest(&o.out)
+}
+
+func (o *opening) toolPin(b artifacts.Bound) ToolPin {
+	p := ToolPin{
+		Tool: b.Graph(), ArtifactID: b.ArtifactID, Version: b.Version,
+		Runs: b.Where(), Model: b.On() == tool.QueueModels,
+	}
+	if p.Runs == tool.Activity {
+		p.Queue = o.set.Queues[b.On()]
+	}
+	return p
 }
 
 // digest names what a parsed graph depends on.

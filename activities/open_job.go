@@ -3,10 +3,14 @@ package activities
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 
 	"liminal/artifacts"
 	"liminal/internal/fault"
+	"liminal/internal/knowledge"
+	"liminal/internal/tool"
 )
 
 // workflowIngest is the artifact every document follows on its way in
@@ -16,6 +20,8 @@ const workflowIngest = "ingest"
 // IngestInput is what an ingest run was asked.
 type IngestInput struct {
 	DocumentID string `json:"document_id"`
+	Path       string `json:"path,omitempty"` // of its file
+	MIME       string `json:"mime,omitempty"`
 }
 
 // ToolInput is what a run of one tool was asked.
@@ -47,7 +53,33 @@ func (o *opening) ingest(ctx context.Context) error {
 		return err
 	}
 	o.out.Input = map[string]any{"document_id": in.DocumentID}
-	return o.pin(ctx, workflowIngest)
+	if err := o.pin(ctx, workflowIngest); err != nil {
+		return err
+	}
+	return o.reader(ctx, in)
+}
+
+// reader puts a registered tool that reads the document's type in the place
+// of tool.ParseForeign, for this run. Where several do, it is the first by
+// name; what the program reads itself is not asked for (RAG-02).
+func (o *opening) reader(ctx context.Context, in IngestInput) error {
+	if _, asked := o.out.Tools[tool.ParseForeign]; !asked || in.Path == "" || knowledge.Reads(in.Path, in.MIME) {
+		return nil
+	}
+	all, err := o.set.Artifacts.Tools(ctx, o.in.Viewer, "*")
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if b := all[name]; b.ReadsFile(in.Path, in.MIME) {
+			p := o.toolPin(b)
+			o.out.Tools[tool.ParseForeign] = p
+			o.out.Pins = append(o.out.Pins, p.Pin())
+			o.out.Digest = digest(&o.out)
+			return nil
+		}
+	}
+	return nil
 }
 
 func (o *opening) graph(ctx context.Context) error {

@@ -204,18 +204,33 @@ func TestTheIngestGraphNotesEveryFailure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, node := range []string{"parse", "chunk", "index", ""} {
-		rec := artifacts.Recorded{Input: graph.Input{Input: map[string]any{"document_id": "d"}}, Outputs: map[string][]artifacts.Output{}}
-		if node != "" {
-			rec.Outputs[node+"#1"] = []artifacts.Output{{Failure: &graph.Failure{Code: "validation_error", Message: "not a PDF"}}}
+	for node, end := range map[string]string{
+		"parse#1": "failed", "clean#1": "failed", "chunk#1": "failed", "embed#1[1]": "failed", "index#1[0]": "failed", "finish#1": "failed",
+		"": "done", "unchanged": "unchanged", "foreign": "done", "convert#1": "failed", "accept#1": "failed",
+	} {
+		file := map[string]any{"document_id": "d", "outcome": "extracted", "path": "files/a.epub", "name": "a.epub", "mime": "", "size": 3.0}
+		switch node {
+		case "unchanged":
+			file["outcome"] = node
+		case "foreign", "convert#1", "accept#1":
+			file["outcome"] = "foreign"
+		}
+		parcel := map[string]any{"parcel": map[string]any{"from": 0.0, "to": 2.0}}
+		batches := []any{map[string]any{"from": 0.0, "to": 2.0}, map[string]any{"from": 2.0, "to": 3.0}}
+		rec := artifacts.Recorded{Input: graph.Input{Input: map[string]any{"document_id": "d"}}, Outputs: map[string][]artifacts.Output{
+			"parse#1":    {{Result: file}},
+			"chunk#1":    {{Result: map[string]any{"document_id": "d", "chunks": 3.0, "batches": batches}}},
+			"embed#1[0]": {{Result: parcel}}, "embed#1[1]": {{Result: parcel}},
+		}}
+		if strings.Contains(node, "#") {
+			rec.Outputs[node] = []artifacts.Output{{Failure: &graph.Failure{Code: "validation_error", Message: "not a PDF"}}}
 		}
 		report, err := artifacts.Rehearse(doc, tools, artifacts.Limits(ann, artifacts.Artifact{}, tools), rec)
 		if err != nil {
 			t.Fatal(err)
 		}
-		end := report.Path[len(report.Path)-1]
-		if want := map[bool]string{true: "done", false: "failed"}[node == ""]; report.Outcome.Err != nil || end != want {
-			t.Errorf("%q fails: walked %v, %v", node, report.Path, report.Outcome.Err)
+		if got := report.Path[len(report.Path)-1]; report.Outcome.Err != nil || got != end {
+			t.Errorf("%q: walked %v, %v", node, report.Path, report.Outcome.Err)
 		}
 	}
 }

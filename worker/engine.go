@@ -171,15 +171,15 @@ func (e *Engine) endQueued(ctx context.Context, v identity.Viewer, r run.Run) er
 // Ingest starts bringing a document in. One that is on its way already is a
 // Conflict.
 func (e *Engine) Ingest(ctx context.Context, v identity.Viewer, documentID string) (run.Run, error) {
-	name := documentID
+	name, in := documentID, activities.IngestInput{DocumentID: documentID}
 	if e.o.Documents != nil {
 		d, err := e.o.Documents.Document(ctx, v, documentID)
 		if err != nil {
 			return run.Run{}, err
 		}
-		name = d.Title
+		name, in.Path, in.MIME = d.Title, d.Path, d.MIME
 	}
-	return e.create(ctx, v, run.KindIngest, "", name, "ingest:"+documentID, activities.IngestInput{DocumentID: documentID})
+	return e.create(ctx, v, run.KindIngest, "", name, "ingest:"+documentID, in)
 }
 
 // RunTool starts a tool by itself. The same request again is the same run.

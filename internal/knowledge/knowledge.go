@@ -56,8 +56,9 @@ type Document struct {
 	Error     string // a sentence a person understands
 	Pages     int    // 0 when the format has none
 	Length    int    // bytes of the stored text
-	Chunks    int
-	ChunkSize int // tokens; 0: the default
+	Chunks    int    // all there are, as soon as the text is cut
+	Indexed   int    // of them in the index; counted while the document is read in
+	ChunkSize int    // tokens; 0: the default
 	RunID     string
 	Version   string // encoder, chunk size and file its chunks were made of; empty until they are complete
 	CreatedAt time.Time

@@ -92,6 +92,13 @@ func Extensions() []string {
 	return out
 }
 
+// Reads reports whether the program itself reads files of this name or MIME
+// type, as far as these tell.
+func Reads(name, mime string) bool {
+	_, known := typed(name, mime)
+	return known
+}
+
 // Parse reads the text of a file. name decides the type by its extension,
 // mime (may be empty) when the extension says nothing; what the file begins
 // with overrides both where it is plain. The text is NFC, its lines end in
@@ -118,9 +125,13 @@ func (p *Parsers) Parse(ctx context.Context, name, mime string, r io.ReaderAt, s
 		return Extract{}, named(ctx, name, tooManyPieces())
 	}
 	if strings.TrimSpace(x.Text) == "" {
-		return Extract{}, fault.New(fault.Invalid, "%q holds no text: there is nothing to search in it.", path.Base(name))
+		return Extract{}, empty(name)
 	}
 	return x, nil
+}
+
+func empty(name string) *fault.Error {
+	return fault.New(fault.Invalid, "%q holds no text: there is nothing to search in it.", path.Base(name))
 }
 
 // named makes err a fault that names the file, unless ctx ended.
@@ -143,22 +154,28 @@ func choose(name, mime string, head []byte) (format, error) {
 	if notText(head) {
 		return format{}, refused(name)
 	}
+	if f, known := typed(name, mime); known {
+		return confirmed(f, name)
+	}
+	return format{}, refused(name)
+}
+
+// typed is the format that a name, or else a MIME type, tells.
+func typed(name, mime string) (format, bool) {
+	list := formats()
 	ext := strings.ToLower(path.Ext(name))
 	for _, f := range list {
 		if slices.Contains(f.extensions, ext) {
-			return confirmed(f, name)
+			return f, true
 		}
 	}
 	mime, _, _ = strings.Cut(strings.ToLower(mime), ";")
 	for _, f := range list {
 		if f.mime == strings.TrimSpace(mime) {
-			return confirmed(f, name)
+			return f, true
 		}
 	}
-	if strings.HasPrefix(mime, "text/") {
-		return list[len(list)-1], nil
-	}
-	return format{}, refused(name)
+	return list[len(list)-1], strings.HasPrefix(mime, "text/")
 }
 
 // confirmed refuses a file that claims to be a PDF but does not begin as one.

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"liminal/schemas"
@@ -63,6 +65,17 @@ func (s Spec) Timeout() time.Duration {
 
 // IsIdempotent reports whether a call may be repeated after a failure.
 func (s Spec) IsIdempotent() bool { return s.Idempotent == nil || *s.Idempotent }
+
+// ReadsFile reports whether the tool makes text of files of this name or MIME
+// type (RAG-02).
+func (s Spec) ReadsFile(name, mime string) bool {
+	mime, _, _ = strings.Cut(strings.ToLower(mime), ";")
+	ext := strings.ToLower(path.Ext(name))
+	return slices.ContainsFunc(s.Reads, func(kind string) bool {
+		kind = strings.ToLower(kind)
+		return kind == ext && ext != "" || kind == strings.TrimSpace(mime) && mime != ""
+	})
+}
 
 // Attempts bounds a wish for attempts: a tool that is not idempotent gets one
 // (TOOL-16).

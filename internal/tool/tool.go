@@ -32,6 +32,10 @@ const (
 	QueueIngest = "ingest"
 )
 
+// ParseForeign stands in a graph for whoever reads files the program does not
+// read itself: a tool whose Reads names the file's type takes its place (RAG-02).
+const ParseForeign = "parse.file_v1"
+
 // Spec is a tool.spec artifact (TOOL-01).
 type Spec struct {
 	Kind         string          `json:"kind"` // "tool.spec"
@@ -48,6 +52,7 @@ type Spec struct {
 	Privileged   bool            `json:"privileged,omitempty"`   // admin-owned artifacts only (TOOL-05)
 	Workflow     string          `json:"workflow,omitempty"`     // implemented by this workflow artifact
 	ContentType  string          `json:"content_type,omitempty"` // "html_untrusted" (TOOL-08)
+	Reads        []string        `json:"reads,omitempty"`        // types of files: ".epub", "application/epub+zip" (RAG-02)
 	Examples     []Example       `json:"examples,omitempty"`     // how it is called
 }
 

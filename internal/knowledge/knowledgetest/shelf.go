@@ -128,7 +128,16 @@ func (s *Shelf) Document(_ context.Context, v identity.Viewer, id string) (knowl
 	if err != nil {
 		return knowledge.Document{}, err
 	}
-	return s.documents[i], nil
+	d := s.documents[i]
+	if d.Indexed = d.Chunks; d.Status != knowledge.Ready {
+		d.Indexed = 0
+		for _, c := range s.chunks {
+			if c.DocumentID == id {
+				d.Indexed++
+			}
+		}
+	}
+	return d, nil
 }
 
 // ListDocuments lists a context's documents on one page.

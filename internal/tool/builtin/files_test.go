@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,6 +65,38 @@ func TestIngestionTellsHowFarItIs(t *testing.T) {
 	done := must(t, p, "ingest.index_v1", &tool.Call{Inputs: inputs("document_id", "d"), Emit: l.emit, Heartbeat: func(any) { beats++ }})
 	if done["chunks"] != 3.0 || beats != 2 || !strings.Contains(l.told(stream.Progress), `"done":3,"message":"Indexing the passages…","total":3`) {
 		t.Errorf("%v, %d heartbeats, %s", done, beats, l.told(stream.Progress))
+	}
+}
+
+// What the encoder gave reaches the index as it was, by way of the run's
+// history; what the run carries on is without it.
+//
+// Requirements: GRAPH-24, RAG-19
+func TestABatchOfPassagesTravelsFromTheEncoderToTheIndex(t *testing.T) {
+	t.Parallel()
+	r, l := &reader{}, &log{}
+	p := builtin.Parts{Files: filed(t, map[string]string{"files/notes.md": "12345"}), Intake: r}
+	if read := must(t, p, "ingest.extract_v1", &tool.Call{Inputs: inputs("document_id", "d"), Emit: l.emit}); read["outcome"] != "extracted" {
+		t.Errorf("%v", read)
+	}
+	batches := must(t, p, "ingest.cut_v1", &tool.Call{Inputs: inputs("document_id", "d")})["batches"].([]any)
+	for _, b := range batches {
+		span := b.(map[string]any)
+		embedded := must(t, p, "ingest.embed_v1", &tool.Call{Inputs: inputs("document_id", "d", "from", span["from"], "to", span["to"])})
+		stored := must(t, p, "ingest.shelve_v1", &tool.Call{Inputs: inputs("document_id", "d", "parcel", embedded["parcel"]), Emit: l.emit})
+		if rest := stored["parcel"].(map[string]any); rest["vectors"] != "" {
+			t.Errorf("the run carries on %v", rest)
+		}
+	}
+	if len(r.shelved) != 2 || r.shelved[1].From != 2 || r.shelved[0].Encoder != "e" || !slices.Equal(r.shelved[0].Vectors[1], []float32{1, -1.5}) {
+		t.Errorf("indexed %+v", r.shelved)
+	}
+	if !strings.Contains(l.told(stream.Progress), `"done":3,"message":"Indexing the passages…","total":3`) {
+		t.Errorf("told %s", l.told(stream.Progress))
+	}
+	bad := inputs("document_id", "d", "parcel", inputs("from", 0.0, "to", 1.0, "dim", 2.0, "indices", []any{0.0}, "vectors", "AAAA"))
+	if _, err := run(t, p, "ingest.shelve_v1", &tool.Call{Inputs: bad, Emit: l.emit}); !errors.Is(err, fault.Invalid) {
+		t.Errorf("damaged vectors: %v", err)
 	}
 }
 

@@ -181,7 +181,10 @@ func filed(t testing.TB, contents map[string]string) cabinet {
 }
 
 // reader is an Intake that does nothing but say that it did.
-type reader struct{ failed error }
+type reader struct {
+	failed  error
+	shelved []knowledge.Parcel
+}
 
 func (r *reader) Read(ctx context.Context, v identity.Viewer, id, _ string, open knowledge.Opener) (knowledge.Document, error) {
 	f, err := open(ctx, v, "files/notes.md")
@@ -199,6 +202,40 @@ func (r *reader) Store(_ context.Context, _ identity.Viewer, id string, progress
 	progress(2, 3)
 	progress(3, 3)
 	return knowledge.Document{ID: id, Chunks: 3}, nil
+}
+
+func (r *reader) Extract(ctx context.Context, v identity.Viewer, id, run string, open knowledge.Opener) (knowledge.Document, knowledge.Outcome, error) {
+	d, err := r.Read(ctx, v, id, run, open)
+	return d, knowledge.Extracted, err
+}
+
+func (r *reader) Accept(_ context.Context, _ identity.Viewer, id, title, text string, _ bool) (knowledge.Document, error) {
+	return knowledge.Document{ID: id, Title: title, Length: len(text)}, nil
+}
+
+func (r *reader) Pass(_ context.Context, _ identity.Viewer, id string) (knowledge.Document, error) {
+	return knowledge.Document{ID: id}, nil
+}
+
+func (r *reader) Clean(_ context.Context, _ identity.Viewer, id string) (knowledge.Document, error) {
+	return knowledge.Document{ID: id}, nil
+}
+
+func (r *reader) Spans(chunks int) []knowledge.Span {
+	return []knowledge.Span{{From: 0, To: 2}, {From: 2, To: chunks}}
+}
+
+func (r *reader) Embed(_ context.Context, _ identity.Viewer, _ string, s knowledge.Span) (knowledge.Parcel, error) {
+	p := knowledge.Parcel{Span: s, Total: 3, Encoder: "e"}
+	for at := s.From; at < s.To; at++ {
+		p.Indices, p.Vectors = append(p.Indices, at), append(p.Vectors, []float32{float32(at), -1.5})
+	}
+	return p, nil
+}
+
+func (r *reader) Shelve(_ context.Context, _ identity.Viewer, _ string, p knowledge.Parcel) (done, total int, err error) {
+	r.shelved = append(r.shelved, p)
+	return p.To, 3, nil
 }
 
 func (r *reader) Fail(_ context.Context, _ identity.Viewer, id string, cause error) (knowledge.Document, error) {

@@ -53,10 +53,27 @@ type Reranker func(ctx context.Context, c *tool.Call, question string, passages 
 // Intake reads documents in, in steps that may be run again;
 // *knowledge.Library is one.
 type Intake interface {
-	Read(ctx context.Context, v identity.Viewer, documentID, runID string, open knowledge.Opener) (knowledge.Document, error)
-	Cut(ctx context.Context, v identity.Viewer, documentID string) (knowledge.Document, error)
-	Store(ctx context.Context, v identity.Viewer, documentID string, progress func(done, total int)) (knowledge.Document, error)
+	Extraction
+	Indexing
 	Fail(ctx context.Context, v identity.Viewer, documentID string, cause error) (knowledge.Document, error)
+}
+
+// Extraction makes a text of a document's file.
+type Extraction interface {
+	Read(ctx context.Context, v identity.Viewer, documentID, runID string, open knowledge.Opener) (knowledge.Document, error)
+	Extract(ctx context.Context, v identity.Viewer, documentID, runID string, open knowledge.Opener) (knowledge.Document, knowledge.Outcome, error)
+	Accept(ctx context.Context, v identity.Viewer, documentID, title, text string, markdown bool) (knowledge.Document, error)
+	Pass(ctx context.Context, v identity.Viewer, documentID string) (knowledge.Document, error)
+	Clean(ctx context.Context, v identity.Viewer, documentID string) (knowledge.Document, error)
+}
+
+// Indexing makes a document's text searchable, batch by batch.
+type Indexing interface {
+	Cut(ctx context.Context, v identity.Viewer, documentID string) (knowledge.Document, error)
+	Spans(chunks int) []knowledge.Span
+	Embed(ctx context.Context, v identity.Viewer, documentID string, s knowledge.Span) (knowledge.Parcel, error)
+	Shelve(ctx context.Context, v identity.Viewer, documentID string, p knowledge.Parcel) (done, total int, err error)
+	Store(ctx context.Context, v identity.Viewer, documentID string, progress func(done, total int)) (knowledge.Document, error)
 }
 
 // Files is each person's own folder; *files.Roots is one.

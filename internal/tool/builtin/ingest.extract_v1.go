@@ -1,0 +1,31 @@
+package builtin
+
+import (
+	"context"
+	"path"
+
+	"liminal/internal/stream"
+	"liminal/internal/tool"
+)
+
+// extract reads a document's file and stores its text; of a file the program
+// cannot read it tells the type instead.
+type extract struct {
+	intake Intake
+	files  Files
+}
+
+func (extract) Name() string { return "ingest.extract_v1" }
+
+func (t extract) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
+	c.Emit(stream.Progress, map[string]any{"message": "Reading the file…"})
+	open := parse{t.intake, t.files}.open
+	d, outcome, err := t.intake.Extract(ctx, c.Viewer, words(c, "document_id"), c.RunID, open)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{
+		"document_id": d.ID, "outcome": string(outcome), "path": d.Path, "name": path.Base(d.Path), "mime": d.MIME,
+		"size": float64(d.Size), "pages": float64(d.Pages), "length": float64(d.Length),
+	}, nil
+}
