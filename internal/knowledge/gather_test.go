@@ -150,7 +150,7 @@ func TestASmallShareIsCutAtASentence(t *testing.T) {
 func TestSalientQuotesAreInOrderExactAndDifferent(t *testing.T) {
 	t.Parallel()
 	text := chapters(6)
-	quotes := knowledge.Salient([]knowledge.Passage{{Text: text}}, 6)
+	quotes := knowledge.MatterOf([]knowledge.Passage{{Text: text}}).Salient(6)
 	if len(quotes) < 3 {
 		t.Fatalf("%d quotes", len(quotes))
 	}

@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -17,30 +18,37 @@ type statement struct {
 	at      int // of its sentences
 	order   int // of all statements
 	stems   map[string]bool
-	opens   bool // a document or a section
-	first   bool // of its document
-	rating  float64
+	heading map[string]bool // stems of the heading it stands under
+	opens   bool            // a document or a section
+	first   bool            // of its document
 }
 
-// matter is what texts speak of: the stems of their content words, heavier the
-// more sentences hold them.
-type matter struct {
+// Matter is what passages speak of: their sentences, and the stems of their
+// content words, heavier the more sentences come back to them. It only reads
+// and may be used by several at once.
+type Matter struct {
 	statements []*statement
-	weight     map[string]float64
+	weight     map[string]float64 // how much the whole is about a stem
+	rarity     map[string]float64 // how much sharing it says of two sentences
 }
 
 // inNames is how much heavier a word is that stands in a title or heading.
 const inNames = 1.4
 
-func matterOf(passages []Passage) *matter {
-	m := &matter{weight: map[string]float64{}}
+// once is the weight of a word that stands in one sentence alone.
+const once = 0.2
+
+// MatterOf reads passages; a sentence two of them share is read once.
+func MatterOf(passages []Passage) *Matter {
+	m := &Matter{}
 	q := inquire("")
-	counts, named := map[string]int{}, map[string]bool{}
+	named := map[string]bool{}
 	seen := map[[2]any]bool{}
 	heading, document := "", ""
 	for i := range passages {
 		r := q.read(&passages[i])
 		l := words.Detect(passages[i].Text)
+		above := content(l, q.bag(l, passages[i].Heading))
 		for stem := range q.bag(l, passages[i].Heading+" "+passages[i].Title).at {
 			named[stem] = true
 		}
@@ -50,25 +58,35 @@ func matterOf(passages []Passage) *matter {
 				continue // neighbouring chunks overlap
 			}
 			seen[place] = true
-			st := &statement{reading: r, at: at, order: len(m.statements), stems: content(l, r.bags[at])}
+			st := &statement{reading: r, at: at, order: len(m.statements), stems: content(l, r.bags[at]), heading: above}
 			st.first = passages[i].DocumentID != document
 			st.opens = s.Form != words.Heading && (st.first || passages[i].Heading != heading)
 			if s.Form != words.Heading {
 				heading, document = passages[i].Heading, passages[i].DocumentID
 			}
-			for stem := range st.stems {
-				counts[stem]++
-			}
 			m.statements = append(m.statements, st)
 		}
 	}
-	for stem, n := range counts {
-		m.weight[stem] = math.Log1p(float64(n - 1))
-		if named[stem] {
-			m.weight[stem] = inNames * (m.weight[stem] + 0.3)
+	m.weigh(named)
+	return m
+}
+
+// weigh counts in how many sentences each stem stands.
+func (m *Matter) weigh(named map[string]bool) {
+	counts := map[string]int{}
+	for _, s := range m.statements {
+		for stem := range s.stems {
+			counts[stem]++
 		}
 	}
-	return m
+	m.weight, m.rarity = make(map[string]float64, len(counts)), make(map[string]float64, len(counts))
+	for stem, n := range counts {
+		m.weight[stem] = once + math.Log1p(float64(n-1))
+		if named[stem] {
+			m.weight[stem] = inNames * (m.weight[stem] + once)
+		}
+		m.rarity[stem] = math.Log1p(float64(len(m.statements)) / float64(n))
+	}
 }
 
 // content is the stems of a sentence that say something.
@@ -86,15 +104,15 @@ func content(l words.Language, b bag) map[string]bool {
 var telling = regexp.MustCompile(`(?i)\d|[€$£%]|\b(?:must|shall|may not|required|prohibited|entitled|liable|muss|müssen|darf|dürfen|verpflichtet|berechtigt|haftet|untersagt|in summary|in conclusion|overall|insgesamt|zusammenfassend)\b`)
 
 // rate is how much of what the texts speak of a statement says, in few words.
-func (m *matter) rate(s *statement) float64 {
+func (m *Matter) rate(s *statement, weight map[string]float64) float64 {
 	sentence := s.reading.sentences[s.at]
 	text := s.reading.text(s.at)
-	if sentence.Form == words.Heading || s.reading.contents || leaders.MatchString(text) {
+	if s.names() || leaders.MatchString(text) {
 		return 0
 	}
 	sum := 0.0
 	for stem := range s.stems {
-		sum += m.weight[stem]
+		sum += weight[stem]
 	}
 	score := sum / (3 + math.Sqrt(float64(len(s.stems)*8)))
 	switch {
@@ -118,20 +136,26 @@ func (m *matter) rate(s *statement) float64 {
 	return score * s.reading.shape(s.at)
 }
 
-// said makes what a statement says weigh less from now on.
-func (m *matter) said(s *statement) {
-	for stem := range s.stems {
-		m.weight[stem] *= 0.45
+// names reports whether a statement states nothing: a heading, the title, a
+// line of a table of contents.
+func (s *statement) names() bool {
+	if s.reading.contents || s.reading.sentences[s.at].Form == words.Heading {
+		return true
 	}
+	text := Fold(s.reading.text(s.at))
+	return text == Fold(s.reading.passage.Title) || slices.Contains(strings.Split(s.reading.passage.Heading, separator), text)
 }
+
+// said is how much is left of a stem's weight once a sentence with it stands.
+const said = 0.45
 
 // alike is from when two statements say the same.
 const alike = 0.6
 
 // repeats reports whether a statement says what one of others says. The same
 // sentence with other numbers says something else.
-func (s *statement) repeats(others []*statement) bool {
-	return slices.ContainsFunc(others, func(o *statement) bool {
+func (s *statement) repeats(others []choice) bool {
+	return slices.ContainsFunc(others, func(o choice) bool {
 		if figures(s.stems) != figures(o.stems) {
 			return false
 		}
@@ -157,35 +181,39 @@ func figures(stems map[string]bool) string {
 	return strings.Join(out, " ")
 }
 
-// Salient picks at most n verbatim quotes that together say most of what
-// passages say, in the order of the passages: sentences full of the words the
-// whole comes back to, those that open a section first, none that repeats
-// another, and of no section more than its part. Ratings say how much each
-// adds; they are comparable within one call.
-func Salient(passages []Passage, n int) []Quote {
-	m := matterOf(passages)
+// Salient picks at most n verbatim quotes that together say most of what the
+// passages say, in their order: sentences full of the words the whole comes
+// back to, those that open a section first, none that repeats another, and of
+// no section more than its part. Ratings say how much each adds; they are
+// comparable within one call.
+func (m *Matter) Salient(n int) []Quote {
 	sections := map[string]int{}
 	for _, s := range m.statements {
-		sections[section(s)]++
+		sections[section(s)] = 0
 	}
-	bound := max(1, (n+len(sections)-1)/max(len(sections), 1))
-	taken := map[string]int{}
-	var chosen []*statement
-	for len(chosen) < n {
-		best := m.next(chosen, func(s *statement) bool { return taken[section(s)] < bound })
-		if best == nil && bound <= n {
+	bound := (n + len(sections) - 1) / max(len(sections), 1)
+	weight := maps.Clone(m.weight)
+	var chosen []choice
+	for len(chosen) < n && bound <= n {
+		best := m.next(chosen, weight, func(s *statement) bool { return sections[section(s)] < bound })
+		if best.statement == nil {
 			bound++
 			continue
 		}
-		if best == nil {
-			break
-		}
-		taken[section(best)]++
+		sections[section(best.statement)]++
 		chosen = append(chosen, best)
-		m.said(best)
+		for stem := range best.stems {
+			weight[stem] *= said
+		}
 	}
-	slices.SortFunc(chosen, func(a, b *statement) int { return cmp.Compare(a.order, b.order) })
+	slices.SortFunc(chosen, func(a, b choice) int { return cmp.Compare(a.order, b.order) })
 	return quotesOf(chosen)
+}
+
+// choice is a statement that was picked, and why.
+type choice struct {
+	*statement
+	rating float64
 }
 
 // section is where a statement stands.
@@ -193,24 +221,23 @@ func section(s *statement) string {
 	return s.reading.passage.DocumentID + "\x00" + s.reading.passage.Heading
 }
 
-// next is the statement that adds most.
-func (m *matter) next(chosen []*statement, open func(*statement) bool) *statement {
-	var best *statement
+// next is the statement that adds most; none when nothing adds anything.
+func (m *Matter) next(chosen []choice, weight map[string]float64, open func(*statement) bool) choice {
+	var best choice
 	for _, s := range m.statements {
-		if !open(s) || slices.Contains(chosen, s) {
+		if !open(s) || slices.ContainsFunc(chosen, func(c choice) bool { return c.statement == s }) {
 			continue
 		}
-		if s.rating = m.rate(s); s.rating <= 0 || best != nil && s.rating <= best.rating || s.repeats(chosen) {
-			continue
+		if rating := m.rate(s, weight); rating > best.rating && !s.repeats(chosen) {
+			best = choice{s, rating}
 		}
-		best = s
 	}
 	return best
 }
 
 // quotesOf widens statements to what can be understood by itself; what
 // overlaps is quoted once.
-func quotesOf(chosen []*statement) []Quote {
+func quotesOf(chosen []choice) []Quote {
 	var out []Quote
 	for _, s := range chosen {
 		q := s.reading.quote(s.at, s.rating)
@@ -225,10 +252,10 @@ func quotesOf(chosen []*statement) []Quote {
 // its best sentences.
 func salience(passages []Passage) []float64 {
 	const counted = 3
-	m := matterOf(passages)
+	m := MatterOf(passages)
 	ratings := map[*Passage][]float64{}
 	for _, s := range m.statements {
-		ratings[s.reading.passage] = append(ratings[s.reading.passage], m.rate(s))
+		ratings[s.reading.passage] = append(ratings[s.reading.passage], m.rate(s, m.weight))
 	}
 	out := make([]float64, len(passages))
 	for i := range passages {

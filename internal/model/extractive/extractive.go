@@ -2,9 +2,12 @@
 // up, and never pretends to write.
 //
 // Deterministic, without network and weights, it answers a request by its
-// Task: "intent" classifies by rules; "answer" quotes the request's passages
-// verbatim, each quote with a Citation event; "chat" and "agent" call at most
-// one obviously matching read-only tool at a time and quote what it returned.
+// Task: "intent" and "documents" decide by rules; "answer", "summary",
+// "compare" and "check" quote the request's passages verbatim, each quote with
+// a Citation event: what answers, what the whole comes back to, what documents
+// say about the same, what comes closest to each sentence of another text;
+// "memory" quotes a conversation; "chat" and "agent" call at most one obviously
+// matching read-only tool at a time and quote what it returned.
 // An answer has citations exactly when something was found: passages shown as
 // merely the closest carry none.
 //
@@ -27,10 +30,15 @@ const Name = "extractive"
 
 // The tasks it knows; any other is treated as TaskChat.
 const (
-	TaskIntent = "intent"
-	TaskAnswer = "answer"
-	TaskChat   = "chat"
-	TaskAgent  = "agent"
+	TaskIntent    = "intent"
+	TaskDocuments = "documents"
+	TaskAnswer    = "answer"
+	TaskSummary   = "summary"
+	TaskCompare   = "compare"
+	TaskCheck     = "check"
+	TaskMemory    = "memory"
+	TaskChat      = "chat"
+	TaskAgent     = "agent"
 )
 
 // Model implements model.Model. The zero value is ready.
@@ -91,7 +99,8 @@ func respond(w *writer, req model.Request) (model.StopReason, error) {
 type turn struct {
 	req      model.Request
 	say      phrases
-	question string
+	question string            // without what is framed
+	material map[string]string // frames of the last message: source_text, web_results, documents
 	passages []passage
 	results  []result
 }
@@ -120,7 +129,8 @@ func newTurn(req model.Request) turn {
 			}
 		}
 		if text = strings.TrimSpace(text); m.Role == model.User && text != "" {
-			t.question, t.results = text, nil // results of earlier turns are past
+			t.question, t.material = model.Unframe(text)
+			t.results = nil // results of earlier turns are past
 		}
 	}
 	return t
@@ -131,8 +141,16 @@ func (t turn) reply(w *writer) (model.StopReason, error) {
 	switch {
 	case len(t.results) > 0:
 		return t.afterTools(w)
+	case t.req.Task == TaskSummary:
+		return model.EndTurn, t.summary(w)
+	case t.req.Task == TaskCompare:
+		return model.EndTurn, t.compare(w)
+	case t.req.Task == TaskCheck:
+		return model.EndTurn, t.check(w)
+	case t.req.Task == TaskMemory:
+		return model.EndTurn, t.highlights(w)
 	case t.req.Task == TaskAnswer || len(t.passages) > 0:
-		return model.EndTurn, t.answer(w, t.passages)
+		return model.EndTurn, t.answerAndWeb(w)
 	}
 	if call, ok := t.pick(); ok {
 		return model.ToolCalls, w.call(call)

@@ -13,6 +13,15 @@ type phrases struct {
 	page, of                   string
 	files, noFiles, begins     string
 	failed, empty, cannotEdit  string
+	untitled, summary, unread  string
+	fromWeb                    string
+	comparison, oneDocument    string
+	nothingShared, silentOn    string
+	sideBySide, onlyIn         string
+	checking, noClaims, silent string
+	moreClaims, tally          string
+	hereThere                  string
+	highlights                 string
 }
 
 func speak(locale string) phrases {
@@ -38,6 +47,26 @@ func english() phrases {
 		failed:     "The tool %s did not work: %s",
 		empty:      "The tool %s returned nothing.",
 		cannotEdit: "Changing files takes a language model, and none is configured. This is what stands there now.",
+
+		untitled: "Document without a title",
+		summary:  "No language model is configured, so nothing here is written anew: these are the sentences that say most of what is there, in their order.",
+		unread:   "Nothing could be read of %s.",
+		fromWeb:  "From the web, unchecked:",
+
+		comparison:    "No language model is configured, so nothing is judged here: this is what each document says, side by side.",
+		oneDocument:   "A comparison takes two documents, and only one has been read.",
+		nothingShared: "The documents have no heading and no statement in common that could be put side by side.",
+		silentOn:      "nothing found on this.",
+		sideBySide:    "Figures side by side:",
+		onlyIn:        "Headings found only in **%s**: %s.",
+
+		checking:   "No language model is configured, so nothing is judged here: for each sentence of the text, this is what the documents say that comes closest.",
+		noClaims:   "There is no text to check: none of its sentences states anything.",
+		silent:     "*Nothing in the documents speaks of this.*",
+		moreClaims: "%d more sentences of the text were not looked up.",
+		tally:      "The documents have something close to %d of %d sentences.",
+		hereThere:  "the text: %s · the documents: %s",
+		highlights: "From earlier in this conversation, quoted:",
 	}
 }
 
@@ -57,5 +86,25 @@ func german() phrases {
 		failed:     "Das Werkzeug %s hat nicht funktioniert: %s",
 		empty:      "Das Werkzeug %s hat nichts zurückgegeben.",
 		cannotEdit: "Dateien zu ändern erfordert ein Sprachmodell, und es ist keines eingerichtet. Das steht jetzt dort.",
+
+		untitled: "Dokument ohne Titel",
+		summary:  "Es ist kein Sprachmodell eingerichtet, daher ist hier nichts neu formuliert: Das sind die Sätze, die am meisten von dem sagen, was dort steht, in ihrer Reihenfolge.",
+		unread:   "Von %s ließ sich nichts lesen.",
+		fromWeb:  "Aus dem Web, ungeprüft:",
+
+		comparison:    "Es ist kein Sprachmodell eingerichtet, daher wird hier nichts bewertet: Das sagt jedes der Dokumente, nebeneinandergestellt.",
+		oneDocument:   "Ein Vergleich braucht zwei Dokumente, und nur eines liegt vor.",
+		nothingShared: "Die Dokumente haben keine Überschrift und keine Aussage gemeinsam, die man nebeneinanderstellen könnte.",
+		silentOn:      "dazu nichts gefunden.",
+		sideBySide:    "Angaben nebeneinander:",
+		onlyIn:        "Überschriften nur in **%s**: %s.",
+
+		checking:   "Es ist kein Sprachmodell eingerichtet, daher wird hier nichts bewertet: Zu jedem Satz des Textes steht hier, was ihm in den Dokumenten am nächsten kommt.",
+		noClaims:   "Es gibt keinen Text zu prüfen: Keiner seiner Sätze sagt etwas aus.",
+		silent:     "*Davon spricht nichts in den Dokumenten.*",
+		moreClaims: "%d weitere Sätze des Textes wurden nicht nachgeschlagen.",
+		tally:      "Zu %d von %d Sätzen haben die Dokumente etwas Naheliegendes.",
+		hereThere:  "der Text: %s · die Dokumente: %s",
+		highlights: "Aus dem früheren Gespräch, zitiert:",
 	}
 }

@@ -1,0 +1,105 @@
+package extractive
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"liminal/internal/knowledge"
+	"liminal/internal/words"
+)
+
+// Bounds of a check.
+const (
+	maxChecked = 40 // sentences of the text
+	maxClosest = 2  // quotes for each
+	alsoClose  = 0.8
+)
+
+// check shows, for each sentence of a text, what the documents say about the
+// same. Whether they agree is for the reader to see.
+func (t turn) check(w *writer) error {
+	source := cmp.Or(t.material["source_text"], t.question)
+	claims := claimsOf(source)
+	switch {
+	case len(t.passages) == 0:
+		return w.say(t.say.noSource)
+	case len(claims) == 0:
+		return w.say(t.say.noClaims)
+	}
+	if err := w.say(t.say.checking); err != nil {
+		return err
+	}
+	m, n, silent := knowledge.MatterOf(t.passages), &notes{}, 0
+	for i, claim := range claims[:min(len(claims), maxChecked)] {
+		if err := w.say(fmt.Sprintf("\n\n%d. “%s”", i+1, plain(claim))); err != nil {
+			return err
+		}
+		found, err := t.closestTo(w, n, m, claim)
+		if err != nil {
+			return err
+		}
+		if !found {
+			silent++
+		}
+	}
+	if more := len(claims) - maxChecked; more > 0 {
+		if err := w.say("\n\n" + fmt.Sprintf(t.say.moreClaims, more)); err != nil {
+			return err
+		}
+	}
+	if err := w.say("\n\n" + fmt.Sprintf(t.say.tally, min(len(claims), maxChecked)-silent, min(len(claims), maxChecked))); err != nil {
+		return err
+	}
+	return t.web(w)
+}
+
+// closestTo quotes what comes closest to a sentence, or says that nothing
+// does.
+func (t turn) closestTo(w *writer, n *notes, m *knowledge.Matter, claim string) (bool, error) {
+	quotes := m.Closest(claim, maxClosest)
+	if len(quotes) == 0 || quotes[0].Rating < knowledge.Near {
+		return false, w.say("\n\n   " + t.say.silent)
+	}
+	text := ""
+	for i, q := range quotes {
+		if i > 0 && q.Rating < max(knowledge.Near, alsoClose*quotes[0].Rating) {
+			break
+		}
+		if err := w.say("\n\n"); err != nil {
+			return true, err
+		}
+		if err := t.quote(w, n, q); err != nil {
+			return true, err
+		}
+		if err := w.say("\n\n— " + t.place(q)); err != nil {
+			return true, err
+		}
+		text += q.Text + "\n"
+	}
+	if here, there := figures(claim), figures(text); differ(here, there) {
+		return true, w.say("\n\n*" + t.say.sideBySide + "* " + fmt.Sprintf(t.say.hereThere, strings.Join(here, ", "), strings.Join(there, ", ")))
+	}
+	return true, nil
+}
+
+// courtesy is what a letter begins and ends with.
+var courtesy = regexp.MustCompile(`(?i)^(?:dear|hi|hello|hey|good (?:morning|afternoon|evening)|thanks?|thank you|(?:best|kind|warm)(?:est)? regards|regards|sincerely|yours|cheers|subject|from|to|cc|date|sent|i hope|please (?:let me know|find attached)|looking forward|liebe[rs]?|sehr geehrte[rs]?|hallo|guten (?:tag|morgen|abend)|danke|vielen dank|mit freundlichen grüßen|viele grüße|beste grüße|betreff|von|an|datum|ich hoffe|anbei)\b`)
+
+// claimsOf are the sentences of a text that state something: no headings, no
+// courtesy.
+func claimsOf(text string) []string {
+	var out []string
+	for _, s := range words.Sentences(text) {
+		claim := knowledge.Fold(text[s.Start:s.End])
+		if s.Form == words.Heading || s.Form == words.Fence || contentWords(claim) < 2 {
+			continue
+		}
+		if courtesy.MatchString(claim) && contentWords(claim) < 6 {
+			continue
+		}
+		out = append(out, strings.TrimLeft(claim, "-*+•◦‣▪– \t"))
+	}
+	return out
+}
