@@ -18,6 +18,7 @@ import (
 type Need struct {
 	DocumentIDs []string
 	Question    string   // empty, or one that names nothing: what is salient
+	Text        string   // not empty: what speaks of the same as its sentences; Question is then not read
 	Ignore      []string // words of the question that say what to do, not what to look for
 	Tokens      int
 }
@@ -37,8 +38,9 @@ type Gathered struct {
 }
 
 // Gather reads named documents, so that each contributes its fair share: with
-// a question its best passages, however well another document's fit; without
-// one its salient passages, over its whole length (RAG-16, LG-22). A document
+// a question its best passages, however well another document's fit; with a
+// text what comes closest to each of its sentences; without either its salient
+// passages, over its whole length (RAG-16, LG-22). A document
 // the viewer may not see is missing, as one that is not there (RAG-18).
 func (l *Library) Gather(ctx context.Context, v identity.Viewer, n Need) (Gathered, error) {
 	docs, missing, err := l.present(ctx, v, n.DocumentIDs)
@@ -50,6 +52,10 @@ func (l *Library) Gather(ctx context.Context, v identity.Viewer, n Need) (Gather
 		return g, nil
 	}
 	tokens := cmp.Or(n.Tokens, DefaultGather)
+	if n.Text != "" {
+		g.Found, err = l.against(ctx, v, n.Text, docs, tokens)
+		return g, err
+	}
 	if question := sought(n, docs); !inquire(question).vague() {
 		g.Found, err = l.best(ctx, v, question, docs, tokens)
 		return g, err
@@ -89,17 +95,17 @@ func sought(n Need, docs []Document) string {
 	q := n.Question
 	for _, d := range docs {
 		for _, name := range []string{d.Title, fileName(d.Path), baseName(d.Path)} {
-			q = without(q, name)
+			q = Without(q, name)
 		}
 	}
 	for _, w := range n.Ignore {
-		q = without(q, w)
+		q = Without(q, w)
 	}
 	return q
 }
 
-// without takes a name or word out of a text, whatever its case.
-func without(text, name string) string {
+// Without takes a name or word, whole and whatever its case, out of a text.
+func Without(text, name string) string {
 	if name = strings.TrimSpace(name); name == "" {
 		return text
 	}
@@ -127,10 +133,7 @@ func (l *Library) best(ctx context.Context, v identity.Viewer, question string, 
 		if err != nil {
 			return Found{}, err
 		}
-		score := 0.0
-		if len(f.Passages) > 0 {
-			score = f.Passages[0].Score
-		}
+		score := topOf(f.Passages)
 		if score > topScore(out.Documents) {
 			out.Confidence, out.AverageSimilarity = f.Confidence, f.AverageSimilarity
 		}
@@ -151,6 +154,76 @@ func topScore(docs []Candidate) float64 {
 		top = max(top, d.Score)
 	}
 	return top
+}
+
+func topOf(list []Passage) float64 {
+	if len(list) == 0 {
+		return 0
+	}
+	return list[0].Score
+}
+
+// maxClaims bounds how many sentences of a text are looked up.
+const maxClaims = 24
+
+// claims are the sentences of a text that name something to look for.
+func claims(text string) []string {
+	var out []string
+	for _, s := range words.Sentences(text) {
+		claim := text[s.Start:s.End]
+		if s.Form != words.Heading && s.Form != words.Fence && inquire(claim).strong() > 1 && len(out) < maxClaims {
+			out = append(out, claim)
+		}
+	}
+	return out
+}
+
+// against is, for each document, the passages that come closest to the
+// sentences of a text. How well they fit is told by the half of the sentences
+// that fit best: a text says more than documents speak of.
+func (l *Library) against(ctx context.Context, v identity.Viewer, text string, docs []Document, tokens int) (Found, error) {
+	out := nothing()
+	sentences := claims(text)
+	if len(sentences) == 0 {
+		return l.salient(ctx, v, docs, tokens, l.o.Medium)
+	}
+	fits := make([]float64, len(sentences))
+	for _, d := range docs {
+		var firsts, seconds []Passage
+		for i, s := range sentences {
+			f, err := l.Search(ctx, v, Question{Text: s, DocumentIDs: []string{d.ID}, K: fewest})
+			if err != nil {
+				return Found{}, err
+			}
+			fits[i] = max(fits[i], topOf(f.Passages))
+			firsts = append(firsts, f.Passages[:min(len(f.Passages), 1)]...)
+			seconds = append(seconds, f.Passages[min(len(f.Passages), 1):]...)
+		}
+		slices.SortStableFunc(firsts, byScore)
+		slices.SortStableFunc(seconds, byScore)
+		out.Documents = append(out.Documents, Candidate{ID: d.ID, Title: title(d), Score: topOf(firsts)})
+		out.Passages = append(out.Passages, within(uncovered(append(firsts, seconds...)), tokens/len(docs))...)
+	}
+	slices.SortFunc(fits, func(a, b float64) int { return cmp.Compare(b, a) })
+	best := fits[:(len(fits)+1)/2]
+	for _, f := range best {
+		out.AverageSimilarity += f / float64(len(best))
+	}
+	if out.Confidence = l.confidence(out.AverageSimilarity); out.Confidence != Low {
+		out.Clarity = Clear
+	}
+	return out, nil
+}
+
+// uncovered leaves out passages that stand whole in an earlier one.
+func uncovered(list []Passage) []Passage {
+	var out []Passage
+	for _, p := range list {
+		if !slices.ContainsFunc(out, func(o Passage) bool { return o.DocumentID == p.DocumentID && o.Start <= p.Start && p.End <= o.End }) {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // within keeps as many of a list's first passages as fit; the first is cut to

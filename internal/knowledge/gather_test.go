@@ -119,6 +119,32 @@ func TestWithAQuestionEveryDocumentContributes(t *testing.T) {
 	}
 }
 
+// Requirements: RAG-16
+func TestATextIsHeldAgainstDocumentsSentenceBySentence(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	d := b.put(t, b.newContext(t, b.viewer), "files/policy.md", "# Data policy\n\n## Retention\n\nCustomer data must be erased two years after the contract has ended.\n\n## Access\n\nOnly the support team may read customer data.\n\n## Kitchen\n\nThe kitchen is cleaned on Fridays.\n")
+	if _, err := b.ingest(t, d.ID); err != nil {
+		t.Fatal(err)
+	}
+	letter := "Dear colleagues,\n\nWe keep customer data for ten years after a contract has ended. Everyone in sales may read customer data. Lunch will be at noon.\n\nBest regards"
+	g, err := b.Gather(t.Context(), b.viewer, knowledge.Need{DocumentIDs: []string{d.ID}, Text: letter})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.exact(t, g.Passages)
+	if len(g.Passages) < 2 || !strings.Contains(g.Passages[0].Text+g.Passages[1].Text, "erased two years") || !strings.Contains(g.Passages[0].Text+g.Passages[1].Text, "support team") {
+		t.Errorf("%+v", g.Passages)
+	}
+	if g.Confidence == knowledge.Low || g.AverageSimilarity < 0.5 {
+		t.Errorf("%s %.2f", g.Confidence, g.AverageSimilarity)
+	}
+	off, err := b.Gather(t.Context(), b.viewer, knowledge.Need{DocumentIDs: []string{d.ID}, Text: "The telescope was built in 1990. It orbits the earth every ninety minutes."})
+	if err != nil || off.Confidence != knowledge.Low || off.AverageSimilarity >= 0.5 {
+		t.Errorf("a text about something else: %s %.2f %v", off.Confidence, off.AverageSimilarity, err)
+	}
+}
+
 // Requirements: RAG-18
 func TestDocumentsOfOthersAreMissing(t *testing.T) {
 	t.Parallel()

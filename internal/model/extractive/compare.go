@@ -126,6 +126,9 @@ func (t turn) askedThemes(documents []document) []theme {
 	for _, d := range documents {
 		question = strings.ReplaceAll(question, d.title, ",")
 	}
+	for word := range strings.Lines(t.material["ignore"]) {
+		question = knowledge.Without(question, word)
+	}
 	var out []theme
 	for _, part := range between.Split(strings.Trim(question, " ?!."), -1) {
 		name := strings.Trim(knowledge.Fold(instruct.ReplaceAllString(part, " ")), " .?!:")

@@ -55,7 +55,7 @@ func (compose) task(c *tool.Call) string {
 
 // material is everything the model works with, as one message of the person:
 // passages, then what is framed, and last what was said.
-func (compose) material(c *tool.Call, passages []knowledge.Passage) model.Message {
+func (t compose) material(c *tool.Call, passages []knowledge.Passage) model.Message {
 	m := model.Message{Role: model.User}
 	for _, p := range passages {
 		m.Content = append(m.Content, model.Block{Type: model.Passage, Text: p.Text, Source: &p.Source})
@@ -69,6 +69,9 @@ func (compose) material(c *tool.Call, passages []knowledge.Passage) model.Messag
 	}
 	if results, ok := c.Inputs["web_results"].([]any); ok && len(results) > 0 {
 		parts = append(parts, framed("web_results", results))
+	}
+	if ignore := texts(c.Inputs["ignore"]); len(ignore) > 0 && !t.model.Generative() {
+		parts = append(parts, model.Frame("ignore", strings.Join(ignore, "\n")))
 	}
 	parts = append(parts, words(c, "message"))
 	if text := paragraphs(parts...); text != "" {

@@ -26,7 +26,7 @@ func (t gather) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
 	documents, _ := candidates(found.Documents)
 	out := map[string]any{
 		"passages": passages, "documents": documents, "docs_found": float64(len(documents)),
-		"confidence": string(found.Confidence), "average_similarity": found.AverageSimilarity, "summary": t.tally(found),
+		"confidence": string(found.Confidence), "average_similarity": found.AverageSimilarity, "clarity": string(found.Clarity), "summary": t.tally(found),
 	}
 	if len(found.Missing) > 0 {
 		missing := make([]any, len(found.Missing))
@@ -45,10 +45,18 @@ func (t gather) gathered(ctx context.Context, c *tool.Call) (knowledge.Gathered,
 		found, err := t.search.find(ctx, c)
 		return knowledge.Gathered{Found: found}, err
 	}
-	return t.search.searcher.Gather(ctx, c.Viewer, knowledge.Need{
-		DocumentIDs: named, Question: words(c, "question"), Ignore: texts(c.Inputs["ignore"]), Tokens: number(c, "max_tokens", 0),
-	})
+	need := knowledge.Need{
+		DocumentIDs: named, Question: words(c, "question"), Text: words(c, "text"), Ignore: texts(c.Inputs["ignore"]), Tokens: number(c, "max_tokens", 0),
+	}
+	if len(need.Question) > longQuestion && need.Text == "" {
+		need.Text = need.Question
+	}
+	return t.search.searcher.Gather(ctx, c.Viewer, need)
 }
+
+// longQuestion is from how many bytes a question is a text: each of its
+// sentences is then looked for.
+const longQuestion = 400
 
 // tally says how much was gathered; a document that has nothing counts.
 func (gather) tally(found knowledge.Gathered) string {
