@@ -133,6 +133,8 @@ type Usage struct {
 	Output     int `json:"output_tokens"`
 	CacheRead  int `json:"cache_read_tokens,omitempty"`
 	CacheWrite int `json:"cache_write_tokens,omitempty"`
+	// Estimated says that a part of it was counted here, as the server does not.
+	Estimated bool `json:"estimated,omitempty"`
 	// CostUSD is the price in US dollars; nil: not known (OBS-09).
 	CostUSD *float64 `json:"cost_usd,omitempty"`
 }
@@ -141,7 +143,8 @@ type Usage struct {
 func (u Usage) Add(o Usage) Usage {
 	sum := Usage{
 		Input: u.Input + o.Input, Output: u.Output + o.Output,
-		CacheRead: u.CacheRead + o.CacheRead, CacheWrite: u.CacheWrite + o.CacheWrite, CostUSD: u.CostUSD,
+		CacheRead: u.CacheRead + o.CacheRead, CacheWrite: u.CacheWrite + o.CacheWrite,
+		Estimated: u.Estimated || o.Estimated, CostUSD: u.CostUSD,
 	}
 	if u.CostUSD == nil {
 		sum.CostUSD = o.CostUSD
