@@ -18,6 +18,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"liminal/internal/knowledge"
 	"liminal/internal/oauth"
 	"liminal/internal/quota"
 	"liminal/internal/stream"
@@ -38,6 +39,8 @@ type Options struct {
 	Contexts      Contexts
 	Sources       Sources // optional: nil watches no folders
 	Documents     Documents
+	Titles        knowledge.Titles
+	Sets          knowledge.Sets
 	Chunks        Chunks
 	Preferences   Preferences
 	Log           stream.Log
@@ -46,6 +49,10 @@ type Options struct {
 	Factors       Factors          // optional: second factors (AUTH-12)
 	Elsewhere     Elsewhere        // optional: accounts elsewhere; with Providers (AUTH-16)
 	Providers     *oauth.Providers // optional: where people may sign in with them
+	Budgets       *quota.Budgets   // optional: what model calls used; nil: nobody counts
+	// Configured is optional: nil, or an error of the reason NotConfigured while
+	// no model can answer, and then turns are refused with it (OPS-08).
+	Configured func() error
 
 	Version   string
 	Model     ModelInfo
@@ -122,6 +129,8 @@ func (s *server) routes() {
 	s.fileRoutes()
 	s.contextRoutes()
 	s.documentRoutes()
+	s.setRoutes()
+	s.usageRoutes()
 	s.artifactRoutes()
 	s.toolRoutes()
 	s.assistRoutes()

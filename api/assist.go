@@ -4,10 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
+	"strings"
 
+	"liminal/internal/chat"
+	"liminal/internal/fault"
+	"liminal/internal/id"
 	"liminal/internal/identity"
+	"liminal/internal/knowledge"
+	"liminal/internal/quota"
 	"liminal/internal/run"
-	"liminal/internal/stream"
 )
 
 // The assistant's surface of 004: the same turns and the same log as
@@ -16,192 +22,261 @@ func (s *server) assistRoutes() {
 	const told = "Lines `data: {type, …}`: status, then one response, interrupt or error"
 	op := route("POST /api/chat", "assist", "Say something; the answer is a stream")
 	addStream(s, op, s.assist)
+	s.providers(op)
 	s.answers(op, http.StatusOK, "text/event-stream", told, frameSchema())
 	op = route("POST /api/chat/resume", "assistResume", "Answer a question; what follows is a stream")
 	addStream(s, op, s.assistResume)
 	s.answers(op, http.StatusOK, "text/event-stream", told, frameSchema())
+	add(s, route("GET /api/chat/history/{thread_id}", "assistHistory", "Everything that was said, and what waits"), s.assistHistory)
+}
+
+// assistantWorkflow is the artifact that answers on this surface. Where there
+// is none, the turn takes the way of any other.
+const assistantWorkflow = "assistant"
+
+// actions are the words of the wire for what may be asked for by a tag; what
+// they mean is the artifact's.
+var actions = []any{"summarize", "inquire", "compare", "audit"}
+
+// Bounds of what a tagged message brings.
+const (
+	maxTipTap      = 64 << 10 // bytes of JSON
+	maxTipTapDepth = 64
+	maxTagged      = knowledge.MaxSetDocuments // documents
+)
+
+// AssistRequest is a message with its tags (CHAT-24).
+type AssistRequest struct {
+	Message    MessageText     `json:"message"`
+	TipTap     *map[string]any `json:"tiptap_json,omitempty" nullable:"true" doc:"the editor's document, at most 64 KB"`
+	ThreadID   *string         `json:"thread_id,omitempty" nullable:"true" doc:"a UUID; one that is nobody's begins a conversation, and so does none"`
+	Documents  *[]string       `json:"tagged_doc_ids,omitempty" nullable:"true" doc:"own documents, at most 200"`
+	Sets       *[]string       `json:"tagged_set_ids,omitempty" nullable:"true" doc:"own document sets, at most 64"`
+	Action     *string         `json:"action,omitempty" nullable:"true" doc:"summarize, inquire, compare or audit; null: found out"`
+	WebSearch  *bool           `json:"enable_web_search,omitempty" nullable:"true"`
+	ContextIDs *[]string       `json:"context_ids,omitempty" nullable:"true" doc:"missing: the conversation's; empty: none"`
+	WorkflowID *string         `json:"workflow_id,omitempty" nullable:"true" doc:"instead of the assistant"`
 }
 
 type assistInput struct {
-	Body struct {
-		Message    MessageText `json:"message"`
-		ThreadID   *string     `json:"thread_id,omitempty" format:"uuid" nullable:"true"`
-		ContextIDs *[]string   `json:"context_ids,omitempty" nullable:"true"`
-	}
+	Key  string `header:"Idempotency-Key"`
+	Body AssistRequest
 }
 
 func (s *server) assist(ctx context.Context, in *assistInput) (func(http.ResponseWriter, *http.Request), error) {
-	answer, _, err := s.begin(ctx, &chatInput{Body: ChatRequest{
-		Message: in.Body.Message, ConversationID: in.Body.ThreadID, ContextIDs: in.Body.ContextIDs, Stream: true,
-	}})
+	t, err := s.tagged(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	exchangeOf(ctx).header.Set("X-Thread-Id", answer.ConversationID)
-	return s.told(ctx, viewerOf(ctx), answer.RunID, 0)
-}
-
-type assistResumeInput struct{ Body ResumeRequest }
-
-func (s *server) assistResume(ctx context.Context, in *assistResumeInput) (func(http.ResponseWriter, *http.Request), error) {
-	v := viewerOf(ctx)
-	q, err := s.question(ctx, v, in.Body)
+	exchangeOf(ctx).rename(t.RequestID)
+	v, k := viewerOf(ctx), quota.Key{Route: "POST /api/chat", Key: in.Key}
+	answer, replayed, err := once(ctx, s, k, in.Body, func(ctx context.Context) (ChatAnswer, error) {
+		return s.say(ctx, v, t, in.Key != "")
+	})
 	if err != nil {
 		return nil, err
 	}
-	after := s.lastSeq(ctx, q.RunID) // what follows is told, not what was before
-	if _, err := s.answer(ctx, v, in.Body); err != nil {
-		return nil, err
-	}
-	return s.told(ctx, v, q.RunID, after)
-}
-
-// told streams a run in the assistant's words.
-func (s *server) told(ctx context.Context, v identity.Viewer, runID string, after int64) (func(http.ResponseWriter, *http.Request), error) {
-	r, err := s.Runs.Run(ctx, v, runID)
+	r, err := s.Runs.Run(ctx, v, answer.RunID)
 	if err != nil {
 		return nil, err
 	}
-	return s.streaming(ctx, v, r, after, &teller{run: r})
-}
-
-// Told is one event in the assistant's words. Which fields are set follows
-// from Type.
-type Told struct {
-	Type       string          `json:"type"` // status, response, interrupt, error
-	ThreadID   string          `json:"thread_id,omitempty"`
-	Node       string          `json:"node,omitempty"`
-	Message    string          `json:"message,omitempty"`
-	DocsFound  json.RawMessage `json:"docs_found,omitempty"`
-	WebQuery   string          `json:"web_query,omitempty"`
-	Response   *string         `json:"response,omitempty"`
-	Citations  json.RawMessage `json:"citations,omitempty"`
-	TokensUsed int             `json:"tokens_used,omitempty"`
-	Suppressed bool            `json:"suppressed,omitempty"`
-
-	InterruptID string        `json:"interrupt_id,omitempty"`
-	Interrupt   string        `json:"interrupt_type,omitempty"`
-	Options     *[]run.Option `json:"options,omitempty"`
-}
-
-// teller turns the log of one run into the assistant's words: a status for
-// each step when it is done or the run pauses in it, then one end (C-17).
-type teller struct {
-	run     run.Run
-	begun   []Told // steps whose status has not been told
-	seen    map[string]bool
-	pending *Told // the question the run is about to pause with
-}
-
-// tell returns the events one event of the log becomes; often none.
-func (t *teller) tell(e stream.Event) []Told {
-	switch e.Kind {
-	case stream.Status:
-		return t.status(e.Data)
-	case stream.Interrupt:
-		if t.pending == nil {
-			t.pending = interruptTold(t.run, e.Data)
+	if replayed {
+		if err := over(r, answer); err != nil {
+			return nil, err
 		}
-	case stream.Paused:
-		if t.pending == nil {
-			t.pending = &Told{Type: "interrupt", ThreadID: t.run.ConversationID}
+	}
+	return s.told(ctx, v, r, 0)
+}
+
+// tagged is the request as a turn, with everything the assistant's graph may
+// read of it, always (CHAT-24).
+func (s *server) tagged(ctx context.Context, in *assistInput) (chat.NewTurn, error) {
+	b, v := in.Body, viewerOf(ctx)
+	t, _, err := (&chatInput{Key: in.Key, Body: ChatRequest{
+		Message: b.Message, ConversationID: b.ThreadID, ContextIDs: b.ContextIDs, WorkflowID: b.WorkflowID,
+		// A turn that was just skipped ends before the next one (INT-12).
+		Multitask: "enqueue",
+	}}).turn(ctx)
+	if err != nil {
+		return t, err
+	}
+	if err := b.check(); err != nil {
+		return t, err
+	}
+	documents, err := s.ownDocuments(ctx, v, value(b.Documents))
+	if err != nil {
+		return t, err
+	}
+	sets, err := s.ownSets(ctx, v, value(b.Sets))
+	if err != nil {
+		return t, err
+	}
+	if t.WorkflowID == "" {
+		if t.WorkflowID, err = s.assistant(ctx, v); err != nil {
+			return t, err
 		}
-		return append(t.rest(), *t.pending)
-	case stream.Resumed:
-		t.pending = nil
-	case stream.MessageDone, stream.CancelAck:
-		return append(t.rest(), responseTold(t.run, e.Data))
-	case stream.Error:
-		var reason RunError
-		_ = json.Unmarshal(e.Data, &reason) // without one the sentence is empty
-		return append(t.rest(), Told{Type: "error", ThreadID: t.run.ConversationID, Message: reason.Message})
-	default: // tokens, tool calls and traces have no words here
+	}
+	t.Fields = map[string]any{
+		"tiptap_json": nil, "tagged_doc_ids": documents, "tagged_set_ids": sets,
+		"action": nil, "enable_web_search": value(b.WebSearch),
+	}
+	if b.TipTap != nil {
+		t.Fields["tiptap_json"] = *b.TipTap
+	}
+	if b.Action != nil {
+		t.Fields["action"] = *b.Action
+	}
+	return t, nil
+}
+
+// check refuses a request for what it is, before anything is looked up
+// (CHAT-25).
+func (b AssistRequest) check() error {
+	if b.ThreadID != nil && !id.Valid(*b.ThreadID) {
+		return invalidField("thread_id", "thread_id is not a UUID.")
+	}
+	if b.Action != nil && !slices.Contains(actions, any(*b.Action)) {
+		return invalidField("action", "The action is summarize, inquire, compare or audit, or null, not %q.", *b.Action)
+	}
+	if len(value(b.Documents)) > maxTagged || len(value(b.Sets)) > maxNamed {
+		return invalidField("tagged_doc_ids", "A message tags at most %d documents and %d sets.", maxTagged, maxNamed)
+	}
+	for field, list := range map[string][]string{"tagged_doc_ids": value(b.Documents), "tagged_set_ids": value(b.Sets)} {
+		if err := uuids(field, list); err != nil {
+			return err
+		}
+	}
+	if b.TipTap == nil {
+		return nil
+	}
+	raw, err := json.Marshal(*b.TipTap)
+	if err != nil || len(raw) > maxTipTap {
+		return invalidField("tiptap_json", "tiptap_json is larger than %d KB.", maxTipTap>>10)
+	}
+	if depth(*b.TipTap) > maxTipTapDepth {
+		return invalidField("tiptap_json", "tiptap_json is nested deeper than %d levels.", maxTipTapDepth)
 	}
 	return nil
 }
 
-func (t *teller) status(data json.RawMessage) []Told {
-	var step struct {
-		Node      string          `json:"node"`
-		Message   string          `json:"message"`
-		Done      bool            `json:"done"`
-		DocsFound json.RawMessage `json:"docs_found"`
-		WebQuery  any             `json:"web_query"`
-	}
-	if json.Unmarshal(data, &step) != nil || t.seen[step.Node] {
-		return nil
-	}
-	told := Told{Type: "status", Node: step.Node, Message: step.Message, DocsFound: step.DocsFound}
-	told.WebQuery, _ = step.WebQuery.(string)
-	if !step.Done {
-		t.begun = append(t.begun, told)
-		return nil
-	}
-	return t.once(told)
+func invalidField(field, format string, args ...any) error {
+	return fault.New(fault.Invalid, format, args...).With(map[string]any{"field": field})
 }
 
-// once tells a step that has not been told.
-func (t *teller) once(told Told) []Told {
-	if t.seen[told.Node] {
-		return nil
-	}
-	if t.seen == nil {
-		t.seen = map[string]bool{}
-	}
-	t.seen[told.Node] = true
-	return []Told{told}
-}
-
-// rest tells the steps that began and were not told: the run stops in them.
-func (t *teller) rest() (list []Told) {
-	for _, step := range t.begun {
-		list = append(list, t.once(step)...)
-	}
-	t.begun = nil
-	return list
-}
-
-func interruptTold(r run.Run, data json.RawMessage) *Told {
-	told := Told{Type: "interrupt", ThreadID: r.ConversationID}
-	var q Interrupt
-	if json.Unmarshal(data, &q) == nil {
-		told.InterruptID, told.Interrupt, told.Message, told.Options = q.ID, q.Type, q.Message, q.Options
-	}
-	return &told
-}
-
-func responseTold(r run.Run, data json.RawMessage) Told {
-	var done struct {
-		Content    string          `json:"content"`
-		Citations  json.RawMessage `json:"citations"`
-		Suppressed bool            `json:"suppressed"`
-		Usage      struct {
-			In  int `json:"input_tokens"`
-			Out int `json:"output_tokens"`
-		} `json:"usage"`
-	}
-	_ = json.Unmarshal(data, &done) // an answer without words is an empty one
-	if done.Suppressed {
-		done.Content = "" // INT-10
-	}
-	return Told{
-		Type: "response", ThreadID: r.ConversationID, Response: &done.Content, Citations: done.Citations,
-		TokensUsed: done.Usage.In + done.Usage.Out, Suppressed: done.Suppressed,
-	}
-}
-
-// encode makes the teller an encoder.
-func (t *teller) encode(e stream.Event) ([][]byte, error) {
-	var out [][]byte
-	for _, told := range t.tell(e) {
-		data, err := json.Marshal(told)
-		if err != nil {
-			return nil, err
+// depth is how deep a JSON value is nested; a text has none.
+func depth(v any) (deepest int) {
+	switch x := v.(type) {
+	case map[string]any:
+		for _, one := range x {
+			deepest = max(deepest, depth(one))
 		}
-		out = append(out, append(append([]byte("data: "), data...), "\n\n"...))
+	case []any:
+		for _, one := range x {
+			deepest = max(deepest, depth(one))
+		}
+	default:
+		return 0
 	}
-	return out, nil
+	return deepest + 1
 }
 
-// ping is a comment: 004 has no word for it.
-func (t *teller) ping() []byte { return []byte(": ping\n\n") }
+// ownDocuments are tagged documents, each once; NotFound unless all of them
+// are the viewer's own (ISO-11, LG-26).
+func (s *server) ownDocuments(ctx context.Context, v identity.Viewer, ids []string) ([]string, error) {
+	own := []string{}
+	if len(ids) == 0 {
+		return own, nil
+	}
+	found, err := s.Titles.DocumentsByID(ctx, v, ids)
+	for _, d := range found {
+		own = append(own, d.ID)
+	}
+	if err == nil && !all(ids, own) {
+		err = fault.New(fault.NotFound, "There is no such document, or it is not yours.")
+	}
+	return own, err
+}
+
+func (s *server) ownSets(ctx context.Context, v identity.Viewer, ids []string) ([]string, error) {
+	own := []string{}
+	if len(ids) == 0 {
+		return own, nil
+	}
+	found, err := s.Sets.SetsByID(ctx, v, ids)
+	for _, n := range found {
+		own = append(own, n.ID)
+	}
+	if err == nil && !all(ids, own) {
+		err = fault.New(fault.NotFound, "There is no such document set, or it is not yours.")
+	}
+	return own, err
+}
+
+// all reports whether every id is in a list, whatever its case.
+func all(ids, in []string) bool {
+	return !slices.ContainsFunc(ids, func(one string) bool { return !slices.Contains(in, strings.ToLower(one)) })
+}
+
+// assistant is the name of the viewer's assistant, or nothing.
+func (s *server) assistant(ctx context.Context, v identity.Viewer) (string, error) {
+	_, err := s.Library.Workflow(ctx, v, assistantWorkflow)
+	switch {
+	case err == nil:
+		return assistantWorkflow, nil
+	case fault.CodeOf(err) == fault.NotFound:
+		return "", nil
+	}
+	return "", err
+}
+
+// AssistResume is an answer as 004 has it (INT-06). Without interrupt_id it
+// answers the oldest open question of the thread.
+type AssistResume struct {
+	ThreadID    string `json:"thread_id" doc:"a UUID"`
+	InterruptID string `json:"interrupt_id,omitempty" format:"uuid"`
+	Value       struct {
+		Type  string  `json:"type" enum:"doc_choice,text_input,action_choice,retrieval_low,cancel"`
+		Value *string `json:"value,omitempty" nullable:"true" doc:"an option's id or a text; null to skip"`
+	} `json:"resume_value"`
+}
+
+type assistResumeInput struct{ Body AssistResume }
+
+// nothingPending is INT-08, and the end of a second answer to a question
+// (INT-31).
+func nothingPending() error { return fault.New(fault.Invalid, "No pending action to resume") }
+
+func (s *server) assistResume(ctx context.Context, in *assistResumeInput) (func(http.ResponseWriter, *http.Request), error) {
+	v, b := viewerOf(ctx), in.Body
+	if !id.Valid(b.ThreadID) {
+		return nil, invalidField("thread_id", "thread_id is not a UUID.")
+	}
+	q, err := s.question(ctx, v, ResumeRequest{InterruptID: b.InterruptID, ThreadID: strings.ToLower(b.ThreadID)})
+	if err != nil {
+		return nil, err
+	}
+	a := run.Answer{Type: b.Value.Type, Cancel: b.Value.Type == "cancel"}
+	if b.Value.Value != nil && !a.Cancel {
+		a.Value = *b.Value.Value
+	}
+	after := s.lastSeq(ctx, q.RunID) // what follows is told, not what was before
+	if _, err = s.Engine.Answer(ctx, v, q.ID, a); fault.CodeOf(err) == fault.Conflict {
+		err = nothingPending()
+	}
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.Runs.Run(ctx, v, q.RunID)
+	if err != nil {
+		return nil, err
+	}
+	return s.told(ctx, v, r, after)
+}
+
+// told streams a run in the assistant's words; headers carry its ids.
+func (s *server) told(ctx context.Context, v identity.Viewer, r run.Run, after int64) (func(http.ResponseWriter, *http.Request), error) {
+	h := exchangeOf(ctx).header
+	h.Set("X-Thread-Id", r.ConversationID)
+	h.Set("X-Run-Id", r.ID)
+	return s.streaming(ctx, v, r, after, &teller{run: r})
+}

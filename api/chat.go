@@ -190,6 +190,9 @@ func (s *server) begin(ctx context.Context, in *chatInput) (ChatAnswer, bool, er
 // say accepts a turn and starts it. A turn that is there already is the same
 // one only when a key says so; an X-Request-Id that comes twice does not.
 func (s *server) say(ctx context.Context, v identity.Viewer, t chat.NewTurn, keyed bool) (ChatAnswer, error) {
+	if err := s.configured(); err != nil {
+		return ChatAnswer{}, err
+	}
 	if err := s.Limits.Spend(ctx, quota.PlanOf(v.Plan).Chat, v.UserID); err != nil {
 		return ChatAnswer{}, err
 	}
@@ -205,6 +208,15 @@ func (s *server) say(ctx context.Context, v identity.Viewer, t chat.NewTurn, key
 			With(map[string]any{"reason": "request_id", "run_id": a.Run.ID})
 	}
 	return accepted(a), nil
+}
+
+// configured is a fault of the reason NotConfigured while no model is set up
+// that could answer (OPS-08); what needs none works all the same.
+func (s *server) configured() error {
+	if s.Configured == nil {
+		return nil
+	}
+	return s.Configured()
 }
 
 // maxNamed bounds the contexts, and the artifacts, a turn names.
@@ -318,15 +330,25 @@ func (s *server) chatEvents(ctx context.Context, v identity.Viewer, a ChatAnswer
 	if err != nil {
 		return nil, err
 	}
-	if replayed && !r.Status.Ended() {
-		return nil, fault.New(fault.Conflict, "The first request with this key still runs. Follow its stream instead.").
-			With(map[string]any{"reason": "running", "run_id": r.ID, "stream_url": a.StreamURL})
+	if replayed {
+		if err := over(r, a); err != nil {
+			return nil, err
+		}
 	}
 	h := exchangeOf(ctx).header
 	h.Set("X-Run-Id", r.ID)
 	h.Set("X-Conversation-Id", a.ConversationID)
 	h.Set("X-Message-Id", a.UserMessageID)
 	return s.stream(ctx, v, r, 0)
+}
+
+// over is a Conflict while the run of a repeated request still runs.
+func over(r run.Run, a ChatAnswer) error {
+	if r.Status.Ended() {
+		return nil
+	}
+	return fault.New(fault.Conflict, "The first request with this key still runs. Follow its stream instead.").
+		With(map[string]any{"reason": "running", "run_id": r.ID, "stream_url": a.StreamURL})
 }
 
 // wantsEvents reports whether the request accepts server-sent events.

@@ -102,11 +102,16 @@ func (s *server) listConversations(ctx context.Context, in *Paged) (Page[Convers
 // OneConversation is the data of a single conversation.
 type OneConversation struct {
 	Conversation Conversation `json:"conversation"`
+	Usage        Use          `json:"usage"`
 }
 
 func (s *server) one(ctx context.Context, c chat.Conversation) (OneConversation, error) {
 	open, err := s.Interrupts.PendingInterrupts(ctx, viewerOf(ctx), c.ID)
-	return OneConversation{s.conversationView(ctx, c, len(open) > 0)}, err
+	if err != nil {
+		return OneConversation{}, err
+	}
+	used, err := s.conversationUse(ctx, c.ID)
+	return OneConversation{s.conversationView(ctx, c, len(open) > 0), used}, err
 }
 
 type createConversationInput struct {
@@ -127,7 +132,7 @@ func (s *server) createConversation(ctx context.Context, in *createConversationI
 			return OneConversation{}, err
 		}
 		c, err := s.Conversations.CreateConversation(ctx, v, chat.Conversation{Title: strings.TrimSpace(b.Title), ActiveContextID: b.ActiveContextID})
-		return OneConversation{s.conversationView(ctx, c, false)}, err
+		return OneConversation{Conversation: s.conversationView(ctx, c, false)}, err
 	})
 	return made, err
 }

@@ -10,7 +10,9 @@ import (
 )
 
 func (s *server) documentRoutes() {
+	add(s, route("GET /v1/documents", "listOwnDocuments", "My documents across all contexts, newest first"), s.listOwnDocuments)
 	add(s, route("GET /v1/documents/{id}", "document", "One document and how far its reading is"), s.document)
+	add(s, route("PATCH /v1/documents/{id}", "renameDocument", "Give a document a title"), s.renameDocument)
 	add(s, route("DELETE /v1/documents/{id}", "deleteDocument", "Take a document out of its context; the file stays"), s.deleteDocument)
 	add(s, route("GET /v1/documents/{id}/text", "passage", "A passage of the stored text with what stands around it"), s.passage)
 }
@@ -27,7 +29,8 @@ type Document struct {
 	Error     string    `json:"error,omitempty"`
 	Pages     int       `json:"pages"`
 	Length    int       `json:"length" doc:"bytes of the stored text"`
-	Chunks    int       `json:"chunks"`
+	Chunks    int       `json:"chunks" doc:"passages of the whole text, known as soon as it is cut"`
+	Done      int       `json:"chunks_done" doc:"of them, how many are indexed"`
 	ChunkSize int       `json:"chunk_size,omitempty"`
 	RunID     string    `json:"run_id,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
@@ -37,13 +40,49 @@ type Document struct {
 func documentView(d knowledge.Document) Document {
 	return Document{
 		ID: d.ID, ContextID: d.ContextID, Title: d.Title, Path: d.Path, MIME: d.MIME, Size: d.Size, Status: string(d.Status),
-		Error: d.Error, Pages: d.Pages, Length: d.Length, Chunks: d.Chunks, ChunkSize: d.ChunkSize, RunID: d.RunID,
+		Error: d.Error, Pages: d.Pages, Length: d.Length, Chunks: d.Chunks, Done: d.Indexed, ChunkSize: d.ChunkSize, RunID: d.RunID,
 		CreatedAt: d.CreatedAt.UTC(), UpdatedAt: d.UpdatedAt.UTC(),
 	}
 }
 
 func (s *server) document(ctx context.Context, in *ByID) (Document, error) {
 	d, err := s.Documents.Document(ctx, viewerOf(ctx), in.ID)
+	return documentView(d), err
+}
+
+// DocumentTitle is a document by its name, for mentions.
+type DocumentTitle struct {
+	ID        string    `json:"id" format:"uuid"`
+	Title     string    `json:"title"`
+	ContextID string    `json:"context_id" format:"uuid"`
+	Path      string    `json:"path"`
+	Status    string    `json:"status" enum:"waiting,reading,ready,failed,skipped"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+func titleView(t knowledge.Titled) DocumentTitle {
+	return DocumentTitle{ID: t.ID, Title: t.Title, ContextID: t.ContextID, Path: t.Path, Status: string(t.Status), UpdatedAt: t.UpdatedAt.UTC()}
+}
+
+type listOwnDocumentsInput struct {
+	Paged
+	Q string `query:"q" maxLength:"200" doc:"words the title holds, in any case"`
+}
+
+func (s *server) listOwnDocuments(ctx context.Context, in *listOwnDocumentsInput) (Page[DocumentTitle], error) {
+	list, next, err := s.Titles.FindDocuments(ctx, viewerOf(ctx), in.Q, in.Cursor, in.Limit)
+	return page(list, next, titleView), err
+}
+
+type renameDocumentInput struct {
+	ByID
+	Body struct {
+		Title string `json:"title" doc:"1 to 200 characters on one line; reading the file again keeps it"`
+	}
+}
+
+func (s *server) renameDocument(ctx context.Context, in *renameDocumentInput) (Document, error) {
+	d, err := s.Titles.RenameDocument(ctx, viewerOf(ctx), in.ID, in.Body.Title)
 	return documentView(d), err
 }
 

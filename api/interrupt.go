@@ -144,7 +144,7 @@ func (s *server) question(ctx context.Context, v identity.Viewer, in ResumeReque
 	}
 	open, err := s.Interrupts.PendingInterrupts(ctx, v, thread)
 	if err == nil && len(open) == 0 {
-		err = fault.New(fault.Invalid, "No pending action to resume")
+		err = nothingPending()
 	}
 	if err != nil {
 		return run.Interrupt{}, err

@@ -19,10 +19,11 @@ import (
 // belongings are one thing of each kind that a person owns. Whatever of it is
 // text says "sesame", so that a leak can be found by looking for the word.
 type belongings struct {
-	user, session                                    string
-	conversation, message, run, interrupt, request   string
-	context, document, artifact, named, file, folder string
-	link                                             url.Values // a signed download
+	user, session                                  string
+	conversation, message, run, interrupt, request string
+	context, document, set, artifact               string
+	named, file, folder                            string
+	link                                           url.Values // a signed download
 }
 
 const mark = "sesame"
@@ -37,6 +38,7 @@ func (p *person) belongings() belongings {
 	b.context = p.post("/v1/contexts", map[string]any{"name": mark}).ok()["id"].(string)
 	up := p.upload(mark+".md", "# "+mark, "context_id", b.context).ok()
 	b.document, b.file = up["document"].(map[string]any)["id"].(string), up["file"].(map[string]any)["path"].(string)
+	b.set = p.post("/v1/document-sets", map[string]any{"title": mark, "document_ids": []string{b.document}}).ok()["id"].(string)
 	p.must(p.store.PutText(p.Context(), p.viewer(), b.document, knowledge.Extract{Text: mark}))
 	a, err := p.store.CreateArtifact(p.Context(), p.viewer(), artifacts.Artifact{
 		ID: id.New(), OwnerID: p.id, Type: artifacts.KindWorkflow,
@@ -54,7 +56,7 @@ func (p *person) belongings() belongings {
 func nobodys() belongings {
 	return belongings{
 		user: id.New(), session: id.New(), conversation: id.New(), message: id.New(), run: id.New(), interrupt: id.New(),
-		request: id.New(), context: id.New(), document: id.New(), artifact: id.New(), named: "nobodys",
+		request: id.New(), context: id.New(), document: id.New(), set: id.New(), artifact: id.New(), named: "nobodys",
 		file: "files/nobodys.md", folder: "files/nobodys",
 		link: url.Values{"user": {id.New()}, "path": {"files/nobodys.md"}, "expires": {"99999999999"}, "signature": {"x"}},
 	}
@@ -82,10 +84,20 @@ var walls = map[string]wall{
 		}
 	}, theirThread("/v1/chat", "conversation_id")),
 	"POST /api/chat": bodies404("/api/chat", func(of belongings) []map[string]any {
-		return []map[string]any{{"message": "hi", "context_ids": []string{of.context}}}
+		return []map[string]any{
+			{"message": "hi", "context_ids": []string{of.context}},
+			{"message": "hi", "tagged_doc_ids": []string{of.document}},
+			{"message": "hi", "tagged_set_ids": []string{of.set}},
+			{"message": "hi", "workflow_id": of.artifact},
+		}
 	}, theirThread("/api/chat", "thread_id")),
-	"POST /v1/chat/resume":  bodies404("/v1/chat/resume", resumes),
-	"POST /api/chat/resume": bodies404("/api/chat/resume", resumes),
+	"GET /api/chat/history/{thread_id}": func(p *person, of belongings) []attack {
+		return []attack{{request: p.request("GET", "/api/chat/history/"+of.conversation, nil), want: 404}}
+	},
+	"POST /v1/chat/resume": bodies404("/v1/chat/resume", resumes),
+	"POST /api/chat/resume": bodies404("/api/chat/resume", func(of belongings) []map[string]any {
+		return []map[string]any{{"thread_id": of.conversation, "interrupt_id": of.interrupt, "resume_value": resumeValue}, {"thread_id": of.conversation, "resume_value": resumeValue}}
+	}),
 	"POST /v1/chat/cancel": bodies404("/v1/chat/cancel", func(of belongings) []map[string]any {
 		return []map[string]any{{"run_id": of.run}, {"request_id": of.request}}
 	}),
@@ -118,9 +130,19 @@ var walls = map[string]wall{
 	"DELETE /v1/contexts/{id}":        byID(func(of belongings) string { return of.context }, nil),
 	"GET /v1/contexts/{id}/documents": byID(func(of belongings) string { return of.context }, nil),
 	"GET /v1/contexts/{id}/chunks":    byID(func(of belongings) string { return of.context }, nil),
-	"GET /v1/documents/{id}":          byID(func(of belongings) string { return of.document }, nil),
-	"DELETE /v1/documents/{id}":       byID(func(of belongings) string { return of.document }, nil),
-	"GET /v1/documents/{id}/text":     byID(func(of belongings) string { return of.document }, nil),
+	"GET /v1/documents":               ownOnly(http.StatusOK),
+	"PATCH /v1/documents/{id}":        byID(func(of belongings) string { return of.document }, map[string]any{"title": "stolen"}),
+	"GET /v1/document-sets":           ownOnly(http.StatusOK),
+	"GET /v1/document-sets/{id}":      byID(func(of belongings) string { return of.set }, nil),
+	"DELETE /v1/document-sets/{id}":   byID(func(of belongings) string { return of.set }, nil),
+	"PATCH /v1/document-sets/{id}":    byID(func(of belongings) string { return of.set }, map[string]any{"title": "stolen"}),
+	"POST /v1/document-sets": bodies404("/v1/document-sets", func(of belongings) []map[string]any {
+		return []map[string]any{{"title": "x", "document_ids": []string{of.document}}}
+	}),
+	"GET /v1/usage":               ownOnly(http.StatusOK),
+	"GET /v1/documents/{id}":      byID(func(of belongings) string { return of.document }, nil),
+	"DELETE /v1/documents/{id}":   byID(func(of belongings) string { return of.document }, nil),
+	"GET /v1/documents/{id}/text": byID(func(of belongings) string { return of.document }, nil),
 
 	"GET /v1/files":        ownOnly(http.StatusOK),
 	"GET /v1/files/limits": ownOnly(http.StatusOK),
@@ -200,8 +222,10 @@ func theirThread(path, field string) wall {
 	}
 }
 
+var resumeValue = map[string]any{"type": "doc_choice", "value": "one"}
+
 func resumes(of belongings) []map[string]any {
-	value := map[string]any{"type": "doc_choice", "value": "one"}
+	value := resumeValue
 	return []map[string]any{
 		{"interrupt_id": of.interrupt, "resume_value": value},
 		{"conversation_id": of.conversation, "resume_value": value},
@@ -300,7 +324,7 @@ func (p *person) leaksNothing(what string, got *response, theirs belongings) {
 	p.Helper()
 	asked := got.asked
 	for _, secret := range []string{
-		mark, theirs.user, theirs.conversation, theirs.message, theirs.run, theirs.interrupt, theirs.context, theirs.document, theirs.artifact,
+		mark, theirs.user, theirs.conversation, theirs.message, theirs.run, theirs.interrupt, theirs.context, theirs.document, theirs.set, theirs.artifact,
 		"ada@example.org", theirs.session,
 	} {
 		if strings.Contains(string(got.body), secret) && !strings.Contains(asked, secret) {
@@ -313,7 +337,7 @@ func (p *person) leaksNothing(what string, got *response, theirs belongings) {
 func (p *person) stillHas(b belongings) {
 	p.Helper()
 	for _, path := range []string{
-		"/v1/conversations/" + b.conversation, "/v1/contexts/" + b.context, "/v1/documents/" + b.document + "/text", "/v1/artifacts/" + b.artifact,
+		"/v1/conversations/" + b.conversation, "/v1/contexts/" + b.context, "/v1/document-sets/" + b.set, "/v1/documents/" + b.document + "/text", "/v1/artifacts/" + b.artifact,
 	} {
 		if got := p.get(path); got.status != 200 || !strings.Contains(string(got.body), mark) {
 			p.Errorf("%s is now %d %s", path, got.status, got.body)

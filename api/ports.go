@@ -114,6 +114,7 @@ type Interrupts interface {
 type Library interface {
 	Create(ctx context.Context, v identity.Viewer, d artifacts.Draft) (artifacts.Artifact, error)
 	Get(ctx context.Context, v identity.Viewer, id string) (artifacts.Artifact, error)
+	Workflow(ctx context.Context, v identity.Viewer, idOrName string) (artifacts.Artifact, error)
 	List(ctx context.Context, v identity.Viewer, f artifacts.Filter) ([]artifacts.Artifact, string, error)
 	Versions(ctx context.Context, v identity.Viewer, id string) ([]artifacts.Version, error)
 	Patch(ctx context.Context, v identity.Viewer, id string, c artifacts.Change) (artifacts.Artifact, error)

@@ -18,12 +18,17 @@ func (s *server) userRoutes() {
 // Account is an account as an administrator sees it.
 type Account struct {
 	User
-	Active    bool      `json:"active"`
-	CreatedAt time.Time `json:"created_at"`
+	Active    bool             `json:"active"`
+	Budget    Nullable[Budget] `json:"budget" doc:"of their own; null: their plan's"`
+	CreatedAt time.Time        `json:"created_at"`
 }
 
 func accountView(u identity.User) Account {
-	return Account{User: userView(u), Active: u.Active, CreatedAt: u.CreatedAt.UTC()}
+	a := Account{User: userView(u), Active: u.Active, CreatedAt: u.CreatedAt.UTC()}
+	if u.Budget != nil {
+		a.Budget.V = (*Budget)(u.Budget)
+	}
+	return a
 }
 
 type listUsersInput struct {
@@ -49,6 +54,7 @@ type changeUserInput struct {
 		Role   *string `json:"role,omitempty" doc:"user, power or admin"`
 		Plan   *string `json:"plan,omitempty"`
 		Active *bool   `json:"active,omitempty" doc:"false: cannot sign in, nor use what is signed in"`
+		Budget *Given  `json:"budget,omitempty" doc:"null: the plan's"`
 	}
 }
 
@@ -61,6 +67,13 @@ func (s *server) changeUser(ctx context.Context, in *changeUserInput) (Account, 
 	v := viewerOf(ctx)
 	if v.IsAdmin() && c.Plan != nil && !isPlan(*c.Plan) {
 		return Account{}, fault.New(fault.Invalid, "There is no such plan.").With(map[string]any{"field": "plan"})
+	}
+	if in.Body.Budget != nil {
+		if err := in.Body.Budget.check(); err != nil {
+			return Account{}, err
+		}
+		budget := (*identity.Budget)(in.Body.Budget.budget)
+		c.Budget = &budget
 	}
 	u, err := s.Accounts.ChangeUser(ctx, v, in.ID, c)
 	if err != nil {

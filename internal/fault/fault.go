@@ -32,6 +32,10 @@ const (
 	Upstream      = "upstream"       // a provider failed or could not be reached: HTTP 502
 )
 
+// Budget is the reason of a RateLimited fault that waiting a minute does not
+// end: what a person's model calls may use is used up.
+const Budget = "budget"
+
 // Reason is what the details of a fault name as its reason; "" when nothing.
 func Reason(err error) string {
 	e, ok := errors.AsType[*Error](err)

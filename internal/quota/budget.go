@@ -12,10 +12,6 @@ import (
 	"liminal/internal/identity"
 )
 
-// ReasonBudget is the reason, in the details of a RateLimited fault, of a
-// model call that was not made because a budget is used up.
-const ReasonBudget = "budget"
-
 // Use is what model calls used.
 type Use struct {
 	Calls   int64
@@ -146,8 +142,8 @@ func byModel(list []Line, l Line) []Line {
 }
 
 // Afford is asked before each model call. When a budget is used up it returns
-// RateLimited, whose details name ReasonBudget, what was used, the limit and
-// when it is renewed; the system has no budget.
+// RateLimited, whose details name the reason fault.Budget, what was used, the
+// limit and when it is renewed. The system has no budget.
 func (b *Budgets) Afford(ctx context.Context, v identity.Viewer) error {
 	if v.UserID == "" {
 		return nil
@@ -170,7 +166,7 @@ func (b *Budgets) Afford(ctx context.Context, v identity.Viewer) error {
 func (b *Budgets) overdrawn(what string, used, limit float64, renews time.Time, sentence string) error {
 	return fault.New(fault.RateLimited, "%s. It is renewed on %s UTC; until then an administrator can give you more.", sentence, renews.Format("2006-01-02 15:04")).
 		With(map[string]any{
-			"reason": ReasonBudget, "budget": what, "used": used, "limit": limit,
+			"reason": fault.Budget, "budget": what, "used": used, "limit": limit,
 			"renews_at": renews.Format(time.RFC3339), "retry_after": max(1, int(renews.Sub(b.now()).Seconds())),
 		})
 }
