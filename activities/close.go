@@ -95,6 +95,9 @@ func FailureOf(f *graph.Failure) *Failure {
 			out.Code, out.Reason = code, ""
 		}
 	}
+	if f.Code == fault.Budget {
+		out.Code = fault.RateLimited
+	}
 	return out
 }
 

@@ -3,6 +3,7 @@ package workflows
 import (
 	"errors"
 	"slices"
+	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/temporal"
@@ -30,8 +31,7 @@ func failure(err error) graph.Failure {
 	case errors.As(err, &app) && app.Type() == activities.TypeStopped:
 		return graph.Failure{Code: string(fault.Internal), Message: app.Message(), Retryable: true, Soon: true}
 	case errors.As(err, &app) && isCode(app.Type()):
-		code := reasonOr(app.Type(), reasonOf(app))
-		return graph.Failure{Code: code, Message: app.Message(), Retryable: !app.NonRetryable() && code != fault.NotConfigured}
+		return told(app)
 	case errors.As(err, &app):
 		return graph.Failure{Code: string(fault.Internal), Message: inside, Retryable: !app.NonRetryable()}
 	case temporal.IsCanceledError(err):
@@ -51,20 +51,29 @@ func timedOut(err *temporal.TimeoutError) graph.Failure {
 	}
 }
 
-// reasonOf is the reason an activity gave for its failure.
-func reasonOf(app *temporal.ApplicationError) string {
+// told is what an activity says of its failure.
+func told(app *temporal.ApplicationError) graph.Failure {
 	var details struct {
-		Reason string `json:"reason"`
+		Reason  string `json:"reason"`
+		AfterMS int64  `json:"retry_after_ms"`
 	}
-	if !app.HasDetails() || app.Details(&details) != nil {
-		return "" // details of another shape name none
+	if app.HasDetails() && app.Details(&details) != nil {
+		details.Reason, details.AfterMS = "", 0 // of another shape: they say nothing to the machine
 	}
-	return details.Reason
+	code := reasonOr(app.Type(), details.Reason)
+	return graph.Failure{
+		Code: code, Message: app.Message(),
+		Retryable: !app.NonRetryable() && code != fault.NotConfigured && code != quota.ReasonBudget,
+		After:     time.Duration(max(details.AfterMS, 0)) * time.Millisecond,
+	}
 }
 
 // reasonOr is the failure's code: of a provider that is missing or away the
 // reason, which FailureOf makes an Internal again (API-17).
 func reasonOr(code, reason string) string {
+	if code == string(fault.RateLimited) && reason == fault.Budget {
+		return reason // waiting a minute would not help
+	}
 	if code == string(fault.Internal) && (reason == fault.NotConfigured || reason == fault.Upstream) {
 		return reason
 	}

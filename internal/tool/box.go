@@ -308,7 +308,7 @@ func judge(ctx context.Context, err error) Verdict {
 	if err == nil {
 		return Healthy
 	}
-	if ctx.Err() != nil {
+	if ctx.Err() != nil || fault.Reason(err) == fault.Budget { // one person's purse says nothing of the tool
 		return Unknown
 	}
 	if code := fault.CodeOf(err); code == fault.Internal || code == fault.RateLimited {

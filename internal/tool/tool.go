@@ -48,6 +48,7 @@ type Spec struct {
 	TimeoutMS    int             `json:"timeout_ms,omitempty"`   // 15,000; chat cap 60,000 (TOOL-09)
 	Idempotent   *bool           `json:"idempotent,omitempty"`   // default true; false: one attempt (C-49)
 	ReadOnly     bool            `json:"read_only,omitempty"`    // changes nothing
+	Plain        bool            `json:"plain,omitempty"`        // only looks up and arranges values: people are not shown its calls
 	Confirm      bool            `json:"confirm,omitempty"`      // an agent asks a person first
 	Privileged   bool            `json:"privileged,omitempty"`   // admin-owned artifacts only (TOOL-05)
 	Workflow     string          `json:"workflow,omitempty"`     // implemented by this workflow artifact
@@ -78,7 +79,12 @@ type Call struct {
 	Adapters       []model.Adapter // chosen by the run's routing
 	// Choose gives the model of a role, as the run's pinned policy.models says
 	// for the viewer's plan; nil: the provider's default for every role.
-	Choose    func(role string) model.Choice
+	Choose func(role string) model.Choice
+	// Afford is asked before each model call and says when the person's budget
+	// is used up; Spent is told what a call used, however it ended. nil: nobody
+	// counts.
+	Afford    func(ctx context.Context) error
+	Spent     func(model string, u model.Usage)
 	Final     bool // the text of this call is the answer: stream it
 	Inputs    map[string]any
 	Resume    any // the person's answer, when the tool had asked

@@ -1,7 +1,10 @@
 package builtin
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"strings"
 	"time"
@@ -29,6 +32,7 @@ func newVoice(p Parts) voice { return voice{model: p.Model, history: p.History, 
 // said is an answer, complete or not.
 type said struct {
 	cited
+	asked     string // the model's name
 	text      strings.Builder
 	marked    int           // bytes of the text up to the last citation
 	blocks    []model.Block // the same with thinking and tool uses, in order
@@ -44,13 +48,21 @@ type said struct {
 // earlier one's words back. An answer cut short by time or by the person is
 // no error as long as there is some of it.
 func (v voice) speak(ctx context.Context, c *tool.Call, req model.Request) (*said, error) {
-	req.Adapters, req.Locale = c.Adapters, c.Locale
+	req = inRole(c, req)
 	if c.Final && c.Attempt > 1 {
 		c.Emit(stream.Reset, map[string]any{"reason": "retry"})
 	}
 	within, cancel := v.within(ctx, c.Viewer.Plan)
 	defer cancel()
-	s := &said{cited: cited{passages: passagesOf(req.Messages)}}
+	s := &said{cited: cited{passages: passagesOf(req.Messages)}, asked: cmp.Or(req.Model, v.model.Name())}
+	if c.Afford != nil {
+		if err := c.Afford(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if c.Spent != nil {
+		defer func() { c.Spent(s.asked, s.usage) }()
+	}
 	for event, err := range v.model.Stream(within, req) {
 		if err != nil {
 			return s.cut(ctx, within, err)
@@ -64,6 +76,36 @@ func (v voice) speak(ctx context.Context, c *tool.Call, req model.Request) (*sai
 	}
 	s.truncated = s.reason == model.MaxTokens
 	return s, nil
+}
+
+// inRole is a request as the run's policies of models have it: the role is
+// the tool's input of that name, else what the request is for (LORA-26). What
+// the request says itself goes before, but for the longest answer, which no
+// one raises above the plan's.
+func inRole(c *tool.Call, req model.Request) model.Request {
+	req.Adapters, req.Locale, req.User = c.Adapters, c.Locale, pseudonym(c.Viewer.UserID)
+	if c.Choose == nil {
+		return req
+	}
+	choice := c.Choose(cmp.Or(words(c, "role"), req.Task))
+	req.Model = cmp.Or(req.Model, choice.Model)
+	req.MaxTokens = cmp.Or(req.MaxTokens, choice.MaxTokens)
+	if req.Temperature == nil {
+		req.Temperature = choice.Temperature
+	}
+	if choice.Most > 0 && (req.MaxTokens == 0 || req.MaxTokens > choice.Most) {
+		req.MaxTokens = choice.Most
+	}
+	return req
+}
+
+// pseudonym tells a provider that two requests are one person's, and not whose.
+func pseudonym(userID string) string {
+	if userID == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte("liminal user " + userID))
+	return hex.EncodeToString(sum[:16])
 }
 
 // within bounds the time the model may speak.
@@ -157,7 +199,7 @@ func (s *said) grow(t model.BlockType, text, signature string) {
 func (s *said) result(m model.Model) map[string]any {
 	out := map[string]any{
 		"answer": s.text.String(),
-		"model":  m.Name(),
+		"model":  cmp.Or(s.asked, m.Name()),
 		"stop":   string(s.reason),
 		"usage":  usage(s.usage),
 	}
