@@ -44,7 +44,10 @@ func (s *Set) call(ctx context.Context, in CallInput) (CallResult, error) {
 	voice := &voice{set: s, in: in, started: s.now()}
 	arguments, _ := inputs.(map[string]any)
 	voice.begin(ctx, arguments)
-	out, err := s.Box.Call(ctx, bound.Spec, voice.call(ctx, arguments))
+	asked, till := voice.call(ctx, arguments), &till{set: s, in: in}
+	asked.Afford, asked.Spent = till.afford, till.spent
+	out, err := s.Box.Call(ctx, bound.Spec, asked)
+	till.close(ctx)
 	if stopped(ctx) {
 		return voice.stopped(ctx, out), nil
 	}

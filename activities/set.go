@@ -69,7 +69,7 @@ type Starter interface {
 type Queues map[string]string
 
 // Set is the activities with the ports they work over. Embedder, Router,
-// Starter, Meter, Now, Logger, Queues and Sweeps may be zero.
+// Starter, Meter, Purse, Now, Logger, Queues and Sweeps may be zero.
 type Set struct {
 	Turns         chat.Turns
 	Messages      chat.Messages
@@ -85,6 +85,7 @@ type Set struct {
 	Router        Router
 	Starter       Starter
 	Meter         Meter
+	Purse         Purse // bounds what model calls use; nil: nobody counts
 	Now           func() time.Time
 	Logger        *slog.Logger
 	Queues        Queues
