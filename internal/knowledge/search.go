@@ -92,6 +92,17 @@ func (l *Library) Search(ctx context.Context, v identity.Viewer, q Question) (Fo
 	return l.judge(in, rated, cmp.Or(q.K, l.o.K)), nil
 }
 
+// Ranked lists the chunks a search rates, in the order of their fused ranks:
+// what Search makes its verdict of, for those who measure it. It knows no
+// vague question.
+func (l *Library) Ranked(ctx context.Context, v identity.Viewer, q Question) ([]Hit, error) {
+	scope, err := l.scope(ctx, v, q)
+	if err != nil || len(scope.contexts) == 0 {
+		return nil, err
+	}
+	return l.hits(ctx, v, q.Text, scope)
+}
+
 func nothing() Found {
 	return Found{Passages: []Passage{}, Confidence: Low, Clarity: Nothing, Documents: []Candidate{}}
 }

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"liminal/internal/embed"
+	"liminal/internal/embed/remote"
+	"liminal/internal/embed/static"
+	"liminal/internal/eval"
+)
+
+func evalCommand() command {
+	return command{
+		name:    "eval",
+		takes:   "retrieval [DIR]",
+		summary: "measure how well questions find the passages that answer them",
+		about: `
+Asks the questions of the sets in DIR (by default ./eval) and prints how often
+the passage that answers is found first, among five and among ten, and the
+mean of 1/rank: by words alone (BM25), by vectors alone, by both fused, and by
+the search a person gets. "apart" is recall among five for the questions that
+have no word in common with their passage.
+
+Every encoder that is given is measured: the hash default always, models in
+folders with --static, and a server with --server and --model. Documents are
+taken in as always, into a scratch database that is removed again. A set whose
+texts are not on this machine is passed over with a notice.`,
+		examples: []string{
+			"liminald eval retrieval",
+			"liminald eval retrieval --static .cache/static-model",
+			"liminald eval retrieval --server http://localhost:11434 --style ollama --model nomic-embed-text",
+			"liminald eval retrieval my-questions --corpus spec=/work/texts --json",
+		},
+		flags: func(fs *flag.FlagSet) any {
+			o := &evalFlags{}
+			fs.BoolVar(&o.json, "json", false, "print JSON for machines instead of the table")
+			fs.Var(&o.static, "static", "folder of a static model (model2vec); may be given several times")
+			fs.Var(&o.corpora, "corpus", "NAME=FOLDER of texts a set names; may be given several times")
+			fs.StringVar(&o.server, "server", "", "address of an embedding server; its key is read from EMBEDDING_API_KEY")
+			fs.StringVar(&o.style, "style", "openai", "what the server speaks: openai or ollama")
+			fs.StringVar(&o.model, "model", "", "model of the server")
+			return o
+		},
+		run: runEval,
+	}
+}
+
+// several is a flag that may be given more than once.
+type several []string
+
+func (s *several) String() string { return strings.Join(*s, ",") }
+
+// Set adds a value.
+func (s *several) Set(text string) error {
+	*s = append(*s, text)
+	return nil
+}
+
+type evalFlags struct {
+	json                 bool
+	static, corpora      several
+	server, style, model string
+}
+
+func runEval(ctx context.Context, in *invocation) error {
+	o := in.own.(*evalFlags)
+	if len(in.args) == 0 || in.args[0] != "retrieval" || len(in.args) > 2 {
+		return usageError{fmt.Errorf("what is measured is retrieval: liminald eval retrieval [DIR]")}
+	}
+	places, err := o.places(ctx)
+	if err != nil {
+		return err
+	}
+	dir := "eval"
+	if len(in.args) == 2 {
+		dir = in.args[1]
+	}
+	sets, notices, err := eval.Load(dir, places)
+	if err != nil {
+		return usageError{err}
+	}
+	for _, n := range notices {
+		if _, err := fmt.Fprintln(in.err, n); err != nil {
+			return err
+		}
+	}
+	encoders, err := o.encoders(in.environ)
+	if err != nil {
+		return usageError{err}
+	}
+	r, err := eval.Run(ctx, eval.Options{Sets: sets, Encoders: encoders, Progress: in.err})
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return writeJSON(in.out, r)
+	}
+	return r.Print(in.out)
+}
+
+// encoders are the hash default and those the flags name.
+func (o *evalFlags) encoders(environ []string) ([]embed.Embedder, error) {
+	out := []embed.Embedder{embed.Hash{}}
+	for _, dir := range o.static {
+		e, err := static.Open(dir)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, e)
+	}
+	if o.server == "" {
+		return out, nil
+	}
+	key := ""
+	for _, line := range environ {
+		if value, ok := strings.CutPrefix(line, "EMBEDDING_API_KEY="); ok {
+			key = value
+		}
+	}
+	e, err := remote.New(remote.Options{BaseURL: o.server, APIKey: key, Model: o.model, Style: remote.Style(o.style)})
+	if err != nil {
+		return nil, err
+	}
+	return append(out, e), nil
+}
+
+// places are the folders of corpora: those of the flags, and the Go toolchain's
+// where there is one.
+func (o *evalFlags) places(ctx context.Context) (map[string]string, error) {
+	places := map[string]string{"goroot": goroot(ctx)}
+	for _, text := range o.corpora {
+		name, folder, ok := strings.Cut(text, "=")
+		if !ok || name == "" || folder == "" {
+			return nil, usageError{fmt.Errorf("--corpus takes NAME=FOLDER; %q is not that", text)}
+		}
+		places[name] = folder
+	}
+	return places, nil
+}
+
+// goroot is where the Go toolchain lies; "" when there is none.
+func goroot(ctx context.Context) string {
+	text, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
+	root := strings.TrimSpace(string(text))
+	if err != nil {
+		root = cmp.Or(os.Getenv("GOROOT"), filepath.Join("/usr/local", "go"))
+	}
+	if _, err := os.Stat(filepath.Join(root, "bin", "go"+suffix())); err != nil {
+		return ""
+	}
+	return root
+}
+
+func suffix() string {
+	if runtime.GOOS == "windows" {
+		return ".exe"
+	}
+	return ""
+}
