@@ -40,6 +40,7 @@ func (p *Platform) surface(ctx context.Context, o Options, b *body) error {
 		Conversations: b.threads, Messages: p.store, Runs: p.store, Interrupts: p.store,
 		Preferences: learning.NewRecorder(p.store, b.embedder),
 		Library:     p.library, Files: b.files, Contexts: knowledge.Recording(p.store, b.embedder), Documents: p.store, Chunks: p.index,
+		Titles: p.store, Sets: p.store, Budgets: budgets(p.store, o.Model), Configured: configured(o.Model),
 		Sources: p.store, Log: p.log, Limits: quota.NewLimits(p.ledger), Once: quota.NewOnce(p.store, o.Logger),
 		Version: o.Version, Model: api.ModelInfo{Name: o.Model.Name(), Generative: o.Model.Generative()},
 		Temporal: temporalUI(o), PublicURL: o.Config.PublicURL, Client: web.Handler(), Logger: o.Logger,
