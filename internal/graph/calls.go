@@ -96,23 +96,33 @@ func (r *Run) failed(t *thread, place int, f Failure) {
 		return
 	}
 	again := f.Retryable || f.Code == CodeTimeout
-	if again && f.Code != CodeValidation && s.Attempt > 0 && s.Attempt <= s.Retries {
+	if again && f.Code != CodeValidation && s.Attempt > 0 && s.Attempt <= r.retries(s, f) {
 		r.closeTrace(s.Trace, ResultRetried, f.Message)
 		s.Trace, s.Phase = -1, waiting
-		r.pause(t, place, f.Soon)
+		r.pause(t, place, f)
 		return
 	}
 	r.closeTrace(s.Trace, ResultFailed, f.Message)
 	s.Trace = -1
-	f.Retryable, f.Soon = false, false
+	f.Retryable, f.Soon, f.After = false, false, 0
 	s.Phase, s.Failure = settled, &f
 	r.settled(t, place)
 }
 
+// retries is how often a call is tried again after such a failure. A tool may
+// say that once its time was up, trying often only costs more time.
+func (r *Run) retries(s *slot, f Failure) int {
+	if late := r.graph.tools[s.Tool].LateRetries; f.Code == CodeTimeout && late > 0 {
+		return min(late, s.Retries)
+	}
+	return s.Retries
+}
+
 // pause waits before the next attempt, never past the end of the run's time
-// (GRAPH-14). A pause that may be short is still one, so that the effects are
-// the same.
-func (r *Run) pause(t *thread, place int, soon bool) {
+// (GRAPH-14): as long as what failed asks for, and at least what grows from
+// attempt to attempt. A pause that may be short is still one, so that the
+// effects are the same.
+func (r *Run) pause(t *thread, place int, f Failure) {
 	n, s := r.graph.node(t.Node), t.Slots[place]
 	if r.remaining() <= 0 {
 		r.endOfTime(n.id, "was not tried again")
@@ -122,9 +132,10 @@ func (r *Run) pause(t *thread, place int, soon bool) {
 	for range s.Attempt - 1 {
 		d *= 4
 	}
-	if soon {
+	if f.Soon {
 		d = min(d, backoffSoon)
 	}
+	d = max(d, min(f.After, maxAfter))
 	r.emit(t, place, Effect{
 		ID: s.CallID + "~" + strconv.Itoa(s.Attempt), Attempt: s.Attempt, Kind: KindWait,
 		Wait: &Wait{Until: r.state.Clock.Add(min(d, r.remaining()))},
@@ -150,6 +161,9 @@ func (r *Run) settled(t *thread, place int) {
 
 // backoffDefault is the pause before the first retry (001 §18).
 const backoffDefault = time.Second
+
+// maxAfter bounds the pause what was called may ask for.
+const maxAfter = time.Minute
 
 // backoffSoon is the pause before a retry of what did nothing wrong itself.
 const backoffSoon = 50 * time.Millisecond

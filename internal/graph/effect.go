@@ -93,11 +93,12 @@ const (
 
 // Failure is why a node, or the run, did not go on.
 type Failure struct {
-	Code      string `json:"code"`
-	Message   string `json:"message"`
-	Retryable bool   `json:"retryable,omitempty"`
-	Soon      bool   `json:"soon,omitempty"` // what was called is well, so the next attempt need not let it rest
-	Node      string `json:"node,omitempty"` // where it happened; set by the machine
+	Code      string        `json:"code"`
+	Message   string        `json:"message"`
+	Retryable bool          `json:"retryable,omitempty"`
+	Soon      bool          `json:"soon,omitempty"`  // what was called is well, so the next attempt need not let it rest
+	After     time.Duration `json:"after,omitempty"` // what was called asks to be left alone so long (LORA-25)
+	Node      string        `json:"node,omitempty"`  // where it happened; set by the machine
 }
 
 // Error gives the message with the node.

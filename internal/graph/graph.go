@@ -69,21 +69,21 @@ type Graph struct {
 // node is one node with everything resolved that does not depend on a run:
 // templates and conditions compiled, limits applied.
 type node struct {
-	id              string
-	kind            NodeType
-	description     template // of text: what people see
-	stage           string   // the node this one is a step on the way to, for people
-	next, onError   string
-	when            *expr.Program
-	quiet           bool
-	final           bool
-	stream          *bool         // the author's word on final
-	timeout         time.Duration // 0 for an interrupt that waits without limit
-	retries         int
-	backoff         time.Duration
-	outputs         []string
-	declared        bool // outputs were given, even if empty
-	inputs          template
+	id            string
+	kind          NodeType
+	description   template // of text: what people see
+	stage         string   // the node this one is a step on the way to, for people
+	next, onError string
+	when          *expr.Program
+	quiet         bool
+	final         bool
+	stream        *bool         // the author's word on final
+	timeout       time.Duration // 0 for an interrupt that waits without limit
+	retries       int
+	backoff       time.Duration
+	outputs       []string
+	declared      bool // outputs were given, even if empty
+	inputs        template
 
 	tool     string   // tool_call
 	absent   bool     // the tool is optional and not there
@@ -160,6 +160,9 @@ type Tool struct {
 	Workflow   string   // non-empty: calling the tool is a Spawn of this workflow artifact
 	Outputs    []string // property names of its output schema if closed, nil if unknown
 	Required   []string // names of the inputs it must be given
+	// LateRetries is how often a call is tried again at most when its time was
+	// up (LORA-25); 0: as often as after any failure.
+	LateRetries int `json:",omitempty"`
 }
 
 // Tools are the registered tools by name.

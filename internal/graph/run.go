@@ -62,7 +62,7 @@ func (r *Run) Fail(id string, f Failure, now time.Time) []Effect {
 	if f.Code == "" {
 		f.Code = CodeServer
 	}
-	f = Failure{Code: validText(f.Code), Message: validText(f.Message), Retryable: f.Retryable, Soon: f.Soon}
+	f = Failure{Code: validText(f.Code), Message: validText(f.Message), Retryable: f.Retryable, Soon: f.Soon, After: max(f.After, 0)}
 	if o.Effect.Kind == KindAsk {
 		f.Retryable = false
 	}
