@@ -62,6 +62,8 @@ type Opened struct {
 	ContextIDs     []string           `json:"context_ids,omitempty"`
 	Locale         string             `json:"locale,omitempty"`
 	Routing        json.RawMessage    `json:"routing,omitempty"`     // adapters, gates, trace
+	Adapters       []AdapterPin       `json:"adapters,omitempty"`    // that models are asked with
+	Models         []run.Pin          `json:"models,omitempty"`      // policies that choose models, the nearest first (LORA-26)
 	Path           []Stage            `json:"path,omitempty"`        // what Open did, in order (PLAT-12)
 	Job            bool               `json:"job,omitempty"`         // background limits instead of chat limits
 	Privileged     bool               `json:"privileged,omitempty"`  // the graph may name privileged tools (TOOL-05)
@@ -93,11 +95,18 @@ type ToolPin struct {
 	Runs       string `json:"runs"`            // tool.Inline or tool.Activity
 	Queue      string `json:"queue,omitempty"` // task queue of an ordinary activity; empty: the workflow's own
 	Model      bool   `json:"model,omitempty"` // a model speaks: its calls are no tool calls to a person
+	Plain      bool   `json:"plain,omitempty"` // neither are those of a tool that only arranges values
 }
 
 // Pin is the tool's artifact at its version.
 func (p ToolPin) Pin() run.Pin {
 	return run.Pin{ArtifactID: p.ArtifactID, Name: p.Name, Version: p.Version}
+}
+
+// AdapterPin is an adapter at the version the run opened with, and its gate.
+type AdapterPin struct {
+	run.Pin
+	Weight float64 `json:"weight"`
 }
 
 // CallInput is one call of a tool.
@@ -110,7 +119,9 @@ type CallInput struct {
 	Locale         string         `json:"locale,omitempty"`
 	Tool           run.Pin        `json:"tool"`
 	Model          bool           `json:"model,omitempty"`
-	Effect         string         `json:"effect"` // with the ids of the parents' effects before it
+	Models         []run.Pin      `json:"models,omitempty"`   // of a call with Model
+	Adapters       []AdapterPin   `json:"adapters,omitempty"` // of a call with Model
+	Effect         string         `json:"effect"`             // with the ids of the parents' effects before it
 	Node           string         `json:"node"`
 	Stage          string         `json:"stage,omitempty"` // the node people see instead; the call is a step on the way to it
 	Description    string         `json:"description,omitempty"`

@@ -46,6 +46,9 @@ func (s *Set) call(ctx context.Context, in CallInput) (CallResult, error) {
 	voice.begin(ctx, arguments)
 	asked, till := voice.call(ctx, arguments), &till{set: s, in: in}
 	asked.Afford, asked.Spent = till.afford, till.spent
+	if err := s.choose(ctx, in, asked); err != nil {
+		return CallResult{}, err
+	}
 	out, err := s.Box.Call(ctx, bound.Spec, asked)
 	till.close(ctx)
 	if stopped(ctx) {

@@ -41,6 +41,9 @@ func (s *Set) Open(ctx context.Context, in RunInput) (Opened, error) {
 	default:
 		err = fault.New(fault.Invalid, "There is no kind of run %q.", in.Kind)
 	}
+	if err == nil {
+		err = o.models(ctx)
+	}
 	if err != nil {
 		return Opened{}, err
 	}
@@ -66,7 +69,7 @@ func (s *Set) openChild(ctx context.Context, in RunInput) (Opened, error) {
 	if err := o.pin(ctx, in.Child.Workflow); err != nil {
 		return Opened{}, err
 	}
-	return o.out, nil
+	return o.out, o.models(ctx)
 }
 
 // opening is the work of one Open.
@@ -118,12 +121,36 @@ func (o *opening) bind(a artifacts.Artifact, bound map[string]artifacts.Bound) {
 func (o *opening) toolPin(b artifacts.Bound) ToolPin {
 	p := ToolPin{
 		Tool: b.Graph(), ArtifactID: b.ArtifactID, Version: b.Version,
-		Runs: b.Where(), Model: b.On() == tool.QueueModels,
+		Runs: b.Where(), Model: b.On() == tool.QueueModels, Plain: b.Plain,
 	}
 	if p.Runs == tool.Activity {
 		p.Queue = o.set.Queues[b.On()]
 	}
+	if p.Model {
+		p.LateRetries = 1 // LORA-25
+	}
 	return p
+}
+
+// models pins the policies that choose models, where one may speak. A child
+// keeps to its parent's.
+func (o *opening) models(ctx context.Context) error {
+	speaks := false
+	for _, p := range o.out.Tools {
+		speaks = speaks || p.Model
+	}
+	if !speaks || len(o.out.Models) > 0 {
+		return nil
+	}
+	policies, err := o.set.Artifacts.Models(ctx, o.in.Viewer)
+	if err != nil {
+		return err
+	}
+	for _, a := range policies {
+		o.out.Models = append(o.out.Models, run.Pin{ArtifactID: a.ID, Name: a.Name, Version: a.Version})
+	}
+	o.out.Pins = append(o.out.Pins, o.out.Models...)
+	return nil
 }
 
 // digest names what a parsed graph depends on.

@@ -153,7 +153,11 @@ func (o *opening) route(ctx context.Context, turn chat.TurnInput, message string
 		return err
 	}
 	o.out.Routing = routed.Trace
+	o.out.Adapters = routed.Adapters
 	o.out.Pins = append(o.out.Pins, routed.Pins...)
+	for _, a := range routed.Adapters {
+		o.out.Pins = append(o.out.Pins, a.Pin)
+	}
 	o.stage("route", "")
 	return nil
 }

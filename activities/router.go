@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -115,6 +116,7 @@ func (r *PolicyRouter) Route(ctx context.Context, v identity.Viewer, in RouteInp
 	}
 	r.report(ctx, a, result)
 	answer, err := routed(out, run.Pin{ArtifactID: a.ID, Name: a.Name, Version: a.Version})
+	answer.pin(result.Gates, candidates, versions)
 	if err == nil {
 		r.keep(ctx, choice, answer)
 	}
@@ -124,6 +126,21 @@ func (r *PolicyRouter) Route(ctx context.Context, v identity.Viewer, in RouteInp
 func routed(out Routing, pins ...run.Pin) (Routed, error) {
 	raw, err := json.Marshal(out)
 	return Routed{Trace: raw, Pins: pins}, err
+}
+
+// pin fixes the adapters that were chosen at the versions they were chosen by.
+// Versions stand beside the candidates.
+func (r *Routed) pin(gates []routing.Gate, candidates []routing.Adapter, versions []policyKey) {
+	for _, g := range gates {
+		i := slices.IndexFunc(candidates, func(a routing.Adapter) bool { return a.ID == g.ID })
+		if i < 0 {
+			continue
+		}
+		r.Adapters = append(r.Adapters, AdapterPin{
+			Pin:    run.Pin{ArtifactID: g.ID, Name: candidates[i].Name, Version: versions[i].version},
+			Weight: g.Weight,
+		})
+	}
 }
 
 // report logs what an operator would look for: adapters that were left out

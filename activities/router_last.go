@@ -15,6 +15,10 @@ import (
 // lastChoice is how long a choice is remembered.
 const lastChoice = time.Hour
 
+// keptAs names the form a choice is remembered in: one of another form is as
+// good as forgotten.
+const keptAs = "with adapters"
+
 // choice names what a router chooses for. Routing is a function of a policy
 // and its input (ROUTE-10): of is a fingerprint of all of both, with the
 // versions of the policy and of each adapter, so that a choice made for
@@ -38,7 +42,7 @@ func choiceOf(v identity.Viewer, in routing.Input, versions []policyKey) choice 
 	}
 	return choice{
 		key: "router:last:" + v.UserID + ":" + fingerprint(embedding),
-		of:  fingerprint(fmt.Append(all, versions)),
+		of:  fingerprint(fmt.Append(all, versions, keptAs)),
 	}
 }
 

@@ -31,6 +31,11 @@ type Library interface {
 	ToolsOf(ctx context.Context, v identity.Viewer, doc json.RawMessage) (map[string]artifacts.Bound, error)
 	// SpecAt returns a tool at the version a run is pinned to (PLAT-08).
 	SpecAt(ctx context.Context, v identity.Viewer, pin run.Pin) (artifacts.Bound, error)
+	// At returns an artifact as it was at a version (PLAT-08).
+	At(ctx context.Context, v identity.Viewer, id string, version int) (artifacts.Artifact, error)
+	// Models returns the policies of models that hold for the viewer, the
+	// nearest first (LORA-26).
+	Models(ctx context.Context, v identity.Viewer) ([]artifacts.Artifact, error)
 }
 
 // Box calls tools within the bounds of their specs (GRAPH-25).
@@ -52,10 +57,12 @@ type RouteInput struct {
 	ArtifactIDs []string // what the request named
 }
 
-// Routed is a router's answer with the policy it followed.
+// Routed is a router's answer with the policy it followed and the adapters it
+// chose.
 type Routed struct {
-	Trace json.RawMessage
-	Pins  []run.Pin
+	Trace    json.RawMessage
+	Pins     []run.Pin
+	Adapters []AdapterPin
 }
 
 // Starter starts a run whose row is there.
@@ -91,12 +98,14 @@ type Set struct {
 	Queues        Queues
 	Sweeps        map[string]Sweep // by name; what the house does for itself
 	MaxEffects    int              // of one workflow execution, before it continues as new; 0: the default
+	Backend       string           // of the model, as policy.models names it; empty: the configured model for every role
 
 	// Who is who a person is now; NotFound for one who may do nothing any more.
 	// nil: as when their run began.
 	Who func(ctx context.Context, userID string) (identity.Viewer, error)
 
-	calls calls
+	calls  calls
+	pinned pinned
 }
 
 // Named lists the activities by the names workflows use.

@@ -182,6 +182,7 @@ func (l *Library) Models(ctx context.Context, v identity.Viewer) ([]Artifact, er
 		case errors.Is(err, fault.NotFound):
 		case err != nil:
 			return nil, err
+		case len(found) > 0 && found[0].ID == a.ID: // the system owns everybody's
 		case a.OwnerID == who.UserID: // what others share is theirs
 			found = append(found, a)
 		}

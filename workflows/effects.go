@@ -22,9 +22,12 @@ func (d *drive) call(ctx workflow.Context, e graph.Effect) {
 	in := activities.CallInput{
 		Run: d.in, ConversationID: d.opened.ConversationID, RequestID: d.opened.RequestID,
 		UptoSeq: d.opened.UptoSeq, ContextIDs: d.opened.ContextIDs, Locale: d.opened.Locale,
-		Tool: pin.Pin(), Model: pin.Model, Effect: d.effectID(e), Node: e.Node, Stage: e.Stage,
+		Tool: pin.Pin(), Model: pin.Model || pin.Plain, Effect: d.effectID(e), Node: e.Node, Stage: e.Stage,
 		Description: e.Description, Quiet: e.Quiet, Attempt: e.Attempt, Final: e.Call.Final,
 		Reset: e.Attempt > 1 || d.tally.Spoke, Inputs: e.Call.Inputs, Resume: e.Call.Resume,
+	}
+	if pin.Model {
+		in.Models, in.Adapters = d.opened.Models, d.opened.Adapters
 	}
 	in.Run.Child = nil // ids and streams are the row's; the rest would only travel
 	ctx, cancel := workflow.WithCancel(ctx)
@@ -134,6 +137,7 @@ func (d *drive) inherited() *activities.Opened {
 	return &activities.Opened{
 		Conversation: o.Conversation, User: o.User, ConversationID: o.ConversationID, RequestID: o.RequestID,
 		UptoSeq: o.UptoSeq, ContextIDs: o.ContextIDs, Locale: o.Locale, Routing: o.Routing,
+		Models: o.Models, Adapters: o.Adapters,
 	}
 }
 

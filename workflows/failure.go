@@ -51,11 +51,15 @@ func timedOut(err *temporal.TimeoutError) graph.Failure {
 	}
 }
 
+// maxAfterMS bounds what is passed on of a wish to be left alone, an hour in
+// milliseconds; the machine waits less.
+const maxAfterMS = 3_600_000
+
 // told is what an activity says of its failure.
 func told(app *temporal.ApplicationError) graph.Failure {
 	var details struct {
-		Reason  string `json:"reason"`
-		AfterMS int64  `json:"retry_after_ms"`
+		Reason  string  `json:"reason"`
+		AfterMS float64 `json:"retry_after_ms"`
 	}
 	if app.HasDetails() && app.Details(&details) != nil {
 		details.Reason, details.AfterMS = "", 0 // of another shape: they say nothing to the machine
@@ -63,18 +67,18 @@ func told(app *temporal.ApplicationError) graph.Failure {
 	code := reasonOr(app.Type(), details.Reason)
 	return graph.Failure{
 		Code: code, Message: app.Message(),
-		Retryable: !app.NonRetryable() && code != fault.NotConfigured && code != quota.ReasonBudget,
-		After:     time.Duration(max(details.AfterMS, 0)) * time.Millisecond,
+		Retryable: !app.NonRetryable() && code != fault.NotConfigured && code != fault.Budget,
+		After:     time.Duration(min(max(details.AfterMS, 0), maxAfterMS)) * time.Millisecond,
 	}
 }
 
-// reasonOr is the failure's code: of a provider that is missing or away the
-// reason, which FailureOf makes an Internal again (API-17).
+// reasonOr is the failure's code: of a provider that is missing, away or too
+// slow the reason, which FailureOf makes an Internal again (API-17).
 func reasonOr(code, reason string) string {
 	if code == string(fault.RateLimited) && reason == fault.Budget {
 		return reason // waiting a minute would not help
 	}
-	if code == string(fault.Internal) && (reason == fault.NotConfigured || reason == fault.Upstream) {
+	if code == string(fault.Internal) && (reason == fault.NotConfigured || reason == fault.Upstream || reason == graph.CodeTimeout) {
 		return reason
 	}
 	return code

@@ -52,8 +52,9 @@ type World struct {
 	Hidden     map[string]bool   // workflows the viewer may not see
 	Tools      map[string]tool.Spec
 	Funcs      map[string]Func
-	Version    int      // of every artifact
-	Log        []string // names of the ports' writes, in order
+	Version    int                  // of every artifact above
+	Shelf      []artifacts.Artifact // of other kinds, every version; the last of an id is the current one
+	Log        []string             // names of the ports' writes, in order
 	FailAsk    error
 	FailClose  []error // of the first calls of CloseTurn
 	FailRunRow error
@@ -306,7 +307,52 @@ func (l library) Workflow(_ context.Context, _ identity.Viewer, name string) (ar
 }
 
 func (l library) Get(ctx context.Context, v identity.Viewer, name string) (artifacts.Artifact, error) {
+	if a, ok := l.w.current()[name]; ok {
+		return a, nil
+	}
 	return l.Workflow(ctx, v, name)
+}
+
+func (l library) At(_ context.Context, _ identity.Viewer, name string, version int) (artifacts.Artifact, error) {
+	l.w.mu.Lock()
+	defer l.w.mu.Unlock()
+	for _, a := range l.w.Shelf {
+		if a.ID == name && a.Version == version {
+			return a, nil
+		}
+	}
+	return artifacts.Artifact{}, fault.New(fault.NotFound, "There is no %s at version %d.", name, version)
+}
+
+func (l library) Models(context.Context, identity.Viewer) ([]artifacts.Artifact, error) {
+	var own, all []artifacts.Artifact
+	for _, a := range l.w.current() {
+		switch {
+		case a.Type != artifacts.KindModels:
+		case a.OwnerID == Viewer.UserID:
+			own = append(own, a)
+		case a.OwnerID == "":
+			all = append(all, a)
+		}
+	}
+	return append(own, all...), nil
+}
+
+// Put puts a version of an artifact on the shelf, in the middle of a run too.
+func (w *World) Put(a artifacts.Artifact) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.Shelf = append(w.Shelf, a)
+}
+
+func (w *World) current() map[string]artifacts.Artifact {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	out := map[string]artifacts.Artifact{}
+	for _, a := range w.Shelf {
+		out[a.ID] = a
+	}
+	return out
 }
 
 func (l library) Tools(_ context.Context, _ identity.Viewer, names ...string) (map[string]artifacts.Bound, error) {

@@ -39,7 +39,7 @@ func (t intentClassifier) Run(ctx context.Context, c *tool.Call) (map[string]any
 		return nil, err
 	}
 	intent, confidence := readIntent(s.text.String())
-	return map[string]any{"intent": intent, "confidence": confidence, "model": t.model.Name(), "usage": usage(s.usage)}, nil
+	return map[string]any{"intent": intent, "confidence": confidence, "model": s.asked, "usage": usage(s.usage)}, nil
 }
 
 func readIntent(text string) (string, float64) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"liminal/internal/fault"
+	"liminal/internal/graph"
 	"liminal/internal/model"
 	"liminal/internal/stream"
 	"liminal/internal/tool"
@@ -137,7 +138,8 @@ func (s *said) cut(ctx, within context.Context, err error) (*said, error) {
 		s.truncated = true
 		return s, nil
 	case late:
-		return nil, fault.Wrap(fault.Internal, err, "The model did not answer in time.")
+		return nil, fault.Wrap(fault.Internal, err, "The model did not answer in time.").
+			With(map[string]any{"reason": graph.CodeTimeout})
 	}
 	if _, ok := errors.AsType[*fault.Error](err); ok {
 		return nil, err

@@ -1,0 +1,130 @@
+package activities
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+
+	"liminal/artifacts"
+	"liminal/internal/fault"
+	"liminal/internal/identity"
+	"liminal/internal/model"
+	"liminal/internal/run"
+	"liminal/internal/tool"
+)
+
+// pinned is what a process has read of artifacts at a version, which never
+// changes.
+type pinned struct {
+	mu   sync.Mutex
+	read map[policyKey]any
+}
+
+// maxPinned bounds how many versions a process keeps.
+const maxPinned = 512
+
+func (p *pinned) get(key policyKey) (any, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	value, ok := p.read[key]
+	return value, ok
+}
+
+func (p *pinned) put(key policyKey, value any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.read == nil || len(p.read) >= maxPinned {
+		p.read = map[policyKey]any{}
+	}
+	p.read[key] = value
+}
+
+// at reads an artifact at the version a run has pinned. Whether the viewer may
+// use it was asked when the run opened. One that is gone since then is none:
+// the run goes on without it.
+func at[T any](ctx context.Context, s *Set, v identity.Viewer, pin run.Pin, read func(artifacts.Artifact) (T, error)) (value T, ok bool, err error) {
+	key := policyKey{pin.ArtifactID, pin.Version}
+	if known, there := s.pinned.get(key); there {
+		value, ok = known.(T)
+		return value, ok, nil
+	}
+	a, err := s.Artifacts.At(ctx, v, pin.ArtifactID, pin.Version)
+	if errors.Is(err, fault.NotFound) {
+		s.logger().WarnContext(ctx, "an artifact a run has pinned is gone", "artifact", pin.ArtifactID, "version", pin.Version)
+		return value, false, nil
+	}
+	if err != nil {
+		return value, false, err
+	}
+	if value, err = read(a); err != nil {
+		return value, false, err
+	}
+	s.pinned.put(key, value)
+	return value, true, nil
+}
+
+// choose tells a tool which models to ask, and with which adapters.
+func (s *Set) choose(ctx context.Context, in CallInput, c *tool.Call) (err error) {
+	if c.Choose, err = s.chooser(ctx, in); err != nil {
+		return err
+	}
+	c.Adapters, err = s.adapters(ctx, in)
+	return err
+}
+
+// chooser gives the model of a role as the run's policies say for the viewer's
+// plan (LORA-26); nil when the run has pinned none.
+func (s *Set) chooser(ctx context.Context, in CallInput) (func(role string) model.Choice, error) {
+	var policies []model.Policy
+	for _, pin := range in.Models {
+		p, ok, err := at(ctx, s, in.Run.Viewer, pin, func(a artifacts.Artifact) (model.Policy, error) { return model.ReadPolicy(a.Schema) })
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			policies = append(policies, p)
+		}
+	}
+	if len(policies) == 0 {
+		return nil, nil
+	}
+	plan := in.Run.Viewer.Plan
+	return func(role string) model.Choice { return model.Choose(policies, s.Backend, plan, role) }, nil
+}
+
+// adapters are those the run's routing chose, with their gates.
+func (s *Set) adapters(ctx context.Context, in CallInput) ([]model.Adapter, error) {
+	var out []model.Adapter
+	for _, pin := range in.Adapters {
+		a, ok, err := at(ctx, s, in.Run.Viewer, pin.Pin, readAdapter)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			a.Weight = pin.Weight
+			out = append(out, a)
+		}
+	}
+	return out, nil
+}
+
+// readAdapter reads what a provider is told of an adapter.
+func readAdapter(a artifacts.Artifact) (model.Adapter, error) {
+	var d struct {
+		Mode          string `json:"mode"`
+		Backend       string `json:"backend"`
+		RemoteModelID string `json:"remote_model_id"`
+		RemoteID      string `json:"remote_adapter_id"`
+		Dir           string `json:"fs_dir"`
+		Instructions  string `json:"prompt_instructions"`
+	}
+	if err := json.Unmarshal(a.Schema, &d); err != nil {
+		return model.Adapter{}, fault.Wrap(fault.Internal, err, "The adapter %s cannot be read.", a.Name)
+	}
+	return model.Adapter{
+		ID: a.ID, Mode: cmp.Or(d.Mode, modeOf(d.Backend, d.Instructions != "")),
+		RemoteModelID: d.RemoteModelID, RemoteID: d.RemoteID, Dir: cmp.Or(d.Dir, a.FSPath), Instructions: d.Instructions,
+	}, nil
+}
