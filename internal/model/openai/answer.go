@@ -193,7 +193,7 @@ func (a *answer) stop() (model.StopReason, error) {
 func (a *answer) used() model.Usage {
 	u := a.usage
 	if u == nil {
-		return model.Usage{Input: max(1, words.Tokens(a.q.sent)), Output: max(1, words.Tokens(a.all.String())), Estimated: true}
+		return model.Usage{Input: a.q.tokens(), Output: max(1, words.Tokens(a.all.String())), Estimated: true}
 	}
 	cached := min(max(u.Details.Cached, u.Hit, 0), u.Prompt)
 	return model.Usage{Input: u.Prompt - cached, Output: u.Completion, CacheRead: cached}

@@ -110,7 +110,7 @@ func opened(resp *http.Response) (body io.Reader, streamed bool, err error) {
 	case "application/json":
 		return resp.Body, false, nil
 	case "text/html":
-		return nil, false, errors.New("it sent a web page")
+		return nil, false, errPage
 	}
 	first := make([]byte, 1)
 	n, err := io.ReadFull(resp.Body, first)

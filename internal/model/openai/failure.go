@@ -174,9 +174,16 @@ func (p *provider) unreachable(err error) error {
 		p.host()+" cannot be reached. Try again; if it stays, check that the model's server runs and that its address is right.")
 }
 
-// broken is an answer that did not come to its end.
+// errPage is an answer for browsers.
+var errPage = errors.New("it sent a web page")
+
+// broken is an answer that cannot be read to its end.
 func (p *provider) broken(err error) error {
-	return p.upstream(errors.New(p.clean(err.Error())), "The answer of "+p.host()+" broke off before its end. Try again.")
+	sentence := "The answer of " + p.host() + " broke off or cannot be read. Try again."
+	if errors.Is(err, errPage) {
+		sentence = p.host() + " answers, but not as a model's server does. Whoever runs this server must check its address."
+	}
+	return p.upstream(errors.New(p.clean(err.Error())), sentence)
 }
 
 func (p *provider) host() string { return p.base.Host }

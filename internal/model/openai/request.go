@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"liminal/internal/model"
+	"liminal/internal/words"
 )
 
 // question is a request as it is sent, and what reading its answer needs.
@@ -20,7 +21,6 @@ type question struct {
 	dialect   dialect
 	lacks     map[string]bool
 	plainJSON bool // the server refused to be bound by the schema: it is only told
-	sent      string
 }
 
 // dialect is what of the protocol differs by backend.
@@ -42,6 +42,9 @@ func (p *provider) question(ctx context.Context, req model.Request) *question {
 	q := &question{
 		model: cmp.Or(applied.Model, d.asModel(applied), ours), req: req, applied: applied,
 		names: &model.ToolNames{}, passages: model.Passages(req.Messages), dialect: d,
+	}
+	for _, t := range req.Tools {
+		q.names.Send(t.Name) // before names in the dialogue, so that they keep theirs from turn to turn
 	}
 	q.system = q.instructions()
 	q.lacks = p.lacks.of(q.model)
@@ -118,8 +121,28 @@ func (q *question) body() (string, error) {
 	set("response_format", q.format(), q.req.Schema != nil && !q.plainJSON)
 	q.dialect.adapters(out, q.applied.Params)
 	doc, err := json.Marshal(out)
-	q.sent = string(doc)
-	return q.sent, err
+	return string(doc), err
+}
+
+// frame is about what templates put around one message, in tokens.
+const frame = 4
+
+// tokens estimates the size of what was sent.
+func (q *question) tokens() int {
+	n := 0
+	for _, m := range q.messages() {
+		n += frame
+		if m.Content != nil {
+			n += words.Tokens(*m.Content)
+		}
+		for _, c := range m.ToolCalls {
+			n += words.Tokens(c.Function.Name) + words.Tokens(c.Function.Arguments)
+		}
+	}
+	for _, t := range q.req.Tools {
+		n += frame + words.Tokens(t.Name) + words.Tokens(t.Description) + words.Tokens(string(t.InputSchema))
+	}
+	return max(1, n)
 }
 
 // The two names of the limit of an answer. OpenAI's newer models refuse the
