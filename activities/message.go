@@ -79,6 +79,9 @@ func (c *closing) routing() (r shownRouting) {
 func (c *closing) tools() []chat.ToolRecord {
 	var out []chat.ToolRecord
 	for _, r := range c.Tally.Records {
+		if c.Opened.Tools[r.Tool].Plain {
+			continue // the run's trace has it
+		}
 		t := chat.ToolRecord{
 			Name: r.Tool, Node: r.Node, Arguments: small(r.Arguments), Result: small(r.Result),
 			Status: "ok", DurationMS: r.MS,

@@ -14,8 +14,11 @@ import (
 	"liminal/schemas"
 )
 
-//go:embed defaults
-var defaultFiles embed.FS
+// What ships with the program: the defaults, and packs, each a folder of
+// documents that belong together, with a README that says what it is.
+//
+//go:embed defaults packs
+var files embed.FS
 
 // The names of the defaults other code relies on.
 const (
@@ -23,18 +26,32 @@ const (
 	DocumentsWorkflow = "documents" // a turn with contexts (GRAPH-22)
 	IngestWorkflow    = "ingest"    // reading a document in (GRAPH-24)
 	CodeWorkflow      = "agent.code"
+	AssistantWorkflow = "assistant" // of the pack documents (LG-01)
 	DefaultPolicy     = "default"
 )
 
-// defaults reads the documents under defaults/<kind>/<name>.json.
+// defaults reads the documents under defaults/<kind>/<name>.json and
+// packs/<pack>/<kind>/<name>.json.
 func defaults() ([]Seed, error) {
-	names, err := fs.Glob(defaultFiles, "defaults/*/*.json")
+	var seeds []Seed
+	for _, pattern := range []string{"defaults/*/*.json", "packs/*/*/*.json"} {
+		some, err := seedsIn(pattern)
+		if err != nil {
+			return nil, err
+		}
+		seeds = append(seeds, some...)
+	}
+	return seeds, nil
+}
+
+func seedsIn(pattern string) ([]Seed, error) {
+	names, err := fs.Glob(files, pattern)
 	if err != nil {
 		return nil, err
 	}
 	var seeds []Seed
 	for _, name := range names {
-		doc, err := defaultFiles.ReadFile(name)
+		doc, err := files.ReadFile(name)
 		if err != nil {
 			return nil, err
 		}

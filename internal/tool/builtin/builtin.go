@@ -20,10 +20,13 @@ var documents embed.FS
 // list makes every tool whose needs are met; a tool that lacks its port is not
 // there, and calling it is NotFound.
 func list(p Parts) []tool.Tool {
-	var tools []tool.Tool
+	tools := []tool.Tool{setValue{}, pick{}, mentions{}, scan{}, query{}}
 	if p.Model != nil {
 		v := newVoice(p)
-		tools = append(tools, genericChat{v}, intentClassifier{v}, step{v, p.Catalog}, compose{v})
+		tools = append(tools, genericChat{v}, intentClassifier{v}, step{v, p.Catalog}, compose{v}, decide{v})
+	}
+	if p.Titles != nil {
+		tools = append(tools, findDocuments{p.Titles, p.Sets}, matchDocuments{p.Titles})
 	}
 	if p.Search != nil {
 		tools = append(tools, search{p.Search, p.Rerank}, gather{search{p.Search, p.Rerank}})

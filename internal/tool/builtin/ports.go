@@ -23,6 +23,8 @@ type Parts struct {
 	Search  Searcher
 	Rerank  Reranker // nil: passages stay in the order they were found in
 	Intake  Intake   // with Files: reads documents in
+	Titles  Titles
+	Sets    Sets // with Titles: documents by the sets they are in
 	Files   Files
 	Catalog Catalog
 	// MaxDecode is how long one answer may be written for, by plan (STREAM-09);

@@ -1,0 +1,324 @@
+package artifacts_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"liminal/artifacts"
+	"liminal/internal/graph"
+)
+
+// says is the input of a turn as /api/chat fills it.
+func says(message string, more ...object) object {
+	in := object{
+		"message": message, "tiptap_json": nil, "tagged_doc_ids": []any{}, "tagged_set_ids": []any{},
+		"action": nil, "enable_web_search": false,
+	}
+	for _, m := range more {
+		maps.Copy(in, m)
+	}
+	return in
+}
+
+func tags(ids ...any) object { return object{"tagged_doc_ids": ids} }
+
+func sure(action string) []object { return []object{{"action": action, "confidence": "high"}} }
+
+func meant(ids ...any) []object {
+	return []object{{"resolved_uuids": ids, "inference_confidence": "high"}}
+}
+
+func (p *played) data() object { return p.outcome.Data }
+
+func (p *played) check(t *testing.T, calls string, streams ...string) {
+	t.Helper()
+	if p.outcome.Err != nil {
+		t.Fatalf("the turn failed: %v", p.outcome.Err)
+	}
+	if got := fmt.Sprintf("intent %d documents %d", p.calls["intent"], p.calls["documents"]); got != calls {
+		t.Errorf("the model was called %s, want %s", got, calls)
+	}
+	if !slices.Equal(p.streams, streams) {
+		t.Errorf("the streams are\n  %s\nwant\n  %s", strings.Join(p.streams, "\n  "), strings.Join(streams, "\n  "))
+	}
+}
+
+// Requirements: LG-01, LG-30, STREAM-17, C-18
+func TestTheAssistantIsTheGraphOfItsSpecification(t *testing.T) {
+	t.Parallel()
+	var doc struct {
+		Persist []string `json:"persist"`
+		Nodes   []struct {
+			ID, Type, Stage, Description string
+		} `json:"nodes"`
+	}
+	if err := json.Unmarshal(shipped(t, artifacts.AssistantWorkflow), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(doc.Persist, []string{"conversation_docs"}) {
+		t.Errorf("it keeps %v", doc.Persist)
+	}
+	want := map[string]string{
+		"intent_resolver": "Clarifying intent...", "doc_resolver": "Finding documents...", "validate_inputs": "Validating request...",
+		"summarize": "Summarizing documents...", "inquire": "Researching your question...", "compare": "Comparing documents...",
+		"audit": "Auditing against regulations...", "format_response": "Formatting response...",
+		"web_search": `Searching online "${vars.web_search_query}"`,
+	}
+	got := map[string]string{}
+	for _, n := range doc.Nodes {
+		if n.Description != "" {
+			got[n.ID] = n.Description
+		}
+		if n.Stage != "" && want[n.Stage] == "" {
+			t.Errorf("%s is a step of %q", n.ID, n.Stage)
+		}
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("people see %v", got)
+	}
+}
+
+// Requirements: LG-01, LG-06, LG-13, LG-30, STREAM-17, STREAM-18, STREAM-20
+func TestATaggedActionOnTaggedDocumentsAsksNoModelWhatToDo(t *testing.T) {
+	t.Parallel()
+	for action, message := range map[string]string{"summarize": "Summarize @Leave policy", "inquire": "@Leave policy", "compare": "Compare @Leave policy and @Travel policy"} {
+		p := perform(t, play{input: says(message, tags(leaveID, travelID), object{"action": action})})
+		p.check(t, "intent 0 documents 0", "doc_resolver+docs validate_inputs "+action+" format_response response")
+		if p.calls[action] != 1 || p.data()["action"] != action || p.data()["inference_confidence"] != "high" {
+			t.Errorf("%s: %v, %v", action, p.calls, p.data())
+		}
+		if p.outcome.Vars["inference_source"] != "explicit" || p.outcome.Response != "Answer [1]." || len(p.outcome.Citations) != 1 {
+			t.Errorf("%s: %v", action, p.outcome)
+		}
+	}
+}
+
+// Requirements: LG-06, LG-07, LG-11
+func TestTheWebIsWantedWhenAnyOfThreeSaysSo(t *testing.T) {
+	t.Parallel()
+	low := []object{{"confidence": "medium", "average_similarity": 0.6}}
+	for name, p := range map[string]play{
+		"the button":            {input: says("What holds?", object{"enable_web_search": true}), intents: sure("inquire"), refs: meant()},
+		"a word":                {input: says("What holds TODAY?"), intents: sure("inquire"), refs: meant()},
+		"a word beside the tag": {input: says("the latest rules", object{"action": "inquire"}), refs: meant()},
+		"the model":             {input: says("Is it still enforced?"), intents: []object{{"action": "inquire", "confidence": "high", "enable_web_search": true}}, refs: meant()},
+	} {
+		p.gathers, p.web = low, "news"
+		out := perform(t, p)
+		if out.calls["web.search_v1"] != 1 || out.outcome.Vars["enable_web_search"] != true {
+			t.Errorf("%s: searched %d times", name, out.calls["web.search_v1"])
+		}
+	}
+	p := play{input: says("What holds?"), intents: sure("inquire"), refs: meant(), gathers: low, web: "news"}
+	if out := perform(t, p); out.calls["web.search_v1"] != 0 || out.data()["web_query"] != nil {
+		t.Error("nobody wanted the web")
+	}
+}
+
+// Requirements: LG-08, LG-09, LG-11
+func TestTheIntentIsAskedForOnceWhenItIsClearAndTwiceWhenNot(t *testing.T) {
+	t.Parallel()
+	p := perform(t, play{input: says("What is the notice period?"), intents: sure("inquire"), refs: meant()})
+	p.check(t, "intent 1 documents 1", "intent_resolver doc_resolver validate_inputs inquire format_response response")
+	if p.given["intent"][0]["history"] != 0.0 {
+		t.Errorf("the first pass sees %v earlier messages", p.given["intent"][0]["history"])
+	}
+	for _, first := range []object{
+		{"action": "compare", "confidence": "medium"}, {"action": "inquire", "confidence": "low"},
+		{"action": "summarize", "confidence": "high", "multi_action_detected": true, "actions": []any{"summarize", "audit"}},
+	} {
+		p = perform(t, play{input: says("Tell me about that document"), intents: []object{first, {"action": "inquire", "confidence": "medium"}}, refs: meant()})
+		p.check(t, "intent 2 documents 1", "intent_resolver doc_resolver validate_inputs inquire format_response response")
+		if p.given["intent"][1]["history"] != 5.0 {
+			t.Errorf("the second pass sees %v earlier messages", p.given["intent"][1]["history"])
+		}
+		if p.outcome.Vars["inference_confidence"] != "high" {
+			t.Error("the confidence of the intent was taken for that of the documents")
+		}
+	}
+}
+
+// Requirements: LG-10
+func TestASummaryOfOneTopicIsAnInquiry(t *testing.T) {
+	t.Parallel()
+	p := perform(t, play{input: says("Summarize the leave policy about carry-over"), refs: meant(leaveID),
+		intents: []object{{"action": "summarize", "confidence": "high", "specific_topic": true}}})
+	p.check(t, "intent 1 documents 1", "intent_resolver doc_resolver+docs validate_inputs inquire format_response response")
+}
+
+// Requirements: INT-17, INT-18, INT-27, STREAM-21, INT-14, INT-05
+func TestWhichActionIsAskedWhenItIsNotClear(t *testing.T) {
+	t.Parallel()
+	multi := object{"action": "summarize", "confidence": "high", "multi_action_detected": true, "actions": []any{"summarize", "audit"}}
+	vague := object{"action": "inquire", "confidence": "low", "likely": []any{"compare", "inquire"}}
+	for _, one := range []struct {
+		answer  object
+		message string
+		options []graph.Option
+	}{
+		{multi, "I can only perform one action at a time. Which would you like to do first?", []graph.Option{{ID: "summarize", Label: "Summarize"}, {ID: "audit", Label: "Audit"}}},
+		{vague, "I'm not sure what action you'd like. Please choose:", []graph.Option{{ID: "compare", Label: "Compare"}, {ID: "inquire", Label: "Inquire"}}},
+	} {
+		p := perform(t, play{input: says("Do something with these", tags(leaveID, travelID)), intents: []object{one.answer, one.answer}, refs: meant(), answers: []any{"summarize"}})
+		p.check(t, "intent 2 documents 1", "intent_resolver interrupt action_choice",
+			"intent_resolver doc_resolver+docs validate_inputs summarize format_response response")
+		if len(p.asked) != 1 || p.asked[0].Message != one.message || !reflect.DeepEqual(p.asked[0].Options, one.options) {
+			t.Errorf("asked %+v", p.asked)
+		}
+		if p.data()["action"] != "summarize" {
+			t.Errorf("the action is %v", p.data()["action"])
+		}
+	}
+}
+
+// Requirements: INT-28, INT-10, INT-11
+func TestACancelledChoiceOfActionInquiresAndIsNotShown(t *testing.T) {
+	t.Parallel()
+	vague := object{"action": "audit", "confidence": "low", "likely": []any{"audit", "compare"}}
+	p := perform(t, play{input: says("Do something"), intents: []object{vague, vague}, known: object{"Leave policy": leaveID}, answers: []any{nil}})
+	if p.outcome.Err != nil || !p.outcome.Suppressed || p.data()["action"] != "inquire" {
+		t.Errorf("%+v", p.outcome)
+	}
+	if p.calls["documents"]+p.calls["inquire"] != 0 {
+		t.Error("a model works for what nobody sees")
+	}
+	if !reflect.DeepEqual(p.persist["conversation_docs"], object{"Leave policy": leaveID}) {
+		t.Errorf("the registry is %v", p.persist["conversation_docs"])
+	}
+}
+
+// Requirements: LG-12, LG-13, LG-15, LG-21
+func TestTagsComeFromTheEditorTheListsAndTheSets(t *testing.T) {
+	t.Parallel()
+	editor := object{"type": "doc", "content": []any{object{"type": "paragraph", "content": []any{
+		object{"type": "mention", "attrs": object{"id": leaveID, "label": "Leave policy", "category": "document"}},
+		object{"type": "mention", "attrs": object{"id": otherID, "label": "Secret", "category": "document"}},
+	}}}}
+	for name, one := range map[string]struct {
+		input object
+		want  []any
+	}{
+		"the editor":             {says("@Leave policy @Secret", object{"tiptap_json": editor}), []any{leaveID}},
+		"both":                   {says("Leave policy Secret BankNegara2024", object{"tiptap_json": editor}, tags(bankID, leaveID)), []any{leaveID, bankID}},
+		"a set":                  {says("", object{"tagged_set_ids": []any{setID, otherID}}), []any{travelID, bankID}},
+		"a document and its set": {says("", object{"tagged_set_ids": []any{setID}}, tags(bankID)), []any{bankID, travelID}},
+	} {
+		one.input["action"] = "summarize"
+		p := perform(t, play{input: one.input})
+		if p.outcome.Err != nil || p.calls["documents"] != 0 || !reflect.DeepEqual(p.data()["resolved_doc_ids"], one.want) {
+			t.Errorf("%s: %v, %d calls, %v", name, p.data()["resolved_doc_ids"], p.calls["documents"], p.outcome.Err)
+		}
+	}
+}
+
+// Requirements: LG-14, LG-15, LG-18, LG-29
+func TestTheModelSeesTheRegistryAndAsMuchOfTheConversationAsItNeeds(t *testing.T) {
+	t.Parallel()
+	known := object{"Leave policy": leaveID, "Travel policy": travelID}
+	for message, history := range map[string]float64{"What does the leave policy say?": 0, "Compare those two docs": 5} {
+		p := perform(t, play{input: says(message, object{"action": "compare"}, tags(bankID)), known: known, refs: meant(leaveID, travelID, otherID)})
+		p.check(t, "intent 0 documents 1", "doc_resolver+docs validate_inputs compare format_response response")
+		in := p.given["documents"][0]
+		data := in["data"].(object)
+		if in["history"] != history || !reflect.DeepEqual(data["registry"], known) || data["action"] != "compare" ||
+			!reflect.DeepEqual(data["explicit"], []any{bankID}) || len(data["titles"].([]any)) != 3 {
+			t.Errorf("%s: the model is told %v", message, in)
+		}
+		if !reflect.DeepEqual(p.data()["resolved_doc_ids"], []any{bankID, leaveID, travelID}) || p.outcome.Vars["inference_source"] != "inferred" {
+			t.Errorf("%s: resolved %v, %v", message, p.data()["resolved_doc_ids"], p.outcome.Vars["inference_source"])
+		}
+		if p.calls["titles"] != 1 {
+			t.Errorf("the titles were listed %d times", p.calls["titles"])
+		}
+	}
+}
+
+// Requirements: LG-16, LG-17, LG-18
+func TestNamesTheModelCannotPlaceAreMatchedToTitles(t *testing.T) {
+	t.Parallel()
+	p := perform(t, play{input: says("What does the travel polcy say?"), intents: sure("inquire"),
+		refs: []object{{"unresolved_names": []any{"travel polcy"}, "inference_confidence": "low", "reasoning": "secret thoughts"}}})
+	p.check(t, "intent 1 documents 1", "intent_resolver doc_resolver+docs validate_inputs inquire format_response response")
+	if !reflect.DeepEqual(p.data()["resolved_doc_ids"], []any{travelID}) || p.outcome.Vars["inference_source"] != "fuzzy_match" || p.calls["titles"] != 1 {
+		t.Errorf("%v, %v", p.data(), p.outcome.Vars["inference_source"])
+	}
+	shown, err := json.Marshal([]any{p.outcome.Response, p.outcome.Data})
+	if err != nil || strings.Contains(string(shown), "secret thoughts") {
+		t.Errorf("people see the reasoning: %s, %v", shown, err)
+	}
+}
+
+// Requirements: INT-19, INT-20, INT-28, STREAM-21, INT-14
+func TestWhichDocumentIsAskedWhenSeveralFit(t *testing.T) {
+	t.Parallel()
+	refs := []object{{"resolved_uuids": []any{bankID}, "suggested_uuids": []any{leaveID, travelID, otherID}, "inference_confidence": "medium"}}
+	for answer, want := range map[any][]any{
+		travelID: {bankID, travelID}, "all": {bankID, leaveID, travelID}, nil: {bankID},
+	} {
+		p := perform(t, play{input: says("Audit against the policy: we give no leave at all to anyone"), intents: sure("audit"), refs: refs, answers: []any{answer}})
+		if len(p.asked) != 1 || p.asked[0].Type != "doc_choice" || p.asked[0].Message != "Which document would you like to audit against?" {
+			t.Fatalf("asked %+v", p.asked)
+		}
+		if want := []graph.Option{{ID: leaveID, Label: "Leave policy"}, {ID: travelID, Label: "Travel policy"}, {ID: "all", Label: "All of these"}}; !reflect.DeepEqual(p.asked[0].Options, want) {
+			t.Errorf("the options are %v", p.asked[0].Options)
+		}
+		if !reflect.DeepEqual(p.data()["resolved_doc_ids"], want) {
+			t.Errorf("%v: resolved %v", answer, p.data()["resolved_doc_ids"])
+		}
+		confidence := "high"
+		if answer == nil {
+			confidence = "low"
+		} else {
+			p.check(t, "intent 1 documents 1", "intent_resolver doc_resolver interrupt doc_choice",
+				"doc_resolver+docs validate_inputs audit format_response response")
+		}
+		if p.data()["inference_confidence"] != confidence {
+			t.Errorf("%v: the confidence is %v", answer, p.data()["inference_confidence"])
+		}
+	}
+}
+
+// Requirements: INT-21, INT-28
+func TestADocumentThatCannotBeToldIsAskedFor(t *testing.T) {
+	t.Parallel()
+	refs := []object{{"unresolved_names": []any{"XYZ guidelines"}, "inference_confidence": "low"}}
+	for name, one := range map[string]struct {
+		answers []any
+		want    []any
+		asks    int
+	}{
+		"an id":                 {[]any{bankID}, []any{bankID}, 1},
+		"a title":               {[]any{"the @BankNegara2024, please"}, []any{bankID}, 1},
+		"somebody else's, then": {[]any{otherID, "Leave policy"}, []any{leaveID}, 2},
+		"nothing twice":         {[]any{"no idea", "really not"}, []any{}, 2},
+		"a cancel":              {[]any{nil}, []any{}, 1},
+	} {
+		p := perform(t, play{input: says("What do the XYZ guidelines say?"), intents: sure("inquire"), refs: refs, answers: one.answers})
+		if p.outcome.Err != nil || len(p.asked) != one.asks || p.asked[0].Type != "text_input" || p.asked[0].Options != nil ||
+			p.asked[0].Message != "Please tag the document you'd like to reference." {
+			t.Fatalf("%s: asked %+v, %v", name, p.asked, p.outcome.Err)
+		}
+		if !reflect.DeepEqual(p.data()["resolved_doc_ids"], one.want) {
+			t.Errorf("%s: resolved %v", name, p.data()["resolved_doc_ids"])
+		}
+		if low := p.data()["inference_confidence"] == "low"; low != (len(one.want) == 0) {
+			t.Errorf("%s: the confidence is %v", name, p.data()["inference_confidence"])
+		}
+		if p.calls["documents"] != 1 {
+			t.Errorf("%s: the model was asked %d times", name, p.calls["documents"])
+		}
+	}
+}
+
+// Who has no documents is asked for none that could not be told, and no model
+// is asked either.
+func TestWithoutDocumentsThereIsNothingToResolve(t *testing.T) {
+	t.Parallel()
+	p := perform(t, play{input: says("What is a notice period?"), intents: sure("inquire"), nothing: true})
+	p.check(t, "intent 1 documents 0", "intent_resolver doc_resolver validate_inputs inquire format_response response")
+}

@@ -1,0 +1,123 @@
+package builtin
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"liminal/internal/identity"
+	"liminal/internal/knowledge"
+	"liminal/internal/tool"
+)
+
+// Titles finds a person's own documents by their names; knowledge.Titles is
+// one.
+type Titles interface {
+	OwnDocuments(ctx context.Context, v identity.Viewer, limit int) ([]knowledge.Titled, error)
+	DocumentsByID(ctx context.Context, v identity.Viewer, ids []string) ([]knowledge.Titled, error)
+}
+
+// Sets finds a person's own sets of documents; knowledge.Sets is one. Without
+// it no set has any.
+type Sets interface {
+	SetsByID(ctx context.Context, v identity.Viewer, ids []string) ([]knowledge.Set, error)
+}
+
+// maxFound bounds how many documents one call names.
+const maxFound = 500
+
+// findDocuments gives documents of the caller's own by id, by set, or all of
+// them; an id that is none of theirs is dropped (LG-15, LG-21, LG-26).
+type findDocuments struct {
+	titles Titles
+	sets   Sets
+}
+
+func (findDocuments) Name() string { return "documents.find_v1" }
+
+func (t findDocuments) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
+	found, err := t.find(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	out := titled(found)
+	registry, _ := c.Inputs["known"].(map[string]any)
+	registry = maps.Clone(registry)
+	if registry == nil {
+		registry = map[string]any{}
+	}
+	for _, d := range found {
+		registry[d.Title] = d.ID
+	}
+	out["registry"] = registry
+	return out, nil
+}
+
+func (t findDocuments) find(ctx context.Context, c *tool.Call) ([]knowledge.Titled, error) {
+	if c.Inputs["all"] == true {
+		return t.titles.OwnDocuments(ctx, c.Viewer, min(number(c, "limit", maxFound), maxFound))
+	}
+	ids, err := t.named(ctx, c)
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	found, err := t.titles.DocumentsByID(ctx, c.Viewer, ids[:min(len(ids), maxFound)])
+	if err != nil {
+		return nil, err
+	}
+	keep, drop := flat(c.Inputs["keep"]), flat(c.Inputs["without"])
+	return slices.DeleteFunc(found, func(d knowledge.Titled) bool {
+		return slices.Contains(drop, d.ID) && !slices.Contains(keep, d.ID)
+	}), nil
+}
+
+// named are the ids asked for, with those in sets, each once.
+func (t findDocuments) named(ctx context.Context, c *tool.Call) ([]string, error) {
+	ids := flat(c.Inputs["ids"])
+	if sets := flat(c.Inputs["sets"]); len(sets) > 0 && t.sets != nil {
+		found, err := t.sets.SetsByID(ctx, c.Viewer, sets)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range found {
+			ids = append(ids, s.Documents...)
+		}
+	}
+	out, seen := make([]string, 0, len(ids)), map[string]bool{}
+	for _, id := range ids {
+		if id = strings.ToLower(id); !seen[id] {
+			seen[id] = true
+			out = append(out, id)
+		}
+	}
+	return out, nil
+}
+
+// titled is what both tools say of documents: as data, as choices for a
+// person, and as plain lists.
+func titled(found []knowledge.Titled) map[string]any {
+	documents, ids, titles, options := []any{}, []any{}, []any{}, []any{}
+	for _, d := range found {
+		documents = append(documents, map[string]any{"id": d.ID, "title": d.Title})
+		ids, titles = append(ids, d.ID), append(titles, d.Title)
+		options = append(options, map[string]any{"id": d.ID, "label": label(d, found)})
+	}
+	if len(options) > 1 {
+		options = append(options, map[string]any{"id": everything, "label": "All of these"})
+	}
+	return map[string]any{
+		"documents": documents, "ids": ids, "titles": titles, "options": options,
+		"count": float64(len(found)), "summary": count(len(found), "document"),
+	}
+}
+
+// label tells documents of one title apart by their files.
+func label(d knowledge.Titled, among []knowledge.Titled) string {
+	for _, other := range among {
+		if other.ID != d.ID && other.Title == d.Title && d.Path != "" {
+			return d.Title + " (" + d.Path + ")"
+		}
+	}
+	return d.Title
+}

@@ -1,0 +1,150 @@
+package builtin
+
+import (
+	"context"
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/agnivade/levenshtein"
+
+	"liminal/internal/id"
+	"liminal/internal/knowledge"
+	"liminal/internal/tool"
+)
+
+// enough is from where on a name counts as a title (LG-16).
+const enough = 0.85
+
+// matchDocuments finds the caller's own documents by what a person calls them:
+// an id, a title, titles in a longer text, or nearly a title.
+type matchDocuments struct{ titles Titles }
+
+func (matchDocuments) Name() string { return "documents.match_v1" }
+
+func (t matchDocuments) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
+	among, err := t.among(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	s := shelfmarks{least: enough, titles: make([]string, len(among)), documents: among}
+	if least, ok := c.Inputs["least"].(float64); ok {
+		s.least = least
+	}
+	for i, d := range among {
+		s.titles[i] = plainTitle(d.Title)
+	}
+	var found []knowledge.Titled
+	unmatched, seen := []any{}, map[string]bool{}
+	for _, name := range flat(c.Inputs["names"]) {
+		matches, err := t.match(ctx, c, s, name)
+		if err != nil {
+			return nil, err
+		}
+		if len(matches) == 0 {
+			unmatched = append(unmatched, name)
+		}
+		for _, d := range matches {
+			if !seen[d.ID] {
+				seen[d.ID] = true
+				found = append(found, d)
+			}
+		}
+	}
+	out := titled(found)
+	out["unmatched"] = unmatched
+	return out, nil
+}
+
+// among are the documents to look through: those given, or all of the
+// caller's.
+func (t matchDocuments) among(ctx context.Context, c *tool.Call) ([]knowledge.Titled, error) {
+	given, ok := c.Inputs["among"].([]any)
+	if !ok {
+		return t.titles.OwnDocuments(ctx, c.Viewer, 0)
+	}
+	out := make([]knowledge.Titled, 0, len(given))
+	for _, g := range given {
+		if one, ok := g.(map[string]any); ok {
+			d := knowledge.Titled{}
+			d.ID, _ = one["id"].(string)
+			d.Title, _ = one["title"].(string)
+			out = append(out, d)
+		}
+	}
+	return out, nil
+}
+
+func (t matchDocuments) match(ctx context.Context, c *tool.Call, s shelfmarks, name string) ([]knowledge.Titled, error) {
+	name = strings.TrimPrefix(name, "@")
+	if id.Valid(strings.ToLower(name)) {
+		return t.titles.DocumentsByID(ctx, c.Viewer, []string{strings.ToLower(name)})
+	}
+	return s.called(name), nil
+}
+
+// shelfmarks are documents with their titles made plain for comparing.
+type shelfmarks struct {
+	least     float64
+	titles    []string
+	documents []knowledge.Titled
+}
+
+// called are the documents a name means: those of just that title, else those
+// whose titles stand in it, else the one whose title is most like it.
+func (s shelfmarks) called(name string) []knowledge.Titled {
+	plain := plainTitle(name)
+	if plain == "" {
+		return nil
+	}
+	var same, within []knowledge.Titled
+	best, score := -1, s.least
+	for i, title := range s.titles {
+		switch {
+		case title == "":
+		case title == plain:
+			same = append(same, s.documents[i])
+		case len(title) < len(plain) && utf8.RuneCountInString(title) > 2 && stands(plain, title):
+			within = append(within, s.documents[i])
+		default:
+			if like := similarity(plain, title, score); like >= score && (best < 0 || like > score) {
+				best, score = i, like
+			}
+		}
+	}
+	switch {
+	case len(same) > 0:
+		return same
+	case len(within) > 0:
+		return within
+	case best >= 0:
+		return []knowledge.Titled{s.documents[best]}
+	}
+	return nil
+}
+
+func stands(text, term string) bool {
+	at, _ := find(text, term)
+	return at >= 0
+}
+
+// similarity is 1 for the same text and 0 for nothing in common: Levenshtein's
+// distance over the longer length. Below least it may be 0.
+func similarity(a, b string, least float64) float64 {
+	la, lb := utf8.RuneCountInString(a), utf8.RuneCountInString(b)
+	longer := max(la, lb)
+	if longer == 0 || float64(min(la, lb)) < least*float64(longer) {
+		return 0
+	}
+	return 1 - float64(levenshtein.ComputeDistance(a, b))/float64(longer)
+}
+
+// plainTitle is a title in lower case, without the ending of a file's name and
+// with single spaces for what joins words.
+func plainTitle(title string) string {
+	if ext := path.Ext(title); len(ext) > 1 && len(ext) <= 5 && !strings.ContainsAny(ext, " 0123456789") {
+		title = strings.TrimSuffix(title, ext)
+	}
+	title = strings.NewReplacer("_", " ", "-", " ").Replace(strings.ToLower(title))
+	return strings.Join(strings.Fields(title), " ")
+}
