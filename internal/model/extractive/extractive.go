@@ -81,8 +81,12 @@ func (Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Even
 // respond chooses what to do by the task.
 func respond(w *writer, req model.Request) (model.StopReason, error) {
 	t := newTurn(req)
-	if req.Task == TaskIntent {
-		return model.EndTurn, w.json(filled(req.Schema, classify(t.question)))
+	switch req.Task {
+	case TaskIntent:
+		return model.EndTurn, w.json(filled(req.Schema, t.intent()))
+	case TaskDocuments:
+		return model.EndTurn, w.json(filled(req.Schema, t.references()))
+	default:
 	}
 	if req.Schema != nil {
 		plain := &writer{ctx: w.ctx, quiet: true}

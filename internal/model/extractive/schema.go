@@ -58,13 +58,23 @@ func (s *shape) takes(v any) bool {
 	if len(s.Enum) > 0 {
 		return slices.Contains(s.Enum, v)
 	}
-	switch v.(type) {
+	switch x := v.(type) {
 	case string:
 		return s.is("string")
 	case float64:
 		return s.is("number")
+	case bool:
+		return s.is("boolean")
+	case []any:
+		return s.is("array") && (s.Items == nil || !slices.ContainsFunc(x, func(e any) bool { return !s.Items.takes(e) }))
 	}
 	return false
+}
+
+// asks reports whether a schema has a place for a property.
+func asks(schema json.RawMessage, property string) bool {
+	var s shape
+	return json.Unmarshal(schema, &s) == nil && s.Properties[property] != nil
 }
 
 func (s *shape) is(t string) bool {

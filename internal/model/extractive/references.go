@@ -1,0 +1,3 @@
+package extractive
+
+func (t turn) references() map[string]any { return map[string]any{} }
