@@ -98,11 +98,13 @@ func TestAnAdapterReachesABackendByItsModeAndStyle(t *testing.T) {
 		{"no mode is hybrid", "openai", model.Adapter{ID: "o", Weight: 1, Instructions: "Be old."}, model.Applied{System: "Be old."}},
 		{"a closed gate", "openai", hybrid("sea", 0), model.Applied{Dropped: []model.Dropped{{ID: "sea", Reason: model.DroppedNoWeight}}}},
 		{
-			"a remote id of the other style", "together", model.Adapter{ID: "r", Mode: model.ModeRemote, RemoteModelID: "ft:r", Weight: 1},
+			"a remote id of the other style", "together",
+			model.Adapter{ID: "r", Mode: model.ModeRemote, RemoteModelID: "ft:r", Weight: 1},
 			model.Applied{Dropped: []model.Dropped{{ID: "r", Reason: model.DroppedNotUsable, Weight: 1}}},
 		},
 		{
-			"nothing to apply", "openai", model.Adapter{ID: "h", Mode: model.ModeHybrid, Dir: "/h", Weight: 1},
+			"nothing to apply", "openai",
+			model.Adapter{ID: "h", Mode: model.ModeHybrid, Dir: "/h", Weight: 1},
 			model.Applied{Dropped: []model.Dropped{{ID: "h", Reason: model.DroppedWithoutUse, Weight: 1}}},
 		},
 	} {

@@ -3,6 +3,7 @@ package model
 import (
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 
 	"liminal/internal/words"
@@ -83,9 +84,8 @@ var marked = regexp.MustCompile(`"([^"]+)"|“([^”]+)”|„([^“”]+)[“�
 
 // quotedPart finds what the claim puts in quotation marks, the last first.
 func quotedPart(text, claim string) (start, end int, ok bool) {
-	quotes := marked.FindAllStringSubmatch(claim, -1)
-	for i := len(quotes) - 1; i >= 0; i-- {
-		said := strings.Trim(strings.Join(quotes[i][1:], ""), " .,;:…")
+	for _, quote := range slices.Backward(marked.FindAllStringSubmatch(claim, -1)) {
+		said := strings.Trim(strings.Join(quote[1:], ""), " .,;:…")
 		if len(said) < minRepeated {
 			continue
 		}
@@ -132,9 +132,8 @@ func nearest(text string, sentences []words.Sentence, claim string) words.Senten
 // lastSentence is the sentence a marker stands behind: the last of the claim
 // that says something.
 func lastSentence(claim string) string {
-	sentences := words.Sentences(claim)
-	for i := len(sentences) - 1; i >= 0; i-- {
-		if part := claim[sentences[i].Start:sentences[i].End]; len(words.Split(part)) > 2 {
+	for _, s := range slices.Backward(words.Sentences(claim)) {
+		if part := claim[s.Start:s.End]; len(words.Split(part)) > 2 {
 			return part
 		}
 	}

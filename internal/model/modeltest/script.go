@@ -35,7 +35,7 @@ func passages() []model.Block {
 // in what the provider sends.
 const schema = `{"type":"object","properties":{"sluice_gate":{"type":"string"},"opened":{"type":"boolean"}},"required":["sluice_gate","opened"],"additionalProperties":false}`
 
-// the conditions of every request of the suite
+// The conditions of every request of the suite.
 const (
 	system = "You keep the lakes and speak in short sentences."
 	tokens = 321 // MaxTokens

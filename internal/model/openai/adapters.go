@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"slices"
 	"strconv"
 
 	"liminal/internal/model"
@@ -15,7 +16,7 @@ func (d dialect) servable(a model.Applied) model.Applied {
 	var kept []model.AdapterParam
 	for _, p := range a.Params {
 		if _, err := strconv.ParseUint(p.ID, 10, 31); err != nil {
-			a.Dropped = append(a.Dropped[:len(a.Dropped):len(a.Dropped)], model.Dropped{ID: p.ID, Reason: model.DroppedNotUsable, Weight: p.Weight})
+			a.Dropped = append(slices.Clip(a.Dropped), model.Dropped{ID: p.ID, Reason: model.DroppedNotUsable, Weight: p.Weight})
 			continue
 		}
 		kept = append(kept, p)

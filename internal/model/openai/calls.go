@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"liminal/internal/model"
@@ -79,8 +80,7 @@ func (c *calls) piece(index int, id string, f *function) error {
 // at is the call a piece may go on with: the latest of its index, or of its
 // id, or just the latest.
 func (c *calls) at(index int, id string) *call {
-	for i := len(c.list) - 1; i >= 0; i-- {
-		open := c.list[i]
+	for _, open := range slices.Backward(c.list) {
 		if index >= 0 && open.index == index || index < 0 && id != "" && open.id == id {
 			return open
 		}

@@ -153,6 +153,7 @@ func (p *provider) stream(ctx context.Context, req model.Request, r *reader) err
 	if err != nil {
 		return err
 	}
+	defer func() { _ = resp.Body.Close() }()
 	defer drain(resp.Body, leave)
 	a := newAnswer(q)
 	var late *time.Timer
@@ -186,12 +187,11 @@ func (p *provider) stream(ctx context.Context, req model.Request, r *reader) err
 }
 
 // drain reads the few bytes behind an answer, so that its connection can be
-// used again; a connection that has more to say is closed.
-func drain(body io.ReadCloser, leave func()) {
+// used again; a connection that has more to say is given up.
+func drain(body io.Reader, leave func()) {
 	late := time.AfterFunc(20*time.Millisecond, leave)
 	defer late.Stop()
 	_, _ = io.CopyN(io.Discard, body, 4<<10) // nobody wants to know
-	_ = body.Close()
 }
 
 // ask sends the question, and once more without each thing the server refuses

@@ -128,8 +128,10 @@ func TestADialogueIsSaidInTheWordsOfTheProtocol(t *testing.T) {
 			{Role: model.User, Content: []model.Block{text("One.")}},
 			{Role: model.User, Content: []model.Block{text("Two."), text(" ")}},
 			{Role: model.Assistant, Content: []model.Block{
-				{Type: model.Thinking, Text: "never sent", Signature: "s"}, text("Looking."),
-				{Type: model.ToolUse, ID: "c1", Name: "rag_search_v1", Input: json.RawMessage(`{"q":1}`)}, {Type: model.ToolUse, ID: "c2", Name: "rag.search_v1"},
+				{Type: model.Thinking, Text: "never sent", Signature: "s"},
+				text("Looking."),
+				{Type: model.ToolUse, ID: "c1", Name: "rag_search_v1", Input: json.RawMessage(`{"q":1}`)},
+				{Type: model.ToolUse, ID: "c2", Name: "rag.search_v1"},
 			}},
 			{Role: model.User, Content: []model.Block{
 				{Type: model.ToolResult, ID: "c1", Text: "found"}, {Type: model.ToolResult, ID: "c2", Text: "lost", IsError: true}, text("Go on."),
