@@ -113,8 +113,9 @@ type Embedding struct {
 
 // Web says what of the world outside tools may reach.
 type Web struct {
-	// Allow are the hosts tools may fetch from: example.org with what is below
-	// it, or * for every public one. Empty: nothing is fetched (SAFE-05).
+	// Allow are the hosts tools may fetch from: example.org, *.example.org for
+	// what is below it, or * for every public one. Empty: nothing is fetched
+	// (SAFE-05).
 	Allow []string
 	// Deny are the hosts they may not, whatever Allow says.
 	Deny []string

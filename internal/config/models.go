@@ -121,7 +121,7 @@ func encoders() []Variable {
 func outside() []Variable {
 	return []Variable{
 		{
-			Name: "LIMINAL_WEB_ALLOW", Doc: "hosts tools may fetch pages from, separated by commas; * is every public one; unset: none",
+			Name: "LIMINAL_WEB_ALLOW", Doc: "hosts tools may fetch pages from, separated by commas: example.org, *.example.org, or * for every public one; unset: none",
 			set: func(c *Config, s string) error { return names(&c.Web.Allow, s) },
 		},
 		{

@@ -12,13 +12,10 @@ import (
 	"liminal/api"
 	"liminal/artifacts"
 	"liminal/internal/chat"
-	"liminal/internal/config"
 	"liminal/internal/embed"
 	"liminal/internal/files"
 	"liminal/internal/knowledge"
 	"liminal/internal/model"
-	"liminal/internal/model/extractive"
-	"liminal/internal/model/scripted"
 	"liminal/internal/quota"
 	"liminal/internal/routing"
 	"liminal/internal/tool"
@@ -38,56 +35,63 @@ type body struct {
 	router   activities.Router
 }
 
-// theModel is the language model a configuration names.
-func theModel(c config.Model) (model.Model, error) {
-	switch c.Backend {
-	case "extractive":
-		return extractive.Model{}, nil
-	case "scripted":
-		script, err := scripted.Load(c.Script)
-		if err != nil {
-			return nil, err
-		}
-		return scripted.New(script), nil
-	default:
-		return nil, fmt.Errorf("MODEL_BACKEND=%q is no model of this program; it has extractive and scripted", c.Backend)
-	}
-}
-
 // furnish opens files, knowledge and tools, and seeds the library.
 func (p *Platform) furnish(ctx context.Context, o Options) (*body, error) {
 	key, err := p.store.Secret(ctx, "links")
 	if err != nil {
 		return nil, fmt.Errorf("the key of download links: %w", err)
 	}
+	encoder, err := theEncoder(o.Config, o.Logger)
+	if err != nil {
+		return nil, err
+	}
 	recent := chat.NewRecent(p.store, p.cache, o.Logger)
 	b := &body{
 		messages: recent, turns: recent.Turns(p.store), threads: recent.Conversations(p.store),
-		embedder: embed.Hash{}, parsers: knowledge.NewParsers(),
+		embedder: encoder, parsers: knowledge.NewParsers(),
 	}
 	if b.files, err = files.OpenRoots(usersDir(o.Config), p.store, key); err != nil {
 		return nil, err
 	}
 	p.closes("people's files", b.files.Close)
 	b.reading = knowledge.NewLibrary(knowledge.Options{
-		Contexts: p.store, Documents: p.store, Index: p.index, Embedder: b.embedder, Parsers: b.parsers,
+		Contexts: p.store, Documents: p.store, Index: p.index, Embedder: b.embedder, Former: formers(encoder), Parsers: b.parsers,
 		K: o.Config.RAG.TopK, High: o.Config.RAG.High, Medium: o.Config.RAG.Low, Logger: o.Logger,
 	})
 	p.closes("the parsers of documents", b.reading.Close)
 	if err := p.shelve(ctx, o); err != nil {
 		return nil, err
 	}
-	tools := builtin.Tools(builtin.Parts{
-		Model: o.Model, History: b.messages, Search: b.reading, Intake: b.reading, Files: b.files, Catalog: p.library,
-		MaxDecode: maxDecode, Rerank: b.reranker(o.Specs),
-	})
+	parts, err := p.parts(o, b)
+	if err != nil {
+		return nil, err
+	}
+	tools := builtin.Tools(parts)
 	b.box, err = tool.NewBox(append(tools, o.Tools...), tool.Options{
 		Logger: o.Logger, Breakers: p.breakers, Decodes: p.decodes,
 	})
-	router := activities.NewRouter(p.library, routing.Backend{}, o.Logger)
+	backend, _ := model.BackendOf(o.Config.Model.Backend) // theModel has refused what is not known
+	router := activities.NewRouter(p.library, routing.Backend{Modes: backend.Modes, Max: backend.Max}, o.Logger)
 	router.Remember(p.cache)
 	b.router = router
 	return b, err
+}
+
+// parts are what the built-in tools work with.
+func (p *Platform) parts(o Options, b *body) (builtin.Parts, error) {
+	parts := builtin.Parts{
+		Model: o.Model, History: b.messages, Search: b.reading, Intake: b.reading, Files: b.files, Catalog: p.library,
+		Titles: p.store, Sets: p.store, MaxDecode: maxDecode, Rerank: b.reranker(o.Specs),
+	}
+	web, err := theWeb(o.Config.Web, b.parsers)
+	if err != nil {
+		return parts, err
+	}
+	if web != nil {
+		parts.Web = web
+	}
+	parts.Outside, err = theSearch(o.Config.Web)
+	return parts, err
 }
 
 // reranker calls the reranking tool among specs; nil when there is none

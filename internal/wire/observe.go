@@ -2,8 +2,10 @@ package wire
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 
 	"go.temporal.io/sdk/interceptor"
@@ -29,7 +31,7 @@ func (p *Platform) observe(ctx context.Context, o *Options) (err error) {
 		return err
 	}
 	p.closers = append(p.closers, closer{"traces", p.traces.Close})
-	prices, err := observed.ReadPrices(nil)
+	prices, err := prices(o.Config.Model.Prices)
 	if err != nil {
 		return err
 	}
@@ -37,6 +39,18 @@ func (p *Platform) observe(ctx context.Context, o *Options) (err error) {
 		Provider: o.Config.Model.Backend, Prices: prices, Metrics: p.metrics, Logger: o.Logger,
 	})
 	return nil
+}
+
+// prices are what models cost: the shipped ones, and over them a file's.
+func prices(path string) (observed.Prices, error) {
+	if path == "" {
+		return observed.ReadPrices(nil)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("LIMINAL_PRICES: %w", err)
+	}
+	return observed.ReadPrices(raw)
 }
 
 // interceptors carry a trace through Temporal. They are the worker's too.

@@ -80,7 +80,7 @@ func (p *Platform) build(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	if o.Model == nil {
-		if o.Model, err = theModel(o.Config.Model); err != nil {
+		if o.Model, err = theModel(o.Config.Model, o.Logger); err != nil {
 			return err
 		}
 	}

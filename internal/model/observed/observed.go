@@ -59,6 +59,15 @@ type call struct {
 	err    error
 }
 
+// Configured passes on whether the model has what it needs; nil: as far as it
+// can tell (OPS-08).
+func (o *observed) Configured() error {
+	if m, ok := o.Model.(interface{ Configured() error }); ok {
+		return m.Configured()
+	}
+	return nil
+}
+
 // Stream implements model.Model.
 func (o *observed) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {

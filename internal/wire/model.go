@@ -1,0 +1,65 @@
+package wire
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"log/slog"
+
+	"liminal/internal/config"
+	"liminal/internal/fault"
+	"liminal/internal/model"
+	"liminal/internal/model/anthropic"
+	"liminal/internal/model/extractive"
+	"liminal/internal/model/openai"
+	"liminal/internal/model/scripted"
+)
+
+// theModel is the language model a configuration names.
+func theModel(c config.Model, log *slog.Logger) (model.Model, error) {
+	backend, known := model.BackendOf(c.Backend)
+	if !known {
+		return nil, fmt.Errorf("MODEL_BACKEND=%q is no backend of this program", c.Backend)
+	}
+	if missing := c.MissingKey(); missing != "" {
+		return absent{name: cmp.Or(c.Name, c.Backend), missing: missing}, nil
+	}
+	switch c.Backend {
+	case "extractive":
+		return extractive.Model{}, nil
+	case "scripted":
+		script, err := scripted.Load(c.Script)
+		if err != nil {
+			return nil, err
+		}
+		return scripted.New(script), nil
+	case "anthropic":
+		return anthropic.New(anthropic.Options{BaseURL: c.AnthropicURL, APIKey: c.AnthropicKey, Model: c.Name, Backend: backend})
+	default: // every other speaks the protocol of OpenAI
+		return openai.New(openai.Options{
+			BaseURL: c.OpenAIServer(), APIKey: c.OpenAIKey, Model: c.Name, Backend: backend, APIVersion: c.OpenAIVersion, Logger: log,
+		})
+	}
+}
+
+// absent is a model whose key is not there: the program runs, and what needs
+// the model is told what is missing (OPS-08).
+type absent struct{ name, missing string }
+
+// Name implements model.Model.
+func (a absent) Name() string { return a.name }
+
+// Generative implements model.Model.
+func (absent) Generative() bool { return true }
+
+// Stream implements model.Model.
+func (a absent) Stream(context.Context, model.Request) iter.Seq2[model.Event, error] {
+	return func(yield func(model.Event, error) bool) { yield(model.Event{}, a.Configured()) }
+}
+
+// Configured says what is missing.
+func (a absent) Configured() error {
+	return fault.New(fault.Internal, "The language model is not set up: the operator has to set %s.", a.missing).
+		With(map[string]any{"reason": fault.NotConfigured})
+}

@@ -1,0 +1,44 @@
+package wire
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"liminal/internal/config"
+	"liminal/internal/knowledge"
+	"liminal/internal/outside"
+)
+
+// theWeb reads pages of the hosts that are allowed; nil when none are
+// (SAFE-05).
+func theWeb(c config.Web, parsers *knowledge.Parsers) (*outside.Client, error) {
+	if len(c.Allow) == 0 {
+		return nil, nil //nolint:nilnil // none is an answer
+	}
+	client, err := outside.New(outside.Options{
+		Allow: c.Allow, Deny: c.Deny,
+		PDF: func(ctx context.Context, raw []byte) (string, error) {
+			x, err := parsers.Parse(ctx, "page.pdf", "application/pdf", bytes.NewReader(raw), int64(len(raw)))
+			return x.Text, err
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("LIMINAL_WEB_ALLOW and LIMINAL_WEB_DENY: %w", err)
+	}
+	return client, nil
+}
+
+// theSearch is who searches the web: the first provider that is set up; nil
+// when none is (TOOL-13).
+func theSearch(c config.Web) (outside.Provider, error) {
+	switch {
+	case c.TavilyKey != "":
+		return outside.NewTavily(outside.ProviderOptions{Key: c.TavilyKey})
+	case c.BraveKey != "":
+		return outside.NewBrave(outside.ProviderOptions{Key: c.BraveKey})
+	case c.SearXNG != "":
+		return outside.NewSearXNG(outside.ProviderOptions{BaseURL: c.SearXNG})
+	}
+	return nil, nil //nolint:nilnil // none is an answer
+}
