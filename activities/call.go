@@ -41,7 +41,7 @@ func (s *Set) call(ctx context.Context, in CallInput) (CallResult, error) {
 	stop := pulse(ctx)
 	defer stop()
 
-	voice := &voice{set: s, in: in, started: s.now()}
+	voice := &voice{set: s, in: in, started: s.now(), kind: bound.ContentType}
 	arguments, _ := inputs.(map[string]any)
 	voice.begin(ctx, arguments)
 	asked, till := voice.call(ctx, arguments), &till{set: s, in: in}

@@ -17,6 +17,7 @@ type voice struct {
 	set     *Set
 	in      CallInput
 	started time.Time
+	kind    string // content type of what the tool returns
 
 	mu   sync.Mutex // a tool may emit from several goroutines
 	text strings.Builder
@@ -43,6 +44,9 @@ type toolResultData struct {
 	Status     string `json:"status"`
 	Summary    string `json:"summary"`
 	DurationMS int64  `json:"duration_ms"`
+	// ContentType is the tool's own: "html_untrusted" is what a client must
+	// sanitise (STREAM-30).
+	ContentType string `json:"content_type,omitempty"`
 }
 
 // begin announces the call. Text of an earlier attempt, or of an earlier step
@@ -78,7 +82,7 @@ func (v *voice) end(ctx context.Context, out map[string]any, err error) {
 }
 
 func (v *voice) result(out map[string]any, err error) toolResultData {
-	r := toolResultData{ID: v.in.Effect, Name: v.in.Tool.Name, Status: "ok", DurationMS: v.elapsed()}
+	r := toolResultData{ID: v.in.Effect, Name: v.in.Tool.Name, Status: "ok", DurationMS: v.elapsed(), ContentType: v.kind}
 	switch {
 	case err != nil:
 		r.Status, r.Summary = "error", codeOf(err)

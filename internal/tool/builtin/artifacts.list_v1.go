@@ -8,7 +8,10 @@ import (
 )
 
 // listArtifacts shows a model which tools and workflows there are (TOOL-02).
-type listArtifacts struct{ catalog Catalog }
+type listArtifacts struct {
+	catalog Catalog
+	absent  map[string]bool // tools this program cannot run
+}
 
 func (listArtifacts) Name() string { return "artifacts.list_v1" }
 
@@ -19,7 +22,9 @@ func (t listArtifacts) Run(ctx context.Context, c *tool.Call) (map[string]any, e
 	}
 	found := make([]any, 0, len(page))
 	for _, a := range page {
-		found = append(found, card(a))
+		if a.Type != artifacts.KindTool || !t.absent[a.Name] {
+			found = append(found, card(a))
+		}
 	}
 	out := map[string]any{"artifacts": found}
 	if next != "" {

@@ -20,10 +20,11 @@ var documents embed.FS
 // list makes every tool whose needs are met; a tool that lacks its port is not
 // there, and calling it is NotFound.
 func list(p Parts) []tool.Tool {
+	absent := map[string]bool{} // filled below, when the list is complete
 	tools := []tool.Tool{setValue{}, pick{}, mentions{}, scan{}, query{}}
 	if p.Model != nil {
 		v := newVoice(p)
-		tools = append(tools, genericChat{v}, intentClassifier{v}, step{v, p.Catalog}, compose{v}, decide{v})
+		tools = append(tools, genericChat{v}, intentClassifier{v}, step{v, p.Catalog, absent}, compose{v}, decide{v})
 	}
 	if p.Titles != nil {
 		tools = append(tools, findDocuments{p.Titles, p.Sets}, matchDocuments{p.Titles})
@@ -43,9 +44,31 @@ func list(p Parts) []tool.Tool {
 		tools = append(tools, listFiles{p.Files}, readFile{p.Files}, writeFile{p.Files})
 	}
 	if p.Catalog != nil {
-		tools = append(tools, listArtifacts{p.Catalog}, readArtifact{p.Catalog})
+		tools = append(tools, listArtifacts{p.Catalog, absent}, readArtifact{p.Catalog})
 	}
+	if p.Web != nil {
+		tools = append(tools, fetch{p.Web})
+	}
+	if p.Outside != nil {
+		tools = append(tools, searchWeb{p.Outside})
+	}
+	mark(absent, tools)
 	return tools
+}
+
+// mark names the tools that have a spec here and whose needs are not met.
+// Graphs may name them, for another day; models are not offered them.
+func mark(absent map[string]bool, tools []tool.Tool) {
+	specs, err := Specs()
+	if err != nil {
+		return // a test reads them all
+	}
+	for _, s := range specs {
+		absent[s.Name] = s.Workflow == ""
+	}
+	for _, t := range tools {
+		absent[t.Name()] = false
+	}
 }
 
 // Tools are the built-in tools over what parts there are.

@@ -119,7 +119,7 @@ func TestAFailedDocumentSaysWhy(t *testing.T) {
 // Requirements: TOOL-02
 func TestAModelCanReadWhatToolsThereAre(t *testing.T) {
 	t.Parallel()
-	p := builtin.Parts{Catalog: shelved(t)}
+	p := builtin.Parts{Catalog: shelved(t), Search: clear()}
 	page := must(t, p, "artifacts.list_v1", &tool.Call{Inputs: inputs("type", "tool")})
 	first := page["artifacts"].([]any)[0].(map[string]any)
 	for _, in := range []map[string]any{inputs("id", first["id"]), inputs("type", "tool", "name", first["name"])} {

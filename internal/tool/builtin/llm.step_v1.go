@@ -7,6 +7,7 @@ import (
 
 	"liminal/internal/fault"
 	"liminal/internal/model"
+	"liminal/internal/outside"
 	"liminal/internal/stream"
 	"liminal/internal/tool"
 )
@@ -17,12 +18,13 @@ import (
 type step struct {
 	voice
 	catalog Catalog
+	absent  map[string]bool // tools this program cannot run
 }
 
 func (step) Name() string { return "llm.step_v1" }
 
 func (t step) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
-	offered, err := t.offered(ctx, c)
+	offered, strangers, err := t.offered(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -37,8 +39,12 @@ func (t step) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
+	rule := ""
+	if t.model.Generative() && (frame(transcript, strangers) || len(strangers) > 0) {
+		rule = outside.Rule
+	}
 	s, err := t.speak(ctx, c, model.Request{
-		Model: words(c, "model"), Task: "agent", System: paragraphs(words(c, "system"), talk.note),
+		Model: words(c, "model"), Task: "agent", System: paragraphs(words(c, "system"), rule, talk.note),
 		Messages: append(talk.messages, transcript...), Tools: offered, MaxTokens: number(c, "max_tokens", 0),
 	})
 	if err != nil {
@@ -52,23 +58,57 @@ func (t step) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
 }
 
 // offered finds the tools the model may ask for, as it sees them. One that is
-// gone meanwhile is not offered.
-func (t step) offered(ctx context.Context, c *tool.Call) ([]model.Tool, error) {
+// gone meanwhile, or that this program cannot run, is not offered. strangers
+// are those whose results are nobody's here (TOOL-08).
+func (t step) offered(ctx context.Context, c *tool.Call) (tools []model.Tool, strangers map[string]bool, err error) {
 	names := texts(c.Inputs["tools"])
 	if len(names) == 0 || t.catalog == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	bound, err := t.catalog.Tools(ctx, c.Viewer, names...)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var tools []model.Tool
+	strangers = map[string]bool{}
 	for _, name := range names {
-		if b, ok := bound[name]; ok {
+		if b, ok := bound[name]; ok && !t.absent[name] {
+			if b.ContentType == stranger {
+				strangers[name] = true
+			}
 			tools = append(tools, model.Tool{Name: b.Name, Description: b.Description, InputSchema: b.InputSchema, ReadOnly: b.ReadOnly})
 		}
 	}
-	return tools, nil
+	return tools, strangers, nil
+}
+
+// frame wraps what strangers' tools returned as data (SAFE-06), and reports
+// whether there was any: a tool whose spec says so, or a result that does.
+func frame(transcript []model.Message, strangers map[string]bool) (framed bool) {
+	by := map[string]string{} // the tool of a use
+	for _, m := range transcript {
+		for i := range m.Content {
+			b := &m.Content[i]
+			switch b.Type {
+			case model.ToolUse:
+				by[b.ID] = b.Name
+			case model.ToolResult:
+				name, known := by[b.ID]
+				if strangers[name] || !known && len(strangers) > 0 || foreign(b.Text) {
+					b.Text, framed = outside.Frame(name, b.Text), true
+				}
+			default:
+			}
+		}
+	}
+	return framed
+}
+
+// foreign: the result itself says that a stranger wrote it.
+func foreign(result string) bool {
+	var said struct {
+		ContentType string `json:"content_type"`
+	}
+	return json.Unmarshal([]byte(result), &said) == nil && said.ContentType == stranger
 }
 
 // entry is one message of the transcript as the machine keeps it: the blocks

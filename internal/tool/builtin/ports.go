@@ -12,6 +12,7 @@ import (
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
 	"liminal/internal/model"
+	"liminal/internal/outside"
 	"liminal/internal/tool"
 )
 
@@ -27,6 +28,8 @@ type Parts struct {
 	Sets    Sets // with Titles: documents by the sets they are in
 	Files   Files
 	Catalog Catalog
+	Web     Web              // reads pages of the web
+	Outside outside.Provider // searches the web
 	// MaxDecode is how long one answer may be written for, by plan (STREAM-09);
 	// nil or 0: as long as the call itself may take.
 	MaxDecode func(plan string) time.Duration
@@ -78,6 +81,11 @@ type Indexing interface {
 	Store(ctx context.Context, v identity.Viewer, documentID string, progress func(done, total int)) (knowledge.Document, error)
 }
 
+// Web reads pages of the web; *outside.Client is one.
+type Web interface {
+	Fetch(ctx context.Context, address string) (outside.Page, error)
+}
+
 // Files is each person's own folder; *files.Roots is one.
 type Files interface {
 	List(ctx context.Context, v identity.Viewer, cursor string, limit int) ([]files.File, string, error)
@@ -97,6 +105,7 @@ type Catalog interface {
 var (
 	_ Files    = (*files.Roots)(nil)
 	_ Catalog  = (*artifacts.Library)(nil)
+	_ Web      = (*outside.Client)(nil)
 	_ Searcher = (*knowledge.Library)(nil)
 	_ Intake   = (*knowledge.Library)(nil)
 )

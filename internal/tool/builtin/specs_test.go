@@ -14,6 +14,7 @@ import (
 func everything(t *testing.T) builtin.Parts {
 	t.Helper()
 	return builtin.Parts{
+		Web: internet{}, Outside: &provider{},
 		Titles: library().Titles, Sets: library().Sets,
 		Model: extractive.Model{}, History: memory{}, Search: clear(passage("d", notice, 0)), Intake: &reader{},
 		Files: filed(t, map[string]string{"files/notes.md": "# Notes\n"}), Catalog: shelved(t),
