@@ -19,6 +19,17 @@ var types = map[string]string{
 	".md": "text/markdown", ".markdown": "text/markdown",
 	".html": "text/html", ".htm": "text/html", ".xhtml": "text/html",
 	".pdf":  "application/pdf",
+	".docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+	".docm": "application/vnd.ms-word.document.macroenabled.12",
+	".pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+	".pptm": "application/vnd.ms-powerpoint.presentation.macroenabled.12",
+	".ppsx": "application/vnd.openxmlformats-officedocument.presentationml.slideshow",
+	".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+	".xlsm": "application/vnd.ms-excel.sheet.macroenabled.12",
+	".odt":  "application/vnd.oasis.opendocument.text",
+	".odp":  "application/vnd.oasis.opendocument.presentation",
+	".ods":  "application/vnd.oasis.opendocument.spreadsheet",
+	".epub": "application/epub+zip",
 	".json": "application/json", ".jsonl": "application/json", ".yaml": "text/plain", ".yml": "text/plain",
 	".toml": "text/plain", ".ini": "text/plain", ".xml": "text/plain", ".sql": "text/plain",
 	".go": "text/plain", ".py": "text/plain", ".js": "text/plain", ".ts": "text/plain", ".tsx": "text/plain",
@@ -40,6 +51,6 @@ func TypeOf(name string) (string, error) {
 	if ext == "" {
 		ext = "without an extension"
 	}
-	return "", fault.New(fault.Invalid, "Files %s cannot be read. Allowed are text, Markdown, HTML, PDF and source code.", ext).
+	return "", fault.New(fault.Invalid, "Files %s cannot be read. Allowed are text, Markdown, HTML, PDF, Word, PowerPoint, Excel, OpenDocument, EPUB and source code.", ext).
 		With(map[string]any{"field": "file", "extensions": Extensions()})
 }

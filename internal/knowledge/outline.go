@@ -76,9 +76,31 @@ func (c *composer) join(gap, kind, s string) {
 	c.blocks = append(c.blocks, b)
 }
 
-// mergeable reports whether two neighbouring blocks are one run of prose.
+// row writes one row of a table, "| a | b |", and reports whether it says
+// anything. The first row stands apart from what is before it.
+func (c *composer) row(cells []string, first bool) bool {
+	last := -1
+	words := make([]string, len(cells))
+	for i, cell := range cells {
+		if words[i] = strings.Join(strings.Fields(cell), " "); words[i] != "" {
+			last = i
+		}
+	}
+	if last < 0 {
+		return false
+	}
+	gap := "\n"
+	if first {
+		gap = "\n\n"
+	}
+	c.join(gap, "table", "| "+strings.Join(words[:last+1], " | ")+" |")
+	return true
+}
+
+// mergeable reports whether two neighbouring blocks are one run of prose, or
+// rows of a table.
 func mergeable(a, b Block) bool {
-	return a.Kind == "" && b.Kind == "" && a.Heading == b.Heading && a.Page == b.Page
+	return (a.Kind == "" || a.Kind == "table") && a.Kind == b.Kind && a.Heading == b.Heading && a.Page == b.Page
 }
 
 // heading adds a heading line and opens its level.

@@ -65,19 +65,25 @@ type format struct {
 	mime       string
 	extensions []string
 	parse      func(p *Parsers, ctx context.Context, r io.ReaderAt, size int64) (Extract, error)
+	archived   bool // it is a zip file
 }
 
 // formats lists what is accepted; the first extension is the usual one.
 func formats() []format {
 	return []format{
-		{"PDF", "application/pdf", []string{".pdf"}, (*Parsers).parsePDF},
-		{"Markdown", "text/markdown", []string{".md", ".markdown", ".mdown", ".mkd"}, plain(parseMarkdown)},
-		{"HTML", "text/html", []string{".html", ".htm", ".xhtml"}, plainHTML},
+		{"PDF", "application/pdf", []string{".pdf"}, (*Parsers).parsePDF, false},
+		{"Word", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", []string{".docx", ".docm", ".dotx"}, (*Parsers).parseArchive, true},
+		{"PowerPoint", "application/vnd.openxmlformats-officedocument.presentationml.presentation", []string{".pptx", ".pptm", ".ppsx"}, (*Parsers).parseArchive, true},
+		{"Excel", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", []string{".xlsx", ".xlsm"}, (*Parsers).parseArchive, true},
+		{"OpenDocument", "application/vnd.oasis.opendocument.text", []string{".odt", ".odp", ".ods"}, (*Parsers).parseArchive, true},
+		{"EPUB", "application/epub+zip", []string{".epub"}, (*Parsers).parseArchive, true},
+		{"Markdown", "text/markdown", []string{".md", ".markdown", ".mdown", ".mkd"}, plain(parseMarkdown), false},
+		{"HTML", "text/html", []string{".html", ".htm", ".xhtml"}, plainHTML, false},
 		{"text", "text/plain", []string{
 			".txt", ".text", ".log", ".csv", ".tsv", ".json", ".jsonl", ".yaml", ".yml", ".toml", ".ini", ".xml",
 			".rst", ".org", ".adoc", ".tex", ".go", ".py", ".js", ".ts", ".java", ".c", ".h", ".cpp", ".rs", ".rb",
 			".php", ".cs", ".kt", ".swift", ".sh", ".sql", ".css", ".proto",
-		}, plain(parseText)},
+		}, plain(parseText), false},
 	}
 }
 
@@ -151,6 +157,12 @@ func choose(name, mime string, head []byte) (format, error) {
 	if i := bytes.Index(head, []byte("%PDF-")); i >= 0 && i < 1024 {
 		return list[0], nil
 	}
+	if bytes.HasPrefix(head, []byte("PK\x03\x04")) {
+		return list[1], nil // what kind of archive it is, it says inside
+	}
+	if bytes.HasPrefix(head, []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")) {
+		return format{}, compound(name)
+	}
 	if notText(head) {
 		return format{}, refused(name)
 	}
@@ -178,12 +190,27 @@ func typed(name, mime string) (format, bool) {
 	return list[len(list)-1], strings.HasPrefix(mime, "text/")
 }
 
-// confirmed refuses a file that claims to be a PDF but does not begin as one.
+// confirmed refuses a file that claims to be of a kind whose beginning it does
+// not have.
 func confirmed(f format, name string) (format, error) {
-	if f.mime == "application/pdf" {
+	switch {
+	case f.mime == "application/pdf":
 		return f, fault.New(fault.Invalid, "%q is named like a PDF but is not one: it may be damaged or was renamed. Open it, save it again as PDF, and upload that.", path.Base(name))
+	case f.archived:
+		return f, fault.New(fault.Invalid, "%q is named like a file of %s but is not one: it may be damaged or was renamed. Open it, save it again, and upload that.", path.Base(name), f.name)
 	}
 	return f, nil
+}
+
+// compound refuses the container that old Office files have, and those that
+// are protected by a password.
+func compound(name string) error {
+	base := path.Base(name)
+	f, known := typed(name, "")
+	if known && f.archived {
+		return fault.New(fault.Invalid, "%q is protected by a password, or is an old file under a new name. Save a copy without the password as %s and upload that.", base, f.extensions[0])
+	}
+	return fault.Wrap(fault.Invalid, errUnaccepted, "%q is in the format of Office before 2007. Save it as .docx, .xlsx or .pptx and upload that.", base)
 }
 
 // errUnaccepted is the cause of refusing a type, to tell it from a broken file.
@@ -195,7 +222,7 @@ func refused(name string) error {
 
 // Accepted names the accepted types as part of a sentence.
 func Accepted() string {
-	return "PDF (.pdf), Markdown (.md), HTML (.html) and plain text (.txt, .csv, .json, source code and the like)"
+	return "PDF (.pdf), Word (.docx), PowerPoint (.pptx), Excel (.xlsx), OpenDocument (.odt, .odp, .ods), EPUB (.epub), Markdown (.md), HTML (.html) and plain text (.txt, .csv, .json, source code and the like)"
 }
 
 // notText reports whether a file that is no PDF cannot be text either.
@@ -203,7 +230,7 @@ func notText(head []byte) bool {
 	if utf16Order(head) != nil {
 		return false
 	}
-	for _, magic := range []string{"\x7fELF", "PK\x03\x04", "\x89PNG", "\xff\xd8\xff", "GIF8", "\x1f\x8b", "BM\x00", "7z\xbc\xaf", "Rar!", "MZ\x90"} {
+	for _, magic := range []string{"\x7fELF", "\x89PNG", "\xff\xd8\xff", "GIF8", "\x1f\x8b", "BM\x00", "7z\xbc\xaf", "Rar!", "MZ\x90"} {
 		if bytes.HasPrefix(head, []byte(magic)) {
 			return true
 		}

@@ -85,15 +85,16 @@ func ignore(n *html.Node) bool {
 // a good part of the page's text; without one, the whole page.
 func mainContent(doc *html.Node) *html.Node {
 	whole := weight(doc, 0)
-	best, size := doc, 0
+	best, size, declared := doc, 0, false
 	visit(doc, 0, func(n *html.Node) {
 		if !declaresMain(n) {
 			return
 		}
 		if w := weight(n, 0); w > size && w*3 >= whole {
-			best, size = n, w
+			best, size, declared = n, w, true
 		}
 	})
+	strip(best, !declared)
 	return best
 }
 
@@ -158,7 +159,12 @@ func pageTitle(doc *html.Node) string {
 }
 
 // inlineText is the text of an element on one line.
-func inlineText(n *html.Node, depth int) string {
+func inlineText(n *html.Node, depth int) string { return lineOf(n, depth, false) }
+
+// spacedText is inlineText of an element with paragraphs in it.
+func spacedText(n *html.Node, depth int) string { return lineOf(n, depth, true) }
+
+func lineOf(n *html.Node, depth int, spaced bool) string {
 	var b strings.Builder
 	var walk func(n *html.Node, depth int)
 	walk = func(n *html.Node, depth int) {
@@ -168,7 +174,7 @@ func inlineText(n *html.Node, depth int) string {
 		if depth > maxDepth || depth > 0 && ignore(n) {
 			return
 		}
-		if n.DataAtom == atom.Br {
+		if n.DataAtom == atom.Br || spaced && (breaks[n.DataAtom] || n.DataAtom == atom.Li) {
 			b.WriteByte(' ')
 		}
 		for c := n.FirstChild; c != nil; c = c.NextSibling {
@@ -191,7 +197,7 @@ var levels = map[atom.Atom]int{atom.H1: 1, atom.H2: 2, atom.H3: 3, atom.H4: 4, a
 var breaks = map[atom.Atom]bool{
 	atom.P: true, atom.Div: true, atom.Section: true, atom.Article: true, atom.Main: true, atom.Header: true, atom.Ul: true,
 	atom.Ol: true, atom.Dl: true, atom.Dt: true, atom.Dd: true, atom.Blockquote: true, atom.Figure: true, atom.Figcaption: true,
-	atom.Table: true, atom.Hr: true, atom.Address: true, atom.Details: true, atom.Summary: true, atom.Body: true,
+	atom.Table: true, atom.Tr: true, atom.Td: true, atom.Th: true, atom.Caption: true, atom.Hr: true, atom.Address: true, atom.Details: true, atom.Summary: true, atom.Body: true,
 }
 
 func (w *walker) block(n *html.Node, depth int) {
@@ -212,9 +218,9 @@ func (w *walker) block(n *html.Node, depth int) {
 		w.inline.WriteString("- ")
 		w.children(n, depth)
 		w.flush("\n")
-	case n.DataAtom == atom.Tr:
+	case n.DataAtom == atom.Table && !isLayout(n):
 		w.flush("")
-		w.row(n, depth)
+		w.table(n, depth)
 	case n.DataAtom == atom.Br:
 		w.inline.WriteString(" ")
 	case breaks[n.DataAtom]:
@@ -245,18 +251,48 @@ func (w *walker) flush(gap string) {
 	w.out.join(gap, "", s)
 }
 
-// row writes one row of a table: "| a | b |".
-func (w *walker) row(n *html.Node, depth int) {
-	var cells []string
-	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		if c.DataAtom == atom.Td || c.DataAtom == atom.Th {
-			cells = append(cells, inlineText(c, depth))
+// isLayout reports whether a table only arranges a page: it has a heading, a
+// list or another table in a cell, or one column.
+func isLayout(table *html.Node) bool {
+	layout, columns := false, 0
+	visit(table, 0, func(n *html.Node) {
+		switch {
+		case n == table:
+		case n.DataAtom == atom.Table, n.DataAtom == atom.Pre, n.DataAtom == atom.Hr, levels[n.DataAtom] > 0:
+			layout = true
+		case n.DataAtom == atom.Tr:
+			cells := 0
+			for c := n.FirstChild; c != nil; c = c.NextSibling {
+				if c.DataAtom == atom.Td || c.DataAtom == atom.Th {
+					cells++
+				}
+			}
+			columns = max(columns, cells)
 		}
-	}
-	if strings.TrimSpace(strings.Join(cells, "")) == "" {
-		return
-	}
-	w.out.join("\n", "table", "| "+strings.Join(cells, " | ")+" |")
+	})
+	return layout || columns < 2
+}
+
+// table writes the rows of a table, below its caption.
+func (w *walker) table(table *html.Node, depth int) {
+	first := true
+	visit(table, depth, func(n *html.Node) {
+		switch n.DataAtom {
+		case atom.Caption:
+			w.out.write("", inlineText(n, depth))
+		case atom.Tr:
+			var cells []string
+			for c := n.FirstChild; c != nil; c = c.NextSibling {
+				if c.DataAtom == atom.Td || c.DataAtom == atom.Th {
+					cells = append(cells, spacedText(c, depth))
+				}
+			}
+			if w.out.row(cells, first) {
+				first = false
+			}
+		default:
+		}
+	})
 }
 
 // pre writes preformatted text between fences, its lines kept.

@@ -221,9 +221,17 @@ func (d *pdfReader) title() string {
 	if err != nil {
 		return ""
 	}
-	t := strings.Join(strings.Fields(tidy(res.Value)), " ")
+	return madeUp(res.Value)
+}
+
+// madeUp is a title from a file's properties, or nothing where a program made
+// it up.
+func madeUp(title string) string {
+	t := strings.Join(strings.Fields(tidy(title)), " ")
 	low := strings.ToLower(t)
-	for _, made := range []string{"microsoft word", "untitled", "powerpoint", ".doc", ".tex", ".dvi", ".indd", ".odt", ".fm"} {
+	for _, made := range []string{
+		"microsoft word", "untitled", "powerpoint", "unbenannt", ".doc", ".tex", ".dvi", ".indd", ".odt", ".fm", ".ppt", ".xls",
+	} {
 		if strings.Contains(low, made) {
 			return ""
 		}

@@ -92,7 +92,7 @@ brew --stop</pre><p hidden>secret</p><script>alert(1)</script></main>
 	if x.Title != "Tea & more" {
 		t.Errorf("title %q", x.Title)
 	}
-	wantText := "Tea\n\nGreen tea is brewed at 80 degrees.\n\nSteps\n- Boil water.\n- Wait.\n| Tea | Minutes |\n| Black | 4 |\n\n```\nbrew --time 4\nbrew --stop\n```"
+	wantText := "Tea\n\nGreen tea is brewed at 80 degrees.\n\nSteps\n- Boil water.\n- Wait.\n\n| Tea | Minutes |\n| Black | 4 |\n\n```\nbrew --time 4\nbrew --stop\n```"
 	if x.Text != wantText {
 		t.Errorf("text %q\nwant %q", x.Text, wantText)
 	}
@@ -125,7 +125,7 @@ func TestWhatCannotBeReadIsRefusedInASentence(t *testing.T) {
 	}{
 		{"photo.png", "image/png", "\x89PNG\r\n\x1a\n\x00\x00", "cannot be read. Accepted are PDF"},
 		{"app.bin", "", "\x00\x01\x02\x03text", "cannot be read. Accepted are PDF"},
-		{"notes.docx", "", "PK\x03\x04rest", "cannot be read. Accepted are PDF"},
+		{"notes.docx", "", "PK\x03\x04rest", "damaged"},
 		{"what", "application/x-thing", "plain words", "cannot be read. Accepted are PDF"},
 		{"empty.txt", "", "", "is empty"},
 		{"blank.md", "", " \n\n ", "holds no text"},
