@@ -324,6 +324,16 @@ func (l library) At(_ context.Context, _ identity.Viewer, name string, version i
 	return artifacts.Artifact{}, fault.New(fault.NotFound, "There is no %s at version %d.", name, version)
 }
 
+// Policy makes the library a place to route by.
+func (l library) Policy(context.Context, identity.Viewer) (artifacts.Artifact, error) {
+	for _, a := range l.w.current() {
+		if a.Type == artifacts.KindPolicy {
+			return a, nil
+		}
+	}
+	return artifacts.Artifact{}, fault.New(fault.NotFound, "There is no policy.")
+}
+
 func (l library) Models(context.Context, identity.Viewer) ([]artifacts.Artifact, error) {
 	var own, all []artifacts.Artifact
 	for _, a := range l.w.current() {
@@ -431,4 +441,7 @@ func (l log) Finish(context.Context, string, time.Duration) error {
 	return nil
 }
 
-var _ activities.Library = library{}
+var (
+	_ activities.Library  = library{}
+	_ activities.Policies = library{}
+)
