@@ -124,7 +124,7 @@ func readAdapter(a artifacts.Artifact) (model.Adapter, error) {
 		return model.Adapter{}, fault.Wrap(fault.Internal, err, "The adapter %s cannot be read.", a.Name)
 	}
 	return model.Adapter{
-		ID: a.ID, Mode: cmp.Or(d.Mode, modeOf(d.Backend, d.Instructions != "")),
+		ID: a.ID, Mode: model.ModeOf(d.Mode, d.Backend, d.Instructions != ""),
 		RemoteModelID: d.RemoteModelID, RemoteID: d.RemoteID, Dir: cmp.Or(d.Dir, a.FSPath), Instructions: d.Instructions,
 	}, nil
 }

@@ -1,7 +1,6 @@
 package activities
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +13,7 @@ import (
 	"liminal/internal/cache"
 	"liminal/internal/fault"
 	"liminal/internal/identity"
+	"liminal/internal/model"
 	"liminal/internal/routing"
 	"liminal/internal/run"
 )
@@ -210,20 +210,8 @@ func adapterOf(a artifacts.Artifact) routing.Adapter {
 		return out
 	}
 	out.Type, out.ClusterID, out.Centroid = d.Type, d.ClusterID, d.Applicability.Centroid
-	out.Mode = cmp.Or(d.Mode, modeOf(d.Backend, d.Instructions != ""))
+	out.Mode = model.ModeOf(d.Mode, d.Backend, d.Instructions != "")
 	return out
-}
-
-// modeOf is the mode of an adapter from before there were modes, by the older
-// word (LORA-06).
-func modeOf(backend string, instructed bool) string {
-	switch {
-	case backend == "api" || backend == "remote":
-		return "remote"
-	case backend == "prompt", backend == "local" && !instructed:
-		return backend
-	}
-	return "hybrid"
 }
 
 func widened(v []float32) []float64 {

@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "write what is found as what is expected
 // Every file under testdata/<kind>/good is accepted; every one under bad is
 // refused with the faults of the .faults file beside it.
 //
-// Requirements: ART-01, ART-02, GRAPH-19, PLAT-07, TOOL-01, TOOL-17
+// Requirements: ART-01, ART-02, GRAPH-19, LORA-01, PLAT-07, TOOL-01, TOOL-17
 func TestDocuments(t *testing.T) {
 	t.Parallel()
 	library, _ := stocked(t)

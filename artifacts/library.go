@@ -34,6 +34,8 @@ type Library struct {
 	payloads   Payloads
 	log        *slog.Logger
 
+	adapterMode string // of new adapters; empty: what their document says
+
 	mu    sync.Mutex
 	specs map[pinned]cached // decoded tool.specs; versions never change
 }
@@ -88,6 +90,7 @@ func (l *Library) Create(ctx context.Context, v identity.Viewer, d Draft) (Artif
 	if d.Visibility == Global && !v.IsAdmin() {
 		return Artifact{}, fault.New(fault.Forbidden, "Only administrators write global artifacts.")
 	}
+	d.Schema = l.settled(d.Type, d.Schema)
 	if err := l.check(ctx, v, d.Type, d.Name, d.Schema); err != nil {
 		return Artifact{}, err
 	}
