@@ -40,11 +40,17 @@ type Budget struct {
 	USDPerMonth  float64 `json:"usd_per_month" minimum:"0" doc:"0: no bound; counts what has a price"`
 }
 
-// Given is a budget or null, which takes one back.
-type Given struct{ budget *Budget }
+// Given is a budget, or null, which takes one back, or nothing at all.
+type Given struct {
+	named  bool
+	budget *Budget
+}
 
-// UnmarshalJSON reads both.
-func (g *Given) UnmarshalJSON(b []byte) error { return json.Unmarshal(b, &g.budget) }
+// UnmarshalJSON reads a budget and null alike.
+func (g *Given) UnmarshalJSON(b []byte) error {
+	g.named = true
+	return json.Unmarshal(b, &g.budget)
+}
 
 // Schema is that of a budget, or null.
 func (Given) Schema(r huma.Registry) *huma.Schema { return Nullable[Budget]{}.Schema(r) }
@@ -55,7 +61,7 @@ const (
 	mostUSD    = 1e9
 )
 
-func (g *Given) check() error {
+func (g Given) check() error {
 	if b := g.budget; b != nil && (b.TokensPerDay < 0 || b.TokensPerDay > mostTokens || !(b.USDPerMonth >= 0 && b.USDPerMonth <= mostUSD)) {
 		return invalidField("budget", "A budget is not negative, and 0 for no bound.")
 	}

@@ -54,7 +54,7 @@ type changeUserInput struct {
 		Role   *string `json:"role,omitempty" doc:"user, power or admin"`
 		Plan   *string `json:"plan,omitempty"`
 		Active *bool   `json:"active,omitempty" doc:"false: cannot sign in, nor use what is signed in"`
-		Budget *Given  `json:"budget,omitempty" doc:"null: the plan's"`
+		Budget Given   `json:"budget,omitempty" doc:"null: the plan's"`
 	}
 }
 
@@ -68,7 +68,7 @@ func (s *server) changeUser(ctx context.Context, in *changeUserInput) (Account, 
 	if v.IsAdmin() && c.Plan != nil && !isPlan(*c.Plan) {
 		return Account{}, fault.New(fault.Invalid, "There is no such plan.").With(map[string]any{"field": "plan"})
 	}
-	if in.Body.Budget != nil {
+	if in.Body.Budget.named {
 		if err := in.Body.Budget.check(); err != nil {
 			return Account{}, err
 		}
