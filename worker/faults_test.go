@@ -48,3 +48,15 @@ func TestErrorsOfTheEngineAndOfContextsCrossAsTheyAre(t *testing.T) {
 		}
 	}
 }
+
+// Requirements: LORA-25
+func TestWhatAFaultAsksForCrossesWithIt(t *testing.T) {
+	t.Parallel()
+	border := &faultsInbound{log: NewFaults(nil).log}
+	err := border.translate(context.Background(), fault.New(fault.RateLimited, "Wait.").With(map[string]any{"reason": fault.Upstream, "retry_after_ms": int64(7000)}))
+	var app *temporal.ApplicationError
+	var details map[string]any
+	if !errors.As(err, &app) || app.Details(&details) != nil || details["reason"] != fault.Upstream || details["retry_after_ms"] != int64(7000) || app.NonRetryable() {
+		t.Errorf("%v crosses with %+v", err, details)
+	}
+}
