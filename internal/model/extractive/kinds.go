@@ -1,0 +1,195 @@
+package extractive
+
+import (
+	"slices"
+	"strings"
+
+	"liminal/internal/words"
+)
+
+// kind is what a word says a document is.
+type kind struct {
+	class  string // words of one class may stand for each other
+	plural bool
+	any    bool // "document": says nothing about which
+	ok     bool
+}
+
+// kinds are the words for documents, by class.
+var kinds = classes(map[string]string{
+	"document":  "document documents doc docs file files pdf pdfs paper papers dokument dokumente dokumenten dokuments datei dateien unterlage unterlagen schriftstück",
+	"agreement": "agreement agreements contract contracts lease leases vertrag verträge vertrags vertrages verträgen vereinbarung vereinbarungen",
+	"policy":    "policy policies guideline guidelines richtlinie richtlinien leitlinie leitlinien directive",
+	"rules":     "rules ruleset ordnung ordnungen regeln regelwerk satzung satzungen bylaws",
+	"handbook":  "handbook handbooks manual manuals guide guides handbuch handbücher leitfaden",
+	"report":    "report reports bericht berichte gutachten study studies studie",
+	"law":       "act acts regulation regulations verordnung verordnungen gesetz gesetze statute ordinance",
+	"code":      "code codes kodex",
+	"minutes":   "minutes protokoll protokolle",
+	"offer":     "offer offers quote quotes angebot angebote proposal proposals",
+	"notice":    "notice notices statement statements memo memos",
+})
+
+// plurals are the words of kinds that mean more than one.
+var plurals = set(`documents docs files pdfs papers dokumente dokumenten dateien unterlagen agreements contracts leases verträge verträgen vereinbarungen policies guidelines richtlinien leitlinien
+ordnungen satzungen handbooks manuals guides handbücher reports berichte studies acts regulations verordnungen gesetze codes protokolle offers quotes angebote proposals notices statements memos`)
+
+func set(list string) map[string]bool {
+	out := map[string]bool{}
+	for _, w := range strings.Fields(list) {
+		out[w] = true
+	}
+	return out
+}
+
+func classes(lists map[string]string) map[string]string {
+	out := map[string]string{}
+	for class, list := range lists {
+		for _, w := range strings.Fields(list) {
+			out[w] = class
+		}
+	}
+	return out
+}
+
+func kindOf(t token) kind {
+	class, ok := kinds[t.text]
+	return kind{class: class, plural: plurals[t.text], any: class == "document", ok: ok}
+}
+
+// isOf reports whether a title says the document is of a kind.
+func (d titled) isOf(noun token) bool {
+	k := kindOf(noun)
+	return k.any || slices.ContainsFunc(d.tokens, func(t token) bool {
+		return t.is(noun) || t.endsIn(noun) || kinds[t.text] == k.class
+	})
+}
+
+// What stands around the kind of a document in a phrase.
+var (
+	links = set("on about for with of from by regarding mit für zu über von zum zur")
+	blank = set("new old current long short whole entire full same attached following other first second third last latest previous newer older recent two three both many several different relevant original internal external general own company corporate standard team office usual applicable neue neuen alte alten ganze ganzen aktuelle aktuellen beide beiden zwei drei andere anderen erste ersten zweite zweiten letzte letzten vorherige")
+	verbs = set("summarize summarise summary compare comparison audit check review verify validate read open find show list explain sum recap overview gist say says said under against between versus vs differ difference differences stricter than according accept allow allows sign signed use see zusammen fasse fass vergleiche vergleich prüfe gegen laut stand steht sagt version versions release edition section clause paragraph page fassung entwurf draft")
+	point = set("the this that these those our my your its der die das den dem des dieser dieses diese diesen diesem unser unsere unserer unserem mein meine meiner meinem im zum zur vom beim both two beide beiden")
+)
+
+// phrase is a noun for a document with what narrows it down.
+type phrase struct {
+	noun      int
+	modifiers []int
+	pointed   bool // "the", "this", "our" …
+	several   bool // "both", "two"
+}
+
+// phrases finds documents by what they are and what they are about: "the leave
+// policies", "the Acme contract", "the policy on travel".
+func (r *reading) phrases() {
+	for i, t := range r.tokens {
+		if r.taken[i] || !kindOf(t).ok || r.period(i) {
+			continue
+		}
+		r.phrase(r.around(i))
+	}
+}
+
+// period reports whether a noun only belongs to the next: "notice period".
+func (r *reading) period(i int) bool {
+	return i+1 < len(r.tokens) && slices.Contains([]string{"period", "periods", "number", "holder", "maker"}, r.tokens[i+1].text)
+}
+
+// around reads the phrase a noun ends.
+func (r *reading) around(noun int) phrase {
+	p := phrase{noun: noun}
+	lang := words.Detect(r.text)
+	for i := noun - 1; i >= 0 && noun-i <= 6; i-- {
+		t := r.tokens[i]
+		joins := (t.text == "and" || t.text == "und" || t.text == "or") && kindOf(r.tokens[noun]).plural && len(p.modifiers) > 0
+		if joins {
+			continue
+		}
+		if p.pointed = p.pointed || point[t.text]; blank[t.text] || t.text == "both" {
+			p.several = p.several || slices.Contains([]string{"two", "both", "three", "beide", "beiden", "zwei", "drei"}, t.text)
+			continue
+		}
+		if r.taken[i] || words.Stop(lang, t.text) || point[t.text] || verbs[t.text] || r.broken(i, i+1) {
+			break
+		}
+		p.modifiers = append(p.modifiers, i)
+	}
+	for i := noun + 1; i+1 < len(r.tokens) && i <= noun+4; i++ {
+		if links[r.tokens[i].text] && !r.taken[i+1] && r.inTitles(r.tokens[i+1]) && !kindOf(r.tokens[i+1]).ok {
+			p.modifiers = append(p.modifiers, i+1)
+		}
+	}
+	return p
+}
+
+// broken reports whether a comma or the like stands between two tokens.
+func (r *reading) broken(a, b int) bool {
+	return strings.ContainsAny(r.text[r.tokens[a].end:r.tokens[b].start], ",.;:!?()\n")
+}
+
+func (r *reading) inTitles(t token) bool {
+	return slices.ContainsFunc(r.all, func(d titled) bool { return d.has(t) })
+}
+
+// phrase decides what a phrase means. Without modifiers that single a document
+// out it points somewhere, which is for pointers to tell.
+func (r *reading) phrase(p phrase) {
+	noun := r.tokens[p.noun]
+	plural := kindOf(noun).plural || p.several
+	if len(p.modifiers) == 0 {
+		r.bare(p, plural)
+		return
+	}
+	best, fits := 0, []titled(nil)
+	for _, d := range r.all {
+		score := 0
+		for _, i := range p.modifiers {
+			if d.has(r.tokens[i]) {
+				score += 2
+			}
+		}
+		if score > 0 && d.isOf(noun) {
+			score++
+		}
+		if score > best && !plural {
+			fits = nil
+		}
+		if score > 0 && (score >= best || plural) {
+			best, fits = max(best, score), append(fits, d)
+		}
+	}
+	span := append(slices.Clone(p.modifiers), p.noun)
+	slices.Sort(span)
+	if len(fits) == 0 && !r.namelike(p) {
+		return // spoken of in passing
+	}
+	fits = slices.DeleteFunc(fits, func(d titled) bool { return r.found(d.id) && len(fits) > 1 })
+	from, to := r.tokens[span[0]].start, r.tokens[span[len(span)-1]].end
+	r.settle(fits, span, r.text[from:to], plural)
+}
+
+// namelike reports whether a phrase names a document: by a capital, or because
+// something is to be done with it.
+func (r *reading) namelike(p phrase) bool {
+	return slices.ContainsFunc(p.modifiers, func(i int) bool { return r.tokens[i].upper }) || p.pointed && r.Action != actInquire
+}
+
+// bare is a noun alone: the documents of that kind, where the conversation
+// has none of them.
+func (r *reading) bare(p phrase, plural bool) {
+	noun := r.tokens[p.noun]
+	if kindOf(noun).any || !p.pointed {
+		return
+	}
+	fits := slices.DeleteFunc(slices.Clone(r.all), func(d titled) bool { return !d.isOf(noun) })
+	known := r.ofConversation(fits)
+	switch {
+	case len(r.Explicit) > 0, len(fits) == 0:
+		return
+	case len(known) > 0:
+		fits, r.implicit = known, true
+	}
+	r.settle(fits, []int{p.noun}, noun.text, plural)
+}

@@ -1,0 +1,224 @@
+package extractive
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strings"
+
+	"liminal/internal/words"
+)
+
+// everything means all of a person's documents.
+var everything = re(`\b(?:all|every|each) (?:of )?(?:my |the |our |these |those )?(?:documents?|files?|docs)\b|\b(?:alle|sämtliche|jedes) (?:meine |unsere |der |die )?(?:dokumente?|dateien|unterlagen)\b`)
+
+// find takes a document as named by tokens of the message.
+func (r *reading) find(d titled, at int, tokens ...int) {
+	r.mentions = append(r.mentions, mention{d.id, at})
+	for _, i := range tokens {
+		r.taken[i] = true
+	}
+}
+
+func (r *reading) found(id string) bool {
+	return slices.ContainsFunc(r.mentions, func(m mention) bool { return m.id == id })
+}
+
+// wholeTitles finds the titles that stand in the message word for word, the
+// longest first: "Leave Policy 2024" is not "Leave Policy" as well.
+func (r *reading) wholeTitles() {
+	all := slices.Clone(r.all)
+	slices.SortStableFunc(all, func(a, b titled) int { return cmp.Compare(len(b.tokens), len(a.tokens)) })
+	for _, d := range all {
+		for at := 0; len(d.tokens) > 0 && at+len(d.tokens) <= len(r.tokens); at++ {
+			if r.standsAt(d, at) {
+				span := make([]int, len(d.tokens))
+				for i := range span {
+					span[i] = at + i
+				}
+				r.find(d, r.tokens[at].start, span...)
+			}
+		}
+	}
+}
+
+func (r *reading) standsAt(d titled, at int) bool {
+	for i, t := range d.tokens {
+		if r.taken[at+i] || !t.is(r.tokens[at+i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// scattered finds titles of several words that all stand somewhere in the
+// message, at least a distinctive one of them in no other name: the second of
+// "Leave Policy 2023 and 2024".
+func (r *reading) scattered() {
+	for _, d := range r.all {
+		if len(d.tokens) < 2 || r.found(d.id) {
+			continue
+		}
+		var span []int
+		fresh, first := false, len(r.text)
+		for _, t := range d.tokens {
+			at := r.free(t)
+			if at < 0 {
+				span = nil
+				break
+			}
+			span = append(span, at)
+			fresh = fresh || !r.taken[at] && !kindOf(r.tokens[at]).ok
+			first = min(first, r.tokens[at].start)
+		}
+		if span != nil && fresh {
+			r.find(d, first, span...)
+		}
+	}
+}
+
+// free is where a word stands, preferably outside of names; -1 when nowhere.
+func (r *reading) free(t token) int {
+	at := slices.IndexFunc(r.tokens, t.is)
+	for i, o := range r.tokens {
+		if t.is(o) && !r.taken[i] {
+			return i
+		}
+	}
+	return at
+}
+
+// Names that are marked as names.
+var (
+	handle = regexp.MustCompile(`@([\pL\pN][\pL\pN_.-]*[\pL\pN])`)
+	paper  = regexp.MustCompile(`(?i)[\pL\pN][\pL\pN_-]*\.(?:pdf|docx?|pptx?|xlsx?|md|txt|html?|csv|rtf|odt)\b`)
+	quoted = regexp.MustCompile(`["“„«]([^"“”„«»]{3,80})["”“»]`)
+)
+
+// handles finds what is marked as a name: @handles, names of files, and quotes.
+func (r *reading) handles() {
+	for i, mark := range []*regexp.Regexp{handle, paper, quoted} {
+		for _, loc := range mark.FindAllStringSubmatchIndex(r.text, -1) {
+			start, end := loc[len(loc)-2], loc[len(loc)-1]
+			span := r.within(start, end)
+			if len(span) == 0 || slices.ContainsFunc(span, func(i int) bool { return r.taken[i] }) {
+				continue
+			}
+			fits := r.fitting(span)
+			if len(fits) == 0 && mark == quoted {
+				continue // a quote may be anything
+			}
+			r.settle(fits, span, r.text[start:end], i == 0)
+		}
+	}
+}
+
+// within are the tokens between two bytes.
+func (r *reading) within(start, end int) []int {
+	var out []int
+	for i, t := range r.tokens {
+		if t.start >= start && t.end <= end {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// fitting are the documents whose titles hold every one of some words.
+func (r *reading) fitting(span []int) []titled {
+	var out []titled
+	for _, d := range r.all {
+		if !slices.ContainsFunc(span, func(i int) bool { return !d.has(r.tokens[i]) }) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// settle takes what fits a name: one document is meant, several are to choose
+// from, none makes the name unknown.
+func (r *reading) settle(fits []titled, span []int, name string, plural bool) {
+	for _, i := range span {
+		r.taken[i] = true
+	}
+	at := r.tokens[span[0]].start
+	if known := r.ofConversation(fits); len(fits) > 1 && len(known) == 1 {
+		fits = known
+	}
+	switch {
+	case len(fits) == 0:
+		r.unknown = append(r.unknown, strings.TrimSpace(name))
+	case len(fits) == 1 || plural:
+		for _, d := range fits {
+			r.find(d, at)
+		}
+	default:
+		for _, d := range fits {
+			if !r.found(d.id) {
+				r.suggested = union(r.suggested, []string{d.id})
+			}
+		}
+	}
+}
+
+// ofConversation are those the conversation has used.
+func (r *reading) ofConversation(docs []titled) []titled {
+	return slices.DeleteFunc(slices.Clone(docs), func(d titled) bool { return !slices.Contains(r.used, d.id) })
+}
+
+// names finds what only one title holds, where the message writes it like a
+// name; and what is written like a name, after what is to be done with it, and
+// fits nothing.
+func (r *reading) names() {
+	for i, t := range r.tokens {
+		if r.taken[i] || !r.nameLike(i) {
+			continue
+		}
+		if d, ok := r.only(t); ok && !kindOf(t).ok && !r.found(d.id) {
+			r.find(d, t.start, i)
+		}
+	}
+	if words.Detect(r.text) == words.German {
+		return // every noun is written like a name
+	}
+	for _, loc := range objects.FindAllStringSubmatchIndex(r.text, -1) {
+		span := r.within(loc[2], loc[3])
+		if len(span) == 0 || slices.ContainsFunc(span, func(i int) bool { return r.taken[i] }) {
+			continue
+		}
+		r.settle(nil, span, r.text[loc[2]:loc[3]], false)
+	}
+}
+
+// objects are capitalised words after what is to be done with them.
+var objects = regexp.MustCompile(`(?:^|[\s,])(?i:summari[sz]e|compare|audit|against|with|open|read|explain)\s+(?:(?i:the|our|my|this|that)\s+)?((?:\p{Lu}[\pL\pN_-]*)(?:\s+\p{Lu}[\pL\pN_-]*)*)`)
+
+// nameLike reports whether a token is written like a name: a capital that does
+// not merely begin a sentence, or digits in one word with letters.
+func (r *reading) nameLike(i int) bool {
+	t := r.tokens[i]
+	piece := func(j int) bool {
+		return j >= 0 && j < len(r.tokens) && r.tokens[j].word == t.word && r.tokens[j].text != "s"
+	}
+	if t.text != "s" && (piece(i-1) || piece(i+1)) {
+		return true
+	}
+	if !t.upper || len(t.text) < 3 {
+		return false
+	}
+	before := strings.TrimRight(r.text[:t.start], " \n\t\"“„(")
+	return before != "" && !strings.ContainsAny(before[len(before)-1:], ".!?")
+}
+
+// only is the one document whose title holds a word.
+func (r *reading) only(t token) (titled, bool) {
+	var one titled
+	n := 0
+	for _, d := range r.all {
+		if slices.ContainsFunc(d.tokens, t.is) {
+			one = d
+			n++
+		}
+	}
+	return one, n == 1
+}

@@ -1,0 +1,188 @@
+package extractive
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Words that point at documents without naming them.
+var (
+	pointsTwo    = re(`\b(?:those|these|the|both|them|die|diese|den|der)?\s*(?:two|both|beiden?|zwei)\b(?: (?:of )?(?:them|these|those|` + thing + `|ones?))?|\b(?:them|these|those|these ` + thing + `|those ` + thing + `)\b`)
+	pointsThree  = re(`\b(?:three|drei)\b`)
+	pointsOther  = re(`\bthe other (?:one|` + thing + `)\b|\bother one\b|\b(?:de[rmns]|das|die|im|zum|vom|beim) anderen?\b`)
+	pointsPlace  = re(`\b(?:the |de[rmns] |das |die )?(first|second|third|last|former|latter|erste[nrsm]?|zweite[nrsm]?|dritte[nrsm]?|letzte[nrsm]?) (?:one|` + thing + `)\b|\bthe (first|second|third|latter|former)\s*[?.!]?$|\b(?:de[rmn]|das|die) (ersten?|zweiten?|dritten?|letzten?)\s*[?.!]?$`)
+	pointsOne    = re(`\b(?:it|its|this|that|therein|thereof)\b|\b(?:the|this|that|said) ` + thing + `\b|\b(?:es|darin|daraus|dazu|davon|dieser|dieses|diesem|diesen|ihn)\b|\b(?:das|dem|des|der|den|die|dieses?|diese[rmn]?) (?:dokuments?|datei)\b`)
+	pointsNot    = re(`\b(?:it|that|es)(?:'s| is| was| ist| war)? (?:raining|snowing|possible|true|ok|okay|fine|clear|late|regnet|schneit|möglich|gut)\b|\bis (?:it|that) (?:possible|true|ok|okay|right|correct)\b|\bthat (?:the|a|an|is|are|we|i|you|they|my|our|it|there)\b|\bthis (?:is|was|year|month|week|morning|time|way)\b|\bgibt es\b|\bgeht es\b|\bist es (?:möglich|erlaubt|wahr)\b|\bwie geht es\b|\bthis (?:email|e-mail|mail|text|draft|paragraph|clause|letter|message)\b|\bdiese[rsmn]? (?:e-mail|mail|text|entwurf|absatz|klausel|brief|nachricht)\b`)
+	pointsToNoun = regexp.MustCompile(`\b(?:this|that|the|these|those|dieses?|das|die|der|den|dem)\s+(?:documents?|docs?|files?|dokumente?|datei(?:en)?|pdf)\b`)
+)
+
+// pointers finds what the message points back to: the documents of the
+// conversation, the latest first.
+func (r *reading) pointers() {
+	m := strings.ReplaceAll(r.text, "IT", "") // the department
+	m = pointsNot.ReplaceAllString(flat.Replace(strings.ToLower(m)), " ")
+	named := len(r.mentions) > 0 || len(r.unknown) > 0 || len(r.suggested) > 0
+	switch {
+	case pointsPlace.MatchString(m) && !named:
+		r.place(firstOf(pointsPlace.FindStringSubmatch(m)[1:]))
+	case pointsOther.MatchString(m):
+		r.other()
+	case len(r.Explicit) > 0:
+		// what is tagged is what is pointed at
+	case pointsTwo.MatchString(m) && !named:
+		n := 2
+		if pointsThree.MatchString(m) {
+			n = 3
+		}
+		r.several(n, strings.Contains(m, "two") || strings.Contains(m, "beide") || strings.Contains(m, "both") || strings.Contains(m, "zwei"))
+	case pointsOne.MatchString(m) && (!named || r.Action == actCompare && r.before(m)):
+		r.one(pointsToNoun.MatchString(m))
+	}
+}
+
+func firstOf(list []string) string {
+	for _, s := range list {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// before reports whether the message points before it names: "compare it with
+// the handbook".
+func (r *reading) before(m string) bool {
+	if r.implicit {
+		return false // the pointer was part of a name
+	}
+	at := pointsOne.FindStringIndex(m)
+	return at != nil && len(r.mentions) > 0 && at[0] < r.mentions[0].at
+}
+
+// point takes a document as pointed at.
+func (r *reading) point(ids ...string) {
+	r.implicit = true
+	for _, id := range ids {
+		r.mentions = append(r.mentions, mention{id, 0})
+	}
+}
+
+// open are the documents of the conversation the message does not name.
+func (r *reading) open() []string {
+	return slices.DeleteFunc(slices.Clone(r.used), func(id string) bool { return r.found(id) })
+}
+
+// doubt offers documents to choose from; with none of them, one that cannot be
+// told is meant.
+func (r *reading) doubt(ids []string) {
+	r.implicit = true
+	if len(ids) == 0 {
+		r.lost = true
+		return
+	}
+	r.suggested = union(r.suggested, ids)
+}
+
+// one is a single document that is pointed at: the only one, or the one last
+// talked about.
+func (r *reading) one(noun bool) {
+	open := r.open()
+	switch {
+	case len(open) == 1:
+		r.point(open[0])
+		return
+	case len(open) == 0 && len(r.all) == 1 && (noun || r.Action != actInquire):
+		r.point(r.all[0].id)
+		return
+	case len(open) == 0:
+		if noun || r.Action == actSummarize {
+			r.doubt(nil)
+		}
+		return
+	}
+	for _, ids := range r.history {
+		ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !slices.Contains(open, id) })
+		if len(ids) == 1 {
+			r.point(ids[0])
+			return
+		}
+		if len(ids) > 1 {
+			r.doubt(ids)
+			return
+		}
+	}
+	r.doubt(open)
+}
+
+// several are n documents that are pointed at; counted says that the message
+// gives their number.
+func (r *reading) several(n int, counted bool) {
+	switch {
+	case len(r.used) == n || len(r.used) > 1 && !counted:
+		r.point(r.used...)
+		return
+	case len(r.used) == 0 && len(r.all) == n:
+		ids := make([]string, len(r.all))
+		for i, d := range r.all {
+			ids[i] = d.id
+		}
+		r.point(ids...)
+		return
+	case len(r.used) < n:
+		if len(r.used) > 0 {
+			r.point(r.used...)
+		}
+		r.lost = true
+		return
+	}
+	var latest []string
+	for _, ids := range r.history {
+		if len(ids) == n {
+			r.point(ids...)
+			return
+		}
+		latest = union(latest, ids)
+		if len(latest) == n {
+			r.point(latest...)
+			return
+		}
+	}
+	r.doubt(r.used)
+}
+
+// place is a document by its place among those last named together.
+func (r *reading) place(word string) {
+	for _, ids := range r.history {
+		if len(ids) < 2 {
+			continue
+		}
+		at := map[byte]int{'f': 0, 'e': 0, 's': 1, 'z': 1, 't': 2, 'd': 2, 'l': len(ids) - 1}[word[0]]
+		if at < len(ids) {
+			r.point(ids[at])
+			return
+		}
+	}
+	if len(r.used) > 0 {
+		r.doubt(r.used)
+		return
+	}
+	r.lost, r.implicit = true, true
+}
+
+// other is what is left of the documents of the conversation without the one
+// last talked about.
+func (r *reading) other() {
+	last := slices.Clone(r.Explicit)
+	for _, ids := range r.history {
+		if len(last) == 0 && len(ids) == 1 {
+			last = ids
+		}
+	}
+	left := slices.DeleteFunc(r.open(), func(id string) bool { return slices.Contains(last, id) })
+	if len(left) == 1 {
+		r.point(left[0])
+		return
+	}
+	r.doubt(left)
+}

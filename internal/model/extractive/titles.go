@@ -1,0 +1,94 @@
+package extractive
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"liminal/internal/words"
+)
+
+// token is a piece of a name: letters of one case pattern, or digits.
+// "BankNegara2024" is three.
+type token struct {
+	text       string // lower case
+	en, de     string // its stems
+	start, end int    // in bytes
+	upper      bool   // begins with a capital
+	word       int    // which word it is a piece of
+}
+
+// tokensOf splits a text as names are compared.
+func tokensOf(text string) []token {
+	var out []token
+	word, start := 0, -1
+	var prev rune
+	flush := func(end int) {
+		if start >= 0 {
+			out = append(out, newToken(text, start, end, word))
+		}
+		start = -1
+	}
+	for at, r := range text {
+		letter, digit := unicode.IsLetter(r), unicode.IsDigit(r)
+		switch {
+		case !letter && !digit:
+			flush(at)
+			if r != '’' && r != '\'' {
+				word++
+			}
+		case start < 0:
+			start = at
+		case digit != unicode.IsDigit(prev), unicode.IsUpper(r) && unicode.IsLower(prev):
+			flush(at)
+			start = at
+		}
+		prev = r
+	}
+	flush(len(text))
+	return out
+}
+
+func newToken(text string, start, end, word int) token {
+	raw := text[start:end]
+	t := token{text: strings.ToLower(raw), start: start, end: end, word: word}
+	t.en, t.de = words.Stem(words.English, t.text), words.Stem(words.German, t.text)
+	for _, r := range raw {
+		t.upper = unicode.IsUpper(r)
+		break
+	}
+	return t
+}
+
+// is reports whether two tokens are forms of one word.
+func (t token) is(o token) bool {
+	if t.text == o.text {
+		return true
+	}
+	return len(t.text) > 3 && len(o.text) > 3 && (t.en == o.en || t.de == o.de)
+}
+
+// titled is a document by its name.
+type titled struct {
+	id, title string
+	tokens    []token
+}
+
+// extensions are no part of a name people use.
+var extensions = regexp.MustCompile(`(?i)\.(?:pdf|docx?|pptx?|xlsx?|md|txt|html?|csv|rtf|odt)$`)
+
+func newTitled(id, title string) titled {
+	return titled{id, title, tokensOf(extensions.ReplaceAllString(title, ""))}
+}
+
+// has reports whether a title holds a word.
+func (d titled) has(w token) bool {
+	return slices.ContainsFunc(d.tokens, func(t token) bool { return t.is(w) || t.endsIn(w) })
+}
+
+// endsIn reports whether w is the end of a compound: "Vertrag" of
+// "Mietvertrag".
+func (t token) endsIn(w token) bool {
+	return len(w.text) >= 5 && len(t.text) > len(w.text) && (strings.HasSuffix(t.text, w.text) || len(w.de) >= 5 && strings.HasSuffix(t.de, w.de))
+}
