@@ -57,18 +57,18 @@ const maxAfterMS = 3_600_000
 
 // told is what an activity says of its failure.
 func told(app *temporal.ApplicationError) graph.Failure {
-	var details struct {
-		Reason  string  `json:"reason"`
-		AfterMS float64 `json:"retry_after_ms"`
-	}
+	var details any
 	if app.HasDetails() && app.Details(&details) != nil {
-		details.Reason, details.AfterMS = "", 0 // of another shape: they say nothing to the machine
+		details = nil // nothing the machine could read
 	}
-	code := reasonOr(app.Type(), details.Reason)
+	object, _ := details.(map[string]any)
+	reason, _ := object["reason"].(string)
+	after, _ := object["retry_after_ms"].(float64)
+	code := reasonOr(app.Type(), reason)
 	return graph.Failure{
 		Code: code, Message: app.Message(),
 		Retryable: !app.NonRetryable() && code != fault.NotConfigured && code != fault.Budget,
-		After:     time.Duration(min(max(details.AfterMS, 0), maxAfterMS)) * time.Millisecond,
+		After:     time.Duration(min(max(after, 0), maxAfterMS)) * time.Millisecond,
 	}
 }
 

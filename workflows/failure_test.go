@@ -230,3 +230,25 @@ func TestAPanicInAnActivityFailsItsNodeOnly(t *testing.T) {
 	b.chat("hello")
 	b.answered("went on")
 }
+
+// Requirements: LORA-25
+func TestAStepThatAsksForAPauseGetsIt(t *testing.T) {
+	t.Parallel()
+	for name, spec := range map[string]tool.Spec{"inline": inline, "apart": apart} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			busy := fault.New(fault.RateLimited, "Wait.").With(map[string]any{"reason": fault.Upstream, "retry_after_ms": 7000.0})
+			b := setup(t, activitiestest.New(oneNode).Tool("say", spec, failing(1, busy)))
+			began := b.env.Now()
+			b.chat("hello")
+			b.answered("at last")
+			if waited := b.env.Now().Sub(began); waited < 7*time.Second || waited > 8*time.Second {
+				t.Errorf("the retry came after %s, want 7 s", waited)
+			}
+		})
+	}
+	odd := fault.New(fault.RateLimited, "Wait.").With([]string{"no object"})
+	b := setup(t, activitiestest.New(oneNode).Tool("say", inline, failing(1, odd)))
+	b.chat("hello")
+	b.answered("at last")
+}

@@ -42,7 +42,7 @@ func (t decide) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
 	}
 	defaults, _ := c.Inputs["defaults"].(map[string]any)
 	value, valid := structured(s.text.String(), schema, defaults)
-	return map[string]any{"value": value, "valid": valid, "model": t.model.Name(), "usage": usage(s.usage)}, nil
+	return map[string]any{"value": value, "valid": valid, "model": s.asked, "usage": usage(s.usage)}, nil
 }
 
 // decision is the message with what the model is to know besides.
