@@ -8,6 +8,8 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"maps"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -369,6 +371,9 @@ func (l library) Tools(_ context.Context, _ identity.Viewer, names ...string) (m
 	l.w.mu.Lock()
 	defer l.w.mu.Unlock()
 	out := map[string]artifacts.Bound{}
+	if slices.Contains(names, "*") {
+		names = slices.Collect(maps.Keys(l.w.Tools))
+	}
 	for _, name := range names {
 		if spec, ok := l.w.Tools[name]; ok {
 			out[name] = artifacts.Bound{Spec: spec, ArtifactID: id.Derive("tool", name), Version: l.w.Version}

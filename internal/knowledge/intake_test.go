@@ -32,10 +32,13 @@ func (c *counting) Embed(ctx context.Context, texts []string) ([][]float32, erro
 		return nil, c.err
 	}
 	c.after--
-	for _, t := range texts {
-		c.texts[t]++
+	vectors, err := c.Hash.Embed(ctx, texts)
+	if err == nil {
+		for _, t := range texts {
+			c.texts[t]++
+		}
 	}
-	return c.Hash.Embed(ctx, texts)
+	return vectors, err
 }
 
 // steps are the nodes of the graph "ingest" after the first.

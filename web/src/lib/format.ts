@@ -19,7 +19,7 @@ export function fileSize(bytes: number, language: Language): string {
   return `${size.toLocaleString(language, { maximumFractionDigits: size < 10 && unit > 0 ? 1 : 0 })} ${units[unit]}`;
 }
 
-const familiar = ['pdf', 'md', 'txt', 'html', 'csv', 'json'];
+const familiar = ['pdf', 'docx', 'pptx', 'xlsx', 'md', 'txt'];
 
 /** The kinds of file in a few words: the familiar ones, and how many more there are. */
 export function kindsOfFile(extensions: string[], andMore: (n: number) => string): string {
