@@ -34,7 +34,7 @@ type call struct {
 }
 
 // maxArguments bounds the arguments of all calls of one answer, in bytes.
-const maxArguments = 8 << 20
+const maxArguments = 2 << 20
 
 // add takes pieces of one chunk in.
 func (c *calls) add(pieces []piece) error {

@@ -15,7 +15,7 @@ type event struct {
 
 // maxLine bounds one line of a stream, in bytes: an answer that is not
 // streamed stands in one.
-const maxLine = 16 << 20
+const maxLine = 4 << 20
 
 // events reads a text/event-stream. Lines end with \n, \r\n or \r; comments
 // and unknown fields are passed over; the last event needs no blank line
