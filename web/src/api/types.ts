@@ -227,6 +227,7 @@ export interface Document {
   error?: string;
   pages?: number;
   chunks?: number;
+  chunks_done?: number;
   run_id?: string;
 }
 

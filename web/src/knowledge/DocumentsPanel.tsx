@@ -157,7 +157,7 @@ function stateOf(document: Document, words: Dictionary): string {
     case 'waiting':
       return words.waiting;
     case 'reading':
-      return words.reading;
+      return document.chunks ? words.readingOf(document.chunks_done ?? 0, document.chunks) : words.reading;
     case 'failed':
       return words.failed;
     case 'skipped':

@@ -97,7 +97,7 @@ async function watch(sent: Uploaded, id: string, contextID: string, signal: Abor
   try {
     if (sent.run_id) await follow(sent.run_id, { after: 0, signal, onEvent: (event) => onProgress(id, event), onTrouble: () => undefined });
     const document = sent.document && (await settledDocument(sent.document.id, signal));
-    if (document?.status === 'failed') change(id, { phase: 'failed', problem: document.error || words().failedDocument });
+    if (document?.status === 'failed' || document?.status === 'skipped') change(id, { phase: 'failed', problem: document.error || words().failedDocument });
     else change(id, { phase: 'ready', passages: document?.chunks ?? 0 });
   } catch (error) {
     if (!signal.aborted) change(id, { phase: 'failed', problem: sentence(error) });
@@ -109,7 +109,7 @@ async function watch(sent: Uploaded, id: string, contextID: string, signal: Abor
 function onProgress(id: string, event: RunEvent): void {
   if (event.kind !== 'progress') return;
   const { done, total } = event.data as { done?: number; total?: number };
-  change(id, { done: done ?? 0, total: total ?? 0 });
+  if (total) change(id, { done: done ?? 0, total }); // else it only says what it is doing
 }
 
 async function settledDocument(id: string, signal: AbortSignal): Promise<Document> {
