@@ -16,9 +16,10 @@ const CiteByNumber = "The numbered passages are sources. Directly behind each st
 
 // Numbered is a passage as a block of a prompt, for a provider without
 // citations of its own. Passages are numbered from 1 over the whole request.
+// The text stands in a frame and the title on one line, so that a passage
+// cannot pass for another.
 func Numbered(n int, passage Block) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "[%d]", n)
+	head := fmt.Sprintf("[%d]", n)
 	if s := passage.Source; s != nil {
 		parts := []string{cmp.Or(s.Title, s.Path)}
 		if s.Heading != "" {
@@ -27,9 +28,20 @@ func Numbered(n int, passage Block) string {
 		if s.Page > 0 {
 			parts = append(parts, "page "+strconv.Itoa(s.Page))
 		}
-		b.WriteString(" " + strings.Join(parts, ", "))
+		head += " " + titled(strings.Join(parts, ", "))
 	}
-	return b.String() + ":\n" + passage.Text
+	return head + ":\n" + Frame("passage", passage.Text)
+}
+
+// maxTitle bounds the title of a passage, in characters.
+const maxTitle = 200
+
+func titled(s string) string {
+	s = oneLine(s)
+	if runes := []rune(s); len(runes) > maxTitle {
+		return string(runes[:maxTitle]) + "…"
+	}
+	return s
 }
 
 // Passages are the passages of messages in the order they are numbered in.

@@ -136,6 +136,9 @@ func (p *provider) failure(q *question, r refusal) error {
 		return p.busy(r, cause)
 	case r.status >= 500, r.status == 408, r.status == 409, r.status < 400:
 		return p.upstream(cause, fmt.Sprintf("%s failed with HTTP status %d. Try again; if it stays, whoever runs this server must look at it.", p.host(), r.status))
+	case q.model == "" && r.says("model"):
+		return fault.Wrap(fault.Internal, cause, "No model is named for %s. Whoever runs this server must choose one.", p.host()).
+			With(map[string]any{"reason": fault.NotConfigured})
 	case r.tooLong():
 		return fault.Wrap(fault.Invalid, cause, "This is too long for %s: the conversation and what was found for it do not fit into one request. Ask in a new conversation, or about fewer documents.", q.name())
 	case r.filtered():

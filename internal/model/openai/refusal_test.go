@@ -126,11 +126,15 @@ func TestEachRefusalSaysWhatToDo(t *testing.T) {
 		"llama.cpp's":     {answer{400, nil, `{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error"}}`}, fault.Invalid, "", nil, "too long"},
 		"Azure's filter":  {answer{400, nil, `{"error":{"message":"The response was filtered","code":"content_filter"}}`}, fault.Invalid, "", nil, "other words"},
 		"no tools":        {answer{400, nil, `{"error":{"message":"tiny does not support tools"}}`}, fault.Invalid, "", nil, "tiny does not support tools"},
+		"no model named":  {answer{400, nil, `{"error":"model is required"}`}, fault.Internal, fault.NotConfigured, nil, "choose one"},
 		"gateway":         {answer{502, nil, `<html>`}, fault.Internal, fault.Upstream, nil, "502"},
 		"secret repeated": {answer{400, nil, `{"error":"your header Bearer very-secret-token and key k-123456"}`}, fault.Invalid, "", nil, "your header"},
 	} {
-		s := &server{answers: []answer{c.answer}}
-		h := play(t, client(t, s, openai.Options{APIKey: "k-123456", Header: http.Header{"X-Auth": {"Bearer very-secret-token"}}}), question())
+		s, named := &server{answers: []answer{c.answer}}, "base"
+		if name == "no model named" {
+			named = ""
+		}
+		h := play(t, client(t, s, openai.Options{Model: named, APIKey: "k-123456", Header: http.Header{"X-Auth": {"Bearer very-secret-token"}}}), question())
 		e := fault.From(h.err)
 		if e == nil || e.Code != c.code || fault.Reason(e) != c.reason || !strings.Contains(e.Message, c.says) {
 			t.Errorf("%s: %v (%s)", name, h.err, fault.Reason(h.err))

@@ -181,7 +181,7 @@ func TestPassagesAreNumberedOverTheWholeRequest(t *testing.T) {
 	m := client(t, s, openai.Options{})
 	play(t, m, req)
 	raw, _ := json.Marshal(s.asked[0].body["messages"])
-	for _, want := range []string{`[1] a:\nFirst.\n\nAnd?`, `[2] b:\nSecond.`, "square brackets"} {
+	for _, want := range []string{`[1] a:\n\u003cpassage\u003e\nFirst.\n\u003c/passage\u003e\n\nAnd?`, `[2] b:\n`, "square brackets"} {
 		if !strings.Contains(string(raw), want) {
 			t.Errorf("the messages do not say %q: %s", want, raw)
 		}

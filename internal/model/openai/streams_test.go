@@ -21,7 +21,7 @@ import (
 var update = flag.Bool("update", false, "rewrite what streams are read as")
 
 // kinds are the content types of the files in testdata/streams.
-var kinds = map[string]string{".sse": "text/event-stream; charset=utf-8", ".json": "application/json", ".html": "text/html"}
+var kinds = map[string]string{".sse": "text/event-stream; charset=utf-8", ".json": "application/json", ".html": "text/html", ".raw": ""}
 
 // Every file in testdata/streams is an answer as a server of that backend
 // sends it; beside it stands what it is read as.
