@@ -45,10 +45,12 @@ func (e *Engine) Chat(ctx context.Context, v identity.Viewer, t chat.NewTurn) (c
 }
 
 func (e *Engine) makeWay(ctx context.Context, v identity.Viewer, blocking run.Run, open []run.Interrupt, multitask string) error {
-	if blocking.Status == run.Waiting {
+	if blocking.Status == run.Waiting && len(open) > 0 {
 		return e.skip(ctx, v, blocking, open)
 	}
-	if multitask == "interrupt" && blocking.Status == run.Running {
+	// One that waits with no question left has its answer on the way, and ends
+	// by itself (INT-12).
+	if multitask == "interrupt" && (blocking.Status == run.Running || blocking.Status == run.Waiting) {
 		return e.interrupt(ctx, blocking)
 	}
 	return nil

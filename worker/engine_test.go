@@ -164,7 +164,7 @@ func TestATurnIsAcceptedWhileTemporalIsDown(t *testing.T) {
 	}
 }
 
-// Requirements: INT-33, CHAT-18
+// Requirements: INT-12, INT-33, CHAT-18
 func TestANewTurnMakesWayForItself(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -177,7 +177,9 @@ func TestANewTurnMakesWayForItself(t *testing.T) {
 		"a paused turn is, even when it could queue":  {run.Waiting, "enqueue", workflows.SignalAnswer, true},
 		"a running turn is left alone":                {run.Running, "enqueue", "", false},
 		"a running turn is cancelled when asked for":  {run.Running, "interrupt", workflows.SignalCancel, false},
-		"one that has just paused is cancelled whole": {run.Waiting, "reject", workflows.SignalCancel, false},
+		"one that was just answered goes on":          {run.Waiting, "enqueue", "", false},
+		"and so it does for one that would not queue": {run.Waiting, "reject", "", false},
+		"it is cancelled when asked for":              {run.Waiting, "interrupt", workflows.SignalCancel, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
