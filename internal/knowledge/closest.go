@@ -10,7 +10,7 @@ import (
 )
 
 // Near is the rating from which a quote of Closest speaks of the same thing.
-const Near = 0.3
+const Near = 0.36
 
 // Closest picks at most n verbatim quotes that speak of what a sentence speaks
 // of, the closest first: those that share its content words, the rare ones

@@ -133,7 +133,26 @@ func (m *Matter) rate(s *statement, weight map[string]float64) float64 {
 	if sentence.Form == words.Code || sentence.Form == words.Row {
 		score *= 0.6
 	}
-	return score * s.reading.shape(s.at)
+	return score * readable(text) * s.reading.shape(s.at)
+}
+
+// easy is how long a sentence may be, in bytes, before it counts less.
+const easy = 260
+
+// readable makes what nobody would quote count less: sentences that go on and
+// on, as tables and listings do that lost their lines, and those made of signs.
+func readable(text string) float64 {
+	signs := 0
+	for _, r := range text {
+		if strings.ContainsRune("{}[]()<>_/|=;:*#\\→•·`\"", r) {
+			signs++
+		}
+	}
+	out := min(1, easy/float64(len(text)))
+	if signs*14 > len(text) {
+		out *= 0.4
+	}
+	return out
 }
 
 // names reports whether a statement states nothing: a heading, the title, a

@@ -325,5 +325,7 @@ func (t turn) intent() map[string]any {
 	if !asks(t.req.Schema, "action") {
 		return classify(t.question)
 	}
-	return decide(t.question, t.req.Messages[:max(len(t.req.Messages)-1, 0)]).values()
+	values := decide(t.question, t.req.Messages[:max(len(t.req.Messages)-1, 0)]).values()
+	values["smalltalk"] = greets(t.question)
+	return values
 }

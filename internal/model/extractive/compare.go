@@ -19,7 +19,7 @@ const (
 	maxOnly    = 8    // headings named that only one document has
 	sameTheme  = 0.5  // the share of words two headings have in common
 	anchors    = 12   // sentences of the first document that others are held against
-	closeTheme = 0.35 // how near sentences must be to make a theme by themselves
+	closeTheme = 0.42 // how near sentences must be to make a theme by themselves
 )
 
 // A theme is something documents can be compared on, with what each says:
