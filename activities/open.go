@@ -123,6 +123,7 @@ func (o *opening) toolPin(b artifacts.Bound) ToolPin {
 		Tool: b.Graph(), ArtifactID: b.ArtifactID, Version: b.Version,
 		Runs: b.Where(), Model: b.On() == tool.QueueModels, Plain: b.Plain,
 	}
+	p.Absent = b.Workflow == "" && !o.set.Box.Has(b.Name)
 	if p.Runs == tool.Activity {
 		p.Queue = o.set.Queues[b.On()]
 	}

@@ -41,6 +41,7 @@ type Library interface {
 // Box calls tools within the bounds of their specs (GRAPH-25).
 type Box interface {
 	Call(ctx context.Context, spec tool.Spec, c *tool.Call) (map[string]any, error)
+	Has(name string) bool
 }
 
 // Router chooses adapters and their gates for a turn. Its answer is kept in

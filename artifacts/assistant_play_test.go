@@ -268,6 +268,8 @@ func (s *stage) call(e graph.Effect) (object, *graph.Failure) {
 		return s.gathered(n), nil
 	case "llm.compose_v1":
 		return object{"answer": "Answer [1].", "citations": []any{object{"n": 1.0}}, "confidence": "high", "found": true}, nil
+	case "llm.generic_chat_v1":
+		return object{"answer": "You are welcome."}, nil
 	case "web.search_v1":
 		return s.searched(e.Call.Inputs)
 	}

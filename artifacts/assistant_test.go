@@ -387,7 +387,7 @@ func TestAnAuditAsksForItsTextAndThenForItsDocument(t *testing.T) {
 		if got := p.given["audit"][0]["source_text"]; got != one.source {
 			t.Errorf("%s: audited %q", name, got)
 		}
-		if q := p.given["rag.gather_v1"][0]["question"]; q != one.source {
+		if q := p.given["rag.gather_v1"][0]["text"]; q != one.source {
 			t.Errorf("%s: retrieved for %q", name, q)
 		}
 	}
@@ -605,6 +605,16 @@ func TestAQuestionCostsNoCallOfAModel(t *testing.T) {
 	}
 	if len(asked.streams) != 3 || len(plain.streams) != 1 {
 		t.Errorf("%v\n%v", asked.streams, plain.streams)
+	}
+}
+
+// A greeting is answered like one: nothing is looked for, and nobody is asked.
+func TestAGreetingNeedsNoDocument(t *testing.T) {
+	t.Parallel()
+	p := perform(t, play{input: says("Thank you!"), intents: []object{{"action": "inquire", "confidence": "high", "smalltalk": true}}})
+	p.check(t, "intent 1 documents 0", "intent_resolver doc_resolver validate_inputs inquire format_response response")
+	if p.calls["rag.gather_v1"] != 0 || p.calls["llm.generic_chat_v1"] != 1 || p.outcome.Response != "You are welcome." {
+		t.Errorf("%v, %q", p.calls, p.outcome.Response)
 	}
 }
 

@@ -68,7 +68,7 @@ func assistant(t *testing.T, decisions map[string]map[string]any) *activitiestes
 		}
 	}
 	used := map[string]any{"input_tokens": 10.0, "output_tokens": 1.0}
-	return w.
+	return w.Tool("llm.generic_chat_v1", models, say("Hello.")).
 		Tool("llm.structured_v1", models, func(_ context.Context, c *tool.Call) (map[string]any, error) {
 			return map[string]any{"value": decisions[c.Inputs["role"].(string)], "valid": true, "usage": used}, nil
 		}).

@@ -410,6 +410,12 @@ func (b box) Call(ctx context.Context, spec tool.Spec, c *tool.Call) (map[string
 	return f(ctx, c)
 }
 
+func (b box) Has(name string) bool {
+	b.w.mu.Lock()
+	defer b.w.mu.Unlock()
+	return b.w.Funcs[name] != nil
+}
+
 type log struct{ w *World }
 
 func (l log) Append(_ context.Context, _ string, events ...stream.Event) (int64, error) {

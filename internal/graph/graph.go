@@ -160,6 +160,7 @@ type Tool struct {
 	Workflow   string   // non-empty: calling the tool is a Spawn of this workflow artifact
 	Outputs    []string // property names of its output schema if closed, nil if unknown
 	Required   []string // names of the inputs it must be given
+	Absent     bool     `json:",omitempty"` // it has a spec and cannot be called here: optional nodes do without it
 	// LateRetries is how often a call is tried again at most when its time was
 	// up (LORA-25); 0: as often as after any failure.
 	LateRetries int `json:",omitempty"`

@@ -16,7 +16,7 @@ func (p *parser) toolCall(n *node, f fields) {
 		if n.onError == "" {
 			p.fault(f.path+"/on_error", "name the node that runs where the tool is not there", "an optional tool_call needs on_error")
 		}
-		if _, there := p.tools[n.tool]; !there {
+		if spec, there := p.tools[n.tool]; !there || spec.Absent {
 			n.absent = true
 			return
 		}

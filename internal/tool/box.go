@@ -85,6 +85,13 @@ func (b *Box) Names() []string {
 	return names
 }
 
+// Has reports whether the program has a tool of this name: one of a provider
+// that is not configured has a spec and is not here.
+func (b *Box) Has(name string) bool {
+	_, ok := b.tools[name]
+	return ok
+}
+
 // Call runs the tool of spec within its bounds. Errors:
 //
 //   - NotFound: no such tool in this program (TOOL-11)
