@@ -52,7 +52,7 @@ type provider struct {
 	mu       sync.Mutex
 	requests []asked
 	refuse   func(n int, w http.ResponseWriter) bool // of request n, from 1
-	then     func(n int)                             // after answering it
+	then     func(n int)                             // before answering it
 }
 
 func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -68,6 +68,9 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if p.refuse != nil && p.refuse(n, w) {
 		return
 	}
+	if p.then != nil {
+		p.then(n)
+	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	for _, data := range []string{
 		`{"type":"message_start","message":{"role":"assistant","content":[],"usage":{"input_tokens":100,"output_tokens":1}}}`,
@@ -80,9 +83,6 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		var e struct{ Type string }
 		_ = json.Unmarshal([]byte(data), &e) // it is JSON
 		_, _ = io.WriteString(w, "event: "+e.Type+"\ndata: "+data+"\n\n")
-	}
-	if p.then != nil {
-		p.then(n)
 	}
 }
 
@@ -303,4 +303,21 @@ func TestAModelThatIsTooSlowIsAskedOnceMore(t *testing.T) {
 	if last := b.world.Event(stream.Error); last["code"] != string(fault.Internal) || last["message"] != late.Message {
 		t.Errorf("the error event is %v", last)
 	}
+}
+
+// Requirements: LORA-26, PLAT-08
+func TestAChildKeepsToItsParentsModels(t *testing.T) {
+	t.Parallel()
+	p := &provider{}
+	w := talking(t, p, `{"kind":"workflow.chat","entrypoint":"first","nodes":[
+		{"id":"first","type":"tool_call","tool":"say","inputs":{"message":"hi"},"next":"child"},
+		{"id":"child","type":"workflow","workflow":"inner","inputs":{"message":"${vars.first.answer}"},"next":"end"},
+		{"id":"end","type":"end","response":"${vars.first.answer} ${vars.child.answer}"}]}`)
+	w.Workflows["inner"] = oneNode
+	w.Put(everybodys(1, "old"))
+	p.then = func(int) { w.Put(everybodys(2, "new")) }
+	b := setup(t, w)
+	b.set.Backend = "anthropic"
+	b.chat("hello")
+	b.answered("old-small old-small")
 }

@@ -91,3 +91,18 @@ func TestHowLongToWaitIsWhatTheServerSays(t *testing.T) {
 		}
 	}
 }
+
+func TestAnAccountWithoutCreditIsForWhoeverRunsTheServer(t *testing.T) {
+	t.Parallel()
+	for status, kind := range map[int]string{http.StatusPaymentRequired: "billing_error", http.StatusBadRequest: "invalid_request_error"} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			refuse(w, status, kind, "Your credit balance is too low to access the Anthropic API.")
+		}))
+		defer s.Close()
+		for _, err := range open(t, s.URL, "").Stream(t.Context(), model.Request{}) {
+			if fault.Reason(err) != fault.NotConfigured || !strings.Contains(fault.From(err).Message, "credit") {
+				t.Errorf("%d: %v", status, err)
+			}
+		}
+	}
+}

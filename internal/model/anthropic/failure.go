@@ -39,7 +39,12 @@ func (p *provider) failure(ctx context.Context, err error) error {
 
 // refusal is an answer with a status of 400 or above.
 func (p *provider) refusal(err error, refused *sdk.Error) error {
-	switch said := p.said(refused); refused.StatusCode {
+	said := p.said(refused)
+	if refused.StatusCode == http.StatusPaymentRequired || strings.Contains(said, "credit balance") {
+		return fault.Wrap(fault.Internal, err, "The account at Anthropic has no credit left. Whoever runs this server adds some there.").
+			With(map[string]any{"reason": fault.NotConfigured})
+	}
+	switch refused.StatusCode {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return fault.Wrap(fault.Internal, err, "The key of Anthropic is refused. Whoever runs this server checks ANTHROPIC_API_KEY and what it may use.").
 			With(map[string]any{"reason": fault.NotConfigured})

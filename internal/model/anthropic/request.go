@@ -17,6 +17,10 @@ import (
 // keeps to itself: what follows is its data, which is sent back as it came.
 const redacted = "redacted_thinking:"
 
+// citing keeps a model from writing references of its own beside those the API
+// makes: nobody could tell whose numbers they are.
+const citing = "The documents are cited by your citations alone: write no reference numbers, footnotes or source lists of your own for them."
+
 // question is a request as it is sent, and what reading its answer needs.
 type question struct {
 	params    sdk.MessageNewParams
@@ -37,6 +41,9 @@ func (p *provider) question(req model.Request) *question {
 	q.system(req.System, adapters.System)
 	for _, m := range req.Messages {
 		q.message(m)
+	}
+	if q.cited && len(q.documents) > 0 {
+		q.system(citing)
 	}
 	if req.User != "" {
 		q.params.Metadata.UserID = param.NewOpt(req.User)
