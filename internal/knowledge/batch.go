@@ -172,7 +172,40 @@ func (l *Library) Shelve(ctx context.Context, v identity.Viewer, documentID stri
 		return 0, 0, err
 	}
 	d, err := l.o.Documents.Document(ctx, v, documentID)
+	if err != nil {
+		return 0, 0, err
+	}
+	if err := l.shelveFormer(ctx, v, d, chunks[p.From:p.To]); err != nil {
+		return 0, 0, err
+	}
 	return min(d.Indexed, len(chunks)), len(chunks), err
+}
+
+// shelveFormer puts chunks into the index for the encoder their context is
+// still read with as well, until the sweep has rolled it over: a document that
+// comes in meanwhile is found at once (RAG-08). Where that encoder is not at
+// hand the document waits for the switch.
+func (l *Library) shelveFormer(ctx context.Context, v identity.Viewer, d Document, chunks []Chunk) error {
+	c, err := l.o.Contexts.Context(ctx, v, d.ContextID)
+	if err != nil || c.Encoder == "" || c.Encoder == l.version() {
+		return err
+	}
+	at := slices.IndexFunc(l.o.Former, func(e embed.Embedder) bool { return e.Version() == c.Encoder })
+	if at < 0 {
+		return nil
+	}
+	batch := make([]Chunk, len(chunks))
+	for i, chunk := range chunks {
+		batch[i] = belonging(chunk, d, c.Encoder)
+	}
+	if batch, err = l.missing(ctx, v, Document{Status: Ready}, batch); err != nil || len(batch) == 0 {
+		return err
+	}
+	if err := l.embedWith(ctx, l.o.Former[at], d, batch); err != nil {
+		l.o.Logger.WarnContext(ctx, "a document waits for its context's new encoder", "document", d.ID, "encoder", c.Encoder, "error", err)
+		return ctx.Err()
+	}
+	return l.o.Index.Upsert(ctx, v, batch)
 }
 
 // Finish makes sure that every chunk is in the index, removes those the
@@ -196,8 +229,8 @@ func (l *Library) Store(ctx context.Context, v identity.Viewer, documentID strin
 	if len(chunks) == 0 {
 		return Document{}, empty(d.Path)
 	}
-	for batch := range slices.Chunk(slices.Clone(chunks), l.o.Batch) {
-		last := batch[len(batch)-1].Index
+	for whole := range slices.Chunk(chunks, l.o.Batch) {
+		batch, last := slices.Clone(whole), whole[len(whole)-1].Index
 		if batch, err = l.missing(ctx, v, d, batch); err != nil {
 			return Document{}, err
 		}
@@ -205,6 +238,9 @@ func (l *Library) Store(ctx context.Context, v identity.Viewer, documentID strin
 			return Document{}, err
 		}
 		if err := l.o.Index.Upsert(ctx, v, batch); err != nil {
+			return Document{}, err
+		}
+		if err := l.shelveFormer(ctx, v, d, whole); err != nil {
 			return Document{}, err
 		}
 		if progress != nil {
@@ -250,9 +286,14 @@ func (l *Library) prune(ctx context.Context, v identity.Viewer, documentID strin
 	return l.o.Index.Prune(ctx, v, documentID, keep)
 }
 
-// embed gives every chunk its vector; where it stands in the document is part
-// of what it says.
+// embed gives every chunk its vector of today's encoder.
 func (l *Library) embed(ctx context.Context, d Document, batch []Chunk) error {
+	return l.embedWith(ctx, l.o.Embedder, d, batch)
+}
+
+// embedWith gives every chunk its vector; where it stands in the document is
+// part of what it says. Failures are as a person may read them on the document.
+func (l *Library) embedWith(ctx context.Context, e embed.Embedder, d Document, batch []Chunk) error {
 	if len(batch) == 0 {
 		return nil
 	}
@@ -260,26 +301,21 @@ func (l *Library) embed(ctx context.Context, d Document, batch []Chunk) error {
 	for i, c := range batch {
 		texts[i] = d.Title + "\n" + c.Heading + "\n" + c.Content
 	}
-	vecs, err := l.o.Embedder.Embed(ctx, texts)
-	if err != nil {
-		return l.silent(ctx, err)
+	vecs, err := e.Embed(ctx, texts)
+	if err == nil && len(vecs) != len(batch) {
+		err = fmt.Errorf("the embedder %s gave %d vectors for %d texts", e.Version(), len(vecs), len(batch))
 	}
-	if len(vecs) != len(batch) {
-		return l.silent(ctx, fmt.Errorf("the embedder %s gave %d vectors for %d texts", l.version(), len(vecs), len(batch)))
+	if err != nil {
+		if _, told := errors.AsType[*fault.Error](err); told || ctx.Err() != nil {
+			return err
+		}
+		return fault.Wrap(fault.Internal, err, "The encoder %s does not answer, so the passages could not be embedded. What is indexed stays; read the document in again when it is back.", e.Version()).
+			With(map[string]any{"reason": fault.Upstream})
 	}
 	for i := range batch {
-		batch[i].Vector = embed.Fit(vecs[i], l.o.Embedder.Dim())
+		batch[i].Vector = embed.Fit(vecs[i], e.Dim())
 	}
 	return nil
-}
-
-// silent is an encoder's failure as a person may read it on the document.
-func (l *Library) silent(ctx context.Context, err error) error {
-	if _, told := errors.AsType[*fault.Error](err); told || ctx.Err() != nil {
-		return err
-	}
-	return fault.Wrap(fault.Internal, err, "The encoder %s does not answer, so the passages could not be embedded. What is indexed stays; read the document in again when it is back.", l.version()).
-		With(map[string]any{"reason": fault.Upstream})
 }
 
 func (l *Library) finish(ctx context.Context, v identity.Viewer, d Document) (Document, error) {

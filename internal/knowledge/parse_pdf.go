@@ -189,8 +189,13 @@ var ligatures = strings.NewReplacer("ﬀ", "ff", "ﬁ", "fi", "ﬂ", "fl", "ﬃ"
 // pageText cleans the text of one page.
 func pageText(s string) string {
 	s = strings.ToValidUTF8(lineEnds.Replace(s), "")
-	s = hyphenated.ReplaceAllString(s, "")
-	s = softHyphen.ReplaceAllString(s, "$1$2\n")
+	// Most pages have none of these; looking first is a tenth of the work.
+	if strings.ContainsAny(s, "\ufffe\u0002") {
+		s = hyphenated.ReplaceAllString(s, "")
+	}
+	if strings.Contains(s, "-\n") {
+		s = softHyphen.ReplaceAllString(s, "$1$2\n")
+	}
 	return tidy(accented(ligatures.Replace(s)))
 }
 
@@ -203,6 +208,9 @@ var (
 
 // accented puts such accents onto their letters, where there is such a letter.
 func accented(s string) string {
+	if !strings.ContainsAny(s, "`´ˆ¨¸˜ˇ") {
+		return norm.NFC.String(s)
+	}
 	s = apart.ReplaceAllStringFunc(s, func(pair string) string {
 		m := apart.FindStringSubmatch(pair)
 		letter := strings.NewReplacer("ı", "i", "ȷ", "j").Replace(m[2])

@@ -127,6 +127,9 @@ func (s *Sweep) source(ctx context.Context, src Source) (started int, err error)
 				return started, err
 			}
 		}
+		if d.Status == Skipped && !ok {
+			continue
+		}
 		switch err := s.o.Start(ctx, v, d.ID); {
 		case err == nil:
 			started++
@@ -137,16 +140,25 @@ func (s *Sweep) source(ctx context.Context, src Source) (started int, err error)
 	return started, nil
 }
 
-// arrive makes a document of a file that is new in a source.
+// arrive makes a document of a file that is new in a source. One the person
+// has no room for is a document that was skipped and says why; the others in
+// the folder come in (RAG-05).
 func (s *Sweep) arrive(ctx context.Context, v identity.Viewer, src Source, e Entry) (Document, error) {
+	var full error
 	if s.o.Adopt != nil {
-		if err := s.o.Adopt(ctx, v, e.Path); err != nil {
-			return Document{}, err
-		}
+		full = s.o.Adopt(ctx, v, e.Path)
 	}
-	return s.o.Library.o.Documents.PutDocument(ctx, v, Document{
+	if full != nil && !errors.Is(full, fault.Invalid) && !errors.Is(full, fault.Conflict) {
+		return Document{}, full
+	}
+	d, err := s.o.Library.o.Documents.PutDocument(ctx, v, Document{
 		ContextID: src.ContextID, Path: e.Path, Title: fileName(e.Path), Size: e.Size,
 	})
+	if err != nil || full == nil {
+		return d, err
+	}
+	d.Status = Skipped
+	return d, s.o.Library.skip(ctx, v, d, full)
 }
 
 // stale reports whether a document may be behind its file. A document on its

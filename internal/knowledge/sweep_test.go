@@ -175,6 +175,7 @@ type watched struct {
 	entries   []knowledge.Entry
 	started   []string
 	busy      bool
+	adopt     func(path string) error
 	sweep     *knowledge.Sweep
 }
 
@@ -189,6 +190,12 @@ func watch(t *testing.T) *watched {
 		Library: w.Library, Stock: w.Shelf,
 		Viewer:  func(context.Context, string) (identity.Viewer, error) { return w.viewer, nil },
 		Entries: func(context.Context, identity.Viewer, string, bool) ([]knowledge.Entry, error) { return w.entries, nil },
+		Adopt: func(_ context.Context, _ identity.Viewer, path string) error {
+			if w.adopt == nil {
+				return nil
+			}
+			return w.adopt(path)
+		},
 		Start: func(_ context.Context, _ identity.Viewer, id string) error {
 			if w.busy {
 				return fault.New(fault.Conflict, "It is on its way.")
@@ -263,4 +270,59 @@ func TestAFileThatChangesWhileItIsTakenInIsTakenInAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.pass(t, 1)
+}
+
+// Requirements: RAG-05, RAG-07
+func TestAFileThereIsNoRoomForHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	w := watch(t)
+	w.adopt = func(path string) error {
+		if path == "files/in/big.pdf" {
+			return fault.New(fault.Invalid, "The file has 900 MB; 25 are allowed.")
+		}
+		return nil
+	}
+	w.entries = []knowledge.Entry{
+		{Path: "files/in/big.pdf", Size: 900 << 20, Changed: time.Now().Add(-time.Hour)},
+		{Path: "files/in/a.md", Size: 10, Changed: time.Now().Add(-time.Hour)},
+	}
+	w.pass(t, 1)
+	list, _, err := w.ListDocuments(t.Context(), w.viewer, w.contextID, "", 10)
+	if err != nil || len(list) != 2 || list[0].Status != knowledge.Skipped || !strings.Contains(list[0].Error, "25 are allowed") {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+// What comes in while a context still waits for its new encoder is found by
+// the old one, where that is at hand.
+//
+// Requirements: RAG-08
+func TestADocumentThatComesInDuringARollIsFoundAtOnce(t *testing.T) {
+	t.Parallel()
+	_, b, contextID, sweep := rolling(t, 5, nil)
+	b.Library = knowledge.NewLibrary(knowledge.Options{
+		Contexts: b.Shelf, Documents: b.Shelf, Index: b.Shelf, Embedder: renamed{}, Former: []embed.Embedder{embed.Hash{}}, Parsers: parsers(), Batch: 4,
+	})
+	d := b.put(t, contextID, "new.txt", "The newcomer number77 rests beside the seventh lamp.")
+	b.extract(t, d.ID, "run")
+	if _, err := b.steps(t, d.ID); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.encoderOf(t, contextID); got != "hash-v1" {
+		t.Fatalf("the context is read with %s already", got)
+	}
+	found := func(when string) {
+		f, err := b.search(t, b.viewer, knowledge.Question{Text: "Where does the newcomer number77 rest?", ContextIDs: []string{contextID}})
+		if err != nil || len(f.Passages) == 0 || f.Passages[0].DocumentID != d.ID {
+			t.Errorf("%s: %+v, %v", when, f.Passages, err)
+		}
+	}
+	found("during the roll")
+	if _, err := sweep.Encoders(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	found("after it")
+	if got := b.encodersOfChunks(t, contextID); got["hash-v1"] != 0 || got["hash-v2"] != 6 {
+		t.Errorf("in the end there are %v", got)
+	}
 }
