@@ -321,6 +321,19 @@ func (w Wire) unreachable(t *testing.T) {
 	isFault(t, err, fault.Internal, fault.Upstream)
 }
 
+// leave stops reading in the middle: nothing may go on behind the reader's
+// back.
+func (w Wire) leave(t *testing.T) {
+	st := w.stage(t, scenario(Endless))
+	for _, err := range st.model.Stream(t.Context(), Request(Endless)) {
+		if err != nil {
+			t.Error(err)
+		}
+		break
+	}
+	wait(t, st.left, "the server was not told that its reader left")
+}
+
 func (w Wire) cancelEarly(t *testing.T) {
 	st := w.stage(t, scenario(SlowFirstByte))
 	ctx, cancel := context.WithCancel(t.Context())

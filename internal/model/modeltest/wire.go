@@ -99,6 +99,7 @@ func RunWire(t *testing.T, w Wire) {
 		})
 	}
 	t.Run("unreachable", func(t *testing.T) { w.unreachable(t) })
+	t.Run("a reader that leaves", func(t *testing.T) { w.leave(t) })
 	t.Run("cancel before the first byte", func(t *testing.T) { w.cancelEarly(t) })
 	t.Run("as every model", func(t *testing.T) { w.asEvery(t) })
 }

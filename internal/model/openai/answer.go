@@ -27,7 +27,7 @@ type answer struct {
 
 func newAnswer(q *question) *answer {
 	a := &answer{q: q}
-	if name := q.dialect.Name; name != "openai" && name != azure {
+	if !q.dialect.own {
 		a.thinking = &thinking{}
 	}
 	if q.cites() {

@@ -241,6 +241,13 @@ func (p *provider) post(ctx context.Context, q *question) (*http.Response, error
 
 const azure = "azure"
 
+// own reports whether the server is OpenAI's own: its name is used for many
+// others.
+func (p *provider) own() bool {
+	host := p.base.Hostname()
+	return p.Backend.Name == azure || host == "openai.com" || strings.HasSuffix(host, ".openai.com")
+}
+
 // endpoint is where a model is asked. Azure's older form has the model, which
 // it calls a deployment, in the path.
 func (p *provider) endpoint(name string) string {

@@ -51,6 +51,28 @@ func TestWhatAServerRefusesIsLeftOut(t *testing.T) {
 	}
 }
 
+// Many servers are reached under OpenAI's name that know only the older words,
+// and one of OpenAI's may stand behind another's.
+func TestTheLimitOfAnAnswerHasTheNameTheServerKnows(t *testing.T) {
+	t.Parallel()
+	s := &server{answers: []answer{
+		{body: fine},
+		{status: 400, body: `{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","param":"max_tokens"}}`},
+		{body: fine},
+	}}
+	m := client(t, s, openai.Options{BaseURL: "https://llm.example/v1", Model: "base"})
+	req := question()
+	req.MaxTokens = 7
+	for range 2 {
+		if h := play(t, m, req); h.err != nil {
+			t.Fatal(h.err)
+		}
+	}
+	if first, last := s.asked[0].body, s.asked[2].body; first["max_tokens"] != 7.0 || last["max_completion_tokens"] != 7.0 || last["max_tokens"] != nil {
+		t.Errorf("asked %v, at last %v", first, last)
+	}
+}
+
 // Requirements: LORA-27
 func TestAServerWithoutSchemasIsToldTheSchemaInWords(t *testing.T) {
 	t.Parallel()

@@ -27,12 +27,13 @@ type question struct {
 type dialect struct {
 	model.Backend
 	param string // of adapter ids
+	own   bool   // the server is OpenAI's or Azure's, and no other that speaks like it
 }
 
 // question says a request in the protocol's words.
 func (p *provider) question(ctx context.Context, req model.Request) *question {
 	applied := model.Apply(p.Backend, req.Adapters)
-	d := dialect{p.Backend, cmp.Or(p.AdapterParam, "adapter_id")}
+	d := dialect{p.Backend, cmp.Or(p.AdapterParam, "adapter_id"), p.own()}
 	applied = d.servable(applied)
 	ours := cmp.Or(req.Model, p.Model)
 	for _, lost := range applied.Dropped {
@@ -146,15 +147,14 @@ func (q *question) tokens() int {
 }
 
 // The two names of the limit of an answer. OpenAI's newer models refuse the
-// older, most other servers do not know the newer.
+// older; many other servers pass over the newer without a word.
 const (
 	olderLimit = "max_tokens"
 	newerLimit = "max_completion_tokens"
 )
 
 func (q *question) limit() string {
-	newer := q.dialect.Name == "openai" || q.dialect.Name == azure
-	if newer && !q.lacks[newerLimit] || q.lacks[olderLimit] {
+	if q.dialect.own && !q.lacks[newerLimit] || q.lacks[olderLimit] {
 		return newerLimit
 	}
 	return olderLimit

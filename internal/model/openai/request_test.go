@@ -64,7 +64,7 @@ func client(t *testing.T, s *server, o openai.Options) model.Model {
 	t.Helper()
 	o.HTTP = &http.Client{Transport: s}
 	if o.BaseURL == "" {
-		o.BaseURL = "https://server.example/v1"
+		o.BaseURL = "https://api.openai.com/v1"
 	}
 	m, err := openai.New(o)
 	if err != nil {

@@ -82,8 +82,12 @@ func opened(t testing.TB, backend string, transport http.RoundTripper) model.Mod
 	if !ok {
 		b, _ = model.BackendOf("vllm")
 	}
+	url := "http://server.example/v1"
+	if backend == "openai" {
+		url = "https://api.openai.com/v1"
+	}
 	m, err := openai.New(openai.Options{
-		BaseURL: "http://server.example/v1", Model: "base", Backend: b, HTTP: &http.Client{Transport: transport},
+		BaseURL: url, Model: "base", Backend: b, HTTP: &http.Client{Transport: transport},
 	})
 	if err != nil {
 		t.Fatal(err)
