@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"liminal/internal/model"
+	"liminal/internal/model/anthropic"
+	"liminal/internal/model/modeltest"
 )
 
 // Whatever a server sends, the answer ends, and what it cites stands in a
@@ -21,11 +23,15 @@ func FuzzAStream(f *testing.F) {
 		_, _ = w.Write(body)
 	}))
 	f.Cleanup(s.Close)
+	m, err := anthropic.New(anthropic.Options{BaseURL: s.URL, APIKey: modeltest.Key})
+	if err != nil {
+		f.Fatal(err)
+	}
 	req := cites()
 	f.Fuzz(func(t *testing.T, stream []byte) {
 		body = stream
 		ended := 0
-		for e, err := range open(t, s.URL, "").Stream(t.Context(), req) {
+		for e, err := range m.Stream(t.Context(), req) {
 			if ended++; err == nil && e.Type != model.Stop {
 				ended--
 			}
