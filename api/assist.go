@@ -23,10 +23,10 @@ func (s *server) assistRoutes() {
 	op := route("POST /api/chat", "assist", "Say something; the answer is a stream")
 	addStream(s, op, s.assist)
 	s.providers(op)
-	s.answers(op, http.StatusOK, "text/event-stream", told, frameSchema())
+	s.answers(op, http.StatusOK, "text/event-stream", told, s.toldSchema())
 	op = route("POST /api/chat/resume", "assistResume", "Answer a question; what follows is a stream")
 	addStream(s, op, s.assistResume)
-	s.answers(op, http.StatusOK, "text/event-stream", told, frameSchema())
+	s.answers(op, http.StatusOK, "text/event-stream", told, s.toldSchema())
 	add(s, route("GET /api/chat/history/{thread_id}", "assistHistory", "Everything that was said, and what waits"), s.assistHistory)
 }
 

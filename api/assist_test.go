@@ -2,9 +2,11 @@ package api
 
 import (
 	"encoding/json"
+	"net/http"
 	"strings"
 	"testing"
 
+	"liminal/internal/id"
 	"liminal/internal/run"
 	"liminal/internal/stream"
 )
@@ -134,4 +136,46 @@ func TestASuppressedAnswerIsNotShown(t *testing.T) {
 	if told.Response != "" || string(told.Citations) != "[]" || !told.Suppressed {
 		t.Errorf("told %+v", told)
 	}
+}
+
+// Requirements: STREAM-11, STREAM-29
+func TestAReaderOfTheAssistantThatLeavesEndsNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.signUp("ada@example.org")
+	r := ada.open(ada.request("POST", "/api/chat", map[string]any{"message": "slow answer"}))
+	runID, thread := r.resp.Header.Get("X-Run-Id"), r.resp.Header.Get("X-Thread-Id")
+	if !r.lines.Scan() || r.lines.Text() != ": open" {
+		t.Errorf("the stream begins with %q", r.lines.Text())
+	}
+	r.resp.Body.Close()
+	w.engine.tell(runID, "proceed")
+	if got := ada.follow(runID, 0).all(); got != "status token message_done" {
+		t.Errorf("events: %s", got)
+	}
+	if _, said := ada.history(thread); len(said) != 2 || said[1] != "assistant: slow answer" {
+		t.Errorf("said %v", said)
+	}
+}
+
+// A key makes a repeat the same turn on this surface as well.
+//
+// Requirements: API-05, API-06
+func TestTheAssistantAnswersAKeyOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada, key := w.signUp("ada@example.org"), id.New()
+	say := func(text string) *http.Request {
+		return ada.request("POST", "/api/chat", map[string]any{"message": text}, "Idempotency-Key", key)
+	}
+	first := ada.open(say("slow answer"))
+	ada.send(say("slow answer")).fails(409, "conflict")
+	w.engine.tell(first.resp.Header.Get("X-Run-Id"), "proceed")
+	for first.lines.Scan() {
+	}
+	again := ada.open(say("slow answer"))
+	if again.resp.Header.Get("X-Run-Id") != first.resp.Header.Get("X-Run-Id") || len(w.engine.turns) != 1 {
+		t.Errorf("%d turns", len(w.engine.turns))
+	}
+	ada.send(say("another message")).fails(400, "validation_error")
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"liminal/internal/run"
 	"liminal/internal/stream"
 )
@@ -53,6 +55,18 @@ type ToldError struct {
 	Code     string `json:"code,omitempty"`
 	Reason   string `json:"reason,omitempty"`
 	ThreadID string `json:"thread_id"`
+}
+
+// toldSchema documents the events of a stream of the assistant.
+func (s *server) toldSchema() *huma.Schema {
+	events := map[string]any{}
+	for kind, event := range map[string]any{"status": ToldStatus{}, "response": ToldResponse{}, "interrupt": ToldInterrupt{}, "error": ToldError{}} {
+		events[kind] = s.huma.OpenAPI().Components.Schemas.Schema(typeOf(event), true, "")
+	}
+	return &huma.Schema{
+		Type: "string", Description: "lines `data: {json}`, each followed by an empty one: any number of status, then exactly one response, interrupt or error; comments keep it open",
+		Extensions: map[string]any{"x-events": events},
+	}
 }
 
 // teller turns the log of one run into the assistant's words: a status for
