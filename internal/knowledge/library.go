@@ -55,8 +55,9 @@ func (o Options) withDefaults() Options {
 // Shelve for each batch, and Finish; each may be stopped anywhere and run
 // again, and writes nothing twice (RAG-19).
 type Library struct {
-	o    Options
-	cuts cuts
+	o      Options
+	cuts   cuts
+	gauges gauges
 }
 
 // NewLibrary returns a Library over the ports of o.

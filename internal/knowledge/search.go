@@ -6,7 +6,6 @@ import (
 	"errors"
 	"slices"
 
-	"liminal/internal/embed"
 	"liminal/internal/fault"
 	"liminal/internal/identity"
 	"liminal/internal/model"
@@ -60,9 +59,8 @@ type Found struct {
 }
 
 const (
-	listLimit  = 60 // hits asked of each of the index's lists
-	pool       = 48 // chunks rated after fusion
-	rankOffset = 60 // of reciprocal rank fusion
+	listLimit = 60 // hits asked of each of the index's lists
+	pool      = 48 // chunks rated after fusion
 )
 
 // Search finds the passages that answer a question: BM25 and cosine, fused by
@@ -100,7 +98,12 @@ func (l *Library) Ranked(ctx context.Context, v identity.Viewer, q Question) ([]
 	if err != nil || len(scope.contexts) == 0 {
 		return nil, err
 	}
-	return l.hits(ctx, v, q.Text, scope)
+	list, err := l.hits(ctx, v, q.Text, scope)
+	hits := make([]Hit, len(list))
+	for i, f := range list {
+		hits[i] = f.Hit
+	}
+	return hits, err
 }
 
 func nothing() Found {
@@ -176,50 +179,45 @@ func (l *Library) own(ctx context.Context, v identity.Viewer) ([]Context, error)
 	}
 }
 
-// hits asks the index and fuses its two lists by reciprocal rank.
-func (l *Library) hits(ctx context.Context, v identity.Viewer, text string, s scope) ([]Hit, error) {
-	var hits []Hit
+// hits asks the index and fuses its two lists by reciprocal rank; the list of
+// vectors counts as much as its encoder knows of meaning.
+func (l *Library) hits(ctx context.Context, v identity.Viewer, text string, s scope) ([]sighting, error) {
+	var hits []sighting
 	for encoder, contexts := range s.encoders() {
-		vector, err := l.encode(ctx, encoder, text)
+		m, err := l.meaning(ctx, encoder, text)
 		if err != nil {
 			return nil, err
 		}
-		found, err := l.o.Index.Search(ctx, v, Query{
-			ContextIDs: contexts, DocumentIDs: s.documents, Text: text, Vector: vector, Limit: listLimit,
+		list, err := l.o.Index.Search(ctx, v, Query{
+			ContextIDs: contexts, DocumentIDs: s.documents, Text: text, Vector: m.vector, Limit: listLimit,
 		})
 		if err != nil {
 			return nil, err
 		}
-		hits = append(hits, found...)
+		for _, h := range list {
+			hits = append(hits, sighting{h, m, m.fused(h)})
+		}
 	}
-	slices.SortStableFunc(hits, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(fused(b), fused(a)), cmp.Compare(a.Chunk.ID, b.Chunk.ID))
+	slices.SortStableFunc(hits, func(a, b sighting) int {
+		return cmp.Or(cmp.Compare(b.fused, a.fused), cmp.Compare(a.Chunk.ID, b.Chunk.ID))
 	})
 	return varied(hits), nil
 }
 
-// encode is the question as an encoder sees it; nil when the program no longer
-// has that encoder, and the words must do.
-func (l *Library) encode(ctx context.Context, encoder, text string) ([]float32, error) {
-	for _, e := range append([]embed.Embedder{l.o.Embedder}, l.o.Former...) {
-		if encoder != "" && encoder != e.Version() {
-			continue
-		}
-		vecs, err := e.Embed(ctx, []string{text})
-		if err != nil {
-			return nil, err
-		}
-		return embed.Fit(vecs[0], e.Dim()), nil
-	}
-	return nil, nil
+// sighting is a hit, how it looks to the encoder it was found with, and how good
+// its ranks are together.
+type sighting struct {
+	Hit
+	meaning *meaning
+	fused   float64
 }
 
 // varied takes the best hits for rating, but from no document more than a
 // third as long as others have any: a long document that mentions the words
 // everywhere must not hide the short one that is about them.
-func varied(hits []Hit) []Hit {
+func varied(hits []sighting) []sighting {
 	taken := map[string]int{}
-	var first, rest []Hit
+	var first, rest []sighting
 	for _, h := range hits {
 		if taken[h.Chunk.DocumentID]++; taken[h.Chunk.DocumentID] <= pool/3 {
 			first = append(first, h)
@@ -231,44 +229,50 @@ func varied(hits []Hit) []Hit {
 	return first[:min(len(first), pool)]
 }
 
-func fused(h Hit) float64 {
-	s := 0.0
-	for _, rank := range []int{h.TextRank, h.VectorRank} {
-		if rank > 0 {
-			s += 1 / float64(rankOffset+rank)
-		}
+// rate reads every hit and rates its best sentence by its words, and by what
+// it means where the encoder knows.
+func (l *Library) rate(ctx context.Context, v identity.Viewer, in *inquiry, hits []sighting) ([]Passage, error) {
+	readings, seen, err := l.readings(ctx, v, in, hits)
+	if err != nil {
+		return nil, err
 	}
-	return s
+	in.weigh(len(readings), func(t, i int) bool { return readings[i].holds(t) })
+	out := make([]Passage, 0, len(readings))
+	for i, r := range readings {
+		_, words := in.best(r)
+		likeness, err := seen[i].meaning.likeness(ctx, r, seen[i].Hit)
+		if err != nil {
+			return nil, err
+		}
+		r.passage.Score = words + (1-words)*likeness
+		out = append(out, *r.passage)
+	}
+	slices.SortStableFunc(out, byScore)
+	return out, nil
 }
 
-// rate reads every hit and rates its best sentence.
-func (l *Library) rate(ctx context.Context, v identity.Viewer, in *inquiry, hits []Hit) ([]Passage, error) {
+// readings reads the hits whose documents are still there, and returns those
+// beside them.
+func (l *Library) readings(ctx context.Context, v identity.Viewer, in *inquiry, hits []sighting) ([]*reading, []sighting, error) {
 	docs := map[string]Document{}
 	readings := make([]*reading, 0, len(hits))
-	passages := make([]Passage, len(hits))
-	for i, h := range hits {
+	seen := make([]sighting, 0, len(hits))
+	for _, h := range hits {
 		d, known := docs[h.Chunk.DocumentID]
 		if !known {
 			var err error
 			if d, err = l.o.Documents.Document(ctx, v, h.Chunk.DocumentID); err != nil && !errors.Is(err, fault.NotFound) {
-				return nil, err
+				return nil, nil, err
 			}
 			docs[h.Chunk.DocumentID] = d
 		}
 		if d.ID == "" {
 			continue // deleted since the index answered
 		}
-		passages[i] = passageOf(h.Chunk, d)
-		readings = append(readings, in.read(&passages[i]))
+		p := passageOf(h.Chunk, d)
+		readings, seen = append(readings, in.read(&p)), append(seen, h)
 	}
-	in.weigh(len(readings), func(t, i int) bool { return readings[i].holds(t) })
-	out := make([]Passage, 0, len(readings))
-	for _, r := range readings {
-		_, r.passage.Score = in.best(r)
-		out = append(out, *r.passage)
-	}
-	slices.SortStableFunc(out, byScore)
-	return out, nil
+	return readings, seen, nil
 }
 
 func byScore(a, b Passage) int {
