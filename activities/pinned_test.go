@@ -1,0 +1,115 @@
+package activities_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync/atomic"
+	"testing"
+
+	"liminal/activities"
+	"liminal/activities/activitiestest"
+	"liminal/artifacts"
+	"liminal/internal/fault"
+	"liminal/internal/identity"
+	"liminal/internal/model"
+	"liminal/internal/run"
+	"liminal/internal/tool"
+)
+
+// counted is a library that counts how often a version is read.
+type counted struct {
+	activities.Library
+	reads  atomic.Int32
+	broken error
+}
+
+func (c *counted) At(ctx context.Context, v identity.Viewer, id string, version int) (artifacts.Artifact, error) {
+	c.reads.Add(1)
+	if c.broken != nil {
+		return artifacts.Artifact{}, c.broken
+	}
+	return c.Library.At(ctx, v, id, version)
+}
+
+// asking is a set with a tool that tells what it was told.
+func asking(t *testing.T) (*activitiestest.World, *activities.Set, *counted, *tool.Call) {
+	t.Helper()
+	told := &tool.Call{}
+	w := activitiestest.New(`{}`).Tool("say", tool.Spec{}, func(_ context.Context, c *tool.Call) (map[string]any, error) {
+		*told = *c
+		return map[string]any{}, nil
+	})
+	set := w.Set()
+	library := &counted{Library: set.Artifacts}
+	set.Artifacts, set.Backend = library, "openai"
+	return w, set, library, told
+}
+
+func pin(id string, version int) run.Pin { return run.Pin{ArtifactID: id, Version: version} }
+
+func input(policies []run.Pin, adapters ...activities.AdapterPin) activities.CallInput {
+	return activities.CallInput{
+		Run: activities.RunInput{RunID: "r", Viewer: activitiestest.Viewer}, Tool: run.Pin{Name: "say"}, Effect: "a#1",
+		Models: policies, Adapters: adapters,
+	}
+}
+
+// Requirements: LORA-26, PLAT-08
+func TestAPinnedVersionIsReadOnce(t *testing.T) {
+	t.Parallel()
+	w, set, library, told := asking(t)
+	for version, name := range map[int]string{1: "one", 2: "two"} {
+		w.Put(artifacts.Artifact{ID: "p", Version: version, Schema: json.RawMessage(
+			`{"default":{"tier":"x"},"backends":{"openai":{"x":"` + name + `"}}}`)})
+	}
+	for range 3 {
+		if _, err := set.Call(t.Context(), input([]run.Pin{pin("p", 1)})); err != nil {
+			t.Fatal(err)
+		}
+		if got := told.Choose("chat").Model; got != "one" {
+			t.Errorf("it was told to ask %q", got)
+		}
+	}
+	if _, err := set.Call(t.Context(), input([]run.Pin{pin("p", 2)})); err != nil || told.Choose("chat").Model != "two" {
+		t.Error(err, told.Choose("chat"))
+	}
+	if n := library.reads.Load(); n != 2 {
+		t.Errorf("two versions were read %d times", n)
+	}
+}
+
+// Requirements: LORA-06, LORA-10
+func TestAnAdapterIsToldAsItWasPinned(t *testing.T) {
+	t.Parallel()
+	w, set, _, told := asking(t)
+	w.Put(artifacts.Artifact{ID: "a", Version: 1, Schema: json.RawMessage(
+		`{"kind":"adapter.lora","backend":"local","fs_dir":"adapters/a","remote_model_id":"m","remote_adapter_id":"r","prompt_instructions":"Be brief."}`)})
+	w.Put(artifacts.Artifact{ID: "b", Version: 4, FSPath: "adapters/b", Schema: json.RawMessage(`{"kind":"adapter.lora","backend":"api","remote_model_id":"m"}`)})
+	_, err := set.Call(t.Context(), input(nil,
+		activities.AdapterPin{Pin: pin("a", 1), Weight: 0.5}, activities.AdapterPin{Pin: pin("gone", 1), Weight: 0.3}, activities.AdapterPin{Pin: pin("b", 4), Weight: 0.2}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []model.Adapter{
+		{ID: "a", Mode: model.ModeHybrid, Dir: "adapters/a", RemoteModelID: "m", RemoteID: "r", Instructions: "Be brief.", Weight: 0.5},
+		{ID: "b", Mode: model.ModeRemote, Dir: "adapters/b", RemoteModelID: "m", Weight: 0.2},
+	}
+	if len(told.Adapters) != 2 || told.Adapters[0] != want[0] || told.Adapters[1] != want[1] {
+		t.Errorf("%+v", told.Adapters)
+	}
+}
+
+// What is gone since the run began costs the run nothing but itself; a store
+// that is away is tried again.
+func TestAPinThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	_, set, library, told := asking(t)
+	if _, err := set.Call(t.Context(), input([]run.Pin{pin("gone", 1)})); err != nil || told.Choose != nil {
+		t.Error(err)
+	}
+	library.broken = fault.New(fault.Internal, "The store is away.")
+	if _, err := set.Call(t.Context(), input([]run.Pin{pin("gone", 1)})); !errors.Is(err, fault.Internal) {
+		t.Error(err)
+	}
+}
