@@ -41,6 +41,7 @@ type play struct {
 	web     string   // "": not set up; "down": it fails; else the one result's text
 	answers []any    // to the questions in order; nil cancels
 	nothing bool     // the person has no documents
+	cites   string   // the document of the answer's one citation
 }
 
 // played is what came of it.
@@ -145,6 +146,7 @@ func perform(t *testing.T, p play) *played {
 	for n := 0; len(queue) > 0 && n < 300; n++ {
 		e := queue[0]
 		queue = append(queue[1:], s.happen(run, e, now)...)
+		run = restored(t, g, run)
 	}
 	outcome, ended := run.Outcome()
 	if !ended {
@@ -154,6 +156,20 @@ func perform(t *testing.T, p play) *played {
 	s.out.outcome, s.out.persist = outcome, run.Persist()
 	s.out.calls["titles"] = s.shelf.listed
 	return s.out
+}
+
+// restored is a run as another worker goes on with it.
+func restored(t *testing.T, g *graph.Graph, run *graph.Run) *graph.Run {
+	t.Helper()
+	b, err := run.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := g.Restore(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return again
 }
 
 func outcomeName(o graph.Outcome) string {
@@ -267,7 +283,7 @@ func (s *stage) call(e graph.Effect) (object, *graph.Failure) {
 	case "rag.gather_v1":
 		return s.gathered(n), nil
 	case "llm.compose_v1":
-		return object{"answer": "Answer [1].", "citations": []any{object{"n": 1.0}}, "confidence": "high", "found": true}, nil
+		return object{"answer": "Answer [1].", "citations": []any{object{"n": 1.0, "document_id": s.play.cites}}, "confidence": "high", "found": true}, nil
 	case "llm.generic_chat_v1":
 		return object{"answer": "You are welcome."}, nil
 	case "web.search_v1":

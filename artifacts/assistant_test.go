@@ -98,6 +98,26 @@ func TestATaggedActionOnTaggedDocumentsAsksNoModelWhatToDo(t *testing.T) {
 	}
 }
 
+// The ways through the graph, so that a change of them is seen.
+//
+// Requirements: LG-01
+func TestTheAssistantsWaysAreThoseThatWereReviewed(t *testing.T) {
+	t.Parallel()
+	ships, err := assistant()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := graph.Parse(ships.doc, artifacts.GraphTools(ships.specs), graph.ChatLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, e := range g.Edges() {
+		fmt.Fprintln(&b, strings.TrimSpace(fmt.Sprintf("%s → %s  %s", e.From, e.To, e.Label)))
+	}
+	compare(t, "testdata/assistant.ways", b.String())
+}
+
 // Requirements: LG-06, LG-07, LG-11
 func TestTheWebIsWantedWhenAnyOfThreeSaysSo(t *testing.T) {
 	t.Parallel()
@@ -563,6 +583,51 @@ func TestASecondTurnSeesTheRegistryAndNothingElseOfTheFirst(t *testing.T) {
 	}
 	if none := perform(t, play{input: says("Hello"), intents: sure("inquire"), refs: meant()}); !reflect.DeepEqual(none.persist["conversation_docs"], object{}) {
 		t.Errorf("a first turn begins with %v", none.persist)
+	}
+}
+
+// An answer over all documents makes those it cites known to the conversation:
+// the next message may say "it".
+//
+// Requirements: LG-05, LG-29
+func TestWhatAnAnswerCitesBelongsToTheConversation(t *testing.T) {
+	t.Parallel()
+	start := play{input: says("What is the notice period?"), intents: sure("inquire"), refs: meant(), cites: travelID}
+	if p := perform(t, start); !reflect.DeepEqual(p.persist["conversation_docs"], object{"Travel policy": travelID}) {
+		t.Errorf("the registry is %v", p.persist["conversation_docs"])
+	}
+	start.refs = meant(leaveID) // named documents are those that count
+	if p := perform(t, start); !reflect.DeepEqual(p.persist["conversation_docs"], object{"Leave policy": leaveID}) {
+		t.Errorf("the registry is %v", p.persist["conversation_docs"])
+	}
+	start.refs, start.cites = meant(), otherID
+	if p := perform(t, start); !reflect.DeepEqual(p.persist["conversation_docs"], object{}) {
+		t.Errorf("the registry is %v", p.persist["conversation_docs"])
+	}
+}
+
+// Whoever wants the web anyway is not asked whether to search it; only where
+// that does not work are they.
+//
+// Requirements: INT-26, LG-22, LG-23
+func TestLittleFoundIsNotAskedAboutWhileTheWebMayHelp(t *testing.T) {
+	t.Parallel()
+	start := play{input: says("What are the latest rules?"), intents: sure("inquire"), refs: meant(), web: "news",
+		gathers: []object{{"confidence": "low", "average_similarity": 0.1}}}
+	p := perform(t, start)
+	if len(p.asked) != 0 || p.calls["web.search_v1"] != 1 || p.calls["inquire"] != 1 {
+		t.Errorf("asked %v, %v", p.asked, p.calls)
+	}
+	for _, web := range []string{"", "down"} {
+		start.web, start.answers = web, []any{"web_search"}
+		p = perform(t, start)
+		if len(p.asked) != 1 || p.asked[0].Type != "retrieval_low" || p.calls["inquire"] != 1 || p.calls["web.search_v1"] > 2 || p.data()["notice"] == nil {
+			t.Errorf("%q: asked %v, %v", web, p.asked, p.calls)
+		}
+	}
+	start.nothing, start.web, start.answers, start.input = true, "", nil, says("What rules are there?")
+	if p = perform(t, start); len(p.asked) != 0 {
+		t.Errorf("who has no documents is asked to tag one: %v", p.asked)
 	}
 }
 

@@ -74,7 +74,7 @@ func (t findDocuments) find(ctx context.Context, c *tool.Call) ([]knowledge.Titl
 
 // named are the ids asked for, with those in sets, each once.
 func (t findDocuments) named(ctx context.Context, c *tool.Call) ([]string, error) {
-	ids := flat(c.Inputs["ids"])
+	ids := idsIn(c.Inputs["ids"])
 	if sets := flat(c.Inputs["sets"]); len(sets) > 0 && t.sets != nil {
 		found, err := t.sets.SetsByID(ctx, c.Viewer, sets)
 		if err != nil {
@@ -92,6 +92,27 @@ func (t findDocuments) named(ctx context.Context, c *tool.Call) ([]string, error
 		}
 	}
 	return out, nil
+}
+
+// idsIn are the ids of a list, of lists in it, and of what stands in a document
+// or is one: citations, passages, documents.
+func idsIn(v any) []string {
+	switch x := v.(type) {
+	case []any:
+		var out []string
+		for _, e := range x {
+			out = append(out, idsIn(e)...)
+		}
+		return out
+	case map[string]any:
+		for _, key := range []string{"document_id", "id"} {
+			if s, ok := x[key].(string); ok {
+				return flat(s)
+			}
+		}
+		return nil
+	}
+	return flat(v)
 }
 
 // titled is what both tools say of documents: as data, as choices for a

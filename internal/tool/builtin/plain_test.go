@@ -178,6 +178,10 @@ func TestOnlyOwnDocumentsAreFoundAndTheRegistryGrows(t *testing.T) {
 	if out = must(t, library(), "documents.find_v1", &tool.Call{Inputs: inputs("all", true)}); out["count"] != 3.0 {
 		t.Errorf("all are %v", out)
 	}
+	cited := []any{map[string]any{"document_id": travelID, "title": "x"}, map[string]any{"id": bankID}, map[string]any{"n": 1.0}}
+	if out = must(t, library(), "documents.find_v1", &tool.Call{Inputs: inputs("ids", []any{cited})}); fmt.Sprint(out["ids"]) != fmt.Sprint([]string{travelID, bankID}) {
+		t.Errorf("of citations: %v", out["ids"])
+	}
 	if out = must(t, library(), "documents.find_v1", &tool.Call{Inputs: inputs("ids", []any{})}); out["count"] != 0.0 || out["documents"] == nil {
 		t.Errorf("none are %v", out)
 	}
