@@ -174,6 +174,7 @@ func (a *answer) stop(r sdk.StopReason) model.StopReason {
 		if !a.forced {
 			return model.ToolCalls
 		}
+	default: // an end of its own, or one nobody knows yet
 	}
 	return model.EndTurn
 }

@@ -106,3 +106,25 @@ func TestAnAccountWithoutCreditIsForWhoeverRunsTheServer(t *testing.T) {
 		}
 	}
 }
+
+func TestTheKeyGoesNowhereElse(t *testing.T) {
+	t.Parallel()
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("another server was asked")
+	}))
+	defer other.Close()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/gateway/v1/messages" {
+			t.Errorf("asked at %s", r.URL.Path)
+		}
+		http.Redirect(w, r, other.URL, http.StatusTemporaryRedirect)
+	}))
+	defer s.Close()
+	failed := false
+	for _, err := range open(t, s.URL+"/gateway", "").Stream(t.Context(), model.Request{}) {
+		failed = fault.Reason(err) == fault.Upstream
+	}
+	if !failed {
+		t.Error("a redirect is no answer")
+	}
+}
