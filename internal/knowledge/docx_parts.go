@@ -15,6 +15,9 @@ type val struct {
 // program was: the names in the file are English, those of its ids are not.
 var headingName = regexp.MustCompile(`(?i)^(?:heading|überschrift|titre|titolo|título|kop|rubrik|nagłówek)\s*([1-9])$`)
 
+// listingName is what it calls the lines of a table of contents.
+var listingName = regexp.MustCompile(`(?i)^(?:toc [1-9]|table of figures)$`)
+
 // readStyles reads what the styles say of paragraphs, each with what it takes
 // over from the one it is based on.
 func (a *archive) readStyles(part string) (map[string]docStyle, error) {
@@ -33,7 +36,7 @@ func (a *archive) readStyles(part string) (map[string]docStyle, error) {
 	}
 	own, based := map[string]docStyle{}, map[string]string{}
 	for _, s := range sheet.Styles {
-		one := docStyle{num: s.Num.Val, level: s.Level.Val, title: strings.EqualFold(s.Name.Val, "title")}
+		one := docStyle{num: s.Num.Val, level: s.Level.Val, title: strings.EqualFold(s.Name.Val, "title"), listing: listingName.MatchString(s.Name.Val)}
 		if m := headingName.FindStringSubmatch(s.Name.Val); m != nil {
 			one.heading, _ = strconv.Atoi(m[1])
 		} else if s.Outline != nil {

@@ -62,6 +62,7 @@ type docTable struct {
 type docStyle struct {
 	heading int    // 0: none
 	title   bool   // of the whole document
+	listing bool   // of a table of contents, whose lines are elsewhere
 	num     string // list and level
 	level   string
 }
@@ -153,7 +154,7 @@ func (p *docPara) open(name string, attr func(string) string) {
 		p.bold = false
 	case "b":
 		p.bold = isOn(attr("val"))
-	case "tab":
+	case "tab", "ptab":
 		p.b.WriteByte('\t')
 	case "br", "cr":
 		p.b.WriteByte('\n')
@@ -231,6 +232,9 @@ func (d *docx) row() {
 func (d *docx) paragraph(p *docPara) {
 	text := strings.TrimSpace(p.b.String())
 	style := d.styles[p.style]
+	if style.listing {
+		return
+	}
 	label := ""
 	if text != "" {
 		label = d.label(p, style)

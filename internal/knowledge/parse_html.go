@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"strings"
@@ -48,7 +49,7 @@ func parseHTML(raw []byte) (Extract, error) {
 	if w.out.text.Len() > MaxText {
 		return Extract{}, tooLong()
 	}
-	return w.out.extract(tidy(pageTitle(doc)), 0), nil
+	return w.out.extract(pageTitle(doc), 0), nil
 }
 
 // skipped elements are never content.
@@ -152,10 +153,7 @@ func pageTitle(doc *html.Node) string {
 		}
 	}
 	find(doc, 0)
-	if title != "" {
-		return title
-	}
-	return h1
+	return cmp.Or(madeUp(title), tidy(h1))
 }
 
 // inlineText is the text of an element on one line.
@@ -221,6 +219,8 @@ func (w *walker) block(n *html.Node, depth int) {
 	case n.DataAtom == atom.Table && !isLayout(n):
 		w.flush("")
 		w.table(n, depth)
+	case n.DataAtom == atom.Br && broken(n):
+		w.flush("")
 	case n.DataAtom == atom.Br:
 		w.inline.WriteString(" ")
 	case breaks[n.DataAtom]:
@@ -230,6 +230,17 @@ func (w *walker) block(n *html.Node, depth int) {
 	default:
 		w.children(n, depth)
 	}
+}
+
+// broken reports whether a line break follows another one: together they end a
+// paragraph.
+func broken(br *html.Node) bool {
+	for n := br.PrevSibling; n != nil; n = n.PrevSibling {
+		if n.Type != html.TextNode || strings.TrimSpace(n.Data) != "" {
+			return n.DataAtom == atom.Br
+		}
+	}
+	return false
 }
 
 func (w *walker) children(n *html.Node, depth int) {

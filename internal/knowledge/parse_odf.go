@@ -46,11 +46,14 @@ type odf struct {
 	items  int                // lists around
 	marked bool               // the item has its dash
 	sheets bool
-	notes  bool // of a slide
-	rows   int
-	tables int // around
-	row    []string
-	cell   []string
+	noted  bool // the next text is the first of a slide's notes
+
+	untitled bool // the slide has no heading yet
+	titled   bool // in the frame of its title
+	rows     int
+	tables   int // around
+	row      []string
+	cell     []string
 }
 
 var odfUnread = map[string]bool{
@@ -67,10 +70,12 @@ func (o *odf) open(name string, attr func(string) string) bool {
 		o.sheets = true
 	case "page":
 		o.out.page++
-		o.out.heading(1, "Slide "+strconv.Itoa(o.out.page))
+		o.untitled = true
+	case "frame":
+		o.titled = attr("class") == "title" && o.untitled
 	case "notes":
-		o.notes = true
-		o.out.heading(2, "Speaker notes")
+		o.titled = false
+		o.noted = true
 	case "p", "h":
 		level := 0
 		if name == "h" {
@@ -120,7 +125,9 @@ func (o *odf) close(name string) {
 	case "note-body":
 		o.text("]")
 	case "notes":
-		o.notes = false
+		o.noted = false
+	case "frame":
+		o.titled = false
 	case "table":
 		o.tables--
 	case "table-cell":
@@ -128,8 +135,11 @@ func (o *odf) close(name string) {
 			o.row = append(o.row, strings.Join(o.cell, " "))
 		}
 	case "table-row":
-		if o.tables == 1 && o.out.row(o.row, o.rows == 0) {
-			o.rows++
+		if o.tables == 1 {
+			o.place()
+			if o.out.row(o.row, o.rows == 0) {
+				o.rows++
+			}
 		}
 	}
 }
@@ -149,8 +159,32 @@ func (o *odf) paragraph() {
 		o.text(text)
 	case o.tables > 0:
 		o.cell = append(o.cell, text)
+	case o.titled:
+		o.untitled, o.titled = false, false
+		o.out.heading(1, text)
 	case level > 0:
 		o.out.heading(level, text)
+	default:
+		o.say(text)
+	}
+}
+
+// place writes the headings that what follows stands under.
+func (o *odf) place() {
+	if o.untitled {
+		o.untitled = false
+		o.out.heading(1, "Slide "+strconv.Itoa(o.out.page))
+	}
+	if o.noted {
+		o.noted = false
+		o.out.heading(2, "Speaker notes")
+	}
+}
+
+// say writes a line of text where it belongs.
+func (o *odf) say(text string) {
+	o.place()
+	switch {
 	case o.items > 0:
 		if !o.marked {
 			text = strings.Repeat("  ", min(o.items, 8)-1) + "- " + text

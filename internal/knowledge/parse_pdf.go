@@ -232,11 +232,17 @@ func (d *pdfReader) title() string {
 	return madeUp(res.Value)
 }
 
+// fileLike is a title that is the name of a file.
+var fileLike = regexp.MustCompile(`^\S+\.[a-z]{2,4}$`)
+
 // madeUp is a title from a file's properties, or nothing where a program made
 // it up.
 func madeUp(title string) string {
 	t := strings.Join(strings.Fields(tidy(title)), " ")
 	low := strings.ToLower(t)
+	if fileLike.MatchString(low) || low == "presentation" {
+		return ""
+	}
 	for _, made := range []string{
 		"microsoft word", "untitled", "powerpoint", "unbenannt", ".doc", ".tex", ".dvi", ".indd", ".odt", ".fm", ".ppt", ".xls",
 	} {

@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 )
@@ -54,7 +55,7 @@ func (s *slideOrder) open(name string, attr func(string) string) bool {
 func (*slideOrder) close(string) {}
 func (*slideOrder) text(string)  {}
 
-// slide writes one slide with its notes and returns its title.
+// slide writes one slide with its notes and returns its title, if it has one.
 func (a *archive) slide(out *composer, part string) (title string, err error) {
 	shapes, err := a.shapes(part)
 	if err != nil {
@@ -83,10 +84,7 @@ func (a *archive) slide(out *composer, part string) (title string, err error) {
 			title = strings.Join(strings.Fields(s.all()), " ")
 		}
 	}
-	if title == "" {
-		title = "Slide " + strconv.Itoa(out.page)
-	}
-	out.heading(1, title)
+	out.heading(1, cmp.Or(title, "Slide "+strconv.Itoa(out.page)))
 	for _, s := range append(shapes, drawn...) {
 		if !s.isTitle() {
 			s.write(out)
