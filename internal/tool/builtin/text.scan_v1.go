@@ -20,9 +20,9 @@ func (scan) Name() string { return "text.scan_v1" }
 
 func (scan) Run(_ context.Context, c *tool.Call) (map[string]any, error) {
 	text := words(c, "text")
-	found := []any{}
+	low, found := folded(text), []any{}
 	for _, term := range terms(c.Inputs["terms"]) {
-		if at, _ := find(text, term); at >= 0 {
+		if at, _ := findFolded(text, low, folded(term)); at >= 0 {
 			found = append(found, term)
 		}
 	}
@@ -81,8 +81,10 @@ func longestFirst(list []string) []string {
 
 // find gives where a term stands in a text as words of their own, whatever the
 // case (LG-07, LG-14); -1 where it does not.
-func find(text, term string) (from, to int) {
-	low, want := folded(text), folded(term)
+func find(text, term string) (from, to int) { return findFolded(text, folded(text), folded(term)) }
+
+// findFolded is find for a text and a term whose lower case is known.
+func findFolded(text, low, want string) (from, to int) {
 	for at := 0; want != ""; {
 		i := strings.Index(low[at:], want)
 		if i < 0 {
@@ -123,14 +125,15 @@ func inWord(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) ||
 // without takes every place of a term out of a text, with an @ before it.
 func without(text, term string) string {
 	var out strings.Builder
+	low, want := folded(text), folded(term)
 	for {
-		from, to := find(text, term)
+		from, to := findFolded(text, low, want)
 		if from < 0 {
 			out.WriteString(text)
 			return out.String()
 		}
 		out.WriteString(strings.TrimSuffix(text[:from], "@") + " ")
-		text = text[to:]
+		text, low = text[to:], low[to:]
 	}
 }
 
