@@ -233,6 +233,9 @@ type Tally struct {
 	Partial string      `json:"partial,omitempty"` // the text shown when the run was stopped
 	Earlier string      `json:"earlier,omitempty"` // a summary of messages the model did not see
 	Cut     bool        `json:"cut,omitempty"`     // the answer ended at a limit before its own end
+	// SummaryDue is the message up to which the conversation is to be
+	// summarised once the turn is over; 0: nothing is.
+	SummaryDue int `json:"summary_due,omitempty"`
 }
 
 // CloseInput is how a run ended. It never enters the history: Close is a

@@ -49,6 +49,7 @@ func (s *Set) Close(ctx context.Context, in CloseInput) (Result, error) {
 			s.logger().WarnContext(ctx, "the next turn did not start", "run", closed.Next.ID, "error", err)
 		}
 	}
+	s.remember(ctx, &c)
 	return Result{Status: c.status, MessageID: closed.MessageID}, nil
 }
 

@@ -186,6 +186,9 @@ func (d *drive) record(e graph.Effect, r activities.CallResult, err error) {
 	t.Usage = usageOf(r.Output)
 	t.Model, _ = r.Output["model"].(string)
 	t.Earlier, _ = r.Output["earlier"].(string)
+	if due, ok := r.Output["summary_due"].(float64); ok {
+		t.SummaryDue = int(due)
+	}
 	if e.Call.Final {
 		t.Cut, _ = r.Output["truncated"].(bool)
 	}
@@ -214,6 +217,7 @@ func (d *drive) merge(t activities.Tally) {
 	if t.Earlier != "" {
 		sum.Earlier = t.Earlier
 	}
+	sum.SummaryDue = max(sum.SummaryDue, t.SummaryDue)
 }
 
 // usageOf reads what a model tool says it used.

@@ -115,6 +115,16 @@ func (s *Store) UpdateConversation(ctx context.Context, v identity.Viewer, id st
 		set(&c.Title, change.Title)
 		set(&c.Status, change.Status)
 		set(&c.ActiveContextID, change.ActiveContextID)
+		if change.Memory != nil && c.Remember(*change.Memory) {
+			doc, err := encoded(c.Meta, false)
+			if err != nil {
+				return err
+			}
+			if _, err := tx.Exec(`UPDATE conversation SET meta = @meta WHERE id = @id AND user_id = @user`,
+				Args{"id": id, "user": v.UserID, "meta": doc}); err != nil {
+				return err
+			}
+		}
 		_, err := tx.Exec(`UPDATE conversation SET title = @title, status = @status, active_context_id = @context
 			WHERE id = @id AND user_id = @user`,
 			Args{"id": id, "user": v.UserID, "title": c.Title, "status": c.Status, "context": optional(c.ActiveContextID)})

@@ -80,7 +80,7 @@ func (p *Platform) furnish(ctx context.Context, o Options) (*body, error) {
 // parts are what the built-in tools work with.
 func (p *Platform) parts(o Options, b *body) (builtin.Parts, error) {
 	parts := builtin.Parts{
-		Model: o.Model, History: b.messages, Search: b.reading, Intake: b.reading, Files: b.files, Catalog: p.library,
+		Model: o.Model, History: b.messages, Memories: p.store, Search: b.reading, Intake: b.reading, Files: b.files, Catalog: p.library,
 		Titles: p.store, Sets: p.store, MaxDecode: maxDecode, Rerank: b.reranker(o.Specs),
 	}
 	web, err := theWeb(o.Config.Web, b.parsers)

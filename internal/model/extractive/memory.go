@@ -8,29 +8,38 @@ import (
 )
 
 // remembered is how many sentences of a conversation are kept.
-const remembered = 8
+const remembered = 12
 
 // highlights quotes the sentences a conversation comes back to, each with who
-// said it. What came with the request as the summary so far is kept as it is.
+// said it, in their order. Notes of earlier parts are shortened with it, so
+// that they do not grow without end.
 func (t turn) highlights(w *writer) error {
-	var passages []passage
-	for line := range strings.Lines(t.material["conversation"]) {
-		role, text, ok := strings.Cut(strings.TrimSpace(line), ": ")
-		if ok && strings.TrimSpace(text) != "" {
-			passages = append(passages, passage{Text: text, Source: model.Source{DocumentID: role, Heading: role, Start: len(passages)}})
+	var said []passage
+	for _, name := range []string{"notes", "source_text"} {
+		for line := range strings.Lines(t.material[name]) {
+			role, text, ok := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "- "), ": ")
+			if text = plainly(text); ok && text != "" {
+				said = append(said, passage{Text: text, Source: model.Source{DocumentID: role, Start: len(said), Heading: role}})
+			}
 		}
 	}
-	if earlier := strings.TrimSpace(t.material["summary"]); earlier != "" {
-		if err := w.say(earlier + "\n"); err != nil {
-			return err
-		}
-	} else if err := w.say(t.say.highlights + "\n"); err != nil {
-		return err
+	quotes := knowledge.MatterOf(said).Salient(remembered)
+	if len(quotes) == 0 {
+		return w.say(t.say.nothing)
 	}
-	for _, q := range knowledge.MatterOf(passages).Salient(remembered) {
-		if err := w.say("- " + q.Heading + ": " + knowledge.Fold(q.Text) + "\n"); err != nil {
+	for i, q := range quotes {
+		line := "- " + q.Heading + ": " + knowledge.Fold(q.Text)
+		if i > 0 {
+			line = "\n" + line
+		}
+		if err := w.say(line); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// plainly is a message of one line without the marks of quotes and headings.
+func plainly(text string) string {
+	return strings.TrimSpace(strings.NewReplacer("> ", "", "**", "", "###", "", "##", "", "“", "", "”", "").Replace(text))
 }

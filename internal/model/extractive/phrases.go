@@ -21,7 +21,6 @@ type phrases struct {
 	checking, noClaims, silent string
 	moreClaims, tally          string
 	hereThere                  string
-	highlights                 string
 }
 
 func speak(locale string) phrases {
@@ -66,7 +65,6 @@ func english() phrases {
 		moreClaims: "%d more sentences of the text were not looked up.",
 		tally:      "The documents have something close to %d of %d sentences.",
 		hereThere:  "the text: %s · the documents: %s",
-		highlights: "From earlier in this conversation, quoted:",
 	}
 }
 
@@ -105,6 +103,5 @@ func german() phrases {
 		moreClaims: "%d weitere Sätze des Textes wurden nicht nachgeschlagen.",
 		tally:      "Zu %d von %d Sätzen haben die Dokumente etwas Naheliegendes.",
 		hereThere:  "der Text: %s · die Dokumente: %s",
-		highlights: "Aus dem früheren Gespräch, zitiert:",
 	}
 }

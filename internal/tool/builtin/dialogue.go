@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -8,57 +9,103 @@ import (
 	"unicode/utf8"
 
 	"liminal/internal/chat"
+	"liminal/internal/fault"
 	"liminal/internal/model"
 	"liminal/internal/tool"
 )
 
-// The bounds of the conversation a model is shown (CHAT-19, CHAT-20).
+// The bounds of the conversation a model is shown (CHAT-19, CHAT-20). Tokens
+// are those of tokens, which estimates.
 const (
-	maxMessages = 40   // earlier messages that are read
-	maxInput    = 4000 // tokens of them that are kept (GRND-26)
-	maxTopic    = 80   // characters of what was dropped that the note names
+	maxMessages  = 40               // earlier messages that are read
+	maxInput     = 4000             // tokens of them that are kept (GRND-26)
+	hardInput    = 6000             // tokens of them with the message; one longer is refused (GRND-26)
+	fullInput    = maxInput * 3 / 4 // tokens from which the older ones are to be summarised
+	fullMessages = 30               // messages from which they are
+	nearInput    = maxInput / 2     // tokens of the latest that are then left out of the summary
+	nearMessages = 14               // messages of the latest that are
+	maxTopic     = 80               // characters of what was dropped that the note names
 )
 
 // talk is the conversation before a turn, as a model is shown it.
 type talk struct {
 	messages []model.Message // oldest first, as many as fit
-	note     string          // for the system text: what does not fit; empty when all does
-	fresh    bool            // the conversation holds no summary that says so yet
+	note     string          // for the system text: what stands for those that do not; empty when all do
+	told     string          // what of it the conversation is to hold as a summary
+	due      int             // a summary of the messages up to this seq is due; 0: none is
 }
 
-// dialogue reads the conversation before this turn.
+// dialogue reads the conversation before this turn. A message that is too long
+// to go on with is Invalid: in a new conversation there is room for it.
 func (v voice) dialogue(ctx context.Context, c *tool.Call) (talk, error) {
-	return v.recall(ctx, c, maxMessages)
-}
-
-// recall reads at most n messages before this turn.
-func (v voice) recall(ctx context.Context, c *tool.Call, n int) (talk, error) {
-	if v.history == nil || n <= 0 || c.ConversationID == "" || c.UptoSeq <= 1 {
-		return talk{}, nil
+	earlier, err := v.earlier(ctx, c, maxMessages)
+	if err != nil || len(earlier) == 0 {
+		return talk{}, err
 	}
-	earlier, err := v.history.History(ctx, c.Viewer, c.ConversationID, c.UptoSeq, min(n, maxMessages))
+	room := hardInput - tokens(cmp.Or(words(c, "message"), words(c, "question")))
+	if room < 0 {
+		return talk{}, fault.New(fault.Invalid, "Conversation too long, start a new one.")
+	}
+	memory, err := v.memory(ctx, c, earlier)
 	if err != nil {
 		return talk{}, err
 	}
-	var turns []model.Message
-	for _, m := range earlier {
-		turns = spoken(turns, m)
+	from := slices.IndexFunc(earlier, func(m chat.Message) bool { return m.Seq > memory.UptoSeq })
+	if from < 0 {
+		from = len(earlier)
 	}
-	kept, dropped := fitting(turns)
-	t := talk{messages: kept, note: note(dropped, len(earlier) > 0 && earlier[0].Seq > 1)}
-	t.fresh = t.note != "" && !slices.ContainsFunc(earlier, func(m chat.Message) bool {
-		return m.Meta["summary"] == true && m.Content == t.note
-	})
+	rest := earlier[from:]
+	kept, dropped := fitting(conversed(rest), min(maxInput, room))
+	cut := note(dropped, earlier[0].Seq > memory.UptoSeq+1)
+	t := talk{messages: kept, note: paragraphs(remembered(memory), cut)}
+	t.told = cmp.Or(remembered(memory), cut)
+	if slices.ContainsFunc(earlier, func(m chat.Message) bool { return m.Meta["summary"] == true && m.Content == t.told }) {
+		t.told = ""
+	}
+	if v.memories != nil {
+		t.due = due(rest)
+	}
 	return t, nil
 }
 
+// recall reads at most n messages before this turn, as many as fit: the graph
+// that asks for few wants no more.
+func (v voice) recall(ctx context.Context, c *tool.Call, n int) (talk, error) {
+	if n >= maxMessages {
+		return v.dialogue(ctx, c)
+	}
+	earlier, err := v.earlier(ctx, c, n)
+	kept, _ := fitting(conversed(earlier), maxInput)
+	return talk{messages: kept}, err
+}
+
+func (v voice) earlier(ctx context.Context, c *tool.Call, n int) ([]chat.Message, error) {
+	if v.history == nil || n <= 0 || c.ConversationID == "" || c.UptoSeq <= 1 {
+		return nil, nil
+	}
+	return v.history.History(ctx, c.Viewer, c.ConversationID, c.UptoSeq, n)
+}
+
 // summarise hands a note to the conversation that does not have it yet; it
-// becomes a summary message (CHAT-06).
+// becomes a summary message (CHAT-06). It also says what is to be summarised
+// once the turn is over.
 func (t talk) summarise(out map[string]any) map[string]any {
-	if t.fresh {
-		out["earlier"] = t.note
+	if t.told != "" {
+		out["earlier"] = t.told
+	}
+	if t.due > 0 {
+		out["summary_due"] = float64(t.due)
 	}
 	return out
+}
+
+// conversed are messages as a model is shown them.
+func conversed(messages []chat.Message) []model.Message {
+	var turns []model.Message
+	for _, m := range messages {
+		turns = spoken(turns, m)
+	}
+	return turns
 }
 
 // spoken adds a message of the person or the assistant; notices, summaries and
@@ -81,15 +128,15 @@ func says(role model.Role, text string) model.Message {
 	return model.Message{Role: role, Content: []model.Block{{Type: model.Text, Text: text}}}
 }
 
-// fitting drops the oldest pairs until the rest fits. What is kept begins with
-// the person.
-func fitting(turns []model.Message) (kept, dropped []model.Message) {
+// fitting drops the oldest pairs until the rest fits into room. What is kept
+// begins with the person.
+func fitting(turns []model.Message, room int) (kept, dropped []model.Message) {
 	total := 0
 	for _, m := range turns {
 		total += tokens(m.Content[0].Text)
 	}
 	cut := 0
-	for cut < len(turns) && (total > maxInput || turns[cut].Role != model.User) {
+	for cut < len(turns) && (total > room || turns[cut].Role != model.User) {
 		total -= tokens(turns[cut].Content[0].Text)
 		cut++
 	}

@@ -95,6 +95,18 @@ func (m memory) History(_ context.Context, _ identity.Viewer, _ string, upto, li
 	return out[max(0, len(out)-limit):], nil
 }
 
+// notebook is the memory of one conversation.
+type notebook struct{ held chat.Conversation }
+
+func (n *notebook) Conversation(context.Context, identity.Viewer, string) (chat.Conversation, error) {
+	return n.held, nil
+}
+
+func (n *notebook) UpdateConversation(_ context.Context, _ identity.Viewer, _ string, c chat.ConversationChange) (chat.Conversation, error) {
+	n.held.Remember(*c.Memory)
+	return n.held, nil
+}
+
 // finder finds what it is told to and keeps the question.
 type finder struct {
 	found knowledge.Found

@@ -21,15 +21,18 @@ import (
 type Parts struct {
 	Model   model.Model
 	History History // nil: models see no earlier messages
-	Search  Searcher
-	Rerank  Reranker // nil: passages stay in the order they were found in
-	Intake  Intake   // with Files: reads documents in
-	Titles  Titles
-	Sets    Sets // with Titles: documents by the sets they are in
-	Files   Files
-	Catalog Catalog
-	Web     Web              // reads pages of the web
-	Outside outside.Provider // searches the web
+	// Memories, with History, keeps summaries of conversations; nil: what does
+	// not fit is dropped.
+	Memories Memories
+	Search   Searcher
+	Rerank   Reranker // nil: passages stay in the order they were found in
+	Intake   Intake   // with Files: reads documents in
+	Titles   Titles
+	Sets     Sets // with Titles: documents by the sets they are in
+	Files    Files
+	Catalog  Catalog
+	Web      Web              // reads pages of the web
+	Outside  outside.Provider // searches the web
 	// MaxDecode is how long one answer may be written for, by plan (STREAM-09);
 	// nil or 0: as long as the call itself may take.
 	MaxDecode func(plan string) time.Duration

@@ -25,10 +25,14 @@ const handover = 500 * time.Millisecond
 type voice struct {
 	model   model.Model
 	history History
-	limit   func(plan string) time.Duration
+	// memories keeps summaries of conversations; nil: there are none
+	memories Memories
+	limit    func(plan string) time.Duration
 }
 
-func newVoice(p Parts) voice { return voice{model: p.Model, history: p.History, limit: p.MaxDecode} }
+func newVoice(p Parts) voice {
+	return voice{model: p.Model, history: p.History, memories: p.Memories, limit: p.MaxDecode}
+}
 
 // said is an answer, complete or not.
 type said struct {

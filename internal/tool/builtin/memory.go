@@ -1,0 +1,67 @@
+package builtin
+
+import (
+	"context"
+
+	"liminal/internal/chat"
+	"liminal/internal/identity"
+	"liminal/internal/model"
+	"liminal/internal/tool"
+)
+
+// Memories keeps what is remembered of conversations; chat.Conversations is
+// one.
+type Memories interface {
+	Conversation(ctx context.Context, v identity.Viewer, id string) (chat.Conversation, error)
+	UpdateConversation(ctx context.Context, v identity.Viewer, id string, c chat.ConversationChange) (chat.Conversation, error)
+}
+
+// memory is what is remembered of the conversation; nothing while it is so
+// short that nothing can be, which saves the read.
+func (v voice) memory(ctx context.Context, c *tool.Call, earlier []chat.Message) (chat.Memory, error) {
+	if v.memories == nil || !full(earlier) {
+		return chat.Memory{}, nil
+	}
+	conversation, err := v.memories.Conversation(ctx, c.Viewer, c.ConversationID)
+	return conversation.Memory(), err
+}
+
+// remembered is a memory as a model is told it, and as the conversation holds
+// it.
+func remembered(m chat.Memory) string {
+	if m.Summary == "" {
+		return ""
+	}
+	return "Earlier in this conversation:\n" + m.Summary
+}
+
+// full reports whether messages are so many, or so long, that the older ones
+// are to be summarised before they are dropped.
+func full(messages []chat.Message) bool {
+	total := 0
+	for _, m := range messages {
+		total += tokens(m.Content)
+	}
+	return total > fullInput || len(messages) > fullMessages
+}
+
+// due is the seq up to which messages are to be summarised, so that the latest
+// stay as they were said; 0 while there is room.
+func due(messages []chat.Message) int {
+	if !full(messages) {
+		return 0
+	}
+	cut, total := len(messages), 0
+	for i := len(messages) - 1; i >= 0 && len(messages)-i <= nearMessages; i-- {
+		if total += tokens(messages[i].Content); total > nearInput {
+			break
+		}
+		if messages[i].Role == string(model.User) {
+			cut = i
+		}
+	}
+	if cut == 0 {
+		return 0
+	}
+	return messages[cut-1].Seq
+}

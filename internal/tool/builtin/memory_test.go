@@ -1,0 +1,142 @@
+package builtin_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"liminal/internal/chat"
+	"liminal/internal/fault"
+	"liminal/internal/model/extractive"
+	"liminal/internal/tool"
+	"liminal/internal/tool/builtin"
+)
+
+// longTalk is n pairs of messages of about size tokens each.
+func longTalk(n, size int) memory {
+	var m memory
+	for i := range n {
+		m = append(m,
+			spoken(2*i+1, "user", fmt.Sprintf("Question %d about lease %d? ", i, i)+strings.Repeat("word ", size)),
+			spoken(2*i+2, "assistant", fmt.Sprintf("Answer %d: the rent of lease %d is %d euros. ", i, i, 500+i)+strings.Repeat("word ", size)))
+	}
+	return m
+}
+
+func ask(t *testing.T, m *script, history memory, n *notebook, message string) map[string]any {
+	t.Helper()
+	return must(t, builtin.Parts{Model: m, History: history, Memories: n}, "llm.generic_chat_v1",
+		&tool.Call{ConversationID: "c", UptoSeq: len(history) + 1, Inputs: inputs("message", message)})
+}
+
+// Requirements: CHAT-19, CHAT-20
+func TestASummaryIsDueBeforeAnythingIsDropped(t *testing.T) {
+	t.Parallel()
+	m, n := says(text("ok")), &notebook{}
+	if out := ask(t, m, longTalk(4, 20), n, "And now?"); out["summary_due"] != nil || out["earlier"] != nil {
+		t.Errorf("a short conversation: %v", out)
+	}
+	history := longTalk(9, 150) // some 3,500 tokens: full, and all of it fits
+	out := ask(t, m, history, n, "And now?")
+	due, _ := out["summary_due"].(float64)
+	if due < 2 || due >= 18 || int(due)%2 != 0 || out["earlier"] != nil || len(m.last.Messages) != 19 {
+		t.Errorf("due up to %v, %d messages shown, told %v", due, len(m.last.Messages), out["earlier"])
+	}
+}
+
+// Requirements: CHAT-06, CHAT-19
+func TestASummaryIsToldInThePlaceOfWhatItCovers(t *testing.T) {
+	t.Parallel()
+	m, n := says(text("ok")), &notebook{}
+	history := longTalk(9, 150)
+	n.held.Remember(chat.Memory{Summary: "They compare leases.", UptoSeq: 10})
+	out := ask(t, m, history, n, "And now?")
+	if len(m.last.Messages) != 9 || !strings.HasPrefix(m.last.Messages[0].Content[0].Text, "Question 5") {
+		t.Errorf("shown %d messages from %.12q", len(m.last.Messages), m.last.Messages[0].Content[0].Text)
+	}
+	if !strings.Contains(m.last.System, "Earlier in this conversation:\nThey compare leases.") || strings.Contains(m.last.System, "(truncated)") {
+		t.Errorf("the system text is %q", m.last.System)
+	}
+	told, _ := out["earlier"].(string)
+	if !strings.Contains(told, "They compare leases.") || out["summary_due"] != nil {
+		t.Errorf("%v", out)
+	}
+	summary := spoken(11, "system", told)
+	summary.Meta = map[string]any{"summary": true}
+	known := append(slices.Clone(history[:10]), summary)
+	for _, one := range history[10:] {
+		one.Seq++
+		known = append(known, one)
+	}
+	if out := ask(t, m, known, n, "And now?"); out["earlier"] != nil {
+		t.Errorf("it is told again: %v", out["earlier"])
+	}
+}
+
+// Requirements: CHAT-20
+func TestWhereNoSummaryIsPossibleYetTheOldestAreDroppedWithANote(t *testing.T) {
+	t.Parallel()
+	m, n := says(text("ok")), &notebook{}
+	out := ask(t, m, longTalk(9, 300), n, "And now?")
+	if !strings.Contains(m.last.System, "(truncated)") || out["summary_due"] == nil {
+		t.Errorf("%q %v", m.last.System, out)
+	}
+}
+
+// Requirements: GRND-26
+func TestAMessageThereIsNoRoomForIsRefusedInALongConversation(t *testing.T) {
+	t.Parallel()
+	huge := strings.Repeat("word ", 5000)
+	_, err := run(t, builtin.Parts{Model: says(text("ok")), History: longTalk(2, 10)}, "llm.generic_chat_v1",
+		&tool.Call{ConversationID: "c", UptoSeq: 5, Inputs: inputs("message", huge)})
+	if !errors.Is(err, fault.Invalid) || fault.From(err).Message != "Conversation too long, start a new one." {
+		t.Errorf("%v", err)
+	}
+	must(t, builtin.Parts{Model: says(text("ok")), History: memory{}}, "llm.generic_chat_v1",
+		&tool.Call{ConversationID: "c", UptoSeq: 1, Inputs: inputs("message", huge)})
+}
+
+// Requirements: CHAT-19
+func TestAConversationIsSummarisedAndTheSummaryExtended(t *testing.T) {
+	t.Parallel()
+	history, n := longTalk(12, 30), &notebook{}
+	p := builtin.Parts{Model: extractive.Model{}, History: history, Memories: n}
+	remember := func(upto int) map[string]any {
+		read := must(t, p, "memory.read_v1", &tool.Call{Inputs: inputs("conversation_id", "c", "upto_seq", float64(upto))})
+		if read["needed"] != true {
+			return read
+		}
+		notes := must(t, p, "llm.compose_v1", &tool.Call{Inputs: inputs("role", "memory", "technique", "highlights", "instructions", "Take notes.",
+			"notes", read["notes"], "source_text", read["text"])})
+		must(t, p, "memory.write_v1", &tool.Call{Inputs: inputs("conversation_id", "c", "upto_seq", read["upto_seq"], "summary", notes["answer"])})
+		return read
+	}
+	if first := remember(8); strings.Contains(first["text"].(string), "lease 4") || !strings.Contains(first["text"].(string), "user: Question 3") {
+		t.Errorf("read %v", first)
+	}
+	if held := n.held.Memory(); held.UptoSeq != 8 || !strings.Contains(held.Summary, "euros") {
+		t.Errorf("remembered %+v", held)
+	}
+	if second := remember(16); !strings.Contains(second["notes"].(string), "euros") || strings.Contains(second["text"].(string), "lease 3") {
+		t.Errorf("went on from %v", second)
+	}
+	if held := n.held.Memory(); held.UptoSeq != 16 || strings.Count(held.Summary, "\n") > 12 {
+		t.Errorf("remembered %+v", held)
+	}
+	if again := remember(16); again["needed"] != false {
+		t.Errorf("read again: %v", again)
+	}
+}
+
+// Requirements: CHAT-19
+func TestAGraphThatAsksForFewMessagesGetsNoSummary(t *testing.T) {
+	t.Parallel()
+	m := says(text("ok"))
+	out := must(t, builtin.Parts{Model: m, History: longTalk(9, 150), Memories: &notebook{}}, "llm.compose_v1",
+		&tool.Call{ConversationID: "c", UptoSeq: 19, Inputs: inputs("instructions", "Answer.", "message", "And now?", "history", 5.0)})
+	if out["earlier"] != nil || out["summary_due"] != nil || len(m.last.Messages) != 5 || m.last.Messages[0].Role != "user" {
+		t.Errorf("%d messages, %v", len(m.last.Messages), out)
+	}
+}
