@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"io"
 	"text/tabwriter"
-
-	"liminal/internal/knowledge"
 )
 
 // Report is what a run measured, a row a set, encoder and way of searching.
@@ -36,16 +34,17 @@ type Row struct {
 	Recall10 float64 `json:"recall_at_10"`
 	MRR      float64 `json:"mrr"`
 	Apart5   float64 `json:"apart_recall_at_5"`
-	// Of Search alone: the share of questions it holds to be answerable, and
-	// the mean similarity it reports.
+	// Of Search alone: the share of questions it holds to be answerable, of
+	// this set and of the others, and the mean similarity it reports.
 	Answered   float64 `json:"answered,omitempty"`
+	Misled     float64 `json:"misled,omitempty"`
 	Similarity float64 `json:"similarity,omitempty"`
 
-	questions, apart int
+	questions, apart, strangers int
 }
 
 // add adds the rows of one set and encoder.
-func (r *Report) add(s Set, encoder string, tries []try, first bool) {
+func (r *Report) add(s Set, encoder string, m measured, first bool) {
 	for _, way := range []string{Words, Vectors, Fused, Search} {
 		row := Row{Set: s.Name, Encoder: encoder, Way: way}
 		if way == Words {
@@ -54,8 +53,11 @@ func (r *Report) add(s Set, encoder string, tries []try, first bool) {
 			}
 			row.Encoder = ""
 		}
-		for i, t := range tries {
+		for i, t := range m.tries {
 			row.count(t, s.Questions[i].Apart)
+		}
+		if way == Search {
+			row.strangers, row.Misled = m.strangers, float64(m.misled)
 		}
 		r.Rows = append(r.Rows, row)
 	}
@@ -83,7 +85,7 @@ func (r *Row) count(t try, apart bool) {
 	}
 	if r.Way == Search {
 		r.Similarity += t.similarity
-		if t.clarity == knowledge.Clear || t.clarity == knowledge.Several {
+		if answerable(t.clarity) {
 			r.Answered++
 		}
 	}
@@ -118,6 +120,8 @@ func (r *Row) join(o Row) {
 	r.MRR += o.MRR
 	r.Apart5 += o.Apart5
 	r.Answered += o.Answered
+	r.strangers += o.strangers
+	r.Misled += o.Misled
 	r.Similarity += o.Similarity
 }
 
@@ -127,6 +131,7 @@ func (r *Row) mean() {
 		*x /= n
 	}
 	r.Apart5 /= apart
+	r.Misled /= float64(max(r.strangers, 1))
 }
 
 // Print writes the report as a table.
@@ -135,7 +140,7 @@ func (r Report) Print(w io.Writer) error {
 	for _, s := range r.Sets {
 		fmt.Fprintf(tab, "%s: %d questions, %d of them without a word of the passage. %s\n", s.Name, s.Questions, s.Apart, s.Title)
 	}
-	fmt.Fprint(tab, "\nset\tencoder\tway\trecall@1\t@5\t@10\tMRR\tapart@5\tanswered\tsimilarity\n")
+	fmt.Fprint(tab, "\nset\tencoder\tway\trecall@1\t@5\t@10\tMRR\tapart@5\tanswered\tmisled\tsimilarity\n")
 	for _, row := range r.Rows {
 		row.print(tab, row.Set)
 	}
@@ -154,7 +159,7 @@ func (r Row) print(w io.Writer, set string) {
 	}
 	fmt.Fprintf(w, "%s\t%s\t%s\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f", set, encoder, r.Way, r.Recall1, r.Recall5, r.Recall10, r.MRR, r.Apart5)
 	if r.Way == Search {
-		fmt.Fprintf(w, "\t%.2f\t%.2f", r.Answered, r.Similarity)
+		fmt.Fprintf(w, "\t%.2f\t%.2f\t%.2f", r.Answered, r.Misled, r.Similarity)
 	}
 	fmt.Fprintln(w)
 }

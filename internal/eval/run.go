@@ -43,11 +43,11 @@ func Run(ctx context.Context, o Options) (Report, error) {
 			if _, err := fmt.Fprintf(o.Progress, "%s with %s\n", s.Name, e.Version()); err != nil {
 				return r, err
 			}
-			tries, err := o.measure(ctx, s, e)
+			m, err := o.measure(ctx, s, e)
 			if err != nil {
 				return r, fmt.Errorf("%s with %s: %w", s.Name, e.Version(), err)
 			}
-			r.add(s, e.Version(), tries, i == 0)
+			r.add(s, e.Version(), m, i == 0)
 		}
 	}
 	r.conclude()
@@ -72,26 +72,60 @@ type try struct {
 	similarity float64
 }
 
-func (o Options) measure(ctx context.Context, s Set, e embed.Embedder) (tries []try, err error) {
+// measured is what came of a set's questions, and of how many of the other
+// sets' questions, which its documents do not answer, they seemed to.
+type measured struct {
+	tries             []try
+	strangers, misled int
+}
+
+func (o Options) measure(ctx context.Context, s Set, e embed.Embedder) (m measured, err error) {
 	dir, err := os.MkdirTemp(o.Scratch, "liminal-eval-")
 	if err != nil {
-		return nil, err
+		return m, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	h, err := openShelf(ctx, dir, s, e, deep)
 	if err != nil {
-		return nil, err
+		return m, err
 	}
 	defer func() { err = errors.Join(err, h.Close()) }()
 	for i, q := range s.Questions {
 		t, err := h.try(ctx, q.Text, h.answers[i])
 		if err != nil {
-			return nil, fmt.Errorf("%q: %w", q.Text, err)
+			return m, fmt.Errorf("%q: %w", q.Text, err)
 		}
-		tries = append(tries, t)
+		m.tries = append(m.tries, t)
 	}
-	return tries, nil
+	for _, other := range o.Sets {
+		if other.Name == s.Name {
+			continue
+		}
+		if err := h.mislead(ctx, other.Questions, &m); err != nil {
+			return m, err
+		}
+	}
+	return m, nil
 }
+
+// mislead asks what the documents do not answer.
+func (h *shelf) mislead(ctx context.Context, strangers []Question, m *measured) error {
+	for _, q := range strangers {
+		found, err := h.library.Search(ctx, h.viewer, knowledge.Question{Text: q.Text, ContextIDs: []string{h.context}})
+		if err != nil {
+			return fmt.Errorf("%q: %w", q.Text, err)
+		}
+		m.strangers++
+		if answerable(found.Clarity) {
+			m.misled++
+		}
+	}
+	return nil
+}
+
+// answerable reports whether a search holds a question to be answered by what
+// it found.
+func answerable(c knowledge.Clarity) bool { return c == knowledge.Clear || c == knowledge.Several }
 
 func (h *shelf) try(ctx context.Context, question string, a answer) (try, error) {
 	vectors, err := h.encoder.Embed(ctx, []string{question})
