@@ -27,7 +27,7 @@ func TestTheProviderKeepsToTheProtocol(t *testing.T) {
 	t.Parallel()
 	modeltest.RunWire(t, modeltest.Wire{
 		Open:   func(t *testing.T, url string) model.Model { return open(t, url, "") },
-		Serve:  func(s modeltest.Scenario) http.Handler { return server(s) },
+		Serve:  server,
 		Signed: true,
 	})
 }
@@ -38,7 +38,7 @@ func TestAnOlderModelKeepsToTheProtocol(t *testing.T) {
 	t.Parallel()
 	modeltest.RunWire(t, modeltest.Wire{
 		Open:   func(t *testing.T, url string) model.Model { return open(t, url, "claude-3-haiku-20240307") },
-		Serve:  func(s modeltest.Scenario) http.Handler { return server(s) },
+		Serve:  server,
 		Signed: true,
 	})
 }

@@ -1,6 +1,8 @@
 package anthropic
 
 import (
+	"slices"
+
 	sdk "github.com/anthropics/anthropic-sdk-go"
 
 	"liminal/internal/model"
@@ -26,9 +28,8 @@ func (q *question) cache(req model.Request) {
 		q.params.System[n-1].CacheControl = mark
 	}
 	if stable := stable(req, len(q.params.Messages)); stable >= 0 {
-		content := q.params.Messages[stable].Content
-		for i := len(content) - 1; i >= 0; i-- {
-			if at := content[i].GetCacheControl(); at != nil { // thoughts have none
+		for _, block := range slices.Backward(q.params.Messages[stable].Content) {
+			if at := block.GetCacheControl(); at != nil { // thoughts have none
 				*at = mark
 				break
 			}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -97,7 +98,7 @@ func (q *question) message(m model.Message) {
 			rest = append(rest, block)
 		}
 	}
-	if content := append(results, rest...); len(content) > 0 {
+	if content := slices.Concat(results, rest); len(content) > 0 {
 		q.params.Messages = append(q.params.Messages, sdk.MessageParam{Role: sdk.MessageParamRole(m.Role), Content: content})
 	}
 }
