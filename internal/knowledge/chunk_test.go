@@ -130,6 +130,8 @@ func FuzzParseAndCut(f *testing.F) {
 	f.Add("a.html", []byte("<h1>x</h1><p>one<p>two<pre>c</pre><ul><li>a<li>b</ul>"), 100)
 	f.Add("a.md", []byte("\xff\xfea\x00b\x00"), 64)
 	f.Add("a.html", []byte("<table><tr><td>e\u0301<td>\u0301"), 64)
+	f.Add("a.py", []byte("import os\n# why\n@x\ndef f():\n  pass\n\nclass A:\n"), 64)
+	f.Add("a.csv", []byte("a;b\n1;\"x;\ny\"\n;\n2;3\n"), 64)
 	p := parsers()
 	f.Fuzz(func(t *testing.T, name string, raw []byte, size int) {
 		if strings.HasPrefix(string(raw), "%PDF-") {

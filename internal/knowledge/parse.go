@@ -79,10 +79,13 @@ func formats() []format {
 		{"EPUB", "application/epub+zip", []string{".epub"}, (*Parsers).parseArchive, true},
 		{"Markdown", "text/markdown", []string{".md", ".markdown", ".mdown", ".mkd"}, plain(parseMarkdown), false},
 		{"HTML", "text/html", []string{".html", ".htm", ".xhtml"}, plainHTML, false},
+		{"table", "text/csv", []string{".csv", ".tsv"}, plain(parseCSV), false},
+		{"source code", "text/x-source", []string{
+			".go", ".py", ".js", ".jsx", ".ts", ".tsx", ".java", ".c", ".h", ".cc", ".cpp", ".hpp", ".rs", ".rb", ".php", ".cs", ".kt", ".swift",
+			".sh", ".sql", ".css", ".proto",
+		}, plain(parseCode), false},
 		{"text", "text/plain", []string{
-			".txt", ".text", ".log", ".csv", ".tsv", ".json", ".jsonl", ".yaml", ".yml", ".toml", ".ini", ".xml",
-			".rst", ".org", ".adoc", ".tex", ".go", ".py", ".js", ".ts", ".java", ".c", ".h", ".cpp", ".rs", ".rb",
-			".php", ".cs", ".kt", ".swift", ".sh", ".sql", ".css", ".proto",
+			".txt", ".text", ".log", ".json", ".jsonl", ".yaml", ".yml", ".toml", ".ini", ".xml", ".rst", ".org", ".adoc", ".tex", ".diff", ".patch",
 		}, plain(parseText), false},
 	}
 }
