@@ -15,6 +15,7 @@ import (
 	"liminal/internal/identity"
 	"liminal/internal/model"
 	"liminal/internal/run"
+	"liminal/internal/tool"
 )
 
 // The names activities are registered under. Workflows call them by name, so
@@ -65,6 +66,7 @@ type Opened struct {
 	Adapters       []AdapterPin       `json:"adapters,omitempty"`    // that models are asked with
 	Models         []run.Pin          `json:"models,omitempty"`      // policies that choose models, the nearest first (LORA-26)
 	Path           []Stage            `json:"path,omitempty"`        // what Open did, in order (PLAT-12)
+	Judged         *Judged            `json:"judged,omitempty"`      // what is thought of the message; nil: nobody judged
 	Job            bool               `json:"job,omitempty"`         // background limits instead of chat limits
 	Privileged     bool               `json:"privileged,omitempty"`  // the graph may name privileged tools (TOOL-05)
 	MaxEffects     int                `json:"max_effects,omitempty"` // of one execution; 0: the workflow's default
@@ -141,6 +143,8 @@ type CallResult struct {
 	Spoke   bool           `json:"spoke,omitempty"`   // text was shown
 	Stopped bool           `json:"stopped,omitempty"` // the person cancelled the run
 	Partial string         `json:"partial,omitempty"` // the text shown until then
+
+	Redactions []tool.Redaction `json:"redactions,omitempty"` // what was taken out of its text (SAFE-03)
 }
 
 // AskInput puts questions, and says whether only a person can move the run now.
@@ -233,6 +237,8 @@ type Tally struct {
 	Partial string      `json:"partial,omitempty"` // the text shown when the run was stopped
 	Earlier string      `json:"earlier,omitempty"` // a summary of messages the model did not see
 	Cut     bool        `json:"cut,omitempty"`     // the answer ended at a limit before its own end
+
+	Redactions []tool.Redaction `json:"redactions,omitempty"` // what was taken out of the answers (SAFE-03)
 	// SummaryDue is the message up to which the conversation is to be
 	// summarised once the turn is over; 0: nothing is.
 	SummaryDue int `json:"summary_due,omitempty"`

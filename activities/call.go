@@ -66,7 +66,7 @@ func (s *Set) call(ctx context.Context, in CallInput) (CallResult, error) {
 	if err != nil {
 		return CallResult{}, err
 	}
-	return CallResult{Output: out, MS: voice.elapsed(), Spoke: voice.spoke()}, nil
+	return CallResult{Output: out, MS: voice.elapsed(), Spoke: voice.spoke(), Redactions: voice.redactions()}, nil
 }
 
 // caller is on whose behalf a tool is called. What only administrators may call
@@ -91,6 +91,7 @@ func (v *voice) call(ctx context.Context, inputs map[string]any) *tool.Call {
 		UptoSeq: in.UptoSeq, ContextIDs: in.ContextIDs, Locale: in.Locale, Final: in.Final,
 		Inputs: inputs, Resume: in.Resume,
 		Emit:      v.emitter(ctx),
+		Redacted:  v.redacted(ctx),
 		Heartbeat: func(details any) { recordHeartbeat(ctx, details) },
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"liminal/internal/graph"
 	"liminal/internal/id"
 	"liminal/internal/run"
+	"liminal/internal/safety"
 )
 
 // messageID is the answer's id: derived, so that a turn answers once however
@@ -32,7 +33,7 @@ func (c *closing) message() *chat.Message {
 	m := &chat.Message{
 		ID: c.messageID(), ConversationID: c.Opened.ConversationID, RunID: c.Run.RunID,
 		Sender: "assistant", Role: "assistant", Content: text,
-		Struct:    chat.Compose(text, chat.ReadCitations(c.Outcome.Citations), c.tools()),
+		Struct:    chat.Compose(text, chat.ReadCitations(c.Outcome.Citations), c.tools()).Add(c.redactions(text)...),
 		TokensIn:  c.Tally.Usage.Input + c.Tally.Usage.CacheRead + c.Tally.Usage.CacheWrite,
 		TokensOut: c.Tally.Usage.Output, CreatedAt: c.set.now(), Meta: c.meta(),
 	}
@@ -53,6 +54,9 @@ func (c *closing) meta() map[string]any {
 	}
 	if c.status == run.Cancelled {
 		meta["cancelled"] = true
+	}
+	if c.Opened.Judged != nil && c.Opened.Judged.Risk != safety.Low {
+		meta["safety"] = c.Opened.Judged
 	}
 	if c.Tally.Cut {
 		meta["truncated"] = true

@@ -44,6 +44,7 @@ func (o *opening) chat(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	o.judge(ctx, text)
 	vector, err := o.embed(ctx, text)
 	if err != nil {
 		return err
@@ -147,7 +148,7 @@ func (o *opening) route(ctx context.Context, turn chat.TurnInput, message string
 		return nil
 	}
 	routed, err := o.set.Router.Route(ctx, o.in.Viewer, RouteInput{
-		Message: message, Vector: vector, ContextIDs: o.out.ContextIDs, ArtifactIDs: turn.ArtifactIDs,
+		Message: message, Vector: vector, ContextIDs: o.out.ContextIDs, ArtifactIDs: turn.ArtifactIDs, SafetyRisk: o.out.risk(),
 	})
 	if err != nil {
 		return err

@@ -102,7 +102,7 @@ func (r *PolicyRouter) Route(ctx context.Context, v identity.Viewer, in RouteInp
 	if err != nil {
 		return Routed{}, err
 	}
-	turn := routing.Input{Embedding: widened(in.Vector), Adapters: candidates, Backend: r.backend}
+	turn := routing.Input{Embedding: widened(in.Vector), Adapters: candidates, Backend: r.backend, SafetyRisk: in.SafetyRisk}
 	choice := choiceOf(v, turn, append(versions, policyKey{a.ID, a.Version}))
 	if last, ok := r.recall(ctx, choice); ok {
 		return last, nil

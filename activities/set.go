@@ -12,6 +12,7 @@ import (
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
 	"liminal/internal/run"
+	"liminal/internal/safety"
 	"liminal/internal/stream"
 	"liminal/internal/tool"
 )
@@ -56,6 +57,7 @@ type RouteInput struct {
 	Vector      []float32 // of the last message with what came before it (EMB-05)
 	ContextIDs  []string
 	ArtifactIDs []string // what the request named
+	SafetyRisk  string   // low, med or high; empty: nobody judged (SAFE-02)
 }
 
 // Routed is a router's answer with the policy it followed and the adapters it
@@ -77,7 +79,7 @@ type Starter interface {
 type Queues map[string]string
 
 // Set is the activities with the ports they work over. Embedder, Router,
-// Starter, Meter, Purse, Now, Logger, Queues and Sweeps may be zero.
+// Starter, Meter, Purse, Now, Logger, Queues, Safety and Sweeps may be zero.
 type Set struct {
 	Turns         chat.Turns
 	Messages      chat.Messages
@@ -97,9 +99,10 @@ type Set struct {
 	Now           func() time.Time
 	Logger        *slog.Logger
 	Queues        Queues
-	Sweeps        map[string]Sweep // by name; what the house does for itself
-	MaxEffects    int              // of one workflow execution, before it continues as new; 0: the default
-	Backend       string           // of the model, as policy.models names it; empty: the configured model for every role
+	Safety        safety.Classifier // judges what people ask (SAFE-01); nil: nobody does
+	Sweeps        map[string]Sweep  // by name; what the house does for itself
+	MaxEffects    int               // of one workflow execution, before it continues as new; 0: the default
+	Backend       string            // of the model, as policy.models names it; empty: the configured model for every role
 
 	// Who is who a person is now; NotFound for one who may do nothing any more.
 	// nil: as when their run began.

@@ -21,6 +21,8 @@ type voice struct {
 
 	mu   sync.Mutex // a tool may emit from several goroutines
 	text strings.Builder
+
+	removed []tool.Redaction
 }
 
 // statusData says that a step began, or has done.
@@ -107,7 +109,7 @@ func (v *voice) stopped(ctx context.Context, out map[string]any) CallResult {
 			ID: v.in.Effect, Name: v.in.Tool.Name, Status: "error", Summary: "stopped", DurationMS: v.elapsed(),
 		})...)
 	}
-	return CallResult{Output: out, MS: v.elapsed(), Stopped: true, Partial: partial, Spoke: partial != ""}
+	return CallResult{Output: out, MS: v.elapsed(), Stopped: true, Partial: partial, Spoke: partial != "", Redactions: v.redactions()}
 }
 
 // emitter passes on what the tool says. Only the call whose text is the answer

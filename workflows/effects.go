@@ -182,7 +182,7 @@ func (d *drive) record(e graph.Effect, r activities.CallResult, err error) {
 	case r.Stopped:
 		rec.Status = "stopped"
 	}
-	t := activities.Tally{Records: []activities.Record{rec}, Spoke: r.Spoke}
+	t := activities.Tally{Records: []activities.Record{rec}, Spoke: r.Spoke, Redactions: r.Redactions}
 	t.Usage = usageOf(r.Output)
 	t.Model, _ = r.Output["model"].(string)
 	t.Earlier, _ = r.Output["earlier"].(string)
@@ -206,6 +206,9 @@ func (d *drive) merge(t activities.Tally) {
 		sum.Records = append(sum.Records, t.Records[:min(room, len(t.Records))]...)
 	}
 	sum.Notices = append(sum.Notices, t.Notices...)
+	if room := maxRecords - len(sum.Redactions); room > 0 {
+		sum.Redactions = append(sum.Redactions, t.Redactions[:min(room, len(t.Redactions))]...)
+	}
 	sum.Usage = sum.Usage.Add(t.Usage)
 	sum.Spoke, sum.Cut = sum.Spoke || t.Spoke, sum.Cut || t.Cut
 	if t.Model != "" {

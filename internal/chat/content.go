@@ -255,6 +255,19 @@ func prose(text string) []Segment {
 	return slices.Clip(out)
 }
 
+// Removed is the segment of a span that was taken out of an answer (SAFE-03):
+// what stands for it, why, and the byte of the content it begins at.
+func Removed(text, policy, reason, rule string, start int) Segment {
+	meta, _ := json.Marshal(map[string]any{"rule": rule, "start": start, "end": start + len(text)})
+	return Segment{Type: SegmentRedaction, Text: text, Policy: policy, Reason: reason, Meta: meta}
+}
+
+// Add appends segments and returns c.
+func (c *Content) Add(segments ...Segment) *Content {
+	c.Segments = append(c.Segments, segments...)
+	return c
+}
+
 // Title is what an untitled conversation is called after its first message:
 // the message on one line, cut to 50 characters (CHAT-13).
 func Title(message string) string {

@@ -25,6 +25,8 @@ type Screen struct {
 	judge   Holder
 	before  string // settled, the end of it
 	held    string
+	policy  string
+	enough  int // bytes that are held before it is worth looking again
 	blocked bool
 }
 
@@ -41,7 +43,12 @@ func (s *Screen) Feed(ctx context.Context, piece string) []Part {
 		s.blocked = true
 		return []Part{{Raw: len(s.held), Removed: &Finding{Rule: "held", Action: Block, Reason: "text that cannot be judged"}}}
 	}
-	return s.settle(ctx, s.judge.Hold(s.held, false))
+	if len(s.held) < s.enough {
+		return nil
+	}
+	parts := s.settle(ctx, s.judge.Hold(s.held, false))
+	s.enough = len(s.held) + len(s.held)/16
+	return parts
 }
 
 // Close gives the rest; the answer is over.
@@ -55,6 +62,9 @@ func (s *Screen) Close(ctx context.Context) []Part {
 // Blocked reports whether the answer is to be replaced as a whole.
 func (s *Screen) Blocked() bool { return s.blocked }
 
+// Policy names what was followed when something was settled last.
+func (s *Screen) Policy() string { return s.policy }
+
 // settle judges the first n bytes of what is held.
 func (s *Screen) settle(ctx context.Context, n int) (parts []Part) {
 	if n <= 0 {
@@ -65,6 +75,7 @@ func (s *Screen) settle(ctx context.Context, n int) (parts []Part) {
 	if err != nil {
 		v = Verdict{}
 	}
+	s.policy = v.Policy
 	at := 0
 	for _, f := range v.Findings {
 		if f.Action == Note {

@@ -83,8 +83,11 @@ type Call struct {
 	// Afford is asked before each model call and says when the person's budget
 	// is used up; Spent is told what a call used, however it ended. nil: nobody
 	// counts.
-	Afford    func(ctx context.Context) error
-	Spent     func(model string, u model.Usage)
+	Afford func(ctx context.Context) error
+	Spent  func(model string, u model.Usage)
+	// Redacted is told what was taken out of an answer before anybody saw it
+	// (SAFE-03); nil: nobody keeps it.
+	Redacted  func(Redaction)
 	Final     bool // the text of this call is the answer: stream it
 	Inputs    map[string]any
 	Resume    any // the person's answer, when the tool had asked

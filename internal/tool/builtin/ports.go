@@ -13,6 +13,7 @@ import (
 	"liminal/internal/knowledge"
 	"liminal/internal/model"
 	"liminal/internal/outside"
+	"liminal/internal/safety"
 	"liminal/internal/tool"
 )
 
@@ -36,6 +37,9 @@ type Parts struct {
 	// MaxDecode is how long one answer may be written for, by plan (STREAM-09);
 	// nil or 0: as long as the call itself may take.
 	MaxDecode func(plan string) time.Duration
+	// Safety judges answers before anybody sees them (SAFE-01, SAFE-09); nil:
+	// they go out as they are.
+	Safety safety.Holder
 }
 
 // History reads what was said before; chat.Messages is one.

@@ -12,6 +12,7 @@ import (
 	"liminal/internal/fault"
 	"liminal/internal/graph"
 	"liminal/internal/model"
+	"liminal/internal/safety"
 	"liminal/internal/stream"
 	"liminal/internal/tool"
 )
@@ -28,16 +29,18 @@ type voice struct {
 	// memories keeps summaries of conversations; nil: there are none
 	memories Memories
 	limit    func(plan string) time.Duration
+	safety   safety.Holder // nil: answers go out as they are
 }
 
 func newVoice(p Parts) voice {
-	return voice{model: p.Model, history: p.History, memories: p.Memories, limit: p.MaxDecode}
+	return voice{model: p.Model, history: p.History, memories: p.Memories, limit: p.MaxDecode, safety: p.Safety}
 }
 
 // said is an answer, complete or not.
 type said struct {
 	cited
 	asked     string // the model's name
+	read      int    // what the request says, in tokens, about
 	text      strings.Builder
 	marked    int           // bytes of the text up to the last citation
 	blocks    []model.Block // the same with thinking and tool uses, in order
@@ -59,7 +62,7 @@ func (v voice) speak(ctx context.Context, c *tool.Call, req model.Request) (*sai
 	}
 	within, cancel := v.within(ctx, c.Viewer.Plan)
 	defer cancel()
-	s := &said{cited: cited{passages: passagesOf(req.Messages)}, asked: cmp.Or(req.Model, v.model.Name())}
+	s := &said{cited: cited{passages: passagesOf(req.Messages)}, asked: cmp.Or(req.Model, v.model.Name()), read: sizeOf(req)}
 	if c.Afford != nil {
 		if err := c.Afford(ctx); err != nil {
 			return nil, err
@@ -68,7 +71,7 @@ func (v voice) speak(ctx context.Context, c *tool.Call, req model.Request) (*sai
 	if c.Spent != nil {
 		defer func() { c.Spent(s.asked, s.usage) }()
 	}
-	for event, err := range v.model.Stream(within, req) {
+	for event, err := range v.screened(within, c, s, v.model.Stream(within, req)) {
 		if err != nil {
 			return s.cut(ctx, within, err)
 		}
@@ -137,9 +140,11 @@ func (s *said) cut(ctx, within context.Context, err error) (*said, error) {
 	switch {
 	case stopped:
 		s.partial = true
+		s.estimate()
 		return s, nil
 	case late && s.text.Len() > 0:
 		s.truncated = true
+		s.estimate()
 		return s, nil
 	case late:
 		return nil, fault.Wrap(fault.Internal, err, "The model did not answer in time.").
@@ -149,6 +154,24 @@ func (s *said) cut(ctx, within context.Context, err error) (*said, error) {
 		return nil, err
 	}
 	return nil, fault.Wrap(fault.Internal, err, "The model's answer broke off.")
+}
+
+// estimate counts what an answer that broke off has used: models tell it at
+// the end, and what was written by then is to be paid all the same.
+func (s *said) estimate() {
+	if s.usage.Tokens() == 0 && s.text.Len() > 0 {
+		s.usage = model.Usage{Input: s.read, Output: tokens(s.text.String())}
+	}
+}
+
+func sizeOf(req model.Request) int {
+	size := tokens(req.System)
+	for _, m := range req.Messages {
+		for _, b := range m.Content {
+			size += tokens(b.Text)
+		}
+	}
+	return size
 }
 
 // add takes an event in and gives the text it adds to the answer.

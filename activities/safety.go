@@ -1,0 +1,102 @@
+package activities
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"liminal/internal/chat"
+	"liminal/internal/safety"
+	"liminal/internal/tool"
+)
+
+const (
+	// judged is how much of a person's message is judged, in bytes.
+	judged = 32 << 10
+	// maxRedactions bounds what a run keeps of them.
+	maxRedactions = 64
+)
+
+// Judged is what is thought of a person's message (SAFE-02). The message
+// itself is not in it.
+type Judged struct {
+	Risk   safety.Risk `json:"risk"`
+	Policy string      `json:"policy,omitempty"`
+	Rules  []string    `json:"rules,omitempty"`
+}
+
+// judge looks at what the person asks, for the router and for whoever looks
+// for abuse; nothing is refused (SAFE-01). A classifier that fails costs its
+// opinion.
+func (o *opening) judge(ctx context.Context, text string) {
+	if o.set.Safety == nil {
+		return
+	}
+	v, err := o.set.Safety.Classify(ctx, cutText(text, judged), safety.Input)
+	if err != nil {
+		o.set.logger().WarnContext(ctx, "a message was not judged", "run", o.row.ID, "error", err)
+		return
+	}
+	o.out.Judged = &Judged{Risk: v.Risk, Policy: v.Policy, Rules: v.Rules()}
+	o.stage("safety", strings.TrimSpace(string(v.Risk)+" "+strings.Join(v.Rules(), " ")))
+	if len(v.Findings) == 0 {
+		return
+	}
+	level := slog.LevelInfo
+	if v.Risk == safety.High {
+		level = slog.LevelWarn
+	}
+	o.set.logger().Log(ctx, level, "a message was judged", "risk", v.Risk, "rules", v.Rules(), "policy", v.Policy,
+		"user", o.in.Viewer.UserID, "run", o.row.ID, "conversation", o.row.ConversationID)
+}
+
+// risk is what the router is told.
+func (o *Opened) risk() string {
+	if o.Judged == nil {
+		return ""
+	}
+	return string(o.Judged.Risk)
+}
+
+// redacted keeps what was taken out of the call's answer, and tells operators
+// without the text.
+func (v *voice) redacted(ctx context.Context) func(tool.Redaction) {
+	return func(r tool.Redaction) {
+		v.mu.Lock()
+		if len(v.removed) < maxRedactions {
+			v.removed = append(v.removed, r)
+		}
+		v.mu.Unlock()
+		level := slog.LevelInfo
+		if r.Whole {
+			level = slog.LevelWarn
+		}
+		v.set.logger().Log(ctx, level, "an answer was redacted", "rule", r.Rule, "policy", r.Policy, "whole", r.Whole,
+			"user", v.in.Run.Viewer.UserID, "run", v.in.Run.RunID, "node", v.in.Node)
+	}
+}
+
+// redactions are those of the call.
+func (v *voice) redactions() []tool.Redaction {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.Clone(v.removed)
+}
+
+// redactions are those the answer shows, as segments of it (SAFE-03). What a
+// step removed from a text that is not part of the answer is none of them.
+func (c *closing) redactions(text string) []chat.Segment {
+	var out []chat.Segment
+	from := 0
+	for _, r := range c.Tally.Redactions {
+		at := strings.Index(text[from:], r.Text)
+		if r.Text == "" || at < 0 {
+			continue
+		}
+		start := from + at
+		from = start + len(r.Text)
+		out = append(out, chat.Removed(r.Text, r.Policy, r.Reason, r.Rule, start))
+	}
+	return out
+}
