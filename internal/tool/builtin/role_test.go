@@ -39,8 +39,9 @@ func TestAProviderLearnsThatAPersonIsTheSameAndNotWho(t *testing.T) {
 		must(t, builtin.Parts{Model: m}, "llm.generic_chat_v1", &tool.Call{Viewer: identity.Viewer{UserID: id}, Inputs: inputs("message", "Hi")})
 		return m.last.User
 	}
-	if told("ann") != told("ann") || told("ann") == told("bob") || told("ann") == "ann" || told("ann") == "" {
-		t.Errorf("ann is %q, bob is %q", told("ann"), told("bob"))
+	first, again, other := told("ann"), told("ann"), told("bob")
+	if first != again || first == other || first == "ann" || first == "" {
+		t.Errorf("ann is %q and %q, bob is %q", first, again, other)
 	}
 }
 

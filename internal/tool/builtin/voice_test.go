@@ -132,6 +132,10 @@ func TestAStoppedAnswerKeepsItsWords(t *testing.T) {
 			if err != nil || out["partial"] != true || out["answer"] != "word word " {
 				t.Errorf("%v, %v", out, err)
 			}
+			// What was written by then is paid for, about.
+			if used, _ := out["usage"].(map[string]any); used["input_tokens"] == 0.0 || used["output_tokens"] == 0.0 {
+				t.Errorf("it has used %v", used)
+			}
 		}
 	})
 }
