@@ -75,20 +75,6 @@ func checkPort(ctx context.Context, what, address, flag string) finding {
 	return finding{Check: what, Health: well, Says: address + " is free"}
 }
 
-func checkModel(m config.Model) finding {
-	f := finding{Check: "language model", Health: well}
-	switch m.Backend {
-	case "extractive":
-		f.Says = "none is configured: answers are quoted from documents and tool results, nothing is generated"
-	case "scripted":
-		f.Health, f.Says = warning, "plays the script "+m.Script
-		f.Hint = "meant for tests; unset MODEL_BACKEND to answer from documents"
-	default:
-		f.Says = m.Backend
-	}
-	return f
-}
-
 // checkServices asks everything that listens elsewhere.
 func checkServices(ctx context.Context, conf config.Config) []finding {
 	return []finding{

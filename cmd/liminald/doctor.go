@@ -35,7 +35,8 @@ func doctorCommand() command {
 		summary: "say what is configured, what answers, and what is missing",
 		about: `
 Checks, and changes nothing: the settings, the data folder and its free space,
-the ports, the model, Temporal, and, where they are configured, PostgreSQL
+the ports, the model (and whether an Ollama is there that could be one), what
+makes vectors, what of the web tools may reach, Temporal, and, where they are configured, PostgreSQL
 (with the version of pgvector and a vector sent there and back) and Redis.
 What is missing is named with the way to get it.`,
 		examples: []string{"liminald doctor", "DATABASE_URL=postgres://… liminald doctor --json"},
@@ -70,7 +71,9 @@ func examine(ctx context.Context, conf config.Config) []finding {
 		checkPort(ctx, "port of the API", conf.Listen, "--listen"),
 		checkPort(ctx, "port of the embedded Temporal", conf.Temporal.Listen, "--temporal"),
 		checkPort(ctx, "port of the Temporal UI", conf.Temporal.UI, "--temporal-ui"),
-		checkModel(conf.Model),
+		checkModel(ctx, conf.Model),
+		checkEncoder(conf),
+		checkWeb(conf.Web),
 	}, checkServices(ctx, conf)...)
 }
 

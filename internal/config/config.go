@@ -86,7 +86,7 @@ type Model struct {
 	// Script is the file a scripted model plays.
 	Script string
 	// Name is the model asked where nothing names another; empty: the backend's
-	// usual one, or for a server of one's own the first it has.
+	// usual one, or the server's choice.
 	Name string
 	// AnthropicURL and AnthropicKey reach Anthropic's API.
 	AnthropicURL, AnthropicKey string

@@ -114,15 +114,22 @@ func TestSettingsThatContradictEachOtherAreRefused(t *testing.T) {
 	if _, err := config.Load([]string{"MODEL_BACKEND=lorax"}, nil); err == nil {
 		t.Error("a backend without a usual place needs no URL")
 	}
+	if _, err := config.Load([]string{"MODEL_BACKEND=ollama"}, nil); err == nil {
+		t.Error("an Ollama needs no model")
+	}
 }
 
 // Requirements: OPS-08, LORA-05
 func TestABackendStartsWithoutItsKeyAndSaysWhichIsMissing(t *testing.T) {
 	t.Parallel()
 	for backend, missing := range map[string]string{
-		"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY", "ollama": "", "extractive": "",
+		"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY", "llamacpp": "", "extractive": "",
 	} {
-		c, err := config.Load([]string{"MODEL_BACKEND=" + backend}, nil)
+		env := []string{"MODEL_BACKEND=" + backend}
+		if backend == "llamacpp" {
+			env = append(env, "OPENAI_BASE_URL=http://127.0.0.1:9")
+		}
+		c, err := config.Load(env, nil)
 		if err != nil || c.Model.MissingKey() != missing || c.AdapterMode != "hybrid" {
 			t.Errorf("%s: missing %q, mode %q, %v", backend, c.Model.MissingKey(), c.AdapterMode, err)
 		}

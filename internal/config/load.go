@@ -81,6 +81,9 @@ func contradictions(c Config) Mistakes {
 	if !slices.Contains(Backends()[:3], c.Model.Backend) && c.Model.OpenAIServer() == "" {
 		m = append(m, fmt.Sprintf("MODEL_BACKEND=%s needs OPENAI_BASE_URL to name its server", c.Model.Backend))
 	}
+	if c.Model.Backend == "ollama" && c.Model.Name == "" {
+		m = append(m, "MODEL_BACKEND=ollama needs LIMINAL_MODEL to name one of its models (ollama list)")
+	}
 	if (c.Embed.Encoder == "openai" || c.Embed.Encoder == "ollama") && c.Embed.Model == "" {
 		m = append(m, fmt.Sprintf("LIMINAL_EMBEDDER=%s needs LIMINAL_EMBED_MODEL to name its model", c.Embed.Encoder))
 	}

@@ -139,6 +139,7 @@ func (p *Platform) shelve(ctx context.Context, o Options) error {
 	}
 	p.closes("the folder of artifacts", root.Close)
 	p.library = artifacts.NewLibrary(p.store, append(specs, o.Specs...))
+	p.library.AdapterMode(o.Config.AdapterMode)
 	p.library.Mirror(artifacts.NewFolder(root), o.Logger)
 	if err := p.describe(); err != nil {
 		return err

@@ -16,6 +16,12 @@ import (
 	"liminal/internal/embed/static"
 )
 
+// Encoder is what a configuration makes vectors with, for who looks at the
+// settings.
+func Encoder(c config.Config) (embed.Embedder, error) {
+	return theEncoder(c, slog.New(slog.DiscardHandler))
+}
+
 // theEncoder is what a configuration makes vectors with (EMB-06).
 func theEncoder(c config.Config, log *slog.Logger) (embed.Embedder, error) {
 	switch c.Embed.Encoder {

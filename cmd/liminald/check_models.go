@@ -1,0 +1,122 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"liminal/internal/config"
+	"liminal/internal/model/openai"
+	"liminal/internal/wire"
+)
+
+// offered is how many of an Ollama's models are named.
+const offered = 3
+
+func checkModel(ctx context.Context, m config.Model) finding {
+	f := finding{Check: "language model", Health: well}
+	switch {
+	case m.Backend == "extractive":
+		f.Says = "none is configured: answers are quoted from documents and tool results, nothing is generated"
+		f.Hint = offer(ctx, m)
+	case m.Backend == "scripted":
+		f.Health, f.Says = warning, "plays the script "+m.Script
+		f.Hint = "meant for tests; unset MODEL_BACKEND to answer from documents"
+	case m.MissingKey() != "":
+		f.Health, f.Says = ill, m.Backend+" has no key: everything works but answers"
+		f.Hint = "set " + m.MissingKey() + ", or unset MODEL_BACKEND to answer from documents"
+	case m.Backend == "ollama":
+		return checkOllama(ctx, m)
+	case m.Backend == "anthropic":
+		f.Says = fmt.Sprintf("%s at %s", cmp.Or(m.Name, "anthropic"), m.AnthropicURL)
+	default:
+		f.Says = fmt.Sprintf("%s at %s", cmp.Or(m.Name, m.Backend), m.OpenAIServer())
+	}
+	return f
+}
+
+// checkOllama looks whether the model that is named is installed.
+func checkOllama(ctx context.Context, m config.Model) finding {
+	f := finding{Check: "language model", Health: well, Says: fmt.Sprintf("%s in the Ollama at %s", m.Name, m.OpenAIServer())}
+	models, err := openai.Detect(ctx, m.OpenAIServer())
+	switch {
+	case err != nil:
+		f.Health, f.Says, f.unreachable = ill, err.Error(), true
+		f.Hint = "start it with: ollama serve"
+	case !installed(models, m.Name):
+		f.Health, f.Says = ill, fmt.Sprintf("the Ollama at %s does not have %s", m.OpenAIServer(), m.Name)
+		f.Hint = "ollama pull " + m.Name + ", or set LIMINAL_MODEL to one of " + first(models)
+	}
+	return f
+}
+
+// installed reports whether models hold name, which may leave out ":latest".
+func installed(models []string, name string) bool {
+	for _, m := range models {
+		if m == name || strings.TrimSuffix(m, ":latest") == name {
+			return true
+		}
+	}
+	return false
+}
+
+// offer names what could answer on this machine. It is offered, never used
+// unasked.
+func offer(ctx context.Context, m config.Model) string {
+	switch models, err := openai.Detect(ctx, ""); {
+	case err == nil && len(models) > 0:
+		return fmt.Sprintf("an Ollama on this machine has %s: MODEL_BACKEND=ollama LIMINAL_MODEL=%s uses it", first(models), models[0])
+	case m.AnthropicKey != "":
+		return "ANTHROPIC_API_KEY is set: MODEL_BACKEND=anthropic uses it"
+	case m.OpenAIKey != "":
+		return "OPENAI_API_KEY is set: MODEL_BACKEND=openai uses it"
+	}
+	return "docs/models.md says how to configure one"
+}
+
+func first(models []string) string {
+	if len(models) == 0 {
+		return "the models you install with: ollama pull NAME"
+	}
+	if len(models) > offered {
+		return strings.Join(models[:offered], ", ") + fmt.Sprintf(" and %d more", len(models)-offered)
+	}
+	return strings.Join(models, ", ")
+}
+
+func checkEncoder(conf config.Config) finding {
+	f := finding{Check: "vectors", Health: well}
+	e, err := wire.Encoder(conf)
+	if err != nil {
+		f.Health, f.Says = ill, err.Error()
+		f.Hint = "see LIMINAL_EMBEDDER in: liminald help environment"
+		return f
+	}
+	f.Says = e.Version()
+	if e.Version() == "hash-v1" {
+		f.Says += ": it knows words and no meaning"
+		f.Hint = "a static model below " + conf.ModelsDir() + ", or an embedding server, knows more; docs/models.md says how"
+	}
+	return f
+}
+
+func checkWeb(w config.Web) finding {
+	f := finding{Check: "web", Health: off, Says: "tools fetch nothing and search nothing"}
+	var may []string
+	if len(w.Allow) > 0 {
+		may = append(may, "fetch from "+strings.Join(w.Allow, ", "))
+	}
+	switch { // as wire chooses
+	case w.TavilyKey != "":
+		may = append(may, "search with Tavily")
+	case w.BraveKey != "":
+		may = append(may, "search with Brave")
+	case w.SearXNG != "":
+		may = append(may, "search with the SearXNG at "+w.SearXNG)
+	}
+	if len(may) > 0 {
+		f.Health, f.Says = well, "tools may "+strings.Join(may, " and ")
+	}
+	return f
+}
