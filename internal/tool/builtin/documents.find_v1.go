@@ -51,6 +51,10 @@ func (t findDocuments) Run(ctx context.Context, c *tool.Call) (map[string]any, e
 		registry[d.Title] = d.ID
 	}
 	out["registry"] = registry
+	if n := number(c, "sample", 0); n > 0 {
+		documents, _ := out["documents"].([]any)
+		out["sample"] = documents[:min(n, len(documents))]
+	}
 	return out, nil
 }
 

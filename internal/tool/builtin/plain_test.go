@@ -175,7 +175,7 @@ func TestOnlyOwnDocumentsAreFoundAndTheRegistryGrows(t *testing.T) {
 	if got := fmt.Sprint(out["ids"]); got != fmt.Sprint([]string{leaveID, travelID}) {
 		t.Errorf("without one: %s", got)
 	}
-	if out = must(t, library(), "documents.find_v1", &tool.Call{Inputs: inputs("all", true)}); out["count"] != 3.0 {
+	if out = must(t, library(), "documents.find_v1", &tool.Call{Inputs: inputs("all", true, "sample", 2.0)}); out["count"] != 3.0 || len(out["sample"].([]any)) != 2 {
 		t.Errorf("all are %v", out)
 	}
 	cited := []any{map[string]any{"document_id": travelID, "title": "x"}, map[string]any{"id": bankID}, map[string]any{"n": 1.0}}
