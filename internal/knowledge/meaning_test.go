@@ -123,3 +123,29 @@ func TestAnEncoderThatFailsCostsItsOpinionOnly(t *testing.T) {
 		t.Errorf("%v, %+v", err, found.Passages)
 	}
 }
+
+// Requirements: RAG-12
+func TestAWideSearchOffersWeakPassagesToo(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.newContext(t, b.viewer)
+	if _, err := b.ingest(t, b.put(t, c, "files/rules.md", "# Rules\n\n"+longText(30)).ID); err != nil {
+		t.Fatal(err)
+	}
+	q := knowledge.Question{Text: "What does the rule of section 7 concern?", ContextIDs: []string{c}, K: 4}
+	narrow, err := b.Library.Search(t.Context(), b.viewer, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Wide = true
+	wide, err := b.Library.Search(t.Context(), b.viewer, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(narrow.Passages) > 4 || len(wide.Passages) != 12 || wide.Asked != 4 {
+		t.Errorf("%d passages, and %d of %d asked for when wide; want 12", len(narrow.Passages), len(wide.Passages), wide.Asked)
+	}
+	if wide.Passages[0].ChunkID != narrow.Passages[0].ChunkID || wide.AverageSimilarity != narrow.AverageSimilarity || wide.Clarity != narrow.Clarity {
+		t.Error("a wide search comes to another verdict")
+	}
+}

@@ -34,12 +34,14 @@ const (
 
 // Question asks a Library. An empty ContextIDs means every context the viewer
 // owns; DocumentIDs restricts the search to these documents; K is how many
-// passages to return, 0 for the default.
+// passages to return, 0 for the default. Wide is for who orders the passages
+// again: it returns three times as many, weak ones too (RAG-12).
 type Question struct {
 	Text        string
 	ContextIDs  []string
 	DocumentIDs []string
 	K           int
+	Wide        bool
 }
 
 // Candidate is a document that may hold the answer.
@@ -56,6 +58,7 @@ type Found struct {
 	AverageSimilarity float64     `json:"average_similarity"` // 0 to 1, over the passages that support the best one
 	Clarity           Clarity     `json:"clarity"`
 	Documents         []Candidate `json:"documents"`
+	Asked             int         `json:"-"` // how many passages were asked for
 }
 
 const (
@@ -87,7 +90,11 @@ func (l *Library) Search(ctx context.Context, v identity.Viewer, q Question) (Fo
 	if err != nil {
 		return Found{}, err
 	}
-	return l.judge(in, rated, cmp.Or(q.K, l.o.K)), nil
+	f := l.judge(in, rated, cmp.Or(q.K, l.o.K))
+	if q.Wide && len(f.Passages) > 0 {
+		f.Passages = l.wide(in, rated, f.Asked)
+	}
+	return f, nil
 }
 
 // Ranked lists the chunks a search rates, in the order of their fused ranks:

@@ -20,10 +20,10 @@ func (l *Library) judge(in *inquiry, rated []Passage, k int) Found {
 	top := rated[0].Score
 	docs := candidates(rated)
 	if id := l.named(in, docs); id != "" {
-		rated = slices.DeleteFunc(rated, func(p Passage) bool { return p.DocumentID != id })
+		rated = slices.DeleteFunc(slices.Clone(rated), func(p Passage) bool { return p.DocumentID != id })
 		top, docs = rated[0].Score, candidates(rated)
 	}
-	f := Found{Clarity: Clear, Confidence: l.confidence(top)}
+	f := Found{Clarity: Clear, Confidence: l.confidence(top), Asked: k}
 	kept := rated[:min(len(rated), k)]
 	if at := slices.IndexFunc(kept, func(p Passage) bool { return p.Score < top/2 }); at > 0 {
 		kept = kept[:at]
@@ -37,6 +37,19 @@ func (l *Library) judge(in *inquiry, rated []Passage, k int) Found {
 		f.Clarity, f.Documents = Several, tied
 	}
 	return f
+}
+
+// wider is how many times the passages that are asked for are given to who
+// orders them again.
+const wider = 3
+
+// wide is what a reranker chooses from: more passages than are asked for, and
+// of the named document alone where one is named, as in the verdict.
+func (l *Library) wide(in *inquiry, rated []Passage, k int) []Passage {
+	if id := l.named(in, candidates(rated)); id != "" {
+		rated = slices.DeleteFunc(slices.Clone(rated), func(p Passage) bool { return p.DocumentID != id })
+	}
+	return joined(rated[:min(len(rated), wider*k)])
 }
 
 func (l *Library) confidence(score float64) Confidence {

@@ -51,12 +51,16 @@ func (t search) find(ctx context.Context, c *tool.Call) (knowledge.Found, error)
 		contexts = c.ContextIDs
 	}
 	found, err := t.searcher.Search(ctx, c.Viewer, knowledge.Question{
-		Text: question, ContextIDs: contexts, DocumentIDs: chosen(c), K: number(c, "k", 0),
+		Text: question, ContextIDs: contexts, DocumentIDs: chosen(c), K: number(c, "k", 0), Wide: t.rerank != nil,
 	})
-	if err == nil {
-		t.order(ctx, c, question, found.Passages)
+	if err != nil {
+		return found, err
 	}
-	return found, err
+	t.order(ctx, c, question, found.Passages)
+	if found.Asked > 0 {
+		found.Passages = found.Passages[:min(len(found.Passages), found.Asked)]
+	}
+	return found, nil
 }
 
 // order puts passages in the order a registered reranker gives them (RAG-12).
