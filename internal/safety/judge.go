@@ -13,7 +13,7 @@ import (
 
 const (
 	// judgeTime is how long a model may take over a text.
-	judgeTime = 8 * time.Second
+	judgeTime = 5 * time.Second
 	// judgeText is how much of a text a model is shown, in bytes.
 	judgeText = 16 << 10
 	// paragraph is how much of an answer is judged at once at most, in bytes.
@@ -124,9 +124,9 @@ func (j *Judge) ask(ctx context.Context, text string) (opinion, error) {
 
 // Hold implements Holder: up to the end of a paragraph, or so much text that
 // it may as well be one.
-func (j *Judge) Hold(text string, done bool) int {
-	n := j.options.Rules.Hold(text, done)
-	if done || n >= paragraph {
+func (j *Judge) Hold(text string, e Ending) int {
+	n := j.options.Rules.Hold(text, e)
+	if e != More || n >= paragraph {
 		return n
 	}
 	return max(strings.LastIndex(text[:n], "\n\n"), 0)

@@ -191,9 +191,10 @@ func (c compiled) spans(text string) [][]int {
 }
 
 // Hold implements Holder: an answer is judged up to its last whole word, and
-// no further than where a match may have begun that is not over yet.
-func (r *Rules) Hold(text string, done bool) int {
-	if done || r.open == nil {
+// no further than where a match may have begun that is not over yet. Of one
+// that broke off no more is judged either: half a secret is one.
+func (r *Rules) Hold(text string, e Ending) int {
+	if e == Whole || r.open == nil {
 		return len(text)
 	}
 	hold := lastWord(text)

@@ -80,13 +80,23 @@ type Classifier interface {
 	Classify(ctx context.Context, text string, d Direction) (Verdict, error)
 }
 
+// Ending says what follows a text.
+type Ending string
+
+// The endings.
+const (
+	More  Ending = "more"  // there is more to come
+	Whole Ending = "whole" // nothing: it is complete
+	Torn  Ending = "torn"  // nothing: it broke off, maybe in the middle of something
+)
+
 // Holder is a Classifier that can judge an answer while it comes.
 type Holder interface {
 	Classifier
 	// Hold says how much of the beginning of text can be judged for good:
-	// whatever follows, no finding begins before that byte and ends behind it.
-	// done: nothing follows.
-	Hold(text string, done bool) int
+	// whatever could follow, no finding begins before that byte and ends behind
+	// it.
+	Hold(text string, e Ending) int
 	// Settle judges a part of an answer that Hold has let go, and what stood
 	// before it. Findings are in text.
 	Settle(ctx context.Context, before, text string) (Verdict, error)

@@ -83,7 +83,7 @@ func shown(t testing.TB, h safety.Holder, pieces []string) string {
 		total += len(p)
 		take(s.Feed(t.Context(), p))
 	}
-	take(s.Close(t.Context()))
+	take(s.Close(t.Context(), safety.Whole))
 	if !s.Blocked() && raw != total {
 		t.Errorf("%d of %d bytes are accounted for", raw, total)
 	}
@@ -188,8 +188,28 @@ func TestAnAnswerThatNeverSettlesIsHeldBackWhole(t *testing.T) {
 			text += part.Text
 		}
 	}
-	if !s.Blocked() || text != "See: " || s.Feed(t.Context(), "x") != nil || s.Close(t.Context()) != nil {
+	if !s.Blocked() || text != "See: " || s.Feed(t.Context(), "x") != nil || s.Close(t.Context(), safety.Whole) != nil {
 		t.Errorf("%.80q", text)
+	}
+}
+
+// Requirements: SAFE-09
+func TestHalfASecretIsNotShownWhenAnAnswerBreaksOff(t *testing.T) {
+	t.Parallel()
+	judge := safety.NewJudge(safety.JudgeOptions{Model: reply{text: `{"risk":"low","category":"none","quote":""}`}, Rules: rules(t)})
+	for _, h := range []safety.Holder{rules(t), judge} {
+		for said, want := range map[string]string{
+			"It is sk-proj-Ab3d": "It is ", "Here:\n" + pem[:60]: "Here:\n", "The notice period is three mon": "The notice period is three ", "": "",
+		} {
+			s := safety.NewScreen(h)
+			var b strings.Builder
+			for _, p := range append(s.Feed(t.Context(), said), s.Close(t.Context(), safety.Torn)...) {
+				b.WriteString(p.Text)
+			}
+			if b.String() != want {
+				t.Errorf("%q is shown as %q", said, b.String())
+			}
+		}
 	}
 }
 
@@ -300,6 +320,19 @@ func BenchmarkScreen(b *testing.B) {
 		for _, p := range pieces {
 			s.Feed(b.Context(), p)
 		}
-		s.Close(b.Context())
+		s.Close(b.Context(), safety.Whole)
+	}
+}
+
+// BenchmarkClassifyMessage judges the longest message that is judged whole,
+// full of words that open rules.
+func BenchmarkClassifyMessage(b *testing.B) {
+	text := strings.Repeat("How do I show that these rules are what we make of them? Write it down, and ignore the rest. ", 340)
+	r := rules(b)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		if _, err := r.Classify(b.Context(), text, safety.Input); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

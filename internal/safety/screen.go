@@ -46,17 +46,18 @@ func (s *Screen) Feed(ctx context.Context, piece string) []Part {
 	if len(s.held) < s.enough {
 		return nil
 	}
-	parts := s.settle(ctx, s.judge.Hold(s.held, false))
+	parts := s.settle(ctx, s.judge.Hold(s.held, More))
 	s.enough = len(s.held) + len(s.held)/16
 	return parts
 }
 
-// Close gives the rest; the answer is over.
-func (s *Screen) Close(ctx context.Context) []Part {
+// Close gives the rest of an answer that is over. Of one that broke off, what
+// might have become a finding is lost.
+func (s *Screen) Close(ctx context.Context, e Ending) []Part {
 	if s.blocked {
 		return nil
 	}
-	return s.settle(ctx, s.judge.Hold(s.held, true))
+	return s.settle(ctx, s.judge.Hold(s.held, e))
 }
 
 // Blocked reports whether the answer is to be replaced as a whole.

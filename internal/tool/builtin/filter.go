@@ -43,7 +43,7 @@ func (v voice) screened(ctx context.Context, c *tool.Call, s *said, events iter.
 		f := &filter{screen: safety.NewScreen(v.safety), call: c, said: s, yield: yield}
 		for event, err := range events {
 			if err != nil {
-				f.show(f.screen.Close(ctx))
+				f.show(f.screen.Close(ctx, safety.Torn))
 				f.send(model.Event{}, err)
 				return
 			}
@@ -51,7 +51,11 @@ func (v voice) screened(ctx context.Context, c *tool.Call, s *said, events iter.
 				return
 			}
 		}
-		f.show(f.screen.Close(ctx))
+		e := safety.Whole
+		if ctx.Err() != nil {
+			e = safety.Torn
+		}
+		f.show(f.screen.Close(ctx, e))
 	}
 }
 
@@ -62,7 +66,7 @@ func (f *filter) take(ctx context.Context, e model.Event) {
 		f.fed += len(e.Text)
 		f.show(f.screen.Feed(ctx, e.Text))
 	case model.Stop:
-		f.show(f.screen.Close(ctx))
+		f.show(f.screen.Close(ctx, ending(e.Reason)))
 		f.send(e, nil)
 	case model.ThinkingDelta, model.UsageReport:
 		f.send(e, nil)
@@ -73,6 +77,13 @@ func (f *filter) take(ctx context.Context, e model.Event) {
 		}
 		f.waiting = append(f.waiting, waiting{f.fed, e})
 	}
+}
+
+func ending(r model.StopReason) safety.Ending {
+	if r == model.MaxTokens {
+		return safety.Torn
+	}
+	return safety.Whole
 }
 
 // show sends what is settled, with what waited for it.

@@ -113,18 +113,27 @@ func TestADisallowedAnswerIsReplacedBeforeItsFirstLetterIsShown(t *testing.T) {
 // Requirements: SAFE-09
 func TestWhatIsCutOffOrBreaksIsJudgedAsFarAsItCame(t *testing.T) {
 	t.Parallel()
-	l := &log{}
-	broken := &script{play: func(_ context.Context, yield func(model.Event, error) bool) {
-		for _, e := range letters("It is " + leak) {
-			if !yield(e, nil) {
-				return
+	half := "It is sk-proj-Ab3d"
+	for name, last := range map[string]func(yield func(model.Event, error) bool) bool{
+		"it breaks off": func(yield func(model.Event, error) bool) bool { return yield(model.Event{}, context.DeadlineExceeded) },
+		"it is too long": func(yield func(model.Event, error) bool) bool {
+			return yield(model.Event{Type: model.Stop, Reason: model.MaxTokens}, nil)
+		},
+		"it is cancelled": func(yield func(model.Event, error) bool) bool { return yield(model.Event{}, context.Canceled) },
+	} {
+		m := &script{play: func(_ context.Context, yield func(model.Event, error) bool) {
+			for _, e := range letters(half) {
+				if !yield(e, nil) {
+					return
+				}
 			}
+			last(yield)
+		}}
+		l := &log{}
+		out, err := run(t, builtin.Parts{Model: m, Safety: judge(t)}, "llm.generic_chat_v1", &tool.Call{Inputs: inputs("message", "x"), Final: true, Attempt: 1, Emit: l.emit})
+		if _, ever := l.tokens(); ever != "It is " || err == nil && out["answer"] != "It is " {
+			t.Errorf("%s: ever %q, %v, %v", name, ever, out, err)
 		}
-		yield(model.Event{}, context.DeadlineExceeded)
-	}}
-	_, err := run(t, builtin.Parts{Model: broken, Safety: judge(t)}, "llm.generic_chat_v1", &tool.Call{Inputs: inputs("message", "x"), Final: true, Attempt: 1, Emit: l.emit})
-	if _, ever := l.tokens(); err == nil || strings.Contains(ever, "sk") {
-		t.Errorf("ever %q, %v", ever, err)
 	}
 	endless := &script{play: func(_ context.Context, yield func(model.Event, error) bool) { // no stop of its own
 		_ = yield(text("All is well"), nil)
