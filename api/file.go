@@ -294,9 +294,13 @@ func limitsOf(plan string) FileLimits {
 func (s *server) fileLimits(ctx context.Context, _ *struct{}) (Allowance, error) {
 	v := viewerOf(ctx)
 	used, err := s.Files.Usage(ctx, v)
-	b := boundsOf(v.Plan)
+	if err != nil {
+		return Allowance{}, err
+	}
+	b, limits := boundsOf(v.Plan), limitsOf(v.Plan)
+	limits.Extensions, err = s.Files.Extensions(ctx, v)
 	return Allowance{
-		FileLimits: limitsOf(v.Plan),
+		FileLimits: limits,
 		Storage:    Storage{UsedBytes: used.Bytes, MaxBytes: b.Total, Files: used.Files, MaxFiles: b.Count},
 	}, err
 }

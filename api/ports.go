@@ -131,6 +131,7 @@ type Files interface {
 	Link(ctx context.Context, v identity.Viewer, path string, now time.Time) (url.Values, time.Time, error)
 	Follow(ctx context.Context, q url.Values, now time.Time) (files.File, *os.File, error)
 	FSPath(f files.File) string
+	Extensions(ctx context.Context, v identity.Viewer) ([]string, error)
 }
 
 // Contexts keeps contexts.

@@ -422,3 +422,24 @@ func TestAPersonsOwnModelsComeBeforeEverybodys(t *testing.T) {
 		t.Errorf("%v, %v", others, err)
 	}
 }
+
+// Requirements: RAG-02
+func TestAToolSaysWhichFilesItReads(t *testing.T) {
+	t.Parallel()
+	library, _ := stocked(t)
+	spec := `{"kind":"tool.spec","name":"parse.midi","description":"Lyrics of a song.","reads":[".MID","audio/midi"],"workflow":"default",
+		"input_schema":{"type":"object","properties":{"document_id":{"type":"string"}}},"output_schema":{"type":"object","properties":{"text":{"type":"string"}}}}`
+	if _, err := library.Create(t.Context(), ann, artifacts.Draft{Type: "tool", Name: "parse.midi", Schema: json.RawMessage(spec)}); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := library.Readable(t.Context(), ann); err != nil || !reflect.DeepEqual(list, []string{".mid"}) {
+		t.Errorf("ann's tools read %v, %v", list, err)
+	}
+	if list, err := library.Readable(t.Context(), bob); err != nil || len(list) != 0 {
+		t.Errorf("bob's tools read %v, %v", list, err)
+	}
+	bound, err := library.Tools(t.Context(), ann, "*")
+	if one := bound["parse.midi"]; err != nil || !one.ReadsFile("files/Song.mid", "") || !one.ReadsFile("x", "audio/MIDI; q=1") || one.ReadsFile("a.md", "text/markdown") {
+		t.Errorf("%+v, %v", one.Reads, err)
+	}
+}

@@ -137,6 +137,21 @@ func (l *Library) Specs(ctx context.Context, v identity.Viewer) ([]Bound, error)
 	return specs, nil
 }
 
+// Readable lists the extensions of the files that tools the viewer may use make
+// text of, beside those the program reads itself (RAG-02).
+func (l *Library) Readable(ctx context.Context, v identity.Viewer) ([]string, error) {
+	all, err := l.Specs(ctx, v)
+	var list []string
+	for _, b := range all {
+		for _, kind := range b.Reads {
+			if strings.HasPrefix(kind, ".") {
+				list = append(list, strings.ToLower(kind))
+			}
+		}
+	}
+	return list, err
+}
+
 // ToolsOf finds the tools a workflow document may call (PLAT-08 pins them).
 func (l *Library) ToolsOf(ctx context.Context, v identity.Viewer, doc json.RawMessage) (map[string]Bound, error) {
 	return l.Tools(ctx, v, toolNames(doc)...)

@@ -27,6 +27,7 @@ type Roots struct {
 	dir   string // of base, for FSPath
 	store Store
 	key   []byte // signs links
+	more  func(ctx context.Context, v identity.Viewer) ([]string, error)
 }
 
 // OpenRoots opens dir, creating it when it is missing. The key signs links;

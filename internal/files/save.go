@@ -49,7 +49,7 @@ type Staged struct {
 // does nothing. Who has no room at all is refused before anything is read.
 func (r *Roots) Stage(ctx context.Context, v identity.Viewer, name string, body io.Reader, b Bounds) (*Staged, error) {
 	name = CleanName(name)
-	mime, err := TypeOf(name)
+	mime, err := r.typeOf(ctx, v, name)
 	if err != nil {
 		return nil, err
 	}

@@ -1,12 +1,15 @@
 package files
 
 import (
+	"cmp"
+	"context"
 	"maps"
 	"path"
 	"slices"
 	"strings"
 
 	"liminal/internal/fault"
+	"liminal/internal/identity"
 )
 
 const mib = 1 << 20
@@ -51,6 +54,50 @@ func TypeOf(name string) (string, error) {
 	if ext == "" {
 		ext = "without an extension"
 	}
-	return "", fault.New(fault.Invalid, "Files %s cannot be read. Allowed are text, Markdown, HTML, PDF, Word, PowerPoint, Excel, OpenDocument, EPUB and source code.", ext).
-		With(map[string]any{"field": "file", "extensions": Extensions()})
+	return "", refused(ext, Extensions())
+}
+
+func refused(ext string, accepted []string) error {
+	return fault.New(fault.Invalid, "Files %s cannot be read. Allowed are text, Markdown, HTML, PDF, Word, PowerPoint, Excel, OpenDocument, EPUB and source code.", ext).
+		With(map[string]any{"field": "file", "extensions": accepted})
+}
+
+// foreign is the type of files the program itself does not read.
+const foreign = "application/octet-stream"
+
+// Accept makes the roots take files of further types as well: those that more
+// lists for a viewer, as extensions with dots, because a tool of theirs makes
+// text of them (RAG-02). It is called before the first use.
+func (r *Roots) Accept(more func(ctx context.Context, v identity.Viewer) ([]string, error)) {
+	r.more = more
+}
+
+// Extensions lists what the viewer may upload, sorted, with dots.
+func (r *Roots) Extensions(ctx context.Context, v identity.Viewer) ([]string, error) {
+	list := Extensions()
+	if r.more == nil {
+		return list, nil
+	}
+	more, err := r.more(ctx, v)
+	for _, ext := range more {
+		list = append(list, strings.ToLower(ext))
+	}
+	slices.Sort(list)
+	return slices.Compact(list), err
+}
+
+// typeOf is TypeOf with the types that are the viewer's only.
+func (r *Roots) typeOf(ctx context.Context, v identity.Viewer, name string) (string, error) {
+	mime, err := TypeOf(name)
+	if err == nil || r.more == nil {
+		return mime, err
+	}
+	list, problem := r.Extensions(ctx, v)
+	if problem != nil {
+		return "", problem
+	}
+	if ext := strings.ToLower(path.Ext(name)); ext != "" && slices.Contains(list, ext) {
+		return foreign, nil
+	}
+	return "", refused(cmp.Or(strings.ToLower(path.Ext(name)), "without an extension"), list)
 }

@@ -8,6 +8,8 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
+	"strings"
 	"time"
 
 	"liminal/internal/fault"
@@ -31,6 +33,10 @@ func (r *Roots) Walk(ctx context.Context, v identity.Viewer, p string, recursive
 			return nil, err
 		}
 	}
+	accepted, err := r.Extensions(ctx, v)
+	if err != nil {
+		return nil, err
+	}
 	root, err := r.root(v)
 	if err != nil {
 		return nil, err
@@ -49,7 +55,7 @@ func (r *Roots) Walk(ctx context.Context, v identity.Viewer, p string, recursive
 		case d.IsDir():
 			return nil
 		}
-		if _, err := TypeOf(path.Base(at)); err != nil || plain(root, at) != nil {
+		if !slices.Contains(accepted, strings.ToLower(path.Ext(at))) || plain(root, at) != nil {
 			return nil //nolint:nilerr // passed over, as said
 		}
 		info, err := d.Info()
@@ -71,7 +77,7 @@ func (r *Roots) Adopt(ctx context.Context, v identity.Viewer, p string, b Bounds
 	if have, err := r.File(ctx, v, p); !errors.Is(err, fault.NotFound) {
 		return have, err
 	}
-	mime, err := TypeOf(path.Base(p))
+	mime, err := r.typeOf(ctx, v, path.Base(p))
 	if err != nil {
 		return File{}, err
 	}
