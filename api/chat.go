@@ -210,15 +210,6 @@ func (s *server) say(ctx context.Context, v identity.Viewer, t chat.NewTurn, key
 	return accepted(a), nil
 }
 
-// configured is a fault of the reason NotConfigured while no model is set up
-// that could answer (OPS-08); what needs none works all the same.
-func (s *server) configured() error {
-	if s.Configured == nil {
-		return nil
-	}
-	return s.Configured()
-}
-
 // maxNamed bounds the contexts, and the artifacts, a turn names.
 const maxNamed = 64
 

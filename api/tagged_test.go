@@ -113,7 +113,8 @@ func TestWhatIsNoTaggedMessageIsRefusedBeforeTheStream(t *testing.T) {
 	} {
 		body := map[string]any{"message": "hello"}
 		maps.Copy(body, change)
-		t.Run(what, func(t *testing.T) { ada.post("/api/chat", body).fails(400, "validation_error") })
+		t.Log(what)
+		ada.post("/api/chat", body).fails(400, "validation_error")
 	}
 	if len(ada.engine.turns) != 0 {
 		t.Errorf("%d turns began", len(ada.engine.turns))
@@ -173,7 +174,8 @@ func TestAnAnswerIsOfAKnownTypeAndCountsOnce(t *testing.T) {
 		"a number":        {"resume_value": map[string]any{"type": "doc_choice", "value": 1}},
 		"no value at all": {"resume_value": nil},
 	} {
-		t.Run(what, func(t *testing.T) { resume(change).fails(400, "validation_error") })
+		t.Log(what)
+		resume(change).fails(400, "validation_error")
 	}
 	if got := resume(nil); got.status != 200 {
 		t.Fatalf("%d %s", got.status, got.body)

@@ -54,7 +54,7 @@ type changeUserInput struct {
 		Role   *string `json:"role,omitempty" doc:"user, power or admin"`
 		Plan   *string `json:"plan,omitempty"`
 		Active *bool   `json:"active,omitempty" doc:"false: cannot sign in, nor use what is signed in"`
-		Budget Given   `json:"budget,omitempty" doc:"null: the plan's"`
+		Budget Given   `json:"budget,omitzero" doc:"null: the plan's"`
 	}
 }
 

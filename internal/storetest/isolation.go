@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"encoding/json"
+	"maps"
 	"testing"
 	"time"
 
@@ -22,7 +23,9 @@ func Isolation(t *testing.T, open Open) {
 	b := open(t, unlimited)
 	owner, stranger := person(t, b.Store), person(t, b.Store)
 	o := everything(t, b, owner)
-	for name, try := range o.attempts(t, b) {
+	attempts := o.attempts(t, b)
+	maps.Copy(attempts, o.setAttempts(t, b))
+	for name, try := range attempts {
 		t.Run(name, func(t *testing.T) { wantFault(t, try(stranger), fault.NotFound) })
 	}
 	t.Run("lists", func(t *testing.T) { foreignLists(t, b, stranger, o) })
@@ -129,15 +132,6 @@ func (o owned) attempts(t *testing.T, b Backend) map[string]attempt {
 			_, _, err := s.ListDocuments(ctx, v, o.document.ContextID, "", 10)
 			return err
 		},
-		"RenameDocument": func(v identity.Viewer) error { return second(s.RenameDocument(ctx, v, o.document.ID, title)) },
-		"CreateSet": func(v identity.Viewer) error {
-			return second(s.CreateSet(ctx, v, knowledge.Set{Title: title, Documents: []string{o.document.ID}}))
-		},
-		"Set": func(v identity.Viewer) error { return second(s.Set(ctx, v, o.set.ID)) },
-		"UpdateSet": func(v identity.Viewer) error {
-			return second(s.UpdateSet(ctx, v, o.set.ID, knowledge.SetChange{Title: &title}))
-		},
-		"DeleteSet":     func(v identity.Viewer) error { return s.DeleteSet(ctx, v, o.set.ID) },
 		"PutText":       func(v identity.Viewer) error { return s.PutText(ctx, v, o.document.ID, knowledge.Extract{Text: "x"}) },
 		"Text":          func(v identity.Viewer) error { return second(s.Text(ctx, v, o.document.ID)) },
 		"Artifact":      func(v identity.Viewer) error { return second(s.Artifact(ctx, v, o.artifact)) },
@@ -150,6 +144,22 @@ func (o owned) attempts(t *testing.T, b Backend) map[string]attempt {
 		"Index.Prune":  func(v identity.Viewer) error { return b.Index.Prune(ctx, v, o.document.ID, nil) },
 		"Index.Chunk":  func(v identity.Viewer) error { return second(b.Index.Chunk(ctx, v, chunkID(o.document, 0))) },
 		"Index.Chunks": func(v identity.Viewer) error { return second(b.Index.Chunks(ctx, v, o.document.ContextID, 5)) },
+	}
+}
+
+// setAttempts are those on titles and sets.
+func (o owned) setAttempts(t *testing.T, b Backend) map[string]attempt {
+	ctx, s, title := t.Context(), b.Store, "taken"
+	return map[string]attempt{
+		"RenameDocument": func(v identity.Viewer) error { return second(s.RenameDocument(ctx, v, o.document.ID, title)) },
+		"CreateSet": func(v identity.Viewer) error {
+			return second(s.CreateSet(ctx, v, knowledge.Set{Title: title, Documents: []string{o.document.ID}}))
+		},
+		"Set": func(v identity.Viewer) error { return second(s.Set(ctx, v, o.set.ID)) },
+		"UpdateSet": func(v identity.Viewer) error {
+			return second(s.UpdateSet(ctx, v, o.set.ID, knowledge.SetChange{Title: &title}))
+		},
+		"DeleteSet": func(v identity.Viewer) error { return s.DeleteSet(ctx, v, o.set.ID) },
 	}
 }
 
