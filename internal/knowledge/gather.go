@@ -133,6 +133,7 @@ func (l *Library) best(ctx context.Context, v identity.Viewer, question string, 
 		if err != nil {
 			return Found{}, err
 		}
+		l.raise(inquire(question), &f)
 		score := topOf(f.Passages)
 		if score > topScore(out.Documents) {
 			out.Confidence, out.AverageSimilarity = f.Confidence, f.AverageSimilarity
@@ -144,6 +145,35 @@ func (l *Library) best(ctx context.Context, v identity.Viewer, question string, 
 		out.Clarity = Clear
 	}
 	return out, nil
+}
+
+// raise rates what a named document says by its headings: where one holds a
+// word of the question, and the passage at least half of them, it is about the
+// question, whatever other words it uses.
+func (l *Library) raise(in *inquiry, f *Found) {
+	raised := false
+	for i := range f.Passages {
+		p := &f.Passages[i]
+		r := in.read(p)
+		held, headed := 0, false
+		for t, term := range in.terms {
+			if term.weak {
+				continue
+			}
+			headed = headed || r.heading[t] > 0
+			if r.holds(t) {
+				held++
+			}
+		}
+		if headed && 2*held >= in.strong() && p.Score < l.o.Medium {
+			p.Score, raised = l.o.Medium, true
+		}
+	}
+	if raised {
+		slices.SortStableFunc(f.Passages, byScore)
+		top := topOf(f.Passages)
+		f.Confidence, f.AverageSimilarity = l.confidence(top), max(f.AverageSimilarity, top)
+	}
 }
 
 func title(d Document) string { return cmp.Or(d.Title, baseName(d.Path)) }

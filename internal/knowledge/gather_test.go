@@ -120,6 +120,26 @@ func TestWithAQuestionEveryDocumentContributes(t *testing.T) {
 }
 
 // Requirements: RAG-16
+func TestAHeadingOfANamedDocumentCountsForWhatItSays(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	d := b.put(t, b.newContext(t, b.viewer), "files/travel.md", "# Travel Policy\n\n## Hotels\n\nRooms are reimbursed up to 140 euros per night.\n\n## Meals\n\nMeals are reimbursed up to 48 euros.\n")
+	if _, err := b.ingest(t, d.ID); err != nil {
+		t.Fatal(err)
+	}
+	for question, want := range map[string]knowledge.Confidence{
+		"What is the hotel limit in the travel policy?":           knowledge.Medium,
+		"What does the travel policy say about parental leave?":   knowledge.Low,
+		"Which ministry signed the travel policy into force when": knowledge.Low,
+	} {
+		g, err := b.Gather(t.Context(), b.viewer, knowledge.Need{DocumentIDs: []string{d.ID}, Question: question})
+		if err != nil || g.Confidence != want || (g.AverageSimilarity < 0.5) != (want == knowledge.Low) {
+			t.Errorf("%s: %s %.2f %v", question, g.Confidence, g.AverageSimilarity, err)
+		}
+	}
+}
+
+// Requirements: RAG-16
 func TestATextIsHeldAgainstDocumentsSentenceBySentence(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

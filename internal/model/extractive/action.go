@@ -104,9 +104,9 @@ func decide(message string, earlier []model.Message) decision {
 	d := choose(strings.ToLower(strings.TrimSpace(opening(message))))
 	d.web = lately.MatchString(m)
 	if d.confidence == unsure && len(earlier) > 0 && refersBack(m) {
+		d.confidence, d.reasoning = probable, "it goes on with what was asked before"
 		if before := lastDecision(earlier); before.action != "" {
-			d.action, d.confidence, d.reasoning = before.action, probable, "it goes on with what was asked before"
-			d.likely = likely(d.action, actInquire)
+			d.action, d.likely = before.action, likely(before.action, actInquire)
 		}
 	}
 	return d
