@@ -57,7 +57,9 @@ func (s *Screen) Close(ctx context.Context, e Ending) []Part {
 	if s.blocked {
 		return nil
 	}
-	return s.settle(ctx, s.judge.Hold(s.held, e))
+	parts := s.settle(ctx, s.judge.Hold(s.held, e))
+	s.held = ""
+	return parts
 }
 
 // Blocked reports whether the answer is to be replaced as a whole.
