@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -19,6 +20,7 @@ func Intake(t *testing.T, open Open) {
 	t.Run("a file that changed is found by what it says now", func(t *testing.T) { changedFile(t, open) })
 	t.Run("a document knows the file it was read from", func(t *testing.T) { fileFacts(t, open) })
 	t.Run("a file replaced while it is taken in is taken in again", func(t *testing.T) { replacedMeanwhile(t, open) })
+	t.Run("a document on its way tells how much of it is indexed", func(t *testing.T) { progress(t, open) })
 }
 
 // shelf is a library over a store, and one file that is a document of it.
@@ -85,6 +87,33 @@ const (
 	harbour  = "# Port\n\nThe harbour is open in winter.\n"
 	mountain = "# Range\n\nThe mountain is closed to everybody in spring.\n"
 )
+
+func progress(t *testing.T, open Open) {
+	var text strings.Builder
+	for i := range 70 {
+		fmt.Fprintf(&text, "# Pier %d\n\nPier %d is %d metres long.\n\n", i, i, 10*i)
+	}
+	s := newShelf(t, open, text.String(), "")
+	s.read(t)
+	d := got(s.library.Cut(t.Context(), s.viewer, s.document.ID))(t)
+	spans := s.library.Spans(d.Chunks)
+	if d.Chunks != 70 || len(spans) != 2 {
+		t.Fatalf("%d chunks in %d batches", d.Chunks, len(spans))
+	}
+	p := got(s.library.Embed(t.Context(), s.viewer, d.ID, spans[0]))(t)
+	done, total, err := s.library.Shelve(t.Context(), s.viewer, d.ID, p)
+	need(t, err)
+	want(t, "indexed", done, spans[0].To)
+	want(t, "all", total, 70)
+	half := got(s.Store.Document(t.Context(), s.viewer, d.ID))(t)
+	want(t, "status", half.Status, knowledge.Reading)
+	want(t, "indexed half way", half.Indexed, spans[0].To)
+	again := got(s.library.Embed(t.Context(), s.viewer, d.ID, spans[0]))(t)
+	want(t, "embedded again", len(again.Indices), 0)
+	d = got(s.library.Finish(t.Context(), s.viewer, d.ID))(t)
+	want(t, "indexed in the end", got(s.Store.Document(t.Context(), s.viewer, d.ID))(t).Indexed, 70)
+	want(t, "piers", s.says(t, "metres"), 20) // as many as a search lists
+}
 
 func changedFile(t *testing.T, open Open) {
 	s := newShelf(t, open, harbour, sumOf(harbour)) // as the upload counted it
