@@ -2,7 +2,7 @@
 
 import { QueryClient, useInfiniteQuery, useQuery, type InfiniteData } from '@tanstack/react-query';
 import { call } from './call.ts';
-import type { Context, Conversation, Document, Message, Page, Passage, Run, Thread, UIConfig, User } from './types.ts';
+import type { Context, Conversation, Document, Message, Page, Passage, Run, Thread, UIConfig, Spending, User } from './types.ts';
 
 export const queryClient = new QueryClient({
   defaultOptions: { queries: { retry: false, staleTime: 2_000 } }, // call() has its own patience
@@ -88,6 +88,15 @@ export function useDocuments(context: string | null) {
 
 export function unfinished(document: Document): boolean {
   return document.status === 'waiting' || document.status === 'reading';
+}
+
+/** What the person's model calls have used, and may use (OBS-09). */
+export function useUsage(enabled: boolean) {
+  return useQuery({
+    queryKey: ['usage'],
+    queryFn: ({ signal }) => call<Spending>('/v1/usage', { signal }),
+    enabled,
+  });
 }
 
 export function usePassage(document: string, start: number, end: number) {

@@ -93,6 +93,16 @@ export interface Conversation {
   pending: boolean;
 }
 
+/** A workflow that turns may run; the schema is the artifact's document. */
+export interface Workflow {
+  id: string;
+  type: string;
+  name: string;
+  visibility: string;
+  owner_id?: string | null;
+  schema?: { title?: unknown } | null;
+}
+
 export interface Citation {
   n: number;
   document_id: string;
@@ -116,11 +126,43 @@ export interface Segment {
   result?: unknown;
   duration_ms?: number;
   status?: string;
+  /** redaction: what was taken out, in a few words, and which rules said so */
+  reason?: string;
+  policy?: string;
 }
 
 export interface Usage {
   input_tokens?: number;
   output_tokens?: number;
+  /** of all classes, those from caches too */
+  tokens_used?: number;
+  /** null: no price is known */
+  cost_usd?: number | null;
+  [key: string]: unknown;
+}
+
+/** What a person used of a day or a month, and may use (OBS-09). */
+export interface Use {
+  tokens_used: number;
+  cost_usd: number;
+}
+
+export interface Spending {
+  today: Use;
+  month: Use;
+  /** 0: no bound */
+  budget: { tokens_per_day: number; usd_per_month: number };
+  today_renews_at: string;
+  month_renews_at: string;
+}
+
+/** What the assistant's graph says of its answer beside the text. */
+export interface AnswerData {
+  action?: string;
+  inference_confidence?: string | null;
+  retrieval_confidence?: string | null;
+  web_query?: string | null;
+  docs?: { id: string; title: string }[] | null;
   [key: string]: unknown;
 }
 
@@ -129,6 +171,7 @@ export interface MessageMeta {
   model?: string;
   usage?: Usage;
   suppressed?: boolean;
+  data?: AnswerData;
   truncated?: boolean;
   cancelled?: boolean;
   interrupt_id?: string;
@@ -193,13 +236,21 @@ export interface TraceStep {
   outcome?: string;
 }
 
+/** Why a run failed: the sentence for people, and for programs the code and what it says more closely. */
+export interface RunProblem {
+  code: string;
+  message: string;
+  node?: string;
+  reason?: string;
+}
+
 export interface Run {
   id: string;
   kind: string;
   status: string;
   workflow_id: string;
   trace?: TraceStep[] | { steps?: TraceStep[] | null } | null;
-  error?: { code: string; message: string } | null;
+  error?: RunProblem | null;
   created_at: string;
   started_at?: string | null;
   ended_at?: string | null;

@@ -1,4 +1,8 @@
-import { useWords } from '../i18n/index.ts';
+import { useUsage } from '../api/queries.ts';
+import type { RunProblem } from '../api/types.ts';
+import { language, useWords } from '../i18n/index.ts';
+import { useStore } from '../lib/store.ts';
+import { isSpent, overdrawn } from './budget.ts';
 import { stepsOf, type RunState } from './run.ts';
 
 interface Props {
@@ -26,20 +30,25 @@ export function Live({ state, trouble, user, giveBack }: Props) {
       )}
       {state.phase === 'stopped' && <p className="node note-line">{words.stopped}</p>}
       {state.done?.truncated && <p className="node note-line">{words.truncated}</p>}
-      {state.phase === 'failed' && <Failed reason={state.error} user={user} giveBack={giveBack} />}
+      {state.phase === 'failed' && <Failed problem={state.error} at={null} user={user} giveBack={giveBack} />}
       <Spoken state={state} />
     </>
   );
 }
 
+interface FailedProps {
+  problem: RunProblem | null | undefined;
+  at: string | null; // when it failed; null: just now
+  user: string;
+  giveBack(text: string): void;
+}
+
 /** Why there is no answer, and the question back. */
-export function Failed({ reason, user, giveBack }: { reason: string; user: string; giveBack(text: string): void }) {
+export function Failed({ problem, at, user, giveBack }: FailedProps) {
   const words = useWords();
   return (
     <div className="node failure" data-state="bad" role="alert">
-      <p>
-        {words.runFailed} {reason}
-      </p>
+      <p>{isSpent(problem) ? <Spent sentence={problem.message} at={at} /> : `${words.runFailed} ${problem?.message ?? ''}`}</p>
       {user && (
         <button type="button" className="quiet" onClick={() => giveBack(user)}>
           {words.askAgain}
@@ -47,6 +56,16 @@ export function Failed({ reason, user, giveBack }: { reason: string; user: strin
       )}
     </div>
   );
+}
+
+/** What was used of a budget, and when it renews; the server's own sentence where that is not known any more. */
+function Spent({ sentence, at }: { sentence: string; at: string | null }) {
+  const words = useWords();
+  const locale = useStore(language);
+  const usage = useUsage(true).data;
+  const over = usage && overdrawn(usage, at === null ? Date.now() : Date.parse(at), locale);
+  if (!over) return sentence;
+  return over.of === 'day' ? words.daySpent(over.used, over.limit, over.renews) : words.monthSpent(over.used, over.limit, over.renews);
 }
 
 /** The status for those who listen: each step, never each token. */

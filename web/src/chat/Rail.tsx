@@ -16,6 +16,7 @@ export function StepsLine({ steps, over }: StepsProps) {
   const shown = usePace(steps.length, over);
   const current = steps[shown];
   const label = current ? current.label : over ? '' : words.starting;
+  const found = steps.slice(0, shown + 1).findLast((step) => step.docs.length > 0)?.docs ?? [];
   return (
     <details className="node steps" data-state={over && !label ? 'settled' : 'live'}>
       <summary>
@@ -25,21 +26,35 @@ export function StepsLine({ steps, over }: StepsProps) {
           ))}
         </span>
         {label ? <span className="shimmer">{label}</span> : <span className="hidden">{words.showSteps}</span>}
-        {label && current?.docs.map((doc) => (
-          <span key={doc.id} className="pill">
-            {doc.title}
-          </span>
-        ))}
-        {label && current?.query && <span className="pill">“{current.query}”</span>}
+        {label && <Found docs={found} />}
+        {label && current && !current.label.includes(current.query) && <span className="pill">“{current.query}”</span>}
       </summary>
       <ol>
         {steps.map((step) => (
           <li key={step.key}>
-            {step.label} <code>{step.node}</code>
+            {step.label} {step.query && !step.label.includes(step.query) && `“${step.query}” `}
+            <code>{step.node}</code> <Found docs={step.docs} />
           </li>
         ))}
       </ol>
     </details>
+  );
+}
+
+const mostPills = 6;
+
+/** The documents a step found. */
+function Found({ docs }: { docs: Step['docs'] }) {
+  const words = useWords();
+  return (
+    <>
+      {docs.slice(0, mostPills).map((doc) => (
+        <span key={doc.id} className="pill" title={doc.title}>
+          {doc.title}
+        </span>
+      ))}
+      {docs.length > mostPills && <span>{words.andMore(docs.length - mostPills)}</span>}
+    </>
   );
 }
 
@@ -84,6 +99,21 @@ function pretty(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
 }
 
+const glance = 120; // characters of an answer that are shown at once
+
+/** What was answered: a text that was handed over is folded to its beginning. */
+function Given({ text }: { text: string }) {
+  if (text.length <= glance) return <b>{text}</b>;
+  return (
+    <details className="given">
+      <summary>
+        <b>{text.slice(0, glance).trimEnd()}…</b>
+      </summary>
+      <p>{text}</p>
+    </details>
+  );
+}
+
 interface AskedProps {
   question: string;
   answer: string | null | undefined; // undefined: somebody answered, not known what
@@ -94,7 +124,7 @@ interface AskedProps {
 export function AskedLine({ question, answer, chosen }: AskedProps) {
   const words = useWords();
   return (
-    <p className="node asked" data-state="settled">
+    <div className="node asked" data-state="settled">
       <span>
         {words.asked} <q>{question}</q>
       </span>{' '}
@@ -102,9 +132,9 @@ export function AskedLine({ question, answer, chosen }: AskedProps) {
       {answer === null && words.youSkipped}
       {typeof answer === 'string' && (
         <span>
-          {chosen ? words.youChose : words.youAnswered} <b>{answer}</b>
+          {chosen ? words.youChose : words.youAnswered} <Given text={answer} />
         </span>
       )}
-    </p>
+    </div>
   );
 }

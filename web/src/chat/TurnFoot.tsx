@@ -1,7 +1,8 @@
 import { useRun, useUIConfig } from '../api/queries.ts';
-import type { Run, TraceStep, UIConfig } from '../api/types.ts';
-import { language, useWords } from '../i18n/index.ts';
-import { duration } from '../lib/format.ts';
+import type { Run, TraceStep, UIConfig, Usage } from '../api/types.ts';
+import { language, useWords, type Language } from '../i18n/index.ts';
+import type { Dictionary } from '../i18n/en.ts';
+import { count, duration, money } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';
 import { CopyButton } from '../shell/CopyButton.tsx';
 import { stepsOf, type RailItem, type RunState } from './run.ts';
@@ -32,6 +33,7 @@ export function TurnFoot({ turn, live, seen, text, items }: Props) {
     tools > 0 ? words.tools(tools) : '',
     model,
     time === null ? '' : duration(time, locale),
+    spent(live?.done?.usage ?? turn.answer?.meta?.usage, words, locale),
   ].filter(Boolean);
   return (
     <footer className="turn-foot">
@@ -46,6 +48,13 @@ export function TurnFoot({ turn, live, seen, text, items }: Props) {
       {text && <CopyButton text={text} label={words.copyAnswer} />}
     </footer>
   );
+}
+
+/** What the answer used of models, and what that cost, as far as it is known. */
+function spent(usage: Usage | undefined, words: Dictionary, locale: Language): string {
+  const tokens = usage?.tokens_used ?? (usage?.input_tokens ?? 0) + (usage?.output_tokens ?? 0);
+  const cost = usage?.cost_usd ?? 0;
+  return [tokens > 0 ? words.tokens(tokens, count(tokens, locale)) : '', cost > 0 ? money(cost, locale) : ''].filter(Boolean).join(' · ');
 }
 
 function traceOf(run: Run | undefined): TraceStep[] {

@@ -11,7 +11,7 @@ import { AskedLine, EvidenceLine, StepsLine } from './Rail.tsx';
 import { emptyRun, stepsOf, type RailItem, type RunState } from './run.ts';
 import { Sources } from './Sources.tsx';
 import { answers } from './talk.ts';
-import { answerWords, evidenceOf, type Turn } from './thread.ts';
+import { answerWords, evidenceOf, removedFrom, type Turn } from './thread.ts';
 import { TurnFoot } from './TurnFoot.tsx';
 import { useLive } from './useLive.ts';
 import { useSeen } from './useSeen.ts';
@@ -37,6 +37,7 @@ export function TurnView({ turn, follower, active, giveBack }: Props) {
   const suppressed = live?.done?.suppressed === true;
   const fromStore = turn.answer?.content_struct?.citations;
   const citations = live?.done?.citations ?? fromStore ?? noCitations;
+  const removed = removedFrom(live?.done?.segments ?? turn.answer?.content_struct?.segments);
   const open = useCallback((citation: Citation) => panel.set({ kind: 'passage', citations, n: citation.n }), [citations]);
   const items: RailItem[] = live ? live.items : stored;
   const over = !live || live.phase === 'done' || live.phase === 'failed' || live.phase === 'stopped';
@@ -57,6 +58,9 @@ export function TurnView({ turn, follower, active, giveBack }: Props) {
               <div className="prose" aria-busy={live?.phase === 'working'}>
                 <Markdown text={text} citations={over ? citations : noCitations} open={open} />
               </div>
+              {over && removed.length > 0 && (
+                <p className="removed">{words.removed(removed.filter(Boolean).join(', '))}</p>
+              )}
               {over && citations.length > 0 && <Sources citations={citations} open={open} />}
             </div>
           )}
@@ -102,7 +106,7 @@ function Unanswered({ turn, seen, giveBack }: { turn: Turn; seen: boolean; giveB
   return (
     <div className="rail">
       <h2 className="hidden">{words.liminal}</h2>
-      {run.status === 'failed' && <Failed reason={run.error?.message ?? ''} user={turn.user?.content ?? ''} giveBack={giveBack} />}
+      {run.status === 'failed' && <Failed problem={run.error} at={run.ended_at ?? run.created_at} user={turn.user?.content ?? ''} giveBack={giveBack} />}
       {run.status === 'cancelled' && <p className="node note-line">{words.stopped}</p>}
       <TurnFoot turn={turn} live={null} seen={seen} text="" items={[]} />
     </div>

@@ -6,6 +6,7 @@ import { useLocation } from 'wouter';
 import { useThread } from '../api/queries.ts';
 import type { Conversation, Interrupt, Thread } from '../api/types.ts';
 import { carryOver, chosenContext, chosenWorkflow, contextOf } from '../knowledge/choice.ts';
+import { workflowOf, useWorkflows } from '../knowledge/workflows.ts';
 import { newDraft } from '../lib/drafts.ts';
 import { useStore } from '../lib/store.ts';
 import { followerOf, following, isReading, read } from './follower.ts';
@@ -40,7 +41,7 @@ export function useConversation(id: string | null, conversation: Conversation | 
 function useSubmit(id: string | null, draftKey: string, conversation: Conversation | null): (text: string) => void {
   const [, navigate] = useLocation();
   const contextID = contextOf(useStore(chosenContext), draftKey, conversation);
-  const workflowID = useStore(chosenWorkflow)[draftKey] ?? '';
+  const workflowID = workflowOf(useStore(chosenWorkflow), draftKey, useWorkflows());
   return (text) => {
     void send({ conversation: id, draftKey, text, contextID, workflowID }).then((made) => {
       if (!made || id) return;

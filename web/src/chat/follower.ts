@@ -94,7 +94,7 @@ function createPainter(state: Store<RunState>) {
       timer ||= window.setTimeout(flush, frame);
     },
     fail(message: string) {
-      ahead = { ...ahead, phase: 'failed', error: message };
+      ahead = { ...ahead, phase: 'failed', error: { code: '', message } };
     },
     flush,
   };

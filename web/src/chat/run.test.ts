@@ -61,11 +61,30 @@ describe('a run, folded', () => {
     expect(state.phase).toBe('waiting');
   });
 
+  it('goes on with the step in which it paused', () => {
+    const state = after(
+      event('status', { node: 'doc_resolver', message: 'Finding…' }),
+      event('interrupt', question),
+      event('paused', { interrupt_ids: ['q1'] }),
+      event('resumed', { interrupt_id: 'q1' }),
+      event('status', { node: 'doc_resolver', message: 'Finding…' }),
+      event('status', { node: 'doc_resolver', message: 'Finding…', done: true, docs_found: [{ id: 'd1', title: 'Rules' }] }),
+    );
+    expect(stepsOf(state.items)).toMatchObject([{ node: 'doc_resolver', done: true, docs: [{ title: 'Rules' }] }]);
+  });
+
+  it('takes no count of documents for their titles', () => {
+    const state = after(event('status', { node: 'a', message: 'Finding…', done: true, docs_found: 2 }));
+    expect(stepsOf(state.items)[0]!.docs).toEqual([]);
+  });
+
   it('keeps what was written when it is stopped or fails', () => {
     const stopped = after(event('token', 'half a sen'), event('cancel_ack', {}));
     expect([stopped.phase, stopped.text]).toEqual(['stopped', 'half a sen']);
     const failed = after(event('token', 'half'), event('error', { code: 'server_error', message: 'Why.' }));
-    expect([failed.phase, failed.text, failed.error]).toEqual(['failed', 'half', 'Why.']);
+    expect([failed.phase, failed.text, failed.error?.message]).toEqual(['failed', 'half', 'Why.']);
+    const spent = after(event('error', { code: 'rate_limited', message: 'Used up.', reason: 'budget' }));
+    expect(spent.error).toEqual({ code: 'rate_limited', message: 'Used up.', reason: 'budget' });
   });
 
   // Requirements: STREAM-31

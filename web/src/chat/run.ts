@@ -1,7 +1,7 @@
 // What a reader knows of one run: its events folded into what is on the rail.
 // Pure, so that a replay from the start gives the same picture as living it.
 
-import type { Citation, Interrupt, RunEvent, Usage } from '../api/types.ts';
+import type { Citation, Interrupt, RunEvent, RunProblem, Segment, Usage } from '../api/types.ts';
 
 export interface Step {
   kind: 'step';
@@ -41,6 +41,7 @@ export interface Done {
   model: string;
   truncated: boolean;
   suppressed: boolean;
+  segments: Segment[];
 }
 
 export interface RunState {
@@ -50,7 +51,7 @@ export interface RunState {
   text: string;
   gap: boolean; // the log could not give the beginning; the end brings the whole text
   done: Done | null;
-  error: string;
+  error: RunProblem | null;
 }
 
 export const emptyRun: RunState = {
@@ -60,7 +61,7 @@ export const emptyRun: RunState = {
   text: '',
   gap: false,
   done: null,
-  error: '',
+  error: null,
 };
 
 type Data = Record<string, unknown>;
@@ -84,13 +85,13 @@ export function fold(state: RunState, event: RunEvent): RunState {
     case 'interrupt':
       return { ...next, items: addAsked(state.items, event.data as Interrupt) };
     case 'paused':
-      return { ...next, phase: 'waiting', items: settleSteps(state.items) };
+      return { ...next, phase: 'waiting' }; // its step goes on once there is an answer
     case 'resumed':
       return { ...next, phase: 'working', items: settleAsked(state.items, text(data['interrupt_id'])) };
     case 'message_done':
       return finish(next, data);
     case 'error':
-      return { ...next, phase: 'failed', error: text(data['message']), items: settleAll(state.items) };
+      return { ...next, phase: 'failed', error: problemOf(data), items: settleAll(state.items) };
     case 'cancel_ack':
       return { ...next, phase: 'stopped', text: text(data['content']) || state.text, items: settleAll(state.items) };
     default:
@@ -100,6 +101,10 @@ export function fold(state: RunState, event: RunEvent): RunState {
 
 function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
+}
+
+function problemOf(data: Data): RunProblem {
+  return { code: text(data['code']), message: text(data['message']), reason: text(data['reason']) };
 }
 
 function finish(state: RunState, data: Data): RunState {
@@ -116,6 +121,7 @@ function finish(state: RunState, data: Data): RunState {
       model: text(data['model']),
       truncated: data['truncated'] === true,
       suppressed: data['suppressed'] === true,
+      segments: (data['content_struct'] as { segments?: Segment[] | null } | null | undefined)?.segments ?? [],
     },
   };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../api/types.ts';
-import { answerWords, headingOf, turnsOf } from './thread.ts';
+import { answerWords, headingOf, removedFrom, turnsOf } from './thread.ts';
 
 let seq = 0;
 function message(role: Message['role'], content: string, run: string | null, meta: Message['meta'] = null): Message {
@@ -42,6 +42,11 @@ describe('a conversation as turns', () => {
   it('names the place of a passage without its title', () => {
     const at = (heading: string) => headingOf({ n: 1, document_id: '', context_id: '', chunk_id: '', title: 'Policy', path: '', heading, start: 0, end: 0, text: '' });
     expect(['Policy › Retention › Years', 'Policy', 'Other › Policy', ''].map(at)).toEqual(['Retention › Years', '', 'Other › Policy', '']);
+  });
+
+  it('says once what was taken out of an answer', () => {
+    expect(removedFrom([{ type: 'text' }, { type: 'redaction', reason: 'private key' }, { type: 'redaction', reason: 'private key' }, { type: 'redaction' }])).toEqual(['private key', '']);
+    expect(removedFrom(null)).toEqual([]);
   });
 
   it('names an answer by its option', () => {

@@ -68,6 +68,12 @@ export function evidenceOf(message: Message | null): Evidence[] {
     }));
 }
 
+/** What was taken out of an answer before anybody saw it, each reason once. */
+export function removedFrom(segments: Segment[] | null | undefined): string[] {
+  const reasons = (segments ?? []).filter((segment) => segment.type === 'redaction').map((segment) => segment.reason ?? '');
+  return [...new Set(reasons)];
+}
+
 /** The headings above a passage, without the document's own title that stands beside them. */
 export function headingOf(citation: Citation): string {
   const heading = citation.heading ?? '';

@@ -1,16 +1,45 @@
-// Which collection of documents a conversation uses: '' means all of them.
+// What a conversation uses: which collection of documents ('' means all of
+// them), and which workflow ('' lets the server choose).
 
 import { call } from '../api/call.ts';
 import { keys, queryClient } from '../api/queries.ts';
 import type { Context, Conversation, Page } from '../api/types.ts';
 import { inEveryLanguage, words } from '../i18n/index.ts';
+import { newDraft } from '../lib/drafts.ts';
+import { readItem, writeItem } from '../lib/storage.ts';
 import { createStore } from '../lib/store.ts';
 
 /** What was chosen on this page, by conversation (`_new` for one to come). */
 export const chosenContext = createStore<Record<string, string>>({});
 
-/** The workflow that was chosen on this page, by conversation; '' or nothing lets the server choose. */
-export const chosenWorkflow = createStore<Record<string, string>>({});
+const workflowsKey = 'liminal.workflows';
+const mostRemembered = 200; // conversations
+
+/**
+ * The workflow that was chosen, by conversation. The server keeps none for a
+ * conversation, so this browser remembers it: a reload changes nothing.
+ */
+export const chosenWorkflow = createStore<Record<string, string>>(remembered());
+
+function remembered(): Record<string, string> {
+  try {
+    const value: unknown = JSON.parse(readItem('local', workflowsKey) ?? '{}');
+    const pairs = value && typeof value === 'object' ? Object.entries(value) : [];
+    return Object.fromEntries(pairs.filter((pair): pair is [string, string] => typeof pair[1] === 'string'));
+  } catch {
+    return {};
+  }
+}
+
+chosenWorkflow.subscribe(() => {
+  const pairs = Object.entries(chosenWorkflow.get()).filter(([conversation, id]) => conversation !== newDraft && id !== '');
+  writeItem('local', workflowsKey, pairs.length > 0 ? JSON.stringify(Object.fromEntries(pairs.slice(-mostRemembered))) : null);
+});
+
+export function chooseWorkflow(draftKey: string, id: string): void {
+  const { [draftKey]: _, ...others } = chosenWorkflow.get();
+  chosenWorkflow.set({ ...others, [draftKey]: id }); // the latest last: the oldest are forgotten first
+}
 
 /** What was chosen for a conversation to come holds once it is there. */
 export function carryOver(from: string, to: string): void {

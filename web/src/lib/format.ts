@@ -44,3 +44,25 @@ export function stamp(time: string, now: Date, language: Language): string {
   const year = date.getFullYear() === now.getFullYear() ? {} : { year: 'numeric' as const };
   return date.toLocaleDateString(language, { month: 'short', day: 'numeric', ...year });
 }
+
+export function count(n: number, language: Language): string {
+  return n.toLocaleString(language);
+}
+
+/** US dollars: cents, and finer where a cent is more than it was. */
+export function money(usd: number, language: Language): string {
+  const fine = usd > 0 && usd < 0.1;
+  const least = 0.0001;
+  const text = Math.max(usd, fine ? least : 0).toLocaleString(language, {
+    style: 'currency',
+    currency: 'USD',
+    minimumFractionDigits: 2,
+    maximumFractionDigits: fine ? 4 : 2,
+  });
+  return fine && usd < least ? `< ${text}` : text;
+}
+
+/** A day and an hour, where the reader is. */
+export function moment(time: number, language: Language): string {
+  return new Date(time).toLocaleString(language, { month: 'long', day: 'numeric', hour: 'numeric', minute: '2-digit' });
+}

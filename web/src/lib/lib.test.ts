@@ -3,7 +3,7 @@ import { refusal } from '../api/upload.ts';
 import { de } from '../i18n/de.ts';
 import { en } from '../i18n/en.ts';
 import { keepDraftsOf, newDraft, readDraft, writeDraft } from './drafts.ts';
-import { daysAgo, duration, fileSize, kindsOfFile } from './format.ts';
+import { count, daysAgo, duration, fileSize, kindsOfFile, money } from './format.ts';
 
 beforeEach(() => localStorage.clear());
 
@@ -54,6 +54,11 @@ describe('figures', () => {
     expect([fileSize(2458, 'en'), fileSize(20 * 1024 * 1024, 'de'), fileSize(12, 'en')]).toEqual(['2.4 KB', '20 MB', '12 B']);
   });
 
+  it('writes what something cost as fine as it needs to be', () => {
+    expect([money(5.021, 'en'), money(0.0123, 'en'), money(0.00001, 'en'), money(0, 'en')]).toEqual(['$5.02', '$0.0123', '< $0.0001', '$0.00']);
+    expect(money(0.0123, 'de').replace(/\s/, ' ')).toBe('0,0123 $');
+    expect([count(12_345, 'en'), count(12_345, 'de')]).toEqual(['12,345', '12.345']);
+  });
   it('names the kinds of file people know', () => {
     const more = (n: number) => `and ${n} more`;
     expect(kindsOfFile(['.md', '.txt'], more)).toBe('.md, .txt');

@@ -31,6 +31,16 @@ describe('an answer as elements', () => {
     expect(box.textContent).toContain('[9]');
   });
 
+  // Requirements: UI-05
+  it('makes chips in tables and lists, side by side too, and lets a wide table scroll', () => {
+    const more = { ...source, n: 2, path: 'files/more.md' };
+    const box = render('| Topic | **Rules** [1] | More |\n|---|---|---|\n| Years | Seven [1][2] | *none* [9] |\n\n1. Ten days [2]\n   - at most [1], [2]', [source, more]);
+    const chips = (selector: string) => [...box.querySelectorAll(`${selector} button.cite`)].map((chip) => chip.textContent);
+    expect([chips('th'), chips('td'), chips('li')]).toEqual([['1'], ['1', '2'], ['2', '1', '2']]);
+    expect(box.querySelector('td:last-child')?.textContent).toBe('none [9]');
+    expect(box.querySelector('.table-scroll')?.getAttribute('tabindex')).toBe('0');
+  });
+
   it('fits headings below the turn without a skip', () => {
     const box = render('## Two\n\n#### Four\n\n# One');
     expect([...box.querySelectorAll('h3,h4,h5,h6')].map((heading) => heading.tagName)).toEqual(['H3', 'H4', 'H3']);

@@ -1,0 +1,64 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Workflow } from '../api/types.ts';
+import { newDraft } from '../lib/drafts.ts';
+import { isOffered, titleOf, workflowOf } from './workflows.ts';
+
+function workflow(id: string, owner: string | null, title?: unknown): Workflow {
+  return { id, type: 'workflow.chat', name: id, visibility: owner ? 'private' : 'global', owner_id: owner, schema: title === undefined ? {} : { title } };
+}
+
+// Requirements: UI-06
+describe('workflows to choose from', () => {
+  it('are one’s own, and those with a title', () => {
+    const all = [workflow('mine', 'ann'), workflow('house', null), workflow('assistant', null, 'Document assistant'), workflow('theirs', 'bob'), workflow('blank', null, ' ')];
+    expect(all.filter((one) => isOffered(one, 'ann')).map((one) => one.id)).toEqual(['mine', 'assistant']);
+    expect(all.filter((one) => isOffered(one, undefined)).map((one) => one.id)).toEqual(['assistant']);
+  });
+
+  it('have no title where the document has something else there', () => {
+    expect([titleOf(workflow('a', null, 7)), titleOf({ ...workflow('a', null), schema: null })]).toEqual(['', '']);
+  });
+
+  it('are not used once they are no longer offered', () => {
+    const offered = [workflow('a', 'ann')];
+    expect([workflowOf({ c1: 'a' }, 'c1', offered), workflowOf({ c1: 'gone' }, 'c1', offered), workflowOf({}, 'c1', offered)]).toEqual(['a', '', '']);
+    expect(workflowOf({ c1: 'a' }, 'c1', undefined)).toBe('a'); // not known yet: as it was chosen
+  });
+});
+
+describe('a chosen workflow', () => {
+  beforeEach(() => {
+    localStorage.clear();
+    vi.resetModules();
+  });
+
+  it('is remembered for its conversation, and not for one to come', async () => {
+    const page = await import('./choice.ts');
+    page.chooseWorkflow(newDraft, 'a');
+    expect(localStorage.getItem('liminal.workflows')).toBeNull();
+    page.carryOver(newDraft, 'c1');
+    vi.resetModules();
+    const reloaded = await import('./choice.ts');
+    expect(reloaded.chosenWorkflow.get()).toEqual({ c1: 'a' });
+    reloaded.chooseWorkflow('c1', '');
+    expect(localStorage.getItem('liminal.workflows')).toBeNull();
+  });
+
+  it('is forgotten with the person, and survives a broken store', async () => {
+    localStorage.setItem('liminal.workflows', '{"c1":"a","c2":7}');
+    const page = await import('./choice.ts');
+    expect(page.chosenWorkflow.get()).toEqual({ c1: 'a' });
+    page.forgetChoices();
+    expect(localStorage.getItem('liminal.workflows')).toBeNull();
+    localStorage.setItem('liminal.workflows', '{broken');
+    vi.resetModules();
+    expect((await import('./choice.ts')).chosenWorkflow.get()).toEqual({});
+  });
+
+  it('makes room for new conversations by forgetting the oldest', async () => {
+    const page = await import('./choice.ts');
+    for (let n = 0; n < 201; n++) page.chooseWorkflow(`c${n}`, 'a');
+    const kept = Object.keys(JSON.parse(localStorage.getItem('liminal.workflows')!) as object);
+    expect([kept.length, kept[0], kept.at(-1)]).toEqual([200, 'c1', 'c200']);
+  });
+});

@@ -1,0 +1,35 @@
+// The workflows a person may choose for a conversation (UI-06).
+
+import { useQuery } from '@tanstack/react-query';
+import { call } from '../api/call.ts';
+import { session } from '../api/session.ts';
+import type { Page, Workflow } from '../api/types.ts';
+import { useStore } from '../lib/store.ts';
+
+/** Those that are offered; undefined until it is known. */
+export function useWorkflows(): Workflow[] | undefined {
+  const { user } = useStore(session);
+  const all = useQuery({
+    queryKey: ['workflows'],
+    queryFn: async ({ signal }) => (await call<Page<Workflow>>('/v1/artifacts', { query: { type: 'workflow', limit: 100 }, signal })).data,
+    staleTime: 30_000,
+  }).data;
+  return all?.filter((one) => isOffered(one, user?.id));
+}
+
+/** Whether a person is offered a workflow to choose: their own, and what has a title. */
+export function isOffered(workflow: Workflow, user: string | undefined): boolean {
+  return titleOf(workflow) !== '' || (user !== undefined && workflow.owner_id === user);
+}
+
+/** What people choose a workflow by; empty for one that is chosen by its name. */
+export function titleOf(workflow: Workflow): string {
+  const title = workflow.schema?.title;
+  return typeof title === 'string' ? title.trim() : '';
+}
+
+/** The chosen workflow, unless it is one of those that are no longer offered. */
+export function workflowOf(chosen: Record<string, string>, draftKey: string, offered: Workflow[] | undefined): string {
+  const id = chosen[draftKey] ?? '';
+  return offered && !offered.some((one) => one.id === id) ? '' : id;
+}
