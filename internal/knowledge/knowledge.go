@@ -6,6 +6,13 @@
 // ports. A file comes in through Parsers, becomes an Extract, is cut into
 // Chunks, and is found again by Library.Search as Passages, from which Quotes
 // picks sentences; every offset on that way counts bytes of the stored text.
+//
+// PDFs are read by PDFium and workbooks by excelize. For Word, PowerPoint,
+// OpenDocument and EPUB there is no library in Go that is well kept and gives
+// more than a flat text; what a citation needs of them (headings, list
+// numbers, tables, slides, notes) is read from their XML in archive.go and its
+// neighbours. HTML has an extractor of its own for the same reason: those of
+// the readability family give a cleaned page and lose where a text stood.
 package knowledge
 
 import (

@@ -65,19 +65,9 @@ func (a *archive) slide(out *composer, part string) (title string, err error) {
 	if err != nil {
 		return "", err
 	}
-	var notes, drawn []shape
-	for _, r := range list {
-		var more []shape
-		if r.is("notesSlide") || r.is("diagramData") {
-			if more, err = a.shapes(r.Target); err != nil {
-				return "", err
-			}
-		}
-		if r.is("notesSlide") {
-			notes = append(notes, more...)
-		} else {
-			drawn = append(drawn, more...)
-		}
+	beside, err := a.beside(list)
+	if err != nil {
+		return "", err
 	}
 	for _, s := range shapes {
 		if s.isTitle() && title == "" {
@@ -85,13 +75,44 @@ func (a *archive) slide(out *composer, part string) (title string, err error) {
 		}
 	}
 	out.heading(1, cmp.Or(title, "Slide "+strconv.Itoa(out.page)))
-	for _, s := range append(shapes, drawn...) {
+	for _, s := range append(shapes, beside.drawn...) {
 		if !s.isTitle() {
 			s.write(out)
 		}
 	}
-	writeNotes(out, notes)
+	for _, c := range beside.charts {
+		c.write(out)
+	}
+	writeNotes(out, beside.notes)
 	return title, nil
+}
+
+// slideParts is what belongs to a slide and lies in parts of its own.
+type slideParts struct {
+	notes, drawn []shape
+	charts       []*chart
+}
+
+func (a *archive) beside(list []relation) (p slideParts, err error) {
+	for _, r := range list {
+		var more []shape
+		switch {
+		case r.is("notesSlide"):
+			more, err = a.shapes(r.Target)
+			p.notes = append(p.notes, more...)
+		case r.is("diagramData"):
+			more, err = a.shapes(r.Target)
+			p.drawn = append(p.drawn, more...)
+		case r.is("chart"):
+			var c *chart
+			c, err = a.chart(r.Target)
+			p.charts = append(p.charts, c)
+		}
+		if err != nil {
+			return p, err
+		}
+	}
+	return p, nil
 }
 
 func writeNotes(out *composer, notes []shape) {
