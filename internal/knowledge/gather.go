@@ -229,6 +229,7 @@ func (l *Library) against(ctx context.Context, v identity.Viewer, text string, d
 			firsts = append(firsts, f.Passages[:min(len(f.Passages), 1)]...)
 			seconds = append(seconds, f.Passages[min(len(f.Passages), 1):]...)
 		}
+		l.near(sentences, append(slices.Clone(firsts), seconds...), fits)
 		slices.SortStableFunc(firsts, byScore)
 		slices.SortStableFunc(seconds, byScore)
 		out.Documents = append(out.Documents, Candidate{ID: d.ID, Title: title(d), Score: topOf(firsts)})
@@ -243,6 +244,17 @@ func (l *Library) against(ctx context.Context, v identity.Viewer, text string, d
 		out.Clarity = Clear
 	}
 	return out, nil
+}
+
+// near rates the sentences that speak of what a passage speaks of: a claim
+// need not hold the words of the rule it breaks.
+func (l *Library) near(sentences []string, passages []Passage, fits []float64) {
+	m := MatterOf(passages)
+	for i, s := range sentences {
+		if quotes := m.Closest(s, 1); len(quotes) > 0 && quotes[0].Rating >= Near {
+			fits[i] = max(fits[i], l.o.Medium)
+		}
+	}
 }
 
 // uncovered leaves out passages that stand whole in an earlier one.

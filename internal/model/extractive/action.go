@@ -105,7 +105,7 @@ func decide(message string, earlier []model.Message) decision {
 	d.web = lately.MatchString(m)
 	if d.confidence == unsure && len(earlier) > 0 && refersBack(m) {
 		d.confidence, d.reasoning = probable, "it goes on with what was asked before"
-		if before := lastDecision(earlier); before.action != "" {
+		if before := lastDecision(earlier); before.action != "" && (before.action == actInquire || sameAgain.MatchString(m)) {
 			d.action, d.likely = before.action, likely(before.action, actInquire)
 		}
 	}
@@ -293,6 +293,10 @@ var onlyThing = re(`^(?:the|this|that|my|our|der|die|das|den|dieser?s?|mein\w*)?
 func refersBack(m string) bool {
 	return backward.MatchString(m) && contentWords(m) <= 5 && !ownQuestion.MatchString(m)
 }
+
+// sameAgain asks for the same of another document; what else follows is a
+// question of its own.
+var sameAgain = re(`\b(?:same|too|as well|also|likewise|again|other|others|another|one|ones|first|second|third|last|auch|ebenso|genauso|nochmal|dasselbe|gleiche|anderen?|erste[nrs]?|zweite[nrs]?|dritte[nrs]?|letzte[nrs]?|\d{4}|` + thing + `)\b|^(?:and|und|now|jetzt|then|dann)? ?(?:against|gegen|with|mit)\b`)
 
 // ownQuestion is a question that is whole in itself, whatever it follows.
 var ownQuestion = re(`^(?:and|und|also|ok(?:ay)?|now|then|but|aber),? +(?:who|whom|whose|when|where|why|which \w+|how (?:many|much|long|often|do|does|is|are)|is|are|was|were|does|do (?:i|we|you|they)|did|can|must|may|has|have|what (?:is|are|does|do|happens|if|kind|was)|wer|wem|wen|wann|wo|warum|wieso|welche\w* \w+|wie (?:viele?|lange|oft|hoch)|ist|sind|hat|kann|darf|muss|gibt|was (?:ist|sind|passiert|kostet|sagt|gilt))\b`)

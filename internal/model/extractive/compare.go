@@ -118,7 +118,7 @@ func (t turn) row(w *writer, n *notes, d document, quotes []knowledge.Quote) (st
 var between = regexp.MustCompile(`(?i)[,;]|\s(?:and|und|as well as|sowie|or|oder|versus|vs\.?|with|mit|between|zwischen)\s`)
 
 // instruct are words that say what to do with documents, not what to look for.
-var instruct = regexp.MustCompile(`(?i)\b(?:compar(?:e|es|ed|ing|isons?)|contrast(?:s|ing)?|differ(?:s|ent|ences?)?|similarit(?:y|ies)|same|versus|vs|side by side|regarding|respect|concerning|terms|both|two|those|these|documents?|docs?|files?|versions?|pdfs?|polic(?:y|ies)|contracts?|vergleich(?:e|en)?|gegenüber(?:stellen|stellung)?|stelle?|unterschied(?:e|en|lich)?|gemeinsamkeiten|hinsichtlich|bezüglich|beiden?|zwei|dokumente?n?|dateien?|fassung(?:en)?|verträge?n?|richtlinien?|please|bitte|tell|show|main|key|what|how)\b`)
+var instruct = regexp.MustCompile(`(?i)\b(?:compar(?:e|es|ed|ing|isons?)|contrast(?:s|ing)?|differ(?:s|ent|ences?)?|similarit(?:y|ies)|chang(?:e|es|ed)|ge(?:ä|ae)ndert|same|versus|vs|side by side|regarding|respect|concerning|terms|both|two|those|these|documents?|docs?|files?|versions?|pdfs?|polic(?:y|ies)|contracts?|vergleich(?:e|en)?|gegenüber(?:stellen|stellung)?|stelle?|unterschied(?:e|en|lich)?|gemeinsamkeiten|hinsichtlich|bezüglich|beiden?|zwei|dokumente?n?|dateien?|fassung(?:en)?|verträge?n?|richtlinien?|please|bitte|tell|show|main|key|what|how)\b`)
 
 // askedThemes are the themes the question names.
 func (t turn) askedThemes(documents []document) []theme {
@@ -131,7 +131,7 @@ func (t turn) askedThemes(documents []document) []theme {
 	}
 	var out []theme
 	for _, part := range between.Split(strings.Trim(question, " ?!."), -1) {
-		name := strings.Trim(knowledge.Fold(instruct.ReplaceAllString(part, " ")), " .?!:")
+		name := strings.Trim(knowledge.Fold(unnamed(instruct.ReplaceAllString(part, " "), documents)), " .?!:")
 		if !names(name) || len(out) == maxThemes {
 			continue
 		}
@@ -147,6 +147,17 @@ func (t turn) askedThemes(documents []document) []theme {
 		return nil // the question is about the documents as a whole
 	}
 	return out
+}
+
+// unnamed is a text without the words of the documents' titles: "and 2024"
+// is a document, not a theme.
+func unnamed(text string, documents []document) string {
+	for _, d := range documents {
+		for _, t := range tokensOf(d.title) {
+			text = knowledge.Without(text, t.text)
+		}
+	}
+	return text
 }
 
 // names reports whether words name something to look for.
