@@ -114,6 +114,9 @@ func TestUsageIsShownAndBoundByABudget(t *testing.T) {
 	if got := ada.get("/v1/usage").ok(); fmt.Sprint(got["budget"]) != fmt.Sprint(own) {
 		t.Errorf("after another change the budget is %v", got["budget"])
 	}
+	if a := budget(admin, map[string]any{"usd_per_month": 3}).ok(); fmt.Sprint(a["budget"]) != fmt.Sprint(map[string]any{"tokens_per_day": 0.0, "usd_per_month": 3.0}) {
+		t.Errorf("given in part: %v", a["budget"])
+	}
 	if a := budget(admin, nil).ok(); a["budget"] != nil {
 		t.Errorf("taken back, it is %v", a["budget"])
 	}

@@ -36,8 +36,8 @@ type ModelUse struct {
 
 // Budget bounds what a person's model calls use; 0 is no bound.
 type Budget struct {
-	TokensPerDay int64   `json:"tokens_per_day" minimum:"0" doc:"0: no bound"`
-	USDPerMonth  float64 `json:"usd_per_month" minimum:"0" doc:"0: no bound; counts what has a price"`
+	TokensPerDay int64   `json:"tokens_per_day" required:"false" minimum:"0" doc:"0: no bound"`
+	USDPerMonth  float64 `json:"usd_per_month" required:"false" minimum:"0" doc:"0: no bound; counts what has a price"`
 }
 
 // Given is a budget, or null, which takes one back, or nothing at all.
