@@ -37,9 +37,7 @@ func (c *Client) Fetch(ctx context.Context, address string) (Page, error) {
 		return Page{}, err
 	}
 	u.Fragment, u.RawFragment = "", ""
-	within, cancel := context.WithTimeout(ctx, TotalTimeout)
-	defer cancel()
-	req, err := http.NewRequestWithContext(within, http.MethodGet, u.String(), http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
 	if err != nil {
 		return Page{}, fault.New(fault.Invalid, "The address of the page cannot be read: it is no URL.")
 	}

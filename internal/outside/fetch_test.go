@@ -141,11 +141,21 @@ func TestABodyIsReadUpToItsCapAfterDecompression(t *testing.T) {
 		if r.URL.Path == "/other" {
 			w.Header().Set("Content-Encoding", "br")
 		}
+		if r.URL.Path == "/endless" {
+			w.Header().Del("Content-Encoding")
+			for err := error(nil); err == nil; {
+				_, err = w.Write(zeros)
+			}
+		}
 		_, _ = w.Write(bomb.Bytes())
 	})
 	p, err := c.Fetch(t.Context(), s.URL)
 	if err != nil || !p.Truncated || len(p.Text) != 1000 {
 		t.Errorf("%d bytes, truncated %v, %v", len(p.Text), p.Truncated, err)
+	}
+	began := time.Now()
+	if p, err := c.Fetch(t.Context(), s.URL+"/endless"); err != nil || !p.Truncated || time.Since(began) > outside.TotalTimeout/2 {
+		t.Errorf("a page without end: %v after %s", err, time.Since(began))
 	}
 	if _, err := c.Fetch(t.Context(), s.URL+"/other"); !errors.Is(err, fault.Invalid) {
 		t.Errorf("an encoding nobody asked for: %v", err)

@@ -159,6 +159,23 @@ func TestWhatGoesWrongAtAProviderIsToldWithoutTheKey(t *testing.T) {
 	}
 }
 
+// A redirect would take the key to another host.
+//
+// Requirements: SAFE-08
+func TestAProvidersRedirectIsNotFollowed(t *testing.T) {
+	t.Parallel()
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("asked %s", r.URL) }))
+	t.Cleanup(elsewhere.Close)
+	for name, e := range engines() {
+		for _, status := range []int{302, 307, 308} {
+			p := served(t, e, http.RedirectHandler(elsewhere.URL+"/search", status).ServeHTTP)
+			if _, err := p.Search(t.Context(), outside.Query{Text: "q"}); fault.Reason(err) != fault.Upstream {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
 func TestAProviderThatIsAwayOrLeftAlone(t *testing.T) {
 	t.Parallel()
 	for name, e := range engines() {

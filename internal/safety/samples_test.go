@@ -22,6 +22,7 @@ var removed = map[string]struct{ text, span, rule string }{
 	"a bearer token":           {"Send Authorization: Bearer abcDEF123456ghiJKL7890 with it.", "Bearer abcDEF123456ghiJKL7890", "bearer"},
 	"a recipe":                 {"Sure. TATP needs care.\n1. Mix 50 ml of the first with the second.\n2. Cool it.\n3. Add 5 ml of acid.\nDone.", "TATP needs care.\n1. Mix 50 ml", "explosive"},
 	"a recipe for many":        {"So, sarin: first, take it.\n1. Dissolve 10 g of it.\n2. Heat to 60 °C. Add more.", "sarin: first, take it.\n1. Dissolve 10 g", "mass_weapon"},
+	"a recipe before its name": {"1. Mix 50 ml of it.\n2. Cool it.\n3. Add 5 ml.\nSo TATP is made, 20 g of it.", "TATP is made, 20 g", "explosive"},
 	"a recipe of lookalikes":   {"So, sаrіn: first.\n1. Dissolve 10 g of it.\n2. Heat to 60 °C. Add more.", "sаrіn: first.\n1. Dissolve 10 g", "mass_weapon"},
 	"a recipe with soft marks": {"So, sa\u00adr\u200din: first.\n1. Dissolve 10 g of it.\n2. Heat to 60 °C. Add more.", "sa\u00adr\u200din: first.\n1. Dissolve 10 g", "mass_weapon"},
 }
