@@ -305,21 +305,15 @@ func (s *stage) decided(role string, n int, inputs object) object {
 		s.t.Fatalf("the model was asked for %s %d times", role, n)
 	}
 	value := object{}
-	for key, v := range inputs["defaults"].(object) {
-		value[key] = v
-	}
-	for key, v := range script[n-1] {
-		value[key] = v
-	}
+	maps.Copy(value, inputs["defaults"].(object))
+	maps.Copy(value, script[n-1])
 	return object{"value": value, "valid": true}
 }
 
 func (s *stage) gathered(n int) object {
 	out := object{"passages": []any{object{"text": "p"}}, "documents": []any{}, "confidence": "high", "average_similarity": 0.9, "summary": ""}
 	if len(s.play.gathers) > 0 {
-		for key, v := range s.play.gathers[min(n, len(s.play.gathers))-1] {
-			out[key] = v
-		}
+		maps.Copy(out, s.play.gathers[min(n, len(s.play.gathers))-1])
 	}
 	return out
 }

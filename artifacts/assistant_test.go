@@ -149,7 +149,8 @@ func TestTheIntentIsAskedForOnceWhenItIsClearAndTwiceWhenNot(t *testing.T) {
 		t.Errorf("the first pass sees %v earlier messages", p.given["intent"][0]["history"])
 	}
 	for _, first := range []object{
-		{"action": "compare", "confidence": "medium"}, {"action": "inquire", "confidence": "low"},
+		{"action": "compare", "confidence": "medium"},
+		{"action": "inquire", "confidence": "low"},
 		{"action": "summarize", "confidence": "high", "multi_action_detected": true, "actions": []any{"summarize", "audit"}},
 	} {
 		p = perform(t, play{input: says("Tell me about that document"), intents: []object{first, {"action": "inquire", "confidence": "medium"}}, refs: meant()})
@@ -166,8 +167,10 @@ func TestTheIntentIsAskedForOnceWhenItIsClearAndTwiceWhenNot(t *testing.T) {
 // Requirements: LG-10
 func TestASummaryOfOneTopicIsAnInquiry(t *testing.T) {
 	t.Parallel()
-	p := perform(t, play{input: says("Summarize the leave policy about carry-over"), refs: meant(leaveID),
-		intents: []object{{"action": "summarize", "confidence": "high", "specific_topic": true}}})
+	p := perform(t, play{
+		input: says("Summarize the leave policy about carry-over"), refs: meant(leaveID),
+		intents: []object{{"action": "summarize", "confidence": "high", "specific_topic": true}},
+	})
 	p.check(t, "intent 1 documents 1", "intent_resolver doc_resolver+docs validate_inputs inquire format_response response")
 }
 
@@ -261,8 +264,10 @@ func TestTheModelSeesTheRegistryAndAsMuchOfTheConversationAsItNeeds(t *testing.T
 // Requirements: LG-16, LG-17, LG-18
 func TestNamesTheModelCannotPlaceAreMatchedToTitles(t *testing.T) {
 	t.Parallel()
-	p := perform(t, play{input: says("What does the travel polcy say?"), intents: sure("inquire"),
-		refs: []object{{"unresolved_names": []any{"travel polcy"}, "inference_confidence": "low", "reasoning": "secret thoughts"}}})
+	p := perform(t, play{
+		input: says("What does the travel polcy say?"), intents: sure("inquire"),
+		refs: []object{{"unresolved_names": []any{"travel polcy"}, "inference_confidence": "low", "reasoning": "secret thoughts"}},
+	})
 	p.check(t, "intent 1 documents 1", "intent_resolver doc_resolver+docs validate_inputs inquire format_response response")
 	if !reflect.DeepEqual(p.data()["resolved_doc_ids"], []any{travelID}) || p.outcome.Vars["inference_source"] != "fuzzy_match" || p.calls["titles"] != 1 {
 		t.Errorf("%v, %v", p.data(), p.outcome.Vars["inference_source"])
@@ -437,8 +442,10 @@ func TestWhatIsMissingAfterACancelIsSaidAndNotShown(t *testing.T) {
 // Requirements: LG-20, LG-22
 func TestAComparisonDropsTheWebAndSaysSo(t *testing.T) {
 	t.Parallel()
-	p := perform(t, play{input: says("Compare the latest", tags(leaveID, travelID), object{"action": "compare", "enable_web_search": true}),
-		refs: meant(), web: "news", gathers: []object{{"confidence": "low", "average_similarity": 0.1}}})
+	p := perform(t, play{
+		input: says("Compare the latest", tags(leaveID, travelID), object{"action": "compare", "enable_web_search": true}),
+		refs:  meant(), web: "news", gathers: []object{{"confidence": "low", "average_similarity": 0.1}},
+	})
 	if p.calls["web.search_v1"] != 0 || p.outcome.Vars["enable_web_search"] != false || p.data()["notice"] != "Web search not supported for Compare action" {
 		t.Errorf("%v, %v", p.calls, p.data())
 	}
@@ -465,8 +472,10 @@ func TestTheWebIsSearchedOnceAndOnlyWhereItHelps(t *testing.T) {
 		if one.action == "audit" {
 			message = lot
 		}
-		p := perform(t, play{input: says(message, tags(leaveID), object{"action": one.action}, web), refs: meant(), web: "news",
-			gathers: []object{{"confidence": one.confidence, "average_similarity": 0.7}}})
+		p := perform(t, play{
+			input: says(message, tags(leaveID), object{"action": one.action}, web), refs: meant(), web: "news",
+			gathers: []object{{"confidence": one.confidence, "average_similarity": 0.7}},
+		})
 		if p.calls["web.search_v1"] != one.searches {
 			t.Errorf("%s: searched %d times", name, p.calls["web.search_v1"])
 			continue
@@ -552,16 +561,20 @@ func TestLittleFoundIsAskedAboutAndEachAnswerHasItsEffect(t *testing.T) {
 // Requirements: LG-02, LG-03, LG-05, GRAPH-28, INT-11
 func TestASecondTurnSeesTheRegistryAndNothingElseOfTheFirst(t *testing.T) {
 	t.Parallel()
-	first := perform(t, play{input: says("What does @Travel policy say today?", tags(travelID), object{"enable_web_search": true}),
-		intents: sure("inquire"), refs: meant(), gathers: []object{{"confidence": "medium"}}, web: "news", known: object{"Old paper": "gone"}})
+	first := perform(t, play{
+		input:   says("What does @Travel policy say today?", tags(travelID), object{"enable_web_search": true}),
+		intents: sure("inquire"), refs: meant(), gathers: []object{{"confidence": "medium"}}, web: "news", known: object{"Old paper": "gone"},
+	})
 	want := object{"Old paper": "gone", "Travel policy": travelID}
 	if !reflect.DeepEqual(first.persist, object{"conversation_docs": want}) {
 		t.Fatalf("the first turn keeps %v", first.persist)
 	}
 	fresh := play{input: says("What is a bee?"), intents: sure("inquire"), refs: meant(), known: want}
 	second := perform(t, fresh)
-	for _, name := range []string{"enable_web_search", "web_search_query", "web_search_results", "resolved_doc_ids", "inferred_doc_ids", "unresolved_names",
-		"suggested_doc_ids", "docs", "source_text", "notice"} {
+	for _, name := range []string{
+		"enable_web_search", "web_search_query", "web_search_results", "resolved_doc_ids", "inferred_doc_ids", "unresolved_names",
+		"suggested_doc_ids", "docs", "source_text", "notice",
+	} {
 		if v := second.outcome.Vars[name]; v != nil && v != false && fmt.Sprint(v) != "[]" {
 			t.Errorf("the second turn sees %s = %v", name, v)
 		}
@@ -571,9 +584,11 @@ func TestASecondTurnSeesTheRegistryAndNothingElseOfTheFirst(t *testing.T) {
 	}
 	// The graph's own first step resets every field of the specification.
 	reset := resets(t)
-	for _, name := range []string{"action", "enable_web_search", "web_search_query", "web_search_results", "resolved_doc_ids", "inference_source", "has_implicit_refs",
+	for _, name := range []string{
+		"action", "enable_web_search", "web_search_query", "web_search_results", "resolved_doc_ids", "inference_source", "has_implicit_refs",
 		"inferred_doc_ids", "unresolved_names", "inference_confidence", "inference_reasoning", "suggested_doc_ids", "passages", "retrieval_confidence",
-		"confidence_score", "response", "citations"} {
+		"confidence_score", "response", "citations",
+	} {
 		if _, ok := reset[name]; !ok {
 			t.Errorf("%s is not reset", name)
 		}
@@ -612,8 +627,10 @@ func TestWhatAnAnswerCitesBelongsToTheConversation(t *testing.T) {
 // Requirements: INT-26, LG-22, LG-23
 func TestLittleFoundIsNotAskedAboutWhileTheWebMayHelp(t *testing.T) {
 	t.Parallel()
-	start := play{input: says("What are the latest rules?"), intents: sure("inquire"), refs: meant(), web: "news",
-		gathers: []object{{"confidence": "low", "average_similarity": 0.1}}}
+	start := play{
+		input: says("What are the latest rules?"), intents: sure("inquire"), refs: meant(), web: "news",
+		gathers: []object{{"confidence": "low", "average_similarity": 0.1}},
+	}
 	p := perform(t, start)
 	if len(p.asked) != 0 || p.calls["web.search_v1"] != 1 || p.calls["inquire"] != 1 {
 		t.Errorf("asked %v, %v", p.asked, p.calls)
@@ -660,8 +677,10 @@ func TestTheEndSaysWhatTheResponseEventNeeds(t *testing.T) {
 func TestAQuestionCostsNoCallOfAModel(t *testing.T) {
 	t.Parallel()
 	vague := object{"action": "compare", "confidence": "low", "likely": []any{"compare", "inquire"}}
-	asked := perform(t, play{input: says("Those"), intents: []object{vague, vague}, answers: []any{"compare", "all", travelID},
-		refs: []object{{"suggested_uuids": []any{leaveID, bankID}, "inference_confidence": "medium"}}})
+	asked := perform(t, play{
+		input: says("Those"), intents: []object{vague, vague}, answers: []any{"compare", "all", travelID},
+		refs: []object{{"suggested_uuids": []any{leaveID, bankID}, "inference_confidence": "medium"}},
+	})
 	plain := perform(t, play{input: says("Those"), intents: []object{vague, {"action": "compare", "confidence": "medium"}}, refs: meant(leaveID, bankID)})
 	for _, name := range []string{"intent", "documents", "compare", "rag.gather_v1"} {
 		if asked.calls[name] != plain.calls[name] {

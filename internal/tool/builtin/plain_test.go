@@ -135,7 +135,8 @@ func TestMentionsAreFoundWhereverTheyStandInAnEditorsDocument(t *testing.T) {
 		map[string]any{"type": "bulletList", "content": []any{map[string]any{"type": "listItem", "content": []any{
 			map[string]any{"type": "paragraph", "content": []any{mention("d1", "One", "document"), mention("s1", "Rules", "set"), mention("a", "Compare", "action")}},
 		}}}},
-		map[string]any{"type": "mention"}, "noise", nil,
+		map[string]any{"type": "mention"},
+		"noise", nil,
 	}}
 	out := must(t, builtin.Parts{}, "tiptap.mentions_v1", &tool.Call{Inputs: inputs("document", document, "category", "document")})
 	if fmt.Sprint(out["ids"], out["labels"]) != "[d1 d2] [One Two]" || out["text"] != "Compare with" {
@@ -228,7 +229,7 @@ func TestAHundredTitlesAreMatchedInTenMilliseconds(t *testing.T) {
 	best := time.Hour
 	for range 5 { // another test may be at work beside one of them
 		began := time.Now()
-		out := must(t, builtin.Parts{Titles: many}, "documents.match_v1", &tool.Call{Inputs: inputs("names", []any{"Guidelines on the reporting of operationel risk, part 77 of the handbok"})})
+		out := must(t, builtin.Parts{Titles: many}, "documents.match_v1", &tool.Call{Inputs: inputs("names", []any{"Guidelines on the reporting of operatonal risk, part 77 of the hand-book"})})
 		best = min(best, time.Since(began))
 		if fmt.Sprint(out["ids"]) != "[d77]" {
 			t.Fatalf("matched %v", out["ids"])

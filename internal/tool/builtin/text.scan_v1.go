@@ -117,7 +117,7 @@ func bounded(text string, from, to int) bool {
 	last, _ := utf8.DecodeLastRuneInString(text[:to])
 	before, _ := utf8.DecodeLastRuneInString(text[:from])
 	after, _ := utf8.DecodeRuneInString(text[to:])
-	return !(inWord(first) && inWord(before)) && !(inWord(last) && inWord(after))
+	return (!inWord(first) || !inWord(before)) && (!inWord(last) || !inWord(after))
 }
 
 func inWord(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
@@ -170,8 +170,8 @@ func quotedPart(text string) string {
 	if at := strings.IndexByte(text, '\n'); at >= 0 {
 		keep(text[at:])
 	}
-	if at := strings.Index(text, ": "); at >= 0 {
-		keep(text[at+2:])
+	if _, after, ok := strings.Cut(text, ": "); ok {
+		keep(after)
 	}
 	return best
 }
