@@ -189,3 +189,26 @@ func TestAForeignFileIsReadByARegisteredToolOrPassedOver(t *testing.T) {
 		t.Errorf("its own kind of file: %s %q", d.Status, d.Error)
 	}
 }
+
+// A run that opened before the graph had batches follows the one it is pinned
+// to, and its tools are still there. So does a copy that a person has edited.
+//
+// Requirements: PLAT-08, GRAPH-24
+func TestTheFormerIngestGraphStillBringsDocumentsIn(t *testing.T) {
+	t.Parallel()
+	in := newIntake(t, func(int32) bool { return false })
+	in.Workflows["ingest"] = `{"kind":"workflow.chat","entrypoint":"parse","timeout_ms":86400000,"nodes":[
+		{"id":"parse","type":"tool_call","tool":"ingest.parse_v1","inputs":{"document_id":"${input.document_id}"},"timeout_ms":600000,"on_error":"failed","next":"chunk"},
+		{"id":"chunk","type":"tool_call","tool":"ingest.chunk_v1","inputs":{"document_id":"${input.document_id}"},"timeout_ms":600000,"on_error":"failed","next":"index"},
+		{"id":"index","type":"tool_call","tool":"ingest.index_v1","inputs":{"document_id":"${input.document_id}"},"timeout_ms":3600000,"on_error":"failed","next":"done"},
+		{"id":"done","type":"end","response":"","data":{"chunks":"${vars.index.chunks}"}},
+		{"id":"failed","type":"tool_call","tool":"ingest.fail_v1","inputs":{"document_id":"${input.document_id}","error":"${vars.error}"},"timeout_ms":15000}]}`
+	end, d := in.bring(t, in.put(t, "rules.md", manySections(22)), "files/rules.md")
+	if end.Status != run.Done || d.Status != knowledge.Ready || in.shelf.Writes != 22 {
+		t.Errorf("the run ended %s %s, the document is %s with %d chunks", end.Status, end.Error, d.Status, in.shelf.Writes)
+	}
+	end, d = in.bring(t, in.put(t, "photo.bin", "\x00\x01\x02"), "files/photo.bin")
+	if end.Status != run.Done || d.Status != knowledge.Skipped || !strings.Contains(d.Error, "photo.bin") {
+		t.Errorf("a file nobody reads: the run ended %s %s, the document is %s: %q", end.Status, end.Error, d.Status, d.Error)
+	}
+}

@@ -156,6 +156,10 @@ func (l *Library) Shelve(ctx context.Context, v identity.Viewer, documentID stri
 	if err != nil {
 		return 0, 0, err
 	}
+	whole, err := spanOf(chunks, p.Span)
+	if err != nil {
+		return 0, 0, err
+	}
 	if len(p.Indices) != len(p.Vectors) {
 		return 0, 0, fault.New(fault.Invalid, "The batch has %d passages and %d vectors.", len(p.Indices), len(p.Vectors))
 	}
@@ -175,7 +179,7 @@ func (l *Library) Shelve(ctx context.Context, v identity.Viewer, documentID stri
 	if err != nil {
 		return 0, 0, err
 	}
-	if err := l.shelveFormer(ctx, v, d, chunks[p.From:p.To]); err != nil {
+	if err := l.shelveFormer(ctx, v, d, whole); err != nil {
 		return 0, 0, err
 	}
 	return min(d.Indexed, len(chunks)), len(chunks), err

@@ -139,8 +139,14 @@ func TestABatchOfAnotherEncoderIsEmbeddedAnew(t *testing.T) {
 			t.Errorf("chunk %d has a vector of another encoder", c.Index)
 		}
 	}
-	if _, err := b.Embed(t.Context(), b.viewer, d.ID, knowledge.Span{From: 2, To: 99}); !errors.Is(err, fault.Invalid) {
-		t.Errorf("a batch there is not: %v", err)
+	for _, s := range []knowledge.Span{{From: 2, To: 99}, {From: -1, To: 1}, {From: 2, To: 1}} {
+		if _, err := b.Embed(t.Context(), b.viewer, d.ID, s); !errors.Is(err, fault.Invalid) {
+			t.Errorf("a batch there is not: %v", err)
+		}
+		wrong := knowledge.Parcel{Span: s, Encoder: (embed.Hash{}).Version(), Indices: []int{7_000}, Vectors: [][]float32{{1}}}
+		if _, _, err := b.Shelve(t.Context(), b.viewer, d.ID, wrong); !errors.Is(err, fault.Invalid) {
+			t.Errorf("a parcel of such a batch: %v", err)
+		}
 	}
 }
 
