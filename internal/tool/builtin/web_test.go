@@ -238,3 +238,38 @@ func TestAWorkflowCallsOnlyTheToolsOfItsList(t *testing.T) {
 		}
 	}
 }
+
+// Requirements: TOOL-05, TOOL-17
+func TestTheDocumentAssistantCanChangeNothing(t *testing.T) {
+	t.Parallel()
+	seeds, err := artifacts.NewLibrary(nil, specs(t)).Seeds()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, found := shelved(t), 0
+	for _, seed := range seeds {
+		if seed.Type != artifacts.KindWorkflow || seed.Name != "assistant" {
+			continue
+		}
+		found++
+		var graph struct {
+			Nodes []struct {
+				Tool  string   `json:"tool"`
+				Tools []string `json:"tools"`
+			} `json:"nodes"`
+		}
+		if err := json.Unmarshal(seed.Schema, &graph); err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range graph.Nodes {
+			for _, name := range append(n.Tools, n.Tool) {
+				if b, known := all[name]; name != "" && (!known || !b.ReadOnly || b.Privileged || b.Confirm) {
+					t.Errorf("%s calls %s, which may change things", seed.Name, name)
+				}
+			}
+		}
+	}
+	if found != 1 {
+		t.Errorf("%d graphs were looked at", found)
+	}
+}
