@@ -170,20 +170,15 @@ func (a *archive) walk(name string, v visitor) error {
 
 func (a *archive) tell(d *xml.Decoder, v visitor) error {
 	for depth := 0; ; {
-		token, err := d.RawToken() // names need no resolving, and ends are matched here
+		token, err := a.token(d, depth)
 		if err != nil {
-			if errors.Is(err, io.EOF) && depth != 0 {
-				return io.ErrUnexpectedEOF
-			}
 			return err
 		}
-		if a.nodes--; a.nodes < 0 || depth > maxNesting {
-			return tooManyPieces()
-		}
 		switch t := token.(type) {
+		case nil:
+			return nil
 		case xml.StartElement:
-			attr := func(name string) string { return attribute(t.Attr, name) }
-			if !v.open(t.Name.Local, attr) {
+			if !v.open(t.Name.Local, func(name string) string { return attribute(t.Attr, name) }) {
 				if err := a.pass(d); err != nil {
 					return err
 				}
@@ -202,18 +197,30 @@ func (a *archive) tell(d *xml.Decoder, v visitor) error {
 	}
 }
 
+// token is the next one of a part, nil at its end. Names need no resolving, and
+// ends are matched by whoever counts the depth.
+func (a *archive) token(d *xml.Decoder, depth int) (xml.Token, error) {
+	token, err := d.RawToken()
+	switch {
+	case errors.Is(err, io.EOF) && depth == 0:
+		return nil, nil //nolint:nilnil // the end of a part is no error
+	case errors.Is(err, io.EOF):
+		return nil, io.ErrUnexpectedEOF
+	case err != nil:
+		return nil, err
+	}
+	if a.nodes--; a.nodes < 0 || depth > maxNesting {
+		return nil, tooManyPieces()
+	}
+	return token, nil
+}
+
 // pass reads to the end of an element that is left out.
 func (a *archive) pass(d *xml.Decoder) error {
 	for depth := 1; depth > 0; {
-		token, err := d.RawToken()
+		token, err := a.token(d, depth)
 		if err != nil {
-			if errors.Is(err, io.EOF) {
-				return io.ErrUnexpectedEOF
-			}
 			return err
-		}
-		if a.nodes--; a.nodes < 0 || depth > maxNesting {
-			return tooManyPieces()
 		}
 		switch token.(type) {
 		case xml.StartElement:

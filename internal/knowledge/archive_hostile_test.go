@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -42,9 +43,7 @@ const officeRels = `<Relationships><Relationship Id="r1" Type="http://x/officeDo
 func word(t testing.TB, body string, more map[string]string) []byte {
 	t.Helper()
 	parts := map[string]string{"_rels/.rels": officeRels, "word/document.xml": `<w:document xmlns:w="w"><w:body>` + body + `</w:body></w:document>`}
-	for name, content := range more {
-		parts[name] = content
-	}
+	maps.Copy(parts, more)
 	return zipped(t, parts)
 }
 

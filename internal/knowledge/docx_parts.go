@@ -193,7 +193,7 @@ func counted(format string, n int) string {
 	return strconv.Itoa(n)
 }
 
-// lettered is a, b, … z, aa, bb, …
+// lettered is a to z, then aa, bb and so on.
 func lettered(n int) string {
 	if n < 1 || n > 780 {
 		return strconv.Itoa(n)

@@ -19,8 +19,7 @@ func (extract) Name() string { return "ingest.extract_v1" }
 
 func (t extract) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
 	c.Emit(stream.Progress, map[string]any{"message": "Reading the file…"})
-	open := parse{t.intake, t.files}.open
-	d, outcome, err := t.intake.Extract(ctx, c.Viewer, words(c, "document_id"), c.RunID, open)
+	d, outcome, err := t.intake.Extract(ctx, c.Viewer, words(c, "document_id"), c.RunID, parse(t).open)
 	if err != nil {
 		return nil, err
 	}
