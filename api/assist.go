@@ -103,6 +103,7 @@ func (s *server) tagged(ctx context.Context, in *assistInput) (chat.NewTurn, err
 	if err := b.check(); err != nil {
 		return t, err
 	}
+	t.ConversationID = strings.ToLower(t.ConversationID)
 	documents, err := s.ownDocuments(ctx, v, value(b.Documents))
 	if err != nil {
 		return t, err

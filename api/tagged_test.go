@@ -127,7 +127,7 @@ func TestAnUnusedThreadIDBeginsAConversation(t *testing.T) {
 	w := newWorld(t)
 	ada, bob := w.signUp("ada@example.org"), w.signUp("bob@example.org")
 	thread := id.New()
-	if list := ada.hear("/api/chat", map[string]any{"message": "hello", "thread_id": thread}); list[len(list)-1].ThreadID != thread {
+	if list := ada.hear("/api/chat", map[string]any{"message": "hello", "thread_id": strings.ToUpper(thread)}); list[len(list)-1].ThreadID != thread {
 		t.Errorf("told %+v", list)
 	}
 	ada.get("/v1/conversations/" + thread).ok()

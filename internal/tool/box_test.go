@@ -91,7 +91,7 @@ func TestInputsMustFitTheSchema(t *testing.T) {
 	}
 }
 
-// Requirements: TOOL-03
+// Requirements: TOOL-03, LG-32
 func TestResultsMustFitTheSchema(t *testing.T) {
 	t.Parallel()
 	for name, out := range map[string]map[string]any{
