@@ -22,7 +22,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
 
 LINE = re.compile(r"^\s*//[ \t]?(.*)$")
 SKIP = re.compile(r"testdata|/vendor/|_test\.go$|\.pb\.go$|zz_generated|/tables\.go$|/eval/|/GOROOT/doc|unicode/|/cmd/compile/internal/ssa/rewrite")
-ROFF = re.compile(r"^[.'](\\\"|\w+).*$|\\f[A-Z]|\\[&-]?|\\\(..")
+REQUEST, ESCAPE = re.compile(r"(?m)^[.'].*$"), re.compile(r"\\f.|\\&|\\-")  # of manual pages
 CODE = re.compile(r"[{}();=]|:=|->|\||\+\+|</|/>")
 
 
@@ -67,7 +67,7 @@ def texts(folders):
             elif path.suffix in (".md", ".rst", ".txt"):
                 found = paragraphs(re.sub(r"```.*?```|`[^`]*`|\]\([^)]*\)|<[^>]+>|[#*_\[\]]", " ", read(path), flags=re.S))
             elif re.search(r"/man[1-8]/[^/]+\.gz$", name):
-                found = paragraphs(ROFF.sub(" ", read(path)) if False else re.sub(r"\\f.|\\&|\\-", "", re.sub(r"(?m)^[.'].*$", "", read(path))))
+                found = paragraphs(ESCAPE.sub("", REQUEST.sub("", read(path))))
             else:
                 continue
             for p in found:
@@ -113,7 +113,7 @@ def company(t, corpus, size, window, keep):
 def vectors(near, dims, shift):
     """The strongest directions of the shifted positive mutual information."""
     near = near.tocoo()
-    rows = np.asarray(near.sum(axis=1)).ravel() if False else np.bincount(near.row, near.data, near.shape[0])
+    rows = np.bincount(near.row, near.data, near.shape[0])
     smooth = rows**0.75
     value = np.log(np.maximum(near.data, 1e-9) * smooth.sum() / np.maximum(rows[near.row] * smooth[near.col], 1e-9)) - np.log(shift)
     ok = value > 0
@@ -146,7 +146,6 @@ def main():
     say(f"{near.nnz} pairs of {int(near.sum())}")
     v = vectors(near, o.dims, o.shift)
     say("directions")
-    np.savez(o.out.with_suffix(".npz"), v=v, frequency=frequency)
     finish(t, v, frequency, o.sif, o.out)
     say(f"written to {o.out}")
 
