@@ -15,11 +15,13 @@ const remembered = 12
 // that they do not grow without end.
 func (t turn) highlights(w *writer) error {
 	var said []passage
+	at := 0
 	for _, name := range []string{"notes", "source_text"} {
 		for line := range strings.Lines(t.material[name]) {
 			role, text, ok := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "- "), ": ")
 			if text = plainly(text); ok && text != "" {
-				said = append(said, passage{Text: text, Source: model.Source{DocumentID: role, Start: len(said), Heading: role}})
+				said = append(said, passage{Text: text, Source: model.Source{Start: at, End: at + len(text), Heading: role}})
+				at += len(text) + 1
 			}
 		}
 	}
