@@ -85,8 +85,8 @@ type Model struct {
 	Backend string
 	// Script is the file a scripted model plays.
 	Script string
-	// Name is the model asked where nothing names another; empty: the backend's
-	// usual one, or the server's choice.
+	// Name is the one model of every role; empty: those policy.models names, or
+	// where it names none the backend's usual one.
 	Name string
 	// AnthropicURL and AnthropicKey reach Anthropic's API.
 	AnthropicURL, AnthropicKey string

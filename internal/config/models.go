@@ -54,7 +54,7 @@ func models() []Variable {
 			set: func(c *Config, s string) error { return oneOf(&c.Model.Backend, s, Backends()...) },
 		},
 		{
-			Name: "LIMINAL_MODEL", Doc: "the model asked where policy.models names none; unset: the backend's usual one",
+			Name: "LIMINAL_MODEL", Doc: "one model for every role; unset: those that policy.models names, or the server's own choice",
 			set: func(c *Config, s string) error { return nonEmpty(&c.Model.Name, s) },
 		},
 		{

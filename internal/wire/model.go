@@ -43,6 +43,15 @@ func theModel(c config.Model, log *slog.Logger) (model.Model, error) {
 	}
 }
 
+// rolesOf is the backend whose models policy.models names: none when the
+// settings name one model, which then has every role.
+func rolesOf(c config.Model) string {
+	if c.Name != "" {
+		return ""
+	}
+	return c.Backend
+}
+
 // absent is a model whose key is not there: the program runs, and what needs
 // the model is told what is missing (OPS-08).
 type absent struct{ name, missing string }
