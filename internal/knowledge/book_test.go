@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,8 +62,17 @@ func TestABookComesInWithProgressAndIsCitedByPage(t *testing.T) {
 	e := counted()
 	b := setup(t, func(o *knowledge.Options) { o.Embedder, o.Batch = e, 64 })
 	d := b.put(t, b.newContext(t, b.viewer), "handbook.pdf", string(book(bookPages)))
-	if _, _, err := b.Extract(ctx, b.viewer, d.ID, "run", b.open); err != nil {
+	var pages []int
+	watched := knowledge.Watching(ctx, func(done, total int) {
+		if total == bookPages {
+			pages = append(pages, done)
+		}
+	})
+	if _, _, err := b.Extract(watched, b.viewer, d.ID, "run", b.open); err != nil {
 		t.Fatal(err)
+	}
+	if len(pages) < 10 || !slices.IsSorted(pages) {
+		t.Errorf("while it was read it told of the pages %v", pages)
 	}
 	if _, err := b.Clean(ctx, b.viewer, d.ID); err != nil {
 		t.Fatal(err)

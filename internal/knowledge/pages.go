@@ -34,11 +34,14 @@ func firstLine(pages [][]string) string {
 		return ""
 	}
 	line := pages[at][0]
-	if !headingLike(line) || len(line) > 100 || len(letters(line)) < 4 {
+	if !headingLike(line) || len(line) > 100 || len(letters(line)) < 4 || contentsName.MatchString(strings.TrimSpace(line)) {
 		return ""
 	}
 	return line
 }
+
+// contentsName is a page of contents, which many documents begin with.
+var contentsName = regexp.MustCompile(`(?i)^(?:(?:table of )?contents|index|inhalt|inhaltsverzeichnis)$`)
 
 func nonEmpty(page string) []string {
 	var out []string

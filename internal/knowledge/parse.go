@@ -143,6 +143,23 @@ func empty(name string) *fault.Error {
 	return fault.New(fault.Invalid, "%q holds no text: there is nothing to search in it.", path.Base(name))
 }
 
+type watcher struct{}
+
+// Watching is a context whose Parse tells from time to time how many pages of
+// a long file it has read, of how many.
+func Watching(ctx context.Context, tell func(done, total int)) context.Context {
+	return context.WithValue(ctx, watcher{}, tell)
+}
+
+// everyPages is how many pages lie between two tellings.
+const everyPages = 20
+
+func told(ctx context.Context, done, total int) {
+	if tell, ok := ctx.Value(watcher{}).(func(done, total int)); ok && done > 0 && done%everyPages == 0 {
+		tell(done, total)
+	}
+}
+
 // named makes err a fault that names the file, unless ctx ended.
 func named(ctx context.Context, name string, err error) error {
 	if cause := ctx.Err(); cause != nil {

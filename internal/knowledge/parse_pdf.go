@@ -125,6 +125,7 @@ func (d *pdfReader) read() (Extract, error) {
 		if err := d.ctx.Err(); err != nil {
 			return Extract{}, err
 		}
+		told(d.ctx, i, d.size)
 		text, err := d.page(i)
 		if err != nil {
 			broken = err // one damaged page does not lose the others
