@@ -271,7 +271,7 @@ func (s *server) await(ctx context.Context, v identity.Viewer, answer *ChatAnswe
 func (s *server) complete(ctx context.Context, v identity.Viewer, r run.Run, e stream.Event, answer *ChatAnswer) error {
 	switch e.Kind {
 	case stream.Error:
-		return runFault(r, e.Data)
+		return s.overdrawn(ctx, v, runFault(r, e.Data))
 	case stream.Paused:
 		open, err := (&following{tail: s.tail, viewer: v, run: r}).open(ctx)
 		for _, q := range open {
@@ -302,7 +302,7 @@ func (s *server) complete(ctx context.Context, v identity.Viewer, r run.Run, e s
 
 // runFault is a failed run as an error. It names the run: who only sees a
 // failure cannot tell whether the turn was ever accepted.
-func runFault(r run.Run, data json.RawMessage) error {
+func runFault(r run.Run, data json.RawMessage) *fault.Error {
 	e := runError(run.Run{Status: run.Failed, Error: data})
 	details := map[string]any{"run_id": r.ID}
 	for name, value := range map[string]string{"node": e.Node, "reason": e.Reason, "conversation_id": r.ConversationID} {

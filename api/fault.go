@@ -73,6 +73,9 @@ func retryAfter(details any) int {
 		return d.RetryAfter
 	case identity.Slowed:
 		return d.RetryAfter
+	case map[string]any: // a budget's
+		seconds, _ := d["retry_after"].(int)
+		return seconds
 	default:
 		return 0
 	}

@@ -113,7 +113,11 @@ func (p *player) ask(ctx context.Context, v identity.Viewer, r run.Run, question
 
 func (p *player) fail(ctx context.Context, v identity.Viewer, r run.Run, why string) {
 	reason := json.RawMessage(`{"code":"server_error","message":"The model is away.","node":"answer"}`)
-	if why != "" {
+	switch why {
+	case "":
+	case fault.Budget:
+		reason = json.RawMessage(`{"code":"rate_limited","message":"Your budget is used up.","node":"answer","reason":"budget"}`)
+	default:
 		reason = json.RawMessage(`{"code":"server_error","message":"The model is away.","node":"answer","reason":"` + why + `"}`)
 	}
 	_, _ = p.store.CloseTurn(ctx, v, chat.Close{RunID: r.ID, End: run.End{Status: run.Failed, Error: reason}})

@@ -107,8 +107,13 @@ func TestUsageIsShownAndBoundByABudget(t *testing.T) {
 	if got := ada.get("/v1/usage").ok(); fmt.Sprint(got["budget"]) != fmt.Sprint(own) {
 		t.Errorf("the budget is %v", got["budget"])
 	}
-	if err := w.server.Budgets.Afford(t.Context(), ada.viewer()); err == nil {
-		t.Error("a budget that is used up bounds nothing")
+	refused := ada.post("/v1/chat", map[string]any{"message": "fail budget"})
+	details, _ := refused.fails(429, "rate_limited").Details.(map[string]any)
+	if details["reason"] != "budget" || details["used"] != 220.0 || details["limit"] != 220.0 || details["run_id"] == nil || refused.header.Get("Retry-After") == "" {
+		t.Errorf("refused with %v, to be tried again after %q", details, refused.header.Get("Retry-After"))
+	}
+	if list := ada.hear("/api/chat", map[string]any{"message": "fail budget"}); types(list) != "status error" || list[1].Code != "rate_limited" || list[1].Reason != "budget" {
+		t.Errorf("told %+v", list)
 	}
 	admin.do("PATCH", "/v1/users/"+ada.id, map[string]any{"active": true}).ok()
 	if got := ada.get("/v1/usage").ok(); fmt.Sprint(got["budget"]) != fmt.Sprint(own) {

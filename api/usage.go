@@ -3,10 +3,12 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"liminal/internal/fault"
 	"liminal/internal/identity"
 	"liminal/internal/quota"
 )
@@ -93,6 +95,22 @@ func (s *server) usage(ctx context.Context, _ *struct{}) (Usage, error) {
 		out.Models = append(out.Models, ModelUse{l.Model, useView(l.Use)})
 	}
 	return out, nil
+}
+
+// overdrawn adds to the failure of a run for want of budget what was used, the
+// limit, and when it is renewed.
+func (s *server) overdrawn(ctx context.Context, v identity.Viewer, failed *fault.Error) error {
+	if fault.Reason(failed) != fault.Budget || s.Budgets == nil {
+		return failed
+	}
+	err := s.Budgets.Afford(ctx, v)
+	if fault.Reason(err) != fault.Budget {
+		return failed // it has been renewed meanwhile, or nobody knows
+	}
+	now, _ := fault.From(err).Details.(map[string]any)
+	said, _ := failed.Details.(map[string]any)
+	maps.Copy(now, said)
+	return failed.With(now)
 }
 
 // conversationUse is what a conversation of the viewer's used.
