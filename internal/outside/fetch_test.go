@@ -304,7 +304,7 @@ func TestAHostThatDripsIsLeftAfterItsTime(t *testing.T) {
 		c := client(t, outside.Options{})
 		outside.Answer(c, func(req *http.Request) (*http.Response, error) {
 			return &http.Response{
-				StatusCode: 200, Request: req, Header: http.Header{"Content-Type": {"text/plain"}}, Body: &drip{req.Context()},
+				StatusCode: http.StatusOK, Request: req, Header: http.Header{"Content-Type": {"text/plain"}}, Body: &drip{req.Context()},
 			}, nil
 		})
 		began := time.Now()

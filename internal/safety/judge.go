@@ -47,8 +47,12 @@ type Judge struct{ options JudgeOptions }
 
 var _ Holder = (*Judge)(nil)
 
-// NewJudge returns a judge. A nil Logger is silent.
-func NewJudge(o JudgeOptions) *Judge {
+// NewJudge returns a judge, or the rules alone where there is no language
+// model to ask. A nil Logger is silent.
+func NewJudge(o JudgeOptions) Holder {
+	if o.Model == nil || !o.Model.Generative() {
+		return o.Rules
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}

@@ -99,8 +99,10 @@ func ways(text string, random *rand.Rand) map[string][]string {
 			out["by byte"] = append(out["by byte"], text[i:i+1])
 		}
 	}
-	for _, r := range text {
-		out["by character"] = append(out["by character"], string(r))
+	for at := 0; at < len(text); {
+		_, n := utf8.DecodeRuneInString(text[at:])
+		out["by character"] = append(out["by character"], text[at:at+n])
+		at += n
 	}
 	for at := 0; at < len(text); {
 		n := min(1+random.IntN(9), len(text)-at)
@@ -293,6 +295,18 @@ func TestAModelLooksTooAndTheRulesStandInForIt(t *testing.T) {
 	}
 }
 
+func TestWithoutALanguageModelTheRulesJudge(t *testing.T) {
+	t.Parallel()
+	if r := rules(t); safety.NewJudge(safety.JudgeOptions{Rules: r}) != safety.Holder(r) || safety.NewJudge(safety.JudgeOptions{Rules: r, Model: quoter{}}) != safety.Holder(r) {
+		t.Error("a model is asked that is none")
+	}
+}
+
+// quoter is a model that only quotes.
+type quoter struct{ reply }
+
+func (quoter) Generative() bool { return false }
+
 // Requirements: SAFE-09
 func TestAModelsVerdictComesBeforeAParagraphIsShown(t *testing.T) {
 	t.Parallel()
@@ -335,6 +349,36 @@ func BenchmarkClassifyMessage(b *testing.B) {
 	for b.Loop() {
 		if _, err := r.Classify(b.Context(), text, safety.Input); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// words are what may lead rules astray, and what stands between.
+var words = []string{
+	"sk-", "proj-", "Ab3dEf6hIj9kLm2nOp5q", "AKIA", "Q3EGRZ7TYV5XW2PL", "eyJ", "hbGciOiJIUzI1NiJ9", ".", "eyJzdWIiOiIxMjM0NTY3ODkwIn0", "-----BEGIN", " RSA",
+	" PRIVATE KEY", "-----", "-----END", "MIIEpAIBAAKCAQEA7bq0h2m1x0Zr9Wl5c3N8f6Jt4u1v", "Bearer", "sarin", "TATP", " 10 g", " 5 ml ", "\n1. Mix ", ". Add ", "then heat ",
+	" ", "\n", "\n\n", "\u200b", "\u00ad", "е", "ü", "機", "é", "12-year-old", " moaned", " naked ", "word", "EXAMPLE", "\xff", "…", "x", strings.Repeat("y", 150), strings.Repeat(" on", 100),
+}
+
+// Whatever a text is made of and however it comes, as much of it is shown as
+// when it is judged as a whole.
+//
+// Requirements: SAFE-09
+func TestPiecesAreJudgedAsTheWholeIs(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(9, 10))
+	r := rules(t)
+	for range 150 {
+		var b strings.Builder
+		for range 1 + random.IntN(25) {
+			b.WriteString(words[random.IntN(len(words))])
+		}
+		text := b.String()
+		want := shown(t, r, []string{text})
+		for way, pieces := range ways(text, random) {
+			if got := shown(t, r, pieces); got != want {
+				t.Fatalf("%s: %q\nis shown as %q\nand whole as %q", way, text, got, want)
+			}
 		}
 	}
 }
