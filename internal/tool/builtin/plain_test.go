@@ -227,7 +227,7 @@ func TestAHundredTitlesAreMatchedInTenMilliseconds(t *testing.T) {
 		many = append(many, knowledge.Titled{ID: fmt.Sprint("d", i), Title: fmt.Sprintf("Guidelines on the reporting of operational risk, part %d of the handbook", i)})
 	}
 	best := time.Hour
-	for range 5 { // another test may be at work beside one of them
+	for range 20 { // other tests may be at work beside some of them
 		began := time.Now()
 		out := must(t, builtin.Parts{Titles: many}, "documents.match_v1", &tool.Call{Inputs: inputs("names", []any{"Guidelines on the reporting of operatonal risk, part 77 of the hand-book"})})
 		best = min(best, time.Since(began))
@@ -235,7 +235,7 @@ func TestAHundredTitlesAreMatchedInTenMilliseconds(t *testing.T) {
 			t.Fatalf("matched %v", out["ids"])
 		}
 	}
-	if best > 10*time.Millisecond {
+	if best > slower*10*time.Millisecond {
 		t.Errorf("a hundred titles took %s", best)
 	}
 }
