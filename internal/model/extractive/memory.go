@@ -1,6 +1,7 @@
 package extractive
 
 import (
+	"regexp"
 	"strings"
 
 	"liminal/internal/knowledge"
@@ -16,7 +17,7 @@ const remembered = 12
 func (t turn) highlights(w *writer) error {
 	var said []passage
 	at := 0
-	for _, name := range []string{"notes", "source_text"} {
+	for _, name := range []string{"notes", "conversation"} {
 		for line := range strings.Lines(t.material[name]) {
 			role, text, ok := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "- "), ": ")
 			if text = plainly(text); ok && text != "" {
@@ -41,7 +42,10 @@ func (t turn) highlights(w *writer) error {
 	return nil
 }
 
+// marks are the numbers of citations.
+var marks = regexp.MustCompile(`\s*\[\d{1,3}\]`)
+
 // plainly is a message of one line without the marks of quotes and headings.
 func plainly(text string) string {
-	return strings.TrimSpace(strings.NewReplacer("> ", "", "**", "", "###", "", "##", "", "“", "", "”", "").Replace(text))
+	return strings.TrimSpace(strings.NewReplacer("> ", "", "**", "", "###", "", "##", "", "“", "", "”", "").Replace(marks.ReplaceAllString(text, "")))
 }

@@ -26,8 +26,8 @@ func list(p Parts) []tool.Tool {
 		v := newVoice(p)
 		tools = append(tools, genericChat{v}, intentClassifier{v}, step{v, p.Catalog, absent}, compose{v}, decide{v})
 	}
-	if p.Memories != nil && p.History != nil {
-		tools = append(tools, readMemory{p.History, p.Memories}, writeMemory{p.Memories})
+	if p.Model != nil && p.Memories != nil && p.History != nil {
+		tools = append(tools, summarize{newVoice(p)})
 	}
 	if p.Titles != nil {
 		tools = append(tools, findDocuments{p.Titles, p.Sets}, matchDocuments{p.Titles})

@@ -9,7 +9,9 @@ import (
 
 	"liminal/internal/chat"
 	"liminal/internal/fault"
+	"liminal/internal/model"
 	"liminal/internal/model/extractive"
+	"liminal/internal/stream"
 	"liminal/internal/tool"
 	"liminal/internal/tool/builtin"
 )
@@ -102,31 +104,36 @@ func TestAMessageThereIsNoRoomForIsRefusedInALongConversation(t *testing.T) {
 func TestAConversationIsSummarisedAndTheSummaryExtended(t *testing.T) {
 	t.Parallel()
 	history, n := longTalk(12, 30), &notebook{}
-	p := builtin.Parts{Model: extractive.Model{}, History: history, Memories: n}
-	remember := func(upto int) map[string]any {
-		read := must(t, p, "memory.read_v1", &tool.Call{Inputs: inputs("conversation_id", "c", "upto_seq", float64(upto))})
-		if read["needed"] != true {
-			return read
-		}
-		notes := must(t, p, "llm.compose_v1", &tool.Call{Inputs: inputs("role", "memory", "technique", "highlights", "instructions", "Take notes.",
-			"notes", read["notes"], "source_text", read["text"])})
-		must(t, p, "memory.write_v1", &tool.Call{Inputs: inputs("conversation_id", "c", "upto_seq", read["upto_seq"], "summary", notes["answer"])})
-		return read
+	m := says(text("They compare leases."))
+	l := &log{}
+	remember := func(p builtin.Parts, upto int) map[string]any {
+		p.History, p.Memories = history, n
+		return must(t, p, "memory.summarize_v1", &tool.Call{Final: true, Emit: l.emit, Inputs: inputs("conversation_id", "c", "upto_seq", float64(upto), "instructions", "Take notes.")})
 	}
-	if first := remember(8); strings.Contains(first["text"].(string), "lease 4") || !strings.Contains(first["text"].(string), "user: Question 3") {
-		t.Errorf("read %v", first)
+	asked := func() map[string]string {
+		_, framed := model.Unframe(m.last.Messages[0].Content[0].Text)
+		return framed
 	}
-	if held := n.held.Memory(); held.UptoSeq != 8 || !strings.Contains(held.Summary, "euros") {
-		t.Errorf("remembered %+v", held)
+	out := remember(builtin.Parts{Model: m}, 8)
+	if told := asked()["conversation"]; m.last.Task != "memory" || strings.Contains(told, "lease 4") || !strings.Contains(told, "user: Question 3") {
+		t.Errorf("task %q read %q", m.last.Task, told)
 	}
-	if second := remember(16); !strings.Contains(second["notes"].(string), "euros") || strings.Contains(second["text"].(string), "lease 3") {
-		t.Errorf("went on from %v", second)
+	if n.held.Memory() != (chat.Memory{Summary: "They compare leases.", UptoSeq: 8}) || out["upto_seq"] != 8.0 || strings.Contains(fmt.Sprint(out), "leases") {
+		t.Errorf("remembered %+v, told %v", n.held.Memory(), out)
 	}
-	if held := n.held.Memory(); held.UptoSeq != 16 || strings.Count(held.Summary, "\n") > 12 {
-		t.Errorf("remembered %+v", held)
+	remember(builtin.Parts{Model: m}, 16)
+	if framed := asked(); framed["notes"] != "They compare leases." || strings.Contains(framed["conversation"], "lease 3") || n.held.Memory().UptoSeq != 16 {
+		t.Errorf("went on from %v", framed)
 	}
-	if again := remember(16); again["needed"] != false {
-		t.Errorf("read again: %v", again)
+	m.last = model.Request{}
+	if remember(builtin.Parts{Model: m}, 16); m.last.Task != "" {
+		t.Error("what is covered was summarised again")
+	}
+	if remember(builtin.Parts{Model: extractive.Model{}}, 24); n.held.Memory().UptoSeq != 24 || !strings.Contains(n.held.Memory().Summary, "euros") || strings.Count(n.held.Memory().Summary, "\n") > 12 {
+		t.Errorf("the keyless model remembers %+v", n.held.Memory())
+	}
+	if l.told(stream.Token) != "" {
+		t.Error("the summary was shown as an answer")
 	}
 }
 

@@ -1,0 +1,94 @@
+package builtin
+
+import (
+	"context"
+	"strings"
+
+	"liminal/internal/chat"
+	"liminal/internal/fault"
+	"liminal/internal/knowledge"
+	"liminal/internal/model"
+	"liminal/internal/tool"
+)
+
+// Bounds of the part of a conversation that is summarised at once, and of what
+// is remembered of it.
+const (
+	maxRemembered = 200   // messages
+	maxLine       = 1500  // characters of one
+	maxTranscript = 24000 // bytes of all; the oldest are left out
+	maxMemory     = 6000  // characters of the summary
+)
+
+// summarize summarises what a conversation's summary does not cover yet. It
+// returns nothing of what was said: the trace of its run is kept elsewhere
+// than the conversation, and would outlive it.
+type summarize struct{ voice }
+
+func (summarize) Name() string { return "memory.summarize_v1" }
+
+func (t summarize) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
+	id, upto := words(c, "conversation_id"), number(c, "upto_seq", 0)
+	conversation, err := t.memories.Conversation(ctx, c.Viewer, id)
+	if err != nil {
+		return nil, err
+	}
+	m := conversation.Memory()
+	if upto <= m.UptoSeq {
+		return map[string]any{"upto_seq": float64(m.UptoSeq)}, nil
+	}
+	messages, err := t.history.History(ctx, c.Viewer, id, upto+1, min(upto-m.UptoSeq, maxRemembered))
+	if err != nil {
+		return nil, err
+	}
+	s, err := t.notes(ctx, c, m, transcript(messages))
+	if err != nil {
+		return nil, err
+	}
+	m = chat.Memory{Summary: clipped(strings.TrimSpace(s.text.String()), maxMemory), UptoSeq: upto}
+	if conversation, err = t.memories.UpdateConversation(ctx, c.Viewer, id, chat.ConversationChange{Memory: &m}); err != nil {
+		return nil, err
+	}
+	return map[string]any{"upto_seq": float64(conversation.Memory().UptoSeq), "model": s.asked, "usage": usage(s.usage)}, nil
+}
+
+// notes are what the model makes of the notes so far and what was said since.
+func (t summarize) notes(ctx context.Context, c *tool.Call, m chat.Memory, text string) (*said, error) {
+	var parts []string
+	if m.Summary != "" {
+		parts = append(parts, model.Frame("notes", m.Summary))
+	}
+	if text != "" {
+		parts = append(parts, model.Frame("conversation", text))
+	}
+	quiet := *c
+	quiet.Final = false // nobody reads along
+	s, err := t.speak(ctx, &quiet, model.Request{
+		Task: "memory", System: words(c, "instructions"), MaxTokens: number(c, "max_tokens", 0),
+		Messages: []model.Message{says(model.User, paragraphs(parts...))},
+	})
+	if err == nil && (s.partial || strings.TrimSpace(s.text.String()) == "") {
+		return nil, fault.New(fault.Internal, "The model gave no summary of the conversation.")
+	}
+	return s, err
+}
+
+// transcript is messages one a line, each with who said it; the latest, when
+// they are too long.
+func transcript(messages []chat.Message) string {
+	var lines []string
+	total := 0
+	for i := len(messages) - 1; i >= 0; i-- {
+		m := messages[i]
+		spoke := m.Role == string(model.User) || m.Role == string(model.Assistant)
+		if !spoke || m.Content == "" || m.Meta["suppressed"] == true {
+			continue
+		}
+		line := m.Role + ": " + clipped(knowledge.Fold(m.Content), maxLine)
+		if total += len(line); total > maxTranscript {
+			break
+		}
+		lines = append([]string{line}, lines...)
+	}
+	return strings.Join(lines, "\n")
+}
