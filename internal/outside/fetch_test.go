@@ -131,7 +131,7 @@ func TestABodyIsReadUpToItsCapAfterDecompression(t *testing.T) {
 	var bomb bytes.Buffer
 	z := gzip.NewWriter(&bomb)
 	zeros := bytes.Repeat([]byte("a"), 1<<20)
-	for range 64 {
+	for range 8 {
 		_, _ = z.Write(zeros)
 	}
 	_ = z.Close()

@@ -86,7 +86,7 @@ func (n *names) next(name string, kind dnsmessage.Type) (out []netip.Addr, known
 	if kind == dnsmessage.TypeA {
 		n.asked[name]++
 	}
-	for _, a := range strings.FieldsSeq(all[at]) {
+	for a := range strings.FieldsSeq(all[at]) {
 		out = append(out, netip.MustParseAddr(a))
 	}
 	return out, true

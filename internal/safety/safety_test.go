@@ -99,7 +99,7 @@ func ways(text string, random *rand.Rand) map[string][]string {
 			out["by byte"] = append(out["by byte"], text[i:i+1])
 		}
 	}
-	for at := 0; at < len(text); {
+	for at := 0; at < len(text) && len(text) < 1500; { // of longer ones the words say enough
 		_, n := utf8.DecodeRuneInString(text[at:])
 		out["by character"] = append(out["by character"], text[at:at+n])
 		at += n
@@ -183,8 +183,8 @@ func TestAnAnswerThatNeverSettlesIsHeldBackWhole(t *testing.T) {
 	t.Parallel()
 	s := safety.NewScreen(rules(t))
 	pieces := []string{"See: -----BEGIN PRIVATE KEY-----\n"}
-	for range 2000 {
-		pieces = append(pieces, strings.Repeat("QUJD", 12)+"\n")
+	for range 200 {
+		pieces = append(pieces, strings.Repeat("QUJD", 120)+"\n")
 	}
 	var text string
 	for _, p := range pieces {
@@ -368,7 +368,7 @@ func TestPiecesAreJudgedAsTheWholeIs(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(9, 10))
 	r := rules(t)
-	for range 150 {
+	for range 80 {
 		var b strings.Builder
 		for range 1 + random.IntN(25) {
 			b.WriteString(words[random.IntN(len(words))])

@@ -9,7 +9,7 @@ const (
 	behind = 2 * maxWithin
 	// maxHeld is how much may be held back: an answer in which nothing can be
 	// settled for so long is none that should be shown.
-	maxHeld = 64 << 10
+	maxHeld = 32 << 10
 )
 
 // Part is a piece of an answer that is settled.
