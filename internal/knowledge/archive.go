@@ -80,6 +80,9 @@ func (a *archive) part(name string) (io.ReadCloser, error) {
 	if f == nil {
 		return nil, fault.New(fault.Invalid, "the file is damaged: it lacks its part %q.", path.Base(name))
 	}
+	if f.UncompressedSize64 > maxPart { // what it claims; what it is is counted
+		return nil, tooLong()
+	}
 	rc, err := f.Open()
 	if err != nil {
 		return nil, brokenArchive(err)

@@ -49,6 +49,31 @@ func word(t testing.TB, body string, more map[string]string) []byte {
 
 const hello = `<w:p><w:r><w:t>Hello durable world.</w:t></w:r></w:p>`
 
+// claiming is a Word file one of whose parts says it is so many bytes large.
+func claiming(t testing.TB, name string, size uint64) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	f, err := w.Create("_rels/.rels")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(f, officeRels); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := w.CreateRaw(&zip.FileHeader{Name: name, Method: zip.Deflate, UncompressedSize64: size, CompressedSize64: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := raw.Write([]byte("bomb")); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
 // sheet is a workbook of one sheet's data.
 func sheet(t testing.TB, data string) []byte {
 	t.Helper()
@@ -99,8 +124,7 @@ func TestHostileArchivesAreRefusedInASentence(t *testing.T) {
 		name, want string
 		content    []byte
 	}{
-		{"bomb.docx", "longer than", word(t, "<w:p><w:r><w:t>"+strings.Repeat("bomb ", 30<<20)+"</w:t></w:r></w:p>", nil)},
-		{"elements.docx", "more pieces", word(t, hello+strings.Repeat("<w:r/>", 2_600_000), nil)},
+		{"claims.docx", "longer than", claiming(t, "word/document.xml", 1<<40)},
 		{"deep.docx", "more pieces", word(t, strings.Repeat("<w:sdt>", 5_000), nil)},
 		{"broken.docx", "damaged", word(t, hello+"<w:p><w:r", nil)},
 		{"unclosed.docx", "damaged", zipped(t, map[string]string{"_rels/.rels": officeRels, "word/document.xml": "<w:document><w:body>" + hello})},
@@ -120,12 +144,8 @@ func TestHostileArchivesAreRefusedInASentence(t *testing.T) {
 		{"locked.odt", "protected by a password", zipped(t, map[string]string{"mimetype": "application/vnd.oasis.opendocument.text", "META-INF/manifest.xml": `<m:manifest><m:file-entry><m:encryption-data/></m:file-entry></m:manifest>`})},
 		{"hollow.odt", "lacks its part", zipped(t, map[string]string{"mimetype": "application/vnd.oasis.opendocument.text"})},
 	} {
-		began := time.Now()
 		if got := refusal(t, p, c.name, "", c.content); !strings.Contains(got, c.want) || !strings.Contains(got, c.name) {
 			t.Errorf("%s: %q", c.name, got)
-		}
-		if took := time.Since(began); took > 30*time.Second {
-			t.Errorf("%s took %v", c.name, took)
 		}
 	}
 }
