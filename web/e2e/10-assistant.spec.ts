@@ -75,6 +75,7 @@ test('a budget that is used up says what was used, and when it renews', async ({
 // Requirements: UI-05, UI-06, STREAM-18
 test('two documents are compared, each quote opens its passage, and the choice holds', async ({ page }) => {
   await enter(page);
+  await expect(page.locator('.tools input[type=file]')).toHaveAttribute('accept', /\.docx.*\.pptx.*\.xlsx/);
   const chooser = page.getByLabel('Workflow', { exact: true });
   await expect(chooser.locator('option')).toHaveText(['Automatic', 'Document assistant']);
   await upload(page, 'travel-policy.md', travel);
@@ -145,6 +146,7 @@ test('what is not clear is asked, one question after the other', async ({ page }
   const turn = await answered(page);
   await expect(turn.locator('.asked')).toHaveCount(3);
   await expect(turn.locator('.asked').nth(1)).toContainText('You chose: Travel policy');
+  await expect(turn.locator('.steps .dots i')).toHaveCount(5); // a question starts no stage anew
   await expect(turn.locator('.prose')).toContainText('120 euros a night');
 });
 
@@ -164,13 +166,16 @@ test('where little is found, three ways are offered', async ({ page }) => {
   await arrive(page);
   await say(page, 'What is the melting temperature of tungsten carbide?');
   const slip = slipOf(page);
-  await expect(slip.locator('.options button:not(.quiet)')).toContainText(['Tag specific documents', 'Search the web', 'Continue anyway']);
+  await expect(slip.locator('.options button:not(.quiet) > span')).toHaveText(['Tag specific documents', 'Search the web', 'Continue anyway']);
   await slip.getByRole('button', { name: 'Tag specific documents' }).click();
   await expect(slip).toContainText("Please tag the document you'd like to reference.");
   await say(page, 'Travel policy');
   const turn = await answered(page);
   await expect(turn.locator('.asked')).toHaveCount(2);
+  await expect(turn.locator('.asked').first()).toContainText('You chose: Tag specific documents');
   await expect(turn.locator('.prose')).toBeVisible();
+  await page.reload();
+  await expect(turn.locator('.asked').first()).toContainText('You chose: Tag specific documents');
 });
 
 // Requirements: UI-05

@@ -1,14 +1,13 @@
 import { useEffect, useRef, useState } from 'react';
 import type { Interrupt } from '../api/types.ts';
 import { useWords } from '../i18n/index.ts';
-import { Icon } from '../shell/Icon.tsx';
+import { Icon, type IconName } from '../shell/Icon.tsx';
 import { answer } from './talk.ts';
-
-const choices = new Set(['doc_choice', 'action_choice', 'retrieval_low']);
+import { isChoice, unadorned } from './thread.ts';
 
 /** Whether a question takes words of one's own; a type not known to us always does. */
 export function takesWords(interrupt: Interrupt): boolean {
-  return !choices.has(interrupt.interrupt_type) || !interrupt.options?.length;
+  return !isChoice(interrupt.interrupt_type) || !interrupt.options?.length;
 }
 
 /** The question that holds the run, above the box. With several open, one at a time. */
@@ -37,10 +36,19 @@ export function Slip({ asked, at, onNext }: { asked: Interrupt[]; at: number; on
 interface Choice {
   label: string;
   value: string | boolean;
+  icon?: IconName;
+}
+
+/** Documents look like documents, and so do the ways to more of them. */
+function iconOf(interrupt: Interrupt, id: string): { icon?: IconName } {
+  if (interrupt.interrupt_type === 'doc_choice' && id !== 'all') return { icon: 'document' };
+  if (interrupt.interrupt_type !== 'retrieval_low') return {};
+  if (id === 'tag_docs') return { icon: 'document' };
+  return id === 'web_search' ? { icon: 'globe' } : {};
 }
 
 function choicesOf(interrupt: Interrupt, yes: string, no: string): Choice[] {
-  if (interrupt.options?.length) return interrupt.options.map((option) => ({ label: option.label, value: option.id }));
+  if (interrupt.options?.length) return interrupt.options.map((option) => ({ label: unadorned(option.label), value: option.id, ...iconOf(interrupt, option.id) }));
   if (interrupt.answer_schema?.type === 'boolean') {
     return [
       { label: yes, value: true },
@@ -92,7 +100,7 @@ function Question({ interrupt }: { interrupt: Interrupt }) {
             aria-keyshortcuts={index < 9 ? String(index + 1) : undefined}
             onClick={() => settle(choice.value, choice.label)}
           >
-            {interrupt.interrupt_type === 'doc_choice' && choice.value !== 'all' && <Icon name="document" />}
+            {choice.icon && <Icon name={choice.icon} />}
             <span>{choice.label}</span>
             {index < 9 && <kbd aria-hidden="true">{index + 1}</kbd>}
           </button>

@@ -22,7 +22,7 @@ export function TurnFoot({ turn, live, seen, text, items }: Props) {
   const locale = useStore(language);
   const config = useUIConfig();
   const run = useRun(turn.runID, seen);
-  const steps = traceOf(run.data).length || stepsOf(items).length;
+  const steps = traceOf(run.data).filter((step) => !silent.has(step.type)).length || stepsOf(items).length;
   const tools = items.filter((item) => item.kind === 'tool').length;
   const asked = turn.asked.length > 0 || items.some((item) => item.kind === 'ask');
   const model = live?.done?.model || turn.answer?.meta?.model || '';
@@ -56,6 +56,9 @@ function spent(usage: Usage | undefined, words: Dictionary, locale: Language): s
   const cost = usage?.cost_usd ?? 0;
   return [tokens > 0 ? words.tokens(tokens, count(tokens, locale)) : '', cost > 0 ? money(cost, locale) : ''].filter(Boolean).join(' · ');
 }
+
+/** What only chooses the way or a value is no step anybody waited for. */
+const silent: ReadonlySet<string> = new Set(['set', 'switch', 'end']);
 
 function traceOf(run: Run | undefined): TraceStep[] {
   const trace = run?.trace;

@@ -52,7 +52,7 @@ export function TurnView({ turn, follower, active, giveBack }: Props) {
           {items.map((item) => (
             <Item key={item.key} item={item} />
           ))}
-          {!live && turn.asked.map((asked) => <AskedLine key={asked.key} question={asked.question} answer={asked.answer} chosen={false} />)}
+          {!live && turn.asked.map((asked) => <AskedLine key={asked.key} question={asked.question} answer={asked.answer} chosen={asked.chosen} />)}
           {text !== '' && !suppressed && (
             <div className="node answer" data-state={live?.phase === 'working' ? 'live' : 'settled'}>
               <div className="prose" aria-busy={live?.phase === 'working'}>

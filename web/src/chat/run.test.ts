@@ -64,6 +64,7 @@ describe('a run, folded', () => {
   it('goes on with the step in which it paused', () => {
     const state = after(
       event('status', { node: 'doc_resolver', message: 'Finding…' }),
+      event('status', { node: 'doc_resolver', message: 'Finding…', done: true }),
       event('interrupt', question),
       event('paused', { interrupt_ids: ['q1'] }),
       event('resumed', { interrupt_id: 'q1' }),

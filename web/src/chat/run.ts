@@ -128,7 +128,7 @@ function finish(state: RunState, data: Data): RunState {
 
 function addStatus(items: RailItem[], data: Data, event: RunEvent): RailItem[] {
   const node = text(data['node']) || (event.node ?? '');
-  const open = items.findLastIndex((item) => item.kind === 'step' && item.node === node && !item.done);
+  const open = openStep(items, node);
   const facts = {
     ...(text(data['message']) ? { label: text(data['message']) } : {}),
     ...(Array.isArray(data['docs_found']) ? { docs: data['docs_found'] as Step['docs'] } : {}),
@@ -137,6 +137,14 @@ function addStatus(items: RailItem[], data: Data, event: RunEvent): RailItem[] {
   if (open >= 0) return items.with(open, { ...(items[open] as Step), ...facts, done: data['done'] === true });
   const step: Step = { kind: 'step', key: `s${event.seq}`, node, label: node, done: data['done'] === true, docs: [], query: '' };
   return [...items, { ...step, ...facts }];
+}
+
+/** The step that goes on: one that is not done, or the latest, which a question or a loop comes back to. */
+function openStep(items: RailItem[], node: string): number {
+  const open = items.findLastIndex((item) => item.kind === 'step' && item.node === node && !item.done);
+  if (open >= 0) return open;
+  const latest = items.findLastIndex((item) => item.kind === 'step');
+  return stepsOf(items).at(-1)?.node === node ? latest : -1;
 }
 
 function addCall(items: RailItem[], data: Data, event: RunEvent): RailItem[] {

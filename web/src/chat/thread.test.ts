@@ -44,6 +44,22 @@ describe('a conversation as turns', () => {
     expect(['Policy › Retention › Years', 'Policy', 'Other › Policy', ''].map(at)).toEqual(['Retention › Years', '', 'Other › Policy', '']);
   });
 
+  it('leaves the pictograph of a label to the page, and a person’s own words as they are', () => {
+    const low = { interrupt_id: '', run_id: '', conversation_id: '', interrupt_type: 'retrieval_low', message: '', options: [{ id: 'tag_docs', label: '📄 Tag specific documents' }], created_at: '' };
+    expect(answerWords(low, 'tag_docs')).toBe('Tag specific documents');
+    const [turn] = turnsOf([
+      message('user', 'q', 'r1'),
+      message('system', 'Little.', 'r1', { type: 'pal_assist_prompt', interrupt_type: 'retrieval_low' }),
+      message('user', '📄 Tag specific documents', 'r1'),
+      message('system', 'Which?', 'r1', { type: 'pal_assist_prompt', interrupt_type: 'text_input' }),
+      message('user', '📄 is a sheet', 'r1'),
+    ]);
+    expect(turn!.asked).toMatchObject([
+      { answer: 'Tag specific documents', chosen: true },
+      { answer: '📄 is a sheet', chosen: false },
+    ]);
+  });
+
   it('says once what was taken out of an answer', () => {
     expect(removedFrom([{ type: 'text' }, { type: 'redaction', reason: 'private key' }, { type: 'redaction', reason: 'private key' }, { type: 'redaction' }])).toEqual(['private key', '']);
     expect(removedFrom(null)).toEqual([]);

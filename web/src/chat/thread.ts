@@ -8,6 +8,14 @@ export interface Settled {
   key: string;
   question: string;
   answer: string | null; // null: skipped
+  chosen: boolean; // out of options, rather than written
+}
+
+const choices: ReadonlySet<string> = new Set(['doc_choice', 'action_choice', 'retrieval_low']);
+
+/** Whether a question of this type is answered with one of its options. */
+export function isChoice(type: string): boolean {
+  return choices.has(type);
 }
 
 export interface Turn {
@@ -40,10 +48,11 @@ function place(turn: Turn, message: Message): void {
   turn.runID ??= message.run_id ?? null;
   if (message.role === 'assistant') turn.answer = message;
   else if (message.role === 'system' && message.meta?.type === noticeType) {
-    turn.asked.push({ key: message.id, question: message.content, answer: null });
+    const chosen = isChoice(String(message.meta.interrupt_type ?? ''));
+    turn.asked.push({ key: message.id, question: message.content, answer: null, chosen });
   } else if (message.role === 'user') {
     const open = turn.asked.findLast((asked) => asked.answer === null);
-    if (turn.user && open) open.answer = message.content;
+    if (turn.user && open) open.answer = open.chosen ? unadorned(message.content) : message.content;
     else turn.user ??= message;
   }
 }
@@ -90,5 +99,11 @@ function summaryOf(result: unknown): string {
 /** The words that stand for an answer in the record. */
 export function answerWords(interrupt: Interrupt, value: string | null): string | null {
   if (value === null) return null;
-  return interrupt.options?.find((option) => option.id === value)?.label ?? value;
+  const label = interrupt.options?.find((option) => option.id === value)?.label;
+  return label === undefined ? value : unadorned(label);
+}
+
+/** A label without the pictograph before it: the page draws its own, and a font may not have it. */
+export function unadorned(label: string): string {
+  return label.replace(/^\p{Extended_Pictographic}\uFE0F?\s+/u, '');
 }

@@ -39,6 +39,8 @@ describe('an answer as elements', () => {
     expect([chips('th'), chips('td'), chips('li')]).toEqual([['1'], ['1', '2'], ['2', '1', '2']]);
     expect(box.querySelector('td:last-child')?.textContent).toBe('none [9]');
     expect(box.querySelector('.table-scroll')?.getAttribute('tabindex')).toBe('0');
+    const sentences = render('| a | b |\n|--:|---|\n| 1 | A sentence that needs some room. |');
+    expect([...sentences.querySelectorAll('td')].map((cell) => cell.className)).toEqual(['align-right', 'wide']);
   });
 
   it('fits headings below the turn without a skip', () => {

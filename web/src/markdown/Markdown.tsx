@@ -104,19 +104,24 @@ function List({ token, sources }: { token: Tokens.List; sources: Sources }) {
   return token.ordered ? <ol start={token.start || 1}>{items}</ol> : <ul>{items}</ul>;
 }
 
+const short = 24; // characters that need no width of their own
+
 function Table({ token, sources }: { token: Tokens.Table; sources: Sources }) {
   const words = useWords();
-  const align = (index: number) => {
+  const rows = [token.header, ...token.rows];
+  const look = token.header.map((_, index) => {
     const side = token.align[index];
-    return side ? { className: `align-${side}` } : {};
-  };
+    const wide = rows.some((row) => (row[index]?.text.length ?? 0) > short);
+    const names = [side ? `align-${side}` : '', wide ? 'wide' : ''].filter(Boolean).join(' ');
+    return names ? { className: names } : {};
+  });
   return (
     <div className="table-scroll" role="region" tabIndex={0} aria-label={words.table}>
       <table>
         <thead>
           <tr>
             {token.header.map((cell, index) => (
-              <th key={index} scope="col" {...align(index)}>
+              <th key={index} scope="col" {...look[index]}>
                 {inline(cell, sources)}
               </th>
             ))}
@@ -126,7 +131,7 @@ function Table({ token, sources }: { token: Tokens.Table; sources: Sources }) {
           {token.rows.map((row, at) => (
             <tr key={at}>
               {row.map((cell, index) => (
-                <td key={index} {...align(index)}>
+                <td key={index} {...look[index]}>
                   {inline(cell, sources)}
                 </td>
               ))}
