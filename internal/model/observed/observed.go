@@ -68,6 +68,10 @@ func (o *observed) Configured() error {
 	return nil
 }
 
+// Cost is the price of a call that did not tell its own, in US dollars; nil
+// where it is not known.
+func (o *observed) Cost(name string, u model.Usage) *float64 { return o.Prices.cost(name, u) }
+
 // Stream implements model.Model.
 func (o *observed) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {

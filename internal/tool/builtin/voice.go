@@ -6,8 +6,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"iter"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"liminal/internal/fault"
 	"liminal/internal/graph"
@@ -41,6 +43,7 @@ type said struct {
 	cited
 	asked     string // the model's name
 	read      int    // what the request says, in tokens, about
+	heard     int    // what the provider has sent, in characters
 	text      strings.Builder
 	marked    int           // bytes of the text up to the last citation
 	blocks    []model.Block // the same with thinking and tool uses, in order
@@ -68,10 +71,8 @@ func (v voice) speak(ctx context.Context, c *tool.Call, req model.Request) (*sai
 			return nil, err
 		}
 	}
-	if c.Spent != nil {
-		defer func() { c.Spent(s.asked, s.usage) }()
-	}
-	for event, err := range v.screened(within, c, s, v.model.Stream(within, req)) {
+	defer v.settle(c, s)
+	for event, err := range v.screened(within, c, s, s.listen(v.model.Stream(within, req))) {
 		if err != nil {
 			return s.cut(ctx, within, err)
 		}
@@ -140,11 +141,9 @@ func (s *said) cut(ctx, within context.Context, err error) (*said, error) {
 	switch {
 	case stopped:
 		s.partial = true
-		s.estimate()
 		return s, nil
 	case late && s.text.Len() > 0:
 		s.truncated = true
-		s.estimate()
 		return s, nil
 	case late:
 		return nil, fault.Wrap(fault.Internal, err, "The model did not answer in time.").
@@ -156,11 +155,32 @@ func (s *said) cut(ctx, within context.Context, err error) (*said, error) {
 	return nil, fault.Wrap(fault.Internal, err, "The model's answer broke off.")
 }
 
-// estimate counts what an answer that broke off has used: models tell it at
-// the end, and what was written by then is to be paid all the same.
-func (s *said) estimate() {
-	if s.usage.Tokens() == 0 && s.text.Len() > 0 {
-		s.usage = model.Usage{Input: s.read, Output: tokens(s.text.String())}
+// listen notes how much the provider sends, whatever becomes of it.
+func (s *said) listen(events iter.Seq2[model.Event, error]) iter.Seq2[model.Event, error] {
+	return func(yield func(model.Event, error) bool) {
+		for e, err := range events {
+			s.heard += utf8.RuneCountInString(e.Text) + len(e.Input)
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// settle says what a call has used. Models tell it at the end: of an answer
+// that was not heard to its end, what was sent by then is to be paid all the
+// same, and is estimated.
+func (v voice) settle(c *tool.Call, s *said) {
+	if s.usage.Tokens() == 0 && s.heard > 0 {
+		s.usage = model.Usage{Input: s.read, Output: s.heard/4 + 1, Estimated: true}
+		if priced, ok := v.model.(interface {
+			Cost(name string, u model.Usage) *float64
+		}); ok {
+			s.usage.CostUSD = priced.Cost(s.asked, s.usage)
+		}
+	}
+	if c.Spent != nil {
+		c.Spent(s.asked, s.usage)
 	}
 }
 
