@@ -42,7 +42,7 @@ texts are not on this machine is passed over with a notice.`,
 			fs.BoolVar(&o.json, "json", false, "print JSON for machines instead of the table")
 			fs.Var(&o.static, "static", "folder of a static model (model2vec); may be given several times")
 			fs.Var(&o.corpora, "corpus", "NAME=FOLDER of texts a set names; may be given several times")
-			fs.StringVar(&o.server, "server", "", "address of an embedding server; its key is read from EMBEDDING_API_KEY")
+			fs.StringVar(&o.server, "server", "", "address of an embedding server; its key is LIMINAL_EMBED_KEY")
 			fs.StringVar(&o.style, "style", "openai", "what the server speaks: openai or ollama")
 			fs.StringVar(&o.model, "model", "", "model of the server")
 			return o
@@ -90,7 +90,11 @@ func runEval(ctx context.Context, in *invocation) error {
 			return err
 		}
 	}
-	encoders, err := o.encoders(in.environ)
+	conf, err := in.config()
+	if err != nil {
+		return err
+	}
+	encoders, err := o.encoders(conf.Embed.Key)
 	if err != nil {
 		return usageError{err}
 	}
@@ -105,7 +109,7 @@ func runEval(ctx context.Context, in *invocation) error {
 }
 
 // encoders are the hash default and those the flags name.
-func (o *evalFlags) encoders(environ []string) ([]embed.Embedder, error) {
+func (o *evalFlags) encoders(key string) ([]embed.Embedder, error) {
 	out := []embed.Embedder{embed.Hash{}}
 	for _, dir := range o.static {
 		e, err := static.Open(dir)
@@ -116,12 +120,6 @@ func (o *evalFlags) encoders(environ []string) ([]embed.Embedder, error) {
 	}
 	if o.server == "" {
 		return out, nil
-	}
-	key := ""
-	for _, line := range environ {
-		if value, ok := strings.CutPrefix(line, "EMBEDDING_API_KEY="); ok {
-			key = value
-		}
 	}
 	e, err := remote.New(remote.Options{BaseURL: o.server, APIKey: key, Model: o.model, Style: remote.Style(o.style)})
 	if err != nil {
