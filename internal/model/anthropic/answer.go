@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 	"unicode/utf8"
@@ -21,6 +22,7 @@ type answer struct {
 	aside  string // said beside an answer that a tool gives
 	size   int    // of what was said, in characters
 	over   bool   // the stream's own end has come
+	torn   string // a tool that was called with half of its input; empty: none
 }
 
 // growing is a block that is being written.
@@ -146,12 +148,7 @@ func (a *answer) end() []model.Event {
 	case b == nil:
 		return nil
 	case b.kind == "tool_use" && !a.forced:
-		a.called = true
-		input := b.input.String()
-		if strings.TrimSpace(input) == "" {
-			input = "{}"
-		}
-		return []model.Event{{Type: model.ToolCall, ID: b.id, Name: a.names.receive(b.name), Input: json.RawMessage(input)}}
+		return a.call(b)
 	}
 	var events []model.Event
 	for _, c := range b.cites {
@@ -160,6 +157,19 @@ func (a *answer) end() []model.Event {
 		}
 	}
 	return events
+}
+
+// call is a tool call that is whole. At the limit of its tokens an answer may
+// end within one, and its block is closed all the same.
+func (a *answer) call(b *growing) []model.Event {
+	input := cmp.Or(strings.TrimSpace(b.input.String()), "{}")
+	name := a.names.receive(b.name)
+	if !json.Valid([]byte(input)) {
+		a.torn = name
+		return nil
+	}
+	a.called = true
+	return []model.Event{{Type: model.ToolCall, ID: b.id, Name: name, Input: json.RawMessage(input)}}
 }
 
 // stop is why the answer ended, in our words. Of a turn the API pauses, and of
@@ -193,9 +203,17 @@ func (a *answer) finish() []model.Event {
 	if a.reason == "" {
 		a.reason = model.EndTurn
 	}
-	return append(events,
-		model.Event{Type: model.UsageReport, Usage: a.usage},
-		model.Event{Type: model.Stop, Reason: a.reason})
+	events = append(events, model.Event{Type: model.UsageReport, Usage: a.usage})
+	if a.unusable() {
+		return events
+	}
+	return append(events, model.Event{Type: model.Stop, Reason: a.reason})
+}
+
+// unusable reports whether the model has called a tool with what is no JSON,
+// though nothing cut it off.
+func (a *answer) unusable() bool {
+	return a.torn != "" && a.reason != model.MaxTokens && a.reason != model.Refusal
 }
 
 // estimate is how many tokens so many characters are, about.

@@ -10,6 +10,7 @@ package anthropic
 import (
 	"cmp"
 	"context"
+	"errors"
 	"iter"
 	"net"
 	"net/http"
@@ -119,6 +120,9 @@ func (p *provider) Stream(ctx context.Context, req model.Request) iter.Seq2[mode
 					yield(model.Event{}, err)
 					return
 				}
+			}
+			if a.over && a.unusable() {
+				yield(model.Event{}, upstream(errors.New("it called "+a.torn+" with arguments that are no JSON"), "Anthropic's answer cannot be read. Try again."))
 			}
 			if a.over {
 				return
