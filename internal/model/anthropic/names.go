@@ -46,3 +46,29 @@ func (n names) receive(sent string) string {
 	}
 	return sent
 }
+
+// uses are the ids of tool calls. The API takes no others than letters,
+// digits, _ and -, and each once; a dialogue that was begun with another
+// backend has that one's.
+type uses struct {
+	names
+	last map[string]string // what the latest call of an id was sent as
+}
+
+// begin gives the id a call is sent with.
+func (u uses) begin(id string) string {
+	key := id
+	for u.sent[key] != "" {
+		key += "_"
+	}
+	u.last[id] = u.send(key)
+	return u.last[id]
+}
+
+// result gives the id of the call a result belongs to.
+func (u uses) result(id string) string {
+	if sent := u.last[id]; sent != "" {
+		return sent
+	}
+	return u.send(id)
+}

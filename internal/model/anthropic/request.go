@@ -26,6 +26,7 @@ const citing = "The documents are cited by your citations alone: write no refere
 type question struct {
 	params    sdk.MessageNewParams
 	names     names
+	uses      uses
 	documents []model.Block // the passages in the order they are sent
 	forced    bool          // the answer is the input of the tool answerTool
 	cited     bool          // the documents may be cited
@@ -34,7 +35,7 @@ type question struct {
 
 // question says a request in the API's words.
 func (p *provider) question(req model.Request) *question {
-	q := &question{names: newNames(), cited: req.Schema == nil}
+	q := &question{names: newNames(), uses: uses{names: newNames(), last: map[string]string{}}, cited: req.Schema == nil}
 	adapters := model.Apply(p.Backend, req.Adapters)
 	name := cmp.Or(adapters.Model, req.Model, p.Model)
 	q.params = sdk.MessageNewParams{Model: name, MaxTokens: int64(cmp.Or(req.MaxTokens, maxTokens))}
@@ -119,17 +120,17 @@ func (q *question) block(b model.Block) (sdk.ContentBlockParamUnion, bool) {
 		if len(input) == 0 {
 			input = json.RawMessage(`{}`)
 		}
-		return sdk.NewToolUseBlock(b.ID, input, q.names.send(b.Name)), true
+		return sdk.NewToolUseBlock(q.uses.begin(b.ID), input, q.names.send(b.Name)), true
 	case model.ToolResult:
-		return result(b), true
+		return q.result(b), true
 	case model.Passage:
 		return q.passage(b)
 	}
 	return sdk.ContentBlockParamUnion{}, false
 }
 
-func result(b model.Block) sdk.ContentBlockParamUnion {
-	out := &sdk.ToolResultBlockParam{ToolUseID: b.ID}
+func (q *question) result(b model.Block) sdk.ContentBlockParamUnion {
+	out := &sdk.ToolResultBlockParam{ToolUseID: q.uses.result(b.ID)}
 	if strings.TrimSpace(b.Text) != "" {
 		out.Content = []sdk.ToolResultBlockParamContentUnion{{OfText: &sdk.TextBlockParam{Text: b.Text}}}
 	}
