@@ -20,6 +20,7 @@ type answer struct {
 	calls    calls
 	usage    *usage
 	refused  bool
+	begun    bool   // there is an answer at all
 	finished bool   // the server has said why it ends
 	reason   string // what it said
 	done     bool   // the protocol's own end came
@@ -47,6 +48,7 @@ func (a *answer) add(c chunk) ([]model.Event, error) {
 		if one.Index != 0 {
 			continue
 		}
+		a.begun = true
 		for _, d := range []*delta{one.Delta, one.Message} {
 			if d == nil {
 				continue
@@ -129,6 +131,9 @@ func (a *answer) words(text string) []model.Event {
 func (a *answer) end() ([]model.Event, error) {
 	if !a.finished && !a.done {
 		return nil, errors.New("the stream ended without an end of the answer")
+	}
+	if !a.begun {
+		return nil, errors.New("there is no answer in it")
 	}
 	stop, err := a.stop()
 	if err != nil {
