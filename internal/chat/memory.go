@@ -1,5 +1,7 @@
 package chat
 
+import "maps"
+
 // Memory is what is remembered of a conversation's older messages, in words
 // (CHAT-19): it stands for all of them up to a seq, and is extended as the
 // conversation goes on instead of being made anew.
@@ -29,9 +31,7 @@ func (c *Conversation) Remember(m Memory) bool {
 		return false
 	}
 	meta := make(map[string]any, len(c.Meta)+1)
-	for k, v := range c.Meta {
-		meta[k] = v
-	}
+	maps.Copy(meta, c.Meta)
 	meta[memoryKey] = map[string]any{"summary": m.Summary, "upto_seq": float64(m.UptoSeq)}
 	c.Meta = meta
 	return true

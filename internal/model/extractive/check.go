@@ -62,7 +62,7 @@ func (t turn) closestTo(w *writer, n *notes, m *knowledge.Matter, claim string) 
 	if len(quotes) == 0 || quotes[0].Rating < knowledge.Near {
 		return false, w.say("\n\n   " + t.say.silent)
 	}
-	text := ""
+	var said strings.Builder
 	for i, q := range quotes {
 		if i > 0 && q.Rating < max(knowledge.Near, alsoClose*quotes[0].Rating) {
 			break
@@ -76,9 +76,9 @@ func (t turn) closestTo(w *writer, n *notes, m *knowledge.Matter, claim string) 
 		if err := w.say("\n\n— " + t.place(q)); err != nil {
 			return true, err
 		}
-		text += q.Text + "\n"
+		said.WriteString(q.Text + "\n")
 	}
-	if here, there := figures(claim), figures(text); differ(here, there) {
+	if here, there := figures(claim), figures(said.String()); differ(here, there) {
 		return true, w.say("\n\n*" + t.say.sideBySide + "* " + fmt.Sprintf(t.say.hereThere, strings.Join(here, ", "), strings.Join(there, ", ")))
 	}
 	return true, nil

@@ -101,7 +101,7 @@ func (t turn) row(w *writer, n *notes, d document, quotes []knowledge.Quote) (st
 	if err := w.say("\n\n**" + plain(d.title) + "**" + t.onPage(quotes[0].Page)); err != nil {
 		return "", err
 	}
-	text := ""
+	var text strings.Builder
 	for _, q := range quotes {
 		if err := w.say("\n\n"); err != nil {
 			return "", err
@@ -109,9 +109,9 @@ func (t turn) row(w *writer, n *notes, d document, quotes []knowledge.Quote) (st
 		if err := t.quote(w, n, q); err != nil {
 			return "", err
 		}
-		text += q.Text + "\n"
+		text.WriteString(q.Text + "\n")
 	}
-	return text, nil
+	return text.String(), nil
 }
 
 // Between what a person wants compared.
@@ -225,11 +225,11 @@ func sectionsOf(d document) (names []string, by map[string][]passage) {
 
 // headed are the themes two documents or more have a heading for.
 func headed(documents []document) []theme {
-	var out []theme
 	used := make([]map[string]bool, len(documents))
 	for i := range used {
 		used[i] = map[string]bool{}
 	}
+	var out []theme
 	for i, d := range documents {
 		list, by := sectionsOf(d)
 		for _, name := range list {
@@ -238,22 +238,26 @@ func headed(documents []document) []theme {
 			}
 			sections := make([][]passage, len(documents))
 			sections[i] = by[name]
-			shared := 0
-			for j := i + 1; j < len(documents); j++ {
-				others, theirs := sectionsOf(documents[j])
-				for _, other := range others {
-					if !used[j][other] && sections[j] == nil && akin(name, other) {
-						sections[j], used[j][other] = theirs[other], true
-						shared++
-					}
-				}
-			}
-			if shared > 0 {
+			if alike(name, documents, i+1, sections, used) {
 				out = append(out, theme{name: numbering.ReplaceAllString(name, ""), rows: held(sections)})
 			}
 		}
 	}
 	return out
+}
+
+// alike puts the sections of the documents from one on whose headings name
+// the same into their places, and reports whether there is any.
+func alike(name string, documents []document, from int, sections [][]passage, used []map[string]bool) bool {
+	found := false
+	for j := from; j < len(documents); j++ {
+		list, by := sectionsOf(documents[j])
+		at := slices.IndexFunc(list, func(other string) bool { return !used[j][other] && akin(name, other) })
+		if at >= 0 {
+			sections[j], used[j][list[at]], found = by[list[at]], true, true
+		}
+	}
+	return found
 }
 
 // numbering is the number a heading begins with.

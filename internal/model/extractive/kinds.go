@@ -36,7 +36,7 @@ ordnungen satzungen handbooks manuals guides handbücher reports berichte studie
 
 func set(list string) map[string]bool {
 	out := map[string]bool{}
-	for _, w := range strings.Fields(list) {
+	for w := range strings.FieldsSeq(list) {
 		out[w] = true
 	}
 	return out
@@ -45,7 +45,7 @@ func set(list string) map[string]bool {
 func classes(lists map[string]string) map[string]string {
 	out := map[string]string{}
 	for class, list := range lists {
-		for _, w := range strings.Fields(list) {
+		for w := range strings.FieldsSeq(list) {
 			out[w] = class
 		}
 	}
@@ -142,6 +142,20 @@ func (r *reading) phrase(p phrase) {
 		r.bare(p, plural)
 		return
 	}
+	fits := r.narrowed(p, plural)
+	span := append(slices.Clone(p.modifiers), p.noun)
+	slices.Sort(span)
+	if len(fits) == 0 && !r.namelike(p) {
+		return // spoken of in passing
+	}
+	fits = slices.DeleteFunc(fits, func(d titled) bool { return r.found(d.id) && len(fits) > 1 })
+	from, to := r.tokens[span[0]].start, r.tokens[span[len(span)-1]].end
+	r.settle(fits, span, r.text[from:to], plural)
+}
+
+// narrowed are the documents whose titles hold a modifier: all of them for a
+// plural, else those that hold most.
+func (r *reading) narrowed(p phrase, plural bool) []titled {
 	best, fits := 0, []titled(nil)
 	for _, d := range r.all {
 		score := 0
@@ -150,7 +164,7 @@ func (r *reading) phrase(p phrase) {
 				score += 2
 			}
 		}
-		if score > 0 && d.isOf(noun) {
+		if score > 0 && d.isOf(r.tokens[p.noun]) {
 			score++
 		}
 		if score > best && !plural {
@@ -160,14 +174,7 @@ func (r *reading) phrase(p phrase) {
 			best, fits = max(best, score), append(fits, d)
 		}
 	}
-	span := append(slices.Clone(p.modifiers), p.noun)
-	slices.Sort(span)
-	if len(fits) == 0 && !r.namelike(p) {
-		return // spoken of in passing
-	}
-	fits = slices.DeleteFunc(fits, func(d titled) bool { return r.found(d.id) && len(fits) > 1 })
-	from, to := r.tokens[span[0]].start, r.tokens[span[len(span)-1]].end
-	r.settle(fits, span, r.text[from:to], plural)
+	return fits
 }
 
 // namelike reports whether a phrase names a document: by a capital, or because

@@ -66,13 +66,13 @@ func readPapers(data string, earlier []model.Message) papers {
 }
 
 func textOf(m model.Message) string {
-	text := ""
+	var text strings.Builder
 	for _, b := range m.Content {
 		if b.Type == model.Text {
-			text += b.Text + "\n"
+			text.WriteString(b.Text + "\n")
 		}
 	}
-	return text
+	return text.String()
 }
 
 func union(a, b []string) []string {

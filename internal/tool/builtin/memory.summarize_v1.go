@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"liminal/internal/chat"
@@ -78,8 +79,7 @@ func (t summarize) notes(ctx context.Context, c *tool.Call, m chat.Memory, text 
 func transcript(messages []chat.Message) string {
 	var lines []string
 	total := 0
-	for i := len(messages) - 1; i >= 0; i-- {
-		m := messages[i]
+	for _, m := range slices.Backward(messages) {
 		spoke := m.Role == string(model.User) || m.Role == string(model.Assistant)
 		if !spoke || m.Content == "" || m.Meta["suppressed"] == true {
 			continue
