@@ -14,6 +14,7 @@ import (
 	"liminal/internal/chat"
 	"liminal/internal/embed"
 	"liminal/internal/files"
+	"liminal/internal/identity"
 	"liminal/internal/knowledge"
 	"liminal/internal/model"
 	"liminal/internal/quota"
@@ -33,6 +34,7 @@ type body struct {
 	parsers  *knowledge.Parsers
 	box      *tool.Box
 	router   activities.Router
+	safety   judge // nil: nobody looks
 }
 
 // furnish opens files, knowledge and tools, and seeds the library.
@@ -57,9 +59,14 @@ func (p *Platform) furnish(ctx context.Context, o Options) (*body, error) {
 	b.reading = knowledge.NewLibrary(knowledge.Options{
 		Contexts: p.store, Documents: p.store, Index: p.index, Embedder: b.embedder, Former: formers(encoder), Parsers: b.parsers,
 		K: o.Config.RAG.TopK, High: o.Config.RAG.High, Medium: o.Config.RAG.Low, Logger: o.Logger,
+		FileBytes: func(v identity.Viewer) int64 { return quota.PlanOf(v.Plan).FileBytes },
 	})
 	p.closes("the parsers of documents", b.reading.Close)
 	if err := p.shelve(ctx, o); err != nil {
+		return nil, err
+	}
+	b.files.Accept(p.library.Readable)
+	if b.safety, err = p.judge(ctx, o); err != nil {
 		return nil, err
 	}
 	parts, err := p.parts(o, b)
@@ -89,6 +96,9 @@ func (p *Platform) parts(o Options, b *body) (builtin.Parts, error) {
 	}
 	if web != nil {
 		parts.Web = web
+	}
+	if b.safety != nil {
+		parts.Safety = b.safety
 	}
 	parts.Outside, err = theSearch(o.Config.Web)
 	return parts, err
