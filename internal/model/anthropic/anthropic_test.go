@@ -1,6 +1,8 @@
 package anthropic_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -70,8 +72,13 @@ func TestHowLongToWaitIsWhatTheServerSays(t *testing.T) {
 		"Retry-After: 0.5":   int64(500),
 		"Retry-After-Ms: 12": int64(12),
 		"Retry-After: " + now.Add(time.Minute).Format(http.TimeFormat): int64(60_000),
-		"Retry-After: soon": nil,
-		"X-Other: 1":        nil,
+		"Retry-After: soon":     nil,
+		"Retry-After: -3":       nil,
+		"Retry-After: NaN":      nil,
+		"Retry-After: Inf":      nil,
+		"Retry-After: 1e300":    nil,
+		"Retry-After-Ms: 1e300": nil,
+		"X-Other: 1":            nil,
 	} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			name, value, _ := strings.Cut(header, ": ")
@@ -102,6 +109,29 @@ func TestAnAccountWithoutCreditIsForWhoeverRunsTheServer(t *testing.T) {
 		for _, err := range open(t, s.URL, "").Stream(t.Context(), model.Request{}) {
 			if fault.Reason(err) != fault.NotConfigured || !strings.Contains(fault.From(err).Message, "credit") {
 				t.Errorf("%d: %v", status, err)
+			}
+		}
+	}
+}
+
+// Errors go to the log: what a server repeats of the request does not.
+func TestAnErrorRepeatsLittleOfWhatAServerSays(t *testing.T) {
+	t.Parallel()
+	document := strings.Repeat("The terms of the contract are secret.\n", 500)
+	for _, status := range []int{http.StatusBadRequest, http.StatusInternalServerError, http.StatusOK} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if status == http.StatusOK { // an error in the stream
+				w.Header().Set("Content-Type", "text/event-stream")
+				doc, _ := json.Marshal(map[string]any{"type": "error", "error": map[string]any{"type": "api_error", "message": document}})
+				_, _ = fmt.Fprintf(w, "event: error\ndata: %s\n\n", doc)
+				return
+			}
+			refuse(w, status, "invalid_request_error", "Cannot read: "+document)
+		}))
+		defer s.Close()
+		for _, err := range open(t, s.URL, "").Stream(t.Context(), model.Request{}) {
+			if err == nil || len(err.Error()) > 1500 || strings.Contains(err.Error(), "\n") {
+				t.Errorf("status %d: %d bytes: %.300v", status, len(err.Error()), err)
 			}
 		}
 	}

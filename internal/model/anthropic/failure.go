@@ -88,11 +88,11 @@ func (p *provider) wait(r *http.Response) time.Duration {
 	if r == nil {
 		return 0
 	}
-	if ms, err := strconv.ParseFloat(r.Header.Get("Retry-After-Ms"), 64); err == nil {
+	if ms, err := strconv.ParseFloat(r.Header.Get("Retry-After-Ms"), 64); err == nil && ms < 1e9 {
 		return time.Duration(ms * float64(time.Millisecond))
 	}
 	after := r.Header.Get("Retry-After")
-	if seconds, err := strconv.ParseFloat(after, 64); err == nil {
+	if seconds, err := strconv.ParseFloat(after, 64); err == nil && seconds < 1e6 {
 		return time.Duration(seconds * float64(time.Second))
 	}
 	if at, err := http.ParseTime(after); err == nil {
@@ -101,7 +101,7 @@ func (p *provider) wait(r *http.Response) time.Duration {
 	return 0
 }
 
-// maxSaid bounds the server's own sentence in ours, in bytes.
+// maxSaid bounds the server's own words in ours, in bytes.
 const maxSaid = 300
 
 // said is the server's own sentence.
@@ -114,15 +114,18 @@ func (p *provider) said(refused *sdk.Error) string {
 	if json.Unmarshal([]byte(refused.RawJSON()), &body) != nil || body.Error.Message == "" {
 		return "it gave no reason (status " + strconv.Itoa(refused.StatusCode) + ")"
 	}
-	text := strings.ReplaceAll(body.Error.Message, p.APIKey, "…")
-	if len(text) > maxSaid {
-		text = strings.ToValidUTF8(text[:maxSaid], "") + "…"
-	}
-	return strings.TrimRight(strings.TrimSpace(text), ".")
+	return strings.TrimRight(p.clean(body.Error.Message), ".")
 }
 
 // unkeyed is an error for the log, without the key wherever a server repeats
-// it.
-func (p *provider) unkeyed(err error) error {
-	return errors.New(strings.ReplaceAll(err.Error(), p.APIKey, "…"))
+// it, and with little of what else it repeats.
+func (p *provider) unkeyed(err error) error { return errors.New(p.clean(err.Error())) }
+
+// clean is the beginning of a text on one line, without the key.
+func (p *provider) clean(text string) string {
+	text = strings.Join(strings.Fields(strings.ReplaceAll(text, p.APIKey, "…")), " ")
+	if len(text) > maxSaid {
+		text = strings.ToValidUTF8(text[:maxSaid], "") + "…"
+	}
+	return text
 }
