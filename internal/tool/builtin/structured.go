@@ -2,6 +2,8 @@ package builtin
 
 import (
 	"encoding/json"
+	"errors"
+	"io"
 	"maps"
 	"strings"
 
@@ -12,8 +14,8 @@ import (
 const maxStarts = 32
 
 // structured reads an answer that was asked for as JSON (LORA-27): the first
-// object in the text that is valid under schema, with what it leaves out taken
-// from defaults. Where there is none, the value is the defaults and valid is
+// object in the text that is valid under schema, by itself or wrapped in
+// another, with what it leaves out taken from defaults. Where there is none, the value is the defaults and valid is
 // false: a graph then takes its default way instead of failing. Without a
 // schema any object is valid; with one that cannot be compiled none is.
 func structured(text string, schema json.RawMessage, defaults map[string]any) (value map[string]any, valid bool) {
@@ -33,11 +35,36 @@ func structured(text string, schema json.RawMessage, defaults map[string]any) (v
 		}
 		text = text[at:]
 		var object map[string]any
-		if json.NewDecoder(strings.NewReader(text)).Decode(&object) == nil && (check == nil || len(check.Check(object)) == 0) {
+		d := json.NewDecoder(strings.NewReader(text))
+		err := d.Decode(&object)
+		switch {
+		case err == nil && (check == nil || len(check.Check(object)) == 0):
 			maps.Copy(value, object)
 			return value, true
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			return value, false // cut off: what is in it is a part
+		case err == nil && attempts(schema, object):
+			text = text[d.InputOffset():]
+		default:
+			text = text[1:]
 		}
-		text = text[1:]
 	}
 	return value, false
+}
+
+// attempts reports whether an object that is not valid was meant to be: it has
+// something the schema names. Another may be wrapped around the answer.
+func attempts(schema json.RawMessage, object map[string]any) bool {
+	var named struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	if json.Unmarshal(schema, &named) != nil {
+		return false
+	}
+	for name := range object {
+		if _, ok := named.Properties[name]; ok {
+			return true
+		}
+	}
+	return false
 }

@@ -49,3 +49,25 @@ func TestAnAnswerWithoutAUsableSchema(t *testing.T) {
 		t.Error("the defaults are the caller's")
 	}
 }
+
+// An object within an answer is not the answer: of one that is cut off, or
+// that is not as asked for, no part is taken for the whole.
+//
+// Requirements: LORA-27
+func TestAPartOfAnAnswerIsNotTakenForIt(t *testing.T) {
+	t.Parallel()
+	schema := json.RawMessage(`{"type":"object","properties":{"action":{"enum":["audit"]},"filter":{"type":"object"}}}`)
+	for _, text := range []string{
+		`{"action":"delete","filter":{}}`,
+		`{"action":"delete","filter":{"action":"audit"}}`,
+		`{"filter":{"action":"audit"},"act`,
+		"```json\n{\"filter\":{\"a\":{}}, \"action\":\"aud",
+	} {
+		if value, valid := structured(text, schema, map[string]any{"action": "none"}); valid || value["action"] != "none" {
+			t.Errorf("%s: %v, %v", text, value, valid)
+		}
+	}
+	if value, valid := structured(`{"action":"delete"} or rather {"action":"audit"}`, schema, nil); !valid || value["action"] != "audit" {
+		t.Error(value, valid)
+	}
+}
