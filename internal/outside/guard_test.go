@@ -71,6 +71,14 @@ func TestListsSayWhichHostsMayBeReached(t *testing.T) {
 			t.Errorf("with all allowed, %s: %v", address, err)
 		}
 	}
+	ports := Options{Allow: []string{"a.org:443", "b.org"}, Deny: []string{"b.org:80"}}
+	for address, want := range map[string]bool{
+		"https://a.org/": true, "https://a.org:443/": true, "http://a.org/": false, "https://b.org/": true, "http://b.org/": false, "http://b.org:80/": false,
+	} {
+		if err := checked(t, ports, address); (err == nil) != want {
+			t.Errorf("with usual ports in the lists, %s: %v", address, err)
+		}
+	}
 	if checked(t, Options{Deny: []string{"*"}}, "https://anything.org") == nil {
 		t.Error("all hosts are denied, and one is not")
 	}

@@ -114,7 +114,19 @@ func (c *Client) check(u *url.URL) error {
 	if literal && !own && !public(address) {
 		return refused(host)
 	}
-	return c.hosts.check(host, u.Port())
+	return c.hosts.check(host, portOf(u))
+}
+
+// portOf is the port of a URL, also when it does not say it: a list that names
+// port 443 means https.
+func portOf(u *url.URL) string {
+	switch {
+	case u.Port() != "":
+		return u.Port()
+	case u.Scheme == "https":
+		return "443"
+	}
+	return "80"
 }
 
 func (h hosts) empty() bool { return len(h.allow)+len(h.deny) == 0 }
@@ -131,7 +143,7 @@ func (h hosts) check(host, port string) error {
 	if slices.ContainsFunc(h.deny, is) {
 		return fault.New(fault.Forbidden, "The page was not read: whoever runs this server has closed the host %s.", host)
 	}
-	usual := port == "" || port == "80" || port == "443"
+	usual := port == "80" || port == "443"
 	if len(h.allow) == 0 && usual {
 		return nil
 	}

@@ -30,9 +30,11 @@ func markdown(text, address string) (title, content string, err error) {
 	}
 	title = titleOf(doc)
 	where, _ := url.Parse(address)
-	prune(doc, where)
+	prune(doc, where, 0)
 	conv := converter.NewConverter(converter.WithPlugins(
-		base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(), table.NewTablePlugin(),
+		base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(),
+		// Aligned, each row would be as wide as the widest.
+		table.NewTablePlugin(table.WithCellPaddingBehavior(table.CellPaddingBehaviorMinimal)),
 	))
 	root := mainContent(doc)
 	out, err := conv.ConvertNode(root)
@@ -51,17 +53,22 @@ var skipped = map[atom.Atom]bool{
 }
 
 // prune takes out of a page what is no content or what nobody sees, and makes
-// links absolute; a link to anything but a page loses its address.
-func prune(n *html.Node, where *url.URL) {
+// links absolute; a link to anything but a page loses its address. level is
+// how many elements around n mark every line in them.
+func prune(n *html.Node, where *url.URL, level int) {
+	if levels[n.DataAtom] {
+		level++
+	}
 	for c := n.FirstChild; c != nil; {
 		next := c.NextSibling
 		if surplus(c) {
 			n.RemoveChild(c)
 		} else {
-			prune(c, where)
+			prune(c, where, level)
 		}
 		c = next
 	}
+	tame(n, level)
 	if n.DataAtom == atom.A {
 		relink(n, where)
 	}
