@@ -238,8 +238,13 @@ func (t template) render(s scope) (any, *Failure) {
 }
 
 // resolve follows the path. A missing key is a failure (GRAPH-05) unless the
-// reference ends in a question mark; a key that is there and null is null.
+// reference ends in a question mark; a key that is there and null is null. One
+// node may name a value as often as a document has room for, so it ends here
+// once the machine's work is used up, and not with the node.
 func (r reference) resolve(s scope) (any, *Failure) {
+	if s.run.work < 0 {
+		return nil, failuref(CodeLimit, "the values of the node are too large to be put together: no room is left at ${%s}", r)
+	}
 	v, ok := s.lookup(r.path[0])
 	for i := 1; ok && i < len(r.path); i++ {
 		v, ok = member(v, r.path[i])
