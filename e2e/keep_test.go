@@ -153,3 +153,42 @@ func (who *person) answer(contextID, question string) string {
 	who.p.t.Helper()
 	return fmt.Sprint(who.must("POST", "/v1/chat", object{"message": question, "context_ids": []string{contextID}})["content"])
 }
+
+// Requirements: EMB-06, RAG-09, RAG-08
+func TestAStaticModelPutIntoTheFolderIsUsedFromTheNextStart(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	ada := p.signUp("ada@example.org")
+	docs := ada.must("POST", "/v1/contexts", object{"name": "Contracts"})["id"].(string)
+	ada.upload(docs, "lease.md", []byte(lease))
+	if got := ada.encoder(docs); got != "hash-v1" {
+		t.Fatalf("without a model vectors are made by %v", got)
+	}
+
+	p.kill()
+	models := filepath.Join(p.dir, "data", "shared", "models")
+	if err := os.CopyFS(filepath.Join(models, "words"), os.DirFS("../internal/embed/static/testdata/wordlevel")); err != nil {
+		t.Fatal(err)
+	}
+	p.again()
+	ada.signIn()
+	if answer := ada.answer(docs, "How long is the notice period of the lease?"); !strings.Contains(answer, "three months") {
+		t.Errorf("before the roll it answers %q", answer)
+	}
+	p.sweep("encoders")
+	p.until("the context to be read with the model", func() bool { return ada.encoder(docs) != "hash-v1" })
+	if got := ada.encoder(docs); !strings.Contains(got, "words") {
+		t.Errorf("vectors are made by %v", got)
+	}
+	if answer := ada.answer(docs, "How long is the notice period of the lease?"); !strings.Contains(answer, "three months") {
+		t.Errorf("after the roll it answers %q", answer)
+	}
+}
+
+// encoder is what a context's vectors are made by.
+func (who *person) encoder(contextID string) string {
+	who.p.t.Helper()
+	meta, _ := who.must("GET", "/v1/contexts/"+contextID, nil)["meta"].(object)
+	model, _ := meta["embedding_model"].(string)
+	return model
+}
