@@ -213,3 +213,17 @@ test('a table cites its passages and scrolls by itself on a phone', async ({ pag
   expect(widths[2]!).toBeLessThanOrEqual(390);
   await accessible(page, 'a table on a phone');
 });
+
+// Requirements: SAFE-03
+test('what was taken out of an answer is marked as such', async ({ page }) => {
+  const key = ['sk', 'proj', '9fK2mQ7xLw3RtY8uVb5NcZ1aHd6JgPeS'].join('-');
+  await enter(page);
+  await upload(page, 'notes.md', `# Notes\n\nThe travel service answers with the key ${key} and nothing else.\n`);
+  await expect(page.getByText(/^Ready/)).toBeVisible();
+  await say(page, 'Which key does the travel service answer with?');
+  const turn = await answered(page);
+  await expect(turn.locator('.prose .removed').first()).toContainText('removed: API key');
+  await expect(turn.locator('.prose')).not.toContainText(key);
+  await page.reload();
+  await expect(turn.locator('.prose .removed').first()).toContainText('removed: API key');
+});

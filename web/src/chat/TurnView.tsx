@@ -37,7 +37,8 @@ export function TurnView({ turn, follower, active, giveBack }: Props) {
   const suppressed = live?.done?.suppressed === true;
   const fromStore = turn.answer?.content_struct?.citations;
   const citations = live?.done?.citations ?? fromStore ?? noCitations;
-  const removed = removedFrom(live?.done?.segments ?? turn.answer?.content_struct?.segments);
+  const segments = live?.done?.segments ?? turn.answer?.content_struct?.segments;
+  const removed = useMemo(() => removedFrom(segments), [segments]);
   const open = useCallback((citation: Citation) => panel.set({ kind: 'passage', citations, n: citation.n }), [citations]);
   const items: RailItem[] = live ? live.items : stored;
   const over = !live || live.phase === 'done' || live.phase === 'failed' || live.phase === 'stopped';
@@ -56,11 +57,8 @@ export function TurnView({ turn, follower, active, giveBack }: Props) {
           {text !== '' && !suppressed && (
             <div className="node answer" data-state={live?.phase === 'working' ? 'live' : 'settled'}>
               <div className="prose" aria-busy={live?.phase === 'working'}>
-                <Markdown text={text} citations={over ? citations : noCitations} open={open} />
+                <Markdown text={text} citations={over ? citations : noCitations} removed={removed} open={open} />
               </div>
-              {over && removed.length > 0 && (
-                <p className="removed">{words.removed(removed.filter(Boolean).join(', '))}</p>
-              )}
               {over && citations.length > 0 && <Sources citations={citations} open={open} />}
             </div>
           )}

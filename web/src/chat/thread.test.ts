@@ -60,8 +60,9 @@ describe('a conversation as turns', () => {
     ]);
   });
 
-  it('says once what was taken out of an answer', () => {
-    expect(removedFrom([{ type: 'text' }, { type: 'redaction', reason: 'private key' }, { type: 'redaction', reason: 'private key' }, { type: 'redaction' }])).toEqual(['private key', '']);
+  it('knows the words that stand for what was taken out', () => {
+    const key = { type: 'redaction', text: '[removed: API key]', reason: 'API key' };
+    expect(removedFrom([{ type: 'text', text: 'Use' }, key, key, { type: 'redaction' }])).toEqual(['[removed: API key]']);
     expect(removedFrom(null)).toEqual([]);
   });
 

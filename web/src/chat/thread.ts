@@ -77,10 +77,10 @@ export function evidenceOf(message: Message | null): Evidence[] {
     }));
 }
 
-/** What was taken out of an answer before anybody saw it, each reason once. */
+/** The words that stand in an answer for what was taken out of it (SAFE-03), each once. */
 export function removedFrom(segments: Segment[] | null | undefined): string[] {
-  const reasons = (segments ?? []).filter((segment) => segment.type === 'redaction').map((segment) => segment.reason ?? '');
-  return [...new Set(reasons)];
+  const marks = (segments ?? []).filter((segment) => segment.type === 'redaction').map((segment) => segment.text ?? '');
+  return [...new Set(marks)].filter(Boolean);
 }
 
 /** The headings above a passage, without the document's own title that stands beside them. */

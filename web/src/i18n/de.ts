@@ -178,7 +178,7 @@ export const de: Dictionary = {
   table: 'Tabelle',
   stopped: 'Angehalten. Was geschrieben war, bleibt.',
   truncated: 'Die Antwort wurde abgeschnitten: Ihre Grenze war erreicht.',
-  removed: (what) => (what ? `Aus dieser Antwort entfernt: ${what}.` : 'Aus dieser Antwort wurde etwas entfernt.'),
+  removed: 'Entfernt, bevor es jemand sah',
   tokens: (n, written) => (n === 1 ? '1 Token' : `${written} Token`),
   daySpent: (used, limit, renews) => `Dein Budget für heute ist aufgebraucht: ${used} von ${limit} Token. Am ${renews} wird es erneuert; bis dahin kann dir die Administration mehr geben.`,
   monthSpent: (used, limit, renews) => `Dein Budget für diesen Monat ist aufgebraucht: ${used} von ${limit}. Am ${renews} wird es erneuert; bis dahin kann dir die Administration mehr geben.`,

@@ -187,7 +187,7 @@ export const en = {
   table: 'Table',
   stopped: 'Stopped. What was written is kept.',
   truncated: 'The answer was cut off: it had reached its limit.',
-  removed: (what: string) => (what ? `Taken out of this answer: ${what}.` : 'Something was taken out of this answer.'),
+  removed: 'Taken out before anybody saw it',
   tokens: (n: number, written: string) => (n === 1 ? '1 token' : `${written} tokens`),
   daySpent: (used: string, limit: string, renews: string) => `Your budget of today is used up: ${used} of ${limit} tokens. It is renewed on ${renews}; until then an administrator can give you more.`,
   monthSpent: (used: string, limit: string, renews: string) => `Your budget of this month is used up: ${used} of ${limit}. It is renewed on ${renews}; until then an administrator can give you more.`,

@@ -43,6 +43,16 @@ describe('an answer as elements', () => {
     expect([...sentences.querySelectorAll('td')].map((cell) => cell.className)).toEqual(['align-right', 'wide']);
   });
 
+  it('shows what stands for removed words as such, wherever it stands', () => {
+    const box = document.createElement('div');
+    const mark = '[removed: API key]';
+    const text = `Use ${mark} [1], or **${mark}**.\n\n| a |\n|---|\n| ${mark} |\n\n\`\`\`\n${mark}\n\`\`\``;
+    act(() => createRoot(box).render(<Markdown text={text} citations={[source]} removed={[mark]} open={() => undefined} />));
+    expect([...box.querySelectorAll('.removed')].map((one) => one.textContent)).toEqual([mark, mark, mark]);
+    expect(box.querySelectorAll('button.cite')).toHaveLength(1);
+    expect(box.querySelector('pre')?.textContent).toContain(mark);
+  });
+
   it('fits headings below the turn without a skip', () => {
     const box = render('## Two\n\n#### Four\n\n# One');
     expect([...box.querySelectorAll('h3,h4,h5,h6')].map((heading) => heading.tagName)).toEqual(['H3', 'H4', 'H3']);

@@ -1,15 +1,16 @@
 // Markdown as React elements. Raw HTML is text, images are their words, and a
 // link leads out over http, https or mail only: safe by construction (UI-33).
 
-import { memo, useState, type ReactNode } from 'react';
+import { Fragment, memo, useState, type ReactNode } from 'react';
 import type { Token, Tokens } from 'marked';
 import type { Citation } from '../api/types.ts';
 import { useWords } from '../i18n/index.ts';
 import { Code } from './Code.tsx';
-import { createLexer, fenceClosed, safeHref, splitCitations, unescapeEntities } from './lex.ts';
+import { createLexer, fenceClosed, safeHref, splitAround, splitCitations, unescapeEntities } from './lex.ts';
 
 export interface Sources {
   citations: Citation[];
+  removed?: string[]; // words that stand for what was taken out
   open(citation: Citation): void;
 }
 
@@ -18,12 +19,12 @@ interface Props extends Sources {
 }
 
 /** An answer's text. Headings are fitted below the turn's own h2, without a skip. */
-export function Markdown({ text, citations, open }: Props) {
+export function Markdown({ text, ...sources }: Props) {
   const [tokensOf] = useState(createLexer);
   const tokens = tokensOf(text);
   const levels = headingLevels(tokens);
   return tokens.map((token, index) => (
-    <Block key={index} token={token} level={levels[index]!} citations={citations} open={open} />
+    <Block key={index} token={token} level={levels[index]!} {...sources} />
   ));
 }
 
@@ -52,6 +53,7 @@ const Block = memo(
     before.token.type === after.token.type &&
     before.level === after.level &&
     before.citations === after.citations &&
+    before.removed === after.removed &&
     before.open === after.open,
 );
 
@@ -144,7 +146,7 @@ function Table({ token, sources }: { token: Tokens.Table; sources: Sources }) {
 }
 
 function inline(token: { tokens?: Token[]; text?: string }, sources: Sources): ReactNode {
-  if (!token.tokens) return withCitations(token.text ?? '', sources);
+  if (!token.tokens) return withMarks(token.text ?? '', sources);
   return token.tokens.map((child, index) => <Inline key={index} token={child} sources={sources} />);
 }
 
@@ -185,9 +187,26 @@ function Link({ token, sources }: { token: Tokens.Link; sources: Sources }) {
   );
 }
 
-/** A chip only for a source this turn returned; any other [n] stays text. */
-function withCitations(text: string, { citations, open }: Sources): ReactNode {
+function withMarks(text: string, sources: Sources): ReactNode {
   const plain = unescapeEntities(text);
+  if (!sources.removed?.length) return withCitations(plain, sources);
+  return splitAround(plain, sources.removed).map((part, index) =>
+    part.found ? <Removed key={index} text={part.text} /> : <Fragment key={index}>{withCitations(part.text, sources)}</Fragment>,
+  );
+}
+
+/** What stands for words nobody is shown. */
+function Removed({ text }: { text: string }) {
+  const words = useWords();
+  return (
+    <span className="removed" title={words.removed}>
+      {text}
+    </span>
+  );
+}
+
+/** A chip only for a source this turn returned; any other [n] stays text. */
+function withCitations(plain: string, { citations, open }: Sources): ReactNode {
   if (citations.length === 0) return plain;
   return splitCitations(plain).map((part, index) => {
     if (typeof part === 'string') return part;

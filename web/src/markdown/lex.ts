@@ -56,6 +56,19 @@ export function splitCitations(text: string): (string | number)[] {
   return parts;
 }
 
+/** Cuts text at every place where one of the marks stands. */
+export function splitAround(text: string, marks: string[]): { text: string; found: boolean }[] {
+  let parts = [{ text, found: false }];
+  for (const mark of marks) {
+    parts = parts.flatMap((part) => {
+      if (part.found || mark === '') return [part];
+      const pieces = part.text.split(mark).map((piece) => ({ text: piece, found: false }));
+      return pieces.flatMap((piece, index) => (index === 0 ? [piece] : [{ text: mark, found: true }, piece]));
+    });
+  }
+  return parts.filter((part) => part.text !== '');
+}
+
 /** Only these lead anywhere; anything else stays words. */
 export function safeHref(href: string): string | null {
   try {
