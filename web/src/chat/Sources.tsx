@@ -2,7 +2,13 @@ import type { Citation } from '../api/types.ts';
 import { useWords } from '../i18n/index.ts';
 import { headingOf } from './thread.ts';
 
-export function Sources({ citations, open }: { citations: Citation[]; open(citation: Citation): void }) {
+interface Props {
+  citations: Citation[];
+  quoting: boolean; // a source without a place is told by its words; not where words were taken out of the answer
+  open(citation: Citation): void;
+}
+
+export function Sources({ citations, quoting, open }: Props) {
   const words = useWords();
   return (
     <ol className="sources" aria-label={words.sources}>
@@ -14,7 +20,7 @@ export function Sources({ citations, open }: { citations: Citation[]; open(citat
             </span>
             <span className="source-title">{citation.title}</span>
             <span className="source-text">
-              {[citation.page ? words.page(citation.page) : '', headingOf(citation)].filter(Boolean).join(' · ') || citation.text}
+              {[citation.page ? words.page(citation.page) : '', headingOf(citation)].filter(Boolean).join(' · ') || (quoting ? citation.text : '')}
             </span>
           </button>
         </li>

@@ -59,7 +59,7 @@ export function TurnView({ turn, follower, active, giveBack }: Props) {
               <div className="prose" aria-busy={live?.phase === 'working'}>
                 <Markdown text={text} citations={over ? citations : noCitations} removed={removed} open={open} />
               </div>
-              {over && citations.length > 0 && <Sources citations={citations} open={open} />}
+              {over && citations.length > 0 && <Sources citations={citations} quoting={removed.length === 0} open={open} />}
             </div>
           )}
           {live && <Live state={live} trouble={trouble} user={turn.user?.content ?? ''} giveBack={giveBack} />}
