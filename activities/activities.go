@@ -41,9 +41,10 @@ type RunInput struct {
 type ChildInput struct {
 	Workflow string         `json:"workflow"` // artifact name or id
 	Inputs   map[string]any `json:"inputs"`
-	EffectID string         `json:"effect_id"`        // the parent's; prefixes ids of the child's effects
-	Alone    bool           `json:"alone,omitempty"`  // the parent waits for nothing else
-	Opened   *Opened        `json:"opened,omitempty"` // the parent's conversation, contexts, …
+	EffectID string         `json:"effect_id"`         // the parent's; prefixes ids of the child's effects
+	Alone    bool           `json:"alone,omitempty"`   // the parent waits for nothing else
+	Earlier  int            `json:"earlier,omitempty"` // attempts of the parent's before this one
+	Opened   *Opened        `json:"opened,omitempty"`  // the parent's conversation, contexts, …
 }
 
 // Opened is what Open found: the graph a run is pinned to, and its input.

@@ -1,11 +1,19 @@
 package workflows_test
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
 	"testing"
 
 	"liminal/activities/activitiestest"
 	"liminal/internal/fault"
+	"liminal/internal/graph"
+	"liminal/internal/identity"
+	"liminal/internal/model"
+	"liminal/internal/quota"
 	"liminal/internal/run"
 	"liminal/internal/stream"
 	"liminal/internal/tool"
@@ -35,5 +43,78 @@ func TestARunWhosePersonHasSpentTheirBudgetEndsAtOnceAndSaysWhy(t *testing.T) {
 				t.Errorf("the tool was called %d times, want 1: waiting does not help", n)
 			}
 		})
+	}
+}
+
+// passing hands the message on to a child.
+var passing = strings.Replace(parent, `"topic":`, `"message":`, 1)
+
+// What a child fails of is told as if its parent had failed of it.
+//
+// Requirements: OBS-09, API-17
+func TestAChildsFailureKeepsItsReason(t *testing.T) {
+	t.Parallel()
+	for reason, code := range map[string]fault.Code{
+		fault.Budget: fault.RateLimited, fault.NotConfigured: fault.Internal, fault.Upstream: fault.Internal,
+	} {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			cause := fault.New(code, "This is why.").With(map[string]any{"reason": reason})
+			w := activitiestest.New(passing).Tool("say", models, failing(99, cause))
+			w.Workflows["child"] = oneNode
+			b := setup(t, w)
+			b.chat("hello")
+			c := b.closed()
+			var why struct{ Code, Reason, Message string }
+			if err := json.Unmarshal(c.End.Error, &why); err != nil || why.Code != string(code) || why.Reason != reason || !strings.HasSuffix(why.Message, cause.Message) {
+				t.Errorf("it says %s", c.End.Error)
+			}
+		})
+	}
+}
+
+// till keeps entries as books do: one for each run, effect, attempt and model.
+type till struct {
+	mu   sync.Mutex
+	kept map[string]int64
+}
+
+func (*till) Afford(context.Context, identity.Viewer) error { return nil }
+
+func (p *till) Enter(_ context.Context, _ identity.Viewer, e quota.Entry) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	key := fmt.Sprint(e.RunID, e.Effect, e.Attempt, e.Model)
+	if _, twice := p.kept[key]; !twice {
+		p.kept[key] = e.Tokens()
+	}
+	return nil
+}
+
+// Requirements: OBS-09
+func TestAChildThatIsRunAgainPaysAgain(t *testing.T) {
+	t.Parallel()
+	late := fault.New(fault.Internal, "The model did not answer in time.").With(map[string]any{"reason": graph.CodeTimeout})
+	calls := 0
+	w := activitiestest.New(strings.Replace(passing, `"workflow":"child"`, `"workflow":"child","max_retries":1`, 1)).
+		Tool("say", models, func(_ context.Context, c *tool.Call) (map[string]any, error) {
+			c.Spent("m", model.Usage{Input: 10})
+			if calls++; calls <= 1 {
+				return nil, late
+			}
+			return map[string]any{"answer": "fine"}, nil
+		})
+	w.Workflows["child"] = strings.Replace(oneNode, `"tool":"say"`, `"tool":"say","max_retries":0`, 1)
+	b := setup(t, w)
+	p := &till{kept: map[string]int64{}}
+	b.set.Purse = p
+	b.chat("hello")
+	b.answered("child says fine")
+	paid := int64(0)
+	for _, n := range p.kept {
+		paid += n
+	}
+	if calls != 2 || paid != 20 {
+		t.Errorf("%d calls, %d tokens paid: %v", calls, paid, p.kept)
 	}
 }

@@ -157,6 +157,18 @@ func (d *drive) effectID(e graph.Effect) string {
 	return e.ID
 }
 
+// mostAttempts is more than an effect of one run has.
+const mostAttempts = 16
+
+// attempt counts on from the attempts a child was made at before: its effects
+// have the same ids again.
+func (d *drive) attempt(e graph.Effect) int {
+	if d.in.Child != nil {
+		return d.in.Child.Earlier*mostAttempts + e.Attempt
+	}
+	return e.Attempt
+}
+
 // keys are the keys of m in order: the only range over a map here, and its
 // order does not depend on the map's.
 //

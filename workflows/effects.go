@@ -23,8 +23,8 @@ func (d *drive) call(ctx workflow.Context, e graph.Effect) {
 		Run: d.in, ConversationID: d.opened.ConversationID, RequestID: d.opened.RequestID,
 		UptoSeq: d.opened.UptoSeq, ContextIDs: d.opened.ContextIDs, Locale: d.opened.Locale,
 		Tool: pin.Pin(), Model: pin.Model || pin.Plain, Effect: d.effectID(e), Node: e.Node, Stage: e.Stage,
-		Description: e.Description, Quiet: e.Quiet, Attempt: e.Attempt, Final: e.Call.Final,
-		Reset: e.Attempt > 1 || d.tally.Spoke, Inputs: e.Call.Inputs, Resume: e.Call.Resume,
+		Description: e.Description, Quiet: e.Quiet, Attempt: d.attempt(e), Final: e.Call.Final,
+		Reset: d.attempt(e) > 1 || d.tally.Spoke, Inputs: e.Call.Inputs, Resume: e.Call.Resume,
 	}
 	if pin.Model {
 		in.Models, in.Adapters = d.opened.Models, d.opened.Adapters
@@ -117,7 +117,7 @@ func (d *drive) spawn(ctx workflow.Context, e graph.Effect) {
 	ctx, cancel := workflow.WithCancel(ctx)
 	in := activities.RunInput{RunID: d.in.RunID, Viewer: d.in.Viewer, Kind: run.KindGraph, Child: &activities.ChildInput{
 		Workflow: e.Spawn.Workflow, Inputs: e.Spawn.Inputs, EffectID: d.effectID(e),
-		Alone: len(d.run.Pending()) == 1 && d.alone(), Opened: d.inherited(),
+		Alone: len(d.run.Pending()) == 1 && d.alone(), Earlier: d.attempt(e) - 1, Opened: d.inherited(),
 	}}
 	future := workflow.ExecuteChildWorkflow(workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		// Not after the parent's own workflow id: a replayed history does not know it.

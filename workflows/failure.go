@@ -85,8 +85,8 @@ func reasonOr(code, reason string) string {
 }
 
 // isCode reports whether a failure's type is one of ours: the seven of
-// API-03, or one the machine gives.
+// API-03, or one the machine gives, which a child has in place of them.
 func isCode(s string) bool {
-	machine := []string{graph.CodeTimeout, graph.CodeNoBranch, graph.CodeLimit}
+	machine := []string{graph.CodeTimeout, graph.CodeNoBranch, graph.CodeLimit, fault.NotConfigured, fault.Upstream, fault.Budget}
 	return slices.Contains(fault.Codes(), fault.Code(s)) || slices.Contains(machine, s)
 }
