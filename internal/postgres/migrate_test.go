@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -167,7 +168,8 @@ func TestOpenRefusesADatabaseItCannotWorkOn(t *testing.T) {
 	if _, err := postgres.MigrateFiles(t.Context(), d.Owner, postgrestest.App, quiet, all[:len(all)-1]); err != nil {
 		t.Fatal(err)
 	}
-	refused("behind this program by 1 migrations, from 0003_production on; run liminald migrate")
+	last := all[len(all)-1]
+	refused(fmt.Sprintf("behind this program by 1 migrations, from %04d_%s on; run liminald migrate", last.Number, last.Name))
 	if _, err := postgres.Migrate(t.Context(), d.Owner, postgrestest.App, quiet); err != nil {
 		t.Fatal(err)
 	}

@@ -73,7 +73,7 @@ func (s *Store) insertInterrupt(tx Tx, r run.Run, q run.Interrupt) error {
 		@type, @message, @options, @schema, 'pending', NULL, @delivered, @created, NULL, @expires) ON CONFLICT (id) DO NOTHING`,
 		Args{
 			"id": q.ID, "run": r.ID, "workflow": q.WorkflowID, "effect": q.EffectID, "user": r.UserID,
-			"conversation": optional(r.ConversationID), "type": q.Type, "message": q.Message, "options": options,
+			"conversation": optional(r.ConversationID), "type": q.Type, "message": writable(q.Message), "options": options,
 			"schema": rawJSON(q.AnswerSchema), "delivered": false, "created": s.orNow(q.CreatedAt), "expires": moment(q.ExpiresAt),
 		})
 	return err

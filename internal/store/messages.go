@@ -36,7 +36,7 @@ func insertMessage(tx Tx, user string, m chat.Message) error {
 		@content, @struct, @seq, @in, @out, @created, @meta, @user, @suppressed) ON CONFLICT (id) DO NOTHING`,
 		Args{
 			"id": m.ID, "conversation": m.ConversationID, "run": optional(m.RunID), "sender": m.Sender, "role": m.Role,
-			"content": m.Content, "struct": content, "seq": m.Seq, "in": m.TokensIn, "out": m.TokensOut,
+			"content": writable(m.Content), "struct": content, "seq": m.Seq, "in": m.TokensIn, "out": m.TokensOut,
 			"created": m.CreatedAt, "meta": meta, "user": user, "suppressed": suppressed,
 		})
 	return err

@@ -1,8 +1,10 @@
 package store
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"liminal/internal/fault"
@@ -84,7 +86,34 @@ func encoded[T any](v T, empty bool) (any, error) {
 	if err != nil {
 		return nil, fault.Wrap(fault.Invalid, err, "A value cannot be stored as JSON.")
 	}
-	return string(b), nil
+	return string(unescaped(b)), nil
+}
+
+// writable is a text as every database can hold it: UTF-8 without the
+// character NUL. What people send is refused with it; what a model writes must
+// not keep its turn from ending.
+func writable(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+}
+
+// unescaped is writable for JSON, which escapes a NUL.
+func unescaped(doc []byte) []byte {
+	nul := []byte(`\u0000`)
+	if !bytes.Contains(doc, nul) {
+		return doc
+	}
+	out := make([]byte, 0, len(doc))
+	for i := 0; i < len(doc); {
+		switch {
+		case bytes.HasPrefix(doc[i:], nul):
+			out, i = append(out, `\ufffd`...), i+len(nul)
+		case doc[i] == '\\' && i+1 < len(doc):
+			out, i = append(out, doc[i:i+2]...), i+2
+		default:
+			out, i = append(out, doc[i]), i+1
+		}
+	}
+	return out
 }
 
 // decode scans a JSON document into v; NULL leaves v as it is.

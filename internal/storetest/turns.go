@@ -34,6 +34,27 @@ func Turns(t *testing.T, open Open) {
 	t.Run("no more turns than allowed queue in a conversation", func(t *testing.T) { queuedCap(t, open) })
 	t.Run("seq stays dense and turns apart under concurrent writers and retries", func(t *testing.T) { concurrentTurns(t, open) })
 	t.Run("suppressed messages are not shown and not remembered", func(t *testing.T) { suppressed(t, open) })
+	t.Run("a turn ends whatever a model wrote", func(t *testing.T) { unwritable(t, open) })
+}
+
+// unwritable: a model may write the character NUL, which not every database
+// can hold. The turn has to end all the same.
+func unwritable(t *testing.T, open Open) {
+	s := open(t, store.Options{}).Store
+	v := person(t, s)
+	a := accept(t, s, v, chat.NewTurn{Message: "Write a NUL."})
+	nul, kept := "one\x00two", `a \u0000 that is only written`
+	need(t, s.Ask(t.Context(), v, true, run.Interrupt{
+		ID: id.New(), RunID: a.Run.ID, EffectID: "e", Type: "text_input", Message: nul, Options: []run.Option{{ID: "a", Label: nul}},
+	}))
+	end := answer(a.Run.ID, nul)
+	end.Message.Struct, end.Message.Meta = chat.Compose(nul, nil, nil), map[string]any{"data": map[string]any{nul: nul, "kept": kept}}
+	end.Notices = []chat.Message{{Sender: "system", Role: "system", Content: nul, Meta: map[string]any{"type": nul}}}
+	end.Persist = map[string]any{"docs": map[string]any{nul: nul}}
+	closed := closeTurn(t, s, v, end)
+	m := got(s.Message(t.Context(), v, closed.MessageID))(t)
+	want(t, "answer", m.Content, "one\uFFFDtwo")
+	want(t, "meta", fmt.Sprint(m.Meta), "map[data:map[kept:"+kept+" one\uFFFDtwo:one\uFFFDtwo]]")
 }
 
 func accept(t testing.TB, s *store.Store, v identity.Viewer, n chat.NewTurn) chat.Accepted {
