@@ -108,7 +108,6 @@ func TestDriversAreReachedFromTheirAdapterOnly(t *testing.T) {
 		"github.com/klippa-app/":       {"internal/knowledge"},
 		"github.com/xuri/":             {"internal/knowledge"},
 		"github.com/anthropics/":       {"internal/model/anthropic"},
-		"github.com/openai/":           {"internal/model/openai"},
 		"github.com/JohannesKaufmann/": {"internal/outside"},
 		"github.com/agnivade/":         {"internal/tool/builtin"},
 		"github.com/tetratelabs/":      {"internal/knowledge"},
