@@ -27,6 +27,14 @@ type Sets interface {
 // maxFound bounds how many documents one call names.
 const maxFound = 500
 
+// The bounds of a registry. It goes from turn to turn of a conversation and
+// into a model's prompt: one that grew on would in the end travel by reference,
+// which no longer holds when its run is gone.
+const (
+	maxRegistry      = 200
+	maxRegistryBytes = 24 << 10 // of its titles
+)
+
 // findDocuments gives documents of the caller's own by id, by set, or all of
 // them; an id that is none of theirs is dropped (LG-15, LG-21, LG-26).
 type findDocuments struct {
@@ -42,15 +50,8 @@ func (t findDocuments) Run(ctx context.Context, c *tool.Call) (map[string]any, e
 		return nil, err
 	}
 	out := titled(found)
-	registry, _ := c.Inputs["known"].(map[string]any)
-	registry = maps.Clone(registry)
-	if registry == nil {
-		registry = map[string]any{}
-	}
-	for _, d := range found {
-		registry[d.Title] = d.ID
-	}
-	out["registry"] = registry
+	known, _ := c.Inputs["known"].(map[string]any)
+	out["registry"] = registry(known, found)
 	if n := number(c, "sample", 0); n > 0 {
 		documents, _ := out["documents"].([]any)
 		out["sample"] = documents[:min(n, len(documents))]
@@ -96,6 +97,30 @@ func (t findDocuments) named(ctx context.Context, c *tool.Call) ([]string, error
 		}
 	}
 	return out, nil
+}
+
+// registry is what was known with what is found, which goes first where there
+// is no room for all. Documents of one title that are found together have their
+// files beside it; else the latest stands for its title.
+func registry(known map[string]any, found []knowledge.Titled) map[string]any {
+	out, size := map[string]any{}, 0
+	add := func(title string, id any) {
+		if _, there := out[title]; there || len(out) < maxRegistry && size+len(title) <= maxRegistryBytes {
+			if !there {
+				size += len(title)
+			}
+			out[title] = id
+		}
+	}
+	for _, d := range found {
+		add(label(d, found), d.ID)
+	}
+	for _, title := range slices.Sorted(maps.Keys(known)) {
+		if _, newer := out[title]; !newer {
+			add(title, known[title])
+		}
+	}
+	return out
 }
 
 // idsIn are the ids of a list, of lists in it, and of what stands in a document

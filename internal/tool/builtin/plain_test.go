@@ -188,6 +188,29 @@ func TestOnlyOwnDocumentsAreFoundAndTheRegistryGrows(t *testing.T) {
 	}
 }
 
+// A registry goes from turn to turn: it holds what the turn is about and stays
+// of a size, and of two documents of one title neither hides the other.
+//
+// Requirements: LG-15, LG-29
+func TestARegistryStaysOfASize(t *testing.T) {
+	t.Parallel()
+	known := map[string]any{"Plan": "old"}
+	for i := range 3000 {
+		known[fmt.Sprintf("A document of many words, number %d", i)] = fmt.Sprint(i)
+	}
+	found := titles{{ID: leaveID, Title: "Plan", Path: "a.md"}, {ID: travelID, Title: "Plan", Path: "b.md"}, {ID: bankID, Title: "Zebra"}}
+	out := must(t, builtin.Parts{Titles: found}, "documents.find_v1", &tool.Call{
+		Inputs: map[string]any{"ids": []any{leaveID, travelID, bankID}, "known": known},
+	})
+	registry, _ := out["registry"].(map[string]any)
+	if len(registry) != 200 {
+		t.Errorf("the registry has %d documents", len(registry))
+	}
+	if registry["Plan (a.md)"] != leaveID || registry["Plan (b.md)"] != travelID || registry["Zebra"] != bankID {
+		t.Errorf("of what was found it has %v, %v and %v", registry["Plan (a.md)"], registry["Plan (b.md)"], registry["Zebra"])
+	}
+}
+
 // Requirements: LG-16, INT-21
 func TestNamesAreMatchedToTitles(t *testing.T) {
 	t.Parallel()
