@@ -96,6 +96,9 @@ func (r *Run) failed(t *thread, place int, f Failure) {
 		return
 	}
 	again := f.Retryable || f.Code == CodeTimeout
+	if f.After > 0 && min(f.After, maxAfter) >= r.remaining() {
+		again = false // it would be too late, and who waits would be told of the time instead
+	}
 	if again && f.Code != CodeValidation && s.Attempt > 0 && s.Attempt <= r.retries(s, f) {
 		r.closeTrace(s.Trace, ResultRetried, f.Message)
 		s.Trace, s.Phase = -1, waiting
