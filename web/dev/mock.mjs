@@ -28,6 +28,7 @@ const runs = new Map();
 const contexts = new Map();
 const documents = new Map();
 const artifacts = new Map();
+const assistant = { id: randomUUID(), type: 'workflow.chat', name: 'assistant', visibility: 'global', owner_id: null, schema: { title: 'Document assistant' } };
 const generative = process.env.GENERATIVE === '1';
 
 class Refusal extends Error {
@@ -297,9 +298,9 @@ const routes = {
     const run = need(runs.get(id));
     return { run: { id, kind: 'chat', status: run.status, workflow_id: `chat:${run.conversation}:${run.request}`, error: run.error, trace: [{ node: 'classify' }, { node: 'search' }, { node: 'answer' }], created_at: run.started, started_at: run.started, ended_at: run.ended } };
   },
-  'GET /v1/artifacts': ({ user }) => ({ data: [...artifacts.values()].filter((one) => one.user === user.id), next_cursor: null }),
+  'GET /v1/artifacts': ({ user }) => ({ data: [...artifacts.values()].filter((one) => one.user === user.id).concat(assistant), next_cursor: null }),
   'POST /v1/artifacts': ({ json, user }) => {
-    const made = { id: randomUUID(), user: user.id, type: json.type, name: json.name, visibility: 'private' };
+    const made = { id: randomUUID(), user: user.id, type: json.type, name: json.name, visibility: 'private', owner_id: user.id, schema: {} };
     artifacts.set(made.id, made);
     return { artifact: made };
   },

@@ -6,7 +6,7 @@ import { count, duration, money } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';
 import { CopyButton } from '../shell/CopyButton.tsx';
 import { stepsOf, type RailItem, type RunState } from './run.ts';
-import type { Turn } from './thread.ts';
+import { confidenceOf, type Turn } from './thread.ts';
 
 interface Props {
   turn: Turn;
@@ -27,6 +27,7 @@ export function TurnFoot({ turn, live, seen, text, items }: Props) {
   const asked = turn.asked.length > 0 || items.some((item) => item.kind === 'ask');
   const model = live?.done?.model || turn.answer?.meta?.model || '';
   const time = asked ? null : elapsed(run.data); // a person's time to think is not the run's
+  const confidence = text ? confidenceOf(live?.done?.data ?? turn.answer?.meta?.data) : null;
   const link = temporalLink(run.data, config.data);
   const facts = [
     steps > 0 ? words.steps(steps) : '',
@@ -37,6 +38,11 @@ export function TurnFoot({ turn, live, seen, text, items }: Props) {
   ].filter(Boolean);
   return (
     <footer className="turn-foot">
+      {confidence && (
+        <span className="confidence" data-level={confidence} title={words.confidenceTitle}>
+          {words.confidence(confidence)}
+        </span>
+      )}
       {facts.map((fact) => (
         <span key={fact}>{fact}</span>
       ))}

@@ -1,7 +1,7 @@
 // What a reader knows of one run: its events folded into what is on the rail.
 // Pure, so that a replay from the start gives the same picture as living it.
 
-import type { Citation, Interrupt, RunEvent, RunProblem, Segment, Usage } from '../api/types.ts';
+import type { AnswerData, Citation, Interrupt, RunEvent, RunProblem, Segment, Usage } from '../api/types.ts';
 
 export interface Step {
   kind: 'step';
@@ -42,6 +42,7 @@ export interface Done {
   truncated: boolean;
   suppressed: boolean;
   segments: Segment[];
+  data: AnswerData;
 }
 
 export interface RunState {
@@ -122,6 +123,7 @@ function finish(state: RunState, data: Data): RunState {
       truncated: data['truncated'] === true,
       suppressed: data['suppressed'] === true,
       segments: (data['content_struct'] as { segments?: Segment[] | null } | null | undefined)?.segments ?? [],
+      data: (data['data'] as AnswerData | null) ?? {},
     },
   };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Message } from '../api/types.ts';
-import { answerWords, headingOf, removedFrom, turnsOf } from './thread.ts';
+import { answerWords, confidenceOf, headingOf, removedFrom, turnsOf } from './thread.ts';
 
 let seq = 0;
 function message(role: Message['role'], content: string, run: string | null, meta: Message['meta'] = null): Message {
@@ -64,6 +64,12 @@ describe('a conversation as turns', () => {
     const key = { type: 'redaction', text: '[removed: API key]', reason: 'API key' };
     expect(removedFrom([{ type: 'text', text: 'Use' }, key, key, { type: 'redaction' }])).toEqual(['[removed: API key]']);
     expect(removedFrom(null)).toEqual([]);
+  });
+
+  // Requirements: UI-28
+  it('knows how well the documents carry an answer, where that is said', () => {
+    expect(['high', 'medium', 'low', 'certain', null, undefined].map((level) => confidenceOf({ retrieval_confidence: level }))).toEqual(['high', 'medium', 'low', null, null, null]);
+    expect(confidenceOf(undefined)).toBeNull();
   });
 
   it('names an answer by its option', () => {

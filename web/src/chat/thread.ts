@@ -1,7 +1,7 @@
 // A conversation as turns: what a person asked, what was asked back, and the
 // answer. The server keeps messages; this groups them by the run they belong to.
 
-import type { Citation, Interrupt, Message, Segment } from '../api/types.ts';
+import type { AnswerData, Citation, Interrupt, Message, Segment } from '../api/types.ts';
 import type { Evidence } from './run.ts';
 
 export interface Settled {
@@ -81,6 +81,14 @@ export function evidenceOf(message: Message | null): Evidence[] {
 export function removedFrom(segments: Segment[] | null | undefined): string[] {
   const marks = (segments ?? []).filter((segment) => segment.type === 'redaction').map((segment) => segment.text ?? '');
   return [...new Set(marks)].filter(Boolean);
+}
+
+export type Confidence = 'high' | 'medium' | 'low';
+
+/** How well the documents carry an answer, where its graph says so (UI-28). */
+export function confidenceOf(data: AnswerData | undefined): Confidence | null {
+  const level = data?.retrieval_confidence;
+  return level === 'high' || level === 'medium' || level === 'low' ? level : null;
 }
 
 /** The headings above a passage, without the document's own title that stands beside them. */

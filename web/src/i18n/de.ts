@@ -179,6 +179,8 @@ export const de: Dictionary = {
   stopped: 'Angehalten. Was geschrieben war, bleibt.',
   truncated: 'Die Antwort wurde abgeschnitten: Ihre Grenze war erreicht.',
   removed: 'Entfernt, bevor es jemand sah',
+  confidence: (level) => ({ high: 'Gut belegt', medium: 'Teils belegt', low: 'Kaum belegt' })[level],
+  confidenceTitle: 'Wie gut Abschnitte deiner Dokumente diese Antwort tragen',
   tokens: (n, written) => (n === 1 ? '1 Token' : `${written} Token`),
   daySpent: (used, limit, renews) => `Dein Budget für heute ist aufgebraucht: ${used} von ${limit} Token. Am ${renews} wird es erneuert; bis dahin kann dir die Administration mehr geben.`,
   monthSpent: (used, limit, renews) => `Dein Budget für diesen Monat ist aufgebraucht: ${used} von ${limit}. Am ${renews} wird es erneuert; bis dahin kann dir die Administration mehr geben.`,

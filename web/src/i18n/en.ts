@@ -188,6 +188,8 @@ export const en = {
   stopped: 'Stopped. What was written is kept.',
   truncated: 'The answer was cut off: it had reached its limit.',
   removed: 'Taken out before anybody saw it',
+  confidence: (level: 'high' | 'medium' | 'low') => ({ high: 'Well supported', medium: 'Partly supported', low: 'Hardly supported' })[level],
+  confidenceTitle: 'How well passages of your documents carry this answer',
   tokens: (n: number, written: string) => (n === 1 ? '1 token' : `${written} tokens`),
   daySpent: (used: string, limit: string, renews: string) => `Your budget of today is used up: ${used} of ${limit} tokens. It is renewed on ${renews}; until then an administrator can give you more.`,
   monthSpent: (used: string, limit: string, renews: string) => `Your budget of this month is used up: ${used} of ${limit}. It is renewed on ${renews}; until then an administrator can give you more.`,
