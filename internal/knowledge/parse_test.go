@@ -214,3 +214,49 @@ func TestPDFsKeepPagesHeadingsAndWholeWords(t *testing.T) {
 		checkCut(t, x, knowledge.Cut(x, 0), knowledge.DefaultChunk)
 	}
 }
+
+// Requirements: RAG-02
+func TestNumberedAndCentredTitlesOfPlainTextAreHeadings(t *testing.T) {
+	t.Parallel()
+	x := parse(t, "terms.txt", `
+                           ACME PUBLIC TERMS
+                        Version 3, 29 June 2007
+                         https://example.org/
+
+ Copyright by nobody in particular.
+
+                            Preamble
+
+  The terms are meant to be read.
+
+  0. Definitions.
+
+  "Work" is a work.
+
+  8. Beendigung der Rechte.
+
+  You may not go on.
+
+  1. Ring the bell.
+
+  2. Wait for an answer.
+
+  Nobody came.
+
+  3. You must then send a letter.
+
+  It is read.
+
+  4. Grant of License. Subject to these terms you may
+go on.
+
+  And on.
+`)
+	if x.Title != "ACME PUBLIC TERMS, Version 3, 29 June 2007" {
+		t.Errorf("title %q", x.Title)
+	}
+	want(t, "headings", headings(x), []string{"", "Preamble", "0. Definitions", "8. Beendigung der Rechte"})
+	if last := x.Blocks[len(x.Blocks)-1]; last.Heading != "4. Grant of License" || !strings.HasPrefix(strings.TrimSpace(x.Text[last.Start:last.End]), "4. Grant") {
+		t.Errorf("the last block is %+v", last)
+	}
+}

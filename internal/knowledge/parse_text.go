@@ -170,38 +170,6 @@ func plainInline(s string) string {
 // "2.3 Sessions", "§4 Limits", "Chapter 5: Names", "Anhang B".
 var numbered = regexp.MustCompile(`^(?:§{1,2}\s*)?(\d{1,3}(?:\.\d{1,3}){0,4})\.?[ \t]+\S|^§\s*\d|^(?i:chapter|part|section|appendix|kapitel|teil|abschnitt|anhang)\s+[\dA-ZIVX]+\b`)
 
-// parseText reads plain text. Text that is Markdown in all but name is read
-// as Markdown; else a numbered, an underlined or an upper-case line that
-// stands alone is a heading.
-func parseText(text string) Extract {
-	if len(atxLines.FindAllStringIndex(text, 3)) >= 2 {
-		return parseMarkdown(text)
-	}
-	var s sections
-	l := lines{text: text}
-	blank := true
-	for l.scan() {
-		line := l.line()
-		if strings.TrimSpace(line) == "" {
-			blank = true
-			continue
-		}
-		next := l.peek()
-		switch level := underline(next); {
-		case level > 0 && headingLike(line) && blank:
-			start := l.start
-			l.scan()
-			s.heading(level, line, start, l.end)
-		case blank && strings.TrimSpace(next) == "" && headingLike(line) && levelOf(line) > 0:
-			s.heading(levelOf(line), line, l.start, l.end)
-		default:
-			s.add("", l.start, l.end)
-		}
-		blank = false
-	}
-	return s.extract(text)
-}
-
 var atxLines = regexp.MustCompile(`(?m)^#{1,6}[ \t]+\S`)
 
 // headingLike reports whether a line is short and not a sentence.

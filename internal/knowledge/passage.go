@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"liminal/internal/model"
@@ -29,6 +30,7 @@ type reading struct {
 	title     []float64
 	anywhere  []float64
 	contents  bool // most of it is lines that lead to page numbers
+	bare      bool // headings stand in it that look like sentences
 }
 
 func (q *inquiry) read(p *Passage) *reading {
@@ -37,7 +39,12 @@ func (q *inquiry) read(p *Passage) *reading {
 	r.heading = q.matches(q.bag(l, p.Heading))
 	r.title = q.matches(q.bag(l, p.Title+" "+baseName(p.Path)))
 	r.anywhere = make([]float64, len(q.terms))
-	for _, s := range r.sentences {
+	for i, s := range r.sentences {
+		if s.Form == words.Prose || s.Form == words.Item {
+			if p.calls(p.Text[s.Start:s.End]) {
+				r.sentences[i].Form, r.bare = words.Heading, true
+			}
+		}
 		b := q.bag(l, p.Text[s.Start:s.End])
 		m := q.matches(b)
 		r.bags, r.matches = append(r.bags, b), append(r.matches, m)
@@ -46,6 +53,27 @@ func (q *inquiry) read(p *Passage) *reading {
 		}
 	}
 	return r
+}
+
+// calls reports whether a text is one of the headings above the passage, or
+// the title: it names what is said and says nothing.
+func (p *Passage) calls(text string) bool {
+	if len(text) > 2*maxHeading {
+		return false
+	}
+	plain := alnum(text)
+	return plain != "" && (plain == alnum(p.Title) ||
+		slices.ContainsFunc(strings.Split(p.Heading, separator), func(h string) bool { return alnum(h) == plain }))
+}
+
+// alnum is the letters and digits of a text, in lower case.
+func alnum(s string) string {
+	return strings.ToLower(strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, s))
 }
 
 // holds reports whether term t stands in the passage or its heading.
@@ -256,6 +284,8 @@ func (r *reading) quote(i int, rating float64) Quote {
 func (r *reading) span(i int) (from, to int) {
 	s, text := r.sentences[i], r.text(i)
 	switch {
+	case s.Form == words.Heading && r.bare && r.follow(i) > i:
+		return i + 1, r.follow(i)
 	case s.Form == words.Heading, strings.HasSuffix(text, ":"):
 		return i, r.follow(i)
 	case s.Form == words.Code:

@@ -161,8 +161,7 @@ func (s *statement) names() bool {
 	if s.reading.contents || s.reading.sentences[s.at].Form == words.Heading {
 		return true
 	}
-	text := Fold(s.reading.text(s.at))
-	return text == Fold(s.reading.passage.Title) || slices.Contains(strings.Split(s.reading.passage.Heading, separator), text)
+	return s.reading.passage.calls(s.reading.text(s.at))
 }
 
 // said is how much is left of a stem's weight once a sentence with it stands.
