@@ -73,7 +73,11 @@ func New(o Options) (model.Model, error) {
 		option.WithoutEnvironmentDefaults(), option.WithoutOpenTelemetry(), option.WithMaxRetries(0),
 		option.WithBaseURL(o.BaseURL), option.WithAPIKey(o.APIKey), option.WithHTTPClient(o.HTTP),
 	)
-	return &provider{Options: o, client: client}, nil
+	p := &provider{Options: o, client: client, secrets: []string{o.APIKey}}
+	if password, ok := at.User.Password(); ok && password != "" {
+		p.secrets = append(p.secrets, password) // of a gateway
+	}
+	return p, nil
 }
 
 // newClient bounds how long connecting takes, and nothing else: a model may
@@ -95,7 +99,8 @@ func newClient() *http.Client {
 
 type provider struct {
 	Options
-	client sdk.Client
+	client  sdk.Client
+	secrets []string // that stand in no error
 }
 
 // Name implements model.Model.

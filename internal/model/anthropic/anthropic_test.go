@@ -158,3 +158,19 @@ func TestTheKeyGoesNowhereElse(t *testing.T) {
 		t.Error("a redirect is no answer")
 	}
 }
+
+// A gateway may ask for a password, which stands in its address.
+func TestAGatewaysPasswordStandsInNoError(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusBadRequest, http.StatusInternalServerError, http.StatusOK} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			refuse(w, status, "api_error", "No.")
+		}))
+		defer s.Close()
+		for _, err := range open(t, strings.Replace(s.URL, "http://", "http://ann:geheimnis@", 1), "").Stream(t.Context(), model.Request{}) {
+			if err == nil || strings.Contains(err.Error(), "geheimnis") {
+				t.Errorf("status %d: %v", status, err)
+			}
+		}
+	}
+}

@@ -121,9 +121,12 @@ func (p *provider) said(refused *sdk.Error) string {
 // it, and with little of what else it repeats.
 func (p *provider) unkeyed(err error) error { return errors.New(p.clean(err.Error())) }
 
-// clean is the beginning of a text on one line, without the key.
+// clean is the beginning of a text on one line, without secrets.
 func (p *provider) clean(text string) string {
-	text = strings.Join(strings.Fields(strings.ReplaceAll(text, p.APIKey, "…")), " ")
+	for _, secret := range p.secrets {
+		text = strings.ReplaceAll(text, secret, "…")
+	}
+	text = strings.Join(strings.Fields(text), " ")
 	if len(text) > maxSaid {
 		text = strings.ToValidUTF8(text[:maxSaid], "") + "…"
 	}
