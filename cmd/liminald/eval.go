@@ -35,7 +35,7 @@ texts are not on this machine is passed over with a notice.`,
 			"liminald eval retrieval",
 			"liminald eval retrieval --static .cache/static-model",
 			"liminald eval retrieval --server http://localhost:11434 --style ollama --model nomic-embed-text",
-			"liminald eval retrieval my-questions --corpus spec=/work/texts --json",
+			"liminald eval retrieval my-questions --corpus spec=texts --json",
 		},
 		flags: func(fs *flag.FlagSet) any {
 			o := &evalFlags{}

@@ -11,6 +11,7 @@ import (
 
 	"liminal/internal/embed"
 	"liminal/internal/eval"
+	"liminal/internal/storetest"
 	"liminal/internal/words"
 )
 
@@ -72,9 +73,7 @@ func common(q eval.Question) []string {
 // Requirements: RAG-13
 func TestTheDefaultSearchFindsWhatItFound(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes in a few books")
-	}
+	storetest.Long(t, "it takes in a few books")
 	sets := slices.DeleteFunc(shipped(t), func(s eval.Set) bool { return s.Name == "spec" })
 	r, err := eval.Run(t.Context(), eval.Options{Sets: sets, Encoders: []embed.Embedder{embed.Hash{}}, Scratch: t.TempDir()})
 	if err != nil {
