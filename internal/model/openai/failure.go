@@ -157,6 +157,9 @@ func (p *provider) busy(r refusal, cause error) error {
 		details["retry_after_ms"] = r.after.Milliseconds()
 		when = fmt.Sprintf("in %d seconds", int((r.after+time.Second-1)/time.Second))
 	}
+	if r.after > time.Hour {
+		when = "later"
+	}
 	what := "is overloaded"
 	if r.status == 429 {
 		what = "takes no more requests for now"

@@ -143,6 +143,8 @@ func TestEachRefusalSaysWhatToDo(t *testing.T) {
 		"wait in ms":      {answer{429, http.Header{"Retry-After-Ms": {"250"}, "Retry-After": {"9"}}, `{}`}, fault.RateLimited, fault.Upstream, 250.0, "in 1 seconds"},
 		"wait until":      {answer{503, http.Header{"Retry-After": {"Fri, 20 Nov 2026 10:00:05 GMT"}, "Date": {"Fri, 20 Nov 2026 10:00:00 GMT"}}, `{}`}, fault.RateLimited, fault.Upstream, 5000.0, "overloaded"},
 		"wait somehow":    {answer{529, http.Header{"Retry-After": {"soon"}}, ``}, fault.RateLimited, fault.Upstream, nil, "in a moment"},
+		"wait for days":   {answer{429, http.Header{"Retry-After": {"604800"}}, `{}`}, fault.RateLimited, fault.Upstream, 604800000.0, "Try again later."},
+		"wait till 9999":  {answer{503, http.Header{"Retry-After": {"Fri, 31 Dec 9999 23:59:59 GMT"}, "Date": {"Fri, 20 Nov 2026 10:00:00 GMT"}}, `{}`}, fault.RateLimited, fault.Upstream, 9223372036854.0, "Try again later."},
 		"too large":       {answer{413, nil, `nginx`}, fault.Invalid, "", nil, "too long"},
 		"vLLM's length":   {answer{400, nil, `{"object":"error","message":"This model's maximum context length is 4096 tokens","code":400}`}, fault.Invalid, "", nil, "too long"},
 		"llama.cpp's":     {answer{400, nil, `{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error"}}`}, fault.Invalid, "", nil, "too long"},
