@@ -23,9 +23,9 @@ func (p plain) original(i int) int {
 	return p.at[i]
 }
 
-// plainly reads a text. ASCII is as it is.
+// plainly reads a text. ASCII is as it is, but for control characters.
 func plainly(s string) plain {
-	if ascii(s) {
+	if plainASCII(s) {
 		return plain{text: s}
 	}
 	var b strings.Builder
@@ -43,22 +43,25 @@ func plainly(s string) plain {
 	return plain{text: b.String(), at: append(at, len(s))}
 }
 
-func ascii(s string) bool {
+func plainASCII(s string) bool {
 	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
+		if s[i] >= utf8.RuneSelf || control(rune(s[i])) {
 			return false
 		}
 	}
 	return true
 }
 
+// control: a screen shows nothing of it, and it is no space either.
+func control(r rune) bool { return unicode.IsControl(r) && r != '\t' && r != '\n' && r != '\r' }
+
 // letters are what a sign is read as; none for one that is not seen.
 func letters(r rune) []rune {
-	if r < utf8.RuneSelf {
-		return []rune{r}
-	}
-	if unseen(r) {
+	switch {
+	case unseen(r):
 		return nil
+	case r < utf8.RuneSelf:
+		return []rune{r}
 	}
 	var out []rune
 	for _, d := range norm.NFKD.String(string(r)) {
@@ -74,7 +77,7 @@ func letters(r rune) []rune {
 }
 
 func unseen(r rune) bool {
-	return unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
+	return control(r) || r == 0x2800 || unicode.In(r, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }
 
 // lookalikes are letters of other scripts that are read as Latin ones, and
@@ -84,5 +87,8 @@ var lookalikes = map[rune]rune{
 	'ѕ': 's', 'т': 't', 'у': 'y', 'х': 'x', 'А': 'A', 'В': 'B', 'С': 'C', 'Е': 'E', 'Н': 'H', 'І': 'I', 'Ј': 'J', 'К': 'K', 'М': 'M',
 	'О': 'O', 'Р': 'P', 'Ѕ': 'S', 'Т': 'T', 'У': 'Y', 'Х': 'X', 'α': 'a', 'ι': 'i', 'κ': 'k', 'ν': 'v', 'ο': 'o', 'ρ': 'p', 'υ': 'u',
 	'Α': 'A', 'Β': 'B', 'Ε': 'E', 'Ζ': 'Z', 'Η': 'H', 'Ι': 'I', 'Κ': 'K', 'Μ': 'M', 'Ν': 'N', 'Ο': 'O', 'Ρ': 'P', 'Τ': 'T', 'Υ': 'Y',
+	'η': 'n', 'τ': 't', 'ո': 'n', 'ս': 'u', 'օ': 'o', 'հ': 'h', 'ց': 'g', 'ᴀ': 'a', 'ʙ': 'b', 'ᴄ': 'c', 'ᴅ': 'd', 'ᴇ': 'e', 'ꜰ': 'f', 'ɢ': 'g',
+	'ʜ': 'h', 'ɪ': 'i', 'ᴊ': 'j', 'ᴋ': 'k', 'ʟ': 'l', 'ᴍ': 'm', 'ɴ': 'n', 'ᴏ': 'o', 'ᴘ': 'p', 'ʀ': 'r', 'ꜱ': 's', 'ʂ': 's', 'ᴛ': 't', 'ᴜ': 'u',
+	'ᴠ': 'v', 'ᴡ': 'w', 'ʏ': 'y', 'ᴢ': 'z',
 	'Χ': 'X', 'ı': 'i', 'ɡ': 'g', 'ɑ': 'a', '‐': '-', '‑': '-', '‒': '-', '–': '-', '—': '-', '−': '-',
 }

@@ -10,21 +10,23 @@ const jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl
 
 // removed are answers with what must not be seen of them, and the rule.
 var removed = map[string]struct{ text, span, rule string }{
-	"a private key":            {"Here it is:\n" + pem + "\nKeep it safe.", pem, "private_key"},
-	"a key that is cut off":    {"Here: " + pem[:400], pem[:400], "private_key"},
-	"a provider's key":         {"Use sk-proj-Ab3dEf6hIj9kLm2nOp5q in the header.", "sk-proj-Ab3dEf6hIj9kLm2nOp5q", "provider_key"},
-	"a key in code":            {"```\nAPI_KEY=\"ghp_0123456789abcdefABCDEF0123456789abcd\"\n```", "ghp_0123456789abcdefABCDEF0123456789abcd", "provider_key"},
-	"a key at the end":         {"It is AKIAQ3EGRZ7TYV5XW2PL", "AKIAQ3EGRZ7TYV5XW2PL", "provider_key"},
-	"a key with hidden signs":  {"It is s\u200bk-proj-Ab3d\u2060Ef6hIj9kLm2nOp5q, use it", "s\u200bk-proj-Ab3d\u2060Ef6hIj9kLm2nOp5q", "provider_key"},
-	"a key of lookalikes":      {"It is ѕk-proj-Ab3dEf6hIj9kLm2nOp5q!", "ѕk-proj-Ab3dEf6hIj9kLm2nOp5q", "provider_key"},
-	"a key of wide letters":    {"It is ｓｋ-proj-Ab3dEf6hIj9kLm2nOp5q!", "ｓｋ-proj-Ab3dEf6hIj9kLm2nOp5q", "provider_key"},
-	"a token":                  {"The cookie holds " + jwt + " now.", jwt, "token"},
-	"a bearer token":           {"Send Authorization: Bearer abcDEF123456ghiJKL7890 with it.", "Bearer abcDEF123456ghiJKL7890", "bearer"},
-	"a recipe":                 {"Sure. TATP needs care.\n1. Mix 50 ml of the first with the second.\n2. Cool it.\n3. Add 5 ml of acid.\nDone.", "TATP needs care.\n1. Mix 50 ml", "explosive"},
-	"a recipe for many":        {"So, sarin: first, take it.\n1. Dissolve 10 g of it.\n2. Heat to 60 °C. Add more.", "sarin: first, take it.\n1. Dissolve 10 g", "mass_weapon"},
-	"a recipe before its name": {"1. Mix 50 ml of it.\n2. Cool it.\n3. Add 5 ml.\nSo TATP is made, 20 g of it.", "TATP is made, 20 g", "explosive"},
-	"a recipe of lookalikes":   {"So, sаrіn: first.\n1. Dissolve 10 g of it.\n2. Heat to 60 °C. Add more.", "sаrіn: first.\n1. Dissolve 10 g", "mass_weapon"},
-	"a recipe with soft marks": {"So, sa\u00adr\u200din: first.\n1. Dissolve 10 g of it.\n2. Heat to 60 °C. Add more.", "sa\u00adr\u200din: first.\n1. Dissolve 10 g", "mass_weapon"},
+	"a private key":              {"Here it is:\n" + pem + "\nKeep it safe.", pem, "private_key"},
+	"a key that is cut off":      {"Here: " + pem[:400], pem[:400], "private_key"},
+	"a provider's key":           {"Use sk-proj-Ab3dEf6hIj9kLm2nOp5q in the header.", "sk-proj-Ab3dEf6hIj9kLm2nOp5q", "provider_key"},
+	"a key in code":              {"```\nAPI_KEY=\"ghp_0123456789abcdefABCDEF0123456789abcd\"\n```", "ghp_0123456789abcdefABCDEF0123456789abcd", "provider_key"},
+	"a key at the end":           {"It is AKIAQ3EGRZ7TYV5XW2PL", "AKIAQ3EGRZ7TYV5XW2PL", "provider_key"},
+	"a key with hidden signs":    {"It is s\u200bk-proj-Ab3d\u2060Ef6hIj9kLm2nOp5q, use it", "s\u200bk-proj-Ab3d\u2060Ef6hIj9kLm2nOp5q", "provider_key"},
+	"a key with control signs":   {"It is s\x08k-proj-Ab3d\u0085Ef6hIj9kLm2nOp5q, use it", "s\x08k-proj-Ab3d\u0085Ef6hIj9kLm2nOp5q", "provider_key"},
+	"a recipe in small capitals": {"So, ꜱᴀʀɪɴ: first.\n1. Dissolve 10 g of it.\n2. Heat to 60 °C. Add more.", "ꜱᴀʀɪɴ: first.\n1. Dissolve 10 g", "mass_weapon"},
+	"a key of lookalikes":        {"It is ѕk-proj-Ab3dEf6hIj9kLm2nOp5q!", "ѕk-proj-Ab3dEf6hIj9kLm2nOp5q", "provider_key"},
+	"a key of wide letters":      {"It is ｓｋ-proj-Ab3dEf6hIj9kLm2nOp5q!", "ｓｋ-proj-Ab3dEf6hIj9kLm2nOp5q", "provider_key"},
+	"a token":                    {"The cookie holds " + jwt + " now.", jwt, "token"},
+	"a bearer token":             {"Send Authorization: Bearer abcDEF123456ghiJKL7890 with it.", "Bearer abcDEF123456ghiJKL7890", "bearer"},
+	"a recipe":                   {"Sure. TATP needs care.\n1. Mix 50 ml of the first with the second.\n2. Cool it.\n3. Add 5 ml of acid.\nDone.", "TATP needs care.\n1. Mix 50 ml", "explosive"},
+	"a recipe for many":          {"So, sarin: first, take it.\n1. Dissolve 10 g of it.\n2. Heat to 60 °C. Add more.", "sarin: first, take it.\n1. Dissolve 10 g", "mass_weapon"},
+	"a recipe before its name":   {"1. Mix 50 ml of it.\n2. Cool it.\n3. Add 5 ml.\nSo TATP is made, 20 g of it.", "TATP is made, 20 g", "explosive"},
+	"a recipe of lookalikes":     {"So, sаrіn: first.\n1. Dissolve 10 g of it.\n2. Heat to 60 °C. Add more.", "sаrіn: first.\n1. Dissolve 10 g", "mass_weapon"},
+	"a recipe with soft marks":   {"So, sa\u00adr\u200din: first.\n1. Dissolve 10 g of it.\n2. Heat to 60 °C. Add more.", "sa\u00adr\u200din: first.\n1. Dissolve 10 g", "mass_weapon"},
 }
 
 // kept are answers nobody may lose a word of.
