@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -84,7 +85,31 @@ func (v voice) speak(ctx context.Context, c *tool.Call, req model.Request) (*sai
 		return s.cut(ctx, within, within.Err())
 	}
 	s.truncated = s.reason == model.MaxTokens
-	return s, nil
+	if !c.Final || strings.TrimSpace(s.text.String()) != "" || len(s.calls) > 0 {
+		return s, nil
+	}
+	return s, v.wordless(c, s, req.Messages)
+}
+
+// wordless makes something of an answer of the turn that has no word: a model
+// that declines is said to, and one that says nothing is asked again, unless
+// it has called tools and has nothing to add.
+func (v voice) wordless(c *tool.Call, s *said, messages []model.Message) error {
+	switch {
+	case s.reason == model.Refusal:
+		text := "The model declines to answer this. Put it in other words."
+		if german(c) {
+			text = "Das Modell lehnt es ab, darauf zu antworten. Frag mit anderen Worten."
+		}
+		c.Emit(stream.Token, s.write(text))
+	case s.reason == model.EndTurn && v.model.Generative() && !afterTools(messages):
+		return fault.New(fault.Internal, "The model gave no answer. Try again.").With(map[string]any{"reason": fault.Upstream})
+	}
+	return nil
+}
+
+func afterTools(messages []model.Message) bool {
+	return len(messages) > 0 && slices.ContainsFunc(messages[len(messages)-1].Content, func(b model.Block) bool { return b.Type == model.ToolResult })
 }
 
 // inRole is a request as the run's policies of models have it: the role is
