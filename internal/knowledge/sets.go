@@ -5,6 +5,7 @@ import (
 	"path"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"liminal/internal/fault"
@@ -74,8 +75,9 @@ type Titles interface {
 	// DocumentsByID returns those of ids that are the viewer's own, in the order
 	// of ids, each once. An id that is none of theirs, or no id, is left out.
 	DocumentsByID(ctx context.Context, v identity.Viewer, ids []string) ([]Titled, error)
-	// FindDocuments pages through them, newest first: those whose title holds
-	// every word of q, whatever its case and accents; all for an empty q.
+	// FindDocuments pages through them, newest first: those whose title and
+	// file's name hold every word of q, whatever its case and accents; all for
+	// an empty q.
 	FindDocuments(ctx context.Context, v identity.Viewer, q, cursor string, limit int) ([]Titled, string, error)
 	// RenameDocument gives a document of the viewer's own a title. Reading the
 	// file again keeps it.
@@ -91,19 +93,38 @@ func TitleOf(title, file string) string {
 }
 
 // CheckTitle returns a title of a set or a document without the space around
-// it, or Invalid: it has 1 to MaxTitle characters on one line.
+// it and the signs that turn text around, or Invalid: it has 1 to MaxTitle
+// characters on one line, and not only such as nobody sees.
 func CheckTitle(title string) (string, error) {
-	title = strings.TrimSpace(title)
+	valid := utf8.ValidString(title)
+	title = strings.TrimSpace(strings.Map(unturned, title))
 	switch {
-	case title == "":
+	case strings.TrimFunc(title, blank) == "":
 		return "", fault.New(fault.Invalid, "A title is needed.").With(map[string]any{"field": "title"})
 	case utf8.RuneCountInString(title) > MaxTitle:
 		return "", fault.New(fault.Invalid, "A title has at most %d characters.", MaxTitle).With(map[string]any{"field": "title"})
-	case !utf8.ValidString(title) || strings.ContainsAny(title, "\x00\r\n"):
+	case !valid || strings.ContainsFunc(title, offLine):
 		return "", fault.New(fault.Invalid, "A title is text on one line.").With(map[string]any{"field": "title"})
 	}
 	return title, nil
 }
+
+// unturned drops the embeddings and overrides of direction: a title with one
+// shows the words behind it backwards as well.
+func unturned(r rune) rune {
+	if r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
+		return -1
+	}
+	return r
+}
+
+// blank reports whether nothing is seen of a character.
+func blank(r rune) bool {
+	return unicode.IsSpace(r) || unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) || r == 0x2800
+}
+
+// offLine reports whether a character has no place on a line.
+func offLine(r rune) bool { return unicode.IsControl(r) || r == 0x2028 || r == 0x2029 }
 
 // CheckMembers returns the ids of a set's documents, each once and in lower
 // case, or Invalid: at most MaxSetDocuments, all of them ids.

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"path"
 	"strings"
 	"time"
 	"unicode"
@@ -90,7 +91,7 @@ func (s *Store) FindDocuments(ctx context.Context, v identity.Viewer, q, cursor 
 		err := tx.Query(`SELECT `+titledColumns+` FROM document d WHERE `+documentOwn+` AND (d.created_at, d.id) < (@at, @id)
 			ORDER BY d.created_at DESC, d.id DESC`, Args{"user": v.UserID, "at": after.at, "id": orNil(after.id)}, func(scan Scan) error {
 			t, err := scanTitled(scan)
-			if err != nil || !holds(t.Title, wanted) {
+			if err != nil || !holds(t.Title+" "+path.Base(t.Path), wanted) {
 				return err
 			}
 			if found = append(found, t); len(found) > size {
@@ -107,9 +108,9 @@ func (s *Store) FindDocuments(ctx context.Context, v identity.Viewer, q, cursor 
 	return plain(found), next, err
 }
 
-// holds reports whether a title has every one of the folded words in it.
-func holds(title string, wanted []string) bool {
-	folded := unaccented(title)
+// holds reports whether a name has every one of the folded words in it.
+func holds(name string, wanted []string) bool {
+	folded := unaccented(name)
 	for _, w := range wanted {
 		if !strings.Contains(folded, w) {
 			return false

@@ -111,6 +111,9 @@ func badSets(t *testing.T, open Open) {
 		"no title":           {knowledge.Set{Title: " \t", Documents: ids}, fault.Invalid},
 		"a long title":       {knowledge.Set{Title: strings.Repeat("ä", knowledge.MaxTitle+1)}, fault.Invalid},
 		"two lines":          {knowledge.Set{Title: "a\nb"}, fault.Invalid},
+		"two lines, unseen":  {knowledge.Set{Title: "a\u2028b"}, fault.Invalid},
+		"a control sign":     {knowledge.Set{Title: "a\x07b"}, fault.Invalid},
+		"nothing to see":     {knowledge.Set{Title: "\u200b\u3164 \u202e"}, fault.Invalid},
 		"no text":            {knowledge.Set{Title: "a\xff"}, fault.Invalid},
 		"no id":              {knowledge.Set{Title: "a", Documents: []string{"x"}}, fault.Invalid},
 		"too many":           {knowledge.Set{Title: "a", Documents: many}, fault.Invalid},
@@ -123,6 +126,7 @@ func badSets(t *testing.T, open Open) {
 	need(t, err)
 	want(t, "sets that were refused", len(list), 0)
 	newSet(t, s, v, strings.Repeat("ä", knowledge.MaxTitle), ids...)
+	want(t, "turned around", newSet(t, s, v, "\u202eexe.law\u202c שלום").Title, "exe.law שלום")
 }
 
 func manySets(t *testing.T, open Open) {
@@ -161,6 +165,8 @@ func findTitles(t *testing.T, open Open) {
 	wantLines(t, titles(""), []string{"Travel notes.md", "Travel policy", "Prüfbericht Süd 2024"})
 	wantLines(t, titles("TRAVEL"), []string{"Travel notes.md", "Travel policy"})
 	wantLines(t, titles("sud pruf"), []string{"Prüfbericht Süd 2024"})
+	wantLines(t, titles("policy b.pdf"), []string{"Travel policy"}) // by the file, not by its folder
+	wantLines(t, titles("files"), nil)
 	wantLines(t, titles("100% _"), nil)
 	own := got(s.OwnDocuments(t.Context(), v, 2))(t)
 	wantLines(t, []string{own[0].Title, own[1].Title}, []string{"Travel notes.md", "Travel policy"})

@@ -3,6 +3,7 @@ package builtin
 import (
 	"context"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -149,7 +150,7 @@ func idsIn(v any) []string {
 func titled(found []knowledge.Titled) map[string]any {
 	documents, ids, titles, options := []any{}, []any{}, []any{}, []any{}
 	for _, d := range found {
-		documents = append(documents, map[string]any{"id": d.ID, "title": d.Title})
+		documents = append(documents, calledData(d))
 		ids, titles = append(ids, d.ID), append(titles, d.Title)
 		options = append(options, map[string]any{"id": d.ID, "label": label(d, found)})
 	}
@@ -160,6 +161,16 @@ func titled(found []knowledge.Titled) map[string]any {
 		"documents": documents, "ids": ids, "titles": titles, "options": options,
 		"count": float64(len(found)), "summary": count(len(found), "document"),
 	}
+}
+
+// calledData is a document as data, with its file where that is called otherwise
+// than it: people know a document by either name.
+func calledData(d knowledge.Titled) map[string]any {
+	out := map[string]any{"id": d.ID, "title": d.Title}
+	if file := path.Base(d.Path); d.Path != "" && plainTitle(file) != plainTitle(d.Title) {
+		out["file"] = file
+	}
+	return out
 }
 
 // label tells documents of one title apart by their files.

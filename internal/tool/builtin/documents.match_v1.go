@@ -3,6 +3,7 @@ package builtin
 import (
 	"context"
 	"path"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -27,16 +28,21 @@ func (t matchDocuments) Run(ctx context.Context, c *tool.Call) (map[string]any, 
 	if err != nil {
 		return nil, err
 	}
-	s := shelfmarks{least: enough, titles: make([]string, len(among)), documents: among}
+	among, names := shelved(among)
+	s := shelfmarks{least: enough, titles: make([]string, len(among)), folded: make([]string, len(among)), documents: among}
 	if least, ok := c.Inputs["least"].(float64); ok {
 		s.least = least
 	}
-	for i, d := range among {
-		s.titles[i] = plainTitle(d.Title)
+	for i, name := range names {
+		s.titles[i] = plainTitle(name)
+		s.folded[i] = folded(s.titles[i])
 	}
 	var found []knowledge.Titled
 	unmatched, seen := []any{}, map[string]bool{}
 	for _, name := range flat(c.Inputs["names"]) {
+		if ctx.Err() != nil { // many names and many titles take a while
+			return nil, ctx.Err()
+		}
 		matches, err := t.match(ctx, c, s, name)
 		if err != nil {
 			return nil, err
@@ -69,16 +75,35 @@ func (t matchDocuments) among(ctx context.Context, c *tool.Call) ([]knowledge.Ti
 			d := knowledge.Titled{}
 			d.ID, _ = one["id"].(string)
 			d.Title, _ = one["title"].(string)
+			d.Path, _ = one["file"].(string)
 			out = append(out, d)
 		}
 	}
 	return out, nil
 }
 
+// shelved are documents beside what they are called: each with its title, and
+// once more with the name of its file where that is another.
+func shelved(among []knowledge.Titled) ([]knowledge.Titled, []string) {
+	out, names := slices.Clone(among), make([]string, len(among), 2*len(among))
+	for i, d := range among {
+		names[i] = d.Title
+	}
+	for _, d := range among {
+		if file, ok := calledData(d)["file"].(string); ok {
+			out, names = append(out, d), append(names, file)
+		}
+	}
+	return out, names
+}
+
 func (t matchDocuments) match(ctx context.Context, c *tool.Call, s shelfmarks, name string) ([]knowledge.Titled, error) {
 	name = strings.TrimPrefix(name, "@")
 	if id.Valid(strings.ToLower(name)) {
-		return t.titles.DocumentsByID(ctx, c.Viewer, []string{strings.ToLower(name)})
+		found, err := t.titles.DocumentsByID(ctx, c.Viewer, []string{strings.ToLower(name)})
+		if err != nil || len(found) > 0 {
+			return found, err
+		} // else it may be what a document is called
 	}
 	return s.called(name), nil
 }
@@ -87,24 +112,27 @@ func (t matchDocuments) match(ctx context.Context, c *tool.Call, s shelfmarks, n
 type shelfmarks struct {
 	least     float64
 	titles    []string
+	folded    []string // the titles as findFolded wants them
 	documents []knowledge.Titled
 }
 
 // called are the documents a name means: those of just that title, else those
-// whose titles stand in it, else the one whose title is most like it.
+// whose titles stand in it, else the one whose title is most like it, else the
+// only one whose title it stands in.
 func (s shelfmarks) called(name string) []knowledge.Titled {
 	plain := plainTitle(name)
 	if plain == "" {
 		return nil
 	}
 	var same, within []knowledge.Titled
+	low := folded(plain)
 	best, score := -1, s.least
 	for i, title := range s.titles {
 		switch {
 		case title == "":
 		case title == plain:
 			same = append(same, s.documents[i])
-		case len(title) < len(plain) && utf8.RuneCountInString(title) > 2 && stands(plain, title):
+		case len(title) < len(plain) && utf8.RuneCountInString(title) > 2 && stands(plain, low, s.folded[i]):
 			within = append(within, s.documents[i])
 		default:
 			if like := similarity(plain, title, score); like >= score && (best < 0 || like > score) {
@@ -120,11 +148,35 @@ func (s shelfmarks) called(name string) []knowledge.Titled {
 	case best >= 0:
 		return []knowledge.Titled{s.documents[best]}
 	}
-	return nil
+	return s.partly(plain, low)
 }
 
-func stands(text, term string) bool {
-	at, _ := find(text, term)
+// partName is how many characters a name has at least that is taken for a part
+// of a title.
+const partName = 4
+
+// partly is the only document whose title has a name in it, word for word.
+func (s shelfmarks) partly(plain, low string) []knowledge.Titled {
+	if utf8.RuneCountInString(plain) < partName {
+		return nil
+	}
+	var out []knowledge.Titled
+	for i, title := range s.titles {
+		if len(plain) >= len(title) || !stands(title, s.folded[i], low) {
+			continue
+		}
+		if len(out) == 0 || out[0].ID != s.documents[i].ID {
+			out = append(out, s.documents[i])
+		}
+	}
+	if len(out) != 1 {
+		return nil
+	}
+	return out
+}
+
+func stands(text, low, term string) bool {
+	at, _ := findFolded(text, low, term)
 	return at >= 0
 }
 

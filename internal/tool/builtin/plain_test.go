@@ -235,10 +235,42 @@ func TestNamesAreMatchedToTitles(t *testing.T) {
 			t.Errorf("%q: unmatched %v", name, out["unmatched"])
 		}
 	}
+	numbered := titles{{ID: bankID, Title: "0198C0DE-0000-7000-8000-00000000abcd"}}
+	out := must(t, builtin.Parts{Titles: numbered}, "documents.match_v1", &tool.Call{Inputs: inputs("names", []any{"0198c0de-0000-7000-8000-00000000ABCD"})})
+	if fmt.Sprint(out["ids"]) != fmt.Sprint([]string{bankID}) {
+		t.Errorf("a title that looks like an id: %v", out)
+	}
 	among := []any{map[string]any{"id": "x", "title": "Elsewhere"}}
-	out := must(t, builtin.Parts{Titles: titles{}}, "documents.match_v1", &tool.Call{Inputs: inputs("names", []any{"elsewere"}, "among", among)})
+	out = must(t, builtin.Parts{Titles: titles{}}, "documents.match_v1", &tool.Call{Inputs: inputs("names", []any{"elsewere"}, "among", among)})
 	if fmt.Sprint(out["ids"]) != "[x]" {
 		t.Errorf("among those given: %v", out)
+	}
+}
+
+// Requirements: LG-16
+func TestDocumentsAreMatchedByTheirFilesToo(t *testing.T) {
+	t.Parallel()
+	own := titles{
+		{ID: leaveID, Title: "GENERAL LICENCE, Version 2", Path: "law/GPL-2.txt"},
+		{ID: travelID, Title: "GENERAL LICENCE, Version 3", Path: "law/GPL-3.txt"},
+		{ID: bankID, Title: "Apache Licence, Version 2.0", Path: "Apache-2.0.txt"},
+	}
+	found := must(t, builtin.Parts{Titles: own}, "documents.find_v1", &tool.Call{Inputs: map[string]any{"all": true}})
+	for name, want := range map[string][]string{
+		"GPL-2":          {leaveID},
+		"@gpl-3.txt":     {travelID},
+		"Apache-2.0":     {bankID},
+		"Apache":         {bankID},
+		"GPL":            {}, // of two
+		"general":        {},
+		"gpl-2 or gpl-3": {leaveID, travelID},
+	} {
+		for _, among := range []any{nil, found["documents"]} {
+			out := must(t, builtin.Parts{Titles: own}, "documents.match_v1", &tool.Call{Inputs: inputs("names", []any{name}, "among", among)})
+			if got := fmt.Sprint(out["ids"]); got != fmt.Sprint(want) {
+				t.Errorf("%q: %s, want %v", name, got, want)
+			}
+		}
 	}
 }
 
