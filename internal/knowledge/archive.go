@@ -3,6 +3,7 @@ package knowledge
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/xml"
 	"errors"
@@ -147,7 +148,33 @@ func (a *archive) decode(name string, into any) error {
 	}
 	d := xml.NewDecoder(bytes.NewReader(raw))
 	d.CharsetReader = charset.NewReaderLabel
-	return a.trouble(d.Decode(into))
+	return a.trouble(xml.NewTokenDecoder(&counter{of: a, d: d}).Decode(into))
+}
+
+// keptNodes is how much more an element counts that is kept and not only told.
+const keptNodes = 9
+
+// counter gives the tokens of a part to encoding/xml within the bounds: it
+// keeps every element that is open.
+type counter struct {
+	of    *archive
+	d     *xml.Decoder
+	depth int
+}
+
+func (c *counter) Token() (xml.Token, error) {
+	token, err := c.of.token(c.d, c.depth)
+	switch token.(type) {
+	case nil:
+		err = cmp.Or(err, io.EOF)
+	case xml.StartElement:
+		c.depth++
+		c.of.nodes -= keptNodes
+	case xml.EndElement:
+		c.depth--
+	default:
+	}
+	return token, err
 }
 
 // visitor is told what stands in a part of XML, in order. Names are without

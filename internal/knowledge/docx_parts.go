@@ -83,6 +83,10 @@ type numbering struct {
 	begun    map[string]bool          // lists that have begun
 }
 
+// maxLabel bounds, in bytes, what stands before the items of a list; Word takes
+// no more.
+const maxLabel = 255
+
 // listLevel is how the items of one level are numbered.
 type listLevel struct {
 	format, text string
@@ -117,7 +121,8 @@ func (a *archive) readNumbering(part string) (numbering, error) {
 		levels := &[9]listLevel{}
 		for _, l := range abstract.Levels {
 			if l.At >= 0 && l.At < 9 {
-				levels[l.At] = listLevel{format: l.Format.Val, text: l.Text.Val, start: number(l.Start.Val, 1)}
+				text := l.Text.Val[:min(len(l.Text.Val), maxLabel)]
+				levels[l.At] = listLevel{format: l.Format.Val, text: strings.ToValidUTF8(text, ""), start: number(l.Start.Val, 1)}
 			}
 		}
 		n.abstract[abstract.ID] = levels

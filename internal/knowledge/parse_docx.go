@@ -38,6 +38,7 @@ type docx struct {
 	paras  []*docPara // open ones: a text box is a paragraph in a paragraph
 	tables []*docTable
 	inText bool
+	beside int // bytes of cells and notes, which are not in out at once
 }
 
 // docPara is a paragraph being read.
@@ -90,12 +91,12 @@ func (d *docx) prepare(main string) error {
 }
 
 func (d *docx) read(main string) (Extract, error) {
-	d.out, d.title, d.paras, d.tables = composer{}, "", nil, nil
+	d.out, d.title, d.paras, d.tables, d.beside = composer{}, "", nil, nil, 0
 	d.lists.restart()
 	if err := d.walk(main, d); err != nil {
 		return Extract{}, err
 	}
-	if d.out.text.Len() > MaxText {
+	if d.full() {
 		return Extract{}, tooLong()
 	}
 	title := d.coreTitle()
@@ -111,8 +112,14 @@ var unread = map[string]bool{
 	"sectPr": true, "tblPr": true, "tblGrid": true, "trPr": true, "annotationRef": true, "sdtPr": true, "binData": true,
 }
 
+// full reports whether there is more text than a document may have.
+func (d *docx) full() bool { return max(d.out.text.Len(), d.beside) > MaxText }
+
+// maxInside bounds how deep paragraphs stand in paragraphs.
+const maxInside = 16
+
 func (d *docx) open(name string, attr func(string) string) bool {
-	if unread[name] || d.out.text.Len() > MaxText {
+	if unread[name] || d.full() || len(d.paras) > maxInside {
 		return false
 	}
 	if name == "p" {
@@ -243,6 +250,7 @@ func (d *docx) paragraph(p *docPara) {
 	if t := d.table(); t != nil {
 		t.cell = appendWords(t.cell, label, text)
 		t.cell = append(t.cell, d.noted(p)...)
+		d.beside += len(label) + len(text)
 		return
 	}
 	switch {
@@ -312,8 +320,9 @@ func (d *docx) label(p *docPara, style docStyle) string {
 func (d *docx) noted(p *docPara) []string {
 	var out []string
 	for _, key := range p.notes {
-		if text := d.notes[key]; text != "" {
+		if text := d.notes[key]; text != "" && !d.full() {
 			out = append(out, "["+text+"]")
+			d.beside += len(text)
 		}
 	}
 	return out

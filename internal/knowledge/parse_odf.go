@@ -62,7 +62,7 @@ var odfUnread = map[string]bool{
 }
 
 func (o *odf) open(name string, attr func(string) string) bool {
-	if odfUnread[name] || o.out.text.Len() > MaxText {
+	if odfUnread[name] || o.out.text.Len() > MaxText || len(o.paras) > maxInside {
 		return false
 	}
 	switch name {
