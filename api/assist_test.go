@@ -179,3 +179,21 @@ func TestTheAssistantAnswersAKeyOnce(t *testing.T) {
 	}
 	ada.send(say("another message")).fails(400, "validation_error")
 }
+
+// A key names one request: another endpoint's answer is not given to another
+// question.
+//
+// Requirements: API-05
+func TestAKeyOfAnotherEndpointIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	ada := newWorld(t).signUp("ada@example.org")
+	ada.post("/v1/chat", map[string]any{"message": "first"}, "Idempotency-Key", "K").ok()
+	ada.post("/api/chat", map[string]any{"message": "second"}, "Idempotency-Key", "K").fails(400, "validation_error")
+	ada.post("/api/chat", map[string]any{"message": "first", "action": "audit"}, "Idempotency-Key", "K").fails(400, "validation_error")
+	told := ada.post("/api/chat", map[string]any{"message": "first", "action": "audit"}, "Idempotency-Key", "L")
+	again := ada.post("/api/chat", map[string]any{"message": "first", "action": "audit"}, "Idempotency-Key", "L")
+	if told.status != 200 || again.header.Get("X-Run-Id") != told.header.Get("X-Run-Id") {
+		t.Errorf("the same request again is answered %d: %s", again.status, again.body)
+	}
+	ada.post("/v1/chat", map[string]any{"message": "first"}, "Idempotency-Key", "L").fails(400, "validation_error")
+}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"mime"
@@ -207,7 +208,33 @@ func (s *server) say(ctx context.Context, v identity.Viewer, t chat.NewTurn, key
 		return ChatAnswer{}, fault.New(fault.Conflict, "Another turn has this X-Request-Id. To repeat a request, give it an Idempotency-Key.").
 			With(map[string]any{"reason": "request_id", "run_id": a.Run.ID})
 	}
-	return accepted(a), nil
+	if a.Duplicate {
+		err = s.sameTurn(ctx, v, a, t)
+	}
+	return accepted(a), err
+}
+
+// sameTurn refuses a key that was used for another turn: of another endpoint,
+// whose keys are kept apart, or one whose first answer has been forgotten.
+func (s *server) sameTurn(ctx context.Context, v identity.Viewer, a chat.Accepted, t chat.NewTurn) error {
+	var before chat.TurnInput
+	if err := json.Unmarshal(a.Run.Input, &before); err != nil {
+		return err
+	}
+	said, err := s.Messages.Message(ctx, v, a.MessageID)
+	if err != nil {
+		return err
+	}
+	fields := [2][]byte{}
+	for i, f := range []map[string]any{before.Fields, t.Fields} {
+		if fields[i], err = json.Marshal(f); err != nil {
+			return err
+		}
+	}
+	if said.Content != t.Message || !bytes.Equal(fields[0], fields[1]) {
+		return fault.New(fault.Invalid, "This idempotency key was used for another request. Use a new key.")
+	}
+	return nil
 }
 
 // maxNamed bounds the contexts, and the artifacts, a turn names.
