@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"iter"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -85,31 +84,25 @@ func (v voice) speak(ctx context.Context, c *tool.Call, req model.Request) (*sai
 		return s.cut(ctx, within, within.Err())
 	}
 	s.truncated = s.reason == model.MaxTokens
-	if !c.Final || strings.TrimSpace(s.text.String()) != "" || len(s.calls) > 0 {
-		return s, nil
+	if c.Final && strings.TrimSpace(s.text.String()) == "" && len(s.calls) == 0 && v.model.Generative() {
+		c.Emit(stream.Token, s.write(wordless(s.reason, german(c))))
 	}
-	return s, v.wordless(c, s, req.Messages)
+	return s, nil
 }
 
-// wordless makes something of an answer of the turn that has no word: a model
-// that declines is said to, and one that says nothing is asked again, unless
-// it has called tools and has nothing to add.
-func (v voice) wordless(c *tool.Call, s *said, messages []model.Message) error {
+// wordless stands for an answer of the turn that has no word. It is no
+// failure: that would be tried again, and tell of the tool that it is broken,
+// as often as anybody asks for nothing.
+func wordless(r model.StopReason, german bool) string {
 	switch {
-	case s.reason == model.Refusal:
-		text := "The model declines to answer this. Put it in other words."
-		if german(c) {
-			text = "Das Modell lehnt es ab, darauf zu antworten. Frag mit anderen Worten."
-		}
-		c.Emit(stream.Token, s.write(text))
-	case s.reason == model.EndTurn && v.model.Generative() && !afterTools(messages):
-		return fault.New(fault.Internal, "The model gave no answer. Try again.").With(map[string]any{"reason": fault.Upstream})
+	case r == model.Refusal && german:
+		return "Das Modell lehnt es ab, darauf zu antworten. Frag mit anderen Worten."
+	case r == model.Refusal:
+		return "The model declines to answer this. Put it in other words."
+	case german:
+		return "Das Modell hat nichts geantwortet. Frag noch einmal."
 	}
-	return nil
-}
-
-func afterTools(messages []model.Message) bool {
-	return len(messages) > 0 && slices.ContainsFunc(messages[len(messages)-1].Content, func(b model.Block) bool { return b.Type == model.ToolResult })
+	return "The model gave no answer. Ask again."
 }
 
 // inRole is a request as the run's policies of models have it: the role is
