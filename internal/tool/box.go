@@ -315,7 +315,10 @@ func judge(ctx context.Context, err error) Verdict {
 	if err == nil {
 		return Healthy
 	}
-	if ctx.Err() != nil || fault.Reason(err) == fault.Budget { // one person's purse says nothing of the tool
+	switch reason := fault.Reason(err); {
+	case ctx.Err() != nil, reason == fault.Budget: // one person's purse says nothing of the tool
+		return Unknown
+	case reason == fault.NotConfigured: // rest would not help, and hide what is missing
 		return Unknown
 	}
 	if code := fault.CodeOf(err); code == fault.Internal || code == fault.RateLimited {

@@ -337,6 +337,23 @@ func TestAToolThatMustNotBeRepeatedGetsOneAttempt(t *testing.T) {
 	}
 }
 
+// A provider nobody has set up is said to be missing each time, and answers at
+// once when it is there.
+//
+// Requirements: OPS-08, ISO-09
+func TestWhatIsNotSetUpOpensNoBreaker(t *testing.T) {
+	t.Parallel()
+	for _, reason := range []string{fault.NotConfigured, fault.Budget} {
+		missing := fault.New(fault.Internal, "Set the key.").With(map[string]any{"reason": reason})
+		b := box(t, func(context.Context, *tool.Call) (map[string]any, error) { return nil, missing })
+		for range tool.Trips + 2 {
+			if _, err := b.Call(t.Context(), spec("t"), call(map[string]any{"text": "x"})); fault.Reason(err) != reason {
+				t.Fatalf("%s: %v", reason, err)
+			}
+		}
+	}
+}
+
 func BenchmarkInlineCall(b *testing.B) {
 	bx := box(b, echo)
 	s := spec("t")
