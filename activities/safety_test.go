@@ -132,3 +132,25 @@ func TestWhatWasRemovedIsASegmentOfTheAnswer(t *testing.T) {
 		t.Errorf("the stream's end has %s", done)
 	}
 }
+
+// An answer that was taken back stays so when the person cancels right then.
+//
+// Requirements: SAFE-03, STREAM-32
+func TestWhatWasTakenBackIsNoPartOfACancelledAnswer(t *testing.T) {
+	t.Parallel()
+	w := activitiestest.New(`{"kind":"workflow.chat","entrypoint":"a","nodes":[{"id":"a","type":"tool_call","tool":"t"}]}`)
+	set := w.Set()
+	w.Tool("t", tool.Spec{Runs: tool.Activity}, func(ctx context.Context, c *tool.Call) (map[string]any, error) {
+		c.Emit(stream.Token, "First, take ")
+		c.Emit(stream.Reset, map[string]any{"reason": "safety"})
+		c.Emit(stream.Token, "This answer is not shown.")
+		set.Stop(c.RunID)
+		return map[string]any{"answer": "This answer is not shown."}, ctx.Err()
+	})
+	in := callOf(w)
+	in.Final = true
+	r, err := set.Call(t.Context(), in)
+	if err != nil || !r.Stopped || r.Partial != "This answer is not shown." {
+		t.Errorf("%+v, %v", r, err)
+	}
+}

@@ -19,8 +19,9 @@ type voice struct {
 	started time.Time
 	kind    string // content type of what the tool returns
 
-	mu   sync.Mutex // a tool may emit from several goroutines
-	text strings.Builder
+	mu    sync.Mutex // a tool may emit from several goroutines
+	text  strings.Builder
+	began bool // the first word is out
 
 	removed []tool.Redaction
 }
@@ -122,12 +123,18 @@ func (v *voice) emitter(ctx context.Context) func(stream.Kind, any) {
 				return
 			}
 			v.mu.Lock()
-			first := v.text.Len() == 0
+			first := !v.began
+			v.began = true
 			v.text.WriteString(piece)
 			v.mu.Unlock()
 			if first {
 				v.firstWord()
 			}
+		}
+		if kind == stream.Reset { // what readers have dropped is no part of an answer
+			v.mu.Lock()
+			v.text.Reset()
+			v.mu.Unlock()
 		}
 		v.say(ctx, v.add(nil, kind, "", data)...)
 	}
