@@ -40,6 +40,7 @@ type Conversation struct {
 	Title           string              `json:"title"`
 	Status          string              `json:"status" enum:"open,archived"`
 	ActiveContextID *string             `json:"active_context_id" nullable:"true"`
+	MemoryID        *string             `json:"memory_artifact_id" nullable:"true" format:"uuid" doc:"the artifact that says what is remembered of its older messages, which later turns are told; none while all of them are shown"`
 	CreatedAt       time.Time           `json:"created_at"`
 	UpdatedAt       time.Time           `json:"updated_at"`
 	Pending         bool                `json:"pending" doc:"a question of it waits for me"`
@@ -81,6 +82,10 @@ func (s *server) conversationView(ctx context.Context, c chat.Conversation, pend
 	}
 	if c.ActiveContextID != "" {
 		out.ActiveContextID = &c.ActiveContextID
+	}
+	if c.Summarised() > 0 {
+		memory := chat.MemoryID(c.ID)
+		out.MemoryID = &memory
 	}
 	return out
 }

@@ -22,6 +22,10 @@ const MaxSize = 1 << 20
 // the shared folder (DATA-15). The store stays the truth.
 type Payloads interface {
 	PutPayload(ctx context.Context, artifactID string, version int, doc json.RawMessage) error
+	// DropPayload removes one version's, and DropPayloads all of an artifact's;
+	// what is not there is no error.
+	DropPayload(ctx context.Context, artifactID string, version int) error
+	DropPayloads(ctx context.Context, artifactID string) error
 }
 
 // Library is all artifacts. It is safe for concurrent use.
@@ -84,7 +88,7 @@ func (l *Library) Create(ctx context.Context, v identity.Viewer, d Draft) (Artif
 	if d.Visibility == "" {
 		d.Visibility = Private
 	}
-	if err := errors.Join(checkName(d.Name, d.Description), checkVisibility(d.Visibility), checkPath(d.FSPath, d.Visibility)); err != nil {
+	if err := errors.Join(checkName(d.Name, d.Description), reserved(d.Type, d.Name), checkVisibility(d.Visibility), checkPath(d.FSPath, d.Visibility)); err != nil {
 		return Artifact{}, err
 	}
 	if d.Visibility == Global && !v.IsAdmin() {
@@ -221,4 +225,5 @@ func (l *Library) mirror(ctx context.Context, a Artifact) {
 	if err := l.payloads.PutPayload(ctx, a.ID, a.Version, a.Schema); err != nil {
 		l.log.WarnContext(ctx, "an artifact's payload file was not written", "artifact", a.ID, "version", a.Version, "error", err)
 	}
+	l.gone(ctx, a)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 
@@ -23,12 +24,30 @@ func (f Folder) PutPayload(_ context.Context, artifactID string, version int, do
 	if err := f.root.MkdirAll(artifactID, 0o755); err != nil {
 		return err
 	}
-	name := path.Join(artifactID, fmt.Sprintf("v%04d.json", version))
+	name := payloadName(artifactID, version)
 	part := name + "." + id.New() + ".part" // of its own: two processes may write one version
 	if err := f.root.WriteFile(part, doc, 0o644); err != nil {
 		return errors.Join(err, f.root.Remove(part))
 	}
 	return f.root.Rename(part, name)
+}
+
+func payloadName(artifactID string, version int) string {
+	return path.Join(artifactID, fmt.Sprintf("v%04d.json", version))
+}
+
+// DropPayload removes one version.
+func (f Folder) DropPayload(_ context.Context, artifactID string, version int) error {
+	err := f.root.Remove(payloadName(artifactID, version))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// DropPayloads removes the artifact's folder.
+func (f Folder) DropPayloads(_ context.Context, artifactID string) error {
+	return f.root.RemoveAll(artifactID)
 }
 
 var _ Payloads = Folder{}

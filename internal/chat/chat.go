@@ -24,7 +24,7 @@ type Conversation struct {
 	ActiveRun       *run.Run // running or waiting; nil when idle
 	CreatedAt       time.Time
 	UpdatedAt       time.Time
-	Meta            map[string]any // "docs": vars persisted between turns (GRAPH-28); "memory": see Memory
+	Meta            map[string]any // "docs": vars persisted between turns (GRAPH-28); "memory": see Summarised
 }
 
 // Message is one entry of a conversation. Seq is dense and starts at 1.
@@ -118,7 +118,6 @@ type ConversationChange struct {
 	Title           *string
 	Status          *string
 	ActiveContextID *string
-	Memory          *Memory // taken only when it covers more than there is
 }
 
 // Messages reads what was said.

@@ -1,38 +1,41 @@
 package chat
 
-import "maps"
+import (
+	"maps"
+
+	"liminal/internal/id"
+)
 
 // Memory is what is remembered of a conversation's older messages, in words
 // (CHAT-19): it stands for all of them up to a seq, and is extended as the
-// conversation goes on instead of being made anew.
+// conversation goes on instead of being made anew. It is kept as an artifact,
+// which its owner may read and change (ART-11).
 type Memory struct {
 	Summary string
-	UptoSeq int // the last message it covers; 0: nothing is remembered
+	UptoSeq int // the last message it covers; 0: none is known to be
+	Version int // of the artifact; 0: nothing is remembered
 }
 
-// memoryKey is where a conversation's meta holds its memory.
+// MemoryID is the id of the artifact that holds a conversation's memory, made
+// or not.
+func MemoryID(conversationID string) string { return id.Derive(conversationID, memoryKey) }
+
+// memoryKey is where a conversation's meta says how far its memory goes.
 const memoryKey = "memory"
 
-// Memory is what the conversation's meta says is remembered.
-func (c Conversation) Memory() Memory {
+// Summarised is the last message of the conversation that was ever summarised;
+// 0: none was. What the artifact says of itself counts up to here: a person
+// may have changed it.
+func (c Conversation) Summarised() int {
 	held, _ := c.Meta[memoryKey].(map[string]any)
-	summary, _ := held["summary"].(string)
 	upto, _ := held["upto_seq"].(float64)
-	if summary == "" || upto < 1 {
-		return Memory{}
-	}
-	return Memory{Summary: summary, UptoSeq: int(upto)}
+	return max(0, int(upto))
 }
 
-// Remember lays a memory into a conversation's meta and reports whether it
-// changed: one that covers less than what is remembered already is not taken.
-func (c *Conversation) Remember(m Memory) bool {
-	if m.Summary == "" || m.UptoSeq <= c.Memory().UptoSeq {
-		return false
-	}
+// Summarise notes in a conversation's meta that its memory goes up to a seq.
+func (c *Conversation) Summarise(upto int) {
 	meta := make(map[string]any, len(c.Meta)+1)
 	maps.Copy(meta, c.Meta)
-	meta[memoryKey] = map[string]any{"summary": m.Summary, "upto_seq": float64(m.UptoSeq)}
+	meta[memoryKey] = map[string]any{"upto_seq": float64(upto)}
 	c.Meta = meta
-	return true
 }

@@ -7,17 +7,28 @@ import (
 )
 
 // Requirements: CHAT-19
-func TestAMemoryOnlyGrows(t *testing.T) {
+func TestAConversationKnowsHowFarItIsSummarised(t *testing.T) {
 	t.Parallel()
 	before := map[string]any{"docs": map[string]any{"a": "b"}}
 	c := chat.Conversation{Meta: before}
-	if c.Memory().UptoSeq != 0 || !c.Remember(chat.Memory{Summary: "one", UptoSeq: 4}) || c.Memory() != (chat.Memory{Summary: "one", UptoSeq: 4}) {
+	if c.Summarised() != 0 {
 		t.Errorf("%+v", c.Meta)
 	}
-	if c.Remember(chat.Memory{Summary: "older", UptoSeq: 4}) || c.Remember(chat.Memory{UptoSeq: 9}) || c.Memory().Summary != "one" {
+	if c.Summarise(4); c.Summarised() != 4 {
 		t.Errorf("%+v", c.Meta)
 	}
 	if len(before) != 1 || c.Meta["docs"] == nil {
 		t.Error("it wrote into the meta it was given, or lost what was there")
+	}
+	if broken := (chat.Conversation{Meta: map[string]any{"memory": map[string]any{"upto_seq": -3.0}}}); broken.Summarised() != 0 {
+		t.Errorf("%d", broken.Summarised())
+	}
+}
+
+// Requirements: CHAT-19
+func TestEveryConversationHasItsOwnMemory(t *testing.T) {
+	t.Parallel()
+	if chat.MemoryID("a") != chat.MemoryID("a") || chat.MemoryID("a") == chat.MemoryID("b") {
+		t.Error("an id is not the conversation's own")
 	}
 }

@@ -37,6 +37,9 @@ func TestTurns(t *testing.T) { t.Parallel(); storetest.Turns(t, open) }
 // Requirements: ART-05, ART-06, ART-08, ART-09, ART-10
 func TestArtifacts(t *testing.T) { t.Parallel(); storetest.Artifacts(t, open) }
 
+// Requirements: ART-06, ART-09, ART-11, CHAT-19, ISO-01
+func TestMemories(t *testing.T) { t.Parallel(); storetest.Memories(t, open) }
+
 // Requirements: FILE-02
 func TestFiles(t *testing.T) { t.Parallel(); storetest.Files(t, open) }
 

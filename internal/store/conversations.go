@@ -115,16 +115,6 @@ func (s *Store) UpdateConversation(ctx context.Context, v identity.Viewer, id st
 		set(&c.Title, change.Title)
 		set(&c.Status, change.Status)
 		set(&c.ActiveContextID, change.ActiveContextID)
-		if change.Memory != nil && c.Remember(*change.Memory) {
-			doc, err := encoded(c.Meta, false)
-			if err != nil {
-				return err
-			}
-			if _, err := tx.Exec(`UPDATE conversation SET meta = @meta WHERE id = @id AND user_id = @user`,
-				Args{"id": id, "user": v.UserID, "meta": doc}); err != nil {
-				return err
-			}
-		}
 		_, err := tx.Exec(`UPDATE conversation SET title = @title, status = @status, active_context_id = @context
 			WHERE id = @id AND user_id = @user`,
 			Args{"id": id, "user": v.UserID, "title": c.Title, "status": c.Status, "context": optional(c.ActiveContextID)})
@@ -140,7 +130,7 @@ func set[T any](field, value *T) {
 }
 
 // DeleteConversation implements chat.Conversations: its messages, runs,
-// questions and large values go with it.
+// questions, large values and its memory go with it.
 func (s *Store) DeleteConversation(ctx context.Context, v identity.Viewer, id string) error {
 	return s.write(ctx, v, func(tx Tx) error {
 		// Its turns lock rows in another order than its deletion does.
@@ -151,7 +141,10 @@ func (s *Store) DeleteConversation(ctx context.Context, v identity.Viewer, id st
 		if err == nil && n == 0 {
 			err = missing("conversation")
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return forget(tx, v, id)
 	})
 }
 

@@ -19,7 +19,6 @@ func Conversations(t *testing.T, open Open) {
 	t.Run("the title is the first message, cut", func(t *testing.T) { titles(t, open) })
 	t.Run("one is made by hand and takes its first message", func(t *testing.T) { madeByHand(t, open) })
 	t.Run("vars persist between turns", func(t *testing.T) { persistedVars(t, open) })
-	t.Run("what is remembered stays beside the vars", func(t *testing.T) { rememberedConversation(t, open) })
 	t.Run("conversations are listed newest first, in pages", func(t *testing.T) { listConversations(t, open) })
 	t.Run("deleting a conversation removes what belongs to it", func(t *testing.T) { deleteConversation(t, open) })
 }
@@ -71,26 +70,6 @@ func persistedVars(t *testing.T, open Open) {
 	closeTurn(t, s, v, end)
 	c := got(s.Conversation(t.Context(), v, a.ConversationID))(t)
 	want(t, "meta", fmt.Sprint(c.Meta), "map[docs:map[docs:[d1 d2]]]")
-}
-
-// CHAT-19
-func rememberedConversation(t *testing.T, open Open) {
-	s := open(t, unlimited).Store
-	v := person(t, s)
-	a := accept(t, s, v, chat.NewTurn{Message: "x"})
-	end := answer(a.Run.ID, "!")
-	end.Persist = map[string]any{"mood": "good"}
-	closeTurn(t, s, v, end)
-	for _, m := range []chat.Memory{{Summary: "first", UptoSeq: 1}, {Summary: "second", UptoSeq: 2}, {Summary: "late", UptoSeq: 1}} {
-		got(s.UpdateConversation(t.Context(), v, a.ConversationID, chat.ConversationChange{Memory: &m}))(t)
-	}
-	b := accept(t, s, v, chat.NewTurn{Message: "y", ConversationID: a.ConversationID})
-	end = answer(b.Run.ID, "!")
-	end.Persist = map[string]any{"mood": "better"}
-	closeTurn(t, s, v, end)
-	c := got(s.Conversation(t.Context(), v, a.ConversationID))(t)
-	want(t, "memory", c.Memory(), chat.Memory{Summary: "second", UptoSeq: 2})
-	want(t, "vars", fmt.Sprint(c.Meta["docs"]), "map[mood:better]")
 }
 
 func listConversations(t *testing.T, open Open) {

@@ -37,6 +37,7 @@ func Isolation(t *testing.T, open Open) {
 		want(t, "document", got(b.Store.Document(t.Context(), owner, o.document.ID))(t).Status, knowledge.Waiting)
 		want(t, "chunk", got(b.Index.Chunk(t.Context(), owner, chunkID(o.document, 0)))(t).Content, "secret chunk")
 		want(t, "version", got(b.Store.Artifact(t.Context(), owner, o.artifact))(t).Version, 1)
+		want(t, "memory", got(b.Store.Artifact(t.Context(), owner, chat.MemoryID(o.turn.ConversationID)))(t).Version, 1)
 	})
 }
 
@@ -78,6 +79,7 @@ func everything(t testing.TB, b Backend, v identity.Viewer) owned {
 	upsert(t, b, v, o.document, "secret chunk")
 	o.set = newSet(t, b.Store, v, "secret", o.document.ID)
 	need(t, b.Store.Enter(t.Context(), v, quota.Entry{RunID: o.turn.Run.ID, Effect: "e", Attempt: 1, ConversationID: o.turn.ConversationID, Model: "m", Use: quota.Use{Calls: 1, Input: 7}}))
+	need(t, putMemory(t.Context(), b.Store, v, o.turn.ConversationID, 0, 1))
 	o.artifact = got(b.Store.CreateArtifact(t.Context(), v, draft("secret"), ""))(t).ID
 	need(t, b.Store.PutFile(t.Context(), v, files.File{Path: o.file}, files.Bounds{}))
 	return o
@@ -104,6 +106,11 @@ func (o owned) attempts(t *testing.T, b Backend) map[string]attempt {
 		"UpdateConversation": func(v identity.Viewer) error {
 			return second(s.UpdateConversation(ctx, v, talk, chat.ConversationChange{Title: &title}))
 		},
+		"Memory": func(v identity.Viewer) error {
+			_, _, err := s.Memory(ctx, v, talk)
+			return err
+		},
+		"PutMemory":          func(v identity.Viewer) error { return putMemory(ctx, s, v, talk, 1, 1) },
 		"DeleteConversation": func(v identity.Viewer) error { return s.DeleteConversation(ctx, v, talk) },
 		"ListMessages": func(v identity.Viewer) error {
 			_, _, err := s.ListMessages(ctx, v, talk, "", 10)

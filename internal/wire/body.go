@@ -27,7 +27,8 @@ import (
 type body struct {
 	messages chat.Messages // with what hot conversations said last in the cache (DATA-12)
 	turns    chat.Turns
-	threads  chat.Conversations
+	threads  chat.Conversations // which take their memories with them
+	memories *artifacts.Memories
 	embedder embed.Embedder
 	files    *files.Roots
 	reading  *knowledge.Library
@@ -66,6 +67,8 @@ func (p *Platform) furnish(ctx context.Context, o Options) (*body, error) {
 		return nil, err
 	}
 	b.files.Accept(p.library.Readable)
+	b.memories = artifacts.NewMemories(p.library, p.store)
+	b.threads = b.memories.Conversations(b.threads)
 	if b.safety, err = p.judge(ctx, o); err != nil {
 		return nil, err
 	}
@@ -87,7 +90,7 @@ func (p *Platform) furnish(ctx context.Context, o Options) (*body, error) {
 // parts are what the built-in tools work with.
 func (p *Platform) parts(o Options, b *body) (builtin.Parts, error) {
 	parts := builtin.Parts{
-		Model: o.Model, History: b.messages, Memories: p.store, Search: b.reading, Intake: b.reading, Files: b.files, Catalog: p.library,
+		Model: o.Model, History: b.messages, Memories: b.memories, Search: b.reading, Intake: b.reading, Files: b.files, Catalog: p.library,
 		Titles: p.store, Sets: p.store, MaxDecode: maxDecode, Rerank: b.reranker(o.Specs),
 	}
 	web, err := theWeb(o.Config.Web, b.parsers)

@@ -16,13 +16,15 @@ type listArtifacts struct {
 func (listArtifacts) Name() string { return "artifacts.list_v1" }
 
 func (t listArtifacts) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
-	page, next, err := t.catalog.List(ctx, c.Viewer, artifacts.Filter{Type: words(c, "type"), Cursor: words(c, "cursor"), Limit: 50})
+	kind := artifacts.Kind(words(c, "type"))
+	page, next, err := t.catalog.List(ctx, c.Viewer, artifacts.Filter{Type: kind, Cursor: words(c, "cursor"), Limit: 50})
 	if err != nil {
 		return nil, err
 	}
 	found := make([]any, 0, len(page))
 	for _, a := range page {
-		if a.Type != artifacts.KindTool || !t.absent[a.Name] {
+		aside := a.Type == artifacts.KindSummary && kind != artifacts.KindSummary // there is one a conversation: they would fill the list
+		if !aside && (a.Type != artifacts.KindTool || !t.absent[a.Name]) {
 			found = append(found, card(a))
 		}
 	}

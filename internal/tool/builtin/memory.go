@@ -3,27 +3,34 @@ package builtin
 import (
 	"context"
 
+	"liminal/artifacts"
 	"liminal/internal/chat"
 	"liminal/internal/identity"
 	"liminal/internal/model"
 	"liminal/internal/tool"
 )
 
-// Memories keeps what is remembered of conversations; chat.Conversations is
+// Memories keeps what is remembered of conversations; *artifacts.Memories is
 // one.
 type Memories interface {
-	Conversation(ctx context.Context, v identity.Viewer, id string) (chat.Conversation, error)
-	UpdateConversation(ctx context.Context, v identity.Viewer, id string, c chat.ConversationChange) (chat.Conversation, error)
+	Memory(ctx context.Context, v identity.Viewer, conversationID string) (chat.Memory, error)
+	// Remember writes the version after next.Version; a Conflict when there is
+	// another by now.
+	Remember(ctx context.Context, v identity.Viewer, conversationID string, next chat.Memory) error
 }
 
+var _ Memories = (*artifacts.Memories)(nil)
+
 // memory is what is remembered of the conversation; nothing while it is so
-// short that nothing can be, which saves the read.
+// short that nothing can be, which saves the read. What a person has made
+// longer than the program would is cut, as every turn is told it (CHAT-20).
 func (v voice) memory(ctx context.Context, c *tool.Call, earlier []chat.Message) (chat.Memory, error) {
 	if v.memories == nil || !full(earlier) {
 		return chat.Memory{}, nil
 	}
-	conversation, err := v.memories.Conversation(ctx, c.Viewer, c.ConversationID)
-	return conversation.Memory(), err
+	m, err := v.memories.Memory(ctx, c.Viewer, c.ConversationID)
+	m.Summary = clipped(m.Summary, maxMemory)
+	return m, err
 }
 
 // remembered is a memory as a model is told it, and as the conversation holds

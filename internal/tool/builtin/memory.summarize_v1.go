@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -30,11 +31,10 @@ func (summarize) Name() string { return "memory.summarize_v1" }
 
 func (t summarize) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
 	id, upto := words(c, "conversation_id"), number(c, "upto_seq", 0)
-	conversation, err := t.memories.Conversation(ctx, c.Viewer, id)
+	m, err := t.memories.Memory(ctx, c.Viewer, id)
 	if err != nil {
 		return nil, err
 	}
-	m := conversation.Memory()
 	if upto <= m.UptoSeq {
 		return map[string]any{"upto_seq": float64(m.UptoSeq)}, nil
 	}
@@ -46,18 +46,21 @@ func (t summarize) Run(ctx context.Context, c *tool.Call) (map[string]any, error
 	if err != nil {
 		return nil, err
 	}
-	m = chat.Memory{Summary: clipped(strings.TrimSpace(s.text.String()), maxMemory), UptoSeq: upto}
-	if conversation, err = t.memories.UpdateConversation(ctx, c.Viewer, id, chat.ConversationChange{Memory: &m}); err != nil {
+	next := chat.Memory{Summary: clipped(strings.TrimSpace(s.text.String()), maxMemory), UptoSeq: upto, Version: m.Version}
+	switch err := t.memories.Remember(ctx, c.Viewer, id, next); {
+	case errors.Is(err, fault.Conflict): // what somebody wrote meanwhile stays; a later turn goes on from it
+		upto = m.UptoSeq
+	case err != nil:
 		return nil, err
 	}
-	return map[string]any{"upto_seq": float64(conversation.Memory().UptoSeq), "model": s.asked, "usage": usage(s.usage)}, nil
+	return map[string]any{"upto_seq": float64(upto), "model": s.asked, "usage": usage(s.usage)}, nil
 }
 
 // notes are what the model makes of the notes so far and what was said since.
 func (t summarize) notes(ctx context.Context, c *tool.Call, m chat.Memory, text string) (*said, error) {
 	var parts []string
 	if m.Summary != "" {
-		parts = append(parts, model.Frame("notes", m.Summary))
+		parts = append(parts, model.Frame("notes", clipped(m.Summary, maxMemory)))
 	}
 	if text != "" {
 		parts = append(parts, model.Frame("conversation", text))

@@ -53,7 +53,7 @@ func TestASummaryIsToldInThePlaceOfWhatItCovers(t *testing.T) {
 	t.Parallel()
 	m, n := says(text("ok")), &notebook{}
 	history := longTalk(9, 150)
-	n.held.Remember(chat.Memory{Summary: "They compare leases.", UptoSeq: 10})
+	n.held = chat.Memory{Summary: "They compare leases.", UptoSeq: 10, Version: 1}
 	out := ask(t, m, history, n, "And now?")
 	if len(m.last.Messages) != 9 || !strings.HasPrefix(m.last.Messages[0].Content[0].Text, "Question 5") {
 		t.Errorf("shown %d messages from %.12q", len(m.last.Messages), m.last.Messages[0].Content[0].Text)
@@ -118,22 +118,50 @@ func TestAConversationIsSummarisedAndTheSummaryExtended(t *testing.T) {
 	if told := asked()["conversation"]; m.last.Task != "memory" || strings.Contains(told, "lease 4") || !strings.Contains(told, "user: Question 3") {
 		t.Errorf("task %q read %q", m.last.Task, told)
 	}
-	if n.held.Memory() != (chat.Memory{Summary: "They compare leases.", UptoSeq: 8}) || out["upto_seq"] != 8.0 || strings.Contains(fmt.Sprint(out), "leases") {
-		t.Errorf("remembered %+v, told %v", n.held.Memory(), out)
+	if n.held != (chat.Memory{Summary: "They compare leases.", UptoSeq: 8, Version: 1}) || out["upto_seq"] != 8.0 || strings.Contains(fmt.Sprint(out), "leases") {
+		t.Errorf("remembered %+v, told %v", n.held, out)
 	}
 	remember(builtin.Parts{Model: m}, 16)
-	if framed := asked(); framed["notes"] != "They compare leases." || strings.Contains(framed["conversation"], "lease 3") || n.held.Memory().UptoSeq != 16 {
+	if framed := asked(); framed["notes"] != "They compare leases." || strings.Contains(framed["conversation"], "lease 3") || n.held.UptoSeq != 16 {
 		t.Errorf("went on from %v", framed)
 	}
 	m.last = model.Request{}
 	if remember(builtin.Parts{Model: m}, 16); m.last.Task != "" {
 		t.Error("what is covered was summarised again")
 	}
-	if remember(builtin.Parts{Model: extractive.Model{}}, 24); n.held.Memory().UptoSeq != 24 || !strings.Contains(n.held.Memory().Summary, "euros") || strings.Count(n.held.Memory().Summary, "\n") > 12 {
-		t.Errorf("the keyless model remembers %+v", n.held.Memory())
+	if remember(builtin.Parts{Model: extractive.Model{}}, 24); n.held.UptoSeq != 24 || !strings.Contains(n.held.Summary, "euros") || strings.Count(n.held.Summary, "\n") > 12 {
+		t.Errorf("the keyless model remembers %+v", n.held)
 	}
 	if l.told(stream.Token) != "" {
 		t.Error("the summary was shown as an answer")
+	}
+}
+
+// Requirements: ART-09, CHAT-19
+func TestWhatAPersonWritesWhileASummaryIsMadeStays(t *testing.T) {
+	t.Parallel()
+	n := &notebook{held: chat.Memory{Summary: "They compare leases.", UptoSeq: 2, Version: 1}}
+	n.before = func() { n.held.Summary, n.held.Version = "They compare boats.", 2 }
+	out := must(t, builtin.Parts{Model: says(text("They compare leases again.")), History: longTalk(12, 30), Memories: n}, "memory.summarize_v1",
+		&tool.Call{Inputs: inputs("conversation_id", "c", "upto_seq", 8.0, "instructions", "Take notes.")})
+	if n.held != (chat.Memory{Summary: "They compare boats.", UptoSeq: 2, Version: 2}) || out["upto_seq"] != 2.0 || out["usage"] == nil {
+		t.Errorf("remembered %+v, told %v", n.held, out)
+	}
+}
+
+// A person may write more than a turn has room for.
+//
+// Requirements: CHAT-20
+func TestALongMemoryIsCutWhereItIsTold(t *testing.T) {
+	t.Parallel()
+	m, n := says(text("ok")), &notebook{held: chat.Memory{Summary: strings.Repeat("boat ", 20_000), UptoSeq: 10, Version: 2}}
+	if ask(t, m, longTalk(9, 150), n, "And now?"); len(m.last.System) > 10_000 || !strings.Contains(m.last.System, "boat boat") {
+		t.Errorf("the system text has %d bytes", len(m.last.System))
+	}
+	must(t, builtin.Parts{Model: m, History: longTalk(9, 150), Memories: n}, "memory.summarize_v1",
+		&tool.Call{Inputs: inputs("conversation_id", "c", "upto_seq", 14.0, "instructions", "Take notes.")})
+	if size := len(m.last.Messages[0].Content[0].Text); size > 20_000 {
+		t.Errorf("the notes are read with %d bytes", size)
 	}
 }
 

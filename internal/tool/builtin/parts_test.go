@@ -96,15 +96,25 @@ func (m memory) History(_ context.Context, _ identity.Viewer, _ string, upto, li
 }
 
 // notebook is the memory of one conversation.
-type notebook struct{ held chat.Conversation }
+type notebook struct {
+	held   chat.Memory
+	before func() // what happens before it is written
+}
 
-func (n *notebook) Conversation(context.Context, identity.Viewer, string) (chat.Conversation, error) {
+func (n *notebook) Memory(context.Context, identity.Viewer, string) (chat.Memory, error) {
 	return n.held, nil
 }
 
-func (n *notebook) UpdateConversation(_ context.Context, _ identity.Viewer, _ string, c chat.ConversationChange) (chat.Conversation, error) {
-	n.held.Remember(*c.Memory)
-	return n.held, nil
+func (n *notebook) Remember(_ context.Context, _ identity.Viewer, _ string, next chat.Memory) error {
+	if n.before != nil {
+		n.before()
+	}
+	if next.Version != n.held.Version {
+		return fault.New(fault.Conflict, "The memory was changed.")
+	}
+	n.held = next
+	n.held.Version++
+	return nil
 }
 
 // finder finds what it is told to and keeps the question.
