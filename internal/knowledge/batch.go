@@ -35,6 +35,7 @@ type Parcel struct {
 	Span
 	Total   int    // chunks of the whole document
 	Encoder string // whose vectors these are
+	Source  string // the checksum of the file the text was read from
 	Indices []int  // of the chunks the vectors belong to
 	Vectors [][]float32
 }
@@ -105,7 +106,7 @@ func (l *Library) Embed(ctx context.Context, v identity.Viewer, documentID strin
 	if err := l.embed(ctx, d, batch); err != nil {
 		return Parcel{}, err
 	}
-	p := Parcel{Span: s, Total: len(chunks), Encoder: l.version()}
+	p := Parcel{Span: s, Total: len(chunks), Encoder: l.version(), Source: d.SHA256}
 	for _, c := range batch {
 		p.Indices, p.Vectors = append(p.Indices, c.Index), append(p.Vectors, c.Vector)
 	}
@@ -144,17 +145,17 @@ func sameChunk(a, b Chunk) bool {
 }
 
 // Shelve puts a batch into the index, and returns how many chunks of the
-// document are there, of how many. Vectors of another encoder than today's
-// are computed anew.
+// document are there, of how many. Vectors of another encoder than today's, or
+// of another text than the one that is stored by now, are computed anew.
 func (l *Library) Shelve(ctx context.Context, v identity.Viewer, documentID string, p Parcel) (done, total int, err error) {
-	if p.Encoder != l.version() {
+	d, chunks, err := l.cut(ctx, v, documentID)
+	if err != nil {
+		return 0, 0, err
+	}
+	if p.Encoder != l.version() || p.Source != d.SHA256 {
 		if p, err = l.Embed(ctx, v, documentID, p.Span); err != nil {
 			return 0, 0, err
 		}
-	}
-	_, chunks, err := l.cut(ctx, v, documentID)
-	if err != nil {
-		return 0, 0, err
 	}
 	whole, err := spanOf(chunks, p.Span)
 	if err != nil {
@@ -175,8 +176,7 @@ func (l *Library) Shelve(ctx context.Context, v identity.Viewer, documentID stri
 	if err := l.o.Index.Upsert(ctx, v, batch); err != nil {
 		return 0, 0, err
 	}
-	d, err := l.o.Documents.Document(ctx, v, documentID)
-	if err != nil {
+	if d, err = l.o.Documents.Document(ctx, v, documentID); err != nil {
 		return 0, 0, err
 	}
 	if err := l.shelveFormer(ctx, v, d, whole); err != nil {

@@ -116,6 +116,36 @@ func TestABrokenIntakeGoesOnWhereItWas(t *testing.T) {
 	}
 }
 
+// A worker that was given up may come with a batch of the file as it was, when
+// the document is read in from another one already: no passage may keep the
+// vector of what stood there before.
+//
+// Requirements: RAG-19
+func TestABatchOfAFormerTextIsEmbeddedAnew(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	d := b.put(t, b.newContext(t, b.viewer), "rules.md", longText(6))
+	b.extract(t, d.ID, "run-1")
+	late, err := b.Embed(t.Context(), b.viewer, d.ID, knowledge.Span{From: 0, To: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.put(t, d.ContextID, "rules.md", strings.ReplaceAll(longText(6), "nothing else", "the weather of tomorrow"))
+	b.extract(t, d.ID, "run-2")
+	if _, _, err := b.Shelve(t.Context(), b.viewer, d.ID, late); err != nil {
+		t.Fatal(err)
+	}
+	if d, err = b.steps(t, d.ID); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range b.chunksOf(t, d.ContextID) {
+		want, _ := (embed.Hash{}).Embed(t.Context(), []string{d.Title + "\n" + c.Heading + "\n" + c.Content})
+		if embed.Cosine(want[0], c.Vector) < 0.99 {
+			t.Errorf("chunk %d has the vector of a former text", c.Index)
+		}
+	}
+}
+
 // Requirements: RAG-19
 func TestABatchOfAnotherEncoderIsEmbeddedAnew(t *testing.T) {
 	t.Parallel()

@@ -23,7 +23,7 @@ func packed(p knowledge.Parcel) map[string]any {
 		}
 	}
 	return map[string]any{
-		"from": float64(p.From), "to": float64(p.To), "total": float64(p.Total), "encoder": p.Encoder,
+		"from": float64(p.From), "to": float64(p.To), "total": float64(p.Total), "encoder": p.Encoder, "source": p.Source,
 		"dim": float64(dim), "indices": indices, "vectors": base64.StdEncoding.EncodeToString(raw),
 	}
 }
@@ -34,6 +34,7 @@ func unpacked(v any) (knowledge.Parcel, error) {
 	count := func(key string) int { n, _ := m[key].(float64); return int(n) }
 	p := knowledge.Parcel{Span: knowledge.Span{From: count("from"), To: count("to")}, Total: count("total")}
 	p.Encoder, _ = m["encoder"].(string)
+	p.Source, _ = m["source"].(string)
 	indices, _ := m["indices"].([]any)
 	text, _ := m["vectors"].(string)
 	raw, err := base64.StdEncoding.DecodeString(text)
