@@ -10,6 +10,7 @@ import (
 	"liminal/internal/fault"
 	"liminal/internal/id"
 	"liminal/internal/identity"
+	"liminal/internal/knowledge"
 	"liminal/internal/run"
 	"liminal/internal/store"
 )
@@ -26,6 +27,7 @@ func Rivals(t *testing.T, open Open) {
 	t.Run("a run that ends leaves no open question", func(t *testing.T) { askAgainstEnd(t, open) })
 	t.Run("a conversation is deleted while its turns begin and end", func(t *testing.T) { deleteAgainstTurns(t, open) })
 	t.Run("a start and an administrator change one artifact", func(t *testing.T) { seedAgainstChange(t, open) })
+	t.Run("a set changes while its documents go", func(t *testing.T) { setAgainstDelete(t, open) })
 	t.Run("a turn that began meanwhile is not ended as a queued one", func(t *testing.T) { onlyQueued(t, open) })
 }
 
@@ -178,5 +180,36 @@ func seedAgainstChange(t *testing.T, open Open) {
 		}
 		a = got(s.ArtifactNamed(t.Context(), admin, artifacts.KindWorkflow, name))(t)
 		want(t, "who wrote the version that counts", a.CreatedBy, "user")
+	}
+}
+
+// setAgainstDelete: whoever is first, no set is left with a document that is
+// gone, and nobody is told of the database.
+func setAgainstDelete(t *testing.T, open Open) {
+	s := open(t, unlimited).Store
+	for range rounds / 2 {
+		v, ids := bookcase(t, s, 4)
+		n := newSet(t, s, v, "Laws", ids...)
+		order := []string{ids[3], ids[2], ids[1], ids[0]}
+		title := "Rules"
+		try := []func() error{
+			func() error { return second(s.UpdateSet(t.Context(), v, n.ID, knowledge.SetChange{Documents: &order})) },
+			func() error { return s.DeleteDocument(t.Context(), v, ids[1]) },
+			func() error { return s.DeleteDocument(t.Context(), v, ids[2]) },
+			func() error { return second(s.UpdateSet(t.Context(), v, n.ID, knowledge.SetChange{Title: &title})) },
+			func() error { return second(s.CreateSet(t.Context(), v, knowledge.Set{Title: "b", Documents: ids})) },
+		}
+		errs := race(len(try), func(i int) error { return try[i]() })
+		for i, err := range errs {
+			gone := fault.CodeOf(err) == fault.NotFound || fault.CodeOf(err) == fault.Conflict
+			if err != nil && (!gone || i == 1 || i == 2 || i == 3) {
+				t.Fatalf("%d: %v", i, err)
+			}
+		}
+		list, _, err := s.ListSets(t.Context(), v, "", 10)
+		need(t, err)
+		for _, n := range list {
+			want(t, "documents that are there", len(got(s.DocumentsByID(t.Context(), v, n.Documents))(t)), len(n.Documents))
+		}
 	}
 }
