@@ -79,7 +79,7 @@ func (o *Opened) Limits() graph.Limits {
 	if o.Job {
 		l = graph.JobLimits()
 	}
-	l.Privileged = o.Privileged
+	l.Privileged, l.Stored = o.Privileged, true
 	return l
 }
 

@@ -42,3 +42,33 @@ func TestWhatOneNodeMakesOfItsValuesIsBounded(t *testing.T) {
 		})
 	}
 }
+
+// A run that began under the version before goes on: what a stored document
+// says in words that got a meaning since is no fault of it. A new document is
+// told.
+//
+// Requirements: PLAT-08
+func TestAStoredDocumentMaySayWhatMeantNothingWhenItWasWritten(t *testing.T) {
+	t.Parallel()
+	doc := []byte(documentOf(`
+		{"id":"a","type":"tool_call","tool":"echo","description":"Costs ${5 or 6}","stage":"triage","optional":"maybe","stream":"later","next":"b"},
+		{"id":"b","type":"tool_call","tool":"echo","description":"For ${customer}","stage":"b","optional":true,"next":"c"},
+		{"id":"c","type":"tool_call","tool":"echo","description":"Plainly ${input.who}"}`))
+	tools := registry([]graph.Tool{{Name: "echo", Idempotent: true}})
+	if _, err := graph.Parse(doc, tools, graph.ChatLimits()); err == nil {
+		t.Error("a new document was accepted")
+	}
+	limits := graph.ChatLimits()
+	limits.Stored = true
+	g, err := graph.Parse(doc, tools, limits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, effects := g.Start(graph.Input{Input: map[string]any{"who": "Anna"}, Now: time.Unix(0, 0)})
+	for _, want := range []string{"Costs ${5 or 6}", "", "Plainly Anna"} {
+		if len(effects) != 1 || effects[0].Description != want {
+			t.Fatalf("%+v, want one effect described as %q", effects, want)
+		}
+		effects = r.Done(effects[0].ID, map[string]any{}, time.Unix(1, 0))
+	}
+}

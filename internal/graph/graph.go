@@ -194,6 +194,9 @@ type Limits struct {
 	MaxItems    int // of a map node
 	MaxRounds   int // of an agent node (GRND-21)
 	Privileged  bool
+	// Stored says that the document was accepted before, perhaps by an earlier
+	// version: what that did not know is no fault of it (PLAT-08).
+	Stored bool
 }
 
 // ChatLimits bound a turn of a conversation: nodes 15 s by default and 60 s at

@@ -40,6 +40,9 @@ func Parse(doc []byte, tools Tools, lim Limits) (*Graph, error) {
 	p := &parser{lim: lim, tools: tools, g: &Graph{
 		index: map[string]int{}, tools: tools, limits: lim, digest: digest(doc),
 	}}
+	if lim.Stored {
+		forgive(m)
+	}
 	p.document(fields{p, "", m})
 	if len(p.faults) > 0 {
 		slices.SortStableFunc(p.faults, func(a, b Fault) int { return comparePaths(a.Path, b.Path) })
@@ -178,7 +181,7 @@ func (p *parser) node(i int, f fields) {
 	p.register(i, n.id, f.path)
 	n.kind = NodeType(f.text("type"))
 	if f.optional("description") != "" {
-		n.description = f.template("description")
+		n.description = p.described(f)
 	}
 	n.stage = f.node("stage")
 	n.quiet = f.boolean("quiet")
@@ -265,5 +268,47 @@ func (p *parser) typed(n *node, f fields) {
 func (p *parser) sets(n *node, name string) {
 	if !n.declared {
 		p.vars = append(p.vars, name)
+	}
+}
+
+// described is the template of what people see at a node. In a stored document
+// it may be older than templates in it, and is then plain text.
+func (p *parser) described(f fields) template {
+	if !p.lim.Stored {
+		return f.template("description")
+	}
+	written, _ := f.m["description"].(string)
+	plain := false
+	t := compile(written, "", func(string, string, string) { plain = true })
+	if plain {
+		return template{kind: constant, value: written}
+	}
+	return t
+}
+
+// forgive takes out of a stored document what says nothing today: members that
+// were nobody's when it was accepted, and have a meaning by now that they do
+// not fit (PLAT-08).
+func forgive(doc map[string]any) {
+	nodes, _ := doc["nodes"].([]any)
+	ids := map[string]bool{}
+	for _, v := range nodes {
+		if n, ok := v.(map[string]any); ok {
+			if id, ok := n["id"].(string); ok {
+				ids[id] = true
+			}
+		}
+	}
+	for _, v := range nodes {
+		n, _ := v.(map[string]any)
+		if stage, ok := n["stage"].(string); !ok || !ids[stage] {
+			delete(n, "stage")
+		}
+		if _, ok := n["stream"].(bool); !ok {
+			delete(n, "stream")
+		}
+		if optional, ok := n["optional"].(bool); !ok || optional && n["on_error"] == nil {
+			delete(n, "optional")
+		}
 	}
 }

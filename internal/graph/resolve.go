@@ -77,7 +77,7 @@ func (p *parser) finish() {
 		if n.kind == Map && n.body == n.next {
 			p.fault("/nodes/"+strconv.Itoa(i)+"/body", "", "the body of a map is its next: nothing would be done for the items")
 		}
-		if s := g.node(n.stage); s != nil && s.stage != "" {
+		if s := g.node(n.stage); s != nil && s.stage != "" && !p.lim.Stored {
 			p.fault("/nodes/"+strconv.Itoa(i)+"/stage", "name "+s.stage, "the stage %q is itself a step of %q", n.stage, s.stage)
 		}
 		n.final = g.final(n, g.after(i))
