@@ -103,6 +103,33 @@ func TestTheCostOfAModelWithoutAPriceIsNotKnown(t *testing.T) {
 	}
 }
 
+// A dated name is the same model at the same price: no budget in dollars is
+// gone around by it.
+//
+// Requirements: OBS-09
+func TestADatedModelCostsWhatTheModelDoes(t *testing.T) {
+	t.Parallel()
+	prices, err := observed.ReadPrices([]byte(`{"gpt-4o-2024-05-13": {"input": 5, "output": 15}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := observed.New(play(t), observed.Options{Prices: prices}).(interface {
+		Cost(name string, u model.Usage) *float64
+	})
+	for name, want := range map[string]float64{
+		"gpt-4o": 2.5, "gpt-4o-2024-08-06": 2.5, "gpt-4o-2024-05-13": 5, "gpt-4o-mini-2024-07-18": 0.15, "chatgpt-4o-latest": -1,
+		"gpt-4o-latest": 2.5, "claude-haiku-4-5-20251001": 1, "gpt-4o-audio": -1, "gpt-4o-20": -1, "2024-08-06": -1,
+	} {
+		got := -1.0
+		if usd := m.Cost(name, model.Usage{Input: 1e6}); usd != nil {
+			got = *usd
+		}
+		if got != want {
+			t.Errorf("a million tokens of %s cost %v, want %v", name, got, want)
+		}
+	}
+}
+
 func TestACallTellsHowItEnded(t *testing.T) {
 	t.Parallel()
 	slow := scripted.Step{Error: &scripted.Failure{Code: fault.RateLimited, Message: "slow down"}}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 
 	"liminal/internal/model"
 )
@@ -46,9 +47,16 @@ func ReadPrices(raw []byte) (Prices, error) {
 	return prices, nil
 }
 
-// cost is what a call used in dollars; nil when the model has no price.
+// dated is the end of a name that says which edition of a model is meant.
+var dated = regexp.MustCompile(`-(?:\d{8}|\d{4}-\d{2}-\d{2}|latest)$`)
+
+// cost is what a call used in dollars; nil when the model has no price. An
+// edition that has none of its own costs what the model does.
 func (p Prices) cost(name string, u model.Usage) *float64 {
 	price, known := p[name]
+	if !known {
+		price, known = p[dated.ReplaceAllString(name, "")]
+	}
 	if !known {
 		return nil
 	}
