@@ -85,11 +85,30 @@ type Titles interface {
 }
 
 // TitleOf is what a document is called: its title, else the name of its file.
+// Both may be a stranger's: they come back on one line, without what nobody
+// sees or what turns text around.
 func TitleOf(title, file string) string {
-	if title = strings.TrimSpace(title); title != "" {
+	if title = onLine(title); title != "" {
 		return title
 	}
+	if name := onLine(path.Base(file)); name != "" {
+		return name
+	}
 	return path.Base(file)
+}
+
+// onLine is a title as it can be shown; empty when nothing of it is seen.
+func onLine(title string) string {
+	title = strings.TrimSpace(strings.Map(func(r rune) rune {
+		if offLine(r) {
+			return ' '
+		}
+		return unturned(r)
+	}, title))
+	if strings.TrimFunc(title, blank) == "" {
+		return ""
+	}
+	return title
 }
 
 // CheckTitle returns a title of a set or a document without the space around
