@@ -183,6 +183,9 @@ func (d *drive) record(e graph.Effect, r activities.CallResult, err error) {
 		rec.Status = "stopped"
 	}
 	t := activities.Tally{Records: []activities.Record{rec}, Spoke: r.Spoke, Redactions: r.Redactions}
+	if err != nil && e.Call.Final {
+		t.Spoke = true // nobody knows how much of it was shown
+	}
 	t.Usage = usageOf(r.Output)
 	t.Model, _ = r.Output["model"].(string)
 	t.Earlier, _ = r.Output["earlier"].(string)

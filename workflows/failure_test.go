@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -251,4 +252,34 @@ func TestAStepThatAsksForAPauseGetsIt(t *testing.T) {
 	b := setup(t, activitiestest.New(oneNode).Tool("say", inline, failing(1, odd)))
 	b.chat("hello")
 	b.answered("at last")
+}
+
+// What was shown of an answer that failed is taken back before another node
+// answers in its place.
+//
+// Requirements: STREAM-32
+func TestHalfAnAnswerIsTakenBackWhenAnotherNodeAnswers(t *testing.T) {
+	t.Parallel()
+	for name, spec := range map[string]tool.Spec{"inline": inline, "apart": apart} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := activitiestest.New(`{"kind":"workflow.chat","entrypoint":"a","nodes":[
+				{"id":"a","type":"tool_call","tool":"breaks","max_retries":0,"on_error":"b"},
+				{"id":"b","type":"tool_call","tool":"say"}]}`).
+				Tool("breaks", spec, func(_ context.Context, c *tool.Call) (map[string]any, error) {
+					c.Emit(stream.Token, "The answer is ")
+					return nil, fault.New(fault.Invalid, "It broke off.")
+				}).
+				Tool("say", spec, func(_ context.Context, c *tool.Call) (map[string]any, error) {
+					c.Emit(stream.Token, "not known.")
+					return map[string]any{"answer": "not known."}, nil
+				})
+			b := setup(t, w)
+			b.chat("hello")
+			b.answered("not known.")
+			if got := w.Kinds(); !slices.Contains(got, stream.Reset) {
+				t.Errorf("the stream has %v, want a reset between the two texts", got)
+			}
+		})
+	}
 }
