@@ -9,6 +9,7 @@ import (
 	"liminal/internal/id"
 	"liminal/internal/run"
 	"liminal/internal/stream"
+	"liminal/internal/tool/builtin"
 )
 
 // toldEvent is any of the assistant's events, as a client reads it.
@@ -196,4 +197,34 @@ func TestAKeyOfAnotherEndpointIsNoAnswer(t *testing.T) {
 		t.Errorf("the same request again is answered %d: %s", again.status, again.body)
 	}
 	ada.post("/v1/chat", map[string]any{"message": "first"}, "Idempotency-Key", "L").fails(400, "validation_error")
+}
+
+// A message that is accepted is one that every tool takes.
+func TestNoMessageIsAcceptedThatAToolRefuses(t *testing.T) {
+	t.Parallel()
+	specs, err := builtin.Specs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, spec := range specs {
+		var in struct {
+			Properties map[string]struct {
+				MaxLength int `json:"maxLength"`
+			}
+		}
+		if err := json.Unmarshal(spec.InputSchema, &in); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"message", "text", "question"} {
+			if most := in.Properties[name].MaxLength; most > 0 {
+				if found++; most < maxMessage {
+					t.Errorf("%s takes %d characters of its %s, and a message may have %d", spec.Name, most, name, maxMessage)
+				}
+			}
+		}
+	}
+	if found < 5 {
+		t.Errorf("only %d tools take a message", found)
+	}
 }

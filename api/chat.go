@@ -20,8 +20,9 @@ import (
 	"liminal/internal/stream"
 )
 
-// maxMessage bounds what a person says in one turn, in bytes.
-const maxMessage = 256 << 10
+// maxMessage bounds what a person says in one turn, in bytes. No tool takes a
+// longer text: a turn with one would be accepted and fail.
+const maxMessage = 200_000
 
 func (s *server) chatRoutes() {
 	op := route("POST /v1/chat", "chat", "Say something: blocks for the answer, or streams it")
@@ -113,7 +114,7 @@ func (in *chatInput) turn(ctx context.Context) (chat.NewTurn, string, error) {
 	case text == "":
 		return chat.NewTurn{}, "", fault.New(fault.Invalid, "The message is empty.").With([]Problem{{"body.message", "is empty"}})
 	case len(text) > maxMessage:
-		return chat.NewTurn{}, "", fault.New(fault.Invalid, "The message is longer than %d KB.", maxMessage>>10)
+		return chat.NewTurn{}, "", fault.New(fault.Invalid, "The message is longer than %d KB.", maxMessage/1000)
 	case !utf8.ValidString(text):
 		return chat.NewTurn{}, "", fault.New(fault.Invalid, "The message is not text.")
 	}
