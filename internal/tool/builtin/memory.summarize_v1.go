@@ -42,6 +42,11 @@ func (t summarize) Run(ctx context.Context, c *tool.Call) (map[string]any, error
 	if err != nil {
 		return nil, err
 	}
+	messages = slices.DeleteFunc(messages, func(said chat.Message) bool { return said.Seq <= m.UptoSeq })
+	if len(messages) == 0 {
+		return map[string]any{"upto_seq": float64(m.UptoSeq)}, nil
+	}
+	upto = min(upto, messages[len(messages)-1].Seq) // what is said later is not covered, whatever was asked for
 	s, err := t.notes(ctx, c, m, transcript(messages))
 	if err != nil {
 		return nil, err

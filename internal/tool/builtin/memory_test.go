@@ -149,6 +149,26 @@ func TestWhatAPersonWritesWhileASummaryIsMadeStays(t *testing.T) {
 	}
 }
 
+// Any tool may say that a summary is due, and be wrong about it: what people
+// say afterwards must not count as summarised.
+//
+// Requirements: CHAT-19
+func TestASummaryCoversNoMoreThanWasSaid(t *testing.T) {
+	t.Parallel()
+	m, n := says(text("They compare leases.")), &notebook{}
+	remember := func(upto float64) {
+		must(t, builtin.Parts{Model: m, History: longTalk(4, 30), Memories: n}, "memory.summarize_v1",
+			&tool.Call{Inputs: inputs("conversation_id", "c", "upto_seq", upto, "instructions", "Take notes.")})
+	}
+	if remember(1e9); n.held.UptoSeq != 8 {
+		t.Errorf("it covers the messages up to %d of 8", n.held.UptoSeq)
+	}
+	m.last = model.Request{}
+	if remember(1e9); n.held.UptoSeq != 8 || m.last.Task != "" {
+		t.Errorf("nothing was said since, and it covers the messages up to %d", n.held.UptoSeq)
+	}
+}
+
 // A person may write more than a turn has room for.
 //
 // Requirements: CHAT-20
