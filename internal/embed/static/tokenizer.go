@@ -76,24 +76,27 @@ func newTokenizer(f file) (*tokenizer, error) {
 		t.unknown = id
 	}
 	for _, a := range f.Added {
-		if a.ID < 0 {
-			return nil, fmt.Errorf("the token %q has the id %d", a.Content, a.ID)
-		}
 		all[a.Content] = a.ID
 		if a.Content == unknown {
 			t.unknown = a.ID
 		}
 	}
-	t.measure(all)
+	if err := t.measure(all); err != nil {
+		return nil, err
+	}
 	t.added = newAdded(f.Added, false, nil)
 	t.late = newAdded(f.Added, true, t.normalize)
 	return t, nil
 }
 
-// measure notes the largest id and the median length of all tokens.
-func (t *tokenizer) measure(all map[string]int) {
+// measure notes the largest id and the median length of all tokens. An id is
+// the number of a row.
+func (t *tokenizer) measure(all map[string]int) error {
 	var lengths []int
 	for token, id := range all {
+		if id < 0 || id >= maxRows {
+			return fmt.Errorf("the token %q has the id %d", token, id)
+		}
 		lengths = append(lengths, runeCount(token))
 		t.size = max(t.size, id+1)
 	}
@@ -101,6 +104,7 @@ func (t *tokenizer) measure(all map[string]int) {
 	if n := len(lengths); n > 0 {
 		t.median = (lengths[n/2] + lengths[(n-1)/2]) / 2
 	}
+	return nil
 }
 
 // newPieces reads the model; unknown is the text of its unknown token.
