@@ -112,9 +112,33 @@ func decide(message string, earlier []model.Message) decision {
 	return d
 }
 
-// opening is the part of a message that asks; what follows a colon or a blank
-// line is a text it is about.
+// opening is the part of a message that asks; what is quoted, and what follows
+// a colon or a blank line, is a text it is about. What asks may come after it.
 func opening(message string) string {
+	message = pasted.ReplaceAllStringFunc(message, func(quote string) string {
+		if contentWords(quote) > 3 || len(strings.Fields(quote)) > 8 {
+			return " "
+		}
+		return quote
+	})
+	head := leading(message)
+	if at := strings.LastIndex(message, "\n\n"); at >= 0 {
+		last := message[at+2:]
+		if len(last) < maxRequest && !strings.Contains(head, last) && slices.ContainsFunc(asked(flat.Replace(strings.ToLower(last))), func(w wanted) bool { return w.plain }) {
+			return head + "\n" + last
+		}
+	}
+	return head
+}
+
+// maxRequest is how long what asks after a text may be, in bytes.
+const maxRequest = 240
+
+// pasted is a quote.
+var pasted = regexp.MustCompile(`"[^"]{12,}"|“[^”]{12,}”|„[^“”]{12,}[“”]|«[^»]{12,}»`)
+
+// leading is what a message begins with, before the text it is about.
+func leading(message string) string {
 	head, body, cut := strings.Cut(message, "\n\n")
 	if first, rest, ok := strings.Cut(head, ":"); ok && contentWords(rest) > 4 && contentWords(first) > 0 {
 		head = first
@@ -122,7 +146,8 @@ func opening(message string) string {
 	if cut && contentWords(head) == 0 {
 		return body
 	}
-	if q := strings.IndexAny(head, "“\"„«"); q > 10 && contentWords(head[q:]) > 3 {
+	open := pasted.ReplaceAllStringFunc(head, func(quote string) string { return strings.Repeat("_", len(quote)) })
+	if q := strings.IndexAny(open, "“\"„«"); q > 10 && contentWords(head[q:]) > 3 {
 		head = head[:q]
 	}
 	return head
@@ -131,7 +156,7 @@ func opening(message string) string {
 var (
 	lately = re(`\bstill (?:in (?:force|effect)|enforced|valid|applicable|appl(?:y|ies)|true|current|up[- ]to[- ]date|accurate|the case)\b|\bis .* still\b|\b(?:latest|recent(?:ly)?|nowadays|these days|this year|up[- ]to[- ]date|at the moment|currently|newest|news)\b|\bis there (?:a|any) (?:newer|more recent)\b|\bhappening with\b|\bchanged since\b|\b(?:online|on the web|the internet|google)\b|\bgilt\b.*\bnoch\b|\bnoch (?:gültig|aktuell|in kraft)\b|\b(?:aktuell\w*|derzeit\w*|momentan\w*|neueste[nrsm]?|heutzutage|inzwischen|im (?:internet|netz|web))\b|\b(?:current|today's) (?:\w+ )?(?:law|rules?|rates?|status|situation|price|prices|state|regulations?)\b`)
 
-	aboutTopic = re(`\b(?:about|regarding|concerning|with (?:respect|regard) to|on the (?:topic|subject) of)\s+\S|\bwhat\b.*\b(?:says?|said|states?|contains?)\b|\bwas\b.*\b(?:über|zu|zum|zur)\b.*\b(?:sagt|steht|enthält|regelt)\b|\b(?:hinsichtlich|bezüglich|in bezug auf|zum thema)\b`)
+	aboutTopic = re(`\b(?:about|regarding|concerning|with (?:respect|regard) to|on the (?:topic|subject) of)\s+\S|\bwhat\b.*\b(?:says?|said|states?|contains?)\b|\bwas\b.*\b(?:über|zu|zum|zur)\b.*\b(?:sagt|steht|enthält|regelt)\b|\bwas (?:sagt|steht|enthält|regelt)\b.*\büber\s+\S|\b(?:hinsichtlich|bezüglich|in bezug auf|zum thema)\b`)
 	ofWhole    = re(`\bsummar(?:i[sz]e|y)(?: (?:of|me|for me|please))* (?:the |our |its )?([\w\s'-]+?) (?:in|of|from|within) (\w+)|\bfass\w* (?:die|den|das|alle) ([\pL\s-]+?) (?:in|aus|im|vom) (\w+)`)
 	inLength   = re(`^(?:\d+|a|an|one|two|three|four|five|six|ten|few|short|brief|detail|bullets?|bulleted|plain|simple|english|german|your|own|zwei|drei|vier|fünf|zehn|kurzen|wenigen|stichpunkten|deutsch|englisch|einem|einfachen)$`)
 	wholeWords = re(`^(?:(?:key|main|most|important|essential|central|whole|entire|full|all|both|some|few|wichtigsten|points?|takeaways?|ideas?|contents?|content|gist|message|findings|text|essence|rest|first|second|part|parts?|pages?|punkte|inhalte?|` + thing + `)\s*)+$`)
@@ -247,17 +272,23 @@ func without(m string, plain []wanted) []wanted {
 // topical reports whether a summary is asked of one thing a document says,
 // which is a question (LG-10).
 func topical(m string) bool {
-	if loc := aboutTopic.FindStringIndex(m); loc != nil && !aboutEnd.MatchString(m) {
+	if loc := aboutTopic.FindStringIndex(m); loc != nil && (!aboutEnd.MatchString(m) || steht.MatchString(m)) {
 		return true
 	}
 	for _, g := range ofWhole.FindAllStringSubmatch(m, -1) {
 		part := strings.TrimSpace(g[1] + g[3])
-		if part != "" && !wholeWords.MatchString(part) && !inLength.MatchString(g[2]+g[4]) {
+		if part != "" && !wholeWords.MatchString(part) && !ofThing.MatchString(part) && !inLength.MatchString(g[2]+g[4]) {
 			return true
 		}
 	}
 	return false
 }
+
+// ofThing is a document by what it is, steht a question for one thing of it.
+var (
+	ofThing = re(`\b` + thing + `$`)
+	steht   = re(`\bwas steht\b.*\b(?:über|zum thema|bezüglich|hinsichtlich)\s+\S`)
+)
 
 // aboutEnd is a question for the whole: "what is it about".
 var aboutEnd = re(`\b(?:about|says?)\s*\??$|^in short\b|\bworum\b|\bwas steht in\b`)

@@ -172,7 +172,12 @@ func (t turn) closest(w *writer, quotes []knowledge.Quote) error {
 
 // unable says plainly that nothing can be generated, and what can be done.
 func (t turn) unable(w *writer) error {
-	if greets(t.question) {
+	switch {
+	case thanks.MatchString(strings.ToLower(strings.TrimSpace(t.question))) && greets(t.question):
+		return w.say(t.say.welcome)
+	case leaves.MatchString(strings.ToLower(strings.TrimSpace(t.question))) && greets(t.question):
+		return w.say(t.say.goodbye)
+	case greets(t.question):
 		return w.say(t.say.hello + " " + t.say.banner + " " + t.say.abilities)
 	}
 	return w.say(t.say.banner + " " + t.say.abilities)

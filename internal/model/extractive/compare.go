@@ -122,16 +122,13 @@ var instruct = regexp.MustCompile(`(?i)\b(?:compar(?:e|es|ed|ing|isons?)|contras
 
 // askedThemes are the themes the question names.
 func (t turn) askedThemes(documents []document) []theme {
-	question := t.question
-	for _, d := range documents {
-		question = strings.ReplaceAll(question, d.title, ",")
-	}
+	question := unnamed(t.question, documents)
 	for word := range strings.Lines(t.material["ignore"]) {
 		question = knowledge.Without(question, word)
 	}
 	var out []theme
 	for _, part := range between.Split(strings.Trim(question, " ?!."), -1) {
-		name := strings.Trim(knowledge.Fold(unnamed(instruct.ReplaceAllString(part, " "), documents)), " .?!:")
+		name := strings.Trim(knowledge.Fold(instruct.ReplaceAllString(part, " ")), " .?!:")
 		if !names(name) || len(out) == maxThemes {
 			continue
 		}
@@ -149,15 +146,30 @@ func (t turn) askedThemes(documents []document) []theme {
 	return out
 }
 
-// unnamed is a text without the words of the documents' titles: "and 2024"
-// is a document, not a theme.
-func unnamed(text string, documents []document) string {
+// unnamed is a question with commas for the names of documents: "GPL-2", or
+// the "2024" of another, is no theme.
+func unnamed(question string, documents []document) string {
+	var p papers
 	for _, d := range documents {
-		for _, t := range tokensOf(d.title) {
-			text = knowledge.Without(text, t.text)
+		p.all = append(p.all, newTitled(d.id, d.title, d.file))
+	}
+	r := newReading(p, question)
+	r.wholeTitles()
+	r.scattered()
+	r.shared()
+	for i, w := range r.tokens { // what is left of names: years and the like
+		year := w.text[0] >= '0' && w.text[0] <= '9'
+		r.taken[i] = r.taken[i] || (year || kindOf(w).ok) && r.inTitles(w)
+	}
+	var out strings.Builder
+	at := 0
+	for i, w := range r.tokens {
+		if r.taken[i] {
+			out.WriteString(question[at:w.start] + ", ")
+			at = w.end
 		}
 	}
-	return text
+	return out.String() + question[at:]
 }
 
 // names reports whether words name something to look for.

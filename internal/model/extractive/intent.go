@@ -17,7 +17,11 @@ const (
 )
 
 var (
-	greeting = regexp.MustCompile(`^(?:hi|hello|hey|good (?:morning|evening|afternoon|day)|thanks?(?: you)?|thank you|bye|goodbye|see you|cheers|how are you|how's it going|who are you|what are you|what can you do|what do you do|nice to meet you|hallo|guten (?:tag|morgen|abend)|servus|moin|danke|tschüss|wie geht(?:'s| es dir| es ihnen)|wer bist du|was kannst du)\b`)
+	greeting = regexp.MustCompile(`^(?:hi|hello|hey|good (?:morning|evening|afternoon|day)|(?:(?:ok(?:ay)?|great|perfect|super|prima|cool|nice),? +)*(?:many )?(?:thank(?:s| you)|thx|(?:vielen |besten )?dank\w*|merci)(?: (?:a lot|so much|very much|sehr|schön))?|bye|goodbye|see you|cheers|how are you|how's it going|who are you|what are you|what can you do|what do you do|nice to meet you|hallo|guten (?:tag|morgen|abend)|servus|moin|tschüss|auf wiedersehen|wie geht(?:'s| es dir| es ihnen)|wer bist du|was kannst du)\b`)
+
+	// What a greeting is answered like when it is none.
+	thanks = regexp.MustCompile(`^(?:(?:ok(?:ay)?|great|perfect|super|prima|cool|nice),? +)*(?:many )?(?:thank(?:s| you)|thx|(?:vielen |besten )?dank\w*|merci)\b`)
+	leaves = regexp.MustCompile(`^(?:bye|goodbye|see you|tschüss|auf wiedersehen)\b`)
 
 	editVerb = regexp.MustCompile(`^(?:please |can you |could you |would you |bitte |kannst du |könntest du )*(?:edit|change|modify|rename|refactor|fix|add|remove|delete|write|create|update|replace|insert|append|implement|move|bearbeite|ändere|korrigiere|ergänze|füge|lösche|entferne|schreibe?|erstelle|ersetze|benenne)\b`)
 	editWhat = regexp.MustCompile(`\b(?:files?|code|functions?|scripts?|class(?:es)?|lines?|tests?|bugs?|methods?|modules?|imports?|comments?|readme|datei(?:en)?|funktion|skript|zeilen?|klasse|kommentare?)\b|[\w/-]+\.(?:go|py|js|ts|md|txt|json|ya?ml|html|css|sql|sh|java|c|h|rs|toml|csv)\b`)

@@ -60,7 +60,7 @@ func kindOf(t token) kind {
 // isOf reports whether a title says the document is of a kind.
 func (d titled) isOf(noun token) bool {
 	k := kindOf(noun)
-	return k.any || slices.ContainsFunc(d.tokens, func(t token) bool {
+	return k.any || slices.ContainsFunc(d.words(), func(t token) bool {
 		return t.is(noun) || t.endsIn(noun) || kinds[t.text] == k.class
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 // document is one of those that are talked about, with its passages.
 type document struct {
 	id, title string
+	file      string // where it is called otherwise
 	passages  []passage
 }
 
@@ -30,14 +32,15 @@ func (t turn) documents() []document {
 		return at
 	}
 	for line := range strings.Lines(t.material["documents"]) {
-		var d struct{ ID, Title string }
+		var d struct{ ID, Title, File string }
 		if json.Unmarshal([]byte(line), &d) == nil && d.ID != "" {
-			add(d.ID, d.Title)
+			out[add(d.ID, d.Title)].file = d.File
 		}
 	}
 	for _, p := range t.passages {
 		at := add(p.DocumentID, cmp.Or(p.Title, p.Path))
 		out[at].title = cmp.Or(out[at].title, p.Title, p.Path, t.say.untitled)
+		out[at].file = cmp.Or(out[at].file, path.Base(p.Path))
 		out[at].passages = append(out[at].passages, p)
 	}
 	for i := range out {

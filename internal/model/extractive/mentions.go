@@ -24,26 +24,42 @@ func (r *reading) found(id string) bool {
 	return slices.ContainsFunc(r.mentions, func(m mention) bool { return m.id == id })
 }
 
-// wholeTitles finds the titles that stand in the message word for word, the
-// longest first: "Leave Policy 2024" is not "Leave Policy" as well.
+// called is one name of a document.
+type called struct {
+	titled
+	name []token
+}
+
+// called are all names of all documents, the longest first: "Leave Policy 2024"
+// is not "Leave Policy" as well.
+func (r *reading) called() []called {
+	var out []called
+	for _, d := range r.all {
+		for _, name := range d.names() {
+			out = append(out, called{d, name})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b called) int { return cmp.Compare(len(b.name), len(a.name)) })
+	return out
+}
+
+// wholeTitles finds the names that stand in the message word for word.
 func (r *reading) wholeTitles() {
-	all := slices.Clone(r.all)
-	slices.SortStableFunc(all, func(a, b titled) int { return cmp.Compare(len(b.tokens), len(a.tokens)) })
-	for _, d := range all {
-		for at := 0; len(d.tokens) > 0 && at+len(d.tokens) <= len(r.tokens); at++ {
-			if r.standsAt(d, at) {
-				span := make([]int, len(d.tokens))
+	for _, d := range r.called() {
+		for at := 0; len(d.name) > 0 && at+len(d.name) <= len(r.tokens); at++ {
+			if r.standsAt(d.name, at) {
+				span := make([]int, len(d.name))
 				for i := range span {
 					span[i] = at + i
 				}
-				r.find(d, r.tokens[at].start, span...)
+				r.find(d.titled, r.tokens[at].start, span...)
 			}
 		}
 	}
 }
 
-func (r *reading) standsAt(d titled, at int) bool {
-	for i, t := range d.tokens {
+func (r *reading) standsAt(name []token, at int) bool {
+	for i, t := range name {
 		if r.taken[at+i] || !t.is(r.tokens[at+i]) {
 			return false
 		}
@@ -51,17 +67,17 @@ func (r *reading) standsAt(d titled, at int) bool {
 	return true
 }
 
-// scattered finds titles of several words that all stand somewhere in the
+// scattered finds names of several words that all stand somewhere in the
 // message, at least a distinctive one of them in no other name: the second of
 // "Leave Policy 2023 and 2024".
 func (r *reading) scattered() {
-	for _, d := range r.all {
-		if len(d.tokens) < 2 || r.found(d.id) {
+	for _, d := range r.called() {
+		if len(d.name) < 2 || r.found(d.id) {
 			continue
 		}
 		var span []int
 		fresh, first := false, len(r.text)
-		for _, t := range d.tokens {
+		for _, t := range d.name {
 			at := r.free(t)
 			if at < 0 {
 				span = nil
@@ -72,7 +88,7 @@ func (r *reading) scattered() {
 			first = min(first, r.tokens[at].start)
 		}
 		if span != nil && fresh {
-			r.find(d, first, span...)
+			r.find(d.titled, first, span...)
 		}
 	}
 }
@@ -178,6 +194,7 @@ func (r *reading) names() {
 			r.find(d, t.start, i)
 		}
 	}
+	r.shared()
 	if words.Detect(r.text) == words.German {
 		return // every noun is written like a name
 	}
@@ -189,6 +206,38 @@ func (r *reading) names() {
 		r.settle(nil, span, r.text[loc[2]:loc[3]], false)
 	}
 }
+
+// shared finds what several names hold, where the message writes it like a
+// name or says what is to be done with it: "the GPLs" are to choose from.
+func (r *reading) shared() {
+	for i, t := range r.tokens {
+		if r.taken[i] || len(t.text) < 3 || kindOf(t).ok || blank[t.text] || verbs[t.text] || !r.meant(i) {
+			continue
+		}
+		fits := slices.DeleteFunc(slices.Clone(r.all), func(d titled) bool { return !d.abbreviates(t) })
+		if len(fits) > 1 && !slices.ContainsFunc(fits, func(d titled) bool { return r.found(d.id) }) {
+			r.settle(fits, []int{i}, t.text, false)
+		}
+	}
+}
+
+// meant reports whether a word stands for documents: what is asked may hold a
+// word of their titles and be about anything.
+func (r *reading) meant(i int) bool {
+	pointed := i > 0 && point[r.tokens[i-1].text]
+	return r.object(i) || r.nameLike(i) && (pointed || r.Action != actInquire)
+}
+
+// object reports whether a token is what something is to be done with.
+func (r *reading) object(i int) bool {
+	if i > 0 && point[r.tokens[i-1].text] {
+		i--
+	}
+	return i > 0 && deeds[r.tokens[i-1].text]
+}
+
+// deeds are words for what is done with documents, before their names.
+var deeds = set("summarize summarise compare audit against with open read explain vergleiche prüfe gegen öffne lies")
 
 // objects are capitalised words after what is to be done with them.
 var objects = regexp.MustCompile(`(?:^|[\s,])(?i:summari[sz]e|compare|audit|against|with|open|read|explain)\s+(?:(?i:the|our|my|this|that)\s+)?((?:\p{Lu}[\pL\pN_-]*)(?:\s+\p{Lu}[\pL\pN_-]*)*)`)
@@ -215,7 +264,7 @@ func (r *reading) only(t token) (titled, bool) {
 	var one titled
 	n := 0
 	for _, d := range r.all {
-		if slices.ContainsFunc(d.tokens, t.is) {
+		if slices.ContainsFunc(d.words(), t.is) {
 			one = d
 			n++
 		}

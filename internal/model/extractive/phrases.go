@@ -9,6 +9,7 @@ const Banner = "No language model is configured. Answers are quoted from your do
 // phrases are its own sentences in one language.
 type phrases struct {
 	banner, abilities, hello   string
+	welcome, goodbye           string
 	nothing, closest, noSource string
 	page, of                   string
 	files, noFiles, begins     string
@@ -35,6 +36,8 @@ func english() phrases {
 		banner:     Banner,
 		abilities:  "Ask a question about your documents and I will answer with quotes from them; I can also list and read your files.",
 		hello:      "Hello.",
+		welcome:    "You are welcome. Ask on whenever you like.",
+		goodbye:    "Goodbye.",
 		nothing:    "Nothing in your documents answers this.",
 		closest:    "The closest passages are below. They are not an answer.",
 		noSource:   "There are no documents to answer from. Upload some, or choose a context, and ask again.",
@@ -73,6 +76,8 @@ func german() phrases {
 		banner:     "Es ist kein Sprachmodell eingerichtet. Antworten sind Zitate aus Ihren Dokumenten und Werkzeugergebnissen; nichts wird erzeugt.",
 		abilities:  "Fragen Sie etwas zu Ihren Dokumenten, und ich antworte mit Zitaten daraus; außerdem kann ich Ihre Dateien auflisten und lesen.",
 		hello:      "Hallo.",
+		welcome:    "Gern geschehen. Fragen Sie jederzeit weiter.",
+		goodbye:    "Auf Wiedersehen.",
 		nothing:    "Nichts in Ihren Dokumenten beantwortet das.",
 		closest:    "Die nächstliegenden Stellen folgen. Sie sind keine Antwort.",
 		noSource:   "Es gibt keine Dokumente, aus denen sich antworten ließe. Laden Sie welche hoch oder wählen Sie einen Kontext, und fragen Sie noch einmal.",

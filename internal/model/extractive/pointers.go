@@ -180,9 +180,22 @@ func (r *reading) other() {
 		}
 	}
 	left := slices.DeleteFunc(r.open(), func(id string) bool { return slices.Contains(last, id) })
-	if len(left) == 1 {
-		r.point(left[0])
-		return
+	if len(left) == 0 { // the conversation had no other, but there are
+		for _, d := range r.all {
+			if !slices.Contains(last, d.id) && !r.found(d.id) {
+				left = append(left, d.id)
+			}
+		}
 	}
-	r.doubt(left)
+	switch {
+	case len(left) == 1:
+		r.point(left[0])
+	case len(left) > maxOthers:
+		r.doubt(nil)
+	default:
+		r.doubt(left)
+	}
 }
+
+// maxOthers is from how many documents "the other one" says nothing.
+const maxOthers = 8

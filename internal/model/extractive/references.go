@@ -12,13 +12,13 @@ import (
 // papers is what is known of a person's documents when a message is read: the
 // data of the role "documents".
 type papers struct {
-	Registry map[string]string            `json:"registry"` // title to id, of this conversation
-	Titles   []struct{ ID, Title string } `json:"titles"`   // all there are
-	Explicit []string                     `json:"explicit"` // tagged already
-	Action   string                       `json:"action"`
-	all      []titled                     // Titles and Registry, read
-	used     []string                     // ids of Registry, in the order of Titles
-	history  [][]string                   // ids each earlier message names, newest first
+	Registry map[string]string                  `json:"registry"` // title to id, of this conversation
+	Titles   []struct{ ID, Title, File string } `json:"titles"`   // all there are
+	Explicit []string                           `json:"explicit"` // tagged already
+	Action   string                             `json:"action"`
+	all      []titled                           // Titles and Registry, read
+	used     []string                           // ids of Registry, in the order of Titles
+	history  [][]string                         // ids each earlier message names, newest first
 }
 
 // readPapers reads the data that came with a message, and the messages before.
@@ -28,14 +28,14 @@ func readPapers(data string, earlier []model.Message) papers {
 		return p
 	}
 	seen := map[string]bool{}
-	add := func(id, title string) {
+	add := func(id, title, file string) {
 		if id != "" && title != "" && !seen[id] {
 			seen[id] = true
-			p.all = append(p.all, newTitled(id, title))
+			p.all = append(p.all, newTitled(id, title, file))
 		}
 	}
 	for _, t := range p.Titles {
-		add(t.ID, t.Title)
+		add(t.ID, t.Title, t.File)
 	}
 	titles := make([]string, 0, len(p.Registry))
 	for title := range p.Registry {
@@ -43,7 +43,7 @@ func readPapers(data string, earlier []model.Message) papers {
 	}
 	slices.Sort(titles)
 	for _, title := range titles {
-		add(p.Registry[title], title)
+		add(p.Registry[title], title, "")
 	}
 	for _, d := range p.all {
 		for _, id := range p.Registry {
@@ -105,8 +105,28 @@ type reading struct {
 }
 
 func newReading(p papers, text string) *reading {
-	tokens := tokensOf(text)
+	tokens := p.unversioned(tokensOf(text))
 	return &reading{papers: p, text: text, tokens: tokens, taken: make([]bool, len(tokens))}
+}
+
+// unversioned takes the "v" off what stands before a number, where names are
+// written without it: "GPLv3" is "GPL-3".
+func (p papers) unversioned(tokens []token) []token {
+	for i, t := range tokens[:max(len(tokens)-1, 0)] {
+		short, cut := strings.CutSuffix(t.text, "v")
+		if !cut || short == "" || tokens[i+1].start != t.end {
+			continue
+		}
+		known := func(w string) bool {
+			return slices.ContainsFunc(p.all, func(d titled) bool {
+				return slices.ContainsFunc(d.words(), func(t token) bool { return t.text == w })
+			})
+		}
+		if known(short) && !known(t.text) {
+			tokens[i].text, tokens[i].en, tokens[i].de = short, short, short
+		}
+	}
+	return tokens
 }
 
 // ids are the documents that were found, in the order they are named.

@@ -56,7 +56,7 @@ func (g gotDocuments) misses(w wantedDocuments) string {
 }
 
 // data is what the assistant tells the role, of titles by id.
-func (w wantedDocuments) data(t testing.TB, titles map[string]string) string {
+func (w wantedDocuments) data(t testing.TB, titles, paths map[string]string) string {
 	t.Helper()
 	registry, all := map[string]string{}, []map[string]string{}
 	for _, id := range w.Registry {
@@ -64,7 +64,11 @@ func (w wantedDocuments) data(t testing.TB, titles map[string]string) string {
 	}
 	for id, title := range titles {
 		if len(w.Titles) == 0 || slices.Contains(w.Titles, id) {
-			all = append(all, map[string]string{"id": id, "title": title})
+			one := map[string]string{"id": id, "title": title}
+			if paths[id] != "" {
+				one["file"] = paths[id]
+			}
+			all = append(all, one)
 		}
 	}
 	slices.SortFunc(all, func(a, b map[string]string) int { return strings.Compare(a["title"], b["title"]) })
@@ -76,17 +80,34 @@ func (w wantedDocuments) data(t testing.TB, titles map[string]string) string {
 // Requirements: LG-14, LG-15, LG-29
 func TestDocumentsOfRealMessages(t *testing.T) {
 	t.Parallel()
-	schema := schemaOf(t, "references")
-	raw, err := os.ReadFile("testdata/documents/titles.json")
+	askDocuments(t, "testdata/documents", nil)
+}
+
+// Requirements: LG-14, LG-15
+func TestDocumentsAreKnownByTheirFilesToo(t *testing.T) {
+	t.Parallel()
+	askDocuments(t, "testdata/documents-by-file", read(t, "testdata/documents-by-file/files.json"))
+}
+
+func read(t *testing.T, path string) (out map[string]string) {
+	t.Helper()
+	raw, err := os.ReadFile(path)
 	must(t, err)
-	var titles map[string]string
-	must(t, json.Unmarshal(raw, &titles))
-	files, err := filepath.Glob("testdata/documents/*.jsonl")
+	must(t, json.Unmarshal(raw, &out))
+	return out
+}
+
+// askDocuments asks which documents the messages of a folder mean.
+func askDocuments(t *testing.T, dir string, paths map[string]string) {
+	t.Helper()
+	schema := schemaOf(t, "references")
+	titles := read(t, dir+"/titles.json")
+	files, err := filepath.Glob(dir + "/*.jsonl")
 	must(t, err)
 	for _, path := range files {
 		right, all := 0, lines[wantedDocuments](t, path)
 		for _, w := range all {
-			req := user(model.Frame("data", w.data(t, titles)) + "\n\n" + w.Q)
+			req := user(model.Frame("data", w.data(t, titles, paths)) + "\n\n" + w.Q)
 			req.Task, req.Schema, req.Messages = extractive.TaskDocuments, schema, append(said(w.History), req.Messages...)
 			got := structured[gotDocuments](t, req)
 			if miss := got.misses(w); miss != "" {

@@ -69,22 +69,43 @@ func (t token) is(o token) bool {
 	return len(t.text) > 3 && len(o.text) > 3 && (t.en == o.en || t.de == o.de)
 }
 
-// titled is a document by its name.
+// titled is a document by its names.
 type titled struct {
 	id, title string
-	tokens    []token
+	tokens    []token // of the title
+	file      []token // of the name of its file, where that is another
 }
 
 // extensions are no part of a name people use.
 var extensions = regexp.MustCompile(`(?i)\.(?:pdf|docx?|pptx?|xlsx?|md|txt|html?|csv|rtf|odt)$`)
 
-func newTitled(id, title string) titled {
-	return titled{id, title, tokensOf(extensions.ReplaceAllString(title, ""))}
+func newTitled(id, title, file string) titled {
+	return titled{id, title, tokensOf(extensions.ReplaceAllString(title, "")), tokensOf(extensions.ReplaceAllString(file, ""))}
 }
 
-// has reports whether a title holds a word.
+// names are what a document is called: its title, and its file unless that is
+// a single word, which may mean anything.
+func (d titled) names() [][]token {
+	if len(d.file) < 2 {
+		return [][]token{d.tokens}
+	}
+	return [][]token{d.tokens, d.file}
+}
+
+// words are all the words a document is called by.
+func (d titled) words() []token { return slices.Concat(d.tokens, d.file) }
+
+// has reports whether a name of the document holds a word.
 func (d titled) has(w token) bool {
-	return slices.ContainsFunc(d.tokens, func(t token) bool { return t.is(w) || t.endsIn(w) })
+	return slices.ContainsFunc(d.words(), func(t token) bool { return t.is(w) || t.endsIn(w) })
+}
+
+// abbreviates reports whether w is a short word of a name, or more of them:
+// "GPLs" of "GPL-3".
+func (d titled) abbreviates(w token) bool {
+	return slices.ContainsFunc(d.words(), func(t token) bool {
+		return t.text == w.text || len(t.text) > 1 && t.text+"s" == w.text
+	})
 }
 
 // endsIn reports whether w is the end of a compound: "Vertrag" of
