@@ -76,6 +76,9 @@ func (t summarize) notes(ctx context.Context, c *tool.Call, m chat.Memory, text 
 		Task: "memory", System: words(c, "instructions"), MaxTokens: number(c, "max_tokens", 0),
 		Messages: []model.Message{says(model.User, paragraphs(parts...))},
 	})
+	if err == nil && s.reason == model.Refusal {
+		return nil, fault.New(fault.Invalid, "The model declines to summarise this conversation.")
+	}
 	if err == nil && (s.partial || strings.TrimSpace(s.text.String()) == "") {
 		return nil, fault.New(fault.Internal, "The model gave no summary of the conversation.")
 	}

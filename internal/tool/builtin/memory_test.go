@@ -195,3 +195,21 @@ func TestAGraphThatAsksForFewMessagesGetsNoSummary(t *testing.T) {
 		t.Errorf("%d messages, %v", len(m.last.Messages), out)
 	}
 }
+
+// What a model says when it declines, and what stands for an answer that is
+// not shown, is no memory of anything.
+//
+// Requirements: CHAT-19, LORA-25
+func TestARefusalIsNotRemembered(t *testing.T) {
+	t.Parallel()
+	declines := breaksOff(nil, text("I cannot help with that."), model.Event{Type: model.Stop, Reason: model.Refusal})
+	for name, p := range map[string]builtin.Parts{"it declines": {Model: declines}, "it is not shown": {Model: says(text(recipe)), Safety: judge(t)}} {
+		n := &notebook{held: chat.Memory{Summary: "They compare leases.", UptoSeq: 2, Version: 1}}
+		was := n.held
+		p.History, p.Memories = longTalk(12, 30), n
+		_, err := run(t, p, "memory.summarize_v1", &tool.Call{Inputs: inputs("conversation_id", "c", "upto_seq", 8.0, "instructions", "Take notes.")})
+		if !errors.Is(err, fault.Invalid) || n.held != was {
+			t.Errorf("%s: %v, remembered %+v", name, err, n.held)
+		}
+	}
+}
