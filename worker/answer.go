@@ -18,8 +18,8 @@ import (
 	"liminal/workflows"
 )
 
-// maxAnswer bounds an answer, in bytes of JSON.
-const maxAnswer = 256 << 10
+// maxAnswer bounds an answer, in bytes of JSON. No tool takes a longer text.
+const maxAnswer = 200_000
 
 // TypeCancel is the type of an answer that skips any question (INT-09).
 const TypeCancel = "cancel"

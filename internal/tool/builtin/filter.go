@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
+	"slices"
 	"strings"
 
 	"liminal/internal/model"
@@ -168,6 +170,41 @@ func (f *filter) tell(r safety.Finding, text string) {
 	if f.call.Redacted != nil {
 		f.call.Redacted(tool.Redaction{Policy: f.screen.Policy(), Rule: r.Rule, Reason: r.Reason, Text: text, Whole: r.Action == safety.Block})
 	}
+}
+
+// hides reports whether a structured answer holds, now that it is decoded,
+// what nobody may see. The filter has read it as it was written, where each
+// letter and each line break may be an escape (SAFE-09).
+func (v voice) hides(ctx context.Context, c *tool.Call, written string, value map[string]any) bool {
+	if v.safety == nil || !strings.Contains(written, `\`) {
+		return false
+	}
+	verdict, err := v.safety.Classify(ctx, strings.Join(spelled(value), "\n\n"), safety.Output)
+	at := slices.IndexFunc(verdict.Findings, func(f safety.Finding) bool { return f.Action != safety.Note })
+	if err != nil || at < 0 {
+		return false
+	}
+	if f := verdict.Findings[at]; c.Redacted != nil {
+		c.Redacted(tool.Redaction{Policy: verdict.Policy, Rule: f.Rule, Reason: f.Reason, Whole: true})
+	}
+	return true
+}
+
+// spelled are the texts in a value, in the order of their keys.
+func spelled(v any) (out []string) {
+	switch x := v.(type) {
+	case string:
+		return []string{x}
+	case []any:
+		for _, e := range x {
+			out = append(out, spelled(e)...)
+		}
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(x)) {
+			out = append(append(out, key), spelled(x[key])...)
+		}
+	}
+	return out
 }
 
 // forget drops what was said so far, but for what it cost.

@@ -178,3 +178,31 @@ func TestACleanAnswerKeepsItsWordsAndItsPace(t *testing.T) {
 		t.Errorf("%d pieces were shown as %d", len(said), n)
 	}
 }
+
+// What is written in escapes is judged as it will be read.
+//
+// Requirements: SAFE-09
+func TestAStructuredAnswerHidesNothingInEscapes(t *testing.T) {
+	t.Parallel()
+	hidden := strings.NewReplacer("T", `\u0054`, "s", `\u0073`, "\n", `\n`)
+	for name, c := range map[string]struct {
+		said  string
+		valid bool
+		rule  string
+	}{
+		"a secret":  {`{"a":"It is ` + hidden.Replace(leak) + `."}`, false, "provider_key"},
+		"a recipe":  {`{"a":"` + hidden.Replace(recipe) + `"}`, false, "explosive"},
+		"in a list": {`{"a":"x","b":[{"c":"` + hidden.Replace(leak) + `"}]}`, false, "provider_key"},
+		"plain":     {`{"a":"He said \"\u0074ea\"\n\nand left."}`, true, ""},
+	} {
+		rule := ""
+		out := must(t, builtin.Parts{Model: says(letters(c.said)...), Safety: judge(t)}, "llm.structured_v1", &tool.Call{
+			Inputs:   inputs("message", "x", "schema", map[string]any{"type": "object"}, "defaults", map[string]any{"a": "nothing"}),
+			Redacted: func(r tool.Redaction) { rule = r.Rule },
+		})
+		value, _ := out["value"].(map[string]any)
+		if out["valid"] != c.valid || rule != c.rule || !c.valid && (len(value) != 1 || value["a"] != "nothing") {
+			t.Errorf("%s: %v, %v, %q", name, out["valid"], value, rule)
+		}
+	}
+}

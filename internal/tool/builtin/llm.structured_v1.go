@@ -42,6 +42,9 @@ func (t decide) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
 	}
 	defaults, _ := c.Inputs["defaults"].(map[string]any)
 	value, valid := structured(s.text.String(), schema, defaults)
+	if valid && t.hides(ctx, c, s.text.String(), value) {
+		value, valid = structured("", schema, defaults)
+	}
 	return map[string]any{"value": value, "valid": valid, "model": s.asked, "usage": usage(s.usage)}, nil
 }
 
