@@ -26,6 +26,8 @@ type Payloads interface {
 	// what is not there is no error.
 	DropPayload(ctx context.Context, artifactID string, version int) error
 	DropPayloads(ctx context.Context, artifactID string) error
+	// Held are the ids of the artifacts it has anything of.
+	Held(ctx context.Context) ([]string, error)
 }
 
 // Library is all artifacts. It is safe for concurrent use.

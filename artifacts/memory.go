@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"liminal/internal/chat"
@@ -31,6 +32,8 @@ type MemoryStore interface {
 	// It gives the versions it dropped for being too many. An a.Version that is
 	// no longer the current one is a Conflict.
 	PutMemory(ctx context.Context, v identity.Viewer, conversationID string, upto int, a Artifact, note string) (Artifact, []int, error)
+	// GoneArtifacts picks those of at most 500 ids that no artifact has.
+	GoneArtifacts(ctx context.Context, ids []string) ([]string, error)
 }
 
 // Memories is what is remembered of conversations: each an artifact of kind
@@ -150,6 +153,37 @@ func (r remembering) DeleteConversation(ctx context.Context, v identity.Viewer, 
 	}
 	library.dropAll(context.WithoutCancel(ctx), chat.MemoryID(id)) // one was being written
 	return nil
+}
+
+// sweepBatch is how many artifacts are asked for at once.
+const sweepBatch = 500
+
+// Sweep removes the files of artifacts that are gone, and counts the
+// artifacts: those of a deleted account, and what a program left that died at
+// the wrong moment. A version is in the store before it is a file, so that
+// nobody's new one is taken for gone.
+func (m *Memories) Sweep(ctx context.Context) (removed int, err error) {
+	payloads := m.library.payloads
+	if payloads == nil {
+		return 0, nil
+	}
+	held, err := payloads.Held(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for ids := range slices.Chunk(held, sweepBatch) {
+		gone, err := m.store.GoneArtifacts(ctx, ids)
+		if err != nil {
+			return removed, err
+		}
+		for _, id := range gone {
+			if err := payloads.DropPayloads(ctx, id); err != nil {
+				return removed, err
+			}
+			removed++
+		}
+	}
+	return removed, nil
 }
 
 // gone removes the files of a version that was written while its artifact was

@@ -47,6 +47,7 @@ func newDesk(t *testing.T) *desk {
 	d.library.Mirror(artifacts.NewFolder(root), slog.New(slog.DiscardHandler))
 	d.memories = artifacts.NewMemories(d.library, d.store)
 	d.talks = d.memories.Conversations(d.store)
+	d.person() // the first is the administrator, who cannot go
 	d.v = d.person()
 	c, err := d.talks.CreateConversation(t.Context(), d.v, chat.Conversation{Title: "Leases"})
 	d.must(err)
@@ -274,5 +275,32 @@ func TestAConversationWhoseFilesCannotBeRemovedIsNotDeleted(t *testing.T) {
 	}
 	if d.memory().Summary == "" {
 		t.Error("it is gone all the same")
+	}
+}
+
+// Requirements: DATA-01, DATA-15
+func TestTheFilesOfADeletedAccountAreSwept(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.remember("They compare leases.", 8)
+	other := d.person()
+	if _, err := d.library.Create(t.Context(), other, artifacts.Draft{Type: "memory", Name: "mine", Schema: json.RawMessage(`{"kind":"memory.summary","summary":"They sail."}`)}); err != nil {
+		t.Fatal(err)
+	}
+	d.must(os.MkdirAll(filepath.Join(d.dir, "notes"), 0o700))
+	if n, err := d.memories.Sweep(t.Context()); n != 0 || err != nil {
+		t.Errorf("removed %d, %v", n, err)
+	}
+	if _, err := d.store.DeleteUser(t.Context(), d.v.UserID); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := d.memories.Sweep(t.Context()); n != 1 || err != nil {
+		t.Errorf("removed %d, %v", n, err)
+	}
+	if got := d.files(); len(got) != 1 || !strings.Contains(got[0], "They sail.") {
+		t.Errorf("the files are %q", got)
+	}
+	if _, err := os.Stat(filepath.Join(d.dir, "notes")); err != nil {
+		t.Errorf("somebody else's folder: %v", err)
 	}
 }

@@ -50,4 +50,16 @@ func (f Folder) DropPayloads(_ context.Context, artifactID string) error {
 	return f.root.RemoveAll(artifactID)
 }
 
+// Held are the folders that are called like an artifact.
+func (f Folder) Held(context.Context) ([]string, error) {
+	entries, err := fs.ReadDir(f.root.FS(), ".")
+	ids := make([]string, 0, len(entries))
+	for _, e := range entries {
+		if e.IsDir() && id.Valid(e.Name()) {
+			ids = append(ids, e.Name())
+		}
+	}
+	return ids, err
+}
+
 var _ Payloads = Folder{}

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"liminal/artifacts"
 	"liminal/internal/chat"
@@ -66,6 +67,20 @@ func (s *Store) PutMemory(ctx context.Context, v identity.Viewer, conversationID
 		return putMeta(tx, v, conversationID, c.Meta)
 	})
 	return put, dropped, err
+}
+
+// GoneArtifacts implements artifacts.MemoryStore.
+func (s *Store) GoneArtifacts(ctx context.Context, ids []string) (gone []string, err error) {
+	err = s.read(ctx, identity.System(), func(tx Tx) error {
+		args := Args{}
+		there, err := all(tx, `SELECT id FROM artifact WHERE id IN `+args.in("id", ids), args, func(scan Scan) (id string, err error) {
+			err = scan(&id)
+			return id, err
+		})
+		gone = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(there, id) })
+		return err
+	})
+	return gone, err
 }
 
 func (s *Store) putMemory(tx Tx, v identity.Viewer, now, a artifacts.Artifact, note string) (artifacts.Artifact, error) {

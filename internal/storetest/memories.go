@@ -139,4 +139,6 @@ func memoryGoes(t *testing.T, open Open) {
 	wantFault(t, err, fault.NotFound)
 	wantFault(t, putMemory(t.Context(), s, v, talk, 0, 3), fault.NotFound)
 	got(s.Artifact(t.Context(), v, chat.MemoryID(other)))(t)
+	gone := got(s.GoneArtifacts(t.Context(), []string{chat.MemoryID(talk), chat.MemoryID(other)}))(t)
+	wantLines(t, gone, []string{chat.MemoryID(talk)})
 }

@@ -43,6 +43,7 @@ func (p *Platform) sweeps(o Options, b *body) map[string]activities.Sweep {
 		"payloads": {Every: 24 * time.Hour, Run: removed(func(ctx context.Context) (int, error) {
 			return p.store.SweepPayloads(ctx, payloadKeep)
 		})},
+		"mirror":   {Every: time.Hour, Run: removed(b.memories.Sweep)},
 		"sources":  {Every: time.Minute, Run: changed(keeper.Sources)},
 		"encoders": {Every: 24 * time.Hour, Run: changed(func(ctx context.Context) (int, error) { return keeper.Encoders(ctx, nil) })},
 	}
