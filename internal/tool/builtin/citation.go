@@ -86,7 +86,14 @@ func (c *cited) number(q knowledge.Passage) int {
 // marker stands in the answer for citation n.
 func marker(n int) string { return fmt.Sprintf("[%d]", n) }
 
-var markers = regexp.MustCompile(`\[(\d{1,3})\]`)
+var (
+	markers = regexp.MustCompile(`\[(\d{1,3})\]`)
+	code    = regexp.MustCompile("(?s)```.*?(?:```|$)|`[^`\n]*`")
+)
+
+// prose is a text without its code, in which numbers in brackets are no
+// citations.
+func prose(text string) string { return code.ReplaceAllString(text, " ") }
 
 // citations are the answer's quotes as clients get them. A model that cites
 // by the numbers of the passages instead of by events is taken at its word:
@@ -100,7 +107,7 @@ func (c *cited) citations(text string) []any {
 		return out
 	}
 	seen := map[int]bool{}
-	for _, m := range markers.FindAllStringSubmatch(text, -1) {
+	for _, m := range markers.FindAllStringSubmatch(prose(text), -1) {
 		n, _ := strconv.Atoi(m[1])
 		if n >= 1 && n <= len(c.passages) && !seen[n] {
 			seen[n] = true

@@ -203,3 +203,23 @@ func TestPassagesOfASearchAreUsedAsTheyAre(t *testing.T) {
 		t.Error("it searched again")
 	}
 }
+
+// A number in brackets within code is no citation.
+//
+// Requirements: RAG-11
+func TestAnIndexInCodeIsNoCitation(t *testing.T) {
+	t.Parallel()
+	a := passage("a", "Roses are red.", 0)
+	ask := func(events ...model.Event) (string, []map[string]any) {
+		out := must(t, builtin.Parts{Model: says(events...), Search: clear(a)},
+			"rag.answer_with_context_v1", &tool.Call{Inputs: inputs("question", "Which colour?")})
+		answer, _ := out["answer"].(string)
+		return answer, citations(t, out)
+	}
+	if answer, all := ask(text("Look at `x[1]`: red."), quoted(a, "Roses are red.")); answer != "Look at `x[1]`: red.[1]" || len(all) != 1 {
+		t.Errorf("%q cites %v", answer, all)
+	}
+	if answer, all := ask(text("```\nx[1] = 2\n```\nor `y[1]`")); len(all) != 0 {
+		t.Errorf("%q cites %v", answer, all)
+	}
+}

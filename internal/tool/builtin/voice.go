@@ -236,7 +236,7 @@ func (s *said) add(e model.Event) string {
 // the model has written it there itself.
 func (s *said) mark(n int, ok bool) (written string) {
 	since := s.text.String()[s.marked:]
-	if ok && !strings.Contains(since, marker(n)) {
+	if ok && !strings.Contains(prose(since), marker(n)) {
 		written = s.write(marker(n))
 	}
 	s.marked = s.text.Len()
