@@ -91,7 +91,8 @@ func TestAddressesThatAreNoPagesAreRefused(t *testing.T) {
 		"file:///etc/passwd", "ftp://example.org/", "gopher://example.org:70/_x", "data:text/html,x", "javascript:alert(1)", "//example.org/x", "example.org",
 		"https://ann:secret@example.org/", "https://ann@example.org/", "https://", "http:///x", "http://example.org:22/", "http://example.org:6379/",
 		"http://127.0.0.1/", "http://[::1]/", "http://169.254.169.254/latest/meta-data", "http://[::ffff:169.254.169.254]/", "http://[64:ff9b::a9fe:a9fe]/",
-		"http://[fe80::1%25eth0]/", "https://a b.org/", "https://example.org/" + strings.Repeat("x", maxURL),
+		"http://[fe80::1%25eth0]/", "https://a b.org/", "http://127.1/", "http://0x7f.1/", "http://2130706433/", "http://0177.0.0.1/", "http://0/", "http://0x7F000001/",
+		"http://１２７.０.０.１/", "http://127。0。0。1/", "http://localhost/", "http://LOCALHOST./", "http://x.localhost/", "http://example.org../", "http://.example.org/", "http://a..example.org/", "http://example.org:080/", "https://example.org/" + strings.Repeat("x", maxURL),
 	} {
 		u, err := url.Parse(address)
 		if err != nil {

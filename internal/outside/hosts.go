@@ -77,7 +77,19 @@ func hostname(host string) (string, error) {
 	if strings.ContainsAny(host, " \t\r\n/\\?#@*%") {
 		return "", strconv.ErrSyntax
 	}
-	return idna.Lookup.ToASCII(host)
+	host, err := idna.Lookup.ToASCII(host)
+	if err == nil && (slices.Contains(strings.Split(host, "."), "") || numeric(host)) {
+		err = strconv.ErrSyntax
+	}
+	return host, err
+}
+
+// numeric: some resolvers, and proxies, take such a host for an address of
+// IPv4 in one of its old forms: 127.1, 0x7f.1, 2130706433.
+func numeric(host string) bool {
+	last := host[strings.LastIndexByte(host, '.')+1:]
+	_, err := strconv.ParseUint(last, 0, 64)
+	return err == nil || last != "" && strings.Trim(last, "0123456789") == ""
 }
 
 func (p pattern) matches(host string) bool {
@@ -113,6 +125,9 @@ func (c *Client) check(u *url.URL) error {
 	}
 	if literal && !own && !public(address) {
 		return refused(host)
+	}
+	if !c.options.AllowLoopback && (host == "localhost" || strings.HasSuffix(host, ".localhost")) {
+		return refused(host) // whoever looks it up, a proxy too
 	}
 	return c.hosts.check(host, portOf(u))
 }
