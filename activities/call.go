@@ -64,7 +64,7 @@ func (s *Set) call(ctx context.Context, in CallInput) (CallResult, error) {
 	}
 	voice.end(ctx, out, err)
 	if err != nil {
-		return CallResult{}, err
+		return CallResult{}, till.charged(err)
 	}
 	return CallResult{Output: out, MS: voice.elapsed(), Spoke: voice.spoke(), Redactions: voice.redactions()}, nil
 }

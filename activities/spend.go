@@ -2,10 +2,12 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
 
+	"liminal/internal/fault"
 	"liminal/internal/identity"
 	"liminal/internal/model"
 	"liminal/internal/quota"
@@ -72,4 +74,32 @@ func (t *till) close(ctx context.Context) {
 			t.set.logger().WarnContext(ctx, "what a model call used was not written down", "run", t.in.Run.RunID, "node", t.in.Node, "error", err)
 		}
 	}
+}
+
+// charged adds what an attempt used to its failure, for the tally of the run.
+func (t *till) charged(err error) error {
+	known, ok := errors.AsType[*fault.Error](err)
+	if !ok {
+		return err
+	}
+	details, ok := known.Details.(map[string]any)
+	if !ok && known.Details != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.used) == 0 {
+		return err
+	}
+	var sum quota.Use
+	for _, one := range t.used {
+		sum = sum.Add(one)
+	}
+	usage := map[string]any{"input_tokens": float64(sum.Input), "output_tokens": float64(sum.Output)}
+	if sum.CostUSD > 0 {
+		usage["cost_usd"] = sum.CostUSD
+	}
+	told := map[string]any{"usage": usage}
+	maps.Copy(told, details)
+	return known.With(told)
 }

@@ -118,3 +118,32 @@ func TestAChildThatIsRunAgainPaysAgain(t *testing.T) {
 		t.Errorf("%d calls, %d tokens paid: %v", calls, paid, p.kept)
 	}
 }
+
+// What an attempt used that failed is part of what its turn used, as it is of
+// what its person did.
+//
+// Requirements: OBS-09
+func TestATurnTellsWhatItsFailedAttemptsUsed(t *testing.T) {
+	t.Parallel()
+	for name, spec := range map[string]tool.Spec{"inline": inline, "apart": models} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			calls := 0
+			b := setup(t, activitiestest.New(oneNode).Tool("say", spec, func(_ context.Context, c *tool.Call) (map[string]any, error) {
+				usd := 0.5
+				c.Spent("m", model.Usage{Input: 10, Output: 2, CostUSD: &usd})
+				if calls++; calls == 1 {
+					return nil, fault.New(fault.RateLimited, "Wait.").With(map[string]any{"reason": fault.Upstream, "retry_after_ms": 1.0})
+				}
+				return map[string]any{"answer": "fine", "usage": map[string]any{"input_tokens": 10.0, "output_tokens": 2.0, "cost_usd": usd}}, nil
+			}))
+			b.set.Purse = &till{kept: map[string]int64{}}
+			b.chat("hello")
+			b.answered("fine")
+			m := b.closed().Message
+			if usage, _ := json.Marshal(m.Meta["usage"]); m.TokensIn != 20 || m.TokensOut != 4 || !strings.Contains(string(usage), `"cost_usd":1`) {
+				t.Errorf("it used %d and %d: %s", m.TokensIn, m.TokensOut, usage)
+			}
+		})
+	}
+}

@@ -187,6 +187,9 @@ func (d *drive) record(e graph.Effect, r activities.CallResult, err error) {
 		t.Spoke = true // nobody knows how much of it was shown
 	}
 	t.Usage = usageOf(r.Output)
+	if app, ok := errors.AsType[*temporal.ApplicationError](err); ok {
+		t.Usage = usageOf(detailsOf(app))
+	}
 	t.Model, _ = r.Output["model"].(string)
 	t.Earlier, _ = r.Output["earlier"].(string)
 	if due, ok := r.Output["summary_due"].(float64); ok {

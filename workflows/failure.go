@@ -57,11 +57,7 @@ const maxAfterMS = 3_600_000
 
 // told is what an activity says of its failure.
 func told(app *temporal.ApplicationError) graph.Failure {
-	var details any
-	if app.HasDetails() && app.Details(&details) != nil {
-		details = nil // nothing the machine could read
-	}
-	object, _ := details.(map[string]any)
+	object := detailsOf(app)
 	reason, _ := object["reason"].(string)
 	after, _ := object["retry_after_ms"].(float64)
 	code := reasonOr(app.Type(), reason)
@@ -70,6 +66,16 @@ func told(app *temporal.ApplicationError) graph.Failure {
 		Retryable: !app.NonRetryable() && code != fault.NotConfigured && code != fault.Budget,
 		After:     time.Duration(min(max(after, 0), maxAfterMS)) * time.Millisecond,
 	}
+}
+
+// detailsOf are the details of an activity's failure, where they are an object.
+func detailsOf(app *temporal.ApplicationError) map[string]any {
+	var details any
+	if app.HasDetails() && app.Details(&details) != nil {
+		return nil // nothing the machine could read
+	}
+	object, _ := details.(map[string]any)
+	return object
 }
 
 // reasonOr is the failure's code: of a provider that is missing, away or too
