@@ -95,7 +95,7 @@ func (t *till) charged(err error) error {
 	for _, one := range t.used {
 		sum = sum.Add(one)
 	}
-	usage := map[string]any{"input_tokens": float64(sum.Input), "output_tokens": float64(sum.Output)}
+	usage := map[string]any{"input_tokens": sum.Input, "output_tokens": sum.Output}
 	if sum.CostUSD > 0 {
 		usage["cost_usd"] = sum.CostUSD
 	}

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"encoding/json"
 	"errors"
 	"slices"
 	"time"
@@ -69,12 +70,17 @@ func told(app *temporal.ApplicationError) graph.Failure {
 }
 
 // detailsOf are the details of an activity's failure, where they are an object.
-func detailsOf(app *temporal.ApplicationError) map[string]any {
+// Those of a local activity have not been through JSON yet: when they are
+// replayed, they have.
+func detailsOf(app *temporal.ApplicationError) (object map[string]any) {
 	var details any
 	if app.HasDetails() && app.Details(&details) != nil {
 		return nil // nothing the machine could read
 	}
-	object, _ := details.(map[string]any)
+	doc, err := json.Marshal(details)
+	if err != nil || json.Unmarshal(doc, &object) != nil {
+		return nil
+	}
 	return object
 }
 

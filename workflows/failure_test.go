@@ -238,7 +238,7 @@ func TestAStepThatAsksForAPauseGetsIt(t *testing.T) {
 	for name, spec := range map[string]tool.Spec{"inline": inline, "apart": apart} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			busy := fault.New(fault.RateLimited, "Wait.").With(map[string]any{"reason": fault.Upstream, "retry_after_ms": 7000.0})
+			busy := fault.New(fault.RateLimited, "Wait.").With(map[string]any{"reason": fault.Upstream, "retry_after_ms": int64(7000)})
 			b := setup(t, activitiestest.New(oneNode).Tool("say", spec, failing(1, busy)))
 			began := b.env.Now()
 			b.chat("hello")
