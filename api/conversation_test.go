@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"liminal/artifacts"
+	"liminal/internal/chat"
 	"liminal/internal/id"
 )
 
@@ -56,5 +58,30 @@ func TestAConversationIsNotMadeOfWhatIsNotThere(t *testing.T) {
 	ada.post("/v1/chat", map[string]any{"message": "What is a lemma?", "conversation_id": untitled["id"]}).ok()
 	if got := ada.get("/v1/conversations/" + untitled["id"].(string)).ok()["conversation"].(map[string]any); got["title"] != "What is a lemma?" {
 		t.Errorf("title = %v", got["title"])
+	}
+}
+
+// Requirements: ART-05, ART-08, ART-11
+func TestAConversationNamesWhatIsRememberedOfIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada, bob := w.signUp("ada@example.org"), w.signUp("bob@example.org")
+	talk := ada.post("/v1/conversations", map[string]any{"title": "Leases"}).ok()["conversation"].(map[string]any)
+	if named, ok := talk["memory_artifact_id"]; !ok || named != nil {
+		t.Errorf("a new one remembers %v", named)
+	}
+	memories := artifacts.NewMemories(artifacts.NewLibrary(w.store, nil), w.store)
+	w.must(memories.Remember(t.Context(), ada.viewer(), talk["id"].(string), chat.Memory{Summary: "They compare leases.", UptoSeq: 8}))
+	named, _ := ada.get("/v1/conversations/" + talk["id"].(string)).ok()["conversation"].(map[string]any)["memory_artifact_id"].(string)
+	listed := items(ada.get("/v1/conversations").ok())[0]["memory_artifact_id"]
+	memory := ada.get("/v1/artifacts/" + named).ok()
+	if memory["type"] != "memory.summary" || memory["created_by"] != "llm" || listed != named {
+		t.Errorf("the artifact is %v, listed is %v", memory, listed)
+	}
+	bob.get("/v1/artifacts/"+named).fails(404, "not_found")
+	bob.get("/v1/artifacts/"+named+"/versions").fails(404, "not_found")
+	bob.do("PATCH", "/v1/artifacts/"+named, []map[string]any{{"op": "replace", "path": "/summary", "value": "x"}}).fails(404, "not_found")
+	if all := items(bob.get("/v1/artifacts?type=memory").ok()); len(all) != 0 {
+		t.Errorf("another person lists %v", all)
 	}
 }

@@ -28,7 +28,8 @@ func TestAConversationKnowsHowFarItIsSummarised(t *testing.T) {
 // Requirements: CHAT-19
 func TestEveryConversationHasItsOwnMemory(t *testing.T) {
 	t.Parallel()
-	if chat.MemoryID("a") != chat.MemoryID("a") || chat.MemoryID("a") == chat.MemoryID("b") {
+	first, again := chat.MemoryID("a"), chat.MemoryID("a")
+	if first != again || first == chat.MemoryID("b") {
 		t.Error("an id is not the conversation's own")
 	}
 }

@@ -25,6 +25,7 @@ func Isolation(t *testing.T, open Open) {
 	o := everything(t, b, owner)
 	attempts := o.attempts(t, b)
 	maps.Copy(attempts, o.setAttempts(t, b))
+	maps.Copy(attempts, o.memoryAttempts(t, b))
 	for name, try := range attempts {
 		t.Run(name, func(t *testing.T) { wantFault(t, try(stranger), fault.NotFound) })
 	}
@@ -106,11 +107,6 @@ func (o owned) attempts(t *testing.T, b Backend) map[string]attempt {
 		"UpdateConversation": func(v identity.Viewer) error {
 			return second(s.UpdateConversation(ctx, v, talk, chat.ConversationChange{Title: &title}))
 		},
-		"Memory": func(v identity.Viewer) error {
-			_, _, err := s.Memory(ctx, v, talk)
-			return err
-		},
-		"PutMemory":          func(v identity.Viewer) error { return putMemory(ctx, s, v, talk, 1, 1) },
 		"DeleteConversation": func(v identity.Viewer) error { return s.DeleteConversation(ctx, v, talk) },
 		"ListMessages": func(v identity.Viewer) error {
 			_, _, err := s.ListMessages(ctx, v, talk, "", 10)
@@ -151,6 +147,18 @@ func (o owned) attempts(t *testing.T, b Backend) map[string]attempt {
 		"Index.Prune":  func(v identity.Viewer) error { return b.Index.Prune(ctx, v, o.document.ID, nil) },
 		"Index.Chunk":  func(v identity.Viewer) error { return second(b.Index.Chunk(ctx, v, chunkID(o.document, 0))) },
 		"Index.Chunks": func(v identity.Viewer) error { return second(b.Index.Chunks(ctx, v, o.document.ContextID, 5)) },
+	}
+}
+
+// memoryAttempts are those on what is remembered of a conversation.
+func (o owned) memoryAttempts(t *testing.T, b Backend) map[string]attempt {
+	ctx, s, talk := t.Context(), b.Store, o.turn.ConversationID
+	return map[string]attempt{
+		"Memory": func(v identity.Viewer) error {
+			_, _, err := s.Memory(ctx, v, talk)
+			return err
+		},
+		"PutMemory": func(v identity.Viewer) error { return putMemory(ctx, s, v, talk, 1, 1) },
 	}
 }
 
