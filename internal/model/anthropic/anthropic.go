@@ -75,7 +75,8 @@ func New(o Options) (model.Model, error) {
 	)
 	p := &provider{Options: o, client: client, secrets: []string{o.APIKey}}
 	if password, ok := at.User.Password(); ok && password != "" {
-		p.secrets = append(p.secrets, password) // of a gateway
+		_, written, _ := strings.Cut(at.User.String(), ":")
+		p.secrets = append(p.secrets, password, written) // of a gateway
 	}
 	return p, nil
 }

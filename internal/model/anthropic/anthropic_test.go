@@ -167,7 +167,7 @@ func TestAGatewaysPasswordStandsInNoError(t *testing.T) {
 			refuse(w, status, "api_error", "No.")
 		}))
 		defer s.Close()
-		for _, err := range open(t, strings.Replace(s.URL, "http://", "http://ann:geheimnis@", 1), "").Stream(t.Context(), model.Request{}) {
+		for _, err := range open(t, strings.Replace(s.URL, "http://", "http://ann:geheimnis%2F@", 1), "").Stream(t.Context(), model.Request{}) {
 			if err == nil || strings.Contains(err.Error(), "geheimnis") {
 				t.Errorf("status %d: %v", status, err)
 			}
