@@ -1,24 +1,34 @@
 package knowledge
 
 import (
+	"slices"
 	"strconv"
 	"sync"
 )
 
-// maxCuts bounds the texts whose chunks are remembered: documents being taken
-// in at once.
-const maxCuts = 4
+const (
+	// cutBytes bounds the texts whose chunks are remembered: those of documents
+	// being taken in at once.
+	cutBytes = 192 << 20
+	// cutIdle is after how many questions for others a text is given up: its
+	// run was broken off.
+	cutIdle = 2000
+)
 
 // cuts remembers how the texts of documents on their way in are cut, so that
-// not every batch cuts a book anew. The zero value is ready.
+// not every batch cuts a book anew. Documents take turns, so one that is
+// remembered stays until it is done, and does not make room for the next one:
+// it would be asked for again before any other. The zero value is ready.
 type cuts struct {
-	mu   sync.Mutex
-	list []cutText // used last at the end
+	mu    sync.Mutex
+	list  []cutText
+	asked int
 }
 
 type cutText struct {
 	document, key string
 	chunks        []Chunk
+	size, asked   int
 }
 
 // cutKey names what the chunks of a text depend on. Within a run the text
@@ -30,9 +40,10 @@ func cutKey(d Document, size int, encoder string) string {
 func (c *cuts) find(document, key string) ([]Chunk, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for i, one := range c.list {
-		if one.document == document && one.key == key {
-			c.list = append(append(c.list[:i:i], c.list[i+1:]...), one)
+	c.asked++
+	for i := range c.list {
+		if one := &c.list[i]; one.document == document && one.key == key {
+			one.asked = c.asked
 			return one.chunks, true
 		}
 	}
@@ -40,22 +51,24 @@ func (c *cuts) find(document, key string) ([]Chunk, bool) {
 }
 
 func (c *cuts) remember(document, key string, chunks []Chunk) {
-	c.forget(document)
+	size := 0
+	for _, chunk := range chunks {
+		size += len(chunk.Content) + len(chunk.Heading) + 256 // the rest of it
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.list) >= maxCuts {
-		c.list = append([]cutText(nil), c.list[1:]...)
+	total := size
+	c.list = slices.DeleteFunc(c.list, func(one cutText) bool { return one.document == document || c.asked-one.asked > cutIdle })
+	for _, one := range c.list {
+		total += one.size
 	}
-	c.list = append(c.list, cutText{document, key, chunks})
+	if total <= cutBytes || len(c.list) == 0 {
+		c.list = append(c.list, cutText{document, key, chunks, size, c.asked})
+	}
 }
 
 func (c *cuts) forget(document string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for i, one := range c.list {
-		if one.document == document {
-			c.list = append(c.list[:i:i], c.list[i+1:]...)
-			return
-		}
-	}
+	c.list = slices.DeleteFunc(c.list, func(one cutText) bool { return one.document == document })
 }

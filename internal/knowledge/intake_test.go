@@ -146,6 +146,51 @@ func TestABatchOfAFormerTextIsEmbeddedAnew(t *testing.T) {
 	}
 }
 
+// reading counts how often texts are read, each of which is then cut.
+type reading struct {
+	knowledge.Documents
+	texts int
+}
+
+func (r *reading) Text(ctx context.Context, v identity.Viewer, id string) (knowledge.Extract, error) {
+	r.texts++
+	return r.Documents.Text(ctx, v, id)
+}
+
+// A folder of books comes in batch by batch, one of this and one of that: none
+// is cut anew for each.
+//
+// Requirements: RAG-19
+func TestManyDocumentsAtOnceAreEachCutOnce(t *testing.T) {
+	t.Parallel()
+	r := &reading{}
+	b := setup(t, func(o *knowledge.Options) { r.Documents, o.Documents = o.Documents, r })
+	c := b.newContext(t, b.viewer)
+	ids := make([]string, 12)
+	for i := range ids {
+		ids[i] = b.put(t, c, string(rune('a'+i))+".md", longText(20)).ID
+		b.extract(t, ids[i], "run")
+		if _, err := b.Cut(t.Context(), b.viewer, ids[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.texts = 0
+	for from := 0; from < 20; from += 4 {
+		for _, id := range ids {
+			p, err := b.Embed(t.Context(), b.viewer, id, knowledge.Span{From: from, To: from + 4})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := b.Shelve(t.Context(), b.viewer, id, p); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if r.texts > 0 {
+		t.Errorf("texts that were cut already were read again %d times", r.texts)
+	}
+}
+
 // Requirements: RAG-19
 func TestABatchOfAnotherEncoderIsEmbeddedAnew(t *testing.T) {
 	t.Parallel()

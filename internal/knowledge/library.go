@@ -116,6 +116,7 @@ func (l *Library) Fail(ctx context.Context, v identity.Viewer, documentID string
 	if d.Status == Skipped {
 		return d, nil
 	}
+	l.cuts.forget(d.ID)
 	f := fault.From(cause)
 	d.Status, d.Error = Failed, f.Message
 	l.o.Logger.WarnContext(ctx, "document not taken in", "document", d.ID, "code", string(f.Code), "cause", cause)
