@@ -111,7 +111,7 @@ func encoders() []Variable {
 			set: func(c *Config, s string) error { return webURL(&c.Embed.URL, s) },
 		},
 		{
-			Name: "LIMINAL_EMBED_KEY", Secret: true, Doc: "key of its server; unset: OPENAI_API_KEY",
+			Name: "LIMINAL_EMBED_KEY", Secret: true, Doc: "key of its server; unset with LIMINAL_EMBED_URL: none, else OPENAI_API_KEY",
 			set: func(c *Config, s string) error { return nonEmpty(&c.Embed.Key, s) },
 		},
 	}

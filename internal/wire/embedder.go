@@ -27,7 +27,7 @@ func theEncoder(c config.Config, log *slog.Logger) (embed.Embedder, error) {
 	switch c.Embed.Encoder {
 	case "openai":
 		return remote.New(remote.Options{
-			BaseURL: cmp.Or(c.Embed.URL, c.Model.OpenAIServer(), "https://api.openai.com/v1"), APIKey: cmp.Or(c.Embed.Key, c.Model.OpenAIKey),
+			BaseURL: cmp.Or(c.Embed.URL, c.Model.OpenAIServer(), "https://api.openai.com/v1"), APIKey: embedKey(c),
 			Model: c.Embed.Model, Style: remote.OpenAI,
 		})
 	case "ollama":
@@ -41,6 +41,14 @@ func theEncoder(c config.Config, log *slog.Logger) (embed.Embedder, error) {
 	default:
 		return embed.Hash{}, nil
 	}
+}
+
+// embedKey is the encoder's key. The model's goes to the model's server alone.
+func embedKey(c config.Config) string {
+	if c.Embed.URL != "" {
+		return c.Embed.Key
+	}
+	return cmp.Or(c.Embed.Key, c.Model.OpenAIKey)
 }
 
 // staticEncoder opens the static model that is named, or the one there is.
