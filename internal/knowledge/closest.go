@@ -3,6 +3,7 @@ package knowledge
 import (
 	"cmp"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -20,12 +21,18 @@ func (m *Matter) Closest(sentence string, n int) []Quote {
 	q := inquire("")
 	l := words.Detect(sentence)
 	asked := content(l, q.bag(l, sentence))
+	var parts []map[string]bool
+	for _, clause := range clauses.Split(sentence, -1) {
+		if part := content(l, q.bag(l, clause)); len(part) > 1 || len(asked) == 1 && len(part) == 1 {
+			parts = append(parts, part)
+		}
+	}
 	var all []choice
 	for _, s := range m.statements {
 		if s.names() {
 			continue
 		}
-		if rating := m.shared(asked, s); rating > 0 {
+		if rating := m.speaks(asked, parts, s); rating > 0 {
 			all = append(all, choice{s, rating})
 		}
 	}
@@ -42,8 +49,27 @@ const (
 // underHeading is how much a word counts that only the heading holds.
 const underHeading = 0.5
 
-// shared is the cosine of two sentences over their content words.
-func (m *Matter) shared(asked map[string]bool, s *statement) float64 {
+// clauses are the borders of the statements a sentence makes.
+var clauses = regexp.MustCompile(`(?i)[,;:]|\s(?:and|but|or|if|unless|when|und|aber|oder|wenn|sofern|falls)\s`)
+
+// wholly is how much it counts that a statement has all that a clause has: a
+// rule is longer than what is said of it, so likeness alone is too little.
+const wholly = 0.45
+
+// speaks is how near a statement comes to a sentence or to one of its clauses.
+func (m *Matter) speaks(asked map[string]bool, clauses []map[string]bool, s *statement) float64 {
+	alike, _ := m.shared(asked, s)
+	near := alike
+	for _, c := range clauses {
+		_, held := m.shared(c, s)
+		near = max(near, wholly*held+alike/2)
+	}
+	return min(1, near)
+}
+
+// shared is the cosine of two sentences over their content words, and how much
+// of the first the second has.
+func (m *Matter) shared(asked map[string]bool, s *statement) (cosine, held float64) {
 	both, one, other, strong := 0.0, 0.0, 0.0, 0
 	for stem := range asked {
 		w := m.rare(stem)
@@ -62,9 +88,9 @@ func (m *Matter) shared(asked map[string]bool, s *statement) float64 {
 		other += w * w
 	}
 	if both == 0 || strong < 2 && len(asked) > 1 && len(s.stems) > 2 {
-		return 0
+		return 0, 0
 	}
-	return min(1, both/math.Sqrt(one*max(other, one/4)))
+	return min(1, both/math.Sqrt(one*max(other, one/4))), both / one
 }
 
 // rare is the weight of a stem; one the passages do not hold weighs like the

@@ -210,7 +210,8 @@ func claims(text string) []string {
 
 // against is, for each document, the passages that come closest to the
 // sentences of a text. How well they fit is told by the half of the sentences
-// that fit best: a text says more than documents speak of.
+// that fit best, or by those alone that fit at all: a text says more than
+// documents speak of.
 func (l *Library) against(ctx context.Context, v identity.Viewer, text string, docs []Document, tokens int) (Found, error) {
 	out := nothing()
 	sentences := claims(text)
@@ -237,6 +238,9 @@ func (l *Library) against(ctx context.Context, v identity.Viewer, text string, d
 	}
 	slices.SortFunc(fits, func(a, b float64) int { return cmp.Compare(b, a) })
 	best := fits[:(len(fits)+1)/2]
+	if at := slices.IndexFunc(fits, func(f float64) bool { return f < l.o.Medium }); at > 0 {
+		best = fits[:min(at, len(best))] // one that is spoken of is reason enough to go on
+	}
 	for _, f := range best {
 		out.AverageSimilarity += f / float64(len(best))
 	}

@@ -14,6 +14,7 @@ type inquiry struct {
 	text   string
 	terms  []term
 	answer *regexp.Regexp // what a likely answer contains; nil when anything
+	part   string         // the number of a section it asks for, or ""
 	stems  *stems
 }
 
@@ -61,8 +62,14 @@ func inquire(question string) *inquiry {
 		q.terms = append(q.terms, t)
 	}
 	q.answer = expected(strings.ToLower(question))
+	if m := partAsked.FindStringSubmatch(question); m != nil {
+		q.part = m[1]
+	}
 	return q
 }
+
+// partAsked is a section a question asks for by its number.
+var partAsked = regexp.MustCompile(`(?i)(?:\b(?:section|clause|article|chapter|abschnitt|artikel|kapitel|ziffer)|§)\s*(\d{1,3}(?:\.\d{1,3})*)\b`)
 
 func exact(w words.Word) bool {
 	return len(w.Parts) > 0 || strings.ContainsAny(w.Text, "0123456789")
@@ -95,7 +102,7 @@ var (
 	pathAnswer   = regexp.MustCompile(`(?:^|[\s"'(` + "`" + `])/[\w{]|\b(?:GET|POST|PUT|PATCH|DELETE)\b`)
 
 	spanAnswer   = regexp.MustCompile(`(?i)(?:\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|fifty|half an|ein(?:en?|er|em|es)?|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|fünfzehn|zwanzig|dreißig)[ -])\s?(?:ms|[smhdwy]|secs?|mins?|seconds?|minutes?|hours?|days?|weeks?|months?|years?|sekunden?|minuten?|stunden?|tagen?|wochen?|monaten?|jahren?|quartale?)\b|\b(?:daily|hourly|weekly|nightly|monthly|forever|täglich|wöchentlich|jährlich|fortnight)\b`)
-	spanQuestion = regexp.MustCompile(`\bhow (?:long|often|soon)\b|\bwie (?:lange|oft)\b|\b(?:frist|interval|timeout|ttl)\b`)
+	spanQuestion = regexp.MustCompile(`\bhow (?:long|often|soon)\b|\bwie (?:lange|oft)\b|\b(?:frist|interval|timeout|ttl|notice period|\pL*frist)\b`)
 
 	numberQuestion = regexp.MustCompile(`\bhow (?:many|much|long|often|large|big|fast|soon|old|far|wide|high|deep)\b|\b(?:limit|maximum|minimum|timeout|port|version|size|cap|threshold|percentage|budget|width|interval|share|percent|fraction|proportion|ratio)\b|\bwie (?:viele?|lange|oft|groß|hoch|schnell)\b|\b(?:höchstens|grenze|frist)\b|\bwhen\b|\bwann\b`)
 	pathQuestion   = regexp.MustCompile(`\b(?:endpoint|endpunkt|route|url|path|pfad|directory|folder|ordner)s?\b`)

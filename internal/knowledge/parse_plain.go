@@ -17,6 +17,7 @@ func parseText(text string) Extract {
 	}
 	p := plainText{lines: lines{text: text}}
 	p.titlePage()
+	p.titleLine()
 	for blank := true; p.scan(); {
 		if strings.TrimSpace(p.line()) == "" {
 			blank = true
@@ -51,6 +52,13 @@ func (p *plainText) opening() {
 		return
 	}
 	alone := strings.TrimSpace(next) == ""
+	if !alone && p.centredPair(line, next) {
+		start := p.start
+		p.scan()
+		p.path.enter(1, strings.TrimSpace(next))
+		p.add("heading", start, p.end)
+		return
+	}
 	switch name, numbered := numberedTitle(line); {
 	case alone && numbered && name != "" && !item && p.introduces():
 		p.path.enter(1, name)
@@ -169,6 +177,41 @@ func (p *plainText) centred(line string) bool {
 	title := strings.TrimSpace(line)
 	return indent(line) >= centredFrom && indent(line) >= indent(p.after())+beyondOthers &&
 		headingLike(title) && capital(title) && len(strings.Fields(title)) <= titleWords
+}
+
+// centredPair reports whether two lines that stand alone are both centred: a
+// title over two lines, the second of which says more.
+func (p *plainText) centredPair(line, next string) bool {
+	ahead := lines{text: p.text, next: p.next}
+	ahead.scan()
+	ends := strings.TrimSpace(ahead.peek()) == ""
+	return ends && indent(line) >= centredFrom && indent(next) >= centredFrom &&
+		headingLike(line) && headingLike(next) && capital(strings.TrimSpace(line)) && capital(strings.TrimSpace(next))
+}
+
+// titleLine reads a first line that stands alone above a heading: the title.
+func (p *plainText) titleLine() {
+	first := lines{text: p.text, next: p.next}
+	for p.title == "" && first.scan() {
+		line := strings.TrimSpace(first.line())
+		if line == "" {
+			continue
+		}
+		above := lines{text: p.text, next: first.next}
+		_, numbered := numberedTitle(first.line())
+		if numbered || strings.TrimSpace(above.peek()) != "" || !headingLike(line) || !titleCase(line) || levelOf(line) > 0 ||
+			len(strings.Fields(line)) > titleWords {
+			return
+		}
+		after := plainText{lines: above}
+		if name, _ := numberedTitle(after.after()); name == "" && levelOf(after.after()) == 0 {
+			return
+		}
+		p.title = strings.Join(strings.Fields(line), " ")
+		p.add("heading", first.start, first.end)
+		p.next = first.end
+		return
+	}
 }
 
 // titlePage reads the first paragraph where all its lines are centred: they

@@ -260,3 +260,19 @@ go on.
 		t.Errorf("the last block is %+v", last)
 	}
 }
+
+// Requirements: RAG-02
+func TestTheFirstLineAboveAHeadingIsTheTitle(t *testing.T) {
+	t.Parallel()
+	for text, title := range map[string]string{
+		"Home Office Policy 2023\n\n1. Scope\n\nFor all.\n":          "Home Office Policy 2023",
+		"Dear Martha\n\nIt is raining.\n":                            "",
+		"Dear Martha,\n\n1. Scope\n\nFor all.\n":                     "",
+		"Home Office Policy 2023\nof the company\n\n1. Scope\n\nx\n": "",
+		"1. Scope\n\nFor all.\n":                                     "",
+	} {
+		if x := parse(t, "policy.txt", text); x.Title != title {
+			t.Errorf("%q: title %q", text, x.Title)
+		}
+	}
+}

@@ -31,6 +31,7 @@ type reading struct {
 	anywhere  []float64
 	contents  bool // most of it is lines that lead to page numbers
 	bare      bool // headings stand in it that look like sentences
+	asked     bool // it is of the section whose number is asked for
 }
 
 func (q *inquiry) read(p *Passage) *reading {
@@ -39,6 +40,7 @@ func (q *inquiry) read(p *Passage) *reading {
 	r.heading = q.matches(q.bag(l, p.Heading))
 	r.title = q.matches(q.bag(l, p.Title+" "+baseName(p.Path)))
 	r.anywhere = make([]float64, len(q.terms))
+	r.asked = q.part != "" && p.numbered(q.part)
 	for i, s := range r.sentences {
 		if s.Form == words.Prose || s.Form == words.Item {
 			if p.calls(p.Text[s.Start:s.End]) {
@@ -65,6 +67,21 @@ func (p *Passage) calls(text string) bool {
 	return plain != "" && (plain == alnum(p.Title) ||
 		slices.ContainsFunc(strings.Split(p.Heading, separator), func(h string) bool { return alnum(h) == plain }))
 }
+
+// ofPart is the rating of what stands in a section that is asked for by its
+// number, whatever its words.
+const ofPart = 1.0
+
+// numbered reports whether a heading above the passage has a number: "7" is
+// that of "7. Additional Terms", "§ 7" and "Section 7".
+func (p *Passage) numbered(number string) bool {
+	return slices.ContainsFunc(strings.Split(p.Heading, separator), func(h string) bool {
+		m := headNumber.FindStringSubmatch(h)
+		return m != nil && m[1] == number
+	})
+}
+
+var headNumber = regexp.MustCompile(`^(?:§\s*|(?i:section|clause|article|chapter|abschnitt|artikel|kapitel|ziffer)\s+)?(\d{1,3}(?:\.\d{1,3})*)(?:[.):\s]|$)`)
 
 // alnum is the letters and digits of a text, in lower case.
 func alnum(s string) string {
@@ -129,6 +146,9 @@ func (q *inquiry) rate(r *reading, i int) float64 {
 	// What decides between sentences that hold the words must not make up for
 	// words that are missing.
 	score = min(1, score*(1-pairBonus-answerBonus-denseBonus+extra)*r.shape(i))
+	if r.asked {
+		score = max(score, ofPart*r.shape(i))
+	}
 	if r.sentences[i].Form != words.Heading && q.repeatedIn(r.text(i)) {
 		score *= 0.5
 	}
@@ -173,6 +193,9 @@ func (r *reading) shape(i int) float64 {
 	case words.Fence:
 		return 0
 	case words.Heading:
+		if r.bare {
+			return 0 // what it says counts for each sentence under it
+		}
 		if r.contents || i+1 == len(r.sentences) {
 			return 0.6
 		}
@@ -284,8 +307,6 @@ func (r *reading) quote(i int, rating float64) Quote {
 func (r *reading) span(i int) (from, to int) {
 	s, text := r.sentences[i], r.text(i)
 	switch {
-	case s.Form == words.Heading && r.bare && r.follow(i) > i:
-		return i + 1, r.follow(i)
 	case s.Form == words.Heading, strings.HasSuffix(text, ":"):
 		return i, r.follow(i)
 	case s.Form == words.Code:

@@ -24,3 +24,21 @@ func TestTheTitleOfASectionIsNoAnswer(t *testing.T) {
 		}
 	}
 }
+
+func TestASectionIsFoundByItsNumber(t *testing.T) {
+	t.Parallel()
+	of := func(heading, text string) knowledge.Passage {
+		return knowledge.Passage{Source: model.Source{DocumentID: heading, Heading: heading, End: len(text)}, Text: text}
+	}
+	passages := []knowledge.Passage{
+		of("5. Conveying", "The terms of section 7 apply to the whole work."),
+		of("17. Interpretation", "Nothing else is meant."),
+		of("7. Additional Terms", "Permissions may be added by whoever hands it on."),
+	}
+	for _, question := range []string{"What about section 7?", "Was steht in § 7?"} {
+		quotes := knowledge.Quotes(question, passages, 1)
+		if len(quotes) != 1 || quotes[0].Heading != "7. Additional Terms" {
+			t.Errorf("%s: %+v", question, quotes)
+		}
+	}
+}

@@ -109,7 +109,7 @@ much must my myself neither no nor not of off on once only or other ought our ou
 rather same shall she should so some such than that that's the their theirs them themselves then there there's these
 they they're this those though through thus to together too under until up upon us very was wasn't we we're were what what's when where
 where's whether which while who who's whom whose why with within without would you you'd you'll you're your yours yourself yet
-many lot tell told say says said please know give gives me show ok okay hey hello hi thanks thank whats`)
+many lot tell told say says said please know give gives me show ok okay hey hello hi thanks thank whats whos wheres hows anything something pls plz thx`)
 
 	onlyGerman = set(`aber alle allem allen aller alles als am an ander andere anderem anderen anderer anderes auch auf aus bei beim
 bin bis bist da damit dann das dass dein deine dem den denn der des dessen dich die dies diese diesem diesen dieser dieses dir doch dort du

@@ -118,7 +118,7 @@ func (t turn) row(w *writer, n *notes, d document, quotes []knowledge.Quote) (st
 var between = regexp.MustCompile(`(?i)[,;]|\s(?:and|und|as well as|sowie|or|oder|versus|vs\.?|with|mit|between|zwischen)\s`)
 
 // instruct are words that say what to do with documents, not what to look for.
-var instruct = regexp.MustCompile(`(?i)\b(?:compar(?:e|es|ed|ing|isons?)|contrast(?:s|ing)?|differ(?:s|ent|ences?)?|similarit(?:y|ies)|chang(?:e|es|ed)|ge(?:ä|ae)ndert|same|versus|vs|side by side|regarding|respect|concerning|terms|both|two|those|these|documents?|docs?|files?|versions?|pdfs?|polic(?:y|ies)|contracts?|vergleich(?:e|en)?|gegenüber(?:stellen|stellung)?|stelle?|unterschied(?:e|en|lich)?|gemeinsamkeiten|hinsichtlich|bezüglich|beiden?|zwei|dokumente?n?|dateien?|fassung(?:en)?|verträge?n?|richtlinien?|please|bitte|tell|show|main|key|what|how)\b`)
+var instruct = regexp.MustCompile(`(?i)\b(?:compar(?:e|es|ed|ing|isons?)|contrast(?:s|ing)?|differ(?:s|ent|ences?)?|similarit(?:y|ies)|chang(?:e|es|ed)|ge(?:ä|ae)ndert|same|versus|vs|side by side|regarding|respect|concerning|terms|both|two|those|these|documents?|docs?|files?|versions?|pdfs?|polic(?:y|ies)|contracts?|vergleich(?:e|en)?|gegenüber(?:stellen|stellung)?|stelle?|unterschied(?:e|en|lich)?|gemeinsamkeiten|hinsichtlich|bezüglich|beiden?|zwei|dokumente?n?|dateien?|fassung(?:en)?|verträge?n?|richtlinien?|which|one|stricter|better|worse|strict|welche[rs]?|strenger|besser|please|bitte|tell|show|main|key|what|how)\b`)
 
 // askedThemes are the themes the question names.
 func (t turn) askedThemes(documents []document) []theme {
@@ -129,7 +129,7 @@ func (t turn) askedThemes(documents []document) []theme {
 	var out []theme
 	for _, part := range between.Split(strings.Trim(question, " ?!."), -1) {
 		name := strings.Trim(knowledge.Fold(instruct.ReplaceAllString(part, " ")), " .?!:")
-		if !names(name) || len(out) == maxThemes {
+		if !names(name) || ofTitles(name, documents) || len(out) == maxThemes {
 			continue
 		}
 		th := theme{name: content(name)}
@@ -170,6 +170,17 @@ func unnamed(question string, documents []document) string {
 		}
 	}
 	return out.String() + question[at:]
+}
+
+// ofTitles reports whether all that a text names stands in titles: "the home
+// office policies" are the documents.
+func ofTitles(text string, documents []document) bool {
+	lang := words.Detect(text)
+	return !slices.ContainsFunc(tokensOf(text), func(w token) bool {
+		return !words.Stop(lang, w.text) && !slices.ContainsFunc(documents, func(d document) bool {
+			return newTitled(d.id, d.title, d.file).has(w)
+		})
+	})
 }
 
 // names reports whether words name something to look for.

@@ -3,6 +3,7 @@ package extractive
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	"liminal/internal/words"
 )
@@ -27,12 +28,13 @@ var kinds = classes(map[string]string{
 	"code":      "code codes kodex",
 	"minutes":   "minutes protokoll protokolle",
 	"offer":     "offer offers quote quotes angebot angebote proposal proposals",
+	"licence":   "licence licences license licenses lizenz lizenzen",
 	"notice":    "notice notices statement statements memo memos",
 })
 
 // plurals are the words of kinds that mean more than one.
 var plurals = set(`documents docs files pdfs papers dokumente dokumenten dateien unterlagen agreements contracts leases verträge verträgen vereinbarungen policies guidelines richtlinien leitlinien
-ordnungen satzungen handbooks manuals guides handbücher reports berichte studies acts regulations verordnungen gesetze codes protokolle offers quotes angebote proposals notices statements memos`)
+ordnungen satzungen handbooks manuals guides handbücher reports berichte studies acts regulations verordnungen gesetze codes protokolle licences licenses lizenzen offers quotes angebote proposals notices statements memos`)
 
 func set(list string) map[string]bool {
 	out := map[string]bool{}
@@ -94,7 +96,7 @@ func (r *reading) phrases() {
 
 // period reports whether a noun only belongs to the next: "notice period".
 func (r *reading) period(i int) bool {
-	return i+1 < len(r.tokens) && slices.Contains([]string{"period", "periods", "number", "holder", "maker"}, r.tokens[i+1].text)
+	return i+1 < len(r.tokens) && slices.Contains([]string{"period", "periods", "number", "holder", "maker", "fee", "fees", "key", "keys"}, r.tokens[i+1].text)
 }
 
 // around reads the phrase a noun ends.
@@ -103,6 +105,9 @@ func (r *reading) around(noun int) phrase {
 	lang := words.Detect(r.text)
 	for i := noun - 1; i >= 0 && noun-i <= 6; i-- {
 		t := r.tokens[i]
+		if r.listed(i) {
+			continue
+		}
 		joins := (t.text == "and" || t.text == "und" || t.text == "or") && kindOf(r.tokens[noun]).plural && len(p.modifiers) > 0
 		if joins {
 			continue
@@ -122,6 +127,24 @@ func (r *reading) around(noun int) phrase {
 		}
 	}
 	return p
+}
+
+// listed reports whether a token joins two numbers of names: "the 2023 and the
+// 2024 policy".
+func (r *reading) listed(i int) bool {
+	number := func(at int) bool {
+		return at >= 0 && at < len(r.tokens) && unicode.IsDigit(rune(r.tokens[at].text[0]))
+	}
+	joint := func(at int) bool {
+		return at >= 0 && slices.Contains([]string{"and", "or", "und", "oder"}, r.tokens[at].text)
+	}
+	switch {
+	case joint(i):
+		return number(i-1) && (number(i+1) || point[r.tokens[min(i+1, len(r.tokens)-1)].text] && number(i+2))
+	case point[r.tokens[i].text]:
+		return joint(i-1) && number(i-2) && number(i+1)
+	}
+	return false
 }
 
 // broken reports whether a comma or the like stands between two tokens.

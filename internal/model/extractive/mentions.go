@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"liminal/internal/words"
 )
@@ -187,7 +188,7 @@ func (r *reading) ofConversation(docs []titled) []titled {
 // fits nothing.
 func (r *reading) names() {
 	for i, t := range r.tokens {
-		if r.taken[i] || !r.nameLike(i) {
+		if r.taken[i] || !r.nameLike(i) && !r.comparedTo(i) && !(r.object(i) && len(t.text) > 3 && !blank[t.text] && !verbs[t.text]) {
 			continue
 		}
 		if d, ok := r.only(t); ok && !kindOf(t).ok && !r.found(d.id) {
@@ -215,11 +216,49 @@ func (r *reading) shared() {
 			continue
 		}
 		fits := slices.DeleteFunc(slices.Clone(r.all), func(d titled) bool { return !d.abbreviates(t) })
-		if len(fits) > 1 && !slices.ContainsFunc(fits, func(d titled) bool { return r.found(d.id) }) {
+		if len(fits) < 2 || slices.ContainsFunc(fits, func(d titled) bool { return r.found(d.id) }) {
+			continue
+		}
+		exact := slices.ContainsFunc(fits, func(d titled) bool {
+			return slices.ContainsFunc(d.words(), func(o token) bool { return o.text == t.text })
+		})
+		switch n := r.counted(i); {
+		case n == len(fits):
+			r.settle(fits, []int{i}, t.text, true)
+		case exact && r.Action != actCompare:
 			r.settle(fits, []int{i}, t.text, false)
+		default: // several are meant
+			r.taken[i] = true
+			for _, d := range fits {
+				r.suggested = union(r.suggested, []string{d.id})
+			}
 		}
 	}
 }
+
+// counted is how many documents are meant before a name: "both GPLs".
+func (r *reading) counted(i int) int {
+	for at := max(i-2, 0); at < i; at++ {
+		switch r.tokens[at].text {
+		case "both", "two", "beide", "beiden", "zwei":
+			return 2
+		case "three", "drei":
+			return 3
+		}
+	}
+	return 0
+}
+
+// comparedTo reports whether a token is a number that something is compared
+// with: "what changed since 2023".
+func (r *reading) comparedTo(i int) bool {
+	if r.Action != actCompare || i == 0 || !unicode.IsDigit(rune(r.tokens[i].text[0])) {
+		return false
+	}
+	return against[r.tokens[i-1].text]
+}
+
+var against = set("to with since than from vs versus against and seit gegenüber mit zu und")
 
 // meant reports whether a word stands for documents: what is asked may hold a
 // word of their titles and be about anything.

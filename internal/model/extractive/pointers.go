@@ -8,11 +8,12 @@ import (
 
 // Words that point at documents without naming them.
 var (
-	pointsTwo    = re(`\b(?:those|these|the|both|them|die|diese|den|der)?\s*(?:two|both|beiden?|zwei)\b(?: (?:of )?(?:them|these|those|` + thing + `|ones?))?|\b(?:them|these|those|these ` + thing + `|those ` + thing + `)\b`)
+	pointsTwo    = re(`\b(?:those|these|the|both|them|die|diese|den|der)?\s*(?:two|both|beiden?|zwei)\b(?: (?:of )?(?:them|these|those|` + thing + `|ones?))?|\bwhich one\b|\bwelche[rs]? davon\b|\b(?:them|these|those|these ` + thing + `|those ` + thing + `)\b`)
 	pointsThree  = re(`\b(?:three|drei)\b`)
 	pointsOther  = re(`\bthe other (?:one|` + thing + `)\b|\bother one\b|\b(?:de[rmns]|das|die|im|zum|vom|beim) anderen?\b`)
 	pointsPlace  = re(`\b(?:the |de[rmns] |das |die )?(first|second|third|last|former|latter|erste[nrsm]?|zweite[nrsm]?|dritte[nrsm]?|letzte[nrsm]?) (?:one|` + thing + `)\b|\bthe (first|second|third|latter|former)\s*[?.!]?$|\b(?:de[rmn]|das|die) (ersten?|zweiten?|dritten?|letzten?)\s*[?.!]?$`)
 	pointsOne    = re(`\b(?:it|its|this|that|therein|thereof)\b|\b(?:the|this|that|said) ` + thing + `\b|\b(?:es|darin|daraus|dazu|davon|dieser|dieses|diesem|diesen|ihn)\b|\b(?:das|dem|des|der|den|die|dieses?|diese[rmn]?) (?:dokuments?|datei)\b`)
+	pointsPart   = re(`(?:\b(?:section|clause|article|paragraph|chapter|page|abschnitt|artikel|absatz|kapitel|ziffer|seite)|§)\s*\d`)
 	pointsNot    = re(`\b(?:it|that|es)(?:'s| is| was| ist| war)? (?:raining|snowing|possible|true|ok|okay|fine|clear|late|regnet|schneit|möglich|gut)\b|\bis (?:it|that) (?:possible|true|ok|okay|right|correct)\b|\bthat (?:the|a|an|is|are|we|i|you|they|my|our|it|there)\b|\bthis (?:is|was|year|month|week|morning|time|way)\b|\bgibt es\b|\bgeht es\b|\bist es (?:möglich|erlaubt|wahr)\b|\bwie geht es\b|\bthis (?:email|e-mail|mail|text|draft|paragraph|clause|letter|message)\b|\bdiese[rsmn]? (?:e-mail|mail|text|entwurf|absatz|klausel|brief|nachricht)\b`)
 	pointsToNoun = regexp.MustCompile(`\b(?:this|that|the|these|those|dieses?|das|die|der|den|dem)\s+(?:documents?|docs?|files?|dokumente?|datei(?:en)?|pdf)\b`)
 )
@@ -36,9 +37,24 @@ func (r *reading) pointers() {
 			n = 3
 		}
 		r.several(n, strings.Contains(m, "two") || strings.Contains(m, "beide") || strings.Contains(m, "both") || strings.Contains(m, "zwei"))
+	case r.Action == actCompare && len(r.mentions) == 1 && len(r.open()) == 1 && r.since():
+		r.point(r.open()[0])
+	case pointsPart.MatchString(m) && !named:
+		r.one(false)
 	case pointsOne.MatchString(m) && (!named || r.Action == actCompare && r.before(m)):
 		r.one(pointsToNoun.MatchString(m))
 	}
+}
+
+// since reports whether the one document a message names is what another is
+// compared with: "what changed since 2023".
+func (r *reading) since() bool {
+	for i, t := range r.tokens {
+		if t.start == r.mentions[0].at {
+			return i > 0 && contentWords(r.text[:t.start]) < 4 && against[r.tokens[i-1].text] && r.tokens[i-1].text != "and" && r.tokens[i-1].text != "und"
+		}
+	}
+	return false
 }
 
 func firstOf(list []string) string {
@@ -187,6 +203,9 @@ func (r *reading) other() {
 			}
 		}
 	}
+	if kin := r.akin(left, last); len(kin) == 1 {
+		left = kin
+	}
 	switch {
 	case len(left) == 1:
 		r.point(left[0])
@@ -195,6 +214,16 @@ func (r *reading) other() {
 	default:
 		r.doubt(left)
 	}
+}
+
+// akin are those of some documents that are called like one of others: "GPL-2"
+// like "GPL-3".
+func (r *reading) akin(of, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(of), func(id string) bool {
+		return !slices.ContainsFunc(r.all, func(d titled) bool {
+			return d.id == id && slices.ContainsFunc(r.all, func(o titled) bool { return slices.Contains(others, o.id) && d.like(o) })
+		})
+	})
 }
 
 // maxOthers is from how many documents "the other one" says nothing.

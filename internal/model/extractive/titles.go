@@ -100,6 +100,24 @@ func (d titled) has(w token) bool {
 	return slices.ContainsFunc(d.words(), func(t token) bool { return t.is(w) || t.endsIn(w) })
 }
 
+// like reports whether two documents have most words of a name in common.
+func (d titled) like(o titled) bool {
+	for _, a := range d.names() {
+		for _, b := range o.names() {
+			same := 0
+			for _, t := range a {
+				if slices.ContainsFunc(b, t.is) {
+					same++
+				}
+			}
+			if 2*same >= max(len(a), len(b)) && same > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // abbreviates reports whether w is a short word of a name, or more of them:
 // "GPLs" of "GPL-3".
 func (d titled) abbreviates(w token) bool {
