@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -52,9 +53,7 @@ func (who *person) say(thread, message string, more ...object) []object {
 	who.p.t.Helper()
 	body := object{"message": message, "thread_id": thread}
 	for _, m := range more {
-		for key, value := range m {
-			body[key] = value
-		}
+		maps.Copy(body, m)
 	}
 	return who.told("/api/chat", body)
 }

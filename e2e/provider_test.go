@@ -25,8 +25,8 @@ func offer(t *testing.T, reply func(w http.ResponseWriter, call object, n int)) 
 	t.Helper()
 	f := &provider{reply: reply}
 	f.Server = httptest.NewServer(http.HandlerFunc(f.serve))
-	t.Cleanup(f.Server.CloseClientConnections)
-	t.Cleanup(f.Server.Close)
+	t.Cleanup(f.CloseClientConnections)
+	t.Cleanup(f.Close)
 	return f
 }
 

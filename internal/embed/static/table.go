@@ -211,7 +211,7 @@ func (s *safetensors) shape(name string) (rows, columns int, err error) {
 	if width(t.DType) == 0 {
 		return 0, 0, fmt.Errorf("tensor %q has numbers of type %q; F64, F32, F16, BF16 and I8 to I64 can be read", name, t.DType)
 	}
-	rows, columns = 0, 1
+	columns = 1
 	switch len(t.Shape) {
 	case 1:
 		rows = t.Shape[0]

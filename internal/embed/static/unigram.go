@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"unicode/utf8"
 )
@@ -53,11 +54,7 @@ func newUnigram(raw json.RawMessage) (pieces, string, error) {
 }
 
 func (m *unigram) vocabulary() map[string]int {
-	out := make(map[string]int, len(m.ids))
-	for text, id := range m.ids {
-		out[text] = id
-	}
-	return out
+	return maps.Clone(m.ids)
 }
 
 // step is the best way to a place of a word.
