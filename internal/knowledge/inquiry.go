@@ -62,11 +62,19 @@ func inquire(question string) *inquiry {
 		q.terms = append(q.terms, t)
 	}
 	q.answer = expected(strings.ToLower(question))
+	for i, t := range q.terms {
+		if q.answer == spanAnswer && spans[t.word] {
+			q.terms[i].weak, q.terms[i].base, q.terms[i].weight = true, weakWeight, weakWeight
+		}
+	}
 	if m := partAsked.FindStringSubmatch(question); m != nil {
 		q.part = m[1]
 	}
 	return q
 }
+
+// spans are words for a length of time, which an answer gives and need not name.
+var spans = map[string]bool{"period": true, "duration": true, "deadline": true, "frist": true, "dauer": true}
 
 // partAsked is a section a question asks for by its number.
 var partAsked = regexp.MustCompile(`(?i)(?:\b(?:section|clause|article|chapter|abschnitt|artikel|kapitel|ziffer)|§)\s*(\d{1,3}(?:\.\d{1,3})*)\b`)

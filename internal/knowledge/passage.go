@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"liminal/internal/model"
@@ -55,42 +54,6 @@ func (q *inquiry) read(p *Passage) *reading {
 		}
 	}
 	return r
-}
-
-// calls reports whether a text is one of the headings above the passage, or
-// the title: it names what is said and says nothing.
-func (p *Passage) calls(text string) bool {
-	if len(text) > 2*maxHeading {
-		return false
-	}
-	plain := alnum(text)
-	return plain != "" && (plain == alnum(p.Title) ||
-		slices.ContainsFunc(strings.Split(p.Heading, separator), func(h string) bool { return alnum(h) == plain }))
-}
-
-// ofPart is the rating of what stands in a section that is asked for by its
-// number, whatever its words.
-const ofPart = 1.0
-
-// numbered reports whether a heading above the passage has a number: "7" is
-// that of "7. Additional Terms", "§ 7" and "Section 7".
-func (p *Passage) numbered(number string) bool {
-	return slices.ContainsFunc(strings.Split(p.Heading, separator), func(h string) bool {
-		m := headNumber.FindStringSubmatch(h)
-		return m != nil && m[1] == number
-	})
-}
-
-var headNumber = regexp.MustCompile(`^(?:§\s*|(?i:section|clause|article|chapter|abschnitt|artikel|kapitel|ziffer)\s+)?(\d{1,3}(?:\.\d{1,3})*)(?:[.):\s]|$)`)
-
-// alnum is the letters and digits of a text, in lower case.
-func alnum(s string) string {
-	return strings.ToLower(strings.Map(func(r rune) rune {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return r
-		}
-		return -1
-	}, s))
 }
 
 // holds reports whether term t stands in the passage or its heading.

@@ -106,6 +106,7 @@ func (r *reading) around(noun int) phrase {
 	for i := noun - 1; i >= 0 && noun-i <= 6; i-- {
 		t := r.tokens[i]
 		if r.listed(i) {
+			p.several = true
 			continue
 		}
 		joins := (t.text == "and" || t.text == "und" || t.text == "or") && kindOf(r.tokens[noun]).plural && len(p.modifiers) > 0

@@ -39,6 +39,8 @@ func (r *reading) pointers() {
 		r.several(n, strings.Contains(m, "two") || strings.Contains(m, "beide") || strings.Contains(m, "both") || strings.Contains(m, "zwei"))
 	case r.Action == actCompare && len(r.mentions) == 1 && len(r.open()) == 1 && r.since():
 		r.point(r.open()[0])
+	case pointsPart.MatchString(m) && !named && r.Action == actInquire && len(r.used) > 0 && len(r.used) <= fewUsed:
+		r.point(r.used...)
 	case pointsPart.MatchString(m) && !named:
 		r.one(false)
 	case pointsOne.MatchString(m) && (!named || r.Action == actCompare && r.before(m)):
@@ -56,6 +58,10 @@ func (r *reading) since() bool {
 	}
 	return false
 }
+
+// fewUsed is of how many documents of the conversation a section is looked up
+// without asking which.
+const fewUsed = 3
 
 func firstOf(list []string) string {
 	for _, s := range list {
