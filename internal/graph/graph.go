@@ -11,7 +11,8 @@
 //
 // It imports pure packages of the standard library and internal/expr. No
 // goroutine, channel, select, clock or ordered-by-chance map may appear here;
-// the only range over a map is in sortedKeys.
+// maps are ranged over by sortedKeys, except where they are only copied or
+// weighed.
 package graph
 
 import (
