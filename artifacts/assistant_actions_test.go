@@ -35,8 +35,12 @@ func TestAComparisonAsksUntilItHasTwoDocuments(t *testing.T) {
 		if p.outcome.Err != nil || len(p.asked) != one.asks || p.calls["compare"] != 1 || !reflect.DeepEqual(p.data()["resolved_doc_ids"], one.want) {
 			t.Errorf("%s: asked %d times, %v, %v", name, len(p.asked), p.data(), p.outcome.Err)
 		}
-		for _, ask := range p.asked {
-			if ask.Type != "text_input" || ask.Options != nil || ask.Message != "Compare requires at least 2 documents. Please tag the additional document." {
+		for n, ask := range p.asked {
+			want := "Compare requires at least 2 documents. Please tag the additional document."
+			if name == "a slip, then" && n == 1 {
+				want = "I found no document of that name. Please tag it, or give its title as it stands in your documents."
+			}
+			if ask.Type != "text_input" || ask.Options != nil || ask.Message != want {
 				t.Errorf("%s: asked %+v", name, ask)
 			}
 		}
