@@ -208,3 +208,35 @@ func TestAProviderThatIsDownEndsTheTurnWithASentence(t *testing.T) {
 		t.Errorf("the conversation holds %q, want the question alone", got)
 	}
 }
+
+// What must not be shown never reaches the stream, not even a piece of it.
+//
+// Requirements: SAFE-01, SAFE-03, SAFE-09
+func TestASecretInAnAnswerIsTakenOutBeforeAnybodySeesIt(t *testing.T) {
+	t.Parallel()
+	const secret = "AKIAIOSFODNN7EXAMPLEKEYABCDEFGH"
+	const key = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7" + secret + "\n-----END PRIVATE KEY-----"
+	f := offer(t, func(w http.ResponseWriter, _ object, _ int) {
+		s := begin(w)
+		for _, piece := range strings.SplitAfter("Here is the key you asked for: "+key+" and that was all of it.", "") {
+			s.delta(piece)
+		}
+		s.end()
+	})
+	p := start(t, f.env()...)
+	ada := p.signUp("ada@example.org")
+	begun := ada.must("POST", "/v1/chat", object{"message": "Show me the key", "stream": true})
+	events := ada.follow(begun["run_id"].(string), 0, nil)
+	for _, e := range events {
+		if raw, _ := json.Marshal(e.Data); strings.Contains(string(raw), secret) || strings.Contains(string(raw), "MIIEvQ") {
+			t.Errorf("%s shows the key: %s", e.Kind, raw)
+		}
+	}
+	done := last(t, events, "message_done").object()
+	if content := done["content"].(string); !strings.Contains(content, "Here is the key") || !strings.Contains(content, "that was all") {
+		t.Errorf("the rest of the answer is %q", content)
+	}
+	if raw, _ := json.Marshal(done["content_struct"]); !strings.Contains(string(raw), `"redaction"`) {
+		t.Errorf("no segment says that something was removed: %s", raw)
+	}
+}
