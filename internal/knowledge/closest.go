@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -21,11 +22,18 @@ func (m *Matter) Closest(sentence string, n int) []Quote {
 	q := inquire("")
 	l := words.Detect(sentence)
 	asked := content(l, q.bag(l, sentence))
-	var parts []map[string]bool
+	parts := []map[string]bool{{}}
 	for _, clause := range clauses.Split(sentence, -1) {
-		if part := content(l, q.bag(l, clause)); len(part) > 1 || len(asked) == 1 && len(part) == 1 {
-			parts = append(parts, part)
+		part := content(l, q.bag(l, clause))
+		if last := parts[len(parts)-1]; len(last) < 2 { // a word alone makes no clause
+			maps.Copy(last, part)
+			continue
 		}
+		parts = append(parts, part)
+	}
+	if last := len(parts) - 1; last > 0 && len(parts[last]) < 2 {
+		maps.Copy(parts[last-1], parts[last])
+		parts = parts[:last]
 	}
 	var all []choice
 	for _, s := range m.statements {

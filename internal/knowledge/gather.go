@@ -201,11 +201,18 @@ func claims(text string) []string {
 	var out []string
 	for _, s := range words.Sentences(text) {
 		claim := text[s.Start:s.End]
-		if s.Form != words.Heading && s.Form != words.Fence && inquire(claim).strong() > 1 && len(out) < maxClaims {
+		if s.Form != words.Heading && s.Form != words.Fence && states(claim) && len(out) < maxClaims {
 			out = append(out, claim)
 		}
 	}
 	return out
+}
+
+// states reports whether a sentence says something to look for: "There is no
+// warranty." does, "Best regards" does not.
+func states(claim string) bool {
+	strong := inquire(claim).strong()
+	return strong > 1 || strong == 1 && len(strings.Fields(claim)) > 3
 }
 
 // against is, for each document, the passages that come closest to the

@@ -159,6 +159,10 @@ func TestATextIsHeldAgainstDocumentsSentenceBySentence(t *testing.T) {
 	if g.Confidence == knowledge.Low || g.AverageSimilarity < 0.5 {
 		t.Errorf("%s %.2f", g.Confidence, g.AverageSimilarity)
 	}
+	one, err := b.Gather(t.Context(), b.viewer, knowledge.Need{DocumentIDs: []string{d.ID}, Text: "The telescope was built in 1990. It orbits the earth every ninety minutes. The mirror is made of glass. We will clean the kitchen on Sundays."})
+	if err != nil || one.Confidence == knowledge.Low {
+		t.Errorf("a text of which one sentence is spoken of: %s %.2f %v", one.Confidence, one.AverageSimilarity, err)
+	}
 	off, err := b.Gather(t.Context(), b.viewer, knowledge.Need{DocumentIDs: []string{d.ID}, Text: "The telescope was built in 1990. It orbits the earth every ninety minutes."})
 	if err != nil || off.Confidence != knowledge.Low || off.AverageSimilarity >= 0.5 {
 		t.Errorf("a text about something else: %s %.2f %v", off.Confidence, off.AverageSimilarity, err)

@@ -185,7 +185,9 @@ func (p *plainText) centredPair(line, next string) bool {
 	ahead := lines{text: p.text, next: p.next}
 	ahead.scan()
 	ends := strings.TrimSpace(ahead.peek()) == ""
-	return ends && indent(line) >= centredFrom && indent(next) >= centredFrom &&
+	middle := func(s string) int { return indent(s) + len(strings.TrimSpace(s))/2 }
+	apart := middle(line) - middle(next)
+	return ends && indent(line) >= centredFrom && indent(next) > 0 && apart >= -3 && apart <= 3 &&
 		headingLike(line) && headingLike(next) && capital(strings.TrimSpace(line)) && capital(strings.TrimSpace(next))
 }
 

@@ -247,6 +247,9 @@ func TestNumberedAndCentredTitlesOfPlainTextAreHeadings(t *testing.T) {
 
   It is read.
 
+              ACME PUBLIC TERMS
+   TERMS AND CONDITIONS FOR COPYING
+
   4. Grant of License. Subject to these terms you may
 go on.
 
@@ -255,7 +258,7 @@ go on.
 	if x.Title != "ACME PUBLIC TERMS, Version 3, 29 June 2007" {
 		t.Errorf("title %q", x.Title)
 	}
-	want(t, "headings", headings(x), []string{"", "Preamble", "0. Definitions", "8. Beendigung der Rechte"})
+	want(t, "headings", headings(x), []string{"", "Preamble", "0. Definitions", "8. Beendigung der Rechte", "TERMS AND CONDITIONS FOR COPYING"})
 	if last := x.Blocks[len(x.Blocks)-1]; last.Heading != "4. Grant of License" || !strings.HasPrefix(strings.TrimSpace(x.Text[last.Start:last.End]), "4. Grant") {
 		t.Errorf("the last block is %+v", last)
 	}

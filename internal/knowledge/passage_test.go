@@ -25,6 +25,21 @@ func TestTheTitleOfASectionIsNoAnswer(t *testing.T) {
 	}
 }
 
+func TestARuleIsNearThatHoldsAllOfAClause(t *testing.T) {
+	t.Parallel()
+	m := knowledge.MatterOf([]knowledge.Passage{{Text: "You must make sure that they, too, receive or can get the source code. Unless required by applicable law or agreed to in writing, the licensor provides the work on an as-is basis without warranties of any kind, either express or implied. The committee meets on Mondays."}})
+	for claim, near := range map[string]bool{
+		"There is no warranty.": true,
+		"We ship to customers and give them the source code only if they pay": true,
+		"The invoice for the catering is due on Tuesday":                      false,
+	} {
+		quotes := m.Closest(claim, 1)
+		if got := len(quotes) > 0 && quotes[0].Rating >= knowledge.Near; got != near {
+			t.Errorf("%s: %+v", claim, quotes)
+		}
+	}
+}
+
 func TestASectionIsFoundByItsNumber(t *testing.T) {
 	t.Parallel()
 	of := func(heading, text string) knowledge.Passage {

@@ -36,7 +36,7 @@ func (t turn) answer(w *writer, from []passage) error {
 	if len(from) == 0 {
 		return w.say(t.say.noSource)
 	}
-	quotes := rank(knowledge.Quotes(t.question, from, 3*maxQuotes))
+	quotes := rank(t.question, knowledge.Quotes(t.question, from, 6*maxQuotes))
 	if !answers(quotes, from) {
 		return t.closest(w, quotes)
 	}
@@ -53,11 +53,15 @@ func (t turn) answer(w *writer, from []passage) error {
 	return nil
 }
 
-// rank weighs in how well retrieval found the whole passage to fit.
-func rank(quotes []knowledge.Quote) []knowledge.Quote {
+// rank weighs in how well retrieval found the whole passage to fit, and whether
+// its section is about the question.
+func rank(question string, quotes []knowledge.Quote) []knowledge.Quote {
 	for i := range quotes {
 		if s := quotes[i].Score; s > 0 {
 			quotes[i].Rating = 0.7*quotes[i].Rating + 0.3*s
+		}
+		if akinTo(question, quotes[i]) {
+			quotes[i].Rating += underTheme
 		}
 	}
 	slices.SortStableFunc(quotes, func(a, b knowledge.Quote) int { return cmp.Compare(b.Rating, a.Rating) })

@@ -93,7 +93,7 @@ func claimsOf(text string) []string {
 	var out []string
 	for _, s := range words.Sentences(text) {
 		claim := knowledge.Fold(text[s.Start:s.End])
-		if s.Form == words.Heading || s.Form == words.Fence || contentWords(claim) < 2 || strings.HasSuffix(claim, ":") && s.Form == words.Prose {
+		if s.Form == words.Heading || s.Form == words.Fence || contentWords(claim) < 2 && len(strings.Fields(claim)) < 4 || contentWords(claim) < 1 || strings.HasSuffix(claim, ":") && s.Form == words.Prose {
 			continue
 		}
 		if courtesy.MatchString(claim) && contentWords(claim) < 6 {

@@ -69,10 +69,11 @@ func (d titled) isOf(noun token) bool {
 
 // What stands around the kind of a document in a phrase.
 var (
-	links = set("on about for with of from by regarding mit für zu über von zum zur")
-	blank = set("new old current long short whole entire full same attached following other first second third last latest previous newer older recent two three both many several different relevant original internal external general own company corporate standard team office usual applicable neue neuen alte alten ganze ganzen aktuelle aktuellen beide beiden zwei drei andere anderen erste ersten zweite zweiten letzte letzten vorherige")
-	verbs = set("summarize summarise summary compare comparison audit check review verify validate read open find show list explain sum recap overview gist say says said under against between versus vs differ difference differences stricter than according accept allow allows sign signed use see zusammen fasse fass vergleiche vergleich prüfe gegen laut stand steht sagt version versions release edition section clause paragraph page fassung entwurf draft")
-	point = set("the this that these those our my your its der die das den dem des dieser dieses diese diesen diesem unser unsere unserer unserem mein meine meiner meinem im zum zur vom beim both two beide beiden")
+	links   = set("on about for with of from by regarding mit für zu über von zum zur")
+	sources = set("from by of")
+	blank   = set("new old current long short whole entire full same attached following other first second third last latest previous newer older recent two three both many several different relevant original internal external general own company corporate standard team office usual applicable neue neuen alte alten ganze ganzen aktuelle aktuellen beide beiden zwei drei andere anderen erste ersten zweite zweiten letzte letzten vorherige")
+	verbs   = set("summarize summarise summary compare comparison audit check review verify validate read open find show list explain sum recap overview gist say says said under against between versus vs differ difference differences stricter than according accept allow allows sign signed use see zusammen fasse fass vergleiche vergleich prüfe gegen laut stand steht sagt version versions release edition section clause paragraph page fassung entwurf draft")
+	point   = set("the this that these those our my your its der die das den dem des dieser dieses diese diesen diesem unser unsere unserer unserem mein meine meiner meinem im zum zur vom beim both two beide beiden")
 )
 
 // phrase is a noun for a document with what narrows it down.
@@ -80,6 +81,7 @@ type phrase struct {
 	noun      int
 	modifiers []int
 	pointed   bool // "the", "this", "our" …
+	foreign   int  // a name after it that no title holds: "the licence from Oracle"; 0: none
 	several   bool // "both", "two"
 }
 
@@ -126,6 +128,9 @@ func (r *reading) around(noun int) phrase {
 		if links[r.tokens[i].text] && !r.taken[i+1] && r.inTitles(r.tokens[i+1]) && !kindOf(r.tokens[i+1]).ok {
 			p.modifiers = append(p.modifiers, i+1)
 		}
+		if sources[r.tokens[i].text] && r.tokens[i+1].upper && !r.taken[i+1] && !r.inTitles(r.tokens[i+1]) && r.Action != actInquire {
+			p.foreign = i + 1
+		}
 	}
 	return p
 }
@@ -162,6 +167,10 @@ func (r *reading) inTitles(t token) bool {
 func (r *reading) phrase(p phrase) {
 	noun := r.tokens[p.noun]
 	plural := kindOf(noun).plural || p.several
+	if p.foreign > 0 && words.Detect(r.text) != words.German {
+		r.settle(nil, []int{p.noun, p.foreign}, r.text[noun.start:r.tokens[p.foreign].end], false)
+		return
+	}
 	if len(p.modifiers) == 0 {
 		r.bare(p, plural)
 		return

@@ -110,13 +110,16 @@ const underTheme = 0.1
 
 // akinTo reports whether a quote and the heading above it both speak of a theme.
 func akinTo(name string, q knowledge.Quote) bool {
-	above, said := stemsOf(q.Heading), stemsOf(q.Text)
+	above, said, some := stemsOf(q.Heading), stemsOf(q.Text), false
 	for s := range stemsOf(name) {
-		if !above[s] || !said[s] {
+		if words.Weak(s) {
+			continue
+		}
+		if some = above[s] && said[s]; !some {
 			return false
 		}
 	}
-	return true
+	return some
 }
 
 // about is what passages say about a theme.
