@@ -9,7 +9,7 @@ import (
 	"liminal/internal/quota"
 )
 
-// Requirements: G-05
+// Requirements: LG-21
 func TestDocumentSets(t *testing.T) {
 	t.Parallel()
 	ada := newWorld(t).signUp("ada@example.org")

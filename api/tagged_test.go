@@ -121,7 +121,7 @@ func TestWhatIsNoTaggedMessageIsRefusedBeforeTheStream(t *testing.T) {
 	}
 }
 
-// Requirements: G-07, LG-33
+// Requirements: LG-33
 func TestAnUnusedThreadIDBeginsAConversation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

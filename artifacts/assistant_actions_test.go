@@ -52,7 +52,7 @@ func TestAComparisonAsksUntilItHasTwoDocuments(t *testing.T) {
 	p.check(t, "intent 0 documents 0", "doc_resolver+docs validate_inputs interrupt text_input", "validate_inputs compare format_response response")
 }
 
-// Requirements: LG-19, INT-23, INT-24, INT-25, C-59
+// Requirements: LG-19, INT-23, INT-24, INT-25
 func TestAnAuditAsksForItsTextAndThenForItsDocument(t *testing.T) {
 	t.Parallel()
 	const text, target = "Please enter the text you'd like to audit (e.g., an email or policy excerpt).", "Please tag the document you'd like to audit against."

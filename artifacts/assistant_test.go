@@ -48,7 +48,7 @@ func (p *played) check(t *testing.T, calls string, streams ...string) {
 	}
 }
 
-// Requirements: LG-01, LG-30, STREAM-17, C-18
+// Requirements: LG-01, LG-30, STREAM-17
 func TestTheAssistantIsTheGraphOfItsSpecification(t *testing.T) {
 	t.Parallel()
 	var doc struct {

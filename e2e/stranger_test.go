@@ -96,7 +96,7 @@ func TestAStrangersIDsAreNothingToTheAssistant(t *testing.T) {
 // that is told anything is told one end, and what was deleted meanwhile is
 // asked for.
 //
-// Requirements: G-07, INT-31, STREAM-15
+// Requirements: INT-31, STREAM-15
 func TestOneOfSeveralHasTheThreadAndTheQuestion(t *testing.T) {
 	t.Parallel()
 	p := start(t)

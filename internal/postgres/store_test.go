@@ -31,7 +31,7 @@ func TestInterrupts(t *testing.T) { t.Parallel(); storetest.Interrupts(t, open) 
 // Requirements: CHAT-04, CHAT-10, CHAT-13, GRAPH-28
 func TestConversations(t *testing.T) { t.Parallel(); storetest.Conversations(t, open) }
 
-// Requirements: CHAT-03, CHAT-05, CHAT-16, CHAT-17, CHAT-18, CHAT-26, CHAT-28, INT-10, INT-29, INT-33, ISO-08
+// Requirements: CHAT-03, CHAT-05, CHAT-16, CHAT-17, CHAT-18, CHAT-26, CHAT-28, LG-04, INT-10, INT-29, INT-33, ISO-08
 func TestTurns(t *testing.T) { t.Parallel(); storetest.Turns(t, open) }
 
 // Requirements: ART-05, ART-06, ART-08, ART-09, ART-10
@@ -76,7 +76,7 @@ func TestRivals(t *testing.T) { t.Parallel(); storetest.Rivals(t, open) }
 // Requirements: RAG-04, RAG-07
 func TestIntake(t *testing.T) { t.Parallel(); storetest.Intake(t, open) }
 
-// Requirements: G-05, LG-21, LG-26, LG-27
+// Requirements: LG-21, LG-26, LG-27
 func TestSets(t *testing.T) { t.Parallel(); storetest.Sets(t, open) }
 
 // Requirements: OBS-09

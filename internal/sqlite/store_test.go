@@ -84,7 +84,7 @@ func TestRivals(t *testing.T) { t.Parallel(); storetest.Rivals(t, open) }
 // Requirements: RAG-04, RAG-07
 func TestIntake(t *testing.T) { t.Parallel(); storetest.Intake(t, open) }
 
-// Requirements: G-05, LG-21, LG-26, LG-27
+// Requirements: LG-21, LG-26, LG-27
 func TestSets(t *testing.T) { t.Parallel(); storetest.Sets(t, open) }
 
 // Requirements: OBS-09
