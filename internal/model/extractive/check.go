@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"liminal/internal/knowledge"
@@ -87,6 +88,17 @@ func (t turn) closestTo(w *writer, n *notes, m *knowledge.Matter, claim string) 
 // courtesy is what a letter begins and ends with.
 var courtesy = regexp.MustCompile(`(?i)^(?:dear|hi|hello|hey|good (?:morning|afternoon|evening)|thanks?|thank you|(?:best|kind|warm)(?:est)? regards|regards|sincerely|yours|cheers|subject|from|to|cc|date|sent|i hope|please (?:let me know|find attached)|looking forward|liebe[rs]?|sehr geehrte[rs]?|hallo|guten (?:tag|morgen|abend)|danke|vielen dank|mit freundlichen grüßen|viele grüße|beste grüße|betreff|von|an|datum|ich hoffe|anbei)\b`)
 
+// request begins a sentence that asks for the check.
+var request = regexp.MustCompile(`(?i)^(?:please|can|could|would|audit|check|review|is|does|do|are|bitte|kannst|könn\w*|prüfe?)\b`)
+
+// requests reports whether a sentence only says what is to be done with the
+// text: "Is this in line with our policy?"
+func requests(claim string) bool {
+	return request.MatchString(claim) && slices.ContainsFunc(asked(flat.Replace(strings.ToLower(claim))), func(w wanted) bool {
+		return w.action == actAudit && w.plain
+	})
+}
+
 // claimsOf are the sentences of a text that state something: no headings, no
 // courtesy.
 func claimsOf(text string) []string {
@@ -94,6 +106,9 @@ func claimsOf(text string) []string {
 	for _, s := range words.Sentences(text) {
 		claim := knowledge.Fold(text[s.Start:s.End])
 		if s.Form == words.Heading || s.Form == words.Fence || contentWords(claim) < 2 && len(strings.Fields(claim)) < 4 || contentWords(claim) < 1 || strings.HasSuffix(claim, ":") && s.Form == words.Prose {
+			continue
+		}
+		if requests(claim) {
 			continue
 		}
 		if courtesy.MatchString(claim) && contentWords(claim) < 6 {

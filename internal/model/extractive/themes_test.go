@@ -57,7 +57,7 @@ func TestThanksAreAnsweredLikeThanks(t *testing.T) {
 func TestAShortStatementIsCheckedToo(t *testing.T) {
 	t.Parallel()
 	text := "The program comes without any warranty, to the extent the law permits."
-	req := user(model.Frame("source_text", "Dear customer, please note:\n\nThere is no warranty.\n\nBest regards") + "\n\nAudit this")
+	req := user(model.Frame("source_text", "Dear customer, please note:\n\nThere is no warranty.\n\nBest regards\n\nIs this in line with our ?") + "\n\nAudit this")
 	req.Task = extractive.TaskCheck
 	req.Messages[0].Content = append([]model.Block{{Type: model.Passage, Text: text, Source: &model.Source{DocumentID: "a", Title: "Terms", End: len(text)}}}, req.Messages[0].Content...)
 	said := modeltest.Text(modeltest.Play(t, extractive.Model{}, req))
