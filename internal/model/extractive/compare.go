@@ -280,7 +280,8 @@ func sharedWords(a, b string) string {
 	var out []string
 	for _, x := range words.Split(a) {
 		if len(out) < most && len(x.Text) > 2 && !words.Stop(lang, x.Text) && !words.Weak(x.Text) && other[words.Stem(lang, x.Text)] {
-			if word := a[x.Start:x.End]; !slices.Contains(out, word) {
+			word := a[x.Start:x.End]
+			if !slices.ContainsFunc(out, func(o string) bool { return strings.EqualFold(o, word) }) {
 				out = append(out, word)
 			}
 		}
