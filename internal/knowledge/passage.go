@@ -270,7 +270,12 @@ func (r *reading) quote(i int, rating float64) Quote {
 func (r *reading) span(i int) (from, to int) {
 	s, text := r.sentences[i], r.text(i)
 	switch {
-	case s.Form == words.Heading, strings.HasSuffix(text, ":"):
+	case s.Form == words.Heading:
+		to = r.follow(i)
+		for from = i; from < to && r.sentences[from].Form == words.Heading; from++ {
+		}
+		return from, to
+	case strings.HasSuffix(text, ":"):
 		return i, r.follow(i)
 	case s.Form == words.Code:
 		return r.around(i, 1, 2)

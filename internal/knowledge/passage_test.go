@@ -57,3 +57,13 @@ func TestASectionIsFoundByItsNumber(t *testing.T) {
 		}
 	}
 }
+
+func TestAQuoteBeginsBelowItsHeading(t *testing.T) {
+	t.Parallel()
+	text := "## 4. Working hours\n\nCore time is from ten to two."
+	p := knowledge.Passage{Source: model.Source{DocumentID: "d", Heading: "Policy › 4. Working hours", End: len(text)}, Text: text}
+	quotes := knowledge.Quotes("What are the working hours?", []knowledge.Passage{p}, 1)
+	if len(quotes) != 1 || quotes[0].Text != "Core time is from ten to two." || quotes[0].Start == 0 {
+		t.Errorf("%+v", quotes)
+	}
+}
