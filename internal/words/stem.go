@@ -109,7 +109,7 @@ much must my myself neither no nor not of off on once only or other ought our ou
 rather same shall she should so some such than that that's the their theirs them themselves then there there's these
 they they're this those though through thus to together too under until up upon us very was wasn't we we're were what what's when where
 where's whether which while who who's whom whose why with within without would you you'd you'll you're your yours yourself yet
-many lot tell told say says said please know give gives me show ok okay hey hello hi thanks thank whats whos wheres hows anything something pls plz thx`)
+many lot tell told say says said please know give gives me show ok okay hey hello hi thanks thank whats`)
 
 	onlyGerman = set(`aber alle allem allen aller alles als am an ander andere anderem anderen anderer anderes auch auf aus bei beim
 bin bis bist da damit dann das dass dein deine dem den denn der des dessen dich die dies diese diesem diesen dieser dieses dir doch dort du
@@ -123,7 +123,7 @@ wurden zu zum zur zwar zwischen bitte gib sag sage zeig zeige mal gibt`)
 	// bothStop are abbreviations and single letters that mean nothing in either.
 	bothStop = set(`s t d e g z b d.h z.b e.g i.e etc usw bzw`)
 
-	weak = set(`use used uses using work works working make makes made need needs needed happen happens mean means meant
+	weak = set(`whos wheres hows anything something pls plz thx use used uses using work works working make makes made need needs needed happen happens mean means meant
 explain describe list name names called call find thing things way ways kind kinds type types different example
 document documents doc docs file files text page pages section chapter according information info question answer
 exactly one first second third last new long wide high deep tall big large small old far fast soon best good want go goes take takes come comes put set sets see look two three possible available summarise summarize summary overview compare differ differs difference differences changed analyse analyze review content contents main
