@@ -106,8 +106,8 @@ const (
 var ordinal = regexp.MustCompile(`^\s*(\d{1,3})[.)]?[ \t]+(\S.*?)\s*$`)
 
 // numberedTitle reports whether a line begins with a number of one level, and
-// gives it without its full stop where it may be the title of a section:
-// "8. Termination."
+// gives it without its full stop where it may be the title of a section, as in
+// "8. Termination.".
 func numberedTitle(line string) (name string, numbered bool) {
 	m := ordinal.FindStringSubmatch(line)
 	if m == nil {

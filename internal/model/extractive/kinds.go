@@ -104,7 +104,14 @@ func (r *reading) period(i int) bool {
 // around reads the phrase a noun ends.
 func (r *reading) around(noun int) phrase {
 	p := phrase{noun: noun}
-	lang := words.Detect(r.text)
+	r.leads(&p)
+	r.follows(&p)
+	return p
+}
+
+// leads reads what stands in front of the noun: "the old leave policy".
+func (r *reading) leads(p *phrase) {
+	noun, lang := p.noun, words.Detect(r.text)
 	for i := noun - 1; i >= 0 && noun-i <= 6; i-- {
 		t := r.tokens[i]
 		if r.listed(i) {
@@ -124,6 +131,11 @@ func (r *reading) around(noun int) phrase {
 		}
 		p.modifiers = append(p.modifiers, i)
 	}
+}
+
+// follows reads what follows the noun: "the policy for leave", "from Oracle".
+func (r *reading) follows(p *phrase) {
+	noun := p.noun
 	for i := noun + 1; i+1 < len(r.tokens) && i <= noun+4; i++ {
 		if links[r.tokens[i].text] && !r.taken[i+1] && r.inTitles(r.tokens[i+1]) && !kindOf(r.tokens[i+1]).ok {
 			p.modifiers = append(p.modifiers, i+1)
@@ -132,7 +144,6 @@ func (r *reading) around(noun int) phrase {
 			p.foreign = i + 1
 		}
 	}
-	return p
 }
 
 // listed reports whether a token joins two numbers of names: "the 2023 and the

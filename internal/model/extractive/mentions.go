@@ -188,7 +188,8 @@ func (r *reading) ofConversation(docs []titled) []titled {
 // fits nothing.
 func (r *reading) names() {
 	for i, t := range r.tokens {
-		if r.taken[i] || !r.nameLike(i) && !r.comparedTo(i) && !(r.object(i) && len(t.text) > 3 && !blank[t.text] && !verbs[t.text]) {
+		isObject := r.object(i) && len(t.text) > 3 && !blank[t.text] && !verbs[t.text]
+		if r.taken[i] || !r.nameLike(i) && !r.comparedTo(i) && !isObject {
 			continue
 		}
 		if d, ok := r.only(t); ok && !kindOf(t).ok && !r.found(d.id) {
