@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"strings"
+	"time"
 
 	"liminal/artifacts"
 	"liminal/internal/chat"
@@ -23,6 +24,8 @@ const (
 	nearMessages = 4
 	// nearText is how much of each of them does, in bytes.
 	nearText = 512
+	// maxEmbed is how long a turn waits for its vector.
+	maxEmbed = 3 * time.Second
 	// maxContexts bounds the contexts a turn is bound to without being told.
 	maxContexts = 100
 )
@@ -90,7 +93,8 @@ func (o *opening) conversation(ctx context.Context, turn chat.TurnInput) (chat.C
 }
 
 // embed gives the vector of the last message with what was said before it
-// (EMB-05).
+// (EMB-05). An encoder that is away costs the router its vector and never the
+// turn.
 func (o *opening) embed(ctx context.Context, message string) ([]float32, error) {
 	if o.set.Embedder == nil {
 		return nil, nil
@@ -103,9 +107,16 @@ func (o *opening) embed(ctx context.Context, message string) ([]float32, error) 
 	for _, m := range before {
 		texts = append(texts, cutText(m.Content, nearText))
 	}
-	vector, err := embed.Turn(ctx, o.set.Embedder, message, strings.Join(texts, "\n"))
-	if err != nil {
-		return nil, err
+	within, cancel := context.WithTimeout(ctx, maxEmbed)
+	defer cancel()
+	vector, err := embed.Turn(within, o.set.Embedder, message, strings.Join(texts, "\n"))
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		o.set.logger().WarnContext(ctx, "the encoder gave no vector; the turn is routed without one", "encoder", o.set.Embedder.Version(), "error", err)
+		o.stage("embed", "no vector")
+		return nil, nil
 	}
 	o.stage("embed", o.set.Embedder.Version())
 	return vector, nil

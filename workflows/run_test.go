@@ -15,6 +15,7 @@ import (
 	"liminal/activities/activitiestest"
 	"liminal/internal/chat"
 	"liminal/internal/embed"
+	"liminal/internal/fault"
 	"liminal/internal/graph"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
@@ -341,6 +342,30 @@ func TestTheTraceShowsTheReadPathInItsOrder(t *testing.T) {
 	if string(trace.Routing) != `{"said":"hello, after what was said before","adapters":[]}` {
 		t.Errorf("the routing is %s", trace.Routing)
 	}
+}
+
+// Requirements: EMB-05, EMB-06
+func TestATurnGoesOnWithoutAnEncoderThatIsAway(t *testing.T) {
+	t.Parallel()
+	w := activitiestest.New(oneNode).Tool("say", inline, say("plain"))
+	b := setup(t, w)
+	b.set.Embedder, b.set.Router = away{}, router{}
+	b.chat("hello")
+	b.answered("plain")
+	var trace activities.Trace
+	if err := json.Unmarshal(b.closed().End.Trace, &trace); err != nil {
+		t.Fatal(err)
+	}
+	if at := slices.IndexFunc(trace.Path, func(s activities.Stage) bool { return s.Name == "embed" }); at < 0 || trace.Path[at].Note != "no vector" {
+		t.Errorf("the path is %+v, and does not say that there is no vector", trace.Path)
+	}
+}
+
+// away is an encoder whose server does not answer.
+type away struct{ embedder }
+
+func (away) Embed(context.Context, []string) ([][]float32, error) {
+	return nil, fault.New(fault.Internal, "The encoder is away.")
 }
 
 // Requirements: CHAT-06
