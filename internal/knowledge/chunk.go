@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"strconv"
+	"unicode/utf8"
 
 	"liminal/internal/fault"
 	"liminal/internal/id"
@@ -113,8 +114,8 @@ func covering(x Extract) []Block {
 	return out
 }
 
-// fitting cuts text[start:end] into pieces of at most size tokens at word
-// borders.
+// fitting cuts text[start:end] into pieces of at most size tokens, at word
+// borders where there are any.
 func fitting(text string, start, end, size int) [][2]int {
 	if end-start <= size || words.Tokens(text[start:end]) <= size {
 		return [][2]int{{start, end}}
@@ -125,13 +126,31 @@ func fitting(text string, start, end, size int) [][2]int {
 		stop := start + w.End
 		n := words.Tokens(text[last:stop])
 		if used+n > size && last > from {
-			out = append(out, [2]int{from, last})
+			out = append(out, halved(text, from, last, size)...)
 			from, used = skipSpace(text, last, stop), 0
 			n = words.Tokens(text[from:stop])
 		}
 		used, last = used+n, stop
 	}
-	return append(out, [2]int{from, end})
+	return append(out, halved(text, from, end, size)...)
+}
+
+// halved cuts what has no words to cut at, such as a line of signs.
+func halved(text string, start, end, size int) [][2]int {
+	middle := start + (end-start)/2
+	for middle > start && !utf8.RuneStart(text[middle]) {
+		middle--
+	}
+	if middle == start || words.Tokens(text[start:end]) <= size {
+		return [][2]int{{start, end}}
+	}
+	var out [][2]int
+	for _, half := range [][2]int{{start, middle}, {middle, end}} {
+		if from, to := words.Trim(text, half[0], half[1]); from < to {
+			out = append(out, halved(text, from, to, size)...)
+		}
+	}
+	return out
 }
 
 func skipSpace(text string, at, end int) int {
