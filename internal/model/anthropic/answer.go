@@ -131,7 +131,7 @@ func (a *answer) thought(text, signature string) []model.Event {
 // argument is a piece of a tool's input, cut anywhere.
 func (a *answer) argument(piece string) []model.Event {
 	a.size += utf8.RuneCountInString(piece)
-	if a.forced && a.names.receive(a.block.name) == answerTool && piece != "" {
+	if a.forced && a.names.Receive(a.block.name) == answerTool && piece != "" {
 		a.called = true
 		return []model.Event{{Type: model.TextDelta, Text: piece}}
 	}
@@ -163,7 +163,7 @@ func (a *answer) end() []model.Event {
 // end within one, and its block is closed all the same.
 func (a *answer) call(b *growing) []model.Event {
 	input := cmp.Or(strings.TrimSpace(b.input.String()), "{}")
-	name := a.names.receive(b.name)
+	name := a.names.Receive(b.name)
 	if !json.Valid([]byte(input)) {
 		a.torn = name
 		return nil

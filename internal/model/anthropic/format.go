@@ -26,7 +26,7 @@ func (q *question) format(schema json.RawMessage, v version) {
 		}
 	}
 	q.forced = true
-	name := q.names.send(answerTool)
+	name := q.names.Send(answerTool)
 	q.tool(name, "Gives the answer. It is called exactly once.", schema)
 	q.params.ToolChoice = sdk.ToolChoiceParamOfTool(name)
 }

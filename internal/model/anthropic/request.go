@@ -25,8 +25,8 @@ const citing = "The documents are cited by your citations alone: write no refere
 // question is a request as it is sent, and what reading its answer needs.
 type question struct {
 	params    sdk.MessageNewParams
-	names     names
-	uses      uses
+	names     *model.ToolNames
+	uses      *uses
 	documents []model.Block // the passages in the order they are sent
 	forced    bool          // the answer is the input of the tool answerTool
 	cited     bool          // the documents may be cited
@@ -35,7 +35,7 @@ type question struct {
 
 // question says a request in the API's words.
 func (p *provider) question(req model.Request) *question {
-	q := &question{names: newNames(), uses: uses{names: newNames(), last: map[string]string{}}, cited: req.Schema == nil}
+	q := &question{names: &model.ToolNames{}, uses: newUses(), cited: req.Schema == nil}
 	adapters := model.Apply(p.Backend, req.Adapters)
 	name := cmp.Or(adapters.Model, req.Model, p.Model)
 	q.params = sdk.MessageNewParams{Model: name, MaxTokens: int64(cmp.Or(req.MaxTokens, maxTokens))}
@@ -63,7 +63,7 @@ func (q *question) tools(tools []model.Tool) {
 		if len(schema) == 0 {
 			schema = json.RawMessage(`{"type":"object"}`)
 		}
-		q.tool(q.names.send(t.Name), t.Description, schema)
+		q.tool(q.names.Send(t.Name), t.Description, schema)
 	}
 }
 
@@ -120,7 +120,7 @@ func (q *question) block(b model.Block) (sdk.ContentBlockParamUnion, bool) {
 		if len(input) == 0 {
 			input = json.RawMessage(`{}`)
 		}
-		return sdk.NewToolUseBlock(q.uses.begin(b.ID), input, q.names.send(b.Name)), true
+		return sdk.NewToolUseBlock(q.uses.begin(b.ID), input, q.names.Send(b.Name)), true
 	case model.ToolResult:
 		return q.result(b), true
 	case model.Passage:
