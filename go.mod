@@ -45,6 +45,8 @@ require (
 	modernc.org/sqlite v1.61.1
 )
 
+require github.com/wI2L/jsondiff v0.7.1
+
 require (
 	cel.dev/expr v0.25.2 // indirect
 	cloud.google.com/go v0.123.0 // indirect

@@ -64,6 +64,7 @@ type Opened struct {
 	ContextIDs     []string           `json:"context_ids,omitempty"`
 	Locale         string             `json:"locale,omitempty"`
 	Routing        json.RawMessage    `json:"routing,omitempty"`     // adapters, gates, trace
+	Router         json.RawMessage    `json:"router,omitempty"`      // the routing.Input, or a reference to it, for the recording
 	Adapters       []AdapterPin       `json:"adapters,omitempty"`    // that models are asked with
 	Models         []run.Pin          `json:"models,omitempty"`      // policies that choose models, the nearest first (LORA-26)
 	Path           []Stage            `json:"path,omitempty"`        // what Open did, in order (PLAT-12)
@@ -239,6 +240,9 @@ type Tally struct {
 	Earlier string      `json:"earlier,omitempty"` // a summary of messages the model did not see
 	Cut     bool        `json:"cut,omitempty"`     // the answer ended at a limit before its own end
 
+	ModelCalls int `json:"model_calls,omitempty"`
+	ToolCalls  int `json:"tool_calls,omitempty"` // of others, without those that only arrange values
+
 	Redactions []tool.Redaction `json:"redactions,omitempty"` // what was taken out of the answers (SAFE-03)
 	// SummaryDue is the message up to which the conversation is to be
 	// summarised once the turn is over; 0: nothing is.
@@ -254,6 +258,8 @@ type CloseInput struct {
 	Steps   []graph.Step   `json:"steps,omitempty"`
 	Persist map[string]any `json:"persist,omitempty"`
 	Tally   Tally          `json:"tally"`
+	// Happened is what to record of the run; nil: nothing.
+	Happened *Happened `json:"happened,omitempty"`
 }
 
 // Status is the state the run's row ends in. A person who skipped a question

@@ -31,7 +31,13 @@ func (s *Set) Close(ctx context.Context, in CloseInput) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	end.Recording = c.recording(ctx)
 	closed, err := c.write(ctx, end)
+	if err != nil && end.Recording != nil && ctx.Err() == nil {
+		s.logger().WarnContext(ctx, "a run's end was refused with its recording, and is written without", "run", in.Run.RunID, "error", err)
+		end.Recording = nil
+		closed, err = c.write(ctx, end)
+	}
 	if err != nil {
 		return Result{}, err
 	}
@@ -50,7 +56,29 @@ func (s *Set) Close(ctx context.Context, in CloseInput) (Result, error) {
 		}
 	}
 	s.remember(ctx, &c)
+	s.used(ctx, &c)
 	return Result{Status: c.status, MessageID: closed.MessageID}, nil
+}
+
+// Adapters counts the use of adapters.
+type Adapters interface {
+	// UsedAdapters counts a run's use of each; telling it again changes nothing.
+	UsedAdapters(ctx context.Context, runID string, adapterIDs ...string) error
+}
+
+// used counts the adapters a run's models were asked with (ROUTE-13). A count
+// that fails is logged: the run has ended all the same.
+func (s *Set) used(ctx context.Context, c *closing) {
+	if s.Adapters == nil || len(c.Opened.Adapters) == 0 {
+		return
+	}
+	ids := make([]string, len(c.Opened.Adapters))
+	for i, a := range c.Opened.Adapters {
+		ids[i] = a.ArtifactID
+	}
+	if err := s.Adapters.UsedAdapters(ctx, c.Run.RunID, ids...); err != nil {
+		s.logger().WarnContext(ctx, "the use of adapters was not counted", "run", c.Run.RunID, "error", err)
+	}
 }
 
 // readable replaces a response that is a reference by its text.

@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -38,6 +39,10 @@ func (s *Set) Open(ctx context.Context, in RunInput) (Opened, error) {
 		err = o.tool(ctx)
 	case run.KindGraph:
 		err = o.graph(ctx)
+	case run.KindPatch:
+		err = o.house(ctx, workflowPatch)
+	case run.KindArchitect:
+		err = o.house(ctx, workflowArchitect)
 	default:
 		err = fault.New(fault.Invalid, "There is no kind of run %q.", in.Kind)
 	}
@@ -78,6 +83,7 @@ type opening struct {
 	in  RunInput
 	row run.Run
 	at  time.Time // when the last stage ended
+	job bool      // nobody waits with open eyes, whatever the graph calls
 	out Opened
 }
 
@@ -91,6 +97,22 @@ func (o *opening) stage(name, note string) {
 // pin fixes a workflow artifact and its tools at their current versions.
 func (o *opening) pin(ctx context.Context, workflow string) error {
 	a, err := o.set.Artifacts.Workflow(ctx, o.in.Viewer, workflow)
+	if err != nil {
+		return err
+	}
+	return o.follow(ctx, a)
+}
+
+// key is by what a run takes its versions of artifacts that are on trial: its
+// conversation, which keeps to one of them, or itself. A child's is its
+// parent's.
+func (o *opening) key() string {
+	return cmp.Or(o.row.ConversationID, o.out.ConversationID, o.in.RunID)
+}
+
+// follow makes a workflow the run's.
+func (o *opening) follow(ctx context.Context, a artifacts.Artifact) error {
+	a, err := o.set.Artifacts.Taken(ctx, o.in.Viewer, a, o.key())
 	if err != nil {
 		return err
 	}
@@ -108,7 +130,7 @@ func (o *opening) pin(ctx context.Context, workflow string) error {
 func (o *opening) bind(a artifacts.Artifact, bound map[string]artifacts.Bound) {
 	limits := artifacts.Limits(o.in.Viewer, a, bound)
 	o.out.Graph, o.out.Privileged = a.Schema, limits.Privileged
-	o.out.Job = limits.MaxRun > graph.ChatLimits().MaxRun
+	o.out.Job = o.job || limits.MaxRun > graph.ChatLimits().MaxRun
 	o.out.Tools = make(map[string]ToolPin, len(bound))
 	for _, name := range slices.Sorted(maps.Keys(bound)) {
 		p := o.toolPin(bound[name])

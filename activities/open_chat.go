@@ -11,6 +11,7 @@ import (
 	"liminal/internal/chat"
 	"liminal/internal/embed"
 	"liminal/internal/fault"
+	"liminal/internal/routing"
 )
 
 // The workflows a turn follows when its request names none.
@@ -159,12 +160,15 @@ func (o *opening) route(ctx context.Context, turn chat.TurnInput, message string
 		return nil
 	}
 	routed, err := o.set.Router.Route(ctx, o.in.Viewer, RouteInput{
-		Message: message, Vector: vector, ContextIDs: o.out.ContextIDs, ArtifactIDs: turn.ArtifactIDs, SafetyRisk: o.out.risk(),
+		Message: message, Vector: vector, ContextIDs: o.out.ContextIDs, ArtifactIDs: turn.ArtifactIDs, SafetyRisk: o.out.risk(), Key: o.key(),
 	})
 	if err != nil {
 		return err
 	}
 	o.out.Routing = routed.Trace
+	if o.out.Router, err = o.routedBy(ctx, routed.Input); err != nil {
+		o.set.logger().WarnContext(ctx, "what a turn was routed by is not recorded", "run", o.in.RunID, "error", err)
+	}
 	o.out.Adapters = routed.Adapters
 	o.out.Pins = append(o.out.Pins, routed.Pins...)
 	for _, a := range routed.Adapters {
@@ -172,6 +176,23 @@ func (o *opening) route(ctx context.Context, turn chat.TurnInput, message string
 	}
 	o.stage("route", "")
 	return nil
+}
+
+// routedBy keeps what the turn was routed by, where that will be recorded: by
+// reference when it is too long to travel.
+func (o *opening) routedBy(ctx context.Context, in *routing.Input) (json.RawMessage, error) {
+	if in == nil || !o.set.Record {
+		return nil, nil
+	}
+	raw, err := json.Marshal(in)
+	if err != nil || len(raw) <= maxValue {
+		return raw, err
+	}
+	ref, err := o.set.Blobs.PutBlob(ctx, o.in.Viewer, o.in.RunID, "router", raw)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(map[string]string{refKey: ref})
 }
 
 // workflow is the artifact the turn follows: the one the request names, if

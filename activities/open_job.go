@@ -17,6 +17,12 @@ import (
 // (GRAPH-24).
 const workflowIngest = "ingest"
 
+// The artifacts that the system's own runs follow (CFG-15, CFG-13).
+const (
+	workflowPatch     = "config_patch"
+	workflowArchitect = "architect"
+)
+
 // IngestInput is what an ingest run was asked.
 type IngestInput struct {
 	DocumentID string `json:"document_id"`
@@ -89,6 +95,25 @@ func (o *opening) graph(ctx context.Context) error {
 	}
 	o.out.Input, o.out.Persisted = in.Input, in.Vars
 	return o.pin(ctx, in.Artifact)
+}
+
+// house opens a run of the system's own: in the background, and by a workflow
+// that is everybody's. A person's of the same name would otherwise decide what
+// the system does where that is missing.
+func (o *opening) house(ctx context.Context, workflow string) error {
+	var in map[string]any
+	if err := o.read(&in); err != nil {
+		return err
+	}
+	o.out.Input, o.job = in, true
+	a, err := o.set.Artifacts.Workflow(ctx, o.in.Viewer, workflow)
+	if err != nil {
+		return err
+	}
+	if a.OwnerID != "" || !o.in.Viewer.IsSystem() {
+		return fault.New(fault.Forbidden, "The workflow %s is the system's own.", workflow)
+	}
+	return o.follow(ctx, a)
 }
 
 // tool opens a graph of one node around a tool, so that a tool run by itself

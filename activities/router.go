@@ -20,6 +20,7 @@ import (
 
 // Policies finds what a turn is routed by. *artifacts.Library is one.
 type Policies interface {
+	Trials
 	// Policy returns the routing policy that holds for the viewer: their own
 	// before the global one (ROUTE-01); NotFound if there is neither.
 	Policy(ctx context.Context, v identity.Viewer) (artifacts.Artifact, error)
@@ -95,6 +96,9 @@ func (r *PolicyRouter) Route(ctx context.Context, v identity.Viewer, in RouteInp
 	if errors.Is(err, fault.NotFound) {
 		return routed(out)
 	}
+	if err == nil {
+		a, err = r.policies.Taken(ctx, v, a, in.Key)
+	}
 	if err != nil {
 		return Routed{}, err
 	}
@@ -105,6 +109,7 @@ func (r *PolicyRouter) Route(ctx context.Context, v identity.Viewer, in RouteInp
 	turn := routing.Input{Embedding: widened(in.Vector), Adapters: candidates, Backend: r.backend, SafetyRisk: in.SafetyRisk}
 	choice := choiceOf(v, turn, append(versions, policyKey{a.ID, a.Version}))
 	if last, ok := r.recall(ctx, choice); ok {
+		last.Input = told(turn)
 		return last, nil
 	}
 	result := r.policy(ctx, a).Route(turn)
@@ -117,10 +122,20 @@ func (r *PolicyRouter) Route(ctx context.Context, v identity.Viewer, in RouteInp
 	r.report(ctx, a, result)
 	answer, err := routed(out, run.Pin{ArtifactID: a.ID, Name: a.Name, Version: a.Version})
 	answer.pin(result.Gates, candidates, versions)
+	answer.Input = told(turn)
 	if err == nil {
 		r.keep(ctx, choice, answer)
 	}
 	return answer, err
+}
+
+// told is what of an input is kept: without candidates there is nothing to
+// measure a vector against, and every turn has one.
+func told(in routing.Input) *routing.Input {
+	if len(in.Adapters) == 0 && len(in.Clusters) == 0 {
+		in.Embedding = nil
+	}
+	return &in
 }
 
 func routed(out Routing, pins ...run.Pin) (Routed, error) {

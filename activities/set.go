@@ -11,15 +11,24 @@ import (
 	"liminal/internal/embed"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
+	"liminal/internal/routing"
 	"liminal/internal/run"
 	"liminal/internal/safety"
 	"liminal/internal/stream"
 	"liminal/internal/tool"
 )
 
+// Trials says which version of an artifact a new run takes while the current
+// one is on trial. *artifacts.Library is one.
+type Trials interface {
+	// Taken is a itself, or what it was before; the same for the same key.
+	Taken(ctx context.Context, v identity.Viewer, a artifacts.Artifact, key string) (artifacts.Artifact, error)
+}
+
 // Library finds behaviour, as far as the viewer may see it.
 // *artifacts.Library is one.
 type Library interface {
+	Trials
 	// Workflow returns a workflow.chat artifact by id or name, the viewer's own
 	// before a global one; NotFound if there is none they may see (GRAPH-23).
 	Workflow(ctx context.Context, v identity.Viewer, idOrName string) (artifacts.Artifact, error)
@@ -58,6 +67,7 @@ type RouteInput struct {
 	ContextIDs  []string
 	ArtifactIDs []string // what the request named
 	SafetyRisk  string   // low, med or high; empty: nobody judged (SAFE-02)
+	Key         string   // whose turns take the same version of a policy on trial
 }
 
 // Routed is a router's answer with the policy it followed and the adapters it
@@ -66,6 +76,9 @@ type Routed struct {
 	Trace    json.RawMessage
 	Pins     []run.Pin
 	Adapters []AdapterPin
+	// Input is what was looked at, so that a rehearsal can route again; nil:
+	// there was nothing to follow.
+	Input *routing.Input `json:"-"`
 }
 
 // Starter starts a run whose row is there.
@@ -102,6 +115,8 @@ type Set struct {
 	Safety        safety.Classifier // judges what people ask (SAFE-01); nil: nobody does
 	Sweeps        map[string]Sweep  // by name; what the house does for itself
 	MaxEffects    int               // of one workflow execution, before it continues as new; 0: the default
+	Record        bool              // what runs leave for rehearsals is kept with their end (CFG-11)
+	Adapters      Adapters          // counts their use (ROUTE-13); nil: nobody does
 	Backend       string            // of the model, as policy.models names it; empty: the configured model for every role
 
 	// Who is who a person is now; NotFound for one who may do nothing any more.

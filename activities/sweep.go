@@ -20,6 +20,15 @@ type Sweep struct {
 	Run func(ctx context.Context) (Swept, error)
 }
 
+// NameArchitect is the sweep that lets the architect look at what runs left.
+const NameArchitect = "architect"
+
+// Architect is the sweep that starts the architect's run (CFG-13). begin
+// creates and launches it, and may be called twice for one time.
+func Architect(every time.Duration, begin func(ctx context.Context) error) Sweep {
+	return Sweep{Every: every, Run: func(ctx context.Context) (Swept, error) { return Swept{}, begin(ctx) }}
+}
+
 // SweepInput names one of Set.Sweeps, and the task queue it is to run on; an
 // empty queue is the workflow's own.
 type SweepInput struct {

@@ -35,6 +35,8 @@ type Options struct {
 	Runs          Runs
 	Interrupts    Interrupts
 	Library       Library
+	Changes       Changes
+	Recordings    Recordings // optional: nil: no run can be rehearsed
 	Files         Files
 	Contexts      Contexts
 	Sources       Sources // optional: nil watches no folders
@@ -65,6 +67,7 @@ type Options struct {
 	Traces    *telemetry.Traces                      // optional
 	Vitals    *telemetry.Vitals                      // optional: what /healthz and /readyz ask; nil: Checks
 	Payloads  float64                                // share of requests, 0 to 1, whose bodies are logged at debug level
+	Redacted  bool                                   // what the calls of a run were given and gave is shown redacted, to whose run it is too
 	Now       func() time.Time                       // optional
 	pace      pace                                   // of tests; else usual
 }
@@ -132,6 +135,7 @@ func (s *server) routes() {
 	s.setRoutes()
 	s.usageRoutes()
 	s.artifactRoutes()
+	s.changeRoutes()
 	s.toolRoutes()
 	s.assistRoutes()
 	s.preferenceRoutes()

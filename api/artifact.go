@@ -19,6 +19,8 @@ func (s *server) artifactRoutes() {
 	add(s, route("GET /v1/artifacts/{id}", "artifact", "An artifact at its current version"), s.artifact)
 	add(s, route("PATCH /v1/artifacts/{id}", "patchArtifact", "A new version by JSON Patch (RFC 6902)"), s.patchArtifact)
 	add(s, route("GET /v1/artifacts/{id}/versions", "listVersions", "All versions of an artifact"), s.listVersions)
+	add(s, route("POST /v1/artifacts/{id}/versions/{n}/restore", "restoreVersion", "An earlier version's document as the next version"), s.restoreVersion)
+	add(s, route("GET /v1/schemas/{kind}", "schema", "The JSON Schema that documents of a kind follow"), s.schema)
 	add(s, route("POST /v1/artifacts/validate", "validateArtifact", "Check a document; every fault at once"), s.validateArtifact)
 }
 
@@ -29,6 +31,7 @@ type Artifact struct {
 	Name        string         `json:"name"`
 	Description string         `json:"description"`
 	Visibility  string         `json:"visibility" enum:"private,shared,global"`
+	Status      string         `json:"status" enum:"active,draft" doc:"a draft waits for the patch that makes it, and cannot be used"`
 	Version     int            `json:"version"`
 	Schema      any            `json:"schema"`
 	OwnerID     *string        `json:"owner_id" nullable:"true"`
@@ -37,15 +40,21 @@ type Artifact struct {
 	Meta        map[string]any `json:"meta,omitempty"`
 	CreatedAt   time.Time      `json:"created_at"`
 	UpdatedAt   time.Time      `json:"updated_at"`
+
+	Rollout Nullable[artifacts.Rollout] `json:"rollout" doc:"a trial of the current version; null: every new run takes it"`
 }
 
 func artifactView(a artifacts.Artifact) Artifact {
 	out := Artifact{
-		ID: a.ID, Type: a.Type, Name: a.Name, Description: a.Description, Visibility: a.Visibility, Version: a.Version,
+		ID: a.ID, Type: a.Type, Name: a.Name, Description: a.Description, Visibility: a.Visibility, Status: "active", Version: a.Version,
 		Schema: orNull(a.Schema), CreatedBy: a.CreatedBy, FSPath: a.FSPath, Meta: a.Meta, CreatedAt: a.CreatedAt.UTC(), UpdatedAt: a.UpdatedAt.UTC(),
+		Rollout: Nullable[artifacts.Rollout]{a.Rollout},
 	}
 	if a.OwnerID != "" {
 		out.OwnerID = &a.OwnerID
+	}
+	if a.IsDraft() {
+		out.Status = "draft"
 	}
 	return out
 }
@@ -75,6 +84,13 @@ type NewArtifact struct {
 	ChangeNote  string `json:"change_note,omitempty"`
 }
 
+func (n NewArtifact) draft() artifacts.Draft {
+	return artifacts.Draft{
+		Type: n.Type, Name: n.Name, Description: n.Description,
+		Visibility: n.Visibility, Schema: json.RawMessage(n.Schema), FSPath: n.FSPath, Note: n.ChangeNote,
+	}
+}
+
 type createArtifactInput struct {
 	Key  string `header:"Idempotency-Key"`
 	Body NewArtifact
@@ -87,10 +103,7 @@ func (s *server) createArtifact(ctx context.Context, in *createArtifactInput) (A
 		if err := s.Limits.Spend(ctx, quota.PlanOf(v.Plan).Chat, v.UserID); err != nil {
 			return Artifact{}, err
 		}
-		a, err := s.Library.Create(ctx, v, artifacts.Draft{
-			Type: b.Type, Name: b.Name, Description: b.Description,
-			Visibility: b.Visibility, Schema: json.RawMessage(b.Schema), FSPath: b.FSPath, Note: b.ChangeNote,
-		})
+		a, err := s.Library.Create(ctx, v, b.draft())
 		return artifactView(a), err
 	})
 	return a, err
@@ -100,10 +113,13 @@ type listArtifactsInput struct {
 	Paged
 	Type       string `query:"type" doc:"workflow, policy, tool, adapter, or a kind in full"`
 	Visibility string `query:"visibility" enum:"private,shared,global"`
+	Status     string `query:"status" enum:"active,draft"`
 }
 
 func (s *server) listArtifacts(ctx context.Context, in *listArtifactsInput) (Page[Artifact], error) {
-	list, next, err := s.Library.List(ctx, viewerOf(ctx), artifacts.Filter{Type: in.Type, Visibility: in.Visibility, Cursor: in.Cursor, Limit: in.Limit})
+	list, next, err := s.Library.List(ctx, viewerOf(ctx), artifacts.Filter{
+		Type: in.Type, Visibility: in.Visibility, Status: in.Status, Cursor: in.Cursor, Limit: in.Limit,
+	})
 	return page(list, next, artifactView), err
 }
 
@@ -167,6 +183,35 @@ func (s *server) listVersions(ctx context.Context, in *ByID) (Page[Version], err
 	return page(list, "", func(v artifacts.Version) Version {
 		return Version{Version: v.Version, Schema: orNull(v.Schema), CreatedBy: v.CreatedBy, ChangeNote: v.ChangeNote, CreatedAt: v.CreatedAt.UTC()}
 	}), err
+}
+
+type restoreInput struct {
+	ByID
+	Version int     `path:"n" minimum:"1"`
+	Body    *Reason `required:"false"`
+}
+
+// restoreVersion goes back by going on: versions are never taken away (ART-07).
+func (s *server) restoreVersion(ctx context.Context, in *restoreInput) (Artifact, error) {
+	v := viewerOf(ctx)
+	if err := s.Limits.Spend(ctx, quota.PlanOf(v.Plan).Chat, v.UserID); err != nil {
+		return Artifact{}, err
+	}
+	a, err := s.Library.Rollback(ctx, v, in.ID, in.Version, value(in.Body).Reason)
+	return artifactView(a), err
+}
+
+type schemaInput struct {
+	Kind string `path:"kind" maxLength:"64" doc:"workflow, policy, tool, adapter, or a kind in full"`
+}
+
+// schema is for who writes documents: an editor completes and explains by it.
+func (s *server) schema(_ context.Context, in *schemaInput) (Object, error) {
+	source, known := s.Library.Kinds().Source(artifacts.Kind(in.Kind))
+	if !known {
+		return nil, fault.New(fault.NotFound, "There is no kind %q; there are %s.", in.Kind, list(s.Library.Kinds().Kinds()))
+	}
+	return Object(source), nil
 }
 
 type validateInput struct {

@@ -29,6 +29,7 @@ type Interrupt struct {
 	Options        *[]run.Option   `json:"options" nullable:"true" doc:"null when any text is an answer"`
 	AnswerSchema   json.RawMessage `json:"answer_schema,omitempty"`
 	Status         string          `json:"status" enum:"pending,answered,cancelled,expired"`
+	PatchID        *int64          `json:"patch_id,omitempty" doc:"it is the question of a proposed change, and decided there"`
 	CreatedAt      time.Time       `json:"created_at"`
 	ExpiresAt      *time.Time      `json:"expires_at,omitempty" doc:"missing: it waits without limit"`
 }
@@ -44,6 +45,7 @@ func interruptView(q run.Interrupt) Interrupt {
 	if len(q.Options) > 0 {
 		out.Options = &q.Options
 	}
+	out.PatchID = patchOf(q.WorkflowID)
 	return out
 }
 

@@ -23,6 +23,7 @@ type belongings struct {
 	conversation, message, run, interrupt, request string
 	context, document, set, artifact               string
 	named, file, folder                            string
+	patch                                          int64
 	link                                           url.Values // a signed download
 }
 
@@ -46,6 +47,10 @@ func (p *person) belongings() belongings {
 	}, "")
 	p.must(err)
 	b.artifact = a.ID
+	made := p.post("/v1/config/patches", map[string]any{
+		"artifact_id": b.artifact, "justification": mark, "patch": []any{map[string]any{"op": "add", "path": "/title", "value": mark}},
+	}).ok()
+	b.patch = int64(made["id"].(float64))
 	link, err := url.Parse(p.post("/v1/files/link", map[string]any{"path": b.file}).ok()["url"].(string))
 	p.must(err)
 	b.link = link.Query()
@@ -57,7 +62,7 @@ func nobodys() belongings {
 	return belongings{
 		user: id.New(), session: id.New(), conversation: id.New(), message: id.New(), run: id.New(), interrupt: id.New(),
 		request: id.New(), context: id.New(), document: id.New(), set: id.New(), artifact: id.New(), named: "nobodys",
-		file: "files/nobodys.md", folder: "files/nobodys",
+		file: "files/nobodys.md", folder: "files/nobodys", patch: 1 << 40,
 		link: url.Values{"user": {id.New()}, "path": {"files/nobodys.md"}, "expires": {"99999999999"}, "signature": {"x"}},
 	}
 }
@@ -73,7 +78,8 @@ type attack struct {
 // route without an entry fails the test.
 type wall func(p *person, of belongings) []attack
 
-// walls is the table. Accounts' own routes are in accountWalls.
+// walls is the table. Accounts' own routes are in accountWalls, those of
+// changes to behaviour in changeWalls.
 var walls = map[string]wall{
 	"POST /v1/chat": bodies404("/v1/chat", func(of belongings) []map[string]any {
 		return []map[string]any{
@@ -274,6 +280,7 @@ func (w *world) walk(t *testing.T) {
 	ada, bob := w.signUp("ada@example.org"), w.signUp("bob@example.org")
 	theirs, table, seen := ada.belongings(), maps.Clone(walls), map[string]bool{}
 	maps.Copy(table, accountWalls)
+	maps.Copy(table, changeWalls)
 	w.routes("{id}", func(operation, method, path string) {
 		seen[operation] = true
 		try := table[operation]
@@ -313,9 +320,10 @@ func (p *person) attacks(operation string, on, twins []attack, theirs belongings
 	}
 }
 
-// neutral is a message without the path it was asked for.
+// neutral is a message without the path or the name it was asked for.
 func neutral(message string) string {
 	before, _, _ := strings.Cut(message, `"`)
+	before, _, _ = strings.Cut(before, " named ")
 	return before
 }
 
@@ -342,6 +350,9 @@ func (p *person) stillHas(b belongings) {
 		if got := p.get(path); got.status != 200 || !strings.Contains(string(got.body), mark) {
 			p.Errorf("%s is now %d %s", path, got.status, got.body)
 		}
+	}
+	if got := p.get(fmt.Sprint("/v1/config/patches/", b.patch)).ok(); got["status"] != "pending" || len(got["events"].([]any)) != 1 {
+		p.Errorf("the proposal is %v: %v", got["status"], got["events"])
 	}
 	if r := p.get("/v1/runs/" + b.run).ok()["run"].(map[string]any); r["status"] != "waiting" {
 		p.Errorf("the run is %v", r["status"])

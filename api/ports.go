@@ -9,12 +9,14 @@ import (
 	"time"
 
 	"liminal/artifacts"
+	"liminal/internal/changes"
 	"liminal/internal/chat"
 	"liminal/internal/files"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
 	"liminal/internal/learning"
 	"liminal/internal/run"
+	"liminal/schemas"
 )
 
 // Engine starts, answers and cancels runs.
@@ -110,8 +112,58 @@ type Interrupts interface {
 	PendingInterrupts(ctx context.Context, v identity.Viewer, conversationID string) ([]run.Interrupt, error)
 }
 
-// Library keeps artifacts.
+// Changes takes changes to behaviour from a proposal to a version, and back.
+type Changes interface {
+	Proposals
+	Decisions
+}
+
+// Proposals are changes that wait, and what is known of them.
+type Proposals interface {
+	Propose(ctx context.Context, v identity.Viewer, p changes.Proposal) (changes.Patch, error)
+	Try(ctx context.Context, v identity.Viewer, p changes.Proposal) (changes.Tried, error)
+	Get(ctx context.Context, v identity.Viewer, id int64) (changes.View, error)
+	List(ctx context.Context, v identity.Viewer, f changes.Filter) ([]changes.Patch, string, error)
+	Rehearse(ctx context.Context, v identity.Viewer, id int64, r changes.Replay) (changes.Patch, error)
+	Watch(ctx context.Context, v identity.Viewer, id int64) (changes.Watched, error)
+	// Name is what an account is called.
+	Name(ctx context.Context, userID string) string
+}
+
+// Decisions are the acts of people on a patch.
+type Decisions interface {
+	Decide(ctx context.Context, v identity.Viewer, id int64, c changes.Decision) (changes.Patch, error)
+	Apply(ctx context.Context, v identity.Viewer, id int64, t changes.Trial) (changes.Patch, error)
+	RollBack(ctx context.Context, v identity.Viewer, id int64, reason string) (changes.Patch, error)
+	Promote(ctx context.Context, v identity.Viewer, id int64) (changes.Patch, error)
+	Withdraw(ctx context.Context, v identity.Viewer, id int64, reason string) (changes.Patch, error)
+	Rebase(ctx context.Context, v identity.Viewer, id int64) (changes.Patch, error)
+}
+
+// Recordings reads what a run left behind for rehearsals: the viewer's own, or
+// any for the system.
+type Recordings interface {
+	Recording(ctx context.Context, v identity.Viewer, runID string) (run.Recording, error)
+}
+
+// Library keeps artifacts, and knows what they must look like.
 type Library interface {
+	Shelf
+	Shapes
+}
+
+// Shapes are the kinds of artifacts, and what earlier versions were.
+type Shapes interface {
+	Kinds() *schemas.Registry
+	At(ctx context.Context, v identity.Viewer, id string, version int) (artifacts.Artifact, error)
+	Rollback(ctx context.Context, v identity.Viewer, id string, version int, note string) (artifacts.Artifact, error)
+	Rehearsal(ctx context.Context, v identity.Viewer, a artifacts.Artifact, doc json.RawMessage) (*artifacts.Rehearsal, error)
+	// ToolsOf finds the tools a workflow document may call.
+	ToolsOf(ctx context.Context, v identity.Viewer, doc json.RawMessage) (map[string]artifacts.Bound, error)
+}
+
+// Shelf is the artifacts themselves.
+type Shelf interface {
 	Create(ctx context.Context, v identity.Viewer, d artifacts.Draft) (artifacts.Artifact, error)
 	Get(ctx context.Context, v identity.Viewer, id string) (artifacts.Artifact, error)
 	Workflow(ctx context.Context, v identity.Viewer, idOrName string) (artifacts.Artifact, error)

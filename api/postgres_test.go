@@ -50,3 +50,19 @@ func TestACrowdOnPostgreSQL(t *testing.T) {
 	newPostgresWorld(t).crowdWithOneKey()
 	newPostgresWorld(t).crowdOfMany()
 }
+
+// Requirements: CFG-05, CFG-06, ISO-01, ISO-02
+func TestChangesOnPostgreSQL(t *testing.T) {
+	t.Parallel()
+	for name, do := range map[string]func(*house){
+		"from proposal to version and back": (*house).takesAChangeAndItsReturn,
+		"only on the base":                  (*house).appliesOnlyOnTheBase,
+		"questions":                         (*house).asksAdministrators,
+		"the way of a run":                  (*house).showsOnlyTheWay,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			do(settle(newPostgresWorld(t)))
+		})
+	}
+}

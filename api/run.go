@@ -2,16 +2,20 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"time"
 
+	"liminal/internal/fault"
+	"liminal/internal/identity"
 	"liminal/internal/run"
 )
 
 func (s *server) runRoutes() {
-	add(s, route("GET /v1/runs", "listRuns", "My runs, latest first"), s.listRuns)
+	add(s, route("GET /v1/runs", "listRuns", "My runs, latest first; with all, an administrator's are everybody's"), s.listRuns)
 	add(s, route("GET /v1/runs/{id}", "run", "One run: what it is pinned to, its trace, how it ended"), s.run)
+	add(s, route("POST /v1/runs/{id}/rehearse", "rehearseRun", "Drive another version of its workflow through what a run met; nothing happens"), s.rehearseRun)
 	op := route("GET /v1/runs/{id}/events", "runEvents", "A run's events, past and to come, as server-sent events")
 	addStream(s, op, s.runEvents)
 	s.answers(op, 200, "text/event-stream", "Ends after message_done, error, cancel_ack or paused", frameSchema())
@@ -20,7 +24,7 @@ func (s *server) runRoutes() {
 // Run is one execution of a graph.
 type Run struct {
 	ID             string             `json:"id" format:"uuid"`
-	Kind           string             `json:"kind" enum:"chat,ingest,tool,graph"`
+	Kind           string             `json:"kind" enum:"chat,ingest,tool,graph,patch,architect"`
 	Status         string             `json:"status" enum:"queued,running,waiting,done,failed,cancelled"`
 	WorkflowID     string             `json:"workflow_id"`
 	ConversationID *string            `json:"conversation_id" nullable:"true"`
@@ -34,6 +38,10 @@ type Run struct {
 	StartedAt      *time.Time         `json:"started_at,omitempty"`
 	EndedAt        *time.Time         `json:"ended_at,omitempty"`
 	TemporalURL    *string            `json:"temporal_url" nullable:"true"`
+	User           *Person            `json:"user,omitempty" doc:"whose it is; missing: mine"`
+	PatchID        *int64             `json:"patch_id,omitempty" doc:"the proposed change it takes on its way"`
+	Recorded       bool               `json:"recorded,omitempty" doc:"it can be rehearsed; told of a single run"`
+	Limited        bool               `json:"limited,omitempty" doc:"another person's: what was said, given and found is left out"`
 }
 
 // Pinned is an artifact at the version a run opened with (PLAT-08).
@@ -51,6 +59,9 @@ func (s *server) runView(r run.Run) Run {
 	}
 	if r.ConversationID != "" {
 		out.ConversationID = &r.ConversationID
+	}
+	if r.Kind == run.KindPatch {
+		out.PatchID = patchOf(r.WorkflowID)
 	}
 	for _, p := range r.Pins {
 		out.Pins = append(out.Pins, Pinned{ID: p.ArtifactID, Name: p.Name, Version: p.Version})
@@ -75,24 +86,83 @@ type OneRun struct {
 }
 
 func (s *server) run(ctx context.Context, in *ByID) (OneRun, error) {
-	r, err := s.Runs.Run(ctx, viewerOf(ctx), in.ID)
-	return OneRun{s.runView(r)}, err
+	r, own, err := s.seen(ctx, in.ID)
+	if err != nil {
+		return OneRun{}, err
+	}
+	kept, err := s.recording(ctx, r)
+	if err != nil && !errors.Is(err, fault.NotFound) {
+		return OneRun{}, err
+	}
+	out := s.runView(r)
+	if own {
+		out.Trace = s.shown(r.Trace, s.why(ctx, r, kept))
+	} else {
+		out = limited(out, r)
+		s.hideConditions(ctx, r, &out)
+	}
+	if r.UserID != viewerOf(ctx).UserID {
+		out.User = (&names{changes: s.Changes}).of(ctx, r.UserID).V
+	}
+	out.Recorded = err == nil
+	return OneRun{out}, nil
+}
+
+// recording is what a run left behind, once it is settled that the viewer may
+// see the run; NotFound where it left nothing.
+func (s *server) recording(ctx context.Context, r run.Run) (run.Recording, error) {
+	if s.Recordings == nil {
+		return run.Recording{}, fault.New(fault.NotFound, "Runs are not recorded here.")
+	}
+	v := viewerOf(ctx)
+	if r.UserID != v.UserID && v.IsAdmin() {
+		v = identity.System()
+	}
+	return s.Recordings.Recording(ctx, v, r.ID)
+}
+
+// seen is a run the viewer may look at, and whether it is theirs to see whole:
+// their own, or to an administrator the system's. Of other people's an
+// administrator sees the way it went (GRAPH-18, ISO-01).
+func (s *server) seen(ctx context.Context, id string) (r run.Run, all bool, err error) {
+	v := viewerOf(ctx)
+	r, err = s.Runs.Run(ctx, v, id)
+	if v.IsAdmin() && errors.Is(err, fault.NotFound) {
+		r, err = s.Runs.Run(ctx, identity.System(), id)
+	}
+	return r, whole(v, r), err
+}
+
+// whole reports whether a run that v may look at is theirs to see whole.
+func whole(v identity.Viewer, r run.Run) bool {
+	return r.UserID == v.UserID || r.UserID == identity.SystemAccount
 }
 
 type listRunsInput struct {
 	Paged
-	Kind   string `query:"kind" enum:"chat,ingest,tool,graph"`
-	Status string `query:"status" enum:"queued,running,waiting,done,failed,cancelled"`
+	Kind     string `query:"kind" enum:"chat,ingest,tool,graph,patch,architect"`
+	Status   string `query:"status" enum:"queued,running,waiting,done,failed,cancelled"`
+	Artifact string `query:"artifact_id" format:"uuid" doc:"runs of this workflow"`
+	All      bool   `query:"all" doc:"everybody's, for administrators"`
 }
 
 func (s *server) listRuns(ctx context.Context, in *listRunsInput) (Page[Run], error) {
-	list, next, err := s.Runs.ListRuns(ctx, viewerOf(ctx), run.Filter{
-		Kind: run.Kind(in.Kind), Status: run.Status(in.Status),
+	v := viewerOf(ctx)
+	list, next, err := s.Runs.ListRuns(ctx, v, run.Filter{
+		Kind: run.Kind(in.Kind), Status: run.Status(in.Status), Artifact: in.Artifact, All: in.All,
 		Cursor: in.Cursor, Limit: in.Limit,
 	})
+	by := names{changes: s.Changes}
 	return page(list, next, func(r run.Run) Run {
 		r.Result, r.Trace = nil, nil // large; a single run has them
-		return s.runView(r)
+		out := s.runView(r)
+		if !whole(v, r) {
+			out = limited(out, r)
+		}
+		if in.All {
+			out.User = by.of(ctx, r.UserID).V
+		}
+		return out
 	}), err
 }
 

@@ -212,7 +212,7 @@ func (g *guarded) filesAndTalk(ada *person) {
 	}
 	for _, path := range []string{
 		"/v1/runs", "/v1/runs/" + said["run_id"].(string), "/v1/conversations", "/v1/conversations/" + said["conversation_id"].(string) + "/messages",
-		"/v1/files", "/v1/contexts", "/v1/contexts/" + c + "/documents", "/v1/artifacts", "/v1/interrupts",
+		"/v1/files", "/v1/contexts", "/v1/contexts/" + c + "/documents", "/v1/artifacts", "/v1/interrupts", "/v1/config/patches", "/v1/runs?all=true",
 	} {
 		ada.get(path).ok()
 	}

@@ -36,6 +36,7 @@ type world struct {
 	store  *store.Store
 	hub    *hub.Hub
 	engine *player
+	clerk  *clerk
 
 	overhear func(*response) // nil: nobody listens
 }
@@ -79,7 +80,9 @@ func (w *world) options(index knowledge.Index) Options {
 	w.must(err)
 	w.Cleanup(func() { _ = roots.Close() })
 	library := artifacts.NewLibrary(w.store, []tool.Spec{})
+	w.clerk = w.newClerk(library)
 	return Options{
+		Changes: w.clerk.desk, Recordings: w.store,
 		Engine: w.engine, Accounts: accounts, Conversations: w.store, Messages: w.store, Runs: w.store,
 		Interrupts: w.store, Library: library, Files: roots, Contexts: w.store, Documents: w.store,
 		Titles: w.store, Sets: w.store, Budgets: quota.NewBudgets(w.store, quota.BudgetOptions{}),

@@ -41,6 +41,16 @@ type Artifact struct {
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 	Meta        map[string]any
+	Rollout     *Rollout // nil: every new run takes the current version
+}
+
+// Rollout is a version on trial: only a share of new runs takes the current
+// version, and the others the one before it.
+type Rollout struct {
+	Patch int64     `json:"patch"` // that made the version
+	From  int       `json:"from"`  // the version the others take
+	Share int       `json:"share"` // percent of new runs that take the current one: 1 to 99
+	Since time.Time `json:"since"`
 }
 
 // Version is one immutable version (ART-06).
@@ -57,6 +67,7 @@ type Version struct {
 type Filter struct {
 	Type       string
 	Visibility string
+	Status     string // active, draft
 	Cursor     string
 	Limit      int // 1 to 100, 20 by default
 }
@@ -78,6 +89,9 @@ type Store interface {
 	// version is a Conflict and changes nothing (ART-09).
 	AppendVersion(ctx context.Context, v identity.Viewer, id string, base int, schema json.RawMessage, by, note string) (Artifact, error)
 	Versions(ctx context.Context, v identity.Viewer, id string) ([]Version, error)
+	// VersionOf gives one version; NotFound when there is none, or the artifact
+	// is not the viewer's to see.
+	VersionOf(ctx context.Context, v identity.Viewer, id string, version int) (Version, error)
 	// Seed writes defaults that are missing, and new versions of those whose
 	// current version was written by "system"; never over a person's (ART-10).
 	Seed(ctx context.Context, v identity.Viewer, seeds []Seed) error

@@ -109,9 +109,9 @@ func (c *checking) exists(kind, idOrName string) bool {
 	if id.Valid(idOrName) {
 		var a Artifact
 		if a, err = c.library.store.Artifact(c.ctx, c.v, idOrName); err == nil {
-			return a.Type == kind
+			return a.Type == kind && !a.IsDraft()
 		}
-	} else if _, err = c.library.store.ArtifactNamed(c.ctx, c.v, kind, idOrName); err == nil {
+	} else if _, err = c.library.usable(c.ctx, c.v, kind, idOrName); err == nil {
 		return true
 	}
 	if !errors.Is(err, fault.NotFound) {
@@ -149,6 +149,7 @@ func (c *checking) workflow() {
 		c.err = err
 	}
 	c.children()
+	c.guard()
 }
 
 // Limits are the guardrails a workflow artifact runs under with its tools.
@@ -248,6 +249,7 @@ func (c *checking) policy() {
 		c.merge(found)
 	}
 	c.adapters()
+	c.guard()
 }
 
 // adapters checks the adapters a policy's rules name.

@@ -10,6 +10,10 @@ const describedPrefix = "api."
 // described reports whether a tool.spec of this name only describes.
 func described(name string) bool { return strings.HasPrefix(name, describedPrefix) }
 
+// OnlyDescribes reports whether an artifact describes one of the program's HTTP
+// operations and does nothing: nobody but the program writes those.
+func OnlyDescribes(kind, name string) bool { return kind == KindTool && described(name) }
+
 // Describe adds tool.specs that describe the program's HTTP operations to what
 // Seed writes; their names begin with "api.". Nobody but the program changes
 // them. Call it before Seed.

@@ -159,9 +159,9 @@ func (l *Library) Named(ctx context.Context, v identity.Viewer, kind, name strin
 // no workflow is Invalid.
 func (l *Library) Workflow(ctx context.Context, v identity.Viewer, idOrName string) (Artifact, error) {
 	if !id.Valid(idOrName) {
-		a, err := l.store.ArtifactNamed(ctx, v, KindWorkflow, idOrName)
+		a, err := l.usable(ctx, v, KindWorkflow, idOrName)
 		if errors.Is(err, fault.NotFound) {
-			return Artifact{}, fault.New(fault.NotFound, "There is no workflow %q that you may use.", idOrName)
+			return Artifact{}, fault.Wrap(fault.NotFound, err, "There is no workflow %q that you may use.", idOrName)
 		}
 		return a, err
 	}
@@ -172,13 +172,16 @@ func (l *Library) Workflow(ctx context.Context, v identity.Viewer, idOrName stri
 	if a.Type != KindWorkflow {
 		return Artifact{}, fault.New(fault.Invalid, "The artifact %s is a %s, not a workflow.", a.Name, Alias(a.Type))
 	}
+	if a.IsDraft() {
+		return Artifact{}, fault.New(fault.Invalid, "The workflow %s is a draft: it can be run when the patch that makes it is applied.", a.Name)
+	}
 	return a, nil
 }
 
 // Policy gives the routing policy that holds for the viewer: their own
 // "default" before the global one (001 §8.1).
 func (l *Library) Policy(ctx context.Context, v identity.Viewer) (Artifact, error) {
-	return l.store.ArtifactNamed(ctx, v, KindPolicy, DefaultPolicy)
+	return l.usable(ctx, v, KindPolicy, DefaultPolicy)
 }
 
 // Models gives the policies of models that hold for the viewer: their own
@@ -186,7 +189,7 @@ func (l *Library) Policy(ctx context.Context, v identity.Viewer) (Artifact, erro
 func (l *Library) Models(ctx context.Context, v identity.Viewer) ([]Artifact, error) {
 	var found []Artifact
 	for _, who := range []identity.Viewer{v, identity.System()} {
-		a, err := l.store.ArtifactNamed(ctx, who, KindModels, DefaultPolicy)
+		a, err := l.usable(ctx, who, KindModels, DefaultPolicy)
 		switch {
 		case errors.Is(err, fault.NotFound):
 		case err != nil:
@@ -206,17 +209,12 @@ func (l *Library) At(ctx context.Context, v identity.Viewer, id string, version 
 	if err != nil || a.Version == version {
 		return a, err
 	}
-	versions, err := l.store.Versions(ctx, v, id)
-	if err != nil {
-		return Artifact{}, err
+	old, err := l.store.VersionOf(ctx, v, id, version)
+	if errors.Is(err, fault.NotFound) {
+		return Artifact{}, fault.New(fault.NotFound, "The artifact %s has no version %d.", a.Name, version)
 	}
-	for _, old := range versions {
-		if old.Version == version {
-			a.Version, a.Schema, a.CreatedBy = old.Version, old.Schema, old.CreatedBy
-			return a, nil
-		}
-	}
-	return Artifact{}, fault.New(fault.NotFound, "The artifact %s has no version %d.", a.Name, version)
+	a.Version, a.Schema, a.CreatedBy = old.Version, old.Schema, old.CreatedBy
+	return a, err
 }
 
 // mirror writes a version's payload, if there is a place for it.

@@ -96,15 +96,9 @@ func apply(doc, patch json.RawMessage) (out json.RawMessage, err error) {
 			out, err = nil, fault.New(fault.Invalid, "The patch is not one that RFC 6902 allows.")
 		}
 	}()
-	if len(patch) > MaxSize {
-		return nil, fault.New(fault.Invalid, "The patch has %d bytes; %d are allowed.", len(patch), MaxSize)
-	}
-	operations, err := jsonpatch.DecodePatch(patch)
+	operations, err := operationsOf(patch)
 	if err != nil {
-		return nil, fault.Wrap(fault.Invalid, err, "The patch is no JSON Patch: it is a list of operations such as {\"op\":\"replace\",\"path\":\"/entrypoint\",\"value\":\"start\"} (%s).", err)
-	}
-	if len(operations) == 0 || len(operations) > maxOperations {
-		return nil, fault.New(fault.Invalid, "The patch has %d operations; 1 to %d are allowed.", len(operations), maxOperations)
+		return nil, err
 	}
 	strict := &jsonpatch.ApplyOptions{AccumulatedCopySizeLimit: MaxSize}
 	out, err = operations.ApplyWithOptions(doc, strict)

@@ -40,7 +40,7 @@ func past() artifacts.Recorded {
 	}
 }
 
-func rehearse(t *testing.T, doc json.RawMessage, rec artifacts.Recorded) artifacts.Report {
+func rehearse(t *testing.T, doc json.RawMessage, rec artifacts.Recorded) artifacts.Playthrough {
 	t.Helper()
 	library, _ := stocked(t)
 	tools, err := library.ToolsOf(t.Context(), ann, doc)
@@ -146,12 +146,12 @@ func TestTheSeedsExampleComesToEachOfItsLeaves(t *testing.T) {
 func TestTheDocumentsGraphGoesOnWhateverHappens(t *testing.T) {
 	t.Parallel()
 	doc := shipped(t, artifacts.DocumentsWorkflow)
-	with := func(change func(out map[string][]artifacts.Output)) artifacts.Report {
+	with := func(change func(out map[string][]artifacts.Output)) artifacts.Playthrough {
 		rec := past()
 		change(rec.Outputs)
 		return rehearse(t, doc, rec)
 	}
-	last := func(r artifacts.Report) string { return r.Path[len(r.Path)-1] }
+	last := func(r artifacts.Playthrough) string { return r.Path[len(r.Path)-1] }
 	clarity := func(out map[string][]artifacts.Output, c string) { out["search#1"][0].Result["clarity"] = c }
 
 	cases := map[string]struct {

@@ -2,6 +2,7 @@ package artifacts_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -119,6 +120,14 @@ func (s *shelf) Versions(ctx context.Context, v identity.Viewer, id string) ([]a
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.versions[id]), nil
+}
+
+func (s *shelf) VersionOf(ctx context.Context, v identity.Viewer, id string, version int) (artifacts.Version, error) {
+	all, err := s.Versions(ctx, v, id)
+	if i := slices.IndexFunc(all, func(n artifacts.Version) bool { return n.Version == version }); err == nil && i >= 0 {
+		return all[i], nil
+	}
+	return artifacts.Version{}, cmp.Or(err, error(fault.NotFound))
 }
 
 func (s *shelf) Seed(_ context.Context, _ identity.Viewer, seeds []artifacts.Seed) error {

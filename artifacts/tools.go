@@ -74,7 +74,7 @@ func (l *Library) Tools(ctx context.Context, v identity.Viewer, names ...string)
 		if _, done := found[name]; done || described(name) {
 			continue
 		}
-		a, err := l.store.ArtifactNamed(ctx, v, KindTool, name)
+		a, err := l.usable(ctx, v, KindTool, name)
 		if errors.Is(err, fault.NotFound) {
 			continue
 		}
@@ -112,6 +112,9 @@ func (l *Library) Specs(ctx context.Context, v identity.Viewer) ([]Bound, error)
 		if err != nil {
 			return nil, err
 		}
+		// Drafts do not count: proposals crowd nothing out.
+		page = slices.DeleteFunc(page, Artifact.IsDraft)
+		seen += len(page)
 		for _, a := range page {
 			if described(a.Name) {
 				continue
@@ -127,7 +130,7 @@ func (l *Library) Specs(ctx context.Context, v identity.Viewer) ([]Bound, error)
 		if next == "" {
 			break
 		}
-		seen, filter.Cursor = seen+len(page), next
+		filter.Cursor = next
 	}
 	specs := make([]Bound, 0, len(byName))
 	for _, b := range byName {

@@ -43,6 +43,7 @@ var binary = sync.OnceValues(func() (string, error) {
 type program struct {
 	t      *testing.T
 	dir    string
+	path   string   // of the binary; empty: the one under test
 	args   []string // the subcommand and its flags, but for the ready file
 	env    []string
 	cmd    *exec.Cmd
@@ -66,8 +67,14 @@ func start(t *testing.T, env ...string) *program {
 // launch runs a subcommand that serves, and waits until it is ready.
 func launch(t *testing.T, dir string, env []string, args ...string) *program {
 	t.Helper()
+	return launchAs(t, "", dir, env, args...)
+}
+
+// launchAs is launch of another binary than the one under test.
+func launchAs(t *testing.T, path, dir string, env []string, args ...string) *program {
+	t.Helper()
 	storetest.Long(t, "it starts the real program")
-	p := &program{t: t, dir: dir, args: args, env: env}
+	p := &program{t: t, path: path, dir: dir, args: args, env: env}
 	p.again()
 	t.Cleanup(func() {
 		p.kill()
@@ -81,7 +88,10 @@ func launch(t *testing.T, dir string, env []string, args ...string) *program {
 // again starts the program as it was started before.
 func (p *program) again() {
 	p.t.Helper()
-	path, err := binary()
+	path, err := p.path, error(nil)
+	if path == "" {
+		path, err = binary()
+	}
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -152,6 +162,12 @@ func (p *program) until(what string, ok func() bool) {
 // runOnce runs a command of the program to its end.
 func runOnce(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
+	return runWith(t, nil, args...)
+}
+
+// runWith is runOnce with more in the environment.
+func runWith(t *testing.T, env []string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
 	path, err := binary()
 	if err != nil {
 		t.Fatal(err)
@@ -160,7 +176,7 @@ func runOnce(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, args...)
 	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
+	cmd.Stdout, cmd.Stderr, cmd.Env = &out, &errs, append(os.Environ(), env...)
 	err = cmd.Run()
 	return out.String(), errs.String(), exitCode(err)
 }

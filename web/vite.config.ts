@@ -16,6 +16,8 @@ export default defineConfig({
           groups: [
             { name: 'react', test: /node_modules\/(react|react-dom|scheduler|@tanstack|wouter|regexparam|use-sync-external-store|mitt)\// },
             { name: 'text', test: /node_modules\/marked\// },
+            { name: 'graph', test: /node_modules\/(@dagrejs|diff)\// },
+            { name: 'editor', test: /node_modules\/(@codemirror|@lezer|@marijn|style-mod|w3c-keyname|crelt)\// },
           ],
         },
       },

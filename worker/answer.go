@@ -33,6 +33,9 @@ func (e *Engine) Answer(ctx context.Context, v identity.Viewer, interruptID stri
 	if err != nil {
 		return q, err
 	}
+	if err := e.mayAnswer(ctx, v, q); err != nil {
+		return q, err
+	}
 	if q.Status != run.Pending {
 		return q, fault.New(fault.Conflict, "This question has been answered already.")
 	}
@@ -45,6 +48,48 @@ func (e *Engine) Answer(ctx context.Context, v identity.Viewer, interruptID stri
 	return e.settle(ctx, v, q, run.Answered, a.Value)
 }
 
+// mayAnswer refuses the questions of a patch's run: what a person decides of a
+// patch changes the patch too, in one step (CFG-04).
+func (e *Engine) mayAnswer(ctx context.Context, v identity.Viewer, q run.Interrupt) error {
+	if q.UserID != identity.SystemAccount {
+		return nil
+	}
+	r, err := e.o.Runs.Run(ctx, v, q.RunID)
+	if err != nil {
+		return err
+	}
+	return notPatch(r)
+}
+
+// notPatch refuses to steer a patch's run past the patch.
+func notPatch(r run.Run) error {
+	if r.Kind != run.KindPatch {
+		return nil
+	}
+	patch := patchOf(r)
+	return fault.New(fault.Conflict, "This is a proposed change: decide it at /v1/config/patches/%d.", patch).With(map[string]any{"patch_id": patch})
+}
+
+// patchOf is the id of the patch that a run is the way of.
+func patchOf(r run.Run) int64 {
+	var in struct {
+		PatchID int64 `json:"patch_id"`
+	}
+	_ = json.Unmarshal(r.Input, &in) // not ours: 0, which no patch has
+	return in.PatchID
+}
+
+// Send signals a question that was settled in the store to the run that asked.
+// It may be called again: the run drops what it knows. A signal that fails is
+// sent again by the reconciler.
+func (e *Engine) Send(ctx context.Context, q run.Interrupt) {
+	ctx, cancel := detached(ctx)
+	defer cancel()
+	if err := e.deliver(ctx, q); err != nil {
+		e.o.Logger.WarnContext(ctx, "an answer was not delivered at once; it will be sent again", "interrupt", q.ID, "run", q.RunID, "error", err)
+	}
+}
+
 // settle claims a question and sends the answer to the run that asked.
 func (e *Engine) settle(ctx context.Context, v identity.Viewer, q run.Interrupt, s run.InterruptStatus, value any) (run.Interrupt, error) {
 	raw, err := json.Marshal(value)
@@ -55,11 +100,7 @@ func (e *Engine) settle(ctx context.Context, v identity.Viewer, q run.Interrupt,
 	if err != nil {
 		return q, err
 	}
-	sending, cancel := detached(ctx)
-	defer cancel()
-	if err := e.deliver(sending, q); err != nil {
-		e.o.Logger.WarnContext(ctx, "an answer was not delivered at once; it will be sent again", "interrupt", q.ID, "run", q.RunID, "error", err)
-	}
+	e.Send(ctx, q)
 	return q, nil
 }
 

@@ -62,6 +62,9 @@ func (e *Engine) makeWay(ctx context.Context, v identity.Viewer, blocking run.Ru
 // that has ended stays as it is.
 func (e *Engine) Cancel(ctx context.Context, v identity.Viewer, id string) (run.Run, error) {
 	r, err := e.find(ctx, v, id)
+	if err == nil {
+		err = notPatch(r)
+	}
 	if err != nil {
 		return r, err
 	}
@@ -193,6 +196,13 @@ func (e *Engine) RunTool(ctx context.Context, v identity.Viewer, tool string, in
 // first node (GRAPH-03). The same request again is the same run.
 func (e *Engine) RunWorkflow(ctx context.Context, v identity.Viewer, artifact string, input, vars map[string]any, requestID string) (run.Run, error) {
 	return e.create(ctx, v, run.KindGraph, requestID, artifact, "", activities.GraphInput{Artifact: artifact, Input: input, Vars: vars})
+}
+
+// Architect starts the graph that reads what runs left since a time and
+// proposes patches (CFG-13). The same time again is the same run.
+func (e *Engine) Architect(ctx context.Context, since time.Time) (run.Run, error) {
+	from := since.UTC().Format(time.RFC3339)
+	return e.create(ctx, identity.Steward(), run.KindArchitect, "architect:"+from, "since "+from, "", map[string]any{"since": from})
 }
 
 // State is where a run stands while it runs (GRAPH-26), as JSON: nodes, names

@@ -142,7 +142,11 @@ func (e *Engine) reconcile(ctx context.Context, r run.Run, since time.Time) (stu
 		return stuck, err
 	}
 	info := d.GetWorkflowExecutionInfo()
+	of := runOf(info.GetMemo())
 	if !missing && info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+		if r.Kind == run.KindPatch && of != "" && of != r.ID {
+			return stuck, e.instead(ctx, r)
+		}
 		return e.patient(ctx, r, since, d.GetPendingWorkflowTask().GetAttempt())
 	}
 	// The row was read before the workflow was looked at: by now the workflow
@@ -153,10 +157,21 @@ func (e *Engine) reconcile(ctx context.Context, r run.Run, since time.Time) (stu
 	if missing {
 		return stuck, e.restart(ctx, r)
 	}
-	if of := runOf(info.GetMemo()); of != "" && of != r.ID {
+	if of != "" && of != r.ID {
 		return stuck, e.restart(ctx, r) // that was an earlier run of the same document
 	}
 	return stuck, e.abandon(ctx, r, "The run was ended from outside before it had a result. Ask again.")
+}
+
+// instead starts the run of a patch where that of another one is still there:
+// the store was put back to a time before that one, and gave its number again.
+// That one would wait for weeks for people who cannot see it.
+func (e *Engine) instead(ctx context.Context, r run.Run) error {
+	err := e.o.Client.TerminateWorkflow(ctx, r.WorkflowID, "", "its patch is not there any more")
+	if _, gone := errors.AsType[*serviceerror.NotFound](err); err != nil && !gone {
+		return err
+	}
+	return e.restart(ctx, r)
 }
 
 // patient waits for a run whose workflow fails again and again at the same
@@ -183,6 +198,9 @@ func (e *Engine) patient(ctx context.Context, r run.Run, since time.Time, attemp
 }
 
 func ownerOf(r run.Run) identity.Viewer {
+	if r.UserID == identity.SystemAccount {
+		return identity.Steward()
+	}
 	return identity.Viewer{UserID: r.UserID, Role: identity.RoleUser}
 }
 
@@ -197,7 +215,7 @@ func runOf(m *commonpb.Memo) string {
 // restart starts a run that is not there. That of somebody who may not act any
 // more ends instead.
 func (e *Engine) restart(ctx context.Context, r run.Run) error {
-	v, err := e.o.Viewer(ctx, r.UserID)
+	v, err := e.viewer(ctx, r.UserID)
 	if errors.Is(err, fault.NotFound) {
 		return e.abandon(ctx, r, "The run was not begun: its account may not use this place any more.")
 	}
@@ -242,7 +260,7 @@ func (e *Engine) told(ctx context.Context, v identity.Viewer, r run.Run, next *r
 	if next == nil {
 		return nil
 	}
-	full, err := e.o.Viewer(ctx, next.UserID)
+	full, err := e.viewer(ctx, next.UserID)
 	switch {
 	case errors.Is(err, fault.NotFound):
 		return nil // the reconciler ends it in its turn

@@ -1,8 +1,11 @@
 package worker
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"strconv"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
@@ -11,6 +14,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"liminal/activities"
+	"liminal/internal/chat"
 	"liminal/internal/identity"
 	"liminal/internal/run"
 	"liminal/workflows"
@@ -38,6 +42,39 @@ func detached(ctx context.Context) (context.Context, context.CancelFunc) {
 // StartNext starts a run whose row is there.
 func (e *Engine) StartNext(ctx context.Context, v identity.Viewer, r run.Run) error {
 	return e.start(ctx, v, r, "")
+}
+
+// Launch starts a run whose row is there, on behalf of whose it is, as far as
+// that is possible now.
+func (e *Engine) Launch(ctx context.Context, r run.Run) {
+	v, err := e.viewer(ctx, r.UserID)
+	if err != nil {
+		e.o.Logger.WarnContext(ctx, "a run did not start at once; it will be started again", "run", r.ID, "error", err)
+		return
+	}
+	e.launch(ctx, v, r, "")
+}
+
+// viewer is who a person is now; the account of the system is the system.
+func (e *Engine) viewer(ctx context.Context, userID string) (identity.Viewer, error) {
+	if userID == identity.SystemAccount {
+		return identity.Steward(), nil
+	}
+	return e.o.Viewer(ctx, userID)
+}
+
+// summaryOf is how a run reads in Temporal's UI where its starter says nothing.
+func summaryOf(r run.Run) string {
+	if r.Kind != run.KindPatch {
+		return ""
+	}
+	var in struct{ Title string }
+	_ = json.Unmarshal(r.Input, &in) // most have none
+	s := "patch " + strconv.FormatInt(patchOf(r), 10)
+	if in.Title != "" {
+		s += ": " + chat.Title(in.Title)
+	}
+	return s
 }
 
 // launch starts a run as far as that is possible now.
@@ -77,9 +114,11 @@ func (e *Engine) startOptions(v identity.Viewer, r run.Run, summary string) clie
 		WorkflowIDConflictPolicy:                 enumspb.WORKFLOW_ID_CONFLICT_POLICY_FAIL,
 		WorkflowIDReusePolicy:                    enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		TypedSearchAttributes:                    temporal.NewSearchAttributes(attributes...),
-		StaticSummary:                            summary,
+		StaticSummary:                            cmp.Or(summary, summaryOf(r)),
 	}
-	if r.Kind == run.KindIngest {
+	// Documents come in again; and the numbers of patches begin anew in a store
+	// that was put back.
+	if r.Kind == run.KindIngest || r.Kind == run.KindPatch {
 		o.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE
 		o.Memo = map[string]any{memoRun: r.ID}
 	}

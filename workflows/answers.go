@@ -112,7 +112,7 @@ func (d *drive) refused(ctx workflow.Context, asked []activities.Question, err e
 	for _, q := range asked {
 		e := d.questions[q.ID].effect
 		delete(d.questions, q.ID)
-		d.step(func() []graph.Effect { return d.run.Fail(e.ID, failure(err), d.now(ctx)) })
+		d.failed(ctx, activities.Came{Effect: e.ID, Kind: e.Kind}, err)
 	}
 }
 
@@ -164,11 +164,12 @@ func (d *drive) answer(ctx workflow.Context, q *question, a activities.Answer) {
 		workflow.GetLogger(ctx).Warn("an answer was not marked as delivered", "interrupt", q.ID, "error", err)
 	}
 	d.settled(ctx, q, a)
-	d.step(func() []graph.Effect {
-		return d.run.Done(q.effect.ID, map[string]any{
-			"answer": a.Answer, "cancelled": a.Cancelled, "expired": a.Expired,
-		}, d.now(ctx))
-	})
+	d.done(ctx, q.came(ctx), map[string]any{"answer": a.Answer, "cancelled": a.Cancelled, "expired": a.Expired})
+}
+
+// came is the outcome of a question but for its answer.
+func (q *question) came(ctx workflow.Context) activities.Came {
+	return activities.Came{Effect: q.effect.ID, Kind: q.effect.Kind, Took: workflow.Now(ctx).Sub(q.at)}
 }
 
 // settled notes what became of a question, and that the run moves again.
@@ -202,9 +203,7 @@ func (d *drive) expire(ctx workflow.Context, q *question) {
 		return
 	}
 	d.settled(ctx, q, activities.Answer{InterruptID: q.ID, Expired: true})
-	d.step(func() []graph.Effect {
-		return d.run.Done(q.effect.ID, map[string]any{"expired": true}, d.now(ctx))
-	})
+	d.done(ctx, q.came(ctx), map[string]any{"expired": true})
 }
 
 // cancel stops a run at work, and answers null for one that waits (INT-09).
@@ -212,7 +211,11 @@ func (d *drive) cancel(ctx workflow.Context) {
 	if ids := keys(d.questions); len(ids) > 0 {
 		d.settle(ctx, run.Skipped, ids...)
 		for _, id := range ids {
-			d.settled(ctx, d.questions[id], activities.Answer{InterruptID: id, Cancelled: true})
+			q := d.questions[id]
+			d.settled(ctx, q, activities.Answer{InterruptID: id, Cancelled: true})
+			came := q.came(ctx)
+			came.Result = map[string]any{"answer": nil, "cancelled": true, "expired": false}
+			d.came(came)
 		}
 	}
 	d.step(func() []graph.Effect { return d.run.Cancel(d.now(ctx)) })

@@ -32,11 +32,12 @@ type drive struct {
 	cancels   workflow.ReceiveChannel        // for draining
 	answers   workflow.ReceiveChannel        // for draining
 	tally     activities.Tally
-	effects   int           // carried out by this execution
-	children  int           // under way
-	away      time.Duration // in which only a child's person was waited for
-	waited    time.Duration // in which only a person was waited for
-	hidden    bool          // a person skipped a child's question (INT-10)
+	effects   int                  // carried out by this execution
+	children  int                  // under way
+	away      time.Duration        // in which only a child's person was waited for
+	waited    time.Duration        // in which only a person was waited for
+	hidden    bool                 // a person skipped a child's question (INT-10)
+	happened  *activities.Happened // for the recording; nil: begun before there were any
 
 	paused    time.Time            // since when only a person can move the run; zero: not
 	carried   bool                 // continued from an earlier execution
@@ -49,7 +50,7 @@ func newDrive(f *Flows, in activities.RunInput, c *Carry) *drive {
 	d := &drive{
 		flows: f, in: in,
 		flight: map[string]workflow.CancelFunc{}, questions: map[string]*question{},
-		early: map[string]activities.Answer{}, answered: map[string]bool{},
+		early: map[string]activities.Answer{}, answered: map[string]bool{}, happened: &activities.Happened{},
 	}
 	if c != nil {
 		d.take(c)

@@ -3,6 +3,7 @@ package workflows
 import (
 	"errors"
 	"strings"
+	"time"
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
@@ -31,6 +32,7 @@ func (d *drive) call(ctx workflow.Context, e graph.Effect) {
 	}
 	in.Run.Child = nil // ids and streams are the row's; the rest would only travel
 	ctx, cancel := workflow.WithCancel(ctx)
+	began := d.now(ctx)
 	var future workflow.Future
 	if pin.Runs == tool.Inline {
 		future = workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, inline(e)), activities.NameCall, in)
@@ -38,7 +40,7 @@ func (d *drive) call(ctx workflow.Context, e graph.Effect) {
 		future = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, d.apart(e, pin.Queue)), activities.NameCall, in)
 	}
 	d.flight[e.ID] = cancel
-	d.selector.AddFuture(future, func(f workflow.Future) { d.called(ctx, e, f) })
+	d.selector.AddFuture(future, func(f workflow.Future) { d.called(ctx, e, began, f) })
 }
 
 func inline(e graph.Effect) workflow.LocalActivityOptions {
@@ -80,21 +82,24 @@ func summary(e graph.Effect) string {
 }
 
 // called hands what came of a call to the machine.
-func (d *drive) called(ctx workflow.Context, e graph.Effect, f workflow.Future) {
+func (d *drive) called(ctx workflow.Context, e graph.Effect, began time.Time, f workflow.Future) {
 	delete(d.flight, e.ID)
 	var r activities.CallResult
 	err := f.Get(ctx, &r)
-	d.record(e, r, err)
+	used := d.record(e, r, err)
+	came := activities.Came{
+		Effect: e.ID, Kind: e.Kind, Tool: e.Call.Tool, Took: d.since(ctx, began), Model: used.Model, Usage: used.Usage,
+	}
 	switch {
 	case err != nil:
-		d.step(func() []graph.Effect { return d.run.Fail(e.ID, failure(err), d.now(ctx)) })
+		d.failed(ctx, came, err)
 	case r.Stopped:
 		if r.Partial != "" {
 			d.tally.Partial = r.Partial
 		}
 		d.step(func() []graph.Effect { return d.run.Cancel(d.now(ctx)) })
 	default:
-		d.step(func() []graph.Effect { return d.run.Done(e.ID, r.Output, d.now(ctx)) })
+		d.done(ctx, came, r.Output)
 	}
 }
 
@@ -115,6 +120,7 @@ func (d *drive) wait(ctx workflow.Context, e graph.Effect) {
 // own graph: a limit from here would count the time it waits for a person.
 func (d *drive) spawn(ctx workflow.Context, e graph.Effect) {
 	ctx, cancel := workflow.WithCancel(ctx)
+	began := d.now(ctx)
 	in := activities.RunInput{RunID: d.in.RunID, Viewer: d.in.Viewer, Kind: run.KindGraph, Child: &activities.ChildInput{
 		Workflow: e.Spawn.Workflow, Inputs: e.Spawn.Inputs, EffectID: d.effectID(e),
 		Alone: len(d.run.Pending()) == 1 && d.alone(), Earlier: d.attempt(e) - 1, Opened: d.inherited(),
@@ -128,7 +134,7 @@ func (d *drive) spawn(ctx workflow.Context, e graph.Effect) {
 	}), RunWorkflowType, in)
 	d.flight[e.ID] = cancel
 	d.children++
-	d.selector.AddFuture(future, func(f workflow.Future) { d.spawned(ctx, e, f) })
+	d.selector.AddFuture(future, func(f workflow.Future) { d.spawned(ctx, e, began, f) })
 }
 
 // inherited is what a child takes over of its parent's opening.
@@ -145,7 +151,7 @@ func (d *drive) inherited() *activities.Opened {
 func (d *drive) alone() bool { return d.in.Child == nil || d.in.Child.Alone }
 
 // spawned hands what came of a child to the machine.
-func (d *drive) spawned(ctx workflow.Context, e graph.Effect, f workflow.Future) {
+func (d *drive) spawned(ctx workflow.Context, e graph.Effect, began time.Time, f workflow.Future) {
 	delete(d.flight, e.ID)
 	d.children--
 	var r activities.Result
@@ -154,24 +160,27 @@ func (d *drive) spawned(ctx workflow.Context, e graph.Effect, f workflow.Future)
 	if errors.As(err, &app) && app.HasDetails() {
 		_ = app.Details(&r) // details of another shape leave the tally as it is
 	}
+	came := activities.Came{Effect: e.ID, Kind: e.Kind, Tool: e.Spawn.Workflow}
 	if c := r.Child; c != nil {
 		d.merge(c.Tally)
 		d.away += c.Waited
 		d.waited += c.Waited
 		d.hidden = d.hidden || c.Suppressed
+		came.Model, came.Usage = c.Tally.Model, c.Tally.Usage
 	}
+	came.Took = d.since(ctx, began)
 	switch {
 	case err != nil:
-		d.step(func() []graph.Effect { return d.run.Fail(e.ID, failure(err), d.now(ctx)) })
+		d.failed(ctx, came, err)
 	case r.Status == run.Cancelled:
 		d.step(func() []graph.Effect { return d.run.Cancel(d.now(ctx)) })
 	default:
-		d.step(func() []graph.Effect { return d.run.Done(e.ID, r.Output, d.now(ctx)) })
+		d.done(ctx, came, r.Output)
 	}
 }
 
-// record keeps a call for the audit and adds up what it used.
-func (d *drive) record(e graph.Effect, r activities.CallResult, err error) {
+// record keeps a call for the audit, adds up what it used, and gives that.
+func (d *drive) record(e graph.Effect, r activities.CallResult, err error) activities.Tally {
 	rec := activities.Record{
 		Effect: d.effectID(e), Node: e.Node, Tool: e.Call.Tool, Attempt: e.Attempt,
 		Arguments: e.Call.Inputs, Result: r.Output, Status: "ok", MS: r.MS,
@@ -186,6 +195,12 @@ func (d *drive) record(e graph.Effect, r activities.CallResult, err error) {
 	if err != nil && e.Call.Final {
 		t.Spoke = true // nobody knows how much of it was shown
 	}
+	switch pin := d.opened.Tools[e.Call.Tool]; {
+	case pin.Model:
+		t.ModelCalls = 1
+	case !pin.Plain:
+		t.ToolCalls = 1
+	}
 	t.Usage = usageOf(r.Output)
 	if app, ok := errors.AsType[*temporal.ApplicationError](err); ok {
 		t.Usage = usageOf(detailsOf(app))
@@ -199,6 +214,7 @@ func (d *drive) record(e graph.Effect, r activities.CallResult, err error) {
 		t.Cut, _ = r.Output["truncated"].(bool)
 	}
 	d.merge(t)
+	return t
 }
 
 // maxRecords bounds the calls a run keeps for its audit; a background run may
@@ -216,6 +232,7 @@ func (d *drive) merge(t activities.Tally) {
 		sum.Redactions = append(sum.Redactions, t.Redactions[:min(room, len(t.Redactions))]...)
 	}
 	sum.Usage = sum.Usage.Add(t.Usage)
+	sum.ModelCalls, sum.ToolCalls = sum.ModelCalls+t.ModelCalls, sum.ToolCalls+t.ToolCalls
 	sum.Spoke, sum.Cut = sum.Spoke || t.Spoke, sum.Cut || t.Cut
 	if t.Model != "" {
 		sum.Model = t.Model

@@ -37,6 +37,7 @@ func (f *Flows) execute(ctx workflow.Context, in activities.RunInput, c *Carry) 
 // open gets the pinned graph, and begins or goes on with its run.
 func (d *drive) open(ctx workflow.Context) error {
 	if !d.carried {
+		d.happened.Since = workflow.Now(ctx)
 		open := workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 			StartToCloseTimeout:    storeTimeout,
 			ScheduleToCloseTimeout: openLimit,
@@ -53,6 +54,7 @@ func (d *drive) open(ctx workflow.Context) error {
 	if d.carried {
 		return d.restore(g)
 	}
+	d.happened.Began = d.now(ctx)
 	d.step(func() []graph.Effect {
 		r, effects := g.Start(graph.Input{
 			Input: d.opened.Input, Persisted: d.opened.Persisted, Conversation: d.opened.Conversation,
@@ -68,12 +70,12 @@ func (d *drive) open(ctx workflow.Context) error {
 // is written again as a failure without the message, and if even that is
 // refused the reconciler finds the row.
 func (d *drive) close(ctx workflow.Context) (activities.Result, error) {
-	in := d.ended()
+	in := d.ended(ctx)
 	result, err := d.closeWith(ctx, in)
 	if err != nil {
 		f := failure(err)
 		in.Outcome = graph.Outcome{Err: &f}
-		in.Persist, in.Tally.Records = nil, nil
+		in.Persist, in.Tally.Records, in.Happened = nil, nil, nil
 		if result, err = d.closeWith(ctx, in); err != nil {
 			return result, err
 		}
@@ -105,8 +107,8 @@ func durable(attempts int32) workflow.LocalActivityOptions {
 }
 
 // ended is how the run ended, for Close.
-func (d *drive) ended() activities.CloseInput {
-	in := activities.CloseInput{Run: d.in, Opened: d.opened, Tally: d.tally, Outcome: d.outcome()}
+func (d *drive) ended(ctx workflow.Context) activities.CloseInput {
+	in := activities.CloseInput{Run: d.in, Opened: d.opened, Tally: d.tally, Outcome: d.outcome(), Happened: d.recorded(ctx)}
 	if d.run != nil && d.broken == nil {
 		in.Steps = d.run.Trace()
 		if in.Outcome.Err == nil {

@@ -18,7 +18,7 @@ import (
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/histories/*.json")
-	if err != nil || len(files) < 17 {
+	if err != nil || len(files) < 22 {
 		t.Fatalf("there are %d histories (%v)", len(files), err)
 	}
 	for _, file := range files {

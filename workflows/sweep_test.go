@@ -63,3 +63,20 @@ func TestASweepOfAnotherVersionIsLeftToItsWorkers(t *testing.T) {
 		t.Errorf("it was tried for %s only (%v)", took, err)
 	}
 }
+
+// Requirements: CFG-13
+func TestTheArchitectIsLetInByItsSweep(t *testing.T) {
+	t.Parallel()
+	began := 0
+	b := setup(t, activitiestest.New(oneNode))
+	b.set.Sweeps = map[string]activities.Sweep{activities.NameArchitect: activities.Architect(24*time.Hour, func(context.Context) error {
+		if began++; began == 1 {
+			return errDown
+		}
+		return nil
+	})}
+	b.env.ExecuteWorkflow(workflows.SweepType, activities.SweepInput{Name: activities.NameArchitect})
+	if err := b.env.GetWorkflowError(); err != nil || began != 2 {
+		t.Errorf("the sweep ended with %v after %d tries", err, began)
+	}
+}

@@ -24,6 +24,8 @@ const (
 	ToolRunType     = "ToolRun"
 	RunWorkflowType = "RunWorkflow"
 	SweepType       = "Sweep"
+	ConfigPatchType = "ConfigPatch"
+	ArchitectType   = "Architect"
 )
 
 // TypeOf is the workflow that runs a kind of run.
@@ -35,6 +37,10 @@ func TypeOf(k run.Kind) string {
 		return IngestType
 	case run.KindTool:
 		return ToolRunType
+	case run.KindPatch:
+		return ConfigPatchType
+	case run.KindArchitect:
+		return ArchitectType
 	default:
 		return RunWorkflowType
 	}
@@ -98,6 +104,8 @@ func (f *Flows) Register(r Registry) {
 	r.RegisterWorkflowWithOptions(f.Ingest, workflow.RegisterOptions{Name: IngestType})
 	r.RegisterWorkflowWithOptions(f.ToolRun, workflow.RegisterOptions{Name: ToolRunType})
 	r.RegisterWorkflowWithOptions(f.RunWorkflow, workflow.RegisterOptions{Name: RunWorkflowType})
+	r.RegisterWorkflowWithOptions(f.ConfigPatch, workflow.RegisterOptions{Name: ConfigPatchType})
+	r.RegisterWorkflowWithOptions(f.Architect, workflow.RegisterOptions{Name: ArchitectType})
 	r.RegisterWorkflowWithOptions(f.Sweep, workflow.RegisterOptions{Name: SweepType})
 }
 

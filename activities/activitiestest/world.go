@@ -8,8 +8,6 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
-	"maps"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -56,6 +54,8 @@ type World struct {
 	Funcs      map[string]Func
 	Version    int                  // of every artifact above
 	Shelf      []artifacts.Artifact // of other kinds, every version; the last of an id is the current one
+	Trial      *artifacts.Rollout   // of every workflow: Old is its version From
+	Old        map[string]string    // document by name
 	Log        []string             // names of the ports' writes, in order
 	FailAsk    error
 	FailClose  []error // of the first calls of CloseTurn
@@ -96,6 +96,14 @@ func (w *World) Run(kind run.Kind, input any) activities.RunInput {
 	r := w.row(kind, input)
 	r.WorkflowID = string(kind) + ":" + r.ID
 	return activities.RunInput{RunID: r.ID, Viewer: Viewer, Kind: kind}
+}
+
+// House makes the row of a run of the system's own, and its input. A patch's
+// input names it: {"patch_id": 42}.
+func (w *World) House(kind run.Kind, input map[string]any) activities.RunInput {
+	r := w.row(kind, input)
+	r.UserID, r.WorkflowID = identity.SystemAccount, string(kind)+":"+r.ID
+	return activities.RunInput{RunID: r.ID, Viewer: identity.Steward(), Kind: kind}
 }
 
 func (w *World) row(kind run.Kind, input any) *run.Run {
@@ -179,7 +187,7 @@ func (w *World) Claim(i int, answer any, cancelled bool) activities.Answer {
 	}
 	raw, err := json.Marshal(answer)
 	if err == nil {
-		_, err = interrupts{w}.Answer(context.Background(), Viewer, q.ID, status, raw)
+		_, err = interrupts{w}.Answer(context.Background(), identity.Viewer{UserID: q.UserID}, q.ID, status, raw)
 	}
 	if err != nil {
 		return activities.Answer{}
@@ -294,110 +302,6 @@ func (s starter) StartNext(_ context.Context, _ identity.Viewer, r run.Run) erro
 	s.w.wrote("next")
 	s.w.Started = append(s.w.Started, r)
 	return nil
-}
-
-type library struct{ w *World }
-
-func (l library) Workflow(_ context.Context, _ identity.Viewer, name string) (artifacts.Artifact, error) {
-	l.w.mu.Lock()
-	defer l.w.mu.Unlock()
-	doc, ok := l.w.Workflows[name]
-	if !ok || l.w.Hidden[name] {
-		return artifacts.Artifact{}, fault.New(fault.NotFound, "There is no workflow %q that you may use.", name)
-	}
-	return artifacts.Artifact{ID: id.Derive("workflow", name), Type: artifacts.KindWorkflow, Name: name, Version: l.w.Version, Schema: json.RawMessage(doc)}, nil
-}
-
-func (l library) Get(ctx context.Context, v identity.Viewer, name string) (artifacts.Artifact, error) {
-	if a, ok := l.w.current()[name]; ok {
-		return a, nil
-	}
-	return l.Workflow(ctx, v, name)
-}
-
-func (l library) At(_ context.Context, _ identity.Viewer, name string, version int) (artifacts.Artifact, error) {
-	l.w.mu.Lock()
-	defer l.w.mu.Unlock()
-	for _, a := range l.w.Shelf {
-		if a.ID == name && a.Version == version {
-			return a, nil
-		}
-	}
-	return artifacts.Artifact{}, fault.New(fault.NotFound, "There is no %s at version %d.", name, version)
-}
-
-// Policy makes the library a place to route by.
-func (l library) Policy(context.Context, identity.Viewer) (artifacts.Artifact, error) {
-	for _, a := range l.w.current() {
-		if a.Type == artifacts.KindPolicy {
-			return a, nil
-		}
-	}
-	return artifacts.Artifact{}, fault.New(fault.NotFound, "There is no policy.")
-}
-
-func (l library) Models(context.Context, identity.Viewer) ([]artifacts.Artifact, error) {
-	var own, all []artifacts.Artifact
-	for _, a := range l.w.current() {
-		switch {
-		case a.Type != artifacts.KindModels:
-		case a.OwnerID == Viewer.UserID:
-			own = append(own, a)
-		case a.OwnerID == "":
-			all = append(all, a)
-		}
-	}
-	return append(own, all...), nil
-}
-
-// Put puts a version of an artifact on the shelf, in the middle of a run too.
-func (w *World) Put(a artifacts.Artifact) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.Shelf = append(w.Shelf, a)
-}
-
-func (w *World) current() map[string]artifacts.Artifact {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	out := map[string]artifacts.Artifact{}
-	for _, a := range w.Shelf {
-		out[a.ID] = a
-	}
-	return out
-}
-
-func (l library) Tools(_ context.Context, _ identity.Viewer, names ...string) (map[string]artifacts.Bound, error) {
-	l.w.mu.Lock()
-	defer l.w.mu.Unlock()
-	out := map[string]artifacts.Bound{}
-	if slices.Contains(names, "*") {
-		names = slices.Collect(maps.Keys(l.w.Tools))
-	}
-	for _, name := range names {
-		if spec, ok := l.w.Tools[name]; ok {
-			out[name] = artifacts.Bound{Spec: spec, ArtifactID: id.Derive("tool", name), Version: l.w.Version}
-		}
-	}
-	return out, nil
-}
-
-func (l library) ToolsOf(ctx context.Context, v identity.Viewer, _ json.RawMessage) (map[string]artifacts.Bound, error) {
-	names := make([]string, 0, len(l.w.Tools))
-	for name := range l.w.Tools {
-		names = append(names, name)
-	}
-	return l.Tools(ctx, v, names...)
-}
-
-func (l library) SpecAt(_ context.Context, _ identity.Viewer, pin run.Pin) (artifacts.Bound, error) {
-	l.w.mu.Lock()
-	defer l.w.mu.Unlock()
-	spec, ok := l.w.Tools[pin.Name]
-	if !ok {
-		return artifacts.Bound{}, fault.New(fault.NotFound, "There is no tool %q.", pin.Name)
-	}
-	return artifacts.Bound{Spec: spec, ArtifactID: pin.ArtifactID, Version: pin.Version}, nil
 }
 
 type box struct{ w *World }

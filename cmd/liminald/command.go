@@ -48,7 +48,7 @@ type invocation struct {
 func commands() []command {
 	return []command{
 		devCommand(), serverCommand(), workerCommand(), migrateCommand(),
-		validateCommand(), replayCommand(), benchCommand(), evalCommand(), doctorCommand(), versionCommand(),
+		validateCommand(), artifactsCommand(), patchCommand(), replayCommand(), benchCommand(), evalCommand(), doctorCommand(), versionCommand(),
 	}
 }
 

@@ -2,14 +2,18 @@ package main
 
 import (
 	"context"
+	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"go.temporal.io/sdk/converter"
 	sdk "go.temporal.io/sdk/worker"
 
+	"liminal/internal/config"
 	"liminal/worker"
 	"liminal/workflows"
 )
@@ -17,59 +21,103 @@ import (
 func replayCommand() command {
 	return command{
 		name:    "replay",
-		takes:   "FILE…",
+		takes:   "[FILE…]",
 		summary: "check that this program understands recorded runs",
 		about: `
 Replays the histories of runs against the workflows of this program. A run
-that is under way goes on after an upgrade only if its history replays; so
-download the histories of yours (in the Temporal UI, or with
-"temporal workflow show --output json"), and replay them with the new program
-before you start it. Histories that were encrypted need the same
-LIMINAL_PAYLOAD_KEYS.
+that is under way goes on after an upgrade only if its history replays; so do
+this with the new program before it takes the place of the old one.
 
-Nothing is executed and no server is needed.`,
+With --since the histories come from the installation itself, while the old
+program runs it: those of every run that is under way, and of those that began
+within the time. TEMPORAL_ADDRESS, DATABASE_URL or --data, and
+LIMINAL_PAYLOAD_KEYS are those of the installation. It only reads.
+
+A FILE is a history that was downloaded (in the Temporal UI, or with
+"temporal workflow show --output json"); then no server is needed.`,
 		examples: []string{
+			"./liminald-new replay --since 7d",
 			"liminald replay history.json",
 			"liminald replay workflows/testdata/histories/*.json",
 		},
-		flags: jsonFlag,
-		run:   runReplay,
+		settings: []string{"data"},
+		flags:    replayFlags,
+		run:      runReplay,
 	}
+}
+
+type replayOptions struct {
+	since string
+	most  int
+	json  bool
+}
+
+func replayFlags(fs *flag.FlagSet) any {
+	o := &replayOptions{}
+	fs.StringVar(&o.since, "since", "", "replay the installation's runs of this time, as 7d or 12h, and all that are under way")
+	fs.IntVar(&o.most, "most", 10_000, "replay at most so many runs, the newest first")
+	fs.BoolVar(&o.json, "json", false, "print JSON for machines instead of text")
+	return o
 }
 
 // replayed is what became of one history.
 type replayed struct {
-	File  string `json:"file"`
+	File  string `json:"file,omitempty"`
+	Run   string `json:"run,omitempty"` // workflow id
+	Type  string `json:"type,omitempty"`
 	OK    bool   `json:"ok"`
 	Fault string `json:"fault,omitempty"`
 }
 
-func runReplay(_ context.Context, in *invocation) error {
-	if len(in.args) == 0 {
-		return usageError{fmt.Errorf("name at least one FILE to replay")}
+func (r replayed) name() string {
+	if r.File != "" {
+		return r.File
+	}
+	return r.Type + " " + r.Run
+}
+
+func runReplay(ctx context.Context, in *invocation) error {
+	o := in.own.(*replayOptions)
+	if (len(in.args) == 0) == (o.since == "") {
+		return usageError{errors.New("name at least one FILE to replay, or a time with --since")}
 	}
 	conf, err := in.config()
 	if err != nil {
 		return err
 	}
-	codec, err := worker.NewCodec(conf.Temporal.PayloadKeys, nil)
+	var found []replayed
+	if o.since != "" {
+		found, err = o.installation(ctx, in, conf)
+	} else {
+		found, err = replayFiles(in.args, conf)
+	}
 	if err != nil {
-		return usageError{fmt.Errorf("LIMINAL_PAYLOAD_KEYS: %w", err)}
+		return err
 	}
-	found := make([]replayed, len(in.args))
-	failed := false
-	for i, file := range in.args {
-		found[i] = replayed{File: file, OK: true}
-		if err := replayFile(file, codec); err != nil {
-			failed = true
-			found[i] = replayed{File: file, Fault: sentence(err)}
-		}
+	if o.json {
+		err = writeJSON(in.out, found)
+	} else {
+		err = writeReplayed(in.out, found, o.since == "")
 	}
-	err = writeReplayed(in.out, *in.own.(*bool), found)
-	if err == nil && failed {
+	if err == nil && slices.ContainsFunc(found, func(r replayed) bool { return !r.OK }) {
 		err = toldError{exitFailed}
 	}
 	return err
+}
+
+func replayFiles(files []string, conf config.Config) ([]replayed, error) {
+	codec, err := worker.NewCodec(conf.Temporal.PayloadKeys, nil)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("LIMINAL_PAYLOAD_KEYS: %w", err)}
+	}
+	found := make([]replayed, len(files))
+	for i, file := range files {
+		found[i] = replayed{File: file, OK: true}
+		if err := replayFile(file, codec); err != nil {
+			found[i] = replayed{File: file, Fault: sentence(err)}
+		}
+	}
+	return found, nil
 }
 
 func replayFile(file string, codec converter.PayloadCodec) error {
@@ -87,17 +135,23 @@ func replayFile(file string, codec converter.PayloadCodec) error {
 	return r.ReplayWorkflowHistoryFromJSONFile(silent{}, file)
 }
 
-func writeReplayed(w io.Writer, asJSON bool, found []replayed) error {
-	if asJSON {
-		return writeJSON(w, found)
-	}
+// writeReplayed tells of every history, or, of an installation's many, of those
+// that do not replay and how many do.
+func writeReplayed(w io.Writer, found []replayed, each bool) error {
 	var b strings.Builder
+	fine := 0
 	for _, r := range found {
-		if r.OK {
-			fmt.Fprintf(&b, "%s: ok\n", r.File)
-		} else {
-			fmt.Fprintf(&b, "%s: does not replay\n  %s\n", r.File, strings.ReplaceAll(r.Fault, "\n", "\n  "))
+		switch {
+		case !r.OK:
+			fmt.Fprintf(&b, "%s: does not replay\n  %s\n", r.name(), strings.ReplaceAll(r.Fault, "\n", "\n  "))
+		case each:
+			fmt.Fprintf(&b, "%s: ok\n", r.name())
+		default:
+			fine++
 		}
+	}
+	if !each {
+		fmt.Fprintf(&b, "%d of %s replay\n", fine, count(len(found), "run"))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -11,7 +11,7 @@ import (
 // Requirements: PLAT-08
 func TestReplayAcceptsRecordedRunsAndRefusesForeignOnes(t *testing.T) {
 	t.Parallel()
-	recorded, err := filepath.Glob("../../workflows/testdata/histories/*.json")
+	recorded, err := filepath.Glob("../../workflows/testdata/histories/chat*.json")
 	if err != nil || len(recorded) == 0 {
 		t.Fatalf("no recorded histories: %v", err)
 	}

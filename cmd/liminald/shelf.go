@@ -76,6 +76,11 @@ func (s *shelf) Versions(context.Context, identity.Viewer, string) ([]artifacts.
 	return nil, errShelf()
 }
 
+// VersionOf: see Versions.
+func (s *shelf) VersionOf(context.Context, identity.Viewer, string, int) (artifacts.Version, error) {
+	return artifacts.Version{}, errShelf()
+}
+
 // CreateArtifact: see Versions.
 func (s *shelf) CreateArtifact(context.Context, identity.Viewer, artifacts.Artifact, string) (artifacts.Artifact, error) {
 	return artifacts.Artifact{}, errShelf()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -22,9 +23,7 @@ func (p *Person) harvest(ctx context.Context, others []*Person) (*Holding, error
 			return p.messages(ctx, h, id)
 		}),
 		p.list(ctx, "/v1/runs", func(o object) error { return keep(o, h.Runs, func(r Run) string { return r.ID }) }),
-		p.list(ctx, "/v1/contexts/"+p.files+"/documents", func(o object) error {
-			return keep(o, h.Documents, func(d Document) string { return d.ID })
-		}),
+		p.documents(ctx, h),
 		p.list(ctx, "/v1/files", func(o object) error {
 			var f File
 			err := into(o, &f)
@@ -73,6 +72,21 @@ func (p *Person) questions(ctx context.Context, h *Holding) error {
 	return nil
 }
 
+// documents reads what a person's documents have become. One that came while
+// the engine was down is read by the reconciler's next pass, and waited for.
+func (p *Person) documents(ctx context.Context, h *Holding) error {
+	for until := time.Now().Add(calmDown); ; pause(ctx, again) {
+		err := p.list(ctx, "/v1/contexts/"+p.files+"/documents", func(o object) error {
+			return keep(o, h.Documents, func(d Document) string { return d.ID })
+		})
+		if err != nil || time.Now().After(until) || ctx.Err() != nil || !slices.ContainsFunc(slices.Collect(maps.Values(h.Documents)), Document.underWay) {
+			return err
+		}
+	}
+}
+
+func (d Document) underWay() bool { return d.Status == "waiting" || d.Status == "reading" }
+
 // replay reads each turn's stream once more, from the beginning.
 func (p *Person) replay(ctx context.Context, h *Holding) {
 	p.mu.Lock()
@@ -101,16 +115,24 @@ func (p *Person) trespass(ctx context.Context, h *Holding, others []*Person) err
 		}
 		for _, path := range o.doors() {
 			h.Tried++
-			_, refused, err := p.once(ctx, asJSON("GET", path, "", nil))
+			data, refused, err := p.once(ctx, asJSON("GET", path, "", nil))
 			switch {
 			case err != nil:
 				return fmt.Errorf("%s tries %s: %w", p.name, path, err)
+			case refused == nil && wayOnly(data):
 			case refused == nil || refused.Status != http.StatusNotFound:
 				h.Reached = append(h.Reached, path)
 			}
 		}
 	}
 	return nil
+}
+
+// wayOnly reports whether a run was shown as administrators see those of others,
+// such as the first person here: its way, and nothing that was said.
+func wayOnly(data object) bool {
+	run, _ := data["run"].(object)
+	return run["limited"] == true && run["result"] == nil
 }
 
 // doors are paths to what a person has: of their latest turn and file.

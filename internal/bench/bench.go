@@ -101,6 +101,7 @@ func (b *benchmark) all(ctx context.Context) (err error) {
 		{fmt.Sprintf("%d paused runs", b.sizes.paused), b.measureCrowd},
 		{"reading a document in", b.measureIngest},
 		{fmt.Sprintf("search in %d chunks", b.sizes.chunks), b.measureSearch},
+		{fmt.Sprintf("rehearsing a change on %d recorded runs", rehearsedRuns), b.measureRehearsal},
 	} {
 		b.say("%s", step.what)
 		if err := step.do(ctx); err != nil {

@@ -29,6 +29,7 @@ func TestEverythingIsMeasuredAndNothingElseReported(t *testing.T) {
 		"first-token overhead, p50", "token overhead, p99", "answer to end of turn, p95",
 		"bytes of turn 50 over turn 10", "memory of paused runs, over idle", "paused runs resumed",
 		"ingestion of Markdown", "hybrid search in 600 chunks, p95",
+		"rehearsal of 1000 recorded runs", "rehearsal of one run over one step",
 	} {
 		found := false
 		for _, r := range report.Rows {

@@ -43,12 +43,14 @@ type Config struct {
 	Model    Model
 	Embed    Embedding
 	RAG      RAG
+	Changes  Changes
 	Web      Web
 	Sessions Sessions
 	Accounts Accounts
 	Mail     Mail
 	Traces   Traces
 	Log      Log
+	Client   Client
 }
 
 // Temporal says where runs are kept.

@@ -35,6 +35,8 @@ func TestDefaultsNeedNothingInTheEnvironment(t *testing.T) {
 		Mail:     config.Mail{From: "liminal@localhost"},
 		Traces:   config.Traces{Service: "liminal"},
 		Log:      config.Log{Level: "info", Format: "text"},
+		Changes:  config.Changes{Recordings: 30 * 24 * time.Hour, Architect: 24 * time.Hour},
+		Client:   config.Client{URL: "http://127.0.0.1:8080"},
 	}
 	if !reflect.DeepEqual(c, want) {
 		t.Errorf("got  %+v\nwant %+v", c, want)
@@ -151,5 +153,17 @@ func TestEveryVariableHasALineOfHelpAndALegalDefault(t *testing.T) {
 			t.Errorf("%s: no help, or named twice", v.Name)
 		}
 		seen[v.Name], seen["--"+v.Flag] = true, true
+	}
+}
+
+// Requirements: OPS-07, CFG-13
+func TestTheArchitectAndRecordingsCanBeSwitchedOff(t *testing.T) {
+	t.Parallel()
+	c, err := config.Load([]string{"LIMINAL_ARCHITECT=off", "LIMINAL_RECORDINGS=0d"}, nil)
+	if err != nil || c.Changes != (config.Changes{}) {
+		t.Errorf("got %+v, %v", c.Changes, err)
+	}
+	if _, err := config.Load([]string{"LIMINAL_ARCHITECT=10m"}, nil); err == nil || !strings.Contains(err.Error(), "must be from 60m to 30d") {
+		t.Errorf("an architect that never rests: %v", err)
 	}
 }

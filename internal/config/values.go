@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -122,17 +123,25 @@ func fraction(into *float64, text string) error {
 	return nil
 }
 
-// duration reads what time.ParseDuration reads, and whole days as in 14d.
-func duration(into *time.Duration, text string, low, high time.Duration) error {
+// Duration reads what time.ParseDuration reads, and whole days as in 14d.
+func Duration(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
 	if days, isDays := strings.CutSuffix(text, "d"); isDays {
 		var n int
 		n, err = strconv.Atoi(days)
 		d = time.Duration(n) * day
 	}
+	if err != nil {
+		return 0, errors.New("is not a duration, as in 30m, 12h or 7d")
+	}
+	return d, nil
+}
+
+func duration(into *time.Duration, text string, low, high time.Duration) error {
+	d, err := Duration(text)
 	*into = d
 	if err != nil {
-		return fmt.Errorf("is not a duration, as in 30m, 12h or 7d")
+		return err
 	}
 	if d < low || d > high {
 		return fmt.Errorf("must be from %s to %s", spell(low), spell(high))

@@ -70,3 +70,21 @@ func sortedKeys(m map[string]any) []string {
 	slices.Sort(keys)
 	return keys
 }
+
+// Values gives what the condition reads, each by the name it has in the
+// condition. Texts are shortened to 80 bytes; lists and objects are shown as
+// such, as shortened JSON.
+func (p *Program) Values(env Env) map[string]any {
+	read := make(map[string]any, len(p.reads))
+	for _, r := range p.reads {
+		switch v := r.value(env).(type) {
+		case nil, bool, float64, int, int64, json.Number:
+			read[r.String()] = v
+		case string:
+			read[r.String()] = strings.ToValidUTF8(v[:min(len(v), explained)], "")
+		default:
+			read[r.String()] = Show(v)
+		}
+	}
+	return read
+}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -256,6 +257,24 @@ func TestExplainShowsWhatWasRead(t *testing.T) {
 		if got := p.Explain(env()); got != want {
 			t.Errorf("Explain gives\n%s\nwant\n%s", got, want)
 		}
+	}
+}
+
+func TestValuesAreWhatAConditionReads(t *testing.T) {
+	t.Parallel()
+	p, err := expr.Compile("vars.intent == 'qa' and input.n > 2 and not (vars.list contains 'x')", expr.Scope{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := p.Values(func(name string) any {
+		return map[string]any{
+			"vars":  map[string]any{"intent": strings.Repeat("ü", 100), "list": []any{"a"}, "other": 1.0},
+			"input": map[string]any{"n": 3.0},
+		}[name]
+	})
+	want := map[string]any{"vars.intent": strings.Repeat("ü", 40), "vars.list": `["a"]`, "input.n": 3.0}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("it reads %v, want %v", got, want)
 	}
 }
 

@@ -138,6 +138,9 @@ type Step struct {
 	Outcome   Result    `json:"outcome,omitempty"`
 	Detail    string    `json:"detail,omitempty"`
 	Condition string    `json:"condition,omitempty"` // the when that chose the way
+	// Values are what the conditions of a switch read, those that were not true
+	// before it too; only with Limits.Explain.
+	Values map[string]any `json:"values,omitempty"`
 }
 
 // Result is how a step of the trace ended.

@@ -195,6 +195,9 @@ type Limits struct {
 	MaxItems    int // of a map node
 	MaxRounds   int // of an agent node (GRND-21)
 	Privileged  bool
+	// Explain notes in the trace what the conditions of switches read. It is for
+	// looking at a run again: a run that happens keeps the conditions only.
+	Explain bool
 	// Stored says that the document was accepted before, perhaps by an earlier
 	// version: what that did not know is no fault of it (PLAT-08).
 	Stored bool

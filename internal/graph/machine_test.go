@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -196,6 +197,33 @@ func TestLimitsOfJobs(t *testing.T) {
 	}
 	if _, effects := g.Start(graph.Input{Now: epoch}); len(effects) != 1 || effects[0].Call.Timeout != time.Hour {
 		t.Errorf("effects %v", lines(effects))
+	}
+}
+
+// TestASwitchTellsWhatItReadToWhoAsks and to nobody else: a run that happens
+// keeps no values in its trace.
+//
+// Requirements: GRAPH-18
+func TestASwitchTellsWhatItReadToWhoAsks(t *testing.T) {
+	t.Parallel()
+	doc := []byte(documentOf(`{"id":"s","type":"switch","branches":[
+		{"when":"input.message contains 'x'","next":"e"},{"when":"input.n > 2","next":"e"},{"when":"input.never","next":"e"}]},{"id":"e","type":"end"}`))
+	for _, explain := range []bool{true, false} {
+		lim := graph.ChatLimits()
+		lim.Explain = explain
+		g, err := graph.Parse(doc, registry(nil), lim)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, _ := g.Start(graph.Input{Now: epoch, Input: map[string]any{"message": "abc", "n": 3.0, "never": true}})
+		step := r.Trace()[0]
+		var want map[string]any
+		if explain {
+			want = map[string]any{"input.message": "abc", "input.n": 3.0}
+		}
+		if step.Condition != "input.n > 2" || !reflect.DeepEqual(step.Values, want) {
+			t.Errorf("explain %v: %q of %v", explain, step.Condition, step.Values)
+		}
 	}
 }
 

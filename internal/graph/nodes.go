@@ -2,8 +2,11 @@ package graph
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+
+	"liminal/internal/expr"
 )
 
 // maxWork bounds what the machine does between two answers, so that no graph
@@ -104,14 +107,14 @@ func (r *Run) refuse(t *thread, f *Failure) {
 func (r *Run) enterSwitch(t *thread, n *node) {
 	env := r.scope(t).env
 	var seen []string
-	for _, b := range n.branches {
+	for i, b := range n.branches {
 		yes, err := b.when.Within(env, &r.work)
 		if err != nil {
 			r.refuse(t, failuref(CodeValidation, "the condition %s has no answer: %v", b.when.Explain(env), err))
 			return
 		}
 		if yes {
-			r.note(t, Step{Outcome: ResultOK, Condition: b.when.String()})
+			r.note(t, Step{Outcome: ResultOK, Condition: b.when.String(), Values: r.read(n, i, env)})
 			r.move(t, b.next)
 			return
 		}
@@ -119,6 +122,21 @@ func (r *Run) enterSwitch(t *thread, n *node) {
 	}
 	r.refuse(t, failuref(CodeNoBranch, "no branch of switch %q is true: %s; add a branch with when \"true\" to have a default",
 		n.id, strings.Join(seen, "; ")))
+}
+
+// read is what the conditions of a switch read, up to the branch taken; nil
+// unless somebody asked to be told. No order comes of the copying.
+//
+//workflowcheck:ignore
+func (r *Run) read(n *node, taken int, env expr.Env) map[string]any {
+	if !r.graph.limits.Explain {
+		return nil
+	}
+	values := map[string]any{}
+	for _, b := range n.branches[:taken+1] {
+		maps.Copy(values, b.when.Values(env))
+	}
+	return values
 }
 
 // enterSet gives values to vars. All are read before the first is written, so

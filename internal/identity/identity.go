@@ -37,8 +37,16 @@ type Viewer struct {
 // whatever their account's is (AUTH-11).
 const PlanUnverified = "unverified"
 
+// SystemAccount is the account that the system's own runs belong to: nobody
+// signs in as it, and it is in no list of accounts. A question of one of its
+// runs is put to the administrators.
+const SystemAccount = "00000000-0000-4000-8000-000000000001"
+
 // System is the viewer of sweeps, seeds and reconciliation.
 func System() Viewer { return Viewer{Role: RoleSystem} }
+
+// Steward is the system where it needs a name: as the owner of its own runs.
+func Steward() Viewer { return Viewer{UserID: SystemAccount, Role: RoleSystem} }
 
 // IsAdmin reports whether v may write global artifacts and approve patches.
 func (v Viewer) IsAdmin() bool { return v.Role == RoleAdmin || v.Role == RoleSystem }

@@ -57,6 +57,13 @@ type Event struct {
 	Meta           map[string]any // notes, the encoder's version
 }
 
+// Use is how an adapter has been used (ROUTE-13).
+type Use struct {
+	Count int64     // runs whose models were asked with it
+	Score float64   // the average of what people said of its answers, from -1 to 1
+	Last  time.Time // zero: never
+}
+
 // Target is what feedback is about.
 type Target struct {
 	Role       string // of the message

@@ -154,7 +154,11 @@ func TestALargeContextIsSearchedByTheIndexAndMissesLittle(t *testing.T) {
 		t.Fatal(err)
 	}
 	for index, least := range map[string]int64{"chunk_vector_hnsw": int64(len(large.questions)), "chunk_words_words": 1} {
-		if n := scans(t, d, index); n < least {
+		n := scans(t, d, index)
+		for last := time.Now().Add(10 * time.Second); n < least && time.Now().Before(last); n = scans(t, d, index) {
+			time.Sleep(20 * time.Millisecond) // the server's processes end in their own time
+		}
+		if n < least {
 			t.Errorf("%s was used %d times, want at least %d: row-level security may have kept the search from it", index, n, least)
 		}
 	}

@@ -58,6 +58,9 @@ func TestIsolation(t *testing.T) { t.Parallel(); storetest.Isolation(t, open) }
 // Requirements: PREF-01, PREF-03, PREF-04, PREF-07
 func TestPreferences(t *testing.T) { t.Parallel(); storetest.Preferences(t, open) }
 
+// Requirements: ROUTE-13
+func TestAdapters(t *testing.T) { t.Parallel(); storetest.Adapters(t, open) }
+
 // Requirements: RAG-07, RAG-08, RAG-17
 func TestStock(t *testing.T) { t.Parallel(); storetest.Stock(t, open) }
 
@@ -81,3 +84,15 @@ func TestSets(t *testing.T) { t.Parallel(); storetest.Sets(t, open) }
 
 // Requirements: OBS-09
 func TestSpend(t *testing.T) { t.Parallel(); storetest.Spend(t, open) }
+
+// Requirements: CFG-03, CFG-04, CFG-05, CFG-06, CFG-16
+func TestChanges(t *testing.T) { t.Parallel(); storetest.Changes(t, open) }
+
+// Requirements: ART-09, CFG-04, CFG-05, CFG-06
+func TestDecisions(t *testing.T) { t.Parallel(); storetest.Decisions(t, open) }
+
+// Requirements: CFG-11, ISO-01
+func TestRecordings(t *testing.T) { t.Parallel(); storetest.Recordings(t, open) }
+
+// Requirements: CFG-15, ISO-01
+func TestSteward(t *testing.T) { t.Parallel(); storetest.Steward(t, open) }

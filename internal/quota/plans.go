@@ -30,6 +30,7 @@ type Plan struct {
 	Chat      Rule // turns, tools and workflows begun (SAFE-04)
 	Upload    Rule // files sent (FILE-08)
 	ConfigOps Rule // changes proposed to the behaviour (SAFE-04)
+	ConfigTry Rule // proposals looked at without being made: checked and rehearsed
 
 	Budget identity.Budget // what model calls may use, unless the person has a budget of their own
 
@@ -74,6 +75,7 @@ func free() Plan {
 		Chat:      Rule{Name: "chat", Burst: 60, Per: time.Minute},
 		Upload:    Rule{Name: "files.upload", Burst: 10, Per: time.Minute},
 		ConfigOps: Rule{Name: "configops", Burst: 30, Per: time.Hour},
+		ConfigTry: Rule{Name: "configops.try", Burst: 120, Per: time.Hour},
 		Budget:    identity.Budget{TokensPerDay: 2_000_000},
 		Runs:      maxRuns, Decodes: maxDecodes, Streams: 64, Sockets: 16,
 		MaxDecode: 45 * time.Second, JobTokens: 2_000_000, Web: 7 * day, Mobile: day,
@@ -84,7 +86,7 @@ func paid() Plan {
 	p := free()
 	p.Name = Paid
 	p.FileBytes, p.StorageBytes, p.Files, p.Chunks = 200*mib, 20<<30, 100_000, 20_000_000
-	p.Chat.Burst, p.Upload.Burst, p.ConfigOps.Burst = 120, 30, 120
+	p.Chat.Burst, p.Upload.Burst, p.ConfigOps.Burst, p.ConfigTry.Burst = 120, 30, 120, 480
 	p.Budget.TokensPerDay = 20_000_000
 	p.MaxDecode, p.JobTokens, p.Web, p.Mobile = 55*time.Second, 20_000_000, 30*day, 7*day
 	return p
@@ -94,8 +96,12 @@ func unverified() Plan {
 	p := free()
 	p.Name = Unverified
 	p.StorageBytes, p.Files, p.Chunks = 50*mib, 20, 50_000
-	p.Chat.Burst, p.Upload.Burst, p.ConfigOps.Burst = 5, 2, 3
+	p.Chat.Burst, p.Upload.Burst, p.ConfigOps.Burst, p.ConfigTry.Burst = 5, 2, 3, 12
 	p.Budget.TokensPerDay = 200_000
 	p.Streams, p.Sockets, p.JobTokens, p.Web = 8, 2, 200_000, day
 	return p
 }
+
+// ModelProposals is the rule for changes that a model proposes, of all its runs
+// together: tighter than anybody's (CFG-12).
+func ModelProposals() Rule { return Rule{Name: "configops.model", Burst: 5, Per: time.Hour} }

@@ -198,3 +198,19 @@ func TestPlansAreOneTableAndUnknownNamesAreFree(t *testing.T) {
 		}
 	}
 }
+
+// Requirements: CFG-12, SAFE-04
+func TestModelsProposeLessOftenThanPeople(t *testing.T) {
+	t.Parallel()
+	if m := ModelProposals(); m != (Rule{"configops.model", 5, time.Hour}) {
+		t.Errorf("the rule of models: %+v", m)
+	}
+	if free := PlanOf(Free); free.ConfigTry != (Rule{"configops.try", 120, time.Hour}) || free.ConfigOps.Burst <= ModelProposals().Burst {
+		t.Errorf("the rules of people: %+v %+v", free.ConfigTry, free.ConfigOps)
+	}
+	for _, p := range Plans() {
+		if p.ConfigTry.Name == p.ConfigOps.Name || p.ConfigTry.Burst < p.ConfigOps.Burst {
+			t.Errorf("%s: looking costs as much as proposing: %+v %+v", p.Name, p.ConfigTry, p.ConfigOps)
+		}
+	}
+}

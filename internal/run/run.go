@@ -22,6 +22,10 @@ const (
 	KindIngest Kind = "ingest"
 	KindTool   Kind = "tool"
 	KindGraph  Kind = "graph" // a workflow artifact run by itself
+	// KindPatch and KindArchitect are the system's own: a proposed change on
+	// its way, and the graph that proposes changes (CFG-15, CFG-13).
+	KindPatch     Kind = "patch"
+	KindArchitect Kind = "architect"
 )
 
 // Status is where a run stands.
@@ -127,6 +131,11 @@ type Runs interface {
 type Filter struct {
 	Kind   Kind
 	Status Status
+	// Artifact is the id of the graph the run is pinned to first.
+	Artifact string
+	// All lists everybody's runs without their inputs and results, for an
+	// administrator; Forbidden for anybody else.
+	All    bool
 	Cursor string
 	Limit  int // 1 to 100, 20 by default
 }
@@ -138,6 +147,8 @@ type End struct {
 	Error  json.RawMessage
 	Trace  json.RawMessage
 	Pins   []Pin // what OpenRun would record, where nothing was recorded yet
+	// Recording is kept for rehearsals, with the end; nil: nothing is.
+	Recording *Recording
 }
 
 // Interrupts keeps the questions.

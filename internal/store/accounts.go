@@ -67,7 +67,8 @@ func firstIsAdmin(tx Tx, u *identity.User) error {
 		return err
 	}
 	var someone int
-	if _, err := first(tx, `SELECT count(*) FROM (SELECT id FROM app_user LIMIT 1) AS u`, nil, &someone); err != nil {
+	if _, err := first(tx, `SELECT count(*) FROM (SELECT id FROM app_user WHERE id <> @steward LIMIT 1) AS u`,
+		Args{"steward": identity.SystemAccount}, &someone); err != nil {
 		return err
 	}
 	switch {
@@ -132,8 +133,12 @@ func (s *Store) account(ctx context.Context, query, key string) (u identity.User
 }
 
 // Viewer is who a person is now: runs that are started without a request, by
-// the reconciler, act as them. An account that is switched off is NotFound.
+// the reconciler, act as them. An account that is switched off is NotFound. The
+// system's own account acts as the system.
 func (s *Store) Viewer(ctx context.Context, userID string) (v identity.Viewer, err error) {
+	if userID == identity.SystemAccount {
+		return identity.Steward(), nil
+	}
 	err = s.read(ctx, identity.System(), func(tx Tx) error {
 		u, err := user(tx, userID)
 		if err == nil && !u.Active {
@@ -150,12 +155,12 @@ func user(tx Tx, id string) (identity.User, error) {
 	return only(list, err, "account")
 }
 
-// Accounts reports whether any account exists: a page without one offers to
-// create the first.
+// Accounts reports whether any account of a person exists: a page without one
+// offers to create the first.
 func (s *Store) Accounts(ctx context.Context) (some bool, err error) {
 	err = s.read(ctx, identity.System(), func(tx Tx) error {
 		var id string
-		some, err = first(tx, `SELECT id FROM app_user LIMIT 1`, nil, &id)
+		some, err = first(tx, `SELECT id FROM app_user WHERE id <> @steward LIMIT 1`, Args{"steward": identity.SystemAccount}, &id)
 		return err
 	})
 	return some, err
@@ -170,9 +175,12 @@ func (s *Store) ListUsers(ctx context.Context, f identity.UserFilter) (list []id
 	size := pageSize(f.Limit)
 	err = s.read(ctx, identity.System(), func(tx Tx) error {
 		list, err = all(tx, `SELECT `+userColumns+userTables+`
-			WHERE u.id > @after AND (@tenant = '' OR u.tenant_id = @tenant) AND (@email = '' OR u.email = @email)
+			WHERE u.id > @after AND u.id <> @steward AND (@tenant = '' OR u.tenant_id = @tenant) AND (@email = '' OR u.email = @email)
 			ORDER BY u.id LIMIT @limit`,
-			Args{"after": orNil(f.Cursor), "tenant": f.Tenant, "email": strings.ToLower(f.Email), "limit": size + 1}, scanUser)
+			Args{
+				"after": orNil(f.Cursor), "steward": identity.SystemAccount, "tenant": f.Tenant,
+				"email": strings.ToLower(f.Email), "limit": size + 1,
+			}, scanUser)
 		return err
 	})
 	if len(list) > size {
@@ -183,6 +191,9 @@ func (s *Store) ListUsers(ctx context.Context, f identity.UserFilter) (list []id
 
 // ChangeUser implements identity.Store.
 func (s *Store) ChangeUser(ctx context.Context, id string, c identity.UserChange) (u identity.User, err error) {
+	if id == identity.SystemAccount {
+		return u, errReserved()
+	}
 	err = s.write(ctx, identity.System(), func(tx Tx) error {
 		if err := tx.Lock(accounts); err != nil {
 			return err
@@ -238,8 +249,12 @@ func updateUser(tx Tx, u identity.User, c identity.UserChange) error {
 }
 
 // DeleteUser implements identity.Store. What refers to the account goes with
-// it; what only names it is removed here (DATA-01).
+// it; what only names it is removed here (DATA-01). Of what they did to
+// proposals the id stays, without a name (CFG-16).
 func (s *Store) DeleteUser(ctx context.Context, id string) (ended []string, err error) {
+	if id == identity.SystemAccount {
+		return nil, errReserved()
+	}
 	err = s.write(ctx, identity.System(), func(tx Tx) error {
 		if err := errors.Join(tx.Lock(accounts), tx.Lock(sessionsOf(id))); err != nil {
 			return err
@@ -256,9 +271,17 @@ func (s *Store) DeleteUser(ctx context.Context, id string) (ended []string, err 
 		if ended, err = revoked(tx, `user_id = @user`, Args{"user": id}, s.now()); err != nil {
 			return err
 		}
+		if err := s.leavePatches(tx, id); err != nil {
+			return err
+		}
 		return removeUser(tx, id)
 	})
 	return ended, err
+}
+
+// errReserved refuses what would make a person of the system's own account.
+func errReserved() error {
+	return fault.New(fault.Forbidden, "This account is the system's own: nobody signs in as it, and it can neither be changed nor deleted.")
 }
 
 func removeUser(tx Tx, id string) error {
@@ -266,6 +289,8 @@ func removeUser(tx Tx, id string) error {
 		`DELETE FROM artifact WHERE owner_user_id = @user`,
 		`DELETE FROM semantic_cluster WHERE user_id = @user`,
 		`DELETE FROM idempotency WHERE user_id = @user`,
+		`UPDATE config_patch_event SET name = '' WHERE user_id = @user`,
+		`UPDATE config_patch_approval SET name = '' WHERE user_id = @user`,
 		`DELETE FROM app_user WHERE id = @user`,
 	} {
 		if _, err := tx.Exec(text, Args{"user": id}); err != nil {
@@ -278,7 +303,8 @@ func removeUser(tx Tx, id string) error {
 // leavesOrder lets the last administrator go only as the last of all.
 func leavesOrder(tx Tx, id string) error {
 	var other string
-	found, err := first(tx, `SELECT id FROM app_user WHERE id <> @id LIMIT 1`, Args{"id": id}, &other)
+	found, err := first(tx, `SELECT id FROM app_user WHERE id <> @id AND id <> @steward LIMIT 1`,
+		Args{"id": id, "steward": identity.SystemAccount}, &other)
 	if err != nil || !found {
 		return err
 	}

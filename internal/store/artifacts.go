@@ -14,15 +14,49 @@ import (
 var _ artifacts.Store = (*Store)(nil)
 
 const artifactColumns = `id, owner_user_id, type, name, description, visibility, version, schema, fs_path,
-	created_by, created_at, updated_at, meta`
+	created_by, created_at, updated_at, meta, status, rollout`
 
 // seen is what a viewer may read: their own, and what is global.
 const seen = `(owner_user_id = @user OR visibility = 'global')`
 
 func scanArtifact(scan Scan) (a artifacts.Artifact, err error) {
+	var status string
 	err = scan(&a.ID, text{&a.OwnerID}, &a.Type, &a.Name, &a.Description, &a.Visibility, &a.Version, decode{&a.Schema}, &a.FSPath,
-		&a.CreatedBy, when{&a.CreatedAt}, when{&a.UpdatedAt}, decode{&a.Meta})
+		&a.CreatedBy, when{&a.CreatedAt}, when{&a.UpdatedAt}, decode{&a.Meta}, &status, decode{&a.Rollout})
+	a.Meta = withStatus(a.Meta, status)
 	return a, err
+}
+
+// What an artifact can be: a draft is there so that a proposal has something to
+// change, and nothing uses it (C-58). The document's own status says which.
+const (
+	active  = "active"
+	isDraft = "draft"
+)
+
+func statusOf(doc json.RawMessage) string {
+	var d struct {
+		Status string `json:"status"`
+	}
+	if json.Unmarshal(doc, &d) == nil && d.Status == isDraft {
+		return isDraft
+	}
+	return active
+}
+
+// withStatus is meta as the nouns read it: with the status of a draft.
+func withStatus(meta map[string]any, status string) map[string]any {
+	if status != isDraft {
+		if meta["status"] == isDraft {
+			delete(meta, "status")
+		}
+		return meta
+	}
+	if meta == nil {
+		meta = map[string]any{}
+	}
+	meta["status"] = isDraft
+	return meta
 }
 
 // CreateArtifact implements artifacts.Store. A global artifact has no owner
@@ -52,16 +86,17 @@ func (s *Store) insertArtifact(tx Tx, a *artifacts.Artifact, note string) error 
 	}
 	a.Version, a.CreatedAt = 1, s.now()
 	a.UpdatedAt = a.CreatedAt
+	a.Meta = withStatus(a.Meta, statusOf(a.Schema))
 	meta, err := encoded(a.Meta, len(a.Meta) == 0)
 	if err != nil {
 		return err
 	}
 	if _, err := tx.Exec(`INSERT INTO artifact (`+artifactColumns+`) VALUES (@id, @owner, @type, @name, @description, @visibility,
-		@version, @schema, @path, @by, @now, @now, @meta)`,
+		@version, @schema, @path, @by, @now, @now, @meta, @status, NULL)`,
 		Args{
 			"id": a.ID, "owner": optional(a.OwnerID), "type": a.Type, "name": a.Name, "description": a.Description,
 			"visibility": a.Visibility, "version": a.Version, "schema": rawJSON(a.Schema), "path": a.FSPath,
-			"by": a.CreatedBy, "now": a.CreatedAt, "meta": meta,
+			"by": a.CreatedBy, "now": a.CreatedAt, "meta": meta, "status": statusOf(a.Schema),
 		}); err != nil {
 		return err
 	}
@@ -125,16 +160,20 @@ func (s *Store) ListArtifacts(ctx context.Context, v identity.Viewer, f artifact
 	err = s.read(ctx, v, func(tx Tx) error {
 		list, err = all(tx, `SELECT `+artifactColumns+` FROM artifact
 			WHERE `+seen+` AND (updated_at, id) < (@at, @id)
-			AND (@type = '' OR type = @type) AND (@visibility = '' OR visibility = @visibility)
+			AND (@type = '' OR type = @type) AND (@visibility = '' OR visibility = @visibility) AND (@status = '' OR status = @status)
 			ORDER BY updated_at DESC, id DESC LIMIT @limit`,
-			Args{"user": v.UserID, "at": after.at, "id": orNil(after.id), "type": f.Type, "visibility": f.Visibility, "limit": size + 1}, scanArtifact)
+			Args{
+				"user": v.UserID, "at": after.at, "id": orNil(after.id), "type": f.Type, "visibility": f.Visibility,
+				"status": f.Status, "limit": size + 1,
+			}, scanArtifact)
 		return err
 	})
 	list, next = cut(list, size, func(a artifacts.Artifact) place { return place{a.UpdatedAt, a.ID} })
 	return list, next, err
 }
 
-// AppendVersion implements artifacts.Store (ART-06, ART-09).
+// AppendVersion implements artifacts.Store (ART-06, ART-09). A version that
+// somebody writes over one on trial ends the trial: it is for everybody.
 func (s *Store) AppendVersion(ctx context.Context, v identity.Viewer, id string, base int, schema json.RawMessage, by, note string) (a artifacts.Artifact, err error) {
 	err = s.write(ctx, v, func(tx Tx) error {
 		if err := tx.Lock("artifact:" + id); err != nil {
@@ -147,21 +186,39 @@ func (s *Store) AppendVersion(ctx context.Context, v identity.Viewer, id string,
 			return fault.New(fault.Forbidden, "The artifact %q is not yours to change. Copy it under a name of your own.", a.Name)
 		}
 		if a.Version != base {
-			return fault.New(fault.Conflict, "The artifact %q is at version %d; your change was made from version %d. Read it again and redo the change.", a.Name, a.Version, base).
-				With(map[string]any{"field": "base_version", "current": a.Version, "base": base})
+			return moved(a, base)
 		}
+		a.Rollout = nil
 		return s.advance(tx, &a, schema, by, note)
 	})
 	return a, err
 }
 
-// advance makes schema the next version of a.
+// moved is the Conflict of a change whose base is no longer the current version
+// (ART-09, CFG-06).
+func moved(a artifacts.Artifact, base int) error {
+	return fault.New(fault.Conflict, "The artifact %q is at version %d; your change was made from version %d. Read it again and redo the change.", a.Name, a.Version, base).
+		With(map[string]any{
+			"field": "base_version", "artifact_id": a.ID, "current": a.Version, "base": base,
+			"current_version": a.Version, "base_version": base,
+		})
+}
+
+// advance makes schema the next version of a, with a's rollout.
 func (s *Store) advance(tx Tx, a *artifacts.Artifact, schema json.RawMessage, by, note string) error {
+	rollout, err := encoded(a.Rollout, a.Rollout == nil)
+	if err != nil {
+		return err
+	}
+	status := statusOf(schema)
 	a.Version++
-	a.Schema, a.CreatedBy, a.UpdatedAt = schema, by, s.now()
-	if _, err := tx.Exec(`UPDATE artifact SET version = @version, schema = @schema, created_by = @by, updated_at = @now
-		WHERE id = @id AND version = @version - 1`,
-		Args{"id": a.ID, "version": a.Version, "schema": rawJSON(schema), "by": by, "now": a.UpdatedAt}); err != nil {
+	a.Schema, a.CreatedBy, a.UpdatedAt, a.Meta = schema, by, s.now(), withStatus(a.Meta, status)
+	if _, err := tx.Exec(`UPDATE artifact SET version = @version, schema = @schema, created_by = @by, updated_at = @now,
+		status = @status, rollout = @rollout WHERE id = @id AND version = @version - 1`,
+		Args{
+			"id": a.ID, "version": a.Version, "schema": rawJSON(schema), "by": by, "now": a.UpdatedAt,
+			"status": status, "rollout": rollout,
+		}); err != nil {
 		return err
 	}
 	return insertVersion(tx, *a, note)
@@ -173,15 +230,32 @@ func (s *Store) Versions(ctx context.Context, v identity.Viewer, id string) (lis
 		if _, err := artifact(tx, v, id); err != nil {
 			return err
 		}
-		list, err = all(tx, `SELECT artifact_id, version, schema, created_by, change_note, created_at
-			FROM artifact_version WHERE artifact_id = @id ORDER BY version DESC`, Args{"id": id},
-			func(scan Scan) (n artifacts.Version, err error) {
-				err = scan(&n.ArtifactID, &n.Version, decode{&n.Schema}, &n.CreatedBy, &n.ChangeNote, when{&n.CreatedAt})
-				return n, err
-			})
+		list, err = all(tx, `SELECT `+versionColumns+` FROM artifact_version WHERE artifact_id = @id ORDER BY version DESC`,
+			Args{"id": id}, scanVersion)
 		return err
 	})
 	return list, err
+}
+
+const versionColumns = `artifact_id, version, schema, created_by, change_note, created_at`
+
+func scanVersion(scan Scan) (n artifacts.Version, err error) {
+	err = scan(&n.ArtifactID, &n.Version, decode{&n.Schema}, &n.CreatedBy, &n.ChangeNote, when{&n.CreatedAt})
+	return n, err
+}
+
+// VersionOf implements artifacts.Store.
+func (s *Store) VersionOf(ctx context.Context, v identity.Viewer, id string, version int) (n artifacts.Version, err error) {
+	err = s.read(ctx, v, func(tx Tx) error {
+		if _, err := artifact(tx, v, id); err != nil {
+			return err
+		}
+		list, err := all(tx, `SELECT `+versionColumns+` FROM artifact_version WHERE artifact_id = @id AND version = @version`,
+			Args{"id": id, "version": version}, scanVersion)
+		n, err = only(list, err, "version")
+		return err
+	})
+	return n, err
 }
 
 // Seed implements artifacts.Store (ART-10).

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"liminal/internal/fault"
@@ -80,34 +81,73 @@ func (s *Store) insertInterrupt(tx Tx, r run.Run, q run.Interrupt) error {
 }
 
 // Answer implements run.Interrupts: the update itself decides who wins, and a
-// second transaction finds the question settled (INT-31).
+// second transaction finds the question settled (INT-31). What a proposal asks
+// is decided with it, never here (CFG-06).
 func (s *Store) Answer(ctx context.Context, v identity.Viewer, id string, status run.InterruptStatus, answer json.RawMessage) (q run.Interrupt, err error) {
 	if status != run.Answered && status != run.Skipped && status != run.Expired {
 		return q, fault.New(fault.Invalid, "A question cannot become %q by an answer.", status)
 	}
+	if v, err = s.answerer(ctx, v, id); err != nil {
+		return q, err
+	}
 	err = s.write(ctx, v, func(tx Tx) error {
-		if err := tx.Lock("interrupt:" + id); err != nil {
+		q, err = s.answer(tx, v, id, status, answer)
+		return err
+	})
+	return q, err
+}
+
+// answerer is who writes the answer of v: the system, when an administrator
+// answers what one of its own runs asks.
+func (s *Store) answerer(ctx context.Context, v identity.Viewer, id string) (identity.Viewer, error) {
+	if !v.IsAdmin() || v.IsSystem() {
+		return v, nil
+	}
+	as := v
+	err := s.read(ctx, v, func(tx Tx) error {
+		q, err := question(tx, v, id)
+		if err != nil || q.UserID != identity.SystemAccount {
 			return err
 		}
-		if q, err = question(tx, v, id); err != nil {
-			return err
-		}
-		if q.Status != run.Pending {
-			return settled(q)
-		}
-		q.Status, q.Answer, q.AnsweredAt = status, orNull(answer), s.now()
-		n, err := tx.Exec(`UPDATE interrupt SET status = @status, answer = @answer, answered_at = @now
-			WHERE id = @id AND user_id = @user AND status = 'pending'`,
-			Args{"id": id, "user": q.UserID, "status": string(q.Status), "answer": rawJSON(q.Answer), "now": q.AnsweredAt})
-		if err != nil || n == 1 {
-			return err
-		}
-		// The end of its run settled it since it was read.
-		if q, err = question(tx, v, id); err == nil {
-			err = settled(q)
+		as = identity.Steward()
+		r, err := runFor(tx, v, q.RunID)
+		if err == nil && r.Kind == run.KindPatch {
+			err = errDecideThere(q, r)
 		}
 		return err
 	})
+	return as, err
+}
+
+func errDecideThere(q run.Interrupt, r run.Run) error {
+	patch := strings.TrimPrefix(r.WorkflowID, patchWorkflow)
+	return fault.New(fault.Conflict, "This is what a proposal asks. Decide it at /v1/config/patches/%s.", patch).
+		With(map[string]any{"interrupt_id": q.ID, "run_id": r.ID, "patch_id": patch})
+}
+
+// answer settles one pending question, for whoever may.
+func (s *Store) answer(tx Tx, v identity.Viewer, id string, status run.InterruptStatus, answer json.RawMessage) (run.Interrupt, error) {
+	if err := tx.Lock("interrupt:" + id); err != nil {
+		return run.Interrupt{}, err
+	}
+	q, err := question(tx, v, id)
+	if err != nil {
+		return q, err
+	}
+	if q.Status != run.Pending {
+		return q, settled(q)
+	}
+	q.Status, q.Answer, q.AnsweredAt = status, orNull(answer), s.now()
+	n, err := tx.Exec(`UPDATE interrupt SET status = @status, answer = @answer, answered_at = @now
+		WHERE id = @id AND user_id = @user AND status = 'pending'`,
+		Args{"id": id, "user": q.UserID, "status": string(q.Status), "answer": rawJSON(q.Answer), "now": q.AnsweredAt})
+	if err != nil || n == 1 {
+		return q, err
+	}
+	// The end of its run settled it since it was read.
+	if q, err = question(tx, v, id); err == nil {
+		err = settled(q)
+	}
 	return q, err
 }
 
@@ -123,16 +163,21 @@ func orNull(doc json.RawMessage) json.RawMessage {
 	return doc
 }
 
+// question finds what the viewer may read: their own, and, for an
+// administrator, what the system's own runs ask. The system sees all.
 func question(tx Tx, v identity.Viewer, id string) (run.Interrupt, error) {
-	list, err := all(tx, `SELECT `+interruptColumns+` FROM interrupt WHERE id = @id AND (user_id = @user OR @system)`,
-		Args{"id": id, "user": v.UserID, "system": v.IsSystem()}, scanInterrupt)
-	if err != nil {
-		return run.Interrupt{}, err
+	list, err := all(tx, `SELECT `+interruptColumns+` FROM interrupt WHERE id = @id AND (user_id = @user OR user_id = @steward OR @system)`,
+		Args{"id": id, "user": v.UserID, "steward": stewardOf(v), "system": v.IsSystem()}, scanInterrupt)
+	return only(list, err, "question")
+}
+
+// stewardOf is the account whose questions are put to the viewer beside their
+// own; for most people there is none.
+func stewardOf(v identity.Viewer) string {
+	if v.IsAdmin() {
+		return identity.SystemAccount
 	}
-	if len(list) == 0 {
-		return run.Interrupt{}, missing("question")
-	}
-	return list[0], nil
+	return nobody
 }
 
 // Interrupt implements run.Interrupts.
@@ -144,10 +189,14 @@ func (s *Store) Interrupt(ctx context.Context, v identity.Viewer, id string) (q 
 	return q, err
 }
 
-// PendingInterrupts implements run.Interrupts.
+// PendingInterrupts implements run.Interrupts. What the system's own runs ask
+// is on every administrator's list (CFG-03).
 func (s *Store) PendingInterrupts(ctx context.Context, v identity.Viewer, conversationID string) (list []run.Interrupt, err error) {
 	query := `SELECT ` + interruptColumns + ` FROM interrupt WHERE user_id = @user AND status = 'pending'`
-	args := Args{"user": v.UserID}
+	if v.IsAdmin() {
+		query = `SELECT ` + interruptColumns + ` FROM interrupt WHERE (user_id = @user OR user_id = @steward) AND status = 'pending'`
+	}
+	args := Args{"user": v.UserID, "steward": stewardOf(v)}
 	if conversationID != "" {
 		query += ` AND conversation_id = @conversation`
 		args["conversation"] = conversationID

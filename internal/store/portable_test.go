@@ -46,12 +46,14 @@ func TestTheBodyIsPortable(t *testing.T) {
 
 // mine are tables with a person's rows. message and interrupt carry user_id
 // beside their parent's; a chunk and a document are guarded by their context.
-var mine = regexp.MustCompile(`\b(FROM|UPDATE|INTO|JOIN) (conversation|message|run|interrupt|blob|file|idempotency|preference_event)\b`)
+var mine = regexp.MustCompile(`\b(FROM|UPDATE|INTO|JOIN) (conversation|message|run|interrupt|blob|file|idempotency|preference_event|recording)\b`)
 
 // everybodys are the statements that look at all people's rows on purpose:
-// the reconciler's two lists, the sweep of keys, the figures' counts, and reads by a key derived from a row that was
-// checked.
-var everybodys = regexp.MustCompile(`WHERE status IN \('running', 'waiting'\) AND started_at|WHERE NOT delivered AND status <> 'pending' AND answered_at|WHERE q\.status = 'queued'|FROM idempotency WHERE expires_at <= @now|GROUP BY status$|SELECT min\(created_at\) FROM run WHERE status IN`)
+// the reconciler's two lists, the sweep of keys, the figures' counts, what only
+// the system or an administrator counts and lists, and reads by a key derived
+// from a row that was checked.
+var everybodys = regexp.MustCompile(`WHERE status IN \('running', 'waiting'\) AND started_at|WHERE NOT delivered AND status <> 'pending' AND answered_at|WHERE q\.status = 'queued'|FROM idempotency WHERE expires_at <= @now|GROUP BY status$|SELECT min\(created_at\) FROM run WHERE status IN|` +
+	`SELECT runHead FROM run WHERE $|FROM recording WHERE at >= @since|SELECT run_id, body FROM recording|DELETE FROM recording WHERE run_id IN|WHERE i\.status = 'pending' AND CAST\(r\.pins AS text\) LIKE @pinned`)
 
 // Requirements: ISO-01
 func TestEveryStatementNamesThePerson(t *testing.T) {

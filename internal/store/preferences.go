@@ -61,6 +61,9 @@ func (s *Store) PutPreference(ctx context.Context, v identity.Viewer, e learning
 				"cluster": optional(e.ClusterID), "now": e.CreatedAt, "meta": meta,
 			}, func(scan Scan) error { return scan(&e.ID) })
 	})
+	if err == nil {
+		err = s.rateAdapters(ctx, e)
+	}
 	return e, err
 }
 

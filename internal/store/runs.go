@@ -2,9 +2,12 @@ package store
 
 import (
 	"context"
+	"encoding/json"
+	"strings"
 	"time"
 
 	"liminal/internal/fault"
+	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/run"
 )
@@ -30,6 +33,17 @@ func firstRun(tx Tx, query string, args Args) (r run.Run, found bool, err error)
 	return list[0], true, nil
 }
 
+// runFor finds a run that the viewer may read: one of their own, and, for an
+// administrator, one of the system's own (CFG-15).
+func runFor(tx Tx, v identity.Viewer, id string) (run.Run, error) {
+	r, found, err := firstRun(tx, `SELECT `+runColumns+` FROM run WHERE id = @id AND (user_id = @user OR user_id = @steward OR @system)`,
+		Args{"id": id, "user": v.UserID, "steward": stewardOf(v), "system": v.IsSystem()})
+	if err == nil && !found {
+		err = missing("run")
+	}
+	return r, err
+}
+
 // visible finds a run of the viewer; the system, which reconciles, sees all.
 func visible(tx Tx, v identity.Viewer, id string) (run.Run, error) {
 	r, found, err := firstRun(tx, `SELECT `+runColumns+` FROM run WHERE id = @id AND (user_id = @user OR @system)`,
@@ -43,7 +57,7 @@ func visible(tx Tx, v identity.Viewer, id string) (run.Run, error) {
 // Run implements run.Runs.
 func (s *Store) Run(ctx context.Context, v identity.Viewer, id string) (r run.Run, err error) {
 	err = s.read(ctx, v, func(tx Tx) error {
-		r, err = visible(tx, v, id)
+		r, err = runFor(tx, v, id)
 		return err
 	})
 	return r, err
@@ -147,6 +161,9 @@ func (s *Store) endRun(tx Tx, r run.Run, e run.End, next string) error {
 		}); err != nil {
 		return err
 	}
+	if err := insertRecording(tx, r, e, now); err != nil {
+		return err
+	}
 	return settle(tx, r, now)
 }
 
@@ -164,21 +181,67 @@ func (s *Store) Unfinished(ctx context.Context, v identity.Viewer, age time.Dura
 	return list, err
 }
 
-// ListRuns implements run.Runs.
+// ListRuns implements run.Runs. What an administrator sees of other people's
+// runs is how they went: not what was asked, said or found (ISO-01).
 func (s *Store) ListRuns(ctx context.Context, v identity.Viewer, f run.Filter) (list []run.Run, next string, err error) {
 	after, err := begin(f.Cursor)
 	if err != nil {
 		return nil, "", err
 	}
+	if f.Artifact != "" && !id.Valid(f.Artifact) {
+		return nil, "", fault.New(fault.Invalid, "artifact_id is not a UUID.").With(map[string]any{"field": "artifact_id"})
+	}
 	size := pageSize(f.Limit)
-	err = s.read(ctx, v, func(tx Tx) error {
-		list, err = all(tx, `SELECT `+runColumns+` FROM run
-			WHERE user_id = @user AND (created_at, id) < (@at, @id)
-			AND (@kind = '' OR kind = @kind) AND (@status = '' OR status = @status)
-			ORDER BY created_at DESC, id DESC LIMIT @limit`,
-			Args{"user": v.UserID, "at": after.at, "id": orNil(after.id), "kind": string(f.Kind), "status": string(f.Status), "limit": size + 1}, scanRun)
+	args := Args{
+		"user": v.UserID, "at": after.at, "id": orNil(after.id), "kind": string(f.Kind), "status": string(f.Status), "limit": size + 1,
+	}
+	narrow := `(created_at, id) < (@at, @id)
+			AND (@kind = '' OR kind = @kind) AND (@status = '' OR status = @status)`
+	if f.Artifact != "" {
+		narrow += ` AND CAST(pins AS text) LIKE @pinned`
+		args["pinned"] = pinnedFirst(f.Artifact)
+	}
+	query, as := `SELECT `+runColumns+` FROM run WHERE user_id = @user AND `, v
+	if f.All {
+		if !v.IsAdmin() {
+			return nil, "", fault.New(fault.Forbidden, "Only an administrator lists the runs of everybody.")
+		}
+		query, as = `SELECT `+runHead+` FROM run WHERE `, identity.System()
+	}
+	err = s.read(ctx, as, func(tx Tx) error {
+		list, err = all(tx, query+narrow+` ORDER BY created_at DESC, id DESC LIMIT @limit`, args, scanRun)
 		return err
 	})
+	if f.All {
+		for i := range list {
+			list[i].Error = withoutMessage(list[i].Error)
+		}
+	}
 	list, next = cut(list, size, func(r run.Run) place { return place{r.CreatedAt, r.ID} })
 	return list, next, err
+}
+
+// runHead is a run without what its person said and got.
+const runHead = `id, workflow_id, kind, user_id, conversation_id, request_id, status,
+	NULL, pins, NULL, error, NULL, created_at, started_at, ended_at`
+
+// pinnedFirst is the pattern of the pins of runs that follow a graph: it is the
+// first of them, and insertRun writes its id first.
+func pinnedFirst(graphID string) string { return `[{"artifact_id":"` + strings.ToLower(graphID) + `"%` }
+
+// withoutMessage keeps where and why a run failed. The sentence may quote what
+// its person wrote.
+func withoutMessage(failure json.RawMessage) json.RawMessage {
+	var kept struct {
+		Code string `json:"code"`
+		Node string `json:"node,omitempty"`
+	}
+	if failure == nil || json.Unmarshal(failure, &kept) != nil {
+		return nil
+	}
+	doc, err := json.Marshal(kept)
+	if err != nil {
+		return nil
+	}
+	return doc
 }

@@ -44,6 +44,11 @@ func versions(t *testing.T, open Open) {
 	want(t, "versions", fmt.Sprint(len(list), list[0].Version, list[1].Version), "2 2 1")
 	want(t, "note and author", list[0].ChangeNote+list[0].CreatedBy+list[1].ChangeNote+list[1].CreatedBy, "secondllmfirstuser")
 	want(t, "first version's document", string(list[1].Schema), string(doc(1)))
+	want(t, "it alone", fmt.Sprintf("%+v", got(s.VersionOf(t.Context(), v, a.ID, 1))(t)), fmt.Sprintf("%+v", list[1]))
+	_, err := s.VersionOf(t.Context(), v, a.ID, 3)
+	wantFault(t, err, fault.NotFound)
+	_, err = s.VersionOf(t.Context(), person(t, s), a.ID, 1)
+	wantFault(t, err, fault.NotFound)
 }
 
 func oneVersion(t *testing.T, open Open) {

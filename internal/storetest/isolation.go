@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"liminal/internal/changes"
 	"liminal/internal/chat"
 	"liminal/internal/fault"
 	"liminal/internal/files"
@@ -26,6 +27,7 @@ func Isolation(t *testing.T, open Open) {
 	attempts := o.attempts(t, b)
 	maps.Copy(attempts, o.setAttempts(t, b))
 	maps.Copy(attempts, o.memoryAttempts(t, b))
+	maps.Copy(attempts, o.patchAttempts(t, b))
 	for name, try := range attempts {
 		t.Run(name, func(t *testing.T) { wantFault(t, try(stranger), fault.NotFound) })
 	}
@@ -38,6 +40,7 @@ func Isolation(t *testing.T, open Open) {
 		want(t, "document", got(b.Store.Document(t.Context(), owner, o.document.ID))(t).Status, knowledge.Waiting)
 		want(t, "chunk", got(b.Index.Chunk(t.Context(), owner, chunkID(o.document, 0)))(t).Content, "secret chunk")
 		want(t, "version", got(b.Store.Artifact(t.Context(), owner, o.artifact))(t).Version, 1)
+		want(t, "proposal", got(b.Store.Patch(t.Context(), owner, o.patch.ID))(t).Status, changes.Pending)
 		want(t, "memory", got(b.Store.Artifact(t.Context(), owner, chat.MemoryID(o.turn.ConversationID)))(t).Version, 1)
 	})
 }
@@ -50,6 +53,8 @@ type owned struct {
 	document            knowledge.Document
 	set                 knowledge.Set
 	artifact, file, req string
+	patch               changes.Patch
+	recorded            string // a run that has ended
 }
 
 // Possess gives a new person one of everything that the store's own methods
@@ -83,7 +88,18 @@ func everything(t testing.TB, b Backend, v identity.Viewer) owned {
 	need(t, putMemory(t.Context(), b.Store, v, o.turn.ConversationID, 0, 1))
 	o.artifact = got(b.Store.CreateArtifact(t.Context(), v, draft("secret"), ""))(t).ID
 	need(t, b.Store.PutFile(t.Context(), v, files.File{Path: o.file}, files.Bounds{}))
+	o.recorded = leave(t, b.Store, v, recorded(pin("secret", 1)))
+	o.propose(t, b, v)
 	return o
+}
+
+// propose makes a proposal about the artifact.
+func (o *owned) propose(t testing.TB, b Backend, v identity.Viewer) {
+	t.Helper()
+	c := changes.Change{ArtifactID: o.artifact, Kind: "workflow.chat", Name: "secret", Base: 1}
+	var err error
+	o.patch, _, err = b.Store.CreatePatch(t.Context(), v, proposed(v, c), nil, event(v, "proposed", "secret"))
+	need(t, err)
 }
 
 type attempt func(v identity.Viewer) error
@@ -162,6 +178,20 @@ func (o owned) memoryAttempts(t *testing.T, b Backend) map[string]attempt {
 	}
 }
 
+// patchAttempts are those on a proposal, and on what a run left.
+func (o owned) patchAttempts(t *testing.T, b Backend) map[string]attempt {
+	ctx, s := t.Context(), b.Store
+	return map[string]attempt{
+		"Patch":       func(v identity.Viewer) error { return second(s.Patch(ctx, v, o.patch.ID)) },
+		"PatchEvents": func(v identity.Viewer) error { return second(s.PatchEvents(ctx, v, o.patch.ID)) },
+		"MovePatch": func(v identity.Viewer) error {
+			return second(s.MovePatch(ctx, v, changes.Move{PatchID: o.patch.ID, Status: changes.Withdrawn, Event: event(v, "withdrawn", "")}))
+		},
+		"PatchRun":  func(v identity.Viewer) error { return second(s.Run(ctx, v, o.patch.RunID)) },
+		"Recording": func(v identity.Viewer) error { return second(s.Recording(ctx, v, o.recorded)) },
+	}
+}
+
 // setAttempts are those on titles and sets.
 func (o owned) setAttempts(t *testing.T, b Backend) map[string]attempt {
 	ctx, s, title := t.Context(), b.Store, "taken"
@@ -187,6 +217,10 @@ func foreignLists(t *testing.T, b Backend, v identity.Viewer, o owned) {
 	}
 	runs, _, err := s.ListRuns(ctx, v, run.Filter{})
 	count("runs", len(runs), err)
+	patches, _, err := s.ListPatches(ctx, v, changes.Filter{})
+	count("proposals", len(patches), err)
+	patches, _, err = s.ListPatches(ctx, v, changes.Filter{ArtifactID: o.artifact})
+	count("proposals about it", len(patches), err)
 	questions, err := s.PendingInterrupts(ctx, v, o.turn.ConversationID)
 	count("questions", len(questions), err)
 	talks, _, err := s.ListConversations(ctx, v, "", 10)

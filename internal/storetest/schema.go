@@ -80,6 +80,7 @@ func Rules(t *testing.T, db store.DB, b Backend) {
 	for rule, statement := range map[string]string{
 		"a score is at most 1": `INSERT INTO preference_event (user_id, conversation_id, message_id, explicit_signal, score, created_at) VALUES (@user, @talk, @message, 'like', 1.5, @now)`,
 		"a proposer is known":  `INSERT INTO config_patch (artifact_id, proposer, patch, created_at) VALUES (@artifact, 'nobody', '[]', @now)`,
+		"a patch has a stage":  `INSERT INTO config_patch (artifact_id, proposer, patch, stage, created_at) VALUES (@artifact, 'user', '[]', 'odd', @now)`,
 		"a patch has a state":  `INSERT INTO config_patch (artifact_id, proposer, patch, status, created_at) VALUES (@artifact, 'user', '[]', 'odd', @now)`,
 		"a job has a state":    `INSERT INTO training_job (id, adapter_id, user_id, status, created_at, updated_at) VALUES (@user, @artifact, @user, 'odd', @now, @now)`,
 		"a version is numbered once": `INSERT INTO artifact_version (artifact_id, version, schema, created_by, created_at)
@@ -91,6 +92,7 @@ func Rules(t *testing.T, db store.DB, b Backend) {
 			t.Errorf("%s: the database took a row that breaks it", rule)
 		}
 	}
+	need(t, insert(`DELETE FROM config_patch`))
 	need(t, insert(`INSERT INTO config_patch (artifact_id, proposer, user_id, patch, created_at) VALUES (@artifact, 'user', @user, '[]', @now)`))
 	need(t, insert(`INSERT INTO training_job (id, adapter_id, user_id, created_at, updated_at) VALUES (@user, @artifact, @user, @now, @now)`))
 	need(t, insert(`INSERT INTO adapter_router_state (artifact_id) VALUES (@artifact)`))
@@ -107,7 +109,8 @@ func Rules(t *testing.T, db store.DB, b Backend) {
 }
 
 // Cascades proves what goes with an account and what does not (DATA-01): an
-// artifact holds its owner back, and a cluster outlives them.
+// artifact holds its owner back, and a cluster outlives them, as does the
+// system's own run that carried their proposal.
 func Cascades(t *testing.T, db store.DB, b Backend) {
 	v := person(t, b.Store)
 	everything(t, b, v)
@@ -125,8 +128,8 @@ func Cascades(t *testing.T, db store.DB, b Backend) {
 	need(t, exec(`DELETE FROM artifact WHERE owner_user_id = @user`))
 	need(t, exec(`DELETE FROM app_user WHERE id = @user`))
 	for table, left := range map[string]int{
-		"user_auth_credential": 0, "user_settings": 0, "conversation": 0, "message": 0, "run": 0, "interrupt": 0, "blob": 0, "file": 0,
-		"knowledge_context": 0, "document": 0, "document_text": 0, "document_set": 0, "document_set_document": 0, "spend": 0, "spend_call": 0, "knowledge_chunk": 0, "chunk_vector": 0, "artifact_version": 0, "semantic_cluster": 1,
+		"user_auth_credential": 0, "user_settings": 0, "conversation": 0, "message": 0, "run": 1, "interrupt": 0, "blob": 0, "file": 0,
+		"knowledge_context": 0, "document": 0, "document_text": 0, "document_set": 0, "document_set_document": 0, "spend": 0, "recording": 0, "config_patch": 0, "config_patch_change": 0, "config_patch_event": 0, "spend_call": 0, "knowledge_chunk": 0, "chunk_vector": 0, "artifact_version": 0, "semantic_cluster": 1,
 	} {
 		n := 0
 		need(t, db.Read(t.Context(), system, func(tx store.Tx) error {

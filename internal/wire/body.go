@@ -11,6 +11,7 @@ import (
 	"liminal/activities"
 	"liminal/api"
 	"liminal/artifacts"
+	"liminal/internal/changes"
 	"liminal/internal/chat"
 	"liminal/internal/embed"
 	"liminal/internal/files"
@@ -36,6 +37,7 @@ type body struct {
 	box      *tool.Box
 	router   activities.Router
 	safety   judge // nil: nobody looks
+	desk     *changes.Desk
 }
 
 // furnish opens files, knowledge and tools, and seeds the library.
@@ -72,6 +74,7 @@ func (p *Platform) furnish(ctx context.Context, o Options) (*body, error) {
 	if b.safety, err = p.judge(ctx, o); err != nil {
 		return nil, err
 	}
+	b.desk = p.desk(o, b)
 	parts, err := p.parts(o, b)
 	if err != nil {
 		return nil, err
@@ -91,7 +94,11 @@ func (p *Platform) furnish(ctx context.Context, o Options) (*body, error) {
 func (p *Platform) parts(o Options, b *body) (builtin.Parts, error) {
 	parts := builtin.Parts{
 		Model: o.Model, History: b.messages, Memories: b.memories, Search: b.reading, Intake: b.reading, Files: b.files, Catalog: p.library,
-		Titles: p.store, Sets: p.store, MaxDecode: maxDecode, Rerank: b.reranker(o.Specs),
+		Titles: p.store, Sets: p.store, MaxDecode: maxDecode, Rerank: b.reranker(o.Specs), Desk: b.desk,
+	}
+	var err error
+	if parts.Architect, err = p.architect(o, b.desk); err != nil {
+		return parts, err
 	}
 	web, err := theWeb(o.Config.Web, b.parsers)
 	if err != nil {

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"liminal/activities"
@@ -34,7 +35,7 @@ func (p *Platform) sweeps(o Options, b *body) map[string]activities.Sweep {
 			return s, err
 		}
 	}
-	return map[string]activities.Sweep{
+	all := map[string]activities.Sweep{
 		"tmp": {Every: 24 * time.Hour, Run: removed(func(ctx context.Context) (int, error) {
 			return b.files.SweepTemporary(ctx, staleScratch)
 		})},
@@ -47,6 +48,8 @@ func (p *Platform) sweeps(o Options, b *body) map[string]activities.Sweep {
 		"sources":  {Every: time.Minute, Run: changed(keeper.Sources)},
 		"encoders": {Every: 24 * time.Hour, Run: changed(func(ctx context.Context) (int, error) { return keeper.Encoders(ctx, nil) })},
 	}
+	maps.Copy(all, p.changeSweeps(o, b.desk))
+	return all
 }
 
 // keeper keeps contexts as their files and the encoder are now (RAG-07, RAG-08).

@@ -10,6 +10,8 @@ import './styles/composer.css';
 import './styles/text.css';
 import './styles/panel.css';
 import './styles/account.css';
+import './styles/picture.css';
+import './styles/artifacts.css';
 import { queryClient } from './api/queries.ts';
 import { App } from './App.tsx';
 

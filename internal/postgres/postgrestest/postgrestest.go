@@ -24,6 +24,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"liminal/internal/id"
+	"liminal/internal/identity"
 	"liminal/internal/postgres"
 	"liminal/internal/storetest"
 	"liminal/migrations"
@@ -130,8 +131,9 @@ func (s *shelf) put(d Database) {
 	s.list = append(s.list, d)
 }
 
-// wipe removes all rows but the ledger's, as a replica applies them: without
-// asking what refers to them. It waits for transactions a test left behind.
+// wipe removes all rows but the migrations' own, as a replica applies them:
+// without asking what refers to them. It waits for transactions a test left
+// behind.
 func wipe(d Database) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
@@ -139,9 +141,10 @@ func wipe(d Database) error {
 		`SET session_replication_role = replica; DO $$
 		DECLARE t regclass;
 		BEGIN
-			FOR t IN SELECT oid FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname <> 'migration' LOOP
+			FOR t IN SELECT oid FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname NOT IN ('migration', 'app_user') LOOP
 				EXECUTE format('DELETE FROM %s', t);
 			END LOOP;
+			DELETE FROM app_user WHERE id <> '`+identity.SystemAccount+`';
 		END $$`)
 }
 

@@ -55,6 +55,13 @@ func list(p Parts) []tool.Tool {
 	if p.Outside != nil {
 		tools = append(tools, searchWeb{p.Outside})
 	}
+	if p.Desk != nil {
+		tools = append(tools, checkPatch{p.Desk}, rehearsePatch{p.Desk}, expirePatch{p.Desk}, watchPatch{p.Desk})
+	}
+	if p.Architect != nil {
+		thinks := p.Model != nil && p.Model.Generative()
+		tools = append(tools, figures{p.Architect, thinks}, rules{p.Architect}, propose{p.Architect})
+	}
 	mark(absent, tools)
 	return tools
 }

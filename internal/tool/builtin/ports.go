@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"liminal/artifacts"
+	"liminal/internal/architect"
+	"liminal/internal/changes"
 	"liminal/internal/chat"
 	"liminal/internal/files"
 	"liminal/internal/identity"
@@ -32,11 +34,13 @@ type Parts struct {
 	Sets     Sets // with Titles: documents by the sets they are in
 	Files    Files
 	Catalog  Catalog
+	Desk     Desk             // moves proposed changes on
 	Web      Web              // reads pages of the web
 	Outside  outside.Provider // searches the web
 	// MaxDecode is how long one answer may be written for, by plan (STREAM-09);
 	// nil or 0: as long as the call itself may take.
 	MaxDecode func(plan string) time.Duration
+	Architect Architect // reads recorded runs and proposes changes (CFG-13)
 	// Safety judges answers before anybody sees them (SAFE-01, SAFE-09); nil:
 	// they go out as they are.
 	Safety safety.Holder
@@ -109,10 +113,30 @@ type Catalog interface {
 	List(ctx context.Context, v identity.Viewer, f artifacts.Filter) ([]artifacts.Artifact, string, error)
 }
 
+// Architect counts what happened and hands in changes to it, which people
+// decide; *architect.Architect is one.
+type Architect interface {
+	Figures(ctx context.Context, since time.Time) (architect.Figures, error)
+	Brief(ctx context.Context, since time.Time) (architect.Brief, error)
+	Advise(ctx context.Context, f architect.Figures) (architect.Advice, error)
+	Propose(ctx context.Context, b architect.Batch) (architect.Handed, error)
+}
+
+// Desk makes the steps of proposed changes between two acts of people;
+// *changes.Desk is one.
+type Desk interface {
+	StepCheck(ctx context.Context, id int64) (changes.Checked, error)
+	StepRehearse(ctx context.Context, id int64) (changes.Rehearsed, error)
+	StepExpire(ctx context.Context, id int64, s changes.Stage) (changes.Status, error)
+	StepWatch(ctx context.Context, id int64) (changes.Looked, error)
+}
+
 var (
-	_ Files    = (*files.Roots)(nil)
-	_ Catalog  = (*artifacts.Library)(nil)
-	_ Web      = (*outside.Client)(nil)
-	_ Searcher = (*knowledge.Library)(nil)
-	_ Intake   = (*knowledge.Library)(nil)
+	_ Desk      = (*changes.Desk)(nil)
+	_ Files     = (*files.Roots)(nil)
+	_ Catalog   = (*artifacts.Library)(nil)
+	_ Web       = (*outside.Client)(nil)
+	_ Searcher  = (*knowledge.Library)(nil)
+	_ Intake    = (*knowledge.Library)(nil)
+	_ Architect = (*architect.Architect)(nil)
 )

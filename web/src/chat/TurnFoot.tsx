@@ -1,3 +1,4 @@
+import { Link } from 'wouter';
 import { useRun, useUIConfig } from '../api/queries.ts';
 import type { Run, TraceStep, UIConfig, Usage } from '../api/types.ts';
 import { language, useWords, type Language } from '../i18n/index.ts';
@@ -46,6 +47,11 @@ export function TurnFoot({ turn, live, seen, text, items }: Props) {
       {facts.map((fact) => (
         <span key={fact}>{fact}</span>
       ))}
+      {turn.runID && (
+        <Link href={`/operate/runs/${turn.runID}`} title={words.traceLinkTitle}>
+          {words.traceLink}
+        </Link>
+      )}
       {link && (
         <a href={link} target="_blank" rel="noopener noreferrer" title={words.runLinkTitle}>
           {words.runLink}

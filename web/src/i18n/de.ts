@@ -1,6 +1,9 @@
+import { deArtifacts } from './de.artifacts.ts';
+import { operate } from './de.operate.ts';
 import type { Dictionary } from './en.ts';
 
 export const de: Dictionary = {
+  ...deArtifacts,
   tagline: 'Frag deine Dokumente. Sieh jeden Schritt.',
   email: 'E-Mail',
   password: 'Passwort',
@@ -259,4 +262,5 @@ export const de: Dictionary = {
   removeThis: (title) => `„${title}“ löschen`,
   workflow: 'Ablauf',
   automatic: 'Automatisch',
+  ...operate,
 };

@@ -1,7 +1,12 @@
 // English, and the shape every other language has to fill: a key missing in
 // another dictionary does not compile.
 
+import { operate } from './en.operate.ts';
+
+import { enArtifacts } from './en.artifacts.ts';
+
 export const en = {
+  ...enArtifacts,
   // Signing in
   tagline: 'Ask your documents. See every step.',
   email: 'E-mail',
@@ -270,6 +275,7 @@ export const en = {
   removeThis: (title: string) => `Delete “${title}”`,
   workflow: 'Workflow',
   automatic: 'Automatic',
+  ...operate,
 };
 
 export type Dictionary = typeof en;

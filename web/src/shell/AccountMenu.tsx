@@ -1,5 +1,6 @@
 import { useRef } from 'react';
 import { session, signOut } from '../api/session.ts';
+import { forgetEdits } from '../artifacts/edits.ts';
 import { useUIConfig } from '../api/queries.ts';
 import { useWords } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
@@ -49,7 +50,13 @@ export function AccountMenu() {
         >
           {words.security}
         </button>
-        <button type="button" onClick={() => void signOut()}>
+        <button
+          type="button"
+          onClick={() => {
+            forgetEdits();
+            void signOut();
+          }}
+        >
           {words.signOut}
         </button>
         {config.data && <small className="build">{words.version(config.data.version)}</small>}

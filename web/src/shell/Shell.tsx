@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState, type RefObject } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState, type RefObject } from 'react';
 import { flushSync } from 'react-dom';
 import { useLocation, useRoute } from 'wouter';
 import { arrival, leaveArrival } from '../account/arrival.ts';
@@ -9,9 +9,16 @@ import { useWords } from '../i18n/index.ts';
 import { panel } from '../panel/state.ts';
 import { Panel } from '../panel/Panel.tsx';
 import { AccountMenu } from './AccountMenu.tsx';
+import { Fence } from './Fence.tsx';
 import { Icon } from './Icon.tsx';
 import { Mark } from './Mark.tsx';
+import { placeOf, type Place } from './place.ts';
 import { Sidebar } from './Sidebar.tsx';
+import { Tabs } from './Tabs.tsx';
+
+// Loaded when somebody goes there: most people only ever chat.
+const ArtifactsPage = lazy(() => import('../artifacts/ArtifactsPage.tsx'));
+const OperatePage = lazy(() => import('../operate/OperatePage.tsx'));
 
 export function Shell() {
   const words = useWords();
@@ -19,6 +26,8 @@ export function Shell() {
   const toggle = useRef<HTMLButtonElement>(null);
   const [, params] = useRoute('/c/:id');
   const [location] = useLocation();
+  const place = placeOf(location);
+  const chat = useLast(place === 'chat' ? location : null);
   const id = params?.id ?? null;
   const conversations = useConversations();
   const all = conversations.data?.pages.flatMap((page) => page.data) ?? [];
@@ -26,15 +35,16 @@ export function Shell() {
   const waiting = all.filter((one) => one.pending).length;
 
   useEffect(() => setOpen(false), [location]);
-  useEffect(() => panel.set(null), [id]);
+  useEffect(() => panel.set(null), [id, place]);
   useEffect(() => {
     if (arrival.get()?.kind !== 'linked') return;
     leaveArrival();
     panel.set({ kind: 'security' }); // where the new link stands
   }, []);
   useEffect(() => {
-    document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${conversation?.title ? `${conversation.title} · ` : ''}Liminal`;
-  }, [waiting, conversation?.title]);
+    const name = place === 'chat' ? conversation?.title : place === 'artifacts' ? words.tabArtifacts : words.tabOperate;
+    document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${name ? `${name} · ` : ''}Liminal`;
+  }, [waiting, conversation?.title, place, words]);
 
   function close() {
     flushSync(() => setOpen(false)); // an inert page takes no focus
@@ -43,8 +53,8 @@ export function Shell() {
 
   return (
     <div className="shell" data-drawer={open ? 'open' : 'closed'}>
-      <a className="skip" href="#message">
-        {words.skipToChat}
+      <a className="skip" href={place === 'chat' ? '#message' : '#page'}>
+        {place === 'chat' ? words.skipToChat : words.skipToPage}
       </a>
       <Sidebar id="sidebar" query={conversations} active={id} open={open} close={close} />
       {open && <button type="button" className="scrim" tabIndex={-1} aria-label={words.closeSidebar} onClick={close} />}
@@ -53,12 +63,22 @@ export function Shell() {
           toggle={toggle}
           open={open}
           waiting={waiting > 0}
-          title={id ? conversation?.title || words.untitled : words.newConversation}
+          place={place}
+          chat={chat}
+          title={place !== 'chat' ? null : id ? conversation?.title || words.untitled : words.newConversation}
           onOpen={() => setOpen(true)}
         />
         <Unverified />
         <div className="work">
-          <Chat key={id ?? '_new'} id={id} conversation={conversation ?? null} />
+          {place === 'chat' ? (
+            <Chat key={id ?? '_new'} id={id} conversation={conversation ?? null} />
+          ) : (
+            <main id="page" className="plain-page" tabIndex={-1}>
+              <Fence key={place}>
+                <Suspense fallback={<p className="hint opening">{words.loadingPage}</p>}>{place === 'artifacts' ? <ArtifactsPage /> : <OperatePage />}</Suspense>
+              </Fence>
+            </main>
+          )}
           <Panel />
         </div>
       </div>
@@ -66,15 +86,24 @@ export function Shell() {
   );
 }
 
+/** The last address that was one of a conversation: where its tab leads back to. */
+function useLast(location: string | null): string {
+  const [last, setLast] = useState(location ?? '/');
+  if (location !== null && location !== last) setLast(location);
+  return location ?? last;
+}
+
 interface TopBarProps {
   toggle: RefObject<HTMLButtonElement | null>;
   open: boolean;
   waiting: boolean; // a question is open somewhere
-  title: string;
+  place: Place;
+  chat: string;
+  title: string | null; // of the conversation; other pages have a heading of their own
   onOpen(): void;
 }
 
-function TopBar({ toggle, open, waiting, title, onOpen }: TopBarProps) {
+function TopBar({ toggle, open, waiting, place, chat, title, onOpen }: TopBarProps) {
   const words = useWords();
   return (
     <header className="top">
@@ -94,7 +123,8 @@ function TopBar({ toggle, open, waiting, title, onOpen }: TopBarProps) {
         <Mark />
         <b>Liminal</b>
       </span>
-      <h1 className="title">{title}</h1>
+      <Tabs place={place} chat={chat} />
+      {title === null ? <span className="title" /> : <h1 className="title">{title}</h1>}
       <button type="button" className="text-button" onClick={() => panel.set({ kind: 'documents' })}>
         <Icon name="document" />
         <span>{words.documents}</span>

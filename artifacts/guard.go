@@ -1,0 +1,163 @@
+package artifacts
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"liminal/internal/expr"
+)
+
+// Guard is what an artifact asks of changes to itself: its optional member
+// rehearsal. What it leaves out, the rules of the house say; an empty list says
+// that there is no such rule.
+type Guard struct {
+	Sample   int      `json:"sample"`  // recorded runs to rehearse on
+	Unknown  Unknowns `json:"unknown"` // what becomes of an effect the record does not hold
+	Block    []Rule   `json:"block"`
+	Second   []Rule   `json:"second"`    // two people approve
+	RollBack []Rule   `json:"roll_back"` // over what was watched, see WatchNames
+}
+
+// Rule is a condition over figures, and what to tell a person when it is met.
+type Rule struct {
+	When string `json:"when"`
+	Say  string `json:"say"`
+}
+
+// The names conditions of a guard may read. In GuardNames those with a member
+// before and after are failed, failed_share, cut, cut_share, questions,
+// model_calls, tool_calls, cost and ms; in WatchNames all are.
+var (
+	GuardNames = []string{
+		"taken", "compared", "moved", "moved_share", "unknown", "unknown_share", "failed", "failed_share", "cut", "cut_share",
+		"questions", "new_questions", "vanished_questions", "model_calls", "tool_calls", "cost", "ms", "coverage",
+	}
+	WatchNames = []string{
+		"runs", "failed", "failed_share", "asked", "asked_share", "cancelled", "cancelled_share", "skipped_share",
+		"thumbs_up", "thumbs_down", "thumbs_down_share", "cost", "ms",
+	}
+)
+
+// House is the guard of an artifact that has none.
+func House() Guard {
+	return Guard{
+		Sample:  DefaultSample,
+		Unknown: Stop,
+		Block: []Rule{{
+			When: "failed_share.after >= failed_share.before + 0.25 and taken >= 8",
+			Say:  "many more runs fail",
+		}},
+		Second: []Rule{{When: "moved_share >= 0.5 and taken >= 4", Say: "half of the runs or more go another way"}},
+		RollBack: []Rule{{
+			When: "runs.after >= 20 and failed_share.after > failed_share.before + 0.1",
+			Say:  "clearly more runs fail than with the version before",
+		}},
+	}
+}
+
+// warnings are the house's rules whose only effect is that the approver
+// confirms. No artifact changes them.
+func warnings() []Rule {
+	return []Rule{
+		{When: "failed.after > failed.before", Say: "more runs fail"},
+		{When: "cut.after > cut.before", Say: "more runs are stopped at a bound"},
+		{When: "unknown_share > 0.1", Say: "many runs come to what was not recorded"},
+	}
+}
+
+// GuardOf reads the guard of a document. The error is for a member that is not
+// of its form; the house's guard comes with it.
+func GuardOf(doc json.RawMessage) (Guard, error) {
+	var d struct {
+		Rehearsal *struct {
+			Sample   *int      `json:"sample"`
+			Unknown  *Unknowns `json:"unknown"`
+			Block    *[]Rule   `json:"block"`
+			Second   *[]Rule   `json:"second"`
+			RollBack *[]Rule   `json:"roll_back"`
+		} `json:"rehearsal"`
+	}
+	g := House()
+	if err := json.Unmarshal(doc, &d); err != nil {
+		return g, fmt.Errorf("read the member rehearsal: %w", err)
+	}
+	if d.Rehearsal == nil {
+		return g, nil
+	}
+	given(&g.Sample, d.Rehearsal.Sample)
+	given(&g.Unknown, d.Rehearsal.Unknown)
+	given(&g.Block, d.Rehearsal.Block)
+	given(&g.Second, d.Rehearsal.Second)
+	given(&g.RollBack, d.Rehearsal.RollBack)
+	g.Sample = min(max(g.Sample, 1), MaxSample)
+	return g, nil
+}
+
+func given[T any](to, from *T) {
+	if from != nil {
+		*to = *from
+	}
+}
+
+// Holds evaluates the rule over figures: numbers, and objects with the members
+// before and after.
+func (r Rule) Holds(figures map[string]any) (bool, error) {
+	program, err := expr.Compile(r.When, expr.Scope{})
+	if err != nil {
+		return false, err
+	}
+	return program.True(expr.Map(figures))
+}
+
+// Said is the rule as a sentence: what the artifact says, else the condition.
+func (r Rule) Said() string {
+	if r.Say != "" {
+		return strings.TrimRight(r.Say, ". ")
+	}
+	return "the rule " + r.When + " is met"
+}
+
+// faults are what is wrong with the conditions of a document's guard.
+func (g Guard) faults() []Problem {
+	var found []Problem
+	check := func(list string, rules []Rule, names []string) {
+		fields := map[string][]string{}
+		for _, name := range names {
+			if paired(name) {
+				fields[name] = []string{"before", "after"}
+			}
+		}
+		for i, r := range rules {
+			_, err := expr.Compile(r.When, expr.Scope{Names: names, Fields: fields})
+			if fault, ok := errors.AsType[*expr.Error](err); ok {
+				message := strings.Replace(fault.Message, "nothing in the graph sets ", "there is no figure ", 1)
+				found = append(found, Problem{
+					Path: fmt.Sprintf("/rehearsal/%s/%d/when", list, i), Hint: fault.Hint,
+					Message: fmt.Sprintf("at character %d: %s", fault.Offset+1, message),
+				})
+			}
+		}
+	}
+	check("block", g.Block, GuardNames)
+	check("second", g.Second, GuardNames)
+	check("roll_back", g.RollBack, WatchNames)
+	return found
+}
+
+// paired reports whether a name has the members before and after.
+func paired(name string) bool {
+	switch name {
+	case "taken", "compared", "moved", "moved_share", "unknown", "unknown_share", "new_questions", "vanished_questions", "coverage":
+		return false
+	}
+	return true
+}
+
+// guard checks the member rehearsal of a document.
+func (c *checking) guard() {
+	if g, err := GuardOf(c.doc); err == nil { // else the schema has said so
+		c.merge(g.faults())
+	}
+}

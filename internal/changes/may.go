@@ -1,0 +1,160 @@
+package changes
+
+import (
+	"liminal/artifacts"
+	"liminal/internal/fault"
+	"liminal/internal/identity"
+	"liminal/internal/quota"
+)
+
+func planOf(v identity.Viewer) quota.Rule { return quota.PlanOf(v.Plan).ConfigOps }
+
+func tryOf(v identity.Viewer) quota.Rule { return quota.PlanOf(v.Plan).ConfigTry }
+
+// own reports whether v proposed p.
+func own(v identity.Viewer, p Patch) bool {
+	return p.UserID != "" && p.UserID == v.UserID || p.UserID == "" && v.IsSystem()
+}
+
+// decides refuses who does not decide: whoever is no administrator, and the
+// system, which proposes and never approves (CFG-13).
+func decides(v identity.Viewer, what string) error {
+	if v.Role != identity.RoleAdmin {
+		return fault.New(fault.Forbidden, "Only administrators %s patches.", what)
+	}
+	return nil
+}
+
+// wrong refuses what is not possible where a patch stands.
+func (p Patch) wrong(what string) error {
+	return fault.New(fault.Conflict, "Patch %d is %s: %s.", p.ID, p.said(), what).With(map[string]any{"status": p.Status, "stage": p.Stage})
+}
+
+// said is where a patch stands, in words.
+func (p Patch) said() string {
+	switch {
+	case p.Status == Pending && p.Stage == Deciding:
+		return "waiting for a decision"
+	case p.Status == Pending:
+		return "still being checked"
+	case p.Status == RolledBack:
+		return "rolled back"
+	}
+	return string(p.Status)
+}
+
+func mayDecide(v identity.Viewer, p Patch, what string) error {
+	if err := decides(v, what); err != nil {
+		return err
+	}
+	if p.Status != Pending || p.Stage != Deciding {
+		return p.wrong("only one that waits for a decision can be decided")
+	}
+	return nil
+}
+
+func mayReject(v identity.Viewer, p Patch) error { return mayDecide(v, p, "reject") }
+
+func mayApprove(v identity.Viewer, p Patch) error {
+	if err := mayDecide(v, p, "approve"); err != nil {
+		return err
+	}
+	switch {
+	case own(v, p):
+		return fault.New(fault.Forbidden, "Nobody approves a patch of their own: ask another administrator.")
+	case p.Verdict == artifacts.Block:
+		return fault.New(fault.Conflict, "The rehearsal blocks this patch, so nobody can approve it. Propose one that does not fail so.").
+			With(map[string]any{"reasons": reasons(p.Changes)})
+	case approvedBy(v, p) && len(p.Approvals) < p.Needs:
+		return fault.New(fault.Conflict, "You approved this patch. It needs %d people, so another one has to.", p.Needs)
+	}
+	return nil
+}
+
+func mayApply(v identity.Viewer, p Patch) error {
+	if err := decides(v, "apply"); err != nil {
+		return err
+	}
+	if p.Status != Approved || p.Stage != Applying {
+		return p.wrong("only an approved one can be applied")
+	}
+	return nil
+}
+
+func mayRollBack(v identity.Viewer, p Patch) error {
+	if err := decides(v, "take back"); err != nil {
+		return err
+	}
+	if p.Status != Applied {
+		return p.wrong("only an applied one can be taken back")
+	}
+	return nil
+}
+
+func mayPromote(v identity.Viewer, p Patch) error {
+	if err := decides(v, "promote"); err != nil {
+		return err
+	}
+	if p.Status != Applied || p.Stage != Watching {
+		return p.wrong("only an applied one that is watched can be promoted")
+	}
+	return nil
+}
+
+func mayWithdraw(v identity.Viewer, p Patch) error {
+	switch {
+	case p.Status != Pending && p.Status != Approved:
+		return p.wrong("only one that is not applied yet can be withdrawn")
+	case own(v, p), p.Status == Approved && v.Role == identity.RoleAdmin:
+		return nil
+	}
+	return fault.New(fault.Forbidden, "Only who proposed a patch withdraws it; an administrator rejects it.")
+}
+
+func mayRebase(v identity.Viewer, p Patch) error {
+	switch {
+	case p.Status != Pending && p.Status != Approved:
+		return p.wrong("only one that is not applied yet can be rebased")
+	case own(v, p), v.Role == identity.RoleAdmin:
+		return nil
+	}
+	return fault.New(fault.Forbidden, "Only who proposed a patch, or an administrator, rebases it.")
+}
+
+func mayRehearse(v identity.Viewer, p Patch) error {
+	switch {
+	case p.Status != Pending || p.Stage != Deciding:
+		return p.wrong("only one that waits for a decision is rehearsed again")
+	case own(v, p), v.Role == identity.RoleAdmin:
+		return nil
+	}
+	return fault.New(fault.Forbidden, "Only who proposed a patch, or an administrator, rehearses it again.")
+}
+
+func leave(err error) Leave {
+	if err == nil {
+		return Leave{OK: true}
+	}
+	return Leave{Why: fault.From(err).Message}
+}
+
+// may is what v may do with a patch; behind says that a base has moved, and
+// overtaken that another version came after those it made.
+func (p Patch) may(v identity.Viewer, behind, overtaken bool) May {
+	rebase := mayRebase(v, p)
+	if rebase == nil && !behind {
+		rebase = fault.New(fault.Conflict, "Nothing has moved: the patch is for the versions that are current.")
+	}
+	apply := mayApply(v, p)
+	if apply == nil && behind {
+		apply = fault.New(fault.Conflict, "The artifact has another version than the patch was made for: rebase it.")
+	}
+	back := mayRollBack(v, p)
+	if back == nil && overtaken {
+		back = fault.New(fault.Conflict, "Another version came after: restore a version of your choice instead.")
+	}
+	return May{
+		Approve: leave(mayApprove(v, p)), Reject: leave(mayReject(v, p)), Apply: leave(apply), RollBack: leave(back),
+		Promote: leave(mayPromote(v, p)), Withdraw: leave(mayWithdraw(v, p)), Rebase: leave(rebase), Rehearse: leave(mayRehearse(v, p)),
+	}
+}

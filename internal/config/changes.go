@@ -1,0 +1,75 @@
+package config
+
+import "time"
+
+// Changes says how behaviour is changed (001 §10).
+type Changes struct {
+	// Recordings is how long runs are kept for rehearsals; 0: none are kept.
+	Recordings time.Duration
+	// Architect is the pause between two runs of the graph that proposes
+	// changes; 0: it never runs (CFG-13).
+	Architect time.Duration
+	// Redacted shows what the calls of a run were given and gave without
+	// secrets and personal data, also to whose run it is.
+	Redacted bool
+}
+
+// Client says which server `patch` and `artifacts` talk to, and as whom.
+type Client struct {
+	URL   string // without a trailing slash
+	Token string // an access token; empty: User and Password sign in
+	User  string // an e-mail address
+	// Password is that of User.
+	Password string
+}
+
+const (
+	leastArchitect = time.Hour
+	mostRecordings = 365 * day
+)
+
+// changes are the settings of ConfigOps.
+func changes() []Variable {
+	return []Variable{
+		{
+			Name: "LIMINAL_RECORDINGS", Default: "30d", Doc: "how long ended runs are kept for rehearsals, up to 365d; 0d keeps none",
+			set: func(c *Config, s string) error { return duration(&c.Changes.Recordings, s, 0, mostRecordings) },
+		},
+		{
+			Name: "LIMINAL_ARCHITECT", Default: "1d", Doc: "how often the architect looks for changes to propose, 1h to 30d; off: never",
+			set: func(c *Config, s string) error {
+				if s == "off" {
+					c.Changes.Architect = 0
+					return nil
+				}
+				return duration(&c.Changes.Architect, s, leastArchitect, 30*day)
+			},
+		},
+		{
+			Name: "LIMINAL_REDACT_RUNS", Default: "false", Doc: "true shows the inputs and outputs of a run's steps redacted, to whose run it is too",
+			set: func(c *Config, s string) error { return boolean(&c.Changes.Redacted, s) },
+		},
+	}
+}
+
+// client are the settings of the commands that talk to a running server.
+func client() []Variable {
+	return []Variable{
+		{
+			Name: "LIMINAL_URL", Flag: "url", Default: "http://127.0.0.1:8080", Doc: "server that patch and artifacts talk to",
+			set: func(c *Config, s string) error { return webURL(&c.Client.URL, s) },
+		},
+		{
+			Name: "LIMINAL_TOKEN", Secret: true, Doc: "access token for it; unset: LIMINAL_USER and LIMINAL_PASSWORD sign in",
+			set: func(c *Config, s string) error { return nonEmpty(&c.Client.Token, s) },
+		},
+		{
+			Name: "LIMINAL_USER", Doc: "e-mail address to sign in with",
+			set: func(c *Config, s string) error { return nonEmpty(&c.Client.User, s) },
+		},
+		{
+			Name: "LIMINAL_PASSWORD", Secret: true, Doc: "password of LIMINAL_USER",
+			set: func(c *Config, s string) error { return nonEmpty(&c.Client.Password, s) },
+		},
+	}
+}

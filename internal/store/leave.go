@@ -1,0 +1,36 @@
+package store
+
+import (
+	"encoding/json"
+
+	"liminal/internal/changes"
+)
+
+// leavePatches ends the proposals about artifacts that go with an account. What
+// they were to change together is not changed in part, and their workflows are
+// told to ask nobody any more.
+func (s *Store) leavePatches(tx Tx, userID string) error {
+	list, err := all(tx, `SELECT `+patchColumns+` FROM config_patch p WHERE p.stage <> 'settled' AND p.id IN (SELECT c.patch_id
+		FROM config_patch_change c JOIN artifact a ON a.id = c.artifact_id WHERE a.owner_user_id = @user)`,
+		Args{"user": userID}, scanPatch)
+	if err != nil {
+		return err
+	}
+	for _, p := range list {
+		end := changes.Move{PatchID: p.ID, Answer: json.RawMessage(`"withdraw"`), Loose: true}
+		if p.Status == changes.Applied { // what was made of others' artifacts stays
+			if _, err := s.answerPatch(tx, p, p.Stage, end); err != nil {
+				return err
+			}
+			continue
+		}
+		end.Status, end.Stage = changes.Withdrawn, changes.Settled
+		end.Event = changes.Event{
+			Name: "Liminal", What: string(changes.Withdrawn), Reason: "An artifact it was to change went with its account.",
+		}
+		if _, err := s.movePatch(tx, end); err != nil {
+			return err
+		}
+	}
+	return nil
+}

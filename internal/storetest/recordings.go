@@ -1,0 +1,223 @@
+package storetest
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"liminal/internal/chat"
+	"liminal/internal/fault"
+	"liminal/internal/id"
+	"liminal/internal/identity"
+	"liminal/internal/learning"
+	"liminal/internal/run"
+	"liminal/internal/store"
+)
+
+// Recordings proves run.Recordings, and what is counted by them.
+func Recordings(t *testing.T, open Open) {
+	t.Run("a recording comes with the end of its run", func(t *testing.T) { recordedEnd(t, open) })
+	t.Run("a turn is recorded with its message", func(t *testing.T) { recordedTurn(t, open) })
+	t.Run("a recording goes with its run", func(t *testing.T) { recordingGoes(t, open) })
+	t.Run("a run ends whatever its recording says", func(t *testing.T) { oddRecording(t, open) })
+	t.Run("recordings are narrowed", func(t *testing.T) { narrowRecordings(t, open) })
+	t.Run("recordings are the system's to read, and one's own", func(t *testing.T) { whoseRecordings(t, open) })
+	t.Run("recordings are forgotten, the oldest first", func(t *testing.T) { forgetRecordings(t, open) })
+	t.Run("what people said is counted by version and by run", func(t *testing.T) { ratings(t, open) })
+}
+
+func recorded(graph run.Pin) *run.Recording {
+	return &run.Recording{
+		Graph: graph, Policy: run.Pin{ArtifactID: id.Derive("policy"), Name: "p", Version: 4}, Branch: "b1", Node: "n", Code: "timeout",
+		Asked: 2, Skipped: 1, ModelCalls: 3, ToolCalls: 4, CostUSD: 0.25, MS: 1234, Body: []byte("\x00\xffbody"),
+	}
+}
+
+func pin(name string, version int) run.Pin {
+	return run.Pin{ArtifactID: id.Derive("graph", name), Name: name, Version: version}
+}
+
+// leave is a run of a person that ends and leaves a recording.
+func leave(t testing.TB, s *store.Store, v identity.Viewer, rec *run.Recording) string {
+	t.Helper()
+	r := job(v, id.New())
+	r.Kind = run.KindGraph
+	need(t, s.CreateRun(t.Context(), v, r))
+	need(t, s.EndRun(t.Context(), v, r.ID, run.End{Status: run.Done, Recording: rec}))
+	return r.ID
+}
+
+func recordedEnd(t *testing.T, open Open) {
+	c := newClock()
+	s := open(t, store.Options{Now: c.now}).Store
+	v := person(t, s)
+	r := job(v, "w")
+	need(t, s.CreateRun(t.Context(), v, r))
+	c.add(time.Minute)
+	rec := recorded(pin("g", 3))
+	need(t, s.EndRun(t.Context(), v, r.ID, run.End{Status: run.Failed, Recording: rec}))
+	whole := *rec
+	whole.RunID, whole.UserID, whole.Kind, whole.Status, whole.At = r.ID, v.UserID, r.Kind, run.Failed, c.now()
+	want(t, "stored", plain(got(s.Recording(t.Context(), v, r.ID))(t)), plain(whole))
+	need(t, s.EndRun(t.Context(), v, r.ID, run.End{Status: run.Done, Recording: recorded(pin("other", 1))}))
+	want(t, "after another end", plain(got(s.Recording(t.Context(), system, r.ID))(t)), plain(whole))
+	head := whole
+	head.Body = nil
+	want(t, "head", plain(got(s.Recordings(t.Context(), system, run.RecordingFilter{}))(t)), plain([]run.Recording{head}))
+	bodies := got(s.RecordingBodies(t.Context(), system, r.ID, id.New()))(t)
+	want(t, "bodies", fmt.Sprint(len(bodies), string(bodies[r.ID])), fmt.Sprint(1, string(rec.Body)))
+	unrecorded := leave(t, s, v, nil)
+	_, err := s.Recording(t.Context(), v, unrecorded)
+	wantFault(t, err, fault.NotFound)
+}
+
+func recordedTurn(t *testing.T, open Open) {
+	s := open(t, unlimited).Store
+	v := person(t, s)
+	a := accept(t, s, v, chat.NewTurn{Message: "x"})
+	end := answer(a.Run.ID, "y")
+	end.End.Recording = recorded(pin("g", 1))
+	closeTurn(t, s, v, end)
+	closeTurn(t, s, v, end)
+	want(t, "kind", got(s.Recording(t.Context(), v, a.Run.ID))(t).Kind, run.KindChat)
+}
+
+func recordingGoes(t *testing.T, open Open) {
+	s := open(t, unlimited).Store
+	v, other := person(t, s), person(t, s)
+	a := accept(t, s, v, chat.NewTurn{Message: "x"})
+	end := answer(a.Run.ID, "y")
+	end.End.Recording = recorded(pin("g", 1))
+	closeTurn(t, s, v, end)
+	leave(t, s, other, recorded(pin("g", 1)))
+	need(t, s.DeleteConversation(t.Context(), v, a.ConversationID))
+	want(t, "after its conversation", len(got(s.Recordings(t.Context(), system, run.RecordingFilter{}))(t)), 1)
+	got(s.DeleteUser(t.Context(), other.UserID))(t)
+	want(t, "after its person", len(got(s.Recordings(t.Context(), system, run.RecordingFilter{}))(t)), 0)
+}
+
+func oddRecording(t *testing.T, open Open) {
+	s := open(t, unlimited).Store
+	v := person(t, s)
+	for _, odd := range []run.Recording{
+		{},
+		{Graph: run.Pin{ArtifactID: "no id", Name: "\x00"}, Branch: "\xff", Node: "\x00", Code: "\x00", CostUSD: math.NaN()},
+		{RunID: "no id", UserID: "nobody", Kind: "odd", Status: "odd", CostUSD: math.Inf(1)},
+	} {
+		runID := leave(t, s, v, &odd)
+		want(t, "whose", got(s.Recording(t.Context(), v, runID))(t).UserID, v.UserID)
+		want(t, "how it ended", got(s.Recording(t.Context(), v, runID))(t).Status, run.Done)
+	}
+}
+
+func narrowRecordings(t *testing.T, open Open) {
+	c := newClock()
+	s := open(t, store.Options{Now: c.now}).Store
+	v := person(t, s)
+	policy := run.Pin{ArtifactID: id.Derive("policy", "q"), Name: "q", Version: 1}
+	made := make([]string, 0, 4)
+	for i, rec := range []*run.Recording{recorded(pin("g", 1)), recorded(pin("g", 2)), recorded(pin("h", 2)), recorded(pin("g", 2))} {
+		if i == 3 {
+			rec.Policy = policy
+		}
+		made = append(made, leave(t, s, v, rec))
+		c.add(time.Hour)
+	}
+	start := newClock().now()
+	for name, test := range map[string]struct {
+		f    run.RecordingFilter
+		want []string
+	}{
+		"all, the newest first": {run.RecordingFilter{}, []string{made[3], made[2], made[1], made[0]}},
+		"graph":                 {run.RecordingFilter{GraphID: pin("g", 0).ArtifactID}, []string{made[3], made[1], made[0]}},
+		"version":               {run.RecordingFilter{GraphID: pin("g", 0).ArtifactID, Version: 2}, []string{made[3], made[1]}},
+		"policy":                {run.RecordingFilter{PolicyID: policy.ArtifactID}, []string{made[3]}},
+		"version of the policy": {run.RecordingFilter{PolicyID: id.Derive("policy"), Version: 4, Limit: 2}, []string{made[2], made[1]}},
+		"since":                 {run.RecordingFilter{Since: start.Add(2 * time.Hour)}, []string{made[3], made[2]}},
+		"until":                 {run.RecordingFilter{Until: start.Add(time.Hour)}, []string{made[0]}},
+		"kind":                  {run.RecordingFilter{Kind: run.KindChat}, nil},
+		"person":                {run.RecordingFilter{UserID: v.UserID, Limit: 1}, []string{made[3]}},
+		"somebody else":         {run.RecordingFilter{UserID: id.New()}, nil},
+	} {
+		var ids []string
+		for _, r := range got(s.Recordings(t.Context(), system, test.f))(t) {
+			ids = append(ids, r.RunID)
+		}
+		t.Log(name)
+		wantLines(t, ids, test.want)
+	}
+}
+
+func whoseRecordings(t *testing.T, open Open) {
+	s := open(t, unlimited).Store
+	v, stranger, admin := person(t, s), person(t, s), administrator(t, s)
+	runID := leave(t, s, v, recorded(pin("g", 1)))
+	for _, other := range []identity.Viewer{stranger, admin} {
+		_, err := s.Recording(t.Context(), other, runID)
+		wantFault(t, err, fault.NotFound)
+	}
+	for _, anybody := range []identity.Viewer{v, stranger, admin} {
+		_, err := s.Recordings(t.Context(), anybody, run.RecordingFilter{})
+		wantFault(t, err, fault.Forbidden)
+		_, err = s.RecordingBodies(t.Context(), anybody, runID)
+		wantFault(t, err, fault.Forbidden)
+		_, err = s.ForgetRecordings(t.Context(), anybody, time.Now())
+		wantFault(t, err, fault.Forbidden)
+	}
+	_, err := s.RecordingBodies(t.Context(), system, make([]string, 5001)...)
+	wantFault(t, err, fault.Invalid)
+}
+
+func forgetRecordings(t *testing.T, open Open) {
+	c := newClock()
+	s := open(t, store.Options{Now: c.now}).Store
+	v := person(t, s)
+	old := leave(t, s, v, recorded(pin("g", 1)))
+	c.add(time.Hour)
+	fresh := leave(t, s, v, recorded(pin("g", 1)))
+	want(t, "forgotten", got(s.ForgetRecordings(t.Context(), system, c.now()))(t), 1)
+	want(t, "left", got(s.Recordings(t.Context(), system, run.RecordingFilter{}))(t)[0].RunID, fresh)
+	want(t, "run", got(s.Run(t.Context(), v, old))(t).Status, run.Done)
+	want(t, "again", got(s.ForgetRecordings(t.Context(), system, c.now()))(t), 0)
+}
+
+func ratings(t *testing.T, open Open) {
+	c := newClock()
+	s := open(t, store.Options{Running: -1, Now: c.now}).Store
+	v := person(t, s)
+	var said []string // the runs
+	turn := func(graph run.Pin, signals ...float64) {
+		a := accept(t, s, v, chat.NewTurn{Message: "x"})
+		end := answer(a.Run.ID, "y")
+		end.End.Recording = recorded(graph)
+		said = append(said, a.Run.ID)
+		closed := closeTurn(t, s, v, end)
+		for _, score := range signals {
+			c.add(time.Second)
+			got(s.PutPreference(t.Context(), v, learning.Event{
+				ConversationID: a.ConversationID, MessageID: closed.MessageID, Signal: "said", Score: score, Embedding: direction(0), Meta: map[string]any{},
+			}))(t)
+		}
+	}
+	start := c.now()
+	turn(pin("g", 1), 1)
+	turn(pin("g", 1), 1, -1) // the last word counts
+	turn(pin("g", 1), -1)
+	turn(pin("g", 2), 1)
+	turn(pin("h", 1), -1)
+	turn(pin("g", 1))
+	c.add(time.Hour)
+	later := c.now()
+	turn(pin("g", 1), -1)
+	graph := pin("g", 1).ArtifactID
+	up, down, err := s.Rated(t.Context(), graph, 1, start, later)
+	need(t, err)
+	want(t, "by version", fmt.Sprint(up, down), "1 2")
+	up, down, err = s.Rated(t.Context(), graph, 1, later, later.Add(time.Hour))
+	need(t, err)
+	want(t, "later", fmt.Sprint(up, down), "0 1")
+	want(t, "by run", plain(got(s.RatedRuns(t.Context(), start))(t)),
+		plain(map[string]int{said[0]: 1, said[1]: -1, said[2]: -1, said[3]: 1, said[4]: -1, said[6]: -1}))
+	want(t, "by later runs", len(got(s.RatedRuns(t.Context(), later))(t)), 1)
+}

@@ -1,0 +1,168 @@
+// Artifacts: behaviour as data, in versions (001 §13.4), and how one is changed.
+
+import { useQuery } from '@tanstack/react-query';
+import { call } from './call.ts';
+import { changeKeys, type Change, type Check, type OpenQuestion, type Operation, type Patch, type Problem, type Verdict } from './changes.ts';
+import { queryClient } from './queries.ts';
+import type { Page } from './types.ts';
+
+export type Visibility = 'private' | 'shared' | 'global';
+
+/** A version on trial: only a share of new runs takes it. */
+export interface Rollout {
+  patch: number;
+  from: number; // the version the others take
+  share: number; // percent
+  since: string;
+}
+
+export interface Artifact {
+  id: string;
+  type: string;
+  name: string;
+  description: string;
+  visibility: Visibility;
+  version: number;
+  schema: unknown;
+  owner_id: string | null;
+  created_by: string;
+  status?: 'active' | 'draft';
+  rollout?: Rollout | null;
+  created_at: string;
+  updated_at: string;
+}
+
+export interface Version {
+  version: number;
+  schema: unknown;
+  created_by: string;
+  change_note: string;
+  created_at: string;
+}
+
+export interface Validated {
+  valid: boolean;
+  message?: string;
+  problems: Problem[] | null;
+}
+
+/** What a proposal would do; nothing of it is kept. */
+export interface Tried {
+  ok: boolean;
+  checks: Check[] | null;
+  changes: Change[] | null;
+  verdict: Verdict;
+  reasons: string[] | null;
+}
+
+export const artifactKeys = {
+  all: ['artifacts'] as const,
+  list: (type: string, visibility: string) => ['artifacts', 'list', type, visibility] as const,
+  one: (id: string) => ['artifacts', 'one', id] as const,
+  versions: (id: string) => ['artifacts', 'versions', id] as const,
+  form: (kind: string) => ['schemas', kind] as const,
+};
+
+const most = 20; // pages of a list; more artifacts than that nobody looks through
+
+/** All artifacts of a type and a visibility (empty: of every one), so that they can be put in any order. */
+export function useArtifacts({ type, visibility }: { type: string; visibility: string }) {
+  return useQuery({
+    queryKey: artifactKeys.list(type, visibility),
+    queryFn: async ({ signal }) => {
+      const found: Artifact[] = [];
+      let cursor = '';
+      for (let page = 0; page < most; page++) {
+        const next = await call<Page<Artifact>>('/v1/artifacts', { query: { type, visibility, cursor, limit: 100 }, signal });
+        found.push(...next.data);
+        cursor = next.next_cursor ?? '';
+        if (!cursor) break;
+      }
+      return found;
+    },
+    staleTime: 10_000,
+  });
+}
+
+export function useArtifact(id: string) {
+  return useQuery({ queryKey: artifactKeys.one(id), queryFn: ({ signal }) => call<Artifact>(`/v1/artifacts/${id}`, { signal }), enabled: id !== '' });
+}
+
+/** All versions, the newest first. */
+export function useVersions(id: string) {
+  return useQuery({
+    queryKey: artifactKeys.versions(id),
+    queryFn: async ({ signal }) =>
+      (await call<Page<Version>>(`/v1/artifacts/${id}/versions`, { signal })).data.toSorted((a, b) => b.version - a.version),
+    enabled: id !== '',
+  });
+}
+
+/** The JSON Schema of a kind of artifact. */
+export function useForm(kind: string) {
+  return useQuery({
+    queryKey: artifactKeys.form(kind),
+    queryFn: ({ signal }) => call<Record<string, unknown>>(`/v1/schemas/${kind}`, { signal }),
+    enabled: kind !== '',
+    staleTime: Infinity,
+  });
+}
+
+/** How many decisions an administrator has before them: of patches, and questions that belong to no conversation. */
+export function useOpenDecisions(enabled: boolean): number {
+  const open = useQuery({
+    queryKey: [...changeKeys.all, 'open'],
+    queryFn: async ({ signal }) => (await call<Page<OpenQuestion>>('/v1/interrupts', { signal })).data,
+    refetchInterval: 15_000,
+    enabled,
+  });
+  return open.data?.filter(decides).length ?? 0;
+}
+
+/** A version that is only watched waits for its time, not for a person. */
+function decides(question: OpenQuestion): boolean {
+  return question.conversation_id === null && !question.options?.some((option) => option.id === 'keep');
+}
+
+/** Everything wrong with a document, without keeping it. */
+export function validate(type: string, schema: unknown, signal: AbortSignal): Promise<Validated> {
+  return call<Validated>('/v1/artifacts/validate', { method: 'POST', body: { type, schema }, signal });
+}
+
+export interface NewArtifact {
+  type: string;
+  name: string;
+  description: string;
+  visibility: Visibility;
+  schema: unknown;
+}
+
+/** What is proposed: operations on an artifact, or one that is yet to be. */
+export type Proposed = { artifact_id: string; patch: Operation[]; base_version: number } | { changes: [{ create: NewArtifact }] };
+
+export const tryOut = (proposed: Proposed, justification: string) =>
+  call<Tried>('/v1/config/patches/try', { method: 'POST', body: { ...proposed, justification } });
+
+export const propose = (proposed: Proposed, justification: string) =>
+  changed(call<Patch>('/v1/config/patches', { method: 'POST', body: { ...proposed, justification } }));
+
+/** A new version at once, of what is one's own. */
+export const saveVersion = (id: string, patch: Operation[], base: number, note: string) =>
+  changed(call<Artifact>(`/v1/artifacts/${id}`, { method: 'PATCH', body: { patch, base_version: base, change_note: note } }));
+
+export const create = (artifact: NewArtifact, note: string) =>
+  changed(call<Artifact>('/v1/artifacts', { method: 'POST', body: { ...artifact, ...(note ? { change_note: note } : {}) } }));
+
+/** A new version that says what an older one said (ART-07). */
+export const restore = (id: string, version: number, reason: string) =>
+  changed(call<Artifact>(`/v1/artifacts/${id}/versions/${version}/restore`, { method: 'POST', body: { reason } }));
+
+async function changed<T>(work: Promise<T>): Promise<T> {
+  const result = await work;
+  await Promise.all([
+    queryClient.invalidateQueries({ queryKey: artifactKeys.all }),
+    queryClient.invalidateQueries({ queryKey: changeKeys.all }),
+    queryClient.invalidateQueries({ queryKey: ['workflows'] }),
+  ]);
+  return result;
+}

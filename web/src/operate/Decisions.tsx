@@ -1,0 +1,222 @@
+import { useState } from 'react';
+import { Link, useLocation, useSearch } from 'wouter';
+import { useAttempt } from '../account/useAttempt.ts';
+import { settle, unsettled, useOpenPatches, useOpenQuestions, usePatches, waits, type OpenQuestion, type Patch, type PatchStatus } from '../api/changes.ts';
+import { useWords } from '../i18n/index.ts';
+import { sentence } from '../chat/talk.ts';
+import { TypeBadge } from '../ui/Badge.tsx';
+import { Versions } from './Changes.tsx';
+import { Ago, Loading, useAdmin } from './parts.tsx';
+import { proposerOf } from './PatchPage.tsx';
+
+type Shown = 'open' | 'all' | PatchStatus;
+
+const settled: PatchStatus[] = ['applied', 'rejected', 'invalid', 'expired', 'withdrawn', 'superseded', 'rolled_back'];
+
+/** What waits for somebody's decision, oldest first; and how earlier decisions ended. */
+export function Decisions() {
+  const words = useWords();
+  const admin = useAdmin();
+  const search = useSearch();
+  const [, go] = useLocation();
+  const chosen = new URLSearchParams(search).get('status') ?? 'open';
+  const shown: Shown = chosen === 'all' || settled.includes(chosen as PatchStatus) ? (chosen as Shown) : 'open';
+  const open = useOpenPatches(shown === 'open');
+  const closed = usePatches(shown === 'open' || shown === 'all' ? '' : shown, '', shown !== 'open');
+  const questions = useOpenQuestions(admin && shown === 'open');
+  const list = shown === 'open' ? open : closed;
+  const asked = questions.data ?? [];
+  const [said, setSaid] = useState('');
+
+  return (
+    <>
+      <header className="list-head">
+        <h1>{admin ? words.decisions : words.proposals}</h1>
+        <label className="filter">
+          <span>{words.patchStatus}</span>
+          <select value={shown} onChange={(event) => go(event.target.value === 'open' ? '/operate' : `/operate?status=${event.target.value}`)}>
+            <option value="open">{words.stillOpen}</option>
+            <option value="all">{words.everyStatus}</option>
+            {settled.map((status) => (
+              <option key={status} value={status}>
+                {words.statusOfPatch(status, 'settled')}
+              </option>
+            ))}
+          </select>
+        </label>
+      </header>
+      {list.isError && (
+        <p role="alert" className="problem">
+          {sentence(list.error)}
+        </p>
+      )}
+      {list.isPending && <Loading />}
+      {list.data && list.data.length > 0 && <PatchList title={words.proposedChanges} patches={list.data} />}
+      {list.data?.length === 0 && asked.length === 0 && <Nothing shown={shown} admin={admin} />}
+      {asked.length > 0 && shown === 'open' && <Questions questions={asked} onAnswered={() => setSaid(words.answerSent)} />}
+      <p className="hidden" role="status">
+        {said}
+      </p>
+    </>
+  );
+}
+
+function Nothing({ shown, admin }: { shown: Shown; admin: boolean }) {
+  const words = useWords();
+  if (shown !== 'open') return <p className="nothing">{words.noneOfStatus}</p>;
+  if (!admin) return <p className="nothing">{words.nothingProposed}</p>;
+  return (
+    <div className="nothing">
+      <p>{words.nothingWaits}</p>
+      <p className="hint">{words.nothingWaitsMore}</p>
+    </div>
+  );
+}
+
+function PatchList({ title, patches }: { title: string; patches: Patch[] }) {
+  return (
+    <ul className="rows" aria-label={title}>
+      {patches.map((patch) => (
+        <PatchRow key={patch.id} patch={patch} />
+      ))}
+    </ul>
+  );
+}
+
+function PatchRow({ patch }: { patch: Patch }) {
+  const words = useWords();
+  const [first] = patch.changes;
+  const state = waits(patch) ? 'wait' : patch.stage === 'settled' ? 'settled' : 'live';
+  return (
+    <li data-state={state}>
+      <span className="dot" aria-hidden="true" />
+      <div className="row-main">
+        <p className="row-title">
+          <Link href={`/operate/patches/${patch.id}`}>
+            {first ? (
+              <>
+                {first.name} <Versions change={first} />
+              </>
+            ) : (
+              words.patchTitle(patch.id)
+            )}
+          </Link>
+          {first && <TypeBadge type={first.kind || first.type} />}
+          {patch.changes.length > 1 && <small>{words.andOthers(patch.changes.length - 1)}</small>}
+        </p>
+        <p className="row-why">{patch.justification}</p>
+        {unsettled(patch) && <Marks patch={patch} />}
+      </div>
+      <p className="row-facts">
+        <span className="row-status">{words.statusOfPatch(patch.status, patch.stage)}</span>
+        <span>
+          #{patch.id} · {proposerOf(patch)} · <Ago time={patch.created_at} />
+        </span>
+      </p>
+    </li>
+  );
+}
+
+/** What the rehearsal found, as far as a list tells it. */
+function rehearsed(patch: Patch): string[] {
+  const check = (patch.checks ?? []).find((one) => one.name === 'rehearsal');
+  return (check?.problems ?? []).map((problem) => problem.message);
+}
+
+/** What makes a patch worth a second look. */
+function Marks({ patch }: { patch: Patch }) {
+  const words = useWords();
+  const moved = patch.changes.map((change) => change.report).find((report) => report && report.moved > 0);
+  const risky = patch.verdict === 'warn' || patch.verdict === 'second' || patch.verdict === 'block' ? patch.verdict : null;
+  const [reason] = patch.reasons ?? rehearsed(patch);
+  const approvals = patch.approvals ?? [];
+  if (!risky && !moved && patch.needs < 2) return null;
+  return (
+    <p className="marks">
+      {risky && (
+        <b className="risk" data-verdict={risky}>
+          {words.verdictMark(risky)}
+        </b>
+      )}
+      {patch.needs > 1 && patch.stage === 'deciding' && <span>{words.approvalsOf(approvals.length, patch.needs)}</span>}
+      {reason ? <span>{reason}</span> : moved && <span>{`${words.ofTotal(moved.moved, moved.sample.taken)} ${words.figMoved}`}</span>}
+    </p>
+  );
+}
+
+function Questions({ questions, onAnswered }: { questions: OpenQuestion[]; onAnswered(): void }) {
+  const words = useWords();
+  return (
+    <section className="questions" aria-labelledby="open-questions">
+      <h2 id="open-questions">{words.openQuestions}</h2>
+      <ul className="rows">
+        {questions.map((one) => (
+          <QuestionRow key={one.interrupt_id} question={one} onAnswered={onAnswered} />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+interface QuestionProps {
+  question: OpenQuestion;
+  onAnswered(): void;
+}
+
+function QuestionRow({ question, onAnswered }: QuestionProps) {
+  const words = useWords();
+  return (
+    <li data-state="wait">
+      <span className="dot" aria-hidden="true" />
+      <div className="row-main">
+        <p className="asked-words">{question.message}</p>
+        {question.conversation_id ? <Link href={`/c/${question.conversation_id}`}>{words.openConversation}</Link> : <Answer question={question} onAnswered={onAnswered} />}
+      </div>
+      <p className="row-facts">
+        <Link href={`/operate/runs/${question.run_id}`}>{words.ofRun}</Link>
+        <Ago time={question.created_at} />
+      </p>
+    </li>
+  );
+}
+
+/** A question of a run that has no conversation is answered where it is listed. */
+function Answer({ question, onAnswered }: QuestionProps) {
+  const words = useWords();
+  const attempt = useAttempt();
+  const [text, setText] = useState('');
+  const give = (value: string | null) => void attempt.go(() => settle(question, value)).then((went) => went && onAnswered());
+  const options = question.options ?? [];
+  return (
+    <form
+      className="answer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        give(text);
+      }}
+    >
+      {options.length > 0 ? (
+        options.map((option) => (
+          <button key={option.id} type="button" disabled={attempt.busy} onClick={() => give(option.id)}>
+            {option.label}
+          </button>
+        ))
+      ) : (
+        <>
+          <input aria-label={words.answerLabel} value={text} required onChange={(event) => setText(event.target.value)} />
+          <button type="submit" disabled={attempt.busy}>
+            {words.sendAnswer}
+          </button>
+        </>
+      )}
+      <button type="button" className="quiet" disabled={attempt.busy} onClick={() => give(null)}>
+        {words.skipQuestion}
+      </button>
+      {attempt.problem && (
+        <p role="alert" className="problem">
+          {attempt.problem}
+        </p>
+      )}
+    </form>
+  );
+}

@@ -1,0 +1,44 @@
+import '../styles/operate.css';
+import { Link, useLocation, useRoute } from 'wouter';
+import { useWords } from '../i18n/index.ts';
+import { Decisions } from './Decisions.tsx';
+import { PatchPage } from './PatchPage.tsx';
+import { RunPage } from './RunPage.tsx';
+import { Runs } from './Runs.tsx';
+import { useAdmin } from './parts.tsx';
+
+/** Operate: what waits for a decision, what was decided, and how runs went. */
+export default function OperatePage() {
+  return (
+    <div className="operate">
+      <Parts />
+      <Part />
+    </div>
+  );
+}
+
+function Parts() {
+  const words = useWords();
+  const admin = useAdmin();
+  const [path] = useLocation();
+  const runs = path.startsWith('/operate/runs');
+  return (
+    <nav className="parts" aria-label={words.operateParts}>
+      <Link href="/operate" aria-current={path === '/operate' ? 'page' : runs ? undefined : 'true'}>
+        {admin ? words.decisions : words.proposals}
+      </Link>
+      <Link href="/operate/runs" aria-current={path === '/operate/runs' ? 'page' : runs ? 'true' : undefined}>
+        {words.runs}
+      </Link>
+    </nav>
+  );
+}
+
+function Part() {
+  const [isPatch, patch] = useRoute('/operate/patches/:id');
+  const [isRun, run] = useRoute('/operate/runs/:id');
+  const [isRuns] = useRoute('/operate/runs');
+  if (isPatch) return <PatchPage key={patch.id} id={patch.id} />;
+  if (isRun) return <RunPage key={run.id} id={run.id} />;
+  return isRuns ? <Runs /> : <Decisions />;
+}

@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest';
+import { placeOf } from './place.ts';
+
+it.each([
+  ['/', 'chat'],
+  ['/c/1', 'chat'],
+  ['/artifacts', 'artifacts'],
+  ['/artifacts/a.b/edit', 'artifacts'],
+  ['/operate/patches/1', 'operate'],
+  ['/artifactsandmore', 'chat'],
+])('%s belongs to %s', (path, place) => {
+  expect(placeOf(path)).toBe(place);
+});

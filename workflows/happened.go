@@ -1,0 +1,105 @@
+package workflows
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"go.temporal.io/sdk/workflow"
+
+	"liminal/activities"
+	"liminal/internal/graph"
+)
+
+const (
+	// maxOutcomes is how many outcomes a run keeps for its recording.
+	maxOutcomes = 2000
+	// maxCarried bounds what of them travels into the next execution, in bytes
+	// compressed: a recording takes no more.
+	maxCarried = 256 << 10
+)
+
+// done hands an effect's result to the machine, and keeps it for the recording.
+func (d *drive) done(ctx workflow.Context, c activities.Came, out map[string]any) {
+	c.Result = out
+	d.came(c)
+	d.step(func() []graph.Effect { return d.run.Done(c.Effect, out, d.now(ctx)) })
+}
+
+// failed is done for an effect that failed.
+func (d *drive) failed(ctx workflow.Context, c activities.Came, err error) {
+	f := failure(err)
+	c.Failure = &f
+	if d.awaits(c.Effect) { // a step that was told to stop did not fail by itself
+		d.came(c)
+	}
+	d.step(func() []graph.Effect { return d.run.Fail(c.Effect, f, d.now(ctx)) })
+}
+
+// awaits reports whether the machine waits for an effect.
+func (d *drive) awaits(effect string) bool {
+	return slices.ContainsFunc(d.run.Pending(), func(e graph.Effect) bool { return e.ID == effect })
+}
+
+// came keeps what came of an effect. A child's effects are no part of its
+// parent's recording, and a child has none of its own.
+func (d *drive) came(c activities.Came) {
+	switch {
+	case d.happened == nil || d.in.Child != nil:
+	case len(d.happened.Outcomes) >= maxOutcomes, d.happened.Full(c):
+		d.happened.Cut = true
+	default:
+		d.happened.Add(c)
+	}
+}
+
+// since is how long an effect took that began at a time of the machine's clock.
+func (d *drive) since(ctx workflow.Context, began time.Time) time.Duration {
+	return max(0, d.now(ctx).Sub(began))
+}
+
+// recorded is what happened, for Close; nil when nobody knows all of it.
+func (d *drive) recorded(ctx workflow.Context) *activities.Happened {
+	if d.happened != nil {
+		d.happened.Took = max(0, workflow.Now(ctx).Sub(d.happened.Since)-d.waited)
+	}
+	return d.happened
+}
+
+// packed is what happened on its way into the next execution.
+func (d *drive) packed() []byte {
+	if d.happened == nil {
+		return nil
+	}
+	small := pack(d.happened)
+	if len(small) > maxCarried {
+		d.happened.Outcomes, d.happened.Bulk, d.happened.Cut = nil, 0, true
+		small = pack(d.happened)
+	}
+	return small
+}
+
+// pack gives nothing where there is nothing to keep: a recording is not worth
+// a run.
+func pack(h *activities.Happened) []byte {
+	raw, err := json.Marshal(h)
+	if err != nil {
+		return nil
+	}
+	small, err := compressed(raw)
+	if err != nil {
+		return nil
+	}
+	return small
+}
+
+// unpacked is the other side of packed; nil for an execution that was begun
+// before there were recordings.
+func unpacked(small []byte) *activities.Happened {
+	raw, err := expanded(small)
+	h := &activities.Happened{}
+	if len(small) == 0 || err != nil || json.Unmarshal(raw, h) != nil {
+		return nil
+	}
+	return h
+}

@@ -1,0 +1,152 @@
+package record
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"liminal/activities/activitiestest"
+	"liminal/internal/fault"
+	"liminal/internal/identity"
+	"liminal/internal/run"
+	"liminal/internal/tool"
+	"liminal/workflows"
+)
+
+// patchWay is the way of a patch, in haste where nobody answers.
+const patchWay = `{"kind":"workflow.chat","entrypoint":"check","nodes":[
+	{"id":"check","type":"tool_call","tool":"step","inputs":{"patch_id":"${input.patch_id}"},"description":"Checking...","next":"rehearse"},
+	{"id":"rehearse","type":"tool_call","tool":"step","inputs":{"patch_id":"${input.patch_id}"},"description":"Rehearsing...","next":"decide"},
+	{"id":"decide","type":"interrupt","interrupt_type":"action_choice","message":"Approve patch ${input.patch_id}?",
+	 "options":[{"id":"approve","label":"Approve"},{"id":"reject","label":"Reject"}],"timeout_ms":DECIDE,"save_as":"decision","next":"decided"},
+	{"id":"decided","type":"switch","branches":[
+		{"when":"vars.decision == 'approve'","next":"apply"},{"when":"vars.decision == null","next":"expire"},{"when":"true","next":"end"}]},
+	{"id":"apply","type":"interrupt","interrupt_type":"action_choice","message":"Apply it?",
+	 "options":[{"id":"apply","label":"Apply"},{"id":"withdraw","label":"Withdraw"}],"timeout_ms":1209600000,"save_as":"applied","next":"begun"},
+	{"id":"begun","type":"switch","branches":[{"when":"vars.applied == 'apply'","next":"watch"},{"when":"true","next":"end"}]},
+	{"id":"watch","type":"interrupt","interrupt_type":"action_choice","message":"Keep it?",
+	 "options":[{"id":"keep","label":"Keep"},{"id":"roll_back","label":"Roll back"}],"timeout_ms":1000,"save_as":"kept","next":"watched"},
+	{"id":"watched","type":"switch","branches":[{"when":"vars.kept == null","next":"figures"},{"when":"true","next":"end"}]},
+	{"id":"figures","type":"tool_call","tool":"step","inputs":{"patch_id":"${input.patch_id}"},"next":"over"},
+	{"id":"over","type":"switch","branches":[{"when":"vars.figures.times > 1","next":"end"},{"when":"true","next":"watch"}]},
+	{"id":"expire","type":"tool_call","tool":"step","inputs":{"patch_id":"${input.patch_id}"},"next":"end"},
+	{"id":"end","type":"end","response":"${vars.decision?} ${vars.applied?} ${vars.kept?}"}]}`
+
+var privileged = tool.Spec{Runs: tool.Activity, Queue: tool.QueueIngest, Privileged: true}
+
+// patchRun is a stage with the run of a patch on its way; decide is how long it
+// waits for the decision, in milliseconds.
+func patchRun(t *testing.T, decide string) (*stage, run.Run) {
+	t.Helper()
+	w := activitiestest.New(oneModel)
+	w.Tool("step", privileged, func(_ context.Context, c *tool.Call) (map[string]any, error) {
+		return map[string]any{"times": w.Count(c.Node), "patch_id": c.Inputs["patch_id"]}, nil
+	})
+	w.Workflows["config_patch"] = strings.Replace(patchWay, "DECIDE", decide, 1)
+	s := newStage(t, w)
+	row := s.row(w.House(run.KindPatch, map[string]any{"patch_id": 42}).RunID)
+	s.engine.Launch(t.Context(), row)
+	t.Cleanup(func() { s.told(row.WorkflowID) })
+	return s, row
+}
+
+// decide answers the i-th question as the desk does: in the store first, then
+// by signal.
+func (s *stage) decide(i int, answer string) {
+	s.Helper()
+	s.question(i)
+	if s.world.Claim(i, answer, false).InterruptID == "" {
+		s.Fatalf("the question %d has been answered already", i)
+	}
+	q := s.question(i)
+	s.engine.Send(s.Context(), q)
+	s.engine.Send(s.Context(), q) // again, as after a crash: it is dropped
+}
+
+const fortnight = "1209600000"
+
+// Requirements: CFG-15, CFG-04, CFG-05
+func TestAPatchIsDecidedAppliedAndWatched(t *testing.T) {
+	t.Parallel()
+	s, r := patchRun(t, fortnight)
+	s.until(r.ID, run.Waiting)
+	q := s.question(0)
+	admin := identity.Viewer{UserID: "someone", Role: identity.RoleAdmin}
+	if _, err := s.engine.Answer(t.Context(), admin, q.ID, run.Answer{Value: "approve"}); fault.CodeOf(err) != fault.Conflict || !strings.Contains(err.Error(), "/v1/config/patches/42") {
+		t.Errorf("an administrator's answer past the desk gives %v", err)
+	}
+	s.decide(0, "approve")
+	s.decide(1, "apply")
+	s.closed(r.WorkflowID)
+	s.until(r.ID, run.Done)
+	got := s.freeze("config_patch_applied", r.WorkflowID, "")
+	if got[scheduled] != 4 || got[signalled] < 2 || got[upserted] != 8 {
+		t.Errorf("the way of a patch makes %v; want two steps, two decisions, and two looks at it", got)
+	}
+	d, err := s.client.DescribeWorkflowExecution(t.Context(), r.WorkflowID, "")
+	if err != nil || d.GetWorkflowExecutionInfo().GetType().GetName() != workflows.ConfigPatchType {
+		t.Errorf("the run is found as %v (%v)", d.GetWorkflowExecutionInfo().GetType(), err)
+	}
+}
+
+// Requirements: CFG-15, CFG-04
+func TestAPatchIsRejected(t *testing.T) {
+	t.Parallel()
+	s, r := patchRun(t, fortnight)
+	s.decide(0, "reject")
+	s.closed(r.WorkflowID)
+	s.until(r.ID, run.Done)
+	s.freeze("config_patch_rejected", r.WorkflowID, "")
+	if n := s.world.Count("expire") + s.world.Count("figures"); n != 0 {
+		t.Errorf("a rejected patch went on with %d steps", n)
+	}
+}
+
+// Requirements: CFG-15
+func TestAPatchExpires(t *testing.T) {
+	t.Parallel()
+	s, r := patchRun(t, "1000")
+	s.closed(r.WorkflowID)
+	s.until(r.ID, run.Done)
+	s.freeze("config_patch_expired", r.WorkflowID, "")
+	if q := s.question(0); q.Status != run.Expired || s.world.Count("expire") != 1 {
+		t.Errorf("the question is %s after %d calls of expire", q.Status, s.world.Count("expire"))
+	}
+}
+
+// Requirements: CFG-15
+func TestAPatchGoesOnAfterItsWorkerDied(t *testing.T) {
+	t.Parallel()
+	s, r := patchRun(t, fortnight)
+	s.until(r.ID, run.Waiting)
+	s.stop()
+	s.decide(0, "approve")
+	s.work()
+	s.decide(1, "withdraw")
+	s.closed(r.WorkflowID)
+	s.until(r.ID, run.Done)
+	if n := s.world.Count("check"); n != 1 {
+		t.Errorf("the check ran %d times, want once", n)
+	}
+}
+
+// Requirements: CFG-13
+func TestTheArchitectsRun(t *testing.T) {
+	t.Parallel()
+	w := activitiestest.New(oneModel).Tool("step", privileged, echo)
+	w.Workflows["architect"] = `{"kind":"workflow.chat","entrypoint":"look","nodes":[
+		{"id":"look","type":"tool_call","tool":"step","inputs":{"since":"${input.since}"},"next":"any"},
+		{"id":"any","type":"switch","branches":[{"when":"vars.look.answer != ''","next":"each"},{"when":"true","next":"end"}]},
+		{"id":"each","type":"map","over":["x","y"],"as":"it","body":"propose","concurrency":1,"next":"end"},
+		{"id":"propose","type":"tool_call","tool":"step","inputs":{"what":"${it}"},"next":"end"},
+		{"id":"end","type":"end","data":{"looked":"${vars.look.answer}"}}]}`
+	s := newStage(t, w)
+	row := s.row(w.House(run.KindArchitect, map[string]any{"since": "2026-11-20T00:00:00Z"}).RunID)
+	s.engine.Launch(t.Context(), row)
+	s.closed(row.WorkflowID)
+	s.until(row.ID, run.Done)
+	s.freeze("architect", row.WorkflowID, "")
+	if n := w.Count("propose"); n != 2 {
+		t.Errorf("two proposals made %d calls", n)
+	}
+}
