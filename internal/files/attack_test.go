@@ -92,6 +92,39 @@ func TestALinkThatIsSwappedInReachesNothing(t *testing.T) {
 	}
 }
 
+// Requirements: ISO-03, ISO-05
+func TestALinkThatHasGoneAgainReachesNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	theirs := b.save(t, b.bob, "secret.txt", "bob's secret")
+	b.save(t, b.ada, "a.txt", "mine")
+	at := filepath.Join(b.home("ada"), "files", "a.txt")
+	root, err := os.OpenRoot(b.home("ada"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	if err := os.Rename(at, at+".away"); err != nil {
+		t.Fatal(err)
+	}
+	link(t, os.Link, filepath.Join(b.home("bob"), theirs.Path), at)
+	f, err := root.Open("files/a.txt") // as openPlain does, just now
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := os.Rename(at+".away", at); err != nil {
+		t.Fatal(err)
+	}
+	opened, err := f.Stat()
+	if err != nil || !ordinary(opened) {
+		t.Fatalf("the secret has one name again, yet it is %v, %v", opened, err)
+	}
+	if still(root, "files/a.txt", opened) {
+		t.Error("what was opened is bob's secret and passes for ada's file")
+	}
+}
+
 // swap puts a link to the secret in the file's place, or the file back.
 func swap(at, secret string, n int) {
 	beside := fmt.Sprint(at, ".", n)

@@ -82,19 +82,36 @@ func (r *Roots) Open(ctx context.Context, v identity.Viewer, p string) (*os.File
 	return openPlain(root, p)
 }
 
-// openPlain opens p and looks again at what was opened: what has the name may
-// have changed since anybody looked at it.
+// openTries bounds how often a file is opened again that was replaced while it
+// was being opened.
+const openTries = 8
+
+// openPlain opens p and looks again at what was opened, and then at its name:
+// what has the name may have changed since anybody looked at it.
 func openPlain(root *os.Root, p string) (*os.File, error) {
-	f, err := root.OpenFile(p, os.O_RDONLY|atOnce, 0)
-	if err != nil {
-		return nil, notFound(err)
-	}
-	info, err := f.Stat()
-	if err != nil || !ordinary(info) {
+	for range openTries {
+		f, err := root.OpenFile(p, os.O_RDONLY|atOnce, 0)
+		if err != nil {
+			return nil, notFound(err)
+		}
+		opened, err := f.Stat()
+		if err == nil && still(root, p, opened) {
+			return f, nil
+		}
 		_ = f.Close() // nobody has it
-		return nil, notFound(errors.Join(err, fs.ErrNotExist))
+		if err := plain(root, p); err != nil {
+			return nil, err
+		}
 	}
-	return f, nil
+	return nil, notFound(fs.ErrNotExist)
+}
+
+// still says that p names what was opened, and that nothing else does. A look
+// at what was opened alone would not do: another person's file that a hard link
+// led to has one name again as soon as that link is gone.
+func still(root *os.Root, p string, opened fs.FileInfo) bool {
+	named, err := root.Lstat(p)
+	return err == nil && ordinary(opened) && ordinary(named) && os.SameFile(opened, named)
 }
 
 // Read returns a whole file of at most limit bytes; a larger one is Invalid.
