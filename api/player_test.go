@@ -31,6 +31,8 @@ type player struct {
 	stops map[string]chan string // slow runs: "cancel" or "proceed"
 	turns []chat.NewTurn
 	users []string // on whose behalf each was asked
+
+	state func(ctx context.Context, v identity.Viewer, runID string) (json.RawMessage, error) // nil: no run can be looked into
 }
 
 func (p *player) wait() {
@@ -229,4 +231,11 @@ func (p *player) RunTool(ctx context.Context, v identity.Viewer, tool string, in
 
 func (p *player) RunWorkflow(ctx context.Context, v identity.Viewer, _ string, _, _ map[string]any, requestID string) (run.Run, error) {
 	return p.job(ctx, v, run.KindGraph, "graph:"+id.New(), requestID, run.End{Status: run.Done})
+}
+
+func (p *player) State(ctx context.Context, v identity.Viewer, runID string) (json.RawMessage, error) {
+	if p.state == nil {
+		return nil, fault.New(fault.NotFound, "The run's workflow is no longer kept.")
+	}
+	return p.state(ctx, v, runID)
 }

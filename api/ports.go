@@ -19,7 +19,7 @@ import (
 	"liminal/schemas"
 )
 
-// Engine starts, answers and cancels runs.
+// Engine starts, answers and cancels runs, and looks into them.
 type Engine interface {
 	Chat(ctx context.Context, v identity.Viewer, t chat.NewTurn) (chat.Accepted, error)
 	Answer(ctx context.Context, v identity.Viewer, interruptID string, a run.Answer) (run.Interrupt, error)
@@ -28,6 +28,9 @@ type Engine interface {
 	Ingest(ctx context.Context, v identity.Viewer, documentID string) (run.Run, error)
 	RunTool(ctx context.Context, v identity.Viewer, tool string, input map[string]any, requestID string) (run.Run, error)
 	RunWorkflow(ctx context.Context, v identity.Viewer, artifact string, input, vars map[string]any, requestID string) (run.Run, error)
+	// State is where a run that is under way stands, as JSON: its pins, its
+	// trace so far, and what is pending. It may take as long as ctx lets it.
+	State(ctx context.Context, v identity.Viewer, runID string) (json.RawMessage, error)
 }
 
 // Accounts is who people are.

@@ -14,7 +14,7 @@ import (
 
 func (s *server) runRoutes() {
 	add(s, route("GET /v1/runs", "listRuns", "My runs, latest first; with all, an administrator's are everybody's"), s.listRuns)
-	add(s, route("GET /v1/runs/{id}", "run", "One run: what it is pinned to, its trace, how it ended"), s.run)
+	add(s, route("GET /v1/runs/{id}", "run", "One run: what it is pinned to, its trace so far, what it waits for, how it ended"), s.run)
 	add(s, route("POST /v1/runs/{id}/rehearse", "rehearseRun", "Drive another version of its workflow through what a run met; nothing happens"), s.rehearseRun)
 	op := route("GET /v1/runs/{id}/events", "runEvents", "A run's events, past and to come, as server-sent events")
 	addStream(s, op, s.runEvents)
@@ -33,6 +33,7 @@ type Run struct {
 	Pins           []Pinned           `json:"pins"`
 	Result         any                `json:"result"`
 	Trace          any                `json:"trace"`
+	Live           *Live              `json:"live,omitempty" doc:"where it stands; missing: it has not begun, or it is over"`
 	Error          Nullable[RunError] `json:"error"`
 	CreatedAt      time.Time          `json:"created_at"`
 	StartedAt      *time.Time         `json:"started_at,omitempty"`
@@ -94,8 +95,9 @@ func (s *server) run(ctx context.Context, in *ByID) (OneRun, error) {
 	if err != nil && !errors.Is(err, fault.NotFound) {
 		return OneRun{}, err
 	}
+	live := s.live(ctx, &r)
 	out := s.runView(r)
-	if own {
+	if out.Live = live.shown(own, s.Redacted); own {
 		out.Trace = s.shown(r.Trace, s.why(ctx, r, kept))
 	} else {
 		out = limited(out, r)
@@ -114,11 +116,7 @@ func (s *server) recording(ctx context.Context, r run.Run) (run.Recording, error
 	if s.Recordings == nil {
 		return run.Recording{}, fault.New(fault.NotFound, "Runs are not recorded here.")
 	}
-	v := viewerOf(ctx)
-	if r.UserID != v.UserID && v.IsAdmin() {
-		v = identity.System()
-	}
-	return s.Recordings.Recording(ctx, v, r.ID)
+	return s.Recordings.Recording(ctx, reader(viewerOf(ctx), r), r.ID)
 }
 
 // seen is a run the viewer may look at, and whether it is theirs to see whole:

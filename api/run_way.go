@@ -67,18 +67,23 @@ func limited(out Run, r run.Run) Run {
 }
 
 // hideConditions leaves out what the switches of a workflow say that is not the
-// viewer's to read: it is a person's own.
+// viewer's to read: it is a person's own. Of a run that does not say yet what it
+// is pinned to, whose they are is not known.
 func (s *server) hideConditions(ctx context.Context, r run.Run, out *Run) {
 	way, ok := out.Trace.(Way)
 	if !ok {
 		return
 	}
+	readable := len(r.Pins) > 0
 	for _, p := range r.Pins {
 		if _, err := s.Library.Get(ctx, viewerOf(ctx), p.ArtifactID); err != nil {
-			for i := range way.Steps {
-				way.Steps[i].Condition = ""
-			}
-			return
+			readable = false
+			break
+		}
+	}
+	if !readable {
+		for i := range way.Steps {
+			way.Steps[i].Condition = ""
 		}
 	}
 }

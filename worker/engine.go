@@ -205,9 +205,10 @@ func (e *Engine) Architect(ctx context.Context, since time.Time) (run.Run, error
 	return e.create(ctx, identity.Steward(), run.KindArchitect, "architect:"+from, "since "+from, "", map[string]any{"since": from})
 }
 
-// State is where a run stands while it runs (GRAPH-26), as JSON: nodes, names
-// of vars, what is outstanding, the trace. NotFound for a run whose workflow
-// is no longer kept.
+// State is where a run stands while it runs (GRAPH-26), as JSON: pins, nodes,
+// names of vars, what is outstanding since when, the trace. A worker answers,
+// so it takes as long as ctx lets it where none is there. NotFound for a run
+// whose workflow is not there: it is no longer kept, or has yet to be started.
 func (e *Engine) State(ctx context.Context, v identity.Viewer, runID string) (json.RawMessage, error) {
 	r, err := e.o.Runs.Run(ctx, v, runID)
 	if err != nil {
@@ -215,7 +216,7 @@ func (e *Engine) State(ctx context.Context, v identity.Viewer, runID string) (js
 	}
 	answer, err := e.o.Client.QueryWorkflow(ctx, r.WorkflowID, "", workflows.QueryState)
 	if _, gone := errors.AsType[*serviceerror.NotFound](err); gone {
-		return nil, fault.New(fault.NotFound, "The run's workflow is no longer kept.")
+		return nil, fault.New(fault.NotFound, "The run's workflow is not there.")
 	}
 	if err != nil {
 		return nil, fault.Wrap(fault.Internal, err, "The run cannot be looked into now; try again.")

@@ -3,13 +3,18 @@ package workflows
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
+	"time"
 
 	"liminal/activities"
 	"liminal/internal/graph"
+	"liminal/internal/id"
+	"liminal/internal/run"
 )
 
 // State is where a run stands, for who looks while it runs (GRAPH-26).
 type State struct {
+	Pins    []run.Pin        `json:"pins,omitempty"`
 	Nodes   []string         `json:"nodes"`   // those at work or waiting
 	Vars    []string         `json:"vars"`    // names that are set
 	Pending []PendingEffect  `json:"pending"` // what is outstanding
@@ -25,6 +30,7 @@ type PendingEffect struct {
 	Node    string     `json:"node"`
 	Kind    graph.Kind `json:"kind"`
 	Attempt int        `json:"attempt,omitempty"`
+	Since   time.Time  `json:"since,omitzero"` // it was begun, or put to a person
 	Says    string     `json:"says,omitempty"` // the description, or the question
 }
 
@@ -36,11 +42,11 @@ func (d *drive) state() State {
 	if d.run == nil {
 		return s
 	}
-	s.Trace = d.run.Trace()
+	s.Pins, s.Trace = d.opened.Pins, d.run.Trace()
 	s.Vars = d.vars()
 	s.Usage = activities.Tally{Usage: d.tally.Usage, Model: d.tally.Model, Spoke: d.tally.Spoke}
 	for _, e := range d.run.Pending() {
-		p := PendingEffect{ID: e.ID, Node: e.Node, Kind: e.Kind, Attempt: e.Attempt, Says: e.Description}
+		p := PendingEffect{ID: e.ID, Node: e.Node, Kind: e.Kind, Attempt: e.Attempt, Since: d.outstanding(e, s.Trace), Says: e.Description}
 		if e.Ask != nil {
 			p.Says = e.Ask.Message
 		}
@@ -50,6 +56,23 @@ func (d *drive) state() State {
 		}
 	}
 	return s
+}
+
+// outstanding is since when an effect is, by the clock on the wall, which the
+// machine's stands behind (see now); the zero time where the trace is full.
+func (d *drive) outstanding(e graph.Effect, trace []graph.Step) time.Time {
+	if q := d.questions[id.Derive(d.in.RunID, d.effectID(e))]; q != nil && !q.at.IsZero() {
+		return q.at
+	}
+	for _, s := range slices.Backward(trace) {
+		switch {
+		case s.Effect == e.ID && s.Ended.IsZero():
+			return s.Started.Add(d.away)
+		case e.Kind == graph.KindWait && e.ID == s.Effect+"~"+strconv.Itoa(s.Attempt):
+			return s.Ended.Add(d.away)
+		}
+	}
+	return time.Time{}
 }
 
 // vars are the names of what the run has set. They are read from a snapshot:
