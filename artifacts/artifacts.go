@@ -2,8 +2,8 @@
 // and adapters as versioned JSON documents, checked when they are written and
 // pinned by the runs that use them.
 //
-// It may import schemas, fault, id, identity, run, chat, tool, graph, expr,
-// model and routing. It knows no database: Store is its port.
+// It may import schemas, check, fault, id, identity, run, chat, tool, graph,
+// expr, model and routing. It knows no database: Store is its port.
 package artifacts
 
 import (

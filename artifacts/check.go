@@ -9,18 +9,18 @@ import (
 	"slices"
 	"strings"
 
+	"liminal/internal/check"
 	"liminal/internal/fault"
 	"liminal/internal/graph"
 	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/routing"
 	"liminal/internal/tool"
-	"liminal/schemas"
 )
 
 // Problem is one thing wrong with a document: a JSON pointer into it, a
-// sentence and a hint.
-type Problem = schemas.Fault
+// sentence, a hint, and the check it belongs to.
+type Problem = check.Fault
 
 // Check tells everything that is wrong with a document of a kind at once: its
 // schema, the graph it describes, and what it refers to (GRAPH-19, 001 §10.2).
@@ -35,7 +35,7 @@ func (l *Library) check(ctx context.Context, v identity.Viewer, kind, name strin
 		return fault.New(fault.Invalid, "The document has %d bytes; %d are allowed.", len(doc), MaxSize)
 	}
 	c := &checking{ctx: ctx, v: v, library: l, name: name, doc: doc}
-	if err := l.kinds.Validate(kind, doc); err != nil && !errors.As(err, (*schemas.Faults)(&c.problems)) {
+	if err := l.kinds.Validate(kind, doc); err != nil && !errors.As(err, (*check.Faults)(&c.problems)) {
 		return fault.Wrap(fault.Internal, err, "The schema of %s is broken.", kind)
 	}
 	for _, row := range kinds {
@@ -80,8 +80,8 @@ type checking struct {
 	err      error
 }
 
-func (c *checking) add(path, hint, format string, args ...any) {
-	c.problems = append(c.problems, Problem{Path: path, Message: fmt.Sprintf(format, args...), Hint: hint})
+func (c *checking) add(kind check.Kind, path, hint, format string, args ...any) {
+	c.problems = append(c.problems, Problem{Path: path, Message: fmt.Sprintf(format, args...), Hint: hint, Kind: kind})
 }
 
 // merge adds problems of a second reader. What the first has found at the same
@@ -140,11 +140,7 @@ func (c *checking) workflow() {
 	}
 	_, err = graph.Parse(c.doc, GraphTools(all), Limits(c.v, Artifact{OwnerID: owner}, named))
 	if faults, ok := errors.AsType[graph.Faults](err); ok {
-		found := make([]Problem, len(faults))
-		for i, f := range faults {
-			found[i] = Problem(f)
-		}
-		c.merge(found)
+		c.merge(faults)
 	} else if err != nil {
 		c.err = err
 	}
@@ -181,7 +177,7 @@ func (c *checking) children() {
 	}
 	for i, n := range d.Nodes {
 		if n.Workflow != "" && n.Workflow != c.name && !c.exists(KindWorkflow, n.Workflow) {
-			c.add(fmt.Sprintf("/nodes/%d/workflow", i), "write the name or id of a workflow you may use", "there is no workflow %q", n.Workflow)
+			c.add(check.References, fmt.Sprintf("/nodes/%d/workflow", i), "write the name or id of a workflow you may use", "there is no workflow %q", n.Workflow)
 		}
 	}
 }
@@ -195,20 +191,20 @@ func (c *checking) tool() {
 	}
 	c.merge(spec.Validate())
 	if c.name != "" && spec.Name != c.name {
-		c.add("/name", "an artifact is found by this name, so both are the same", "the tool is called %q and its artifact %q", spec.Name, c.name)
+		c.add(check.Schema, "/name", "an artifact is found by this name, so both are the same", "the tool is called %q and its artifact %q", spec.Name, c.name)
 	}
 	_, known := c.library.known[spec.Name]
 	switch {
 	case described(spec.Name) && c.v.IsSystem():
 		return // it binds nothing
 	case described(spec.Name):
-		c.add("/name", "give the tool another name", "names that begin with %q describe the program's own HTTP operations, and only the program writes them", describedPrefix)
+		c.add(check.Limits, "/name", "give the tool another name", "names that begin with %q describe the program's own HTTP operations, and only the program writes them", describedPrefix)
 	case spec.Workflow == "" && !known:
-		c.add("/name", "bind it to a workflow with \"workflow\", or name one of the program's tools", "the program has no tool %q", spec.Name)
+		c.add(check.References, "/name", "bind it to a workflow with \"workflow\", or name one of the program's tools", "the program has no tool %q", spec.Name)
 	case spec.Workflow != "" && known && c.library.known[spec.Name].Workflow == "":
-		c.add("/workflow", "give the tool another name", "the program implements %q itself", spec.Name)
+		c.add(check.References, "/workflow", "give the tool another name", "the program implements %q itself", spec.Name)
 	case spec.Workflow != "" && !c.exists(KindWorkflow, spec.Workflow) && !c.seeded(KindWorkflow, spec.Workflow):
-		c.add("/workflow", "write the name or id of a workflow you may use", "there is no workflow %q", spec.Workflow)
+		c.add(check.References, "/workflow", "write the name or id of a workflow you may use", "there is no workflow %q", spec.Workflow)
 	}
 	if !c.v.IsAdmin() {
 		c.reserved(spec, known)
@@ -218,13 +214,13 @@ func (c *checking) tool() {
 // reserved refuses what only administrators may declare.
 func (c *checking) reserved(spec tool.Spec, known bool) {
 	if known {
-		c.add("/name", "give your tool another name", "%q is one of the program's own tools, which administrators look after", spec.Name)
+		c.add(check.References, "/name", "give your tool another name", "%q is one of the program's own tools, which administrators look after", spec.Name)
 	}
 	if spec.Privileged {
-		c.add("/privileged", "leave it out", "only administrators declare privileged tools")
+		c.add(check.Limits, "/privileged", "leave it out", "only administrators declare privileged tools")
 	}
 	if spec.IsJob() {
-		c.add("/queue", "use models or tools", "only administrators declare tools of the ingest queue")
+		c.add(check.Limits, "/queue", "use models or tools", "only administrators declare tools of the ingest queue")
 	}
 }
 
@@ -242,11 +238,7 @@ func (c *checking) seeded(kind, name string) bool {
 func (c *checking) policy() {
 	_, err := routing.Compile(c.doc)
 	if faults, ok := errors.AsType[routing.Faults](err); ok {
-		found := make([]Problem, len(faults))
-		for i, f := range faults {
-			found[i] = Problem(f)
-		}
-		c.merge(found)
+		c.merge(faults)
 	}
 	c.adapters()
 	c.guard()
@@ -266,7 +258,7 @@ func (c *checking) adapters() {
 	}
 	for i, rule := range d.Rules {
 		if name := rule.Action.AdapterID; name != "" && name != "current" && !c.exists(KindAdapter, name) {
-			c.add(fmt.Sprintf("/rules/%d/action/adapter_id", i), "write the id of an adapter you may use, or current", "there is no adapter %q", name)
+			c.add(check.References, fmt.Sprintf("/rules/%d/action/adapter_id", i), "write the id of an adapter you may use, or current", "there is no adapter %q", name)
 		}
 	}
 }

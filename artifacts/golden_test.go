@@ -51,11 +51,11 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// told is every problem of a refusal, one a line.
+// told is every problem of a refusal with its check, one a line.
 func told(err error) string {
 	var b strings.Builder
 	for _, p := range artifacts.Problems(err) {
-		b.WriteString(strings.TrimSpace(p.Path + ": " + p.Message))
+		b.WriteString(artifacts.CheckOf(p) + " " + p.Path + ": " + p.Message)
 		if p.Hint != "" {
 			b.WriteString(" | " + p.Hint)
 		}

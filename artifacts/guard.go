@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"liminal/internal/check"
 	"liminal/internal/expr"
 )
 
@@ -122,7 +123,7 @@ func (r Rule) Said() string {
 // faults are what is wrong with the conditions of a document's guard.
 func (g Guard) faults() []Problem {
 	var found []Problem
-	check := func(list string, rules []Rule, names []string) {
+	compile := func(list string, rules []Rule, names []string) {
 		fields := map[string][]string{}
 		for _, name := range names {
 			if paired(name) {
@@ -134,15 +135,15 @@ func (g Guard) faults() []Problem {
 			if fault, ok := errors.AsType[*expr.Error](err); ok {
 				message := strings.Replace(fault.Message, "nothing in the graph sets ", "there is no figure ", 1)
 				found = append(found, Problem{
-					Path: fmt.Sprintf("/rehearsal/%s/%d/when", list, i), Hint: fault.Hint,
+					Path: fmt.Sprintf("/rehearsal/%s/%d/when", list, i), Hint: fault.Hint, Kind: check.Expressions,
 					Message: fmt.Sprintf("at character %d: %s", fault.Offset+1, message),
 				})
 			}
 		}
 	}
-	check("block", g.Block, GuardNames)
-	check("second", g.Second, GuardNames)
-	check("roll_back", g.RollBack, WatchNames)
+	compile("block", g.Block, GuardNames)
+	compile("second", g.Second, GuardNames)
+	compile("roll_back", g.RollBack, WatchNames)
 	return found
 }
 

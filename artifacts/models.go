@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"liminal/internal/check"
 	"liminal/internal/fault"
 	"liminal/internal/identity"
 	"liminal/internal/model"
@@ -21,7 +22,7 @@ func (c *checking) models() {
 		return // the schema has said so
 	}
 	if len(p.Plans) > 0 && !c.v.IsAdmin() {
-		c.add("/plans", "leave it out: the plans of everybody's policy hold for you", "only administrators say what a plan may use")
+		c.add(check.Limits, "/plans", "leave it out: the plans of everybody's policy hold for you", "only administrators say what a plan may use")
 	}
 	known := c.tiers(p)
 	if len(known) == 0 {
@@ -29,7 +30,7 @@ func (c *checking) models() {
 	}
 	for _, path := range slices.Sorted(maps.Keys(named(p))) {
 		if tier := named(p)[path]; !known[tier] {
-			c.add(path, "tiers that are known: "+strings.Join(slices.Sorted(maps.Keys(known)), ", "), "no backend has a tier %q", tier)
+			c.add(check.References, path, "tiers that are known: "+strings.Join(slices.Sorted(maps.Keys(known)), ", "), "no backend has a tier %q", tier)
 		}
 	}
 }

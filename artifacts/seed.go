@@ -10,8 +10,8 @@ import (
 	"path"
 	"strings"
 
+	"liminal/internal/check"
 	"liminal/internal/identity"
-	"liminal/schemas"
 )
 
 // What ships with the program: the defaults, and packs, each a folder of
@@ -133,7 +133,7 @@ func (l *Library) checkSeeds(ctx context.Context, seeds []Seed) error {
 // explained is err with every problem told, for logs and tests.
 func explained(err error) error {
 	if problems := Problems(err); len(problems) > 0 {
-		return schemas.Faults(problems)
+		return check.Faults(problems)
 	}
 	return err
 }

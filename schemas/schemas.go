@@ -3,7 +3,7 @@
 //
 // One kind is one file, <kind>.json. A Registry holds the kinds that ship
 // with the program and those registered later (ART-12). The package imports
-// the standard library and the JSON Schema library only.
+// the standard library, the JSON Schema library and internal/check only.
 package schemas
 
 import (
@@ -19,6 +19,8 @@ import (
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"liminal/internal/check"
 )
 
 //go:embed *.json
@@ -28,26 +30,10 @@ var files embed.FS
 const base = "https://liminal.invalid/schemas/"
 
 // Fault is one thing wrong with a document.
-type Fault struct {
-	Path    string `json:"path"`           // JSON pointer into the document; empty is the document itself
-	Message string `json:"message"`        // one sentence: what is wrong
-	Hint    string `json:"hint,omitempty"` // what to write instead
-}
+type Fault = check.Fault
 
 // Faults is everything wrong with a document, ordered by path.
-type Faults []Fault
-
-// Error lists every fault, one a line.
-func (f Faults) Error() string {
-	lines := make([]string, len(f))
-	for i, one := range f {
-		lines[i] = one.Path + ": " + one.Message
-		if one.Hint != "" {
-			lines[i] += " (" + one.Hint + ")"
-		}
-	}
-	return strings.Join(lines, "\n")
-}
+type Faults = check.Faults
 
 // Schema is a compiled schema. It is immutable and safe for concurrent use.
 type Schema struct {

@@ -3,11 +3,14 @@ package schemas
 import (
 	"fmt"
 	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"liminal/internal/check"
 )
 
 // sentences turns the tree of failed keywords into one fault for each leaf.
@@ -101,7 +104,16 @@ func sentence(e *jsonschema.ValidationError, source any) []Fault {
 	case "not":
 		fault.Message = "this is not allowed here"
 	}
+	if keyword(e) == "maximum" && bound(path.Base(fault.Path)) {
+		fault.Kind = check.Limits
+	}
 	return []Fault{fault}
+}
+
+// bound reports whether a member of this name bounds what a run may use, as
+// max_steps and timeout_ms do.
+func bound(member string) bool {
+	return strings.HasPrefix(member, "max_") || strings.HasSuffix(member, "_ms")
 }
 
 // hint is what a schema says of the value, unless that is the whole document.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"liminal/internal/check"
 	"liminal/internal/expr"
 )
 
@@ -78,7 +79,7 @@ func (f fields) number(key string, standard, least, most int64, unit string) int
 	case x < float64(least):
 		f.p.fault(f.at(key), "", "%s is %s, the least is %d%s", key, expr.Show(v), least, unit)
 	case x > float64(most):
-		f.p.fault(f.at(key), "a document may lower this limit, never raise it", "%s is %s, the most is %d%s", key, expr.Show(v), most, unit)
+		f.p.faultOf(check.Limits, f.at(key), "a document may lower this limit, never raise it", "%s is %s, the most is %d%s", key, expr.Show(v), most, unit)
 	default:
 		return int64(x)
 	}
@@ -123,7 +124,7 @@ func (f fields) template(key string) template {
 	if v == nil {
 		return template{}
 	}
-	t := compile(v, f.at(key), func(path, message, hint string) { f.p.fault(path, hint, "%s", message) })
+	t := compile(v, f.at(key), func(path, message, hint string) { f.p.faultOf(check.Expressions, path, hint, "%s", message) })
 	f.p.templates = append(f.p.templates, located{f.at(key), t})
 	return t
 }

@@ -9,18 +9,18 @@
 // the same order give the same effects, always: the package runs inside
 // Temporal workflows, in rehearsals and in fuzzers alike.
 //
-// It imports pure packages of the standard library and internal/expr. No
-// goroutine, channel, select, clock or ordered-by-chance map may appear here;
-// maps are ranged over by sortedKeys, except where they are only copied or
-// weighed.
+// It imports pure packages of the standard library, internal/expr and
+// internal/check. No goroutine, channel, select, clock or ordered-by-chance map
+// may appear here; maps are ranged over by sortedKeys, except where they are
+// only copied or weighed.
 package graph
 
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
+	"liminal/internal/check"
 	"liminal/internal/expr"
 )
 
@@ -126,31 +126,10 @@ type endOf struct {
 }
 
 // Fault is one thing wrong with a document.
-type Fault struct {
-	Path    string `json:"path"`           // JSON pointer into the document
-	Message string `json:"message"`        // one sentence: what is wrong
-	Hint    string `json:"hint,omitempty"` // what to write instead
-}
-
-func (f Fault) String() string {
-	s := f.Path + ": " + f.Message
-	if f.Hint != "" {
-		s += " (" + f.Hint + ")"
-	}
-	return s
-}
+type Fault = check.Fault
 
 // Faults is everything wrong with a document, in the order of the document.
-type Faults []Fault
-
-// Error lists every fault, one a line.
-func (f Faults) Error() string {
-	lines := make([]string, len(f))
-	for i, fault := range f {
-		lines[i] = fault.String()
-	}
-	return strings.Join(lines, "\n")
-}
+type Faults = check.Faults
 
 // Tool is what the machine must know of a tool.
 type Tool struct {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"liminal/internal/check"
 	"liminal/internal/expr"
 )
 
@@ -23,18 +24,18 @@ const (
 // Requirements: GRAPH-01, GRAPH-02, GRAPH-19, PLAT-07, TOOL-17.
 func Parse(doc []byte, tools Tools, lim Limits) (*Graph, error) {
 	if len(doc) > maxDocument {
-		return nil, Faults{{Message: fmt.Sprintf("the document has %d bytes, the limit is %d", len(doc), maxDocument)}}
+		return nil, Faults{{Message: fmt.Sprintf("the document has %d bytes, the limit is %d", len(doc), maxDocument), Kind: check.Limits}}
 	}
 	var v any
 	if err := json.Unmarshal(doc, &v); err != nil {
-		return nil, Faults{{Message: "the document is not JSON: " + err.Error()}}
+		return nil, Faults{{Message: "the document is not JSON: " + err.Error(), Kind: check.Schema}}
 	}
 	m, ok := v.(map[string]any)
 	if !ok {
-		return nil, Faults{{Message: "the document is not an object but " + typeName(v)}}
+		return nil, Faults{{Message: "the document is not an object but " + typeName(v), Kind: check.Schema}}
 	}
 	if n := nesting(v); n > maxDocumentNesting {
-		return nil, Faults{{Message: fmt.Sprintf("the document nests %d levels deep, the limit is %d", n, maxDocumentNesting)}}
+		return nil, Faults{{Message: fmt.Sprintf("the document nests %d levels deep, the limit is %d", n, maxDocumentNesting), Kind: check.Limits}}
 	}
 	tools = tools.copied()
 	p := &parser{lim: lim, tools: tools, g: &Graph{
@@ -98,8 +99,13 @@ type located struct {
 	t    template
 }
 
+// fault keeps one of the form of the document.
 func (p *parser) fault(path, hint, format string, args ...any) {
-	p.faults = append(p.faults, Fault{Path: path, Message: fmt.Sprintf(format, args...), Hint: hint})
+	p.faultOf(check.Schema, path, hint, format, args...)
+}
+
+func (p *parser) faultOf(kind check.Kind, path, hint, format string, args ...any) {
+	p.faults = append(p.faults, Fault{Path: path, Message: fmt.Sprintf(format, args...), Hint: hint, Kind: kind})
 }
 
 func (p *parser) document(f fields) {
@@ -123,7 +129,7 @@ func (p *parser) document(f fields) {
 	if i, ok := g.index[entry]; ok {
 		g.entry = i
 	} else if entry != "" {
-		p.fault("/entrypoint", expr.Nearest(entry, p.ids()), "the entrypoint %q is not a node", entry)
+		p.faultOf(check.References, "/entrypoint", expr.Nearest(entry, p.ids()), "the entrypoint %q is not a node", entry)
 	}
 	p.resolve()
 	if len(p.faults) == 0 {
@@ -159,7 +165,7 @@ func (p *parser) nodes(f fields) {
 		p.fault("/nodes", "", "the graph has no nodes")
 		return
 	case len(l) > p.lim.MaxNodes:
-		p.fault("/nodes", "split it: a workflow node runs another artifact", "the graph has %d nodes, the limit is %d", len(l), p.lim.MaxNodes)
+		p.faultOf(check.Limits, "/nodes", "split it: a workflow node runs another artifact", "the graph has %d nodes, the limit is %d", len(l), p.lim.MaxNodes)
 		return
 	}
 	p.g.nodes = make([]node, len(l))

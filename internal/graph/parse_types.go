@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"liminal/internal/check"
 	"liminal/internal/expr"
 )
 
@@ -27,13 +28,13 @@ func (p *parser) toolCall(n *node, f fields) {
 	}
 	for i, name := range n.outputs {
 		if spec.Outputs != nil && !slices.Contains(spec.Outputs, name) {
-			p.fault(f.path+"/outputs/"+strconv.Itoa(i), expr.Nearest(name, spec.Outputs), "tool %s returns no %q", n.tool, name)
+			p.faultOf(check.References, f.path+"/outputs/"+strconv.Itoa(i), expr.Nearest(name, spec.Outputs), "tool %s returns no %q", n.tool, name)
 		}
 	}
 	given, _ := f.m["inputs"].(map[string]any)
 	for _, name := range spec.Required {
 		if _, ok := given[name]; !ok {
-			p.fault(f.path+"/inputs", expr.Nearest(name, sortedKeys(given)), "tool %s needs the input %q", n.tool, name)
+			p.faultOf(check.References, f.path+"/inputs", expr.Nearest(name, sortedKeys(given)), "tool %s needs the input %q", n.tool, name)
 		}
 	}
 }
@@ -46,11 +47,11 @@ func (p *parser) tool(name, path string) (Tool, bool) {
 	spec, ok := p.tools[name]
 	switch {
 	case !ok:
-		p.fault(path, expr.Nearest(name, sortedKeys(p.tools)), "there is no tool %q", name)
+		p.faultOf(check.References, path, expr.Nearest(name, sortedKeys(p.tools)), "there is no tool %q", name)
 	case p.restricted && !slices.ContainsFunc(p.allowed, func(pattern string) bool { return matches(pattern, name) }):
-		p.fault(path, "add it to the document's tools", "the tool %q is not among the tools this graph may call", name)
+		p.faultOf(check.References, path, "add it to the document's tools", "the tool %q is not among the tools this graph may call", name)
 	case spec.Privileged && !p.lim.Privileged:
-		p.fault(path, "an artifact owned by an admin may call it", "the tool %q is privileged", name)
+		p.faultOf(check.References, path, "an artifact owned by an admin may call it", "the tool %q is privileged", name)
 	}
 	return spec, ok
 }
@@ -86,7 +87,7 @@ func (p *parser) branches(n *node, f fields, conditional bool) {
 		p.fault(f.path+"/branches", "", "a %s needs branches", n.kind)
 		return
 	case n.kind == Parallel && len(l) > p.lim.MaxBranches:
-		p.fault(f.path+"/branches", "use a map over a list", "a parallel has %d branches, the limit is %d", len(l), p.lim.MaxBranches)
+		p.faultOf(check.Limits, f.path+"/branches", "use a map over a list", "a parallel has %d branches, the limit is %d", len(l), p.lim.MaxBranches)
 		return
 	}
 	n.branches = make([]branch, len(l))
@@ -190,7 +191,7 @@ func (p *parser) agentTools(pattern, path string) []string {
 		}
 	}
 	if len(found) == 0 {
-		p.fault(path, "", "no tool this graph may call matches %q", pattern)
+		p.faultOf(check.References, path, "", "no tool this graph may call matches %q", pattern)
 	}
 	return found
 }

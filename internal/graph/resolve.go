@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"liminal/internal/check"
 	"liminal/internal/expr"
 )
 
@@ -15,7 +16,7 @@ var roots = []string{"input", "vars", "conversation", "user"}
 func (p *parser) resolve() {
 	for _, t := range p.targets {
 		if _, ok := p.g.index[t.id]; !ok {
-			p.fault(t.path, expr.Nearest(t.id, p.ids()), "%q is not a node", t.id)
+			p.faultOf(check.References, t.path, expr.Nearest(t.id, p.ids()), "%q is not a node", t.id)
 		}
 	}
 	slices.Sort(p.vars)
@@ -42,9 +43,9 @@ func (p *parser) compile(c condition, scope expr.Scope) {
 	var at *expr.Error
 	switch {
 	case errors.As(err, &at):
-		p.fault(c.path, at.Hint, "the condition %s does not compile: character %d: %s", expr.Show(c.source), at.Offset+1, at.Message)
+		p.faultOf(check.Expressions, c.path, at.Hint, "the condition %s does not compile: character %d: %s", expr.Show(c.source), at.Offset+1, at.Message)
 	case err != nil:
-		p.fault(c.path, "", "the condition does not compile: %v", err)
+		p.faultOf(check.Expressions, c.path, "", "the condition does not compile: %v", err)
 	default:
 		c.set(program)
 	}
@@ -55,14 +56,14 @@ func (p *parser) reference(path string, r reference) {
 	switch {
 	case slices.Contains(p.items, root):
 	case slices.Contains(p.vars, root) && !slices.Contains(roots, root):
-		p.fault(path, "write ${vars."+root+"}", "${%s} starts with the name of a var", r)
+		p.faultOf(check.Expressions, path, "write ${vars."+root+"}", "${%s} starts with the name of a var", r)
 	case !slices.Contains(roots, root):
-		p.fault(path, "templates read input, vars, conversation, user and the item of a map", "${%s} starts with %q, which is nothing a template can read", r, root)
+		p.faultOf(check.Expressions, path, "templates read input, vars, conversation, user and the item of a map", "${%s} starts with %q, which is nothing a template can read", r, root)
 	case len(r.path) == 1:
 	case root == "vars" && !r.optional && !slices.Contains(p.vars, r.path[1]):
-		p.fault(path, expr.Nearest(r.path[1], p.vars), "${%s} can never have a value: nothing in the graph sets %q", r, r.path[1])
+		p.faultOf(check.Expressions, path, expr.Nearest(r.path[1], p.vars), "${%s} can never have a value: nothing in the graph sets %q", r, r.path[1])
 	case root == "input" && p.closed && !r.optional && !slices.Contains(p.input, r.path[1]):
-		p.fault(path, expr.Nearest(r.path[1], p.input), "${%s} can never have a value: input_schema has no %q", r, r.path[1])
+		p.faultOf(check.Expressions, path, expr.Nearest(r.path[1], p.input), "${%s} can never have a value: input_schema has no %q", r, r.path[1])
 	}
 }
 
@@ -78,7 +79,7 @@ func (p *parser) finish() {
 			p.fault("/nodes/"+strconv.Itoa(i)+"/body", "", "the body of a map is its next: nothing would be done for the items")
 		}
 		if s := g.node(n.stage); s != nil && s.stage != "" && !p.lim.Stored {
-			p.fault("/nodes/"+strconv.Itoa(i)+"/stage", "name "+s.stage, "the stage %q is itself a step of %q", n.stage, s.stage)
+			p.faultOf(check.References, "/nodes/"+strconv.Itoa(i)+"/stage", "name "+s.stage, "the stage %q is itself a step of %q", n.stage, s.stage)
 		}
 		n.final = g.final(n, g.after(i))
 	}

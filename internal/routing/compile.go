@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"liminal/internal/check"
 	"liminal/internal/expr"
 )
 
@@ -31,15 +32,15 @@ type rule struct {
 func Compile(doc []byte) (*Policy, error) {
 	p := &Policy{}
 	if len(doc) > MaxDocument {
-		return p, Faults{{Message: fmt.Sprintf("the document has %d bytes, the limit is %d", len(doc), MaxDocument)}}
+		return p, Faults{{Message: fmt.Sprintf("the document has %d bytes, the limit is %d", len(doc), MaxDocument), Kind: check.Limits}}
 	}
 	var v any
 	if err := json.Unmarshal(doc, &v); err != nil {
-		return p, Faults{{Message: "the document is not JSON: " + err.Error()}}
+		return p, Faults{{Message: "the document is not JSON: " + err.Error(), Kind: check.Schema}}
 	}
 	m, ok := v.(map[string]any)
 	if !ok {
-		return p, Faults{{Message: "the document is not an object but " + typeName(v)}}
+		return p, Faults{{Message: "the document is not an object but " + typeName(v), Kind: check.Schema}}
 	}
 	r := &reader{}
 	p.rules = r.document(object{r, "", m})
@@ -58,7 +59,7 @@ func (r *reader) document(o object) []rule {
 	case !ok:
 		r.fault("/rules", "write a list of rules; an empty one uses no adapter", "rules is not a list but %s", typeName(o.m["rules"]))
 	case len(list) > MaxRules:
-		r.fault("/rules", "", "the policy has %d rules, the limit is %d", len(list), MaxRules)
+		r.faultOf(check.Limits, "/rules", "", "the policy has %d rules, the limit is %d", len(list), MaxRules)
 		list = list[:MaxRules]
 	}
 	rules := make([]rule, len(list))
@@ -85,7 +86,7 @@ func (r *reader) rule(path string, v any) rule {
 	o := object{r, path, m}
 	out := rule{id: o.needed("id")}
 	if len(out.id) > maxID {
-		r.fault(o.at("id"), "", "the id has %d bytes, the limit is %d", len(out.id), maxID)
+		r.faultOf(check.Limits, o.at("id"), "", "the id has %d bytes, the limit is %d", len(out.id), maxID)
 	}
 	if out.id == "" || len(out.id) > maxID {
 		out.id = path // a name for the trace
@@ -123,6 +124,6 @@ func (r *reader) condition(o object) (when *expr.Program, each bool) {
 	if _, err := expr.Compile(source, expr.Scope{}); err == nil {
 		said = "the router has no value of this name" // expr's own words speak of graphs
 	}
-	r.fault(o.at("when"), at.Hint, "the condition %s does not compile: character %d: %s", expr.Show(source), at.Offset+1, said)
+	r.faultOf(check.Expressions, o.at("when"), at.Hint, "the condition %s does not compile: character %d: %s", expr.Show(source), at.Offset+1, said)
 	return nil, false
 }

@@ -3,15 +3,22 @@ package routing
 import (
 	"fmt"
 	"slices"
+
+	"liminal/internal/check"
 )
 
 // reader collects the faults of a document.
 type reader struct{ faults Faults }
 
-// fault keeps one; a second at the same place would only repeat the first.
+// fault keeps one of the form of the document.
 func (r *reader) fault(path, hint, format string, args ...any) {
+	r.faultOf(check.Schema, path, hint, format, args...)
+}
+
+// faultOf keeps one; a second at the same place would only repeat the first.
+func (r *reader) faultOf(kind check.Kind, path, hint, format string, args ...any) {
 	if !slices.ContainsFunc(r.faults, func(f Fault) bool { return f.Path == path }) {
-		r.faults = append(r.faults, Fault{path, fmt.Sprintf(format, args...), hint})
+		r.faults = append(r.faults, Fault{Path: path, Message: fmt.Sprintf(format, args...), Hint: hint, Kind: kind})
 	}
 }
 

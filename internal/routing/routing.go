@@ -4,8 +4,8 @@
 //
 // Compile refuses a bad document with all its faults at once; Route follows
 // the rules. The same input gives the same result, always (ROUTE-10): the
-// package imports pure packages of the standard library and internal/expr, has
-// no clock and no goroutine, and ranges over no map.
+// package imports pure packages of the standard library, internal/expr and
+// internal/check, has no clock and no goroutine, and ranges over no map.
 //
 // # How rules are read
 //
@@ -32,7 +32,7 @@
 // Equal weights are ordered by id.
 package routing
 
-import "strings"
+import "liminal/internal/check"
 
 // The bounds of a policy and of a routing.
 const (
@@ -125,28 +125,7 @@ const (
 )
 
 // Fault is one thing wrong with a document.
-type Fault struct {
-	Path    string `json:"path"`           // JSON pointer into the document
-	Message string `json:"message"`        // one sentence: what is wrong
-	Hint    string `json:"hint,omitempty"` // what to write instead
-}
-
-func (f Fault) String() string {
-	s := f.Path + ": " + f.Message
-	if f.Hint != "" {
-		s += " (" + f.Hint + ")"
-	}
-	return s
-}
+type Fault = check.Fault
 
 // Faults is everything wrong with a document, in the order of its rules.
-type Faults []Fault
-
-// Error lists every fault, one a line.
-func (f Faults) Error() string {
-	lines := make([]string, len(f))
-	for i, fault := range f {
-		lines[i] = fault.String()
-	}
-	return strings.Join(lines, "\n")
-}
+type Faults = check.Faults
