@@ -2,7 +2,7 @@
 # make test   passes everything; CI runs exactly this
 # make check  the inner loop: quick, cached, no Temporal server, no browser
 #
-# Further: make web requirements fuzz replay bench bench-lane fault lint e2e browser clean
+# Further: make web api requirements fuzz replay bench bench-lane fault lint e2e browser clean
 
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
@@ -21,7 +21,7 @@ RACE     := $(if $(shell command -v $${CC:-gcc} 2>/dev/null),-race)
 WORKFLOWCHECK := $(GO) run go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
 GOLANGCI      := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: run build test proof check format vet workflowcheck requirements requirements-check \
+.PHONY: run build test proof check format vet workflowcheck api requirements requirements-check \
         unit engine fuzz replay web web-check e2e browser bench bench-lane fault fault-short lint clean
 
 run: build
@@ -52,6 +52,11 @@ vet:
 # Workflows must give the same commands for the same history, always.
 workflowcheck:
 	$(WORKFLOWCHECK) -config workflowcheck.config.yaml ./workflows/...
+
+# After a change of the API: its document, and the client's types out of it.
+api:
+	$(GO) test ./api -count=1 -run Document -update
+	$(GO) run ./scripts/apitypes
 
 requirements:
 	$(GO) run ./scripts/requirements

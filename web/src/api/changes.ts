@@ -4,7 +4,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { call } from './call.ts';
 import { queryClient } from './queries.ts';
-import type { Interrupt, Page } from './types.ts';
+import type * as gen from './gen.ts';
+import type { Page } from './types.ts';
 
 export type PatchStatus =
   | 'pending'
@@ -197,10 +198,7 @@ export interface Watch {
 }
 
 /** A question put to whoever runs the installation; one of a patch names it. */
-export interface OpenQuestion extends Omit<Interrupt, 'conversation_id'> {
-  conversation_id: string | null;
-  patch_id?: number | null;
-}
+export type OpenQuestion = gen.Interrupt;
 
 export const changeKeys = {
   all: ['patches'] as const,

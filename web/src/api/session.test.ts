@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { setLanguage } from '../i18n/index.ts';
+import { userFixture } from './fixtures.ts';
 import { Failure } from './failure.ts';
 import { accessToken, enterByCookie, forget, keep, proveTicket, refresh, session, signIn, signUp, ticketOf } from './session.ts';
 
-const ada = { id: 'u1', email: 'ada@example.org', role: 'user' };
-const credentials = { user: ada, access_token: 'a2', session_id: 's2', session_expires_at: '' };
+const ada = userFixture('u1', { email: 'ada@example.org' });
+const credentials = { user: ada, access_token: 'a2', refresh_token: 'r2', session_id: 's2', session_expires_at: '' };
 
 let asked: { path: string; body: Record<string, unknown>; bearer: string | null }[];
 let answers: Response[];

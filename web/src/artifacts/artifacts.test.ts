@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Artifact } from '../api/artifacts.ts';
+import { userFixture } from '../api/fixtures.ts';
 import type { User } from '../api/types.ts';
 import { deArtifacts } from '../i18n/de.artifacts.ts';
 import { enArtifacts } from '../i18n/en.artifacts.ts';
@@ -55,7 +56,7 @@ describe('the order of the list', () => {
 
 // Requirements: CFG-02
 describe('what is offered to a person', () => {
-  const person = (id: string, role: string): User => ({ id, role, email: '' });
+  const person = (id: string, role: User['role']): User => userFixture(id, { role });
   const house = one({ owner_id: null, visibility: 'global' });
   it.each([
     ['their own', one({}), person('ann', 'user'), true, true],

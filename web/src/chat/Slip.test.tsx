@@ -1,6 +1,7 @@
 import { act, useState } from 'react';
 import { createRoot, type Root } from 'react-dom/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { interruptFixture } from '../api/fixtures.ts';
 import type { Interrupt } from '../api/types.ts';
 import { setLanguage } from '../i18n/index.ts';
 import { Slip, takesWords } from './Slip.tsx';
@@ -8,19 +9,11 @@ import { Slip, takesWords } from './Slip.tsx';
 Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
 
 function question(id: string, more: Partial<Interrupt> = {}): Interrupt {
-  return {
-    interrupt_id: id,
-    run_id: 'r',
-    conversation_id: 'c',
-    interrupt_type: 'doc_choice',
-    message: `Which, ${id}?`,
-    options: [
-      { id: 'd1', label: 'First' },
-      { id: 'd2', label: 'Second' },
-    ],
-    created_at: '',
-    ...more,
-  };
+  const options = [
+    { id: 'd1', label: 'First' },
+    { id: 'd2', label: 'Second' },
+  ];
+  return interruptFixture({ interrupt_id: id, run_id: 'r', conversation_id: 'c', message: `Which, ${id}?`, options, ...more });
 }
 
 let box: HTMLElement;

@@ -4,9 +4,11 @@ import { isSpent, overdrawn } from './budget.ts';
 
 const noon = Date.parse('2026-11-20T12:00:00Z');
 function spending(tokens: number, usd: number, budget: Spending['budget']): Spending {
+  const used = { calls: 1, input_tokens: tokens, output_tokens: 0, tokens_used: tokens, cost_usd: usd };
   return {
-    today: { tokens_used: tokens, cost_usd: usd },
-    month: { tokens_used: tokens, cost_usd: usd },
+    today: used,
+    month: used,
+    models: [],
     budget,
     today_renews_at: '2026-11-21T00:00:00Z',
     month_renews_at: '2026-12-01T00:00:00Z',

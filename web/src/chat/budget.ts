@@ -24,14 +24,15 @@ const day = 86_400_000; // ms
  * of that one is not known here.
  */
 export function overdrawn({ today, month, budget, ...renews }: Spending, then: number, language: Language): Overdrawn | null {
+  const { tokens_per_day: tokens = 0, usd_per_month: usd = 0 } = budget;
   const dayEnds = Date.parse(renews.today_renews_at);
-  if (budget.tokens_per_day > 0 && today.tokens_used >= budget.tokens_per_day && then >= dayEnds - day) {
-    return { of: 'day', used: count(today.tokens_used, language), limit: count(budget.tokens_per_day, language), renews: moment(dayEnds, language) };
+  if (tokens > 0 && today.tokens_used >= tokens && then >= dayEnds - day) {
+    return { of: 'day', used: count(today.tokens_used, language), limit: count(tokens, language), renews: moment(dayEnds, language) };
   }
   const monthEnds = new Date(renews.month_renews_at);
   const monthBegan = Date.UTC(monthEnds.getUTCFullYear(), monthEnds.getUTCMonth() - 1, 1);
-  if (budget.usd_per_month > 0 && month.cost_usd >= budget.usd_per_month && then >= monthBegan) {
-    return { of: 'month', used: money(month.cost_usd, language), limit: money(budget.usd_per_month, language), renews: moment(monthEnds.getTime(), language) };
+  if (usd > 0 && month.cost_usd >= usd && then >= monthBegan) {
+    return { of: 'month', used: money(month.cost_usd, language), limit: money(usd, language), renews: moment(monthEnds.getTime(), language) };
   }
   return null;
 }

@@ -87,9 +87,14 @@ function accept(accepted: Accepted, text: string, request: string): void {
       seq: (known.at(-1)?.seq ?? 0) + 1,
       created_at: new Date().toISOString(),
       run_id: run,
+      content_struct: null,
+      token_count_in: 0,
+      token_count_out: 0,
+      meta: {},
     };
     const seen = known.some((one) => one.id === message.id);
     return {
+      thread_id: conversation,
       data: seen ? known : [...known, message],
       next_cursor: null,
       pending_interrupt: null,

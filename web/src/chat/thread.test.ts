@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { interruptFixture, messageFixture } from '../api/fixtures.ts';
 import type { Message } from '../api/types.ts';
 import { answerWords, confidenceOf, headingOf, removedFrom, turnsOf } from './thread.ts';
 
 let seq = 0;
-function message(role: Message['role'], content: string, run: string | null, meta: Message['meta'] = null): Message {
+function message(role: Message['role'], content: string, run: string | null, meta: Message['meta'] = {}): Message {
   seq++;
-  return { id: `m${seq}`, role, sender: role, content, seq, created_at: '', run_id: run, meta };
+  return messageFixture(`m${seq}`, role, { content, seq, run_id: run, meta });
 }
 
 describe('a conversation as turns', () => {
@@ -45,7 +46,7 @@ describe('a conversation as turns', () => {
   });
 
   it('leaves the pictograph of a label to the page, and a person’s own words as they are', () => {
-    const low = { interrupt_id: '', run_id: '', conversation_id: '', interrupt_type: 'retrieval_low', message: '', options: [{ id: 'tag_docs', label: '📄 Tag specific documents' }], created_at: '' };
+    const low = interruptFixture({ interrupt_type: 'retrieval_low', options: [{ id: 'tag_docs', label: '📄 Tag specific documents' }] });
     expect(answerWords(low, 'tag_docs')).toBe('Tag specific documents');
     const [turn] = turnsOf([
       message('user', 'q', 'r1'),
@@ -73,7 +74,7 @@ describe('a conversation as turns', () => {
   });
 
   it('names an answer by its option', () => {
-    const asked = { interrupt_id: '', run_id: '', conversation_id: '', interrupt_type: 'doc_choice', message: '', options: [{ id: 'd1', label: 'Deriv' }], created_at: '' };
+    const asked = interruptFixture({ options: [{ id: 'd1', label: 'Deriv' }] });
     expect(answerWords(asked, 'd1')).toBe('Deriv');
     expect(answerWords(asked, 'own words')).toBe('own words');
     expect(answerWords(asked, null)).toBeNull();

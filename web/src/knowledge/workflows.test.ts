@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { workflowFixture } from '../api/fixtures.ts';
 import type { Workflow } from '../api/types.ts';
 import { newDraft } from '../lib/drafts.ts';
 import { isOffered, titleOf, workflowOf } from './workflows.ts';
 
 function workflow(id: string, owner: string | null, title?: unknown): Workflow {
-  return { id, type: 'workflow.chat', name: id, visibility: owner ? 'private' : 'global', owner_id: owner, schema: title === undefined ? {} : { title } };
+  return workflowFixture(id, { visibility: owner ? 'private' : 'global', owner_id: owner, schema: title === undefined ? {} : { title } });
 }
 
 // Requirements: UI-06
