@@ -28,7 +28,7 @@ func script(t *testing.T, s string) []string {
 	return []string{"MODEL_BACKEND=scripted", "LIMINAL_MODEL_SCRIPT=" + path}
 }
 
-// Requirements: INT-03, INT-04, INT-05, INT-15, INT-29, INT-31, CHAT-16, PLAT-02, INT-34
+// Requirements: INT-03, INT-04, INT-05, INT-15, INT-29, INT-31, CHAT-16, PLAT-02, INT-34, GRAPH-26
 func TestAQuestionOutlivesKillMinusNine(t *testing.T) {
 	t.Parallel()
 	p := start(t)
@@ -46,10 +46,12 @@ func TestAQuestionOutlivesKillMinusNine(t *testing.T) {
 	if n := waitingRuns(t, p); n != 1 {
 		t.Errorf("Temporal lists %d runs that wait for a person, want 1", n)
 	}
+	ada.seesWhere(asked["run_id"].(string), question["message"])
 
 	p.kill()
 	p.again()
 	ada.signIn()
+	ada.seesWhere(asked["run_id"].(string), question["message"])
 	again := ada.must("GET", "/v1/conversations/"+conversation+"/messages", nil)["pending_interrupt"].(object)
 	if again["interrupt_id"] != question["interrupt_id"] || fmt.Sprint(again["options"]) != fmt.Sprint(question["options"]) {
 		t.Fatalf("after the restart the question is %v, was %v", again, question)
@@ -207,6 +209,30 @@ func steps(who *person, runID, node string) (n int) {
 		}
 	}
 	return n
+}
+
+// seesWhere looks into a run that waits with a question: its way so far ends at
+// what asks.
+func (who *person) seesWhere(runID string, question any) {
+	t := who.p.t
+	t.Helper()
+	var run object
+	who.p.until("the run to say where it stands", func() bool {
+		run = who.must("GET", "/v1/runs/"+runID, nil)["run"].(object)
+		live, _ := run["live"].(object)
+		return live["known"] == true
+	})
+	way, awaits := run["trace"].(object)["steps"].([]any), run["live"].(object)["awaits"].([]any)
+	if len(way) == 0 || len(awaits) != 1 {
+		t.Fatalf("its way so far is %v, and it waits for %v", way, awaits)
+	}
+	at, last := awaits[0].(object), way[len(way)-1].(object)
+	if at["kind"] != "ask" || at["says"] != question || at["since"] == nil || last["node"] != at["node"] || last["ended"] != nil {
+		t.Errorf("it stands at %v, the last step being %v", at, last)
+	}
+	if n := steps(who, runID, "search"); n != 1 {
+		t.Errorf("the step before the question is in its way %d times, want once", n)
+	}
 }
 
 // waitingRuns asks Temporal itself, through its UI, for turns that wait for a person.

@@ -1,5 +1,5 @@
-import { alsoAs, ask, asAdministrator, publish, tell } from './change.ts';
-import { accessible, expect, test } from './stage.ts';
+import { alsoAs, ask, asAdministrator, publish, tell, type Made } from './change.ts';
+import { accessible, expect, test, what, which } from './stage.ts';
 
 // Requirements: GRAPH-18, GRAPH-30, UI-02
 test('an answer leads to the run behind it, its way, its reasons, and the same run on another version', async ({ page }) => {
@@ -61,6 +61,56 @@ test('an administrator finds everybody’s runs, and of another person’s only 
   await rows.getByRole('link').click();
   await expect(page.locator('.trace')).toContainText('route');
   await expect(page.locator('body')).not.toContainText('4711');
+  await other.context().close();
+});
+
+// Requirements: GRAPH-26, GRAPH-18, ISO-01
+test('a run that waits for a person shows where it stands, follows itself to its end, and tells others only the way', async ({ page, browser }) => {
+  test.setTimeout(60_000);
+  await asAdministrator(page);
+  const schema = { kind: 'workflow.chat', title: 'waits', entrypoint: 'which', nodes: [which, what, { id: 'done', type: 'end', response: 'So be it.' }] };
+  const { id: workflow } = await ask<Made>(page, 'POST', '/v1/artifacts', { type: 'workflow.chat', name: `waits_${Date.now()}`, visibility: 'global', schema });
+  const other = await alsoAs(browser, page, 'user', 'ute');
+  const started = await ask<{ run_id: string; conversation_id: string }>(other, 'POST', '/v1/chat', { message: 'audit it', workflow_id: workflow });
+
+  for (const [who, asked] of [[other, 1], [page, 0]] as const) {
+    await who.goto(`/operate/runs/${started.run_id}`);
+    const steps = who.getByRole('region', { name: 'The way so far' }).getByRole('listitem');
+    await expect(steps).toHaveCount(1);
+    await expect(steps).toHaveAttribute('data-state', 'wait');
+    await expect(steps).toContainText('waits for a person');
+    await expect(who.locator('.picture .stands.wait')).toContainText('which');
+    await expect(who.locator('.step')).toContainText('since');
+    await expect(who.getByText('Two regulations match.')).toHaveCount(asked);
+    await accessible(who, 'a run that waits');
+  }
+
+  const answer = (type: string, value: string) => ask(other, 'POST', '/v1/chat/resume', { conversation_id: started.conversation_id, resume_value: { type, value } });
+  await answer('doc_choice', 'd1');
+  for (const who of [other, page]) {
+    await expect(who.locator('.picture .stands.wait')).toContainText('what');
+    await expect(who.locator('.stops').getByRole('listitem').last()).toHaveAttribute('data-state', 'wait');
+  }
+
+  // A worker that is away: the page says so, keeps what it knew, and asks again.
+  await page.route(`**/v1/runs/${started.run_id}`, async (route) => {
+    const response = await route.fetch();
+    const body = (await response.json()) as { data: { run: object } };
+    body.data.run = { ...body.data.run, trace: null, live: { known: false, awaits: [] } };
+    await route.fulfill({ response, json: body });
+  });
+  await expect(page.getByText('This is how it last stood.')).toBeVisible();
+  await expect(page.locator('.stops').getByRole('listitem')).toHaveCount(2);
+  await page.reload();
+  await expect(page.getByText('its way so far is not to be had')).toBeVisible();
+  await page.unroute(`**/v1/runs/${started.run_id}`);
+  await expect(page.locator('.stops').getByRole('listitem')).toHaveCount(2);
+
+  await answer('action_choice', 'audit');
+  for (const who of [other, page]) {
+    await expect(who.getByRole('region', { name: 'The way it went' }).getByRole('listitem')).toHaveCount(3);
+    await expect(who.locator('[data-state=wait], .stands')).toHaveCount(0);
+  }
   await other.context().close();
 });
 

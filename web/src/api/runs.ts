@@ -53,6 +53,21 @@ export interface Way {
   calls?: Call[] | null;
 }
 
+/** Something a run has begun and waits for: a tool, a person, the time before the next attempt, another workflow. */
+export interface Awaited {
+  node: string;
+  kind: string; // call, ask, wait or spawn
+  attempt?: number;
+  since?: string;
+  says?: string; // the question, or what the node is described as
+}
+
+/** Where a run stands that has begun and is not over. */
+export interface Live {
+  known: boolean; // false: it did not answer
+  awaits: Awaited[] | null;
+}
+
 export interface OperatedRun {
   id: string;
   kind: string;
@@ -63,6 +78,7 @@ export interface OperatedRun {
   pins: Pin[] | null;
   result?: unknown;
   trace?: Way | Step[] | null;
+  live?: Live | null;
   error?: RunProblem | null;
   created_at: string;
   started_at?: string | null;
@@ -127,9 +143,18 @@ export function useRuns(filter: RunFilter) {
 export function useOperatedRun(id: string) {
   return useQuery({
     queryKey: runKeys.one(id),
-    queryFn: async ({ signal }) => (await call<{ run: OperatedRun }>(`/v1/runs/${id}`, { signal })).run,
-    refetchInterval: (query) => (query.state.data && !isOver(query.state.data) ? 2_000 : false),
+    queryFn: async ({ signal, client }) => {
+      const { run } = await call<{ run: OperatedRun }>(`/v1/runs/${id}`, { signal });
+      return remembering(client.getQueryData<OperatedRun>(runKeys.one(id)), run);
+    },
+    refetchInterval: (query) => (query.state.data && !isOver(query.state.data) ? 3_000 : false),
   });
+}
+
+/** A run that does not answer just now stands, as far as anybody knows, where it last stood. */
+export function remembering(before: OperatedRun | undefined, run: OperatedRun): OperatedRun {
+  if (!run.live || run.live.known || !before?.live || !before.trace) return run;
+  return { ...run, trace: before.trace, live: { ...before.live, known: false }, artifact: before.artifact, pins: before.pins };
 }
 
 /** The parts of a trace, whichever form it was written in. */

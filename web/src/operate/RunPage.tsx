@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { useThread } from '../api/queries.ts';
-import { isOver, useOperatedRun, useVersions, wayOf, type OperatedRun, type Step } from '../api/runs.ts';
+import { isOver, useOperatedRun, useVersions, wayOf, type OperatedRun } from '../api/runs.ts';
 import { Failure } from '../api/failure.ts';
 import { AskedLine } from '../chat/Rail.tsx';
 import { turnsOf } from '../chat/thread.ts';
@@ -14,7 +14,8 @@ import { Card, Loading, TemporalLink, Trouble } from './parts.tsx';
 import { Replay } from './Replay.tsx';
 import { RoutingCard } from './RoutingCard.tsx';
 import { dotOf, tookOf } from './Runs.tsx';
-import { StepCard } from './StepCard.tsx';
+import { openOf, StepCard, tookStep } from './StepCard.tsx';
+import { standing, standsAt, stopsOf, type Stop } from './way.ts';
 
 /** One run: the way it took, step by step, and why. */
 export function RunPage({ id }: { id: string }) {
@@ -80,21 +81,23 @@ function Facts({ run }: { run: OperatedRun }) {
 function Way({ run, foreign }: { run: OperatedRun; foreign: boolean }) {
   const words = useWords();
   const way = wayOf(run);
-  const steps = useMemo(() => way.steps ?? [], [way.steps]);
-  // Where a run failed is what its reader came for.
-  const [at, setAt] = useState(() => (run.status === 'failed' ? Math.max(0, steps.length - 1) : 0));
+  const steps = useMemo(() => stopsOf(run), [run]);
+  // Where a run failed or stands is what its reader came for. It is followed
+  // until another step is chosen.
+  const [followed] = useState(!isOver(run));
+  const [picked, setPicked] = useState<number | null>(null);
+  const at = Math.min(picked ?? (followed || run.status === 'failed' ? standsAt(steps) : 0), steps.length - 1);
   const detail = useRef<HTMLDivElement>(null);
   const choose = (step: number) => {
-    setAt(step);
+    setPicked(step);
     // On a phone the step is told below the list.
     requestAnimationFrame(() => detail.current?.scrollIntoView({ block: 'nearest' }));
   };
-  const chosen = steps[Math.min(at, steps.length - 1)];
   return (
     <div className="run-body">
-      <Card title={words.traceSteps} className="trace">
-        {steps.length === 0 && <p className="hint">{isOver(run) ? words.runNoTrace : words.runTraceLater}</p>}
-        {steps.length > 0 && <Rail steps={steps} at={Math.min(at, steps.length - 1)} onChoose={choose} />}
+      <Card title={isOver(run) ? words.traceSteps : words.traceSoFar} className="trace">
+        <Unsaid run={run} steps={steps} />
+        {steps.length > 0 && <Rail steps={steps} at={at} onChoose={choose} />}
         {way.path && way.path.length > 0 && (
           <details className="more">
             <summary>{words.readPath}</summary>
@@ -109,9 +112,9 @@ function Way({ run, foreign }: { run: OperatedRun; foreign: boolean }) {
         )}
       </Card>
       <div className="main-side">
-        {chosen && (
+        {steps[at] && (
           <div ref={detail} className="detail">
-            <StepCard key={at} steps={steps} at={Math.min(at, steps.length - 1)} calls={way.calls ?? []} foreign={foreign} />
+            <StepCard key={at} steps={steps} at={at} calls={way.calls ?? []} foreign={foreign} over={isOver(run)} />
           </div>
         )}
         {run.conversation_id && !foreign && <Asked conversation={run.conversation_id} run={run.id} />}
@@ -124,9 +127,24 @@ function Way({ run, foreign }: { run: OperatedRun; foreign: boolean }) {
   );
 }
 
+/** Why there is no way to see, or not the newest. */
+function Unsaid({ run, steps }: { run: OperatedRun; steps: Stop[] }) {
+  const words = useWords();
+  let text = '';
+  if (isOver(run)) text = steps.length > 0 ? '' : words.runNoTrace;
+  else if (run.status === 'queued') text = words.runNotBegun;
+  else if (!run.live?.known) text = steps.length > 0 ? words.runSilent : words.runUnknown;
+  else if (steps.length === 0) text = words.runJustBegun;
+  return (
+    <p className="hint" role="status">
+      {text}
+    </p>
+  );
+}
+
 const page = 200; // steps shown at once; a trace may have ten thousand
 
-function Rail({ steps, at, onChoose }: { steps: Step[]; at: number; onChoose(at: number): void }) {
+function Rail({ steps, at, onChoose }: { steps: Stop[]; at: number; onChoose(at: number): void }) {
   const words = useWords();
   const locale = useStore(language);
   const [shown, setShown] = useState(page);
@@ -136,7 +154,7 @@ function Rail({ steps, at, onChoose }: { steps: Step[]; at: number; onChoose(at:
       <ol className="stops choosable">
         {visible.map((step, index) => (
           // oxlint-disable-next-line react/no-array-index-key
-          <li key={index} data-state={stateOf(step)}>
+          <li key={index} data-state={step.state}>
             <button type="button" aria-current={index === at ? 'step' : undefined} onClick={() => onChoose(index)}>
               <span className="step-name">{step.node}</span>
               <small>
@@ -144,6 +162,7 @@ function Rail({ steps, at, onChoose }: { steps: Step[]; at: number; onChoose(at:
                 {step.attempt && step.attempt > 1 ? ` · ${words.stepAttempt(step.attempt)}` : ''}
                 {tookStep(step, (ms) => ` · ${duration(ms, locale)}`)}
                 {step.outcome && step.outcome !== 'ok' ? ` · ${words.stepOutcome(step.outcome)}` : ''}
+                {openOf(step, words) && ` · ${openOf(step, words)}`}
               </small>
             </button>
           </li>
@@ -156,19 +175,6 @@ function Rail({ steps, at, onChoose }: { steps: Step[]; at: number; onChoose(at:
       )}
     </>
   );
-}
-
-function stateOf(step: Step): string {
-  if (step.outcome === 'failed' || step.outcome === 'abandoned') return 'failed';
-  if (step.outcome === 'retried' || step.outcome === 'expired') return 'warning';
-  if (!step.outcome && !step.ended) return step.type === 'interrupt' ? 'wait' : 'live';
-  return step.outcome === 'skipped' ? 'waiting' : 'ok';
-}
-
-/** How long a step took, in the words of the caller; nothing for those that only decide. */
-export function tookStep(step: Step, say: (ms: number) => string): string {
-  const ms = step.ended ? Date.parse(step.ended) - Date.parse(step.started) : Number.NaN;
-  return ms > 0 ? say(ms) : '';
 }
 
 /** What a person was asked on the way, and what they said. */
@@ -189,15 +195,16 @@ function Asked({ conversation, run }: { conversation: string; run: string }) {
 }
 
 /** The graph at the version the run followed, with the way it took. */
-function Drawn({ run, steps, onPick }: { run: OperatedRun; steps: Step[]; onPick(node: string): void }) {
+function Drawn({ run, steps, onPick }: { run: OperatedRun; steps: Stop[]; onPick(node: string): void }) {
   const words = useWords();
   const versions = useVersions(run.artifact?.id);
   const doc = versions.data?.find((one) => one.version === run.artifact?.version)?.schema;
   const path = useMemo(() => steps.filter((step) => (step.attempt ?? 0) <= 1).map((step) => step.node), [steps]);
+  const stands = useMemo(() => standing(steps), [steps]);
   if (!doc) return null;
   return (
     <Card title={words.tracePicture}>
-      <Picture doc={doc} path={path} onPick={onPick} />
+      <Picture doc={doc} path={path} standing={stands} onPick={onPick} />
     </Card>
   );
 }

@@ -1,21 +1,37 @@
 import type { Call, Step } from '../api/runs.ts';
+import type { Dictionary } from '../i18n/en.ts';
 import { Json } from '../code/Json.tsx';
 import { language, useWords } from '../i18n/index.ts';
 import { duration } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';
 import { when } from './figures.ts';
 import { Card } from './parts.tsx';
-import { tookStep } from './RunPage.tsx';
+import type { Stop } from './way.ts';
 
 interface Props {
-  steps: Step[];
+  steps: Stop[];
   at: number;
   calls: Call[];
   foreign: boolean; // another person's: only its way is shown
+  over: boolean; // what went in and out is told at the end
+}
+
+/** How long a step took, in the words of the caller; nothing for those that only decide. */
+export function tookStep(step: Step, say: (ms: number) => string): string {
+  const ms = step.ended ? Date.parse(step.ended) - Date.parse(step.started) : Number.NaN;
+  return ms > 0 ? say(ms) : '';
+}
+
+/** What an open step waits for. */
+export function openOf(step: Stop, words: Dictionary): string {
+  if (!step.since) return '';
+  if (step.pauses) return words.stepPauses;
+  if (step.state === 'wait') return words.stepWaits;
+  return step.state === 'live' ? words.stepAtWork : words.stepOpen;
 }
 
 /** One step of a run: what it was given, what came of it, and why the run went on as it did. */
-export function StepCard({ steps, at, calls, foreign }: Props) {
+export function StepCard({ steps, at, calls, foreign, over }: Props) {
   const words = useWords();
   const locale = useStore(language);
   const step = steps[at]!;
@@ -26,17 +42,19 @@ export function StepCard({ steps, at, calls, foreign }: Props) {
     step.visit > 1 ? words.stepVisit(step.visit) : '',
     step.attempt && step.attempt > 1 ? words.stepAttempt(step.attempt) : '',
     tookStep(step, (ms) => duration(ms, locale)),
-    when(step.started, locale),
+    openOf(step, words),
+    step.since ? words.stepSince(when(step.since, locale)) : when(step.started, locale),
   ].filter(Boolean);
   return (
     <Card title={step.node} note={words.stepNumber(at + 1, steps.length)} className="step">
       <p className="hint">{facts.join(' · ')}</p>
       {step.detail && <p className={step.outcome === 'failed' ? 'problem' : 'step-detail'}>{step.detail}</p>}
+      {step.says && <p className="step-detail">{step.says}</p>}
       {step.type === 'switch' && <Why step={step} next={steps[at + 1]} />}
       {made.map((call) => (
         <Made key={`${call.effect} ${call.attempt}`} call={call} />
       ))}
-      {made.length === 0 && step.type === 'tool_call' && <p className="hint">{foreign ? words.stepHidden : words.stepNothing}</p>}
+      {made.length === 0 && step.type === 'tool_call' && <p className="hint">{foreign ? words.stepHidden : over ? words.stepNothing : words.stepLater}</p>}
     </Card>
   );
 }

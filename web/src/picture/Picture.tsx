@@ -14,12 +14,14 @@ interface Props {
   seen?: ReadonlyMap<string, number>;
   /** The way one run took, node by node. */
   path?: readonly string[];
+  /** Where one run stands: at work, or waiting for a person. */
+  standing?: ReadonlyMap<string, 'wait' | 'live'>;
   /** Makes nodes something to choose. */
   onPick?(id: string): void;
 }
 
 /** The graph of a workflow: what may follow what, and on which condition. */
-export function Picture({ doc, touched, seen, path, onPick }: Props) {
+export function Picture({ doc, touched, seen, path, standing, onPick }: Props) {
   const words = useWords();
   const sketch = useMemo(() => read(doc), [doc]);
   const plan = useMemo(() => layout(sketch, (node) => detailOf(node, words)), [sketch, words]);
@@ -29,10 +31,10 @@ export function Picture({ doc, touched, seen, path, onPick }: Props) {
   return (
     <figure className="picture">
       <Canvas width={plan.width} height={plan.height} focus={{ x: entry.x + entry.width / 2, y: entry.y }} label={words.pictureLabel(plan.boxes.length)}>
-        <Drawing plan={plan} touched={touched} seen={seen} taken={taken} onPick={onPick} />
+        <Drawing plan={plan} touched={touched} seen={seen} taken={taken} standing={standing} onPick={onPick} />
       </Canvas>
       <Flaws flaws={sketch.flaws} />
-      <Listed sketch={sketch} touched={touched} seen={seen} onPick={onPick} />
+      <Listed sketch={sketch} touched={touched} seen={seen} standing={standing} onPick={onPick} />
     </figure>
   );
 }
@@ -53,10 +55,11 @@ interface DrawingProps {
   touched: Props['touched'] | undefined;
   seen: Props['seen'] | undefined;
   taken: Set<string>;
+  standing: Props['standing'] | undefined;
   onPick: Props['onPick'] | undefined;
 }
 
-function Drawing({ plan, touched, seen, taken, onPick }: DrawingProps) {
+function Drawing({ plan, touched, seen, taken, standing, onPick }: DrawingProps) {
   const ordered = plan.wires.toSorted((a, b) => Number(onWay(a, taken)) - Number(onWay(b, taken)));
   return (
     <>
@@ -71,7 +74,7 @@ function Drawing({ plan, touched, seen, taken, onPick }: DrawingProps) {
         <Line key={at} wire={wire} taken={onWay(wire, taken)} />
       ))}
       {plan.boxes.map((box) => (
-        <Shape key={box.node.id} box={box} touched={touched?.has(box.node.id) ?? false} seen={seen} onPick={onPick} />
+        <Shape key={box.node.id} box={box} touched={touched?.has(box.node.id) ?? false} seen={seen} stands={standing?.get(box.node.id)} onPick={onPick} />
       ))}
       {plan.wires.map((wire, at) => (
         <Numbers key={at} wire={wire} />
@@ -110,7 +113,15 @@ function Numbers({ wire }: { wire: Wire }) {
   );
 }
 
-function Shape({ box, touched, seen, onPick }: { box: Box; touched: boolean; seen: Props['seen'] | undefined; onPick: Props['onPick'] | undefined }) {
+interface ShapeProps {
+  box: Box;
+  touched: boolean;
+  seen: Props['seen'] | undefined;
+  stands: 'wait' | 'live' | undefined;
+  onPick: Props['onPick'] | undefined;
+}
+
+function Shape({ box, touched, seen, stands, onPick }: ShapeProps) {
   const { node, x, y, width, height } = box;
   const visits = seen?.get(node.id) ?? 0;
   const state = [
@@ -119,6 +130,7 @@ function Shape({ box, touched, seen, onPick }: { box: Box; touched: boolean; see
     touched && 'touched',
     !node.reached && node.type && 'unreached',
     seen && (visits > 0 ? 'seen' : 'unseen'),
+    stands && `stands ${stands}`,
     onPick && 'pickable',
   ];
   const round = node.type === 'switch' ? 18 : node.type === 'end' ? 10 : 4;
@@ -126,6 +138,7 @@ function Shape({ box, touched, seen, onPick }: { box: Box; touched: boolean; see
     <g className={state.filter(Boolean).join(' ')} transform={`translate(${Math.round(x)} ${Math.round(y)})`} onClick={onPick && (() => onPick(node.id))}>
       <title>{[node.id, ...box.lines.map((line) => line.full)].join('\n')}</title>
       <rect className="body" width={width} height={height} rx={round} />
+      {stands && <circle className="open" cx={width} cy={0} r={5.5} />}
       {node.entry && <circle className="entry" cx={0} cy={height / 2} r={4.5} />}
       <text className="name" x={width / 2} y={headHeight - 5} textAnchor="middle">
         {box.title}
@@ -173,7 +186,7 @@ function Flaws({ flaws }: { flaws: Flaw[] }) {
 }
 
 /** The same in words, for those who cannot follow lines. */
-function Listed({ sketch, touched, seen, onPick }: { sketch: Sketch; touched: Props['touched'] | undefined; seen: Props['seen'] | undefined; onPick: Props['onPick'] | undefined }) {
+function Listed({ sketch, touched, seen, standing, onPick }: Pick<DrawingProps, 'touched' | 'seen' | 'standing' | 'onPick'> & { sketch: Sketch }) {
   const words = useWords();
   const [open, setOpen] = useState(false);
   return (
@@ -190,7 +203,17 @@ function Listed({ sketch, touched, seen, onPick }: { sketch: Sketch; touched: Pr
               ) : (
                 <b>{node.id}</b>
               )}{' '}
-              <small>{[detailOf(node, words), node.entry && words.pictureEntry, touched?.has(node.id) && words.pictureTouched, seen?.has(node.id) && `${seen.get(node.id)}×`].filter(Boolean).join(', ')}</small>
+              <small>
+                {[
+                  detailOf(node, words),
+                  node.entry && words.pictureEntry,
+                  touched?.has(node.id) && words.pictureTouched,
+                  seen?.has(node.id) && `${seen.get(node.id)}×`,
+                  standing?.has(node.id) && (standing.get(node.id) === 'wait' ? words.stepWaits : words.stepAtWork),
+                ]
+                  .filter(Boolean)
+                  .join(', ')}
+              </small>
               <Ways node={node} sketch={sketch} />
             </li>
           ))}
