@@ -22,12 +22,16 @@ import (
 	"liminal/internal/quota"
 )
 
-// hasty is a pace at which tests do not wait.
-var hasty = pace{json: 100 * time.Millisecond, stall: 100 * time.Millisecond, grace: 300 * time.Millisecond, rate: 1 << 20, write: 100 * time.Millisecond}
+// hasty is a time that tests wait for.
+const hasty = 100 * time.Millisecond
 
-func newHastyWorld(t *testing.T) *world {
+// newHastyWorld is in a hurry about what a test is about, and about nothing
+// else: a busy machine pauses too.
+func newHastyWorld(t *testing.T, about func(*pace)) *world {
 	t.Helper()
-	return newWorld(t, func(o *Options) { o.pace = hasty })
+	p := usual
+	about(&p)
+	return newWorld(t, func(o *Options) { o.pace = p })
 }
 
 // line is a connection on which a test says what no client would.
@@ -70,7 +74,7 @@ func (l line) answer() *response {
 
 func TestAnUploadThatStallsIsCutWithASentence(t *testing.T) {
 	t.Parallel()
-	w := newHastyWorld(t)
+	w := newHastyWorld(t, func(p *pace) { p.stall = hasty })
 	ada := w.signUp("ada@example.org")
 	r := ada.uploadRequest("a.txt", strings.Repeat("x", 100_000))
 	whole, err := io.ReadAll(r.Body)
@@ -89,7 +93,7 @@ func TestAnUploadThatStallsIsCutWithASentence(t *testing.T) {
 
 func TestAnUploadThatTricklesIsCut(t *testing.T) {
 	t.Parallel()
-	w := newHastyWorld(t)
+	w := newHastyWorld(t, func(p *pace) { p.grace, p.rate = 3*hasty, 1<<20 })
 	r := w.signUp("ada@example.org").uploadRequest("a.txt", strings.Repeat("x", 100_000))
 	whole, err := io.ReadAll(r.Body)
 	w.must(err)
@@ -97,7 +101,7 @@ func TestAnUploadThatTricklesIsCut(t *testing.T) {
 	l.begin(r, string(whole[:500]))
 	var trickling sync.WaitGroup
 	trickling.Go(func() { // never a stall, and never an end
-		tick := time.NewTicker(hasty.stall / 4)
+		tick := time.NewTicker(hasty / 4)
 		defer tick.Stop()
 		for range tick.C {
 			if _, err := l.Write([]byte("x")); err != nil {
@@ -112,7 +116,7 @@ func TestAnUploadThatTricklesIsCut(t *testing.T) {
 
 func TestABodyThatComesTooSlowlyIsCut(t *testing.T) {
 	t.Parallel()
-	w := newHastyWorld(t)
+	w := newHastyWorld(t, func(p *pace) { p.json = hasty })
 	r := w.signUp("ada@example.org").request("POST", "/v1/chat", `{"message":"`+strings.Repeat("x", 1000)+`"}`)
 	l := w.line()
 	l.begin(r, `{"mess`)
@@ -123,10 +127,11 @@ func TestABodyThatComesTooSlowlyIsCut(t *testing.T) {
 
 func TestWhoDoesNotReadADownloadHoldsNothing(t *testing.T) {
 	t.Parallel()
-	w := newHastyWorld(t)
+	w := newWorld(t)
 	ada := w.signUp("ada@example.org")
 	ada.upload("big.txt", strings.Repeat("x", 20<<20)).ok()
 	link := ada.post("/v1/files/link", map[string]any{"path": "files/big.txt"}).ok()["url"].(string)
+	w.server.pace.write = hasty
 	ended := w.watched()
 	r, err := http.NewRequest(http.MethodGet, w.url+link, nil)
 	w.must(err)

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -52,6 +53,9 @@ func (b *pacedBody) Read(to []byte) (int, error) {
 	_ = b.control.SetReadDeadline(until) // not every writer has deadlines
 	n, err := b.ReadCloser.Read(to)
 	b.read += int64(n)
+	if errors.Is(err, io.EOF) { // net/http takes a deadline that passes later for a client that left
+		_ = b.control.SetReadDeadline(time.Time{})
+	}
 	return n, err
 }
 

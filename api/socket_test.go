@@ -270,9 +270,9 @@ func TestASocketOfAnotherOriginIsRefused(t *testing.T) {
 func TestASocketEndsWithItsSession(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.server.beat = beat{comment: time.Hour, ping: 5 * time.Millisecond, write: time.Second}
+	w.server.beat = beat{comment: time.Hour, ping: 20 * time.Millisecond, write: 20 * time.Second} // every pong is one of so many frames
 	ada := w.signUp("ada@example.org")
-	k := ada.talk()
+	k := w.talk(http.Header{"Authorization": {"Bearer " + ada.token}})
 	k.until("ping")
 	ada.post("/v1/auth/logout", nil).ok()
 	if code := k.closed(); code != 4401 {

@@ -278,7 +278,7 @@ func TestErrorsBeforeAndAfterTheStreamBegins(t *testing.T) {
 func TestAQuietStreamBeats(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.server.beat = beat{comment: 5 * time.Millisecond, ping: 10 * time.Millisecond, write: time.Second}
+	w.server.beat = beat{comment: 5 * time.Millisecond, ping: 10 * time.Millisecond, write: 20 * time.Second}
 	ada := w.signUp("ada@example.org")
 	r := ada.follow(ada.start("slow answer")["run_id"].(string), 0)
 	comments := 0
@@ -305,7 +305,7 @@ func TestAQuietStreamBeats(t *testing.T) {
 func TestAStreamEndsWithItsSession(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.server.beat = beat{comment: time.Hour, ping: 5 * time.Millisecond, write: time.Second}
+	w.server.beat = beat{comment: time.Hour, ping: 5 * time.Millisecond, write: 20 * time.Second}
 	ada := w.signUp("ada@example.org")
 	r := ada.follow(ada.start("slow answer")["run_id"].(string), 0)
 	for got, more := r.next(); got.event != "ping"; got, more = r.next() {
