@@ -221,7 +221,8 @@ func TestACommitWhoseAnswerWasLostIsNotRepeated(t *testing.T) {
 
 func TestACancelledStatementLeavesItsConnectionInThePool(t *testing.T) {
 	t.Parallel()
-	db := postgrestest.Open(t, postgrestest.New(t).App, postgres.Options{Connections: 1})
+	d := postgrestest.New(t)
+	db, watch := postgrestest.Open(t, d.App, postgres.Options{Connections: 1}), connect(t, d.Super)
 	backend := func() (pid int64) {
 		t.Helper()
 		err := db.Read(t.Context(), identity.System(), func(tx store.Tx) (err error) {
@@ -235,11 +236,18 @@ func TestACancelledStatementLeavesItsConnectionInThePool(t *testing.T) {
 	}
 	before := backend()
 	ctx, cancel := context.WithCancel(t.Context())
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		defer cancel()
+		if err := session(t.Context(), watch, "wait_event = 'PgSleep'"); err != nil {
+			t.Error(err)
+		}
+	})
 	err := db.Write(ctx, identity.System(), func(tx store.Tx) error {
-		time.AfterFunc(50*time.Millisecond, cancel)
 		_, err := tx.Exec(`SELECT pg_sleep(30)`, nil)
 		return err
 	})
+	watching.Wait()
 	if err == nil || ctx.Err() == nil {
 		t.Errorf("the sleep ended with %v", err)
 	}

@@ -2,9 +2,12 @@ package postgres_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"liminal/internal/fault"
 	"liminal/internal/identity"
@@ -25,18 +28,30 @@ func soon(t *testing.T, most time.Duration, what string, f func()) {
 	}
 }
 
+// session waits until another session of conn's database is as said.
+func session(ctx context.Context, conn *pgx.Conn, as string) error {
+	query := "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND " + as + ")"
+	for last := time.Now().Add(20 * time.Second); time.Now().Before(last); time.Sleep(5 * time.Millisecond) {
+		var there bool
+		if err := conn.QueryRow(ctx, query).Scan(&there); err != nil || there {
+			return err
+		}
+	}
+	return errors.New("no session came to be as: " + as)
+}
+
 // A server that is stopped or behind a dead line accepts what is sent and says
 // nothing: neither a request nor the end of the process waits for it for good.
 func TestAServerThatStopsAnsweringHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	p, through := newProxy(t, postgrestest.New(t).App, "")
-	db, err := postgres.Open(t.Context(), through, postgres.Options{Longest: 500 * time.Millisecond, AllowOldVector: true})
+	db, err := postgres.Open(t.Context(), through, postgres.Options{Longest: 2 * time.Second, AllowOldVector: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.freeze()
 	ctx := context.WithoutCancel(t.Context())
-	soon(t, 10*time.Second, "a read", func() {
+	soon(t, 20*time.Second, "a read", func() {
 		if err := db.Read(ctx, identity.System(), func(tx store.Tx) error {
 			_, err := one[int64](tx, `SELECT count(*) FROM secret`, nil)
 			return err
@@ -44,13 +59,13 @@ func TestAServerThatStopsAnsweringHoldsNobodyUp(t *testing.T) {
 			t.Errorf("it ended with %v", err)
 		}
 	})
-	soon(t, 10*time.Second, "closing", func() { _ = db.Close() })
+	soon(t, 20*time.Second, "closing", func() { _ = db.Close() })
 }
 
 func TestACommitWithoutAnAnswerIsNotCalledRefused(t *testing.T) {
 	t.Parallel()
 	p, through := newProxy(t, postgrestest.New(t).App, "")
-	db, err := postgres.Open(t.Context(), through, postgres.Options{Longest: 500 * time.Millisecond, AllowOldVector: true})
+	db, err := postgres.Open(t.Context(), through, postgres.Options{Longest: 2 * time.Second, AllowOldVector: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +85,7 @@ func TestACommitWithoutAnAnswerIsNotCalledRefused(t *testing.T) {
 // connection lives, and the server cannot know.
 func TestWhoFallsSilentInATransactionLosesItsLocks(t *testing.T) {
 	t.Parallel()
-	db := postgrestest.Open(t, postgrestest.New(t).App, postgres.Options{Silence: 300 * time.Millisecond})
+	db := postgrestest.Open(t, postgrestest.New(t).App, postgres.Options{Silence: 2 * time.Second})
 	locked, rivalDone := make(chan struct{}), make(chan struct{})
 	tries := 0
 	go func() {
@@ -86,7 +101,7 @@ func TestWhoFallsSilentInATransactionLosesItsLocks(t *testing.T) {
 		}
 		if tries++; tries == 1 {
 			close(locked)
-			soon(t, 10*time.Second, "the other process waits", func() { <-rivalDone })
+			soon(t, 20*time.Second, "the other process waits", func() { <-rivalDone })
 		}
 		_, err := tx.Exec(insertSecret, secretNamed("s"))
 		return err

@@ -64,18 +64,20 @@ func migrate(ctx context.Context, ownerURL, appRole string, log *slog.Logger, ha
 // one that waits inside PostgreSQL deadlocks with CREATE INDEX CONCURRENTLY,
 // which waits for every transaction that is older.
 func lockMigrations(ctx context.Context, conn *pgx.Conn) error {
-	for {
+	for waited := false; ; waited = true {
 		var held bool
-		if err := conn.QueryRow(ctx, "SELECT pg_try_advisory_lock($1)", int64(migrationLock)).Scan(&held); err != nil {
+		err := conn.QueryRow(ctx, "SELECT pg_try_advisory_lock($1)", int64(migrationLock)).Scan(&held)
+		switch {
+		case err != nil && waited && ctx.Err() != nil:
+			return fmt.Errorf("another program migrates this database and has not ended: %w", ctx.Err())
+		case err != nil:
 			return errors.New(cause(err))
-		}
-		if held {
+		case held:
 			return nil
 		}
 		select {
 		case <-time.After(100 * time.Millisecond):
-		case <-ctx.Done():
-			return fmt.Errorf("another program migrates this database and has not ended: %w", ctx.Err())
+		case <-ctx.Done(): // the next try says so
 		}
 	}
 }

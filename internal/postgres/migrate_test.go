@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -12,7 +13,6 @@ import (
 	"sync"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -131,12 +131,19 @@ func TestAMigrationThatFailsLeavesNothingBehindAndIsTakenUpAgain(t *testing.T) {
 func TestMigrateWaitsForAnotherAndSaysSoWhenItGivesUp(t *testing.T) {
 	t.Parallel()
 	d := postgrestest.Empty(t)
-	if _, err := connect(t, d.Owner).Exec(t.Context(), "SELECT pg_advisory_lock(x'6c696d696e616c'::bigint)"); err != nil {
+	other := connect(t, d.Owner)
+	if _, err := other.Exec(t.Context(), "SELECT pg_advisory_lock(x'6c696d696e616c'::bigint)"); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
-	if _, err := postgres.Migrate(ctx, d.Owner, "", quiet); err == nil || !strings.Contains(err.Error(), "another program migrates") {
+	ctx, giveUp := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := postgres.Migrate(ctx, d.Owner, "", quiet)
+		ended <- err
+	}()
+	err := session(t.Context(), other, "state = 'idle' AND query LIKE 'SELECT pg_try_advisory_lock%'")
+	giveUp()
+	if err := errors.Join(err, <-ended); err == nil || !strings.Contains(err.Error(), "another program migrates") {
 		t.Errorf("got %v", err)
 	}
 }

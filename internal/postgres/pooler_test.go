@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/url"
 	"os"
@@ -93,14 +94,19 @@ func pooled(t testing.TB, to string) string {
 	return u.String()
 }
 
+// freePort is of a range that the kernel takes no ports from: one of its own
+// choice could be somebody else's before the pooler listens on it.
 func freePort(t testing.TB) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		port := 20_000 + rand.IntN(12_000)
+		if l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", fmt.Sprint(port))); err == nil {
+			_ = l.Close()
+			return port
+		}
 	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port
+	t.Fatal("no port is free")
+	return 0
 }
 
 // listens waits until a program answers on an address.
