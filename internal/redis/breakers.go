@@ -16,15 +16,12 @@ const settle = 2 * time.Second
 
 // Breakers is the tool.Breakers of all workers (ISO-09): five failures trip a
 // breaker wherever they happen, and one worker's probe closes it for all.
-type Breakers struct {
-	m        *Memory
-	coolDown time.Duration
-}
+type Breakers struct{ m *Memory }
 
 var _ tool.Breakers = (*Breakers)(nil)
 
 // Breakers returns the breakers.
-func (m *Memory) Breakers() *Breakers { return &Breakers{m, tool.CoolDown} }
+func (m *Memory) Breakers() *Breakers { return &Breakers{m} }
 
 // Enter implements tool.Breakers. A probe whose worker died is given up after
 // tool.CoolDown.
@@ -32,7 +29,7 @@ func (b *Breakers) Enter(ctx context.Context, name string) (leave func(tool.Verd
 	keys := []string{b.m.key("cb:" + name)}
 	var answer []int64
 	err = b.m.once(func() (err error) {
-		answer, err = enterScript.Run(ctx, b.m.client, keys, b.coolDown.Milliseconds(), remembered.Milliseconds()).Int64Slice()
+		answer, err = enterScript.Run(ctx, b.m.client, keys, tool.CoolDown.Milliseconds(), remembered.Milliseconds()).Int64Slice()
 		return err
 	})
 	if err != nil {
@@ -55,7 +52,7 @@ func (b *Breakers) leave(ctx context.Context, keys []string, probe int64, v tool
 	defer cancel()
 	err := b.m.once(func() error {
 		return silent(leaveScript.Run(ctx, b.m.client, keys, string(v), probe, tool.Trips, tool.Window.Milliseconds(),
-			b.coolDown.Milliseconds(), remembered.Milliseconds()).Err())
+			tool.CoolDown.Milliseconds(), remembered.Milliseconds()).Err())
 	})
 	if err != nil {
 		b.m.o.Logger.WarnContext(ctx, "redis: how a tool fared was not recorded", "breaker", keys[0], "verdict", v, "error", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -58,7 +59,7 @@ func TestABucketRefillsAtItsRate(t *testing.T) {
 	t.Parallel()
 	l := open(t, Options{}).Ledger()
 	take := func() time.Duration {
-		wait, err := l.Take(t.Context(), "k", 20, 2)
+		wait, err := l.Take(t.Context(), "k", 4, 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,8 +69,11 @@ func TestABucketRefillsAtItsRate(t *testing.T) {
 		t.Fatalf("the burst was refused: %v, %v", first, second)
 	}
 	wait := take()
-	if wait > 51*time.Millisecond {
-		t.Errorf("the third waits %v, want 50 ms at most", wait)
+	for n := 0; wait == 0 && n < 100; n++ { // a busy machine pauses, and the bucket refills
+		wait = take()
+	}
+	if wait <= 0 || wait > 251*time.Millisecond {
+		t.Errorf("the third waits %v, want 250 ms at most", wait)
 	}
 	time.Sleep(wait) // by the clock of another process
 	if wait := take(); wait != 0 {
@@ -110,23 +114,23 @@ func TestAPlaceIsHeldWhileItsProcessLivesAndFreeAfterwards(t *testing.T) {
 
 func TestAPlaceGivenBackWhileItIsRenewedIsFree(t *testing.T) {
 	t.Parallel()
-	m := open(t, Options{Lease: 30 * time.Millisecond})
-	for range 100 {
-		release, ok, err := m.Ledger().Acquire(t.Context(), "k", 1)
-		if err != nil || !ok {
-			t.Fatalf("not free: %v, %v", ok, err)
-		}
-		m.leases.mu.Lock()
-		var member, key string
-		for member, key = range m.leases.held {
-			delete(m.leases.held, member)
-		}
-		m.leases.mu.Unlock()
-		m.leases.extend(t.Context(), []string{member}, map[string]string{member: key}) // as one that began before it was given back
+	m := open(t, Options{Lease: time.Hour}) // renewed by nobody else
+	release, ok, err := m.Ledger().Acquire(t.Context(), "k", 1)
+	if err != nil || !ok {
+		t.Fatalf("not free: %v, %v", ok, err)
+	}
+	m.leases.mu.Lock()
+	held := maps.Clone(m.leases.held)
+	m.leases.mu.Unlock()
+	release()
+	for member, key := range held {
+		m.leases.extend(t.Context(), []string{member}, held) // as one that began before it was given back
 		if n, err := m.client.ZCard(t.Context(), key).Result(); n != 0 || err != nil {
-			t.Fatalf("%d places are held, %v", n, err)
+			t.Errorf("%d places are held, %v", n, err)
 		}
-		release()
+	}
+	if len(held) != 1 {
+		t.Errorf("held were %v", held)
 	}
 }
 
@@ -138,9 +142,7 @@ func TestTwoBoxesAgreeOnWhichToolRests(t *testing.T) {
 	failing := &atomic.Bool{}
 	failing.Store(true)
 	boxes := make([]*tool.Box, 2)
-	breakers := []*Breakers{one.Breakers(), other.Breakers()}
-	for i, b := range breakers {
-		b.coolDown = 200 * time.Millisecond
+	for i, b := range []*Breakers{one.Breakers(), other.Breakers()} {
 		box, err := tool.NewBox([]tool.Tool{counted{&calls, failing}}, tool.Options{Breakers: b})
 		if err != nil {
 			t.Fatal(err)
@@ -162,12 +164,23 @@ func TestTwoBoxesAgreeOnWhichToolRests(t *testing.T) {
 	if calls.Load() != tool.Trips {
 		t.Errorf("%d calls, want %d", calls.Load(), tool.Trips)
 	}
-	until(t, "a probe is let through", func() bool { _ = call(0); return calls.Load() == tool.Trips+1 })
+	rested := func() { // as if the time had passed
+		if err := one.client.HIncrBy(t.Context(), one.key("cb:t"), "until", -tool.CoolDown.Milliseconds()).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rested()
+	if err := call(0); err == nil || calls.Load() != tool.Trips+1 {
+		t.Errorf("no probe is let through: %v", err)
+	}
 	if err := call(1); err == nil || calls.Load() != tool.Trips+1 {
 		t.Errorf("a failed probe did not begin the rest again for all: %v", err)
 	}
 	failing.Store(false)
-	until(t, "a good probe closes the breaker", func() bool { return call(0) == nil })
+	rested()
+	if err := call(0); err != nil {
+		t.Errorf("a good probe fails: %v", err)
+	}
 	if err := call(1); err != nil {
 		t.Errorf("the other box still keeps it at rest: %v", err)
 	}
