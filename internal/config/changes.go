@@ -6,6 +6,8 @@ import "time"
 type Changes struct {
 	// Recordings is how long runs are kept for rehearsals; 0: none are kept.
 	Recordings time.Duration
+	// RecordingsMost is how many of them are kept at most; 0: no bound.
+	RecordingsMost int
 	// Architect is the pause between two runs of the graph that proposes
 	// changes; 0: it never runs (CFG-13).
 	Architect time.Duration
@@ -26,6 +28,7 @@ type Client struct {
 const (
 	leastArchitect = time.Hour
 	mostRecordings = 365 * day
+	mostKept       = 1_000_000_000
 )
 
 // changes are the settings of ConfigOps.
@@ -34,6 +37,11 @@ func changes() []Variable {
 		{
 			Name: "LIMINAL_RECORDINGS", Default: "30d", Doc: "how long ended runs are kept for rehearsals, up to 365d; 0d keeps none",
 			set: func(c *Config, s string) error { return duration(&c.Changes.Recordings, s, 0, mostRecordings) },
+		},
+		{
+			// A recording has 1 to 3 KB, so that these have about a gigabyte.
+			Name: "LIMINAL_RECORDINGS_MOST", Default: "500000", Doc: "how many of them are kept at most, at 1 to 3 KB each; the oldest go first; 0: no bound",
+			set: func(c *Config, s string) error { return integer(&c.Changes.RecordingsMost, s, 0, mostKept) },
 		},
 		{
 			Name: "LIMINAL_ARCHITECT", Default: "1d", Doc: "how often the architect looks for changes to propose, 1h to 30d; off: never",

@@ -35,7 +35,7 @@ func TestDefaultsNeedNothingInTheEnvironment(t *testing.T) {
 		Mail:     config.Mail{From: "liminal@localhost"},
 		Traces:   config.Traces{Service: "liminal"},
 		Log:      config.Log{Level: "info", Format: "text"},
-		Changes:  config.Changes{Recordings: 30 * 24 * time.Hour, Architect: 24 * time.Hour},
+		Changes:  config.Changes{Recordings: 30 * 24 * time.Hour, RecordingsMost: 500_000, Architect: 24 * time.Hour},
 		Client:   config.Client{URL: "http://127.0.0.1:8080"},
 	}
 	if !reflect.DeepEqual(c, want) {
@@ -159,9 +159,14 @@ func TestEveryVariableHasALineOfHelpAndALegalDefault(t *testing.T) {
 // Requirements: OPS-07, CFG-13
 func TestTheArchitectAndRecordingsCanBeSwitchedOff(t *testing.T) {
 	t.Parallel()
-	c, err := config.Load([]string{"LIMINAL_ARCHITECT=off", "LIMINAL_RECORDINGS=0d"}, nil)
+	c, err := config.Load([]string{"LIMINAL_ARCHITECT=off", "LIMINAL_RECORDINGS=0d", "LIMINAL_RECORDINGS_MOST=0"}, nil)
 	if err != nil || c.Changes != (config.Changes{}) {
 		t.Errorf("got %+v, %v", c.Changes, err)
+	}
+	for _, odd := range []string{"-1", "many", "1000000001"} {
+		if _, err := config.Load([]string{"LIMINAL_RECORDINGS_MOST=" + odd}, nil); err == nil || !strings.Contains(err.Error(), "LIMINAL_RECORDINGS_MOST") {
+			t.Errorf("%s recordings: %v", odd, err)
+		}
 	}
 	if _, err := config.Load([]string{"LIMINAL_ARCHITECT=10m"}, nil); err == nil || !strings.Contains(err.Error(), "must be from 60m to 30d") {
 		t.Errorf("an architect that never rests: %v", err)

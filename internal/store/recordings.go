@@ -2,9 +2,14 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"strconv"
+	"strings"
 	"time"
 
+	"liminal/artifacts"
+	"liminal/internal/changes"
 	"liminal/internal/fault"
 	"liminal/internal/id"
 	"liminal/internal/identity"
@@ -20,6 +25,9 @@ const (
 	bodiesMost        = 5000
 	bodiesAtOnce      = 500 // ids in one statement
 	forgottenAtOnce   = 1000
+
+	spareChanges    = 64   // under way, for which recordings are spared: those that are watched first
+	sparedOfVersion = 1000 // the newest of each of their versions
 )
 
 const recordingColumns = `run_id, user_id, kind, graph_id, graph_name, graph_version, policy_id, policy_name, policy_version,
@@ -199,6 +207,104 @@ func (s *Store) ForgetRecordings(ctx context.Context, v identity.Viewer, before 
 	err = s.write(ctx, v, func(tx Tx) error {
 		gone, err := tx.Exec(`DELETE FROM recording WHERE run_id IN (SELECT run_id FROM recording WHERE at < @before ORDER BY at LIMIT @most)`,
 			Args{"before": stamp(before), "most": forgottenAtOnce})
+		n = int(gone)
+		return err
+	})
+	return n, err
+}
+
+// Excess is the recordings beyond a bound by count; the zero one is none.
+type Excess struct {
+	before time.Time
+	spared []spared
+}
+
+// spared are the recordings of one version since a time.
+type spared struct {
+	column   string // graph or policy
+	artifact string
+	version  int
+	since    time.Time
+}
+
+// ExcessRecordings finds what is beyond the newest so many recordings of those
+// that ended since a time; 0 is no bound. A change is judged by what runs of the
+// version before and of its own left, and beside nothing every version looks
+// worse: so while it is under way the newest thousand of each are spared. Of
+// runs that ended in the same microsecond all recordings stay or all go.
+func (s *Store) ExcessRecordings(ctx context.Context, v identity.Viewer, since time.Time, most int) (e Excess, err error) {
+	if err := onlySystem(v); err != nil || most <= 0 {
+		return e, err
+	}
+	err = s.read(ctx, v, func(tx Tx) error {
+		e = Excess{}
+		found, err := first(tx, `SELECT at FROM recording WHERE at >= @since ORDER BY at DESC LIMIT 1 OFFSET @skipped`,
+			Args{"since": stamp(since), "skipped": most - 1}, when{&e.before})
+		if err != nil || !found {
+			return err
+		}
+		if e.spared, err = spare(tx); err != nil {
+			return err
+		}
+		for i := range e.spared {
+			if err := sparedSince(tx, &e.spared[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return e, err
+}
+
+// spare are the versions of the changes that are under way: the one before, and
+// once it is applied its own.
+func spare(tx Tx) (list []spared, err error) {
+	err = tx.Query(`SELECT c.kind, c.artifact_id, c.base_version, coalesce(c.applied_version, 0) FROM config_patch p JOIN config_patch_change c ON c.patch_id = p.id
+		WHERE p.created_at < @far AND p.stage <> 'settled' AND c.kind IN (@workflow, @policy)
+		ORDER BY CASE p.stage WHEN @watching THEN 0 ELSE 1 END, p.created_at DESC, p.id DESC, c.position LIMIT @most`,
+		Args{"far": far, "watching": string(changes.Watching), "workflow": artifacts.KindWorkflow, "policy": artifacts.KindPolicy, "most": spareChanges},
+		func(scan Scan) error {
+			var kind string
+			var applied int
+			x := spared{column: "graph"}
+			if err := scan(&kind, &x.artifact, &x.version, &applied); err != nil {
+				return err
+			}
+			if kind == artifacts.KindPolicy {
+				x.column = "policy"
+			}
+			list = append(list, x)
+			if x.version = applied; applied > 0 {
+				list = append(list, x)
+			}
+			return nil
+		})
+	return list, err
+}
+
+// sparedSince finds from when on the recordings of a version are spared: always,
+// where it has fewer than are.
+func sparedSince(tx Tx, x *spared) error {
+	_, err := first(tx, `SELECT at FROM recording WHERE `+x.column+`_id = @artifact AND `+x.column+`_version = @version ORDER BY at DESC LIMIT 1 OFFSET @skipped`,
+		Args{"artifact": x.artifact, "version": x.version, "skipped": sparedOfVersion - 1}, when{&x.since})
+	return err
+}
+
+// ForgetExcess removes recordings of an excess, the oldest first, and tells how
+// many; at most a thousand in one call.
+func (s *Store) ForgetExcess(ctx context.Context, v identity.Viewer, e Excess) (n int, err error) {
+	if err := onlySystem(v); err != nil || e.before.IsZero() {
+		return 0, err
+	}
+	args := Args{"before": stamp(e.before), "most": forgottenAtOnce}
+	var but strings.Builder
+	for i, x := range e.spared {
+		fmt.Fprintf(&but, ` AND (%[1]s_id IS NULL OR %[1]s_id <> @artifact%[2]d OR %[1]s_version <> @version%[2]d OR at < @since%[2]d)`, x.column, i)
+		number := strconv.Itoa(i)
+		args["artifact"+number], args["version"+number], args["since"+number] = x.artifact, x.version, stamp(x.since)
+	}
+	err = s.write(ctx, v, func(tx Tx) error {
+		gone, err := tx.Exec(`DELETE FROM recording WHERE run_id IN (SELECT run_id FROM recording WHERE at < @before`+but.String()+` ORDER BY at LIMIT @most)`, args)
 		n = int(gone)
 		return err
 	})

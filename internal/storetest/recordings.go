@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"liminal/artifacts"
+	"liminal/internal/changes"
 	"liminal/internal/chat"
 	"liminal/internal/fault"
 	"liminal/internal/id"
@@ -24,6 +26,9 @@ func Recordings(t *testing.T, open Open) {
 	t.Run("recordings are narrowed", func(t *testing.T) { narrowRecordings(t, open) })
 	t.Run("recordings are the system's to read, and one's own", func(t *testing.T) { whoseRecordings(t, open) })
 	t.Run("recordings are forgotten, the oldest first", func(t *testing.T) { forgetRecordings(t, open) })
+	t.Run("recordings beyond a bound by count are forgotten, the oldest first", func(t *testing.T) { forgetExcess(t, open) })
+	t.Run("recordings a change under way is judged by are spared", func(t *testing.T) { sparedRecordings(t, open) })
+	t.Run("a thousand recordings of a watched version are spared and no more", func(t *testing.T) { sparedThousand(t, open) })
 	t.Run("what people said is counted by version and by run", func(t *testing.T) { ratings(t, open) })
 }
 
@@ -164,6 +169,10 @@ func whoseRecordings(t *testing.T, open Open) {
 		wantFault(t, err, fault.Forbidden)
 		_, err = s.ForgetRecordings(t.Context(), anybody, time.Now())
 		wantFault(t, err, fault.Forbidden)
+		_, err = s.ExcessRecordings(t.Context(), anybody, time.Time{}, 1)
+		wantFault(t, err, fault.Forbidden)
+		_, err = s.ForgetExcess(t.Context(), anybody, store.Excess{})
+		wantFault(t, err, fault.Forbidden)
 	}
 	_, err := s.RecordingBodies(t.Context(), system, make([]string, 5001)...)
 	wantFault(t, err, fault.Invalid)
@@ -180,6 +189,115 @@ func forgetRecordings(t *testing.T, open Open) {
 	want(t, "left", got(s.Recordings(t.Context(), system, run.RecordingFilter{}))(t)[0].RunID, fresh)
 	want(t, "run", got(s.Run(t.Context(), v, old))(t).Status, run.Done)
 	want(t, "again", got(s.ForgetRecordings(t.Context(), system, c.now()))(t), 0)
+}
+
+// excess forgets one round of what is beyond a bound.
+func excess(t *testing.T, s *store.Store, most int) int {
+	t.Helper()
+	return got(s.ForgetExcess(t.Context(), system, got(s.ExcessRecordings(t.Context(), system, newClock().now(), most))(t)))(t)
+}
+
+func left(t *testing.T, s *store.Store) (ids []string) {
+	t.Helper()
+	for _, r := range got(s.Recordings(t.Context(), system, run.RecordingFilter{}))(t) {
+		ids = append(ids, r.RunID)
+	}
+	return ids
+}
+
+func forgetExcess(t *testing.T, open Open) {
+	c := newClock()
+	s := open(t, store.Options{Now: c.now}).Store
+	v := person(t, s)
+	var made []string // the newest first
+	for range 5 {
+		c.add(time.Hour)
+		made = append([]string{leave(t, s, v, recorded(pin("g", 1)))}, made...)
+	}
+	for _, most := range []int{0, 6, 5} {
+		want(t, fmt.Sprint("forgotten with a bound of ", most), excess(t, s, most), 0)
+	}
+	want(t, "forgotten", excess(t, s, 3), 2)
+	wantLines(t, left(t, s), made[:3])
+	want(t, "run", got(s.Run(t.Context(), v, made[4]))(t).Status, run.Done)
+	want(t, "again", excess(t, s, 3), 0)
+	late := got(s.ExcessRecordings(t.Context(), system, c.now(), 2))(t)
+	want(t, "where older ones go by their age", got(s.ForgetExcess(t.Context(), system, late))(t), 0)
+	leave(t, s, v, recorded(pin("g", 1))) // at the time of the newest
+	want(t, "forgotten beside one of the same time", excess(t, s, 1), 2)
+	want(t, "left of the same time", len(left(t, s)), 2)
+}
+
+// watching is a proposal about an artifact, whose second version is watched.
+func (g stage) watching(t *testing.T, kind, name string) changes.Patch {
+	t.Helper()
+	c := changeOf(g.workflow(t, name))
+	c.Kind = kind
+	p, _, err := g.s.CreatePatch(t.Context(), g.by, proposed(g.by, c), nil, event(g.by, "proposed", "it helps"))
+	need(t, err)
+	got(g.s.MovePatch(t.Context(), system, changes.Move{PatchID: p.ID, Stage: changes.Deciding, Event: changes.Event{What: "checked"}}))(t)
+	g.ask(t, p, "decide#1")
+	p = g.approve(t, p)
+	return got(g.s.MovePatch(t.Context(), g.admin, applying(p, g.admin)))(t).Patch
+}
+
+func sparedRecordings(t *testing.T, open Open) {
+	g := newStage(t, open)
+	waiting := g.propose(t, g.workflow(t, "waiting")) // for a person
+	patches := []changes.Patch{waiting}
+	var spared []string // the newest first
+	keep := func(rec run.Recording) {
+		g.clock.add(time.Minute)
+		spared = append([]string{leave(t, g.s, g.by, &rec)}, spared...)
+	}
+	for _, kind := range []string{artifacts.KindWorkflow, artifacts.KindPolicy} {
+		p := g.watching(t, kind, kind)
+		patches = append(patches, p)
+		for version := 1; version <= 3; version++ { // of the third nothing is asked
+			one := run.Pin{ArtifactID: p.Changes[0].ArtifactID, Name: "w", Version: version}
+			rec := run.Recording{Graph: one}
+			if kind == artifacts.KindPolicy {
+				rec = run.Recording{Policy: one}
+			}
+			if version == 3 {
+				leave(t, g.s, g.by, &rec)
+				continue
+			}
+			keep(rec)
+		}
+	}
+	keep(run.Recording{Graph: run.Pin{ArtifactID: waiting.Changes[0].ArtifactID, Version: 1}})
+	for range 3 {
+		leave(t, g.s, g.by, recorded(pin("busy", 1)))
+		leave(t, g.s, g.by, &run.Recording{}) // that followed nothing
+	}
+	keep(run.Recording{}) // the newest there is
+	want(t, "forgotten while they are under way", excess(t, g.s, 1), 8)
+	wantLines(t, left(t, g.s), spared)
+	for _, p := range patches {
+		got(g.s.MovePatch(t.Context(), system, changes.Move{PatchID: p.ID, Stage: changes.Settled, Event: changes.Event{What: "watched"}}))(t)
+	}
+	want(t, "forgotten after", excess(t, g.s, 1), 5)
+	wantLines(t, left(t, g.s), spared[:1])
+}
+
+func sparedThousand(t *testing.T, open Open) {
+	g := newStage(t, open)
+	a := g.watching(t, artifacts.KindWorkflow, "a").Changes[0]
+	var oldest string
+	for i := range 1002 {
+		g.clock.add(time.Second)
+		of := leave(t, g.s, g.by, &run.Recording{Graph: run.Pin{ArtifactID: a.ArtifactID, Version: a.Base}})
+		if i == 2 {
+			oldest = of
+		}
+	}
+	g.clock.add(time.Second)
+	leave(t, g.s, g.by, &run.Recording{})
+	want(t, "forgotten", excess(t, g.s, 1), 2)
+	ids := left(t, g.s)
+	want(t, "left", len(ids), 1001)
+	want(t, "the oldest of them", ids[len(ids)-1], oldest)
 }
 
 func ratings(t *testing.T, open Open) {

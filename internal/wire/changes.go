@@ -72,11 +72,10 @@ func (p *Platform) architect(o Options, desk *changes.Desk) (*architect.Architec
 // changeSweeps forget recordings in their time, look after patches that no
 // workflow looks after any more, and let the architect look.
 func (p *Platform) changeSweeps(o Options, desk *changes.Desk) map[string]activities.Sweep {
-	keep, pause := o.Config.Changes.Recordings, o.Config.Changes.Architect
+	keep, most, pause := o.Config.Changes.Recordings, o.Config.Changes.RecordingsMost, o.Config.Changes.Architect
 	sweeps := map[string]activities.Sweep{
 		"recordings": {Every: time.Hour, Run: func(ctx context.Context) (s activities.Swept, err error) {
-			before := time.Now().Add(-keep)
-			s.Removed, err = all(ctx, func() (int, error) { return p.store.ForgetRecordings(ctx, identity.System(), before) })
+			s.Removed, err = p.forget(ctx, time.Now().Add(-keep), most)
 			return s, err
 		}},
 		"patches": {Every: 10 * time.Minute, Run: func(ctx context.Context) (s activities.Swept, err error) {
@@ -92,6 +91,21 @@ func (p *Platform) changeSweeps(o Options, desk *changes.Desk) map[string]activi
 		})
 	}
 	return sweeps
+}
+
+// forget removes the recordings from before a time, and then the oldest of
+// those that are more than are to be kept; 0 is no bound.
+func (p *Platform) forget(ctx context.Context, before time.Time, most int) (int, error) {
+	aged, err := all(ctx, func() (int, error) { return p.store.ForgetRecordings(ctx, identity.System(), before) })
+	if err != nil {
+		return aged, err
+	}
+	excess, err := p.store.ExcessRecordings(ctx, identity.System(), before, most)
+	if err != nil {
+		return aged, err
+	}
+	crowded, err := all(ctx, func() (int, error) { return p.store.ForgetExcess(ctx, identity.System(), excess) })
+	return aged + crowded, err
 }
 
 // The bounds of a sweep that removes some at a time.
