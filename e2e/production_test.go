@@ -18,7 +18,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Requirements: OPS-09, PLAT-10
+// Requirements: OPS-09, PLAT-10, GRAPH-26
 func TestAPausedRunOutlivesEveryProcess(t *testing.T) {
 	c := grown(t, 2, 2)
 	ada := c.servers[0].signUp("ada@example.org")
@@ -30,11 +30,22 @@ func TestAPausedRunOutlivesEveryProcess(t *testing.T) {
 	if !ok {
 		t.Fatalf("two documents fit and nobody was asked: %v", asked["content"])
 	}
-	for _, p := range slices.Concat(c.servers, c.workers) {
+	ada.seesWhere(asked["run_id"].(string), question["message"])
+	for _, p := range c.workers {
+		p.kill()
+	}
+	// Nobody is there to tell where it stands, and nobody waits long for that.
+	began := time.Now()
+	silent := ada.at(c.servers[0]).must("GET", "/v1/runs/"+asked["run_id"].(string), nil)["run"].(object)
+	if took := time.Since(began); silent["live"].(object)["known"] != false || silent["status"] != "waiting" || took > 4*time.Second {
+		t.Errorf("without a worker, after %s: %v", took, silent)
+	}
+	for _, p := range c.servers {
 		p.kill()
 	}
 	ada = ada.at(c.server())
 	c.worker()
+	ada.seesWhere(asked["run_id"].(string), question["message"])
 	conversation := asked["conversation_id"].(string)
 	again := ada.must("GET", "/v1/conversations/"+conversation+"/messages", nil)["pending_interrupt"].(object)
 	if again["interrupt_id"] != question["interrupt_id"] {

@@ -4,6 +4,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { call } from './call.ts';
 import type { Person } from './changes.ts';
+import type { Live } from './gen.ts';
 import type { Page, RunProblem } from './types.ts';
 
 export interface Pin {
@@ -53,21 +54,6 @@ export interface Way {
   calls?: Call[] | null;
 }
 
-/** Something a run has begun and waits for: a tool, a person, the time before the next attempt, another workflow. */
-export interface Awaited {
-  node: string;
-  kind: string; // call, ask, wait or spawn
-  attempt?: number;
-  since?: string;
-  says?: string; // the question, or what the node is described as
-}
-
-/** Where a run stands that has begun and is not over. */
-export interface Live {
-  known: boolean; // false: it did not answer
-  awaits: Awaited[] | null;
-}
-
 export interface OperatedRun {
   id: string;
   kind: string;
@@ -78,7 +64,7 @@ export interface OperatedRun {
   pins: Pin[] | null;
   result?: unknown;
   trace?: Way | Step[] | null;
-  live?: Live | null;
+  live?: Live;
   error?: RunProblem | null;
   created_at: string;
   started_at?: string | null;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { remembering, type Awaited, type OperatedRun, type Step } from '../api/runs.ts';
+import { remembering, type OperatedRun, type Step } from '../api/runs.ts';
+import type { Awaited } from '../api/gen.ts';
 import { standing, standsAt, stopsOf } from './way.ts';
 
 const began = '2026-11-20T10:00:00Z';
@@ -8,8 +9,8 @@ const past = (node: string, more: Partial<Step> = {}): Step => ({ node, type: 't
 const open = (node: string, more: Partial<Step> = {}): Step => ({ node, type: 'tool_call', visit: 1, started: began, ...more });
 
 function run(status: string, steps: Step[], awaits: Awaited[] = []): OperatedRun {
-  const live = ['running', 'waiting'].includes(status) ? { known: true, awaits } : null;
-  return { id: 'r', kind: 'graph', status, workflow_id: 'graph:r', conversation_id: null, artifact: null, pins: null, trace: { steps }, created_at: began, live };
+  const live = ['running', 'waiting'].includes(status) ? { live: { known: true, awaits } } : {};
+  return { id: 'r', kind: 'graph', status, workflow_id: 'graph:r', conversation_id: null, artifact: null, pins: null, trace: { steps }, created_at: began, ...live };
 }
 
 const states = (of: OperatedRun) => stopsOf(of).map((stop) => `${stop.node} ${stop.state}`);

@@ -1,6 +1,7 @@
 // The way of a run as its page shows it: what is behind it, and where it stands.
 
-import { isOver, wayOf, type Awaited, type OperatedRun, type Step } from '../api/runs.ts';
+import { isOver, wayOf, type OperatedRun, type Step } from '../api/runs.ts';
+import type { Awaited } from '../api/gen.ts';
 
 /** How a stop is drawn: open and ochre only where a person must decide. */
 export type StopState = 'ok' | 'failed' | 'warning' | 'waiting' | 'live' | 'wait';
