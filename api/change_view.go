@@ -61,11 +61,11 @@ type PatchHead struct {
 	ProposedBy    Nullable[Person]        `json:"proposed_by" doc:"null: the system"`
 	Justification string                  `json:"justification"`
 	Checks        []PatchCheck            `json:"checks"`
-	Verdict       artifacts.Verdict       `json:"verdict" doc:"pass, warn, second or block; empty before the rehearsal"`
+	Verdict       artifacts.Verdict       `json:"verdict" enum:",pass,warn,second,block" doc:"empty before the rehearsal"`
 	Needs         int                     `json:"needs" doc:"approvals it takes: 1 or 2"`
 	Approvals     []Approval              `json:"approvals"`
 	Trial         Nullable[changes.Trial] `json:"trial" doc:"how it was applied; null before"`
-	Unknown       artifacts.Unknowns      `json:"unknown" doc:"what becomes of an effect the record does not hold: unknown, live or scripted"`
+	Unknown       artifacts.Unknowns      `json:"unknown" enum:",unknown,live,scripted" doc:"what becomes of an effect the record does not hold; empty: unknown"`
 	RebasedFrom   *int64                  `json:"rebased_from" nullable:"true"`
 	RebasedTo     *int64                  `json:"rebased_to" nullable:"true"`
 	RunID         string                  `json:"run_id"`
@@ -144,7 +144,7 @@ type Tried struct {
 	OK      bool              `json:"ok"`
 	Checks  []PatchCheck      `json:"checks"`
 	Changes []PatchChange     `json:"changes"`
-	Verdict artifacts.Verdict `json:"verdict"`
+	Verdict artifacts.Verdict `json:"verdict" enum:",pass,warn,second,block"`
 	Reasons []string          `json:"reasons"`
 }
 

@@ -206,7 +206,7 @@ type Period struct {
 // Row is one figure of both versions.
 type Row struct {
 	Name   string   `json:"name"`
-	Unit   string   `json:"unit"` // share, usd, ms or count
+	Unit   string   `json:"unit" enum:"share,usd,ms,count"`
 	Before Estimate `json:"before"`
 	After  Estimate `json:"after"`
 	// Worse says that the new version is worse, or that it is not, where the

@@ -2,57 +2,23 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { call } from './call.ts';
-import { changeKeys, type Change, type Check, type OpenQuestion, type Operation, type Patch, type Problem, type Verdict } from './changes.ts';
+import { changeKeys, type Change, type OpenQuestion, type Operation, type Patch, type Problem } from './changes.ts';
+import type * as gen from './gen.ts';
+import type { Artifact, NewArtifact, Version } from './gen.ts';
 import { queryClient } from './queries.ts';
 import type { Page } from './types.ts';
 
-export type Visibility = 'private' | 'shared' | 'global';
+export type { Artifact, NewArtifact, Rollout, Version } from './gen.ts';
 
-/** A version on trial: only a share of new runs takes it. */
-export interface Rollout {
-  patch: number;
-  from: number; // the version the others take
-  share: number; // percent
-  since: string;
-}
+export type Visibility = Artifact['visibility'];
 
-export interface Artifact {
-  id: string;
-  type: string;
-  name: string;
-  description: string;
-  visibility: Visibility;
-  version: number;
-  schema: unknown;
-  owner_id: string | null;
-  created_by: string;
-  status?: 'active' | 'draft';
-  rollout?: Rollout | null;
-  created_at: string;
-  updated_at: string;
-}
-
-export interface Version {
-  version: number;
-  schema: unknown;
-  created_by: string;
-  change_note: string;
-  created_at: string;
-}
-
-export interface Validated {
-  valid: boolean;
-  message?: string;
+export interface Validated extends gen.Validated {
   problems: Problem[] | null;
 }
 
 /** What a proposal would do; nothing of it is kept. */
-export interface Tried {
-  ok: boolean;
-  checks: Check[] | null;
-  changes: Change[] | null;
-  verdict: Verdict;
-  reasons: string[] | null;
+export interface Tried extends gen.Tried {
+  changes: Change[];
 }
 
 export const artifactKeys = {
@@ -127,14 +93,6 @@ function decides(question: OpenQuestion): boolean {
 /** Everything wrong with a document, without keeping it. */
 export function validate(type: string, schema: unknown, signal: AbortSignal): Promise<Validated> {
   return call<Validated>('/v1/artifacts/validate', { method: 'POST', body: { type, schema }, signal });
-}
-
-export interface NewArtifact {
-  type: string;
-  name: string;
-  description: string;
-  visibility: Visibility;
-  schema: unknown;
 }
 
 /** What is proposed: operations on an artifact, or one that is yet to be. */

@@ -7,195 +7,52 @@ import { queryClient } from './queries.ts';
 import type * as gen from './gen.ts';
 import type { Page } from './types.ts';
 
-export type PatchStatus =
-  | 'pending'
-  | 'approved'
-  | 'applied'
-  | 'rejected'
-  | 'invalid'
-  | 'expired'
-  | 'withdrawn'
-  | 'superseded'
-  | 'rolled_back';
+export type { Approval, Example, PatchEvent, Person, Trial, Two } from './gen.ts';
+import type { Trial } from './gen.ts';
 
-export type PatchStage = 'checking' | 'rehearsing' | 'deciding' | 'applying' | 'watching' | 'settled';
+export type PatchStatus = gen.Patch['status'];
+export type PatchStage = gen.Patch['stage'];
 
 /** What a rehearsal means for a decision, the gravest last. Empty: there was none yet. */
-export type Verdict = '' | 'pass' | 'warn' | 'second' | 'block';
+export type Verdict = gen.Patch['verdict'];
 
 /** What becomes of an effect the record does not hold. */
-export type Unknowns = 'unknown' | 'live' | 'scripted';
+export type Unknowns = Exclude<gen.Patch['unknown'], ''>;
 
-export interface Person {
-  id: string;
-  name: string;
-}
-
-export interface Two {
-  before: number;
-  after: number;
-}
-
-/** One recorded run, node by node on both sides. */
-export interface Example {
-  run_id: string;
-  at: string;
-  old: string[] | null;
-  new: string[] | null;
-  part: number; // the first place that differs; -1: none does
-  message: string;
-}
-
-export interface Report {
-  sample: {
-    wanted: number;
-    taken: number;
-    population: number;
-    people: number;
-    oldest?: string;
-    newest?: string;
-    strata: { name: string; population: number; taken: number }[] | null;
-    unreadable?: number;
-  };
-  base_version: number;
-  after_version?: number;
-  moved: number;
-  unknown: number;
-  failed: Two;
-  cut: Two;
-  questions: Two;
-  new_questions: number;
-  vanished_questions: number;
-  model_calls: Two;
-  tool_calls: Two;
-  by_tool: Record<string, Two> | null;
-  cost_usd: Two;
-  median_ms: Two;
-  gates: Record<string, Two> | null;
-  mean_gates: Two;
-  coverage: {
-    nodes: number;
-    nodes_seen: number;
-    branches: number;
-    branches_seen: number;
-    unseen_nodes: string[] | null;
-    unseen_branches: string[] | null;
-  };
-  places: { after: string; old: string; new: string; runs: number }[] | null;
-  examples: Record<string, Example[]> | null;
+export interface Report extends gen.RehearsalReport {
   verdict: Verdict;
-  reasons: string[] | null;
-  took_ms: number;
 }
 
-export interface Operation {
+/** One operation of a JSON patch (RFC 6902). */
+export type Operation = {
   op: string;
   path: string;
   from?: string;
   value?: unknown;
+};
+
+export interface Change extends Omit<gen.PatchChange, 'patch'> {
+  patch: Operation[];
+  report: Report | null;
 }
 
-export interface Change {
-  artifact_id: string;
-  kind: string;
-  type: string; // an older name of the kind
-  name: string;
-  title?: string;
-  base_version: number;
-  current_version: number;
-  patch?: Operation[] | null;
-  before?: unknown;
-  after?: unknown; // null when the operations do not apply
-  creates: boolean;
-  applied_version?: number;
-  report?: Report | null;
-}
+export type Problem = gen.Fault;
+export type Check = gen.PatchCheck;
+export type Act = keyof gen.May;
+export type Permission = gen.Leave;
 
-export interface Problem {
-  path: string; // JSON pointer into the document
-  message: string;
-  hint?: string;
-}
-
-export interface Check {
-  name: string;
-  state: 'waiting' | 'ok' | 'warning' | 'failed';
-  problems: Problem[] | null;
-  at?: string | null;
-}
-
-export interface Trial {
-  share: number;
-  hours: number;
-  roll_back: boolean;
-}
-
-export interface PatchEvent {
-  at: string;
-  by: Person | null;
-  what: string;
-  reason: string;
-  data?: unknown;
-}
-
-export interface Permission {
-  ok: boolean;
-  why: string;
-}
-
-export type Act = 'approve' | 'reject' | 'apply' | 'roll_back' | 'promote' | 'withdraw' | 'rebase' | 'rehearse';
-
-export interface Patch {
-  id: number;
-  status: PatchStatus;
-  stage: PatchStage;
-  proposer: string;
-  proposed_by: Person | null;
-  justification: string;
+export interface Patch extends gen.Patch {
   changes: Change[];
-  checks?: Check[] | null;
-  verdict: Verdict;
-  reasons?: string[] | null;
-  needs: number;
-  approvals?: { by: Person; at: string; reason: string }[] | null;
-  trial?: Trial | null;
-  unknown?: Unknowns; // as it was rehearsed
-  rebased_from?: number | null;
-  rebased_to?: number | null;
-  run_id?: string;
-  temporal_url?: string | null;
-  created_at: string;
-  decided_at?: string | null;
-  applied_at?: string | null;
-  expires_at?: string | null;
-  events?: PatchEvent[] | null;
-  may?: Partial<Record<Act, Permission>>;
 }
+
+/** A patch in a list, without its documents. */
+export type PatchRow = gen.PatchRow;
 
 /** A figure with what it may be as well, given how few runs there were. */
-export interface Measured {
-  value: number;
-  low: number;
-  high: number;
-}
+export type Measured = gen.Estimate;
 
-export interface WatchRow {
-  name: string;
-  before: Measured | null;
-  after: Measured | null;
-  unit: 'share' | 'usd' | 'ms' | 'count';
-  worse: boolean | null; // null: too few runs to tell
-}
-
-export interface Watch {
-  versions: Two;
-  since: string;
-  until?: string | null;
-  runs: Two;
-  rows: WatchRow[] | null;
-  rule?: { when: string; say: string; met: boolean }[] | null;
-  trial?: Trial | null;
-}
+export type WatchRow = gen.Row;
+export type Watch = gen.Watch;
 
 /** A question put to whoever runs the installation; one of a patch names it. */
 export type OpenQuestion = gen.Interrupt;
@@ -211,8 +68,8 @@ export const changeKeys = {
 const patches = '/v1/config/patches';
 const most = 100; // patches in one list
 
-async function list(status: string, artifact: string, signal: AbortSignal): Promise<Patch[]> {
-  return (await call<Page<Patch>>(patches, { query: { status, artifact_id: artifact, limit: most }, signal })).data;
+async function list(status: string, artifact: string, signal: AbortSignal): Promise<PatchRow[]> {
+  return (await call<Page<PatchRow>>(patches, { query: { status, artifact_id: artifact, limit: most }, signal })).data;
 }
 
 /** Patches of one status; empty: of every one. Newest first. */
@@ -226,12 +83,12 @@ export function usePatches(status: PatchStatus | '', artifact = '', enabled = tr
 }
 
 /** Where a patch has further to go: it is checked, waits for a person, or is watched. */
-export function unsettled(patch: Patch): boolean {
+export function unsettled(patch: PatchRow | Patch): boolean {
   return patch.status === 'pending' || patch.status === 'approved' || (patch.status === 'applied' && patch.stage === 'watching');
 }
 
 /** Whether a person has to do something for it to go on. */
-export function waits(patch: Patch): boolean {
+export function waits(patch: PatchRow | Patch): boolean {
   return patch.stage === 'deciding' || patch.stage === 'applying';
 }
 

@@ -816,10 +816,10 @@ export interface Patch {
   temporal_url: string | null;
   /** how it was applied; null before */
   trial: Trial | null;
-  /** what becomes of an effect the record does not hold: unknown, live or scripted */
-  unknown: string;
-  /** pass, warn, second or block; empty before the rehearsal */
-  verdict: string;
+  /** what becomes of an effect the record does not hold; empty: unknown */
+  unknown: '' | 'unknown' | 'live' | 'scripted';
+  /** empty before the rehearsal */
+  verdict: '' | 'pass' | 'warn' | 'second' | 'block';
 }
 
 export interface PatchChange {
@@ -886,10 +886,10 @@ export interface PatchRow {
   temporal_url: string | null;
   /** how it was applied; null before */
   trial: Trial | null;
-  /** what becomes of an effect the record does not hold: unknown, live or scripted */
-  unknown: string;
-  /** pass, warn, second or block; empty before the rehearsal */
-  verdict: string;
+  /** what becomes of an effect the record does not hold; empty: unknown */
+  unknown: '' | 'unknown' | 'live' | 'scripted';
+  /** empty before the rehearsal */
+  verdict: '' | 'pass' | 'warn' | 'second' | 'block';
 }
 
 export interface Period {
@@ -1070,7 +1070,7 @@ export interface Row {
   after: Estimate;
   before: Estimate;
   name: string;
-  unit: string;
+  unit: 'share' | 'usd' | 'ms' | 'count';
   worse: boolean | null;
 }
 
@@ -1317,7 +1317,7 @@ export interface Tried {
   checks: PatchCheck[];
   ok: boolean;
   reasons: string[];
-  verdict: string;
+  verdict: '' | 'pass' | 'warn' | 'second' | 'block';
 }
 
 export interface TryInputBody {

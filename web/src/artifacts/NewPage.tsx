@@ -54,7 +54,8 @@ function Bench({ again }: { again(): void }) {
     setInitial(text);
     setTried(null);
   };
-  const made = { ...head, name: head.name.trim(), description: head.description.trim(), schema: draft.doc };
+  // What is no object is for the server to refuse, with its reason.
+  const made = { ...head, name: head.name.trim(), description: head.description.trim(), schema: draft.doc as Record<string, unknown> };
   const leave = (address: string) => {
     writeEdit(user!.id, key, null);
     go(address);

@@ -18,6 +18,8 @@ const one = (more: Partial<Artifact>): Artifact => ({
   type: 'workflow.chat',
   name: 'a',
   description: '',
+  status: 'active',
+  rollout: null,
   visibility: 'private',
   version: 1,
   schema: {},

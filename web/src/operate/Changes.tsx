@@ -59,7 +59,7 @@ function ChangeList({ changes, at, onChoose }: { changes: Change[]; at: number; 
 }
 
 /** From which version to which; a new artifact comes from none. */
-export function Versions({ change }: { change: Change }) {
+export function Versions({ change }: { change: Pick<Change, 'applied_version' | 'base_version' | 'creates'> }) {
   const words = useWords();
   const after = change.applied_version || change.base_version + 1;
   return (

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { useAttempt } from '../account/useAttempt.ts';
-import { settle, unsettled, useOpenPatches, useOpenQuestions, usePatches, waits, type OpenQuestion, type Patch, type PatchStatus } from '../api/changes.ts';
+import { settle, unsettled, useOpenPatches, useOpenQuestions, usePatches, waits, type OpenQuestion, type PatchRow, type PatchStatus } from '../api/changes.ts';
 import { useWords } from '../i18n/index.ts';
 import { sentence } from '../chat/talk.ts';
 import { TypeBadge } from '../ui/Badge.tsx';
@@ -73,17 +73,17 @@ function Nothing({ shown, admin }: { shown: Shown; admin: boolean }) {
   );
 }
 
-function PatchList({ title, patches }: { title: string; patches: Patch[] }) {
+function PatchList({ title, patches }: { title: string; patches: PatchRow[] }) {
   return (
     <ul className="rows" aria-label={title}>
       {patches.map((patch) => (
-        <PatchRow key={patch.id} patch={patch} />
+        <Row key={patch.id} patch={patch} />
       ))}
     </ul>
   );
 }
 
-function PatchRow({ patch }: { patch: Patch }) {
+function Row({ patch }: { patch: PatchRow }) {
   const words = useWords();
   const [first] = patch.changes;
   const state = waits(patch) ? 'wait' : patch.stage === 'settled' ? 'settled' : 'live';
@@ -118,19 +118,17 @@ function PatchRow({ patch }: { patch: Patch }) {
 }
 
 /** What the rehearsal found, as far as a list tells it. */
-function rehearsed(patch: Patch): string[] {
-  const check = (patch.checks ?? []).find((one) => one.name === 'rehearsal');
+function rehearsed(patch: PatchRow): string[] {
+  const check = patch.checks.find((one) => one.name === 'rehearsal');
   return (check?.problems ?? []).map((problem) => problem.message);
 }
 
 /** What makes a patch worth a second look. */
-function Marks({ patch }: { patch: Patch }) {
+function Marks({ patch }: { patch: PatchRow }) {
   const words = useWords();
-  const moved = patch.changes.map((change) => change.report).find((report) => report && report.moved > 0);
   const risky = patch.verdict === 'warn' || patch.verdict === 'second' || patch.verdict === 'block' ? patch.verdict : null;
-  const [reason] = patch.reasons ?? rehearsed(patch);
-  const approvals = patch.approvals ?? [];
-  if (!risky && !moved && patch.needs < 2) return null;
+  const [reason] = rehearsed(patch);
+  if (!risky && patch.needs < 2) return null;
   return (
     <p className="marks">
       {risky && (
@@ -138,8 +136,8 @@ function Marks({ patch }: { patch: Patch }) {
           {words.verdictMark(risky)}
         </b>
       )}
-      {patch.needs > 1 && patch.stage === 'deciding' && <span>{words.approvalsOf(approvals.length, patch.needs)}</span>}
-      {reason ? <span>{reason}</span> : moved && <span>{`${words.ofTotal(moved.moved, moved.sample.taken)} ${words.figMoved}`}</span>}
+      {patch.needs > 1 && patch.stage === 'deciding' && <span>{words.approvalsOf(patch.approvals.length, patch.needs)}</span>}
+      {reason && <span>{reason}</span>}
     </p>
   );
 }

@@ -71,7 +71,7 @@ function Title({ patch }: { patch: Patch }) {
   );
 }
 
-export function proposerOf(patch: Patch): string {
+export function proposerOf(patch: Pick<Patch, 'proposed_by' | 'proposer'>): string {
   return patch.proposed_by?.name || patch.proposer;
 }
 

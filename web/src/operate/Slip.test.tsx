@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { act } from 'react';
 import { createRoot, type Root } from 'react-dom/client';
-import { patch, patchAt, states } from './fixtures.ts';
+import { nothing, patch, patchAt, states } from './fixtures.ts';
 import { stopsOf } from './Checks.tsx';
 import { Slip } from './Slip.tsx';
 import type { Patch } from '../api/changes.ts';
@@ -39,8 +39,8 @@ describe('the decision about a patch', () => {
     ['is watched', states['watched']!, ['Give it all runs', 'Roll back to default_chat v7'], '10 % of new runs follow it.'],
     ['is invalid', states['invalid']!, [], 'It failed its checks'],
     ['is rejected', states['rejected']!, [], 'It makes every answer slower.'],
-    ['is superseded', patchAt({ status: 'superseded', stage: 'settled', rebased_to: 43, may: {} }), [], '#43'],
-    ['has expired', patchAt({ status: 'expired', stage: 'settled', may: {} }), [], 'Nobody decided in time.'],
+    ['is superseded', patchAt({ status: 'superseded', stage: 'settled', rebased_to: 43, may: nothing }), [], '#43'],
+    ['has expired', patchAt({ status: 'expired', stage: 'settled', may: nothing }), [], 'Nobody decided in time.'],
   ])('%s', (_, one, acts, words) => {
     show(one);
     expect(buttons()).toEqual(acts);

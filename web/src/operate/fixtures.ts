@@ -52,6 +52,8 @@ export const report: Report = {
     ],
   },
   base_version: 7,
+  after_version: 0,
+  compared: 50,
   moved: 11,
   unknown: 0,
   failed: { before: 2, after: 1 },
@@ -64,7 +66,7 @@ export const report: Report = {
   by_tool: { 'rag.answer_with_context_v1': { before: 38, after: 49 }, 'llm.generic_chat_v1': { before: 12, after: 1 } },
   cost_usd: { before: 0.41, after: 0.47 },
   median_ms: { before: 1240, after: 1610 },
-  gates: null,
+  gates: {},
   mean_gates: { before: 0, after: 0 },
   coverage: { nodes: 6, nodes_seen: 5, branches: 4, branches_seen: 3, unseen_nodes: ['node_code_agent'], unseen_branches: ["node_route[1]: intent == 'code_edit'"] },
   places: [{ after: 'node_route', old: 'node_plain', new: 'node_rag', runs: 11 }],
@@ -92,6 +94,9 @@ const events: PatchEvent[] = [
 const no = { ok: false, why: '' };
 const yes = { ok: true, why: '' };
 
+/** Where no act is left. */
+export const nothing: Patch['may'] = { approve: no, reject: no, apply: no, roll_back: no, promote: no, withdraw: no, rebase: no, rehearse: no };
+
 export const patch: Patch = {
   id: 42,
   status: 'pending',
@@ -105,6 +110,7 @@ export const patch: Patch = {
       kind: 'workflow.chat',
       type: 'workflow.chat',
       name: 'default_chat',
+      title: '',
       base_version: 7,
       current_version: 7,
       patch: [
@@ -114,21 +120,28 @@ export const patch: Patch = {
       ],
       before,
       after,
+      now: null,
       creates: false,
       report,
     },
   ],
-  checks: ['schema', 'references', 'expressions', 'limits', 'rehearsal'].map((name) => ({ name, state: 'ok', problems: [] })),
+  checks: ['schema', 'references', 'expressions', 'limits', 'rehearsal'].map((name) => ({ name, state: 'ok', problems: [], at: null })),
   verdict: 'pass',
   reasons: [],
   needs: 1,
   approvals: [],
   trial: null,
+  unknown: 'unknown',
+  rebased_from: null,
+  rebased_to: null,
+  run_id: runID(9),
+  decided_at: null,
+  applied_at: null,
   created_at: '2026-11-20T09:00:00Z',
   expires_at: '2026-12-04T09:00:03Z',
   temporal_url: 'http://127.0.0.1:8233/namespaces/default/workflows/patch:42',
   events,
-  may: { approve: yes, reject: yes, apply: no, roll_back: no, promote: no, withdraw: no, rebase: no, rehearse: yes },
+  may: { ...nothing, approve: yes, reject: yes, rehearse: yes },
 };
 
 /** The patch further on its way. */
@@ -140,7 +153,7 @@ export const states: Record<string, Patch> = {
   warned: patchAt({
     verdict: 'warn',
     reasons: ['More runs fail with the change: 2 → 5 of 50.'],
-    checks: patch.checks!.map((check) =>
+    checks: patch.checks.map((check) =>
       check.name === 'references' ? { ...check, state: 'warning', problems: [{ path: '/nodes/2', message: '2 paused runs stand at node_rag of version 7; they finish on it.' }] } : check,
     ),
     changes: [{ ...patch.changes[0]!, report: { ...report, failed: { before: 2, after: 5 } } }],
@@ -158,15 +171,15 @@ export const states: Record<string, Patch> = {
     proposed_by: { id: 'me', name: 'ann' },
     may: { ...patch.may, approve: { ok: false, why: 'You proposed this yourself; another person decides.' }, reject: no, withdraw: yes },
   }),
-  approved: patchAt({ status: 'approved', stage: 'applying', may: { apply: yes, withdraw: no, approve: no, reject: no } }),
-  moved: patchAt({ status: 'approved', stage: 'applying', changes: [{ ...patch.changes[0]!, current_version: 9 }], may: { apply: no, rebase: yes } }),
+  approved: patchAt({ status: 'approved', stage: 'applying', may: { ...nothing, apply: yes } }),
+  moved: patchAt({ status: 'approved', stage: 'applying', changes: [{ ...patch.changes[0]!, current_version: 9 }], may: { ...nothing, rebase: yes } }),
   watched: patchAt({
     status: 'applied',
     stage: 'watching',
     applied_at: '2026-11-20T11:00:00Z',
     trial: { share: 10, hours: 24, roll_back: true },
     changes: [{ ...patch.changes[0]!, applied_version: 8, current_version: 8 }],
-    may: { roll_back: yes, promote: yes },
+    may: { ...nothing, roll_back: yes, promote: yes },
   }),
   invalid: patchAt({
     status: 'invalid',
@@ -174,26 +187,30 @@ export const states: Record<string, Patch> = {
     verdict: '',
     expires_at: null,
     checks: [
-      { name: 'schema', state: 'ok', problems: [] },
+      { name: 'schema', state: 'ok', problems: [], at: null },
       {
         name: 'references',
         state: 'failed',
         problems: [{ path: '/nodes/1/branches/2/next', message: 'There is no node node_research.', hint: 'Name one of the nodes, or add it.' }],
+        at: null,
       },
-      ...['expressions', 'limits', 'rehearsal'].map((name) => ({ name, state: 'waiting' as const, problems: [] })),
+      ...['expressions', 'limits', 'rehearsal'].map((name) => ({ name, state: 'waiting' as const, problems: [], at: null })),
     ],
     changes: [{ ...patch.changes[0]!, report: null }],
-    may: {},
+    may: nothing,
   }),
   rejected: patchAt({
     status: 'rejected',
     stage: 'settled',
-    may: {},
+    may: nothing,
     events: [...events, { at: '2026-11-20T12:00:00Z', by: { id: 'u1', name: 'ann' }, what: 'rejected', reason: 'It makes every answer slower.', data: null }],
   }),
 };
 
 export const watch: Watch = {
+  artifact_id: 'a1',
+  earlier: { since: '2026-11-19T11:00:00Z', until: '2026-11-20T11:00:00Z' },
+  over: false,
   versions: { before: 7, after: 8 },
   since: '2026-11-20T11:00:00Z',
   until: '2026-11-21T11:00:00Z',
