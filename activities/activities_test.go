@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
@@ -169,6 +170,7 @@ func TestACallRunsInAnActivityWithItsHeartbeats(t *testing.T) {
 	t.Parallel()
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestActivityEnvironment()
+	env.SetTestTimeout(20 * time.Second) // of a busy machine
 	w := world(func(_ context.Context, c *tool.Call) (map[string]any, error) {
 		c.Heartbeat("half way")
 		return map[string]any{"answer": "x"}, nil

@@ -20,6 +20,9 @@ import (
 	"liminal/workflows"
 )
 
+// patience is what a step may take of the time that passes outside the tests.
+const patience = 20 * time.Second
+
 // bundle is a workflow environment over a world.
 type bundle struct {
 	*testing.T
@@ -32,8 +35,9 @@ func setup(t *testing.T, world *activitiestest.World) *bundle {
 	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestWorkflowEnvironment()
-	env.SetWorkerOptions(sdk.Options{Interceptors: []interceptor.WorkerInterceptor{worker.NewFaults(nil)}})
-	env.SetTestTimeout(20 * time.Second)
+	// A workflow that the machine keeps waiting for a second is no deadlock.
+	env.SetWorkerOptions(sdk.Options{Interceptors: []interceptor.WorkerInterceptor{worker.NewFaults(nil)}, DeadlockDetectionTimeout: patience})
+	env.SetTestTimeout(patience)
 	env.SetDetachedChildWait(false)
 	workflows.New(workflows.Options{}).Register(env)
 	set := world.Set()
@@ -69,7 +73,7 @@ func (b *bundle) turn(in activities.RunInput) activities.Result {
 func (b *bundle) closed() chat.Close {
 	b.Helper()
 	if len(b.world.Closed) != 1 {
-		b.Fatalf("the turn was closed %d times, want once", len(b.world.Closed))
+		b.Fatalf("the turn was closed %d times, want once; the workflow ended with %v", len(b.world.Closed), b.env.GetWorkflowError())
 	}
 	return b.world.Closed[0]
 }

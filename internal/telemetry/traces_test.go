@@ -196,7 +196,9 @@ func turning(t *testing.T, traces *telemetry.Traces, world *activitiestest.World
 		}
 		var suite testsuite.WorkflowTestSuite
 		env := suite.NewTestWorkflowEnvironment()
-		env.SetWorkerOptions(sdk.Options{Interceptors: []interceptor.WorkerInterceptor{carry, worker.NewFaults(nil)}})
+		const patience = 20 * time.Second // of a busy machine
+		env.SetWorkerOptions(sdk.Options{Interceptors: []interceptor.WorkerInterceptor{carry, worker.NewFaults(nil)}, DeadlockDetectionTimeout: patience})
+		env.SetTestTimeout(patience)
 		env.SetHeader(engine.header)
 		workflows.New(workflows.Options{}).Register(env)
 		for name, f := range world.Set().Named() {
