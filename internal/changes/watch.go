@@ -51,7 +51,7 @@ func (d *Desk) watch(ctx context.Context, p Patch) (Watched, error) {
 	}
 	w.Runs = TwoOf{Before: before.runs, After: after.runs}
 	w.Rows = rows(before, after)
-	w.Rules, err = d.rules(ctx, p, c, figures(before, after))
+	w.Rules, err = d.rules(ctx, p, c, figures(before, after), before.runs == 0)
 	return w, err
 }
 

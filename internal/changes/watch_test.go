@@ -185,6 +185,29 @@ func TestARuleThatIsMetIsOnlyToldWhereNobodyAskedToGoBack(t *testing.T) {
 }
 
 // Requirements: CFG-11
+func TestARuleThatComparesIsNotMetWhereThereIsNothingToCompareWith(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	a := h.create(h.root, "workflow", "sorts", strings.Replace(sorts, `"entrypoint"`,
+		`"rehearsal": {"roll_back": [
+			{"when": "runs.after >= 20 and failed_share.after > failed_share.before + 0.05"},
+			{"when": "failed_share.after > 0.5"}]}, "entrypoint"`, 1))
+	id := h.applied(patch(a, addsABranch), changes.Trial{Share: 50, Hours: 24, RollBack: true})
+	h.happen(a, 2, 40, 10)
+	h.timeIsUp()
+	w, err := h.Watch(t.Context(), h.root, id)
+	h.must(err)
+	if len(w.Rules) != 2 || w.Rules[0].Met || w.Rules[1].Met || w.Over {
+		t.Errorf("by a quarter of failures the rules say %+v", w.Rules)
+	}
+	h.happen(a, 2, 40, 40)
+	h.timeIsUp()
+	if view := h.look(id); view.Status != changes.RolledBack {
+		t.Errorf("by a rule that compares with nothing it is %s", view.Status)
+	}
+}
+
+// Requirements: CFG-11
 func TestAWorseVersionIsNotGivenToAllByTimeAlone(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -226,6 +249,8 @@ func TestARuleDoesNotUndoWhatCameAfter(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	a := h.create(h.root, "workflow", "sorts", sorts)
+	h.happen(a, 1, 40, 0)
+	h.pass(time.Minute)
 	id := h.applied(patch(a, addsABranch), changes.Trial{Hours: 24, RollBack: true})
 	_, err := h.library.Patch(t.Context(), h.root, a.ID, artifacts.Change{Patch: json.RawMessage(`[{"op": "add", "path": "/title", "value": "T"}]`)})
 	h.must(err)
