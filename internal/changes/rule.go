@@ -11,7 +11,7 @@ import (
 // rules evaluates the rules of the version before: a patch cannot weaken the
 // rule it is judged by. One that cannot be evaluated is not met, nor one that
 // compares with runs of before where there were none.
-func (d *Desk) rules(ctx context.Context, p Patch, c Change, figures map[string]any, none bool) ([]Ruled, error) {
+func (d *Desk) rules(ctx context.Context, p Patch, c Change, figures map[string]any, noneBefore bool) ([]Ruled, error) {
 	base, err := d.o.Library.At(ctx, p.reader(), c.ArtifactID, c.Base)
 	if err != nil {
 		return nil, err
@@ -22,7 +22,7 @@ func (d *Desk) rules(ctx context.Context, p Patch, c Change, figures map[string]
 		d.o.Logger.WarnContext(ctx, "the guard of an artifact cannot be read", "artifact", c.ArtifactID, "version", c.Base, "error", err)
 	}
 	for _, r := range guard.RollBack {
-		if none && strings.Contains(r.When, ".before") {
+		if noneBefore && strings.Contains(r.When, ".before") {
 			list = append(list, Ruled{When: r.When, Say: r.Say})
 			continue
 		}

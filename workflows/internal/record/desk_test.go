@@ -15,7 +15,6 @@ import (
 	"liminal/internal/changes"
 	"liminal/internal/fault"
 	"liminal/internal/hub"
-	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/run"
 	"liminal/internal/sqlite"
@@ -57,16 +56,11 @@ func openOffice(t *testing.T, workflow string) *office {
 	return o
 }
 
-// colleague is a second administrator: the first account of a store is one.
+// colleague is a second administrator.
 func (o *office) colleague() identity.Viewer {
 	o.Helper()
-	u, err := o.store.CreateUser(o.Context(), identity.User{
-		ID: id.New(), Email: "b@example.org", Handle: "b", Role: identity.RoleUser, Plan: "free", Active: true, Locale: "en",
-	}, identity.Credential{Hash: "none", Algorithm: "none"})
-	if err == nil {
-		role := identity.RoleAdmin
-		u, err = o.store.ChangeUser(o.Context(), u.ID, identity.UserChange{Role: &role})
-	}
+	role := identity.RoleAdmin
+	u, err := o.store.ChangeUser(o.Context(), o.account("b").ID, identity.UserChange{Role: &role})
 	if err != nil {
 		o.Fatal(err)
 	}

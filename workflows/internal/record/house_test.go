@@ -79,15 +79,18 @@ func openHouse(t *testing.T, workflow string, tools ...acting) *house {
 	return h
 }
 
-func (h *house) person() identity.Viewer {
+func (h *house) person() identity.Viewer { return h.account("a").Viewer("") }
+
+// account is a new account of a name; the first of a store is an administrator's.
+func (h *house) account(name string) identity.User {
 	h.Helper()
 	u, err := h.store.CreateUser(h.Context(), identity.User{
-		ID: id.New(), Email: "a@example.org", Handle: "a", Role: identity.RoleUser, Plan: "free", Active: true, Locale: "en",
+		ID: id.New(), Email: name + "@example.org", Handle: name, Role: identity.RoleUser, Plan: "free", Active: true, Locale: "en",
 	}, identity.Credential{Hash: "none", Algorithm: "none"})
 	if err != nil {
 		h.Fatal(err)
 	}
-	return u.Viewer("")
+	return u
 }
 
 func (h *house) shelve(library *artifacts.Library, specs []tool.Spec, workflow string) {
