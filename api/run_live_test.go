@@ -116,6 +116,7 @@ func TestARunUnderWayTellsItsWaySoFar(t *testing.T) {
 		}
 	}
 	h.bob.post("/v1/chat/resume", map[string]any{"interrupt_id": question, "resume_value": map[string]any{"type": "doc_choice", "value": "one"}}).ok()
+	h.bob.follow(runID, 0).all()
 	if r := h.bob.one(runID); r["status"] != "done" || r["live"] != nil || len(r["trace"].([]any)) != 1 {
 		t.Errorf("when it is over: %v", r)
 	}

@@ -220,7 +220,7 @@ func TestAReaderComesBackWithoutALossOrARepeat(t *testing.T) {
 func TestWhenTheLogHasForgottenTheStoreAnswers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.engine.mute = true
+	w.engine.mute, w.server.tail.first = true, firstLook
 	ada := w.signUp("ada@example.org")
 	for message, want := range map[string]string{"done": "message_done", "fail": "error", "ask q1 q2": "interrupt interrupt paused"} {
 		started := ada.start(message)

@@ -64,6 +64,9 @@ func newWorldOver(t *testing.T, db store.DB, index knowledge.Index, change ...fu
 		c(&o)
 	}
 	w.server = newServer(o)
+	// A turn's end is read from the log, where tests look for it, however long a
+	// busy machine takes from the store to there.
+	w.server.tail.first = time.Minute
 	w.serve(w.server)
 	return w
 }
