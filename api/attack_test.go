@@ -79,7 +79,7 @@ func TestWhateverMakesSomethingIsBounded(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, func(o *Options) {
 				h, _ := o.Log.(*hub.Hub)
-				o.Limits = quota.NewLimits(h)
+				o.Limits = quota.NewLimits(frozen{h})
 			})
 			ada := w.signUp("ada@example.org")
 			method, path, _ := strings.Cut(path, " ")
@@ -126,7 +126,7 @@ func TestANetworkOfIPv6IsOneStranger(t *testing.T) {
 	w := newWorld(t, func(o *Options) {
 		o.PublicURL = "https://chat.example.org"
 		h, _ := o.Log.(*hub.Hub)
-		o.Limits = quota.NewLimits(h)
+		o.Limits = quota.NewLimits(frozen{h})
 	})
 	w.signUp("ada@example.org")
 	nobody := &person{world: w}

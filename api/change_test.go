@@ -276,7 +276,7 @@ func TestProposalsAndTriesAreBoundedApart(t *testing.T) {
 		s, _ := o.Conversations.(*store.Store)
 		log, _ := o.Log.(*hub.Hub)
 		library, _ := o.Library.(*artifacts.Library)
-		o.Changes = changes.New(changes.Options{Store: s, Library: library, Recordings: s, Limits: quota.NewLimits(log)})
+		o.Changes = changes.New(changes.Options{Store: s, Library: library, Recordings: s, Limits: quota.NewLimits(frozen{log})})
 	})
 	greeter := h.greeter()
 	for i := range quota.PlanOf(quota.Free).ConfigOps.Burst {

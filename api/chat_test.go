@@ -4,6 +4,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"liminal/internal/fault"
 	"liminal/internal/id"
@@ -181,11 +182,7 @@ func TestTooManyTurnsAreRateLimited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada, bob := w.signUp("ada@example.org"), w.signUp("bob@example.org")
-	w.server.Limits = quota.NewLimits(w.hub)
-	for range quota.PlanOf(quota.Free).Chat.Burst {
-		_, err := w.hub.Take(t.Context(), "chat:"+ada.id, 1, quota.PlanOf(quota.Free).Chat.Burst)
-		w.must(err)
-	}
+	w.server.Limits = quota.NewLimits(empty{w.hub, "chat:" + ada.id, 700 * time.Millisecond})
 	got := ada.post("/v1/chat", map[string]any{"message": "hello"})
 	got.fails(429, "rate_limited")
 	if got.header.Get("Retry-After") != "1" {

@@ -101,7 +101,7 @@ func TestAForgottenPasswordIsSetAnew(t *testing.T) {
 func TestASignUpWaitsForItsMailAndIsKeptShortUntilThen(t *testing.T) {
 	t.Parallel()
 	w, letters := mailedWorld(t, func(o *identity.Options) { o.Confirm = true })
-	w.server.Limits = quota.NewLimits(w.hub)
+	w.server.Limits = quota.NewLimits(frozen{w.hub})
 	w.signUp("root@example.org")
 	nobody := &person{world: w}
 	body := map[string]any{"email": "ada@example.org", "password": "correct horse"}
@@ -139,7 +139,7 @@ func TestASignUpWaitsForItsMailAndIsKeptShortUntilThen(t *testing.T) {
 func TestMailsAreAskedForSparingly(t *testing.T) {
 	t.Parallel()
 	w, _ := mailedWorld(t, func(*identity.Options) {})
-	w.server.Limits = quota.NewLimits(w.hub)
+	w.server.Limits = quota.NewLimits(frozen{w.hub})
 	nobody := &person{world: w}
 	for range letter().Burst {
 		nobody.post("/v1/auth/request_reset", map[string]any{"email": "eve@example.org"}).ok()

@@ -97,10 +97,31 @@ func (w *world) options(index knowledge.Index) Options {
 }
 
 // generous is a ledger that counts sign-ins and requests for nothing; tests
-// of limits use the hub itself.
+// of limits use one that does count.
 type generous struct{ *hub.Hub }
 
 func (generous) Take(context.Context, string, float64, int) (time.Duration, error) { return 0, nil }
+
+// frozen is a ledger in which nothing refills, however long a test takes.
+type frozen struct{ *hub.Hub }
+
+func (f frozen) Take(ctx context.Context, key string, _ float64, burst int) (time.Duration, error) {
+	return f.Hub.Take(ctx, key, 1e-9, burst)
+}
+
+// empty is a ledger that has nothing left under one key for a while.
+type empty struct {
+	*hub.Hub
+	key   string
+	while time.Duration
+}
+
+func (e empty) Take(_ context.Context, key string, _ float64, _ int) (time.Duration, error) {
+	if key == e.key {
+		return e.while, nil
+	}
+	return 0, nil
+}
 
 func (w *world) serve(s *server) {
 	http := httptest.NewServer(s.handler())
