@@ -37,6 +37,10 @@ export interface Sending {
   text: string;
   contextID: string;
   workflowID: string;
+  /** The person's message this one takes the place of: an edit, or the same words once more. */
+  replaces?: string;
+  /** What else goes with it: members of the request body. */
+  fields?: Record<string, unknown>;
 }
 
 export function sentence(error: unknown): string {
@@ -58,6 +62,8 @@ export async function send(turn: Sending): Promise<string | null> {
         ...(turn.conversation ? { conversation_id: turn.conversation } : {}),
         ...(turn.contextID ? { context_id: turn.contextID } : {}),
         ...(turn.workflowID ? { workflow_id: turn.workflowID } : {}),
+        ...(turn.replaces ? { replaces: turn.replaces } : {}),
+        ...turn.fields,
         message: turn.text,
         stream: true,
         client_request_id: request,
