@@ -1,9 +1,11 @@
 import { deArtifacts } from './de.artifacts.ts';
 import { operate } from './de.operate.ts';
+import { dePages } from './de.pages.ts';
 import type { Dictionary } from './en.ts';
 
 export const de: Dictionary = {
   ...deArtifacts,
+  ...dePages,
   tagline: 'Frag deine Dokumente. Sieh jeden Schritt.',
   email: 'E-Mail',
   password: 'Passwort',

@@ -4,9 +4,11 @@
 import { operate } from './en.operate.ts';
 
 import { enArtifacts } from './en.artifacts.ts';
+import { enPages } from './en.pages.ts';
 
 export const en = {
   ...enArtifacts,
+  ...enPages,
   // Signing in
   tagline: 'Ask your documents. See every step.',
   email: 'E-mail',

@@ -17,8 +17,12 @@ import { Sidebar } from './Sidebar.tsx';
 import { Tabs } from './Tabs.tsx';
 
 // Loaded when somebody goes there: most people only ever chat.
-const ArtifactsPage = lazy(() => import('../artifacts/ArtifactsPage.tsx'));
-const OperatePage = lazy(() => import('../operate/OperatePage.tsx'));
+const pages = {
+  contexts: lazy(() => import('../contexts/ContextsPage.tsx')),
+  artifacts: lazy(() => import('../artifacts/ArtifactsPage.tsx')),
+  settings: lazy(() => import('../settings/SettingsPage.tsx')),
+  operate: lazy(() => import('../operate/OperatePage.tsx')),
+};
 
 export function Shell() {
   const words = useWords();
@@ -42,7 +46,8 @@ export function Shell() {
     panel.set({ kind: 'security' }); // where the new link stands
   }, []);
   useEffect(() => {
-    const name = place === 'chat' ? conversation?.title : place === 'artifacts' ? words.tabArtifacts : words.tabOperate;
+    const names = { chat: conversation?.title, contexts: words.tabContexts, artifacts: words.tabArtifacts, settings: words.tabSettings, operate: words.tabOperate };
+    const name = names[place];
     document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${name ? `${name} · ` : ''}Liminal`;
   }, [waiting, conversation?.title, place, words]);
 
@@ -75,7 +80,9 @@ export function Shell() {
           ) : (
             <main id="page" className="plain-page" tabIndex={-1}>
               <Fence key={place}>
-                <Suspense fallback={<p className="hint opening">{words.loadingPage}</p>}>{place === 'artifacts' ? <ArtifactsPage /> : <OperatePage />}</Suspense>
+                <Suspense fallback={<p className="hint opening">{words.loadingPage}</p>}>
+                  <Page place={place} />
+                </Suspense>
               </Fence>
             </main>
           )}
@@ -84,6 +91,11 @@ export function Shell() {
       </div>
     </div>
   );
+}
+
+function Page({ place }: { place: keyof typeof pages }) {
+  const Shown = pages[place];
+  return <Shown />;
 }
 
 /** The last address that was one of a conversation: where its tab leads back to. */

@@ -19,7 +19,9 @@ export function Tabs({ place, chat }: Props) {
   const open = useOpenDecisions(admin);
   const tabs: { place: Place; href: string; name: string; icon: IconName; count: number }[] = [
     { place: 'chat', href: chat, name: words.tabChat, icon: 'chat', count: 0 },
+    { place: 'contexts', href: '/contexts', name: words.tabContexts, icon: 'document', count: 0 },
     { place: 'artifacts', href: '/artifacts', name: words.tabArtifacts, icon: 'branch', count: 0 },
+    { place: 'settings', href: '/settings', name: words.tabSettings, icon: 'settings', count: 0 },
   ];
   if (admin) tabs.push({ place: 'operate', href: '/operate', name: words.tabOperate, icon: 'gauge', count: open });
   return (

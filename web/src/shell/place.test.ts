@@ -7,6 +7,9 @@ it.each([
   ['/artifacts', 'artifacts'],
   ['/artifacts/a.b/edit', 'artifacts'],
   ['/operate/patches/1', 'operate'],
+  ['/contexts', 'contexts'],
+  ['/contexts/1', 'contexts'],
+  ['/settings', 'settings'],
   ['/artifactsandmore', 'chat'],
 ])('%s belongs to %s', (path, place) => {
   expect(placeOf(path)).toBe(place);

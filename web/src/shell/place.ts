@@ -1,8 +1,8 @@
-export type Place = 'chat' | 'artifacts' | 'operate';
+const pages = ['contexts', 'artifacts', 'settings', 'operate'] as const;
+
+export type Place = 'chat' | (typeof pages)[number];
 
 /** Which part of the program an address belongs to. */
 export function placeOf(path: string): Place {
-  if (path === '/artifacts' || path.startsWith('/artifacts/')) return 'artifacts';
-  if (path === '/operate' || path.startsWith('/operate/')) return 'operate';
-  return 'chat';
+  return pages.find((one) => path === `/${one}` || path.startsWith(`/${one}/`)) ?? 'chat';
 }
