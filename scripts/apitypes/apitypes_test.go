@@ -33,6 +33,14 @@ func TestASchemaBecomesAType(t *testing.T) {
 			"responses": {
 				"200": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/EnvelopeThing"}}}},
 				"404": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Failure"}}}}}}},
+		"/v1/things": {"post": {
+			"operationId": "newThing",
+			"requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Thing"}}}},
+			"responses": {"200": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/EnvelopeThing"}}}}}},
+			"put": {
+			"operationId": "putThing",
+			"requestBody": {"required": true, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Thing"}}}},
+			"responses": {"200": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/EnvelopeThing"}}}}}}},
 		"/v1/stream": {"get": {"operationId": "follow", "responses": {"200": {"content": {"text/event-stream": {}}}}}}},
 	"components": {"schemas": {
 		"EnvelopeThing": {"type": "object", "properties": {
@@ -63,6 +71,14 @@ export interface Thing {
 
 /** What every operation takes and gives. */
 export interface Ops {
+  newThing: {
+    body?: Thing;
+    data: Thing;
+  };
+  putThing: {
+    body: Thing;
+    data: Thing;
+  };
   /** One thing */
   thing: {
     path: {
@@ -77,6 +93,8 @@ export interface Ops {
 
 /** Where every operation is. */
 export const places: Record<keyof Ops, readonly [method: string, path: string]> = {
+  newThing: ['POST', '/v1/things'],
+  putThing: ['PUT', '/v1/things'],
   thing: ['GET', '/v1/things/{id}'],
 };
 `

@@ -24,7 +24,8 @@ type operation struct {
 	Summary     string      `json:"summary"`
 	Parameters  []parameter `json:"parameters"`
 	RequestBody struct {
-		Content map[string]media `json:"content"`
+		Required bool             `json:"required"`
+		Content  map[string]media `json:"content"`
 	} `json:"requestBody"`
 	Responses map[string]struct {
 		Content map[string]media `json:"content"`
@@ -236,7 +237,11 @@ func (d document) operations(out *bytes.Buffer) error {
 			}
 		}
 		if body, ok := op.RequestBody.Content["application/json"]; ok {
-			fmt.Fprintf(&types, "    body: %s;\n", typeOf(body.Schema, "    "))
+			optional := "?"
+			if op.RequestBody.Required {
+				optional = ""
+			}
+			fmt.Fprintf(&types, "    body%s: %s;\n", optional, typeOf(body.Schema, "    "))
 		}
 		fmt.Fprintf(&types, "    data: %s;\n  };\n", data)
 		fmt.Fprintf(&places, "  %s: ['%s', '%s'],\n", id, op.method, op.path)

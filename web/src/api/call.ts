@@ -16,18 +16,22 @@ export interface CallOptions {
 const tries = 4; // the first and three more
 const firstPause = 400; // ms, doubled each time
 
-export async function call<T>(path: string, options: CallOptions = {}): Promise<T> {
-  const response = await authorized(address(path, options.query), init(options));
+export function call<T>(path: string, options: CallOptions = {}): Promise<T> {
+  return request<T>(options.method ?? 'GET', address(path, options.query), options);
+}
+
+/** Asks, and takes the envelope off. */
+export async function request<T>(method: string, url: string, options: Pick<CallOptions, 'body' | 'signal' | 'key'>): Promise<T> {
+  const response = await authorized(url, init(method, options));
   if (response.status === 204) return undefined as T;
   const body = (await response.json()) as { data: T };
   return body.data;
 }
 
-function init(options: CallOptions): RequestInit {
-  const method = options.method ?? 'GET';
+function init(method: string, options: Pick<CallOptions, 'body' | 'signal' | 'key'>): RequestInit {
   const headers: Record<string, string> = { Accept: 'application/json' };
   if (options.body !== undefined) headers['Content-Type'] = 'application/json';
-  if (method === 'POST') headers['Idempotency-Key'] = options.key ?? crypto.randomUUID();
+  if (method !== 'GET') headers['Idempotency-Key'] = options.key ?? crypto.randomUUID();
   return {
     method,
     headers,

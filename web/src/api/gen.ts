@@ -1464,7 +1464,7 @@ export interface Ops {
     path: {
       id: number;
     };
-    body: NewTrial;
+    body?: NewTrial;
     data: Patch;
   };
   /** The same, by the patch's id */
@@ -1832,7 +1832,7 @@ export interface Ops {
   };
   /** End the session */
   logOut: {
-    body: RefreshInputBody;
+    body?: RefreshInputBody;
     data: Nothing;
   };
   /** Who is signed in */
@@ -1907,7 +1907,7 @@ export interface Ops {
   };
   /** Trade a refresh token for new tokens */
   refresh: {
-    body: RefreshInputBody;
+    body?: RefreshInputBody;
     data: Credentials;
   };
   /** Rehearse a patch that waits to be decided again */
@@ -1915,7 +1915,7 @@ export interface Ops {
     path: {
       id: number;
     };
-    body: HowToRehearse;
+    body?: HowToRehearse;
     data: Patch;
   };
   /** Drive another version of its workflow through what a run met; nothing happens */
@@ -1923,7 +1923,7 @@ export interface Ops {
     path: {
       id: string;
     };
-    body: OtherVersion;
+    body?: OtherVersion;
     data: RehearsedRun;
   };
   /** Give a document a title */
@@ -1955,7 +1955,7 @@ export interface Ops {
       id: string;
       n: number;
     };
-    body: Reason;
+    body?: Reason;
     data: Artifact;
   };
   /** Answer the question a run waits for */
@@ -1968,7 +1968,7 @@ export interface Ops {
     path: {
       id: number;
     };
-    body: Reason;
+    body?: Reason;
     data: Patch;
   };
   /** One run: what it is pinned to, its trace so far, what it waits for, how it ended */
@@ -2010,7 +2010,7 @@ export interface Ops {
     path: {
       provider: string;
     };
-    body: StartOAuthInputBody;
+    body?: StartOAuthInputBody;
     data: Departure;
   };
   /** Check and rehearse a change without proposing it */
@@ -2064,7 +2064,7 @@ export interface Ops {
     path: {
       id: number;
     };
-    body: Reason;
+    body?: Reason;
     data: Patch;
   };
 }
