@@ -16,8 +16,9 @@ export default defineConfig({
           groups: [
             { name: 'react', test: /node_modules\/(react|react-dom|scheduler|@tanstack|wouter|regexparam|use-sync-external-store|mitt)\// },
             { name: 'text', test: /node_modules\/marked\// },
+            { name: 'writer', test: /node_modules\/(@tiptap|prosemirror-[a-z]+|orderedmap|rope-sequence|w3c-keyname)\// },
             { name: 'graph', test: /node_modules\/(@dagrejs|diff)\// },
-            { name: 'editor', test: /node_modules\/(@codemirror|@lezer|@marijn|style-mod|w3c-keyname|crelt)\// },
+            { name: 'editor', test: /node_modules\/(@codemirror|@lezer|@marijn|style-mod|crelt)\// },
           ],
         },
       },
