@@ -1,7 +1,7 @@
 // The API by its operations: what one takes and gives is typed by the document
 // (gen.ts), and an address is never put together by hand.
 
-import { request } from './call.ts';
+import { dataOf } from './call.ts';
 import { places, type Ops } from './gen.ts';
 
 export type Op = keyof Ops;
@@ -35,7 +35,7 @@ type Rest<O extends Op> = Partial<Asking<O>> extends Asking<O> ? [asking?: Askin
 export function ask<O extends Op>(op: O, ...[asking]: Rest<O>): Promise<Data<O>> {
   const { path, query, body, signal, key } = (asking ?? {}) as Manner & { path?: Values; query?: Values; body?: unknown };
   const [method, template] = places[op];
-  return request<Data<O>>(method, address(template, path, query), { body, signal, key });
+  return dataOf<Data<O>>(method, address(template, path, query), { body, signal, key });
 }
 
 type Values = Record<string, unknown>;

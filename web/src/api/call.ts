@@ -17,11 +17,11 @@ const tries = 4; // the first and three more
 const firstPause = 400; // ms, doubled each time
 
 export function call<T>(path: string, options: CallOptions = {}): Promise<T> {
-  return request<T>(options.method ?? 'GET', address(path, options.query), options);
+  return dataOf<T>(options.method ?? 'GET', address(path, options.query), options);
 }
 
 /** Asks, and takes the envelope off. */
-export async function request<T>(method: string, url: string, options: Pick<CallOptions, 'body' | 'signal' | 'key'>): Promise<T> {
+export async function dataOf<T>(method: string, url: string, options: Pick<CallOptions, 'body' | 'signal' | 'key'>): Promise<T> {
   const response = await authorized(url, init(method, options));
   if (response.status === 204) return undefined as T;
   const body = (await response.json()) as { data: T };
