@@ -177,7 +177,7 @@ func TestHistoriesHoldNothingInPlainText(t *testing.T) {
 		t.Fatalf("only %d bytes of history were read", len(said))
 	}
 	for _, secret := range []string{
-		"xylophonist", "monthly rents", "correct horse battery", "ada@example.org", ada.token, "argon2id", "opensesame", c.redis,
+		"xylophonist", "monthly rents", "correct horse battery", "ada@example.org", ada.token, "argon2id", "opensesame", c.Redis,
 		"MDEyMzQ1Njc4OWFiY2RlZjAx", "eyJhbGciOi",
 	} {
 		if strings.Contains(said, secret) {
@@ -208,7 +208,7 @@ func TestHistoriesHoldNothingInPlainText(t *testing.T) {
 // histories are all histories of the namespace, as Temporal keeps them.
 func (c *cluster) histories() string {
 	c.t.Helper()
-	temporal := c.client()
+	temporal := c.Client()
 	var all strings.Builder
 	c.servers[0].until("the runs to be listed", func() bool {
 		list, err := temporal.ListWorkflow(c.t.Context(), &workflowservice.ListWorkflowExecutionsRequest{})
@@ -238,7 +238,7 @@ func (c *cluster) histories() string {
 // history is that of the run whose workflow id begins so, as tools download it.
 func (c *cluster) history(prefix string) []byte {
 	c.t.Helper()
-	temporal := c.client()
+	temporal := c.Client()
 	list, err := temporal.ListWorkflow(c.t.Context(), &workflowservice.ListWorkflowExecutionsRequest{})
 	if err != nil {
 		c.t.Fatal(err)
@@ -273,7 +273,7 @@ func TestAServerRefusesADatabaseThatIsBehind(t *testing.T) {
 	if out, code := c.command("migrate", "--json"); code != 0 || !strings.Contains(out, `"applied": 0`) {
 		t.Errorf("migrating again: %d\n%s", code, out)
 	}
-	c.sql(c.as(c.owner, "postgres", strings.TrimPrefix(databaseOf(c.owner), "/")), `DELETE FROM migration WHERE number = (SELECT max(number) FROM migration)`)
+	c.SQL(c.As(c.Owner, "postgres", strings.TrimPrefix(databaseOf(c.Owner), "/")), `DELETE FROM migration WHERE number = (SELECT max(number) FROM migration)`)
 	out, code := c.command("server", "--listen", "127.0.0.1:0")
 	if code != 1 || !strings.Contains(out, "liminald migrate") {
 		t.Errorf("a server on a database that is behind: %d\n%s", code, out)
@@ -327,9 +327,9 @@ func TestABackupIsRestored(t *testing.T) {
 	}
 
 	kept := t.TempDir()
-	name := strings.TrimPrefix(databaseOf(c.owner), "/")
-	superuser := c.as(c.owner, "postgres", name)
-	backup := []string{"BACKUP_URL=" + superuser, "BACKUP_DIR=" + kept, "SHARED_FS_ROOT=" + c.data}
+	name := strings.TrimPrefix(databaseOf(c.Owner), "/")
+	superuser := c.As(c.Owner, "postgres", name)
+	backup := []string{"BACKUP_URL=" + superuser, "BACKUP_DIR=" + kept, "SHARED_FS_ROOT=" + c.Data}
 	for _, now := range []string{"20261101T020000Z", "20261110T020000Z", "20261120T020000Z"} {
 		c.script("backup.sh", append(backup, "BACKUP_NOW="+now))
 	}
@@ -341,8 +341,8 @@ func TestABackupIsRestored(t *testing.T) {
 
 	// A place where everything is new.
 	fresh := lane(t)
-	fresh.sql(fresh.as(fresh.owner, "postgres", strings.TrimPrefix(databaseOf(fresh.owner), "/")), `DROP SCHEMA public CASCADE; CREATE SCHEMA public AUTHORIZATION e2e_owner; CREATE EXTENSION vector`)
-	restore := []string{"RESTORE_URL=" + fresh.owner, "SHARED_FS_ROOT=" + fresh.data}
+	fresh.SQL(fresh.As(fresh.Owner, "postgres", strings.TrimPrefix(databaseOf(fresh.Owner), "/")), `DROP SCHEMA public CASCADE; CREATE SCHEMA public AUTHORIZATION e2e_owner; CREATE EXTENSION vector`)
+	restore := []string{"RESTORE_URL=" + fresh.Owner, "SHARED_FS_ROOT=" + fresh.Data}
 	fresh.script("restore.sh", restore, dumps[0], copies[len(copies)-1])
 	if out, code := fresh.command("migrate"); code != 0 {
 		t.Fatalf("migrate after the restore: %d\n%s", code, out)

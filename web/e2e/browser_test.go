@@ -10,11 +10,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"liminal/e2e/ground"
+	"liminal/internal/storetest"
 )
 
 // limits of the parts; generous, because a CI machine may be slow.
@@ -24,9 +28,33 @@ const (
 	stopLimit  = 20 * time.Second
 )
 
-// TestBrowser plays every spec file against a program of its own, so that no
-// file meets what another left behind, nor its share of a rate limit.
+// TestBrowser plays every spec file against a program of its own, on the
+// embedded default, so that no file meets what another left behind, nor its
+// share of a rate limit.
 func TestBrowser(t *testing.T) {
+	everySpec(t, func(t *testing.T, program string, settings []string) *running {
+		return start(t, program, settings, embedded)
+	})
+}
+
+// TestBrowserOnTheLane plays them against a server and a worker that share a
+// PostgreSQL, a Redis and a Temporal cluster.
+func TestBrowserOnTheLane(t *testing.T) {
+	storetest.Lane(t, "LANE_POSTGRES")
+	everySpec(t, func(t *testing.T, program string, settings []string) *running {
+		g := ground.New(t)
+		settings = append(g.Env(), settings...)
+		migrate := exec.CommandContext(t.Context(), program, "migrate")
+		migrate.Env = append(os.Environ(), settings...)
+		if out, err := migrate.CombinedOutput(); err != nil {
+			t.Fatalf("liminald migrate: %v\n%s", err, out)
+		}
+		return start(t, program, settings, apart(g.Data))
+	})
+}
+
+// everySpec plays each spec file in a house begun for it.
+func everySpec(t *testing.T, begin func(t *testing.T, program string, settings []string) *running) {
 	specs, err := filepath.Glob("*.spec.ts")
 	if err != nil || len(specs) == 0 {
 		t.Fatalf("no specs beside this test (%v)", err)
@@ -36,9 +64,9 @@ func TestBrowser(t *testing.T) {
 	for _, spec := range specs {
 		t.Run(spec, func(t *testing.T) {
 			settings, letters := environment(t, spec)
-			p := start(t, program, settings)
+			p := begin(t, program, settings)
 			if letters == "" {
-				letters = filepath.Join(p.folder, "data", "outbox")
+				letters = filepath.Join(p.house.data(p.folder), "outbox")
 			}
 			control := t.TempDir()
 			go p.killWhenAsked(t.Context(), filepath.Join(control, "kill"))
@@ -135,17 +163,56 @@ func slowScript(t *testing.T) []byte {
 	return raw
 }
 
-// running is a liminald and what is needed to start it again.
+// house is how the program is run: as which processes, and where its files are.
+type house struct {
+	processes []func(folder string, before ready) (arguments []string)
+	data      func(folder string) string
+}
+
+// embedded is one process with everything in it.
+var embedded = house{
+	processes: []func(string, ready) []string{func(folder string, before ready) []string {
+		return []string{
+			"dev", "--data", filepath.Join(folder, "data"),
+			"--listen", host(before.HTTP), "--temporal", host(before.Temporal), "--temporal-ui", host(before.TemporalUI),
+		}
+	}},
+	data: func(folder string) string { return filepath.Join(folder, "data") },
+}
+
+// apart is a worker, and a server that only serves; the environment says where
+// they meet, data is the folder they share.
+func apart(data string) house {
+	return house{
+		processes: []func(string, ready) []string{
+			func(string, ready) []string { return []string{"worker"} },
+			func(_ string, before ready) []string {
+				return []string{"server", "--no-worker", "--listen", host(before.HTTP)}
+			},
+		},
+		data: func(string) string { return data },
+	}
+}
+
+func host(address string) string { return strings.TrimPrefix(address, "http://") }
+
+// running is a house with its processes, and what is needed to start them again.
 type running struct {
 	program, folder string
 	environment     []string
+	house           house
 
-	mu      sync.Mutex
-	process *exec.Cmd
-	ended   chan error
-	log     bytes.Buffer
-	said    ready // where it answers; the same after a restart
-	stopped bool
+	mu        sync.Mutex
+	processes []*process
+	log       lockedLog
+	said      ready // where it answers; the same after a restart
+	stopped   bool
+}
+
+// process is one that runs; ended gives what it ended with, once.
+type process struct {
+	*exec.Cmd
+	ended chan error
 }
 
 // ready is the ready file.
@@ -155,12 +222,34 @@ type ready struct {
 	TemporalUI string `json:"temporal_ui"`
 }
 
-// start runs the program on a folder and ports of its own until the test ends.
-func start(t *testing.T, program string, environment []string) *running {
+// lockedLog takes what several processes say.
+type lockedLog struct {
+	mu   sync.Mutex
+	said bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (l *lockedLog) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.said.Write(b)
+}
+
+// end is the end of the log, where the reason usually is.
+func (l *lockedLog) end() []byte {
+	const most = 8 << 10
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	log := l.said.Bytes()
+	return bytes.Clone(log[max(0, len(log)-most):])
+}
+
+// start runs the program in a folder and on ports of its own until the test ends.
+func start(t *testing.T, program string, environment []string, h house) *running {
 	t.Helper()
 	free := "127.0.0.1:0"
 	p := &running{
-		program: program, folder: t.TempDir(), environment: environment,
+		program: program, folder: t.TempDir(), environment: environment, house: h,
 		said: ready{HTTP: free, Temporal: free, TemporalUI: free},
 	}
 	t.Cleanup(func() {
@@ -168,7 +257,7 @@ func start(t *testing.T, program string, environment []string) *running {
 			t.Error(err)
 		}
 		if t.Failed() {
-			t.Logf("liminald said:\n%s", tail(p.log.Bytes()))
+			t.Logf("liminald said:\n%s", p.log.end())
 		}
 	})
 	if err := p.up(); err != nil {
@@ -177,48 +266,53 @@ func start(t *testing.T, program string, environment []string) *running {
 	return p
 }
 
-// up starts the process and waits until it answers.
+// up starts the processes one after the other and waits until each is ready.
 func (p *running) up() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.stopped {
 		return nil
 	}
-	file := filepath.Join(p.folder, "ready.json")
-	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	p.processes = nil
+	for n, arguments := range p.house.processes {
+		file := filepath.Join(p.folder, fmt.Sprintf("ready.%d.json", n))
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		one := &process{exec.Command(p.program, append(arguments(p.folder, p.said), "--ready-file", file)...), make(chan error, 1)}
+		one.Env = append(os.Environ(), p.environment...)
+		one.Stdout, one.Stderr = &p.log, &p.log
+		if err := one.Start(); err != nil {
+			return err
+		}
+		p.processes = append(p.processes, one)
+		go func() { one.ended <- one.Wait() }()
+		said, err := await(file, one.ended)
+		if err != nil {
+			return err
+		}
+		if said.HTTP != "" {
+			p.said = said
+		}
 	}
-	host := func(address string) string { return strings.TrimPrefix(address, "http://") }
-	p.process = exec.Command(p.program, "dev", "--data", filepath.Join(p.folder, "data"), "--ready-file", file,
-		"--listen", host(p.said.HTTP), "--temporal", host(p.said.Temporal), "--temporal-ui", host(p.said.TemporalUI))
-	p.process.Env = append(os.Environ(), p.environment...)
-	p.process.Stdout, p.process.Stderr = &p.log, &p.log
-	if err := p.process.Start(); err != nil {
-		return err
-	}
-	p.ended = make(chan error, 1)
-	go func(process *exec.Cmd, ended chan<- error) { ended <- process.Wait() }(p.process, p.ended)
-	said, err := await(file, p.ended)
-	if err == nil {
-		p.said = said
-	}
-	return err
+	return nil
 }
 
 // await waits for the ready file.
-func await(file string, ended <-chan error) (said ready, err error) {
+func await(file string, ended chan error) (said ready, err error) {
 	deadline := time.After(startLimit)
 	poll := time.NewTicker(50 * time.Millisecond)
 	defer poll.Stop()
 	for {
 		select {
 		case err := <-ended:
+			ended <- err // for who stops it
 			return said, fmt.Errorf("liminald ended before it was ready: %w", err)
 		case <-deadline:
 			return said, errors.New("liminald was not ready in time")
 		case <-poll.C:
 			raw, err := os.ReadFile(file)
-			if err == nil && json.Unmarshal(raw, &said) == nil && said.HTTP != "" {
+			if err == nil && json.Unmarshal(raw, &said) == nil {
 				return said, nil
 			}
 		}
@@ -252,27 +346,33 @@ func (p *running) killWhenAsked(ctx context.Context, file string) {
 func (p *running) kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.process.Process.Kill() == nil {
-		<-p.ended
+	for _, one := range p.processes {
+		if one.Process.Kill() == nil {
+			<-one.ended
+		}
 	}
+	p.processes = nil
 }
 
-// stop asks the program to end, and ends it if it does not.
+// stop asks the processes to end, the last first, and ends those that do not.
 func (p *running) stop() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.stopped = true
-	if p.process == nil || p.process.Process.Signal(syscall.SIGTERM) != nil {
-		return nil // it never began, or has ended already
+	var faults []error
+	for _, one := range slices.Backward(p.processes) {
+		if one.Process.Signal(syscall.SIGTERM) != nil {
+			continue // it has ended already
+		}
+		select {
+		case <-one.ended:
+		case <-time.After(stopLimit):
+			_ = one.Process.Kill()
+			<-one.ended
+			faults = append(faults, fmt.Errorf("liminald did not end within %v of SIGTERM", stopLimit))
+		}
 	}
-	select {
-	case <-p.ended:
-		return nil
-	case <-time.After(stopLimit):
-		_ = p.process.Process.Kill()
-		<-p.ended
-		return fmt.Errorf("liminald did not end within %v of SIGTERM", stopLimit)
-	}
+	return errors.Join(faults...)
 }
 
 // play runs one spec file.
@@ -288,13 +388,4 @@ func play(t *testing.T, playwright, spec string, environment ...string) {
 		return
 	}
 	t.Logf("%s", out)
-}
-
-// tail keeps the end of a log, where the reason usually is.
-func tail(log []byte) []byte {
-	const most = 8 << 10
-	if len(log) > most {
-		return log[len(log)-most:]
-	}
-	return log
 }

@@ -1,0 +1,160 @@
+// Package ground is what the program stands on in production, made for one
+// test: a database with its owner and the role the program runs as, a namespace
+// of Temporal and a shared folder, on the servers that scripts/lane.sh starts.
+//
+// It serves the tests that run the real program from outside, and imports
+// nothing of the house but what finds the lane.
+package ground
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"liminal/internal/id"
+	"liminal/internal/storetest"
+)
+
+// patience bounds every wait for a server.
+const patience = 60 * time.Second
+
+// Password is in every connection string; the lane asks for none, and nothing
+// may ever show it.
+const Password = "opensesame-database"
+
+// Ground is one test's own.
+type Ground struct {
+	t               testing.TB
+	Data            string // the shared folder
+	Owner, App      string // connection strings of the two roles
+	Redis, Temporal string
+	Namespace       string
+}
+
+// New makes the ground, and takes the database away with the test. Without the
+// servers the test skips, or fails where the lane is required.
+func New(t testing.TB) *Ground {
+	t.Helper()
+	superuser := storetest.Lane(t, "LANE_POSTGRES")
+	g := &Ground{t: t, Data: t.TempDir(), Redis: storetest.Lane(t, "LANE_REDIS"), Temporal: storetest.Lane(t, "LANE_TEMPORAL")}
+	name := "e2e_" + strings.ReplaceAll(id.New(), "-", "")
+	g.Namespace = strings.ReplaceAll(name, "_", "-")
+	g.database(superuser, name)
+	g.register()
+	return g
+}
+
+// Env is the environment of a program that stands on it. The database is empty
+// until `liminald migrate` has run with the same.
+func (g *Ground) Env() []string {
+	return []string{
+		"DATABASE_URL=" + g.App, "LIMINAL_MIGRATE_URL=" + g.Owner, "LIMINAL_ALLOW_OLD_PGVECTOR=true", "REDIS_URL=" + g.Redis,
+		"TEMPORAL_ADDRESS=" + g.Temporal, "TEMPORAL_NAMESPACE=" + g.Namespace, "SHARED_FS_ROOT=" + g.Data,
+	}
+}
+
+func (g *Ground) database(superuser, name string) {
+	g.t.Helper()
+	g.SQL(superuser, `DO $$ BEGIN
+		CREATE ROLE e2e_owner LOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$`)
+	g.SQL(superuser, `DO $$ BEGIN
+		CREATE ROLE e2e_app LOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$`)
+	g.SQL(superuser, `CREATE DATABASE `+name+` OWNER e2e_owner`)
+	g.SQL(g.As(superuser, "postgres", name), `CREATE EXTENSION vector`)
+	g.Owner, g.App = g.As(superuser, "e2e_owner", name), g.As(superuser, "e2e_app", name)
+	g.t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if conn, err := pgx.Connect(ctx, superuser); err == nil {
+			_, _ = conn.Exec(ctx, `DROP DATABASE IF EXISTS `+name+` WITH (FORCE)`) // the lane is removed anyway
+			_ = conn.Close(ctx)
+		}
+	})
+}
+
+// As is a connection string for another role and database.
+func (g *Ground) As(from, role, database string) string {
+	g.t.Helper()
+	u, err := url.Parse(from)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	u.User, u.Path = url.UserPassword(role, Password), "/"+database
+	return u.String()
+}
+
+// SQL runs a statement where a connection string leads.
+func (g *Ground) SQL(where, statement string) {
+	g.t.Helper()
+	conn, err := pgx.Connect(g.t.Context(), where)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(g.t.Context())) }()
+	if _, err := conn.Exec(g.t.Context(), statement); err != nil {
+		g.t.Fatalf("%v in %s", err, statement)
+	}
+}
+
+// register makes the namespace and waits until the frontend knows it.
+func (g *Ground) register() {
+	g.t.Helper()
+	n, err := client.NewNamespaceClient(client.Options{HostPort: g.Temporal, Logger: Quiet{}})
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	defer n.Close()
+	err = n.Register(g.t.Context(), &workflowservice.RegisterNamespaceRequest{
+		Namespace: g.Namespace, WorkflowExecutionRetentionPeriod: durationpb.New(24 * time.Hour),
+	})
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	temporal := g.Client()
+	deadline := time.Now().Add(patience)
+	for {
+		_, err := temporal.CountWorkflow(g.t.Context(), &workflowservice.CountWorkflowExecutionsRequest{})
+		if err == nil {
+			return
+		}
+		if missing := (*serviceerror.NamespaceNotFound)(nil); !errors.As(err, &missing) && time.Now().After(deadline) {
+			g.t.Fatal(err)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+// Client talks to Temporal as any tool would: without our codec.
+func (g *Ground) Client() client.Client {
+	g.t.Helper()
+	temporal, err := client.DialContext(g.t.Context(), client.Options{HostPort: g.Temporal, Namespace: g.Namespace, Logger: Quiet{}})
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	g.t.Cleanup(temporal.Close)
+	return temporal
+}
+
+// Quiet is a Temporal logger that says nothing.
+type Quiet struct{}
+
+// Debug says nothing.
+func (Quiet) Debug(string, ...any) {}
+
+// Info says nothing.
+func (Quiet) Info(string, ...any) {}
+
+// Warn says nothing.
+func (Quiet) Warn(string, ...any) {}
+
+// Error says nothing.
+func (Quiet) Error(string, ...any) {}
