@@ -2,7 +2,7 @@
 
 import { QueryClient, useInfiniteQuery, useQuery, type InfiniteData } from '@tanstack/react-query';
 import { call } from './call.ts';
-import type { Context, Conversation, Document, Message, Page, Passage, Run, Thread, UIConfig, Spending, User } from './types.ts';
+import type { Context, Conversation, Document, Page, Passage, Run, UIConfig, Spending, User } from './types.ts';
 
 export const queryClient = new QueryClient({
   defaultOptions: { queries: { retry: false, staleTime: 2_000 } }, // call() has its own patience
@@ -37,28 +37,6 @@ export function useConversations() {
 }
 
 export type ConversationPages = InfiniteData<Page<Conversation>>;
-
-/** The whole thread, page by page; what waits and what runs comes from the last page. */
-async function loadThread(id: string, signal: AbortSignal): Promise<Thread> {
-  const messages: Message[] = [];
-  let cursor = '';
-  for (;;) {
-    const page = await call<Thread>(`/v1/conversations/${id}/messages`, { query: { cursor, limit: 100 }, signal });
-    messages.push(...page.data);
-    if (!page.next_cursor) return { ...page, data: messages };
-    cursor = page.next_cursor;
-  }
-}
-
-export function useThread(id: string | null) {
-  return useQuery({
-    queryKey: keys.thread(id ?? ''),
-    queryFn: ({ signal }) => loadThread(id!, signal),
-    enabled: id !== null,
-    // Somebody may answer elsewhere, and a second question may follow the first.
-    refetchInterval: (query) => (query.state.data?.pending_interrupt ? 3_000 : false),
-  });
-}
 
 export function useRun(id: string | null, enabled: boolean) {
   return useQuery({

@@ -103,6 +103,8 @@ export interface MessageMeta {
 export interface Message extends gen.Message {
   content_struct: (gen.Content & { citations?: Citation[] | null }) | null;
   meta: MessageMeta;
+  /** all wordings of this message, oldest first, and which of them this is */
+  versions?: { ids: string[]; at: number } | null;
 }
 
 /** A question of a conversation: a chat knows no others. */
@@ -113,6 +115,8 @@ export interface Interrupt extends gen.Interrupt {
 
 export interface Thread extends gen.Thread {
   data: Message[];
+  /** leads to what comes before the first of these; null: nothing does */
+  earlier_cursor: string | null;
   pending_interrupt: Interrupt | null;
   pending_interrupts: Interrupt[];
 }

@@ -3,7 +3,7 @@
 
 import { useEffect, useMemo } from 'react';
 import { useLocation } from 'wouter';
-import { useThread } from '../api/queries.ts';
+import { useThread } from '../api/thread.ts';
 import type { Conversation, Interrupt, Thread } from '../api/types.ts';
 import { carryOver, chosenContext, chosenWorkflow, contextOf } from '../knowledge/choice.ts';
 import { workflowOf, useWorkflows } from '../knowledge/workflows.ts';

@@ -4,6 +4,7 @@
 import { call } from '../api/call.ts';
 import { Failure } from '../api/failure.ts';
 import { keys, queryClient } from '../api/queries.ts';
+import { withSent } from '../api/thread.ts';
 import type { Accepted, Interrupt, Message, Thread } from '../api/types.ts';
 import { createStore } from '../lib/store.ts';
 import { readDraft, writeDraft } from '../lib/drafts.ts';
@@ -14,6 +15,7 @@ import { onSettled, read } from './follower.ts';
 /** Words on their way to the server, by conversation. */
 export interface Outgoing {
   text: string;
+  replaces?: string; // the message whose place they take
 }
 export const outbox = createStore<Record<string, Outgoing>>({});
 
@@ -52,7 +54,7 @@ export function sentence(error: unknown): string {
 export async function send(turn: Sending): Promise<string | null> {
   notice(turn.draftKey, '');
   dismissReady();
-  outbox.set({ ...outbox.get(), [turn.draftKey]: { text: turn.text } });
+  outbox.set({ ...outbox.get(), [turn.draftKey]: { text: turn.text, ...(turn.replaces ? { replaces: turn.replaces } : {}) } });
   const request = crypto.randomUUID();
   try {
     const accepted = await call<Accepted>('/v1/chat', {
@@ -69,11 +71,12 @@ export async function send(turn: Sending): Promise<string | null> {
         client_request_id: request,
       },
     });
-    accept(accepted, turn.text, request);
+    accept(accepted, turn, request);
     return accepted.conversation_id;
   } catch (error) {
-    giveBack(turn.draftKey, turn.text);
-    notice(turn.draftKey, `${words().sendFailed} ${sentence(error)}`);
+    // What was to replace others stays where it was written, and so do they.
+    if (!turn.replaces) giveBack(turn.draftKey, turn.text);
+    notice(turn.draftKey, `${turn.replaces ? words().changeFailed : words().sendFailed} ${sentence(error)}`);
     return null;
   } finally {
     const { [turn.draftKey]: _, ...others } = outbox.get();
@@ -81,16 +84,15 @@ export async function send(turn: Sending): Promise<string | null> {
   }
 }
 
-function accept(accepted: Accepted, text: string, request: string): void {
+function accept(accepted: Accepted, { text, replaces }: Sending, request: string): void {
   const { conversation_id: conversation, run_id: run } = accepted;
   queryClient.setQueryData<Thread>(keys.thread(conversation), (thread) => {
-    const known = thread?.data ?? [];
     const message: Message = {
       id: accepted.user_message_id,
       role: 'user',
       sender: 'user',
       content: text,
-      seq: (known.at(-1)?.seq ?? 0) + 1,
+      seq: 0,
       created_at: new Date().toISOString(),
       run_id: run,
       content_struct: null,
@@ -98,10 +100,9 @@ function accept(accepted: Accepted, text: string, request: string): void {
       token_count_out: 0,
       meta: {},
     };
-    const seen = known.some((one) => one.id === message.id);
     return {
       thread_id: conversation,
-      data: seen ? known : [...known, message],
+      ...withSent(thread, message, replaces),
       next_cursor: null,
       pending_interrupt: null,
       pending_interrupts: [],

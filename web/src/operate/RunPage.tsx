@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { Link } from 'wouter';
-import { useThread } from '../api/queries.ts';
+import { useMessagesOf } from '../api/thread.ts';
 import { isOver, useOperatedRun, useVersions, wayOf, type OperatedRun } from '../api/runs.ts';
 import { Failure } from '../api/failure.ts';
 import { AskedLine } from '../chat/Rail.tsx';
@@ -180,8 +180,8 @@ function Rail({ steps, at, onChoose }: { steps: Stop[]; at: number; onChoose(at:
 /** What a person was asked on the way, and what they said. */
 function Asked({ conversation, run }: { conversation: string; run: string }) {
   const words = useWords();
-  const thread = useThread(conversation);
-  const asked = turnsOf(thread.data?.data ?? []).filter((turn) => turn.runID === run).flatMap((turn) => turn.asked);
+  const messages = useMessagesOf(conversation, run);
+  const asked = turnsOf(messages.data ?? []).flatMap((turn) => turn.asked);
   if (asked.length === 0) return null;
   return (
     <Card title={words.questionAndAnswer}>
