@@ -33,13 +33,14 @@ type UIConfig struct {
 	FirstRun bool                 `json:"first_run" doc:"nobody has signed up yet"`
 	SignUp   bool                 `json:"sign_up" doc:"an account can be made here"`
 	Upload   FileLimits           `json:"upload"`
+	Search   bool                 `json:"web_search" doc:"the web can be searched"`
 }
 
 func (s *server) uiConfig(ctx context.Context, _ *struct{}) (UIConfig, error) {
 	door, err := s.Accounts.Door(ctx)
 	return UIConfig{
 		Version: s.Version, Model: s.Model, Temporal: Nullable[TemporalUI]{s.Temporal},
-		FirstRun: door.FirstRun, SignUp: door.SignUp, Upload: limitsOf("free"),
+		FirstRun: door.FirstRun, SignUp: door.SignUp, Upload: limitsOf("free"), Search: s.WebSearch,
 	}, err
 }
 

@@ -58,6 +58,7 @@ type Options struct {
 
 	Version   string
 	Model     ModelInfo
+	WebSearch bool                                   // a search provider is set up
 	Temporal  *TemporalUI                            // optional: where runs can be looked at
 	PublicURL string                                 // optional: as people reach us; https makes cookies Secure
 	Client    http.Handler                           // optional: everything that is not the API

@@ -2,16 +2,13 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
-	"slices"
 	"strings"
 
 	"liminal/internal/chat"
 	"liminal/internal/fault"
 	"liminal/internal/id"
 	"liminal/internal/identity"
-	"liminal/internal/knowledge"
 	"liminal/internal/quota"
 	"liminal/internal/run"
 )
@@ -34,28 +31,13 @@ func (s *server) assistRoutes() {
 // is none, the turn takes the way of any other.
 const assistantWorkflow = "assistant"
 
-// actions are the words of the wire for what may be asked for by a tag; what
-// they mean is the artifact's.
-var actions = []any{"summarize", "inquire", "compare", "audit"}
-
-// Bounds of what a tagged message brings.
-const (
-	maxTipTap      = 64 << 10 // bytes of JSON
-	maxTipTapDepth = 64
-	maxTagged      = knowledge.MaxSetDocuments // documents
-)
-
 // AssistRequest is a message with its tags (CHAT-24).
 type AssistRequest struct {
-	Message    MessageText     `json:"message"`
-	TipTap     *map[string]any `json:"tiptap_json,omitempty" nullable:"true" doc:"the editor's document, at most 64 KB"`
-	ThreadID   *string         `json:"thread_id,omitempty" nullable:"true" doc:"a UUID; one that is nobody's begins a conversation, and so does none"`
-	Documents  *[]string       `json:"tagged_doc_ids,omitempty" nullable:"true" doc:"own documents, at most 200"`
-	Sets       *[]string       `json:"tagged_set_ids,omitempty" nullable:"true" doc:"own document sets, at most 64"`
-	Action     *string         `json:"action,omitempty" nullable:"true" doc:"summarize, inquire, compare or audit; null: found out"`
-	WebSearch  *bool           `json:"enable_web_search,omitempty" nullable:"true"`
-	ContextIDs *[]string       `json:"context_ids,omitempty" nullable:"true" doc:"missing: the conversation's; empty: none"`
-	WorkflowID *string         `json:"workflow_id,omitempty" nullable:"true" doc:"instead of the assistant"`
+	Message  MessageText `json:"message"`
+	ThreadID *string     `json:"thread_id,omitempty" nullable:"true" doc:"a UUID; one that is nobody's begins a conversation, and so does none"`
+	Tags
+	ContextIDs *[]string `json:"context_ids,omitempty" nullable:"true" doc:"missing: the conversation's; empty: none"`
+	WorkflowID *string   `json:"workflow_id,omitempty" nullable:"true" doc:"instead of the assistant"`
 }
 
 type assistInput struct {
@@ -104,30 +86,11 @@ func (s *server) tagged(ctx context.Context, in *assistInput) (chat.NewTurn, err
 		return t, err
 	}
 	t.ConversationID = strings.ToLower(t.ConversationID)
-	documents, err := s.ownDocuments(ctx, v, value(b.Documents))
-	if err != nil {
-		return t, err
+	t.Fields, err = s.tags(ctx, v, b.Tags)
+	if err == nil && t.WorkflowID == "" {
+		t.WorkflowID, err = s.assistant(ctx, v)
 	}
-	sets, err := s.ownSets(ctx, v, value(b.Sets))
-	if err != nil {
-		return t, err
-	}
-	if t.WorkflowID == "" {
-		if t.WorkflowID, err = s.assistant(ctx, v); err != nil {
-			return t, err
-		}
-	}
-	t.Fields = map[string]any{
-		"tiptap_json": nil, "tagged_doc_ids": documents, "tagged_set_ids": sets,
-		"action": nil, "enable_web_search": value(b.WebSearch),
-	}
-	if b.TipTap != nil {
-		t.Fields["tiptap_json"] = *b.TipTap
-	}
-	if b.Action != nil {
-		t.Fields["action"] = *b.Action
-	}
-	return t, nil
+	return t, err
 }
 
 // check refuses a request for what it is, before anything is looked up
@@ -136,86 +99,7 @@ func (b AssistRequest) check() error {
 	if b.ThreadID != nil && !id.Valid(*b.ThreadID) {
 		return invalidField("thread_id", "thread_id is not a UUID.")
 	}
-	if b.Action != nil && !slices.Contains(actions, any(*b.Action)) {
-		return invalidField("action", "The action is summarize, inquire, compare or audit, or null, not %q.", *b.Action)
-	}
-	if len(value(b.Documents)) > maxTagged || len(value(b.Sets)) > maxNamed {
-		return invalidField("tagged_doc_ids", "A message tags at most %d documents and %d sets.", maxTagged, maxNamed)
-	}
-	for field, list := range map[string][]string{"tagged_doc_ids": value(b.Documents), "tagged_set_ids": value(b.Sets)} {
-		if err := uuids(field, list); err != nil {
-			return err
-		}
-	}
-	if b.TipTap == nil {
-		return nil
-	}
-	raw, err := json.Marshal(*b.TipTap)
-	if err != nil || len(raw) > maxTipTap {
-		return invalidField("tiptap_json", "tiptap_json is larger than %d KB.", maxTipTap>>10)
-	}
-	if depth(*b.TipTap) > maxTipTapDepth {
-		return invalidField("tiptap_json", "tiptap_json is nested deeper than %d levels.", maxTipTapDepth)
-	}
-	return nil
-}
-
-func invalidField(field, format string, args ...any) error {
-	return fault.New(fault.Invalid, format, args...).With(map[string]any{"field": field})
-}
-
-// depth is how deep a JSON value is nested; a text has none.
-func depth(v any) (deepest int) {
-	switch x := v.(type) {
-	case map[string]any:
-		for _, one := range x {
-			deepest = max(deepest, depth(one))
-		}
-	case []any:
-		for _, one := range x {
-			deepest = max(deepest, depth(one))
-		}
-	default:
-		return 0
-	}
-	return deepest + 1
-}
-
-// ownDocuments are tagged documents, each once; NotFound unless all of them
-// are the viewer's own (ISO-11, LG-26).
-func (s *server) ownDocuments(ctx context.Context, v identity.Viewer, ids []string) ([]string, error) {
-	own := []string{}
-	if len(ids) == 0 {
-		return own, nil
-	}
-	found, err := s.Titles.DocumentsByID(ctx, v, ids)
-	for _, d := range found {
-		own = append(own, d.ID)
-	}
-	if err == nil && !all(ids, own) {
-		err = fault.New(fault.NotFound, "There is no such document, or it is not yours.")
-	}
-	return own, err
-}
-
-func (s *server) ownSets(ctx context.Context, v identity.Viewer, ids []string) ([]string, error) {
-	own := []string{}
-	if len(ids) == 0 {
-		return own, nil
-	}
-	found, err := s.Sets.SetsByID(ctx, v, ids)
-	for _, n := range found {
-		own = append(own, n.ID)
-	}
-	if err == nil && !all(ids, own) {
-		err = fault.New(fault.NotFound, "There is no such document set, or it is not yours.")
-	}
-	return own, err
-}
-
-// all reports whether every id is in a list, whatever its case.
-func all(ids, in []string) bool {
-	return !slices.ContainsFunc(ids, func(one string) bool { return !slices.Contains(in, strings.ToLower(one)) })
+	return b.Tags.check()
 }
 
 // assistant is the name of the viewer's assistant, or nothing.

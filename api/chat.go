@@ -45,6 +45,8 @@ type ChatRequest struct {
 	Stream          bool        `json:"stream,omitempty"`
 	ClientRequestID *string     `json:"client_request_id,omitempty" nullable:"true" doc:"the same as the header Idempotency-Key"`
 	Multitask       string      `json:"multitask,omitempty" enum:"reject,enqueue,interrupt" doc:"while another turn of the conversation runs"`
+	Replaces        *string     `json:"replaces,omitempty" nullable:"true" format:"uuid" doc:"a message of mine that begins a turn of conversation_id: this one is said in its place, as another version of it, and what was said from there on is set aside"`
+	Tags
 }
 
 // MessageText is a string, or {content, mode:"text"} (C-08).
@@ -174,6 +176,9 @@ func (s *server) chat(ctx context.Context, in *chatInput) (func(http.ResponseWri
 // without stream waits for what comes of it.
 func (s *server) begin(ctx context.Context, in *chatInput) (ChatAnswer, bool, error) {
 	t, key, err := in.turn(ctx)
+	if err == nil {
+		err = s.tag(ctx, viewerOf(ctx), in.Body.Tags, &t)
+	}
 	if err != nil {
 		return ChatAnswer{}, false, err
 	}

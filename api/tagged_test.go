@@ -65,6 +65,56 @@ func TestATaggedMessageReachesTheGraphWhole(t *testing.T) {
 	}
 }
 
+// Requirements: UI-32, CHAT-24
+func TestAMessageThatMentionsGoesToTheAssistantWithWhatItMentions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.signUp("ada@example.org")
+	_, err := ada.store.CreateArtifact(t.Context(), identity.System(), artifacts.Artifact{
+		ID: id.New(), Type: artifacts.KindWorkflow, Name: "assistant", Visibility: "global", Version: 1, Schema: []byte(`{}`), CreatedBy: "system",
+	}, "")
+	ada.must(err)
+	ids := ada.documents("GDPR", "Policy")
+	set := ada.post("/v1/document-sets", map[string]any{"title": "Laws", "document_ids": ids}).ok()["id"].(string)
+	editor := map[string]any{"type": "doc", "content": []any{map[string]any{"type": "mention", "attrs": map[string]any{"id": ids[0], "label": "GDPR", "category": "document"}}}}
+	tags := map[string]any{
+		"tiptap_json": editor, "action": "audit", "enable_web_search": true, "tagged_doc_ids": []any{ids[0]}, "tagged_set_ids": []any{set},
+	}
+	want := map[string]any{
+		"tiptap_json": editor, "tagged_doc_ids": []string{ids[0]}, "tagged_set_ids": []string{set}, "action": "audit", "enable_web_search": true,
+	}
+	body := map[string]any{"message": "@Audit @GDPR", "stream": true}
+	maps.Copy(body, tags)
+	answer := ada.post("/v1/chat", body).ok()
+	if fields, workflow, _ := ada.lastTurn(); !reflect.DeepEqual(fields, want) || workflow != "assistant" {
+		t.Errorf("the graph %q reads %v\nwant %v", workflow, fields, want)
+	}
+	list := items(ada.get("/v1/conversations/" + answer["conversation_id"].(string) + "/messages").ok())
+	if meta := list[0]["meta"].(map[string]any); !reflect.DeepEqual(meta["tiptap_json"], any(editor)) {
+		t.Errorf("the message keeps %v", meta)
+	}
+
+	k := ada.talk()
+	frame := map[string]any{"type": "chat_start", "message": "@Audit @GDPR"}
+	maps.Copy(frame, tags)
+	k.say(frame)
+	if got := k.hear(); got.Event == "error" {
+		t.Fatalf("the socket says %s", got.Data)
+	}
+	if fields, workflow, _ := ada.lastTurn(); !reflect.DeepEqual(fields, want) || workflow != "assistant" {
+		t.Errorf("over a socket the graph %q reads %v\nwant %v", workflow, fields, want)
+	}
+
+	ada.post("/v1/chat", map[string]any{"message": "plain", "stream": true, "tagged_doc_ids": []any{}, "enable_web_search": false}).ok()
+	if fields, workflow, _ := ada.lastTurn(); fields != nil || workflow != "" {
+		t.Errorf("a message that mentions nothing goes to %q with %v", workflow, fields)
+	}
+	ada.post("/v1/chat", map[string]any{"message": "mine", "stream": true, "workflow_id": "documents", "action": "audit"}).ok()
+	if fields, workflow, _ := ada.lastTurn(); fields["action"] != "audit" || workflow != "documents" {
+		t.Errorf("a workflow that was chosen is %q with %v", workflow, fields)
+	}
+}
+
 // Requirements: CHAT-24
 func TestTheAssistantAnswersWhereThereIsOne(t *testing.T) {
 	t.Parallel()
@@ -115,6 +165,9 @@ func TestWhatIsNoTaggedMessageIsRefusedBeforeTheStream(t *testing.T) {
 		maps.Copy(body, change)
 		t.Log(what)
 		ada.post("/api/chat", body).fails(400, "validation_error")
+		if _, ok := change["thread_id"]; !ok {
+			ada.post("/v1/chat", body).fails(400, "validation_error")
+		}
 	}
 	if len(ada.engine.turns) != 0 {
 		t.Errorf("%d turns began", len(ada.engine.turns))

@@ -183,7 +183,7 @@ func (s *Store) writeTurn(tx Tx, v identity.Viewer, t chat.NewTurn, th thread, a
 	}
 	if err := insertMessage(tx, v.UserID, chat.Message{
 		ID: a.MessageID, ConversationID: th.id, RunID: r.ID,
-		Sender: "user", Role: "user", Content: t.Message, Seq: seq, CreatedAt: now,
+		Sender: "user", Role: "user", Content: t.Message, Seq: seq, CreatedAt: now, Meta: mentions(t),
 	}); err != nil {
 		return err
 	}
@@ -193,6 +193,16 @@ func (s *Store) writeTurn(tx Tx, v identity.Viewer, t chat.NewTurn, th thread, a
 	_, err = tx.Exec(`UPDATE conversation SET title = @title, last_seq = @seq, updated_at = @now WHERE id = @id AND user_id = @user`,
 		Args{"id": th.id, "user": v.UserID, "title": th.title, "seq": seq, "now": now})
 	return err
+}
+
+// mentions is what a message keeps of its editor, so that what it mentions can
+// be shown as that wherever it is read (UI-32); nil when there is nothing.
+func mentions(t chat.NewTurn) map[string]any {
+	doc, _ := t.Fields["tiptap_json"].(map[string]any)
+	if len(doc) == 0 {
+		return nil
+	}
+	return map[string]any{"tiptap_json": doc}
 }
 
 func startOf(s run.Status, now time.Time) time.Time {

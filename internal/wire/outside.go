@@ -42,3 +42,6 @@ func theSearch(c config.Web) (outside.Provider, error) {
 	}
 	return nil, nil //nolint:nilnil // none is an answer
 }
+
+// searches reports whether theSearch has somebody to ask.
+func searches(c config.Web) bool { return c.TavilyKey != "" || c.BraveKey != "" || c.SearXNG != "" }
