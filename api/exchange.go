@@ -80,6 +80,15 @@ func (x *exchange) tenant() string {
 	return x.request.Header.Get("X-Tenant-ID")
 }
 
+// session is the session a request says it is made in; "" when it says none
+// (UI-18).
+func (x *exchange) session() string {
+	if x.request == nil {
+		return ""
+	}
+	return x.request.Header.Get("session_id")
+}
+
 // origin is what the requests of strangers are counted by.
 func (x *exchange) origin() string { return identity.Network(x.address) }
 

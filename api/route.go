@@ -177,7 +177,9 @@ func (s *server) enter(ctx context.Context, authorization string) error {
 }
 
 // authenticate says whose session a token is of. A request that names a tenant
-// means that one: a session of another is no session there (ISO-12).
+// means that one: a session of another is no session there (ISO-12). One that
+// names a session is refused with a token of another; naming one makes nobody
+// anybody.
 func (s *server) authenticate(ctx context.Context, x *exchange, token string) (identity.Viewer, error) {
 	v, err := s.Accounts.Authenticate(ctx, token)
 	if err != nil {
@@ -185,6 +187,9 @@ func (s *server) authenticate(ctx context.Context, x *exchange, token string) (i
 	}
 	if tenant := x.tenant(); tenant != "" && tenant != v.TenantID {
 		return identity.Viewer{}, fault.New(fault.Unauthorized, "You are signed out in this tenant. Sign in there.")
+	}
+	if session := x.session(); session != "" && session != v.SessionID {
+		return identity.Viewer{}, fault.New(fault.Unauthorized, "You are signed out of this session. Sign in again.")
 	}
 	return v, nil
 }

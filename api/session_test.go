@@ -291,6 +291,25 @@ func TestASessionIsOfOneTenant(t *testing.T) {
 	nobody.post("/v1/auth/signup", map[string]any{"email": "eve@example.org", "password": "correct horse", "tenant_id": "initech"}).fails(400, "validation_error")
 }
 
+// Requirements: UI-18
+func TestARequestThatNamesASessionIsOfThatOne(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada, bob := w.signUp("ada@example.org"), w.signUp("bob@example.org")
+	ada.get("/v1/auth/me", "session_id", ada.session).ok()
+	for _, foreign := range []string{bob.session, id.New(), "x"} {
+		for _, path := range []string{"/v1/auth/me", "/v1/files/limits"} {
+			ada.get(path, "session_id", foreign).fails(401, "unauthorized")
+		}
+		if _, resp, err := w.dial(http.Header{"Authorization": {"Bearer " + ada.token}, "Session_id": {foreign}}); err == nil || resp.StatusCode != http.StatusUnauthorized {
+			t.Errorf("a socket in another session: %v", err)
+		}
+	}
+	(&person{world: w}).get("/v1/auth/me", "session_id", ada.session).fails(401, "unauthorized")
+	fresh := w.personOf((&person{world: w}).post("/v1/auth/refresh", map[string]any{"refresh_token": ada.refresh}).ok())
+	fresh.get("/v1/auth/me", "session_id", fresh.session).ok()
+}
+
 // Requirements: AUTH-06
 func TestTheSessionCookieNamesASessionAndSignsNobodyIn(t *testing.T) {
 	t.Parallel()

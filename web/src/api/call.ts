@@ -1,7 +1,7 @@
 // One way to the server: the envelope is taken off here, a 401 tries one
 // refresh, a 5xx is tried again (UI-17…19), and every failure is a Failure.
 
-import { accessToken, forget, refresh } from './session.ts';
+import { forget, identification, refresh } from './session.ts';
 import { Failure, failureOf } from './failure.ts';
 
 export interface CallOptions {
@@ -70,12 +70,8 @@ async function patient(url: string, request: RequestInit): Promise<Response> {
 }
 
 async function once(url: string, request: RequestInit): Promise<Response> {
-  const token = accessToken();
   try {
-    return await fetch(url, {
-      ...request,
-      headers: { ...(request.headers as Record<string, string>), ...(token ? { Authorization: `Bearer ${token}` } : {}) },
-    });
+    return await fetch(url, { ...request, headers: { ...(request.headers as Record<string, string>), ...identification() } });
   } catch (error) {
     if (request.signal?.aborted) throw error;
     throw new Failure(0, 'unreachable', '');

@@ -1,5 +1,6 @@
-// Who is signed in. The access token lives in memory and sessionStorage; the
-// refresh token is an HttpOnly cookie this code never sees (C-33, UI-17).
+// Who is signed in. The access token and the session's id live in memory and
+// sessionStorage; the refresh token is an HttpOnly cookie this code never sees
+// (C-33, UI-17).
 
 import { createStore } from '../lib/store.ts';
 import { language } from '../i18n/index.ts';
@@ -9,6 +10,7 @@ import { Failure, failureOf } from './failure.ts';
 import type { Credentials, Proof, Proved, SignedUp, User } from './types.ts';
 
 const tokenKey = 'liminal.token';
+const sessionKey = 'liminal.session';
 const hintKey = 'liminal.signed_in'; // only a hint that a cookie may exist: spares strangers a refused request
 
 export interface Session {
@@ -20,22 +22,45 @@ export const session = createStore<Session>({ state: 'unknown', user: null });
 
 let token: string | null = readItem('session', tokenKey);
 
+let sessionID: string | null = readItem('session', sessionKey);
+
 export function accessToken(): string | null {
   return token;
 }
 
+/** The id of the session the token is of; null when nobody is signed in. A refresh may change it. */
+export function currentSession(): string | null {
+  return token === null ? null : sessionID;
+}
+
+/** Says who asks (UI-18). The server goes by the token; a tenant or a session that is not the token's it refuses. */
+export function identification(): Record<string, string> {
+  if (token === null) return {};
+  const tenant = session.get().user?.tenant_id;
+  return {
+    Authorization: `Bearer ${token}`,
+    ...(tenant ? { 'X-Tenant-ID': tenant } : {}),
+    ...(sessionID ? { session_id: sessionID } : {}),
+  };
+}
+
+function hold(bearer: string | null, id: string | null): void {
+  token = bearer;
+  sessionID = id;
+  writeItem('session', tokenKey, bearer);
+  writeItem('session', sessionKey, id);
+}
+
 /** Makes these credentials the session of this page. */
 export function keep(credentials: Credentials): void {
-  token = credentials.access_token;
-  writeItem('session', tokenKey, token);
+  hold(credentials.access_token, credentials.session_id);
   writeItem('local', hintKey, '1');
   keepDraftsOf(credentials.user.id);
   session.set({ state: 'in', user: credentials.user });
 }
 
 export function forget(): void {
-  token = null;
-  writeItem('session', tokenKey, null);
+  hold(null, null);
   writeItem('local', hintKey, null);
   session.set({ state: 'out', user: null });
 }
@@ -44,7 +69,7 @@ export function forget(): void {
 export async function post<T>(path: string, body: unknown): Promise<T> {
   const response = await fetch(path, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json', ...(token ? { Authorization: `Bearer ${token}` } : {}) },
+    headers: { 'Content-Type': 'application/json', ...identification() },
     body: JSON.stringify(body),
   }).catch(() => {
     throw new Failure(0, 'unreachable', '');
@@ -83,8 +108,7 @@ export async function proveTicket(ticket: string, proof: Proof): Promise<void> {
 
 /** Takes the session a provider's callback left in the cookie, whoever this page was before. */
 export function enterByCookie(): Promise<boolean> {
-  token = null;
-  writeItem('session', tokenKey, null);
+  hold(null, null);
   return refresh();
 }
 
@@ -139,7 +163,7 @@ function locked<T>(work: () => Promise<T>): Promise<T> {
 /** Finds out on load who is signed in. */
 export async function restore(): Promise<void> {
   if (token) {
-    const response = await fetch('/v1/auth/me', { headers: { Authorization: `Bearer ${token}` } }).catch(() => null);
+    const response = await fetch('/v1/auth/me', { headers: identification() }).catch(() => null);
     if (response?.ok) {
       const { data } = (await response.json()) as { data: { user: User } };
       session.set({ state: 'in', user: data.user });
@@ -153,7 +177,7 @@ export async function restore(): Promise<void> {
 
 /** Asks who is signed in once more: another page may have confirmed the address. */
 export async function lookAgain(): Promise<void> {
-  const response = await fetch('/v1/auth/me', { headers: token ? { Authorization: `Bearer ${token}` } : {} }).catch(() => null);
+  const response = await fetch('/v1/auth/me', { headers: identification() }).catch(() => null);
   if (!response?.ok) return; // what is known stays; the next call says more
   const { data } = (await response.json()) as { data: { user: User } };
   if (session.get().user?.id === data.user.id) session.set({ state: 'in', user: data.user });

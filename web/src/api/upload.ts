@@ -1,5 +1,5 @@
 import { Failure, failureFrom } from './failure.ts';
-import { accessToken, refresh } from './session.ts';
+import { identification, refresh } from './session.ts';
 import type { Limits, Uploaded } from './types.ts';
 
 /** Why a file cannot be taken, before a byte is sent; null when it can. */
@@ -40,7 +40,7 @@ function send(
     request.open('POST', '/v1/files/upload');
     request.setRequestHeader('Accept', 'application/json');
     request.setRequestHeader('Idempotency-Key', key);
-    request.setRequestHeader('Authorization', `Bearer ${accessToken() ?? ''}`);
+    for (const [name, value] of Object.entries(identification())) request.setRequestHeader(name, value);
     request.upload.addEventListener('progress', (event) => {
       if (event.lengthComputable) onProgress(event.loaded / event.total);
     });
