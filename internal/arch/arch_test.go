@@ -29,7 +29,7 @@ var floors = map[string]int{
 	"internal/mail": 2, "internal/oauth": 2, "internal/learning": 2,
 	"internal/embed/static": 2, "internal/embed/remote": 2, "internal/safety": 2, "internal/outside": 2,
 
-	"internal/chat": 3, "internal/tool": 3, "internal/knowledge": 3,
+	"internal/chat": 3, "internal/tool": 3, "internal/knowledge": 3, "internal/insights": 3,
 
 	"artifacts": 4,
 

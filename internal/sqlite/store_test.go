@@ -78,6 +78,9 @@ func TestPayloads(t *testing.T) { t.Parallel(); storetest.Payloads(t, open) }
 // Requirements: OBS-01, RAG-17
 func TestFigures(t *testing.T) { t.Parallel(); storetest.Figures(t, open) }
 
+// Requirements: GRND-38, ISO-01, ISO-12
+func TestInsights(t *testing.T) { t.Parallel(); storetest.Insights(t, open) }
+
 // Requirements: API-05, API-06, ISO-08, SAFE-04
 func TestCrowd(t *testing.T) { t.Parallel(); storetest.Crowd(t, open) }
 
