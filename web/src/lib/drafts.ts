@@ -1,10 +1,13 @@
 // Words not yet sent survive a reload (UI-15): localStorage `liminal.drafts`,
-// one {text, savedAt} a conversation and `_new` for one that does not exist yet.
+// one {text, doc, savedAt} a conversation and `_new` for one that does not exist
+// yet. `doc` is the editor's document, and only there when something is
+// mentioned: what an older client wrote, and what it reads, is the text alone.
 
 import { readItem, writeItem } from './storage.ts';
 
 export interface Draft {
   text: string;
+  doc?: unknown;
   savedAt: string;
 }
 
@@ -33,9 +36,29 @@ export function readDraft(conversation: string): string {
   return typeof text === 'string' ? text : '';
 }
 
-export function writeDraft(conversation: string, text: string): void {
+/** The editor's document of a draft, as it was stored; undefined where the text is all there is. */
+export function readDraftDoc(conversation: string): unknown {
+  return readAll()[conversation]?.doc;
+}
+
+export function writeDraft(conversation: string, text: string, doc?: unknown): void {
   const all = readAll();
   if (text === '') delete all[conversation];
-  else all[conversation] = { text, savedAt: new Date().toISOString() };
+  else all[conversation] = { text, ...(doc === undefined ? {} : { doc }), savedAt: new Date().toISOString() };
   writeItem('local', key, JSON.stringify(all));
+}
+
+/** How many conversations have words that were not sent, answers to questions among them. */
+export function draftCount(): number {
+  return Object.values(readAll()).filter((draft) => typeof draft?.text === 'string' && draft.text !== '').length;
+}
+
+/** All drafts as JSON, to be kept in a file. */
+export function exportDrafts(): string {
+  return JSON.stringify(readAll(), null, 2);
+}
+
+/** Forgets them all. A box that is open goes on with what is written in it. */
+export function clearDrafts(): void {
+  writeItem('local', key, null);
 }

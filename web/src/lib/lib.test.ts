@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { refusal } from '../api/upload.ts';
 import { de } from '../i18n/de.ts';
 import { en } from '../i18n/en.ts';
-import { keepDraftsOf, newDraft, readDraft, writeDraft } from './drafts.ts';
+import { clearDrafts, draftCount, exportDrafts, keepDraftsOf, newDraft, readDraft, readDraftDoc, writeDraft } from './drafts.ts';
 import { count, daysAgo, duration, fileSize, kindsOfFile, money } from './format.ts';
 
 beforeEach(() => localStorage.clear());
@@ -26,6 +26,23 @@ describe('drafts', () => {
     expect(readDraft('c1')).toBe('private');
     keepDraftsOf('bob');
     expect(readDraft('c1')).toBe('');
+  });
+
+  it('keep the document beside the text, and read those that have none', () => {
+    const doc = { type: 'doc', content: [] };
+    writeDraft('c1', '@GDPR', doc);
+    expect([readDraft('c1'), readDraftDoc('c1')]).toEqual(['@GDPR', doc]);
+    localStorage.setItem('liminal.drafts', JSON.stringify({ c1: { text: 'of an older client', savedAt: '2026-01-01T00:00:00Z' } }));
+    expect([readDraft('c1'), readDraftDoc('c1')]).toEqual(['of an older client', undefined]);
+  });
+
+  it('are counted, given away as a file, and cleared', () => {
+    writeDraft('c1', 'one');
+    writeDraft(newDraft, 'two');
+    expect(draftCount()).toBe(2);
+    expect((JSON.parse(exportDrafts()) as Record<string, { text: string }>)['c1']!.text).toBe('one');
+    clearDrafts();
+    expect([draftCount(), readDraft('c1')]).toEqual([0, '']);
   });
 
   it('survive a broken store', () => {
