@@ -204,6 +204,7 @@ type Message struct {
 	TokensIn      int                    `json:"token_count_in"`
 	TokensOut     int                    `json:"token_count_out"`
 	Meta          map[string]any         `json:"meta"`
+	Feedback      Nullable[Feedback]     `json:"feedback" doc:"what I think of this answer; null: nothing said, or no answer"`
 }
 
 func messageView(m chat.Message) Message {
@@ -246,9 +247,12 @@ func (s *server) listMessages(ctx context.Context, in *listMessagesInput) (Threa
 		return Thread{}, err
 	}
 	open, err := s.Interrupts.PendingInterrupts(ctx, v, in.ID)
+	if err != nil {
+		return Thread{}, err
+	}
 	t := Thread{Page: page(list, next, messageView), ThreadID: c.ID, AllPending: page(open, "", interruptView).Data, ActiveRun: s.activeRun(ctx, c.ActiveRun)}
 	if len(open) > 0 {
 		t.Pending.V = &t.AllPending[0]
 	}
-	return t, err
+	return t, s.rated(ctx, t.Data)
 }

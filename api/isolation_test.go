@@ -14,6 +14,7 @@ import (
 	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
+	"liminal/internal/learning"
 )
 
 // belongings are one thing of each kind that a person owns. Whatever of it is
@@ -23,7 +24,7 @@ type belongings struct {
 	conversation, message, run, interrupt, request string
 	context, document, set, artifact               string
 	named, file, folder                            string
-	patch                                          int64
+	patch, preference                              int64
 	link                                           url.Values // a signed download
 }
 
@@ -40,6 +41,9 @@ func (p *person) belongings() belongings {
 	up := p.upload(mark+".md", "# "+mark, "context_id", b.context).ok()
 	b.document, b.file = up["document"].(map[string]any)["id"].(string), up["file"].(map[string]any)["path"].(string)
 	b.set = p.post("/v1/document-sets", map[string]any{"title": mark, "document_ids": []string{b.document}}).ok()["id"].(string)
+	about, err := p.store.PutPreference(p.Context(), p.viewer(), learning.Event{ConversationID: b.conversation, MessageID: b.message, Signal: "like", Embedding: []float32{1}})
+	p.must(err)
+	b.preference = about.ID
 	p.must(p.store.PutText(p.Context(), p.viewer(), b.document, knowledge.Extract{Text: mark}))
 	a, err := p.store.CreateArtifact(p.Context(), p.viewer(), artifacts.Artifact{
 		ID: id.New(), OwnerID: p.id, Type: artifacts.KindWorkflow,
@@ -62,7 +66,7 @@ func nobodys() belongings {
 	return belongings{
 		user: id.New(), session: id.New(), conversation: id.New(), message: id.New(), run: id.New(), interrupt: id.New(),
 		request: id.New(), context: id.New(), document: id.New(), set: id.New(), artifact: id.New(), named: "nobodys",
-		file: "files/nobodys.md", folder: "files/nobodys", patch: 1 << 40,
+		file: "files/nobodys.md", folder: "files/nobodys", patch: 1 << 40, preference: 1 << 40,
 		link: url.Values{"user": {id.New()}, "path": {"files/nobodys.md"}, "expires": {"99999999999"}, "signature": {"x"}},
 	}
 }
@@ -185,6 +189,7 @@ var walls = map[string]wall{
 	"POST /v1/preferences": bodies404("/v1/preferences", func(of belongings) []map[string]any {
 		return []map[string]any{{"conversation_id": of.conversation, "message_id": of.message, "signal": "like"}}
 	}),
+	"DELETE /v1/preferences/{id}": byID(func(of belongings) string { return fmt.Sprint(of.preference) }, nil),
 
 	"GET /v1/config/ui": ownOnly(http.StatusOK),
 	"GET /healthz":      ownOnly(http.StatusOK),
@@ -364,7 +369,7 @@ func (p *person) stillHas(b belongings) {
 		p.Errorf("the file is %d %s", got.status, got.body)
 	}
 	list, _, err := p.store.ListPreferences(p.Context(), p.viewer(), "", 10)
-	if p.must(err); len(list) != 0 {
+	if p.must(err); len(list) != 1 || list[0].ID != b.preference {
 		p.Errorf("feedback: %v", list)
 	}
 	p.get("/v1/auth/me").ok()

@@ -215,4 +215,8 @@ type Chunks interface {
 // Preferences records what people say of answers (API-14).
 type Preferences interface {
 	Record(ctx context.Context, v identity.Viewer, f learning.Feedback) (learning.Event, error)
+	// TakeBack returns what stands of the answer then; nil: nothing.
+	TakeBack(ctx context.Context, v identity.Viewer, back learning.Retraction) (*learning.Event, error)
+	// Latest is what the viewer said last of each message, by its id.
+	Latest(ctx context.Context, v identity.Viewer, messageIDs ...string) (map[string]learning.Event, error)
 }

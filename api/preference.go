@@ -10,6 +10,7 @@ import (
 
 func (s *server) preferenceRoutes() {
 	add(s, route("POST /v1/preferences", "createPreference", "Say what I think of an answer"), s.createPreference)
+	add(s, route("DELETE /v1/preferences/{id}", "deletePreference", "Take back what I said of an answer"), s.deletePreference)
 }
 
 // NewPreference is feedback on one answer (API-14).
@@ -34,10 +35,9 @@ type Preference struct {
 }
 
 func preferenceView(e learning.Event) Preference {
-	notes, _ := e.Meta["notes"].(string)
 	return Preference{
 		ID: e.ID, ConversationID: e.ConversationID, MessageID: e.MessageID, Signal: e.Signal, Score: e.Score,
-		Notes: notes, Corrected: e.Corrected, CreatedAt: e.CreatedAt.UTC(),
+		Notes: e.Notes(), Corrected: e.Corrected, CreatedAt: e.CreatedAt.UTC(),
 	}
 }
 
@@ -66,4 +66,55 @@ func (s *server) createPreference(ctx context.Context, in *createPreferenceInput
 		return OnePreference{preferenceView(e)}, err
 	})
 	return kept, err
+}
+
+// Feedback is what a person thinks of an answer: the latest they said of it.
+type Feedback struct {
+	ID        int64  `json:"id" doc:"for taking it back"`
+	Signal    string `json:"signal" enum:"like,dislike,always,never"`
+	Notes     string `json:"notes"`
+	Corrected string `json:"corrected_text" doc:"what the answer should have been; empty: nothing said"`
+}
+
+func feedbackView(e learning.Event) Nullable[Feedback] {
+	return Nullable[Feedback]{&Feedback{ID: e.ID, Signal: e.Signal, Notes: e.Notes(), Corrected: e.Corrected}}
+}
+
+// rated adds to messages what the viewer thinks of the answers among them.
+func (s *server) rated(ctx context.Context, list []Message) error {
+	var answers []string
+	for _, m := range list {
+		if m.Role == "assistant" {
+			answers = append(answers, m.ID)
+		}
+	}
+	if len(answers) == 0 {
+		return nil
+	}
+	latest, err := s.Preferences.Latest(ctx, viewerOf(ctx), answers...)
+	for i, m := range list {
+		if e, said := latest[m.ID]; said {
+			list[i].Feedback = feedbackView(e)
+		}
+	}
+	return err
+}
+
+type deletePreferenceInput struct {
+	ID        int64  `path:"id" minimum:"1"`
+	MessageID string `query:"message_id" format:"uuid" doc:"the answer it is about; with it, feedback on another one is not found"`
+	Earlier   bool   `query:"earlier" doc:"also what I had said of the same answer before, so that nothing stands"`
+}
+
+// TakenBack is what stands of the answer now.
+type TakenBack struct {
+	Feedback Nullable[Feedback] `json:"feedback"`
+}
+
+func (s *server) deletePreference(ctx context.Context, in *deletePreferenceInput) (TakenBack, error) {
+	stands, err := s.Preferences.TakeBack(ctx, viewerOf(ctx), learning.Retraction{ID: in.ID, MessageID: in.MessageID, Earlier: in.Earlier})
+	if err != nil || stands == nil {
+		return TakenBack{}, err
+	}
+	return TakenBack{feedbackView(*stands)}, nil
 }

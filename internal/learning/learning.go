@@ -39,6 +39,7 @@ type Feedback struct {
 	Signal         string // one of Signals
 	Notes          string // why, in their own words
 	Corrected      string // what the answer should have been (PREF-04)
+	HeardIn        string // the message it was read out of; empty: given as such
 }
 
 // Event is feedback as it is kept.
@@ -54,7 +55,33 @@ type Event struct {
 	Corrected      string
 	ClusterID      string // empty until it has one
 	CreatedAt      time.Time
-	Meta           map[string]any // notes, the encoder's version
+	Meta           map[string]any // notes, the encoder's version, and where it was heard
+}
+
+// Notes are why, in the person's own words.
+func (e Event) Notes() string {
+	notes, _ := e.Meta[metaNotes].(string)
+	return notes
+}
+
+// HeardIn is the message of the person's that the feedback was read out of;
+// empty for feedback that was given as such (PREF-02).
+func (e Event) HeardIn() string {
+	heard, _ := e.Meta[metaHeard].(string)
+	return heard
+}
+
+// The keys of an event's Meta.
+const (
+	metaNotes = "notes"
+	metaHeard = "heard_in"
+)
+
+// Retraction takes an event back.
+type Retraction struct {
+	ID        int64
+	MessageID string // of the answer it is about; empty: whichever. Ids of events that are gone may come again.
+	Earlier   bool   // with what was said of the same answer before
 }
 
 // Use is how an adapter has been used (ROUTE-13).
@@ -77,8 +104,17 @@ type Store interface {
 	// the message is not theirs, or the one is not of the other.
 	Target(ctx context.Context, v identity.Viewer, conversationID, messageID string) (Target, error)
 	// PutPreference stores an event of the viewer's and returns it with its ID.
-	// NotFound as above.
+	// It stands in the place of what the viewer said of the answer before. One
+	// that was heard in a message marks that message, once: a Conflict when it
+	// is marked already. NotFound as above.
 	PutPreference(ctx context.Context, v identity.Viewer, e Event) (Event, error)
+	// DropPreference removes an event of the viewer's, and says so in the
+	// message it was heard in. It returns the event; NotFound if there is none
+	// of theirs.
+	DropPreference(ctx context.Context, v identity.Viewer, back Retraction) (Event, error)
+	// LatestPreferences returns what the viewer said last of each of the
+	// messages, by message; those of which nothing stands are left out.
+	LatestPreferences(ctx context.Context, v identity.Viewer, messageIDs ...string) (map[string]Event, error)
 	// ListPreferences pages through the viewer's events, latest first.
 	ListPreferences(ctx context.Context, v identity.Viewer, cursor string, limit int) ([]Event, string, error)
 }
@@ -87,10 +123,20 @@ type Store interface {
 type Recorder struct {
 	store    Store
 	embedder embed.Embedder
+	changed  func(ctx context.Context, conversationID string)
 }
 
 // NewRecorder keeps events in a store, embedded by e.
-func NewRecorder(s Store, e embed.Embedder) *Recorder { return &Recorder{store: s, embedder: e} }
+func NewRecorder(s Store, e embed.Embedder) *Recorder {
+	return &Recorder{store: s, embedder: e, changed: func(context.Context, string) {}}
+}
+
+// Changed is called with every conversation of which a message was marked, once
+// that is written.
+func (r *Recorder) Changed(f func(ctx context.Context, conversationID string)) *Recorder {
+	r.changed = f
+	return r
+}
 
 // Record keeps what a person says of an answer. Errors: NotFound for what is
 // not theirs; Invalid for a signal there is not, for a message that is no
@@ -119,9 +165,38 @@ func (r *Recorder) Record(ctx context.Context, v identity.Viewer, f Feedback) (E
 		Meta: map[string]any{"encoder": r.embedder.Version()},
 	}
 	if f.Notes != "" {
-		e.Meta["notes"] = f.Notes
+		e.Meta[metaNotes] = f.Notes
 	}
-	return r.store.PutPreference(ctx, v, e)
+	if f.HeardIn != "" {
+		e.Meta[metaHeard] = f.HeardIn
+	}
+	e, err = r.store.PutPreference(ctx, v, e)
+	if err == nil && f.HeardIn != "" {
+		r.changed(ctx, e.ConversationID)
+	}
+	return e, err
+}
+
+// TakeBack removes what a person said of an answer, and returns what stands of
+// it then; nil: nothing. NotFound for an event that is not theirs.
+func (r *Recorder) TakeBack(ctx context.Context, v identity.Viewer, back Retraction) (*Event, error) {
+	gone, err := r.store.DropPreference(ctx, v, back)
+	if err != nil {
+		return nil, err
+	}
+	if gone.HeardIn() != "" {
+		r.changed(ctx, gone.ConversationID)
+	}
+	stands, err := r.store.LatestPreferences(ctx, v, gone.MessageID)
+	if e, ok := stands[gone.MessageID]; ok {
+		return &e, err
+	}
+	return nil, err
+}
+
+// Latest is what a person said last of each message, by its id.
+func (r *Recorder) Latest(ctx context.Context, v identity.Viewer, messageIDs ...string) (map[string]Event, error) {
+	return r.store.LatestPreferences(ctx, v, messageIDs...)
 }
 
 func (f Feedback) check() error {

@@ -27,6 +27,14 @@ func (s *shelf) PutPreference(_ context.Context, _ identity.Viewer, e Event) (Ev
 	return e, nil
 }
 
+func (s *shelf) DropPreference(context.Context, identity.Viewer, Retraction) (Event, error) {
+	return Event{}, fault.New(fault.NotFound, "There is no such feedback.")
+}
+
+func (s *shelf) LatestPreferences(context.Context, identity.Viewer, ...string) (map[string]Event, error) {
+	return nil, nil
+}
+
 func (s *shelf) ListPreferences(context.Context, identity.Viewer, string, int) ([]Event, string, error) {
 	return s.kept, "", nil
 }

@@ -45,37 +45,60 @@ func (s *Store) UsedAdapters(ctx context.Context, runID string, adapterIDs ...st
 }
 
 // rateAdapters lets the adapters an answer was made with take their share of
-// what a person says of it: success_score is the average of all of it
-// (ROUTE-13).
-func (s *Store) rateAdapters(ctx context.Context, e learning.Event) error {
+// what a person says of it: success_score is the average of what stands of
+// each answer (ROUTE-13). was is what stood before, now what stands; nil:
+// nothing.
+func (s *Store) rateAdapters(ctx context.Context, v identity.Viewer, messageID string, was, now *learning.Event) error {
+	change, count := 0.0, 0
+	if was != nil {
+		change, count = -was.Score, -1
+	}
+	if now != nil {
+		change, count = change+now.Score, count+1
+	}
+	if change == 0 && count == 0 {
+		return nil
+	}
 	return s.write(ctx, identity.System(), func(tx Tx) error {
 		var meta struct {
 			Adapters []string `json:"adapters"`
 		}
 		if _, err := first(tx, `SELECT meta FROM message WHERE id = @id AND user_id = @user`,
-			Args{"id": e.MessageID, "user": e.UserID}, decode{&meta}); err != nil {
+			Args{"id": messageID, "user": v.UserID}, decode{&meta}); err != nil {
 			return err
 		}
 		for _, id := range meta.Adapters {
-			m, there, err := adapterState(tx, id)
-			if err != nil {
-				return err
-			}
-			if !there {
-				continue
-			}
-			m.Rated++
-			kept, err := encoded(m, false)
-			if err != nil {
-				return err
-			}
-			if _, err := tx.Exec(`UPDATE adapter_router_state SET success_score = success_score + (@score - success_score) / @rated, meta = @meta
-				WHERE artifact_id = @id`, Args{"id": id, "score": e.Score, "rated": float64(m.Rated), "meta": kept}); err != nil {
+			if err := rate(tx, id, change, count); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// rate adds to the sum and to the count that an adapter's average is of.
+func rate(tx Tx, id string, change float64, count int) error {
+	m, there, err := adapterState(tx, id)
+	if err != nil || !there {
+		return err
+	}
+	var score float64
+	if _, err := first(tx, `SELECT success_score FROM adapter_router_state WHERE artifact_id = @id`, Args{"id": id}, &score); err != nil {
+		return err
+	}
+	sum := score*float64(m.Rated) + change
+	m.Rated = max(0, m.Rated+count)
+	score = 0
+	if m.Rated > 0 {
+		score = min(1, max(-1, sum/float64(m.Rated)))
+	}
+	kept, err := encoded(m, false)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(`UPDATE adapter_router_state SET success_score = @score, meta = @meta WHERE artifact_id = @id`,
+		Args{"id": id, "score": score, "meta": kept})
+	return err
 }
 
 // adapterState reads what an adapter's row keeps, behind a lock, and makes the

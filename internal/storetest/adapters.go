@@ -9,6 +9,7 @@ import (
 	"liminal/internal/chat"
 	"liminal/internal/embed"
 	"liminal/internal/id"
+	"liminal/internal/identity"
 	"liminal/internal/learning"
 	"liminal/internal/store"
 )
@@ -46,14 +47,43 @@ func countedUse(t *testing.T, open Open) {
 func averageScore(t *testing.T, open Open) {
 	s := open(t, store.Options{}).Store
 	v, r, used := person(t, s), learning.NewRecorder(s, embed.Hash{}), adapter(t, s)
+	talk, one := answeredWith(t, s, v, used)
+	other, second := answeredWith(t, s, v, used)
+	say := func(conversation, message, signal string) int64 {
+		t.Helper()
+		return got(r.Record(t.Context(), v, learning.Feedback{ConversationID: conversation, MessageID: message, Signal: signal}))(t).ID
+	}
+	score := func(what string, of float64) {
+		t.Helper()
+		if score := got(s.AdapterUse(t.Context(), used))(t).Score; math.Abs(score-of) > 1e-9 {
+			t.Errorf("%s: the score is %v, want %v", what, score, of)
+		}
+	}
+	back := func(id int64, earlier bool) {
+		t.Helper()
+		_, err := r.TakeBack(t.Context(), v, learning.Retraction{ID: id, Earlier: earlier})
+		need(t, err)
+	}
+	say(talk, one, "like")
+	score("one answer is liked", 1)
+	disliked := say(other, second, "dislike")
+	score("another is not", 0)
+	changed := say(talk, one, "dislike")
+	score("who changes their mind counts once", -1)
+	back(changed, false)
+	score("what was said before stands again", 0)
+	back(disliked, true)
+	score("what is taken back does not count", 1)
+	liked := say(talk, one, "always")
+	back(liked, true)
+	score("nothing stands", 0)
+}
+
+// answeredWith is a conversation whose answer was made with an adapter.
+func answeredWith(t *testing.T, s *store.Store, v identity.Viewer, adapter string) (conversationID, answerID string) {
+	t.Helper()
 	a := accept(t, s, v, chat.NewTurn{Message: "What is a lemma?"})
 	end := answer(a.Run.ID, "So it is.")
-	end.Message.Meta = map[string]any{"adapters": []string{used}}
-	about := closeTurn(t, s, v, end).MessageID
-	for _, signal := range []string{"like", "dislike", "like"} {
-		got(r.Record(t.Context(), v, learning.Feedback{ConversationID: a.ConversationID, MessageID: about, Signal: signal}))(t)
-	}
-	if score := got(s.AdapterUse(t.Context(), used))(t).Score; math.Abs(score-1.0/3) > 1e-9 {
-		t.Errorf("the score is %v, want the average of 1, -1 and 1", score)
-	}
+	end.Message.Meta = map[string]any{"adapters": []string{adapter}}
+	return a.ConversationID, closeTurn(t, s, v, end).MessageID
 }

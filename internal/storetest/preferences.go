@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -20,6 +21,8 @@ func Preferences(t *testing.T, open Open) {
 	t.Run("feedback is kept with what it was about", func(t *testing.T) { keptFeedback(t, open) })
 	t.Run("another person's answers take no feedback", func(t *testing.T) { foreignFeedback(t, open) })
 	t.Run("only answers take feedback", func(t *testing.T) { wrongFeedback(t, open) })
+	t.Run("the latest word on an answer stands, until it is taken back", func(t *testing.T) { standingFeedback(t, open) })
+	t.Run("what was heard in a message is marked there", func(t *testing.T) { heardFeedback(t, open) })
 	t.Run("feedback goes with its conversation", func(t *testing.T) { goneFeedback(t, open) })
 }
 
@@ -115,4 +118,81 @@ func goneFeedback(t *testing.T, open Open) {
 	list, _, err := s.ListPreferences(t.Context(), v, "", 10)
 	need(t, err)
 	want(t, "events", len(list), 0)
+}
+
+// stands is what stands of a message, in words.
+func stands(t testing.TB, s *store.Store, v identity.Viewer, messageID string) string {
+	t.Helper()
+	e, said := got(s.LatestPreferences(t.Context(), v, messageID, id.New()))(t)[messageID]
+	if !said {
+		return "nothing"
+	}
+	return fmt.Sprint(e.Signal, " ", e.Notes(), " ", e.Corrected)
+}
+
+func standingFeedback(t *testing.T, open Open) {
+	s := open(t, store.Options{}).Store
+	v, other, r := person(t, s), person(t, s), learning.NewRecorder(s, embed.Hash{})
+	a, about := answered(t, s, v, "What is a lemma?")
+	_, untouched := answered(t, s, v, "And a corollary?")
+	say := func(f learning.Feedback) learning.Event {
+		f.ConversationID, f.MessageID = a.ConversationID, about
+		return got(r.Record(t.Context(), v, f))(t)
+	}
+	want(t, "before", stands(t, s, v, about), "nothing")
+	first := say(learning.Feedback{Signal: "like"})
+	second := say(learning.Feedback{Signal: "dislike", Notes: "too short", Corrected: "A small sentence."})
+	want(t, "after two", stands(t, s, v, about), "dislike too short A small sentence.")
+	want(t, "for another", stands(t, s, other, about), "nothing")
+	want(t, "of another answer", stands(t, s, v, untouched), "nothing")
+	for _, wrong := range []struct {
+		v    identity.Viewer
+		back learning.Retraction
+	}{{other, learning.Retraction{ID: second.ID}}, {v, learning.Retraction{ID: second.ID + 1<<40}}, {v, learning.Retraction{ID: second.ID, MessageID: untouched}}} {
+		_, err := r.TakeBack(t.Context(), wrong.v, wrong.back)
+		wantFault(t, err, fault.NotFound)
+	}
+	left := got(r.TakeBack(t.Context(), v, learning.Retraction{ID: second.ID, MessageID: about}))(t)
+	want(t, "what stands again", left.ID, first.ID)
+	_, err := r.TakeBack(t.Context(), v, learning.Retraction{ID: second.ID})
+	wantFault(t, err, fault.NotFound)
+	third := say(learning.Feedback{Signal: "never"})
+	if left := got(r.TakeBack(t.Context(), v, learning.Retraction{ID: third.ID, Earlier: true}))(t); left != nil {
+		t.Errorf("%+v still stands", left)
+	}
+	want(t, "in the end", stands(t, s, v, about), "nothing")
+}
+
+func heardFeedback(t *testing.T, open Open) {
+	s := open(t, store.Options{}).Store
+	v, other := person(t, s), person(t, s)
+	var changed []string
+	r := learning.NewRecorder(s, embed.Hash{}).Changed(func(_ context.Context, conversation string) { changed = append(changed, conversation) })
+	a, about := answered(t, s, v, "What is a lemma?")
+	next := accept(t, s, v, chat.NewTurn{ConversationID: a.ConversationID, Message: "I like this approach."})
+	f := learning.Feedback{ConversationID: a.ConversationID, MessageID: about, Signal: "like", HeardIn: next.MessageID}
+	noted := func() string {
+		m := got(s.Message(t.Context(), v, next.MessageID))(t)
+		return fmt.Sprint(m.Content, " ", m.Meta["noted"])
+	}
+	want(t, "before", noted(), "I like this approach. <nil>")
+	heard := got(r.Record(t.Context(), v, f))(t)
+	want(t, "after", noted(), fmt.Sprintf("I like this approach. map[message_id:%s preference_id:%d signal:like undone:false]", about, heard.ID))
+	_, err := r.Record(t.Context(), v, f)
+	wantFault(t, err, fault.Conflict)
+	list, _, err := s.ListPreferences(t.Context(), v, "", 10)
+	need(t, err)
+	want(t, "events", len(list), 1)
+	got(r.TakeBack(t.Context(), v, learning.Retraction{ID: heard.ID}))(t)
+	want(t, "undone", strings.HasSuffix(noted(), "undone:true]"), true)
+	_, err = r.Record(t.Context(), v, f) // a step that runs again after all
+	wantFault(t, err, fault.Conflict)
+	want(t, "conversations that changed", fmt.Sprint(changed), fmt.Sprint([]string{a.ConversationID, a.ConversationID}))
+
+	b, theirs := answered(t, s, other, "Theirs?")
+	for _, wrong := range []string{next.MessageID, theirs, id.New()} { // another's, an answer, nobody's
+		_, err := r.Record(t.Context(), other, learning.Feedback{ConversationID: b.ConversationID, MessageID: theirs, Signal: "like", HeardIn: wrong})
+		wantFault(t, err, fault.NotFound)
+	}
+	want(t, "of the other", stands(t, s, other, theirs), "nothing")
 }

@@ -197,6 +197,8 @@ export interface ChatAnswer {
 }
 
 export interface ChatRequest {
+  /** summarize, inquire, compare or audit; null: found out */
+  action?: string | null;
   artifact_ids?: string[] | null;
   /** the same as the header Idempotency-Key */
   client_request_id?: string | null;
@@ -205,13 +207,22 @@ export interface ChatRequest {
   context_ids?: string[] | null;
   /** missing: a new conversation */
   conversation_id?: string | null;
+  enable_web_search?: boolean | null;
   message: string | {
     content: string;
     mode?: 'text';
   };
   /** while another turn of the conversation runs */
   multitask?: 'reject' | 'enqueue' | 'interrupt';
+  /** a message of mine that begins a turn of conversation_id: this one is said in its place, as another version of it, and what was said from there on is set aside */
+  replaces?: string | null;
   stream?: boolean;
+  /** own documents, at most 200 */
+  tagged_doc_ids?: string[] | null;
+  /** own document sets, at most 64 */
+  tagged_set_ids?: string[] | null;
+  /** the editor's document, at most 64 KB */
+  tiptap_json?: Record<string, unknown> | null;
   /** a workflow's id or name */
   workflow_id?: string | null;
 }
@@ -425,6 +436,15 @@ export interface Fault {
   path: string;
 }
 
+export interface Feedback {
+  /** what the answer should have been; empty: nothing said */
+  corrected_text: string;
+  /** for taking it back */
+  id: number;
+  notes: string;
+  signal: 'like' | 'dislike' | 'always' | 'never';
+}
+
 export interface File {
   created_at: string;
   /** where it lies below the data folder */
@@ -555,6 +575,8 @@ export interface Message {
   content: string;
   content_struct: Content | null;
   created_at: string;
+  /** what I think of this answer; null: nothing said, or no answer */
+  feedback: Feedback | null;
   id: string;
   meta: Record<string, unknown>;
   role: 'user' | 'assistant' | 'system' | 'tool';
@@ -1241,6 +1263,10 @@ export interface Stratum {
   taken: number;
 }
 
+export interface TakenBack {
+  feedback: Feedback | null;
+}
+
 export interface TemporalUI {
   base: string;
   namespace: string;
@@ -1363,6 +1389,8 @@ export interface UIConfig {
   temporal_ui: TemporalUI | null;
   upload: FileLimits;
   version: string;
+  /** the web can be searched */
+  web_search: boolean;
 }
 
 export interface Uploaded {
@@ -1621,6 +1649,19 @@ export interface Ops {
       path: string;
     };
     data: Nothing;
+  };
+  /** Take back what I said of an answer */
+  deletePreference: {
+    path: {
+      id: number;
+    };
+    query: {
+      /** also what I had said of the same answer before, so that nothing stands */
+      earlier?: boolean;
+      /** the answer it is about; with it, feedback on another one is not found */
+      message_id?: string;
+    };
+    data: TakenBack;
   };
   /** Give the second factor up */
   disableMFA: {
@@ -2097,6 +2138,7 @@ export const places: Record<keyof Ops, readonly [method: string, path: string]> 
   deleteDocument: ['DELETE', '/v1/documents/{id}'],
   deleteDocumentSet: ['DELETE', '/v1/document-sets/{id}'],
   deleteFile: ['DELETE', '/v1/files'],
+  deletePreference: ['DELETE', '/v1/preferences/{id}'],
   disableMFA: ['POST', '/v1/auth/mfa/disable'],
   document: ['GET', '/v1/documents/{id}'],
   documentSet: ['GET', '/v1/document-sets/{id}'],
