@@ -18,6 +18,7 @@ func (s *server) contextRoutes() {
 	add(s, route("POST /v1/contexts", "createContext", "A new set of documents, of files there are"), s.createContext)
 	add(s, route("GET /v1/contexts", "listContexts", "The contexts I may use"), s.listContexts)
 	add(s, route("GET /v1/contexts/{id}", "context", "One context"), s.context)
+	add(s, route("PATCH /v1/contexts/{id}", "changeContext", "Give a context another name or description"), s.changeContext)
 	add(s, route("DELETE /v1/contexts/{id}", "deleteContext", "Delete a context with its documents; files stay"), s.deleteContext)
 	add(s, route("GET /v1/contexts/{id}/documents", "listDocuments", "A context's documents"), s.listDocuments)
 	add(s, route("GET /v1/contexts/{id}/chunks", "listChunks", "The chunks indexed last"), s.listChunks)
@@ -199,9 +200,64 @@ func (s *server) listContexts(ctx context.Context, in *listContextsInput) (Page[
 	return page(list, next, contextView(v)), err
 }
 
-func (s *server) context(ctx context.Context, in *ByID) (Context, error) {
-	c, err := s.Contexts.Context(ctx, viewerOf(ctx), in.ID)
-	return contextView(viewerOf(ctx))(c), err
+// OneContext is a context with where its files are taken from.
+type OneContext struct {
+	Context
+	Sources []ContextSource `json:"sources" doc:"what changes there is taken in again; told to those only who may change the context"`
+}
+
+// ContextSource is a file or a folder that a context was made of.
+type ContextSource struct {
+	Path      string `json:"path"`
+	Recursive bool   `json:"recursive" doc:"with all that is below the folder"`
+}
+
+func (s *server) oneContext(ctx context.Context, v identity.Viewer, c knowledge.Context) (OneContext, error) {
+	out := OneContext{contextView(v)(c), []ContextSource{}}
+	if s.Sources == nil {
+		return out, nil
+	}
+	list, err := s.Sources.SourcesOf(ctx, v, c.ID)
+	for _, one := range list {
+		out.Sources = append(out.Sources, ContextSource{Path: one.Path, Recursive: one.Recursive})
+	}
+	return out, err
+}
+
+func (s *server) context(ctx context.Context, in *ByID) (OneContext, error) {
+	v := viewerOf(ctx)
+	c, err := s.Contexts.Context(ctx, v, in.ID)
+	if err != nil {
+		return OneContext{}, err
+	}
+	return s.oneContext(ctx, v, c)
+}
+
+type changeContextInput struct {
+	ByID
+	Body struct {
+		Name        *string `json:"name,omitempty" minLength:"1" maxLength:"200"`
+		Description *string `json:"description,omitempty" maxLength:"2000"`
+	}
+}
+
+func (s *server) changeContext(ctx context.Context, in *changeContextInput) (OneContext, error) {
+	v, change := viewerOf(ctx), knowledge.ContextChange{Name: in.Body.Name, Description: in.Body.Description}
+	if change.Name != nil {
+		name := strings.TrimSpace(*change.Name)
+		if name == "" {
+			return OneContext{}, fault.New(fault.Invalid, "A context needs a name.").With(map[string]any{"field": "name"})
+		}
+		change.Name = &name
+	}
+	if _, err := s.ownContext(ctx, v, in.ID); err != nil {
+		return OneContext{}, err
+	}
+	c, err := s.Contexts.UpdateContext(ctx, v, in.ID, change)
+	if err != nil {
+		return OneContext{}, err
+	}
+	return s.oneContext(ctx, v, c)
 }
 
 func (s *server) deleteContext(ctx context.Context, in *ByID) (Nothing, error) {

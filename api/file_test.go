@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"liminal/internal/files"
+	"liminal/internal/id"
 	"liminal/internal/knowledge"
 	"liminal/internal/quota"
 )
@@ -222,6 +223,29 @@ func TestContextsAreMadeOfFilesAndListed(t *testing.T) {
 	if list := items(ada.get("/v1/files").ok()); len(list) != 1 {
 		t.Errorf("the file went with its context: %v", list)
 	}
+}
+
+// Requirements: UI-10
+func TestAContextIsCalledSomethingElseAndTellsItsSources(t *testing.T) {
+	t.Parallel()
+	ada := newWorld(t).signUp("ada@example.org")
+	ada.upload("a.md", "x").ok()
+	made := ada.post("/v1/contexts", map[string]any{"name": "notes", "description": "d", "paths": []string{"files/"}, "recursive": false}).ok()
+	of := "/v1/contexts/" + made["id"].(string)
+	if got := fmt.Sprint(ada.get(of).ok()["sources"]); got != "[map[path:files recursive:false]]" {
+		t.Errorf("sources = %v", got)
+	}
+	named := ada.do("PATCH", of, map[string]any{"name": " Notes of May "}).ok()
+	if named["name"] != "Notes of May" || named["description"] != "d" || named["documents"] != 1.0 || len(named["sources"].([]any)) != 1 {
+		t.Errorf("renamed = %v", named)
+	}
+	if got := ada.do("PATCH", of, map[string]any{"description": ""}).ok(); got["name"] != "Notes of May" || got["description"] != "" {
+		t.Errorf("described = %v", got)
+	}
+	for _, wrong := range []map[string]any{{"name": " "}, {"name": strings.Repeat("x", 201)}, {"description": strings.Repeat("x", 2001)}} {
+		ada.do("PATCH", of, wrong).fails(400, "validation_error")
+	}
+	ada.do("PATCH", "/v1/contexts/"+id.New(), map[string]any{"name": "x"}).fails(404, "not_found")
 }
 
 func TestAPassageIsExactlyTheBytesThatWereCited(t *testing.T) {

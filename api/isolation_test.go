@@ -137,6 +137,7 @@ var walls = map[string]wall{
 	}),
 	"GET /v1/contexts":                ownOnly(http.StatusOK),
 	"GET /v1/contexts/{id}":           byID(func(of belongings) string { return of.context }, nil),
+	"PATCH /v1/contexts/{id}":         byID(func(of belongings) string { return of.context }, map[string]any{"name": "stolen"}),
 	"DELETE /v1/contexts/{id}":        byID(func(of belongings) string { return of.context }, nil),
 	"GET /v1/contexts/{id}/documents": byID(func(of belongings) string { return of.context }, nil),
 	"GET /v1/contexts/{id}/chunks":    byID(func(of belongings) string { return of.context }, nil),
@@ -417,6 +418,7 @@ func TestOnlyAdministratorsWriteWhatIsGlobal(t *testing.T) {
 	w.must(err)
 	bob.get("/v1/contexts/" + global.ID).ok()
 	bob.do("DELETE", "/v1/contexts/"+global.ID, nil).fails(403, "forbidden")
+	bob.do("PATCH", "/v1/contexts/"+global.ID, map[string]any{"name": "bob's"}).fails(403, "forbidden")
 	bob.upload("a.md", "x", "context_id", global.ID).fails(403, "forbidden")
 	body := map[string]any{"type": "workflow", "name": "everybodys", "visibility": "global", "schema": smallest}
 	bob.post("/v1/artifacts", body).fails(403, "forbidden")

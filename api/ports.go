@@ -196,6 +196,7 @@ type Contexts interface{ knowledge.Contexts }
 // there is taken in again (RAG-07).
 type Sources interface {
 	AddSource(ctx context.Context, v identity.Viewer, s knowledge.Source) error
+	SourcesOf(ctx context.Context, v identity.Viewer, contextID string) ([]knowledge.Source, error)
 }
 
 // Documents keeps documents and their texts.

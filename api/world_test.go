@@ -88,7 +88,7 @@ func (w *world) options(index knowledge.Index) Options {
 		Changes: w.clerk.desk, Recordings: w.store,
 		Engine: w.engine, Accounts: accounts, Conversations: w.store, Messages: w.store, Runs: w.store,
 		Interrupts: w.store, Library: library, Files: roots, Contexts: w.store, Documents: w.store,
-		Titles: w.store, Sets: w.store, Budgets: quota.NewBudgets(w.store, quota.BudgetOptions{}),
+		Titles: w.store, Sets: w.store, Sources: w.store, Budgets: quota.NewBudgets(w.store, quota.BudgetOptions{}),
 		Preferences: learning.NewRecorder(w.store, embed.Hash{}),
 		Chunks:      index, Log: w.hub, Limits: quota.NewLimits(generous{w.hub}),
 		Once: quota.NewOnce(w.store, logger), Version: "test", Model: ModelInfo{Name: "extractive"},

@@ -292,6 +292,10 @@ func (c contexts) ListContexts(_ context.Context, _ identity.Viewer, owner, _ st
 	return out, "", nil
 }
 
+func (c contexts) UpdateContext(context.Context, identity.Viewer, string, knowledge.ContextChange) (knowledge.Context, error) {
+	return knowledge.Context{}, nil
+}
+
 func (c contexts) DeleteContext(context.Context, identity.Viewer, string) error { return nil }
 
 type starter struct{ w *World }

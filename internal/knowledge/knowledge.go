@@ -112,7 +112,16 @@ type Contexts interface {
 	Context(ctx context.Context, v identity.Viewer, id string) (Context, error)
 	// ListContexts lists what v may see; owner is "", "me" or "global".
 	ListContexts(ctx context.Context, v identity.Viewer, owner, cursor string, limit int) ([]Context, string, error)
+	// UpdateContext changes what a context is called; NotFound for one that v
+	// may not change.
+	UpdateContext(ctx context.Context, v identity.Viewer, id string, c ContextChange) (Context, error)
 	DeleteContext(ctx context.Context, v identity.Viewer, id string) error
+}
+
+// ContextChange names what to change of a context; nil leaves a field as it is.
+type ContextChange struct {
+	Name        *string
+	Description *string
 }
 
 // Documents keeps documents and their texts.

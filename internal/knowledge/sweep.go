@@ -36,6 +36,9 @@ type Stock interface {
 	AddSource(ctx context.Context, v identity.Viewer, s Source) error
 	// Sources lists the sources of all contexts that belong to somebody.
 	Sources(ctx context.Context, v identity.Viewer) ([]Source, error)
+	// SourcesOf lists, by path, those of a context that v may change; of any
+	// other there are none.
+	SourcesOf(ctx context.Context, v identity.Viewer, contextID string) ([]Source, error)
 	// ContextsAfter lists all contexts by id, those behind after.
 	ContextsAfter(ctx context.Context, v identity.Viewer, after string, limit int) ([]Context, error)
 	// Holdings lists a context's ready documents.

@@ -91,6 +91,25 @@ func (s *Store) ListContexts(ctx context.Context, v identity.Viewer, owner, curs
 	return list, next, err
 }
 
+// UpdateContext implements knowledge.Contexts.
+func (s *Store) UpdateContext(ctx context.Context, v identity.Viewer, id string, change knowledge.ContextChange) (c knowledge.Context, err error) {
+	err = s.write(ctx, v, func(tx Tx) error {
+		n, err := tx.Exec(`UPDATE knowledge_context AS c SET name = coalesce(@name, c.name), description = coalesce(@description, c.description), updated_at = @now
+			WHERE c.id = @id AND `+contextChanged,
+			Args{"id": id, "user": v.UserID, "admin": v.IsAdmin(), "name": change.Name, "description": change.Description, "now": s.now()})
+		if err == nil && n == 0 {
+			err = missing("context")
+		}
+		if err != nil {
+			return err
+		}
+		list, err := all(tx, `SELECT `+contextColumns+` FROM knowledge_context c WHERE c.id = @id`, Args{"id": id}, scanContext)
+		c, err = only(list, err, "context")
+		return err
+	})
+	return c, err
+}
+
 // DeleteContext implements knowledge.Contexts: its documents, their texts and
 // their chunks go with it. The documents go one transaction each, so that a
 // large context holds nobody up; a deletion that is cut off is taken up again

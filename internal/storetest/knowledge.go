@@ -19,6 +19,7 @@ func Knowledge(t *testing.T, open Open) {
 	t.Run("a context counts its documents and chunks", func(t *testing.T) { contextCounts(t, open) })
 	t.Run("documents take no more of the index than a plan has room for", func(t *testing.T) { chunkRoom(t, open) })
 	t.Run("contexts are listed by owner, in pages", func(t *testing.T) { listContexts(t, open) })
+	t.Run("a context is renamed by those who may change it", func(t *testing.T) { renameContext(t, open) })
 	t.Run("a path is one document of its context", func(t *testing.T) { onePath(t, open) })
 	t.Run("a text comes back with its blocks", func(t *testing.T) { texts(t, open) })
 	t.Run("deleting a document or a context removes what was read", func(t *testing.T) { deleteKnowledge(t, open) })
@@ -73,6 +74,28 @@ func chunkRoom(t *testing.T, open Open) {
 	need(t, s.SetDocument(t.Context(), other, knowledge.Document{
 		ID: newDocument(t, s, other, newContext(t, s, other, "theirs").ID, "files/a").ID, Status: knowledge.Ready, Chunks: 1,
 	}))
+}
+
+func renameContext(t *testing.T, open Open) {
+	c := newClock()
+	s := open(t, store.Options{Now: c.now}).Store
+	v, other, admin := person(t, s), person(t, s), administrator(t, s)
+	k := got(s.CreateContext(t.Context(), v, knowledge.Context{Name: "Law", Description: "d"}))(t)
+	newDocument(t, s, v, k.ID, "files/a")
+	name, description := "Laws", "all of them"
+	c.add(time.Minute)
+	changed := got(s.UpdateContext(t.Context(), v, k.ID, knowledge.ContextChange{Name: &name}))(t)
+	want(t, "renamed", fmt.Sprintln(changed.Name, changed.Description, changed.Documents, changed.UpdatedAt.After(k.UpdatedAt)), "Laws d 1 true\n")
+	got(s.UpdateContext(t.Context(), v, k.ID, knowledge.ContextChange{Description: &description}))(t)
+	stored := got(s.Context(t.Context(), v, k.ID))(t)
+	want(t, "stored", stored.Name+" "+stored.Description, "Laws all of them")
+
+	laws := got(s.CreateContext(t.Context(), admin, knowledge.Context{Name: "global", Visibility: "global"}))(t)
+	got(s.UpdateContext(t.Context(), admin, laws.ID, knowledge.ContextChange{Name: &name}))(t)
+	for _, id := range []string{k.ID, laws.ID} {
+		_, err := s.UpdateContext(t.Context(), other, id, knowledge.ContextChange{Name: &name})
+		wantFault(t, err, fault.NotFound)
+	}
 }
 
 func listContexts(t *testing.T, open Open) {

@@ -32,7 +32,10 @@ func sources(t *testing.T, open Open) {
 	_, err := s.Sources(t.Context(), v)
 	wantFault(t, err, fault.Forbidden)
 	list := got(s.Sources(t.Context(), identity.System()))(t)
-	want(t, "sources", fmt.Sprint(list), fmt.Sprint([]knowledge.Source{{ContextID: k.ID, UserID: v.UserID, Path: "files/a", Recursive: true}}))
+	mine := fmt.Sprint([]knowledge.Source{{ContextID: k.ID, UserID: v.UserID, Path: "files/a", Recursive: true}})
+	want(t, "sources", fmt.Sprint(list), mine)
+	want(t, "my own", fmt.Sprint(got(s.SourcesOf(t.Context(), v, k.ID))(t)), mine)
+	want(t, "another's", len(got(s.SourcesOf(t.Context(), other, k.ID))(t)), 0)
 }
 
 func contextsAfter(t *testing.T, open Open) {

@@ -78,6 +78,25 @@ func (s *Shelf) ListContexts(_ context.Context, v identity.Viewer, _, _ string, 
 	return out, "", nil
 }
 
+// UpdateContext changes what a context is called.
+func (s *Shelf) UpdateContext(_ context.Context, v identity.Viewer, id string, change knowledge.ContextChange) (knowledge.Context, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, c := range s.contexts {
+		if c.ID != id || c.UserID != v.UserID {
+			continue
+		}
+		if change.Name != nil {
+			s.contexts[i].Name = *change.Name
+		}
+		if change.Description != nil {
+			s.contexts[i].Description = *change.Description
+		}
+		return s.contexts[i], nil
+	}
+	return knowledge.Context{}, fault.New(fault.NotFound, "There is no such context.")
+}
+
 // DeleteContext removes a context with its documents and chunks.
 func (s *Shelf) DeleteContext(ctx context.Context, v identity.Viewer, id string) error {
 	if _, err := s.Context(ctx, v, id); err != nil {

@@ -29,6 +29,15 @@ func (s *Shelf) Sources(context.Context, identity.Viewer) ([]knowledge.Source, e
 	return slices.Clone(s.sources), nil
 }
 
+// SourcesOf lists the sources of a context of the viewer.
+func (s *Shelf) SourcesOf(_ context.Context, v identity.Viewer, contextID string) ([]knowledge.Source, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(s.sources), func(one knowledge.Source) bool {
+		return one.ContextID != contextID || one.UserID != v.UserID
+	}), nil
+}
+
 // ContextsAfter lists everybody's contexts by id.
 func (s *Shelf) ContextsAfter(_ context.Context, _ identity.Viewer, after string, limit int) ([]knowledge.Context, error) {
 	s.mu.Lock()

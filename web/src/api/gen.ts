@@ -133,6 +133,11 @@ export interface CancelInputBody {
   run_id?: string;
 }
 
+export interface ChangeContextInputBody {
+  description?: string;
+  name?: string;
+}
+
 export interface ChangeConversationInputBody {
   /** empty: none */
   active_context_id?: string | null;
@@ -265,6 +270,12 @@ export interface Context {
   name: string;
   updated_at: string;
   visibility: 'private' | 'shared' | 'global';
+}
+
+export interface ContextSource {
+  path: string;
+  /** with all that is below the folder */
+  recursive: boolean;
 }
 
 export interface Conversation {
@@ -655,6 +666,21 @@ export interface NewTrial {
 }
 
 export type Nothing = Record<string, unknown>;
+
+export interface OneContext {
+  chunks: number;
+  created_at: string;
+  description: string;
+  documents: number;
+  id: string;
+  meta: Record<string, unknown>;
+  mine: boolean;
+  name: string;
+  /** what changes there is taken in again; told to those only who may change the context */
+  sources: ContextSource[];
+  updated_at: string;
+  visibility: 'private' | 'shared' | 'global';
+}
 
 export interface OneConversation {
   conversation: Conversation;
@@ -1519,6 +1545,14 @@ export interface Ops {
     body: CancelInputBody;
     data: RunStatus;
   };
+  /** Give a context another name or description */
+  changeContext: {
+    path: {
+      id: string;
+    };
+    body: ChangeContextInputBody;
+    data: OneContext;
+  };
   /** Rename or archive */
   changeConversation: {
     path: {
@@ -1568,7 +1602,7 @@ export interface Ops {
     path: {
       id: string;
     };
-    data: Context;
+    data: OneContext;
   };
   /** One conversation */
   conversation: {
@@ -2117,6 +2151,7 @@ export const places: Record<keyof Ops, readonly [method: string, path: string]> 
   artifact: ['GET', '/v1/artifacts/{id}'],
   assistHistory: ['GET', '/api/chat/history/{thread_id}'],
   cancelChat: ['POST', '/v1/chat/cancel'],
+  changeContext: ['PATCH', '/v1/contexts/{id}'],
   changeConversation: ['PATCH', '/v1/conversations/{id}'],
   changeDocumentSet: ['PATCH', '/v1/document-sets/{id}'],
   changePassword: ['POST', '/v1/auth/password'],
