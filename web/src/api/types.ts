@@ -8,7 +8,6 @@ export type {
   ActiveRun,
   Budget,
   Context,
-  Conversation,
   Credentials,
   Document,
   Enrolment,
@@ -44,6 +43,11 @@ export type Proof = { code: string } | { recovery_code: string };
 export interface Page<T> {
   data: T[];
   next_cursor: string | null;
+}
+
+export interface Conversation extends gen.Conversation {
+  /** the message of another conversation that this one goes on from */
+  branched_from?: { conversation_id: string; message_id: string } | null;
 }
 
 /** A workflow that turns may run; the schema is the artifact's document. */

@@ -1,17 +1,20 @@
-import { useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { Link } from 'wouter';
 import { Failure } from '../api/failure.ts';
-import { useUIConfig } from '../api/queries.ts';
+import { useConversations, useUIConfig } from '../api/queries.ts';
 import type { Conversation } from '../api/types.ts';
 import { useWords } from '../i18n/index.ts';
 import { DropZone } from '../knowledge/DropZone.tsx';
+import { Icon } from '../shell/Icon.tsx';
+import { ChangeContext } from './change.ts';
 import { Composer } from './Composer.tsx';
 import { useConversation } from './conversation.ts';
 import { Empty } from './Empty.tsx';
-import { followerOf } from './follower.ts';
 import { Scroller } from './Scroller.tsx';
 import { Slip } from './Slip.tsx';
 import { giveBack, sentence } from './talk.ts';
-import { TurnView, UserWords } from './TurnView.tsx';
+import { Earlier, Turns } from './Turns.tsx';
+import { UserWords } from './TurnView.tsx';
 
 interface Props {
   id: string | null;
@@ -21,10 +24,13 @@ interface Props {
 /** One conversation: its turns, the question that is open, and the box to write in. */
 export function Chat({ id, conversation }: Props) {
   const words = useWords();
-  const { draftKey, thread, turns, asked, running, outgoing, submit, halt } = useConversation(id, conversation);
+  const { draftKey, thread, turns, asked, running, outgoing, change, submit, halt } = useConversation(id, conversation);
   const [shown, setShown] = useState(0); // which of several open questions
   const at = Math.min(shown, Math.max(0, asked.length - 1));
   const missing = thread.error instanceof Failure && thread.error.status === 404;
+  const earlier = thread.data?.earlier_cursor;
+  const vacant = !outgoing && (id === null || (thread.data !== undefined && turns.length === 0 && !earlier));
+  const back = useCallback((text: string) => giveBack(draftKey, text), [draftKey]);
   useFocusBack(asked.length > 0);
   return (
     <DropZone draftKey={draftKey} conversation={conversation}>
@@ -32,16 +38,14 @@ export function Chat({ id, conversation }: Props) {
         <Scroller running={running} resetOn={outgoing?.text ?? ''}>
           {id && thread.isPending && <Skeleton />}
           {thread.isError && <LoadProblem error={thread.error} missing={missing} retry={() => void thread.refetch()} />}
-          {!id && !outgoing && <Empty start={submit} />}
-          {turns.map((turn) => (
-            <TurnView
-              key={turn.key}
-              turn={turn}
-              follower={turn.runID ? followerOf(turn.runID) : undefined}
-              active={turn.runID !== null && turn.runID === thread.data?.active_run?.id}
-              giveBack={(text) => giveBack(draftKey, text)}
-            />
-          ))}
+          {vacant && <Empty start={submit} />}
+          {earlier && id && <Earlier conversation={id} cursor={earlier} />}
+          {!earlier && turns.length > 0 && conversation?.branched_from && <BranchedFrom from={conversation.branched_from.conversation_id} />}
+          {id && (
+            <ChangeContext value={change}>
+              <Turns conversation={id} turns={turns} active={thread.data?.active_run?.id ?? null} giveBack={back} />
+            </ChangeContext>
+          )}
           {outgoing && <UserWords text={outgoing.text} sending />}
         </Scroller>
         <div className="foot">
@@ -85,13 +89,35 @@ function useFocusBack(asking: boolean) {
   }, [asking]);
 }
 
+/** The shape of what is coming: words of one's own, and an answer. */
 function Skeleton() {
+  const words = useWords();
   return (
-    <div className="skeleton" aria-hidden="true">
-      <i />
-      <i />
-      <i />
+    <div className="skeleton" role="status">
+      <span className="hidden">{words.loadingThread}</span>
+      {[0, 1].map((turn) => (
+        <div key={turn} aria-hidden="true">
+          <i className="mine" />
+          <i />
+          <i />
+          <i />
+        </div>
+      ))}
     </div>
+  );
+}
+
+/** Where a conversation that was branched off comes from. */
+function BranchedFrom({ from }: { from: string }) {
+  const words = useWords();
+  const known = useConversations().data?.pages.flatMap((page) => page.data);
+  return (
+    <p className="branched-from">
+      <Icon name="branch" />
+      <span>
+        {words.branchedFrom} <Link href={`/c/${from}`}>{known?.find((one) => one.id === from)?.title || words.anotherConversation}</Link>
+      </span>
+    </p>
   );
 }
 

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react';
+import { useCallback, useEffect, useRef, useState, type FocusEvent, type ReactNode } from 'react';
 import { useWords } from '../i18n/index.ts';
 import { Icon } from '../shell/Icon.tsx';
 
@@ -8,7 +8,7 @@ const margin = 16; // px left above a question that has come to the top
 /**
  * What the view does when text grows. turn: follow, until the question stands
  * at the top, so that an answer is read from its beginning. end: follow to the
- * end. free: stay where the reader is.
+ * end. free: stay where the reader is, also when something is put above.
  */
 type Mode = 'turn' | 'end' | 'free';
 
@@ -24,7 +24,7 @@ interface Props {
  */
 export function Scroller({ children, running, resetOn }: Props) {
   const words = useWords();
-  const { view, content, away, moved, toEnd } = useFollowing(running, resetOn);
+  const { view, content, away, moved, scrolled, toEnd } = useFollowing(running, resetOn);
   return (
     <div className="scroller">
       <div
@@ -34,6 +34,7 @@ export function Scroller({ children, running, resetOn }: Props) {
         role="log"
         aria-live="off"
         aria-label={words.chat}
+        onScroll={scrolled}
         onWheel={moved}
         onTouchMove={moved}
         onTouchEnd={() => setTimeout(moved, 400)}
@@ -42,6 +43,9 @@ export function Scroller({ children, running, resetOn }: Props) {
         }}
         onKeyUp={(event) => {
           if (event.target === event.currentTarget && scrollKeys.has(event.key)) moved();
+        }}
+        onFocus={(event) => {
+          if (walkedTo(event)) moved(); // the browser brought it into view
         }}
       >
         <div ref={content} className="column">
@@ -62,15 +66,19 @@ function useFollowing(running: boolean, resetOn: string) {
   const view = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const mode = useRef<Mode>(running ? 'turn' : 'end');
+  const held = useRef<Held | null>(null);
   const [away, setAway] = useState(false);
 
   const settle = useCallback((next?: Mode) => {
     const box = view.current!;
     mode.current = next ?? mode.current;
-    if (mode.current !== 'free') {
+    if (mode.current === 'free') {
+      keep(box, held.current);
+    } else {
       const end = box.scrollHeight - box.clientHeight;
       box.scrollTop = mode.current === 'end' ? end : Math.min(end, questionAt(box, content.current!) - margin);
     }
+    held.current = holdOf(box, content.current!);
     setAway(distance(box) > nearEnd);
   }, []);
 
@@ -85,17 +93,62 @@ function useFollowing(running: boolean, resetOn: string) {
     if (resetOn !== '') settle('turn');
   }, [resetOn, settle]);
 
+  /** The reader moved, and at the same time something may have come above. */
+  function scrolled() {
+    const box = view.current!;
+    if (mode.current === 'free') keep(box, held.current);
+    held.current = holdOf(box, content.current!);
+  }
+
   /** After the reader's hand: is this the end? */
   function moved() {
     requestAnimationFrame(() => {
-      if (view.current) settle(distance(view.current) <= nearEnd ? 'end' : 'free');
+      if (!view.current) return;
+      scrolled();
+      settle(distance(view.current) <= nearEnd ? 'end' : 'free');
     });
   }
 
-  return { view, content, away, moved, toEnd: () => settle('end') };
+  return { view, content, away, moved, scrolled, toEnd: () => settle('end') };
 }
 
 const scrollKeys: ReadonlySet<string> = new Set(['PageUp', 'PageDown', 'ArrowUp', 'ArrowDown', 'Home', 'End', ' ']);
+
+/** Whether the focus came by the keyboard, to something that stands in the text. */
+function walkedTo(event: FocusEvent): boolean {
+  return event.target !== event.currentTarget && event.target.matches(':focus-visible') && !event.target.matches('textarea');
+}
+
+/** What stands at the top of the view, and where. */
+interface Held {
+  element: Element;
+  at: number; // px below the beginning of the text
+}
+
+function offsetOf(box: HTMLElement, element: Element): number {
+  return element.getBoundingClientRect().top - box.getBoundingClientRect().top + box.scrollTop;
+}
+
+/** The first turn that reaches into the view. There may be thousands, in order: halve. */
+function holdOf(box: HTMLElement, content: HTMLElement): Held | null {
+  const top = box.getBoundingClientRect().top;
+  const turns = content.getElementsByClassName('turn');
+  let [from, to] = [0, turns.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (turns[middle]!.getBoundingClientRect().bottom > top) to = middle;
+    else from = middle + 1;
+  }
+  const element = turns[from];
+  return element ? { element, at: offsetOf(box, element) } : null;
+}
+
+/** Goes along with it when something came or grew above it. */
+function keep(box: HTMLElement, held: Held | null): void {
+  if (!held?.element.isConnected) return;
+  const pushed = offsetOf(box, held.element) - held.at;
+  if (Math.abs(pushed) >= 1) box.scrollTop += pushed;
+}
 
 function distance(box: HTMLElement): number {
   return box.scrollHeight - box.scrollTop - box.clientHeight;
@@ -104,5 +157,5 @@ function distance(box: HTMLElement): number {
 /** Where the last question stands in the whole of the text. */
 function questionAt(box: HTMLElement, content: HTMLElement): number {
   const last = content.lastElementChild;
-  return last ? last.getBoundingClientRect().top - box.getBoundingClientRect().top + box.scrollTop : 0;
+  return last ? offsetOf(box, last) : 0;
 }

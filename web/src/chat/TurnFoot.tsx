@@ -5,7 +5,8 @@ import { language, useWords, type Language } from '../i18n/index.ts';
 import type { Dictionary } from '../i18n/en.ts';
 import { count, duration, money } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';
-import { CopyButton } from '../shell/CopyButton.tsx';
+import { Icon } from '../shell/Icon.tsx';
+import { AnswerActions } from './Actions.tsx';
 import { stepsOf, type RailItem, type RunState } from './run.ts';
 import { confidenceOf, type Turn } from './thread.ts';
 
@@ -30,15 +31,16 @@ export function TurnFoot({ turn, live, seen, text, items }: Props) {
   const time = asked ? null : elapsed(run.data); // a person's time to think is not the run's
   const confidence = text ? confidenceOf(live?.done?.data ?? turn.answer?.meta?.data) : null;
   const link = temporalLink(run.data, config.data);
+  const cost = spent(live?.done?.usage ?? turn.answer?.meta?.usage, words, locale);
   const facts = [
     steps > 0 ? words.steps(steps) : '',
     tools > 0 ? words.tools(tools) : '',
     model,
     time === null ? '' : duration(time, locale),
-    spent(live?.done?.usage ?? turn.answer?.meta?.usage, words, locale),
   ].filter(Boolean);
   return (
     <footer className="turn-foot">
+      <AnswerActions turn={turn} text={text} />
       {confidence && (
         <span className="confidence" data-level={confidence} title={words.confidenceTitle}>
           {words.confidence(confidence)}
@@ -47,6 +49,12 @@ export function TurnFoot({ turn, live, seen, text, items }: Props) {
       {facts.map((fact) => (
         <span key={fact}>{fact}</span>
       ))}
+      {cost && (
+        <span className="spent">
+          <Icon name="coin" />
+          {cost}
+        </span>
+      )}
       {turn.runID && (
         <Link href={`/operate/runs/${turn.runID}`} title={words.traceLinkTitle}>
           {words.traceLink}
@@ -57,7 +65,6 @@ export function TurnFoot({ turn, live, seen, text, items }: Props) {
           {words.runLink}
         </a>
       )}
-      {text && <CopyButton text={text} label={words.copyAnswer} />}
     </footer>
   );
 }

@@ -1,10 +1,12 @@
-import { useCallback, useMemo, useRef } from 'react';
+import { memo, useCallback, useMemo, useRef } from 'react';
 import { useRun } from '../api/queries.ts';
 import type { Citation } from '../api/types.ts';
 import { useWords } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
 import { Markdown } from '../markdown/Markdown.tsx';
 import { panel } from '../panel/state.ts';
+import { WordsActions } from './Actions.tsx';
+import { Editor } from './Editor.tsx';
 import type { Follower } from './follower.ts';
 import { Failed, Live } from './Live.tsx';
 import { AskedLine, EvidenceLine, StepsLine } from './Rail.tsx';
@@ -20,13 +22,14 @@ interface Props {
   turn: Turn;
   follower: Follower | undefined;
   active: boolean; // its run is not over yet
+  edited: boolean; // its words are being changed
   giveBack(text: string): void;
 }
 
 const noCitations: Citation[] = [];
 
 /** One turn: a person's words, and on the rail everything that came of them. */
-export function TurnView({ turn, follower, active, giveBack }: Props) {
+export const TurnView = memo(function TurnView({ turn, follower, active, edited, giveBack }: Props) {
   const words = useWords();
   const article = useRef<HTMLElement>(null);
   const seen = useSeen(article);
@@ -45,7 +48,8 @@ export function TurnView({ turn, follower, active, giveBack }: Props) {
 
   return (
     <article ref={article} className="turn" aria-label={turn.user ? words.youSaid(turn.user.content) : words.liminal}>
-      {turn.user && <UserWords text={turn.user.content} />}
+      {turn.user && (edited ? <Editor key={turn.user.id} message={turn.user} /> : <UserWords text={turn.user.content} />)}
+      {!edited && <WordsActions turn={turn} />}
       {(live || turn.answer || turn.asked.length > 0) && (
         <div className="rail">
           <h2 className="hidden">{words.liminal}</h2>
@@ -71,7 +75,7 @@ export function TurnView({ turn, follower, active, giveBack }: Props) {
       {!live && !active && !turn.answer && turn.asked.length === 0 && <Unanswered turn={turn} seen={seen} giveBack={giveBack} />}
     </article>
   );
-}
+});
 
 /** The run as this page reads it, unless the store knows better how it ended. */
 function liveOf(turn: Turn, state: RunState): RunState | null {

@@ -1,7 +1,7 @@
 // A conversation as it stands: what the server keeps, what the event log says
 // beyond it, and what is on its way. One place derives all of it.
 
-import { useEffect, useMemo } from 'react';
+import { useEffect, useMemo, useRef } from 'react';
 import { useLocation } from 'wouter';
 import { useThread } from '../api/thread.ts';
 import type { Conversation, Interrupt, Thread } from '../api/types.ts';
@@ -9,16 +9,18 @@ import { carryOver, chosenContext, chosenWorkflow, contextOf } from '../knowledg
 import { workflowOf, useWorkflows } from '../knowledge/workflows.ts';
 import { newDraft } from '../lib/drafts.ts';
 import { useStore } from '../lib/store.ts';
+import type { Change, Lock } from './change.ts';
 import { followerOf, following, isReading, read } from './follower.ts';
 import { emptyRun, type RunState } from './run.ts';
 import { answers, outbox, send, settledElsewhere, stop } from './talk.ts';
-import { turnsOf } from './thread.ts';
+import { turnsOf, wholeTurns, withoutFrom, type Turn } from './thread.ts';
 import { useLive } from './useLive.ts';
 
 export function useConversation(id: string | null, conversation: Conversation | null) {
   const draftKey = id ?? newDraft;
   const thread = useThread(id);
-  const turns = useMemo(() => turnsOf(thread.data?.data ?? []), [thread.data]);
+  const outgoing = useStore(outbox)[draftKey];
+  const turns = useTurns(thread.data);
   useRejoin(id, thread.data);
 
   const activeID = thread.data?.active_run?.id ?? turns.at(-1)?.runID ?? null;
@@ -28,13 +30,38 @@ export function useConversation(id: string | null, conversation: Conversation | 
   return {
     draftKey,
     thread,
-    turns,
+    turns: useMemo(() => withoutFrom(turns, outgoing?.replaces), [turns, outgoing?.replaces]),
     asked,
     running: asked.length === 0 && isRunning(thread.data, live.state, activeID),
-    outgoing: useStore(outbox)[draftKey],
+    outgoing,
+    change: useChange(id, draftKey, conversation, asked.length > 0 ? 'question' : outgoing || thread.data?.active_run ? 'run' : null),
     submit: useSubmit(id, draftKey, conversation),
     halt: () => (activeID && id ? stop(activeID, id) : Promise.resolve()),
   };
+}
+
+function useTurns(thread: Thread | undefined): Turn[] {
+  const before = useRef<Turn[]>([]);
+  return useMemo(() => {
+    before.current = turnsOf(thread?.data ?? [], before.current);
+    return wholeTurns(before.current, Boolean(thread?.earlier_cursor));
+  }, [thread?.data, thread?.earlier_cursor]);
+}
+
+/** What can be done with the turns; the same object until something of it changes, for there may be thousands of them. */
+function useChange(id: string | null, draftKey: string, conversation: Conversation | null, lock: Lock): Change | null {
+  const [, go] = useLocation();
+  const contextID = contextOf(useStore(chosenContext), draftKey, conversation);
+  const workflowID = workflowOf(useStore(chosenWorkflow), draftKey, useWorkflows());
+  return useMemo(() => {
+    if (!id) return null;
+    return {
+      conversation: id,
+      lock,
+      replace: async (message, text) => (await send({ conversation: id, draftKey, text, contextID, workflowID, replaces: message.id })) !== null,
+      go: (to) => go(`/c/${to}`),
+    };
+  }, [id, draftKey, lock, contextID, workflowID, go]);
 }
 
 /** Sends words; a new conversation is gone to once the server has made it. */

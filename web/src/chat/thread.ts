@@ -28,7 +28,11 @@ export interface Turn {
 
 const noticeType = 'pal_assist_prompt'; // INT-29
 
-export function turnsOf(messages: Message[]): Turn[] {
+/**
+ * The turns of a conversation. Those that are as they were before are the same
+ * objects, so that a page draws again only what changed.
+ */
+export function turnsOf(messages: Message[], before: Turn[] = noTurns): Turn[] {
   const turns: Turn[] = [];
   for (const message of messages) {
     if (message.meta?.suppressed) continue;
@@ -36,12 +40,41 @@ export function turnsOf(messages: Message[]): Turn[] {
     let turn = turns.at(-1);
     const continues = turn !== undefined && run !== null && turn.runID === run;
     if (!turn || (!continues && (message.role === 'user' || turn.answer))) {
-      turn = { key: message.id, runID: run, user: null, asked: [], answer: null };
+      // All versions of a turn stand in one place.
+      turn = { key: message.versions?.ids[0] ?? message.id, runID: run, user: null, asked: [], answer: null };
       turns.push(turn);
     }
     place(turn, message);
   }
-  return turns;
+  if (before.length === 0) return turns;
+  const known = new Map(before.map((turn) => [turn.key, turn]));
+  return turns.map((turn) => {
+    const old = known.get(turn.key);
+    return old && same(old, turn) ? old : turn;
+  });
+}
+
+const noTurns: Turn[] = [];
+
+function same(a: Turn, b: Turn): boolean {
+  return (
+    a.runID === b.runID &&
+    a.user === b.user &&
+    a.answer === b.answer &&
+    a.asked.length === b.asked.length &&
+    a.asked.every((one, n) => one.key === b.asked[n]!.key && one.answer === b.asked[n]!.answer && one.question === b.asked[n]!.question)
+  );
+}
+
+/** The turns a page shows: one that an earlier page may have the beginning of waits for it. */
+export function wholeTurns(turns: Turn[], moreBefore: boolean): Turn[] {
+  return moreBefore && turns.length > 1 ? turns.slice(1) : turns;
+}
+
+/** The turns that stand while words are on their way that replace one of them. */
+export function withoutFrom(turns: Turn[], replaced: string | undefined): Turn[] {
+  const at = replaced ? turns.findIndex((turn) => turn.user?.id === replaced) : -1;
+  return at < 0 ? turns : turns.slice(0, at);
 }
 
 function place(turn: Turn, message: Message): void {

@@ -1,7 +1,14 @@
 import { useEffect, useState } from 'react';
 import { useWords } from '../i18n/index.ts';
+import { Icon } from './Icon.tsx';
 
-export function CopyButton({ text, label }: { text: string; label: string }) {
+interface Props {
+  text: string;
+  label: string;
+  icon?: boolean; // a drawing instead of the words
+}
+
+export function CopyButton({ text, label, icon = false }: Props) {
   const words = useWords();
   const [copied, setCopied] = useState(false);
   useEffect(() => {
@@ -9,15 +16,17 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
     const timer = setTimeout(() => setCopied(false), 1_600);
     return () => clearTimeout(timer);
   }, [copied]);
+  const said = copied ? words.copied : label;
   return (
     <button
       type="button"
-      className="quiet"
+      className={icon ? 'act' : 'quiet'}
+      {...(icon ? { 'aria-label': said, title: said } : {})}
       onClick={() => {
         void navigator.clipboard?.writeText(text).then(() => setCopied(true));
       }}
     >
-      {copied ? words.copied : label}
+      {icon ? <Icon name={copied ? 'check' : 'copy'} /> : said}
     </button>
   );
 }

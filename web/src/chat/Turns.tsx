@@ -1,0 +1,77 @@
+import { memo, useEffect, useRef, useState } from 'react';
+import { loadEarlier } from '../api/thread.ts';
+import { useWords } from '../i18n/index.ts';
+import { useStore } from '../lib/store.ts';
+import { editing } from './change.ts';
+import { followerOf, following } from './follower.ts';
+import { sentence } from './talk.ts';
+import type { Turn } from './thread.ts';
+import { TurnView } from './TurnView.tsx';
+
+interface Props {
+  conversation: string;
+  turns: Turn[];
+  active: string | null; // the run that is not over yet
+  giveBack(text: string): void;
+}
+
+/** The turns of a conversation. What arrives of one is drawn by that one alone. */
+export const Turns = memo(function Turns({ conversation, turns, active, giveBack }: Props) {
+  useStore(following); // a run read for the first time brings its follower
+  const edited = useStore(editing)[conversation];
+  return turns.map((turn) => (
+    <TurnView
+      key={turn.key}
+      turn={turn}
+      follower={turn.runID ? followerOf(turn.runID) : undefined}
+      active={turn.runID !== null && turn.runID === active}
+      edited={turn.user !== null && turn.user.id === edited}
+      giveBack={giveBack}
+    />
+  ));
+});
+
+const ahead = '1600px 0px 0px'; // how long before the reader gets there
+
+/** What comes before the turns that are there: fetched when the reader comes near. */
+export function Earlier({ conversation, cursor }: { conversation: string; cursor: string }) {
+  const words = useWords();
+  const place = useRef<HTMLDivElement>(null);
+  const [problem, setProblem] = useState('');
+  const [again, setAgain] = useState(0);
+
+  useEffect(() => {
+    let gone = false;
+    setProblem('');
+    const watcher = new IntersectionObserver(
+      (entries) => {
+        if (!entries.some((entry) => entry.isIntersecting)) return;
+        watcher.disconnect();
+        loadEarlier(conversation).catch((error: unknown) => {
+          if (!gone) setProblem(sentence(error));
+        });
+      },
+      { root: place.current!.closest('.view'), rootMargin: ahead },
+    );
+    watcher.observe(place.current!);
+    return () => {
+      gone = true;
+      watcher.disconnect();
+    };
+  }, [conversation, cursor, again]);
+
+  return (
+    <div ref={place} className="earlier">
+      {problem ? (
+        <p role="alert">
+          {words.earlierFailed} {problem}{' '}
+          <button type="button" className="link" onClick={() => setAgain(again + 1)}>
+            {words.tryAgain}
+          </button>
+        </p>
+      ) : (
+        <p role="status">{words.loadingEarlier}</p>
+      )}
+    </div>
+  );
+}
