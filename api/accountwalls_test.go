@@ -18,6 +18,7 @@ var accountWalls = map[string]wall{
 	"GET /v1/settings":              ownOnly(http.StatusOK),
 	"PATCH /v1/settings":            ownOnly(http.StatusOK, map[string]any{"locale": "de", "user_id": "ada"}),
 	"GET /v1/users":                 ownOnly(http.StatusForbidden),
+	"GET /v1/insights":              ownOnly(http.StatusForbidden),
 	"PATCH /v1/users/{id}": func(p *person, of belongings) []attack {
 		return []attack{{request: p.request("PATCH", "/v1/users/"+of.user, map[string]any{"role": "admin"}), want: 403}}
 	},

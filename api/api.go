@@ -18,6 +18,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"liminal/internal/insights"
 	"liminal/internal/knowledge"
 	"liminal/internal/oauth"
 	"liminal/internal/quota"
@@ -52,6 +53,7 @@ type Options struct {
 	Elsewhere     Elsewhere        // optional: accounts elsewhere; with Providers (AUTH-16)
 	Providers     *oauth.Providers // optional: where people may sign in with them
 	Budgets       *quota.Budgets   // optional: what model calls used; nil: nobody counts
+	Insights      *insights.Reader
 	// Configured is optional: nil, or an error of the reason NotConfigured while
 	// no model can answer, and then turns are refused with it (OPS-08).
 	Configured func() error
@@ -135,6 +137,7 @@ func (s *server) routes() {
 	s.documentRoutes()
 	s.setRoutes()
 	s.usageRoutes()
+	s.insightRoutes()
 	s.artifactRoutes()
 	s.changeRoutes()
 	s.toolRoutes()

@@ -18,6 +18,7 @@ import (
 	"liminal/internal/files"
 	"liminal/internal/hub"
 	"liminal/internal/identity"
+	"liminal/internal/insights"
 	"liminal/internal/knowledge"
 	"liminal/internal/learning"
 	"liminal/internal/quota"
@@ -89,7 +90,7 @@ func (w *world) options(index knowledge.Index) Options {
 		Engine: w.engine, Accounts: accounts, Conversations: w.store, Messages: w.store, Runs: w.store,
 		Interrupts: w.store, Library: library, Files: roots, Contexts: w.store, Documents: w.store,
 		Titles: w.store, Sets: w.store, Sources: w.store, Budgets: quota.NewBudgets(w.store, quota.BudgetOptions{}),
-		Preferences: learning.NewRecorder(w.store, embed.Hash{}),
+		Preferences: learning.NewRecorder(w.store, embed.Hash{}), Insights: insights.NewReader(w.store, insights.Options{}),
 		Chunks:      index, Log: w.hub, Limits: quota.NewLimits(generous{w.hub}),
 		Once: quota.NewOnce(w.store, logger), Version: "test", Model: ModelInfo{Name: "extractive"},
 		Temporal: &TemporalUI{Base: "http://temporal.test", Namespace: "default"}, Logger: logger,

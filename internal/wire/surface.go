@@ -11,6 +11,7 @@ import (
 	"liminal/api"
 	"liminal/internal/config"
 	"liminal/internal/identity"
+	"liminal/internal/insights"
 	"liminal/internal/knowledge"
 	"liminal/internal/learning"
 	"liminal/internal/mail"
@@ -46,7 +47,7 @@ func (p *Platform) surface(ctx context.Context, o Options, b *body) error {
 		Version: o.Version, Model: api.ModelInfo{Name: o.Model.Name(), Generative: o.Model.Generative()}, WebSearch: searches(o.Config.Web),
 		Temporal: temporalUI(o), PublicURL: o.Config.PublicURL, Client: web.Handler(), Logger: o.Logger,
 		Metrics: p.metrics, Traces: p.traces, Vitals: p.vitals, Payloads: o.Config.Log.Payloads,
-		Redacted: o.Config.Changes.Redacted,
+		Redacted: o.Config.Changes.Redacted, Insights: insights.NewReader(p.store, insights.Options{Wordless: o.Config.Changes.Redacted}),
 	}))
 	p.ops = telemetry.Ops(p.vitals, p.metrics)
 	return nil

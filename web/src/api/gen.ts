@@ -115,6 +115,12 @@ export interface Awaited {
   since?: string;
 }
 
+export interface Bucket {
+  turns: number;
+  /** null: no bound */
+  under_ms: number | null;
+}
+
 export interface Budget {
   /** 0: no bound */
   tokens_per_day?: number;
@@ -495,6 +501,50 @@ export interface HowToRehearse {
   unknown?: 'unknown' | 'live' | 'scripted';
 }
 
+export interface Insights {
+  /** ended without an answer because their person stopped them, or asked something else while they waited */
+  abandoned: number;
+  /** the abandoned of those that are over */
+  abandonment_rate: number | null;
+  answered: number;
+  /** how many answered turns took how long */
+  buckets: Bucket[];
+  /** each day, oldest first */
+  days: UsageDay[];
+  failed: number;
+  /** the first moment of the first day */
+  from: string;
+  /** what cost most first */
+  models: ModelUse[];
+  /** not over yet */
+  open: number;
+  /** everybody else together; missing: nobody else used anything */
+  others?: OthersUse;
+  /** there were more than 200,000 turns; the oldest are not counted */
+  partial: boolean;
+  /** who asked something */
+  people: number;
+  /** the ten asked most: by two people at least, or by me. Case, spaces and the marks at the end are no difference */
+  questions: Question[];
+  /** false: what people ask is not shown here */
+  questions_shown: boolean;
+  /** turns whose calls are known; a recording is kept for some time only */
+  recorded: number;
+  times: Times;
+  /** calls of tools by recorded turns, each */
+  tool_calls_per_turn: number | null;
+  /** the share of recorded turns that called a tool */
+  tool_use_rate: number | null;
+  turns: number;
+  /** turns asked from Monday to Friday, by each of these days */
+  turns_per_working_day: number | null;
+  tz: string;
+  until: string;
+  used: Use;
+  /** the 50 who used most */
+  users: PersonUse[];
+}
+
 export interface Interrupt {
   answer_schema?: unknown;
   conversation_id: string | null;
@@ -730,6 +780,19 @@ export interface OtherVersion {
   version?: number;
 }
 
+export interface OthersUse {
+  calls: number;
+  /** the part that is known; a model without a price costs 0 */
+  cost_usd: number;
+  /** with those read from and written to a cache */
+  input_tokens: number;
+  output_tokens: number;
+  people: number;
+  /** of all classes */
+  tokens_used: number;
+  turns: number;
+}
+
 export interface PageAccount {
   data: Account[];
   /** opaque; null on the last page */
@@ -951,6 +1014,19 @@ export interface Person {
   name: string;
 }
 
+export interface PersonUse {
+  calls: number;
+  /** the part that is known; a model without a price costs 0 */
+  cost_usd: number;
+  /** with those read from and written to a cache */
+  input_tokens: number;
+  output_tokens: number;
+  /** of all classes */
+  tokens_used: number;
+  turns: number;
+  user: Person;
+}
+
 export interface Pinned {
   id: string;
   name: string;
@@ -1003,6 +1079,12 @@ export interface Provider {
 
 export interface Providers {
   providers: Provider[];
+}
+
+export interface Question {
+  people: number;
+  text: string;
+  times: number;
 }
 
 export interface Reason {
@@ -1308,6 +1390,14 @@ export interface Thread {
   thread_id: string;
 }
 
+export interface Times {
+  /** of how many answered turns it is known */
+  known: number;
+  median_ms: number | null;
+  /** nine of ten took no longer */
+  p90_ms: number | null;
+}
+
 export interface ToldError {
   code?: string;
   message: string;
@@ -1434,6 +1524,18 @@ export interface Usage {
   month_renews_at: string;
   today: Use;
   today_renews_at: string;
+}
+
+export interface UsageDay {
+  abandoned: number;
+  answered: number;
+  /** of the time zone, as in 2026-11-20 */
+  date: string;
+  failed: number;
+  people: number;
+  times: Times;
+  turns: number;
+  used: Use;
 }
 
 export interface Use {
@@ -1738,6 +1840,16 @@ export interface Ops {
   /** Whether the server and what it stands on answer */
   health: {
     data: Report;
+  };
+  /** How this place was used in some days, for its administrators */
+  insights: {
+    query: {
+      /** with today */
+      days?: 7 | 28 | 90;
+      /** whose days, as in Europe/Berlin */
+      tz?: string;
+    };
+    data: Insights;
   };
   /** A signed link to download a file, for ten minutes */
   linkFile: {
@@ -2182,6 +2294,7 @@ export const places: Record<keyof Ops, readonly [method: string, path: string]> 
   endSession: ['DELETE', '/v1/auth/sessions/{id}'],
   fileLimits: ['GET', '/v1/files/limits'],
   health: ['GET', '/healthz'],
+  insights: ['GET', '/v1/insights'],
   linkFile: ['POST', '/v1/files/link'],
   links: ['GET', '/v1/auth/links'],
   listArtifacts: ['GET', '/v1/artifacts'],
