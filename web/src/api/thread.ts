@@ -8,8 +8,8 @@ import { keys, queryClient } from './queries.ts';
 import type { Message, Thread } from './types.ts';
 
 const newest = 60; // messages a conversation opens with
-const earlier = 100; // messages a step back brings; the server gives no more
-const furthest = 20; // steps back for one message that is looked for
+const earlier = 60; // messages a step back brings
+const furthest = 40; // steps back for one message that is looked for
 
 function messages(id: string, query: { latest?: 'true'; before?: string; limit: number }, signal?: AbortSignal): Promise<Thread> {
   return call<Thread>(`/v1/conversations/${id}/messages`, { query, signal });

@@ -36,7 +36,7 @@ function Branch({ conversation, message, go }: { conversation: string; message: 
     key.current = '';
     go(made);
   }
-  return <Act icon="branch" name={words.branch} off="" busy={busy} press={() => void press()} />;
+  return <Act icon="fork" name={words.branch} off="" busy={busy} press={() => void press()} />;
 }
 
 /** What can be done with one's own words. */

@@ -30,7 +30,7 @@ export function Chat({ id, conversation }: Props) {
   const missing = thread.error instanceof Failure && thread.error.status === 404;
   const earlier = thread.data?.earlier_cursor;
   const vacant = !outgoing && (id === null || (thread.data !== undefined && turns.length === 0 && !earlier));
-  const back = useCallback((text: string) => giveBack(draftKey, text), [draftKey]);
+  const back = useCallback((text: string, doc?: unknown) => giveBack(draftKey, text, doc), [draftKey]);
   useFocusBack(asked.length > 0);
   return (
     <DropZone draftKey={draftKey} conversation={conversation}>
@@ -46,7 +46,7 @@ export function Chat({ id, conversation }: Props) {
               <Turns conversation={id} turns={turns} active={thread.data?.active_run?.id ?? null} giveBack={back} />
             </ChangeContext>
           )}
-          {outgoing && <UserWords text={outgoing.text} sending />}
+          {outgoing && <UserWords text={outgoing.text} doc={outgoing.doc} sending />}
         </Scroller>
         <div className="foot">
           {asked.length > 0 && <Slip asked={asked} at={at} onNext={() => setShown((at + 1) % asked.length)} />}
@@ -113,7 +113,7 @@ function BranchedFrom({ from }: { from: string }) {
   const known = useConversations().data?.pages.flatMap((page) => page.data);
   return (
     <p className="branched-from">
-      <Icon name="branch" />
+      <Icon name="fork" />
       <span>
         {words.branchedFrom} <Link href={`/c/${from}`}>{known?.find((one) => one.id === from)?.title || words.anotherConversation}</Link>
       </span>

@@ -24,7 +24,7 @@ interface Props {
  */
 export function Scroller({ children, running, resetOn }: Props) {
   const words = useWords();
-  const { view, content, away, moved, scrolled, toEnd } = useFollowing(running, resetOn);
+  const { view, content, away, moved, scrolled, stay, toEnd } = useFollowing(running, resetOn);
   return (
     <div className="scroller">
       <div
@@ -45,7 +45,8 @@ export function Scroller({ children, running, resetOn }: Props) {
           if (event.target === event.currentTarget && scrollKeys.has(event.key)) moved();
         }}
         onFocus={(event) => {
-          if (walkedTo(event)) moved(); // the browser brought it into view
+          if (event.target.matches('textarea')) stay(); // what one writes in does not run away
+          else if (walkedTo(event)) moved(); // the browser brought it into view
         }}
       >
         <div ref={content} className="column">
@@ -109,14 +110,19 @@ function useFollowing(running: boolean, resetOn: string) {
     });
   }
 
-  return { view, content, away, moved, scrolled, toEnd: () => settle('end') };
+  function stay() {
+    scrolled();
+    mode.current = 'free';
+  }
+
+  return { view, content, away, moved, scrolled, stay, toEnd: () => settle('end') };
 }
 
 const scrollKeys: ReadonlySet<string> = new Set(['PageUp', 'PageDown', 'ArrowUp', 'ArrowDown', 'Home', 'End', ' ']);
 
 /** Whether the focus came by the keyboard, to something that stands in the text. */
 function walkedTo(event: FocusEvent): boolean {
-  return event.target !== event.currentTarget && event.target.matches(':focus-visible') && !event.target.matches('textarea');
+  return event.target !== event.currentTarget && event.target.matches(':focus-visible');
 }
 
 /** What stands at the top of the view, and where. */

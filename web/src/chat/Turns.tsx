@@ -1,4 +1,4 @@
-import { memo, useEffect, useRef, useState } from 'react';
+import { memo, useDeferredValue, useEffect, useRef, useState } from 'react';
 import { loadEarlier } from '../api/thread.ts';
 import { useWords } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
@@ -12,14 +12,14 @@ interface Props {
   conversation: string;
   turns: Turn[];
   active: string | null; // the run that is not over yet
-  giveBack(text: string): void;
+  giveBack(text: string, doc?: unknown): void;
 }
 
 /** The turns of a conversation. What arrives of one is drawn by that one alone. */
 export const Turns = memo(function Turns({ conversation, turns, active, giveBack }: Props) {
   useStore(following); // a run read for the first time brings its follower
   const edited = useStore(editing)[conversation];
-  return turns.map((turn) => (
+  return useUnhurried(turns).map((turn) => (
     <TurnView
       key={turn.key}
       turn={turn}
@@ -30,6 +30,12 @@ export const Turns = memo(function Turns({ conversation, turns, active, giveBack
     />
   ));
 });
+
+/** Turns put before the others may be drawn between two frames; what comes at the end is drawn at once. */
+function useUnhurried(turns: Turn[]): Turn[] {
+  const later = useDeferredValue(turns);
+  return later.length > 0 && later.at(-1) === turns.at(-1) ? later : turns;
+}
 
 const ahead = '1600px 0px 0px'; // how long before the reader gets there
 

@@ -55,9 +55,9 @@ export async function showVersion(conversation: string, message: string): Promis
 export async function branchOff(conversation: string, message: string, key: string): Promise<string | null> {
   notice(conversation, '');
   try {
-    const made = await call<{ id: string }>(`/v1/conversations/${conversation}/branch`, { method: 'POST', key, body: { message_id: message } });
+    const made = await call<{ conversation: { id: string } }>(`/v1/conversations/${conversation}/branch`, { method: 'POST', key, body: { message_id: message } });
     void queryClient.invalidateQueries({ queryKey: keys.conversations });
-    return made.id;
+    return made.conversation.id;
   } catch (error) {
     notice(conversation, sentence(error));
     return null;
