@@ -1,4 +1,4 @@
-import { answered, box, enter, expect, retention, say, test, upload, workflow } from './stage.ts';
+import { answered, box, enter, expect, noSockets, retention, say, test, upload, workflow } from './stage.ts';
 
 // Requirements: UI-05, UI-07
 test('an uploaded document answers with a quote whose citation opens the passage', async ({ page }) => {
@@ -71,6 +71,7 @@ test('an answer full of traps is only words', async ({ page }) => {
 
 // Requirements: STREAM-24
 test('a dropped connection resumes without loss or repeat', async ({ page }) => {
+  await noSockets(page);
   await enter(page);
   await upload(page, 'retention.md', retention);
   await expect(page.getByText(/Ready/)).toBeVisible();

@@ -1,4 +1,4 @@
-import { answered, box, enter, expect, retention, say, test, upload } from './stage.ts';
+import { answered, box, enter, expect, noSockets, retention, say, test, upload } from './stage.ts';
 
 // Requirements: UI-15
 test('drafts survive a reload, each in its conversation', async ({ page }) => {
@@ -18,6 +18,7 @@ test('drafts survive a reload, each in its conversation', async ({ page }) => {
 
 test('words that could not be sent are given back', async ({ page, watch }) => {
   watch.expected.push(/429/);
+  await noSockets(page);
   await enter(page);
   await page.route('**/v1/chat', (route) =>
     route.fulfill({ status: 429, json: { status: 'error', error: { code: 'rate_limited', message: 'Too many questions in a minute. Wait a little.' } } }),

@@ -52,6 +52,16 @@ export async function enter(page: Page, address = '/'): Promise<string> {
   return email;
 }
 
+/**
+ * Gives the page no WebSocket, so that everything goes over HTTP: for tests
+ * that stub or count its requests. Call it before the page says anything.
+ */
+export async function noSockets(page: Page): Promise<void> {
+  const take = () => void Reflect.deleteProperty(window, 'WebSocket');
+  await page.addInitScript(take);
+  await page.evaluate(take);
+}
+
 export function box(page: Page) {
   return page.locator('#message');
 }

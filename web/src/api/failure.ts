@@ -49,6 +49,21 @@ export function failureFrom(status: number, text: string, retryAfter = 0): Failu
   return new Failure(status, codeOf(status), `HTTP ${status}`, undefined, retryAfter);
 }
 
+const statuses: Record<string, number> = {
+  validation_error: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  rate_limited: 429,
+};
+
+/** A refusal that came as a frame: no status says what it is, its code does. */
+export function failureOfCode(code: string, message: string, details?: unknown): Failure {
+  const after = Number((details as { retry_after?: unknown } | null | undefined)?.retry_after ?? 0);
+  return new Failure(statuses[code] ?? 500, code, message, details, Number.isFinite(after) && after > 0 ? Math.ceil(after) : 0);
+}
+
 function codeOf(status: number): string {
   if (status === 401) return 'unauthorized';
   if (status === 404) return 'not_found';

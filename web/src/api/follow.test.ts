@@ -1,5 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { follow } from './sse.ts';
+import { endsReading, type Carrier, type Reached } from './carrier.ts';
+import { Failure } from './failure.ts';
+import { follow, type Trouble } from './follow.ts';
+import { readByStream } from './sse.ts';
 import type { RunEvent } from './types.ts';
 
 function stream(events: [number, string, unknown][]): Response {
@@ -18,23 +21,38 @@ function serve(...answers: (Response | Error)[]) {
   return asked;
 }
 
-async function run(trouble: number[] = []): Promise<RunEvent[]> {
+async function run(trouble: (Trouble | null)[] = [], carrier: Carrier = readByStream): Promise<RunEvent[]> {
   const events: RunEvent[] = [];
-  await follow('r', {
-    after: 0,
-    signal: new AbortController().signal,
-    onEvent: (event) => events.push(event),
-    onTrouble: (failures) => trouble.push(failures),
-  });
+  await follow(
+    'r',
+    { after: 0, signal: new AbortController().signal, onEvent: (event) => events.push(event), onTrouble: (one) => trouble.push(one) },
+    carrier,
+  );
   return events;
 }
 
-afterEach(() => vi.unstubAllGlobals());
+/** A carrier that brings these events and then ends like this, one after another. */
+function carries(...readings: { events?: number[]; reached: Reached | Failure }[]) {
+  const after: number[] = [];
+  const carrier: Carrier = async (_run, reading) => {
+    after.push(reading.after);
+    const { events = [], reached } = readings.shift()!;
+    for (const seq of events) reading.onEvent({ seq, kind: 'token', data: '' });
+    if (reached instanceof Failure) throw reached;
+    return reached;
+  };
+  return { after, carrier };
+}
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});
 
 describe('following a run', () => {
-  // Requirements: STREAM-24
-  it('comes back after the last event it saw, and says that it was away', async () => {
-    const trouble: number[] = [];
+  // Requirements: STREAM-24, UI-26
+  it('comes back after the last event it saw, and says why it was away', async () => {
+    const trouble: (Trouble | null)[] = [];
     const asked = serve(
       stream([
         [1, 'token', 'a'],
@@ -46,11 +64,12 @@ describe('following a run', () => {
     const events = await run(trouble);
     expect(asked).toEqual([undefined, '2', '2']);
     expect(events.map((event) => event.seq)).toEqual([1, 2, 3]);
-    expect(trouble).toEqual([1, 2, 0]);
+    expect(trouble).toEqual([{ cause: 'cut', times: 1 }, { cause: 'lost', times: 2 }, null]);
   });
 
   // Requirements: STREAM-15
   it.each(['message_done', 'error', 'cancel_ack', 'paused'])('ends with %s', async (kind) => {
+    expect(endsReading(kind)).toBe(true);
     const asked = serve(stream([[1, kind, {}]]));
     expect(await run()).toHaveLength(1);
     expect(asked).toHaveLength(1);
@@ -60,5 +79,44 @@ describe('following a run', () => {
     const body = JSON.stringify({ error: { code: 'not_found', message: 'There is no such run.' } });
     serve(new Response(body, { status: 404 }));
     await expect(run()).rejects.toThrow('There is no such run.');
+  });
+
+  it('opens a line again without a word when nothing is wrong with it, but not for ever', async () => {
+    const trouble: (Trouble | null)[] = [];
+    const { after, carrier } = carries({ events: [1], reached: 'renew' }, { reached: 'renew' }, { events: [2], reached: 'end' });
+    await run(trouble, carrier);
+    expect(after).toEqual([0, 1, 1]);
+    expect(trouble).toEqual([{ cause: 'lost', times: 1 }, null]);
+  });
+
+  it('says that the device is offline, where it is', async () => {
+    vi.stubGlobal('navigator', { onLine: false });
+    const trouble: (Trouble | null)[] = [];
+    await run(trouble, carries({ reached: 'lost' }, { reached: 'end' }).carrier);
+    expect(trouble).toEqual([{ cause: 'offline', times: 1 }]);
+  });
+
+  // Requirements: UI-25
+  it('gives a silent stream up after thirty seconds, and any byte sets the clock back', async () => {
+    vi.useFakeTimers();
+    let say!: (text: string) => void;
+    vi.stubGlobal('fetch', async (_url: string, init: RequestInit) => {
+      const encoder = new TextEncoder();
+      const body = new ReadableStream<Uint8Array>({
+        start(control) {
+          say = (text) => control.enqueue(encoder.encode(text));
+          init.signal!.addEventListener('abort', () => control.error(new DOMException('', 'AbortError')));
+        },
+      });
+      return new Response(body, { status: 200 });
+    });
+    let reached: unknown;
+    void readByStream('r', { after: 0, signal: new AbortController().signal, onEvent: () => undefined }).then((how) => (reached = how));
+    await vi.advanceTimersByTimeAsync(29_000);
+    say(': beat\n\n');
+    await vi.advanceTimersByTimeAsync(29_000);
+    expect(reached).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(reached).toBe('silent');
   });
 });

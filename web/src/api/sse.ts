@@ -1,8 +1,8 @@
 // Reading a run's event log over HTTP: a parser that survives any split of the
-// bytes, and a follower that comes back by itself where it left off.
+// bytes, and what is malformed or not ours left out.
 
-import { authorized, sleep } from './call.ts';
-import { Failure } from './failure.ts';
+import { authorized } from './call.ts';
+import { endsReading, silenceLimit, type Carrier } from './carrier.ts';
 import type { RunEvent } from './types.ts';
 
 export interface Frame {
@@ -66,83 +66,54 @@ export function eventOf(frame: Frame): RunEvent | null {
   }
 }
 
-const terminal = new Set(['message_done', 'error', 'cancel_ack', 'paused']);
-const idleLimit = 30_000; // ms without a single byte; heartbeats come every 15 s
-const firstPause = 250; // ms
-const longestPause = 8_000; // ms
-
-export interface FollowOptions {
-  after: number;
-  signal: AbortSignal;
-  onEvent(event: RunEvent): void;
-  /** The reader has lost the log (n-th time in a row) or, with 0, has it again. */
-  onTrouble(failures: number): void;
-}
-
-/** Follows a run until an event that ends the stream. Never asks the server to do anything twice. */
-export async function follow(runID: string, options: FollowOptions): Promise<void> {
-  let after = options.after;
-  let failures = 0;
-  while (!options.signal.aborted) {
-    try {
-      const ended = await readOnce(runID, after, options, (event) => {
-        if (event.seq > after) after = event.seq;
-        if (failures > 0) options.onTrouble((failures = 0));
-        options.onEvent(event);
-      });
-      if (ended) return;
-    } catch (error) {
-      if (options.signal.aborted) return;
-      if (error instanceof Failure && error.status >= 400 && error.status < 500 && error.status !== 429) throw error;
-    }
-    failures++;
-    options.onTrouble(failures);
-    await pause(failures, options.signal);
-  }
-}
-
-async function readOnce(
-  runID: string,
-  after: number,
-  options: FollowOptions,
-  onEvent: (event: RunEvent) => void,
-): Promise<boolean> {
-  const idle = new AbortController();
-  const signal = AbortSignal.any([options.signal, idle.signal]);
-  let timer = setTimeout(() => idle.abort(), idleLimit);
+/** Reads a run's events over HTTP, from where the reader is. */
+export const readByStream: Carrier = async (runID, { after, signal, onEvent }) => {
+  const silence = new Silence();
   try {
     const response = await authorized(`/v1/runs/${runID}/events`, {
       headers: { Accept: 'text/event-stream', ...(after > 0 ? { 'Last-Event-ID': String(after) } : {}) },
-      signal,
+      signal: AbortSignal.any([signal, silence.signal]),
     });
     const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
     const parse = createParser();
     for (;;) {
       const { done, value } = await reader.read();
-      if (done) return false;
-      clearTimeout(timer);
-      timer = setTimeout(() => idle.abort(), idleLimit);
+      if (done) return 'cut';
+      silence.broken();
       for (const frame of parse(value)) {
         const event = eventOf(frame);
         if (!event) continue;
         onEvent(event);
-        if (terminal.has(event.kind)) {
+        if (endsReading(event.kind)) {
           reader.cancel().catch(() => undefined);
-          return true;
+          return 'end';
         }
       }
     }
+  } catch (error) {
+    if (silence.signal.aborted) return 'silent';
+    throw error;
   } finally {
-    clearTimeout(timer);
+    silence.over();
   }
-}
+};
 
-/** Waits longer each time, at random so that readers do not return together; coming online ends the wait. */
-async function pause(failures: number, signal: AbortSignal): Promise<void> {
-  const ceiling = Math.min(longestPause, firstPause * 2 ** (failures - 1));
-  const online = new AbortController();
-  const wake = () => online.abort();
-  window.addEventListener('online', wake, { once: true });
-  await sleep(ceiling / 2 + Math.random() * (ceiling / 2), AbortSignal.any([signal, online.signal])).catch(() => undefined);
-  window.removeEventListener('online', wake);
+/** A clock that every byte sets back; its signal aborts when it runs out. */
+class Silence {
+  private readonly control = new AbortController();
+  private timer = 0;
+  readonly signal = this.control.signal;
+
+  constructor() {
+    this.broken();
+  }
+
+  broken(): void {
+    clearTimeout(this.timer);
+    this.timer = window.setTimeout(() => this.control.abort(), silenceLimit);
+  }
+
+  over(): void {
+    clearTimeout(this.timer);
+  }
 }

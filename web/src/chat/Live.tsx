@@ -1,4 +1,5 @@
 import { useUsage } from '../api/queries.ts';
+import type { Trouble } from '../api/follow.ts';
 import type { RunProblem } from '../api/types.ts';
 import { language, useWords } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
@@ -7,9 +8,9 @@ import { stepsOf, type RunState } from './run.ts';
 
 interface Props {
   state: RunState;
-  trouble: number;
+  trouble: Trouble | null;
   user: string;
-  giveBack(text: string): void;
+  giveBack(text: string, doc?: unknown): void;
 }
 
 /** What has to be said about a run while it goes on, or about how it ended. */
@@ -23,9 +24,9 @@ export function Live({ state, trouble, user, giveBack }: Props) {
         </p>
       )}
       {state.gap && <p className="node note-line">{words.gap}</p>}
-      {trouble > 0 && (
+      {trouble && (
         <p className="node note-line" data-state="wait-quiet" role="status">
-          {words.reconnecting}
+          {words.away(trouble.cause)}
         </p>
       )}
       {state.phase === 'stopped' && <p className="node note-line">{words.stopped}</p>}
@@ -40,7 +41,7 @@ interface FailedProps {
   problem: RunProblem | null | undefined;
   at: string | null; // when it failed; null: just now
   user: string;
-  giveBack(text: string): void;
+  giveBack(text: string, doc?: unknown): void;
 }
 
 /** Why there is no answer, and the question back. */

@@ -1,16 +1,17 @@
 // The runs this page is reading. A run outlives its reader: leaving a
 // conversation does not stop it, coming back or reloading reads it again.
 
-import { follow } from '../api/sse.ts';
+import { follow, type Trouble } from '../api/follow.ts';
 import { Failure } from '../api/failure.ts';
+import { closeSocket } from '../api/socket.ts';
 import { createStore, type Store } from '../lib/store.ts';
 import { emptyRun, fold, type RunState } from './run.ts';
 import type { RunEvent } from '../api/types.ts';
 
 export interface Follower {
   state: Store<RunState>;
-  /** How many times in a row the connection was lost; 0 while it holds. */
-  trouble: Store<number>;
+  /** Why the run cannot be read just now; null while it can. */
+  trouble: Store<Trouble | null>;
 }
 
 interface Entry extends Follower {
@@ -48,7 +49,7 @@ export function read(runID: string, conversation: string): Follower {
 function create(runID: string, conversation: string): Entry {
   const entry: Entry = {
     state: createStore<RunState>({ ...emptyRun }),
-    trouble: createStore(0),
+    trouble: createStore<Trouble | null>(null),
     reading: null,
     conversation,
   };
@@ -65,7 +66,7 @@ function start(runID: string, entry: Entry): void {
     after: entry.state.get().seq,
     signal: reading.signal,
     onEvent: painter.add,
-    onTrouble: (failures) => entry.trouble.set(failures),
+    onTrouble: (trouble) => entry.trouble.set(trouble),
   })
     .catch((error: unknown) => {
       const message = error instanceof Failure ? error.message : String(error);
@@ -74,7 +75,7 @@ function start(runID: string, entry: Entry): void {
     .finally(() => {
       painter.flush();
       entry.reading = null;
-      entry.trouble.set(0);
+      entry.trouble.set(null);
       if (!reading.signal.aborted) settled(entry.conversation, runID);
     });
 }
@@ -104,4 +105,5 @@ function createPainter(state: Store<RunState>) {
 export function forgetRuns(): void {
   for (const entry of entries.values()) entry.reading?.abort();
   entries.clear();
+  closeSocket();
 }

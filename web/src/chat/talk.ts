@@ -6,15 +6,19 @@ import { Failure } from '../api/failure.ts';
 import { keys, queryClient } from '../api/queries.ts';
 import { withSent } from '../api/thread.ts';
 import type { Accepted, Interrupt, Message, Thread } from '../api/types.ts';
+import { linesOf, linesOfText } from '../composer/doc.ts';
+import { putAbove } from '../composer/draft.ts';
 import { createStore } from '../lib/store.ts';
-import { readDraft, writeDraft } from '../lib/drafts.ts';
+import { saveDrafts, writeDraft } from '../lib/drafts.ts';
 import { words } from '../i18n/index.ts';
 import { dismissReady } from '../knowledge/uploads.ts';
 import { onSettled, read } from './follower.ts';
+import { forgetSaid, say } from './say.ts';
 
 /** Words on their way to the server, by conversation. */
 export interface Outgoing {
   text: string;
+  doc?: unknown; // the editor's document, where they mention something
   replaces?: string; // the message whose place they take
 }
 export const outbox = createStore<Record<string, Outgoing>>({});
@@ -54,28 +58,21 @@ export function sentence(error: unknown): string {
 export async function send(turn: Sending): Promise<string | null> {
   notice(turn.draftKey, '');
   dismissReady();
-  outbox.set({ ...outbox.get(), [turn.draftKey]: { text: turn.text, ...(turn.replaces ? { replaces: turn.replaces } : {}) } });
-  const request = crypto.randomUUID();
+  outbox.set({ ...outbox.get(), [turn.draftKey]: { text: turn.text, doc: turn.fields?.['tiptap_json'], ...(turn.replaces ? { replaces: turn.replaces } : {}) } });
   try {
-    const accepted = await call<Accepted>('/v1/chat', {
-      method: 'POST',
-      key: request,
-      body: {
-        ...(turn.conversation ? { conversation_id: turn.conversation } : {}),
-        ...(turn.contextID ? { context_id: turn.contextID } : {}),
-        ...(turn.workflowID ? { workflow_id: turn.workflowID } : {}),
-        ...(turn.replaces ? { replaces: turn.replaces } : {}),
-        ...turn.fields,
-        message: turn.text,
-        stream: true,
-        client_request_id: request,
-      },
+    const { accepted, request } = await say({
+      ...(turn.conversation ? { conversation_id: turn.conversation } : {}),
+      ...(turn.contextID ? { context_id: turn.contextID } : {}),
+      ...(turn.workflowID ? { workflow_id: turn.workflowID } : {}),
+      ...(turn.replaces ? { replaces: turn.replaces } : {}),
+      ...turn.fields,
+      message: turn.text,
     });
     accept(accepted, turn, request);
     return accepted.conversation_id;
   } catch (error) {
     // What was to replace others stays where it was written, and so do they.
-    if (!turn.replaces) giveBack(turn.draftKey, turn.text);
+    if (!turn.replaces) giveBack(turn.draftKey, turn.text, turn.fields?.['tiptap_json']);
     notice(turn.draftKey, `${turn.replaces ? words().changeFailed : words().sendFailed} ${sentence(error)}`);
     return null;
   } finally {
@@ -84,7 +81,7 @@ export async function send(turn: Sending): Promise<string | null> {
   }
 }
 
-function accept(accepted: Accepted, { text, replaces }: Sending, request: string): void {
+function accept(accepted: Accepted, { text, replaces, fields }: Sending, request: string): void {
   const { conversation_id: conversation, run_id: run } = accepted;
   queryClient.setQueryData<Thread>(keys.thread(conversation), (thread) => {
     const message: Message = {
@@ -98,7 +95,8 @@ function accept(accepted: Accepted, { text, replaces }: Sending, request: string
       content_struct: null,
       token_count_in: 0,
       token_count_out: 0,
-      meta: {},
+      meta: fields?.['tiptap_json'] ? { tiptap_json: fields['tiptap_json'] } : {},
+      feedback: null,
     };
     return {
       thread_id: conversation,
@@ -113,10 +111,10 @@ function accept(accepted: Accepted, { text, replaces }: Sending, request: string
   void queryClient.invalidateQueries({ queryKey: keys.conversations });
 }
 
-/** Puts words back into the box, above anything typed there meanwhile. */
-export function giveBack(draftKey: string, text: string): void {
-  const typed = readDraft(draftKey);
-  writeDraft(draftKey, typed && typed !== text ? `${text}\n${typed}` : text);
+/** Puts words back into the box, with what they mention, above anything typed there meanwhile. */
+export function giveBack(draftKey: string, text: string, doc?: unknown): void {
+  saveDrafts();
+  putAbove(draftKey, linesOf(doc) ?? linesOfText(text));
   draftsTouched.set(draftsTouched.get() + 1);
 }
 
@@ -180,6 +178,7 @@ export function forgetTalk(): void {
   notices.set({});
   answers.set({});
   settledElsewhere.set(new Set());
+  forgetSaid();
 }
 
 onSettled((conversation, runID) => {

@@ -156,6 +156,13 @@ export const de: Dictionary = {
   liminal: 'Liminal',
   youSaid: (words) => `Du: ${words}`,
   composerLabel: 'Deine Nachricht',
+  mentionList: 'Was erwähnt werden kann',
+  mentionGroup: (of: 'document' | 'set' | 'action' | 'web') => ({ document: 'Dokumente', set: 'Sammlungen', action: 'Aktionen', web: 'Websuche' })[of],
+  mentionAction: (of: 'summarize' | 'inquire' | 'compare' | 'audit') =>
+    ({ summarize: 'Dokumente zusammenfassen', inquire: 'Dokumente befragen', compare: 'Dokumente gegenüberstellen', audit: 'Einen Text an einem Dokument prüfen' })[of],
+  mentionWeb: 'Auch im Web suchen',
+  mentionSearching: 'Wird gesucht …',
+  mentionNothing: 'Nichts von dir heißt so.',
   composerHint: 'Frag deine Dokumente oder etwas anderes',
   answerHint: 'Schreib deine Antwort',
   send: 'Senden',
@@ -192,7 +199,13 @@ export const de: Dictionary = {
   gap: 'Der Anfang fehlt noch; er ist da, wenn die Antwort vollständig ist.',
   runFailed: 'Dieser Durchgang ist gescheitert.',
   askAgain: 'Frage zurückholen',
-  reconnecting: 'Verbindung verloren. Was geschrieben war, bleibt; neuer Versuch…',
+  away: (cause) =>
+    ({
+      lost: 'Verbindung verloren. Was geschrieben war, bleibt; neuer Versuch…',
+      silent: 'Zeitüberschreitung der Verbindung. Was geschrieben war, bleibt; neuer Versuch…',
+      cut: 'Die Übertragung endete unerwartet. Was geschrieben war, bleibt; neuer Versuch…',
+      offline: 'Dieses Gerät ist offline. Was geschrieben war, bleibt; es geht weiter, sobald es wieder Netz hat.',
+    })[cause],
   toLatest: 'Neuestes',
   unreachable: 'Der Server ist nicht erreichbar. Läuft er?',
   loadFailed: 'Diese Unterhaltung ließ sich nicht laden.',

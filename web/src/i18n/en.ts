@@ -167,6 +167,13 @@ export const en = {
   liminal: 'Liminal',
   youSaid: (words: string) => `You: ${words}`,
   composerLabel: 'Your message',
+  mentionList: 'What to mention',
+  mentionGroup: (of: 'document' | 'set' | 'action' | 'web') => ({ document: 'Documents', set: 'Sets', action: 'Actions', web: 'Web search' })[of],
+  mentionAction: (of: 'summarize' | 'inquire' | 'compare' | 'audit') =>
+    ({ summarize: 'Sum documents up', inquire: 'Ask documents', compare: 'Set documents side by side', audit: 'Hold a text against a document' })[of],
+  mentionWeb: 'Search the web too',
+  mentionSearching: 'Looking…',
+  mentionNothing: 'Nothing of yours is called that.',
   composerHint: 'Ask about your documents, or anything',
   answerHint: 'Write your answer',
   send: 'Send',
@@ -203,7 +210,13 @@ export const en = {
   gap: 'The beginning was missed; it will be here when the answer is complete.',
   runFailed: 'This turn failed.',
   askAgain: 'Put the question back',
-  reconnecting: 'Connection lost. What was written stays; reconnecting…',
+  away: (cause: 'lost' | 'silent' | 'cut' | 'offline') =>
+    ({
+      lost: 'Connection lost. What was written stays; reconnecting…',
+      silent: 'Connection timed out. What was written stays; reconnecting…',
+      cut: 'Unexpected stream end. What was written stays; reconnecting…',
+      offline: 'This device is offline. What was written stays; reading goes on when it is back.',
+    })[cause],
   toLatest: 'Latest',
   unreachable: 'The server cannot be reached. Is it running?',
   loadFailed: 'This conversation could not be loaded.',

@@ -2,9 +2,9 @@
 
 import { call } from '../api/call.ts';
 import { keys, queryClient, unfinished } from '../api/queries.ts';
-import { follow } from '../api/sse.ts';
+import { follow } from '../api/follow.ts';
 import type { Document, Limits, RunEvent, Uploaded } from '../api/types.ts';
-import { refusal, upload } from '../api/upload.ts';
+import { refusal, upload, type Destination } from '../api/upload.ts';
 import { sentence } from '../chat/talk.ts';
 import { language, words } from '../i18n/index.ts';
 import { fileSize, kindsOfFile } from '../lib/format.ts';
@@ -45,7 +45,7 @@ export function dismissReady(): void {
 }
 
 /** Adds files to a collection, or to "My documents" when none is named. */
-export async function addFiles(files: File[], contextID: string): Promise<void> {
+export async function addFiles(files: File[], contextID: string, chunkSize?: number): Promise<void> {
   const added = files.map((file) => ({ file, row: newRow(file) }));
   uploads.set([...uploads.get(), ...added.map((one) => one.row)]);
   try {
@@ -53,7 +53,7 @@ export async function addFiles(files: File[], contextID: string): Promise<void> 
     const accepted = added.filter(({ file, row }) => !refuse(file, row.id, limits));
     if (accepted.length === 0) return;
     const target = contextID || (await defaultContext());
-    for (const { file, row } of accepted) await bring(file, row.id, target); // one at a time: kinder to the server
+    for (const { file, row } of accepted) await bring(file, row.id, { contextID: target, chunkSize }); // one at a time: kinder to the server
   } catch (error) {
     for (const { row } of added) {
       const now = uploads.get().find((one) => one.id === row.id);
@@ -79,14 +79,14 @@ function refuse(file: File, id: string, limits: Limits): boolean {
   return true;
 }
 
-async function bring(file: File, id: string, contextID: string): Promise<void> {
+async function bring(file: File, id: string, to: Destination): Promise<void> {
   const abort = new AbortController();
   aborts.set(id, abort);
   try {
-    const sent = await upload(file, contextID, abort.signal, (fraction) => change(id, { done: Math.round(fraction * 100), total: 100 }));
+    const sent = await upload(file, to, abort.signal, (fraction) => change(id, { done: Math.round(fraction * 100), total: 100 }));
     change(id, { phase: 'reading', done: 0, total: 0 });
-    refreshLists(contextID);
-    void watch(sent, id, contextID, abort.signal);
+    refreshLists(to.contextID);
+    void watch(sent, id, to.contextID, abort.signal);
   } catch (error) {
     if (!abort.signal.aborted) change(id, { phase: 'failed', problem: sentence(error) });
   }

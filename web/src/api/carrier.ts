@@ -1,0 +1,43 @@
+// Which way a run's events come: the socket that all runs of this page share,
+// or, where no socket can be opened, a stream over HTTP for each. Both carry
+// the same log (STREAM-28), so a reader may change the way wherever it stands.
+
+import { readBySocket, socketMayRead, Unopened } from './socket.ts';
+import { readByStream } from './sse.ts';
+import type { RunEvent } from './types.ts';
+
+/** How a reading ended without an end of the run: the line broke, was silent for too long, or was closed in order. */
+export type Break = 'lost' | 'silent' | 'cut';
+
+/** What one reading came to. renew: the line is to be opened again at once, nothing is wrong with it. */
+export type Reached = 'end' | Break | 'renew';
+
+export interface Reading {
+  after: number; // the sequence number of the last event that is known; 0: none
+  signal: AbortSignal;
+  onEvent(event: RunEvent): void;
+}
+
+/** Reads a run once. Throws a Failure when the server refuses; the caller comes back after everything else. */
+export type Carrier = (runID: string, reading: Reading) => Promise<Reached>;
+
+export const eitherWay: Carrier = async (runID, reading) => {
+  if (socketMayRead(runID)) {
+    try {
+      return await readBySocket(runID, reading);
+    } catch (error) {
+      if (!(error instanceof Unopened)) throw error;
+    }
+  }
+  return readByStream(runID, reading);
+};
+
+const terminal: ReadonlySet<string> = new Set(['message_done', 'error', 'cancel_ack', 'paused']);
+
+/** Whether nothing comes after an event of this kind until somebody acts (STREAM-15). */
+export function endsReading(kind: string): boolean {
+  return terminal.has(kind);
+}
+
+/** Bytes of any kind end a silence, and the server beats every 25 s at the latest (UI-25, C-45). */
+export const silenceLimit = 30_000; // ms

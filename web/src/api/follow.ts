@@ -1,0 +1,78 @@
+// Following a run to its end, however often the line breaks: each reading goes
+// on after the last event that is known, so nothing is lost and nothing comes
+// twice. Following never asks the server to do anything, let alone again.
+
+import { eitherWay, type Break, type Carrier, type Reached } from './carrier.ts';
+import { Failure } from './failure.ts';
+import { sleep } from './call.ts';
+import type { RunEvent } from './types.ts';
+
+/** Why a run cannot be read just now, and how many times in a row it was tried. */
+export interface Trouble {
+  cause: Break | 'offline';
+  times: number;
+}
+
+export interface FollowOptions {
+  after: number;
+  signal: AbortSignal;
+  onEvent(event: RunEvent): void;
+  /** The reader has lost the log, or with null has it again. */
+  onTrouble(trouble: Trouble | null): void;
+}
+
+const firstPause = 250; // ms
+const longestPause = 8_000; // ms
+
+/** Follows a run until an event that ends the stream. A refusal is thrown: trying again would change nothing. */
+export async function follow(runID: string, options: FollowOptions, carrier: Carrier = eitherWay): Promise<void> {
+  let after = options.after;
+  let times = 0;
+  let renewed = false; // so that a line that closes at once is not opened without a pause for ever
+  const reading = {
+    signal: options.signal,
+    onEvent(event: RunEvent) {
+      after = Math.max(after, event.seq);
+      renewed = false;
+      if (times > 0) options.onTrouble(null);
+      times = 0;
+      options.onEvent(event);
+    },
+  };
+  while (!options.signal.aborted) {
+    const reached = await attempt(carrier, runID, { ...reading, after });
+    if (options.signal.aborted || reached === 'end') return;
+    if (reached === 'renew' && !renewed) {
+      renewed = true;
+      continue;
+    }
+    times++;
+    options.onTrouble({ cause: causeOf(reached), times });
+    await pause(times, options.signal);
+  }
+}
+
+async function attempt(carrier: Carrier, runID: string, reading: Parameters<Carrier>[1]): Promise<Reached> {
+  try {
+    return await carrier(runID, reading);
+  } catch (error) {
+    if (reading.signal.aborted) return 'lost';
+    if (error instanceof Failure && error.status >= 400 && error.status < 500 && error.status !== 429) throw error;
+    return 'lost';
+  }
+}
+
+function causeOf(reached: Break | 'renew'): Trouble['cause'] {
+  if (navigator.onLine === false) return 'offline';
+  return reached === 'renew' ? 'lost' : reached;
+}
+
+/** Waits longer each time, at random so that readers do not return together; coming online ends the wait. */
+async function pause(times: number, signal: AbortSignal): Promise<void> {
+  const ceiling = Math.min(longestPause, firstPause * 2 ** (times - 1));
+  const online = new AbortController();
+  const wake = () => online.abort();
+  window.addEventListener('online', wake, { once: true });
+  await sleep(ceiling / 2 + Math.random() * (ceiling / 2), AbortSignal.any([signal, online.signal])).catch(() => undefined);
+  window.removeEventListener('online', wake);
+}

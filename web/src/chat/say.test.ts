@@ -1,0 +1,66 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Failure } from '../api/failure.ts';
+import { forgetSaid, say } from './say.ts';
+
+const ask = vi.hoisted(() => vi.fn());
+const socket = vi.hoisted(() => ({
+  may: true,
+  say: vi.fn(),
+  Unknown: class extends Error {},
+  Unopened: class extends Error {},
+}));
+vi.mock('../api/ask.ts', () => ({ ask }));
+vi.mock('../api/socket.ts', () => ({ socketMay: () => socket.may, sayBySocket: socket.say, Unknown: socket.Unknown, Unopened: socket.Unopened }));
+
+const accepted = { run_id: 'r', conversation_id: 'c' };
+const keysAsked = () => ask.mock.calls.map(([, asking]) => (asking as { key: string }).key);
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.resetAllMocks();
+  socket.may = true;
+  forgetSaid();
+});
+
+describe('saying something', () => {
+  // Requirements: UI-04, API-05
+  it.each([['the socket broke before the reply', 'Unknown'], ['no socket can be opened', 'Unopened']] as const)('when %s, it is said over HTTP under the same name', async (_, how) => {
+    socket.say.mockRejectedValue(new socket[how]());
+    ask.mockResolvedValue(accepted);
+    const { request } = await say({ message: 'hello' });
+    const [sent, key] = socket.say.mock.calls[0] as [object, string];
+    expect(sent).toEqual({ message: 'hello', stream: true, client_request_id: key });
+    expect(ask.mock.calls).toEqual([['chat', { body: sent, key }]]);
+    expect(request).toBe(key);
+  });
+
+  it('what was refused is not said another way', async () => {
+    socket.say.mockRejectedValue(new Failure(429, 'rate_limited', 'Slowly.'));
+    await expect(say({ message: 'hello' })).rejects.toThrow('Slowly.');
+    expect(ask).not.toHaveBeenCalled();
+  });
+
+  it('waits while the first attempt is still being worked on', async () => {
+    vi.useFakeTimers();
+    socket.may = false;
+    ask.mockRejectedValueOnce(new Failure(409, 'conflict', 'It still runs.', { reason: 'running' })).mockResolvedValue(accepted);
+    const said = say({ message: 'hello' });
+    await vi.advanceTimersByTimeAsync(500);
+    expect((await said).accepted).toBe(accepted);
+    expect(new Set(keysAsked()).size).toBe(1);
+  });
+
+  // Requirements: API-05
+  it('words given back because nobody answered keep their name when they are sent again', async () => {
+    vi.useFakeTimers();
+    socket.may = false;
+    ask.mockRejectedValue(new Failure(0, 'unreachable', ''));
+    const lost = say({ message: 'hello' }).catch((error: Failure) => error.unreachable);
+    await vi.advanceTimersByTimeAsync(15_000);
+    expect(await lost).toBe(true);
+    ask.mockResolvedValue(accepted);
+    const again = await say({ message: 'hello' });
+    expect(new Set(keysAsked())).toEqual(new Set([again.request]));
+    expect((await say({ message: 'hello' })).request).not.toBe(again.request); // the same words, meant anew
+  });
+});

@@ -1,0 +1,77 @@
+// Getting a person's words to the server, once. Every attempt carries the same
+// name, over the socket as its client_request_id and over HTTP as the
+// Idempotency-Key, which the server takes for the same key: so a repeat is
+// answered with what the first one began (API-05, STREAM-02).
+
+import { ask, type Body } from '../api/ask.ts';
+import { sleep } from '../api/call.ts';
+import { Failure } from '../api/failure.ts';
+import { sayBySocket, socketMay, Unknown, Unopened } from '../api/socket.ts';
+import type { Accepted } from '../api/types.ts';
+
+export type Words = Body<'chat'>;
+
+/** How long the server may be away, or busy with the first attempt, before the words are given back. */
+const patience = 12_000; // ms
+const firstPause = 400; // ms
+const longestPause = 4_000; // ms
+
+/** What may have reached the server though nobody could say so, and its name: said again unchanged, it is the same. */
+const unsure = new Map<string, string>();
+const mostUnsure = 20;
+
+/** Says something, and returns what it was accepted as, and under which name. Throws a Failure when the server refuses or stays away. */
+export async function say(words: Words): Promise<{ accepted: Accepted; request: string }> {
+  const same = JSON.stringify(words);
+  const key = unsure.get(same) ?? crypto.randomUUID();
+  const body = { ...words, stream: true, client_request_id: key };
+  try {
+    const accepted = await eitherWay(body, key);
+    unsure.delete(same);
+    return { accepted, request: key };
+  } catch (error) {
+    if (uncertain(error)) remember(same, key);
+    else unsure.delete(same); // it was refused: the next attempt is another
+    throw error;
+  }
+}
+
+async function eitherWay(body: Words, key: string): Promise<Accepted> {
+  if (socketMay()) {
+    try {
+      return await sayBySocket(body as unknown as Record<string, unknown>, key);
+    } catch (error) {
+      if (!(error instanceof Unopened || error instanceof Unknown)) throw error;
+    }
+  }
+  return post(body, key);
+}
+
+/** Over HTTP, again while nobody answers or while the first attempt is still being worked on. */
+async function post(body: Words, key: string): Promise<Accepted> {
+  const until = Date.now() + patience;
+  for (let wait = firstPause; ; wait = Math.min(longestPause, wait * 2)) {
+    try {
+      return await ask('chat', { body, key });
+    } catch (error) {
+      if (!uncertain(error) || Date.now() + wait > until) throw error;
+    }
+    await sleep(wait);
+  }
+}
+
+/** Whether the words may have been accepted all the same. */
+function uncertain(error: unknown): boolean {
+  if (!(error instanceof Failure)) return true;
+  return error.unreachable || error.status >= 500 || (error.status === 409 && error.detail('reason') === 'running');
+}
+
+function remember(same: string, key: string): void {
+  unsure.set(same, key);
+  if (unsure.size > mostUnsure) unsure.delete(unsure.keys().next().value!);
+}
+
+/** Forgets what belongs to the person who has left. */
+export function forgetSaid(): void {
+  unsure.clear();
+}

@@ -1,0 +1,90 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createWatch, isElsewhere, markSign, titleOf } from './notify.ts';
+
+const which = (id: string) => ({ id, title: id.toUpperCase() });
+
+/** The module anew, in a browser whose permission is this. */
+async function inBrowser(permission: string, answer = permission) {
+  const shown: { title: string; options: NotificationOptions; onclick: (() => void) | null; close(): void }[] = [];
+  class Fake {
+    static permission = permission;
+    static requestPermission = vi.fn(async () => (Fake.permission = answer));
+    onclick: (() => void) | null = null;
+    constructor(
+      readonly title: string,
+      readonly options: NotificationOptions,
+    ) {
+      shown.push(this);
+    }
+    close(): void {}
+  }
+  vi.stubGlobal('Notification', Fake);
+  vi.resetModules();
+  return { ...(await import('./notify.ts')), shown, Fake };
+}
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
+  localStorage.clear();
+});
+
+describe('what waits for a person elsewhere', () => {
+  it('stands in the title, with how many', () => {
+    expect([titleOf(0, 'Letters'), titleOf(2, 'Letters'), titleOf(1, null)]).toEqual(['Letters · Liminal', '(2) Letters · Liminal', '(1) Liminal']);
+  });
+
+  it('puts a dot on the sign, and takes it away', () => {
+    document.head.innerHTML = '<link rel="icon" href="/favicon.svg">';
+    const href = () => document.querySelector('link[rel=icon]')!.getAttribute('href')!;
+    markSign(true);
+    expect(decodeURIComponent(href())).toContain('class="d"');
+    expect(href()).toMatch(/^data:image\/svg\+xml,/);
+    markSign(false);
+    expect(href()).toBe('/favicon.svg');
+  });
+
+  it('is new once, and not when the page opens', () => {
+    const watch = createWatch();
+    expect(watch([which('a')])).toEqual([]);
+    expect(watch([which('a'), which('b')])).toEqual([which('b')]);
+    expect(watch([which('b')])).toEqual([]);
+    expect(watch([which('a'), which('b')])).toEqual([which('a')]);
+  });
+
+  it('is elsewhere in another conversation, and in a hidden tab', () => {
+    expect([isElsewhere('a', 'a'), isElsewhere('a', 'b'), isElsewhere('a', null)]).toEqual([false, true, true]);
+    vi.spyOn(document, 'visibilityState', 'get').mockReturnValue('hidden');
+    expect(isElsewhere('a', 'a')).toBe(true);
+  });
+
+  it('asks for the permission only when it is switched on, and keeps the choice', async () => {
+    const { Fake, setSystemNotices, systemNotices } = await inBrowser('default', 'granted');
+    expect([systemNotices.get(), Fake.requestPermission.mock.calls.length]).toEqual(['off', 0]);
+    await setSystemNotices(true);
+    expect([systemNotices.get(), Fake.requestPermission.mock.calls.length]).toEqual(['on', 1]);
+    expect((await inBrowser('granted')).systemNotices.get()).toBe('on');
+    await setSystemNotices(false);
+    expect((await inBrowser('granted')).systemNotices.get()).toBe('off');
+  });
+
+  it('shows nothing by the system unless it is on, and leads there when it is', async () => {
+    const off = await inBrowser('granted');
+    off.notify(which('a'), 'Waiting', () => undefined);
+    expect(off.shown).toEqual([]);
+    localStorage.setItem('liminal.notify', '1');
+    const on = await inBrowser('granted');
+    const go = vi.fn();
+    on.notify(which('a'), 'Waiting', go);
+    expect(on.shown.map((one) => [one.title, one.options.body, one.options.tag])).toEqual([['A', 'Waiting', 'liminal-a']]);
+    on.shown[0]!.onclick!();
+    expect(go).toHaveBeenCalledOnce();
+  });
+
+  it('says where the browser refuses, or has none', async () => {
+    expect((await inBrowser('default', 'denied').then(async (it) => (await it.setSystemNotices(true), it))).systemNotices.get()).toBe('blocked');
+    vi.stubGlobal('Notification', undefined);
+    vi.resetModules();
+    expect((await import('./notify.ts')).systemNotices.get()).toBe('unsupported');
+  });
+});

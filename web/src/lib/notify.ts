@@ -1,0 +1,84 @@
+// Saying that a run waits for a person who is elsewhere: in the title, by a dot
+// on the page's sign, and, for those who asked for it, by the system.
+
+import { createStore } from './store.ts';
+import { readItem, writeItem } from './storage.ts';
+
+/** unsupported: this browser has none; blocked: the person's browser refuses. */
+export type Notices = 'unsupported' | 'blocked' | 'off' | 'on';
+
+const key = 'liminal.notify';
+
+/** Whether the system says when something waits. */
+export const systemNotices = createStore<Notices>(state());
+
+function state(): Notices {
+  if (typeof Notification === 'undefined') return 'unsupported';
+  if (Notification.permission === 'denied') return 'blocked';
+  return Notification.permission === 'granted' && readItem('local', key) === '1' ? 'on' : 'off';
+}
+
+/** Switches them; on asks the browser's permission, so call it only from a person's own click. */
+export async function setSystemNotices(on: boolean): Promise<void> {
+  writeItem('local', key, on ? '1' : null);
+  if (on && typeof Notification !== 'undefined' && Notification.permission === 'default') await Notification.requestPermission();
+  systemNotices.set(state());
+}
+
+/** What the title says: how much waits, where the reader is, and whose page it is. */
+export function titleOf(waiting: number, name: string | null | undefined): string {
+  return `${waiting > 0 ? `(${waiting}) ` : ''}${name ? `${name} · ` : ''}Liminal`;
+}
+
+/** The page's sign with the ochre dot of what waits for a person; the same lines as public/favicon.svg. */
+const dotted = `data:image/svg+xml,${encodeURIComponent(
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><style>g{stroke:#1b6a61}.d{fill:#b97a12}@media (prefers-color-scheme:dark){g{stroke:#6cc4b5}.d{fill:#ebb961}}</style>' +
+    '<g fill="none" stroke-width="3.2" stroke-linecap="round"><path d="M16 3v7.5M16 21.5V29"/><circle cx="16" cy="16" r="5.5"/></g><circle class="d" cx="25" cy="7" r="6.5"/></svg>',
+)}`;
+const plain = '/favicon.svg';
+
+/** Puts the dot on the page's sign, or takes it away. */
+export function markSign(waiting: boolean): void {
+  const sign = document.querySelector<HTMLLinkElement>('link[rel=icon]');
+  const wanted = waiting ? dotted : plain;
+  if (sign && sign.getAttribute('href') !== wanted) sign.setAttribute('href', wanted);
+}
+
+/** Something that waits for a person. */
+export interface Waiting {
+  id: string; // of its conversation
+  title: string;
+}
+
+/**
+ * Returns a function that is told what waits now and says which of it is new.
+ * What waits when it is told for the first time is not: the page shows it.
+ */
+export function createWatch(): (waiting: Waiting[]) => Waiting[] {
+  let known: ReadonlySet<string> | null = null;
+  return (waiting) => {
+    const fresh = known === null ? [] : waiting.filter((one) => !known!.has(one.id));
+    known = new Set(waiting.map((one) => one.id));
+    return fresh;
+  };
+}
+
+/** Whether somebody does not see that a conversation waits: they are in another one, or not at this page. */
+export function isElsewhere(conversation: string, open: string | null): boolean {
+  return conversation !== open || document.visibilityState === 'hidden';
+}
+
+/** Has the system say it, where that was asked for; a click brings the person there. */
+export function notify(waiting: Waiting, sentence: string, go: () => void): void {
+  if (systemNotices.get() !== 'on') return;
+  try {
+    const shown = new Notification(waiting.title, { body: sentence, tag: `liminal-${waiting.id}`, icon: plain });
+    shown.onclick = () => {
+      window.focus();
+      shown.close();
+      go();
+    };
+  } catch {
+    // Some browsers only let workers notify: the title and the dot have to do.
+  }
+}
