@@ -8,7 +8,7 @@ export function userFixture(id: string, more: Partial<User> = {}): User {
 
 export function messageFixture(id: string, role: Message['role'], more: Partial<Message> = {}): Message {
   return { id, role, sender: role, content: '', content_struct: null, seq: 1, created_at: '', run_id: null, token_count_in: 0, token_count_out: 0,
-    feedback: null, meta: {}, ...more };
+    versions: null, feedback: null, meta: {}, ...more };
 }
 
 export function interruptFixture(more: Partial<Interrupt> = {}): Interrupt {

@@ -1,10 +1,11 @@
-import { useContext, useEffect, useState, type KeyboardEvent } from 'react';
+import { useContext, useEffect, useLayoutEffect, useRef, useState, type KeyboardEvent } from 'react';
 import type { Message } from '../api/types.ts';
 import { useWords } from '../i18n/index.ts';
 import { readDraft, writeDraft } from '../lib/drafts.ts';
 import { ChangeContext, edit, editDraft } from './change.ts';
 import { useLockReason } from './useLockReason.ts';
-import { useGrowing } from './box.ts';
+
+const tallest = 320; // px
 
 /**
  * One's words, to be changed and sent again. Escape leaves them as they were;
@@ -15,15 +16,21 @@ export function Editor({ message }: { message: Message }) {
   const change = useContext(ChangeContext)!;
   const locked = useLockReason();
   const [text, setText] = useState(() => readDraft(editDraft(message.id)) || message.content);
-  const field = useGrowing(text);
+  const field = useRef<HTMLTextAreaElement>(null);
   const said = text.trim();
+
+  useLayoutEffect(() => {
+    const box = field.current!;
+    box.style.height = 'auto';
+    box.style.height = `${Math.min(box.scrollHeight, tallest)}px`;
+  }, [text]);
 
   useEffect(() => {
     const box = field.current!;
     box.focus({ preventScroll: true });
     box.setSelectionRange(box.value.length, box.value.length);
     box.scrollIntoView({ block: 'nearest' });
-  }, [field]);
+  }, []);
 
   function close() {
     edit(change.conversation, null);
