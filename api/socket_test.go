@@ -171,6 +171,58 @@ func TestAHeaderSignsInAndTheSessionMustBeTheSame(t *testing.T) {
 	}
 }
 
+// Requirements: API-05, STREAM-02
+func TestATurnSaidOverASocketAndAgainOverHTTPIsOne(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.signUp("ada@example.org")
+	body := func(key, message string) map[string]any {
+		return map[string]any{"message": message, "stream": true, "client_request_id": key}
+	}
+	frame := func(kind, key, message string) map[string]any {
+		f := body(key, message)
+		f["type"], f["request_id"], f["session"] = kind, key, ada.token
+		return f
+	}
+	one, two := id.New(), id.New()
+
+	// The socket first, with the frame that signs in: as a client whose line breaks before the reply.
+	k := w.talk(nil)
+	k.say(frame("auth", one, "one"))
+	started, _ := k.until("chat_started")
+	again := ada.post("/v1/chat", body(one, "one"), "Idempotency-Key", one).ok()
+	// HTTP first: as one that was given up too early.
+	first := ada.post("/v1/chat", body(two, "two"), "Idempotency-Key", two).ok()
+	k.say(frame("chat_start", two, "two"))
+	repeated, _ := k.until("chat_started")
+	for repeated.RequestID != two { // the first turn's run goes on beside it
+		repeated, _ = k.until("chat_started")
+	}
+
+	for name, pair := range map[string][2]any{
+		"over HTTP":     {runOf(t, started), again["run_id"]},
+		"over a socket": {runOf(t, repeated), first["run_id"]},
+	} {
+		if pair[0] != pair[1] {
+			t.Errorf("a repeat %s is another run: %v and %v", name, pair[0], pair[1])
+		}
+	}
+	if len(w.engine.turns) != 2 {
+		t.Errorf("%d turns began, not two", len(w.engine.turns))
+	}
+	ada.post("/v1/chat", body(one, "something else"), "Idempotency-Key", one).fails(400, "validation_error")
+}
+
+// runOf is the run a chat_started names.
+func runOf(t *testing.T, f heard) any {
+	t.Helper()
+	var answer ChatAnswer
+	if err := json.Unmarshal(f.Data, &answer); err != nil || answer.RunID == "" {
+		t.Fatalf("started: %+v, %v", f, err)
+	}
+	return answer.RunID
+}
+
 // Requirements: STREAM-08
 func TestCancelOverASocket(t *testing.T) {
 	t.Parallel()
