@@ -15,6 +15,7 @@ import { Mark } from './Mark.tsx';
 import { placeOf, type Place } from './place.ts';
 import { Sidebar } from './Sidebar.tsx';
 import { Tabs } from './Tabs.tsx';
+import { useWaiting } from './useWaiting.ts';
 
 // Loaded when somebody goes there: most people only ever chat.
 const pages = {
@@ -29,27 +30,23 @@ export function Shell() {
   const [open, setOpen] = useState(false); // the drawer, where the sidebar is one
   const toggle = useRef<HTMLButtonElement>(null);
   const [, params] = useRoute('/c/:id');
-  const [location] = useLocation();
+  const [location, go] = useLocation();
   const place = placeOf(location);
   const chat = useLast(place === 'chat' ? location : null);
   const id = params?.id ?? null;
   const conversations = useConversations();
   const all = conversations.data?.pages.flatMap((page) => page.data) ?? [];
   const conversation = all.find((one) => one.id === id);
-  const waiting = all.filter((one) => one.pending).length;
+  const names = { chat: conversation?.title, contexts: words.tabContexts, artifacts: words.tabArtifacts, settings: words.tabSettings, operate: words.tabOperate };
+  const waiting = useWaiting(conversations.data ? all : null, id, names[place]);
 
   useEffect(() => setOpen(false), [location]);
   useEffect(() => panel.set(null), [id, place]);
   useEffect(() => {
     if (arrival.get()?.kind !== 'linked') return;
     leaveArrival();
-    panel.set({ kind: 'security' }); // where the new link stands
-  }, []);
-  useEffect(() => {
-    const names = { chat: conversation?.title, contexts: words.tabContexts, artifacts: words.tabArtifacts, settings: words.tabSettings, operate: words.tabOperate };
-    const name = names[place];
-    document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${name ? `${name} · ` : ''}Liminal`;
-  }, [waiting, conversation?.title, place, words]);
+    go('/settings', { replace: true }); // where the new link stands
+  }, [go]);
 
   function close() {
     flushSync(() => setOpen(false)); // an inert page takes no focus
@@ -137,10 +134,6 @@ function TopBar({ toggle, open, waiting, place, chat, title, onOpen }: TopBarPro
       </span>
       <Tabs place={place} chat={chat} />
       {title === null ? <span className="title" /> : <h1 className="title">{title}</h1>}
-      <button type="button" className="text-button" onClick={() => panel.set({ kind: 'documents' })}>
-        <Icon name="document" />
-        <span>{words.documents}</span>
-      </button>
       <AccountMenu />
     </header>
   );
