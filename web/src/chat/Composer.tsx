@@ -1,5 +1,10 @@
-import { useState, type KeyboardEvent } from 'react';
+import { useRef, useState } from 'react';
 import type { Conversation, Interrupt } from '../api/types.ts';
+import { fieldsOf, textOfLines, trimmed, type Fields } from '../composer/doc.ts';
+import { useSlash } from '../composer/focus.ts';
+import { MentionList } from '../composer/MentionList.tsx';
+import { rowID, useMentions } from '../composer/useMentions.ts';
+import { useShown, useWriter, type Writing } from '../composer/useWriter.ts';
 import { useWords } from '../i18n/index.ts';
 import type { Dictionary } from '../i18n/en.ts';
 import { ContextChooser } from '../knowledge/ContextChooser.tsx';
@@ -8,7 +13,6 @@ import { Attach } from '../knowledge/Attach.tsx';
 import { UploadTray } from '../knowledge/UploadTray.tsx';
 import { useStore } from '../lib/store.ts';
 import { Icon } from '../shell/Icon.tsx';
-import { useDraft, useGrowing, useSlash } from './box.ts';
 import { takesWords } from './Slip.tsx';
 import { answer, answerDraft, notice, notices } from './talk.ts';
 
@@ -18,8 +22,10 @@ interface Props {
   question: Interrupt | null;
   running: boolean;
   sending: boolean;
-  onSend(text: string): void;
+  onSend(text: string, fields?: Fields): void;
   onStop(): Promise<void>;
+  /** An arrow up in an empty box asks to change what was said last. */
+  onEditLast?(): void;
 }
 
 type Mode = 'message' | 'answer' | 'choose' | 'run';
@@ -46,32 +52,39 @@ function placeholder(mode: Mode, words: Dictionary): string {
 export function Composer(props: Props) {
   const words = useWords();
   const mode = modeOf(props);
-  const box = useBox(props, mode);
-  const field = useGrowing(`${mode} ${box.text}`);
-  useSlash(field);
+  const draftKey = mode === 'answer' ? answerDraft(props.question!) : props.draftKey;
+  const place = useRef<HTMLDivElement>(null);
+  const writing = useWriter(place, {
+    draftKey,
+    key: (event) => mentions.key(event) || pressed(event, writing.empty, box.submit, props.onEditLast),
+  });
+  const mentions = useMentions(writing.query, mode === 'answer', (query, mention) => writing.writer().mention(query, mention));
+  const box = useBox(props, mode, writing);
+  useSlash();
   // While an answer is written, an empty box says so by itself: nothing moves.
-  const why = mode === 'run' && box.text === '' ? '' : reason(mode, words);
+  const why = mode === 'run' && writing.empty ? '' : reason(mode, words);
+  useShown(
+    writing,
+    {
+      id: 'message',
+      'aria-label': words.composerLabel,
+      'aria-multiline': 'true',
+      'aria-placeholder': placeholder(mode, words),
+      enterkeyhint: 'send',
+      ...(why ? { 'aria-describedby': 'why' } : {}),
+      ...(mentions.open && mentions.groups.length > 0 ? { 'aria-controls': 'mentions' } : {}),
+      ...(mentions.active ? { 'aria-activedescendant': rowID(mentions.active) } : {}),
+      ...(mode === 'choose' ? { 'aria-disabled': 'true' } : {}),
+    },
+    mode !== 'choose',
+  );
   return (
     <div className="composer-area">
       <Problem draftKey={props.draftKey} />
       <UploadTray inPanel={false} />
       <div className="composer" data-mode={mode}>
-        <textarea
-          id="message"
-          ref={field}
-          rows={1}
-          value={box.text}
-          disabled={mode === 'choose'}
-          aria-label={words.composerLabel}
-          aria-describedby={why ? 'why' : undefined}
-          placeholder={placeholder(mode, words)}
-          onChange={(event) => box.setText(event.target.value)}
-          onKeyDown={(event) => {
-            if (!sends(event)) return;
-            event.preventDefault();
-            box.submit();
-          }}
-        />
+        <MentionList mentions={mentions} />
+        <div ref={place} className="writer" />
         {why && (
           <p id="why" className="why">
             {why}
@@ -93,41 +106,50 @@ export function Composer(props: Props) {
   );
 }
 
-/** Enter sends, with Shift it breaks the line; while an input method composes it belongs to that (keyCode 229 in older engines). */
-function sends(event: KeyboardEvent): boolean {
-  return event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing && event.keyCode !== 229;
+/**
+ * Enter sends, with Shift it breaks the line; while an input method composes it
+ * belongs to that (keyCode 229 in older engines).
+ */
+function pressed(event: KeyboardEvent, empty: boolean, submit: () => void, editLast?: () => void): boolean {
+  if (event.key === 'ArrowUp' && empty && editLast && !event.shiftKey) {
+    editLast();
+    return true;
+  }
+  if (event.key !== 'Enter') return false;
+  if (event.isComposing || event.keyCode === 229) return true; // the editor would break the line
+  if (event.shiftKey) return false;
+  submit();
+  return true;
 }
 
 interface Box {
-  text: string;
-  setText(text: string): void;
   ready: boolean; // there is something to send, and it may be sent
   submit(): void;
 }
 
-/** The words in the box, and what becomes of them. */
-function useBox(props: Props, mode: Mode): Box {
+/** What becomes of the words in the box. */
+function useBox(props: Props, mode: Mode, writing: Writing): Box {
   const words = useWords();
-  const [text, setText] = useDraft(mode === 'answer' ? answerDraft(props.question!) : props.draftKey);
   const [busy, setBusy] = useState(false);
-  const said = text.trim();
-  const ready = said !== '' && !busy && (mode === 'message' || mode === 'answer');
+  const ready = !writing.empty && !busy && (mode === 'message' || mode === 'answer');
 
   function submit() {
     if (!ready) return;
+    const lines = trimmed(writing.writer().lines());
     if (mode === 'message') {
-      setText('');
-      props.onSend(said);
+      writing.clear();
+      props.onSend(textOfLines(lines), fieldsOf(lines));
       return;
     }
+    const said = textOfLines(lines, ''); // a document is answered with by its name
     const value = typed(said, props.question!);
     if (value === null) return notice(props.draftKey, words.numberNeeded);
     setBusy(true);
-    setText('');
+    writing.clear();
     void answer(props.question!, value, said).finally(() => setBusy(false));
   }
 
-  return { text, setText, ready, submit };
+  return { ready, submit };
 }
 
 /** A sentence about what did not work. */

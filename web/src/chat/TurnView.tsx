@@ -1,6 +1,7 @@
 import { memo, useCallback, useMemo, useRef } from 'react';
 import { useRun } from '../api/queries.ts';
 import type { Citation } from '../api/types.ts';
+import { Said } from '../composer/Said.tsx';
 import { useWords } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
 import { Markdown } from '../markdown/Markdown.tsx';
@@ -23,7 +24,7 @@ interface Props {
   follower: Follower | undefined;
   active: boolean; // its run is not over yet
   edited: boolean; // its words are being changed
-  giveBack(text: string): void;
+  giveBack(text: string, doc?: unknown): void;
 }
 
 const noCitations: Citation[] = [];
@@ -48,7 +49,7 @@ export const TurnView = memo(function TurnView({ turn, follower, active, edited,
 
   return (
     <article ref={article} className="turn" aria-label={turn.user ? words.youSaid(turn.user.content) : words.liminal}>
-      {turn.user && (edited ? <Editor key={turn.user.id} message={turn.user} /> : <UserWords text={turn.user.content} />)}
+      {turn.user && (edited ? <Editor key={turn.user.id} message={turn.user} /> : <UserWords text={turn.user.content} doc={turn.user.meta?.['tiptap_json']} />)}
       {!edited && <WordsActions turn={turn} />}
       {(live || turn.answer || turn.asked.length > 0) && (
         <div className="rail">
@@ -66,7 +67,7 @@ export const TurnView = memo(function TurnView({ turn, follower, active, edited,
               {over && citations.length > 0 && <Sources citations={citations} quoting={removed.length === 0} open={open} />}
             </div>
           )}
-          {live && <Live state={live} trouble={trouble} user={turn.user?.content ?? ''} giveBack={giveBack} />}
+          {live && <Live state={live} trouble={trouble} user={turn.user?.content ?? ''} giveBack={(said) => giveBack(said, turn.user?.meta?.['tiptap_json'])} />}
           {!live && turn.answer?.meta?.cancelled && <p className="node note-line">{words.stopped}</p>}
           {!live && turn.answer?.meta?.truncated && <p className="node note-line">{words.truncated}</p>}
           {over && <TurnFoot turn={turn} live={live} seen={seen} text={suppressed ? '' : text} items={items} />}
@@ -101,14 +102,14 @@ function Item({ item }: { item: RailItem }) {
 }
 
 /** A turn that left no answer: its run knows why. */
-function Unanswered({ turn, seen, giveBack }: { turn: Turn; seen: boolean; giveBack(text: string): void }) {
+function Unanswered({ turn, seen, giveBack }: { turn: Turn; seen: boolean; giveBack(text: string, doc?: unknown): void }) {
   const words = useWords();
   const run = useRun(turn.runID, seen).data;
   if (run?.status !== 'failed' && run?.status !== 'cancelled') return null;
   return (
     <div className="rail">
       <h2 className="hidden">{words.liminal}</h2>
-      {run.status === 'failed' && <Failed problem={run.error} at={run.ended_at ?? run.created_at} user={turn.user?.content ?? ''} giveBack={giveBack} />}
+      {run.status === 'failed' && <Failed problem={run.error} at={run.ended_at ?? run.created_at} user={turn.user?.content ?? ''} giveBack={(said) => giveBack(said, turn.user?.meta?.['tiptap_json'])} />}
       {run.status === 'cancelled' && <p className="node note-line">{words.stopped}</p>}
       <TurnFoot turn={turn} live={null} seen={seen} text="" items={[]} />
     </div>
@@ -116,10 +117,10 @@ function Unanswered({ turn, seen, giveBack }: { turn: Turn; seen: boolean; giveB
 }
 
 /** A person's words; dimmed until the server has them. */
-export function UserWords({ text, sending }: { text: string; sending?: boolean }) {
+export function UserWords({ text, doc, sending }: { text: string; doc?: unknown; sending?: boolean }) {
   return (
     <div className="said" data-sending={sending || undefined}>
-      <p>{text}</p>
+      <Said text={text} doc={doc} />
     </div>
   );
 }

@@ -5,6 +5,7 @@ import { useEffect, useMemo, useRef } from 'react';
 import { useLocation } from 'wouter';
 import { useThread } from '../api/thread.ts';
 import type { Conversation, Interrupt, Thread } from '../api/types.ts';
+import { fieldsOfMessage, type Fields } from '../composer/doc.ts';
 import { carryOver, chosenContext, chosenWorkflow, contextOf } from '../knowledge/choice.ts';
 import { workflowOf, useWorkflows } from '../knowledge/workflows.ts';
 import { newDraft } from '../lib/drafts.ts';
@@ -58,19 +59,19 @@ function useChange(id: string | null, draftKey: string, conversation: Conversati
     return {
       conversation: id,
       lock,
-      replace: async (message, text) => (await send({ conversation: id, draftKey, text, contextID, workflowID, replaces: message.id })) !== null,
+      replace: async (message, text) => (await send({ conversation: id, draftKey, text, contextID, workflowID, replaces: message.id, fields: { ...fieldsOfMessage(message, text) } })) !== null,
       go: (to) => go(`/c/${to}`),
     };
   }, [id, draftKey, lock, contextID, workflowID, go]);
 }
 
 /** Sends words; a new conversation is gone to once the server has made it. */
-function useSubmit(id: string | null, draftKey: string, conversation: Conversation | null): (text: string) => void {
+function useSubmit(id: string | null, draftKey: string, conversation: Conversation | null): (text: string, fields?: Fields) => void {
   const [, navigate] = useLocation();
   const contextID = contextOf(useStore(chosenContext), draftKey, conversation);
   const workflowID = workflowOf(useStore(chosenWorkflow), draftKey, useWorkflows());
-  return (text) => {
-    void send({ conversation: id, draftKey, text, contextID, workflowID }).then((made) => {
+  return (text, fields) => {
+    void send({ conversation: id, draftKey, text, contextID, workflowID, ...(fields ? { fields: { ...fields } } : {}) }).then((made) => {
       if (!made || id) return;
       carryOver(draftKey, made);
       if (location.pathname === '/') navigate(`/c/${made}`); // unless the reader has gone elsewhere

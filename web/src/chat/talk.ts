@@ -96,6 +96,7 @@ function accept(accepted: Accepted, { text, replaces, fields }: Sending, request
       token_count_in: 0,
       token_count_out: 0,
       meta: fields?.['tiptap_json'] ? { tiptap_json: fields['tiptap_json'] } : {},
+      versions: null,
       feedback: null,
     };
     return {

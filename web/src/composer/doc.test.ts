@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { docOf, docOfLines, fieldsOf, fieldsOfMessage, isEmpty, linesOf, textOf, textOfLines, trimmed, type Mention } from './doc.ts';
+import { docOf, docOfLines, fieldsOf, fieldsOfMessage, isEmpty, linesNaming, linesOf, textOf, textOfLines, trimmed, type Mention } from './doc.ts';
 
 const gdpr: Mention = { category: 'document', id: 'd1', label: 'GDPR' };
 const laws: Mention = { category: 'set', id: 's1', label: 'Laws' };
@@ -40,9 +40,17 @@ describe('what is written', () => {
     expect(fields).toEqual({ tagged_doc_ids: ['d1'] });
   });
 
-  it('is said once more with what it mentioned', () => {
-    expect(fieldsOfMessage({ meta: { tiptap_json: docOfLines([[gdpr]]) } })).toEqual(fieldsOf([[gdpr]]));
-    expect(fieldsOfMessage({ meta: {} })).toBeUndefined();
+  it('is said once more with what it mentioned and its words still name', () => {
+    const message = { content: '@Audit (x) @GDPR', meta: { tiptap_json: docOfLines([[audit, ' (x) ', gdpr]]) } };
+    expect(fieldsOfMessage(message, message.content)).toEqual(fieldsOf([[audit, ' (x) ', gdpr]]));
+    expect(fieldsOfMessage(message, 'only\n@GDPR now')).toEqual(fieldsOf([['only'], [gdpr, ' now']]));
+    expect(fieldsOfMessage(message, 'GDPR alone')).toBeUndefined();
+    expect(fieldsOfMessage({ content: 'x', meta: {} }, 'x')).toBeUndefined();
+  });
+
+  it('finds the longer of two names', () => {
+    const long: Mention = { category: 'document', id: 'd2', label: 'GDPR (2024) [draft]' };
+    expect(linesNaming('@GDPR (2024) [draft] and @GDPR', [gdpr, long])).toEqual([[long, ' and ', gdpr]]);
   });
 });
 

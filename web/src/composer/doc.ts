@@ -29,7 +29,11 @@ const mostNodes = 20_000;
 const mostLevels = 16;
 
 export function docOf(text: string): Doc {
-  return docOfLines(text.split('\n').map((line) => (line === '' ? [] : [line])));
+  return docOfLines(linesOfText(text));
+}
+
+export function linesOfText(text: string): Piece[][] {
+  return text.split(/\r\n?|\n/).map((line) => (line === '' ? [] : [line]));
 }
 
 export function docOfLines(lines: Piece[][]): Doc {
@@ -145,8 +149,27 @@ export function fieldsOf(lines: Piece[][]): Fields | undefined {
   };
 }
 
-/** What a message that is there mentions, to say it once more: in its place, or again. */
-export function fieldsOfMessage(message: { meta?: Record<string, unknown> | null }): Fields | undefined {
-  const lines = linesOf(message.meta?.['tiptap_json']);
-  return lines ? fieldsOf(lines) : undefined;
+/** A text whose names of these mentions, behind an @, are the mentions again. */
+export function linesNaming(text: string, mentions: Mention[]): Piece[][] {
+  const byName = new Map(mentions.map((one) => [`@${one.label}`, one]));
+  const names = [...byName.keys()].toSorted((a, b) => b.length - a.length).map((name) => name.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  if (names.length === 0) return linesOfText(text);
+  const splitter = new RegExp(`(${names.join('|')})`, 'gu');
+  return text.split('\n').map((line) =>
+    line
+      .split(splitter)
+      .filter((part) => part !== '')
+      .map((part) => byName.get(part) ?? part),
+  );
+}
+
+interface Said {
+  content: string;
+  meta?: Record<string, unknown> | null;
+}
+
+/** What goes with a message that is said once more, with these words: what it mentioned and they still name. */
+export function fieldsOfMessage({ meta }: Said, text: string): Fields | undefined {
+  const lines = linesOf(meta?.['tiptap_json']);
+  return lines ? fieldsOf(linesNaming(text, mentionsIn(lines))) : undefined;
 }

@@ -48,13 +48,28 @@ export function writeDraft(conversation: string, text: string, doc?: unknown): v
   writeItem('local', key, JSON.stringify(all));
 }
 
+const savers = new Set<() => void>();
+
+/** Who holds words that are not stored yet, and stores them when asked to. */
+export function onSaveDrafts(save: () => void): () => void {
+  savers.add(save);
+  return () => savers.delete(save);
+}
+
+/** Stores what is written in open boxes and not yet saved. */
+export function saveDrafts(): void {
+  for (const save of savers) save();
+}
+
 /** How many conversations have words that were not sent, answers to questions among them. */
 export function draftCount(): number {
+  saveDrafts();
   return Object.values(readAll()).filter((draft) => typeof draft?.text === 'string' && draft.text !== '').length;
 }
 
 /** All drafts as JSON, to be kept in a file. */
 export function exportDrafts(): string {
+  saveDrafts();
   return JSON.stringify(readAll(), null, 2);
 }
 
