@@ -126,7 +126,7 @@ func (in *chatInput) turn(ctx context.Context) (chat.NewTurn, string, error) {
 	}
 	t := chat.NewTurn{
 		ConversationID: value(b.ConversationID), RequestID: requestID(ctx, key), Message: string(b.Message),
-		ArtifactIDs: b.ArtifactIDs, WorkflowID: value(b.WorkflowID), Multitask: b.Multitask, Locale: viewerOf(ctx).Locale,
+		ArtifactIDs: b.ArtifactIDs, WorkflowID: value(b.WorkflowID), Multitask: b.Multitask, Replaces: value(b.Replaces), Locale: viewerOf(ctx).Locale,
 	}
 	if b.ContextIDs != nil {
 		t.ContextIDs, t.NoContext = *b.ContextIDs, len(*b.ContextIDs) == 0 && b.ContextID == nil
@@ -237,7 +237,7 @@ func (s *server) sameTurn(ctx context.Context, v identity.Viewer, a chat.Accepte
 			return err
 		}
 	}
-	if said.Content != t.Message || !bytes.Equal(fields[0], fields[1]) {
+	if said.Content != t.Message || before.Replaces != t.Replaces || !bytes.Equal(fields[0], fields[1]) {
 		return fault.New(fault.Invalid, "This idempotency key was used for another request. Use a new key.")
 	}
 	return nil

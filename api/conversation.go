@@ -21,6 +21,7 @@ func (s *server) conversationRoutes() {
 	add(s, route("PATCH /v1/conversations/{id}", "changeConversation", "Rename or archive"), s.changeConversation)
 	add(s, route("DELETE /v1/conversations/{id}", "deleteConversation", "Delete with all its messages"), s.deleteConversation)
 	add(s, route("GET /v1/conversations/{id}/messages", "listMessages", "What was said, what waits and what runs"), s.listMessages)
+	s.versionRoutes()
 }
 
 // Paged is the query of every list.
@@ -45,6 +46,7 @@ type Conversation struct {
 	UpdatedAt       time.Time           `json:"updated_at"`
 	Pending         bool                `json:"pending" doc:"a question of it waits for me"`
 	ActiveRun       Nullable[ActiveRun] `json:"active_run"`
+	BranchedFrom    Nullable[Branched]  `json:"branched_from" doc:"what it is a copy of"`
 }
 
 // ActiveRun is the turn of a conversation that runs or waits.
@@ -82,6 +84,9 @@ func (s *server) conversationView(ctx context.Context, c chat.Conversation, pend
 	}
 	if c.ActiveContextID != "" {
 		out.ActiveContextID = &c.ActiveContextID
+	}
+	if c.Branched != nil {
+		out.BranchedFrom.V = &Branched{c.Branched.ConversationID, c.Branched.MessageID}
 	}
 	if c.Summarised() > 0 {
 		memory := chat.MemoryID(c.ID)
@@ -204,6 +209,7 @@ type Message struct {
 	TokensIn      int                    `json:"token_count_in"`
 	TokensOut     int                    `json:"token_count_out"`
 	Meta          map[string]any         `json:"meta"`
+	Versions      Nullable[Versions]     `json:"versions" doc:"of a question of mine: what else I asked in its place; null: nothing"`
 	Feedback      Nullable[Feedback]     `json:"feedback" doc:"what I think of this answer; null: nothing said, or no answer"`
 }
 
@@ -215,6 +221,7 @@ func messageView(m chat.Message) Message {
 	if m.RunID != "" {
 		out.RunID = &m.RunID
 	}
+	out.Versions = versionsView(m)
 	if out.Meta == nil {
 		out.Meta = map[string]any{}
 	}
@@ -225,6 +232,7 @@ func messageView(m chat.Message) Message {
 // conversation after a refresh (INT-15).
 type Thread struct {
 	Page[Message]
+	Earlier    *string             `json:"earlier_cursor" doc:"opaque, for before: what lies right before this page; null: nothing does"`
 	ThreadID   string              `json:"thread_id" format:"uuid"`
 	Pending    Nullable[Interrupt] `json:"pending_interrupt"`
 	AllPending []Interrupt         `json:"pending_interrupts"`
@@ -234,25 +242,35 @@ type Thread struct {
 type listMessagesInput struct {
 	ByID
 	Paged
+	Before string `query:"before" doc:"earlier_cursor of a page: what lies right before it"`
+	Latest bool   `query:"latest" doc:"what was said last; at most one of latest, before and cursor"`
 }
 
 func (s *server) listMessages(ctx context.Context, in *listMessagesInput) (Thread, error) {
+	return s.thread(ctx, in.ID, chat.Window{After: in.Cursor, Before: in.Before, Latest: in.Latest, Limit: in.Limit})
+}
+
+// thread is a window of a conversation as a client restores it.
+func (s *server) thread(ctx context.Context, conversationID string, w chat.Window) (Thread, error) {
 	v := viewerOf(ctx)
-	c, err := s.Conversations.Conversation(ctx, v, in.ID)
+	c, err := s.Conversations.Conversation(ctx, v, conversationID)
 	if err != nil {
 		return Thread{}, err
 	}
-	list, next, err := s.Messages.ListMessages(ctx, v, in.ID, in.Cursor, in.Limit)
+	seen, err := s.Messages.Window(ctx, v, conversationID, w)
 	if err != nil {
 		return Thread{}, err
 	}
-	open, err := s.Interrupts.PendingInterrupts(ctx, v, in.ID)
+	open, err := s.Interrupts.PendingInterrupts(ctx, v, conversationID)
 	if err != nil {
 		return Thread{}, err
 	}
-	t := Thread{Page: page(list, next, messageView), ThreadID: c.ID, AllPending: page(open, "", interruptView).Data, ActiveRun: s.activeRun(ctx, c.ActiveRun)}
+	t := Thread{Page: page(seen.Messages, seen.Next, messageView), ThreadID: c.ID, AllPending: page(open, "", interruptView).Data, ActiveRun: s.activeRun(ctx, c.ActiveRun)}
 	if len(open) > 0 {
 		t.Pending.V = &t.AllPending[0]
+	}
+	if seen.Earlier != "" {
+		t.Earlier = &seen.Earlier
 	}
 	return t, s.rated(ctx, t.Data)
 }

@@ -91,8 +91,10 @@ var walls = map[string]wall{
 			{"message": "hi", "context_ids": []string{of.context}},
 			{"message": "hi", "artifact_ids": []string{of.artifact}},
 			{"message": "hi", "workflow_id": of.artifact},
+			{"message": "hi", "tagged_doc_ids": []string{of.document}},
+			{"message": "hi", "tagged_set_ids": []string{of.set}},
 		}
-	}, theirThread("/v1/chat", "conversation_id")),
+	}, theirThread("/v1/chat", "conversation_id"), replacing),
 	"POST /api/chat": bodies404("/api/chat", func(of belongings) []map[string]any {
 		return []map[string]any{
 			{"message": "hi", "context_ids": []string{of.context}},
@@ -121,6 +123,8 @@ var walls = map[string]wall{
 	"DELETE /v1/conversations/{id}":       byID(func(of belongings) string { return of.conversation }, nil),
 	"GET /v1/conversations/{id}/messages": byID(func(of belongings) string { return of.conversation }, nil),
 	"PATCH /v1/conversations/{id}":        patchConversation,
+	"POST /v1/conversations/{id}/version": pathOf,
+	"POST /v1/conversations/{id}/branch":  pathOf,
 
 	"GET /v1/runs":             ownOnly(http.StatusOK),
 	"GET /v1/runs/{id}":        byID(func(of belongings) string { return of.run }, nil),
@@ -394,6 +398,9 @@ func TestASocketReachesNothingOfAnothers(t *testing.T) {
 		{"type": "chat_start", "message": "hi", "conversation_id": theirs.conversation},
 		{"type": "chat_start", "message": "hi", "context_ids": []string{theirs.context}},
 		{"type": "chat_start", "message": "hi", "workflow_id": theirs.artifact},
+		{"type": "chat_start", "message": "hi", "conversation_id": theirs.conversation, "replaces": theirs.message},
+		{"type": "chat_start", "message": "hi", "tagged_doc_ids": []string{theirs.document}},
+		{"type": "chat_start", "message": "hi", "tagged_set_ids": []string{theirs.set}},
 	} {
 		k.say(frame)
 		got := k.hear()

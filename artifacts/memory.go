@@ -24,16 +24,24 @@ const memoryPrefix = "conversation."
 
 // MemoryStore keeps the memories of conversations as artifacts.
 type MemoryStore interface {
-	// Memory gives the artifact of a conversation of the viewer's, and the last
-	// message that was ever summarised; without an id when there is none.
-	Memory(ctx context.Context, v identity.Viewer, conversationID string) (Artifact, int, error)
+	// Memory gives the artifact of a conversation of the viewer's, and what the
+	// conversation knows of it; without an id when there is none.
+	Memory(ctx context.Context, v identity.Viewer, conversationID string) (Artifact, Known, error)
 	// PutMemory writes a's document as the version after a.Version, and into
-	// the conversation that its messages up to a seq are summarised, or neither.
+	// the conversation that its messages up to upto are summarised, or neither.
 	// It gives the versions it dropped for being too many. An a.Version that is
-	// no longer the current one is a Conflict.
-	PutMemory(ctx context.Context, v identity.Viewer, conversationID string, upto int, a Artifact, note string) (Artifact, []int, error)
+	// no longer the current one is a Conflict, and so is a path that is not:
+	// what was summarised may have been set aside.
+	PutMemory(ctx context.Context, v identity.Viewer, conversationID string, upto, path int, a Artifact, note string) (Artifact, []int, error)
 	// GoneArtifacts picks those of at most 500 ids that no artifact has.
 	GoneArtifacts(ctx context.Context, ids []string) ([]string, error)
+}
+
+// Known is what a conversation knows of its memory.
+type Known struct {
+	UptoSeq   int  // the last message of the path that was ever summarised
+	Path      int  // see chat.Memory
+	Forgotten bool // the artifact tells of messages that are set aside
 }
 
 // Memories is what is remembered of conversations: each an artifact of kind
@@ -51,9 +59,9 @@ func NewMemories(l *Library, store MemoryStore) *Memories { return &Memories{l, 
 // Memory gives what is remembered of a conversation of the viewer's, as its
 // artifact says now (CHAT-19).
 func (m *Memories) Memory(ctx context.Context, v identity.Viewer, conversationID string) (chat.Memory, error) {
-	a, upto, err := m.store.Memory(ctx, v, conversationID)
-	if err != nil || a.ID == "" {
-		return chat.Memory{}, err
+	a, known, err := m.store.Memory(ctx, v, conversationID)
+	if err != nil || a.ID == "" || known.Forgotten {
+		return chat.Memory{Version: a.Version, Path: known.Path}, err
 	}
 	var said struct {
 		Summary string  `json:"summary"`
@@ -64,13 +72,14 @@ func (m *Memories) Memory(ctx context.Context, v identity.Viewer, conversationID
 	}
 	// A version a person went back to covers less than was ever summarised;
 	// none covers more, whatever it says.
-	covered := int(min(said.UptoSeq, float64(upto)))
-	return chat.Memory{Summary: strings.TrimSpace(said.Summary), UptoSeq: covered, Version: a.Version}, nil
+	covered := int(min(said.UptoSeq, float64(known.UptoSeq)))
+	return chat.Memory{Summary: strings.TrimSpace(said.Summary), UptoSeq: covered, Version: a.Version, Path: known.Path}, nil
 }
 
 // Remember makes next the memory of a conversation: the version after the one
 // it was made from, next.Version. A Conflict when that is no longer current:
-// somebody changed it meanwhile, and what they wrote stays (ART-09).
+// somebody changed it meanwhile, and what they wrote stays (ART-09); and when
+// another version of a question is shown than the one it was made with.
 func (m *Memories) Remember(ctx context.Context, v identity.Viewer, conversationID string, next chat.Memory) error {
 	a, _, err := m.store.Memory(ctx, v, conversationID)
 	if err != nil {
@@ -92,7 +101,7 @@ func (m *Memories) Remember(ctx context.Context, v identity.Viewer, conversation
 	if err := m.library.check(ctx, v, a.Type, a.Name, a.Schema); err != nil {
 		return err
 	}
-	a, dropped, err := m.store.PutMemory(ctx, v, conversationID, next.UptoSeq, a, fmt.Sprintf("covers the messages up to %d", next.UptoSeq))
+	a, dropped, err := m.store.PutMemory(ctx, v, conversationID, next.UptoSeq, next.Path, a, fmt.Sprintf("covers the messages up to %d", next.UptoSeq))
 	if err != nil {
 		return err
 	}

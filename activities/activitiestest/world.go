@@ -233,6 +233,10 @@ func (m messages) ListMessages(context.Context, identity.Viewer, string, string,
 	return nil, "", nil
 }
 
+func (m messages) Window(context.Context, identity.Viewer, string, chat.Window) (chat.Pane, error) {
+	return chat.Pane{}, nil
+}
+
 func (m messages) History(context.Context, identity.Viewer, string, int, int) ([]chat.Message, error) {
 	return []chat.Message{{Content: "what was said before"}}, nil
 }
@@ -266,6 +270,12 @@ func (c conversations) UpdateConversation(context.Context, identity.Viewer, stri
 }
 
 func (c conversations) DeleteConversation(context.Context, identity.Viewer, string) error { return nil }
+
+func (c conversations) ShowVersion(context.Context, identity.Viewer, string, string) error { return nil }
+
+func (c conversations) Branch(context.Context, identity.Viewer, string, string, string) (chat.Conversation, error) {
+	return c.w.Thread, nil
+}
 
 type contexts struct{ w *World }
 

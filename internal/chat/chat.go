@@ -25,9 +25,12 @@ type Conversation struct {
 	CreatedAt       time.Time
 	UpdatedAt       time.Time
 	Meta            map[string]any // "docs": vars persisted between turns (GRAPH-28); "memory": see Summarised
+	Branched        *Origin        // what it is a copy of; nil: of nothing
 }
 
-// Message is one entry of a conversation. Seq is dense and starts at 1.
+// Message is one entry of a conversation. Seq is dense and starts at 1 on the
+// path that the conversation shows; what was set aside for another version
+// keeps the seq it had (see Versions).
 type Message struct {
 	ID             string
 	ConversationID string
@@ -41,6 +44,10 @@ type Message struct {
 	TokensOut      int
 	CreatedAt      time.Time
 	Meta           map[string]any // suppressed, truncated, summary, type, adapters, trace, …
+	// Versions are the ids of what a person asked in this place, oldest first,
+	// this one among them; nil where there is one only. Lists for people have
+	// them, histories for models do not.
+	Versions []string
 }
 
 // NewTurn is a turn a person asks for.
@@ -53,6 +60,7 @@ type NewTurn struct {
 	ArtifactIDs    []string
 	WorkflowID     string // artifact id or name; empty: chosen by what is bound
 	Multitask      string // reject (default), enqueue, interrupt (C-25)
+	Replaces       string // a message of the person's that this one is another version of; empty: it goes on
 	Locale         string
 	// Fields are further inputs of the graph, read as ${input.name}; they never
 	// replace those every turn has. nil: none.
@@ -67,6 +75,7 @@ type TurnInput struct {
 	NoContext   bool     `json:"no_context,omitempty"`
 	ArtifactIDs []string `json:"artifact_ids,omitempty"`
 	WorkflowID  string   `json:"workflow_id,omitempty"`
+	Replaces    string   `json:"replaces,omitempty"` // the message this one is another version of
 	Locale      string   `json:"locale,omitempty"`
 
 	Fields map[string]any `json:"fields,omitempty"`
@@ -111,6 +120,7 @@ type Conversations interface {
 	ListConversations(ctx context.Context, v identity.Viewer, cursor string, limit int) ([]Conversation, string, error)
 	UpdateConversation(ctx context.Context, v identity.Viewer, id string, c ConversationChange) (Conversation, error)
 	DeleteConversation(ctx context.Context, v identity.Viewer, id string) error
+	Versions
 }
 
 // ConversationChange names what to change; nil leaves a field as it is.
@@ -125,6 +135,9 @@ type Messages interface {
 	// ListMessages pages through a conversation, oldest first; suppressed
 	// messages are left out (INT-10).
 	ListMessages(ctx context.Context, v identity.Viewer, conversationID, cursor string, limit int) ([]Message, string, error)
+	// Window reads a part of a conversation, from either end. It leaves out
+	// what ListMessages does.
+	Window(ctx context.Context, v identity.Viewer, conversationID string, w Window) (Pane, error)
 	// History returns the last limit messages with Seq below upto, oldest first.
 	History(ctx context.Context, v identity.Viewer, conversationID string, upto, limit int) ([]Message, error)
 	Message(ctx context.Context, v identity.Viewer, id string) (Message, error)
@@ -135,7 +148,8 @@ type Turns interface {
 	// Accept stores the user's message and the turn's run, and creates the
 	// conversation if need be. A conversation's turns run one at a time
 	// (CHAT-18): while one is active, "reject" is a Conflict, the others queue.
-	// The same RequestID of the same viewer again is a Duplicate.
+	// The same RequestID of the same viewer again is a Duplicate. One that
+	// Replaces another sets that aside with all that follows it (see Versions).
 	Accept(ctx context.Context, v identity.Viewer, t NewTurn) (Accepted, error)
 	// CloseTurn writes the end of a turn; doing it again returns the same Closed.
 	CloseTurn(ctx context.Context, v identity.Viewer, c Close) (Closed, error)

@@ -14,6 +14,9 @@ type Memory struct {
 	Summary string
 	UptoSeq int // the last message it covers; 0: none is known to be
 	Version int // of the artifact; 0: nothing is remembered
+	// Path changes whenever the conversation's path does other than grow: what
+	// was made from another one is not remembered.
+	Path int
 }
 
 // MemoryID is the id of the artifact that holds a conversation's memory, made
@@ -38,4 +41,19 @@ func (c *Conversation) Summarise(upto int) {
 	maps.Copy(meta, c.Meta)
 	meta[memoryKey] = map[string]any{"upto_seq": float64(upto)}
 	c.Meta = meta
+}
+
+// Forget notes that the versions of its memory up to one tell of messages that
+// are set aside, so that nothing of the path is summarised.
+func (c *Conversation) Forget(version int) {
+	c.Summarise(0)
+	c.Meta[memoryKey] = map[string]any{"upto_seq": 0.0, "forgotten": float64(version)}
+}
+
+// Forgotten is the last version of the conversation's memory that is not to be
+// told any more; 0: all that there are may be.
+func (c Conversation) Forgotten() int {
+	held, _ := c.Meta[memoryKey].(map[string]any)
+	version, _ := held["forgotten"].(float64)
+	return int(version)
 }

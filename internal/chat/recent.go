@@ -24,8 +24,8 @@ const (
 // the messages below a seq, and seqs are dense: a reader that asks for the
 // messages below the same seq finds none missing. And it carries the life of
 // its conversation, a random word that ends with every write that does more
-// than add at the end: turns that close and make room, deletes, and whatever
-// calls Forget. A reader takes the life before it reads the store, so what it
+// than add at the end: turns that close and make room, versions that are said
+// or shown, deletes, and whatever calls Forget. A reader takes the life before it reads the store, so what it
 // read before such a write is never used after it. When the cache is lost or
 // does not answer, the store is read.
 type Recent struct {
@@ -129,6 +129,22 @@ type recentTurns struct {
 	recent *Recent
 }
 
+func (t recentTurns) Accept(ctx context.Context, v identity.Viewer, n NewTurn) (Accepted, error) {
+	if n.Replaces == "" {
+		return t.Turns.Accept(ctx, v, n)
+	}
+	defer t.recent.turned(ctx, n.ConversationID)()
+	return t.Turns.Accept(ctx, v, n)
+}
+
+// turned forgets a conversation whose path is about to change, and is called
+// once more when it has: before, so that a program that dies right after has
+// left nothing; after, because of who read in between.
+func (r *Recent) turned(ctx context.Context, conversationID string) func() {
+	r.Forget(ctx, conversationID)
+	return func() { r.Forget(ctx, conversationID) }
+}
+
 func (t recentTurns) CloseTurn(ctx context.Context, v identity.Viewer, c Close) (Closed, error) {
 	closed, err := t.Turns.CloseTurn(ctx, v, c)
 	if err != nil || closed.ConversationID == "" {
@@ -143,12 +159,18 @@ func (t recentTurns) CloseTurn(ctx context.Context, v identity.Viewer, c Close) 
 	return closed, nil
 }
 
-// Conversations are c with the messages of deleted ones forgotten.
+// Conversations are c with the messages forgotten of those that are deleted or
+// show another version.
 func (r *Recent) Conversations(c Conversations) Conversations { return recentConversations{c, r} }
 
 type recentConversations struct {
 	Conversations
 	recent *Recent
+}
+
+func (c recentConversations) ShowVersion(ctx context.Context, v identity.Viewer, conversationID, messageID string) error {
+	defer c.recent.turned(ctx, conversationID)()
+	return c.Conversations.ShowVersion(ctx, v, conversationID, messageID)
 }
 
 func (c recentConversations) DeleteConversation(ctx context.Context, v identity.Viewer, id string) error {

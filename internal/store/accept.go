@@ -34,7 +34,9 @@ type thread struct {
 
 // Accept implements chat.Turns. A message whose turn is queued stands behind
 // everything said before that turn runs: its seq grows while it waits, and
-// never after its turn has begun.
+// never after its turn has begun. A turn that replaces another is never queued:
+// it takes the seq of the question it replaces, which is set aside with all
+// that followed it.
 func (s *Store) Accept(ctx context.Context, v identity.Viewer, t chat.NewTurn) (a chat.Accepted, err error) {
 	if err := acceptable(&t); err != nil {
 		return a, err
@@ -57,6 +59,9 @@ func acceptable(t *chat.NewTurn) error {
 	if t.ConversationID != "" && !id.Valid(t.ConversationID) {
 		return fault.New(fault.Invalid, "conversation_id is not a UUID.").With(map[string]any{"field": "conversation_id"})
 	}
+	if t.Replaces != "" && (t.ConversationID == "" || !id.Valid(t.Replaces)) {
+		return fault.New(fault.Invalid, "replaces is the id of a message of the conversation that conversation_id names.").With(map[string]any{"field": "replaces"})
+	}
 	if t.RequestID == "" {
 		t.RequestID = id.New()
 	}
@@ -74,11 +79,25 @@ func (s *Store) accept(tx Tx, v identity.Viewer, t chat.NewTurn) (chat.Accepted,
 	if err != nil {
 		return chat.Accepted{}, err
 	}
+	of, err := replaced(tx, v, t, th)
+	if err != nil {
+		return chat.Accepted{}, err
+	}
 	a, err := s.admit(tx, v, t, th)
 	if err != nil {
 		return chat.Accepted{}, err
 	}
-	return a, s.writeTurn(tx, v, t, th, &a)
+	if of.id == "" {
+		return a, s.writeTurn(tx, v, t, th, &a)
+	}
+	if err := setAside(tx, v, th.id, of.seq); err != nil {
+		return a, err
+	}
+	th.lastSeq = of.seq - 1
+	if err := s.writeTurn(tx, v, t, th, &a); err != nil {
+		return a, err
+	}
+	return a, another(tx, v, of, a.MessageID)
 }
 
 func duplicate(r run.Run) chat.Accepted {
@@ -122,6 +141,9 @@ func (s *Store) admit(tx Tx, v identity.Viewer, t chat.NewTurn, th thread) (chat
 		if err != nil {
 			return a, err
 		}
+		if len(ahead) > 0 && t.Replaces != "" {
+			return a, busyConversation(ahead[0]) // what is under way may not be set aside
+		}
 		if len(ahead) > 0 {
 			return s.queue(tx, t, a, ahead)
 		}
@@ -149,8 +171,7 @@ func (s *Store) queue(tx Tx, t chat.NewTurn, a chat.Accepted, ahead []run.Run) (
 		}
 	}
 	if t.Multitask == reject && active.Status != run.Waiting {
-		return a, fault.New(fault.Conflict, "This conversation is still answering. Wait until it has ended, or cancel it.").
-			With(map[string]any{"reason": "active", "run_id": active.ID, "status": active.Status})
+		return a, busyConversation(active)
 	}
 	if s.queued >= 0 && len(ahead) > s.queued {
 		return a, fault.New(fault.Conflict, "busy: %d turns wait in this conversation already.", len(ahead)-1).
@@ -171,7 +192,7 @@ func (s *Store) writeTurn(tx Tx, v identity.Viewer, t chat.NewTurn, th thread, a
 	a.MessageID = id.Derive(r.ID, "user")
 	input, err := json.Marshal(chat.TurnInput{
 		MessageID: a.MessageID, UptoSeq: seq, ContextIDs: t.ContextIDs,
-		NoContext: t.NoContext, ArtifactIDs: t.ArtifactIDs, WorkflowID: t.WorkflowID, Locale: t.Locale, Fields: t.Fields,
+		NoContext: t.NoContext, ArtifactIDs: t.ArtifactIDs, WorkflowID: t.WorkflowID, Replaces: t.Replaces, Locale: t.Locale, Fields: t.Fields,
 	})
 	if err != nil {
 		return err

@@ -14,11 +14,15 @@ import (
 
 var _ chat.Conversations = (*Store)(nil)
 
-const conversationColumns = `id, user_id, title, status, active_context_id, created_at, updated_at, meta`
+const conversationColumns = `id, user_id, title, status, active_context_id, created_at, updated_at, meta, branched_from, branched_message`
 
 func scanConversation(scan Scan) (c chat.Conversation, err error) {
+	var of chat.Origin
 	err = scan(&c.ID, &c.UserID, &c.Title, &c.Status, text{&c.ActiveContextID},
-		when{&c.CreatedAt}, when{&c.UpdatedAt}, decode{&c.Meta})
+		when{&c.CreatedAt}, when{&c.UpdatedAt}, decode{&c.Meta}, text{&of.ConversationID}, text{&of.MessageID})
+	if of.ConversationID != "" {
+		c.Branched = &of
+	}
 	return c, err
 }
 

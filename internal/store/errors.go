@@ -13,7 +13,7 @@ var fields = map[string]string{
 	"artifact_name": "name",
 	"run_request":   "request_id",
 	"run_workflow":  "workflow_id",
-	"message_seq":   "seq",
+	"message_path":  "seq",
 	"document_path": "path",
 }
 

@@ -14,45 +14,48 @@ import (
 var _ artifacts.MemoryStore = (*Store)(nil)
 
 // Memory implements artifacts.MemoryStore.
-func (s *Store) Memory(ctx context.Context, v identity.Viewer, conversationID string) (a artifacts.Artifact, upto int, err error) {
+func (s *Store) Memory(ctx context.Context, v identity.Viewer, conversationID string) (a artifacts.Artifact, known artifacts.Known, err error) {
 	err = s.read(ctx, v, func(tx Tx) error {
 		var c chat.Conversation
-		a, c, err = memory(tx, v, conversationID)
-		upto = c.Summarised()
+		a, c, known.Path, err = memory(tx, v, conversationID)
+		known.UptoSeq, known.Forgotten = c.Summarised(), a.Version <= c.Forgotten()
 		return err
 	})
-	return a, upto, err
+	return a, known, err
 }
 
 // memory reads the memory of a conversation, if there is one, and of the
-// conversation the meta only.
-func memory(tx Tx, v identity.Viewer, conversationID string) (a artifacts.Artifact, c chat.Conversation, err error) {
-	found, err := first(tx, `SELECT meta FROM conversation WHERE id = @id AND user_id = @user`,
-		Args{"id": conversationID, "user": v.UserID}, decode{&c.Meta})
+// conversation the meta only, and how often something of it was set aside.
+func memory(tx Tx, v identity.Viewer, conversationID string) (a artifacts.Artifact, c chat.Conversation, asides int, err error) {
+	found, err := first(tx, `SELECT meta, asides FROM conversation WHERE id = @id AND user_id = @user`,
+		Args{"id": conversationID, "user": v.UserID}, decode{&c.Meta}, &asides)
 	if err == nil && !found {
 		err = missing("conversation")
 	}
 	if err != nil {
-		return a, c, err
+		return a, c, 0, err
 	}
 	list, err := all(tx, `SELECT `+artifactColumns+` FROM artifact WHERE id = @id AND owner_user_id = @user`,
 		Args{"id": chat.MemoryID(conversationID), "user": v.UserID}, scanArtifact)
 	if len(list) > 0 {
 		a = list[0]
 	}
-	return a, c, err
+	return a, c, asides, err
 }
 
 // PutMemory implements artifacts.MemoryStore.
-func (s *Store) PutMemory(ctx context.Context, v identity.Viewer, conversationID string, upto int, a artifacts.Artifact, note string) (put artifacts.Artifact, dropped []int, err error) {
+func (s *Store) PutMemory(ctx context.Context, v identity.Viewer, conversationID string, upto, path int, a artifacts.Artifact, note string) (put artifacts.Artifact, dropped []int, err error) {
 	err = s.write(ctx, v, func(tx Tx) error {
 		// A turn may be closing, the conversation be deleted, a person change it.
 		if err := errors.Join(tx.Lock("conversation:"+conversationID), tx.Lock("artifact:"+chat.MemoryID(conversationID))); err != nil {
 			return err
 		}
-		now, c, err := memory(tx, v, conversationID)
+		now, c, asides, err := memory(tx, v, conversationID)
 		if err != nil {
 			return err
+		}
+		if asides != path {
+			return fault.New(fault.Conflict, "Another version of what was said is shown now than the one this memory was made from.")
 		}
 		if now.Version != a.Version {
 			return fault.New(fault.Conflict, "The memory of the conversation is at version %d; this one was made from version %d.", now.Version, a.Version)

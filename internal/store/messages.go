@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"slices"
-	"strconv"
 
 	"liminal/internal/chat"
 	"liminal/internal/identity"
@@ -43,52 +42,16 @@ func insertMessage(tx Tx, user string, m chat.Message) error {
 }
 
 // ListMessages implements chat.Messages.
-func (s *Store) ListMessages(ctx context.Context, v identity.Viewer, conversationID, cursor string, limit int) (list []chat.Message, next string, err error) {
-	after, err := seqOf(cursor)
-	if err != nil {
-		return nil, "", err
-	}
-	size := pageSize(limit)
-	err = s.read(ctx, v, func(tx Tx) error {
-		if _, err := conversation(tx, v, conversationID); err != nil {
-			return err
-		}
-		list, err = all(tx, `SELECT `+messageColumns+` FROM message
-			WHERE conversation_id = @conversation AND user_id = @user AND seq > @after AND NOT suppressed
-			ORDER BY seq LIMIT @limit`,
-			Args{"conversation": conversationID, "user": v.UserID, "after": after, "limit": size + 1}, scanMessage)
-		return err
-	})
-	if len(list) > size {
-		list = list[:size]
-		next = opaque("seq", strconv.Itoa(list[size-1].Seq))
-	}
-	return list, next, err
-}
-
-// maxSeq is beyond every message there can be.
-const maxSeq = 1 << 30
-
-func seqOf(cursor string) (int, error) {
-	if cursor == "" {
-		return 0, nil
-	}
-	kind, seq, err := parse(cursor)
-	if err != nil {
-		return 0, err
-	}
-	n, err := strconv.Atoi(seq)
-	if err != nil || kind != "seq" || n < 0 || n > maxSeq {
-		return 0, badCursor()
-	}
-	return n, nil
+func (s *Store) ListMessages(ctx context.Context, v identity.Viewer, conversationID, cursor string, limit int) ([]chat.Message, string, error) {
+	p, err := s.Window(ctx, v, conversationID, chat.Window{After: cursor, Limit: limit})
+	return p.Messages, p.Next, err
 }
 
 // History implements chat.Messages. What was suppressed was not said.
 func (s *Store) History(ctx context.Context, v identity.Viewer, conversationID string, upto, limit int) (list []chat.Message, err error) {
 	err = s.read(ctx, v, func(tx Tx) error {
 		list, err = all(tx, `SELECT `+messageColumns+` FROM message
-			WHERE conversation_id = @conversation AND user_id = @user AND seq < @upto AND NOT suppressed
+			WHERE conversation_id = @conversation AND user_id = @user AND aside = 0 AND seq < @upto AND NOT suppressed
 			ORDER BY seq DESC LIMIT @limit`,
 			Args{"conversation": conversationID, "user": v.UserID, "upto": upto, "limit": max(limit, 0)}, scanMessage)
 		return err
@@ -119,16 +82,16 @@ func seqOfMessage(tx Tx, user, id string) (seq int, err error) {
 	return seq, err
 }
 
-// makeRoom moves the messages from seq from on by n places. They belong to
+// makeRoom moves the messages of the path from seq from on by n places. They belong to
 // turns that still wait; a turn's own messages stand together. The two steps
 // keep the index of seq unique at every row.
 func makeRoom(tx Tx, user, conversationID string, from, n int) error {
 	args := Args{"conversation": conversationID, "user": user, "from": from, "n": n}
 	if _, err := tx.Exec(`UPDATE message SET seq = -(seq + @n)
-		WHERE conversation_id = @conversation AND user_id = @user AND seq >= @from`, args); err != nil {
+		WHERE conversation_id = @conversation AND user_id = @user AND aside = 0 AND seq >= @from`, args); err != nil {
 		return err
 	}
-	_, err := tx.Exec(`UPDATE message SET seq = -seq WHERE conversation_id = @conversation AND user_id = @user AND seq < 0`,
+	_, err := tx.Exec(`UPDATE message SET seq = -seq WHERE conversation_id = @conversation AND user_id = @user AND aside = 0 AND seq < 0`,
 		Args{"conversation": conversationID, "user": user})
 	return err
 }

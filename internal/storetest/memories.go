@@ -29,7 +29,7 @@ func memoryDoc(upto int) json.RawMessage {
 
 // putMemory makes the version after base of a conversation's memory.
 func putMemory(ctx context.Context, s *store.Store, v identity.Viewer, talk string, base, upto int) error {
-	_, _, err := s.PutMemory(ctx, v, talk, upto, artifacts.Artifact{
+	_, _, err := s.PutMemory(ctx, v, talk, upto, 0, artifacts.Artifact{
 		ID: chat.MemoryID(talk), Type: artifacts.KindSummary, Name: "conversation." + talk, Visibility: artifacts.Private,
 		CreatedBy: "llm", Schema: memoryDoc(upto), Version: base,
 	}, fmt.Sprint("up to ", upto))
@@ -40,15 +40,15 @@ func memoryVersions(t *testing.T, open Open) {
 	s := open(t, unlimited).Store
 	v, other := person(t, s), person(t, s)
 	talk := accept(t, s, v, chat.NewTurn{Message: "x"}).ConversationID
-	a, upto, err := s.Memory(t.Context(), v, talk)
+	a, known, err := s.Memory(t.Context(), v, talk)
 	need(t, err)
-	want(t, "none", a.ID+fmt.Sprint(upto), "0")
+	want(t, "none", a.ID+fmt.Sprint(known.UptoSeq), "0")
 	need(t, putMemory(t.Context(), s, v, talk, 0, 4))
 	need(t, putMemory(t.Context(), s, v, talk, 1, 9))
 	wantFault(t, putMemory(t.Context(), s, v, talk, 1, 12), fault.Conflict)
-	a, upto, err = s.Memory(t.Context(), v, talk)
+	a, known, err = s.Memory(t.Context(), v, talk)
 	need(t, err)
-	want(t, "memory", fmt.Sprint(upto, a.Version, a.OwnerID == v.UserID, a.Visibility, a.CreatedBy, string(a.Schema)), fmt.Sprint(9, 2, true, "private", "llm", string(memoryDoc(9))))
+	want(t, "memory", fmt.Sprint(known.UptoSeq, a.Version, a.OwnerID == v.UserID, a.Visibility, a.CreatedBy, string(a.Schema)), fmt.Sprint(9, 2, true, "private", "llm", string(memoryDoc(9))))
 	want(t, "the artifact", fmt.Sprint(got(s.Artifact(t.Context(), v, chat.MemoryID(talk)))(t)), fmt.Sprint(a))
 	want(t, "the conversation knows", got(s.Conversation(t.Context(), v, talk))(t).Summarised(), 9)
 	list := got(s.Versions(t.Context(), v, a.ID))(t)

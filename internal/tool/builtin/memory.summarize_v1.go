@@ -51,9 +51,9 @@ func (t summarize) Run(ctx context.Context, c *tool.Call) (map[string]any, error
 	if err != nil {
 		return nil, err
 	}
-	next := chat.Memory{Summary: clipped(strings.TrimSpace(s.text.String()), maxMemory), UptoSeq: upto, Version: m.Version}
+	next := chat.Memory{Summary: clipped(strings.TrimSpace(s.text.String()), maxMemory), UptoSeq: upto, Version: m.Version, Path: m.Path}
 	switch err := t.memories.Remember(ctx, c.Viewer, id, next); {
-	case errors.Is(err, fault.Conflict): // what somebody wrote meanwhile stays; a later turn goes on from it
+	case errors.Is(err, fault.Conflict): // what somebody wrote or shows meanwhile stays; a later turn goes on from it
 		upto = m.UptoSeq
 	case err != nil:
 		return nil, err

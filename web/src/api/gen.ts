@@ -115,6 +115,17 @@ export interface Awaited {
   since?: string;
 }
 
+export interface BranchInputBody {
+  /** the last message to copy, and with it the rest of its turn */
+  message_id: string;
+}
+
+export interface Branched {
+  conversation_id: string;
+  /** the message up to whose turn it is one */
+  message_id: string;
+}
+
 export interface Bucket {
   turns: number;
   /** null: no bound */
@@ -287,6 +298,8 @@ export interface ContextSource {
 export interface Conversation {
   active_context_id: string | null;
   active_run: ActiveRun | null;
+  /** what it is a copy of */
+  branched_from: Branched | null;
   created_at: string;
   id: string;
   /** the artifact that says what is remembered of its older messages, which later turns are told; none while all of them are shown */
@@ -646,6 +659,8 @@ export interface Message {
   seq: number;
   token_count_in: number;
   token_count_out: number;
+  /** of a question of mine: what else I asked in its place; null: nothing */
+  versions: Versions | null;
 }
 
 export interface ModelInfo {
@@ -1310,6 +1325,11 @@ export interface SettingsInputBody {
   timezone?: string;
 }
 
+export interface ShowVersionInputBody {
+  /** one of a message's versions */
+  message_id: string;
+}
+
 export interface SignUpInputBody {
   /** decides how long the session lasts; web when it is missing */
   client?: 'web' | 'mobile';
@@ -1383,6 +1403,8 @@ export interface TemporalUI {
 export interface Thread {
   active_run: ActiveRun | null;
   data: Message[];
+  /** opaque, for before: what lies right before this page; null: nothing does */
+  earlier_cursor: string | null;
   /** opaque; null on the last page */
   next_cursor: string | null;
   pending_interrupt: Interrupt | null;
@@ -1593,6 +1615,13 @@ export interface Version {
   version: number;
 }
 
+export interface Versions {
+  /** which of them this one is, from 0 */
+  at: number;
+  /** of the messages, oldest first */
+  ids: string[];
+}
+
 export interface Watch {
   artifact_id: string;
   earlier: Period;
@@ -1641,6 +1670,14 @@ export interface Ops {
       thread_id: string;
     };
     data: History;
+  };
+  /** A new conversation with copies of what was said up to an answer */
+  branchConversation: {
+    path: {
+      id: string;
+    };
+    body: BranchInputBody;
+    data: OneConversation;
   };
   /** Stop a turn; what was written is kept */
   cancelChat: {
@@ -1946,8 +1983,12 @@ export interface Ops {
       id: string;
     };
     query: {
+      /** earlier_cursor of a page: what lies right before it */
+      before?: string;
       /** next_cursor of the page before */
       cursor?: string;
+      /** what was said last; at most one of latest, before and cursor */
+      latest?: boolean;
       limit?: number;
     };
     data: Thread;
@@ -2187,6 +2228,14 @@ export interface Ops {
   settings: {
     data: Settings;
   };
+  /** Show another version of a question, with what followed it; answers what is then said last */
+  showVersion: {
+    path: {
+      id: string;
+    };
+    body: ShowVersionInputBody;
+    data: Thread;
+  };
   /** Create an account and sign in */
   signUp: {
     body: SignUpInputBody;
@@ -2262,6 +2311,7 @@ export const places: Record<keyof Ops, readonly [method: string, path: string]> 
   applyPatchToo: ['POST', '/v1/config/apply'],
   artifact: ['GET', '/v1/artifacts/{id}'],
   assistHistory: ['GET', '/api/chat/history/{thread_id}'],
+  branchConversation: ['POST', '/v1/conversations/{id}/branch'],
   cancelChat: ['POST', '/v1/chat/cancel'],
   changeContext: ['PATCH', '/v1/contexts/{id}'],
   changeConversation: ['PATCH', '/v1/conversations/{id}'],
@@ -2339,6 +2389,7 @@ export const places: Record<keyof Ops, readonly [method: string, path: string]> 
   runWorkflow: ['POST', '/v1/workflows/run'],
   schema: ['GET', '/v1/schemas/{kind}'],
   settings: ['GET', '/v1/settings'],
+  showVersion: ['POST', '/v1/conversations/{id}/version'],
   signUp: ['POST', '/v1/auth/signup'],
   startOAuth: ['POST', '/v1/auth/oauth/{provider}/start'],
   tryPatch: ['POST', '/v1/config/patches/try'],

@@ -17,7 +17,9 @@ export type {
   Pinned,
   Provider,
   Proved,
+  Run,
   SignedInOn,
+  TraceStep,
   UIConfig,
   Uploaded,
   Use,
@@ -45,15 +47,10 @@ export interface Page<T> {
   next_cursor: string | null;
 }
 
-export interface Conversation extends gen.Conversation {
-  /** the message of another conversation that this one goes on from */
-  branched_from?: { conversation_id: string; message_id: string } | null;
-}
+export type Conversation = gen.Conversation;
 
-/** A workflow that turns may run; the schema is the artifact's document. */
-export interface Workflow extends gen.Artifact {
-  schema: { title?: unknown } | null;
-}
+/** A workflow that turns may run. */
+export type Workflow = gen.Artifact;
 
 export interface Citation {
   n: number;
@@ -107,8 +104,6 @@ export interface MessageMeta {
 export interface Message extends gen.Message {
   content_struct: (gen.Content & { citations?: Citation[] | null }) | null;
   meta: MessageMeta;
-  /** all wordings of this message, oldest first, and which of them this is */
-  versions?: { ids: string[]; at: number } | null;
 }
 
 /** A question of a conversation: a chat knows no others. */
@@ -119,22 +114,8 @@ export interface Interrupt extends gen.Interrupt {
 
 export interface Thread extends gen.Thread {
   data: Message[];
-  /** leads to what comes before the first of these; null: nothing does */
-  earlier_cursor: string | null;
   pending_interrupt: Interrupt | null;
   pending_interrupts: Interrupt[];
-}
-
-export interface TraceStep {
-  node: string;
-  type: string;
-  started?: string;
-  ended?: string;
-  outcome?: string;
-}
-
-export interface Run extends gen.Run {
-  trace: TraceStep[] | { steps?: TraceStep[] | null } | null;
 }
 
 /** One event of a run's log (STREAM-03). */
