@@ -5,6 +5,7 @@ import type { Enrolment } from '../api/types.ts';
 import { useWords } from '../i18n/index.ts';
 import { CopyButton } from '../shell/CopyButton.tsx';
 import { Form, PasswordField, proofOf, ProofField } from './fields.tsx';
+import { Qr } from './Qr.tsx';
 import { RecoveryCodes } from './RecoveryCodes.tsx';
 import { Section } from './Section.tsx';
 import { told } from './told.ts';
@@ -114,7 +115,7 @@ function Enrol({ enrolment, attempt, onCode, onCancel }: EnrolProps) {
     <ol className="enrol">
       <li>
         <p>{words.scan}</p>
-        <img src={enrolment.qr} alt={words.qr} width={184} height={184} />
+        <Qr text={enrolment.otpauth_uri} label={words.qr} />
         <p className="hint">{words.secretText}</p>
         <p className="secret">
           <code>{enrolment.secret.replace(/(.{4})(?=.)/g, '$1 ')}</code>

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'react';
 import { session } from '../api/session.ts';
 import { useWords } from '../i18n/index.ts';
+import { hand } from '../lib/hand.ts';
 import { CopyButton } from '../shell/CopyButton.tsx';
 
 /** Recovery codes, the one time they are told (AUTH-13). */
@@ -23,7 +24,7 @@ export function RecoveryCodes({ codes, onKept }: { codes: string[]; onKept(): vo
       </ul>
       <div className="flex-row">
         <CopyButton text={text} label={words.copyCodes} />
-        <button type="button" className="quiet" onClick={() => save(text)}>
+        <button type="button" className="quiet" onClick={() => hand('liminal-recovery-codes.txt', 'text/plain', `Liminal, ${session.get().user?.email ?? ''}\n\n${text}`)}>
           {words.download}
         </button>
       </div>
@@ -32,14 +33,4 @@ export function RecoveryCodes({ codes, onKept }: { codes: string[]; onKept(): vo
       </button>
     </div>
   );
-}
-
-/** Hands the codes to the browser as a file; they go nowhere else. */
-function save(text: string): void {
-  const address = URL.createObjectURL(new Blob([`Liminal, ${session.get().user?.email ?? ''}\n\n${text}`], { type: 'text/plain' }));
-  const link = document.createElement('a');
-  link.href = address;
-  link.download = 'liminal-recovery-codes.txt';
-  link.click();
-  URL.revokeObjectURL(address);
 }

@@ -7,7 +7,7 @@ interface Props {
   children: ReactNode;
 }
 
-/** A part of the security sheet. */
+/** A part of what keeps an account safe. */
 export function Section({ title, stage, children }: Props) {
   const id = useId();
   const heading = useRef<HTMLHeadingElement>(null);

@@ -150,7 +150,7 @@ describe('a request', () => {
         }
       },
     );
-    await upload(new File(['x'], 'x.txt'), 'c', new AbortController().signal, () => undefined);
+    await upload(new File(['x'], 'x.txt'), { contextID: 'c' }, new AbortController().signal, () => undefined);
     expect(said(headers)).toEqual(['Bearer a1', 'acme', 's1']);
     expect(headers.get('Idempotency-Key')).toMatch(/^[0-9a-f-]{36}$/);
   });

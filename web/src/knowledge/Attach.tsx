@@ -22,11 +22,12 @@ export function Attach({ draftKey, conversation }: { draftKey: string; conversat
 interface PickProps {
   label: string;
   quiet?: boolean;
+  disabled?: boolean;
   onFiles(files: File[]): void;
 }
 
 /** A button that opens the system's file chooser. */
-export function PickFiles({ label, quiet, onFiles }: PickProps) {
+export function PickFiles({ label, quiet, disabled, onFiles }: PickProps) {
   const config = useUIConfig();
   const input = useRef<HTMLInputElement>(null);
   return (
@@ -36,6 +37,7 @@ export function PickFiles({ label, quiet, onFiles }: PickProps) {
         className={quiet ? 'icon-button' : 'text-button'}
         aria-label={label}
         title={label}
+        disabled={disabled}
         onClick={() => input.current?.click()}
       >
         <Icon name={quiet ? 'clip' : 'plus'} />

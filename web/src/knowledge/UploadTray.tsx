@@ -1,18 +1,16 @@
 import { useWords } from '../i18n/index.ts';
 import type { Dictionary } from '../i18n/en.ts';
 import { useStore } from '../lib/store.ts';
-import { panel } from '../panel/state.ts';
 import { Icon } from '../shell/Icon.tsx';
 import { dismiss, dismissReady, uploads, type Upload } from './uploads.ts';
 
 const manyReady = 2;
 
-/** The files on their way in, each with where it stands: above the box, or in the documents' own sheet while that is open. */
-export function UploadTray({ inPanel }: { inPanel: boolean }) {
+/** The files on their way in, each with where it stands. */
+export function UploadTray(_: { inPanel?: boolean }) {
   const words = useWords();
   const rows = useStore(uploads);
-  const listed = useStore(panel)?.kind === 'documents';
-  if (rows.length === 0 || listed !== inPanel) return null;
+  if (rows.length === 0) return null;
   const ready = rows.filter((row) => row.phase === 'ready');
   const folded = ready.length > manyReady; // good news is told once
   return (

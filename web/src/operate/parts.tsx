@@ -137,7 +137,7 @@ export function ActDialog({ title, act, danger, onClose, onAct, children }: Dial
   return (
     <dialog
       ref={dialog}
-      className="confirm act"
+      className="confirm deed"
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault();

@@ -1,19 +1,14 @@
 import { useEffect, useRef, type ReactNode } from 'react';
-import { SecurityPanel } from '../account/SecurityPanel.tsx';
 import { useWords } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
-import { DocumentsPanel } from '../knowledge/DocumentsPanel.tsx';
 import { Icon } from '../shell/Icon.tsx';
 import { PassagePanel } from './PassagePanel.tsx';
 import { panel } from './state.ts';
 
-/** The sheet beside the conversation: a passage, the documents, or what keeps the account safe. */
+/** The sheet beside the conversation: the passage a citation stands for. */
 export function Panel() {
   const open = useStore(panel);
-  if (!open) return null;
-  if (open.kind === 'passage') return <PassagePanel citations={open.citations} n={open.n} />;
-  if (open.kind === 'security') return <SecurityPanel />;
-  return <DocumentsPanel />;
+  return open && <PassagePanel citations={open.citations} n={open.n} />;
 }
 
 const beside = '(min-width: 1280px)';

@@ -4,7 +4,6 @@ import { accountKeys, changePassword, leaveFor, unlink, useLinks, useProviders }
 import { session } from '../api/session.ts';
 import { useWords } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
-import { Sheet } from '../panel/Panel.tsx';
 import { FactorSection } from './FactorSection.tsx';
 import { Form, PasswordField } from './fields.tsx';
 import { Section } from './Section.tsx';
@@ -12,17 +11,14 @@ import { SessionsSection } from './SessionsSection.tsx';
 import { useAttempt } from './useAttempt.ts';
 
 /** What keeps an account its owner's: the second factor, the password, the sign-ins. */
-export function SecurityPanel() {
-  const words = useWords();
+export function SecuritySections() {
   return (
-    <Sheet title={words.security}>
-      <div className="security">
-        <FactorSection />
-        <PasswordSection />
-        <LinksSection />
-        <SessionsSection />
-      </div>
-    </Sheet>
+    <div className="security">
+      <FactorSection />
+      <PasswordSection />
+      <LinksSection />
+      <SessionsSection />
+    </div>
   );
 }
 

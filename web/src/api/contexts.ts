@@ -1,0 +1,126 @@
+// Contexts, their documents, and sets of documents. Lists come in pages.
+
+import { useInfiniteQuery, useQuery, type QueryKey } from '@tanstack/react-query';
+import { ask } from './ask.ts';
+import type { DocumentSet, OneContext, OneDocumentSet } from './gen.ts';
+import { keys, queryClient, unfinished } from './queries.ts';
+import type { Context, Document, Page } from './types.ts';
+
+export type { DocumentSet, DocumentTitle, OneContext, OneDocumentSet } from './gen.ts';
+
+const few = 25; // on one page
+const chunksShown = 5;
+
+export const contextKeys = {
+  pages: [...keys.contexts, 'pages'] as const,
+  one: (id: string) => [...keys.contexts, 'one', id] as const,
+  chunks: (id: string) => [...keys.contexts, 'chunks', id] as const,
+  documents: (id: string) => [...keys.documents(id), 'pages'] as const,
+  sets: ['sets'] as const,
+  set: (id: string) => ['sets', 'one', id] as const,
+  titles: (q: string) => ['titles', q] as const,
+};
+
+function usePages<T>(queryKey: QueryKey, load: (cursor: string, signal: AbortSignal) => Promise<Page<T>>, live?: (all: T[]) => boolean) {
+  const query = useInfiniteQuery({
+    queryKey,
+    queryFn: ({ pageParam, signal }) => load(pageParam, signal),
+    initialPageParam: '',
+    getNextPageParam: (last: Page<T>) => last.next_cursor || undefined,
+    refetchInterval: (now) => (live?.(now.state.data?.pages.flatMap((page) => page.data) ?? []) ? 1_500 : false),
+  });
+  return { ...query, all: query.data?.pages.flatMap((page) => page.data) };
+}
+
+export type Pages<T> = ReturnType<typeof usePages<T>>;
+
+export const useContextPages = () => usePages<Context>(contextKeys.pages, (cursor, signal) => ask('listContexts', { query: { cursor, limit: few }, signal }));
+
+export const useDocumentPages = (context: string) =>
+  usePages<Document>(
+    contextKeys.documents(context),
+    (cursor, signal) => ask('listDocuments', { path: { id: context }, query: { cursor, limit: few }, signal }),
+    (all) => all.some(unfinished),
+  );
+
+export const useSetPages = () => usePages<DocumentSet>([...contextKeys.sets, 'pages'], (cursor, signal) => ask('listDocumentSets', { query: { cursor, limit: few }, signal }));
+
+export function useOneContext(id: string) {
+  return useQuery({ queryKey: contextKeys.one(id), queryFn: ({ signal }) => ask('context', { path: { id }, signal }) });
+}
+
+/** The passages indexed last (API-15); counted tells when there are others. */
+export function useChunks(id: string, counted: number) {
+  return useQuery({
+    queryKey: [...contextKeys.chunks(id), counted],
+    queryFn: async ({ signal }) => (await ask('listChunks', { path: { id }, query: { limit: chunksShown }, signal })).data,
+  });
+}
+
+export function useOneSet(id: string) {
+  return useQuery({ queryKey: contextKeys.set(id), queryFn: ({ signal }) => ask('documentSet', { path: { id }, signal }) });
+}
+
+/** A person's documents by their titles, of all contexts; a few, since more words find fewer. */
+export function useTitles(q: string) {
+  return useQuery({
+    queryKey: contextKeys.titles(q),
+    queryFn: async ({ signal }) => (await ask('listOwnDocuments', { query: { q, limit: 12 }, signal })).data,
+    placeholderData: (before) => before,
+  });
+}
+
+/** After a change of contexts or documents: every list that shows them looks again. */
+export async function contextsChanged(context = ''): Promise<void> {
+  await Promise.all([
+    queryClient.invalidateQueries({ queryKey: keys.contexts }),
+    queryClient.invalidateQueries({ queryKey: contextKeys.sets }),
+    context && queryClient.invalidateQueries({ queryKey: keys.documents(context) }),
+  ]);
+}
+
+export async function makeContext(name: string, description: string): Promise<Context> {
+  const made = await ask('createContext', { body: { name, ...(description ? { description } : {}) } });
+  await contextsChanged();
+  return made;
+}
+
+export async function changeContext(id: string, change: { name?: string; description?: string }): Promise<OneContext> {
+  const changed = await ask('changeContext', { path: { id }, body: change });
+  queryClient.setQueryData(contextKeys.one(id), changed);
+  await contextsChanged();
+  return changed;
+}
+
+export async function deleteContext(id: string): Promise<void> {
+  await ask('deleteContext', { path: { id } });
+  queryClient.removeQueries({ queryKey: contextKeys.one(id) });
+  await contextsChanged(id);
+}
+
+export async function renameDocument(document: Document, title: string): Promise<void> {
+  await ask('renameDocument', { path: { id: document.id }, body: { title } });
+  await contextsChanged(document.context_id);
+}
+
+export async function deleteDocument(document: Document): Promise<void> {
+  await ask('deleteDocument', { path: { id: document.id } });
+  await contextsChanged(document.context_id);
+}
+
+export async function makeSet(title: string): Promise<OneDocumentSet> {
+  const made = await ask('createDocumentSet', { body: { title } });
+  await queryClient.invalidateQueries({ queryKey: contextKeys.sets });
+  return made;
+}
+
+export async function changeSet(id: string, change: { title?: string; document_ids?: string[] }): Promise<void> {
+  queryClient.setQueryData(contextKeys.set(id), await ask('changeDocumentSet', { path: { id }, body: change }));
+  await queryClient.invalidateQueries({ queryKey: [...contextKeys.sets, 'pages'] });
+}
+
+export async function deleteSet(id: string): Promise<void> {
+  await ask('deleteDocumentSet', { path: { id } });
+  queryClient.removeQueries({ queryKey: contextKeys.set(id) });
+  await queryClient.invalidateQueries({ queryKey: contextKeys.sets });
+}

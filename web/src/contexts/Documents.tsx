@@ -1,0 +1,91 @@
+import { useState } from 'react';
+import { deleteDocument, renameDocument, useDocumentPages } from '../api/contexts.ts';
+import type { Document } from '../api/types.ts';
+import { sentence } from '../chat/talk.ts';
+import { language, useWords } from '../i18n/index.ts';
+import type { Dictionary } from '../i18n/en.ts';
+import { fileSize } from '../lib/format.ts';
+import { useStore } from '../lib/store.ts';
+import { Confirm } from '../shell/Confirm.tsx';
+import { Icon } from '../shell/Icon.tsx';
+import { Paged, Retitle } from './parts.tsx';
+
+/** The documents of a context, and where each of them stands. */
+export function Documents({ context, mayChange }: { context: string; mayChange: boolean }) {
+  const words = useWords();
+  const pages = useDocumentPages(context);
+  return (
+    <Paged pages={pages} nothing={words.noDocuments}>
+      {(all) => (
+        <ul className="document-list">
+          {all.map((one) => (
+            <Row key={one.id} document={one} mayChange={mayChange} />
+          ))}
+        </ul>
+      )}
+    </Paged>
+  );
+}
+
+function Row({ document, mayChange }: { document: Document; mayChange: boolean }) {
+  const words = useWords();
+  const locale = useStore(language);
+  const [open, setOpen] = useState<'rename' | 'delete' | null>(null);
+  const [problem, setProblem] = useState('');
+  const title = document.title || document.path;
+  const close = () => setOpen(null);
+
+  async function remove() {
+    close();
+    try {
+      await deleteDocument(document);
+    } catch (error) {
+      setProblem(sentence(error));
+    }
+  }
+
+  return (
+    <li data-status={document.status}>
+      <span className="dot" aria-hidden="true" />
+      <div>
+        {open === 'rename' ? (
+          <Retitle value={title} label={words.documentTitle} onSave={(name) => renameDocument(document, name)} onClose={close} />
+        ) : (
+          <p className="name">{title}</p>
+        )}
+        <p className="facts-line">
+          <span>{stateOf(document, words)}</span>
+          <span>{fileSize(document.size, locale)}</span>
+          {title !== document.path && <span className="monospace">{document.path}</span>}
+        </p>
+        {(document.status === 'failed' || problem) && <p className="problem">{problem || document.error || words.failedDocument}</p>}
+      </div>
+      {mayChange && open !== 'rename' && (
+        <span className="row-deeds">
+          <button type="button" className="icon-button" aria-label={words.renameThis(title)} title={words.rename} onClick={() => setOpen('rename')}>
+            <Icon name="edit" />
+          </button>
+          <button type="button" className="icon-button" aria-label={words.removeThis(title)} title={words.remove} onClick={() => setOpen('delete')}>
+            <Icon name="close" />
+          </button>
+        </span>
+      )}
+      {open === 'delete' && <Confirm text={words.removeDocument(title)} act={words.remove} onAct={() => void remove()} onCancel={close} />}
+    </li>
+  );
+}
+
+function stateOf(document: Document, words: Dictionary): string {
+  switch (document.status) {
+    case 'waiting':
+      return words.waiting;
+    case 'reading':
+      return document.chunks ? words.readingOf(document.chunks_done ?? 0, document.chunks) : words.reading;
+    case 'failed':
+      return words.failed;
+    case 'skipped':
+      return words.skippedDocument;
+    default:
+      return [document.pages ? words.pages(document.pages) : '', words.passages(document.chunks ?? 0)].filter(Boolean).join(' · ');
+  }
+}

@@ -1,0 +1,113 @@
+// Small pieces the lists of this page have in common.
+
+import { useId, useRef, useState, type ReactNode } from 'react';
+import { useAttempt } from '../account/useAttempt.ts';
+import type { Pages } from '../api/contexts.ts';
+import { sentence } from '../chat/talk.ts';
+import { useWords } from '../i18n/index.ts';
+import { Loading } from '../operate/parts.tsx';
+
+/** A list that comes in pages: what there is, and a button for more of it. */
+export function Paged<T>({ pages, nothing, children }: { pages: Pages<T>; nothing: string; children(all: T[]): ReactNode }) {
+  const words = useWords();
+  return (
+    <>
+      {pages.isError && (
+        <p role="alert" className="problem">
+          {sentence(pages.error)}
+        </p>
+      )}
+      {pages.isPending && <Loading />}
+      {pages.all?.length === 0 && <p className="nothing">{nothing}</p>}
+      {pages.all && pages.all.length > 0 && children(pages.all)}
+      {pages.hasNextPage && (
+        <button type="button" className="quiet" disabled={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
+          {words.showMore}
+        </button>
+      )}
+    </>
+  );
+}
+
+interface MakeProps {
+  title: string;
+  act: string;
+  /** Open from the beginning, as where nothing was made yet. */
+  open: boolean;
+  /** Makes it; a refusal is told here, and what was typed stays. */
+  onMake(form: FormData): Promise<unknown>;
+  children: ReactNode;
+}
+
+/** A form to make something, closed until it is asked for. */
+export function Make({ title, act, open, onMake, children }: MakeProps) {
+  const attempt = useAttempt();
+  const box = useRef<HTMLDetailsElement>(null);
+  const form = useRef<HTMLFormElement>(null);
+  const problem = useId();
+  return (
+    <details ref={box} className="make panel" open={open}>
+      <summary>{title}</summary>
+      <form
+        ref={form}
+        aria-describedby={attempt.problem ? problem : undefined}
+        onSubmit={(event) => {
+          event.preventDefault();
+          const said = new FormData(event.currentTarget);
+          void attempt.go(async () => {
+            await onMake(said);
+            form.current?.reset();
+            if (box.current) box.current.open = false;
+          });
+        }}
+      >
+        {children}
+        {attempt.problem && (
+          <p id={problem} role="alert" className="problem">
+            {attempt.problem}
+          </p>
+        )}
+        <button type="submit" className="primary" disabled={attempt.busy || attempt.rest > 0}>
+          {act}
+        </button>
+      </form>
+    </details>
+  );
+}
+
+/** A title that becomes a field when it is to be another one. Esc leaves it as it is. */
+export function Retitle({ value, label, onSave, onClose }: { value: string; label: string; onSave(title: string): Promise<unknown>; onClose(): void }) {
+  const words = useWords();
+  const attempt = useAttempt();
+  const [title, setTitle] = useState(value);
+  return (
+    <form
+      className="inline-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void attempt.go(async () => {
+          if (title.trim() !== value) await onSave(title.trim());
+          onClose();
+        });
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return;
+        event.preventDefault();
+        onClose();
+      }}
+    >
+      <input aria-label={label} value={title} maxLength={200} required autoFocus onChange={(event) => setTitle(event.target.value)} />
+      <button type="submit" disabled={attempt.busy}>
+        {words.save}
+      </button>
+      <button type="button" className="quiet" onClick={onClose}>
+        {words.cancel}
+      </button>
+      {attempt.problem && (
+        <p role="alert" className="problem">
+          {attempt.problem}
+        </p>
+      )}
+    </form>
+  );
+}

@@ -1,0 +1,44 @@
+import { useId, useState, type ReactNode } from 'react';
+import { useUIConfig } from '../api/queries.ts';
+import { language, useWords } from '../i18n/index.ts';
+import { fileSize, kindsOfFile } from '../lib/format.ts';
+import { useStore } from '../lib/store.ts';
+import { PickFiles } from './Attach.tsx';
+import { chunkSizeOf } from './chunks.ts';
+import { addFiles } from './uploads.ts';
+
+interface Props {
+  /** The context the files go to; '' is the person's own "My documents". */
+  contextID: string;
+  /** What is to be chosen before the size, as the context. */
+  children?: ReactNode;
+}
+
+/** Files for a context, and how long its passages are to be (UI-08, FILE-10). */
+export function UploadForm({ contextID, children }: Props) {
+  const words = useWords();
+  const locale = useStore(language);
+  const limits = useUIConfig().data?.upload;
+  const [size, setSize] = useState('');
+  const id = useId();
+  const chunkSize = chunkSizeOf(size);
+  const wrong = chunkSize === null;
+  return (
+    <div className="upload-form">
+      {children}
+      <label className="field size">
+        <span>{words.chunkSize}</span>
+        <input type="text" inputMode="numeric" value={size} aria-invalid={wrong || undefined} aria-describedby={id} onChange={(event) => setSize(event.target.value)} />
+      </label>
+      <PickFiles label={words.upload} disabled={wrong} onFiles={(files) => void addFiles(files, contextID, chunkSize ?? undefined)} />
+      <p id={id} className={wrong ? 'problem' : 'hint'} role={wrong ? 'alert' : undefined}>
+        {wrong ? words.chunkSizeWrong : words.chunkSizeHint}
+      </p>
+      {limits && (
+        <p className="hint" title={limits.extensions.join(' ')}>
+          {words.limits(fileSize(limits.max_bytes, locale), kindsOfFile(limits.extensions, words.andMore))}
+        </p>
+      )}
+    </div>
+  );
+}
