@@ -56,6 +56,7 @@ func (s *Set) Close(ctx context.Context, in CloseInput) (Result, error) {
 		}
 	}
 	s.remember(ctx, &c)
+	s.heed(ctx, &c)
 	s.used(ctx, &c)
 	return Result{Status: c.status, MessageID: closed.MessageID}, nil
 }

@@ -262,6 +262,25 @@ func Removed(text, policy, reason, rule string, start int) Segment {
 	return Segment{Type: SegmentRedaction, Text: text, Policy: policy, Reason: reason, Meta: meta}
 }
 
+// Withheld reports whether people were not shown what the assistant said: the
+// message was suppressed, or something else stands in its place as a whole.
+func (m Message) Withheld() bool {
+	if m.Meta["suppressed"] == true {
+		return true
+	}
+	return m.Struct != nil && slices.ContainsFunc(m.Struct.Segments, func(s Segment) bool {
+		return s.Type == SegmentRedaction && s.Text != "" && s.Text == strings.TrimSpace(m.Content)
+	})
+}
+
+// Risk is how much the turn of an answer was to be worried about; empty: not at
+// all, or nobody looked.
+func (m Message) Risk() string {
+	judged, _ := m.Meta["safety"].(map[string]any)
+	risk, _ := judged["risk"].(string)
+	return risk
+}
+
 // Add appends segments and returns c.
 func (c *Content) Add(segments ...Segment) *Content {
 	c.Segments = append(c.Segments, segments...)

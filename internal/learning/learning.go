@@ -95,7 +95,7 @@ type Use struct {
 type Target struct {
 	Role       string // of the message
 	Question   string // what the person had said before it
-	Suppressed bool   // the answer was withheld
+	Withheld   bool   // the answer was not shown, or its turn was of a kind nothing is learnt from
 }
 
 // Store keeps events.
@@ -151,8 +151,8 @@ func (r *Recorder) Record(ctx context.Context, v identity.Viewer, f Feedback) (E
 		return Event{}, err
 	case target.Role != "assistant":
 		return Event{}, fault.New(fault.Invalid, "Only an answer can be liked or disliked, and this message is none.").With(map[string]any{"field": "message_id"})
-	case target.Suppressed:
-		return Event{}, fault.New(fault.Invalid, "This answer was withheld, so nothing is learnt from it.").With(map[string]any{"field": "message_id"})
+	case target.Withheld:
+		return Event{}, fault.New(fault.Invalid, "This answer was withheld or judged unsafe, so nothing is learnt from it.").With(map[string]any{"field": "message_id"})
 	}
 	about := clip(target.Question, maxContext)
 	vec, err := embed.Turn(ctx, r.embedder, about, "")

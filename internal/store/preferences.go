@@ -8,9 +8,11 @@ import (
 	"math"
 	"strconv"
 
+	"liminal/internal/chat"
 	"liminal/internal/fault"
 	"liminal/internal/identity"
 	"liminal/internal/learning"
+	"liminal/internal/safety"
 )
 
 var _ learning.Store = (*Store)(nil)
@@ -27,15 +29,17 @@ func (s *Store) Target(ctx context.Context, v identity.Viewer, conversationID, m
 func target(tx Tx, v identity.Viewer, conversationID, messageID string) (learning.Target, error) {
 	var t learning.Target
 	var seq int
-	found, err := first(tx, `SELECT role, suppressed, seq FROM message
+	var m chat.Message
+	found, err := first(tx, `SELECT role, content, content_struct, meta, seq FROM message
 		WHERE id = @id AND conversation_id = @conversation AND user_id = @user`,
-		Args{"id": messageID, "conversation": conversationID, "user": v.UserID}, &t.Role, &t.Suppressed, &seq)
+		Args{"id": messageID, "conversation": conversationID, "user": v.UserID}, &t.Role, &m.Content, decode{&m.Struct}, decode{&m.Meta}, &seq)
 	if err == nil && !found {
 		err = missing("message")
 	}
 	if err != nil {
 		return t, err
 	}
+	t.Withheld = m.Withheld() || m.Risk() == string(safety.High)
 	_, err = first(tx, `SELECT content FROM message WHERE conversation_id = @conversation AND user_id = @user
 		AND role = 'user' AND seq < @seq ORDER BY seq DESC LIMIT 1`,
 		Args{"conversation": conversationID, "user": v.UserID, "seq": seq}, &t.Question)

@@ -92,13 +92,23 @@ func wrongFeedback(t *testing.T, open Open) {
 	end := answer(hidden.Run.ID, "withheld")
 	end.Message.Meta = map[string]any{"suppressed": true}
 	closed := closeTurn(t, s, v, end)
+	instead := accept(t, s, v, chat.NewTurn{Message: "And?", ConversationID: a.ConversationID})
+	end = answer(instead.Run.ID, "It is not shown.")
+	end.Message.Struct = new(chat.Content).Add(chat.Removed("It is not shown.", "rules", "recipe", "r", 0))
+	replaced := closeTurn(t, s, v, end)
+	unsafe := accept(t, s, v, chat.NewTurn{Message: "And?", ConversationID: a.ConversationID})
+	end = answer(unsafe.Run.ID, "I cannot help with that.")
+	end.Message.Meta = map[string]any{"safety": map[string]any{"risk": "high"}}
+	worried := closeTurn(t, s, v, end)
 	for name, f := range map[string]learning.Feedback{
-		"a question":      {MessageID: a.MessageID, Signal: "like"},
-		"withheld":        {MessageID: closed.MessageID, Signal: "like"},
-		"no signal":       {MessageID: about, Signal: "love"},
-		"no message":      {MessageID: "7", Signal: "like"},
-		"long notes":      {MessageID: about, Signal: "like", Notes: strings.Repeat("x", learning.MaxNotes+1)},
-		"long correction": {MessageID: about, Signal: "like", Corrected: strings.Repeat("x", learning.MaxCorrected+1)},
+		"a question":           {MessageID: a.MessageID, Signal: "like"},
+		"withheld":             {MessageID: closed.MessageID, Signal: "like"},
+		"another in its place": {MessageID: replaced.MessageID, Signal: "like"},
+		"unsafe":               {MessageID: worried.MessageID, Signal: "like"},
+		"no signal":            {MessageID: about, Signal: "love"},
+		"no message":           {MessageID: "7", Signal: "like"},
+		"long notes":           {MessageID: about, Signal: "like", Notes: strings.Repeat("x", learning.MaxNotes+1)},
+		"long correction":      {MessageID: about, Signal: "like", Corrected: strings.Repeat("x", learning.MaxCorrected+1)},
 	} {
 		f.ConversationID = a.ConversationID
 		if _, err := r.Record(t.Context(), v, f); err == nil {

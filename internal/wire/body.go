@@ -17,9 +17,11 @@ import (
 	"liminal/internal/files"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
+	"liminal/internal/learning"
 	"liminal/internal/model"
 	"liminal/internal/quota"
 	"liminal/internal/routing"
+	"liminal/internal/telemetry"
 	"liminal/internal/tool"
 	"liminal/internal/tool/builtin"
 )
@@ -30,6 +32,7 @@ type body struct {
 	turns    chat.Turns
 	threads  chat.Conversations // which take their memories with them
 	memories *artifacts.Memories
+	feedback *learning.Recorder
 	embedder embed.Embedder
 	files    *files.Roots
 	reading  *knowledge.Library
@@ -69,6 +72,7 @@ func (p *Platform) furnish(ctx context.Context, o Options) (*body, error) {
 		return nil, err
 	}
 	b.files.Accept(p.library.Readable)
+	b.feedback = learning.NewRecorder(p.store, encoder).Changed(recent.Forget)
 	b.memories = artifacts.NewMemories(p.library, p.store)
 	b.threads = b.memories.Conversations(b.threads)
 	if b.safety, err = p.judge(ctx, o); err != nil {
@@ -95,6 +99,7 @@ func (p *Platform) parts(o Options, b *body) (builtin.Parts, error) {
 	parts := builtin.Parts{
 		Model: o.Model, History: b.messages, Memories: b.memories, Search: b.reading, Intake: b.reading, Files: b.files, Catalog: p.library,
 		Titles: p.store, Sets: p.store, MaxDecode: maxDecode, Rerank: b.reranker(o.Specs), Desk: b.desk,
+		Feedback: overheard{b.feedback, p.metrics},
 	}
 	var err error
 	if parts.Architect, err = p.architect(o, b.desk); err != nil {
@@ -112,6 +117,21 @@ func (p *Platform) parts(o Options, b *body) (builtin.Parts, error) {
 	}
 	parts.Outside, err = theSearch(o.Config.Web)
 	return parts, err
+}
+
+// overheard counts what people say of answers in passing, as the API counts
+// what they say on purpose (PREF-06).
+type overheard struct {
+	*learning.Recorder
+	metrics *telemetry.Metrics
+}
+
+func (o overheard) Record(ctx context.Context, v identity.Viewer, f learning.Feedback) (learning.Event, error) {
+	e, err := o.Recorder.Record(ctx, v, f)
+	if err == nil {
+		o.metrics.Preference(e.Signal)
+	}
+	return e, err
 }
 
 // reranker calls the reranking tool among specs; nil when there is none

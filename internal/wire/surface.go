@@ -13,7 +13,6 @@ import (
 	"liminal/internal/identity"
 	"liminal/internal/insights"
 	"liminal/internal/knowledge"
-	"liminal/internal/learning"
 	"liminal/internal/mail"
 	"liminal/internal/oauth"
 	"liminal/internal/quota"
@@ -39,7 +38,7 @@ func (p *Platform) surface(ctx context.Context, o Options, b *body) error {
 	p.handler = p.measurable(api.New(api.Options{
 		Engine: p.engine, Accounts: accounts, Factors: accounts, Elsewhere: accounts, Providers: elsewhere,
 		Conversations: b.threads, Messages: p.store, Runs: p.store, Interrupts: p.store,
-		Preferences: learning.NewRecorder(p.store, b.embedder),
+		Preferences: b.feedback,
 		Changes:     b.desk, Recordings: p.store,
 		Library: p.library, Files: b.files, Contexts: knowledge.Recording(p.store, b.embedder), Documents: p.store, Chunks: p.index,
 		Titles: p.store, Sets: p.store, Budgets: budgets(p.store, o.Model), Configured: configured(o.Model),

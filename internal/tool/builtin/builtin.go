@@ -29,6 +29,9 @@ func list(p Parts) []tool.Tool {
 	if p.Model != nil && p.Memories != nil && p.History != nil {
 		tools = append(tools, summarize{newVoice(p)})
 	}
+	if p.Feedback != nil && p.History != nil {
+		tools = append(tools, hearFeedback{p.History}, noteFeedback{p.History, p.Feedback})
+	}
 	if p.Titles != nil {
 		tools = append(tools, findDocuments{p.Titles, p.Sets}, matchDocuments{p.Titles})
 	}

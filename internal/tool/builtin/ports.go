@@ -44,6 +44,9 @@ type Parts struct {
 	// Safety judges answers before anybody sees them (SAFE-01, SAFE-09); nil:
 	// they go out as they are.
 	Safety safety.Holder
+	// Feedback, with History, keeps what people say of answers in passing; nil:
+	// only what they say on purpose is kept (PREF-02).
+	Feedback Feedback
 }
 
 // History reads what was said before; chat.Messages is one.

@@ -1,0 +1,55 @@
+package activities
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"liminal/internal/id"
+	"liminal/internal/learning"
+	"liminal/internal/run"
+	"liminal/internal/safety"
+	"liminal/internal/tool"
+)
+
+// workflowHeed is the artifact that listens to what a message says of the
+// answer before it, as a run of its own.
+const workflowHeed = "heed"
+
+// heed begins the run that notes what the turn's message says of an answer
+// (PREF-02). Nearly no message says such a thing, and for those nothing is
+// begun; nor for a turn that was withheld or worried about (PREF-03). Whatever
+// fails here costs the feedback and not the turn.
+func (s *Set) heed(ctx context.Context, c *closing) {
+	if c.Run.Kind != run.KindChat || c.Opened.ConversationID == "" || s.Starter == nil || !c.compliant() {
+		return
+	}
+	message, _ := c.Opened.Input["message"].(string) // a long one is a reference, and says nothing
+	if _, heard := learning.Hear(message); !heard {
+		return
+	}
+	if err := s.beginHeed(ctx, c); err != nil {
+		s.logger().WarnContext(ctx, "what a message says of an answer is not noted", "conversation", c.Opened.ConversationID, "error", err)
+	}
+}
+
+// compliant reports whether something may be learnt from the turn.
+func (c *closing) compliant() bool {
+	return !c.Outcome.Suppressed && !slices.ContainsFunc(c.Tally.Redactions, func(r tool.Redaction) bool { return r.Whole }) &&
+		(c.Opened.Judged == nil || c.Opened.Judged.Risk == safety.Low)
+}
+
+func (s *Set) beginHeed(ctx context.Context, c *closing) error {
+	input, err := json.Marshal(GraphInput{Artifact: workflowHeed, Locale: c.Opened.Locale, Input: map[string]any{
+		"conversation_id": c.Opened.ConversationID, "message_id": c.Opened.Input["message_id"], "upto_seq": c.Opened.UptoSeq,
+	}})
+	if err != nil {
+		return err
+	}
+	r := run.Run{ID: id.Derive(c.Run.RunID, workflowHeed), Kind: run.KindGraph, UserID: c.Run.Viewer.UserID, Status: run.Running, Input: input}
+	r.WorkflowID = workflowHeed + ":" + r.ID
+	if err := s.Runs.CreateRun(ctx, c.Run.Viewer, r); err != nil {
+		return err
+	}
+	return s.Starter.StartNext(ctx, c.Run.Viewer, r)
+}
