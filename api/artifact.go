@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"liminal/artifacts"
+	"liminal/internal/check"
 	"liminal/internal/fault"
 	"liminal/internal/quota"
 )
@@ -33,7 +34,7 @@ type Artifact struct {
 	Visibility  string         `json:"visibility" enum:"private,shared,global"`
 	Status      string         `json:"status" enum:"active,draft" doc:"a draft waits for the patch that makes it, and cannot be used"`
 	Version     int            `json:"version"`
-	Schema      any            `json:"schema"`
+	Schema      Object         `json:"schema" doc:"its document"`
 	OwnerID     *string        `json:"owner_id" nullable:"true"`
 	CreatedBy   string         `json:"created_by" enum:"system,user,llm"`
 	FSPath      string         `json:"fs_path,omitempty"`
@@ -47,7 +48,7 @@ type Artifact struct {
 func artifactView(a artifacts.Artifact) Artifact {
 	out := Artifact{
 		ID: a.ID, Type: a.Type, Name: a.Name, Description: a.Description, Visibility: a.Visibility, Status: "active", Version: a.Version,
-		Schema: orNull(a.Schema), CreatedBy: a.CreatedBy, FSPath: a.FSPath, Meta: a.Meta, CreatedAt: a.CreatedAt.UTC(), UpdatedAt: a.UpdatedAt.UTC(),
+		Schema: Object(a.Schema), CreatedBy: a.CreatedBy, FSPath: a.FSPath, Meta: a.Meta, CreatedAt: a.CreatedAt.UTC(), UpdatedAt: a.UpdatedAt.UTC(),
 		Rollout: Nullable[artifacts.Rollout]{a.Rollout},
 	}
 	if a.OwnerID != "" {
@@ -172,7 +173,7 @@ func (s *server) patchArtifact(ctx context.Context, in *patchInput) (Artifact, e
 // Version is one immutable version of an artifact (ART-06).
 type Version struct {
 	Version    int       `json:"version"`
-	Schema     any       `json:"schema"`
+	Schema     Object    `json:"schema" doc:"the document"`
 	CreatedBy  string    `json:"created_by"`
 	ChangeNote string    `json:"change_note"`
 	CreatedAt  time.Time `json:"created_at"`
@@ -181,7 +182,7 @@ type Version struct {
 func (s *server) listVersions(ctx context.Context, in *ByID) (Page[Version], error) {
 	list, err := s.Library.Versions(ctx, viewerOf(ctx), in.ID)
 	return page(list, "", func(v artifacts.Version) Version {
-		return Version{Version: v.Version, Schema: orNull(v.Schema), CreatedBy: v.CreatedBy, ChangeNote: v.ChangeNote, CreatedAt: v.CreatedAt.UTC()}
+		return Version{Version: v.Version, Schema: Object(v.Schema), CreatedBy: v.CreatedBy, ChangeNote: v.ChangeNote, CreatedAt: v.CreatedAt.UTC()}
 	}), err
 }
 
@@ -223,9 +224,9 @@ type validateInput struct {
 
 // Validated is the verdict on a document.
 type Validated struct {
-	Valid    bool   `json:"valid"`
-	Message  string `json:"message,omitempty"`
-	Problems any    `json:"problems" doc:"a list of {path, message, hint}; null when there are none"`
+	Valid    bool                        `json:"valid"`
+	Message  string                      `json:"message,omitempty"`
+	Problems As[Nullable[[]check.Fault]] `json:"problems" doc:"null when there are none"`
 }
 
 // validateArtifact finds faults without failing: that a document is wrong is
@@ -236,5 +237,5 @@ func (s *server) validateArtifact(ctx context.Context, in *validateInput) (Valid
 		return Validated{Valid: err == nil}, err
 	}
 	f := fault.From(err)
-	return Validated{Message: f.Message, Problems: f.Details}, nil
+	return Validated{Message: f.Message, Problems: As[Nullable[[]check.Fault]]{f.Details}}, nil
 }

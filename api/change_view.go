@@ -52,6 +52,14 @@ func (Operations) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: "array", Items: &huma.Schema{Type: "object", AdditionalProperties: true}}
 }
 
+// Operation is one operation of a JSON Patch that was taken.
+type Operation struct {
+	Op    string          `json:"op"`
+	Path  string          `json:"path"`
+	From  string          `json:"from,omitempty"`
+	Value json.RawMessage `json:"value,omitempty"`
+}
+
 // PatchHead is what a list shows of a patch.
 type PatchHead struct {
 	ID            int64                   `json:"id"`
@@ -108,10 +116,10 @@ type PatchChange struct {
 	ChangeHead
 	Title   string                    `json:"title"`
 	Current int                       `json:"current_version"`
-	Ops     Operations                `json:"patch"`
-	Before  any                       `json:"before" doc:"at the base version; null for one that is not there"`
-	After   any                       `json:"after" doc:"null when the patch does not apply"`
-	Now     any                       `json:"now" doc:"at the current version, where that is no longer the base; else null"`
+	Ops     As[[]Operation]           `json:"patch"`
+	Before  As[Nullable[Object]]      `json:"before" doc:"at the base version; null for one that is not there"`
+	After   As[Nullable[Object]]      `json:"after" doc:"null when the patch does not apply"`
+	Now     As[Nullable[Object]]      `json:"now" doc:"at the current version, where that is no longer the base; else null"`
 	Report  Nullable[RehearsalReport] `json:"report" doc:"of the rehearsal; null when there was none"`
 }
 
@@ -196,8 +204,8 @@ func changeHead(c changes.Change) ChangeHead {
 
 func changeView(c changes.Change, a changes.After) PatchChange {
 	out := PatchChange{
-		ChangeHead: changeHead(c), Title: a.Title, Current: a.Current, Ops: Operations(c.Ops),
-		Before: orNull(a.Before), After: orNull(a.After), Now: orNull(a.Now),
+		ChangeHead: changeHead(c), Title: a.Title, Current: a.Current, Ops: As[[]Operation]{Operations(c.Ops)},
+		Before: As[Nullable[Object]]{orNull(a.Before)}, After: As[Nullable[Object]]{orNull(a.After)}, Now: As[Nullable[Object]]{orNull(a.Now)},
 	}
 	if c.Report != nil {
 		out.Report.V = reportView(*c.Report)

@@ -148,7 +148,7 @@ func (h *house) met(p *person, artifact, message string) (runID string) {
 	body, err := artifacts.Pack(in)
 	h.must(err)
 	trace, err := json.Marshal(map[string]any{
-		"path": []any{map[string]any{"name": "open", "ms": 3, "note": message}}, "routing": map[string]any{"policy": message}, "steps": played.Trace,
+		"path": []any{map[string]any{"name": "open", "ms": 3, "note": message}}, "routing": routedBy(message), "steps": played.Trace,
 		"calls": []any{map[string]any{
 			"effect": "find#1", "attempt": 1, "node": "find", "tool": "rag.search_v1", "status": "ok", "ms": 7, "error": message,
 			"arguments": map[string]any{"question": message, "password": "hunter2"}, "result": message,
@@ -164,4 +164,12 @@ func (h *house) met(p *person, artifact, message string) (runID string) {
 		Recording: &run.Recording{RunID: r.ID, UserID: p.id, Kind: r.Kind, Graph: pin, Status: run.Done, Branch: artifacts.BranchOf(in.Steps), MS: 5, At: time.Now(), Body: body},
 	}))
 	return r.ID
+}
+
+// routedBy is what a router says that followed a policy of this name.
+func routedBy(name string) map[string]any {
+	return map[string]any{
+		"policy": map[string]any{"id": id.New(), "name": name, "version": 1}, "adapters": []string{}, "gates": map[string]any{},
+		"rules": []any{map[string]any{"rule": "first", "fired": false}},
+	}
 }

@@ -129,7 +129,7 @@ func (p *player) fail(ctx context.Context, v identity.Viewer, r run.Run, why str
 
 func (p *player) end(ctx context.Context, v identity.Viewer, r run.Run, s run.Status, content string) {
 	usage := map[string]any{"input_tokens": 3, "output_tokens": 5}
-	trace := json.RawMessage(`[{"node":"answer","type":"tool_call","outcome":"done"}]`)
+	trace := json.RawMessage(`[{"node":"answer","type":"tool_call","visit":1,"started":"2026-09-21T14:13:20Z","outcome":"ok"}]`)
 	m := &chat.Message{
 		Role: "assistant", Content: content, Struct: chat.Compose(content, []chat.Citation{{N: 1, DocumentID: id.New(), Title: "T", Text: "q", End: 1}}, nil),
 		Meta: map[string]any{"usage": usage, "adapters": []any{}, "gates": []any{}, "model": "extractive"},

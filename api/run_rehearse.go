@@ -33,7 +33,7 @@ type RehearsedRun struct {
 	Part        int                    `json:"part" doc:"the first place that differs; -1: none does"`
 	Outcome     RehearsedEnd           `json:"outcome"`
 	Divergences []artifacts.Divergence `json:"divergences" doc:"where it left what was recorded"`
-	Steps       any                    `json:"steps" doc:"a list: the trace of the other version"`
+	Steps       As[[]TraceStep]        `json:"steps" doc:"the trace of the other version"`
 }
 
 // RehearsedEnd is how the other version would have ended. Unknown: at an effect
@@ -147,7 +147,7 @@ func (s *server) replay(ctx context.Context, base artifacts.Artifact, doc json.R
 	}
 	return RehearsedRun{
 		Old: orList(played.Old), New: orList(played.New), Part: played.Part, Outcome: endOf(played),
-		Divergences: orList(played.Divergences), Steps: orList(played.Trace),
+		Divergences: orList(played.Divergences), Steps: As[[]TraceStep]{orList(played.Trace)},
 	}, nil
 }
 
@@ -165,8 +165,8 @@ func endOf(played artifacts.Rehearsed) RehearsedEnd {
 
 // limited leaves out what only whose run it is may read.
 func (r RehearsedRun) limited() RehearsedRun {
-	steps, _ := json.Marshal(r.Steps) // of strings and times: it cannot fail
+	steps, _ := json.Marshal(r.Steps.V) // of strings and times: it cannot fail
 	way, _ := wayOf(steps)
-	r.Steps = way.Steps
+	r.Steps.V = way.Steps
 	return r
 }

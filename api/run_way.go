@@ -55,13 +55,13 @@ type size = int
 
 // limited is a run as an administrator sees another person's.
 func limited(out Run, r run.Run) Run {
-	out.Limited, out.ConversationID, out.Result = true, nil, nil
+	out.Limited, out.ConversationID, out.Result.V = true, nil, nil
 	if out.Error.V != nil {
 		out.Error.V = &RunError{Code: out.Error.V.Code, Node: out.Error.V.Node, Reason: out.Error.V.Reason, Message: "What went wrong is told to whose run it is."}
 	}
-	out.Trace = nil
+	out.Trace.V = nil
 	if way, ok := wayOf(r.Trace); ok {
-		out.Trace = way
+		out.Trace.V = way
 	}
 	return out
 }
@@ -70,7 +70,7 @@ func limited(out Run, r run.Run) Run {
 // viewer's to read: it is a person's own. Of a run that does not say yet what it
 // is pinned to, whose they are is not known.
 func (s *server) hideConditions(ctx context.Context, r run.Run, out *Run) {
-	way, ok := out.Trace.(Way)
+	way, ok := out.Trace.V.(Way)
 	if !ok {
 		return
 	}

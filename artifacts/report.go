@@ -43,7 +43,7 @@ type Report struct {
 	// asked, unasked, cut.
 	Examples map[string][]Example `json:"examples"`
 
-	Verdict Verdict  `json:"verdict"`
+	Verdict Verdict  `json:"verdict" enum:",pass,warn,second,block"`
 	Reasons []string `json:"reasons"` // why the verdict is not pass: one sentence each
 	TookMS  int64    `json:"took_ms"`
 

@@ -2,9 +2,9 @@
 // accounts elsewhere. Signing in and out is in session.ts.
 
 import { useQuery } from '@tanstack/react-query';
-import { call } from './call.ts';
+import { ask } from './ask.ts';
 import { forget, inTenant, keep, post } from './session.ts';
-import type { Enrolment, FactorState, Linked, Page, Proof, Proved, Provider, SignedInOn } from './types.ts';
+import type { Proof } from './types.ts';
 
 export const accountKeys = {
   providers: ['providers'] as const,
@@ -28,12 +28,12 @@ export async function completeReset(token: string, password: string): Promise<vo
 }
 
 export const changePassword = (before: string, next: string) =>
-  call<object>('/v1/auth/password', { method: 'POST', body: { old_password: before, new_password: next } });
+  ask('changePassword', { body: { old_password: before, new_password: next } });
 
 export function useProviders() {
   return useQuery({
     queryKey: accountKeys.providers,
-    queryFn: async ({ signal }) => (await call<{ providers: Provider[] }>('/v1/auth/oauth', { signal })).providers,
+    queryFn: async ({ signal }) => (await ask('oauthProviders', { signal })).providers,
     staleTime: 300_000,
   });
 }
@@ -47,37 +47,37 @@ export async function leaveFor(provider: string, tenant = ''): Promise<void> {
 export function useLinks() {
   return useQuery({
     queryKey: accountKeys.links,
-    queryFn: async ({ signal }) => (await call<{ links: Linked[] }>('/v1/auth/links', { signal })).links,
+    queryFn: async ({ signal }) => (await ask('links', { signal })).links,
   });
 }
 
-export const unlink = (provider: string) => call<object>(`/v1/auth/links/${encodeURIComponent(provider)}`, { method: 'DELETE' });
+export const unlink = (provider: string) => ask('unlink', { path: { provider } });
 
 export function useFactor() {
-  return useQuery({ queryKey: accountKeys.factor, queryFn: ({ signal }) => call<FactorState>('/v1/auth/mfa', { signal }) });
+  return useQuery({ queryKey: accountKeys.factor, queryFn: ({ signal }) => ask('mfa', { signal }) });
 }
 
-export const enrolFactor = () => call<Enrolment>('/v1/auth/mfa/enable', { method: 'POST', body: {} });
+export const enrolFactor = () => ask('enableMFA');
 
 /** Shows the first code of a new authenticator. Every session ends, and this page gets a new one. */
 export async function enableFactor(code: string): Promise<string[]> {
-  const proved = await call<Proved>('/v1/auth/mfa/verify', { method: 'POST', body: { code } });
+  const proved = await ask('verifyMFA', { body: { code } });
   keep(proved);
   return proved.recovery_codes ?? [];
 }
 
 export const renewRecovery = async (proof: Proof) =>
-  (await call<{ recovery_codes: string[] }>('/v1/auth/mfa/recovery', { method: 'POST', body: proof })).recovery_codes;
+  (await ask('renewRecoveryCodes', { body: proof })).recovery_codes;
 
 export const disableFactor = (proof: Proof, password: string) =>
-  call<FactorState>('/v1/auth/mfa/disable', { method: 'POST', body: { ...proof, ...(password ? { password } : {}) } });
+  ask('disableMFA', { body: { ...proof, ...(password ? { password } : {}) } });
 
 export function useSessions() {
   return useQuery({
     queryKey: accountKeys.sessions,
-    queryFn: async ({ signal }) => (await call<Page<SignedInOn>>('/v1/auth/sessions', { signal })).data,
+    queryFn: async ({ signal }) => (await ask('listSessions', { signal })).data,
   });
 }
 
-export const endSession = (id: string) => call<object>(`/v1/auth/sessions/${id}`, { method: 'DELETE' });
-export const endOtherSessions = () => call<object>('/v1/auth/sessions', { method: 'DELETE' });
+export const endSession = (id: string) => ask('endSession', { path: { id } });
+export const endOtherSessions = () => ask('endOtherSessions');

@@ -1,25 +1,14 @@
 // Artifacts: behaviour as data, in versions (001 §13.4), and how one is changed.
 
 import { useQuery } from '@tanstack/react-query';
-import { call } from './call.ts';
-import { changeKeys, type Change, type OpenQuestion, type Operation, type Patch, type Problem } from './changes.ts';
-import type * as gen from './gen.ts';
-import type { Artifact, NewArtifact, Version } from './gen.ts';
+import { ask } from './ask.ts';
+import { changeKeys, type OpenQuestion, type Operation } from './changes.ts';
+import type { Artifact, NewArtifact, Tried, Validated } from './gen.ts';
 import { queryClient } from './queries.ts';
-import type { Page } from './types.ts';
 
-export type { Artifact, NewArtifact, Rollout, Version } from './gen.ts';
+export type { Artifact, NewArtifact, Rollout, Tried, Validated, Version } from './gen.ts';
 
 export type Visibility = Artifact['visibility'];
-
-export interface Validated extends gen.Validated {
-  problems: Problem[] | null;
-}
-
-/** What a proposal would do; nothing of it is kept. */
-export interface Tried extends gen.Tried {
-  changes: Change[];
-}
 
 export const artifactKeys = {
   all: ['artifacts'] as const,
@@ -32,14 +21,14 @@ export const artifactKeys = {
 const most = 20; // pages of a list; more artifacts than that nobody looks through
 
 /** All artifacts of a type and a visibility (empty: of every one), so that they can be put in any order. */
-export function useArtifacts({ type, visibility }: { type: string; visibility: string }) {
+export function useArtifacts({ type, visibility }: { type: string; visibility: Visibility | '' }) {
   return useQuery({
     queryKey: artifactKeys.list(type, visibility),
     queryFn: async ({ signal }) => {
       const found: Artifact[] = [];
       let cursor = '';
       for (let page = 0; page < most; page++) {
-        const next = await call<Page<Artifact>>('/v1/artifacts', { query: { type, visibility, cursor, limit: 100 }, signal });
+        const next = await ask('listArtifacts', { query: { type, visibility: visibility || null, cursor, limit: 100 }, signal });
         found.push(...next.data);
         cursor = next.next_cursor ?? '';
         if (!cursor) break;
@@ -51,7 +40,7 @@ export function useArtifacts({ type, visibility }: { type: string; visibility: s
 }
 
 export function useArtifact(id: string) {
-  return useQuery({ queryKey: artifactKeys.one(id), queryFn: ({ signal }) => call<Artifact>(`/v1/artifacts/${id}`, { signal }), enabled: id !== '' });
+  return useQuery({ queryKey: artifactKeys.one(id), queryFn: ({ signal }) => ask('artifact', { path: { id }, signal }), enabled: id !== '' });
 }
 
 /** All versions, the newest first. */
@@ -59,7 +48,7 @@ export function useVersions(id: string) {
   return useQuery({
     queryKey: artifactKeys.versions(id),
     queryFn: async ({ signal }) =>
-      (await call<Page<Version>>(`/v1/artifacts/${id}/versions`, { signal })).data.toSorted((a, b) => b.version - a.version),
+      (await ask('listVersions', { path: { id }, signal })).data.toSorted((a, b) => b.version - a.version),
     enabled: id !== '',
   });
 }
@@ -68,7 +57,7 @@ export function useVersions(id: string) {
 export function useForm(kind: string) {
   return useQuery({
     queryKey: artifactKeys.form(kind),
-    queryFn: ({ signal }) => call<Record<string, unknown>>(`/v1/schemas/${kind}`, { signal }),
+    queryFn: ({ signal }) => ask('schema', { path: { kind }, signal }),
     enabled: kind !== '',
     staleTime: Infinity,
   });
@@ -78,7 +67,7 @@ export function useForm(kind: string) {
 export function useOpenDecisions(enabled: boolean): number {
   const open = useQuery({
     queryKey: [...changeKeys.all, 'open'],
-    queryFn: async ({ signal }) => (await call<Page<OpenQuestion>>('/v1/interrupts', { signal })).data,
+    queryFn: async ({ signal }) => (await ask('listInterrupts', { signal })).data,
     refetchInterval: 15_000,
     enabled,
   });
@@ -92,28 +81,27 @@ function decides(question: OpenQuestion): boolean {
 
 /** Everything wrong with a document, without keeping it. */
 export function validate(type: string, schema: unknown, signal: AbortSignal): Promise<Validated> {
-  return call<Validated>('/v1/artifacts/validate', { method: 'POST', body: { type, schema }, signal });
+  return ask('validateArtifact', { body: { type, schema: schema as Record<string, unknown> }, signal }); // what is none, the server says
 }
 
 /** What is proposed: operations on an artifact, or one that is yet to be. */
 export type Proposed = { artifact_id: string; patch: Operation[]; base_version: number } | { changes: [{ create: NewArtifact }] };
 
-export const tryOut = (proposed: Proposed, justification: string) =>
-  call<Tried>('/v1/config/patches/try', { method: 'POST', body: { ...proposed, justification } });
+/** What a proposal would do; nothing of it is kept. */
+export const tryOut = (proposed: Proposed, justification: string): Promise<Tried> => ask('tryPatch', { body: { ...proposed, justification } });
 
-export const propose = (proposed: Proposed, justification: string) =>
-  changed(call<Patch>('/v1/config/patches', { method: 'POST', body: { ...proposed, justification } }));
+export const propose = (proposed: Proposed, justification: string) => changed(ask('proposePatch', { body: { ...proposed, justification } }));
 
 /** A new version at once, of what is one's own. */
 export const saveVersion = (id: string, patch: Operation[], base: number, note: string) =>
-  changed(call<Artifact>(`/v1/artifacts/${id}`, { method: 'PATCH', body: { patch, base_version: base, change_note: note } }));
+  changed(ask('patchArtifact', { path: { id }, body: { patch, base_version: base, change_note: note } }));
 
 export const create = (artifact: NewArtifact, note: string) =>
-  changed(call<Artifact>('/v1/artifacts', { method: 'POST', body: { ...artifact, ...(note ? { change_note: note } : {}) } }));
+  changed(ask('createArtifact', { body: { ...artifact, ...(note ? { change_note: note } : {}) } }));
 
 /** A new version that says what an older one said (ART-07). */
 export const restore = (id: string, version: number, reason: string) =>
-  changed(call<Artifact>(`/v1/artifacts/${id}/versions/${version}/restore`, { method: 'POST', body: { reason } }));
+  changed(ask('restoreVersion', { path: { id, n: version }, body: { reason } }));
 
 async function changed<T>(work: Promise<T>): Promise<T> {
   const result = await work;

@@ -15,7 +15,10 @@ export type Body<O extends Op> = Ops[O] extends { body?: infer B } ? Exclude<B, 
 /** A query may say that it has nothing to say of a parameter. */
 type Loose<Q> = { [K in keyof Q]: Q[K] | null };
 
-type Parts<O extends Op> = (Ops[O] extends { path: infer P } ? { path: P } : unknown) &
+/** An address is text: a number in it may come out of another one. */
+type Segments<P> = { [K in keyof P]: P[K] | string };
+
+type Parts<O extends Op> = (Ops[O] extends { path: infer P } ? { path: Segments<P> } : unknown) &
   (Ops[O] extends { query: infer Q } ? (Partial<Q> extends Q ? { query?: Loose<Q> } : { query: Loose<Q> }) : unknown) &
   (Ops[O] extends { body: infer B } ? { body: B } : Ops[O] extends { body?: infer B } ? { body?: B } : unknown);
 

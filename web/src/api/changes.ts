@@ -2,13 +2,12 @@
 // back if they were wrong (001 §10).
 
 import { useQuery } from '@tanstack/react-query';
-import { call } from './call.ts';
+import { ask } from './ask.ts';
 import { queryClient } from './queries.ts';
 import type * as gen from './gen.ts';
-import type { Page } from './types.ts';
 
-export type { Approval, Example, PatchEvent, Person, Trial, Two } from './gen.ts';
-import type { Trial } from './gen.ts';
+export type { Approval, Example, Patch, PatchEvent, PatchRow, Person, Trial, Two, Watch } from './gen.ts';
+import type { Patch, PatchRow, Trial } from './gen.ts';
 
 export type PatchStatus = gen.Patch['status'];
 export type PatchStage = gen.Patch['stage'];
@@ -19,40 +18,20 @@ export type Verdict = gen.Patch['verdict'];
 /** What becomes of an effect the record does not hold. */
 export type Unknowns = Exclude<gen.Patch['unknown'], ''>;
 
-export interface Report extends gen.RehearsalReport {
-  verdict: Verdict;
-}
+export type Report = gen.RehearsalReport;
+export type Change = gen.PatchChange;
 
 /** One operation of a JSON patch (RFC 6902). */
-export type Operation = {
-  op: string;
-  path: string;
-  from?: string;
-  value?: unknown;
-};
-
-export interface Change extends Omit<gen.PatchChange, 'patch'> {
-  patch: Operation[];
-  report: Report | null;
-}
-
+export type Operation = { [member in keyof gen.Operation]: gen.Operation[member] };
 export type Problem = gen.Fault;
 export type Check = gen.PatchCheck;
 export type Act = keyof gen.May;
 export type Permission = gen.Leave;
 
-export interface Patch extends gen.Patch {
-  changes: Change[];
-}
-
-/** A patch in a list, without its documents. */
-export type PatchRow = gen.PatchRow;
-
 /** A figure with what it may be as well, given how few runs there were. */
 export type Measured = gen.Estimate;
 
 export type WatchRow = gen.Row;
-export type Watch = gen.Watch;
 
 /** A question put to whoever runs the installation; one of a patch names it. */
 export type OpenQuestion = gen.Interrupt;
@@ -65,11 +44,10 @@ export const changeKeys = {
   questions: ['patches', 'questions'] as const,
 };
 
-const patches = '/v1/config/patches';
 const most = 100; // patches in one list
 
-async function list(status: string, artifact: string, signal: AbortSignal): Promise<PatchRow[]> {
-  return (await call<Page<PatchRow>>(patches, { query: { status, artifact_id: artifact, limit: most }, signal })).data;
+async function list(status: PatchStatus | '', artifact: string, signal: AbortSignal): Promise<PatchRow[]> {
+  return (await ask('listPatches', { query: { status: status || null, artifact_id: artifact, limit: most }, signal })).data;
 }
 
 /** Patches of one status; empty: of every one. Newest first. */
@@ -110,7 +88,7 @@ export function useOpenQuestions(enabled = true) {
   return useQuery({
     queryKey: changeKeys.questions,
     queryFn: async ({ signal }) =>
-      (await call<Page<OpenQuestion>>('/v1/interrupts', { signal })).data.filter((one) => !one.patch_id).toSorted((a, b) => a.created_at.localeCompare(b.created_at)),
+      (await ask('listInterrupts', { signal })).data.filter((one) => !one.patch_id).toSorted((a, b) => a.created_at.localeCompare(b.created_at)),
     refetchInterval: 5_000,
     enabled,
   });
@@ -126,7 +104,7 @@ function pace(patch: Patch | undefined): number | false {
 export function usePatch(id: string) {
   return useQuery({
     queryKey: changeKeys.one(id),
-    queryFn: ({ signal }) => call<Patch>(`${patches}/${id}`, { signal }),
+    queryFn: ({ signal }) => ask('patch', { path: { id }, signal }),
     refetchInterval: (query) => pace(query.state.data),
   });
 }
@@ -134,16 +112,16 @@ export function usePatch(id: string) {
 export function useWatch(id: string, watched: boolean, live: boolean) {
   return useQuery({
     queryKey: changeKeys.watch(id),
-    queryFn: ({ signal }) => call<Watch>(`${patches}/${id}/watch`, { signal }),
+    queryFn: ({ signal }) => ask('watchPatch', { path: { id }, signal }),
     refetchInterval: live ? 10_000 : false,
     enabled: watched,
   });
 }
 
-/** Does one act and takes over what the patch is then. */
-async function act(id: number, name: string, body: object): Promise<Patch> {
+/** Takes over what a patch is after an act. */
+async function act(doing: Promise<Patch>): Promise<Patch> {
   try {
-    return await call<Patch>(`${patches}/${id}/${name}`, { method: 'POST', body });
+    return await doing;
   } finally {
     // Also after a refusal: somebody else may have been quicker.
     await queryClient.invalidateQueries({ queryKey: changeKeys.all });
@@ -151,21 +129,20 @@ async function act(id: number, name: string, body: object): Promise<Patch> {
 }
 
 export const approve = (id: number, reason: string, confirm?: string) =>
-  act(id, 'decide', { decision: 'approve', reason, ...(confirm ? { confirm } : {}) });
-export const reject = (id: number, reason: string) => act(id, 'decide', { decision: 'reject', reason });
-export const apply = (id: number, trial: Trial) => act(id, 'apply', trial);
-export const rollBack = (id: number, reason: string) => act(id, 'rollback', { reason });
-export const promote = (id: number) => act(id, 'promote', {});
-export const withdraw = (id: number, reason: string) => act(id, 'withdraw', { reason });
+  act(ask('decidePatch', { path: { id }, body: { decision: 'approve', reason, ...(confirm ? { confirm } : {}) } }));
+export const reject = (id: number, reason: string) => act(ask('decidePatch', { path: { id }, body: { decision: 'reject', reason } }));
+export const apply = (id: number, trial: Trial) => act(ask('applyPatch', { path: { id }, body: trial }));
+export const rollBack = (id: number, reason: string) => act(ask('rollBackPatch', { path: { id }, body: { reason } }));
+export const promote = (id: number) => act(ask('promotePatch', { path: { id } }));
+export const withdraw = (id: number, reason: string) => act(ask('withdrawPatch', { path: { id }, body: { reason } }));
 /** Makes the same change on what the artifact is now; the answer is another patch. */
-export const rebase = (id: number) => act(id, 'rebase', {});
+export const rebase = (id: number) => act(ask('rebasePatch', { path: { id } }));
 export const rehearse = (id: number, sample: number, unknown: Unknowns, script?: Record<string, unknown>) =>
-  act(id, 'rehearse', { sample, unknown, ...(script ? { script } : {}) });
+  act(ask('rehearsePatch', { path: { id }, body: { sample, unknown, ...(script ? { script } : {}) } }));
 
 /** Answers a question that belongs to no conversation; null skips it. */
 export async function settle(question: OpenQuestion, value: string | boolean | number | null): Promise<void> {
-  await call('/v1/chat/resume', {
-    method: 'POST',
+  await ask('resume', {
     body: {
       interrupt_id: question.interrupt_id,
       resume_value: value === null ? { type: 'cancel', value: null } : { type: question.interrupt_type, value },

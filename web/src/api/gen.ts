@@ -61,7 +61,8 @@ export interface Artifact {
   owner_id: string | null;
   /** a trial of the current version; null: every new run takes it */
   rollout: Rollout | null;
-  schema: unknown;
+  /** its document */
+  schema: Record<string, unknown>;
   /** a draft waits for the patch that makes it, and cannot be used */
   status: 'active' | 'draft';
   type: string;
@@ -781,6 +782,13 @@ export interface OneRun {
   run: Run;
 }
 
+export interface Operation {
+  from?: string;
+  op: string;
+  path: string;
+  value?: unknown;
+}
+
 export interface Option {
   id: string;
   label: string;
@@ -950,20 +958,20 @@ export interface Patch {
 
 export interface PatchChange {
   /** null when the patch does not apply */
-  after: unknown;
+  after: Record<string, unknown> | null;
   applied_version?: number;
   artifact_id: string;
   base_version: number;
   /** at the base version; null for one that is not there */
-  before: unknown;
+  before: Record<string, unknown> | null;
   /** the artifact is a draft until this is applied */
   creates: boolean;
   current_version: number;
   kind: string;
   name: string;
   /** at the current version, where that is no longer the base; else null */
-  now: unknown;
-  patch: Record<string, unknown>[];
+  now: Record<string, unknown> | null;
+  patch: Operation[];
   /** of the rehearsal; null when there was none */
   report: RehearsalReport | null;
   title: string;
@@ -1140,7 +1148,7 @@ export interface RehearsalReport {
   tool_calls: Two;
   unknown: number;
   vanished_questions: number;
-  verdict: string;
+  verdict: '' | 'pass' | 'warn' | 'second' | 'block';
 }
 
 export interface RehearsedEnd {
@@ -1162,8 +1170,8 @@ export interface RehearsedRun {
   outcome: RehearsedEnd;
   /** the first place that differs; -1: none does */
   part: number;
-  /** a list: the trace of the other version */
-  steps: unknown;
+  /** the trace of the other version */
+  steps: TraceStep[];
 }
 
 export interface RenameDocumentInputBody {
@@ -1211,6 +1219,38 @@ export interface Rollout {
   since: string;
 }
 
+export interface Routed {
+  adapters: string[] | null;
+  /** weights above 0 and at most 1, by adapter */
+  gates: Record<string, number> | null;
+  /** candidates that are not used */
+  left?: RoutedLeft[] | null;
+  /** null: there was none to follow */
+  policy: Pinned | null;
+  rules: RoutedRule[] | null;
+}
+
+export interface RoutedLeft {
+  id: string;
+  /** adapter_filtered_by_mode, below_floor or over_cap */
+  reason: string;
+  weight: number;
+}
+
+export interface RoutedRule {
+  /** for which its condition held */
+  adapters?: string[];
+  /** why it was skipped */
+  error?: string;
+  fired: boolean;
+  /** adapters that an earlier rule had decided */
+  kept?: string[];
+  note?: string;
+  rule: string;
+  /** that it set, before the guardrails */
+  weights?: Record<string, number>;
+}
+
 export interface Row {
   after: Estimate;
   before: Estimate;
@@ -1244,11 +1284,13 @@ export interface Run {
   /** it can be rehearsed; told of a single run */
   recorded?: boolean;
   request_id: string;
-  result: unknown;
+  /** of a turn its message_id and usage; null before the end */
+  result: Record<string, unknown> | null;
   started_at?: string;
   status: 'queued' | 'running' | 'waiting' | 'done' | 'failed' | 'cancelled';
   temporal_url: string | null;
-  trace: unknown;
+  /** null in a list, and before it begins */
+  trace: Trace | TraceStep[] | null;
   /** whose it is; missing: mine */
   user?: Person;
   workflow_id: string;
@@ -1470,6 +1512,58 @@ export interface ToolRequest {
   tool_id: string;
 }
 
+export interface Trace {
+  calls?: TraceCall[] | null;
+  /** what came before the graph */
+  path?: TraceStage[] | null;
+  /** which policy and rules chose the adapters */
+  routing?: Routed | null;
+  steps?: TraceStep[] | null;
+}
+
+export interface TraceCall {
+  arguments?: unknown;
+  /** of another person's run, instead of the arguments */
+  arguments_bytes?: number;
+  attempt: number;
+  effect?: string;
+  error?: string;
+  ms: number;
+  node: string;
+  result?: unknown;
+  /** of another person's run, instead of the result */
+  result_bytes?: number;
+  status: string;
+  tool: string;
+}
+
+export interface TraceStage {
+  ms: number;
+  name: string;
+  note?: string;
+}
+
+export interface TraceStep {
+  attempt?: number;
+  /** the when that chose the way */
+  condition?: string;
+  detail?: string;
+  /** missing: the node only decides */
+  effect?: string;
+  /** missing: it is open */
+  ended?: string;
+  node: string;
+  /** ok, failed, retried, skipped, asked, abandoned, cancelled or expired */
+  outcome?: string;
+  started: string;
+  /** of the node */
+  type: string;
+  /** what the conditions of a switch read */
+  values?: Record<string, unknown>;
+  /** how often the run had come to the node, this time included */
+  visit: number;
+}
+
 export interface Trial {
   hours: number;
   roll_back: boolean;
@@ -1593,8 +1687,8 @@ export interface ValidateInputBody {
 
 export interface Validated {
   message?: string;
-  /** a list of {path, message, hint}; null when there are none */
-  problems: unknown;
+  /** null when there are none */
+  problems: Fault[] | null;
   valid: boolean;
 }
 
@@ -1611,7 +1705,8 @@ export interface Version {
   change_note: string;
   created_at: string;
   created_by: string;
-  schema: unknown;
+  /** the document */
+  schema: Record<string, unknown>;
   version: number;
 }
 

@@ -2,103 +2,23 @@
 // with the reasons for it (GRAPH-18).
 
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { call } from './call.ts';
-import type { Person } from './changes.ts';
-import type { Live } from './gen.ts';
-import type { Page, RunProblem } from './types.ts';
+import { ask } from './ask.ts';
+import type * as gen from './gen.ts';
 
-export interface Pin {
-  id: string;
-  name: string;
-  version: number;
-}
-
-export interface Step {
-  node: string;
-  type: string;
-  effect?: string;
-  visit: number;
-  attempt?: number;
-  started: string;
-  ended?: string;
-  outcome?: string;
-  detail?: string;
-  condition?: string; // the when that chose the way
-  values?: Record<string, unknown>; // what it was true of
-}
-
-export interface Call {
-  effect: string;
-  attempt: number;
-  node: string;
-  tool: string;
-  arguments?: unknown;
-  result?: unknown;
-  status: string;
-  error?: string;
-  ms: number;
-}
-
-export interface Routing {
-  policy: Pin | null;
-  adapters: string[] | null;
-  gates: Record<string, number> | null;
-  rules: { rule: string; fired: boolean; adapters?: string[]; weights?: Record<string, number>; kept?: string[]; error?: string; note?: string }[] | null;
-  left?: { id: string; reason: string; weight: number }[] | null;
-}
-
-export interface Way {
-  path?: { name: string; note?: string; ms?: number }[] | null; // what came before the graph
-  routing?: Routing | null;
-  steps?: Step[] | null;
-  calls?: Call[] | null;
-}
-
-export interface OperatedRun {
-  id: string;
-  kind: string;
-  status: string;
-  workflow_id: string;
-  conversation_id: string | null;
-  artifact: Pin | null;
-  pins: Pin[] | null;
-  result?: unknown;
-  trace?: Way | Step[] | null;
-  live?: Live;
-  error?: RunProblem | null;
-  created_at: string;
-  started_at?: string | null;
-  ended_at?: string | null;
-  temporal_url?: string | null;
-  recorded?: boolean;
-  patch_id?: number | null; // the patch it takes on its way
-  user?: Person | null;
-  limited?: boolean; // another person's: only its way is told
-}
-
-export interface RunFilter {
-  kind: string;
-  status: string;
-  artifact_id: string;
-  all: boolean; // everybody's, for administrators
-}
+export type OperatedRun = gen.Run;
+export type Step = gen.TraceStep;
+export type Call = gen.TraceCall;
+export type Routing = gen.Routed;
+export type Way = gen.Trace;
 
 /** One run played over another version of its workflow, side by side. */
-export interface Played {
-  old: string[] | null;
-  new: string[] | null;
-  part: number;
-  outcome?: { status: string; code?: string; node?: string; message: string } | null;
-  divergences?: { node: string; effect: string; message: string }[] | null;
-  steps?: Step[] | null;
-}
+export type Played = gen.RehearsedRun;
 
-export interface ArtifactVersion {
-  version: number;
-  schema: unknown;
-  created_by: string;
-  change_note: string;
-  created_at: string;
+export interface RunFilter {
+  kind: OperatedRun['kind'] | '';
+  status: OperatedRun['status'] | '';
+  artifact_id: string;
+  all: boolean; // everybody's, for administrators
 }
 
 export const runKeys = {
@@ -117,8 +37,8 @@ export function useRuns(filter: RunFilter) {
   return useInfiniteQuery({
     queryKey: runKeys.list(filter),
     queryFn: ({ pageParam, signal }) =>
-      call<Page<OperatedRun>>('/v1/runs', {
-        query: { ...filter, all: filter.all ? 'true' : '', cursor: pageParam, limit: 50 },
+      ask('listRuns', {
+        query: { kind: filter.kind || null, status: filter.status || null, artifact_id: filter.artifact_id, all: filter.all || null, cursor: pageParam, limit: 50 },
         signal,
       }),
     initialPageParam: '',
@@ -130,7 +50,7 @@ export function useOperatedRun(id: string) {
   return useQuery({
     queryKey: runKeys.one(id),
     queryFn: async ({ signal, client }) => {
-      const { run } = await call<{ run: OperatedRun }>(`/v1/runs/${id}`, { signal });
+      const { run } = await ask('run', { path: { id }, signal });
       return remembering(client.getQueryData<OperatedRun>(runKeys.one(id)), run);
     },
     refetchInterval: (query) => (query.state.data && !isOver(query.state.data) ? 3_000 : false),
@@ -152,11 +72,11 @@ export function wayOf(run: OperatedRun): Way {
 export function useVersions(artifact: string | null | undefined) {
   return useQuery({
     queryKey: runKeys.versions(artifact ?? ''),
-    queryFn: async ({ signal }) => (await call<Page<ArtifactVersion>>(`/v1/artifacts/${artifact}/versions`, { signal })).data,
+    queryFn: async ({ signal }) => (await ask('listVersions', { path: { id: artifact ?? '' }, signal })).data,
     enabled: Boolean(artifact),
     staleTime: 30_000,
   });
 }
 
 export const replay = (id: string, version: number) =>
-  call<Played>(`/v1/runs/${id}/rehearse`, { method: 'POST', body: { version } });
+  ask('rehearseRun', { path: { id }, body: { version } });

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
-import { useArtifacts, type Artifact } from '../api/artifacts.ts';
+import { useArtifacts, type Artifact, type Visibility } from '../api/artifacts.ts';
 import { sentence } from '../chat/talk.ts';
 import { language, useWords } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
@@ -20,7 +20,7 @@ export function ArtifactList() {
   const [, go] = useLocation();
   const [find, setFind] = useState('');
   const type = chosen.get('type') ?? '';
-  const visibility = chosen.get('visibility') ?? '';
+  const visibility = visibilities.find((one) => one === chosen.get('visibility')) ?? '';
   const set = (name: string, value: string) => {
     const next = new URLSearchParams(chosen);
     if (value) next.set(name, value);
@@ -78,7 +78,7 @@ function Choice({ label, all, options, value, onChoose }: ChoiceProps) {
   );
 }
 
-function Found({ type, visibility, find }: { type: string; visibility: string; find: string }) {
+function Found({ type, visibility, find }: { type: string; visibility: Visibility | ''; find: string }) {
   const words = useWords();
   const locale = useStore(language);
   const query = useArtifacts({ type, visibility });

@@ -17,7 +17,7 @@ describe('workflows to choose from', () => {
   });
 
   it('have no title where the document has something else there', () => {
-    expect([titleOf(workflow('a', null, 7)), titleOf({ ...workflow('a', null), schema: null })]).toEqual(['', '']);
+    expect([titleOf(workflow('a', null, 7)), titleOf({ ...workflow('a', null), schema: {} })]).toEqual(['', '']);
   });
 
   it('are not used once they are no longer offered', () => {

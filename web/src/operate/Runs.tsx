@@ -1,8 +1,7 @@
 import { Link, useLocation, useSearch } from 'wouter';
 import { useQuery } from '@tanstack/react-query';
-import { call } from '../api/call.ts';
+import { ask } from '../api/ask.ts';
 import { isOver, useRuns, type OperatedRun, type RunFilter } from '../api/runs.ts';
-import type { Page, Workflow } from '../api/types.ts';
 import { sentence } from '../chat/talk.ts';
 import { language, useWords } from '../i18n/index.ts';
 import { duration } from '../lib/format.ts';
@@ -10,8 +9,8 @@ import { useStore } from '../lib/store.ts';
 import { when } from './figures.ts';
 import { Loading, Pills, useAdmin } from './parts.tsx';
 
-const kinds = ['chat', 'graph', 'ingest', 'tool', 'patch', 'architect'];
-const statuses = ['queued', 'running', 'waiting', 'done', 'failed', 'cancelled'];
+const kinds = ['chat', 'graph', 'ingest', 'tool', 'patch', 'architect'] as const;
+const statuses = ['queued', 'running', 'waiting', 'done', 'failed', 'cancelled'] as const;
 
 /** Runs, latest first: one's own, or for an administrator everybody's. */
 export function Runs() {
@@ -49,7 +48,7 @@ type Narrow = (change: Partial<RunFilter>) => void;
 function useFilter(admin: boolean): [RunFilter, Narrow] {
   const [, go] = useLocation();
   const given = new URLSearchParams(useSearch());
-  const known = (name: string, list: string[]) => (list.includes(given.get(name) ?? '') ? given.get(name)! : '');
+  const known = <T extends string>(name: string, list: readonly T[]): T | '' => list.find((one) => one === given.get(name)) ?? '';
   const filter: RunFilter = {
     kind: known('kind', kinds),
     status: known('status', statuses),
@@ -91,19 +90,19 @@ function Filters({ filter, narrow, admin }: { filter: RunFilter; narrow: Narrow;
   );
 }
 
-interface ChooserProps {
+interface ChooserProps<T extends string> {
   label: string;
-  value: string;
-  options: [string, string][];
-  onChoose(value: string): void;
+  value: T | '';
+  options: [T, string][];
+  onChoose(value: T | ''): void;
 }
 
-function Chooser({ label, value, options, onChoose }: ChooserProps) {
+function Chooser<T extends string>({ label, value, options, onChoose }: ChooserProps<T>) {
   const words = useWords();
   return (
     <label className="filter">
       <span>{label}</span>
-      <select value={value} onChange={(event) => onChoose(event.target.value)}>
+      <select value={value} onChange={(event) => onChoose(event.target.value as T | '')}>
         <option value="">{words.anyKind}</option>
         {options.map(([one, text]) => (
           <option key={one} value={one}>
@@ -120,7 +119,7 @@ function ArtifactChooser({ value, onChoose }: { value: string; onChoose(value: s
   const words = useWords();
   const workflows = useQuery({
     queryKey: ['runs', 'workflows'],
-    queryFn: async ({ signal }) => (await call<Page<Workflow>>('/v1/artifacts', { query: { type: 'workflow.chat', limit: 100 }, signal })).data,
+    queryFn: async ({ signal }) => (await ask('listArtifacts', { query: { type: 'workflow.chat', limit: 100 }, signal })).data,
     staleTime: 60_000,
   });
   const options = (workflows.data ?? []).map((one): [string, string] => [one.id, one.name]);

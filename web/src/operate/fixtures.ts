@@ -237,14 +237,19 @@ export const run: OperatedRun = {
     { id: 'a1', name: 'default_chat', version: 7 },
     { id: 'p1', name: 'default', version: 1 },
   ],
+  request_id: 'q',
   result: { usage: { cost_usd: 0.012 } },
+  error: null,
   created_at: at(0),
   started_at: at(0),
   ended_at: at(4),
   temporal_url: 'http://127.0.0.1:8233/x',
   recorded: true,
   trace: {
-    path: [{ name: 'auth' }, { name: 'contexts', note: 'full' }],
+    path: [
+      { name: 'auth', ms: 1 },
+      { name: 'contexts', ms: 4, note: 'full' },
+    ],
     steps: [
       { node: 'node_classify', type: 'tool_call', effect: 'node_classify', visit: 1, attempt: 1, started: at(0), ended: at(1), outcome: 'ok' },
       { node: 'node_route', type: 'switch', visit: 1, started: at(1), ended: at(1), outcome: 'ok', condition: "intent in ['qa_with_docs','analysis']", values: { intent: 'analysis' } },

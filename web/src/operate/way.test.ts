@@ -8,9 +8,9 @@ const asked = '2026-11-20T10:05:00Z';
 const past = (node: string, more: Partial<Step> = {}): Step => ({ node, type: 'tool_call', visit: 1, attempt: 1, started: began, ended: began, outcome: 'ok', ...more });
 const open = (node: string, more: Partial<Step> = {}): Step => ({ node, type: 'tool_call', visit: 1, started: began, ...more });
 
-function run(status: string, steps: Step[], awaits: Awaited[] = []): OperatedRun {
+function run(status: OperatedRun['status'], steps: Step[], awaits: Awaited[] = []): OperatedRun {
   const live = ['running', 'waiting'].includes(status) ? { live: { known: true, awaits } } : {};
-  return { id: 'r', kind: 'graph', status, workflow_id: 'graph:r', conversation_id: null, artifact: null, pins: null, trace: { steps }, created_at: began, ...live };
+  return { id: 'r', kind: 'graph', status, workflow_id: 'graph:r', request_id: 'q', conversation_id: null, artifact: null, pins: [], result: null, error: null, temporal_url: null, trace: { steps }, created_at: began, ...live };
 }
 
 const states = (of: OperatedRun) => stopsOf(of).map((stop) => `${stop.node} ${stop.state}`);
