@@ -10,30 +10,30 @@ test.beforeEach(({ watch }) => {
 // Requirements: AUTH-12, AUTH-13, AUTH-15
 test('a second factor is put to use, asked for at the door, and given up', async ({ page }) => {
   const email = await enter(page);
-  const sheet = await security(page);
-  await sheet.getByRole('button', { name: 'Turn on' }).click();
-  const picture = sheet.getByRole('img', { name: /QR code/ });
+  const part = await security(page);
+  await part.getByRole('button', { name: 'Turn on' }).click();
+  const picture = part.getByRole('img', { name: /QR code/ });
   await expect(picture).toBeVisible();
-  expect(await picture.evaluate((one: HTMLImageElement) => one.naturalWidth)).toBeGreaterThan(100);
-  const secret = (await sheet.locator('.secret code').innerText()).replaceAll(/\s/g, '');
+  const [width, across] = await picture.evaluate((one) => [one.getBoundingClientRect().width, (one as SVGSVGElement).viewBox.baseVal.width]);
+  expect(width! / across!, 'points a module').toBeGreaterThan(3);
+  const secret = (await part.locator('.secret code').innerText()).replaceAll(/\s/g, '');
 
-  await sheet.getByLabel('Six-digit code').fill('000 000');
-  await sheet.getByRole('button', { name: 'Turn on' }).click();
-  await expect(sheet.getByRole('alert')).toContainText('This code is wrong.');
-  await sheet.getByLabel('Six-digit code').fill(code(secret));
+  await part.getByLabel('Six-digit code').fill('000 000');
+  await part.getByRole('button', { name: 'Turn on' }).click();
+  await expect(part.getByRole('alert')).toContainText('This code is wrong.');
+  await part.getByLabel('Six-digit code').fill(code(secret));
   await page.keyboard.press('Enter');
-  const codes = sheet.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem');
+  const codes = part.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem');
   await expect(codes).toHaveCount(10);
   const recovery = await codes.allInnerTexts();
   const saving = page.waitForEvent('download');
-  await sheet.getByRole('button', { name: 'Download' }).click();
+  await part.getByRole('button', { name: 'Download' }).click();
   const saved = readFileSync(await (await saving).path(), 'utf8');
   for (const one of [email, ...recovery]) expect(saved).toContain(one);
 
   await page.reload();
   await inside(page);
   await expect((await security(page)).getByText('On. 10 recovery codes are left.')).toBeVisible();
-  await page.keyboard.press('Escape');
   await signOut(page);
 
   await knock(page, email);
@@ -46,16 +46,15 @@ test('a second factor is put to use, asked for at the door, and given up', async
   await inside(page);
 
   await security(page);
-  await sheet.getByRole('button', { name: 'Turn off' }).click();
-  await sheet.getByRole('button', { name: 'Use a recovery code instead' }).click();
-  await sheet.getByLabel('Recovery code').fill(recovery[0]!);
-  await sheet.locator('[name=password]').fill('not the password');
-  await sheet.getByRole('button', { name: 'Turn off' }).click();
-  await expect(sheet.getByRole('alert')).toContainText('The password is wrong.');
-  await sheet.locator('[name=password]').fill(password);
-  await sheet.getByRole('button', { name: 'Turn off' }).click();
-  await expect(sheet.getByText('Off. With it')).toBeVisible();
-  await page.keyboard.press('Escape');
+  await part.getByRole('button', { name: 'Turn off' }).click();
+  await part.getByRole('button', { name: 'Use a recovery code instead' }).click();
+  await part.getByLabel('Recovery code').fill(recovery[0]!);
+  await part.locator('[name=password]').fill('not the password');
+  await part.getByRole('button', { name: 'Turn off' }).click();
+  await expect(part.getByRole('alert')).toContainText('The password is wrong.');
+  await part.locator('[name=password]').fill(password);
+  await part.getByRole('button', { name: 'Turn off' }).click();
+  await expect(part.getByText('Off. With it')).toBeVisible();
   await signOut(page);
   await knock(page, email);
   await inside(page);
@@ -65,7 +64,6 @@ test('a second factor is put to use, asked for at the door, and given up', async
 test('five wrong codes lock the authenticator, say for how long, and leave the recovery codes open', async ({ page }) => {
   const email = await enter(page);
   const { recovery } = await secure(page);
-  await page.keyboard.press('Escape');
   await signOut(page);
   await knock(page, email);
   const problem = page.getByRole('alert');
@@ -81,7 +79,6 @@ test('five wrong codes lock the authenticator, say for how long, and leave the r
   await page.keyboard.press('Enter');
   await inside(page);
   await expect((await security(page)).getByText('9 recovery codes are left')).toBeVisible();
-  await page.keyboard.press('Escape');
 
   await signOut(page);
   await knock(page, email);
@@ -151,8 +148,8 @@ test('sign-ins are listed, and ended one by one or all but this', async ({ page,
     await knock(other, email);
     await inside(other);
   }
-  const sheet = await security(page);
-  const list = sheet.getByRole('region', { name: 'Where you are signed in' });
+  const part = await security(page);
+  const list = part.getByRole('region', { name: 'Where you are signed in' });
   await expect(list.getByRole('listitem')).toHaveCount(4);
   await list.getByRole('button', { name: /^Sign out Chrome/ }).first().click();
   await expect(list.getByRole('listitem')).toHaveCount(3);
@@ -173,16 +170,16 @@ test('a password is changed with the old one, and ends the other sign-ins', asyn
   await other.goto('/');
   await knock(other, email);
   await inside(other);
-  const sheet = await security(page);
-  await sheet.getByRole('button', { name: 'Change the password' }).click();
-  await sheet.getByLabel('Current password').fill('not the password');
-  await sheet.getByLabel('New password').fill('another staple entirely');
+  const part = await security(page);
+  await part.getByRole('button', { name: 'Change the password' }).click();
+  await part.getByLabel('Current password').fill('not the password');
+  await part.getByLabel('New password').fill('another staple entirely');
   await page.keyboard.press('Enter');
-  await expect(sheet.getByRole('alert')).toContainText('The password is wrong.');
-  await expect(sheet.getByLabel('Current password')).toBeFocused();
-  await sheet.getByLabel('Current password').fill(password);
+  await expect(part.getByRole('alert')).toContainText('The password is wrong.');
+  await expect(part.getByLabel('Current password')).toBeFocused();
+  await part.getByLabel('Current password').fill(password);
   await page.keyboard.press('Enter');
-  await expect(sheet.getByText('Every other session has ended.')).toBeVisible();
+  await expect(part.getByText('Every other session has ended.')).toBeVisible();
   await other.reload();
   await expect(other.getByRole('heading', { name: 'Sign in' })).toBeVisible();
   await knock(other, email, 'another staple entirely');
@@ -203,12 +200,11 @@ test('an account at GitHub signs in, is linked and unlinked, and asks for the se
 
   const email = await enter(page);
   const { secret } = await secure(page);
-  const sheet = page.getByRole('dialog', { name: 'Security' });
-  await sheet.getByRole('button', { name: 'Link GitHub' }).click();
+  const part = page.getByRole('region', { name: 'Security' });
+  await part.getByRole('button', { name: 'Link GitHub' }).click();
   await page.getByRole('link', { name: 'bob' }).click();
-  await expect(sheet.getByText('bob@github.example')).toBeVisible();
+  await expect(part.getByText('bob@github.example')).toBeVisible();
   expect(new URL(page.url()).hash).toBe('');
-  await page.keyboard.press('Escape');
   await signOut(page);
 
   await page.getByRole('button', { name: 'Continue with GitHub' }).click();
@@ -218,9 +214,8 @@ test('an account at GitHub signs in, is linked and unlinked, and asks for the se
   await page.keyboard.press('Enter');
   await inside(page);
   await security(page);
-  await sheet.getByRole('button', { name: 'Unlink GitHub' }).click();
-  await expect(sheet.getByRole('button', { name: 'Link GitHub' })).toBeVisible();
-  await page.keyboard.press('Escape');
+  await part.getByRole('button', { name: 'Unlink GitHub' }).click();
+  await expect(part.getByRole('button', { name: 'Link GitHub' })).toBeVisible();
   await page.getByRole('button', { name: 'Account' }).click();
   await expect(page.getByText(email)).toBeVisible();
 });
@@ -260,28 +255,26 @@ const shapes = [
 ];
 
 for (const shape of shapes) {
-  test(`nothing at the door and in the sheet is in the way of anyone: ${shape.name}`, async ({ page }) => {
+  test(`nothing at the door and in the settings is in the way of anyone: ${shape.name}`, async ({ page }) => {
     await page.emulateMedia({ colorScheme: shape.scheme, reducedMotion: 'reduce' });
     await page.setViewportSize(shape.size);
     const email = await enter(page);
-    const sheet = await security(page);
-    await accessible(page, 'the sheet');
-    await sheet.getByRole('button', { name: 'Change the password' }).click();
-    await sheet.getByRole('button', { name: 'Turn on' }).click();
-    await expect(sheet.getByRole('img')).toBeVisible();
+    const part = await security(page);
+    await accessible(page, 'the settings');
+    await part.getByRole('button', { name: 'Change the password' }).click();
+    await part.getByRole('button', { name: 'Turn on' }).click();
+    await expect(part.getByRole('img')).toBeVisible();
     await accessible(page, 'enrolling');
-    const secret = (await sheet.locator('.secret code').innerText()).replaceAll(/\s/g, '');
-    await sheet.getByLabel('Six-digit code').fill(code(secret));
+    const secret = (await part.locator('.secret code').innerText()).replaceAll(/\s/g, '');
+    await part.getByLabel('Six-digit code').fill(code(secret));
     await page.keyboard.press('Enter');
-    await expect(sheet.getByRole('button', { name: 'I have kept them' })).toBeVisible();
+    await expect(part.getByRole('button', { name: 'I have kept them' })).toBeVisible();
     await accessible(page, 'recovery codes');
-    await sheet.getByRole('button', { name: 'I have kept them' }).click();
-    await sheet.getByRole('button', { name: 'Turn off' }).click();
+    await part.getByRole('button', { name: 'I have kept them' }).click();
+    await part.getByRole('button', { name: 'Turn off' }).click();
     await accessible(page, 'giving it up');
     await page.keyboard.press('Escape'); // the form
-    await expect(sheet.getByRole('button', { name: 'Turn off' })).toBeVisible();
-    await page.keyboard.press('Escape'); // the sheet
-    await expect(page.getByRole('button', { name: 'Account' })).toBeFocused();
+    await expect(part.getByRole('button', { name: 'Turn off' })).toBeVisible();
     await signOut(page);
     await accessible(page, 'the door, with a provider');
     await knock(page, email);
@@ -296,21 +289,17 @@ for (const shape of shapes) {
   });
 }
 
-test('in German the sheet and the door have their words, and room on a phone', async ({ page }) => {
+test('in German the settings and the door have their words, and room on a phone', async ({ page }) => {
   await page.setViewportSize({ width: 360, height: 740 });
   const email = await enter(page);
   await secure(page);
-  await page.keyboard.press('Escape');
-  await page.getByRole('button', { name: 'Account' }).click();
-  await page.getByRole('button', { name: 'DE, Deutsch' }).click();
+  await page.getByRole('region', { name: 'Language and looks' }).getByRole('button', { name: 'DE, Deutsch' }).click();
   const tooWide = () =>
-    page.evaluate(() => [...document.querySelectorAll('html, .sheet[open], .security')].some((one) => one.scrollWidth > one.clientWidth));
-  await page.getByRole('button', { name: 'Sicherheit' }).click();
-  const sheet = page.getByRole('dialog', { name: 'Sicherheit' });
-  await expect(sheet.getByText('Ein. 10 Wiederherstellungscodes sind übrig.')).toBeVisible();
-  await sheet.getByRole('button', { name: 'Passwort ändern' }).click();
+    page.evaluate(() => [...document.querySelectorAll('html, #page, .security')].some((one) => one.scrollWidth > one.clientWidth));
+  const part = page.getByRole('region', { name: 'Sicherheit' });
+  await expect(part.getByText('Ein. 10 Wiederherstellungscodes sind übrig.')).toBeVisible();
+  await part.getByRole('button', { name: 'Passwort ändern' }).click();
   expect(await tooWide()).toBe(false);
-  await sheet.getByRole('button', { name: 'Schließen' }).click();
   await page.getByRole('button', { name: 'Konto', exact: true }).click();
   await page.getByRole('button', { name: 'Abmelden' }).click();
   await page.getByLabel('E-Mail').fill(email);

@@ -5,7 +5,6 @@ import { createHmac } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, type Page } from '@playwright/test';
-import { box } from './stage.ts';
 
 export const password = 'correct horse battery'; // what enter() gives everybody
 
@@ -58,27 +57,27 @@ export async function knock(page: Page, email: string, secret = password): Promi
 
 export async function security(page: Page) {
   await page.getByRole('button', { name: 'Account' }).click();
-  await page.getByRole('button', { name: 'Security' }).click();
-  const sheet = page.getByRole('dialog', { name: 'Security' });
-  await expect(sheet.getByText('This one')).toBeVisible();
-  return sheet;
+  await page.getByRole('dialog', { name: 'Account' }).getByRole('link', { name: 'Settings' }).click();
+  const part = page.getByRole('region', { name: 'Security' });
+  await expect(part.getByText('This one')).toBeVisible();
+  return part;
 }
 
 /** Puts a second factor to use. */
 export async function secure(page: Page): Promise<{ secret: string; recovery: string[] }> {
-  const sheet = await security(page);
-  await sheet.getByRole('button', { name: 'Turn on' }).click();
-  const secret = (await sheet.locator('.secret code').innerText()).replaceAll(/\s/g, '');
-  await sheet.getByLabel('Six-digit code').fill(code(secret));
-  await sheet.getByRole('button', { name: 'Turn on' }).click();
-  const codes = sheet.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem');
+  const part = await security(page);
+  await part.getByRole('button', { name: 'Turn on' }).click();
+  const secret = (await part.locator('.secret code').innerText()).replaceAll(/\s/g, '');
+  await part.getByLabel('Six-digit code').fill(code(secret));
+  await part.getByRole('button', { name: 'Turn on' }).click();
+  const codes = part.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem');
   await expect(codes).toHaveCount(10);
   const recovery = await codes.allInnerTexts();
-  await sheet.getByRole('button', { name: 'I have kept them' }).click();
-  await expect(sheet.getByText('10 recovery codes are left')).toBeVisible();
+  await part.getByRole('button', { name: 'I have kept them' }).click();
+  await expect(part.getByText('10 recovery codes are left')).toBeVisible();
   return { secret, recovery };
 }
 
 export async function inside(page: Page): Promise<void> {
-  await expect(box(page)).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Account' })).toBeVisible();
 }

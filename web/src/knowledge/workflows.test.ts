@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { workflowFixture } from '../api/fixtures.ts';
 import type { Workflow } from '../api/types.ts';
 import { newDraft } from '../lib/drafts.ts';
-import { isOffered, titleOf, workflowOf } from './workflows.ts';
+import { asTyped, isOffered, titleOf, typedOf, workflowOf } from './workflows.ts';
 
 function workflow(id: string, owner: string | null, title?: unknown): Workflow {
   return workflowFixture(id, { visibility: owner ? 'private' : 'global', owner_id: owner, schema: title === undefined ? {} : { title } });
@@ -24,6 +24,15 @@ describe('workflows to choose from', () => {
     const offered = [workflow('a', 'ann')];
     expect([workflowOf({ c1: 'a' }, 'c1', offered), workflowOf({ c1: 'gone' }, 'c1', offered), workflowOf({}, 'c1', offered)]).toEqual(['a', '', '']);
     expect(workflowOf({ c1: 'a' }, 'c1', undefined)).toBe('a'); // not known yet: as it was chosen
+  });
+});
+
+// Requirements: UI-06
+describe('a workflow by its id or name', () => {
+  it('is taken as it was typed, offered or not', () => {
+    const chosen = { c1: asTyped(' summaries.weekly '), c2: asTyped('') };
+    expect([workflowOf(chosen, 'c1', []), workflowOf(chosen, 'c2', [workflow('a', 'ann')])]).toEqual(['summaries.weekly', '']);
+    expect([typedOf(chosen.c1), typedOf('a'), typedOf(undefined)]).toEqual([' summaries.weekly ', null, null]);
   });
 });
 

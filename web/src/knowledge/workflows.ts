@@ -28,8 +28,22 @@ export function titleOf(workflow: Workflow): string {
   return typeof title === 'string' ? title.trim() : '';
 }
 
+/** Marks what somebody typed, which may be any id or name: the server knows whether it is one they may use. */
+const byHand = 'by:';
+
+export function asTyped(text: string): string {
+  return byHand + text;
+}
+
+/** What was typed; null when the choice is one of the list. */
+export function typedOf(choice: string | undefined): string | null {
+  return choice?.startsWith(byHand) ? choice.slice(byHand.length) : null;
+}
+
 /** The chosen workflow, unless it is one of those that are no longer offered. */
 export function workflowOf(chosen: Record<string, string>, draftKey: string, offered: Workflow[] | undefined): string {
   const id = chosen[draftKey] ?? '';
+  const typed = typedOf(id);
+  if (typed !== null) return typed.trim();
   return offered && !offered.some((one) => one.id === id) ? '' : id;
 }

@@ -1,5 +1,5 @@
 import { useRef } from 'react';
-import { Link } from 'wouter';
+import { Link, useLocation } from 'wouter';
 import { session, signOut } from '../api/session.ts';
 import { forgetEdits } from '../artifacts/edits.ts';
 import { useUIConfig } from '../api/queries.ts';
@@ -14,6 +14,7 @@ export function AccountMenu() {
   const words = useWords();
   const { user } = useStore(session);
   const config = useUIConfig();
+  const [, go] = useLocation();
   const menu = useRef<HTMLDivElement>(null);
   return (
     <>
@@ -37,6 +38,7 @@ export function AccountMenu() {
           type="button"
           onClick={() => {
             forgetEdits();
+            go('/'); // the page of one is not where the next begins
             void signOut();
           }}
         >
