@@ -5,6 +5,7 @@ import { useConversations, useUIConfig } from '../api/queries.ts';
 import type { Conversation } from '../api/types.ts';
 import { useWords } from '../i18n/index.ts';
 import { DropZone } from '../knowledge/DropZone.tsx';
+import { UploadKnowledge } from '../knowledge/UploadKnowledge.tsx';
 import { Icon } from '../shell/Icon.tsx';
 import { ChangeContext } from './change.ts';
 import { Composer } from './Composer.tsx';
@@ -61,6 +62,11 @@ export function Chat({ id, conversation }: Props) {
               onSend={submit}
               onStop={halt}
             />
+          )}
+          {!missing && (
+            <div className="sections">
+              <UploadKnowledge draftKey={draftKey} conversation={conversation} />
+            </div>
           )}
           <Keyless />
         </div>
