@@ -1,6 +1,8 @@
 package web
 
 import (
+	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -9,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -77,6 +80,39 @@ func asset(t *testing.T, ending string) string {
 		t.Fatalf("no %s in dist/assets (%v)", ending, err)
 	}
 	return strings.TrimPrefix(names[0], "dist")
+}
+
+// budget is how much script the page may load before it can be written in, in
+// bytes as they travel (gzip at its best). What comes later is loaded when it
+// is asked for.
+const budget = 260 << 10
+
+func TestTheFirstPageStaysSmall(t *testing.T) {
+	t.Parallel()
+	shell, err := fs.ReadFile(dist, "dist/index.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	total := 0
+	for _, found := range regexp.MustCompile(`(?:src|href)="(/assets/[^"]+\.js)"`).FindAllSubmatch(shell, -1) {
+		script, err := fs.ReadFile(dist, "dist"+string(found[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var packed bytes.Buffer
+		w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // a level there is
+		if _, err := w.Write(script); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s: %.1f KiB", found[1], float64(packed.Len())/1024)
+		total += packed.Len()
+	}
+	if t.Logf("together %.1f KiB", float64(total)/1024); total == 0 || total > budget {
+		t.Errorf("the first page loads %d bytes of script, and may load %d", total, budget)
+	}
 }
 
 // Requirements: UI-01

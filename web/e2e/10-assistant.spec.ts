@@ -116,7 +116,7 @@ test('an audit asks for its text, also after a reload, and holds it against the 
   await expect(slip).toContainText("Please enter the text you'd like to audit");
   await expect(slip.getByRole('button')).toHaveText(['Skip this question']);
   await expect(box(page)).toBeFocused();
-  await expect(box(page)).toHaveAttribute('placeholder', 'Write your answer');
+  await expect(box(page)).toHaveAttribute('aria-placeholder', 'Write your answer');
 
   await page.reload();
   await expect(slip).toContainText("Please enter the text you'd like to audit");

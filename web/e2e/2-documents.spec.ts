@@ -1,4 +1,4 @@
-import { answered, box, enter, expect, noSockets, retention, say, test, upload, workflow } from './stage.ts';
+import { answered, enter, expect, holds, noSockets, retention, say, test, upload, workflow } from './stage.ts';
 
 // Requirements: UI-05, UI-07
 test('an uploaded document answers with a quote whose citation opens the passage', async ({ page }) => {
@@ -106,5 +106,5 @@ test('a turn that failed says so, also after a reload, and gives the question ba
   await page.reload();
   await expect(page.locator('.failure')).toContainText('This turn failed.');
   await page.getByRole('button', { name: 'Put the question back' }).click();
-  await expect(box(page)).toHaveValue('Read it to me');
+  await holds(page, 'Read it to me');
 });

@@ -1,4 +1,4 @@
-import { answered, box, enter, expect, say, test } from './stage.ts';
+import { answered, box, enter, expect, holds, say, test } from './stage.ts';
 
 // These need a model that takes its time: TestBrowser's script, or the stand-in server.
 
@@ -63,6 +63,6 @@ test('while an answer is written, Enter sends nothing', async ({ page }) => {
   await expect(page.locator('.prose')).toContainText('Sentence 1');
   await say(page, 'impatient');
   await expect(page.locator('.said')).toHaveCount(1);
-  await expect(box(page)).toHaveValue('impatient');
+  await holds(page, 'impatient');
   await expect(page.getByText('The answer is being written. Stop it to send something else.')).toBeVisible();
 });

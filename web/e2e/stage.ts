@@ -66,6 +66,12 @@ export function box(page: Page) {
   return page.locator('#message');
 }
 
+/** What is written in the box: its lines are paragraphs, and a mention reads as @ and its name. */
+export async function holds(page: Page, words: string): Promise<void> {
+  const lines = () => box(page).evaluate((it) => [...it.children].map((line) => line.textContent).join('\n'));
+  await expect.poll(lines).toBe(words);
+}
+
 export async function say(page: Page, words: string): Promise<void> {
   await box(page).fill(words);
   await box(page).press('Enter');
