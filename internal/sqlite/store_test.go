@@ -42,6 +42,9 @@ func TestConversations(t *testing.T) { t.Parallel(); storetest.Conversations(t, 
 // Requirements: CHAT-03, CHAT-05, CHAT-16, CHAT-17, CHAT-18, CHAT-26, CHAT-28, INT-10, INT-29, INT-33, ISO-08
 func TestTurns(t *testing.T) { t.Parallel(); storetest.Turns(t, open) }
 
+// Requirements: CHAT-11, CHAT-28
+func TestVersions(t *testing.T) { t.Parallel(); storetest.Versions(t, open) }
+
 // Requirements: ART-05, ART-06, ART-08, ART-09, ART-10
 func TestArtifacts(t *testing.T) { t.Parallel(); storetest.Artifacts(t, open) }
 

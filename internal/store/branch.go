@@ -56,12 +56,12 @@ func endOfTurn(tx Tx, v identity.Viewer, conversationID, messageID string) (last
 		return 0, fault.New(fault.Conflict, "This message is not shown: another version of it is, or of one before it. Show that one first.").
 			With(map[string]any{"reason": "aside"})
 	}
-	turn, found, err := firstRun(tx, `SELECT `+runColumns+` FROM run WHERE id = @run AND user_id = @user
-		AND status IN ('queued', 'running', 'waiting')`, Args{"run": optional(p.runID), "user": v.UserID})
+	turn, found, err := firstRun(tx, `SELECT `+runColumns+` FROM run WHERE id = @run AND user_id = @user`,
+		Args{"run": optional(p.runID), "user": v.UserID})
 	if err != nil {
 		return 0, err
 	}
-	if found {
+	if found && !turn.Status.Ended() { // it may have gone with the conversation the message is a copy of
 		return 0, busyConversation(turn)
 	}
 	_, err = first(tx, `SELECT max(seq) FROM message WHERE conversation_id = @conversation AND user_id = @user

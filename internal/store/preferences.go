@@ -28,11 +28,11 @@ func (s *Store) Target(ctx context.Context, v identity.Viewer, conversationID, m
 
 func target(tx Tx, v identity.Viewer, conversationID, messageID string) (learning.Target, error) {
 	var t learning.Target
-	var seq int
+	var seq, aside int
 	var m chat.Message
-	found, err := first(tx, `SELECT role, content, content_struct, meta, seq FROM message
+	found, err := first(tx, `SELECT role, content, content_struct, meta, seq, aside FROM message
 		WHERE id = @id AND conversation_id = @conversation AND user_id = @user`,
-		Args{"id": messageID, "conversation": conversationID, "user": v.UserID}, &t.Role, &m.Content, decode{&m.Struct}, decode{&m.Meta}, &seq)
+		Args{"id": messageID, "conversation": conversationID, "user": v.UserID}, &t.Role, &m.Content, decode{&m.Struct}, decode{&m.Meta}, &seq, &aside)
 	if err == nil && !found {
 		err = missing("message")
 	}
@@ -41,8 +41,8 @@ func target(tx Tx, v identity.Viewer, conversationID, messageID string) (learnin
 	}
 	t.Withheld = m.Withheld() || m.Risk() == string(safety.High)
 	_, err = first(tx, `SELECT content FROM message WHERE conversation_id = @conversation AND user_id = @user
-		AND role = 'user' AND seq < @seq ORDER BY seq DESC LIMIT 1`,
-		Args{"conversation": conversationID, "user": v.UserID, "seq": seq}, &t.Question)
+		AND aside = @aside AND role = 'user' AND seq < @seq ORDER BY seq DESC LIMIT 1`,
+		Args{"conversation": conversationID, "user": v.UserID, "seq": seq, "aside": aside}, &t.Question)
 	return t, err
 }
 

@@ -128,6 +128,12 @@ func (o owned) attempts(t *testing.T, b Backend) map[string]attempt {
 			_, _, err := s.ListMessages(ctx, v, talk, "", 10)
 			return err
 		},
+		"Window":      func(v identity.Viewer) error { return second(s.Window(ctx, v, talk, chat.Window{Latest: true})) },
+		"ShowVersion": func(v identity.Viewer) error { return s.ShowVersion(ctx, v, talk, o.turn.MessageID) },
+		"Branch":      func(v identity.Viewer) error { return second(s.Branch(ctx, v, talk, o.turn.MessageID, id.New())) },
+		"Replace": func(v identity.Viewer) error {
+			return second(s.Accept(ctx, v, chat.NewTurn{ConversationID: talk, Message: "x", Replaces: o.turn.MessageID}))
+		},
 		"Message": func(v identity.Viewer) error { return second(s.Message(ctx, v, o.turn.MessageID)) },
 		"Accept": func(v identity.Viewer) error {
 			return second(s.Accept(ctx, v, chat.NewTurn{ConversationID: talk, Message: "x"}))

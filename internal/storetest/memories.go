@@ -29,7 +29,12 @@ func memoryDoc(upto int) json.RawMessage {
 
 // putMemory makes the version after base of a conversation's memory.
 func putMemory(ctx context.Context, s *store.Store, v identity.Viewer, talk string, base, upto int) error {
-	_, _, err := s.PutMemory(ctx, v, talk, upto, 0, artifacts.Artifact{
+	return putMemoryOf(ctx, s, v, talk, base, upto, 0)
+}
+
+// putMemoryOf is putMemory for a path of the conversation.
+func putMemoryOf(ctx context.Context, s *store.Store, v identity.Viewer, talk string, base, upto, path int) error {
+	_, _, err := s.PutMemory(ctx, v, talk, upto, path, artifacts.Artifact{
 		ID: chat.MemoryID(talk), Type: artifacts.KindSummary, Name: "conversation." + talk, Visibility: artifacts.Private,
 		CreatedBy: "llm", Schema: memoryDoc(upto), Version: base,
 	}, fmt.Sprint("up to ", upto))
