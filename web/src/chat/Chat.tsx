@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { Failure } from '../api/failure.ts';
 import { useConversations, useUIConfig } from '../api/queries.ts';
@@ -7,14 +7,14 @@ import { useWords } from '../i18n/index.ts';
 import { DropZone } from '../knowledge/DropZone.tsx';
 import { UploadKnowledge } from '../knowledge/UploadKnowledge.tsx';
 import { Icon } from '../shell/Icon.tsx';
-import { ChangeContext } from './change.ts';
+import { ChangeContext, edit } from './change.ts';
 import { Composer } from './Composer.tsx';
 import { useConversation } from './conversation.ts';
 import { Empty } from './Empty.tsx';
 import { Scroller } from './Scroller.tsx';
 import { Slip } from './Slip.tsx';
 import { giveBack, sentence } from './talk.ts';
-import { Earlier, Turns } from './Turns.tsx';
+import { Turns } from './Turns.tsx';
 import { UserWords } from './TurnView.tsx';
 
 interface Props {
@@ -29,9 +29,16 @@ export function Chat({ id, conversation }: Props) {
   const [shown, setShown] = useState(0); // which of several open questions
   const at = Math.min(shown, Math.max(0, asked.length - 1));
   const missing = thread.error instanceof Failure && thread.error.status === 404;
-  const earlier = thread.data?.earlier_cursor;
+  const earlier = thread.data?.earlier_cursor ?? null;
+  const held = useMemo(() => ({ turns, earlier }), [turns, earlier]);
+  const from = conversation?.branched_from?.conversation_id;
+  const origin = useMemo(() => from && <BranchedFrom from={from} />, [from]);
   const vacant = !outgoing && (id === null || (thread.data !== undefined && turns.length === 0 && !earlier));
   const back = useCallback((text: string, doc?: unknown) => giveBack(draftKey, text, doc), [draftKey]);
+  const last = turns.findLast((turn) => turn.user)?.user;
+  const editLast = () => {
+    if (id && last && change?.lock === null) edit(id, last.id);
+  };
   useFocusBack(asked.length > 0);
   return (
     <DropZone draftKey={draftKey} conversation={conversation}>
@@ -40,11 +47,9 @@ export function Chat({ id, conversation }: Props) {
           {id && thread.isPending && <Skeleton />}
           {thread.isError && <LoadProblem error={thread.error} missing={missing} retry={() => void thread.refetch()} />}
           {vacant && <Empty start={submit} />}
-          {earlier && id && <Earlier conversation={id} cursor={earlier} />}
-          {!earlier && turns.length > 0 && conversation?.branched_from && <BranchedFrom from={conversation.branched_from.conversation_id} />}
           {id && (
             <ChangeContext value={change}>
-              <Turns conversation={id} turns={turns} active={thread.data?.active_run?.id ?? null} giveBack={back} />
+              <Turns conversation={id} held={held} origin={origin} active={thread.data?.active_run?.id ?? null} giveBack={back} />
             </ChangeContext>
           )}
           {outgoing && <UserWords text={outgoing.text} doc={outgoing.doc} sending />}
@@ -61,6 +66,7 @@ export function Chat({ id, conversation }: Props) {
               sending={outgoing !== undefined}
               onSend={submit}
               onStop={halt}
+              onEditLast={editLast}
             />
           )}
           {!missing && (
