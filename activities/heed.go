@@ -17,20 +17,26 @@ import (
 const workflowHeed = "heed"
 
 // heed begins the run that notes what the turn's message says of an answer
-// (PREF-02). Nearly no message says such a thing, and for those nothing is
-// begun; nor for a turn that was withheld or worried about (PREF-03). Whatever
-// fails here costs the feedback and not the turn.
+// (PREF-02). Whatever fails here costs the feedback and not the turn.
 func (s *Set) heed(ctx context.Context, c *closing) {
-	if c.Run.Kind != run.KindChat || c.Opened.ConversationID == "" || s.Starter == nil || !c.compliant() {
-		return
-	}
-	message, _ := c.Opened.Input["message"].(string) // a long one is a reference, and says nothing
-	if _, heard := learning.Hear(message); !heard {
+	if !c.heeded() {
 		return
 	}
 	if err := s.beginHeed(ctx, c); err != nil {
 		s.logger().WarnContext(ctx, "what a message says of an answer is not noted", "conversation", c.Opened.ConversationID, "error", err)
 	}
+}
+
+// heeded reports whether the turn's message sounds like feedback on an answer
+// before it. Nearly none does, and for those nothing is begun; nor for a turn
+// that was withheld or worried about (PREF-03).
+func (c *closing) heeded() bool {
+	if c.Run.Kind != run.KindChat || c.Opened.ConversationID == "" || c.set.Starter == nil || !c.compliant() {
+		return false
+	}
+	message, _ := c.Opened.Input["message"].(string) // a long one is a reference, and says nothing
+	_, heard := learning.Hear(message)
+	return heard
 }
 
 // compliant reports whether something may be learnt from the turn.

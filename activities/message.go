@@ -162,6 +162,7 @@ type doneData struct {
 	Data           map[string]any  `json:"data,omitempty"` // of the graph's end node
 	Truncated      bool            `json:"truncated,omitempty"`
 	Suppressed     bool            `json:"suppressed,omitempty"`
+	Heeded         bool            `json:"heeded,omitempty"` // what the message says of an answer is being noted (PREF-02)
 }
 
 func (c *closing) done(closed chat.Closed) doneData {
@@ -171,7 +172,7 @@ func (c *closing) done(closed chat.Closed) doneData {
 		Content: m.Content, Struct: m.Struct, Citations: m.Struct.Citations(), Usage: c.usage(),
 		Adapters: orEmpty(routed.Adapters, "[]"), Gates: orEmpty(routed.Gates, "{}"),
 		Routing: orEmpty(c.Opened.Routing, "{}"), Trace: c.Steps,
-		Model: c.Tally.Model, Data: c.Outcome.Data, Truncated: c.Tally.Cut, Suppressed: c.Outcome.Suppressed,
+		Model: c.Tally.Model, Data: c.Outcome.Data, Truncated: c.Tally.Cut, Suppressed: c.Outcome.Suppressed, Heeded: c.heeded(),
 	}
 	if d.Trace == nil {
 		d.Trace = []graph.Step{}

@@ -12,7 +12,7 @@ import (
 	"liminal/internal/tool"
 )
 
-// Requirements: PREF-02, PREF-03
+// Requirements: PREF-02
 func TestATurnBeginsToListenOnlyWhereSomethingSoundsLikeFeedback(t *testing.T) {
 	t.Parallel()
 	w := activitiestest.New(oneNode).Tool("say", inline, func(context.Context, *tool.Call) (map[string]any, error) {

@@ -6,6 +6,7 @@ import { queryClient } from './api/queries.ts';
 import { enterByCookie, restore, session } from './api/session.ts';
 import { forgetRuns } from './chat/follower.ts';
 import { forgetTalk } from './chat/talk.ts';
+import { forgetFeedback } from './feedback/state.ts';
 import { useWords } from './i18n/index.ts';
 import { forgetChoices } from './knowledge/choice.ts';
 import { forgetUploads } from './knowledge/uploads.ts';
@@ -32,6 +33,7 @@ export function App() {
       if (owner === null) return;
       forgetRuns();
       forgetTalk();
+      forgetFeedback();
       forgetUploads();
       forgetChoices();
       queryClient.clear();

@@ -7,6 +7,7 @@ import './styles/base.css';
 import './styles/shell.css';
 import './styles/chat.css';
 import './styles/composer.css';
+import './styles/feedback.css';
 import './styles/text.css';
 import './styles/panel.css';
 import './styles/account.css';

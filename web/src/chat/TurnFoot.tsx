@@ -4,6 +4,7 @@ import type { Run, TraceStep, UIConfig, Usage } from '../api/types.ts';
 import { language, useWords, type Language } from '../i18n/index.ts';
 import type { Dictionary } from '../i18n/en.ts';
 import { count, duration, money } from '../lib/format.ts';
+import { Feedback } from '../feedback/Feedback.tsx';
 import { useStore } from '../lib/store.ts';
 import { Icon } from '../shell/Icon.tsx';
 import { AnswerActions } from './Actions.tsx';
@@ -41,6 +42,7 @@ export function TurnFoot({ turn, live, seen, text, items }: Props) {
   return (
     <footer className="turn-foot">
       <AnswerActions turn={turn} text={text} />
+      <Feedback turn={turn} live={live} />
       {confidence && (
         <span className="confidence" data-level={confidence} title={words.confidenceTitle}>
           {words.confidence(confidence)}

@@ -2,6 +2,7 @@ import { memo, useCallback, useMemo, useRef } from 'react';
 import { useRun } from '../api/queries.ts';
 import type { Citation } from '../api/types.ts';
 import { Said } from '../composer/Said.tsx';
+import { Noted } from '../feedback/Noted.tsx';
 import { useWords } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
 import { Markdown } from '../markdown/Markdown.tsx';
@@ -51,6 +52,7 @@ export const TurnView = memo(function TurnView({ turn, follower, active, edited,
     <article ref={article} className="turn" aria-label={turn.user ? words.youSaid(turn.user.content) : words.liminal}>
       {turn.user && (edited ? <Editor key={turn.user.id} message={turn.user} /> : <UserWords text={turn.user.content} doc={turn.user.meta?.['tiptap_json']} />)}
       {!edited && <WordsActions turn={turn} />}
+      {turn.user && <Noted message={turn.user} heeded={live?.done?.heeded === true} />}
       {(live || turn.answer || turn.asked.length > 0) && (
         <div className="rail">
           <h2 className="hidden">{words.liminal}</h2>

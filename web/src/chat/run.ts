@@ -41,6 +41,7 @@ export interface Done {
   model: string;
   truncated: boolean;
   suppressed: boolean;
+  heeded: boolean; // what the person's words say of an answer is being noted
   segments: Segment[];
   data: AnswerData;
 }
@@ -122,6 +123,7 @@ function finish(state: RunState, data: Data): RunState {
       model: text(data['model']),
       truncated: data['truncated'] === true,
       suppressed: data['suppressed'] === true,
+      heeded: data['heeded'] === true,
       segments: (data['content_struct'] as { segments?: Segment[] | null } | null | undefined)?.segments ?? [],
       data: (data['data'] as AnswerData | null) ?? {},
     },

@@ -1,11 +1,13 @@
 import { deArtifacts } from './de.artifacts.ts';
 import { operate } from './de.operate.ts';
+import { deFeedback } from './de.feedback.ts';
 import { dePages } from './de.pages.ts';
 import type { Dictionary } from './en.ts';
 
 export const de: Dictionary = {
   ...deArtifacts,
   ...dePages,
+  ...deFeedback,
   tagline: 'Frag deine Dokumente. Sieh jeden Schritt.',
   email: 'E-Mail',
   password: 'Passwort',

@@ -4,11 +4,13 @@
 import { operate } from './en.operate.ts';
 
 import { enArtifacts } from './en.artifacts.ts';
+import { enFeedback } from './en.feedback.ts';
 import { enPages } from './en.pages.ts';
 
 export const en = {
   ...enArtifacts,
   ...enPages,
+  ...enFeedback,
   // Signing in
   tagline: 'Ask your documents. See every step.',
   email: 'E-mail',

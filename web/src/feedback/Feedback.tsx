@@ -1,0 +1,73 @@
+import { useContext, useRef, useState } from 'react';
+import type { RunState } from '../chat/run.ts';
+import { ChangeContext } from '../chat/change.ts';
+import type { Turn } from '../chat/thread.ts';
+import { useWords } from '../i18n/index.ts';
+import { NoteForm } from './NoteForm.tsx';
+import { learnable } from './read.ts';
+import { takeBack, useStanding, type Target } from './state.ts';
+import { Thumbs } from './Thumbs.tsx';
+
+/** What the person thinks of an answer: one press, a way back, and a note if they like. */
+export function Feedback({ turn, live }: { turn: Turn; live: RunState | null }) {
+  const conversation = useContext(ChangeContext)?.conversation;
+  const message = live?.done?.messageID || turn.answer?.id;
+  if (!conversation || !message || live?.done?.suppressed || !learnable(turn.answer)) return null;
+  return <Said target={{ conversation, message }} stored={turn.answer?.feedback ?? null} />;
+}
+
+function Said({ target, stored }: { target: Target; stored: NonNullable<Turn['answer']>['feedback'] }) {
+  const words = useWords();
+  const [writing, setWriting] = useState(false);
+  const [held, setHeld] = useState(false); // nothing goes away under a finger or the focus
+  const noteButton = useRef<HTMLButtonElement>(null);
+  const row = useRef<HTMLSpanElement>(null);
+  const { feedback, busy, undo, problem } = useStanding(target.message, stored);
+  const undoing = (undo || held) && feedback !== null && !busy && !writing;
+
+  function close() {
+    setWriting(false);
+    noteButton.current?.focus();
+  }
+
+  function takeBackNow() {
+    if (!feedback) return;
+    setHeld(false);
+    row.current?.querySelector<HTMLButtonElement>('[data-thumb]')?.focus(); // the button is about to go
+    void takeBack(target, feedback, false);
+  }
+
+  return (
+    <>
+      <span ref={row} className="feedback" data-standing={feedback ? '' : undefined}>
+        <Thumbs target={target} stored={stored} />
+        <span role="status">{undo && !writing ? words.feedbackNoted : ''}</span>
+        {undoing && (
+          <button type="button" className="deed-link" onClick={takeBackNow} onFocus={() => setHeld(true)} onBlur={() => setHeld(false)}>
+            {words.feedbackUndo}
+          </button>
+        )}
+        {feedback && (
+          <button
+            ref={noteButton}
+            type="button"
+            className="deed-link"
+            aria-expanded={writing}
+            aria-disabled={busy}
+            onClick={() => {
+              if (!busy) setWriting(!writing);
+            }}
+          >
+            {feedback.notes || feedback.corrected_text ? words.feedbackNoteEdit : words.feedbackNote}
+          </button>
+        )}
+      </span>
+      {problem && (
+        <p className="feedback-problem" role="alert">
+          {words.feedbackFailed} {problem}
+        </p>
+      )}
+      {writing && feedback && <NoteForm target={target} said={feedback} close={close} />}
+    </>
+  );
+}

@@ -1,0 +1,100 @@
+import { useState, type ReactNode } from 'react';
+import { useRun } from '../api/queries.ts';
+import { useThread } from '../api/thread.ts';
+import type { Message } from '../api/types.ts';
+import { Json } from '../code/Json.tsx';
+import { useWords } from '../i18n/index.ts';
+import { NoteFields, trimmed } from './NoteForm.tsx';
+import { learnable } from './read.ts';
+import { give, useStanding, type Target } from './state.ts';
+import { Thumbs } from './Thumbs.tsx';
+
+const choices = 20; // of the latest answers
+
+/** Feedback with a note, on the latest answer or an earlier one, and what is known of it (UI-09). */
+export default function FeedbackPanel({ conversation }: { conversation: string | null }) {
+  const words = useWords();
+  const thread = useThread(conversation);
+  const [picked, setPicked] = useState('');
+  const answers = (thread.data?.data ?? []).filter((one) => one.role === 'assistant' && learnable(one)).slice(-choices);
+  const answer = answers.find((one) => one.id === picked) ?? answers.at(-1) ?? null;
+  const target = conversation && answer ? { conversation, message: answer.id } : null;
+  return (
+    <div className="feedback-panel">
+      <label className="field">
+        <span>{words.feedbackTarget}</span>
+        <select value={answer?.id ?? ''} disabled={answers.length === 0} onChange={(event) => setPicked(event.target.value)}>
+          {answers.length === 0 && <option value="">{words.feedbackNoAnswer}</option>}
+          {answers.toReversed().map((one) => (
+            <option key={one.id} value={one.id}>
+              {beginning(one.content)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <Rating key={answer?.id ?? ''} target={target} answer={answer} />
+      <Part name={words.feedbackIDs} open value={target && { conversation_id: target.conversation, message_id: target.message, run_id: answer?.run_id }} />
+      <Part name={words.feedbackAdapters} value={answer && (answer.meta['adapters'] ?? [])} />
+      <Part name={words.feedbackSnippets} value={answer && (answer.content_struct?.citations ?? [])} />
+      <Part name={words.feedbackGates} value={answer && (answer.meta['gates'] ?? {})} />
+      <TracePart run={answer?.run_id ?? null} />
+    </div>
+  );
+}
+
+function beginning(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim();
+  return line.length > 80 ? `${line.slice(0, 79)}…` : line;
+}
+
+function Rating({ target, answer }: { target: Target | null; answer: Message | null }) {
+  const words = useWords();
+  const { feedback, busy, problem, undo } = useStanding(target?.message ?? '', answer?.feedback ?? null);
+  const [note, setNote] = useState({ notes: feedback?.notes ?? '', corrected_text: feedback?.corrected_text ?? '' });
+  const written = trimmed(note);
+  const changed = feedback !== null && ((written.notes ?? '') !== feedback.notes || (written.corrected_text ?? '') !== feedback.corrected_text);
+  return (
+    <div className="feedback-rating">
+      <div className="feedback-row">
+        <Thumbs target={target} stored={answer?.feedback ?? null} with={written} />
+        <span role="status">{undo ? words.feedbackNoted : ''}</span>
+      </div>
+      <NoteFields note={note} onChange={(next) => setNote({ notes: next.notes ?? '', corrected_text: next.corrected_text ?? '' })} />
+      {problem && (
+        <p className="feedback-problem" role="alert">
+          {words.feedbackFailed} {problem}
+        </p>
+      )}
+      {target && feedback && changed && (
+        <div className="editor-deeds">
+          <button type="button" className="primary" disabled={busy} onClick={() => void give(target, feedback, { signal: feedback.signal, ...written })}>
+            {words.feedbackSave}
+          </button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** A part of what is known of the answer, as it is kept. */
+function Part({ name, value, open = false, children }: { name: string; value?: unknown; open?: boolean; children?: ReactNode }) {
+  const words = useWords();
+  return (
+    <details className="feedback-part" open={open}>
+      <summary>{name}</summary>
+      {children ?? (value === null || value === undefined ? <p className="hint">{words.feedbackNothing}</p> : <Json value={value} />)}
+    </details>
+  );
+}
+
+function TracePart({ run }: { run: string | null }) {
+  const words = useWords();
+  const [opened, setOpened] = useState(false);
+  const trace = useRun(run, opened).data?.trace;
+  return (
+    <details className="feedback-part" onToggle={(event) => setOpened(opened || event.currentTarget.open)}>
+      <summary>{words.feedbackTrace}</summary>
+      {trace ? <Json value={trace} /> : <p className="hint">{run ? words.loadingPage : words.feedbackNothing}</p>}
+    </details>
+  );
+}

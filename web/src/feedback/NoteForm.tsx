@@ -1,0 +1,71 @@
+import { useId, useState, type FormEvent } from 'react';
+import type { Feedback } from '../api/gen.ts';
+import { useWords } from '../i18n/index.ts';
+import { give, isUp, type Saying, type Target } from './state.ts';
+
+/** Why an answer was good or bad, and what it should have been. */
+export function NoteForm({ target, said, close }: { target: Target; said: Feedback; close(): void }) {
+  const words = useWords();
+  const [note, setNote] = useState<Omit<Saying, 'signal'>>({ notes: said.notes, corrected_text: said.corrected_text });
+  const [strong, setStrong] = useState(said.signal === 'always' || said.signal === 'never');
+  const [busy, setBusy] = useState(false);
+  const up = isUp(said.signal);
+
+  function save(event: FormEvent) {
+    event.preventDefault();
+    if (busy) return;
+    setBusy(true);
+    const signal = up ? (strong ? 'always' : 'like') : strong ? 'never' : 'dislike';
+    void give(target, said, { signal, ...trimmed(note) }).then((kept) => {
+      setBusy(false);
+      if (kept) close();
+    });
+  }
+
+  return (
+    <form
+      className="feedback-form"
+      aria-label={words.feedbackNote}
+      onSubmit={save}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return;
+        event.preventDefault();
+        close();
+      }}
+    >
+      <NoteFields note={note} onChange={setNote} focus />
+      <label className="feedback-strong">
+        <input type="checkbox" checked={strong} onChange={(event) => setStrong(event.target.checked)} />
+        {up ? words.feedbackAlways : words.feedbackNever}
+      </label>
+      <div className="editor-deeds">
+        <button type="button" onClick={close}>
+          {words.cancel}
+        </button>
+        <button type="submit" className="primary" disabled={busy}>
+          {words.feedbackSave}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+/** The two things there are to write. */
+export function NoteFields({ note, onChange, focus = false }: { note: Omit<Saying, 'signal'>; onChange(note: Omit<Saying, 'signal'>): void; focus?: boolean }) {
+  const words = useWords();
+  const id = useId();
+  return (
+    <>
+      <label htmlFor={`${id}-why`}>{words.feedbackWhy}</label>
+      <textarea id={`${id}-why`} rows={2} maxLength={4000} autoFocus={focus} value={note.notes ?? ''} onChange={(event) => onChange({ ...note, notes: event.target.value })} />
+      <label htmlFor={`${id}-should`}>{words.feedbackShould}</label>
+      <textarea id={`${id}-should`} rows={3} maxLength={100_000} value={note.corrected_text ?? ''} onChange={(event) => onChange({ ...note, corrected_text: event.target.value })} />
+    </>
+  );
+}
+
+/** A note without what was not written. */
+export function trimmed(note: Omit<Saying, 'signal'>): Omit<Saying, 'signal'> {
+  const [notes, corrected] = [note.notes?.trim(), note.corrected_text?.trim()];
+  return { ...(notes ? { notes } : {}), ...(corrected ? { corrected_text: corrected } : {}) };
+}
