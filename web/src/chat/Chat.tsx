@@ -4,6 +4,7 @@ import { Failure } from '../api/failure.ts';
 import { useConversations, useUIConfig } from '../api/queries.ts';
 import type { Conversation } from '../api/types.ts';
 import { useWords } from '../i18n/index.ts';
+import { FeedbackSection } from '../feedback/FeedbackSection.tsx';
 import { DropZone } from '../knowledge/DropZone.tsx';
 import { UploadKnowledge } from '../knowledge/UploadKnowledge.tsx';
 import { Icon } from '../shell/Icon.tsx';
@@ -72,6 +73,7 @@ export function Chat({ id, conversation }: Props) {
           {!missing && (
             <div className="sections">
               <UploadKnowledge draftKey={draftKey} conversation={conversation} />
+              <FeedbackSection conversation={id} />
             </div>
           )}
           <Keyless />
