@@ -1,6 +1,8 @@
+import { usage } from './de.usage.ts';
 import type { OperateWords } from './en.operate.ts';
 
 export const operate: OperateWords = {
+  ...usage,
   operateParts: 'Betrieb',
   decisions: 'Entscheidungen',
   proposals: 'Meine Vorschläge',

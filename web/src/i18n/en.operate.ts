@@ -1,8 +1,10 @@
 // The words of Operate: decisions, patches, runs.
 
 import type { Act, PatchStage, PatchStatus } from '../api/changes.ts';
+import { usage } from './en.usage.ts';
 
 export const operate = {
+  ...usage,
   operateParts: 'Operate',
   decisions: 'Decisions',
   proposals: 'My proposals',

@@ -1,4 +1,5 @@
 import '../styles/operate.css';
+import { lazy } from 'react';
 import { Link, useLocation, useRoute } from 'wouter';
 import { useWords } from '../i18n/index.ts';
 import { Decisions } from './Decisions.tsx';
@@ -7,7 +8,9 @@ import { RunPage } from './RunPage.tsx';
 import { Runs } from './Runs.tsx';
 import { useAdmin } from './parts.tsx';
 
-/** Operate: what waits for a decision, what was decided, and how runs went. */
+const UsagePage = lazy(() => import('./UsagePage.tsx'));
+
+/** Operate: what waits for a decision, what was decided, how runs went, and how the place is used. */
 export default function OperatePage() {
   return (
     <div className="operate">
@@ -22,14 +25,20 @@ function Parts() {
   const admin = useAdmin();
   const [path] = useLocation();
   const runs = path.startsWith('/operate/runs');
+  const usage = path === '/operate/usage';
   return (
     <nav className="parts" aria-label={words.operateParts}>
-      <Link href="/operate" aria-current={path === '/operate' ? 'page' : runs ? undefined : 'true'}>
+      <Link href="/operate" aria-current={path === '/operate' ? 'page' : runs || usage ? undefined : 'true'}>
         {admin ? words.decisions : words.proposals}
       </Link>
       <Link href="/operate/runs" aria-current={path === '/operate/runs' ? 'page' : runs ? 'true' : undefined}>
         {words.runs}
       </Link>
+      {admin && (
+        <Link href="/operate/usage" aria-current={usage ? 'page' : undefined}>
+          {words.usage}
+        </Link>
+      )}
     </nav>
   );
 }
@@ -38,7 +47,9 @@ function Part() {
   const [isPatch, patch] = useRoute('/operate/patches/:id');
   const [isRun, run] = useRoute('/operate/runs/:id');
   const [isRuns] = useRoute('/operate/runs');
+  const [isUsage] = useRoute('/operate/usage');
   if (isPatch) return <PatchPage key={patch.id} id={patch.id} />;
   if (isRun) return <RunPage key={run.id} id={run.id} />;
+  if (isUsage) return <UsagePage />;
   return isRuns ? <Runs /> : <Decisions />;
 }

@@ -42,6 +42,12 @@ export function written(value: number, unit: Unit, language: Language): string {
   }
 }
 
+/** Whether a rate is as it should be; between the two, or of nothing, there is nothing to say. */
+export function markOf(rate: number | null, bad: number, good: number): 'good' | 'bad' | null {
+  if (rate === null) return null;
+  return rate >= good ? 'good' : rate < bad ? 'bad' : null;
+}
+
 /** Both figures; one where they are the same. */
 export function arrow(two: Two, unit: Unit, language: Language): string {
   const [before, after] = [written(two.before, unit, language), written(two.after, unit, language)];

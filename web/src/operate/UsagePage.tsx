@@ -1,0 +1,85 @@
+import '../styles/usage.css';
+import { useLocation, useSearch } from 'wouter';
+import { useInsights, type Insights, type Span } from '../api/insights.ts';
+import { sentence } from '../chat/talk.ts';
+import { language, useWords } from '../i18n/index.ts';
+import { count } from '../lib/format.ts';
+import { useStore } from '../lib/store.ts';
+import { Loading, Pills } from './parts.tsx';
+import { Answers, Durations, Spending, TurnsADay } from './UsagePlots.tsx';
+import { dayOf, Tiles } from './UsageTiles.tsx';
+import { Questions, Spenders } from './UsageTables.tsx';
+
+const spans: Span[] = [7, 28, 90];
+
+/** How the place was used: what was asked, how long answers took, what it cost. */
+export default function UsagePage() {
+  const words = useWords();
+  const [, go] = useLocation();
+  const given = Number(new URLSearchParams(useSearch()).get('days'));
+  const span = spans.find((one) => one === given) ?? 7;
+  const insights = useInsights(span);
+  return (
+    <>
+      <header className="list-head">
+        <h1>{words.usage}</h1>
+        <Pills
+          label={words.usageSpan}
+          options={spans.map((one) => [String(one), words.usageDays(one)] as const)}
+          value={String(span)}
+          onChoose={(one) => go(one === '7' ? '/operate/usage' : `/operate/usage?days=${one}`, { replace: true })}
+        />
+      </header>
+      {insights.isError && (
+        <div className="load-problem">
+          <p role="alert" className="problem">
+            {sentence(insights.error)}
+          </p>
+          <button type="button" onClick={() => void insights.refetch()}>
+            {words.tryAgain}
+          </button>
+        </div>
+      )}
+      {insights.isPending && <Loading />}
+      {insights.data && <Told insights={insights.data} stale={insights.isPlaceholderData} />}
+    </>
+  );
+}
+
+function Told({ insights, stale }: { insights: Insights; stale: boolean }) {
+  const words = useWords();
+  const locale = useStore(language);
+  const first = insights.days[0];
+  return (
+    <div className="usage" aria-busy={stale}>
+      <p className="hint">
+        {first && words.usageSince(dayOf(first.date, locale, 'long'), insights.tz.replaceAll('_', ' '))}
+        {insights.partial && ` ${words.usagePartial}`}
+      </p>
+      {insights.turns === 0 && insights.used.calls === 0 ? (
+        <p className="nothing">{words.usageNone}</p>
+      ) : (
+        <>
+          <Tiles insights={insights} />
+          <div className="usage-plots">
+            <section className="panel card">
+              <TurnsADay insights={insights} />
+            </section>
+            <section className="panel card">
+              <Durations insights={insights} />
+            </section>
+            <section className="panel card">
+              <Answers insights={insights} />
+            </section>
+            <section className="panel card">
+              <Spending insights={insights} />
+            </section>
+          </div>
+          <Spenders insights={insights} />
+          <Questions insights={insights} />
+          <p className="hint">{words.usageKnown(count(insights.recorded, locale), count(insights.turns, locale))}</p>
+        </>
+      )}
+    </div>
+  );
+}
