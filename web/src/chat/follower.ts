@@ -5,6 +5,7 @@ import { follow, type Trouble } from '../api/follow.ts';
 import { Failure } from '../api/failure.ts';
 import { closeSocket } from '../api/socket.ts';
 import { createStore, type Store } from '../lib/store.ts';
+import { createPulse } from './pulse.ts';
 import { emptyRun, fold, type RunState } from './run.ts';
 import type { RunEvent } from '../api/types.ts';
 
@@ -19,7 +20,6 @@ interface Entry extends Follower {
   conversation: string;
 }
 
-const frame = 32; // ms between two paintings of arriving text
 const entries = new Map<string, Entry>();
 
 /** Changes when a run is read for the first time. */
@@ -80,24 +80,19 @@ function start(runID: string, entry: Entry): void {
     });
 }
 
-/** Folds events at once and shows them at most every frame. */
+/** Folds events at once and shows them as often as the page can afford. */
 function createPainter(state: Store<RunState>) {
   let ahead = state.get();
-  let timer = 0;
-  const flush = () => {
-    clearTimeout(timer);
-    timer = 0;
-    state.set(ahead);
-  };
+  const pulse = createPulse(() => state.set(ahead));
   return {
     add(event: RunEvent) {
       ahead = fold(ahead, event);
-      timer ||= window.setTimeout(flush, frame);
+      pulse.beat();
     },
     fail(message: string) {
       ahead = { ...ahead, phase: 'failed', error: { code: '', message } };
     },
-    flush,
+    flush: pulse.now,
   };
 }
 

@@ -23,9 +23,33 @@ export function Markdown({ text, ...sources }: Props) {
   const [tokensOf] = useState(createLexer);
   const tokens = tokensOf(text);
   const levels = headingLevels(tokens);
-  return tokens.map((token, index) => (
-    <Block key={index} token={token} level={levels[index]!} {...sources} />
-  ));
+  const stretches: ReactNode[] = [];
+  for (let from = 0; from < tokens.length; from += stretch) {
+    stretches.push(<Stretch key={from} tokens={tokens.slice(from, from + stretch)} levels={levels.slice(from, from + stretch)} {...sources} />);
+  }
+  return stretches;
+}
+
+const stretch = 32; // blocks
+
+interface StretchProps extends Sources {
+  tokens: Token[];
+  levels: number[];
+}
+
+/** Some blocks of a text, so that those of a long one which have settled are passed over together. */
+const Stretch = memo(
+  function Stretch({ tokens, levels, ...sources }: StretchProps) {
+    return tokens.map((token, index) => <Block key={index} token={token} level={levels[index]!} {...sources} />);
+  },
+  (before, after) =>
+    before.tokens.length === after.tokens.length &&
+    before.tokens.every((token, index) => token === after.tokens[index] && before.levels[index] === after.levels[index]) &&
+    sameSources(before, after),
+);
+
+function sameSources(before: Sources, after: Sources): boolean {
+  return before.citations === after.citations && before.removed === after.removed && before.open === after.open;
 }
 
 function headingLevels(tokens: Token[]): number[] {
@@ -52,9 +76,7 @@ const Block = memo(
     before.token.raw === after.token.raw &&
     before.token.type === after.token.type &&
     before.level === after.level &&
-    before.citations === after.citations &&
-    before.removed === after.removed &&
-    before.open === after.open,
+    sameSources(before, after),
 );
 
 function renderBlock(token: Token, level: number, sources: Sources): ReactNode {
