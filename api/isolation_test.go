@@ -94,7 +94,7 @@ var walls = map[string]wall{
 			{"message": "hi", "tagged_doc_ids": []string{of.document}},
 			{"message": "hi", "tagged_set_ids": []string{of.set}},
 		}
-	}, theirThread("/v1/chat", "conversation_id"), replacing),
+	}, replacing, theirThread("/v1/chat", "conversation_id")),
 	"POST /api/chat": bodies404("/api/chat", func(of belongings) []map[string]any {
 		return []map[string]any{
 			{"message": "hi", "context_ids": []string{of.context}},
@@ -196,8 +196,9 @@ var walls = map[string]wall{
 	}),
 	"DELETE /v1/preferences/{id}": byID(func(of belongings) string { return fmt.Sprint(of.preference) }, nil),
 
-	"GET /v1/config/ui": ownOnly(http.StatusOK),
-	"GET /healthz":      ownOnly(http.StatusOK),
+	"GET /v1/config/ui":    ownOnly(http.StatusOK),
+	"GET /v1/openapi.json": ownOnly(http.StatusOK),
+	"GET /healthz":         ownOnly(http.StatusOK),
 }
 
 var smallest = map[string]any{"kind": "workflow.chat", "entrypoint": "a", "nodes": []any{map[string]any{"id": "a", "type": "end"}}}

@@ -63,11 +63,15 @@ type branchInput struct {
 func (s *server) branchConversation(ctx context.Context, in *branchInput) (OneConversation, error) {
 	v := viewerOf(ctx)
 	asked := struct{ ID, MessageID string }{in.ID, in.Body.MessageID}
+	to := id.New()
+	if in.Key != "" { // the same one, should the program die before it has kept its answer
+		to = id.Derive("branch", v.UserID, in.ID, in.Body.MessageID, in.Key)
+	}
 	made, _, err := once(ctx, s, quota.Key{Route: "POST /v1/conversations/{id}/branch", Key: in.Key}, asked, func(ctx context.Context) (OneConversation, error) {
 		if err := s.Limits.Spend(ctx, quota.PlanOf(v.Plan).Chat, v.UserID); err != nil {
 			return OneConversation{}, err
 		}
-		c, err := s.Conversations.Branch(ctx, v, in.ID, in.Body.MessageID, id.New())
+		c, err := s.Conversations.Branch(ctx, v, in.ID, in.Body.MessageID, to)
 		return OneConversation{Conversation: s.conversationView(ctx, c, false)}, err
 	})
 	return made, err
