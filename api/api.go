@@ -144,6 +144,7 @@ func (s *server) routes() {
 	s.assistRoutes()
 	s.preferenceRoutes()
 	s.aboutRoutes()
+	s.openAPIRoutes()
 }
 
 // handler puts what holds for every request around the routes.

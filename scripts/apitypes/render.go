@@ -207,7 +207,7 @@ func union[T any](list []T, each func(T) string) string {
 	return strings.Join(parts, " | ")
 }
 
-// operations writes the map of every operation that answers with JSON.
+// operations writes the map of every operation that answers in the envelope.
 func (d document) operations(out *bytes.Buffer) error {
 	type at struct {
 		path, method string
@@ -227,7 +227,7 @@ func (d document) operations(out *bytes.Buffer) error {
 		op := byID[id]
 		data, ok := d.data(op.operation)
 		if !ok {
-			continue // a stream, a file, a redirect
+			continue // a stream, a file, a redirect, the document
 		}
 		comment(&types, "  ", op.Summary)
 		fmt.Fprintf(&types, "  %s: {\n", id)
@@ -263,10 +263,7 @@ func (d document) data(op operation) (string, bool) {
 		if s.Ref != "" {
 			s = d.Components.Schemas[s.Ref[strings.LastIndex(s.Ref, "/")+1:]]
 		}
-		if isEnvelope(s) {
-			return typeOf(s.Properties["data"], "    "), true
-		}
-		return typeOf(content.Schema, "    "), true
+		return typeOf(s.Properties["data"], "    "), isEnvelope(s)
 	}
 	return "", false
 }
