@@ -17,7 +17,7 @@ export const Said = memo(function Said({ text, doc }: { text: string; doc?: unkn
 
 export function Pill({ mention }: { mention: Mention }) {
   return (
-    <span className="pill" data-category={mention.category}>
+    <span className="mention-pill" data-category={mention.category}>
       @{mention.label}
     </span>
   );

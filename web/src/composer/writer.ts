@@ -50,7 +50,7 @@ const nodes = [
     atom: true,
     selectable: false,
     addAttributes: () => ({ id: { default: '' }, label: { default: '' }, category: { default: 'document' } }),
-    renderHTML: ({ node }) => ['span', { class: 'pill', 'data-category': node.attrs['category'] as Category }, `@${node.attrs['label'] as string}`],
+    renderHTML: ({ node }) => ['span', { class: 'mention-pill', 'data-category': node.attrs['category'] as Category }, `@${node.attrs['label'] as string}`],
   }),
   Extension.create({
     name: 'history',

@@ -159,7 +159,7 @@ export const de: Dictionary = {
   youSaid: (words) => `Du: ${words}`,
   composerLabel: 'Deine Nachricht',
   mentionList: 'Was erwähnt werden kann',
-  mentionGroup: (of: 'document' | 'set' | 'action' | 'web') => ({ document: 'Dokumente', set: 'Sammlungen', action: 'Aktionen', web: 'Websuche' })[of],
+  mentionGroup: (of: 'document' | 'set' | 'action' | 'web') => ({ document: 'Dokumente', set: 'Gruppen', action: 'Aktionen', web: 'Websuche' })[of],
   mentionAction: (of: 'summarize' | 'inquire' | 'compare' | 'audit') =>
     ({ summarize: 'Dokumente zusammenfassen', inquire: 'Dokumente befragen', compare: 'Dokumente gegenüberstellen', audit: 'Einen Text an einem Dokument prüfen' })[of],
   mentionWeb: 'Auch im Web suchen',
