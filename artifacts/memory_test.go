@@ -16,6 +16,7 @@ import (
 	"liminal/internal/fault"
 	"liminal/internal/id"
 	"liminal/internal/identity"
+	"liminal/internal/run"
 	"liminal/internal/sqlite"
 	"liminal/internal/store"
 )
@@ -137,6 +138,37 @@ func TestAMemoryIsAnArtifactThatItsOwnerMayChange(t *testing.T) {
 	}
 	if m := d.memory(); m.Summary != "They compare leases." || m.UptoSeq != 8 {
 		t.Errorf("gone back to %+v", m)
+	}
+}
+
+// Requirements: CHAT-19
+func TestAMemoryOfWhatWasSetAsideIsToldNoMoreUntilItIsMadeAnew(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	say := func(text, replaces string) string {
+		t.Helper()
+		a, err := d.store.Accept(t.Context(), d.v, chat.NewTurn{ConversationID: d.talk, Message: text, Replaces: replaces})
+		d.must(err)
+		_, err = d.store.CloseTurn(t.Context(), d.v, chat.Close{RunID: a.Run.ID, End: run.End{Status: run.Done}, Message: &chat.Message{Role: "assistant", Content: "!"}})
+		d.must(err)
+		return a.MessageID
+	}
+	first := say("leases", "")
+	d.remember("They compare leases.", 2)
+	under := d.memory() // a summary is being made
+	say("boats", first)
+	if m := d.memory(); m != (chat.Memory{Version: 1, Path: 1}) {
+		t.Errorf("of what is set aside %+v", m)
+	}
+	under.Summary, under.UptoSeq = "They still compare leases.", 2
+	if err := d.memories.Remember(t.Context(), d.v, d.talk, under); !errors.Is(err, fault.Conflict) {
+		t.Errorf("a summary of the former path: %v", err)
+	}
+	now := d.memory()
+	now.Summary, now.UptoSeq = "They compare boats.", 2
+	d.must(d.memories.Remember(t.Context(), d.v, d.talk, now))
+	if m := d.memory(); m != (chat.Memory{Summary: "They compare boats.", UptoSeq: 2, Version: 2, Path: 1}) {
+		t.Errorf("made anew %+v", m)
 	}
 }
 

@@ -246,6 +246,42 @@ func TestADeletedConversationIsForgottenAndAnothersIsNotShown(t *testing.T) {
 	}
 }
 
+// A question that is said anew, and a version that is shown, put other
+// messages below the same seq.
+//
+// Requirements: DATA-12
+func TestWhatIsRememberedIsOfThePathThatIsShown(t *testing.T) {
+	t.Parallel()
+	k := begin(t, hub.NewCache(0))
+	threads := k.recent.Conversations(k.store)
+	r, _ := k.ask("first")
+	k.answer(r, "first answer")
+	r, upto := k.ask("second")
+	k.answer(r, "second answer")
+	k.same(upto+2, 10)
+	second := id.Derive(r.ID, "user")
+	a, err := k.turns.Accept(t.Context(), k.viewer, chat.NewTurn{ConversationID: k.id, Message: "second again", Replaces: second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.same(upto, 10)
+	k.same(upto+2, 10)
+	k.answer(a.Run, "another answer")
+	k.same(upto+2, 10)
+	k.after = func() { // a reader is held up between the store and the cache
+		if err := threads.ShowVersion(t.Context(), k.viewer, k.id, second); err != nil {
+			t.Error(err)
+		}
+	}
+	k.recent.Forget(t.Context(), k.id)
+	for range 2 {
+		if _, err := k.recent.History(t.Context(), k.viewer, k.id, upto+2, 10); err != nil {
+			t.Fatal(err)
+		}
+		k.same(upto+2, 10)
+	}
+}
+
 // gone is a cache that does not answer.
 type gone struct{ cache.Cache }
 
