@@ -131,7 +131,7 @@ function Table({ list, order, onOrder }: { list: Artifact[]; order: Order; onOrd
     updated: words.columnUpdated,
   };
   return (
-    <table className="list">
+    <table className="table list">
       <thead>
         <tr>
           {columns.map((one) => (

@@ -24,7 +24,7 @@ export default function ContextsPage() {
           <h1>{words.contexts}</h1>
           <p className="lead">{isSets ? words.setsLead : words.contextsLead}</p>
         </div>
-        <nav className="pills" aria-label={words.contextsKinds}>
+        <nav className="pills pill-row" aria-label={words.contextsKinds}>
           <Link href="/contexts" aria-current={isSets ? undefined : 'page'}>
             {words.contextsTab}
           </Link>

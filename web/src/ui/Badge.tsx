@@ -6,8 +6,10 @@ export type BadgeKind = (typeof kinds)[number];
 
 /** The colour of a kind of artifact or of who sees it (UI-12). */
 export function Badge({ kind }: { kind: BadgeKind }) {
-  return <span className={`badge ${kind}`}>{useWords().badge(kind)}</span>;
+  return <span className={`badge ${sights.has(kind) ? 'visibility-badge' : 'type-badge'} ${kind}`}>{useWords().badge(kind)}</span>;
 }
+
+const sights: ReadonlySet<BadgeKind> = new Set(['private', 'shared', 'global']);
 
 /** What an artifact's type is called in short: workflow of workflow.chat. */
 export function kindOf(type: string): BadgeKind | null {
@@ -18,5 +20,5 @@ export function kindOf(type: string): BadgeKind | null {
 /** The badge of an artifact's type; one nobody knows stands as it is. */
 export function TypeBadge({ type }: { type: string }) {
   const kind = kindOf(type);
-  return kind ? <Badge kind={kind} /> : <span className="badge">{type}</span>;
+  return kind ? <Badge kind={kind} /> : <span className="badge type-badge">{type}</span>;
 }

@@ -1,0 +1,211 @@
+import { accessible, box, enter, expect, retention, test } from './stage.ts';
+import type { Page } from '@playwright/test';
+
+async function contexts(page: Page) {
+  await page.getByRole('navigation', { name: 'Parts of Liminal' }).getByRole('link', { name: 'Contexts' }).click();
+  await expect(page.getByRole('heading', { name: 'Contexts', level: 1 })).toBeVisible();
+}
+
+async function make(page: Page, name: string, description = '') {
+  const form = page.locator('details.make');
+  if ((await form.getAttribute('open')) === null) await form.locator('summary').click();
+  await form.getByLabel('Name').fill(name);
+  await form.getByLabel('Description').fill(description);
+  await form.getByRole('button', { name: 'Create context' }).click();
+  await expect(page.getByRole('heading', { name, level: 2, exact: true })).toBeVisible();
+}
+
+async function add(page: Page, name: string, text: string) {
+  await page.locator('.upload-form input[type=file]').setInputFiles({ name, mimeType: 'text/markdown', buffer: Buffer.from(text) });
+  await expect(page.locator('.tray')).toContainText('Ready');
+}
+
+// Requirements: UI-01, UI-10
+test('a context is made, filled, described, and deleted', async ({ page }) => {
+  await enter(page);
+  await contexts(page);
+  await make(page, 'Law', 'What has to be kept');
+  await expect(page).toHaveURL(/\/contexts\/[0-9a-f-]{36}$/);
+  const id = new URL(page.url()).pathname.split('/').at(-1)!;
+  const card = page.locator('.context-card').filter({ hasText: 'Law' });
+  await expect(card).toContainText('What has to be kept');
+  await expect(card).toContainText(id.slice(0, 8));
+
+  await page.getByLabel('Passage size').fill('63');
+  await expect(page.getByText('A whole number from 64 to 4000.')).toBeVisible();
+  await expect(page.locator('.upload-form').getByRole('button', { name: 'Add files' })).toBeDisabled();
+  await page.getByLabel('Passage size').fill('64');
+  const sent = page.waitForRequest((request) => request.url().endsWith('/v1/files/upload'));
+  await add(page, 'retention.md', retention);
+  expect((await sent).postData() ?? '').toMatch(/name="chunk_size"\s+64\s/);
+
+  const facts = page.getByRole('region', { name: 'Facts' });
+  await expect(facts).toContainText(id);
+  await expect(page.getByRole('region', { name: 'Passages indexed last' })).toContainText('retained for seven years');
+  await expect(card).toContainText('1 document');
+  await expect(page.locator('.detail-head .badge')).toHaveText('private');
+
+  const row = page.locator('.document-list li');
+  await row.getByRole('button', { name: /^Rename “/ }).click();
+  await row.getByLabel('Title of the document').fill('How long to keep');
+  await page.keyboard.press('Enter');
+  await expect(row.locator('.name')).toHaveText('How long to keep');
+
+  await page.getByRole('button', { name: 'Rename or describe' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Rename or describe' });
+  await dialog.getByLabel('Name').fill('Duties');
+  await dialog.getByLabel('Description').fill('');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await expect(page.getByRole('heading', { name: 'Duties', level: 2 })).toBeVisible();
+  await expect(page.locator('.context-card').filter({ hasText: 'Duties' })).toBeVisible();
+
+  // Elsewhere, lists know of it too.
+  await page.getByRole('navigation', { name: 'Parts of Liminal' }).getByRole('link', { name: 'Chat' }).click();
+  await expect(page.getByLabel('Documents to use').getByRole('option', { name: 'Duties' })).toBeAttached();
+
+  await page.goto(`/contexts/${id}`);
+  await page.getByRole('button', { name: 'Delete context' }).click();
+  await page.getByRole('dialog', { name: 'Delete context' }).getByRole('button', { name: 'Delete context' }).click();
+  await expect(page).toHaveURL(/\/contexts$/);
+  await expect(page.locator('.context-card')).toHaveCount(0);
+});
+
+test('an address of no context, or of no set, says so', async ({ page, watch }) => {
+  watch.expected.push(/40[04]/);
+  await enter(page);
+  await page.goto('/contexts/01a20317-0369-7a2b-b00e-9679e6cca4f0');
+  await expect(page.getByRole('alert')).toContainText('There is no such context, or it is not yours.');
+  await page.goto('/contexts/nonsense');
+  await expect(page.getByRole('alert')).toContainText('There is no such context');
+  await page.goto('/contexts/sets/01a20317-0369-7a2b-b00e-9679e6cca4f0');
+  await expect(page.getByRole('alert')).toContainText('There is no such set');
+});
+
+test('a long list of contexts comes in pages', async ({ page }) => {
+  await enter(page);
+  const token = await page.evaluate(() => sessionStorage.getItem('liminal.token'));
+  for (let n = 0; n < 27; n++) {
+    const made = await page.request.post('/v1/contexts', { headers: { Authorization: `Bearer ${token}` }, data: { name: `Context ${n}` } });
+    expect(made.ok(), await made.text()).toBe(true);
+  }
+  await contexts(page);
+  await expect(page.locator('.context-card')).toHaveCount(25);
+  await page.getByRole('button', { name: 'Show more' }).click();
+  await expect(page.locator('.context-card')).toHaveCount(27);
+});
+
+// Requirements: UI-08
+test('knowledge is uploaded from beneath the box, into a context that was chosen', async ({ page }) => {
+  await enter(page);
+  await contexts(page);
+  await make(page, 'Law');
+  await page.getByRole('navigation', { name: 'Parts of Liminal' }).getByRole('link', { name: 'Chat' }).click();
+  await page.getByText('Upload knowledge', { exact: true }).click();
+  await page.getByLabel('Into').selectOption({ label: 'Law' });
+  await page.getByLabel('Passage size').fill('4001');
+  await expect(page.getByText('A whole number from 64 to 4000.')).toBeVisible();
+  await page.getByLabel('Passage size').fill('200');
+  await add(page, 'retention.md', retention);
+  await contexts(page);
+  await expect(page.locator('.context-card').filter({ hasText: 'Law' })).toContainText('1 document');
+});
+
+// Requirements: UI-06
+test('a workflow may be named by its id, beside those of the list', async ({ page, watch }) => {
+  watch.expected.push(/404/);
+  await enter(page);
+  await page.getByLabel('Workflow', { exact: true }).selectOption({ label: 'Another, by id or name…' });
+  const field = page.getByLabel('Id or name of the workflow');
+  await expect(field).toBeFocused();
+  await field.fill('no.such.workflow');
+  const refused = page.waitForResponse((response) => response.status() === 404);
+  await box(page).fill('Hello');
+  await box(page).press('Enter');
+  await refused;
+  await expect(box(page)).toContainText('Hello'); // given back
+  await field.fill('');
+  await field.press('Escape');
+  await expect(page.getByLabel('Workflow', { exact: true })).toBeFocused();
+});
+
+test('sets are made of documents of all contexts, changed, and deleted', async ({ page }) => {
+  await enter(page);
+  await contexts(page);
+  await make(page, 'Law');
+  await add(page, 'retention.md', retention);
+  await make(page, 'Travel');
+  await add(page, 'trips.md', '# Trips\n\nTrips are booked early.\n');
+  await page.getByRole('link', { name: 'Sets' }).click();
+  await page.getByLabel('Title of the set').fill('For the audit');
+  await page.getByRole('button', { name: 'Create set' }).click();
+  await expect(page.getByText('No documents in it yet.')).toBeVisible();
+  await page.getByLabel('Find documents to add').fill('trip');
+  await page.getByRole('button', { name: /^Add “Trips”/ }).click();
+  await page.getByLabel('Find documents to add').fill('');
+  await page.getByRole('button', { name: /^Add “Retention”/ }).click();
+  const inside = page.getByRole('list', { name: 'Documents', exact: true });
+  await expect(inside.locator('.name')).toHaveText(['Trips', 'Retention']);
+  await inside.getByRole('button', { name: 'Take “Trips” out of the set' }).click();
+  await expect(inside.locator('.name')).toHaveText(['Retention']);
+  await page.getByRole('button', { name: 'Rename', exact: true }).click();
+  await page.locator('.detail-head').getByLabel('Title of the set').fill('Audit');
+  await page.keyboard.press('Enter');
+  await expect(page.locator('.context-card')).toContainText('Audit');
+  await page.getByRole('button', { name: 'Delete set' }).click();
+  await page.getByRole('dialog', { name: 'Delete set' }).getByRole('button', { name: 'Delete set' }).click();
+  await expect(page.getByText('No sets yet.')).toBeVisible();
+});
+
+const shapes = [
+  { name: 'light', scheme: 'light' as const, size: { width: 1360, height: 860 } },
+  { name: 'dark', scheme: 'dark' as const, size: { width: 1360, height: 860 } },
+  { name: 'phone', scheme: 'dark' as const, size: { width: 390, height: 800 } },
+];
+
+for (const shape of shapes) {
+  // Requirements: UI-02
+  test(`nothing of the contexts is in the way of anyone: ${shape.name}`, async ({ page }) => {
+    await page.emulateMedia({ colorScheme: shape.scheme, reducedMotion: 'reduce' });
+    await page.setViewportSize(shape.size);
+    await enter(page);
+    await contexts(page);
+    await accessible(page, 'none yet');
+    await make(page, 'Law', 'What has to be kept, for how long, and who has to be told of it.');
+    await add(page, 'retention.md', retention);
+    await expect(page.locator('.chunks li').first()).toBeVisible();
+    await accessible(page, 'a context');
+    await page.getByRole('button', { name: 'Rename or describe' }).click();
+    await accessible(page, 'renaming it');
+    await page.keyboard.press('Escape');
+    await page.getByRole('navigation', { name: 'Parts of Liminal' }).getByRole('link', { name: 'Contexts' }).click();
+    await page.getByRole('link', { name: 'Sets' }).click();
+    await page.getByLabel('Title of the set').fill('For the audit');
+    await page.getByRole('button', { name: 'Create set' }).click();
+    await page.getByRole('button', { name: /^Add “Retention”/ }).click();
+    await expect(page.getByRole('button', { name: /^Take “Retention”/ })).toBeVisible();
+    await accessible(page, 'a set');
+    await page.getByRole('navigation', { name: 'Parts of Liminal' }).getByRole('link', { name: 'Chat' }).click();
+    await page.getByText('Upload knowledge', { exact: true }).click();
+    await expect(page.getByLabel('Into')).toBeVisible();
+    await accessible(page, 'uploading from the conversation');
+  });
+}
+
+test('in German on a phone the contexts have their words and room', async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 800 });
+  await enter(page);
+  await page.getByRole('button', { name: 'Account' }).click();
+  await page.getByRole('button', { name: 'DE, Deutsch' }).click();
+  await page.keyboard.press('Escape');
+  await page.getByRole('navigation', { name: 'Teile von Liminal' }).getByRole('link', { name: 'Kontexte' }).click();
+  await page.getByLabel('Name').fill('Aufbewahrungspflichten nach Handels- und Steuerrecht');
+  await page.getByRole('button', { name: 'Kontext anlegen' }).click();
+  await expect(page.getByRole('button', { name: 'Umbenennen oder beschreiben' })).toBeVisible();
+  const tooWide = () => page.evaluate(() => [...document.querySelectorAll('html, #page')].some((one) => one.scrollWidth > one.clientWidth));
+  expect(await tooWide()).toBe(false);
+  await expect(page.getByRole('link', { name: 'Alle Kontexte' })).toBeVisible();
+  await page.getByRole('link', { name: 'Alle Kontexte' }).click();
+  await expect(page.locator('.context-card')).toHaveCount(1);
+  expect(await tooWide()).toBe(false);
+});
+
