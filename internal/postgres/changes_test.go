@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -114,4 +115,35 @@ func TestADatabaseFromBeforeProposalsGoesOn(t *testing.T) {
 		t.Errorf("artifact %+v, %v", a, err)
 	}
 	storetest.Possess(t, storetest.Backend{Store: s, Index: postgres.NewIndex(db, postgres.IndexOptions{})}) // what is new works on it
+}
+
+// A conversation from before versions is a path; what a program of that
+// release, which goes on beside this one, says in it stands on the path.
+//
+// Requirements: OPS-04, CHAT-16
+func TestADatabaseFromBeforeVersionsGoesOn(t *testing.T) {
+	t.Parallel()
+	d := postgrestest.Empty(t)
+	have, err := migrations.Of(migrations.Postgres)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := postgres.MigrateFiles(t.Context(), d.Owner, postgrestest.App, quiet, have[:5]); err != nil {
+		t.Fatal(err)
+	}
+	const who, talk, second = "11111111-1111-4111-8111-111111111111", "33333333-3333-4333-8333-333333333333", "55555555-5555-4555-8555-555555555555"
+	turn := func(question, text string, seq int) string {
+		return fmt.Sprintf(`WITH r AS (SELECT gen_random_uuid() AS id), q AS (
+				INSERT INTO message (id, conversation_id, user_id, run_id, sender, role, content, seq) SELECT %s, '%s', '%s', id, 'user', 'user', '%s', %d FROM r)
+			INSERT INTO message (id, conversation_id, user_id, run_id, sender, role, content, seq)
+			SELECT gen_random_uuid(), '%[2]s', '%[3]s', id, 'assistant', 'assistant', 'to %[4]s', %[5]d + 1 FROM r`, question, talk, who, text, seq)
+	}
+	postgrestest.Exec(t, d.Super, `INSERT INTO app_user (id, email, role) VALUES ('`+who+`', 'a@example.org', 'user')`,
+		`INSERT INTO conversation (id, user_id, title, last_seq) VALUES ('`+talk+`', '`+who+`', 'one', 2)`, turn("gen_random_uuid()", "one", 1))
+	if _, err := postgres.MigrateFiles(t.Context(), d.Owner, postgrestest.App, quiet, have); err != nil {
+		t.Fatal(err)
+	}
+	postgrestest.Exec(t, d.Super, turn("'"+second+"'", "two", 3), `UPDATE conversation SET last_seq = 4`)
+	s := store.New(postgrestest.Open(t, d.App, postgres.Options{}), store.Options{})
+	storetest.GoesOn(t, s, identity.Viewer{UserID: who}, talk, second)
 }

@@ -102,3 +102,6 @@ func TestRecordings(t *testing.T) { t.Parallel(); storetest.Recordings(t, open) 
 
 // Requirements: CFG-15, ISO-01
 func TestSteward(t *testing.T) { t.Parallel(); storetest.Steward(t, open) }
+
+// BenchmarkLongTalk reads and turns a conversation of 10,000 messages.
+func BenchmarkLongTalk(b *testing.B) { storetest.LongTalk(b, open) }

@@ -6,6 +6,7 @@ import (
 
 	"liminal/internal/identity"
 	"liminal/internal/store"
+	"liminal/internal/storetest"
 	"liminal/migrations"
 )
 
@@ -50,4 +51,47 @@ func TestAFileFromBeforeProposalsGoesOn(t *testing.T) {
 	if v, err := s.Viewer(t.Context(), identity.SystemAccount); err != nil || v != identity.Steward() {
 		t.Errorf("the system's account is %+v, %v", v, err)
 	}
+}
+
+// A conversation from before versions is a path; what a program of that
+// release, which goes on beside this one, says in it stands on the path.
+//
+// Requirements: OPS-04, CHAT-16
+func TestAFileFromBeforeVersionsGoesOn(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "db")
+	have, err := migrations.Of(migrations.SQLite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := openAt(t, path, have[:5])
+	said := func(db *DB, statements ...string) {
+		t.Helper()
+		if err := db.Write(t.Context(), identity.System(), func(tx store.Tx) error {
+			for _, statement := range statements {
+				if _, err := tx.Exec(statement, nil); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const talk = "33333333-3333-4333-8333-333333333333"
+	message := func(id, run, role, text, seq string) string {
+		return `INSERT INTO message (id, conversation_id, user_id, run_id, sender, role, content, seq, created_at)
+			VALUES ('` + id + `', '` + talk + `', '11111111-1111-4111-8111-111111111111', '` + run + `', '` + role + `', '` + role + `', '` + text + `', ` + seq + `, 1)`
+	}
+	said(old, `INSERT INTO app_user (id, email, role, created_at) VALUES ('11111111-1111-4111-8111-111111111111', 'a@example.org', 'user', 1)`,
+		`INSERT INTO conversation (id, user_id, title, last_seq, created_at, updated_at) VALUES ('`+talk+`', '11111111-1111-4111-8111-111111111111', 'one', 2, 1, 1)`,
+		message("q1", "r1", "user", "one", "1"), message("a1", "r1", "assistant", "to one", "2"))
+	if err := old.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db := openAt(t, path, have)
+	said(db, message("55555555-5555-4555-8555-555555555555", "r2", "user", "two", "3"), message("a2", "r2", "assistant", "to two", "4"),
+		`UPDATE conversation SET last_seq = 4`)
+	s, v := store.New(db, store.Options{}), identity.Viewer{UserID: "11111111-1111-4111-8111-111111111111"}
+	storetest.GoesOn(t, s, v, talk, "55555555-5555-4555-8555-555555555555")
 }

@@ -434,3 +434,16 @@ func windows(t *testing.T, open Open) {
 	_, err := l.s.Window(t.Context(), person(t, l.s), l.id, chat.Window{Latest: true})
 	wantFault(t, err, fault.NotFound)
 }
+
+// GoesOn checks that a conversation of two turns that knew no versions has
+// them now; second is its second question.
+func GoesOn(t *testing.T, s *store.Store, v identity.Viewer, conversationID, second string) {
+	l := &line{TB: t, s: s, v: v, id: conversationID}
+	l.shows("one", "two")
+	again := l.say("two again", second)
+	l.shows("one", "two again")
+	wantLines(t, l.versions(again), []string{second, again})
+	need(t, l.show(second))
+	l.say("three", "")
+	l.shows("one", "two", "three")
+}
