@@ -95,6 +95,8 @@ test('notifications are asked for by a person, and only then', async ({ page }) 
 // Requirements: UI-12, UI-20
 test('the names and colours that style sheets promise are there', async ({ page }) => {
   await enter(page);
+  await page.getByRole('navigation', { name: 'Parts of Liminal' }).getByRole('link', { name: 'Contexts' }).click();
+  await expect(page.locator('.contexts')).toBeVisible(); // brings the sheet of the pages
   const missing = await page.evaluate(() => {
     const root = getComputedStyle(document.documentElement);
     const variables = ['--accent', '--text', '--panel', '--border'].filter((name) => root.getPropertyValue(name) === '');

@@ -5,7 +5,7 @@ export const dePages: typeof enPages = {
   tabSettings: 'Einstellungen',
 
   contexts: 'Kontexte',
-  contextsLead: 'Benannte Sammlungen von Dokumenten, aus denen Antworten zitieren dürfen.',
+  contextsLead: 'Sammlungen von Dokumenten, aus denen Antworten zitieren dürfen.',
   contextsKinds: 'Was zu sehen ist',
   contextsTab: 'Kontexte',
   setsTab: 'Gruppen',
@@ -62,6 +62,7 @@ export const dePages: typeof enPages = {
 
   workflowOther: 'Ein anderer, nach Kennung oder Name …',
   workflowID: 'Kennung oder Name des Ablaufs',
+  workflowIDHint: 'Kennung, Name',
   workflowList: 'Aus der Liste wählen',
 
   settings: 'Einstellungen',

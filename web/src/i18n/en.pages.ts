@@ -7,7 +7,7 @@ export const enPages = {
 
   // Contexts
   contexts: 'Contexts',
-  contextsLead: 'Named sets of documents that answers may quote from.',
+  contextsLead: 'Collections of documents that answers may quote from.',
   contextsKinds: 'What to look at',
   contextsTab: 'Contexts',
   setsTab: 'Sets',
@@ -66,6 +66,7 @@ export const enPages = {
   // The workflow by its id
   workflowOther: 'Another, by id or name…',
   workflowID: 'Id or name of the workflow',
+  workflowIDHint: 'Id or name',
   workflowList: 'Choose from the list',
 
   // Settings

@@ -1,5 +1,4 @@
 import { useState } from 'react';
-import { Link } from 'wouter';
 import { useContexts } from '../api/queries.ts';
 import type { Conversation } from '../api/types.ts';
 import { useWords } from '../i18n/index.ts';
@@ -30,9 +29,6 @@ export default function ChatUpload({ draftKey, conversation }: { draftKey: strin
             ))}
         </select>
       </label>
-      <Link href={target ? `/contexts/${target}` : '/contexts'} className="hint">
-        {words.contexts}
-      </Link>
     </UploadForm>
   );
 }

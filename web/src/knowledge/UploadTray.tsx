@@ -7,7 +7,7 @@ import { dismiss, dismissReady, uploads, type Upload } from './uploads.ts';
 const manyReady = 2;
 
 /** The files on their way in, each with where it stands. */
-export function UploadTray(_: { inPanel?: boolean }) {
+export function UploadTray() {
   const words = useWords();
   const rows = useStore(uploads);
   if (rows.length === 0) return null;

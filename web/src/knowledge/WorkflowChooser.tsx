@@ -31,7 +31,8 @@ export function WorkflowChooser({ draftKey }: { draftKey: string }) {
         <input
           className="chooser"
           aria-label={words.workflowID}
-          placeholder={words.workflowID}
+          placeholder={words.workflowIDHint}
+          title={words.workflowID}
           value={typed}
           maxLength={200}
           spellCheck={false}

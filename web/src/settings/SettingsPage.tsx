@@ -23,12 +23,12 @@ export default function SettingsPage() {
       <div className="sides">
         <div className="stack">
           <SessionCard />
+          <Looks />
           <Card title={words.settingsSafety}>
             <SecuritySections />
           </Card>
         </div>
         <div className="stack">
-          <Looks />
           <Notices />
           <Drafts />
           <Uploads />
