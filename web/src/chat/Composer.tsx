@@ -81,7 +81,7 @@ export function Composer(props: Props) {
   return (
     <div className="composer-area">
       <Problem draftKey={props.draftKey} />
-      <UploadTray inPanel={false} />
+      <UploadTray />
       <div className="composer" data-mode={mode}>
         <MentionList mentions={mentions} />
         <div ref={place} className="writer" />
