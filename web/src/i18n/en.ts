@@ -89,7 +89,6 @@ export const en = {
   elsewhereFailed: 'That sign-in did not work out. Try it again.',
 
   // Security
-  security: 'Security',
   twoSteps: 'Two-step sign-in',
   twoStepsOff: 'Off. With it, a sign-in asks for a code of an authenticator app as well: a stolen password is then not enough.',
   twoStepsOn: (left: number) => `On. ${left === 1 ? '1 recovery code is' : `${left} recovery codes are`} left.`,
@@ -286,10 +285,6 @@ export const en = {
   context: 'Documents to use',
   allDocuments: 'All my documents',
   myDocuments: 'My documents',
-  newContext: 'New collection',
-  newContextName: 'Name of the collection',
-  create: 'Create',
-  collection: 'Collection',
   noDocuments: 'Nothing here yet. Add PDF, Word, Excel, PowerPoint, Markdown or text files and ask about them.',
   upload: 'Add files',
   limits: (size: string, kinds: string) => `Up to ${size} each: ${kinds}`,
