@@ -80,7 +80,6 @@ export const de: Dictionary = {
   continueWith: (label) => `Weiter mit ${label}`,
   elsewhereFailed: 'Diese Anmeldung hat nicht geklappt. Versuch es noch einmal.',
 
-  security: 'Sicherheit',
   twoSteps: 'Anmeldung in zwei Schritten',
   twoStepsOff: 'Aus. Eingeschaltet fragt jede Anmeldung auch nach einem Code einer Authenticator-App: Ein gestohlenes Passwort reicht dann nicht.',
   twoStepsOn: (left) => `Ein. ${left === 1 ? '1 Wiederherstellungscode ist' : `${left} Wiederherstellungscodes sind`} übrig.`,
@@ -273,10 +272,6 @@ export const de: Dictionary = {
   context: 'Dokumente für die Antwort',
   allDocuments: 'Alle meine Dokumente',
   myDocuments: 'Meine Dokumente',
-  newContext: 'Neue Sammlung',
-  newContextName: 'Name der Sammlung',
-  create: 'Anlegen',
-  collection: 'Sammlung',
   noDocuments: 'Noch nichts hier. Füge PDF, Word, Excel, PowerPoint, Markdown oder Text hinzu und frag danach.',
   upload: 'Dateien hinzufügen',
   limits: (size, kinds) => `Je höchstens ${size}: ${kinds}`,
