@@ -79,5 +79,6 @@ export async function secure(page: Page): Promise<{ secret: string; recovery: st
 }
 
 export async function inside(page: Page): Promise<void> {
-  await expect(page.getByRole('button', { name: 'Account' })).toBeVisible();
+  // Exactly: at the door there is “Create account”.
+  await expect(page.getByRole('button', { name: 'Account', exact: true })).toBeVisible();
 }
