@@ -73,7 +73,6 @@ export function Act({ icon, name, off, busy = false, press }: ActProps) {
       className="act"
       aria-label={name}
       title={off ? `${name}. ${off}` : name}
-      aria-description={off || undefined}
       aria-disabled={off !== '' || busy}
       onClick={() => {
         if (off === '' && !busy) press();

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState, type FocusEvent, type ReactNode } from 'react';
+import { useCallback, useEffect, useRef, useState, type FocusEvent, type MouseEvent, type ReactNode } from 'react';
 import { useWords } from '../i18n/index.ts';
 import { Icon } from '../shell/Icon.tsx';
 
@@ -24,7 +24,7 @@ interface Props {
  */
 export function Scroller({ children, running, resetOn }: Props) {
   const words = useWords();
-  const { view, content, away, moved, scrolled, stay, toEnd } = useFollowing(running, resetOn);
+  const { view, content, away, moved, scrolled, touched, stay, toEnd } = useFollowing(running, resetOn);
   return (
     <div className="scroller">
       <div
@@ -35,6 +35,7 @@ export function Scroller({ children, running, resetOn }: Props) {
         aria-live="off"
         aria-label={words.chat}
         onScroll={scrolled}
+        onClickCapture={touched}
         onWheel={moved}
         onTouchMove={moved}
         onTouchEnd={() => setTimeout(moved, 400)}
@@ -110,12 +111,17 @@ function useFollowing(running: boolean, resetOn: string) {
     });
   }
 
+  /** What one presses stays under the hand, whatever it opens or closes. */
+  function touched(event: MouseEvent) {
+    if (event.target instanceof Element) held.current = { element: event.target, at: offsetOf(view.current!, event.target) };
+  }
+
   function stay() {
     scrolled();
     mode.current = 'free';
   }
 
-  return { view, content, away, moved, scrolled, stay, toEnd: () => settle('end') };
+  return { view, content, away, moved, scrolled, touched, stay, toEnd: () => settle('end') };
 }
 
 const scrollKeys: ReadonlySet<string> = new Set(['PageUp', 'PageDown', 'ArrowUp', 'ArrowDown', 'Home', 'End', ' ']);
@@ -135,17 +141,22 @@ function offsetOf(box: HTMLElement, element: Element): number {
   return element.getBoundingClientRect().top - box.getBoundingClientRect().top + box.scrollTop;
 }
 
-/** The first turn that reaches into the view. There may be thousands, in order: halve. */
+/**
+ * The first turn that begins in the view, for one that only reaches into it may
+ * turn out taller than was guessed; where none begins, that one. There may be
+ * thousands, in order: halve.
+ */
 function holdOf(box: HTMLElement, content: HTMLElement): Held | null {
-  const top = box.getBoundingClientRect().top;
+  const { top, bottom } = box.getBoundingClientRect();
   const turns = content.getElementsByClassName('turn');
   let [from, to] = [0, turns.length];
   while (from < to) {
     const middle = (from + to) >> 1;
-    if (turns[middle]!.getBoundingClientRect().bottom > top) to = middle;
+    if (turns[middle]!.getBoundingClientRect().top >= top) to = middle;
     else from = middle + 1;
   }
-  const element = turns[from];
+  const begins = turns[from];
+  const element = begins && begins.getBoundingClientRect().top < bottom ? begins : turns[from - 1];
   return element ? { element, at: offsetOf(box, element) } : null;
 }
 

@@ -1,7 +1,7 @@
 // A conversation as it stands: what the server keeps, what the event log says
 // beyond it, and what is on its way. One place derives all of it.
 
-import { useEffect, useMemo, useRef } from 'react';
+import { useEffect, useMemo, useState } from 'react';
 import { useLocation } from 'wouter';
 import { useThread } from '../api/thread.ts';
 import type { Conversation, Interrupt, Thread } from '../api/types.ts';
@@ -14,7 +14,7 @@ import type { Change, Lock } from './change.ts';
 import { followerOf, following, isReading, read } from './follower.ts';
 import { emptyRun, type RunState } from './run.ts';
 import { answers, outbox, send, settledElsewhere, stop } from './talk.ts';
-import { turnsOf, wholeTurns, withoutFrom, type Turn } from './thread.ts';
+import { createGrouping, wholeTurns, withoutFrom, type Turn } from './thread.ts';
 import { useLive } from './useLive.ts';
 
 export function useConversation(id: string | null, conversation: Conversation | null) {
@@ -42,11 +42,10 @@ export function useConversation(id: string | null, conversation: Conversation | 
 }
 
 function useTurns(thread: Thread | undefined): Turn[] {
-  const before = useRef<Turn[]>([]);
-  return useMemo(() => {
-    before.current = turnsOf(thread?.data ?? [], before.current);
-    return wholeTurns(before.current, Boolean(thread?.earlier_cursor));
-  }, [thread?.data, thread?.earlier_cursor]);
+  const [grouped] = useState(createGrouping);
+  const messages = thread?.data;
+  const moreBefore = Boolean(thread?.earlier_cursor);
+  return useMemo(() => wholeTurns(grouped(messages ?? []), moreBefore), [grouped, messages, moreBefore]);
 }
 
 /** What can be done with the turns; the same object until something of it changes, for there may be thousands of them. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { interruptFixture, messageFixture } from '../api/fixtures.ts';
 import type { Message } from '../api/types.ts';
-import { answerWords, confidenceOf, headingOf, removedFrom, turnsOf } from './thread.ts';
+import { answerWords, confidenceOf, createGrouping, headingOf, removedFrom, turnsOf, wholeTurns, withoutFrom } from './thread.ts';
 
 let seq = 0;
 function message(role: Message['role'], content: string, run: string | null, meta: Message['meta'] = {}): Message {
@@ -78,5 +78,36 @@ describe('a conversation as turns', () => {
     expect(answerWords(asked, 'd1')).toBe('Deriv');
     expect(answerWords(asked, 'own words')).toBe('own words');
     expect(answerWords(asked, null)).toBeNull();
+  });
+});
+
+describe('a conversation that grows and changes', () => {
+  const first = [message('user', 'a', 'g1'), message('assistant', 'b', 'g1')];
+  const second = [message('user', 'c', 'g2'), message('system', 'Which?', 'g2', { type: 'pal_assist_prompt' }), message('user', 'this', 'g2'), message('assistant', 'd', 'g2')];
+
+  it('keeps the turns that are as they were, also behind earlier ones', () => {
+    const grouped = createGrouping();
+    const [was] = grouped(second);
+    expect(grouped([...first, ...second])[1]).toBe(was);
+    expect(grouped([...first, ...second.slice(0, 3)])[1]).not.toBe(was);
+  });
+
+  it('shows all versions of a turn in one place', () => {
+    const other = { ...message('user', 'a, better', 'g3'), versions: { ids: [first[0]!.id, 'x'], at: 1 } };
+    expect(turnsOf([other])[0]!.key).toBe(turnsOf(first)[0]!.key);
+  });
+
+  it('waits with a turn whose beginning may be on the page before', () => {
+    const cut = turnsOf([...second.slice(2), ...first]);
+    expect(wholeTurns(cut, true).map((turn) => turn.user?.content)).toEqual(['a']);
+    expect(wholeTurns(cut, false)).toBe(cut);
+    expect(wholeTurns(turnsOf(first), true)).toHaveLength(1); // something has to be there to come from
+  });
+
+  it('leaves out what is about to be replaced, and all after it', () => {
+    const turns = turnsOf([...first, ...second]);
+    expect(withoutFrom(turns, second[0]!.id)).toEqual(turns.slice(0, 1));
+    expect(withoutFrom(turns, undefined)).toBe(turns);
+    expect(withoutFrom(turns, 'of another conversation')).toBe(turns);
   });
 });

@@ -56,6 +56,12 @@ export function turnsOf(messages: Message[], before: Turn[] = noTurns): Turn[] {
 
 const noTurns: Turn[] = [];
 
+/** turnsOf, with what it gave before. */
+export function createGrouping(): (messages: Message[]) => Turn[] {
+  let before = noTurns;
+  return (messages) => (before = turnsOf(messages, before));
+}
+
 function same(a: Turn, b: Turn): boolean {
   return (
     a.runID === b.runID &&
