@@ -125,6 +125,8 @@ func environment(t *testing.T, spec string) (settings []string, letters string) 
 	switch spec {
 	case "5-streams.spec.ts", "7-kill.spec.ts":
 		return slowModel(t), ""
+	case "19-socket.spec.ts":
+		return longModel(t), ""
 	case "8-security.spec.ts":
 		return []string{"LIMINAL_OAUTH_FILE=" + gitHub(t)}, ""
 	case "9-confirmation.spec.ts":

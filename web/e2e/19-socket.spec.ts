@@ -1,0 +1,282 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page, WebSocketRoute } from '@playwright/test';
+import { answered, box, enter, expect, say, test, which, workflow } from './stage.ts';
+
+// These need a model that takes its time: TestBrowser's script (scripts_test.go).
+
+const control = process.env['CONTROL'] ?? '';
+const stream = /\/v1\/chat\/stream$/;
+
+/** What goes over the page's sockets, and what over HTTP instead. */
+function listen(page: Page) {
+  const heard = { sockets: 0, frames: [] as Record<string, unknown>[], asked: [] as string[] };
+  page.on('websocket', (socket) => {
+    heard.sockets++;
+    socket.on('framesent', ({ payload }) => heard.frames.push(JSON.parse(String(payload)) as Record<string, unknown>));
+  });
+  page.on('request', (request) => {
+    if (/\/v1\/chat$|\/events$/.test(request.url())) heard.asked.push(`${request.method()} ${new URL(request.url()).pathname.replace(/[\da-f-]{36}/, 'id')}`);
+  });
+  return heard;
+}
+
+/** Each of the thirty sentences stands there once. */
+function isWhole(text: string): void {
+  for (let n = 1; n <= 30; n++) expect(text.split(`Sentence ${n} of`), `sentence ${n}`).toHaveLength(2);
+}
+
+const lastSection = 'End of section 188.'; // of what is told at length
+
+const prose = (page: Page) => page.locator('.turn').last().locator('.prose');
+
+/** A socket that the test stands between; does(line, nth) says what becomes of each. */
+async function between(page: Page, does: (line: { page: WebSocketRoute; server: WebSocketRoute }, nth: number) => void): Promise<void> {
+  let nth = 0;
+  await page.routeWebSocket(stream, (route) => {
+    const line = { page: route, server: route.connectToServer() };
+    does(line, ++nth);
+  });
+}
+
+// Requirements: UI-04, UI-35, STREAM-06
+test('a page speaks over one socket, and its first frame signs in and brings the message', async ({ page }) => {
+  const heard = listen(page);
+  await enter(page);
+  await say(page, 'Tell me slowly');
+  isWhole(await (await answered(page)).locator('.prose').innerText());
+  const [first] = heard.frames;
+  expect(first).toMatchObject({ type: 'auth', message: 'Tell me slowly', stream: true });
+  expect(first!['request_id']).toBe(first!['client_request_id']);
+  await say(page, 'And once more');
+  await expect(page.locator('.turn')).toHaveCount(2);
+  await expect(prose(page)).toContainText('Sentence 1');
+  expect(heard.frames.map((frame) => frame['type']).filter((type) => type !== 'ping')).toEqual(['auth', 'chat_start']);
+  expect([heard.sockets, heard.asked]).toEqual([1, []]);
+});
+
+// Requirements: UI-04
+test('where sockets are refused, everything goes over HTTP', async ({ page }) => {
+  const heard = listen(page);
+  await page.routeWebSocket(stream, (route) => route.close({ code: 1011 }));
+  await enter(page);
+  await say(page, 'Tell me slowly');
+  isWhole(await (await answered(page)).locator('.prose').innerText());
+  expect(heard.asked).toEqual(['POST /v1/chat', 'GET /v1/runs/id/events']);
+});
+
+// Requirements: STREAM-24, UI-26
+test('a line that drops in the middle loses and doubles nothing', async ({ page }) => {
+  const follows: unknown[] = [];
+  await between(page, (line, nth) => {
+    let events = 0;
+    line.page.onMessage((message) => {
+      const frame = JSON.parse(String(message)) as Record<string, unknown>;
+      if (frame['type'] === 'follow') follows.push(frame['after']);
+      line.server.send(message);
+    });
+    line.server.onMessage((message) => {
+      line.page.send(message);
+      if (nth < 3 && ++events === 30) void line.page.close({ code: 1011 }).then(() => line.server.close());
+    });
+  });
+  await enter(page);
+  await say(page, 'Tell me slowly');
+  const text = await (await answered(page)).locator('.prose').innerText();
+  isWhole(text);
+  expect(follows).toHaveLength(2);
+  expect(Number(follows[1])).toBeGreaterThan(Number(follows[0]));
+  expect(Number(follows[0])).toBeGreaterThan(0);
+  await page.reload();
+  await expect(prose(page)).toHaveText(text);
+});
+
+// Requirements: UI-04, STREAM-24
+test('where the socket does not come back, HTTP reads on', async ({ page }) => {
+  const heard = listen(page);
+  await between(page, (line, nth) => {
+    if (nth > 1) return void line.page.close({ code: 1011 });
+    let events = 0;
+    line.server.onMessage((message) => {
+      line.page.send(message);
+      if (++events === 30) void line.page.close({ code: 1011 }).then(() => line.server.close());
+    });
+  });
+  await enter(page);
+  await say(page, 'Tell me slowly');
+  isWhole(await (await answered(page)).locator('.prose').innerText());
+  expect(heard.asked).toEqual(['GET /v1/runs/id/events']);
+});
+
+// Requirements: API-05
+test('a line that breaks before the reply says nothing twice', async ({ page }) => {
+  const heard = listen(page);
+  await between(page, (line, nth) => {
+    line.server.onMessage((message) => {
+      const frame = JSON.parse(String(message)) as { type?: string };
+      if (nth > 1 || frame.type === 'auth_ok') line.page.send(message);
+      else if (frame.type === 'chat_started') void line.page.close({ code: 1011 });
+    });
+  });
+  await enter(page);
+  await say(page, 'Tell me slowly');
+  isWhole(await (await answered(page)).locator('.prose').innerText());
+  expect(heard.asked[0]).toBe('POST /v1/chat');
+  await page.reload();
+  await expect(page.locator('.turn')).toHaveCount(1);
+  isWhole(await prose(page).innerText());
+  await expect(page.getByRole('navigation', { name: 'Conversations' }).locator('.row')).toHaveCount(1);
+});
+
+// Requirements: UI-25
+test('a silent line is said to have timed out, and the run is read on', async ({ page }) => {
+  let again: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => (again = resolve));
+  await between(page, (line, nth) => {
+    let events = 0;
+    line.page.onMessage(async (message) => {
+      if (nth > 1) await released;
+      line.server.send(message);
+    });
+    line.server.onMessage((message) => {
+      if (nth > 1 || ++events < 20) line.page.send(message);
+    });
+  });
+  await page.clock.install();
+  await enter(page);
+  await say(page, 'Tell me slowly');
+  await expect(prose(page)).toContainText('Sentence 1');
+  await page.clock.runFor(31_000);
+  await expect(page.getByText('Connection timed out. What was written stays; reconnecting…')).toBeVisible();
+  await expect(prose(page)).toContainText('Sentence 1');
+  again();
+  isWhole(await (await answered(page)).locator('.prose').innerText());
+  await expect(page.getByText('Connection timed out.')).toBeHidden();
+});
+
+// Requirements: STREAM-29, STREAM-32
+test('killed in the middle, the program comes back and the page reads on', async ({ page, watch }) => {
+  test.skip(control === '', 'needs TestBrowser, which kills the program');
+  test.setTimeout(120_000);
+  watch.expected.push(/Failed to load resource|ERR_CONNECTION|ERR_INCOMPLETE/);
+  const heard = listen(page);
+  await enter(page);
+  await say(page, 'Tell me slowly');
+  await expect(prose(page)).toContainText('Sentence 4');
+  writeFileSync(join(control, 'kill'), '');
+  await expect(page.getByText('Connection lost. What was written stays; reconnecting…')).toBeVisible();
+  await expect.poll(() => existsSync(join(control, 'kill')), { timeout: 60_000 }).toBe(false);
+  await expect(page.locator('.turn-foot')).toBeVisible({ timeout: 60_000 });
+  isWhole(await prose(page).innerText());
+  expect(heard.asked).not.toContain('POST /v1/chat');
+});
+
+// Requirements: STREAM-08, STREAM-29
+test('two tabs see the same run, and either stops it', async ({ page, context }) => {
+  test.setTimeout(60_000);
+  await enter(page);
+  await say(page, 'Tell me at length');
+  await expect(prose(page)).toContainText('End of section 2.');
+  const other = await context.newPage();
+  await other.goto(page.url());
+  await expect(prose(other)).toContainText('End of section 4.');
+  await other.getByRole('button', { name: 'Stop' }).click();
+  for (const tab of [page, other]) await expect(tab.locator('.note-line', { hasText: 'Stopped. What was written is kept.' })).toBeVisible();
+  const kept = await prose(page).innerText();
+  expect(kept).toContain('End of section 4.');
+  await expect(page.locator('.prose')).not.toContainText(lastSection);
+  await expect(prose(other)).toHaveText(kept, { useInnerText: true });
+  await expect(box(page)).toBeEnabled();
+});
+
+// Requirements: INT-16
+test('a question that waits elsewhere is said on the tab and by the system, and a click leads to it', async ({ page }) => {
+  await page.addInitScript(() => {
+    localStorage.setItem('liminal.notify', '1');
+    const told: { title: string; body: string; onclick?: () => void }[] = [];
+    class Told {
+      static permission = 'granted';
+      onclick?: () => void;
+      constructor(
+        readonly title: string,
+        options: NotificationOptions,
+      ) {
+        told.push(Object.assign(this, { body: options.body ?? '' }));
+      }
+      close(): void {}
+    }
+    Object.assign(window, { Notification: Told, told });
+  });
+  const told = () => page.evaluate(() => (window as unknown as { told: { title: string; body: string }[] }).told.map(({ title, body }) => `${title}: ${body}`));
+  const sign = page.locator('link[rel=icon]');
+  await enter(page);
+  await workflow(page, 'late', [
+    { id: 'think', type: 'tool_call', tool: 'llm.generic_chat_v1', inputs: { message: '${input.message}' }, next: 'which' },
+    { ...which, next: 'done' },
+    { id: 'done', type: 'end', response: 'You said ${vars.choice?}.' },
+  ]);
+  await say(page, 'Check this letter slowly');
+  await expect(page).toHaveURL(/\/c\//);
+  const there = page.url();
+  await page.getByRole('link', { name: 'New conversation' }).click();
+  await expect(page).toHaveTitle(/^\(1\) /, { timeout: 20_000 });
+  await expect(sign).toHaveAttribute('href', /^data:image\/svg/);
+  await expect.poll(told).toEqual(['Check this letter slowly: Waiting for your answer']);
+  await page.evaluate(() => (window as unknown as { told: { onclick(): void }[] }).told[0]!.onclick());
+  await expect(page).toHaveURL(there);
+  await page.getByRole('region', { name: 'Needs your answer' }).getByRole('button', { name: 'Deriv2024' }).click();
+  await expect(prose(page)).toContainText('You said d2.');
+  await expect(page).not.toHaveTitle(/^\(1\)/);
+  await expect(sign).toHaveAttribute('href', '/favicon.svg');
+  expect(await told()).toHaveLength(1); // what the reader sees is not said again
+});
+
+/** Begins to watch how smoothly the page runs; the figures come in ms. */
+async function watchFrames(page: Page) {
+  await page.evaluate(() => {
+    const seen = { tasks: [] as number[], gaps: [] as number[] };
+    new PerformanceObserver((list) => seen.tasks.push(...list.getEntries().map((entry) => entry.duration))).observe({ type: 'longtask' });
+    let last = performance.now();
+    const frame = (now: number) => {
+      seen.gaps.push(now - last);
+      last = now;
+      requestAnimationFrame(frame);
+    };
+    requestAnimationFrame(frame);
+    Object.assign(window, { seen });
+  });
+  const begun = Date.now();
+  return async () => {
+    const { tasks, gaps } = await page.evaluate(() => (window as unknown as { seen: { tasks: number[]; gaps: number[] } }).seen);
+    const sorted = gaps.toSorted((a, b) => a - b);
+    const at = (share: number) => Math.round(sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0);
+    const sum = Math.round(tasks.reduce((all, one) => all + one, 0));
+    return { ms: Date.now() - begun, frames: gaps.length, p50: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1), tasks: tasks.length, longest: Math.round(Math.max(0, ...tasks)), sum };
+  };
+}
+
+for (const { what, ask, end, throttle } of [
+  { what: 'many sections', ask: 'Tell me at length', end: lastSection, throttle: 1 },
+  { what: 'many sections, on a slow machine', ask: 'Tell me at length', end: lastSection, throttle: 4 },
+  { what: 'one block', ask: 'Tell me in one block', end: 'That is all of it.', throttle: 1 },
+]) {
+  test(`a hundred thousand characters are written without a jam: ${what}`, async ({ page }) => {
+    test.setTimeout(120_000);
+    await enter(page);
+    const throttled = await page.context().newCDPSession(page);
+    await throttled.send('Emulation.setCPUThrottlingRate', { rate: throttle });
+    const figures = await watchFrames(page);
+    await say(page, ask);
+    await expect(page.locator('.turn-foot')).toBeVisible({ timeout: 90_000 });
+    const seen = await figures();
+    await throttled.send('Emulation.setCPUThrottlingRate', { rate: 1 });
+    await expect(prose(page)).toContainText(end);
+    expect((await prose(page).innerText()).length).toBeGreaterThan(90_000);
+    test.info().annotations.push({ type: 'figures', description: JSON.stringify(seen) });
+    // Half of all frames come in time, and nothing holds the page up for long. A
+    // machine that builds other things meanwhile is several times slower than a
+    // person's: the bounds are for what grows with the text, not for milliseconds.
+    expect(seen.p50, JSON.stringify(seen)).toBeLessThan(100 * throttle);
+    expect(seen.longest, JSON.stringify(seen)).toBeLessThan(2_500 * throttle);
+  });
+}
