@@ -94,8 +94,8 @@ export async function changeContext(id: string, change: { name?: string; descrip
 
 export async function deleteContext(id: string): Promise<void> {
   await ask('deleteContext', { path: { id } });
-  queryClient.removeQueries({ queryKey: contextKeys.one(id) });
-  await contextsChanged(id);
+  for (const queryKey of [contextKeys.one(id), contextKeys.chunks(id), keys.documents(id)]) queryClient.removeQueries({ queryKey }); // what is gone is not asked for again
+  await contextsChanged();
 }
 
 export async function renameDocument(document: Document, title: string): Promise<void> {
