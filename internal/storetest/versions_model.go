@@ -18,8 +18,7 @@ import (
 // place of a conversation there are versions, of which one is shown.
 type said struct {
 	id, text string
-	versions *[]*said // of its place, oldest first, itself among them
-	place    *place   // what follows
+	place    *place // what follows
 }
 
 // place is where a question may stand; shown is nil while nothing does.
@@ -91,10 +90,12 @@ type walker struct {
 func (w *walker) step(m *model, n int) string {
 	text := fmt.Sprint("q", n)
 	switch k := w.rand.IntN(10); {
-	case k < 4 || len(m.all) == 0:
+	case k < 3 || len(m.all) == 0:
 		_, end := m.path()
 		w.say(m, end, text, "")
 		return "say " + text
+	case k < 4:
+		return w.sayTwo(m, text)
 	case k < 7:
 		return w.replace(m, text)
 	case k < 9:
@@ -110,6 +111,20 @@ func (w *walker) say(m *model, at *place, text, replaces string) {
 	m.id = a.ConversationID
 	m.add(at, a.MessageID, text)
 	closeTurn(w, w.s, w.v, answer(a.Run.ID, "to "+text))
+}
+
+// sayTwo says the second thing while the first is answered: its question moves
+// on when the answer is written, and what is set aside stays where it is.
+func (w *walker) sayTwo(m *model, text string) string {
+	one := accept(w, w.s, w.v, chat.NewTurn{Message: text, ConversationID: m.id})
+	two := accept(w, w.s, w.v, chat.NewTurn{Message: text + "b", ConversationID: m.id, Multitask: "enqueue"})
+	for _, a := range []chat.Accepted{one, two} {
+		_, end := m.path()
+		m.add(end, a.MessageID, text)
+		closeTurn(w, w.s, w.v, answer(a.Run.ID, "to "+text))
+		text += "b"
+	}
+	return "say " + text + " behind another"
 }
 
 // replace says any question anew, one that is not shown as well.
@@ -170,8 +185,8 @@ func (w *walker) check(m *model, what string) {
 		lines = append(lines, fmt.Sprintf("%d user %s", 2*i+1, q.text), fmt.Sprintf("%d assistant to %s", 2*i+2, q.text))
 	}
 	wantLines(w, transcript(w, w.s, w.v, m.id), lines)
+	window := got(w.s.Window(w.Context(), w.v, m.id, chat.Window{Limit: 100}))(w)
 	for at, p := m.root, 0; at.shown != nil; at, p = at.shown.place, p+1 {
-		window := got(w.s.Window(w.Context(), w.v, m.id, chat.Window{Before: "", Latest: true, Limit: 100}))(w)
 		var ids []string
 		for _, q := range at.versions {
 			ids = append(ids, q.id)
@@ -179,7 +194,10 @@ func (w *walker) check(m *model, what string) {
 		if len(ids) == 1 {
 			ids = nil
 		}
-		if len(window.Messages) <= 2*p || !slices.Equal(window.Messages[2*p].Versions, ids) {
+		if 2*p >= len(window.Messages) {
+			break // a page is full
+		}
+		if !slices.Equal(window.Messages[2*p].Versions, ids) {
 			w.Errorf("after %s the versions in place %d are %v, want %v", what, p, window.Messages[2*p].Versions, ids)
 		}
 	}
