@@ -1,6 +1,8 @@
 import type { Page, Request } from '@playwright/test';
 import { accessible, answered, box, enter, expect, holds, noSockets, retention, say, test, upload, what, which, workflow } from './stage.ts';
 
+test.describe.configure({ timeout: 90_000 }); // files are read first, and that takes a busy machine its time
+
 const list = (page: Page) => page.getByRole('listbox', { name: 'What to mention' });
 const option = (page: Page, name: string | RegExp) => list(page).getByRole('option', { name });
 const pills = (page: Page) => box(page).locator('.mention-pill');
