@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"testing"
 
 	"liminal/internal/id"
@@ -32,4 +33,45 @@ func TestAnswersTakeFeedbackFromTheirPersonOnly(t *testing.T) {
 	ada.post("/v1/preferences", about).fails(404, "not_found")
 	about["signal"] = "love"
 	ada.post("/v1/preferences", about).fails(400, "validation_error")
+}
+
+// Requirements: PREF-04
+func TestFeedbackIsSeenWithItsAnswerAndTakenBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada, bob := w.signUp("ada@example.org"), w.signUp("bob@example.org")
+	said := ada.post("/v1/chat", map[string]any{"message": "hello"}).ok()
+	thread := fmt.Sprint("/v1/conversations/", said["conversation_id"], "/messages")
+	stands := func() any {
+		t.Helper()
+		list := items(ada.get(thread).ok())
+		if asked := list[0]; asked["feedback"] != nil {
+			t.Errorf("of a question: %v", asked["feedback"])
+		}
+		return list[len(list)-1]["feedback"]
+	}
+	say := func(signal, corrected string) string {
+		t.Helper()
+		return fmt.Sprint("/v1/preferences/", int64(ada.post("/v1/preferences", map[string]any{
+			"conversation_id": said["conversation_id"], "message_id": said["message_id"], "signal": signal, "corrected_text": corrected,
+		}).ok()["preference"].(map[string]any)["id"].(float64)))
+	}
+	if got := stands(); got != nil {
+		t.Errorf("before: %v", got)
+	}
+	say("like", "")
+	second := say("dislike", "hello to you")
+	if got, _ := stands().(map[string]any); got["signal"] != "dislike" || got["corrected_text"] != "hello to you" || got["notes"] != "" {
+		t.Errorf("what stands: %v", got)
+	}
+	bob.do("DELETE", second, nil).fails(404, "not_found")
+	ada.do("DELETE", second+"?message_id="+said["user_message_id"].(string), nil).fails(404, "not_found")
+	if left := ada.do("DELETE", second+"?message_id="+said["message_id"].(string), nil).ok()["feedback"].(map[string]any); left["signal"] != "like" {
+		t.Errorf("what stands again: %v", left)
+	}
+	ada.do("DELETE", second, nil).fails(404, "not_found")
+	third := say("never", "")
+	if left := ada.do("DELETE", third+"?earlier=true", nil).ok()["feedback"]; left != nil || stands() != nil {
+		t.Errorf("in the end: %v", left)
+	}
 }

@@ -28,7 +28,7 @@ export const deFeedback: typeof enFeedback = {
   feedbackAdapters: 'Adapter',
   feedbackSnippets: 'Stellen aus dem Kontext',
   feedbackGates: 'Gewichte',
-  feedbackTrace: 'Ablauf',
+  feedbackTrace: 'Spur',
   feedbackNothing: 'Nichts, solange es keine Antwort gibt.',
   noted: (signal) => `Als Rückmeldung zur Antwort darüber notiert: ${heard[signal]}.`,
   notedUndone: 'Zurückgenommen: Das wird nicht als Rückmeldung behalten.',
