@@ -1,4 +1,5 @@
-import { useCallback, useEffect, useState, type ReactNode } from 'react';
+import { lazy, Suspense, useCallback, useEffect, useState, type ReactNode } from 'react';
+import { useLocation } from 'wouter';
 import { arrival, type Arrival } from './account/arrival.ts';
 import { Landing } from './account/Landing.tsx';
 import { told } from './account/told.ts';
@@ -16,7 +17,22 @@ import { Mark } from './shell/Mark.tsx';
 import { Shell } from './shell/Shell.tsx';
 import { SignIn } from './shell/SignIn.tsx';
 
+const DocsPage = lazy(() => import('./docs/DocsPage.tsx'));
+
+/** The reference of the API asks nobody who they are; everything else does. */
 export function App() {
+  const [location] = useLocation();
+  if (location !== '/docs' && !location.startsWith('/docs/')) return <Program />;
+  return (
+    <Fence>
+      <Suspense fallback={null}>
+        <DocsPage />
+      </Suspense>
+    </Fence>
+  );
+}
+
+function Program() {
   const { state, user } = useStore(session);
   const came = useStore(arrival);
   const [away, setAway] = useState(''); // why nobody can tell who is there
