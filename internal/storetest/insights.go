@@ -102,8 +102,10 @@ func toldQuestions(t *testing.T, open Open) {
 	for range askedTwice {
 		runs = append(runs, id.New()) // more than are read at once
 	}
+	again := accept(t, s, v, chat.NewTurn{Message: "three", ConversationID: first.ConversationID, Replaces: first.MessageID})
+	runs = append(runs, again.Run.ID) // what it replaces is set aside
 	list := got(s.Asked(t.Context(), admin, append(runs, second.Run.ID)))(t)
-	want(t, "asked", plain(list), plain([]insights.Asked{{UserID: v.UserID, Text: "two"}, {UserID: v.UserID, Text: "one"}, {UserID: v.UserID, Text: "two"}}))
+	want(t, "asked", plain(list), plain([]insights.Asked{{UserID: v.UserID, Text: "two"}, {UserID: v.UserID, Text: "three"}, {UserID: v.UserID, Text: "two"}}))
 	want(t, "of none", len(got(s.Asked(t.Context(), admin, nil))(t)), 0)
 }
 
