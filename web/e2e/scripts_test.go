@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -13,15 +14,16 @@ import (
 const longAnswer = 100_000
 
 // longModel answers what asks for it "at length" with a hundred thousand
-// characters over some fifteen seconds, a question "in one block" with as many
-// in a single block of code and a single list, and everything else like
-// slowModel.
+// characters over some ten seconds, a question "in one block" with as many in a
+// single block of code and a single list, one "briskly" with slowModel's
+// sentences in less than half the time, one "without end" with those and then
+// nothing until it is stopped, and everything else like slowModel.
 func longModel(t *testing.T) []string {
 	t.Helper()
 	type step map[string]any
 	stream := func(pieces []string) (steps []step) {
 		for _, piece := range pieces {
-			steps = append(steps, step{"text": piece, "chunk": 24}, step{"pause": "100ms"})
+			steps = append(steps, step{"text": piece, "chunk": 24}, step{"pause": "50ms"})
 		}
 		return steps
 	}
@@ -32,10 +34,20 @@ func longModel(t *testing.T) []string {
 	if err := json.Unmarshal(slowScript(t), &script); err != nil {
 		t.Fatal(err)
 	}
+	slowly := script.Answers[1].(map[string]any)
+	var briskly []any // the same sentences over some three seconds
+	for _, s := range slowly["steps"].([]any) {
+		if _, paused := s.(map[string]any)["pause"]; paused {
+			s = step{"pause": "100ms"}
+		}
+		briskly = append(briskly, s)
+	}
 	script.Answers = append([]any{
 		script.Answers[0], // what the intent is
 		step{"contains": "at length", "steps": stream(manySections())},
 		step{"contains": "in one block", "steps": stream(twoBlocks())},
+		step{"contains": "briskly", "steps": briskly},
+		step{"contains": "without end", "steps": append(slices.Clone(briskly), step{"hang": true})},
 	}, script.Answers[1:]...)
 	raw, err := json.Marshal(script)
 	if err != nil {
