@@ -4,31 +4,25 @@
 import { forget, identification, refresh } from './session.ts';
 import { Failure, failureOf } from './failure.ts';
 
-export interface CallOptions {
-  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+export interface Sending {
   body?: unknown;
-  query?: Record<string, string | number | undefined | null>;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** Names a write so that trying it again cannot do it twice (API-10). */
-  key?: string;
+  key?: string | undefined;
 }
 
 const tries = 4; // the first and three more
 const firstPause = 400; // ms, doubled each time
 
-export function call<T>(path: string, options: CallOptions = {}): Promise<T> {
-  return dataOf<T>(options.method ?? 'GET', address(path, options.query), options);
-}
-
 /** Asks, and takes the envelope off. */
-export async function dataOf<T>(method: string, url: string, options: Pick<CallOptions, 'body' | 'signal' | 'key'>): Promise<T> {
+export async function dataOf<T>(method: string, url: string, options: Sending): Promise<T> {
   const response = await authorized(url, init(method, options));
   if (response.status === 204) return undefined as T;
   const body = (await response.json()) as { data: T };
   return body.data;
 }
 
-function init(method: string, options: Pick<CallOptions, 'body' | 'signal' | 'key'>): RequestInit {
+function init(method: string, options: Sending): RequestInit {
   const headers: Record<string, string> = { Accept: 'application/json' };
   if (options.body !== undefined) headers['Content-Type'] = 'application/json';
   if (method !== 'GET') headers['Idempotency-Key'] = options.key ?? crypto.randomUUID();
@@ -38,15 +32,6 @@ function init(method: string, options: Pick<CallOptions, 'body' | 'signal' | 'ke
     ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
     ...(options.signal ? { signal: options.signal } : {}),
   };
-}
-
-function address(path: string, query: CallOptions['query']): string {
-  const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query ?? {})) {
-    if (value !== undefined && value !== null && value !== '') search.set(name, String(value));
-  }
-  const text = search.toString();
-  return text ? `${path}?${text}` : path;
 }
 
 /** fetch with the token, one refresh on 401, and patience with 5xx. */

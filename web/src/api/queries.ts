@@ -1,11 +1,11 @@
 // What the server keeps, cached. Streams stay outside (web.md §0).
 
 import { QueryClient, useInfiniteQuery, useQuery, type InfiniteData } from '@tanstack/react-query';
-import { call } from './call.ts';
-import type { Context, Conversation, Document, Page, Passage, Run, UIConfig, Spending, User } from './types.ts';
+import { ask } from './ask.ts';
+import type { Conversation, Document, Page, User } from './types.ts';
 
 export const queryClient = new QueryClient({
-  defaultOptions: { queries: { retry: false, staleTime: 2_000 } }, // call() has its own patience
+  defaultOptions: { queries: { retry: false, staleTime: 2_000 } }, // asking has its own patience
 });
 
 export const keys = {
@@ -20,7 +20,7 @@ export const keys = {
 export function useUIConfig() {
   return useQuery({
     queryKey: keys.ui,
-    queryFn: ({ signal }) => call<UIConfig>('/v1/config/ui', { signal }),
+    queryFn: ({ signal }) => ask('uiConfig', { signal }),
     staleTime: 60_000,
   });
 }
@@ -28,8 +28,7 @@ export function useUIConfig() {
 export function useConversations() {
   return useInfiniteQuery({
     queryKey: keys.conversations,
-    queryFn: ({ pageParam, signal }) =>
-      call<Page<Conversation>>('/v1/conversations', { query: { cursor: pageParam, limit: 50 }, signal }),
+    queryFn: ({ pageParam, signal }) => ask('listConversations', { query: { cursor: pageParam, limit: 50 }, signal }),
     initialPageParam: '',
     getNextPageParam: (last) => last.next_cursor || undefined,
     refetchInterval: 20_000,
@@ -41,7 +40,7 @@ export type ConversationPages = InfiniteData<Page<Conversation>>;
 export function useRun(id: string | null, enabled: boolean) {
   return useQuery({
     queryKey: keys.run(id ?? ''),
-    queryFn: async ({ signal }) => (await call<{ run: Run }>(`/v1/runs/${id}`, { signal })).run,
+    queryFn: async ({ signal }) => (await ask('run', { path: { id: id ?? '' }, signal })).run,
     enabled: enabled && id !== null,
     staleTime: Infinity,
   });
@@ -50,15 +49,14 @@ export function useRun(id: string | null, enabled: boolean) {
 export function useContexts() {
   return useQuery({
     queryKey: keys.contexts,
-    queryFn: async ({ signal }) => (await call<Page<Context>>('/v1/contexts', { query: { limit: 100 }, signal })).data,
+    queryFn: async ({ signal }) => (await ask('listContexts', { query: { limit: 100 }, signal })).data,
   });
 }
 
 export function useDocuments(context: string | null) {
   return useQuery({
     queryKey: keys.documents(context ?? ''),
-    queryFn: async ({ signal }) =>
-      (await call<Page<Document>>(`/v1/contexts/${context}/documents`, { query: { limit: 100 }, signal })).data,
+    queryFn: async ({ signal }) => (await ask('listDocuments', { path: { id: context ?? '' }, query: { limit: 100 }, signal })).data,
     enabled: context !== null,
     refetchInterval: (query) => (query.state.data?.some(unfinished) ? 1_500 : false),
   });
@@ -72,7 +70,7 @@ export function unfinished(document: Document): boolean {
 export function useUsage(enabled: boolean) {
   return useQuery({
     queryKey: ['usage'],
-    queryFn: ({ signal }) => call<Spending>('/v1/usage', { signal }),
+    queryFn: ({ signal }) => ask('usage', { signal }),
     enabled,
   });
 }
@@ -80,8 +78,7 @@ export function useUsage(enabled: boolean) {
 export function usePassage(document: string, start: number, end: number) {
   return useQuery({
     queryKey: ['passage', document, start, end],
-    queryFn: ({ signal }) =>
-      call<Passage>(`/v1/documents/${document}/text`, { query: { start, end, margin: 900 }, signal }),
+    queryFn: ({ signal }) => ask('passage', { path: { id: document }, query: { start, end, margin: 900 }, signal }),
     staleTime: 60_000,
   });
 }

@@ -3,7 +3,7 @@
 // them, and nothing else of the page depends on how many there are.
 
 import { useQuery } from '@tanstack/react-query';
-import { call } from './call.ts';
+import { ask } from './ask.ts';
 import { keys, queryClient } from './queries.ts';
 import type { Message, Thread } from './types.ts';
 
@@ -11,8 +11,8 @@ const newest = 60; // messages a conversation opens with
 const earlier = 60; // messages a step back brings
 const furthest = 40; // steps back for one message that is looked for
 
-function messages(id: string, query: { latest?: 'true'; before?: string; limit: number }, signal?: AbortSignal): Promise<Thread> {
-  return call<Thread>(`/v1/conversations/${id}/messages`, { query, signal });
+function messages(id: string, query: { latest?: true; before?: string; limit: number }, signal?: AbortSignal): Promise<Thread> {
+  return ask('listMessages', { path: { id }, query, ...(signal ? { signal } : {}) }) as Promise<Thread>; // a chat knows no other questions than its own
 }
 
 /** The messages of a conversation, with what waits and what runs. */
@@ -20,7 +20,7 @@ export function useThread(id: string | null) {
   return useQuery({
     queryKey: keys.thread(id ?? ''),
     queryFn: async ({ signal }) => {
-      const fresh = await messages(id!, { latest: 'true', limit: newest }, signal);
+      const fresh = await messages(id!, { latest: true, limit: newest }, signal);
       return renewed(queryClient.getQueryData<Thread>(keys.thread(id!)), fresh);
     },
     enabled: id !== null,
@@ -82,7 +82,7 @@ export function useMessagesOf(conversation: string, run: string) {
   return useQuery({
     queryKey: ['messages of', run],
     queryFn: async ({ signal }) => {
-      let page = await messages(conversation, { latest: 'true', limit: earlier }, signal);
+      let page = await messages(conversation, { latest: true, limit: earlier }, signal);
       let found = page.data.filter((one) => one.run_id === run);
       // Its first message may stand on the page before.
       for (let step = 0; step < furthest && page.earlier_cursor && (found.length === 0 || found[0] === page.data[0]); step++) {

@@ -3,7 +3,7 @@
 // here asks whether one is sure.
 
 import { createContext } from 'react';
-import { call } from '../api/call.ts';
+import { ask } from '../api/ask.ts';
 import { keys, queryClient } from '../api/queries.ts';
 import { renewTo } from '../api/thread.ts';
 import type { Message, Thread } from '../api/types.ts';
@@ -42,7 +42,7 @@ export const ChangeContext = createContext<Change | null>(null);
 export async function showVersion(conversation: string, message: string): Promise<void> {
   notice(conversation, '');
   try {
-    const fresh = await call<Thread>(`/v1/conversations/${conversation}/version`, { method: 'POST', body: { message_id: message } });
+    const fresh = (await ask('showVersion', { path: { id: conversation }, body: { message_id: message } })) as Thread;
     await queryClient.cancelQueries({ queryKey: keys.thread(conversation) });
     await renewTo(conversation, fresh, message);
   } catch (error) {
@@ -55,7 +55,7 @@ export async function showVersion(conversation: string, message: string): Promis
 export async function branchOff(conversation: string, message: string, key: string): Promise<string | null> {
   notice(conversation, '');
   try {
-    const made = await call<{ conversation: { id: string } }>(`/v1/conversations/${conversation}/branch`, { method: 'POST', key, body: { message_id: message } });
+    const made = await ask('branchConversation', { path: { id: conversation }, key, body: { message_id: message } });
     void queryClient.invalidateQueries({ queryKey: keys.conversations });
     return made.conversation.id;
   } catch (error) {

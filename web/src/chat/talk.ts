@@ -1,7 +1,7 @@
 // What a person does in a conversation: send, stop, answer. The server's word
 // is final; what is kept here only bridges the moment until it has spoken.
 
-import { call } from '../api/call.ts';
+import { ask } from '../api/ask.ts';
 import { Failure } from '../api/failure.ts';
 import { keys, queryClient } from '../api/queries.ts';
 import { withSent } from '../api/thread.ts';
@@ -127,7 +127,7 @@ export function notice(draftKey: string, text: string): void {
 /** Asks the server to stop a run; the log says when it has (STREAM-08). */
 export async function stop(runID: string, conversation: string): Promise<void> {
   try {
-    await call('/v1/chat/cancel', { method: 'POST', body: { run_id: runID } });
+    await ask('cancelChat', { body: { run_id: runID } });
   } catch (error) {
     // It ended by itself in the same moment: the log has the rest.
     if (!(error instanceof Failure && (error.status === 404 || error.status === 409))) notice(conversation, sentence(error));
@@ -139,9 +139,7 @@ export async function answer(interrupt: Interrupt, value: string | number | bool
   const conversation = interrupt.conversation_id;
   notice(conversation, '');
   try {
-    await call('/v1/chat/resume', {
-      method: 'POST',
-      key: crypto.randomUUID(),
+    await ask('resume', {
       body: {
         interrupt_id: interrupt.interrupt_id,
         conversation_id: conversation,

@@ -59,7 +59,7 @@ export function Said({ schema }: { schema: Schema }) {
     <>
       {bounds && <span className="bounds">{bounds}</span>}
       {schema.description && (
-        <span className="said" lang="en">
+        <span className="told" lang="en">
           {schema.description}
         </span>
       )}

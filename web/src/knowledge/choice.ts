@@ -1,9 +1,9 @@
 // What a conversation uses: which collection of documents ('' means all of
 // them), and which workflow ('' lets the server choose).
 
-import { call } from '../api/call.ts';
+import { ask } from '../api/ask.ts';
 import { keys, queryClient } from '../api/queries.ts';
-import type { Context, Conversation, Page } from '../api/types.ts';
+import type { Context, Conversation } from '../api/types.ts';
 import { inEveryLanguage, words } from '../i18n/index.ts';
 import { newDraft } from '../lib/drafts.ts';
 import { readItem, writeItem } from '../lib/storage.ts';
@@ -61,14 +61,14 @@ export function contextOf(chosen: Record<string, string>, draftKey: string, conv
 export async function choose(draftKey: string, conversation: Conversation | null, contextID: string): Promise<void> {
   chosenContext.set({ ...chosenContext.get(), [draftKey]: contextID });
   if (!conversation) return;
-  await call(`/v1/conversations/${conversation.id}`, { method: 'PATCH', body: { active_context_id: contextID } });
+  await ask('changeConversation', { path: { id: conversation.id }, body: { active_context_id: contextID } });
   void queryClient.invalidateQueries({ queryKey: keys.conversations });
 }
 
 export async function createContext(name: string): Promise<Context> {
-  const made = await call<Context | { context: Context }>('/v1/contexts', { method: 'POST', body: { name } });
+  const made = await ask('createContext', { body: { name } });
   await queryClient.invalidateQueries({ queryKey: keys.contexts });
-  return 'context' in made ? made.context : made;
+  return made;
 }
 
 let making: Promise<string> | null = null;
@@ -82,7 +82,7 @@ export function defaultContext(): Promise<string> {
 }
 
 async function findOrMake(): Promise<string> {
-  const { data } = await call<Page<Context>>('/v1/contexts', { query: { owner: 'me', limit: 100 } });
+  const { data } = await ask('listContexts', { query: { owner: 'me', limit: 100 } });
   const names = inEveryLanguage((one) => one.myDocuments);
   const found = data.find((one) => names.includes(one.name));
   return found ? found.id : (await createContext(words().myDocuments)).id;

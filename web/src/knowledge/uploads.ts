@@ -1,6 +1,6 @@
 // Files on their way in: sent, then read by the ingestion run.
 
-import { call } from '../api/call.ts';
+import { ask } from '../api/ask.ts';
 import { keys, queryClient, unfinished } from '../api/queries.ts';
 import { follow } from '../api/follow.ts';
 import type { Document, Limits, RunEvent, Uploaded } from '../api/types.ts';
@@ -49,7 +49,7 @@ export async function addFiles(files: File[], contextID: string, chunkSize?: num
   const added = files.map((file) => ({ file, row: newRow(file) }));
   uploads.set([...uploads.get(), ...added.map((one) => one.row)]);
   try {
-    const limits = await call<Limits>('/v1/files/limits');
+    const limits = await ask('fileLimits');
     const accepted = added.filter(({ file, row }) => !refuse(file, row.id, limits));
     if (accepted.length === 0) return;
     const target = contextID || (await defaultContext());
@@ -114,8 +114,7 @@ function onProgress(id: string, event: RunEvent): void {
 
 async function settledDocument(id: string, signal: AbortSignal): Promise<Document> {
   for (;;) {
-    const got = await call<Document | { document: Document }>(`/v1/documents/${id}`, { signal });
-    const document = 'document' in got ? got.document : got;
+    const document = await ask('document', { path: { id }, signal });
     if (!unfinished(document)) return document;
     await new Promise((resolve) => setTimeout(resolve, 700));
   }

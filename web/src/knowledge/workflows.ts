@@ -1,9 +1,9 @@
 // The workflows a person may choose for a conversation (UI-06).
 
 import { useQuery } from '@tanstack/react-query';
-import { call } from '../api/call.ts';
+import { ask } from '../api/ask.ts';
 import { session } from '../api/session.ts';
-import type { Page, Workflow } from '../api/types.ts';
+import type { Workflow } from '../api/types.ts';
 import { useStore } from '../lib/store.ts';
 
 /** Those that are offered; undefined until it is known. */
@@ -11,7 +11,7 @@ export function useWorkflows(): Workflow[] | undefined {
   const { user } = useStore(session);
   const all = useQuery({
     queryKey: ['workflows'],
-    queryFn: async ({ signal }) => (await call<Page<Workflow>>('/v1/artifacts', { query: { type: 'workflow', limit: 100 }, signal })).data,
+    queryFn: async ({ signal }) => (await ask('listArtifacts', { query: { type: 'workflow', limit: 100 }, signal })).data,
     staleTime: 30_000,
   }).data;
   return all?.filter((one) => isOffered(one, user?.id));

@@ -1,6 +1,6 @@
 import { useState, type FormEvent } from 'react';
 import { Link, useLocation } from 'wouter';
-import { call } from '../api/call.ts';
+import { ask } from '../api/ask.ts';
 import { keys, queryClient, type ConversationPages } from '../api/queries.ts';
 import type { Conversation } from '../api/types.ts';
 import { sentence } from '../chat/talk.ts';
@@ -17,7 +17,7 @@ type Mode = 'plain' | 'actions' | 'rename' | 'remove';
 function useDeeds(conversation: Conversation, active: boolean, done: () => void) {
   const [, navigate] = useLocation();
   const [problem, setProblem] = useState('');
-  const path = `/v1/conversations/${conversation.id}`;
+  const path = { id: conversation.id };
 
   async function attempt(work: () => Promise<void>) {
     setProblem('');
@@ -33,12 +33,12 @@ function useDeeds(conversation: Conversation, active: boolean, done: () => void)
 
   const rename = (title: string) =>
     void attempt(async () => {
-      await call(path, { method: 'PATCH', body: { title } });
+      await ask('changeConversation', { path, body: { title } });
       patchRow(conversation.id, { title });
     });
   const remove = () =>
     void attempt(async () => {
-      await call(path, { method: 'DELETE' });
+      await ask('deleteConversation', { path });
       writeDraft(conversation.id, '');
       if (active) navigate('/');
     });
