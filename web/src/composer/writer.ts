@@ -53,11 +53,11 @@ const nodes = [
     renderHTML: ({ node }) => ['span', { class: 'mention-pill', 'data-category': node.attrs['category'] as Category }, `@${node.attrs['label'] as string}`],
   }),
   Extension.create({
-    name: 'history',
+    name: 'keys',
     addProseMirrorPlugins: () => [history()],
     addKeyboardShortcuts() {
       const run = (command: typeof undo) => () => command(this.editor.state, this.editor.view.dispatch);
-      return { 'Mod-z': run(undo), 'Mod-y': run(redo), 'Shift-Mod-z': run(redo) };
+      return { 'Mod-z': run(undo), 'Mod-y': run(redo), 'Shift-Mod-z': run(redo), 'Shift-Enter': () => this.editor.commands.splitBlock() };
     },
   }),
 ];
