@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page, WebSocketRoute } from '@playwright/test';
-import { answered, box, enter, expect, say, test, which, workflow } from './stage.ts';
+import { answered, enter, expect, say, test, which, workflow } from './stage.ts';
 
 // These need a model that takes its time: TestBrowser's script (scripts_test.go).
 
