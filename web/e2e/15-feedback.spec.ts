@@ -88,6 +88,7 @@ test('words of praise are noted as feedback on the answer before, and taken back
 
 // Requirements: UI-08, UI-09
 test('the section beneath the box takes feedback and shows what is known of an answer', async ({ page }) => {
+  test.slow(); // a document is read in on the way
   await enter(page);
   const section = page.locator('details.section', { hasText: 'Feedback' });
   await section.getByText('Feedback', { exact: true }).click();
