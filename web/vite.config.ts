@@ -26,7 +26,7 @@ export default defineConfig({
   },
   server: {
     port: 5173,
-    proxy: { '/v1': process.env.LIMINAL_API ?? 'http://127.0.0.1:8080' },
+    proxy: { '/v1': { target: process.env.LIMINAL_API ?? 'http://127.0.0.1:8080', ws: true } },
   },
   test: {
     environment: 'happy-dom',
