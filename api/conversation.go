@@ -203,7 +203,7 @@ type Message struct {
 	Sender        string                 `json:"sender" enum:"user,assistant,system,tool"`
 	Content       string                 `json:"content"`
 	ContentStruct Nullable[chat.Content] `json:"content_struct"`
-	Seq           int                    `json:"seq"`
+	Seq           int                    `json:"seq" doc:"its place on the path that is shown, dense from 1; what was set aside for another version keeps the place it had"`
 	CreatedAt     time.Time              `json:"created_at"`
 	RunID         *string                `json:"run_id" nullable:"true"`
 	TokensIn      int                    `json:"token_count_in"`

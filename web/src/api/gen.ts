@@ -657,6 +657,7 @@ export interface Message {
   role: 'user' | 'assistant' | 'system' | 'tool';
   run_id: string | null;
   sender: 'user' | 'assistant' | 'system' | 'tool';
+  /** its place on the path that is shown, dense from 1; what was set aside for another version keeps the place it had */
   seq: number;
   token_count_in: number;
   token_count_out: number;
