@@ -253,10 +253,11 @@ test('a long conversation opens at its end, and what came before comes without a
 
 // The bounds are for a slow, busy machine.
 test('with a thousand messages loaded, a key is echoed at once', async ({ page }) => {
+  test.setTimeout(60_000);
   await enter(page);
   await conversation(page, 1_000, 1_000);
   await page.goto(`/c/${long}`);
-  await expect(page.getByText('Answer 500', { exact: true })).toBeInViewport();
+  await expect(page.getByText('Answer 500', { exact: true })).toBeInViewport({ timeout: 30_000 });
   expect(await page.locator('.turn').count()).toBe(500);
   await box(page).click();
   await page.evaluate(() => {

@@ -24,7 +24,7 @@ interface Props {
  */
 export function Scroller({ children, running, resetOn }: Props) {
   const words = useWords();
-  const { view, content, away, moved, scrolled, touched, stay, toEnd } = useFollowing(running, resetOn);
+  const { view, content, away, moved, scrolled, touched, left, stay, toEnd } = useFollowing(running, resetOn);
   return (
     <div className="scroller">
       <div
@@ -36,7 +36,7 @@ export function Scroller({ children, running, resetOn }: Props) {
         aria-label={words.chat}
         onScroll={scrolled}
         onClickCapture={touched}
-        onWheel={moved}
+        onWheel={(event) => (event.deltaY < 0 ? left() : moved())}
         onTouchMove={moved}
         onTouchEnd={() => setTimeout(moved, 400)}
         onPointerUp={(event) => {
@@ -98,7 +98,10 @@ function useFollowing(running: boolean, resetOn: string) {
   /** The reader moved, and at the same time something may have come above. */
   function scrolled() {
     const box = view.current!;
-    if (mode.current === 'free') keep(box, held.current);
+    if (mode.current === 'free') {
+      keep(box, held.current);
+      setAway(distance(box) > nearEnd);
+    }
     held.current = holdOf(box, content.current!);
   }
 
@@ -111,6 +114,14 @@ function useFollowing(running: boolean, resetOn: string) {
     });
   }
 
+  /** Turned back: a slow machine has not moved yet when it is asked where the view is. */
+  function left() {
+    const box = view.current!;
+    if (box.scrollHeight <= box.clientHeight) return;
+    stay();
+    requestAnimationFrame(() => view.current && setAway(distance(view.current) > nearEnd));
+  }
+
   /** What one presses stays under the hand, whatever it opens or closes. */
   function touched(event: MouseEvent) {
     if (event.target instanceof Element) held.current = { element: event.target, at: offsetOf(view.current!, event.target) };
@@ -121,7 +132,7 @@ function useFollowing(running: boolean, resetOn: string) {
     mode.current = 'free';
   }
 
-  return { view, content, away, moved, scrolled, touched, stay, toEnd: () => settle('end') };
+  return { view, content, away, moved, scrolled, touched, left, stay, toEnd: () => settle('end') };
 }
 
 const scrollKeys: ReadonlySet<string> = new Set(['PageUp', 'PageDown', 'ArrowUp', 'ArrowDown', 'Home', 'End', ' ']);
