@@ -27,7 +27,9 @@ export default function DocsPage() {
   const document = useQuery({ queryKey: ['openapi'], queryFn: ({ signal }) => load(signal), staleTime: Infinity, gcTime: Infinity });
   const chosen = params?.operation ?? '';
   const main = useRef<HTMLElement>(null);
-  useEffect(() => main.current?.scrollTo(0, 0), [chosen]);
+  useEffect(() => {
+    void main.current?.scrollTo(0, 0); // newer browsers return a promise, which is no clean-up
+  }, [chosen]);
   const operation = useMemo(() => document.data?.groups.flatMap((group) => group.operations).find((one) => one.id === chosen), [document.data, chosen]);
   useTitle(operation ? `${operation.method} ${operation.path}` : words.title);
   return (

@@ -10,7 +10,9 @@ export function OperationPage({ operation, reference }: { operation: Operation; 
   const words = useDocsWords();
   const { schemas } = reference;
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), [operation.id]);
+  useEffect(() => {
+    heading.current?.focus();
+  }, [operation.id]);
   const command = useMemo(() => curl(operation, location.origin, schemas), [operation, schemas]);
   return (
     <article>
