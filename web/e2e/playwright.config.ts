@@ -1,8 +1,7 @@
 import { defineConfig } from '@playwright/test';
 
 // Started by TestBrowser (browser_test.go) with the address of the program in
-// BASE_URL. By hand: BASE_URL=http://127.0.0.1:8080 npm run e2e, or without it
-// on the stand-in server (npm run mock).
+// BASE_URL. By hand: BASE_URL=http://127.0.0.1:8080 npm run e2e.
 export default defineConfig({
   testDir: '.',
   outputDir: '../test-results',

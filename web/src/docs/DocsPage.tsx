@@ -3,6 +3,7 @@
 // sign-in.
 
 import { useEffect, useMemo, useRef, useState, type KeyboardEvent } from 'react';
+import { flushSync } from 'react-dom';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useLocation, useRoute } from 'wouter';
 import { Failure } from '../api/failure.ts';
@@ -89,7 +90,7 @@ function Navigation({ groups, chosen }: { groups: Group[]; chosen: string }) {
     function slash(event: globalThis.KeyboardEvent) {
       if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || (event.target as HTMLElement).closest('input, textarea, select')) return;
       event.preventDefault();
-      setOpen(true);
+      flushSync(() => setOpen(true)); // what is folded cannot be focused
       box.current?.focus();
     }
     window.addEventListener('keydown', slash);
