@@ -71,25 +71,25 @@ test('language and theme are chosen in the settings, and hold', async ({ page })
 
 test('notifications are asked for by a person, and only then', async ({ page }) => {
   await page.addInitScript(() => {
-    class Notice {
-      static permission = 'default';
-      static async requestPermission() {
-        Notice.permission = 'granted';
+    const notice = Object.assign(() => undefined, {
+      permission: 'default',
+      async requestPermission() {
+        notice.permission = 'granted';
         return 'granted';
-      }
-    }
-    Object.assign(window, { Notification: Notice });
+      },
+    });
+    Object.assign(window, { Notification: notice });
   });
   await enter(page);
   await settings(page);
-  const box = page.getByLabel('Tell me when an answer waits for me while I am elsewhere');
-  await expect(box).not.toBeChecked();
+  const wish = page.getByLabel('Tell me when an answer waits for me while I am elsewhere');
+  await expect(wish).not.toBeChecked();
   expect(await page.evaluate(() => Notification.permission)).toBe('default');
-  await box.click();
-  await expect(box).toBeChecked();
+  await wish.click();
+  await expect(wish).toBeChecked();
   expect(await page.evaluate(() => localStorage.getItem('liminal.notify'))).toBe('1');
-  await box.click();
-  await expect(box).not.toBeChecked();
+  await wish.click();
+  await expect(wish).not.toBeChecked();
 });
 
 // Requirements: UI-12, UI-20
