@@ -12,13 +12,20 @@ export function Section({ title, stage, children }: Props) {
   const id = useId();
   const heading = useRef<HTMLHeadingElement>(null);
   const shown = useRef(stage);
+  const within = useRef(false); // the focus was here last: what loads by itself takes it from nobody
   useEffect(() => {
     if (shown.current === stage) return;
     shown.current = stage;
-    if (document.activeElement === document.body) heading.current?.focus();
+    if (within.current && document.activeElement === document.body) heading.current?.focus();
   }, [stage]);
   return (
-    <section aria-labelledby={id}>
+    <section
+      aria-labelledby={id}
+      onFocus={() => (within.current = true)}
+      onBlur={(event) => {
+        if (event.relatedTarget) within.current = event.currentTarget.contains(event.relatedTarget);
+      }}
+    >
       <h3 id={id} ref={heading} tabIndex={-1}>
         {title}
       </h3>
