@@ -11,8 +11,8 @@ import { expect, type Page, type TestInfo } from '@playwright/test';
 const folder = fileURLToPath(new URL('views/', import.meta.url));
 const update = process.env['VIEWS'] === 'update';
 
-const cell = 6; // pixels of the small picture that are compared as one: 30 of the screen
-const step = 20; // of 255: how far the colour of a cell may go
+const cellSize = 6; // pixels of the small picture that are compared as one: 30 of the screen
+const tolerance = 20; // of 255: how far the colour of a cell may go
 const most = 0.06; // the share of cells that may go further
 
 interface Compared {
@@ -28,7 +28,7 @@ export async function looksLike(page: Page, name: string, shrink: number, info: 
   const before = known ? readFileSync(file).toString('base64') : '';
   // In a page of its own, which no policy binds.
   const bench = await page.context().newPage();
-  const { png, off } = await bench.evaluate(compare, { shot, before, shrink, cell, step });
+  const { png, off } = await bench.evaluate(compare, { shot, before, shrink, cell: cellSize, step: tolerance });
   await bench.close();
   if (update) {
     mkdirSync(folder, { recursive: true });

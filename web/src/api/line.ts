@@ -91,10 +91,13 @@ export class Line {
     this.settle = { resolve, reject };
     this.first = first ? this.await(first.key) : null;
     this.socket = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/v1/chat/stream`);
-    this.socket.onopen = () => this.send({ ...first?.frame, type: 'auth', session: token });
-    this.socket.onmessage = (message) => this.receive(message.data);
-    this.socket.onclose = (event) => this.gone(event.code, event.wasClean ? 'cut' : 'lost');
-    this.socket.onerror = () => this.gone(0, 'lost');
+    this.socket.addEventListener('open', () => {
+      if (this.ended) this.socket.close(); // one that opens after all is of no use
+      else this.send({ ...first?.frame, type: 'auth', session: token });
+    });
+    this.socket.addEventListener('message', (message) => this.ended || this.receive(message.data));
+    this.socket.addEventListener('close', (event) => this.gone(event.code, event.wasClean ? 'cut' : 'lost'));
+    this.socket.addEventListener('error', () => this.gone(0, 'lost'));
     this.clock = window.setTimeout(() => this.gone(0, 'silent'), openLimit);
   }
 
@@ -293,13 +296,11 @@ export class Line {
     this.ended = true;
     this.unauthorized = code === unauthorized;
     clearTimeout(this.clock);
-    this.socket.onclose = this.socket.onerror = this.socket.onmessage = null;
-    this.socket.onopen = () => this.socket.close(); // one that opens after all is of no use
     if (this.socket.readyState === WebSocket.OPEN) this.socket.close(1000);
     this.watch.closed(this, code === policy);
     this.settle.reject(new Unopened());
-    for (const key of [...this.asks.keys()]) this.answer(key, new Broken());
-    for (const reader of [...this.runs.values()]) reader.over(this.unauthorized ? 'renew' : reached);
+    for (const key of this.asks.keys()) this.answer(key, new Broken());
+    for (const reader of this.runs.values()) reader.over(this.unauthorized ? 'renew' : reached);
     this.runs.clear();
     this.parked.clear();
   }

@@ -5,17 +5,14 @@ import type { Failure } from './failure.ts';
 type Sent = Record<string, unknown>;
 
 /** A socket whose other end is the test. */
-class Fake {
+class Fake extends EventTarget {
   static readonly OPEN = 1;
   static all: Fake[] = [];
   readyState = 0;
   sent: Sent[] = [];
-  onopen: (() => void) | null = null;
-  onmessage: ((message: { data: string }) => void) | null = null;
-  onclose: ((event: { code: number; wasClean: boolean }) => void) | null = null;
-  onerror: (() => void) | null = null;
 
   constructor(readonly url: string) {
+    super();
     Fake.all.push(this);
   }
 
@@ -29,17 +26,21 @@ class Fake {
 
   opens(): this {
     this.readyState = 1;
-    this.onopen?.();
+    this.dispatchEvent(new Event('open'));
     return this;
   }
 
   tells(frame: Sent): void {
-    this.onmessage?.({ data: JSON.stringify(frame) });
+    this.hears(JSON.stringify(frame));
+  }
+
+  hears(data: string): void {
+    this.dispatchEvent(new MessageEvent('message', { data }));
   }
 
   ends(code: number): void {
     this.readyState = 3;
-    this.onclose?.({ code, wasClean: code !== 1006 });
+    this.dispatchEvent(Object.assign(new Event('close'), { code, wasClean: code !== 1006 }));
   }
 }
 
@@ -89,7 +90,7 @@ describe('the socket', () => {
     await soon();
     nth(0).tells(token('r1', 2));
     nth(0).tells({ event: 'ping', data: {} });
-    nth(0).onmessage!({ data: 'nonsense' });
+    nth(0).hears('nonsense');
     nth(0).tells(done('r1', 3));
     expect(await reached).toBe('end');
     expect(seen).toEqual([1, 2, 3]);

@@ -26,7 +26,7 @@ export function Versions({ message }: { message: Message }) {
     <div
       className="versions-of"
       role="group"
-      aria-label={words.versions}
+      aria-label={words.messageVersions}
       aria-busy={busy}
       onKeyDown={(event) => {
         if (event.key !== 'ArrowLeft' && event.key !== 'ArrowRight') return;

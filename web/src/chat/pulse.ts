@@ -49,10 +49,11 @@ function measure(show: () => void, told: (ms: number) => void): void {
     const worked = performance.now() - begun;
     requestAnimationFrame((frame) => {
       const { port1, port2 } = new MessageChannel();
-      port1.onmessage = () => {
+      port1.addEventListener('message', () => {
         port1.close();
         told(worked + Math.max(0, performance.now() - Math.max(frame, begun + worked)));
-      };
+      });
+      port1.start();
       port2.postMessage(null); // handled after the frame is made
     });
   });

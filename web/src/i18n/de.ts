@@ -229,7 +229,7 @@ export const de: Dictionary = {
   branch: 'Von hier abzweigen',
   branchedFrom: 'Abgezweigt von',
   anotherConversation: 'einer anderen Unterhaltung',
-  versions: 'Fassungen dieser Nachricht',
+  messageVersions: 'Fassungen dieser Nachricht',
   versionOf: (n, of) => `Fassung ${n} von ${of}`,
   previousVersion: 'Vorige Fassung',
   nextVersion: 'Nächste Fassung',

@@ -240,7 +240,7 @@ export const en = {
   branch: 'Branch from here',
   branchedFrom: 'Branched from',
   anotherConversation: 'another conversation',
-  versions: 'Versions of this message',
+  messageVersions: 'Versions of this message',
   versionOf: (n: number, of: number) => `Version ${n} of ${of}`,
   previousVersion: 'Previous version',
   nextVersion: 'Next version',

@@ -5,15 +5,15 @@ const which = (id: string) => ({ id, title: id.toUpperCase() });
 
 /** The module anew, in a browser whose permission is this. */
 async function inBrowser(permission: string, answer = permission) {
-  const shown: { title: string; options: NotificationOptions; onclick: (() => void) | null; close(): void }[] = [];
-  class Fake {
+  const shown: (EventTarget & { title: string; options: NotificationOptions })[] = [];
+  class Fake extends EventTarget {
     static permission = permission;
     static requestPermission = vi.fn(async () => (Fake.permission = answer));
-    onclick: (() => void) | null = null;
     constructor(
       readonly title: string,
       readonly options: NotificationOptions,
     ) {
+      super();
       shown.push(this);
     }
     close(): void {}
@@ -77,12 +77,12 @@ describe('what waits for a person elsewhere', () => {
     const go = vi.fn();
     on.notify(which('a'), 'Waiting', go);
     expect(on.shown.map((one) => [one.title, one.options.body, one.options.tag])).toEqual([['A', 'Waiting', 'liminal-a']]);
-    on.shown[0]!.onclick!();
+    on.shown[0]!.dispatchEvent(new Event('click'));
     expect(go).toHaveBeenCalledOnce();
   });
 
   it('says where the browser refuses, or has none', async () => {
-    expect((await inBrowser('default', 'denied').then(async (it) => (await it.setSystemNotices(true), it))).systemNotices.get()).toBe('blocked');
+    expect((await inBrowser('default', 'denied').then(async (one) => (await one.setSystemNotices(true), one))).systemNotices.get()).toBe('blocked');
     vi.stubGlobal('Notification', undefined);
     vi.resetModules();
     expect((await import('./notify.ts')).systemNotices.get()).toBe('unsupported');

@@ -73,11 +73,11 @@ export function notify(waiting: Waiting, sentence: string, go: () => void): void
   if (systemNotices.get() !== 'on') return;
   try {
     const shown = new Notification(waiting.title, { body: sentence, tag: `liminal-${waiting.id}`, icon: plain });
-    shown.onclick = () => {
+    shown.addEventListener('click', () => {
       window.focus();
       shown.close();
       go();
-    };
+    });
   } catch {
     // Some browsers only let workers notify: the title and the dot have to do.
   }

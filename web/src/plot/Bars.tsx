@@ -46,15 +46,15 @@ interface StackProps {
 function Stack({ column, index, count, top, series, write }: StackProps) {
   const { x, width } = columnOf(index, count);
   const told = series.map((one, at) => `${one.name}: ${write(column.values[at] ?? 0)}`).join('\n');
-  let ground = 0;
+  const heights = series.map((_, at) => ((column.values[at] ?? 0) / top) * 100);
   return (
     <g>
       <title>{`${column.label}\n${told}`}</title>
       <rect className="plot-hit" x={`${(index * 100) / count}%`} width={`${100 / count}%`} y="0" height="100%" />
       {series.map((one, at) => {
-        const height = ((column.values[at] ?? 0) / top) * 100;
+        const height = heights[at]!;
         if (height === 0) return null;
-        ground += height;
+        const ground = heights.slice(0, at + 1).reduce((sum, part) => sum + part, 0);
         return <rect key={one.name} className="plot-bar" data-tone={one.tone} x={`${x}%`} width={`${width}%`} y={`${100 - ground}%`} height={`${height}%`} />;
       })}
     </g>
