@@ -24,7 +24,7 @@ import (
 // limits of the parts; generous, because a CI machine may be slow.
 const (
 	startLimit = 90 * time.Second
-	specLimit  = 5 * time.Minute
+	specLimit  = 10 * time.Minute
 	stopLimit  = 20 * time.Second
 )
 
