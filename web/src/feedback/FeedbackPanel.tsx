@@ -43,7 +43,10 @@ export default function FeedbackPanel({ conversation }: { conversation: string |
 }
 
 function beginning(text: string): string {
-  const line = text.replaceAll(/\s+/g, ' ').trim();
+  const line = text
+    .replaceAll(/^[>#*\-\s]+/gm, '') // what only sets the words
+    .replaceAll(/[`*]|\s+/g, (mark) => (mark.trim() ? '' : ' '))
+    .trim();
   return line.length > 80 ? `${line.slice(0, 79)}…` : line;
 }
 

@@ -18,7 +18,7 @@ export const usage: UsageWords = {
   usageP90: (time) => `9 von 10 in ${time}`,
   usageToolUse: 'Mit Werkzeugen',
   usageMark: (mark) => (mark === 'good' ? '✓ Mindestens 50 %.' : 'Unter 30 %.'),
-  usageCalls: (n) => `${n} Aufrufe je Anfrage`,
+  usageCalls: (n) => `${n === '1' ? '1 Aufruf' : `${n} Aufrufe`} je Anfrage`,
   usageAbandoned: 'Abgebrochen',
   usageAbandonedMore: 'beendet, bevor die Antwort da war',
   usageTokens: 'Token',

@@ -18,7 +18,7 @@ export const usage = {
   usageP90: (time: string) => `9 of 10 within ${time}`,
   usageToolUse: 'Turns with tools',
   usageMark: (mark: 'good' | 'bad'): string => (mark === 'good' ? '✓ at least 50 %.' : 'Under 30 %.'),
-  usageCalls: (n: string) => `${n} calls a turn`,
+  usageCalls: (n: string) => `${n === '1' ? '1 call' : `${n} calls`} a turn`,
   usageAbandoned: 'Given up',
   usageAbandonedMore: 'stopped before the answer was there',
   usageTokens: 'Tokens',

@@ -27,6 +27,14 @@ export function Lines({ title, summary, note, series, labels, values, least, wri
           <path key={one.name} className="plot-path" data-tone={one.tone} d={lineOf(values[index] ?? [], top)} />
         ))}
       </svg>
+      {series.map((one, index) =>
+        (values[index] ?? []).map((value, at, all) =>
+          value === null || (at > 0 && all[at - 1] !== null) || (at + 1 < all.length && all[at + 1] !== null) ? null : (
+            // A value that stands alone makes no line.
+            <circle key={`${one.name} ${labels[at]}`} className="plot-point" data-tone={one.tone} cx={`${((at + 0.5) * 100) / labels.length}%`} cy={`${100 - (value / top) * 100}%`} r="3" />
+          ),
+        ),
+      )}
       {labels.map((label, index) => (
         <g key={label}>
           <title>{`${label}\n${series.map((one, at) => `${one.name}: ${told(values[at]?.[index], write)}`).join('\n')}`}</title>

@@ -27,6 +27,6 @@ test('columns stand side by side and within the plot', () => {
 });
 
 test('a line breaks off where nothing is known', () => {
-  expect(lineOf([10, 5, null, 0, null, null, 10], 10)).toBe('M7.14 0L21.43 50M50 100h0M92.86 0h0');
+  expect(lineOf([10, 5, null, 0, null, null, 10], 10)).toBe('M7.14 0L21.43 50M50 100M92.86 0');
   expect(lineOf([null, null], 10)).toBe('');
 });

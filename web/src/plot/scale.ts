@@ -20,7 +20,7 @@ export function middleOf(index: number, count: number): number {
   return ((index + 0.5) * 100) / Math.max(1, count);
 }
 
-/** A line through points; where a value is missing it breaks off. A value that stands alone is a dot of no length. */
+/** A line through points; where a value is missing it breaks off. One that stands alone makes none. */
 export function lineOf(values: readonly (number | null)[], top: number): string {
   let path = '';
   let pen = false;
@@ -30,8 +30,7 @@ export function lineOf(values: readonly (number | null)[], top: number): string 
       return;
     }
     const [x, y] = [middleOf(index, values.length), 100 - (value / top) * 100];
-    const alone = !pen && (values[index + 1] ?? null) === null;
-    path += `${pen ? 'L' : 'M'}${round(x)} ${round(y)}${alone ? 'h0' : ''}`;
+    path += `${pen ? 'L' : 'M'}${round(x)} ${round(y)}`;
     pen = true;
   });
   return path;
