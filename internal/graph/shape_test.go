@@ -36,3 +36,21 @@ func TestShapesTellWhatNodesAreAndWhereTheyGo(t *testing.T) {
 		t.Errorf("it has spent %s", r.Spent())
 	}
 }
+
+// What a conversation looks like is for people: no graph reads it, and a
+// stored one of another form than today's still runs (PLAT-08).
+func TestASurfaceIsNoneOfTheGraphsBusiness(t *testing.T) {
+	t.Parallel()
+	var want []Shape
+	for n, surface := range []string{``, `"surface":{"title":{"en":"${vars.nobody} sets this"}},`, `"surface":["of","old"],`} {
+		g, err := Parse([]byte(`{"kind":"workflow.chat",`+surface+`"entrypoint":"end","nodes":[{"id":"end","type":"end","response":"Done."}]}`), nil, ChatLimits())
+		if err != nil {
+			t.Fatalf("%s: %v", surface, err)
+		}
+		if n == 0 {
+			want = g.Shapes()
+		} else if got := g.Shapes(); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v", surface, got)
+		}
+	}
+}
