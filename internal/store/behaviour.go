@@ -75,17 +75,19 @@ func nodeOf(effect string) string {
 const ratedMost = 20_000
 
 // rated are the last words said of the answers of recorded runs since a time.
-// Feedback comes after the end of its run, so it is found by its own time.
-const rated = ` FROM preference_event e JOIN message m ON m.id = e.message_id JOIN recording r ON r.run_id = m.run_id
-	WHERE e.created_at >= @since AND r.at >= @since
-	AND NOT EXISTS (SELECT 1 FROM preference_event later WHERE later.message_id = e.message_id AND later.id > e.id)`
+// Feedback comes after the end of its run, so it is found by its own time. An
+// answer that branches have copied is one answer, whichever of them is rated.
+func rated(more string) string {
+	const of = ` FROM preference_event e JOIN message m ON m.id = e.message_id JOIN recording r ON r.run_id = m.run_id WHERE `
+	return of + `e.id IN (SELECT max(e.id)` + of + `e.created_at >= @since AND r.at >= @since` + more + ` GROUP BY r.run_id)`
+}
 
 const upAndDown = `count(CASE WHEN e.score > 0 THEN 1 END), count(CASE WHEN e.score < 0 THEN 1 END)`
 
 // Rated implements changes.Store.
 func (s *Store) Rated(ctx context.Context, graphID string, version int, since, until time.Time) (up, down int, err error) {
 	err = s.read(ctx, identity.System(), func(tx Tx) error {
-		_, err := first(tx, `SELECT `+upAndDown+rated+` AND r.graph_id = @graph AND r.graph_version = @version AND r.at < @until`,
+		_, err := first(tx, `SELECT `+upAndDown+rated(` AND r.graph_id = @graph AND r.graph_version = @version AND r.at < @until`),
 			Args{"graph": graphID, "version": version, "since": stamp(since), "until": stamp(until)}, &up, &down)
 		return err
 	})
@@ -98,7 +100,7 @@ func (s *Store) Rated(ctx context.Context, graphID string, version int, since, u
 func (s *Store) RatedRuns(ctx context.Context, since time.Time) (by map[string]int, err error) {
 	err = s.read(ctx, identity.System(), func(tx Tx) error {
 		by = map[string]int{}
-		return tx.Query(`SELECT r.run_id, `+upAndDown+rated+` GROUP BY r.run_id, r.at ORDER BY r.at DESC, r.run_id DESC LIMIT @most`,
+		return tx.Query(`SELECT r.run_id, `+upAndDown+rated("")+` GROUP BY r.run_id, r.at ORDER BY r.at DESC, r.run_id DESC LIMIT @most`,
 			Args{"since": stamp(since), "most": ratedMost}, func(scan Scan) error {
 				var runID string
 				var up, down int

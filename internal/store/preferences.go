@@ -61,7 +61,7 @@ func (s *Store) PutPreference(ctx context.Context, v identity.Viewer, e learning
 		if err := tx.Lock("conversation:" + e.ConversationID); err != nil {
 			return err
 		}
-		if was, err = latestPreference(tx, v, e.MessageID); err != nil {
+		if was, err = latestOfAnswer(tx, v, e.MessageID); err != nil {
 			return err
 		}
 		err := tx.Query(`INSERT INTO preference_event (user_id, conversation_id, message_id, explicit_signal, score,
@@ -142,7 +142,7 @@ func (s *Store) DropPreference(ctx context.Context, v identity.Viewer, back lear
 		if gone, err = preference(tx, v, back); err != nil { // somebody was quicker
 			return err
 		}
-		if was, err = latestPreference(tx, v, gone.MessageID); err != nil {
+		if was, err = latestOfAnswer(tx, v, gone.MessageID); err != nil {
 			return err
 		}
 		list := []learning.Event{gone}
@@ -159,7 +159,7 @@ func (s *Store) DropPreference(ctx context.Context, v identity.Viewer, back lear
 				return err
 			}
 		}
-		now, err = latestPreference(tx, v, gone.MessageID)
+		now, err = latestOfAnswer(tx, v, gone.MessageID)
 		return err
 	})
 	if err == nil {
@@ -194,9 +194,13 @@ func preference(tx Tx, v identity.Viewer, back learning.Retraction) (learning.Ev
 	return list[0], nil
 }
 
-// latestPreference is what the viewer said last of a message; nil: nothing.
-func latestPreference(tx Tx, v identity.Viewer, messageID string) (*learning.Event, error) {
-	list, err := latestPreferences(tx, v, messageID)
+// latestOfAnswer is what the viewer said last of an answer, the copies of it in
+// branches included: they were made by one run, and count as one. nil: nothing.
+func latestOfAnswer(tx Tx, v identity.Viewer, messageID string) (*learning.Event, error) {
+	list, err := all(tx, `SELECT `+preferenceColumns+` FROM preference_event WHERE user_id = @user AND id = (
+		SELECT max(e.id) FROM preference_event e JOIN message m ON m.id = e.message_id
+		WHERE e.user_id = @user AND (m.id = @id OR m.run_id = (SELECT run_id FROM message WHERE id = @id AND user_id = @user)))`,
+		Args{"user": v.UserID, "id": messageID}, scanPreference)
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}

@@ -77,6 +77,29 @@ func averageScore(t *testing.T, open Open) {
 	liked := say(talk, one, "always")
 	back(liked, true)
 	score("nothing stands", 0)
+
+	copied := branchOf(t, s, v, talk, one)
+	say(talk, one, "like")
+	disliked = say(other, second, "dislike")
+	score("one of each", 0)
+	liked = say(copied.ConversationID, copied.ID, "like")
+	score("a copy of an answer is no second answer", 0)
+	changed = say(talk, one, "dislike")
+	score("the latest word counts, of whichever", -1)
+	back(changed, true)
+	score("what was said of the copy stands", 0)
+	back(liked, true)
+	back(disliked, true)
+	score("nothing stands of either", 0)
+}
+
+// branchOf is the copy of an answer in a branch of its conversation.
+func branchOf(t testing.TB, s *store.Store, v identity.Viewer, conversationID, answerID string) chat.Message {
+	t.Helper()
+	made := got(s.Branch(t.Context(), v, conversationID, answerID, id.New()))(t)
+	list, _, err := s.ListMessages(t.Context(), v, made.ID, "", 0)
+	need(t, err)
+	return list[len(list)-1]
 }
 
 // answeredWith is a conversation whose answer was made with an adapter.

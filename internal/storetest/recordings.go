@@ -305,23 +305,31 @@ func ratings(t *testing.T, open Open) {
 	s := open(t, store.Options{Running: -1, Now: c.now}).Store
 	v := person(t, s)
 	var said []string // the runs
-	turn := func(graph run.Pin, signals ...float64) {
+	say := func(conversationID, messageID string, score float64) {
+		c.add(time.Second)
+		got(s.PutPreference(t.Context(), v, learning.Event{
+			ConversationID: conversationID, MessageID: messageID, Signal: "said", Score: score, Embedding: direction(0), Meta: map[string]any{},
+		}))(t)
+	}
+	turn := func(graph run.Pin, signals ...float64) (conversationID, answerID string) {
 		a := accept(t, s, v, chat.NewTurn{Message: "x"})
 		end := answer(a.Run.ID, "y")
 		end.End.Recording = recorded(graph)
 		said = append(said, a.Run.ID)
 		closed := closeTurn(t, s, v, end)
 		for _, score := range signals {
-			c.add(time.Second)
-			got(s.PutPreference(t.Context(), v, learning.Event{
-				ConversationID: a.ConversationID, MessageID: closed.MessageID, Signal: "said", Score: score, Embedding: direction(0), Meta: map[string]any{},
-			}))(t)
+			say(a.ConversationID, closed.MessageID, score)
 		}
+		return a.ConversationID, closed.MessageID
 	}
 	start := c.now()
 	turn(pin("g", 1), 1)
 	turn(pin("g", 1), 1, -1) // the last word counts
-	turn(pin("g", 1), -1)
+	talk, about := turn(pin("g", 1), 1)
+	for range 3 { // copies of an answer are not more answers
+		copied := branchOf(t, s, v, talk, about)
+		say(copied.ConversationID, copied.ID, -1)
+	}
 	turn(pin("g", 2), 1)
 	turn(pin("h", 1), -1)
 	turn(pin("g", 1))
