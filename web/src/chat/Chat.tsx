@@ -6,6 +6,7 @@ import type { Conversation } from '../api/types.ts';
 import { useWords } from '../i18n/index.ts';
 import { FeedbackSection } from '../feedback/FeedbackSection.tsx';
 import { DropZone } from '../knowledge/DropZone.tsx';
+import { SurfaceContext, useSurface } from '../knowledge/surface.ts';
 import { UploadKnowledge } from '../knowledge/UploadKnowledge.tsx';
 import { Icon } from '../shell/Icon.tsx';
 import { ChangeContext, edit } from './change.ts';
@@ -14,6 +15,7 @@ import { useConversation } from './conversation.ts';
 import { Empty } from './Empty.tsx';
 import { Scroller } from './Scroller.tsx';
 import { Slip } from './Slip.tsx';
+import { SurfaceHead } from './SurfaceHead.tsx';
 import { giveBack, sentence } from './talk.ts';
 import { Turns } from './Turns.tsx';
 import { UserWords } from './TurnView.tsx';
@@ -27,6 +29,7 @@ interface Props {
 export function Chat({ id, conversation }: Props) {
   const words = useWords();
   const { draftKey, thread, turns, asked, running, outgoing, change, submit, halt } = useConversation(id, conversation);
+  const surface = useSurface(draftKey);
   const [shown, setShown] = useState(0); // which of several open questions
   const at = Math.min(shown, Math.max(0, asked.length - 1));
   const missing = thread.error instanceof Failure && thread.error.status === 404;
@@ -43,42 +46,45 @@ export function Chat({ id, conversation }: Props) {
   useFocusBack(asked.length > 0);
   return (
     <DropZone draftKey={draftKey} conversation={conversation}>
-      <main className="chat" aria-label={words.chat}>
-        <Scroller running={running} resetOn={outgoing?.text ?? ''}>
-          {id && thread.isPending && <Skeleton />}
-          {thread.isError && <LoadProblem error={thread.error} missing={missing} retry={() => void thread.refetch()} />}
-          {vacant && <Empty start={submit} />}
-          {id && (
-            <ChangeContext value={change}>
-              <Turns conversation={id} held={held} origin={origin} active={thread.data?.active_run?.id ?? null} giveBack={back} />
-            </ChangeContext>
-          )}
-          {outgoing && <UserWords text={outgoing.text} doc={outgoing.doc} sending />}
-        </Scroller>
-        <div className="foot">
-          {asked.length > 0 && <Slip asked={asked} at={at} onNext={() => setShown((at + 1) % asked.length)} />}
-          {!missing && (
-            <Composer
-              key={draftKey}
-              draftKey={draftKey}
-              conversation={conversation}
-              question={asked[at] ?? null}
-              running={running}
-              sending={outgoing !== undefined}
-              onSend={submit}
-              onStop={halt}
-              onEditLast={editLast}
-            />
-          )}
-          {!missing && (
-            <div className="sections">
-              <UploadKnowledge draftKey={draftKey} conversation={conversation} />
-              <FeedbackSection conversation={id} />
-            </div>
-          )}
-          <Keyless />
-        </div>
-      </main>
+      <SurfaceContext value={surface}>
+        <main className="chat" aria-label={words.chat}>
+          {surface && <SurfaceHead surface={surface} draftKey={draftKey} />}
+          <Scroller running={running} resetOn={outgoing?.text ?? ''}>
+            {id && thread.isPending && <Skeleton />}
+            {thread.isError && <LoadProblem error={thread.error} missing={missing} retry={() => void thread.refetch()} />}
+            {vacant && <Empty start={submit} />}
+            {id && (
+              <ChangeContext value={change}>
+                <Turns conversation={id} held={held} origin={origin} active={thread.data?.active_run?.id ?? null} giveBack={back} />
+              </ChangeContext>
+            )}
+            {outgoing && <UserWords text={outgoing.text} doc={outgoing.doc} sending />}
+          </Scroller>
+          <div className="foot">
+            {asked.length > 0 && <Slip asked={asked} at={at} onNext={() => setShown((at + 1) % asked.length)} />}
+            {!missing && (
+              <Composer
+                key={draftKey}
+                draftKey={draftKey}
+                conversation={conversation}
+                question={asked[at] ?? null}
+                running={running}
+                sending={outgoing !== undefined}
+                onSend={submit}
+                onStop={halt}
+                onEditLast={editLast}
+              />
+            )}
+            {!missing && (
+              <div className="sections">
+                <UploadKnowledge draftKey={draftKey} conversation={conversation} />
+                <FeedbackSection conversation={id} />
+              </div>
+            )}
+            <Keyless />
+          </div>
+        </main>
+      </SurfaceContext>
     </DropZone>
   );
 }

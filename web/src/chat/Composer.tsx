@@ -1,4 +1,4 @@
-import { useRef, useState } from 'react';
+import { useContext, useRef, useState } from 'react';
 import type { Conversation, Interrupt } from '../api/types.ts';
 import { fieldsOf, textOfLines, trimmed, type Fields } from '../composer/doc.ts';
 import { useSlash } from '../composer/focus.ts';
@@ -8,6 +8,7 @@ import { useShown, useWriter, type Writing } from '../composer/useWriter.ts';
 import { useWords } from '../i18n/index.ts';
 import type { Dictionary } from '../i18n/en.ts';
 import { ContextChooser } from '../knowledge/ContextChooser.tsx';
+import { SurfaceContext } from '../knowledge/surface.ts';
 import { WorkflowChooser } from '../knowledge/WorkflowChooser.tsx';
 import { Attach } from '../knowledge/Attach.tsx';
 import { UploadTray } from '../knowledge/UploadTray.tsx';
@@ -42,16 +43,17 @@ function reason(mode: Mode, words: Dictionary): string {
   return mode === 'run' ? words.lockedByRun : '';
 }
 
-function placeholder(mode: Mode, words: Dictionary): string {
+function placeholder(mode: Mode, words: Dictionary, own: string | undefined): string {
   if (mode === 'choose') return ' '; // not empty, so that CSS can tell an empty box
   if (mode === 'answer') return words.answerHint;
-  return mode === 'run' ? words.lockedByRun : words.composerHint;
+  return mode === 'run' ? words.lockedByRun : own || words.composerHint;
 }
 
 /** The box to write in: a message, or the answer to a question. */
 export function Composer(props: Props) {
   const words = useWords();
   const mode = modeOf(props);
+  const surface = useContext(SurfaceContext);
   const draftKey = mode === 'answer' ? answerDraft(props.question!) : props.draftKey;
   const place = useRef<HTMLDivElement>(null);
   const writing = useWriter(place, {
@@ -69,7 +71,7 @@ export function Composer(props: Props) {
       id: 'message',
       'aria-label': words.composerLabel,
       'aria-multiline': 'true',
-      'aria-placeholder': placeholder(mode, words),
+      'aria-placeholder': placeholder(mode, words, surface?.placeholder),
       enterkeyhint: 'send',
       ...(why ? { 'aria-describedby': 'why' } : {}),
       ...(mentions.open && mentions.groups.length > 0 ? { 'aria-controls': 'mentions' } : {}),

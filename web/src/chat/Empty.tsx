@@ -1,20 +1,27 @@
+import { useContext } from 'react';
 import { useWords } from '../i18n/index.ts';
+import { SurfaceContext } from '../knowledge/surface.ts';
 
+/** Nothing said yet: what one may begin with, in the chosen workflow's own words where it has some. */
 export function Empty({ start }: { start(text: string): void }) {
   const words = useWords();
+  const surface = useContext(SurfaceContext);
+  const starters = surface ? surface.starters : words.starters;
   return (
     <section className="empty" aria-labelledby="empty-title">
-      <h2 id="empty-title">{words.emptyTitle}</h2>
+      <h2 id="empty-title">{surface?.empty || words.emptyTitle}</h2>
       <p>{words.emptyPromise}</p>
-      <ul>
-        {words.starters.map((starter) => (
-          <li key={starter}>
-            <button type="button" onClick={() => start(starter)}>
-              {starter}
-            </button>
-          </li>
-        ))}
-      </ul>
+      {starters.length > 0 && (
+        <ul>
+          {starters.map((starter) => (
+            <li key={starter}>
+              <button type="button" onClick={() => start(starter)}>
+                {starter}
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
     </section>
   );
 }

@@ -1,10 +1,12 @@
+import { useContext } from 'react';
 import { useUsage } from '../api/queries.ts';
 import type { Trouble } from '../api/follow.ts';
 import type { RunProblem } from '../api/types.ts';
 import { language, useWords } from '../i18n/index.ts';
+import { SurfaceContext } from '../knowledge/surface.ts';
 import { useStore } from '../lib/store.ts';
 import { isSpent, overdrawn } from './budget.ts';
-import { stepsOf, type RunState } from './run.ts';
+import { saidBy, stepsOf, type RunState } from './run.ts';
 
 interface Props {
   state: RunState;
@@ -72,7 +74,10 @@ function Spent({ sentence, at }: { sentence: string; at: string | null }) {
 /** The status for those who listen: each step, never each token. */
 function Spoken({ state }: { state: RunState }) {
   const words = useWords();
-  const label = stepsOf(state.items).at(-1)?.label ?? '';
+  const surface = useContext(SurfaceContext);
+  const step = stepsOf(state.items).at(-1);
+  const thinking = state.phase === 'working' ? surface?.thinking : '';
+  const label = saidBy(step) || thinking || (step?.label ?? '');
   const open = state.items.findLast((item) => item.kind === 'ask' && !item.settled);
   let spoken = state.text === '' ? label : '';
   if (state.phase === 'waiting' && open?.kind === 'ask') spoken = `${words.needsAnswer}: ${open.interrupt.message}`;

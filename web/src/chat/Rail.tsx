@@ -1,9 +1,11 @@
+import { useContext } from 'react';
 import { useWords } from '../i18n/index.ts';
 import { language } from '../i18n/index.ts';
+import { SurfaceContext } from '../knowledge/surface.ts';
 import { duration } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';
 import { usePace } from './pace.ts';
-import type { Evidence, Step } from './run.ts';
+import { saidBy, type Evidence, type Step } from './run.ts';
 
 interface StepsProps {
   steps: Step[];
@@ -15,7 +17,10 @@ export function StepsLine({ steps, over }: StepsProps) {
   const words = useWords();
   const shown = usePace(steps.length, over);
   const current = steps[shown];
-  const label = current ? current.label : over ? '' : words.starting;
+  // A workflow's own line stands wherever no step says more, and goes with the first of the answer.
+  const thinking = useContext(SurfaceContext)?.thinking;
+  const waiting = over ? '' : thinking || words.starting;
+  const label = current && (saidBy(current) || !thinking) ? current.label : waiting;
   const found = steps.slice(0, shown + 1).findLast((step) => step.docs.length > 0)?.docs ?? [];
   return (
     <details className="node steps" data-state={over && !label ? 'settled' : 'live'}>

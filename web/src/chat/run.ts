@@ -198,6 +198,11 @@ function settleAll(items: RailItem[]): RailItem[] {
   });
 }
 
+/** What a step says of itself; empty where it has only its node's name. */
+export function saidBy(step: Step | undefined): string {
+  return step && step.label !== step.node ? step.label : '';
+}
+
 export function stepsOf(items: RailItem[]): Step[] {
   return items.filter((item) => item.kind === 'step');
 }

@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Failure } from '../api/failure.ts';
+import { userFixture } from '../api/fixtures.ts';
+import { forget, keep } from '../api/session.ts';
 import { forgetSaid, say } from './say.ts';
 
 const ask = vi.hoisted(() => vi.fn());
@@ -62,5 +64,18 @@ describe('saying something', () => {
     const again = await say({ message: 'hello' });
     expect(new Set(keysAsked())).toEqual(new Set([again.request]));
     expect((await say({ message: 'hello' })).request).not.toBe(again.request); // the same words, meant anew
+  });
+
+  // Requirements: UI-17
+  it('is not done by whoever signs in before it is known what became of it', async () => {
+    const as = (id: string) => ({ user: userFixture(id), access_token: id, refresh_token: '', session_id: '', session_expires_at: '' });
+    keep(as('ann'));
+    socket.say.mockImplementation(async () => {
+      keep(as('bob'));
+      throw new socket.Unknown();
+    });
+    await expect(say({ message: 'of ann' })).rejects.toMatchObject({ status: 401 });
+    expect(ask).not.toHaveBeenCalled();
+    forget();
   });
 });
