@@ -1,7 +1,7 @@
 // One way to the server: the envelope is taken off here, a 401 tries one
 // refresh, a 5xx is tried again (UI-17…19), and every failure is a Failure.
 
-import { forget, identification, refresh } from './session.ts';
+import { forget, identification, notTheirs, refresh, watchPerson } from './session.ts';
 import { Failure, failureOf } from './failure.ts';
 
 export interface Sending {
@@ -34,20 +34,22 @@ function init(method: string, options: Sending): RequestInit {
   };
 }
 
-/** fetch with the token, one refresh on 401, and patience with 5xx. */
+/** fetch with the token, one refresh on 401, and patience with 5xx; all of it as one person. */
 export async function authorized(url: string, request: RequestInit): Promise<Response> {
-  let response = await patient(url, request);
+  const another = watchPerson();
+  let response = await patient(url, request, another);
   if (response.status === 401) {
     if (!(await refresh())) throw await failureOf(response);
-    response = await patient(url, request);
+    response = await patient(url, request, another); // the cookie may be of another person by now
     if (response.status === 401) forget();
   }
   if (!response.ok) throw await failureOf(response);
   return response;
 }
 
-async function patient(url: string, request: RequestInit): Promise<Response> {
+async function patient(url: string, request: RequestInit, another: () => boolean): Promise<Response> {
   for (let attempt = 1; ; attempt++) {
+    if (another()) throw notTheirs();
     const response = await once(url, request);
     if (response.status < 500 || attempt === tries) return response;
     await sleep(firstPause * 2 ** (attempt - 1), request.signal ?? undefined);

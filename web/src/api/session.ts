@@ -44,6 +44,23 @@ export function identification(): Record<string, string> {
   };
 }
 
+/**
+ * Says, whenever it is called later, whether somebody else is signed in than
+ * now: what one person began is not gone on with as another.
+ */
+export function watchPerson(): () => boolean {
+  const before = session.get().user?.id;
+  return () => {
+    const now = session.get().user?.id;
+    return before !== undefined && now !== undefined && now !== before;
+  };
+}
+
+/** Why what another person began goes no further. Nobody reads it: their page has gone. */
+export function notTheirs(): Failure {
+  return new Failure(401, 'unauthorized', '');
+}
+
 function hold(bearer: string | null, id: string | null): void {
   token = bearer;
   sessionID = id;

@@ -185,6 +185,24 @@ describe('the socket', () => {
     expect(nth(0).readyState).toBe(3);
   });
 
+  // Requirements: UI-17
+  it('that is still being opened when the person leaves is of no use to the next one', async () => {
+    const { readBySocket, sayBySocket, session, Unopened } = await fresh();
+    const of = (id: string) => ({ access_token: id, refresh_token: '', session_id: '', session_expires_at: '', user: { id } }) as never;
+    session.keep(of('ann'));
+    const hers = readBySocket('r1', reading().reading).catch((error: unknown) => error);
+    session.forget();
+    session.keep(of('bob'));
+    const said = sayBySocket({ message: 'of bob' }, 'k1');
+    nth(0).opens().tells({ type: 'auth_ok' });
+    nth(1).opens().tells({ type: 'auth_ok' });
+    nth(1).tells({ type: 'chat_started', request_id: 'k1', data: { run_id: 'r2' } });
+    expect(await said).toEqual({ run_id: 'r2' });
+    expect(await hers).toBeInstanceOf(Unopened);
+    expect([nth(0).sent, nth(0).readyState]).toEqual([[], 3]);
+    expect(nth(1).sent[0]).toMatchObject({ type: 'auth', session: 'bob', message: 'of bob' });
+  });
+
   // Requirements: UI-25
   it('asks whether it lives, and is given up after thirty silent seconds', async () => {
     const { readBySocket } = await fresh();

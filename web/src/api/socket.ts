@@ -23,6 +23,8 @@ const idleLimit = 5 * 60_000; // ms a socket that carries nothing is kept
 
 let line: Line | null = null;
 let opening: Promise<Line> | null = null;
+let coming: Line | null = null; // the line that is being opened
+let era = 0; // counts who left: a line of one person is never the next one's
 let failures = 0; // times in a row that no socket could be opened
 let notBefore = 0; // when it may be tried again, by Date.now()
 let idle = 0;
@@ -59,8 +61,10 @@ export const readBySocket: Carrier = async (runID, reading) => {
 
 /** Ends the socket, as when the person leaves. */
 export function closeSocket(): void {
+  era++;
   line?.close();
-  line = null;
+  coming?.close();
+  line = coming = opening = null;
   failures = notBefore = 0;
 }
 
@@ -71,26 +75,35 @@ interface First {
 
 function ready(first?: First): Promise<Line> {
   if (line) return Promise.resolve(line);
-  opening ??= connect(first).finally(() => {
-    opening = null;
+  if (opening) return opening;
+  const mine = connect(first).finally(() => {
+    if (opening === mine) opening = null;
   });
-  return opening;
+  return (opening = mine);
 }
 
 /** Opens a line. A token that has run out is renewed, once. */
 async function connect(first?: First): Promise<Line> {
+  const begun = era;
   for (let renewed = false; ; renewed = true) {
     const token = accessToken();
-    const next = new Line(token ?? '', first, watch);
+    const next = (coming = new Line(token ?? '', first, watch));
     try {
       await next.ready;
+      if (era !== begun) throw new Unopened(); // it opened in the moment they left
       failures = 0;
       line = next;
+      coming = null;
       restIdle();
       return next;
     } catch (error) {
-      if (next.unauthorized && !renewed && (accessToken() !== token || (await renew()))) continue;
-      abstain();
+      if (era !== begun) {
+        next.close();
+        throw new Unopened();
+      }
+      coming = null;
+      if (next.unauthorized && !renewed && (accessToken() !== token || (await renew())) && era === begun) continue;
+      if (era === begun) abstain();
       throw error instanceof Unopened ? error : new Unopened();
     }
   }
@@ -127,10 +140,14 @@ function restIdle(): void {
   }, idleLimit);
 }
 
-// A renewed token signs in on the open line too; nobody signed in closes it.
+let owner = session.get().user?.id;
+
+// A renewed token signs in on the open line too; nobody signed in, or somebody else, closes it.
 session.subscribe(() => {
-  if (session.get().state === 'out') closeSocket();
+  const { state, user } = session.get();
+  if (state === 'out' || (owner !== undefined && user?.id !== owner)) closeSocket();
   else line?.signIn(accessToken() ?? '');
+  owner = user?.id;
 });
 
 if (typeof window !== 'undefined') {

@@ -1,5 +1,5 @@
 import { Failure, failureFrom } from './failure.ts';
-import { identification, refresh } from './session.ts';
+import { identification, notTheirs, refresh, watchPerson } from './session.ts';
 import type { Limits, Uploaded } from './types.ts';
 
 /** Why a file cannot be taken, before a byte is sent; null when it can. */
@@ -27,10 +27,12 @@ export async function upload(
   onProgress: (fraction: number) => void,
 ): Promise<Uploaded> {
   const key = crypto.randomUUID();
+  const another = watchPerson();
   try {
     return await send(file, to, key, signal, onProgress);
   } catch (error) {
     if (!(error instanceof Failure) || error.status !== 401 || !(await refresh())) throw error;
+    if (another()) throw notTheirs();
     return send(file, to, key, signal, onProgress);
   }
 }

@@ -7,6 +7,7 @@ import { ask, type Body } from '../api/ask.ts';
 import { sleep } from '../api/call.ts';
 import { Failure } from '../api/failure.ts';
 import { sayBySocket, socketMay, Unknown, Unopened } from '../api/socket.ts';
+import { notTheirs, watchPerson } from '../api/session.ts';
 import type { Accepted } from '../api/types.ts';
 
 export type Words = Body<'chat'>;
@@ -37,6 +38,7 @@ export async function say(words: Words): Promise<{ accepted: Accepted; request: 
 }
 
 async function eitherWay(body: Words, key: string): Promise<Accepted> {
+  const another = watchPerson();
   if (socketMay()) {
     try {
       return await sayBySocket(body as unknown as Record<string, unknown>, key);
@@ -44,13 +46,14 @@ async function eitherWay(body: Words, key: string): Promise<Accepted> {
       if (!(error instanceof Unopened || error instanceof Unknown)) throw error;
     }
   }
-  return post(body, key);
+  return post(body, key, another);
 }
 
 /** Over HTTP, again while nobody answers or while the first attempt is still being worked on. */
-async function post(body: Words, key: string): Promise<Accepted> {
+async function post(body: Words, key: string, another: () => boolean): Promise<Accepted> {
   const until = Date.now() + patience;
   for (let wait = firstPause; ; wait = Math.min(longestPause, wait * 2)) {
+    if (another()) throw notTheirs();
     try {
       return await ask('chat', { body, key });
     } catch (error) {

@@ -4,6 +4,7 @@
 import { ask } from '../api/ask.ts';
 import { Failure } from '../api/failure.ts';
 import { keys, queryClient } from '../api/queries.ts';
+import { watchPerson } from '../api/session.ts';
 import { withSent } from '../api/thread.ts';
 import type { Accepted, Interrupt, Message, Thread } from '../api/types.ts';
 import { linesOf, linesOfText } from '../composer/doc.ts';
@@ -56,6 +57,7 @@ export function sentence(error: unknown): string {
 
 /** Sends a message. Returns the conversation's id, or null when the words were given back. */
 export async function send(turn: Sending): Promise<string | null> {
+  const another = watchPerson();
   notice(turn.draftKey, '');
   dismissReady();
   outbox.set({ ...outbox.get(), [turn.draftKey]: { text: turn.text, doc: turn.fields?.['tiptap_json'], ...(turn.replaces ? { replaces: turn.replaces } : {}) } });
@@ -71,6 +73,7 @@ export async function send(turn: Sending): Promise<string | null> {
     accept(accepted, turn, request);
     return accepted.conversation_id;
   } catch (error) {
+    if (another()) return null; // the box is another person's by now
     // What was to replace others stays where it was written, and so do they.
     if (!turn.replaces) giveBack(turn.draftKey, turn.text, turn.fields?.['tiptap_json']);
     notice(turn.draftKey, `${turn.replaces ? words().changeFailed : words().sendFailed} ${sentence(error)}`);

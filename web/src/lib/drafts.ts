@@ -27,6 +27,7 @@ function readAll(): Record<string, Draft> {
 /** Words are private: another person on this machine does not find them. */
 export function keepDraftsOf(user: string): void {
   if (readItem('local', ownerKey) === user) return;
+  saveDrafts(); // what is not stored yet goes with the rest, and not into the next one's
   writeItem('local', key, null);
   writeItem('local', ownerKey, user);
 }

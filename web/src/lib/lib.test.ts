@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { refusal } from '../api/upload.ts';
 import { de } from '../i18n/de.ts';
 import { en } from '../i18n/en.ts';
-import { clearDrafts, draftCount, exportDrafts, keepDraftsOf, newDraft, readDraft, readDraftDoc, writeDraft } from './drafts.ts';
+import { clearDrafts, draftCount, exportDrafts, keepDraftsOf, newDraft, onSaveDrafts, readDraft, readDraftDoc, writeDraft } from './drafts.ts';
 import { count, daysAgo, duration, fileSize, kindsOfFile, money } from './format.ts';
 
 beforeEach(() => localStorage.clear());
@@ -26,6 +26,17 @@ describe('drafts', () => {
     expect(readDraft('c1')).toBe('private');
     keepDraftsOf('bob');
     expect(readDraft('c1')).toBe('');
+  });
+
+  it('are not found by another person who comes while one is being written', () => {
+    keepDraftsOf('ann');
+    let pending = true; // as a box that is open: it saves once, when it is asked to or goes
+    const save = () => pending && (writeDraft(newDraft, 'private'), (pending = false));
+    const off = onSaveDrafts(save);
+    keepDraftsOf('bob');
+    save();
+    off();
+    expect(readDraft(newDraft)).toBe('');
   });
 
   it('keep the document beside the text, and read those that have none', () => {
