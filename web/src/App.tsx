@@ -11,6 +11,7 @@ import { forgetFeedback } from './feedback/state.ts';
 import { useWords } from './i18n/index.ts';
 import { forgetChoices } from './knowledge/choice.ts';
 import { forgetUploads } from './knowledge/uploads.ts';
+import { forgetNotices } from './lib/notify.ts';
 import { useStore } from './lib/store.ts';
 import { Fence } from './shell/Fence.tsx';
 import { Mark } from './shell/Mark.tsx';
@@ -52,6 +53,8 @@ function Program() {
       forgetFeedback();
       forgetUploads();
       forgetChoices();
+      forgetNotices();
+      document.title = 'Liminal'; // it named what was read
       queryClient.clear();
     },
     [owner],

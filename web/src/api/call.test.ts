@@ -167,14 +167,14 @@ it('the token and the session’s id are kept for the tab, and go with the perso
 
 describe('another person who signs in meanwhile', () => {
   const as = (id: string) => ({ user: userFixture(id), access_token: `token-${id}`, refresh_token: '', session_id: `s-${id}`, session_expires_at: '' });
-  const said = () => asked.map((one) => `${one.path} ${one.headers.get('Authorization')}`);
+  const asking = () => asked.map((one) => `${one.path} ${one.headers.get('Authorization')}`);
 
   // Requirements: UI-17
   it('is not who asks again what was refused to the one before', async () => {
     keep(as('ann'));
     answers = [problem(401), problem(200, { data: as('bob') }), fine()];
     expect(await outcome(ask('createConversation', { body: { title: 'of ann' } }))).toMatchObject({ status: 401 });
-    expect(said()).toEqual(['/v1/conversations Bearer token-ann', '/v1/auth/refresh Bearer token-ann']);
+    expect(asking()).toEqual(['/v1/conversations Bearer token-ann', '/v1/auth/refresh Bearer token-ann']);
   });
 
   it('is not who asks again what the server was away for', async () => {
@@ -185,6 +185,6 @@ describe('another person who signs in meanwhile', () => {
     await vi.advanceTimersByTimeAsync(0);
     keep(as('bob'));
     expect(await outcome(work)).toMatchObject({ status: 401 });
-    expect(said()).toEqual(['/v1/conversations Bearer token-ann']);
+    expect(asking()).toEqual(['/v1/conversations Bearer token-ann']);
   });
 });

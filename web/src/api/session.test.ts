@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { setLanguage } from '../i18n/index.ts';
 import { userFixture } from './fixtures.ts';
+import { readDraft } from '../lib/drafts.ts';
 import { Failure } from './failure.ts';
-import { accessToken, enterByCookie, forget, keep, proveTicket, refresh, session, signIn, signUp, ticketOf } from './session.ts';
+import { accessToken, enterByCookie, forget, keep, proveTicket, refresh, restore, session, signIn, signUp, ticketOf } from './session.ts';
 
 const ada = userFixture('u1', { email: 'ada@example.org' });
 const credentials = { user: ada, access_token: 'a2', refresh_token: 'r2', session_id: 's2', session_expires_at: '' };
@@ -106,5 +107,19 @@ describe('a refresh', () => {
     answers = [answer(status, { code: 'x', message: 'later' })];
     await expect(refresh()).rejects.toBeInstanceOf(Failure);
     expect([accessToken(), session.get().state]).toEqual(['a1', 'in']);
+  });
+});
+
+// Requirements: UI-15
+describe('words that were not sent', () => {
+  it('are not shown to another person who comes back by their token', async () => {
+    keep({ ...credentials, access_token: 'a1' });
+    localStorage.setItem('liminal.drafts.owner', 'u9');
+    localStorage.setItem('liminal.drafts', JSON.stringify({ _new: { text: 'of another', savedAt: '' } }));
+    answers = [answer(200, { user: ada })];
+    vi.stubGlobal('fetch', async () => answers.shift()!);
+    await restore();
+    expect([session.get().user?.id, readDraft('_new')]).toEqual(['u1', '']);
+    expect(localStorage.getItem('liminal.drafts')).toBe(null);
   });
 });

@@ -5,6 +5,7 @@
 import { createStore } from '../lib/store.ts';
 import { language } from '../i18n/index.ts';
 import { keepDraftsOf } from '../lib/drafts.ts';
+import { keepNotices } from '../lib/notify.ts';
 import { readItem, writeItem } from '../lib/storage.ts';
 import { Failure, failureOf } from './failure.ts';
 import type { Credentials, Proof, Proved, SignedUp, User } from './types.ts';
@@ -72,8 +73,13 @@ function hold(bearer: string | null, id: string | null): void {
 export function keep(credentials: Credentials): void {
   hold(credentials.access_token, credentials.session_id);
   writeItem('local', hintKey, '1');
-  keepDraftsOf(credentials.user.id);
-  session.set({ state: 'in', user: credentials.user });
+  enter(credentials.user);
+}
+
+/** What this browser keeps is theirs from now on, or goes. */
+function enter(user: User): void {
+  keepNotices(keepDraftsOf(user.id));
+  session.set({ state: 'in', user });
 }
 
 export function forget(): void {
@@ -183,7 +189,7 @@ export async function restore(): Promise<void> {
     const response = await fetch('/v1/auth/me', { headers: identification() }).catch(() => null);
     if (response?.ok) {
       const { data } = (await response.json()) as { data: { user: User } };
-      session.set({ state: 'in', user: data.user });
+      enter(data.user);
       return;
     }
     if (!response || response.status >= 500) throw new Failure(0, 'unreachable', '');

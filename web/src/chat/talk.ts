@@ -70,6 +70,7 @@ export async function send(turn: Sending): Promise<string | null> {
       ...turn.fields,
       message: turn.text,
     });
+    if (another()) return null; // they find it when they come back
     accept(accepted, turn, request);
     return accepted.conversation_id;
   } catch (error) {

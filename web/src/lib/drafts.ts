@@ -15,7 +15,16 @@ const key = 'liminal.drafts';
 const ownerKey = 'liminal.drafts.owner';
 export const newDraft = '_new';
 
+let mine: string | null = null; // whose page this is; null: nobody has said
+
+/** Whether somebody else has taken over what is kept, on another page of this browser. */
+function takenOver(): boolean {
+  const owner = readItem('local', ownerKey);
+  return mine !== null && owner !== null && owner !== mine;
+}
+
 function readAll(): Record<string, Draft> {
+  if (takenOver()) return {};
   try {
     const value: unknown = JSON.parse(readItem('local', key) ?? '{}');
     return value && typeof value === 'object' ? (value as Record<string, Draft>) : {};
@@ -24,12 +33,14 @@ function readAll(): Record<string, Draft> {
   }
 }
 
-/** Words are private: another person on this machine does not find them. */
-export function keepDraftsOf(user: string): void {
-  if (readItem('local', ownerKey) === user) return;
-  saveDrafts(); // what is not stored yet goes with the rest, and not into the next one's
+/** Words are private: another person on this machine does not find them. Whether this is another than was here last. */
+export function keepDraftsOf(user: string): boolean {
+  if (mine !== user) saveDrafts(); // what is not stored yet goes with the rest, and not into the next one's
+  mine = user;
+  if (readItem('local', ownerKey) === user) return false;
   writeItem('local', key, null);
   writeItem('local', ownerKey, user);
+  return true;
 }
 
 export function readDraft(conversation: string): string {
@@ -43,6 +54,7 @@ export function readDraftDoc(conversation: string): unknown {
 }
 
 export function writeDraft(conversation: string, text: string, doc?: unknown): void {
+  if (takenOver()) return;
   const all = readAll();
   if (text === '') delete all[conversation];
   else all[conversation] = { text, ...(doc === undefined ? {} : { doc }), savedAt: new Date().toISOString() };
@@ -76,5 +88,6 @@ export function exportDrafts(): string {
 
 /** Forgets them all. A box that is open goes on with what is written in it. */
 export function clearDrafts(): void {
+  if (takenOver()) return;
   writeItem('local', key, null);
 }

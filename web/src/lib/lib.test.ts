@@ -39,6 +39,16 @@ describe('drafts', () => {
     expect(readDraft(newDraft)).toBe('');
   });
 
+  it('of a page that another person has taken over elsewhere are neither written nor read there', () => {
+    keepDraftsOf('ann');
+    localStorage.setItem('liminal.drafts.owner', 'bob'); // who signed in on another page
+    localStorage.setItem('liminal.drafts', JSON.stringify({ c1: { text: 'of bob', savedAt: '' } }));
+    writeDraft(newDraft, 'of ann');
+    expect([readDraft('c1'), draftCount()]).toEqual(['', 0]);
+    keepDraftsOf('bob');
+    expect([readDraft('c1'), readDraft(newDraft)]).toEqual(['of bob', '']);
+  });
+
   it('keep the document beside the text, and read those that have none', () => {
     const doc = { type: 'doc', content: [] };
     writeDraft('c1', '@GDPR', doc);

@@ -5,7 +5,7 @@ const which = (id: string) => ({ id, title: id.toUpperCase() });
 
 /** The module anew, in a browser whose permission is this. */
 async function inBrowser(permission: string, answer = permission) {
-  const shown: (EventTarget & { title: string; options: NotificationOptions })[] = [];
+  const shown: (EventTarget & { title: string; options: NotificationOptions; closed: boolean })[] = [];
   class Fake extends EventTarget {
     static permission = permission;
     static requestPermission = vi.fn(async () => (Fake.permission = answer));
@@ -16,7 +16,10 @@ async function inBrowser(permission: string, answer = permission) {
       super();
       shown.push(this);
     }
-    close(): void {}
+    closed = false;
+    close(): void {
+      this.closed = true;
+    }
   }
   vi.stubGlobal('Notification', Fake);
   vi.resetModules();
@@ -79,6 +82,19 @@ describe('what waits for a person elsewhere', () => {
     expect(on.shown.map((one) => [one.title, one.options.body, one.options.tag])).toEqual([['A', 'Waiting', 'liminal-a']]);
     on.shown[0]!.dispatchEvent(new Event('click'));
     expect(go).toHaveBeenCalledOnce();
+  });
+
+  it('by the system is for who switched it on, and nobody after them', async () => {
+    const page = await inBrowser('granted');
+    page.keepNotices(true);
+    await page.setSystemNotices(true);
+    page.notify(which('a'), 'Waiting', () => undefined);
+    page.keepNotices(false); // the same person comes back
+    expect(page.systemNotices.get()).toBe('on');
+    page.forgetNotices();
+    expect(page.shown[0]!.closed).toBe(true);
+    page.keepNotices(true);
+    expect([page.systemNotices.get(), (await inBrowser('granted')).systemNotices.get()]).toEqual(['off', 'off']);
   });
 
   it('says where the browser refuses, or has none', async () => {

@@ -25,6 +25,20 @@ export async function setSystemNotices(on: boolean): Promise<void> {
   systemNotices.set(state());
 }
 
+const shown = new Set<Notification>();
+
+/** Takes away what the system still shows, as when its person leaves. */
+export function forgetNotices(): void {
+  for (const one of shown) one.close();
+  shown.clear();
+}
+
+/** Whoever signs in has what they chose; for another person than before nothing is switched on. */
+export function keepNotices(another: boolean): void {
+  if (another) writeItem('local', key, null);
+  systemNotices.set(state());
+}
+
 /** What the title says: how much waits, where the reader is, and whose page it is. */
 export function titleOf(waiting: number, name: string | null | undefined): string {
   return `${waiting > 0 ? `(${waiting}) ` : ''}${name ? `${name} · ` : ''}Liminal`;
@@ -72,10 +86,12 @@ export function isElsewhere(conversation: string, open: string | null): boolean 
 export function notify(waiting: Waiting, sentence: string, go: () => void): void {
   if (systemNotices.get() !== 'on') return;
   try {
-    const shown = new Notification(waiting.title, { body: sentence, tag: `liminal-${waiting.id}`, icon: plain });
-    shown.addEventListener('click', () => {
+    const one = new Notification(waiting.title, { body: sentence, tag: `liminal-${waiting.id}`, icon: plain });
+    shown.add(one);
+    one.addEventListener('close', () => shown.delete(one));
+    one.addEventListener('click', () => {
       window.focus();
-      shown.close();
+      one.close();
       go();
     });
   } catch {
