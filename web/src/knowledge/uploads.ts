@@ -53,7 +53,10 @@ export async function addFiles(files: File[], contextID: string, chunkSize?: num
     const accepted = added.filter(({ file, row }) => !refuse(file, row.id, limits));
     if (accepted.length === 0) return;
     const target = contextID || (await defaultContext());
-    for (const { file, row } of accepted) await bring(file, row.id, { contextID: target, chunkSize }); // one at a time: kinder to the server
+    for (const { file, row } of accepted) {
+      // One at a time: kinder to the server. Meanwhile a file may have been taken away, or its person left.
+      if (uploads.get().some((one) => one.id === row.id)) await bring(file, row.id, { contextID: target, chunkSize });
+    }
   } catch (error) {
     for (const { row } of added) {
       const now = uploads.get().find((one) => one.id === row.id);
