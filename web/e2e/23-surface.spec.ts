@@ -32,7 +32,7 @@ async function withPaliadin(page: Page): Promise<void> {
   const headers = { Authorization: `Bearer ${await page.evaluate(() => sessionStorage.getItem('liminal.token'))}` };
   const at = (path: string) => new URL(path, page.url()).href;
   const all = (await (await page.request.get(at('/v1/artifacts?type=workflow&limit=100'), { headers })).json()) as { data: { data: { name: string; schema: Record<string, unknown> }[] } };
-  const { description: _, ...schema } = all.data.data.find((one) => one.name === 'documents')!.schema;
+  const { schema } = all.data.data.find((one) => one.name === 'documents')!;
   const nodes = (schema['nodes'] as Record<string, unknown>[]).map(({ description: _, ...node }) => node);
   const made = await page.request.post(at('/v1/artifacts'), { headers, data: { type: 'workflow.chat', name: 'paliadin', schema: { ...schema, nodes, title: 'Paliadin', surface: paliadin } } });
   expect(made.ok(), await made.text()).toBe(true);
