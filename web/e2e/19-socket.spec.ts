@@ -193,14 +193,14 @@ test('two tabs see the same run, and either stops it', async ({ page, context })
 test('a question that waits elsewhere is said on the tab and by the system, and a click leads to it', async ({ page }) => {
   await page.addInitScript(() => {
     localStorage.setItem('liminal.notify', '1');
-    const told: { title: string; body: string; onclick?: () => void }[] = [];
-    class Told {
+    const told: (EventTarget & { title: string; body: string })[] = [];
+    class Told extends EventTarget {
       static permission = 'granted';
-      onclick?: () => void;
       constructor(
         readonly title: string,
         options: NotificationOptions,
       ) {
+        super();
         told.push(Object.assign(this, { body: options.body ?? '' }));
       }
       close(): void {}
@@ -222,7 +222,7 @@ test('a question that waits elsewhere is said on the tab and by the system, and 
   await expect(page).toHaveTitle(/^\(1\) /, { timeout: 20_000 });
   await expect(sign).toHaveAttribute('href', /^data:image\/svg/);
   await expect.poll(told).toEqual(['Check this letter slowly: Waiting for your answer']);
-  await page.evaluate(() => (window as unknown as { told: { onclick(): void }[] }).told[0]!.onclick());
+  await page.evaluate(() => (window as unknown as { told: EventTarget[] }).told[0]!.dispatchEvent(new Event('click')));
   await expect(page).toHaveURL(there);
   await page.getByRole('region', { name: 'Needs your answer' }).getByRole('button', { name: 'Deriv2024' }).click();
   await expect(prose(page)).toContainText('You said d2.');
