@@ -3,15 +3,9 @@ import { useLocation } from 'wouter';
 import { arrival, type Arrival } from './account/arrival.ts';
 import { Landing } from './account/Landing.tsx';
 import { told } from './account/told.ts';
-import { queryClient } from './api/queries.ts';
 import { enterByCookie, restore, session } from './api/session.ts';
-import { forgetRuns } from './chat/follower.ts';
-import { forgetTalk } from './chat/talk.ts';
-import { forgetFeedback } from './feedback/state.ts';
 import { useWords } from './i18n/index.ts';
-import { forgetChoices } from './knowledge/choice.ts';
-import { forgetUploads } from './knowledge/uploads.ts';
-import { forgetNotices } from './lib/notify.ts';
+import './leave.ts';
 import { useStore } from './lib/store.ts';
 import { Fence } from './shell/Fence.tsx';
 import { Mark } from './shell/Mark.tsx';
@@ -43,19 +37,11 @@ function Program() {
   }, []);
   useEffect(find, [find]);
 
-  // Nothing one person has read may be left for the next.
+  // The title names what was read; all else of theirs goes in leave.ts.
   const owner = user?.id ?? null;
   useEffect(
     () => () => {
-      if (owner === null) return;
-      forgetRuns();
-      forgetTalk();
-      forgetFeedback();
-      forgetUploads();
-      forgetChoices();
-      forgetNotices();
-      document.title = 'Liminal'; // it named what was read
-      queryClient.clear();
+      if (owner !== null) document.title = 'Liminal';
     },
     [owner],
   );
