@@ -217,7 +217,7 @@ test('an account at GitHub signs in, is linked and unlinked, and asks for the se
   await part.getByRole('button', { name: 'Unlink GitHub' }).click();
   await expect(part.getByRole('button', { name: 'Link GitHub' })).toBeVisible();
   await page.getByRole('button', { name: 'Account' }).click();
-  await expect(page.getByText(email)).toBeVisible();
+  await expect(page.getByRole('dialog', { name: 'Account' }).getByText(email)).toBeVisible();
 });
 
 test('a fragment that promises a session without one leads to the door, with a sentence', async ({ page }) => {
