@@ -91,7 +91,7 @@ func (w *world) options(index knowledge.Index) Options {
 		Interrupts: w.store, Library: library, Files: roots, Contexts: w.store, Documents: w.store,
 		Titles: w.store, Sets: w.store, Sources: w.store, Budgets: quota.NewBudgets(w.store, quota.BudgetOptions{}),
 		Preferences: learning.NewRecorder(w.store, embed.Hash{}), Insights: insights.NewReader(w.store, insights.Options{}),
-		Chunks:      index, Log: w.hub, Limits: quota.NewLimits(generous{w.hub}),
+		Chunks: index, Log: w.hub, Limits: quota.NewLimits(generous{w.hub}),
 		Once: quota.NewOnce(w.store, logger), Version: "test", Model: ModelInfo{Name: "extractive"},
 		Temporal: &TemporalUI{Base: "http://temporal.test", Namespace: "default"}, Logger: logger,
 	}

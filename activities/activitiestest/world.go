@@ -271,7 +271,9 @@ func (c conversations) UpdateConversation(context.Context, identity.Viewer, stri
 
 func (c conversations) DeleteConversation(context.Context, identity.Viewer, string) error { return nil }
 
-func (c conversations) ShowVersion(context.Context, identity.Viewer, string, string) error { return nil }
+func (c conversations) ShowVersion(context.Context, identity.Viewer, string, string) error {
+	return nil
+}
 
 func (c conversations) Branch(context.Context, identity.Viewer, string, string, string) (chat.Conversation, error) {
 	return c.w.Thread, nil

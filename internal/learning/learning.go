@@ -93,9 +93,9 @@ type Use struct {
 
 // Target is what feedback is about.
 type Target struct {
-	Role       string // of the message
-	Question   string // what the person had said before it
-	Withheld   bool   // the answer was not shown, or its turn was of a kind nothing is learnt from
+	Role     string // of the message
+	Question string // what the person had said before it
+	Withheld bool   // the answer was not shown, or its turn was of a kind nothing is learnt from
 }
 
 // Store keeps events.
