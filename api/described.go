@@ -23,19 +23,6 @@ func (As[T]) Schema(r huma.Registry) *huma.Schema {
 	return r.Schema(typeOf(v), true, "")
 }
 
-// Made is JSON that somebody else made, described as a T; missing where it is
-// empty and may be left out, null where it may not.
-type Made[T any] json.RawMessage
-
-// UnmarshalJSON keeps the bytes.
-func (m *Made[T]) UnmarshalJSON(b []byte) error { return (*json.RawMessage)(m).UnmarshalJSON(b) }
-
-// MarshalJSON gives them back.
-func (m Made[T]) MarshalJSON() ([]byte, error) { return json.RawMessage(m).MarshalJSON() }
-
-// Schema is a T's.
-func (Made[T]) Schema(r huma.Registry) *huma.Schema { return As[T]{}.Schema(r) }
-
 // Trail is how a trace is described: programs before this one kept the steps
 // alone.
 type Trail struct{}
