@@ -33,6 +33,30 @@ func TestTagsComeFromTheEditorTheListsAndTheSets(t *testing.T) {
 	}
 }
 
+// What is mentioned is known: whoever reads the words looks for no documents of
+// the names of mentions, whatever they are mentions of.
+//
+// Requirements: LG-12, LG-13
+func TestTheNamesOfMentionsAreNotReadAsWords(t *testing.T) {
+	t.Parallel()
+	mention := func(category, id, label string) object {
+		return object{"type": "mention", "attrs": object{"category": category, "id": id, "label": label}}
+	}
+	doc := object{"type": "doc", "content": []any{object{"type": "paragraph", "content": []any{
+		mention("action", "compare", "Compare"), mention("document", leaveID, "Leave policy"), mention("document", travelID, "Travel policy"),
+		object{"type": "text", "text": " on termination"},
+	}}}}
+	message := "@Compare @Leave policy and @Travel policy on termination"
+	p := perform(t, play{input: says(message, object{"action": "compare", "tiptap_json": doc}), refs: meant()})
+	p.check(t, "intent 0 documents 1", "doc_resolver+docs validate_inputs compare format_response response")
+	if asked := strings.Join(strings.Fields(p.given["documents"][0]["message"].(string)), " "); asked != "and on termination" {
+		t.Errorf("documents are looked for in %q", asked)
+	}
+	if got := p.data()["resolved_doc_ids"]; !reflect.DeepEqual(got, []any{leaveID, travelID}) {
+		t.Errorf("resolved %v", got)
+	}
+}
+
 // Requirements: LG-14, LG-15, LG-18, LG-29
 func TestTheModelSeesTheRegistryAndAsMuchOfTheConversationAsItNeeds(t *testing.T) {
 	t.Parallel()

@@ -41,8 +41,6 @@ export function TurnFoot({ turn, live, seen, text, items }: Props) {
   ].filter(Boolean);
   return (
     <footer className="turn-foot">
-      <AnswerActions turn={turn} text={text} />
-      <Feedback turn={turn} live={live} />
       {confidence && (
         <span className="confidence" data-level={confidence} title={words.confidenceTitle}>
           {words.confidence(confidence)}
@@ -67,6 +65,8 @@ export function TurnFoot({ turn, live, seen, text, items }: Props) {
           {words.runLink}
         </a>
       )}
+      <AnswerActions turn={turn} text={text} />
+      <Feedback turn={turn} live={live} />
     </footer>
   );
 }
