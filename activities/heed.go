@@ -2,10 +2,8 @@ package activities
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 
-	"liminal/internal/id"
 	"liminal/internal/learning"
 	"liminal/internal/run"
 	"liminal/internal/safety"
@@ -22,7 +20,10 @@ func (s *Set) heed(ctx context.Context, c *closing) {
 	if !c.heeded() {
 		return
 	}
-	if err := s.beginHeed(ctx, c); err != nil {
+	given := map[string]any{
+		"conversation_id": c.Opened.ConversationID, "message_id": c.Opened.Input["message_id"], "upto_seq": c.Opened.UptoSeq,
+	}
+	if err := s.beginAfter(ctx, c, workflowHeed, workflowHeed+":", given); err != nil {
 		s.logger().WarnContext(ctx, "what a message says of an answer is not noted", "conversation", c.Opened.ConversationID, "error", err)
 	}
 }
@@ -43,19 +44,4 @@ func (c *closing) heeded() bool {
 func (c *closing) compliant() bool {
 	return !c.Outcome.Suppressed && !slices.ContainsFunc(c.Tally.Redactions, func(r tool.Redaction) bool { return r.Whole }) &&
 		(c.Opened.Judged == nil || c.Opened.Judged.Risk == safety.Low)
-}
-
-func (s *Set) beginHeed(ctx context.Context, c *closing) error {
-	input, err := json.Marshal(GraphInput{Artifact: workflowHeed, Locale: c.Opened.Locale, Input: map[string]any{
-		"conversation_id": c.Opened.ConversationID, "message_id": c.Opened.Input["message_id"], "upto_seq": c.Opened.UptoSeq,
-	}})
-	if err != nil {
-		return err
-	}
-	r := run.Run{ID: id.Derive(c.Run.RunID, workflowHeed), Kind: run.KindGraph, UserID: c.Run.Viewer.UserID, Status: run.Running, Input: input}
-	r.WorkflowID = workflowHeed + ":" + r.ID
-	if err := s.Runs.CreateRun(ctx, c.Run.Viewer, r); err != nil {
-		return err
-	}
-	return s.Starter.StartNext(ctx, c.Run.Viewer, r)
 }

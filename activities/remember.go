@@ -33,14 +33,20 @@ func (s *Set) beginMemory(ctx context.Context, c *closing) error {
 	if err != nil || slices.ContainsFunc(under, func(r run.Run) bool { return strings.HasPrefix(r.WorkflowID, name) }) {
 		return err
 	}
-	input, err := json.Marshal(GraphInput{Artifact: workflowRemember, Locale: c.Opened.Locale, Input: map[string]any{
+	return s.beginAfter(ctx, c, workflowRemember, name, map[string]any{
 		"conversation_id": c.Opened.ConversationID, "upto_seq": c.Tally.SummaryDue,
-	}})
+	})
+}
+
+// beginAfter begins a graph as a run of its own, once for a turn that closes;
+// the id of its workflow is the prefix and the run's.
+func (s *Set) beginAfter(ctx context.Context, c *closing, artifact, prefix string, given map[string]any) error {
+	input, err := json.Marshal(GraphInput{Artifact: artifact, Locale: c.Opened.Locale, Input: given})
 	if err != nil {
 		return err
 	}
-	r := run.Run{ID: id.Derive(c.Run.RunID, workflowRemember), Kind: run.KindGraph, UserID: c.Run.Viewer.UserID, Status: run.Running, Input: input}
-	r.WorkflowID = name + r.ID
+	r := run.Run{ID: id.Derive(c.Run.RunID, artifact), Kind: run.KindGraph, UserID: c.Run.Viewer.UserID, Status: run.Running, Input: input}
+	r.WorkflowID = prefix + r.ID
 	if err := s.Runs.CreateRun(ctx, c.Run.Viewer, r); err != nil {
 		return err
 	}
