@@ -1,4 +1,3 @@
-import type { WebSocket } from '@playwright/test';
 import { answered, box, enter, expect, holds, say, test } from './stage.ts';
 
 // These need a model that takes its time: TestBrowser's script, or the stand-in server.
@@ -58,10 +57,7 @@ test('scrolling is the reader’s: growth never fights it', async ({ page }) => 
   expect(await top()).toBe(before);
 });
 
-// Requirements: UI-27
-test('while an answer is written, Enter sends nothing, and a page that is left leaves no stream behind', async ({ page }) => {
-  const lines: WebSocket[] = [];
-  page.on('websocket', (line) => lines.push(line));
+test('while an answer is written, Enter sends nothing', async ({ page }) => {
   await enter(page);
   await say(page, 'Tell me slowly');
   await expect(page.locator('.prose')).toContainText('Sentence 1');
@@ -69,7 +65,4 @@ test('while an answer is written, Enter sends nothing, and a page that is left l
   await expect(page.locator('.said')).toHaveCount(1);
   await holds(page, 'impatient');
   await expect(page.getByText('The answer is being written. Stop it to send something else.')).toBeVisible();
-  expect(lines.filter((line) => !line.isClosed())).toHaveLength(1); // however much is read
-  await page.goto('about:blank');
-  await expect.poll(() => lines.every((line) => line.isClosed())).toBe(true);
 });
