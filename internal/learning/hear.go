@@ -82,7 +82,7 @@ func unquoted(message string) string {
 // do not wrap what they say.
 func sentences(text string) []string {
 	var out []string
-	for _, line := range strings.Split(text, "\n") {
+	for line := range strings.SplitSeq(text, "\n") {
 		for _, s := range words.Sentences(line) {
 			if s.Form != words.Prose {
 				continue

@@ -27,6 +27,7 @@ func Isolation(t *testing.T, open Open) {
 	attempts := o.attempts(t, b)
 	maps.Copy(attempts, o.setAttempts(t, b))
 	maps.Copy(attempts, o.memoryAttempts(t, b))
+	maps.Copy(attempts, o.pathAttempts(t, b))
 	maps.Copy(attempts, o.patchAttempts(t, b))
 	for name, try := range attempts {
 		t.Run(name, func(t *testing.T) { wantFault(t, try(stranger), fault.NotFound) })
@@ -128,12 +129,6 @@ func (o owned) attempts(t *testing.T, b Backend) map[string]attempt {
 			_, _, err := s.ListMessages(ctx, v, talk, "", 10)
 			return err
 		},
-		"Window":      func(v identity.Viewer) error { return second(s.Window(ctx, v, talk, chat.Window{Latest: true})) },
-		"ShowVersion": func(v identity.Viewer) error { return s.ShowVersion(ctx, v, talk, o.turn.MessageID) },
-		"Branch":      func(v identity.Viewer) error { return second(s.Branch(ctx, v, talk, o.turn.MessageID, id.New())) },
-		"Replace": func(v identity.Viewer) error {
-			return second(s.Accept(ctx, v, chat.NewTurn{ConversationID: talk, Message: "x", Replaces: o.turn.MessageID}))
-		},
 		"Message": func(v identity.Viewer) error { return second(s.Message(ctx, v, o.turn.MessageID)) },
 		"Accept": func(v identity.Viewer) error {
 			return second(s.Accept(ctx, v, chat.NewTurn{ConversationID: talk, Message: "x"}))
@@ -169,6 +164,20 @@ func (o owned) attempts(t *testing.T, b Backend) map[string]attempt {
 		"Index.Prune":  func(v identity.Viewer) error { return b.Index.Prune(ctx, v, o.document.ID, nil) },
 		"Index.Chunk":  func(v identity.Viewer) error { return second(b.Index.Chunk(ctx, v, chunkID(o.document, 0))) },
 		"Index.Chunks": func(v identity.Viewer) error { return second(b.Index.Chunks(ctx, v, o.document.ContextID, 5)) },
+	}
+}
+
+// pathAttempts are those on what a conversation shows.
+func (o owned) pathAttempts(t *testing.T, b Backend) map[string]attempt {
+	ctx, s, talk := t.Context(), b.Store, o.turn.ConversationID
+	second := func(_ any, err error) error { return err }
+	return map[string]attempt{
+		"Window":      func(v identity.Viewer) error { return second(s.Window(ctx, v, talk, chat.Window{Latest: true})) },
+		"ShowVersion": func(v identity.Viewer) error { return s.ShowVersion(ctx, v, talk, o.turn.MessageID) },
+		"Branch":      func(v identity.Viewer) error { return second(s.Branch(ctx, v, talk, o.turn.MessageID, id.New())) },
+		"Replace": func(v identity.Viewer) error {
+			return second(s.Accept(ctx, v, chat.NewTurn{ConversationID: talk, Message: "x", Replaces: o.turn.MessageID}))
+		},
 	}
 }
 

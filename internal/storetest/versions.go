@@ -327,6 +327,25 @@ func asideTarget(t *testing.T, open Open) {
 }
 
 func branches(t *testing.T, open Open) {
+	b := newBranch(t, open)
+	b.isACopy(t)
+	b.isMadeOnce(t)
+	b.goesOnByItself(t)
+}
+
+// branched is a conversation of three turns, and a branch of it at the second.
+type branched struct {
+	*line
+	ids    []string // of the first turn's message
+	turn   chat.Accepted
+	answer string // the second turn's
+	made   chat.Conversation
+	before []string       // what the conversation says
+	path   []string       // and the branch
+	copies []chat.Message // of the branch
+}
+
+func newBranch(t *testing.T, open Open) branched {
 	l, ids := newLine(t, open, "one")
 	k := newContext(t, l.s, l.v, "notes")
 	_, err := l.s.UpdateConversation(t.Context(), l.v, l.id, chat.ConversationChange{ActiveContextID: &k.ID})
@@ -336,50 +355,61 @@ func branches(t *testing.T, open Open) {
 	end.Message.Struct, end.Message.Meta = chat.Compose("to two", nil, nil), map[string]any{"model": "m", "noted": map[string]any{"signal": "like"}}
 	end.Notices = []chat.Message{{Role: "system", Content: "Which?", Meta: map[string]any{"suppressed": true}}, {Role: "user", Content: "This."}}
 	end.Persist = map[string]any{"mood": "good"}
-	closed := closeTurn(t, l.s, l.v, end)
+	b := branched{line: l, ids: ids, turn: a, answer: closeTurn(t, l.s, l.v, end).MessageID}
 	l.say("three", "")
-	before := transcript(t, l.s, l.v, l.id)
+	b.before = transcript(t, l.s, l.v, l.id)
 	to := id.New()
-	made := got(l.s.Branch(t.Context(), l.v, l.id, a.MessageID, to))(t)
-	want(t, "made", fmt.Sprint(made.ID, made.Title, made.Status, made.ActiveContextID, made.Meta), fmt.Sprint(to, "one", "open", k.ID, map[string]any{"docs": map[string]any{"mood": "good"}}))
-	want(t, "origin", *made.Branched, chat.Origin{ConversationID: l.id, MessageID: a.MessageID})
-	want(t, "kept", fmt.Sprint(*got(l.s.Conversation(t.Context(), l.v, to))(t).Branched), fmt.Sprint(*made.Branched))
-	path := transcript(t, l.s, l.v, to)
-	wantLines(t, path, []string{"1 user one", "2 assistant to one", "3 user two", "5 user This.", "6 assistant to two"})
-	page, _, err := l.s.ListMessages(t.Context(), l.v, to, "", 10)
+	b.made = got(l.s.Branch(t.Context(), l.v, l.id, a.MessageID, to))(t)
+	want(t, "made", fmt.Sprint(b.made.ID, b.made.Title, b.made.Status, b.made.ActiveContextID, b.made.Meta),
+		fmt.Sprint(to, "one", "open", k.ID, map[string]any{"docs": map[string]any{"mood": "good"}}))
+	b.path = transcript(t, l.s, l.v, to)
+	b.copies, _, err = l.s.ListMessages(t.Context(), l.v, to, "", 10)
 	need(t, err)
-	answered := got(l.s.Message(t.Context(), l.v, closed.MessageID))(t)
-	last := page[4]
-	want(t, "run", last.RunID, a.Run.ID)
+	return b
+}
+
+func (b branched) isACopy(t *testing.T) {
+	want(t, "origin", *b.made.Branched, chat.Origin{ConversationID: b.id, MessageID: b.turn.MessageID})
+	want(t, "kept", fmt.Sprint(*got(b.s.Conversation(t.Context(), b.v, b.made.ID))(t).Branched), fmt.Sprint(*b.made.Branched))
+	wantLines(t, b.path, []string{"1 user one", "2 assistant to one", "3 user two", "5 user This.", "6 assistant to two"})
+	answered, last := got(b.s.Message(t.Context(), b.v, b.answer))(t), b.copies[4]
+	want(t, "run", last.RunID, b.turn.Run.ID)
 	want(t, "written", last.CreatedAt.Equal(answered.CreatedAt), true)
 	want(t, "meta", fmt.Sprint(last.Meta), "map[model:m]")
 	want(t, "segments", len(last.Struct.Segments), 1)
-	if last.ID == closed.MessageID {
+	if last.ID == b.answer {
 		t.Error("a copy is the message itself")
 	}
-	// By the same id it is made once; by another message's it is not this one.
-	want(t, "again", got(l.s.Branch(t.Context(), l.v, l.id, a.MessageID, to))(t).ID, to)
-	wantLines(t, transcript(t, l.s, l.v, to), path)
-	_, err = l.s.Branch(t.Context(), l.v, l.id, ids[0], to)
+}
+
+// isMadeOnce by its id; by another message's it is not this one.
+func (b branched) isMadeOnce(t *testing.T) {
+	to := b.made.ID
+	want(t, "again", got(b.s.Branch(t.Context(), b.v, b.id, b.turn.MessageID, to))(t).ID, to)
+	wantLines(t, transcript(t, b.s, b.v, to), b.path)
+	_, err := b.s.Branch(t.Context(), b.v, b.id, b.ids[0], to)
 	wantFault(t, err, fault.Conflict)
-	other := person(t, l.s)
-	_, err = l.s.Branch(t.Context(), other, l.id, a.MessageID, id.New())
+	other := person(t, b.s)
+	_, err = b.s.Branch(t.Context(), other, b.id, b.turn.MessageID, id.New())
 	wantFault(t, err, fault.NotFound)
-	mine := &line{TB: t, s: l.s, v: other}
+	mine := &line{TB: t, s: b.s, v: other}
 	mine.say("mine", "")
-	_, err = l.s.Branch(t.Context(), other, mine.id, a.MessageID, id.New())
+	_, err = b.s.Branch(t.Context(), other, mine.id, b.turn.MessageID, id.New())
 	wantFault(t, err, fault.NotFound)
-	// The copy goes on by itself, and its questions have versions of their own.
-	copied := &line{TB: t, s: l.s, v: l.v, id: to}
-	again := copied.say("two again", page[2].ID)
+}
+
+// goesOnByItself: the copy's questions have versions of their own.
+func (b branched) goesOnByItself(t *testing.T) {
+	copied := &line{TB: t, s: b.s, v: b.v, id: b.made.ID}
+	again := copied.say("two again", b.copies[2].ID)
 	copied.shows("one", "two again")
-	wantLines(t, copied.versions(again), []string{page[2].ID, again})
-	wantLines(t, transcript(t, l.s, l.v, l.id), before)
-	_, err = l.s.Branch(t.Context(), l.v, to, page[2].ID, id.New())
+	wantLines(t, copied.versions(again), []string{b.copies[2].ID, again})
+	wantLines(t, transcript(t, b.s, b.v, b.id), b.before)
+	_, err := b.s.Branch(t.Context(), b.v, b.made.ID, b.copies[2].ID, id.New())
 	wantReason(t, "branch of what is set aside", err, "aside")
-	twice := got(l.s.Branch(t.Context(), l.v, to, page[1].ID, id.New()))(t)
-	wantLines(t, transcript(t, l.s, l.v, twice.ID), path[:2])
-	need(t, l.s.DeleteConversation(t.Context(), l.v, l.id))
+	twice := got(b.s.Branch(t.Context(), b.v, b.made.ID, b.copies[1].ID, id.New()))(t)
+	wantLines(t, transcript(t, b.s, b.v, twice.ID), b.path[:2])
+	need(t, b.s.DeleteConversation(t.Context(), b.v, b.id))
 	copied.shows("one", "two again")
 	copied.say("three", "")
 }
