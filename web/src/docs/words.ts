@@ -144,7 +144,7 @@ const de: DocsWords = {
   failure: {
     '400': ['validation_error', 'Etwas an der Anfrage stimmt nicht; details nennt das Feld.'],
     '401': ['unauthorized', 'Das Token fehlt, ist abgelaufen oder wurde beendet. Erneuern oder neu anmelden.'],
-    '403': ['forbidden', 'Das dürfen Sie nicht.'],
+    '403': ['forbidden', 'Das darfst du nicht.'],
     '404': ['not_found', 'Das gibt es nicht, oder es gehört Ihnen nicht; welches von beiden, erfährt niemand.'],
     '409': ['conflict', 'Es passt nicht zum jetzigen Stand; details.reason sagt, warum.'],
     '429': ['rate_limited', 'Zu viel auf einmal, oder ein Budget ist aufgebraucht. Retry-After sagt, wann es wieder geht.'],
@@ -178,7 +178,7 @@ const de: DocsWords = {
   },
   envelope: {
     title: 'Der Umschlag',
-    text: ['Jede Antwort in JSON hat denselben Rahmen. Die request_id steht auch in der Kopfzeile X-Request-Id; nennen Sie sie, wenn Sie etwas melden.', 'Fehler haben ein „error“ anstelle der Daten. Sein code ist einer von sieben, seine message ein Satz für Menschen, und seine details sind für Programme.'],
+    text: ['Jede Antwort in JSON hat denselben Rahmen. Die request_id steht auch in der Kopfzeile X-Request-Id; nenne sie, wenn du etwas meldest.', 'Fehler haben ein „error“ anstelle der Daten. Sein code ist einer von sieben, seine message ein Satz für Menschen, und seine details sind für Programme.'],
   },
   writes: {
     title: 'Einmal schreiben',
