@@ -104,7 +104,7 @@ test('two documents are compared, each quote opens its passage, and the choice h
   await page.reload();
   await expect(chooser.locator('option:checked')).toHaveText('Document assistant');
   await expect(turn.locator('.confidence')).toHaveText(/supported$/);
-  await page.getByRole('link', { name: 'New conversation' }).click();
+  await page.getByRole('navigation', { name: 'Conversations' }).getByRole('link', { name: 'New conversation' }).click();
   await expect(chooser.locator('option:checked')).toHaveText('Automatic');
 });
 
