@@ -79,7 +79,7 @@ func (c *cluster) command(args ...string) (output string, code int) {
 	return string(out), exitCode(err)
 }
 
-// flush loses all of Redis.
+// flush loses all that Redis knew of these programs.
 func (c *cluster) flush() {
 	c.t.Helper()
 	o, err := goredis.ParseURL(c.Redis)
@@ -88,7 +88,7 @@ func (c *cluster) flush() {
 	}
 	r := goredis.NewClient(o)
 	defer func() { _ = r.Close() }()
-	if err := r.FlushAll(c.t.Context()).Err(); err != nil {
+	if err := r.FlushDB(c.t.Context()).Err(); err != nil {
 		c.t.Fatal(err)
 	}
 }

@@ -1,6 +1,7 @@
 // Package ground is what the program stands on in production, made for one
-// test: a database with its owner and the role the program runs as, a namespace
-// of Temporal and a shared folder, on the servers that scripts/lane.sh starts.
+// test: a database with its owner and the role the program runs as, a database of
+// Redis, a namespace of Temporal and a shared folder, on the servers that
+// scripts/lane.sh starts.
 //
 // It serves the tests that run the real program from outside, and imports
 // nothing of the house but what finds the lane.
@@ -10,11 +11,13 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/redis/go-redis/v9"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
@@ -26,6 +29,9 @@ import (
 
 // patience bounds every wait for a server.
 const patience = 60 * time.Second
+
+// databases is how many scripts/lane/redis.sh gives its server.
+const databases = 1024
 
 // Password is in every connection string; the lane asks for none, and nothing
 // may ever show it.
@@ -45,10 +51,11 @@ type Ground struct {
 func New(t testing.TB) *Ground {
 	t.Helper()
 	superuser := storetest.Lane(t, "LANE_POSTGRES")
-	g := &Ground{t: t, Data: t.TempDir(), Redis: storetest.Lane(t, "LANE_REDIS"), Temporal: storetest.Lane(t, "LANE_TEMPORAL")}
+	g := &Ground{t: t, Data: t.TempDir(), Temporal: storetest.Lane(t, "LANE_TEMPORAL")}
 	name := "e2e_" + strings.ReplaceAll(id.New(), "-", "")
 	g.Namespace = strings.ReplaceAll(name, "_", "-")
 	g.database(superuser, name)
+	g.memory(storetest.Lane(t, "LANE_REDIS"))
 	g.register()
 	return g
 }
@@ -78,6 +85,37 @@ func (g *Ground) database(superuser, name string) {
 			_, _ = conn.Exec(ctx, `DROP DATABASE IF EXISTS `+name+` WITH (FORCE)`) // the lane is removed anyway
 			_ = conn.Close(ctx)
 		}
+	})
+}
+
+// memory takes the next of Redis's databases: what a program remembers there,
+// such as the sign-ins of an address, must not count against another test's.
+func (g *Ground) memory(server string) {
+	g.t.Helper()
+	o, err := redis.ParseURL(server)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	shared := redis.NewClient(o)
+	defer func() { _ = shared.Close() }()
+	taken, err := shared.Incr(g.t.Context(), "e2e:databases").Result()
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	u, err := url.Parse(server)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	own := *o
+	own.DB = 1 + int(taken%(databases-1)) // 0 is shared by tests with a prefix each
+	u.Path = "/" + strconv.Itoa(own.DB)
+	g.Redis = u.String()
+	g.t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		mine := redis.NewClient(&own)
+		_ = mine.FlushDB(ctx).Err() // the lane is removed anyway
+		_ = mine.Close()
 	})
 }
 
