@@ -1,4 +1,5 @@
-import { answered, box, enter, expect, holds, say, test } from './stage.ts';
+import type { Page } from '@playwright/test';
+import { answered, box, enter, expect, holds, noSockets, say, test } from './stage.ts';
 
 // These need a model that takes its time: TestBrowser's script, or the stand-in server.
 
@@ -57,6 +58,35 @@ test('scrolling is the reader’s: growth never fights it', async ({ page }) => 
   expect(await top()).toBe(before);
 });
 
+/** How many readers of streams the server counts, over whatever they read. */
+async function readers(page: Page, server: string): Promise<number> {
+  const figures = await (await page.request.get(`${server}/metrics`)).text();
+  const counts = [...figures.matchAll(/^liminal_stream_followers\{.*\} (\d+)$/gm)];
+  return counts.reduce((sum, [, count]) => sum + Number(count), 0);
+}
+
+for (const over of ['a socket', 'HTTP']) {
+  // Requirements: UI-27
+  test(`a page that is left leaves no stream behind, and its run goes on: over ${over}`, async ({ page }) => {
+    if (over === 'HTTP') await noSockets(page);
+    await enter(page);
+    const server = new URL(page.url()).origin;
+    await say(page, 'Tell me slowly');
+    await expect(page.locator('.prose')).toContainText('Sentence 1');
+    expect(await readers(page, server)).toBe(1);
+    const conversation = page.url();
+    await page.goto('about:blank');
+    await expect.poll(() => readers(page, server)).toBe(0);
+    // It was the reader that went, not what was read.
+    await page.goto(conversation);
+    await expect(page.getByRole('button', { name: 'Stop' })).toBeVisible();
+    const turn = await answered(page);
+    await expect(turn.locator('.prose')).toContainText('Sentence 30 of');
+    await expect.poll(() => readers(page, server)).toBe(0);
+  });
+}
+
+// Requirements: UI-27
 test('while an answer is written, Enter sends nothing', async ({ page }) => {
   await enter(page);
   await say(page, 'Tell me slowly');
