@@ -100,7 +100,7 @@ func TestDriversAreReachedFromTheirAdapterOnly(t *testing.T) {
 		"modernc.org/":                 {"internal/sqlite", "internal/wire/devserver"},
 		"database/sql":                 {"internal/sqlite", "internal/wire/devserver"},
 		"github.com/jackc/pgx":         {"internal/postgres", "internal/postgres/postgrestest", "e2e/ground"},
-		"github.com/redis/":            {"internal/redis"},
+		"github.com/redis/":            {"internal/redis", "e2e/ground"},
 		"github.com/danielgtaylor":     {"api"},
 		"github.com/gorilla/":          {"api"},
 		"github.com/expr-lang/":        {"internal/expr"},
