@@ -184,7 +184,7 @@ func choose(message string) decision {
 		}
 	}
 	switch {
-	case greets(message):
+	case courteous(message):
 		return decision{action: actInquire, confidence: sure, likely: likely(actInquire, actSummarize), reasoning: "courtesy"}
 	case len(plain) > 0:
 		return chosen(m, plain)
@@ -366,6 +366,6 @@ func (t turn) intent() map[string]any {
 		return classify(t.question)
 	}
 	values := decide(t.question, t.req.Messages[:max(len(t.req.Messages)-1, 0)]).values()
-	values["smalltalk"] = greets(t.question)
+	values["smalltalk"] = courteous(t.question)
 	return values
 }

@@ -184,5 +184,11 @@ func (t turn) unable(w *writer) error {
 	case greets(t.question):
 		return w.say(t.say.hello + " " + t.say.banner + " " + t.say.abilities)
 	}
+	switch opinion(t.question) {
+	case "like", "always":
+		return w.say(t.say.praised)
+	case "dislike", "never":
+		return w.say(t.say.blamed)
+	}
 	return w.say(t.say.banner + " " + t.say.abilities)
 }

@@ -11,7 +11,7 @@
 // An answer has citations exactly when something was found: passages shown as
 // merely the closest carry none.
 //
-// It may import fault, words, model and knowledge.
+// It may import fault, words, model, learning and knowledge.
 package extractive
 
 import (

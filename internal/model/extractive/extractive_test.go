@@ -124,6 +124,8 @@ func TestIntentsAreToldApart(t *testing.T) {
 		"Welche Dateien habe ich?":                     "code_edit",
 		"Hello!":                                       "smalltalk",
 		"Danke":                                        "smalltalk",
+		"I like this answer":                           "smalltalk",
+		"I like this one. How long are books lent?":    "qa_with_docs",
 		"hi, how long are the books lent to a reader?": "qa_with_docs",
 		"…": "other",
 	} {

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"liminal/internal/learning"
 	"liminal/internal/words"
 )
 
@@ -42,7 +43,7 @@ func classify(message string) map[string]any {
 func judge(m string) (string, float64) {
 	content := contentWords(m)
 	switch {
-	case greets(m):
+	case courteous(m):
 		return intentSmalltalk, 0.95
 	case editVerb.MatchString(m) && editWhat.MatchString(m):
 		return intentEdit, 0.9
@@ -58,6 +59,23 @@ func judge(m string) (string, float64) {
 		return intentQA, 0.55
 	}
 	return intentOther, 0.4
+}
+
+// courteous reports whether a message asks for nothing at all: it greets, or
+// says what its person thinks of an answer (PREF-02).
+func courteous(message string) bool {
+	return greets(message) || opinion(message) != ""
+}
+
+// opinion is the signal of a message that says what its person thinks of an
+// answer and nothing else, "" for any other.
+func opinion(message string) string {
+	message = strings.ReplaceAll(message, "’", "'")
+	heard, says := learning.Hear(message)
+	if !says || contentWords(strings.Replace(message, heard.Words, "", 1)) > 1 {
+		return ""
+	}
+	return heard.Signal
 }
 
 // greets reports whether a message is only courtesy: it begins like it and

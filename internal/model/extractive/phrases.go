@@ -10,6 +10,7 @@ const Banner = "No language model is configured. Answers are quoted from your do
 type phrases struct {
 	banner, abilities, hello   string
 	welcome, goodbye           string
+	praised, blamed            string // to who says what they think of an answer
 	nothing, closest, noSource string
 	page, of                   string
 	files, noFiles, begins     string
@@ -38,6 +39,8 @@ func english() phrases {
 		hello:      "Hello.",
 		welcome:    "You are welcome. Ask on whenever you like.",
 		goodbye:    "Goodbye.",
+		praised:    "Good to hear. Ask on whenever you like.",
+		blamed:     "Understood. Ask again in other words, or say under the answer what it should have been.",
 		nothing:    "Nothing in your documents answers this.",
 		closest:    "The closest passages are below. They are not an answer.",
 		noSource:   "There are no documents to answer from. Upload some, or choose a context, and ask again.",
@@ -73,18 +76,20 @@ func english() phrases {
 
 func german() phrases {
 	return phrases{
-		banner:     "Es ist kein Sprachmodell eingerichtet. Antworten sind Zitate aus Ihren Dokumenten und Werkzeugergebnissen; nichts wird erzeugt.",
-		abilities:  "Fragen Sie etwas zu Ihren Dokumenten, und ich antworte mit Zitaten daraus; außerdem kann ich Ihre Dateien auflisten und lesen.",
+		banner:     "Es ist kein Sprachmodell eingerichtet. Antworten sind Zitate aus deinen Dokumenten und Werkzeugergebnissen; nichts wird erzeugt.",
+		abilities:  "Frag etwas zu deinen Dokumenten, und ich antworte mit Zitaten daraus; außerdem kann ich deine Dateien auflisten und lesen.",
 		hello:      "Hallo.",
-		welcome:    "Gern geschehen. Fragen Sie jederzeit weiter.",
+		welcome:    "Gern geschehen. Frag jederzeit weiter.",
 		goodbye:    "Auf Wiedersehen.",
-		nothing:    "Nichts in Ihren Dokumenten beantwortet das.",
+		praised:    "Das freut mich. Frag jederzeit weiter.",
+		blamed:     "Verstanden. Frag noch einmal mit anderen Worten, oder schreib unter die Antwort, wie sie hätte lauten sollen.",
+		nothing:    "Nichts in deinen Dokumenten beantwortet das.",
 		closest:    "Die nächstliegenden Stellen folgen. Sie sind keine Antwort.",
-		noSource:   "Es gibt keine Dokumente, aus denen sich antworten ließe. Laden Sie welche hoch oder wählen Sie einen Kontext, und fragen Sie noch einmal.",
+		noSource:   "Es gibt keine Dokumente, aus denen sich antworten ließe. Lade welche hoch oder wähle einen Kontext, und frag noch einmal.",
 		page:       "Seite",
 		of:         "in",
-		files:      "Ihre Dateien:",
-		noFiles:    "Sie haben noch keine Dateien.",
+		files:      "Deine Dateien:",
+		noFiles:    "Du hast noch keine Dateien.",
 		begins:     "So beginnt es:",
 		failed:     "Das Werkzeug %s hat nicht funktioniert: %s",
 		empty:      "Das Werkzeug %s hat nichts zurückgegeben.",

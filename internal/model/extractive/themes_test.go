@@ -54,6 +54,24 @@ func TestThanksAreAnsweredLikeThanks(t *testing.T) {
 	}
 }
 
+// Requirements: PREF-02
+func TestAnOpinionIsNotTakenForAQuestion(t *testing.T) {
+	t.Parallel()
+	for message, answer := range map[string]string{
+		"I like this answer": "Good to hear", "That wasn’t helpful.": "Understood", "Die Antwort gefällt mir sehr": "Good to hear", "Please never do that again": "Understood",
+	} {
+		said := modeltest.Text(modeltest.Play(t, extractive.Model{}, user(message)))
+		if !strings.HasPrefix(said, answer) {
+			t.Errorf("%s: %s", message, said)
+		}
+	}
+	// What is asked beside it is asked.
+	said := modeltest.Text(modeltest.Play(t, extractive.Model{}, user("I like this answer. Which licence permits selling copies?")))
+	if strings.HasPrefix(said, "Good to hear") {
+		t.Error(said)
+	}
+}
+
 func TestAShortStatementIsCheckedToo(t *testing.T) {
 	t.Parallel()
 	text := "The program comes without any warranty, to the extent the law permits."
