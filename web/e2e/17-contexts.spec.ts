@@ -1,4 +1,4 @@
-import { accessible, enter, expect, retention, say, test } from './stage.ts';
+import { accessible, answered, enter, expect, retention, say, test } from './stage.ts';
 import type { Page } from '@playwright/test';
 
 async function contexts(page: Page) {
@@ -17,7 +17,7 @@ async function make(page: Page, name: string, description = '') {
 
 async function add(page: Page, name: string, text: string) {
   await page.locator('.upload-form input[type=file]').setInputFiles({ name, mimeType: 'text/markdown', buffer: Buffer.from(text) });
-  await expect(page.locator('.tray')).toContainText('Ready');
+  await expect(page.locator('.tray li', { hasText: name })).toContainText('Ready');
 }
 
 /** The passage size the newest document of a context was cut by. */
@@ -75,6 +75,34 @@ test('a context is made, filled, described, and deleted', async ({ page }) => {
   await page.getByRole('dialog', { name: 'Delete context' }).getByRole('button', { name: 'Delete context' }).click();
   await expect(page).toHaveURL(/\/contexts$/);
   await expect(page.locator('.context-card')).toHaveCount(0);
+});
+
+// Requirements: UI-06, UI-10
+test('a conversation whose context is deleted goes on with all documents', async ({ page }) => {
+  await enter(page);
+  await contexts(page);
+  await make(page, 'Law');
+  const inside = page.url();
+  const chat = page.getByRole('navigation', { name: 'Parts of Liminal' }).getByRole('link', { name: 'Chat' });
+  await chat.click();
+  await page.getByLabel('Documents to use').selectOption({ label: 'Law' });
+  await say(page, 'What is kept?');
+  await answered(page);
+  await expect(page).toHaveURL(/\/c\//);
+  const conversation = page.url();
+  await expect(page.getByLabel('Documents to use').getByRole('option', { selected: true })).toHaveText('Law');
+  await contexts(page);
+  await page.locator('.context-card', { hasText: 'Law' }).getByRole('link').click();
+  await expect(page).toHaveURL(inside);
+  await page.getByRole('button', { name: 'Delete context' }).click();
+  await page.getByRole('dialog', { name: 'Delete context' }).getByRole('button', { name: 'Delete context' }).click();
+  await expect(page).toHaveURL(/\/contexts$/);
+  await chat.click();
+  await expect(page).toHaveURL(conversation);
+  await say(page, 'And for how long?');
+  await expect(page.locator('.turn')).toHaveCount(2);
+  await answered(page);
+  await expect(page.locator('.failure')).toHaveCount(0);
 });
 
 test('an address of no context, or of no set, says so', async ({ page, watch }) => {

@@ -95,7 +95,7 @@ export async function changeContext(id: string, change: { name?: string; descrip
 export async function deleteContext(id: string): Promise<void> {
   await ask('deleteContext', { path: { id } });
   for (const queryKey of [contextKeys.one(id), contextKeys.chunks(id), keys.documents(id)]) queryClient.removeQueries({ queryKey }); // what is gone is not asked for again
-  await contextsChanged();
+  await Promise.all([contextsChanged(), queryClient.invalidateQueries({ queryKey: keys.conversations })]); // those that used it use all again
 }
 
 export async function renameDocument(document: Document, title: string): Promise<void> {

@@ -6,6 +6,7 @@ import { session } from '../api/session.ts';
 import { sentence } from '../chat/talk.ts';
 import { language, useWords } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
+import { forgetContext } from '../knowledge/choice.ts';
 import { UploadForm } from '../knowledge/UploadForm.tsx';
 import { UploadTray } from '../knowledge/UploadTray.tsx';
 import { when } from '../operate/figures.ts';
@@ -97,6 +98,7 @@ function Head({ context, mayChange }: { context: OneContext; mayChange: boolean 
           onClose={close}
           onAct={async () => {
             await deleteContext(context.id);
+            forgetContext(context.id);
             go('/contexts', { replace: true });
           }}
         >

@@ -6,6 +6,7 @@ export const dePages: typeof enPages = {
 
   contexts: 'Kontexte',
   contextsLead: 'Sammlungen von Dokumenten, aus denen Antworten zitieren dürfen.',
+  contextUnlisted: 'Einer, der nicht in der Liste steht',
   contextsKinds: 'Was zu sehen ist',
   contextsTab: 'Kontexte',
   setsTab: 'Gruppen',

@@ -8,6 +8,7 @@ export const enPages = {
   // Contexts
   contexts: 'Contexts',
   contextsLead: 'Collections of documents that answers may quote from.',
+  contextUnlisted: 'One that is not listed',
   contextsKinds: 'What to look at',
   contextsTab: 'Contexts',
   setsTab: 'Sets',

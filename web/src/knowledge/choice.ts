@@ -54,6 +54,11 @@ export function forgetChoices(): void {
   chosenWorkflow.set({});
 }
 
+/** A context that is gone is chosen nowhere: a message that named it would be refused. */
+export function forgetContext(id: string): void {
+  chosenContext.set(Object.fromEntries(Object.entries(chosenContext.get()).filter(([, chosen]) => chosen !== id)));
+}
+
 export function contextOf(chosen: Record<string, string>, draftKey: string, conversation: Conversation | null): string {
   return chosen[draftKey] ?? conversation?.active_context_id ?? '';
 }
