@@ -33,6 +33,25 @@ test('the settings say who is there, what may be uploaded, and which program ans
   await expect(uploads).toContainText('.pdf');
 });
 
+// Requirements: UI-14
+test('what does not answer is named, beside the program that says so', async ({ page, watch }) => {
+  watch.expected.push(/500/);
+  const report = { version: '9.9.9', build: { go: 'go9' }, status: 'failing', checks: { database: { status: 'ok' }, blobs: { status: 'failing' } } };
+  const error = { code: 'server_error', message: 'Part of the server does not answer.', details: report };
+  let asked = 0;
+  await page.route('**/healthz', (route) => {
+    asked++;
+    return route.fulfill({ status: 500, json: { status: 'error', error, request_id: 'r' } });
+  });
+  await enter(page);
+  await settings(page);
+  const about = page.getByRole('region', { name: 'About' });
+  await expect(about).toContainText('9.9.9');
+  await expect(about).toContainText('Does not answer: blobs');
+  await expect(about.getByRole('alert')).toHaveCount(0);
+  expect(asked).toBe(1);
+});
+
 // Requirements: UI-14, UI-15
 test('drafts are counted, exported and cleared', async ({ page }) => {
   await enter(page);

@@ -24,8 +24,10 @@ type Parts<O extends Op> = (Ops[O] extends { path: infer P } ? { path: Segments<
 
 interface Manner {
   signal?: AbortSignal;
-  /** Names a write so that trying it again cannot do it twice (API-10). */
+  /** Names a write so that trying it again cannot do it twice (API-05). */
   key?: string;
+  /** A failure is an answer: it is not tried again. */
+  once?: boolean;
 }
 
 /** What is to be said to ask for an operation, and how. */
@@ -36,9 +38,9 @@ type Rest<O extends Op> = Partial<Asking<O>> extends Asking<O> ? [asking?: Askin
 
 /** What an operation gives, without its envelope; a refusal is a Failure. */
 export function ask<O extends Op>(op: O, ...[asking]: Rest<O>): Promise<Data<O>> {
-  const { path, query, body, signal, key } = (asking ?? {}) as Manner & { path?: Values; query?: Values; body?: unknown };
+  const { path, query, body, signal, key, once } = (asking ?? {}) as Manner & { path?: Values; query?: Values; body?: unknown };
   const [method, template] = places[op];
-  return dataOf<Data<O>>(method, address(template, path, query), { body, signal, key });
+  return dataOf<Data<O>>(method, address(template, path, query), { body, signal, key, once });
 }
 
 type Values = Record<string, unknown>;

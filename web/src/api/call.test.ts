@@ -45,6 +45,12 @@ describe('a server that fails', () => {
     expect(pauses()).toEqual([400, 800, 1600]);
   });
 
+  it('is asked once where its failure is what one wants to know', async () => {
+    answers = [problem(500), fine()];
+    expect(await outcome(ask('health', { once: true }))).toMatchObject({ status: 500 });
+    expect(asked).toHaveLength(1);
+  });
+
   it('is not asked again once it answers', async () => {
     answers = [problem(500), fine()];
     expect(await outcome(ask('me'))).toEqual({ ok: true });

@@ -7,8 +7,10 @@ import { Failure, failureOf } from './failure.ts';
 export interface Sending {
   body?: unknown;
   signal?: AbortSignal | undefined;
-  /** Names a write so that trying it again cannot do it twice (API-10). */
+  /** Names a write so that trying it again cannot do it twice (API-05). */
   key?: string | undefined;
+  /** A failure is an answer: it is not tried again. */
+  once?: boolean | undefined;
 }
 
 const tries = 4; // the first and three more
@@ -16,7 +18,7 @@ const firstPause = 400; // ms, doubled each time
 
 /** Asks, and takes the envelope off. */
 export async function dataOf<T>(method: string, url: string, options: Sending): Promise<T> {
-  const response = await authorized(url, init(method, options));
+  const response = await authorized(url, init(method, options), options.once ? 1 : tries);
   if (response.status === 204) return undefined as T;
   const body = (await response.json()) as { data: T };
   return body.data;
@@ -35,23 +37,23 @@ function init(method: string, options: Sending): RequestInit {
 }
 
 /** fetch with the token, one refresh on 401, and patience with 5xx; all of it as one person. */
-export async function authorized(url: string, request: RequestInit): Promise<Response> {
+export async function authorized(url: string, request: RequestInit, most = tries): Promise<Response> {
   const another = watchPerson();
-  let response = await patient(url, request, another);
+  let response = await patient(url, request, another, most);
   if (response.status === 401) {
     if (!(await refresh())) throw await failureOf(response);
-    response = await patient(url, request, another); // the cookie may be of another person by now
+    response = await patient(url, request, another, most); // the cookie may be of another person by now
     if (response.status === 401) forget();
   }
   if (!response.ok) throw await failureOf(response);
   return response;
 }
 
-async function patient(url: string, request: RequestInit, another: () => boolean): Promise<Response> {
+async function patient(url: string, request: RequestInit, another: () => boolean, most: number): Promise<Response> {
   for (let attempt = 1; ; attempt++) {
     if (another()) throw notTheirs();
     const response = await once(url, request);
-    if (response.status < 500 || attempt === tries) return response;
+    if (response.status < 500 || attempt === most) return response;
     await sleep(firstPause * 2 ** (attempt - 1), request.signal ?? undefined);
   }
 }

@@ -25,6 +25,11 @@ export function useUIConfig() {
   });
 }
 
+/** What this person may upload; it differs by plan (API-13). */
+export function useFileLimits() {
+  return useQuery({ queryKey: ['limits'], queryFn: ({ signal }) => ask('fileLimits', { signal }), staleTime: 60_000 });
+}
+
 export function useConversations() {
   return useInfiniteQuery({
     queryKey: keys.conversations,
@@ -53,16 +58,7 @@ export function useContexts() {
   });
 }
 
-export function useDocuments(context: string | null) {
-  return useQuery({
-    queryKey: keys.documents(context ?? ''),
-    queryFn: async ({ signal }) => (await ask('listDocuments', { path: { id: context ?? '' }, query: { limit: 100 }, signal })).data,
-    enabled: context !== null,
-    refetchInterval: (query) => (query.state.data?.some(unfinished) ? 1_500 : false),
-  });
-}
-
-export function unfinished(document: Document): boolean {
+export function unfinished(document: Pick<Document, 'status'>): boolean {
   return document.status === 'waiting' || document.status === 'reading';
 }
 

@@ -99,5 +99,6 @@ export const dePages: typeof enPages = {
   aboutWell: 'Alles antwortet.',
   aboutAiling: (names) => `Antwortet nicht: ${names}`,
   aboutDocs: 'Dokumentation der Schnittstelle',
+  factsLoading: 'Wird geladen…',
   factsFailed: 'Das ließ sich nicht laden.',
 };

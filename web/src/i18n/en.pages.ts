@@ -103,5 +103,6 @@ export const enPages = {
   aboutWell: 'Everything answers.',
   aboutAiling: (names: string) => `Does not answer: ${names}`,
   aboutDocs: 'Documentation of the API',
+  factsLoading: 'Loading…',
   factsFailed: 'This could not be loaded.',
 };

@@ -1,5 +1,5 @@
 import { useId, useState, type ReactNode } from 'react';
-import { useUIConfig } from '../api/queries.ts';
+import { useFileLimits } from '../api/queries.ts';
 import { language, useWords } from '../i18n/index.ts';
 import { fileSize, kindsOfFile } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';
@@ -18,7 +18,7 @@ interface Props {
 export function UploadForm({ contextID, children }: Props) {
   const words = useWords();
   const locale = useStore(language);
-  const limits = useUIConfig().data?.upload;
+  const limits = useFileLimits().data;
   const [size, setSize] = useState('');
   const id = useId();
   const chunkSize = chunkSizeOf(size);

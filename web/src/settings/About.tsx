@@ -9,11 +9,16 @@ import { Card } from '../operate/parts.tsx';
 /** Which program answers here, by its own account (UI-14). */
 export function About() {
   const words = useWords();
-  const health = useQuery({ queryKey: ['health'], queryFn: ({ signal }) => ask('health', { signal }), staleTime: 30_000 });
-  const report = health.data;
+  const health = useQuery({ queryKey: ['health'], queryFn: ({ signal }) => ask('health', { signal, once: true }), staleTime: 30_000 });
+  const report = health.data ?? reportIn(health.error);
   return (
     <Card title={words.settingsAbout}>
-      {health.isError && (
+      {health.isPending && (
+        <p role="status" className="hint">
+          {words.factsLoading}
+        </p>
+      )}
+      {health.isError && !report && (
         <p role="alert" className="problem">
           {health.error instanceof Failure && health.error.message ? health.error.message : words.factsFailed}
         </p>
@@ -33,6 +38,12 @@ export function About() {
       </p>
     </Card>
   );
+}
+
+/** What does not answer makes the whole a failure, which holds the same report. */
+function reportIn(error: unknown): Report | null {
+  const details = error instanceof Failure ? (error.details as Partial<Report> | null | undefined) : null;
+  return details?.checks && details.build ? (details as Report) : null;
 }
 
 function ailing(report: Report): string[] {

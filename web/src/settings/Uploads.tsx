@@ -1,5 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
-import { ask } from '../api/ask.ts';
+import { useFileLimits } from '../api/queries.ts';
 import { language, useWords } from '../i18n/index.ts';
 import { fileSize } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';
@@ -9,9 +8,14 @@ import { Card } from '../operate/parts.tsx';
 export function Uploads() {
   const words = useWords();
   const locale = useStore(language);
-  const limits = useQuery({ queryKey: ['limits'], queryFn: ({ signal }) => ask('fileLimits', { signal }), staleTime: 60_000 });
+  const limits = useFileLimits();
   return (
     <Card title={words.settingsUploads}>
+      {limits.isPending && (
+        <p role="status" className="hint">
+          {words.factsLoading}
+        </p>
+      )}
       {limits.isError && (
         <p role="alert" className="problem">
           {words.factsFailed}
