@@ -8,6 +8,7 @@ async function contexts(page: Page) {
 
 async function make(page: Page, name: string, description = '') {
   const form = page.locator('details.make');
+  await expect(page.locator('.left .skeleton')).toHaveCount(0); // where there are none it opens by itself
   if ((await form.getAttribute('open')) === null) await form.locator('summary').click();
   await form.getByLabel('Name').fill(name);
   await form.getByLabel('Description').fill(description);
@@ -57,6 +58,7 @@ test('a context is made, filled, described, and deleted', async ({ page }) => {
   await row.getByLabel('Title of the document').fill('How long to keep');
   await page.keyboard.press('Enter');
   await expect(row.locator('.name')).toHaveText('How long to keep');
+  await expect(row.getByRole('button', { name: /^Rename “/ })).toBeFocused();
 
   await page.getByRole('button', { name: 'Rename or describe' }).click();
   const dialog = page.getByRole('dialog', { name: 'Rename or describe' });
@@ -127,6 +129,7 @@ test('a long list of contexts comes in pages', async ({ page }) => {
   await expect(page.locator('.context-card')).toHaveCount(25);
   await page.getByRole('button', { name: 'Show more' }).click();
   await expect(page.locator('.context-card')).toHaveCount(27);
+  await expect(page.locator('.context-card a').nth(25)).toBeFocused(); // the button is gone
 });
 
 // Requirements: UI-08
@@ -173,14 +176,21 @@ test('sets are made of documents of all contexts, changed, and deleted', async (
   await page.getByLabel('Title of the set').fill('For the audit');
   await page.getByRole('button', { name: 'Create set' }).click();
   await expect(page.getByText('No documents in it yet.')).toBeVisible();
+  await page.getByLabel('Find documents to add').fill('nothing of this');
+  await expect(page.getByText('No document matches.')).toBeVisible();
   await page.getByLabel('Find documents to add').fill('trip');
   await page.getByRole('button', { name: /^Add “Trips”/ }).click();
+  await expect(page.getByLabel('Find documents to add')).toBeFocused(); // what was pressed is gone
   await page.getByLabel('Find documents to add').fill('');
   await page.getByRole('button', { name: /^Add “Retention”/ }).click();
   const inside = page.getByRole('list', { name: 'Documents', exact: true });
   await expect(inside.locator('.name')).toHaveText(['Trips', 'Retention']);
   await inside.getByRole('button', { name: 'Take “Trips” out of the set' }).click();
   await expect(inside.locator('.name')).toHaveText(['Retention']);
+  await expect(inside.getByRole('button', { name: 'Take “Retention” out of the set' })).toBeFocused();
+  await page.getByRole('button', { name: 'Rename', exact: true }).click();
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('button', { name: 'Rename', exact: true })).toBeFocused();
   await page.getByRole('button', { name: 'Rename', exact: true }).click();
   await page.locator('.detail-head').getByLabel('Title of the set').fill('Audit');
   await page.keyboard.press('Enter');

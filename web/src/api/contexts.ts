@@ -1,6 +1,7 @@
 // Contexts, their documents, and sets of documents. Lists come in pages.
 
-import { useInfiniteQuery, useQuery, type QueryKey } from '@tanstack/react-query';
+import { useEffect, useRef } from 'react';
+import { keepPreviousData, useInfiniteQuery, useQuery, type QueryKey } from '@tanstack/react-query';
 import { ask } from './ask.ts';
 import type { DocumentSet, OneContext, OneDocumentSet } from './gen.ts';
 import { keys, queryClient, unfinished } from './queries.ts';
@@ -10,6 +11,7 @@ export type { DocumentSet, DocumentTitle, OneContext, OneDocumentSet } from './g
 
 const few = 25; // on one page
 const chunksShown = 5;
+const soon = 1_500; // ms, while documents are read in
 
 export const contextKeys = {
   pages: [...keys.contexts, 'pages'] as const,
@@ -18,7 +20,7 @@ export const contextKeys = {
   documents: (id: string) => [...keys.documents(id), 'pages'] as const,
   sets: ['sets'] as const,
   set: (id: string) => ['sets', 'one', id] as const,
-  titles: (q: string) => ['titles', q] as const,
+  titles: (q: string, limit: number) => ['titles', q, limit] as const,
 };
 
 function usePages<T>(queryKey: QueryKey, load: (cursor: string, signal: AbortSignal) => Promise<Page<T>>, live?: (all: T[]) => boolean) {
@@ -27,7 +29,7 @@ function usePages<T>(queryKey: QueryKey, load: (cursor: string, signal: AbortSig
     queryFn: ({ pageParam, signal }) => load(pageParam, signal),
     initialPageParam: '',
     getNextPageParam: (last: Page<T>) => last.next_cursor || undefined,
-    refetchInterval: (now) => (live?.(now.state.data?.pages.flatMap((page) => page.data) ?? []) ? 1_500 : false),
+    refetchInterval: (now) => (live?.(now.state.data?.pages.flatMap((page) => page.data) ?? []) ? soon : false),
   });
   return { ...query, all: query.data?.pages.flatMap((page) => page.data) };
 }
@@ -36,12 +38,20 @@ export type Pages<T> = ReturnType<typeof usePages<T>>;
 
 export const useContextPages = () => usePages<Context>(contextKeys.pages, (cursor, signal) => ask('listContexts', { query: { cursor, limit: few }, signal }));
 
-export const useDocumentPages = (context: string) =>
-  usePages<Document>(
+export function useDocumentPages(context: string) {
+  const pages = usePages<Document>(
     contextKeys.documents(context),
     (cursor, signal) => ask('listDocuments', { path: { id: context }, query: { cursor, limit: few }, signal }),
     (all) => all.some(unfinished),
   );
+  const reading = pages.all?.some(unfinished) ?? false;
+  const was = useRef(false);
+  useEffect(() => {
+    if (was.current && !reading) void contextsChanged(); // its figures and passages are others now
+    was.current = reading;
+  }, [reading]);
+  return pages;
+}
 
 export const useSetPages = () => usePages<DocumentSet>([...contextKeys.sets, 'pages'], (cursor, signal) => ask('listDocumentSets', { query: { cursor, limit: few }, signal }));
 
@@ -54,19 +64,25 @@ export function useChunks(id: string, counted: number) {
   return useQuery({
     queryKey: [...contextKeys.chunks(id), counted],
     queryFn: async ({ signal }) => (await ask('listChunks', { path: { id }, query: { limit: chunksShown }, signal })).data,
+    placeholderData: keepPreviousData,
   });
 }
 
 export function useOneSet(id: string) {
-  return useQuery({ queryKey: contextKeys.set(id), queryFn: ({ signal }) => ask('documentSet', { path: { id }, signal }) });
+  return useQuery({
+    queryKey: contextKeys.set(id),
+    queryFn: ({ signal }) => ask('documentSet', { path: { id }, signal }),
+    refetchInterval: (now) => (now.state.data?.documents.some(unfinished) ? soon : false),
+  });
 }
 
-/** A person's documents by their titles, of all contexts; a few, since more words find fewer. */
-export function useTitles(q: string) {
+/** A person's documents by their titles, of all contexts: the first page, since more words find fewer. */
+export function useTitles(q: string, limit: number) {
   return useQuery({
-    queryKey: contextKeys.titles(q),
-    queryFn: async ({ signal }) => (await ask('listOwnDocuments', { query: { q, limit: 12 }, signal })).data,
-    placeholderData: (before) => before,
+    queryKey: contextKeys.titles(q, limit),
+    queryFn: ({ signal }) => ask('listOwnDocuments', { query: { q, limit }, signal }),
+    placeholderData: keepPreviousData,
+    refetchInterval: (now) => (now.state.data?.data.some(unfinished) ? soon : false),
   });
 }
 

@@ -45,7 +45,7 @@ function Shown({ context }: { context: OneContext }) {
         <Documents context={context.id} mayChange={mayChange} />
       </Card>
       <Chunks context={context} />
-      <Facts context={context} />
+      <Facts context={context} mayChange={mayChange} />
     </div>
   );
 }
@@ -109,7 +109,7 @@ function Head({ context, mayChange }: { context: OneContext; mayChange: boolean 
   );
 }
 
-function Facts({ context }: { context: OneContext }) {
+function Facts({ context, mayChange }: { context: OneContext; mayChange: boolean }) {
   const words = useWords();
   const locale = useStore(language);
   const model = context.meta['embedding_model'];
@@ -132,17 +132,21 @@ function Facts({ context }: { context: OneContext }) {
             <dd className="monospace">{model}</dd>
           </>
         )}
-        <dt>{words.contextSources}</dt>
-        <dd>
-          {context.sources.length === 0 && words.contextNoSources}
-          <ul>
-            {context.sources.map((one) => (
-              <li key={one.path}>
-                <code>{one.path}</code> {one.recursive && <small>{words.contextRecursive}</small>}
-              </li>
-            ))}
-          </ul>
-        </dd>
+        {mayChange && (
+          <>
+            <dt>{words.contextSources}</dt>
+            <dd>
+              {context.sources.length === 0 && words.contextNoSources}
+              <ul>
+                {context.sources.map((one) => (
+                  <li key={one.path}>
+                    <code>{one.path}</code> {one.recursive && <small>{words.contextRecursive}</small>}
+                  </li>
+                ))}
+              </ul>
+            </dd>
+          </>
+        )}
       </dl>
       {context.meta['pii_scrub'] === true && <p className="hint">{words.contextScrubbed}</p>}
     </Card>
@@ -155,6 +159,11 @@ function Chunks({ context }: { context: OneContext }) {
   const chunks = useChunks(context.id, context.chunks);
   return (
     <Card title={words.contextPreview}>
+      {chunks.isPending && (
+        <p role="status" className="hint">
+          {words.factsLoading}
+        </p>
+      )}
       {chunks.isError && (
         <p role="alert" className="problem">
           {sentence(chunks.error)}

@@ -15,10 +15,9 @@ export function ContextList({ picked }: { picked: string | null }) {
   return (
     <>
       <Make
-        key={pages.isSuccess ? 'known' : 'unknown'}
         title={words.contextNew}
         act={words.contextCreate}
-        open={pages.all?.length === 0}
+        open={pages.all && pages.all.length === 0}
         onMake={async (form) => go(`/contexts/${(await makeContext(String(form.get('name')).trim(), String(form.get('description')).trim())).id}`)}
       >
         <label className="field">

@@ -8,7 +8,7 @@ import { fileSize } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';
 import { Confirm } from '../shell/Confirm.tsx';
 import { Icon } from '../shell/Icon.tsx';
-import { Paged, Retitle } from './parts.tsx';
+import { Paged, Retitle, useRenaming } from './parts.tsx';
 
 /** The documents of a context, and where each of them stands. */
 export function Documents({ context, mayChange }: { context: string; mayChange: boolean }) {
@@ -30,13 +30,14 @@ export function Documents({ context, mayChange }: { context: string; mayChange: 
 function Row({ document, mayChange }: { document: Document; mayChange: boolean }) {
   const words = useWords();
   const locale = useStore(language);
-  const [open, setOpen] = useState<'rename' | 'delete' | null>(null);
+  const { renaming, button, begin, end } = useRenaming();
+  const [removing, setRemoving] = useState(false);
   const [problem, setProblem] = useState('');
   const title = document.title || document.path;
-  const close = () => setOpen(null);
 
   async function remove() {
-    close();
+    setRemoving(false);
+    setProblem('');
     try {
       await deleteDocument(document);
     } catch (error) {
@@ -48,8 +49,8 @@ function Row({ document, mayChange }: { document: Document; mayChange: boolean }
     <li data-status={document.status}>
       <span className="dot" aria-hidden="true" />
       <div>
-        {open === 'rename' ? (
-          <Retitle value={title} label={words.documentTitle} onSave={(name) => renameDocument(document, name)} onClose={close} />
+        {renaming ? (
+          <Retitle value={title} label={words.documentTitle} onSave={(name) => renameDocument(document, name)} onClose={end} />
         ) : (
           <p className="name">{title}</p>
         )}
@@ -60,17 +61,27 @@ function Row({ document, mayChange }: { document: Document; mayChange: boolean }
         </p>
         {(document.status === 'failed' || problem) && <p className="problem">{problem || document.error || words.failedDocument}</p>}
       </div>
-      {mayChange && open !== 'rename' && (
+      {mayChange && !renaming && (
         <span className="row-deeds">
-          <button type="button" className="icon-button" aria-label={words.renameThis(title)} title={words.rename} onClick={() => setOpen('rename')}>
+          <button
+            ref={button}
+            type="button"
+            className="icon-button"
+            aria-label={words.renameThis(title)}
+            title={words.rename}
+            onClick={() => {
+              setProblem('');
+              begin();
+            }}
+          >
             <Icon name="edit" />
           </button>
-          <button type="button" className="icon-button" aria-label={words.removeThis(title)} title={words.remove} onClick={() => setOpen('delete')}>
+          <button type="button" className="icon-button" aria-label={words.removeThis(title)} title={words.remove} onClick={() => setRemoving(true)}>
             <Icon name="close" />
           </button>
         </span>
       )}
-      {open === 'delete' && <Confirm text={words.removeDocument(title)} act={words.remove} onAct={() => void remove()} onCancel={close} />}
+      {removing && <Confirm text={words.removeDocument(title)} act={words.remove} onAct={() => void remove()} onCancel={() => setRemoving(false)} />}
     </li>
   );
 }

@@ -1,4 +1,4 @@
-import { useDeferredValue, useState } from 'react';
+import { useDeferredValue, useEffect, useRef, useState, type RefObject } from 'react';
 import { useLocation } from 'wouter';
 import { useAttempt } from '../account/useAttempt.ts';
 import { changeSet, deleteSet, useOneSet, useTitles, type OneDocumentSet } from '../api/contexts.ts';
@@ -7,9 +7,11 @@ import { sentence } from '../chat/talk.ts';
 import { useWords } from '../i18n/index.ts';
 import { ActDialog, Card, Loading, Trouble } from '../operate/parts.tsx';
 import { Icon } from '../shell/Icon.tsx';
-import { Retitle } from './parts.tsx';
+import { regain, Retitle, useRenaming } from './parts.tsx';
 
 const most = 200; // documents in a set; the server's bound
+const offered = 12; // documents to add; more words find fewer
+const page = 100; // the most a list gives at once
 
 /** One set: its documents in their order, and what may be added. */
 export function SetDetail({ id }: { id: string }) {
@@ -26,7 +28,22 @@ function Shown({ set }: { set: OneDocumentSet }) {
   const words = useWords();
   const attempt = useAttempt();
   const full = set.document_ids.length >= most;
-  const put = (ids: string[]) => void attempt.go(() => changeSet(set.id, { document_ids: ids }));
+  const members = useRef<HTMLUListElement>(null);
+  const others = useRef<HTMLUListElement>(null);
+  const search = useRef<HTMLInputElement>(null);
+  const next = useRef<(() => HTMLElement | null | undefined) | null>(null); // where the focus goes, as what had it goes away
+
+  function put(ids: string[], then: () => HTMLElement | null | undefined) {
+    next.current = then;
+    void attempt.go(() => changeSet(set.id, { document_ids: ids }));
+  }
+
+  useEffect(() => {
+    if (attempt.busy || !next.current) return;
+    regain(next.current());
+    next.current = null;
+  }, [attempt.busy]);
+
   return (
     <div className="stack">
       <Head set={set} />
@@ -37,8 +54,8 @@ function Shown({ set }: { set: OneDocumentSet }) {
       )}
       <Card title={words.contextDocuments} note={set.documents.length > 0 ? set.documents.length : undefined}>
         {set.documents.length === 0 && <p className="nothing">{words.setEmpty}</p>}
-        <ul className="document-list" aria-label={words.contextDocuments}>
-          {set.documents.map((one) => (
+        <ul ref={members} className="document-list" aria-label={words.contextDocuments}>
+          {set.documents.map((one, at) => (
             <li key={one.id} data-status={one.status}>
               <span className="dot" aria-hidden="true" />
               <div>
@@ -50,7 +67,12 @@ function Shown({ set }: { set: OneDocumentSet }) {
                 className="icon-button"
                 disabled={attempt.busy}
                 aria-label={words.setTakeOut(one.title || one.path)}
-                onClick={() => put(set.document_ids.filter((other) => other !== one.id))}
+                onClick={() =>
+                  put(
+                    set.document_ids.filter((other) => other !== one.id),
+                    () => buttonAt(members.current, at) ?? search.current,
+                  )
+                }
               >
                 <Icon name="close" />
               </button>
@@ -58,35 +80,51 @@ function Shown({ set }: { set: OneDocumentSet }) {
           ))}
         </ul>
       </Card>
-      {full ? <p className="hint">{words.setFull}</p> : <Add busy={attempt.busy} has={set.document_ids} onAdd={(id) => put([...set.document_ids, id])} />}
+      {full ? (
+        <p className="hint">{words.setFull}</p>
+      ) : (
+        <Add
+          search={search}
+          list={others}
+          busy={attempt.busy}
+          has={set.document_ids}
+          onAdd={(id, at) => put([...set.document_ids, id], () => buttonAt(others.current, at) ?? search.current ?? buttonAt(members.current, most))}
+        />
+      )}
     </div>
   );
+}
+
+/** The button of a row, or of the last where there are not so many. */
+function buttonAt(list: HTMLElement | null, at: number): HTMLElement | undefined {
+  const buttons = list?.querySelectorAll<HTMLElement>('li button') ?? [];
+  return buttons[Math.min(at, buttons.length - 1)];
 }
 
 function Head({ set }: { set: OneDocumentSet }) {
   const words = useWords();
   const [, go] = useLocation();
-  const [open, setOpen] = useState<'rename' | 'delete' | null>(null);
-  const close = () => setOpen(null);
+  const { renaming, button, begin, end } = useRenaming();
+  const [deleting, setDeleting] = useState(false);
   return (
     <header className="detail-head">
-      {open === 'rename' ? <Retitle value={set.title} label={words.setTitle} onSave={(title) => changeSet(set.id, { title })} onClose={close} /> : <h2>{set.title}</h2>}
+      {renaming ? <Retitle value={set.title} label={words.setTitle} onSave={(title) => changeSet(set.id, { title })} onClose={end} /> : <h2>{set.title}</h2>}
       <div className="flex-row">
-        {open !== 'rename' && (
-          <button type="button" onClick={() => setOpen('rename')}>
+        {!renaming && (
+          <button ref={button} type="button" onClick={begin}>
             {words.rename}
           </button>
         )}
-        <button type="button" className="danger" onClick={() => setOpen('delete')}>
+        <button type="button" className="danger" onClick={() => setDeleting(true)}>
           {words.setDelete}
         </button>
       </div>
-      {open === 'delete' && (
+      {deleting && (
         <ActDialog
           title={words.setDelete}
           act={words.setDelete}
           danger
-          onClose={close}
+          onClose={() => setDeleting(false)}
           onAct={async () => {
             await deleteSet(set.id);
             go('/contexts/sets', { replace: true });
@@ -99,30 +137,39 @@ function Head({ set }: { set: OneDocumentSet }) {
   );
 }
 
+interface AddProps {
+  search: RefObject<HTMLInputElement | null>;
+  list: RefObject<HTMLUListElement | null>;
+  has: string[];
+  busy: boolean;
+  onAdd(id: string, at: number): void;
+}
+
 /** A person's documents of all contexts, found by words of their titles. */
-function Add({ has, busy, onAdd }: { has: string[]; busy: boolean; onAdd(id: string): void }) {
+function Add({ search, list, has, busy, onAdd }: AddProps) {
   const words = useWords();
   const [typed, setTyped] = useState('');
-  const found = useTitles(useDeferredValue(typed.trim()));
-  const others = (found.data ?? []).filter((one) => !has.includes(one.id));
+  const found = useTitles(useDeferredValue(typed.trim()), Math.min(page, offered + has.length)); // those it has may be found first
+  const others = (found.data?.data ?? []).filter((one) => !has.includes(one.id)).slice(0, offered);
+  const none = others.length === 0 && found.isSuccess && !found.isPlaceholderData && !found.data.next_cursor;
   return (
     <Card title={words.contextAddTitle}>
-      <input type="search" value={typed} aria-label={words.setAdd} placeholder={words.setAdd} onChange={(event) => setTyped(event.target.value)} />
+      <input ref={search} type="search" value={typed} aria-label={words.setAdd} placeholder={words.setAdd} onChange={(event) => setTyped(event.target.value)} />
       {found.isError && (
         <p role="alert" className="problem">
           {sentence(found.error)}
         </p>
       )}
-      {found.data && others.length === 0 && <p className="hint">{words.setNothingFound}</p>}
-      <ul className="document-list">
-        {others.map((one) => (
+      {none && <p className="hint">{words.setNothingFound}</p>}
+      <ul ref={list} className="document-list">
+        {others.map((one, at) => (
           <li key={one.id} data-status={one.status}>
             <span className="dot" aria-hidden="true" />
             <div>
               <p className="name">{one.title || one.path}</p>
               <p className="facts-line monospace">{one.path}</p>
             </div>
-            <button type="button" className="icon-button" disabled={busy} aria-label={words.setAddThis(one.title || one.path)} onClick={() => onAdd(one.id)}>
+            <button type="button" className="icon-button" disabled={busy} aria-label={words.setAddThis(one.title || one.path)} onClick={() => onAdd(one.id, at)}>
               <Icon name="plus" />
             </button>
           </li>

@@ -14,10 +14,9 @@ export function SetList({ picked }: { picked: string | null }) {
   return (
     <>
       <Make
-        key={pages.isSuccess ? 'known' : 'unknown'}
         title={words.setNew}
         act={words.setCreate}
-        open={pages.all?.length === 0}
+        open={pages.all && pages.all.length === 0}
         onMake={async (form) => go(`/contexts/sets/${(await makeSet(String(form.get('title')).trim())).id}`)}
       >
         <label className="field">

@@ -1,6 +1,7 @@
 // Small pieces the lists of this page have in common.
 
-import { useId, useRef, useState, type ReactNode } from 'react';
+import { useEffect, useId, useLayoutEffect, useRef, useState, type ReactNode } from 'react';
+import { flushSync } from 'react-dom';
 import { useAttempt } from '../account/useAttempt.ts';
 import type { Pages } from '../api/contexts.ts';
 import { sentence } from '../chat/talk.ts';
@@ -10,18 +11,40 @@ import { Loading } from '../operate/parts.tsx';
 /** A list that comes in pages: what there is, and a button for more of it. */
 export function Paged<T>({ pages, nothing, children }: { pages: Pages<T>; nothing: string; children(all: T[]): ReactNode }) {
   const words = useWords();
+  const button = useRef<HTMLButtonElement>(null);
+  const list = useRef<Element | null>(null);
+  const had = useRef<number | null>(null); // shown when more was asked for
+  const { isFetchingNextPage, hasNextPage } = pages;
+
+  function more() {
+    list.current = button.current?.previousElementSibling ?? null;
+    had.current = list.current?.children.length ?? null;
+    void pages.fetchNextPage();
+  }
+
+  useEffect(() => {
+    if (isFetchingNextPage || had.current === null) return;
+    regain(hasNextPage ? button.current : list.current?.children[had.current]?.querySelector<HTMLElement>('a, button'));
+    had.current = null;
+  }, [isFetchingNextPage, hasNextPage]);
+
   return (
     <>
       {pages.isError && (
-        <p role="alert" className="problem">
-          {sentence(pages.error)}
-        </p>
+        <div className="load-problem">
+          <p role="alert" className="problem">
+            {sentence(pages.error)}
+          </p>
+          <button type="button" onClick={() => void (pages.isFetchNextPageError ? pages.fetchNextPage() : pages.refetch())}>
+            {words.tryAgain}
+          </button>
+        </div>
       )}
       {pages.isPending && <Loading />}
       {pages.all?.length === 0 && <p className="nothing">{nothing}</p>}
       {pages.all && pages.all.length > 0 && children(pages.all)}
-      {pages.hasNextPage && (
-        <button type="button" className="quiet" disabled={pages.isFetchingNextPage} onClick={() => void pages.fetchNextPage()}>
+      {hasNextPage && (
+        <button ref={button} type="button" className="quiet" disabled={isFetchingNextPage} onClick={more}>
           {words.showMore}
         </button>
       )}
@@ -29,11 +52,31 @@ export function Paged<T>({ pages, nothing, children }: { pages: Pages<T>; nothin
   );
 }
 
+/** Gives the focus to something near when what had it is gone; who has gone elsewhere stays there. */
+export function regain(near: HTMLElement | null | undefined): void {
+  if (document.activeElement === null || document.activeElement === document.body) near?.focus();
+}
+
+/** A title that can be renamed: whether it is just now, and the button the focus goes back to. */
+export function useRenaming() {
+  const [renaming, setRenaming] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  return {
+    renaming,
+    button,
+    begin: () => setRenaming(true),
+    end() {
+      flushSync(() => setRenaming(false)); // the button is not there meanwhile
+      button.current?.focus();
+    },
+  };
+}
+
 interface MakeProps {
   title: string;
   act: string;
-  /** Open from the beginning, as where nothing was made yet. */
-  open: boolean;
+  /** Open from the beginning, as where nothing was made yet; undefined while that is not known. */
+  open: boolean | undefined;
   /** Makes it; a refusal is told here, and what was typed stays. */
   onMake(form: FormData): Promise<unknown>;
   children: ReactNode;
@@ -45,8 +88,14 @@ export function Make({ title, act, open, onMake, children }: MakeProps) {
   const box = useRef<HTMLDetailsElement>(null);
   const form = useRef<HTMLFormElement>(null);
   const problem = useId();
+  const decided = useRef(false);
+  useLayoutEffect(() => {
+    if (open === undefined || decided.current) return;
+    decided.current = true; // from then on the person opens and closes it
+    if (open && box.current) box.current.open = true;
+  }, [open]);
   return (
-    <details ref={box} className="make panel" open={open}>
+    <details ref={box} className="make panel">
       <summary>{title}</summary>
       <form
         ref={form}
