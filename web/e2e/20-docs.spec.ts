@@ -75,6 +75,8 @@ test('it is read on a phone, in German, and leads back to the program', async ({
   await page.getByRole('button', { name: /Deutsch/ }).click();
   await expect(page.getByRole('heading', { name: 'Wenn es scheitert' })).toBeVisible();
   await accessible(page, 'an operation on a phone');
+  const middles = await page.locator('.docs-home, .docs > header button, .docs > header a.button').evaluateAll((all) => all.map((one) => one.getBoundingClientRect()).map((it) => (it.top + it.bottom) / 2));
+  expect(Math.max(...middles) - Math.min(...middles)).toBeLessThan(4); // one row
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
   await page.getByRole('button', { name: 'Operationen' }).click();
   await page.getByRole('link', { name: /Rename or archive/ }).click();

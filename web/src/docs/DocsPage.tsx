@@ -83,7 +83,7 @@ function Navigation({ groups, chosen }: { groups: Group[]; chosen: string }) {
   const words = useDocsWords();
   const [, go] = useLocation();
   const [find, setFind] = useState('');
-  const [open, setOpen] = useState(chosen === '');
+  const [open, setOpen] = useState(false);
   const box = useRef<HTMLInputElement>(null);
   useEffect(() => setOpen(false), [chosen]);
   useEffect(() => {

@@ -12,8 +12,8 @@ export function Shape({ schema, schemas }: Props) {
   const words = useDocsWords();
   const objects = innerOf(schema, schemas);
   return (
-    <div className="shape">
-      <p className="shape-type">
+    <div>
+      <p>
         <code>{typeText(schema)}</code> <Said schema={resolve(schema, schemas)} />
       </p>
       {objects.map((object, at) => (
