@@ -7,7 +7,8 @@ export const usage: UsageWords = {
   usageSince: (day, zone) => `Seit dem ${day}, nach den Tagen von ${zone}.`,
   usagePartial: 'Es gab mehr Anfragen, als hier gezählt werden; die ältesten fehlen.',
   usageNone: 'In diesen Tagen hat niemand etwas gefragt.',
-  usageKnown: (known, all) => `Welche Werkzeuge benutzt wurden, ist von ${known} der ${all} Anfragen bekannt, solange ihre Aufzeichnungen aufbewahrt werden.`,
+  usageKnown: (known, all) =>
+    `Welche Werkzeuge benutzt wurden, ist von ${known} von ${all === '1' ? '1 Anfrage bekannt, solange ihre Aufzeichnung aufbewahrt wird' : `${all} Anfragen bekannt, solange ihre Aufzeichnungen aufbewahrt werden`}.`,
   asTable: 'Tabelle',
 
   usageTurns: 'Anfragen',
@@ -28,10 +29,11 @@ export const usage: UsageWords = {
 
   usageDay: 'Tag',
   usageTurnsADay: 'Anfragen je Tag',
-  usageTurnsSummary: (turns, day, most) => `${turns} Anfragen; die meisten am ${day}: ${most}.`,
+  usageTurnsSummary: (turns, day, most) => (turns === '1' ? `1 Anfrage, am ${day}.` : `${turns} Anfragen; die meisten am ${day}: ${most}.`),
   usageAnswered: 'Beantwortet',
   usageFailed: 'Gescheitert',
   usageGivenUp: 'Abgebrochen',
+  usageOpen: 'Noch offen',
   usageAskers: 'Personen',
   usageDurations: 'Wie lange Antworten dauern',
   usageDurationsSummary: (median, p90) => `Median ${median}; neun von zehn in ${p90}.`,

@@ -7,7 +7,8 @@ export const usage = {
   usageSince: (day: string, zone: string) => `Since ${day}, by the days of ${zone}.`,
   usagePartial: 'There were more turns than are counted here; the oldest are left out.',
   usageNone: 'Nobody has asked anything in these days.',
-  usageKnown: (known: string, all: string) => `What tools a turn called is known of ${known} of ${all} turns, as long as their recordings are kept.`,
+  usageKnown: (known: string, all: string) =>
+    `What tools a turn called is known of ${known} of ${all === '1' ? '1 turn, as long as its recording is' : `${all} turns, as long as their recordings are`} kept.`,
   asTable: 'Table',
 
   usageTurns: 'Turns',
@@ -17,7 +18,7 @@ export const usage = {
   usageNinth: '9 of 10 within',
   usageP90: (time: string) => `9 of 10 within ${time}`,
   usageToolUse: 'Turns with tools',
-  usageMark: (mark: 'good' | 'bad'): string => (mark === 'good' ? '✓ at least 50 %.' : 'Under 30 %.'),
+  usageMark: (mark: 'good' | 'bad'): string => (mark === 'good' ? '✓ At least 50 %.' : 'Under 30 %.'),
   usageCalls: (n: string) => `${n === '1' ? '1 call' : `${n} calls`} a turn`,
   usageAbandoned: 'Given up',
   usageAbandonedMore: 'stopped before the answer was there',
@@ -28,10 +29,11 @@ export const usage = {
 
   usageDay: 'Day',
   usageTurnsADay: 'Turns a day',
-  usageTurnsSummary: (turns: string, day: string, most: string) => `${turns} turns; most on ${day}: ${most}.`,
+  usageTurnsSummary: (turns: string, day: string, most: string) => (turns === '1' ? `1 turn, on ${day}.` : `${turns} turns; most on ${day}: ${most}.`),
   usageAnswered: 'Answered',
   usageFailed: 'Failed',
   usageGivenUp: 'Given up',
+  usageOpen: 'Still running',
   usageAskers: 'People',
   usageDurations: 'How long answers take',
   usageDurationsSummary: (median: string, p90: string) => `Median ${median}; nine of ten within ${p90}.`,

@@ -4,6 +4,7 @@ import { count, duration, money } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';
 import { Bars } from '../plot/Bars.tsx';
 import { Lines } from '../plot/Lines.tsx';
+import { openOf } from './figures.ts';
 import { dayOf, short } from './UsageTiles.tsx';
 
 interface Props {
@@ -24,13 +25,14 @@ export function TurnsADay({ insights }: Props) {
         { name: words.usageAnswered, tone: 'main' },
         { name: words.usageFailed, tone: 'bad' },
         { name: words.usageGivenUp, tone: 'faint' },
+        { name: words.usageOpen, tone: 'open' },
       ]}
-      columns={days.map((day) => ({ label: dayOf(day.date, locale), values: [day.answered, day.failed, day.abandoned] }))}
+      columns={days.map((day) => ({ label: dayOf(day.date, locale), values: [day.answered, day.failed, day.abandoned, openOf(day)] }))}
       least={2}
       write={write}
       table={{
-        head: [words.usageDay, words.usageTurns, words.usageAnswered, words.usageFailed, words.usageGivenUp, words.usageAskers],
-        rows: days.map((day) => [dayOf(day.date, locale), ...[day.turns, day.answered, day.failed, day.abandoned, day.people].map(write)]),
+        head: [words.usageDay, words.usageTurns, words.usageAnswered, words.usageFailed, words.usageGivenUp, words.usageOpen, words.usageAskers],
+        rows: days.map((day) => [dayOf(day.date, locale), ...[day.turns, day.answered, day.failed, day.abandoned, openOf(day), day.people].map(write)]),
       }}
     />
   );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { age, arrow, difference, toneOf } from './figures.ts';
+import { age, arrow, difference, openOf, toneOf } from './figures.ts';
 
 // Requirements: CFG-14
 describe('figures before and after', () => {
@@ -25,4 +25,10 @@ describe('figures before and after', () => {
     expect(age('2026-11-20T09:00:00Z', now, 'en')).toBe('3h ago');
     expect(age('2026-11-18T09:00:00Z', now, 'de')).toBe('vorgestern');
   });
+});
+
+// Requirements: GRND-38
+it('the parts of a day add up to its turns', () => {
+  expect(openOf({ turns: 7, answered: 4, failed: 1, abandoned: 1 })).toBe(1);
+  expect(openOf({ turns: 2, answered: 2, failed: 0, abandoned: 0 })).toBe(0);
 });

@@ -48,6 +48,11 @@ export function markOf(rate: number | null, bad: number, good: number): 'good' |
   return rate >= good ? 'good' : rate < bad ? 'bad' : null;
 }
 
+/** Turns that have not ended in any way: what a day's others leave of all of them. */
+export function openOf(day: { turns: number; answered: number; failed: number; abandoned: number }): number {
+  return Math.max(0, day.turns - day.answered - day.failed - day.abandoned);
+}
+
 /** Both figures; one where they are the same. */
 export function arrow(two: Two, unit: Unit, language: Language): string {
   const [before, after] = [written(two.before, unit, language), written(two.after, unit, language)];

@@ -5,8 +5,8 @@ import { labelled } from './scale.ts';
 
 export interface Series {
   name: string;
-  /** Which colour it has: the main one, what is not good, or what is beside the point. */
-  tone: 'main' | 'bad' | 'faint';
+  /** Which colour it has: the main one, what is not good, what is beside the point, or what is not yet known. */
+  tone: 'main' | 'bad' | 'faint' | 'open';
 }
 
 export interface TableView {
@@ -103,8 +103,8 @@ export function Table({ title, table }: { title: string; table: TableView }) {
           </tr>
         </thead>
         <tbody>
-          {table.rows.map((row) => (
-            <tr key={row[0]}>
+          {table.rows.map((row, at) => (
+            <tr key={at}>
               {row.map((text, index) =>
                 index === 0 ? (
                   <th key={index} scope="row">
