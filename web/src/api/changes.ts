@@ -12,9 +12,6 @@ import type { Patch, PatchRow, Trial } from './gen.ts';
 export type PatchStatus = gen.Patch['status'];
 export type PatchStage = gen.Patch['stage'];
 
-/** What a rehearsal means for a decision, the gravest last. Empty: there was none yet. */
-export type Verdict = gen.Patch['verdict'];
-
 /** What becomes of an effect the record does not hold. */
 export type Unknowns = Exclude<gen.Patch['unknown'], ''>;
 
@@ -26,7 +23,6 @@ export type Operation = { [member in keyof gen.Operation]: gen.Operation[member]
 export type Problem = gen.Fault;
 export type Check = gen.PatchCheck;
 export type Act = keyof gen.May;
-export type Permission = gen.Leave;
 
 /** A figure with what it may be as well, given how few runs there were. */
 export type Measured = gen.Estimate;

@@ -26,7 +26,6 @@ export type {
   User,
 } from './gen.ts';
 
-export type FactorState = gen.MFA;
 export type Limits = gen.FileLimits;
 export type RunProblem = gen.RunError;
 

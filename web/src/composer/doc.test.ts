@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { docOf, docOfLines, fieldsOf, fieldsOfMessage, isEmpty, linesNaming, linesOf, textOf, textOfLines, trimmed, type Mention } from './doc.ts';
+import { docOfLines, fieldsOf, fieldsOfMessage, isEmpty, linesNaming, linesOf, linesOfText, textOf, textOfLines, trimmed, type Mention } from './doc.ts';
 
 const gdpr: Mention = { category: 'document', id: 'd1', label: 'GDPR' };
 const laws: Mention = { category: 'set', id: 's1', label: 'Laws' };
@@ -10,7 +10,7 @@ const web: Mention = { category: 'web', id: 'web', label: 'WebSearch' };
 // Requirements: UI-32
 describe('what is written', () => {
   it('is the same text when it comes back', () => {
-    for (const text of ['', 'one', 'one\n\ntwo\n', '  spaces  ', '\n']) expect(textOf(docOf(text))).toBe(text);
+    for (const text of ['', 'one', 'one\n\ntwo\n', '  spaces  ', '\n']) expect(textOf(docOfLines(linesOfText(text)))).toBe(text);
   });
 
   it('reads a mention as its name', () => {

@@ -28,10 +28,6 @@ const mostJSON = 60 * 1024;
 const mostNodes = 20_000;
 const mostLevels = 16;
 
-export function docOf(text: string): Doc {
-  return docOfLines(linesOfText(text));
-}
-
 export function linesOfText(text: string): Piece[][] {
   return text.split(/\r\n?|\n/).map((line) => (line === '' ? [] : [line]));
 }
