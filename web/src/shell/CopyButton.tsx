@@ -10,23 +10,31 @@ interface Props {
 
 export function CopyButton({ text, label, icon = false }: Props) {
   const words = useWords();
-  const [copied, setCopied] = useState(false);
+  const [came, setCame] = useState<'copied' | 'refused' | null>(null);
   useEffect(() => {
-    if (!copied) return;
-    const timer = setTimeout(() => setCopied(false), 1_600);
+    if (!came) return;
+    const timer = setTimeout(() => setCame(null), came === 'copied' ? 1_600 : 4_000);
     return () => clearTimeout(timer);
-  }, [copied]);
-  const said = copied ? words.copied : label;
+  }, [came]);
+  const said = came === 'copied' ? words.copied : came === 'refused' ? words.copyRefused : label;
+
+  async function copy() {
+    try {
+      await navigator.clipboard.writeText(text); // there is none on a page that came over plain HTTP
+      setCame('copied');
+    } catch {
+      setCame('refused');
+    }
+  }
+
   return (
     <button
       type="button"
       className={icon ? 'act' : 'quiet'}
       {...(icon ? { 'aria-label': said, title: said } : {})}
-      onClick={() => {
-        void navigator.clipboard?.writeText(text).then(() => setCopied(true));
-      }}
+      onClick={() => void copy()}
     >
-      {icon ? <Icon name={copied ? 'check' : 'copy'} /> : said}
+      {icon ? <Icon name={came === 'copied' ? 'check' : came === 'refused' ? 'close' : 'copy'} /> : said}
     </button>
   );
 }
