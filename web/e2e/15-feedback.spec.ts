@@ -25,7 +25,7 @@ test('one press under an answer that was just given says what one thinks, and is
   await turn.getByRole('button', { name: thumbs.up }).click();
   await expect(pressed(page, thumbs.up)).toBeVisible();
   await expect(turn.getByText('Noted.')).toBeVisible();
-  expect((await kept(page))?.signal).toBe('like');
+  await expect.poll(async () => (await kept(page))?.signal).toBe('like');
   await turn.getByRole('button', { name: 'Undo' }).click();
   await expect(pressed(page, thumbs.up)).toHaveCount(0);
   await expect(turn.getByRole('button', { name: thumbs.up })).toBeFocused();
@@ -65,7 +65,7 @@ test('a note says why, and what the answer should have been', async ({ page }) =
   await accessible(page, 'a note');
   await turn.getByRole('button', { name: 'Save note' }).click();
   await expect(turn.getByRole('button', { name: 'Change the note' })).toBeVisible();
-  expect(await kept(page)).toMatchObject({ signal: 'never', notes: 'It knows nothing of words.', corrected_text: 'A small sentence on the way to a larger one.' });
+  await expect.poll(() => kept(page)).toMatchObject({ signal: 'never', notes: 'It knows nothing of words.', corrected_text: 'A small sentence on the way to a larger one.' });
 });
 
 // Requirements: PREF-02
@@ -110,7 +110,7 @@ test('the section beneath the box takes feedback and shows what is known of an a
   await section.getByLabel('Why?').fill('Exactly seven.');
   await section.getByRole('button', { name: thumbs.up }).click();
   await expect(pressed(page, thumbs.up)).toBeVisible();
-  expect(await kept(page)).toMatchObject({ signal: 'like', notes: 'Exactly seven.' });
+  await expect.poll(() => kept(page)).toMatchObject({ signal: 'like', notes: 'Exactly seven.' });
   await accessible(page, 'the section');
 });
 

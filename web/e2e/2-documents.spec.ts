@@ -22,6 +22,7 @@ test('an uploaded document answers with a quote whose citation opens the passage
   await expect(sheet).toBeHidden();
   await expect(chip).toBeFocused();
   const out = turn.getByRole('link', { name: 'Run', exact: true });
+  await expect(turn.locator('.turn-foot > span', { hasText: /^[\d.]+ m?s$/ })).toBeVisible(); // what is known of its run is there
   const { data: ui } = await (await page.request.get('/v1/config/ui')).json();
   if (ui.temporal_ui) await expect(out).toHaveAttribute('href', /\/namespaces\/[^/]+\/workflows\/chat/);
   else await expect(out).toHaveCount(0); // a cluster that has no pages of its own to lead to

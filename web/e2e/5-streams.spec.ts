@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test';
 import { answered, box, enter, expect, holds, noSockets, say, test } from './stage.ts';
 
-// These need a model that takes its time: TestBrowser's script, or the stand-in server.
+// These need a model that takes its time: TestBrowser's script.
 
 // Requirements: STREAM-08
 test('stopping keeps what was written', async ({ page }) => {
@@ -73,7 +73,7 @@ for (const over of ['a socket', 'HTTP']) {
     const server = new URL(page.url()).origin;
     await say(page, 'Tell me slowly');
     await expect(page.locator('.prose')).toContainText('Sentence 1');
-    expect(await readers(page, server)).toBe(1);
+    await expect.poll(() => readers(page, server)).toBe(1);
     const conversation = page.url();
     await page.goto('about:blank');
     await expect.poll(() => readers(page, server)).toBe(0);

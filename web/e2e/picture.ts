@@ -1,8 +1,8 @@
 // How a view looks, held to how it looked. A screenshot is compared as a small
 // picture of it: fonts are drawn differently by every build of a browser, and
 // times, ids and figures are different in every run, so that single pixels say
-// nothing. What is left at a fifth of the size is where things stand and which
-// colours they have, and that is what breaks without anybody meaning it.
+// nothing. What is left at a fifth or a third of the size is where things stand
+// and which colours they have, and that is what breaks without anybody meaning it.
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,7 @@ import { expect, type Page, type TestInfo } from '@playwright/test';
 const folder = fileURLToPath(new URL('views/', import.meta.url));
 const update = process.env['VIEWS'] === 'update';
 
-const cellSize = 6; // pixels of the small picture that are compared as one: 30 of the screen
+const cellSize = 6; // pixels of the small picture that are compared as one: 30 of a desk's screen, 18 of a phone's
 const tolerance = 20; // of 255: how far the colour of a cell may go
 const most = 0.06; // the share of cells that may go further
 

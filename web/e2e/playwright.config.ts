@@ -1,7 +1,7 @@
 import { defineConfig } from '@playwright/test';
 
 // Started by TestBrowser (browser_test.go) with the address of the program in
-// BASE_URL. By hand: BASE_URL=http://127.0.0.1:8080 npm run e2e.
+// BASE_URL. By hand: npm run e2e, with a program at its usual address.
 export default defineConfig({
   testDir: '.',
   outputDir: '../test-results',
@@ -11,7 +11,7 @@ export default defineConfig({
   forbidOnly: true,
   reporter: [['list']],
   use: {
-    baseURL: process.env['BASE_URL'] ?? 'http://127.0.0.1:4173',
+    baseURL: process.env['BASE_URL'] ?? 'http://127.0.0.1:8080',
     viewport: { width: 1360, height: 860 },
     locale: 'en-GB',
     trace: 'retain-on-failure',
