@@ -13,6 +13,7 @@ import { useStore } from '../lib/store.ts';
 import type { Change, Lock } from './change.ts';
 import { followerOf, following, isReading, read } from './follower.ts';
 import { emptyRun, type RunState } from './run.ts';
+import { arrived } from './say.ts';
 import { answers, outbox, send, settledElsewhere, stop } from './talk.ts';
 import { createGrouping, wholeTurns, withoutFrom, type Turn } from './thread.ts';
 import { useLive } from './useLive.ts';
@@ -83,6 +84,7 @@ function useRejoin(id: string | null, thread: Thread | undefined) {
   const active = thread?.active_run;
   useEffect(() => {
     if (!id || !active) return;
+    arrived(active.request_id);
     const known = followerOf(active.id);
     const movedOn = known?.state.get().phase === 'waiting' && active.status === 'running';
     if (!known || (movedOn && !isReading(active.id))) read(active.id, id);

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Failure } from '../api/failure.ts';
 import { userFixture } from '../api/fixtures.ts';
 import { forget, keep } from '../api/session.ts';
-import { forgetSaid, say } from './say.ts';
+import { arrived, forgetSaid, say } from './say.ts';
 
 const ask = vi.hoisted(() => vi.fn());
 const socket = vi.hoisted(() => ({
@@ -64,6 +64,22 @@ describe('saying something', () => {
     const again = await say({ message: 'hello' });
     expect(new Set(keysAsked())).toEqual(new Set([again.request]));
     expect((await say({ message: 'hello' })).request).not.toBe(again.request); // the same words, meant anew
+  });
+
+  it.each([
+    ['a few minutes later', () => vi.advanceTimersByTimeAsync(3 * 60_000)],
+    ['once the first ones have shown up', async (name: string) => arrived(name)],
+  ] as const)('the same words are meant anew %s', async (_, passes) => {
+    vi.useFakeTimers();
+    socket.may = false;
+    ask.mockRejectedValue(new Failure(0, 'unreachable', ''));
+    const lost = say({ message: 'hello' }).catch(() => undefined);
+    await vi.advanceTimersByTimeAsync(15_000);
+    await lost;
+    const first = keysAsked()[0]!;
+    await passes(first);
+    ask.mockResolvedValue(accepted);
+    expect((await say({ message: 'hello' })).request).not.toBe(first);
   });
 
   // Requirements: UI-17

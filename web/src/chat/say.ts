@@ -17,14 +17,19 @@ const patience = 12_000; // ms
 const firstPause = 400; // ms
 const longestPause = 4_000; // ms
 
-/** What may have reached the server though nobody could say so, and its name: said again unchanged, it is the same. */
-const unsure = new Map<string, string>();
+/**
+ * What may have reached the server though nobody could say so, and its name:
+ * said again unchanged, it is the same. Only for a while: the server would
+ * answer with the first one for a day, and later they are words meant anew.
+ */
+const unsure = new Map<string, { key: string; until: number }>();
 const mostUnsure = 20;
+const unsureFor = 3 * 60_000; // ms
 
 /** Says something, and returns what it was accepted as, and under which name. Throws a Failure when the server refuses or stays away. */
 export async function say(words: Words): Promise<{ accepted: Accepted; request: string }> {
   const same = JSON.stringify(words);
-  const key = unsure.get(same) ?? crypto.randomUUID();
+  const key = nameOf(same) ?? crypto.randomUUID();
   const body = { ...words, stream: true, client_request_id: key };
   try {
     const accepted = await eitherWay(body, key);
@@ -64,14 +69,25 @@ async function post(body: Words, key: string, another: () => boolean): Promise<A
 }
 
 /** Whether the words may have been accepted all the same. */
-function uncertain(error: unknown): boolean {
+export function uncertain(error: unknown): boolean {
   if (!(error instanceof Failure)) return true;
   return error.unreachable || error.status >= 500 || (error.status === 409 && error.detail('reason') === 'running');
 }
 
+function nameOf(same: string): string | undefined {
+  const kept = unsure.get(same);
+  return kept && kept.until > Date.now() ? kept.key : undefined;
+}
+
 function remember(same: string, key: string): void {
-  unsure.set(same, key);
+  unsure.delete(same); // the latest last: the oldest goes first
+  unsure.set(same, { key, until: Date.now() + unsureFor });
   if (unsure.size > mostUnsure) unsure.delete(unsure.keys().next().value!);
+}
+
+/** What was said under this name has shown up: the same words again are meant anew. */
+export function arrived(request: string): void {
+  for (const [same, { key }] of unsure) if (key === request) unsure.delete(same);
 }
 
 /** Forgets what belongs to the person who has left. */

@@ -7,14 +7,14 @@ import { keys, queryClient } from '../api/queries.ts';
 import { watchPerson } from '../api/session.ts';
 import { withSent } from '../api/thread.ts';
 import type { Accepted, Interrupt, Message, Thread } from '../api/types.ts';
-import { linesOf, linesOfText } from '../composer/doc.ts';
+import { linesOf, linesOfText, type Piece } from '../composer/doc.ts';
 import { putAbove } from '../composer/draft.ts';
 import { createStore } from '../lib/store.ts';
 import { saveDrafts, writeDraft } from '../lib/drafts.ts';
 import { words } from '../i18n/index.ts';
 import { dismissReady } from '../knowledge/uploads.ts';
 import { onSettled, read } from './follower.ts';
-import { forgetSaid, say } from './say.ts';
+import { forgetSaid, say, uncertain } from './say.ts';
 
 /** Words on their way to the server, by conversation. */
 export interface Outgoing {
@@ -71,13 +71,14 @@ export async function send(turn: Sending): Promise<string | null> {
       message: turn.text,
     });
     if (another()) return null; // they find it when they come back
-    accept(accepted, turn, request);
+    await accept(accepted, turn, request);
     return accepted.conversation_id;
   } catch (error) {
     if (another()) return null; // the box is another person's by now
     // What was to replace others stays where it was written, and so do they.
     if (!turn.replaces) giveBack(turn.draftKey, turn.text, turn.fields?.['tiptap_json']);
-    notice(turn.draftKey, `${turn.replaces ? words().changeFailed : words().sendFailed} ${sentence(error)}`);
+    notice(turn.draftKey, `${failed(turn, error)} ${sentence(error)}`);
+    if (uncertain(error)) lookAgain(turn.conversation);
     return null;
   } finally {
     const { [turn.draftKey]: _, ...others } = outbox.get();
@@ -85,9 +86,25 @@ export async function send(turn: Sending): Promise<string | null> {
   }
 }
 
-function accept(accepted: Accepted, { text, replaces, fields }: Sending, request: string): void {
+/** What became of words that were not accepted, as far as it is known. */
+function failed({ replaces }: Sending, error: unknown): string {
+  const { changeFailed, changeUncertain, sendFailed, sendUncertain } = words();
+  if (uncertain(error)) return replaces ? changeUncertain : sendUncertain;
+  return replaces ? changeFailed : sendFailed;
+}
+
+/** Asks the server how things stand, where words may have arrived after all. */
+function lookAgain(conversation: string | null): void {
+  if (conversation) void queryClient.invalidateQueries({ queryKey: keys.thread(conversation) });
+  void queryClient.invalidateQueries({ queryKey: keys.conversations });
+}
+
+async function accept(accepted: Accepted, { text, replaces, fields }: Sending, request: string): Promise<void> {
   const { conversation_id: conversation, run_id: run } = accepted;
-  queryClient.setQueryData<Thread>(keys.thread(conversation), (thread) => {
+  const key = keys.thread(conversation);
+  await queryClient.cancelQueries({ queryKey: key }); // what was asked before does not know of it yet
+  const whole = queryClient.getQueryData(key) !== undefined;
+  queryClient.setQueryData<Thread>(key, (thread) => {
     const message: Message = {
       id: accepted.user_message_id,
       role: 'user',
@@ -113,13 +130,18 @@ function accept(accepted: Accepted, { text, replaces, fields }: Sending, request
     };
   });
   read(run, conversation);
+  if (!whole) void queryClient.invalidateQueries({ queryKey: key }); // there may be messages before it
   void queryClient.invalidateQueries({ queryKey: keys.conversations });
 }
 
 /** Puts words back into the box, with what they mention, above anything typed there meanwhile. */
 export function giveBack(draftKey: string, text: string, doc?: unknown): void {
+  giveBackLines(draftKey, linesOf(doc) ?? linesOfText(text));
+}
+
+export function giveBackLines(draftKey: string, lines: Piece[][]): void {
   saveDrafts();
-  putAbove(draftKey, linesOf(doc) ?? linesOfText(text));
+  putAbove(draftKey, lines);
   draftsTouched.set(draftsTouched.get() + 1);
 }
 
@@ -138,8 +160,13 @@ export async function stop(runID: string, conversation: string): Promise<void> {
   }
 }
 
-/** Answers a question; null skips it. A settled one brings the conversation up to date (INT-31). */
-export async function answer(interrupt: Interrupt, value: string | number | boolean | null, shown: string | null): Promise<void> {
+/**
+ * Answers a question; null skips it. A settled one brings the conversation up
+ * to date (INT-31). Whether the question is settled: if not, the answer is
+ * still wanted.
+ */
+export async function answer(interrupt: Interrupt, value: string | number | boolean | null, shown: string | null): Promise<boolean> {
+  const another = watchPerson();
   const conversation = interrupt.conversation_id;
   notice(conversation, '');
   try {
@@ -153,19 +180,29 @@ export async function answer(interrupt: Interrupt, value: string | number | bool
     answers.set({ ...answers.get(), [interrupt.interrupt_id]: shown });
     writeDraft(answerDraft(interrupt), '');
     read(interrupt.run_id, conversation);
+    return true;
   } catch (error) {
-    await queryClient.invalidateQueries({ queryKey: keys.thread(conversation) });
-    const thread = queryClient.getQueryData<Thread>(keys.thread(conversation));
-    const open = thread?.pending_interrupts?.some((one) => one.interrupt_id === interrupt.interrupt_id);
+    if (another()) return true; // the box is another person's by now
+    const open = await isOpen(interrupt);
+    if (another()) return true;
     const refused = error instanceof Failure && (error.status === 409 || error.status === 400 || error.status === 404);
-    notice(conversation, refused && !open ? words().stale : sentence(error));
-    if (refused && !open) {
-      settleElsewhere(interrupt.interrupt_id);
-      read(interrupt.run_id, conversation);
-    }
+    if (open || refused) notice(conversation, open ? sentence(error) : words().stale);
+    if (open) return false;
+    settleElsewhere(interrupt.interrupt_id);
+    read(interrupt.run_id, conversation);
+    return true;
   } finally {
     void queryClient.invalidateQueries({ queryKey: keys.conversations });
   }
+}
+
+/** Whether a question waits on, by what the server says now; while it says nothing, it does. */
+async function isOpen({ conversation_id: conversation, interrupt_id: id }: Interrupt): Promise<boolean> {
+  const key = keys.thread(conversation);
+  await queryClient.invalidateQueries({ queryKey: key });
+  const known = queryClient.getQueryState<Thread>(key);
+  if (!known?.data || known.isInvalidated) return true;
+  return (known.data.pending_interrupts ?? []).some((one) => one.interrupt_id === id);
 }
 
 /** Questions that somebody settled, but not on this page. */

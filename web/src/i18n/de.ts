@@ -219,6 +219,8 @@ export const de: Dictionary = {
   reload: 'Neu laden',
   sendFailed: 'Nicht gesendet. Deine Worte stehen wieder im Feld.',
   changeFailed: 'Die Unterhaltung ist, wie sie war.',
+  sendUncertain: 'Ob das angekommen ist, ist ungewiss. Deine Worte stehen wieder im Feld: Sieh in die Unterhaltung, bevor du sie noch einmal sendest.',
+  changeUncertain: 'Ob das angekommen ist, ist ungewiss. Sieh in die Unterhaltung, bevor du es noch einmal sendest.',
   loadingThread: 'Die Unterhaltung wird geladen…',
   loadingEarlier: 'Frühere Nachrichten werden geladen…',
   earlierFailed: 'Frühere Nachrichten ließen sich nicht laden.',

@@ -230,6 +230,8 @@ export const en = {
   reload: 'Load again',
   sendFailed: 'Not sent. Your words are back in the box.',
   changeFailed: 'The conversation is as it was.',
+  sendUncertain: 'It is not certain whether this arrived. Your words are back in the box: look into the conversation before you send them again.',
+  changeUncertain: 'It is not certain whether this arrived. Look into the conversation before you send it again.',
   loadingThread: 'Loading the conversation…',
   loadingEarlier: 'Loading earlier messages…',
   earlierFailed: 'Earlier messages could not be loaded.',
