@@ -25,8 +25,9 @@ type Versions interface {
 	ShowVersion(ctx context.Context, v identity.Viewer, conversationID, messageID string) error
 	// Branch makes a new conversation of id to, of copies of the path up to the
 	// end of the turn that a message of it belongs to. A Conflict of the reason
-	// "active" while that turn has not ended, and of the reason "aside" when the
-	// message is not on the path; an id that is taken is one, too.
+	// "active" while that turn has not ended, of the reason "aside" when the
+	// message is not on the path, and of the reason "size" when that is too much
+	// to copy; an id that is taken is one, too.
 	Branch(ctx context.Context, v identity.Viewer, conversationID, messageID, to string) (Conversation, error)
 }
 

@@ -47,7 +47,8 @@ func (s *Store) UsedAdapters(ctx context.Context, runID string, adapterIDs ...st
 // rateAdapters lets the adapters an answer was made with take their share of
 // what a person says of it: success_score is the average of what stands of
 // each answer (ROUTE-13). was is what stood before, now what stands; nil:
-// nothing.
+// nothing. It is a transaction of its own, in nobody's name: a program that
+// dies right before it leaves the average as it was.
 func (s *Store) rateAdapters(ctx context.Context, v identity.Viewer, messageID string, was, now *learning.Event) error {
 	change, count := 0.0, 0
 	if was != nil {

@@ -30,6 +30,9 @@ func (s *Store) Branch(ctx context.Context, v identity.Viewer, conversationID, m
 		if err != nil {
 			return err
 		}
+		if err := s.branchable(tx, v, conversationID, last); err != nil {
+			return err
+		}
 		made, err := s.branchTo(tx, v, from, messageID, to, last)
 		if err != nil {
 			return err
@@ -68,6 +71,21 @@ func endOfTurn(tx Tx, v identity.Viewer, conversationID, messageID string) (last
 		AND aside = 0 AND seq >= @seq AND run_id = @run`,
 		Args{"conversation": conversationID, "user": v.UserID, "seq": p.seq, "run": optional(p.runID)}, &last)
 	return last, err
+}
+
+// branchable refuses what is too much to copy in one go.
+func (s *Store) branchable(tx Tx, v identity.Viewer, conversationID string, last int) error {
+	var text int
+	if _, err := first(tx, `SELECT coalesce(sum(length(content)), 0) FROM message
+		WHERE conversation_id = @conversation AND user_id = @user AND aside = 0 AND seq <= @last`,
+		Args{"conversation": conversationID, "user": v.UserID, "last": last}, &text); err != nil {
+		return err
+	}
+	if last > s.branched || text > s.branchedText {
+		return fault.New(fault.Conflict, "This is too much to branch off: a branch copies at most %d messages and %d characters. Branch off at an earlier one.",
+			s.branched, s.branchedText).With(map[string]any{"reason": "size"})
+	}
+	return nil
 }
 
 // branchTo makes the empty conversation. It reports false when a request that

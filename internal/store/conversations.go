@@ -14,7 +14,11 @@ import (
 
 var _ chat.Conversations = (*Store)(nil)
 
-const conversationColumns = `id, user_id, title, status, active_context_id, created_at, updated_at, meta, branched_from, branched_message`
+// conversationColumns are of "conversation". A context that is gone, whoever
+// deleted it, is none: who goes on may use all of their own again.
+const conversationColumns = `id, user_id, title, status,
+	(SELECT k.id FROM knowledge_context k WHERE k.id = conversation.active_context_id) AS active_context_id,
+	created_at, updated_at, meta, branched_from, branched_message`
 
 func scanConversation(scan Scan) (c chat.Conversation, err error) {
 	var of chat.Origin

@@ -103,10 +103,10 @@ func asked(tx Tx, v identity.Viewer, runIDs []string) ([]insights.Asked, error) 
 	for i, runID := range runIDs {
 		ids[i] = id.Derive(runID, "user")
 	}
-	args := Args{"tenant": v.TenantID}
+	args := Args{"tenant": v.TenantID, "longest": insights.QuestionLength}
 	found := map[string]insights.Asked{}
 	if err := tx.Query(`SELECT m.id, m.user_id, m.content FROM message m JOIN app_user u ON u.id = m.user_id
-		WHERE u.tenant_id = @tenant AND m.aside = 0 AND m.id IN `+args.in("id", ids), args, func(scan Scan) error {
+		WHERE u.tenant_id = @tenant AND m.aside = 0 AND length(m.content) <= @longest AND m.id IN `+args.in("id", ids), args, func(scan Scan) error {
 		var messageID string
 		var a insights.Asked
 		if err := scan(&messageID, &a.UserID, &a.Text); err != nil {

@@ -82,9 +82,9 @@ func seqOfMessage(tx Tx, user, id string) (seq int, err error) {
 	return seq, err
 }
 
-// makeRoom moves the messages of the path from seq from on by n places. They belong to
-// turns that still wait; a turn's own messages stand together. The two steps
-// keep the index of seq unique at every row.
+// makeRoom moves the messages of the path from seq from on by n places. They
+// belong to turns that still wait; a turn's own messages stand together. The
+// two steps keep the index of seq unique at every row.
 func makeRoom(tx Tx, user, conversationID string, from, n int) error {
 	args := Args{"conversation": conversationID, "user": user, "from": from, "n": n}
 	if _, err := tx.Exec(`UPDATE message SET seq = -(seq + @n)

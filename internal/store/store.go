@@ -26,6 +26,8 @@ type Store struct {
 	clock   func() time.Time
 	running int
 	queued  int
+
+	branched, branchedText int
 }
 
 // Options are the limits of a store; the zero value is the defaults.
@@ -36,13 +38,16 @@ type Options struct {
 	// Queued is how many turns may wait in one conversation. 0: 16. Negative:
 	// no limit.
 	Queued int
+	// Branched is how many messages a branch copies at most, and BranchedText
+	// how many characters of text those may have together. 0: 10,000, and 32 Mi.
+	Branched, BranchedText int
 	// Now is the clock; nil: time.Now.
 	Now func() time.Time
 }
 
 // New returns the store over db, whose migrations have been applied.
 func New(db DB, o Options) *Store {
-	s := &Store{db: db, clock: o.Now, running: o.Running, queued: o.Queued}
+	s := &Store{db: db, clock: o.Now, running: o.Running, queued: o.Queued, branched: o.Branched, branchedText: o.BranchedText}
 	if s.clock == nil {
 		s.clock = time.Now
 	}
@@ -51,6 +56,12 @@ func New(db DB, o Options) *Store {
 	}
 	if s.queued == 0 {
 		s.queued = 16
+	}
+	if s.branched == 0 {
+		s.branched = 10_000
+	}
+	if s.branchedText == 0 {
+		s.branchedText = 32 << 20
 	}
 	return s
 }

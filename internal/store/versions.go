@@ -186,12 +186,13 @@ func show(tx Tx, v identity.Viewer, conversationID string, p spot) error {
 	if err := setAside(tx, v, conversationID, p.seq); err != nil {
 		return err
 	}
-	n, err := tx.Exec(`UPDATE message SET aside = 0 WHERE conversation_id = @conversation AND user_id = @user AND aside = @aside`, args)
-	if err != nil {
+	if _, err := tx.Exec(`UPDATE message SET aside = 0 WHERE conversation_id = @conversation AND user_id = @user AND aside = @aside`, args); err != nil {
 		return err
 	}
-	_, err = tx.Exec(`UPDATE conversation SET last_seq = @last WHERE id = @id AND user_id = @user`,
-		Args{"id": conversationID, "user": v.UserID, "last": p.seq - 1 + int(n)})
+	// Read, not counted: a program of before 0006, still beside this one, moves
+	// what is set aside as well, and leaves a gap.
+	_, err = tx.Exec(`UPDATE conversation SET last_seq = (SELECT max(seq) FROM message
+		WHERE conversation_id = @conversation AND user_id = @user AND aside = 0) WHERE id = @conversation AND user_id = @user`, args)
 	return err
 }
 

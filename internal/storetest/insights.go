@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -98,7 +99,8 @@ func toldQuestions(t *testing.T, open Open) {
 	admin, v := tenanted(t, s, "a")
 	first, second := accept(t, s, v, chat.NewTurn{Message: "one"}), accept(t, s, v, chat.NewTurn{Message: "two"})
 	closeTurn(t, s, v, answer(first.Run.ID, "no question"))
-	runs := []string{second.Run.ID, id.New(), first.Run.ID}
+	long := accept(t, s, v, chat.NewTurn{Message: strings.Repeat("ä", insights.QuestionLength+1)})
+	runs := []string{second.Run.ID, id.New(), long.Run.ID, first.Run.ID}
 	for range askedTwice {
 		runs = append(runs, id.New()) // more than are read at once
 	}

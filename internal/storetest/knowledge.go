@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"liminal/internal/chat"
 	"liminal/internal/fault"
 	"liminal/internal/id"
 	"liminal/internal/identity"
@@ -197,7 +198,10 @@ func deleteKnowledge(t *testing.T, open Open) {
 	_, err = b.Index.Chunk(t.Context(), v, chunkID(d, 0))
 	wantFault(t, err, fault.NotFound)
 	wantFault(t, b.Store.DeleteDocument(t.Context(), v, d.ID), fault.NotFound)
+	talk := got(b.Store.CreateConversation(t.Context(), v, chat.Conversation{Title: "about it", ActiveContextID: k.ID}))(t)
+	want(t, "context", got(b.Store.Conversation(t.Context(), v, talk.ID))(t).ActiveContextID, k.ID)
 	need(t, b.Store.DeleteContext(t.Context(), v, k.ID))
+	want(t, "context that is gone", got(b.Store.Conversation(t.Context(), v, talk.ID))(t).ActiveContextID, "")
 	_, err = b.Store.Document(t.Context(), v, e.ID)
 	wantFault(t, err, fault.NotFound)
 	_, err = b.Index.Chunk(t.Context(), v, chunkID(e, 0))

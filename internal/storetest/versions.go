@@ -24,6 +24,7 @@ func Versions(t *testing.T, open Open) {
 	t.Run("of many who change the path at once each finds it whole", func(t *testing.T) { asideRace(t, open) })
 	t.Run("what is remembered of messages set aside is forgotten", func(t *testing.T) { asideForgets(t, open) })
 	t.Run("a branch is a copy of the path up to the end of a turn", func(t *testing.T) { branches(t, open) })
+	t.Run("a branch is of a bounded size", func(t *testing.T) { boundedBranch(t, open) })
 	t.Run("a conversation is read from either end", func(t *testing.T) { windows(t, open) })
 	t.Run("feedback on an answer that was set aside is on its own question", func(t *testing.T) { asideTarget(t, open) })
 	t.Run("whatever is said, replaced, shown and copied, paths are whole and nothing is lost", func(t *testing.T) { anyPath(t, open) })
@@ -324,6 +325,18 @@ func asideTarget(t *testing.T, open Open) {
 	l.say("one again", ids[0])
 	target = got(l.s.Target(t.Context(), l.v, l.id, page[1].ID))(t)
 	want(t, "question", target.Question, "one")
+}
+
+// boundedBranch refuses to copy more messages, or more text, than it may.
+func boundedBranch(t *testing.T, open Open) {
+	for name, o := range map[string]store.Options{"messages": {Branched: 2}, "text": {Branched: 100, BranchedText: 20}} {
+		l := &line{TB: t, s: open(t, o).Store, v: identity.Viewer{}}
+		l.v = person(t, l.s)
+		one, two := l.say("one", ""), l.say("the other, which is longer", "")
+		got(l.s.Branch(t.Context(), l.v, l.id, one, id.New()))(t)
+		_, err := l.s.Branch(t.Context(), l.v, l.id, two, id.New())
+		wantReason(t, name, err, "size")
+	}
 }
 
 func branches(t *testing.T, open Open) {
