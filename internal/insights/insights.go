@@ -59,7 +59,8 @@ type Books interface {
 	// Spent lists what was used since a day of UTC, oldest first.
 	Spent(ctx context.Context, v identity.Viewer, since string) ([]Spent, error)
 	// Asked is what turns, which are named by their runs, were asked, as far as
-	// it is part of its conversation as that is shown.
+	// it is part of its conversation as that is shown, and no longer than
+	// QuestionLength.
 	Asked(ctx context.Context, v identity.Viewer, runIDs []string) ([]Asked, error)
 }
 
@@ -112,7 +113,7 @@ func (r *Reader) Read(ctx context.Context, v identity.Viewer, f Filter) (Report,
 		return Report{}, err
 	}
 	t := tally{days: days, zone: zone, people: map[string]*Person{}}
-	t.partial = len(turns) > TurnsMost
+	t.Partial = len(turns) > TurnsMost
 	turns = turns[:min(len(turns), TurnsMost)]
 	t.turns(turns)
 	t.spent(spent)

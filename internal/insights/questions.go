@@ -11,9 +11,9 @@ import (
 	"liminal/internal/identity"
 )
 
-// longest is how many characters a question has that is compared: what is
-// longer is a text, and nobody asks it alike twice.
-const longest = 300
+// QuestionLength is how many characters a question has at most that is
+// compared: what is longer is a text, and nobody asks it alike twice.
+const QuestionLength = 300
 
 // questions are those that were asked most. Other people's words are told only
 // where two of them asked the same; one's own are one's own to see.
@@ -65,7 +65,7 @@ func top(asked []Asked, reader string) []Question {
 
 // normal is what a question is compared by; empty: it is not.
 func normal(text string) string {
-	if utf8.RuneCountInString(text) > longest {
+	if utf8.RuneCountInString(text) > QuestionLength {
 		return ""
 	}
 	line := strings.Join(strings.Fields(strings.ToLower(text)), " ")

@@ -97,20 +97,19 @@ type Question struct {
 
 // tally is a report that is being counted.
 type tally struct {
-	days    []day
-	zone    *time.Location
-	partial bool
+	days []day
+	zone *time.Location
 	Report
-	byDay  []Day
-	took   []time.Duration // of answered turns
-	dayly  [][]time.Duration
-	seen   []map[string]bool // who asked, by day
-	people map[string]*Person
-	models map[string]*quota.Use
+	byDay     []Day
+	took      []time.Duration   // of answered turns
+	tookByDay [][]time.Duration // the same, by day
+	seen      []map[string]bool // who asked, by day
+	people    map[string]*Person
+	models    map[string]*quota.Use
 }
 
 func (t *tally) turns(turns []Turn) {
-	t.byDay, t.dayly, t.seen = make([]Day, len(t.days)), make([][]time.Duration, len(t.days)), make([]map[string]bool, len(t.days))
+	t.byDay, t.tookByDay, t.seen = make([]Day, len(t.days)), make([][]time.Duration, len(t.days)), make([]map[string]bool, len(t.days))
 	for i, d := range t.days {
 		t.byDay[i].Date, t.seen[i] = d.date, map[string]bool{}
 		if d.weekday {
@@ -141,7 +140,7 @@ func (t *tally) turn(one Turn) {
 		t.Answered++
 		d.Answered++
 		if one.Took >= 0 {
-			t.took, t.dayly[at] = append(t.took, one.Took), append(t.dayly[at], one.Took)
+			t.took, t.tookByDay[at] = append(t.took, one.Took), append(t.tookByDay[at], one.Took)
 		}
 	case run.Failed:
 		t.Failed++
@@ -192,11 +191,11 @@ func (t *tally) spent(lines []Spent) {
 
 func (t *tally) report(now time.Time) Report {
 	r := t.Report
-	r.From, r.Until, r.Zone, r.Partial = t.days[0].begins, now, t.zone.String(), t.partial
+	r.From, r.Until, r.Zone = t.days[0].begins, now, t.zone.String()
 	r.Times = timesOf(t.took)
 	r.Buckets = bucketsOf(t.took)
 	for i := range t.byDay {
-		t.byDay[i].People, t.byDay[i].Times = len(t.seen[i]), timesOf(t.dayly[i])
+		t.byDay[i].People, t.byDay[i].Times = len(t.seen[i]), timesOf(t.tookByDay[i])
 	}
 	r.Days = t.byDay
 	for _, model := range slices.Sorted(maps.Keys(t.models)) {
