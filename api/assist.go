@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"net/http"
-	"strings"
 
 	"liminal/internal/chat"
 	"liminal/internal/fault"
@@ -85,7 +84,6 @@ func (s *server) tagged(ctx context.Context, in *assistInput) (chat.NewTurn, err
 	if err := b.check(); err != nil {
 		return t, err
 	}
-	t.ConversationID = strings.ToLower(t.ConversationID)
 	t.Fields, err = s.tags(ctx, v, b.Tags)
 	if err == nil && t.WorkflowID == "" {
 		t.WorkflowID, err = s.assistant(ctx, v)
@@ -136,7 +134,7 @@ func (s *server) assistResume(ctx context.Context, in *assistResumeInput) (func(
 	if !id.Valid(b.ThreadID) {
 		return nil, invalidField("thread_id", "thread_id is not a UUID.")
 	}
-	q, err := s.question(ctx, v, ResumeRequest{InterruptID: b.InterruptID, ThreadID: strings.ToLower(b.ThreadID)})
+	q, err := s.question(ctx, v, ResumeRequest{InterruptID: b.InterruptID, ThreadID: id.Canonical(b.ThreadID)})
 	if err != nil {
 		return nil, err
 	}

@@ -125,8 +125,8 @@ func (in *chatInput) turn(ctx context.Context) (chat.NewTurn, string, error) {
 		key = value(b.ClientRequestID)
 	}
 	t := chat.NewTurn{
-		ConversationID: value(b.ConversationID), RequestID: requestID(ctx, key), Message: string(b.Message),
-		ArtifactIDs: b.ArtifactIDs, WorkflowID: value(b.WorkflowID), Multitask: b.Multitask, Replaces: value(b.Replaces), Locale: viewerOf(ctx).Locale,
+		ConversationID: id.Canonical(value(b.ConversationID)), RequestID: requestID(ctx, key), Message: string(b.Message),
+		ArtifactIDs: b.ArtifactIDs, WorkflowID: value(b.WorkflowID), Multitask: b.Multitask, Replaces: id.Canonical(value(b.Replaces)), Locale: viewerOf(ctx).Locale,
 	}
 	if b.ContextIDs != nil {
 		t.ContextIDs, t.NoContext = *b.ContextIDs, len(*b.ContextIDs) == 0 && b.ContextID == nil
@@ -177,7 +177,7 @@ func (s *server) chat(ctx context.Context, in *chatInput) (func(http.ResponseWri
 func (s *server) begin(ctx context.Context, in *chatInput) (ChatAnswer, bool, error) {
 	t, key, err := in.turn(ctx)
 	if err == nil {
-		err = s.tag(ctx, viewerOf(ctx), in.Body.Tags, &t)
+		err = in.Body.Tags.check()
 	}
 	if err != nil {
 		return ChatAnswer{}, false, err
@@ -185,6 +185,11 @@ func (s *server) begin(ctx context.Context, in *chatInput) (ChatAnswer, bool, er
 	exchangeOf(ctx).rename(t.RequestID)
 	k := quota.Key{Route: "POST /v1/chat", Key: key}
 	return once(ctx, s, k, in.Body, func(ctx context.Context) (ChatAnswer, error) {
+		// Not before: who repeats a request is told what it became, whatever
+		// has become of what it mentions.
+		if err := s.tag(ctx, viewerOf(ctx), in.Body.Tags, &t); err != nil {
+			return ChatAnswer{}, err
+		}
 		answer, err := s.say(ctx, viewerOf(ctx), t, key != "")
 		if err != nil || in.Body.Stream {
 			return answer, err

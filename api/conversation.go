@@ -6,6 +6,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"liminal/internal/chat"
 	"liminal/internal/fault"
 	"liminal/internal/id"
@@ -33,6 +35,12 @@ type Paged struct {
 // ByID is the path of everything that has an id.
 type ByID struct {
 	ID string `path:"id" format:"uuid"`
+}
+
+// Resolve implements huma.Resolver: an id may be spelt in capitals, too.
+func (b *ByID) Resolve(huma.Context) []error {
+	b.ID = id.Canonical(b.ID)
+	return nil
 }
 
 // Conversation is a thread of turns.

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"encoding/json"
-	"strings"
 
 	"liminal/internal/chat"
 	"liminal/internal/fault"
@@ -35,7 +34,7 @@ type historyInput struct {
 // does not exist (LG-33): one that has not been said anything in does, and is
 // empty.
 func (s *server) assistHistory(ctx context.Context, in *historyInput) (History, error) {
-	v, thread := viewerOf(ctx), strings.ToLower(in.ThreadID)
+	v, thread := viewerOf(ctx), id.Canonical(in.ThreadID)
 	if !id.Valid(thread) {
 		return History{}, fault.New(fault.Invalid, "thread_id is not a UUID.").With(map[string]any{"field": "thread_id"})
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"liminal/internal/chat"
+	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/insights"
 	"liminal/internal/quota"
@@ -91,7 +92,7 @@ func TestATenantsAdministratorSeesNothingOfAnothers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	admin := w.signUp("admin@example.org")
-	there, err := w.store.CreateUser(t.Context(), identity.User{ID: admin.id[:35] + "0", Email: "there@example.org", Active: true, TenantID: "elsewhere"}, identity.Credential{})
+	there, err := w.store.CreateUser(t.Context(), identity.User{ID: id.New(), Email: "there@example.org", Active: true, TenantID: "elsewhere"}, identity.Credential{})
 	w.must(err)
 	_, err = w.store.Accept(t.Context(), there.Viewer(""), chat.NewTurn{Message: "x"})
 	w.must(err)

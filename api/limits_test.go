@@ -353,6 +353,23 @@ func cutOff(err error) bool {
 	return strings.Contains(err.Error(), "reset by peer") || strings.Contains(err.Error(), "broken pipe")
 }
 
+// Who has all the sockets they may have is not told to sign in again.
+//
+// Requirements: STREAM-05
+func TestTheSocketsOfAPersonAreBounded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.signUp("ada@example.org")
+	for range quota.PlanOf("free").Sockets {
+		ada.talk()
+	}
+	k := w.talk(nil)
+	k.say(map[string]any{"type": "auth", "session": ada.token})
+	if code := k.closed(); code != closeTooMany {
+		t.Errorf("closed with %d", code)
+	}
+}
+
 func TestStrangersHoldSoManySocketsAndNoMore(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

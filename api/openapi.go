@@ -18,7 +18,7 @@ import (
 // for, once every route is in it.
 type printed struct {
 	plain, packed []byte // packed: gzip
-	etag          string
+	etag          string // weak: it is of what both say
 }
 
 func (s *server) openAPIRoutes() {
@@ -51,7 +51,7 @@ func (s *server) print() (*printed, error) {
 		err = w.Close()
 	}
 	sum := sha256.Sum256(plain)
-	return &printed{plain: plain, packed: packed.Bytes(), etag: `"` + hex.EncodeToString(sum[:12]) + `"`}, err
+	return &printed{plain: plain, packed: packed.Bytes(), etag: `W/"` + hex.EncodeToString(sum[:12]) + `"`}, err
 }
 
 func (p *printed) serve(w http.ResponseWriter, r *http.Request) {

@@ -103,7 +103,7 @@ func (s *server) rated(ctx context.Context, list []Message) error {
 type deletePreferenceInput struct {
 	ID        int64  `path:"id" minimum:"1"`
 	MessageID string `query:"message_id" format:"uuid" doc:"the answer it is about; with it, feedback on another one is not found"`
-	Earlier   bool   `query:"earlier" doc:"also what I had said of the same answer before, so that nothing stands"`
+	Earlier   bool   `query:"earlier" doc:"also what I had said of the same message before, so that nothing of mine stands there"`
 }
 
 // TakenBack is what stands of the answer now.

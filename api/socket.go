@@ -188,7 +188,11 @@ func (k *socket) handle(ctx context.Context, data []byte) bool {
 // auth signs in; a message in the same frame is said at once (STREAM-06).
 func (k *socket) auth(ctx context.Context, f inFrame, data []byte) bool {
 	if err := k.signIn(ctx, f.Session); err != nil {
-		k.close(closeUnauthorized, fault.From(err).Message)
+		code := closeUnauthorized
+		if c := fault.CodeOf(err); c == fault.RateLimited || c == fault.Conflict { // a new token helps nobody
+			code = closeTooMany
+		}
+		k.close(code, fault.From(err).Message)
 		return false
 	}
 	k.expect()

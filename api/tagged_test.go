@@ -85,7 +85,7 @@ func TestAMessageThatMentionsGoesToTheAssistantWithWhatItMentions(t *testing.T) 
 	}
 	body := map[string]any{"message": "@Audit @GDPR", "stream": true}
 	maps.Copy(body, tags)
-	answer := ada.post("/v1/chat", body).ok()
+	answer := ada.post("/v1/chat", body, "Idempotency-Key", "audit").ok()
 	if fields, workflow, _ := ada.lastTurn(); !reflect.DeepEqual(fields, want) || workflow != "assistant" {
 		t.Errorf("the graph %q reads %v\nwant %v", workflow, fields, want)
 	}
@@ -113,6 +113,14 @@ func TestAMessageThatMentionsGoesToTheAssistantWithWhatItMentions(t *testing.T) 
 	if fields, workflow, _ := ada.lastTurn(); fields["action"] != "audit" || workflow != "documents" {
 		t.Errorf("a workflow that was chosen is %q with %v", workflow, fields)
 	}
+
+	// Who repeats a request is told what became of it, whatever has become of
+	// what it mentions (API-05).
+	ada.must(w.store.DeleteDocument(t.Context(), ada.viewer(), ids[0]))
+	if again := ada.post("/v1/chat", body, "Idempotency-Key", "audit").ok(); again["run_id"] != answer["run_id"] {
+		t.Errorf("repeated: %v", again)
+	}
+	ada.post("/v1/chat", body).fails(404, "not_found")
 }
 
 // Requirements: CHAT-24

@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"liminal/internal/chat"
 	"liminal/internal/fault"
+	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
 )
@@ -63,13 +63,11 @@ func (s *server) tags(ctx context.Context, v identity.Viewer, b Tags) (map[strin
 
 // tag adds what a message mentions to its turn. One that mentions something
 // and names no workflow is the assistant's, where there is one: no other
-// workflow has to know what a mention is. One without stays as it was.
+// workflow has to know what a mention is. One without stays as it was. The tags
+// have been checked.
 func (s *server) tag(ctx context.Context, v identity.Viewer, b Tags, t *chat.NewTurn) error {
 	if !b.any() {
 		return nil
-	}
-	if err := b.check(); err != nil {
-		return err
 	}
 	fields, err := s.tags(ctx, v, b)
 	if err != nil {
@@ -162,7 +160,7 @@ func (s *server) ownSets(ctx context.Context, v identity.Viewer, ids []string) (
 	return own, err
 }
 
-// all reports whether every id is in a list, whatever its case.
+// all reports whether every id is in a list, however it is spelt.
 func all(ids, in []string) bool {
-	return !slices.ContainsFunc(ids, func(one string) bool { return !slices.Contains(in, strings.ToLower(one)) })
+	return !slices.ContainsFunc(ids, func(one string) bool { return !slices.Contains(in, id.Canonical(one)) })
 }

@@ -43,7 +43,11 @@ type showVersionInput struct {
 
 // showVersion answers what a client asks for next: the end of the path.
 func (s *server) showVersion(ctx context.Context, in *showVersionInput) (Thread, error) {
-	if err := s.Conversations.ShowVersion(ctx, viewerOf(ctx), in.ID, in.Body.MessageID); err != nil {
+	v := viewerOf(ctx)
+	if err := s.Limits.Spend(ctx, quota.PlanOf(v.Plan).Chat, v.UserID); err != nil { // it rewrites as much as a turn, and more
+		return Thread{}, err
+	}
+	if err := s.Conversations.ShowVersion(ctx, v, in.ID, id.Canonical(in.Body.MessageID)); err != nil {
 		return Thread{}, err
 	}
 	return s.thread(ctx, in.ID, chat.Window{Latest: true, Limit: maxPage})
@@ -61,17 +65,17 @@ type branchInput struct {
 }
 
 func (s *server) branchConversation(ctx context.Context, in *branchInput) (OneConversation, error) {
-	v := viewerOf(ctx)
-	asked := struct{ ID, MessageID string }{in.ID, in.Body.MessageID}
+	v, message := viewerOf(ctx), id.Canonical(in.Body.MessageID)
+	asked := struct{ ID, MessageID string }{in.ID, message}
 	to := id.New()
 	if in.Key != "" { // the same one, should the program die before it has kept its answer
-		to = id.Derive("branch", v.UserID, in.ID, in.Body.MessageID, in.Key)
+		to = id.Derive("branch", v.UserID, in.ID, message, in.Key)
 	}
 	made, _, err := once(ctx, s, quota.Key{Route: "POST /v1/conversations/{id}/branch", Key: in.Key}, asked, func(ctx context.Context) (OneConversation, error) {
 		if err := s.Limits.Spend(ctx, quota.PlanOf(v.Plan).Chat, v.UserID); err != nil {
 			return OneConversation{}, err
 		}
-		c, err := s.Conversations.Branch(ctx, v, in.ID, in.Body.MessageID, to)
+		c, err := s.Conversations.Branch(ctx, v, in.ID, message, to)
 		return OneConversation{Conversation: s.conversationView(ctx, c, false)}, err
 	})
 	return made, err

@@ -52,7 +52,11 @@ func TestAQuestionIsSaidAnewAndItsVersionsAreShown(t *testing.T) {
 	if got := path(shown); got != "one, one, two (0 of 2), two" || shown["thread_id"] != talk || shown["earlier_cursor"] != nil || shown["next_cursor"] != nil {
 		t.Errorf("shown: %s, %v", got, shown)
 	}
-	show(again)
+	// Ids may be spelt otherwise.
+	loud := ada.post("/v1/conversations/"+strings.ToUpper(talk)+"/version", map[string]any{"message_id": strings.ToUpper(again)}).ok()
+	if got := path(loud); got != "one, one, two again (1 of 2), two again" {
+		t.Errorf("in capitals: %s", got)
+	}
 	if got, said := ada.history(talk); len(said) != 4 || !strings.HasSuffix(said[2], "two again") {
 		t.Errorf("history: %v", got)
 	}

@@ -31,6 +31,17 @@ func Made(s string) (at time.Time, known bool) {
 	return time.Unix(u.Time().UnixTime()), true
 }
 
+// Canonical is an id as New and Derive write it: keys of locks and caches, and
+// databases that keep ids as text, know no other spelling. What is no UUID
+// stays as it is.
+func Canonical(s string) string {
+	u, err := uuid.Parse(s)
+	if err != nil {
+		return s
+	}
+	return u.String()
+}
+
 // Valid reports whether s is a UUID in its canonical text form.
 func Valid(s string) bool {
 	u, err := uuid.Parse(s)

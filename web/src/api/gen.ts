@@ -1925,7 +1925,7 @@ export interface Ops {
       id: number;
     };
     query: {
-      /** also what I had said of the same answer before, so that nothing stands */
+      /** also what I had said of the same message before, so that nothing of mine stands there */
       earlier?: boolean;
       /** the answer it is about; with it, feedback on another one is not found */
       message_id?: string;
