@@ -28,11 +28,12 @@ func (s *Set) heed(ctx context.Context, c *closing) {
 	}
 }
 
-// heeded reports whether the turn's message sounds like feedback on an answer
-// before it. Nearly none does, and for those nothing is begun; nor for a turn
-// that was withheld or worried about (PREF-03).
+// heeded reports whether the turn's message sounds like feedback on what stands
+// before it. Nearly none does, and for those nothing is begun; nor for one that
+// begins its conversation, or a turn that was withheld or worried about
+// (PREF-03).
 func (c *closing) heeded() bool {
-	if c.Run.Kind != run.KindChat || c.Opened.ConversationID == "" || c.set.Starter == nil || !c.compliant() {
+	if c.Run.Kind != run.KindChat || c.Opened.ConversationID == "" || c.set.Starter == nil || c.Opened.UptoSeq <= 1 || !c.compliant() {
 		return false
 	}
 	message, _ := c.Opened.Input["message"].(string) // a long one is a reference, and says nothing

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"liminal/internal/fault"
 	"liminal/internal/id"
 	"liminal/internal/run"
 )
@@ -47,7 +48,8 @@ func (s *Set) beginAfter(ctx context.Context, c *closing, artifact, prefix strin
 	}
 	r := run.Run{ID: id.Derive(c.Run.RunID, artifact), Kind: run.KindGraph, UserID: c.Run.Viewer.UserID, Status: run.Running, Input: input}
 	r.WorkflowID = prefix + r.ID
-	if err := s.Runs.CreateRun(ctx, c.Run.Viewer, r); err != nil {
+	// A try before this one may have made it, and gone before it was started.
+	if err := s.Runs.CreateRun(ctx, c.Run.Viewer, r); err != nil && fault.CodeOf(err) != fault.Conflict {
 		return err
 	}
 	return s.Starter.StartNext(ctx, c.Run.Viewer, r)

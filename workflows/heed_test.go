@@ -8,6 +8,7 @@ import (
 
 	"liminal/activities"
 	"liminal/activities/activitiestest"
+	"liminal/internal/chat"
 	"liminal/internal/run"
 	"liminal/internal/tool"
 )
@@ -25,6 +26,11 @@ func TestATurnBeginsToListenOnlyWhereSomethingSoundsLikeFeedback(t *testing.T) {
 	}
 	b = setup(t, w)
 	b.chat("I like this approach. Go on.")
+	if len(w.Started) != 0 {
+		t.Fatalf("where nothing stands before it, %+v was started", w.Started)
+	}
+	b = setup(t, w)
+	b.turn(w.Chat("I like this approach. Go on.", chat.TurnInput{UptoSeq: 3}))
 	if len(w.Started) != 1 || w.Started[0].Kind != run.KindGraph || !strings.HasPrefix(w.Started[0].WorkflowID, "heed:") {
 		t.Fatalf("started %+v", w.Started)
 	}

@@ -83,7 +83,7 @@ func (w *World) Tool(name string, spec tool.Spec, f Func) *World {
 // Chat makes the rows of a turn, and its input.
 func (w *World) Chat(message string, turn chat.TurnInput) activities.RunInput {
 	request := id.Derive("request", w.salt, strconv.Itoa(len(w.Runs)))
-	turn.MessageID, turn.UptoSeq = id.Derive(request, "message"), 1
+	turn.MessageID, turn.UptoSeq = id.Derive(request, "message"), max(turn.UptoSeq, 1)
 	w.Messages[turn.MessageID] = chat.Message{ID: turn.MessageID, ConversationID: w.Thread.ID, Content: message, Seq: 1, Role: "user", Sender: "user"}
 	r := w.row(run.KindChat, turn)
 	r.ConversationID, r.RequestID = w.Thread.ID, request

@@ -25,9 +25,9 @@ const (
 // messages below the same seq finds none missing. And it carries the life of
 // its conversation, a random word that ends with every write that does more
 // than add at the end: turns that close and make room, versions that are said
-// or shown, deletes, and whatever calls Forget. A reader takes the life before it reads the store, so what it
-// read before such a write is never used after it. When the cache is lost or
-// does not answer, the store is read.
+// or shown, deletes, and whatever calls Forget. A reader takes the life before
+// it reads the store, so what it read before such a write is never used after
+// it. When the cache is lost or does not answer, the store is read.
 type Recent struct {
 	Messages
 	cache cache.Cache
@@ -65,14 +65,17 @@ func (r *Recent) History(ctx context.Context, v identity.Viewer, conversationID 
 		r.log.WarnContext(ctx, "the latest messages are read from the store: the cache does not answer", "error", err)
 		return r.Messages.History(ctx, v, conversationID, upto, limit)
 	}
-	if list, ok := r.held(ctx, v, conversationID, life, upto); ok {
-		return latest(list, limit), nil
+	was := r.held(ctx, v, conversationID, life)
+	if was.Upto == upto {
+		return latest(was.Last, limit), nil
 	}
 	list, err := r.Messages.History(ctx, v, conversationID, upto, recentMessages)
 	if err != nil {
 		return nil, err
 	}
-	r.keep(ctx, conversationID, remembered{Life: life, UserID: v.UserID, Upto: upto, Last: list})
+	if was.Upto < upto { // who reads of earlier leaves the next turn what it will ask for
+		r.keep(ctx, conversationID, remembered{Life: life, UserID: v.UserID, Upto: upto, Last: list})
+	}
 	return latest(list, limit), nil
 }
 
@@ -91,13 +94,14 @@ func (r *Recent) life(ctx context.Context, conversationID string) (string, error
 	}
 }
 
-func (r *Recent) held(ctx context.Context, v identity.Viewer, conversationID, life string, upto int) ([]Message, bool) {
+// held is what is remembered of a conversation in its life; the zero value when
+// nothing is.
+func (r *Recent) held(ctx context.Context, v identity.Viewer, conversationID, life string) (was remembered) {
 	raw, ok, err := r.cache.Get(ctx, keyOf(conversationID))
-	var was remembered
-	if err != nil || !ok || json.Unmarshal(raw, &was) != nil {
-		return nil, false
+	if err != nil || !ok || json.Unmarshal(raw, &was) != nil || was.Life != life || was.UserID != v.UserID {
+		return remembered{}
 	}
-	return was.Last, was.Life == life && was.UserID == v.UserID && was.Upto == upto
+	return was
 }
 
 func (r *Recent) keep(ctx context.Context, conversationID string, now remembered) {

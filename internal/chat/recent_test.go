@@ -179,6 +179,24 @@ func TestWhatWasReadBeforeAWriteIsNotRememberedAfterIt(t *testing.T) {
 	k.same(upto, 10)
 }
 
+// Who looks at an earlier place leaves what the next turn will ask for.
+//
+// Requirements: DATA-12
+func TestReadingOfEarlierForgetsNothing(t *testing.T) {
+	t.Parallel()
+	k := begin(t, hub.NewCache(0))
+	r, asked := k.ask("first")
+	k.answer(r, "answer")
+	_, upto := k.ask("second")
+	k.same(upto, 10)
+	k.same(asked+1, 10)
+	before := k.reads.Load()
+	k.same(upto, 10)
+	if n := k.reads.Load() - before; n != 0 {
+		t.Errorf("the store was read %d times", n)
+	}
+}
+
 // Many readers fill the cache, each with what the store said a moment ago,
 // while turns queue, close and push each other's messages on: whenever a turn
 // has closed, nothing stale may be left.
