@@ -55,6 +55,11 @@ func TestTheNamesOfMentionsAreNotReadAsWords(t *testing.T) {
 	if got := p.data()["resolved_doc_ids"]; !reflect.DeepEqual(got, []any{leaveID, travelID}) {
 		t.Errorf("resolved %v", got)
 	}
+	// What is only named stays, though a mention is called alike.
+	p = perform(t, play{input: says("@Compare how @Leave policy and the travel policy compare", object{"action": "compare", "tiptap_json": doc}), refs: meant()})
+	if asked := strings.Join(strings.Fields(p.given["documents"][0]["message"].(string)), " "); asked != "how and the travel policy compare" {
+		t.Errorf("documents are looked for in %q", asked)
+	}
 }
 
 // Requirements: LG-14, LG-15, LG-18, LG-29

@@ -4,7 +4,7 @@
 // scripts/lane.sh starts.
 //
 // It serves the tests that run the real program from outside, and imports
-// nothing of the house but what finds the lane.
+// nothing of the house but ids and what finds the lane.
 package ground
 
 import (

@@ -67,8 +67,9 @@ func safely(m chat.Message) bool {
 	return !m.Withheld() && (m.Risk() == "" || m.Risk() == string(safety.Low))
 }
 
-// hearFeedback listens to a message. It returns nothing of what was said: the trace of
-// its run is kept elsewhere than the conversation, and would outlive it.
+// hearFeedback listens to a message. It returns nothing of what was said: the
+// trace of its run is kept elsewhere than the conversation, and would outlive
+// it.
 type hearFeedback struct{ history History }
 
 func (hearFeedback) Name() string { return "feedback.hear_v1" }

@@ -9,9 +9,9 @@ import (
 	"liminal/internal/tool"
 )
 
-// noteFeedback keeps what a message says of the answer before it, as its person's own
-// feedback. It listens once more, so that no graph and no model puts words into
-// anybody's mouth.
+// noteFeedback keeps what a message says of the answer before it, as its
+// person's own feedback. It listens once more, so that no graph and no model
+// puts words into anybody's mouth.
 type noteFeedback struct {
 	history  History
 	feedback Feedback

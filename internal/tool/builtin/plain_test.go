@@ -123,6 +123,15 @@ func TestWhatIsLeftOfAMessageWithoutItsTagsIsCounted(t *testing.T) {
 	}
 }
 
+// Requirements: LG-13
+func TestANameIsAMentionOnlyBehindAnAt(t *testing.T) {
+	t.Parallel()
+	out := must(t, builtin.Parts{}, "text.scan_v1", &tool.Call{Inputs: inputs("text", "@Policy against the Travel Policy", "remove", []any{"Policy"})})
+	if out["beside"] != "against the Travel Policy" || strings.Contains(out["rest"].(string), "Policy") {
+		t.Errorf("%v", out)
+	}
+}
+
 // Requirements: LG-12
 func TestMentionsAreFoundWhereverTheyStandInAnEditorsDocument(t *testing.T) {
 	t.Parallel()

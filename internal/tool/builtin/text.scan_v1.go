@@ -26,9 +26,9 @@ func (scan) Run(_ context.Context, c *tool.Call) (map[string]any, error) {
 			found = append(found, term)
 		}
 	}
-	rest := text
+	rest, beside := text, text
 	for _, term := range longestFirst(flat(c.Inputs["remove"])) {
-		rest = without(rest, term)
+		rest, beside = without(rest, term, false), without(beside, term, true)
 	}
 	ignored := map[string]bool{}
 	for _, w := range flat(c.Inputs["ignore"]) {
@@ -37,7 +37,7 @@ func (scan) Run(_ context.Context, c *tool.Call) (map[string]any, error) {
 	rest = strings.TrimSpace(rest)
 	body := quotedPart(rest)
 	return map[string]any{
-		"hit": len(found) > 0, "found": found, "rest": rest, "words": float64(counted(rest, ignored)),
+		"hit": len(found) > 0, "found": found, "rest": rest, "beside": strings.TrimSpace(beside), "words": float64(counted(rest, ignored)),
 		"body": body, "body_words": float64(counted(body, nil)),
 	}, nil
 }
@@ -122,8 +122,9 @@ func bounded(text string, from, to int) bool {
 
 func inWord(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
 
-// without takes every place of a term out of a text, with an @ before it.
-func without(text, term string) string {
+// without takes every place of a term out of a text, with an @ before it; or
+// those places only that have one.
+func without(text, term string, mentioned bool) string {
 	var out strings.Builder
 	low, want := folded(text), folded(term)
 	for {
@@ -132,7 +133,11 @@ func without(text, term string) string {
 			out.WriteString(text)
 			return out.String()
 		}
-		out.WriteString(strings.TrimSuffix(text[:from], "@") + " ")
+		if before, found := strings.CutSuffix(text[:from], "@"); found || !mentioned {
+			out.WriteString(before + " ")
+		} else {
+			out.WriteString(text[:to])
+		}
 		text, low = text[to:], low[to:]
 	}
 }
