@@ -1,4 +1,4 @@
-import { answered, box, enter, expect, say, test, what, which, workflow } from './stage.ts';
+import { answered, box, enter, expect, holds, say, test, what, which, workflow } from './stage.ts';
 
 const one = [{ ...which, next: 'done' }, { id: 'done', type: 'end', response: 'You said ${vars.choice?}.' }];
 const two = [which, what, { id: 'done', type: 'end', response: 'You said ${vars.choice?} and ${vars.action?}.' }];
@@ -64,7 +64,8 @@ test('a skipped question frees the box and its reply is not shown', async ({ pag
 });
 
 // Requirements: UI-22
-test('a question for words is answered in the box', async ({ page }) => {
+test('a question for words is answered in the box', async ({ page, watch }) => {
+  watch.expected.push(/ERR_FAILED/);
   await enter(page);
   await workflow(page, 'write', [
     { id: 'ask', type: 'interrupt', interrupt_type: 'text_input', message: 'Which letter do you mean?', save_as: 'letter', next: 'done' },
@@ -74,7 +75,12 @@ test('a question for words is answered in the box', async ({ page }) => {
   await expect(page.getByRole('region', { name: 'Needs your answer' })).toBeVisible();
   await expect(box(page)).toBeFocused();
   await expect(page.getByText('What you send now is the answer to the question above.')).toBeVisible();
+  let lost = 0;
+  await page.route('**/v1/chat/resume', (route) => (lost++ === 0 ? route.abort() : route.continue()));
   await say(page, 'the one of May');
+  await expect(page.getByRole('alert')).toContainText('The server cannot be reached.');
+  await holds(page, 'the one of May'); // nobody heard them, so they are not gone
+  await box(page).press('Enter');
   const turn = await answered(page);
   await expect(turn.locator('.prose')).toContainText('the one of May');
   await expect(turn.locator('.asked')).toContainText('You answered: the one of May');

@@ -15,7 +15,7 @@ import { UploadTray } from '../knowledge/UploadTray.tsx';
 import { useStore } from '../lib/store.ts';
 import { Icon } from '../shell/Icon.tsx';
 import { takesWords } from './Slip.tsx';
-import { answer, answerDraft, notice, notices } from './talk.ts';
+import { answer, answerDraft, giveBackLines, notice, notices } from './talk.ts';
 
 interface Props {
   draftKey: string;
@@ -146,9 +146,13 @@ function useBox(props: Props, mode: Mode, writing: Writing): Box {
     const said = textOfLines(lines, ''); // a document is answered with by its name
     const value = typed(said, props.question!);
     if (value === null) return notice(props.draftKey, words.numberNeeded);
+    const question = props.question!;
     setBusy(true);
     writing.clear();
-    void answer(props.question!, value, said).finally(() => setBusy(false));
+    void answer(question, value, said).then((settled) => {
+      setBusy(false);
+      if (!settled) giveBackLines(answerDraft(question), lines);
+    });
   }
 
   return { ready, submit };
