@@ -16,6 +16,27 @@ test('drafts survive a reload, each in its conversation', async ({ page }) => {
   await holds(page, 'for this one');
 });
 
+test('what is typed while the first words are on their way goes along into their conversation', async ({ page }) => {
+  await noSockets(page);
+  await enter(page);
+  let free: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (free = resolve));
+  await page.route('**/v1/chat', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await say(page, 'The first words');
+  await expect(page.locator('.said')).toHaveText('The first words');
+  await page.keyboard.type('and then');
+  free();
+  await expect(page).toHaveURL(/\/c\//);
+  await expect(box(page)).toBeFocused();
+  await page.keyboard.type(' more');
+  await holds(page, 'and then more');
+  await page.getByRole('link', { name: 'New conversation' }).click();
+  await holds(page, '');
+});
+
 test('words that could not be sent are given back', async ({ page, watch }) => {
   watch.expected.push(/429/);
   await noSockets(page);

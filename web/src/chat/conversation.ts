@@ -2,13 +2,15 @@
 // beyond it, and what is on its way. One place derives all of it.
 
 import { useEffect, useMemo, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { useLocation } from 'wouter';
 import { useThread } from '../api/thread.ts';
 import type { Conversation, Interrupt, Thread } from '../api/types.ts';
+import { focusComposer, inComposer } from '../composer/focus.ts';
 import { fieldsOfMessage, type Fields } from '../composer/doc.ts';
 import { carryOver, chosenContext, chosenWorkflow, contextOf } from '../knowledge/choice.ts';
 import { workflowOf, useWorkflows } from '../knowledge/workflows.ts';
-import { newDraft } from '../lib/drafts.ts';
+import { moveDraft, newDraft } from '../lib/drafts.ts';
 import { useStore } from '../lib/store.ts';
 import type { Change, Lock } from './change.ts';
 import { followerOf, following, isReading, read } from './follower.ts';
@@ -74,7 +76,11 @@ function useSubmit(id: string | null, draftKey: string, conversation: Conversati
     void send({ conversation: id, draftKey, text, contextID, workflowID, ...(fields ? { fields: { ...fields } } : {}) }).then((made) => {
       if (!made || id) return;
       carryOver(draftKey, made);
-      if (location.pathname === '/') navigate(`/c/${made}`); // unless the reader has gone elsewhere
+      if (location.pathname !== '/') return; // the reader has gone elsewhere
+      const writing = inComposer();
+      moveDraft(draftKey, made); // what was typed meanwhile
+      flushSync(() => navigate(`/c/${made}`));
+      if (writing) focusComposer(); // it is another box
     });
   };
 }

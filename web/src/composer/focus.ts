@@ -7,6 +7,11 @@ export function focusComposer(): void {
   document.getElementById('message')?.focus();
 }
 
+/** Whether somebody writes in it. */
+export function inComposer(): boolean {
+  return document.activeElement?.id === 'message';
+}
+
 /** A slash pressed outside any field goes to the box. */
 export function useSlash(): void {
   useEffect(() => {

@@ -61,6 +61,13 @@ export function writeDraft(conversation: string, text: string, doc?: unknown): v
   writeItem('local', key, JSON.stringify(all));
 }
 
+/** What was written here is a draft of another conversation from now on, as when the one to come is there. */
+export function moveDraft(from: string, to: string): void {
+  saveDrafts();
+  const { [from]: draft, ...others } = readAll();
+  if (draft && !takenOver()) writeItem('local', key, JSON.stringify({ ...others, [to]: draft }));
+}
+
 const savers = new Set<() => void>();
 
 /** Who holds words that are not stored yet, and stores them when asked to. */

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { refusal } from '../api/upload.ts';
 import { de } from '../i18n/de.ts';
 import { en } from '../i18n/en.ts';
-import { clearDrafts, draftCount, exportDrafts, keepDraftsOf, newDraft, onSaveDrafts, readDraft, readDraftDoc, writeDraft } from './drafts.ts';
+import { clearDrafts, draftCount, exportDrafts, keepDraftsOf, moveDraft, newDraft, onSaveDrafts, readDraft, readDraftDoc, writeDraft } from './drafts.ts';
 import { count, daysAgo, duration, fileSize, kindsOfFile, money } from './format.ts';
 
 beforeEach(() => localStorage.clear());
@@ -17,6 +17,16 @@ describe('drafts', () => {
     expect(Number.isNaN(Date.parse(stored['_new']!.savedAt))).toBe(false);
     writeDraft('c1', '');
     expect([readDraft('c1'), readDraft(newDraft)]).toEqual(['', 'half a thought']);
+  });
+
+  it('of the conversation to come are its own once it is there, with what is not saved yet', () => {
+    writeDraft(newDraft, 'half');
+    const off = onSaveDrafts(() => writeDraft(newDraft, 'half a thought', { type: 'doc' }));
+    moveDraft(newDraft, 'c1');
+    off();
+    expect([readDraft(newDraft), readDraft('c1'), readDraftDoc('c1')]).toEqual(['', 'half a thought', { type: 'doc' }]);
+    moveDraft(newDraft, 'c1'); // there is none any more
+    expect(readDraft('c1')).toBe('half a thought');
   });
 
   it('are not found by another person', () => {
