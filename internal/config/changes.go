@@ -54,7 +54,7 @@ func changes() []Variable {
 			},
 		},
 		{
-			Name: "LIMINAL_REDACT_RUNS", Default: "false", Doc: "true shows the inputs and outputs of a run's steps redacted, to whose run it is too",
+			Name: "LIMINAL_REDACT_RUNS", Default: "false", Doc: "true shows the inputs and outputs of a run's steps redacted, to whose run it is too, and tells no questions in Operate, Usage",
 			set: func(c *Config, s string) error { return boolean(&c.Changes.Redacted, s) },
 		},
 	}
