@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { docOfLines, fieldsOf, fieldsOfMessage, isEmpty, linesNaming, linesOf, linesOfText, textOf, textOfLines, trimmed, type Mention } from './doc.ts';
+import { docOfLines, fieldsOf, fieldsOfMessage, isEmpty, linesNaming, linesOf, ownLinesOf, linesOfText, textOf, textOfLines, trimmed, type Mention } from './doc.ts';
 
 const gdpr: Mention = { category: 'document', id: 'd1', label: 'GDPR' };
 const laws: Mention = { category: 'set', id: 's1', label: 'Laws' };
@@ -33,6 +33,11 @@ describe('what is written', () => {
     expect(fieldsOf([['plain @GDPR']])).toBeUndefined();
     expect(fieldsOf([[audit, ' ', compare]])).not.toHaveProperty('action');
     expect(fieldsOf([[audit, ' ', audit]])).toHaveProperty('action', 'audit');
+  });
+
+  it('is read whole, however many lines it has', () => {
+    const lines = Array.from({ length: 12_000 }, (_, n) => [`line ${n}`]);
+    expect(ownLinesOf(docOfLines(lines))).toEqual(lines);
   });
 
   it('leaves a document at home that the server would refuse', () => {
@@ -75,6 +80,8 @@ describe('a document of another program', () => {
     let deep: unknown = { type: 'text', text: 'deep' };
     for (let level = 0; level < 10_000; level++) deep = { type: 'quote', content: [deep] };
     expect(linesOf({ type: 'doc', content: [deep] })).toBeNull();
+    const wide = docOfLines(Array.from({ length: 12_000 }, (_, n) => [`line ${n}`]));
+    expect(linesOf(wide)).toHaveLength(10_000);
   });
 });
 

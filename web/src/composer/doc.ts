@@ -24,7 +24,7 @@ const categories: ReadonlySet<unknown> = new Set<Category>(['document', 'set', '
 /** The bound of the server for the editor's document, in bytes, with some room (CHAT-25). */
 const mostJSON = 60 * 1024;
 
-/** Bounds of what is walked in a document that comes from elsewhere. */
+/** Bounds of what is walked in a document that comes from elsewhere; what is written here is read whole. */
 const mostNodes = 20_000;
 const mostLevels = 16;
 
@@ -47,9 +47,9 @@ export function docOfLines(lines: Piece[][]): Doc {
  * or another program's message. What is neither text nor mention is looked
  * into; null when there is nothing to be read.
  */
-export function linesOf(doc: unknown): Piece[][] | null {
+export function linesOf(doc: unknown, most = mostNodes): Piece[][] | null {
   const lines: Piece[][] = [];
-  let left = mostNodes;
+  let left = most;
 
   function walk(node: unknown, level: number, line: Piece[] | null): void {
     const { type, text, attrs, content } = (node ?? {}) as { type?: unknown; text?: unknown; attrs?: unknown; content?: unknown };
@@ -78,6 +78,11 @@ export function linesOf(doc: unknown): Piece[][] | null {
     else walk(block, 0, null);
   }
   return lines.length > 0 ? lines : null;
+}
+
+/** The lines of what the editor of this page holds, or gave away: all of them. */
+export function ownLinesOf(doc: unknown): Piece[][] | null {
+  return linesOf(doc, Infinity);
 }
 
 function mentionOf(attrs: unknown): Mention | null {

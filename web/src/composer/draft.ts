@@ -1,12 +1,12 @@
 // Drafts as the box has them: lines, with what they mention.
 
 import { readDraft, readDraftDoc, writeDraft } from '../lib/drafts.ts';
-import { docOfLines, linesOf, linesOfText, mentionsIn, textOfLines, type Piece } from './doc.ts';
+import { docOfLines, linesOfText, mentionsIn, ownLinesOf, textOfLines, type Piece } from './doc.ts';
 
 /** The lines of a draft; its text alone where the document is of other words, or missing. */
 export function draftLines(key: string): Piece[][] {
   const text = readDraft(key);
-  const lines = linesOf(readDraftDoc(key));
+  const lines = ownLinesOf(readDraftDoc(key));
   return lines && textOfLines(lines) === text ? lines : linesOfText(text);
 }
 

@@ -7,7 +7,7 @@ import { history, redo, undo } from '@tiptap/pm/history';
 import { Fragment, Slice, type Node as PMNode, type Schema } from '@tiptap/pm/model';
 import { EditorState, TextSelection } from '@tiptap/pm/state';
 import type { EditorProps, EditorView } from '@tiptap/pm/view';
-import { docOfLines, linesOf, linesOfText, textOfLines, type Category, type Mention, type Piece } from './doc.ts';
+import { docOfLines, linesOfText, ownLinesOf, textOfLines, type Category, type Mention, type Piece } from './doc.ts';
 
 /** What is being looked for behind an @, and where it stands. */
 export interface Query {
@@ -97,7 +97,7 @@ export function createWriter(place: HTMLElement, lines: Piece[][], hooks: Hooks)
   editor.on('transaction', ({ transaction }) => told(editor.state, transaction.docChanged));
 
   return {
-    lines: () => linesOf(editor.state.doc.toJSON()) ?? [],
+    lines: () => ownLinesOf(editor.state.doc.toJSON()) ?? [],
     load(next) {
       if (empty && next.every((line) => line.length === 0)) return;
       const doc = editor.schema.nodeFromJSON(docOfLines(next));
@@ -148,7 +148,7 @@ function carried(data: DataTransfer | null): Piece[][] | null {
   const kept = data?.getData(own);
   if (kept) {
     try {
-      return linesOf(JSON.parse(kept));
+      return ownLinesOf(JSON.parse(kept));
     } catch {
       // Somebody else's: its words do.
     }
@@ -168,7 +168,7 @@ function copied(view: EditorView, event: ClipboardEvent, cut = false): boolean {
   const { selection, schema, tr } = view.state;
   if (selection.empty || !event.clipboardData) return true;
   const doc = schema.topNodeType.createAndFill(null, blocks(schema, selection.content().content));
-  const lines = linesOf(doc?.toJSON());
+  const lines = ownLinesOf(doc?.toJSON());
   if (!lines) return true;
   event.preventDefault();
   event.clipboardData.setData('text/plain', textOfLines(lines));
