@@ -252,6 +252,12 @@ test('a new artifact begins with what passes', async ({ page }) => {
   await expect(page.getByRole('heading', { level: 1 })).toHaveText(`${name} v1`);
 });
 
+/** Whether the heads one sorts by stand in one row, all of it in sight. */
+async function headsInOneRow(page: Page): Promise<boolean> {
+  const tops = await page.locator('.list thead th').evaluateAll((all) => all.map((one) => one.getBoundingClientRect().top));
+  return new Set(tops).size === 1 && (await page.locator('.list thead').evaluate((one) => one.scrollWidth <= one.clientWidth));
+}
+
 const shapes = [
   { name: 'light', scheme: 'light' as const, size: { width: 1360, height: 860 } },
   { name: 'dark', scheme: 'dark' as const, size: { width: 1360, height: 860 } },
@@ -270,6 +276,7 @@ for (const shape of shapes) {
     await accessible(page, 'the list');
     const tooWide = () => page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth);
     expect(await tooWide()).toBe(false);
+    expect(await headsInOneRow(page)).toBe(true);
     await page.goto(`/artifacts/${id}?base=1`);
     await expect(page.locator('.picture')).toBeVisible();
     await expect(page.locator('.diff')).toBeVisible();
@@ -310,6 +317,8 @@ test('the largest workflow can be read, zoomed and scrolled, and German has room
   await page.keyboard.press('Escape');
   await page.getByRole('navigation', { name: 'Teile von Liminal' }).getByRole('link', { name: 'Artefakte' }).click();
   await expect(page.getByRole('heading', { name: 'Artefakte' })).toBeVisible();
+  await expect(page.locator('.list tbody tr').first()).toBeVisible();
+  expect(await headsInOneRow(page)).toBe(true);
   expect(await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth)).toBe(false);
   await accessible(page, 'German');
 });
