@@ -16,6 +16,8 @@ export interface Reading {
   after: number; // the sequence number of the last event that is known; 0: none
   signal: AbortSignal;
   onEvent(event: RunEvent): void;
+  /** The way is open, and something came over it: asked for by who had lost it. */
+  onHeard?(): void;
 }
 
 /** Reads a run once. Throws a Failure when the server refuses; the caller comes back after everything else. */

@@ -89,6 +89,25 @@ describe('following a run', () => {
     expect(trouble).toEqual([{ cause: 'lost', times: 1 }, null]);
   });
 
+  it('has the log again as soon as the line is heard, though the run says nothing', async () => {
+    vi.useFakeTimers();
+    const trouble: (Trouble | null)[] = [];
+    const ways: Carrier[] = [
+      async () => 'lost',
+      async (_, { onHeard }) => (onHeard!(), 'cut'), // cut at once: the pauses go on growing
+      async (_, { onHeard }) => {
+        onHeard!();
+        await new Promise((resolve) => setTimeout(resolve, 60_000));
+        return 'lost';
+      },
+      async () => 'end',
+    ];
+    const over = run(trouble, (id, reading) => ways.shift()!(id, reading));
+    await vi.runAllTimersAsync();
+    await over;
+    expect(trouble).toEqual([{ cause: 'lost', times: 1 }, null, { cause: 'cut', times: 2 }, null, { cause: 'lost', times: 1 }]);
+  });
+
   it('says that the device is offline, where it is', async () => {
     vi.stubGlobal('navigator', { onLine: false });
     const trouble: (Trouble | null)[] = [];

@@ -28,25 +28,39 @@ const longestPause = 8_000; // ms
 export async function follow(runID: string, options: FollowOptions, carrier: Carrier = eitherWay): Promise<void> {
   let after = options.after;
   let times = 0;
+  let away = false; // the reader was told so
+  let heardAt = 0; // when the line was back; 0: it is not
   let renewed = false; // so that a line that closes at once is not opened without a pause for ever
+  function back() {
+    if (away) options.onTrouble(null);
+    away = false;
+  }
   const reading = {
     signal: options.signal,
     onEvent(event: RunEvent) {
       after = Math.max(after, event.seq);
       renewed = false;
-      if (times > 0) options.onTrouble(null);
       times = 0;
+      back();
       options.onEvent(event);
     },
   };
+  function onHeard() {
+    heardAt ||= Date.now();
+    back();
+  }
   while (!options.signal.aborted) {
-    const reached = await attempt(carrier, runID, { ...reading, after });
+    heardAt = 0;
+    const reached = await attempt(carrier, runID, { ...reading, after, ...(away ? { onHeard } : {}) });
+    // A line that is cut as soon as it is open is not tried at once, time and again.
+    if (heardAt > 0 && Date.now() - heardAt >= longestPause) times = 0;
     if (options.signal.aborted || reached === 'end') return;
     if (reached === 'renew' && !renewed) {
       renewed = true;
       continue;
     }
     times++;
+    away = true;
     options.onTrouble({ cause: causeOf(reached), times });
     await pause(times, options.signal);
   }

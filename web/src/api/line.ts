@@ -18,13 +18,14 @@ export interface Heard {
   attempt?: number;
 }
 
-/** The socket could not be opened, or not signed in: nothing that was to be said over it has been heard. */
+/** The socket could not be opened, or was not seen to sign in. The first frame brings a message along, which may have been heard all the same. */
 export class Unopened extends Error {}
 
 /** The line broke while somebody waited for a reply. */
 export class Broken extends Error {}
 
 interface Reader {
+  alive(): void;
   heard(frame: Heard): void;
   over(reached: Reached | Failure): void;
 }
@@ -42,7 +43,7 @@ export interface Watch {
 }
 
 const unauthorized = 4401; // STREAM-05: sign in again
-const policy = 1008; // too many frames, or too many failed
+const policy = 1008; // too many frames, too many that failed, or too many sockets
 const openLimit = 5_000; // ms to open and sign in; a proxy may swallow the upgrade
 const replyLimit = 15_000; // ms for a reply to what was said; then it is asked for over HTTP
 const quiet = 12_000; // ms without a word after which the line is asked whether it lives
@@ -121,6 +122,7 @@ export class Line {
 
   /** Reads a run to its end, or to the end of the line. */
   read(runID: string, reading: Reading): Promise<Reached> {
+    if (reading.signal.aborted) return Promise.resolve('lost'); // while the line was being opened
     if (this.ended) return Promise.resolve('renew');
     return new Promise((resolve, reject) => {
       const leave = () => {
@@ -130,6 +132,7 @@ export class Line {
         resolve('lost');
       };
       const reader: Reader = {
+        alive: () => reading.onHeard?.(),
         heard: (frame) => {
           const kind = frame.event ?? '';
           if (endsReading(kind)) this.runs.delete(runID);
@@ -152,7 +155,11 @@ export class Line {
       reading.signal.addEventListener('abort', leave, { once: true });
       this.runs.set(runID, reader);
       const waiting = this.parked.get(runID);
-      if (!waiting) return this.send({ type: 'follow', request_id: crypto.randomUUID(), run_id: runID, after: reading.after });
+      if (!waiting) {
+        this.send({ type: 'follow', request_id: crypto.randomUUID(), run_id: runID, after: reading.after });
+        if (reading.onHeard) this.send({ type: 'ping' }); // a run may say nothing for long: the pong says that it is followed
+        return;
+      }
       this.parked.delete(runID); // its chat_start follows it already
       for (const frame of waiting) if (this.runs.get(runID) === reader) reader.heard(frame);
     });
@@ -218,7 +225,8 @@ export class Line {
     if (frame.type === 'auth_ok') this.signedIn();
     else if (frame.type === 'chat_started') this.began(frame);
     else if (frame.event === 'error' && !frame.id && !frame.attempt) this.refused(frame);
-    else if (frame.event && frame.event !== 'ping' && frame.event !== 'pong' && frame.run_id) this.hand(frame.run_id, frame);
+    else if (frame.event === 'pong') for (const reader of this.runs.values()) reader.alive();
+    else if (frame.event && frame.event !== 'ping' && frame.run_id) this.hand(frame.run_id, frame);
   }
 
   private signedIn(): void {
@@ -232,10 +240,11 @@ export class Line {
     const accepted = frame.data as Accepted;
     const key = frame.request_id ?? '';
     this.started.set(key, accepted.run_id);
+    const read = this.runs.has(accepted.run_id); // it was accepted before, and somebody came for it then
     if (this.asks.has(key)) {
-      this.park(accepted.run_id);
+      if (!read) this.park(accepted.run_id);
       this.answer(key, accepted);
-    } else this.send({ type: 'unfollow', run_id: accepted.run_id }); // it took too long: the run is read another way
+    } else if (!read) this.send({ type: 'unfollow', run_id: accepted.run_id }); // it took too long: the run is read another way
   }
 
   /** Keeps the events of a run for its reader, who comes at once or never. */

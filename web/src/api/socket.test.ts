@@ -118,6 +118,45 @@ describe('the socket', () => {
     expect([one.seen, two.seen]).toEqual([[4], [8, 9]]);
   });
 
+  it('is not asked for a run whose reader has left before it was open', async () => {
+    const { readBySocket } = await fresh();
+    const { leave, reading: read } = reading();
+    const reached = readBySocket('r1', read);
+    leave.abort();
+    nth(0).opens().tells({ type: 'auth_ok' });
+    expect(await reached).toBe('lost');
+    expect(nth(0).sent.map((frame) => frame['type'])).toEqual(['auth']);
+  });
+
+  it('tells who had lost a run that it is followed again', async () => {
+    const { readBySocket } = await fresh();
+    const onHeard = vi.fn();
+    void readBySocket('r1', reading({ after: 3, onHeard }).reading);
+    nth(0).opens().tells({ type: 'auth_ok' });
+    await soon();
+    expect(nth(0).sent.slice(1)).toMatchObject([{ type: 'follow', after: 3 }, { type: 'ping' }]);
+    expect(onHeard).not.toHaveBeenCalled();
+    nth(0).tells({ event: 'pong', data: {} });
+    expect(onHeard).toHaveBeenCalledOnce();
+  });
+
+  it('lets go of no run that somebody reads, when a reply to what began it comes late or again', async () => {
+    const { readBySocket, sayBySocket } = await fresh();
+    const { seen, reading: read } = reading();
+    void readBySocket('r1', read);
+    nth(0).opens().tells({ type: 'auth_ok' });
+    await soon();
+    nth(0).tells({ type: 'chat_started', request_id: 'late', data: { run_id: 'r1' } });
+    const again = sayBySocket({ message: 'hello' }, 'k1');
+    await soon();
+    nth(0).tells({ type: 'chat_started', request_id: 'k1', data: { run_id: 'r1' } });
+    expect(await again).toEqual({ run_id: 'r1' });
+    await vi.advanceTimersByTimeAsync(11_000);
+    nth(0).tells(token('r1', 1));
+    expect(seen).toEqual([1]);
+    expect(nth(0).sent.map((frame) => frame['type'])).not.toContain('unfollow');
+  });
+
   it('tells a refusal of what was asked from a run that failed', async () => {
     const { readBySocket, sayBySocket } = await fresh();
     const foreign = readBySocket('r1', reading().reading).catch((error: Failure) => error.status);

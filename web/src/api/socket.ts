@@ -40,7 +40,11 @@ export function socketMayRead(runID: string): boolean {
   return line === null || (line.runs.size < mostRuns && !line.left.has(runID));
 }
 
-/** Says something over the socket. Throws Unopened when nothing was sent, Unknown when nobody can tell, and a Failure when it was refused. */
+/**
+ * Says something over the socket. Throws a Failure when it was refused, and
+ * Unopened where no line came to be or Unknown where it broke before the
+ * reply: in either case nobody can tell whether it was heard.
+ */
 export async function sayBySocket(body: Record<string, unknown>, key: string): Promise<Accepted> {
   const frame = { ...body, request_id: key, client_request_id: key };
   // Only the first frame of a new line can bring the message along.
@@ -119,7 +123,8 @@ function abstain(): void {
 
 const watch = {
   closed(ended: Line, tooMany: boolean): void {
-    if (line === ended) line = null;
+    if (line !== ended) return; // one that did not come to be: whoever opened it sees to that
+    line = null;
     if (tooMany) abstain(); // we were cut for talking too much: be quiet for a while
   },
   heard(): void {

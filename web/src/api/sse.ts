@@ -67,7 +67,7 @@ export function eventOf(frame: Frame): RunEvent | null {
 }
 
 /** Reads a run's events over HTTP, from where the reader is. */
-export const readByStream: Carrier = async (runID, { after, signal, onEvent }) => {
+export const readByStream: Carrier = async (runID, { after, signal, onEvent, onHeard }) => {
   const silence = new Silence();
   try {
     const response = await authorized(`/v1/runs/${runID}/events`, {
@@ -80,6 +80,7 @@ export const readByStream: Carrier = async (runID, { after, signal, onEvent }) =
       const { done, value } = await reader.read();
       if (done) return 'cut';
       silence.broken();
+      onHeard?.();
       for (const frame of parse(value)) {
         const event = eventOf(frame);
         if (!event) continue;
