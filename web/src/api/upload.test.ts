@@ -1,7 +1,17 @@
-import { expect, test } from 'vitest';
-import { refusal } from './upload.ts';
+import { afterEach, expect, test, vi } from 'vitest';
+import { refusal, upload } from './upload.ts';
 
 const limits = { max_bytes: 10, extensions: ['.md', 'txt'] };
+
+afterEach(() => vi.unstubAllGlobals());
+
+test('what was given up before it could be sent is not sent', async () => {
+  const request = vi.fn();
+  vi.stubGlobal('XMLHttpRequest', request);
+  const sending = upload(new File(['x'], 'x.md'), { contextID: 'c' }, AbortSignal.abort(), () => undefined);
+  await expect(sending).rejects.toMatchObject({ name: 'AbortError' });
+  expect(request).not.toHaveBeenCalled();
+});
 
 // Requirements: FILE-09
 test.each([

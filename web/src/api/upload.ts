@@ -44,6 +44,7 @@ function send(
   signal: AbortSignal,
   onProgress: (fraction: number) => void,
 ): Promise<Uploaded> {
+  signal.throwIfAborted(); // an abort that has been is told to nobody who comes later
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open('POST', '/v1/files/upload');
