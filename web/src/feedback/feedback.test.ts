@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Message, Thread } from '../api/types.ts';
 import { trimmed } from './NoteForm.tsx';
 import { learnable, notedIn } from './read.ts';
-import { withFeedback } from './state.ts';
+import { withFeedback, withoutFeedback, withUndone } from './state.ts';
 
 function message(id: string, more: Partial<Message> = {}): Message {
   return {
@@ -40,6 +40,17 @@ it('changes one answer of a thread and leaves the others as they are', () => {
   expect(next.data[0]).toBe(thread.data[0]);
   expect(withFeedback(thread, 'c', feedback)).toBe(thread);
   expect(withFeedback(undefined, 'c', feedback)).toBeUndefined();
+});
+
+it('says of what was noted that it was taken back, wherever it stands, and of an answer unless something else stands there', () => {
+  const noted = (preference_id: number) => ({ preference_id, signal: 'never', message_id: 'a', undone: false });
+  const feedback = { id: 8, signal: 'like' as const, notes: '', corrected_text: '' };
+  const thread = { data: [message('q', { meta: { noted: noted(7) } }), message('a', { feedback }), message('r', { meta: { noted: noted(9) } })] } as Thread;
+  const next = withUndone(thread, (one) => one.id === 7)!;
+  expect(next.data.map((one) => notedIn(one)?.undone)).toEqual([true, undefined, false]);
+  expect(next.data[1]).toBe(thread.data[1]);
+  expect(withoutFeedback(thread, 'a', 7)).toBe(thread);
+  expect(withoutFeedback(thread, 'a', 8)!.data[1]!.feedback).toBeNull();
 });
 
 it('sends of a note only what was written', () => {

@@ -6,9 +6,10 @@ import { ask } from '../api/ask.ts';
 import { Failure } from '../api/failure.ts';
 import type { Feedback, NewPreference } from '../api/gen.ts';
 import { keys, queryClient } from '../api/queries.ts';
-import type { Thread } from '../api/types.ts';
+import type { Message, Thread } from '../api/types.ts';
 import { sentence } from '../chat/talk.ts';
 import { createStore } from '../lib/store.ts';
+import { notedIn, type Noted } from './read.ts';
 
 export type Signal = Feedback['signal'];
 
@@ -82,9 +83,11 @@ export async function takeBack(target: Target, said: Feedback, all: boolean): Pr
       put(target.message, { ...settled, feedback: said, problem: sentence(error) });
       return false;
     }
+    patch(target, (thread) => withoutFeedback(thread, target.message, said.id));
     put(target.message, null);
   }
-  // A message of the person's may say that it was noted.
+  // A message of the person's may say that it was noted, and it may stand before what is asked for again.
+  patch(target, (thread) => withUndone(thread, (noted) => (all ? noted.message === target.message : noted.id === said.id)));
   void queryClient.invalidateQueries({ queryKey: keys.thread(target.conversation) });
   return true;
 }
@@ -92,13 +95,32 @@ export async function takeBack(target: Target, said: Feedback, all: boolean): Pr
 function settle(target: Target, feedback: Feedback | null, undo: boolean): void {
   const standing = { ...settled, feedback, undo };
   put(target.message, standing);
-  queryClient.setQueryData<Thread>(keys.thread(target.conversation), (thread) => withFeedback(thread, target.message, feedback));
+  patch(target, (thread) => withFeedback(thread, target.message, feedback));
   setTimeout(() => {
     if (standings.get()[target.message] !== standing) return;
     // What the server keeps is told with the answer, where the answer came from there.
     const stored = queryClient.getQueryData<Thread>(keys.thread(target.conversation))?.data.some((one) => one.id === target.message);
     put(target.message, stored ? null : { ...standing, undo: false });
   }, undoTime);
+}
+
+function patch({ conversation }: Target, change: (thread: Thread | undefined) => Thread | undefined): void {
+  queryClient.setQueryData<Thread>(keys.thread(conversation), change);
+}
+
+/** A thread in which what stood of one answer is gone, unless something else stands there by now. */
+export function withoutFeedback(thread: Thread | undefined, message: string, id: number): Thread | undefined {
+  const stands = thread?.data.find((one) => one.id === message)?.feedback;
+  return stands?.id === id ? withFeedback(thread, message, null) : thread;
+}
+
+/** A thread whose messages say of these that they were taken back. */
+export function withUndone(thread: Thread | undefined, gone: (noted: Noted) => boolean): Thread | undefined {
+  const undone = (one: Message) => {
+    const noted = notedIn(one);
+    return noted && !noted.undone && gone(noted) ? { ...one, meta: { ...one.meta, noted: { ...(one.meta['noted'] as object), undone: true } } } : one;
+  };
+  return thread && { ...thread, data: thread.data.map(undone) };
 }
 
 /** A thread in which something else stands of one answer. */
