@@ -4,7 +4,7 @@ import { useThread } from '../api/thread.ts';
 import type { Message } from '../api/types.ts';
 import { Json } from '../code/Json.tsx';
 import { useWords } from '../i18n/index.ts';
-import { NoteFields, trimmed } from './NoteForm.tsx';
+import { NoteFields, noteAfter, noteOf, sameNote, trimmed } from './NoteForm.tsx';
 import { learnable } from './read.ts';
 import { give, useStanding, type Target } from './state.ts';
 import { Thumbs } from './Thumbs.tsx';
@@ -53,7 +53,13 @@ function beginning(text: string): string {
 function Rating({ target, answer }: { target: Target | null; answer: Message | null }) {
   const words = useWords();
   const { feedback, busy, problem, undo } = useStanding(target?.message ?? '', answer?.feedback ?? null);
-  const [note, setNote] = useState({ notes: feedback?.notes ?? '', corrected_text: feedback?.corrected_text ?? '' });
+  const kept = noteOf(feedback);
+  const [last, setLast] = useState(kept);
+  const [note, setNote] = useState(kept);
+  if (!busy && !sameNote(kept, last)) {
+    setLast(kept);
+    setNote(noteAfter(note, last, kept));
+  }
   const written = trimmed(note);
   const changed = feedback !== null && ((written.notes ?? '') !== feedback.notes || (written.corrected_text ?? '') !== feedback.corrected_text);
   return (
@@ -62,7 +68,7 @@ function Rating({ target, answer }: { target: Target | null; answer: Message | n
         <Thumbs target={target} stored={answer?.feedback ?? null} with={written} />
         <span role="status">{undo ? words.feedbackNoted : ''}</span>
       </div>
-      <NoteFields note={note} onChange={(next) => setNote({ notes: next.notes ?? '', corrected_text: next.corrected_text ?? '' })} />
+      <NoteFields note={note} onChange={(next) => setNote(noteOf(next))} />
       {problem && (
         <p className="feedback-problem" role="alert">
           {words.feedbackFailed} {problem}
@@ -93,11 +99,12 @@ function Part({ name, value, open = false, children }: { name: string; value?: u
 function TracePart({ run }: { run: string | null }) {
   const words = useWords();
   const [opened, setOpened] = useState(false);
-  const trace = useRun(run, opened).data?.trace;
+  const { data, isError } = useRun(run, opened);
+  const nothing = run === null || data ? words.feedbackNothing : isError ? words.runLoadFailed : words.loadingPage;
   return (
     <details className="feedback-part" onToggle={(event) => setOpened(opened || event.currentTarget.open)}>
       <summary>{words.feedbackTrace}</summary>
-      {trace ? <Json value={trace} /> : <p className="hint">{run ? words.loadingPage : words.feedbackNothing}</p>}
+      {data?.trace ? <Json value={data.trace} /> : <p className="hint">{nothing}</p>}
     </details>
   );
 }

@@ -64,6 +64,24 @@ export function NoteFields({ note, onChange, focus = false }: { note: Omit<Sayin
   );
 }
 
+type Note = Required<Omit<Saying, 'signal'>>;
+
+export function noteOf(said: Omit<Saying, 'signal'> | null): Note {
+  return { notes: said?.notes ?? '', corrected_text: said?.corrected_text ?? '' };
+}
+
+export function sameNote(a: Note, b: Note): boolean {
+  return a.notes === b.notes && a.corrected_text === b.corrected_text;
+}
+
+/**
+ * What stands in the fields once something else is kept than was last: what is
+ * kept, unless nothing was written elsewhere and somebody is writing here.
+ */
+export function noteAfter(note: Note, last: Note, kept: Note): Note {
+  return sameNote(note, last) || !sameNote(kept, noteOf(null)) ? kept : note;
+}
+
 /** A note without what was not written. */
 export function trimmed(note: Omit<Saying, 'signal'>): Omit<Saying, 'signal'> {
   const [notes, corrected] = [note.notes?.trim(), note.corrected_text?.trim()];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Message, Thread } from '../api/types.ts';
-import { trimmed } from './NoteForm.tsx';
+import { noteAfter, noteOf, trimmed } from './NoteForm.tsx';
 import { learnable, notedIn } from './read.ts';
 import { withFeedback, withoutFeedback, withUndone } from './state.ts';
 
@@ -51,6 +51,14 @@ it('says of what was noted that it was taken back, wherever it stands, and of an
   expect(next.data[1]).toBe(thread.data[1]);
   expect(withoutFeedback(thread, 'a', 7)).toBe(thread);
   expect(withoutFeedback(thread, 'a', 8)!.data[1]!.feedback).toBeNull();
+});
+
+it('shows the note that is kept, and does not take away what is being written when only a thumb changes', () => {
+  const [none, old, other, typed] = [noteOf(null), noteOf({ notes: 'old' }), noteOf({ notes: 'of another form' }), noteOf({ notes: 'half' })];
+  expect(noteAfter(old, old, other)).toBe(other);
+  expect(noteAfter(typed, old, other)).toBe(other); // it would write over what was said there
+  expect(noteAfter(typed, old, none)).toBe(typed);
+  expect(noteAfter(old, old, none)).toBe(none);
 });
 
 it('sends of a note only what was written', () => {
