@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createWatch, isElsewhere, markSign, titleOf } from './notify.ts';
+import { createWatch, isElsewhere, isOnScreen, keepOnScreen, markSign, titleOf } from './notify.ts';
 
 const which = (id: string) => ({ id, title: id.toUpperCase() });
 
@@ -49,10 +49,39 @@ describe('what waits for a person elsewhere', () => {
 
   it('is new once, and not when the page opens', () => {
     const watch = createWatch();
-    expect(watch([which('a')])).toEqual([]);
-    expect(watch([which('a'), which('b')])).toEqual([which('b')]);
-    expect(watch([which('b')])).toEqual([]);
-    expect(watch([which('a'), which('b')])).toEqual([which('a')]);
+    const told = (...listed: [id: string, year: number, pending: boolean][]) =>
+      watch(listed.map(([id, year, pending]) => ({ ...which(id), pending, updated_at: `${year}-01-01T00:00:00Z` }))).map((one) => one.id);
+    expect(told(['a', 2020, true])).toEqual([]);
+    expect(told(['b', 2021, true], ['a', 2020, true])).toEqual(['b']);
+    expect(told(['b', 2021, true], ['a', 2020, false])).toEqual([]);
+    expect(told(['b', 2021, true], ['a', 2020, true])).toEqual(['a']);
+    expect(told(['b', 2021, true], ['a', 2020, true], ['old', 2019, true])).toEqual([]); // somebody looks for it
+  });
+
+  it('is on screen where any tab shows it', async () => {
+    const held = new Set<{ name: string }>();
+    const request = async (name: string, _: object, work: () => Promise<void>) => {
+      const lock = { name };
+      held.add(lock);
+      await work();
+      held.delete(lock);
+    };
+    vi.stubGlobal('navigator', { locks: { request, query: async () => ({ held: [...held] }) } });
+    const visible = vi.spyOn(document, 'visibilityState', 'get').mockReturnValue('visible');
+    const seen = () => Promise.all([isOnScreen('a'), isOnScreen('b')]);
+    const leave = keepOnScreen('a');
+    await expect.poll(seen).toEqual([true, false]);
+    visible.mockReturnValue('hidden');
+    document.dispatchEvent(new Event('visibilitychange'));
+    await expect.poll(seen).toEqual([false, false]);
+    visible.mockReturnValue('visible');
+    document.dispatchEvent(new Event('visibilitychange'));
+    await expect.poll(seen).toEqual([true, false]);
+    leave();
+    await expect.poll(seen).toEqual([false, false]);
+    vi.stubGlobal('navigator', {});
+    keepOnScreen('a')();
+    expect(await isOnScreen('a')).toBe(false);
   });
 
   it('is elsewhere in another conversation, and in a hidden tab', () => {

@@ -64,15 +64,26 @@ export interface Waiting {
   title: string;
 }
 
+/** A conversation of the list. */
+export interface Listed extends Waiting {
+  pending: boolean;
+  updated_at: string;
+}
+
 /**
- * Returns a function that is told what waits now and says which of it is new.
- * What waits when it is told for the first time is not: the page shows it.
+ * Returns a function that is told what is listed now and says what of it waits
+ * anew: what did not wait before, and what is younger than all that was listed.
+ * What waits when it is told for the first time is shown by the page, and older
+ * conversations come into the list because somebody looks for them.
  */
-export function createWatch(): (waiting: Waiting[]) => Waiting[] {
-  let known: ReadonlySet<string> | null = null;
-  return (waiting) => {
-    const fresh = known === null ? [] : waiting.filter((one) => !known!.has(one.id));
-    known = new Set(waiting.map((one) => one.id));
+export function createWatch(): (listed: Listed[]) => Waiting[] {
+  let known: ReadonlyMap<string, boolean> | null = null;
+  let newest = 0;
+  return (listed) => {
+    const isNew = (one: Listed) => known!.get(one.id) === false || (!known!.has(one.id) && Date.parse(one.updated_at) > newest);
+    const fresh = known === null ? [] : listed.filter((one) => one.pending && isNew(one));
+    known = new Map(listed.map((one) => [one.id, one.pending]));
+    newest = Math.max(newest, ...listed.map((one) => Date.parse(one.updated_at)));
     return fresh;
   };
 }
@@ -80,6 +91,31 @@ export function createWatch(): (waiting: Waiting[]) => Waiting[] {
 /** Whether somebody does not see that a conversation waits: they are in another one, or not at this page. */
 export function isElsewhere(conversation: string, open: string | null): boolean {
   return conversation !== open || document.visibilityState === 'hidden';
+}
+
+const onScreen = (conversation: string) => `liminal.on-screen.${conversation}`;
+
+/** Says to this browser's other tabs that a conversation is on screen here, for as long as it is. */
+export function keepOnScreen(conversation: string): () => void {
+  let gone: () => void = () => undefined;
+  function look() {
+    gone();
+    if (document.visibilityState === 'hidden') return;
+    const leaving = new Promise<void>((resolve) => (gone = resolve));
+    void navigator.locks?.request(onScreen(conversation), { mode: 'shared' }, () => leaving);
+  }
+  look();
+  document.addEventListener('visibilitychange', look);
+  return () => {
+    document.removeEventListener('visibilitychange', look);
+    gone();
+  };
+}
+
+/** Whether a conversation is on screen in any tab; a browser without locks does not know. */
+export async function isOnScreen(conversation: string): Promise<boolean> {
+  const locks = await navigator.locks?.query();
+  return locks?.held?.some((one) => one.name === onScreen(conversation)) ?? false;
 }
 
 /** Has the system say it, where that was asked for; a click brings the person there. */

@@ -3,7 +3,7 @@ import { useLocation } from 'wouter';
 import { keys, queryClient } from '../api/queries.ts';
 import type { Conversation } from '../api/types.ts';
 import { useWords } from '../i18n/index.ts';
-import { createWatch, isElsewhere, markSign, notify, systemNotices, titleOf } from '../lib/notify.ts';
+import { createWatch, isElsewhere, isOnScreen, keepOnScreen, markSign, notify, systemNotices, titleOf } from '../lib/notify.ts';
 import { useStore } from '../lib/store.ts';
 
 const hiddenPause = 30_000; // ms between two looks from a hidden tab; only for those who asked to be told
@@ -18,8 +18,6 @@ export function useWaiting(conversations: Conversation[] | null, open: string | 
   const [, navigate] = useLocation();
   const [watch] = useState(createWatch);
   const pending = (conversations ?? []).filter((one) => one.pending);
-  const known = conversations !== null;
-  const which = pending.map((one) => one.id).join();
   useLookingWhenHidden();
 
   useEffect(() => {
@@ -27,14 +25,15 @@ export function useWaiting(conversations: Conversation[] | null, open: string | 
     markSign(pending.length > 0);
   }, [pending.length, name]);
 
+  useEffect(() => (open ? keepOnScreen(open) : undefined), [open]);
+
   useEffect(() => {
-    if (!known) return;
-    for (const one of watch(pending.map(({ id, title }) => ({ id, title: title || words.untitled })))) {
-      if (isElsewhere(one.id, open)) notify(one, words.waitingForYou, () => navigate(`/c/${one.id}`));
+    if (!conversations) return;
+    for (const one of watch(conversations)) {
+      if (!isElsewhere(one.id, open)) continue;
+      void isOnScreen(one.id).then((seen) => seen || notify({ ...one, title: one.title || words.untitled }, words.waitingForYou, () => navigate(`/c/${one.id}`)));
     }
-    // Only what waits begins this; the rest says whom to tell, and how.
-    // oxlint-disable-next-line react-hooks/exhaustive-deps
-  }, [known, which]);
+  }, [conversations, open, watch, words, navigate]);
 
   useEffect(() => () => markSign(false), []); // nothing waits for whoever has left
   return pending.length;
