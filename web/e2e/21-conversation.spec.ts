@@ -23,6 +23,7 @@ test('other words make another version, and both stay', async ({ page }) => {
   await expect(said(page)).toHaveText(['First matter', 'Second matter']);
   await answered(page);
   await change(page, 'First matter', 'First matter, said better');
+  await expect(box(page)).toBeFocused();
   await expect(said(page)).toHaveText(['First matter, said better']);
   await answered(page);
   await expect(versions(page)).toContainText('2/2');
@@ -89,9 +90,9 @@ test('what is refused changes nothing, and gives the words back', async ({ page,
   await expect(editor).toHaveValue('One, otherwise');
   await editor.press('Escape');
   await expect(said(page)).toHaveText(['One', 'Two']);
+  await expect(page.locator('.turn').first().getByRole('button', { name: 'Edit', exact: true })).toBeFocused();
   // What was typed is there again for who comes back to it.
-  await page.locator('.turn').first().hover();
-  await page.locator('.turn').first().getByRole('button', { name: 'Edit', exact: true }).click();
+  await page.keyboard.press('Enter');
   await expect(editor).toHaveValue('One, otherwise');
 });
 

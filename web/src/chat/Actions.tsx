@@ -49,7 +49,7 @@ export function WordsActions({ turn }: { turn: Turn }) {
   return (
     <div className="said-foot">
       <span className="acts">
-        {change && <Act icon="edit" name={words.editWords} off={locked} press={() => edit(change.conversation, user.id)} />}
+        {change && <Act icon="edit" name={words.editWords} off={locked} opens press={() => edit(change.conversation, user.id)} />}
         <CopyButton text={user.content} label={words.copyWords} icon />
       </span>
       <Versions message={user} />
@@ -62,15 +62,17 @@ interface ActProps {
   name: string;
   off: string; // why it cannot be done now
   busy?: boolean;
+  opens?: boolean; // it opens the editor, and takes the focus back from it
   press(): void;
 }
 
 /** A quiet deed. While it cannot be done it can still be reached, and says why. */
-export function Act({ icon, name, off, busy = false, press }: ActProps) {
+export function Act({ icon, name, off, busy = false, opens, press }: ActProps) {
   return (
     <button
       type="button"
       className="act"
+      data-edit={opens}
       aria-label={name}
       title={off ? `${name}. ${off}` : name}
       aria-disabled={off !== '' || busy}

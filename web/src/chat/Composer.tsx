@@ -113,7 +113,8 @@ export function Composer(props: Props) {
  * belongs to that (keyCode 229 in older engines).
  */
 function pressed(event: KeyboardEvent, empty: boolean, submit: () => void, editLast?: () => void): boolean {
-  if (event.key === 'ArrowUp' && empty && editLast && !event.shiftKey) {
+  const plain = !event.shiftKey && !event.altKey && !event.ctrlKey && !event.metaKey;
+  if (event.key === 'ArrowUp' && empty && editLast && plain) {
     editLast();
     return true;
   }

@@ -1,5 +1,7 @@
 import { useContext, useEffect, useLayoutEffect, useRef, useState, type KeyboardEvent } from 'react';
+import { flushSync } from 'react-dom';
 import type { Message } from '../api/types.ts';
+import { focusComposer } from '../composer/focus.ts';
 import { useWords } from '../i18n/index.ts';
 import { readDraft, writeDraft } from '../lib/drafts.ts';
 import { ChangeContext, edit, editDraft } from './change.ts';
@@ -32,8 +34,11 @@ export function Editor({ message }: { message: Message }) {
     box.scrollIntoView({ block: 'nearest' });
   }, []);
 
+  /** Leaves the words as they were; the focus goes on to the button that opens them again. */
   function close() {
-    edit(change.conversation, null);
+    const turn = field.current!.closest('.turn');
+    flushSync(() => edit(change.conversation, null));
+    turn?.querySelector<HTMLElement>('[data-edit]')?.focus();
   }
 
   function type(next: string) {
@@ -46,8 +51,9 @@ export function Editor({ message }: { message: Message }) {
     void change.replace(message, said).then((taken) => {
       if (!taken) return; // it opens again, with the words
       writeDraft(editDraft(message.id), '');
-      close();
+      edit(change.conversation, null);
     });
+    focusComposer(); // this form goes while the words are on their way
   }
 
   return (

@@ -29,7 +29,7 @@ export function Versions({ message }: { message: Message }) {
       aria-label={words.messageVersions}
       aria-busy={busy}
       onKeyDown={(event) => {
-        if (event.key !== 'ArrowLeft' && event.key !== 'ArrowRight') return;
+        if ((event.key !== 'ArrowLeft' && event.key !== 'ArrowRight') || event.altKey || event.ctrlKey || event.metaKey) return;
         event.preventDefault();
         step(event.key === 'ArrowLeft' ? -1 : 1);
       }}

@@ -62,7 +62,9 @@ function useChange(id: string | null, draftKey: string, conversation: Conversati
       conversation: id,
       lock,
       replace: async (message, text) => (await send({ conversation: id, draftKey, text, contextID, workflowID, replaces: message.id, fields: { ...fieldsOfMessage(message, text) } })) !== null,
-      go: (to) => go(`/c/${to}`),
+      go: (to) => {
+        if (location.pathname === `/c/${id}`) go(`/c/${to}`);
+      },
     };
   }, [id, draftKey, lock, contextID, workflowID, go]);
 }
