@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { messageFixture } from '../api/fixtures.ts';
-import { beside, edit, editing } from './change.ts';
+import { keys, queryClient } from '../api/queries.ts';
+import { exportDrafts, writeDraft } from '../lib/drafts.ts';
+import { beside, dropDraftsOf, edit, editing } from './change.ts';
+
+it('drafts go with their conversation, those of its messages and questions too', () => {
+  const thread = { data: [messageFixture('m1', 'user')], pending_interrupts: [{ interrupt_id: 'i1' }] };
+  queryClient.setQueryData(keys.thread('c1'), thread);
+  for (const key of ['c1', 'c2', 'edit:m1', 'edit:m2', 'answer:i1']) writeDraft(key, 'words');
+  dropDraftsOf('c1');
+  expect(Object.keys(JSON.parse(exportDrafts()) as object)).toEqual(['c2', 'edit:m2']);
+});
 
 describe('the versions of a message', () => {
   const ids = ['a', 'b', 'c'];

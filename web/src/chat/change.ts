@@ -7,8 +7,9 @@ import { ask } from '../api/ask.ts';
 import { keys, queryClient } from '../api/queries.ts';
 import { renewTo } from '../api/thread.ts';
 import type { Message, Thread } from '../api/types.ts';
+import { dropDrafts } from '../lib/drafts.ts';
 import { createStore } from '../lib/store.ts';
-import { notice, sentence } from './talk.ts';
+import { answerDraft, notice, sentence } from './talk.ts';
 
 /** The message whose words are being changed, by conversation. */
 export const editing = createStore<Record<string, string>>({});
@@ -23,6 +24,12 @@ export function editDraft(message: string): string {
   return `edit:${message}`;
 }
 
+/** Forgets what was begun in a conversation that is gone, as far as this page has seen it. */
+export function dropDraftsOf(conversation: string): void {
+  const thread = queryClient.getQueryData<Thread>(keys.thread(conversation));
+  dropDrafts([conversation, ...(thread?.data ?? []).map((one) => editDraft(one.id)), ...(thread?.pending_interrupts ?? []).map(answerDraft)]);
+}
+
 /** What stands in the way of changing a conversation. */
 export type Lock = 'run' | 'question' | null;
 
@@ -32,7 +39,7 @@ export interface Change {
   lock: Lock;
   /** Asks again in the place of a message. Whether the server took it. */
   replace(message: Message, text: string): Promise<boolean>;
-  /** Goes to another conversation. */
+  /** Goes to another conversation, unless the reader has left this one meanwhile. */
   go(conversation: string): void;
 }
 

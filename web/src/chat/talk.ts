@@ -188,7 +188,7 @@ export async function answer(interrupt: Interrupt, value: string | number | bool
     const refused = error instanceof Failure && (error.status === 409 || error.status === 400 || error.status === 404);
     if (open || refused) notice(conversation, open ? sentence(error) : words().stale);
     if (open) return false;
-    settleElsewhere(interrupt.interrupt_id);
+    settleElsewhere(interrupt);
     read(interrupt.run_id, conversation);
     return true;
   } finally {
@@ -208,8 +208,9 @@ async function isOpen({ conversation_id: conversation, interrupt_id: id }: Inter
 /** Questions that somebody settled, but not on this page. */
 export const settledElsewhere = createStore<ReadonlySet<string>>(new Set());
 
-function settleElsewhere(id: string): void {
-  settledElsewhere.set(new Set([...settledElsewhere.get(), id]));
+function settleElsewhere(interrupt: Interrupt): void {
+  settledElsewhere.set(new Set([...settledElsewhere.get(), interrupt.interrupt_id]));
+  writeDraft(answerDraft(interrupt), '');
 }
 
 /** Forgets what belongs to the person who has left. */

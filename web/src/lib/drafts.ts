@@ -61,6 +61,12 @@ export function writeDraft(conversation: string, text: string, doc?: unknown): v
   writeItem('local', key, JSON.stringify(all));
 }
 
+/** Forgets some, as with the conversation they belong to. */
+export function dropDrafts(conversations: string[]): void {
+  saveDrafts(); // an open box does not store them once more
+  for (const one of conversations) if (readDraft(one) !== '') writeDraft(one, '');
+}
+
 /** What was written here is a draft of another conversation from now on, as when the one to come is there. */
 export function moveDraft(from: string, to: string): void {
   saveDrafts();

@@ -3,9 +3,9 @@ import { Link, useLocation } from 'wouter';
 import { ask } from '../api/ask.ts';
 import { keys, queryClient, type ConversationPages } from '../api/queries.ts';
 import type { Conversation } from '../api/types.ts';
+import { dropDraftsOf } from '../chat/change.ts';
 import { sentence } from '../chat/talk.ts';
 import { language, useWords } from '../i18n/index.ts';
-import { writeDraft } from '../lib/drafts.ts';
 import { stamp } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';
 import { Confirm } from './Confirm.tsx';
@@ -39,7 +39,7 @@ function useDeeds(conversation: Conversation, active: boolean, done: () => void)
   const remove = () =>
     void attempt(async () => {
       await ask('deleteConversation', { path });
-      writeDraft(conversation.id, '');
+      dropDraftsOf(conversation.id);
       if (active) navigate('/');
     });
   return { problem, rename, remove };
