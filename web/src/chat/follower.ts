@@ -53,9 +53,18 @@ function create(runID: string, conversation: string): Entry {
     reading: null,
     conversation,
   };
+  prune();
   entries.set(runID, entry);
   following.set(following.get() + 1);
   return entry;
+}
+
+const mostOver = 50; // runs that are kept as they were read; the store has them all
+
+/** Lets go of the oldest runs that are over. */
+function prune(): void {
+  const over = [...entries].filter(([, { reading, state }]) => !reading && state.get().phase !== 'waiting');
+  for (const [runID] of over.slice(0, Math.max(0, over.length - mostOver))) entries.delete(runID);
 }
 
 function start(runID: string, entry: Entry): void {
