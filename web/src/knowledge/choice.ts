@@ -31,14 +31,17 @@ function remembered(): Record<string, string> {
   }
 }
 
-chosenWorkflow.subscribe(() => {
-  const pairs = Object.entries(chosenWorkflow.get()).filter(([conversation, id]) => conversation !== newDraft && id !== '');
+/** Keeps one choice beside those that are kept, which other tabs may have made. */
+function remember(draftKey: string, id: string): void {
+  if (draftKey === newDraft) return;
+  const { [draftKey]: _, ...others } = remembered();
+  const pairs = Object.entries(id === '' ? others : { ...others, [draftKey]: id }); // the latest last: the oldest are forgotten first
   writeItem('local', workflowsKey, pairs.length > 0 ? JSON.stringify(Object.fromEntries(pairs.slice(-mostRemembered))) : null);
-});
+}
 
 export function chooseWorkflow(draftKey: string, id: string): void {
-  const { [draftKey]: _, ...others } = chosenWorkflow.get();
-  chosenWorkflow.set({ ...others, [draftKey]: id }); // the latest last: the oldest are forgotten first
+  chosenWorkflow.set({ ...chosenWorkflow.get(), [draftKey]: id });
+  remember(draftKey, id);
 }
 
 /** What was chosen for a conversation to come holds once it is there. */
@@ -47,11 +50,14 @@ export function carryOver(from: string, to: string): void {
     const { [from]: value, ...others } = store.get();
     if (value !== undefined) store.set({ ...others, [to]: value });
   }
+  const workflow = chosenWorkflow.get()[to];
+  if (workflow !== undefined) remember(to, workflow);
 }
 
 export function forgetChoices(): void {
   chosenContext.set({});
   chosenWorkflow.set({});
+  writeItem('local', workflowsKey, null);
 }
 
 /** A context that is gone is chosen nowhere: a message that named it would be refused. */

@@ -65,6 +65,14 @@ describe('a chosen workflow', () => {
     expect((await import('./choice.ts')).chosenWorkflow.get()).toEqual({});
   });
 
+  it('is remembered beside what another tab has chosen meanwhile', async () => {
+    const page = await import('./choice.ts');
+    page.chooseWorkflow('c1', 'a');
+    localStorage.setItem('liminal.workflows', '{"c1":"b","c2":"b"}');
+    page.chooseWorkflow('c3', 'a');
+    expect(JSON.parse(localStorage.getItem('liminal.workflows')!)).toEqual({ c1: 'b', c2: 'b', c3: 'a' });
+  });
+
   it('makes room for new conversations by forgetting the oldest', async () => {
     const page = await import('./choice.ts');
     for (let n = 0; n < 201; n++) page.chooseWorkflow(`c${n}`, 'a');
