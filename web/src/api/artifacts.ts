@@ -44,12 +44,12 @@ export function useArtifact(id: string) {
 }
 
 /** All versions, the newest first. */
-export function useVersions(id: string) {
+export function useVersions(id: string | undefined) {
   return useQuery({
-    queryKey: artifactKeys.versions(id),
+    queryKey: artifactKeys.versions(id ?? ''),
     queryFn: async ({ signal }) =>
-      (await ask('listVersions', { path: { id }, signal })).data.toSorted((a, b) => b.version - a.version),
-    enabled: id !== '',
+      (await ask('listVersions', { path: { id: id ?? '' }, signal })).data.toSorted((a, b) => b.version - a.version),
+    enabled: Boolean(id),
   });
 }
 

@@ -24,7 +24,6 @@ export interface RunFilter {
 export const runKeys = {
   list: (filter: RunFilter) => ['runs', 'list', filter] as const,
   one: (id: string) => ['runs', 'one', id] as const,
-  versions: (artifact: string) => ['artifact-versions', artifact] as const,
 };
 
 const ended: ReadonlySet<string> = new Set(['done', 'failed', 'cancelled']);
@@ -67,15 +66,6 @@ export function remembering(before: OperatedRun | undefined, run: OperatedRun): 
 export function wayOf(run: OperatedRun): Way {
   if (Array.isArray(run.trace)) return { steps: run.trace };
   return run.trace ?? {};
-}
-
-export function useVersions(artifact: string | null | undefined) {
-  return useQuery({
-    queryKey: runKeys.versions(artifact ?? ''),
-    queryFn: async ({ signal }) => (await ask('listVersions', { path: { id: artifact ?? '' }, signal })).data,
-    enabled: Boolean(artifact),
-    staleTime: 30_000,
-  });
 }
 
 export const replay = (id: string, version: number) =>

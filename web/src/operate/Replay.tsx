@@ -1,5 +1,6 @@
 import { useState } from 'react';
-import { replay, useVersions, type OperatedRun, type Played } from '../api/runs.ts';
+import { useVersions } from '../api/artifacts.ts';
+import { replay, type OperatedRun, type Played } from '../api/runs.ts';
 import { useAttempt } from '../account/useAttempt.ts';
 import { useWords } from '../i18n/index.ts';
 import { Card } from './parts.tsx';
@@ -33,14 +34,12 @@ export function Replay({ run }: { run: OperatedRun }) {
         <label className="filter">
           <span>{words.rehearseOnVersion}</span>
           <select value={chosen} onChange={(event) => setVersion(Number(event.target.value))}>
-            {versions
-              .toSorted((a, b) => b.version - a.version)
-              .map((one) => (
-                <option key={one.version} value={one.version}>
-                  v{one.version}
-                  {one.change_note ? ` · ${one.change_note.slice(0, 40)}` : ''}
-                </option>
-              ))}
+            {versions.map((one) => (
+              <option key={one.version} value={one.version}>
+                v{one.version}
+                {one.change_note ? ` · ${one.change_note.slice(0, 40)}` : ''}
+              </option>
+            ))}
           </select>
         </label>
         <button type="submit" disabled={attempt.busy || versions.length === 0}>

@@ -1,7 +1,8 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { useMessagesOf } from '../api/thread.ts';
-import { isOver, useOperatedRun, useVersions, wayOf, type OperatedRun } from '../api/runs.ts';
+import { useVersions } from '../api/artifacts.ts';
+import { isOver, useOperatedRun, wayOf, type OperatedRun } from '../api/runs.ts';
 import { Failure } from '../api/failure.ts';
 import { AskedLine } from '../chat/Rail.tsx';
 import { turnsOf } from '../chat/thread.ts';
