@@ -177,7 +177,7 @@ func (s *server) chat(ctx context.Context, in *chatInput) (func(http.ResponseWri
 func (s *server) begin(ctx context.Context, in *chatInput) (ChatAnswer, bool, error) {
 	t, key, err := in.turn(ctx)
 	if err == nil {
-		err = in.Body.Tags.check()
+		err = in.Body.check()
 	}
 	if err != nil {
 		return ChatAnswer{}, false, err
