@@ -94,8 +94,7 @@ func openPlain(root *os.Root, p string) (*os.File, error) {
 		if err != nil {
 			return nil, notFound(err)
 		}
-		opened, err := f.Stat()
-		if err == nil && still(root, p, opened) {
+		if settled(root, p, f) {
 			return f, nil
 		}
 		_ = f.Close() // nobody has it
@@ -104,6 +103,35 @@ func openPlain(root *os.Root, p string) (*os.File, error) {
 		}
 	}
 	return nil, notFound(fs.ErrNotExist)
+}
+
+// looks is how often in a row p must be found to name what was opened. One look
+// is not enough: while the system puts another file in a name's place, the old
+// one is still found there and has one name less already, as if it had but the
+// one that is looked at. Who would deceive has to hit that moment in each look,
+// and a new one every time.
+const looks = 4
+
+func settled(root *os.Root, p string, f *os.File) bool {
+	for range looks {
+		opened, err := f.Stat()
+		if err != nil || !quiet(root, path.Dir(p)) || !still(root, p, opened) {
+			return false
+		}
+	}
+	return true
+}
+
+// quiet waits until what is being renamed in a folder has its new name: a
+// folder is not read while it is changed.
+func quiet(root *os.Root, dir string) bool {
+	f, err := root.Open(dir)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }()
+	_, err = f.Readdirnames(1)
+	return err == nil
 }
 
 // still says that p names what was opened, and that nothing else does. A look
