@@ -32,6 +32,8 @@ func scanDocument(scan Scan) (d knowledge.Document, err error) {
 
 // PutDocument implements knowledge.Documents. What is known about the reading
 // of the document (status, chunks, …) stays as it is: SetDocument changes it.
+// So does its title where the file is the same, for that may have been read in
+// it.
 func (s *Store) PutDocument(ctx context.Context, v identity.Viewer, d knowledge.Document) (stored knowledge.Document, err error) {
 	if d.ID == "" {
 		d.ID = id.New()
@@ -58,7 +60,8 @@ func (s *Store) upsertDocument(tx Tx, v identity.Viewer, d knowledge.Document) e
 	_, err := tx.Exec(`INSERT INTO document (id, context_id, user_id, path, title, mime, size, sha256, status, chunk_size, run_id, version, created_at, updated_at)
 		VALUES (@id, @context, @user, @path, @title, @mime, @size, @sum, @status, @chunk, @run, @version, @now, @now)
 		ON CONFLICT (context_id, path) DO UPDATE SET
-		title = CASE WHEN excluded.title = '' OR document.titled THEN document.title ELSE excluded.title END, mime = excluded.mime, size = excluded.size,
+		title = CASE WHEN excluded.title = '' OR document.titled OR document.sha256 <> '' AND document.sha256 = excluded.sha256
+			THEN document.title ELSE excluded.title END, mime = excluded.mime, size = excluded.size,
 		sha256 = excluded.sha256, chunk_size = excluded.chunk_size, updated_at = excluded.updated_at`,
 		Args{
 			"id": d.ID, "context": d.ContextID, "user": v.UserID, "path": d.Path, "title": d.Title, "mime": d.MIME, "size": d.Size,

@@ -119,6 +119,10 @@ func changedFile(t *testing.T, open Open) {
 	s := newShelf(t, open, harbour, sumOf(harbour)) // as the upload counted it
 	s.ingest(t)
 	want(t, "harbours", s.says(t, "harbour"), 1)
+	again := got(s.Store.PutDocument(t.Context(), s.viewer, knowledge.Document{
+		ContextID: s.document.ContextID, Path: s.document.Path, Title: "a.md", SHA256: sumOf(harbour),
+	}))(t)
+	want(t, "title of the same file, given once more", again.Title, s.document.Title)
 	s.content = mountain // on the disk; nobody uploaded it
 	s.ingest(t)
 	want(t, "status", s.document.Status, knowledge.Ready)
