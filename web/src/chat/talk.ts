@@ -99,7 +99,7 @@ function lookAgain(conversation: string | null): void {
   void queryClient.invalidateQueries({ queryKey: keys.conversations });
 }
 
-async function accept(accepted: Accepted, { text, replaces, fields }: Sending, request: string): Promise<void> {
+async function accept(accepted: Accepted, { conversation: before, text, replaces, fields }: Sending, request: string): Promise<void> {
   const { conversation_id: conversation, run_id: run } = accepted;
   const key = keys.thread(conversation);
   await queryClient.cancelQueries({ queryKey: key }); // what was asked before does not know of it yet
@@ -130,7 +130,7 @@ async function accept(accepted: Accepted, { text, replaces, fields }: Sending, r
     };
   });
   read(run, conversation);
-  if (!whole) void queryClient.invalidateQueries({ queryKey: key }); // there may be messages before it
+  if (before && !whole) void queryClient.invalidateQueries({ queryKey: key }); // there are messages before it
   void queryClient.invalidateQueries({ queryKey: keys.conversations });
 }
 
