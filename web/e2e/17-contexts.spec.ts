@@ -72,7 +72,18 @@ test('a context is made, filled, described, and deleted', async ({ page }) => {
   await page.getByRole('navigation', { name: 'Parts of Liminal' }).getByRole('link', { name: 'Chat' }).click();
   await expect(page.getByLabel('Documents to use').getByRole('option', { name: 'Duties' })).toBeAttached();
 
+  // What is removed by key leaves the focus to its neighbour, the last to the place it was in.
   await page.goto(`/contexts/${id}`);
+  await add(page, 'second.md', '# Second\n\nAnother document of this context.');
+  const documents = page.getByRole('group', { name: 'Documents' });
+  const remove = documents.getByRole('button', { name: /^Delete “/ });
+  for (const left of [1, 0]) {
+    await remove.first().press('Enter');
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).press('Enter');
+    await expect(remove).toHaveCount(left);
+    await expect(left > 0 ? remove : documents).toBeFocused();
+  }
+
   await page.getByRole('button', { name: 'Delete context' }).click();
   await page.getByRole('dialog', { name: 'Delete context' }).getByRole('button', { name: 'Delete context' }).click();
   await expect(page).toHaveURL(/\/contexts$/);

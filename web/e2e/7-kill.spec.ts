@@ -38,12 +38,14 @@ test('killed while it answers, the program comes back and the page reads on by i
   await expect(page.locator('.turn')).toHaveCount(1);
 });
 
+const find = { id: 'find', type: 'tool_call', tool: 'rag.search_v1', inputs: { question: '${input.message}' }, next: 'which' };
+
 // Requirements: INT-16
 test('killed while it waits, the program still knows the question and takes the answer', async ({ page, watch }) => {
   test.setTimeout(120_000);
   watch.expected.push(/Failed to load resource|ERR_CONNECTION|ERR_INCOMPLETE/);
   await enter(page);
-  await workflow(page, 'ambiguous', [{ ...which, next: 'done' }, { id: 'done', type: 'end', response: 'You said ${vars.choice?}.' }]);
+  await workflow(page, 'ambiguous', [find, { ...which, next: 'done' }, { id: 'done', type: 'end', response: 'You said ${vars.choice?}.' }]);
   await say(page, 'Check this letter');
   const slip = page.getByRole('region', { name: 'Needs your answer' });
   await expect(slip).toBeVisible();
@@ -51,6 +53,8 @@ test('killed while it waits, the program still knows the question and takes the 
   await isBack();
   await expect(slip).toBeVisible();
   await page.reload();
+  // The log went with the program; what led to the question did not.
+  await expect(page.locator('.steps li code')).toHaveText(['find', 'which']);
   await slip.getByRole('button', { name: 'Deriv2024' }).click();
   const turn = await answered(page);
   await expect(turn.locator('.prose')).toContainText('You said d2.');

@@ -1,6 +1,6 @@
 import { Link } from 'wouter';
 import { useRun, useUIConfig } from '../api/queries.ts';
-import type { Run, TraceStep, UIConfig, Usage } from '../api/types.ts';
+import type { Run, UIConfig, Usage } from '../api/types.ts';
 import { language, useWords, type Language } from '../i18n/index.ts';
 import type { Dictionary } from '../i18n/en.ts';
 import { count, duration, money } from '../lib/format.ts';
@@ -8,6 +8,7 @@ import { Feedback } from '../feedback/Feedback.tsx';
 import { useStore } from '../lib/store.ts';
 import { Icon } from '../shell/Icon.tsx';
 import { AnswerActions } from './Actions.tsx';
+import { tracedSteps } from './past.ts';
 import { stepsOf, type RailItem, type RunState } from './run.ts';
 import { confidenceOf, type Turn } from './thread.ts';
 
@@ -25,7 +26,7 @@ export function TurnFoot({ turn, live, seen, text, items }: Props) {
   const locale = useStore(language);
   const config = useUIConfig();
   const run = useRun(turn.runID, seen);
-  const steps = traceOf(run.data).filter((step) => !silent.has(step.type)).length || stepsOf(items).length;
+  const steps = tracedSteps(run.data).length || stepsOf(items).length;
   const tools = items.filter((item) => item.kind === 'tool').length;
   const asked = turn.asked.length > 0 || items.some((item) => item.kind === 'ask');
   const model = live?.done?.model || turn.answer?.meta?.model || '';
@@ -76,15 +77,6 @@ function spent(usage: Usage | undefined, words: Dictionary, locale: Language): s
   const tokens = usage?.tokens_used ?? (usage?.input_tokens ?? 0) + (usage?.output_tokens ?? 0);
   const cost = usage?.cost_usd ?? 0;
   return [tokens > 0 ? words.tokens(tokens, count(tokens, locale)) : '', cost > 0 ? money(cost, locale) : ''].filter(Boolean).join(' · ');
-}
-
-/** What only chooses the way or a value is no step anybody waited for. */
-const silent: ReadonlySet<string> = new Set(['set', 'switch', 'end']);
-
-function traceOf(run: Run | undefined): TraceStep[] {
-  const trace = run?.trace;
-  if (Array.isArray(trace)) return trace;
-  return trace?.steps ?? [];
 }
 
 function elapsed(run: Run | undefined): number | null {

@@ -11,6 +11,7 @@ import { WordsActions } from './Actions.tsx';
 import { Editor } from './Editor.tsx';
 import type { Follower } from './follower.ts';
 import { Failed, Live } from './Live.tsx';
+import { usePast } from './past.ts';
 import { AskedLine, EvidenceLine, StepsLine } from './Rail.tsx';
 import { emptyRun, stepsOf, type RailItem, type RunState } from './run.ts';
 import { Sources } from './Sources.tsx';
@@ -29,6 +30,7 @@ interface Props {
 }
 
 const noCitations: Citation[] = [];
+const none: RailItem[] = [];
 
 /** One turn: a person's words, and on the rail everything that came of them. */
 export const TurnView = memo(function TurnView({ turn, follower, active, edited, giveBack }: Props) {
@@ -46,6 +48,8 @@ export const TurnView = memo(function TurnView({ turn, follower, active, edited,
   const removed = useMemo(() => removedFrom(segments), [segments]);
   const open = useCallback((citation: Citation) => panel.set({ kind: 'passage', citations, n: citation.n }), [citations]);
   const items: RailItem[] = live ? live.items : stored;
+  const past = usePast(turn.runID, live ? items : none, seen);
+  const steps = [...past, ...stepsOf(items)];
   const over = !live || live.phase === 'done' || live.phase === 'failed' || live.phase === 'stopped';
 
   return (
@@ -56,7 +60,7 @@ export const TurnView = memo(function TurnView({ turn, follower, active, edited,
       {(live || turn.answer || turn.asked.length > 0) && (
         <div className="rail">
           <h2 className="hidden">{words.liminal}</h2>
-          {live && <StepsLine steps={stepsOf(live.items)} over={over || text !== '' || live.phase === 'waiting'} />}
+          {live && (steps.length > 0 || live.phase !== 'waiting') && <StepsLine steps={steps} over={over || text !== '' || live.phase === 'waiting'} />}
           {items.map((item) => (
             <Item key={item.key} item={item} />
           ))}

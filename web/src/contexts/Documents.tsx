@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useRef, useState, type RefObject } from 'react';
 import { deleteDocument, renameDocument, useDocumentPages } from '../api/contexts.ts';
 import type { Document } from '../api/types.ts';
 import { sentence } from '../chat/talk.ts';
@@ -8,45 +8,61 @@ import { fileSize } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';
 import { Confirm } from '../shell/Confirm.tsx';
 import { Icon } from '../shell/Icon.tsx';
-import { Paged, Retitle, useRenaming } from './parts.tsx';
+import { Paged, regain, Retitle, useRenaming } from './parts.tsx';
 
 /** The documents of a context, and where each of them stands. */
 export function Documents({ context, mayChange }: { context: string; mayChange: boolean }) {
   const words = useWords();
   const pages = useDocumentPages(context);
+  const place = useRef<HTMLDivElement>(null);
   return (
-    <Paged pages={pages} nothing={words.noDocuments}>
-      {(all) => (
-        <ul className="document-list">
-          {all.map((one) => (
-            <Row key={one.id} document={one} mayChange={mayChange} />
-          ))}
-        </ul>
-      )}
-    </Paged>
+    <div ref={place} tabIndex={-1} role="group" aria-label={words.contextDocuments}>
+      <Paged pages={pages} nothing={words.noDocuments}>
+        {(all) => (
+          <ul className="document-list">
+            {all.map((one) => (
+              <Row key={one.id} document={one} mayChange={mayChange} place={place} />
+            ))}
+          </ul>
+        )}
+      </Paged>
+    </div>
   );
 }
 
-function Row({ document, mayChange }: { document: Document; mayChange: boolean }) {
+interface RowProps {
+  document: Document;
+  mayChange: boolean;
+  place: RefObject<HTMLElement | null>; // where the rows are
+}
+
+function Row({ document, mayChange, place }: RowProps) {
   const words = useWords();
   const locale = useStore(language);
   const { renaming, button, begin, end } = useRenaming();
   const [removing, setRemoving] = useState(false);
   const [problem, setProblem] = useState('');
   const title = document.title || document.path;
+  const row = useRef<HTMLLIElement>(null);
+  const heir = useRef<HTMLElement | null>(null); // gets the focus when the row goes with it
+
+  useEffect(() => () => regain(heir.current), []);
 
   async function remove() {
+    const beside = row.current?.nextElementSibling ?? row.current?.previousElementSibling;
+    heir.current = beside?.querySelector<HTMLElement>('[data-remove]') ?? place.current;
     setRemoving(false);
     setProblem('');
     try {
       await deleteDocument(document);
     } catch (error) {
+      heir.current = null;
       setProblem(sentence(error));
     }
   }
 
   return (
-    <li data-status={document.status}>
+    <li ref={row} data-status={document.status}>
       <span className="dot" aria-hidden="true" />
       <div>
         {renaming ? (
@@ -76,7 +92,7 @@ function Row({ document, mayChange }: { document: Document; mayChange: boolean }
           >
             <Icon name="edit" />
           </button>
-          <button type="button" className="icon-button" aria-label={words.removeThis(title)} title={words.remove} onClick={() => setRemoving(true)}>
+          <button type="button" className="icon-button" data-remove="" aria-label={words.removeThis(title)} title={words.remove} onClick={() => setRemoving(true)}>
             <Icon name="close" />
           </button>
         </span>
