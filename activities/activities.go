@@ -45,6 +45,7 @@ type ChildInput struct {
 	Alone    bool           `json:"alone,omitempty"`   // the parent waits for nothing else
 	Earlier  int            `json:"earlier,omitempty"` // attempts of the parent's before this one
 	Opened   *Opened        `json:"opened,omitempty"`  // the parent's conversation, contexts, …
+	Budget   *graph.Budget  `json:"budget,omitempty"`  // of the child and all runs below it; nil: of a parent that was begun before there were budgets
 }
 
 // Opened is what Open found: the graph a run is pinned to, and its input.
@@ -72,6 +73,7 @@ type Opened struct {
 	Job            bool               `json:"job,omitempty"`         // background limits instead of chat limits
 	Privileged     bool               `json:"privileged,omitempty"`  // the graph may name privileged tools (TOOL-05)
 	MaxEffects     int                `json:"max_effects,omitempty"` // of one execution; 0: the workflow's default
+	Budget         *graph.Budget      `json:"budget,omitempty"`      // of the run and all runs below it; nil: begun before there were budgets
 }
 
 // Limits are the guardrails of the run (PLAT-07).
@@ -287,4 +289,5 @@ type ChildResult struct {
 	Tally      Tally         `json:"tally"`
 	Waited     time.Duration `json:"waited,omitempty"`     // for people; not the parent's time either (C-23)
 	Suppressed bool          `json:"suppressed,omitempty"` // a question was skipped: the answer is not shown
+	Used       *graph.Budget `json:"used,omitempty"`       // of what it was given
 }

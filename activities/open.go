@@ -74,7 +74,20 @@ func (s *Set) openChild(ctx context.Context, in RunInput) (Opened, error) {
 	if err := o.pin(ctx, in.Child.Workflow); err != nil {
 		return Opened{}, err
 	}
+	o.out.Budget = childBudget(in.Child)
 	return o.out, o.models(ctx)
+}
+
+// childBudget is what a child's parent gave it. One that was begun before there
+// were budgets gave none: its children get little, so that no tree grows on
+// without bounds.
+func childBudget(c *ChildInput) *graph.Budget {
+	if c.Budget != nil {
+		return c.Budget
+	}
+	b := graph.ChatBudget()
+	b.Runs, b.Depth = 100, 2
+	return &b
 }
 
 // opening is the work of one Open.
@@ -131,6 +144,11 @@ func (o *opening) bind(a artifacts.Artifact, bound map[string]artifacts.Bound) {
 	limits := artifacts.Limits(o.in.Viewer, a, bound)
 	o.out.Graph, o.out.Privileged = a.Schema, limits.Privileged
 	o.out.Job = o.job || limits.MaxRun > graph.ChatLimits().MaxRun
+	b := graph.ChatBudget()
+	if o.out.Job {
+		b = graph.JobBudget()
+	}
+	o.out.Budget = &b
 	o.out.Tools = make(map[string]ToolPin, len(bound))
 	for _, name := range slices.Sorted(maps.Keys(bound)) {
 		p := o.toolPin(bound[name])

@@ -124,6 +124,7 @@ func (d *drive) spawn(ctx workflow.Context, e graph.Effect) {
 	in := activities.RunInput{RunID: d.in.RunID, Viewer: d.in.Viewer, Kind: run.KindGraph, Child: &activities.ChildInput{
 		Workflow: e.Spawn.Workflow, Inputs: e.Spawn.Inputs, EffectID: d.effectID(e),
 		Alone: len(d.run.Pending()) == 1 && d.alone(), Earlier: d.attempt(e) - 1, Opened: d.inherited(),
+		Budget: e.Spawn.Budget,
 	}}
 	future := workflow.ExecuteChildWorkflow(workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		// Not after the parent's own workflow id: a replayed history does not know it.
@@ -167,6 +168,9 @@ func (d *drive) spawned(ctx workflow.Context, e graph.Effect, began time.Time, f
 		d.waited += c.Waited
 		d.hidden = d.hidden || c.Suppressed
 		came.Model, came.Usage = c.Tally.Model, c.Tally.Usage
+		if c.Used != nil {
+			d.run.Refund(e.ID, *c.Used)
+		}
 	}
 	came.Took = d.since(ctx, began)
 	switch {

@@ -58,7 +58,7 @@ func (d *drive) open(ctx workflow.Context) error {
 	d.step(func() []graph.Effect {
 		r, effects := g.Start(graph.Input{
 			Input: d.opened.Input, Persisted: d.opened.Persisted, Conversation: d.opened.Conversation,
-			User: d.opened.User, Now: d.now(ctx),
+			User: d.opened.User, Now: d.now(ctx), Budget: d.opened.Budget,
 		})
 		d.run = r
 		return effects
@@ -133,6 +133,10 @@ func (d *drive) childResult() (activities.Result, error) {
 	r := activities.Result{Status: run.Done, Output: childOutput(out), Child: &activities.ChildResult{
 		Tally: d.tally, Waited: d.waited, Suppressed: out.Suppressed,
 	}}
+	if d.run != nil && d.opened.Budget != nil {
+		used := d.run.Used()
+		r.Child.Used = &used
+	}
 	if out.Cancelled && !out.Suppressed {
 		r.Status = run.Cancelled
 	}

@@ -41,9 +41,21 @@ func (r *Run) newSlot(id, tool string, inputs map[string]any, n *node) *slot {
 	return s
 }
 
-// launch emits the next attempt of a slot. When the run's time is spent the
-// run is over instead (GRAPH-12).
+// launch begins the next attempt of a slot, or with a budget lets it wait until
+// it may (see dispatch).
 func (r *Run) launch(t *thread, place int) {
+	if r.state.Budget == nil {
+		r.begin(t, place, func(*Budget) *Budget { return nil })
+		return
+	}
+	t.Slots[place].Phase = queued
+	r.state.Queue = append(r.state.Queue, waiter{Thread: t.ID, Slot: place})
+}
+
+// begin emits the next attempt of a slot. When the run's time or budget is
+// spent the run is over instead (GRAPH-12). given takes a child's part out of
+// the budget.
+func (r *Run) begin(t *thread, place int, given func(*Budget) *Budget) {
 	n, s := r.graph.node(t.Node), t.Slots[place]
 	if r.remaining() <= 0 {
 		what := "was not started"
@@ -53,20 +65,30 @@ func (r *Run) launch(t *thread, place int) {
 		r.endOfTime(n.id, what)
 		return
 	}
+	e := Effect{ID: s.CallID, Attempt: s.Attempt + 1, Kind: KindCall}
+	if s.Workflow != "" {
+		e.Kind = KindSpawn
+	}
+	if !r.charge(t, place, &e) {
+		return
+	}
 	s.Attempt++
 	s.Phase = calling
 	s.Trace = r.openTrace(t, s.CallID, s.Attempt)
-	e := Effect{ID: s.CallID, Attempt: s.Attempt}
 	limit := min(n.timeout, r.remaining())
+	var part *Budget
 	if s.Workflow != "" {
-		e.Kind = KindSpawn
-		e.Spawn = &Spawn{Workflow: s.Workflow, Inputs: s.Inputs, Timeout: limit}
+		part = given(r.state.Budget)
+		e.Spawn = &Spawn{Workflow: s.Workflow, Inputs: s.Inputs, Timeout: limit, Budget: part}
 	} else {
-		e.Kind = KindCall
 		e.Call = &Call{Tool: s.Tool, Inputs: s.Inputs, Timeout: limit, Resume: s.Resume}
 		e.Call.Final = n.final && t.Parent == 0 && (n.kind != Agent || !t.Agent.InTools)
 	}
 	r.emit(t, place, e)
+	if r.state.Budget != nil {
+		o := r.state.Open[len(r.state.Open)-1]
+		o.Since, o.Given = r.state.Clock, part
+	}
 }
 
 func (r *Run) endOfTime(id, what string) {

@@ -78,6 +78,7 @@ type Spawn struct {
 	Workflow string         `json:"workflow"`
 	Inputs   map[string]any `json:"inputs"`
 	Timeout  time.Duration  `json:"timeout"`
+	Budget   *Budget        `json:"budget,omitempty"` // of the child with all runs below it; nil: the parent has none
 }
 
 // The codes the machine itself gives to a Failure. A tool's failure keeps the
@@ -166,4 +167,5 @@ type Input struct {
 	Conversation map[string]any `json:"conversation,omitempty"`
 	User         map[string]any `json:"user,omitempty"`
 	Now          time.Time      `json:"now"`
+	Budget       *Budget        `json:"budget,omitempty"` // of the run and all runs below it; nil: without one
 }

@@ -71,6 +71,8 @@ func (r *Run) count(t *thread, n *node) bool {
 			"node %q was visited %d times, which is the limit: the graph loops without an end", n.id, r.graph.maxVisits)})
 	case r.work < stepCost:
 		r.endOfWork(n)
+	case s.Budget != nil && s.Budget.Steps < 1:
+		r.endOfBudget(n.id, "steps")
 	case s.Total >= r.graph.limits.MaxTotal:
 		r.end(&Failure{Node: n.id, Code: CodeLimit, Message: fmt.Sprintf(
 			"the run took %d steps with all the items of its maps, which is the limit, and was at node %q", s.Total, n.id)})
@@ -81,6 +83,9 @@ func (r *Run) count(t *thread, n *node) bool {
 		s.Visits[n.id+t.Suffix] = t.Visit
 		s.Steps[t.Suffix]++
 		s.Total++
+		if s.Budget != nil {
+			s.Budget.Steps--
+		}
 		r.work -= stepCost
 		return true
 	}

@@ -19,6 +19,10 @@ func (g *Graph) Start(in Input) (*Run, []Effect) {
 		LastThread:   1,
 		Clock:        in.Now.UTC().Round(0),
 	}}
+	if in.Budget != nil {
+		given, left := *in.Budget, *in.Budget
+		r.state.Given, r.state.Budget = &given, &left
+	}
 	root := &thread{ID: 1, Node: g.nodes[g.entry].id, Vars: mapOf(in.Persisted)}
 	r.state.Threads = []*thread{root}
 	r.ready = append(r.ready, root.ID)
@@ -33,14 +37,15 @@ func (r *Run) Done(id string, out map[string]any, now time.Time) []Effect {
 	if o == nil {
 		return nil
 	}
-	t := r.thread(o.Thread)
+	t, out := r.thread(o.Thread), mapOf(out)
+	r.spend(o, out)
 	switch o.Effect.Kind {
 	case KindWait:
 		r.launch(t, o.Slot)
 	case KindAsk:
-		r.answered(t, o.Slot, mapOf(out))
+		r.answered(t, o.Slot, out)
 	default:
-		r.returned(t, o.Slot, mapOf(out))
+		r.returned(t, o.Slot, out)
 	}
 	return r.flush()
 }
@@ -55,6 +60,7 @@ func (r *Run) Fail(id string, f Failure, now time.Time) []Effect {
 		return nil
 	}
 	t := r.thread(o.Thread)
+	r.spend(o, nil)
 	if o.Effect.Kind == KindWait {
 		r.launch(t, o.Slot)
 		return r.flush()
@@ -158,11 +164,12 @@ func (r *Run) flush() []Effect {
 			}
 			continue
 		}
-		if !r.putQuestion() {
+		if !r.dispatch() && !r.putQuestion() {
 			break
 		}
 	}
 	r.ready = nil
+	r.worked()
 	var effects []Effect
 	for _, id := range r.out {
 		if o := r.find(id); o != nil {
@@ -312,6 +319,7 @@ func (r *Run) abandon(t *thread, why string) {
 	clear(r.state.Threads[len(kept):])
 	r.state.Threads = kept
 	r.drop(func(o *open) bool { return o.Thread == t.ID || gone[o.Thread] })
+	r.unqueue(func(thread int) bool { return thread == t.ID || gone[thread] })
 	if t.Group != nil {
 		r.closeTrace(t.Group.Trace, ResultFailed, why)
 	}
@@ -343,7 +351,7 @@ func (r *Run) end(f *Failure) {
 	}
 	r.state.Outcome = out
 	r.state.Threads = []*thread{root}
-	r.state.Open, r.ready, r.out = nil, nil, nil
+	r.state.Open, r.state.Queue, r.ready, r.out = nil, nil, nil, nil
 	root.Slots, root.Group, root.Agent = nil, nil, nil
 }
 

@@ -84,7 +84,27 @@ func (r *Run) check() error {
 			return err
 		}
 	}
+	if err := r.checkBudget(); err != nil {
+		return err
+	}
 	return r.checkChildren()
+}
+
+// checkBudget sees that what waits can be begun.
+func (r *Run) checkBudget() error {
+	s := &r.state
+	if (s.Budget == nil) != (s.Given == nil) || s.Budget == nil && len(s.Queue) > 0 || s.Budget != nil && s.Budget.AtOnce < 1 {
+		return errors.New("its budget is damaged")
+	}
+	seen := map[waiter]bool{}
+	for _, q := range s.Queue {
+		t := r.thread(q.Thread)
+		if seen[q] || t == nil || q.Slot < 0 || q.Slot >= len(t.Slots) || t.Slots[q.Slot].Phase != queued || s.Outcome != nil {
+			return errors.New("a call that waits is damaged")
+		}
+		seen[q] = true
+	}
+	return nil
 }
 
 func (r *Run) checkThread(t *thread, root bool) error {

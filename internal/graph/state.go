@@ -34,6 +34,9 @@ type state struct {
 	Cancelled    bool           `json:"cancelled,omitempty"`
 	Suppressed   bool           `json:"suppressed,omitempty"`
 	Outcome      *Outcome       `json:"outcome,omitempty"`
+	Given        *Budget        `json:"given,omitempty"`  // what the tree began with; nil: without one
+	Budget       *Budget        `json:"budget,omitempty"` // what is left of it
+	Queue        []waiter       `json:"queue,omitempty"`  // calls that wait for others to end, the oldest first
 }
 
 // thread is one line of control: the run's, a parallel branch's or a map
@@ -88,6 +91,7 @@ type slot struct {
 type phase string
 
 const (
+	queued     phase = "queued" // until fewer calls are under way
 	calling    phase = "calling"
 	waiting    phase = "waiting"    // for the backoff
 	asking     phase = "asking"     // the tool's or the interrupt node's question
@@ -131,6 +135,8 @@ type open struct {
 	Slot   int           `json:"slot"`
 	Held   bool          `json:"held,omitempty"`   // a question behind another
 	Within time.Duration `json:"within,omitempty"` // how long a question may wait once it is put
+	Since  time.Time     `json:"since,omitzero"`   // it was begun; only with a budget
+	Given  *Budget       `json:"given,omitempty"`  // to a child
 }
 
 func (r *Run) thread(id int) *thread {
