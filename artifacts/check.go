@@ -145,6 +145,7 @@ func (c *checking) workflow() {
 		c.err = err
 	}
 	c.children()
+	c.workflowCycles()
 	c.guard()
 }
 
@@ -205,6 +206,9 @@ func (c *checking) tool() {
 		c.add(check.References, "/workflow", "give the tool another name", "the program implements %q itself", spec.Name)
 	case spec.Workflow != "" && !c.exists(KindWorkflow, spec.Workflow) && !c.seeded(KindWorkflow, spec.Workflow):
 		c.add(check.References, "/workflow", "write the name or id of a workflow you may use", "there is no workflow %q", spec.Workflow)
+	}
+	if spec.Workflow != "" && (!known || c.library.known[spec.Name].Workflow != "") {
+		c.toolCycles(spec.Name, spec.Workflow)
 	}
 	if !c.v.IsAdmin() {
 		c.reserved(spec, known)
