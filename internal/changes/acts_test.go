@@ -336,6 +336,7 @@ func TestAModelChangesAnArtifactThriceADayAtMost(t *testing.T) {
 func TestATryTellsEverythingAndStoresNothing(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
+	h.create(h.root, "workflow", "child", sorts)
 	a := h.create(h.root, "workflow", "sorts", sorts)
 	h.record(a, "apple", "hi")
 	p := patch(a, addsABranch)
@@ -347,7 +348,7 @@ func TestATryTellsEverythingAndStoresNothing(t *testing.T) {
 	}
 	tried, err = h.Try(t.Context(), h.pat, changes.Proposal{Changes: []changes.ProposedChange{
 		{Create: &artifacts.Draft{Type: "tool", Name: "my.tool_v1", Visibility: artifacts.Global, Schema: json.RawMessage(`{"kind": "tool.spec", "name": "my.tool_v1",
-			"description": "d", "workflow": "sorts", "input_schema": {"type": "object"}, "output_schema": {"type": "object"}}`)}},
+			"description": "d", "workflow": "child", "input_schema": {"type": "object"}, "output_schema": {"type": "object"}}`)}},
 		{ArtifactID: a.ID, Patch: json.RawMessage(`[{"op": "replace", "path": "/nodes/3", "value": {"id": "short", "type": "tool_call", "tool": "my.tool_v1", "next": "end"}}]`)},
 	}})
 	h.must(err)
