@@ -21,6 +21,7 @@ import (
 // The names activities are registered under. Workflows call them by name, so
 // that the deterministic side never holds the side with effects.
 const (
+	NameBegin   = "Begin"
 	NameOpen    = "Open"
 	NameCall    = "Call"
 	NameAsk     = "Ask"

@@ -38,6 +38,14 @@ func (s *Set) call(ctx context.Context, in CallInput) (CallResult, error) {
 	}
 	ctx, release := s.calls.watch(ctx, in.Run.RunID)
 	defer release()
+	leave, err := s.enterCall(ctx, in.Run.Viewer)
+	if stopped(ctx) {
+		return CallResult{Stopped: true}, nil
+	}
+	if err != nil {
+		return CallResult{}, err
+	}
+	defer leave()
 	stop := pulse(ctx)
 	defer stop()
 
@@ -100,7 +108,7 @@ func (v *voice) call(ctx context.Context, inputs map[string]any) *tool.Call {
 // pulse heartbeats for a tool that waits in silence, such as for a model's
 // first token. Local activities have no heartbeat.
 func pulse(ctx context.Context) (stop func()) {
-	if !activity.IsActivity(ctx) || activity.GetInfo(ctx).IsLocalActivity {
+	if !activity.IsActivity(ctx) || local(ctx) {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -121,8 +129,14 @@ func pulse(ctx context.Context) (stop func()) {
 	return func() { cancel(); <-done }
 }
 
+// local reports whether ctx is of a local activity, which runs beside its
+// workflow.
+func local(ctx context.Context) bool {
+	return activity.IsActivity(ctx) && activity.GetInfo(ctx).IsLocalActivity
+}
+
 func recordHeartbeat(ctx context.Context, details any) {
-	if activity.IsActivity(ctx) && !activity.GetInfo(ctx).IsLocalActivity {
+	if activity.IsActivity(ctx) && !local(ctx) {
 		activity.RecordHeartbeat(ctx, details)
 	}
 }
@@ -137,8 +151,7 @@ func stopped(ctx context.Context) bool {
 	if errors.Is(cause, errStopped) || temporal.IsCanceledError(cause) {
 		return true
 	}
-	local := activity.IsActivity(ctx) && activity.GetInfo(ctx).IsLocalActivity
-	return local && cause == context.Canceled //nolint:errorlint // a wrapped one has another cause
+	return local(ctx) && cause == context.Canceled //nolint:errorlint // a wrapped one has another cause
 }
 
 // codeOf is the code of a failed call for its record.

@@ -124,13 +124,14 @@ type Set struct {
 	Who func(ctx context.Context, userID string) (identity.Viewer, error)
 
 	calls  calls
+	active active
 	pinned pinned
 }
 
 // Named lists the activities by the names workflows use.
 func (s *Set) Named() map[string]any {
 	return map[string]any{
-		NameOpen: s.Open, NameCall: s.Call, NameAsk: s.Ask,
+		NameBegin: s.Begin, NameOpen: s.Open, NameCall: s.Call, NameAsk: s.Ask,
 		NameDeliver: s.Deliver, NameSettle: s.Settle, NameClose: s.Close,
 		NameSweep: s.Sweep,
 	}

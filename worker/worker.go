@@ -134,11 +134,11 @@ type Worker struct {
 
 // How much one process does at once.
 const (
-	maxCalls     = 200 // ordinary activities
-	maxIngest    = 4   // they are heavy, and nobody waits for them with open eyes
-	maxLocal     = 1000
-	maxTasks     = 500 // workflow tasks
-	pollers      = 8   // fixed: growing and shrinking their number was slower here
+	maxCalls     = 2000 // ordinary activities: most of them wait
+	maxIngest    = 4    // they are heavy, and nobody waits for them with open eyes
+	maxLocal     = 4000 // those that wait for their turn among them
+	maxTasks     = 2000 // workflow tasks
+	pollers      = 8    // fixed: growing and shrinking their number was slower here
 	stopTimeout  = 3 * time.Second
 	heartbeatGap = time.Second // how soon a cancel reaches a call in another process
 	// stickyTimeout is how long a step waits for the worker that has its run in
@@ -169,7 +169,7 @@ func New(o Options) (*Worker, error) {
 	}
 	w := &Worker{engine: engine, every: o.Every, sweeps: o.sweeps()}
 	main := sdk.New(o.Client, o.Queue, o.options())
-	Register(main, o.Activities, workflows.Options{})
+	Register(main, o.Activities, workflows.Options{Idle: o.Activities.Idle})
 	w.workers = append(w.workers, main)
 	for _, name := range o.Apart {
 		options := o.options()

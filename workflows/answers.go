@@ -219,6 +219,9 @@ func (d *drive) cancel(ctx workflow.Context) {
 		}
 	}
 	d.step(func() []graph.Effect { return d.run.Cancel(d.now(ctx)) })
+	if _, ended := d.run.Outcome(); ended {
+		d.leave(ctx)
+	}
 }
 
 // settle closes questions' rows and gives those a person had answered before.

@@ -33,6 +33,9 @@ type drive struct {
 	answers   workflow.ReceiveChannel        // for draining
 	tally     activities.Tally
 	effects   int                  // carried out by this execution
+	inline    int                  // calls under way in this process
+	leaving   bool                 // cancelled, and children were told
+	left      bool                 // they were waited for long enough
 	children  int                  // under way
 	away      time.Duration        // in which only a child's person was waited for
 	waited    time.Duration        // in which only a person was waited for
@@ -72,8 +75,20 @@ func (d *drive) loop(ctx workflow.Context) {
 		if d.over() {
 			return
 		}
+		if d.inline == 0 {
+			d.flows.idle(d.in)
+		}
 		d.selector.Select(ctx)
 	}
+}
+
+// heed is loop for a run that may have been cancelled while it was opened: that
+// one begins nothing.
+func (d *drive) heed(outer, ctx workflow.Context) {
+	if d.opened.Budget != nil && outer.Err() != nil {
+		d.cancel(ctx)
+	}
+	d.loop(ctx)
 }
 
 // over reports whether the run has ended and nothing is under way. What is
@@ -85,7 +100,18 @@ func (d *drive) over() bool {
 		return false
 	}
 	d.recall()
-	return len(d.flight) == 0
+	return len(d.flight) == 0 || d.left
+}
+
+// leave gives children that were told to end a while to do so. A child's own
+// are waited for by its parent's.
+func (d *drive) leave(ctx workflow.Context) {
+	if d.children == 0 || d.leaving || d.in.Child != nil || d.opened.Budget == nil {
+		return
+	}
+	d.leaving = true
+	timer := workflow.NewTimerWithOptions(ctx, leaveLimit, workflow.TimerOptions{Summary: "children end"})
+	d.selector.AddFuture(timer, func(workflow.Future) { d.left = true })
 }
 
 // begin starts what the machine wants until it wants no more: a question may

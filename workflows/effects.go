@@ -35,6 +35,7 @@ func (d *drive) call(ctx workflow.Context, e graph.Effect) {
 	began := d.now(ctx)
 	var future workflow.Future
 	if pin.Runs == tool.Inline {
+		d.inline++
 		future = workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, inline(e)), activities.NameCall, in)
 	} else {
 		future = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, d.apart(e, pin.Queue)), activities.NameCall, in)
@@ -84,6 +85,9 @@ func summary(e graph.Effect) string {
 // called hands what came of a call to the machine.
 func (d *drive) called(ctx workflow.Context, e graph.Effect, began time.Time, f workflow.Future) {
 	delete(d.flight, e.ID)
+	if d.opened.Tools[e.Call.Tool].Runs == tool.Inline {
+		d.inline--
+	}
 	var r activities.CallResult
 	err := f.Get(ctx, &r)
 	used := d.record(e, r, err)

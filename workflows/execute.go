@@ -20,12 +20,13 @@ func (f *Flows) execute(ctx workflow.Context, in activities.RunInput, c *Carry) 
 	// machine's; the work around it must not be cut off.
 	work, _ := workflow.NewDisconnectedContext(ctx)
 	d := newDrive(f, in, c)
+	defer f.idle(in)
 	if err := d.listen(ctx, work); err != nil {
 		return activities.Result{}, err
 	}
 	if err := d.open(work); err != nil {
 		d.fail(failure(err))
-	} else if d.loop(work); d.continues {
+	} else if d.heed(ctx, work); d.continues {
 		return activities.Result{}, d.carryOn(work)
 	}
 	if in.Child != nil {
@@ -38,6 +39,9 @@ func (f *Flows) execute(ctx workflow.Context, in activities.RunInput, c *Carry) 
 func (d *drive) open(ctx workflow.Context) error {
 	if !d.carried {
 		d.happened.Since = workflow.Now(ctx)
+		if err := d.turn(ctx); err != nil {
+			return err
+		}
 		open := workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 			StartToCloseTimeout:    storeTimeout,
 			ScheduleToCloseTimeout: openLimit,
@@ -64,6 +68,18 @@ func (d *drive) open(ctx workflow.Context) error {
 		return effects
 	})
 	return nil
+}
+
+// turn waits until others of the same person's runs have computed. A run that
+// a person began has its turn as it opens.
+func (d *drive) turn(ctx workflow.Context) error {
+	if c := d.in.Child; c == nil || c.Budget == nil {
+		return nil
+	}
+	ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
+		StartToCloseTimeout: turnLimit, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
+	})
+	return workflow.ExecuteLocalActivity(ctx, activities.NameBegin, d.in).Get(ctx, nil)
 }
 
 // close writes the end. A store that is down is waited for; what it refuses

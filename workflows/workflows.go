@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
+	"liminal/activities"
 	"liminal/internal/run"
 )
 
@@ -79,17 +80,26 @@ const (
 type Options struct {
 	// MaxGraphs is how many parsed graphs a process keeps; 0 means 500.
 	MaxGraphs int
+	// Idle is told each time a run has nothing to do in this process but to
+	// wait, and when it has ended; nil: nobody is.
+	Idle func(activities.RunInput)
 }
 
 // Flows are the workflows with what a process keeps for them: parsed graphs.
-type Flows struct{ graphs graphs }
+type Flows struct {
+	graphs graphs
+	idle   func(activities.RunInput)
+}
 
 // New makes the workflows of one worker.
 func New(o Options) *Flows {
 	if o.MaxGraphs <= 0 {
 		o.MaxGraphs = 500
 	}
-	return &Flows{graphs{most: o.MaxGraphs}}
+	if o.Idle == nil {
+		o.Idle = func(activities.RunInput) {}
+	}
+	return &Flows{graphs: graphs{most: o.MaxGraphs}, idle: o.Idle}
 }
 
 // Registry takes workflows under names; a worker, a replayer and a test
@@ -121,6 +131,12 @@ const (
 	// openLimit is how long a store that is down is waited for before a run has
 	// begun; once it has, its end waits as long as it takes.
 	openLimit = time.Minute
+	// turnLimit is how long a run may wait until others of the same person have
+	// computed (see activities.Set.Begin).
+	turnLimit = time.Hour
+	// leaveLimit is how long a cancelled run waits for the children it has told
+	// to end, for what they have written. Temporal then ends the rest of them.
+	leaveLimit = time.Second
 	// storeTimeout bounds one attempt of the short activities over the store.
 	storeTimeout = 10 * time.Second
 )

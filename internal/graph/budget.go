@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -83,28 +84,45 @@ type waiter struct {
 	Slot   int `json:"slot"`
 }
 
+// runWidth is how many calls a child counts for at least: runs are dearer than
+// calls, so that fewer of them are under way at once.
+const runWidth = 4
+
 // dispatch begins as many of the waiting calls as may be under way at once, the
 // oldest first, and reports whether it has done anything.
 func (r *Run) dispatch() bool {
 	did := false
-	for r.state.Outcome == nil && len(r.state.Queue) > 0 {
-		free := r.state.Budget.AtOnce - r.atOnce()
-		if free < 1 {
+	for r.state.Outcome == nil {
+		free, waiting := 0, len(r.state.Queue)
+		if waiting > 0 {
+			free = r.state.Budget.AtOnce - r.atOnce()
+		}
+		i := slices.IndexFunc(r.state.Queue, func(w waiter) bool { return r.width(w) <= free })
+		if i < 0 {
 			break
 		}
-		q, waiting := r.state.Queue[0], len(r.state.Queue)
-		r.state.Queue = r.state.Queue[1:]
+		w := r.state.Queue[i]
+		r.state.Queue = slices.Delete(r.state.Queue, i, i+1)
 		did = true
-		r.begin(r.thread(q.Thread), q.Slot, func(b *Budget) *Budget { return b.share(free, waiting) })
+		r.begin(r.thread(w.Thread), w.Slot, func(b *Budget) *Budget { return b.share(free, waiting) })
 	}
 	return did
+}
+
+// width is how much room a waiting slot needs. The first child of a run that
+// has little has all of it.
+func (r *Run) width(w waiter) int {
+	if r.thread(w.Thread).Slots[w.Slot].Workflow == "" {
+		return 1
+	}
+	return min(runWidth, r.state.Budget.AtOnce)
 }
 
 // share takes a child's part out of a budget: of what may be under way at once
 // an equal part with the others that wait, and at most half, so that the run
 // itself goes on beside it; of the rest the same part.
 func (b *Budget) share(free, waiting int) *Budget {
-	width := max(1, min(free/2, free/waiting))
+	width := max(min(runWidth, b.AtOnce), min(free/2, free/waiting))
 	part := func(n int64) int64 { return n / int64(free+1) * int64(width) }
 	g := &Budget{
 		Runs: int(part(int64(b.Runs))), Depth: b.Depth - 1, Steps: int(part(int64(b.Steps))),

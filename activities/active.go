@@ -1,0 +1,120 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"time"
+
+	"liminal/internal/identity"
+	"liminal/internal/tool"
+)
+
+// activeLease is how long a run may count as computing without a word from its
+// workflow: the worker that had it may have given it to another process.
+const activeLease = 2 * time.Second
+
+// active bounds how many runs of one person compute at once in this process,
+// and how many of their inline calls do. A run computes from its opening until
+// its workflow says that it waits: for a call on another queue, a person, a
+// time or a child. So what waits for a model keeps nobody's place, and a tree of
+// a thousand short runs takes a bounded share of the processor from everybody
+// else. The rest of that person's runs wait for them.
+type active struct {
+	once  sync.Once
+	runs  *tool.Slots
+	calls *tool.Slots
+
+	mu   sync.Mutex
+	held map[string]func()
+}
+
+// perPerson is how many runs of one person may compute at once: as many as half
+// of the processors, and two, so that one slow step does not stop the others.
+func perPerson() int { return max(2, runtime.GOMAXPROCS(0)/2) }
+
+func (a *active) ready() {
+	a.once.Do(func() {
+		a.runs, a.calls = tool.NewSlots(perPerson()), tool.NewSlots(perPerson())
+		a.held = map[string]func(){}
+	})
+}
+
+// Begin waits for a place among the person's runs that compute, before a child
+// opens. A run that was cancelled meanwhile needs none: it only ends.
+func (s *Set) Begin(ctx context.Context, in RunInput) error {
+	if in.Viewer.IsSystem() {
+		return nil
+	}
+	s.active.ready()
+	ctx, release := s.calls.watch(ctx, in.RunID)
+	defer release()
+	leave, err := s.active.runs.Enter(ctx, in.Viewer.UserID)
+	if err != nil {
+		if errors.Is(context.Cause(ctx), errStopped) {
+			return nil
+		}
+		return err
+	}
+	s.active.hold(in.Key(), leave)
+	return nil
+}
+
+// rootPatience is how long a run that a person began waits for others of
+// theirs. It goes on after that: who begins few runs is never kept for long.
+const rootPatience = 3 * time.Second
+
+// beginRoot is Begin for a run that a person began themselves.
+func (s *Set) beginRoot(ctx context.Context, in RunInput) error {
+	within, cancel := context.WithTimeout(ctx, rootPatience)
+	defer cancel()
+	if err := s.Begin(within, in); err != nil && ctx.Err() != nil {
+		return err
+	}
+	return nil
+}
+
+// hold keeps a place until Idle, or until its lease is over.
+func (a *active) hold(key string, leave func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	before := a.held[key] // an opening that is made again has one already
+	lease := time.AfterFunc(activeLease, leave)
+	a.held[key] = func() { lease.Stop(); leave() }
+	if before != nil {
+		before()
+	}
+}
+
+// Idle says that a run computes no more, or not now. Saying it again, or of a
+// run that is not known, changes nothing.
+func (s *Set) Idle(in RunInput) {
+	a := &s.active
+	a.mu.Lock()
+	key := in.Key()
+	leave := a.held[key]
+	delete(a.held, key)
+	a.mu.Unlock()
+	if leave != nil {
+		leave()
+	}
+}
+
+// Key names a run of a tree: the root by its id, a child by its effect too.
+func (r RunInput) Key() string {
+	if r.Child == nil {
+		return r.RunID
+	}
+	return r.RunID + "/" + r.Child.EffectID
+}
+
+// enterCall waits for a place among the person's inline calls, which compute in
+// this process.
+func (s *Set) enterCall(ctx context.Context, v identity.Viewer) (leave func(), err error) {
+	if v.IsSystem() || !local(ctx) {
+		return func() {}, nil
+	}
+	s.active.ready()
+	return s.active.calls.Enter(ctx, v.UserID)
+}
