@@ -30,13 +30,12 @@ type active struct {
 	held map[string]func()
 }
 
-// perPerson is how many runs of one person may compute at once: as many as half
-// of the processors, and two, so that one slow step does not stop the others.
-func perPerson() int { return max(2, runtime.GOMAXPROCS(0)/2) }
-
+// ready gives each person as many places as half of the processors, and of runs
+// two at least: much of what they wait for is the engine.
 func (a *active) ready() {
 	a.once.Do(func() {
-		a.runs, a.calls = tool.NewSlots(perPerson()), tool.NewSlots(perPerson())
+		half := max(1, runtime.GOMAXPROCS(0)/2)
+		a.runs, a.calls = tool.NewSlots(max(2, half)), tool.NewSlots(half)
 		a.held = map[string]func(){}
 	})
 }
@@ -50,7 +49,14 @@ func (s *Set) Begin(ctx context.Context, in RunInput) error {
 	s.active.ready()
 	ctx, release := s.calls.watch(ctx, in.RunID)
 	defer release()
-	leave, err := s.active.runs.Enter(ctx, in.Viewer.UserID)
+	err := error(nil)
+	if in.Child != nil {
+		err = s.pace.take(ctx, in.Viewer.UserID, costRun)
+	}
+	leave := func() {}
+	if err == nil {
+		leave, err = s.active.runs.Enter(ctx, in.Viewer.UserID)
+	}
 	if err != nil {
 		if errors.Is(context.Cause(ctx), errStopped) {
 			return nil
@@ -109,11 +115,14 @@ func (r RunInput) Key() string {
 	return r.RunID + "/" + r.Child.EffectID
 }
 
-// enterCall waits for a place among the person's inline calls, which compute in
-// this process.
+// enterCall waits until a call may be made: for a place among the person's
+// inline calls, which compute in this process, or at the pace of the engine.
 func (s *Set) enterCall(ctx context.Context, v identity.Viewer) (leave func(), err error) {
-	if v.IsSystem() || !local(ctx) {
+	switch {
+	case v.IsSystem():
 		return func() {}, nil
+	case !local(ctx):
+		return func() {}, s.pace.take(ctx, v.UserID, costCall)
 	}
 	s.active.ready()
 	return s.active.calls.Enter(ctx, v.UserID)

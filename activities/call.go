@@ -38,6 +38,8 @@ func (s *Set) call(ctx context.Context, in CallInput) (CallResult, error) {
 	}
 	ctx, release := s.calls.watch(ctx, in.Run.RunID)
 	defer release()
+	stop := pulse(ctx)
+	defer stop()
 	leave, err := s.enterCall(ctx, in.Run.Viewer)
 	if stopped(ctx) {
 		return CallResult{Stopped: true}, nil
@@ -46,8 +48,6 @@ func (s *Set) call(ctx context.Context, in CallInput) (CallResult, error) {
 		return CallResult{}, err
 	}
 	defer leave()
-	stop := pulse(ctx)
-	defer stop()
 
 	voice := &voice{set: s, in: in, started: s.now(), kind: bound.ContentType}
 	arguments, _ := inputs.(map[string]any)

@@ -125,6 +125,7 @@ type Set struct {
 
 	calls  calls
 	active active
+	pace   pace
 	pinned pinned
 }
 

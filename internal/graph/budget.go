@@ -84,9 +84,9 @@ type waiter struct {
 	Slot   int `json:"slot"`
 }
 
-// runWidth is how many calls a child counts for at least: runs are dearer than
-// calls, so that fewer of them are under way at once.
-const runWidth = 4
+// apartWidth is for how many calls one of a tool that is Apart counts, and a
+// child at least: the engine does more for them, so fewer are under way at once.
+const apartWidth = 4
 
 // dispatch begins as many of the waiting calls as may be under way at once, the
 // oldest first, and reports whether it has done anything.
@@ -112,17 +112,18 @@ func (r *Run) dispatch() bool {
 // width is how much room a waiting slot needs. The first child of a run that
 // has little has all of it.
 func (r *Run) width(w waiter) int {
-	if r.thread(w.Thread).Slots[w.Slot].Workflow == "" {
+	s := r.thread(w.Thread).Slots[w.Slot]
+	if s.Workflow == "" && !r.graph.tools[s.Tool].Apart {
 		return 1
 	}
-	return min(runWidth, r.state.Budget.AtOnce)
+	return min(apartWidth, r.state.Budget.AtOnce)
 }
 
 // share takes a child's part out of a budget: of what may be under way at once
 // an equal part with the others that wait, and at most half, so that the run
 // itself goes on beside it; of the rest the same part.
 func (b *Budget) share(free, waiting int) *Budget {
-	width := max(min(runWidth, b.AtOnce), min(free/2, free/waiting))
+	width := max(min(apartWidth, b.AtOnce), min(free/2, free/waiting))
 	part := func(n int64) int64 { return n / int64(free+1) * int64(width) }
 	g := &Budget{
 		Runs: int(part(int64(b.Runs))), Depth: b.Depth - 1, Steps: int(part(int64(b.Steps))),
@@ -141,8 +142,8 @@ func (r *Run) atOnce() int {
 		switch {
 		case o.Given != nil:
 			sum += o.Given.AtOnce
-		case o.Effect.Kind == KindCall || o.Effect.Kind == KindSpawn:
-			sum++
+		case o.Effect.Kind == KindCall:
+			sum += r.width(waiter{o.Thread, o.Slot})
 		}
 	}
 	return sum

@@ -141,6 +141,9 @@ type Tool struct {
 	Outputs    []string // property names of its output schema if closed, nil if unknown
 	Required   []string // names of the inputs it must be given
 	Absent     bool     `json:",omitempty"` // it has a spec and cannot be called here: optional nodes do without it
+	// Apart says that calls of it are made elsewhere and cost the engine some
+	// writes each: fewer of them are under way at once than of others.
+	Apart bool `json:",omitempty"`
 	// LateRetries is how often a call is tried again at most when its time was
 	// up (LORA-25); 0: as often as after any failure.
 	LateRetries int `json:",omitempty"`

@@ -1,0 +1,62 @@
+package activities
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// One person who is alone waits for nobody; beside another one, theirs is a
+// bounded share, and the other one's few operations never wait.
+func TestThePaceOfOnePersonLeavesRoomForOthers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var p pace
+		began := time.Now()
+		for range 1000 {
+			if err := p.take(t.Context(), "many", costCall); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if alone := time.Since(began); alone != 0 {
+			t.Errorf("alone, a thousand calls waited %v", alone)
+		}
+		done := 0
+		go func() {
+			for p.take(t.Context(), "many", costRun) == nil {
+				done++
+			}
+		}()
+		const turns = 60
+		for range turns {
+			before := time.Now()
+			if err := p.take(t.Context(), "few", costCall); err != nil {
+				t.Fatal(err)
+			}
+			if waited := time.Since(before); waited > 0 {
+				t.Errorf("one call a second waited %v", waited)
+			}
+			time.Sleep(time.Second)
+		}
+		p.mu.Lock()
+		rate := float64(done) * costRun / turns
+		p.mu.Unlock()
+		if limit := 1.1 * ratePerSecond(); rate > limit || rate < limit/2 {
+			t.Errorf("beside another, %v operations a second; want at most %v and not much less", rate, limit)
+		}
+	})
+}
+
+// Somebody who has been away for long does not hold anybody up.
+func TestWhoIsGoneDoesNotSlowAnybody(t *testing.T) {
+	t.Parallel()
+	var p pace
+	now := time.Now()
+	p.reserve("gone", costCall, now)
+	now = now.Add(together + time.Second)
+	for range 1000 {
+		if wait := p.reserve("many", costCall, now); wait > 0 {
+			t.Fatalf("waits %v for somebody who has gone", wait)
+		}
+	}
+}
