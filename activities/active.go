@@ -41,7 +41,7 @@ func (a *active) ready() {
 }
 
 // Begin waits for a place among the person's runs that compute, before a child
-// opens. A run that was cancelled meanwhile needs none: it only ends.
+// opens or a tool or workflow by itself. A run that was cancelled meanwhile needs none: it only ends.
 func (s *Set) Begin(ctx context.Context, in RunInput) error {
 	if in.Viewer.IsSystem() {
 		return nil
@@ -67,13 +67,13 @@ func (s *Set) Begin(ctx context.Context, in RunInput) error {
 	return nil
 }
 
-// rootPatience is how long a run that a person began waits for others of
-// theirs. It goes on after that: who begins few runs is never kept for long.
-const rootPatience = 3 * time.Second
+// turnPatience is how long a chat turn waits for other runs of its person. It
+// goes on after that: a person has few turns at once (ISO-08), and looks on.
+const turnPatience = 3 * time.Second
 
-// beginRoot is Begin for a run that a person began themselves.
-func (s *Set) beginRoot(ctx context.Context, in RunInput) error {
-	within, cancel := context.WithTimeout(ctx, rootPatience)
+// beginTurn is Begin for a run that does not wait for its turn before it opens.
+func (s *Set) beginTurn(ctx context.Context, in RunInput) error {
+	within, cancel := context.WithTimeout(ctx, turnPatience)
 	defer cancel()
 	if err := s.Begin(within, in); err != nil && ctx.Err() != nil {
 		return err

@@ -36,6 +36,7 @@ type RunInput struct {
 	Viewer identity.Viewer `json:"viewer"` // on whose behalf
 	Kind   run.Kind        `json:"kind"`
 	Child  *ChildInput     `json:"child,omitempty"` // set for a Spawn: there is no row of its own
+	Turn   bool            `json:"turn,omitempty"`  // it waits for its turn among its person's runs before it opens (Begin)
 }
 
 // ChildInput is what a parent run hands to a run it spawned.

@@ -25,8 +25,10 @@ func (s *Set) Open(ctx context.Context, in RunInput) (Opened, error) {
 	if in.Child != nil {
 		return s.openChild(ctx, in)
 	}
-	if err := s.beginRoot(ctx, in); err != nil {
-		return Opened{}, err
+	if !in.Turn {
+		if err := s.beginTurn(ctx, in); err != nil {
+			return Opened{}, err
+		}
 	}
 	row, err := s.Runs.Run(ctx, in.Viewer, in.RunID)
 	if err != nil {

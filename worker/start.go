@@ -87,7 +87,7 @@ func (e *Engine) launch(ctx context.Context, v identity.Viewer, r run.Run, summa
 // start starts a run's workflow. Temporal refuses a second start of the same
 // turn, so starting again is no error and changes nothing (GRAPH-17).
 func (e *Engine) start(ctx context.Context, v identity.Viewer, r run.Run, summary string) error {
-	in := activities.RunInput{RunID: r.ID, Viewer: v, Kind: r.Kind}
+	in := activities.RunInput{RunID: r.ID, Viewer: v, Kind: r.Kind, Turn: r.Kind == run.KindTool || r.Kind == run.KindGraph}
 	// The request that starts a run may end before it has: the start is the
 	// run's, not the request's.
 	ctx, cancel := detached(ctx)
@@ -115,6 +115,9 @@ func (e *Engine) startOptions(v identity.Viewer, r run.Run, summary string) clie
 		WorkflowIDReusePolicy:                    enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		TypedSearchAttributes:                    temporal.NewSearchAttributes(attributes...),
 		StaticSummary:                            cmp.Or(summary, summaryOf(r)),
+		// Where tasks wait in a queue, people take turns, whatever each of them
+		// has there. Children and activities inherit it.
+		Priority: temporal.Priority{FairnessKey: v.UserID},
 	}
 	// Documents come in again; and the numbers of patches begin anew in a store
 	// that was put back.

@@ -70,10 +70,9 @@ func (d *drive) open(ctx workflow.Context) error {
 	return nil
 }
 
-// turn waits until others of the same person's runs have computed. A run that
-// a person began has its turn as it opens.
+// turn waits until others of the same person's runs have computed.
 func (d *drive) turn(ctx workflow.Context) error {
-	if c := d.in.Child; c == nil || c.Budget == nil {
+	if !d.in.Turn {
 		return nil
 	}
 	ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{

@@ -162,6 +162,30 @@ func TestCallsBeyondTheBudgetWait(t *testing.T) {
 	}
 }
 
+// A child, and a call that is made elsewhere, count for four calls: the engine
+// has more to do for them.
+//
+// Requirements: PLAT-07
+func TestRunsAndCallsElsewhereAreFewerAtOnce(t *testing.T) {
+	t.Parallel()
+	for node, most := range map[string]int{
+		`{"id":"c","type":"tool_call","tool":"echo"}`:   32,
+		`{"id":"c","type":"tool_call","tool":"far"}`:    8,
+		`{"id":"c","type":"workflow","workflow":"far"}`: 8,
+	} {
+		g := parsed(t, `{"id":"m","type":"map","over":"${input.items}","as":"x","body":"c","concurrency":32,"next":"e"},`+node+`,{"id":"e","type":"end"}`,
+			graph.Tool{Name: "echo", Idempotent: true}, graph.Tool{Name: "far", Idempotent: true, Apart: true})
+		b := graph.ChatBudget()
+		r, effects := g.Start(graph.Input{Input: map[string]any{"items": items(100)}, Budget: &b, Now: epoch})
+		for range 20 {
+			if open := r.Pending(); len(open) != most {
+				t.Fatalf("%s: %d at once; want %d", node, len(open), most)
+			}
+			effects = append(effects[1:], r.Done(effects[0].ID, map[string]any{}, epoch)...)
+		}
+	}
+}
+
 func restored(t *testing.T, g *graph.Graph, r *graph.Run) *graph.Run {
 	t.Helper()
 	raw, err := r.Snapshot()

@@ -108,12 +108,17 @@ type Interrupt struct {
 	ExpiresAt      time.Time // zero: it waits without limit (INT-04)
 }
 
+// MaxAtWork is how many tools and workflows by themselves one person may have
+// at work at once; those that wait for a person do not count.
+const MaxAtWork = 8
+
 // Runs reads runs and moves their state.
 type Runs interface {
 	Run(ctx context.Context, v identity.Viewer, id string) (Run, error)
 	RunByRequest(ctx context.Context, v identity.Viewer, requestID string) (Run, error)
 	// CreateRun stores a run that is not a chat turn. The same WorkflowID while
-	// an earlier run of it has not ended is a Conflict.
+	// an earlier run of it has not ended is a Conflict; more than MaxAtWork tools
+	// and workflows of one person is RateLimited.
 	CreateRun(ctx context.Context, v identity.Viewer, r Run) error
 	// OpenRun records what a run pinned when it opened; doing it again changes
 	// nothing. A run that ends without it is recorded by its End.

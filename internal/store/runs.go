@@ -93,7 +93,27 @@ func (s *Store) CreateRun(ctx context.Context, v identity.Viewer, r run.Run) err
 	if r.Status == run.Running {
 		r.StartedAt = r.CreatedAt
 	}
-	return s.write(ctx, v, func(tx Tx) error { return insertRun(tx, r) })
+	return s.write(ctx, v, func(tx Tx) error {
+		if err := mayBegin(tx, v, r); err != nil {
+			return err
+		}
+		return insertRun(tx, r)
+	})
+}
+
+// mayBegin refuses a run by itself to a person who has enough of them at work.
+// Runs begun at the same moment may be a few more.
+func mayBegin(tx Tx, v identity.Viewer, r run.Run) error {
+	if v.IsSystem() || r.Kind != run.KindTool && r.Kind != run.KindGraph {
+		return nil
+	}
+	var atWork int
+	_, err := first(tx, `SELECT count(*) FROM run WHERE user_id = @user AND kind IN ('tool', 'graph') AND status = 'running'`,
+		Args{"user": v.UserID}, &atWork)
+	if err == nil && atWork >= run.MaxAtWork {
+		err = fault.New(fault.RateLimited, "You have %d runs of tools and workflows at work, which is the most at once. Wait for one to end, or cancel one.", atWork)
+	}
+	return err
 }
 
 func insertRun(tx Tx, r run.Run) error {

@@ -23,6 +23,7 @@ func Runs(t *testing.T, open Open) {
 	t.Run("a run ends once", func(t *testing.T) { endsOnce(t, open) })
 	t.Run("unfinished runs of everybody are listed for the system", func(t *testing.T) { unfinished(t, open) })
 	t.Run("a person's runs are listed in pages and narrowed", func(t *testing.T) { listRuns(t, open) })
+	t.Run("a person has few runs by themselves at work", func(t *testing.T) { atWork(t, open) })
 	t.Run("large values are kept by key", func(t *testing.T) { blobs(t, open) })
 }
 
@@ -61,6 +62,33 @@ func oneWorkflow(t *testing.T, open Open) {
 	want(t, "winners", winners(t, errs, fault.Conflict), 1)
 	need(t, s.EndRun(t.Context(), v, ids[slices.Index(errs, nil)], run.End{Status: run.Done}))
 	need(t, s.CreateRun(t.Context(), v, job(v, "ingest:one")))
+}
+
+// Runs of other kinds, of other people, and those that wait for a person do not
+// count.
+func atWork(t *testing.T, open Open) {
+	s := open(t, store.Options{}).Store
+	v := person(t, s)
+	begin := func(v identity.Viewer, k run.Kind) (run.Run, error) {
+		r := job(v, id.New())
+		r.Kind = k
+		return r, s.CreateRun(t.Context(), v, r)
+	}
+	need(t, s.CreateRun(t.Context(), v, job(v, "ingest:d")))
+	var last run.Run
+	for i := range run.MaxAtWork {
+		r, err := begin(v, []run.Kind{run.KindTool, run.KindGraph}[i%2])
+		need(t, err)
+		last = r
+	}
+	_, err := begin(v, run.KindTool)
+	wantFault(t, err, fault.RateLimited)
+	_, err = begin(person(t, s), run.KindTool)
+	need(t, err)
+	need(t, s.CreateRun(t.Context(), v, job(v, "ingest:e")))
+	need(t, s.EndRun(t.Context(), v, last.ID, run.End{Status: run.Done}))
+	_, err = begin(v, run.KindGraph)
+	need(t, err)
 }
 
 func firstPins(t *testing.T, open Open) {

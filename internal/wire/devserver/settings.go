@@ -43,6 +43,9 @@ func settings() dynamicconfig.StaticClient {
 		dynamicconfig.MatchingNumTaskqueueReadPartitions.Key():  1,
 		dynamicconfig.MatchingNumTaskqueueWritePartitions.Key(): 1,
 
+		// People take turns where tasks wait (worker.startOptions has the key).
+		dynamicconfig.MatchingEnableFairness.Key(): true,
+
 		// The default of one second delays every timer by up to that.
 		dynamicconfig.TimerProcessorMaxTimeShift.Key(): 10 * time.Millisecond,
 
