@@ -63,7 +63,7 @@ func (s *Set) Begin(ctx context.Context, in RunInput) error {
 		}
 		return err
 	}
-	s.active.hold(in.Key(), leave)
+	s.active.hold(in.Key(), s.rested(in.Viewer.UserID, leave))
 	return nil
 }
 
@@ -125,5 +125,24 @@ func (s *Set) enterCall(ctx context.Context, v identity.Viewer) (leave func(), e
 		return func() {}, s.pace.take(ctx, v.UserID, costCall)
 	}
 	s.active.ready()
-	return s.active.calls.Enter(ctx, v.UserID)
+	if leave, err = s.active.calls.Enter(ctx, v.UserID); err == nil {
+		leave = s.rested(v.UserID, leave)
+	}
+	return leave, err
+}
+
+// rested gives a place back only after it has been empty for twice as long as
+// it was taken, while others are there: who computes much has at most a third of
+// each place's time, and less where the processors are busy. Who is alone has
+// all of it.
+func (s *Set) rested(person string, leave func()) func() {
+	began := time.Now()
+	return sync.OnceFunc(func() {
+		now := time.Now()
+		if s.pace.alone(person, now) {
+			leave()
+			return
+		}
+		time.AfterFunc(min(2*now.Sub(began), activeLease), leave)
+	})
 }

@@ -71,7 +71,7 @@ func (p *pace) reserve(person string, cost float64, now time.Time) time.Duration
 	}
 	b.tokens = min(rate/2, b.tokens+rate*max(0, now.Sub(b.at).Seconds()))
 	b.at = now
-	if p.alone(person, now) {
+	if p.note(person, now) {
 		b.tokens = max(0, b.tokens-cost)
 		return 0
 	}
@@ -86,6 +86,12 @@ func ratePerSecond() float64 { return perProcessor * float64(runtime.GOMAXPROCS(
 // alone notes that a person is there, and reports whether nobody else was
 // lately.
 func (p *pace) alone(person string, now time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.note(person, now)
+}
+
+func (p *pace) note(person string, now time.Time) bool {
 	if p.latest[0].person != person {
 		p.latest[1], p.latest[0] = p.latest[0], seen{person, now}
 	}
