@@ -39,9 +39,9 @@ func setup(t *testing.T, world *activitiestest.World) *bundle {
 	env.SetWorkerOptions(sdk.Options{Interceptors: []interceptor.WorkerInterceptor{worker.NewFaults(nil)}, DeadlockDetectionTimeout: patience})
 	env.SetTestTimeout(patience)
 	env.SetDetachedChildWait(false)
-	workflows.New(workflows.Options{}).Register(env)
 	set := world.Set()
 	set.Now = env.Now
+	workflows.New(workflows.Options{Idle: set.Idle}).Register(env)
 	for name, f := range set.Named() {
 		env.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 	}

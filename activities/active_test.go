@@ -1,0 +1,122 @@
+package activities
+
+import (
+	"context"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"liminal/internal/identity"
+)
+
+func childOf(user, run, effect string) RunInput {
+	return RunInput{RunID: run, Viewer: identity.Viewer{UserID: user}, Turn: true, Child: &ChildInput{EffectID: effect}}
+}
+
+// begun starts Begin and reports whether it has come back once everything
+// that can happen at once has happened.
+func begun(t *testing.T, s *Set, in RunInput) func() bool {
+	t.Helper()
+	done := make(chan error, 1)
+	go func() { done <- s.Begin(t.Context(), in) }()
+	return func() bool {
+		synctest.Wait()
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Errorf("Begin: %v", err)
+			}
+			done <- err
+			return true
+		default:
+			return false
+		}
+	}
+}
+
+// One person's runs compute a few at a time; another's never wait for them, and
+// what waits goes on as soon as one of them only waits itself.
+//
+// Requirements: PLAT-07
+func TestRunsOfOnePersonTakeTurnsToCompute(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &Set{}
+		places := max(2, runtime.GOMAXPROCS(0)/2)
+		for i := range places {
+			if !begun(t, s, childOf("many", "r", string(rune('a'+i))))() {
+				t.Fatalf("run %d of %d places waits", i, places)
+			}
+		}
+		third := begun(t, s, childOf("many", "r", "next"))
+		if third() {
+			t.Fatal("a run more than there are places computes")
+		}
+		if !begun(t, s, childOf("few", "q", "a"))() {
+			t.Error("another person's run waits for them")
+		}
+		if !begun(t, s, RunInput{RunID: "sys", Viewer: identity.System()})() {
+			t.Error("the system's own run waits for them")
+		}
+		s.Idle(childOf("many", "r", "a"))
+		s.Idle(childOf("many", "r", "a")) // saying it twice gives no second place
+		fourth := begun(t, s, childOf("many", "r", "last"))
+		time.Sleep(time.Millisecond)
+		if !third() || fourth() {
+			t.Errorf("one place is free: the next run began %v, the one after it %v", third(), fourth())
+		}
+		time.Sleep(2*activeLease + time.Second) // the lease, and the rest after it
+		if !fourth() {
+			t.Error("a place whose worker says nothing any more is never given back")
+		}
+	})
+}
+
+// Requirements: PLAT-07
+func TestACancelledRunWaitsForNoTurn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &Set{}
+		for i := range max(2, runtime.GOMAXPROCS(0)/2) {
+			begun(t, s, childOf("p", "other", string(rune('a'+i))))()
+		}
+		waiting := begun(t, s, childOf("p", "r", "a"))
+		if waiting() {
+			t.Fatal("it does not wait")
+		}
+		s.Stop("r")
+		if !waiting() {
+			t.Error("it waits although it was cancelled")
+		}
+	})
+}
+
+// A chat turn has its person looking on: it waits for others of theirs, but not
+// for long.
+func TestATurnWaitsBrieflyForOthersOfItsPerson(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &Set{}
+		for i := range max(2, runtime.GOMAXPROCS(0)/2) {
+			if leave, err := s.holdForTest(t.Context(), "p"); err != nil {
+				t.Fatal(i, err)
+			} else {
+				defer leave()
+			}
+		}
+		began := time.Now()
+		if err := s.beginTurn(t.Context(), RunInput{RunID: "turn", Viewer: identity.Viewer{UserID: "p"}}); err != nil {
+			t.Fatal(err)
+		}
+		if waited := time.Since(began); waited != turnPatience {
+			t.Errorf("it waited %v, want %v", waited, turnPatience)
+		}
+	})
+}
+
+// holdForTest takes a place that no lease gives back.
+func (s *Set) holdForTest(ctx context.Context, person string) (func(), error) {
+	s.active.ready()
+	return s.active.runs.Enter(ctx, person)
+}
