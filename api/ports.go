@@ -50,6 +50,8 @@ type SignIns interface {
 	Authenticate(ctx context.Context, bearer string) (identity.Viewer, error)
 	Who(ctx context.Context, v identity.Viewer) (identity.User, error)
 	Door(ctx context.Context) (identity.Door, error)
+	// Welcomes refuses a stranger while nobody is here yet.
+	Welcomes(ctx context.Context, stranger bool) error
 }
 
 // Factors keeps people's second factors.

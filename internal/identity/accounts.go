@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -156,6 +157,7 @@ type NewAccount struct {
 	Handle   string // empty: the part of the email before the @
 	Locale   string // "en" or "de"; empty: "en"
 	Tenant   string // empty: the default one (ISO-12)
+	Stranger bool   // has not shown that the first account is theirs to make
 }
 
 // SignIn is an open session and the tokens to use it.
@@ -178,7 +180,7 @@ func (a *Accounts) SignUp(ctx context.Context, n NewAccount, d Device) (SignIn, 
 	if err != nil {
 		return SignIn{}, err
 	}
-	if err := a.mayJoin(ctx); err != nil {
+	if err := cmp.Or(a.Welcomes(ctx, n.Stranger), a.mayJoin(ctx)); err != nil {
 		return SignIn{}, err
 	}
 	hash, err := a.hasher.hash(ctx, n.Password)
@@ -193,8 +195,8 @@ func (a *Accounts) SignUp(ctx context.Context, n NewAccount, d Device) (SignIn, 
 	if err != nil {
 		return SignIn{}, err
 	}
-	if a.o.SignUpClosed && u.Role != RoleAdmin { // somebody else was first, just now
-		return SignIn{}, errors.Join(errClosed(), a.unmake(ctx, u.ID))
+	if err := a.keeps(ctx, u, n.Stranger); err != nil {
+		return SignIn{}, err
 	}
 	if u.Unverified {
 		a.writeConfirmation(ctx, u)
