@@ -77,6 +77,10 @@ type Devices interface {
 	Sessions(ctx context.Context, v identity.Viewer) (list []identity.Session, own string, err error)
 	EndSession(ctx context.Context, v identity.Viewer, familyID string) error
 	EndOtherSessions(ctx context.Context, v identity.Viewer) error
+	// Mark names the session of a viewer for what must end with it, and with the
+	// password it was made under; Marked says that it has, if it has.
+	Mark(ctx context.Context, v identity.Viewer) (string, error)
+	Marked(ctx context.Context, userID, mark string) error
 	KeepOneSession(ctx context.Context, v identity.Viewer, single bool) (identity.User, error)
 }
 
@@ -185,8 +189,8 @@ type Files interface {
 	File(ctx context.Context, v identity.Viewer, path string) (files.File, error)
 	List(ctx context.Context, v identity.Viewer, cursor string, limit int) ([]files.File, string, error)
 	Delete(ctx context.Context, v identity.Viewer, path string) error
-	Link(ctx context.Context, v identity.Viewer, path string, now time.Time) (url.Values, time.Time, error)
-	Follow(ctx context.Context, q url.Values, now time.Time) (files.File, *os.File, error)
+	Link(ctx context.Context, v identity.Viewer, path, session string, now time.Time) (url.Values, time.Time, error)
+	Follow(ctx context.Context, q url.Values, live files.Live, now time.Time) (files.File, *os.File, error)
 	FSPath(f files.File) string
 	Extensions(ctx context.Context, v identity.Viewer) ([]string, error)
 }

@@ -1990,7 +1990,7 @@ export interface Ops {
     };
     data: Insights;
   };
-  /** A signed link to download a file, for ten minutes */
+  /** A signed link to download a file, for ten minutes and no longer than the session */
   linkFile: {
     body: LinkInputBody;
     data: Link;
