@@ -5,12 +5,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net/mail"
 	"slices"
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"liminal/internal/cache"
@@ -228,7 +226,7 @@ func errClosed() error {
 }
 
 func (a *Accounts) draft(n NewAccount) (User, error) {
-	email, err := NormalEmail(n.Email)
+	email, err := newEmail(n.Email)
 	if err != nil {
 		return User{}, err
 	}
@@ -382,29 +380,6 @@ func (a *Accounts) Door(ctx context.Context) (Door, error) {
 	has, err := c.Accounts(ctx)
 	first := err == nil && !has
 	return Door{FirstRun: first, SignUp: first || !a.o.SignUpClosed}, err
-}
-
-// NormalEmail is the form in which an email is stored and looked up: trimmed,
-// lower-cased, and a bare address.
-func NormalEmail(email string) (string, error) {
-	email = strings.ToLower(strings.TrimSpace(email))
-	parsed, err := mail.ParseAddress(email)
-	if err != nil || parsed.Address != email || len(email) > 254 {
-		return "", fault.New(fault.Invalid, "That is not an email address, as in name@example.org.")
-	}
-	return email, nil
-}
-
-func normalHandle(handle, email string) (string, error) {
-	handle = strings.Join(strings.Fields(handle), " ")
-	if handle == "" {
-		handle, _, _ = strings.Cut(email, "@")
-	}
-	printable := strings.IndexFunc(handle, func(r rune) bool { return !unicode.IsPrint(r) }) < 0
-	if !printable || !utf8.ValidString(handle) || utf8.RuneCountInString(handle) > 64 {
-		return "", fault.New(fault.Invalid, "The name may have at most 64 characters, and no control characters.")
-	}
-	return handle, nil
 }
 
 func clip(s string, n int) string {

@@ -194,6 +194,9 @@ func (a *Accounts) draftLinked(e External) (User, error) {
 			return User{}, err
 		}
 	}
+	if _, err := newEmail(e.Email); err != nil {
+		return User{}, err
+	}
 	tenant, err := a.tenant(e.Tenant)
 	if err != nil {
 		return User{}, err
