@@ -70,7 +70,7 @@ func (r *Run) launch(t *thread, place int) {
 }
 
 func (r *Run) endOfTime(id, what string) {
-	r.end(&Failure{Node: id, Code: CodeTimeout, Message: "the run has used up its " +
+	r.end(&Failure{Node: id, Code: CodeTimeout, Spent: true, Message: "the run has used up its " +
 		r.graph.timeout.String() + " (timeout_ms): node \"" + id + "\" " + what})
 }
 
