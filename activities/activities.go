@@ -74,6 +74,7 @@ type Opened struct {
 	Judged         *Judged            `json:"judged,omitempty"`      // what is thought of the message; nil: nobody judged
 	Job            bool               `json:"job,omitempty"`         // background limits instead of chat limits
 	Privileged     bool               `json:"privileged,omitempty"`  // the graph may name privileged tools (TOOL-05)
+	Owned          bool               `json:"owned,omitempty"`       // the graph is a person's: where it ends by its own bounds, that is its fault
 	MaxEffects     int                `json:"max_effects,omitempty"` // of one execution; 0: the workflow's default
 	Budget         *graph.Budget      `json:"budget,omitempty"`      // of the run and all runs below it; nil: begun before there were budgets
 }

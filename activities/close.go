@@ -131,6 +131,22 @@ func FailureOf(f *graph.Failure) *Failure {
 	return out
 }
 
+// failure is why the run failed. What a person's own graph does beyond its
+// bounds, or leaves undecided, is not a failure of ours; what a graph of
+// everybody's does is.
+func (c *closing) failure() *Failure {
+	f := FailureOf(c.Outcome.Err)
+	if f != nil && c.Opened.Owned && byItself(c.Outcome.Err) {
+		f.Code = fault.Invalid
+	}
+	return f
+}
+
+// byItself reports whether a failure needed nobody but the graph.
+func byItself(f *graph.Failure) bool {
+	return f.Code == graph.CodeLimit || f.Code == graph.CodeNoBranch || f.Code == graph.CodeTimeout && f.Spent
+}
+
 // Trace is what a run's row says of its way (GRAPH-18): the read path, the
 // router's reasons, the machine's steps and the tool calls.
 type Trace struct {
@@ -171,7 +187,7 @@ func (c *closing) end() (run.End, error) {
 		return run.End{}, err
 	}
 	end := run.End{Status: c.status, Trace: trace, Pins: c.Opened.Pins}
-	if f := FailureOf(c.Outcome.Err); f != nil {
+	if f := c.failure(); f != nil {
 		end.Error, err = json.Marshal(f)
 		return end, err
 	}
@@ -211,7 +227,7 @@ func (c *closing) tell(ctx context.Context, end run.End, closed chat.Closed) err
 // event is the one that ends the stream (STREAM-15).
 func (c *closing) event(closed chat.Closed) (stream.Event, error) {
 	if c.status == run.Failed {
-		return event(stream.Error, c.Outcome.Err.Node, FailureOf(c.Outcome.Err))
+		return event(stream.Error, c.Outcome.Err.Node, c.failure())
 	}
 	if c.status == run.Cancelled {
 		return event(stream.CancelAck, "", map[string]any{

@@ -88,7 +88,7 @@ func (v *voice) firstWord() {
 // measure tells of the run's end.
 func (c *closing) measure() {
 	m, code := c.set.meter(), ""
-	if f := FailureOf(c.Outcome.Err); f != nil {
+	if f := c.failure(); f != nil {
 		code = string(f.Code)
 	}
 	m.Ended(string(c.Run.Kind), string(c.status), code)

@@ -140,6 +140,7 @@ func (o *opening) follow(ctx context.Context, a artifacts.Artifact) error {
 	}
 	// The workflow's pin comes first: it is the one a run is listed by.
 	o.out.Pins = slices.Insert(o.out.Pins, 0, run.Pin{ArtifactID: a.ID, Name: a.Name, Version: a.Version})
+	o.out.Owned = a.OwnerID != ""
 	o.bind(a, bound)
 	return nil
 }

@@ -32,6 +32,7 @@ type UIConfig struct {
 	Temporal Nullable[TemporalUI] `json:"temporal_ui"`
 	FirstRun bool                 `json:"first_run" doc:"nobody has signed up yet"`
 	SignUp   bool                 `json:"sign_up" doc:"an account can be made here"`
+	Setup    bool                 `json:"setup_word_needed" doc:"the first account asks for the word that the program printed when it started"`
 	Upload   FileLimits           `json:"upload"`
 	Search   bool                 `json:"web_search" doc:"the web can be searched"`
 }
@@ -41,6 +42,7 @@ func (s *server) uiConfig(ctx context.Context, _ *struct{}) (UIConfig, error) {
 	return UIConfig{
 		Version: s.Version, Model: s.Model, Temporal: Nullable[TemporalUI]{s.Temporal},
 		FirstRun: door.FirstRun, SignUp: door.SignUp, Upload: limitsOf("free"), Search: s.WebSearch,
+		Setup: door.FirstRun && s.stranger(exchangeOf(ctx), ""),
 	}, err
 }
 

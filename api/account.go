@@ -82,6 +82,7 @@ type signUpInput struct {
 		Locale   string `json:"locale,omitempty" doc:"en or de; Accept-Language decides when it is missing"`
 		Tenant   string `json:"tenant_id,omitempty" doc:"one there is; the default one when it is missing"`
 		Client   string `json:"client,omitempty" enum:"web,mobile" doc:"decides how long the session lasts; web when it is missing"`
+		Setup    string `json:"setup_word,omitempty" doc:"for the first account, which administers the server, when it is not made on the server's own machine: the word that the program printed when it started"`
 	}
 }
 
@@ -97,6 +98,7 @@ func (s *server) signUp(ctx context.Context, in *signUpInput) (SignedUp, error) 
 	got, err := s.Accounts.SignUp(ctx, identity.NewAccount{
 		Email: in.Body.Email, Password: in.Body.Password,
 		Handle: in.Body.Handle, Locale: locale, Tenant: cmp.Or(in.Body.Tenant, in.Tenant),
+		Stranger: s.stranger(x, in.Body.Setup),
 	}, x.deviceOf(in.Body.Client))
 	if err != nil || got.Pending {
 		return SignedUp{ConfirmEmail: true}, err

@@ -63,6 +63,7 @@ type Options struct {
 	WebSearch bool                                   // a search provider is set up
 	Temporal  *TemporalUI                            // optional: where runs can be looked at
 	PublicURL string                                 // optional: as people reach us; https makes cookies Secure
+	SetupWord string                                 // optional: what the first account asks for that is made from elsewhere; empty: nothing
 	Client    http.Handler                           // optional: everything that is not the API
 	Checks    map[string]func(context.Context) error // optional: what /healthz asks
 	Logger    *slog.Logger                           // optional

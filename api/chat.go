@@ -228,6 +228,9 @@ func (s *server) say(ctx context.Context, v identity.Viewer, t chat.NewTurn, key
 // sameTurn refuses a key that was used for another turn: of another endpoint,
 // whose keys are kept apart, or one whose first answer has been forgotten.
 func (s *server) sameTurn(ctx context.Context, v identity.Viewer, a chat.Accepted, t chat.NewTurn) error {
+	if a.Run.Kind != run.KindChat {
+		return fault.New(fault.Invalid, "This idempotency key was used for another endpoint. Use a new key.")
+	}
 	var before chat.TurnInput
 	if err := json.Unmarshal(a.Run.Input, &before); err != nil {
 		return err

@@ -42,10 +42,10 @@ func (s *server) fileRoutes() {
 	add(s, route("GET /v1/files", "listFiles", "My files, latest first"), s.listFiles)
 	add(s, route("DELETE /v1/files", "deleteFile", "Delete a file and what was read from it"), s.deleteFile)
 	add(s, route("GET /v1/files/limits", "fileLimits", "What may be uploaded"), s.fileLimits)
-	add(s, route("POST /v1/files/link", "linkFile", "A signed link to download a file, for ten minutes"), s.linkFile)
+	add(s, route("POST /v1/files/link", "linkFile", "A signed link to download a file, for ten minutes and no longer than the session"), s.linkFile)
 	op = public(route("GET /v1/files/download", "downloadFile", "Download by a signed link"))
 	op.Parameters = []*huma.Param{}
-	for _, name := range []string{"user", "path", "expires", "signature"} {
+	for _, name := range []string{"user", "path", "session", "expires", "signature"} {
 		op.Parameters = append(op.Parameters, &huma.Param{Name: name, In: "query", Required: true, Schema: &huma.Schema{Type: "string"}})
 	}
 	s.plain(op, s.download)
@@ -140,10 +140,10 @@ func (s *server) receive(ctx context.Context, v identity.Viewer, r *http.Request
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err == nil {
-			err = s.field(ctx, v, &in, part, b)
-		}
 		if err != nil {
+			return Uploaded{}, malformed(err)
+		}
+		if err := s.field(ctx, v, &in, part, b); err != nil {
 			return Uploaded{}, err
 		}
 	}
@@ -161,7 +161,7 @@ func (s *server) field(ctx context.Context, v identity.Viewer, in *form, part *m
 		if in.staged != nil {
 			return fault.New(fault.Invalid, "Send one file at a time.")
 		}
-		in.staged, err = s.Files.Stage(ctx, v, fileName(part), part, b)
+		in.staged, err = s.Files.Stage(ctx, v, fileName(part), formed{part}, b)
 		return err
 	case "context_id":
 		if in.contextID, err = text(part); err == nil && in.contextID != "" {
@@ -186,8 +186,25 @@ func fileName(part *multipart.Part) string {
 }
 
 func text(part io.Reader) (string, error) {
-	b, err := io.ReadAll(io.LimitReader(part, 1024))
+	b, err := io.ReadAll(io.LimitReader(formed{part}, 1024))
 	return string(b), err
+}
+
+// formed reads a part, whose errors are of the request and not ours.
+type formed struct{ io.Reader }
+
+func (f formed) Read(b []byte) (int, error) {
+	n, err := f.Reader.Read(b)
+	if err != nil && err != io.EOF { //nolint:errorlint // a reader's own end
+		err = malformed(err)
+	}
+	return n, err
+}
+
+// malformed is what broke while an upload was read, of which uploadFault may
+// know more.
+func malformed(err error) error {
+	return fault.Wrap(fault.Invalid, err, "The upload is not well-formed multipart/form-data. Send the file in a field named file, and percent-encode what a header cannot hold.")
 }
 
 func chunkSize(part io.Reader) (int, error) {
@@ -318,13 +335,17 @@ type Link struct {
 }
 
 func (s *server) linkFile(ctx context.Context, in *linkInput) (Link, error) {
-	q, expires, err := s.Files.Link(ctx, viewerOf(ctx), in.Body.Path, s.Now())
+	mark, err := s.Accounts.Mark(ctx, viewerOf(ctx))
+	if err != nil {
+		return Link{}, err
+	}
+	q, expires, err := s.Files.Link(ctx, viewerOf(ctx), in.Body.Path, mark, s.Now())
 	return Link{URL: "/v1/files/download?" + q.Encode(), ExpiresAt: expires.UTC()}, err
 }
 
 // download serves a signed link: never shown in the page, never sniffed.
 func (s *server) download(w http.ResponseWriter, r *http.Request) {
-	f, body, err := s.Files.Follow(r.Context(), r.URL.Query(), s.Now())
+	f, body, err := s.Files.Follow(r.Context(), r.URL.Query(), s.Accounts.Marked, s.Now())
 	if err != nil {
 		s.refuse(w, r, err)
 		return

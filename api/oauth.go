@@ -59,6 +59,7 @@ type startOAuthInput struct {
 	Body     *struct {
 		Return string `json:"return,omitempty" maxLength:"2000" doc:"path of the client to come back to; / when missing"`
 		Tenant string `json:"tenant_id,omitempty" maxLength:"100" doc:"must be the account's own"`
+		Setup  string `json:"setup_word,omitempty" maxLength:"100" doc:"for the first account, as in a sign-up"`
 	} `required:"false"`
 }
 
@@ -73,8 +74,9 @@ func (s *server) startOAuth(ctx context.Context, in *startOAuthInput) (Departure
 		return Departure{}, err
 	}
 	b := oauth.Begin{Provider: in.Provider, Return: "/", Redirect: s.base(x.request) + "/v1/auth/oauth/" + url.PathEscape(in.Provider) + "/callback"}
+	b.Stranger = s.stranger(x, "")
 	if in.Body != nil {
-		b.Tenant = in.Body.Tenant
+		b.Tenant, b.Stranger = in.Body.Tenant, s.stranger(x, in.Body.Setup)
 		if in.Body.Return != "" {
 			b.Return = in.Body.Return
 		}
@@ -90,6 +92,9 @@ func (s *server) startOAuth(ctx context.Context, in *startOAuthInput) (Departure
 	}
 	if s.Providers == nil {
 		return Departure{}, fault.New(fault.NotFound, "Nobody can sign in with %q here.", in.Provider)
+	}
+	if err := s.Accounts.Welcomes(ctx, b.Stranger); err != nil { // here, where the page can ask for the word
+		return Departure{}, err
 	}
 	begun, err := s.Providers.Start(ctx, b)
 	if err != nil {
@@ -219,7 +224,7 @@ func (s *server) comeBack(r *http.Request) (to string, err error) {
 	if begun.Viewer.UserID != "" {
 		return begun.Return + "#linked=" + url.QueryEscape(c.Provider), s.Elsewhere.Link(ctx, begun.Viewer, who)
 	}
-	who.Tenant = begun.Tenant
+	who.Tenant, who.Stranger = begun.Tenant, begun.Stranger
 	return s.enterElsewhere(ctx, x, who, begun.Return)
 }
 

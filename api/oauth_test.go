@@ -106,10 +106,10 @@ func (b *browser) visit(address string, headers ...string) *http.Response {
 
 // depart begins a sign-in as p, who may be nobody, and returns where the
 // provider sends the browser back to.
-func (b *browser) depart(p *person, who resident, body any) (back string) {
+func (b *browser) depart(p *person, who resident, body any, headers ...string) (back string) {
 	b.Helper()
 	b.provider.QueueUser(who)
-	r := p.request(http.MethodPost, "/v1/auth/oauth/oidc:acme/start", body)
+	r := p.request(http.MethodPost, "/v1/auth/oauth/oidc:acme/start", body, headers...)
 	resp, err := b.client.Do(r)
 	b.must(err)
 	defer resp.Body.Close()

@@ -50,6 +50,8 @@ type SignIns interface {
 	Authenticate(ctx context.Context, bearer string) (identity.Viewer, error)
 	Who(ctx context.Context, v identity.Viewer) (identity.User, error)
 	Door(ctx context.Context) (identity.Door, error)
+	// Welcomes refuses a stranger while nobody is here yet.
+	Welcomes(ctx context.Context, stranger bool) error
 }
 
 // Factors keeps people's second factors.
@@ -75,6 +77,10 @@ type Devices interface {
 	Sessions(ctx context.Context, v identity.Viewer) (list []identity.Session, own string, err error)
 	EndSession(ctx context.Context, v identity.Viewer, familyID string) error
 	EndOtherSessions(ctx context.Context, v identity.Viewer) error
+	// Mark names the session of a viewer for what must end with it, and with the
+	// password it was made under; Marked says that it has, if it has.
+	Mark(ctx context.Context, v identity.Viewer) (string, error)
+	Marked(ctx context.Context, userID, mark string) error
 	KeepOneSession(ctx context.Context, v identity.Viewer, single bool) (identity.User, error)
 }
 
@@ -183,8 +189,8 @@ type Files interface {
 	File(ctx context.Context, v identity.Viewer, path string) (files.File, error)
 	List(ctx context.Context, v identity.Viewer, cursor string, limit int) ([]files.File, string, error)
 	Delete(ctx context.Context, v identity.Viewer, path string) error
-	Link(ctx context.Context, v identity.Viewer, path string, now time.Time) (url.Values, time.Time, error)
-	Follow(ctx context.Context, q url.Values, now time.Time) (files.File, *os.File, error)
+	Link(ctx context.Context, v identity.Viewer, path, session string, now time.Time) (url.Values, time.Time, error)
+	Follow(ctx context.Context, q url.Values, live files.Live, now time.Time) (files.File, *os.File, error)
 	FSPath(f files.File) string
 	Extensions(ctx context.Context, v identity.Viewer) ([]string, error)
 }

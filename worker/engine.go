@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"strings"
 	"time"
 
@@ -226,14 +227,14 @@ func (e *Engine) State(ctx context.Context, v identity.Viewer, runID string) (js
 }
 
 func (e *Engine) create(ctx context.Context, v identity.Viewer, kind run.Kind, requestID, summary, workflowID string, input any) (run.Run, error) {
-	if requestID != "" {
-		if r, err := e.o.Runs.RunByRequest(ctx, v, requestID); !errors.Is(err, fault.NotFound) {
-			return r, err
-		}
-	}
 	raw, err := json.Marshal(input)
 	if err != nil {
 		return run.Run{}, fault.Wrap(fault.Invalid, err, "The input is not JSON.")
+	}
+	if requestID != "" {
+		if r, err := e.again(ctx, v, kind, requestID, raw); !errors.Is(err, fault.NotFound) {
+			return r, err
+		}
 	}
 	r := run.Run{ID: id.New(), WorkflowID: workflowID, Kind: kind, UserID: v.UserID, RequestID: requestID, Status: run.Running, Input: raw}
 	if r.WorkflowID == "" {
@@ -241,12 +242,31 @@ func (e *Engine) create(ctx context.Context, v identity.Viewer, kind run.Kind, r
 	}
 	if err := e.o.Runs.CreateRun(ctx, v, r); err != nil {
 		if requestID != "" && errors.Is(err, fault.Conflict) { // another process was quicker with the same request
-			return e.o.Runs.RunByRequest(ctx, v, requestID)
+			return e.again(ctx, v, kind, requestID, raw)
 		}
 		return run.Run{}, err
 	}
 	e.launch(ctx, v, r, summary)
 	return r, nil
+}
+
+// again is the run of a request that was made before. Ids of requests are
+// shared by all kinds of runs, so it may be of another request with the same
+// id, which is Invalid.
+func (e *Engine) again(ctx context.Context, v identity.Viewer, kind run.Kind, requestID string, input []byte) (run.Run, error) {
+	r, err := e.o.Runs.RunByRequest(ctx, v, requestID)
+	if err == nil && (r.Kind != kind || !sameJSON(r.Input, input)) {
+		return run.Run{}, fault.New(fault.Invalid, "This idempotency key, or X-Request-Id, was used for another request. Use a new one.").
+			With(map[string]any{"reason": "request_id", "run_id": r.ID})
+	}
+	return r, err
+}
+
+// sameJSON compares what two documents say: a database may write one in its own
+// way.
+func sameJSON(a, b []byte) bool {
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }
 
 var _ activities.Starter = (*Engine)(nil)

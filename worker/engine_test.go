@@ -430,3 +430,37 @@ func TestARunIsCreatedOnceForARequest(t *testing.T) {
 		t.Errorf("a document on its way in is ingested twice: %v", err)
 	}
 }
+
+// Ids of requests are shared by turns, tools and workflows: one that was used
+// for something else answers nothing.
+//
+// Requirements: API-05
+func TestTheRequestOfAnotherRunIsRefused(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	turn := b.turn(run.Running)
+	turn.RequestID = "r1"
+	if _, err := b.engine.RunTool(t.Context(), viewer, "t", map[string]any{"a": 1}, "r2"); err != nil {
+		t.Fatal(err)
+	}
+	for name, try := range map[string]func() (run.Run, error){
+		"a turn's as a tool's":     func() (run.Run, error) { return b.engine.RunTool(t.Context(), viewer, "t", nil, "r1") },
+		"a turn's as a workflow's": func() (run.Run, error) { return b.engine.RunWorkflow(t.Context(), viewer, "w", nil, nil, "r1") },
+		"a tool's as a workflow's": func() (run.Run, error) {
+			return b.engine.RunWorkflow(t.Context(), viewer, "t", map[string]any{"a": 1}, nil, "r2")
+		},
+		"another tool's": func() (run.Run, error) {
+			return b.engine.RunTool(t.Context(), viewer, "u", map[string]any{"a": 1}, "r2")
+		},
+		"another input's": func() (run.Run, error) {
+			return b.engine.RunTool(t.Context(), viewer, "t", map[string]any{"a": 2}, "r2")
+		},
+	} {
+		if r, err := try(); !errors.Is(err, fault.Invalid) || r.ID != "" {
+			t.Errorf("%s: run %q (the turn's is %s), %v", name, r.ID, turn.ID, err)
+		}
+	}
+	if _, err := b.engine.RunTool(t.Context(), viewer, "t", map[string]any{"a": 1}, "r2"); err != nil {
+		t.Errorf("the same again: %v", err)
+	}
+}

@@ -88,7 +88,7 @@ func (l late) RunByRequest(ctx context.Context, v identity.Viewer, request strin
 }
 
 func (l late) CreateRun(_ context.Context, _ identity.Viewer, r run.Run) error {
-	*l.rival = run.Run{ID: "the rival's", RequestID: r.RequestID}
+	*l.rival = run.Run{ID: "the rival's", RequestID: r.RequestID, Kind: r.Kind, Input: r.Input}
 	return fault.New(fault.Conflict, "Another entry has the same request_id.")
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -200,6 +201,56 @@ func TestALoopEndsTheRunWithAStructuredError(t *testing.T) {
 	}
 	if !strings.Contains(string(b.closed().End.Error), `"limit"`) {
 		t.Errorf("the run's error is %s", b.closed().End.Error)
+	}
+}
+
+// What a person's graph does beyond its bounds is for whoever wrote it to
+// repair; what everybody's does, for whoever runs the server.
+//
+// Requirements: API-03, GRAPH-12
+func TestAGraphThatEndsByItsOwnBoundsIsTheFaultOfWhoeverWroteIt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		document, reason string
+		fails            error
+		theirs           fault.Code
+	}{
+		"a loop": {reason: "limit", theirs: fault.Invalid, document: `{"kind":"workflow.chat","entrypoint":"a","max_visits":5,"nodes":[
+			{"id":"a","type":"tool_call","tool":"say","next":"a"}]}`},
+		"no branch": {reason: "no_branch", theirs: fault.Invalid, document: `{"kind":"workflow.chat","entrypoint":"a","nodes":[
+			{"id":"a","type":"switch","branches":[{"when":"input.message == 'other'","next":"b"}]},{"id":"b","type":"end"}]}`},
+		"its time": {reason: "timeout", theirs: fault.Invalid, fails: errDown, document: `{"kind":"workflow.chat","entrypoint":"a","timeout_ms":3000,"nodes":[
+			{"id":"a","type":"tool_call","tool":"say"}]}`},
+		"what it called": {theirs: fault.Internal, fails: errDown, document: oneNode},
+	} {
+		for _, own := range []bool{true, false} {
+			t.Run(fmt.Sprint(name, " own ", own), func(t *testing.T) {
+				t.Parallel()
+				tell := say("again")
+				if c.fails != nil {
+					tell = failing(99, c.fails)
+				}
+				w := activitiestest.New(c.document).Tool("say", inline, tell)
+				w.Own = own
+				b := setup(t, w)
+				b.chat("hello")
+				var row, told activities.Failure
+				if err := json.Unmarshal(b.closed().End.Error, &row); err != nil {
+					t.Fatal(err)
+				}
+				last := b.world.Events[len(b.world.Events)-1]
+				if err := json.Unmarshal(last.Data, &told); err != nil || last.Kind != stream.Error {
+					t.Fatalf("the stream ended with %s %s", last.Kind, last.Data)
+				}
+				want := fault.Internal
+				if own {
+					want = c.theirs
+				}
+				if row != told || row.Code != want || row.Reason != c.reason || row.Message == "" {
+					t.Errorf("the row says %+v and the stream %+v, want %s with reason %q", row, told, want, c.reason)
+				}
+			})
+		}
 	}
 }
 

@@ -22,7 +22,11 @@ func (l library) Workflow(_ context.Context, _ identity.Viewer, name string) (ar
 	if !ok || l.w.Hidden[name] {
 		return artifacts.Artifact{}, fault.New(fault.NotFound, "There is no workflow %q that you may use.", name)
 	}
-	return artifacts.Artifact{ID: id.Derive("workflow", name), Type: artifacts.KindWorkflow, Name: name, Version: l.w.Version, Schema: json.RawMessage(doc)}, nil
+	a := artifacts.Artifact{ID: id.Derive("workflow", name), Type: artifacts.KindWorkflow, Name: name, Version: l.w.Version, Schema: json.RawMessage(doc)}
+	if l.w.Own {
+		a.OwnerID = Viewer.UserID
+	}
+	return a, nil
 }
 
 // Taken draws as the real library does, for the workflows of the world.

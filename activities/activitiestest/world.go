@@ -50,6 +50,7 @@ type World struct {
 	Calls      []tool.Call       // every call of a tool
 	Workflows  map[string]string // document by name
 	Hidden     map[string]bool   // workflows the viewer may not see
+	Own        bool              // the workflows are the viewer's, not everybody's
 	Tools      map[string]tool.Spec
 	Funcs      map[string]Func
 	Version    int                  // of every artifact above

@@ -79,11 +79,19 @@ func runDev(ctx context.Context, in *invocation) error {
   Chat         %s
   Temporal UI  %s
   Data         %s
-
+%s
   Ctrl-C stops it.
 
-`, where.Version, where.HTTP, where.TemporalUI, conf.Data)
+`, where.Version, where.HTTP, where.TemporalUI, conf.Data, setupLine(s.setup))
 	return s.wait(ctx)
+}
+
+// setupLine tells the setup word, while the first account is still to be made.
+func setupLine(word string) string {
+	if word == "" {
+		return ""
+	}
+	return "  Setup word   " + word + "  (the first account asks for it, unless it is made on this machine)\n"
 }
 
 func startTemporal(ctx context.Context, conf config.Config, log *slog.Logger) (*devserver.Server, error) {

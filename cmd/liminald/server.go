@@ -69,6 +69,6 @@ func runServer(ctx context.Context, in *invocation) error {
 	if err := s.announce(where); err != nil {
 		return err
 	}
-	fmt.Fprintf(in.out, "liminald %s serves %s, runs in %s\n", where.Version, where.HTTP, where.Temporal)
+	fmt.Fprintf(in.out, "liminald %s serves %s, runs in %s\n%s", where.Version, where.HTTP, where.Temporal, setupLine(s.setup))
 	return s.wait(ctx)
 }

@@ -38,6 +38,7 @@ type serving struct {
 	ops       net.Listener // of probes and metrics; nil when there is none
 	failed    chan error   // an HTTP server ended by itself
 	opened    []opened
+	setup     string // the word of the first account; empty once there is one
 }
 
 type opened struct {
@@ -122,6 +123,9 @@ func (s *serving) serve(ctx context.Context, conf config.Config, temporal string
 	p.Ready()
 	if s.listener == nil {
 		return nil
+	}
+	if s.setup, err = p.SetupWord(ctx); err != nil {
+		return err
 	}
 	return s.healthy(ctx)
 }

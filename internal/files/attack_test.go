@@ -172,7 +172,7 @@ func TestASignatureIsOfOneFileOfOnePersonForOneTime(t *testing.T) {
 	b := setup(t)
 	f := b.save(t, b.ada, "a.txt", "hello")
 	now := time.Now()
-	q, _, err := b.Link(t.Context(), b.ada, f.Path, now)
+	q, _, err := b.Link(t.Context(), b.ada, f.Path, "s", now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func TestASignatureIsOfOneFileOfOnePersonForOneTime(t *testing.T) {
 		"nothing": "", "cut": signature[:len(signature)-1], "longer": signature + "A", "swapped": strings.ToLower(signature), "padded": signature + "=",
 	} {
 		q.Set("signature", forged)
-		if _, _, err := b.Follow(t.Context(), q, now); forged != signature && !errors.Is(err, fault.Forbidden) {
+		if _, _, err := b.Follow(t.Context(), q, b.live, now); forged != signature && !errors.Is(err, fault.Forbidden) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -190,13 +190,13 @@ func TestASignatureIsOfOneFileOfOnePersonForOneTime(t *testing.T) {
 	user, path := q.Get("user"), q.Get("path")
 	q.Set("user", user+path[:1])
 	q.Set("path", path[1:])
-	if _, _, err := b.Follow(t.Context(), q, now); !errors.Is(err, fault.Forbidden) {
+	if _, _, err := b.Follow(t.Context(), q, b.live, now); !errors.Is(err, fault.Forbidden) {
 		t.Errorf("with a moved border: %v", err)
 	}
 	q.Set("user", user)
 	q.Set("path", path)
 	q.Set("expires", "+"+q.Get("expires"))
-	if _, _, err := b.Follow(t.Context(), q, now); !errors.Is(err, fault.Forbidden) {
+	if _, _, err := b.Follow(t.Context(), q, b.live, now); !errors.Is(err, fault.Forbidden) {
 		t.Errorf("with the time written otherwise: %v", err)
 	}
 }

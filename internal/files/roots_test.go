@@ -267,7 +267,7 @@ func TestNothingOutsideTheOwnFolderIsReached(t *testing.T) {
 		if err := b.Delete(t.Context(), b.ada, p); !errors.Is(err, fault.NotFound) {
 			t.Errorf("Delete(%q): %v", p, err)
 		}
-		if _, _, err := b.Link(t.Context(), b.ada, p, time.Now()); !errors.Is(err, fault.NotFound) {
+		if _, _, err := b.Link(t.Context(), b.ada, p, "s", time.Now()); !errors.Is(err, fault.NotFound) {
 			t.Errorf("Link(%q): %v", p, err)
 		}
 	}
@@ -354,11 +354,11 @@ func TestLinksWorkForTenMinutesAndOnlyAsSigned(t *testing.T) {
 	f := b.save(t, b.ada, "a.txt", "hello")
 	b.save(t, b.ada, "b.txt", "other")
 	now := time.Now()
-	q, expires, err := b.Link(t.Context(), b.ada, f.Path, now)
+	q, expires, err := b.Link(t.Context(), b.ada, f.Path, "s", now)
 	if err != nil || expires.Sub(now) > 10*time.Minute || expires.Sub(now) < 9*time.Minute {
 		t.Fatalf("expires in %v, %v", expires.Sub(now), err)
 	}
-	got, body, err := b.Follow(t.Context(), q, now.Add(9*time.Minute))
+	got, body, err := b.Follow(t.Context(), q, b.live, now.Add(9*time.Minute))
 	if err != nil || got.Path != f.Path {
 		t.Fatalf("follow: %+v, %v", got, err)
 	}
@@ -367,19 +367,42 @@ func TestLinksWorkForTenMinutesAndOnlyAsSigned(t *testing.T) {
 	if string(data) != "hello" {
 		t.Errorf("downloaded %q", data)
 	}
-	if _, _, err := b.Follow(t.Context(), q, now.Add(10*time.Minute)); !errors.Is(err, fault.Forbidden) {
+	if _, _, err := b.Follow(t.Context(), q, b.live, now.Add(10*time.Minute)); !errors.Is(err, fault.Forbidden) {
 		t.Errorf("after ten minutes: %v", err)
 	}
-	for field, value := range map[string]string{"path": "files/b.txt", "user": b.bob.UserID, "expires": "99999999999", "signature": "x"} {
+	for field, value := range map[string]string{"path": "files/b.txt", "user": b.bob.UserID, "expires": "99999999999", "session": "t", "signature": "x"} {
 		old := q.Get(field)
 		q.Set(field, value)
-		if _, _, err := b.Follow(t.Context(), q, now); !errors.Is(err, fault.Forbidden) {
+		if _, _, err := b.Follow(t.Context(), q, b.live, now); !errors.Is(err, fault.Forbidden) {
 			t.Errorf("with another %s: %v", field, err)
 		}
 		q.Set(field, old)
 	}
-	if _, _, err := b.Link(t.Context(), b.bob, f.Path, now); !errors.Is(err, fault.NotFound) {
+	if _, _, err := b.Link(t.Context(), b.bob, f.Path, "s", now); !errors.Is(err, fault.NotFound) {
 		t.Errorf("bob got a link: %v", err)
+	}
+}
+
+// live knows the one session there is.
+func (b bundle) live(_ context.Context, userID, session string) error {
+	if userID != b.ada.UserID || session != "s" {
+		return fault.New(fault.Forbidden, "It is over.")
+	}
+	return nil
+}
+
+// Requirements: FILE-05, AUTH-05
+func TestALinkEndsWithItsSession(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	f := b.save(t, b.ada, "a.txt", "hello")
+	now := time.Now()
+	q, _, err := b.Link(t.Context(), b.ada, f.Path, "of before", now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := b.Follow(t.Context(), q, b.live, now); !errors.Is(err, fault.Forbidden) {
+		t.Errorf("followed after its session: %v", err)
 	}
 }
 

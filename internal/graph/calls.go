@@ -92,7 +92,7 @@ func (r *Run) begin(t *thread, place int, given func(*Budget) *Budget) {
 }
 
 func (r *Run) endOfTime(id, what string) {
-	r.end(&Failure{Node: id, Code: CodeTimeout, Message: "the run has used up its " +
+	r.end(&Failure{Node: id, Code: CodeTimeout, Spent: true, Message: "the run has used up its " +
 		r.graph.timeout.String() + " (timeout_ms): node \"" + id + "\" " + what})
 }
 

@@ -100,6 +100,7 @@ type Failure struct {
 	Soon      bool          `json:"soon,omitempty"`  // what was called is well, so the next attempt need not let it rest
 	After     time.Duration `json:"after,omitempty"` // what was called asks to be left alone so long (LORA-25)
 	Node      string        `json:"node,omitempty"`  // where it happened; set by the machine
+	Spent     bool          `json:"spent,omitempty"` // the time that ended is the whole run's, as its graph sets it
 }
 
 // Error gives the message with the node.

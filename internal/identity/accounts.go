@@ -1,15 +1,14 @@
 package identity
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
-	"net/mail"
 	"slices"
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"liminal/internal/cache"
@@ -156,6 +155,7 @@ type NewAccount struct {
 	Handle   string // empty: the part of the email before the @
 	Locale   string // "en" or "de"; empty: "en"
 	Tenant   string // empty: the default one (ISO-12)
+	Stranger bool   // has not shown that the first account is theirs to make
 }
 
 // SignIn is an open session and the tokens to use it.
@@ -178,7 +178,7 @@ func (a *Accounts) SignUp(ctx context.Context, n NewAccount, d Device) (SignIn, 
 	if err != nil {
 		return SignIn{}, err
 	}
-	if err := a.mayJoin(ctx); err != nil {
+	if err := cmp.Or(a.Welcomes(ctx, n.Stranger), a.mayJoin(ctx)); err != nil {
 		return SignIn{}, err
 	}
 	hash, err := a.hasher.hash(ctx, n.Password)
@@ -193,8 +193,8 @@ func (a *Accounts) SignUp(ctx context.Context, n NewAccount, d Device) (SignIn, 
 	if err != nil {
 		return SignIn{}, err
 	}
-	if a.o.SignUpClosed && u.Role != RoleAdmin { // somebody else was first, just now
-		return SignIn{}, errors.Join(errClosed(), a.unmake(ctx, u.ID))
+	if err := a.keeps(ctx, u, n.Stranger); err != nil {
+		return SignIn{}, err
 	}
 	if u.Unverified {
 		a.writeConfirmation(ctx, u)
@@ -226,7 +226,7 @@ func errClosed() error {
 }
 
 func (a *Accounts) draft(n NewAccount) (User, error) {
-	email, err := NormalEmail(n.Email)
+	email, err := newEmail(n.Email)
 	if err != nil {
 		return User{}, err
 	}
@@ -380,29 +380,6 @@ func (a *Accounts) Door(ctx context.Context) (Door, error) {
 	has, err := c.Accounts(ctx)
 	first := err == nil && !has
 	return Door{FirstRun: first, SignUp: first || !a.o.SignUpClosed}, err
-}
-
-// NormalEmail is the form in which an email is stored and looked up: trimmed,
-// lower-cased, and a bare address.
-func NormalEmail(email string) (string, error) {
-	email = strings.ToLower(strings.TrimSpace(email))
-	parsed, err := mail.ParseAddress(email)
-	if err != nil || parsed.Address != email || len(email) > 254 {
-		return "", fault.New(fault.Invalid, "That is not an email address, as in name@example.org.")
-	}
-	return email, nil
-}
-
-func normalHandle(handle, email string) (string, error) {
-	handle = strings.Join(strings.Fields(handle), " ")
-	if handle == "" {
-		handle, _, _ = strings.Cut(email, "@")
-	}
-	printable := strings.IndexFunc(handle, func(r rune) bool { return !unicode.IsPrint(r) }) < 0
-	if !printable || !utf8.ValidString(handle) || utf8.RuneCountInString(handle) > 64 {
-		return "", fault.New(fault.Invalid, "The name may have at most 64 characters, and no control characters.")
-	}
-	return handle, nil
 }
 
 func clip(s string, n int) string {

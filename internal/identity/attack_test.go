@@ -157,3 +157,28 @@ func TestAnAddressOfIPv6CountsWithItsNetwork(t *testing.T) {
 		}
 	}
 }
+
+// The last character of a signature has bits that mean nothing: of the
+// characters that only differ in those, one is right.
+//
+// Requirements: AUTH-02
+func TestATokenHasOneSpelling(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	token := b.signUp(t, "ada@example.org").Access
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	good := 0
+	for _, last := range letters {
+		if _, err := b.Authenticate(t.Context(), token[:len(token)-1]+string(last)); err == nil {
+			good++
+		}
+	}
+	if good != 1 {
+		t.Errorf("%d spellings of one token are believed", good)
+	}
+	for _, other := range []string{token + "=", token + "\n", " " + token} {
+		if _, err := b.Authenticate(t.Context(), other); err == nil {
+			t.Errorf("%q is believed", other[len(token)-1:])
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -20,6 +21,7 @@ type External struct {
 	Handle        string
 	Locale        string // "de-DE"; "" when unknown
 	Tenant        string // asked for by the person; empty: whichever the account is in (ISO-12)
+	Stranger      bool   // has not shown that the first account is theirs to make
 }
 
 // Link is an account somewhere else that signs in to one here.
@@ -166,7 +168,7 @@ func (a *Accounts) adoptable(ctx context.Context, u User, e External) error {
 // createLinked makes an account, as SignUp does. When another callback of the
 // same person was faster, theirs is used.
 func (a *Accounts) createLinked(ctx context.Context, e External) (User, error) {
-	if err := a.mayJoin(ctx); err != nil {
+	if err := cmp.Or(a.Welcomes(ctx, e.Stranger), a.mayJoin(ctx)); err != nil {
 		return User{}, err
 	}
 	u, err := a.draftLinked(e)
@@ -182,10 +184,7 @@ func (a *Accounts) createLinked(ctx context.Context, e External) (User, error) {
 	if err != nil {
 		return User{}, err
 	}
-	if a.o.SignUpClosed && made.Role != RoleAdmin { // somebody else was first, just now
-		return User{}, errors.Join(errClosed(), a.unmake(ctx, made.ID))
-	}
-	return made, nil
+	return made, a.keeps(ctx, made, e.Stranger)
 }
 
 func (a *Accounts) draftLinked(e External) (User, error) {
@@ -194,6 +193,9 @@ func (a *Accounts) draftLinked(e External) (User, error) {
 		if handle, err = normalHandle("", e.Email); err != nil {
 			return User{}, err
 		}
+	}
+	if _, err := newEmail(e.Email); err != nil {
+		return User{}, err
 	}
 	tenant, err := a.tenant(e.Tenant)
 	if err != nil {

@@ -95,6 +95,7 @@ type Begin struct {
 	Return   string          // the path of our client to come back to
 	Tenant   string          // asked for by the person; "" for the default
 	Viewer   identity.Viewer // zero: sign in; else: link the provider to this account
+	Stranger bool            // has not shown that the first account is theirs to make
 }
 
 // Begun is where to send them.

@@ -44,7 +44,7 @@ type Store interface {
 	// ClaimKey makes k.Holder its holder for lease and returns no reply, when
 	// the key is new, forgotten, its lease has passed, or is already held by
 	// k.Holder. When the key has a reply that is still kept, it is returned.
-	// Held by another: fault.Conflict (API-06). Known with another
+	// Held by another: fault.Conflict (API-06). Known with another Route or
 	// Fingerprint: fault.Invalid.
 	ClaimKey(ctx context.Context, v identity.Viewer, k Key, lease time.Duration) (*Reply, error)
 	// KeepReply stores the reply of a key k.Holder holds, for keep.

@@ -46,6 +46,7 @@ func Files(t *testing.T, open Open) {
 func Keys(t *testing.T, open Open) {
 	t.Run("of many claims one works", func(t *testing.T) { oneClaim(t, open) })
 	t.Run("a reply is replayed until its time is over", func(t *testing.T) { replies(t, open) })
+	t.Run("a key is of one endpoint", func(t *testing.T) { endpoints(t, open) })
 	t.Run("a claim passes with its lease or its release", func(t *testing.T) { leases(t, open) })
 	t.Run("a secret is made once", func(t *testing.T) { secrets(t, open) })
 	t.Run("generations count up", func(t *testing.T) { generations(t, open) })
@@ -95,6 +96,31 @@ func replies(t *testing.T, open Open) {
 	if reply := got(claim(v, key("k", "b")))(t); reply != nil {
 		t.Errorf("after 24 hours the key still has the reply %v", reply)
 	}
+}
+
+func endpoints(t *testing.T, open Open) {
+	c := newClock()
+	s := open(t, store.Options{Now: c.now}).Store
+	v, other := person(t, s), person(t, s)
+	chat, tool := key("k", "a"), key("k", "b")
+	tool.Route = "POST /v1/tools/run"
+	claim := func(v identity.Viewer, k quota.Key) error {
+		_, err := s.ClaimKey(t.Context(), v, k, time.Minute)
+		return err
+	}
+	need(t, claim(v, chat))
+	wantFault(t, claim(v, tool), fault.Invalid) // while the first works
+	need(t, claim(other, tool))
+	need(t, s.ReleaseKey(t.Context(), v, chat))
+	need(t, claim(v, tool)) // what failed left nothing
+	wantFault(t, claim(v, chat), fault.Invalid)
+	need(t, s.KeepReply(t.Context(), v, tool, quota.Reply{Status: 200, Body: []byte(`{}`)}, 24*time.Hour))
+	c.add(24*time.Hour - time.Second)
+	wantFault(t, claim(v, chat), fault.Invalid)
+	c.add(time.Second)
+	need(t, claim(v, chat))
+	c.add(time.Minute) // and nobody came back to it
+	need(t, claim(v, tool))
 }
 
 func leases(t *testing.T, open Open) {

@@ -31,6 +31,9 @@ func (p *Platform) surface(ctx context.Context, o Options, b *body) error {
 	if err != nil {
 		return err
 	}
+	if err := p.setUp(ctx); err != nil {
+		return err
+	}
 	p.vitals = telemetry.NewVitals(telemetry.VitalsOptions{
 		Version: o.Version, Checks: p.checks(o), Needed: []string{"store"}, Gate: p.ready.Load, Logger: o.Logger,
 	})
@@ -44,12 +47,32 @@ func (p *Platform) surface(ctx context.Context, o Options, b *body) error {
 		Titles: p.store, Sets: p.store, Budgets: budgets(p.store, o.Model), Configured: configured(o.Model),
 		Sources: p.store, Log: p.log, Limits: quota.NewLimits(p.ledger), Once: quota.NewOnce(p.store, o.Logger),
 		Version: o.Version, Model: api.ModelInfo{Name: o.Model.Name(), Generative: o.Model.Generative()}, WebSearch: searches(o.Config.Web),
-		Temporal: temporalUI(o), PublicURL: o.Config.PublicURL, Client: web.Handler(), Logger: o.Logger,
+		Temporal: temporalUI(o), PublicURL: o.Config.PublicURL, SetupWord: p.setupWord, Client: web.Handler(), Logger: o.Logger,
 		Metrics: p.metrics, Traces: p.traces, Vitals: p.vitals, Payloads: o.Config.Log.Payloads,
 		Redacted: o.Config.Changes.Redacted, Insights: insights.NewReader(p.store, insights.Options{Wordless: o.Config.Changes.Redacted}),
 	}))
 	p.ops = telemetry.Ops(p.vitals, p.metrics)
 	return nil
+}
+
+// setUp makes the word that the first account asks for.
+func (p *Platform) setUp(ctx context.Context) error {
+	secret, err := p.store.Secret(ctx, "setup")
+	if err != nil {
+		return fmt.Errorf("the secret of the setup word: %w", err)
+	}
+	p.setupWord = identity.SetupWord(secret)
+	return nil
+}
+
+// SetupWord is what the first account asks for that is made from elsewhere;
+// empty when there is an account.
+func (p *Platform) SetupWord(ctx context.Context) (string, error) {
+	has, err := p.store.Accounts(ctx)
+	if err != nil || has {
+		return "", err
+	}
+	return p.setupWord, nil
 }
 
 // accounts signs people up and in.

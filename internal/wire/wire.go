@@ -54,6 +54,8 @@ type Platform struct {
 	ops      http.Handler
 	ready    atomic.Bool
 
+	setupWord string // of the first account
+
 	closers []closer // in the order they were opened
 }
 

@@ -96,6 +96,18 @@ export function PasswordField({ name, label, isNew, focus, optional }: {
   );
 }
 
+/** The field for the word that the program printed when it started: its first account asks for it. */
+export function SetupField({ value, onChange }: { value: string; onChange(next: string): void }) {
+  const words = useWords();
+  return (
+    <label>
+      <span>{words.setupWord}</span>
+      <input name="setup" className="one-time" autoComplete="off" autoCapitalize="none" spellCheck={false} required value={value} onChange={(event) => onChange(event.target.value)} />
+      <small>{words.setupWordHint}</small>
+    </label>
+  );
+}
+
 /** The field for six digits of the authenticator, or for a recovery code. */
 export function ProofField({ recovery }: { recovery: boolean }) {
   const words = useWords();

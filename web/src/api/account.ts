@@ -3,7 +3,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { ask } from './ask.ts';
-import { forget, inTenant, keep, post } from './session.ts';
+import { forget, inTenant, keep, post, withSetup } from './session.ts';
 import type { Proof } from './types.ts';
 
 export const accountKeys = {
@@ -39,8 +39,8 @@ export function useProviders() {
 }
 
 /** Sends this browser to a provider; in a session, to link it to the account. */
-export async function leaveFor(provider: string, tenant = ''): Promise<void> {
-  const { url } = await post<{ url: string }>(`/v1/auth/oauth/${encodeURIComponent(provider)}/start`, inTenant(tenant));
+export async function leaveFor(provider: string, tenant = '', setup = ''): Promise<void> {
+  const { url } = await post<{ url: string }>(`/v1/auth/oauth/${encodeURIComponent(provider)}/start`, { ...inTenant(tenant), ...withSetup(setup) });
   location.assign(url);
 }
 

@@ -1381,6 +1381,8 @@ export interface SignUpInputBody {
   /** en or de; Accept-Language decides when it is missing */
   locale?: string;
   password: string;
+  /** for the first account, which administers the server, when it is not made on the server's own machine: the word that the program printed when it started */
+  setup_word?: string;
   /** one there is; the default one when it is missing */
   tenant_id?: string;
 }
@@ -1412,6 +1414,8 @@ export interface SignedUp {
 export interface StartOAuthInputBody {
   /** path of the client to come back to; / when missing */
   return?: string;
+  /** for the first account, as in a sign-up */
+  setup_word?: string;
   /** must be the account's own */
   tenant_id?: string;
 }
@@ -1617,6 +1621,8 @@ export interface UIConfig {
   /** nobody has signed up yet */
   first_run: boolean;
   model: ModelInfo;
+  /** the first account asks for the word that the program printed when it started */
+  setup_word_needed: boolean;
   /** an account can be made here */
   sign_up: boolean;
   temporal_ui: TemporalUI | null;
@@ -1984,7 +1990,7 @@ export interface Ops {
     };
     data: Insights;
   };
-  /** A signed link to download a file, for ten minutes */
+  /** A signed link to download a file, for ten minutes and no longer than the session */
   linkFile: {
     body: LinkInputBody;
     data: Link;

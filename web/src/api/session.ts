@@ -106,8 +106,8 @@ export async function signIn(email: string, password: string, tenant = ''): Prom
 }
 
 /** Makes an account; false when its address must be confirmed by a mail first. */
-export async function signUp(email: string, password: string, tenant = ''): Promise<boolean> {
-  const made = await post<SignedUp>('/v1/auth/signup', { email, password, locale: language.get(), ...inTenant(tenant) });
+export async function signUp(email: string, password: string, tenant = '', setup = ''): Promise<boolean> {
+  const made = await post<SignedUp>('/v1/auth/signup', { email, password, locale: language.get(), ...inTenant(tenant), ...withSetup(setup) });
   if (made.confirm_email) return false;
   keep(made);
   return true;
@@ -116,6 +116,16 @@ export async function signUp(email: string, password: string, tenant = ''): Prom
 /** The part of a request that names a tenant; without one the server's own rule holds (ISO-12). */
 export function inTenant(tenant: string): { tenant_id?: string } {
   return tenant.trim() ? { tenant_id: tenant.trim() } : {};
+}
+
+/** The part of a request that shows the setup word, which the first account may ask for. */
+export function withSetup(word: string): { setup_word?: string } {
+  return word.trim() ? { setup_word: word.trim() } : {};
+}
+
+/** Whether a failure asks for the setup word: the first account of a server that is not on this machine. */
+export function asksForSetup(error: unknown): boolean {
+  return error instanceof Failure && error.detail('reason') === 'setup_word';
 }
 
 /** The ticket of a sign-in that asks for a second factor; null for every other failure (AUTH-15). */

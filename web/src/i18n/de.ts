@@ -17,6 +17,8 @@ export const de: Dictionary = {
   signOut: 'Abmelden',
   firstRunTitle: 'Das erste Konto anlegen',
   firstRun: 'Hier hat noch niemand ein Konto. Das erste, das du anlegst, verwaltet die Installation.',
+  setupWord: 'Einrichtungswort',
+  setupWordHint: 'Das Programm hat es beim Start ausgegeben, im Terminal oder im Protokoll.',
   noAccount: 'Noch kein Konto?',
   haveAccount: 'Du hast ein Konto?',
   signInInstead: 'Stattdessen anmelden',

@@ -21,6 +21,8 @@ export const en = {
   signOut: 'Sign out',
   firstRunTitle: 'Create the first account',
   firstRun: 'Nobody has an account here yet. The first one you create is the administrator.',
+  setupWord: 'Setup word',
+  setupWordHint: 'The program printed it when it started, in its terminal or log.',
   noAccount: 'No account yet?',
   haveAccount: 'You have an account?',
   signInInstead: 'Sign in instead',

@@ -2,7 +2,7 @@ import { useState, type ReactNode } from 'react';
 import { arrival, leaveArrival } from '../account/arrival.ts';
 import { Door } from '../account/Door.tsx';
 import { Elsewhere } from '../account/Elsewhere.tsx';
-import { EmailField, Form, PasswordField } from '../account/fields.tsx';
+import { EmailField, Form, PasswordField, SetupField } from '../account/fields.tsx';
 import { FactorForm } from '../account/FactorForm.tsx';
 import { MailForm, Resend } from '../account/MailForm.tsx';
 import { told } from '../account/told.ts';
@@ -10,7 +10,7 @@ import { useAttempt } from '../account/useAttempt.ts';
 import { requestConfirmation, requestReset } from '../api/account.ts';
 import { Failure } from '../api/failure.ts';
 import { useUIConfig } from '../api/queries.ts';
-import { signIn, signUp, ticketOf } from '../api/session.ts';
+import { asksForSetup, signIn, signUp, ticketOf } from '../api/session.ts';
 import { useWords } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
 
@@ -29,6 +29,8 @@ export function SignIn() {
   const [chosen, setChosen] = useState<Stage | null>(null);
   const [email, setEmail] = useState('');
   const [tenant, setTenant] = useState(() => new URLSearchParams(location.search).get('tenant') ?? ''); // a company's own link names it
+  const [setup, setSetup] = useState('');
+  const [asked, setAsked] = useState(false); // for the setup word, by the server's refusal
   const [problem, setProblem] = useState('');
   const ticket = came?.kind === 'factor' ? came.ticket : '';
   const stage: Stage = ticket ? { at: 'factor', ticket } : (chosen ?? { at: firstRun ? 'up' : 'in' });
@@ -72,6 +74,7 @@ export function SignIn() {
       );
     default: {
       const first = firstRun && stage.at === 'up';
+      const needed = first && (asked || config.data?.setup_word_needed === true);
       const refused = came?.kind === 'refused' ? words.elsewhereFailed : '';
       return (
         <Door title={first ? words.firstRunTitle : stage.at === 'up' ? words.signUp : words.signIn}>
@@ -82,8 +85,10 @@ export function SignIn() {
               {problem || refused}
             </p>
           )}
-          <Credentials key={stage.at} mode={stage.at} email={email} tenant={tenant} onTry={begin} onStage={go} />
-          <Elsewhere tenant={tenant} />
+          <Credentials key={stage.at} mode={stage.at} email={email} tenant={tenant} setup={setup} onTry={begin} onStage={go} onSetup={() => setAsked(true)}>
+            {needed && <SetupField value={setup} onChange={setSetup} />}
+          </Credentials>
+          <Elsewhere tenant={tenant} setup={setup} onSetup={() => setAsked(true)} />
           <div className="other-way">
             {(stage.at === 'up' || config.data?.sign_up !== false) && (
               <span>
@@ -129,11 +134,15 @@ interface CredentialsProps {
   mode: 'in' | 'up';
   email: string;
   tenant: string;
+  setup: string;
   onTry(email: string): void;
   onStage(next: Stage): void;
+  /** The server asks for the setup word. */
+  onSetup(): void;
+  children: ReactNode;
 }
 
-function Credentials({ mode, email, tenant, onTry, onStage }: CredentialsProps) {
+function Credentials({ mode, email, tenant, setup, onTry, onStage, onSetup, children }: CredentialsProps) {
   const words = useWords();
   const attempt = useAttempt();
 
@@ -143,9 +152,10 @@ function Credentials({ mode, email, tenant, onTry, onStage }: CredentialsProps) 
       onTry(address);
       try {
         if (mode === 'in') await signIn(address, password, tenant);
-        else if (!(await signUp(address, password, tenant))) onStage({ at: 'confirm', late: false });
+        else if (!(await signUp(address, password, tenant, setup))) onStage({ at: 'confirm', late: false });
       } catch (error) {
         const ticket = ticketOf(error);
+        if (asksForSetup(error)) onSetup();
         if (ticket) return onStage({ at: 'factor', ticket });
         if (error instanceof Failure && error.detail('reason') === 'unverified') return onStage({ at: 'confirm', late: true });
         // Whatever it was, a refusal here tells no more than this.
@@ -176,6 +186,7 @@ function Credentials({ mode, email, tenant, onTry, onStage }: CredentialsProps) 
     >
       <EmailField value={email} />
       <PasswordField name="password" label={words.password} isNew={mode === 'up'} />
+      {children}
     </Form>
   );
 }
