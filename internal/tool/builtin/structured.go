@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -17,8 +18,9 @@ const maxStarts = 32
 // object in the text that is valid under schema, by itself or wrapped in
 // another, with what it leaves out taken from defaults. Where there is none, the value is the defaults and valid is
 // false: a graph then takes its default way instead of failing. Without a
-// schema any object is valid; with one that cannot be compiled none is.
-func structured(text string, schema json.RawMessage, defaults map[string]any) (value map[string]any, valid bool) {
+// schema any object is valid; with one that cannot be compiled none is, nor
+// one whose check is too much work.
+func structured(ctx context.Context, text string, schema json.RawMessage, defaults map[string]any) (value map[string]any, valid bool) {
 	value = make(map[string]any, len(defaults))
 	maps.Copy(value, defaults)
 	var check *schemas.Schema
@@ -28,7 +30,17 @@ func structured(text string, schema json.RawMessage, defaults map[string]any) (v
 			return value, false
 		}
 	}
+	fits := func(object map[string]any) bool {
+		if check == nil {
+			return true
+		}
+		faults, err := check.Check(ctx, object)
+		return err == nil && len(faults) == 0
+	}
 	for range maxStarts {
+		if ctx.Err() != nil {
+			return value, false
+		}
 		at := strings.IndexByte(text, '{')
 		if at < 0 {
 			break
@@ -38,7 +50,7 @@ func structured(text string, schema json.RawMessage, defaults map[string]any) (v
 		d := json.NewDecoder(strings.NewReader(text))
 		err := d.Decode(&object)
 		switch {
-		case err == nil && (check == nil || len(check.Check(object)) == 0):
+		case err == nil && fits(object):
 			maps.Copy(value, object)
 			return value, true
 		case errors.Is(err, io.ErrUnexpectedEOF):

@@ -27,7 +27,7 @@ func TestAnAnswerThatIsNotAsAskedForBecomesTheDefaults(t *testing.T) {
 		`{"action":"audit","confidence":1e999}`:                         `{"action":"none","confidence":0} false`,
 		`{"action":"audit","why":"because it says so in the paragraph"}`: `{"action":"none","confidence":0} false`,
 	} {
-		value, valid := structured(text, schema, map[string]any{"action": "none", "confidence": 0.0})
+		value, valid := structured(t.Context(), text, schema, map[string]any{"action": "none", "confidence": 0.0})
 		doc, err := json.Marshal(value)
 		if got := fmt.Sprintf("%s %v", doc, valid); err != nil || got != want {
 			t.Errorf("%.60s\ngot  %s\nwant %s", text, got, want)
@@ -38,14 +38,14 @@ func TestAnAnswerThatIsNotAsAskedForBecomesTheDefaults(t *testing.T) {
 // Requirements: LORA-27
 func TestAnAnswerWithoutAUsableSchema(t *testing.T) {
 	t.Parallel()
-	if value, valid := structured(`{"a":1}`, nil, nil); !valid || value["a"] != 1.0 {
+	if value, valid := structured(t.Context(), `{"a":1}`, nil, nil); !valid || value["a"] != 1.0 {
 		t.Error(value, valid)
 	}
 	defaults := map[string]any{"a": "none"}
-	if value, valid := structured(`{"a":1}`, json.RawMessage(`{"type":7}`), defaults); valid || value["a"] != "none" {
+	if value, valid := structured(t.Context(), `{"a":1}`, json.RawMessage(`{"type":7}`), defaults); valid || value["a"] != "none" {
 		t.Error(value, valid)
 	}
-	if value, _ := structured(`{"a":1}`, nil, defaults); value["a"] != 1.0 || defaults["a"] != "none" {
+	if value, _ := structured(t.Context(), `{"a":1}`, nil, defaults); value["a"] != 1.0 || defaults["a"] != "none" {
 		t.Error("the defaults are the caller's")
 	}
 }
@@ -63,11 +63,11 @@ func TestAPartOfAnAnswerIsNotTakenForIt(t *testing.T) {
 		`{"filter":{"action":"audit"},"act`,
 		"```json\n{\"filter\":{\"a\":{}}, \"action\":\"aud",
 	} {
-		if value, valid := structured(text, schema, map[string]any{"action": "none"}); valid || value["action"] != "none" {
+		if value, valid := structured(t.Context(), text, schema, map[string]any{"action": "none"}); valid || value["action"] != "none" {
 			t.Errorf("%s: %v, %v", text, value, valid)
 		}
 	}
-	if value, valid := structured(`{"action":"delete"} or rather {"action":"audit"}`, schema, nil); !valid || value["action"] != "audit" {
+	if value, valid := structured(t.Context(), `{"action":"delete"} or rather {"action":"audit"}`, schema, nil); !valid || value["action"] != "audit" {
 		t.Error(value, valid)
 	}
 }
