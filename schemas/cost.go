@@ -13,7 +13,7 @@ import (
 const (
 	maxWork    = 1_000_000
 	heavy      = maxWork / 5 // from here on checks take turns
-	maxDepth   = 10_000      // levels of a value, as many as encoding/json reads
+	maxDepth   = 50_000      // levels of a value, well above what encoding/json reads
 	maxFaults  = 100         // faults told of one value
 	maxMessage = 1000        // bytes of one
 	maxShown   = 80          // bytes of what a sentence quotes
