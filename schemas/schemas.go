@@ -71,6 +71,10 @@ func compile(name string, doc []byte, ours bool) (schema *Schema, err error) {
 	if err != nil {
 		return nil, err
 	}
+	var m measured
+	if m.walk(source, 0, 0); m.fault != "" {
+		return nil, limited(m.fault)
+	}
 	plan, faults := planned(source, ours)
 	if len(faults) > 0 {
 		return nil, faults
