@@ -2,10 +2,51 @@ package builtin
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+
+	"liminal/internal/fault"
+	"liminal/internal/tool"
 )
+
+// The attack took 18 GB: a schema of 9.6 KB that asks for 10^28 checks, with
+// defaults that fit it. The model is not even asked.
+//
+// Requirements: PLAT-07
+func TestASchemaThatMultipliesIsNotAskedFor(t *testing.T) {
+	t.Parallel()
+	definitions := map[string]any{"d29": map[string]any{"type": "string"}}
+	for i := range 29 {
+		refs := make([]any, 10)
+		for j := range refs {
+			refs[j] = map[string]any{"$ref": fmt.Sprintf("#/definitions/d%d", i+1)}
+		}
+		definitions[fmt.Sprintf("d%d", i)] = map[string]any{"allOf": refs}
+	}
+	for want, schema := range map[string]map[string]any{
+		"written out":   {"definitions": definitions, "$ref": "#/definitions/d0"},
+		"leads outside": {"$ref": "file:///etc/passwd"},
+	} {
+		_, err := decide{}.Run(t.Context(), &tool.Call{Inputs: map[string]any{"message": "x", "schema": schema, "defaults": map[string]any{"message": "x"}}})
+		if !errors.Is(err, fault.Invalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// A schema may be small and what the model says may make it dear.
+//
+// Requirements: PLAT-07
+func TestAnAnswerThatIsTooMuchWorkToCheckIsNotValid(t *testing.T) {
+	t.Parallel()
+	schema := json.RawMessage(`{"allOf":[{"additionalProperties":{"$ref":"#"}},{"additionalProperties":{"$ref":"#"}}]}`)
+	text := strings.Repeat(`{"a":`, 40) + "1" + strings.Repeat("}", 40)
+	if _, valid := structured(t.Context(), text, schema, nil); valid {
+		t.Error("it is valid")
+	}
+}
 
 // Requirements: LORA-27
 func TestAnAnswerThatIsNotAsAskedForBecomesTheDefaults(t *testing.T) {
