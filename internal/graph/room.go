@@ -103,19 +103,19 @@ func bytesOf(v any) int {
 	case string:
 		return 16 + len(x)
 	case map[string]any:
-		sum := 48
+		sum := 320 // Go makes room for eight members
 		for key, e := range x {
-			sum += 32 + len(key) + bytesOf(e)
+			sum += 48 + len(key) + bytesOf(e)
 		}
 		return sum
 	case []any:
-		sum := 24
+		sum := 48
 		for _, e := range x {
-			sum += 8 + bytesOf(e)
+			sum += 16 + bytesOf(e)
 		}
 		return sum
 	}
-	return 16
+	return 8
 }
 
 // atLeast is how long a value is as JSON, at least; it stops once that is more

@@ -3,12 +3,43 @@ package graph_test
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"liminal/internal/graph"
 )
+
+// A file dropped into testdata/hostile is a test: whatever is answered, it is
+// refused or ends, holds no more than a run may, and goes the same way twice.
+//
+// Requirements: PLAT-07, PLAT-08
+func TestHostileDocumentsEnd(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/hostile/*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no documents: %v", err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			t.Parallel()
+			d := readDocument(t, file)
+			g, err := graph.Parse(d.Graph, registry(d.Tools), graph.ChatLimits())
+			if err != nil {
+				t.Logf("refused: %v", err)
+				return
+			}
+			in := map[string]any{"n": 1, "l": listOf(1000, "a word"), "message": "m"}
+			first, largest := through(t, g, in, map[string]any{"answer": "A"})
+			again, _ := through(t, g, in, map[string]any{"answer": "A"})
+			if largest > 80<<20 || compact(first.Err) != compact(again.Err) {
+				t.Errorf("%d MiB, %v and then %v", largest>>20, first.Err, again.Err)
+			}
+			t.Logf("%v", first.Err)
+		})
+	}
+}
 
 // through plays a run whose tools give out, until it ends or has had many
 // answers, and gives how it ended and the largest snapshot on the way.
@@ -17,7 +48,7 @@ func through(t *testing.T, g *graph.Graph, in map[string]any, out map[string]any
 	defer time.AfterFunc(time.Minute, func() { panic(t.Name() + " takes too long") }).Stop()
 	r, _ := g.Start(graph.Input{Input: in, Now: time.Unix(0, 0)})
 	largest := 0
-	for i := range 400 {
+	for i := range 3000 {
 		if end, ended := r.Outcome(); ended {
 			return end, largest
 		}
