@@ -35,7 +35,7 @@ func (l *Library) check(ctx context.Context, v identity.Viewer, kind, name strin
 		return fault.New(fault.Invalid, "The document has %d bytes; %d are allowed.", len(doc), MaxSize)
 	}
 	c := &checking{ctx: ctx, v: v, library: l, name: name, doc: doc}
-	if err := l.kinds.Validate(kind, doc); err != nil && !errors.As(err, (*check.Faults)(&c.problems)) {
+	if err := l.kinds.Validate(ctx, kind, doc); err != nil && !errors.As(err, (*check.Faults)(&c.problems)) {
 		return fault.Wrap(fault.Internal, err, "The schema of %s is broken.", kind)
 	}
 	for _, row := range kinds {
@@ -144,6 +144,7 @@ func (c *checking) workflow() {
 	} else if err != nil {
 		c.err = err
 	}
+	c.schemas()
 	c.children()
 	c.workflowCycles()
 	c.guard()

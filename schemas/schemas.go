@@ -2,12 +2,19 @@
 // the checking of documents against them with sentences a person understands.
 //
 // One kind is one file, <kind>.json. A Registry holds the kinds that ship
-// with the program and those registered later (ART-12). The package imports
-// the standard library, the JSON Schema library and internal/check only.
+// with the program and those registered later (ART-12).
+//
+// Compile is the one way to a schema that a person wrote, wherever it stands:
+// in a tool.spec, in a question, in what a model is asked for. It knows that
+// schema and nothing else, nothing is ever loaded, and it refuses a schema that
+// is too large before anything is compiled. Check tells beforehand what a check
+// would cost, and refuses one that is too dear. The package imports the
+// standard library, the JSON Schema library and internal/check only.
 package schemas
 
 import (
 	"bytes"
+	"context"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -39,21 +46,45 @@ type Faults = check.Faults
 type Schema struct {
 	compiled *jsonschema.Schema
 	source   any // the schema itself, decoded: its descriptions become hints
+	plan     *plan
 }
 
-// Compile reads a draft-07 schema. References may only point into the schema
-// itself: a document must not make the program read files or the network.
+// Compile reads a draft-07 schema that a person may have written. References
+// may only point into the schema itself: a document must not make the program
+// read files or the network. What is too large, or leads elsewhere, is refused
+// with Faults before it is compiled.
 func Compile(doc []byte) (*Schema, error) {
-	return compile("inline.json", doc)
+	if len(doc) > MaxSchema {
+		return nil, limited(fmt.Sprintf("the schema has %d bytes, the limit is %d", len(doc), MaxSchema))
+	}
+	return compile("inline.json", doc, false)
 }
 
-func compile(name string, doc []byte) (*Schema, error) {
+// compile reads a schema; one of ours is trusted to be no larger than it must.
+func compile(name string, doc []byte, ours bool) (schema *Schema, err error) {
+	defer func() {
+		if p := recover(); p != nil { // the library relies on what a schema's own schema does not say
+			schema, err = nil, fmt.Errorf("the schema cannot be read: %s", cut(fmt.Sprint(p), maxShown))
+		}
+	}()
 	source, err := decode(doc)
 	if err != nil {
 		return nil, err
 	}
+	var m measured
+	if m.walk(source, 0, 0); m.fault != "" {
+		return nil, limited(m.fault)
+	}
+	plan, faults := planned(source, ours)
+	if len(faults) > 0 {
+		return nil, faults
+	}
+	if doc, err = json.Marshal(source); err != nil {
+		return nil, err
+	}
 	c := jsonschema.NewCompiler()
 	c.Draft = jsonschema.Draft7
+	c.Formats["regex"] = isPattern
 	c.LoadURL = func(url string) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("the reference to %s leads outside the schema", url)
 	}
@@ -64,7 +95,7 @@ func compile(name string, doc []byte) (*Schema, error) {
 	if err != nil {
 		return nil, compileError(err)
 	}
-	return &Schema{compiled: compiled, source: source}, nil
+	return &Schema{compiled: compiled, source: source, plan: plan}, nil
 }
 
 // compileError puts a broken schema's own faults first, without our address.
@@ -79,17 +110,82 @@ func compileError(err error) error {
 	return errors.New(strings.TrimPrefix(strings.ReplaceAll(err.Error(), base, ""), "jsonschema: "))
 }
 
-// Check gives every fault of a decoded JSON value; nil when there is none.
-func (s *Schema) Check(v any) Faults {
-	err := s.compiled.Validate(v)
-	if err == nil {
-		return nil
+// Check gives the faults of a decoded JSON value; nil when there is none. A
+// value whose check would be too much work has one fault, of check.Limits, and
+// is not looked at further. The error is ctx's.
+func (s *Schema) Check(ctx context.Context, v any) (Faults, error) {
+	invalid, faults, err := s.validate(ctx, v)
+	if err != nil || invalid == nil {
+		return faults, err
 	}
-	var invalid *jsonschema.ValidationError
-	if !errors.As(err, &invalid) {
-		return Faults{{Message: "the value is not plain JSON: " + err.Error()}}
+	return sentences(invalid, s.source), nil
+}
+
+// First gives the first thing wrong with a value as the library says it, for a
+// person who sees one value and no document; empty when there is nothing. What
+// cannot be checked is Faults; any other error is ctx's.
+func (s *Schema) First(ctx context.Context, v any) (string, error) {
+	invalid, faults, err := s.validate(ctx, v)
+	switch {
+	case err != nil:
+		return "", err
+	case len(faults) > 0:
+		return "", faults
+	case invalid == nil:
+		return "", nil
 	}
-	return sentences(invalid, s.source)
+	for len(invalid.Causes) > 0 {
+		invalid = invalid.Causes[0]
+	}
+	return cut(invalid.Message, maxMessage), nil
+}
+
+// Reason is why Compile or Check refused, as part of a sentence: the first
+// fault, with its place unless that is plain.
+func Reason(err error) string {
+	faults, ok := errors.AsType[Faults](err)
+	switch {
+	case !ok || len(faults) == 0:
+		return cut(err.Error(), maxMessage)
+	case faults[0].Path == "" || faults[0].Kind == check.References: // a reference is its own place
+		return faults[0].Message
+	}
+	return faults[0].Path + ": " + faults[0].Message
+}
+
+// Refused reports whether Compile refused a schema for its bounds or for what
+// it refers to, and not for its form.
+func Refused(err error) bool {
+	faults, _ := errors.AsType[Faults](err)
+	return slices.ContainsFunc(faults, func(f Fault) bool { return f.Kind == check.Limits || f.Kind == check.References })
+}
+
+// validate asks the library, once it is known what that costs. Heavy checks
+// wait for each other.
+func (s *Schema) validate(ctx context.Context, v any) (invalid *jsonschema.ValidationError, faults Faults, err error) {
+	work, refused, err := s.plan.afford(ctx, v)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case refused != "":
+		return nil, limited(refused), nil
+	case work > heavy:
+		select {
+		case turns <- struct{}{}:
+			defer func() { <-turns }()
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		}
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			invalid, faults, err = nil, Faults{{Message: "the value cannot be checked: " + cut(fmt.Sprint(p), maxShown)}}, nil
+		}
+	}()
+	if failed := s.compiled.Validate(v); failed != nil && !errors.As(failed, &invalid) {
+		return nil, Faults{{Message: "the value is not plain JSON: " + failed.Error()}}, nil
+	}
+	return invalid, nil, nil
 }
 
 // Registry is the kinds that are known. It is safe for concurrent use; each
@@ -116,7 +212,7 @@ func NewRegistry() *Registry {
 }
 
 func newEntry(name string, doc []byte) *entry {
-	return &entry{source: doc, compile: sync.OnceValues(func() (*Schema, error) { return compile(name, doc) })}
+	return &entry{source: doc, compile: sync.OnceValues(func() (*Schema, error) { return compile(name, doc, true) })}
 }
 
 // Register adds a kind (ART-12). A kind that is there already is refused: the
@@ -163,8 +259,8 @@ func (r *Registry) Source(kind string) (json.RawMessage, bool) {
 }
 
 // Validate checks doc against the schema of its kind. The error is Faults
-// whenever the document is at fault.
-func (r *Registry) Validate(kind string, doc []byte) error {
+// whenever the document is at fault; else it is ctx's or the program's.
+func (r *Registry) Validate(ctx context.Context, kind string, doc []byte) error {
 	r.mu.Lock()
 	e, ok := r.kinds[kind]
 	r.mu.Unlock()
@@ -183,7 +279,11 @@ func (r *Registry) Validate(kind string, doc []byte) error {
 	if err != nil {
 		return Faults{{Message: err.Error()}}
 	}
-	if faults := schema.Check(value); len(faults) > 0 {
+	faults, err := schema.Check(ctx, value)
+	if err != nil {
+		return err
+	}
+	if len(faults) > 0 {
 		return faults
 	}
 	return nil

@@ -21,7 +21,7 @@ func TestTheKindsHaveSchemasThatCompile(t *testing.T) {
 			continue
 		}
 		var faults schemas.Faults
-		if err := r.Validate(kind, []byte(`{"kind":"`+kind+`"}`)); err != nil && !errors.As(err, &faults) {
+		if err := r.Validate(t.Context(), kind, []byte(`{"kind":"`+kind+`"}`)); err != nil && !errors.As(err, &faults) {
 			t.Errorf("%s: %v", kind, err)
 		}
 		source, ok := r.Source(kind)
@@ -36,13 +36,13 @@ func TestAKindIsUnknownUntilItIsRegistered(t *testing.T) {
 	t.Parallel()
 	r := schemas.NewRegistry()
 	var faults schemas.Faults
-	if err := r.Validate("memory.note", []byte(`{}`)); !errors.As(err, &faults) || !strings.Contains(faults[0].Hint, "memory.summary") {
+	if err := r.Validate(t.Context(), "memory.note", []byte(`{}`)); !errors.As(err, &faults) || !strings.Contains(faults[0].Hint, "memory.summary") {
 		t.Fatalf("%v", err)
 	}
 	if err := r.Register("memory.note", []byte(`{"type":"object","required":["text"]}`)); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Validate("memory.note", []byte(`{"text":"x"}`)); err != nil {
+	if err := r.Validate(t.Context(), "memory.note", []byte(`{"text":"x"}`)); err != nil {
 		t.Fatal(err)
 	}
 	for kind, schema := range map[string]string{
@@ -78,7 +78,8 @@ func TestEveryFaultHasItsPlaceAndASentence(t *testing.T) {
 	if err := json.Unmarshal([]byte(`{"c/d":["x","z"],"e":{},"g":"1","h":0,"b":1.5}`), &doc); err != nil {
 		t.Fatal(err)
 	}
-	got := s.Check(doc).Error()
+	faults, err := s.Check(t.Context(), doc)
+	got := faults.Error()
 	want := strings.Join([]string{
 		`: "a" is missing (the a)`,
 		`: "h" is not known here (known here: a, b, c/d, e, g)`,
@@ -100,7 +101,7 @@ func TestDocumentsThatAreNoJSONSayWhere(t *testing.T) {
 		"{} {}":                "goes on after its end",
 		"":                     "not JSON",
 	} {
-		if err := r.Validate("tool.spec", []byte(doc)); err == nil || !strings.Contains(err.Error(), want) {
+		if err := r.Validate(t.Context(), "tool.spec", []byte(doc)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", doc, err, want)
 		}
 	}
@@ -112,7 +113,7 @@ func FuzzValidate(f *testing.F) {
 	r := schemas.NewRegistry()
 	f.Fuzz(func(t *testing.T, kind string, doc []byte) {
 		var faults schemas.Faults
-		if err := r.Validate(kind, doc); err != nil && !errors.As(err, &faults) {
+		if err := r.Validate(t.Context(), kind, doc); err != nil && !errors.As(err, &faults) {
 			t.Fatal(err)
 		}
 	})

@@ -1,6 +1,7 @@
 package schemas
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"path"
@@ -13,12 +14,49 @@ import (
 	"liminal/internal/check"
 )
 
-// sentences turns the tree of failed keywords into one fault for each leaf.
+// sentences turns the tree of failed keywords into one fault for each leaf, of
+// the first maxFaults places.
 func sentences(failed *jsonschema.ValidationError, source any) Faults {
-	var faults Faults
-	for _, leaf := range leaves(failed) {
-		faults = append(faults, sentence(leaf, source)...)
+	found, more := leaves(failed), false
+	if len(found) > maxFaults {
+		slices.SortFunc(found, func(a, b *jsonschema.ValidationError) int {
+			return cmp.Or(strings.Compare(a.InstanceLocation, b.InstanceLocation), strings.Compare(a.AbsoluteKeywordLocation, b.AbsoluteKeywordLocation))
+		})
+		found, more = found[:maxFaults], true
 	}
+	var faults Faults
+	for _, leaf := range found {
+		for _, fault := range sentence(leaf, source) {
+			fault.Message, fault.Hint = cut(fault.Message, maxMessage), cut(fault.Hint, maxMessage)
+			faults = append(faults, fault)
+		}
+	}
+	if faults = ordered(faults); len(faults) > maxFaults {
+		faults, more = faults[:maxFaults], true
+	}
+	if more {
+		faults = append(faults, Fault{Message: "more does not fit than is told here"})
+	}
+	return faults
+}
+
+// cut shortens what is told.
+func cut(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}
+
+// shown quotes a value in a sentence.
+func shown(v any) string {
+	if s, ok := v.(string); ok {
+		return strconv.Quote(cut(s, maxShown))
+	}
+	return cut(fmt.Sprint(v), maxShown)
+}
+
+func ordered(faults Faults) Faults {
 	slices.SortStableFunc(faults, func(a, b Fault) int {
 		if a.Path != b.Path {
 			return strings.Compare(a.Path, b.Path)
@@ -142,17 +180,24 @@ func missing(e *jsonschema.ValidationError, at, whole map[string]any) []Fault {
 	return faults
 }
 
+// maxChoices bounds the values a hint names.
+const maxChoices = 60
+
 func choices(schema map[string]any) string {
 	values, _ := schema["enum"].([]any)
 	if c, ok := schema["const"]; ok {
 		values = []any{c}
 	}
-	words := make([]string, len(values))
+	words := make([]string, 0, min(len(values), maxChoices))
 	for i, v := range values {
-		words[i] = fmt.Sprintf("%v", v)
-		if s, ok := v.(string); ok {
-			words[i] = strconv.Quote(s)
+		if i == maxChoices {
+			return strings.Join(words, " or ") + " or …"
 		}
+		word := fmt.Sprintf("%v", v)
+		if s, ok := v.(string); ok {
+			word = strconv.Quote(s)
+		}
+		words = append(words, word)
 	}
 	return strings.Join(words, " or ")
 }

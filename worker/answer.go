@@ -1,20 +1,19 @@
 package worker
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
 
-	"github.com/santhosh-tekuri/jsonschema/v5"
 	"go.temporal.io/api/serviceerror"
 
 	"liminal/activities"
 	"liminal/internal/fault"
 	"liminal/internal/identity"
 	"liminal/internal/run"
+	"liminal/schemas"
 	"liminal/workflows"
 )
 
@@ -42,7 +41,7 @@ func (e *Engine) Answer(ctx context.Context, v identity.Viewer, interruptID stri
 	if a.Cancel || a.Type == TypeCancel {
 		return e.settle(ctx, v, q, run.Skipped, nil)
 	}
-	if err := Check(q, a); err != nil {
+	if err := Check(ctx, q, a); err != nil {
 		return q, err
 	}
 	return e.settle(ctx, v, q, run.Answered, a.Value)
@@ -127,7 +126,7 @@ var errGone = errors.New("the run has ended")
 // the question's, a choice is one that was offered, and the value fits the
 // answer's schema if there is one. An answer without a type is not checked for
 // it.
-func Check(q run.Interrupt, a run.Answer) error {
+func Check(ctx context.Context, q run.Interrupt, a run.Answer) error {
 	if a.Type != "" && a.Type != q.Type {
 		return fault.New(fault.Invalid, "The run waits for an answer of type %s, not %s; cancel skips any question.", q.Type, a.Type)
 	}
@@ -142,7 +141,7 @@ func Check(q run.Interrupt, a run.Answer) error {
 		return offered(q, a.Value)
 	}
 	if len(q.AnswerSchema) > 0 {
-		return fits(q.AnswerSchema, raw)
+		return fits(ctx, q.AnswerSchema, raw)
 	}
 	if text, ok := a.Value.(string); !ok || strings.TrimSpace(text) == "" {
 		return fault.New(fault.Invalid, "An answer of type %s is a text that is not empty; cancel skips the question.", q.Type)
@@ -163,36 +162,27 @@ func offered(q run.Interrupt, value any) error {
 		With(map[string]any{"options": ids})
 }
 
-// fits checks an answer against the schema its question declared. References
-// to other documents are refused: a schema is data of whoever wrote the graph.
-func fits(schema, raw json.RawMessage) error {
-	c := jsonschema.NewCompiler()
-	c.Draft = jsonschema.Draft7
-	c.LoadURL = nil
-	if err := c.AddResource("answer.json", bytes.NewReader(schema)); err != nil {
-		return fault.Wrap(fault.Internal, err, "The question's answer_schema cannot be read.")
-	}
-	compiled, err := c.Compile("answer.json")
+// fits checks an answer against the schema its question declared: data of
+// whoever wrote the graph or the tool, and perhaps stored before schemas had
+// bounds. A person whom a schema keeps from answering can still cancel.
+func fits(ctx context.Context, schema, raw json.RawMessage) error {
+	compiled, err := schemas.Compile(schema)
 	if err != nil {
-		return fault.Wrap(fault.Internal, err, "The question's answer_schema does not compile.")
+		return fault.Wrap(fault.Invalid, err, "The question's answer_schema cannot be used (%s); cancel skips the question.", schemas.Reason(err))
 	}
 	var value any
 	if err := json.Unmarshal(raw, &value); err != nil {
 		return fault.Wrap(fault.Invalid, err, "The answer is not JSON.")
 	}
-	var invalid *jsonschema.ValidationError
-	if err := compiled.Validate(value); errors.As(err, &invalid) {
-		return fault.New(fault.Invalid, "The answer does not fit what was asked: %s.", deepest(invalid).Message)
-	} else if err != nil {
-		return fault.Wrap(fault.Invalid, err, "The answer cannot be checked.")
+	wrong, err := compiled.First(ctx, value)
+	if _, dear := errors.AsType[schemas.Faults](err); dear {
+		return fault.Wrap(fault.Invalid, err, "The answer cannot be checked: %s.", schemas.Reason(err))
+	}
+	if err != nil {
+		return err
+	}
+	if wrong != "" {
+		return fault.New(fault.Invalid, "The answer does not fit what was asked: %s.", wrong)
 	}
 	return nil
-}
-
-// deepest is the error that says what is wrong rather than where.
-func deepest(e *jsonschema.ValidationError) *jsonschema.ValidationError {
-	for len(e.Causes) > 0 {
-		e = e.Causes[0]
-	}
-	return e
 }

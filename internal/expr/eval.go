@@ -101,6 +101,7 @@ func (m *machine) member(n *ast.MemberNode) any {
 		if !ok {
 			return m.fail(n, "a member of an object is named by a string, not %s", kind(key))
 		}
+		m.spend(len(name) / 64)
 		return object[name]
 	}
 	list, ok := toList(of)

@@ -3,6 +3,7 @@ package expr
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -44,7 +45,8 @@ func Show(v any) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if enc.Encode(v) != nil {
+	part := explained
+	if enc.Encode(beginning(v, &part, 0)) != nil {
 		return kind(v)
 	}
 	s := strings.TrimSuffix(b.String(), "\n")
@@ -56,6 +58,52 @@ func Show(v any) string {
 		cut--
 	}
 	return s[:cut] + "..."
+}
+
+// maxMembers is the size of an object whose members are put in order only to
+// show the first.
+const maxMembers = 1000
+
+// beginning is as much of a value as its first left bytes as JSON can hold: a
+// condition may read a value of megabytes, and is shown with 80 bytes of it.
+func beginning(v any, left *int, depth int) any {
+	if *left--; *left < 0 || depth > maxDepth {
+		return nil
+	}
+	switch x := v.(type) {
+	case string:
+		if len(x) > explained {
+			x = x[:explained]
+		}
+		*left -= len(x)
+		return x
+	case map[string]any:
+		if len(x) > maxMembers {
+			return "an object of " + strconv.Itoa(len(x)) + " members"
+		}
+		out := map[string]any{}
+		for _, key := range sortedKeys(x) {
+			if *left < 0 {
+				break
+			}
+			*left -= len(key)
+			out[key] = beginning(x[key], left, depth+1)
+		}
+		return out
+	case []any:
+		if x == nil {
+			return v
+		}
+		out := make([]any, 0, min(len(x), explained))
+		for _, e := range x {
+			if *left < 0 {
+				break
+			}
+			out = append(out, beginning(e, left, depth+1))
+		}
+		return out
+	}
+	return v
 }
 
 // sortedKeys is the only place of the package that ranges over a map: the

@@ -288,8 +288,23 @@ func FuzzExpr(f *testing.F) {
 		"cosine_similarity(v, w) > 0.6", "cluster_label_contains(label, 'x') or not lower(intent) startsWith 'q'",
 		"user['a.b'] + -n * 2 % 3 / 4 == 0.5e3", "docs | any(.id contains \"\\u00ff\")", "a?.b?.c[0] ?? 1", "::len(x)",
 		"{\"a\": (1)}", "let x = 1; x", "if a {1} else if b {2} else {3}", "b'abc' == `x`", "[1,[2,[3,]]] != nil // x", "0x1F + 0b1 + 1_000",
+		"any(many, any(many, long > other))", "any(many, cluster_label_contains(many, long))", "any(many, long in user)", "any(many, user[long] == #)",
+		"any(many, long startsWith other)", "any(many, lower(long) + 'x' == other)", "any(many, # in many)", "many == [many, many]", "1e308 * 1e308 > 1",
 	} {
 		f.Add(s)
+	}
+	small, long, many := env(), strings.Repeat("x", 300_000), make([]any, 300)
+	other := strings.Repeat("x", 299_999) + "y"
+	large := func(name string) any {
+		switch name {
+		case "long":
+			return long
+		case "other":
+			return other
+		case "many":
+			return many
+		}
+		return small(name)
 	}
 	f.Fuzz(func(t *testing.T, source string) {
 		// A hang would end a fuzzing run as if nothing had been found.
@@ -303,12 +318,12 @@ func FuzzExpr(f *testing.F) {
 			}
 			return
 		}
-		a, errA := p.Eval(env())
-		b, errB := p.Eval(env())
+		a, errA := p.Eval(large)
+		b, errB := p.Eval(large)
 		if message(errA) != message(errB) || expr.Show(a) != expr.Show(b) {
 			t.Fatalf("%q gives %v %v and then %v %v", source, a, errA, b, errB)
 		}
-		_ = p.Explain(env())
+		_ = p.Explain(large)
 	})
 }
 

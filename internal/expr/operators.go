@@ -70,6 +70,10 @@ func (m *machine) sameMembers(x, y map[string]any, depth int) bool {
 }
 
 func (m *machine) order(n *ast.BinaryNode, left, right any) any {
+	if a, ok := left.(string); ok {
+		b, _ := right.(string)
+		m.spend(min(len(a), len(b)) / 64)
+	}
 	c, ok := compare(left, right)
 	if !ok {
 		return m.fail(n, "%s cannot order %s and %s", n.Operator, kind(left), kind(right))
@@ -109,6 +113,7 @@ func (m *machine) in(n ast.Node, value, within any) any {
 		return m.contains(n, within, value)
 	case map[string]any:
 		key, ok := value.(string)
+		m.spend(len(key) / 64)
 		_, found := w[key]
 		return ok && found
 	}
@@ -152,6 +157,7 @@ func (m *machine) startsWith(n ast.Node, value, prefix any) any {
 	if !sok || !pok {
 		return m.fail(n, "startsWith compares strings, not %s and %s", kind(value), kind(prefix))
 	}
+	m.spend(min(len(s), len(p)) / 64)
 	return strings.HasPrefix(s, p)
 }
 
@@ -247,12 +253,14 @@ func (m *machine) labelContains(n ast.Node, label, text any) any {
 	if !ok {
 		list = []any{label}
 	}
+	m.spend(len(t) / 64)
+	t = strings.ToLower(t)
 	for _, l := range list {
 		if object, ok := l.(map[string]any); ok {
 			l = object["label"]
 		}
 		s, _ := l.(string)
-		if m.spend(1+len(s)/64) && s != "" && strings.Contains(strings.ToLower(s), strings.ToLower(t)) {
+		if m.spend(1+len(s)/64) && s != "" && strings.Contains(strings.ToLower(s), t) {
 			return true
 		}
 	}

@@ -58,6 +58,7 @@ func (r *Run) modelStep(t *thread, n *node) {
 	a.InTools = false
 	inputs := copiedObject(a.Inputs)
 	inputs["transcript"] = copied(a.Transcript)
+	r.grow(bytesOf(inputs))
 	id := t.id() + ".m" + strconv.Itoa(a.Round)
 	t.Slots = []*slot{r.newSlot(id, StepTool, inputs, n)}
 	r.launch(t, 0)
@@ -142,6 +143,7 @@ func (r *Run) toolSlot(t *thread, n *node, k int, call map[string]any) *slot {
 	id := fmt.Sprintf("%s.t%d.%d", t.id(), t.Agent.Round, k+1)
 	s := r.newSlot(id, name, nonNil(arguments), n)
 	s.Use = use
+	r.grow(bytesOf(s.Inputs))
 	var f *Failure
 	switch {
 	case !slices.Contains(n.talk.tools, name):
@@ -208,6 +210,7 @@ func (r *Run) roundDone(t *thread, n *node) {
 		results[i] = s.result()
 	}
 	t.Agent.Transcript = append(t.Agent.Transcript, map[string]any{"role": "user", "content": results})
+	r.grow(bytesOf(results))
 	r.modelStep(t, n)
 }
 

@@ -158,7 +158,7 @@ func (r *Run) charge(t *thread, place int, e *Effect) bool {
 	if b == nil {
 		return true
 	}
-	b.Bytes -= size(s.Inputs)
+	b.Bytes -= int64(bytesOf(s.Inputs))
 	what := ""
 	switch {
 	case b.Bytes < 0:
@@ -192,13 +192,14 @@ func (r *Run) endOfBudget(node, what string) {
 		"the run, with all the runs it began, has used up the %s it may have, and was at node %q: let it do less, or split the work into several runs", what, node)})
 }
 
-// spend takes what an effect used out of the budget, now that it is over.
-func (r *Run) spend(o *open, out map[string]any) {
+// spend takes what an effect used out of the budget, now that it is over and
+// gave so many bytes.
+func (r *Run) spend(o *open, bytes int) {
 	b := r.state.Budget
 	if b == nil {
 		return
 	}
-	b.Bytes -= size(out)
+	b.Bytes -= int64(bytes)
 	if o.Effect.Kind == KindCall {
 		b.Work -= max(0, r.state.Clock.Sub(o.Since))
 	}
@@ -220,25 +221,4 @@ func (r *Run) unqueue(match func(thread int) bool) {
 		}
 	}
 	r.state.Queue = kept
-}
-
-// size is about how many bytes a normal value takes. A sum is the same in any
-// order.
-//
-//workflowcheck:ignore
-func size(v any) int64 {
-	sum := int64(8)
-	switch x := v.(type) {
-	case string:
-		sum += int64(len(x))
-	case map[string]any:
-		for key, e := range x {
-			sum += int64(len(key)) + size(e)
-		}
-	case []any:
-		for _, e := range x {
-			sum += size(e)
-		}
-	}
-	return sum
 }

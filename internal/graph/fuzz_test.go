@@ -29,7 +29,7 @@ func fuzzTools() graph.Tools {
 
 func addDocuments(f *testing.F, add func(doc []byte)) {
 	f.Helper()
-	for _, dir := range []string{"good", "run", "bad"} {
+	for _, dir := range []string{"good", "run", "bad", "hostile"} {
 		files, err := filepath.Glob("testdata/" + dir + "/*.json")
 		if err != nil || len(files) == 0 {
 			f.Fatalf("no documents in %s: %v", dir, err)

@@ -85,6 +85,7 @@ func (r *Run) startChild(t *thread) {
 		c.Node = n.body
 		c.Suffix += "[" + strconv.Itoa(g.Next) + "]"
 		c.Item = map[string]any{n.as: g.Items[g.Next], "index": float64(g.Next)}
+		r.grow(bytesOf(c.Item))
 	} else {
 		c.Node = g.Targets[g.Next]
 	}
@@ -202,6 +203,9 @@ func (r *Run) joinItems(t *thread, n *node, g *group) {
 			}
 		}
 		t.Vars[name] = values
+		if !r.grow(bytesOf(values)) {
+			return // the run is over
+		}
 	}
 }
 

@@ -25,7 +25,7 @@ var textKeys = [...]string{"answer", "response", "content", "text"}
 // others up to their effects.
 func (r *Run) enter(t *thread) {
 	n := r.graph.node(t.Node)
-	if !r.count(t, n) {
+	if !r.step(t, n) {
 		return
 	}
 	if n.when != nil {
@@ -60,9 +60,9 @@ func (r *Run) enter(t *thread) {
 	}
 }
 
-// count takes the step; a run that takes too many is over, whatever its
+// step takes the step; a run that takes too many is over, whatever its
 // on_error says (GRAPH-20).
-func (r *Run) count(t *thread, n *node) bool {
+func (r *Run) step(t *thread, n *node) bool {
 	s := &r.state
 	t.Visit = s.Visits[n.id+t.Suffix] + 1
 	switch {
@@ -111,7 +111,6 @@ func (r *Run) refuse(t *thread, f *Failure) {
 // is a failure that shows the conditions with what they read (GRAPH-07).
 func (r *Run) enterSwitch(t *thread, n *node) {
 	env := r.scope(t).env
-	var seen []string
 	for i, b := range n.branches {
 		yes, err := b.when.Within(env, &r.work)
 		if err != nil {
@@ -123,10 +122,28 @@ func (r *Run) enterSwitch(t *thread, n *node) {
 			r.move(t, b.next)
 			return
 		}
-		seen = append(seen, b.when.Explain(env))
 	}
 	r.refuse(t, failuref(CodeNoBranch, "no branch of switch %q is true: %s; add a branch with when \"true\" to have a default",
-		n.id, strings.Join(seen, "; ")))
+		n.id, n.explained(env)))
+}
+
+// maxExplained bounds the sentence that shows the conditions of a switch.
+const maxExplained = 16 << 10
+
+// explained shows the conditions of a switch with what they read.
+func (n *node) explained(env expr.Env) string {
+	var b strings.Builder
+	for i, branch := range n.branches {
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		if b.Len() > maxExplained {
+			b.WriteString("…")
+			break
+		}
+		b.WriteString(branch.when.Explain(env))
+	}
+	return b.String()
 }
 
 // read is what the conditions of a switch read, up to the branch taken; nil
@@ -180,7 +197,10 @@ func (r *Run) endResult(t *thread, n *node) (*endResult, *Failure) {
 		if f != nil {
 			return nil, f
 		}
-		text := rendered(v)
+		text, f := told(v)
+		if f != nil {
+			return nil, f
+		}
 		said.Response = &text
 	}
 	v, f := n.end.citations.resolve(s)

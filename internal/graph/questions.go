@@ -18,7 +18,10 @@ func (r *Run) enterInterrupt(t *thread, n *node) {
 		r.refuse(t, f)
 		return
 	}
-	ask.Message = rendered(message)
+	if ask.Message, f = told(message); f != nil {
+		r.refuse(t, f)
+		return
+	}
 	raw, f := n.talk.options.resolve(r.scope(t))
 	if f == nil {
 		ask.Options, f = options(raw)

@@ -25,6 +25,7 @@ func (g *Graph) Start(in Input) (*Run, []Effect) {
 	}
 	root := &thread{ID: 1, Node: g.nodes[g.entry].id, Vars: mapOf(in.Persisted)}
 	r.state.Threads = []*thread{root}
+	r.state.Held = r.count()
 	r.ready = append(r.ready, root.ID)
 	return r, r.flush()
 }
@@ -38,7 +39,9 @@ func (r *Run) Done(id string, out map[string]any, now time.Time) []Effect {
 		return nil
 	}
 	t, out := r.thread(o.Thread), mapOf(out)
-	r.spend(o, out)
+	bytes := bytesOf(out)
+	r.spend(o, bytes)
+	r.grow(bytes)
 	switch o.Effect.Kind {
 	case KindWait:
 		r.launch(t, o.Slot)
@@ -60,7 +63,7 @@ func (r *Run) Fail(id string, f Failure, now time.Time) []Effect {
 		return nil
 	}
 	t := r.thread(o.Thread)
-	r.spend(o, nil)
+	r.spend(o, 0)
 	if o.Effect.Kind == KindWait {
 		r.launch(t, o.Slot)
 		return r.flush()
@@ -152,6 +155,9 @@ func (r *Run) Persist() map[string]any {
 // gives the effects that came of it and still stand.
 func (r *Run) flush() []Effect {
 	for r.state.Outcome == nil {
+		if !r.roomy() {
+			break
+		}
 		if len(r.ready) > 0 {
 			t := r.thread(r.ready[0])
 			r.ready = r.ready[1:]
@@ -248,7 +254,11 @@ func (r *Run) described(t *thread, n *node) string {
 	if failure != nil {
 		return ""
 	}
-	return cut(rendered(v), maxDescription)
+	text, failure := told(v)
+	if failure != nil {
+		return ""
+	}
+	return cut(text, maxDescription)
 }
 
 // move sends a thread to a node, or ends it where there is none.
@@ -289,9 +299,9 @@ func (r *Run) fail(t *thread, f *Failure) {
 		n := r.graph.node(t.Node)
 		r.abandon(t, failure.Message)
 		if n.onError != "" {
-			t.Vars["error"] = map[string]any{
-				"node": failure.Node, "code": failure.Code, "message": failure.Message,
-			}
+			told := map[string]any{"node": failure.Node, "code": failure.Code, "message": failure.Message}
+			t.Vars["error"] = told
+			r.grow(bytesOf(told))
 			r.move(t, n.onError)
 			return
 		}

@@ -48,6 +48,9 @@ func (g *Graph) Restore(b []byte) (*Run, error) {
 	for _, o := range s.Open {
 		o.Effect = o.Effect.with(r.thread(o.Thread).Slots[o.Slot].Inputs)
 	}
+	if s.Held == 0 { // of a version that did not count
+		s.Held = r.count()
+	}
 	if s.Visits == nil {
 		s.Visits = map[string]int{}
 	}

@@ -12,6 +12,7 @@ type Run struct {
 	out   []string // ids of the effects this call of the API emitted
 	ready []int    // threads that can go on, in order
 	work  int      // what is left of maxWork until the next answer
+	made  int      // bytes of what the node at work has made so far
 }
 
 // state is everything a snapshot holds.
@@ -29,6 +30,7 @@ type state struct {
 	Total        int            `json:"total"` // steps of all suffixes
 	Clock        time.Time      `json:"clock"`
 	Spent        time.Duration  `json:"spent"`
+	Held         int            `json:"held,omitempty"` // bytes of all values, at most; see room.go
 	Trace        []Step         `json:"trace"`
 	Dropped      int            `json:"dropped,omitempty"` // steps the full trace has no room for
 	Cancelled    bool           `json:"cancelled,omitempty"`
@@ -191,7 +193,7 @@ func (s scope) vars() map[string]any {
 	}
 	all := map[string]any{}
 	for t := s.at; t != nil; t = s.run.thread(t.Parent) {
-		s.run.work -= len(t.Vars)
+		s.run.work -= 4 * len(t.Vars)
 		for _, key := range sortedKeys(t.Vars) {
 			if _, hidden := all[key]; !hidden {
 				all[key] = t.Vars[key]

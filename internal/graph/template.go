@@ -186,10 +186,17 @@ func (t template) resolve(s scope) (any, *Failure) {
 	case absent:
 		return nil, nil
 	case constant:
+		s.run.work -= weight(t.value)
+		if !s.run.grow(bytesOf(t.value)) {
+			return nil, failuref(CodeLimit, noRoom)
+		}
 		return copied(t.value), nil
 	case single:
 		v, failure := t.ref.resolve(s)
 		s.run.work -= weight(v)
+		if failure == nil && !s.run.grow(bytesOf(v)) {
+			return nil, failuref(CodeLimit, noRoom+": there is none left for ${%s}", t.ref)
+		}
 		return copied(v), failure
 	case text:
 		return t.render(s)
@@ -227,15 +234,24 @@ func (t template) render(s scope) (any, *Failure) {
 		if failure != nil {
 			return nil, failure
 		}
-		shown := rendered(v)
-		s.run.work -= len(shown) / 64
+		shown, failure := told(v)
+		if failure != nil {
+			return nil, failure
+		}
+		s.run.work -= referenceCost + len(shown)/64
 		b.WriteString(shown)
 		if b.Len() > maxText {
 			return nil, failuref(CodeValidation, "a template renders more than %d bytes at ${%s}", maxText, p.ref)
 		}
 	}
+	if !s.run.grow(16 + b.Len()) {
+		return nil, failuref(CodeLimit, noRoom)
+	}
 	return b.String(), nil
 }
+
+// referenceCost is the work of following one reference.
+const referenceCost = 4
 
 // resolve follows the path. A missing key is a failure (GRAPH-05) unless the
 // reference ends in a question mark; a key that is there and null is null. One

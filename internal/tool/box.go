@@ -120,7 +120,7 @@ func (b *Box) call(ctx context.Context, t Tool, spec Spec, c *Call) (map[string]
 	if spec.Privileged && !c.Viewer.IsAdmin() {
 		return nil, fault.New(fault.Forbidden, "The tool %s is privileged: only administrators may run it.", spec.Name)
 	}
-	call, err := b.prepared(spec, c)
+	call, err := b.prepared(ctx, spec, c)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func (b *Box) call(ctx context.Context, t Tool, spec Spec, c *Call) (map[string]
 	}
 	out, err := b.bounded(ctx, t, spec, call)
 	if err == nil {
-		out, err = b.checkedOutput(spec, out)
+		out, err = b.checkedOutput(ctx, spec, out)
 	}
 	leave(judge(ctx, err))
 	if err != nil {
@@ -155,7 +155,7 @@ func (b *Box) enter(ctx context.Context, name string) (leave func(Verdict), err 
 }
 
 // prepared checks the inputs and fills what a tool may rely on.
-func (b *Box) prepared(spec Spec, c *Call) (*Call, error) {
+func (b *Box) prepared(ctx context.Context, spec Spec, c *Call) (*Call, error) {
 	call := *c
 	if call.Inputs == nil {
 		call.Inputs = map[string]any{}
@@ -165,9 +165,9 @@ func (b *Box) prepared(spec Spec, c *Call) (*Call, error) {
 		return nil, fault.Wrap(fault.Invalid, err, "The inputs of %s are not plain JSON.", spec.Name)
 	}
 	call.Inputs = inputs
-	faults, err := b.check(spec.InputSchema, inputs)
+	faults, err := b.check(ctx, spec.InputSchema, inputs)
 	if err != nil {
-		return nil, fault.Wrap(fault.Internal, err, "The input schema of the tool %s does not compile.", spec.Name)
+		return nil, unusable(ctx, err, "input", spec.Name)
 	}
 	if len(faults) > 0 {
 		return nil, fault.New(fault.Invalid, "The inputs of %s do not fit: %s", spec.Name, told(faults)).With(faults)
@@ -250,7 +250,7 @@ func (b *Box) run(ctx context.Context, t Tool, c *Call) (map[string]any, error) 
 }
 
 // checkedOutput gives the result as plain JSON that fits the output schema.
-func (b *Box) checkedOutput(spec Spec, out map[string]any) (map[string]any, error) {
+func (b *Box) checkedOutput(ctx context.Context, spec Spec, out map[string]any) (map[string]any, error) {
 	plain, err := plainObject(out)
 	if err != nil {
 		return nil, fault.Wrap(fault.Internal, err, "The tool %s returned what is not JSON.", spec.Name)
@@ -258,9 +258,9 @@ func (b *Box) checkedOutput(spec Spec, out map[string]any) (map[string]any, erro
 	if Asks(plain) {
 		return plain, nil
 	}
-	faults, err := b.check(spec.OutputSchema, plain)
+	faults, err := b.check(ctx, spec.OutputSchema, plain)
 	if err != nil {
-		return nil, fault.Wrap(fault.Internal, err, "The output schema of the tool %s does not compile.", spec.Name)
+		return nil, unusable(ctx, err, "output", spec.Name)
 	}
 	if len(faults) > 0 {
 		return nil, fault.New(fault.Internal, "The result of %s does not fit its output schema: %s", spec.Name, told(faults)).With(faults)
@@ -275,7 +275,7 @@ func Asks(out map[string]any) bool {
 }
 
 // check compiles a schema once and checks v against it.
-func (b *Box) check(schema json.RawMessage, v map[string]any) (schemas.Faults, error) {
+func (b *Box) check(ctx context.Context, schema json.RawMessage, v map[string]any) (schemas.Faults, error) {
 	if len(schema) == 0 {
 		return nil, nil
 	}
@@ -294,7 +294,19 @@ func (b *Box) check(schema json.RawMessage, v map[string]any) (schemas.Faults, e
 		b.compiled[string(schema)] = compiled
 		b.mu.Unlock()
 	}
-	return compiled.Check(v), nil
+	return compiled.Check(ctx, v)
+}
+
+// unusable tells a schema that cannot be used, such as one stored before
+// schemas had bounds, from a caller who gave up.
+func unusable(ctx context.Context, err error, which, name string) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case schemas.Refused(err):
+		return fault.Wrap(fault.Invalid, err, "The %s schema of the tool %s cannot be used: %s.", which, name, schemas.Reason(err))
+	}
+	return fault.Wrap(fault.Internal, err, "The %s schema of the tool %s does not compile.", which, name)
 }
 
 // told is the first fault as part of a sentence, and how many there are.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -49,6 +50,42 @@ func box(t testing.TB, run func(ctx context.Context, c *tool.Call) (map[string]a
 
 func echo(_ context.Context, c *tool.Call) (map[string]any, error) {
 	return map[string]any{"out": c.Inputs["text"]}, nil
+}
+
+// A spec may have been stored before schemas had bounds: its tool says so, and
+// takes nothing of the process. The value may be what multiplies, too.
+//
+// Requirements: PLAT-07, TOOL-17
+func TestASchemaThatMultipliesIsRefusedWhereverItStands(t *testing.T) {
+	t.Parallel()
+	var nested strings.Builder
+	for i := range 28 {
+		refs := strings.TrimSuffix(strings.Repeat(fmt.Sprintf(`{"$ref":"#/definitions/d%d"},`, i+1), 10), ",")
+		fmt.Fprintf(&nested, `"d%d":{"allOf":[%s]},`, i, refs)
+	}
+	large := json.RawMessage(`{"definitions":{` + nested.String() + `"d28":{}},"$ref":"#/definitions/d0"}`)
+	twice := json.RawMessage(`{"allOf":[{"additionalProperties":{"$ref":"#"}},{"additionalProperties":{"$ref":"#"}}]}`)
+	deep := map[string]any{}
+	for range 40 {
+		deep = map[string]any{"a": deep}
+	}
+	passed := json.RawMessage(`{}`)
+	for name, c := range map[string]struct {
+		in, out json.RawMessage
+		want    string
+	}{
+		"a stored input schema":  {large, passed, "input schema of the tool t cannot be used"},
+		"a stored output schema": {passed, large, "output schema of the tool t cannot be used"},
+		"the inputs":             {twice, passed, "too much work"},
+		"the result":             {passed, twice, "too much work"},
+	} {
+		s := spec("t")
+		s.InputSchema, s.OutputSchema = c.in, c.out
+		b := box(t, func(context.Context, *tool.Call) (map[string]any, error) { return deep, nil })
+		if _, err := b.Call(t.Context(), s, call(deep)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
 }
 
 // Requirements: TOOL-11, GRAPH-25

@@ -3,7 +3,6 @@ package tool
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -95,7 +94,7 @@ func (s Spec) Validate() schemas.Faults {
 	}
 	for path, doc := range map[string]json.RawMessage{"/input_schema": s.InputSchema, "/output_schema": s.OutputSchema} {
 		if _, err := schemas.Compile(doc); err != nil {
-			add(path, "write a JSON Schema of draft-07", "the schema does not compile: %s", firstLine(err))
+			add(path, "write a JSON Schema of draft-07", "the schema does not compile: %s", schemas.Reason(err))
 		}
 	}
 	if s.Runs == Inline && s.Queue != "" {
@@ -109,14 +108,6 @@ func (s Spec) Validate() schemas.Faults {
 	}
 	slices.SortFunc(faults, func(a, b schemas.Fault) int { return bytes.Compare([]byte(a.Path), []byte(b.Path)) })
 	return faults
-}
-
-func firstLine(err error) string {
-	var faults schemas.Faults
-	if errors.As(err, &faults) && len(faults) > 0 {
-		return faults[0].Path + ": " + faults[0].Message
-	}
-	return err.Error()
 }
 
 // shape is what a JSON Schema says at its top: the properties there are, which

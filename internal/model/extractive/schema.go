@@ -28,13 +28,19 @@ func filled(schema json.RawMessage, known map[string]any) map[string]any {
 	if len(schema) == 0 || json.Unmarshal(schema, &s) != nil || len(s.Properties) == 0 {
 		return known
 	}
-	return s.object(known, 0)
+	left := maxValues
+	return s.object(known, 0, &left)
 }
 
-// maxNesting bounds schemas that nest without end.
-const maxNesting = 12
+// maxNesting bounds schemas that nest without end, and maxValues what all the
+// lists they ask for multiply to.
+const (
+	maxNesting = 12
+	maxValues  = 10_000
+)
 
-func (s *shape) object(known map[string]any, depth int) map[string]any {
+func (s *shape) object(known map[string]any, depth int, left *int) map[string]any {
+	*left -= len(s.Required)
 	out := map[string]any{}
 	for name, p := range s.Properties {
 		if p == nil {
@@ -43,7 +49,7 @@ func (s *shape) object(known map[string]any, depth int) map[string]any {
 		if v, ok := known[name]; ok && p.takes(v) {
 			out[name] = p.clamp(v)
 		} else if slices.Contains(s.Required, name) {
-			out[name] = p.least(depth + 1)
+			out[name] = p.least(depth+1, left)
 		}
 	}
 	for _, name := range s.Required {
@@ -56,7 +62,7 @@ func (s *shape) object(known map[string]any, depth int) map[string]any {
 
 func (s *shape) takes(v any) bool {
 	if len(s.Enum) > 0 {
-		return slices.Contains(s.Enum, v)
+		return slices.ContainsFunc(s.Enum, func(e any) bool { return same(e, v) })
 	}
 	switch x := v.(type) {
 	case string:
@@ -69,6 +75,16 @@ func (s *shape) takes(v any) bool {
 		return s.is("array") && (s.Items == nil || !slices.ContainsFunc(x, func(e any) bool { return !s.Items.takes(e) }))
 	}
 	return false
+}
+
+// same compares what a schema allows with a value. Lists and objects are never
+// chosen from known.
+func same(a, b any) bool {
+	switch a.(type) {
+	case []any, map[string]any:
+		return false
+	}
+	return a == b
 }
 
 // asks reports whether a schema has a place for a property.
@@ -103,7 +119,8 @@ func (s *shape) clamp(v any) any {
 
 // least is the plainest value the schema allows; of an enum the last, where
 // authors put "other".
-func (s *shape) least(depth int) any {
+func (s *shape) least(depth int, left *int) any {
+	*left--
 	switch {
 	case s.Const != nil:
 		return s.Const
@@ -113,7 +130,7 @@ func (s *shape) least(depth int) any {
 		return s.Enum[len(s.Enum)-1]
 	case s.is("null"):
 		return nil
-	case depth > maxNesting:
+	case depth > maxNesting, *left < 0:
 		return nil
 	case s.is("string"):
 		return ""
@@ -122,19 +139,22 @@ func (s *shape) least(depth int) any {
 	case s.is("number"), s.is("integer"):
 		return s.clamp(0.0)
 	case s.is("array"):
-		return s.list(depth)
+		return s.list(depth, left)
 	}
-	return s.object(nil, depth)
+	return s.object(nil, depth, left)
 }
 
-func (s *shape) list(depth int) []any {
+func (s *shape) list(depth int, left *int) []any {
 	out := []any{}
 	for range min(s.MinItems, maxNesting) {
+		if *left < 0 {
+			break
+		}
 		if s.Items == nil {
 			out = append(out, "")
 			continue
 		}
-		out = append(out, s.Items.least(depth+1))
+		out = append(out, s.Items.least(depth+1, left))
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 	"liminal/internal/fault"
 	"liminal/internal/model"
 	"liminal/internal/tool"
+	"liminal/schemas"
 )
 
 // maxDecision is how long a structured answer may be, in tokens, where the
@@ -22,6 +23,9 @@ func (t decide) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
 	schema, err := json.Marshal(c.Inputs["schema"])
 	if err != nil {
 		return nil, fault.Wrap(fault.Invalid, err, "The schema of %s cannot be read.", t.Name())
+	}
+	if _, err := schemas.Compile(schema); err != nil && schemas.Refused(err) {
+		return nil, fault.Wrap(fault.Invalid, err, "The schema of %s cannot be used: %s.", t.Name(), schemas.Reason(err))
 	}
 	message, err := decision(c)
 	if err != nil {
@@ -41,9 +45,9 @@ func (t decide) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
 		return nil, err
 	}
 	defaults, _ := c.Inputs["defaults"].(map[string]any)
-	value, valid := structured(s.text.String(), schema, defaults)
+	value, valid := structured(ctx, s.text.String(), schema, defaults)
 	if valid && t.hides(ctx, c, s.text.String(), value) {
-		value, valid = structured("", schema, defaults)
+		value, valid = structured(ctx, "", schema, defaults)
 	}
 	return map[string]any{"value": value, "valid": valid, "model": s.asked, "usage": usage(s.usage)}, nil
 }

@@ -35,7 +35,7 @@ func TestEverySpecIsValidAndBoundByName(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := kinds.Validate("tool.spec", doc); err != nil {
+		if err := kinds.Validate(t.Context(), "tool.spec", doc); err != nil {
 			t.Errorf("%s: %v", s.Name, err)
 		}
 		if faults := s.Validate(); len(faults) > 0 {

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -17,8 +18,9 @@ const maxStarts = 32
 // object in the text that is valid under schema, by itself or wrapped in
 // another, with what it leaves out taken from defaults. Where there is none, the value is the defaults and valid is
 // false: a graph then takes its default way instead of failing. Without a
-// schema any object is valid; with one that cannot be compiled none is.
-func structured(text string, schema json.RawMessage, defaults map[string]any) (value map[string]any, valid bool) {
+// schema any object is valid; with one that cannot be compiled none is, and
+// after one whose check is too much work nothing is looked for any more.
+func structured(ctx context.Context, text string, schema json.RawMessage, defaults map[string]any) (value map[string]any, valid bool) {
 	value = make(map[string]any, len(defaults))
 	maps.Copy(value, defaults)
 	var check *schemas.Schema
@@ -27,6 +29,15 @@ func structured(text string, schema json.RawMessage, defaults map[string]any) (v
 		if check, err = schemas.Compile(schema); err != nil {
 			return value, false
 		}
+	}
+	spent := false
+	fits := func(object map[string]any) bool {
+		if check == nil {
+			return true
+		}
+		faults, err := check.Check(ctx, object)
+		spent = err != nil || schemas.Refused(faults)
+		return err == nil && len(faults) == 0
 	}
 	for range maxStarts {
 		at := strings.IndexByte(text, '{')
@@ -38,10 +49,10 @@ func structured(text string, schema json.RawMessage, defaults map[string]any) (v
 		d := json.NewDecoder(strings.NewReader(text))
 		err := d.Decode(&object)
 		switch {
-		case err == nil && (check == nil || len(check.Check(object)) == 0):
+		case err == nil && fits(object):
 			maps.Copy(value, object)
 			return value, true
-		case errors.Is(err, io.ErrUnexpectedEOF):
+		case errors.Is(err, io.ErrUnexpectedEOF), spent:
 			return value, false // cut off: what is in it is a part
 		case err == nil && attempts(schema, object):
 			text = text[d.InputOffset():]

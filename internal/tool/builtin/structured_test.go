@@ -2,10 +2,51 @@ package builtin
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+
+	"liminal/internal/fault"
+	"liminal/internal/tool"
 )
+
+// The attack took 18 GB: a schema of 9.6 KB that asks for 10^28 checks, with
+// defaults that fit it. The model is not even asked.
+//
+// Requirements: PLAT-07
+func TestASchemaThatMultipliesIsNotAskedFor(t *testing.T) {
+	t.Parallel()
+	definitions := map[string]any{"d29": map[string]any{"type": "string"}}
+	for i := range 29 {
+		refs := make([]any, 10)
+		for j := range refs {
+			refs[j] = map[string]any{"$ref": fmt.Sprintf("#/definitions/d%d", i+1)}
+		}
+		definitions[fmt.Sprintf("d%d", i)] = map[string]any{"allOf": refs}
+	}
+	for want, schema := range map[string]map[string]any{
+		"written out":   {"definitions": definitions, "$ref": "#/definitions/d0"},
+		"leads outside": {"$ref": "file:///etc/passwd"},
+	} {
+		_, err := decide{}.Run(t.Context(), &tool.Call{Inputs: map[string]any{"message": "x", "schema": schema, "defaults": map[string]any{"message": "x"}}})
+		if !errors.Is(err, fault.Invalid) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// A schema may be small and what the model says may make it dear.
+//
+// Requirements: PLAT-07
+func TestAnAnswerThatIsTooMuchWorkToCheckIsNotValid(t *testing.T) {
+	t.Parallel()
+	schema := json.RawMessage(`{"allOf":[{"additionalProperties":{"$ref":"#"}},{"additionalProperties":{"$ref":"#"}}]}`)
+	text := strings.Repeat(`{"a":`, 40) + "1" + strings.Repeat("}", 40)
+	if _, valid := structured(t.Context(), text, schema, nil); valid {
+		t.Error("it is valid")
+	}
+}
 
 // Requirements: LORA-27
 func TestAnAnswerThatIsNotAsAskedForBecomesTheDefaults(t *testing.T) {
@@ -27,7 +68,7 @@ func TestAnAnswerThatIsNotAsAskedForBecomesTheDefaults(t *testing.T) {
 		`{"action":"audit","confidence":1e999}`:                         `{"action":"none","confidence":0} false`,
 		`{"action":"audit","why":"because it says so in the paragraph"}`: `{"action":"none","confidence":0} false`,
 	} {
-		value, valid := structured(text, schema, map[string]any{"action": "none", "confidence": 0.0})
+		value, valid := structured(t.Context(), text, schema, map[string]any{"action": "none", "confidence": 0.0})
 		doc, err := json.Marshal(value)
 		if got := fmt.Sprintf("%s %v", doc, valid); err != nil || got != want {
 			t.Errorf("%.60s\ngot  %s\nwant %s", text, got, want)
@@ -38,14 +79,14 @@ func TestAnAnswerThatIsNotAsAskedForBecomesTheDefaults(t *testing.T) {
 // Requirements: LORA-27
 func TestAnAnswerWithoutAUsableSchema(t *testing.T) {
 	t.Parallel()
-	if value, valid := structured(`{"a":1}`, nil, nil); !valid || value["a"] != 1.0 {
+	if value, valid := structured(t.Context(), `{"a":1}`, nil, nil); !valid || value["a"] != 1.0 {
 		t.Error(value, valid)
 	}
 	defaults := map[string]any{"a": "none"}
-	if value, valid := structured(`{"a":1}`, json.RawMessage(`{"type":7}`), defaults); valid || value["a"] != "none" {
+	if value, valid := structured(t.Context(), `{"a":1}`, json.RawMessage(`{"type":7}`), defaults); valid || value["a"] != "none" {
 		t.Error(value, valid)
 	}
-	if value, _ := structured(`{"a":1}`, nil, defaults); value["a"] != 1.0 || defaults["a"] != "none" {
+	if value, _ := structured(t.Context(), `{"a":1}`, nil, defaults); value["a"] != 1.0 || defaults["a"] != "none" {
 		t.Error("the defaults are the caller's")
 	}
 }
@@ -63,11 +104,11 @@ func TestAPartOfAnAnswerIsNotTakenForIt(t *testing.T) {
 		`{"filter":{"action":"audit"},"act`,
 		"```json\n{\"filter\":{\"a\":{}}, \"action\":\"aud",
 	} {
-		if value, valid := structured(text, schema, map[string]any{"action": "none"}); valid || value["action"] != "none" {
+		if value, valid := structured(t.Context(), text, schema, map[string]any{"action": "none"}); valid || value["action"] != "none" {
 			t.Errorf("%s: %v, %v", text, value, valid)
 		}
 	}
-	if value, valid := structured(`{"action":"delete"} or rather {"action":"audit"}`, schema, nil); !valid || value["action"] != "audit" {
+	if value, valid := structured(t.Context(), `{"action":"delete"} or rather {"action":"audit"}`, schema, nil); !valid || value["action"] != "audit" {
 		t.Error(value, valid)
 	}
 }
