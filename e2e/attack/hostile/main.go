@@ -22,6 +22,7 @@ type options struct {
 	pace                                   time.Duration
 	quiet, lead, hostile, after, wait      time.Duration
 	mostRSS                                int64
+	write                                  bool // nothing is started
 }
 
 func main() {
@@ -47,7 +48,7 @@ func (o options) brief() options {
 
 // command runs what args ask for and returns the exit code.
 func command(ctx context.Context, args []string, out, errs io.Writer) int {
-	o, short, most := usual(), false, 3
+	o, short, most, lasts := usual(), false, 3, time.Duration(0)
 	fs := flag.NewFlagSet("hostile", flag.ContinueOnError)
 	fs.SetOutput(errs)
 	fs.StringVar(&o.program, "program", "bin/liminald", "the program")
@@ -57,14 +58,18 @@ func command(ctx context.Context, args []string, out, errs io.Writer) int {
 	fs.StringVar(&o.dir, "dir", "", "keep the folders of the program below this one")
 	fs.StringVar(&o.report, "report", "", "write each row to this file as it is measured")
 	fs.DurationVar(&o.pace, "pace", o.pace, "how often each of the others says something")
-	fs.DurationVar(&o.hostile, "for", o.hostile, "how long a graph is endured")
+	fs.DurationVar(&lasts, "for", 0, "how long a graph is endured; 12s, or 5s in the short form")
 	fs.IntVar(&most, "gib", most, "memory at which the program is killed, in GiB")
+	fs.BoolVar(&o.write, "write", false, "only write each graph, start none")
 	fs.BoolVar(&short, "short", false, "as tests run it")
 	if fs.Parse(args) != nil {
 		return 2
 	}
 	if o.mostRSS = int64(most) << 30; short {
 		o = o.brief()
+	}
+	if lasts > 0 {
+		o.hostile = lasts
 	}
 	all, err := chosen(o.only)
 	if err == nil {
