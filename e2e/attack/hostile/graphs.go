@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,23 +64,23 @@ type Expect struct {
 	Says    []string `json:"says"` // words that the refusal must have
 }
 
-// graphs reads the corpus, in the order of the names.
-func graphs() ([]Graph, error) {
-	files, err := corpus.ReadDir("graphs")
+// graphs reads the files of a folder, in the order of their names.
+func graphs(folder fs.FS) ([]Graph, error) {
+	names, err := fs.Glob(folder, "*.json")
 	if err != nil {
 		return nil, err
 	}
 	var all []Graph
-	for _, f := range files {
-		raw, err := corpus.ReadFile(path.Join("graphs", f.Name()))
+	for _, name := range names {
+		raw, err := fs.ReadFile(folder, name)
 		if err != nil {
 			return nil, err
 		}
 		g, err := read(raw)
 		if err != nil {
-			return nil, fmt.Errorf("graphs/%s: %w", f.Name(), err)
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		g.Name = strings.TrimSuffix(f.Name(), ".json")
+		g.Name = strings.TrimSuffix(name, ".json")
 		all = append(all, g)
 	}
 	return all, nil

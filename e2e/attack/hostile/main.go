@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 // options are what is asked for.
 type options struct {
 	program, lane, only, cpus, dir, report string
+	folder                                 string // of other graphs than the corpus
 	people                                 int
 	pace                                   time.Duration
 	quiet, lead, hostile, after, wait      time.Duration
@@ -49,20 +51,21 @@ func (o options) brief() options {
 // command runs what args ask for and returns the exit code.
 func command(ctx context.Context, args []string, out, errs io.Writer) int {
 	o, short, most, lasts := usual(), false, 3, time.Duration(0)
-	fs := flag.NewFlagSet("hostile", flag.ContinueOnError)
-	fs.SetOutput(errs)
-	fs.StringVar(&o.program, "program", "bin/liminald", "the program")
-	fs.StringVar(&o.lane, "lane", o.lane, "embedded: one liminald dev; production: a server and a worker on what scripts/lane.sh started")
-	fs.StringVar(&o.only, "only", "", "names of graphs, with commas between them")
-	fs.StringVar(&o.cpus, "cpus", "", "the cores the program may use, as 0,1")
-	fs.StringVar(&o.dir, "dir", "", "keep the folders of the program below this one")
-	fs.StringVar(&o.report, "report", "", "write each row to this file as it is measured")
-	fs.DurationVar(&o.pace, "pace", o.pace, "how often each of the others says something")
-	fs.DurationVar(&lasts, "for", 0, "how long a graph is endured; 12s, or 5s in the short form")
-	fs.IntVar(&most, "gib", most, "memory at which the program is killed, in GiB")
-	fs.BoolVar(&o.write, "write", false, "only write each graph, start none")
-	fs.BoolVar(&short, "short", false, "as tests run it")
-	if fs.Parse(args) != nil {
+	flags := flag.NewFlagSet("hostile", flag.ContinueOnError)
+	flags.SetOutput(errs)
+	flags.StringVar(&o.program, "program", "bin/liminald", "the program")
+	flags.StringVar(&o.lane, "lane", o.lane, "embedded: one liminald dev; production: a server and a worker on what scripts/lane.sh started")
+	flags.StringVar(&o.only, "only", "", "names of graphs, with commas between them")
+	flags.StringVar(&o.folder, "graphs", "", "take the graphs of this folder instead of the corpus")
+	flags.StringVar(&o.cpus, "cpus", "", "the cores the program may use, as 0,1")
+	flags.StringVar(&o.dir, "dir", "", "keep the folders of the program below this one")
+	flags.StringVar(&o.report, "report", "", "write each row to this file as it is measured")
+	flags.DurationVar(&o.pace, "pace", o.pace, "how often each of the others says something")
+	flags.DurationVar(&lasts, "for", 0, "how long a graph is endured; 12s, or 5s in the short form")
+	flags.IntVar(&most, "gib", most, "memory at which the program is killed, in GiB")
+	flags.BoolVar(&o.write, "write", false, "only write each graph, start none")
+	flags.BoolVar(&short, "short", false, "as tests run it")
+	if flags.Parse(args) != nil {
 		return 2
 	}
 	if o.mostRSS = int64(most) << 30; short {
@@ -71,7 +74,7 @@ func command(ctx context.Context, args []string, out, errs io.Writer) int {
 	if lasts > 0 {
 		o.hostile = lasts
 	}
-	all, err := chosen(o.only)
+	all, err := chosen(o.folder, o.only)
 	if err == nil {
 		o.program, err = filepath.Abs(o.program)
 	}
@@ -91,8 +94,15 @@ func command(ctx context.Context, args []string, out, errs io.Writer) int {
 }
 
 // chosen are the graphs of these names; all without.
-func chosen(only string) ([]Graph, error) {
-	all, err := graphs()
+func chosen(folder, only string) ([]Graph, error) {
+	files, err := fs.Sub(corpus, "graphs")
+	if folder != "" {
+		files = os.DirFS(folder)
+	}
+	if err != nil {
+		return nil, err
+	}
+	all, err := graphs(files)
 	if err != nil || only == "" {
 		return all, err
 	}

@@ -180,11 +180,17 @@ func (t *Ordeal) bars(broken func(string, ...any)) {
 	if t.Hostile.Failed > t.Quiet.Failed {
 		broken("%d turns of others failed: %s", t.Hostile.Failed, t.Hostile.Why)
 	}
-	if t.Gone < 0 || t.Gone > mostGone {
-		broken("%d left %.1f s after the cancel", t.Left, t.Gone.Seconds())
+	switch {
+	case t.Gone < 0:
+		broken("%d runs outlived the cancel", t.Left)
+	case t.Gone > mostGone:
+		broken("runs for %.1f s after the cancel", t.Gone.Seconds())
 	}
-	if t.Idle < 0 || t.Idle > mostGone {
-		broken("busy %.1f s after the cancel", t.Idle.Seconds())
+	switch {
+	case t.Idle < 0:
+		broken("no rest after the cancel")
+	case t.Idle > mostGone:
+		broken("busy for %.1f s after the cancel", t.Idle.Seconds())
 	}
 }
 
