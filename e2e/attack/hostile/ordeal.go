@@ -68,7 +68,7 @@ func (h *House) undergo(ctx context.Context, o options, c *Crowd, g *Graph, n in
 	}
 	t.War = war.end()
 	t.Began = v.started()
-	h.judge(t)
+	h.judge(o, t)
 	return t, nil
 }
 
@@ -129,7 +129,7 @@ func (h *House) cpu() (d time.Duration) {
 }
 
 // judge holds what was measured against the bars and the file.
-func (h *House) judge(t *Ordeal) {
+func (h *House) judge(o options, t *Ordeal) {
 	broken := func(format string, args ...any) { t.Broken = append(t.Broken, fmt.Sprintf(format, args...)) }
 	if why := h.ended(); why != "" {
 		t.Outcome = why
@@ -150,7 +150,7 @@ func (h *House) judge(t *Ordeal) {
 	} else {
 		t.Outcome = told(t.statuses)
 		t.ends(want, broken)
-		t.bars(broken)
+		t.bars(o, broken)
 	}
 	if t.War.RSS > mostMemory {
 		broken("memory %d MiB", t.War.RSS>>20)
@@ -173,8 +173,8 @@ func (t *Ordeal) ends(want Expect, broken func(string, ...any)) {
 	}
 }
 
-func (t *Ordeal) bars(broken func(string, ...any)) {
-	if r := t.ratio(); r > mostRatio {
+func (t *Ordeal) bars(o options, broken func(string, ...any)) {
+	if r := t.ratio(); r > o.mostRatio {
 		broken("p95 %.1f times", r)
 	}
 	if t.Hostile.Failed > t.Quiet.Failed {
