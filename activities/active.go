@@ -40,45 +40,49 @@ func (a *active) ready() {
 	})
 }
 
-// Begin waits for a place among the person's runs that compute, before a child
-// opens or a tool or workflow by itself. A run that was cancelled meanwhile needs none: it only ends.
-func (s *Set) Begin(ctx context.Context, in RunInput) error {
-	if in.Viewer.IsSystem() {
+// begin waits for a place among the person's runs that compute. A run that was
+// cancelled meanwhile needs none: it only ends. One that does not wait for its
+// turn, as a chat turn, goes on after a while all the same: a person has few of
+// them at once (ISO-08), and looks on.
+func (s *Set) begin(ctx context.Context, in RunInput) error {
+	switch {
+	case in.Viewer.IsSystem():
 		return nil
+	case in.Turn:
+		return s.enterRun(ctx, in)
 	}
-	s.active.ready()
-	ctx, release := s.calls.watch(ctx, in.RunID)
-	defer release()
-	err := error(nil)
-	if in.Child != nil {
-		err = s.pace.take(ctx, in.Viewer.UserID, costRun)
-	}
-	leave := func() {}
-	if err == nil {
-		leave, err = s.active.runs.Enter(ctx, in.Viewer.UserID)
-	}
-	if err != nil {
-		if errors.Is(context.Cause(ctx), errStopped) {
-			return nil
-		}
+	within, cancel := context.WithTimeout(ctx, turnPatience)
+	defer cancel()
+	if err := s.enterRun(within, in); err != nil && ctx.Err() != nil {
 		return err
 	}
-	s.active.hold(in.Key(), s.rested(in.Viewer.UserID, leave))
 	return nil
 }
 
-// turnPatience is how long a chat turn waits for other runs of its person. It
-// goes on after that: a person has few turns at once (ISO-08), and looks on.
+// turnPatience is how long a chat turn waits for other runs of its person.
 const turnPatience = 3 * time.Second
 
-// beginTurn is Begin for a run that does not wait for its turn before it opens.
-func (s *Set) beginTurn(ctx context.Context, in RunInput) error {
-	within, cancel := context.WithTimeout(ctx, turnPatience)
-	defer cancel()
-	if err := s.Begin(within, in); err != nil && ctx.Err() != nil {
-		return err
+func (s *Set) enterRun(ctx context.Context, in RunInput) error {
+	s.active.ready()
+	ctx, release := s.calls.watch(ctx, in.RunID)
+	defer release()
+	leave, err := s.place(ctx, in)
+	switch {
+	case err == nil:
+		s.active.hold(in.Key(), s.rested(in.Viewer.UserID, leave))
+	case errors.Is(context.Cause(ctx), errStopped):
+		err = nil
 	}
-	return nil
+	return err
+}
+
+func (s *Set) place(ctx context.Context, in RunInput) (leave func(), err error) {
+	if in.Child != nil {
+		if err := s.pace.take(ctx, in.Viewer.UserID, costRun); err != nil {
+			return nil, err
+		}
+	}
+	return s.active.runs.Enter(ctx, in.Viewer.UserID)
 }
 
 // hold keeps a place until Idle, or until its lease is over.

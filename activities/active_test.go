@@ -14,18 +14,18 @@ func childOf(user, run, effect string) RunInput {
 	return RunInput{RunID: run, Viewer: identity.Viewer{UserID: user}, Turn: true, Child: &ChildInput{EffectID: effect}}
 }
 
-// begun starts Begin and reports whether it has come back once everything
+// begun starts begin and reports whether it has come back once everything
 // that can happen at once has happened.
 func begun(t *testing.T, s *Set, in RunInput) func() bool {
 	t.Helper()
 	done := make(chan error, 1)
-	go func() { done <- s.Begin(t.Context(), in) }()
+	go func() { done <- s.begin(t.Context(), in) }()
 	return func() bool {
 		synctest.Wait()
 		select {
 		case err := <-done:
 			if err != nil {
-				t.Errorf("Begin: %v", err)
+				t.Errorf("begin: %v", err)
 			}
 			done <- err
 			return true
@@ -106,7 +106,7 @@ func TestATurnWaitsBrieflyForOthersOfItsPerson(t *testing.T) {
 			}
 		}
 		began := time.Now()
-		if err := s.beginTurn(t.Context(), RunInput{RunID: "turn", Viewer: identity.Viewer{UserID: "p"}}); err != nil {
+		if err := s.begin(t.Context(), RunInput{RunID: "turn", Viewer: identity.Viewer{UserID: "p"}}); err != nil {
 			t.Fatal(err)
 		}
 		if waited := time.Since(began); waited != turnPatience {

@@ -21,7 +21,6 @@ import (
 // The names activities are registered under. Workflows call them by name, so
 // that the deterministic side never holds the side with effects.
 const (
-	NameBegin   = "Begin"
 	NameOpen    = "Open"
 	NameCall    = "Call"
 	NameAsk     = "Ask"
@@ -36,7 +35,7 @@ type RunInput struct {
 	Viewer identity.Viewer `json:"viewer"` // on whose behalf
 	Kind   run.Kind        `json:"kind"`
 	Child  *ChildInput     `json:"child,omitempty"` // set for a Spawn: there is no row of its own
-	Turn   bool            `json:"turn,omitempty"`  // it waits for its turn among its person's runs before it opens (Begin)
+	Turn   bool            `json:"turn,omitempty"`  // it waits for its turn among its person's runs, however long, before it opens
 }
 
 // ChildInput is what a parent run hands to a run it spawned.

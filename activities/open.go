@@ -22,13 +22,13 @@ import (
 // pins it: what is edited later does not alter this run (PLAT-08).
 func (s *Set) Open(ctx context.Context, in RunInput) (Opened, error) {
 	ctx = telemetry.WithRun(ctx, in.RunID, "")
+	if err := s.begin(ctx, in); err != nil {
+		return Opened{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, openTime)
+	defer cancel()
 	if in.Child != nil {
 		return s.openChild(ctx, in)
-	}
-	if !in.Turn {
-		if err := s.beginTurn(ctx, in); err != nil {
-			return Opened{}, err
-		}
 	}
 	row, err := s.Runs.Run(ctx, in.Viewer, in.RunID)
 	if err != nil {
@@ -82,6 +82,9 @@ func (s *Set) openChild(ctx context.Context, in RunInput) (Opened, error) {
 	o.out.Budget = childBudget(in.Child)
 	return o.out, o.models(ctx)
 }
+
+// openTime bounds one attempt at opening a run, once it has its turn.
+const openTime = 10 * time.Second
 
 // childBudget is what a child's parent gave it. One that was begun before there
 // were budgets gave none: its children get little, so that no tree grows on

@@ -132,7 +132,7 @@ type Set struct {
 // Named lists the activities by the names workflows use.
 func (s *Set) Named() map[string]any {
 	return map[string]any{
-		NameBegin: s.Begin, NameOpen: s.Open, NameCall: s.Call, NameAsk: s.Ask,
+		NameOpen: s.Open, NameCall: s.Call, NameAsk: s.Ask,
 		NameDeliver: s.Deliver, NameSettle: s.Settle, NameClose: s.Close,
 		NameSweep: s.Sweep,
 	}

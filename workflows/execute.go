@@ -39,12 +39,13 @@ func (f *Flows) execute(ctx workflow.Context, in activities.RunInput, c *Carry) 
 func (d *drive) open(ctx workflow.Context) error {
 	if !d.carried {
 		d.happened.Since = workflow.Now(ctx)
-		if err := d.turn(ctx); err != nil {
-			return err
+		took, limit := storeTimeout, openLimit
+		if d.in.Turn {
+			took, limit = turnLimit, turnLimit+openLimit // Open bounds its own work
 		}
 		open := workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
-			StartToCloseTimeout:    storeTimeout,
-			ScheduleToCloseTimeout: openLimit,
+			StartToCloseTimeout:    took,
+			ScheduleToCloseTimeout: limit,
 			RetryPolicy:            &temporal.RetryPolicy{InitialInterval: 100 * time.Millisecond, MaximumInterval: 5 * time.Second},
 		})
 		if err := workflow.ExecuteLocalActivity(open, activities.NameOpen, d.in).Get(ctx, &d.opened); err != nil {
@@ -68,17 +69,6 @@ func (d *drive) open(ctx workflow.Context) error {
 		return effects
 	})
 	return nil
-}
-
-// turn waits until others of the same person's runs have computed.
-func (d *drive) turn(ctx workflow.Context) error {
-	if !d.in.Turn {
-		return nil
-	}
-	ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
-		StartToCloseTimeout: turnLimit, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 1},
-	})
-	return workflow.ExecuteLocalActivity(ctx, activities.NameBegin, d.in).Get(ctx, nil)
 }
 
 // close writes the end. A store that is down is waited for; what it refuses

@@ -131,8 +131,7 @@ const (
 	// openLimit is how long a store that is down is waited for before a run has
 	// begun; once it has, its end waits as long as it takes.
 	openLimit = time.Minute
-	// turnLimit is how long a run may wait until others of the same person have
-	// computed (see activities.Set.Begin).
+	// turnLimit is how long a run that waits for its turn may take to open.
 	turnLimit = time.Hour
 	// leaveLimit is how long a cancelled run waits for the children it has told
 	// to end, for what they have written. Temporal then ends the rest of them.
