@@ -35,6 +35,7 @@ type RunInput struct {
 	Viewer identity.Viewer `json:"viewer"` // on whose behalf
 	Kind   run.Kind        `json:"kind"`
 	Child  *ChildInput     `json:"child,omitempty"` // set for a Spawn: there is no row of its own
+	Seal   string          `json:"seal,omitempty"`  // see Seals; of the input of an execution alone
 }
 
 // ChildInput is what a parent run hands to a run it spawned.
@@ -45,6 +46,8 @@ type ChildInput struct {
 	Alone    bool           `json:"alone,omitempty"`   // the parent waits for nothing else
 	Earlier  int            `json:"earlier,omitempty"` // attempts of the parent's before this one
 	Opened   *Opened        `json:"opened,omitempty"`  // the parent's conversation, contexts, …
+
+	raw []byte // as it was written; nil: here
 }
 
 // Opened is what Open found: the graph a run is pinned to, and its input.
@@ -135,6 +138,8 @@ type CallInput struct {
 	Reset          bool           `json:"reset,omitempty"` // text was shown before this call: drop it first
 	Inputs         map[string]any `json:"inputs,omitempty"`
 	Resume         any            `json:"resume,omitempty"`
+
+	raw []byte // as it was written; nil: here
 }
 
 // CallResult is what came of a Call. A call that was stopped is no error: what
@@ -170,7 +175,9 @@ type Question struct {
 	Ask         graph.Ask `json:"ask"`
 }
 
-// Answer is the signal that carries a person's answer to a waiting run.
+// Answer is the signal that carries a person's answer to a waiting run. Whoever
+// reaches Temporal can send one, so it is only a hint that there is an answer:
+// what was answered is what the store has (see Deliver).
 type Answer struct {
 	InterruptID string `json:"interrupt_id"`
 	Answer      any    `json:"answer"`
@@ -183,6 +190,15 @@ type DeliverInput struct {
 	Run RunInput `json:"run"`
 	IDs []string `json:"ids"`
 }
+
+// Delivered is what the store has of the answers, by the id of the question.
+type Delivered struct {
+	Answers map[string]Answer `json:"answers,omitempty"`
+}
+
+// TypeUnanswered is the type of the error of a Deliver for a question that
+// nobody has answered: the signal was somebody else's.
+const TypeUnanswered = "unanswered"
 
 // SettleInput settles questions nobody answered.
 type SettleInput struct {

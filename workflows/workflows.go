@@ -14,6 +14,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
+	"liminal/activities"
 	"liminal/internal/run"
 )
 
@@ -77,19 +78,25 @@ const (
 // Options tune a Flows; the zero value works. Nothing in them may change what
 // a workflow does: a history must replay in every process.
 type Options struct {
+	// Seals make and check the proof that what a run begins with is ours; nil
+	// for a replay, which asks nobody on whose behalf.
+	Seals *activities.Seals
 	// MaxGraphs is how many parsed graphs a process keeps; 0 means 500.
 	MaxGraphs int
 }
 
 // Flows are the workflows with what a process keeps for them: parsed graphs.
-type Flows struct{ graphs graphs }
+type Flows struct {
+	graphs graphs
+	seals  *activities.Seals
+}
 
 // New makes the workflows of one worker.
 func New(o Options) *Flows {
 	if o.MaxGraphs <= 0 {
 		o.MaxGraphs = 500
 	}
-	return &Flows{graphs{most: o.MaxGraphs}}
+	return &Flows{graphs: graphs{most: o.MaxGraphs}, seals: o.Seals}
 }
 
 // Registry takes workflows under names; a worker, a replayer and a test
