@@ -35,6 +35,7 @@ type Options struct {
 	Logger   *slog.Logger
 	Temporal string      // host:port of the engine's frontend
 	URL      string      // where this process answers; for links when Config has no PublicURL
+	Local    bool        // nobody reaches it by a name that neither this machine nor Config has
 	Version  string      // of the program, as /healthz and the client show it
 	Model    model.Model // nil: the one Config names
 	Tools    []tool.Tool // beside the built-in ones
