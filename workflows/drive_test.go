@@ -33,14 +33,20 @@ type bundle struct {
 
 func setup(t *testing.T, world *activitiestest.World) *bundle {
 	t.Helper()
+	return setupSealed(t, world, nil)
+}
+
+func setupSealed(t *testing.T, world *activitiestest.World, seals *activities.Seals) *bundle {
+	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestWorkflowEnvironment()
 	// A workflow that the machine keeps waiting for a second is no deadlock.
 	env.SetWorkerOptions(sdk.Options{Interceptors: []interceptor.WorkerInterceptor{worker.NewFaults(nil)}, DeadlockDetectionTimeout: patience})
 	env.SetTestTimeout(patience)
 	env.SetDetachedChildWait(false)
-	workflows.New(workflows.Options{}).Register(env)
+	workflows.New(workflows.Options{Seals: seals}).Register(env)
 	set := world.Set()
+	set.Seals = seals
 	set.Now = env.Now
 	for name, f := range set.Named() {
 		env.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
