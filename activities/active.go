@@ -4,40 +4,42 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
-	"liminal/internal/identity"
 	"liminal/internal/tool"
 )
 
-// activeLease is how long a run may count as computing without a word from its
-// workflow: the worker that had it may have given it to another process.
-const activeLease = 2 * time.Second
+const (
+	// activeLease is how long a run may count as computing without a word from
+	// its workflow: the worker that had it may have given it to another process.
+	activeLease = 2 * time.Second
+	// longestRest is how long a place is kept empty at most.
+	longestRest = 5 * time.Second
+	// turnPatience is how long a chat turn waits for other runs of its person.
+	turnPatience = 3 * time.Second
+)
 
-// active bounds how many runs of one person compute at once in this process,
-// and how many of their inline calls do. A run computes from its opening until
-// its workflow says that it waits: for a call on another queue, a person, a
-// time or a child. So what waits for a model keeps nobody's place, and a tree of
-// a thousand short runs takes a bounded share of the processor from everybody
-// else. The rest of that person's runs wait for them.
+// active bounds how many runs of one person compute at once in this process. A
+// run computes from its opening, and from each inline call, until its workflow
+// says that it has nothing to do but to wait. What waits for a model, a person
+// or a child keeps nobody's place. The person's other runs wait for a place, and
+// nobody else's do: with one person on half of the processors at most, there is
+// always one that the others' next step gets at once.
 type active struct {
-	once  sync.Once
-	runs  *tool.Slots
-	calls *tool.Slots
+	once   sync.Once
+	places *tool.Slots
 
 	mu   sync.Mutex
 	held map[string]func()
 }
 
-// ready gives each person as many places as half of the processors, and of runs
-// two at least: much of what they wait for is the engine.
-func (a *active) ready() {
+func (a *active) ready() *tool.Slots {
 	a.once.Do(func() {
-		half := max(1, runtime.GOMAXPROCS(0)/2)
-		a.runs, a.calls = tool.NewSlots(max(2, half)), tool.NewSlots(half)
-		a.held = map[string]func(){}
+		a.places, a.held = tool.NewSlots(max(1, runtime.GOMAXPROCS(0)/2)), map[string]func(){}
 	})
+	return a.places
 }
 
 // begin waits for a place among the person's runs that compute. A run that was
@@ -59,39 +61,56 @@ func (s *Set) begin(ctx context.Context, in RunInput) error {
 	return nil
 }
 
-// turnPatience is how long a chat turn waits for other runs of its person.
-const turnPatience = 3 * time.Second
-
 func (s *Set) enterRun(ctx context.Context, in RunInput) error {
-	s.active.ready()
 	ctx, release := s.calls.watch(ctx, in.RunID)
 	defer release()
-	leave, err := s.place(ctx, in)
-	switch {
-	case err == nil:
-		s.active.hold(in.Key(), s.rested(in.Viewer.UserID, leave))
-	case errors.Is(context.Cause(ctx), errStopped):
-		err = nil
+	if in.Child != nil {
+		if err := s.engine.take(ctx, in.Viewer.UserID, costRun, enginePace()); err != nil {
+			return unlessStopped(ctx, err)
+		}
+	}
+	leave, err := s.active.ready().Enter(ctx, in.Viewer.UserID)
+	if err != nil {
+		return unlessStopped(ctx, err)
+	}
+	s.active.hold(in.key(), s.rested(in.Viewer.UserID, leave))
+	return nil
+}
+
+// unlessStopped is nothing where a person's cancel ended the wait.
+func unlessStopped(ctx context.Context, err error) error {
+	if errors.Is(context.Cause(ctx), errStopped) {
+		return nil
 	}
 	return err
 }
 
-func (s *Set) place(ctx context.Context, in RunInput) (leave func(), err error) {
-	if in.Child != nil {
-		if err := s.pace.take(ctx, in.Viewer.UserID, costRun); err != nil {
-			return nil, err
-		}
+// enterCall waits until a call may be made: at the pace of the engine, or for a
+// place where it computes in this process. leave gives that place to the call's
+// run, which has the result to work on.
+func (s *Set) enterCall(ctx context.Context, in CallInput) (leave func(), err error) {
+	person := in.Run.Viewer.UserID
+	switch {
+	case in.Run.Viewer.IsSystem():
+		return func() {}, nil
+	case !inline(ctx):
+		return func() {}, s.engine.take(ctx, person, costCall, enginePace())
 	}
-	return s.active.runs.Enter(ctx, in.Viewer.UserID)
+	place, err := s.active.ready().Enter(ctx, person)
+	if err != nil {
+		return nil, err
+	}
+	place = s.rested(person, place)
+	return func() { s.active.hold(in.key(), place) }, nil
 }
 
 // hold keeps a place until Idle, or until its lease is over.
 func (a *active) hold(key string, leave func()) {
 	a.mu.Lock()
-	defer a.mu.Unlock()
-	before := a.held[key] // an opening that is made again has one already
+	before := a.held[key] // a run has one
 	lease := time.AfterFunc(activeLease, leave)
 	a.held[key] = func() { lease.Stop(); leave() }
+	a.mu.Unlock()
 	if before != nil {
 		before()
 	}
@@ -100,9 +119,8 @@ func (a *active) hold(key string, leave func()) {
 // Idle says that a run computes no more, or not now. Saying it again, or of a
 // run that is not known, changes nothing.
 func (s *Set) Idle(in RunInput) {
-	a := &s.active
+	a, key := &s.active, in.key()
 	a.mu.Lock()
-	key := in.Key()
 	leave := a.held[key]
 	delete(a.held, key)
 	a.mu.Unlock()
@@ -111,42 +129,34 @@ func (s *Set) Idle(in RunInput) {
 	}
 }
 
-// Key names a run of a tree: the root by its id, a child by its effect too.
-func (r RunInput) Key() string {
+// key names a run of a tree: the root by its id, a child by its effect too.
+func (r RunInput) key() string {
 	if r.Child == nil {
 		return r.RunID
 	}
 	return r.RunID + "/" + r.Child.EffectID
 }
 
-// enterCall waits until a call may be made: for a place among the person's
-// inline calls, which compute in this process, or at the pace of the engine.
-func (s *Set) enterCall(ctx context.Context, v identity.Viewer) (leave func(), err error) {
-	switch {
-	case v.IsSystem():
-		return func() {}, nil
-	case !local(ctx):
-		return func() {}, s.pace.take(ctx, v.UserID, costCall)
+// key names the run that makes a call. The effects of a child have its own
+// before them.
+func (c CallInput) key() string {
+	if i := strings.LastIndexByte(c.Effect, '/'); i >= 0 {
+		return c.Run.RunID + "/" + c.Effect[:i]
 	}
-	s.active.ready()
-	if leave, err = s.active.calls.Enter(ctx, v.UserID); err == nil {
-		leave = s.rested(v.UserID, leave)
-	}
-	return leave, err
+	return c.Run.RunID
 }
 
-// rested gives a place back only after it has been empty for twice as long as
-// it was taken, while others are there: who computes much has at most a third of
-// each place's time, and less where the processors are busy. Who is alone has
-// all of it.
+// rested gives a place back at once, as long as its person has computed little;
+// after that, while others are there, only as fast as their share grows.
 func (s *Set) rested(person string, leave func()) func() {
 	began := time.Now()
 	return sync.OnceFunc(func() {
 		now := time.Now()
-		if s.pace.alone(person, now) {
-			leave()
+		took := min(now.Sub(began), activeLease).Seconds()
+		if rest := s.computing.reserve(person, took, computePace(), now); rest > 0 {
+			time.AfterFunc(min(rest, longestRest), leave)
 			return
 		}
-		time.AfterFunc(min(2*now.Sub(began), activeLease), leave)
+		leave()
 	})
 }

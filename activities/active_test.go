@@ -43,7 +43,7 @@ func TestRunsOfOnePersonTakeTurnsToCompute(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &Set{}
-		places := max(2, runtime.GOMAXPROCS(0)/2)
+		places := max(1, runtime.GOMAXPROCS(0)/2)
 		for i := range places {
 			if !begun(t, s, childOf("many", "r", string(rune('a'+i))))() {
 				t.Fatalf("run %d of %d places waits", i, places)
@@ -66,7 +66,7 @@ func TestRunsOfOnePersonTakeTurnsToCompute(t *testing.T) {
 		if !third() || fourth() {
 			t.Errorf("one place is free: the next run began %v, the one after it %v", third(), fourth())
 		}
-		time.Sleep(2*activeLease + time.Second) // the lease, and the rest after it
+		time.Sleep(activeLease + longestRest + time.Second) // the lease, and the rest after it
 		if !fourth() {
 			t.Error("a place whose worker says nothing any more is never given back")
 		}
@@ -78,7 +78,7 @@ func TestACancelledRunWaitsForNoTurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &Set{}
-		for i := range max(2, runtime.GOMAXPROCS(0)/2) {
+		for i := range max(1, runtime.GOMAXPROCS(0)/2) {
 			begun(t, s, childOf("p", "other", string(rune('a'+i))))()
 		}
 		waiting := begun(t, s, childOf("p", "r", "a"))
@@ -98,7 +98,7 @@ func TestATurnWaitsBrieflyForOthersOfItsPerson(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &Set{}
-		for i := range max(2, runtime.GOMAXPROCS(0)/2) {
+		for i := range max(1, runtime.GOMAXPROCS(0)/2) {
 			if leave, err := s.holdForTest(t.Context(), "p"); err != nil {
 				t.Fatal(i, err)
 			} else {
@@ -117,6 +117,5 @@ func TestATurnWaitsBrieflyForOthersOfItsPerson(t *testing.T) {
 
 // holdForTest takes a place that no lease gives back.
 func (s *Set) holdForTest(ctx context.Context, person string) (func(), error) {
-	s.active.ready()
-	return s.active.runs.Enter(ctx, person)
+	return s.active.ready().Enter(ctx, person)
 }

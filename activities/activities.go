@@ -36,6 +36,7 @@ type RunInput struct {
 	Kind   run.Kind        `json:"kind"`
 	Child  *ChildInput     `json:"child,omitempty"` // set for a Spawn: there is no row of its own
 	Turn   bool            `json:"turn,omitempty"`  // it waits for its turn among its person's runs, however long, before it opens
+	Seal   string          `json:"seal,omitempty"`  // see Seals; of the input of an execution alone
 }
 
 // ChildInput is what a parent run hands to a run it spawned.
@@ -47,6 +48,8 @@ type ChildInput struct {
 	Earlier  int            `json:"earlier,omitempty"` // attempts of the parent's before this one
 	Opened   *Opened        `json:"opened,omitempty"`  // the parent's conversation, contexts, …
 	Budget   *graph.Budget  `json:"budget,omitempty"`  // of the child and all runs below it; nil: of a parent that was begun before there were budgets
+
+	raw []byte // as it was written; nil: here
 }
 
 // Opened is what Open found: the graph a run is pinned to, and its input.
@@ -139,6 +142,8 @@ type CallInput struct {
 	Reset          bool           `json:"reset,omitempty"` // text was shown before this call: drop it first
 	Inputs         map[string]any `json:"inputs,omitempty"`
 	Resume         any            `json:"resume,omitempty"`
+
+	raw []byte // as it was written; nil: here
 }
 
 // CallResult is what came of a Call. A call that was stopped is no error: what
@@ -174,7 +179,9 @@ type Question struct {
 	Ask         graph.Ask `json:"ask"`
 }
 
-// Answer is the signal that carries a person's answer to a waiting run.
+// Answer is the signal that carries a person's answer to a waiting run. Whoever
+// reaches Temporal can send one, so it is only a hint that there is an answer:
+// what was answered is what the store has (see Deliver).
 type Answer struct {
 	InterruptID string `json:"interrupt_id"`
 	Answer      any    `json:"answer"`
@@ -187,6 +194,15 @@ type DeliverInput struct {
 	Run RunInput `json:"run"`
 	IDs []string `json:"ids"`
 }
+
+// Delivered is what the store has of the answers, by the id of the question.
+type Delivered struct {
+	Answers map[string]Answer `json:"answers,omitempty"`
+}
+
+// TypeUnanswered is the type of the error of a Deliver for a question that
+// nobody has answered: the signal was somebody else's.
+const TypeUnanswered = "unanswered"
 
 // SettleInput settles questions nobody answered.
 type SettleInput struct {

@@ -2,10 +2,13 @@ package activities
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
 	"time"
+
+	"go.temporal.io/sdk/temporal"
 
 	"liminal/internal/fault"
 	"liminal/internal/run"
@@ -15,6 +18,9 @@ import (
 // Ask stores questions, then shows them; when only a person can move the run
 // now it says so too (INT-01, INT-03). A question asked again changes nothing.
 func (s *Set) Ask(ctx context.Context, in AskInput) error {
+	if err := local(ctx); err != nil {
+		return err
+	}
 	if len(in.Pins) > 0 {
 		if err := s.Runs.OpenRun(ctx, in.Run.Viewer, in.Run.RunID, in.Pins); err != nil {
 			return err
@@ -101,8 +107,45 @@ func Shown(i run.Interrupt) ShownInterrupt {
 }
 
 // Deliver records that the workflow has the answers, so that they are not sent
-// again, and tells the stream that the run goes on.
-func (s *Set) Deliver(ctx context.Context, in DeliverInput) error {
+// again, and tells the stream that the run goes on. It gives what was answered:
+// the claim in the store is the truth, and a signal is anybody's who reaches
+// Temporal. A question nobody has answered is an error of TypeUnanswered, and
+// stays open.
+func (s *Set) Deliver(ctx context.Context, in DeliverInput) (Delivered, error) {
+	if err := local(ctx); err != nil {
+		return Delivered{}, err
+	}
+	out := Delivered{Answers: make(map[string]Answer, len(in.IDs))}
+	for _, id := range in.IDs {
+		a, err := s.claimed(ctx, in.Run, id)
+		if err != nil {
+			return Delivered{}, err
+		}
+		out.Answers[id] = a
+	}
+	return out, s.delivered(ctx, in)
+}
+
+// claimed is a question's answer as the store has it.
+func (s *Set) claimed(ctx context.Context, in RunInput, id string) (Answer, error) {
+	q, err := s.Interrupts.Interrupt(ctx, in.Viewer, id)
+	if err != nil {
+		return Answer{}, err
+	}
+	if q.Status == run.Pending || q.RunID != in.RunID {
+		return Answer{}, temporal.NewNonRetryableApplicationError("The question has no answer yet.", TypeUnanswered, nil)
+	}
+	a := Answer{InterruptID: id, Cancelled: q.Status == run.Skipped, Expired: q.Status == run.Expired}
+	if q.Status == run.Answered {
+		if err := json.Unmarshal(q.Answer, &a.Answer); err != nil {
+			return Answer{}, fault.Wrap(fault.Internal, err, "The answer to the question %s cannot be read.", id)
+		}
+	}
+	return a, nil
+}
+
+// delivered is the writing part of Deliver.
+func (s *Set) delivered(ctx context.Context, in DeliverInput) error {
 	if err := s.Interrupts.Deliver(ctx, in.Run.Viewer, in.Run.RunID, in.IDs...); err != nil {
 		return err
 	}
@@ -121,6 +164,9 @@ func (s *Set) Deliver(ctx context.Context, in DeliverInput) error {
 // Settle closes questions nobody answered: the person cancelled the run, or
 // their time is up. An answer that came first wins.
 func (s *Set) Settle(ctx context.Context, in SettleInput) (Settled, error) {
+	if err := local(ctx); err != nil {
+		return Settled{}, err
+	}
 	var out Settled
 	var mine []string
 	for _, id := range in.IDs {
@@ -145,5 +191,5 @@ func (s *Set) Settle(ctx context.Context, in SettleInput) (Settled, error) {
 	if len(mine) == 0 {
 		return out, nil
 	}
-	return out, s.Deliver(ctx, DeliverInput{Run: in.Run, IDs: mine})
+	return out, s.delivered(ctx, DeliverInput{Run: in.Run, IDs: mine})
 }

@@ -40,7 +40,7 @@ func (s *Set) call(ctx context.Context, in CallInput) (CallResult, error) {
 	defer release()
 	stop := pulse(ctx)
 	defer stop()
-	leave, err := s.enterCall(ctx, in.Run.Viewer)
+	leave, err := s.enterCall(ctx, in)
 	if stopped(ctx) {
 		return CallResult{Stopped: true}, nil
 	}
@@ -108,7 +108,7 @@ func (v *voice) call(ctx context.Context, inputs map[string]any) *tool.Call {
 // pulse heartbeats for a tool that waits in silence, such as for a model's
 // first token. Local activities have no heartbeat.
 func pulse(ctx context.Context) (stop func()) {
-	if !activity.IsActivity(ctx) || local(ctx) {
+	if !activity.IsActivity(ctx) || inline(ctx) {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -129,14 +129,14 @@ func pulse(ctx context.Context) (stop func()) {
 	return func() { cancel(); <-done }
 }
 
-// local reports whether ctx is of a local activity, which runs beside its
+// inline reports whether ctx is of a local activity, which runs beside its
 // workflow.
-func local(ctx context.Context) bool {
+func inline(ctx context.Context) bool {
 	return activity.IsActivity(ctx) && activity.GetInfo(ctx).IsLocalActivity
 }
 
 func recordHeartbeat(ctx context.Context, details any) {
-	if activity.IsActivity(ctx) && !local(ctx) {
+	if activity.IsActivity(ctx) && !inline(ctx) {
 		activity.RecordHeartbeat(ctx, details)
 	}
 }
@@ -151,7 +151,7 @@ func stopped(ctx context.Context) bool {
 	if errors.Is(cause, errStopped) || temporal.IsCanceledError(cause) {
 		return true
 	}
-	return local(ctx) && cause == context.Canceled //nolint:errorlint // a wrapped one has another cause
+	return inline(ctx) && cause == context.Canceled //nolint:errorlint // a wrapped one has another cause
 }
 
 // codeOf is the code of a failed call for its record.

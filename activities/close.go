@@ -22,6 +22,9 @@ const keep = 5 * time.Minute
 // conversation's next turn. In that order: nothing is published before it is
 // committed, and a reader that saw the end finds the next turn not yet begun.
 func (s *Set) Close(ctx context.Context, in CloseInput) (Result, error) {
+	if err := local(ctx); err != nil {
+		return Result{}, err
+	}
 	ctx = telemetry.WithRun(ctx, in.Run.RunID, in.Opened.RequestID)
 	if err := s.readable(ctx, &in); err != nil {
 		return Result{}, err

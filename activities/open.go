@@ -21,6 +21,9 @@ import (
 // Open finds the graph a run is to follow with everything it may need, and
 // pins it: what is edited later does not alter this run (PLAT-08).
 func (s *Set) Open(ctx context.Context, in RunInput) (Opened, error) {
+	if err := local(ctx); err != nil {
+		return Opened{}, err
+	}
 	ctx = telemetry.WithRun(ctx, in.RunID, "")
 	if err := s.begin(ctx, in); err != nil {
 		return Opened{}, err

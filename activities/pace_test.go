@@ -14,7 +14,7 @@ func TestThePaceOfOnePersonLeavesRoomForOthers(t *testing.T) {
 		var p pace
 		began := time.Now()
 		for range 1000 {
-			if err := p.take(t.Context(), "many", costCall); err != nil {
+			if err := p.take(t.Context(), "many", costCall, enginePace()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -23,14 +23,14 @@ func TestThePaceOfOnePersonLeavesRoomForOthers(t *testing.T) {
 		}
 		done := 0
 		go func() {
-			for p.take(t.Context(), "many", costRun) == nil {
+			for p.take(t.Context(), "many", costRun, enginePace()) == nil {
 				done++
 			}
 		}()
 		const turns = 60
 		for range turns {
 			before := time.Now()
-			if err := p.take(t.Context(), "few", costCall); err != nil {
+			if err := p.take(t.Context(), "few", costCall, enginePace()); err != nil {
 				t.Fatal(err)
 			}
 			if waited := time.Since(before); waited > 0 {
@@ -41,7 +41,7 @@ func TestThePaceOfOnePersonLeavesRoomForOthers(t *testing.T) {
 		p.mu.Lock()
 		rate := float64(done) * costRun / turns
 		p.mu.Unlock()
-		if limit := 1.1 * ratePerSecond(); rate > limit || rate < limit/2 {
+		if limit := 1.1 * enginePace(); rate > limit || rate < limit/2 {
 			t.Errorf("beside another, %v operations a second; want at most %v and not much less", rate, limit)
 		}
 	})
@@ -52,10 +52,10 @@ func TestWhoIsGoneDoesNotSlowAnybody(t *testing.T) {
 	t.Parallel()
 	var p pace
 	now := time.Now()
-	p.reserve("gone", costCall, now)
+	p.reserve("gone", costCall, enginePace(), now)
 	now = now.Add(together + time.Second)
 	for range 1000 {
-		if wait := p.reserve("many", costCall, now); wait > 0 {
+		if wait := p.reserve("many", costCall, enginePace(), now); wait > 0 {
 			t.Fatalf("waits %v for somebody who has gone", wait)
 		}
 	}

@@ -119,20 +119,24 @@ type Set struct {
 	Adapters      Adapters          // counts their use (ROUTE-13); nil: nobody does
 	Backend       string            // of the model, as policy.models names it; empty: the configured model for every role
 
+	// Seals prove that a call came from a run of ours; nil: nobody looks.
+	Seals *Seals
+
 	// Who is who a person is now; NotFound for one who may do nothing any more.
 	// nil: as when their run began.
 	Who func(ctx context.Context, userID string) (identity.Viewer, error)
 
-	calls  calls
-	active active
-	pace   pace
-	pinned pinned
+	calls     calls
+	active    active
+	engine    pace // of operations of the engine
+	computing pace // of seconds of a processor
+	pinned    pinned
 }
 
 // Named lists the activities by the names workflows use.
 func (s *Set) Named() map[string]any {
 	return map[string]any{
-		NameOpen: s.Open, NameCall: s.Call, NameAsk: s.Ask,
+		NameOpen: s.Open, NameCall: s.SealedCall, NameAsk: s.Ask,
 		NameDeliver: s.Deliver, NameSettle: s.Settle, NameClose: s.Close,
 		NameSweep: s.Sweep,
 	}

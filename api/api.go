@@ -21,6 +21,7 @@ import (
 	"liminal/internal/insights"
 	"liminal/internal/knowledge"
 	"liminal/internal/oauth"
+	"liminal/internal/origin"
 	"liminal/internal/quota"
 	"liminal/internal/stream"
 	"liminal/internal/telemetry"
@@ -64,6 +65,7 @@ type Options struct {
 	Temporal  *TemporalUI                            // optional: where runs can be looked at
 	PublicURL string                                 // optional: as people reach us; https makes cookies Secure
 	SetupWord string                                 // optional: what the first account asks for that is made from elsewhere; empty: nothing
+	Pages     *origin.Policy                         // optional: by which names, and to which pages; nil: any name, the pages of its own and of PublicURL
 	Client    http.Handler                           // optional: everything that is not the API
 	Checks    map[string]func(context.Context) error // optional: what /healthz asks
 	Logger    *slog.Logger                           // optional
@@ -107,6 +109,9 @@ func newServer(o Options) *server {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Pages == nil {
+		o.Pages = origin.New(origin.Options{URLs: []string{o.PublicURL}, Hosts: []string{"*"}})
 	}
 	if o.pace == (pace{}) {
 		o.pace = usual
@@ -157,5 +162,5 @@ func (s *server) handler() http.Handler {
 	} else {
 		s.mux.HandleFunc("/", s.unknown)
 	}
-	return s.identified(s.measured(s.recovered(secured(s.bounded(s.mux)))))
+	return s.identified(s.measured(s.recovered(secured(s.addressed(s.bounded(s.mux))))))
 }

@@ -188,6 +188,18 @@ func secured(next http.Handler) http.Handler {
 	})
 }
 
+// addressed refuses what was sent by another name than ours, and what a page of
+// another origin would change.
+func (s *server) addressed(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := s.Pages.Check(r); err != nil {
+			s.refuse(w, r, err)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
 // ours reports whether a path is the API's, not the client's.
 func ours(path string) bool {
 	return strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/api/") || path == "/healthz"

@@ -309,7 +309,7 @@ func TestASocketOfAnotherOriginIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	_, resp, err := w.dial(http.Header{"Origin": {"https://evil.example"}})
-	if err == nil || resp == nil || resp.StatusCode != http.StatusBadRequest {
+	if err == nil || resp == nil || resp.StatusCode != http.StatusForbidden {
 		t.Errorf("got %v, %v", resp, err)
 	}
 	if _, _, err := w.dial(http.Header{"Origin": {w.url}}); err != nil {

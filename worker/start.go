@@ -88,11 +88,15 @@ func (e *Engine) launch(ctx context.Context, v identity.Viewer, r run.Run, summa
 // turn, so starting again is no error and changes nothing (GRAPH-17).
 func (e *Engine) start(ctx context.Context, v identity.Viewer, r run.Run, summary string) error {
 	in := activities.RunInput{RunID: r.ID, Viewer: v, Kind: r.Kind, Turn: r.Kind == run.KindTool || r.Kind == run.KindGraph}
+	var err error
+	if in.Seal, err = e.o.seals().Start(r.WorkflowID, in, nil); err != nil {
+		return err
+	}
 	// The request that starts a run may end before it has: the start is the
 	// run's, not the request's.
 	ctx, cancel := detached(ctx)
 	defer cancel()
-	_, err := e.o.Client.ExecuteWorkflow(ctx, e.startOptions(v, r, summary), workflows.TypeOf(r.Kind), in)
+	_, err = e.o.Client.ExecuteWorkflow(ctx, e.startOptions(v, r, summary), workflows.TypeOf(r.Kind), in)
 	if _, already := errors.AsType[*serviceerror.WorkflowExecutionAlreadyStarted](err); already {
 		return nil
 	}

@@ -101,6 +101,14 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// seals are those of the activities; nil: nothing is sealed.
+func (o Options) seals() *activities.Seals {
+	if o.Activities == nil {
+		return nil
+	}
+	return o.Activities.Seals
+}
+
 func either[T comparable](port, other T) T {
 	var none T
 	if port == none {
@@ -169,7 +177,7 @@ func New(o Options) (*Worker, error) {
 	}
 	w := &Worker{engine: engine, every: o.Every, sweeps: o.sweeps()}
 	main := sdk.New(o.Client, o.Queue, o.options())
-	Register(main, o.Activities, workflows.Options{Idle: o.Activities.Idle})
+	Register(main, o.Activities, workflows.Options{Idle: o.Activities.Idle, Seals: o.Activities.Seals})
 	w.workers = append(w.workers, main)
 	for _, name := range o.Apart {
 		options := o.options()
@@ -181,7 +189,7 @@ func New(o Options) (*Worker, error) {
 		if name == tool.QueueIngest {
 			apart.RegisterActivityWithOptions(o.Activities.Sweep, activity.RegisterOptions{Name: activities.NameSweep})
 		}
-		apart.RegisterActivityWithOptions(o.Activities.Call, activity.RegisterOptions{Name: activities.NameCall})
+		apart.RegisterActivityWithOptions(o.Activities.SealedCall, activity.RegisterOptions{Name: activities.NameCall})
 		w.workers = append(w.workers, apart)
 	}
 	return w, nil

@@ -1,6 +1,7 @@
 package workflows
 
 import (
+	"errors"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -125,8 +126,9 @@ func (d *drive) put(ctx workflow.Context, q *question) {
 	}
 	if a, ok := d.early[q.ID]; ok {
 		delete(d.early, q.ID)
-		d.answer(ctx, q, a)
-		return
+		if d.answer(ctx, q, a) {
+			return
+		}
 	}
 	if q.Ask.Expires.IsZero() {
 		return
@@ -153,18 +155,30 @@ func (d *drive) receive(ctx workflow.Context, a activities.Answer) {
 	}
 }
 
-// answer lets the run go on with what a person said.
-func (d *drive) answer(ctx workflow.Context, q *question, a activities.Answer) {
+// answer lets the run go on with what a person said. It reports false where
+// nobody has said anything: the signal was not ours, and the question stays
+// open.
+func (d *drive) answer(ctx workflow.Context, q *question, a activities.Answer) bool {
 	in := activities.DeliverInput{Run: d.in, IDs: []string{q.ID}}
 	in.Run.Child = nil
-	lctx := workflow.WithLocalActivityOptions(ctx, durable(5))
-	if err := workflow.ExecuteLocalActivity(lctx, activities.NameDeliver, in).Get(ctx, nil); err != nil {
+	lctx := workflow.WithLocalActivityOptions(ctx, durable(0))
+	var out activities.Delivered
+	err := workflow.ExecuteLocalActivity(lctx, activities.NameDeliver, in).Get(ctx, &out)
+	if app, ok := errors.AsType[*temporal.ApplicationError](err); ok && app.Type() == activities.TypeUnanswered {
+		workflow.GetLogger(ctx).Warn("an answer that nobody gave is dropped", "interrupt", q.ID)
+		return false
+	}
+	if err != nil {
 		// The run goes on all the same; the answer will be sent again and
 		// dropped.
 		workflow.GetLogger(ctx).Warn("an answer was not marked as delivered", "interrupt", q.ID, "error", err)
 	}
+	if said, stored := out.Answers[q.ID]; stored { // histories from before have the signal alone
+		a = said
+	}
 	d.settled(ctx, q, a)
 	d.done(ctx, q.came(ctx), map[string]any{"answer": a.Answer, "cancelled": a.Cancelled, "expired": a.Expired})
+	return true
 }
 
 // came is the outcome of a question but for its answer.

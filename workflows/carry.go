@@ -27,6 +27,8 @@ type Carry struct {
 	Paused   time.Time                    `json:"paused,omitzero"`
 	Hidden   bool                         `json:"hidden,omitempty"`
 	Happened []byte                       `json:"happened,omitempty"` // compressed too
+
+	raw []byte // as it was written; nil: here
 }
 
 // maxEffects is how many effects one execution carries out, unless Open says
@@ -80,7 +82,11 @@ func (d *drive) carryOn(ctx workflow.Context) error {
 		c.Asked[id] = d.questions[id].at
 	}
 	trimmed(&c.Tally)
-	return workflow.NewContinueAsNewError(ctx, workflow.GetInfo(ctx).WorkflowType.Name, d.in, c)
+	in, err := d.flows.carriedOn(ctx, d.in, &c)
+	if err != nil {
+		return err
+	}
+	return workflow.NewContinueAsNewError(ctx, workflow.GetInfo(ctx).WorkflowType.Name, in, c)
 }
 
 // take is the other side of carryOn.

@@ -22,10 +22,14 @@ import (
 // their number. during is called once in each.
 func executions(t *testing.T, w *activitiestest.World, most int, during func(*bundle, int)) int {
 	t.Helper()
-	in := w.Chat("hello", chatInput())
+	return sealedExecutions(t, w, nil, w.Chat("hello", chatInput()), most, during)
+}
+
+func sealedExecutions(t *testing.T, w *activitiestest.World, seals *activities.Seals, in activities.RunInput, most int, during func(*bundle, int)) int {
+	t.Helper()
 	var carry *workflows.Carry
 	for n := 1; n < 50; n++ {
-		b := setup(t, w)
+		b := setupSealed(t, w, seals)
 		b.set.MaxEffects = most
 		during(b, n)
 		b.env.ExecuteWorkflow(workflows.ChatTurnType, in, carry)

@@ -33,7 +33,6 @@ type drive struct {
 	answers   workflow.ReceiveChannel        // for draining
 	tally     activities.Tally
 	effects   int                  // carried out by this execution
-	inline    int                  // calls under way in this process
 	leaving   bool                 // cancelled, and children were told
 	left      bool                 // they were waited for long enough
 	children  int                  // under way
@@ -75,9 +74,7 @@ func (d *drive) loop(ctx workflow.Context) {
 		if d.over() {
 			return
 		}
-		if d.inline == 0 {
-			d.flows.idle(d.in)
-		}
+		d.flows.idle(d.in)
 		d.selector.Select(ctx)
 	}
 }

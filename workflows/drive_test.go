@@ -33,6 +33,11 @@ type bundle struct {
 
 func setup(t *testing.T, world *activitiestest.World) *bundle {
 	t.Helper()
+	return setupSealed(t, world, nil)
+}
+
+func setupSealed(t *testing.T, world *activitiestest.World, seals *activities.Seals) *bundle {
+	t.Helper()
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestWorkflowEnvironment()
 	// A workflow that the machine keeps waiting for a second is no deadlock.
@@ -40,8 +45,9 @@ func setup(t *testing.T, world *activitiestest.World) *bundle {
 	env.SetTestTimeout(patience)
 	env.SetDetachedChildWait(false)
 	set := world.Set()
+	set.Seals = seals
 	set.Now = env.Now
-	workflows.New(workflows.Options{Idle: set.Idle}).Register(env)
+	workflows.New(workflows.Options{Idle: set.Idle, Seals: seals}).Register(env)
 	for name, f := range set.Named() {
 		env.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 	}

@@ -30,15 +30,14 @@ func (d *drive) call(ctx workflow.Context, e graph.Effect) {
 	if pin.Model {
 		in.Models, in.Adapters = d.opened.Models, d.opened.Adapters
 	}
-	in.Run.Child = nil // ids and streams are the row's; the rest would only travel
+	in.Run.Child, in.Run.Seal = nil, "" // ids and streams are the row's; the rest would only travel
 	ctx, cancel := workflow.WithCancel(ctx)
 	began := d.now(ctx)
 	var future workflow.Future
 	if pin.Runs == tool.Inline {
-		d.inline++
-		future = workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, inline(e)), activities.NameCall, in)
+		future = workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, inline(e)), activities.NameCall, in, "")
 	} else {
-		future = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, d.apart(e, pin.Queue)), activities.NameCall, in)
+		future = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, d.apart(e, pin.Queue)), activities.NameCall, in, d.sealed(ctx, in))
 	}
 	d.flight[e.ID] = cancel
 	d.selector.AddFuture(future, func(f workflow.Future) { d.called(ctx, e, began, f) })
@@ -85,9 +84,6 @@ func summary(e graph.Effect) string {
 // called hands what came of a call to the machine.
 func (d *drive) called(ctx workflow.Context, e graph.Effect, began time.Time, f workflow.Future) {
 	delete(d.flight, e.ID)
-	if d.opened.Tools[e.Call.Tool].Runs == tool.Inline {
-		d.inline--
-	}
 	var r activities.CallResult
 	err := f.Get(ctx, &r)
 	used := d.record(e, r, err)
@@ -130,9 +126,11 @@ func (d *drive) spawn(ctx workflow.Context, e graph.Effect) {
 		Alone: len(d.run.Pending()) == 1 && d.alone(), Earlier: d.attempt(e) - 1, Opened: d.inherited(),
 		Budget: e.Spawn.Budget,
 	}}
+	// Not after the parent's own workflow id: a replayed history does not know it.
+	workflowID := "graph:" + d.in.RunID + "/" + d.effectID(e)
+	in.Seal = d.sealedChild(ctx, workflowID, in)
 	future := workflow.ExecuteChildWorkflow(workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
-		// Not after the parent's own workflow id: a replayed history does not know it.
-		WorkflowID:            "graph:" + d.in.RunID + "/" + d.effectID(e),
+		WorkflowID:            workflowID,
 		WaitForCancellation:   true,
 		StaticSummary:         summary(e),
 		TypedSearchAttributes: workflow.GetTypedSearchAttributes(ctx),

@@ -16,6 +16,9 @@ import (
 // how the run ended, and is closed like any other end: a row must never stay
 // open behind a workflow that is gone.
 func (f *Flows) execute(ctx workflow.Context, in activities.RunInput, c *Carry) (activities.Result, error) {
+	if err := f.admit(ctx, in, c); err != nil {
+		return activities.Result{}, err
+	}
 	// A cancel from outside (Temporal's own, or the parent's) becomes the
 	// machine's; the work around it must not be cut off.
 	work, _ := workflow.NewDisconnectedContext(ctx)

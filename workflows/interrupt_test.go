@@ -10,7 +10,6 @@ import (
 
 	"liminal/activities"
 	"liminal/activities/activitiestest"
-	"liminal/internal/id"
 	"liminal/internal/run"
 	"liminal/internal/stream"
 	"liminal/internal/tool"
@@ -139,7 +138,7 @@ func TestAnAnswerThatComesBeforeItsQuestionIsKept(t *testing.T) {
 	b := setup(t, w)
 	in := w.Chat("do both", chatInput())
 	w.Tool("say", apart, func(context.Context, *tool.Call) (map[string]any, error) {
-		b.env.SignalWorkflow(workflows.SignalAnswer, activities.Answer{InterruptID: id.Derive(in.RunID, "ask#1"), Answer: "compare"})
+		b.env.SignalWorkflow(workflows.SignalAnswer, w.Early(in.RunID, "ask#1", "compare"))
 		return map[string]any{"answer": "seen"}, nil
 	})
 	b.turn(in)

@@ -8,9 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"liminal/activities"
 	"liminal/activities/activitiestest"
-	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/run"
 	"liminal/internal/tool"
@@ -150,10 +148,6 @@ func TestAPatchNobodyDecidesOrAppliesExpires(t *testing.T) {
 	}
 }
 
-func early(runID, effect string, answer any) activities.Answer {
-	return activities.Answer{InterruptID: id.Derive(runID, effect), Answer: answer}
-}
-
 // Requirements: CFG-15
 func TestAnAnswerThatComesBeforeAPatchAsksIsKeptForItsQuestion(t *testing.T) {
 	t.Parallel()
@@ -161,7 +155,7 @@ func TestAnAnswerThatComesBeforeAPatchAsksIsKeptForItsQuestion(t *testing.T) {
 	b := setup(t, w)
 	in := w.House(run.KindPatch, map[string]any{"patch_id": 42})
 	w.Tool("check", jobs, func(context.Context, *tool.Call) (map[string]any, error) {
-		b.env.SignalWorkflow(workflows.SignalAnswer, early(in.RunID, "decide#1", "reject"))
+		b.env.SignalWorkflow(workflows.SignalAnswer, w.Early(in.RunID, "decide#1", "reject"))
 		return map[string]any{"ok": true}, nil
 	})
 	b.env.ExecuteWorkflow(workflows.ConfigPatchType, in)

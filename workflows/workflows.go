@@ -78,6 +78,9 @@ const (
 // Options tune a Flows; the zero value works. Nothing in them may change what
 // a workflow does: a history must replay in every process.
 type Options struct {
+	// Seals make and check the proof that what a run begins with is ours; nil
+	// for a replay, which asks nobody on whose behalf.
+	Seals *activities.Seals
 	// MaxGraphs is how many parsed graphs a process keeps; 0 means 500.
 	MaxGraphs int
 	// Idle is told each time a run has nothing to do in this process but to
@@ -89,6 +92,7 @@ type Options struct {
 type Flows struct {
 	graphs graphs
 	idle   func(activities.RunInput)
+	seals  *activities.Seals
 }
 
 // New makes the workflows of one worker.
@@ -99,7 +103,7 @@ func New(o Options) *Flows {
 	if o.Idle == nil {
 		o.Idle = func(activities.RunInput) {}
 	}
-	return &Flows{graphs: graphs{most: o.MaxGraphs}, idle: o.Idle}
+	return &Flows{graphs: graphs{most: o.MaxGraphs}, idle: o.Idle, seals: o.Seals}
 }
 
 // Registry takes workflows under names; a worker, a replayer and a test

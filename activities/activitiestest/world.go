@@ -196,6 +196,20 @@ func (w *World) Claim(i int, answer any, cancelled bool) activities.Answer {
 	return activities.Answer{InterruptID: q.ID, Answer: answer, Cancelled: cancelled}
 }
 
+// Early is the answer to a question that was stored and answered before the run
+// knows that it has asked: its worker died between the two. It gives the signal.
+func (w *World) Early(runID, effect string, answer any) activities.Answer {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	raw, err := json.Marshal(answer)
+	if err != nil {
+		return activities.Answer{}
+	}
+	q := &run.Interrupt{ID: id.Derive(runID, effect), RunID: runID, EffectID: effect, UserID: w.Runs[runID].UserID, Status: run.Answered, Answer: raw}
+	w.Questions[q.ID], w.Order = q, append(w.Order, q.ID)
+	return activities.Answer{InterruptID: q.ID, Answer: answer}
+}
+
 func (w *World) wrote(what string) { w.Log = append(w.Log, what) }
 
 type turns struct{ w *World }

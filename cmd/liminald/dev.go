@@ -54,6 +54,7 @@ func runDev(ctx context.Context, in *invocation) error {
 		return err
 	}
 	defer s.close()
+	s.local = true
 	temporal, err := startTemporal(ctx, conf, log)
 	if err != nil {
 		return err
@@ -99,6 +100,8 @@ func startTemporal(ctx context.Context, conf config.Config, log *slog.Logger) (*
 		Dir:      conf.TemporalDir(),
 		Frontend: conf.Temporal.Listen,
 		UI:       conf.Temporal.UI,
+		UIURLs:   []string{conf.Temporal.UIURL},
+		UIHosts:  conf.AllowedHosts,
 		Logger:   log,
 	})
 }

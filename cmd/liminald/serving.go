@@ -34,6 +34,7 @@ const (
 type serving struct {
 	log       *slog.Logger
 	readyFile string
+	local     bool         // people reach it by this machine's names and those of the settings alone
 	listener  net.Listener // of the API; nil for a worker
 	ops       net.Listener // of probes and metrics; nil when there is none
 	failed    chan error   // an HTTP server ended by itself
@@ -102,7 +103,7 @@ func urlOf(l net.Listener) string {
 // serve builds the platform, starts its worker when this process has one, and
 // answers HTTP.
 func (s *serving) serve(ctx context.Context, conf config.Config, temporal string, works bool, log *slog.Logger) error {
-	p, err := wire.Open(ctx, wire.Options{Config: conf, Logger: log, Temporal: temporal, URL: s.url(), Version: buildVersion()})
+	p, err := wire.Open(ctx, wire.Options{Config: conf, Logger: log, Temporal: temporal, URL: s.url(), Local: s.local, Version: buildVersion()})
 	if err != nil {
 		return err
 	}

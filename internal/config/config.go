@@ -21,6 +21,9 @@ type Config struct {
 	// PublicURL is how people reach Listen from outside, without a trailing
 	// slash; empty when they reach it directly.
 	PublicURL string
+	// AllowedHosts are further names by which people and programs reach Listen,
+	// host or host:port; "*" is any.
+	AllowedHosts []string
 	// DatabaseURL is a PostgreSQL connection string of a role that owns nothing;
 	// empty: SQLite under Data.
 	DatabaseURL string

@@ -114,6 +114,20 @@ func names(into *[]string, text string) error {
 	return nil
 }
 
+// hosts reads a list of names as a request's Host has them, or "*".
+func hosts(into *[]string, text string) error {
+	if err := names(into, text); err != nil {
+		return err
+	}
+	for _, host := range *into {
+		u, err := url.Parse("//" + host)
+		if host != "*" && (err != nil || u.Host != host || u.Hostname() == "") {
+			return fmt.Errorf("has %q, which is no host or host:port, as in chat.example.org; without https:// and without a path", host)
+		}
+	}
+	return nil
+}
+
 func fraction(into *float64, text string) error {
 	f, err := strconv.ParseFloat(text, 64)
 	*into = f

@@ -42,6 +42,10 @@ func places() []Variable {
 			set: func(c *Config, s string) error { return webURL(&c.PublicURL, s) },
 		},
 		{
+			Name: "LIMINAL_ALLOWED_HOSTS", Doc: "further names this server is reached by, host or host:port, separated by commas; * is any name",
+			set: func(c *Config, s string) error { return hosts(&c.AllowedHosts, s) },
+		},
+		{
 			Name: "DATABASE_URL", Secret: true, Doc: "PostgreSQL connection string; unset: SQLite in the data folder",
 			set: func(c *Config, s string) error { return schemeURL(&c.DatabaseURL, s, "postgres", "postgresql") },
 		},

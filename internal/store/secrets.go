@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"crypto/rand"
+	"time"
 
 	"liminal/internal/identity"
 )
@@ -26,6 +27,30 @@ func (s *Store) Secret(ctx context.Context, name string) (secret []byte, err err
 		return err
 	})
 	return secret, err
+}
+
+// Since is when something of a name was first asked for, for good: the time of
+// the first call, or, where runs were there before it, so much later.
+func (s *Store) Since(ctx context.Context, name string, grace time.Duration) (since time.Time, err error) {
+	now := s.now()
+	err = s.write(ctx, identity.System(), func(tx Tx) error {
+		var some, at int64
+		before, err := first(tx, `SELECT 1 FROM run WHERE id > @none LIMIT 1`, Args{"none": nobody}, &some)
+		if err != nil {
+			return err
+		}
+		if !before {
+			grace = 0
+		}
+		if _, err := tx.Exec(`INSERT INTO counter (name, value) VALUES (@name, @at) ON CONFLICT (name) DO NOTHING`,
+			Args{"name": "since " + name, "at": now.Add(grace).UnixMilli()}); err != nil {
+			return err
+		}
+		_, err = first(tx, `SELECT value FROM counter WHERE name = @name`, Args{"name": "since " + name}, &at)
+		since = time.UnixMilli(at)
+		return err
+	})
+	return since, err
 }
 
 // NextGeneration counts the starts of the program, from 1: the stream log's

@@ -7,8 +7,10 @@ import (
 
 	"liminal/internal/fault"
 	"liminal/internal/files"
+	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/quota"
+	"liminal/internal/run"
 	"liminal/internal/store"
 )
 
@@ -49,6 +51,7 @@ func Keys(t *testing.T, open Open) {
 	t.Run("a key is of one endpoint", func(t *testing.T) { endpoints(t, open) })
 	t.Run("a claim passes with its lease or its release", func(t *testing.T) { leases(t, open) })
 	t.Run("a secret is made once", func(t *testing.T) { secrets(t, open) })
+	t.Run("what began stays begun", func(t *testing.T) { beginnings(t, open) })
 	t.Run("generations count up", func(t *testing.T) { generations(t, open) })
 }
 
@@ -158,6 +161,20 @@ func secrets(t *testing.T, open Open) {
 		want(t, "same secret", secret == found[0], true)
 	}
 	want(t, "another name has the same", string(got(s.Secret(t.Context(), "links"))(t)) == found[0], false)
+}
+
+func beginnings(t *testing.T, open Open) {
+	c := newClock()
+	s := open(t, store.Options{Now: c.now}).Store
+	since := func(name string) int64 { return got(s.Since(t.Context(), name, time.Hour))(t).UnixMilli() }
+	began := since("a")
+	want(t, "where nothing was before", began, c.now().UnixMilli())
+	c.add(time.Minute)
+	want(t, "asked again", since("a"), began)
+	v := person(t, s)
+	need(t, s.CreateRun(t.Context(), v, run.Run{ID: id.New(), WorkflowID: id.New(), Kind: run.KindGraph, UserID: v.UserID, Status: run.Running}))
+	want(t, "where runs were before", since("b"), c.now().Add(time.Hour).UnixMilli())
+	want(t, "what has begun", since("a"), began)
 }
 
 func generations(t *testing.T, open Open) {

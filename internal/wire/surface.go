@@ -15,6 +15,7 @@ import (
 	"liminal/internal/knowledge"
 	"liminal/internal/mail"
 	"liminal/internal/oauth"
+	"liminal/internal/origin"
 	"liminal/internal/quota"
 	"liminal/internal/telemetry"
 	"liminal/web"
@@ -47,7 +48,7 @@ func (p *Platform) surface(ctx context.Context, o Options, b *body) error {
 		Titles: p.store, Sets: p.store, Budgets: budgets(p.store, o.Model), Configured: configured(o.Model),
 		Sources: p.store, Log: p.log, Limits: quota.NewLimits(p.ledger), Once: quota.NewOnce(p.store, o.Logger),
 		Version: o.Version, Model: api.ModelInfo{Name: o.Model.Name(), Generative: o.Model.Generative()}, WebSearch: searches(o.Config.Web),
-		Temporal: temporalUI(o), PublicURL: o.Config.PublicURL, SetupWord: p.setupWord, Client: web.Handler(), Logger: o.Logger,
+		Temporal: temporalUI(o), PublicURL: o.Config.PublicURL, SetupWord: p.setupWord, Pages: pages(o), Client: web.Handler(), Logger: o.Logger,
 		Metrics: p.metrics, Traces: p.traces, Vitals: p.vitals, Payloads: o.Config.Log.Payloads,
 		Redacted: o.Config.Changes.Redacted, Insights: insights.NewReader(p.store, insights.Options{Wordless: o.Config.Changes.Redacted}),
 	}))
@@ -73,6 +74,14 @@ func (p *Platform) SetupWord(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return p.setupWord, nil
+}
+
+// pages are the names people reach this process by, and the pages that may
+// change something here.
+func pages(o Options) *origin.Policy {
+	return origin.New(origin.Options{
+		Listen: o.Config.Listen, URLs: []string{o.Config.PublicURL}, Hosts: o.Config.AllowedHosts, Local: o.Local,
+	})
 }
 
 // accounts signs people up and in.

@@ -35,6 +35,7 @@ type Options struct {
 	Logger   *slog.Logger
 	Temporal string      // host:port of the engine's frontend
 	URL      string      // where this process answers; for links when Config has no PublicURL
+	Local    bool        // nobody reaches it by a name that neither this machine nor Config has
 	Version  string      // of the program, as /healthz and the client show it
 	Model    model.Model // nil: the one Config names
 	Tools    []tool.Tool // beside the built-in ones
@@ -131,6 +132,10 @@ func (p *Platform) connect(ctx context.Context, o Options, b *body) error {
 	if err := worker.Prepare(ctx, p.temporal, options.Namespace); err != nil {
 		return err
 	}
+	seals, err := p.seals(ctx)
+	if err != nil {
+		return err
+	}
 	p.worker, err = worker.New(worker.Options{
 		Client: p.temporal, Turns: b.turns, Runs: p.store, Interrupts: p.store, Log: p.log,
 		Documents: p.store, Viewer: p.store.Viewer, Cache: p.cache, Codec: options.Codec, Logger: o.Logger,
@@ -138,7 +143,7 @@ func (p *Platform) connect(ctx context.Context, o Options, b *body) error {
 			Turns: b.turns, Messages: b.messages, Conversations: p.store, Runs: p.store, Interrupts: p.store,
 			Blobs: p.store, Contexts: p.store, Artifacts: p.library, Box: b.box, Log: p.log,
 			Embedder: b.embedder, Router: b.router, Meter: p.metrics, Purse: budgets(p.store, o.Model), Backend: rolesOf(o.Config.Model), Logger: o.Logger, Sweeps: p.sweeps(o, b), Who: p.store.Viewer,
-			Safety: b.safety, Record: o.Config.Changes.Recordings > 0, Adapters: p.store,
+			Seals: seals, Safety: b.safety, Record: o.Config.Changes.Recordings > 0, Adapters: p.store,
 		},
 	})
 	if err != nil {

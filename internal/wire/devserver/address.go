@@ -23,14 +23,15 @@ type address struct {
 // addresses is where everything the embedded server starts will listen.
 type addresses struct {
 	frontend, ui              address
-	http                      address // the frontend's HTTP side, which Nexus needs
 	history, matching, worker address
 }
 
 // String is the host:port to dial: an unspecified address is dialled on loopback.
 func (a address) String() string {
-	return net.JoinHostPort(a.dialIP(), strconv.Itoa(a.port))
+	return net.JoinHostPort(a.dialIP(), a.portText())
 }
+
+func (a address) portText() string { return strconv.Itoa(a.port) }
 
 func (a address) dialIP() string {
 	switch {
@@ -53,14 +54,12 @@ func (o Options) addresses(ctx context.Context) (addresses, error) {
 		}
 	}()
 	var at addresses
-	frontend := orDefault(o.Frontend, defaultFrontend)
 	for _, want := range []struct {
 		what, text string
 		into       *address
 	}{
-		{"Temporal server", frontend, &at.frontend},
+		{"Temporal server", orDefault(o.Frontend, defaultFrontend), &at.frontend},
 		{"Temporal web UI", orDefault(o.UI, defaultUI), &at.ui},
-		{"Temporal HTTP frontend", sameHost(frontend), &at.http},
 		{"Temporal history service", loopback + ":0", &at.history},
 		{"Temporal matching service", loopback + ":0", &at.matching},
 		{"Temporal worker service", loopback + ":0", &at.worker},
@@ -74,12 +73,6 @@ func (o Options) addresses(ctx context.Context) (addresses, error) {
 		*want.into = address{ip: bound.Addr().Unmap(), port: int(bound.Port())}
 	}
 	return at, nil
-}
-
-// sameHost is a free port on the host of another address.
-func sameHost(text string) string {
-	host, _, _ := net.SplitHostPort(text) // a bad address has been refused before
-	return net.JoinHostPort(host, "0")
 }
 
 func listen(ctx context.Context, what, text string) (net.Listener, error) {

@@ -49,6 +49,9 @@ type Options struct {
 	// UI is the host:port of the web UI; empty means 127.0.0.1:8233, port 0 a
 	// free one.
 	UI string
+	// UIURLs and UIHosts are the URLs and names by which the web UI is reached
+	// beside its address and those of this machine.
+	UIURLs, UIHosts []string
 	// Logger receives the server's warnings and errors; nil keeps it silent.
 	Logger *slog.Logger
 }
@@ -93,7 +96,9 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if err := s.server.Start(); err != nil {
 		return nil, errors.Join(fmt.Errorf("the embedded Temporal server did not start: %w", err), s.Stop())
 	}
-	s.ui = startUI(at.ui, at.frontend)
+	if s.ui, err = startUI(ctx, at.ui, at.frontend, o.UIURLs, o.UIHosts); err != nil {
+		return nil, errors.Join(err, s.Stop())
+	}
 	if err := s.ready(ctx); err != nil {
 		return nil, errors.Join(err, s.Stop())
 	}

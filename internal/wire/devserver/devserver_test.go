@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/operatorservice/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
@@ -41,6 +42,94 @@ func TestServerRunsAWorkflowAndServesItsUI(t *testing.T) {
 	if logged.Len() > 0 {
 		t.Errorf("a start and a stop logged:\n%s", logged.String())
 	}
+}
+
+// A page of another site, and one whose name was made to lead here, reach the
+// ports of this machine through the browser of whoever looks at them.
+func TestThePortsOfTheServerAreClosedToOtherPages(t *testing.T) {
+	t.Parallel()
+	s, err := devserver.Start(t.Context(), devserver.Options{
+		Dir: t.TempDir(), Frontend: "127.0.0.1:0", UI: "127.0.0.1:0", UIURLs: []string{"https://runs.example.org"}, UIHosts: []string{"box.lan"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop(t, s)
+	const runs = "/api/v1/namespaces/default/workflows"
+	_, port, err := net.SplitHostPort(s.UIAddress())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		method, path, host, origin, site string
+		want                             int
+	}{
+		{http.MethodGet, runs, s.UIAddress(), "", "", http.StatusOK},
+		{http.MethodGet, runs, "localhost:" + port, "", "", http.StatusOK},
+		{http.MethodGet, runs, "runs.example.org", "", "", http.StatusOK},
+		{http.MethodGet, runs, "box.lan:" + port, "", "", http.StatusOK},
+		{http.MethodGet, "/", "evil.example", "", "", http.StatusForbidden},
+		{http.MethodGet, runs, "evil.example:" + port, "", "same-origin", http.StatusForbidden},
+		{http.MethodPost, runs + "/x", s.UIAddress(), "https://evil.example", "cross-site", http.StatusForbidden},
+		{http.MethodPost, runs + "/x/signal/answer", s.UIAddress(), "http://127.0.0.1:1", "same-site", http.StatusForbidden},
+		{http.MethodPost, runs + "/x/signal/answer", s.UIAddress(), "null", "", http.StatusForbidden},
+	} {
+		got, cookies := ask(t, s, c.method, c.path, c.host, "Origin", c.origin, "Sec-Fetch-Site", c.site)
+		if got != c.want {
+			t.Errorf("%s %s as %s from %q: %d, want %d", c.method, c.path, c.host, c.origin, got, c.want)
+		}
+		if c.want == http.StatusForbidden && len(cookies) > 0 {
+			t.Errorf("%s %s as %s is refused and gets %v", c.method, c.path, c.host, cookies)
+		}
+	}
+	_, cookies := ask(t, s, http.MethodGet, "/", s.UIAddress())
+	if len(cookies) == 0 {
+		t.Fatalf("our own page gets the cookies %v", cookies)
+	}
+	token := cookies[0].Value
+	own := []string{"Origin", "http://" + s.UIAddress(), "Sec-Fetch-Site", "same-origin", "Cookie", "_csrf=" + token, "X-CSRF-Token", token}
+	if got, _ := ask(t, s, http.MethodPost, runs+"/x/signal/answer", s.UIAddress(), own...); got != http.StatusNotFound {
+		t.Errorf("our own page signals a run that is not there: %d", got)
+	}
+}
+
+// The frontend's HTTP port takes what any page posts as text.
+func TestTheServerHasNoHTTPPortOfItsFrontend(t *testing.T) {
+	t.Parallel()
+	s := start(t, t.TempDir(), nil)
+	defer stop(t, s)
+	info, err := dial(t, s).OperatorService().ListClusters(t.Context(), &operatorservice.ListClustersRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(info.GetClusters()) != 1 {
+		t.Fatalf("the clusters are %v", info.GetClusters())
+	}
+	if at := info.GetClusters()[0].GetHttpAddress(); at != "" {
+		t.Errorf("the frontend has an HTTP port at %s", at)
+	}
+}
+
+// ask sends a request to the UI under a Host, with headers that are not empty.
+func ask(t *testing.T, s *devserver.Server, method, path, host string, headers ...string) (int, []*http.Cookie) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, "http://"+s.UIAddress()+path, strings.NewReader("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Host = host
+	for i := 0; i < len(headers); i += 2 {
+		if headers[i+1] != "" {
+			req.Header.Set(headers[i], headers[i+1])
+		}
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	_, _ = io.Copy(io.Discard, resp.Body)
+	return resp.StatusCode, resp.Cookies()
 }
 
 func TestServerRemembersItsRunsAfterARestart(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync/atomic"
 
 	"go.temporal.io/server/common/log"
@@ -45,9 +46,12 @@ func (l *quietLogger) die(msg string, tags []tag.Tag) {
 	panic(fmt.Sprintf("the embedded Temporal server cannot go on: %s %v", msg, attributes(tags)))
 }
 
+// wanted begins the server's warning that it has no HTTP port.
+const wanted = "HTTP API port has not been set."
+
 func (l *quietLogger) write(level slog.Level, msg string, tags []tag.Tag) {
 	ctx := context.Background()
-	if l.silent.Load() || !l.out.Enabled(ctx, level) {
+	if l.silent.Load() || !l.out.Enabled(ctx, level) || strings.HasPrefix(msg, wanted) {
 		return
 	}
 	l.out.LogAttrs(ctx, level, msg, attributes(tags)...)

@@ -53,8 +53,6 @@ func staticHosts(at addresses) map[primitives.ServiceName]static.Hosts {
 }
 
 func serverConfig(kept Databases, at addresses) *config.Config {
-	frontend := service(at.frontend)
-	frontend.RPC.HTTPPort = at.http.port
 	conf := &config.Config{
 		Persistence: config.Persistence{
 			DefaultStore:     runStore,
@@ -70,11 +68,11 @@ func serverConfig(kept Databases, at addresses) *config.Config {
 			MasterClusterName:        clusterName,
 			CurrentClusterName:       clusterName,
 			ClusterInformation: map[string]cluster.ClusterInformation{
-				clusterName: {Enabled: true, InitialFailoverVersion: 1, RPCAddress: at.frontend.String(), HTTPAddress: at.http.String()},
+				clusterName: {Enabled: true, InitialFailoverVersion: 1, RPCAddress: at.frontend.String()},
 			},
 		},
 		Services: map[string]config.Service{
-			string(primitives.FrontendService): frontend,
+			string(primitives.FrontendService): service(at.frontend),
 			string(primitives.HistoryService):  service(at.history),
 			string(primitives.MatchingService): service(at.matching),
 			string(primitives.WorkerService):   service(at.worker),
@@ -90,6 +88,8 @@ func serverConfig(kept Databases, at addresses) *config.Config {
 	return conf
 }
 
+// It has no HTTP port, which is off at 0: the frontend's takes what any web page
+// posts, and only Nexus would need it.
 func service(a address) config.Service {
 	return config.Service{RPC: config.RPC{GRPCPort: a.port, BindOnIP: a.ip.String()}}
 }

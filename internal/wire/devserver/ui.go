@@ -2,27 +2,40 @@ package devserver
 
 import (
 	"context"
+	"errors"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"time"
 
-	uiserver "github.com/temporalio/ui-server/v2/server"
+	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v4/middleware"
+	"github.com/temporalio/ui-server/v2/server/api"
+	"github.com/temporalio/ui-server/v2/server/auth"
 	uiconfig "github.com/temporalio/ui-server/v2/server/config"
-	"github.com/temporalio/ui-server/v2/server/server_options"
+	"github.com/temporalio/ui-server/v2/server/cors"
+	"github.com/temporalio/ui-server/v2/server/csrf"
+	"github.com/temporalio/ui-server/v2/server/headers"
+	"github.com/temporalio/ui-server/v2/server/route"
+	"github.com/temporalio/ui-server/v2/ui"
+
+	"liminal/internal/origin"
 )
 
-// webUI is Temporal's own web client, served from files inside the binary.
+// headerTime bounds how long a browser may take to say what it wants.
+const headerTime = 10 * time.Second
+
 type webUI struct {
 	at     address
-	server *uiserver.Server
+	server *http.Server
 }
 
-// startUI serves the UI in the background. Its Start ends the process when the
-// port is taken, so the port was tried before (see Options.addresses).
-func startUI(at, frontend address) *webUI {
-	server := uiserver.NewServer(server_options.WithConfigProvider(&uiconfig.Config{
-		Host:                bracketed(at.ip.String()),
+// startUI serves Temporal's web UI to the pages and names of this machine: it
+// knows no people, and lets whoever reaches it start and signal runs.
+func startUI(ctx context.Context, at, frontend address, urls, hosts []string) (*webUI, error) {
+	handler, err := uiHandler(&uiconfig.Config{
+		Host:                at.ip.String(),
 		Port:                at.port,
 		TemporalGRPCAddress: frontend.String(),
 		DefaultNamespace:    Namespace,
@@ -30,31 +43,59 @@ func startUI(at, frontend address) *webUI {
 		HideLogs:            true,
 		DisableNewsFetch:    true, // nothing here may need a network
 		CORS:                uiconfig.CORS{CookieInsecure: true},
-	}))
-	go func() { _ = server.Start() }() // always nil: it returns only after stop
-	return &webUI{at: at, server: server}
-}
-
-func (u *webUI) stop() { u.server.Stop() }
-
-// ready polls the UI's health page until it answers.
-func (u *webUI) ready(ctx context.Context) error {
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		err := u.healthy(ctx)
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-tick.C:
-		}
+	})
+	if err != nil {
+		return nil, err
 	}
+	listens := net.JoinHostPort(at.ip.String(), at.portText())
+	pages := origin.New(origin.Options{Listen: listens, URLs: urls, Hosts: hosts, Local: true})
+	l, err := listen(ctx, "Temporal web UI", listens)
+	if err != nil {
+		return nil, err
+	}
+	server := &http.Server{Handler: pages.Guard(handler), ReadHeaderTimeout: headerTime}
+	go func() { _ = server.Serve(l) }() // it returns only after stop
+	return &webUI{at: at, server: server}, nil
 }
 
-func (u *webUI) healthy(ctx context.Context) error {
+// uiHandler is what ui-server's NewServer makes, which listens by itself and
+// lets nobody stand in front.
+func uiHandler(c *uiconfig.Config) (http.Handler, error) {
+	provider, err := uiconfig.NewConfigProviderWithRefresh(c)
+	if err != nil {
+		return nil, err
+	}
+	e := echo.New()
+	e.Use(middleware.Recover(), middleware.Gzip(), cors.CORSMiddleware(cors.CORSConfig{
+		AllowHeaders:     []string{echo.HeaderOrigin, echo.HeaderContentType, echo.HeaderAccept, echo.HeaderXCSRFToken},
+		AllowCredentials: true,
+		ConfigProvider:   provider,
+	}), middleware.Secure(), csrf.EnsureTokenCookie(false), middleware.CSRFWithConfig(csrf.MiddlewareConfig(provider, false)))
+	e.Pre(route.PublicPath(c.PublicPath))
+	route.SetHealthRoute(e)
+	forwarded := headers.WithForwardHeaders([]string{auth.AuthorizationExtrasHeader, "Caller-Type"})
+	if err := route.SetAPIRoutes(e, provider, []api.Middleware{forwarded}); err != nil {
+		return nil, err
+	}
+	route.SetAuthRoutes(e, provider)
+	assets, err := ui.Assets()
+	if err != nil {
+		return nil, err
+	}
+	if assets, err = fs.Sub(assets, "local"); err != nil {
+		return nil, err
+	}
+	if err := route.SetUIRoutes(e, c.PublicPath, assets, provider); err != nil {
+		return nil, err
+	}
+	route.SetRenderRoute(e, "/")
+	return e, nil
+}
+
+func (u *webUI) stop() { _ = u.server.Close() }
+
+// ready returns once the UI answers.
+func (u *webUI) ready(ctx context.Context) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+u.at.String()+"/healthz", nil)
 	if err != nil {
 		return err
@@ -64,14 +105,5 @@ func (u *webUI) healthy(ctx context.Context) error {
 		return err
 	}
 	_, err = io.Copy(io.Discard, resp.Body)
-	_ = resp.Body.Close() // fully read
-	return err
-}
-
-// bracketed is how the UI server wants an IPv6 host.
-func bracketed(ip string) string {
-	if parsed := net.ParseIP(ip); parsed != nil && parsed.To4() == nil {
-		return "[" + ip + "]"
-	}
-	return ip
+	return errors.Join(err, resp.Body.Close())
 }

@@ -29,7 +29,8 @@ const (
 	childQueue   = "RECORD_WORKER_QUEUE"   // its task queue, and the salt of its world
 	childSpec    = "RECORD_WORKER_TOOL"    // inline or model
 	childGraph   = "RECORD_WORKER_GRAPH"
-	childHangs   = "RECORD_WORKER_HANGS" // its tool never returns
+	childHangs   = "RECORD_WORKER_HANGS"  // its tool never returns
+	childAnswer  = "RECORD_WORKER_ANSWER" // to the question "ask", which its store has already
 )
 
 // childMain works until it is killed. It says on standard output what happens.
@@ -47,7 +48,10 @@ func childMain() int {
 		}
 		return echo(ctx, c)
 	})
-	w.Chat("hello", chat.TurnInput{})
+	in := w.Chat("hello", chat.TurnInput{})
+	if answer := os.Getenv(childAnswer); answer != "" {
+		w.Early(in.RunID, "ask#1", answer)
+	}
 	c, err := worker.Dial(context.Background(), worker.ClientOptions{Address: os.Getenv(childAddress), Namespace: devserver.Namespace})
 	if err != nil {
 		fmt.Fprintln(os.Stdout, err)
@@ -78,10 +82,11 @@ type process struct {
 	says chan string
 }
 
-func (s *stage) spawn(graph, spec string, hangs bool) *process {
+func (s *stage) spawn(graph, spec string, hangs bool, env ...string) *process {
 	s.Helper()
 	p := &process{T: s.T, cmd: exec.CommandContext(s.Context(), os.Args[0]), says: make(chan string, 99)}
 	p.cmd.Env = append(os.Environ(), childAddress+"="+server.Address(), childQueue+"="+s.queue, childGraph+"="+graph, childSpec+"="+spec)
+	p.cmd.Env = append(p.cmd.Env, env...)
 	if hangs {
 		p.cmd.Env = append(p.cmd.Env, childHangs+"=1")
 	}
@@ -149,7 +154,7 @@ func TestAKilledWorkersRunGoesOnInAnotherWithinSeconds(t *testing.T) {
 		s := emptyStage(t, activitiestest.New(asking), nil)
 		first := s.spawn(asking, "inline", false)
 		question := first.said("asked")
-		second := s.spawn(asking, "inline", false)
+		second := s.spawn(asking, "inline", false, childAnswer+"=x")
 		second.said("up")
 		at := time.Now()
 		first.kill()
