@@ -37,6 +37,10 @@ func (s *Set) Open(ctx context.Context, in RunInput) (Opened, error) {
 	if err != nil {
 		return Opened{}, err
 	}
+	if row.Status.Ended() {
+		// Whoever reaches Temporal can start again what has ended, as it was.
+		return Opened{}, fault.New(fault.Conflict, "The run %s has ended.", row.ID)
+	}
 	o := opening{set: s, in: in, row: row, at: s.now(), out: Opened{MaxEffects: s.MaxEffects}}
 	switch in.Kind {
 	case run.KindChat:

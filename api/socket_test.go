@@ -11,6 +11,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"liminal/internal/id"
+	"liminal/internal/origin"
 )
 
 // talk is an open socket.
@@ -303,6 +304,34 @@ func TestASocketAnswersFramesItCannotUse(t *testing.T) {
 	}
 	k.say(map[string]any{"type": "ping"})
 	k.until("pong")
+}
+
+func TestARequestByAnotherNameIsRefusedInTheEnvelope(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(o *Options) { o.Pages = origin.New(origin.Options{Listen: "127.0.0.1:0", Local: true}) })
+	ada := w.signUp("ada@example.org")
+	for _, path := range []string{"/v1/auth/me", "/", "/api/x"} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.url+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Host = "evil.example"
+		req.Header.Set("Authorization", "Bearer "+ada.token)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var f Failure
+		err = json.NewDecoder(resp.Body).Decode(&f)
+		_ = resp.Body.Close()
+		if err != nil || resp.StatusCode != http.StatusForbidden || f.Reason.Code != "forbidden" || f.RequestID != resp.Header.Get("X-Request-Id") {
+			t.Errorf("%s: %d %+v, %v", path, resp.StatusCode, f, err)
+		}
+	}
+	if _, resp, err := w.dial(http.Header{"Host": {"evil.example"}}); err == nil || resp == nil || resp.StatusCode != http.StatusForbidden {
+		t.Errorf("a socket: %v, %v", resp, err)
+	}
+	ada.get("/v1/auth/me").ok()
 }
 
 func TestASocketOfAnotherOriginIsRefused(t *testing.T) {

@@ -177,6 +177,19 @@ func TestARunFromBeforeThereWereSealsGoesOn(t *testing.T) {
 	b.refusedRun("with a seal that is wrong")
 }
 
+// What has ended can be started again with the input it had.
+func TestARunThatHasEndedDoesNothingASecondTime(t *testing.T) {
+	t.Parallel()
+	seals := sealer(t, time.Time{})
+	w := activitiestest.New(oneNode).Tool("say", apart, say("it ran"))
+	in := begun(t, seals, here, w.Chat("hello", chatInput()))
+	setupSealed(t, w, seals).turn(in)
+	setupSealed(t, w, seals).turn(in)
+	if len(w.Calls) != 1 {
+		t.Errorf("its tool was called %d times", len(w.Calls))
+	}
+}
+
 // Whoever reaches Temporal can send the signal; only the engine claims the
 // question.
 func TestASignalThatNobodyAnsweredWithLeavesTheRunWaiting(t *testing.T) {

@@ -113,7 +113,7 @@ func (s *serving) serve(ctx context.Context, conf config.Config, temporal string
 			return err
 		}
 	}
-	if s.ops != nil {
+	if s.ops != nil { // asked by address, and nothing there can be changed: any name will do
 		s.answer(s.ops, p.Ops())
 	}
 	if s.listener != nil {
