@@ -13,10 +13,10 @@ import (
 
 // newPostgresWorld is a world on PostgreSQL, behind row-level security, whose
 // accounts may have second factors.
-func newPostgresWorld(t *testing.T) *world {
+func newPostgresWorld(t *testing.T, change ...func(*Options)) *world {
 	t.Helper()
 	db := postgrestest.Open(t, postgrestest.New(t).App, postgres.Options{})
-	return newWorldOver(t, db, postgres.NewIndex(db, postgres.IndexOptions{}), func(o *Options) {
+	accounts := func(o *Options) {
 		s, _ := o.Conversations.(*store.Store)
 		a, err := identity.NewAccounts(s, identity.Options{
 			Key: bytes.Repeat([]byte("k"), 32), Cost: identity.Cost{Memory: 64, Passes: 1, Threads: 1},
@@ -26,7 +26,8 @@ func newPostgresWorld(t *testing.T) *world {
 			t.Fatal(err)
 		}
 		o.Accounts, o.Factors, o.Elsewhere = a, a, a
-	})
+	}
+	return newWorldOver(t, db, postgres.NewIndex(db, postgres.IndexOptions{}), append([]func(*Options){accounts}, change...)...)
 }
 
 // Requirements: ISO-01, ISO-02, ISO-07, ISO-11
