@@ -41,6 +41,26 @@ func (e *Engine) count(ctx context.Context, user string, open bool) (int64, erro
 	return got.GetCount(), err
 }
 
+// sweep ends all runs of the namespace, so that what one graph left in an
+// engine that stays does not burden the next.
+func (e *Engine) sweep(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		got, err := e.service.ListWorkflowExecutions(ctx, &workflowservice.ListWorkflowExecutionsRequest{
+			Namespace: e.namespace, PageSize: 500, Query: "ExecutionStatus = 'Running'",
+		})
+		if err != nil || len(got.GetExecutions()) == 0 {
+			return
+		}
+		for _, x := range got.GetExecutions() {
+			_, _ = e.service.TerminateWorkflowExecution(ctx, &workflowservice.TerminateWorkflowExecutionRequest{
+				Namespace: e.namespace, WorkflowExecution: x.GetExecution(), Reason: "measured",
+			}) // one that has ended meanwhile is none of the next list
+		}
+	}
+}
+
 // register makes a namespace and waits until it can be used.
 func register(ctx context.Context, address, namespace string) error {
 	e, err := dial(address, namespace)

@@ -158,9 +158,13 @@ func (h *House) close() {
 	for _, cmd := range h.own {
 		_ = cmd.Wait() // it was killed
 	}
-	if h.engine != nil {
-		h.engine.close()
+	if h.engine == nil {
+		return
 	}
+	if len(h.ground) > 0 {
+		h.engine.sweep(context.Background())
+	}
+	h.engine.close()
 }
 
 // named are the processes of these names.
