@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -30,16 +31,24 @@ import (
 type pdfEngine struct{ pool pdfium.Pool }
 
 const (
-	pdfMemory    = 8192 // pages of 64 KiB: 512 MiB for one document
+	pdfMemory    = 4096 // pages of 64 KiB: 256 MiB for one document, and as much again while it grows
 	pdfInstances = 2    // documents read at once
 )
 
-func newPDFEngine() (*pdfEngine, error) {
+// newPDFEngine makes the reader ready. That compiles it, which takes a second;
+// where there is a folder for it, what was compiled is kept there.
+func newPDFEngine(code string) (*pdfEngine, error) {
+	runtime := wazero.NewRuntimeConfig().WithCloseOnContextDone(true).WithMemoryLimitPages(pdfMemory)
+	if code != "" {
+		if kept, err := wazero.NewCompilationCacheWithDir(code); err == nil { // else it is compiled once more
+			runtime = runtime.WithCompilationCache(kept)
+		}
+	}
 	pool, err := webassembly.Init(webassembly.Config{
 		MaxIdle:       1,
 		MaxTotal:      pdfInstances,
 		FSConfig:      wazero.NewFSConfig(), // the default would mount "/"
-		RuntimeConfig: wazero.NewRuntimeConfig().WithCloseOnContextDone(true).WithMemoryLimitPages(pdfMemory),
+		RuntimeConfig: runtime,
 		Stdout:        io.Discard,
 		Stderr:        io.Discard,
 	})
@@ -75,13 +84,18 @@ func (p *Parsers) parsePDF(ctx context.Context, r io.ReaderAt, size int64) (Extr
 // return. The library's own Kill does the same without a lock, so the module
 // is reached through the exported field of its implementation instead.
 func interrupt(ctx context.Context, instance pdfium.Pdfium) {
-	v := reflect.Indirect(reflect.ValueOf(instance.GetImplementation()))
-	if v.Kind() != reflect.Struct {
-		return
-	}
-	if m, ok := reflect.TypeAssert[api.Module](v.FieldByName("Module")); ok {
+	if m := module(instance); m != nil {
 		_ = m.CloseWithExitCode(context.WithoutCancel(ctx), 1)
 	}
+}
+
+func module(instance pdfium.Pdfium) api.Module {
+	v := reflect.Indirect(reflect.ValueOf(instance.GetImplementation()))
+	if v.Kind() != reflect.Struct {
+		return nil
+	}
+	m, _ := reflect.TypeAssert[api.Module](v.FieldByName("Module"))
+	return m
 }
 
 // pdfReader reads one document.
@@ -90,6 +104,10 @@ type pdfReader struct {
 	pdf  pdfium.Pdfium
 	doc  references.FPDF_DOCUMENT
 	size int
+
+	work  int                            // of the pages so far
+	again int                            // of those that were there before
+	seen  map[[sha256.Size]byte]struct{} // the texts of pages
 }
 
 func (d *pdfReader) open(r io.ReaderAt, size int64) error {
@@ -98,18 +116,39 @@ func (d *pdfReader) open(r io.ReaderAt, size int64) error {
 	case errors.Is(err, pdferrors.ErrPassword), errors.Is(err, pdferrors.ErrSecurity):
 		return fault.Wrap(fault.Invalid, err, "this PDF is protected by a password. Save a copy without the password and upload that.")
 	case err != nil:
-		return damaged(err)
+		return d.broken(err)
 	}
 	d.doc = res.Document
 	count, err := d.pdf.FPDF_GetPageCount(&requests.FPDF_GetPageCount{Document: d.doc})
 	if err != nil {
-		return damaged(err)
+		return d.broken(err)
 	}
 	d.size = count.PageCount
 	if d.size > MaxPages {
 		return fault.New(fault.Invalid, "this PDF has %d pages; the limit is %d. Split it into several files.", d.size, MaxPages)
 	}
 	return nil
+}
+
+// broken tells a document that wanted more memory than there is from one that
+// cannot be read.
+func (d *pdfReader) broken(err error) error {
+	if d.full() {
+		return fault.Wrap(fault.Invalid, err, "this PDF needs more than %d MiB of memory to be read. Split it into several files, or save it in a simpler form, and upload that.", pdfMemory*pdfPage>>20)
+	}
+	return damaged(err)
+}
+
+// pdfPage is a page of the sandbox's memory; it asks for many at once, so that
+// one whose memory is up stands a little below the limit.
+const (
+	pdfPage = 64 << 10
+	pdfFull = pdfMemory * pdfPage / 10 * 7
+)
+
+func (d *pdfReader) full() bool {
+	m := module(d.pdf)
+	return m != nil && m.Memory() != nil && int(m.Memory().Size()) > pdfFull
 }
 
 func damaged(err error) error {
@@ -127,7 +166,12 @@ func (d *pdfReader) read() (Extract, error) {
 		}
 		told(d.ctx, i, d.size)
 		text, err := d.page(i)
-		if err != nil {
+		switch {
+		case errors.Is(err, fault.Invalid):
+			return Extract{}, err
+		case err != nil && d.full():
+			return Extract{}, d.broken(err)
+		case err != nil:
 			broken = err // one damaged page does not lose the others
 			continue
 		}
@@ -141,7 +185,7 @@ func (d *pdfReader) read() (Extract, error) {
 	}
 	if total < 2*d.size && total < 200 {
 		if broken != nil {
-			return Extract{}, damaged(broken)
+			return Extract{}, d.broken(broken)
 		}
 		return Extract{}, fault.New(fault.Invalid, "this PDF has no text: its %s probably scanned images. Run text recognition (OCR) on it first.", pagesAre(d.size))
 	}
@@ -162,14 +206,52 @@ func (d *pdfReader) page(index int) (string, error) {
 	}
 	defer func() { _, _ = d.pdf.FPDFText_ClosePage(&requests.FPDFText_ClosePage{TextPage: text.TextPage}) }()
 	count, err := d.pdf.FPDFText_CountChars(&requests.FPDFText_CountChars{TextPage: text.TextPage})
-	if err != nil || count.Count <= 0 {
+	if err != nil {
 		return "", err
+	}
+	objects, err := d.pdf.FPDFPage_CountObjects(&requests.FPDFPage_CountObjects{Page: requests.Page{ByReference: &page.Page}})
+	if err != nil {
+		return "", err
+	}
+	if count.Count <= 0 {
+		return "", d.weigh("", objects.Count)
 	}
 	res, err := d.pdf.FPDFText_GetText(&requests.FPDFText_GetText{TextPage: text.TextPage, Count: min(count.Count, MaxText)})
 	if err != nil {
 		return "", err
 	}
-	return res.Text, nil
+	return res.Text, d.weigh(res.Text, objects.Count)
+}
+
+// The bounds of the work of all pages, in things drawn and letters.
+const (
+	maxPageWork  = 100_000_000
+	maxPageAgain = 2_000_000 // of pages whose text was there before
+)
+
+// weigh counts the work of a page. A file can name one page thousands of times:
+// PDFium reads it anew each time and does not tell that it is the same, but
+// its text is.
+func (d *pdfReader) weigh(text string, objects int) error {
+	work := len(text) + objects
+	if d.work += work; d.work > maxPageWork {
+		return fault.New(fault.Invalid, "the pages of this PDF are made of more pieces than can be read. Split it into several files.")
+	}
+	if text == "" {
+		return nil // drawings without words are not the same for it
+	}
+	sum := sha256.Sum256([]byte(text))
+	if d.seen == nil {
+		d.seen = map[[sha256.Size]byte]struct{}{}
+	}
+	if _, there := d.seen[sum]; !there {
+		d.seen[sum] = struct{}{}
+		return nil
+	}
+	if d.again += work; d.again > maxPageAgain {
+		return fault.New(fault.Invalid, "this PDF has %d pages that show the same again and again. Save one with each page once and upload that.", d.size)
+	}
+	return nil
 }
 
 func pagesAre(n int) string {
