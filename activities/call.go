@@ -40,6 +40,14 @@ func (s *Set) call(ctx context.Context, in CallInput) (CallResult, error) {
 	defer release()
 	stop := pulse(ctx)
 	defer stop()
+	leave, err := s.share(ctx, in, bound.Spec)
+	if err != nil {
+		if stopped(ctx) {
+			return CallResult{Stopped: true}, nil
+		}
+		return CallResult{}, err
+	}
+	defer leave()
 
 	voice := &voice{set: s, in: in, started: s.now(), kind: bound.ContentType}
 	arguments, _ := inputs.(map[string]any)

@@ -148,6 +148,7 @@ func (o *opening) toolPin(b artifacts.Bound) ToolPin {
 	p.Absent = b.Workflow == "" && !o.set.Box.Has(b.Name)
 	if p.Runs == tool.Activity {
 		p.Queue = o.set.Queues[b.On()]
+		p.Shared = b.IsJob()
 	}
 	if p.Model {
 		p.LateRetries = 1 // LORA-25

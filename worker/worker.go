@@ -135,7 +135,10 @@ type Worker struct {
 // How much one process does at once.
 const (
 	maxCalls     = 200 // ordinary activities
-	maxIngest    = 4   // they are heavy, and nobody waits for them with open eyes
+	maxIngest    = 4   // heavy work, for which nobody waits with open eyes
+	ingestShare  = 2   // of it for one person
+	ingestLine   = 2   // more that wait here; the rest wait in the engine
+	ingestSlots  = 64  // with those that only look whether it is their turn
 	maxLocal     = 1000
 	maxTasks     = 500 // workflow tasks
 	pollers      = 8   // fixed: growing and shrinking their number was slower here
@@ -164,6 +167,9 @@ func New(o Options) (*Worker, error) {
 	sdk.SetStickyWorkflowCacheSize(cachedRuns) // of the process: the SDK has one for all workers
 	engine := NewEngine(o)
 	o.Activities.Queues = o.queues()
+	if o.Activities.Shares == nil {
+		o.Activities.Shares = tool.NewShares(maxIngest, ingestShare, ingestLine)
+	}
 	if o.Activities.Starter == nil {
 		o.Activities.Starter = engine
 	}
@@ -175,7 +181,7 @@ func New(o Options) (*Worker, error) {
 		options := o.options()
 		options.DisableWorkflowWorker = true
 		if name == tool.QueueIngest {
-			options.MaxConcurrentActivityExecutionSize = maxIngest
+			options.MaxConcurrentActivityExecutionSize = ingestSlots
 		}
 		apart := sdk.New(o.Client, o.Queue+"-"+name, options)
 		if name == tool.QueueIngest {
