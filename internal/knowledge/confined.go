@@ -36,6 +36,7 @@ const (
 func ConfinedParsers(program cell.Program, dir string) *Parsers {
 	program.Args = append(program.Args[:len(program.Args):len(program.Args)], filepath.Join(dir, "code"))
 	p := NewParsers()
+	p.atLeast = readAtLeast
 	p.cell = cell.New(program, cell.Options{Dir: filepath.Join(dir, "work"), Most: readers})
 	return p
 }
@@ -92,7 +93,7 @@ func (f format) costly(size int64) bool { return f.dangerous || size > maxHere }
 func (p *Parsers) confined(ctx context.Context, name, mime string, r io.ReaderAt, size int64) (Extract, error) {
 	raw, err := p.cell.Do(ctx, cell.Job{
 		Task: readTask{path.Base(name), mime}, Body: io.NewSectionReader(r, 0, size), Size: size,
-		Limits: cell.Limits{Memory: readMemory, CPU: timeFor(size), Wall: readWall, Output: readOutput},
+		Limits: cell.Limits{Memory: readMemory, CPU: p.timeFor(size), Wall: readWall, Output: readOutput},
 		Told: func(raw json.RawMessage) {
 			var at pagesRead
 			if tell, ok := ctx.Value(watcher{}).(func(done, total int)); ok && json.Unmarshal(raw, &at) == nil {
@@ -121,8 +122,8 @@ func (p *Parsers) confined(ctx context.Context, name, mime string, r io.ReaderAt
 }
 
 // timeFor is how long the reading of a file may compute.
-func timeFor(size int64) time.Duration {
-	return min(readAtLeast+time.Duration(size>>20)*readAMiB, readAtMost)
+func (p *Parsers) timeFor(size int64) time.Duration {
+	return min(p.atLeast+time.Duration(size>>20)*readAMiB, readAtMost)
 }
 
 // sound refuses an extract that is not what Parse promises. It came from a

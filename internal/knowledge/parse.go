@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"liminal/internal/cell"
 	"liminal/internal/fault"
@@ -29,9 +30,10 @@ const (
 // Parsers turns files into text. It is safe for concurrent use; the PDF
 // engine is compiled on first need and lives until Close.
 type Parsers struct {
-	pdf  func() (*pdfEngine, error)
-	cell *cell.Cell // where costly files are read; nil: in this process
-	code string     // folder for the PDF engine in machine code; "": none
+	pdf     func() (*pdfEngine, error)
+	cell    *cell.Cell    // where costly files are read; nil: in this process
+	atLeast time.Duration // that a costly file may compute
+	code    string        // folder for the PDF engine in machine code; "": none
 
 	mu     sync.Mutex
 	opened *pdfEngine

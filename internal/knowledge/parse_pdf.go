@@ -2,7 +2,6 @@ package knowledge
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +14,6 @@ import (
 	pdferrors "github.com/klippa-app/go-pdfium/errors"
 	"github.com/klippa-app/go-pdfium/references"
 	"github.com/klippa-app/go-pdfium/requests"
-	"github.com/klippa-app/go-pdfium/responses"
 	"github.com/klippa-app/go-pdfium/webassembly"
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -105,9 +103,7 @@ type pdfReader struct {
 	doc  references.FPDF_DOCUMENT
 	size int
 
-	work  int                            // of the pages so far
-	again int                            // of those that were there before
-	seen  map[[sha256.Size]byte]struct{} // the texts of pages
+	work pageWork
 }
 
 func (d *pdfReader) open(r io.ReaderAt, size int64) error {
@@ -214,44 +210,13 @@ func (d *pdfReader) page(index int) (string, error) {
 		return "", err
 	}
 	if count.Count <= 0 {
-		return "", d.weigh("", objects.Count)
+		return "", d.work.add(d.size, "", objects.Count)
 	}
 	res, err := d.pdf.FPDFText_GetText(&requests.FPDFText_GetText{TextPage: text.TextPage, Count: min(count.Count, MaxText)})
 	if err != nil {
 		return "", err
 	}
-	return res.Text, d.weigh(res.Text, objects.Count)
-}
-
-// The bounds of the work of all pages, in things drawn and letters.
-const (
-	maxPageWork  = 100_000_000
-	maxPageAgain = 2_000_000 // of pages whose text was there before
-)
-
-// weigh counts the work of a page. A file can name one page thousands of times:
-// PDFium reads it anew each time and does not tell that it is the same, but
-// its text is.
-func (d *pdfReader) weigh(text string, objects int) error {
-	work := len(text) + objects
-	if d.work += work; d.work > maxPageWork {
-		return fault.New(fault.Invalid, "the pages of this PDF are made of more pieces than can be read. Split it into several files.")
-	}
-	if text == "" {
-		return nil // drawings without words are not the same for it
-	}
-	sum := sha256.Sum256([]byte(text))
-	if d.seen == nil {
-		d.seen = map[[sha256.Size]byte]struct{}{}
-	}
-	if _, there := d.seen[sum]; !there {
-		d.seen[sum] = struct{}{}
-		return nil
-	}
-	if d.again += work; d.again > maxPageAgain {
-		return fault.New(fault.Invalid, "this PDF has %d pages that show the same again and again. Save one with each page once and upload that.", d.size)
-	}
-	return nil
+	return res.Text, d.work.add(d.size, res.Text, objects.Count)
 }
 
 func pagesAre(n int) string {
@@ -334,38 +299,4 @@ func madeUp(title string) string {
 		}
 	}
 	return t
-}
-
-// mark is an entry of the document's outline.
-type mark struct {
-	title string
-	level int
-	page  int // 1-based; 0 if it leads nowhere
-}
-
-// maxMarks bounds the outline, which a hostile file may make endless.
-const maxMarks = 5_000
-
-func (d *pdfReader) marks() []mark {
-	res, err := d.pdf.GetBookmarks(&requests.GetBookmarks{Document: d.doc})
-	if err != nil {
-		return nil
-	}
-	var out []mark
-	var walk func(list []responses.GetBookmarksBookmark, level int)
-	walk = func(list []responses.GetBookmarksBookmark, level int) {
-		for _, b := range list {
-			if len(out) >= maxMarks || level > 8 {
-				return
-			}
-			m := mark{title: strings.Join(strings.Fields(tidy(b.Title)), " "), level: level}
-			if b.DestInfo != nil {
-				m.page = b.DestInfo.PageIndex + 1
-			}
-			out = append(out, m)
-			walk(b.Children, level+1)
-		}
-	}
-	walk(res.Bookmarks, 1)
-	return out
 }
