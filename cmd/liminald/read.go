@@ -7,10 +7,10 @@ import (
 	"liminal/internal/knowledge"
 )
 
-// readDocuments is the subcommand of the processes in which the program reads
+// readersCommand is the subcommand of the processes in which the program reads
 // documents, with bounds of memory and time. It starts them itself and speaks
 // with them over a pipe, so help does not list it.
-const readDocuments = "read-documents"
+const readersCommand = "read-documents"
 
 func read(t terminal, args []string) int {
 	if len(args) != 1 {

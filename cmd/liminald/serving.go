@@ -102,7 +102,7 @@ func urlOf(l net.Listener) string {
 // serve builds the platform, starts its worker when this process has one, and
 // answers HTTP.
 func (s *serving) serve(ctx context.Context, conf config.Config, temporal string, works bool, log *slog.Logger) error {
-	readers, err := cell.Self(readDocuments)
+	readers, err := cell.Self(readersCommand)
 	if err != nil {
 		return err
 	}
