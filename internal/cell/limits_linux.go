@@ -14,7 +14,7 @@ func self() (string, error) { return "/proc/self/exe", nil }
 // How a process of a cell stands back: behind everything else for the
 // processors, and before everything else when memory runs out.
 const (
-	nice   = 10
+	nice   = 5
 	oomAdj = "800"
 )
 
