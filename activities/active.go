@@ -85,16 +85,21 @@ func unlessStopped(ctx context.Context, err error) error {
 	return err
 }
 
-// enterCall waits until a call may be made: at the pace of the engine, or for a
-// place where it computes in this process. leave gives that place to the call's
-// run, which has the result to work on.
-func (s *Set) enterCall(ctx context.Context, in CallInput) (leave func(), err error) {
+// enterCall waits until a call may be made: at the pace of the engine and for a
+// share of its queue, or for a place where it computes in this process. leave
+// gives that place to the call's run, which has the result to work on.
+func (s *Set) enterCall(ctx context.Context, in CallInput, spec tool.Spec) (leave func(), err error) {
 	person := in.Run.Viewer.UserID
 	switch {
-	case in.Run.Viewer.IsSystem():
+	case in.Run.Viewer.IsSystem() && inline(ctx):
 		return func() {}, nil
+	case in.Run.Viewer.IsSystem():
+		return s.share(ctx, in, spec)
 	case !inline(ctx):
-		return func() {}, s.engine.take(ctx, person, costCall, enginePace())
+		if err := s.engine.take(ctx, person, costCall, enginePace()); err != nil {
+			return nil, err
+		}
+		return s.share(ctx, in, spec)
 	}
 	place, err := s.active.ready().Enter(ctx, person)
 	if err != nil {

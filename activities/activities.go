@@ -103,10 +103,11 @@ type ToolPin struct {
 	graph.Tool
 	ArtifactID string `json:"artifact_id,omitempty"`
 	Version    int    `json:"version"`
-	Runs       string `json:"runs"`            // tool.Inline or tool.Activity
-	Queue      string `json:"queue,omitempty"` // task queue of an ordinary activity; empty: the workflow's own
-	Model      bool   `json:"model,omitempty"` // a model speaks: its calls are no tool calls to a person
-	Plain      bool   `json:"plain,omitempty"` // neither are those of a tool that only arranges values
+	Runs       string `json:"runs"`             // tool.Inline or tool.Activity
+	Queue      string `json:"queue,omitempty"`  // task queue of an ordinary activity; empty: the workflow's own
+	Model      bool   `json:"model,omitempty"`  // a model speaks: its calls are no tool calls to a person
+	Shared     bool   `json:"shared,omitempty"` // background work, of which each person has a share
+	Plain      bool   `json:"plain,omitempty"`  // neither are those of a tool that only arranges values
 }
 
 // Pin is the tool's artifact at its version.

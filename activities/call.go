@@ -40,11 +40,11 @@ func (s *Set) call(ctx context.Context, in CallInput) (CallResult, error) {
 	defer release()
 	stop := pulse(ctx)
 	defer stop()
-	leave, err := s.enterCall(ctx, in)
-	if stopped(ctx) {
-		return CallResult{Stopped: true}, nil
-	}
+	leave, err := s.enterCall(ctx, in, bound.Spec)
 	if err != nil {
+		if stopped(ctx) {
+			return CallResult{Stopped: true}, nil
+		}
 		return CallResult{}, err
 	}
 	defer leave()

@@ -43,6 +43,10 @@ func (s *Set) Call(ctx context.Context, in CallInput) (CallResult, error) {
 	ctx, span := telemetry.StartTool(ctx, in.Tool.Name, in.Effect)
 	began := s.now()
 	out, err := s.call(ctx, in)
+	if busy(err) {
+		telemetry.End(span, nil, "")
+		return out, err
+	}
 	s.meter().ToolCall(in.Tool.Name, outcomeOf(out, err), in.Attempt > 1, s.now().Sub(began))
 	kind := ""
 	if err != nil {

@@ -181,7 +181,7 @@ func (o *opening) toolPin(b artifacts.Bound) ToolPin {
 	}
 	p.Absent = b.Workflow == "" && !o.set.Box.Has(b.Name)
 	if p.Runs == tool.Activity {
-		p.Apart, p.Queue = true, o.set.Queues[b.On()]
+		p.Apart, p.Shared, p.Queue = true, b.IsJob(), o.set.Queues[b.On()]
 	}
 	if p.Model {
 		p.LateRetries = 1 // LORA-25

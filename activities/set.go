@@ -108,7 +108,8 @@ type Set struct {
 	Router        Router
 	Starter       Starter
 	Meter         Meter
-	Purse         Purse // bounds what model calls use; nil: nobody counts
+	Shares        Shares // of background work, by person; nil: whoever comes first
+	Purse         Purse  // bounds what model calls use; nil: nobody counts
 	Now           func() time.Time
 	Logger        *slog.Logger
 	Queues        Queues

@@ -143,7 +143,10 @@ type Worker struct {
 // How much one process does at once.
 const (
 	maxCalls     = 2000 // ordinary activities: most of them wait
-	maxIngest    = 4    // they are heavy, and nobody waits for them with open eyes
+	maxIngest    = 4    // heavy work, for which nobody waits with open eyes
+	ingestShare  = 2    // of it for one person
+	ingestLine   = 2    // more that wait here; the rest wait in the engine
+	ingestSlots  = 64   // with those that only look whether it is their turn
 	maxLocal     = 4000 // those that wait for their turn among them
 	maxTasks     = 2000 // workflow tasks
 	pollers      = 8    // fixed: growing and shrinking their number was slower here
@@ -172,6 +175,9 @@ func New(o Options) (*Worker, error) {
 	sdk.SetStickyWorkflowCacheSize(cachedRuns) // of the process: the SDK has one for all workers
 	engine := NewEngine(o)
 	o.Activities.Queues = o.queues()
+	if o.Activities.Shares == nil {
+		o.Activities.Shares = tool.NewShares(maxIngest, ingestShare, ingestLine)
+	}
 	if o.Activities.Starter == nil {
 		o.Activities.Starter = engine
 	}
@@ -183,7 +189,7 @@ func New(o Options) (*Worker, error) {
 		options := o.options()
 		options.DisableWorkflowWorker = true
 		if name == tool.QueueIngest {
-			options.MaxConcurrentActivityExecutionSize = maxIngest
+			options.MaxConcurrentActivityExecutionSize = ingestSlots
 		}
 		apart := sdk.New(o.Client, o.Queue+"-"+name, options)
 		if name == tool.QueueIngest {

@@ -9,6 +9,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"liminal/activities"
+	"liminal/internal/fault"
 	"liminal/internal/graph"
 	"liminal/internal/model"
 	"liminal/internal/run"
@@ -37,7 +38,7 @@ func (d *drive) call(ctx workflow.Context, e graph.Effect) {
 	if pin.Runs == tool.Inline {
 		future = workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, inline(e)), activities.NameCall, in, "")
 	} else {
-		future = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, d.apart(e, pin.Queue)), activities.NameCall, in, d.sealed(ctx, in))
+		future = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, d.apart(e, pin.Queue, pin.Shared)), activities.NameCall, in, d.sealed(ctx, in))
 	}
 	d.flight[e.ID] = cancel
 	d.selector.AddFuture(future, func(f workflow.Future) { d.called(ctx, e, began, f) })
@@ -51,7 +52,7 @@ func inline(e graph.Effect) workflow.LocalActivityOptions {
 	}
 }
 
-func (d *drive) apart(e graph.Effect, queue string) workflow.ActivityOptions {
+func (d *drive) apart(e graph.Effect, queue string, shared bool) workflow.ActivityOptions {
 	o := workflow.ActivityOptions{
 		TaskQueue:           queue,
 		StartToCloseTimeout: e.Call.Timeout,
@@ -63,8 +64,29 @@ func (d *drive) apart(e graph.Effect, queue string) workflow.ActivityOptions {
 	if !d.opened.Job {
 		o.ScheduleToStartTimeout = startLimit
 	}
+	if shared {
+		o.StartToCloseTimeout += activities.Patience
+		o.RetryPolicy = untilItsTurn()
+	}
 	return o
 }
+
+// untilItsTurn has the engine make a call again whose person's share of the
+// background work is taken, and no other: those are for the machine to repeat.
+func untilItsTurn() *temporal.RetryPolicy {
+	final := []string{
+		activities.TypeStopped, "PanicError", "deadlineExceededError",
+		"TemporalTimeout:StartToClose", "TemporalTimeout:Heartbeat",
+	}
+	for _, code := range fault.Codes() {
+		final = append(final, string(code))
+	}
+	return &temporal.RetryPolicy{InitialInterval: time.Second, MaximumAttempts: maxTurns, NonRetryableErrorTypes: final}
+}
+
+// maxTurns bounds how often a call looks whether it is its turn: about a day's
+// worth, which is what a run may take.
+const maxTurns = 50_000
 
 // maxSummary bounds a summary in bytes, below the 400 a server takes by default.
 const maxSummary = 300

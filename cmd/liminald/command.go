@@ -60,6 +60,8 @@ func run(ctx context.Context, t terminal, args []string) int {
 	}
 	name, rest := args[0], args[1:]
 	switch name {
+	case readersCommand:
+		return read(t, rest)
 	case "help", "-h", "-help", "--help":
 		return help(ctx, t, rest)
 	case "-version", "--version":

@@ -24,6 +24,10 @@ const (
 )
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == readersCommand { // started by the program, in an environment of its own
+		main()
+		return
+	}
 	if os.Getenv(asProgram) != "" {
 		if err := os.Unsetenv(asProgram); err != nil {
 			panic(err)

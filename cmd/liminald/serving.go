@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"liminal/internal/cell"
 	"liminal/internal/config"
 	"liminal/internal/wire"
 )
@@ -103,7 +104,13 @@ func urlOf(l net.Listener) string {
 // serve builds the platform, starts its worker when this process has one, and
 // answers HTTP.
 func (s *serving) serve(ctx context.Context, conf config.Config, temporal string, works bool, log *slog.Logger) error {
-	p, err := wire.Open(ctx, wire.Options{Config: conf, Logger: log, Temporal: temporal, URL: s.url(), Local: s.local, Version: buildVersion()})
+	readers, err := cell.Self(readersCommand)
+	if err != nil {
+		return err
+	}
+	p, err := wire.Open(ctx, wire.Options{
+		Config: conf, Logger: log, Temporal: temporal, URL: s.url(), Local: s.local, Version: buildVersion(), Readers: readers,
+	})
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
+	"liminal/internal/cell"
 	"liminal/internal/fault"
 )
 
@@ -28,17 +30,21 @@ const (
 // Parsers turns files into text. It is safe for concurrent use; the PDF
 // engine is compiled on first need and lives until Close.
 type Parsers struct {
-	pdf func() (*pdfEngine, error)
+	pdf     func() (*pdfEngine, error)
+	cell    *cell.Cell    // where costly files are read; nil: in this process
+	atLeast time.Duration // that a costly file may compute
+	code    string        // folder for the PDF engine in machine code; "": none
 
 	mu     sync.Mutex
 	opened *pdfEngine
 }
 
-// NewParsers returns the parsers of every accepted type (RAG-02).
+// NewParsers returns the parsers of every accepted type (RAG-02). They read in
+// this process; what strangers wrote is better read by ConfinedParsers.
 func NewParsers() *Parsers {
 	p := &Parsers{}
 	p.pdf = sync.OnceValues(func() (*pdfEngine, error) {
-		e, err := newPDFEngine()
+		e, err := newPDFEngine(p.code)
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.opened = e
@@ -47,8 +53,14 @@ func NewParsers() *Parsers {
 	return p
 }
 
-// Close releases the PDF engine. Parse must not be called afterwards.
+// Close releases the PDF engine and the processes that wait. Parse must not be
+// called afterwards.
 func (p *Parsers) Close() error {
+	if p.cell != nil {
+		if err := p.cell.Close(); err != nil {
+			return err
+		}
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.opened == nil {
@@ -66,27 +78,28 @@ type format struct {
 	extensions []string
 	parse      func(p *Parsers, ctx context.Context, r io.ReaderAt, size int64) (Extract, error)
 	archived   bool // it is a zip file
+	dangerous  bool // reading it can take much more time or memory than it is large
 }
 
 // formats lists what is accepted; the first extension is the usual one.
 func formats() []format {
 	return []format{
-		{"PDF", "application/pdf", []string{".pdf"}, (*Parsers).parsePDF, false},
-		{"Word", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", []string{".docx", ".docm", ".dotx"}, (*Parsers).parseArchive, true},
-		{"PowerPoint", "application/vnd.openxmlformats-officedocument.presentationml.presentation", []string{".pptx", ".pptm", ".ppsx"}, (*Parsers).parseArchive, true},
-		{"Excel", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", []string{".xlsx", ".xlsm"}, (*Parsers).parseArchive, true},
-		{"OpenDocument", "application/vnd.oasis.opendocument.text", []string{".odt", ".odp", ".ods"}, (*Parsers).parseArchive, true},
-		{"EPUB", "application/epub+zip", []string{".epub"}, (*Parsers).parseArchive, true},
-		{"Markdown", "text/markdown", []string{".md", ".markdown", ".mdown", ".mkd"}, plain(parseMarkdown), false},
-		{"HTML", "text/html", []string{".html", ".htm", ".xhtml"}, plainHTML, false},
-		{"table", "text/csv", []string{".csv", ".tsv"}, plain(parseCSV), false},
+		{"PDF", "application/pdf", []string{".pdf"}, (*Parsers).parsePDF, false, true},
+		{"Word", "application/vnd.openxmlformats-officedocument.wordprocessingml.document", []string{".docx", ".docm", ".dotx"}, (*Parsers).parseArchive, true, true},
+		{"PowerPoint", "application/vnd.openxmlformats-officedocument.presentationml.presentation", []string{".pptx", ".pptm", ".ppsx"}, (*Parsers).parseArchive, true, true},
+		{"Excel", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", []string{".xlsx", ".xlsm"}, (*Parsers).parseArchive, true, true},
+		{"OpenDocument", "application/vnd.oasis.opendocument.text", []string{".odt", ".odp", ".ods"}, (*Parsers).parseArchive, true, true},
+		{"EPUB", "application/epub+zip", []string{".epub"}, (*Parsers).parseArchive, true, true},
+		{"Markdown", "text/markdown", []string{".md", ".markdown", ".mdown", ".mkd"}, plain(parseMarkdown), false, false},
+		{"HTML", "text/html", []string{".html", ".htm", ".xhtml"}, plainHTML, false, true},
+		{"table", "text/csv", []string{".csv", ".tsv"}, plain(parseCSV), false, false},
 		{"source code", "text/x-source", []string{
 			".go", ".py", ".js", ".jsx", ".ts", ".tsx", ".java", ".c", ".h", ".cc", ".cpp", ".hpp", ".rs", ".rb", ".php", ".cs", ".kt", ".swift",
 			".sh", ".sql", ".css", ".proto",
-		}, plain(parseCode), false},
+		}, plain(parseCode), false, false},
 		{"text", "text/plain", []string{
 			".txt", ".text", ".log", ".json", ".jsonl", ".yaml", ".yml", ".toml", ".ini", ".xml", ".rst", ".org", ".adoc", ".tex", ".diff", ".patch",
-		}, plain(parseText), false},
+		}, plain(parseText), false, false},
 	}
 }
 
@@ -125,6 +138,9 @@ func (p *Parsers) Parse(ctx context.Context, name, mime string, r io.ReaderAt, s
 	f, err := choose(name, mime, head)
 	if err != nil {
 		return Extract{}, err
+	}
+	if p.cell != nil && f.costly(size) {
+		return p.confined(ctx, name, mime, r, size)
 	}
 	x, err := f.parse(p, ctx, r, size)
 	if err != nil {

@@ -30,7 +30,7 @@ func parseCSV(text string) Extract {
 		}
 		switch {
 		case header == nil && filled(row) > 1:
-			header = append(header, row...)
+			header = append([]string{}, repeatable(row)...)
 		case header != nil && written%headerEvery == 0:
 			out.row(header, true)
 		}

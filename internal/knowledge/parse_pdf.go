@@ -14,7 +14,6 @@ import (
 	pdferrors "github.com/klippa-app/go-pdfium/errors"
 	"github.com/klippa-app/go-pdfium/references"
 	"github.com/klippa-app/go-pdfium/requests"
-	"github.com/klippa-app/go-pdfium/responses"
 	"github.com/klippa-app/go-pdfium/webassembly"
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -30,16 +29,24 @@ import (
 type pdfEngine struct{ pool pdfium.Pool }
 
 const (
-	pdfMemory    = 8192 // pages of 64 KiB: 512 MiB for one document
+	pdfMemory    = 4096 // pages of 64 KiB: 256 MiB for one document, and as much again while it grows
 	pdfInstances = 2    // documents read at once
 )
 
-func newPDFEngine() (*pdfEngine, error) {
+// newPDFEngine makes the reader ready. That compiles it, which takes a second;
+// where there is a folder for it, what was compiled is kept there.
+func newPDFEngine(code string) (*pdfEngine, error) {
+	runtime := wazero.NewRuntimeConfig().WithCloseOnContextDone(true).WithMemoryLimitPages(pdfMemory)
+	if code != "" {
+		if kept, err := wazero.NewCompilationCacheWithDir(code); err == nil { // else it is compiled once more
+			runtime = runtime.WithCompilationCache(kept)
+		}
+	}
 	pool, err := webassembly.Init(webassembly.Config{
 		MaxIdle:       1,
 		MaxTotal:      pdfInstances,
 		FSConfig:      wazero.NewFSConfig(), // the default would mount "/"
-		RuntimeConfig: wazero.NewRuntimeConfig().WithCloseOnContextDone(true).WithMemoryLimitPages(pdfMemory),
+		RuntimeConfig: runtime,
 		Stdout:        io.Discard,
 		Stderr:        io.Discard,
 	})
@@ -75,13 +82,18 @@ func (p *Parsers) parsePDF(ctx context.Context, r io.ReaderAt, size int64) (Extr
 // return. The library's own Kill does the same without a lock, so the module
 // is reached through the exported field of its implementation instead.
 func interrupt(ctx context.Context, instance pdfium.Pdfium) {
-	v := reflect.Indirect(reflect.ValueOf(instance.GetImplementation()))
-	if v.Kind() != reflect.Struct {
-		return
-	}
-	if m, ok := reflect.TypeAssert[api.Module](v.FieldByName("Module")); ok {
+	if m := module(instance); m != nil {
 		_ = m.CloseWithExitCode(context.WithoutCancel(ctx), 1)
 	}
+}
+
+func module(instance pdfium.Pdfium) api.Module {
+	v := reflect.Indirect(reflect.ValueOf(instance.GetImplementation()))
+	if v.Kind() != reflect.Struct {
+		return nil
+	}
+	m, _ := reflect.TypeAssert[api.Module](v.FieldByName("Module"))
+	return m
 }
 
 // pdfReader reads one document.
@@ -90,6 +102,8 @@ type pdfReader struct {
 	pdf  pdfium.Pdfium
 	doc  references.FPDF_DOCUMENT
 	size int
+
+	work pageWork
 }
 
 func (d *pdfReader) open(r io.ReaderAt, size int64) error {
@@ -98,18 +112,39 @@ func (d *pdfReader) open(r io.ReaderAt, size int64) error {
 	case errors.Is(err, pdferrors.ErrPassword), errors.Is(err, pdferrors.ErrSecurity):
 		return fault.Wrap(fault.Invalid, err, "this PDF is protected by a password. Save a copy without the password and upload that.")
 	case err != nil:
-		return damaged(err)
+		return d.broken(err)
 	}
 	d.doc = res.Document
 	count, err := d.pdf.FPDF_GetPageCount(&requests.FPDF_GetPageCount{Document: d.doc})
 	if err != nil {
-		return damaged(err)
+		return d.broken(err)
 	}
 	d.size = count.PageCount
 	if d.size > MaxPages {
 		return fault.New(fault.Invalid, "this PDF has %d pages; the limit is %d. Split it into several files.", d.size, MaxPages)
 	}
 	return nil
+}
+
+// broken tells a document that wanted more memory than there is from one that
+// cannot be read.
+func (d *pdfReader) broken(err error) error {
+	if d.full() {
+		return fault.Wrap(fault.Invalid, err, "this PDF needs more than %d MiB of memory to be read. Split it into several files, or save it in a simpler form, and upload that.", pdfMemory*pdfPage>>20)
+	}
+	return damaged(err)
+}
+
+// pdfPage is a page of the sandbox's memory; it asks for many at once, so that
+// one whose memory is up stands a little below the limit.
+const (
+	pdfPage = 64 << 10
+	pdfFull = pdfMemory * pdfPage / 10 * 7
+)
+
+func (d *pdfReader) full() bool {
+	m := module(d.pdf)
+	return m != nil && m.Memory() != nil && int(m.Memory().Size()) > pdfFull
 }
 
 func damaged(err error) error {
@@ -127,7 +162,12 @@ func (d *pdfReader) read() (Extract, error) {
 		}
 		told(d.ctx, i, d.size)
 		text, err := d.page(i)
-		if err != nil {
+		switch {
+		case errors.Is(err, fault.Invalid):
+			return Extract{}, err
+		case err != nil && d.full():
+			return Extract{}, d.broken(err)
+		case err != nil:
 			broken = err // one damaged page does not lose the others
 			continue
 		}
@@ -141,7 +181,7 @@ func (d *pdfReader) read() (Extract, error) {
 	}
 	if total < 2*d.size && total < 200 {
 		if broken != nil {
-			return Extract{}, damaged(broken)
+			return Extract{}, d.broken(broken)
 		}
 		return Extract{}, fault.New(fault.Invalid, "this PDF has no text: its %s probably scanned images. Run text recognition (OCR) on it first.", pagesAre(d.size))
 	}
@@ -162,14 +202,21 @@ func (d *pdfReader) page(index int) (string, error) {
 	}
 	defer func() { _, _ = d.pdf.FPDFText_ClosePage(&requests.FPDFText_ClosePage{TextPage: text.TextPage}) }()
 	count, err := d.pdf.FPDFText_CountChars(&requests.FPDFText_CountChars{TextPage: text.TextPage})
-	if err != nil || count.Count <= 0 {
+	if err != nil {
 		return "", err
+	}
+	objects, err := d.pdf.FPDFPage_CountObjects(&requests.FPDFPage_CountObjects{Page: requests.Page{ByReference: &page.Page}})
+	if err != nil {
+		return "", err
+	}
+	if count.Count <= 0 {
+		return "", d.work.add(d.size, "", objects.Count)
 	}
 	res, err := d.pdf.FPDFText_GetText(&requests.FPDFText_GetText{TextPage: text.TextPage, Count: min(count.Count, MaxText)})
 	if err != nil {
 		return "", err
 	}
-	return res.Text, nil
+	return res.Text, d.work.add(d.size, res.Text, objects.Count)
 }
 
 func pagesAre(n int) string {
@@ -252,38 +299,4 @@ func madeUp(title string) string {
 		}
 	}
 	return t
-}
-
-// mark is an entry of the document's outline.
-type mark struct {
-	title string
-	level int
-	page  int // 1-based; 0 if it leads nowhere
-}
-
-// maxMarks bounds the outline, which a hostile file may make endless.
-const maxMarks = 5_000
-
-func (d *pdfReader) marks() []mark {
-	res, err := d.pdf.GetBookmarks(&requests.GetBookmarks{Document: d.doc})
-	if err != nil {
-		return nil
-	}
-	var out []mark
-	var walk func(list []responses.GetBookmarksBookmark, level int)
-	walk = func(list []responses.GetBookmarksBookmark, level int) {
-		for _, b := range list {
-			if len(out) >= maxMarks || level > 8 {
-				return
-			}
-			m := mark{title: strings.Join(strings.Fields(tidy(b.Title)), " "), level: level}
-			if b.DestInfo != nil {
-				m.page = b.DestInfo.PageIndex + 1
-			}
-			out = append(out, m)
-			walk(b.Children, level+1)
-		}
-	}
-	walk(res.Bookmarks, 1)
-	return out
 }

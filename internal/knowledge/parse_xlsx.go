@@ -90,7 +90,7 @@ func (s *sheets) sheet(name string) error {
 		}
 		switch {
 		case header == nil && filled(cells) > 1:
-			header = cells
+			header = repeatable(cells)
 		case header != nil && written%headerEvery == 0:
 			s.out.row(header, true)
 		}
@@ -101,6 +101,21 @@ func (s *sheets) sheet(name string) error {
 		return brokenArchive(err)
 	}
 	return nil
+}
+
+// maxHeader is how long, in bytes, a first row may be that is said again.
+const maxHeader = 8 << 10
+
+// repeatable is a first row, or an empty one where saying it again would make
+// much of little.
+func repeatable(cells []string) []string {
+	size := 0
+	for _, c := range cells {
+		if size += len(c) + 1; size > maxHeader {
+			return []string{}
+		}
+	}
+	return cells
 }
 
 // filled is how many cells of a row say something.

@@ -56,7 +56,7 @@ func (p *Platform) furnish(ctx context.Context, o Options) (*body, error) {
 	recent := chat.NewRecent(p.store, p.cache, o.Logger)
 	b := &body{
 		messages: recent, turns: recent.Turns(p.store), threads: recent.Conversations(p.store),
-		embedder: encoder, parsers: knowledge.NewParsers(),
+		embedder: encoder, parsers: o.parsers(),
 	}
 	if b.files, err = files.OpenRoots(usersDir(o.Config), p.store, key); err != nil {
 		return nil, err
@@ -92,6 +92,15 @@ func (p *Platform) furnish(ctx context.Context, o Options) (*body, error) {
 	router.Remember(p.cache)
 	b.router = router
 	return b, err
+}
+
+// parsers read documents, in processes of their own where there is a program
+// for that.
+func (o Options) parsers() *knowledge.Parsers {
+	if o.Readers.Path == "" {
+		return knowledge.NewParsers()
+	}
+	return knowledge.ConfinedParsers(o.Readers, filepath.Join(o.Config.Data, "cache", "readers"))
 }
 
 // parts are what the built-in tools work with.

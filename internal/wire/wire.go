@@ -20,6 +20,7 @@ import (
 
 	"liminal/activities"
 	"liminal/artifacts"
+	"liminal/internal/cell"
 	"liminal/internal/config"
 	"liminal/internal/knowledge"
 	"liminal/internal/model"
@@ -40,6 +41,9 @@ type Options struct {
 	Model    model.Model // nil: the one Config names
 	Tools    []tool.Tool // beside the built-in ones
 	Specs    []tool.Spec // of Tools
+	// Readers is the program that reads documents apart from this process; none:
+	// they are read in it.
+	Readers cell.Program
 }
 
 // Platform is everything in one process, between the engine and HTTP.
