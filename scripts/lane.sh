@@ -22,6 +22,8 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 GO=${GO:-go}
 
 die() { echo "lane.sh: $*" >&2; exit 1; }
+# shellcheck source=scripts/lane/packages.sh
+. "$here/scripts/lane/packages.sh"
 
 # reachable says whether the user nobody, as whom root runs PostgreSQL, may
 # enter a folder.
@@ -47,7 +49,7 @@ build() {
 psql_() {
   local bin
   bin=$(echo "$root"/postgres/usr/lib/postgresql/*/bin)
-  LD_LIBRARY_PATH=$(find "$root/postgres/usr/lib" -maxdepth 1 -name '*-linux-gnu*' | paste -sd:) \
+  LD_LIBRARY_PATH=$(libraries "$root/postgres") \
     "$bin/psql" -v ON_ERROR_STOP=1 -qtA "$@"
 }
 
@@ -96,7 +98,7 @@ export LANE_POSTGRES='$postgres'
 export LANE_REDIS='$redis'
 export LANE_TEMPORAL='$temporal'
 export LANE_BIN='$(echo "$root"/postgres/usr/lib/postgresql/*/bin)'
-export LANE_LIB='$(find "$root/postgres/usr/lib" -maxdepth 1 -name '*-linux-gnu*' | paste -sd:)'
+export LANE_LIB='$(libraries "$root/postgres")'
 export LIMINAL_MIGRATE_URL='postgres://liminal_owner@$at'
 export DATABASE_URL='postgres://liminal_app@$at'
 export REDIS_URL='$redis'
