@@ -9,12 +9,12 @@ import (
 
 func edgeAttacks() []attack {
 	return []attack{
-		{name: "content-type", row: "#7", about: "JSON without its Content-Type, as a page of another origin sends it", run: contentType},
+		{name: "content-type", row: "#7", about: "JSON without its Content-Type, as a page of another origin sends it", once: true, run: contentType},
 		{name: "same-key", row: "#8", about: "one idempotency key at two endpoints", run: sameKey},
-		{name: "multipart", row: "#9", about: "uploads whose multipart is malformed", run: malformed},
+		{name: "multipart", row: "#9", about: "uploads whose multipart is malformed", once: true, run: malformed},
 		{name: "signed-link", row: "#9", about: "a signed link after its person has left", run: signedLink},
-		{name: "look-alike", row: "#9", about: "addresses that look like another's", run: lookAlike},
-		{name: "jwt-last", row: "–", about: "the spare bits of a token's last character", run: lastCharacter},
+		{name: "look-alike", row: "#9", about: "addresses that look like another's", once: true, run: lookAlike},
+		{name: "jwt-last", row: "–", about: "the spare bits of a token's last character", once: true, run: lastCharacter},
 	}
 }
 
@@ -35,7 +35,35 @@ func contentType(t *trial) {
 		try("Content-Type "+kind, mallory, "/v1/chat", `{"message":"hello","stream":false}`, "Content-Type", kind)
 		try("Content-Type "+kind, mallory, "/v1/tools/run", `{"tool_id":"files.list_v1","input":{}}`, "Content-Type", kind)
 	}
+	for _, hole := range t.house.first {
+		t.hole("%s", hole)
+	}
+	for _, headers := range [][]string{
+		{"Host", evil, "Origin", "http://" + evil, "Sec-Fetch-Site", "same-origin"}, {"Host", evil + ":8080", "Origin", "http://" + evil + ":8080"}, // a name bound to loopback
+	} {
+		n++
+		if a := t.nobody().do("POST", "/v1/auth/signup", object{"email": uuid() + "@example.org", "password": password}, headers...); !a.refused() {
+			t.hole("JSON with %v: %s", headers, a)
+		}
+	}
 	t.figure("%d requests", n)
+}
+
+// firstAccount tries to be the first on a fresh server, who administers it, from
+// a page of another origin.
+func firstAccount(t *trial) (*person, []string) {
+	for i, headers := range [][]string{
+		{"Content-Type", ""}, {"Content-Type", "text/plain"}, {"Content-Type", "application/json", "Host", evil},
+	} {
+		headers = append(headers, "Origin", "http://"+evil, "Sec-Fetch-Site", "cross-site")
+		p := t.nobody()
+		a := p.send(requestLimit, "POST", t.house.ready.HTTP+"/v1/auth/signup", fmt.Appendf(nil, `{"email":"first-%d@example.org","password":%q}`, i, password), headers...)
+		if user, _ := a.data["user"].(object); a.ok() && user != nil {
+			p.keep(a)
+			return p, []string{fmt.Sprintf("the first account is made from another origin with %v, as %v", headers[:2], user["role"])}
+		}
+	}
+	return nil, nil
 }
 
 func sameKey(t *trial) {

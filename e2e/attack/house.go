@@ -40,6 +40,7 @@ type house struct {
 	ready              ready // of what serves the API
 	namespace          string
 	admin              *person
+	first              []string     // what a page of another origin could do while nobody had an account
 	addresses          atomic.Int32 // that were given to people
 	highest            atomic.Int64
 	done               chan struct{}
@@ -164,7 +165,9 @@ func (h *house) settle(ctx context.Context) (err error) {
 		}
 	}()
 	t := &trial{ctx: ctx, house: h, name: "house"}
-	h.admin = t.signUp("admin")
+	if h.admin, h.first = firstAccount(t); h.admin == nil {
+		h.admin = t.stranger("admin")
+	}
 	h.admin.plan("paid", h.admin)
 	h.admin.hello(patience)
 	return nil

@@ -19,8 +19,9 @@ type attack struct {
 	name  string
 	row   string // of the findings; empty: it held then
 	about string
-	after bool // the program may be left busy or broken: the next attack gets another one
-	lanes []string
+	after bool     // the program may be left busy or broken: the next attack gets another one
+	lanes []string // where it can be made; all without
+	once  bool     // the short form makes it on one lane: what it attacks is the same on all
 	run   func(t *trial)
 }
 
@@ -83,7 +84,7 @@ func campaign(ctx context.Context, lane string, o options, out, errs io.Writer) 
 	var h *house
 	defer func() { h.close(o.keep) }()
 	for _, a := range attacks() {
-		if o.only != "" && !slices.Contains(strings.Split(o.only, ","), a.name) || len(a.lanes) > 0 && !slices.Contains(a.lanes, lane) {
+		if !o.wants(a, lane) {
 			continue
 		}
 		if ctx.Err() != nil {
@@ -106,6 +107,17 @@ func campaign(ctx context.Context, lane string, o options, out, errs io.Writer) 
 		}
 	}
 	return code
+}
+
+// wants reports whether an attack is asked for on a lane.
+func (o options) wants(a attack, lane string) bool {
+	switch {
+	case o.only != "" && !slices.Contains(strings.Split(o.only, ","), a.name):
+		return false
+	case len(a.lanes) > 0 && !slices.Contains(a.lanes, lane):
+		return false
+	}
+	return !o.short || !a.once || lane == o.lanes[0]
 }
 
 // trial is one attack under way.

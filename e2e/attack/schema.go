@@ -15,8 +15,8 @@ import (
 
 func schemaAttacks() []attack {
 	return []attack{
-		{name: "schema-bomb", row: "#1", about: "a schema of 10^29 ways to check one value", after: true, run: schemaBomb},
-		{name: "schema-file", row: "#3", about: "a schema that names a file, a pipe and an address of the server's", run: schemaFile},
+		{name: "schema-bomb", row: "#1", about: "a schema of 10^29 ways to check one value", after: true, once: true, run: schemaBomb},
+		{name: "schema-file", row: "#3", about: "a schema that names a file, a pipe and an address of the server's", once: true, run: schemaFile},
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 func treeAttacks() []attack {
 	return []attack{
 		{name: "run-tree", row: "#2", about: "a graph that maps a thousand items over itself", after: true, run: runTree},
-		{name: "map-scan", row: "#9", about: "a map of a thousand items over a tool of the program's own", run: mapScan},
-		{name: "own-loop", row: "#9", about: "graphs of one's own that go in a circle", run: ownLoop},
+		{name: "map-scan", row: "#9", about: "a map of a thousand items over a tool of the program's own", once: true, run: mapScan},
+		{name: "own-loop", row: "#9", about: "graphs of one's own that go in a circle", once: true, run: ownLoop},
 	}
 }
 
