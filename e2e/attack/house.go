@@ -70,7 +70,7 @@ func newHouse(ctx context.Context, lane, program string) (h *house, err error) {
 		return nil, err
 	}
 	h = &house{lane: lane, dir: dir, program: program, namespace: "default", done: make(chan struct{})}
-	h.env = []string{"LIMINAL_WEB_ALLOW=*", "LIMINAL_TENANTS=default,acme", "LIMINAL_OPS_LISTEN=127.0.0.1:0", "LIMINAL_LOG_LEVEL=warn"}
+	h.env = []string{"LIMINAL_WEB_ALLOW=*", "LIMINAL_TENANTS=default,acme", "LIMINAL_OPS_LISTEN=127.0.0.1:0", "LIMINAL_LOG_LEVEL=warn", "GODEBUG=netdns=go"}
 	defer func() {
 		if err != nil {
 			h.close(true)

@@ -53,8 +53,12 @@ func command(ctx context.Context, args []string, out, errs io.Writer) int {
 	fs.BoolVar(&o.short, "short", false, "as CI runs it: fewer and for a shorter time")
 	fs.BoolVar(&o.keep, "keep", false, "keep the folder with the logs")
 	list := fs.Bool("list", false, "say which attacks there are")
+	within := fs.String("inside", "", "of this program itself: attack in namespaces of its own, and report to this file")
 	if fs.Parse(args) != nil {
 		return 2
+	}
+	if *within != "" {
+		return inside(ctx, *within, o.program)
 	}
 	if *list {
 		for _, a := range attacks() {
