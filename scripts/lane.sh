@@ -112,7 +112,8 @@ down() { # DIR
     local pid
     pid=$(cat "$1/temporal/pid")
     kill "$pid"
-    while kill -0 "$pid" 2>/dev/null; do sleep 0.05; done
+    # In a container whose first process reaps nobody, a dead one stays a zombie.
+    while kill -0 "$pid" 2>/dev/null && ! grep -qs '^State:[[:space:]]*Z' "/proc/$pid/status"; do sleep 0.05; done
   fi
   rm -f "$1/temporal/pid"
   [ ! -d "$1/redis" ] || "$here/scripts/lane/redis.sh" "$root/redis" stop "$1/redis"

@@ -233,11 +233,11 @@ func walls(t *trial) {
 	theirs := ada.belongings()
 	all := t.operations()
 	stranger, abroad := t.signUp("bob"), t.tenant("eve", "acme")
-	var calls, open atomic.Int32
+	var calls counter
 	var each sync.WaitGroup
 	each.Go(func() { nobodysWalls(t, all, theirs, &calls) })
 	for _, who := range []*person{stranger, abroad} {
-		each.Go(func() { strangersWalls(who, all, theirs, &calls, &open) })
+		each.Go(func() { strangersWalls(who, all, theirs, &calls) })
 	}
 	each.Wait()
 	for _, path := range []string{
@@ -260,6 +260,9 @@ func walls(t *trial) {
 	t.figure("%d calls over %d operations", calls.Load(), len(all))
 }
 
+// counter counts calls.
+type counter = atomic.Int32
+
 // holes are told one at a time.
 var telling sync.Mutex
 
@@ -269,7 +272,7 @@ func (t *trial) tell(format string, args ...any) {
 	t.hole(format, args...)
 }
 
-func nobodysWalls(t *trial, all []operation, theirs belongings, calls *atomic.Int32) {
+func nobodysWalls(t *trial, all []operation, theirs belongings, calls *counter) {
 	n := t.nobody()
 	for _, o := range all {
 		for _, try := range o.thefts(theirs) {
@@ -295,7 +298,7 @@ func (f theft) bodyOrNil() any {
 	return f.body
 }
 
-func strangersWalls(p *person, all []operation, theirs belongings, calls, _ *atomic.Int32) {
+func strangersWalls(p *person, all []operation, theirs belongings, calls *counter) {
 	t := p.t
 	began := time.Now()
 	for _, o := range all {
@@ -326,6 +329,11 @@ func strangersWalls(p *person, all []operation, theirs belongings, calls, _ *ato
 func (p *person) replace() {
 	telling.Lock()
 	defer telling.Unlock()
+	defer func() { // this is a goroutine of its own
+		if failed, ok := recover().(stop); ok {
+			p.t.hole("no other stranger can come: %v", failed.err)
+		}
+	}()
 	next := p.t.tenant(p.name, p.tenant)
 	p.http, p.token, p.again, p.session, p.id, p.email = next.http, next.token, next.again, next.session, next.id, next.email
 }
