@@ -2,7 +2,7 @@
 # make test   passes everything; CI runs exactly this
 # make check  the inner loop: quick, cached, no Temporal server, no browser
 #
-# Further: make web api requirements fuzz replay bench bench-lane fault lint e2e browser clean
+# Further: make web api requirements fuzz replay bench bench-lane fault attack lint e2e browser clean
 
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
@@ -22,7 +22,7 @@ WORKFLOWCHECK := $(GO) run go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
 GOLANGCI      := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 .PHONY: run build test proof check format vet workflowcheck api requirements requirements-check \
-        unit engine fuzz replay web web-check e2e browser bench bench-lane fault fault-short lint clean
+        unit engine fuzz replay web web-check e2e browser bench bench-lane fault fault-short attack attack-short lint clean
 
 run: build
 	exec $(BIN) dev
@@ -36,7 +36,7 @@ test: build
 	LANE_REQUIRED=1 GO=$(GO) scripts/lane.sh run $(MAKE) proof
 	@echo 'make test: everything passed'
 
-proof: format requirements-check vet workflowcheck unit engine fuzz replay web-check e2e fault-short browser
+proof: format requirements-check vet workflowcheck unit engine fuzz replay web-check e2e fault-short attack-short browser
 
 check: format requirements
 	$(GO) vet $(LIGHT)
@@ -109,6 +109,14 @@ fault: build
 
 fault-short: build
 	LIMINALD=$(abspath $(BIN)) $(GO) run ./e2e/fault --lane both --short
+
+# What a stranger or an account of its own does to take the house, against the
+# real program on both lanes. It holds.
+attack: build
+	GO=$(GO) scripts/lane.sh run $(GO) run ./e2e/attack --program $(abspath $(BIN)) --lane both
+
+attack-short: build
+	$(GO) run ./e2e/attack --program $(abspath $(BIN)) --lane both --short
 
 # Not part of `make test`: installing the linter alone takes minutes.
 lint:

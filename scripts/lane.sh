@@ -22,6 +22,8 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 GO=${GO:-go}
 
 die() { echo "lane.sh: $*" >&2; exit 1; }
+# shellcheck source=scripts/lane/packages.sh
+. "$here/scripts/lane/packages.sh"
 
 # reachable says whether the user nobody, as whom root runs PostgreSQL, may
 # enter a folder.
@@ -47,7 +49,7 @@ build() {
 psql_() {
   local bin
   bin=$(echo "$root"/postgres/usr/lib/postgresql/*/bin)
-  LD_LIBRARY_PATH=$(find "$root/postgres/usr/lib" -maxdepth 1 -name '*-linux-gnu*' | paste -sd:) \
+  LD_LIBRARY_PATH=$(libraries "$root/postgres") \
     "$bin/psql" -v ON_ERROR_STOP=1 -qtA "$@"
 }
 
@@ -96,7 +98,7 @@ export LANE_POSTGRES='$postgres'
 export LANE_REDIS='$redis'
 export LANE_TEMPORAL='$temporal'
 export LANE_BIN='$(echo "$root"/postgres/usr/lib/postgresql/*/bin)'
-export LANE_LIB='$(find "$root/postgres/usr/lib" -maxdepth 1 -name '*-linux-gnu*' | paste -sd:)'
+export LANE_LIB='$(libraries "$root/postgres")'
 export LIMINAL_MIGRATE_URL='postgres://liminal_owner@$at'
 export DATABASE_URL='postgres://liminal_app@$at'
 export REDIS_URL='$redis'
@@ -110,7 +112,8 @@ down() { # DIR
     local pid
     pid=$(cat "$1/temporal/pid")
     kill "$pid"
-    while kill -0 "$pid" 2>/dev/null; do sleep 0.05; done
+    # In a container whose first process reaps nobody, a dead one stays a zombie.
+    while kill -0 "$pid" 2>/dev/null && ! grep -qs '^State:[[:space:]]*Z' "/proc/$pid/status"; do sleep 0.05; done
   fi
   rm -f "$1/temporal/pid"
   [ ! -d "$1/redis" ] || "$here/scripts/lane/redis.sh" "$root/redis" stop "$1/redis"

@@ -69,8 +69,13 @@ func (p *Parsers) parsePDF(ctx context.Context, r io.ReaderAt, size int64) (Extr
 		return Extract{}, fmt.Errorf("wait for the PDF reader: %w", err)
 	}
 	defer func() { _ = instance.Close() }() // it is thrown away
-	stop := context.AfterFunc(ctx, func() { interrupt(ctx, instance) })
-	defer stop()
+	interrupted := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() { defer close(interrupted); interrupt(ctx, instance) })
+	defer func() {
+		if !stop() { // it must not reach for an instance that is closed
+			<-interrupted
+		}
+	}()
 	d := pdfReader{ctx: ctx, pdf: instance}
 	if err := d.open(r, size); err != nil {
 		return Extract{}, err

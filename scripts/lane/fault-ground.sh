@@ -11,7 +11,10 @@
 # The servers themselves are built once, below LANE_ROOT as for scripts/lane.sh.
 set -euo pipefail
 [ $# = 1 ] || { sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+die() { echo "fault-ground.sh: $*" >&2; exit 1; }
 here=$(cd "$(dirname "$0")/../.." && pwd)
+# shellcheck source=scripts/lane/packages.sh
+. "$here/scripts/lane/packages.sh"
 root=${LANE_ROOT:-$here/.cache/lane}
 mkdir -p "$root"
 root=$(cd "$root" && pwd)
@@ -22,10 +25,8 @@ root=$(cd "$root" && pwd)
   (cd "$here" && "${GO:-go}" build -ldflags '-s -w' -o "$root/bin/temporal" ./scripts/temporal)
 } >&2
 
-libraries() { find "$1/usr/lib" -name '*.so*' -printf '%h\n' | sort -u | paste -sd:; }
-
 bin=$(echo "$root"/postgres/usr/lib/postgresql/*/bin)
-postgres_libraries=$(find "$root/postgres/usr/lib" -maxdepth 1 -name '*-linux-gnu*' | paste -sd:)
+postgres_libraries=$(libraries "$root/postgres")
 trap '"$here/scripts/lane/postgres.sh" stop "$1/postgres" >&2' EXIT
 url=$("$here/scripts/lane/postgres.sh" start "$root/postgres" "$1/postgres" --durable)
 

@@ -19,49 +19,12 @@ self=$(cd "$(dirname "$0")" && pwd)/$(basename "$0")
 vector_suite=${LANE_VECTOR_SUITE:-trixie} # the oldest Debian with pgvector's source
 
 die() { echo "postgres.sh: $*" >&2; exit 1; }
+# shellcheck source=scripts/lane/packages.sh
+. "$(dirname "$self")/packages.sh"
 say() { echo "postgres.sh: $*" >&2; }
 
 # stamp changes when what this script would build changes.
-stamp() { { cat "$self"; echo "$vector_suite"; uname -m; } | sha256sum | cut -c1-16; }
-
-mirror() {
-  { cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources 2>/dev/null || true; } |
-    grep -oE 'https?://[^ ]+/debian/?( |$)' | head -n1 | tr -d ' '
-}
-
-# private_apt points apt at lists and caches of our own below $1.
-private_apt() {
-  local at=$1 suite=$2 host
-  host=$(mirror) && [ -n "$host" ] || die "no Debian mirror among this machine's apt sources; the lane needs one"
-  mkdir -p "$at/lists/partial" "$at/cache/archives/partial" "$at/parts"
-  local key='signed-by=/usr/share/keyrings/debian-archive-keyring.gpg'
-  { echo "deb [$key] $host $suite main"; echo "deb-src [$key] $host $vector_suite main"; } > "$at/sources.list"
-  cat > "$at/conf" <<CONF
-Dir::State::Lists "$at/lists";
-Dir::Cache "$at/cache";
-Dir::Etc::sourcelist "$at/sources.list";
-Dir::Etc::sourceparts "$at/parts";
-Acquire::Languages "none";
-Acquire::Retries "3";
-APT::Sandbox::User "root";
-CONF
-  export APT_CONFIG=$at/conf
-  apt-get update -qq || die "the Debian mirror $host cannot be reached; the lane needs it once"
-}
-
-# missing names the libraries that programs of the prefix lack here.
-missing() {
-  find "$1/usr" -type f \( -path '*/bin/*' -o -path '*/sbin/*' \) -perm -u+x -exec \
-    env LD_LIBRARY_PATH="$(libraries "$1")" ldd {} + 2>/dev/null | awk '/not found/ {print $1}' | sort -u
-}
-
-libraries() { find "$1/usr/lib" -maxdepth 1 -type d -name '*-linux-gnu*' 2>/dev/null | paste -sd: -; }
-
-unpack() { # PREFIX PACKAGE…
-  local prefix=$1; shift
-  apt-get download -qq "$@" || die "cannot download $*"
-  for deb in ./*.deb; do dpkg-deb -x "$deb" "$prefix"; rm "$deb"; done
-}
+stamp() { { cat "$self" "$(dirname "$self")/packages.sh"; echo "$vector_suite"; uname -m; } | sha256sum | cut -c1-16; }
 
 vector() { # PREFIX VERSION HEADERS
   local prefix=$1 v=$2 headers=$3
@@ -79,14 +42,14 @@ vector() { # PREFIX VERSION HEADERS
 }
 
 build() {
-  local prefix=$1 suite v
-  if [ "$(cat "$prefix/.stamp" 2>/dev/null)" = "$(stamp)" ]; then return; fi
+  local prefix=$1 v
+  # What was installed when it was built may have been removed since.
+  if [ "$(cat "$prefix/.stamp" 2>/dev/null)" = "$(stamp)" ] && [ -z "$(missing "$prefix")" ]; then return; fi
   command -v gcc >/dev/null || die "gcc is needed to compile pgvector"
   work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
-  suite=$(. /etc/os-release && echo "${VERSION_CODENAME:-bookworm}")
-  private_apt "$work/apt" "$suite"
+  private_apt "$work/apt" "$(suite)" "$vector_suite"
   v=$(apt-cache depends postgresql | sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p' | head -n1)
-  [ -n "$v" ] || die "Debian $suite names no postgresql package"
+  [ -n "$v" ] || die "Debian $(suite) names no postgresql package"
   say "building PostgreSQL $v with pgvector below $prefix"
   mkdir -p "$(dirname "$prefix")" "$work/deb"
   prefix=$(cd "$(dirname "$prefix")" && pwd)/$(basename "$prefix")
@@ -94,11 +57,7 @@ build() {
   cd "$work/deb"
   unpack "$work/headers" "postgresql-server-dev-$v" libpq-dev
   unpack "$prefix.new" "postgresql-$v" "postgresql-client-$v" pgbouncer
-  if [ -n "$(missing "$prefix.new")" ]; then # what this machine has not installed itself
-    unpack "$prefix.new" $(apt-cache depends "postgresql-$v" "postgresql-client-$v" pgbouncer |
-      sed -n 's/.*  Depends: \(lib[a-z0-9.+-]*\)$/\1/p' | grep -vE '^lib(c6|llvm|gcc|stdc)' | sort -u)
-  fi
-  [ -z "$(missing "$prefix.new")" ] || die "these libraries are missing: $(missing "$prefix.new" | paste -sd' ')"
+  complete "$prefix.new" "postgresql-$v" "postgresql-client-$v" pgbouncer
   (vector "$prefix.new" "$v" "$work/headers")
   rm -f "$prefix.new/usr/lib/postgresql/$v/lib/llvmjit"*
   rm -rf "$prefix.new/usr/share/doc" "$prefix.new/usr/share/man" "$prefix.new/usr/share/locale" "$prefix.new/usr/lib/postgresql/$v/lib/bitcode"

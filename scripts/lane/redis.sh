@@ -12,42 +12,37 @@ set -euo pipefail
 
 usage() { sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 
+die() { echo "redis.sh: $*" >&2; exit 1; }
+self=$(cd "$(dirname "$0")" && pwd)/$(basename "$0")
+# shellcheck source=scripts/lane/packages.sh
+. "$(dirname "$self")/packages.sh"
+
 [ $# -ge 1 ] || usage
-mkdir -p "$1"
-prefix=$(cd "$1" && pwd)
+mkdir -p "$(dirname "$1")"
+prefix=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 server=$prefix/usr/bin/redis-server
 cli=$prefix/usr/bin/redis-cli
 
-libraries() {
-  find "$prefix/usr/lib" -name '*.so*' -printf '%h\n' | sort -u | paste -sd:
-}
-
-# needed lists redis-server, redis-tools and those of their libraries that this
-# machine does not have installed.
-needed() {
-  echo redis-server redis-tools
-  apt-cache depends --no-recommends --no-suggests --no-conflicts --no-breaks --no-replaces --no-enhances redis-tools |
-    sed -n 's/.* \(lib.*\|lua.*\)/\1/p' | sort -u | while read -r package; do
-      dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q '^install ok' || echo "$package"
-    done
-}
-
-unpack() {
-  [ -e "$prefix/.complete" ] && return
-  local work
+# build unpacks Redis, and of its libraries what this machine lacks. What was
+# installed when it was built may have been removed since.
+build() {
+  local stamp work
+  stamp=$(cat "$self" "$(dirname "$self")/packages.sh" | sha256sum | cut -c1-16)
+  if [ "$(cat "$prefix/.stamp" 2>/dev/null)" = "$stamp" ] && [ -z "$(missing "$prefix")" ]; then return; fi
   work=$(mktemp -d)
-  trap 'rm -rf "$work"' RETURN
-  # Packages may only be read where apt's own user can reach them.
-  chmod 755 "$work"
-  (cd "$work" && apt-get download -q $(needed) >&2) || {
-    echo "redis.sh: the packages of Redis cannot be downloaded; run apt-get update, or check the apt sources" >&2
-    exit 1
-  }
-  for package in "$work"/*.deb; do dpkg-deb -x "$package" "$prefix"; done
-  local missing
-  missing=$(LD_LIBRARY_PATH=$(libraries) ldd "$server" "$cli" | grep 'not found' || true)
-  [ -z "$missing" ] || { echo "redis.sh: libraries are missing: $missing" >&2; exit 1; }
-  touch "$prefix/.complete"
+  # shellcheck disable=SC2064
+  trap "rm -rf '$work'" EXIT
+  mkdir "$work/deb"
+  (
+    private_apt "$work/apt" "$(suite)"
+    cd "$work/deb"
+    rm -rf "$prefix.new"
+    unpack "$prefix.new" redis-server redis-tools
+    complete "$prefix.new" redis-server redis-tools
+  )
+  echo "$stamp" >"$prefix.new/.stamp"
+  rm -rf "$prefix"
+  mv "$prefix.new" "$prefix"
 }
 
 # answers says whether our server, and no other, listens on a port.
@@ -90,14 +85,14 @@ stop() {
   rm -f "$dir/pid"
 }
 
-unpack
+build
 command=${2:-}
 [ -n "$command" ] || exit 0
 [ $# -ge 3 ] || usage
 mkdir -p "$3"
 dir=$(cd "$3" && pwd)
 export LD_LIBRARY_PATH
-LD_LIBRARY_PATH=$(libraries)
+LD_LIBRARY_PATH=$(libraries "$prefix")
 case $command in
   start) start "${4:-}" ;;
   stop) stop ;;

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"go.temporal.io/api/workflowservice/v1"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+)
+
+func treeAttacks() []attack {
+	return []attack{
+		{name: "run-tree", row: "#2", about: "a graph that maps a thousand items over itself", after: true, run: runTree},
+		{name: "map-scan", row: "#9", about: "a map of a thousand items over a tool of the program's own", once: true, run: mapScan},
+		{name: "own-loop", row: "#9", about: "graphs of one's own that go in a circle", once: true, run: ownLoop},
+	}
+}
+
+const (
+	// treeRuns is how many runs one person's run may make of itself before it
+	// is refused; unbounded it was 801 in 8 s and 24,491 in 195 s.
+	treeRuns = 1500
+	// treeOver is how soon after its cancel nothing of a tree runs any more.
+	treeOver = 2 * time.Second
+)
+
+func thousand() (list []int) {
+	for i := range 1000 {
+		list = append(list, i)
+	}
+	return list
+}
+
+// runTree starts the tree, lets another person talk beside it, and cancels it.
+func runTree(t *trial) {
+	mallory, other := t.signUp("mallory"), t.signUp("other")
+	t.need(mallory.workflow("bomb",
+		object{"id": "m", "type": "map", "over": thousand(), "concurrency": 32, "body": "w", "next": "end"},
+		object{"id": "w", "type": "workflow", "workflow": "bomb"},
+		object{"id": "end", "type": "end"},
+	))
+	engine := t.engine()
+	before := engine.count(t, "")
+	started := mallory.do("POST", "/v1/workflows/run", object{"workflow_id": "bomb"})
+	if !started.ok() {
+		t.figure("refused: %s", started)
+		if !started.refused() {
+			t.hole("the start: %s", started)
+		}
+		return
+	}
+	root := started.text("run_id")
+	most := besides(t, other, choose(t, 8*time.Second, 30*time.Second))
+	runs := engine.count(t, "") - before
+	t.figure("%d runs; another person's slowest turn %.1f s", runs, most.Seconds())
+	if runs > treeRuns {
+		t.hole("%d runs of one", runs)
+	}
+	cancelled := mallory.do("POST", "/v1/chat/cancel", object{"run_id": root})
+	at := time.Now()
+	if cancelled.err != nil || cancelled.status >= 500 {
+		t.hole("the cancel: %s", cancelled)
+	}
+	left := int64(0)
+	gone := t.wait(treeOver, func() bool { left = engine.count(t, "ExecutionStatus='Running'"); return left <= engine.calm })
+	if !gone {
+		t.hole("%d runs are left %.0f s after the cancel", left-engine.calm, time.Since(at).Seconds())
+	} else {
+		t.figure("over %.1f s after the cancel", time.Since(at).Seconds())
+	}
+	if after := besides(t, other, 2*time.Second); after > 0 {
+		t.figure("afterwards a turn takes %.1f s", after.Seconds())
+	}
+}
+
+// besides lets somebody talk, turn after turn, and returns how long the
+// slowest took.
+func besides(t *trial, other *person, lasts time.Duration) (most time.Duration) {
+	for end := time.Now().Add(lasts); time.Now().Before(end) && t.ctx.Err() == nil; time.Sleep(500 * time.Millisecond) {
+		took, err := other.hello(3 * helloTime)
+		if most = max(most, took); err != nil {
+			t.hole("another person's turn: %v", err)
+			return most
+		}
+	}
+	if most > helloTime {
+		t.hole("another person's turn took %.1f s", most.Seconds())
+	}
+	return most
+}
+
+func mapScan(t *trial) {
+	mallory, other := t.signUp("mallory"), t.signUp("other")
+	t.need(mallory.workflow("scans",
+		object{"id": "m", "type": "map", "over": thousand(), "concurrency": 32, "body": "s", "next": "end"},
+		object{"id": "s", "type": "tool_call", "tool": "text.scan_v1", "inputs": object{"text": strings.Repeat("one two three ", 200), "terms": []string{"two"}}},
+		object{"id": "end", "type": "end"},
+	))
+	for range choose(t, 2, 3) {
+		a := mallory.do("POST", "/v1/workflows/run", object{"workflow_id": "scans"})
+		if a.err != nil || a.status >= 500 {
+			t.hole("the start: %s", a)
+		}
+	}
+	most := besides(t, other, choose(t, 4*time.Second, 15*time.Second))
+	t.figure("another person's slowest turn %.1f s", most.Seconds())
+}
+
+// ownLoop talks to graphs that never come to an end by themselves.
+func ownLoop(t *trial) {
+	mallory := t.signUp("mallory")
+	scan := object{"text": "x"}
+	var said sync.WaitGroup
+	for name, nodes := range map[string][]object{
+		"circle": {{"id": "a", "type": "tool_call", "tool": "text.scan_v1", "inputs": scan, "next": "b"}, {"id": "b", "type": "tool_call", "tool": "text.scan_v1", "inputs": scan, "next": "a"}},
+		"itself": {{"id": "w", "type": "workflow", "workflow": "itself", "next": "end"}, {"id": "end", "type": "end"}},
+		"aside":  {{"id": "m", "type": "map", "over": []int{1, 2, 3}, "body": "w", "next": "end"}, {"id": "w", "type": "workflow", "workflow": "aside"}, {"id": "end", "type": "end"}},
+	} {
+		made := mallory.workflow(name, nodes...)
+		if made.err != nil || made.status >= 500 {
+			t.hole("%s is stored: %s", name, made)
+		}
+		if !made.ok() {
+			continue
+		}
+		said.Go(func() {
+			a := mallory.do("POST", "/v1/chat", object{"message": "hi", "workflow_id": name, "stream": false})
+			if a.err != nil || a.status >= 500 {
+				t.hole("a turn of %s: %s", name, a)
+			}
+			t.figure("%s: %d %s in %.1f s", name, a.status, a.code, a.took.Seconds())
+		})
+		said.Wait()
+	}
+}
+
+// need ends the trial unless something was answered well.
+func (t *trial) need(a answer) answer {
+	t.must(a.asError())
+	return a
+}
+
+// engine is the Temporal server the house keeps its runs in, as any program on
+// this machine may talk to it.
+type engine struct {
+	workflowservice.WorkflowServiceClient
+	namespace string
+	calm      int64 // runs that are always there
+}
+
+func (t *trial) engine() *engine {
+	conn, err := grpc.NewClient(t.house.ready.Temporal, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	t.must(err)
+	e := &engine{WorkflowServiceClient: workflowservice.NewWorkflowServiceClient(conn), namespace: t.house.namespace}
+	e.calm = e.count(t, "ExecutionStatus='Running'")
+	return e
+}
+
+func (e *engine) count(t *trial, query string) int64 {
+	got, err := e.CountWorkflowExecutions(t.ctx, &workflowservice.CountWorkflowExecutionsRequest{Namespace: e.namespace, Query: query})
+	if err != nil {
+		t.must(fmt.Errorf("the runs cannot be counted: %w", err))
+	}
+	return got.GetCount()
+}
