@@ -30,8 +30,9 @@ const small = 130 << 10
 //
 // Requirements: RAG-05
 func TestHostileFilesEndWithinTheirBounds(t *testing.T) { //nolint:paralleltest // it measures the memory of the process
-	p := knowledge.Hurried(confined(), time.Second)
-	warm(t, p)
+	unhurried := confined()
+	warm(t, unhurried) // makes the code that the others find
+	p := knowledge.Hurried(unhurried, time.Second)
 	files := hostile(t)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		t.Run(name, func(t *testing.T) {
@@ -59,7 +60,7 @@ func TestHostileFilesEndWithinTheirBounds(t *testing.T) { //nolint:paralleltest 
 	if most := childrenMemory(); most > knowledge.ReadMemory+256<<20 {
 		t.Errorf("a reading process had %d MB", most>>20)
 	}
-	warm(t, p)
+	warm(t, unhurried)
 }
 
 // warm reads a good file.
