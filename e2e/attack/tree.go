@@ -43,7 +43,7 @@ func runTree(t *trial) {
 	}
 	engine := t.engine()
 	before := engine.count(t, "")
-	started := mallory.do("POST", "/v1/workflows/run", object{"workflow_id": root})
+	started := mallory.do("POST", "/v1/workflows/run", object{"workflow_id": root, "input": object{"name": root}})
 	if !started.ok() {
 		t.figure("refused: %s", started)
 		if !started.refused() {
@@ -79,31 +79,58 @@ func runTree(t *trial) {
 // refused one that does so by way of another. It returns the name of one that
 // was taken.
 func plant(t *trial, p *person) string {
-	over := func(name, body string) answer {
-		return p.workflow(name,
-			object{"id": "m", "type": "map", "over": thousand(), "concurrency": 32, "body": "w", "next": "end"},
-			object{"id": "w", "type": "workflow", "workflow": body},
-			object{"id": "end", "type": "end"},
-		)
-	}
-	for _, ring := range [][]string{{"bomb"}, {"ping", "pong"}, {"one", "two", "three"}} {
-		taken := true
+	for _, ring := range [][]string{{"bomb"}, {"ping", "pong"}} {
+		ids, taken := map[string]string{}, true
+		if len(ring) > 1 { // each must be there before another may name it
+			for _, name := range ring {
+				ids[name] = t.need(p.workflow(name, object{"id": "end", "type": "end"})).text("id")
+			}
+		}
 		for i, name := range ring {
-			a := over(name, ring[(i+1)%len(ring)])
+			a := p.over(name, ids[name], ring[(i+1)%len(ring)])
 			if taken = taken && a.ok(); a.ok() {
 				continue
 			}
-			t.figure("%s is not stored: %d %.80s", strings.Join(ring, " and "), a.status, a.message)
+			t.figure("%s of %s is not stored: %d %.120s", name, strings.Join(ring, " and "), a.status, a.message)
 			if !a.refused() {
 				t.hole("%s: %s", name, a)
 			}
-			break
 		}
 		if taken {
 			return ring[0]
 		}
 	}
+	return dynamic(t, p)
+}
+
+// dynamic is a graph that is told what to run only when it runs.
+func dynamic(t *trial, p *person) string {
+	a := p.workflow("dynamic",
+		object{"id": "m", "type": "map", "over": thousand(), "concurrency": 32, "body": "w", "next": "end"},
+		object{"id": "w", "type": "workflow", "workflow": "${input.name}", "inputs": object{"name": "${input.name}"}},
+		object{"id": "end", "type": "end"},
+	)
+	if a.ok() {
+		return "dynamic"
+	}
+	t.figure("a graph that is told its name is not stored: %d %.120s", a.status, a.message)
 	return ""
+}
+
+// over stores a graph that maps a thousand items over another: as a new one, or
+// as the next version of one that is there.
+func (p *person) over(name, id, body string) answer {
+	nodes := []object{
+		{"id": "m", "type": "map", "over": thousand(), "concurrency": 32, "body": "w", "next": "end"},
+		{"id": "w", "type": "workflow", "workflow": body},
+		{"id": "end", "type": "end"},
+	}
+	if id == "" {
+		return p.workflow(name, nodes...)
+	}
+	return p.do("PATCH", "/v1/artifacts/"+id, object{"change_note": "larger", "patch": []object{
+		{"op": "replace", "path": "/nodes", "value": nodes}, {"op": "replace", "path": "/entrypoint", "value": "m"},
+	}})
 }
 
 // besides lets somebody talk, turn after turn, and returns how long the
