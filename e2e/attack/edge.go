@@ -35,6 +35,13 @@ func contentType(t *trial) {
 		try("Content-Type "+kind, mallory, "/v1/chat", `{"message":"hello","stream":false}`, "Content-Type", kind)
 		try("Content-Type "+kind, mallory, "/v1/tools/run", `{"tool_id":"files.list_v1","input":{}}`, "Content-Type", kind)
 	}
+	for _, kind := range []string{"", "text/plain"} { // and where nobody says which page it comes from
+		n++
+		a := t.nobody().send(requestLimit, "POST", t.house.ready.HTTP+"/v1/auth/signup", fmt.Appendf(nil, `{"email":"%s@example.org","password":%q}`, uuid(), password), "Content-Type", kind)
+		if !a.refused() {
+			t.hole("Content-Type %q without an Origin: %s", kind, a)
+		}
+	}
 	for _, hole := range t.house.first {
 		t.hole("%s", hole)
 	}
