@@ -173,7 +173,7 @@ func lookAlike(t *trial) {
 	for _, email := range []string{
 		ada.email + "\u200b", "\u200b" + ada.email, name + "\u200b@" + host, name + "@exam\u200bple.org", "\ufeff" + ada.email, name + "\u202e@" + host,
 		strings.Replace(ada.email, "i", "ı", 1), "adaı@example.org", "аda@example.org", "ada\u00ad@example.org", "ada@exаmple.org", "ada\x00@example.org",
-		"ada@example.org.", "ada@example.org\n", "ａｄａ@example.org", "ada@ｅxample.org", "ada\u2060@example.org", "ada@example\u3002org",
+		"ada@example.org.", "ada@exam\nple.org", "ａｄａ@example.org", "ada@ｅxample.org", "ada\u2060@example.org", "ada@example\u3002org",
 	} {
 		n++
 		if a := t.nobody().do("POST", "/v1/auth/signup", object{"email": email, "password": password}); !a.refused() {

@@ -17,7 +17,9 @@ import (
 // The bounds of reading one document in a process of its own. The time grows
 // with the file: what is small as a file and endless as work is an attack.
 const (
-	readMemory  = 512 << 20
+	readMemory  = 320 << 20
+	readLarge   = 640 << 20 // of a file above largeFile
+	largeFile   = 16 << 20
 	readOutput  = 96 << 20
 	readAtLeast = 30 * time.Second // of computing
 	readAMiB    = 3 * time.Second
@@ -93,7 +95,7 @@ func (f format) costly(size int64) bool { return f.dangerous || size > maxHere }
 func (p *Parsers) confined(ctx context.Context, name, mime string, r io.ReaderAt, size int64) (Extract, error) {
 	raw, err := p.cell.Do(ctx, cell.Job{
 		Task: readTask{path.Base(name), mime}, Body: io.NewSectionReader(r, 0, size), Size: size,
-		Limits: cell.Limits{Memory: readMemory, CPU: p.timeFor(size), Wall: readWall, Output: readOutput},
+		Limits: cell.Limits{Memory: memoryFor(size), CPU: p.timeFor(size), Wall: readWall, Output: readOutput},
 		Told: func(raw json.RawMessage) {
 			var at pagesRead
 			if tell, ok := ctx.Value(watcher{}).(func(done, total int)); ok && json.Unmarshal(raw, &at) == nil {
@@ -124,6 +126,15 @@ func (p *Parsers) confined(ctx context.Context, name, mime string, r io.ReaderAt
 // timeFor is how long the reading of a file may compute.
 func (p *Parsers) timeFor(size int64) time.Duration {
 	return min(p.atLeast+time.Duration(size>>20)*readAMiB, readAtMost)
+}
+
+// memoryFor has two sizes only: a process is used again for another file of the
+// same one.
+func memoryFor(size int64) int64 {
+	if size > largeFile {
+		return readLarge
+	}
+	return readMemory
 }
 
 // sound refuses an extract that is not what Parse promises. It came from a
