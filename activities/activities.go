@@ -139,6 +139,7 @@ type CallInput struct {
 	Description    string         `json:"description,omitempty"`
 	Quiet          bool           `json:"quiet,omitempty"`
 	Attempt        int            `json:"attempt"`
+	Timeout        time.Duration  `json:"timeout,omitempty"` // from when it has its turn; 0: what the engine says
 	Final          bool           `json:"final,omitempty"`
 	Reset          bool           `json:"reset,omitempty"` // text was shown before this call: drop it first
 	Inputs         map[string]any `json:"inputs,omitempty"`

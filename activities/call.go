@@ -9,6 +9,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"liminal/internal/fault"
+	"liminal/internal/graph"
 	"liminal/internal/identity"
 	"liminal/internal/tool"
 )
@@ -48,6 +49,8 @@ func (s *Set) call(ctx context.Context, in CallInput) (CallResult, error) {
 		return CallResult{}, err
 	}
 	defer leave()
+	ctx, cancel := within(ctx, in.Timeout)
+	defer cancel()
 
 	voice := &voice{set: s, in: in, started: s.now(), kind: bound.ContentType}
 	arguments, _ := inputs.(map[string]any)
@@ -59,6 +62,7 @@ func (s *Set) call(ctx context.Context, in CallInput) (CallResult, error) {
 	}
 	out, err := s.Box.Call(ctx, bound.Spec, asked)
 	till.close(ctx)
+	err = late(ctx, err)
 	if stopped(ctx) {
 		return voice.stopped(ctx, out), nil
 	}
@@ -75,6 +79,23 @@ func (s *Set) call(ctx context.Context, in CallInput) (CallResult, error) {
 		return CallResult{}, till.charged(err)
 	}
 	return CallResult{Output: out, MS: voice.elapsed(), Spoke: voice.spoke(), Redactions: voice.redactions()}, nil
+}
+
+// within is ctx for as long as a call may take; 0 is without a bound of ours.
+func within(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	if limit <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, limit)
+}
+
+// late says what the end of a call's time means where nobody has said it.
+func late(ctx context.Context, err error) error {
+	var known *fault.Error
+	if err == nil || errors.As(err, &known) || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return err
+	}
+	return fault.Wrap(fault.Internal, err, "The step took longer than it may.").With(map[string]any{"reason": graph.CodeTimeout})
 }
 
 // caller is on whose behalf a tool is called. What only administrators may call

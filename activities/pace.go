@@ -23,7 +23,7 @@ const (
 	// saved is how many seconds' worth of either one may use at once.
 	saved = 1.5
 	// mostOwed is how many seconds' worth one may owe.
-	mostOwed = 60
+	mostOwed = 5
 	// together is how long a person counts as being there.
 	together = 10 * time.Second
 	// maxPeople bounds what is remembered of who was there.

@@ -27,6 +27,10 @@ const TypeBusy = "share_taken"
 // to the engine.
 const Patience = 10 * time.Second
 
+// LongestWait is how long a call may wait until it is its turn, on top of its
+// own time.
+const LongestWait = Patience + mostOwed*time.Second
+
 // comeBack is when a call that waited in vain is made again.
 const comeBack = time.Second
 

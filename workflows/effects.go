@@ -38,6 +38,7 @@ func (d *drive) call(ctx workflow.Context, e graph.Effect) {
 	if pin.Runs == tool.Inline {
 		future = workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, inline(e)), activities.NameCall, in, "")
 	} else {
+		in.Timeout = e.Call.Timeout
 		future = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, d.apart(e, pin.Queue, pin.Shared)), activities.NameCall, in, d.sealed(ctx, in))
 	}
 	d.flight[e.ID] = cancel
@@ -55,7 +56,7 @@ func inline(e graph.Effect) workflow.LocalActivityOptions {
 func (d *drive) apart(e graph.Effect, queue string, shared bool) workflow.ActivityOptions {
 	o := workflow.ActivityOptions{
 		TaskQueue:           queue,
-		StartToCloseTimeout: e.Call.Timeout,
+		StartToCloseTimeout: e.Call.Timeout + activities.LongestWait,
 		HeartbeatTimeout:    heartbeatTimeout,
 		WaitForCancellation: true,
 		RetryPolicy:         &temporal.RetryPolicy{MaximumAttempts: 1},
@@ -65,7 +66,6 @@ func (d *drive) apart(e graph.Effect, queue string, shared bool) workflow.Activi
 		o.ScheduleToStartTimeout = startLimit
 	}
 	if shared {
-		o.StartToCloseTimeout += activities.Patience
 		o.RetryPolicy = untilItsTurn()
 	}
 	return o
