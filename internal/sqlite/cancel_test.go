@@ -28,3 +28,25 @@ func TestReadsWhoseCallerLeavesEndAndHarmNobody(t *testing.T) {
 		t.Errorf("afterwards: %v", err)
 	}
 }
+
+// A person whose steps may take a millisecond each left every connection in a
+// transaction, and the store refused everybody.
+//
+// Requirements: PLAT-07
+func TestReadsWhoseCallerLeavesAsTheyBeginHarmNobody(t *testing.T) {
+	t.Parallel()
+	s := newShelf(t, IndexOptions{})
+	one := func(tx store.Tx) error {
+		return tx.Query(`SELECT 1`, nil, func(store.Scan) error { return nil })
+	}
+	for i := range 20_000 {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i%100)*time.Microsecond)
+		_ = s.db.Read(ctx, identity.System(), one) // it may have been in time
+		cancel()
+	}
+	for range 3 * cap(s.db.reader) {
+		if err := s.db.Read(t.Context(), identity.System(), one); err != nil {
+			t.Fatalf("afterwards: %v", err)
+		}
+	}
+}

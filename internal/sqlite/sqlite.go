@@ -208,7 +208,10 @@ func (db *DB) with(ctx context.Context, set chan *conn, f func(*conn) error) err
 
 func transact(ctx context.Context, c *conn, begin string, f func(store.Tx) error) (err error) {
 	t := tx{ctx, c}
-	if _, err := t.Exec(begin, nil); err != nil {
+	// A caller who leaves while it begins is told so, though it has begun: the
+	// connection would stay in a transaction that nobody ends, and refuse every
+	// later one.
+	if _, err := (tx{context.WithoutCancel(ctx), c}).Exec(begin, nil); err != nil {
 		return err
 	}
 	committed := false
