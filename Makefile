@@ -13,7 +13,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 # the program that does; they are compiled once, without the race detector, and
 # so is what reads whole books to measure how well they are searched.
 ENGINE   := ./internal/eval ./internal/wire/devserver ./scripts/temporal ./internal/bench ./cmd/liminald ./workflows/internal/record
-HEAVY_RE := /internal/eval$$|/internal/wire/devserver$$|/scripts/temporal$$|/internal/bench$$|/cmd/liminald$$|/e2e$$|/workflows/internal/record$$
+HEAVY_RE := /internal/eval$$|/internal/wire/devserver$$|/scripts/temporal$$|/internal/bench$$|/cmd/liminald$$|/e2e$$|/e2e/attack/hostile$$|/workflows/internal/record$$
 LIGHT     = $(shell $(GO) list ./... | grep -vE '$(HEAVY_RE)')
 
 # The race detector needs a C compiler; a machine without one still tests.
@@ -114,9 +114,12 @@ fault-short: build
 # real program on both lanes. It holds.
 attack: build
 	GO=$(GO) scripts/lane.sh run $(GO) run ./e2e/attack --program $(abspath $(BIN)) --lane both
+	$(GO) run ./e2e/attack/hostile --program $(BIN)
+	GO=$(GO) scripts/lane.sh run --program $(GO) run ./e2e/attack/hostile --program $(BIN) --lane production
 
 attack-short: build
 	$(GO) run ./e2e/attack --program $(abspath $(BIN)) --lane both --short
+	LIMINALD=$(abspath $(BIN)) $(GO) test -count=1 -timeout 10m ./e2e/attack/hostile
 
 # Not part of `make test`: installing the linter alone takes minutes.
 lint:

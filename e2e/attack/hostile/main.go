@@ -25,7 +25,8 @@ type options struct {
 	quiet, lead, hostile, after, wait      time.Duration
 	mostRSS                                int64
 	mostRatio                              float64
-	write                                  bool // nothing is started
+	mostGone                               time.Duration // after a cancel
+	write                                  bool          // nothing is started
 }
 
 func main() {
@@ -39,14 +40,14 @@ func main() {
 func usual() options {
 	return options{
 		lane: "embedded", people: 20, pace: 2 * time.Second, quiet: 6 * time.Second, lead: time.Second,
-		hostile: 12 * time.Second, after: 4 * time.Second, wait: 10 * time.Second, mostRSS: 3 << 30, mostRatio: mostRatio,
+		hostile: 12 * time.Second, after: 4 * time.Second, wait: 10 * time.Second, mostRSS: 3 << 30, mostRatio: mostRatio, mostGone: mostGone,
 	}
 }
 
-// brief is the form for tests, which run while other things do: its bar for the
-// others is there to see starvation, and no measurement.
+// brief is the form for tests, which run while other things do: its bars of time
+// are there to see starvation, and no measurement.
 func (o options) brief() options {
-	o.mostRatio = 4 * mostRatio
+	o.mostRatio, o.mostGone = 4*mostRatio, 2*mostGone
 	o.quiet, o.lead, o.hostile, o.after, o.wait = 4*time.Second, 500*time.Millisecond, 5*time.Second, 0, 5*time.Second
 	return o
 }

@@ -183,13 +183,13 @@ func (t *Ordeal) bars(o options, broken func(string, ...any)) {
 	switch {
 	case t.Gone < 0:
 		broken("%d runs outlived the cancel", t.Left)
-	case t.Gone > mostGone:
+	case t.Gone > o.mostGone:
 		broken("runs for %.1f s after the cancel", t.Gone.Seconds())
 	}
 	switch {
 	case t.Idle < 0:
 		broken("no rest after the cancel")
-	case t.Idle > mostGone:
+	case t.Idle > o.mostGone:
 		broken("busy for %.1f s after the cancel", t.Idle.Seconds())
 	}
 }
