@@ -104,7 +104,7 @@ func (r *Run) dispatch() bool {
 		w := r.state.Queue[i]
 		r.state.Queue = slices.Delete(r.state.Queue, i, i+1)
 		did = true
-		r.begin(r.thread(w.Thread), w.Slot, func(b *Budget) *Budget { return b.share(free, waiting) })
+		r.begin(r.thread(w.Thread), w.Slot, free, waiting)
 	}
 	return did
 }
@@ -123,6 +123,9 @@ func (r *Run) width(w waiter) int {
 // an equal part with the others that wait, and at most half, so that the run
 // itself goes on beside it; of the rest the same part.
 func (b *Budget) share(free, waiting int) *Budget {
+	if b == nil {
+		return nil
+	}
 	width := max(min(apartWidth, b.AtOnce), min(free/2, free/waiting))
 	part := func(n int64) int64 { return n / int64(free+1) * int64(width) }
 	g := &Budget{

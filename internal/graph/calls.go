@@ -45,7 +45,7 @@ func (r *Run) newSlot(id, tool string, inputs map[string]any, n *node) *slot {
 // it may (see dispatch).
 func (r *Run) launch(t *thread, place int) {
 	if r.state.Budget == nil {
-		r.begin(t, place, func(*Budget) *Budget { return nil })
+		r.begin(t, place, 0, 0)
 		return
 	}
 	t.Slots[place].Phase = queued
@@ -53,9 +53,9 @@ func (r *Run) launch(t *thread, place int) {
 }
 
 // begin emits the next attempt of a slot. When the run's time or budget is
-// spent the run is over instead (GRAPH-12). given takes a child's part out of
-// the budget.
-func (r *Run) begin(t *thread, place int, given func(*Budget) *Budget) {
+// spent the run is over instead (GRAPH-12). With a budget, free is the room
+// there is for calls and waiting how many slots wait for it.
+func (r *Run) begin(t *thread, place, free, waiting int) {
 	n, s := r.graph.node(t.Node), t.Slots[place]
 	if r.remaining() <= 0 {
 		what := "was not started"
@@ -78,7 +78,7 @@ func (r *Run) begin(t *thread, place int, given func(*Budget) *Budget) {
 	limit := min(n.timeout, r.remaining())
 	var part *Budget
 	if s.Workflow != "" {
-		part = given(r.state.Budget)
+		part = r.state.Budget.share(free, waiting)
 		e.Spawn = &Spawn{Workflow: s.Workflow, Inputs: s.Inputs, Timeout: limit, Budget: part}
 	} else {
 		e.Call = &Call{Tool: s.Tool, Inputs: s.Inputs, Timeout: limit, Resume: s.Resume}
