@@ -9,6 +9,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"liminal/internal/fault"
+	"liminal/internal/graph"
 )
 
 // Faults is the border between our errors and Temporal's: an activity's fault
@@ -56,7 +57,11 @@ func (f *faultsInbound) translate(ctx context.Context, err error) error {
 	}
 	known := fault.From(err)
 	if known.Code == fault.Internal {
-		f.log.ErrorContext(ctx, "an activity failed", "error", err)
+		level := slog.LevelError
+		if fault.Reason(known) == graph.CodeTimeout { // whoever wrote the graph may have meant it
+			level = slog.LevelWarn
+		}
+		f.log.Log(ctx, level, "an activity failed", "error", err)
 	}
 	o := temporal.ApplicationErrorOptions{NonRetryable: !retryable(known.Code)}
 	if known.Details != nil {

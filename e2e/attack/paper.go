@@ -20,8 +20,9 @@ func paperAttacks() []attack {
 const (
 	// markdownTime is how long another person's small file may take beside them.
 	markdownTime = 20 * time.Second
-	// pdfMemory is what the program may grow by while it reads small PDFs.
-	pdfMemory = 768 * mib
+	// pdfMemory is what the program may grow by while it reads small PDFs: two
+	// readers of a person at their bounds, with the program's own pages in each.
+	pdfMemory = 896 * mib
 	// probeTime is how long a request that does nothing may take beside them.
 	probeTime = 2 * time.Second
 )

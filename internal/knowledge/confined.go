@@ -17,7 +17,7 @@ import (
 // The bounds of reading one document in a process of its own. The time grows
 // with the file: what is small as a file and endless as work is an attack.
 const (
-	readMemory  = 320 << 20
+	readMemory  = 256 << 20
 	readLarge   = 640 << 20 // of a file above largeFile
 	largeFile   = 16 << 20
 	readOutput  = 96 << 20
