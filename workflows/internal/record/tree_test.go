@@ -1,0 +1,87 @@
+package record
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+
+	"liminal/activities/activitiestest"
+	"liminal/internal/chat"
+	"liminal/internal/run"
+	"liminal/internal/tool"
+)
+
+const (
+	children = enumspb.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED
+
+	// twelve is more runs than a tree has under way at once.
+	twelve = `{"kind":"workflow.chat","entrypoint":"m","nodes":[
+		{"id":"m","type":"map","over":[1,2,3,4,5,6,7,8,9,10,11,12],"body":"leaf","concurrency":12,"next":"end"},
+		{"id":"leaf","type":"workflow","workflow":"leaf","inputs":{"message":"${input.message}"}},
+		{"id":"end","type":"end","response":"done"}]}`
+)
+
+// Of twelve children eight are begun, and each of the others when one of them
+// has ended.
+//
+// Requirements: PLAT-07
+func TestChildrenBeyondTheBudgetAreBegunLater(t *testing.T) {
+	t.Parallel()
+	w := activitiestest.New(twelve).Tool("llm", model, echo)
+	w.Workflows["leaf"] = oneModel
+	s := newStage(t, w)
+	r := s.start(s.world.Chat("hello", chat.TurnInput{}))
+	s.closed(r.WorkflowID)
+	s.until(r.ID, run.Done)
+	if got := s.freeze("chat_turn_tree", r.WorkflowID, ""); got[children] != 12 {
+		t.Errorf("%d children were begun, want 12", got[children])
+	}
+	atOnce, most := 0, 0
+	for _, e := range s.history(r.WorkflowID, "").GetEvents() {
+		switch e.GetEventType() {
+		case children:
+			atOnce++
+		case enumspb.EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_COMPLETED:
+			atOnce--
+		}
+		most = max(most, atOnce)
+	}
+	if most != 8 {
+		t.Errorf("%d children were under way at once, want 8", most)
+	}
+}
+
+// A tree that is cancelled is over within two seconds, whatever its calls are at.
+//
+// Requirements: INT-09, PLAT-07
+func TestACancelEndsAWholeTree(t *testing.T) {
+	t.Parallel()
+	stubborn := func(ctx context.Context, _ *tool.Call) (map[string]any, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	w := activitiestest.New(twelve).Tool("llm", model, stubborn)
+	w.Workflows["leaf"] = oneModel
+	s := newStage(t, w)
+	r := s.start(s.world.Chat("hello", chat.TurnInput{}))
+	s.eventually("eight calls", func() bool { return s.world.Count("answer") == 8 })
+	began := time.Now()
+	if _, err := s.engine.Cancel(t.Context(), activitiestest.Viewer, r.ID); err != nil {
+		t.Fatal(err)
+	}
+	s.closed(r.WorkflowID)
+	s.until(r.ID, run.Cancelled)
+	took := time.Since(began)
+	s.freeze("chat_turn_tree_cancelled", r.WorkflowID, "")
+	for _, e := range s.history(r.WorkflowID, "").GetEvents() {
+		if id := e.GetStartChildWorkflowExecutionInitiatedEventAttributes().GetWorkflowId(); strings.HasPrefix(id, "graph:") {
+			s.closed(id)
+		}
+	}
+	if took > 2*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
