@@ -17,7 +17,7 @@ const (
 	costRun  = 3
 	// operations is how many of them one person may have a second for each
 	// processor of this process.
-	operations = 12
+	operations = 8
 	// computed is what part of half of the processors one person may use.
 	computed = 1.0 / 3
 	// saved is how many seconds' worth of either one may use at once.
