@@ -34,7 +34,7 @@ type drive struct {
 	tally     activities.Tally
 	effects   int                  // carried out by this execution
 	leaving   bool                 // cancelled, and children were told
-	left      bool                 // they were waited for long enough
+	left      bool                 // they have been waited for long enough
 	children  int                  // under way
 	away      time.Duration        // in which only a child's person was waited for
 	waited    time.Duration        // in which only a person was waited for
@@ -79,9 +79,9 @@ func (d *drive) loop(ctx workflow.Context) {
 	}
 }
 
-// heed is loop for a run that may have been cancelled while it was opened: that
+// loopUnlessCancelled is loop for a run that may have been cancelled while it was opened: that
 // one begins nothing.
-func (d *drive) heed(outer, ctx workflow.Context) {
+func (d *drive) loopUnlessCancelled(outer, ctx workflow.Context) {
 	if d.opened.Budget != nil && outer.Err() != nil {
 		d.cancel(ctx)
 	}

@@ -29,7 +29,7 @@ func (f *Flows) execute(ctx workflow.Context, in activities.RunInput, c *Carry) 
 	}
 	if err := d.open(work); err != nil {
 		d.fail(failure(err))
-	} else if d.heed(ctx, work); d.continues {
+	} else if d.loopUnlessCancelled(ctx, work); d.continues {
 		return activities.Result{}, d.carryOn(work)
 	}
 	if in.Child != nil {
