@@ -102,10 +102,12 @@ func (s *Store) CreateRun(ctx context.Context, v identity.Viewer, r run.Run) err
 }
 
 // mayBegin refuses a run by itself to a person who has enough of them at work.
-// Runs begun at the same moment may be a few more.
 func mayBegin(tx Tx, v identity.Viewer, r run.Run) error {
 	if v.IsSystem() || r.Kind != run.KindTool && r.Kind != run.KindGraph {
 		return nil
+	}
+	if err := tx.Lock("runs:" + v.UserID); err != nil {
+		return err
 	}
 	var atWork int
 	_, err := first(tx, `SELECT count(*) FROM run WHERE user_id = @user AND kind IN ('tool', 'graph') AND status = 'running'`,

@@ -89,6 +89,13 @@ func atWork(t *testing.T, open Open) {
 	need(t, s.EndRun(t.Context(), v, last.ID, run.End{Status: run.Done}))
 	_, err = begin(v, run.KindGraph)
 	need(t, err)
+
+	hasty := person(t, s)
+	errs := race(4*run.MaxAtWork, func(int) error {
+		_, err := begin(hasty, run.KindGraph)
+		return err
+	})
+	want(t, "begun at the same moment", winners(t, errs, fault.RateLimited), run.MaxAtWork)
 }
 
 func firstPins(t *testing.T, open Open) {
