@@ -139,7 +139,7 @@ const (
 	turnLimit = time.Hour
 	// leaveLimit is how long a cancelled run waits for the children it has told
 	// to end, for what they have written. Temporal then ends the rest of them.
-	leaveLimit = time.Second
+	leaveLimit = 500 * time.Millisecond
 	// storeTimeout bounds one attempt of the short activities over the store.
 	storeTimeout = 10 * time.Second
 )

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
@@ -28,17 +29,34 @@ func dial(address, namespace string) (*Engine, error) {
 
 func (e *Engine) close() { _ = e.conn.Close() } // nothing is under way
 
-// count is how many of a person's runs there are, children included: all that
-// ever began, or those that have not ended.
-func (e *Engine) count(ctx context.Context, user string, open bool) (int64, error) {
+// began is how many of a person's runs there ever were, children included.
+func (e *Engine) began(ctx context.Context, user string) (int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	query := fmt.Sprintf("liminal_user = '%s'", user)
-	if open {
-		query += " AND ExecutionStatus = 'Running'"
-	}
-	got, err := e.service.CountWorkflowExecutions(ctx, &workflowservice.CountWorkflowExecutionsRequest{Namespace: e.namespace, Query: query})
+	got, err := e.service.CountWorkflowExecutions(ctx, &workflowservice.CountWorkflowExecutionsRequest{
+		Namespace: e.namespace, Query: fmt.Sprintf("liminal_user = '%s'", user),
+	})
 	return got.GetCount(), err
+}
+
+// running is how many of them have not ended. Lists are written up to a second
+// late, so each run that one names is asked after.
+func (e *Engine) running(ctx context.Context, user string) (open int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	got, err := e.service.ListWorkflowExecutions(ctx, &workflowservice.ListWorkflowExecutionsRequest{
+		Namespace: e.namespace, PageSize: 1000, Query: fmt.Sprintf("liminal_user = '%s' AND ExecutionStatus = 'Running'", user),
+	})
+	for _, x := range got.GetExecutions() {
+		var one *workflowservice.DescribeWorkflowExecutionResponse
+		if one, err = e.service.DescribeWorkflowExecution(ctx, &workflowservice.DescribeWorkflowExecutionRequest{Namespace: e.namespace, Execution: x.GetExecution()}); err != nil {
+			return open, err
+		}
+		if one.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+			open++
+		}
+	}
+	return open, err
 }
 
 // sweep ends all runs of the namespace, so that what one graph left in an

@@ -23,7 +23,7 @@ type Ordeal struct {
 	War      Taken
 	Gone     time.Duration // from the cancel until no run was open; -1: never
 	Idle     time.Duration // until the program rested; -1: never
-	Left     int64         // runs still open then
+	Left     int           // runs still open then
 	Broken   []string      // the bars that were, in words
 	refused  *Refusal
 	statuses []string // of the runs, with their codes
@@ -87,7 +87,7 @@ func (h *House) rage(ctx context.Context, o options, c *Crowd, t *Ordeal, v *Vil
 		return
 	}
 	t.statuses = v.statuses(ctx)
-	t.Runs, _ = h.engine.count(ctx, v.id, false) // 0 is no more than a gap in the table
+	t.Runs, _ = h.engine.began(ctx, v.id) // 0 is no more than a gap in the table
 	h.calm(ctx, o, t, v)
 	if t.Gone >= 0 && o.after > 0 {
 		t.Quiet = t.Quiet.with(c.chat(ctx, o.after))
@@ -102,7 +102,7 @@ func (h *House) calm(ctx context.Context, o options, t *Ordeal, v *Villain) {
 	before, at := h.cpu(), time.Now()
 	for time.Since(began) < o.wait && (t.Gone < 0 || t.Idle < 0) && h.ended() == "" {
 		if t.Gone < 0 {
-			left, err := h.engine.count(ctx, v.id, true)
+			left, err := h.engine.running(ctx, v.id)
 			if t.Left = left; err == nil && left == 0 && v.over(ctx) {
 				t.Gone = time.Since(began)
 			}
