@@ -39,7 +39,7 @@ const maxEffects = 2000
 // history is long. A child cannot be handed over, and may wait for a person
 // for days: what has children goes on.
 func (d *drive) full(ctx workflow.Context) bool {
-	if _, ended := d.run.Outcome(); ended || d.broken != nil || d.children > 0 {
+	if d.ending() || len(d.children) > 0 {
 		return false
 	}
 	most := d.opened.MaxEffects

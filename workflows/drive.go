@@ -33,9 +33,10 @@ type drive struct {
 	answers   workflow.ReceiveChannel        // for draining
 	tally     activities.Tally
 	effects   int                  // carried out by this execution
-	leaving   bool                 // cancelled, and children were told
-	left      bool                 // they have been waited for long enough
-	children  int                  // under way
+	leaving   bool                 // cancelled, and a child was told
+	left      bool                 // it has been waited for long enough
+	abandoned bool                 // the run has ended, and its children are Temporal's to end
+	children  map[string]bool      // those of the effects under way
 	away      time.Duration        // in which only a child's person was waited for
 	waited    time.Duration        // in which only a person was waited for
 	hidden    bool                 // a person skipped a child's question (INT-10)
@@ -52,7 +53,7 @@ func newDrive(f *Flows, in activities.RunInput, c *Carry) *drive {
 	d := &drive{
 		flows: f, in: in,
 		flight: map[string]workflow.CancelFunc{}, questions: map[string]*question{},
-		early: map[string]activities.Answer{}, answered: map[string]bool{}, happened: &activities.Happened{},
+		early: map[string]activities.Answer{}, answered: map[string]bool{}, children: map[string]bool{}, happened: &activities.Happened{},
 	}
 	if c != nil {
 		d.take(c)
@@ -71,7 +72,7 @@ func (d *drive) loop(ctx workflow.Context) {
 			d.continues = true
 			return
 		} // else what is under way comes home before the run is handed over
-		if d.over() {
+		if d.over(ctx) {
 			return
 		}
 		d.flows.idle(d.in)
@@ -88,22 +89,43 @@ func (d *drive) loopUnlessCancelled(outer, ctx workflow.Context) {
 	d.loop(ctx)
 }
 
-// over reports whether the run has ended and nothing is under way. What is
-// still under way then was abandoned or cancelled; it is waited for because a
-// cancelled call hands over the text it had written.
-func (d *drive) over() bool {
-	_, ended := d.run.Outcome()
-	if !ended && d.broken == nil {
+// over reports whether the run has ended and nothing is under way that has
+// something to hand over: a cancelled call gives the text it had written.
+func (d *drive) over(ctx workflow.Context) bool {
+	if !d.ending() {
 		return false
 	}
-	d.recall()
-	return len(d.flight) == 0 || d.left
+	d.recall(ctx)
+	return len(d.flight) == 0 || d.left || d.abandoned && len(d.flight) == len(d.children)
 }
 
-// leave gives children that were told to end a while to do so. A child's own
-// are waited for by its parent's.
+// versionAbandon marks runs that end without waiting for their children.
+const versionAbandon = "abandon-children"
+
+func (d *drive) ending() bool {
+	_, ended := d.run.Outcome()
+	return ended || d.broken != nil
+}
+
+// abandon leaves the children of a run that has ended to Temporal, which ends
+// them with it, and all of their own, at one write for each. To cancel and to
+// hear every one of a large tree would be the work of as many turns. Only of a
+// child that may be writing the run's answer a cancelled run has a use still.
+func (d *drive) abandon(ctx workflow.Context) {
+	if d.abandoned || len(d.children) == 0 || d.opened.Budget == nil || !d.ending() {
+		return
+	}
+	if d.broken == nil && d.outcome().Cancelled && len(d.children) == 1 && len(d.flight) == 1 && d.alone() {
+		return
+	}
+	d.abandoned = workflow.GetVersion(ctx, versionAbandon, workflow.DefaultVersion, 1) >= 1
+}
+
+// leave gives a child that was told to end a while to do so. A child's own is
+// waited for by its parent's.
 func (d *drive) leave(ctx workflow.Context) {
-	if d.children == 0 || d.leaving || d.in.Child != nil || d.opened.Budget == nil {
+	d.abandon(ctx)
+	if len(d.children) == 0 || d.leaving || d.abandoned || d.in.Child != nil || d.opened.Budget == nil {
 		return
 	}
 	d.leaving = true
@@ -117,7 +139,7 @@ func (d *drive) begin(ctx workflow.Context) {
 	for {
 		effects := d.next
 		d.next = nil
-		d.recall()
+		d.recall(ctx)
 		for _, e := range effects {
 			d.effects++
 			switch e.Kind {
@@ -139,10 +161,11 @@ func (d *drive) begin(ctx workflow.Context) {
 
 // recall cancels effects under way that the machine no longer waits for, as
 // when one branch of a parallel failed and another is still at work.
-func (d *drive) recall() {
+func (d *drive) recall(ctx workflow.Context) {
 	if len(d.flight) == 0 {
 		return
 	}
+	d.abandon(ctx)
 	wanted := map[string]bool{}
 	if d.broken == nil {
 		for _, e := range d.run.Pending() {
@@ -150,7 +173,7 @@ func (d *drive) recall() {
 		}
 	}
 	for _, id := range keys(d.flight) {
-		if !wanted[id] {
+		if !wanted[id] && !(d.abandoned && d.children[id]) {
 			d.flight[id]()
 		}
 	}

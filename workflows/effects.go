@@ -158,7 +158,7 @@ func (d *drive) spawn(ctx workflow.Context, e graph.Effect) {
 		TypedSearchAttributes: workflow.GetTypedSearchAttributes(ctx),
 	}), RunWorkflowType, in)
 	d.flight[e.ID] = cancel
-	d.children++
+	d.children[e.ID] = true
 	d.selector.AddFuture(future, func(f workflow.Future) { d.spawned(ctx, e, began, f) })
 }
 
@@ -178,7 +178,7 @@ func (d *drive) alone() bool { return d.in.Child == nil || d.in.Child.Alone }
 // spawned hands what came of a child to the machine.
 func (d *drive) spawned(ctx workflow.Context, e graph.Effect, began time.Time, f workflow.Future) {
 	delete(d.flight, e.ID)
-	d.children--
+	delete(d.children, e.ID)
 	var r activities.Result
 	err := f.Get(ctx, &r)
 	var app *temporal.ApplicationError

@@ -137,8 +137,8 @@ const (
 	openLimit = time.Minute
 	// turnLimit is how long a run that waits for its turn may take to open.
 	turnLimit = time.Hour
-	// leaveLimit is how long a cancelled run waits for the children it has told
-	// to end, for what they have written. Temporal then ends the rest of them.
+	// leaveLimit is how long a cancelled run waits for what the child it has told
+	// to end has written. Temporal then ends it.
 	leaveLimit = 500 * time.Millisecond
 	// storeTimeout bounds one attempt of the short activities over the store.
 	storeTimeout = 10 * time.Second

@@ -10,6 +10,7 @@ import (
 
 	"liminal/activities/activitiestest"
 	"liminal/internal/chat"
+	"liminal/internal/fault"
 	"liminal/internal/run"
 	"liminal/internal/tool"
 )
@@ -74,14 +75,50 @@ func TestACancelEndsAWholeTree(t *testing.T) {
 	}
 	s.closed(r.WorkflowID)
 	s.until(r.ID, run.Cancelled)
-	took := time.Since(began)
-	s.freeze("chat_turn_tree_cancelled", r.WorkflowID, "")
-	for _, e := range s.history(r.WorkflowID, "").GetEvents() {
+	s.withoutChildren(r.WorkflowID)
+	if took := time.Since(began); took > 2*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	s.freeze("chat_turn_tree_abandoned", r.WorkflowID, "")
+}
+
+// A run that fails waits for none of its children: what they would hand over is
+// of no use to it.
+//
+// Requirements: PLAT-07
+func TestAFailureEndsAWholeTree(t *testing.T) {
+	t.Parallel()
+	broken := make(chan struct{})
+	once := make(chan struct{}, 1)
+	once <- struct{}{}
+	w := activitiestest.New(twelve).Tool("llm", model, func(ctx context.Context, _ *tool.Call) (map[string]any, error) {
+		select {
+		case <-once:
+			<-broken
+			return nil, fault.New(fault.Invalid, "no")
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	})
+	w.Workflows["leaf"] = oneModel
+	s := newStage(t, w)
+	r := s.start(s.world.Chat("hello", chat.TurnInput{}))
+	s.eventually("eight calls", func() bool { return s.world.Count("answer") == 8 })
+	began := time.Now()
+	close(broken)
+	s.until(r.ID, run.Failed)
+	s.withoutChildren(r.WorkflowID)
+	if took := time.Since(began); took > 2*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	s.freeze("chat_turn_tree_failed", r.WorkflowID, "")
+}
+
+// withoutChildren waits until none of a run's children is left.
+func (s *stage) withoutChildren(workflowID string) {
+	for _, e := range s.history(workflowID, "").GetEvents() {
 		if id := e.GetStartChildWorkflowExecutionInitiatedEventAttributes().GetWorkflowId(); strings.HasPrefix(id, "graph:") {
 			s.closed(id)
 		}
-	}
-	if took > 2*time.Second {
-		t.Errorf("it took %v", took)
 	}
 }
