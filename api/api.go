@@ -25,6 +25,7 @@ import (
 	"liminal/internal/quota"
 	"liminal/internal/stream"
 	"liminal/internal/telemetry"
+	"liminal/internal/tool"
 )
 
 // Options is everything the API stands on. All fields are required but those
@@ -98,6 +99,7 @@ type server struct {
 	tail  tail
 	beat  beat
 	trips trips
+	large *tool.Slots // of people whose bodies are large
 }
 
 // New returns the API as one handler.
@@ -117,7 +119,7 @@ func newServer(o Options) *server {
 		o.pace = usual
 	}
 	s := &server{
-		Options: o, mux: http.NewServeMux(), beat: steady,
+		Options: o, mux: http.NewServeMux(), beat: steady, large: tool.NewSlots(largeAtOnce()),
 		tail: tail{log: o.Log, runs: o.Runs, interrupts: o.Interrupts, messages: o.Messages, first: firstLook, most: mostLook},
 	}
 	s.huma = newHuma(s.mux, o.Version)

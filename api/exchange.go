@@ -27,6 +27,7 @@ type exchange struct {
 	address string          // of whoever asks
 	viewer  identity.Viewer // zero on public routes
 	trace   string          // id of the trace; empty when there is none
+	leave   func()          // ends the turn of a large body; nil: it is not one
 }
 
 type exchangeKey struct{}
@@ -46,6 +47,13 @@ func viewerOf(ctx context.Context) identity.Viewer { return exchangeOf(ctx).view
 func (x *exchange) rename(id string) {
 	x.id = id
 	x.header.Set("X-Request-Id", id)
+}
+
+// waits says that the request has nothing to do now but to wait for a run.
+func (x *exchange) waits() {
+	if x.leave != nil {
+		x.leave()
+	}
 }
 
 // unhurried lifts the deadline for reading the body, which would otherwise

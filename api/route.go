@@ -141,7 +141,7 @@ func (s *server) guard(op huma.Operation) huma.Operation {
 		op.Middlewares = append(op.Middlewares, s.welcome)
 		op.Errors = append(op.Errors, 401, 403)
 	}
-	op.Middlewares = append(op.Middlewares, s.typed)
+	op.Middlewares = append(op.Middlewares, s.typed, s.inTurn)
 	slices.Sort(op.Errors)
 	return op
 }

@@ -102,6 +102,10 @@ func unverified() Plan {
 	return p
 }
 
+// LargeBodies is the rule for requests with much JSON in them, by whoever sends
+// them: to read and check it is most of what they cost.
+func LargeBodies() Rule { return Rule{Name: "bodies.large", Burst: 20, Per: 10 * time.Second} }
+
 // ModelProposals is the rule for changes that a model proposes, of all its runs
 // together: tighter than anybody's (CFG-12).
 func ModelProposals() Rule { return Rule{Name: "configops.model", Burst: 5, Per: time.Hour} }

@@ -17,10 +17,11 @@ type Villain struct {
 	graph  *Graph
 	made   map[string]string // artifacts: name → id
 	thread string            // conversation
+	shelf  string            // context for documents
 
 	mu    sync.Mutex
 	began int
-	shelf string // context for documents
+	body  []byte // that begins the graph
 }
 
 func (v *Villain) started() int {
@@ -102,15 +103,27 @@ func (v *Villain) start(ctx context.Context) {
 	case "chat":
 		err = v.chat(ctx)
 	case "tool":
-		_, err = v.call(ctx, "POST", "/v1/tools/run", object{"tool_id": s.Target, "input": v.with(s.Input)})
+		_, err = v.send(ctx, "POST", "/v1/tools/run", "application/json", v.encoded("tool_id"))
 	default:
-		_, err = v.call(ctx, "POST", "/v1/workflows/run", object{"workflow_id": s.Target, "input": v.with(s.Input)})
+		_, err = v.send(ctx, "POST", "/v1/workflows/run", "application/json", v.encoded("workflow_id"))
 	}
 	if refused := (*Refusal)(nil); err == nil || ctx.Err() != nil || errors.As(err, &refused) && refused.Status != http.StatusTooManyRequests {
 		v.mu.Lock()
 		v.began++
 		v.mu.Unlock()
 	}
+}
+
+// encoded is the body that begins the graph. It is made once: to encode a large
+// one for each request would take processor time from the program under test.
+func (v *Villain) encoded(target string) []byte {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.body == nil {
+		s := v.graph.Start
+		v.body, _ = json.Marshal(object{target: s.Target, "input": v.with(s.Input)}) // it was read as JSON
+	}
+	return v.body
 }
 
 func (v *Villain) chat(ctx context.Context) error {
