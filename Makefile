@@ -37,7 +37,8 @@ test: build
 	LANE_REQUIRED=1 GO=$(GO) scripts/lane.sh run $(MAKE) proof
 	@echo 'make test: everything passed'
 
-proof: format requirements-check vet workflowcheck unit engine fuzz replay web-check e2e fault-short attack-short browser
+proof:
+	@MAKE='$(MAKE)' scripts/proof.sh format requirements-check vet workflowcheck unit engine fuzz replay web-check e2e fault-short attack-short browser
 
 check: format requirements
 	$(GO) vet $(LIGHT)

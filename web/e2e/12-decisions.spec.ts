@@ -1,3 +1,4 @@
+// Also on the lane: a change that is decided on reaches the worker.
 import type { Page } from '@playwright/test';
 import { alsoAs, ask, asAdministrator, decision, longWay, propose, publish, tell, turns } from './change.ts';
 import { accessible, expect, test } from './stage.ts';

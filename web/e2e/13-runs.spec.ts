@@ -1,3 +1,4 @@
+// Also on the lane: the worker is asked how a run stands.
 import { alsoAs, ask, asAdministrator, publish, tell, type Made } from './change.ts';
 import { accessible, expect, test, what, which } from './stage.ts';
 

@@ -1,3 +1,4 @@
+// Also on the lane: Redis carries what the worker writes to the server.
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page, WebSocketRoute } from '@playwright/test';

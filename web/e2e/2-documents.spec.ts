@@ -1,3 +1,4 @@
+// Also on the lane: the server takes a file in, and the worker reads it.
 import { answered, enter, expect, holds, noSockets, retention, say, test, upload, workflow } from './stage.ts';
 
 // Requirements: UI-05, UI-07

@@ -1,6 +1,8 @@
 // How soon the chat page is there for somebody who comes for the first time, on
 // a machine a quarter as quick. The figure is noted with every run; the bound
 // leaves room for a build machine that has other things to do.
+//
+// Alone: it is about how soon a page is there.
 
 import { box, enter, expect, test } from './stage.ts';
 

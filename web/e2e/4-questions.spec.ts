@@ -1,3 +1,4 @@
+// Also on the lane: a question and its answer travel between processes.
 import { answered, box, enter, expect, holds, say, test, what, which, workflow } from './stage.ts';
 
 const one = [{ ...which, next: 'done' }, { id: 'done', type: 'end', response: 'You said ${vars.choice?}.' }];

@@ -1,3 +1,4 @@
+// Also on the lane: Redis carries what the worker writes to the server.
 import type { Page } from '@playwright/test';
 import { answered, box, enter, expect, holds, noSockets, say, test } from './stage.ts';
 

@@ -1,6 +1,8 @@
 // The program is killed (SIGKILL) and started again under the page. Only
 // TestBrowser can do that: it does so whenever the file "kill" appears in the
 // folder CONTROL names, and takes the file away when the program is back.
+//
+// Also on the lane: other processes die, and come back to another database.
 
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

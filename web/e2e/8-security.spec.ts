@@ -1,3 +1,4 @@
+// Also on the lane: sessions, walls and limits are PostgreSQL's and Redis's.
 import { readFileSync } from 'node:fs';
 import { code, inside, knock, linkFor, password, secure, security, signOut } from './account.ts';
 import { accessible, box, enter, expect, test } from './stage.ts';

@@ -28,20 +28,30 @@ const (
 	stopLimit  = 20 * time.Second
 )
 
+// What a spec file may say of itself at the beginning of a line. What follows is
+// the reason.
+const (
+	// alone: the spec measures, or is disturbed by, what else runs.
+	alone = "// Alone: "
+	// onTheLane: what the spec is about differs by database, by transport, or by
+	// how many processes there are.
+	onTheLane = "// Also on the lane: "
+)
+
 // TestBrowser plays every spec file against a program of its own, on the
 // embedded default, so that no file meets what another left behind, nor its
 // share of a rate limit.
 func TestBrowser(t *testing.T) {
-	everySpec(t, func(t *testing.T, program string, settings []string) *running {
+	everySpec(t, "", func(t *testing.T, program string, settings []string) *running {
 		return start(t, program, settings, embedded)
 	})
 }
 
-// TestBrowserOnTheLane plays them against a server and a worker that share a
-// PostgreSQL, a Redis and a Temporal cluster.
+// TestBrowserOnTheLane plays those that say so against a server and a worker that
+// share a PostgreSQL, a Redis and a Temporal cluster.
 func TestBrowserOnTheLane(t *testing.T) {
 	storetest.Lane(t, "LANE_POSTGRES")
-	everySpec(t, func(t *testing.T, program string, settings []string) *running {
+	everySpec(t, onTheLane, func(t *testing.T, program string, settings []string) *running {
 		g := ground.New(t)
 		settings = append(g.Env(), settings...)
 		migrate := exec.CommandContext(t.Context(), program, "migrate")
@@ -53,26 +63,66 @@ func TestBrowserOnTheLane(t *testing.T) {
 	})
 }
 
-// everySpec plays each spec file in a house begun for it.
-func everySpec(t *testing.T, begin func(t *testing.T, program string, settings []string) *running) {
-	specs, err := filepath.Glob("*.spec.ts")
-	if err != nil || len(specs) == 0 {
-		t.Fatalf("no specs beside this test (%v)", err)
-	}
+// everySpec plays each spec file that has the mark in a program begun for it:
+// first those that need the machine for themselves, then the others, of which as
+// many at once as -parallel says.
+func everySpec(t *testing.T, mark string, begin func(t *testing.T, program string, settings []string) *running) {
+	t.Helper()
+	first, then := specs(t, mark)
 	playwright, chromium := browserOrSkip(t)
 	program := programUnderTest(t)
-	for _, spec := range specs {
+	one := func(t *testing.T, spec string) {
+		settings, letters := environment(t, spec)
+		p := begin(t, program, settings)
+		if letters == "" {
+			letters = filepath.Join(p.house.data(p.folder), "outbox")
+		}
+		control := t.TempDir()
+		go p.killWhenAsked(t.Context(), filepath.Join(control, "kill"))
+		play(t, playwright, spec, "BASE_URL="+p.said.HTTP, "CHROMIUM="+chromium, "CONTROL="+control, "LETTERS="+letters,
+			"RESULTS="+filepath.Join("../test-results", filepath.FromSlash(t.Name())))
+	}
+	for _, spec := range first {
+		t.Run(spec, func(t *testing.T) { one(t, spec) })
+	}
+	for _, spec := range then {
 		t.Run(spec, func(t *testing.T) {
-			settings, letters := environment(t, spec)
-			p := begin(t, program, settings)
-			if letters == "" {
-				letters = filepath.Join(p.house.data(p.folder), "outbox")
-			}
-			control := t.TempDir()
-			go p.killWhenAsked(t.Context(), filepath.Join(control, "kill"))
-			play(t, playwright, spec, "BASE_URL="+p.said.HTTP, "CHROMIUM="+chromium, "CONTROL="+control, "LETTERS="+letters)
+			t.Parallel()
+			one(t, spec)
 		})
 	}
+}
+
+// specs are the spec files that have the mark, those that are to run alone and
+// the others.
+func specs(t *testing.T, mark string) (first, then []string) {
+	t.Helper()
+	files, err := filepath.Glob("*.spec.ts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case !marked(source, mark):
+		case marked(source, alone):
+			first = append(first, file)
+		default:
+			then = append(then, file)
+		}
+	}
+	if len(first)+len(then) == 0 {
+		t.Fatalf("no spec file beside this test has a line that begins with %q", mark)
+	}
+	return first, then
+}
+
+// marked reports whether a line of a spec begins with a mark, as every line
+// does with none.
+func marked(source []byte, mark string) bool {
+	return bytes.HasPrefix(source, []byte(mark)) || bytes.Contains(source, []byte("\n"+mark))
 }
 
 // browserOrSkip finds what the specs need. Where CI must leave nothing out, a

@@ -4,7 +4,7 @@ import { defineConfig } from '@playwright/test';
 // BASE_URL. By hand: npm run e2e, with a program at its usual address.
 export default defineConfig({
   testDir: '.',
-  outputDir: '../test-results',
+  outputDir: process.env['RESULTS'] ?? '../test-results', // it is emptied first
   workers: 1,
   timeout: 30_000,
   expect: { timeout: 10_000 },
