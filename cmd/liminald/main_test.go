@@ -57,10 +57,25 @@ func program(t *testing.T, env []string, args ...string) *process {
 		t.Fatal(err)
 	}
 	p := &process{t: t, cmd: exec.Command(self, args...), ended: make(chan error, 1)}
-	p.cmd.Env = append([]string{asProgram + "=1", "HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}, env...)
+	p.cmd.Env = append([]string{asProgram + "=1", "HOME=" + home(t), "PATH=" + os.Getenv("PATH")}, env...)
 	p.cmd.Dir = t.TempDir()
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.err
 	return p
+}
+
+// home is a home of its own, in which the Go command, which eval asks where Go
+// is, keeps no telemetry: it would go on writing it while t.TempDir is removed.
+func home(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	at := filepath.Join(dir, ".config", "go", "telemetry")
+	if err := os.MkdirAll(at, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(at, "mode"), []byte("off"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // finish runs a command that ends by itself and returns its exit code.
