@@ -73,7 +73,7 @@ unit:
 engine:
 	$(GO) test -p 1 -shuffle=on -timeout 10m $(ENGINE)
 	$(GO) test -run 'InTwoSeconds$$' ./artifacts
-	$(GO) test -run 'Bounds|ToldSo|Thousands|Circle|Confined|AnotherProcess' ./internal/knowledge
+	$(GO) test -run 'Bounds|ToldSo|Thousands|Circle|Confined|AnotherProcess' ./internal/knowledge/extract
 
 fuzz:
 	GO=$(GO) scripts/fuzz.sh $(FUZZTIME)

@@ -14,6 +14,7 @@ import (
 	"liminal/internal/files"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
+	"liminal/internal/knowledge/extract"
 	"liminal/internal/learning"
 	"liminal/internal/run"
 	"liminal/schemas"
@@ -211,7 +212,7 @@ type Documents interface {
 	Document(ctx context.Context, v identity.Viewer, id string) (knowledge.Document, error)
 	ListDocuments(ctx context.Context, v identity.Viewer, contextID, cursor string, limit int) ([]knowledge.Document, string, error)
 	DeleteDocument(ctx context.Context, v identity.Viewer, id string) error
-	Text(ctx context.Context, v identity.Viewer, id string) (knowledge.Extract, error)
+	Text(ctx context.Context, v identity.Viewer, id string) (extract.Document, error)
 }
 
 // Chunks previews what was indexed (API-15).

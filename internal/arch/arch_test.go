@@ -28,6 +28,7 @@ var floors = map[string]int{
 	"internal/run": 2, "internal/stream": 2, "internal/files": 2, "internal/quota": 2, "internal/routing": 2,
 	"internal/mail": 2, "internal/oauth": 2, "internal/learning": 2,
 	"internal/embed/static": 2, "internal/embed/remote": 2, "internal/safety": 2, "internal/outside": 2,
+	"internal/knowledge/extract": 2,
 
 	"internal/chat": 3, "internal/tool": 3, "internal/knowledge": 3, "internal/insights": 3,
 
@@ -53,7 +54,7 @@ var floors = map[string]int{
 // beside is what serves tests, scripts and generation only: no floor, and no
 // package of the house may import it.
 var beside = []string{
-	"internal/arch", "internal/storetest", "internal/model/modeltest", "internal/knowledge/knowledgetest", "activities/activitiestest",
+	"internal/arch", "internal/storetest", "internal/model/modeltest", "internal/knowledge/knowledgetest", "internal/knowledge/extract/extracttest", "activities/activitiestest",
 	"internal/postgres/postgrestest",
 	"workflows/internal/record", "scripts/", "web/e2e", "e2e",
 }
@@ -111,12 +112,12 @@ func TestDriversAreReachedFromTheirAdapterOnly(t *testing.T) {
 		"github.com/pquerna/":          {"internal/identity"},
 		"github.com/wneessen/":         {"internal/mail"},
 		"github.com/prometheus/":       {"internal/telemetry"},
-		"github.com/klippa-app/":       {"internal/knowledge"},
-		"github.com/xuri/":             {"internal/knowledge"},
+		"github.com/klippa-app/":       {"internal/knowledge/extract"},
+		"github.com/xuri/":             {"internal/knowledge/extract"},
 		"github.com/anthropics/":       {"internal/model/anthropic"},
 		"github.com/JohannesKaufmann/": {"internal/outside"},
 		"github.com/agnivade/":         {"internal/tool/builtin"},
-		"github.com/tetratelabs/":      {"internal/knowledge"},
+		"github.com/tetratelabs/":      {"internal/knowledge/extract"},
 		"go.temporal.io/sdk/client":    {"worker", "internal/wire", "internal/wire/devserver", "internal/bench", "cmd/liminald", "workflows/internal/record", "e2e/ground"},
 		"go.temporal.io/sdk/worker":    {"worker", "internal/bench", "cmd/liminald", "workflows/internal/record"},
 		"go.temporal.io/sdk/workflow":  {"workflows", "worker", "internal/bench", "cmd/liminald"},
