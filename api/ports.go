@@ -167,7 +167,6 @@ type Shapes interface {
 	Kinds() *schemas.Registry
 	At(ctx context.Context, v identity.Viewer, id string, version int) (artifacts.Artifact, error)
 	Rollback(ctx context.Context, v identity.Viewer, id string, version int, note string) (artifacts.Artifact, error)
-	Rehearsal(ctx context.Context, v identity.Viewer, a artifacts.Artifact, doc json.RawMessage) (*artifacts.Rehearsal, error)
 	// ToolsOf finds the tools a workflow document may call.
 	ToolsOf(ctx context.Context, v identity.Viewer, doc json.RawMessage) (map[string]artifacts.Bound, error)
 }

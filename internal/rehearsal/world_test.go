@@ -1,4 +1,4 @@
-package artifacts_test
+package rehearsal_test
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"liminal/artifacts"
 	"liminal/internal/graph"
 	"liminal/internal/identity"
-	"liminal/internal/knowledge"
 	"liminal/internal/model"
+	"liminal/internal/rehearsal"
 	"liminal/internal/run"
 	"liminal/internal/tool"
 	"liminal/internal/tool/builtin"
@@ -41,8 +41,8 @@ type coming struct {
 }
 
 // live runs a graph to its end and gives the record of it.
-func (w *world) live(g *graph.Graph, input graph.Input) artifacts.Recorded {
-	rec := artifacts.Recorded{Input: input, Outputs: map[string][]artifacts.Output{}}
+func (w *world) live(g *graph.Graph, input graph.Input) rehearsal.Record {
+	rec := rehearsal.Record{Input: input, Outputs: map[string][]rehearsal.Output{}}
 	r, effects := g.Start(input)
 	now := input.Now
 	var open []coming
@@ -71,7 +71,7 @@ func (w *world) live(g *graph.Graph, input graph.Input) artifacts.Recorded {
 	}
 	outcome, _ := r.Outcome()
 	rec.Steps = r.Trace()
-	rec.Outcome = artifacts.Ended{Response: outcome.Response, Err: outcome.Err, Cancelled: outcome.Cancelled, Suppressed: outcome.Suppressed}
+	rec.Outcome = rehearsal.Ending{Response: outcome.Response, Err: outcome.Err, Cancelled: outcome.Cancelled, Suppressed: outcome.Suppressed}
 	if end != nil {
 		rec.Outcome.Err = end
 	}
@@ -93,7 +93,7 @@ func (w *world) when(e graph.Effect, now time.Time) time.Time {
 	return now.Add(took)
 }
 
-func (w *world) happen(r *graph.Run, rec *artifacts.Recorded, c coming, now time.Time) []graph.Effect {
+func (w *world) happen(r *graph.Run, rec *rehearsal.Record, c coming, now time.Time) []graph.Effect {
 	e := c.effect
 	if e.Kind == graph.KindWait {
 		return r.Done(e.ID, nil, now)
@@ -108,15 +108,15 @@ func (w *world) happen(r *graph.Run, rec *artifacts.Recorded, c coming, now time
 	return r.Done(e.ID, out.Result, now)
 }
 
-func (w *world) output(e graph.Effect) artifacts.Output {
+func (w *world) output(e graph.Effect) rehearsal.Output {
 	switch e.Kind {
 	case graph.KindAsk:
-		return artifacts.Output{Kind: artifacts.OutputAsk, Result: w.answer(e.Ask)}
+		return rehearsal.Output{Kind: rehearsal.OutputAsk, Result: w.answer(e.Ask)}
 	case graph.KindSpawn:
-		return artifacts.Output{Kind: artifacts.OutputSpawn, Tool: e.Spawn.Workflow, Result: object{"answer": w.word()}}
+		return rehearsal.Output{Kind: rehearsal.OutputSpawn, Tool: e.Spawn.Workflow, Result: object{"answer": w.word()}}
 	default:
 	}
-	out := artifacts.Output{Kind: artifacts.OutputCall, Tool: e.Call.Tool}
+	out := rehearsal.Output{Kind: rehearsal.OutputCall, Tool: e.Call.Tool}
 	if w.IntN(100) < w.fails {
 		out.Failure = &graph.Failure{Code: "server_error", Message: "down", Retryable: w.IntN(3) > 0}
 		return out
@@ -252,9 +252,9 @@ func (s *shelfOfRuns) ForgetRecordings(context.Context, identity.Viewer, time.Ti
 }
 
 // keep packs a record as the end of a run does.
-func keep(t testing.TB, a artifacts.Artifact, n int, rec artifacts.Recorded) run.Recording {
+func keep(t testing.TB, a artifacts.Artifact, n int, rec rehearsal.Record) run.Recording {
 	t.Helper()
-	body, err := artifacts.Pack(rec)
+	body, err := rehearsal.Pack(rec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +264,7 @@ func keep(t testing.TB, a artifacts.Artifact, n int, rec artifacts.Recorded) run
 	}
 	return run.Recording{
 		RunID: fmt.Sprintf("run-%05d", n), UserID: fmt.Sprintf("user-%d", n%7), Kind: run.KindChat,
-		Graph: run.Pin{ArtifactID: a.ID, Name: a.Name, Version: a.Version}, Status: status, Branch: artifacts.BranchOf(rec.Steps),
+		Graph: run.Pin{ArtifactID: a.ID, Name: a.Name, Version: a.Version}, Status: status, Branch: rehearsal.BranchOf(rec.Steps),
 		At: noon.Add(-time.Duration(n) * time.Minute), Body: body,
 	}
 }
@@ -284,8 +284,8 @@ func lived(t testing.TB, library *artifacts.Library, a artifacts.Artifact, n int
 		t.Fatal(err)
 	}
 	w.specs = specs
-	shelf := &titles{all: []knowledge.Titled{{ID: leaveID, Title: "Leave policy"}, {ID: travelID, Title: "Travel policy"}, {ID: bankID, Title: "BankNegara2024"}}}
-	if w.box, err = tool.NewBox(builtin.Tools(builtin.Parts{Titles: shelf, Sets: shelf}), tool.Options{}); err != nil {
+	own := titles{{ID: leaveID, Title: "Leave policy"}, {ID: travelID, Title: "Travel policy"}, {ID: bankID, Title: "BankNegara2024"}}
+	if w.box, err = tool.NewBox(builtin.Tools(builtin.Parts{Titles: own, Sets: own}), tool.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	runs := make([]run.Recording, n)
@@ -297,12 +297,13 @@ func lived(t testing.TB, library *artifacts.Library, a artifacts.Artifact, n int
 
 // turn is an input that any of the graphs that ship can begin with.
 func (w *world) turn(i int) graph.Input {
-	input := says([]string{"How long is the notice?", "Summarize @Leave policy", "hello", ""}[i%4], object{
+	input := object{
+		"message": []string{"How long is the notice?", "Summarize @Leave policy", "hello", ""}[i%4], "tiptap_json": nil, "tagged_set_ids": []any{},
 		"document_id": "d", "outcome": []any{"extracted", "unchanged", "foreign"}[i%3], "path": "files/a.txt", "name": "a.txt", "mime": "", "size": 3.0,
 		"action": []any{nil, "summarize", "inquire", "compare", "audit"}[w.IntN(5)], "enable_web_search": w.IntN(2) == 0,
 		"tagged_doc_ids":  []any{[]any{}, []any{leaveID}, []any{leaveID, travelID}}[w.IntN(3)],
 		"conversation_id": "c", "task": "t",
-	})
+	}
 	return graph.Input{
 		Input: input, Now: noon.Add(time.Duration(i) * time.Second),
 		Conversation: object{"id": "c", "messages": []any{}}, User: object{"id": "u", "plan": "pro", "locale": "en"},

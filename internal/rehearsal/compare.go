@@ -1,4 +1,4 @@
-package artifacts
+package rehearsal
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"liminal/artifacts"
 	"liminal/internal/fault"
 	"liminal/internal/graph"
 	"liminal/internal/run"
@@ -132,29 +133,29 @@ func (c compared) asked() (fresh, gone int) {
 	return len(c.new.tally.asks) - (len(c.old.tally.asks) - gone), gone
 }
 
-// Rehearsal is one change made ready to be rehearsed on any number of recorded
+// Prepared is one change made ready to be rehearsed on any number of recorded
 // runs. It is safe for concurrent use.
-type Rehearsal struct {
-	artifact Artifact
+type Prepared struct {
+	artifact artifacts.Artifact
 	old, new version
 	renamed  map[string]string // new names of nodes to the old ones
 	kept     map[string]bool   // old names of nodes the new document still has
 	regiven  []string          // nodes that give what they call or ask something else
-	tools    map[string]Bound
+	tools    map[string]artifacts.Bound
 	policy   *policies // of a routing policy instead
 	broken   bool      // the base cannot run any more: the record stands for it
-	guard    Guard
+	guard    artifacts.Guard
 }
 
 // other says what becomes of effects that are not recorded.
-func (r *Rehearsal) other(ctx context.Context, userID string, plan Plan) func(*player, graph.Effect) (Output, bool) {
+func (r *Prepared) other(ctx context.Context, userID string, plan Plan) func(*player, graph.Effect) (Output, bool) {
 	return func(p *player, e graph.Effect) (Output, bool) {
 		switch {
-		case plan.Unknowns == Scripted:
+		case plan.Unknowns == artifacts.Scripted:
 			out, ok := scripted(plan.Script, e)
 			p.tally.scripted = p.tally.scripted || ok
 			return out, ok
-		case plan.Unknowns == Live && plan.Live != nil && e.Call != nil && callable(r.tools[e.Call.Tool]):
+		case plan.Unknowns == artifacts.Live && plan.Live != nil && e.Call != nil && callable(r.tools[e.Call.Tool]):
 			out, err := plan.Live(ctx, userID, e.Call.Tool, e.Call.Inputs)
 			switch {
 			case errors.Is(err, fault.Forbidden):
@@ -171,7 +172,7 @@ func (r *Rehearsal) other(ctx context.Context, userID string, plan Plan) func(*p
 
 // callable reports whether a rehearsal may call a tool: one that changes nothing
 // and asks no model, which would cost money two hundred times over.
-func callable(b Bound) bool { return b.ReadOnly && b.On() != tool.QueueModels }
+func callable(b artifacts.Bound) bool { return b.ReadOnly && b.On() != tool.QueueModels }
 
 // scripted finds an output in a script: by the effect's id, else by the tool or
 // workflow. For a question it is the answer.
@@ -214,7 +215,7 @@ func answers(object map[string]any) bool {
 
 // compare plays one recorded run on both sides. Whatever is wrong with the
 // record is told and does not end the rehearsal.
-func (r *Rehearsal) compare(ctx context.Context, rec run.Recording, plan Plan) (c compared) {
+func (r *Prepared) compare(ctx context.Context, rec run.Recording, plan Plan) (c compared) {
 	body := rec.Body
 	rec.Body = nil
 	c = compared{head: rec, part: -1}
@@ -246,7 +247,7 @@ func (r *Rehearsal) compare(ctx context.Context, rec run.Recording, plan Plan) (
 // too, and not read off the record: so a change that changes nothing shows no
 // difference, whatever the program itself does differently today. It gives the
 // player of the new document.
-func (r *Rehearsal) both(ctx context.Context, c *compared, t *tape, plan Plan) (*player, error) {
+func (r *Prepared) both(ctx context.Context, c *compared, t *tape, plan Plan) (*player, error) {
 	var was *player
 	if r.broken {
 		c.old = sideRecorded(t, r.old)
@@ -270,7 +271,7 @@ func (r *Rehearsal) both(ctx context.Context, c *compared, t *tape, plan Plan) (
 }
 
 // then is the id an effect of the new document had in the old one.
-func (r *Rehearsal) then(effect string) string {
+func (r *Prepared) then(effect string) string {
 	node := nodeOf(effect)
 	if was, ok := r.renamed[node]; ok {
 		return was + effect[len(node):]
@@ -279,10 +280,10 @@ func (r *Rehearsal) then(effect string) string {
 }
 
 // free tells whether the new document does without a node that was.
-func (r *Rehearsal) free(node string) bool { return !r.kept[node] }
+func (r *Prepared) free(node string) bool { return !r.kept[node] }
 
-// Rehearsed is one run on both sides, for a person who opens it.
-type Rehearsed struct {
+// ComparedRun is one recorded run on both sides, for a person who opens it.
+type ComparedRun struct {
 	Old         []string     `json:"old"`
 	New         []string     `json:"new"`
 	Part        int          `json:"part"` // the first place that differs; -1: none does
@@ -296,7 +297,7 @@ type Rehearsed struct {
 
 // Play rehearses one run of a workflow (GRAPH-30). The error says that the
 // record is not one that can be played.
-func (r *Rehearsal) Play(ctx context.Context, rec Recorded, plan Plan) (out Rehearsed, err error) {
+func (r *Prepared) Play(ctx context.Context, rec Record, plan Plan) (out ComparedRun, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("the recorded run cannot be rehearsed: %v", p)
@@ -310,7 +311,7 @@ func (r *Rehearsal) Play(ctx context.Context, rec Recorded, plan Plan) (out Rehe
 	if err != nil {
 		return out, err
 	}
-	return Rehearsed{
+	return ComparedRun{
 		Old: shown(c.old.way), New: shown(c.new.way), Part: c.part, Failed: c.new.failed, Code: c.new.code,
 		Stopped: c.new.stopped, Message: c.says(), Divergences: slices.Clip(will.divergences), Trace: will.run.Trace(),
 	}, nil

@@ -1,12 +1,10 @@
-package artifacts_test
+package rehearsal_test
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"math/rand/v2"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +13,7 @@ import (
 	"liminal/artifacts"
 	"liminal/internal/graph"
 	"liminal/internal/identity"
+	"liminal/internal/rehearsal"
 	"liminal/internal/routing"
 	"liminal/internal/run"
 )
@@ -25,21 +24,21 @@ const asking = `{"kind":"workflow.chat","entrypoint":"look","nodes":[
 	{"id":"ask","type":"interrupt","interrupt_type":"action_choice","message":"Which?","options":[{"id":"short","label":"Short"},{"id":"long","label":"Long"}],"save_as":"how","next":"say"},
 	{"id":"say","type":"tool_call","tool":"llm.generic_chat_v1","inputs":{"message":"${vars.how}"}}]}`
 
-func asked() artifacts.Recorded {
-	return artifacts.Recorded{
+func asked() rehearsal.Record {
+	return rehearsal.Record{
 		Input: graph.Input{Input: object{"message": "Tell me of my illness"}, Now: noon},
-		Outputs: map[string][]artifacts.Output{
-			"look#1": {{Tool: "rag.search_v1", Kind: artifacts.OutputCall, Result: object{"clarity": "clear"}, Took: time.Second}},
-			"ask#1":  {{Kind: artifacts.OutputAsk, Result: object{"answer": "long"}, Took: time.Hour}},
-			"say#1":  {{Tool: "llm.generic_chat_v1", Kind: artifacts.OutputCall, Result: object{"answer": "A secret."}, Took: 2 * time.Second}},
+		Outputs: map[string][]rehearsal.Output{
+			"look#1": {{Tool: "rag.search_v1", Kind: rehearsal.OutputCall, Result: object{"clarity": "clear"}, Took: time.Second}},
+			"ask#1":  {{Kind: rehearsal.OutputAsk, Result: object{"answer": "long"}, Took: time.Hour}},
+			"say#1":  {{Tool: "llm.generic_chat_v1", Kind: rehearsal.OutputCall, Result: object{"answer": "A secret."}, Took: 2 * time.Second}},
 		},
 	}
 }
 
 // trial is a rehearsal of a change to asking over copies of one run.
-func trial(t *testing.T, n int, doc string, plan artifacts.Plan, rec artifacts.Recorded) artifacts.Report {
+func trial(t *testing.T, n int, doc string, plan rehearsal.Plan, rec rehearsal.Record) rehearsal.Report {
 	t.Helper()
-	library, _ := stocked(t)
+	library := stocked(t)
 	a := artifacts.Artifact{ID: "a", Type: artifacts.KindWorkflow, Name: "asking", Version: 1, Schema: json.RawMessage(asking)}
 	runs := make([]run.Recording, n)
 	for i := range runs {
@@ -52,11 +51,11 @@ func trial(t *testing.T, n int, doc string, plan artifacts.Plan, rec artifacts.R
 func TestAnAnswerTheQuestionNoLongerOffersIsUnknown(t *testing.T) {
 	t.Parallel()
 	doc := strings.Replace(asking, `,{"id":"long","label":"Long"}`, "", 1)
-	if r := trial(t, 3, doc, artifacts.Plan{}, asked()); r.Unknown != 3 || r.Compared != 0 || r.Moved != 0 {
+	if r := trial(t, 3, doc, rehearsal.Plan{}, asked()); r.Unknown != 3 || r.Compared != 0 || r.Moved != 0 {
 		t.Errorf("%+v", r)
 	}
 	doc = strings.Replace(asking, `"label":"Long"`, `"label":"At length"`, 1)
-	if r := trial(t, 3, doc, artifacts.Plan{}, asked()); r.Unknown != 0 || r.Compared != 3 {
+	if r := trial(t, 3, doc, rehearsal.Plan{}, asked()); r.Unknown != 0 || r.Compared != 3 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -64,7 +63,7 @@ func TestAnAnswerTheQuestionNoLongerOffersIsUnknown(t *testing.T) {
 // Requirements: CFG-11
 func TestTimeWaitedForAPersonIsNoTimeOfARun(t *testing.T) {
 	t.Parallel()
-	if r := trial(t, 1, asking, artifacts.Plan{}, asked()); r.MS.Before != 3000 || r.MS.After != 3000 {
+	if r := trial(t, 1, asking, rehearsal.Plan{}, asked()); r.MS.Before != 3000 || r.MS.After != 3000 {
 		t.Errorf("%+v", r.MS)
 	}
 }
@@ -81,7 +80,7 @@ func TestOnlyToolsThatReadAreCalledLive(t *testing.T) {
 		calls = append(calls, userID+" "+tool)
 		return object{"passages": []any{}, "documents": []any{}}, nil
 	}
-	plan := artifacts.Plan{Unknowns: artifacts.Live, Live: live}
+	plan := rehearsal.Plan{Unknowns: artifacts.Live, Live: live}
 	r := trial(t, 1, more("rag.gather_v1", `{"query":"x"}`), plan, asked())
 	if r.Unknown != 0 || !slices.Equal(calls, []string{"user-0 rag.gather_v1"}) || !strings.Contains(strings.Join(r.Reasons, " "), "may differ") {
 		t.Errorf("%v %+v", calls, r)
@@ -112,7 +111,7 @@ func TestAReportHoldsNoWordOfAnybody(t *testing.T) {
 	t.Parallel()
 	doc := strings.Replace(asking, `"message":"${vars.how}"}}]`, `"message":"${vars.how}"},"next":"which"},
 		{"id":"which","type":"switch","branches":[{"when":"input.message == 'x' or say.answer == 'y'","next":"look"}]}]`, 1)
-	r := trial(t, 6, doc, artifacts.Plan{}, asked())
+	r := trial(t, 6, doc, rehearsal.Plan{}, asked())
 	if len(r.Examples["failed"]) != 5 || r.Failed.After != 6 {
 		t.Errorf("%+v", r)
 	}
@@ -132,12 +131,12 @@ func TestAReportHoldsNoWordOfAnybody(t *testing.T) {
 // Requirements: CFG-11
 func TestOneBadRecordDoesNotEndARehearsal(t *testing.T) {
 	t.Parallel()
-	library, _ := stocked(t)
+	library := stocked(t)
 	a := artifacts.Artifact{ID: "a", Type: artifacts.KindWorkflow, Name: "asking", Version: 1, Schema: json.RawMessage(asking)}
 	more := strings.Replace(asking, `"message":"${vars.how}"}}]`, `"message":"${vars.how}"},"next":"more"},{"id":"more","type":"tool_call","tool":"rag.gather_v1","inputs":{"query":"x"}}]`, 1)
 	runs := []run.Recording{keep(t, a, 0, asked()), keep(t, a, 1, asked()), keep(t, a, 2, asked()), keep(t, a, 3, asked())}
 	runs[0].Body, runs[1].Body = []byte("damaged"), nil
-	plan := artifacts.Plan{Unknowns: artifacts.Live, Live: func(_ context.Context, userID, _ string, _ map[string]any) (map[string]any, error) {
+	plan := rehearsal.Plan{Unknowns: artifacts.Live, Live: func(_ context.Context, userID, _ string, _ map[string]any) (map[string]any, error) {
 		if userID == "user-2" {
 			panic("a fault of ours")
 		}
@@ -152,12 +151,12 @@ func TestOneBadRecordDoesNotEndARehearsal(t *testing.T) {
 // Requirements: CFG-11
 func TestARehearsalStopsWithItsContext(t *testing.T) {
 	t.Parallel()
-	library, _ := stocked(t)
+	library := stocked(t)
 	a := artifacts.Artifact{ID: "a", Type: artifacts.KindWorkflow, Name: "asking", Version: 1, Schema: json.RawMessage(asking)}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	shelf := &shelfOfRuns{runs: []run.Recording{keep(t, a, 0, asked())}}
-	if _, err := artifacts.RehearseAll(ctx, library, shelf, artifacts.Plan{Artifact: a, Doc: a.Schema}); !errors.Is(err, context.Canceled) {
+	if _, err := rehearsal.Run(ctx, library, shelf, rehearsal.Plan{Artifact: a, Doc: a.Schema}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }
@@ -165,25 +164,25 @@ func TestARehearsalStopsWithItsContext(t *testing.T) {
 // Requirements: CFG-11
 func TestWhatRunsNothingIsNotRehearsed(t *testing.T) {
 	t.Parallel()
-	library, _ := stocked(t)
+	library := stocked(t)
 	for _, kind := range []string{artifacts.KindTool, artifacts.KindModels, artifacts.KindAdapter} {
-		r, err := artifacts.RehearseAll(t.Context(), library, &shelfOfRuns{}, artifacts.Plan{Artifact: artifacts.Artifact{Type: kind}})
+		r, err := rehearsal.Run(t.Context(), library, &shelfOfRuns{}, rehearsal.Plan{Artifact: artifacts.Artifact{Type: kind}})
 		if r != nil || err != nil {
 			t.Errorf("%s: %+v, %v", kind, r, err)
 		}
 	}
 	a := artifacts.Artifact{ID: "a", Type: artifacts.KindWorkflow, Name: "asking", Version: 1, Schema: json.RawMessage(asking)}
-	r, err := artifacts.RehearseAll(t.Context(), library, &shelfOfRuns{}, artifacts.Plan{Artifact: a, Doc: a.Schema})
-	if err != nil || r.Verdict != artifacts.Pass || len(r.Reasons) != 1 || !strings.Contains(r.Reasons[0], "No run was recorded yet") {
+	r, err := rehearsal.Run(t.Context(), library, &shelfOfRuns{}, rehearsal.Plan{Artifact: a, Doc: a.Schema})
+	if err != nil || r.Verdict != rehearsal.Pass || len(r.Reasons) != 1 || !strings.Contains(r.Reasons[0], "No run was recorded yet") {
 		t.Errorf("%+v, %v", r, err)
 	}
 	var faults graph.Faults
-	if _, err := artifacts.RehearseAll(t.Context(), library, &shelfOfRuns{}, artifacts.Plan{Artifact: a, Doc: json.RawMessage(`{"kind":"workflow.chat"}`)}); !errors.As(err, &faults) {
+	if _, err := rehearsal.Run(t.Context(), library, &shelfOfRuns{}, rehearsal.Plan{Artifact: a, Doc: json.RawMessage(`{"kind":"workflow.chat"}`)}); !errors.As(err, &faults) {
 		t.Errorf("%v", err)
 	}
 	var rules routing.Faults
 	p := artifacts.Artifact{ID: "p", Type: artifacts.KindPolicy, Schema: json.RawMessage(`{"kind":"policy.routing","rules":[]}`)}
-	if _, err := artifacts.RehearseAll(t.Context(), library, &shelfOfRuns{}, artifacts.Plan{Artifact: p, Doc: json.RawMessage(`{"kind":"policy.routing","rules":1}`)}); !errors.As(err, &rules) {
+	if _, err := rehearsal.Run(t.Context(), library, &shelfOfRuns{}, rehearsal.Plan{Artifact: p, Doc: json.RawMessage(`{"kind":"policy.routing","rules":1}`)}); !errors.As(err, &rules) {
 		t.Errorf("%v", err)
 	}
 }
@@ -194,9 +193,9 @@ func TestWhatRunsNothingIsNotRehearsed(t *testing.T) {
 // Requirements: CFG-11, PLAT-07
 func TestAChangeIsJudgedByTheRulesThereAre(t *testing.T) {
 	t.Parallel()
-	library, _ := stocked(t)
-	with := func(rehearsal string) json.RawMessage {
-		return json.RawMessage(strings.Replace(asking, `"entrypoint"`, `"rehearsal":`+rehearsal+`,"entrypoint"`, 1))
+	library := stocked(t)
+	with := func(guard string) json.RawMessage {
+		return json.RawMessage(strings.Replace(asking, `"entrypoint"`, `"rehearsal":`+guard+`,"entrypoint"`, 1))
 	}
 	never := `{"block":[{"when":"taken > 0","say":"nothing may change"}]}`
 	shelf := &shelfOfRuns{}
@@ -204,49 +203,22 @@ func TestAChangeIsJudgedByTheRulesThereAre(t *testing.T) {
 	for i := range 6 {
 		shelf.runs = append(shelf.runs, keep(t, a, i, asked()))
 	}
-	verdict := func(p artifacts.Plan) artifacts.Verdict {
-		r, err := artifacts.RehearseAll(t.Context(), library, shelf, p)
+	verdict := func(p rehearsal.Plan) rehearsal.Verdict {
+		r, err := rehearsal.Run(t.Context(), library, shelf, p)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return r.Verdict
 	}
-	if got := verdict(artifacts.Plan{Artifact: a, Doc: with(`{"block":[]}`)}); got != artifacts.Block {
+	if got := verdict(rehearsal.Plan{Artifact: a, Doc: with(`{"block":[]}`)}); got != rehearsal.Block {
 		t.Errorf("with its own rules gone: %s", got)
 	}
-	if got := verdict(artifacts.Plan{Artifact: a, Doc: with(never), Guard: json.RawMessage(asking)}); got != artifacts.Pass {
+	if got := verdict(rehearsal.Plan{Artifact: a, Doc: with(never), Guard: json.RawMessage(asking)}); got != rehearsal.Pass {
 		t.Errorf("by the current version's: %s", got)
 	}
 	a.Schema = with(`{"second":[{"when":"taken + 'x' > 1"}]}`)
-	if got := verdict(artifacts.Plan{Artifact: a, Doc: a.Schema}); got != artifacts.Warn {
+	if got := verdict(rehearsal.Plan{Artifact: a, Doc: a.Schema}); got != rehearsal.Warn {
 		t.Errorf("a rule that cannot be evaluated: %s", got)
-	}
-}
-
-// Requirements: CFG-11
-func TestTheHouseJudgesWhereTheArtifactDoesNot(t *testing.T) {
-	t.Parallel()
-	house := artifacts.House()
-	for doc, want := range map[string]artifacts.Guard{
-		asking:             house,
-		`{"rehearsal":{}}`: house,
-		`{"rehearsal":7}`:  house,
-		`{"rehearsal":{"block":[{"when":"true"}],"sample":9}}`: func() artifacts.Guard {
-			g := artifacts.House()
-			g.Block, g.Sample = []artifacts.Rule{{When: "true"}}, 9
-			return g
-		}(),
-	} {
-		if got, _ := artifacts.GuardOf(json.RawMessage(doc)); !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: %+v", doc, got)
-		}
-	}
-	figures := object{"runs": object{"before": 50.0, "after": 40.0}, "failed_share": object{"before": 0.1, "after": 0.3}}
-	met, err := house.RollBack[0].Holds(figures)
-	few := maps.Clone(figures)
-	few["runs"] = object{"after": 3.0}
-	if unmet, _ := house.RollBack[0].Holds(few); !met || err != nil || unmet {
-		t.Errorf("%v %v %v", met, unmet, err)
 	}
 }
 
@@ -255,7 +227,7 @@ func TestTheHouseJudgesWhereTheArtifactDoesNot(t *testing.T) {
 // Requirements: CFG-11, ISO-01
 func TestAPersonsOwnWorkflowIsRehearsedWithTheirTools(t *testing.T) {
 	t.Parallel()
-	library, _ := stocked(t)
+	library := stocked(t)
 	spec := `{"kind":"tool.spec","name":"mine.look","description":"Looks.","workflow":"documents","input_schema":{"type":"object"},"output_schema":{"type":"object"}}`
 	if _, err := library.Create(t.Context(), ann, artifacts.Draft{Type: "tool", Name: "mine.look", Schema: json.RawMessage(spec)}); err != nil {
 		t.Fatal(err)
@@ -265,7 +237,7 @@ func TestAPersonsOwnWorkflowIsRehearsedWithTheirTools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := artifacts.RehearseAll(t.Context(), library, &shelfOfRuns{}, artifacts.Plan{Artifact: a, Doc: doc}); err != nil {
+	if _, err := rehearsal.Run(t.Context(), library, &shelfOfRuns{}, rehearsal.Plan{Artifact: a, Doc: doc}); err != nil {
 		t.Error(err)
 	}
 }
@@ -276,7 +248,7 @@ func TestAPersonsOwnWorkflowIsRehearsedWithTheirTools(t *testing.T) {
 // Requirements: CFG-11, GRAPH-30
 func TestEveryRunThatCameByAChangedNodeMoves(t *testing.T) {
 	t.Parallel()
-	library, _ := stocked(t)
+	library := stocked(t)
 	for _, a := range everyGraph(t, library) {
 		w := world{Rand: rand.New(rand.NewPCG(3, 9)), fails: 5}
 		runs := lived(t, library, a, 30, w)
@@ -291,7 +263,7 @@ func TestEveryRunThatCameByAChangedNodeMoves(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := rehearsed(t, library, a, changed, runs, artifacts.Plan{})
+		r := rehearsed(t, library, a, changed, runs, rehearsal.Plan{})
 		if r.Moved != 30 || r.Unknown != 0 || len(r.Places) != 1 || r.Places[0].New != "inserted" || r.Failed.Before != r.Failed.After {
 			t.Errorf("%s: %d moved, %d unknown, %+v", a.Name, r.Moved, r.Unknown, r.Places)
 		}
@@ -304,7 +276,7 @@ func TestEveryRunThatCameByAChangedNodeMoves(t *testing.T) {
 // Requirements: CFG-11
 func TestAVersionThatCannotRunAnyMoreIsComparedAsItWasRecorded(t *testing.T) {
 	t.Parallel()
-	library, _ := stocked(t)
+	library := stocked(t)
 	gone := json.RawMessage(strings.Replace(asking, "rag.search_v1", "rag.gone_v1", 1))
 	a := artifacts.Artifact{ID: "a", Type: artifacts.KindWorkflow, Name: "asking", Version: 4, Schema: gone}
 	rec := asked()
@@ -314,7 +286,7 @@ func TestAVersionThatCannotRunAnyMoreIsComparedAsItWasRecorded(t *testing.T) {
 	rec.Outcome.Err = &graph.Failure{Code: "not_found", Node: "look"}
 	rec.Steps = []graph.Step{{Node: "look", Type: graph.ToolCall, Effect: "look#1", Visit: 1, Attempt: 1, Outcome: graph.ResultFailed}}
 	r := rehearsed(t, library, a, json.RawMessage(strings.Replace(asking, `"next":"ask"`, `"next":"ask","on_error":"say"`, 1)), []run.Recording{keep(t, a, 0, rec)},
-		artifacts.Plan{Unknowns: artifacts.Scripted, Script: artifacts.Script{"llm.generic_chat_v1": json.RawMessage(`{"answer":"x"}`)}})
+		rehearsal.Plan{Unknowns: artifacts.Scripted, Script: rehearsal.Script{"llm.generic_chat_v1": json.RawMessage(`{"answer":"x"}`)}})
 	if r.Moved != 1 || r.Failed.Before != 1 || !strings.Contains(strings.Join(r.Reasons, " "), "cannot run any more") {
 		t.Errorf("%+v", r)
 	}
@@ -324,7 +296,7 @@ func TestAVersionThatCannotRunAnyMoreIsComparedAsItWasRecorded(t *testing.T) {
 func TestAReportSaysWhereRecordedResultsMayNotHold(t *testing.T) {
 	t.Parallel()
 	told := func(old, name string) string {
-		return strings.Join(trial(t, 1, strings.Replace(asking, old, name, 1), artifacts.Plan{}, asked()).Reasons, " ")
+		return strings.Join(trial(t, 1, strings.Replace(asking, old, name, 1), rehearsal.Plan{}, asked()).Reasons, " ")
 	}
 	if said := told("${input.message}", "${input.message}!"); !strings.Contains(said, "What look gives on changed") {
 		t.Errorf("of other inputs: %s", said)
@@ -336,9 +308,9 @@ func TestAReportSaysWhereRecordedResultsMayNotHold(t *testing.T) {
 
 func TestAViewerWithoutRightsIsNoReasonToFail(t *testing.T) {
 	t.Parallel()
-	library, _ := stocked(t)
+	library := stocked(t)
 	a := artifacts.Artifact{ID: "a", OwnerID: "nobody", Type: artifacts.KindWorkflow, Name: "asking", Version: 1, Schema: json.RawMessage(asking)}
-	if _, err := library.Rehearsal(t.Context(), identity.Viewer{UserID: "nobody", Role: identity.RoleUser}, a, a.Schema); err != nil {
+	if _, err := rehearsal.Prepare(t.Context(), library, identity.Viewer{UserID: "nobody", Role: identity.RoleUser}, a, a.Schema); err != nil {
 		t.Error(err)
 	}
 }

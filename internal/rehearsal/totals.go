@@ -1,4 +1,4 @@
-package artifacts
+package rehearsal
 
 import (
 	"cmp"
@@ -28,9 +28,9 @@ const (
 	exampleCut     = "cut"     // at a bound, and not without the change
 )
 
-// telling is a report being added up.
-type telling struct {
-	r        *Rehearsal
+// totals are a report being added up.
+type totals struct {
+	r        *Prepared
 	report   Report
 	ms       [2][]float64
 	gates    [2]float64
@@ -39,8 +39,8 @@ type telling struct {
 	examples map[string][]Example
 }
 
-func (r *Rehearsal) telling(s Sample) *telling {
-	t := &telling{r: r, seen: map[string]bool{}, places: map[Place]int{}, examples: map[string][]Example{}}
+func (r *Prepared) totals(s Sample) *totals {
+	t := &totals{r: r, seen: map[string]bool{}, places: map[Place]int{}, examples: map[string][]Example{}}
 	t.report = Report{
 		Sample: s, Base: r.artifact.Version, After: r.artifact.Version + 1,
 		ByTool: map[string]Two{}, Gates: map[string]Two{}, Places: []Place{}, Reasons: []string{},
@@ -49,7 +49,7 @@ func (r *Rehearsal) telling(s Sample) *telling {
 }
 
 // add takes in one run. Runs are added newest first.
-func (t *telling) add(c compared) {
+func (t *totals) add(c compared) {
 	if c.unreadable != "" {
 		t.report.Sample.Unreadable++
 		return
@@ -83,7 +83,7 @@ func (t *telling) add(c compared) {
 }
 
 // figures adds what both sides did.
-func (t *telling) figures(c compared) {
+func (t *totals) figures(c compared) {
 	rep := &t.report
 	rep.Failed.add(c.old.failed, c.new.failed)
 	rep.Cut.add(c.old.cut, c.new.cut)
@@ -112,7 +112,7 @@ func (t *telling) figures(c compared) {
 
 // weigh adds the gates of one side, in the order of the adapters' names, so
 // that the sum is the same to the last bit.
-func (t *telling) weigh(at int, s side, count func(*Two)) {
+func (t *totals) weigh(at int, s side, count func(*Two)) {
 	for _, name := range sortedNames(s.gates) {
 		two := t.report.Gates[name]
 		count(&two)
@@ -140,7 +140,7 @@ func (two *Two) add(before, after bool) {
 }
 
 // turns looks for examples of what turned out otherwise.
-func (t *telling) turns(c compared) {
+func (t *totals) turns(c compared) {
 	fresh, gone := c.asked()
 	t.report.New += fresh
 	t.report.Vanished += gone
@@ -160,7 +160,7 @@ func (t *telling) turns(c compared) {
 	}
 }
 
-func (t *telling) example(kind string, c compared) {
+func (t *totals) example(kind string, c compared) {
 	if len(t.examples[kind]) >= maxExamples {
 		return
 	}
@@ -234,7 +234,7 @@ func questions(n int) string {
 }
 
 // cover notes what of the new document the run came by.
-func (t *telling) cover(c compared) {
+func (t *totals) cover(c compared) {
 	for _, rule := range c.new.fired {
 		t.seen[rule] = true
 	}
@@ -247,7 +247,7 @@ func (t *telling) cover(c compared) {
 }
 
 // coverage compares what was seen with what there is.
-func (t *telling) coverage() Coverage {
+func (t *totals) coverage() Coverage {
 	out := Coverage{UnseenNodes: []string{}, UnseenBranches: []string{}}
 	note := func(name string, all, seen *int, unseen *[]string) {
 		*all++
@@ -304,7 +304,7 @@ func branches(trace []graph.Step, shapes map[string]graph.Shape) []string {
 }
 
 // done closes the report.
-func (t *telling) done() Report {
+func (t *totals) done() Report {
 	rep := t.report
 	rep.MS = TwoF{median(t.ms[0]), median(t.ms[1])}
 	if rep.Compared > 0 {

@@ -1,4 +1,4 @@
-package artifacts_test
+package rehearsal_test
 
 import (
 	"bytes"
@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"liminal/artifacts"
 	"liminal/internal/graph"
 	"liminal/internal/model"
+	"liminal/internal/rehearsal"
 	"liminal/internal/routing"
 	"liminal/internal/run"
 )
@@ -22,15 +22,15 @@ func TestARecordedRunIsReadAsItWasPacked(t *testing.T) {
 	rec.Form, rec.Order, rec.Partial = 1, []string{"understand#1", "search#1"}, true
 	rec.Pins = []run.Pin{{ArtifactID: "a", Name: "n", Version: 2}}
 	rec.Steps = []graph.Step{{Node: "search", Type: graph.ToolCall, Effect: "search#1", Visit: 1, Attempt: 1, Started: noon, Ended: noon.Add(time.Second), Outcome: graph.ResultOK}}
-	rec.Outcome = artifacts.Ended{Response: "r", Err: &graph.Failure{Code: "c", Message: "m", Node: "n"}, Cancelled: true, Suppressed: true}
+	rec.Outcome = rehearsal.Ending{Response: "r", Err: &graph.Failure{Code: "c", Message: "m", Node: "n"}, Cancelled: true, Suppressed: true}
 	rec.Router = &routing.Input{SafetyRisk: "high", Embedding: []float64{1, 2}}
 	rec.Gates = map[string]float64{"x": 0.5}
 	rec.Outputs["search#1"][0].Usage = &model.Usage{Input: 1, CostUSD: &cost}
-	packed, err := artifacts.Pack(rec)
+	packed, err := rehearsal.Pack(rec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := artifacts.Unpack(packed)
+	again, err := rehearsal.Unpack(packed)
 	if err != nil || !reflect.DeepEqual(rec, again) {
 		t.Errorf("%v\n%+v\n%+v", err, rec, again)
 	}
@@ -39,22 +39,22 @@ func TestARecordedRunIsReadAsItWasPacked(t *testing.T) {
 // Requirements: CFG-11
 func TestADamagedRecordIsAnError(t *testing.T) {
 	t.Parallel()
-	packed, err := artifacts.Pack(past())
+	packed, err := rehearsal.Pack(past())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, body := range map[string][]byte{
 		"nothing": nil, "cut": packed[:len(packed)/2], "noise": []byte("not deflate at all"),
 		"another form": squeezed(t, []byte(`{"form":99}`)), "no form": squeezed(t, []byte(`{}`)),
-		"no JSON": squeezed(t, []byte(`{`)), "a bomb": squeezed(t, bytes.Repeat([]byte(" "), artifacts.MaxRecorded+10)),
+		"no JSON": squeezed(t, []byte(`{`)), "a bomb": squeezed(t, bytes.Repeat([]byte(" "), rehearsal.MaxRecord+10)),
 	} {
-		if _, err := artifacts.Unpack(body); err == nil {
+		if _, err := rehearsal.Unpack(body); err == nil {
 			t.Errorf("%s was read", name)
 		}
 	}
 	large := past()
-	large.Input.Input["message"] = string(bytes.Repeat([]byte("x"), artifacts.MaxRecorded))
-	if _, err := artifacts.Pack(large); err == nil {
+	large.Input.Input["message"] = string(bytes.Repeat([]byte("x"), rehearsal.MaxRecord))
+	if _, err := rehearsal.Pack(large); err == nil {
 		t.Error("a run larger than the bound was packed")
 	}
 }
@@ -82,9 +82,9 @@ func TestABranchIsTheNodesTaken(t *testing.T) {
 		for _, n := range nodes {
 			steps = append(steps, graph.Step{Node: n})
 		}
-		return artifacts.BranchOf(steps)
+		return rehearsal.BranchOf(steps)
 	}
-	skipped := artifacts.BranchOf([]graph.Step{{Node: "a"}, {Node: "b", Outcome: graph.ResultSkipped}})
+	skipped := rehearsal.BranchOf([]graph.Step{{Node: "a"}, {Node: "b", Outcome: graph.ResultSkipped}})
 	if way("a", "b") != way("b", "a", "b") || way("a", "b") == way("a") || skipped != way("a") || way() != "" || len(way("a")) > 32 {
 		t.Errorf("%s %s %s", way("a", "b"), way("a"), skipped)
 	}

@@ -1,4 +1,4 @@
-package artifacts_test
+package rehearsal_test
 
 import (
 	"encoding/json"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"liminal/artifacts"
+	"liminal/internal/rehearsal"
 )
 
 // renamedIn gives a document with one node under another name, wherever the
@@ -45,7 +45,7 @@ func renamedIn(t *testing.T, doc json.RawMessage, old, name string) (json.RawMes
 // Requirements: CFG-11, GRAPH-30
 func TestAnotherNameIsNoOtherWay(t *testing.T) {
 	t.Parallel()
-	library, _ := stocked(t)
+	library := stocked(t)
 	tried := 0
 	for _, a := range everyGraph(t, library) {
 		var doc struct{ Nodes []struct{ ID string } }
@@ -59,7 +59,7 @@ func TestAnotherNameIsNoOtherWay(t *testing.T) {
 				continue
 			}
 			tried++
-			r := rehearsed(t, library, a, changed, runs, artifacts.Plan{})
+			r := rehearsed(t, library, a, changed, runs, rehearsal.Plan{})
 			if r.Moved != 0 || r.Unknown != 0 || r.New+r.Vanished != 0 || !strings.Contains(strings.Join(r.Reasons, " "), n.ID+" → qqq") {
 				t.Errorf("%s, %s: %d moved, %d unknown, %v", a.Name, n.ID, r.Moved, r.Unknown, r.Reasons)
 			}
@@ -79,7 +79,7 @@ func TestANameThatCouldBeEitherIsNoRename(t *testing.T) {
 	more = strings.Replace(more, `"entrypoint":"look"`, `"entrypoint":"which"`, 1)
 	more = strings.Replace(more, `]}`, `,{"id":"third","type":"tool_call","tool":"rag.search_v1","inputs":{"question":"x"},"next":"ask"},
 		{"id":"which","type":"switch","branches":[{"when":"input.message == 'x'","next":"third"},{"when":"true","next":"other"}]}]}`, 1)
-	r := trial(t, 2, more, artifacts.Plan{}, asked())
+	r := trial(t, 2, more, rehearsal.Plan{}, asked())
 	if r.Moved != 2 {
 		t.Errorf("%+v", r)
 	}

@@ -1,19 +1,21 @@
-package artifacts
+package rehearsal
 
 import (
 	"fmt"
 	"strings"
+
+	"liminal/artifacts"
 )
 
 // judged gives the report its verdict: the gravest of what the guard's rules
 // and the house's warnings say, each with its figures.
-func (r *Rehearsal) judged(rep Report, plan Plan) Report {
+func (r *Prepared) judged(rep Report, plan Plan) Report {
 	rep.Verdict = Pass
 	figures := rep.figures()
-	told := map[string]bool{} // what a graver rule has said of the same figures
+	said := map[string]bool{} // what a graver rule has said of the same figures
 	for _, list := range []struct {
 		verdict Verdict
-		rules   []Rule
+		rules   []artifacts.Rule
 	}{{Block, r.guard.Block}, {Second, r.guard.Second}, {Warn, warnings()}} {
 		for _, rule := range list.rules {
 			met, err := rule.Holds(figures)
@@ -21,9 +23,9 @@ func (r *Rehearsal) judged(rep Report, plan Plan) Report {
 			case err != nil:
 				rep.graver(Warn)
 				rep.Reasons = append(rep.Reasons, fmt.Sprintf("The rule %q of the artifact could not be evaluated: %v.", rule.When, err))
-			case met && list.verdict == Warn && told[rep.readBy(rule)]:
+			case met && list.verdict == Warn && said[rep.readBy(rule)]:
 			case met:
-				told[rep.readBy(rule)] = true
+				said[rep.readBy(rule)] = true
 				rep.graver(list.verdict)
 				rep.Reasons = append(rep.Reasons, rep.because(list.verdict, rule))
 			}
@@ -35,6 +37,16 @@ func (r *Rehearsal) judged(rep Report, plan Plan) Report {
 	}
 	rep.Reasons = append(rep.Reasons, r.notes(rep, plan)...)
 	return rep
+}
+
+// warnings are the house's rules whose only effect is that the approver
+// confirms. No artifact changes them.
+func warnings() []artifacts.Rule {
+	return []artifacts.Rule{
+		{When: "failed.after > failed.before", Say: "more runs fail"},
+		{When: "cut.after > cut.before", Say: "more runs are stopped at a bound"},
+		{When: "unknown_share > 0.1", Say: "many runs come to what was not recorded"},
+	}
 }
 
 // Graver tells whether a verdict is graver than another; no verdict is the
@@ -63,7 +75,7 @@ func (rep *Report) graver(v Verdict) {
 }
 
 // because is a rule that is met as a sentence, with the figures it reads.
-func (rep *Report) because(v Verdict, r Rule) string {
+func (rep *Report) because(v Verdict, r artifacts.Rule) string {
 	what := map[Verdict]string{
 		Block:  "This blocks the change",
 		Second: "Two people must approve",
@@ -76,7 +88,7 @@ func (rep *Report) because(v Verdict, r Rule) string {
 }
 
 // readBy tells the figures a rule reads.
-func (rep *Report) readBy(r Rule) string {
+func (rep *Report) readBy(r artifacts.Rule) string {
 	var said []string
 	for _, f := range []struct {
 		name string
@@ -133,7 +145,7 @@ func (rep *Report) rehearsed() int { return rep.Sample.Taken - rep.Sample.Unread
 const maxNamed = 10
 
 // notes are what a reader of the report must know beside its verdict.
-func (r *Rehearsal) notes(rep Report, plan Plan) []string {
+func (r *Prepared) notes(rep Report, plan Plan) []string {
 	var notes []string
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	for _, name := range sortedNames(r.renamed) {
@@ -162,13 +174,13 @@ func (r *Rehearsal) notes(rep Report, plan Plan) []string {
 	if n := rep.Sample.Short; n > 0 {
 		add("%d of %d recorded runs hold too little even for version %d: they were compared as far as they go.", n, rep.Sample.Taken, rep.Base)
 	}
-	if plan.Unknowns == Live && plan.Live != nil {
+	if plan.Unknowns == artifacts.Live && plan.Live != nil {
 		add("Tools that only read were called where the record had nothing, so another rehearsal may differ.")
 	}
 	return notes
 }
 
-// figures are what conditions of a guard read (GuardNames).
+// figures are what conditions of a guard read (artifacts.GuardNames).
 func (rep *Report) figures() map[string]any {
 	two := func(before, after float64) map[string]any { return map[string]any{"before": before, "after": after} }
 	counts := func(t Two) map[string]any { return two(float64(t.Before), float64(t.After)) }

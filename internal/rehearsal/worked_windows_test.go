@@ -1,4 +1,4 @@
-package artifacts_test
+package rehearsal_test
 
 import "time"
 

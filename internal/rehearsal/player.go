@@ -1,4 +1,4 @@
-package artifacts
+package rehearsal
 
 import (
 	"cmp"
@@ -38,7 +38,7 @@ type player struct {
 	divergences []Divergence
 	tally       tally
 	stopped     string       // the node at whose effect the record ended; empty: none
-	ended       *Ended       // the run ended for a reason outside the graph, as it did then
+	ended       *Ending      // the run ended for a reason outside the graph, as it did then
 	cancelled   bool         // that was tried already
 	blocked     graph.Effect // what stopped it
 }
@@ -310,14 +310,14 @@ func (p *player) diverge(e graph.Effect, format string, args ...any) {
 
 // tape is a recorded run made ready to be played, by any number of graphs.
 type tape struct {
-	rec     *Recorded
+	rec     *Record
 	effects []string // that have outputs, sorted
 	places  map[string][]int
 	known   bool    // the cost of single calls is
 	perCall float64 // mean cost of a model's call
 }
 
-func newTape(rec *Recorded, cost float64) *tape {
+func newTape(rec *Record, cost float64) *tape {
 	t := &tape{rec: rec, effects: sorted(rec.Outputs), places: make(map[string][]int, len(rec.Outputs))}
 	for i, id := range rec.Order {
 		t.places[id] = append(t.places[id], i)

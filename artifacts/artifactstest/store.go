@@ -1,13 +1,19 @@
-package artifacts_test
+// Package artifactstest keeps artifacts in memory for tests, with everything
+// that ships.
+//
+// It may import artifacts and what it imports, and the built-in tools.
+package artifactstest
 
 import (
 	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
+	"os"
 	"slices"
 	"sort"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -18,23 +24,25 @@ import (
 	"liminal/internal/tool/builtin"
 )
 
-// shelf is a Store in memory with the rules the port states.
-type shelf struct {
+// Store is an artifacts.Store in memory with the rules the port states.
+type Store struct {
 	mu       sync.Mutex
 	all      map[string]artifacts.Artifact
 	versions map[string][]artifacts.Version
-	writes   int
+	// Writes is how many versions were written.
+	Writes int
 }
 
-func newShelf() *shelf {
-	return &shelf{all: map[string]artifacts.Artifact{}, versions: map[string][]artifacts.Version{}}
+// NewStore is an empty Store.
+func NewStore() *Store {
+	return &Store{all: map[string]artifacts.Artifact{}, versions: map[string][]artifacts.Version{}}
 }
 
 func sees(v identity.Viewer, a artifacts.Artifact) bool {
 	return a.OwnerID == "" || a.OwnerID == v.UserID || v.IsSystem()
 }
 
-func (s *shelf) CreateArtifact(_ context.Context, _ identity.Viewer, a artifacts.Artifact, note string) (artifacts.Artifact, error) {
+func (s *Store) CreateArtifact(_ context.Context, _ identity.Viewer, a artifacts.Artifact, note string) (artifacts.Artifact, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, other := range s.all {
@@ -47,15 +55,24 @@ func (s *shelf) CreateArtifact(_ context.Context, _ identity.Viewer, a artifacts
 	return a, nil
 }
 
-func (s *shelf) put(a artifacts.Artifact, note string) {
-	s.writes++
+// Put stores a document as it is, at version 1 where it has none: as a proposal
+// stores a draft.
+func (s *Store) Put(a artifacts.Artifact) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a.Version = max(a.Version, 1)
+	s.put(a, "")
+}
+
+func (s *Store) put(a artifacts.Artifact, note string) {
+	s.Writes++
 	s.all[a.ID] = a
 	s.versions[a.ID] = append(s.versions[a.ID], artifacts.Version{
 		ArtifactID: a.ID, Version: a.Version, Schema: a.Schema, CreatedBy: a.CreatedBy, ChangeNote: note,
 	})
 }
 
-func (s *shelf) Artifact(_ context.Context, v identity.Viewer, id string) (artifacts.Artifact, error) {
+func (s *Store) Artifact(_ context.Context, v identity.Viewer, id string) (artifacts.Artifact, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a, ok := s.all[id]
@@ -65,7 +82,7 @@ func (s *shelf) Artifact(_ context.Context, v identity.Viewer, id string) (artif
 	return a, nil
 }
 
-func (s *shelf) ArtifactNamed(_ context.Context, v identity.Viewer, kind, name string) (artifacts.Artifact, error) {
+func (s *Store) ArtifactNamed(_ context.Context, v identity.Viewer, kind, name string) (artifacts.Artifact, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var found *artifacts.Artifact
@@ -82,7 +99,7 @@ func (s *shelf) ArtifactNamed(_ context.Context, v identity.Viewer, kind, name s
 	return *found, nil
 }
 
-func (s *shelf) ListArtifacts(_ context.Context, v identity.Viewer, f artifacts.Filter) ([]artifacts.Artifact, string, error) {
+func (s *Store) ListArtifacts(_ context.Context, v identity.Viewer, f artifacts.Filter) ([]artifacts.Artifact, string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var page []artifacts.Artifact
@@ -101,7 +118,7 @@ func (s *shelf) ListArtifacts(_ context.Context, v identity.Viewer, f artifacts.
 	return page, "", nil
 }
 
-func (s *shelf) AppendVersion(_ context.Context, _ identity.Viewer, id string, base int, schema json.RawMessage, by, note string) (artifacts.Artifact, error) {
+func (s *Store) AppendVersion(_ context.Context, _ identity.Viewer, id string, base int, schema json.RawMessage, by, note string) (artifacts.Artifact, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := s.all[id]
@@ -113,7 +130,7 @@ func (s *shelf) AppendVersion(_ context.Context, _ identity.Viewer, id string, b
 	return a, nil
 }
 
-func (s *shelf) Versions(ctx context.Context, v identity.Viewer, id string) ([]artifacts.Version, error) {
+func (s *Store) Versions(ctx context.Context, v identity.Viewer, id string) ([]artifacts.Version, error) {
 	if _, err := s.Artifact(ctx, v, id); err != nil {
 		return nil, err
 	}
@@ -122,7 +139,7 @@ func (s *shelf) Versions(ctx context.Context, v identity.Viewer, id string) ([]a
 	return slices.Clone(s.versions[id]), nil
 }
 
-func (s *shelf) VersionOf(ctx context.Context, v identity.Viewer, id string, version int) (artifacts.Version, error) {
+func (s *Store) VersionOf(ctx context.Context, v identity.Viewer, id string, version int) (artifacts.Version, error) {
 	all, err := s.Versions(ctx, v, id)
 	if i := slices.IndexFunc(all, func(n artifacts.Version) bool { return n.Version == version }); err == nil && i >= 0 {
 		return all[i], nil
@@ -130,7 +147,7 @@ func (s *shelf) VersionOf(ctx context.Context, v identity.Viewer, id string, ver
 	return artifacts.Version{}, cmp.Or(err, error(fault.NotFound))
 }
 
-func (s *shelf) Seed(_ context.Context, _ identity.Viewer, seeds []artifacts.Seed) error {
+func (s *Store) Seed(_ context.Context, _ identity.Viewer, seeds []artifacts.Seed) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, seed := range seeds {
@@ -150,7 +167,7 @@ func (s *shelf) Seed(_ context.Context, _ identity.Viewer, seeds []artifacts.See
 	return nil
 }
 
-func (s *shelf) global(kind, name string) (artifacts.Artifact, bool) {
+func (s *Store) global(kind, name string) (artifacts.Artifact, bool) {
 	for _, a := range s.all {
 		if a.OwnerID == "" && a.Type == kind && a.Name == name {
 			return a, true
@@ -159,25 +176,61 @@ func (s *shelf) global(kind, name string) (artifacts.Artifact, bool) {
 	return artifacts.Artifact{}, false
 }
 
-var _ artifacts.Store = (*shelf)(nil)
+var _ artifacts.Store = (*Store)(nil)
 
-var (
-	ann   = identity.Viewer{UserID: "ann", Role: identity.RoleUser}
-	bob   = identity.Viewer{UserID: "bob", Role: identity.RoleUser}
-	admin = identity.Viewer{UserID: "root", Role: identity.RoleAdmin}
-)
-
-// stocked is a library with everything that ships.
-func stocked(t testing.TB) (*artifacts.Library, *shelf) {
+// Library is a library with everything that ships, and its store.
+func Library(t testing.TB) (*artifacts.Library, *Store) {
 	t.Helper()
 	specs, err := builtin.Specs()
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := newShelf()
+	store := NewStore()
 	library := artifacts.NewLibrary(store, specs)
 	if err := library.Seed(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return library, store
+}
+
+// Shipped is a workflow that ships, by its name.
+func Shipped(t testing.TB, name string) json.RawMessage {
+	t.Helper()
+	library, _ := Library(t)
+	a, err := library.Workflow(t.Context(), identity.Viewer{UserID: "ann", Role: identity.RoleUser}, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.Schema
+}
+
+// Problems is every problem of a refusal with its check, one a line.
+func Problems(err error) string {
+	var b strings.Builder
+	for _, p := range artifacts.Problems(err) {
+		b.WriteString(artifacts.CheckOf(p) + " " + p.Path + ": " + p.Message)
+		if p.Hint != "" {
+			b.WriteString(" | " + p.Hint)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// Golden compares what a test got with a file; update writes it there instead.
+func Golden(t testing.TB, file, got string, update bool) {
+	t.Helper()
+	if update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v; run the test with -update and read what it wrote", err)
+	}
+	if got != string(want) {
+		t.Errorf("it is\n%swant\n%s", got, want)
+	}
 }

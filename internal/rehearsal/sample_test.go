@@ -1,4 +1,4 @@
-package artifacts_test
+package rehearsal_test
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"liminal/artifacts"
+	"liminal/internal/rehearsal"
 	"liminal/internal/run"
 )
 
@@ -35,15 +35,15 @@ func crowd(of ...int) []run.Recording {
 func TestASampleIsTheSameWhateverTheOrder(t *testing.T) {
 	t.Parallel()
 	heads := crowd(100, 100, 100, 300, 20)
-	ids, sample := artifacts.Sampled(heads, 60, "a")
+	ids, sample := rehearsal.DrawSample(heads, 60, "a")
 	for range 10 {
 		rand.Shuffle(len(heads), func(i, j int) { heads[i], heads[j] = heads[j], heads[i] })
-		again, same := artifacts.Sampled(heads, 60, "a")
+		again, same := rehearsal.DrawSample(heads, 60, "a")
 		if !slices.Equal(ids, again) || !reflect.DeepEqual(sample, same) {
 			t.Fatalf("%v\n%v", ids, again)
 		}
 	}
-	if other, _ := artifacts.Sampled(heads, 60, "b"); slices.Equal(ids, other) {
+	if other, _ := rehearsal.DrawSample(heads, 60, "b"); slices.Equal(ids, other) {
 		t.Error("another seed gives the same sample")
 	}
 	if len(ids) != 60 || sample.Taken != 60 || sample.Population != 620 || len(slices.Compact(slices.Sorted(slices.Values(ids)))) != 60 {
@@ -56,7 +56,7 @@ func TestASampleHasTheNewTheFailedAndTheRare(t *testing.T) {
 	t.Parallel()
 	heads := crowd(200, 200, 200, 200)
 	heads[17].Branch = "rare"
-	ids, sample := artifacts.Sampled(heads, 120, "s")
+	ids, sample := rehearsal.DrawSample(heads, 120, "s")
 	failed, branches := 0, map[string]int{}
 	for _, h := range heads {
 		if slices.Contains(ids, h.RunID) {
@@ -85,7 +85,7 @@ func TestASampleHasTheNewTheFailedAndTheRare(t *testing.T) {
 func TestNobodyIsMoreThanAQuarterOfASample(t *testing.T) {
 	t.Parallel()
 	for _, of := range [][]int{{1000, 40, 40, 40}, {1000, 1, 1, 1}, {5, 5, 5, 5}, {300, 300, 2, 2, 2}, {7, 1, 1, 1, 1, 1, 1}} {
-		ids, sample := artifacts.Sampled(crowd(of...), 200, "s")
+		ids, sample := rehearsal.DrawSample(crowd(of...), 200, "s")
 		people := map[string]int{}
 		for _, h := range crowd(of...) {
 			if slices.Contains(ids, h.RunID) {
@@ -101,17 +101,17 @@ func TestNobodyIsMoreThanAQuarterOfASample(t *testing.T) {
 			t.Errorf("%v: %+v", of, sample)
 		}
 	}
-	if ids, _ := artifacts.Sampled(crowd(50, 3), 40, "s"); len(ids) != 40 {
+	if ids, _ := rehearsal.DrawSample(crowd(50, 3), 40, "s"); len(ids) != 40 {
 		t.Errorf("of two people %d runs", len(ids))
 	}
 }
 
 func TestASampleOfNothingIsEmpty(t *testing.T) {
 	t.Parallel()
-	if ids, s := artifacts.Sampled(nil, 10, ""); len(ids) != 0 || s.Taken != 0 || s.Wanted != 10 || !s.Newest.IsZero() {
+	if ids, s := rehearsal.DrawSample(nil, 10, ""); len(ids) != 0 || s.Taken != 0 || s.Wanted != 10 || !s.Newest.IsZero() {
 		t.Errorf("%v %+v", ids, s)
 	}
-	if ids, _ := artifacts.Sampled(crowd(10), -1, ""); len(ids) != 0 {
+	if ids, _ := rehearsal.DrawSample(crowd(10), -1, ""); len(ids) != 0 {
 		t.Errorf("%v", ids)
 	}
 }

@@ -1,4 +1,4 @@
-package artifacts
+package rehearsal
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"liminal/artifacts"
 	"liminal/internal/run"
 )
 
@@ -18,13 +19,13 @@ const (
 	maxStrata = 24 // told of one sample
 )
 
-// Sampled chooses runs to rehearse out of those that were recorded: a third of
+// DrawSample chooses runs to rehearse out of those that were recorded: a third of
 // the newest, a third of those that failed, and the rest from each branch in
 // turn, so that rare ways are in it. Where four people or more are recorded, no
 // one has more than a quarter of the runs that are taken. The same heads, in
 // whichever order, and the same seed give the same sample; ids are newest first.
-func Sampled(heads []run.Recording, wanted int, seed string) ([]string, Sample) {
-	wanted = min(max(wanted, 0), MaxSample)
+func DrawSample(heads []run.Recording, wanted int, seed string) ([]string, Sample) {
+	wanted = min(max(wanted, 0), artifacts.MaxSample)
 	pool := slices.Clone(heads)
 	slices.SortFunc(pool, newestFirst)
 	pool = slices.CompactFunc(pool, func(a, b run.Recording) bool { return a.RunID == b.RunID })
@@ -36,7 +37,7 @@ func Sampled(heads []run.Recording, wanted int, seed string) ([]string, Sample) 
 	failed := slices.DeleteFunc(slices.Clone(shuffled), func(h run.Recording) bool { return h.Status != run.Failed })
 	d.from(stratumFailed, failed, wanted/3)
 	d.branches(shuffled)
-	return d.told(pool)
+	return d.result(pool)
 }
 
 func newestFirst(a, b run.Recording) int {
@@ -78,7 +79,7 @@ func mostOfOne(pool []run.Recording, wanted int) int {
 	return most
 }
 
-// draw is one Sampled under way.
+// draw is a sample being drawn.
 type draw struct {
 	wanted, most int
 	people       map[string]int // runs taken of each
@@ -140,8 +141,8 @@ func (d *draw) branches(runs []run.Recording) {
 	}
 }
 
-// told gives the ids, newest first, and what the sample is of.
-func (d *draw) told(pool []run.Recording) ([]string, Sample) {
+// result gives the ids, newest first, and what the sample is of.
+func (d *draw) result(pool []run.Recording) ([]string, Sample) {
 	ids := make([]string, 0, len(d.taken))
 	for _, h := range pool {
 		if !d.taken[h.RunID] {

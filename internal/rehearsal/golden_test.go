@@ -1,9 +1,10 @@
-package artifacts_test
+package rehearsal_test
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,16 +14,20 @@ import (
 	jsonpatch "github.com/evanphx/json-patch/v5"
 
 	"liminal/artifacts"
+	"liminal/artifacts/artifactstest"
 	"liminal/internal/fault"
+	"liminal/internal/rehearsal"
 	"liminal/internal/run"
 )
+
+var update = flag.Bool("update", false, "write what is found as what is expected")
 
 // kept is one recorded run of a golden rehearsal, with what its row says.
 type kept struct {
 	ID   string  `json:"id"`
 	User string  `json:"user"`
 	Cost float64 `json:"cost_usd"`
-	artifacts.Recorded
+	rehearsal.Record
 }
 
 // Every folder of testdata/rehearsal is a change to a document: base.json and
@@ -40,7 +45,7 @@ func TestRehearsals(t *testing.T) {
 		folder := filepath.Dir(file)
 		t.Run(filepath.Base(folder), func(t *testing.T) {
 			t.Parallel()
-			compare(t, filepath.Join(folder, "want.json"), golden(t, folder))
+			artifactstest.Golden(t, filepath.Join(folder, "want.json"), golden(t, folder), *update)
 		})
 	}
 }
@@ -56,21 +61,21 @@ func golden(t *testing.T, folder string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	library, _ := stocked(t)
+	library := stocked(t)
 	a := artifacts.Artifact{ID: "base", Type: kindOf(t, base), Name: "base", Version: 3, Schema: base}
 	for name, doc := range map[string]json.RawMessage{"before": base, "after": after} {
 		switch err := library.Check(t.Context(), admin, a.Type, doc); {
 		case name == "after" && errors.Is(err, fault.Invalid):
-			return told(err) // it is refused before anything is rehearsed
+			return artifactstest.Problems(err) // it is refused before anything is rehearsed
 		case err != nil:
 			t.Fatalf("the document %s: %v\n%v", name, err, artifacts.Problems(err))
 		}
 	}
-	var plan artifacts.Plan
+	var plan rehearsal.Plan
 	if raw, err := os.ReadFile(filepath.Join(folder, "plan.json")); err == nil {
 		var said struct {
 			Unknown artifacts.Unknowns
-			Script  artifacts.Script
+			Script  rehearsal.Script
 		}
 		if err := json.Unmarshal(raw, &said); err != nil {
 			t.Fatal(err)
@@ -78,7 +83,7 @@ func golden(t *testing.T, folder string) string {
 		plan.Unknowns, plan.Script = said.Unknown, said.Script
 	}
 	plan.Artifact, plan.Doc = a, after
-	report, err := artifacts.RehearseAll(t.Context(), library, kepts(t, a, read(t, folder, "recordings.json")), plan)
+	report, err := rehearsal.Run(t.Context(), library, kepts(t, a, read(t, folder, "recordings.json")), plan)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +128,7 @@ func kepts(t testing.TB, a artifacts.Artifact, raw json.RawMessage) *shelfOfRuns
 		if k.Input.Now.IsZero() {
 			k.Input.Now = noon
 		}
-		one := keep(t, a, i, k.Recorded)
+		one := keep(t, a, i, k.Record)
 		one.RunID, one.CostUSD = k.ID, k.Cost
 		one.UserID = k.User
 		if k.User == "" {

@@ -1,4 +1,4 @@
-package artifacts_test
+package rehearsal_test
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 
 	"liminal/artifacts"
 	"liminal/internal/graph"
+	"liminal/internal/rehearsal"
 	"liminal/internal/run"
 )
 
@@ -65,7 +66,7 @@ func everyGraph(t testing.TB, library *artifacts.Library) []artifacts.Artifact {
 // Requirements: CFG-11, GRAPH-30
 func TestAChangeThatChangesNothingMovesNothing(t *testing.T) {
 	t.Parallel()
-	library, _ := stocked(t)
+	library := stocked(t)
 	for _, a := range everyGraph(t, library) {
 		t.Run(a.Name, func(t *testing.T) {
 			t.Parallel()
@@ -74,8 +75,8 @@ func TestAChangeThatChangesNothingMovesNothing(t *testing.T) {
 			} {
 				w.Rand = rand.New(rand.NewPCG(7, uint64(len(name))))
 				runs := lived(t, library, a, 25, w)
-				for form, body := range map[string]func(*artifacts.Recorded){"as recorded": func(*artifacts.Recorded) {}, "without order": func(r *artifacts.Recorded) { r.Order = nil }} {
-					report := rehearsed(t, library, a, a.Schema, changed(t, runs, body), artifacts.Plan{})
+				for form, body := range map[string]func(*rehearsal.Record){"as recorded": func(*rehearsal.Record) {}, "without order": func(r *rehearsal.Record) { r.Order = nil }} {
+					report := rehearsed(t, library, a, a.Schema, changed(t, runs, body), rehearsal.Plan{})
 					if report.Moved != 0 || report.Failed.Before != report.Failed.After || report.Tools.Before != report.Tools.After || report.Questions.Before != report.Questions.After || report.MS.Before != report.MS.After {
 						t.Errorf("%s, %s: %+v", name, form, report)
 					}
@@ -93,19 +94,19 @@ func TestAChangeThatChangesNothingMovesNothing(t *testing.T) {
 // Requirements: CFG-11, GRAPH-30
 func TestTheUnchangedGraphGoesTheWayThatWasRecorded(t *testing.T) {
 	t.Parallel()
-	library, _ := stocked(t)
+	library := stocked(t)
 	for _, a := range everyGraph(t, library) {
 		w := world{Rand: rand.New(rand.NewPCG(11, 3)), fails: 10, fine: true}
-		r, err := library.Rehearsal(t.Context(), admin, a, a.Schema)
+		r, err := rehearsal.Prepare(t.Context(), library, admin, a, a.Schema)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i, kept := range lived(t, library, a, 25, w) {
-			rec, err := artifacts.Unpack(kept.Body)
+			rec, err := rehearsal.Unpack(kept.Body)
 			if err != nil {
 				t.Fatal(err)
 			}
-			played, err := r.Play(t.Context(), rec, artifacts.Plan{})
+			played, err := r.Play(t.Context(), rec, rehearsal.Plan{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -129,9 +130,9 @@ func inTime(steps []graph.Step) []graph.Step {
 	})
 }
 
-func rehearsed(t testing.TB, library *artifacts.Library, a artifacts.Artifact, doc json.RawMessage, runs []run.Recording, plan artifacts.Plan) artifacts.Report {
+func rehearsed(t testing.TB, library *artifacts.Library, a artifacts.Artifact, doc json.RawMessage, runs []run.Recording, plan rehearsal.Plan) rehearsal.Report {
 	t.Helper()
-	r, err := library.Rehearsal(t.Context(), admin, a, doc)
+	r, err := rehearsal.Prepare(t.Context(), library, admin, a, doc)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,16 +145,16 @@ func rehearsed(t testing.TB, library *artifacts.Library, a artifacts.Artifact, d
 }
 
 // changed is recordings with every body changed.
-func changed(t testing.TB, runs []run.Recording, change func(*artifacts.Recorded)) []run.Recording {
+func changed(t testing.TB, runs []run.Recording, change func(*rehearsal.Record)) []run.Recording {
 	t.Helper()
 	out := slices.Clone(runs)
 	for i := range out {
-		rec, err := artifacts.Unpack(out[i].Body)
+		rec, err := rehearsal.Unpack(out[i].Body)
 		if err != nil {
 			t.Fatal(err)
 		}
 		change(&rec)
-		if out[i].Body, err = artifacts.Pack(rec); err != nil {
+		if out[i].Body, err = rehearsal.Pack(rec); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -163,13 +164,13 @@ func changed(t testing.TB, runs []run.Recording, change func(*artifacts.Recorded
 // Requirements: CFG-11
 func TestAReportIsTheSameWhateverTheOrder(t *testing.T) {
 	t.Parallel()
-	library, _ := stocked(t)
+	library := stocked(t)
 	a := everyGraph(t, library)[0]
 	runs := lived(t, library, a, 150, world{Rand: rand.New(rand.NewPCG(1, 2)), fails: 10})
-	var first artifacts.Report
+	var first rehearsal.Report
 	for i := range 5 {
 		rand.Shuffle(len(runs), func(i, j int) { runs[i], runs[j] = runs[j], runs[i] })
-		report, err := artifacts.RehearseAll(t.Context(), library, &shelfOfRuns{runs: runs}, artifacts.Plan{Artifact: a, Doc: a.Schema, Sample: 80})
+		report, err := rehearsal.Run(t.Context(), library, &shelfOfRuns{runs: runs}, rehearsal.Plan{Artifact: a, Doc: a.Schema, Sample: 80})
 		if err != nil {
 			t.Fatal(err)
 		}

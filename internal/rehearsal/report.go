@@ -1,4 +1,4 @@
-package artifacts
+package rehearsal
 
 import (
 	"encoding/json"
@@ -125,17 +125,6 @@ const (
 	Warn   Verdict = "warn"
 	Second Verdict = "second"
 	Block  Verdict = "block"
-)
-
-// Unknowns says what becomes of an effect the record does not hold.
-type Unknowns string
-
-// The choices. Stop counts the run as unknown and stops it there. Live calls
-// tools that only read and ask no model. Scripted answers from a table.
-const (
-	Stop     Unknowns = "unknown"
-	Live     Unknowns = "live"
-	Scripted Unknowns = "scripted"
 )
 
 // Script is scripted outputs, by tool name or effect id.

@@ -3,7 +3,7 @@
 // The race detector would make a promise of time worth nothing: `make engine`
 // runs this without it.
 
-package artifacts_test
+package rehearsal_test
 
 import (
 	"math/rand/v2"
@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"liminal/artifacts"
+	"liminal/internal/rehearsal"
 	"liminal/internal/run"
 )
 
 // thousand are as many recorded runs of the graph that answers from documents.
 func thousand(t testing.TB) (*artifacts.Library, artifacts.Artifact, *shelfOfRuns) {
 	t.Helper()
-	library, _ := stocked(t)
+	library := stocked(t)
 	a, err := library.Workflow(t.Context(), admin, artifacts.AssistantWorkflow)
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +37,7 @@ func TestAThousandRunsRehearseInTwoSeconds(t *testing.T) {
 	best := time.Hour
 	for range 3 {
 		began := worked()
-		report, err := artifacts.RehearseAll(t.Context(), library, shelf, artifacts.Plan{Artifact: a, Doc: a.Schema, Sample: 1000})
+		report, err := rehearsal.Run(t.Context(), library, shelf, rehearsal.Plan{Artifact: a, Doc: a.Schema, Sample: 1000})
 		if err != nil || report.Moved != 0 || report.Sample.Taken < 900 {
 			t.Fatalf("%+v, %v", report, err)
 		}
@@ -52,7 +53,7 @@ func TestAThousandRunsRehearseInTwoSeconds(t *testing.T) {
 func BenchmarkRehearsal(b *testing.B) {
 	library, a, shelf := thousand(b)
 	for b.Loop() {
-		if _, err := artifacts.RehearseAll(b.Context(), library, shelf, artifacts.Plan{Artifact: a, Doc: a.Schema, Sample: len(shelf.runs)}); err != nil {
+		if _, err := rehearsal.Run(b.Context(), library, shelf, rehearsal.Plan{Artifact: a, Doc: a.Schema, Sample: len(shelf.runs)}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package artifacts_test
+package rehearsal_test
 
 import (
 	"syscall"

@@ -1,4 +1,4 @@
-package artifacts
+package rehearsal
 
 import (
 	"bytes"
@@ -20,14 +20,14 @@ import (
 // recordedForm is the form of a recorded run that Pack writes.
 const recordedForm = 1
 
-// MaxRecorded bounds a recorded run as JSON, in bytes. Who records cuts what is
+// MaxRecord bounds a recorded run as JSON, in bytes. Who records cuts what is
 // larger and says so with Partial.
-const MaxRecorded = 16 << 20
+const MaxRecord = 16 << 20
 
-// Recorded is a run that happened, as far as a rehearsal needs it (CFG-11).
+// Record is a run that happened, as far as a rehearsal needs it (CFG-11).
 // Values that were kept by reference are the references still, as the machine
 // saw them.
-type Recorded struct {
+type Record struct {
 	Form    int                 `json:"form,omitempty"` // set by Pack
 	Input   graph.Input         `json:"input"`
 	Outputs map[string][]Output `json:"outputs"` // by effect id; one for each attempt, in order
@@ -36,7 +36,7 @@ type Recorded struct {
 	Order   []string     `json:"order,omitempty"`
 	Pins    []run.Pin    `json:"pins,omitempty"`
 	Steps   []graph.Step `json:"steps,omitempty"` // the way it really went
-	Outcome Ended        `json:"outcome,omitzero"`
+	Outcome Ending       `json:"outcome,omitzero"`
 	// Router is what the turn was routed by, and Gates what came of it, by
 	// adapter id; nil: it was not routed.
 	Router  *routing.Input     `json:"router,omitempty"`
@@ -67,11 +67,11 @@ type Output struct {
 	Usage *model.Usage  `json:"usage,omitempty"`
 }
 
-// MaxResponse bounds the Response of an Ended, in bytes.
+// MaxResponse bounds the Response of an Ending, in bytes.
 const MaxResponse = 2 << 10
 
-// Ended is how a recorded run came to its end.
-type Ended struct {
+// Ending is how a recorded run came to its end.
+type Ending struct {
 	Response   string         `json:"response,omitempty"` // cut to MaxResponse
 	Err        *graph.Failure `json:"error,omitempty"`
 	Cancelled  bool           `json:"cancelled,omitempty"`
@@ -86,14 +86,14 @@ var compressors = sync.Pool{New: func() any {
 }}
 
 // Pack is the form in which a recorded run is kept: JSON, compressed.
-func Pack(rec Recorded) ([]byte, error) {
+func Pack(rec Record) ([]byte, error) {
 	rec.Form = recordedForm
 	plain, err := json.Marshal(rec)
 	if err != nil {
 		return nil, fmt.Errorf("pack a recorded run: %w", err)
 	}
-	if len(plain) > MaxRecorded {
-		return nil, fmt.Errorf("pack a recorded run: it has %d bytes, the limit is %d", len(plain), MaxRecorded)
+	if len(plain) > MaxRecord {
+		return nil, fmt.Errorf("pack a recorded run: it has %d bytes, the limit is %d", len(plain), MaxRecord)
 	}
 	var packed bytes.Buffer
 	w, _ := compressors.Get().(*flate.Writer)
@@ -108,23 +108,23 @@ func Pack(rec Recorded) ([]byte, error) {
 	return packed.Bytes(), nil
 }
 
-// Unpack reads what Pack wrote. What is damaged, larger than MaxRecorded, or of
+// Unpack reads what Pack wrote. What is damaged, larger than MaxRecord, or of
 // a form this program does not know is an error.
-func Unpack(packed []byte) (Recorded, error) {
+func Unpack(packed []byte) (Record, error) {
 	r := flate.NewReader(bytes.NewReader(packed))
-	plain, err := io.ReadAll(io.LimitReader(r, MaxRecorded+1))
+	plain, err := io.ReadAll(io.LimitReader(r, MaxRecord+1))
 	switch {
 	case err != nil:
-		return Recorded{}, fmt.Errorf("read a recorded run: %w", err)
-	case len(plain) > MaxRecorded:
-		return Recorded{}, fmt.Errorf("read a recorded run: it has more than %d bytes", MaxRecorded)
+		return Record{}, fmt.Errorf("read a recorded run: %w", err)
+	case len(plain) > MaxRecord:
+		return Record{}, fmt.Errorf("read a recorded run: it has more than %d bytes", MaxRecord)
 	}
-	var rec Recorded
+	var rec Record
 	if err := json.Unmarshal(plain, &rec); err != nil {
-		return Recorded{}, fmt.Errorf("read a recorded run: %w", err)
+		return Record{}, fmt.Errorf("read a recorded run: %w", err)
 	}
 	if rec.Form != recordedForm {
-		return Recorded{}, fmt.Errorf("read a recorded run: it has form %d, this program reads %d", rec.Form, recordedForm)
+		return Record{}, fmt.Errorf("read a recorded run: it has form %d, this program reads %d", rec.Form, recordedForm)
 	}
 	return rec, nil
 }

@@ -1,10 +1,11 @@
-package artifacts
+package rehearsal
 
 import (
 	"context"
 	"encoding/json"
 	"slices"
 
+	"liminal/artifacts"
 	"liminal/internal/graph"
 )
 
@@ -28,13 +29,13 @@ type Divergence struct {
 	Message string `json:"message"`
 }
 
-// Rehearse runs a workflow document on what a past run was given and got
+// Play runs a workflow document on what a past run was given and got
 // (GRAPH-30). Nothing happens outside: a tool is the output it gave then, or,
 // where it gave none, the least its output schema allows, and that is reported
 // as a divergence. Time is the recorded time. The same arguments give the same
 // report. The error is graph.Faults when the document cannot run at all.
-func Rehearse(doc json.RawMessage, tools map[string]Bound, limits graph.Limits, rec Recorded) (Playthrough, error) {
-	g, err := graph.Parse(doc, GraphTools(tools), limits)
+func Play(doc json.RawMessage, tools map[string]artifacts.Bound, limits graph.Limits, rec Record) (Playthrough, error) {
+	g, err := graph.Parse(doc, artifacts.GraphTools(tools), limits)
 	if err != nil {
 		return Playthrough{}, err
 	}
@@ -42,11 +43,11 @@ func Rehearse(doc json.RawMessage, tools map[string]Bound, limits graph.Limits, 
 	if err := p.play(context.Background(), g); err != nil {
 		return Playthrough{}, err
 	}
-	return p.told(), nil
+	return p.playthrough(), nil
 }
 
-// told is what a player has seen, of one run.
-func (p *player) told() Playthrough {
+// playthrough is what a player has seen, of one run.
+func (p *player) playthrough() Playthrough {
 	outcome, _ := p.run.Outcome()
 	if p.ended != nil {
 		outcome.Err, outcome.Cancelled, outcome.Suppressed = p.ended.Err, p.ended.Cancelled, p.ended.Suppressed
@@ -66,7 +67,7 @@ func (p *player) told() Playthrough {
 }
 
 // stub stands in for what was never recorded.
-func stub(p *player, e graph.Effect, tools map[string]Bound) Output {
+func stub(p *player, e graph.Effect, tools map[string]artifacts.Bound) Output {
 	switch e.Kind {
 	case graph.KindAsk:
 		p.diverge(e, "a question was put that was not put then; it counts as not answered")

@@ -1,4 +1,4 @@
-package artifacts_test
+package rehearsal_test
 
 import (
 	"encoding/json"
@@ -10,11 +10,13 @@ import (
 	"time"
 
 	"liminal/artifacts"
+	"liminal/artifacts/artifactstest"
 	"liminal/internal/graph"
+	"liminal/internal/rehearsal"
 )
 
 // past is a run of the documents graph that asked which document was meant.
-func past() artifacts.Recorded {
+func past() rehearsal.Record {
 	found := func(clarity string) map[string]any {
 		return map[string]any{
 			"passages": []any{}, "confidence": "high", "clarity": clarity, "average_similarity": 0.8,
@@ -22,12 +24,12 @@ func past() artifacts.Recorded {
 			"options":   []any{map[string]any{"id": "d1", "label": "One"}, map[string]any{"id": "d2", "label": "Two"}},
 		}
 	}
-	return artifacts.Recorded{
+	return rehearsal.Record{
 		Input: graph.Input{
 			Input: map[string]any{"message": "How long is the notice period?"},
 			Now:   time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC),
 		},
-		Outputs: map[string][]artifacts.Output{
+		Outputs: map[string][]rehearsal.Output{
 			"understand#1":    {{Tool: "llm.intent_classifier_v1", Result: map[string]any{"intent": "qa_with_docs", "confidence": 0.9}, Took: time.Second}},
 			"search#1":        {{Tool: "rag.search_v1", Result: found("several")}},
 			"choose#1":        {{Result: map[string]any{"answer": "d2"}, Took: 24 * time.Hour}},
@@ -40,34 +42,24 @@ func past() artifacts.Recorded {
 	}
 }
 
-func rehearse(t *testing.T, doc json.RawMessage, rec artifacts.Recorded) artifacts.Playthrough {
+func rehearse(t *testing.T, doc json.RawMessage, rec rehearsal.Record) rehearsal.Playthrough {
 	t.Helper()
-	library, _ := stocked(t)
+	library := stocked(t)
 	tools, err := library.ToolsOf(t.Context(), ann, doc)
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := artifacts.Rehearse(doc, tools, graph.ChatLimits(), rec)
+	report, err := rehearsal.Play(doc, tools, graph.ChatLimits(), rec)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return report
 }
 
-func shipped(t *testing.T, name string) json.RawMessage {
-	t.Helper()
-	library, _ := stocked(t)
-	a, err := library.Workflow(t.Context(), ann, name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a.Schema
-}
-
 // Requirements: GRAPH-30, GRAPH-22
 func TestARehearsalWalksThePathOfTheRecordedRun(t *testing.T) {
 	t.Parallel()
-	report := rehearse(t, shipped(t, artifacts.DocumentsWorkflow), past())
+	report := rehearse(t, artifactstest.Shipped(t, artifacts.DocumentsWorkflow), past())
 	want := []string{"understand", "route", "search", "judge", "choose", "search_chosen", "answer"}
 	if !slices.Equal(slices.Compact(report.Path), want) {
 		t.Errorf("walked %v", report.Path)
@@ -83,7 +75,7 @@ func TestARehearsalWalksThePathOfTheRecordedRun(t *testing.T) {
 // Requirements: GRAPH-30
 func TestARehearsalGivesTheSameReportAlways(t *testing.T) {
 	t.Parallel()
-	doc := shipped(t, artifacts.DocumentsWorkflow)
+	doc := artifactstest.Shipped(t, artifacts.DocumentsWorkflow)
 	first := rehearse(t, doc, past())
 	for range 20 {
 		if again := rehearse(t, doc, past()); !reflect.DeepEqual(first, again) {
@@ -127,13 +119,13 @@ func TestARehearsalOfAnEndlessGraphEnds(t *testing.T) {
 // Requirements: GRAPH-10, GRAPH-22
 func TestTheSeedsExampleComesToEachOfItsLeaves(t *testing.T) {
 	t.Parallel()
-	doc := shipped(t, "classify_and_route")
+	doc := artifactstest.Shipped(t, "classify_and_route")
 	for intent, leaf := range map[string]string{
 		"qa_with_docs": "node_rag", "analysis": "node_rag", "code_edit": "node_code_agent", "smalltalk": "node_plain", "other": "node_plain",
 	} {
-		rec := artifacts.Recorded{
+		rec := rehearsal.Record{
 			Input:   graph.Input{Input: map[string]any{"message": "hi"}},
-			Outputs: map[string][]artifacts.Output{"node_classify#1": {{Result: map[string]any{"intent": intent, "confidence": 1.0}}}},
+			Outputs: map[string][]rehearsal.Output{"node_classify#1": {{Result: map[string]any{"intent": intent, "confidence": 1.0}}}},
 		}
 		report := rehearse(t, doc, rec)
 		if want := []string{"node_classify", "node_route", leaf}; report.Outcome.Err != nil || !slices.Equal(report.Path, want) {
@@ -145,42 +137,42 @@ func TestTheSeedsExampleComesToEachOfItsLeaves(t *testing.T) {
 // Requirements: GRAPH-22, INT-09
 func TestTheDocumentsGraphGoesOnWhateverHappens(t *testing.T) {
 	t.Parallel()
-	doc := shipped(t, artifacts.DocumentsWorkflow)
-	with := func(change func(out map[string][]artifacts.Output)) artifacts.Playthrough {
+	doc := artifactstest.Shipped(t, artifacts.DocumentsWorkflow)
+	with := func(change func(out map[string][]rehearsal.Output)) rehearsal.Playthrough {
 		rec := past()
 		change(rec.Outputs)
 		return rehearse(t, doc, rec)
 	}
-	last := func(r artifacts.Playthrough) string { return r.Path[len(r.Path)-1] }
-	clarity := func(out map[string][]artifacts.Output, c string) { out["search#1"][0].Result["clarity"] = c }
+	last := func(r rehearsal.Playthrough) string { return r.Path[len(r.Path)-1] }
+	clarity := func(out map[string][]rehearsal.Output, c string) { out["search#1"][0].Result["clarity"] = c }
 
 	cases := map[string]struct {
 		end    string
-		change func(out map[string][]artifacts.Output)
+		change func(out map[string][]rehearsal.Output)
 	}{
-		"a classifier that is down": {"answer", func(out map[string][]artifacts.Output) {
-			out["understand#1"] = []artifacts.Output{{Failure: &graph.Failure{Code: "server_error", Message: "down", Retryable: true}}}
+		"a classifier that is down": {"answer", func(out map[string][]rehearsal.Output) {
+			out["understand#1"] = []rehearsal.Output{{Failure: &graph.Failure{Code: "server_error", Message: "down", Retryable: true}}}
 		}},
-		"an answer that is clear": {"answer", func(out map[string][]artifacts.Output) { clarity(out, "clear") }},
-		"nothing that fits":       {"answer", func(out map[string][]artifacts.Output) { clarity(out, "none") }},
-		"a vague question": {"answer", func(out map[string][]artifacts.Output) {
+		"an answer that is clear": {"answer", func(out map[string][]rehearsal.Output) { clarity(out, "clear") }},
+		"nothing that fits":       {"answer", func(out map[string][]rehearsal.Output) { clarity(out, "none") }},
+		"a vague question": {"answer", func(out map[string][]rehearsal.Output) {
 			clarity(out, "vague")
-			out["clarify#1"] = []artifacts.Output{{Result: map[string]any{"answer": "the notice period"}}}
+			out["clarify#1"] = []rehearsal.Output{{Result: map[string]any{"answer": "the notice period"}}}
 			out["search_detail#1"] = out["search_chosen#1"]
 		}},
-		"a vague question that then fits several": {"answer", func(out map[string][]artifacts.Output) {
+		"a vague question that then fits several": {"answer", func(out map[string][]rehearsal.Output) {
 			several := maps.Clone(out["search#1"][0].Result)
 			clarity(out, "vague")
-			out["clarify#1"] = []artifacts.Output{{Result: map[string]any{"answer": "the notice period"}}}
-			out["search_detail#1"] = []artifacts.Output{{Result: several}}
+			out["clarify#1"] = []rehearsal.Output{{Result: map[string]any{"answer": "the notice period"}}}
+			out["search_detail#1"] = []rehearsal.Output{{Result: several}}
 		}},
-		"a person who cancels": {"stopped", func(out map[string][]artifacts.Output) {
-			out["choose#1"] = []artifacts.Output{{Result: map[string]any{"cancelled": true}}}
+		"a person who cancels": {"stopped", func(out map[string][]rehearsal.Output) {
+			out["choose#1"] = []rehearsal.Output{{Result: map[string]any{"cancelled": true}}}
 		}},
-		"a greeting": {"chat", func(out map[string][]artifacts.Output) {
+		"a greeting": {"chat", func(out map[string][]rehearsal.Output) {
 			out["understand#1"][0].Result["intent"] = "smalltalk"
 		}},
-		"a wish to change files": {"code", func(out map[string][]artifacts.Output) {
+		"a wish to change files": {"code", func(out map[string][]rehearsal.Output) {
 			out["understand#1"][0].Result["intent"] = "code_edit"
 		}},
 	}
@@ -198,8 +190,8 @@ func TestTheDocumentsGraphGoesOnWhateverHappens(t *testing.T) {
 // Requirements: GRAPH-24
 func TestTheIngestGraphNotesEveryFailure(t *testing.T) {
 	t.Parallel()
-	library, _ := stocked(t)
-	doc := shipped(t, artifacts.IngestWorkflow)
+	library := stocked(t)
+	doc := artifactstest.Shipped(t, artifacts.IngestWorkflow)
 	tools, err := library.ToolsOf(t.Context(), admin, doc)
 	if err != nil {
 		t.Fatal(err)
@@ -217,15 +209,15 @@ func TestTheIngestGraphNotesEveryFailure(t *testing.T) {
 		}
 		parcel := map[string]any{"parcel": map[string]any{"from": 0.0, "to": 2.0}}
 		batches := []any{map[string]any{"from": 0.0, "to": 2.0}, map[string]any{"from": 2.0, "to": 3.0}}
-		rec := artifacts.Recorded{Input: graph.Input{Input: map[string]any{"document_id": "d"}}, Outputs: map[string][]artifacts.Output{
+		rec := rehearsal.Record{Input: graph.Input{Input: map[string]any{"document_id": "d"}}, Outputs: map[string][]rehearsal.Output{
 			"parse#1":    {{Result: file}},
 			"chunk#1":    {{Result: map[string]any{"document_id": "d", "chunks": 3.0, "batches": batches}}},
 			"embed#1[0]": {{Result: parcel}}, "embed#1[1]": {{Result: parcel}},
 		}}
 		if strings.Contains(node, "#") {
-			rec.Outputs[node] = []artifacts.Output{{Failure: &graph.Failure{Code: "validation_error", Message: "not a PDF"}}}
+			rec.Outputs[node] = []rehearsal.Output{{Failure: &graph.Failure{Code: "validation_error", Message: "not a PDF"}}}
 		}
-		report, err := artifacts.Rehearse(doc, tools, artifacts.Limits(ann, artifacts.Artifact{}, tools), rec)
+		report, err := rehearsal.Play(doc, tools, artifacts.Limits(ann, artifacts.Artifact{}, tools), rec)
 		if err != nil {
 			t.Fatal(err)
 		}

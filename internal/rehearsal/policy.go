@@ -1,4 +1,4 @@
-package artifacts
+package rehearsal
 
 import (
 	"cmp"
@@ -20,7 +20,7 @@ type policies struct {
 
 // compare routes one recorded turn by both. A turn that was not routed cannot
 // be followed.
-func (p *policies) compare(c *compared, rec *Recorded) {
+func (p *policies) compare(c *compared, rec *Record) {
 	in := rec.Router
 	if in == nil {
 		c.old.stopped, c.new.stopped = "router", "router"
@@ -39,7 +39,7 @@ func (p *policies) compare(c *compared, rec *Recorded) {
 }
 
 // recordedGates is what a turn was routed to, the heaviest first.
-func recordedGates(rec *Recorded) (r routing.Result) {
+func recordedGates(rec *Record) (r routing.Result) {
 	for _, id := range sortedNames(rec.Gates) {
 		r.Gates = append(r.Gates, routing.Gate{ID: id, Weight: rec.Gates[id]})
 	}
