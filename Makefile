@@ -73,8 +73,8 @@ unit:
 # time, which the race detector would spoil.
 engine:
 	$(GO) test -p 1 -shuffle=on -timeout 10m $(ENGINE)
-	$(GO) test -run 'InTwoSeconds$$' ./artifacts
-	$(GO) test -run 'Bounds|ToldSo|Thousands|Circle|Confined|AnotherProcess' ./internal/knowledge
+	$(GO) test -run 'InTwoSeconds$$' ./internal/rehearsal
+	$(GO) test -run 'Bounds|ToldSo|Thousands|Circle|Confined|AnotherProcess' ./internal/knowledge/extract
 
 fuzz:
 	GO=$(GO) scripts/fuzz.sh $(FUZZTIME)

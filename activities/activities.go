@@ -1,7 +1,7 @@
 // Package activities is the effects a workflow asks for, over ports only.
 //
-// It may import every noun, artifacts and the Temporal SDK's activity side,
-// and no driver: what it needs of the outside it says as an interface, and
+// It may import every noun, artifacts, rehearsal and the Temporal SDK's activity
+// side, and no driver: what it needs of the outside it says as an interface, and
 // wire fills it. Every activity may run twice (a worker can die between the
 // work and its record), so each writes under derived ids and tells the stream
 // under keys.

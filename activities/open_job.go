@@ -9,7 +9,7 @@ import (
 
 	"liminal/artifacts"
 	"liminal/internal/fault"
-	"liminal/internal/knowledge"
+	"liminal/internal/knowledge/extract"
 	"liminal/internal/tool"
 )
 
@@ -69,7 +69,7 @@ func (o *opening) ingest(ctx context.Context) error {
 // of tool.ParseForeign, for this run. Where several do, it is the first by
 // name; what the program reads itself is not asked for (RAG-02).
 func (o *opening) reader(ctx context.Context, in IngestInput) error {
-	if _, asked := o.out.Tools[tool.ParseForeign]; !asked || in.Path == "" || knowledge.Reads(in.Path, in.MIME) {
+	if _, asked := o.out.Tools[tool.ParseForeign]; !asked || in.Path == "" || extract.Reads(in.Path, in.MIME) {
 		return nil
 	}
 	all, err := o.set.Artifacts.Tools(ctx, o.in.Viewer, "*")

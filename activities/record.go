@@ -4,9 +4,9 @@ import (
 	"context"
 	"encoding/json"
 
-	"liminal/artifacts"
 	"liminal/internal/graph"
 	"liminal/internal/model"
+	"liminal/internal/rehearsal"
 	"liminal/internal/routing"
 	"liminal/internal/run"
 )
@@ -34,7 +34,7 @@ func (c *closing) recording(ctx context.Context) *run.Recording {
 	r := &run.Recording{
 		RunID: c.Run.RunID, UserID: c.Run.Viewer.UserID, Kind: c.Run.Kind,
 		Graph: c.Opened.Pins[0], Policy: policyOf(c.Opened.Routing),
-		Status: c.status, Branch: artifacts.BranchOf(c.Steps), Asked: len(c.Tally.Notices),
+		Status: c.status, Branch: rehearsal.BranchOf(c.Steps), Asked: len(c.Tally.Notices),
 		ModelCalls: c.Tally.ModelCalls, ToolCalls: c.Tally.ToolCalls,
 		MS: c.Happened.Took.Milliseconds(), At: c.set.now(), Body: body,
 	}
@@ -60,7 +60,7 @@ func recorded(k run.Kind) bool {
 // body packs the run. One that is too large is cut, its last effects first,
 // until it fits.
 func (c *closing) body(ctx context.Context) ([]byte, error) {
-	rec := artifacts.Recorded{
+	rec := rehearsal.Record{
 		Input: graph.Input{
 			Input: c.Opened.Input, Persisted: c.Opened.Persisted, Conversation: c.Opened.Conversation,
 			User: c.Opened.User, Now: c.Happened.Began,
@@ -72,7 +72,7 @@ func (c *closing) body(ctx context.Context) ([]byte, error) {
 	rec.Partial = rec.Partial || len(all) < len(c.Happened.Outcomes)
 	for {
 		rec.Outputs, rec.Order = outputs(all)
-		packed, err := artifacts.Pack(rec)
+		packed, err := rehearsal.Pack(rec)
 		switch {
 		case err == nil && len(packed) <= maxBody:
 			return packed, nil
@@ -121,10 +121,10 @@ func bulk(value any) int {
 	return sum
 }
 
-func outputs(all []Came) (by map[string][]artifacts.Output, order []string) {
-	by = make(map[string][]artifacts.Output, len(all))
+func outputs(all []Came) (by map[string][]rehearsal.Output, order []string) {
+	by = make(map[string][]rehearsal.Output, len(all))
 	for _, one := range all {
-		out := artifacts.Output{
+		out := rehearsal.Output{
 			Tool: one.Tool, Kind: string(one.Kind), Result: one.Result, Failure: one.Failure, Took: one.Took, Model: one.Model,
 		}
 		if one.Usage != (model.Usage{}) {
@@ -135,9 +135,9 @@ func outputs(all []Came) (by map[string][]artifacts.Output, order []string) {
 	return by, order
 }
 
-func ended(o graph.Outcome) artifacts.Ended {
-	return artifacts.Ended{
-		Response: cutText(o.Response, artifacts.MaxResponse-len("…")), Err: o.Err, Cancelled: o.Cancelled, Suppressed: o.Suppressed,
+func ended(o graph.Outcome) rehearsal.Ending {
+	return rehearsal.Ending{
+		Response: cutText(o.Response, rehearsal.MaxResponse-len("…")), Err: o.Err, Cancelled: o.Cancelled, Suppressed: o.Suppressed,
 	}
 }
 

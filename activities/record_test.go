@@ -18,12 +18,13 @@ import (
 	"liminal/artifacts"
 	"liminal/internal/chat"
 	"liminal/internal/graph"
+	"liminal/internal/rehearsal"
 	"liminal/internal/routing"
 	"liminal/internal/run"
 )
 
 // recorded opens and closes a turn in which these things happened.
-func recorded(t *testing.T, set *activities.Set, w *activitiestest.World, turn chat.TurnInput, happened []activities.Came) (*run.Recording, artifacts.Recorded) {
+func recorded(t *testing.T, set *activities.Set, w *activitiestest.World, turn chat.TurnInput, happened []activities.Came) (*run.Recording, rehearsal.Record) {
 	t.Helper()
 	set.Record = true
 	in := w.Chat("hello", turn)
@@ -43,7 +44,7 @@ func recorded(t *testing.T, set *activities.Set, w *activitiestest.World, turn c
 	if head == nil {
 		t.Fatal("the turn left no recording")
 	}
-	rec, err := artifacts.Unpack(head.Body)
+	rec, err := rehearsal.Unpack(head.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +80,7 @@ func TestARecordingIsCutWhereItIsTooLarge(t *testing.T) {
 			if len(head.Body) > 256<<10 || rec.Partial != c.partial || !c.partial && len(rec.Order) != c.outcomes {
 				t.Errorf("the body has %d bytes and %d outcomes, partial %v", len(head.Body), len(rec.Order), rec.Partial)
 			}
-			if len(rec.Order) > 0 && rec.Order[0] != "a#1" || head.MS != 1500 || head.Branch == "" || len(rec.Outcome.Response) > artifacts.MaxResponse {
+			if len(rec.Order) > 0 && rec.Order[0] != "a#1" || head.MS != 1500 || head.Branch == "" || len(rec.Outcome.Response) > rehearsal.MaxResponse {
 				t.Errorf("the head is %d ms on %q; the response kept has %d bytes", head.MS, head.Branch, len(rec.Outcome.Response))
 			}
 		})

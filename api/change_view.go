@@ -11,6 +11,7 @@ import (
 
 	"liminal/artifacts"
 	"liminal/internal/changes"
+	"liminal/internal/rehearsal"
 	"liminal/internal/run"
 )
 
@@ -69,7 +70,7 @@ type PatchHead struct {
 	ProposedBy    Nullable[Person]        `json:"proposed_by" doc:"null: the system"`
 	Justification string                  `json:"justification"`
 	Checks        []PatchCheck            `json:"checks"`
-	Verdict       artifacts.Verdict       `json:"verdict" enum:",pass,warn,second,block" doc:"empty before the rehearsal"`
+	Verdict       rehearsal.Verdict       `json:"verdict" enum:",pass,warn,second,block" doc:"empty before the rehearsal"`
 	Needs         int                     `json:"needs" doc:"approvals it takes: 1 or 2"`
 	Approvals     []Approval              `json:"approvals"`
 	Trial         Nullable[changes.Trial] `json:"trial" doc:"how it was applied; null before"`
@@ -152,7 +153,7 @@ type Tried struct {
 	OK      bool              `json:"ok"`
 	Checks  []PatchCheck      `json:"checks"`
 	Changes []PatchChange     `json:"changes"`
-	Verdict artifacts.Verdict `json:"verdict" enum:",pass,warn,second,block"`
+	Verdict rehearsal.Verdict `json:"verdict" enum:",pass,warn,second,block"`
 	Reasons []string          `json:"reasons"`
 }
 

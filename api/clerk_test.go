@@ -13,6 +13,7 @@ import (
 	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/quota"
+	"liminal/internal/rehearsal"
 	"liminal/internal/run"
 )
 
@@ -141,11 +142,11 @@ func (h *house) met(p *person, artifact, message string) (runID string) {
 	a, err := h.store.Artifact(h.Context(), p.viewer(), artifact)
 	h.must(err)
 	pin := run.Pin{ArtifactID: a.ID, Name: a.Name, Version: a.Version}
-	in := artifacts.Recorded{Input: graph.Input{Input: map[string]any{"message": message}, Now: time.Unix(1_790_000_000, 0).UTC()}, Pins: []run.Pin{pin}}
-	played, err := artifacts.Rehearse(a.Schema, nil, graph.ChatLimits(), in)
+	in := rehearsal.Record{Input: graph.Input{Input: map[string]any{"message": message}, Now: time.Unix(1_790_000_000, 0).UTC()}, Pins: []run.Pin{pin}}
+	played, err := rehearsal.Play(a.Schema, nil, graph.ChatLimits(), in)
 	h.must(err)
-	in.Steps, in.Outcome = played.Trace, artifacts.Ended{Response: played.Outcome.Response}
-	body, err := artifacts.Pack(in)
+	in.Steps, in.Outcome = played.Trace, rehearsal.Ending{Response: played.Outcome.Response}
+	body, err := rehearsal.Pack(in)
 	h.must(err)
 	trace, err := json.Marshal(map[string]any{
 		"path": []any{map[string]any{"name": "open", "ms": 3, "note": message}}, "routing": routedBy(message), "steps": played.Trace,
@@ -161,7 +162,7 @@ func (h *house) met(p *person, artifact, message string) (runID string) {
 	h.must(err)
 	h.must(h.store.EndRun(h.Context(), p.viewer(), r.ID, run.End{
 		Status: run.Done, Result: result, Trace: trace, Pins: []run.Pin{pin},
-		Recording: &run.Recording{RunID: r.ID, UserID: p.id, Kind: r.Kind, Graph: pin, Status: run.Done, Branch: artifacts.BranchOf(in.Steps), MS: 5, At: time.Now(), Body: body},
+		Recording: &run.Recording{RunID: r.ID, UserID: p.id, Kind: r.Kind, Graph: pin, Status: run.Done, Branch: rehearsal.BranchOf(in.Steps), MS: 5, At: time.Now(), Body: body},
 	}))
 	return r.ID
 }

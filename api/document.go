@@ -7,6 +7,7 @@ import (
 
 	"liminal/internal/fault"
 	"liminal/internal/knowledge"
+	"liminal/internal/knowledge/extract"
 )
 
 func (s *server) documentRoutes() {
@@ -140,7 +141,7 @@ func (s *server) passage(ctx context.Context, in *passageInput) (Passage, error)
 	return cutPassage(d.Title, t, in.Start, in.End, in.Margin), nil
 }
 
-func cutPassage(title string, t knowledge.Extract, start, end, margin int) Passage {
+func cutPassage(title string, t extract.Document, start, end, margin int) Passage {
 	start, end = runeAt(t.Text, start), runeAt(t.Text, end)
 	from, to := runeAt(t.Text, max(0, start-margin)), runeAt(t.Text, min(len(t.Text), end+margin))
 	p := Passage{Title: title, Start: start, End: end, Before: t.Text[from:start], Quote: t.Text[start:end], After: t.Text[end:to], Length: len(t.Text)}

@@ -15,6 +15,7 @@ import (
 	"liminal/internal/files"
 	"liminal/internal/id"
 	"liminal/internal/knowledge"
+	"liminal/internal/knowledge/extract"
 	"liminal/internal/quota"
 )
 
@@ -257,7 +258,7 @@ func TestAPassageIsExactlyTheBytesThatWereCited(t *testing.T) {
 	text := "Über Öl.\nEin Satz – mit Strich.\nSchluss."
 	start := strings.Index(text, "Ein")
 	end := strings.Index(text, "\nSchluss")
-	w.must(w.store.PutText(t.Context(), ada.viewer(), d, knowledge.Extract{Text: text, Blocks: []knowledge.Block{
+	w.must(w.store.PutText(t.Context(), ada.viewer(), d, extract.Document{Text: text, Blocks: []extract.Block{
 		{Start: 0, End: start, Heading: "Eins", Page: 1}, {Start: start, End: len(text), Heading: "Zwei", Page: 2},
 	}}))
 	got := ada.get(fmt.Sprintf("/v1/documents/%s/text?start=%d&end=%d&margin=9", d, start, end)).ok()

@@ -14,6 +14,7 @@ import (
 	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
+	"liminal/internal/knowledge/extract"
 	"liminal/internal/learning"
 )
 
@@ -44,7 +45,7 @@ func (p *person) belongings() belongings {
 	about, err := p.store.PutPreference(p.Context(), p.viewer(), learning.Event{ConversationID: b.conversation, MessageID: b.message, Signal: "like", Embedding: []float32{1}})
 	p.must(err)
 	b.preference = about.ID
-	p.must(p.store.PutText(p.Context(), p.viewer(), b.document, knowledge.Extract{Text: mark}))
+	p.must(p.store.PutText(p.Context(), p.viewer(), b.document, extract.Document{Text: mark}))
 	a, err := p.store.CreateArtifact(p.Context(), p.viewer(), artifacts.Artifact{
 		ID: id.New(), OwnerID: p.id, Type: artifacts.KindWorkflow,
 		Name: b.named, Visibility: "private", Version: 1, Schema: []byte(`{}`), CreatedBy: "user",

@@ -14,6 +14,7 @@ import (
 	"liminal/internal/files"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
+	"liminal/internal/knowledge/extract"
 	"liminal/internal/learning"
 	"liminal/internal/run"
 	"liminal/schemas"
@@ -166,7 +167,6 @@ type Shapes interface {
 	Kinds() *schemas.Registry
 	At(ctx context.Context, v identity.Viewer, id string, version int) (artifacts.Artifact, error)
 	Rollback(ctx context.Context, v identity.Viewer, id string, version int, note string) (artifacts.Artifact, error)
-	Rehearsal(ctx context.Context, v identity.Viewer, a artifacts.Artifact, doc json.RawMessage) (*artifacts.Rehearsal, error)
 	// ToolsOf finds the tools a workflow document may call.
 	ToolsOf(ctx context.Context, v identity.Viewer, doc json.RawMessage) (map[string]artifacts.Bound, error)
 }
@@ -211,7 +211,7 @@ type Documents interface {
 	Document(ctx context.Context, v identity.Viewer, id string) (knowledge.Document, error)
 	ListDocuments(ctx context.Context, v identity.Viewer, contextID, cursor string, limit int) ([]knowledge.Document, string, error)
 	DeleteDocument(ctx context.Context, v identity.Viewer, id string) error
-	Text(ctx context.Context, v identity.Viewer, id string) (knowledge.Extract, error)
+	Text(ctx context.Context, v identity.Viewer, id string) (extract.Document, error)
 }
 
 // Chunks previews what was indexed (API-15).

@@ -11,6 +11,7 @@ import (
 	"liminal/internal/fault"
 	"liminal/internal/graph"
 	"liminal/internal/quota"
+	"liminal/internal/rehearsal"
 	"liminal/internal/run"
 )
 
@@ -32,7 +33,7 @@ type RehearsedRun struct {
 	New         []string               `json:"new" doc:"the nodes of the other version"`
 	Part        int                    `json:"part" doc:"the first place that differs; -1: none does"`
 	Outcome     RehearsedEnd           `json:"outcome"`
-	Divergences []artifacts.Divergence `json:"divergences" doc:"where it left what was recorded"`
+	Divergences []rehearsal.Divergence `json:"divergences" doc:"where it left what was recorded"`
 	Steps       As[[]TraceStep]        `json:"steps" doc:"the trace of the other version"`
 }
 
@@ -86,16 +87,16 @@ func (s *server) rehearseRun(ctx context.Context, in *rehearseRunInput) (Rehears
 }
 
 // recorded is what a run left behind.
-func (s *server) recorded(ctx context.Context, r run.Run) (artifacts.Recorded, error) {
+func (s *server) recorded(ctx context.Context, r run.Run) (rehearsal.Record, error) {
 	kept, err := s.recording(ctx, r)
 	if errors.Is(err, fault.NotFound) {
-		return artifacts.Recorded{}, fault.New(fault.Conflict, "The run left no recording: it has not ended, or its recording is past its time. Only recorded runs can be rehearsed.").
+		return rehearsal.Record{}, fault.New(fault.Conflict, "The run left no recording: it has not ended, or its recording is past its time. Only recorded runs can be rehearsed.").
 			With(map[string]any{"reason": "not_recorded"})
 	}
 	if err != nil {
-		return artifacts.Recorded{}, err
+		return rehearsal.Record{}, err
 	}
-	rec, err := artifacts.Unpack(kept.Body)
+	rec, err := rehearsal.Unpack(kept.Body)
 	if err != nil {
 		return rec, fault.Wrap(fault.Conflict, err, "The run's recording cannot be read: it is damaged, or of another release. Choose another run.").
 			With(map[string]any{"reason": "unreadable"})
@@ -107,12 +108,12 @@ func (s *server) recorded(ctx context.Context, r run.Run) (artifacts.Recorded, e
 }
 
 // ran is the version a run followed.
-func (s *server) ran(ctx context.Context, rec artifacts.Recorded) (artifacts.Artifact, error) {
+func (s *server) ran(ctx context.Context, rec rehearsal.Record) (artifacts.Artifact, error) {
 	return s.Library.At(ctx, viewerOf(ctx), rec.Pins[0].ArtifactID, rec.Pins[0].Version)
 }
 
 // other is the document that is driven through the run.
-func (s *server) other(ctx context.Context, b OtherVersion, rec artifacts.Recorded) (json.RawMessage, error) {
+func (s *server) other(ctx context.Context, b OtherVersion, rec rehearsal.Record) (json.RawMessage, error) {
 	if len(b.Schema) > 0 {
 		return json.RawMessage(b.Schema), nil
 	}
@@ -127,17 +128,17 @@ func (s *server) other(ctx context.Context, b OtherVersion, rec artifacts.Record
 	return a.Schema, err
 }
 
-func (s *server) replay(ctx context.Context, base artifacts.Artifact, doc json.RawMessage, rec artifacts.Recorded) (RehearsedRun, error) {
+func (s *server) replay(ctx context.Context, base artifacts.Artifact, doc json.RawMessage, rec rehearsal.Record) (RehearsedRun, error) {
 	ctx, cancel := context.WithTimeout(ctx, maxReplay)
 	defer cancel()
-	both, err := s.Library.Rehearsal(ctx, viewerOf(ctx), base, doc)
+	both, err := rehearsal.Prepare(ctx, s.Library, viewerOf(ctx), base, doc)
 	if faults, is := errors.AsType[graph.Faults](err); is {
 		return RehearsedRun{}, fault.Wrap(fault.Invalid, err, "The document cannot run: %s.", faults).With(faults)
 	}
 	if err != nil {
 		return RehearsedRun{}, err
 	}
-	played, err := both.Play(ctx, rec, artifacts.Plan{Unknowns: artifacts.Stop})
+	played, err := both.Play(ctx, rec, rehearsal.Plan{Unknowns: artifacts.Stop})
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return RehearsedRun{}, fault.Wrap(fault.Invalid, err, "The document was still at work after %d seconds: it has too many steps to be rehearsed here.", int(maxReplay.Seconds()))
@@ -151,7 +152,7 @@ func (s *server) replay(ctx context.Context, base artifacts.Artifact, doc json.R
 	}, nil
 }
 
-func endOf(played artifacts.Rehearsed) RehearsedEnd {
+func endOf(played rehearsal.ComparedRun) RehearsedEnd {
 	end := RehearsedEnd{Status: string(run.Done), Code: played.Code, Node: played.Stopped, Message: played.Message}
 	switch {
 	case played.Stopped != "":

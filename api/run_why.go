@@ -3,8 +3,8 @@ package api
 import (
 	"context"
 
-	"liminal/artifacts"
 	"liminal/internal/graph"
+	"liminal/internal/rehearsal"
 	"liminal/internal/run"
 )
 
@@ -36,7 +36,7 @@ func (s *server) why(ctx context.Context, r run.Run, kept run.Recording) reasons
 
 // again is the trace of a recorded run on its own version, explained.
 func (s *server) again(ctx context.Context, r run.Run, kept run.Recording) ([]graph.Step, error) {
-	rec, err := artifacts.Unpack(kept.Body)
+	rec, err := rehearsal.Unpack(kept.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (s *server) again(ctx context.Context, r run.Run, kept run.Recording) ([]gr
 	}
 	limits := replayLimits(r)
 	limits.Stored = true
-	played, err := artifacts.Rehearse(a.Schema, tools, limits, rec) //nolint:contextcheck // one run is over in milliseconds
+	played, err := rehearsal.Play(a.Schema, tools, limits, rec) //nolint:contextcheck // one run is over in milliseconds
 	return played.Trace, err
 }
 

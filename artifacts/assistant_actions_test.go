@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"liminal/artifacts"
+	"liminal/artifacts/artifactstest"
 	"liminal/internal/graph"
 )
 
@@ -322,7 +323,7 @@ func resets(t *testing.T) object {
 	var doc struct {
 		Nodes []struct{ Values object }
 	}
-	if err := json.Unmarshal(shipped(t, artifacts.AssistantWorkflow), &doc); err != nil {
+	if err := json.Unmarshal(artifactstest.Shipped(t, artifacts.AssistantWorkflow), &doc); err != nil {
 		t.Fatal(err)
 	}
 	return doc.Nodes[0].Values

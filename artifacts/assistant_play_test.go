@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"liminal/artifacts"
+	"liminal/artifacts/artifactstest"
 	"liminal/internal/graph"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
@@ -108,7 +109,7 @@ var assistant = sync.OnceValues(func() (staged, error) {
 	if err != nil {
 		return staged{}, err
 	}
-	library := artifacts.NewLibrary(newShelf(), specs)
+	library := artifacts.NewLibrary(artifactstest.NewStore(), specs)
 	if err := library.Seed(context.Background()); err != nil {
 		return staged{}, err
 	}

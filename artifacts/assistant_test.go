@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"liminal/artifacts"
+	"liminal/artifacts/artifactstest"
 	"liminal/internal/graph"
 )
 
@@ -57,7 +58,7 @@ func TestTheAssistantIsTheGraphOfItsSpecification(t *testing.T) {
 			ID, Type, Stage, Description string
 		} `json:"nodes"`
 	}
-	if err := json.Unmarshal(shipped(t, artifacts.AssistantWorkflow), &doc); err != nil {
+	if err := json.Unmarshal(artifactstest.Shipped(t, artifacts.AssistantWorkflow), &doc); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(doc.Persist, []string{"conversation_docs"}) {
@@ -115,7 +116,7 @@ func TestTheAssistantsWaysAreThoseThatWereReviewed(t *testing.T) {
 	for _, e := range g.Edges() {
 		fmt.Fprintln(&b, strings.TrimSpace(fmt.Sprintf("%s → %s  %s", e.From, e.To, e.Label)))
 	}
-	compare(t, "testdata/assistant.ways", b.String())
+	artifactstest.Golden(t, "testdata/assistant.ways", b.String(), *update)
 }
 
 // Requirements: LG-06, LG-07, LG-11

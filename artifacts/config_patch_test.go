@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"liminal/artifacts"
+	"liminal/artifacts/artifactstest"
 	"liminal/internal/graph"
 	"liminal/internal/identity"
 )
@@ -189,5 +190,5 @@ func TestTheWaysOfAPatchAreThoseThatWereReviewed(t *testing.T) {
 	for _, e := range patched(t).Edges() {
 		fmt.Fprintln(&b, strings.TrimSpace(fmt.Sprintf("%s → %s  %s", e.From, e.To, e.Label)))
 	}
-	compare(t, "testdata/config_patch.ways", b.String())
+	artifactstest.Golden(t, "testdata/config_patch.ways", b.String(), *update)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"liminal/artifacts"
+	"liminal/artifacts/artifactstest"
 )
 
 // begins is a workflow whose one node begins another, with inputs.
@@ -80,8 +81,8 @@ func TestAWorkflowThatBeginsItselfAgainNeedsAnEnd(t *testing.T) {
 				}
 				return
 			}
-			if err == nil || !strings.Contains(told(err), "without an end: "+c.refuse+" |") {
-				t.Errorf("%v\n%s; want it refused for %s", err, told(err), c.refuse)
+			if err == nil || !strings.Contains(artifactstest.Problems(err), "without an end: "+c.refuse+" |") {
+				t.Errorf("%v\n%s; want it refused for %s", err, artifactstest.Problems(err), c.refuse)
 			}
 		})
 	}
@@ -98,7 +99,7 @@ func TestAWayAroundIsFoundByIDAndThroughATool(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = library.Patch(t.Context(), ann, a.ID, artifacts.Change{Patch: json.RawMessage(`[{"op":"replace","path":"/nodes","value":[{"id":"a","type":"workflow","workflow":"` + a.ID + `"}]}]`)})
-	if !strings.Contains(told(err), "a → a") {
+	if !strings.Contains(artifactstest.Problems(err), "a → a") {
 		t.Errorf("by id: %v", err)
 	}
 	if _, err := library.Create(t.Context(), ann, artifacts.Draft{Type: "workflow", Name: "other", Schema: json.RawMessage(plainGraph)}); err != nil {
@@ -112,7 +113,7 @@ func TestAWayAroundIsFoundByIDAndThroughATool(t *testing.T) {
 		t.Fatal(err, artifacts.Problems(err))
 	}
 	_, err = library.Patch(t.Context(), ann, spec.ID, artifacts.Change{Patch: json.RawMessage(`[{"op":"replace","path":"/workflow","value":"a"}]`)})
-	if !strings.Contains(told(err), "the tool my.again → a → the tool my.again") {
-		t.Errorf("by its tool: %v\n%s", err, told(err))
+	if !strings.Contains(artifactstest.Problems(err), "the tool my.again → a → the tool my.again") {
+		t.Errorf("by its tool: %v\n%s", err, artifactstest.Problems(err))
 	}
 }

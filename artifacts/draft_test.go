@@ -20,14 +20,6 @@ import (
 
 const hello = `{"kind": "workflow.chat", "entrypoint": "a", "nodes": [{"id": "a", "type": "end", "response": "hello"}]}`
 
-// put stores a document as it is, as a proposal stores a draft.
-func (s *shelf) draft(a artifacts.Artifact) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	a.Version = max(a.Version, 1)
-	s.put(a, "")
-}
-
 // Requirements: CFG-05, ART-02
 func TestNothingRunsByADraft(t *testing.T) {
 	t.Parallel()
@@ -44,7 +36,7 @@ func TestNothingRunsByADraft(t *testing.T) {
 		if err != nil || !a.IsDraft() || a.OwnerID != ann.UserID || a.Visibility != artifacts.Private || a.Meta["status"] != "draft" {
 			t.Fatalf("%s: %+v, %v", kind, a, err)
 		}
-		store.draft(a)
+		store.Put(a)
 	}
 	if _, err := library.Workflow(t.Context(), ann, "hello"); !errors.Is(err, fault.NotFound) {
 		t.Errorf("a workflow: %v", err)
@@ -104,7 +96,7 @@ func TestAPreviewChecksEachDocumentBesideTheOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	writes := store.writes
+	writes := store.Writes
 	calls := artifacts.Prospect{Artifact: own, As: ann, Ops: json.RawMessage(`[{"op": "add", "path": "/nodes/-", "value": {"id": "b", "type": "workflow", "workflow": "child"}}]`)}
 	made := artifacts.Prospect{Artifact: child, As: ann, Ops: json.RawMessage(`[{"op": "remove", "path": "/status"}]`)}
 	for name, one := range map[string]struct {
@@ -135,7 +127,7 @@ func TestAPreviewChecksEachDocumentBesideTheOthers(t *testing.T) {
 	if err != nil || len(list[0].Problems[artifacts.CheckSchema]) == 0 || list[0].Problems[artifacts.CheckSchema][0].Path != "/status" {
 		t.Errorf("a draft stays one: %+v, %v", list[0].Problems, err)
 	}
-	if store.writes != writes {
+	if store.Writes != writes {
 		t.Error("a preview wrote something")
 	}
 }
@@ -193,9 +185,9 @@ func TestATrialGivesKeysTheirVersionAndKeepsIt(t *testing.T) {
 	t.Parallel()
 	library, store := stocked(t)
 	a := artifacts.Artifact{ID: id.New(), Type: artifacts.KindWorkflow, Name: "t", Visibility: artifacts.Global, Version: 1, Schema: json.RawMessage(hello)}
-	store.draft(a)
+	store.Put(a)
 	a.Version = 2
-	store.draft(a)
+	store.Put(a)
 	took := func(r *artifacts.Rollout, keys int) (n int) {
 		a.Rollout = r
 		for i := range keys {

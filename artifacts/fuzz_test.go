@@ -6,7 +6,6 @@ import (
 
 	"liminal/artifacts"
 	"liminal/internal/fault"
-	"liminal/internal/graph"
 )
 
 // A patch is applied, or refused with a code a person may see; it never ends
@@ -34,35 +33,5 @@ func FuzzPatch(f *testing.F) {
 		if _, err := library.Rollback(t.Context(), ann, a.ID, 1, ""); err != nil {
 			t.Fatal(err)
 		}
-	})
-}
-
-// Whatever graph and record a rehearsal is given, it ends.
-func FuzzRehearse(f *testing.F) {
-	library, _ := stocked(f)
-	doc, err := library.Workflow(f.Context(), ann, artifacts.DocumentsWorkflow)
-	if err != nil {
-		f.Fatal(err)
-	}
-	bound, err := library.Specs(f.Context(), ann)
-	if err != nil {
-		f.Fatal(err)
-	}
-	tools := map[string]artifacts.Bound{}
-	for _, b := range bound {
-		tools[b.Name] = b
-	}
-	record, err := json.Marshal(past())
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add([]byte(doc.Schema), record)
-	f.Add([]byte(plainGraph), []byte(`{}`))
-	f.Fuzz(func(t *testing.T, doc, record []byte) {
-		var rec artifacts.Recorded
-		if json.Unmarshal(record, &rec) != nil {
-			return
-		}
-		_, _ = artifacts.Rehearse(doc, tools, graph.ChatLimits(), rec)
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"liminal/artifacts"
+	"liminal/artifacts/artifactstest"
 	"liminal/internal/fault"
 )
 
@@ -27,9 +28,6 @@ func TestDocuments(t *testing.T) {
 	}
 	for _, file := range files {
 		dir, verdict := filepath.Split(filepath.Dir(file))
-		if filepath.Base(dir) == "rehearsal" {
-			continue // TestRehearsals' own
-		}
 		t.Run(strings.TrimPrefix(strings.TrimSuffix(file, ".json"), "testdata/"), func(t *testing.T) {
 			t.Parallel()
 			doc, err := os.ReadFile(file)
@@ -46,37 +44,7 @@ func TestDocuments(t *testing.T) {
 			if !errors.Is(err, fault.Invalid) {
 				t.Fatalf("not refused: %v", err)
 			}
-			compare(t, strings.TrimSuffix(file, ".json")+".faults", told(err))
+			artifactstest.Golden(t, strings.TrimSuffix(file, ".json")+".faults", artifactstest.Problems(err), *update)
 		})
-	}
-}
-
-// told is every problem of a refusal with its check, one a line.
-func told(err error) string {
-	var b strings.Builder
-	for _, p := range artifacts.Problems(err) {
-		b.WriteString(artifacts.CheckOf(p) + " " + p.Path + ": " + p.Message)
-		if p.Hint != "" {
-			b.WriteString(" | " + p.Hint)
-		}
-		b.WriteByte('\n')
-	}
-	return b.String()
-}
-
-func compare(t *testing.T, file, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatalf("%v; run the test with -update and read what it wrote", err)
-	}
-	if got != string(want) {
-		t.Errorf("the faults are\n%swant\n%s", got, want)
 	}
 }

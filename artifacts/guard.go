@@ -14,12 +14,29 @@ import (
 // rehearsal. What it leaves out, the rules of the house say; an empty list says
 // that there is no such rule.
 type Guard struct {
-	Sample   int      `json:"sample"`  // recorded runs to rehearse on
+	Sample   int      `json:"sample"`  // recorded runs to rehearse on: 1 to MaxSample
 	Unknown  Unknowns `json:"unknown"` // what becomes of an effect the record does not hold
 	Block    []Rule   `json:"block"`
 	Second   []Rule   `json:"second"`    // two people approve
 	RollBack []Rule   `json:"roll_back"` // over what was watched, see WatchNames
 }
+
+// The bounds of Guard.Sample, in recorded runs.
+const (
+	DefaultSample = 200
+	MaxSample     = 5000
+)
+
+// Unknowns says what becomes of an effect the record does not hold.
+type Unknowns string
+
+// The choices. Stop counts the run as unknown and stops it there. Live calls
+// tools that only read and ask no model. Scripted answers from a table.
+const (
+	Stop     Unknowns = "unknown"
+	Live     Unknowns = "live"
+	Scripted Unknowns = "scripted"
+)
 
 // Rule is a condition over figures, and what to tell a person when it is met.
 type Rule struct {
@@ -55,16 +72,6 @@ func House() Guard {
 			When: "runs.after >= 20 and failed_share.after > failed_share.before + 0.1",
 			Say:  "clearly more runs fail than with the version before",
 		}},
-	}
-}
-
-// warnings are the house's rules whose only effect is that the approver
-// confirms. No artifact changes them.
-func warnings() []Rule {
-	return []Rule{
-		{When: "failed.after > failed.before", Say: "more runs fail"},
-		{When: "cut.after > cut.before", Say: "more runs are stopped at a bound"},
-		{When: "unknown_share > 0.1", Say: "many runs come to what was not recorded"},
 	}
 }
 

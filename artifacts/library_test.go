@@ -18,12 +18,12 @@ const plainGraph = `{"kind":"workflow.chat","entrypoint":"a","nodes":[{"id":"a",
 func TestSeedingIsRepeatableAndLeavesEditsAlone(t *testing.T) {
 	t.Parallel()
 	library, store := stocked(t)
-	first := store.writes
+	first := store.Writes
 	if err := library.Seed(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if store.writes != first {
-		t.Fatalf("seeding again wrote %d versions", store.writes-first)
+	if store.Writes != first {
+		t.Fatalf("seeding again wrote %d versions", store.Writes-first)
 	}
 	a, err := library.Workflow(t.Context(), admin, artifacts.DefaultWorkflow)
 	if err != nil {
@@ -143,7 +143,7 @@ func TestAPatchWritesTheNextVersionOrNothing(t *testing.T) {
 	if err := patch(1, `[{"op":"test","path":"/entrypoint","value":"a"},{"op":"add","path":"/nodes/0/max_retries","value":1}]`); err != nil {
 		t.Fatal(err)
 	}
-	before := store.writes
+	before := store.Writes
 	refused := map[string]struct {
 		base int
 		ops  string
@@ -167,8 +167,8 @@ func TestAPatchWritesTheNextVersionOrNothing(t *testing.T) {
 		}
 	}
 	now, err := library.Get(t.Context(), ann, a.ID)
-	if err != nil || now.Version != 2 || store.writes != before {
-		t.Fatalf("refused patches changed something: version %d, %d writes, %v", now.Version, store.writes-before, err)
+	if err != nil || now.Version != 2 || store.Writes != before {
+		t.Fatalf("refused patches changed something: version %d, %d writes, %v", now.Version, store.Writes-before, err)
 	}
 	back, err := library.Rollback(t.Context(), ann, a.ID, 1, "")
 	if err != nil || back.Version != 3 || string(back.Schema) != plainGraph {
@@ -345,7 +345,7 @@ func TestDefaultsCallNoPrivilegedTool(t *testing.T) {
 func TestDraftsAreRefusedForWhatSurroundsTheDocument(t *testing.T) {
 	t.Parallel()
 	library, store := stocked(t)
-	before := store.writes
+	before := store.Writes
 	for name, d := range map[string]artifacts.Draft{
 		"no name":               {},
 		"spaces around it":      {Name: " a"},
@@ -362,7 +362,7 @@ func TestDraftsAreRefusedForWhatSurroundsTheDocument(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if store.writes != before {
+	if store.Writes != before {
 		t.Error("something was written")
 	}
 	shared, err := library.Create(t.Context(), ann, artifacts.Draft{Type: "workflow", Name: "s", Visibility: artifacts.Shared, Schema: json.RawMessage(plainGraph)})

@@ -18,6 +18,7 @@ import (
 	"liminal/internal/fault"
 	"liminal/internal/graph"
 	"liminal/internal/id"
+	"liminal/internal/rehearsal"
 	"liminal/internal/run"
 	"liminal/internal/tool"
 	"liminal/workflows"
@@ -60,13 +61,13 @@ func recorder() *activitiestest.World {
 }
 
 // recordingOf reads the recording a turn left.
-func recordingOf(t *testing.T, w *activitiestest.World) (*run.Recording, artifacts.Recorded) {
+func recordingOf(t *testing.T, w *activitiestest.World) (*run.Recording, rehearsal.Record) {
 	t.Helper()
 	if len(w.Closed) != 1 || w.Closed[0].End.Recording == nil {
 		t.Fatalf("the turn left no recording: %+v", w.Closed)
 	}
 	head := w.Closed[0].End.Recording
-	rec, err := artifacts.Unpack(head.Body)
+	rec, err := rehearsal.Unpack(head.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,13 +76,13 @@ func recordingOf(t *testing.T, w *activitiestest.World) (*run.Recording, artifac
 }
 
 // rehearsed plays a recorded run on a document with the world's tools.
-func rehearsed(t *testing.T, w *activitiestest.World, doc string, rec artifacts.Recorded) artifacts.Playthrough {
+func rehearsed(t *testing.T, w *activitiestest.World, doc string, rec rehearsal.Record) rehearsal.Playthrough {
 	t.Helper()
 	tools := map[string]artifacts.Bound{}
 	for name, spec := range w.Tools {
 		tools[name] = artifacts.Bound{Spec: spec, ArtifactID: id.Derive("tool", name), Version: 1}
 	}
-	p, err := artifacts.Rehearse(json.RawMessage(doc), tools, graph.ChatLimits(), rec)
+	p, err := rehearsal.Play(json.RawMessage(doc), tools, graph.ChatLimits(), rec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +111,7 @@ func TestARunLeavesARecordingThatRehearsesToTheSameWay(t *testing.T) {
 
 	head, rec := recordingOf(t, w)
 	if head.Graph.Name != "default" || head.Graph.Version != 1 || head.UserID != activitiestest.Viewer.UserID || head.Kind != run.KindChat ||
-		head.Status != run.Done || head.Branch != artifacts.BranchOf(rec.Steps) || head.Asked != 1 || head.Skipped != 0 ||
+		head.Status != run.Done || head.Branch != rehearsal.BranchOf(rec.Steps) || head.Asked != 1 || head.Skipped != 0 ||
 		head.ModelCalls != 1 || head.ToolCalls != 4 || head.CostUSD != 0.25 {
 		t.Errorf("the head is %+v", *head)
 	}
@@ -124,7 +125,7 @@ func TestARunLeavesARecordingThatRehearsesToTheSameWay(t *testing.T) {
 	if len(first) != 2 || first[0].Failure == nil || first[0].Failure.Code != "server_error" || first[1].Result["n"] != 3.0 || first[1].Tool != "find" {
 		t.Errorf("the retried call left %+v", first)
 	}
-	if asked := rec.Outputs["ask#1"][0]; asked.Kind != artifacts.OutputAsk || asked.Result["answer"] != "engines" || asked.Took < 29*time.Minute || asked.Took > 30*time.Minute {
+	if asked := rec.Outputs["ask#1"][0]; asked.Kind != rehearsal.OutputAsk || asked.Result["answer"] != "engines" || asked.Took < 29*time.Minute || asked.Took > 30*time.Minute {
 		t.Errorf("the question left %+v", asked)
 	}
 	if spoke := rec.Outputs["speak#1"][0]; spoke.Model != "m1" || spoke.Usage == nil || spoke.Usage.Output != 7 {

@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"liminal/artifacts"
+	"liminal/internal/rehearsal"
 )
 
 // patchView is a patch as the API shows it, as far as the command line prints
@@ -27,7 +28,7 @@ type patchView struct {
 	Justification string             `json:"justification,omitempty"`
 	Changes       []changeView       `json:"changes"`
 	Checks        []checkView        `json:"checks"`
-	Verdict       artifacts.Verdict  `json:"verdict"`
+	Verdict       rehearsal.Verdict  `json:"verdict"`
 	Reasons       []string           `json:"reasons"`
 	Needs         int                `json:"needs,omitempty"`
 	Approvals     []json.RawMessage  `json:"approvals,omitempty"`
@@ -67,7 +68,7 @@ type changeView struct {
 	Before  json.RawMessage   `json:"before,omitempty"`
 	Creates bool              `json:"creates"`
 	Applied int               `json:"applied_version,omitempty"`
-	Report  *artifacts.Report `json:"report,omitempty"`
+	Report  *rehearsal.Report `json:"report,omitempty"`
 }
 
 type checkView struct {
@@ -90,7 +91,7 @@ type mayView struct {
 
 // failed reports whether the patch cannot go on as it is.
 func (v patchView) failed() bool {
-	return v.OK != nil && !*v.OK || v.Status == "invalid" || v.Verdict == artifacts.Block
+	return v.OK != nil && !*v.OK || v.Status == "invalid" || v.Verdict == rehearsal.Block
 }
 
 // title names what a patch changes: default v7 → v8.
@@ -208,13 +209,13 @@ func printRehearsal(b *strings.Builder, v patchView) {
 	}
 }
 
-func printReport(b *strings.Builder, r *artifacts.Report) {
+func printReport(b *strings.Builder, r *rehearsal.Report) {
 	tab := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(tab, "  go another way\t%d\n", r.Moved)
 	fmt.Fprintf(tab, "  not known\t%d\n", r.Unknown)
 	for _, row := range []struct {
 		name string
-		two  artifacts.Two
+		two  rehearsal.Two
 	}{
 		{"fail", r.Failed},
 		{"cut", r.Cut},
@@ -225,7 +226,7 @@ func printReport(b *strings.Builder, r *artifacts.Report) {
 		fmt.Fprintf(tab, "  %s\t%d → %d\n", row.name, row.two.Before, row.two.After)
 	}
 	fmt.Fprintf(tab, "  median time\t%.0f → %.0f ms\n", r.MS.Before, r.MS.After)
-	if r.Cost != (artifacts.TwoF{}) {
+	if r.Cost != (rehearsal.TwoF{}) {
 		fmt.Fprintf(tab, "  cost\t%.4f → %.4f USD\n", r.Cost.Before, r.Cost.After)
 	}
 	fmt.Fprintf(tab, "  nodes seen\t%d of %d\n", r.Coverage.NodesSeen, r.Coverage.Nodes)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"os"
 
-	"liminal/internal/knowledge"
+	"liminal/internal/knowledge/extract"
 )
 
 // readersCommand is the subcommand of the processes in which the program reads
@@ -17,7 +17,7 @@ func read(t terminal, args []string) int {
 		fmt.Fprintln(t.err, "liminald: read-documents is started by the program itself")
 		return exitUsage
 	}
-	if err := knowledge.ServeParsers(os.Stdin, t.out, args[0]); err != nil {
+	if err := extract.Serve(os.Stdin, t.out, args[0]); err != nil {
 		fmt.Fprintln(t.err, err)
 		return exitFailed
 	}

@@ -4,8 +4,9 @@
 //
 // It proposes and never decides: what it hands in is a patch like any other,
 // which a person approves, and the Desk has no act of deciding in this
-// package's port. It may import the nouns below it, artifacts and changes. It
-// knows no model: a graph asks one, and what it says comes in as Proposals.
+// package's port. It may import the nouns below it, artifacts, rehearsal and
+// changes. It knows no model: a graph asks one, and what it says comes in as
+// Proposals.
 package architect
 
 import (

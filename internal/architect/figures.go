@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"liminal/artifacts"
 	"liminal/internal/identity"
+	"liminal/internal/rehearsal"
 	"liminal/internal/run"
 )
 
@@ -238,7 +238,7 @@ func (a *Architect) flow(ctx context.Context, g group, rated map[string]int) (Fl
 
 // walk reads the bodies there are, some at a time. One that cannot be read is
 // left out.
-func (a *Architect) walk(ctx context.Context, heads []run.Recording, visit func(run.Recording, artifacts.Recorded)) error {
+func (a *Architect) walk(ctx context.Context, heads []run.Recording, visit func(run.Recording, rehearsal.Record)) error {
 	for some := range slices.Chunk(heads, chunk) {
 		ids := make([]string, len(some))
 		for i, h := range some {
@@ -249,7 +249,7 @@ func (a *Architect) walk(ctx context.Context, heads []run.Recording, visit func(
 			return err
 		}
 		for _, h := range some {
-			if rec, err := artifacts.Unpack(bodies[h.RunID]); err == nil {
+			if rec, err := rehearsal.Unpack(bodies[h.RunID]); err == nil {
 				visit(h, rec)
 			}
 		}

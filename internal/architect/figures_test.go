@@ -12,6 +12,7 @@ import (
 	"liminal/artifacts"
 	"liminal/internal/architect"
 	"liminal/internal/graph"
+	"liminal/internal/rehearsal"
 )
 
 // Requirements: CFG-13
@@ -24,9 +25,9 @@ func TestFiguresCountWhatHappened(t *testing.T) {
 	})
 	a := h.workflow("polite", chooses(literal, "llm.generic_chat_v1"))
 	h.record(a, 20, hello, answers(20, 3, 2))
-	h.record(a, 10, hello, func(_ int, e graph.Effect) artifacts.Output {
+	h.record(a, 10, hello, func(_ int, e graph.Effect) rehearsal.Output {
 		if e.Kind == graph.KindAsk {
-			return artifacts.Output{Result: map[string]any{"answer": "long"}}
+			return rehearsal.Output{Result: map[string]any{"answer": "long"}}
 		}
 		return failed("upstream")
 	})
@@ -65,9 +66,9 @@ func TestFiguresAreOfWhatIsEverybodysAndHoldNoWordOfTheirs(t *testing.T) {
 	h := newHouse(t)
 	open := h.workflow("open", chooses(`"${input.options}"`, "llm.generic_chat_v1"))
 	input := map[string]any{"message": "my secret", "options": []any{"my first file", "my second file"}}
-	h.record(open, 20, input, func(_ int, e graph.Effect) artifacts.Output {
+	h.record(open, 20, input, func(_ int, e graph.Effect) rehearsal.Output {
 		if e.Kind == graph.KindAsk {
-			return artifacts.Output{Result: map[string]any{"answer": "my first file"}}
+			return rehearsal.Output{Result: map[string]any{"answer": "my first file"}}
 		}
 		f := failed("upstream")
 		f.Failure.Message = "my secret did not work"
@@ -127,7 +128,7 @@ func TestFiguresAreSmallAndReadABoundedNumberOfBodies(t *testing.T) {
 		}
 		nodes = append(nodes, `{"id":"done","type":"end","response":"Done."}`)
 		a := h.workflow(fmt.Sprintf("large%02d", w), fmt.Sprintf(`{"kind":"workflow.chat","entrypoint":%q,"nodes":[%s]}`, first, strings.Join(nodes, ",")))
-		h.record(a, 3+w, hello, breaks("", 0, 0, artifacts.Output{}))
+		h.record(a, 3+w, hello, breaks("", 0, 0, rehearsal.Output{}))
 	}
 	frail := h.workflow("frail", dispensable)
 	h.record(frail, 1, hello, breaks("look", 1, 0, failed("upstream")))

@@ -19,6 +19,7 @@ import (
 	"liminal/internal/graph"
 	"liminal/internal/id"
 	"liminal/internal/identity"
+	"liminal/internal/rehearsal"
 	"liminal/internal/run"
 	"liminal/internal/tool"
 	"liminal/internal/tool/builtin"
@@ -106,7 +107,7 @@ func (h *house) workflow(name, doc string) artifacts.Artifact {
 }
 
 // does answers an effect of a run, for its i-th run.
-type does func(i int, e graph.Effect) artifacts.Output
+type does func(i int, e graph.Effect) rehearsal.Output
 
 // record plays n runs of a workflow's current version and keeps them.
 func (h *house) record(a artifacts.Artifact, n int, input map[string]any, answer does) {
@@ -125,9 +126,9 @@ func (h *house) record(a artifacts.Artifact, n int, input map[string]any, answer
 }
 
 // play is one run as the machine goes, with what it is answered.
-func play(g *graph.Graph, i int, input map[string]any, answer does) artifacts.Recorded {
+func play(g *graph.Graph, i int, input map[string]any, answer does) rehearsal.Record {
 	now := noon.Add(-time.Hour)
-	rec := artifacts.Recorded{Input: graph.Input{Input: input, Now: now}, Outputs: map[string][]artifacts.Output{}}
+	rec := rehearsal.Record{Input: graph.Input{Input: input, Now: now}, Outputs: map[string][]rehearsal.Output{}}
 	r, queue := g.Start(rec.Input)
 	for ; len(queue) > 0; queue = queue[1:] {
 		e := queue[0]
@@ -147,21 +148,21 @@ func play(g *graph.Graph, i int, input map[string]any, answer does) artifacts.Re
 	}
 	rec.Steps = r.Trace()
 	o, _ := r.Outcome()
-	rec.Outcome = artifacts.Ended{Response: o.Response, Err: o.Err, Cancelled: o.Cancelled}
+	rec.Outcome = rehearsal.Ending{Response: o.Response, Err: o.Err, Cancelled: o.Cancelled}
 	return rec
 }
 
-func said(text string) artifacts.Output {
-	return artifacts.Output{Result: map[string]any{"answer": text}}
+func said(text string) rehearsal.Output {
+	return rehearsal.Output{Result: map[string]any{"answer": text}}
 }
 
-func failed(code string) artifacts.Output {
-	return artifacts.Output{Failure: &graph.Failure{Code: code, Message: "It did not work."}, Took: time.Second}
+func failed(code string) rehearsal.Output {
+	return rehearsal.Output{Failure: &graph.Failure{Code: code, Message: "It did not work."}, Took: time.Second}
 }
 
 // late is a call that used up so much time.
-func late(took time.Duration) artifacts.Output {
-	return artifacts.Output{Failure: &graph.Failure{Code: graph.CodeTimeout, Message: "It took too long."}, Took: took}
+func late(took time.Duration) rehearsal.Output {
+	return rehearsal.Output{Failure: &graph.Failure{Code: graph.CodeTimeout, Message: "It took too long."}, Took: took}
 }
 
 // recordings are kept runs.
@@ -171,16 +172,16 @@ type recordings struct {
 	asked  int // bodies
 }
 
-func (r *recordings) keep(h *house, a artifacts.Artifact, rec artifacts.Recorded) {
+func (r *recordings) keep(h *house, a artifacts.Artifact, rec rehearsal.Record) {
 	h.Helper()
-	body, err := artifacts.Pack(rec)
+	body, err := rehearsal.Pack(rec)
 	if err != nil {
 		h.Fatal(err)
 	}
 	head := run.Recording{
 		RunID: fmt.Sprintf("run-%05d", len(r.heads)), UserID: "ann", Kind: run.KindChat, Status: run.Done, CostUSD: 0.01, MS: 100,
 		Graph:  run.Pin{ArtifactID: a.ID, Name: a.Name, Version: a.Version},
-		Branch: artifacts.BranchOf(rec.Steps), At: noon.Add(-time.Hour),
+		Branch: rehearsal.BranchOf(rec.Steps), At: noon.Add(-time.Hour),
 	}
 	if f := rec.Outcome.Err; f != nil {
 		head.Status, head.Node, head.Code = run.Failed, f.Node, f.Code
@@ -263,7 +264,7 @@ func (d *desk) Try(ctx context.Context, v identity.Viewer, p changes.Proposal) (
 		return changes.Tried{Checks: []changes.Check{{Name: changes.CheckSchema, State: changes.CheckFailed, Problems: []artifacts.Problem{problem}}}}, nil
 	}
 	if d.blocks {
-		return changes.Tried{OK: true, Verdict: artifacts.Block, Reasons: []string{"Nine runs fail."}, After: []changes.After{{Before: a.Schema, After: after}}}, nil
+		return changes.Tried{OK: true, Verdict: rehearsal.Block, Reasons: []string{"Nine runs fail."}, After: []changes.After{{Before: a.Schema, After: after}}}, nil
 	}
 	return changes.Tried{OK: true, After: []changes.After{{Before: a.Schema, After: after}}}, nil
 }

@@ -9,10 +9,10 @@ import (
 	"time"
 	"unicode"
 
-	"liminal/artifacts"
 	"liminal/internal/changes"
 	"liminal/internal/fault"
 	"liminal/internal/identity"
+	"liminal/internal/rehearsal"
 )
 
 // The bounds of what is handed in at once. The Desk's own are for an hour.
@@ -166,7 +166,7 @@ func (a *Architect) try(ctx context.Context, p changes.Proposal) error {
 	if !tried.OK || len(tried.After) != 1 || len(tried.After[0].After) == 0 {
 		return refusal("It does not pass its checks.")
 	}
-	if tried.Verdict == artifacts.Block {
+	if tried.Verdict == rehearsal.Block {
 		return refusal("Its rehearsal blocks it: %s", strings.Join(tried.Reasons, " "))
 	}
 	return a.guard(ctx, tried.After[0].Before, tried.After[0].After)

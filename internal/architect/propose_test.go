@@ -14,6 +14,7 @@ import (
 	"liminal/internal/changes"
 	"liminal/internal/graph"
 	"liminal/internal/identity"
+	"liminal/internal/rehearsal"
 )
 
 // wish is a proposal as a model writes it.
@@ -215,7 +216,7 @@ func TestAModelIsToldWhatBecameOfEarlierProposals(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	a := h.workflow("frail", dispensable)
-	h.record(a, 1, hello, breaks("", 0, 0, artifacts.Output{}))
+	h.record(a, 1, hello, breaks("", 0, 0, rehearsal.Output{}))
 	h.hand([]artifacts.Artifact{a}, wish(t, a.ID, longer))
 	h.desk.end(1, changes.Rejected, noon, "It is slow because we are.")
 	b, err := h.Brief(t.Context(), time.Time{})

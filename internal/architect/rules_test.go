@@ -10,6 +10,7 @@ import (
 	"liminal/internal/architect"
 	"liminal/internal/graph"
 	"liminal/internal/identity"
+	"liminal/internal/rehearsal"
 )
 
 // advice is what the rules say of all that was recorded.
@@ -71,7 +72,7 @@ func (h *house) silent() {
 }
 
 // one is the first run of a document, answered.
-func (h *house) one(a artifacts.Artifact, input map[string]any, answer does) artifacts.Recorded {
+func (h *house) one(a artifacts.Artifact, input map[string]any, answer does) rehearsal.Record {
 	h.Helper()
 	tools, err := h.library.ToolsOf(h.Context(), identity.System(), a.Schema)
 	if err != nil {
@@ -86,8 +87,8 @@ func (h *house) one(a artifacts.Artifact, input map[string]any, answer does) art
 
 // breaks answers well but at one node, which fails for all but the last `well`
 // of n runs.
-func breaks(node string, n, well int, how artifacts.Output) does {
-	return func(i int, e graph.Effect) artifacts.Output {
+func breaks(node string, n, well int, how rehearsal.Output) does {
+	return func(i int, e graph.Effect) rehearsal.Output {
 		if e.Node == node && i < n-well {
 			return how
 		}
@@ -255,16 +256,16 @@ const literal = `["short",{"id":"long","label":"Long, with all of it"}]`
 
 // answers says short to all but the last few, who say long or nothing.
 func answers(n, long, cancelled int) does {
-	return func(i int, e graph.Effect) artifacts.Output {
+	return func(i int, e graph.Effect) rehearsal.Output {
 		switch {
 		case e.Kind != graph.KindAsk:
 			return said("Well.")
 		case i >= n-cancelled:
-			return artifacts.Output{Kind: artifacts.OutputAsk, Result: map[string]any{"cancelled": true}}
+			return rehearsal.Output{Kind: rehearsal.OutputAsk, Result: map[string]any{"cancelled": true}}
 		case i >= n-cancelled-long:
-			return artifacts.Output{Kind: artifacts.OutputAsk, Result: map[string]any{"answer": "long"}}
+			return rehearsal.Output{Kind: rehearsal.OutputAsk, Result: map[string]any{"answer": "long"}}
 		}
-		return artifacts.Output{Kind: artifacts.OutputAsk, Result: map[string]any{"answer": "short"}}
+		return rehearsal.Output{Kind: rehearsal.OutputAsk, Result: map[string]any{"answer": "short"}}
 	}
 }
 
@@ -318,7 +319,7 @@ const forked = `{"kind":"workflow.chat","entrypoint":"fork","nodes":[
 func TestABranchNeverTakenIsRemovedWhereADefaultTakesItsPlace(t *testing.T) {
 	t.Parallel()
 	fork := func(withDefault string) string { return strings.Replace(forked, "DEFAULT", withDefault, 1) }
-	well := breaks("", 0, 0, artifacts.Output{})
+	well := breaks("", 0, 0, rehearsal.Output{})
 
 	h := newHouse(t)
 	a := h.workflow("fork", fork(`,{"when":"true","next":"say"}`))

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"liminal/artifacts"
 	"liminal/internal/fault"
 	"liminal/internal/graph"
+	"liminal/internal/rehearsal"
 	"liminal/internal/run"
 )
 
@@ -44,7 +44,7 @@ func newTally(d *Document) *tally {
 }
 
 // add counts one run.
-func (t *tally) add(h run.Recording, rec artifacts.Recorded) {
+func (t *tally) add(h run.Recording, rec rehearsal.Record) {
 	t.runs++
 	ways := map[string]map[string]bool{} // conditions taken, by switch
 	well := map[string]bool{}            // visits whose call went well
@@ -93,7 +93,7 @@ func called(n *node, s graph.Step) bool {
 
 // call counts one attempt. A node that failed over a result that came well is
 // one call that failed.
-func (t *tally) call(n *node, s graph.Step, outputs []artifacts.Output, well map[string]bool) {
+func (t *tally) call(n *node, s graph.Step, outputs []rehearsal.Output, well map[string]bool) {
 	c := t.nodes[n.ID]
 	if c == nil {
 		c = &Trouble{Node: n.ID}
@@ -123,7 +123,7 @@ func (t *tally) call(n *node, s graph.Step, outputs []artifacts.Output, well map
 
 // late reports whether an attempt used up the node's own time: a shorter one
 // was cut by the end of the run's.
-func (t *tally) late(n *node, s graph.Step, outputs []artifacts.Output) bool {
+func (t *tally) late(n *node, s graph.Step, outputs []rehearsal.Output) bool {
 	if s.Attempt < 1 || s.Attempt > len(outputs) {
 		return false
 	}
@@ -135,7 +135,7 @@ func (t *tally) late(n *node, s graph.Step, outputs []artifacts.Output) bool {
 }
 
 // question counts one. The answer itself is missing where a recording was cut.
-func (t *tally) question(n *node, s graph.Step, outputs []artifacts.Output) {
+func (t *tally) question(n *node, s graph.Step, outputs []rehearsal.Output) {
 	q := t.asked[n.ID]
 	if q == nil {
 		kind, _ := n.all["interrupt_type"].(string)

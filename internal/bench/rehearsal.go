@@ -10,6 +10,7 @@ import (
 	"liminal/artifacts"
 	"liminal/internal/graph"
 	"liminal/internal/identity"
+	"liminal/internal/rehearsal"
 	"liminal/internal/run"
 )
 
@@ -38,7 +39,7 @@ func (b *benchmark) measureRehearsal(ctx context.Context) error {
 	best := time.Hour
 	for range rehearsalTries {
 		began := time.Now()
-		report, err := artifacts.RehearseAll(ctx, library, kept, artifacts.Plan{Artifact: a, Doc: doc, Sample: rehearsedRuns})
+		report, err := rehearsal.Run(ctx, library, kept, rehearsal.Plan{Artifact: a, Doc: doc, Sample: rehearsedRuns})
 		switch {
 		case err != nil:
 			return err
@@ -103,7 +104,7 @@ func recordedRuns(a artifacts.Artifact, n int) (*recordings, error) {
 	r := &recordings{bodies: map[string][]byte{}}
 	for i := range n {
 		rec := recordedTurn(i, text)
-		body, err := artifacts.Pack(rec)
+		body, err := rehearsal.Pack(rec)
 		if err != nil {
 			return nil, err
 		}
@@ -119,11 +120,11 @@ func recordedRuns(a artifacts.Artifact, n int) (*recordings, error) {
 }
 
 // recordedTurn is the i-th of them, with passages of a usual size.
-func recordedTurn(i int, text *prose) artifacts.Recorded {
-	call := func(tool string, took time.Duration, result map[string]any) []artifacts.Output {
-		return []artifacts.Output{{Tool: tool, Kind: artifacts.OutputCall, Result: result, Took: took}}
+func recordedTurn(i int, text *prose) rehearsal.Record {
+	call := func(tool string, took time.Duration, result map[string]any) []rehearsal.Output {
+		return []rehearsal.Output{{Tool: tool, Kind: rehearsal.OutputCall, Result: result, Took: took}}
 	}
-	found := func(clarity string) []artifacts.Output {
+	found := func(clarity string) []rehearsal.Output {
 		var passages []any
 		for n := range 6 {
 			passages = append(passages, map[string]any{"n": float64(n), "text": text.passage(chunkBytes), "score": 0.5})
@@ -134,11 +135,11 @@ func recordedTurn(i int, text *prose) artifacts.Recorded {
 			"options":   []any{map[string]any{"id": "d1", "label": "One"}, map[string]any{"id": "d2", "label": "Two"}},
 		})
 	}
-	asked := func(answer string) []artifacts.Output {
-		return []artifacts.Output{{Kind: artifacts.OutputAsk, Result: map[string]any{"answer": answer}, Took: time.Minute}}
+	asked := func(answer string) []rehearsal.Output {
+		return []rehearsal.Output{{Kind: rehearsal.OutputAsk, Result: map[string]any{"answer": answer}, Took: time.Minute}}
 	}
 	intent := "qa_with_docs"
-	outputs := map[string][]artifacts.Output{
+	outputs := map[string][]rehearsal.Output{
 		"answer#1": call("rag.answer_with_context_v1", 2*time.Second, map[string]any{"answer": text.passage(chunkBytes), "citations": []any{}}),
 	}
 	switch i % 4 {
@@ -153,7 +154,7 @@ func recordedTurn(i int, text *prose) artifacts.Recorded {
 		outputs["chat#1"] = call("llm.generic_chat_v1", time.Second, map[string]any{"answer": text.sentence()})
 	}
 	outputs["understand#1"] = call("llm.intent_classifier_v1", 300*time.Millisecond, map[string]any{"intent": intent, "confidence": 0.9})
-	return artifacts.Recorded{
+	return rehearsal.Record{
 		Input:   graph.Input{Input: map[string]any{"message": text.sentence()}, Now: time.Unix(int64(1_700_000_000+60*i), 0).UTC()},
 		Outputs: outputs,
 	}

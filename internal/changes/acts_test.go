@@ -12,6 +12,7 @@ import (
 	"liminal/internal/changes"
 	"liminal/internal/fault"
 	"liminal/internal/identity"
+	"liminal/internal/rehearsal"
 	"liminal/internal/run"
 )
 
@@ -92,7 +93,7 @@ func TestAPatchIsJudgedByTheRuleOfTheVersionItChanges(t *testing.T) {
 	h.record(a, "hi", "pear")
 	ops := strings.Replace(addsABranch, "[{", `[{"op": "remove", "path": "/rehearsal"}, {`, 1)
 	view := h.propose(h.pat, patch(a, ops))
-	if view.Verdict != artifacts.Block || !strings.Contains(strings.Join(view.Reasons, " "), "nothing may move") {
+	if view.Verdict != rehearsal.Block || !strings.Contains(strings.Join(view.Reasons, " "), "nothing may move") {
 		t.Fatalf("the patch weakened the rule it is judged by: %s %v", view.Verdict, view.Reasons)
 	}
 	_, err := h.Decide(t.Context(), h.root, view.ID, changes.Decision{Approve: true, Confirm: "sorts"})
@@ -114,7 +115,7 @@ func TestAWarningIsConfirmedByTheArtifactsName(t *testing.T) {
 	// More runs fail: the node reads what is not there.
 	ops := `[{"op": "replace", "path": "/nodes/2/inputs/message", "value": "${input.other}"}]`
 	view := h.propose(h.pat, patch(a, ops))
-	if view.Verdict != artifacts.Warn {
+	if view.Verdict != rehearsal.Warn {
 		t.Fatalf("the verdict is %s: %v", view.Verdict, view.Reasons)
 	}
 	for _, confirm := range []string{"", "Sorts", "yes"} {
@@ -374,18 +375,18 @@ func TestWhoProposedCannotRehearseTheVerdictMilder(t *testing.T) {
 	a := h.create(h.root, "workflow", "sorts", guarded("second"))
 	h.record(a, "hi", "pear")
 	view := h.propose(h.pat, patch(a, addsABranch))
-	if view.Verdict != artifacts.Second {
+	if view.Verdict != rehearsal.Second {
 		t.Fatalf("the verdict is %s", view.Verdict)
 	}
 	h.records.list = h.records.list[1:] // the run that moved is forgotten
 	p, err := h.Rehearse(t.Context(), h.pat, view.ID, changes.Replay{Sample: 1})
 	h.must(err)
-	if p.Verdict != artifacts.Second || p.Needs != 2 || p.Changes[0].Report.Moved != 0 || p.Changes[0].Report.Sample.Wanted != artifacts.DefaultSample {
+	if p.Verdict != rehearsal.Second || p.Needs != 2 || p.Changes[0].Report.Moved != 0 || p.Changes[0].Report.Sample.Wanted != artifacts.DefaultSample {
 		t.Errorf("by who proposed: %s of %+v", p.Verdict, p.Changes[0].Report.Sample)
 	}
 	p, err = h.Rehearse(t.Context(), h.root, view.ID, changes.Replay{})
 	h.must(err)
-	if p.Verdict != artifacts.Pass || p.Needs != 1 {
+	if p.Verdict != rehearsal.Pass || p.Needs != 1 {
 		t.Errorf("by an administrator: %s", p.Verdict)
 	}
 	_, err = h.Rehearse(t.Context(), h.ann, view.ID, changes.Replay{})

@@ -5,9 +5,9 @@
 // a time and a reason (001 §10, CFG-16).
 //
 // Desk is what people and tools do; Store is its port. The package may import
-// the nouns below it and artifacts. It knows no workflow engine: what moves a
-// patch on between two acts of people is the ConfigPatch workflow, which calls
-// the Desk's steps.
+// the nouns below it, artifacts and rehearsal. It knows no workflow engine: what
+// moves a patch on between two acts of people is the ConfigPatch workflow, which
+// calls the Desk's steps.
 package changes
 
 import (
@@ -17,6 +17,7 @@ import (
 
 	"liminal/artifacts"
 	"liminal/internal/identity"
+	"liminal/internal/rehearsal"
 	"liminal/internal/run"
 )
 
@@ -69,9 +70,9 @@ type Patch struct {
 	Stage         Stage
 	Changes       []Change // 1 to 16
 	Checks        []Check  // in the order they are made
-	Script        artifacts.Script
+	Script        rehearsal.Script
 	Unknowns      artifacts.Unknowns
-	Verdict       artifacts.Verdict // the gravest of its reports; empty before the rehearsal
+	Verdict       rehearsal.Verdict // the gravest of its reports; empty before the rehearsal
 	Needs         int               // approvals: 1 or 2
 	Approvals     []Approval
 	Trial         Trial
@@ -92,7 +93,7 @@ type Change struct {
 	Ops        json.RawMessage   `json:"patch"`   // RFC 6902
 	Creates    bool              `json:"creates"` // the artifact is a draft until this is applied (C-58)
 	Applied    int               `json:"applied_version,omitempty"`
-	Report     *artifacts.Report `json:"report,omitempty"` // nil: not rehearsed, or of a kind that runs nothing
+	Report     *rehearsal.Report `json:"report,omitempty"` // nil: not rehearsed, or of a kind that runs nothing
 }
 
 // Check is one of the checks of a patch.
@@ -173,8 +174,8 @@ type Move struct {
 	Event   Event
 
 	Checks   []Check             // nil: as they are
-	Reports  []*artifacts.Report // by the place of the change; nil: as they are
-	Verdict  artifacts.Verdict   // empty: as it is
+	Reports  []*rehearsal.Report // by the place of the change; nil: as they are
+	Verdict  rehearsal.Verdict   // empty: as it is
 	Needs    int                 // 0: as it is
 	Approval *Approval           // one more; a second of the same person is a Conflict
 	Trial    *Trial

@@ -8,9 +8,9 @@ import (
 	"time"
 	"unicode"
 
-	"liminal/artifacts"
 	"liminal/internal/fault"
 	"liminal/internal/identity"
+	"liminal/internal/rehearsal"
 )
 
 // The answers the workflow of a patch is given. Any other ends it too.
@@ -123,7 +123,7 @@ func (d *Desk) Decide(ctx context.Context, v identity.Viewer, id int64, c Decisi
 	if err := mayApprove(v, p); err != nil {
 		return Patch{}, err
 	}
-	if p.Verdict == artifacts.Warn && c.Confirm != p.Changes[0].Name {
+	if p.Verdict == rehearsal.Warn && c.Confirm != p.Changes[0].Name {
 		return Patch{}, fault.New(fault.Invalid, "The rehearsal warns. To approve all the same, confirm with the artifact's name, %s.", p.Changes[0].Name).
 			With(map[string]any{"field": "confirm", "reasons": reasons(p.Changes)})
 	}

@@ -9,6 +9,7 @@ import (
 	"liminal/artifacts"
 	"liminal/internal/identity"
 	"liminal/internal/quota"
+	"liminal/internal/rehearsal"
 	"liminal/internal/run"
 )
 
@@ -31,7 +32,7 @@ type Options struct {
 
 	// Who tells of an account; nil: people are called by their ids.
 	Who  func(ctx context.Context, userID string) (identity.User, error)
-	Live artifacts.Caller // calls tools that only read; nil: none are
+	Live rehearsal.Caller // calls tools that only read; nil: none are
 	Now  func() time.Time
 	// Patience is how long an act of a person waits for the patch's workflow to
 	// ask for it; 0: not at all.
@@ -48,8 +49,8 @@ type Options struct {
 // safe for concurrent use.
 type Desk struct {
 	o Options
-	// rehearse is artifacts.RehearseAll, but for tests.
-	rehearse func(ctx context.Context, l *artifacts.Library, r run.Recordings, p artifacts.Plan) (*artifacts.Report, error)
+	// rehearse is rehearsal.Run, but for tests.
+	rehearse func(ctx context.Context, t rehearsal.Tools, r run.Recordings, p rehearsal.Plan) (*rehearsal.Report, error)
 	turns    turns
 }
 
@@ -70,7 +71,7 @@ func New(o Options) *Desk {
 	if o.Send == nil {
 		o.Send = func(context.Context, run.Interrupt) {}
 	}
-	return &Desk{o: o, rehearse: artifacts.RehearseAll, turns: newTurns()}
+	return &Desk{o: o, rehearse: rehearsal.Run, turns: newTurns()}
 }
 
 // Waits is how long a patch waits for a person, to be decided and again to be
@@ -96,7 +97,7 @@ type Proposal struct {
 	Changes       []ProposedChange // instead of the four above
 	Justification string
 	Unknowns      artifacts.Unknowns // empty: artifacts.Stop
-	Script        artifacts.Script   // for artifacts.Scripted
+	Script        rehearsal.Script   // for artifacts.Scripted
 	Sample        int                // recorded runs a Try rehearses; 0: as many as the artifact's rule says
 }
 
@@ -122,7 +123,7 @@ type Decision struct {
 type Replay struct {
 	Sample   int
 	Unknowns artifacts.Unknowns
-	Script   artifacts.Script
+	Script   rehearsal.Script
 
 	live string // whose runs tools are called for; empty: nobody's
 	only string // whose runs alone are rehearsed; empty: everybody's
@@ -171,7 +172,7 @@ type Tried struct {
 	Checks  []Check
 	Changes []Change // with their reports
 	After   []After
-	Verdict artifacts.Verdict
+	Verdict rehearsal.Verdict
 	Reasons []string
 }
 

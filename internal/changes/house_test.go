@@ -19,6 +19,7 @@ import (
 	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/quota"
+	"liminal/internal/rehearsal"
 	"liminal/internal/run"
 	"liminal/internal/sqlite"
 	"liminal/internal/store"
@@ -36,7 +37,7 @@ type house struct {
 	library *artifacts.Library
 	records *records
 	limits  *limits
-	live    artifacts.Caller
+	live    rehearsal.Caller
 	longest time.Duration
 	box     *tool.Box
 
@@ -376,14 +377,14 @@ func (h *house) record(a artifacts.Artifact, messages ...string) {
 	h.must(err)
 	for _, message := range messages {
 		in := graph.Input{Input: map[string]any{"message": message}, Now: h.clock()}
-		rec := artifacts.Recorded{Input: in, Outputs: map[string][]artifacts.Output{}}
+		rec := rehearsal.Record{Input: in, Outputs: map[string][]rehearsal.Output{}}
 		r, queue := g.Start(in)
 		for len(queue) > 0 {
 			e := queue[0]
 			result := map[string]any{"answer": "an answer"}
-			out := artifacts.Output{Kind: artifacts.OutputCall, Result: result}
+			out := rehearsal.Output{Kind: rehearsal.OutputCall, Result: result}
 			if e.Kind == graph.KindAsk {
-				out.Kind, out.Result = artifacts.OutputAsk, map[string]any{"answer": "yes"}
+				out.Kind, out.Result = rehearsal.OutputAsk, map[string]any{"answer": "yes"}
 			} else {
 				out.Tool = e.Call.Tool
 			}
@@ -392,12 +393,12 @@ func (h *house) record(a artifacts.Artifact, messages ...string) {
 			queue = append(queue[1:], r.Done(e.ID, out.Result, h.clock())...)
 		}
 		outcome, _ := r.Outcome()
-		rec.Steps, rec.Outcome = r.Trace(), artifacts.Ended{Response: outcome.Response, Err: outcome.Err}
-		body, err := artifacts.Pack(rec)
+		rec.Steps, rec.Outcome = r.Trace(), rehearsal.Ending{Response: outcome.Response, Err: outcome.Err}
+		body, err := rehearsal.Pack(rec)
 		h.must(err)
 		h.records.list = append(h.records.list, run.Recording{
 			RunID: id.New(), UserID: h.ann.UserID, Kind: run.KindChat, Graph: run.Pin{ArtifactID: a.ID, Name: a.Name, Version: a.Version},
-			Status: run.Done, Branch: artifacts.BranchOf(rec.Steps), At: h.clock(), Body: body,
+			Status: run.Done, Branch: rehearsal.BranchOf(rec.Steps), At: h.clock(), Body: body,
 		})
 	}
 }

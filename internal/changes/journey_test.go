@@ -12,6 +12,7 @@ import (
 	"liminal/internal/fault"
 	"liminal/internal/id"
 	"liminal/internal/identity"
+	"liminal/internal/rehearsal"
 	"liminal/internal/run"
 )
 
@@ -60,19 +61,19 @@ func TestEveryKindOfPatchComesToItsRightEnd(t *testing.T) {
 		status  changes.Status // after its checks and the rehearsal
 		checks  string
 		says    string // of the check that is not ok
-		verdict artifacts.Verdict
+		verdict rehearsal.Verdict
 		needs   int
 		moved   int
 	}{
-		"adds a branch": {addsABranch, changes.Pending, "schema ok;references ok;expressions ok;limits ok;rehearsal ok;", "", artifacts.Pass, 1, 0},
+		"adds a branch": {addsABranch, changes.Pending, "schema ok;references ok;expressions ok;limits ok;rehearsal ok;", "", rehearsal.Pass, 1, 0},
 		"renames a node a paused run stands behind": {
 			renames, changes.Pending, "schema ok;references warning;expressions ok;limits ok;rehearsal ok;",
-			`1 paused run stands at node "sure" of version 1; it finishes on that version`, artifacts.Pass, 1, 0,
+			`1 paused run stands at node "sure" of version 1; it finishes on that version`, rehearsal.Pass, 1, 0,
 		},
 		"dangles":                {dangles, changes.Invalid, "schema ok;references failed;expressions waiting;limits waiting;rehearsal waiting;", `"nowhere" is not a node`, "", 1, 0},
 		"names an unknown tool":  {unknownTool, changes.Invalid, "schema ok;references failed;expressions waiting;limits waiting;rehearsal waiting;", `there is no tool "llm.generic_chat_v9"`, "", 1, 0},
 		"raises a cap":           {raisesACap, changes.Invalid, "schema ok;references ok;expressions ok;limits failed;rehearsal waiting;", "timeout_ms is 60001, the most is 60000 ms", "", 1, 0},
-		"sends half another way": {sendsHalf, changes.Pending, "schema ok;references ok;expressions ok;limits ok;rehearsal warning;", "half of the runs or more go another way", artifacts.Second, 2, 4},
+		"sends half another way": {sendsHalf, changes.Pending, "schema ok;references ok;expressions ok;limits ok;rehearsal warning;", "half of the runs or more go another way", rehearsal.Second, 2, 4},
 		"does not apply":         {`[{"op": "remove", "path": "/nodes/9"}]`, changes.Invalid, "schema failed;references waiting;expressions waiting;limits waiting;rehearsal waiting;", "does not apply", "", 1, 0},
 		"changes nothing":        {`[{"op": "replace", "path": "/entrypoint", "value": "way"}]`, changes.Invalid, "schema failed;references waiting;expressions waiting;limits waiting;rehearsal waiting;", "the same with the patch", "", 1, 0},
 		"has a broken condition": {`[{"op": "replace", "path": "/nodes/0/branches/0/when", "value": "system('rm')"}]`, changes.Invalid, "schema ok;references ok;expressions failed;limits waiting;rehearsal waiting;", "does not compile", "", 1, 0},

@@ -7,6 +7,7 @@ import (
 	"liminal/artifacts"
 	"liminal/internal/fault"
 	"liminal/internal/identity"
+	"liminal/internal/rehearsal"
 )
 
 // Get gives a patch whole; NotFound when it is not the viewer's to see.
@@ -44,7 +45,7 @@ func (p Patch) open() bool { return p.Status == Pending || p.Status == Approved 
 
 // withoutExamples is a report without the runs of others: to open them is for
 // administrators.
-func withoutExamples(r *artifacts.Report) *artifacts.Report {
+func withoutExamples(r *rehearsal.Report) *rehearsal.Report {
 	if r == nil {
 		return nil
 	}

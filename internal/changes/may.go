@@ -1,10 +1,10 @@
 package changes
 
 import (
-	"liminal/artifacts"
 	"liminal/internal/fault"
 	"liminal/internal/identity"
 	"liminal/internal/quota"
+	"liminal/internal/rehearsal"
 )
 
 func planOf(v identity.Viewer) quota.Rule { return quota.PlanOf(v.Plan).ConfigOps }
@@ -62,7 +62,7 @@ func mayApprove(v identity.Viewer, p Patch) error {
 	switch {
 	case own(v, p):
 		return fault.New(fault.Forbidden, "Nobody approves a patch of their own: ask another administrator.")
-	case p.Verdict == artifacts.Block:
+	case p.Verdict == rehearsal.Block:
 		return fault.New(fault.Conflict, "The rehearsal blocks this patch, so nobody can approve it. Propose one that does not fail so.").
 			With(map[string]any{"reasons": reasons(p.Changes)})
 	case approvedBy(v, p) && len(p.Approvals) < p.Needs:

@@ -7,14 +7,15 @@ import (
 
 	"liminal/artifacts"
 	"liminal/internal/graph"
+	"liminal/internal/rehearsal"
 	"liminal/internal/routing"
 )
 
 // played is a patch that was rehearsed.
 type played struct {
-	reports []*artifacts.Report // by the place of the change
+	reports []*rehearsal.Report // by the place of the change
 	check   Check
-	verdict artifacts.Verdict
+	verdict rehearsal.Verdict
 	moved   int
 	taken   int
 }
@@ -23,14 +24,14 @@ type played struct {
 // created was never run, and is not rehearsed.
 func (d *Desk) play(ctx context.Context, j judged, list []Change, r Replay) (played, error) {
 	p := played{
-		reports: make([]*artifacts.Report, len(list)), verdict: artifacts.Pass,
+		reports: make([]*rehearsal.Report, len(list)), verdict: rehearsal.Pass,
 		check: Check{Name: CheckRehearsal, State: CheckOK, Problems: []artifacts.Problem{}, At: d.o.Now()},
 	}
 	for i, prospect := range j.prospects {
 		if list[i].Creates {
 			continue
 		}
-		report, err := d.rehearse(ctx, j.ahead, d.o.Recordings, artifacts.Plan{
+		report, err := d.rehearse(ctx, j.ahead, d.o.Recordings, rehearsal.Plan{
 			Artifact: prospect.Artifact, Doc: prospect.After, Guard: d.guard(ctx, prospect),
 			Only: r.only, Sample: r.Sample, Unknowns: r.Unknowns, Script: r.Script, Live: d.live(r.live),
 		})
@@ -43,11 +44,11 @@ func (d *Desk) play(ctx context.Context, j judged, list []Change, r Replay) (pla
 		p.add(i, report)
 	}
 	switch p.verdict {
-	case artifacts.Block:
+	case rehearsal.Block:
 		p.check.State = CheckFailed
-	case artifacts.Warn, artifacts.Second:
+	case rehearsal.Warn, rehearsal.Second:
 		p.check.State = CheckWarning
-	case artifacts.Pass:
+	case rehearsal.Pass:
 	default:
 	}
 	return p, nil
@@ -63,7 +64,7 @@ func (d *Desk) guard(ctx context.Context, p artifacts.Prospect) json.RawMessage 
 	return now.Schema
 }
 
-func (p *played) add(i int, report *artifacts.Report) {
+func (p *played) add(i int, report *rehearsal.Report) {
 	if report == nil {
 		return
 	}
@@ -83,14 +84,14 @@ func cannotRun(err error) bool {
 	return workflow || policy
 }
 
-func refused(p artifacts.Prospect, err error) *artifacts.Report {
-	return &artifacts.Report{
-		Base: p.Artifact.Version, After: p.Artifact.Version + 1, Verdict: artifacts.Block,
+func refused(p artifacts.Prospect, err error) *rehearsal.Report {
+	return &rehearsal.Report{
+		Base: p.Artifact.Version, After: p.Artifact.Version + 1, Verdict: rehearsal.Block,
 		Reasons: []string{"The document cannot be rehearsed: " + err.Error()},
 	}
 }
 
-func graver(a, b artifacts.Verdict) artifacts.Verdict {
+func graver(a, b rehearsal.Verdict) rehearsal.Verdict {
 	if b.Graver(a) {
 		return b
 	}
@@ -98,8 +99,8 @@ func graver(a, b artifacts.Verdict) artifacts.Verdict {
 }
 
 // approvals is how many people must agree.
-func approvals(v artifacts.Verdict) int {
-	if v == artifacts.Second {
+func approvals(v rehearsal.Verdict) int {
+	if v == rehearsal.Second {
 		return 2
 	}
 	return 1

@@ -4,9 +4,9 @@ import (
 	"sync"
 	"testing"
 
-	"liminal/artifacts"
 	"liminal/internal/changes"
 	"liminal/internal/identity"
+	"liminal/internal/rehearsal"
 )
 
 // together does things at the same moment and counts those that succeed.
@@ -67,7 +67,7 @@ func TestTwoWhoApproveAtTheSameMomentAreTwo(t *testing.T) {
 		if n := together(
 			func() error { _, err := h.Decide(t.Context(), h.root, view.ID, yes); return err },
 			func() error { _, err := h.Decide(t.Context(), h.eve, view.ID, yes); return err },
-		); n != 2 || h.look(view.ID).Verdict != artifacts.Second {
+		); n != 2 || h.look(view.ID).Verdict != rehearsal.Second {
 			t.Errorf("%d of two approve", n)
 		}
 		if got := h.look(view.ID); got.Status != changes.Approved || len(got.Approvals) != 2 {

@@ -9,6 +9,7 @@ import (
 	"liminal/artifacts"
 	"liminal/internal/fault"
 	"liminal/internal/identity"
+	"liminal/internal/rehearsal"
 )
 
 // Checked is what StepCheck found.
@@ -129,11 +130,11 @@ func (p Patch) rehearsed() Rehearsed {
 	switch {
 	case r.Taken == 0:
 		r.Said = "There was no recorded run to rehearse it on."
-	case p.Verdict == artifacts.Block:
+	case p.Verdict == rehearsal.Block:
 		r.Said += " The rehearsal blocks it."
 	case p.Needs > 1:
 		r.Said += " Two people must approve."
-	case p.Verdict == artifacts.Warn:
+	case p.Verdict == rehearsal.Warn:
 		r.Said += " The rehearsal warns."
 	}
 	return r

@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"liminal/artifacts"
 	"liminal/internal/fault"
 	"liminal/internal/identity"
+	"liminal/internal/rehearsal"
 )
 
 // The bounds of rehearsals that somebody waits for. A document may be slow on
@@ -78,7 +78,7 @@ func (d *Desk) inTurn(ctx context.Context, rehearse func(ctx context.Context) er
 
 // live calls tools for the runs of one person alone: who wrote the document. As
 // anybody else it would read what is theirs, and could carry it away.
-func (d *Desk) live(userID string) artifacts.Caller {
+func (d *Desk) live(userID string) rehearsal.Caller {
 	if userID == "" || d.o.Live == nil {
 		return nil
 	}

@@ -15,6 +15,7 @@ import (
 	"liminal/internal/changes"
 	"liminal/internal/fault"
 	"liminal/internal/identity"
+	"liminal/internal/rehearsal"
 )
 
 // readsMore is a change that has every run look something up first.
@@ -261,7 +262,7 @@ func TestWhatIsBlockedByNowIsNotApproved(t *testing.T) {
 	id := h.propose(h.pat, patch(a, addsABranch)).ID
 	move := changes.Move{
 		PatchID: id, From: []changes.Status{changes.Pending}, Stages: []changes.Stage{changes.Deciding},
-		Verdict: artifacts.Block, Event: changes.Event{What: "rehearsed"},
+		Verdict: rehearsal.Block, Event: changes.Event{What: "rehearsed"},
 	}
 	_, err := h.store.MovePatch(t.Context(), identity.System(), move)
 	h.must(err)

@@ -9,6 +9,7 @@ import (
 	"liminal/internal/embed"
 	"liminal/internal/fault"
 	"liminal/internal/identity"
+	"liminal/internal/knowledge/extract"
 )
 
 // Span is the chunks of a document from From to before To.
@@ -48,7 +49,7 @@ func (l *Library) Cut(ctx context.Context, v identity.Viewer, documentID string)
 		return d, err
 	}
 	if len(chunks) == 0 {
-		return Document{}, empty(d.Path)
+		return Document{}, extract.NoText(d.Path)
 	}
 	d.Chunks = len(chunks)
 	return d, l.o.Documents.SetDocument(ctx, v, d)
@@ -71,7 +72,7 @@ func (l *Library) cut(ctx context.Context, v identity.Viewer, documentID string)
 	}
 	chunks := Cut(x, l.chunkSize(d))
 	if crowded(len(chunks), x.Text) {
-		return Document{}, nil, fault.New(fault.Invalid, "%q: %s", d.Title, tooManyPieces().Message)
+		return Document{}, nil, fault.New(fault.Invalid, "%q: %s", d.Title, extract.TooManyPieces().Message)
 	}
 	for i := range chunks {
 		chunks[i] = belonging(chunks[i], d, l.version())
@@ -231,7 +232,7 @@ func (l *Library) Store(ctx context.Context, v identity.Viewer, documentID strin
 		return l.finish(ctx, v, d)
 	}
 	if len(chunks) == 0 {
-		return Document{}, empty(d.Path)
+		return Document{}, extract.NoText(d.Path)
 	}
 	for whole := range slices.Chunk(chunks, l.o.Batch) {
 		batch, last := slices.Clone(whole), whole[len(whole)-1].Index

@@ -10,6 +10,8 @@ import (
 
 	"liminal/internal/embed"
 	"liminal/internal/knowledge"
+	"liminal/internal/knowledge/extract"
+	"liminal/internal/knowledge/extract/extracttest"
 )
 
 // bookPages is how long a book must be that is read in without trouble.
@@ -18,7 +20,7 @@ const bookPages = 300
 // book is a PDF of so many pages, each with a running head, its number, prose,
 // and one sentence that stands nowhere else.
 func book(pages int) []byte {
-	objects := []object{"<< /Type /Catalog /Pages 2 0 R >>", "", "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"}
+	objects := []extracttest.Object{"<< /Type /Catalog /Pages 2 0 R >>", "", "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"}
 	var kids strings.Builder
 	for n := 1; n <= pages; n++ {
 		var text strings.Builder
@@ -36,13 +38,13 @@ func book(pages int) []byte {
 		fmt.Fprintf(&text, "T* (%d) Tj ET", n)
 		at := len(objects) + 1
 		fmt.Fprintf(&kids, "%d 0 R ", at)
-		packed := deflate(text.String())
+		packed := extracttest.Deflate(text.String())
 		objects = append(objects,
-			object(fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents %d 0 R /Resources << /Font << /F1 3 0 R >> >> >>", at+1)),
-			object(fmt.Sprintf("<< /Length %d /Filter /FlateDecode >>\nstream\n%s\nendstream", len(packed), packed)))
+			extracttest.Object(fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents %d 0 R /Resources << /Font << /F1 3 0 R >> >> >>", at+1)),
+			extracttest.Object(fmt.Sprintf("<< /Length %d /Filter /FlateDecode >>\nstream\n%s\nendstream", len(packed), packed)))
 	}
-	objects[1] = object(fmt.Sprintf("<< /Type /Pages /Kids [%s] /Count %d >>", kids.String(), pages))
-	return document("", objects...)
+	objects[1] = extracttest.Object(fmt.Sprintf("<< /Type /Pages /Kids [%s] /Count %d >>", kids.String(), pages))
+	return extracttest.PDF("", objects...)
 }
 
 // fact is what a page of the book says and no other.
@@ -63,7 +65,7 @@ func TestABookComesInWithProgressAndIsCitedByPage(t *testing.T) {
 	b := setup(t, func(o *knowledge.Options) { o.Embedder, o.Batch = e, 64 })
 	d := b.put(t, b.newContext(t, b.viewer), "handbook.pdf", string(book(bookPages)))
 	var pages []int
-	watched := knowledge.Watching(ctx, func(done, total int) {
+	watched := extract.WithProgress(ctx, func(done, total int) {
 		if total == bookPages {
 			pages = append(pages, done)
 		}
@@ -153,7 +155,7 @@ func (b *bundle) checkBook(t *testing.T, d knowledge.Document, e *counting) {
 // What each step of a book of 300 pages takes.
 func BenchmarkBook(b *testing.B) {
 	raw := book(bookPages)
-	var x knowledge.Extract
+	var x extract.Document
 	var err error
 	b.Run("parse", func(b *testing.B) {
 		for b.Loop() {

@@ -6,6 +6,7 @@ import (
 
 	"liminal/internal/fault"
 	"liminal/internal/id"
+	"liminal/internal/knowledge/extract"
 	"liminal/internal/words"
 )
 
@@ -33,7 +34,7 @@ func CheckChunkSize(tokens int) error {
 // and page are those of its chunk, and are therefore exact. For each chunk
 // Content == x.Text[Start:End]; the chunks are in the order of the text and
 // between them leave out nothing but white space (RAG-03).
-func Cut(x Extract, size int) []Chunk {
+func Cut(x extract.Document, size int) []Chunk {
 	if size == 0 {
 		size = DefaultChunk
 	}
@@ -67,7 +68,7 @@ type piece struct {
 
 // dissect cuts every block at its sentences, and sentences too long for a
 // chunk at their words.
-func dissect(x Extract, size int) []piece {
+func dissect(x extract.Document, size int) []piece {
 	var out []piece
 	for _, b := range covering(x) {
 		first := true
@@ -99,11 +100,11 @@ func (p piece) parts(prev piece) bool {
 
 // covering is the blocks of x in order, or one block over all of the text
 // when there are none. Blocks out of bounds or out of order are left out.
-func covering(x Extract) []Block {
+func covering(x extract.Document) []extract.Block {
 	if len(x.Blocks) == 0 {
-		return []Block{{Start: 0, End: len(x.Text)}}
+		return []extract.Block{{Start: 0, End: len(x.Text)}}
 	}
-	var out []Block
+	var out []extract.Block
 	last := 0
 	for _, b := range x.Blocks {
 		if b.Start >= last && b.End > b.Start && b.End <= len(x.Text) {

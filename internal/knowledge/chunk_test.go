@@ -1,8 +1,11 @@
 package knowledge_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -11,13 +14,14 @@ import (
 
 	"liminal/internal/fault"
 	"liminal/internal/knowledge"
+	"liminal/internal/knowledge/extract"
 	"liminal/internal/words"
 )
 
 // parsers are shared: compiling the PDF engine takes a second.
-var parsers = sync.OnceValue(knowledge.NewParsers)
+var parsers = sync.OnceValue(extract.New)
 
-func parse(t testing.TB, name, content string) knowledge.Extract {
+func parse(t testing.TB, name, content string) extract.Document {
 	t.Helper()
 	p := parsers()
 	x, err := p.Parse(context.Background(), name, "", strings.NewReader(content), int64(len(content)))
@@ -27,8 +31,21 @@ func parse(t testing.TB, name, content string) knowledge.Extract {
 	return x
 }
 
+func parseFile(t *testing.T, name string) extract.Document {
+	t.Helper()
+	raw, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := parsers().Parse(t.Context(), filepath.Base(name), "", bytes.NewReader(raw), int64(len(raw)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
 // checkCut fails unless chunks are exact, ordered, and cover the text.
-func checkCut(t testing.TB, x knowledge.Extract, chunks []knowledge.Chunk, size int) {
+func checkCut(t testing.TB, x extract.Document, chunks []knowledge.Chunk, size int) {
 	t.Helper()
 	covered := 0
 	for i, c := range chunks {
@@ -91,6 +108,67 @@ func TestCutSlidesOverSentences(t *testing.T) {
 	last := chunks[len(chunks)-1]
 	if last.Heading != "Handbook › Fees" || !strings.HasPrefix(last.Content, "## Fees") {
 		t.Errorf("last chunk is %q under %q", last.Content, last.Heading)
+	}
+}
+
+// Every sample that extract has a golden for is cut exactly, at the default size
+// and the smallest.
+//
+// Requirements: RAG-03
+func TestEveryFormatIsCutExactly(t *testing.T) {
+	t.Parallel()
+	names, err := filepath.Glob("extract/testdata/parse/*")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("%d samples, %v", len(names), err)
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, ".golden") {
+			continue
+		}
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			t.Parallel()
+			x := parseFile(t, name)
+			for _, size := range []int{0, knowledge.MinChunk} {
+				checkCut(t, x, knowledge.Cut(x, size), max(size, knowledge.MinChunk)+knowledge.DefaultChunk*(1-min(size, 1)))
+			}
+		})
+	}
+}
+
+// Requirements: RAG-02, RAG-03
+func TestChunksOfAPDFKnowTheirPageAndHeading(t *testing.T) {
+	t.Parallel()
+	tower, manual := parseFile(t, "extract/testdata/tower.pdf"), parseFile(t, "extract/testdata/manual.pdf")
+	for _, c := range []struct {
+		x       extract.Document
+		text    string
+		page    int
+		heading string
+	}{
+		{tower, "Its difficult staircase has 164 steps", 1, "1. The tower"},
+		{tower, "the efficient operation of the lamp", 1, "1. The tower"},
+		{tower, "The fog signal sounds every ninety seconds", 2, "2. Duties"},
+		{tower, "The lens is cleaned with alcohol every Thursday.", 2, "2. Duties › 2.1. Maintenance"},
+		{tower, "A guided tour costs seven euros", 3, "3. Visitors"},
+		{manual, "Die Förderleistung beträgt höchstens 240 Kubikmeter", 1, "1 Überblick"},
+		{manual, "Die Aufzeichnungen sind zehn Jahre aufzubewahren.", 2, "2 Wartung › 2.1 Prüfungen"},
+		{manual, "unter der Nummer\n4711", 3, "3 Störungen"},
+	} {
+		found := false
+		for _, chunk := range knowledge.Cut(c.x, 0) {
+			if strings.Contains(chunk.Content, c.text) {
+				found = true
+				if chunk.Page != c.page || chunk.Heading != c.heading {
+					t.Errorf("%q stands on page %d under %q, want %d and %q", c.text, chunk.Page, chunk.Heading, c.page, c.heading)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("%q is in no chunk", c.text)
+		}
+	}
+	for _, x := range []extract.Document{tower, manual} {
+		checkCut(t, x, knowledge.Cut(x, 0), knowledge.DefaultChunk)
 	}
 }
 

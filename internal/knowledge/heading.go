@@ -5,17 +5,19 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"liminal/internal/knowledge/extract"
 )
 
 // calls reports whether a text is one of the headings above the passage, or
 // the title: it names what is said and says nothing.
 func (p *Passage) calls(text string) bool {
-	if len(text) > 2*maxHeading {
+	if len(text) > 2*extract.MaxHeading {
 		return false
 	}
 	plain := alnum(text)
 	return plain != "" && (plain == alnum(p.Title) ||
-		slices.ContainsFunc(strings.Split(p.Heading, separator), func(h string) bool { return alnum(h) == plain }))
+		slices.ContainsFunc(strings.Split(p.Heading, extract.HeadingSeparator), func(h string) bool { return alnum(h) == plain }))
 }
 
 // ofPart is the rating of what stands in a section that is asked for by its
@@ -25,7 +27,7 @@ const ofPart = 1.0
 // numbered reports whether a heading above the passage has a number: "7" is
 // that of "7. Additional Terms", "§ 7" and "Section 7".
 func (p *Passage) numbered(number string) bool {
-	return slices.ContainsFunc(strings.Split(p.Heading, separator), func(h string) bool {
+	return slices.ContainsFunc(strings.Split(p.Heading, extract.HeadingSeparator), func(h string) bool {
 		m := headNumber.FindStringSubmatch(h)
 		return m != nil && m[1] == number
 	})

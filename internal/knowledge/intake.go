@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"strings"
 
 	"liminal/internal/fault"
 	"liminal/internal/identity"
+	"liminal/internal/knowledge/extract"
 )
 
 // Outcome is what came of looking at a document's file.
@@ -47,7 +47,7 @@ func (l *Library) Extract(ctx context.Context, v identity.Viewer, documentID, ru
 	}
 	x, err := l.o.Parsers.Parse(ctx, d.Path, d.MIME, f, f.Size())
 	switch {
-	case errors.Is(err, errUnaccepted):
+	case errors.Is(err, extract.ErrUnsupported):
 		return d, Foreign, nil
 	case err != nil:
 		return Document{}, "", err
@@ -101,31 +101,21 @@ func (l *Library) Pass(ctx context.Context, v identity.Viewer, documentID string
 	if err != nil {
 		return Document{}, err
 	}
-	err = refused(d.Path)
+	err = extract.Unsupported(d.Path)
 	return Document{}, errors.Join(err, l.skip(ctx, v, d, err))
 }
 
 // Accept stores the text of a foreign file as another reader gives it: plain
 // text, or Markdown, whose headings become the document's (RAG-02). A text
-// longer than MaxText, or empty, is Invalid.
+// longer than extract.MaxText, or empty, is Invalid.
 func (l *Library) Accept(ctx context.Context, v identity.Viewer, documentID, title, text string, markdown bool) (Document, error) {
 	d, err := l.o.Documents.Document(ctx, v, documentID)
 	if err != nil {
 		return Document{}, err
 	}
-	text = tidy(strings.ToValidUTF8(text, "\uFFFD"))
-	switch {
-	case len(text) > MaxText:
-		return Document{}, named(ctx, d.Path, tooLong())
-	case strings.TrimSpace(text) == "":
-		return Document{}, empty(d.Path)
-	}
-	x := parseText(text)
-	if markdown {
-		x = parseMarkdown(text)
-	}
-	if title != "" {
-		x.Title = shorten(strings.Join(strings.Fields(tidy(title)), " "), maxHeading)
+	x, err := extract.FromText(ctx, d.Path, title, text, markdown)
+	if err != nil {
+		return Document{}, err
 	}
 	return l.keep(ctx, v, asRead(d), x)
 }
@@ -157,7 +147,7 @@ func (l *Library) skip(ctx context.Context, v identity.Viewer, d Document, cause
 
 // keep stores a text that was read. Chunks of an older text go first, so that
 // no chunk ever quotes a text that is no longer there.
-func (l *Library) keep(ctx context.Context, v identity.Viewer, d Document, x Extract) (Document, error) {
+func (l *Library) keep(ctx context.Context, v identity.Viewer, d Document, x extract.Document) (Document, error) {
 	c, err := l.o.Contexts.Context(ctx, v, d.ContextID)
 	if err != nil {
 		return Document{}, err

@@ -11,6 +11,7 @@ import (
 	"liminal/internal/fault"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
+	"liminal/internal/knowledge/extract"
 )
 
 // counting is the hash embedder that counts what it embeds, and fails where it
@@ -152,7 +153,7 @@ type reading struct {
 	texts int
 }
 
-func (r *reading) Text(ctx context.Context, v identity.Viewer, id string) (knowledge.Extract, error) {
+func (r *reading) Text(ctx context.Context, v identity.Viewer, id string) (extract.Document, error) {
 	r.texts++
 	return r.Documents.Text(ctx, v, id)
 }

@@ -1,18 +1,12 @@
-// Package knowledge is contexts, documents and their chunks: reading files,
-// cutting them, and finding the passages that answer a question.
+// Package knowledge is contexts, documents and their chunks: taking files in,
+// cutting their texts, and finding the passages that answer a question.
 //
-// It may import fault, id, identity, words, redact, embed, model and parsing
-// libraries. It knows no database: Index, Contexts and Documents are its
-// ports. A file comes in through Parsers, becomes an Extract, is cut into
-// Chunks, and is found again by Library.Search as Passages, from which Quotes
-// picks sentences; every offset on that way counts bytes of the stored text.
-//
-// PDFs are read by PDFium and workbooks by excelize. For Word, PowerPoint,
-// OpenDocument and EPUB there is no library in Go that is well kept and gives
-// more than a flat text; what a citation needs of them (headings, list
-// numbers, tables, slides, notes) is read from their XML in archive.go and its
-// neighbours. HTML has an extractor of its own for the same reason: those of
-// the readability family give a cleaned page and lose where a text stood.
+// It may import fault, id, identity, words, redact, embed, model and extract.
+// It knows no database and no file format: Index, Contexts and Documents are
+// its ports, and extract reads files. A file becomes an extract.Document, is
+// cut into Chunks, and is found again by Library.Search as Passages, from which
+// Quotes picks sentences; every offset on that way counts bytes of the stored
+// text.
 package knowledge
 
 import (
@@ -20,6 +14,7 @@ import (
 	"time"
 
 	"liminal/internal/identity"
+	"liminal/internal/knowledge/extract"
 )
 
 // Context is a named set of documents.
@@ -80,7 +75,7 @@ type Chunk struct {
 	ContextID  string
 	Index      int
 	Content    string
-	Heading    string // path of headings above it, joined by " › "
+	Heading    string // path of headings above it, joined by extract.HeadingSeparator
 	Page       int
 	Start, End int
 	Encoder    string // version of what made Vector; empty when nobody asks
@@ -136,26 +131,8 @@ type Documents interface {
 	// SetDocument stores progress: status, error, pages, length, chunks, run,
 	// and the size and checksum of the file that was read, if they are there.
 	SetDocument(ctx context.Context, v identity.Viewer, d Document) error
-	PutText(ctx context.Context, v identity.Viewer, id string, t Extract) error
-	Text(ctx context.Context, v identity.Viewer, id string) (Extract, error)
-}
-
-// Extract is what a parser made of a file.
-type Extract struct {
-	Text   string
-	Blocks []Block
-	Pages  int
-	Title  string // from the document itself; may be empty
-}
-
-// Block is a run of text under one heading and on one page:
-// Text[Start:End], in bytes.
-type Block struct {
-	Start   int    `json:"s"`
-	End     int    `json:"e"`
-	Heading string `json:"h,omitempty"`
-	Page    int    `json:"p,omitempty"`
-	Kind    string `json:"k,omitempty"` // "heading", "code", "table", "" for prose
+	PutText(ctx context.Context, v identity.Viewer, id string, t extract.Document) error
+	Text(ctx context.Context, v identity.Viewer, id string) (extract.Document, error)
 }
 
 // Index finds chunks. Upsert is idempotent by chunk id (RAG-19).

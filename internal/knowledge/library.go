@@ -12,6 +12,7 @@ import (
 	"liminal/internal/embed"
 	"liminal/internal/fault"
 	"liminal/internal/identity"
+	"liminal/internal/knowledge/extract"
 )
 
 // Options is what a Library works with. The first four are required.
@@ -23,12 +24,12 @@ type Options struct {
 	// Former are encoders of earlier versions, for questions to contexts that
 	// are still read with them; without one such a context is searched by words.
 	Former    []embed.Embedder
-	Parsers   *Parsers // nil: its own
-	K         int      // passages a search returns; 0: 8 (C-60)
-	High      float64  // confidence is high from here; 0: 0.75 (C-60)
-	Medium    float64  // and medium from here; below it nothing fits; 0: 0.5 (RAG-16)
-	ChunkSize int      // tokens, for documents without a size of their own; 0: DefaultChunk
-	Batch     int      // chunks embedded and stored at once; 0: 64
+	Parsers   *extract.Parsers // nil: its own
+	K         int              // passages a search returns; 0: 8 (C-60)
+	High      float64          // confidence is high from here; 0: 0.75 (C-60)
+	Medium    float64          // and medium from here; below it nothing fits; 0: 0.5 (RAG-16)
+	ChunkSize int              // tokens, for documents without a size of their own; 0: DefaultChunk
+	Batch     int              // chunks embedded and stored at once; 0: 64
 	// FileBytes is how large a file of a viewer may be that is read in, by their
 	// plan; nil or 0: any size (RAG-05).
 	FileBytes func(v identity.Viewer) int64
@@ -42,7 +43,7 @@ func (o Options) withDefaults() Options {
 	o.ChunkSize = cmp.Or(o.ChunkSize, DefaultChunk)
 	o.Batch = cmp.Or(o.Batch, 64)
 	if o.Parsers == nil {
-		o.Parsers = NewParsers()
+		o.Parsers = extract.New()
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

@@ -12,6 +12,7 @@ import (
 	"liminal/internal/fault"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
+	"liminal/internal/knowledge/extract"
 	"liminal/internal/knowledge/knowledgetest"
 )
 
@@ -445,7 +446,7 @@ func FuzzQuotes(f *testing.F) {
 	f.Add("How long is it kept?", "# Log\n\nLogs are kept:\n- 30 days\n- or 90.\n\n```\nttl: 30\n```")
 	f.Add("GET /x?", "| a | b |\n| GET /x | c |")
 	f.Fuzz(func(t *testing.T, question, raw string) {
-		text := knowledge.Clean([]byte(raw))
+		text := extract.Clean([]byte(raw))
 		passages := []knowledge.Passage{{Text: text}}
 		for _, q := range knowledge.Quotes(question, passages, 3) {
 			if q.Start < 0 || q.End > len(text) || text[q.Start:q.End] != q.Text || q.Rating < 0 || q.Rating > 1 {

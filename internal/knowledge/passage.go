@@ -2,11 +2,11 @@ package knowledge
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"liminal/internal/knowledge/extract"
 	"liminal/internal/model"
 	"liminal/internal/words"
 )
@@ -35,7 +35,7 @@ type reading struct {
 
 func (q *inquiry) read(p *Passage) *reading {
 	l := words.Detect(p.Text)
-	r := &reading{passage: p, sentences: words.Sentences(p.Text), contents: len(leaders.FindAllString(p.Text, 3)) == 3}
+	r := &reading{passage: p, sentences: words.Sentences(p.Text), contents: extract.CountLeaders(p.Text, 3) == 3}
 	r.heading = q.matches(q.bag(l, p.Heading))
 	r.title = q.matches(q.bag(l, p.Title+" "+baseName(p.Path)))
 	r.anywhere = make([]float64, len(q.terms))
@@ -170,14 +170,11 @@ func (r *reading) shape(i int) float64 {
 	if s.End-s.Start < 12 {
 		return 0.8
 	}
-	if r.contents || leaders.MatchString(r.text(i)) {
+	if r.contents || extract.HasLeaders(r.text(i)) {
 		return 0.5 // a line of a table of contents
 	}
 	return 1
 }
-
-// leaders are the dots that lead to a page number.
-var leaders = regexp.MustCompile(`(?:\. ?){5,}\s*\d+`)
 
 // best is the best sentence of a reading and its rating.
 func (q *inquiry) best(r *reading) (int, float64) {

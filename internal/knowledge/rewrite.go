@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"liminal/internal/knowledge/extract"
 )
 
 // edit says that text[start:end] is to become with.
@@ -19,7 +21,7 @@ type move struct{ start, end, from, to int }
 // rewritten carries edits out, which lie in order and apart. Blocks move with
 // the text, so that offsets still say where a quote stands; one of which
 // nothing is left goes.
-func rewritten(x Extract, edits []edit) Extract {
+func rewritten(x extract.Document, edits []edit) extract.Document {
 	if len(edits) == 0 {
 		return x
 	}
@@ -36,7 +38,7 @@ func rewritten(x Extract, edits []edit) Extract {
 	}
 	b.WriteString(x.Text[at:])
 	x.Text = b.String()
-	blocks := make([]Block, 0, len(x.Blocks))
+	blocks := make([]extract.Block, 0, len(x.Blocks))
 	for _, block := range x.Blocks {
 		block.Start, block.End = moved(moves, block.Start), moved(moves, block.End)
 		if block.End > block.Start {
@@ -71,7 +73,7 @@ var clutter = []struct {
 }
 
 // tidied takes the clutter out of a text.
-func tidied(x Extract) Extract {
+func tidied(x extract.Document) extract.Document {
 	var edits []edit
 	for _, c := range clutter {
 		for _, m := range c.pattern.FindAllStringIndex(x.Text, -1) {

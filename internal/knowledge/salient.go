@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"liminal/internal/knowledge/extract"
 	"liminal/internal/words"
 )
 
@@ -107,7 +108,7 @@ var telling = regexp.MustCompile(`(?i)\d|[€$£%]|\b(?:must|shall|may not|requi
 func (m *Matter) rate(s *statement, weight map[string]float64) float64 {
 	sentence := s.reading.sentences[s.at]
 	text := s.reading.text(s.at)
-	if s.names() || leaders.MatchString(text) {
+	if s.names() || extract.HasLeaders(text) {
 		return 0
 	}
 	sum := 0.0

@@ -29,7 +29,7 @@ type Recording struct {
 	CostUSD    float64 // the part that is known
 	MS         int64   // from its start to its end without the time it waited for a person
 	At         time.Time
-	Body       []byte // artifacts.Recorded, compressed
+	Body       []byte // rehearsal.Record, compressed
 }
 
 // RecordingFilter narrows Recordings; zero values do not narrow.

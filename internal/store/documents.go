@@ -8,6 +8,7 @@ import (
 	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
+	"liminal/internal/knowledge/extract"
 	"liminal/internal/quota"
 )
 
@@ -208,7 +209,7 @@ func (s *Store) SetDocument(ctx context.Context, v identity.Viewer, d knowledge.
 }
 
 // PutText implements knowledge.Documents: a text put again replaces the old.
-func (s *Store) PutText(ctx context.Context, v identity.Viewer, id string, t knowledge.Extract) error {
+func (s *Store) PutText(ctx context.Context, v identity.Viewer, id string, t extract.Document) error {
 	if strings.ContainsRune(t.Text, 0) {
 		return fault.New(fault.Invalid, "The text of the document contains a zero byte; it is not text.")
 	}
@@ -230,7 +231,7 @@ func (s *Store) PutText(ctx context.Context, v identity.Viewer, id string, t kno
 }
 
 // Text implements knowledge.Documents.
-func (s *Store) Text(ctx context.Context, v identity.Viewer, id string) (t knowledge.Extract, err error) {
+func (s *Store) Text(ctx context.Context, v identity.Viewer, id string) (t extract.Document, err error) {
 	err = s.read(ctx, v, func(tx Tx) error {
 		found, err := first(tx, `SELECT x.title, x.pages, x.content, x.blocks FROM document_text x JOIN document d ON d.id = x.document_id
 			WHERE d.id = @id AND `+documentSeen, Args{"id": id, "user": v.UserID}, &t.Title, &t.Pages, &t.Text, decode{&t.Blocks})

@@ -11,6 +11,7 @@ import (
 	"liminal/internal/changes"
 	"liminal/internal/fault"
 	"liminal/internal/identity"
+	"liminal/internal/rehearsal"
 	"liminal/internal/run"
 )
 
@@ -126,7 +127,7 @@ func sound(p changes.Patch, before changes.Status, m changes.Move) error {
 	case (p.Status == changes.Approved || p.Status == changes.Applied) && len(p.Approvals) < p.Needs:
 		return fault.New(fault.Conflict, "Proposal %d needs %d approvals and has %d.", p.ID, p.Needs, len(p.Approvals)).
 			With(map[string]any{"patch_id": p.ID, "status": before, "needs": p.Needs, "approvals": len(p.Approvals)})
-	case m.Status == changes.Approved && p.Verdict == artifacts.Block: // it was rehearsed again just now
+	case m.Status == changes.Approved && p.Verdict == rehearsal.Block: // it was rehearsed again just now
 		return fault.New(fault.Conflict, "The rehearsal blocks proposal %d, so nobody approves it.", p.ID).
 			With(map[string]any{"patch_id": p.ID, "status": before, "stage": p.Stage})
 	case m.Status == changes.Applied && before != changes.Approved, len(m.Versions) > 0 && before != changes.Approved && before != changes.Applied:
@@ -204,7 +205,7 @@ func updatePatch(tx Tx, p changes.Patch, decision map[string]any) error {
 }
 
 // report keeps what a rehearsal showed, by the place of the change.
-func report(tx Tx, p *changes.Patch, reports []*artifacts.Report) error {
+func report(tx Tx, p *changes.Patch, reports []*rehearsal.Report) error {
 	for i, r := range reports {
 		if i >= len(p.Changes) {
 			return fault.New(fault.Invalid, "Proposal %d changes %d artifacts; there is no change %d to report on.", p.ID, len(p.Changes), i+1)

@@ -15,6 +15,7 @@ import (
 	"liminal/internal/fault"
 	"liminal/internal/id"
 	"liminal/internal/identity"
+	"liminal/internal/rehearsal"
 	"liminal/internal/run"
 	"liminal/internal/store"
 )
@@ -141,7 +142,7 @@ func proposalRoundTrip(t *testing.T, open Open) {
 	a, b := g.workflow(t, "a"), g.workflow(t, "b")
 	asked := proposed(g.by, changeOf(a), changeOf(b))
 	asked.Checks = []changes.Check{{Name: changes.CheckSchema, State: changes.CheckWaiting}}
-	asked.Script = artifacts.Script{"tool": json.RawMessage(`{"x":1}`)}
+	asked.Script = rehearsal.Script{"tool": json.RawMessage(`{"x":1}`)}
 	asked.Trial = changes.Trial{Share: 20, Hours: 3, RollBack: true}
 	asked.ExpiresAt = g.clock.now().Add(time.Hour)
 	p, r, err := g.s.CreatePatch(t.Context(), g.by, asked, nil, event(g.by, "proposed", "it helps"))
@@ -302,21 +303,21 @@ func listProposals(t *testing.T, open Open) {
 func keptReports(t *testing.T, open Open) {
 	g := newStage(t, open)
 	p := g.propose(t, g.workflow(t, "a"), g.workflow(t, "b"))
-	r := &artifacts.Report{Moved: 3, Base: 1, Verdict: artifacts.Second, Reasons: []string{"many"}}
+	r := &rehearsal.Report{Moved: 3, Base: 1, Verdict: rehearsal.Second, Reasons: []string{"many"}}
 	checks := []changes.Check{{Name: changes.CheckRehearsal, State: changes.CheckOK, At: g.clock.now()}}
 	expires := g.clock.now().Add(time.Hour)
 	done := got(g.s.MovePatch(t.Context(), system, changes.Move{
 		PatchID: p.ID, Stage: changes.Deciding, Event: changes.Event{What: "rehearsed", Data: json.RawMessage(`{"moved":3}`)},
-		Checks: checks, Reports: []*artifacts.Report{nil, r}, Verdict: artifacts.Second, Needs: 2, Expires: &expires,
+		Checks: checks, Reports: []*rehearsal.Report{nil, r}, Verdict: rehearsal.Second, Needs: 2, Expires: &expires,
 	}))(t)
 	stored := got(g.s.Patch(t.Context(), g.by, p.ID))(t)
 	want(t, "stored", plain(stored), plain(done.Patch))
 	want(t, "report", plain(stored.Changes[1].Report), plain(r))
-	want(t, "rest", fmt.Sprint(stored.Changes[0].Report == nil, plain(stored.Checks), stored.Verdict, stored.Needs, stored.ExpiresAt), fmt.Sprint(true, plain(checks), artifacts.Second, 2, expires))
+	want(t, "rest", fmt.Sprint(stored.Changes[0].Report == nil, plain(stored.Checks), stored.Verdict, stored.Needs, stored.ExpiresAt), fmt.Sprint(true, plain(checks), rehearsal.Second, 2, expires))
 	listed, _, err := g.s.ListPatches(t.Context(), g.by, changes.Filter{})
 	need(t, err)
 	want(t, "reports in a list", listed[0].Changes[1].Report == nil, true)
-	_, err = g.s.MovePatch(t.Context(), system, changes.Move{PatchID: p.ID, Reports: []*artifacts.Report{r, r, r}})
+	_, err = g.s.MovePatch(t.Context(), system, changes.Move{PatchID: p.ID, Reports: []*rehearsal.Report{r, r, r}})
 	wantFault(t, err, fault.Invalid)
 	next := int64(99)
 	over := changes.Move{PatchID: p.ID, Status: changes.Superseded, Stage: changes.Settled, RebasedTo: next, Event: changes.Event{What: "superseded"}}

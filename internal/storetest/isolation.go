@@ -13,6 +13,7 @@ import (
 	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
+	"liminal/internal/knowledge/extract"
 	"liminal/internal/learning"
 	"liminal/internal/quota"
 	"liminal/internal/run"
@@ -82,7 +83,7 @@ func everything(t testing.TB, b Backend, v identity.Viewer) owned {
 	o.job = job(v, "ingest:d")
 	need(t, b.Store.CreateRun(t.Context(), v, o.job))
 	o.document = newDocument(t, b.Store, v, newContext(t, b.Store, v, "secret").ID, o.file)
-	need(t, b.Store.PutText(t.Context(), v, o.document.ID, knowledge.Extract{Text: "secret"}))
+	need(t, b.Store.PutText(t.Context(), v, o.document.ID, extract.Document{Text: "secret"}))
 	upsert(t, b, v, o.document, "secret chunk")
 	o.set = newSet(t, b.Store, v, "secret", o.document.ID)
 	need(t, b.Store.Enter(t.Context(), v, quota.Entry{RunID: o.turn.Run.ID, Effect: "e", Attempt: 1, ConversationID: o.turn.ConversationID, Model: "m", Use: quota.Use{Calls: 1, Input: 7}}))
@@ -152,7 +153,7 @@ func (o owned) attempts(t *testing.T, b Backend) map[string]attempt {
 			_, _, err := s.ListDocuments(ctx, v, o.document.ContextID, "", 10)
 			return err
 		},
-		"PutText":       func(v identity.Viewer) error { return s.PutText(ctx, v, o.document.ID, knowledge.Extract{Text: "x"}) },
+		"PutText":       func(v identity.Viewer) error { return s.PutText(ctx, v, o.document.ID, extract.Document{Text: "x"}) },
 		"Text":          func(v identity.Viewer) error { return second(s.Text(ctx, v, o.document.ID)) },
 		"Artifact":      func(v identity.Viewer) error { return second(s.Artifact(ctx, v, o.artifact)) },
 		"ArtifactNamed": func(v identity.Viewer) error { return second(s.ArtifactNamed(ctx, v, "workflow.chat", "secret")) },

@@ -11,6 +11,7 @@ import (
 	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
+	"liminal/internal/knowledge/extract"
 	"liminal/internal/quota"
 	"liminal/internal/store"
 )
@@ -170,11 +171,11 @@ func texts(t *testing.T, open Open) {
 	d := newDocument(t, s, v, newContext(t, s, v, "c").ID, "files/a")
 	_, err := s.Text(t.Context(), v, d.ID)
 	wantFault(t, err, fault.NotFound)
-	x := knowledge.Extract{Text: "Ä\nB", Title: "T", Pages: 2, Blocks: []knowledge.Block{{Start: 0, End: 2, Heading: "H", Page: 1, Kind: "heading"}}}
-	need(t, s.PutText(t.Context(), v, d.ID, knowledge.Extract{Text: "old"}))
+	x := extract.Document{Text: "Ä\nB", Title: "T", Pages: 2, Blocks: []extract.Block{{Start: 0, End: 2, Heading: "H", Page: 1, Kind: "heading"}}}
+	need(t, s.PutText(t.Context(), v, d.ID, extract.Document{Text: "old"}))
 	need(t, s.PutText(t.Context(), v, d.ID, x))
 	want(t, "text", fmt.Sprintf("%+v", got(s.Text(t.Context(), v, d.ID))(t)), fmt.Sprintf("%+v", x))
-	wantFault(t, s.PutText(t.Context(), v, d.ID, knowledge.Extract{Text: "a\x00b"}), fault.Invalid)
+	wantFault(t, s.PutText(t.Context(), v, d.ID, extract.Document{Text: "a\x00b"}), fault.Invalid)
 	wantFault(t, s.PutText(t.Context(), v, id.New(), x), fault.NotFound)
 }
 
@@ -189,7 +190,7 @@ func deleteKnowledge(t *testing.T, open Open) {
 	}
 	upsert(t, b, v, d, parts...)
 	upsert(t, b, v, e, "zebra in another document")
-	need(t, b.Store.PutText(t.Context(), v, d.ID, knowledge.Extract{Text: "zebra"}))
+	need(t, b.Store.PutText(t.Context(), v, d.ID, extract.Document{Text: "zebra"}))
 	want(t, "found before", len(search(t, b, v, k.ID, "zebra")), 20)
 	need(t, b.Store.DeleteDocument(t.Context(), v, d.ID))
 	wantLines(t, search(t, b, v, k.ID, "zebra"), []string{"zebra in another document"})
@@ -218,7 +219,7 @@ func globalContext(t *testing.T, open Open) {
 	k := got(b.Store.CreateContext(t.Context(), admin, knowledge.Context{Name: "g", Visibility: "global"}))(t)
 	d := newDocument(t, b.Store, admin, k.ID, "files/g")
 	upsert(t, b, admin, d, "a giraffe for everybody")
-	need(t, b.Store.PutText(t.Context(), admin, d.ID, knowledge.Extract{Text: "a giraffe for everybody"}))
+	need(t, b.Store.PutText(t.Context(), admin, d.ID, extract.Document{Text: "a giraffe for everybody"}))
 	got(b.Store.Document(t.Context(), v, d.ID))(t)
 	got(b.Store.Text(t.Context(), v, d.ID))(t)
 	wantLines(t, search(t, b, v, k.ID, "giraffe"), []string{"a giraffe for everybody"})

@@ -17,6 +17,7 @@ import (
 	"liminal/internal/files"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
+	"liminal/internal/knowledge/extract"
 	"liminal/internal/learning"
 	"liminal/internal/model"
 	"liminal/internal/quota"
@@ -36,7 +37,7 @@ type body struct {
 	embedder embed.Embedder
 	files    *files.Roots
 	reading  *knowledge.Library
-	parsers  *knowledge.Parsers
+	parsers  *extract.Parsers
 	box      *tool.Box
 	router   activities.Router
 	safety   judge // nil: nobody looks
@@ -96,11 +97,11 @@ func (p *Platform) furnish(ctx context.Context, o Options) (*body, error) {
 
 // parsers read documents, in processes of their own where there is a program
 // for that.
-func (o Options) parsers() *knowledge.Parsers {
+func (o Options) parsers() *extract.Parsers {
 	if o.Readers.Path == "" {
-		return knowledge.NewParsers()
+		return extract.New()
 	}
-	return knowledge.ConfinedParsers(o.Readers, filepath.Join(o.Config.Data, "cache", "readers"))
+	return extract.NewConfined(o.Readers, filepath.Join(o.Config.Data, "cache", "readers"))
 }
 
 // parts are what the built-in tools work with.

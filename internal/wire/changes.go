@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"liminal/activities"
-	"liminal/artifacts"
 	"liminal/internal/architect"
 	"liminal/internal/changes"
 	"liminal/internal/fault"
 	"liminal/internal/identity"
 	"liminal/internal/quota"
+	"liminal/internal/rehearsal"
 	"liminal/internal/run"
 	"liminal/internal/tool"
 )
@@ -40,7 +40,7 @@ func (p *Platform) desk(o Options, b *body) *changes.Desk {
 
 // live calls a tool that only reads for a rehearsal, as the person whose run is
 // rehearsed and with what they may see now.
-func (p *Platform) live(b *body) artifacts.Caller {
+func (p *Platform) live(b *body) rehearsal.Caller {
 	return func(ctx context.Context, userID, name string, inputs map[string]any) (map[string]any, error) {
 		v, err := p.store.Viewer(ctx, userID)
 		if err != nil {

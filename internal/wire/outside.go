@@ -6,13 +6,13 @@ import (
 	"fmt"
 
 	"liminal/internal/config"
-	"liminal/internal/knowledge"
+	"liminal/internal/knowledge/extract"
 	"liminal/internal/outside"
 )
 
 // theWeb reads pages of the hosts that are allowed; nil when none are
 // (SAFE-05).
-func theWeb(c config.Web, parsers *knowledge.Parsers) (*outside.Client, error) {
+func theWeb(c config.Web, parsers *extract.Parsers) (*outside.Client, error) {
 	if len(c.Allow) == 0 {
 		return nil, nil //nolint:nilnil // none is an answer
 	}

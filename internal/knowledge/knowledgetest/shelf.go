@@ -16,6 +16,7 @@ import (
 	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
+	"liminal/internal/knowledge/extract"
 )
 
 // Shelf implements knowledge.Contexts, Documents and Index in memory. A
@@ -24,7 +25,7 @@ type Shelf struct {
 	mu        sync.Mutex
 	contexts  []knowledge.Context
 	documents []knowledge.Document
-	texts     map[string]knowledge.Extract
+	texts     map[string]extract.Document
 	chunks    map[string]knowledge.Chunk
 	sources   []knowledge.Source
 	Writes    int // chunks upserted so far
@@ -38,7 +39,7 @@ var (
 
 // New returns an empty shelf.
 func New() *Shelf {
-	return &Shelf{texts: map[string]knowledge.Extract{}, chunks: map[string]knowledge.Chunk{}}
+	return &Shelf{texts: map[string]extract.Document{}, chunks: map[string]knowledge.Chunk{}}
 }
 
 // CreateContext stores a context of the viewer.
@@ -209,7 +210,7 @@ func (s *Shelf) SetDocument(_ context.Context, v identity.Viewer, d knowledge.Do
 }
 
 // PutText stores a document's text.
-func (s *Shelf) PutText(_ context.Context, v identity.Viewer, id string, t knowledge.Extract) error {
+func (s *Shelf) PutText(_ context.Context, v identity.Viewer, id string, t extract.Document) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, err := s.find(v, id); err != nil {
@@ -220,15 +221,15 @@ func (s *Shelf) PutText(_ context.Context, v identity.Viewer, id string, t knowl
 }
 
 // Text returns a document's text; NotFound before it was read.
-func (s *Shelf) Text(_ context.Context, v identity.Viewer, id string) (knowledge.Extract, error) {
+func (s *Shelf) Text(_ context.Context, v identity.Viewer, id string) (extract.Document, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, err := s.find(v, id); err != nil {
-		return knowledge.Extract{}, err
+		return extract.Document{}, err
 	}
 	t, ok := s.texts[id]
 	if !ok {
-		return knowledge.Extract{}, fault.New(fault.NotFound, "The document has no text yet.")
+		return extract.Document{}, fault.New(fault.NotFound, "The document has no text yet.")
 	}
 	return t, nil
 }

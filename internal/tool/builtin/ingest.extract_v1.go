@@ -4,23 +4,23 @@ import (
 	"context"
 	"path"
 
-	"liminal/internal/knowledge"
+	"liminal/internal/knowledge/extract"
 	"liminal/internal/stream"
 	"liminal/internal/tool"
 )
 
-// extract reads a document's file and stores its text; of a file the program
+// extractText reads a document's file and stores its text; of a file the program
 // cannot read it tells the type instead.
-type extract struct {
+type extractText struct {
 	intake Intake
 	files  Files
 }
 
-func (extract) Name() string { return "ingest.extract_v1" }
+func (extractText) Name() string { return "ingest.extract_v1" }
 
-func (t extract) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
+func (t extractText) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
 	c.Emit(stream.Progress, map[string]any{"message": "Reading the file…"})
-	ctx = knowledge.Watching(ctx, func(done, total int) {
+	ctx = extract.WithProgress(ctx, func(done, total int) {
 		c.Emit(stream.Progress, map[string]any{"done": done, "total": total, "unit": "pages", "message": "Reading the file…"})
 	})
 	d, outcome, err := t.intake.Extract(ctx, c.Viewer, words(c, "document_id"), c.RunID, parse(t).open)

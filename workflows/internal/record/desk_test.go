@@ -16,6 +16,7 @@ import (
 	"liminal/internal/fault"
 	"liminal/internal/hub"
 	"liminal/internal/identity"
+	"liminal/internal/rehearsal"
 	"liminal/internal/run"
 	"liminal/internal/sqlite"
 	"liminal/internal/store"
@@ -194,11 +195,11 @@ func (o *office) gone(p changes.Patch) {
 // another way.
 func (o *office) unmoved(a artifacts.Artifact) {
 	o.Helper()
-	report, err := artifacts.RehearseAll(o.Context(), o.library, o.store, artifacts.Plan{Artifact: a, Doc: a.Schema})
+	report, err := rehearsal.Run(o.Context(), o.library, o.store, rehearsal.Plan{Artifact: a, Doc: a.Schema})
 	if err != nil {
 		o.Fatal(err)
 	}
-	if report.Sample.Taken != 6 || report.Sample.Unreadable != 0 || report.Moved != 0 || report.Unknown != 0 || report.Questions != (artifacts.Two{Before: 1, After: 1}) {
+	if report.Sample.Taken != 6 || report.Sample.Unreadable != 0 || report.Moved != 0 || report.Unknown != 0 || report.Questions != (rehearsal.Two{Before: 1, After: 1}) {
 		o.Errorf("six runs, unchanged, rehearse as %+v", *report)
 	}
 }

@@ -1,0 +1,13 @@
+package extract
+
+import "time"
+
+// Hurried are parsers that give a file so little time to compute that a test
+// can wait for it.
+func Hurried(p *Parsers, atLeast time.Duration) *Parsers {
+	p.atLeast = atLeast
+	return p
+}
+
+// The bounds of a reading process, in bytes.
+const ReadMemory = readMemory

@@ -1,4 +1,0 @@
-package knowledge_test
-
-// childrenMemory is not known here.
-func childrenMemory() int64 { return 0 }
