@@ -11,8 +11,8 @@ import (
 	"liminal/activities"
 	"liminal/artifacts"
 	"liminal/internal/cache"
-	"liminal/internal/hub"
 	"liminal/internal/identity"
+	"liminal/internal/inproc"
 	"liminal/internal/routing"
 )
 
@@ -48,7 +48,7 @@ func TestTheLatestChoiceIsKeptUntilAPolicyOrAnAdapterHasANewVersion(t *testing.T
 		policies: map[string]artifacts.Artifact{"": activates("global", 1, "persona", "0.5")},
 		things:   map[string]artifacts.Artifact{"p": document("p", 1, artifacts.KindAdapter, persona)},
 	}
-	c := &kept{Cache: hub.NewCache(0), keys: map[string]int{}}
+	c := &kept{Cache: inproc.NewCache(0), keys: map[string]int{}}
 	r := activities.NewRouter(s, routing.Backend{}, nil)
 	r.Remember(c)
 	ann, in := identity.Viewer{UserID: "ann"}, activities.RouteInput{Vector: []float32{1, 0}, ArtifactIDs: []string{"p"}}

@@ -8,8 +8,8 @@ import (
 	"liminal/activities/activitiestest"
 	"liminal/artifacts"
 	"liminal/internal/chat"
-	"liminal/internal/hub"
 	"liminal/internal/identity"
+	"liminal/internal/inproc"
 	"liminal/internal/routing"
 	"liminal/internal/run"
 )
@@ -96,7 +96,7 @@ func TestAPolicyOnTrialIsTakenByConversationAndItsChoicesAreNotMixed(t *testing.
 		things:   map[string]artifacts.Artifact{"p": document("p", 1, artifacts.KindAdapter, persona)},
 	}
 	r := activities.NewRouter(s, routing.Backend{}, nil)
-	r.Remember(hub.NewCache(0))
+	r.Remember(inproc.NewCache(0))
 	in := activities.RouteInput{Vector: []float32{1, 0}, ArtifactIDs: []string{"p"}}
 	for _, key := range []string{"new", "old", "old", "new", "new", "old"} {
 		in.Key = key

@@ -109,7 +109,7 @@ func TestLogOutEndsTheSessionAtOnce(t *testing.T) {
 func TestGuessingPasswordsIsSlowedDown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.server.Limits = quota.NewLimits(frozen{w.hub})
+	w.server.Limits = quota.NewLimits(frozen{w.memory})
 	w.signUp("ada@example.org")
 	nobody := &person{world: w}
 	guess := map[string]any{"email": "ada@example.org", "password": "wrong horse"}

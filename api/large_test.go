@@ -62,7 +62,7 @@ func TestLargeBodiesAreBoundedInNumber(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.signUp("ada@example.org")
-	w.server.Limits = quota.NewLimits(frozen{w.hub})
+	w.server.Limits = quota.NewLimits(frozen{w.memory})
 	for range quota.LargeBodies().Burst {
 		ada.send(ada.heavy()).fails(400, "validation_error")
 	}

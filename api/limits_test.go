@@ -273,7 +273,7 @@ func TestWhoFailsAgainAndAgainIsTurnedAway(t *testing.T) {
 	w := newWorld(t, func(o *Options) { o.Now = clock.now })
 	ada, bob := w.signUp("ada@example.org"), w.signUp("bob@example.org")
 	nobody := &person{world: w}
-	w.server.Limits = quota.NewLimits(w.hub)
+	w.server.Limits = quota.NewLimits(w.memory)
 	until := func(fail func() *response) *response {
 		t.Helper()
 		for range 2 * quota.Faults().Burst {

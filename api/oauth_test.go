@@ -13,8 +13,8 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/oauth2-proxy/mockoidc"
 
-	"liminal/internal/hub"
 	"liminal/internal/identity"
+	"liminal/internal/inproc"
 	"liminal/internal/oauth"
 )
 
@@ -45,7 +45,9 @@ func tunedElsewhere(t *testing.T, tune func(*identity.Options)) *elsewhere {
 	}
 	t.Cleanup(func() { _ = m.Shutdown() })
 	acme := oauth.Client{Name: "oidc:acme", Kind: oauth.KindOpenID, Label: "Acme", Issuer: m.Issuer(), ID: m.ClientID, Secret: oauth.Secret(m.ClientSecret), Scopes: []string{"openid", "email"}}
-	w := tunedWorld(t, tune, func(o *Options) { o.Providers = oauth.New([]oauth.Client{acme}, oauth.Options{Cache: hub.NewCache(0)}) })
+	w := tunedWorld(t, tune, func(o *Options) {
+		o.Providers = oauth.New([]oauth.Client{acme}, oauth.Options{Cache: inproc.NewCache(0)})
+	})
 	return &elsewhere{securedWorld: w, provider: m}
 }
 

@@ -10,9 +10,9 @@ import (
 	"sync"
 	"testing"
 
-	"liminal/internal/hub"
 	"liminal/internal/id"
 	"liminal/internal/identity"
+	"liminal/internal/inproc"
 	"liminal/internal/quota"
 	"liminal/internal/store"
 )
@@ -39,7 +39,7 @@ func mailedWorld(t *testing.T, tune func(*identity.Options), change ...func(*Opt
 		s, _ := o.Conversations.(*store.Store)
 		with := identity.Options{
 			Key: bytes.Repeat([]byte("k"), 32), Cost: identity.Cost{Memory: 64, Passes: 1, Threads: 1},
-			Cache: hub.NewCache(0), Mail: p, PublicURL: "https://chat.example.org", Logger: o.Logger,
+			Cache: inproc.NewCache(0), Mail: p, PublicURL: "https://chat.example.org", Logger: o.Logger,
 		}
 		tune(&with)
 		var err error
@@ -101,7 +101,7 @@ func TestAForgottenPasswordIsSetAnew(t *testing.T) {
 func TestASignUpWaitsForItsMailAndIsKeptShortUntilThen(t *testing.T) {
 	t.Parallel()
 	w, letters := mailedWorld(t, func(o *identity.Options) { o.Confirm = true })
-	w.server.Limits = quota.NewLimits(frozen{w.hub})
+	w.server.Limits = quota.NewLimits(frozen{w.memory})
 	w.signUp("root@example.org")
 	nobody := &person{world: w}
 	body := map[string]any{"email": "ada@example.org", "password": "correct horse"}
@@ -139,7 +139,7 @@ func TestASignUpWaitsForItsMailAndIsKeptShortUntilThen(t *testing.T) {
 func TestMailsAreAskedForSparingly(t *testing.T) {
 	t.Parallel()
 	w, _ := mailedWorld(t, func(*identity.Options) {})
-	w.server.Limits = quota.NewLimits(frozen{w.hub})
+	w.server.Limits = quota.NewLimits(frozen{w.memory})
 	nobody := &person{world: w}
 	for range letter().Burst {
 		nobody.post("/v1/auth/request_reset", map[string]any{"email": "eve@example.org"}).ok()

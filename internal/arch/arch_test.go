@@ -27,7 +27,7 @@ var floors = map[string]int{
 
 	"internal/run": 2, "internal/stream": 2, "internal/files": 2, "internal/quota": 2, "internal/routing": 2,
 	"internal/mail": 2, "internal/oauth": 2, "internal/learning": 2,
-	"internal/embed/static": 2, "internal/embed/remote": 2, "internal/safety": 2, "internal/outside": 2,
+	"internal/embed/static": 2, "internal/embed/remote": 2, "internal/safety": 2, "internal/webaccess": 2,
 
 	"internal/chat": 3, "internal/tool": 3, "internal/knowledge": 3, "internal/insights": 3,
 
@@ -37,7 +37,7 @@ var floors = map[string]int{
 
 	"internal/architect": 6,
 
-	"activities": 7, "internal/store": 7, "internal/hub": 7, "internal/tool/builtin": 7,
+	"activities": 7, "internal/store": 7, "internal/inproc": 7, "internal/tool/builtin": 7,
 	"internal/model/extractive": 7, "internal/model/scripted": 7,
 	"internal/model/observed": 7, "internal/redis": 7, "internal/model/anthropic": 7, "internal/model/openai": 7,
 
@@ -114,7 +114,7 @@ func TestDriversAreReachedFromTheirAdapterOnly(t *testing.T) {
 		"github.com/klippa-app/":       {"internal/knowledge"},
 		"github.com/xuri/":             {"internal/knowledge"},
 		"github.com/anthropics/":       {"internal/model/anthropic"},
-		"github.com/JohannesKaufmann/": {"internal/outside"},
+		"github.com/JohannesKaufmann/": {"internal/webaccess"},
 		"github.com/agnivade/":         {"internal/tool/builtin"},
 		"github.com/tetratelabs/":      {"internal/knowledge"},
 		"go.temporal.io/sdk/client":    {"worker", "internal/wire", "internal/wire/devserver", "internal/bench", "cmd/liminald", "workflows/internal/record", "e2e/ground"},

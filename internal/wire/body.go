@@ -124,7 +124,7 @@ func (p *Platform) parts(o Options, b *body) (builtin.Parts, error) {
 	if b.safety != nil {
 		parts.Safety = b.safety
 	}
-	parts.Outside, err = theSearch(o.Config.Web)
+	parts.WebSearch, err = theSearch(o.Config.Web)
 	return parts, err
 }
 

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"liminal/internal/cache"
-	"liminal/internal/hub"
+	"liminal/internal/inproc"
 	"liminal/internal/knowledge"
 	"liminal/internal/postgres"
 	"liminal/internal/quota"
@@ -50,7 +50,7 @@ func (p *Platform) embedded(ctx context.Context, o Options) (g ground, err error
 	if err != nil {
 		return g, fmt.Errorf("counting this start in the store: %w", err)
 	}
-	h := hub.New(hub.Options{Base: generation * hub.Stride})
+	h := inproc.New(inproc.Options{Base: generation * inproc.Stride})
 	p.closes("the stream log", func() error { h.Close(); return nil })
 	g.log, g.ledger, g.cache = h, h, h.Cache()
 	return g, nil

@@ -55,8 +55,8 @@ func list(p Parts) []tool.Tool {
 	if p.Web != nil {
 		tools = append(tools, fetch{p.Web})
 	}
-	if p.Outside != nil {
-		tools = append(tools, searchWeb{p.Outside})
+	if p.WebSearch != nil {
+		tools = append(tools, searchWeb{p.WebSearch})
 	}
 	if p.Desk != nil {
 		tools = append(tools, checkPatch{p.Desk}, rehearsePatch{p.Desk}, expirePatch{p.Desk}, watchPatch{p.Desk})

@@ -1,10 +1,10 @@
-package outside_test
+package webaccess_test
 
 import (
 	"strings"
 	"testing"
 
-	"liminal/internal/outside"
+	"liminal/internal/webaccess"
 )
 
 // A few kilobytes of HTML made gigabytes of Markdown, or hours of work:
@@ -47,9 +47,9 @@ func TestAnOrdinaryTableAndListStayWhatTheyAre(t *testing.T) {
 	}
 }
 
-func pageOf(t *testing.T, body string) outside.Page {
+func pageOf(t *testing.T, body string) webaccess.Page {
 	t.Helper()
-	c, server := site(t, outside.Options{}, page("text/html", "<html><body>"+body))
+	c, server := site(t, webaccess.Options{}, page("text/html", "<html><body>"+body))
 	p, err := c.Fetch(t.Context(), server.URL)
 	if err != nil {
 		t.Fatal(err)

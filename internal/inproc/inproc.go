@@ -1,10 +1,11 @@
-// Package hub keeps hot state in process: the stream log of runs, the ledger
-// of what people have spent, and a cache.
+// Package inproc keeps hot state in this process: the event log of runs, the
+// ledger of rate limits, and a cache. internal/redis keeps the same for many
+// processes.
 //
 // It is the default where one process serves everybody; losing it loses no
 // durable state. It implements stream.Log, quota.Ledger and cache.Cache and
 // may import those ports only.
-package hub
+package inproc
 
 import (
 	"context"
@@ -20,7 +21,7 @@ import (
 // large for JavaScript.
 const Stride = 1 << 32
 
-// Options of a hub; the zero value is the defaults.
+// Options of a Memory; the zero value is the defaults.
 type Options struct {
 	// Base lies below the Seq of every event, and grows with every start of the
 	// program: generation × Stride. A reader that comes with a number below it
@@ -36,9 +37,10 @@ type Options struct {
 	CacheBytes int
 }
 
-// Hub is the in-process stream log and ledger, and holds the cache. It is safe for concurrent use
-// and starts no goroutines.
-type Hub struct {
+// Memory is the event log of runs and the ledger of rate limits in this
+// process, and holds its cache. It is safe for concurrent use and starts no
+// goroutines.
+type Memory struct {
 	o Options
 
 	mu     sync.Mutex
@@ -51,67 +53,67 @@ type Hub struct {
 }
 
 var (
-	_ stream.Log   = (*Hub)(nil)
-	_ quota.Ledger = (*Hub)(nil)
+	_ stream.Log   = (*Memory)(nil)
+	_ quota.Ledger = (*Memory)(nil)
 )
 
-// New returns an empty hub.
-func New(o Options) *Hub {
+// New returns an empty memory.
+func New(o Options) *Memory {
 	if o.RunBytes <= 0 {
 		o.RunBytes = 8 << 20
 	}
 	if o.Idle <= 0 {
 		o.Idle = time.Hour
 	}
-	return &Hub{o: o, runs: map[string]*log{}, swept: time.Now(), ledger: newLedger(), cache: NewCache(o.CacheBytes)}
+	return &Memory{o: o, runs: map[string]*log{}, swept: time.Now(), ledger: newLedger(), cache: NewCache(o.CacheBytes)}
 }
 
 // Append implements stream.Log.
-func (h *Hub) Append(_ context.Context, run string, events ...stream.Event) (int64, error) {
-	l := h.hold(run)
-	defer h.drop(run, l)
+func (m *Memory) Append(_ context.Context, run string, events ...stream.Event) (int64, error) {
+	l := m.hold(run)
+	defer m.drop(run, l)
 	return l.append(time.Now(), events), nil
 }
 
 // Finish implements stream.Log. Finishing again counts keep anew.
-func (h *Hub) Finish(_ context.Context, run string, keep time.Duration) error {
-	l := h.hold(run)
-	defer h.drop(run, l)
+func (m *Memory) Finish(_ context.Context, run string, keep time.Duration) error {
+	l := m.hold(run)
+	defer m.drop(run, l)
 	l.finish()
-	h.mu.Lock()
-	defer h.mu.Unlock()
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if l.forget != nil {
 		l.forget.Stop()
 	}
-	l.forget = time.AfterFunc(keep, func() { h.forget(run, l) })
+	l.forget = time.AfterFunc(keep, func() { m.forget(run, l) })
 	return nil
 }
 
 // Close forgets every run; readers end, those that come later too.
-func (h *Hub) Close() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.closed = true
-	for run, l := range h.runs {
+func (m *Memory) Close() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.closed = true
+	for run, l := range m.runs {
 		if l.forget != nil {
 			l.forget.Stop()
 		}
 		l.finish()
-		delete(h.runs, run)
+		delete(m.runs, run)
 	}
 }
 
 // hold returns the run's log, made if need be, and keeps it from being swept
 // until drop.
-func (h *Hub) hold(run string) *log {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	l, ok := h.runs[run]
+func (m *Memory) hold(run string) *log {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	l, ok := m.runs[run]
 	if !ok {
-		h.sweep(time.Now())
-		l = newLog(h.o.Base, h.o.RunBytes)
-		l.finished = h.closed
-		h.runs[run] = l
+		m.sweep(time.Now())
+		l = newLog(m.o.Base, m.o.RunBytes)
+		l.finished = m.closed
+		m.runs[run] = l
 	}
 	l.holders++
 	return l
@@ -119,33 +121,33 @@ func (h *Hub) hold(run string) *log {
 
 // drop forgets a log that holds nothing once nobody looks at it: a reader of
 // a run that never was must leave no trace.
-func (h *Hub) drop(run string, l *log) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+func (m *Memory) drop(run string, l *log) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	l.holders--
 	l.touched = time.Now()
-	if l.holders == 0 && l.forget == nil && l.empty() && h.runs[run] == l {
-		delete(h.runs, run)
+	if l.holders == 0 && l.forget == nil && l.empty() && m.runs[run] == l {
+		delete(m.runs, run)
 	}
 }
 
-func (h *Hub) forget(run string, l *log) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.runs[run] == l {
-		delete(h.runs, run)
+func (m *Memory) forget(run string, l *log) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.runs[run] == l {
+		delete(m.runs, run)
 	}
 }
 
 // sweep forgets, now and then, runs that have been idle.
-func (h *Hub) sweep(now time.Time) {
-	if now.Sub(h.swept) < h.o.Idle/16 {
+func (m *Memory) sweep(now time.Time) {
+	if now.Sub(m.swept) < m.o.Idle/16 {
 		return
 	}
-	h.swept = now
-	for run, l := range h.runs {
-		if l.holders == 0 && l.forget == nil && now.Sub(l.touched) > h.o.Idle {
-			delete(h.runs, run)
+	m.swept = now
+	for run, l := range m.runs {
+		if l.holders == 0 && l.forget == nil && now.Sub(l.touched) > m.o.Idle {
+			delete(m.runs, run)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package hub
+package inproc
 
 import (
 	"context"
@@ -20,7 +20,7 @@ const (
 type log struct {
 	limit int // bytes
 
-	// Under the hub's lock:
+	// Under the memory's lock:
 	holders int
 	touched time.Time
 	forget  *time.Timer // set once finished
@@ -168,10 +168,10 @@ func (l *log) wakeAll() {
 }
 
 // Follow implements stream.Log.
-func (h *Hub) Follow(ctx context.Context, run string, after int64) iter.Seq2[stream.Event, error] {
+func (m *Memory) Follow(ctx context.Context, run string, after int64) iter.Seq2[stream.Event, error] {
 	return func(yield func(stream.Event, error) bool) {
-		l := h.hold(run)
-		defer h.drop(run, l)
+		l := m.hold(run)
+		defer m.drop(run, l)
 		for ctx.Err() == nil {
 			events, wake := l.since(after)
 			for _, e := range events {

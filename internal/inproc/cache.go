@@ -1,4 +1,4 @@
-package hub
+package inproc
 
 import (
 	"container/list"
@@ -45,8 +45,8 @@ func NewCache(limit int) *Cache {
 	return &Cache{limit: limit, items: map[string]*list.Element{}, used: list.New(), swept: time.Now()}
 }
 
-// Cache is the hub's cache: always the same one.
-func (h *Hub) Cache() *Cache { return h.cache }
+// Cache is the memory's cache: always the same one.
+func (m *Memory) Cache() *Cache { return m.cache }
 
 // Get implements cache.Cache.
 func (c *Cache) Get(_ context.Context, key string) ([]byte, bool, error) {

@@ -1,4 +1,4 @@
-package hub
+package inproc
 
 import (
 	"context"
@@ -29,8 +29,8 @@ func newLedger() ledger {
 const sweepEvery = time.Minute
 
 // Take implements quota.Ledger.
-func (h *Hub) Take(_ context.Context, key string, rate float64, burst int) (time.Duration, error) {
-	return h.ledger.take(time.Now(), key, rate, float64(burst)), nil
+func (m *Memory) Take(_ context.Context, key string, rate float64, burst int) (time.Duration, error) {
+	return m.ledger.take(time.Now(), key, rate, float64(burst)), nil
 }
 
 func (l *ledger) take(now time.Time, key string, rate, burst float64) time.Duration {
@@ -69,8 +69,8 @@ func (l *ledger) sweep(now time.Time) {
 }
 
 // Acquire implements quota.Ledger.
-func (h *Hub) Acquire(_ context.Context, key string, most int) (release func(), ok bool, err error) {
-	l := &h.ledger
+func (m *Memory) Acquire(_ context.Context, key string, most int) (release func(), ok bool, err error) {
+	l := &m.ledger
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.places[key] >= most {

@@ -1,4 +1,4 @@
-package hub_test
+package inproc_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"liminal/internal/cache"
-	"liminal/internal/hub"
+	"liminal/internal/inproc"
 	"liminal/internal/quota"
 	"liminal/internal/storetest"
 	"liminal/internal/stream"
@@ -19,34 +19,34 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func open(t testing.TB, o hub.Options) *hub.Hub {
-	h := hub.New(o)
-	t.Cleanup(h.Close)
-	return h
+func open(t testing.TB, o inproc.Options) *inproc.Memory {
+	m := inproc.New(o)
+	t.Cleanup(m.Close)
+	return m
 }
 
 // Requirements: STREAM-24, STREAM-32
 func TestStreamLog(t *testing.T) {
 	t.Parallel()
-	storetest.StreamLog(t, func(t testing.TB, base int64) stream.Log { return open(t, hub.Options{Base: base}) })
+	storetest.StreamLog(t, func(t testing.TB, base int64) stream.Log { return open(t, inproc.Options{Base: base}) })
 }
 
 // Requirements: API-16
 func TestLedger(t *testing.T) {
 	t.Parallel()
-	storetest.Ledger(t, func(t testing.TB) quota.Ledger { return open(t, hub.Options{}) })
+	storetest.Ledger(t, func(t testing.TB) quota.Ledger { return open(t, inproc.Options{}) })
 }
 
 // Requirements: DATA-10
 func TestCache(t *testing.T) {
 	t.Parallel()
-	storetest.Cache(t, func(t testing.TB) cache.Cache { return open(t, hub.Options{}).Cache() })
+	storetest.Cache(t, func(t testing.TB) cache.Cache { return open(t, inproc.Options{}).Cache() })
 }
 
 func TestACacheForgetsInTimeAndHoldsNoMoreThanItsBound(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c := hub.NewCache(100_000)
+		c := inproc.NewCache(100_000)
 		holds := func(key string) bool { _, ok, _ := c.Get(t.Context(), key); return ok }
 		c.Set(t.Context(), "short", nil, time.Second)
 		c.Set(t.Context(), "long", nil, time.Hour)
@@ -68,8 +68,8 @@ func TestACacheForgetsInTimeAndHoldsNoMoreThanItsBound(t *testing.T) {
 }
 
 // read reads one follower's events until the log ends it, as a client would.
-func read(ctx context.Context, h *hub.Hub, run string, after int64) (kinds []stream.Kind) {
-	for e := range h.Follow(ctx, run, after) {
+func read(ctx context.Context, m *inproc.Memory, run string, after int64) (kinds []stream.Kind) {
+	for e := range m.Follow(ctx, run, after) {
 		kinds = append(kinds, e.Kind)
 	}
 	return kinds
@@ -79,17 +79,17 @@ func read(ctx context.Context, h *hub.Hub, run string, after int64) (kinds []str
 func TestAFinishedRunIsKeptForItsTimeAndThenForgotten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := open(t, hub.Options{Base: 100})
-		h.Append(t.Context(), "r", storetest.Token("a", 1), stream.Event{Kind: stream.MessageDone})
-		h.Finish(t.Context(), "r", 30*time.Second)
+		m := open(t, inproc.Options{Base: 100})
+		m.Append(t.Context(), "r", storetest.Token("a", 1), stream.Event{Kind: stream.MessageDone})
+		m.Finish(t.Context(), "r", 30*time.Second)
 		time.Sleep(29 * time.Second)
-		if kinds := read(t.Context(), h, "r", 0); len(kinds) != 2 {
+		if kinds := read(t.Context(), m, "r", 0); len(kinds) != 2 {
 			t.Errorf("after 29 s a reader sees %v", kinds)
 		}
 		time.Sleep(2 * time.Second)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if kinds := read(ctx, h, "r", 102); len(kinds) != 1 || kinds[0] != stream.Reset {
+		if kinds := read(ctx, m, "r", 102); len(kinds) != 1 || kinds[0] != stream.Reset {
 			t.Errorf("after 31 s a reader sees %v, want a reset alone", kinds)
 		}
 	})
@@ -97,16 +97,16 @@ func TestAFinishedRunIsKeptForItsTimeAndThenForgotten(t *testing.T) {
 
 func TestALogOverItsBoundDropsTheOldestAndSaysSo(t *testing.T) {
 	t.Parallel()
-	h := open(t, hub.Options{RunBytes: 20_000})
+	m := open(t, inproc.Options{RunBytes: 20_000})
 	for range 1000 {
-		h.Append(t.Context(), "r", stream.Event{Kind: stream.Status, Data: json.RawMessage(`{"node":"n"}`)})
+		m.Append(t.Context(), "r", stream.Event{Kind: stream.Status, Data: json.RawMessage(`{"node":"n"}`)})
 	}
-	h.Finish(t.Context(), "r", time.Minute)
-	kinds := read(t.Context(), h, "r", 0)
+	m.Finish(t.Context(), "r", time.Minute)
+	kinds := read(t.Context(), m, "r", 0)
 	if len(kinds) < 50 || len(kinds) > 200 || kinds[0] != stream.Reset {
 		t.Errorf("%d events beginning with %s, want a reset and what fits", len(kinds), kinds[0])
 	}
-	if kinds := read(t.Context(), h, "r", 990); len(kinds) != 10 || kinds[0] != stream.Status {
+	if kinds := read(t.Context(), m, "r", 990); len(kinds) != 10 || kinds[0] != stream.Status {
 		t.Errorf("a reader within what is kept sees %v, want the last ten", kinds)
 	}
 }
@@ -114,16 +114,16 @@ func TestALogOverItsBoundDropsTheOldestAndSaysSo(t *testing.T) {
 func TestARunNobodyFinishesIsForgottenWhenIdle(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := open(t, hub.Options{Base: 100, Idle: time.Hour})
-		h.Append(t.Context(), "idle", storetest.Token("a", 1))
-		h.Append(t.Context(), "followed", storetest.Token("a", 1))
+		m := open(t, inproc.Options{Base: 100, Idle: time.Hour})
+		m.Append(t.Context(), "idle", storetest.Token("a", 1))
+		m.Append(t.Context(), "followed", storetest.Token("a", 1))
 		ctx, cancel := context.WithCancel(t.Context())
-		go read(ctx, h, "followed", 0)
+		go read(ctx, m, "followed", 0)
 		synctest.Wait()
 		time.Sleep(2 * time.Hour)
-		h.Append(t.Context(), "another", storetest.Token("a", 1))
+		m.Append(t.Context(), "another", storetest.Token("a", 1))
 		for run, want := range map[string]stream.Kind{"idle": stream.Reset, "followed": stream.Token} {
-			for e := range h.Follow(t.Context(), run, map[string]int64{"idle": 101}[run]) {
+			for e := range m.Follow(t.Context(), run, map[string]int64{"idle": 101}[run]) {
 				if e.Kind != want {
 					t.Errorf("%s: got %s, want %s", run, e.Kind, want)
 				}
@@ -138,17 +138,17 @@ func TestARunNobodyFinishesIsForgottenWhenIdle(t *testing.T) {
 func TestClosingEndsEveryReader(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := hub.New(hub.Options{})
+		m := inproc.New(inproc.Options{})
 		ended := make(chan bool)
 		for range 10 {
-			go func() { read(context.WithoutCancel(t.Context()), h, "r", 0); ended <- true }()
+			go func() { read(context.WithoutCancel(t.Context()), m, "r", 0); ended <- true }()
 		}
 		synctest.Wait()
-		h.Close()
+		m.Close()
 		for range 10 {
 			<-ended
 		}
-		if kinds := read(t.Context(), h, "r", 0); len(kinds) != 0 {
+		if kinds := read(t.Context(), m, "r", 0); len(kinds) != 0 {
 			t.Errorf("a reader after the end sees %v", kinds)
 		}
 	})
@@ -158,8 +158,8 @@ func TestClosingEndsEveryReader(t *testing.T) {
 func TestABucketRefillsAtItsRate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := open(t, hub.Options{})
-		take := func() time.Duration { wait, _ := h.Take(t.Context(), "k", 1, 2); return wait }
+		m := open(t, inproc.Options{})
+		take := func() time.Duration { wait, _ := m.Take(t.Context(), "k", 1, 2); return wait }
 		burst := func() bool { first, second := take(), take(); return first == 0 && second == 0 }
 		if !burst() {
 			t.Error("the burst was refused")
@@ -181,14 +181,14 @@ func TestABucketRefillsAtItsRate(t *testing.T) {
 
 // BenchmarkToken appends a token to a run that one reader follows.
 func BenchmarkToken(b *testing.B) {
-	h := hub.New(hub.Options{})
-	defer h.Close()
+	m := inproc.New(inproc.Options{})
+	defer m.Close()
 	done := make(chan bool)
-	go func() { read(b.Context(), h, "r", 0); close(done) }()
+	go func() { read(b.Context(), m, "r", 0); close(done) }()
 	e := storetest.Token("seven letters ", 1)
 	for b.Loop() {
-		h.Append(b.Context(), "r", e)
+		m.Append(b.Context(), "r", e)
 	}
-	h.Finish(b.Context(), "r", 0)
+	m.Finish(b.Context(), "r", 0)
 	<-done
 }

@@ -1,4 +1,4 @@
-// Package outside is the rest of the internet, as far as this program reaches
+// Package webaccess is the rest of the internet, as far as this program reaches
 // it for a person: reading a page whose address somebody gave, and asking a
 // search provider.
 //
@@ -8,7 +8,7 @@
 // stranger: Frame is how it is shown to a model (SAFE-06).
 //
 // It may import fault and redact, and libraries that read HTML.
-package outside
+package webaccess
 
 import (
 	"context"

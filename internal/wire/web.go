@@ -7,16 +7,16 @@ import (
 
 	"liminal/internal/config"
 	"liminal/internal/knowledge"
-	"liminal/internal/outside"
+	"liminal/internal/webaccess"
 )
 
 // theWeb reads pages of the hosts that are allowed; nil when none are
 // (SAFE-05).
-func theWeb(c config.Web, parsers *knowledge.Parsers) (*outside.Client, error) {
+func theWeb(c config.Web, parsers *knowledge.Parsers) (*webaccess.Client, error) {
 	if len(c.Allow) == 0 {
 		return nil, nil //nolint:nilnil // none is an answer
 	}
-	client, err := outside.New(outside.Options{
+	client, err := webaccess.New(webaccess.Options{
 		Allow: c.Allow, Deny: c.Deny,
 		PDF: func(ctx context.Context, raw []byte) (string, error) {
 			x, err := parsers.Parse(ctx, "page.pdf", "application/pdf", bytes.NewReader(raw), int64(len(raw)))
@@ -31,14 +31,14 @@ func theWeb(c config.Web, parsers *knowledge.Parsers) (*outside.Client, error) {
 
 // theSearch is who searches the web: the first provider that is set up; nil
 // when none is (TOOL-13).
-func theSearch(c config.Web) (outside.Provider, error) {
+func theSearch(c config.Web) (webaccess.Provider, error) {
 	switch {
 	case c.TavilyKey != "":
-		return outside.NewTavily(outside.ProviderOptions{Key: c.TavilyKey})
+		return webaccess.NewTavily(webaccess.ProviderOptions{Key: c.TavilyKey})
 	case c.BraveKey != "":
-		return outside.NewBrave(outside.ProviderOptions{Key: c.BraveKey})
+		return webaccess.NewBrave(webaccess.ProviderOptions{Key: c.BraveKey})
 	case c.SearXNG != "":
-		return outside.NewSearXNG(outside.ProviderOptions{BaseURL: c.SearXNG})
+		return webaccess.NewSearXNG(webaccess.ProviderOptions{BaseURL: c.SearXNG})
 	}
 	return nil, nil //nolint:nilnil // none is an answer
 }

@@ -1,4 +1,4 @@
-package outside_test
+package webaccess_test
 
 import (
 	"bytes"
@@ -16,12 +16,12 @@ import (
 	"time"
 
 	"liminal/internal/fault"
-	"liminal/internal/outside"
+	"liminal/internal/webaccess"
 )
 
-func client(t *testing.T, o outside.Options) *outside.Client {
+func client(t *testing.T, o webaccess.Options) *webaccess.Client {
 	t.Helper()
-	c, err := outside.New(o)
+	c, err := webaccess.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ func client(t *testing.T, o outside.Options) *outside.Client {
 }
 
 // site is a server of a test and a client that may reach it.
-func site(t *testing.T, o outside.Options, handler http.HandlerFunc) (*outside.Client, *httptest.Server) {
+func site(t *testing.T, o webaccess.Options, handler http.HandlerFunc) (*webaccess.Client, *httptest.Server) {
 	t.Helper()
 	s := httptest.NewServer(handler)
 	t.Cleanup(s.Close)
@@ -67,7 +67,7 @@ const article = `<!doctype html><html><head><title> The
 func TestAPageIsReadAsMarkdownOfItsMainContent(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 19, 0, 0, 0, time.UTC)
-	c, s := site(t, outside.Options{Now: func() time.Time { return now }}, page("text/html; charset=utf-8", article))
+	c, s := site(t, webaccess.Options{Now: func() time.Time { return now }}, page("text/html; charset=utf-8", article))
 	p, err := c.Fetch(t.Context(), s.URL+"/law?x=1#part")
 	if err != nil {
 		t.Fatal(err)
@@ -112,14 +112,14 @@ func TestPagesOfOtherTypes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cl, s := site(t, outside.Options{PDF: pdf}, page(c.kind, c.body))
+			cl, s := site(t, webaccess.Options{PDF: pdf}, page(c.kind, c.body))
 			p, err := cl.Fetch(t.Context(), s.URL)
 			if fault.CodeOf(err) != c.err || p.Text != c.want {
 				t.Errorf("%q, %v", p.Text, err)
 			}
 		})
 	}
-	cl, s := site(t, outside.Options{}, page("application/pdf", "%PDF"))
+	cl, s := site(t, webaccess.Options{}, page("application/pdf", "%PDF"))
 	if _, err := cl.Fetch(t.Context(), s.URL); !errors.Is(err, fault.Invalid) {
 		t.Errorf("a PDF nobody reads: %v", err)
 	}
@@ -135,7 +135,7 @@ func TestABodyIsReadUpToItsCapAfterDecompression(t *testing.T) {
 		_, _ = z.Write(zeros)
 	}
 	_ = z.Close()
-	c, s := site(t, outside.Options{MaxBytes: 1000}, func(w http.ResponseWriter, r *http.Request) {
+	c, s := site(t, webaccess.Options{MaxBytes: 1000}, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/plain")
 		w.Header().Set("Content-Encoding", "gzip")
 		if r.URL.Path == "/other" {
@@ -154,7 +154,7 @@ func TestABodyIsReadUpToItsCapAfterDecompression(t *testing.T) {
 		t.Errorf("%d bytes, truncated %v, %v", len(p.Text), p.Truncated, err)
 	}
 	began := time.Now()
-	if p, err := c.Fetch(t.Context(), s.URL+"/endless"); err != nil || !p.Truncated || time.Since(began) > outside.TotalTimeout/2 {
+	if p, err := c.Fetch(t.Context(), s.URL+"/endless"); err != nil || !p.Truncated || time.Since(began) > webaccess.TotalTimeout/2 {
 		t.Errorf("a page without end: %v after %s", err, time.Since(began))
 	}
 	if _, err := c.Fetch(t.Context(), s.URL+"/other"); !errors.Is(err, fault.Invalid) {
@@ -166,7 +166,7 @@ func TestABodyIsReadUpToItsCapAfterDecompression(t *testing.T) {
 // rest for everybody.
 func TestASitesFailureIsNotOurs(t *testing.T) {
 	t.Parallel()
-	c, s := site(t, outside.Options{}, func(w http.ResponseWriter, r *http.Request) {
+	c, s := site(t, webaccess.Options{}, func(w http.ResponseWriter, r *http.Request) {
 		var status int
 		_, _ = fmt.Sscanf(r.URL.Path, "/%d", &status)
 		w.WriteHeader(status)
@@ -185,7 +185,7 @@ func TestASitesFailureIsNotOurs(t *testing.T) {
 // Requirements: TOOL-06
 func TestRedirectsAreFollowedWithinBounds(t *testing.T) {
 	t.Parallel()
-	c, s := site(t, outside.Options{}, func(w http.ResponseWriter, r *http.Request) {
+	c, s := site(t, webaccess.Options{}, func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Referer") != "" || r.Header.Get("Cookie") != "" || r.Header.Get("Authorization") != "" {
 			t.Errorf("%s was told %v", r.URL, r.Header)
 		}
@@ -223,8 +223,8 @@ func TestARedirectToPlainHTTPIsRefused(t *testing.T) {
 	t.Cleanup(plain.Close)
 	secure := httptest.NewTLSServer(http.RedirectHandler(plain.URL, http.StatusFound))
 	t.Cleanup(secure.Close)
-	c := client(t, outside.Options{AllowLoopback: true})
-	outside.Trust(c, secure.Client())
+	c := client(t, webaccess.Options{AllowLoopback: true})
+	webaccess.Trust(c, secure.Client())
 	if _, err := c.Fetch(t.Context(), secure.URL); !errors.Is(err, fault.Forbidden) {
 		t.Error(err)
 	}
@@ -251,7 +251,7 @@ func TestTheAddressThatIsDialledIsTheOneThatIsChecked(t *testing.T) {
 		"six.example":      {"fd00:ec2::254"},
 		"metadata.example": {"64:ff9b::a9fe:a9fe"},
 	})
-	c := client(t, outside.Options{Resolver: r, AllowLoopback: true, Allow: []string{"*:" + port(t, s)}})
+	c := client(t, webaccess.Options{Resolver: r, AllowLoopback: true, Allow: []string{"*:" + port(t, s)}})
 	at := func(host, path string) string { return "http://" + host + ":" + port(t, s) + path }
 	if _, err := c.Fetch(t.Context(), at("rebind.example", "/first")); !errors.Is(err, fault.Forbidden) {
 		t.Errorf("a name that changes its mind: %v", err)
@@ -267,7 +267,7 @@ func TestTheAddressThatIsDialledIsTheOneThatIsChecked(t *testing.T) {
 	if p, err := c.Fetch(t.Context(), at("mixed.example", "/")); err != nil || p.Text != "inside" {
 		t.Errorf("of several addresses the open one is dialled: %v", err)
 	}
-	strict := client(t, outside.Options{Resolver: r, Allow: []string{"*:" + port(t, s)}})
+	strict := client(t, webaccess.Options{Resolver: r, Allow: []string{"*:" + port(t, s)}})
 	if _, err := strict.Fetch(t.Context(), at("mixed.example", "/")); !errors.Is(err, fault.Forbidden) {
 		t.Errorf("loopback outside of tests: %v", err)
 	}
@@ -284,10 +284,10 @@ func TestTheEnvironmentsProxyIsNotAsked(t *testing.T) {
 	t.Setenv("HTTP_PROXY", proxy.URL)
 	t.Setenv("http_proxy", proxy.URL)
 	r, _ := resolver(t, map[string][]string{"page.example": {"10.0.0.7"}})
-	if _, err := client(t, outside.Options{Resolver: r}).Fetch(t.Context(), "http://page.example/"); !errors.Is(err, fault.Forbidden) || asked {
+	if _, err := client(t, webaccess.Options{Resolver: r}).Fetch(t.Context(), "http://page.example/"); !errors.Is(err, fault.Forbidden) || asked {
 		t.Errorf("asked: %v, %v", asked, err)
 	}
-	c := client(t, outside.Options{Proxy: proxy.URL, Deny: []string{"evil.example"}})
+	c := client(t, webaccess.Options{Proxy: proxy.URL, Deny: []string{"evil.example"}})
 	if p, err := c.Fetch(t.Context(), "http://page.example/"); err != nil || p.Text != "through the proxy to page.example" {
 		t.Errorf("a proxy that is configured: %+v, %v", p, err)
 	}
@@ -301,15 +301,15 @@ func TestTheEnvironmentsProxyIsNotAsked(t *testing.T) {
 // Requirements: TOOL-06
 func TestAHostThatDripsIsLeftAfterItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := client(t, outside.Options{})
-		outside.Answer(c, func(req *http.Request) (*http.Response, error) {
+		c := client(t, webaccess.Options{})
+		webaccess.Answer(c, func(req *http.Request) (*http.Response, error) {
 			return &http.Response{
 				StatusCode: http.StatusOK, Request: req, Header: http.Header{"Content-Type": {"text/plain"}}, Body: &drip{req.Context()},
 			}, nil
 		})
 		began := time.Now()
 		_, err := c.Fetch(t.Context(), "http://slow.example/")
-		if took := time.Since(began); !errors.Is(err, fault.Invalid) || took > outside.TotalTimeout+time.Second {
+		if took := time.Since(began); !errors.Is(err, fault.Invalid) || took > webaccess.TotalTimeout+time.Second {
 			t.Errorf("after %s: %v", took, err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

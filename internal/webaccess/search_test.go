@@ -1,4 +1,4 @@
-package outside_test
+package webaccess_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"liminal/internal/fault"
-	"liminal/internal/outside"
+	"liminal/internal/webaccess"
 )
 
 const secret = "tvly-0123456789-secret"
@@ -20,7 +20,7 @@ const secret = "tvly-0123456789-secret"
 // engine is a provider as the tests treat it: how it is opened, how a true
 // request to it looks, and its true answer to one.
 type engine struct {
-	open   func(outside.ProviderOptions) (outside.Provider, error)
+	open   func(webaccess.ProviderOptions) (webaccess.Provider, error)
 	asks   func(t *testing.T, r *http.Request) (query string)
 	answer string
 	keyed  bool
@@ -29,7 +29,7 @@ type engine struct {
 func engines() map[string]engine {
 	return map[string]engine{
 		"tavily": {
-			open: func(o outside.ProviderOptions) (outside.Provider, error) { return outside.NewTavily(o) },
+			open: func(o webaccess.ProviderOptions) (webaccess.Provider, error) { return webaccess.NewTavily(o) },
 			asks: func(t *testing.T, r *http.Request) string {
 				var body struct {
 					Query string `json:"query"`
@@ -54,7 +54,7 @@ func engines() map[string]engine {
 			keyed: true,
 		},
 		"brave": {
-			open: func(o outside.ProviderOptions) (outside.Provider, error) { return outside.NewBrave(o) },
+			open: func(o webaccess.ProviderOptions) (webaccess.Provider, error) { return webaccess.NewBrave(o) },
 			asks: func(t *testing.T, r *http.Request) string {
 				if r.Method != http.MethodGet || r.URL.Path != "/res/v1/web/search" || r.URL.Query().Get("count") != "3" || r.Header.Get("X-Subscription-Token") != secret {
 					t.Errorf("%s %s %v", r.Method, r.URL, r.Header)
@@ -71,7 +71,7 @@ func engines() map[string]engine {
 			keyed: true,
 		},
 		"searxng": {
-			open: func(o outside.ProviderOptions) (outside.Provider, error) { return outside.NewSearXNG(o) },
+			open: func(o webaccess.ProviderOptions) (webaccess.Provider, error) { return webaccess.NewSearXNG(o) },
 			asks: func(t *testing.T, r *http.Request) string {
 				if r.Method != http.MethodGet || r.URL.Path != "/search" || r.URL.Query().Get("format") != "json" {
 					t.Errorf("%s %s", r.Method, r.URL)
@@ -89,11 +89,11 @@ func engines() map[string]engine {
 	}
 }
 
-func served(t *testing.T, e engine, handler http.HandlerFunc) outside.Provider {
+func served(t *testing.T, e engine, handler http.HandlerFunc) webaccess.Provider {
 	t.Helper()
 	s := httptest.NewServer(handler)
 	t.Cleanup(s.Close)
-	p, err := e.open(outside.ProviderOptions{BaseURL: s.URL + "/", Key: secret})
+	p, err := e.open(webaccess.ProviderOptions{BaseURL: s.URL + "/", Key: secret})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestEveryProviderSpeaksItsOwnProtocol(t *testing.T) {
 				asked = e.asks(t, r)
 				page("application/json", e.answer)(w, r)
 			})
-			found, err := p.Search(t.Context(), outside.Query{Text: "  notice\nperiod ", Limit: 3})
+			found, err := p.Search(t.Context(), webaccess.Query{Text: "  notice\nperiod ", Limit: 3})
 			if err != nil || len(found) != 3 || asked != "notice period" || p.Name() != name {
 				t.Fatalf("%+v, %v, asked for %q", found, err, asked)
 			}
@@ -122,7 +122,7 @@ func TestEveryProviderSpeaksItsOwnProtocol(t *testing.T) {
 				t.Errorf("%+v", found)
 			}
 			long := strings.Repeat("wörter ", 200)
-			if _, err := p.Search(t.Context(), outside.Query{Text: long, Limit: 3}); err != nil || len(asked) > outside.MaxQuery || !utf8.ValidString(asked) || asked == "" {
+			if _, err := p.Search(t.Context(), webaccess.Query{Text: long, Limit: 3}); err != nil || len(asked) > webaccess.MaxQuery || !utf8.ValidString(asked) || asked == "" {
 				t.Errorf("a long query is asked as %d bytes: %v", len(asked), err)
 			}
 		})
@@ -148,7 +148,7 @@ func TestWhatGoesWrongAtAProviderIsToldWithoutTheKey(t *testing.T) {
 				w.WriteHeader(status)
 				_, _ = io.WriteString(w, `{"detail":"your key `+secret+` …`)
 			})
-			_, err := p.Search(t.Context(), outside.Query{Text: "q"})
+			_, err := p.Search(t.Context(), webaccess.Query{Text: "q"})
 			if fault.CodeOf(err) != w.code || fault.Reason(err) != w.reason || strings.Contains(err.Error(), secret) {
 				t.Errorf("%s, %d: %v", name, status, err)
 			}
@@ -169,7 +169,7 @@ func TestAProvidersRedirectIsNotFollowed(t *testing.T) {
 	for name, e := range engines() {
 		for _, status := range []int{302, 307, 308} {
 			p := served(t, e, http.RedirectHandler(elsewhere.URL+"/search", status).ServeHTTP)
-			if _, err := p.Search(t.Context(), outside.Query{Text: "q"}); fault.Reason(err) != fault.Upstream {
+			if _, err := p.Search(t.Context(), webaccess.Query{Text: "q"}); fault.Reason(err) != fault.Upstream {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -180,12 +180,12 @@ func TestAProviderThatIsAwayOrLeftAlone(t *testing.T) {
 	t.Parallel()
 	for name, e := range engines() {
 		gone := httptest.NewServer(http.NotFoundHandler())
-		p, err := e.open(outside.ProviderOptions{BaseURL: gone.URL, Key: secret})
+		p, err := e.open(webaccess.ProviderOptions{BaseURL: gone.URL, Key: secret})
 		gone.Close()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.Search(t.Context(), outside.Query{Text: "q"}); fault.Reason(err) != fault.Upstream || strings.Contains(err.Error(), "q=") {
+		if _, err := p.Search(t.Context(), webaccess.Query{Text: "q"}); fault.Reason(err) != fault.Upstream || strings.Contains(err.Error(), "q=") {
 			t.Errorf("%s is away: %v", name, err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -194,7 +194,7 @@ func TestAProviderThatIsAwayOrLeftAlone(t *testing.T) {
 			cancel()
 			<-r.Context().Done()
 		})
-		if _, err := p.Search(ctx, outside.Query{Text: "q"}); !errors.Is(err, context.Canceled) {
+		if _, err := p.Search(ctx, webaccess.Query{Text: "q"}); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s, the caller gave up: %v", name, err)
 		}
 	}
@@ -203,10 +203,10 @@ func TestAProviderThatIsAwayOrLeftAlone(t *testing.T) {
 func TestAProviderThatIsNotConfiguredIsNotMade(t *testing.T) {
 	t.Parallel()
 	for name, e := range engines() {
-		if _, err := e.open(outside.ProviderOptions{}); err == nil {
+		if _, err := e.open(webaccess.ProviderOptions{}); err == nil {
 			t.Errorf("%s of nothing", name)
 		}
-		if _, err := e.open(outside.ProviderOptions{Key: secret, BaseURL: "ftp://x"}); err == nil {
+		if _, err := e.open(webaccess.ProviderOptions{Key: secret, BaseURL: "ftp://x"}); err == nil {
 			t.Errorf("%s at no URL", name)
 		}
 	}

@@ -1,4 +1,4 @@
-package outside_test
+package webaccess_test
 
 import (
 	"context"
