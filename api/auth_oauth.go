@@ -69,14 +69,14 @@ type Departure struct {
 }
 
 func (s *server) startOAuth(ctx context.Context, in *startOAuthInput) (Departure, error) {
-	x := exchangeOf(ctx)
-	if err := s.Limits.Spend(ctx, quota.Knock(), x.origin()); err != nil {
+	req := requestOf(ctx)
+	if err := s.Limits.Spend(ctx, quota.Knock(), req.origin()); err != nil {
 		return Departure{}, err
 	}
-	b := oauth.Begin{Provider: in.Provider, Return: "/", Redirect: s.base(x.request) + "/v1/auth/oauth/" + url.PathEscape(in.Provider) + "/callback"}
-	b.Stranger = s.stranger(x, "")
+	b := oauth.Begin{Provider: in.Provider, Return: "/", Redirect: s.base(req.raw) + "/v1/auth/oauth/" + url.PathEscape(in.Provider) + "/callback"}
+	b.Stranger = s.stranger(req, "")
 	if in.Body != nil {
-		b.Tenant, b.Stranger = in.Body.Tenant, s.stranger(x, in.Body.Setup)
+		b.Tenant, b.Stranger = in.Body.Tenant, s.stranger(req, in.Body.Setup)
 		if in.Body.Return != "" {
 			b.Return = in.Body.Return
 		}
@@ -84,11 +84,11 @@ func (s *server) startOAuth(ctx context.Context, in *startOAuthInput) (Departure
 	if !clientPath(b.Return) {
 		return Departure{}, fault.New(fault.Invalid, "Where to come back to must be a path of the client, as in /settings.").With(map[string]any{"field": "return"})
 	}
-	if bearer := x.request.Header.Get("Authorization"); bearer != "" {
+	if bearer := req.raw.Header.Get("Authorization"); bearer != "" {
 		if err := s.enter(ctx, bearer); err != nil {
 			return Departure{}, err
 		}
-		b.Viewer = x.viewer
+		b.Viewer = req.viewer
 	}
 	if s.Providers == nil {
 		return Departure{}, fault.New(fault.NotFound, "Nobody can sign in with %q here.", in.Provider)
@@ -100,7 +100,7 @@ func (s *server) startOAuth(ctx context.Context, in *startOAuthInput) (Departure
 	if err != nil {
 		return Departure{}, err
 	}
-	s.setOAuthCookie(x, begun.State, begun.Browser, int(oauth.Patience.Seconds()))
+	s.setOAuthCookie(req, begun.State, begun.Browser, int(oauth.Patience.Seconds()))
 	return Departure{URL: begun.URL}, nil
 }
 
@@ -171,12 +171,12 @@ func oauthCookie(state string) string {
 
 // setOAuthCookie is Lax: the browser must bring it along when the provider
 // sends it here.
-func (s *server) setOAuthCookie(x *exchange, state, value string, maxAge int) {
+func (s *server) setOAuthCookie(req *request, state, value string, maxAge int) {
 	c := http.Cookie{
 		Name: oauthCookie(state), Value: value, Path: "/v1/auth/oauth", MaxAge: maxAge, HttpOnly: true,
-		SameSite: http.SameSiteLaxMode, Secure: x.request.TLS != nil || strings.HasPrefix(s.PublicURL, "https://"),
+		SameSite: http.SameSiteLaxMode, Secure: req.raw.TLS != nil || strings.HasPrefix(s.PublicURL, "https://"),
 	}
-	x.header.Add("Set-Cookie", c.String())
+	req.header.Add("Set-Cookie", c.String())
 }
 
 // finishOAuth sends a person who came back on to the client, or tells them
@@ -205,8 +205,8 @@ var refusal = template.Must(template.New("refusal").Parse(`<!doctype html>
 
 // comeBack returns where to send the browser.
 func (s *server) comeBack(r *http.Request) (to string, err error) {
-	ctx, x, q := r.Context(), exchangeOf(r.Context()), r.URL.Query()
-	if err := s.Limits.Spend(ctx, quota.Knock(), x.origin()); err != nil {
+	ctx, req, q := r.Context(), requestOf(r.Context()), r.URL.Query()
+	if err := s.Limits.Spend(ctx, quota.Knock(), req.origin()); err != nil {
 		return "", err
 	}
 	if s.Providers == nil || s.Elsewhere == nil {
@@ -215,7 +215,7 @@ func (s *server) comeBack(r *http.Request) (to string, err error) {
 	c := oauth.Callback{Provider: r.PathValue("provider"), State: q.Get("state"), Code: q.Get("code"), Refusal: q.Get("error"), Issuer: q.Get("iss")}
 	if cookie, err := r.Cookie(oauthCookie(c.State)); err == nil {
 		c.Browser = cookie.Value
-		s.setOAuthCookie(x, c.State, "", -1)
+		s.setOAuthCookie(req, c.State, "", -1)
 	}
 	who, begun, err := s.Providers.Finish(ctx, c)
 	if err != nil {
@@ -225,19 +225,19 @@ func (s *server) comeBack(r *http.Request) (to string, err error) {
 		return begun.Return + "#linked=" + url.QueryEscape(c.Provider), s.Elsewhere.Link(ctx, begun.Viewer, who)
 	}
 	who.Tenant, who.Stranger = begun.Tenant, begun.Stranger
-	return s.enterElsewhere(ctx, x, who, begun.Return)
+	return s.enterElsewhere(ctx, req, who, begun.Return)
 }
 
 // enterElsewhere opens a session for who. What happened is in the fragment of
 // the address, which reaches no server and no log: the client trades its cookie
 // for tokens, or asks for the second factor of the ticket.
-func (s *server) enterElsewhere(ctx context.Context, x *exchange, who identity.External, back string) (to string, err error) {
-	in, err := s.Elsewhere.LogInElsewhere(ctx, who, x.device())
+func (s *server) enterElsewhere(ctx context.Context, req *request, who identity.External, back string) (to string, err error) {
+	in, err := s.Elsewhere.LogInElsewhere(ctx, who, req.device())
 	if f, ok := errors.AsType[*fault.Error](err); ok {
 		if needed, ok := f.Details.(identity.FactorNeeded); ok {
 			return back + "#mfa_ticket=" + url.QueryEscape(needed.Ticket), nil
 		}
 	}
-	_, err = s.signedInAs(x, in, err)
+	_, err = s.signedInAs(req, in, err)
 	return back + "#signed_in=" + url.QueryEscape(who.Provider), err
 }

@@ -87,8 +87,8 @@ type signUpInput struct {
 }
 
 func (s *server) signUp(ctx context.Context, in *signUpInput) (SignedUp, error) {
-	x := exchangeOf(ctx)
-	if err := s.Limits.Spend(ctx, quota.SignUp(), x.origin()); err != nil {
+	req := requestOf(ctx)
+	if err := s.Limits.Spend(ctx, quota.SignUp(), req.origin()); err != nil {
 		return SignedUp{}, err
 	}
 	locale := in.Body.Locale
@@ -98,12 +98,12 @@ func (s *server) signUp(ctx context.Context, in *signUpInput) (SignedUp, error) 
 	got, err := s.Accounts.SignUp(ctx, identity.NewAccount{
 		Email: in.Body.Email, Password: in.Body.Password,
 		Handle: in.Body.Handle, Locale: locale, Tenant: cmp.Or(in.Body.Tenant, in.Tenant),
-		Stranger: s.stranger(x, in.Body.Setup),
-	}, x.deviceOf(in.Body.Client))
+		Stranger: s.stranger(req, in.Body.Setup),
+	}, req.deviceOf(in.Body.Client))
 	if err != nil || got.Pending {
 		return SignedUp{ConfirmEmail: true}, err
 	}
-	c, err := s.signedInAs(x, got, nil)
+	c, err := s.signedInAs(req, got, nil)
 	return SignedUp{
 		User: &c.User, AccessToken: c.AccessToken, RefreshToken: c.RefreshToken,
 		SessionID: c.SessionID, ExpiresAt: &c.ExpiresAt,
@@ -126,16 +126,16 @@ type logInInput struct {
 // password slows down and nobody can lock another person out from elsewhere;
 // and one of the address, so that trying many accounts slows down too.
 func (s *server) logIn(ctx context.Context, in *logInInput) (Credentials, error) {
-	x := exchangeOf(ctx)
-	who := x.origin() + " " + mailboxOf(in.Body.Email)
-	if err := cmp.Or(s.Limits.Spend(ctx, quota.Knock(), x.origin()), s.Limits.Spend(ctx, quota.SignIn(), who)); err != nil {
+	req := requestOf(ctx)
+	who := req.origin() + " " + mailboxOf(in.Body.Email)
+	if err := cmp.Or(s.Limits.Spend(ctx, quota.Knock(), req.origin()), s.Limits.Spend(ctx, quota.SignIn(), who)); err != nil {
 		return Credentials{}, err
 	}
 	got, err := s.Accounts.LogIn(ctx, identity.SignInTry{
 		Email: in.Body.Email, Password: in.Body.Password, Code: in.Body.Code, Recovery: in.Body.Recovery,
 		Tenant: cmp.Or(in.Body.Tenant, in.Tenant),
-	}, x.deviceOf(in.Body.Client))
-	return s.signedInAs(x, got, err)
+	}, req.deviceOf(in.Body.Client))
+	return s.signedInAs(req, got, err)
 }
 
 type refreshInput struct {
@@ -149,11 +149,11 @@ type refreshInput struct {
 // token is the refresh token of a request. The cookie counts only when our
 // own page sent it: it is the one thing a browser adds by itself. It must be
 // of the session that the other cookie names.
-func (in *refreshInput) token(x *exchange) (string, error) {
+func (in *refreshInput) token(req *request) (string, error) {
 	if in.Body != nil && in.Body.Token != "" {
 		return in.Body.Token, nil
 	}
-	if in.Cookie != "" && !sameOrigin(x.request) {
+	if in.Cookie != "" && !sameOrigin(req.raw) {
 		return "", fault.New(fault.Forbidden, "This request did not come from our own page.")
 	}
 	if in.Cookie != "" && in.Session != "" && !strings.HasPrefix(in.Cookie, in.Session+".") {
@@ -163,16 +163,16 @@ func (in *refreshInput) token(x *exchange) (string, error) {
 }
 
 func (s *server) refresh(ctx context.Context, in *refreshInput) (Credentials, error) {
-	x := exchangeOf(ctx)
-	token, err := in.token(x)
+	req := requestOf(ctx)
+	token, err := in.token(req)
 	if err != nil {
 		return Credentials{}, err
 	}
 	got, err := s.Accounts.Refresh(ctx, token)
 	if fault.CodeOf(err) == fault.Unauthorized {
-		s.clearCookies(x)
+		s.clearCookies(req)
 	}
-	return s.signedInAs(x, got, err)
+	return s.signedInAs(req, got, err)
 }
 
 // Nothing is the data of an answer that has none.
@@ -181,13 +181,13 @@ type Nothing struct{}
 // logOut ends the session of whichever tokens the request has. It needs no
 // live session: leaving always works.
 func (s *server) logOut(ctx context.Context, in *refreshInput) (Nothing, error) {
-	x := exchangeOf(ctx)
-	token, err := in.token(x)
+	req := requestOf(ctx)
+	token, err := in.token(req)
 	if err != nil {
 		return Nothing{}, err
 	}
-	s.clearCookies(x)
-	return Nothing{}, s.Accounts.LogOut(ctx, bearer(x.request.Header.Get("Authorization")), token)
+	s.clearCookies(req)
+	return Nothing{}, s.Accounts.LogOut(ctx, bearer(req.raw.Header.Get("Authorization")), token)
 }
 
 // Me is the data of GET /v1/auth/me.
@@ -207,41 +207,41 @@ type deleteAccountInput struct {
 }
 
 func (s *server) deleteAccount(ctx context.Context, in *deleteAccountInput) (Nothing, error) {
-	x := exchangeOf(ctx)
-	if err := s.Limits.Spend(ctx, quota.SignIn(), x.viewer.UserID); err != nil {
+	req := requestOf(ctx)
+	if err := s.Limits.Spend(ctx, quota.SignIn(), req.viewer.UserID); err != nil {
 		return Nothing{}, err
 	}
-	if err := s.Accounts.DeleteAccount(ctx, x.viewer, in.Body.Password); err != nil {
+	if err := s.Accounts.DeleteAccount(ctx, req.viewer, in.Body.Password); err != nil {
 		return Nothing{}, err
 	}
-	s.clearCookies(x)
+	s.clearCookies(req)
 	return Nothing{}, nil
 }
 
-func (s *server) signedInAs(x *exchange, in identity.SignIn, err error) (Credentials, error) {
+func (s *server) signedInAs(req *request, in identity.SignIn, err error) (Credentials, error) {
 	if err != nil {
 		return Credentials{}, err
 	}
 	life := int(in.ExpiresAt.Sub(s.Now()).Seconds())
-	s.setCookie(x, refreshCookie, in.Refresh, life)
-	s.setCookie(x, sessionCookie, in.SessionID, life)
+	s.setCookie(req, refreshCookie, in.Refresh, life)
+	s.setCookie(req, sessionCookie, in.SessionID, life)
 	return Credentials{
 		User: userView(in.User), AccessToken: in.Access, RefreshToken: in.Refresh,
 		SessionID: in.SessionID, ExpiresAt: in.ExpiresAt.UTC(),
 	}, nil
 }
 
-func (s *server) clearCookies(x *exchange) {
-	s.setCookie(x, refreshCookie, "", -1)
-	s.setCookie(x, sessionCookie, "", -1)
+func (s *server) clearCookies(req *request) {
+	s.setCookie(req, refreshCookie, "", -1)
+	s.setCookie(req, sessionCookie, "", -1)
 }
 
-func (s *server) setCookie(x *exchange, name, value string, maxAge int) {
+func (s *server) setCookie(req *request, name, value string, maxAge int) {
 	c := http.Cookie{
 		Name: name, Value: value, Path: "/v1/auth", MaxAge: maxAge, HttpOnly: true,
-		SameSite: http.SameSiteStrictMode, Secure: x.request.TLS != nil || strings.HasPrefix(s.PublicURL, "https://"),
+		SameSite: http.SameSiteStrictMode, Secure: req.raw.TLS != nil || strings.HasPrefix(s.PublicURL, "https://"),
 	}
-	x.header.Add("Set-Cookie", c.String())
+	req.header.Add("Set-Cookie", c.String())
 }
 
 // sameOrigin reports whether a browser sent r from a page of this host, or no

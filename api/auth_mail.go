@@ -37,12 +37,12 @@ type mailInput struct {
 
 // spendLetter counts a mail that is asked for, whether or not one is sent.
 func (s *server) spendLetter(ctx context.Context, email string) error {
-	x := exchangeOf(ctx)
-	if err := s.Limits.Spend(ctx, quota.Knock(), x.origin()); err != nil {
+	req := requestOf(ctx)
+	if err := s.Limits.Spend(ctx, quota.Knock(), req.origin()); err != nil {
 		return err
 	}
 	to := mailboxOf(email)
-	if err := s.Limits.Spend(ctx, letter(), x.origin()+" "+to); err != nil {
+	if err := s.Limits.Spend(ctx, letter(), req.origin()+" "+to); err != nil {
 		return err
 	}
 	return s.Limits.Spend(ctx, mailbox(), to)
@@ -81,7 +81,7 @@ type resetInput struct {
 }
 
 func (s *server) completeReset(ctx context.Context, in *resetInput) (Nothing, error) {
-	if err := s.Limits.Spend(ctx, tokenTry(), exchangeOf(ctx).origin()); err != nil {
+	if err := s.Limits.Spend(ctx, tokenTry(), requestOf(ctx).origin()); err != nil {
 		return Nothing{}, err
 	}
 	return Nothing{}, s.Accounts.CompleteReset(ctx, in.Body.Token, in.Body.Password)
@@ -94,7 +94,7 @@ type confirmInput struct {
 }
 
 func (s *server) verifyEmail(ctx context.Context, in *confirmInput) (Nothing, error) {
-	if err := s.Limits.Spend(ctx, tokenTry(), exchangeOf(ctx).origin()); err != nil {
+	if err := s.Limits.Spend(ctx, tokenTry(), requestOf(ctx).origin()); err != nil {
 		return Nothing{}, err
 	}
 	return Nothing{}, s.Accounts.ConfirmEmail(ctx, in.Body.Token)

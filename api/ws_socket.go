@@ -48,10 +48,10 @@ type reply struct {
 type socket struct {
 	*server
 	conn   *websocket.Conn
-	base   *exchange
+	base   *request
 	viewer identity.Viewer // zero until the auth frame; the reading loop's
 	hold   func()          // its place among the person's sockets, or before among its address's
-	frames bucket
+	frames tokenBucket
 
 	writing sync.Mutex
 	mu      sync.Mutex // guards what follows
@@ -63,9 +63,9 @@ type socket struct {
 // socket upgrades to a WebSocket. A page of another origin was refused before
 // (addressed); a valid Authorization header counts as the auth frame (C-06).
 func (s *server) socket(w http.ResponseWriter, r *http.Request) {
-	k := &socket{server: s, base: exchangeOf(r.Context()), follows: map[string]context.CancelFunc{}}
+	k := &socket{server: s, base: requestOf(r.Context()), follows: map[string]context.CancelFunc{}}
 	if token := bearer(r.Header.Get("Authorization")); token != "" {
-		v, err := s.authenticate(r.Context(), exchangeOf(r.Context()), token)
+		v, err := s.authenticate(r.Context(), requestOf(r.Context()), token)
 		if err == nil {
 			err = k.admit(r.Context(), v, token)
 		}
@@ -98,7 +98,7 @@ func (s *server) socket(w http.ResponseWriter, r *http.Request) {
 // admit makes the socket one person's: it takes a place among theirs and gives
 // up the one it had as a stranger's.
 func (k *socket) admit(ctx context.Context, v identity.Viewer, token string) error {
-	if err := k.tripped(v.UserID); err != nil {
+	if err := k.tooManyErrors(v.UserID); err != nil {
 		return err
 	}
 	if k.viewer.UserID == "" {
@@ -129,8 +129,8 @@ func (k *socket) serve(ctx context.Context) {
 	defer func() { _ = k.conn.Close() }()
 	context.AfterFunc(ctx, func() { _ = k.conn.Close() })
 	k.conn.SetReadLimit(maxFrame)
-	k.frames = bucket{burst: frameBurst, rate: frameRate, left: frameBurst, at: time.Now()}
-	k.control()
+	k.frames = tokenBucket{burst: frameBurst, rate: frameRate, left: frameBurst, at: time.Now()}
+	k.limitControlFrames()
 	k.expect()
 	k.running.Go(func() { k.keepAlive(ctx, cancel) })
 	for {
@@ -169,7 +169,7 @@ func (k *socket) handle(ctx context.Context, data []byte) bool {
 			return false
 		}
 		k.complain(ctx, "", err)
-		return k.welcomeStill()
+		return k.mayGoOn()
 	}
 	if f.Type == "" {
 		f.Type = f.Event
@@ -183,7 +183,7 @@ func (k *socket) handle(ctx context.Context, data []byte) bool {
 	}
 	k.expect()
 	k.dispatch(ctx, f, data)
-	return k.welcomeStill()
+	return k.mayGoOn()
 }
 
 // auth signs in; a message in the same frame is said at once (STREAM-06).
@@ -249,11 +249,11 @@ func (k *socket) dispatch(ctx context.Context, f inFrame, data []byte) {
 		k.close(closeUnauthorized, fault.From(err).Message)
 		return
 	}
-	x := &exchange{id: f.RequestID, request: k.base.request, header: http.Header{}, viewer: k.viewer}
-	if !id.Valid(x.id) {
-		x.id = id.New()
+	req := &request{id: f.RequestID, raw: k.base.raw, header: http.Header{}, viewer: k.viewer}
+	if !id.Valid(req.id) {
+		req.id = id.New()
 	}
-	ctx = context.WithValue(ctx, exchangeKey{}, x)
+	ctx = context.WithValue(ctx, requestKey{}, req)
 	if err != nil {
 		k.complain(ctx, f.RunID, err)
 		return
@@ -270,7 +270,7 @@ func (k *socket) dispatch(ctx context.Context, f inFrame, data []byte) {
 	case "cancel":
 		err = k.cancelRun(ctx, f)
 	case "ping":
-		k.send(Frame{Event: "pong", Data: json.RawMessage("{}"), RequestID: x.id})
+		k.send(Frame{Event: "pong", Data: json.RawMessage("{}"), RequestID: req.id})
 	default:
 		err = fault.New(fault.Invalid, "There is no frame of the type %q. There are auth, chat_start, follow, unfollow, resume, cancel and ping.", f.Type)
 	}
@@ -290,7 +290,7 @@ func (k *socket) start(ctx context.Context, data []byte) error {
 	if err != nil {
 		return err
 	}
-	k.send(reply{Type: "chat_started", RequestID: exchangeOf(ctx).id, Data: answer})
+	k.send(reply{Type: "chat_started", RequestID: requestOf(ctx).id, Data: answer})
 	return k.followRun(ctx, answer.RunID, 0)
 }
 
@@ -303,7 +303,7 @@ func (k *socket) resumeRun(ctx context.Context, f inFrame, data []byte) error {
 	if err != nil {
 		return err
 	}
-	k.send(reply{Type: "resumed", RequestID: exchangeOf(ctx).id, Data: got})
+	k.send(reply{Type: "resumed", RequestID: requestOf(ctx).id, Data: got})
 	if k.following(got.RunID) {
 		return nil
 	}
@@ -353,7 +353,7 @@ func (k *socket) alive(ctx context.Context) bool {
 
 func (k *socket) complain(ctx context.Context, runID string, err error) {
 	f := k.fail(ctx, err)
-	k.failed(ctx, exchangeOf(ctx), f.code)
+	k.countError(ctx, requestOf(ctx), f.code)
 	data, _ := json.Marshal(f.Reason) // of what was JSON before
 	k.send(Frame{Event: stream.Error, Data: data, RequestID: f.RequestID, RunID: runID})
 }

@@ -18,7 +18,7 @@ func (p *person) heavy() *http.Request {
 // Requirements: ISO-08
 func TestLargeBodiesOfOnePersonTakeTurns(t *testing.T) {
 	t.Parallel()
-	w := newHastyWorld(t, func(p *pace) { p.json = hasty })
+	w := newHastyWorld(t, func(d *deadlines) { d.json = hasty })
 	ada, bob := w.signUp("ada@example.org"), w.signUp("bob@example.org")
 	var leave []func()
 	for range largeAtOnce() {

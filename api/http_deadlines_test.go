@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// deadlines remembers until when the last read of a body might take.
-type deadlines struct {
+// deadlineRecorder remembers until when the last read of a body might take.
+type deadlineRecorder struct {
 	http.ResponseWriter
 	last time.Time
 }
 
-func (d *deadlines) SetReadDeadline(t time.Time) error {
+func (d *deadlineRecorder) SetReadDeadline(t time.Time) error {
 	d.last = t
 	return nil
 }
@@ -22,8 +22,8 @@ func (d *deadlines) SetReadDeadline(t time.Time) error {
 // Storing a file may take longer than its sender may pause.
 func TestABodyThatHasArrivedHurriesNobody(t *testing.T) {
 	t.Parallel()
-	var w deadlines
-	body := usual.body(&w, io.NopCloser(strings.NewReader("a file")))
+	var w deadlineRecorder
+	body := defaultDeadlines.body(&w, io.NopCloser(strings.NewReader("a file")))
 	if _, err := body.Read(make([]byte, 2)); err != nil || w.last.IsZero() {
 		t.Errorf("its first bytes have until %v, %v", w.last, err)
 	}

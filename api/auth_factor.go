@@ -43,8 +43,8 @@ func (s *server) factors() (Factors, error) {
 // tryFactor is factors for a request that proves something: it spends of the
 // person's tries and of the address's.
 func (s *server) tryFactor(ctx context.Context, who string) (Factors, error) {
-	x := exchangeOf(ctx)
-	if err := cmp.Or(s.Limits.Spend(ctx, quota.Knock(), x.origin()), s.Limits.Spend(ctx, quota.SignIn(), "mfa "+who)); err != nil {
+	req := requestOf(ctx)
+	if err := cmp.Or(s.Limits.Spend(ctx, quota.Knock(), req.origin()), s.Limits.Spend(ctx, quota.SignIn(), "mfa "+who)); err != nil {
 		return nil, err
 	}
 	return s.factors()
@@ -105,28 +105,28 @@ func (s *server) verifyMFA(ctx context.Context, in *verifyInput) (Proved, error)
 	if err != nil {
 		return Proved{}, err
 	}
-	x := exchangeOf(ctx)
+	req := requestOf(ctx)
 	if in.Body.Ticket != "" {
 		f, err := s.factors()
-		if err = cmp.Or(s.Limits.Spend(ctx, quota.Knock(), x.origin()), err); err != nil {
+		if err = cmp.Or(s.Limits.Spend(ctx, quota.Knock(), req.origin()), err); err != nil {
 			return Proved{}, err
 		}
-		got, err := f.ProveTicket(ctx, in.Body.Ticket, p, x.device())
-		return s.provedAs(x, got, err)
+		got, err := f.ProveTicket(ctx, in.Body.Ticket, p, req.device())
+		return s.provedAs(req, got, err)
 	}
-	if err := s.enter(ctx, x.request.Header.Get("Authorization")); err != nil {
+	if err := s.enter(ctx, req.raw.Header.Get("Authorization")); err != nil {
 		return Proved{}, err
 	}
-	f, err := s.tryFactor(ctx, x.viewer.UserID)
+	f, err := s.tryFactor(ctx, req.viewer.UserID)
 	if err != nil {
 		return Proved{}, err
 	}
-	got, err := f.ProveSession(ctx, x.viewer, p, x.device())
-	return s.provedAs(x, got, err)
+	got, err := f.ProveSession(ctx, req.viewer, p, req.device())
+	return s.provedAs(req, got, err)
 }
 
-func (s *server) provedAs(x *exchange, got identity.Proved, err error) (Proved, error) {
-	in, err := s.signedInAs(x, got.SignIn, err)
+func (s *server) provedAs(req *request, got identity.Proved, err error) (Proved, error) {
+	in, err := s.signedInAs(req, got.SignIn, err)
 	return Proved{Credentials: in, RecoveryCodes: got.RecoveryCodes, RecoveryLeft: got.RecoveryLeft}, err
 }
 

@@ -12,8 +12,8 @@ import (
 // stranger reports whether a request shows nothing of whoever runs this server:
 // it neither comes from this machine nor brings the setup word. A stranger's
 // account is not the first, which administers the server.
-func (s *server) stranger(x *exchange, word string) bool {
-	return s.SetupWord != "" && !s.here(x.request) && !identity.SameWord(s.SetupWord, word)
+func (s *server) stranger(req *request, word string) bool {
+	return s.SetupWord != "" && !s.here(req.raw) && !identity.SameWord(s.SetupWord, word)
 }
 
 // proxied are the headers by which a proxy tells that it is one.

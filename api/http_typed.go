@@ -14,7 +14,7 @@ import (
 // one that says nothing, or text, and the browser asks nobody first; for JSON
 // it must ask us, and we allow no other page.
 func (s *server) typed(ctx huma.Context, next func(huma.Context)) {
-	if r := exchangeOf(ctx.Context()).request; r != nil && hasBody(r) && !saysJSON(r) {
+	if r := requestOf(ctx.Context()).raw; r != nil && hasBody(r) && !saysJSON(r) {
 		s.writeFailure(ctx, fault.New(fault.Invalid, "The request has a body that does not say it is JSON. Send it with the header Content-Type: application/json.").
 			With(map[string]any{"field": "Content-Type"}))
 		return

@@ -50,17 +50,17 @@ func statusOf(f *fault.Error) int {
 // logged with its cause, which the person never sees.
 func (s *server) fail(ctx context.Context, err error) *Failure {
 	f := fault.From(err)
-	x := exchangeOf(ctx)
+	req := requestOf(ctx)
 	if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
 		f = fault.New(fault.Invalid, "The request is larger than the %d bytes allowed here.", tooLarge.Limit)
 	}
 	if f.Code == fault.Internal && ctx.Err() == nil {
-		s.Logger.LogAttrs(ctx, slog.LevelError, "request failed", slog.String("request_id", x.id), slog.Any("error", err))
+		s.Logger.LogAttrs(ctx, slog.LevelError, "request failed", slog.String("request_id", req.id), slog.Any("error", err))
 	}
 	if seconds := retryAfter(f.Details); seconds > 0 {
-		x.header.Set("Retry-After", strconv.Itoa(seconds))
+		req.header.Set("Retry-After", strconv.Itoa(seconds))
 	}
-	return failureOf(x.id, statusOf(f), f)
+	return failureOf(req.id, statusOf(f), f)
 }
 
 // retryAfter is when it makes sense to ask again, in seconds; 0 when nothing
@@ -102,7 +102,7 @@ func (s *server) unknown(w http.ResponseWriter, r *http.Request) {
 			w.Header().Add("Allow", m)
 		}
 		f := fault.New(fault.Invalid, "%s is not possible here; %s is.", r.Method, list(allowed))
-		writeJSON(w, http.StatusMethodNotAllowed, failureOf(exchangeOf(r.Context()).id, http.StatusMethodNotAllowed, f))
+		writeJSON(w, http.StatusMethodNotAllowed, failureOf(requestOf(r.Context()).id, http.StatusMethodNotAllowed, f))
 		return
 	}
 	s.refuse(w, r, fault.New(fault.NotFound, "There is nothing at %s.", r.URL.Path))

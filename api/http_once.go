@@ -13,7 +13,7 @@ import (
 // once answers a repeated idempotency key with the first answer, request id
 // and all (API-05). Without a key it just works.
 func once[T any](ctx context.Context, s *server, k quota.Key, request any, work func(context.Context) (T, error)) (data T, replayed bool, err error) {
-	x := exchangeOf(ctx)
+	req := requestOf(ctx)
 	if k.Key == "" {
 		data, err = work(ctx)
 		return data, false, err
@@ -23,7 +23,7 @@ func once[T any](ctx context.Context, s *server, k quota.Key, request any, work 
 		return data, false, err
 	}
 	k.Fingerprint = quota.Fingerprint(asked)
-	reply, replayed, err := s.Once.Do(ctx, x.viewer, k, func(ctx context.Context) (quota.Reply, error) {
+	reply, replayed, err := s.Once.Do(ctx, req.viewer, k, func(ctx context.Context) (quota.Reply, error) {
 		data, err := work(ctx)
 		if err != nil {
 			return quota.Reply{}, err
@@ -38,7 +38,7 @@ func once[T any](ctx context.Context, s *server, k quota.Key, request any, work 
 	if err := json.Unmarshal(reply.Body, &first); err != nil {
 		return data, false, err
 	}
-	x.rename(first.RequestID)
+	req.setID(first.RequestID)
 	return first.Data, replayed, nil
 }
 

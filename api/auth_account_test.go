@@ -142,9 +142,9 @@ func TestSecretsAreNotEchoed(t *testing.T) {
 func TestCookiesAreSecureBehindHTTPS(t *testing.T) {
 	t.Parallel()
 	s := &server{Options: Options{PublicURL: "https://chat.example.org"}}
-	x := &exchange{header: http.Header{}, request: httptest.NewRequest(http.MethodPost, "/v1/auth/login", nil)}
-	s.setCookie(x, refreshCookie, "v", 60)
-	if !strings.Contains(x.header.Get("Set-Cookie"), "; Secure") {
-		t.Errorf("cookie = %s", x.header.Get("Set-Cookie"))
+	req := &request{header: http.Header{}, raw: httptest.NewRequest(http.MethodPost, "/v1/auth/login", nil)}
+	s.setCookie(req, refreshCookie, "v", 60)
+	if !strings.Contains(req.header.Get("Set-Cookie"), "; Secure") {
+		t.Errorf("cookie = %s", req.header.Get("Set-Cookie"))
 	}
 }

@@ -18,9 +18,9 @@ const (
 	closeTooMany = websocket.ClosePolicyViolation
 )
 
-// control handles pings and pongs. They count as frames, so that nobody keeps
-// us busy with them; a client's own pings are answered.
-func (k *socket) control() {
+// limitControlFrames handles pings and pongs. They count as frames, so that
+// nobody keeps us busy with them; a client's own pings are answered.
+func (k *socket) limitControlFrames() {
 	pong := k.conn.PingHandler()
 	k.conn.SetPingHandler(func(data string) error {
 		if !k.frames.take(time.Now()) {
@@ -42,13 +42,13 @@ func (k *socket) control() {
 // errTooMany ends the reading loop.
 var errTooMany = errors.New("too many control frames")
 
-// bucket is a token bucket of one goroutine.
-type bucket struct {
+// tokenBucket bounds how often one goroutine does something.
+type tokenBucket struct {
 	burst, rate, left float64
 	at                time.Time
 }
 
-func (b *bucket) take(now time.Time) bool {
+func (b *tokenBucket) take(now time.Time) bool {
 	b.left = min(b.burst, b.left+b.rate*now.Sub(b.at).Seconds())
 	b.at = now
 	if b.left < 1 {
@@ -58,9 +58,9 @@ func (b *bucket) take(now time.Time) bool {
 	return true
 }
 
-// welcomeStill reports whether the person may go on after what has failed.
-func (k *socket) welcomeStill() bool {
-	if k.tripped(k.viewer.UserID) == nil {
+// mayGoOn reports whether the person may go on after what has failed.
+func (k *socket) mayGoOn() bool {
+	if k.tooManyErrors(k.viewer.UserID) == nil {
 		return true
 	}
 	k.close(closeTooMany, "Too many of your requests have failed. Come back in a while.")

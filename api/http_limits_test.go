@@ -27,11 +27,11 @@ const hasty = 100 * time.Millisecond
 
 // newHastyWorld is in a hurry about what a test is about, and about nothing
 // else: a busy machine pauses too.
-func newHastyWorld(t *testing.T, about func(*pace)) *world {
+func newHastyWorld(t *testing.T, about func(*deadlines)) *world {
 	t.Helper()
-	p := usual
-	about(&p)
-	return newWorld(t, func(o *Options) { o.pace = p })
+	d := defaultDeadlines
+	about(&d)
+	return newWorld(t, func(o *Options) { o.deadlines = d })
 }
 
 // line is a connection on which a test says what no client would.
@@ -74,7 +74,7 @@ func (l line) answer() *response {
 
 func TestAnUploadThatStallsIsCutWithASentence(t *testing.T) {
 	t.Parallel()
-	w := newHastyWorld(t, func(p *pace) { p.stall = hasty })
+	w := newHastyWorld(t, func(d *deadlines) { d.stall = hasty })
 	ada := w.signUp("ada@example.org")
 	r := ada.uploadRequest("a.txt", strings.Repeat("x", 100_000))
 	whole, err := io.ReadAll(r.Body)
@@ -93,7 +93,7 @@ func TestAnUploadThatStallsIsCutWithASentence(t *testing.T) {
 
 func TestAnUploadThatTricklesIsCut(t *testing.T) {
 	t.Parallel()
-	w := newHastyWorld(t, func(p *pace) { p.grace, p.rate = 3*hasty, 1<<20 })
+	w := newHastyWorld(t, func(d *deadlines) { d.grace, d.rate = 3*hasty, 1<<20 })
 	r := w.signUp("ada@example.org").uploadRequest("a.txt", strings.Repeat("x", 100_000))
 	whole, err := io.ReadAll(r.Body)
 	w.must(err)
@@ -116,7 +116,7 @@ func TestAnUploadThatTricklesIsCut(t *testing.T) {
 
 func TestABodyThatComesTooSlowlyIsCut(t *testing.T) {
 	t.Parallel()
-	w := newHastyWorld(t, func(p *pace) { p.json = hasty })
+	w := newHastyWorld(t, func(d *deadlines) { d.json = hasty })
 	r := w.signUp("ada@example.org").request("POST", "/v1/chat", `{"message":"`+strings.Repeat("x", 1000)+`"}`)
 	l := w.line()
 	l.begin(r, `{"mess`)
@@ -131,7 +131,7 @@ func TestWhoDoesNotReadADownloadHoldsNothing(t *testing.T) {
 	ada := w.signUp("ada@example.org")
 	ada.upload("big.txt", strings.Repeat("x", 20<<20)).ok()
 	link := ada.post("/v1/files/link", map[string]any{"path": "files/big.txt"}).ok()["url"].(string)
-	w.server.pace.write = hasty
+	w.server.deadlines.write = hasty
 	ended := w.watched()
 	r, err := http.NewRequest(http.MethodGet, w.url+link, nil)
 	w.must(err)

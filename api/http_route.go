@@ -28,7 +28,7 @@ var hooks sync.Once
 func setHooks() {
 	huma.DefaultArrayNullable = false // our lists are never null
 	huma.NewErrorWithContext = func(ctx huma.Context, status int, msg string, errs ...error) huma.StatusError {
-		return badRequest(exchangeOf(ctx.Context()).id, status, msg, errs)
+		return badRequest(requestOf(ctx.Context()).id, status, msg, errs)
 	}
 	huma.NewError = func(status int, msg string, errs ...error) huma.StatusError {
 		return badRequest("", status, msg, errs)
@@ -132,7 +132,7 @@ func public(op huma.Operation) huma.Operation {
 // guard completes an operation: who may call it, and what it may answer.
 func (s *server) guard(op huma.Operation) huma.Operation {
 	op.Errors = []int{400, 404, 409, 429, 500}
-	op.BodyReadTimeout = s.pace.json
+	op.BodyReadTimeout = s.deadlines.json
 	if op.Security == nil {
 		op.Security = []map[string][]string{{"bearer": {}}}
 		op.Middlewares = append(op.Middlewares, s.signedIn)
@@ -158,7 +158,7 @@ func (s *server) signedIn(ctx huma.Context, next func(huma.Context)) {
 // welcome lets a request of a stranger through unless its address has made too
 // many errors.
 func (s *server) welcome(ctx huma.Context, next func(huma.Context)) {
-	if err := s.tripped(exchangeOf(ctx.Context()).origin()); err != nil {
+	if err := s.tooManyErrors(requestOf(ctx.Context()).origin()); err != nil {
 		s.writeFailure(ctx, err)
 		return
 	}
@@ -168,28 +168,28 @@ func (s *server) welcome(ctx huma.Context, next func(huma.Context)) {
 // enter makes the request its session's person's. Whoever has made too many
 // errors is told so instead: a person by who they are, a stranger by address.
 func (s *server) enter(ctx context.Context, authorization string) error {
-	x := exchangeOf(ctx)
-	v, err := s.authenticate(ctx, x, bearer(authorization))
+	req := requestOf(ctx)
+	v, err := s.authenticate(ctx, req, bearer(authorization))
 	if err != nil {
-		return cmp.Or(s.tripped(x.origin()), err)
+		return cmp.Or(s.tooManyErrors(req.origin()), err)
 	}
-	x.viewer = v
-	return s.tripped(v.UserID)
+	req.viewer = v
+	return s.tooManyErrors(v.UserID)
 }
 
 // authenticate says whose session a token is of. A request that names a tenant
 // means that one: a session of another is no session there (ISO-12). One that
 // names a session is refused with a token of another; naming one makes nobody
 // anybody.
-func (s *server) authenticate(ctx context.Context, x *exchange, token string) (identity.Viewer, error) {
+func (s *server) authenticate(ctx context.Context, req *request, token string) (identity.Viewer, error) {
 	v, err := s.Accounts.Authenticate(ctx, token)
 	if err != nil {
 		return identity.Viewer{}, err
 	}
-	if tenant := x.tenant(); tenant != "" && tenant != v.TenantID {
+	if tenant := req.tenant(); tenant != "" && tenant != v.TenantID {
 		return identity.Viewer{}, fault.New(fault.Unauthorized, "You are signed out in this tenant. Sign in there.")
 	}
-	if session := x.session(); session != "" && session != v.SessionID {
+	if session := req.session(); session != "" && session != v.SessionID {
 		return identity.Viewer{}, fault.New(fault.Unauthorized, "You are signed out of this session. Sign in again.")
 	}
 	return v, nil
@@ -221,7 +221,7 @@ type answer[T any] struct{ Body Envelope[T] }
 func add[I, T any](s *server, op huma.Operation, handle func(context.Context, *I) (T, error)) {
 	op = s.guard(op)
 	huma.Register(s.huma, op, func(ctx context.Context, in *I) (*answer[T], error) {
-		exchangeOf(ctx).unhurried()
+		requestOf(ctx).liftReadDeadline()
 		data, err := handle(ctx, in)
 		if err != nil {
 			return nil, s.fail(ctx, err)
@@ -236,7 +236,7 @@ func add[I, T any](s *server, op huma.Operation, handle func(context.Context, *I
 func addStream[I any](s *server, op huma.Operation, handle func(context.Context, *I) (func(http.ResponseWriter, *http.Request), error)) {
 	op = s.guard(op)
 	huma.Register(s.huma, op, func(ctx context.Context, in *I) (*huma.StreamResponse, error) {
-		exchangeOf(ctx).unhurried()
+		requestOf(ctx).liftReadDeadline()
 		write, err := handle(ctx, in)
 		if err != nil {
 			return nil, s.fail(ctx, err)
@@ -282,5 +282,5 @@ func (s *server) answers(op huma.Operation, code int, contentType, description s
 }
 
 func envelope[T any](ctx context.Context, data T) Envelope[T] {
-	return Envelope[T]{Status: "ok", Data: data, RequestID: exchangeOf(ctx).id}
+	return Envelope[T]{Status: "ok", Data: data, RequestID: requestOf(ctx).id}
 }

@@ -28,12 +28,12 @@ func (s *server) measured(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		x, route, began := exchangeOf(r.Context()), s.routeOf(r), time.Now()
-		ctx, span := telemetry.WithRequest(r.Context(), func() string { return x.id }), trace.SpanFromContext(r.Context())
+		req, route, began := requestOf(r.Context()), s.routeOf(r), time.Now()
+		ctx, span := telemetry.WithRequest(r.Context(), func() string { return req.id }), trace.SpanFromContext(r.Context())
 		r = r.WithContext(ctx)
 		if followed(route) {
 			ctx, span = s.Traces.Request(r)
-			r, x.trace = r.WithContext(ctx), telemetry.TraceID(ctx)
+			r, req.trace = r.WithContext(ctx), telemetry.TraceID(ctx)
 		}
 		shown := s.sample(rec, r)
 		defer func() {

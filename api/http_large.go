@@ -22,27 +22,27 @@ func largeAtOnce() int { return max(1, runtime.GOMAXPROCS(0)/2) }
 // and lets each in when it is its turn among theirs. The turn ends with the
 // answer, or where a handler begins to wait for a run.
 func (s *server) inTurn(ctx huma.Context, next func(huma.Context)) {
-	x := exchangeOf(ctx.Context())
-	if r := x.request; r == nil || !hasBody(r) || r.ContentLength >= 0 && r.ContentLength < largeBody {
+	req := requestOf(ctx.Context())
+	if r := req.raw; r == nil || !hasBody(r) || r.ContentLength >= 0 && r.ContentLength < largeBody {
 		next(ctx)
 		return
 	}
-	who := x.viewer.UserID
+	who := req.viewer.UserID
 	if who == "" {
-		who = x.origin()
+		who = req.origin()
 	}
 	if err := s.Limits.Spend(ctx.Context(), quota.LargeBodies(), who); err != nil {
 		s.writeFailure(ctx, err)
 		return
 	}
 	// Nobody notices that a client has left before its body has been read.
-	within, cancel := context.WithTimeout(ctx.Context(), s.pace.json)
+	within, cancel := context.WithTimeout(ctx.Context(), s.deadlines.json)
 	leave, err := s.large.Enter(within, who)
 	if cancel(); err != nil {
 		s.writeFailure(ctx, fault.New(fault.RateLimited, "Others of your large requests are still coming in. Wait for one to end, and send this one again."))
 		return
 	}
 	defer leave()
-	x.leave = leave
+	req.release = leave
 	next(ctx)
 }

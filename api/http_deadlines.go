@@ -11,9 +11,9 @@ import (
 	"liminal/internal/fault"
 )
 
-// pace is how slow the other end of a connection may be: whoever sends or
+// deadlines are how slow the other end of a connection may be: whoever sends or
 // reads more slowly is cut, so that nobody holds a connection for nothing.
-type pace struct {
+type deadlines struct {
 	json  time.Duration // a JSON body may take so long
 	stall time.Duration // a body being uploaded may pause so long
 	grace time.Duration // from its start, before it must come at rate
@@ -21,7 +21,7 @@ type pace struct {
 	write time.Duration // one write of an answer may take so long
 }
 
-var usual = pace{json: 15 * time.Second, stall: 30 * time.Second, grace: time.Minute, rate: 16 << 10, write: time.Minute}
+var defaultDeadlines = deadlines{json: 15 * time.Second, stall: 30 * time.Second, grace: time.Minute, rate: 16 << 10, write: time.Minute}
 
 // Bounds of what surrounds a body. The size of all header fields together is
 // the http.Server's to bound.
@@ -30,23 +30,23 @@ const (
 	maxQuery  = 8 << 10 // bytes of a query
 )
 
-// body reads an upload at its pace: every read has a deadline that moves with
-// what has come.
-func (p pace) body(w http.ResponseWriter, r io.ReadCloser) io.ReadCloser {
-	return &pacedBody{ReadCloser: r, pace: p, control: http.NewResponseController(w), began: time.Now()}
+// body reads an upload: every read has a deadline that moves with what has
+// come.
+func (d deadlines) body(w http.ResponseWriter, r io.ReadCloser) io.ReadCloser {
+	return &deadlineBody{ReadCloser: r, deadlines: d, control: http.NewResponseController(w), began: time.Now()}
 }
 
-type pacedBody struct {
+type deadlineBody struct {
 	io.ReadCloser
-	pace    pace
-	control *http.ResponseController
-	began   time.Time
-	read    int64
+	deadlines deadlines
+	control   *http.ResponseController
+	began     time.Time
+	read      int64
 }
 
-func (b *pacedBody) Read(to []byte) (int, error) {
-	until := time.Now().Add(b.pace.stall)
-	due := b.began.Add(b.pace.grace + time.Duration(b.read/b.pace.rate)*time.Second)
+func (b *deadlineBody) Read(to []byte) (int, error) {
+	until := time.Now().Add(b.deadlines.stall)
+	due := b.began.Add(b.deadlines.grace + time.Duration(b.read/b.deadlines.rate)*time.Second)
 	if due.Before(until) {
 		until = due
 	}

@@ -17,88 +17,89 @@ import (
 	"liminal/internal/identity"
 )
 
-// exchange is one request and its answer, for handlers that need more of
-// HTTP than their input: it travels in the context.
-type exchange struct {
-	id      string // of the request; a chat turn's run carries the same (API-18)
-	request *http.Request
+// request is one request and its answer, for handlers that need more of HTTP
+// than their input: it travels in the context.
+type request struct {
+	id      string // a chat turn's run carries the same (API-18)
+	raw     *http.Request
 	header  http.Header // of the answer
 	control *http.ResponseController
 	address string          // of whoever asks
 	viewer  identity.Viewer // zero on public routes
 	trace   string          // id of the trace; empty when there is none
-	leave   func()          // ends the turn of a large body; nil: it is not one
+	release func()          // ends the turn of a large body; nil: it is not one
 }
 
-type exchangeKey struct{}
+type requestKey struct{}
 
-// exchangeOf returns the exchange of a context; outside of one, an empty one.
-func exchangeOf(ctx context.Context) *exchange {
-	if x, ok := ctx.Value(exchangeKey{}).(*exchange); ok {
-		return x
+// requestOf returns the request of a context; an empty one where there is none.
+func requestOf(ctx context.Context) *request {
+	if req, ok := ctx.Value(requestKey{}).(*request); ok {
+		return req
 	}
-	return &exchange{header: http.Header{}}
+	return &request{header: http.Header{}}
 }
 
 // viewerOf is who asks.
-func viewerOf(ctx context.Context) identity.Viewer { return exchangeOf(ctx).viewer }
+func viewerOf(ctx context.Context) identity.Viewer { return requestOf(ctx).viewer }
 
-// rename gives the exchange the id of the work it turned out to be.
-func (x *exchange) rename(id string) {
-	x.id = id
-	x.header.Set("X-Request-Id", id)
+// setID gives the request the id of the work it turned out to be.
+func (req *request) setID(id string) {
+	req.id = id
+	req.header.Set("X-Request-Id", id)
 }
 
-// waits says that the request has nothing to do now but to wait for a run.
-func (x *exchange) waits() {
-	if x.leave != nil {
-		x.leave()
+// releaseBody ends the turn of a large body: the request has nothing to do now
+// but to wait for a run.
+func (req *request) releaseBody() {
+	if req.release != nil {
+		req.release()
 	}
 }
 
-// unhurried lifts the deadline for reading the body, which would otherwise
+// liftReadDeadline lifts the deadline for reading the body, which would otherwise
 // end a long answer as well.
-func (x *exchange) unhurried() {
-	if x.control != nil {
-		_ = x.control.SetReadDeadline(time.Time{}) // not every writer has deadlines
+func (req *request) liftReadDeadline() {
+	if req.control != nil {
+		_ = req.control.SetReadDeadline(time.Time{}) // not every writer has deadlines
 	}
 }
 
 // device is where the request comes from.
-func (x *exchange) device() identity.Device {
+func (req *request) device() identity.Device {
 	client := identity.Web
-	if strings.EqualFold(x.request.Header.Get("X-Client"), identity.Mobile) {
+	if strings.EqualFold(req.raw.Header.Get("X-Client"), identity.Mobile) {
 		client = identity.Mobile
 	}
-	return identity.Device{UserAgent: x.request.UserAgent(), Address: x.address, Client: client}
+	return identity.Device{UserAgent: req.raw.UserAgent(), Address: req.address, Client: client}
 }
 
 // deviceOf is device for a client that says what it is in its body.
-func (x *exchange) deviceOf(client string) identity.Device {
-	d := x.device()
+func (req *request) deviceOf(client string) identity.Device {
+	d := req.device()
 	d.Client = cmp.Or(client, d.Client)
 	return d
 }
 
 // tenant is the tenant a request names; "" when it names none (ISO-12).
-func (x *exchange) tenant() string {
-	if x.request == nil {
+func (req *request) tenant() string {
+	if req.raw == nil {
 		return ""
 	}
-	return x.request.Header.Get("X-Tenant-ID")
+	return req.raw.Header.Get("X-Tenant-ID")
 }
 
 // session is the session a request says it is made in; "" when it says none
 // (UI-18).
-func (x *exchange) session() string {
-	if x.request == nil {
+func (req *request) session() string {
+	if req.raw == nil {
 		return ""
 	}
-	return x.request.Header.Get("session_id")
+	return req.raw.Header.Get("session_id")
 }
 
 // origin is what the requests of strangers are counted by.
-func (x *exchange) origin() string { return identity.Network(x.address) }
+func (req *request) origin() string { return identity.Network(req.address) }
 
 // addressOf is whose request it is: the other end of the connection, or, when
 // that is a proxy beside us, who the proxy says connected to it. A proxy is
@@ -124,36 +125,36 @@ func addressOf(r *http.Request, proxied bool) string {
 // a UUID, and writes one log line for it.
 func (s *server) identified(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		rec := &recorder{ResponseWriter: w, pace: s.pace.write}
+		rec := &recorder{ResponseWriter: w, writeTime: s.deadlines.write}
 		rec.begin()
-		x := &exchange{
-			id: r.Header.Get("X-Request-Id"), request: r, header: rec.Header(),
+		req := &request{
+			id: r.Header.Get("X-Request-Id"), raw: r, header: rec.Header(),
 			control: http.NewResponseController(rec), address: addressOf(r, s.PublicURL != ""),
 		}
-		if !id.Valid(x.id) {
-			x.id = id.New()
+		if !id.Valid(req.id) {
+			req.id = id.New()
 		}
-		x.rename(strings.ToLower(x.id))
+		req.setID(strings.ToLower(req.id))
 		started := time.Now()
-		next.ServeHTTP(rec, r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x)))
+		next.ServeHTTP(rec, r.WithContext(context.WithValue(r.Context(), requestKey{}, req)))
 		if ours(r.URL.Path) && s.Limits != nil {
-			s.failed(r.Context(), x, rec.status())
+			s.countError(r.Context(), req, rec.status())
 		}
-		s.log(x, r, rec.status(), time.Since(started))
+		s.log(req, r, rec.status(), time.Since(started))
 	})
 }
 
-func (s *server) log(x *exchange, r *http.Request, status int, took time.Duration) {
+func (s *server) log(req *request, r *http.Request, status int, took time.Duration) {
 	level := slog.LevelInfo
 	if !ours(r.URL.Path) {
 		level = slog.LevelDebug
 	}
 	attrs := []slog.Attr{
 		slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", status),
-		slog.Duration("took", took), slog.String("request_id", x.id), slog.String("user_id", x.viewer.UserID),
+		slog.Duration("took", took), slog.String("request_id", req.id), slog.String("user_id", req.viewer.UserID),
 	}
-	if x.trace != "" {
-		attrs = append(attrs, slog.String("trace_id", x.trace))
+	if req.trace != "" {
+		attrs = append(attrs, slog.String("trace_id", req.trace))
 	}
 	s.Logger.LogAttrs(r.Context(), level, "request", attrs...)
 }
@@ -169,7 +170,7 @@ func (s *server) recovered(next http.Handler) http.Handler {
 			if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 				panic(p)
 			}
-			s.Logger.ErrorContext(r.Context(), "panic", "request_id", exchangeOf(r.Context()).id, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			s.Logger.ErrorContext(r.Context(), "panic", "request_id", requestOf(r.Context()).id, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			if rec, ok := w.(*recorder); ok && rec.code == 0 {
 				s.refuse(w, r, fault.Internal)
 			}
@@ -217,9 +218,9 @@ func ours(path string) bool {
 // not take what it asked for: no answer holds its goroutine for ever.
 type recorder struct {
 	http.ResponseWriter
-	code int
-	pace time.Duration // one write may take so long
-	own  bool          // the handler sets deadlines of its own
+	code      int
+	writeTime time.Duration // one write may take so long
+	own       bool          // the handler sets deadlines of its own
 
 	heard *beginning // what was written, for a sample of requests; nil: nobody listens
 }
@@ -249,7 +250,7 @@ func (r *recorder) Write(b []byte) (int, error) {
 		r.code = http.StatusOK
 	}
 	if !r.own {
-		_ = r.deadline(time.Now().Add(r.pace)) // also bounds the flush after the handler
+		_ = r.deadline(time.Now().Add(r.writeTime)) // also bounds the flush after the handler
 	}
 	if r.heard != nil {
 		r.heard.hear(b)
