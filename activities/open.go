@@ -25,7 +25,7 @@ func (s *Set) Open(ctx context.Context, in RunInput) (Opened, error) {
 		return Opened{}, err
 	}
 	ctx = telemetry.WithRun(ctx, in.RunID, "")
-	if err := s.begin(ctx, in); err != nil {
+	if err := s.awaitSlot(ctx, in); err != nil {
 		return Opened{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, openTime)

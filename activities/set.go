@@ -92,7 +92,7 @@ type Starter interface {
 type Queues map[string]string
 
 // Set is the activities with the ports they work over. Embedder, Router,
-// Starter, Meter, Purse, Now, Logger, Queues, Safety and Sweeps may be zero.
+// Starter, Meter, ModelBudget, Now, Logger, Queues, Safety and Sweeps may be zero.
 type Set struct {
 	Turns         chat.Turns
 	Messages      chat.Messages
@@ -108,8 +108,8 @@ type Set struct {
 	Router        Router
 	Starter       Starter
 	Meter         Meter
-	Shares        Shares // of background work, by person; nil: whoever comes first
-	Purse         Purse  // bounds what model calls use; nil: nobody counts
+	Shares        Shares      // of background work, by person; nil: whoever comes first
+	ModelBudget   ModelBudget // bounds what model calls use; nil: nobody counts
 	Now           func() time.Time
 	Logger        *slog.Logger
 	Queues        Queues
@@ -127,11 +127,11 @@ type Set struct {
 	// nil: as when their run began.
 	Who func(ctx context.Context, userID string) (identity.Viewer, error)
 
-	calls     calls
-	active    active
-	engine    pace // of operations of the engine
-	computing pace // of seconds of a processor
-	pinned    pinned
+	calls        calls
+	computeSlots computeSlots
+	engineLimit  rateLimit // of operations of the engine
+	computeLimit rateLimit // of seconds of a processor
+	pinned       pinned
 }
 
 // Named lists the activities by the names workflows use.

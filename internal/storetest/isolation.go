@@ -85,7 +85,7 @@ func everything(t testing.TB, b Backend, v identity.Viewer) owned {
 	need(t, b.Store.PutText(t.Context(), v, o.document.ID, knowledge.Extract{Text: "secret"}))
 	upsert(t, b, v, o.document, "secret chunk")
 	o.set = newSet(t, b.Store, v, "secret", o.document.ID)
-	need(t, b.Store.Enter(t.Context(), v, quota.Entry{RunID: o.turn.Run.ID, Effect: "e", Attempt: 1, ConversationID: o.turn.ConversationID, Model: "m", Use: quota.Use{Calls: 1, Input: 7}}))
+	need(t, b.Store.AddUsage(t.Context(), v, quota.Entry{RunID: o.turn.Run.ID, Effect: "e", Attempt: 1, ConversationID: o.turn.ConversationID, Model: "m", Use: quota.Use{Calls: 1, Input: 7}}))
 	need(t, putMemory(t.Context(), b.Store, v, o.turn.ConversationID, 0, 1))
 	o.artifact = got(b.Store.CreateArtifact(t.Context(), v, draft("secret"), ""))(t).ID
 	need(t, b.Store.PutFile(t.Context(), v, files.File{Path: o.file}, files.Bounds{}))

@@ -146,7 +146,7 @@ func (p *Platform) connect(ctx context.Context, o Options, b *body) error {
 		Activities: &activities.Set{
 			Turns: b.turns, Messages: b.messages, Conversations: p.store, Runs: p.store, Interrupts: p.store,
 			Blobs: p.store, Contexts: p.store, Artifacts: p.library, Box: b.box, Log: p.log,
-			Embedder: b.embedder, Router: b.router, Meter: p.metrics, Purse: budgets(p.store, o.Model), Backend: rolesOf(o.Config.Model), Logger: o.Logger, Sweeps: p.sweeps(o, b), Who: p.store.Viewer,
+			Embedder: b.embedder, Router: b.router, Meter: p.metrics, ModelBudget: budgets(p.store, o.Model), Backend: rolesOf(o.Config.Model), Logger: o.Logger, Sweeps: p.sweeps(o, b), Who: p.store.Viewer,
 			Seals: seals, Safety: b.safety, Record: o.Config.Changes.Recordings > 0, Adapters: p.store,
 		},
 	})

@@ -15,17 +15,17 @@ import (
 	"liminal/internal/tool"
 )
 
-// purse is a Purse that remembers.
-type purse struct {
+// modelBudget is a ModelBudget that remembers.
+type modelBudget struct {
 	empty error
 
 	mu      sync.Mutex
 	entries []string
 }
 
-func (p *purse) Afford(context.Context, identity.Viewer) error { return p.empty }
+func (p *modelBudget) Afford(context.Context, identity.Viewer) error { return p.empty }
 
-func (p *purse) Enter(ctx context.Context, _ identity.Viewer, e quota.Entry) error {
+func (p *modelBudget) AddUsage(ctx context.Context, _ identity.Viewer, e quota.Entry) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.entries = append(p.entries, fmt.Sprintf("%s %d %s %d+%d %.2f", e.Effect, e.Attempt, e.Model, e.Input, e.Output, e.CostUSD))
@@ -48,8 +48,8 @@ func TestWhatModelCallsOfAStepUseIsWrittenDownOnceAnAttempt(t *testing.T) {
 			c.Spent("none", model.Usage{})
 			return map[string]any{}, end
 		})
-		p, set, in := &purse{}, w.Set(), callOf(w)
-		set.Purse, in.Attempt = p, 2
+		p, set, in := &modelBudget{}, w.Set(), callOf(w)
+		set.ModelBudget, in.Attempt = p, 2
 		if _, err := set.Call(t.Context(), in); !errors.Is(err, end) {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -70,8 +70,8 @@ func TestAStepThatIsStoppedHasUsedWhatItUsed(t *testing.T) {
 		c.Spent("big", model.Usage{Input: 10, Output: 2})
 		return map[string]any{"answer": "half"}, nil
 	}
-	p := &purse{}
-	set.Purse = p
+	p := &modelBudget{}
+	set.ModelBudget = p
 	r, err := set.Call(t.Context(), in)
 	if err != nil || !r.Stopped || len(p.entries) != 1 {
 		t.Errorf("stopped %v, %v: entered %q", r.Stopped, err, p.entries)
@@ -89,8 +89,8 @@ func TestACallThatCannotBeAffordedIsNotMade(t *testing.T) {
 		asked = true
 		return map[string]any{}, nil
 	})
-	set, p := w.Set(), &purse{empty: fault.New(fault.RateLimited, "Your budget is used up.").With(map[string]any{"reason": fault.Budget})}
-	set.Purse = p
+	set, p := w.Set(), &modelBudget{empty: fault.New(fault.RateLimited, "Your budget is used up.").With(map[string]any{"reason": fault.Budget})}
+	set.ModelBudget = p
 	_, err := set.Call(t.Context(), callOf(w))
 	if asked || fault.Reason(err) != fault.Budget || len(p.entries) != 0 {
 		t.Errorf("asked %v, %v, entered %q", asked, err, p.entries)

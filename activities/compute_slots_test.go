@@ -11,21 +11,21 @@ import (
 )
 
 func childOf(user, run, effect string) RunInput {
-	return RunInput{RunID: run, Viewer: identity.Viewer{UserID: user}, Turn: true, Child: &ChildInput{EffectID: effect}}
+	return RunInput{RunID: run, Viewer: identity.Viewer{UserID: user}, Queued: true, Child: &ChildInput{EffectID: effect}}
 }
 
-// begun starts begin and reports whether it has come back once everything
+// begun starts awaitSlot and reports whether it has come back once everything
 // that can happen at once has happened.
 func begun(t *testing.T, s *Set, in RunInput) func() bool {
 	t.Helper()
 	done := make(chan error, 1)
-	go func() { done <- s.begin(t.Context(), in) }()
+	go func() { done <- s.awaitSlot(t.Context(), in) }()
 	return func() bool {
 		synctest.Wait()
 		select {
 		case err := <-done:
 			if err != nil {
-				t.Errorf("begin: %v", err)
+				t.Errorf("awaitSlot: %v", err)
 			}
 			done <- err
 			return true
@@ -43,15 +43,15 @@ func TestRunsOfOnePersonTakeTurnsToCompute(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &Set{}
-		places := max(1, runtime.GOMAXPROCS(0)/2)
-		for i := range places {
+		slots := max(1, runtime.GOMAXPROCS(0)/2)
+		for i := range slots {
 			if !begun(t, s, childOf("many", "r", string(rune('a'+i))))() {
-				t.Fatalf("run %d of %d places waits", i, places)
+				t.Fatalf("run %d of %d slots waits", i, slots)
 			}
 		}
 		third := begun(t, s, childOf("many", "r", "next"))
 		if third() {
-			t.Fatal("a run more than there are places computes")
+			t.Fatal("a run more than there are slots computes")
 		}
 		if !begun(t, s, childOf("few", "q", "a"))() {
 			t.Error("another person's run waits for them")
@@ -59,16 +59,16 @@ func TestRunsOfOnePersonTakeTurnsToCompute(t *testing.T) {
 		if !begun(t, s, RunInput{RunID: "sys", Viewer: identity.System()})() {
 			t.Error("the system's own run waits for them")
 		}
-		s.Idle(childOf("many", "r", "a"))
-		s.Idle(childOf("many", "r", "a")) // saying it twice gives no second place
+		s.ReleaseSlot(childOf("many", "r", "a"))
+		s.ReleaseSlot(childOf("many", "r", "a")) // saying it twice gives no second slot
 		fourth := begun(t, s, childOf("many", "r", "last"))
 		time.Sleep(time.Millisecond)
 		if !third() || fourth() {
-			t.Errorf("one place is free: the next run began %v, the one after it %v", third(), fourth())
+			t.Errorf("one slot is free: the next run began %v, the one after it %v", third(), fourth())
 		}
-		time.Sleep(activeLease + longestRest + time.Second) // the lease, and the rest after it
+		time.Sleep(slotLease + maxReleaseDelay + time.Second) // the lease, and the delay after it
 		if !fourth() {
-			t.Error("a place whose worker says nothing any more is never given back")
+			t.Error("a slot whose worker says nothing any more is never given back")
 		}
 	})
 }
@@ -106,16 +106,16 @@ func TestATurnWaitsBrieflyForOthersOfItsPerson(t *testing.T) {
 			}
 		}
 		began := time.Now()
-		if err := s.begin(t.Context(), RunInput{RunID: "turn", Viewer: identity.Viewer{UserID: "p"}}); err != nil {
+		if err := s.awaitSlot(t.Context(), RunInput{RunID: "turn", Viewer: identity.Viewer{UserID: "p"}}); err != nil {
 			t.Fatal(err)
 		}
-		if waited := time.Since(began); waited != turnPatience {
-			t.Errorf("it waited %v, want %v", waited, turnPatience)
+		if waited := time.Since(began); waited != maxTurnWait {
+			t.Errorf("it waited %v, want %v", waited, maxTurnWait)
 		}
 	})
 }
 
-// holdForTest takes a place that no lease gives back.
+// holdForTest takes a slot that no lease gives back.
 func (s *Set) holdForTest(ctx context.Context, person string) (func(), error) {
-	return s.active.ready().Enter(ctx, person)
+	return s.computeSlots.byPerson().Enter(ctx, person)
 }

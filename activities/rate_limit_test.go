@@ -9,13 +9,13 @@ import (
 
 // One person who is alone waits for nobody; beside another one, theirs is a
 // bounded share, and the other one's few operations never wait.
-func TestThePaceOfOnePersonLeavesRoomForOthers(t *testing.T) {
+func TestTheRateLimitOfOnePersonLeavesRoomForOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var p pace
+		var l rateLimit
 		began := time.Now()
 		for range 1000 {
-			if err := p.take(t.Context(), "many", costCall, enginePace()); err != nil {
+			if err := l.take(t.Context(), "many", costCall, engineRate()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -24,14 +24,14 @@ func TestThePaceOfOnePersonLeavesRoomForOthers(t *testing.T) {
 		}
 		var done atomic.Int64
 		go func() {
-			for p.take(t.Context(), "many", costRun, enginePace()) == nil {
+			for l.take(t.Context(), "many", costRun, engineRate()) == nil {
 				done.Add(1)
 			}
 		}()
 		const turns = 60
 		for range turns {
 			before := time.Now()
-			if err := p.take(t.Context(), "few", costCall, enginePace()); err != nil {
+			if err := l.take(t.Context(), "few", costCall, engineRate()); err != nil {
 				t.Fatal(err)
 			}
 			if waited := time.Since(before); waited > 0 {
@@ -40,7 +40,7 @@ func TestThePaceOfOnePersonLeavesRoomForOthers(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 		rate := float64(done.Load()) * costRun / turns
-		if limit := 1.1 * enginePace(); rate > limit || rate < limit/2 {
+		if limit := 1.1 * engineRate(); rate > limit || rate < limit/2 {
 			t.Errorf("beside another, %v operations a second; want at most %v and not much less", rate, limit)
 		}
 	})
@@ -49,12 +49,12 @@ func TestThePaceOfOnePersonLeavesRoomForOthers(t *testing.T) {
 // Somebody who has been away for long does not hold anybody up.
 func TestWhoIsGoneDoesNotSlowAnybody(t *testing.T) {
 	t.Parallel()
-	var p pace
+	var l rateLimit
 	now := time.Now()
-	p.reserve("gone", costCall, enginePace(), now)
-	now = now.Add(together + time.Second)
+	l.reserve("gone", costCall, engineRate(), now)
+	now = now.Add(presence + time.Second)
 	for range 1000 {
-		if wait := p.reserve("many", costCall, enginePace(), now); wait > 0 {
+		if wait := l.reserve("many", costCall, engineRate(), now); wait > 0 {
 			t.Fatalf("waits %v for somebody who has gone", wait)
 		}
 	}
