@@ -27,7 +27,7 @@ type shelf struct {
 	old      map[string]artifacts.Artifact // what the keys of a trial take that do not try what is new
 }
 
-func (s *shelf) Taken(_ context.Context, _ identity.Viewer, a artifacts.Artifact, key string) (artifacts.Artifact, error) {
+func (s *shelf) ResolveVersion(_ context.Context, _ identity.Viewer, a artifacts.Artifact, key string) (artifacts.Artifact, error) {
 	if old, ok := s.old[key]; ok {
 		return old, nil
 	}

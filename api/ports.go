@@ -142,7 +142,7 @@ type Proposals interface {
 // Decisions are the acts of people on a patch.
 type Decisions interface {
 	Decide(ctx context.Context, v identity.Viewer, id int64, c changes.Decision) (changes.Patch, error)
-	Apply(ctx context.Context, v identity.Viewer, id int64, t changes.Trial) (changes.Patch, error)
+	Apply(ctx context.Context, v identity.Viewer, id int64, t changes.RolloutPlan) (changes.Patch, error)
 	RollBack(ctx context.Context, v identity.Viewer, id int64, reason string) (changes.Patch, error)
 	Promote(ctx context.Context, v identity.Viewer, id int64) (changes.Patch, error)
 	Withdraw(ctx context.Context, v identity.Viewer, id int64, reason string) (changes.Patch, error)

@@ -29,17 +29,17 @@ func (l library) Workflow(_ context.Context, _ identity.Viewer, name string) (ar
 	return a, nil
 }
 
-// Taken draws as the real library does, for the workflows of the world.
-func (l library) Taken(ctx context.Context, v identity.Viewer, a artifacts.Artifact, key string) (artifacts.Artifact, error) {
+// ResolveVersion draws as the real library does, for the workflows of the world.
+func (l library) ResolveVersion(ctx context.Context, v identity.Viewer, a artifacts.Artifact, key string) (artifacts.Artifact, error) {
 	l.w.mu.Lock()
-	a.Rollout = l.w.Trial
+	a.Rollout = l.w.Rollout
 	doc, there := l.w.Old[a.Name]
 	l.w.mu.Unlock()
 	if a.Rollout == nil || a.Type != artifacts.KindWorkflow || !there {
 		return a, nil
 	}
 	store := shelf{old: artifacts.Version{ArtifactID: a.ID, Version: a.Rollout.From, Schema: json.RawMessage(doc)}, now: a}
-	return artifacts.NewLibrary(store, nil).Taken(ctx, v, a, key)
+	return artifacts.NewLibrary(store, nil).ResolveVersion(ctx, v, a, key)
 }
 
 // shelf is as much of a store as a draw of versions needs.

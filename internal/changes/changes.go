@@ -74,7 +74,7 @@ type Patch struct {
 	Verdict       artifacts.Verdict // the gravest of its reports; empty before the rehearsal
 	Needs         int               // approvals: 1 or 2
 	Approvals     []Approval
-	Trial         Trial
+	RolloutPlan   RolloutPlan
 	RebasedFrom   int64
 	RebasedTo     int64
 	CreatedAt     time.Time
@@ -123,8 +123,8 @@ const (
 	CheckRehearsal   = "rehearsal"
 )
 
-// Trial is how an applied version begins.
-type Trial struct {
+// RolloutPlan is how an applied version begins.
+type RolloutPlan struct {
 	Share int `json:"share"` // percent of new runs it takes first; 0 or 100: all
 	Hours int `json:"hours"` // it is watched; 0 to 168, 24 by default
 	// RollBack says to go back by itself when the rule of the artifact, or the
@@ -172,13 +172,13 @@ type Move struct {
 	Stage   Stage    // empty: as it is
 	Event   Event
 
-	Checks   []Check             // nil: as they are
-	Reports  []*artifacts.Report // by the place of the change; nil: as they are
-	Verdict  artifacts.Verdict   // empty: as it is
-	Needs    int                 // 0: as it is
-	Approval *Approval           // one more; a second of the same person is a Conflict
-	Trial    *Trial
-	Expires  *time.Time
+	Checks      []Check             // nil: as they are
+	Reports     []*artifacts.Report // by the place of the change; nil: as they are
+	Verdict     artifacts.Verdict   // empty: as it is
+	Needs       int                 // 0: as it is
+	Approval    *Approval           // one more; a second of the same person is a Conflict
+	RolloutPlan *RolloutPlan
+	Expires     *time.Time
 
 	// Answer settles the question the patch's workflow has open, in the same
 	// transaction: the workflow is signalled with it afterwards, and again until
@@ -192,7 +192,7 @@ type Move struct {
 	// one that has moved is a Conflict with the details {artifact_id,
 	// base_version, current_version}, and nothing has changed.
 	Versions []NewVersion
-	// Rollouts sets, or with nil ends, the trials of artifacts.
+	// Rollouts sets, or with nil ends, the rollouts of artifacts.
 	Rollouts  map[string]*artifacts.Rollout
 	RebasedTo int64
 }

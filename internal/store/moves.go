@@ -163,7 +163,7 @@ func step(p *changes.Patch, m changes.Move, now time.Time) {
 	if m.RebasedTo != 0 {
 		p.RebasedTo = m.RebasedTo
 	}
-	set(&p.Trial, m.Trial)
+	set(&p.RolloutPlan, m.RolloutPlan)
 	set(&p.ExpiresAt, m.Expires)
 	if p.Stage == changes.Settled {
 		p.ExpiresAt = time.Time{}
@@ -184,7 +184,7 @@ func updatePatch(tx Tx, p changes.Patch, decision map[string]any) error {
 	if err != nil {
 		return err
 	}
-	trial, err := encoded(p.Trial, false)
+	trial, err := encoded(p.RolloutPlan, false)
 	if err != nil {
 		return err
 	}
@@ -222,7 +222,7 @@ func report(tx Tx, p *changes.Patch, reports []*artifacts.Report) error {
 	return nil
 }
 
-// versions appends what the move writes and begins or ends trials, all of it or
+// versions appends what the move writes and begins or ends rollouts, all of it or
 // nothing. Artifacts are locked in one order, so that two proposals about the
 // same ones wait for each other instead of blocking each other.
 func (s *Store) versions(tx Tx, p *changes.Patch, m changes.Move) ([]artifacts.Artifact, error) {

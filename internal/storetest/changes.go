@@ -142,7 +142,7 @@ func proposalRoundTrip(t *testing.T, open Open) {
 	asked := proposed(g.by, changeOf(a), changeOf(b))
 	asked.Checks = []changes.Check{{Name: changes.CheckSchema, State: changes.CheckWaiting}}
 	asked.Script = artifacts.Script{"tool": json.RawMessage(`{"x":1}`)}
-	asked.Trial = changes.Trial{Share: 20, Hours: 3, RollBack: true}
+	asked.RolloutPlan = changes.RolloutPlan{Share: 20, Hours: 3, RollBack: true}
 	asked.ExpiresAt = g.clock.now().Add(time.Hour)
 	p, r, err := g.s.CreatePatch(t.Context(), g.by, asked, nil, event(g.by, "proposed", "it helps"))
 	need(t, err)

@@ -142,7 +142,7 @@ func TestAChangeOnItsWholeWayWhileARunIsInFlight(t *testing.T) {
 		return err
 	})
 	o.eventually("the application", func() error {
-		_, err := o.desk.Apply(ctx, o.second, p.ID, changes.Trial{Hours: 24})
+		_, err := o.desk.Apply(ctx, o.second, p.ID, changes.RolloutPlan{Hours: 24})
 		return err
 	})
 	next := o.chat("", "hello", "reject")

@@ -14,14 +14,14 @@ import (
 	"liminal/internal/telemetry"
 )
 
-// eyes are what a platform is watched with.
-type eyes struct {
+// observability is what a platform is watched with.
+type observability struct {
 	metrics *telemetry.Metrics
 	traces  *telemetry.Traces // nil: nobody collects them
 	vitals  *telemetry.Vitals
 }
 
-// observe opens metrics and traces, and looks over the model's shoulder.
+// observe opens metrics and traces, and counts what the model is asked.
 func (p *Platform) observe(ctx context.Context, o *Options) (err error) {
 	p.metrics = telemetry.NewMetrics(o.Version)
 	p.traces, err = telemetry.OpenTraces(ctx, telemetry.TraceOptions{

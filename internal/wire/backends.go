@@ -19,9 +19,9 @@ import (
 	"liminal/internal/tool"
 )
 
-// ground is what a platform stands on: rows, chunks and hot state. It is the
-// one place that knows which driver is behind which port.
-type ground struct {
+// backends are where a platform keeps things: rows, chunks and hot state. This
+// is the one place that knows which driver is behind which port.
+type backends struct {
 	store  *store.Store
 	index  knowledge.Index
 	log    stream.Log
@@ -34,48 +34,48 @@ type ground struct {
 	ping     func(context.Context) error // of the hot state; nil: it is in this process
 }
 
-// embedded stands on a SQLite file and on this process's memory.
-func (p *Platform) embedded(ctx context.Context, o Options) (g ground, err error) {
+// embedded keeps rows in a SQLite file and the rest in this process's memory.
+func (p *Platform) embedded(ctx context.Context, o Options) (b backends, err error) {
 	if err := os.MkdirAll(filepath.Dir(o.Config.StoreFile()), 0o750); err != nil {
-		return g, fmt.Errorf("the folder of the store cannot be made: %w", err)
+		return b, fmt.Errorf("the folder of the store cannot be made: %w", err)
 	}
 	db, err := sqlite.Open(ctx, o.Config.StoreFile(), sqlite.Options{Logger: o.Logger})
 	if err != nil {
-		return g, err
+		return b, err
 	}
 	p.closes("the store", db.Close)
-	g.size = db.Size
-	g.store, g.index = store.New(db, store.Options{}), sqlite.NewIndex(db, sqlite.IndexOptions{})
-	generation, err := g.store.NextGeneration(ctx)
+	b.size = db.Size
+	b.store, b.index = store.New(db, store.Options{}), sqlite.NewIndex(db, sqlite.IndexOptions{})
+	generation, err := b.store.NextGeneration(ctx)
 	if err != nil {
-		return g, fmt.Errorf("counting this start in the store: %w", err)
+		return b, fmt.Errorf("counting this start in the store: %w", err)
 	}
 	h := inproc.New(inproc.Options{Base: generation * inproc.Stride})
 	p.closes("the stream log", func() error { h.Close(); return nil })
-	g.log, g.ledger, g.cache = h, h, h.Cache()
-	return g, nil
+	b.log, b.ledger, b.cache = h, h, h.Cache()
+	return b, nil
 }
 
-// production stands on PostgreSQL and Redis, which any number of processes
+// production keeps them in PostgreSQL and Redis, which any number of processes
 // share.
-func (p *Platform) production(ctx context.Context, o Options) (g ground, err error) {
+func (p *Platform) production(ctx context.Context, o Options) (b backends, err error) {
 	db, err := postgres.Open(ctx, o.Config.DatabaseURL, postgres.Options{Logger: o.Logger, AllowOldVector: o.Config.AllowOldVector})
 	if err != nil {
-		return g, err
+		return b, err
 	}
 	p.closes("the connections to PostgreSQL", db.Close)
 	p.metrics.Pool("postgres", pool(db.Connections))
-	g.size = db.Size
-	g.store, g.index = store.New(db, store.Options{}), postgres.NewIndex(db, postgres.IndexOptions{})
+	b.size = db.Size
+	b.store, b.index = store.New(db, store.Options{}), postgres.NewIndex(db, postgres.IndexOptions{})
 	m, err := redis.Open(ctx, o.Config.RedisURL, redis.Options{Logger: o.Logger})
 	if err != nil {
-		return g, err
+		return b, err
 	}
 	p.closes("the connections to Redis", m.Close)
 	p.metrics.Pool("redis", pool(m.Connections))
-	g.log, g.ledger, g.cache = m.Log(), m.Ledger(), m.Cache()
-	g.breakers, g.decodes, g.ping = m.Breakers(), m.Decodes(tool.MaxDecodes), m.Ping
-	return g, nil
+	b.log, b.ledger, b.cache = m.Log(), m.Ledger(), m.Cache()
+	b.breakers, b.decodes, b.ping = m.Breakers(), m.Decodes(tool.MaxDecodes), m.Ping
+	return b, nil
 }
 
 // pool tells of a pool's connections.

@@ -26,8 +26,8 @@ import (
 	"liminal/internal/tool/builtin"
 )
 
-// body is what stands on the stores: files, knowledge, tools.
-type body struct {
+// services are what works over the backends: files, knowledge, tools.
+type services struct {
 	messages chat.Messages // with what hot conversations said last in the cache (DATA-12)
 	turns    chat.Turns
 	threads  chat.Conversations // which take their memories with them
@@ -43,8 +43,8 @@ type body struct {
 	desk     *changes.Desk
 }
 
-// furnish opens files, knowledge and tools, and seeds the library.
-func (p *Platform) furnish(ctx context.Context, o Options) (*body, error) {
+// buildServices opens files, knowledge and tools, and seeds the library.
+func (p *Platform) buildServices(ctx context.Context, o Options) (*services, error) {
 	key, err := p.store.Secret(ctx, "links")
 	if err != nil {
 		return nil, fmt.Errorf("the key of download links: %w", err)
@@ -54,44 +54,44 @@ func (p *Platform) furnish(ctx context.Context, o Options) (*body, error) {
 		return nil, err
 	}
 	recent := chat.NewRecent(p.store, p.cache, o.Logger)
-	b := &body{
+	svc := &services{
 		messages: recent, turns: recent.Turns(p.store), threads: recent.Conversations(p.store),
 		embedder: encoder, parsers: o.parsers(),
 	}
-	if b.files, err = files.OpenRoots(usersDir(o.Config), p.store, key); err != nil {
+	if svc.files, err = files.OpenRoots(usersDir(o.Config), p.store, key); err != nil {
 		return nil, err
 	}
-	p.closes("people's files", b.files.Close)
-	b.reading = knowledge.NewLibrary(knowledge.Options{
-		Contexts: p.store, Documents: p.store, Index: p.index, Embedder: b.embedder, Former: formers(encoder), Parsers: b.parsers,
+	p.closes("people's files", svc.files.Close)
+	svc.reading = knowledge.NewLibrary(knowledge.Options{
+		Contexts: p.store, Documents: p.store, Index: p.index, Embedder: svc.embedder, Former: formers(encoder), Parsers: svc.parsers,
 		K: o.Config.RAG.TopK, High: o.Config.RAG.High, Medium: o.Config.RAG.Low, Logger: o.Logger,
 		FileBytes: func(v identity.Viewer) int64 { return quota.PlanOf(v.Plan).FileBytes },
 	})
-	p.closes("the parsers of documents", b.reading.Close)
-	if err := p.shelve(ctx, o); err != nil {
+	p.closes("the parsers of documents", svc.reading.Close)
+	if err := p.openLibrary(ctx, o); err != nil {
 		return nil, err
 	}
-	b.files.Accept(p.library.Readable)
-	b.feedback = learning.NewRecorder(p.store, encoder).Changed(recent.Forget)
-	b.memories = artifacts.NewMemories(p.library, p.store)
-	b.threads = b.memories.Conversations(b.threads)
-	if b.safety, err = p.judge(ctx, o); err != nil {
+	svc.files.Accept(p.library.Readable)
+	svc.feedback = learning.NewRecorder(p.store, encoder).Changed(recent.Forget)
+	svc.memories = artifacts.NewMemories(p.library, p.store)
+	svc.threads = svc.memories.Conversations(svc.threads)
+	if svc.safety, err = p.judge(ctx, o); err != nil {
 		return nil, err
 	}
-	b.desk = p.desk(o, b)
-	parts, err := p.parts(o, b)
+	svc.desk = p.desk(o, svc)
+	parts, err := p.parts(o, svc)
 	if err != nil {
 		return nil, err
 	}
 	tools := builtin.Tools(parts)
-	b.box, err = tool.NewBox(append(tools, o.Tools...), tool.Options{
+	svc.box, err = tool.NewBox(append(tools, o.Tools...), tool.Options{
 		Logger: o.Logger, Breakers: p.breakers, Decodes: p.decodes,
 	})
 	backend, _ := model.BackendOf(o.Config.Model.Backend) // theModel has refused what is not known
 	router := activities.NewRouter(p.library, routing.Backend{Modes: backend.Modes, Max: backend.Max}, o.Logger)
 	router.Remember(p.cache)
-	b.router = router
-	return b, err
+	svc.router = router
+	return svc, err
 }
 
 // parsers read documents, in processes of their own where there is a program
@@ -104,38 +104,38 @@ func (o Options) parsers() *knowledge.Parsers {
 }
 
 // parts are what the built-in tools work with.
-func (p *Platform) parts(o Options, b *body) (builtin.Parts, error) {
+func (p *Platform) parts(o Options, svc *services) (builtin.Parts, error) {
 	parts := builtin.Parts{
-		Model: o.Model, History: b.messages, Memories: b.memories, Search: b.reading, Intake: b.reading, Files: b.files, Catalog: p.library,
-		Titles: p.store, Sets: p.store, MaxDecode: maxDecode, Rerank: b.reranker(o.Specs), Desk: b.desk,
-		Feedback: overheard{b.feedback, p.metrics},
+		Model: o.Model, History: svc.messages, Memories: svc.memories, Search: svc.reading, Intake: svc.reading, Files: svc.files, Catalog: p.library,
+		Titles: p.store, Sets: p.store, MaxDecode: maxDecode, Rerank: svc.reranker(o.Specs), Desk: svc.desk,
+		Feedback: countedFeedback{svc.feedback, p.metrics},
 	}
 	var err error
-	if parts.Architect, err = p.architect(o, b.desk); err != nil {
+	if parts.Architect, err = p.architect(o, svc.desk); err != nil {
 		return parts, err
 	}
-	web, err := theWeb(o.Config.Web, b.parsers)
+	web, err := theWeb(o.Config.Web, svc.parsers)
 	if err != nil {
 		return parts, err
 	}
 	if web != nil {
 		parts.Web = web
 	}
-	if b.safety != nil {
-		parts.Safety = b.safety
+	if svc.safety != nil {
+		parts.Safety = svc.safety
 	}
 	parts.WebSearch, err = theSearch(o.Config.Web)
 	return parts, err
 }
 
-// overheard counts what people say of answers in passing, as the API counts
+// countedFeedback counts what people say of answers in passing, as the API counts
 // what they say on purpose (PREF-06).
-type overheard struct {
+type countedFeedback struct {
 	*learning.Recorder
 	metrics *telemetry.Metrics
 }
 
-func (o overheard) Record(ctx context.Context, v identity.Viewer, f learning.Feedback) (learning.Event, error) {
+func (o countedFeedback) Record(ctx context.Context, v identity.Viewer, f learning.Feedback) (learning.Event, error) {
 	e, err := o.Recorder.Record(ctx, v, f)
 	if err == nil {
 		o.metrics.Preference(e.Signal)
@@ -145,7 +145,7 @@ func (o overheard) Record(ctx context.Context, v identity.Viewer, f learning.Fee
 
 // reranker calls the reranking tool among specs; nil when there is none
 // (RAG-12).
-func (b *body) reranker(specs []tool.Spec) builtin.Reranker {
+func (svc *services) reranker(specs []tool.Spec) builtin.Reranker {
 	at := slices.IndexFunc(specs, func(s tool.Spec) bool { return s.Name == builtin.RerankTool })
 	if at < 0 {
 		return nil
@@ -157,7 +157,7 @@ func (b *body) reranker(specs []tool.Spec) builtin.Reranker {
 		}
 		call := *c
 		call.Inputs = map[string]any{"question": question, "passages": texts}
-		out, err := b.box.Call(ctx, specs[at], &call)
+		out, err := svc.box.Call(ctx, specs[at], &call)
 		if err != nil {
 			return nil, err
 		}
@@ -171,9 +171,9 @@ func (b *body) reranker(specs []tool.Spec) builtin.Reranker {
 	}
 }
 
-// shelve makes the library and writes the defaults it lacks (ART-10). Every
+// openLibrary makes the library and writes the defaults it lacks (ART-10). Every
 // version is also a file below artifacts/ (DATA-15).
-func (p *Platform) shelve(ctx context.Context, o Options) error {
+func (p *Platform) openLibrary(ctx context.Context, o Options) error {
 	specs, err := builtin.Specs()
 	if err != nil {
 		return err
@@ -202,7 +202,7 @@ func (p *Platform) shelve(ctx context.Context, o Options) error {
 // maxDecode is how long one answer may be written for, by plan (STREAM-09).
 func maxDecode(plan string) time.Duration { return quota.PlanOf(plan).MaxDecode }
 
-// describe puts the API itself on the shelf, for models that read about it;
+// describe puts the API itself in the library, for models that read about it;
 // nobody calls it that way (API-11).
 func (p *Platform) describe() error {
 	specs, err := api.Specs()

@@ -21,9 +21,9 @@ import (
 	"liminal/web"
 )
 
-// surface is the API over the platform, with the web client beside it.
-func (p *Platform) surface(ctx context.Context, o Options, b *body) error {
-	accounts, err := p.accounts(ctx, o, b)
+// buildAPI makes the API over the platform, with the web client beside it.
+func (p *Platform) buildAPI(ctx context.Context, o Options, svc *services) error {
+	accounts, err := p.accounts(ctx, o, svc)
 	if err != nil {
 		return err
 	}
@@ -41,10 +41,10 @@ func (p *Platform) surface(ctx context.Context, o Options, b *body) error {
 	p.metrics.Watch(p.store.Figures)
 	p.handler = p.measurable(api.New(api.Options{
 		Engine: p.engine, Accounts: accounts, Factors: accounts, Elsewhere: accounts, Providers: elsewhere,
-		Conversations: b.threads, Messages: p.store, Runs: p.store, Interrupts: p.store,
-		Preferences: b.feedback,
-		Changes:     b.desk, Recordings: p.store,
-		Library: p.library, Files: b.files, Contexts: knowledge.Recording(p.store, b.embedder), Documents: p.store, Chunks: p.index,
+		Conversations: svc.threads, Messages: p.store, Runs: p.store, Interrupts: p.store,
+		Preferences: svc.feedback,
+		Changes:     svc.desk, Recordings: p.store,
+		Library: p.library, Files: svc.files, Contexts: knowledge.Recording(p.store, svc.embedder), Documents: p.store, Chunks: p.index,
 		Titles: p.store, Sets: p.store, Budgets: budgets(p.store, o.Model), Configured: configured(o.Model),
 		Sources: p.store, Log: p.log, Limits: quota.NewLimits(p.ledger), Once: quota.NewOnce(p.store, o.Logger),
 		Version: o.Version, Model: api.ModelInfo{Name: o.Model.Name(), Generative: o.Model.Generative()}, WebSearch: searches(o.Config.Web),
@@ -85,7 +85,7 @@ func pages(o Options) *origin.Policy {
 }
 
 // accounts signs people up and in.
-func (p *Platform) accounts(ctx context.Context, o Options, b *body) (*identity.Accounts, error) {
+func (p *Platform) accounts(ctx context.Context, o Options, svc *services) (*identity.Accounts, error) {
 	key, err := p.store.Secret(ctx, "tokens")
 	if err != nil {
 		return nil, fmt.Errorf("the key of access tokens: %w", err)
@@ -103,7 +103,7 @@ func (p *Platform) accounts(ctx context.Context, o Options, b *body) (*identity.
 		Life: lifeOf(o.Config.Sessions.Refresh), Mail: letters, Confirm: o.Config.Mail.URL != "",
 		Factors: p.store, FactorKey: seal, Providers: p.store,
 		Tenants: o.Config.Accounts.Tenants, SignUpClosed: o.Config.Accounts.SignUp == "closed",
-		PublicURL: cmp.Or(o.Config.PublicURL, o.URL), Forget: b.files.RemoveHome, Logger: o.Logger,
+		PublicURL: cmp.Or(o.Config.PublicURL, o.URL), Forget: svc.files.RemoveHome, Logger: o.Logger,
 	})
 }
 

@@ -20,7 +20,7 @@ const after = `{"kind":"workflow.chat","entrypoint":"b","nodes":[{"id":"b","type
 func onTrial(share int) *activitiestest.World {
 	w := activitiestest.New(after)
 	w.Version, w.Old = 2, map[string]string{"default": `{"kind":"workflow.chat","entrypoint":"a","nodes":[{"id":"a","type":"end","response":"old"}]}`}
-	w.Trial = &artifacts.Rollout{Patch: 7, From: 1, Share: share}
+	w.Rollout = &artifacts.Rollout{Patch: 7, From: 1, Share: share}
 	return w
 }
 

@@ -10,66 +10,68 @@ import (
 	"liminal/internal/cache"
 )
 
-// shelf is a cache by a clock that moves when told. Broken, it answers
+// memCache is a cache by a clock that moves when told. Broken, it answers
 // nothing but errors.
-type shelf struct {
+type memCache struct {
 	mu     sync.Mutex
 	now    func() time.Time
-	items  map[string]shelved
+	items  map[string]memItem
 	broken bool
 }
 
-type shelved struct {
+type memItem struct {
 	value string
 	until time.Time
 }
 
-var _ cache.Cache = (*shelf)(nil)
+var _ cache.Cache = (*memCache)(nil)
 
-func newShelf(now func() time.Time) *shelf { return &shelf{now: now, items: map[string]shelved{}} }
+func newMemCache(now func() time.Time) *memCache {
+	return &memCache{now: now, items: map[string]memItem{}}
+}
 
 var errBroken = errors.New("the cache is away")
 
-func (s *shelf) find(key string) (shelved, bool, error) {
+func (s *memCache) find(key string) (memItem, bool, error) {
 	i, ok := s.items[key]
 	switch {
 	case s.broken:
-		return shelved{}, false, errBroken
+		return memItem{}, false, errBroken
 	case ok && !s.now().Before(i.until):
 		delete(s.items, key)
-		return shelved{}, false, nil
+		return memItem{}, false, nil
 	}
 	return i, ok, nil
 }
 
-func (s *shelf) Get(_ context.Context, key string) ([]byte, bool, error) {
+func (s *memCache) Get(_ context.Context, key string) ([]byte, bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i, ok, err := s.find(key)
 	return []byte(i.value), ok, err
 }
 
-func (s *shelf) Set(_ context.Context, key string, value []byte, ttl time.Duration) error {
+func (s *memCache) Set(_ context.Context, key string, value []byte, ttl time.Duration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.broken {
 		return errBroken
 	}
-	s.items[key] = shelved{string(value), s.now().Add(ttl)}
+	s.items[key] = memItem{string(value), s.now().Add(ttl)}
 	return nil
 }
 
-func (s *shelf) Add(_ context.Context, key string, value []byte, ttl time.Duration) (bool, error) {
+func (s *memCache) Add(_ context.Context, key string, value []byte, ttl time.Duration) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_, ok, err := s.find(key)
 	if err == nil && !ok {
-		s.items[key] = shelved{string(value), s.now().Add(ttl)}
+		s.items[key] = memItem{string(value), s.now().Add(ttl)}
 	}
 	return err == nil && !ok, err
 }
 
-func (s *shelf) Take(_ context.Context, key string) ([]byte, bool, error) {
+func (s *memCache) Take(_ context.Context, key string) ([]byte, bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i, ok, err := s.find(key)
@@ -77,7 +79,7 @@ func (s *shelf) Take(_ context.Context, key string) ([]byte, bool, error) {
 	return []byte(i.value), ok, err
 }
 
-func (s *shelf) Delete(_ context.Context, keys ...string) error {
+func (s *memCache) Delete(_ context.Context, keys ...string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, k := range keys {
@@ -86,7 +88,7 @@ func (s *shelf) Delete(_ context.Context, keys ...string) error {
 	return nil
 }
 
-func (s *shelf) Count(_ context.Context, key string, ttl time.Duration) (int64, error) {
+func (s *memCache) Count(_ context.Context, key string, ttl time.Duration) (int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i, ok, err := s.find(key)
@@ -103,20 +105,20 @@ func (s *shelf) Count(_ context.Context, key string, ttl time.Duration) (int64, 
 }
 
 // lose forgets everything, as a flush does.
-func (s *shelf) lose() {
+func (s *memCache) lose() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.items)
 }
 
-func (s *shelf) fail(is bool) {
+func (s *memCache) fail(is bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.broken = is
 }
 
-// all is everything the shelf holds, for looking for secrets.
-func (s *shelf) all() (text string) {
+// all is everything the cache holds, for looking for secrets.
+func (s *memCache) all() (text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for k, i := range s.items {
