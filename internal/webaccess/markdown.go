@@ -68,7 +68,7 @@ func prune(n *html.Node, where *url.URL, level int) {
 		}
 		c = next
 	}
-	tame(n, level)
+	bound(n, level)
 	if n.DataAtom == atom.A {
 		relink(n, where)
 	}

@@ -18,21 +18,21 @@ const (
 	maxStart  = 6      // digits of the number a list begins with
 )
 
-// tame takes from an element what would make its Markdown grow out of all
-// proportion, once its children are tame. level is how many of the elements
+// bound takes from an element what would make its Markdown grow out of all
+// proportion, once its children are bounded. level is how many of the elements
 // around it count as levels, itself included.
-func tame(n *html.Node, level int) {
+func bound(n *html.Node, level int) {
 	switch n.DataAtom {
 	case atom.Table:
 		if cells(n) > maxCells {
-			flatten(n)
+			flattenTable(n)
 		}
 	case atom.Ol:
 		n.Attr = without(n.Attr, func(a html.Attribute) bool { return a.Key == "start" && len(a.Val) > maxStart })
 	default:
 	}
 	if level > maxLevels && levels[n.DataAtom] {
-		lay(n)
+		flatten(n)
 	}
 }
 
@@ -42,8 +42,8 @@ var levels = map[atom.Atom]bool{
 	atom.H1: true, atom.H2: true, atom.H3: true, atom.H4: true, atom.H5: true, atom.H6: true,
 }
 
-// lay makes a plain block of an element.
-func lay(n *html.Node) { n.Data, n.DataAtom, n.Attr = "div", atom.Div, nil }
+// flatten makes a plain block of an element.
+func flatten(n *html.Node) { n.Data, n.DataAtom, n.Attr = "div", atom.Div, nil }
 
 // cells is how many cells a table's Markdown has. Spans that no reader would
 // follow are taken out on the way.
@@ -78,16 +78,16 @@ func span(cell *html.Node, key string) int {
 	return 1
 }
 
-// flatten makes plain blocks of a table and its rows and cells.
-func flatten(table *html.Node) {
+// flattenTable makes plain blocks of a table and its rows and cells.
+func flattenTable(table *html.Node) {
 	for n := range table.Descendants() {
 		switch n.DataAtom {
 		case atom.Tr, atom.Td, atom.Th, atom.Tbody, atom.Thead, atom.Tfoot, atom.Caption, atom.Colgroup:
-			lay(n)
+			flatten(n)
 		default:
 		}
 	}
-	lay(table)
+	flatten(table)
 }
 
 func without(list []html.Attribute, drop func(html.Attribute) bool) []html.Attribute {
