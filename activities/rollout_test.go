@@ -90,7 +90,7 @@ func TestAConversationKeepsToOneVersionDuringATrial(t *testing.T) {
 // Requirements: CFG-11, PLAT-08, DATA-11
 func TestAPolicyOnTrialIsTakenByConversationAndItsChoicesAreNotMixed(t *testing.T) {
 	t.Parallel()
-	s := &shelf{
+	s := &memStore{
 		policies: map[string]artifacts.Artifact{"": activates("global", 2, "persona", "0.2")},
 		old:      map[string]artifacts.Artifact{"old": activates("global", 1, "persona", "0.5")},
 		things:   map[string]artifacts.Artifact{"p": document("p", 1, artifacts.KindAdapter, persona)},

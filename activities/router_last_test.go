@@ -44,7 +44,7 @@ func (k *kept) Set(ctx context.Context, key string, value []byte, ttl time.Durat
 // Requirements: DATA-11, DATA-10
 func TestTheLatestChoiceIsKeptUntilAPolicyOrAnAdapterHasANewVersion(t *testing.T) {
 	t.Parallel()
-	s := &shelf{
+	s := &memStore{
 		policies: map[string]artifacts.Artifact{"": activates("global", 1, "persona", "0.5")},
 		things:   map[string]artifacts.Artifact{"p": document("p", 1, artifacts.KindAdapter, persona)},
 	}
@@ -98,7 +98,7 @@ func (away) Set(context.Context, string, []byte, time.Duration) error { return e
 // Requirements: DATA-13
 func TestATurnIsRoutedWithoutTheCache(t *testing.T) {
 	t.Parallel()
-	s := &shelf{
+	s := &memStore{
 		policies: map[string]artifacts.Artifact{"": activates("global", 1, "persona", "0.5")},
 		things:   map[string]artifacts.Artifact{"p": document("p", 1, artifacts.KindAdapter, persona)},
 	}

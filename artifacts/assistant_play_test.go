@@ -108,7 +108,7 @@ var assistant = sync.OnceValues(func() (staged, error) {
 	if err != nil {
 		return staged{}, err
 	}
-	library := artifacts.NewLibrary(newShelf(), specs)
+	library := artifacts.NewLibrary(newMemStore(), specs)
 	if err := library.Seed(context.Background()); err != nil {
 		return staged{}, err
 	}

@@ -21,7 +21,7 @@ import (
 const hello = `{"kind": "workflow.chat", "entrypoint": "a", "nodes": [{"id": "a", "type": "end", "response": "hello"}]}`
 
 // put stores a document as it is, as a proposal stores a draft.
-func (s *shelf) draft(a artifacts.Artifact) {
+func (s *memStore) draft(a artifacts.Artifact) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a.Version = max(a.Version, 1)

@@ -18,23 +18,23 @@ import (
 	"liminal/internal/tool/builtin"
 )
 
-// shelf is a Store in memory with the rules the port states.
-type shelf struct {
+// memStore is a Store in memory with the rules the port states.
+type memStore struct {
 	mu       sync.Mutex
 	all      map[string]artifacts.Artifact
 	versions map[string][]artifacts.Version
 	writes   int
 }
 
-func newShelf() *shelf {
-	return &shelf{all: map[string]artifacts.Artifact{}, versions: map[string][]artifacts.Version{}}
+func newMemStore() *memStore {
+	return &memStore{all: map[string]artifacts.Artifact{}, versions: map[string][]artifacts.Version{}}
 }
 
 func sees(v identity.Viewer, a artifacts.Artifact) bool {
 	return a.OwnerID == "" || a.OwnerID == v.UserID || v.IsSystem()
 }
 
-func (s *shelf) CreateArtifact(_ context.Context, _ identity.Viewer, a artifacts.Artifact, note string) (artifacts.Artifact, error) {
+func (s *memStore) CreateArtifact(_ context.Context, _ identity.Viewer, a artifacts.Artifact, note string) (artifacts.Artifact, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, other := range s.all {
@@ -47,7 +47,7 @@ func (s *shelf) CreateArtifact(_ context.Context, _ identity.Viewer, a artifacts
 	return a, nil
 }
 
-func (s *shelf) put(a artifacts.Artifact, note string) {
+func (s *memStore) put(a artifacts.Artifact, note string) {
 	s.writes++
 	s.all[a.ID] = a
 	s.versions[a.ID] = append(s.versions[a.ID], artifacts.Version{
@@ -55,7 +55,7 @@ func (s *shelf) put(a artifacts.Artifact, note string) {
 	})
 }
 
-func (s *shelf) Artifact(_ context.Context, v identity.Viewer, id string) (artifacts.Artifact, error) {
+func (s *memStore) Artifact(_ context.Context, v identity.Viewer, id string) (artifacts.Artifact, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a, ok := s.all[id]
@@ -65,7 +65,7 @@ func (s *shelf) Artifact(_ context.Context, v identity.Viewer, id string) (artif
 	return a, nil
 }
 
-func (s *shelf) ArtifactNamed(_ context.Context, v identity.Viewer, kind, name string) (artifacts.Artifact, error) {
+func (s *memStore) ArtifactNamed(_ context.Context, v identity.Viewer, kind, name string) (artifacts.Artifact, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var found *artifacts.Artifact
@@ -82,7 +82,7 @@ func (s *shelf) ArtifactNamed(_ context.Context, v identity.Viewer, kind, name s
 	return *found, nil
 }
 
-func (s *shelf) ListArtifacts(_ context.Context, v identity.Viewer, f artifacts.Filter) ([]artifacts.Artifact, string, error) {
+func (s *memStore) ListArtifacts(_ context.Context, v identity.Viewer, f artifacts.Filter) ([]artifacts.Artifact, string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var page []artifacts.Artifact
@@ -101,7 +101,7 @@ func (s *shelf) ListArtifacts(_ context.Context, v identity.Viewer, f artifacts.
 	return page, "", nil
 }
 
-func (s *shelf) AppendVersion(_ context.Context, _ identity.Viewer, id string, base int, schema json.RawMessage, by, note string) (artifacts.Artifact, error) {
+func (s *memStore) AppendVersion(_ context.Context, _ identity.Viewer, id string, base int, schema json.RawMessage, by, note string) (artifacts.Artifact, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := s.all[id]
@@ -113,7 +113,7 @@ func (s *shelf) AppendVersion(_ context.Context, _ identity.Viewer, id string, b
 	return a, nil
 }
 
-func (s *shelf) Versions(ctx context.Context, v identity.Viewer, id string) ([]artifacts.Version, error) {
+func (s *memStore) Versions(ctx context.Context, v identity.Viewer, id string) ([]artifacts.Version, error) {
 	if _, err := s.Artifact(ctx, v, id); err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (s *shelf) Versions(ctx context.Context, v identity.Viewer, id string) ([]a
 	return slices.Clone(s.versions[id]), nil
 }
 
-func (s *shelf) VersionOf(ctx context.Context, v identity.Viewer, id string, version int) (artifacts.Version, error) {
+func (s *memStore) VersionOf(ctx context.Context, v identity.Viewer, id string, version int) (artifacts.Version, error) {
 	all, err := s.Versions(ctx, v, id)
 	if i := slices.IndexFunc(all, func(n artifacts.Version) bool { return n.Version == version }); err == nil && i >= 0 {
 		return all[i], nil
@@ -130,7 +130,7 @@ func (s *shelf) VersionOf(ctx context.Context, v identity.Viewer, id string, ver
 	return artifacts.Version{}, cmp.Or(err, error(fault.NotFound))
 }
 
-func (s *shelf) Seed(_ context.Context, _ identity.Viewer, seeds []artifacts.Seed) error {
+func (s *memStore) Seed(_ context.Context, _ identity.Viewer, seeds []artifacts.Seed) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, seed := range seeds {
@@ -150,7 +150,7 @@ func (s *shelf) Seed(_ context.Context, _ identity.Viewer, seeds []artifacts.See
 	return nil
 }
 
-func (s *shelf) global(kind, name string) (artifacts.Artifact, bool) {
+func (s *memStore) global(kind, name string) (artifacts.Artifact, bool) {
 	for _, a := range s.all {
 		if a.OwnerID == "" && a.Type == kind && a.Name == name {
 			return a, true
@@ -159,7 +159,7 @@ func (s *shelf) global(kind, name string) (artifacts.Artifact, bool) {
 	return artifacts.Artifact{}, false
 }
 
-var _ artifacts.Store = (*shelf)(nil)
+var _ artifacts.Store = (*memStore)(nil)
 
 var (
 	ann   = identity.Viewer{UserID: "ann", Role: identity.RoleUser}
@@ -168,13 +168,13 @@ var (
 )
 
 // stocked is a library with everything that ships.
-func stocked(t testing.TB) (*artifacts.Library, *shelf) {
+func stocked(t testing.TB) (*artifacts.Library, *memStore) {
 	t.Helper()
 	specs, err := builtin.Specs()
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := newShelf()
+	store := newMemStore()
 	library := artifacts.NewLibrary(store, specs)
 	if err := library.Seed(t.Context()); err != nil {
 		t.Fatal(err)

@@ -54,7 +54,7 @@ type World struct {
 	Tools      map[string]tool.Spec
 	Funcs      map[string]Func
 	Version    int                  // of every artifact above
-	Shelf      []artifacts.Artifact // of other kinds, every version; the last of an id is the current one
+	Others     []artifacts.Artifact // of other kinds, every version; the last of an id is the current one
 	Rollout    *artifacts.Rollout   // of every workflow: Old is its version From
 	Old        map[string]string    // document by name
 	Log        []string             // names of the ports' writes, in order

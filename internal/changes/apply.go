@@ -48,7 +48,7 @@ func (d *Desk) Apply(ctx context.Context, v identity.Viewer, id int64, t Rollout
 	if !j.ok {
 		return Patch{}, outdated(j)
 	}
-	m := Move{
+	m := Transition{
 		PatchID: p.ID, From: []Status{Approved}, Stages: []Stage{Applying}, Status: Applied, Stage: Watching,
 		Event:  d.event(ctx, v, "applied", "", map[string]any{"share": t.Share, "hours": t.Hours, "roll_back": t.RollBack}),
 		Answer: answer(answerApply), RolloutPlan: &t, Expires: &time.Time{}, Versions: p.versions(j), Rollouts: p.rollouts(t, d.o.Now()),
@@ -56,7 +56,7 @@ func (d *Desk) Apply(ctx context.Context, v identity.Viewer, id int64, t Rollout
 	if t.Hours == 0 {
 		m.Stage = Settled
 	}
-	return d.move(ctx, m)
+	return d.transition(ctx, m)
 }
 
 // of is a plan with its defaults, if the patch can have it.
@@ -193,7 +193,7 @@ func (d *Desk) RollBack(ctx context.Context, v identity.Viewer, id int64, reason
 
 // takeBack is RollBack by a person or by a rule.
 func (d *Desk) takeBack(ctx context.Context, v identity.Viewer, p Patch, reason string, data any) (Patch, error) {
-	m := Move{
+	m := Transition{
 		PatchID: p.ID, From: []Status{Applied}, Status: RolledBack, Stage: Settled, Event: d.event(ctx, v, "rolled_back", reason, data),
 		Answer: answer(answerRollBack), Loose: true,
 	}
@@ -230,15 +230,15 @@ func (d *Desk) takeBack(ctx context.Context, v identity.Viewer, p Patch, reason 
 // looks at the figures, the question it is about to put is waited for: else it
 // would wait an hour for an answer that has been given. A workflow that does
 // not ask holds nobody up for longer.
-func (d *Desk) ends(ctx context.Context, v identity.Viewer, p Patch, m Move) (Patch, error) {
+func (d *Desk) ends(ctx context.Context, v identity.Viewer, p Patch, m Transition) (Patch, error) {
 	if p.Stage == Watching && !v.IsSystem() {
 		asked := m
 		asked.Loose = false
-		if after, err := d.move(ctx, asked); fault.Reason(err) != NotAsked {
+		if after, err := d.transition(ctx, asked); fault.Reason(err) != NotAsked {
 			return after, err
 		}
 	}
-	return d.move(ctx, m)
+	return d.transition(ctx, m)
 }
 
 // Promote ends the rollout and the watch: every new run takes the new version.
@@ -259,7 +259,7 @@ func (d *Desk) settle(ctx context.Context, v identity.Viewer, p Patch, what, rea
 	if err != nil {
 		return Patch{}, err
 	}
-	return d.ends(ctx, v, p, Move{
+	return d.ends(ctx, v, p, Transition{
 		PatchID: p.ID, From: []Status{Applied}, Stages: []Stage{Watching}, Stage: Settled,
 		Event: d.event(ctx, v, what, reason, data), Answer: answer(answerKeep), Loose: true, Rollouts: rollouts,
 	})

@@ -161,10 +161,10 @@ type Filter struct {
 	Limit      int // 1 to 100, 20 by default
 }
 
-// Move is one step of a patch in the store: it happens whole, and only from
+// Transition is one step of a patch in the store: it happens whole, and only from
 // where the patch is expected to stand, else it is a Conflict that names where
 // it does stand.
-type Move struct {
+type Transition struct {
 	PatchID int64
 	From    []Status // one of them; empty: any
 	Stages  []Stage  // one of them; empty: any
@@ -211,8 +211,8 @@ type NewVersion struct {
 // for what is answered.
 const NotAsked = "not_asked_yet"
 
-// Moved is a patch after a Move.
-type Moved struct {
+// TransitionResult is a patch after a Transition.
+type TransitionResult struct {
 	Patch    Patch
 	Answered *run.Interrupt // to signal to the workflow; nil: there was none
 	Versions []artifacts.Artifact
@@ -232,7 +232,7 @@ type Store interface {
 	// all, others their own.
 	ListPatches(ctx context.Context, v identity.Viewer, f Filter) ([]Patch, string, error)
 	PatchEvents(ctx context.Context, v identity.Viewer, id int64) ([]Event, error)
-	MovePatch(ctx context.Context, v identity.Viewer, m Move) (Moved, error)
+	TransitionPatch(ctx context.Context, v identity.Viewer, m Transition) (TransitionResult, error)
 	// AppliedSince counts the versions that patches of ByModel made of an
 	// artifact since a time (CFG-12).
 	AppliedSince(ctx context.Context, artifactID string, since time.Time) (int, error)

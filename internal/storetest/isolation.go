@@ -199,8 +199,8 @@ func (o owned) patchAttempts(t *testing.T, b Backend) map[string]attempt {
 	return map[string]attempt{
 		"Patch":       func(v identity.Viewer) error { return second(s.Patch(ctx, v, o.patch.ID)) },
 		"PatchEvents": func(v identity.Viewer) error { return second(s.PatchEvents(ctx, v, o.patch.ID)) },
-		"MovePatch": func(v identity.Viewer) error {
-			return second(s.MovePatch(ctx, v, changes.Move{PatchID: o.patch.ID, Status: changes.Withdrawn, Event: event(v, "withdrawn", "")}))
+		"TransitionPatch": func(v identity.Viewer) error {
+			return second(s.TransitionPatch(ctx, v, changes.Transition{PatchID: o.patch.ID, Status: changes.Withdrawn, Event: event(v, "withdrawn", "")}))
 		},
 		"PatchRun":  func(v identity.Viewer) error { return second(s.Run(ctx, v, o.patch.RunID)) },
 		"Recording": func(v identity.Viewer) error { return second(s.Recording(ctx, v, o.recorded)) },

@@ -55,7 +55,7 @@ func (p *Platform) sweeps(o Options, svc *services) map[string]activities.Sweep 
 // keeper keeps contexts as their files and the encoder are now (RAG-07, RAG-08).
 func (p *Platform) keeper(o Options, svc *services) *knowledge.Sweep {
 	return knowledge.NewSweep(knowledge.SweepOptions{
-		Library: svc.reading, Stock: p.store, Viewer: p.store.Viewer, Logger: o.Logger,
+		Library: svc.reading, Store: p.store, Viewer: p.store.Viewer, Logger: o.Logger,
 		Entries: func(ctx context.Context, v identity.Viewer, path string, recursive bool) ([]knowledge.Entry, error) {
 			found, err := svc.files.Walk(ctx, v, path, recursive)
 			entries := make([]knowledge.Entry, len(found))

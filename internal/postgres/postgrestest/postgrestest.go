@@ -106,15 +106,15 @@ func drop(t testing.TB, server string, d Database) {
 	Exec(t, server, fmt.Sprintf("DROP DATABASE %q WITH (FORCE)", d.Name))
 }
 
-// shelf holds the databases that tests of this process have finished with.
-type shelf struct {
+// databasePool holds the databases that tests of this process have finished with.
+type databasePool struct {
 	mu   sync.Mutex
 	list []Database
 }
 
-var free shelf
+var free databasePool
 
-func (s *shelf) take() (d Database, ok bool) {
+func (s *databasePool) take() (d Database, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.list) == 0 {
@@ -125,7 +125,7 @@ func (s *shelf) take() (d Database, ok bool) {
 	return d, true
 }
 
-func (s *shelf) put(d Database) {
+func (s *databasePool) put(d Database) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.list = append(s.list, d)

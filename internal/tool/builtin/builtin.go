@@ -44,7 +44,7 @@ func list(p Parts) []tool.Tool {
 	if p.Intake != nil && p.Files != nil {
 		tools = append(tools, parse{p.Intake, p.Files}, chunk{p.Intake}, index{p.Intake}, fail{p.Intake})
 		tools = append(tools, extract{p.Intake, p.Files}, parseFile{p.Intake}, accept{p.Intake}, clean{p.Intake})
-		tools = append(tools, cut{p.Intake}, embedBatch{p.Intake}, shelve{p.Intake}, finish{p.Intake})
+		tools = append(tools, cut{p.Intake}, embedBatch{p.Intake}, indexBatch{p.Intake}, finish{p.Intake})
 	}
 	if p.Files != nil {
 		tools = append(tools, listFiles{p.Files}, readFile{p.Files}, writeFile{p.Files})

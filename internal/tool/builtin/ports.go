@@ -90,8 +90,8 @@ type Extraction interface {
 type Indexing interface {
 	Cut(ctx context.Context, v identity.Viewer, documentID string) (knowledge.Document, error)
 	Spans(chunks int) []knowledge.Span
-	Embed(ctx context.Context, v identity.Viewer, documentID string, s knowledge.Span) (knowledge.Parcel, error)
-	Shelve(ctx context.Context, v identity.Viewer, documentID string, p knowledge.Parcel) (done, total int, err error)
+	Embed(ctx context.Context, v identity.Viewer, documentID string, s knowledge.Span) (knowledge.VectorBatch, error)
+	IndexBatch(ctx context.Context, v identity.Viewer, documentID string, p knowledge.VectorBatch) (done, total int, err error)
 	Store(ctx context.Context, v identity.Viewer, documentID string, progress func(done, total int)) (knowledge.Document, error)
 }
 

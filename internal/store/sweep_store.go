@@ -11,9 +11,9 @@ import (
 	"liminal/internal/knowledge"
 )
 
-var _ knowledge.Stock = (*Store)(nil)
+var _ knowledge.SweepStore = (*Store)(nil)
 
-// AddSource implements knowledge.Stock.
+// AddSource implements knowledge.SweepStore.
 func (s *Store) AddSource(ctx context.Context, v identity.Viewer, src knowledge.Source) error {
 	return s.write(ctx, v, func(tx Tx) error {
 		if err := changeable(tx, v, src.ContextID); err != nil {
@@ -34,7 +34,7 @@ func (s *Store) everybodys(ctx context.Context, v identity.Viewer, f func(tx Tx)
 	return s.read(ctx, v, f)
 }
 
-// Sources implements knowledge.Stock.
+// Sources implements knowledge.SweepStore.
 func (s *Store) Sources(ctx context.Context, v identity.Viewer) (list []knowledge.Source, err error) {
 	err = s.everybodys(ctx, v, func(tx Tx) error {
 		list, err = all(tx, `SELECT s.context_id, c.owner_user_id, s.fs_path, s.recursive FROM context_source s
@@ -47,7 +47,7 @@ func (s *Store) Sources(ctx context.Context, v identity.Viewer) (list []knowledg
 	return list, err
 }
 
-// SourcesOf implements knowledge.Stock.
+// SourcesOf implements knowledge.SweepStore.
 func (s *Store) SourcesOf(ctx context.Context, v identity.Viewer, contextID string) (list []knowledge.Source, err error) {
 	err = s.read(ctx, v, func(tx Tx) error {
 		list, err = all(tx, `SELECT s.context_id, c.owner_user_id, s.fs_path, s.recursive FROM context_source s
@@ -61,7 +61,7 @@ func (s *Store) SourcesOf(ctx context.Context, v identity.Viewer, contextID stri
 	return list, err
 }
 
-// ContextsAfter implements knowledge.Stock.
+// ContextsAfter implements knowledge.SweepStore.
 func (s *Store) ContextsAfter(ctx context.Context, v identity.Viewer, after string, limit int) (list []knowledge.Context, err error) {
 	err = s.everybodys(ctx, v, func(tx Tx) error {
 		list, err = all(tx, `SELECT `+contextColumns+` FROM knowledge_context c WHERE c.id > @after ORDER BY c.id LIMIT @limit`,
@@ -71,7 +71,7 @@ func (s *Store) ContextsAfter(ctx context.Context, v identity.Viewer, after stri
 	return list, err
 }
 
-// Holdings implements knowledge.Stock.
+// Holdings implements knowledge.SweepStore.
 func (s *Store) Holdings(ctx context.Context, v identity.Viewer, contextID, encoder string) (list []knowledge.Holding, err error) {
 	err = s.everybodys(ctx, v, func(tx Tx) error {
 		list, err = all(tx, `SELECT d.id, d.user_id, d.version,
@@ -86,7 +86,7 @@ func (s *Store) Holdings(ctx context.Context, v identity.Viewer, contextID, enco
 	return list, err
 }
 
-// SetEncoder implements knowledge.Stock; meta.embedding_model follows (RAG-09).
+// SetEncoder implements knowledge.SweepStore; meta.embedding_model follows (RAG-09).
 func (s *Store) SetEncoder(ctx context.Context, v identity.Viewer, contextID, encoder string) error {
 	if !v.IsSystem() {
 		return fault.New(fault.Forbidden, "Only the system changes what a context is read with.")

@@ -9,9 +9,9 @@ import (
 	"liminal/internal/knowledge"
 )
 
-// packed is a parcel as it travels: its vectors are one string, float32 in
+// packed is a batch as it travels: its vectors are one string, float32 in
 // little-endian order as base64, a quarter of what they take as JSON numbers.
-func packed(p knowledge.Parcel) map[string]any {
+func packed(p knowledge.VectorBatch) map[string]any {
 	indices := make([]any, len(p.Indices))
 	dim := 0
 	var raw []byte
@@ -29,10 +29,10 @@ func packed(p knowledge.Parcel) map[string]any {
 }
 
 // unpacked is the other side of packed.
-func unpacked(v any) (knowledge.Parcel, error) {
+func unpacked(v any) (knowledge.VectorBatch, error) {
 	m, _ := v.(map[string]any)
 	count := func(key string) int { n, _ := m[key].(float64); return int(n) }
-	p := knowledge.Parcel{Span: knowledge.Span{From: count("from"), To: count("to")}, Total: count("total")}
+	p := knowledge.VectorBatch{Span: knowledge.Span{From: count("from"), To: count("to")}, Total: count("total")}
 	p.Encoder, _ = m["encoder"].(string)
 	p.Source, _ = m["source"].(string)
 	indices, _ := m["indices"].([]any)

@@ -13,9 +13,9 @@ import (
 	"liminal/internal/store"
 )
 
-// Stock proves knowledge.Stock, and that an index reads of each context the
+// SweepStore proves knowledge.SweepStore, and that an index reads of each context the
 // encoder it is read with.
-func Stock(t *testing.T, open Open) {
+func SweepStore(t *testing.T, open Open) {
 	t.Run("sources are everybody's, for the system only", func(t *testing.T) { sources(t, open) })
 	t.Run("contexts are walked by id", func(t *testing.T) { contextsAfter(t, open) })
 	t.Run("a search reads the encoder of the context", func(t *testing.T) { readsEncoder(t, open) })

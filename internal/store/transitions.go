@@ -18,13 +18,13 @@ import (
 // proposal.
 var ruled = []changes.Status{changes.Approved, changes.Rejected, changes.Applied, changes.RolledBack}
 
-// MovePatch implements changes.Store: the row, the event, the versions and the
+// TransitionPatch implements changes.Store: the row, the event, the versions and the
 // answer to the open question are one transaction. It is written as the system,
 // for a viewer who may see the proposal; whatever a graph or a caller says,
 // nothing is applied that was not approved by as many people as it needs, and
 // nobody approves what they proposed (CFG-05, CFG-06).
-func (s *Store) MovePatch(ctx context.Context, v identity.Viewer, m changes.Move) (done changes.Moved, err error) {
-	if err := mayMove(v, m); err != nil {
+func (s *Store) TransitionPatch(ctx context.Context, v identity.Viewer, m changes.Transition) (done changes.TransitionResult, err error) {
+	if err := mayTransition(v, m); err != nil {
 		return done, err
 	}
 	if !v.IsSystem() {
@@ -39,20 +39,20 @@ func (s *Store) MovePatch(ctx context.Context, v identity.Viewer, m changes.Move
 		}
 	}
 	err = s.write(ctx, identity.Steward(), func(tx Tx) error {
-		done, err = s.movePatch(tx, m)
+		done, err = s.transitionPatch(tx, m)
 		return err
 	})
 	return done, err
 }
 
-func mayMove(v identity.Viewer, m changes.Move) error {
+func mayTransition(v identity.Viewer, m changes.Transition) error {
 	if v.IsAdmin() || !slices.Contains(ruled, m.Status) && m.Approval == nil && len(m.Versions) == 0 && len(m.Rollouts) == 0 {
 		return nil
 	}
 	return fault.New(fault.Forbidden, "Only an administrator decides on a proposal.")
 }
 
-func (s *Store) movePatch(tx Tx, m changes.Move) (done changes.Moved, err error) {
+func (s *Store) transitionPatch(tx Tx, m changes.Transition) (done changes.TransitionResult, err error) {
 	if err := tx.Lock("patch:" + strconv.FormatInt(m.PatchID, 10)); err != nil {
 		return done, err
 	}
@@ -92,8 +92,8 @@ func (s *Store) movePatch(tx Tx, m changes.Move) (done changes.Moved, err error)
 	return done, err
 }
 
-// standsThere is a Conflict unless the proposal is where the move begins.
-func standsThere(p changes.Patch, m changes.Move) error {
+// standsThere is a Conflict unless the proposal is where the transition begins.
+func standsThere(p changes.Patch, m changes.Transition) error {
 	if (len(m.From) == 0 || slices.Contains(m.From, p.Status)) && (len(m.Stages) == 0 || slices.Contains(m.Stages, p.Stage)) {
 		return nil
 	}
@@ -120,8 +120,8 @@ func approve(tx Tx, p *changes.Patch, a *changes.Approval, now time.Time) error 
 	return err
 }
 
-// sound holds what must be true of a proposal whoever moves it.
-func sound(p changes.Patch, before changes.Status, m changes.Move) error {
+// sound holds what must be true of a proposal whoever makes the transition.
+func sound(p changes.Patch, before changes.Status, m changes.Transition) error {
 	switch {
 	case (p.Status == changes.Approved || p.Status == changes.Applied) && len(p.Approvals) < p.Needs:
 		return fault.New(fault.Conflict, "Proposal %d needs %d approvals and has %d.", p.ID, p.Needs, len(p.Approvals)).
@@ -136,8 +136,8 @@ func sound(p changes.Patch, before changes.Status, m changes.Move) error {
 	return nil
 }
 
-// step makes p what the move says.
-func step(p *changes.Patch, m changes.Move, now time.Time) {
+// step makes p what the transition says.
+func step(p *changes.Patch, m changes.Transition, now time.Time) {
 	if m.Status != "" && m.Status != p.Status {
 		p.Status = m.Status
 		switch p.Status {
@@ -222,10 +222,10 @@ func report(tx Tx, p *changes.Patch, reports []*artifacts.Report) error {
 	return nil
 }
 
-// versions appends what the move writes and begins or ends rollouts, all of it or
+// versions appends what the transition writes and begins or ends rollouts, all of it or
 // nothing. Artifacts are locked in one order, so that two proposals about the
 // same ones wait for each other instead of blocking each other.
-func (s *Store) versions(tx Tx, p *changes.Patch, m changes.Move) ([]artifacts.Artifact, error) {
+func (s *Store) versions(tx Tx, p *changes.Patch, m changes.Transition) ([]artifacts.Artifact, error) {
 	ids := slices.Collect(maps.Keys(m.Rollouts))
 	for _, n := range m.Versions {
 		ids = append(ids, n.ArtifactID)
@@ -290,7 +290,7 @@ func setRollout(tx Tx, artifactID string, r *artifacts.Rollout) error {
 
 // answerPatch settles what the proposal's workflow asks. The workflow is
 // signalled afterwards, and again by the reconciler until it has the answer.
-func (s *Store) answerPatch(tx Tx, p changes.Patch, from changes.Stage, m changes.Move) (*run.Interrupt, error) {
+func (s *Store) answerPatch(tx Tx, p changes.Patch, from changes.Stage, m changes.Transition) (*run.Interrupt, error) {
 	if m.Answer == nil {
 		return nil, nil
 	}

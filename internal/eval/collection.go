@@ -16,8 +16,8 @@ import (
 	"liminal/internal/store"
 )
 
-// shelf is a set's documents, taken in with one encoder.
-type shelf struct {
+// collection is a set's documents, taken in with one encoder.
+type collection struct {
 	db      *sqlite.DB
 	index   *sqlite.Index
 	library *knowledge.Library
@@ -39,8 +39,8 @@ func (a answer) found(document string, start, end int) bool {
 	return document == a.document && 2*(min(end, a.end)-max(start, a.start)) >= a.end-a.start
 }
 
-// openShelf takes a set in; dir is a scratch folder of its own.
-func openShelf(ctx context.Context, dir string, s Set, e embed.Embedder, k int) (h *shelf, err error) {
+// openCollection takes a set in; dir is a scratch folder of its own.
+func openCollection(ctx context.Context, dir string, s Set, e embed.Embedder, k int) (h *collection, err error) {
 	db, err := sqlite.Open(ctx, filepath.Join(dir, "eval.db"), sqlite.Options{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func openShelf(ctx context.Context, dir string, s Set, e embed.Embedder, k int) 
 		}
 	}()
 	stored := store.New(db, store.Options{})
-	h = &shelf{db: db, index: sqlite.NewIndex(db, sqlite.IndexOptions{}), encoder: e}
+	h = &collection{db: db, index: sqlite.NewIndex(db, sqlite.IndexOptions{}), encoder: e}
 	h.library = knowledge.NewLibrary(knowledge.Options{Contexts: stored, Documents: stored, Index: h.index, Embedder: e, K: k})
 	u, err := stored.CreateUser(ctx, identity.User{ID: id.New(), Email: "eval@localhost", Active: true}, identity.Credential{Hash: "-", Algorithm: "-"})
 	if err != nil {
@@ -66,7 +66,7 @@ func openShelf(ctx context.Context, dir string, s Set, e embed.Embedder, k int) 
 	return h, h.fill(ctx, stored, s)
 }
 
-func (h *shelf) fill(ctx context.Context, documents knowledge.Documents, s Set) error {
+func (h *collection) fill(ctx context.Context, documents knowledge.Documents, s Set) error {
 	ids := map[string]string{}
 	texts := map[string]letters{}
 	for _, name := range s.Documents {
@@ -94,7 +94,7 @@ func (h *shelf) fill(ctx context.Context, documents knowledge.Documents, s Set) 
 }
 
 // take runs the three steps of taking a document in.
-func (h *shelf) take(ctx context.Context, documentID, root string) error {
+func (h *collection) take(ctx context.Context, documentID, root string) error {
 	open := func(_ context.Context, _ identity.Viewer, path string) (knowledge.File, error) {
 		return openFile(filepath.Join(root, filepath.Base(path)))
 	}
@@ -108,7 +108,7 @@ func (h *shelf) take(ctx context.Context, documentID, root string) error {
 	return err
 }
 
-func (h *shelf) Close() error { return errors.Join(h.library.Close(), h.db.Close()) }
+func (h *collection) Close() error { return errors.Join(h.library.Close(), h.db.Close()) }
 
 // sized is an open file that knows its size.
 type sized struct {

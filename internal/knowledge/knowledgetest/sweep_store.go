@@ -9,7 +9,7 @@ import (
 	"liminal/internal/knowledge"
 )
 
-var _ knowledge.Stock = (*Shelf)(nil)
+var _ knowledge.SweepStore = (*Shelf)(nil)
 
 // AddSource notes a source of a context.
 func (s *Shelf) AddSource(_ context.Context, v identity.Viewer, src knowledge.Source) error {

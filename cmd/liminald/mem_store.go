@@ -12,17 +12,17 @@ import (
 	"liminal/internal/tool"
 )
 
-// shelf keeps artifacts in memory while files are checked against each other.
+// memStore keeps artifacts in memory while files are checked against each other.
 // Nobody but the system looks at it, so it knows no owners; it is written
 // before it is read.
-type shelf struct{ all []artifacts.Artifact }
+type memStore struct{ all []artifacts.Artifact }
 
-var _ artifacts.Store = (*shelf)(nil)
+var _ artifacts.Store = (*memStore)(nil)
 
 // put adds a document under a name, or replaces the one there is. A tool spec
 // that cannot be read is left out: others would stumble over it, and its own
 // check tells what is wrong.
-func (s *shelf) put(kind, name string, doc json.RawMessage) {
+func (s *memStore) put(kind, name string, doc json.RawMessage) {
 	if _, err := tool.Decode(doc); kind == artifacts.KindTool && err != nil {
 		return
 	}
@@ -34,7 +34,7 @@ func (s *shelf) put(kind, name string, doc json.RawMessage) {
 	s.all = append(s.all, a)
 }
 
-func (s *shelf) find(match func(artifacts.Artifact) bool) (artifacts.Artifact, error) {
+func (s *memStore) find(match func(artifacts.Artifact) bool) (artifacts.Artifact, error) {
 	if i := slices.IndexFunc(s.all, match); i >= 0 {
 		return s.all[i], nil
 	}
@@ -42,17 +42,17 @@ func (s *shelf) find(match func(artifacts.Artifact) bool) (artifacts.Artifact, e
 }
 
 // Artifact finds by id.
-func (s *shelf) Artifact(_ context.Context, _ identity.Viewer, id string) (artifacts.Artifact, error) {
+func (s *memStore) Artifact(_ context.Context, _ identity.Viewer, id string) (artifacts.Artifact, error) {
 	return s.find(func(a artifacts.Artifact) bool { return a.ID == id })
 }
 
 // ArtifactNamed finds by kind and name.
-func (s *shelf) ArtifactNamed(_ context.Context, _ identity.Viewer, kind, name string) (artifacts.Artifact, error) {
+func (s *memStore) ArtifactNamed(_ context.Context, _ identity.Viewer, kind, name string) (artifacts.Artifact, error) {
 	return s.find(func(a artifacts.Artifact) bool { return a.Type == kind && a.Name == name })
 }
 
 // ListArtifacts gives everything of a kind on one page.
-func (s *shelf) ListArtifacts(_ context.Context, _ identity.Viewer, f artifacts.Filter) ([]artifacts.Artifact, string, error) {
+func (s *memStore) ListArtifacts(_ context.Context, _ identity.Viewer, f artifacts.Filter) ([]artifacts.Artifact, string, error) {
 	var page []artifacts.Artifact
 	for _, a := range s.all {
 		if f.Type == "" || a.Type == f.Type {
@@ -62,8 +62,8 @@ func (s *shelf) ListArtifacts(_ context.Context, _ identity.Viewer, f artifacts.
 	return page, "", nil
 }
 
-// Seed puts the defaults on the shelf.
-func (s *shelf) Seed(_ context.Context, _ identity.Viewer, seeds []artifacts.Seed) error {
+// Seed puts the defaults into the store.
+func (s *memStore) Seed(_ context.Context, _ identity.Viewer, seeds []artifacts.Seed) error {
 	for _, seed := range seeds {
 		s.put(seed.Type, seed.Name, seed.Schema)
 	}
@@ -72,22 +72,22 @@ func (s *shelf) Seed(_ context.Context, _ identity.Viewer, seeds []artifacts.See
 
 // Versions, CreateArtifact and AppendVersion complete the port; checking
 // writes nothing and looks at no history.
-func (s *shelf) Versions(context.Context, identity.Viewer, string) ([]artifacts.Version, error) {
+func (s *memStore) Versions(context.Context, identity.Viewer, string) ([]artifacts.Version, error) {
 	return nil, errShelf()
 }
 
 // VersionOf: see Versions.
-func (s *shelf) VersionOf(context.Context, identity.Viewer, string, int) (artifacts.Version, error) {
+func (s *memStore) VersionOf(context.Context, identity.Viewer, string, int) (artifacts.Version, error) {
 	return artifacts.Version{}, errShelf()
 }
 
 // CreateArtifact: see Versions.
-func (s *shelf) CreateArtifact(context.Context, identity.Viewer, artifacts.Artifact, string) (artifacts.Artifact, error) {
+func (s *memStore) CreateArtifact(context.Context, identity.Viewer, artifacts.Artifact, string) (artifacts.Artifact, error) {
 	return artifacts.Artifact{}, errShelf()
 }
 
 // AppendVersion: see Versions.
-func (s *shelf) AppendVersion(context.Context, identity.Viewer, string, int, json.RawMessage, string, string) (artifacts.Artifact, error) {
+func (s *memStore) AppendVersion(context.Context, identity.Viewer, string, int, json.RawMessage, string, string) (artifacts.Artifact, error) {
 	return artifacts.Artifact{}, errShelf()
 }
 
