@@ -16,7 +16,7 @@ import (
 // process is a connection of its own to what processes share.
 func process(t *testing.T, prefix string) cache.Cache {
 	t.Helper()
-	m, err := redis.Open(t.Context(), storetest.Lane(t, "LANE_REDIS"), redis.Options{Prefix: prefix})
+	m, err := redis.Open(t.Context(), storetest.Server(t, "LANE_REDIS"), redis.Options{Prefix: prefix})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-func laneAttacks() []attack {
-	production := []string{laneProduction}
+func productionAttacks() []attack {
+	production := []string{onProduction}
 	return []attack{
-		{name: "rows", about: "PostgreSQL as the role of the program, which has said for nobody", lanes: production, run: rows},
+		{name: "rows", about: "PostgreSQL as the role of the program, which has said for nobody", deployments: production, run: rows},
 		{name: "tenants", about: "one address in two tenants: what Redis and PostgreSQL keep apart", run: tenants},
-		{name: "behind-proxy", about: "passwords guessed behind a proxy, with addresses made up", lanes: production, run: behindProxy},
+		{name: "behind-proxy", about: "passwords guessed behind a proxy, with addresses made up", deployments: production, run: behindProxy},
 	}
 }
 
 // sql runs a statement as the role the program runs as.
 func (h *house) sql(t *trial, statement string) (string, error) {
 	psql := filepath.Join(os.Getenv("LANE_BIN"), "psql")
-	cmd := exec.CommandContext(t.ctx, psql, "-qtAc", statement, h.ground.App) //nolint:gosec // ours
+	cmd := exec.CommandContext(t.ctx, psql, "-qtAc", statement, h.stack.App) //nolint:gosec // ours
 	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+os.Getenv("LANE_LIB"))
 	out, err := cmd.CombinedOutput()
 	return strings.TrimSpace(string(out)), err

@@ -1,11 +1,11 @@
-// Package ground is what the program stands on in production, made for one
-// test: a database with its owner and the role the program runs as, a database of
-// Redis, a namespace of Temporal and a shared folder, on the servers that
-// scripts/lane.sh starts.
+// Package teststack is what the program works with in production, made for one
+// test: a database with its owner and the role the program runs as, a database
+// of Redis, a namespace of Temporal and a shared folder, on the servers that
+// scripts/lane.sh starts (the test stack).
 //
 // It serves the tests that run the real program from outside, and imports
-// nothing of the house but ids and what finds the lane.
-package ground
+// nothing of the house but ids and what finds the test stack.
+package teststack
 
 import (
 	"context"
@@ -33,12 +33,12 @@ const patience = 60 * time.Second
 // databases is how many scripts/lane/redis.sh gives its server.
 const databases = 1024
 
-// Password is in every connection string; the lane asks for none, and nothing
+// Password is in every connection string; the servers ask for none, and nothing
 // may ever show it.
 const Password = "opensesame-database"
 
-// Ground is one test's own.
-type Ground struct {
+// Stack is one test's own.
+type Stack struct {
 	t               testing.TB
 	Data            string // the shared folder
 	Owner, App      string // connection strings of the two roles
@@ -46,30 +46,30 @@ type Ground struct {
 	Namespace       string
 }
 
-// New makes the ground, and takes the database away with the test. Without the
-// servers the test skips, or fails where the lane is required.
-func New(t testing.TB) *Ground {
+// New makes the stack, and takes the database away with the test. Without the
+// servers the test skips, or fails where the test stack is required.
+func New(t testing.TB) *Stack {
 	t.Helper()
-	superuser := storetest.Lane(t, "LANE_POSTGRES")
-	g := &Ground{t: t, Data: t.TempDir(), Temporal: storetest.Lane(t, "LANE_TEMPORAL")}
+	superuser := storetest.Server(t, "LANE_POSTGRES")
+	g := &Stack{t: t, Data: t.TempDir(), Temporal: storetest.Server(t, "LANE_TEMPORAL")}
 	name := "e2e_" + strings.ReplaceAll(id.New(), "-", "")
 	g.Namespace = strings.ReplaceAll(name, "_", "-")
 	g.database(superuser, name)
-	g.memory(storetest.Lane(t, "LANE_REDIS"))
+	g.memory(storetest.Server(t, "LANE_REDIS"))
 	g.register()
 	return g
 }
 
-// Env is the environment of a program that stands on it. The database is empty
+// Env is the environment of a program that works with it. The database is empty
 // until `liminald migrate` has run with the same.
-func (g *Ground) Env() []string {
+func (g *Stack) Env() []string {
 	return []string{
 		"DATABASE_URL=" + g.App, "LIMINAL_MIGRATE_URL=" + g.Owner, "LIMINAL_ALLOW_OLD_PGVECTOR=true", "REDIS_URL=" + g.Redis,
 		"TEMPORAL_ADDRESS=" + g.Temporal, "TEMPORAL_NAMESPACE=" + g.Namespace, "SHARED_FS_ROOT=" + g.Data,
 	}
 }
 
-func (g *Ground) database(superuser, name string) {
+func (g *Stack) database(superuser, name string) {
 	g.t.Helper()
 	g.SQL(superuser, `DO $$ BEGIN
 		CREATE ROLE e2e_owner LOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$`)
@@ -82,7 +82,7 @@ func (g *Ground) database(superuser, name string) {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		if conn, err := pgx.Connect(ctx, superuser); err == nil {
-			_, _ = conn.Exec(ctx, `DROP DATABASE IF EXISTS `+name+` WITH (FORCE)`) // the lane is removed anyway
+			_, _ = conn.Exec(ctx, `DROP DATABASE IF EXISTS `+name+` WITH (FORCE)`) // the test stack is removed anyway
 			_ = conn.Close(ctx)
 		}
 	})
@@ -90,7 +90,7 @@ func (g *Ground) database(superuser, name string) {
 
 // memory takes the next of Redis's databases: what a program remembers there,
 // such as the sign-ins of an address, must not count against another test's.
-func (g *Ground) memory(server string) {
+func (g *Stack) memory(server string) {
 	g.t.Helper()
 	o, err := redis.ParseURL(server)
 	if err != nil {
@@ -114,13 +114,13 @@ func (g *Ground) memory(server string) {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		mine := redis.NewClient(&own)
-		_ = mine.FlushDB(ctx).Err() // the lane is removed anyway
+		_ = mine.FlushDB(ctx).Err() // the test stack is removed anyway
 		_ = mine.Close()
 	})
 }
 
 // As is a connection string for another role and database.
-func (g *Ground) As(from, role, database string) string {
+func (g *Stack) As(from, role, database string) string {
 	g.t.Helper()
 	u, err := url.Parse(from)
 	if err != nil {
@@ -131,7 +131,7 @@ func (g *Ground) As(from, role, database string) string {
 }
 
 // SQL runs a statement where a connection string leads.
-func (g *Ground) SQL(where, statement string) {
+func (g *Stack) SQL(where, statement string) {
 	g.t.Helper()
 	conn, err := pgx.Connect(g.t.Context(), where)
 	if err != nil {
@@ -144,7 +144,7 @@ func (g *Ground) SQL(where, statement string) {
 }
 
 // register makes the namespace and waits until the frontend knows it.
-func (g *Ground) register() {
+func (g *Stack) register() {
 	g.t.Helper()
 	n, err := client.NewNamespaceClient(client.Options{HostPort: g.Temporal, Logger: Quiet{}})
 	if err != nil {
@@ -172,7 +172,7 @@ func (g *Ground) register() {
 }
 
 // Client talks to Temporal as any tool would: without our codec.
-func (g *Ground) Client() client.Client {
+func (g *Stack) Client() client.Client {
 	g.t.Helper()
 	temporal, err := client.DialContext(g.t.Context(), client.Options{HostPort: g.Temporal, Namespace: g.Namespace, Logger: Quiet{}})
 	if err != nil {

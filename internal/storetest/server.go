@@ -5,11 +5,11 @@ import (
 	"testing"
 )
 
-// Lane returns the value of an environment variable that names a real server
+// Server returns the value of an environment variable that names a real server
 // for tests: LANE_POSTGRES, LANE_REDIS or LANE_TEMPORAL. `make test` starts
 // them (scripts/lane.sh) and sets LANE_REQUIRED; under it, and under CI=true, a
 // test that lacks its server fails. Elsewhere it is skipped and says so.
-func Lane(t testing.TB, name string) string {
+func Server(t testing.TB, name string) string {
 	t.Helper()
 	value := os.Getenv(name)
 	switch {

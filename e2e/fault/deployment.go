@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Lane is a set-up of the platform that can be loaded and broken.
-type Lane interface {
+// Deployment is a set-up of the platform that can be loaded and broken.
+type Deployment interface {
 	// Start brings everything up; Stop ends it.
 	Start(ctx context.Context) error
 	Stop() error
@@ -32,7 +32,7 @@ type Fault struct {
 	Do   func(ctx context.Context, r *rand.Rand) error
 }
 
-// setting is what every lane is made from.
+// setting is what every deployment is made from.
 type setting struct {
 	dir    string // of everything
 	binary string // liminald
