@@ -22,7 +22,7 @@ RACE     := $(if $(shell command -v $${CC:-gcc} 2>/dev/null),-race)
 WORKFLOWCHECK := $(GO) run go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
 GOLANGCI      := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: run build test proof check format vet workflowcheck api requirements requirements-check \
+.PHONY: run build test proof check format commits vet workflowcheck api requirements requirements-check \
         unit engine fuzz replay web web-check e2e browser bench bench-lane fault fault-short attack attack-short lint clean
 
 run: build
@@ -40,13 +40,17 @@ test: build
 proof:
 	@MAKE='$(MAKE)' scripts/proof.sh format requirements-check vet workflowcheck unit engine fuzz replay web-check e2e fault-short attack-short browser
 
-check: format requirements
+check: format requirements commits
 	$(GO) vet $(LIGHT)
 	$(GO) test $(LIGHT)
 
 format:
 	@bad=$$(find . -name '*.go' -not -path '*/node_modules/*' -not -path './.*' -exec gofmt -l {} +); \
 	[ -z "$$bad" ] || { echo "gofmt would change:"; echo "$$bad"; exit 1; }
+
+# The subjects of a change's commits: short and imperative.
+commits:
+	@$(GO) run ./scripts/commits
 
 vet:
 	$(GO) vet ./...

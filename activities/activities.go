@@ -35,7 +35,7 @@ type RunInput struct {
 	Viewer identity.Viewer `json:"viewer"` // on whose behalf
 	Kind   run.Kind        `json:"kind"`
 	Child  *ChildInput     `json:"child,omitempty"` // set for a Spawn: there is no row of its own
-	Turn   bool            `json:"turn,omitempty"`  // it waits for its turn among its person's runs, however long, before it opens
+	Queued bool            `json:"turn,omitempty"`  // it waits for its turn among its person's runs, however long, before it opens
 	Seal   string          `json:"seal,omitempty"`  // see Seals; of the input of an execution alone
 }
 

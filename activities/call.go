@@ -41,27 +41,27 @@ func (s *Set) call(ctx context.Context, in CallInput) (CallResult, error) {
 	defer release()
 	stop := pulse(ctx)
 	defer stop()
-	leave, err := s.enterCall(ctx, in, bound.Spec)
+	done, err := s.acquireCallSlot(ctx, in, bound.Spec)
 	if err != nil {
 		if stopped(ctx) {
 			return CallResult{Stopped: true}, nil
 		}
 		return CallResult{}, err
 	}
-	defer leave()
+	defer done()
 	ctx, cancel := within(ctx, in.Timeout)
 	defer cancel()
 
 	voice := &voice{set: s, in: in, started: s.now(), kind: bound.ContentType}
 	arguments, _ := inputs.(map[string]any)
 	voice.begin(ctx, arguments)
-	asked, till := voice.call(ctx, arguments), &till{set: s, in: in}
-	asked.Afford, asked.Spent = till.afford, till.spent
+	asked, meter := voice.call(ctx, arguments), &usageMeter{set: s, in: in}
+	asked.Afford, asked.Spent = meter.afford, meter.add
 	if err := s.choose(ctx, in, asked); err != nil {
 		return CallResult{}, err
 	}
 	out, err := s.Box.Call(ctx, bound.Spec, asked)
-	till.close(ctx)
+	meter.record(ctx)
 	err = late(ctx, err)
 	if stopped(ctx) {
 		return voice.stopped(ctx, out), nil
@@ -76,7 +76,7 @@ func (s *Set) call(ctx context.Context, in CallInput) (CallResult, error) {
 	}
 	voice.end(ctx, out, err)
 	if err != nil {
-		return CallResult{}, till.charged(err)
+		return CallResult{}, meter.withUsage(err)
 	}
 	return CallResult{Output: out, MS: voice.elapsed(), Spoke: voice.spoke(), Redactions: voice.redactions()}, nil
 }

@@ -25,7 +25,7 @@ func (s *Set) Open(ctx context.Context, in RunInput) (Opened, error) {
 		return Opened{}, err
 	}
 	ctx = telemetry.WithRun(ctx, in.RunID, "")
-	if err := s.begin(ctx, in); err != nil {
+	if err := s.awaitSlot(ctx, in); err != nil {
 		return Opened{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, openTime)
@@ -131,8 +131,8 @@ func (o *opening) pin(ctx context.Context, workflow string) error {
 	return o.follow(ctx, a)
 }
 
-// key is by what a run takes its versions of artifacts that are on trial: its
-// conversation, which keeps to one of them, or itself. A child's is its
+// key is by what a run takes its versions of artifacts that are being rolled
+// out: its conversation, which keeps to one of them, or itself. A child's is its
 // parent's.
 func (o *opening) key() string {
 	return cmp.Or(o.row.ConversationID, o.out.ConversationID, o.in.RunID)
@@ -140,7 +140,7 @@ func (o *opening) key() string {
 
 // follow makes a workflow the run's.
 func (o *opening) follow(ctx context.Context, a artifacts.Artifact) error {
-	a, err := o.set.Artifacts.Taken(ctx, o.in.Viewer, a, o.key())
+	a, err := o.set.Artifacts.ResolveVersion(ctx, o.in.Viewer, a, o.key())
 	if err != nil {
 		return err
 	}

@@ -105,7 +105,7 @@ func TestARecordingHasWhatTheTurnWasRoutedBy(t *testing.T) {
 			t.Parallel()
 			w := activitiestest.New(after)
 			set := w.Set()
-			r := activities.NewRouter(&shelf{
+			r := activities.NewRouter(&memStore{
 				policies: map[string]artifacts.Artifact{"": activates("global", 3, "persona", "0.5")},
 				things: map[string]artifacts.Artifact{
 					"p": document("p", 1, artifacts.KindAdapter, persona), "wide": document("wide", 1, artifacts.KindAdapter, wide),

@@ -20,7 +20,7 @@ import (
 
 // Policies finds what a turn is routed by. *artifacts.Library is one.
 type Policies interface {
-	Trials
+	VersionResolver
 	// Policy returns the routing policy that holds for the viewer: their own
 	// before the global one (ROUTE-01); NotFound if there is neither.
 	Policy(ctx context.Context, v identity.Viewer) (artifacts.Artifact, error)
@@ -97,7 +97,7 @@ func (r *PolicyRouter) Route(ctx context.Context, v identity.Viewer, in RouteInp
 		return routed(out)
 	}
 	if err == nil {
-		a, err = r.policies.Taken(ctx, v, a, in.Key)
+		a, err = r.policies.ResolveVersion(ctx, v, a, in.Key)
 	}
 	if err != nil {
 		return Routed{}, err

@@ -11,8 +11,8 @@ import (
 	"liminal/activities"
 	"liminal/artifacts"
 	"liminal/internal/cache"
-	"liminal/internal/hub"
 	"liminal/internal/identity"
+	"liminal/internal/inproc"
 	"liminal/internal/routing"
 )
 
@@ -44,11 +44,11 @@ func (k *kept) Set(ctx context.Context, key string, value []byte, ttl time.Durat
 // Requirements: DATA-11, DATA-10
 func TestTheLatestChoiceIsKeptUntilAPolicyOrAnAdapterHasANewVersion(t *testing.T) {
 	t.Parallel()
-	s := &shelf{
+	s := &memStore{
 		policies: map[string]artifacts.Artifact{"": activates("global", 1, "persona", "0.5")},
 		things:   map[string]artifacts.Artifact{"p": document("p", 1, artifacts.KindAdapter, persona)},
 	}
-	c := &kept{Cache: hub.NewCache(0), keys: map[string]int{}}
+	c := &kept{Cache: inproc.NewCache(0), keys: map[string]int{}}
 	r := activities.NewRouter(s, routing.Backend{}, nil)
 	r.Remember(c)
 	ann, in := identity.Viewer{UserID: "ann"}, activities.RouteInput{Vector: []float32{1, 0}, ArtifactIDs: []string{"p"}}
@@ -98,7 +98,7 @@ func (away) Set(context.Context, string, []byte, time.Duration) error { return e
 // Requirements: DATA-13
 func TestATurnIsRoutedWithoutTheCache(t *testing.T) {
 	t.Parallel()
-	s := &shelf{
+	s := &memStore{
 		policies: map[string]artifacts.Artifact{"": activates("global", 1, "persona", "0.5")},
 		things:   map[string]artifacts.Artifact{"p": document("p", 1, artifacts.KindAdapter, persona)},
 	}

@@ -18,23 +18,23 @@ import (
 	"liminal/internal/run"
 )
 
-// shelf is policies and adapters by the person who may see them; "" is
+// memStore is policies and adapters by the person who may see them; "" is
 // everyone.
-type shelf struct {
+type memStore struct {
 	policies map[string]artifacts.Artifact
 	things   map[string]artifacts.Artifact
 	broken   error
 	old      map[string]artifacts.Artifact // what the keys of a trial take that do not try what is new
 }
 
-func (s *shelf) Taken(_ context.Context, _ identity.Viewer, a artifacts.Artifact, key string) (artifacts.Artifact, error) {
+func (s *memStore) ResolveVersion(_ context.Context, _ identity.Viewer, a artifacts.Artifact, key string) (artifacts.Artifact, error) {
 	if old, ok := s.old[key]; ok {
 		return old, nil
 	}
 	return a, nil
 }
 
-func (s *shelf) Policy(_ context.Context, v identity.Viewer) (artifacts.Artifact, error) {
+func (s *memStore) Policy(_ context.Context, v identity.Viewer) (artifacts.Artifact, error) {
 	for _, owner := range []string{v.UserID, ""} {
 		if a, ok := s.policies[owner]; ok {
 			return a, s.broken
@@ -43,7 +43,7 @@ func (s *shelf) Policy(_ context.Context, v identity.Viewer) (artifacts.Artifact
 	return artifacts.Artifact{}, fault.New(fault.NotFound, "There is no policy.")
 }
 
-func (s *shelf) Get(_ context.Context, v identity.Viewer, id string) (artifacts.Artifact, error) {
+func (s *memStore) Get(_ context.Context, v identity.Viewer, id string) (artifacts.Artifact, error) {
 	a, ok := s.things[id]
 	if !ok || a.OwnerID != "" && a.OwnerID != v.UserID {
 		return artifacts.Artifact{}, fault.New(fault.NotFound, "There is no artifact %s.", id)
@@ -82,7 +82,7 @@ func route(t *testing.T, r activities.Router, v identity.Viewer, in activities.R
 // Requirements: ROUTE-01
 func TestAPersonsOwnPolicyRoutesBeforeTheGlobalOne(t *testing.T) {
 	t.Parallel()
-	r := activities.NewRouter(&shelf{
+	r := activities.NewRouter(&memStore{
 		policies: map[string]artifacts.Artifact{"": activates("global", 1, "persona", "0.5"), "ann": activates("anns", 3, "persona", "0.9")},
 		things:   map[string]artifacts.Artifact{"p": document("p", 1, artifacts.KindAdapter, persona)},
 	}, routing.Backend{}, nil)
@@ -106,7 +106,7 @@ func TestAPersonsOwnPolicyRoutesBeforeTheGlobalOne(t *testing.T) {
 // Requirements: ROUTE-01, ROUTE-09
 func TestANewVersionOfAPolicyRoutesTheNextTurn(t *testing.T) {
 	t.Parallel()
-	s := &shelf{
+	s := &memStore{
 		policies: map[string]artifacts.Artifact{"": activates("global", 1, "persona", "0.5")},
 		things:   map[string]artifacts.Artifact{"p": document("p", 1, artifacts.KindAdapter, persona)},
 	}
@@ -125,7 +125,7 @@ func TestANewVersionOfAPolicyRoutesTheNextTurn(t *testing.T) {
 func TestATurnGoesOnWithoutAPolicyThatCanBeFollowed(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
-	s := &shelf{}
+	s := &memStore{}
 	r := activities.NewRouter(s, routing.Backend{}, slog.New(slog.NewTextHandler(&log, nil)))
 	got, err := r.Route(t.Context(), identity.Viewer{}, activities.RouteInput{})
 	if want := `{"policy":null,"adapters":[],"gates":{},"rules":[]}`; err != nil || string(got.Trace) != want || got.Pins != nil {
@@ -153,7 +153,7 @@ func TestOnlyAdaptersTheViewerMaySeeAndTheBackendCanServeAreCandidates(t *testin
 	t.Parallel()
 	hidden := document("hidden", 1, artifacts.KindAdapter, persona)
 	hidden.OwnerID = "bob"
-	s := &shelf{
+	s := &memStore{
 		policies: map[string]artifacts.Artifact{"": document("g", 1, artifacts.KindPolicy, `{"kind":"policy.routing","rules":[
 			{"id":"all","when":"true","action":{"type":"activate_adapter_by_type","adapter_type":"persona","weight":0.3}},
 			{"id":"near","when":"cosine_similarity(ctx_embedding, adapter_centroid) > 0.6","action":{"type":"activate_adapter_by_cluster","cluster_id":"closest","weight":"similarity"}}]}`)},
@@ -181,7 +181,7 @@ func TestOnlyAdaptersTheViewerMaySeeAndTheBackendCanServeAreCandidates(t *testin
 
 // The router is on the way of every turn.
 func BenchmarkPolicyRouter(b *testing.B) {
-	r := activities.NewRouter(&shelf{policies: map[string]artifacts.Artifact{"": activates("global", 1, "persona", "0.5")}}, routing.Backend{}, nil)
+	r := activities.NewRouter(&memStore{policies: map[string]artifacts.Artifact{"": activates("global", 1, "persona", "0.5")}}, routing.Backend{}, nil)
 	in := activities.RouteInput{Vector: make([]float32, 64)}
 	b.ReportAllocs()
 	for b.Loop() {

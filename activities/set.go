@@ -18,17 +18,17 @@ import (
 	"liminal/internal/tool"
 )
 
-// Trials says which version of an artifact a new run takes while the current
-// one is on trial. *artifacts.Library is one.
-type Trials interface {
-	// Taken is a itself, or what it was before; the same for the same key.
-	Taken(ctx context.Context, v identity.Viewer, a artifacts.Artifact, key string) (artifacts.Artifact, error)
+// VersionResolver says which version of an artifact a new run takes while the
+// current one is being rolled out. *artifacts.Library is one.
+type VersionResolver interface {
+	// ResolveVersion is a itself, or what it was before; the same for the same key.
+	ResolveVersion(ctx context.Context, v identity.Viewer, a artifacts.Artifact, key string) (artifacts.Artifact, error)
 }
 
 // Library finds behaviour, as far as the viewer may see it.
 // *artifacts.Library is one.
 type Library interface {
-	Trials
+	VersionResolver
 	// Workflow returns a workflow.chat artifact by id or name, the viewer's own
 	// before a global one; NotFound if there is none they may see (GRAPH-23).
 	Workflow(ctx context.Context, v identity.Viewer, idOrName string) (artifacts.Artifact, error)
@@ -67,7 +67,7 @@ type RouteInput struct {
 	ContextIDs  []string
 	ArtifactIDs []string // what the request named
 	SafetyRisk  string   // low, med or high; empty: nobody judged (SAFE-02)
-	Key         string   // whose turns take the same version of a policy on trial
+	Key         string   // whose turns take the same version of a policy that is being rolled out
 }
 
 // Routed is a router's answer with the policy it followed and the adapters it
@@ -92,7 +92,7 @@ type Starter interface {
 type Queues map[string]string
 
 // Set is the activities with the ports they work over. Embedder, Router,
-// Starter, Meter, Purse, Now, Logger, Queues, Safety and Sweeps may be zero.
+// Starter, Meter, ModelBudget, Now, Logger, Queues, Safety and Sweeps may be zero.
 type Set struct {
 	Turns         chat.Turns
 	Messages      chat.Messages
@@ -108,8 +108,8 @@ type Set struct {
 	Router        Router
 	Starter       Starter
 	Meter         Meter
-	Shares        Shares // of background work, by person; nil: whoever comes first
-	Purse         Purse  // bounds what model calls use; nil: nobody counts
+	Shares        Shares      // of background work, by person; nil: whoever comes first
+	ModelBudget   ModelBudget // bounds what model calls use; nil: nobody counts
 	Now           func() time.Time
 	Logger        *slog.Logger
 	Queues        Queues
@@ -127,11 +127,11 @@ type Set struct {
 	// nil: as when their run began.
 	Who func(ctx context.Context, userID string) (identity.Viewer, error)
 
-	calls     calls
-	active    active
-	engine    pace // of operations of the engine
-	computing pace // of seconds of a processor
-	pinned    pinned
+	calls        calls
+	computeSlots computeSlots
+	engineLimit  rateLimit // of operations of the engine
+	computeLimit rateLimit // of seconds of a processor
+	pinned       pinned
 }
 
 // Named lists the activities by the names workflows use.

@@ -23,23 +23,23 @@ type Shares interface {
 // count as the call's own time.
 const TypeBusy = "share_taken"
 
-// Patience is how long a call waits for its person's share before it goes back
+// ShareWait is how long a call waits for its person's share before it goes back
 // to the engine.
-const Patience = 10 * time.Second
+const ShareWait = 10 * time.Second
 
-// LongestWait is how long a call may wait until it is its turn, on top of its
+// MaxWait is how long a call may wait until it is its turn, on top of its
 // own time.
-const LongestWait = Patience + mostOwed*time.Second
+const MaxWait = ShareWait + maxDebtSeconds*time.Second
 
-// comeBack is when a call that waited in vain is made again.
-const comeBack = time.Second
+// retryAfter is when a call that waited in vain is made again.
+const retryAfter = time.Second
 
 // share takes a place of the person's share of the background work.
 func (s *Set) share(ctx context.Context, in CallInput, spec tool.Spec) (leave func(), err error) {
 	if s.Shares == nil || !spec.IsJob() || spec.Where() != tool.Activity {
 		return func() {}, nil
 	}
-	waiting, cancel := context.WithTimeout(ctx, Patience)
+	waiting, cancel := context.WithTimeout(ctx, ShareWait)
 	defer cancel()
 	leave, err = s.Shares.Enter(waiting, in.Run.Viewer.UserID)
 	if err == nil {
@@ -48,7 +48,7 @@ func (s *Set) share(ctx context.Context, in CallInput, spec tool.Spec) (leave fu
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	after := comeBack
+	after := retryAfter
 	if full, ok := errors.AsType[*tool.FullError](err); ok {
 		after = full.After
 	}

@@ -42,7 +42,7 @@ func (s *server) uiConfig(ctx context.Context, _ *struct{}) (UIConfig, error) {
 	return UIConfig{
 		Version: s.Version, Model: s.Model, Temporal: Nullable[TemporalUI]{s.Temporal},
 		FirstRun: door.FirstRun, SignUp: door.SignUp, Upload: limitsOf("free"), Search: s.WebSearch,
-		Setup: door.FirstRun && s.stranger(exchangeOf(ctx), ""),
+		Setup: door.FirstRun && s.stranger(requestOf(ctx), ""),
 	}, err
 }
 
@@ -80,7 +80,7 @@ func (s *server) plain(op huma.Operation, handle http.HandlerFunc) {
 		if private {
 			err = s.enter(r.Context(), r.Header.Get("Authorization"))
 		} else {
-			err = s.tripped(exchangeOf(r.Context()).origin())
+			err = s.tooManyErrors(requestOf(r.Context()).origin())
 		}
 		if err != nil {
 			if fault.CodeOf(err) == fault.Unauthorized {

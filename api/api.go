@@ -1,11 +1,14 @@
 // Package api is the HTTP surface: JSON over the control plane, SSE and
-// WebSocket for what runs, one file a noun.
+// WebSocket for what runs, one file a noun. Files that belong together begin
+// alike: auth_ is who somebody is, assist_ the assistant's dialect of a turn,
+// run_ what is known of a run, change_ proposed changes, http_ what every
+// request passes, ws_ the socket.
 //
 // Handlers are thin: they read a request, call a port declared in ports.go on
 // behalf of the viewer of the session, and shape the answer. Who asks comes
 // from the bearer token only, never from a header or a body (API-09). Every
 // answer is in the envelope (API-01, API-02) and every error leaves by the one
-// table in fault.go.
+// table in http_fault.go.
 //
 // It may import the nouns; it knows no database, no Temporal and no worker.
 package api
@@ -76,7 +79,7 @@ type Options struct {
 	Payloads  float64                                // share of requests, 0 to 1, whose bodies are logged at debug level
 	Redacted  bool                                   // what the calls of a run were given and gave is shown redacted, to whose run it is too
 	Now       func() time.Time                       // optional
-	pace      pace                                   // of tests; else usual
+	deadlines deadlines                              // of tests; else defaultDeadlines
 }
 
 // ModelInfo says which model answers.
@@ -94,12 +97,12 @@ type TemporalUI struct {
 // server is the API with its routes.
 type server struct {
 	Options
-	mux   *http.ServeMux
-	huma  huma.API
-	tail  tail
-	beat  beat
-	trips trips
-	large *tool.Slots // of people whose bodies are large
+	mux         *http.ServeMux
+	huma        huma.API
+	tail        tail
+	beat        beat
+	errorLimits errorLimits
+	large       *tool.Slots // of people whose bodies are large
 }
 
 // New returns the API as one handler.
@@ -115,8 +118,8 @@ func newServer(o Options) *server {
 	if o.Pages == nil {
 		o.Pages = origin.New(origin.Options{URLs: []string{o.PublicURL}, Hosts: []string{"*"}})
 	}
-	if o.pace == (pace{}) {
-		o.pace = usual
+	if o.deadlines == (deadlines{}) {
+		o.deadlines = defaultDeadlines
 	}
 	s := &server{
 		Options: o, mux: http.NewServeMux(), beat: steady, large: tool.NewSlots(largeAtOnce()),

@@ -42,7 +42,7 @@ type Artifact struct {
 	CreatedAt   time.Time      `json:"created_at"`
 	UpdatedAt   time.Time      `json:"updated_at"`
 
-	Rollout Nullable[artifacts.Rollout] `json:"rollout" doc:"a trial of the current version; null: every new run takes it"`
+	Rollout Nullable[artifacts.Rollout] `json:"rollout" doc:"how far the current version is rolled out; null: every new run takes it"`
 }
 
 func artifactView(a artifacts.Artifact) Artifact {

@@ -49,7 +49,7 @@ func (s *server) assist(ctx context.Context, in *assistInput) (func(http.Respons
 	if err != nil {
 		return nil, err
 	}
-	exchangeOf(ctx).rename(t.RequestID)
+	requestOf(ctx).setID(t.RequestID)
 	v, k := viewerOf(ctx), quota.Key{Route: "POST /api/chat", Key: in.Key}
 	answer, replayed, err := once(ctx, s, k, in.Body, func(ctx context.Context) (ChatAnswer, error) {
 		return s.say(ctx, v, t, in.Key != "")
@@ -158,7 +158,7 @@ func (s *server) assistResume(ctx context.Context, in *assistResumeInput) (func(
 
 // told streams a run in the assistant's words; headers carry its ids.
 func (s *server) told(ctx context.Context, v identity.Viewer, r run.Run, after int64) (func(http.ResponseWriter, *http.Request), error) {
-	h := exchangeOf(ctx).header
+	h := requestOf(ctx).header
 	h.Set("X-Thread-Id", r.ConversationID)
 	h.Set("X-Run-Id", r.ID)
 	return s.streaming(ctx, v, r, after, &teller{run: r})

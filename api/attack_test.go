@@ -9,15 +9,15 @@ import (
 	"time"
 
 	"liminal/internal/files"
-	"liminal/internal/hub"
 	"liminal/internal/id"
 	"liminal/internal/identity"
+	"liminal/internal/inproc"
 	"liminal/internal/quota"
 )
 
 // keyring is a ledger that remembers what it was asked to count.
 type keyring struct {
-	*hub.Hub
+	*inproc.Memory
 	mu   sync.Mutex
 	keys []string
 }
@@ -26,7 +26,7 @@ func (k *keyring) Take(ctx context.Context, key string, rate float64, burst int)
 	k.mu.Lock()
 	k.keys = append(k.keys, key)
 	k.mu.Unlock()
-	return k.Hub.Take(ctx, key, rate, burst)
+	return k.Memory.Take(ctx, key, rate, burst)
 }
 
 // A stranger must not fill the memory that everybody's limits, streams and
@@ -37,7 +37,7 @@ func TestWhatAStrangerSendsIsCountedUnderAShortName(t *testing.T) {
 	t.Parallel()
 	k := &keyring{}
 	w := newWorld(t, func(o *Options) {
-		k.Hub, _ = o.Log.(*hub.Hub)
+		k.Memory, _ = o.Log.(*inproc.Memory)
 		o.Limits = quota.NewLimits(k)
 	})
 	nobody := &person{world: w}
@@ -78,8 +78,8 @@ func TestWhateverMakesSomethingIsBounded(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, func(o *Options) {
-				h, _ := o.Log.(*hub.Hub)
-				o.Limits = quota.NewLimits(frozen{h})
+				m, _ := o.Log.(*inproc.Memory)
+				o.Limits = quota.NewLimits(frozen{m})
 			})
 			ada := w.signUp("ada@example.org")
 			method, path, _ := strings.Cut(path, " ")
@@ -125,8 +125,8 @@ func TestANetworkOfIPv6IsOneStranger(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(o *Options) {
 		o.PublicURL = "https://chat.example.org"
-		h, _ := o.Log.(*hub.Hub)
-		o.Limits = quota.NewLimits(frozen{h})
+		m, _ := o.Log.(*inproc.Memory)
+		o.Limits = quota.NewLimits(frozen{m})
 	})
 	w.signUp("ada@example.org")
 	nobody := &person{world: w}

@@ -151,8 +151,8 @@ func (s *server) decidePatch(ctx context.Context, in *decideInput) (Patch, error
 	return s.whole(ctx, p, err)
 }
 
-// NewTrial is how a patch is applied.
-type NewTrial struct {
+// NewRollout is how a patch is applied.
+type NewRollout struct {
 	Share    int  `json:"share,omitempty" minimum:"0" maximum:"100" doc:"percent of new runs that take the new version first; 0 or 100: all"`
 	Hours    *int `json:"hours,omitempty" minimum:"0" maximum:"168" doc:"it is watched; missing: 24"`
 	RollBack bool `json:"roll_back,omitempty" doc:"go back by itself when the rule is met"`
@@ -162,8 +162,8 @@ type NewTrial struct {
 // otherwise.
 const watchedHours = 24
 
-func (t NewTrial) trial() changes.Trial {
-	out := changes.Trial{Share: t.Share, Hours: watchedHours, RollBack: t.RollBack}
+func (t NewRollout) plan() changes.RolloutPlan {
+	out := changes.RolloutPlan{Share: t.Share, Hours: watchedHours, RollBack: t.RollBack}
 	if t.Hours != nil {
 		out.Hours = *t.Hours
 	}
@@ -172,23 +172,23 @@ func (t NewTrial) trial() changes.Trial {
 
 type applyInput struct {
 	PatchByID
-	Body *NewTrial `required:"false"`
+	Body *NewRollout `required:"false"`
 }
 
 func (s *server) applyPatch(ctx context.Context, in *applyInput) (Patch, error) {
-	p, err := s.Changes.Apply(ctx, viewerOf(ctx), in.ID, value(in.Body).trial())
+	p, err := s.Changes.Apply(ctx, viewerOf(ctx), in.ID, value(in.Body).plan())
 	return s.whole(ctx, p, err)
 }
 
 type applyByIDInput struct {
 	Body struct {
 		PatchID int64 `json:"patch_id" minimum:"1"`
-		NewTrial
+		NewRollout
 	}
 }
 
 func (s *server) applyByID(ctx context.Context, in *applyByIDInput) (Patch, error) {
-	return s.applyPatch(ctx, &applyInput{PatchByID: PatchByID{ID: in.Body.PatchID}, Body: &in.Body.NewTrial})
+	return s.applyPatch(ctx, &applyInput{PatchByID: PatchByID{ID: in.Body.PatchID}, Body: &in.Body.NewRollout})
 }
 
 // Reason is why somebody does something.

@@ -8,8 +8,8 @@ import (
 
 	"liminal/artifacts"
 	"liminal/internal/changes"
-	"liminal/internal/hub"
 	"liminal/internal/id"
+	"liminal/internal/inproc"
 	"liminal/internal/quota"
 	"liminal/internal/store"
 )
@@ -274,7 +274,7 @@ func TestProposalsAndTriesAreBoundedApart(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, func(o *Options) {
 		s, _ := o.Conversations.(*store.Store)
-		log, _ := o.Log.(*hub.Hub)
+		log, _ := o.Log.(*inproc.Memory)
 		library, _ := o.Library.(*artifacts.Library)
 		o.Changes = changes.New(changes.Options{Store: s, Library: library, Recordings: s, Limits: quota.NewLimits(frozen{log})})
 	})

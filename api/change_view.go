@@ -63,26 +63,26 @@ type Operation struct {
 
 // PatchHead is what a list shows of a patch.
 type PatchHead struct {
-	ID            int64                   `json:"id"`
-	Status        string                  `json:"status" enum:"pending,approved,applied,rejected,invalid,expired,withdrawn,superseded,rolled_back"`
-	Stage         string                  `json:"stage" enum:"checking,rehearsing,deciding,applying,watching,settled"`
-	Proposer      string                  `json:"proposer" enum:"system_llm,human_admin,user"`
-	ProposedBy    Nullable[Person]        `json:"proposed_by" doc:"null: the system"`
-	Justification string                  `json:"justification"`
-	Checks        []PatchCheck            `json:"checks"`
-	Verdict       rehearsal.Verdict       `json:"verdict" enum:",pass,warn,second,block" doc:"empty before the rehearsal"`
-	Needs         int                     `json:"needs" doc:"approvals it takes: 1 or 2"`
-	Approvals     []Approval              `json:"approvals"`
-	Trial         Nullable[changes.Trial] `json:"trial" doc:"how it was applied; null before"`
-	Unknown       artifacts.Unknowns      `json:"unknown" enum:",unknown,live,scripted" doc:"what becomes of an effect the record does not hold; empty: unknown"`
-	RebasedFrom   *int64                  `json:"rebased_from" nullable:"true"`
-	RebasedTo     *int64                  `json:"rebased_to" nullable:"true"`
-	RunID         string                  `json:"run_id"`
-	TemporalURL   *string                 `json:"temporal_url" nullable:"true"`
-	CreatedAt     time.Time               `json:"created_at"`
-	DecidedAt     *time.Time              `json:"decided_at" nullable:"true"`
-	AppliedAt     *time.Time              `json:"applied_at" nullable:"true"`
-	ExpiresAt     *time.Time              `json:"expires_at" nullable:"true" doc:"of the stage that waits for a person"`
+	ID            int64                         `json:"id"`
+	Status        string                        `json:"status" enum:"pending,approved,applied,rejected,invalid,expired,withdrawn,superseded,rolled_back"`
+	Stage         string                        `json:"stage" enum:"checking,rehearsing,deciding,applying,watching,settled"`
+	Proposer      string                        `json:"proposer" enum:"system_llm,human_admin,user"`
+	ProposedBy    Nullable[Person]              `json:"proposed_by" doc:"null: the system"`
+	Justification string                        `json:"justification"`
+	Checks        []PatchCheck                  `json:"checks"`
+	Verdict       rehearsal.Verdict             `json:"verdict" enum:",pass,warn,second,block" doc:"empty before the rehearsal"`
+	Needs         int                           `json:"needs" doc:"approvals it takes: 1 or 2"`
+	Approvals     []Approval                    `json:"approvals"`
+	RolloutPlan   Nullable[changes.RolloutPlan] `json:"trial" doc:"how it was applied; null before"`
+	Unknown       artifacts.Unknowns            `json:"unknown" enum:",unknown,live,scripted" doc:"what becomes of an effect the record does not hold; empty: unknown"`
+	RebasedFrom   *int64                        `json:"rebased_from" nullable:"true"`
+	RebasedTo     *int64                        `json:"rebased_to" nullable:"true"`
+	RunID         string                        `json:"run_id"`
+	TemporalURL   *string                       `json:"temporal_url" nullable:"true"`
+	CreatedAt     time.Time                     `json:"created_at"`
+	DecidedAt     *time.Time                    `json:"decided_at" nullable:"true"`
+	AppliedAt     *time.Time                    `json:"applied_at" nullable:"true"`
+	ExpiresAt     *time.Time                    `json:"expires_at" nullable:"true" doc:"of the stage that waits for a person"`
 }
 
 // PatchRow is a patch in a list.
@@ -166,7 +166,7 @@ func (s *server) patchHead(p changes.Patch, by Nullable[Person]) PatchHead {
 		CreatedAt:   p.CreatedAt.UTC(), DecidedAt: moment(p.DecidedAt), AppliedAt: moment(p.AppliedAt), ExpiresAt: moment(p.ExpiresAt),
 	}
 	if !p.AppliedAt.IsZero() {
-		out.Trial.V = &p.Trial
+		out.RolloutPlan.V = &p.RolloutPlan
 	}
 	return out
 }

@@ -140,7 +140,7 @@ func (in *chatInput) turn(ctx context.Context) (chat.NewTurn, string, error) {
 // requestID names the work of a request: by its key, so that a repeat is the
 // same work (GRAPH-17), else by the request itself (API-18).
 func requestID(ctx context.Context, key string) string {
-	x := exchangeOf(ctx)
+	x := requestOf(ctx)
 	switch {
 	case key == "":
 		return x.id
@@ -182,7 +182,7 @@ func (s *server) begin(ctx context.Context, in *chatInput) (ChatAnswer, bool, er
 	if err != nil {
 		return ChatAnswer{}, false, err
 	}
-	exchangeOf(ctx).rename(t.RequestID)
+	requestOf(ctx).setID(t.RequestID)
 	k := quota.Key{Route: "POST /v1/chat", Key: key}
 	return once(ctx, s, k, in.Body, func(ctx context.Context) (ChatAnswer, error) {
 		// Not before: who repeats a request is told what it became, whatever
@@ -367,7 +367,7 @@ func (s *server) chatEvents(ctx context.Context, v identity.Viewer, a ChatAnswer
 			return nil, err
 		}
 	}
-	h := exchangeOf(ctx).header
+	h := requestOf(ctx).header
 	h.Set("X-Run-Id", r.ID)
 	h.Set("X-Conversation-Id", a.ConversationID)
 	h.Set("X-Message-Id", a.UserMessageID)
@@ -385,7 +385,7 @@ func over(r run.Run, a ChatAnswer) error {
 
 // wantsEvents reports whether the request accepts server-sent events.
 func wantsEvents(ctx context.Context) bool {
-	for part := range strings.SplitSeq(exchangeOf(ctx).request.Header.Get("Accept"), ",") {
+	for part := range strings.SplitSeq(requestOf(ctx).raw.Header.Get("Accept"), ",") {
 		if t, _, err := mime.ParseMediaType(part); err == nil && t == "text/event-stream" {
 			return true
 		}

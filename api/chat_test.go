@@ -182,7 +182,7 @@ func TestTooManyTurnsAreRateLimited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada, bob := w.signUp("ada@example.org"), w.signUp("bob@example.org")
-	w.server.Limits = quota.NewLimits(empty{w.hub, "chat:" + ada.id, 700 * time.Millisecond})
+	w.server.Limits = quota.NewLimits(empty{w.memory, "chat:" + ada.id, 700 * time.Millisecond})
 	got := ada.post("/v1/chat", map[string]any{"message": "hello"})
 	got.fails(429, "rate_limited")
 	if got.header.Get("Retry-After") != "1" {

@@ -28,7 +28,7 @@ type clerk struct {
 func (w *world) newClerk(library *artifacts.Library) *clerk {
 	c := &clerk{world: w}
 	c.desk = changes.New(changes.Options{
-		Store: w.store, Library: library, Recordings: w.store, Limits: quota.NewLimits(generous{w.hub}), Send: c.answered,
+		Store: w.store, Library: library, Recordings: w.store, Limits: quota.NewLimits(generous{w.memory}), Send: c.answered,
 		Who: func(ctx context.Context, userID string) (identity.User, error) {
 			u, _, err := w.store.User(ctx, userID)
 			return u, err

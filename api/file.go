@@ -88,7 +88,7 @@ func (s *server) upload(w http.ResponseWriter, r *http.Request) {
 	}
 	defer release()
 	bounds := boundsOf(v.Plan)
-	r.Body = http.MaxBytesReader(w, s.pace.body(w, r.Body), bounds.File+uploadSpare)
+	r.Body = http.MaxBytesReader(w, s.deadlines.body(w, r.Body), bounds.File+uploadSpare)
 	got, err := s.receive(ctx, v, r, bounds)
 	if err != nil {
 		// Browsers show a broken connection instead of the reason unless the
@@ -97,7 +97,7 @@ func (s *server) upload(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, uploadFault(err, bounds.File))
 		return
 	}
-	exchangeOf(ctx).unhurried()
+	requestOf(ctx).liftReadDeadline()
 	writeJSON(w, http.StatusOK, envelope(ctx, got))
 }
 

@@ -166,7 +166,7 @@ func TestTooManyUploadsAreRateLimited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.signUp("ada@example.org")
-	w.server.Limits = quota.NewLimits(frozen{w.hub})
+	w.server.Limits = quota.NewLimits(frozen{w.memory})
 	for i := range quota.PlanOf(quota.Free).Upload.Burst {
 		ada.upload(fmt.Sprintf("%d.txt", i), "x").ok()
 	}

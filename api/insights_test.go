@@ -21,7 +21,7 @@ func (p *person) turn(words string, status run.Status) {
 	p.must(err)
 	_, err = p.store.CloseTurn(p.Context(), p.viewer(), chat.Close{RunID: a.Run.ID, End: run.End{Status: status, Recording: &run.Recording{ToolCalls: 2, MS: 1500}}})
 	p.must(err)
-	p.must(p.store.Enter(p.Context(), p.viewer(), quota.Entry{RunID: a.Run.ID, Effect: "e", Attempt: 1, Model: "m", Use: quota.Use{Calls: 1, Input: 10, CostUSD: 0.5}}))
+	p.must(p.store.AddUsage(p.Context(), p.viewer(), quota.Entry{RunID: a.Run.ID, Effect: "e", Attempt: 1, Model: "m", Use: quota.Use{Calls: 1, Input: 10, CostUSD: 0.5}}))
 }
 
 // Requirements: GRND-38, GRND-40

@@ -9,9 +9,9 @@ import (
 
 	"liminal/internal/chat"
 	"liminal/internal/fault"
-	"liminal/internal/hub"
 	"liminal/internal/id"
 	"liminal/internal/identity"
+	"liminal/internal/inproc"
 	"liminal/internal/run"
 	"liminal/internal/store"
 	"liminal/internal/stream"
@@ -23,7 +23,7 @@ import (
 // anything else is answered with its own words.
 type player struct {
 	store   *store.Store
-	log     *hub.Hub
+	log     *inproc.Memory
 	running sync.WaitGroup
 	mute    bool // as after a crash: what happens reaches the store, not the log
 

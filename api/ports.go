@@ -143,7 +143,7 @@ type Proposals interface {
 // Decisions are the acts of people on a patch.
 type Decisions interface {
 	Decide(ctx context.Context, v identity.Viewer, id int64, c changes.Decision) (changes.Patch, error)
-	Apply(ctx context.Context, v identity.Viewer, id int64, t changes.Trial) (changes.Patch, error)
+	Apply(ctx context.Context, v identity.Viewer, id int64, t changes.RolloutPlan) (changes.Patch, error)
 	RollBack(ctx context.Context, v identity.Viewer, id int64, reason string) (changes.Patch, error)
 	Promote(ctx context.Context, v identity.Viewer, id int64) (changes.Patch, error)
 	Withdraw(ctx context.Context, v identity.Viewer, id int64, reason string) (changes.Patch, error)
@@ -158,7 +158,7 @@ type Recordings interface {
 
 // Library keeps artifacts, and knows what they must look like.
 type Library interface {
-	Shelf
+	ArtifactStore
 	Shapes
 }
 
@@ -171,8 +171,8 @@ type Shapes interface {
 	ToolsOf(ctx context.Context, v identity.Viewer, doc json.RawMessage) (map[string]artifacts.Bound, error)
 }
 
-// Shelf is the artifacts themselves.
-type Shelf interface {
+// ArtifactStore is the artifacts themselves.
+type ArtifactStore interface {
 	Create(ctx context.Context, v identity.Viewer, d artifacts.Draft) (artifacts.Artifact, error)
 	Get(ctx context.Context, v identity.Viewer, id string) (artifacts.Artifact, error)
 	Workflow(ctx context.Context, v identity.Viewer, idOrName string) (artifacts.Artifact, error)

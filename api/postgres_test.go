@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"testing"
 
-	"liminal/internal/hub"
 	"liminal/internal/identity"
+	"liminal/internal/inproc"
 	"liminal/internal/postgres"
 	"liminal/internal/postgres/postgrestest"
 	"liminal/internal/store"
@@ -20,7 +20,7 @@ func newPostgresWorld(t *testing.T, change ...func(*Options)) *world {
 		s, _ := o.Conversations.(*store.Store)
 		a, err := identity.NewAccounts(s, identity.Options{
 			Key: bytes.Repeat([]byte("k"), 32), Cost: identity.Cost{Memory: 64, Passes: 1, Threads: 1},
-			Cache: hub.NewCache(0), Factors: s, FactorKey: bytes.Repeat([]byte("f"), 32), Providers: s,
+			Cache: inproc.NewCache(0), Factors: s, FactorKey: bytes.Repeat([]byte("f"), 32), Providers: s,
 		})
 		if err != nil {
 			t.Fatal(err)

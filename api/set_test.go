@@ -75,7 +75,7 @@ func TestUsageIsShownAndBoundByABudget(t *testing.T) {
 	admin, ada := w.signUp("admin@example.org"), w.signUp("ada@example.org")
 	thread := ada.thread(nil)
 	for _, attempt := range []int{1, 1, 2} { // the second is told again
-		w.must(w.store.Enter(t.Context(), ada.viewer(), quota.Entry{
+		w.must(w.store.AddUsage(t.Context(), ada.viewer(), quota.Entry{
 			RunID: "0190c5b2-0000-7000-8000-000000000001", Effect: "answer", Attempt: attempt, ConversationID: thread, Model: "m",
 			Use: quota.Use{Calls: 1, Input: 100, Output: 10, CostUSD: 0.5},
 		}))

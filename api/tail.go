@@ -39,7 +39,7 @@ type tail struct {
 // error. Events that come from the store have no Seq.
 func (t tail) events(ctx context.Context, v identity.Viewer, r run.Run, after int64) iter.Seq2[stream.Event, error] {
 	return func(yield func(stream.Event, error) bool) {
-		exchangeOf(ctx).waits()
+		requestOf(ctx).releaseBody()
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		f := following{tail: t, viewer: v, run: r, after: after}

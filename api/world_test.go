@@ -16,8 +16,8 @@ import (
 	"liminal/artifacts"
 	"liminal/internal/embed"
 	"liminal/internal/files"
-	"liminal/internal/hub"
 	"liminal/internal/identity"
+	"liminal/internal/inproc"
 	"liminal/internal/insights"
 	"liminal/internal/knowledge"
 	"liminal/internal/learning"
@@ -27,7 +27,7 @@ import (
 	"liminal/internal/tool"
 )
 
-// world is a whole server over a real store and a real hub; only the engine
+// world is a whole server over a real store and real hot state; only the engine
 // is played.
 type world struct {
 	*testing.T
@@ -35,7 +35,7 @@ type world struct {
 	server *server
 	db     store.DB
 	store  *store.Store
-	hub    *hub.Hub
+	memory *inproc.Memory
 	engine *player
 	clerk  *clerk
 
@@ -56,9 +56,9 @@ func newWorld(t *testing.T, change ...func(*Options)) *world {
 // newWorldOver is a world on another database.
 func newWorldOver(t *testing.T, db store.DB, index knowledge.Index, change ...func(*Options)) *world {
 	t.Helper()
-	w := &world{T: t, db: db, store: store.New(db, store.Options{Running: -1}), hub: hub.New(hub.Options{Base: hub.Stride})}
-	w.engine = &player{store: w.store, log: w.hub}
-	t.Cleanup(w.hub.Close)
+	w := &world{T: t, db: db, store: store.New(db, store.Options{Running: -1}), memory: inproc.New(inproc.Options{Base: inproc.Stride})}
+	w.engine = &player{store: w.store, log: w.memory}
+	t.Cleanup(w.memory.Close)
 	t.Cleanup(w.engine.wait)
 	o := w.options(index)
 	for _, c := range change {
@@ -77,7 +77,7 @@ func (w *world) options(index knowledge.Index) Options {
 	logger := slog.New(slog.DiscardHandler)
 	accounts, err := identity.NewAccounts(w.store, identity.Options{
 		Key:  bytes.Repeat([]byte("k"), 32),
-		Cost: identity.Cost{Memory: 64, Passes: 1, Threads: 1}, Cache: w.hub.Cache(),
+		Cost: identity.Cost{Memory: 64, Passes: 1, Threads: 1}, Cache: w.memory.Cache(),
 	})
 	w.must(err)
 	roots, err := files.OpenRoots(w.TempDir(), w.store, []byte("links"))
@@ -91,7 +91,7 @@ func (w *world) options(index knowledge.Index) Options {
 		Interrupts: w.store, Library: library, Files: roots, Contexts: w.store, Documents: w.store,
 		Titles: w.store, Sets: w.store, Sources: w.store, Budgets: quota.NewBudgets(w.store, quota.BudgetOptions{}),
 		Preferences: learning.NewRecorder(w.store, embed.Hash{}), Insights: insights.NewReader(w.store, insights.Options{}),
-		Chunks: index, Log: w.hub, Limits: quota.NewLimits(generous{w.hub}),
+		Chunks: index, Log: w.memory, Limits: quota.NewLimits(generous{w.memory}),
 		Once: quota.NewOnce(w.store, logger), Version: "test", Model: ModelInfo{Name: "extractive"},
 		Temporal: &TemporalUI{Base: "http://temporal.test", Namespace: "default"}, Logger: logger,
 	}
@@ -99,20 +99,20 @@ func (w *world) options(index knowledge.Index) Options {
 
 // generous is a ledger that counts sign-ins and requests for nothing; tests
 // of limits use one that does count.
-type generous struct{ *hub.Hub }
+type generous struct{ *inproc.Memory }
 
 func (generous) Take(context.Context, string, float64, int) (time.Duration, error) { return 0, nil }
 
 // frozen is a ledger in which nothing refills, however long a test takes.
-type frozen struct{ *hub.Hub }
+type frozen struct{ *inproc.Memory }
 
 func (f frozen) Take(ctx context.Context, key string, _ float64, burst int) (time.Duration, error) {
-	return f.Hub.Take(ctx, key, 1e-9, burst)
+	return f.Memory.Take(ctx, key, 1e-9, burst)
 }
 
 // empty is a ledger that has nothing left under one key for a while.
 type empty struct {
-	*hub.Hub
+	*inproc.Memory
 	key   string
 	while time.Duration
 }

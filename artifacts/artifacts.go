@@ -44,8 +44,8 @@ type Artifact struct {
 	Rollout     *Rollout // nil: every new run takes the current version
 }
 
-// Rollout is a version on trial: only a share of new runs takes the current
-// version, and the others the one before it.
+// Rollout is a version that is being rolled out: only a share of new runs takes
+// the current version, and the others the one before it.
 type Rollout struct {
 	Patch int64     `json:"patch"` // that made the version
 	From  int       `json:"from"`  // the version the others take

@@ -191,7 +191,7 @@ func TestATrialGivesKeysTheirVersionAndKeepsIt(t *testing.T) {
 	took := func(r *artifacts.Rollout, keys int) (n int) {
 		a.Rollout = r
 		for i := range keys {
-			got, err := library.Taken(t.Context(), ann, a, strconv.Itoa(i))
+			got, err := library.ResolveVersion(t.Context(), ann, a, strconv.Itoa(i))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -215,10 +215,10 @@ func TestATrialGivesKeysTheirVersionAndKeepsIt(t *testing.T) {
 	a.Rollout = &artifacts.Rollout{Patch: 1, From: 1, Share: 50}
 	same := 0
 	for i := range 100 {
-		one, _ := library.Taken(t.Context(), ann, a, strconv.Itoa(i))
+		one, _ := library.ResolveVersion(t.Context(), ann, a, strconv.Itoa(i))
 		other := a
 		other.Rollout = &artifacts.Rollout{Patch: 2, From: 1, Share: 50}
-		two, _ := library.Taken(t.Context(), ann, other, strconv.Itoa(i))
+		two, _ := library.ResolveVersion(t.Context(), ann, other, strconv.Itoa(i))
 		second += two.Version - 1
 		if one.Version == two.Version {
 			same++
@@ -227,7 +227,7 @@ func TestATrialGivesKeysTheirVersionAndKeepsIt(t *testing.T) {
 	if first == 0 || second == 0 || same > 75 {
 		t.Errorf("the same conversations try every patch: %d of 100", same)
 	}
-	if _, err := library.Taken(t.Context(), identity.System(), a, "k"); err != nil {
+	if _, err := library.ResolveVersion(t.Context(), identity.System(), a, "k"); err != nil {
 		t.Error(err)
 	}
 }

@@ -9,26 +9,26 @@ import (
 
 	goredis "github.com/redis/go-redis/v9"
 
-	"liminal/e2e/ground"
+	"liminal/e2e/teststack"
 	"liminal/internal/storetest"
 )
 
 // cluster is servers and workers that share a database, a Redis, a namespace
 // of Temporal and a folder of their own.
 type cluster struct {
-	*ground.Ground
+	*teststack.Stack
 	t                *testing.T
 	env              []string
 	servers, workers []*program
 }
 
-// lane makes a cluster that nothing runs in yet. It needs the servers that
-// scripts/lane.sh starts.
-func lane(t *testing.T, env ...string) *cluster {
+// emptyCluster makes a cluster that nothing runs in yet. It needs the servers
+// that scripts/lane.sh starts.
+func emptyCluster(t *testing.T, env ...string) *cluster {
 	t.Helper()
 	storetest.Long(t, "it starts the real program")
-	g := ground.New(t)
-	c := &cluster{Ground: g, t: t, env: append(g.Env(), env...)}
+	g := teststack.New(t)
+	c := &cluster{Stack: g, t: t, env: append(g.Env(), env...)}
 	if out, code := c.command("migrate"); code != 0 {
 		t.Fatalf("liminald migrate: %d\n%s", code, out)
 	}
@@ -38,7 +38,7 @@ func lane(t *testing.T, env ...string) *cluster {
 // grown is a cluster with so many servers and workers.
 func grown(t *testing.T, servers, workers int, env ...string) *cluster {
 	t.Helper()
-	c := lane(t, env...)
+	c := emptyCluster(t, env...)
 	for range workers {
 		c.worker()
 	}

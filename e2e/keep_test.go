@@ -10,7 +10,7 @@ import (
 
 	"go.temporal.io/sdk/client"
 
-	"liminal/e2e/ground"
+	"liminal/e2e/teststack"
 	"liminal/worker"
 )
 
@@ -123,7 +123,7 @@ func (who *person) sendPlain(name, text string) {
 // sweep does one sweep now.
 func (p *program) sweep(name string) {
 	p.t.Helper()
-	c, err := client.DialContext(p.t.Context(), client.Options{HostPort: p.ready.Temporal, Logger: ground.Quiet{}})
+	c, err := client.DialContext(p.t.Context(), client.Options{HostPort: p.ready.Temporal, Logger: teststack.Quiet{}})
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -269,7 +269,7 @@ func (c *cluster) history(prefix string) []byte {
 
 // Requirements: OPS-14
 func TestAServerRefusesADatabaseThatIsBehind(t *testing.T) {
-	c := lane(t)
+	c := emptyCluster(t)
 	if out, code := c.command("migrate", "--json"); code != 0 || !strings.Contains(out, `"applied": 0`) {
 		t.Errorf("migrating again: %d\n%s", code, out)
 	}
@@ -288,7 +288,7 @@ func databaseOf(url string) string {
 
 // Requirements: OBS-07, OBS-01
 func TestTheInsidePortServesProbesAndMetricsOnly(t *testing.T) {
-	c := lane(t)
+	c := emptyCluster(t)
 	c.env = append(c.env, "LIMINAL_OPS_LISTEN=127.0.0.1:0")
 	worker, server := c.worker(), c.server()
 	for _, p := range []*program{worker, server} {
@@ -340,7 +340,7 @@ func TestABackupIsRestored(t *testing.T) {
 	}
 
 	// A place where everything is new.
-	fresh := lane(t)
+	fresh := emptyCluster(t)
 	fresh.SQL(fresh.As(fresh.Owner, "postgres", strings.TrimPrefix(databaseOf(fresh.Owner), "/")), `DROP SCHEMA public CASCADE; CREATE SCHEMA public AUTHORIZATION e2e_owner; CREATE EXTENSION vector`)
 	restore := []string{"RESTORE_URL=" + fresh.Owner, "SHARED_FS_ROOT=" + fresh.Data}
 	fresh.script("restore.sh", restore, dumps[0], copies[len(copies)-1])
@@ -366,7 +366,7 @@ func TestABackupIsRestored(t *testing.T) {
 	}
 }
 
-// script runs a backup script with the tools of the lane's own PostgreSQL.
+// script runs a backup script with the tools of the test stack's own PostgreSQL.
 func (c *cluster) script(name string, env []string, args ...string) {
 	c.t.Helper()
 	out, err := runScript(c.t, filepath.Join("..", "deploy", "backup", name), env, args...)

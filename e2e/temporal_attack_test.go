@@ -16,7 +16,7 @@ import (
 	sdk "go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
-	"liminal/e2e/ground"
+	"liminal/e2e/teststack"
 )
 
 // intruder is somebody who reaches Temporal's frontend and has no account.
@@ -50,7 +50,7 @@ func attackByGRPC(t *testing.T, p *program, namespace string) {
 	if user, nested := me["user"].(object); nested {
 		me = user
 	}
-	c, err := client.Dial(client.Options{HostPort: p.ready.Temporal, Namespace: namespace, Logger: ground.Quiet{}})
+	c, err := client.Dial(client.Options{HostPort: p.ready.Temporal, Namespace: namespace, Logger: teststack.Quiet{}})
 	if err != nil {
 		t.Fatal(err)
 	}

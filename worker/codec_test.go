@@ -16,22 +16,22 @@ import (
 	"liminal/internal/fault"
 )
 
-// shelf is Values in memory.
-type shelf struct {
+// memStore is Values in memory.
+type memStore struct {
 	mu   sync.Mutex
 	kept map[string][]byte
 }
 
-func newShelf() *shelf { return &shelf{kept: map[string][]byte{}} }
+func newMemStore() *memStore { return &memStore{kept: map[string][]byte{}} }
 
-func (s *shelf) PutPayload(_ context.Context, id string, value []byte) error {
+func (s *memStore) PutPayload(_ context.Context, id string, value []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.kept[id] = bytes.Clone(value)
 	return nil
 }
 
-func (s *shelf) Payload(_ context.Context, id string) ([]byte, error) {
+func (s *memStore) Payload(_ context.Context, id string) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	v, ok := s.kept[id]
@@ -105,7 +105,7 @@ func TestAValueComesBackFromTheCodecAsItWas(t *testing.T) {
 		for _, ids := range [][]string{nil, {"a"}, {"a", "b"}} {
 			t.Run(name+" "+strings.Join(ids, ""), func(t *testing.T) {
 				t.Parallel()
-				values := newShelf()
+				values := newMemStore()
 				c := newCodec(t, values, ids...)
 				p := payload(t, text)
 				kept := encodeOne(t, c, p)
@@ -130,7 +130,7 @@ func TestAValueComesBackFromTheCodecAsItWas(t *testing.T) {
 func TestWhatWasWrittenWithoutACodecIsRead(t *testing.T) {
 	t.Parallel()
 	p := payload(t, "written before")
-	back, err := decodeOne(newCodec(t, newShelf(), "a"), p)
+	back, err := decodeOne(newCodec(t, newMemStore(), "a"), p)
 	if err != nil || !proto.Equal(back, p) {
 		t.Errorf("it comes back as %v (%v)", back, err)
 	}
@@ -140,7 +140,7 @@ func TestWhatWasWrittenWithoutACodecIsRead(t *testing.T) {
 // order.
 func TestKeysRotate(t *testing.T) {
 	t.Parallel()
-	values := newShelf()
+	values := newMemStore()
 	old, both, reversed, renewed := newCodec(t, values, "a"), newCodec(t, values, "b", "a"), newCodec(t, values, "a", "b"), newCodec(t, values, "b")
 	for name, text := range map[string]string{"small": "hello", "claimed": noise(300_000)} {
 		p := payload(t, text)
@@ -165,7 +165,7 @@ func TestATamperedValueIsAnError(t *testing.T) {
 	for name, text := range map[string]string{"small": "hello", "large": noise(10_000), "claimed": noise(300_000)} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			values := newShelf()
+			values := newMemStore()
 			c := newCodec(t, values, "a", "b")
 			kept := encodeOne(t, c, payload(t, text))
 			damaged := proto.CloneOf(kept)
@@ -198,7 +198,7 @@ func TestATamperedValueIsAnError(t *testing.T) {
 // A step that is done again must not leave its large value twice.
 func TestTheSameLargeValueIsKeptOnce(t *testing.T) {
 	t.Parallel()
-	values := newShelf()
+	values := newMemStore()
 	p := payload(t, noise(300_000))
 	first := encodeOne(t, newCodec(t, values, "a"), p)
 	second := encodeOne(t, newCodec(t, values, "a", "b"), p)

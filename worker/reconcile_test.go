@@ -14,8 +14,8 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 
 	"liminal/internal/cache"
-	"liminal/internal/hub"
 	"liminal/internal/identity"
+	"liminal/internal/inproc"
 	"liminal/internal/run"
 )
 
@@ -129,20 +129,20 @@ func (down) Add(context.Context, string, []byte, time.Duration) (bool, error) {
 func TestReconcilersOfManyProcessesTakeTurns(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		shared      func(h *hub.Hub) cache.Cache
+		shared      func(m *inproc.Memory) cache.Cache
 		least, most int32
 	}{
-		"with a cache":              {func(h *hub.Hub) cache.Cache { return h.Cache() }, 30, 62},
-		"with a cache that is lost": {func(*hub.Hub) cache.Cache { return down{} }, 500, 700},
-		"each on its own":           {func(*hub.Hub) cache.Cache { return nil }, 500, 700},
+		"with a cache":              {func(m *inproc.Memory) cache.Cache { return m.Cache() }, 30, 62},
+		"with a cache that is lost": {func(*inproc.Memory) cache.Cache { return down{} }, 500, 700},
+		"each on its own":           {func(*inproc.Memory) cache.Cache { return nil }, 500, 700},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				var passes atomic.Int32
-				h := hub.New(hub.Options{})
-				defer h.Close()
-				shared := c.shared(h)
+				m := inproc.New(inproc.Options{})
+				defer m.Close()
+				shared := c.shared(m)
 				ctx, stop := context.WithCancel(t.Context())
 				for range 10 {
 					b := setup(t)

@@ -73,15 +73,15 @@ func TestAChildsFailureKeepsItsReason(t *testing.T) {
 	}
 }
 
-// till keeps entries as books do: one for each run, effect, attempt and model.
-type till struct {
+// usageEntries keeps entries as a quota.UsageStore does: one for each run, effect, attempt and model.
+type usageEntries struct {
 	mu   sync.Mutex
 	kept map[string]int64
 }
 
-func (*till) Afford(context.Context, identity.Viewer) error { return nil }
+func (*usageEntries) Afford(context.Context, identity.Viewer) error { return nil }
 
-func (p *till) Enter(_ context.Context, _ identity.Viewer, e quota.Entry) error {
+func (p *usageEntries) AddUsage(_ context.Context, _ identity.Viewer, e quota.Entry) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	key := fmt.Sprint(e.RunID, e.Effect, e.Attempt, e.Model)
@@ -106,8 +106,8 @@ func TestAChildThatIsRunAgainPaysAgain(t *testing.T) {
 		})
 	w.Workflows["child"] = strings.Replace(oneNode, `"tool":"say"`, `"tool":"say","max_retries":0`, 1)
 	b := setup(t, w)
-	p := &till{kept: map[string]int64{}}
-	b.set.Purse = p
+	p := &usageEntries{kept: map[string]int64{}}
+	b.set.ModelBudget = p
 	b.chat("hello")
 	b.answered("child says fine")
 	paid := int64(0)
@@ -137,7 +137,7 @@ func TestATurnTellsWhatItsFailedAttemptsUsed(t *testing.T) {
 				}
 				return map[string]any{"answer": "fine", "usage": map[string]any{"input_tokens": 10.0, "output_tokens": 2.0, "cost_usd": usd}}, nil
 			}))
-			b.set.Purse = &till{kept: map[string]int64{}}
+			b.set.ModelBudget = &usageEntries{kept: map[string]int64{}}
 			b.chat("hello")
 			b.answered("fine")
 			m := b.closed().Message

@@ -47,7 +47,7 @@ func setupSealed(t *testing.T, world *activitiestest.World, seals *activities.Se
 	set := world.Set()
 	set.Seals = seals
 	set.Now = env.Now
-	workflows.New(workflows.Options{Idle: set.Idle, Seals: seals}).Register(env)
+	workflows.New(workflows.Options{Idle: set.ReleaseSlot, Seals: seals}).Register(env)
 	for name, f := range set.Named() {
 		env.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 	}

@@ -56,7 +56,7 @@ func inline(e graph.Effect) workflow.LocalActivityOptions {
 func (d *drive) apart(e graph.Effect, queue string, shared bool) workflow.ActivityOptions {
 	o := workflow.ActivityOptions{
 		TaskQueue:           queue,
-		StartToCloseTimeout: e.Call.Timeout + activities.LongestWait,
+		StartToCloseTimeout: e.Call.Timeout + activities.MaxWait,
 		HeartbeatTimeout:    heartbeatTimeout,
 		WaitForCancellation: true,
 		RetryPolicy:         &temporal.RetryPolicy{MaximumAttempts: 1},
@@ -143,7 +143,7 @@ func (d *drive) wait(ctx workflow.Context, e graph.Effect) {
 func (d *drive) spawn(ctx workflow.Context, e graph.Effect) {
 	ctx, cancel := workflow.WithCancel(ctx)
 	began := d.now(ctx)
-	in := activities.RunInput{RunID: d.in.RunID, Viewer: d.in.Viewer, Kind: run.KindGraph, Turn: e.Spawn.Budget != nil, Child: &activities.ChildInput{
+	in := activities.RunInput{RunID: d.in.RunID, Viewer: d.in.Viewer, Kind: run.KindGraph, Queued: e.Spawn.Budget != nil, Child: &activities.ChildInput{
 		Workflow: e.Spawn.Workflow, Inputs: e.Spawn.Inputs, EffectID: d.effectID(e),
 		Alone: len(d.run.Pending()) == 1 && d.alone(), Earlier: d.attempt(e) - 1, Opened: d.inherited(),
 		Budget: e.Spawn.Budget,

@@ -43,7 +43,7 @@ func (d *drive) open(ctx workflow.Context) error {
 	if !d.carried {
 		d.happened.Since = workflow.Now(ctx)
 		took, limit := storeTimeout, openLimit
-		if d.in.Turn {
+		if d.in.Queued {
 			took, limit = turnLimit, turnLimit+openLimit // Open bounds its own work
 		}
 		open := workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{

@@ -168,7 +168,7 @@ func TestThePlanAndThePersonHaveASayInTheModel(t *testing.T) {
 	anns := policy(activitiestest.Viewer.UserID, 1, `"roles":{"chat":{"tier":"best","temperature":0.1,"max_tokens":5000},"agent":{"tier":"large"}},
 		"backends":{"anthropic":{"best":"anns-best"}},"plans":{"free":{"max_tokens":99999}}`)
 	for name, c := range map[string]struct {
-		shelf   []artifacts.Artifact
+		stored  []artifacts.Artifact
 		backend string
 		plan    string
 		inputs  string
@@ -187,7 +187,7 @@ func TestThePlanAndThePersonHaveASayInTheModel(t *testing.T) {
 			t.Parallel()
 			p := &provider{}
 			w := talking(t, p, `{"kind":"workflow.chat","entrypoint":"a","nodes":[{"id":"a","type":"tool_call","tool":"say","inputs":{"message":"hi"`+c.inputs+`}}]}`)
-			for _, a := range c.shelf {
+			for _, a := range c.stored {
 				w.Put(a)
 			}
 			b := setup(t, w)

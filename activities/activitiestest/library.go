@@ -29,35 +29,35 @@ func (l library) Workflow(_ context.Context, _ identity.Viewer, name string) (ar
 	return a, nil
 }
 
-// Taken draws as the real library does, for the workflows of the world.
-func (l library) Taken(ctx context.Context, v identity.Viewer, a artifacts.Artifact, key string) (artifacts.Artifact, error) {
+// ResolveVersion draws as the real library does, for the workflows of the world.
+func (l library) ResolveVersion(ctx context.Context, v identity.Viewer, a artifacts.Artifact, key string) (artifacts.Artifact, error) {
 	l.w.mu.Lock()
-	a.Rollout = l.w.Trial
+	a.Rollout = l.w.Rollout
 	doc, there := l.w.Old[a.Name]
 	l.w.mu.Unlock()
 	if a.Rollout == nil || a.Type != artifacts.KindWorkflow || !there {
 		return a, nil
 	}
-	store := shelf{old: artifacts.Version{ArtifactID: a.ID, Version: a.Rollout.From, Schema: json.RawMessage(doc)}, now: a}
-	return artifacts.NewLibrary(store, nil).Taken(ctx, v, a, key)
+	store := memStore{old: artifacts.Version{ArtifactID: a.ID, Version: a.Rollout.From, Schema: json.RawMessage(doc)}, now: a}
+	return artifacts.NewLibrary(store, nil).ResolveVersion(ctx, v, a, key)
 }
 
-// shelf is as much of a store as a draw of versions needs.
-type shelf struct {
+// memStore is as much of a store as a draw of versions needs.
+type memStore struct {
 	artifacts.Store
 	old artifacts.Version
 	now artifacts.Artifact
 }
 
-func (s shelf) Artifact(context.Context, identity.Viewer, string) (artifacts.Artifact, error) {
+func (s memStore) Artifact(context.Context, identity.Viewer, string) (artifacts.Artifact, error) {
 	return s.now, nil
 }
 
-func (s shelf) Versions(context.Context, identity.Viewer, string) ([]artifacts.Version, error) {
+func (s memStore) Versions(context.Context, identity.Viewer, string) ([]artifacts.Version, error) {
 	return []artifacts.Version{s.old}, nil
 }
 
-func (s shelf) VersionOf(_ context.Context, _ identity.Viewer, _ string, version int) (artifacts.Version, error) {
+func (s memStore) VersionOf(_ context.Context, _ identity.Viewer, _ string, version int) (artifacts.Version, error) {
 	if s.old.Version != version {
 		return artifacts.Version{}, fault.NotFound
 	}
@@ -74,7 +74,7 @@ func (l library) Get(ctx context.Context, v identity.Viewer, name string) (artif
 func (l library) At(_ context.Context, _ identity.Viewer, name string, version int) (artifacts.Artifact, error) {
 	l.w.mu.Lock()
 	defer l.w.mu.Unlock()
-	for _, a := range l.w.Shelf {
+	for _, a := range l.w.Others {
 		if a.ID == name && a.Version == version {
 			return a, nil
 		}
@@ -115,18 +115,18 @@ func (w *World) Apply(name, doc string) {
 	w.Version++
 }
 
-// Put puts a version of an artifact on the shelf, in the middle of a run too.
+// Put puts a version of an artifact into the store, in the middle of a run too.
 func (w *World) Put(a artifacts.Artifact) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.Shelf = append(w.Shelf, a)
+	w.Others = append(w.Others, a)
 }
 
 func (w *World) current() map[string]artifacts.Artifact {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	out := map[string]artifacts.Artifact{}
-	for _, a := range w.Shelf {
+	for _, a := range w.Others {
 		out[a.ID] = a
 	}
 	return out

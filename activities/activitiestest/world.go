@@ -54,8 +54,8 @@ type World struct {
 	Tools      map[string]tool.Spec
 	Funcs      map[string]Func
 	Version    int                  // of every artifact above
-	Shelf      []artifacts.Artifact // of other kinds, every version; the last of an id is the current one
-	Trial      *artifacts.Rollout   // of every workflow: Old is its version From
+	Others     []artifacts.Artifact // of other kinds, every version; the last of an id is the current one
+	Rollout    *artifacts.Rollout   // of every workflow: Old is its version From
 	Old        map[string]string    // document by name
 	Log        []string             // names of the ports' writes, in order
 	FailAsk    error

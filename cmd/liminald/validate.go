@@ -76,7 +76,7 @@ func validateFiles(ctx context.Context, files []string) ([]checked, error) {
 	if err != nil {
 		return nil, err
 	}
-	here := &shelf{}
+	here := &memStore{}
 	library := artifacts.NewLibrary(here, specs)
 	if err := library.Seed(ctx); err != nil {
 		return nil, err

@@ -98,13 +98,13 @@ func TestAResultSaysItsHoles(t *testing.T) {
 	a := attack{name: "door", row: "#0", run: func(t *trial) { t.hole("it is | open"); t.must(os.ErrClosed) }}
 	tr := served(t, http.NotFound)
 	tr.carryOut(a)
-	if row := tr.row(laneEmbedded, a); tr.code() != 1 || !strings.Contains(row, `**FAIL**`) || !strings.Contains(row, `it is \| open`) || !strings.Contains(row, os.ErrClosed.Error()) {
+	if row := tr.row(onEmbedded, a); tr.code() != 1 || !strings.Contains(row, `**FAIL**`) || !strings.Contains(row, `it is \| open`) || !strings.Contains(row, os.ErrClosed.Error()) {
 		t.Errorf("%d: %s", tr.code(), row)
 	}
 	fine := attack{name: "wall", run: func(*trial) {}}
 	tr = served(t, http.NotFound)
-	if tr.carryOut(fine); tr.code() != 0 || !strings.Contains(tr.row(laneEmbedded, fine), "PASS") {
-		t.Errorf("%d: %s", tr.code(), tr.row(laneEmbedded, fine))
+	if tr.carryOut(fine); tr.code() != 0 || !strings.Contains(tr.row(onEmbedded, fine), "PASS") {
+		t.Errorf("%d: %s", tr.code(), tr.row(onEmbedded, fine))
 	}
 }
 

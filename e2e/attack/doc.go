@@ -11,5 +11,5 @@
 // when something gave way, with 2 when it could not attack.
 //
 // It knows of Liminal what its API says, and of Temporal what its gRPC says,
-// and imports of the house what makes the ground of the production lane.
+// and imports of the house what makes the test stack.
 package main

@@ -29,7 +29,7 @@ func contentType(t *trial) {
 	}
 	mallory := t.signUp("mallory")
 	for i, kind := range []string{"", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/plain;charset=application/json", "application/octet-stream"} {
-		email := fmt.Sprintf("cross-site-%d-%s@example.org", i, t.house.lane)
+		email := fmt.Sprintf("cross-site-%d-%s@example.org", i, t.house.deployment)
 		try("Content-Type "+kind, t.nobody(), "/v1/auth/signup", fmt.Sprintf(`{"email":%q,"password":%q}`, email, password), "Content-Type", kind)
 		try("Content-Type "+kind, t.nobody(), "/v1/auth/login", fmt.Sprintf(`{"email":%q,"password":%q}`, mallory.email, password), "Content-Type", kind)
 		try("Content-Type "+kind, mallory, "/v1/chat", `{"message":"hello","stream":false}`, "Content-Type", kind)

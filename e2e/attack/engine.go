@@ -23,7 +23,7 @@ import (
 func engineAttacks() []attack {
 	return []attack{
 		{name: "engine-ports", row: "#4", about: "every port of the program, asked over HTTP by another origin", run: enginePorts},
-		{name: "engine-ui", row: "#4", about: "Temporal's web UI under another host's name, and from another origin", lanes: []string{laneEmbedded}, run: engineUI},
+		{name: "engine-ui", row: "#4", about: "Temporal's web UI under another host's name, and from another origin", deployments: []string{onEmbedded}, run: engineUI},
 		{name: "engine-forged", row: "#4", about: "runs and answers of another person, put into Temporal over gRPC", run: engineForged},
 	}
 }

@@ -25,7 +25,7 @@ func heldAttacks() []attack {
 		{name: "uploads", about: "hostile documents and names", once: true, run: hostileUploads},
 		{name: "payloads", about: "script in everything that is stored and given back", once: true, run: payloads},
 		{name: "fetch", about: "addresses of the inside for the tool that reads pages", once: true, run: fetches},
-		{name: "fetch-live", about: "the same by live redirects and names that change, in a network of its own", once: true, lanes: []string{laneEmbedded}, run: fetchLive},
+		{name: "fetch-live", about: "the same by live redirects and names that change, in a network of its own", once: true, deployments: []string{onEmbedded}, run: fetchLive},
 		{name: "races", about: "double answers, posts and sign-ups: one of them wins", run: races},
 		{name: "guesses", about: "passwords guessed behind changing addresses of a header", run: guesses},
 		{name: "browser", about: "what a page of another origin may do, and what is served to whoever asks", once: true, run: browser},

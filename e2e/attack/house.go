@@ -16,12 +16,12 @@ import (
 	"testing"
 	"time"
 
-	"liminal/e2e/ground"
+	"liminal/e2e/teststack"
 )
 
 const (
-	laneEmbedded   = "embedded"
-	laneProduction = "production"
+	onEmbedded   = "embedded"
+	onProduction = "production"
 
 	patience = 60 * time.Second // for a program to become ready
 	look     = 20 * time.Millisecond
@@ -30,21 +30,21 @@ const (
 	mostMemory = 2048 * mib
 )
 
-// house is the program under attack on one lane, with its administrator.
+// house is the program under attack on one deployment, with its administrator.
 type house struct {
-	lane, dir, program string
-	env                []string
-	ground             *ground.Ground // of the production lane
-	desk               *desk
-	processes          []*process
-	ready              ready // of what serves the API
-	namespace          string
-	admin              *person
-	first              []string     // what a page of another origin could do while nobody had an account
-	addresses          atomic.Int32 // that were given to people
-	highest            atomic.Int64
-	done               chan struct{}
-	watching           sync.WaitGroup
+	deployment, dir, program string
+	env                      []string
+	stack                    *teststack.Stack // of the production deployment
+	desk                     *desk
+	processes                []*process
+	ready                    ready // of what serves the API
+	namespace                string
+	admin                    *person
+	first                    []string     // what a page of another origin could do while nobody had an account
+	addresses                atomic.Int32 // that were given to people
+	highest                  atomic.Int64
+	done                     chan struct{}
+	watching                 sync.WaitGroup
 }
 
 // ready is what a program says once it answers.
@@ -64,12 +64,12 @@ type process struct {
 	killed atomic.Bool // by us, for its memory
 }
 
-func newHouse(ctx context.Context, lane, program string) (h *house, err error) {
-	dir, err := os.MkdirTemp("", "attack-"+lane+"-")
+func newHouse(ctx context.Context, deployment, program string) (h *house, err error) {
+	dir, err := os.MkdirTemp("", "attack-"+deployment+"-")
 	if err != nil {
 		return nil, err
 	}
-	h = &house{lane: lane, dir: dir, program: program, namespace: "default", done: make(chan struct{})}
+	h = &house{deployment: deployment, dir: dir, program: program, namespace: "default", done: make(chan struct{})}
 	h.env = []string{"LIMINAL_WEB_ALLOW=*", "LIMINAL_TENANTS=default,acme", "LIMINAL_OPS_LISTEN=127.0.0.1:0", "LIMINAL_LOG_LEVEL=warn", "GODEBUG=netdns=go"}
 	defer func() {
 		if err != nil {
@@ -77,14 +77,14 @@ func newHouse(ctx context.Context, lane, program string) (h *house, err error) {
 			err = fmt.Errorf("%w; the logs are in %s", err, dir)
 		}
 	}()
-	switch lane {
-	case laneEmbedded:
+	switch deployment {
+	case onEmbedded:
 		err = h.start(ctx, "dev", "dev", "--data", filepath.Join(dir, "data"), "--listen", "127.0.0.1:0",
 			"--temporal", "127.0.0.1:0", "--temporal-ui", "127.0.0.1:0")
-	case laneProduction:
+	case onProduction:
 		err = h.cluster(ctx)
 	default:
-		err = fmt.Errorf("there is no lane %q", lane)
+		err = fmt.Errorf("there is no lane %q", deployment)
 	}
 	if err != nil {
 		return h, err
@@ -103,9 +103,9 @@ func (h *house) cluster(ctx context.Context) (err error) {
 			err = p.err
 		}
 	}()
-	h.ground = ground.New(h.desk)
-	h.namespace = h.ground.Namespace
-	h.env = append(h.env, h.ground.Env()...)
+	h.stack = teststack.New(h.desk)
+	h.namespace = h.stack.Namespace
+	h.env = append(h.env, h.stack.Env()...)
 	migrate := exec.CommandContext(ctx, h.program, "migrate") //nolint:gosec // the program under attack
 	migrate.Env = append(os.Environ(), h.env...)
 	if out, err := migrate.CombinedOutput(); err != nil {
@@ -263,8 +263,7 @@ func (h *house) close(keep bool) {
 	}
 }
 
-// desk is the test that the ground of the production lane is made for: here,
-// a program.
+// desk is the test that a production deployment is made for: here, a program.
 type desk struct {
 	testing.TB
 	ctx     context.Context

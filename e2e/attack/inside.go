@@ -88,7 +88,7 @@ func besiege(ctx context.Context, program string) (r report) {
 		return report{Broken: "namespace: " + err.Error()}
 	}
 	defer stop()
-	h, err := newHouse(ctx, laneEmbedded, program)
+	h, err := newHouse(ctx, onEmbedded, program)
 	if err != nil {
 		return report{Broken: err.Error()}
 	}

@@ -16,22 +16,22 @@ import (
 
 // attack is one way to take the house.
 type attack struct {
-	name  string
-	row   string // of the findings; empty: it held then
-	about string
-	after bool     // the program may be left busy or broken: the next attack gets another one
-	lanes []string // where it can be made; all without
-	once  bool     // the short form makes it on one lane: what it attacks is the same on all
-	run   func(t *trial)
+	name        string
+	row         string // of the findings; empty: it held then
+	about       string
+	after       bool     // the program may be left busy or broken: the next attack gets another one
+	deployments []string // where it can be made; all without
+	once        bool     // the short form makes it on one deployment: what it attacks is the same on all
+	run         func(t *trial)
 }
 
 func attacks() []attack {
-	return slices.Concat(schemaAttacks(), treeAttacks(), engineAttacks(), paperAttacks(), edgeAttacks(), heldAttacks(), laneAttacks())
+	return slices.Concat(schemaAttacks(), treeAttacks(), engineAttacks(), paperAttacks(), edgeAttacks(), heldAttacks(), productionAttacks())
 }
 
 type options struct {
 	program, only string
-	lanes         []string
+	deployments   []string
 	short, keep   bool
 }
 
@@ -44,12 +44,12 @@ func main() {
 
 // command attacks as args ask for and returns the exit code.
 func command(ctx context.Context, args []string, out, errs io.Writer) int {
-	o, lane := options{}, ""
+	o, deployment := options{}, ""
 	fs := flag.NewFlagSet("attack", flag.ContinueOnError)
 	fs.SetOutput(errs)
 	fs.StringVar(&o.program, "program", os.Getenv("LIMINALD"), "the liminald to attack; LIMINALD without")
 	fs.StringVar(&o.only, "only", "", "these attacks, by name, separated by commas")
-	fs.StringVar(&lane, "lane", "embedded", "embedded: one liminald dev; production: a server and a worker on the servers of scripts/lane.sh; both")
+	fs.StringVar(&deployment, "lane", "embedded", "embedded: one liminald dev; production: a server and a worker on the servers of scripts/lane.sh; both")
 	fs.BoolVar(&o.short, "short", false, "as CI runs it: fewer and for a shorter time")
 	fs.BoolVar(&o.keep, "keep", false, "keep the folder with the logs")
 	list := fs.Bool("list", false, "say which attacks there are")
@@ -66,8 +66,8 @@ func command(ctx context.Context, args []string, out, errs io.Writer) int {
 		}
 		return 0
 	}
-	if o.lanes = []string{lane}; lane == "both" {
-		o.lanes = []string{laneEmbedded, laneProduction}
+	if o.deployments = []string{deployment}; deployment == "both" {
+		o.deployments = []string{onEmbedded, onProduction}
 	}
 	if _, err := os.Stat(o.program); err != nil {
 		fmt.Fprintf(errs, "attack: --program names no liminald: %v\n", err)
@@ -76,19 +76,19 @@ func command(ctx context.Context, args []string, out, errs io.Writer) int {
 	o.program, _ = filepath.Abs(o.program)
 	code := 0
 	fmt.Fprintf(out, "| lane | # | attack | result | took | memory before → most | figures |\n|---|---|---|---|---|---|---|\n")
-	for _, lane := range o.lanes {
-		code = max(code, campaign(ctx, lane, o, out, errs))
+	for _, deployment := range o.deployments {
+		code = max(code, campaign(ctx, deployment, o, out, errs))
 	}
 	return code
 }
 
 // campaign is every attack on one lane. A program that an attack has hurt is
 // not the next one's.
-func campaign(ctx context.Context, lane string, o options, out, errs io.Writer) (code int) {
+func campaign(ctx context.Context, deployment string, o options, out, errs io.Writer) (code int) {
 	var h *house
 	defer func() { h.close(o.keep) }()
 	for _, a := range attacks() {
-		if !o.wants(a, lane) {
+		if !o.wants(a, deployment) {
 			continue
 		}
 		if ctx.Err() != nil {
@@ -96,14 +96,14 @@ func campaign(ctx context.Context, lane string, o options, out, errs io.Writer) 
 		}
 		if h == nil {
 			var err error
-			if h, err = newHouse(ctx, lane, o.program); err != nil {
-				fmt.Fprintf(errs, "attack: the %s lane did not come up: %v\n", lane, err)
+			if h, err = newHouse(ctx, deployment, o.program); err != nil {
+				fmt.Fprintf(errs, "attack: the %s lane did not come up: %v\n", deployment, err)
 				return 2
 			}
 		}
 		t := &trial{ctx: ctx, house: h, short: o.short, name: a.name}
 		t.carryOut(a)
-		fmt.Fprintln(out, t.row(lane, a))
+		fmt.Fprintln(out, t.row(deployment, a))
 		code = max(code, t.code())
 		if a.after || t.code() > 0 {
 			h.close(o.keep)
@@ -113,15 +113,15 @@ func campaign(ctx context.Context, lane string, o options, out, errs io.Writer) 
 	return code
 }
 
-// wants reports whether an attack is asked for on a lane.
-func (o options) wants(a attack, lane string) bool {
+// wants reports whether an attack is asked for on a deployment.
+func (o options) wants(a attack, deployment string) bool {
 	switch {
 	case o.only != "" && !slices.Contains(strings.Split(o.only, ","), a.name):
 		return false
-	case len(a.lanes) > 0 && !slices.Contains(a.lanes, lane):
+	case len(a.deployments) > 0 && !slices.Contains(a.deployments, deployment):
 		return false
 	}
-	return !o.short || !a.once || lane == o.lanes[0]
+	return !o.short || !a.once || deployment == o.deployments[0]
 }
 
 // trial is one attack under way.
@@ -204,12 +204,12 @@ func (t *trial) code() int {
 	return 0
 }
 
-func (t *trial) row(lane string, a attack) string {
+func (t *trial) row(deployment string, a attack) string {
 	result := []string{"PASS", "**FAIL**", "**BROKEN**"}[t.code()]
 	notes := slices.Concat(t.holes, t.figures)
 	if t.broken != nil {
 		notes = append(notes, "it could not be carried out: "+t.broken.Error())
 	}
 	text := strings.NewReplacer("|", "\\|", "\n", " ").Replace(strings.Join(notes, "; "))
-	return fmt.Sprintf("| %s | %s | %s | %s | %.1f s | %d → %d MiB | %s |", lane, a.row, a.name, result, t.took.Seconds(), t.before>>20, t.most>>20, text)
+	return fmt.Sprintf("| %s | %s | %s | %s | %.1f s | %d → %d MiB | %s |", deployment, a.row, a.name, result, t.took.Seconds(), t.before>>20, t.most>>20, text)
 }

@@ -71,7 +71,7 @@ func (e *embedded) dress(ctx context.Context) error {
 // URL implements Lane.
 func (e *embedded) URL() string { return e.proxy.url() }
 
-// Forgot implements Lane: the log is in the process.
+// Forgot implements Deployment: the log is in the process.
 func (e *embedded) Forgot() []time.Time { return e.dev.died() }
 
 // Crashes implements Lane.

@@ -25,15 +25,15 @@ const (
 
 // options are what a storm is asked for.
 type options struct {
-	lane    string
-	lasts   time.Duration
-	calm    time.Duration // between two faults, at least
-	seed    uint64
-	people  int
-	windows int
-	report  string
-	dir     string
-	keep    bool
+	deployment string
+	lasts      time.Duration
+	calm       time.Duration // between two faults, at least
+	seed       uint64
+	people     int
+	windows    int
+	report     string
+	dir        string
+	keep       bool
 }
 
 func main() {
@@ -48,7 +48,7 @@ func command(ctx context.Context, args []string, out, errs io.Writer) int {
 	o, short := options{calm: calm}, false
 	fs := flag.NewFlagSet("fault", flag.ContinueOnError)
 	fs.SetOutput(errs)
-	fs.StringVar(&o.lane, "lane", "embedded", "embedded: one liminald dev; production: servers, workers, PostgreSQL, Redis, Temporal; both")
+	fs.StringVar(&o.deployment, "lane", "embedded", "embedded: one liminald dev; production: servers, workers, PostgreSQL, Redis, Temporal; both")
 	fs.DurationVar(&o.lasts, "for", time.Minute, "how long faults happen")
 	fs.Uint64Var(&o.seed, "seed", 1, "what happens, and in which order")
 	fs.IntVar(&o.people, "people", 6, "how many people")
@@ -63,17 +63,17 @@ func command(ctx context.Context, args []string, out, errs io.Writer) int {
 	if short {
 		o.lasts, o.calm = 30*time.Second, calmShort
 	}
-	lanes := []string{o.lane}
-	if o.lane == "both" {
-		lanes = []string{"embedded", "production"}
+	deployments := []string{o.deployment}
+	if o.deployment == "both" {
+		deployments = []string{"embedded", "production"}
 	}
 	var reports []*Report
 	code := 0
-	for _, lane := range lanes {
-		o.lane = lane
+	for _, deployment := range deployments {
+		o.deployment = deployment
 		r, err := weather(ctx, o, errs)
 		if err != nil {
-			fmt.Fprintf(errs, "fault: %s, seed %d: %v\n", lane, o.seed, err)
+			fmt.Fprintf(errs, "fault: %s, seed %d: %v\n", deployment, o.seed, err)
 			return 2
 		}
 		r.write(out)
@@ -89,9 +89,9 @@ func command(ctx context.Context, args []string, out, errs io.Writer) int {
 	return code
 }
 
-// weather is one lane under load in one storm, and what came of it.
+// weather is one deployment under load in one storm, and what came of it.
 func weather(ctx context.Context, o options, errs io.Writer) (*Report, error) {
-	dir, err := os.MkdirTemp(o.dir, fmt.Sprintf("fault-%s-%d-", o.lane, o.seed))
+	dir, err := os.MkdirTemp(o.dir, fmt.Sprintf("fault-%s-%d-", o.deployment, o.seed))
 	if err != nil {
 		return nil, err
 	}
@@ -100,33 +100,33 @@ func weather(ctx context.Context, o options, errs io.Writer) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	lane, err := laneOf(o.lane, s)
+	deployment, err := deploymentOf(o.deployment, s)
 	if err != nil {
 		return nil, err
 	}
-	log.Info("starting", "lane", o.lane, "seed", o.seed, "folder", dir)
+	log.Info("starting", "lane", o.deployment, "seed", o.seed, "folder", dir)
 	began, clean := time.Now(), false
 	defer func() {
-		if err := lane.Stop(); err != nil {
+		if err := deployment.Stop(); err != nil {
 			log.Warn("stopping was not clean", "error", err)
 		}
 		if clean && !o.keep {
 			_ = os.RemoveAll(dir) // what stays is in a temporary folder
 		}
 	}()
-	if err := lane.Start(ctx); err != nil {
+	if err := deployment.Start(ctx); err != nil {
 		return nil, fmt.Errorf("%w (logs in %s)", err, dir)
 	}
-	r, err := endure(ctx, o, lane, dir, log)
+	r, err := endure(ctx, o, deployment, dir, log)
 	if err != nil {
 		return nil, fmt.Errorf("%w (logs in %s)", err, dir)
 	}
-	r.Lane, r.Seed, r.Lasted, r.Folder, r.Crashes = o.lane, o.seed, time.Since(began), dir, lane.Crashes()
+	r.Deployment, r.Seed, r.Lasted, r.Folder, r.Crashes = o.deployment, o.seed, time.Since(began), dir, deployment.Crashes()
 	clean = !r.broken()
 	return r, nil
 }
 
-func laneOf(name string, s setting) (Lane, error) {
+func deploymentOf(name string, s setting) (Deployment, error) {
 	switch name {
 	case "embedded":
 		return newEmbedded(s), nil
@@ -137,15 +137,15 @@ func laneOf(name string, s setting) (Lane, error) {
 	}
 }
 
-// endure loads the lane while the storm lasts, and looks at what is left.
-func endure(ctx context.Context, o options, lane Lane, dir string, log *slog.Logger) (*Report, error) {
-	crowd := newCrowd(o, lane.URL())
+// endure loads the deployment while the storm lasts, and looks at what is left.
+func endure(ctx context.Context, o options, deployment Deployment, dir string, log *slog.Logger) (*Report, error) {
+	crowd := newCrowd(o, deployment.URL())
 	if err := crowd.settle(ctx); err != nil {
 		return nil, err
 	}
 	log.Info("the load begins", "people", o.people, "windows", o.windows)
 	done := crowd.begin(ctx)
-	struck, err := storm(ctx, lane, o, log)
+	struck, err := storm(ctx, deployment, o, log)
 	if err != nil {
 		return nil, fmt.Errorf("the storm broke off: %w", err)
 	}
@@ -160,7 +160,7 @@ func endure(ctx context.Context, o options, lane Lane, dir string, log *slog.Log
 	if err != nil {
 		return nil, err
 	}
-	r := newReport(told, stored, struck, verify(told, stored, lane.Forgot()))
+	r := newReport(told, stored, struck, verify(told, stored, deployment.Forgot()))
 	r.Clients = crowd.tally.n
 	return r, nil
 }

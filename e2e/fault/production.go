@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// How many of each a production lane has.
+// How many of each a production deployment has.
 const (
 	servers = 2
 	workers = 2
@@ -31,7 +31,7 @@ const nobody = 65534
 // Temporal server, behind a load balancer.
 type production struct {
 	setting
-	ground  map[string]string // what the script says, by name
+	stack   map[string]string // what the script says, by name
 	address map[string]string // of each of the three below
 	under   map[string]*Process
 	servers []*Process
@@ -40,7 +40,7 @@ type production struct {
 }
 
 func newProduction(s setting) *production {
-	return &production{setting: s, ground: map[string]string{}, address: map[string]string{}, under: map[string]*Process{}}
+	return &production{setting: s, stack: map[string]string{}, address: map[string]string{}, under: map[string]*Process{}}
 }
 
 // Start implements Lane.
@@ -101,7 +101,7 @@ func (p *production) survey(ctx context.Context) error {
 	}
 	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
 		name, value, _ := strings.Cut(lines.Text(), "=")
-		p.ground[name] = value
+		p.stack[name] = value
 	}
 	return nil
 }
@@ -120,20 +120,20 @@ func (p *production) underneath() {
 	}
 	p.under["postgres"] = &Process{
 		name: "postgres", dir: p.dir, log: p.log, user: user, up: p.answers,
-		env:  []string{"LD_LIBRARY_PATH=" + p.ground["POSTGRES_LIBRARIES"]},
-		argv: []string{p.ground["POSTGRES"], "-D", p.ground["POSTGRES_DATA"], "-p", port},
+		env:  []string{"LD_LIBRARY_PATH=" + p.stack["POSTGRES_LIBRARIES"]},
+		argv: []string{p.stack["POSTGRES"], "-D", p.stack["POSTGRES_DATA"], "-p", port},
 	}
 	_, port, _ = net.SplitHostPort(p.address["redis"])
 	p.under["redis"] = &Process{
 		name: "redis", dir: p.dir, log: p.log, up: listens(p.address["redis"]),
-		env:  []string{"LD_LIBRARY_PATH=" + p.ground["REDIS_LIBRARIES"]},
-		argv: []string{p.ground["REDIS"], "--bind", "127.0.0.1", "--port", port, "--dir", filepath.Join(p.dir, "redis"), "--save", "", "--appendonly", "no"},
+		env:  []string{"LD_LIBRARY_PATH=" + p.stack["REDIS_LIBRARIES"]},
+		argv: []string{p.stack["REDIS"], "--bind", "127.0.0.1", "--port", port, "--dir", filepath.Join(p.dir, "redis"), "--save", "", "--appendonly", "no"},
 	}
 	file := filepath.Join(p.dir, "temporal.ready")
 	p.under["temporal"] = &Process{
 		name: "temporal", dir: p.dir, log: p.log, fresh: file, up: appears(file),
 		argv: []string{
-			p.ground["TEMPORAL"], "--postgres", p.database("postgres", "postgres"),
+			p.stack["TEMPORAL"], "--postgres", p.database("postgres", "postgres"),
 			"--listen", p.address["temporal"], "--ui", p.address["ui"], "--ready-file", file,
 		},
 	}
@@ -185,8 +185,8 @@ func (p *production) migrate(ctx context.Context) error {
 
 // query runs a statement as the superuser.
 func (p *production) query(ctx context.Context, statement string) error {
-	cmd := exec.CommandContext(ctx, p.ground["PSQL"], "-qtAc", statement, p.database("postgres", "postgres")) //nolint:gosec // ours
-	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+p.ground["POSTGRES_LIBRARIES"])
+	cmd := exec.CommandContext(ctx, p.stack["PSQL"], "-qtAc", statement, p.database("postgres", "postgres")) //nolint:gosec // ours
+	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+p.stack["POSTGRES_LIBRARIES"])
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("psql: %w: %s", err, out)
 	}
@@ -237,7 +237,7 @@ func (p *production) Faults() []Fault {
 // URL implements Lane.
 func (p *production) URL() string { return p.proxy.url() }
 
-// Forgot implements Lane: the log is in Redis.
+// Forgot implements Deployment: the log is in Redis.
 func (p *production) Forgot() []time.Time { return p.under["redis"].died() }
 
 // Crashes implements Lane.

@@ -35,7 +35,7 @@ type Recovery struct {
 
 // Report is what one storm did.
 type Report struct {
-	Lane       string               `json:"lane"`
+	Deployment string               `json:"lane"`
 	Seed       uint64               `json:"seed"`
 	Lasted     time.Duration        `json:"lasted_ns"`
 	People     int                  `json:"people"`
@@ -195,7 +195,7 @@ func (r *Reader) waited(at time.Time) (time.Duration, bool) {
 
 // write is the report for people.
 func (r *Report) write(out io.Writer) {
-	fmt.Fprintf(out, "\n%s, seed %d: %s, %d people\n\n", r.Lane, r.Seed, r.Lasted.Round(time.Second), r.People)
+	fmt.Fprintf(out, "\n%s, seed %d: %s, %d people\n\n", r.Deployment, r.Seed, r.Lasted.Round(time.Second), r.People)
 	fmt.Fprintf(out, "  %-10s %8s %6s %8s %10s %6s\n", "", "told", "lost", "doubled", "reordered", "wrong")
 	for _, noun := range nouns {
 		c := r.Counts[noun]

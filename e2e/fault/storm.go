@@ -35,7 +35,7 @@ func both(a, b Fault) Fault {
 
 // storm lets faults happen one after the other until the time is up: every
 // kind once in each round, in an order of the seed's.
-func storm(ctx context.Context, lane Lane, o options, log *slog.Logger) ([]Struck, error) {
+func storm(ctx context.Context, deployment Deployment, o options, log *slog.Logger) ([]Struck, error) {
 	r := rand.New(rand.NewPCG(o.seed, 77)) //nolint:gosec // must be repeatable
 	until := time.Now().Add(o.lasts)
 	var all []Struck
@@ -45,7 +45,7 @@ func storm(ctx context.Context, lane Lane, o options, log *slog.Logger) ([]Struc
 			return all, ctx.Err()
 		}
 		if len(deck) == 0 {
-			deck = lane.Faults()
+			deck = deployment.Faults()
 			r.Shuffle(len(deck), func(i, j int) { deck[i], deck[j] = deck[j], deck[i] })
 		}
 		f := deck[0]

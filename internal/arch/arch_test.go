@@ -27,7 +27,7 @@ var floors = map[string]int{
 
 	"internal/run": 2, "internal/stream": 2, "internal/files": 2, "internal/quota": 2, "internal/routing": 2,
 	"internal/mail": 2, "internal/oauth": 2, "internal/learning": 2,
-	"internal/embed/static": 2, "internal/embed/remote": 2, "internal/safety": 2, "internal/outside": 2,
+	"internal/embed/static": 2, "internal/embed/remote": 2, "internal/safety": 2, "internal/webaccess": 2,
 	"internal/knowledge/extract": 2,
 
 	"internal/chat": 3, "internal/tool": 3, "internal/knowledge": 3, "internal/insights": 3,
@@ -40,7 +40,7 @@ var floors = map[string]int{
 
 	"internal/architect": 7,
 
-	"activities": 8, "internal/store": 8, "internal/hub": 8, "internal/tool/builtin": 8,
+	"activities": 8, "internal/store": 8, "internal/inproc": 8, "internal/tool/builtin": 8,
 	"internal/model/extractive": 8, "internal/model/scripted": 8,
 	"internal/model/observed": 8, "internal/redis": 8, "internal/model/anthropic": 8, "internal/model/openai": 8,
 
@@ -103,8 +103,8 @@ func TestDriversAreReachedFromTheirAdapterOnly(t *testing.T) {
 		"github.com/labstack/":         {"internal/wire/devserver"},
 		"modernc.org/":                 {"internal/sqlite", "internal/wire/devserver"},
 		"database/sql":                 {"internal/sqlite", "internal/wire/devserver"},
-		"github.com/jackc/pgx":         {"internal/postgres", "internal/postgres/postgrestest", "e2e/ground"},
-		"github.com/redis/":            {"internal/redis", "e2e/ground"},
+		"github.com/jackc/pgx":         {"internal/postgres", "internal/postgres/postgrestest", "e2e/teststack"},
+		"github.com/redis/":            {"internal/redis", "e2e/teststack"},
 		"github.com/danielgtaylor":     {"api"},
 		"github.com/gorilla/":          {"api"},
 		"github.com/expr-lang/":        {"internal/expr"},
@@ -117,10 +117,10 @@ func TestDriversAreReachedFromTheirAdapterOnly(t *testing.T) {
 		"github.com/klippa-app/":       {"internal/knowledge/extract"},
 		"github.com/xuri/":             {"internal/knowledge/extract"},
 		"github.com/anthropics/":       {"internal/model/anthropic"},
-		"github.com/JohannesKaufmann/": {"internal/outside"},
+		"github.com/JohannesKaufmann/": {"internal/webaccess"},
 		"github.com/agnivade/":         {"internal/tool/builtin"},
 		"github.com/tetratelabs/":      {"internal/knowledge/extract"},
-		"go.temporal.io/sdk/client":    {"worker", "internal/wire", "internal/wire/devserver", "internal/bench", "cmd/liminald", "workflows/internal/record", "e2e/ground"},
+		"go.temporal.io/sdk/client":    {"worker", "internal/wire", "internal/wire/devserver", "internal/bench", "cmd/liminald", "workflows/internal/record", "e2e/teststack"},
 		"go.temporal.io/sdk/worker":    {"worker", "internal/bench", "cmd/liminald", "workflows/internal/record"},
 		"go.temporal.io/sdk/workflow":  {"workflows", "worker", "internal/bench", "cmd/liminald"},
 		module + "/internal/wire/devs": {"cmd/liminald", "internal/bench", "workflows/internal/record", "scripts/temporal"},

@@ -34,25 +34,25 @@ type Figures struct {
 
 // Flow is what happened in one workflow at its current version.
 type Flow struct {
-	Artifact  string     `json:"artifact"`
-	Name      string     `json:"name"`
-	Version   int        `json:"version"`
-	OnTrial   bool       `json:"on_trial,omitempty"` // the version takes only a share of the runs
-	Runs      int        `json:"runs"`
-	Failed    int        `json:"failed"`
-	Cancelled int        `json:"cancelled"`
-	Asked     int        `json:"asked"`   // questions put to people
-	Skipped   int        `json:"skipped"` // that nobody answered
-	Up        int        `json:"thumbs_up"`
-	Down      int        `json:"thumbs_down"`
-	CostUSD   float64    `json:"cost_usd"`
-	MedianMS  int64      `json:"median_ms"`
-	Read      int        `json:"read"` // runs whose steps were counted, the latest: nodes, switches and questions are of them
-	Failures  []Failure  `json:"failures"`
-	Nodes     []Trouble  `json:"nodes"`    // that failed or were tried again
-	Switches  []Crossing `json:"switches"` // with a branch that no run took
-	Questions []Question `json:"questions"`
-	Ways      []Way      `json:"ways"` // the most frequent
+	Artifact   string     `json:"artifact"`
+	Name       string     `json:"name"`
+	Version    int        `json:"version"`
+	RollingOut bool       `json:"on_trial,omitempty"` // the version takes only a share of the runs
+	Runs       int        `json:"runs"`
+	Failed     int        `json:"failed"`
+	Cancelled  int        `json:"cancelled"`
+	Asked      int        `json:"asked"`   // questions put to people
+	Skipped    int        `json:"skipped"` // that nobody answered
+	Up         int        `json:"thumbs_up"`
+	Down       int        `json:"thumbs_down"`
+	CostUSD    float64    `json:"cost_usd"`
+	MedianMS   int64      `json:"median_ms"`
+	Read       int        `json:"read"` // runs whose steps were counted, the latest: nodes, switches and questions are of them
+	Failures   []Failure  `json:"failures"`
+	Nodes      []Trouble  `json:"nodes"`    // that failed or were tried again
+	Switches   []Crossing `json:"switches"` // with a branch that no run took
+	Questions  []Question `json:"questions"`
+	Ways       []Way      `json:"ways"` // the most frequent
 }
 
 // Failure is where and why runs ended that failed.
@@ -212,7 +212,7 @@ func (a *Architect) document(ctx context.Context, id string) (*Document, error) 
 func (a *Architect) flow(ctx context.Context, g group, rated map[string]int) (Flow, error) {
 	artifact := g.document.Artifact
 	f := Flow{
-		Artifact: artifact.ID, Name: artifact.Name, Version: artifact.Version, OnTrial: artifact.Rollout != nil,
+		Artifact: artifact.ID, Name: artifact.Name, Version: artifact.Version, RollingOut: artifact.Rollout != nil,
 		Runs: len(g.heads), MedianMS: median(g.heads), Failures: failures(g.heads),
 	}
 	for _, h := range g.heads {

@@ -76,7 +76,7 @@ func TestFiguresAreOfWhatIsEverybodysAndHoldNoWordOfTheirs(t *testing.T) {
 	})
 	private := h.workflow("private", dispensable)
 	h.record(private, 20, hello, breaks("look", 20, 0, failed("upstream")))
-	h.shelf.change(private.ID, func(a *artifacts.Artifact) { a.Visibility, a.OwnerID = artifacts.Private, "ann" })
+	h.store.change(private.ID, func(a *artifacts.Artifact) { a.Visibility, a.OwnerID = artifacts.Private, "ann" })
 	b, err := h.Brief(t.Context(), time.Time{})
 	if err != nil {
 		t.Fatal(err)

@@ -179,8 +179,8 @@ type Shown struct {
 // maxShown bounds the documents a model is shown, in bytes together.
 const maxShown = 64 << 10
 
-// show gives the documents that fit, in the order of the figures; those on
-// trial are nobody's to change.
+// show gives the documents that fit, in the order of the figures; those being
+// rolled out are nobody's to change.
 func show(documents []*Document) []Shown {
 	list, size := []Shown{}, 0
 	for _, d := range documents {

@@ -31,7 +31,7 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 type house struct {
 	*testing.T
 	*architect.Architect
-	shelf   *shelf
+	store   *memStore
 	library *artifacts.Library
 	desk    *desk
 	ran     *recordings
@@ -43,8 +43,8 @@ func newHouse(t *testing.T, change ...func(*architect.Options)) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &shelf{all: maps.Clone(ships.all)}
-	h := &house{T: t, shelf: s, library: artifacts.NewLibrary(s, ships.specs), ran: &recordings{bodies: map[string][]byte{}}}
+	s := &memStore{all: maps.Clone(ships.all)}
+	h := &house{T: t, store: s, library: artifacts.NewLibrary(s, ships.specs), ran: &recordings{bodies: map[string][]byte{}}}
 	h.desk = &desk{library: h.library}
 	o := architect.Options{Recordings: h.ran, Library: h.library, Desk: h.desk, Now: func() time.Time { return noon }}
 	for _, c := range change {
@@ -69,7 +69,7 @@ var stock = sync.OnceValues(func() (shipped, error) {
 		return shipped{}, err
 	}
 	specs = append(specs, testTools()...)
-	s := &shelf{all: map[string]artifacts.Artifact{}}
+	s := &memStore{all: map[string]artifacts.Artifact{}}
 	err = artifacts.NewLibrary(s, specs).Seed(context.Background())
 	return shipped{s.all, specs}, err
 })
@@ -100,8 +100,8 @@ func (h *house) workflow(name, doc string) artifacts.Artifact {
 	if err != nil {
 		h.Fatalf("%s: %v\n%v", name, err, artifacts.Problems(err))
 	}
-	if h.shelf != nil {
-		h.shelf.change(a.ID, func(a *artifacts.Artifact) { a.CreatedBy = "user" })
+	if h.store != nil {
+		h.store.change(a.ID, func(a *artifacts.Artifact) { a.CreatedBy = "user" })
 	}
 	return a
 }
@@ -300,13 +300,13 @@ func applied(doc, ops json.RawMessage) (json.RawMessage, error) {
 	return patch.Apply(doc)
 }
 
-// shelf is a store of artifacts in memory.
-type shelf struct {
+// memStore is a store of artifacts in memory.
+type memStore struct {
 	mu  sync.Mutex
 	all map[string]artifacts.Artifact
 }
 
-func (s *shelf) CreateArtifact(_ context.Context, _ identity.Viewer, a artifacts.Artifact, _ string) (artifacts.Artifact, error) {
+func (s *memStore) CreateArtifact(_ context.Context, _ identity.Viewer, a artifacts.Artifact, _ string) (artifacts.Artifact, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a.Version = 1
@@ -314,7 +314,7 @@ func (s *shelf) CreateArtifact(_ context.Context, _ identity.Viewer, a artifacts
 	return a, nil
 }
 
-func (s *shelf) Artifact(_ context.Context, _ identity.Viewer, id string) (artifacts.Artifact, error) {
+func (s *memStore) Artifact(_ context.Context, _ identity.Viewer, id string) (artifacts.Artifact, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if a, ok := s.all[id]; ok {
@@ -323,7 +323,7 @@ func (s *shelf) Artifact(_ context.Context, _ identity.Viewer, id string) (artif
 	return artifacts.Artifact{}, fault.New(fault.NotFound, "There is no such artifact.")
 }
 
-func (s *shelf) ArtifactNamed(_ context.Context, _ identity.Viewer, kind, name string) (artifacts.Artifact, error) {
+func (s *memStore) ArtifactNamed(_ context.Context, _ identity.Viewer, kind, name string) (artifacts.Artifact, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, a := range s.all {
@@ -334,7 +334,7 @@ func (s *shelf) ArtifactNamed(_ context.Context, _ identity.Viewer, kind, name s
 	return artifacts.Artifact{}, fault.New(fault.NotFound, "There is no %s %q.", kind, name)
 }
 
-func (s *shelf) ListArtifacts(_ context.Context, _ identity.Viewer, f artifacts.Filter) ([]artifacts.Artifact, string, error) {
+func (s *memStore) ListArtifacts(_ context.Context, _ identity.Viewer, f artifacts.Filter) ([]artifacts.Artifact, string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var list []artifacts.Artifact
@@ -346,7 +346,7 @@ func (s *shelf) ListArtifacts(_ context.Context, _ identity.Viewer, f artifacts.
 	return list, "", nil
 }
 
-func (s *shelf) AppendVersion(_ context.Context, _ identity.Viewer, id string, base int, schema json.RawMessage, by, _ string) (artifacts.Artifact, error) {
+func (s *memStore) AppendVersion(_ context.Context, _ identity.Viewer, id string, base int, schema json.RawMessage, by, _ string) (artifacts.Artifact, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := s.all[id]
@@ -355,15 +355,15 @@ func (s *shelf) AppendVersion(_ context.Context, _ identity.Viewer, id string, b
 	return a, nil
 }
 
-func (s *shelf) Versions(context.Context, identity.Viewer, string) ([]artifacts.Version, error) {
+func (s *memStore) Versions(context.Context, identity.Viewer, string) ([]artifacts.Version, error) {
 	return nil, nil
 }
 
-func (s *shelf) VersionOf(context.Context, identity.Viewer, string, int) (artifacts.Version, error) {
+func (s *memStore) VersionOf(context.Context, identity.Viewer, string, int) (artifacts.Version, error) {
 	return artifacts.Version{}, fault.NotFound
 }
 
-func (s *shelf) Seed(_ context.Context, _ identity.Viewer, seeds []artifacts.Seed) error {
+func (s *memStore) Seed(_ context.Context, _ identity.Viewer, seeds []artifacts.Seed) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, seed := range seeds {
@@ -374,7 +374,7 @@ func (s *shelf) Seed(_ context.Context, _ identity.Viewer, seeds []artifacts.See
 }
 
 // change alters a stored artifact.
-func (s *shelf) change(id string, f func(*artifacts.Artifact)) {
+func (s *memStore) change(id string, f func(*artifacts.Artifact)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := s.all[id]

@@ -146,13 +146,13 @@ func TestOnlyWhatWasShownAndIsEverybodysIsChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.refused(h.hand([]artifacts.Artifact{spec}, wish(t, spec.ID, `[{"op":"remove","path":"/confirm"}]`)), "workflows that are everybody's")
-	h.shelf.change(other.ID, func(a *artifacts.Artifact) { a.Visibility, a.OwnerID = artifacts.Private, "ann" })
+	h.store.change(other.ID, func(a *artifacts.Artifact) { a.Visibility, a.OwnerID = artifacts.Private, "ann" })
 	h.refused(h.hand([]artifacts.Artifact{other}, wish(t, other.ID, longer)), "workflows that are everybody's")
-	h.shelf.change(a.ID, func(a *artifacts.Artifact) { a.Version = 2 })
+	h.store.change(a.ID, func(a *artifacts.Artifact) { a.Version = 2 })
 	h.refused(h.hand(shown, wish(t, a.ID, longer)), "is at version 2 by now")
-	h.shelf.change(a.ID, func(a *artifacts.Artifact) { a.Version, a.Rollout = 1, &artifacts.Rollout{Share: 10} })
+	h.store.change(a.ID, func(a *artifacts.Artifact) { a.Version, a.Rollout = 1, &artifacts.Rollout{Share: 10} })
 	h.refused(h.hand(shown, wish(t, a.ID, longer)), "is on trial")
-	h.shelf.change(a.ID, func(a *artifacts.Artifact) { a.Rollout = nil })
+	h.store.change(a.ID, func(a *artifacts.Artifact) { a.Rollout = nil })
 	h.desk.blocks = true
 	h.refused(h.hand(shown, wish(t, a.ID, longer)), "Its rehearsal blocks it: Nine runs fail.")
 	bare := wish(t, a.ID, longer)
@@ -196,7 +196,7 @@ func TestTheSameProposalIsNotMadeTwice(t *testing.T) {
 
 	// The same change of the same node, which stands elsewhere by now.
 	moved := strings.Replace(dispensable, `"nodes":[`, `"nodes":[{"id":"first","type":"set","values":{"x":1},"next":"look"},`, 1)
-	h.shelf.change(a.ID, func(a *artifacts.Artifact) { a.Version, a.Schema = 2, json.RawMessage(moved) })
+	h.store.change(a.ID, func(a *artifacts.Artifact) { a.Version, a.Schema = 2, json.RawMessage(moved) })
 	a.Version = 2
 	elsewhere := wish(t, a.ID, strings.ReplaceAll(longer, "/nodes/0", "/nodes/1"))
 	h.refused(h.hand([]artifacts.Artifact{a}, elsewhere), "was made before")

@@ -47,7 +47,7 @@ type Advice struct {
 
 // Rules reads figures by rules, each with its threshold, its sentence and its
 // change: it needs no model and says so (CFG-13). The gravest come first. A
-// workflow that has moved on since, or is on trial, is left alone.
+// workflow that has moved on since, or is being rolled out, is left alone.
 func Rules(f Figures, documents []*Document) Advice {
 	out := Advice{Proposals: []Proposal{}, Findings: []Finding{}}
 	byID := map[string]*Document{}

@@ -337,7 +337,7 @@ func TestABranchNeverTakenIsRemovedWhereADefaultTakesItsPlace(t *testing.T) {
 
 	h = newHouse(t)
 	a = h.workflow("fork", fork(`,{"when":"true","next":"say"}`))
-	h.shelf.change(a.ID, func(a *artifacts.Artifact) { a.CreatedBy = "system" })
+	h.store.change(a.ID, func(a *artifacts.Artifact) { a.CreatedBy = "system" })
 	h.record(a, 200, hello, well)
 	h.found(architect.RuleBranch, "ships with the program")
 }
@@ -351,9 +351,9 @@ func TestTheRulesLeaveAloneWhatHasMovedOnOrIsOnTrial(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.shelf.change(a.ID, func(a *artifacts.Artifact) { a.Rollout = &artifacts.Rollout{Share: 10} })
+	h.store.change(a.ID, func(a *artifacts.Artifact) { a.Rollout = &artifacts.Rollout{Share: 10} })
 	h.silent()
-	h.shelf.change(a.ID, func(a *artifacts.Artifact) { a.Rollout, a.Version = nil, 2 })
+	h.store.change(a.ID, func(a *artifacts.Artifact) { a.Rollout, a.Version = nil, 2 })
 	if out, err := h.Advise(t.Context(), f); err != nil || len(out.Proposals) != 0 {
 		t.Errorf("figures of version 1 say of version 2: %+v, %v", out, err)
 	}

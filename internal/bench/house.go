@@ -91,9 +91,9 @@ func (h *house) embed(ctx context.Context, dir string) (config.Config, error) {
 
 // populate makes the accounts and the workflows that are measured.
 func (h *house) populate(ctx context.Context) error {
-	shelf := h.platform.Store()
+	store := h.platform.Store()
 	for n := range people {
-		u, err := shelf.CreateUser(ctx, identity.User{
+		u, err := store.CreateUser(ctx, identity.User{
 			ID: id.New(), Email: fmt.Sprintf("bench%d@liminal.invalid", n), Handle: fmt.Sprintf("bench%d", n),
 			Role: identity.RoleUser, Plan: "free", Active: true, Locale: "en",
 		}, identity.Credential{Hash: "none", Algorithm: "none"})

@@ -22,7 +22,7 @@ const (
 // corpus is a context of its own in the platform's index.
 type corpus struct {
 	index   knowledge.Index
-	shelf   *store.Store
+	store   *store.Store
 	embed   embed.Embedder
 	viewer  identity.Viewer
 	context string
@@ -31,8 +31,8 @@ type corpus struct {
 
 // searches measures hybrid searches over so many chunks.
 func (h *house) searches(ctx context.Context, chunks, count int) (s spread, err error) {
-	c := &corpus{index: h.platform.Index(), shelf: h.platform.Store(), embed: embed.Hash{}, viewer: h.person(0), prose: newProse(11)}
-	k, err := c.shelf.CreateContext(ctx, c.viewer, knowledge.Context{Name: "bench", Visibility: "private"})
+	c := &corpus{index: h.platform.Index(), store: h.platform.Store(), embed: embed.Hash{}, viewer: h.person(0), prose: newProse(11)}
+	k, err := c.store.CreateContext(ctx, c.viewer, knowledge.Context{Name: "bench", Visibility: "private"})
 	if err != nil {
 		return s, err
 	}
@@ -62,7 +62,7 @@ func (c *corpus) fill(ctx context.Context, chunks int) error {
 	var document string
 	for n := range chunks {
 		if n%chunksADocument == 0 {
-			d, err := c.shelf.PutDocument(ctx, c.viewer, knowledge.Document{
+			d, err := c.store.PutDocument(ctx, c.viewer, knowledge.Document{
 				ID: id.New(), ContextID: c.context, UserID: c.viewer.UserID,
 				Path: fmt.Sprintf("files/%d.md", n), Title: fmt.Sprintf("Document %d", n), MIME: "text/markdown", Status: knowledge.Ready,
 				CreatedAt: time.Now(), UpdatedAt: time.Now(),

@@ -3,7 +3,7 @@
 //
 // Whoever uses it goes on without it: a value that is gone is read again from
 // the store, a ticket that is gone is asked for anew. Its implementations are
-// internal/hub, in process, and internal/redis. It imports the standard
+// internal/inproc, in process, and internal/redis. It imports the standard
 // library only.
 package cache
 

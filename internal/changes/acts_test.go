@@ -44,7 +44,7 @@ func TestRejectingNeedsAReasonAndEndsThePatch(t *testing.T) {
 	}
 	_, err = h.Decide(t.Context(), h.eve, view.ID, changes.Decision{Approve: true})
 	code(t, "decided twice", err, fault.Conflict)
-	_, err = h.Apply(t.Context(), h.eve, view.ID, changes.Trial{})
+	_, err = h.Apply(t.Context(), h.eve, view.ID, changes.RolloutPlan{})
 	code(t, "applied all the same", err, fault.Conflict)
 	if r, err := h.store.Run(t.Context(), identity.Steward(), view.RunID); err != nil || r.Status != run.Done {
 		t.Errorf("its run is %s, %v", r.Status, err)
@@ -71,11 +71,11 @@ func TestNobodyApprovesTheirOwnPatchNorDoesTheSystem(t *testing.T) {
 	}
 	_, err = h.Decide(t.Context(), h.eve, view.ID, changes.Decision{Approve: true})
 	h.must(err)
-	_, err = h.Apply(t.Context(), identity.Steward(), view.ID, changes.Trial{})
+	_, err = h.Apply(t.Context(), identity.Steward(), view.ID, changes.RolloutPlan{})
 	code(t, "the system applies", err, fault.Forbidden)
-	_, err = h.Apply(t.Context(), h.pat, view.ID, changes.Trial{})
+	_, err = h.Apply(t.Context(), h.pat, view.ID, changes.RolloutPlan{})
 	code(t, "a power user applies", err, fault.NotFound)
-	if _, err := h.Apply(t.Context(), h.root, view.ID, changes.Trial{}); err != nil {
+	if _, err := h.Apply(t.Context(), h.root, view.ID, changes.RolloutPlan{}); err != nil {
 		t.Errorf("who proposed applies what another approved: %v", err)
 	}
 }
@@ -139,7 +139,7 @@ func TestAPatchWhoseBaseMovedChangesNothingAndIsRebased(t *testing.T) {
 	code(t, "rebased when nothing has moved", err, fault.Conflict)
 	_, err = h.library.Patch(t.Context(), h.root, a.ID, artifacts.Change{Patch: json.RawMessage(`[{"op": "add", "path": "/title", "value": "Sorts"}]`)})
 	h.must(err)
-	_, err = h.Apply(t.Context(), h.root, id, changes.Trial{})
+	_, err = h.Apply(t.Context(), h.root, id, changes.RolloutPlan{})
 	code(t, "applied on another base", err, fault.Conflict)
 	details, _ := fault.From(err).Details.(map[string]any)
 	if details["current_version"] != 2 || details["base_version"] != 1 || h.artifact(h.root, a.ID).Version != 2 {
@@ -162,7 +162,7 @@ func TestAPatchWhoseBaseMovedChangesNothingAndIsRebased(t *testing.T) {
 	}
 	_, err = h.Decide(t.Context(), h.root, next.ID, changes.Decision{Approve: true})
 	h.must(err)
-	_, err = h.Apply(t.Context(), h.root, next.ID, changes.Trial{})
+	_, err = h.Apply(t.Context(), h.root, next.ID, changes.RolloutPlan{})
 	h.must(err)
 	if now := string(h.artifact(h.root, a.ID).Schema); !strings.Contains(now, "Sorts") || !strings.Contains(now, `"hi"`) && !strings.Contains(now, "'hi'") {
 		t.Errorf("it became %s", now)
@@ -195,7 +195,7 @@ func TestWhatIsGoneWhenAPatchIsAppliedIsFound(t *testing.T) {
 	id := h.approved(patch(a, `[{"op": "add", "path": "/nodes/-", "value": {"id": "x", "type": "workflow", "workflow": "child"}}]`))
 	_, err := h.library.Patch(t.Context(), h.root, child.ID, artifacts.Change{Patch: json.RawMessage(`[{"op": "add", "path": "/status", "value": "draft"}]`)})
 	h.must(err)
-	_, err = h.Apply(t.Context(), h.root, id, changes.Trial{})
+	_, err = h.Apply(t.Context(), h.root, id, changes.RolloutPlan{})
 	code(t, "applied though its child is a draft", err, fault.Conflict)
 	if problems := artifacts.Problems(err); len(problems) != 1 || !strings.Contains(problems[0].Message, `there is no workflow "child"`) {
 		t.Errorf("the problems are %v of %v", problems, err)
@@ -318,7 +318,7 @@ func TestAModelChangesAnArtifactThriceADayAtMost(t *testing.T) {
 		}
 		_, err := h.Decide(t.Context(), h.root, view.ID, changes.Decision{Approve: true})
 		h.must(err)
-		_, err = h.Apply(t.Context(), h.root, view.ID, changes.Trial{})
+		_, err = h.Apply(t.Context(), h.root, view.ID, changes.RolloutPlan{})
 		return err
 	}
 	for _, title := range []string{"A", "B", "C"} {
@@ -328,7 +328,7 @@ func TestAModelChangesAnArtifactThriceADayAtMost(t *testing.T) {
 		t.Errorf("the version is by %s", now.CreatedBy)
 	}
 	code(t, "a fourth", byModel("D"), fault.RateLimited)
-	h.applied(patch(a, `[{"op": "add", "path": "/title", "value": "by a person"}]`), changes.Trial{})
+	h.applied(patch(a, `[{"op": "add", "path": "/title", "value": "by a person"}]`), changes.RolloutPlan{})
 	h.pass(25 * time.Hour)
 	h.must(byModel("E"))
 }

@@ -24,7 +24,7 @@ const maxByModel = 3
 // Conflict with {artifact_id, base_version, current_version} when a base has
 // moved (CFG-06), or with the problems when the documents no longer pass their
 // checks; RateLimited (CFG-12).
-func (d *Desk) Apply(ctx context.Context, v identity.Viewer, id int64, t Trial) (Patch, error) {
+func (d *Desk) Apply(ctx context.Context, v identity.Viewer, id int64, t RolloutPlan) (Patch, error) {
 	p, err := d.patch(ctx, v, id)
 	if err == nil {
 		err = mayApply(v, p)
@@ -48,19 +48,19 @@ func (d *Desk) Apply(ctx context.Context, v identity.Viewer, id int64, t Trial) 
 	if !j.ok {
 		return Patch{}, outdated(j)
 	}
-	m := Move{
+	m := Transition{
 		PatchID: p.ID, From: []Status{Approved}, Stages: []Stage{Applying}, Status: Applied, Stage: Watching,
 		Event:  d.event(ctx, v, "applied", "", map[string]any{"share": t.Share, "hours": t.Hours, "roll_back": t.RollBack}),
-		Answer: answer(answerApply), Trial: &t, Expires: &time.Time{}, Versions: p.versions(j), Rollouts: p.rollouts(t, d.o.Now()),
+		Answer: answer(answerApply), RolloutPlan: &t, Expires: &time.Time{}, Versions: p.versions(j), Rollouts: p.rollouts(t, d.o.Now()),
 	}
 	if t.Hours == 0 {
 		m.Stage = Settled
 	}
-	return d.move(ctx, m)
+	return d.transition(ctx, m)
 }
 
-// of is a trial with its defaults, if the patch can have it.
-func (t Trial) of(p Patch) (Trial, error) {
+// of is a plan with its defaults, if the patch can have it.
+func (t RolloutPlan) of(p Patch) (RolloutPlan, error) {
 	switch {
 	case t.Share < 0 || t.Share > 100:
 		return t, fault.New(fault.Invalid, "The share is %d %%: it is 0 to 100, and 0 means that all new runs take the new version.", t.Share)
@@ -76,38 +76,38 @@ func (t Trial) of(p Patch) (Trial, error) {
 	return t, nil
 }
 
-// rollouts are the trials a patch begins, by artifact.
-func (p Patch) rollouts(t Trial, now time.Time) map[string]*artifacts.Rollout {
+// rollouts are what a patch begins, by artifact.
+func (p Patch) rollouts(t RolloutPlan, now time.Time) map[string]*artifacts.Rollout {
 	if !t.partial() {
 		return nil
 	}
-	trials := map[string]*artifacts.Rollout{}
+	rollouts := map[string]*artifacts.Rollout{}
 	for _, c := range p.Changes {
-		if artifacts.Tried(c.Kind) && !c.Creates {
-			trials[c.ArtifactID] = &artifacts.Rollout{Patch: p.ID, From: c.Base, Share: t.Share, Since: now}
+		if artifacts.SupportsRollout(c.Kind) && !c.Creates {
+			rollouts[c.ArtifactID] = &artifacts.Rollout{Patch: p.ID, From: c.Base, Share: t.Share, Since: now}
 		}
 	}
-	return trials
+	return rollouts
 }
 
 // partial reports whether only a share of the runs takes the new version.
-func (t Trial) partial() bool { return t.Share > 0 && t.Share < 100 }
+func (t RolloutPlan) partial() bool { return t.Share > 0 && t.Share < 100 }
 
-// ended ends the trials of a patch that still go on: somebody may have written
+// ended ends the rollouts of a patch that still go on: somebody may have written
 // another version since, or tried one.
 func (d *Desk) ended(ctx context.Context, p Patch) (map[string]*artifacts.Rollout, error) {
-	trials := map[string]*artifacts.Rollout{}
-	for id := range p.rollouts(p.Trial, time.Time{}) {
+	rollouts := map[string]*artifacts.Rollout{}
+	for id := range p.rollouts(p.RolloutPlan, time.Time{}) {
 		a, err := d.o.Library.Get(ctx, p.reader(), id)
 		switch {
-		case errors.Is(err, fault.NotFound): // it was removed, with its trial
+		case errors.Is(err, fault.NotFound): // it was removed, with its rollout
 		case err != nil:
 			return nil, err
 		case a.Rollout != nil && a.Rollout.Patch == p.ID:
-			trials[id] = nil
+			rollouts[id] = nil
 		}
 	}
-	return trials, nil
+	return rollouts, nil
 }
 
 // versions are what a patch makes.
@@ -146,7 +146,8 @@ func (d *Desk) paced(ctx context.Context, p Patch) error {
 	return nil
 }
 
-// ready refuses a patch whose bases moved, or whose artifacts are on trial.
+// ready refuses a patch whose bases moved, or whose artifacts are being rolled
+// out.
 func (d *Desk) ready(ctx context.Context, p Patch) error {
 	for _, c := range p.Changes {
 		a, err := d.o.Library.Get(ctx, p.reader(), c.ArtifactID)
@@ -192,7 +193,7 @@ func (d *Desk) RollBack(ctx context.Context, v identity.Viewer, id int64, reason
 
 // takeBack is RollBack by a person or by a rule.
 func (d *Desk) takeBack(ctx context.Context, v identity.Viewer, p Patch, reason string, data any) (Patch, error) {
-	m := Move{
+	m := Transition{
 		PatchID: p.ID, From: []Status{Applied}, Status: RolledBack, Stage: Settled, Event: d.event(ctx, v, "rolled_back", reason, data),
 		Answer: answer(answerRollBack), Loose: true,
 	}
@@ -229,18 +230,18 @@ func (d *Desk) takeBack(ctx context.Context, v identity.Viewer, p Patch, reason 
 // looks at the figures, the question it is about to put is waited for: else it
 // would wait an hour for an answer that has been given. A workflow that does
 // not ask holds nobody up for longer.
-func (d *Desk) ends(ctx context.Context, v identity.Viewer, p Patch, m Move) (Patch, error) {
+func (d *Desk) ends(ctx context.Context, v identity.Viewer, p Patch, m Transition) (Patch, error) {
 	if p.Stage == Watching && !v.IsSystem() {
 		asked := m
 		asked.Loose = false
-		if after, err := d.move(ctx, asked); fault.Reason(err) != NotAsked {
+		if after, err := d.transition(ctx, asked); fault.Reason(err) != NotAsked {
 			return after, err
 		}
 	}
-	return d.move(ctx, m)
+	return d.transition(ctx, m)
 }
 
-// Promote ends the trial and the watch: every new run takes the new version.
+// Promote ends the rollout and the watch: every new run takes the new version.
 func (d *Desk) Promote(ctx context.Context, v identity.Viewer, id int64) (Patch, error) {
 	p, err := d.patch(ctx, v, id)
 	if err == nil {
@@ -254,12 +255,12 @@ func (d *Desk) Promote(ctx context.Context, v identity.Viewer, id int64) (Patch,
 
 // settle ends the watch and leaves the new version to all.
 func (d *Desk) settle(ctx context.Context, v identity.Viewer, p Patch, what, reason string, data any) (Patch, error) {
-	trials, err := d.ended(ctx, p)
+	rollouts, err := d.ended(ctx, p)
 	if err != nil {
 		return Patch{}, err
 	}
-	return d.ends(ctx, v, p, Move{
+	return d.ends(ctx, v, p, Transition{
 		PatchID: p.ID, From: []Status{Applied}, Stages: []Stage{Watching}, Stage: Settled,
-		Event: d.event(ctx, v, what, reason, data), Answer: answer(answerKeep), Loose: true, Rollouts: trials,
+		Event: d.event(ctx, v, what, reason, data), Answer: answer(answerKeep), Loose: true, Rollouts: rollouts,
 	})
 }

@@ -75,7 +75,7 @@ type Patch struct {
 	Verdict       rehearsal.Verdict // the gravest of its reports; empty before the rehearsal
 	Needs         int               // approvals: 1 or 2
 	Approvals     []Approval
-	Trial         Trial
+	RolloutPlan   RolloutPlan
 	RebasedFrom   int64
 	RebasedTo     int64
 	CreatedAt     time.Time
@@ -124,8 +124,8 @@ const (
 	CheckRehearsal   = "rehearsal"
 )
 
-// Trial is how an applied version begins.
-type Trial struct {
+// RolloutPlan is how an applied version begins.
+type RolloutPlan struct {
 	Share int `json:"share"` // percent of new runs it takes first; 0 or 100: all
 	Hours int `json:"hours"` // it is watched; 0 to 168, 24 by default
 	// RollBack says to go back by itself when the rule of the artifact, or the
@@ -162,10 +162,10 @@ type Filter struct {
 	Limit      int // 1 to 100, 20 by default
 }
 
-// Move is one step of a patch in the store: it happens whole, and only from
+// Transition is one step of a patch in the store: it happens whole, and only from
 // where the patch is expected to stand, else it is a Conflict that names where
 // it does stand.
-type Move struct {
+type Transition struct {
 	PatchID int64
 	From    []Status // one of them; empty: any
 	Stages  []Stage  // one of them; empty: any
@@ -173,13 +173,13 @@ type Move struct {
 	Stage   Stage    // empty: as it is
 	Event   Event
 
-	Checks   []Check             // nil: as they are
-	Reports  []*rehearsal.Report // by the place of the change; nil: as they are
-	Verdict  rehearsal.Verdict   // empty: as it is
-	Needs    int                 // 0: as it is
-	Approval *Approval           // one more; a second of the same person is a Conflict
-	Trial    *Trial
-	Expires  *time.Time
+	Checks      []Check             // nil: as they are
+	Reports     []*rehearsal.Report // by the place of the change; nil: as they are
+	Verdict     rehearsal.Verdict   // empty: as it is
+	Needs       int                 // 0: as it is
+	Approval    *Approval           // one more; a second of the same person is a Conflict
+	RolloutPlan *RolloutPlan
+	Expires     *time.Time
 
 	// Answer settles the question the patch's workflow has open, in the same
 	// transaction: the workflow is signalled with it afterwards, and again until
@@ -193,7 +193,7 @@ type Move struct {
 	// one that has moved is a Conflict with the details {artifact_id,
 	// base_version, current_version}, and nothing has changed.
 	Versions []NewVersion
-	// Rollouts sets, or with nil ends, the trials of artifacts.
+	// Rollouts sets, or with nil ends, the rollouts of artifacts.
 	Rollouts  map[string]*artifacts.Rollout
 	RebasedTo int64
 }
@@ -212,8 +212,8 @@ type NewVersion struct {
 // for what is answered.
 const NotAsked = "not_asked_yet"
 
-// Moved is a patch after a Move.
-type Moved struct {
+// TransitionResult is a patch after a Transition.
+type TransitionResult struct {
 	Patch    Patch
 	Answered *run.Interrupt // to signal to the workflow; nil: there was none
 	Versions []artifacts.Artifact
@@ -233,7 +233,7 @@ type Store interface {
 	// all, others their own.
 	ListPatches(ctx context.Context, v identity.Viewer, f Filter) ([]Patch, string, error)
 	PatchEvents(ctx context.Context, v identity.Viewer, id int64) ([]Event, error)
-	MovePatch(ctx context.Context, v identity.Viewer, m Move) (Moved, error)
+	TransitionPatch(ctx context.Context, v identity.Viewer, m Transition) (TransitionResult, error)
 	// AppliedSince counts the versions that patches of ByModel made of an
 	// artifact since a time (CFG-12).
 	AppliedSince(ctx context.Context, artifactID string, since time.Time) (int, error)

@@ -31,35 +31,35 @@ func (d *Desk) patch(ctx context.Context, v identity.Viewer, id int64) (Patch, e
 	return d.o.Store.Patch(ctx, v, id)
 }
 
-// move makes a step in the store and tells the workflow. Who may was asked
-// before: the store moves it for the system, because an administrator decides
+// transition makes a step in the store and tells the workflow. Who may was asked
+// before: the store makes it for the system, because an administrator decides
 // on what is not theirs to see otherwise.
-func (d *Desk) move(ctx context.Context, m Move) (Patch, error) {
-	moved, err := d.awaited(ctx, m)
+func (d *Desk) transition(ctx context.Context, m Transition) (Patch, error) {
+	done, err := d.awaited(ctx, m)
 	if err != nil {
 		return Patch{}, err
 	}
 	after := context.WithoutCancel(ctx)
-	d.o.Library.Written(after, moved.Versions...)
-	if moved.Answered != nil {
-		d.o.Send(after, *moved.Answered)
+	d.o.Library.Written(after, done.Versions...)
+	if done.Answered != nil {
+		d.o.Send(after, *done.Answered)
 	}
-	return moved.Patch, nil
+	return done.Patch, nil
 }
 
 // awaited makes a step, and makes it again for a while when the patch's
 // workflow is only about to ask: between two acts of people it takes a moment
 // to put the next question, and a script that approves and applies is quicker.
-func (d *Desk) awaited(ctx context.Context, m Move) (moved Moved, err error) {
+func (d *Desk) awaited(ctx context.Context, m Transition) (done TransitionResult, err error) {
 	for waited := time.Duration(0); ; waited += pause {
-		moved, err = d.o.Store.MovePatch(ctx, identity.System(), m)
+		done, err = d.o.Store.TransitionPatch(ctx, identity.System(), m)
 		if fault.Reason(err) != NotAsked || waited >= d.o.Patience {
-			return moved, err
+			return done, err
 		}
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
-			return moved, err
+			return done, err
 		}
 	}
 }
@@ -137,7 +137,7 @@ func (d *Desk) reject(ctx context.Context, v identity.Viewer, p Patch, c Decisio
 	if c.Reason == "" {
 		return Patch{}, fault.New(fault.Invalid, "Rejecting a patch needs a reason: say what should be different, for who proposed it.").With(map[string]any{"field": "reason"})
 	}
-	return d.move(ctx, Move{
+	return d.transition(ctx, Transition{
 		PatchID: p.ID, From: []Status{Pending}, Stages: []Stage{Deciding}, Status: Rejected, Stage: Settled,
 		Event: d.event(ctx, v, "rejected", c.Reason, nil), Answer: answer(answerReject),
 	})
@@ -145,14 +145,14 @@ func (d *Desk) reject(ctx context.Context, v identity.Viewer, p Patch, c Decisio
 
 // approve adds one person's yes. The last that is needed moves the patch on.
 func (d *Desk) approve(ctx context.Context, v identity.Viewer, p Patch, c Decision) (Patch, error) {
-	m := Move{
+	m := Transition{
 		PatchID: p.ID, From: []Status{Pending}, Stages: []Stage{Deciding},
 		Event: d.event(ctx, v, "approved", c.Reason, nil),
 	}
 	if !approvedBy(v, p) {
 		m.Approval = &Approval{UserID: v.UserID, Name: d.Name(ctx, v.UserID), At: d.o.Now(), Reason: c.Reason}
 		if len(p.Approvals)+1 < p.Needs {
-			after, err := d.move(ctx, m)
+			after, err := d.transition(ctx, m)
 			if err != nil || len(after.Approvals) < after.Needs {
 				return after, err
 			}
@@ -161,7 +161,7 @@ func (d *Desk) approve(ctx context.Context, v identity.Viewer, p Patch, c Decisi
 	}
 	until := d.o.Now().Add(Waits)
 	m.Status, m.Stage, m.Expires, m.Answer = Approved, Applying, &until, answer(answerApprove)
-	return d.move(ctx, m)
+	return d.transition(ctx, m)
 }
 
 func approvedBy(v identity.Viewer, p Patch) bool {
@@ -178,7 +178,7 @@ func (d *Desk) Withdraw(ctx context.Context, v identity.Viewer, id int64, reason
 	if err != nil {
 		return Patch{}, err
 	}
-	return d.move(ctx, Move{
+	return d.transition(ctx, Transition{
 		PatchID: p.ID, From: []Status{Pending, Approved}, Stages: []Stage{p.Stage}, Status: Withdrawn, Stage: Settled,
 		Event: d.event(ctx, v, "withdrawn", cut(reason, MaxReason), nil), Answer: answer(answerWithdraw), Loose: p.unasked(),
 	})

@@ -184,12 +184,12 @@ type Watched struct {
 	Until    time.Time `json:"until"`
 	// Earlier is from when to when runs of the version before are taken: the
 	// same hours where both ran side by side, else as many before.
-	Earlier Period  `json:"earlier"`
-	Runs    TwoOf   `json:"runs"`
-	Rows    []Row   `json:"rows"`
-	Rules   []Ruled `json:"rule"` // of going back; any that is met says so
-	Trial   Trial   `json:"trial"`
-	Over    bool    `json:"over"` // it is no longer watched
+	Earlier     Period      `json:"earlier"`
+	Runs        TwoOf       `json:"runs"`
+	Rows        []Row       `json:"rows"`
+	Rules       []Ruled     `json:"rule"` // of going back; any that is met says so
+	RolloutPlan RolloutPlan `json:"trial"`
+	Over        bool        `json:"over"` // it is no longer watched
 }
 
 // TwoOf is a number of the version before and of the new one.

@@ -287,7 +287,7 @@ func (h *house) approved(p changes.Proposal) int64 {
 	return view.ID
 }
 
-func (h *house) applied(p changes.Proposal, t changes.Trial) int64 {
+func (h *house) applied(p changes.Proposal, t changes.RolloutPlan) int64 {
 	h.Helper()
 	id := h.approved(p)
 	_, err := h.Apply(h.Context(), h.root, id, t)

@@ -140,7 +140,7 @@ func (h *house) isApplied(view changes.View, a artifacts.Artifact) {
 	if open := h.open(); len(open) != 1 || !strings.Contains(open[0].Message, "Patch 1 to the workflow sorts waits for a decision") {
 		h.Errorf("the administrators are asked %+v", open)
 	}
-	if _, err := h.Apply(h.Context(), h.root, view.ID, changes.Trial{}); !errors.Is(err, fault.Conflict) {
+	if _, err := h.Apply(h.Context(), h.root, view.ID, changes.RolloutPlan{}); !errors.Is(err, fault.Conflict) {
 		h.Errorf("applied before anybody decided: %v", err)
 	}
 	story := []string{"proposed by pat", "checked by Liminal", "rehearsed by Liminal", "approved by root"}
@@ -160,7 +160,7 @@ func (h *house) isApplied(view changes.View, a artifacts.Artifact) {
 	if p.Status != changes.Approved || h.artifact(h.root, a.ID).Version != 1 || p.DecidedAt.IsZero() {
 		h.Errorf("approved: %s at %v", p.Status, p.DecidedAt)
 	}
-	p, err = h.Apply(h.Context(), h.eve, view.ID, changes.Trial{Hours: 24})
+	p, err = h.Apply(h.Context(), h.eve, view.ID, changes.RolloutPlan{Hours: 24})
 	h.must(err)
 	now := h.artifact(h.root, a.ID)
 	if p.Status != changes.Applied || p.AppliedAt.IsZero() || p.Changes[0].Applied != 2 || now.Version != 2 || string(now.Schema) != string(view.After[0].After) {
@@ -186,7 +186,7 @@ func TestTheSeedsPatchIsCheckedAndApplied(t *testing.T) {
 		"id": "avoid_creative_adapter_for_debug",
 		"when": "cluster_label_contains(ctx_cluster, 'debug') and adapter_type == 'creative_writing'",
 		"action": {"type": "deactivate_adapter", "adapter_id": "current"}
-	}}]`), changes.Trial{})
+	}}]`), changes.RolloutPlan{})
 	if now := h.artifact(h.root, policy.ID); now.Version != policy.Version+1 || !strings.Contains(string(now.Schema), "avoid_creative") || now.CreatedBy != "user" {
 		t.Errorf("version %d by %s", now.Version, now.CreatedBy)
 	}

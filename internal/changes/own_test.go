@@ -30,7 +30,7 @@ func TestAPersonsOwnArtifactGoesTheSameWay(t *testing.T) {
 	}
 	_, err = h.Decide(t.Context(), h.root, view.ID, changes.Decision{Approve: true})
 	h.must(err)
-	_, err = h.Apply(t.Context(), h.root, view.ID, changes.Trial{})
+	_, err = h.Apply(t.Context(), h.root, view.ID, changes.RolloutPlan{})
 	h.must(err)
 	if now := h.artifact(h.ann, own.ID); now.Version != 2 || now.OwnerID != h.ann.UserID {
 		t.Errorf("version %d of %s", now.Version, now.OwnerID)

@@ -48,7 +48,7 @@ func TestOfActsAtTheSameMomentOneCounts(t *testing.T) {
 	}
 	first, second := h.approved(patch(a, addsABranch)), h.approved(patch(a, renames))
 	apply := func(id int64) func() error {
-		return func() error { _, err := h.Apply(t.Context(), h.root, id, changes.Trial{Hours: 1}); return err }
+		return func() error { _, err := h.Apply(t.Context(), h.root, id, changes.RolloutPlan{Hours: 1}); return err }
 	}
 	if n := together(apply(first), apply(first), apply(second), apply(second)); n != 1 || h.artifact(h.root, a.ID).Version != 2 {
 		t.Errorf("%d of four apply, version %d", n, h.artifact(h.root, a.ID).Version)

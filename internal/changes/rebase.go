@@ -44,7 +44,7 @@ const maxRaces = 4
 func (d *Desk) supersede(ctx context.Context, v identity.Viewer, p, next Patch) error {
 	var err error
 	for range maxRaces {
-		_, err = d.move(ctx, Move{
+		_, err = d.transition(ctx, Transition{
 			PatchID: p.ID, From: []Status{Pending, Approved}, Stages: []Stage{p.Stage}, Status: Superseded, Stage: Settled, RebasedTo: next.ID,
 			Event: d.event(ctx, v, "superseded", "", map[string]any{"by": next.ID}), Answer: answer(answerSuperseded), Loose: p.unasked(),
 		})
@@ -62,7 +62,7 @@ func (d *Desk) supersede(ctx context.Context, v identity.Viewer, p, next Patch) 
 	if err == nil {
 		err = p.wrong("it moves on by itself just now; try again")
 	}
-	_, end := d.move(ctx, Move{
+	_, end := d.transition(ctx, Transition{
 		PatchID: next.ID, From: []Status{Pending}, Status: Withdrawn, Stage: Settled,
 		Event: d.event(ctx, v, "withdrawn", "The patch it was to replace has moved on.", nil), Answer: answer(answerWithdraw), Loose: true,
 	})

@@ -65,7 +65,7 @@ func (d *Desk) Rehearse(ctx context.Context, v identity.Viewer, id int64, r Repl
 	}
 	checks := slices.Clone(p.Checks)
 	checks[len(checks)-1] = done.check
-	return d.move(ctx, Move{
+	return d.transition(ctx, Transition{
 		PatchID: p.ID, From: []Status{Pending}, Stages: []Stage{Deciding}, Checks: checks, Reports: done.reports,
 		Verdict: verdict, Needs: approvals(verdict), Event: d.event(ctx, v, "rehearsed", "", done.data(r)),
 	})

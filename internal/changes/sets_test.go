@@ -34,7 +34,7 @@ func TestAChangeSetAppliesWholeOrNotAtAll(t *testing.T) {
 
 	_, err = h.library.Patch(t.Context(), h.root, b.ID, artifacts.Change{Patch: json.RawMessage(`[{"op": "add", "path": "/title", "value": "Other"}]`)})
 	h.must(err)
-	_, err = h.Apply(t.Context(), h.root, id, changes.Trial{})
+	_, err = h.Apply(t.Context(), h.root, id, changes.RolloutPlan{})
 	code(t, "one base has moved", err, fault.Conflict)
 	if got := h.artifact(h.root, a.ID); got.Version != 1 || !h.artifact(h.root, draft.ID).IsDraft() {
 		t.Errorf("half of it was applied: %d", got.Version)
@@ -43,7 +43,7 @@ func TestAChangeSetAppliesWholeOrNotAtAll(t *testing.T) {
 	h.must(err)
 	_, err = h.Decide(t.Context(), h.root, next.ID, changes.Decision{Approve: true})
 	h.must(err)
-	p, err := h.Apply(t.Context(), h.root, next.ID, changes.Trial{})
+	p, err := h.Apply(t.Context(), h.root, next.ID, changes.RolloutPlan{})
 	h.must(err)
 	made, err := h.library.Workflow(t.Context(), h.ann, "fresh")
 	h.must(err)

@@ -30,7 +30,7 @@ func (d *Desk) StepCheck(ctx context.Context, id int64) (Checked, error) {
 	if err != nil {
 		return Checked{}, err
 	}
-	m := Move{PatchID: id, From: []Status{Pending}, Stages: []Stage{Checking}, Checks: j.checks}
+	m := Transition{PatchID: id, From: []Status{Pending}, Stages: []Stage{Checking}, Checks: j.checks}
 	if j.ok {
 		m.Stage, m.Event = Rehearsing, d.event(ctx, identity.System(), "checked", "", nil)
 	} else {
@@ -57,10 +57,10 @@ func (p Patch) about() string {
 	}
 }
 
-// step is move where somebody may have been faster: then it gives where the
+// step is transition where somebody may have been faster: then it gives where the
 // patch stands.
-func (d *Desk) step(ctx context.Context, m Move) (Patch, error) {
-	p, err := d.move(ctx, m)
+func (d *Desk) step(ctx context.Context, m Transition) (Patch, error) {
+	p, err := d.transition(ctx, m)
 	if errors.Is(err, fault.Conflict) {
 		return d.patch(ctx, identity.System(), m.PatchID)
 	}
@@ -87,7 +87,7 @@ func (d *Desk) StepRehearse(ctx context.Context, id int64) (Rehearsed, error) {
 	if err != nil {
 		return Rehearsed{}, err
 	}
-	invalid := Move{
+	invalid := Transition{
 		PatchID: id, From: []Status{Pending}, Stages: []Stage{Rehearsing}, Checks: j.checks, Status: Invalid, Stage: Settled,
 		Event: d.event(ctx, identity.System(), "invalid", j.first(), nil),
 	}
@@ -110,7 +110,7 @@ func (d *Desk) StepRehearse(ctx context.Context, id int64) (Rehearsed, error) {
 	checks := slices.Clone(p.Checks)
 	checks[len(checks)-1] = played.check
 	until := d.o.Now().Add(Waits)
-	p, err = d.step(ctx, Move{
+	p, err = d.step(ctx, Transition{
 		PatchID: id, From: []Status{Pending}, Stages: []Stage{Rehearsing}, Stage: Deciding, Expires: &until,
 		Checks: checks, Reports: played.reports, Verdict: played.verdict, Needs: approvals(played.verdict),
 		Event: d.event(ctx, identity.System(), "rehearsed", "", played.data(r)),
@@ -171,7 +171,7 @@ func (d *Desk) StepExpire(ctx context.Context, id int64, s Stage) (Status, error
 	if err != nil || p.Stage != s {
 		return p.Status, err
 	}
-	p, err = d.step(ctx, Move{
+	p, err = d.step(ctx, Transition{
 		PatchID: id, From: []Status{Pending, Approved}, Stages: []Stage{s}, Status: Expired, Stage: Settled,
 		Event: d.event(ctx, identity.System(), "expired", reason, nil),
 	})

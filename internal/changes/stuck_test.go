@@ -35,7 +35,7 @@ func TestAPatchWhoseWorkflowIsLostIsDecidedAppliedAndTakenBackAllTheSame(t *test
 	_, err := h.Decide(t.Context(), h.root, id, changes.Decision{Approve: true})
 	h.must(err)
 	h.tend()
-	_, err = h.Apply(t.Context(), h.root, id, changes.Trial{Hours: 1})
+	_, err = h.Apply(t.Context(), h.root, id, changes.RolloutPlan{Hours: 1})
 	h.must(err)
 	if got := h.look(id); got.Stage != changes.Watching {
 		t.Errorf("applied it is %s at %s", got.Status, got.Stage)
@@ -57,7 +57,7 @@ func TestAPatchWhoseWorkflowIsLostStillComesToItsEnd(t *testing.T) {
 	unchecked := h.propose(h.pat, patch(a, addsABranch)).ID
 	h.slow = false
 	undecided := h.propose(h.pat, patch(a, addsABranch)).ID
-	watched := h.applied(patch(a, addsABranch), changes.Trial{Hours: 24, Share: 10, RollBack: true})
+	watched := h.applied(patch(a, addsABranch), changes.RolloutPlan{Hours: 24, Share: 10, RollBack: true})
 	alive := h.propose(h.pat, patch(h.artifact(h.root, a.ID), `[{"op": "add", "path": "/title", "value": "T"}]`)).ID
 	for _, id := range []int64{unchecked, undecided, watched} {
 		h.lost(id)
@@ -117,7 +117,7 @@ func TestABadVersionIsTakenBackWithinMinutes(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	a := h.create(h.root, "workflow", "sorts", sorts)
-	id := h.applied(patch(a, addsABranch), changes.Trial{Hours: 24, Share: 50, RollBack: true})
+	id := h.applied(patch(a, addsABranch), changes.RolloutPlan{Hours: 24, Share: 50, RollBack: true})
 	applied := h.clock()
 	h.timeIsUp()
 	h.happen(a, 1, 40, 1)
@@ -137,7 +137,7 @@ func TestWhatIsTakenBackToWhatShipsIsBroughtUpToDateAgain(t *testing.T) {
 	h := newHouse(t)
 	a, err := h.library.Workflow(t.Context(), h.root, artifacts.DefaultWorkflow)
 	h.must(err)
-	id := h.applied(patch(a, `[{"op": "add", "path": "/title", "value": "T"}]`), changes.Trial{Hours: 1})
+	id := h.applied(patch(a, `[{"op": "add", "path": "/title", "value": "T"}]`), changes.RolloutPlan{Hours: 1})
 	if got := h.artifact(h.root, a.ID).CreatedBy; got != "user" {
 		t.Errorf("changed by %q", got)
 	}

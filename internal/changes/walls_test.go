@@ -260,16 +260,16 @@ func TestWhatIsBlockedByNowIsNotApproved(t *testing.T) {
 	h := newHouse(t)
 	a := h.create(h.root, "workflow", "sorts", sorts)
 	id := h.propose(h.pat, patch(a, addsABranch)).ID
-	move := changes.Move{
+	move := changes.Transition{
 		PatchID: id, From: []changes.Status{changes.Pending}, Stages: []changes.Stage{changes.Deciding},
 		Verdict: rehearsal.Block, Event: changes.Event{What: "rehearsed"},
 	}
-	_, err := h.store.MovePatch(t.Context(), identity.System(), move)
+	_, err := h.store.TransitionPatch(t.Context(), identity.System(), move)
 	h.must(err)
 	move.Verdict, move.Event.What = "", "approved"
 	move.Status, move.Stage, move.Answer = changes.Approved, changes.Applying, json.RawMessage(`"approve"`)
 	move.Approval = &changes.Approval{UserID: h.root.UserID, Name: "root"}
-	_, err = h.store.MovePatch(t.Context(), identity.System(), move)
+	_, err = h.store.TransitionPatch(t.Context(), identity.System(), move)
 	code(t, "approved all the same", err, fault.Conflict)
 	if got := h.look(id); got.Status != changes.Pending || len(got.Approvals) != 0 {
 		t.Errorf("it is %s with %d approvals", got.Status, len(got.Approvals))

@@ -28,12 +28,12 @@ func (d *Desk) watch(ctx context.Context, p Patch) (Watched, error) {
 	if p.AppliedAt.IsZero() {
 		return Watched{}, p.wrong("only an applied one has runs to be looked at")
 	}
-	w := Watched{Trial: p.Trial, Over: p.Stage != Watching, Since: p.AppliedAt, Until: d.o.Now(), Rows: []Row{}, Rules: []Ruled{}}
-	if end := p.watchedUntil(); p.Trial.Hours > 0 && end.Before(w.Until) {
+	w := Watched{RolloutPlan: p.RolloutPlan, Over: p.Stage != Watching, Since: p.AppliedAt, Until: d.o.Now(), Rows: []Row{}, Rules: []Ruled{}}
+	if end := p.watchedUntil(); p.RolloutPlan.Hours > 0 && end.Before(w.Until) {
 		w.Until = end
 	}
 	w.Earlier = Period{Since: p.AppliedAt.Add(-w.Until.Sub(w.Since)), Until: p.AppliedAt}
-	if p.Trial.partial() {
+	if p.RolloutPlan.partial() {
 		w.Earlier = Period{Since: w.Since, Until: w.Until}
 	}
 	c, ok := p.watched()
@@ -57,13 +57,13 @@ func (d *Desk) watch(ctx context.Context, p Patch) (Watched, error) {
 
 // watchedUntil is when a patch is no longer watched.
 func (p Patch) watchedUntil() time.Time {
-	return p.AppliedAt.Add(time.Duration(p.Trial.Hours) * time.Hour)
+	return p.AppliedAt.Add(time.Duration(p.RolloutPlan.Hours) * time.Hour)
 }
 
 // watched is the change whose runs are looked at: the first that runs follow.
 func (p Patch) watched() (Change, bool) {
 	for _, c := range p.Changes {
-		if artifacts.Tried(c.Kind) && !c.Creates && c.Applied > 0 {
+		if artifacts.SupportsRollout(c.Kind) && !c.Creates && c.Applied > 0 {
 			return c, true
 		}
 	}
@@ -173,7 +173,7 @@ const (
 )
 
 // StepWatch looks at an applied patch, takes it back if its rule is met and
-// the trial says so, and ends the watch when its time is over.
+// the plan says so, and ends the watch when its time is over.
 func (d *Desk) StepWatch(ctx context.Context, id int64) (Looked, error) {
 	p, err := d.patch(ctx, identity.System(), id)
 	if err != nil {
@@ -189,7 +189,7 @@ func (d *Desk) StepWatch(ctx context.Context, id int64) (Looked, error) {
 	look := Looked{Verdict: fine}
 	if met, ok := w.met(); ok {
 		look = Looked{Verdict: worsened, Said: w.because(met)}
-		if p.Trial.RollBack {
+		if p.RolloutPlan.RollBack {
 			return d.byRule(ctx, p, w, look)
 		}
 	}
@@ -206,8 +206,8 @@ func (d *Desk) StepWatch(ctx context.Context, id int64) (Looked, error) {
 // Where the new one is worse, that does not end by itself: it is for a person to
 // say that everybody shall have it.
 func (d *Desk) onTrial(ctx context.Context, p Patch) bool {
-	trials, err := d.ended(ctx, p)
-	return err == nil && len(trials) > 0
+	rollouts, err := d.ended(ctx, p)
+	return err == nil && len(rollouts) > 0
 }
 
 // byRule takes a patch back. Where that is not possible, because somebody has

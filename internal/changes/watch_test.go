@@ -35,18 +35,18 @@ func TestAVersionOnTrialTakesItsShareAndIsPromoted(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	a := h.create(h.root, "workflow", "sorts", sorts)
-	_, err := h.Apply(t.Context(), h.root, h.approved(patch(a, addsABranch)), changes.Trial{Share: 101})
+	_, err := h.Apply(t.Context(), h.root, h.approved(patch(a, addsABranch)), changes.RolloutPlan{Share: 101})
 	code(t, "more than all", err, fault.Invalid)
-	id := h.applied(patch(a, addsABranch), changes.Trial{Share: 20})
+	id := h.applied(patch(a, addsABranch), changes.RolloutPlan{Share: 20})
 	now := h.artifact(h.ann, a.ID)
 	if now.Version != 2 || now.Rollout == nil || *now.Rollout != (artifacts.Rollout{Patch: id, From: 1, Share: 20, Since: now.Rollout.Since}) {
 		t.Fatalf("version %d on trial: %+v", now.Version, now.Rollout)
 	}
 	took := 0
 	for i := range 1000 {
-		got, err := h.library.Taken(t.Context(), h.ann, now, fmt.Sprint("conversation", i))
+		got, err := h.library.ResolveVersion(t.Context(), h.ann, now, fmt.Sprint("conversation", i))
 		h.must(err)
-		again, err := h.library.Taken(t.Context(), h.ann, now, fmt.Sprint("conversation", i))
+		again, err := h.library.ResolveVersion(t.Context(), h.ann, now, fmt.Sprint("conversation", i))
 		h.must(err)
 		if got.Version != again.Version {
 			t.Fatal("a conversation flips between versions")
@@ -57,11 +57,11 @@ func TestAVersionOnTrialTakesItsShareAndIsPromoted(t *testing.T) {
 		t.Errorf("%d of 1000 conversations take a share of 20 %%", took)
 	}
 	view := h.look(id)
-	if view.Trial.Hours != changes.WatchHours || view.Stage != changes.Watching || !view.May.Promote.OK {
-		t.Errorf("the trial is %+v at %s", view.Trial, view.Stage)
+	if view.RolloutPlan.Hours != changes.WatchHours || view.Stage != changes.Watching || !view.May.Promote.OK {
+		t.Errorf("the trial is %+v at %s", view.RolloutPlan, view.Stage)
 	}
 	other := h.approved(patch(now, `[{"op": "add", "path": "/title", "value": "T"}]`))
-	_, err = h.Apply(t.Context(), h.root, other, changes.Trial{})
+	_, err = h.Apply(t.Context(), h.root, other, changes.RolloutPlan{})
 	code(t, "applied over a trial", err, fault.Conflict)
 	_, err = h.Promote(t.Context(), h.pat, id)
 	code(t, "promoted by who proposed", err, fault.Forbidden)
@@ -73,7 +73,7 @@ func TestAVersionOnTrialTakesItsShareAndIsPromoted(t *testing.T) {
 	if len(h.open()) != 2 { // those of the other patches
 		t.Errorf("%d questions are open", len(h.open()))
 	}
-	_, err = h.Apply(t.Context(), h.root, other, changes.Trial{})
+	_, err = h.Apply(t.Context(), h.root, other, changes.RolloutPlan{})
 	h.must(err)
 }
 
@@ -82,7 +82,7 @@ func TestTakingBackIsANewVersionWithAReason(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	a := h.create(h.root, "workflow", "sorts", sorts)
-	id := h.applied(patch(a, addsABranch), changes.Trial{Share: 50, Hours: 2})
+	id := h.applied(patch(a, addsABranch), changes.RolloutPlan{Share: 50, Hours: 2})
 	_, err := h.RollBack(t.Context(), h.root, id, " ")
 	code(t, "without a reason", err, fault.Invalid)
 	p, err := h.RollBack(t.Context(), h.eve, id, "People were confused.")
@@ -100,7 +100,7 @@ func TestTakingBackIsANewVersionWithAReason(t *testing.T) {
 	_, err = h.RollBack(t.Context(), h.root, id, "again")
 	code(t, "taken back twice", err, fault.Conflict)
 
-	id = h.applied(patch(now, addsABranch), changes.Trial{Hours: 1})
+	id = h.applied(patch(now, addsABranch), changes.RolloutPlan{Hours: 1})
 	_, err = h.library.Patch(t.Context(), h.root, a.ID, artifacts.Change{Patch: json.RawMessage(`[{"op": "add", "path": "/title", "value": "T"}]`)})
 	h.must(err)
 	_, err = h.RollBack(t.Context(), h.root, id, "late")
@@ -119,7 +119,7 @@ func TestAVersionIsTakenBackByRuleAndSaysWhy(t *testing.T) {
 	h := newHouse(t)
 	a := h.create(h.root, "workflow", "sorts", strings.Replace(sorts, `"entrypoint"`,
 		`"rehearsal": {"roll_back": [{"when": "runs.after >= 20 and failed_share.after > failed_share.before + 0.05", "say": "more runs fail"}]}, "entrypoint"`, 1))
-	id := h.applied(patch(a, addsABranch), changes.Trial{Share: 50, Hours: 24, RollBack: true})
+	id := h.applied(patch(a, addsABranch), changes.RolloutPlan{Share: 50, Hours: 24, RollBack: true})
 	h.happen(a, 1, 50, 6)
 	h.happen(a, 2, 19, 19)
 	h.timeIsUp() // an hour has passed: too few runs to tell
@@ -156,7 +156,7 @@ func TestARuleThatIsMetIsOnlyToldWhereNobodyAskedToGoBack(t *testing.T) {
 	a := h.create(h.root, "workflow", "sorts", sorts)
 	h.happen(a, 1, 40, 0)
 	h.pass(time.Minute)
-	id := h.applied(patch(a, addsABranch), changes.Trial{Hours: 2})
+	id := h.applied(patch(a, addsABranch), changes.RolloutPlan{Hours: 2})
 	h.happen(a, 2, 40, 20)
 	h.timeIsUp()
 	look, err := h.StepWatch(t.Context(), id)
@@ -192,7 +192,7 @@ func TestARuleThatComparesIsNotMetWhereThereIsNothingToCompareWith(t *testing.T)
 		`"rehearsal": {"roll_back": [
 			{"when": "runs.after >= 20 and failed_share.after > failed_share.before + 0.05"},
 			{"when": "failed_share.after > 0.5"}]}, "entrypoint"`, 1))
-	id := h.applied(patch(a, addsABranch), changes.Trial{Share: 50, Hours: 24, RollBack: true})
+	id := h.applied(patch(a, addsABranch), changes.RolloutPlan{Share: 50, Hours: 24, RollBack: true})
 	h.happen(a, 2, 40, 10)
 	h.timeIsUp()
 	w, err := h.Watch(t.Context(), h.root, id)
@@ -212,7 +212,7 @@ func TestAWorseVersionIsNotGivenToAllByTimeAlone(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	a := h.create(h.root, "workflow", "sorts", sorts)
-	id := h.applied(patch(a, addsABranch), changes.Trial{Share: 50, Hours: 1})
+	id := h.applied(patch(a, addsABranch), changes.RolloutPlan{Share: 50, Hours: 1})
 	h.happen(a, 1, 40, 0)
 	h.happen(a, 2, 40, 20)
 	h.pass(2 * time.Hour)
@@ -232,10 +232,10 @@ func TestTheEndOfAWatchEndsNobodyElsesTrial(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
 	a := h.create(h.root, "workflow", "sorts", sorts)
-	first := h.applied(patch(a, addsABranch), changes.Trial{Share: 50, Hours: 1})
+	first := h.applied(patch(a, addsABranch), changes.RolloutPlan{Share: 50, Hours: 1})
 	_, err := h.library.Patch(t.Context(), h.root, a.ID, artifacts.Change{Patch: json.RawMessage(`[{"op": "add", "path": "/title", "value": "T"}]`)})
 	h.must(err)
-	second := h.applied(patch(a, `[{"op": "replace", "path": "/title", "value": "U"}]`), changes.Trial{Share: 50, Hours: 24})
+	second := h.applied(patch(a, `[{"op": "replace", "path": "/title", "value": "U"}]`), changes.RolloutPlan{Share: 50, Hours: 24})
 	h.pass(2 * time.Hour)
 	_, err = h.StepWatch(t.Context(), first)
 	h.must(err)
@@ -251,7 +251,7 @@ func TestARuleDoesNotUndoWhatCameAfter(t *testing.T) {
 	a := h.create(h.root, "workflow", "sorts", sorts)
 	h.happen(a, 1, 40, 0)
 	h.pass(time.Minute)
-	id := h.applied(patch(a, addsABranch), changes.Trial{Hours: 24, RollBack: true})
+	id := h.applied(patch(a, addsABranch), changes.RolloutPlan{Hours: 24, RollBack: true})
 	_, err := h.library.Patch(t.Context(), h.root, a.ID, artifacts.Change{Patch: json.RawMessage(`[{"op": "add", "path": "/title", "value": "T"}]`)})
 	h.must(err)
 	h.happen(a, 2, 40, 40)
@@ -275,7 +275,7 @@ func TestAPatchThatIsNotWatchedIsSettledAtOnce(t *testing.T) {
 	code(t, "watched before it is applied", err, fault.Conflict)
 	_, err = h.Withdraw(t.Context(), h.pat, view.ID, "")
 	h.must(err)
-	id := h.applied(patch(a, addsABranch), changes.Trial{})
+	id := h.applied(patch(a, addsABranch), changes.RolloutPlan{})
 	if view := h.look(id); view.Stage != changes.Settled || len(h.open()) != 0 {
 		t.Errorf("at %s, %d questions", view.Stage, len(h.open()))
 	}
@@ -285,6 +285,6 @@ func TestAPatchThatIsNotWatchedIsSettledAtOnce(t *testing.T) {
 	tool, err := h.library.Named(t.Context(), h.root, "tool", "llm.generic_chat_v1")
 	h.must(err)
 	id = h.approved(patch(tool, `[{"op": "replace", "path": "/description", "value": "Answers."}]`))
-	_, err = h.Apply(t.Context(), h.root, id, changes.Trial{Share: 10})
+	_, err = h.Apply(t.Context(), h.root, id, changes.RolloutPlan{Share: 10})
 	code(t, "a tool on trial", err, fault.Invalid)
 }

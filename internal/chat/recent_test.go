@@ -14,9 +14,9 @@ import (
 
 	"liminal/internal/cache"
 	"liminal/internal/chat"
-	"liminal/internal/hub"
 	"liminal/internal/id"
 	"liminal/internal/identity"
+	"liminal/internal/inproc"
 	"liminal/internal/run"
 	"liminal/internal/sqlite"
 	"liminal/internal/store"
@@ -140,7 +140,7 @@ func (k *talk) same(upto, limit int) {
 // Requirements: DATA-12
 func TestTheTurnsOfAHotConversationReadNoMessagesFromTheStore(t *testing.T) {
 	t.Parallel()
-	k := begin(t, hub.NewCache(0))
+	k := begin(t, inproc.NewCache(0))
 	r, upto := k.ask("first")
 	k.same(upto, 4)
 	k.answer(r, "first answer")
@@ -168,7 +168,7 @@ func TestTheTurnsOfAHotConversationReadNoMessagesFromTheStore(t *testing.T) {
 // Requirements: DATA-12
 func TestWhatWasReadBeforeAWriteIsNotRememberedAfterIt(t *testing.T) {
 	t.Parallel()
-	k := begin(t, hub.NewCache(0))
+	k := begin(t, inproc.NewCache(0))
 	r, _ := k.ask("first")
 	k.ask("second")
 	_, upto := k.ask("third")
@@ -184,7 +184,7 @@ func TestWhatWasReadBeforeAWriteIsNotRememberedAfterIt(t *testing.T) {
 // Requirements: DATA-12
 func TestReadingOfEarlierForgetsNothing(t *testing.T) {
 	t.Parallel()
-	k := begin(t, hub.NewCache(0))
+	k := begin(t, inproc.NewCache(0))
 	r, asked := k.ask("first")
 	k.answer(r, "answer")
 	_, upto := k.ask("second")
@@ -204,7 +204,7 @@ func TestReadingOfEarlierForgetsNothing(t *testing.T) {
 // Requirements: DATA-12
 func TestWhatIsRememberedIsNeverOlderThanAClosedTurn(t *testing.T) {
 	t.Parallel()
-	k := begin(t, hub.NewCache(0))
+	k := begin(t, inproc.NewCache(0))
 	r, _ := k.ask("first")
 	ctx, cancel := context.WithCancel(t.Context())
 	var readers sync.WaitGroup
@@ -244,7 +244,7 @@ func TestWhatIsRememberedIsNeverOlderThanAClosedTurn(t *testing.T) {
 // Requirements: DATA-12
 func TestADeletedConversationIsForgottenAndAnothersIsNotShown(t *testing.T) {
 	t.Parallel()
-	k := begin(t, hub.NewCache(0))
+	k := begin(t, inproc.NewCache(0))
 	r, upto := k.ask("mine")
 	k.same(upto, 10)
 	k.answer(r, "yours")
@@ -270,7 +270,7 @@ func TestADeletedConversationIsForgottenAndAnothersIsNotShown(t *testing.T) {
 // Requirements: DATA-12
 func TestWhatIsRememberedIsOfThePathThatIsShown(t *testing.T) {
 	t.Parallel()
-	k := begin(t, hub.NewCache(0))
+	k := begin(t, inproc.NewCache(0))
 	threads := k.recent.Conversations(k.store)
 	r, _ := k.ask("first")
 	k.answer(r, "first answer")
@@ -311,7 +311,7 @@ func (gone) Delete(context.Context, ...string) error { return errors.New("away")
 
 // forgetful loses everything at any moment.
 type forgetful struct {
-	*hub.Cache
+	*inproc.Cache
 	n atomic.Int64
 }
 
@@ -329,7 +329,7 @@ func (f *forgetful) Add(ctx context.Context, key string, value []byte, _ time.Du
 // Requirements: DATA-12, DATA-13
 func TestWithoutTheCacheTheStoreIsRead(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]cache.Cache{"away": gone{}, "forgetful": &forgetful{Cache: hub.NewCache(0)}} {
+	for name, c := range map[string]cache.Cache{"away": gone{}, "forgetful": &forgetful{Cache: inproc.NewCache(0)}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			k := begin(t, c)

@@ -117,8 +117,8 @@ func encoders() []Variable {
 	}
 }
 
-// outside are the settings of what tools may reach.
-func outside() []Variable {
+// webAccess are the settings of what tools may reach.
+func webAccess() []Variable {
 	return []Variable{
 		{
 			Name: "LIMINAL_WEB_ALLOW", Doc: "hosts tools may fetch pages from, separated by commas: example.org, *.example.org, or * for every public one; unset: none",

@@ -21,7 +21,7 @@ type Variable struct {
 
 // Variables lists every setting there is, in the order help shows them.
 func Variables() []Variable {
-	return slices.Concat(places(), temporal(), models(), encoders(), behaviour(), changes(), outside(), people(), process(), client())
+	return slices.Concat(places(), temporal(), models(), encoders(), behaviour(), changes(), webAccess(), people(), process(), client())
 }
 
 // places are the settings that say where things are.

@@ -85,7 +85,7 @@ func (o Options) measure(ctx context.Context, s Set, e embed.Embedder) (m measur
 		return m, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	h, err := openShelf(ctx, dir, s, e, deep)
+	h, err := openCollection(ctx, dir, s, e, deep)
 	if err != nil {
 		return m, err
 	}
@@ -109,7 +109,7 @@ func (o Options) measure(ctx context.Context, s Set, e embed.Embedder) (m measur
 }
 
 // mislead asks what the documents do not answer.
-func (h *shelf) mislead(ctx context.Context, strangers []Question, m *measured) error {
+func (h *collection) mislead(ctx context.Context, strangers []Question, m *measured) error {
 	for _, q := range strangers {
 		found, err := h.library.Search(ctx, h.viewer, knowledge.Question{Text: q.Text, ContextIDs: []string{h.context}})
 		if err != nil {
@@ -127,7 +127,7 @@ func (h *shelf) mislead(ctx context.Context, strangers []Question, m *measured) 
 // it found.
 func answerable(c knowledge.Clarity) bool { return c == knowledge.Clear || c == knowledge.Several }
 
-func (h *shelf) try(ctx context.Context, question string, a answer) (try, error) {
+func (h *collection) try(ctx context.Context, question string, a answer) (try, error) {
 	vectors, err := h.encoder.Embed(ctx, []string{question})
 	if err != nil {
 		return try{}, err

@@ -30,7 +30,7 @@ type Options struct {
 	// by plan (AUTH-18). nil, and zero for what it does not know: Refresh.
 	Life func(client, plan string) time.Duration
 
-	Cache cache.Cache // mirrors of sessions, one-time links, counters of failures; nil: nothing is kept
+	Cache cache.Cache // cached sessions, one-time links, counters of failures; nil: nothing is kept
 	Mail  Mail        // nil: no mail is sent
 
 	Factors   Factors   // nil: nobody has a second factor
@@ -71,7 +71,7 @@ func (o Options) withDefaults() Options {
 		o.Cost = sound()
 	}
 	if o.Cache == nil {
-		o.Cache = nowhere{}
+		o.Cache = noCache{}
 	}
 	if len(o.Tenants) == 0 {
 		o.Tenants = []string{"default"}
@@ -105,7 +105,7 @@ func NewAccounts(store Store, o Options) (*Accounts, error) {
 	if len(o.Key) < 32 {
 		return nil, errors.New("identity: the key of access tokens needs at least 32 bytes")
 	}
-	if _, lost := o.Cache.(nowhere); o.Confirm && (o.Mail == nil || lost) {
+	if _, lost := o.Cache.(noCache); o.Confirm && (o.Mail == nil || lost) {
 		return nil, errors.New("identity: addresses are confirmed by mails whose links a cache keeps; there is no mail, or no cache")
 	}
 	h, err := newHasher(o.Cost, o.Hashes)

@@ -87,7 +87,7 @@ func (a *Accounts) enable(ctx context.Context, u User, f Factor, p Proof, d Devi
 	if err != nil {
 		return Proved{}, stays(err)
 	}
-	if err := a.bury(ctx, ended); err != nil {
+	if err := a.denySessions(ctx, ended); err != nil {
 		return Proved{}, err
 	}
 	u.MFA = true
@@ -124,7 +124,7 @@ func (a *Accounts) DisableFactor(ctx context.Context, v Viewer, password string,
 	if _, err := a.prove(ctx, f, p); err != nil {
 		return stays(err)
 	}
-	return errors.Join(a.o.Factors.DropFactor(ctx, u.ID), a.lookAgain(ctx, u.ID))
+	return errors.Join(a.o.Factors.DropFactor(ctx, u.ID), a.refreshSessions(ctx, u.ID))
 }
 
 // enabled returns the factor in use of a viewer; without one it is a Conflict.

@@ -12,7 +12,7 @@ import (
 // Requirements: AUTH-14
 func TestTriesUnderWayAreCountedBeforeTheyAreChecked(t *testing.T) {
 	t.Parallel()
-	a := &Accounts{o: Options{Cache: newShelf(time.Now)}.withDefaults()}
+	a := &Accounts{o: Options{Cache: newMemCache(time.Now)}.withDefaults()}
 	a.now = a.o.Now
 	checked := 0
 	var try func(ctx context.Context, depth int) error

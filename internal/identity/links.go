@@ -117,7 +117,7 @@ func (a *Accounts) CompleteReset(ctx context.Context, token, password string) er
 
 func (a *Accounts) setPassword(ctx context.Context, userID, hash, but string) error {
 	ended, err := a.store.SetPassword(ctx, Credential{UserID: userID, Hash: hash, Algorithm: "argon2id"}, but)
-	return errors.Join(err, a.bury(ctx, ended))
+	return errors.Join(err, a.denySessions(ctx, ended))
 }
 
 // ChangePassword sets a viewer's password and ends their other sessions.

@@ -37,7 +37,7 @@ func (p *postbox) Send(ctx context.Context, l Letter) error {
 }
 
 // withMail is setup with a cache and a postbox.
-func withMail(t *testing.T, change ...func(*Options)) (bundle, *shelf, *postbox) {
+func withMail(t *testing.T, change ...func(*Options)) (bundle, *memCache, *postbox) {
 	t.Helper()
 	p := &postbox{}
 	b, s := withCache(t, append([]func(*Options){func(o *Options) { o.Mail, o.PublicURL = p, "https://chat.example.org" }}, change...)...)

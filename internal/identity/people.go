@@ -40,7 +40,7 @@ func (a *Accounts) change(ctx context.Context, userID string, c UserChange) (Use
 	if err != nil {
 		return User{}, err
 	}
-	return u, a.lookAgain(ctx, userID)
+	return u, a.refreshSessions(ctx, userID)
 }
 
 // DeleteAccount removes a viewer's account with everything that is theirs, by
@@ -58,7 +58,7 @@ func (a *Accounts) DeleteAccount(ctx context.Context, v Viewer, password string)
 	if err != nil {
 		return err
 	}
-	err = a.bury(ctx, ended)
+	err = a.denySessions(ctx, ended)
 	if a.o.Forget != nil {
 		err = errors.Join(err, a.o.Forget(ctx, u.ID))
 	}

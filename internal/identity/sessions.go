@@ -86,10 +86,10 @@ func (a *Accounts) Refresh(ctx context.Context, token string) (SignIn, error) {
 	r.NewHash = hashRefresh(next)
 	ended, err := a.store.RotateSession(ctx, r)
 	if err != nil {
-		return SignIn{}, errors.Join(err, a.bury(ctx, ended))
+		return SignIn{}, errors.Join(err, a.denySessions(ctx, ended))
 	}
 	if r.NewID != s.ID {
-		err = a.aside(ctx, s.ID)
+		err = a.bypassCache(ctx, s.ID)
 	}
 	if err != nil {
 		return SignIn{}, err
@@ -133,13 +133,13 @@ func (a *Accounts) genuine(ctx context.Context, sessionID, refresh string) (bool
 // endSession ends the sign-in a session is of, everywhere and at once.
 func (a *Accounts) endSession(ctx context.Context, sessionID string) error {
 	ended, err := a.store.RevokeSession(ctx, sessionID)
-	return errors.Join(err, a.bury(ctx, ended))
+	return errors.Join(err, a.denySessions(ctx, ended))
 }
 
 // endSessions ends all sign-ins of a user but the family but.
 func (a *Accounts) endSessions(ctx context.Context, userID, but string) error {
 	ended, err := a.store.RevokeSessions(ctx, userID, but)
-	return errors.Join(err, a.bury(ctx, ended))
+	return errors.Join(err, a.denySessions(ctx, ended))
 }
 
 // Authenticate says who bearer is. A logout counts at once, and so does what
@@ -150,7 +150,7 @@ func (a *Accounts) Authenticate(ctx context.Context, bearer string) (Viewer, err
 	if err != nil {
 		return Viewer{}, err
 	}
-	m, err := a.reflected(ctx, sessionID)
+	m, err := a.readSession(ctx, sessionID)
 	switch {
 	case err != nil:
 		return Viewer{}, err

@@ -10,11 +10,11 @@ import (
 )
 
 // withCache is setup with a cache by the same clock.
-func withCache(t *testing.T, change ...func(*Options)) (bundle, *shelf) {
+func withCache(t *testing.T, change ...func(*Options)) (bundle, *memCache) {
 	t.Helper()
-	var s *shelf
+	var s *memCache
 	b := setup(t, append([]func(*Options){func(o *Options) {
-		s = newShelf(o.Now)
+		s = newMemCache(o.Now)
 		o.Cache = s
 	}}, change...)...)
 	return b, s
@@ -64,12 +64,12 @@ func TestAMirroredSessionNeedsNoStore(t *testing.T) {
 		b.works(t, "again", in, true)
 	}
 	if b.store.reads != reads {
-		t.Errorf("%d reads of the store for mirrored requests", b.store.reads-reads)
+		t.Errorf("%d reads of the store for cached requests", b.store.reads-reads)
 	}
-	b.clock.pass(mirrorLife)
-	b.works(t, "after the mirror", in, true)
+	b.clock.pass(sessionCacheTTL)
+	b.works(t, "after the cached session", in, true)
 	if b.store.reads != reads+1 {
-		t.Errorf("%d reads after the mirror faded", b.store.reads-reads)
+		t.Errorf("%d reads after the cached session expired", b.store.reads-reads)
 	}
 }
 
@@ -83,12 +83,12 @@ func TestALogOutCountsAtOnceForMirroredSessionsToo(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.works(t, "after", in, false)
-	if got := s.items[mirrorKey(in.SessionID)]; got.value != gone || got.until.Sub(b.clock.now()) < 30*time.Minute {
+	if got := s.items[sessionCacheKey(in.SessionID)]; got.value != sessionEnded || got.until.Sub(b.clock.now()) < 30*time.Minute {
 		t.Errorf("the denylist has %q until %v", got.value, got.until)
 	}
 	// Somebody who read the store before the end cannot put it back.
-	b.reflect(t.Context(), in.SessionID, b.mirrorOf(Session{ID: in.SessionID, ExpiresAt: in.ExpiresAt}, in.User))
-	b.works(t, "after a late mirror", in, false)
+	b.cacheSession(t.Context(), in.SessionID, b.cachedSessionOf(Session{ID: in.SessionID, ExpiresAt: in.ExpiresAt}, in.User))
+	b.works(t, "after a late write to the cache", in, false)
 	reads := b.store.reads
 	b.works(t, "again", in, false)
 	if b.store.reads != reads {

@@ -85,7 +85,7 @@ func (a *Accounts) Settings(ctx context.Context, v Viewer) (Settings, error) {
 func (a *Accounts) ChangeSettings(ctx context.Context, v Viewer, c SettingsChange) (Settings, error) {
 	s, err := a.store.ChangeSettings(ctx, v.UserID, c)
 	if err == nil && c.Locale != nil {
-		err = a.lookAgain(ctx, v.UserID)
+		err = a.refreshSessions(ctx, v.UserID)
 	}
 	return s, err
 }

@@ -18,8 +18,8 @@ import (
 const issuer = "liminal"
 
 // claims is what an access token says. Role and plan are not in it: they come
-// with the session or its mirror on every request, so that a change counts at
-// once.
+// with the session, from the cache or the store, on every request, so that a
+// change counts at once.
 type claims struct {
 	Session string `json:"sid"`
 	jwt.RegisteredClaims

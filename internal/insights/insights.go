@@ -51,9 +51,9 @@ type Asked struct {
 	Text   string
 }
 
-// Books is where it is read. Its methods read of the viewer's tenant only, and
+// Store is where it is read. Its methods read of the viewer's tenant only, and
 // are for the administrators of that.
-type Books interface {
+type Store interface {
 	// Turns lists turns asked since a time, newest first, at most so many.
 	Turns(ctx context.Context, v identity.Viewer, since time.Time, most int) ([]Turn, error)
 	// Spent lists what was used since a day of UTC, oldest first.
@@ -66,7 +66,7 @@ type Books interface {
 
 // Reader makes reports.
 type Reader struct {
-	books Books
+	store Store
 	o     Options
 }
 
@@ -77,12 +77,12 @@ type Options struct {
 	Now      func() time.Time
 }
 
-// NewReader returns a reader of books.
-func NewReader(b Books, o Options) *Reader {
+// NewReader returns a reader of a store.
+func NewReader(s Store, o Options) *Reader {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Reader{b, o}
+	return &Reader{s, o}
 }
 
 // Filter says which days are counted.
@@ -104,11 +104,11 @@ func (r *Reader) Read(ctx context.Context, v identity.Viewer, f Filter) (Report,
 		return Report{}, fault.New(fault.Invalid, "That is no time zone, as in Europe/Berlin.").With(map[string]any{"field": "tz"})
 	}
 	days := daysUntil(r.o.Now().In(zone), f.Days)
-	turns, err := r.books.Turns(ctx, v, days[0].begins, TurnsMost+1)
+	turns, err := r.store.Turns(ctx, v, days[0].begins, TurnsMost+1)
 	if err != nil {
 		return Report{}, err
 	}
-	spent, err := r.books.Spent(ctx, v, days[0].date)
+	spent, err := r.store.Spent(ctx, v, days[0].date)
 	if err != nil {
 		return Report{}, err
 	}

@@ -13,8 +13,8 @@ import (
 	"liminal/internal/run"
 )
 
-// shelf is books with a few lines in them.
-type shelf struct {
+// memStore is a Store with a few lines in them.
+type memStore struct {
 	turns []Turn
 	spent []Spent
 	asked []Asked
@@ -22,17 +22,17 @@ type shelf struct {
 	day   string
 }
 
-func (s *shelf) Turns(_ context.Context, _ identity.Viewer, since time.Time, most int) ([]Turn, error) {
+func (s *memStore) Turns(_ context.Context, _ identity.Viewer, since time.Time, most int) ([]Turn, error) {
 	s.since = since
 	return s.turns[:min(len(s.turns), most)], nil
 }
 
-func (s *shelf) Spent(_ context.Context, _ identity.Viewer, since string) ([]Spent, error) {
+func (s *memStore) Spent(_ context.Context, _ identity.Viewer, since string) ([]Spent, error) {
 	s.day = since
 	return s.spent, nil
 }
 
-func (s *shelf) Asked(_ context.Context, _ identity.Viewer, runIDs []string) ([]Asked, error) {
+func (s *memStore) Asked(_ context.Context, _ identity.Viewer, runIDs []string) ([]Asked, error) {
 	return s.asked[:min(len(s.asked), len(runIDs))], nil
 }
 
@@ -46,7 +46,7 @@ func at(text string) time.Time {
 	return t
 }
 
-func read(t *testing.T, s *shelf, now string, f Filter, o Options) Report {
+func read(t *testing.T, s *memStore, now string, f Filter, o Options) Report {
 	t.Helper()
 	o.Now = func() time.Time { return at(now) }
 	r, err := NewReader(s, o).Read(t.Context(), admin, f)
@@ -63,7 +63,7 @@ func done(user, when string, took time.Duration, tools int) Turn {
 // Requirements: GRND-38, GRND-40
 func TestTurnsAreCountedByHowTheyEnded(t *testing.T) {
 	t.Parallel()
-	s := &shelf{
+	s := &memStore{
 		turns: []Turn{
 			done("ada", "2026-05-04T10:00:00Z", 400*time.Millisecond, 0),
 			done("ada", "2026-05-04T09:00:00Z", 2*time.Second, 3),
@@ -128,7 +128,7 @@ func TestDaysAreThoseOfTheZone(t *testing.T) {
 			for _, when := range []time.Time{now, today, today.Add(-time.Second), before, before.AddDate(0, 0, -30)} {
 				turns = append(turns, Turn{Status: run.Done, At: when, Took: -1, ToolCalls: -1})
 			}
-			s := &shelf{turns: turns}
+			s := &memStore{turns: turns}
 			r := read(t, s, c.now, Filter{Days: 7, Zone: c.zone}, Options{})
 			var counts []int
 			for _, d := range r.Days {
@@ -143,7 +143,7 @@ func TestDaysAreThoseOfTheZone(t *testing.T) {
 
 func TestOthersWordsAreToldWhereTwoAskedTheSame(t *testing.T) {
 	t.Parallel()
-	s := &shelf{asked: []Asked{
+	s := &memStore{asked: []Asked{
 		{"bob", "What is due  this week?"},
 		{"eve", "what is due this week"},
 		{"bob", "WHAT IS DUE THIS WEEK ?!"},
@@ -170,7 +170,7 @@ func TestOthersWordsAreToldWhereTwoAskedTheSame(t *testing.T) {
 
 func TestAReportIsForAdministratorsAndBounded(t *testing.T) {
 	t.Parallel()
-	reader := NewReader(&shelf{}, Options{})
+	reader := NewReader(&memStore{}, Options{})
 	somebody := admin
 	somebody.Role = identity.RolePower
 	if _, err := reader.Read(t.Context(), somebody, Filter{Days: 7}); !errors.Is(err, fault.Forbidden) {
@@ -181,7 +181,7 @@ func TestAReportIsForAdministratorsAndBounded(t *testing.T) {
 			t.Errorf("%+v: %v", f, err)
 		}
 	}
-	s := &shelf{turns: make([]Turn, TurnsMost+1)}
+	s := &memStore{turns: make([]Turn, TurnsMost+1)}
 	for i := range s.turns {
 		s.turns[i] = Turn{UserID: fmt.Sprint(i % (PeopleMost + 5)), Status: run.Done, At: at("2026-05-04T09:00:00Z"), Took: time.Duration(i), ToolCalls: -1}
 	}
@@ -189,7 +189,7 @@ func TestAReportIsForAdministratorsAndBounded(t *testing.T) {
 	if !r.Partial || r.Turns != TurnsMost || len(r.Named) != PeopleMost || r.Others != 5 || r.Rest.Turns == 0 {
 		t.Errorf("%d turns, partial %v, %d people and %d", r.Turns, r.Partial, len(r.Named), r.Others)
 	}
-	empty := read(t, &shelf{}, "2026-05-04T12:00:00Z", Filter{Days: 90}, Options{})
+	empty := read(t, &memStore{}, "2026-05-04T12:00:00Z", Filter{Days: 90}, Options{})
 	if len(empty.Days) != 90 || empty.Times.Known != 0 {
 		t.Errorf("%+v", empty.Times)
 	}

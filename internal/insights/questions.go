@@ -22,7 +22,7 @@ func (r *Reader) questions(ctx context.Context, v identity.Viewer, turns []Turn)
 	for _, t := range turns[:min(len(turns), QuestionsMost)] {
 		runs = append(runs, t.RunID)
 	}
-	asked, err := r.books.Asked(ctx, v, runs)
+	asked, err := r.store.Asked(ctx, v, runs)
 	if err != nil {
 		return nil, err
 	}

@@ -30,9 +30,9 @@ func (l *Library) Spans(chunks int) []Span {
 	return out
 }
 
-// Parcel is a batch on its way from the encoder to the index: the vectors of
+// VectorBatch is a batch on its way from the encoder to the index: the vectors of
 // those of its chunks that were not in the index yet.
-type Parcel struct {
+type VectorBatch struct {
 	Span
 	Total   int    // chunks of the whole document
 	Encoder string // whose vectors these are
@@ -92,22 +92,22 @@ func belonging(c Chunk, d Document, version string) Chunk {
 // Embed computes the vectors of a batch. What is in the index already is left
 // out: it was embedded before a run was broken off (RAG-19). An encoder that
 // does not answer is a failure that may pass.
-func (l *Library) Embed(ctx context.Context, v identity.Viewer, documentID string, s Span) (Parcel, error) {
+func (l *Library) Embed(ctx context.Context, v identity.Viewer, documentID string, s Span) (VectorBatch, error) {
 	d, chunks, err := l.cut(ctx, v, documentID)
 	if err != nil {
-		return Parcel{}, err
+		return VectorBatch{}, err
 	}
 	batch, err := spanOf(chunks, s)
 	if err != nil {
-		return Parcel{}, err
+		return VectorBatch{}, err
 	}
 	if batch, err = l.missing(ctx, v, d, batch); err != nil {
-		return Parcel{}, err
+		return VectorBatch{}, err
 	}
 	if err := l.embed(ctx, d, batch); err != nil {
-		return Parcel{}, err
+		return VectorBatch{}, err
 	}
-	p := Parcel{Span: s, Total: len(chunks), Encoder: l.version(), Source: d.SHA256}
+	p := VectorBatch{Span: s, Total: len(chunks), Encoder: l.version(), Source: d.SHA256}
 	for _, c := range batch {
 		p.Indices, p.Vectors = append(p.Indices, c.Index), append(p.Vectors, c.Vector)
 	}
@@ -145,10 +145,10 @@ func sameChunk(a, b Chunk) bool {
 	return a.ID == b.ID && a.Content == b.Content && a.Heading == b.Heading && a.Page == b.Page && a.Start == b.Start && a.End == b.End
 }
 
-// Shelve puts a batch into the index, and returns how many chunks of the
+// IndexBatch puts a batch into the index, and returns how many chunks of the
 // document are there, of how many. Vectors of another encoder than today's, or
 // of another text than the one that is stored by now, are computed anew.
-func (l *Library) Shelve(ctx context.Context, v identity.Viewer, documentID string, p Parcel) (done, total int, err error) {
+func (l *Library) IndexBatch(ctx context.Context, v identity.Viewer, documentID string, p VectorBatch) (done, total int, err error) {
 	d, chunks, err := l.cut(ctx, v, documentID)
 	if err != nil {
 		return 0, 0, err
@@ -180,17 +180,17 @@ func (l *Library) Shelve(ctx context.Context, v identity.Viewer, documentID stri
 	if d, err = l.o.Documents.Document(ctx, v, documentID); err != nil {
 		return 0, 0, err
 	}
-	if err := l.shelveFormer(ctx, v, d, whole); err != nil {
+	if err := l.indexFormer(ctx, v, d, whole); err != nil {
 		return 0, 0, err
 	}
 	return min(d.Indexed, len(chunks)), len(chunks), err
 }
 
-// shelveFormer puts chunks into the index for the encoder their context is
+// indexFormer puts chunks into the index for the encoder their context is
 // still read with as well, until the sweep has rolled it over: a document that
 // comes in meanwhile is found at once (RAG-08). Where that encoder is not at
 // hand the document waits for the switch.
-func (l *Library) shelveFormer(ctx context.Context, v identity.Viewer, d Document, chunks []Chunk) error {
+func (l *Library) indexFormer(ctx context.Context, v identity.Viewer, d Document, chunks []Chunk) error {
 	c, err := l.o.Contexts.Context(ctx, v, d.ContextID)
 	if err != nil || c.Encoder == "" || c.Encoder == l.version() {
 		return err
@@ -245,7 +245,7 @@ func (l *Library) Store(ctx context.Context, v identity.Viewer, documentID strin
 		if err := l.o.Index.Upsert(ctx, v, batch); err != nil {
 			return Document{}, err
 		}
-		if err := l.shelveFormer(ctx, v, d, whole); err != nil {
+		if err := l.indexFormer(ctx, v, d, whole); err != nil {
 			return Document{}, err
 		}
 		if progress != nil {

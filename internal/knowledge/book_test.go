@@ -89,7 +89,7 @@ func TestABookComesInWithProgressAndIsCitedByPage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		done, total, err := b.Shelve(ctx, b.viewer, d.ID, p)
+		done, total, err := b.IndexBatch(ctx, b.viewer, d.ID, p)
 		if err != nil || done != s.To || total != cut.Chunks {
 			t.Fatalf("batch %d: %d of %d, %v", i, done, total, err)
 		}

@@ -57,7 +57,7 @@ func (b *bundle) steps(t *testing.T, id string) (knowledge.Document, error) {
 		if err != nil {
 			return knowledge.Document{}, err
 		}
-		if _, _, err := b.Shelve(t.Context(), b.viewer, id, p); err != nil {
+		if _, _, err := b.IndexBatch(t.Context(), b.viewer, id, p); err != nil {
 			return knowledge.Document{}, err
 		}
 	}
@@ -133,7 +133,7 @@ func TestABatchOfAFormerTextIsEmbeddedAnew(t *testing.T) {
 	}
 	b.put(t, d.ContextID, "rules.md", strings.ReplaceAll(longText(6), "nothing else", "the weather of tomorrow"))
 	b.extract(t, d.ID, "run-2")
-	if _, _, err := b.Shelve(t.Context(), b.viewer, d.ID, late); err != nil {
+	if _, _, err := b.IndexBatch(t.Context(), b.viewer, d.ID, late); err != nil {
 		t.Fatal(err)
 	}
 	if d, err = b.steps(t, d.ID); err != nil {
@@ -182,7 +182,7 @@ func TestManyDocumentsAtOnceAreEachCutOnce(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, _, err := b.Shelve(t.Context(), b.viewer, id, p); err != nil {
+			if _, _, err := b.IndexBatch(t.Context(), b.viewer, id, p); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -206,7 +206,7 @@ func TestABatchOfAnotherEncoderIsEmbeddedAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.Encoder, p.Vectors = "another-v1", [][]float32{{1}, {1}} // the worker was started anew with another one
-	if done, total, err := b.Shelve(t.Context(), b.viewer, d.ID, p); err != nil || done != 2 || total < 3 {
+	if done, total, err := b.IndexBatch(t.Context(), b.viewer, d.ID, p); err != nil || done != 2 || total < 3 {
 		t.Fatalf("%d of %d, %v", done, total, err)
 	}
 	d, _ = b.Document(t.Context(), b.viewer, d.ID) // by the title it was given
@@ -219,8 +219,8 @@ func TestABatchOfAnotherEncoderIsEmbeddedAnew(t *testing.T) {
 		if _, err := b.Embed(t.Context(), b.viewer, d.ID, s); !errors.Is(err, fault.Invalid) {
 			t.Errorf("a batch there is not: %v", err)
 		}
-		wrong := knowledge.Parcel{Span: s, Encoder: (embed.Hash{}).Version(), Indices: []int{7_000}, Vectors: [][]float32{{1}}}
-		if _, _, err := b.Shelve(t.Context(), b.viewer, d.ID, wrong); !errors.Is(err, fault.Invalid) {
+		wrong := knowledge.VectorBatch{Span: s, Encoder: (embed.Hash{}).Version(), Indices: []int{7_000}, Vectors: [][]float32{{1}}}
+		if _, _, err := b.IndexBatch(t.Context(), b.viewer, d.ID, wrong); !errors.Is(err, fault.Invalid) {
 			t.Errorf("a parcel of such a batch: %v", err)
 		}
 	}

@@ -53,7 +53,7 @@ func (o Options) withDefaults() Options {
 
 // Library takes documents in and finds passages in them. It is safe for
 // concurrent use. Taking a document in is Extract, Clean, Cut, then Embed and
-// Shelve for each batch, and Finish; each may be stopped anywhere and run
+// IndexBatch for each batch, and Finish; each may be stopped anywhere and run
 // again, and writes nothing twice (RAG-19).
 type Library struct {
 	o      Options

@@ -30,8 +30,8 @@ type Holding struct {
 	Leftover   bool // it has chunks of another encoder than asked for
 }
 
-// Stock is everybody's contexts, for the sweeps; only the system reads it.
-type Stock interface {
+// SweepStore is everybody's contexts, for the sweeps; only the system reads it.
+type SweepStore interface {
 	// AddSource notes that a context takes its files from a path; again is no error.
 	AddSource(ctx context.Context, v identity.Viewer, s Source) error
 	// Sources lists the sources of all contexts that belong to somebody.
@@ -57,7 +57,7 @@ type Entry struct {
 // SweepOptions are what a Sweep works with; all are required but those with a default.
 type SweepOptions struct {
 	Library *Library
-	Stock   Stock
+	Store   SweepStore
 	// Viewer finds who a person is now; NotFound for one who may not act.
 	Viewer func(ctx context.Context, userID string) (identity.Viewer, error)
 	// Entries lists the files of a path that can be read in.
@@ -90,7 +90,7 @@ func NewSweep(o SweepOptions) *Sweep {
 // changed, and returns how many (RAG-07). One source that fails holds up no
 // other.
 func (s *Sweep) Sources(ctx context.Context) (started int, err error) {
-	sources, err := s.o.Stock.Sources(ctx, identity.System())
+	sources, err := s.o.Store.Sources(ctx, identity.System())
 	if err != nil {
 		return 0, err
 	}
@@ -206,7 +206,7 @@ func (s *Sweep) documents(ctx context.Context, v identity.Viewer, contextID stri
 // after each document.
 func (s *Sweep) Encoders(ctx context.Context, progress func(done int)) (embedded int, err error) {
 	for after := ""; ; {
-		page, err := s.o.Stock.ContextsAfter(ctx, identity.System(), after, 100)
+		page, err := s.o.Store.ContextsAfter(ctx, identity.System(), after, 100)
 		if err != nil || len(page) == 0 {
 			return embedded, err
 		}
@@ -231,7 +231,7 @@ func (s *Sweep) Encoders(ctx context.Context, progress func(done int)) (embedded
 // roll brings one context to the encoder of today.
 func (s *Sweep) roll(ctx context.Context, c Context, progress func(done int)) (embedded int, err error) {
 	version := s.o.Library.version()
-	all, err := s.o.Stock.Holdings(ctx, identity.System(), c.ID, version)
+	all, err := s.o.Store.Holdings(ctx, identity.System(), c.ID, version)
 	if err != nil {
 		return 0, err
 	}
@@ -260,7 +260,7 @@ func (s *Sweep) roll(ctx context.Context, c Context, progress func(done int)) (e
 		return embedded, nil
 	}
 	if c.Encoder != version {
-		if err := s.o.Stock.SetEncoder(ctx, identity.System(), c.ID, version); err != nil {
+		if err := s.o.Store.SetEncoder(ctx, identity.System(), c.ID, version); err != nil {
 			return embedded, err
 		}
 	}
@@ -281,7 +281,7 @@ func (s *Sweep) embed(ctx context.Context, h Holding) error {
 
 // retire removes the chunks no search reads any more.
 func (s *Sweep) retire(ctx context.Context, contextID string) error {
-	all, err := s.o.Stock.Holdings(ctx, identity.System(), contextID, s.o.Library.version())
+	all, err := s.o.Store.Holdings(ctx, identity.System(), contextID, s.o.Library.version())
 	if err != nil {
 		return err
 	}

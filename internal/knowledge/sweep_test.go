@@ -60,7 +60,7 @@ func rolling(t *testing.T, documents int, fail map[string]bool) (before, after *
 	}
 	after = &bundle{Shelf: before.Shelf, Library: knowledge.NewLibrary(o), viewer: before.viewer, files: before.files}
 	sweep = knowledge.NewSweep(knowledge.SweepOptions{
-		Library: after.Library, Stock: before.Shelf,
+		Library: after.Library, Store: before.Shelf,
 		Viewer: func(context.Context, string) (identity.Viewer, error) { return before.viewer, nil },
 	})
 	return before, after, c.ID, sweep
@@ -187,7 +187,7 @@ func watch(t *testing.T) *watched {
 		t.Fatal(err)
 	}
 	w.sweep = knowledge.NewSweep(knowledge.SweepOptions{
-		Library: w.Library, Stock: w.Shelf,
+		Library: w.Library, Store: w.Shelf,
 		Viewer:  func(context.Context, string) (identity.Viewer, error) { return w.viewer, nil },
 		Entries: func(context.Context, identity.Viewer, string, bool) ([]knowledge.Entry, error) { return w.entries, nil },
 		Adopt: func(_ context.Context, _ identity.Viewer, path string) error {

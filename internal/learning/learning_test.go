@@ -12,30 +12,30 @@ import (
 	"liminal/internal/identity"
 )
 
-// shelf is a Store of one message.
-type shelf struct {
+// memStore is a Store of one message.
+type memStore struct {
 	target Target
 	kept   []Event
 }
 
-func (s *shelf) Target(context.Context, identity.Viewer, string, string) (Target, error) {
+func (s *memStore) Target(context.Context, identity.Viewer, string, string) (Target, error) {
 	return s.target, nil
 }
 
-func (s *shelf) PutPreference(_ context.Context, _ identity.Viewer, e Event) (Event, error) {
+func (s *memStore) PutPreference(_ context.Context, _ identity.Viewer, e Event) (Event, error) {
 	s.kept = append(s.kept, e)
 	return e, nil
 }
 
-func (s *shelf) DropPreference(context.Context, identity.Viewer, Retraction) (Event, error) {
+func (s *memStore) DropPreference(context.Context, identity.Viewer, Retraction) (Event, error) {
 	return Event{}, fault.New(fault.NotFound, "There is no such feedback.")
 }
 
-func (s *shelf) LatestPreferences(context.Context, identity.Viewer, ...string) (map[string]Event, error) {
+func (s *memStore) LatestPreferences(context.Context, identity.Viewer, ...string) (map[string]Event, error) {
 	return nil, nil
 }
 
-func (s *shelf) ListPreferences(context.Context, identity.Viewer, string, int) ([]Event, string, error) {
+func (s *memStore) ListPreferences(context.Context, identity.Viewer, string, int) ([]Event, string, error) {
 	return s.kept, "", nil
 }
 
@@ -43,7 +43,7 @@ func (s *shelf) ListPreferences(context.Context, identity.Viewer, string, int) (
 func TestEverySignalHasItsWeightAndAVector(t *testing.T) {
 	t.Parallel()
 	for signal, score := range map[string]float64{"like": 1, "always": 1, "dislike": -1, "never": -1} {
-		s := &shelf{target: Target{Role: "assistant"}} // an answer nobody asked for has a vector all the same
+		s := &memStore{target: Target{Role: "assistant"}} // an answer nobody asked for has a vector all the same
 		e, err := NewRecorder(s, embed.Hash{}).Record(t.Context(), identity.Viewer{}, Feedback{ConversationID: id.New(), MessageID: id.New(), Signal: signal})
 		if err != nil || e.Score != score || len(e.Embedding) != embed.Dim || e.Meta["encoder"] != "hash-v1" {
 			t.Errorf("%s: %+v, %v", signal, e, err)
@@ -56,7 +56,7 @@ func TestEverySignalHasItsWeightAndAVector(t *testing.T) {
 
 func TestWhatAnAnswerWasToIsCutAtACharacter(t *testing.T) {
 	t.Parallel()
-	s := &shelf{target: Target{Role: "assistant", Question: "x" + strings.Repeat("ä", maxContext)}}
+	s := &memStore{target: Target{Role: "assistant", Question: "x" + strings.Repeat("ä", maxContext)}}
 	e, err := NewRecorder(s, embed.Hash{}).Record(t.Context(), identity.Viewer{}, Feedback{ConversationID: id.New(), MessageID: id.New(), Signal: "like"})
 	if err != nil || len(e.ContextText) > maxContext || !strings.HasSuffix(e.ContextText, "ä") {
 		t.Errorf("%d bytes, %v", len(e.ContextText), err)
@@ -67,7 +67,7 @@ func TestWhatAnAnswerWasToIsCutAtACharacter(t *testing.T) {
 func TestOnlyAnswersTakeFeedback(t *testing.T) {
 	t.Parallel()
 	for _, role := range []string{"user", "system", "tool"} {
-		s := &shelf{target: Target{Role: role}}
+		s := &memStore{target: Target{Role: role}}
 		_, err := NewRecorder(s, embed.Hash{}).Record(t.Context(), identity.Viewer{}, Feedback{ConversationID: id.New(), MessageID: id.New(), Signal: "like"})
 		if !errors.Is(err, fault.Invalid) || len(s.kept) != 0 {
 			t.Errorf("%s: %v, kept %v", role, err, s.kept)

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"liminal/internal/fault"
-	"liminal/internal/hub"
 	"liminal/internal/identity"
+	"liminal/internal/inproc"
 )
 
 // fakeHub speaks GitHub's protocol: form-encoded tokens, errors with status
@@ -35,7 +35,7 @@ func (f *fakeHub) serve() *Providers {
 	f.Cleanup(s.Close)
 	clients, err := parse([]byte(`[{"name":"github","kind":"github","issuer":"` + s.URL + `","client_id":"us","client_secret":"hush"}]`))
 	need(f.T, err)
-	return New(clients, Options{Cache: hub.NewCache(0)})
+	return New(clients, Options{Cache: inproc.NewCache(0)})
 }
 
 func (f *fakeHub) authorize(w http.ResponseWriter, r *http.Request) {

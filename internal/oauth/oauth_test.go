@@ -19,8 +19,8 @@ import (
 	"github.com/oauth2-proxy/mockoidc"
 
 	"liminal/internal/fault"
-	"liminal/internal/hub"
 	"liminal/internal/identity"
+	"liminal/internal/inproc"
 )
 
 const callback = "http://127.0.0.1/v1/auth/oauth/acme/callback"
@@ -49,7 +49,7 @@ func newPlace(t *testing.T, middleware ...func(http.Handler) http.Handler) *plac
 		Name: "acme", Kind: KindOpenID, Label: "Acme", Issuer: m.Issuer(), ID: m.ClientID, Secret: Secret(m.ClientSecret),
 		Scopes: []string{"openid", "profile", "email"},
 	}
-	return &place{T: t, MockOIDC: m, client: c, providers: New([]Client{c}, Options{Cache: hub.NewCache(0)})}
+	return &place{T: t, MockOIDC: m, client: c, providers: New([]Client{c}, Options{Cache: inproc.NewCache(0)})}
 }
 
 func need(t *testing.T, err error) {
@@ -223,7 +223,7 @@ func TestAStateOfOneProviderIsNoneOfAnother(t *testing.T) {
 	p := newPlace(t)
 	second := p.client
 	second.Name = "second"
-	p.providers = New([]Client{p.client, second}, Options{Cache: hub.NewCache(0)})
+	p.providers = New([]Client{p.client, second}, Options{Cache: inproc.NewCache(0)})
 	b := p.begin()
 	_, _, err := p.providers.Finish(t.Context(), b.back("second", visit(t, b.URL)))
 	p.refuses(err, "state_unknown")
@@ -381,7 +381,7 @@ func TestAProviderThatIsAwayIsFoundLater(t *testing.T) {
 	now := func() time.Time { return time.Now().Add(time.Duration(past.Load())) }
 	away := Client{Name: "acme", Kind: KindOpenID, Issuer: "http://" + ln.Addr().String() + mockoidc.IssuerBase, ID: m.ClientID, Secret: Secret(m.ClientSecret)}
 	need(t, ln.Close())
-	providers := New([]Client{away}, Options{Cache: hub.NewCache(0), Now: now})
+	providers := New([]Client{away}, Options{Cache: inproc.NewCache(0), Now: now})
 	_, err = providers.Start(t.Context(), Begin{Provider: "acme"})
 	refuses(t, err, fault.Upstream)
 	again, err := net.Listen("tcp", ln.Addr().String())

@@ -18,18 +18,18 @@ import (
 	"liminal/internal/storetest"
 )
 
-// shelf is a context of n chunks in 500 clusters, made by the server itself,
+// sample is a context of n chunks in 500 clusters, made by the server itself,
 // with the vectors of some as questions. The index is built at the end, by one
 // worker.
-type shelf struct {
+type sample struct {
 	viewer    identity.Viewer
 	context   string
 	questions [][]float32
 }
 
-// fill adds a shelf of a new person. Text: every chunk says "common", every
+// fill adds a sample of a new person. Text: every chunk says "common", every
 // hundredth "seldom".
-func fill(t testing.TB, d postgrestest.Database, s *store.Store, n int) shelf {
+func fill(t testing.TB, d postgrestest.Database, s *store.Store, n int) sample {
 	t.Helper()
 	u, err := s.CreateUser(t.Context(), identity.User{ID: id.New(), Email: id.New(), Active: true, Role: identity.RoleUser}, identity.Credential{})
 	if err != nil {
@@ -64,7 +64,7 @@ func fill(t testing.TB, d postgrestest.Database, s *store.Store, n int) shelf {
 			t.Fatalf("%v in %s", err, statement)
 		}
 	}
-	return shelf{v, k.ID, questionsLike(t, d, k.ID, 40)}
+	return sample{v, k.ID, questionsLike(t, d, k.ID, 40)}
 }
 
 // questionsLike are n stored vectors, moved a little.
@@ -89,7 +89,7 @@ func questionsLike(t testing.TB, d postgrestest.Database, contextID string, n in
 	return list
 }
 
-func numbersOf(t testing.TB, x *postgres.Index, s shelf, q knowledge.Query) (found []string) {
+func numbersOf(t testing.TB, x *postgres.Index, s sample, q knowledge.Query) (found []string) {
 	t.Helper()
 	q.ContextIDs, q.Limit = []string{s.context}, 10
 	hits, err := x.Search(t.Context(), s.viewer, q)
@@ -200,25 +200,25 @@ func BenchmarkUpsert(b *testing.B) {
 	d := postgrestest.Fresh(b)
 	db := postgrestest.Open(b, d.App, postgres.Options{})
 	s := store.New(db, store.Options{})
-	shelf := fill(b, d, s, 5_000)
+	sample := fill(b, d, s, 5_000)
 	x := postgres.NewIndex(db, postgres.IndexOptions{})
 	n := 0
 	for b.Loop() {
 		n++
-		doc, err := s.PutDocument(b.Context(), shelf.viewer, knowledge.Document{ContextID: shelf.context, Path: fmt.Sprint("files/", n)})
+		doc, err := s.PutDocument(b.Context(), sample.viewer, knowledge.Document{ContextID: sample.context, Path: fmt.Sprint("files/", n)})
 		if err != nil {
 			b.Fatal(err)
 		}
 		var list []knowledge.Chunk
 		for i := range 200 {
-			v := slices.Clone(shelf.questions[i%len(shelf.questions)])
+			v := slices.Clone(sample.questions[i%len(sample.questions)])
 			v[i%64] += float32(n%7) / 10
 			list = append(list, knowledge.Chunk{
-				ID: id.Derive(doc.ID, fmt.Sprint(i)), DocumentID: doc.ID, ContextID: shelf.context, Index: i, End: 1,
+				ID: id.Derive(doc.ID, fmt.Sprint(i)), DocumentID: doc.ID, ContextID: sample.context, Index: i, End: 1,
 				Content: strings.Repeat(fmt.Sprint("Rent of month ", i, " is due on the first day. "), 12), Vector: v,
 			})
 		}
-		if err := x.Upsert(b.Context(), shelf.viewer, list); err != nil {
+		if err := x.Upsert(b.Context(), sample.viewer, list); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -215,7 +215,7 @@ func script(t *testing.T, d postgrestest.Database, args ...string) (string, erro
 	t.Helper()
 	c := exec.CommandContext(t.Context(), "../../scripts/migrate.sh", args...)
 	c.Env = append(os.Environ(), "DATABASE_URL="+d.App, "LIMINAL_MIGRATE_URL="+d.Owner)
-	if _, err := exec.LookPath("psql"); err != nil { // not installed: the lane's
+	if _, err := exec.LookPath("psql"); err != nil { // not installed: the test stack's
 		psql, libraries := program(t, "/usr/lib/postgresql/*/bin/psql")
 		c.Env = append(c.Env, "PATH="+filepath.Dir(psql)+":"+os.Getenv("PATH"), "LD_LIBRARY_PATH="+libraries)
 	}

@@ -65,7 +65,7 @@ func TestPreferences(t *testing.T) { t.Parallel(); storetest.Preferences(t, open
 func TestAdapters(t *testing.T) { t.Parallel(); storetest.Adapters(t, open) }
 
 // Requirements: RAG-07, RAG-08, RAG-17
-func TestStock(t *testing.T) { t.Parallel(); storetest.Stock(t, open) }
+func TestSweepStore(t *testing.T) { t.Parallel(); storetest.SweepStore(t, open) }
 
 // Requirements: PLAT-14
 func TestPayloads(t *testing.T) { t.Parallel(); storetest.Payloads(t, open) }

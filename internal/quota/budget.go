@@ -51,11 +51,11 @@ type Account struct {
 	Lines  []Line           // by day and model
 }
 
-// Books keeps what was used, per person.
-type Books interface {
-	// Enter writes an entry. The same run, effect, attempt and model again
+// UsageStore keeps what was used, per person.
+type UsageStore interface {
+	// AddUsage writes an entry. The same run, effect, attempt and model again
 	// changes nothing, so a step that is told twice is counted once.
-	Enter(ctx context.Context, v identity.Viewer, e Entry) error
+	AddUsage(ctx context.Context, v identity.Viewer, e Entry) error
 	// Account reads what v used since a day.
 	Account(ctx context.Context, v identity.Viewer, since string) (Account, error)
 	// ConversationUse sums what a conversation of v's used. Of one that is not
@@ -68,7 +68,7 @@ type Books interface {
 // checked before each call and never cuts one that is under way, so calls
 // that run at the same time may together go over it by what they use.
 type Budgets struct {
-	books Books
+	store UsageStore
 	plan  func(name string) identity.Budget
 	now   func() time.Time
 }
@@ -81,15 +81,15 @@ type BudgetOptions struct {
 	Now  func() time.Time
 }
 
-// NewBudgets returns budgets over books.
-func NewBudgets(b Books, o BudgetOptions) *Budgets {
+// NewBudgets returns budgets over a store of usage.
+func NewBudgets(s UsageStore, o BudgetOptions) *Budgets {
 	if o.Plan == nil {
 		o.Plan = func(name string) identity.Budget { return PlanOf(name).Budget }
 	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Budgets{books: b, plan: o.Plan, now: o.Now}
+	return &Budgets{store: s, plan: o.Plan, now: o.Now}
 }
 
 // DayOf is the day of a time, as Line has it.
@@ -114,7 +114,7 @@ func (b *Budgets) Usage(ctx context.Context, v identity.Viewer) (Usage, error) {
 	now := b.now().UTC()
 	month, today := monthOf(now), DayOf(now)
 	u := Usage{MonthRenews: month.AddDate(0, 1, 0), DayRenews: time.Date(now.Year(), now.Month(), now.Day()+1, 0, 0, 0, 0, time.UTC)}
-	a, err := b.books.Account(ctx, v, DayOf(month))
+	a, err := b.store.Account(ctx, v, DayOf(month))
 	if err != nil {
 		return u, err
 	}
@@ -180,15 +180,15 @@ func grouped(n int64) string {
 	return s
 }
 
-// Enter writes down what an attempt used; nothing is no entry.
-func (b *Budgets) Enter(ctx context.Context, v identity.Viewer, e Entry) error {
+// AddUsage writes down what an attempt used; nothing is no entry.
+func (b *Budgets) AddUsage(ctx context.Context, v identity.Viewer, e Entry) error {
 	if v.UserID == "" || e.Calls == 0 {
 		return nil
 	}
-	return b.books.Enter(ctx, v, e)
+	return b.store.AddUsage(ctx, v, e)
 }
 
 // Conversation is what a conversation of v's used.
 func (b *Budgets) Conversation(ctx context.Context, v identity.Viewer, conversationID string) (Use, error) {
-	return b.books.ConversationUse(ctx, v, conversationID)
+	return b.store.ConversationUse(ctx, v, conversationID)
 }

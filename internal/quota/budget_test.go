@@ -11,18 +11,18 @@ import (
 	"liminal/internal/identity"
 )
 
-// ledgerBook is Books in a list.
-type ledgerBook struct {
+// usageList is UsageStore in a list.
+type usageList struct {
 	account Account
 	entries []Entry
 }
 
-func (b *ledgerBook) Enter(_ context.Context, _ identity.Viewer, e Entry) error {
+func (b *usageList) AddUsage(_ context.Context, _ identity.Viewer, e Entry) error {
 	b.entries = append(b.entries, e)
 	return nil
 }
 
-func (b *ledgerBook) Account(_ context.Context, _ identity.Viewer, since string) (Account, error) {
+func (b *usageList) Account(_ context.Context, _ identity.Viewer, since string) (Account, error) {
 	a := Account{Budget: b.account.Budget}
 	for _, l := range b.account.Lines {
 		if l.Day >= since {
@@ -32,7 +32,7 @@ func (b *ledgerBook) Account(_ context.Context, _ identity.Viewer, since string)
 	return a, nil
 }
 
-func (b *ledgerBook) ConversationUse(context.Context, identity.Viewer, string) (Use, error) {
+func (b *usageList) ConversationUse(context.Context, identity.Viewer, string) (Use, error) {
 	return Use{}, nil
 }
 
@@ -40,7 +40,7 @@ func (b *ledgerBook) ConversationUse(context.Context, identity.Viewer, string) (
 var newYearsEve = time.Date(2026, 12, 31, 23, 30, 0, 0, time.FixedZone("", -3600)) // 00:30 of the 1st, in UTC: 2027
 
 func budgetsOf(account Account, plan identity.Budget) *Budgets {
-	return NewBudgets(&ledgerBook{account: account}, BudgetOptions{
+	return NewBudgets(&usageList{account: account}, BudgetOptions{
 		Plan: func(string) identity.Budget { return plan }, Now: func() time.Time { return newYearsEve.Add(-time.Hour) },
 	})
 }
@@ -90,13 +90,13 @@ func TestABudgetIsOfADayInTokensAndOfAMonthInDollars(t *testing.T) {
 func TestTheSystemHasNoBudget(t *testing.T) {
 	t.Parallel()
 	b := budgetsOf(Account{Lines: spentALot}, identity.Budget{TokensPerDay: 1})
-	if err := errors.Join(b.Afford(t.Context(), identity.System()), b.Enter(t.Context(), identity.System(), Entry{Use: Use{Calls: 1}})); err != nil {
+	if err := errors.Join(b.Afford(t.Context(), identity.System()), b.AddUsage(t.Context(), identity.System(), Entry{Use: Use{Calls: 1}})); err != nil {
 		t.Error(err)
 	}
-	if err := b.Enter(t.Context(), ada, Entry{}); err != nil { // nothing used
+	if err := b.AddUsage(t.Context(), ada, Entry{}); err != nil { // nothing used
 		t.Error(err)
 	}
-	if got := b.books.(*ledgerBook).entries; len(got) != 0 {
+	if got := b.store.(*usageList).entries; len(got) != 0 {
 		t.Errorf("entered %v", got)
 	}
 }
@@ -114,7 +114,7 @@ func TestUsageIsOfTodayTheMonthAndEachModel(t *testing.T) {
 	if u.Models[0] != (Line{Model: "a", Use: Use{2, 1498, 2, 3}}) || u.Models[1] != (Line{Model: "b", Use: Use{2, 932, 2, 3.5}}) {
 		t.Errorf("by model: %+v", u.Models)
 	}
-	if got := NewBudgets(&ledgerBook{}, BudgetOptions{}); got.plan(Unverified).TokensPerDay >= got.plan(Free).TokensPerDay {
+	if got := NewBudgets(&usageList{}, BudgetOptions{}); got.plan(Unverified).TokensPerDay >= got.plan(Free).TokensPerDay {
 		t.Errorf("plans: %+v and %+v", got.plan(Unverified), got.plan(Free))
 	}
 }

@@ -1,8 +1,8 @@
 // Package quota keeps people from asking too much or twice: rate limits over
-// a ledger, idempotency keys over a store, and budgets over books.
+// a ledger, idempotency keys over a store, and budgets over a store of usage.
 //
 // It may import fault, id and identity. It knows no HTTP and no database:
-// Ledger, Store and Books are its ports.
+// Ledger, Store and UsageStore are its ports.
 package quota
 
 import (

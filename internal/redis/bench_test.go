@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"liminal/internal/hub"
+	"liminal/internal/inproc"
 	"liminal/internal/stream"
 )
 
@@ -24,8 +24,8 @@ func BenchmarkStreams(b *testing.B) {
 	const rate, seconds = 20, 5
 	for _, streams := range []int{50, 500} {
 		for name, open := range map[string]func(testing.TB) stream.Log{
-			"hub":   func(testing.TB) stream.Log { return hub.New(hub.Options{}) },
-			"redis": func(t testing.TB) stream.Log { return open(t, Options{}).Log() },
+			"inproc": func(testing.TB) stream.Log { return inproc.New(inproc.Options{}) },
+			"redis":  func(t testing.TB) stream.Log { return open(t, Options{}).Log() },
 		} {
 			b.Run(fmt.Sprintf("%s/%d", name, streams), func(b *testing.B) {
 				for b.Loop() {

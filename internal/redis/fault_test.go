@@ -92,7 +92,7 @@ func put(t testing.TB, l *Log, run string, pieces ...string) int64 {
 	return last
 }
 
-// wipe is a FLUSHALL of one Memory's keys: the lane's other tests go on.
+// wipe is a FLUSHALL of one Memory's keys: the test stack's other tests go on.
 func wipe(t testing.TB, m *Memory) {
 	t.Helper()
 	for _, key := range keysOf(t, m) {
@@ -215,7 +215,7 @@ func second[T any](_ T, err error) error { return err }
 
 func TestClosingEndsEveryFollower(t *testing.T) {
 	t.Parallel()
-	m, err := Open(t.Context(), storetest.Lane(t, "LANE_REDIS"), Options{Prefix: "liminal:" + id.New() + ":"})
+	m, err := Open(t.Context(), storetest.Server(t, "LANE_REDIS"), Options{Prefix: "liminal:" + id.New() + ":"})
 	if err != nil {
 		t.Fatal(err)
 	}

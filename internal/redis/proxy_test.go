@@ -32,7 +32,7 @@ type wire struct {
 // through opens a Memory behind a wire of its own.
 func through(t testing.TB, o Options) (*Memory, *wire) {
 	t.Helper()
-	u, err := url.Parse(storetest.Lane(t, "LANE_REDIS"))
+	u, err := url.Parse(storetest.Server(t, "LANE_REDIS"))
 	if err != nil {
 		t.Fatal(err)
 	}

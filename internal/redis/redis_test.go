@@ -16,13 +16,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// open is a Memory with keys of its own on the lane's Redis.
+// open is a Memory with keys of its own on the test stack's Redis.
 func open(t testing.TB, o Options) *Memory {
 	t.Helper()
 	if o.Prefix == "" {
 		o.Prefix = "liminal:" + id.New() + ":"
 	}
-	m, err := Open(t.Context(), storetest.Lane(t, "LANE_REDIS"), o)
+	m, err := Open(t.Context(), storetest.Server(t, "LANE_REDIS"), o)
 	if err != nil {
 		t.Fatal(err)
 	}

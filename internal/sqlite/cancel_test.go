@@ -12,7 +12,7 @@ import (
 
 func TestReadsWhoseCallerLeavesEndAndHarmNobody(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t, IndexOptions{})
+	s := newIndexFixture(t, IndexOptions{})
 	endless := func(tx store.Tx) error {
 		return tx.Query(`WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n`, nil,
 			func(store.Scan) error { return nil })
@@ -35,7 +35,7 @@ func TestReadsWhoseCallerLeavesEndAndHarmNobody(t *testing.T) {
 // Requirements: PLAT-07
 func TestReadsWhoseCallerLeavesAsTheyBeginHarmNobody(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t, IndexOptions{})
+	s := newIndexFixture(t, IndexOptions{})
 	one := func(tx store.Tx) error {
 		return tx.Query(`SELECT 1`, nil, func(store.Scan) error { return nil })
 	}

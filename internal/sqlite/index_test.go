@@ -15,8 +15,8 @@ import (
 	"liminal/internal/store"
 )
 
-// shelf is an index with one owner's contexts.
-type shelf struct {
+// indexFixture is an index with one owner's contexts.
+type indexFixture struct {
 	t  *testing.T
 	db *DB
 	s  *store.Store
@@ -24,7 +24,7 @@ type shelf struct {
 	v  identity.Viewer
 }
 
-func newShelf(t *testing.T, o IndexOptions) shelf {
+func newIndexFixture(t *testing.T, o IndexOptions) indexFixture {
 	t.Helper()
 	db, err := Open(t.Context(), filepath.Join(t.TempDir(), "db"), Options{Quiet: time.Millisecond, sync: "off"})
 	if err != nil {
@@ -32,11 +32,11 @@ func newShelf(t *testing.T, o IndexOptions) shelf {
 	}
 	t.Cleanup(func() { _ = db.Close() })
 	s := store.New(db, store.Options{})
-	return shelf{t, db, s, NewIndex(db, o), user(t, s)}
+	return indexFixture{t, db, s, NewIndex(db, o), user(t, s)}
 }
 
 // fill makes a context of n chunks with the text and vector of their number.
-func (s shelf) fill(n int, text func(int) string, vector func(int) []float32) string {
+func (s indexFixture) fill(n int, text func(int) string, vector func(int) []float32) string {
 	s.t.Helper()
 	k, err := s.s.CreateContext(s.t.Context(), s.v, knowledge.Context{Name: "c"})
 	if err != nil {
@@ -56,7 +56,7 @@ func (s shelf) fill(n int, text func(int) string, vector func(int) []float32) st
 	return k.ID
 }
 
-func (s shelf) search(q knowledge.Query) []string {
+func (s indexFixture) search(q knowledge.Query) []string {
 	s.t.Helper()
 	q.Limit = 3
 	hits, err := s.x.Search(s.t.Context(), s.v, q)
@@ -80,7 +80,7 @@ func around(n int) []float32 {
 
 func TestInALargeIndexRareWordsDecide(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t, IndexOptions{})
+	s := newIndexFixture(t, IndexOptions{})
 	s.x.words.common = 20
 	c := s.fill(300, func(i int) string {
 		switch {
@@ -112,7 +112,7 @@ func TestInALargeIndexRareWordsDecide(t *testing.T) {
 
 func TestVectorsStayWithinTheirBytesAndAnswersStayRight(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t, IndexOptions{VectorBytes: 5000})
+	s := newIndexFixture(t, IndexOptions{VectorBytes: 5000})
 	var contexts []string
 	for c := range 6 {
 		contexts = append(contexts, s.fill(100, func(i int) string { return fmt.Sprint(c, ":", i) }, around))
@@ -160,7 +160,7 @@ func TestDotAndUnit(t *testing.T) {
 
 func TestTheLogIsFoldedInWhenNobodyWrites(t *testing.T) {
 	t.Parallel()
-	s := newShelf(t, IndexOptions{})
+	s := newIndexFixture(t, IndexOptions{})
 	s.fill(50, func(int) string { return "text" }, none)
 	deadline := time.Now().Add(20 * time.Second)
 	for size := int64(1); size > 0; {

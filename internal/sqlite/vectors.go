@@ -16,28 +16,28 @@ import (
 type vectors struct {
 	limit int64
 
-	mu    sync.Mutex
-	bytes int64
-	shelf map[shelfKey]*list.Element // of *flat
-	used  *list.List                 // the latest used first
+	mu      sync.Mutex
+	bytes   int64
+	entries map[vectorKey]*list.Element // of *flat
+	used    *list.List                  // the latest used first
 }
 
 // shelfKey: a context may hold vectors of two encoders while it is read anew.
-type shelfKey struct {
+type vectorKey struct {
 	context, encoder string // encoder "" is all of them
 	dim              int
 }
 
 const shelved = `context_id = @context AND dim = @dim AND (@encoder = '' OR encoder = @encoder)`
 
-func (k shelfKey) args() store.Args {
+func (k vectorKey) args() store.Args {
 	return store.Args{"context": k.context, "dim": k.dim, "encoder": k.encoder}
 }
 
 // flat is one context's vectors, one after the other. Rows are only added:
 // a row that goes makes a new flat, so a reader may keep the one it has.
 type flat struct {
-	key      shelfKey
+	key      vectorKey
 	loading  sync.Mutex // one loads, others wait for it
 	mu       sync.Mutex // guards what follows; held for copying the view only
 	revision int64      // of the context, when this was read; -1: never
@@ -53,7 +53,7 @@ type view struct {
 }
 
 func newVectors(limit int64) *vectors {
-	return &vectors{limit: limit, shelf: map[shelfKey]*list.Element{}, used: list.New()}
+	return &vectors{limit: limit, entries: map[vectorKey]*list.Element{}, used: list.New()}
 }
 
 // match fills in the vector side of found.
@@ -84,7 +84,7 @@ func (vs *vectors) match(t store.Tx, contexts []searched, q knowledge.Query, fou
 
 // current returns the vectors of a context at the revision the transaction sees.
 func (vs *vectors) current(t store.Tx, c searched, dim int) (view, error) {
-	f := vs.take(shelfKey{c.id, c.encoder, dim})
+	f := vs.take(vectorKey{c.id, c.encoder, dim})
 	f.loading.Lock()
 	defer f.loading.Unlock()
 	if v, ok := f.at(c.revision); ok {
@@ -102,15 +102,15 @@ func (vs *vectors) current(t store.Tx, c searched, dim int) (view, error) {
 }
 
 // take finds the context's flat and marks it as used last.
-func (vs *vectors) take(key shelfKey) *flat {
+func (vs *vectors) take(key vectorKey) *flat {
 	vs.mu.Lock()
 	defer vs.mu.Unlock()
-	if e, ok := vs.shelf[key]; ok {
+	if e, ok := vs.entries[key]; ok {
 		vs.used.MoveToFront(e)
 		return e.Value.(*flat)
 	}
 	f := &flat{key: key, revision: -1}
-	vs.shelf[key] = vs.used.PushFront(f)
+	vs.entries[key] = vs.used.PushFront(f)
 	return f
 }
 
@@ -119,7 +119,7 @@ func (vs *vectors) take(key shelfKey) *flat {
 func (vs *vectors) count(f *flat, bytes int64) {
 	vs.mu.Lock()
 	defer vs.mu.Unlock()
-	if e, ok := vs.shelf[f.key]; !ok || e.Value.(*flat) != f {
+	if e, ok := vs.entries[f.key]; !ok || e.Value.(*flat) != f {
 		return // dropped while it was read; it lives as long as its readers
 	}
 	vs.bytes += bytes - f.counted
@@ -127,7 +127,7 @@ func (vs *vectors) count(f *flat, bytes int64) {
 	for vs.bytes > vs.limit && vs.used.Len() > 0 {
 		e := vs.used.Back()
 		old := vs.used.Remove(e).(*flat)
-		delete(vs.shelf, old.key)
+		delete(vs.entries, old.key)
 		vs.bytes -= old.counted
 	}
 }

@@ -173,7 +173,7 @@ func (s *Store) ListArtifacts(ctx context.Context, v identity.Viewer, f artifact
 }
 
 // AppendVersion implements artifacts.Store (ART-06, ART-09). A version that
-// somebody writes over one on trial ends the trial: it is for everybody.
+// somebody writes over one being rolled out ends the rollout: it is for everybody.
 func (s *Store) AppendVersion(ctx context.Context, v identity.Viewer, id string, base int, schema json.RawMessage, by, note string) (a artifacts.Artifact, err error) {
 	err = s.write(ctx, v, func(tx Tx) error {
 		if err := tx.Lock("artifact:" + id); err != nil {

@@ -10,7 +10,7 @@ import (
 	"liminal/internal/insights"
 )
 
-var _ insights.Books = (*Store)(nil)
+var _ insights.Store = (*Store)(nil)
 
 // askedAtOnce is how many messages one statement reads.
 const askedAtOnce = 500
@@ -31,7 +31,7 @@ const turnsSince = `SELECT r.id, r.user_id, r.status, r.created_at, coalesce(rec
 	FROM run r JOIN app_user u ON u.id = r.user_id LEFT JOIN recording rec ON rec.run_id = r.id
 	WHERE r.created_at >= @since AND r.kind = 'chat' AND u.tenant_id = @tenant ORDER BY r.created_at DESC, r.id DESC LIMIT @most`
 
-// Turns implements insights.Books. How long a turn took that left no recording
+// Turns implements insights.Store. How long a turn took that left no recording
 // is told by its beginning and its end, unless it asked somebody in between.
 func (s *Store) Turns(ctx context.Context, v identity.Viewer, since time.Time, most int) (list []insights.Turn, err error) {
 	as, err := overseen(v)
@@ -60,7 +60,7 @@ func scanTurn(scan Scan) (t insights.Turn, err error) {
 	return t, nil
 }
 
-// Spent implements insights.Books.
+// Spent implements insights.Store.
 func (s *Store) Spent(ctx context.Context, v identity.Viewer, since string) (list []insights.Spent, err error) {
 	as, err := overseen(v)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *Store) Spent(ctx context.Context, v identity.Viewer, since string) (lis
 	return list, err
 }
 
-// Asked implements insights.Books.
+// Asked implements insights.Store.
 func (s *Store) Asked(ctx context.Context, v identity.Viewer, runIDs []string) (list []insights.Asked, err error) {
 	as, err := overseen(v)
 	if err != nil {

@@ -17,7 +17,7 @@ func (s *Store) leavePatches(tx Tx, userID string) error {
 		return err
 	}
 	for _, p := range list {
-		end := changes.Move{PatchID: p.ID, Answer: json.RawMessage(`"withdraw"`), Loose: true}
+		end := changes.Transition{PatchID: p.ID, Answer: json.RawMessage(`"withdraw"`), Loose: true}
 		if p.Status == changes.Applied { // what was made of others' artifacts stays
 			if _, err := s.answerPatch(tx, p, p.Stage, end); err != nil {
 				return err
@@ -28,7 +28,7 @@ func (s *Store) leavePatches(tx Tx, userID string) error {
 		end.Event = changes.Event{
 			Name: "Liminal", What: string(changes.Withdrawn), Reason: "An artifact it was to change went with its account.",
 		}
-		if _, err := s.movePatch(tx, end); err != nil {
+		if _, err := s.transitionPatch(tx, end); err != nil {
 			return err
 		}
 	}

@@ -28,7 +28,7 @@ const patchColumns = `p.id, p.run_id, p.proposer, p.user_id, p.justification, p.
 
 func scanPatch(scan Scan) (p changes.Patch, err error) {
 	err = scan(&p.ID, text{&p.RunID}, &p.Proposer, text{&p.UserID}, &p.Justification, &p.Status, &p.Stage, decode{&p.Checks},
-		decode{&p.Script}, &p.Unknowns, &p.Verdict, &p.Needs, decode{&p.Trial}, number{&p.RebasedFrom}, number{&p.RebasedTo},
+		decode{&p.Script}, &p.Unknowns, &p.Verdict, &p.Needs, decode{&p.RolloutPlan}, number{&p.RebasedFrom}, number{&p.RebasedTo},
 		when{&p.CreatedAt}, when{&p.DecidedAt}, when{&p.AppliedAt}, when{&p.ExpiresAt})
 	return p, err
 }
@@ -113,7 +113,7 @@ func (s *Store) insertPatch(tx Tx, p *changes.Patch) error {
 	if err != nil {
 		return err
 	}
-	trial, err := encoded(p.Trial, false)
+	trial, err := encoded(p.RolloutPlan, false)
 	if err != nil {
 		return err
 	}

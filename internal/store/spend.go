@@ -7,11 +7,11 @@ import (
 	"liminal/internal/quota"
 )
 
-var _ quota.Books = (*Store)(nil)
+var _ quota.UsageStore = (*Store)(nil)
 
-// Enter implements quota.Books: the entry and the sums it goes into, or
+// AddUsage implements quota.UsageStore: the entry and the sums it goes into, or
 // neither.
-func (s *Store) Enter(ctx context.Context, v identity.Viewer, e quota.Entry) error {
+func (s *Store) AddUsage(ctx context.Context, v identity.Viewer, e quota.Entry) error {
 	args := Args{
 		"run": e.RunID, "effect": e.Effect, "attempt": e.Attempt, "model": e.Model, "user": v.UserID, "conversation": optional(e.ConversationID),
 		"in": e.Input, "out": e.Output, "cost": e.CostUSD, "now": s.now(), "day": quota.DayOf(s.now()), "calls": e.Calls,
@@ -32,7 +32,7 @@ func (s *Store) Enter(ctx context.Context, v identity.Viewer, e quota.Entry) err
 	})
 }
 
-// Account implements quota.Books.
+// Account implements quota.UsageStore.
 func (s *Store) Account(ctx context.Context, v identity.Viewer, since string) (a quota.Account, err error) {
 	err = s.read(ctx, v, func(tx Tx) error {
 		var u identity.User
@@ -54,7 +54,7 @@ func (s *Store) Account(ctx context.Context, v identity.Viewer, since string) (a
 const conversationUse = `SELECT CAST(coalesce(sum(calls), 0) AS BIGINT), CAST(coalesce(sum(input_tokens), 0) AS BIGINT),
 	CAST(coalesce(sum(output_tokens), 0) AS BIGINT), coalesce(sum(cost_usd), 0.0) FROM spend_call WHERE conversation_id = @conversation AND user_id = @user`
 
-// ConversationUse implements quota.Books.
+// ConversationUse implements quota.UsageStore.
 func (s *Store) ConversationUse(ctx context.Context, v identity.Viewer, conversationID string) (u quota.Use, err error) {
 	err = s.read(ctx, v, func(tx Tx) error {
 		_, err := first(tx, conversationUse, Args{"conversation": conversationID, "user": v.UserID}, &u.Calls, &u.Input, &u.Output, &u.CostUSD)

@@ -81,7 +81,7 @@ func (g stage) propose(t testing.TB, list ...artifacts.Artifact) changes.Patch {
 	}
 	p, _, err := g.s.CreatePatch(t.Context(), g.by, proposed(g.by, all...), nil, event(g.by, "proposed", "it helps"))
 	need(t, err)
-	moved := got(g.s.MovePatch(t.Context(), system, changes.Move{PatchID: p.ID, Stage: changes.Deciding, Event: changes.Event{What: "checked"}}))(t)
+	moved := got(g.s.TransitionPatch(t.Context(), system, changes.Transition{PatchID: p.ID, Stage: changes.Deciding, Event: changes.Event{What: "checked"}}))(t)
 	g.ask(t, p, "decide#1")
 	return moved.Patch
 }
@@ -94,8 +94,8 @@ func (g stage) ask(t testing.TB, p changes.Patch, effect string) string {
 	return q.ID
 }
 
-func approval(p changes.Patch, v identity.Viewer) changes.Move {
-	return changes.Move{
+func approval(p changes.Patch, v identity.Viewer) changes.Transition {
+	return changes.Transition{
 		PatchID: p.ID, From: []changes.Status{changes.Pending}, Stages: []changes.Stage{changes.Deciding},
 		Status: changes.Approved, Stage: changes.Applying, Event: event(v, "approved", "it is right"),
 		Approval: &changes.Approval{UserID: v.UserID, Name: "name of " + v.UserID, Reason: "it is right"}, Answer: json.RawMessage(`"approve"`),
@@ -103,8 +103,8 @@ func approval(p changes.Patch, v identity.Viewer) changes.Move {
 }
 
 // applying makes the second version of every artifact a proposal changes.
-func applying(p changes.Patch, v identity.Viewer) changes.Move {
-	m := changes.Move{
+func applying(p changes.Patch, v identity.Viewer) changes.Transition {
+	m := changes.Transition{
 		PatchID: p.ID, From: []changes.Status{changes.Approved}, Status: changes.Applied, Stage: changes.Watching,
 		Event: event(v, "applied", "now"), Loose: true, Answer: json.RawMessage(`"apply"`),
 	}
@@ -116,7 +116,7 @@ func applying(p changes.Patch, v identity.Viewer) changes.Move {
 
 func (g stage) approve(t testing.TB, p changes.Patch) changes.Patch {
 	t.Helper()
-	return got(g.s.MovePatch(t.Context(), g.admin, approval(p, g.admin)))(t).Patch
+	return got(g.s.TransitionPatch(t.Context(), g.admin, approval(p, g.admin)))(t).Patch
 }
 
 // detail is one of the details of a fault.
@@ -143,7 +143,7 @@ func proposalRoundTrip(t *testing.T, open Open) {
 	asked := proposed(g.by, changeOf(a), changeOf(b))
 	asked.Checks = []changes.Check{{Name: changes.CheckSchema, State: changes.CheckWaiting}}
 	asked.Script = rehearsal.Script{"tool": json.RawMessage(`{"x":1}`)}
-	asked.Trial = changes.Trial{Share: 20, Hours: 3, RollBack: true}
+	asked.RolloutPlan = changes.RolloutPlan{Share: 20, Hours: 3, RollBack: true}
 	asked.ExpiresAt = g.clock.now().Add(time.Hour)
 	p, r, err := g.s.CreatePatch(t.Context(), g.by, asked, nil, event(g.by, "proposed", "it helps"))
 	need(t, err)
@@ -170,17 +170,17 @@ func wholeWay(t *testing.T, open Open) {
 	want(t, "decided", fmt.Sprint(p.Status, p.Stage, p.DecidedAt), fmt.Sprint(changes.Approved, changes.Applying, g.clock.now()))
 	want(t, "approval", plain(p.Approvals), plain([]changes.Approval{{UserID: g.admin.UserID, Name: "name of " + g.admin.UserID, At: g.clock.now(), Reason: "it is right"}}))
 	g.clock.add(time.Hour)
-	done := got(g.s.MovePatch(t.Context(), g.admin, applying(p, g.admin)))(t)
+	done := got(g.s.TransitionPatch(t.Context(), g.admin, applying(p, g.admin)))(t)
 	want(t, "applied", fmt.Sprint(done.Patch.Status, done.Patch.AppliedAt, done.Patch.Changes[0].Applied), fmt.Sprint(changes.Applied, g.clock.now(), 2))
 	want(t, "stored", plain(got(g.s.Patch(t.Context(), g.by, p.ID))(t)), plain(done.Patch))
 	now := got(g.s.Artifact(t.Context(), g.by, a.ID))(t)
 	want(t, "artifact", plain(now), plain(done.Versions[0]))
 	want(t, "version", now.Version, 2)
-	back := changes.Move{
+	back := changes.Transition{
 		PatchID: p.ID, From: []changes.Status{changes.Applied}, Status: changes.RolledBack, Stage: changes.Settled, Event: event(g.admin, "rolled_back", "it was wrong"),
 		Versions: []changes.NewVersion{{Change: -1, ArtifactID: a.ID, Base: 2, Schema: doc(1), By: "user", Note: "back"}},
 	}
-	last := got(g.s.MovePatch(t.Context(), g.admin, back))(t)
+	last := got(g.s.TransitionPatch(t.Context(), g.admin, back))(t)
 	want(t, "rolled back", fmt.Sprint(last.Patch.Status, last.Patch.Changes[0].Applied, last.Versions[0].Version, string(last.Versions[0].Schema)), fmt.Sprint(changes.RolledBack, 2, 3, string(doc(1))))
 	var steps []string
 	for _, e := range got(g.s.PatchEvents(t.Context(), g.admin, p.ID))(t) {
@@ -206,18 +206,18 @@ func appliedUnapproved(t *testing.T, open Open) {
 	hasty := applying(p, g.admin)
 	for _, from := range [][]changes.Status{nil, {changes.Approved}, {changes.Pending}} {
 		hasty.From = from
-		_, err := g.s.MovePatch(t.Context(), g.admin, hasty)
+		_, err := g.s.TransitionPatch(t.Context(), g.admin, hasty)
 		wantFault(t, err, fault.Conflict)
 	}
 	quiet := hasty
 	quiet.Status, quiet.From = "", nil
-	_, err := g.s.MovePatch(t.Context(), g.admin, quiet)
+	_, err := g.s.TransitionPatch(t.Context(), g.admin, quiet)
 	wantFault(t, err, fault.Conflict)
-	reject := changes.Move{PatchID: p.ID, Status: changes.Rejected, Stage: changes.Settled, Event: event(g.admin, "rejected", "no"), Answer: json.RawMessage(`"reject"`)}
-	rejected := got(g.s.MovePatch(t.Context(), g.admin, reject))(t).Patch
+	reject := changes.Transition{PatchID: p.ID, Status: changes.Rejected, Stage: changes.Settled, Event: event(g.admin, "rejected", "no"), Answer: json.RawMessage(`"reject"`)}
+	rejected := got(g.s.TransitionPatch(t.Context(), g.admin, reject))(t).Patch
 	want(t, "decided", rejected.DecidedAt, g.clock.now())
 	hasty.From = nil
-	_, err = g.s.MovePatch(t.Context(), g.admin, hasty)
+	_, err = g.s.TransitionPatch(t.Context(), g.admin, hasty)
 	wantFault(t, err, fault.Conflict)
 	g.unchanged(t, a)
 	want(t, "status", got(g.s.Patch(t.Context(), g.by, p.ID))(t).Status, changes.Rejected)
@@ -226,32 +226,32 @@ func appliedUnapproved(t *testing.T, open Open) {
 func whoDecides(t *testing.T, open Open) {
 	g := newStage(t, open)
 	p := g.propose(t, g.workflow(t, "a"))
-	_, err := g.s.MovePatch(t.Context(), g.by, approval(p, g.by))
+	_, err := g.s.TransitionPatch(t.Context(), g.by, approval(p, g.by))
 	wantFault(t, err, fault.Forbidden)
 	own := g.by
 	own.Role = identity.RoleAdmin
-	_, err = g.s.MovePatch(t.Context(), own, approval(p, own))
+	_, err = g.s.TransitionPatch(t.Context(), own, approval(p, own))
 	wantFault(t, err, fault.Forbidden)
 	nobody := approval(p, g.admin)
 	nobody.Approval = nil
-	_, err = g.s.MovePatch(t.Context(), g.admin, nobody)
+	_, err = g.s.TransitionPatch(t.Context(), g.admin, nobody)
 	wantFault(t, err, fault.Conflict)
 	first := approval(p, g.admin)
 	first.Status, first.Stage, first.Needs, first.Answer = "", "", 2, nil
-	want(t, "after one of two", got(g.s.MovePatch(t.Context(), g.admin, first))(t).Patch.Status, changes.Pending)
-	_, err = g.s.MovePatch(t.Context(), g.admin, approval(p, g.admin))
+	want(t, "after one of two", got(g.s.TransitionPatch(t.Context(), g.admin, first))(t).Patch.Status, changes.Pending)
+	_, err = g.s.TransitionPatch(t.Context(), g.admin, approval(p, g.admin))
 	wantFault(t, err, fault.Conflict)
 	other := administrator(t, g.s)
-	approved := got(g.s.MovePatch(t.Context(), other, approval(p, other)))(t).Patch
+	approved := got(g.s.TransitionPatch(t.Context(), other, approval(p, other)))(t).Patch
 	want(t, "after two", fmt.Sprint(approved.Status, len(approved.Approvals)), fmt.Sprint(changes.Approved, 2))
-	withdrawn := changes.Move{PatchID: g.propose(t, g.workflow(t, "b")).ID, Status: changes.Withdrawn, Stage: changes.Settled, Event: event(g.by, "withdrawn", "no more"), Loose: true}
-	want(t, "by who proposed", got(g.s.MovePatch(t.Context(), g.by, withdrawn))(t).Patch.Status, changes.Withdrawn)
+	withdrawn := changes.Transition{PatchID: g.propose(t, g.workflow(t, "b")).ID, Status: changes.Withdrawn, Stage: changes.Settled, Event: event(g.by, "withdrawn", "no more"), Loose: true}
+	want(t, "by who proposed", got(g.s.TransitionPatch(t.Context(), g.by, withdrawn))(t).Patch.Status, changes.Withdrawn)
 }
 
 func movedFromElsewhere(t *testing.T, open Open) {
 	g := newStage(t, open)
 	p := g.approve(t, g.propose(t, g.workflow(t, "a")))
-	_, err := g.s.MovePatch(t.Context(), administrator(t, g.s), approval(p, g.admin))
+	_, err := g.s.TransitionPatch(t.Context(), administrator(t, g.s), approval(p, g.admin))
 	wantFault(t, err, fault.Conflict)
 	if err == nil || !strings.Contains(err.Error(), "approved") {
 		t.Errorf("%v does not name where it stands", err)
@@ -306,7 +306,7 @@ func keptReports(t *testing.T, open Open) {
 	r := &rehearsal.Report{Moved: 3, Base: 1, Verdict: rehearsal.Second, Reasons: []string{"many"}}
 	checks := []changes.Check{{Name: changes.CheckRehearsal, State: changes.CheckOK, At: g.clock.now()}}
 	expires := g.clock.now().Add(time.Hour)
-	done := got(g.s.MovePatch(t.Context(), system, changes.Move{
+	done := got(g.s.TransitionPatch(t.Context(), system, changes.Transition{
 		PatchID: p.ID, Stage: changes.Deciding, Event: changes.Event{What: "rehearsed", Data: json.RawMessage(`{"moved":3}`)},
 		Checks: checks, Reports: []*rehearsal.Report{nil, r}, Verdict: rehearsal.Second, Needs: 2, Expires: &expires,
 	}))(t)
@@ -317,11 +317,11 @@ func keptReports(t *testing.T, open Open) {
 	listed, _, err := g.s.ListPatches(t.Context(), g.by, changes.Filter{})
 	need(t, err)
 	want(t, "reports in a list", listed[0].Changes[1].Report == nil, true)
-	_, err = g.s.MovePatch(t.Context(), system, changes.Move{PatchID: p.ID, Reports: []*rehearsal.Report{r, r, r}})
+	_, err = g.s.TransitionPatch(t.Context(), system, changes.Transition{PatchID: p.ID, Reports: []*rehearsal.Report{r, r, r}})
 	wantFault(t, err, fault.Invalid)
 	next := int64(99)
-	over := changes.Move{PatchID: p.ID, Status: changes.Superseded, Stage: changes.Settled, RebasedTo: next, Event: changes.Event{What: "superseded"}}
-	want(t, "superseded", fmt.Sprint(got(g.s.MovePatch(t.Context(), system, over))(t).Patch.ExpiresAt.IsZero(), got(g.s.Patch(t.Context(), g.by, p.ID))(t).RebasedTo), "true 99")
+	over := changes.Transition{PatchID: p.ID, Status: changes.Superseded, Stage: changes.Settled, RebasedTo: next, Event: changes.Event{What: "superseded"}}
+	want(t, "superseded", fmt.Sprint(got(g.s.TransitionPatch(t.Context(), system, over))(t).Patch.ExpiresAt.IsZero(), got(g.s.Patch(t.Context(), g.by, p.ID))(t).RebasedTo), "true 99")
 }
 
 func nameGoes(t *testing.T, open Open) {
@@ -348,8 +348,8 @@ func countApplied(t *testing.T, open Open) {
 		g.ask(t, p, "decide#1")
 		yes := approval(p, g.admin)
 		yes.Stages = nil
-		got(g.s.MovePatch(t.Context(), g.admin, yes))(t)
-		got(g.s.MovePatch(t.Context(), g.admin, applying(p, g.admin)))(t)
+		got(g.s.TransitionPatch(t.Context(), g.admin, yes))(t)
+		got(g.s.TransitionPatch(t.Context(), g.admin, applying(p, g.admin)))(t)
 	}
 	want(t, "of models", got(g.s.AppliedSince(t.Context(), a.ID, g.clock.now()))(t), 1)
 	want(t, "later", got(g.s.AppliedSince(t.Context(), a.ID, g.clock.now().Add(time.Second)))(t), 0)
@@ -363,19 +363,19 @@ func trials(t *testing.T, open Open) {
 	trial := &artifacts.Rollout{Patch: p.ID, From: 1, Share: 20, Since: g.clock.now()}
 	m := applying(p, g.admin)
 	m.Rollouts = map[string]*artifacts.Rollout{a.ID: trial}
-	want(t, "returned", plain(got(g.s.MovePatch(t.Context(), g.admin, m))(t).Versions[0].Rollout), plain(trial))
+	want(t, "returned", plain(got(g.s.TransitionPatch(t.Context(), g.admin, m))(t).Versions[0].Rollout), plain(trial))
 	want(t, "stored", plain(got(g.s.Artifact(t.Context(), g.by, a.ID))(t).Rollout), plain(trial))
-	end := changes.Move{PatchID: p.ID, Event: changes.Event{What: "promoted"}, Rollouts: map[string]*artifacts.Rollout{a.ID: nil}}
-	_, err := g.s.MovePatch(t.Context(), g.by, end)
+	end := changes.Transition{PatchID: p.ID, Event: changes.Event{What: "promoted"}, Rollouts: map[string]*artifacts.Rollout{a.ID: nil}}
+	_, err := g.s.TransitionPatch(t.Context(), g.by, end)
 	wantFault(t, err, fault.Forbidden)
-	got(g.s.MovePatch(t.Context(), g.admin, end))(t)
+	got(g.s.TransitionPatch(t.Context(), g.admin, end))(t)
 	want(t, "ended", got(g.s.Artifact(t.Context(), g.by, a.ID))(t).Rollout == nil, true)
 	end.Rollouts[a.ID] = trial
-	got(g.s.MovePatch(t.Context(), g.admin, end))(t)
+	got(g.s.TransitionPatch(t.Context(), g.admin, end))(t)
 	got(g.s.AppendVersion(t.Context(), g.by, a.ID, 2, doc(3), "user", ""))(t)
 	want(t, "ended by a version over it", got(g.s.Artifact(t.Context(), g.by, a.ID))(t).Rollout == nil, true)
 	end.Rollouts = map[string]*artifacts.Rollout{id.New(): nil}
-	_, err = g.s.MovePatch(t.Context(), g.admin, end)
+	_, err = g.s.TransitionPatch(t.Context(), g.admin, end)
 	wantFault(t, err, fault.NotFound)
 }
 

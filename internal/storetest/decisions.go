@@ -44,7 +44,7 @@ func oneDecision(t *testing.T, open Open) {
 		if i%2 == 1 {
 			m.Status, m.Stage, m.Approval, m.Answer = changes.Rejected, changes.Settled, nil, json.RawMessage(`"reject"`)
 		}
-		return second(g.s.MovePatch(t.Context(), admins[i], m))
+		return second(g.s.TransitionPatch(t.Context(), admins[i], m))
 	})
 	want(t, "winners", winners(t, errs, fault.Conflict), 1)
 	won := slices.Index(errs, nil)
@@ -61,7 +61,7 @@ func oneApplication(t *testing.T, open Open) {
 	g := newStage(t, open)
 	a := g.workflow(t, "a")
 	p := g.approve(t, g.propose(t, a))
-	errs := race(8, func(int) error { return second(g.s.MovePatch(t.Context(), g.admin, applying(p, g.admin))) })
+	errs := race(8, func(int) error { return second(g.s.TransitionPatch(t.Context(), g.admin, applying(p, g.admin))) })
 	want(t, "winners", winners(t, errs, fault.Conflict), 1)
 	want(t, "versions", len(got(g.s.Versions(t.Context(), g.by, a.ID))(t)), 2)
 	want(t, "events", len(got(g.s.PatchEvents(t.Context(), g.by, p.ID))(t)), 4)
@@ -78,7 +78,7 @@ func oneOfMany(t *testing.T, open Open) {
 		if i == len(list) {
 			return second(g.s.AppendVersion(t.Context(), g.by, a.ID, 1, doc(9), "user", ""))
 		}
-		return second(g.s.MovePatch(t.Context(), g.admin, applying(list[i], g.admin)))
+		return second(g.s.TransitionPatch(t.Context(), g.admin, applying(list[i], g.admin)))
 	})
 	want(t, "winners", winners(t, errs, fault.Conflict), 1)
 	want(t, "versions", len(got(g.s.Versions(t.Context(), g.by, a.ID))(t)), 2)
@@ -90,7 +90,7 @@ func baseMoved(t *testing.T, open Open) {
 	p := g.approve(t, g.propose(t, a))
 	a = got(g.s.AppendVersion(t.Context(), g.by, a.ID, 1, doc(7), "user", ""))(t)
 	q := g.ask(t, p, "apply#1")
-	_, err := g.s.MovePatch(t.Context(), g.admin, applying(p, g.admin))
+	_, err := g.s.TransitionPatch(t.Context(), g.admin, applying(p, g.admin))
 	wantFault(t, err, fault.Conflict)
 	want(t, "details", fmt.Sprint(detail(err, "artifact_id"), detail(err, "base_version"), detail(err, "current_version")), fmt.Sprint(a.ID, 1, 2))
 	g.unchanged(t, a)
@@ -104,13 +104,13 @@ func together(t *testing.T, open Open) {
 	a, b := g.workflow(t, "a"), g.workflow(t, "b")
 	p := g.approve(t, g.propose(t, a, b))
 	b = got(g.s.AppendVersion(t.Context(), g.by, b.ID, 1, doc(7), "user", ""))(t)
-	_, err := g.s.MovePatch(t.Context(), g.admin, applying(p, g.admin))
+	_, err := g.s.TransitionPatch(t.Context(), g.admin, applying(p, g.admin))
 	wantFault(t, err, fault.Conflict)
 	g.unchanged(t, a)
 	g.unchanged(t, b)
 	again := applying(p, g.admin)
 	again.Versions[1].Base = 2
-	done := got(g.s.MovePatch(t.Context(), g.admin, again))(t)
+	done := got(g.s.TransitionPatch(t.Context(), g.admin, again))(t)
 	want(t, "versions", fmt.Sprint(done.Versions[0].Version, done.Versions[1].Version), "2 3")
 	want(t, "changes", fmt.Sprint(done.Patch.Changes[0].Applied, done.Patch.Changes[1].Applied), "2 3")
 }
@@ -121,7 +121,7 @@ func crossing(t *testing.T, open Open) {
 	there, back := g.approve(t, g.propose(t, a, b)), g.approve(t, g.propose(t, b, a))
 	errs := race(8, func(i int) error {
 		p := []changes.Patch{there, back}[i%2]
-		return second(g.s.MovePatch(t.Context(), g.admin, applying(p, g.admin)))
+		return second(g.s.TransitionPatch(t.Context(), g.admin, applying(p, g.admin)))
 	})
 	want(t, "winners", winners(t, errs, fault.Conflict), 1)
 	for _, x := range []artifacts.Artifact{a, b} {
@@ -132,7 +132,7 @@ func crossing(t *testing.T, open Open) {
 func decisionAnswers(t *testing.T, open Open) {
 	g := newStage(t, open)
 	p := g.propose(t, g.workflow(t, "a"))
-	done := got(g.s.MovePatch(t.Context(), g.admin, approval(p, g.admin)))(t)
+	done := got(g.s.TransitionPatch(t.Context(), g.admin, approval(p, g.admin)))(t)
 	q := done.Answered
 	if q == nil {
 		t.Fatal("nothing was answered")
@@ -172,12 +172,12 @@ func tooEarly(t *testing.T, open Open) {
 	need(t, err)
 	m := approval(p, g.admin)
 	m.Stages = nil
-	_, err = g.s.MovePatch(t.Context(), g.admin, m)
+	_, err = g.s.TransitionPatch(t.Context(), g.admin, m)
 	wantFault(t, err, fault.Conflict)
 	want(t, "status", got(g.s.Patch(t.Context(), g.by, p.ID))(t).Status, changes.Pending)
 	want(t, "approvals", len(got(g.s.Patch(t.Context(), g.by, p.ID))(t).Approvals), 0)
 	m.Loose = true
-	want(t, "when it may be", got(g.s.MovePatch(t.Context(), g.admin, m))(t).Answered == nil, true)
+	want(t, "when it may be", got(g.s.TransitionPatch(t.Context(), g.admin, m))(t).Answered == nil, true)
 }
 
 // created is a proposal to create an artifact of a name.
@@ -213,8 +213,8 @@ func drafts(t *testing.T, open Open) {
 	g.ask(t, p, "decide#1")
 	yes := approval(p, g.admin)
 	yes.Stages = nil
-	got(g.s.MovePatch(t.Context(), g.admin, yes))(t)
-	want(t, "after", got(g.s.MovePatch(t.Context(), g.admin, applying(p, g.admin)))(t).Versions[0].Meta["status"], nil)
+	got(g.s.TransitionPatch(t.Context(), g.admin, yes))(t)
+	want(t, "after", got(g.s.TransitionPatch(t.Context(), g.admin, applying(p, g.admin)))(t).Versions[0].Meta["status"], nil)
 	want(t, "stored", got(g.s.Artifact(t.Context(), g.by, a.ID))(t).Meta["status"], nil)
 	want(t, "drafts left", len(list("draft")), 0)
 	again, fresh := g.created("old")
@@ -235,8 +235,8 @@ func draftAgain(t *testing.T, open Open) {
 	asked, fresh := g.created("new")
 	p, _, err := g.s.CreatePatch(t.Context(), g.by, asked, fresh, changes.Event{What: "proposed"})
 	need(t, err)
-	gone := changes.Move{PatchID: p.ID, Status: changes.Withdrawn, Stage: changes.Settled, Event: event(g.by, "withdrawn", "no")}
-	got(g.s.MovePatch(t.Context(), g.by, gone))(t)
+	gone := changes.Transition{PatchID: p.ID, Status: changes.Withdrawn, Stage: changes.Settled, Event: event(g.by, "withdrawn", "no")}
+	got(g.s.TransitionPatch(t.Context(), g.by, gone))(t)
 	again, _, err := g.s.CreatePatch(t.Context(), g.by, asked, fresh, changes.Event{What: "proposed"})
 	need(t, err)
 	want(t, "draft", fmt.Sprint(again.Changes[0].ArtifactID, again.Changes[0].Base), fmt.Sprint(p.Changes[0].ArtifactID, 2))

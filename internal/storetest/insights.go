@@ -16,7 +16,7 @@ import (
 	"liminal/internal/store"
 )
 
-// Insights proves insights.Books.
+// Insights proves insights.Store.
 func Insights(t *testing.T, open Open) {
 	t.Run("turns are told with their times and calls", func(t *testing.T) { toldTurns(t, open) })
 	t.Run("what was used is told by person, day and model", func(t *testing.T) { toldSpend(t, open) })
@@ -80,7 +80,7 @@ func toldSpend(t *testing.T, open Open) {
 	s := open(t, store.Options{Running: -1, Now: c.now}).Store
 	admin, v := tenanted(t, s, "a")
 	enter := func(model string, use quota.Use) {
-		need(t, s.Enter(t.Context(), v, quota.Entry{RunID: id.New(), Effect: "e", Attempt: 1, Model: model, Use: use}))
+		need(t, s.AddUsage(t.Context(), v, quota.Entry{RunID: id.New(), Effect: "e", Attempt: 1, Model: model, Use: use}))
 	}
 	enter("large", quota.Use{Calls: 1, Input: 9})
 	c.add(24 * time.Hour)
@@ -119,7 +119,7 @@ func toldWhom(t *testing.T, open Open) {
 	admin, v := tenanted(t, s, "a")
 	other, _ := tenanted(t, s, "b")
 	turn := accept(t, s, v, chat.NewTurn{Message: "x"})
-	need(t, s.Enter(t.Context(), v, quota.Entry{RunID: turn.Run.ID, Effect: "e", Attempt: 1, Model: "m", Use: quota.Use{Calls: 1}}))
+	need(t, s.AddUsage(t.Context(), v, quota.Entry{RunID: turn.Run.ID, Effect: "e", Attempt: 1, Model: "m", Use: quota.Use{Calls: 1}}))
 	count := func(v identity.Viewer) string {
 		turns, err := s.Turns(t.Context(), v, time.Unix(0, 0), 10)
 		if err != nil {

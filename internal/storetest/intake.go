@@ -23,8 +23,8 @@ func Intake(t *testing.T, open Open) {
 	t.Run("a document on its way tells how much of it is indexed", func(t *testing.T) { progress(t, open) })
 }
 
-// shelf is a library over a store, and one file that is a document of it.
-type shelf struct {
+// intakeFixture is a library over a store, and one file that is a document of it.
+type intakeFixture struct {
 	Backend
 	library  *knowledge.Library
 	viewer   identity.Viewer
@@ -36,10 +36,10 @@ type textFile struct{ *strings.Reader }
 
 func (textFile) Close() error { return nil }
 
-func newShelf(t *testing.T, open Open, content string, sum string) *shelf {
+func newIntakeFixture(t *testing.T, open Open, content string, sum string) *intakeFixture {
 	t.Helper()
 	b := open(t, store.Options{})
-	s := &shelf{Backend: b, viewer: person(t, b.Store), content: content, library: knowledge.NewLibrary(knowledge.Options{
+	s := &intakeFixture{Backend: b, viewer: person(t, b.Store), content: content, library: knowledge.NewLibrary(knowledge.Options{
 		Contexts: b.Store, Documents: b.Store, Index: b.Index, Embedder: embed.Hash{},
 	})}
 	t.Cleanup(func() { need(t, s.library.Close()) })
@@ -50,7 +50,7 @@ func newShelf(t *testing.T, open Open, content string, sum string) *shelf {
 	return s
 }
 
-func (s *shelf) read(t *testing.T) {
+func (s *intakeFixture) read(t *testing.T) {
 	t.Helper()
 	_, err := s.library.Read(t.Context(), s.viewer, s.document.ID, "", func(context.Context, identity.Viewer, string) (knowledge.File, error) {
 		return textFile{strings.NewReader(s.content)}, nil
@@ -59,13 +59,13 @@ func (s *shelf) read(t *testing.T) {
 }
 
 // ingest is the three steps of taking a document in.
-func (s *shelf) ingest(t *testing.T) {
+func (s *intakeFixture) ingest(t *testing.T) {
 	t.Helper()
 	s.read(t)
 	s.finish(t)
 }
 
-func (s *shelf) finish(t *testing.T) {
+func (s *intakeFixture) finish(t *testing.T) {
 	t.Helper()
 	_, err := s.library.Cut(t.Context(), s.viewer, s.document.ID)
 	need(t, err)
@@ -78,7 +78,7 @@ func sumOf(text string) string {
 }
 
 // says is how many passages speak of a word.
-func (s *shelf) says(t *testing.T, word string) int {
+func (s *intakeFixture) says(t *testing.T, word string) int {
 	t.Helper()
 	return len(search(t, s.Backend, s.viewer, s.document.ContextID, word))
 }
@@ -93,7 +93,7 @@ func progress(t *testing.T, open Open) {
 	for i := range 70 {
 		fmt.Fprintf(&text, "# Pier %d\n\nPier %d is %d metres long.\n\n", i, i, 10*i)
 	}
-	s := newShelf(t, open, text.String(), "")
+	s := newIntakeFixture(t, open, text.String(), "")
 	s.read(t)
 	d := got(s.library.Cut(t.Context(), s.viewer, s.document.ID))(t)
 	spans := s.library.Spans(d.Chunks)
@@ -101,7 +101,7 @@ func progress(t *testing.T, open Open) {
 		t.Fatalf("%d chunks in %d batches", d.Chunks, len(spans))
 	}
 	p := got(s.library.Embed(t.Context(), s.viewer, d.ID, spans[0]))(t)
-	done, total, err := s.library.Shelve(t.Context(), s.viewer, d.ID, p)
+	done, total, err := s.library.IndexBatch(t.Context(), s.viewer, d.ID, p)
 	need(t, err)
 	want(t, "indexed", done, spans[0].To)
 	want(t, "all", total, 70)
@@ -116,7 +116,7 @@ func progress(t *testing.T, open Open) {
 }
 
 func changedFile(t *testing.T, open Open) {
-	s := newShelf(t, open, harbour, sumOf(harbour)) // as the upload counted it
+	s := newIntakeFixture(t, open, harbour, sumOf(harbour)) // as the upload counted it
 	s.ingest(t)
 	want(t, "harbours", s.says(t, "harbour"), 1)
 	again := got(s.Store.PutDocument(t.Context(), s.viewer, knowledge.Document{
@@ -131,7 +131,7 @@ func changedFile(t *testing.T, open Open) {
 }
 
 func fileFacts(t *testing.T, open Open) {
-	s := newShelf(t, open, harbour, "") // a sweep that finds a file does not read it
+	s := newIntakeFixture(t, open, harbour, "") // a sweep that finds a file does not read it
 	s.ingest(t)
 	s.content = mountain
 	s.ingest(t)
@@ -143,7 +143,7 @@ func fileFacts(t *testing.T, open Open) {
 }
 
 func replacedMeanwhile(t *testing.T, open Open) {
-	s := newShelf(t, open, harbour, "one")
+	s := newIntakeFixture(t, open, harbour, "one")
 	s.read(t)
 	s.content = mountain
 	_, err := s.Store.PutDocument(t.Context(), s.viewer, knowledge.Document{

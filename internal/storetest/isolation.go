@@ -86,7 +86,7 @@ func everything(t testing.TB, b Backend, v identity.Viewer) owned {
 	need(t, b.Store.PutText(t.Context(), v, o.document.ID, extract.Document{Text: "secret"}))
 	upsert(t, b, v, o.document, "secret chunk")
 	o.set = newSet(t, b.Store, v, "secret", o.document.ID)
-	need(t, b.Store.Enter(t.Context(), v, quota.Entry{RunID: o.turn.Run.ID, Effect: "e", Attempt: 1, ConversationID: o.turn.ConversationID, Model: "m", Use: quota.Use{Calls: 1, Input: 7}}))
+	need(t, b.Store.AddUsage(t.Context(), v, quota.Entry{RunID: o.turn.Run.ID, Effect: "e", Attempt: 1, ConversationID: o.turn.ConversationID, Model: "m", Use: quota.Use{Calls: 1, Input: 7}}))
 	need(t, putMemory(t.Context(), b.Store, v, o.turn.ConversationID, 0, 1))
 	o.artifact = got(b.Store.CreateArtifact(t.Context(), v, draft("secret"), ""))(t).ID
 	need(t, b.Store.PutFile(t.Context(), v, files.File{Path: o.file}, files.Bounds{}))
@@ -200,8 +200,8 @@ func (o owned) patchAttempts(t *testing.T, b Backend) map[string]attempt {
 	return map[string]attempt{
 		"Patch":       func(v identity.Viewer) error { return second(s.Patch(ctx, v, o.patch.ID)) },
 		"PatchEvents": func(v identity.Viewer) error { return second(s.PatchEvents(ctx, v, o.patch.ID)) },
-		"MovePatch": func(v identity.Viewer) error {
-			return second(s.MovePatch(ctx, v, changes.Move{PatchID: o.patch.ID, Status: changes.Withdrawn, Event: event(v, "withdrawn", "")}))
+		"TransitionPatch": func(v identity.Viewer) error {
+			return second(s.TransitionPatch(ctx, v, changes.Transition{PatchID: o.patch.ID, Status: changes.Withdrawn, Event: event(v, "withdrawn", "")}))
 		},
 		"PatchRun":  func(v identity.Viewer) error { return second(s.Run(ctx, v, o.patch.RunID)) },
 		"Recording": func(v identity.Viewer) error { return second(s.Recording(ctx, v, o.recorded)) },

@@ -235,10 +235,10 @@ func (g stage) watching(t *testing.T, kind, name string) changes.Patch {
 	c.Kind = kind
 	p, _, err := g.s.CreatePatch(t.Context(), g.by, proposed(g.by, c), nil, event(g.by, "proposed", "it helps"))
 	need(t, err)
-	got(g.s.MovePatch(t.Context(), system, changes.Move{PatchID: p.ID, Stage: changes.Deciding, Event: changes.Event{What: "checked"}}))(t)
+	got(g.s.TransitionPatch(t.Context(), system, changes.Transition{PatchID: p.ID, Stage: changes.Deciding, Event: changes.Event{What: "checked"}}))(t)
 	g.ask(t, p, "decide#1")
 	p = g.approve(t, p)
-	return got(g.s.MovePatch(t.Context(), g.admin, applying(p, g.admin)))(t).Patch
+	return got(g.s.TransitionPatch(t.Context(), g.admin, applying(p, g.admin)))(t).Patch
 }
 
 func sparedRecordings(t *testing.T, open Open) {
@@ -275,7 +275,7 @@ func sparedRecordings(t *testing.T, open Open) {
 	want(t, "forgotten while they are under way", excess(t, g.s, 1), 8)
 	wantLines(t, left(t, g.s), spared)
 	for _, p := range patches {
-		got(g.s.MovePatch(t.Context(), system, changes.Move{PatchID: p.ID, Stage: changes.Settled, Event: changes.Event{What: "watched"}}))(t)
+		got(g.s.TransitionPatch(t.Context(), system, changes.Transition{PatchID: p.ID, Stage: changes.Settled, Event: changes.Event{What: "watched"}}))(t)
 	}
 	want(t, "forgotten after", excess(t, g.s, 1), 5)
 	wantLines(t, left(t, g.s), spared[:1])

@@ -12,7 +12,7 @@ import (
 	"liminal/internal/store"
 )
 
-// Spend proves quota.Books.
+// Spend proves quota.UsageStore.
 func Spend(t *testing.T, open Open) {
 	t.Run("an attempt counts once, and models apart", func(t *testing.T) { countsOnce(t, open) })
 	t.Run("days are apart, and end at midnight of UTC", func(t *testing.T) { daysApart(t, open) })
@@ -37,7 +37,7 @@ func countsOnce(t *testing.T, open Open) {
 	s := open(t, store.Options{Now: c.now}).Store
 	v, runID := person(t, s), id.New()
 	all := []quota.Entry{entry(runID, "a", 1, "m"), entry(runID, "a", 2, "m"), entry(runID, "b", 1, "m"), entry(runID, "b", 1, "n"), entry(id.New(), "a", 1, "m")}
-	for _, err := range race(writers, func(i int) error { return s.Enter(t.Context(), v, all[i%len(all)]) }) {
+	for _, err := range race(writers, func(i int) error { return s.AddUsage(t.Context(), v, all[i%len(all)]) }) {
 		need(t, err)
 	}
 	wantLines(t, lines(t, s, v, "2026-05-04"), []string{"2026-05-04 m {4 400 80 1}", "2026-05-04 n {1 100 20 0.25}"})
@@ -49,7 +49,7 @@ func daysApart(t *testing.T, open Open) {
 	v := person(t, s)
 	for _, later := range []time.Duration{0, 11*time.Hour + 59*time.Minute, time.Minute} {
 		c.add(later)
-		need(t, s.Enter(t.Context(), v, entry(id.New(), "a", 1, "m")))
+		need(t, s.AddUsage(t.Context(), v, entry(id.New(), "a", 1, "m")))
 	}
 	wantLines(t, lines(t, s, v, "2026-05-01"), []string{"2026-05-04 m {2 200 40 0.5}", "2026-05-05 m {1 100 20 0.25}"})
 	wantLines(t, lines(t, s, v, "2026-05-05"), []string{"2026-05-05 m {1 100 20 0.25}"})
@@ -61,9 +61,9 @@ func outlives(t *testing.T, open Open) {
 	a := accept(t, s, v, chat.NewTurn{Message: "hello"})
 	for _, e := range []quota.Entry{entry(a.Run.ID, "a", 1, "m"), entry(a.Run.ID, "b", 1, "n"), entry(a.Run.ID, "b", 1, "n")} {
 		e.ConversationID = a.ConversationID
-		need(t, s.Enter(t.Context(), v, e))
+		need(t, s.AddUsage(t.Context(), v, e))
 	}
-	need(t, s.Enter(t.Context(), v, entry(id.New(), "a", 1, "m")))
+	need(t, s.AddUsage(t.Context(), v, entry(id.New(), "a", 1, "m")))
 	want(t, "use", got(s.ConversationUse(t.Context(), v, a.ConversationID))(t), quota.Use{Calls: 2, Input: 200, Output: 40, CostUSD: 0.5})
 	need(t, s.DeleteConversation(t.Context(), v, a.ConversationID))
 	want(t, "lines", len(lines(t, s, v, "2000-01-01")), 2)

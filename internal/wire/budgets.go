@@ -8,11 +8,11 @@ import (
 
 // budgets bounds what model calls use. A model that quotes costs nobody
 // anything: there only what an administrator gave a person holds.
-func budgets(books quota.Books, m model.Model) *quota.Budgets {
+func budgets(store quota.UsageStore, m model.Model) *quota.Budgets {
 	if m.Generative() {
-		return quota.NewBudgets(books, quota.BudgetOptions{})
+		return quota.NewBudgets(store, quota.BudgetOptions{})
 	}
-	return quota.NewBudgets(books, quota.BudgetOptions{Plan: func(string) identity.Budget { return identity.Budget{} }})
+	return quota.NewBudgets(store, quota.BudgetOptions{Plan: func(string) identity.Budget { return identity.Budget{} }})
 }
 
 // configured says whether a model can answer at all (OPS-08); nil: it can.

@@ -25,7 +25,7 @@ const asking = 5 * time.Second
 
 // desk is where changes are proposed and decided. The engine is joined later
 // than the desk is made, and before anybody stands at it.
-func (p *Platform) desk(o Options, b *body) *changes.Desk {
+func (p *Platform) desk(o Options, svc *services) *changes.Desk {
 	return changes.New(changes.Options{
 		Store: p.store, Library: p.library, Recordings: p.store, Limits: quota.NewLimits(p.ledger),
 		Launch: func(ctx context.Context, r run.Run) { p.engine.Launch(ctx, r) },
@@ -34,13 +34,13 @@ func (p *Platform) desk(o Options, b *body) *changes.Desk {
 			u, _, err := p.store.User(ctx, userID)
 			return u, err
 		},
-		Live: p.live(b), Patience: asking, Logger: o.Logger,
+		Live: p.live(svc), Patience: asking, Logger: o.Logger,
 	})
 }
 
 // live calls a tool that only reads for a rehearsal, as the person whose run is
 // rehearsed and with what they may see now.
-func (p *Platform) live(b *body) rehearsal.Caller {
+func (p *Platform) live(svc *services) rehearsal.Caller {
 	return func(ctx context.Context, userID, name string, inputs map[string]any) (map[string]any, error) {
 		v, err := p.store.Viewer(ctx, userID)
 		if err != nil {
@@ -54,7 +54,7 @@ func (p *Platform) live(b *body) rehearsal.Caller {
 		if !there || !spec.ReadOnly {
 			return nil, fault.New(fault.Forbidden, "The tool %s may change something, so a rehearsal does not call it.", name)
 		}
-		return b.box.Call(ctx, spec.Spec, &tool.Call{Viewer: v, Node: "rehearsal", Attempt: 1, Inputs: inputs})
+		return svc.box.Call(ctx, spec.Spec, &tool.Call{Viewer: v, Node: "rehearsal", Attempt: 1, Inputs: inputs})
 	}
 }
 

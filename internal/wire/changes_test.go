@@ -53,7 +53,7 @@ func TestRecordingsAreForgottenByTheirAgeAndByTheirCount(t *testing.T) {
 	defer db.Close()
 	now := time.Now()
 	at := now
-	p := &Platform{ground: ground{store: store.New(db, store.Options{Now: func() time.Time { return at }})}}
+	p := &Platform{backends: backends{store: store.New(db, store.Options{Now: func() time.Time { return at }})}}
 	ann, err := p.store.CreateUser(t.Context(), identity.User{ID: id.New(), Email: "ann@example.org", Role: identity.RoleUser, Active: true}, identity.Credential{Hash: "h", Algorithm: "argon2id"})
 	if err != nil {
 		t.Fatal(err)

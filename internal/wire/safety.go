@@ -37,12 +37,12 @@ func (p *Platform) judge(ctx context.Context, o Options) (judge, error) {
 // roleModel is the model everybody's policy.models names for a role; empty: the
 // provider's default.
 func (p *Platform) roleModel(ctx context.Context, o Options, role string) (string, error) {
-	shelf, err := p.library.Models(ctx, identity.System())
+	stored, err := p.library.Models(ctx, identity.System())
 	if err != nil {
 		return "", fmt.Errorf("which model looks at answers: %w", err)
 	}
-	policies := make([]model.Policy, 0, len(shelf))
-	for _, a := range shelf {
+	policies := make([]model.Policy, 0, len(stored))
+	for _, a := range stored {
 		policy, err := model.ReadPolicy(a.Schema)
 		if err != nil {
 			return "", fmt.Errorf("the policy of models %s: %w", a.Name, err)

@@ -21,8 +21,8 @@ const staleScratch = 24 * time.Hour
 const payloadKeep = 90 * 24 * time.Hour
 
 // sweeps are what is done again and again for nobody in particular.
-func (p *Platform) sweeps(o Options, b *body) map[string]activities.Sweep {
-	keeper := p.keeper(o, b)
+func (p *Platform) sweeps(o Options, svc *services) map[string]activities.Sweep {
+	keeper := p.keeper(o, svc)
 	removed := func(f func(context.Context) (int, error)) func(context.Context) (activities.Swept, error) {
 		return func(ctx context.Context) (s activities.Swept, err error) {
 			s.Removed, err = f(ctx)
@@ -37,27 +37,27 @@ func (p *Platform) sweeps(o Options, b *body) map[string]activities.Sweep {
 	}
 	all := map[string]activities.Sweep{
 		"tmp": {Every: 24 * time.Hour, Run: removed(func(ctx context.Context) (int, error) {
-			return b.files.SweepTemporary(ctx, staleScratch)
+			return svc.files.SweepTemporary(ctx, staleScratch)
 		})},
 		"keys":     {Every: time.Hour, Run: removed(p.store.SweepKeys)},
 		"sessions": {Every: time.Hour, Run: removed(p.store.SweepSessions)},
 		"payloads": {Every: 24 * time.Hour, Run: removed(func(ctx context.Context) (int, error) {
 			return p.store.SweepPayloads(ctx, payloadKeep)
 		})},
-		"mirror":   {Every: time.Hour, Run: removed(b.memories.Sweep)},
+		"mirror":   {Every: time.Hour, Run: removed(svc.memories.Sweep)},
 		"sources":  {Every: time.Minute, Run: changed(keeper.Sources)},
 		"encoders": {Every: 24 * time.Hour, Run: changed(func(ctx context.Context) (int, error) { return keeper.Encoders(ctx, nil) })},
 	}
-	maps.Copy(all, p.changeSweeps(o, b.desk))
+	maps.Copy(all, p.changeSweeps(o, svc.desk))
 	return all
 }
 
 // keeper keeps contexts as their files and the encoder are now (RAG-07, RAG-08).
-func (p *Platform) keeper(o Options, b *body) *knowledge.Sweep {
+func (p *Platform) keeper(o Options, svc *services) *knowledge.Sweep {
 	return knowledge.NewSweep(knowledge.SweepOptions{
-		Library: b.reading, Stock: p.store, Viewer: p.store.Viewer, Logger: o.Logger,
+		Library: svc.reading, Store: p.store, Viewer: p.store.Viewer, Logger: o.Logger,
 		Entries: func(ctx context.Context, v identity.Viewer, path string, recursive bool) ([]knowledge.Entry, error) {
-			found, err := b.files.Walk(ctx, v, path, recursive)
+			found, err := svc.files.Walk(ctx, v, path, recursive)
 			entries := make([]knowledge.Entry, len(found))
 			for i, f := range found {
 				entries[i] = knowledge.Entry{Path: f.Path, Size: f.Size, Changed: f.Changed}
@@ -66,7 +66,7 @@ func (p *Platform) keeper(o Options, b *body) *knowledge.Sweep {
 		},
 		Adopt: func(ctx context.Context, v identity.Viewer, path string) error {
 			plan := quota.PlanOf(v.Plan)
-			_, err := b.files.Adopt(ctx, v, path, files.Bounds{File: plan.FileBytes, Total: plan.StorageBytes, Count: plan.Files})
+			_, err := svc.files.Adopt(ctx, v, path, files.Bounds{File: plan.FileBytes, Total: plan.StorageBytes, Count: plan.Files})
 			return err
 		},
 		Start: func(ctx context.Context, v identity.Viewer, documentID string) error {

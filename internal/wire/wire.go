@@ -48,8 +48,8 @@ type Options struct {
 
 // Platform is everything in one process, between the engine and HTTP.
 type Platform struct {
-	ground
-	eyes
+	backends
+	observability
 
 	library  *artifacts.Library
 	temporal client.Client
@@ -94,17 +94,17 @@ func (p *Platform) build(ctx context.Context, o Options) (err error) {
 	if err := p.observe(ctx, &o); err != nil {
 		return err
 	}
-	if p.ground, err = p.stand(ctx, o); err != nil {
+	if p.backends, err = p.openBackends(ctx, o); err != nil {
 		return err
 	}
-	b, err := p.furnish(ctx, o)
+	svc, err := p.buildServices(ctx, o)
 	if err != nil {
 		return err
 	}
-	if err := p.connect(ctx, o, b); err != nil {
+	if err := p.connect(ctx, o, svc); err != nil {
 		return err
 	}
-	return p.surface(ctx, o, b)
+	return p.buildAPI(ctx, o, svc)
 }
 
 // supported refuses settings that cannot work together, before anything is opened.
@@ -115,8 +115,8 @@ func supported(c config.Config) error {
 	return nil
 }
 
-// stand opens what the platform stands on, as the settings say.
-func (p *Platform) stand(ctx context.Context, o Options) (ground, error) {
+// openBackends opens them, as the settings say.
+func (p *Platform) openBackends(ctx context.Context, o Options) (backends, error) {
 	if o.Config.Production() {
 		return p.production(ctx, o)
 	}
@@ -124,7 +124,7 @@ func (p *Platform) stand(ctx context.Context, o Options) (ground, error) {
 }
 
 // connect joins the engine and makes the worker, which does not run yet.
-func (p *Platform) connect(ctx context.Context, o Options, b *body) error {
+func (p *Platform) connect(ctx context.Context, o Options, svc *services) error {
 	options, err := p.clientOptions(o)
 	if err != nil {
 		return err
@@ -141,13 +141,13 @@ func (p *Platform) connect(ctx context.Context, o Options, b *body) error {
 		return err
 	}
 	p.worker, err = worker.New(worker.Options{
-		Client: p.temporal, Turns: b.turns, Runs: p.store, Interrupts: p.store, Log: p.log,
+		Client: p.temporal, Turns: svc.turns, Runs: p.store, Interrupts: p.store, Log: p.log,
 		Documents: p.store, Viewer: p.store.Viewer, Cache: p.cache, Codec: options.Codec, Logger: o.Logger,
 		Activities: &activities.Set{
-			Turns: b.turns, Messages: b.messages, Conversations: p.store, Runs: p.store, Interrupts: p.store,
-			Blobs: p.store, Contexts: p.store, Artifacts: p.library, Box: b.box, Log: p.log,
-			Embedder: b.embedder, Router: b.router, Meter: p.metrics, Purse: budgets(p.store, o.Model), Backend: rolesOf(o.Config.Model), Logger: o.Logger, Sweeps: p.sweeps(o, b), Who: p.store.Viewer,
-			Seals: seals, Safety: b.safety, Record: o.Config.Changes.Recordings > 0, Adapters: p.store,
+			Turns: svc.turns, Messages: svc.messages, Conversations: p.store, Runs: p.store, Interrupts: p.store,
+			Blobs: p.store, Contexts: p.store, Artifacts: p.library, Box: svc.box, Log: p.log,
+			Embedder: svc.embedder, Router: svc.router, Meter: p.metrics, ModelBudget: budgets(p.store, o.Model), Backend: rolesOf(o.Config.Model), Logger: o.Logger, Sweeps: p.sweeps(o, svc), Who: p.store.Viewer,
+			Seals: seals, Safety: svc.safety, Record: o.Config.Changes.Recordings > 0, Adapters: p.store,
 		},
 	})
 	if err != nil {

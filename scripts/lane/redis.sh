@@ -57,7 +57,7 @@ start() {
     port=$((20000 + RANDOM % 12000))
     [ "$tries" = 1 ] && [ -e "$dir/port" ] && port=$(cat "$dir/port")
     # RDB snapshots are off: --aof is the one way to keep data. The databases
-    # are for tests that run whole programs: each takes one (e2e/ground).
+    # are for tests that run whole programs: each takes one (e2e/teststack).
     "$server" --bind 127.0.0.1 --port "$port" --dir "$dir" --save '' --appendonly "$aof" \
       --daemonize yes --pidfile "$dir/pid" --logfile "$dir/log" --databases 1024 >/dev/null
     for _ in $(seq 100); do

@@ -1,4 +1,4 @@
-// Command temporal is the separate Temporal server of the test lane: one
+// Command temporal is the separate Temporal server of the test stack: one
 // process that keeps its runs in PostgreSQL, as a cluster does. It ends on
 // SIGTERM, and goes on where it was when it is started again on the same
 // databases, also after kill -9.

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"liminal/e2e/ground"
+	"liminal/e2e/teststack"
 	"liminal/internal/storetest"
 )
 
@@ -50,9 +50,9 @@ func TestBrowser(t *testing.T) {
 // TestBrowserOnTheLane plays those that say so against a server and a worker that
 // share a PostgreSQL, a Redis and a Temporal cluster.
 func TestBrowserOnTheLane(t *testing.T) {
-	storetest.Lane(t, "LANE_POSTGRES")
+	storetest.Server(t, "LANE_POSTGRES")
 	everySpec(t, onTheLane, func(t *testing.T, program string, settings []string) *running {
-		g := ground.New(t)
+		g := teststack.New(t)
 		settings = append(g.Env(), settings...)
 		migrate := exec.CommandContext(t.Context(), program, "migrate")
 		migrate.Env = append(os.Environ(), settings...)

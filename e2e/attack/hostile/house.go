@@ -19,11 +19,11 @@ import (
 // patience bounds waiting for a process to be ready.
 const patience = 60 * time.Second
 
-// House is the program in one of its lanes, running.
+// House is the program in one of its deployments, running.
 type House struct {
 	url, temporal, namespace string
 	mostRSS                  int64 // more is no longer waited for
-	ground                   []int // the servers it stands on, which are not started here
+	servers                  []int // the servers it works with, which are not started here
 
 	mu     sync.Mutex
 	own    []*exec.Cmd
@@ -38,13 +38,13 @@ type ready struct{ HTTP, Temporal string }
 func open(ctx context.Context, o options, dir string) (*House, error) {
 	h := &House{mostRSS: o.mostRSS, namespace: "default"}
 	var err error
-	switch o.lane {
+	switch o.deployment {
 	case "embedded":
 		err = h.embedded(ctx, o, dir)
 	case "production":
 		err = h.production(ctx, o, dir)
 	default:
-		err = fmt.Errorf("there is no lane %q; there are embedded and production", o.lane)
+		err = fmt.Errorf("there is no lane %q; there are embedded and production", o.deployment)
 	}
 	if err == nil {
 		h.engine, err = dial(h.temporal, h.namespace)
@@ -70,7 +70,7 @@ func (h *House) production(ctx context.Context, o options, dir string) error {
 	if h.temporal == "" || os.Getenv("DATABASE_URL") == "" {
 		return errors.New("the production lane is not up: scripts/lane.sh run --program go run ./e2e/attack/hostile …")
 	}
-	h.ground = named("postgres", "redis-server", "temporal")
+	h.servers = named("postgres", "redis-server", "temporal")
 	h.namespace = fmt.Sprintf("hostile-%d", time.Now().UnixNano())
 	if err := register(ctx, h.temporal, h.namespace); err != nil {
 		return err
@@ -161,7 +161,7 @@ func (h *House) close() {
 	if h.engine == nil {
 		return
 	}
-	if len(h.ground) > 0 {
+	if len(h.servers) > 0 {
 		h.engine.sweep(context.Background())
 	}
 	h.engine.close()

@@ -18,15 +18,15 @@ import (
 
 // options are what is asked for.
 type options struct {
-	program, lane, only, cpus, dir, report string
-	folder                                 string // of other graphs than the corpus
-	people                                 int
-	pace                                   time.Duration
-	quiet, lead, hostile, after, wait      time.Duration
-	mostRSS                                int64
-	mostRatio                              float64
-	mostGone                               time.Duration // after a cancel
-	write                                  bool          // nothing is started
+	program, deployment, only, cpus, dir, report string
+	folder                                       string // of other graphs than the corpus
+	people                                       int
+	pace                                         time.Duration
+	quiet, lead, hostile, after, wait            time.Duration
+	mostRSS                                      int64
+	mostRatio                                    float64
+	mostGone                                     time.Duration // after a cancel
+	write                                        bool          // nothing is started
 }
 
 func main() {
@@ -39,7 +39,7 @@ func main() {
 // usual are the options of a whole measurement.
 func usual() options {
 	return options{
-		lane: "embedded", people: 20, pace: 2 * time.Second, quiet: 6 * time.Second, lead: time.Second,
+		deployment: "embedded", people: 20, pace: 2 * time.Second, quiet: 6 * time.Second, lead: time.Second,
 		hostile: 12 * time.Second, after: 4 * time.Second, wait: 10 * time.Second, mostRSS: 3 << 30, mostRatio: mostRatio, mostGone: mostGone,
 	}
 }
@@ -58,7 +58,7 @@ func command(ctx context.Context, args []string, out, errs io.Writer) int {
 	flags := flag.NewFlagSet("hostile", flag.ContinueOnError)
 	flags.SetOutput(errs)
 	flags.StringVar(&o.program, "program", "bin/liminald", "the program")
-	flags.StringVar(&o.lane, "lane", o.lane, "embedded: one liminald dev; production: a server and a worker on what scripts/lane.sh started")
+	flags.StringVar(&o.deployment, "lane", o.deployment, "embedded: one liminald dev; production: a server and a worker on what scripts/lane.sh started")
 	flags.StringVar(&o.only, "only", "", "names of graphs, with commas between them")
 	flags.StringVar(&o.folder, "graphs", "", "take the graphs of this folder instead of the corpus")
 	flags.StringVar(&o.cpus, "cpus", "", "the cores the program may use, as 0,1")

@@ -100,10 +100,10 @@ func (p *Person) send(ctx context.Context, method, path, kind string, body []byt
 }
 
 // upload sends a file and waits until it is read.
-func (p *Person) upload(ctx context.Context, shelf, name, text string) error {
+func (p *Person) upload(ctx context.Context, contextID, name, text string) error {
 	var body bytes.Buffer
 	w := multipart.NewWriter(&body)
-	_ = w.WriteField("context_id", shelf) // a buffer takes everything
+	_ = w.WriteField("context_id", contextID) // a buffer takes everything
 	part, err := w.CreateFormFile("file", name)
 	if err == nil {
 		_, err = io.WriteString(part, text)

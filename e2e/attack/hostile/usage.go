@@ -91,7 +91,7 @@ func (m *Meter) sums() (cpu, known, all time.Duration) {
 		cpu += used(pid)
 	}
 	known = cpu + used(os.Getpid())
-	for _, pid := range m.house.ground {
+	for _, pid := range m.house.servers {
 		known += used(pid)
 	}
 	return cpu, known, busy()

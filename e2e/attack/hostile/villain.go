@@ -14,10 +14,10 @@ import (
 // Villain is the person whose graph it is.
 type Villain struct {
 	*Person
-	graph  *Graph
-	made   map[string]string // artifacts: name → id
-	thread string            // conversation
-	shelf  string            // context for documents
+	graph     *Graph
+	made      map[string]string // artifacts: name → id
+	thread    string            // conversation
+	contextID string            // context for documents
 
 	mu    sync.Mutex
 	began int
@@ -54,14 +54,14 @@ func (v *Villain) step(ctx context.Context, s Step) error {
 		_, err := v.call(ctx, "POST", fmt.Sprintf("/v1/artifacts/%s/versions/%d/restore", v.made[s.Restore], s.Version), object{})
 		return err
 	case s.Upload != "":
-		if v.shelf == "" {
+		if v.contextID == "" {
 			data, err := v.call(ctx, "POST", "/v1/contexts", object{"name": "corpus"})
 			if err != nil {
 				return err
 			}
-			v.shelf, _ = data["id"].(string)
+			v.contextID, _ = data["id"].(string)
 		}
-		return v.upload(ctx, v.shelf, s.Upload, s.Text)
+		return v.upload(ctx, v.contextID, s.Upload, s.Text)
 	}
 	return errors.New("a step that does nothing")
 }
@@ -128,8 +128,8 @@ func (v *Villain) encoded(target string) []byte {
 
 func (v *Villain) chat(ctx context.Context) error {
 	body := object{"message": v.graph.Start.Message, "workflow_id": v.graph.Start.Target, "stream": false}
-	if v.shelf != "" {
-		body["context_ids"] = []string{v.shelf}
+	if v.contextID != "" {
+		body["context_ids"] = []string{v.contextID}
 	}
 	if v.thread != "" {
 		body["conversation_id"] = v.thread

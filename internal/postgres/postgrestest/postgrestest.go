@@ -1,5 +1,5 @@
-// Package postgrestest makes databases on the lane's server for tests: one a
-// test, each a copy of a template that has had the migrations.
+// Package postgrestest makes databases on the test stack's server: one a test,
+// each a copy of a template that has had the migrations.
 //
 // The roles are those of production: an owner that migrates, and a role that
 // the program runs as, which owns nothing and which row-level security holds.
@@ -30,7 +30,7 @@ import (
 	"liminal/migrations"
 )
 
-// Roles of the lane's cluster.
+// Roles of the test stack's cluster.
 const (
 	Owner = "lane_owner"
 	App   = "lane_app"
@@ -49,7 +49,7 @@ type Database struct {
 // one ten milliseconds. A test that changes tables or roles wants Fresh.
 func New(t testing.TB) Database {
 	t.Helper()
-	server := storetest.Lane(t, "LANE_POSTGRES")
+	server := storetest.Server(t, "LANE_POSTGRES")
 	d, ok := free.take()
 	if !ok {
 		d = create(t, server, "TEMPLATE "+prepared(t, server))
@@ -67,7 +67,7 @@ func New(t testing.TB) Database {
 // Fresh returns a migrated, empty database that no other test will have.
 func Fresh(t testing.TB) Database {
 	t.Helper()
-	server := storetest.Lane(t, "LANE_POSTGRES")
+	server := storetest.Server(t, "LANE_POSTGRES")
 	d := create(t, server, "TEMPLATE "+prepared(t, server))
 	t.Cleanup(func() { drop(t, server, d) })
 	return d
@@ -77,7 +77,7 @@ func Fresh(t testing.TB) Database {
 // extension that the migrations need, so it is there.
 func Empty(t testing.TB) Database {
 	t.Helper()
-	server := storetest.Lane(t, "LANE_POSTGRES")
+	server := storetest.Server(t, "LANE_POSTGRES")
 	prepared(t, server) // makes the roles
 	d := create(t, server, "")
 	t.Cleanup(func() { drop(t, server, d) })
@@ -106,15 +106,15 @@ func drop(t testing.TB, server string, d Database) {
 	Exec(t, server, fmt.Sprintf("DROP DATABASE %q WITH (FORCE)", d.Name))
 }
 
-// shelf holds the databases that tests of this process have finished with.
-type shelf struct {
+// databasePool holds the databases that tests of this process have finished with.
+type databasePool struct {
 	mu   sync.Mutex
 	list []Database
 }
 
-var free shelf
+var free databasePool
 
-func (s *shelf) take() (d Database, ok bool) {
+func (s *databasePool) take() (d Database, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.list) == 0 {
@@ -125,7 +125,7 @@ func (s *shelf) take() (d Database, ok bool) {
 	return d, true
 }
 
-func (s *shelf) put(d Database) {
+func (s *databasePool) put(d Database) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.list = append(s.list, d)
@@ -187,7 +187,8 @@ func of(server, name, role string) string {
 	return u.String()
 }
 
-// Open opens d as the program does, with the old pgvector that the lane has.
+// Open opens d as the program does, with the old pgvector of the
+// test stack.
 func Open(t testing.TB, url string, o postgres.Options) *postgres.DB {
 	t.Helper()
 	o.AllowOldVector = true

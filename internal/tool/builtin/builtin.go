@@ -44,7 +44,7 @@ func list(p Parts) []tool.Tool {
 	if p.Intake != nil && p.Files != nil {
 		tools = append(tools, parse{p.Intake, p.Files}, chunk{p.Intake}, index{p.Intake}, fail{p.Intake})
 		tools = append(tools, extractText{p.Intake, p.Files}, parseFile{p.Intake}, accept{p.Intake}, clean{p.Intake})
-		tools = append(tools, cut{p.Intake}, embedBatch{p.Intake}, shelve{p.Intake}, finish{p.Intake})
+		tools = append(tools, cut{p.Intake}, embedBatch{p.Intake}, indexBatch{p.Intake}, finish{p.Intake})
 	}
 	if p.Files != nil {
 		tools = append(tools, listFiles{p.Files}, readFile{p.Files}, writeFile{p.Files})
@@ -55,8 +55,8 @@ func list(p Parts) []tool.Tool {
 	if p.Web != nil {
 		tools = append(tools, fetch{p.Web})
 	}
-	if p.Outside != nil {
-		tools = append(tools, searchWeb{p.Outside})
+	if p.WebSearch != nil {
+		tools = append(tools, searchWeb{p.WebSearch})
 	}
 	if p.Desk != nil {
 		tools = append(tools, checkPatch{p.Desk}, rehearsePatch{p.Desk}, expirePatch{p.Desk}, watchPatch{p.Desk})

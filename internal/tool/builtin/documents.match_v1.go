@@ -28,8 +28,8 @@ func (t matchDocuments) Run(ctx context.Context, c *tool.Call) (map[string]any, 
 	if err != nil {
 		return nil, err
 	}
-	among, names := shelved(among)
-	s := shelfmarks{least: enough, titles: make([]string, len(among)), folded: make([]string, len(among)), documents: among}
+	among, names := withFileNames(among)
+	s := titleIndex{least: enough, titles: make([]string, len(among)), folded: make([]string, len(among)), documents: among}
 	if least, ok := c.Inputs["least"].(float64); ok {
 		s.least = least
 	}
@@ -82,9 +82,9 @@ func (t matchDocuments) among(ctx context.Context, c *tool.Call) ([]knowledge.Ti
 	return out, nil
 }
 
-// shelved are documents beside what they are called: each with its title, and
+// withFileNames are documents beside what they are called: each with its title, and
 // once more with the name of its file where that is another.
-func shelved(among []knowledge.Titled) ([]knowledge.Titled, []string) {
+func withFileNames(among []knowledge.Titled) ([]knowledge.Titled, []string) {
 	out, names := slices.Clone(among), make([]string, len(among), 2*len(among))
 	for i, d := range among {
 		names[i] = d.Title
@@ -97,7 +97,7 @@ func shelved(among []knowledge.Titled) ([]knowledge.Titled, []string) {
 	return out, names
 }
 
-func (t matchDocuments) match(ctx context.Context, c *tool.Call, s shelfmarks, name string) ([]knowledge.Titled, error) {
+func (t matchDocuments) match(ctx context.Context, c *tool.Call, s titleIndex, name string) ([]knowledge.Titled, error) {
 	name = strings.TrimPrefix(name, "@")
 	if id.Valid(strings.ToLower(name)) {
 		found, err := t.titles.DocumentsByID(ctx, c.Viewer, []string{strings.ToLower(name)})
@@ -108,8 +108,8 @@ func (t matchDocuments) match(ctx context.Context, c *tool.Call, s shelfmarks, n
 	return s.called(name), nil
 }
 
-// shelfmarks are documents with their titles made plain for comparing.
-type shelfmarks struct {
+// titleIndex is documents with their titles made plain for comparing.
+type titleIndex struct {
 	least     float64
 	titles    []string
 	folded    []string // the titles as findFolded wants them
@@ -119,7 +119,7 @@ type shelfmarks struct {
 // called are the documents a name means: those of just that title, else those
 // whose titles stand in it, else the one whose title is most like it, else the
 // only one whose title it stands in.
-func (s shelfmarks) called(name string) []knowledge.Titled {
+func (s titleIndex) called(name string) []knowledge.Titled {
 	plain := plainTitle(name)
 	if plain == "" {
 		return nil
@@ -156,7 +156,7 @@ func (s shelfmarks) called(name string) []knowledge.Titled {
 const partName = 4
 
 // partly is the only document whose title has a name in it, word for word.
-func (s shelfmarks) partly(plain, low string) []knowledge.Titled {
+func (s titleIndex) partly(plain, low string) []knowledge.Titled {
 	if utf8.RuneCountInString(plain) < partName {
 		return nil
 	}

@@ -88,8 +88,8 @@ func TestABatchOfPassagesTravelsFromTheEncoderToTheIndex(t *testing.T) {
 			t.Errorf("the run carries on %v", rest)
 		}
 	}
-	if len(r.shelved) != 2 || r.shelved[1].From != 2 || r.shelved[0].Encoder != "e" || !slices.Equal(r.shelved[0].Vectors[1], []float32{1, -1.5}) {
-		t.Errorf("indexed %+v", r.shelved)
+	if len(r.indexed) != 2 || r.indexed[1].From != 2 || r.indexed[0].Encoder != "e" || !slices.Equal(r.indexed[0].Vectors[1], []float32{1, -1.5}) {
+		t.Errorf("indexed %+v", r.indexed)
 	}
 	if !strings.Contains(l.told(stream.Progress), `"done":3,"message":"Indexing the passages…","total":3`) {
 		t.Errorf("told %s", l.told(stream.Progress))
@@ -119,7 +119,7 @@ func TestAFailedDocumentSaysWhy(t *testing.T) {
 // Requirements: TOOL-02
 func TestAModelCanReadWhatToolsThereAre(t *testing.T) {
 	t.Parallel()
-	p := builtin.Parts{Catalog: shelved(t), Search: clear()}
+	p := builtin.Parts{Catalog: fullCatalog(t), Search: clear()}
 	page := must(t, p, "artifacts.list_v1", &tool.Call{Inputs: inputs("type", "tool")})
 	first := page["artifacts"].([]any)[0].(map[string]any)
 	for _, in := range []map[string]any{inputs("id", first["id"]), inputs("type", "tool", "name", first["name"])} {

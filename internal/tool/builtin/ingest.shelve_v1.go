@@ -8,22 +8,22 @@ import (
 	"liminal/internal/tool"
 )
 
-// shelve puts a batch of passages with its vectors into the index, and says
+// indexBatch puts a batch of passages with its vectors into the index, and says
 // how far the document is.
-type shelve struct{ intake Intake }
+type indexBatch struct{ intake Intake }
 
-func (shelve) Name() string { return "ingest.shelve_v1" }
+func (indexBatch) Name() string { return "ingest.shelve_v1" }
 
-func (t shelve) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
+func (t indexBatch) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
 	p, err := unpacked(c.Inputs["parcel"])
 	if err != nil {
 		return nil, err
 	}
-	done, total, err := t.intake.Shelve(ctx, c.Viewer, words(c, "document_id"), p)
+	done, total, err := t.intake.IndexBatch(ctx, c.Viewer, words(c, "document_id"), p)
 	if err != nil {
 		return nil, err
 	}
 	c.Emit(stream.Progress, map[string]any{"done": done, "total": total, "unit": "passages", "message": "Indexing the passages…"})
 	// The vectors are where they belong; the run need not carry them on.
-	return map[string]any{"parcel": packed(knowledge.Parcel{Span: p.Span, Total: total, Encoder: p.Encoder}), "done": float64(done), "total": float64(total)}, nil
+	return map[string]any{"parcel": packed(knowledge.VectorBatch{Span: p.Span, Total: total, Encoder: p.Encoder}), "done": float64(done), "total": float64(total)}, nil
 }

@@ -7,9 +7,9 @@ import (
 
 	"liminal/internal/fault"
 	"liminal/internal/model"
-	"liminal/internal/outside"
 	"liminal/internal/stream"
 	"liminal/internal/tool"
+	"liminal/internal/webaccess"
 )
 
 // step is one step of an agent node's loop: the model speaks, and may name
@@ -41,7 +41,7 @@ func (t step) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
 	}
 	rule := ""
 	if t.model.Generative() && (frame(transcript, strangers) || len(strangers) > 0) {
-		rule = outside.Rule
+		rule = webaccess.Rule
 	}
 	s, err := t.speak(ctx, c, model.Request{
 		Model: words(c, "model"), Task: "agent", System: paragraphs(words(c, "system"), rule, talk.note),
@@ -94,7 +94,7 @@ func frame(transcript []model.Message, strangers map[string]bool) (framed bool) 
 			case model.ToolResult:
 				name, known := by[b.ID]
 				if strangers[name] || !known && len(strangers) > 0 || foreign(b.Text) {
-					b.Text, framed = outside.Frame(name, b.Text), true
+					b.Text, framed = webaccess.Frame(name, b.Text), true
 				}
 			default:
 			}

@@ -205,7 +205,7 @@ func filed(t testing.TB, contents map[string]string) cabinet {
 // reader is an Intake that does nothing but say that it did.
 type reader struct {
 	failed  error
-	shelved []knowledge.Parcel
+	indexed []knowledge.VectorBatch
 }
 
 func (r *reader) Read(ctx context.Context, v identity.Viewer, id, _ string, open knowledge.Opener) (knowledge.Document, error) {
@@ -247,16 +247,16 @@ func (r *reader) Spans(chunks int) []knowledge.Span {
 	return []knowledge.Span{{From: 0, To: 2}, {From: 2, To: chunks}}
 }
 
-func (r *reader) Embed(_ context.Context, _ identity.Viewer, _ string, s knowledge.Span) (knowledge.Parcel, error) {
-	p := knowledge.Parcel{Span: s, Total: 3, Encoder: "e"}
+func (r *reader) Embed(_ context.Context, _ identity.Viewer, _ string, s knowledge.Span) (knowledge.VectorBatch, error) {
+	p := knowledge.VectorBatch{Span: s, Total: 3, Encoder: "e"}
 	for at := s.From; at < s.To; at++ {
 		p.Indices, p.Vectors = append(p.Indices, at), append(p.Vectors, []float32{float32(at), -1.5})
 	}
 	return p, nil
 }
 
-func (r *reader) Shelve(_ context.Context, _ identity.Viewer, _ string, p knowledge.Parcel) (done, total int, err error) {
-	r.shelved = append(r.shelved, p)
+func (r *reader) IndexBatch(_ context.Context, _ identity.Viewer, _ string, p knowledge.VectorBatch) (done, total int, err error) {
+	r.indexed = append(r.indexed, p)
 	return p.To, 3, nil
 }
 
@@ -268,7 +268,7 @@ func (r *reader) Fail(_ context.Context, _ identity.Viewer, id string, cause err
 // catalog is the specs of the built-in tools as artifacts.
 type catalog map[string]artifacts.Bound
 
-func shelved(t testing.TB) catalog {
+func fullCatalog(t testing.TB) catalog {
 	t.Helper()
 	c := catalog{}
 	for _, s := range specs(t) {

@@ -14,9 +14,9 @@ import (
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
 	"liminal/internal/model"
-	"liminal/internal/outside"
 	"liminal/internal/safety"
 	"liminal/internal/tool"
+	"liminal/internal/webaccess"
 )
 
 // Parts is what the built-in tools need. A part that is nil takes the tools
@@ -26,17 +26,17 @@ type Parts struct {
 	History History // nil: models see no earlier messages
 	// Memories, with History, keeps summaries of conversations; nil: what does
 	// not fit is dropped.
-	Memories Memories
-	Search   Searcher
-	Rerank   Reranker // nil: passages stay in the order they were found in
-	Intake   Intake   // with Files: reads documents in
-	Titles   Titles
-	Sets     Sets // with Titles: documents by the sets they are in
-	Files    Files
-	Catalog  Catalog
-	Desk     Desk             // moves proposed changes on
-	Web      Web              // reads pages of the web
-	Outside  outside.Provider // searches the web
+	Memories  Memories
+	Search    Searcher
+	Rerank    Reranker // nil: passages stay in the order they were found in
+	Intake    Intake   // with Files: reads documents in
+	Titles    Titles
+	Sets      Sets // with Titles: documents by the sets they are in
+	Files     Files
+	Catalog   Catalog
+	Desk      Desk               // moves proposed changes on
+	Web       Web                // reads pages of the web
+	WebSearch webaccess.Provider // searches the web
 	// MaxDecode is how long one answer may be written for, by plan (STREAM-09);
 	// nil or 0: as long as the call itself may take.
 	MaxDecode func(plan string) time.Duration
@@ -90,14 +90,14 @@ type Extraction interface {
 type Indexing interface {
 	Cut(ctx context.Context, v identity.Viewer, documentID string) (knowledge.Document, error)
 	Spans(chunks int) []knowledge.Span
-	Embed(ctx context.Context, v identity.Viewer, documentID string, s knowledge.Span) (knowledge.Parcel, error)
-	Shelve(ctx context.Context, v identity.Viewer, documentID string, p knowledge.Parcel) (done, total int, err error)
+	Embed(ctx context.Context, v identity.Viewer, documentID string, s knowledge.Span) (knowledge.VectorBatch, error)
+	IndexBatch(ctx context.Context, v identity.Viewer, documentID string, p knowledge.VectorBatch) (done, total int, err error)
 	Store(ctx context.Context, v identity.Viewer, documentID string, progress func(done, total int)) (knowledge.Document, error)
 }
 
-// Web reads pages of the web; *outside.Client is one.
+// Web reads pages of the web; *webaccess.Client is one.
 type Web interface {
-	Fetch(ctx context.Context, address string) (outside.Page, error)
+	Fetch(ctx context.Context, address string) (webaccess.Page, error)
 }
 
 // Files is each person's own folder; *files.Roots is one.
@@ -138,7 +138,7 @@ var (
 	_ Desk      = (*changes.Desk)(nil)
 	_ Files     = (*files.Roots)(nil)
 	_ Catalog   = (*artifacts.Library)(nil)
-	_ Web       = (*outside.Client)(nil)
+	_ Web       = (*webaccess.Client)(nil)
 	_ Searcher  = (*knowledge.Library)(nil)
 	_ Intake    = (*knowledge.Library)(nil)
 	_ Architect = (*architect.Architect)(nil)

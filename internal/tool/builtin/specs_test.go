@@ -15,10 +15,10 @@ import (
 func everything(t *testing.T) builtin.Parts {
 	t.Helper()
 	return builtin.Parts{
-		Web: internet{}, Outside: &provider{},
+		Web: internet{}, WebSearch: &provider{},
 		Titles: library().Titles, Sets: library().Sets,
 		Model: extractive.Model{}, History: memory{}, Memories: &notebook{}, Search: clear(passage("d", notice, 0)), Intake: &reader{},
-		Files: filed(t, map[string]string{"files/notes.md": "# Notes\n"}), Catalog: shelved(t), Architect: &drafts{}, Desk: steps{}, Feedback: &jotter{},
+		Files: filed(t, map[string]string{"files/notes.md": "# Notes\n"}), Catalog: fullCatalog(t), Architect: &drafts{}, Desk: steps{}, Feedback: &jotter{},
 	}
 }
 

@@ -207,7 +207,7 @@ func TestAnAgentsStepNamesToolsAndReadsTheirResults(t *testing.T) {
 	t.Parallel()
 	m := says(text("Let me look."), model.Event{Type: model.ToolCall, ID: "u1", Name: "files.read_v1", Input: []byte(`{"path":"files/a.md"}`)})
 	l := &log{}
-	out := must(t, builtin.Parts{Model: m, Catalog: shelved(t), Files: filed(t, nil)}, "llm.step_v1", &tool.Call{Final: true, Attempt: 1, Emit: l.emit, Inputs: inputs(
+	out := must(t, builtin.Parts{Model: m, Catalog: fullCatalog(t), Files: filed(t, nil)}, "llm.step_v1", &tool.Call{Final: true, Attempt: 1, Emit: l.emit, Inputs: inputs(
 		"system", "S", "message", "What is in a.md?", "tools", []any{"files.read_v1", "gone_v1"},
 		"transcript", []any{
 			map[string]any{"role": "assistant", "content": []any{

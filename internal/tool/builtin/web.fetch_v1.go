@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 
 	"liminal/internal/fault"
-	"liminal/internal/outside"
 	"liminal/internal/tool"
+	"liminal/internal/webaccess"
 )
 
 // stranger is the content type of what nobody here wrote: clients sanitise it
@@ -46,7 +46,7 @@ func (t fetch) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
 	return out, nil
 }
 
-func named(p outside.Page) string {
+func named(p webaccess.Page) string {
 	if p.Title != "" {
 		return p.Title
 	}

@@ -7,16 +7,16 @@ import (
 	"strings"
 
 	"liminal/internal/fault"
-	"liminal/internal/outside"
 	"liminal/internal/redact"
 	"liminal/internal/tool"
+	"liminal/internal/webaccess"
 )
 
 // foundPages is how many pages a call returns that does not say how many.
 const foundPages = 5
 
 // searchWeb asks a search provider (TOOL-13).
-type searchWeb struct{ provider outside.Provider }
+type searchWeb struct{ provider webaccess.Provider }
 
 func (searchWeb) Name() string { return "web.search_v1" }
 
@@ -25,7 +25,7 @@ func (t searchWeb) Run(ctx context.Context, c *tool.Call) (map[string]any, error
 	if query == "" {
 		return nil, fault.New(fault.Invalid, "%s needs a query, or a message to make one of.", t.Name())
 	}
-	found, err := t.provider.Search(ctx, outside.Query{Text: query, Limit: number(c, "limit", foundPages), Locale: c.Locale})
+	found, err := t.provider.Search(ctx, webaccess.Query{Text: query, Limit: number(c, "limit", foundPages), Locale: c.Locale})
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func wording(c *tool.Call) string {
 	if message == "" {
 		return ""
 	}
-	parts := []string{clipped(discreet(message), outside.MaxQuery/2)}
+	parts := []string{clipped(discreet(message), webaccess.MaxQuery/2)}
 	for _, title := range texts(c.Inputs["titles"]) {
 		parts = mention(parts, strings.TrimSuffix(title, path.Ext(title)))
 	}
@@ -68,7 +68,7 @@ func wording(c *tool.Call) string {
 func mention(parts []string, what string) []string {
 	what = discreet(what)
 	said := strings.ToLower(strings.Join(parts, " "))
-	if what == "" || strings.Contains(said, strings.ToLower(what)) || len(said)+len(what) >= outside.MaxQuery {
+	if what == "" || strings.Contains(said, strings.ToLower(what)) || len(said)+len(what) >= webaccess.MaxQuery {
 		return parts
 	}
 	return append(parts, what)

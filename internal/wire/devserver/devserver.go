@@ -1,6 +1,6 @@
 // Package devserver runs a Temporal server and its web UI inside this process,
 // on two SQLite files, so that one command is enough to try the platform. The
-// server of the test lane (scripts/temporal) is the same one on PostgreSQL.
+// server of the test stack (scripts/temporal) is the same one on PostgreSQL.
 //
 // It is the only package that may import the Temporal server and its UI:
 // compiling them takes minutes, and nothing else should pay for that. It knows

@@ -6,8 +6,8 @@ import { ask } from './ask.ts';
 import { queryClient } from './queries.ts';
 import type * as gen from './gen.ts';
 
-export type { Approval, Example, Patch, PatchEvent, PatchRow, Person, Trial, Two, Watch } from './gen.ts';
-import type { Patch, PatchRow, Trial } from './gen.ts';
+export type { Approval, Example, Patch, PatchEvent, PatchRow, Person, RolloutPlan, Two, Watch } from './gen.ts';
+import type { Patch, PatchRow, RolloutPlan } from './gen.ts';
 
 export type PatchStatus = gen.Patch['status'];
 export type PatchStage = gen.Patch['stage'];
@@ -127,7 +127,7 @@ async function act(doing: Promise<Patch>): Promise<Patch> {
 export const approve = (id: number, reason: string, confirm?: string) =>
   act(ask('decidePatch', { path: { id }, body: { decision: 'approve', reason, ...(confirm ? { confirm } : {}) } }));
 export const reject = (id: number, reason: string) => act(ask('decidePatch', { path: { id }, body: { decision: 'reject', reason } }));
-export const apply = (id: number, trial: Trial) => act(ask('applyPatch', { path: { id }, body: trial }));
+export const apply = (id: number, plan: RolloutPlan) => act(ask('applyPatch', { path: { id }, body: plan }));
 export const rollBack = (id: number, reason: string) => act(ask('rollBackPatch', { path: { id }, body: { reason } }));
 export const promote = (id: number) => act(ask('promotePatch', { path: { id } }));
 export const withdraw = (id: number, reason: string) => act(ask('withdrawPatch', { path: { id }, body: { reason } }));

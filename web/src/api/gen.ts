@@ -59,7 +59,7 @@ export interface Artifact {
   meta?: Record<string, unknown>;
   name: string;
   owner_id: string | null;
-  /** a trial of the current version; null: every new run takes it */
+  /** how far the current version is rolled out; null: every new run takes it */
   rollout: Rollout | null;
   /** its document */
   schema: Record<string, unknown>;
@@ -723,7 +723,7 @@ export interface NewPreference {
   signal: 'like' | 'dislike' | 'always' | 'never';
 }
 
-export interface NewTrial {
+export interface NewRollout {
   /** it is watched; missing: 24 */
   hours?: number;
   /** go back by itself when the rule is met */
@@ -950,7 +950,7 @@ export interface Patch {
   status: 'pending' | 'approved' | 'applied' | 'rejected' | 'invalid' | 'expired' | 'withdrawn' | 'superseded' | 'rolled_back';
   temporal_url: string | null;
   /** how it was applied; null before */
-  trial: Trial | null;
+  trial: RolloutPlan | null;
   /** what becomes of an effect the record does not hold; empty: unknown */
   unknown: '' | 'unknown' | 'live' | 'scripted';
   /** empty before the rehearsal */
@@ -1020,7 +1020,7 @@ export interface PatchRow {
   status: 'pending' | 'approved' | 'applied' | 'rejected' | 'invalid' | 'expired' | 'withdrawn' | 'superseded' | 'rolled_back';
   temporal_url: string | null;
   /** how it was applied; null before */
-  trial: Trial | null;
+  trial: RolloutPlan | null;
   /** what becomes of an effect the record does not hold; empty: unknown */
   unknown: '' | 'unknown' | 'live' | 'scripted';
   /** empty before the rehearsal */
@@ -1218,6 +1218,12 @@ export interface Rollout {
   patch: number;
   share: number;
   since: string;
+}
+
+export interface RolloutPlan {
+  hours: number;
+  roll_back: boolean;
+  share: number;
 }
 
 export interface Routed {
@@ -1569,12 +1575,6 @@ export interface TraceStep {
   visit: number;
 }
 
-export interface Trial {
-  hours: number;
-  roll_back: boolean;
-  share: number;
-}
-
 export interface Tried {
   changes: PatchChange[];
   checks: PatchCheck[];
@@ -1732,7 +1732,7 @@ export interface Watch {
   rule: Ruled[];
   runs: TwoOf;
   since: string;
-  trial: Trial;
+  trial: RolloutPlan;
   until: string;
   versions: TwoOf;
 }
@@ -1751,7 +1751,7 @@ export interface Ops {
     path: {
       id: number;
     };
-    body?: NewTrial;
+    body?: NewRollout;
     data: Patch;
   };
   /** The same, by the patch's id */

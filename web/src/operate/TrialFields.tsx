@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { Trial } from '../api/changes.ts';
+import type { RolloutPlan } from '../api/changes.ts';
 import { useWords } from '../i18n/index.ts';
 
 const usualHours = 24;
@@ -43,7 +43,7 @@ export function TrialFields({ share }: { share: boolean }) {
 }
 
 /** What the fields say; a share of 0 is all new runs. */
-export function trialOf(form: FormData): Trial {
+export function trialOf(form: FormData): RolloutPlan {
   return {
     share: Number(form.get('share') ?? 0),
     hours: Number(form.get('hours') ?? usualHours),

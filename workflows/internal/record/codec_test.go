@@ -26,14 +26,14 @@ import (
 	"liminal/worker"
 )
 
-// shelf is worker.Values in memory.
-type shelf struct {
+// memStore is worker.Values in memory.
+type memStore struct {
 	mu   sync.Mutex
 	kept map[string][]byte
 	down int // so many visits fail
 }
 
-func (s *shelf) visit() error {
+func (s *memStore) visit() error {
 	if s.down > 0 {
 		s.down--
 		return fault.New(fault.Internal, "The store is down.")
@@ -41,14 +41,14 @@ func (s *shelf) visit() error {
 	return nil
 }
 
-func (s *shelf) PutPayload(_ context.Context, id string, value []byte) error {
+func (s *memStore) PutPayload(_ context.Context, id string, value []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.kept[id] = bytes.Clone(value)
 	return s.visit()
 }
 
-func (s *shelf) Payload(_ context.Context, id string) ([]byte, error) {
+func (s *memStore) Payload(_ context.Context, id string) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	v, ok := s.kept[id]
@@ -58,7 +58,7 @@ func (s *shelf) Payload(_ context.Context, id string) ([]byte, error) {
 	return bytes.Clone(v), s.visit()
 }
 
-func (s *shelf) holds() (n int, bytes string) {
+func (s *memStore) holds() (n int, bytes string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, v := range s.kept {
@@ -119,7 +119,7 @@ const secretWords = "the heron flies at dawn"
 // Requirements: SAFE-08, PLAT-14
 func TestAHistoryUnderTheCodecHoldsNoTextOfPeople(t *testing.T) {
 	t.Parallel()
-	values := &shelf{kept: map[string][]byte{}}
+	values := &memStore{kept: map[string][]byte{}}
 	w := activitiestest.New(asking)
 	w.Tool("llm", model, func(_ context.Context, c *tool.Call) (map[string]any, error) {
 		if c.Node == "after" {
@@ -165,7 +165,7 @@ func TestAValueBeyondTemporalsLimitPassesThroughARun(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := base64.StdEncoding.EncodeToString(long)
-	values := &shelf{kept: map[string][]byte{}, down: 2}
+	values := &memStore{kept: map[string][]byte{}, down: 2}
 	s := emptyStage(t, activitiestest.New(""), codecOf(t, "", values), func(set *activities.Set) {
 		set.Sweeps = map[string]activities.Sweep{"big": {Every: 24 * time.Hour, Run: func(context.Context) (activities.Swept, error) {
 			return activities.Swept{Note: text}, nil
@@ -187,7 +187,7 @@ func TestARunGoesOnUnderAnotherKey(t *testing.T) {
 	t.Parallel()
 	keys := randomKeys(t, "new", "old")
 	_, oldKey, _ := strings.Cut(keys, ",")
-	values := &shelf{kept: map[string][]byte{}}
+	values := &memStore{kept: map[string][]byte{}}
 	for name, before := range map[string]string{"none": "", "an older one": oldKey} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

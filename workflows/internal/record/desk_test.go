@@ -14,8 +14,8 @@ import (
 	"liminal/artifacts"
 	"liminal/internal/changes"
 	"liminal/internal/fault"
-	"liminal/internal/hub"
 	"liminal/internal/identity"
+	"liminal/internal/inproc"
 	"liminal/internal/rehearsal"
 	"liminal/internal/run"
 	"liminal/internal/sqlite"
@@ -49,8 +49,8 @@ func openOffice(t *testing.T, workflow string) *office {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &office{house: &house{T: t, store: store.New(db, store.Options{}), hub: hub.New(hub.Options{Base: hub.Stride})}}
-	t.Cleanup(o.hub.Close)
+	o := &office{house: &house{T: t, store: store.New(db, store.Options{}), memory: inproc.New(inproc.Options{Base: inproc.Stride})}}
+	t.Cleanup(o.memory.Close)
 	o.viewer = o.person()
 	o.second = o.colleague()
 	o.furnish(workflow)
@@ -98,7 +98,7 @@ func (o *office) furnish(workflow string) {
 	}
 	o.work(&activities.Set{
 		Turns: o.store, Messages: o.store, Conversations: o.store, Runs: o.store, Interrupts: o.store, Blobs: o.store,
-		Contexts: o.store, Artifacts: o.library, Box: box, Log: o.hub, Record: true,
+		Contexts: o.store, Artifacts: o.library, Box: box, Log: o.memory, Record: true,
 	})
 }
 
@@ -143,7 +143,7 @@ func TestAChangeOnItsWholeWayWhileARunIsInFlight(t *testing.T) {
 		return err
 	})
 	o.eventually("the application", func() error {
-		_, err := o.desk.Apply(ctx, o.second, p.ID, changes.Trial{Hours: 24})
+		_, err := o.desk.Apply(ctx, o.second, p.ID, changes.RolloutPlan{Hours: 24})
 		return err
 	})
 	next := o.chat("", "hello", "reject")

@@ -13,9 +13,9 @@ import (
 	"liminal/activities"
 	"liminal/artifacts"
 	"liminal/internal/chat"
-	"liminal/internal/hub"
 	"liminal/internal/id"
 	"liminal/internal/identity"
+	"liminal/internal/inproc"
 	"liminal/internal/run"
 	"liminal/internal/sqlite"
 	"liminal/internal/store"
@@ -30,7 +30,7 @@ import (
 type house struct {
 	*testing.T
 	store  *store.Store
-	hub    *hub.Hub
+	memory *inproc.Memory
 	engine *worker.Engine
 	viewer identity.Viewer
 }
@@ -54,8 +54,8 @@ func openHouse(t *testing.T, workflow string, tools ...acting) *house {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() }) // the folder goes with it
-	h := &house{T: t, store: store.New(db, store.Options{}), hub: hub.New(hub.Options{Base: hub.Stride})}
-	t.Cleanup(h.hub.Close)
+	h := &house{T: t, store: store.New(db, store.Options{}), memory: inproc.New(inproc.Options{Base: inproc.Stride})}
+	t.Cleanup(h.memory.Close)
 	h.viewer = h.person()
 	var specs []tool.Spec
 	var all []tool.Tool
@@ -74,7 +74,7 @@ func openHouse(t *testing.T, workflow string, tools ...acting) *house {
 	h.shelve(library, specs, workflow)
 	h.work(&activities.Set{
 		Turns: h.store, Messages: h.store, Conversations: h.store, Runs: h.store, Interrupts: h.store, Blobs: h.store,
-		Contexts: h.store, Artifacts: library, Box: box, Log: h.hub,
+		Contexts: h.store, Artifacts: library, Box: box, Log: h.memory,
 	})
 	return h
 }
@@ -142,7 +142,7 @@ func (h *house) end(runID string) stream.Event {
 	h.Helper()
 	ctx, cancel := context.WithTimeout(h.Context(), deadline)
 	defer cancel()
-	for e, err := range h.hub.Follow(ctx, runID, 0) {
+	for e, err := range h.memory.Follow(ctx, runID, 0) {
 		if err != nil {
 			h.Fatal(err)
 		}
@@ -159,7 +159,7 @@ func (h *house) paused(runID string) run.Interrupt {
 	h.Helper()
 	ctx, cancel := context.WithTimeout(h.Context(), deadline)
 	defer cancel()
-	for e, err := range h.hub.Follow(ctx, runID, 0) {
+	for e, err := range h.memory.Follow(ctx, runID, 0) {
 		if err != nil {
 			h.Fatal(err)
 		}

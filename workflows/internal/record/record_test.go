@@ -35,7 +35,7 @@ const deadline = 10 * time.Second
 // when -lane is given.
 var server interface{ Address() string }
 
-var lane = flag.Bool("lane", false, "work on the separate server that LANE_TEMPORAL names")
+var onTestStack = flag.Bool("lane", false, "work on the separate server that LANE_TEMPORAL names")
 
 // separate is the host:port of a server elsewhere.
 type separate string
@@ -51,7 +51,7 @@ func TestMain(m *testing.M) {
 }
 
 func testMain(m *testing.M) int {
-	if *lane {
+	if *onTestStack {
 		server = separate(os.Getenv("LANE_TEMPORAL"))
 		return prepared(m)
 	}
