@@ -118,14 +118,14 @@ func eventScenes() map[string]func(t *testing.T) *activitiestest.World {
 }
 
 func emitProgress(c *tool.Call) {
-	c.Emit(stream.Progress, map[string]any{"message": "Reading the file…"})
-	c.Emit(stream.Progress, map[string]any{"done": 0, "total": 5, "unit": "pages", "message": "Reading the file…"})
+	c.Emit(stream.ProgressData{Message: "Reading the file…"})
+	c.Emit(stream.ProgressData{Done: new(0), Total: new(5), Unit: "pages", Message: "Reading the file…"})
 }
 
 func emitWords(c *tool.Call) {
-	c.Emit(stream.Token, "Wro")
-	c.Emit(stream.Reset, map[string]any{"reason": "tools"})
-	c.Emit(stream.Token, "Right <b>")
+	c.Emit(stream.TokenData("Wro"))
+	c.Emit(stream.ResetData{Reason: "tools"})
+	c.Emit(stream.TokenData("Right <b>"))
 }
 
 // What readers get of each kind is written down: a field that is renamed, left

@@ -183,3 +183,21 @@ func TestWhatTheEndOfARunSaysIsWrittenDown(t *testing.T) {
 		t.Errorf("%d ends were played, %d are written down", len(got), len(want))
 	}
 }
+
+// A reader whose log has forgotten the run is told what the others were.
+//
+// Requirements: STREAM-24, STREAM-32
+func TestTheLogAndTheStoreSayTheSameOfAnAnswer(t *testing.T) {
+	t.Parallel()
+	for name, input := range ends() {
+		told := playEnd(t, input)
+		if told.Log.Kind != told.Store.Kind {
+			t.Errorf("%s: the log ends with %s, the store with %s", name, told.Log.Kind, told.Store.Kind)
+		}
+		if told.Log.Kind != stream.CancelAck && !reflect.DeepEqual(told.Log.Data, told.Store.Data) {
+			log, _ := json.Marshal(told.Log.Data) // both were JSON before
+			store, _ := json.Marshal(told.Store.Data)
+			t.Errorf("%s: the log says\n%s\nand the store\n%s", name, log, store)
+		}
+	}
+}

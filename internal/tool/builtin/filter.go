@@ -157,7 +157,7 @@ func (f *filter) replace(r safety.Finding) {
 		text = fmt.Sprintf("Diese Antwort wird nicht gezeigt: Sie enthält, was dieses System nicht ausgibt (%s).", r.Reason)
 	}
 	if f.call.Final {
-		f.call.Emit(stream.Reset, map[string]any{"reason": "safety"})
+		f.call.Emit(stream.ResetData{Reason: stream.ResetSafety})
 	}
 	f.said.forget()
 	f.tell(r, text)

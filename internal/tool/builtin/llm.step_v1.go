@@ -52,7 +52,7 @@ func (t step) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
 	}
 	if c.Final && len(s.calls) > 0 && s.text.Len() > 0 {
 		// What a model says before it calls tools is not the answer.
-		c.Emit(stream.Reset, map[string]any{"reason": "tools"})
+		c.Emit(stream.ResetData{Reason: stream.ResetTools})
 	}
 	return t.outputs(s)
 }

@@ -61,7 +61,7 @@ type said struct {
 func (v voice) speak(ctx context.Context, c *tool.Call, req model.Request) (*said, error) {
 	req = inRole(c, req)
 	if c.Final && c.Attempt > 1 {
-		c.Emit(stream.Reset, map[string]any{"reason": "retry"})
+		c.Emit(stream.ResetData{Reason: stream.ResetRetry})
 	}
 	within, cancel := v.within(ctx, c.Viewer.Plan)
 	defer cancel()
@@ -77,7 +77,7 @@ func (v voice) speak(ctx context.Context, c *tool.Call, req model.Request) (*sai
 			return s.cut(ctx, within, err)
 		}
 		if piece := s.add(event); c.Final && piece != "" {
-			c.Emit(stream.Token, piece)
+			c.Emit(stream.TokenData(piece))
 		}
 	}
 	if s.reason == "" && within.Err() != nil {
@@ -85,7 +85,7 @@ func (v voice) speak(ctx context.Context, c *tool.Call, req model.Request) (*sai
 	}
 	s.truncated = s.reason == model.MaxTokens
 	if c.Final && strings.TrimSpace(s.text.String()) == "" && len(s.calls) == 0 && v.model.Generative() {
-		c.Emit(stream.Token, s.write(wordless(s.reason, german(c))))
+		c.Emit(stream.TokenData(s.write(wordless(s.reason, german(c)))))
 	}
 	return s, nil
 }
