@@ -16,7 +16,7 @@ import (
 // tools it wants called. The machine calls them and asks for the next step
 // with the transcript grown by both.
 type step struct {
-	voice
+	completer
 	catalog Catalog
 	absent  map[string]bool // tools this program cannot run
 }
@@ -157,7 +157,7 @@ func resultText(raw json.RawMessage) string {
 	return string(raw)
 }
 
-func (t step) outputs(s *said) (map[string]any, error) {
+func (t step) outputs(s *completion) (map[string]any, error) {
 	calls := make([]any, 0, len(s.calls))
 	for i, call := range s.calls {
 		arguments := map[string]any{}
