@@ -280,8 +280,8 @@ type CloseInput struct {
 	Steps   []graph.Step   `json:"steps,omitempty"`
 	Persist map[string]any `json:"persist,omitempty"`
 	Tally   Tally          `json:"tally"`
-	// Happened is what to record of the run; nil: nothing.
-	Happened *Happened `json:"happened,omitempty"`
+	// Outcomes are what to record of the run; nil: nothing.
+	Outcomes *RunOutcomes `json:"happened,omitempty"`
 }
 
 // Status is the state the run's row ends in. A person who skipped a question

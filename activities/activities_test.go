@@ -40,8 +40,8 @@ func callOf(w *activitiestest.World) activities.CallInput {
 func TestACallSaysWhatItDoesAndWhatItFound(t *testing.T) {
 	t.Parallel()
 	w := world(func(_ context.Context, c *tool.Call) (map[string]any, error) {
-		c.Emit(stream.Token, "not the answer")
-		c.Emit(stream.Progress, map[string]any{"done": 1})
+		c.Emit(stream.TokenData("not the answer"))
+		c.Emit(stream.ProgressData{Done: new(1)})
 		return map[string]any{"documents": []any{map[string]any{"id": "d1", "title": "One", "score": 0.5}}}, nil
 	})
 	r, err := w.Set().Call(t.Context(), callOf(w))
@@ -153,7 +153,7 @@ func TestACallThatRunsTwiceSaysEverythingOnce(t *testing.T) {
 func TestAWorkerThatStopsIsNotAPersonWhoCancels(t *testing.T) {
 	t.Parallel()
 	w := world(func(ctx context.Context, c *tool.Call) (map[string]any, error) {
-		c.Emit(stream.Token, "Half")
+		c.Emit(stream.TokenData("Half"))
 		<-ctx.Done()
 		return nil, ctx.Err()
 	})

@@ -10,6 +10,7 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 
+	"liminal/internal/chat"
 	"liminal/internal/fault"
 	"liminal/internal/run"
 	"liminal/internal/stream"
@@ -59,8 +60,8 @@ func (q Question) row(in AskInput, now time.Time) run.Interrupt {
 func asked(in AskInput, rows []run.Interrupt) ([]stream.Event, error) {
 	var events []stream.Event
 	var errs []error
-	add := func(kind stream.Kind, node, key string, data any) {
-		e, err := event(kind, node, data)
+	add := func(node, key string, data stream.Payload) {
+		e, err := stream.New(node, data)
 		e.Key = key
 		events, errs = append(events, e), append(errs, err)
 	}
@@ -70,40 +71,15 @@ func asked(in AskInput, rows []run.Interrupt) ([]stream.Event, error) {
 			if message == "" {
 				message = q.Node
 			}
-			add(stream.Status, q.Node, "asking:"+q.ID, statusData{Node: q.Node, Message: message, Done: true})
+			add(q.Node, "asking:"+q.ID, stream.StatusData{Node: q.Node, Message: message, Done: true})
 		}
-		add(stream.Interrupt, q.Node, "ask:"+q.ID, Shown(rows[i]))
+		add(q.Node, "ask:"+q.ID, chat.Asked(rows[i]))
 	}
 	if in.Waiting {
 		ids := slices.Sorted(slices.Values(in.Open))
-		add(stream.Paused, "", "paused:"+strings.Join(ids, ","), map[string]any{"interrupt_ids": ids})
+		add("", "paused:"+strings.Join(ids, ","), stream.PausedData{InterruptIDs: ids})
 	}
 	return events, errors.Join(errs...)
-}
-
-// ShownInterrupt is a question as readers of a stream see it.
-type ShownInterrupt struct {
-	ID             string       `json:"interrupt_id"`
-	RunID          string       `json:"run_id"`
-	ConversationID string       `json:"conversation_id,omitempty"`
-	Type           string       `json:"interrupt_type"`
-	Message        string       `json:"message"`
-	Options        []run.Option `json:"options"` // null for a text
-	AnswerSchema   any          `json:"answer_schema,omitempty"`
-	CreatedAt      time.Time    `json:"created_at"`
-	ExpiresAt      time.Time    `json:"expires_at,omitzero"`
-}
-
-// Shown is i as readers of a stream see it (INT-01).
-func Shown(i run.Interrupt) ShownInterrupt {
-	s := ShownInterrupt{
-		ID: i.ID, RunID: i.RunID, ConversationID: i.ConversationID, Type: i.Type,
-		Message: i.Message, Options: i.Options, CreatedAt: i.CreatedAt.UTC(), ExpiresAt: i.ExpiresAt,
-	}
-	if len(i.AnswerSchema) > 0 {
-		s.AnswerSchema = i.AnswerSchema
-	}
-	return s
 }
 
 // Deliver records that the workflow has the answers, so that they are not sent
@@ -151,7 +127,7 @@ func (s *Set) delivered(ctx context.Context, in DeliverInput) error {
 	}
 	var events []stream.Event
 	for _, id := range in.IDs {
-		e, err := event(stream.Resumed, "", map[string]string{"interrupt_id": id})
+		e, err := stream.New("", stream.ResumedData{InterruptID: id})
 		if err != nil {
 			return err
 		}

@@ -52,10 +52,10 @@ func (s *Set) call(ctx context.Context, in CallInput) (CallResult, error) {
 	ctx, cancel := within(ctx, in.Timeout)
 	defer cancel()
 
-	voice := &voice{set: s, in: in, started: s.now(), kind: bound.ContentType}
+	events := &callEvents{set: s, in: in, started: s.now(), kind: bound.ContentType}
 	arguments, _ := inputs.(map[string]any)
-	voice.begin(ctx, arguments)
-	asked, meter := voice.call(ctx, arguments), &usageMeter{set: s, in: in}
+	events.begin(ctx, arguments)
+	asked, meter := events.call(ctx, arguments), &usageMeter{set: s, in: in}
 	asked.Afford, asked.Spent = meter.afford, meter.add
 	if err := s.choose(ctx, in, asked); err != nil {
 		return CallResult{}, err
@@ -64,7 +64,7 @@ func (s *Set) call(ctx context.Context, in CallInput) (CallResult, error) {
 	meter.record(ctx)
 	err = late(ctx, err)
 	if stopped(ctx) {
-		return voice.stopped(ctx, out), nil
+		return events.stopped(ctx, out), nil
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		// What a tool has by then may be half of an answer, and it takes the end
@@ -74,11 +74,11 @@ func (s *Set) call(ctx context.Context, in CallInput) (CallResult, error) {
 	if err == nil {
 		out, err = s.externalise(ctx, in.Run, in.Effect, out)
 	}
-	voice.end(ctx, out, err)
+	events.end(ctx, out, err)
 	if err != nil {
 		return CallResult{}, meter.withUsage(err)
 	}
-	return CallResult{Output: out, MS: voice.elapsed(), Spoke: voice.spoke(), Redactions: voice.redactions()}, nil
+	return CallResult{Output: out, MS: events.elapsed(), Spoke: events.spoke(), Redactions: events.redactions()}, nil
 }
 
 // within is ctx for as long as a call may take; 0 is without a bound of ours.
@@ -113,15 +113,15 @@ func (s *Set) caller(ctx context.Context, v identity.Viewer, spec tool.Spec) (id
 }
 
 // call is what the tool is told.
-func (v *voice) call(ctx context.Context, inputs map[string]any) *tool.Call {
-	in := v.in
+func (e *callEvents) call(ctx context.Context, inputs map[string]any) *tool.Call {
+	in := e.in
 	return &tool.Call{
 		Viewer: in.Run.Viewer, RunID: in.Run.RunID, ConversationID: in.ConversationID,
 		RequestID: in.RequestID, Node: in.Node, EffectID: in.Effect, Attempt: in.Attempt,
 		UptoSeq: in.UptoSeq, ContextIDs: in.ContextIDs, Locale: in.Locale, Final: in.Final,
 		Inputs: inputs, Resume: in.Resume,
-		Emit:      v.emitter(ctx),
-		Redacted:  v.redacted(ctx),
+		Emit:      e.emitter(ctx),
+		Redacted:  e.redacted(ctx),
 		Heartbeat: func(details any) { recordHeartbeat(ctx, details) },
 	}
 }

@@ -109,28 +109,19 @@ type closing struct {
 	status run.Status
 }
 
-// Failure is why a run failed, as people and rows see it. Code is one of the
-// seven; Reason is the machine's own where it says more.
-type Failure struct {
-	Code    fault.Code `json:"code"`
-	Message string     `json:"message"`
-	Node    string     `json:"node,omitempty"`
-	Reason  string     `json:"reason,omitempty"`
-}
-
-// FailureOf is f in the closed set of codes (API-03).
-func FailureOf(f *graph.Failure) *Failure {
+// FailureOf is f as people and rows see it, in the closed set of codes (API-03).
+func FailureOf(f *graph.Failure) *stream.RunError {
 	if f == nil {
 		return nil
 	}
-	out := &Failure{Code: fault.Internal, Message: f.Message, Node: f.Node, Reason: f.Code}
+	out := &stream.RunError{Code: string(fault.Internal), Message: f.Message, Node: f.Node, Reason: f.Code}
 	for _, code := range fault.Codes() {
 		if string(code) == f.Code {
-			out.Code, out.Reason = code, ""
+			out.Code, out.Reason = f.Code, ""
 		}
 	}
 	if f.Code == fault.Budget {
-		out.Code = fault.RateLimited
+		out.Code = string(fault.RateLimited)
 	}
 	return out
 }
@@ -138,10 +129,10 @@ func FailureOf(f *graph.Failure) *Failure {
 // failure is why the run failed. What a person's own graph does beyond its
 // bounds, or leaves undecided, is not a failure of ours; what a graph of
 // everybody's does is.
-func (c *closing) failure() *Failure {
+func (c *closing) failure() *stream.RunError {
 	f := FailureOf(c.Outcome.Err)
 	if f != nil && c.Opened.Owned && byItself(c.Outcome.Err) {
-		f.Code = fault.Invalid
+		f.Code = string(fault.Invalid)
 	}
 	return f
 }
@@ -195,16 +186,25 @@ func (c *closing) end() (run.End, error) {
 		end.Error, err = json.Marshal(f)
 		return end, err
 	}
-	end.Result, err = json.Marshal(c.result())
+	result, err := c.result()
+	if err != nil {
+		return end, err
+	}
+	end.Result, err = json.Marshal(result)
 	return end, err
 }
 
-// result is what the row keeps. A turn's answer is its message.
-func (c *closing) result() any {
-	if c.Run.Kind == run.KindChat {
-		return map[string]any{"message_id": c.messageID(), "usage": c.usage()}
+// result is what the row keeps.
+func (c *closing) result() (chat.Result, error) {
+	usage, err := json.Marshal(c.usage())
+	if err != nil {
+		return chat.Result{}, err
 	}
-	return map[string]any{"response": c.Outcome.Response, "data": c.Outcome.Data, "usage": c.usage()}
+	if c.Run.Kind == run.KindChat {
+		return chat.Result{MessageID: c.messageID(), Usage: usage, Heeded: c.heeded()}, nil
+	}
+	data, err := json.Marshal(c.Outcome.Data)
+	return chat.Result{Response: &c.Outcome.Response, Data: data, Usage: usage}, err
 }
 
 // write commits the end, once: repeating it changes nothing (CHAT-28).
@@ -219,36 +219,46 @@ func (c *closing) write(ctx context.Context, end run.End) (chat.Closed, error) {
 
 // tell shows the trace and then ends the stream, once.
 func (c *closing) tell(ctx context.Context, end run.End, closed chat.Closed) error {
-	last, err := c.event(closed)
+	last, err := c.event(end, closed)
 	if err != nil {
 		return err
 	}
-	last.Key = "end"
-	trace := stream.Event{Kind: stream.Trace, Attempt: 1, Key: "trace", Data: end.Trace}
+	trace, err := stream.New("", stream.TraceData{RawMessage: end.Trace})
+	if err != nil {
+		return err
+	}
+	trace.Key, last.Key = "trace", "end"
 	return c.set.tell(ctx, c.Run.RunID, trace, last)
 }
 
 // event is the one that ends the stream (STREAM-15).
-func (c *closing) event(closed chat.Closed) (stream.Event, error) {
+func (c *closing) event(end run.End, closed chat.Closed) (stream.Event, error) {
 	if c.status == run.Failed {
-		return event(stream.Error, c.Outcome.Err.Node, c.failure())
+		return stream.New(c.Outcome.Err.Node, *c.failure())
 	}
 	if c.status == run.Cancelled {
-		return event(stream.CancelAck, "", map[string]any{
-			"message_id": orNil(closed.MessageID), "run_id": c.Run.RunID, "content": c.text(),
-		})
+		ack := stream.CancelAckData{RunID: c.Run.RunID, Content: c.text()}
+		if closed.MessageID != "" {
+			ack.MessageID = &closed.MessageID
+		}
+		return stream.New("", ack)
 	}
-	if c.Run.Kind != run.KindChat {
-		return event(stream.MessageDone, "", map[string]any{"run_id": c.Run.RunID, "content": c.Outcome.Response, "data": c.Outcome.Data, "usage": c.usage()})
+	done, err := c.done(end, closed)
+	if err != nil {
+		return stream.Event{}, err
 	}
-	return event(stream.MessageDone, "", c.done(closed))
+	return stream.New("", done)
 }
 
-func orNil(s string) any {
-	if s == "" {
-		return nil
+// done is the answer on the stream, made of what was written.
+func (c *closing) done(end run.End, closed chat.Closed) (stream.MessageDoneData, error) {
+	row := run.Run{ID: c.Run.RunID, Kind: c.Run.Kind, ConversationID: c.Opened.ConversationID, Result: end.Result, Trace: end.Trace}
+	if c.Run.Kind != run.KindChat {
+		return chat.MessageDone(row, nil)
 	}
-	return s
+	m := c.message()
+	m.ID = closed.MessageID
+	return chat.MessageDone(row, m)
 }
 
 // small is a record's arguments or result as JSON, cut to what a page shows.

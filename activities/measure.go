@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"liminal/internal/id"
-	"liminal/internal/model"
 	"liminal/internal/run"
+	"liminal/internal/stream"
 	"liminal/internal/telemetry"
 	"liminal/internal/tool"
 )
@@ -80,12 +80,12 @@ func (s *Set) since(runID string) (waited time.Duration, known bool) {
 }
 
 // firstWord tells how long the person has waited, once a run.
-func (v *voice) firstWord() {
-	if v.in.Attempt > 1 || v.in.Reset {
+func (e *callEvents) firstWord() {
+	if e.in.Attempt > 1 || e.in.Reset {
 		return
 	}
-	if waited, known := v.set.since(v.in.Run.RunID); known {
-		v.set.meter().FirstToken(waited)
+	if waited, known := e.set.since(e.in.Run.RunID); known {
+		e.set.meter().FirstToken(waited)
 	}
 }
 
@@ -93,7 +93,7 @@ func (v *voice) firstWord() {
 func (c *closing) measure() {
 	m, code := c.set.meter(), ""
 	if f := c.failure(); f != nil {
-		code = string(f.Code)
+		code = f.Code
 	}
 	m.Ended(string(c.Run.Kind), string(c.status), code)
 	if c.Run.Kind != run.KindChat {
@@ -113,14 +113,10 @@ func (c *closing) measure() {
 	}
 }
 
-// usageData is what a run used, as readers see it (OBS-09).
-type usageData struct {
-	model.Usage
-	Used    int      `json:"tokens_used"` // of all classes
-	CostUSD *float64 `json:"cost_usd"`    // null: not known
-}
-
-func (c *closing) usage() usageData {
+func (c *closing) usage() stream.UsageData {
 	u := c.Tally.Usage
-	return usageData{Usage: u, Used: u.Tokens(), CostUSD: u.CostUSD}
+	return stream.UsageData{
+		InputTokens: u.Input, OutputTokens: u.Output, CacheReadTokens: u.CacheRead, CacheWriteTokens: u.CacheWrite,
+		Estimated: u.Estimated, TokensUsed: u.Tokens(), CostUSD: u.CostUSD,
+	}
 }

@@ -47,8 +47,8 @@ func TestACallIsCountedByHowItEnded(t *testing.T) {
 	t.Parallel()
 	for want, f := range map[string]func(context.Context, *tool.Call) (map[string]any, error){
 		"ok": func(_ context.Context, c *tool.Call) (map[string]any, error) {
-			c.Emit(stream.Token, "One ")
-			c.Emit(stream.Token, "two")
+			c.Emit(stream.TokenData("One "))
+			c.Emit(stream.TokenData("two"))
 			return map[string]any{}, nil
 		},
 		"error": func(context.Context, *tool.Call) (map[string]any, error) {

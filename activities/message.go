@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 
 	"liminal/internal/chat"
-	"liminal/internal/graph"
 	"liminal/internal/id"
 	"liminal/internal/run"
 	"liminal/internal/safety"
@@ -142,47 +141,4 @@ func (n Notice) said() string {
 		return ""
 	}
 	return string(raw)
-}
-
-// doneData is the answer on the stream (STREAM-04). Its content equals the
-// stored message's (STREAM-32).
-type doneData struct {
-	MessageID      string          `json:"message_id"`
-	ConversationID string          `json:"conversation_id"`
-	RunID          string          `json:"run_id"`
-	Content        string          `json:"content"`
-	Struct         *chat.Content   `json:"content_struct"`
-	Citations      []chat.Citation `json:"citations"`
-	Usage          usageData       `json:"usage"`
-	Adapters       json.RawMessage `json:"adapters"`
-	Gates          json.RawMessage `json:"gates"`
-	Routing        json.RawMessage `json:"routing"` // the router's trace (CHAT-22)
-	Trace          []graph.Step    `json:"workflow_trace"`
-	Model          string          `json:"model,omitempty"`
-	Data           map[string]any  `json:"data,omitempty"` // of the graph's end node
-	Truncated      bool            `json:"truncated,omitempty"`
-	Suppressed     bool            `json:"suppressed,omitempty"`
-	Heeded         bool            `json:"heeded,omitempty"` // what the message says of an answer is being noted (PREF-02)
-}
-
-func (c *closing) done(closed chat.Closed) doneData {
-	m, routed := c.message(), c.routing()
-	d := doneData{
-		MessageID: closed.MessageID, ConversationID: m.ConversationID, RunID: m.RunID,
-		Content: m.Content, Struct: m.Struct, Citations: m.Struct.Citations(), Usage: c.usage(),
-		Adapters: orEmpty(routed.Adapters, "[]"), Gates: orEmpty(routed.Gates, "{}"),
-		Routing: orEmpty(c.Opened.Routing, "{}"), Trace: c.Steps,
-		Model: c.Tally.Model, Data: c.Outcome.Data, Truncated: c.Tally.Cut, Suppressed: c.Outcome.Suppressed, Heeded: c.heeded(),
-	}
-	if d.Trace == nil {
-		d.Trace = []graph.Step{}
-	}
-	return d
-}
-
-func orEmpty(raw json.RawMessage, empty string) json.RawMessage {
-	if len(raw) == 0 || string(raw) == "null" {
-		return json.RawMessage(empty)
-	}
-	return raw
 }

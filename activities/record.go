@@ -23,7 +23,7 @@ const (
 // kept. A run is not worth less for a recording that cannot be made: that is
 // logged.
 func (c *closing) recording(ctx context.Context) *run.Recording {
-	if !c.set.Record || !recorded(c.Run.Kind) || c.Happened == nil || len(c.Opened.Pins) == 0 {
+	if !c.set.Record || !recorded(c.Run.Kind) || c.Outcomes == nil || len(c.Opened.Pins) == 0 {
 		return nil
 	}
 	body, err := c.body(ctx)
@@ -36,7 +36,7 @@ func (c *closing) recording(ctx context.Context) *run.Recording {
 		Graph: c.Opened.Pins[0], Policy: policyOf(c.Opened.Routing),
 		Status: c.status, Branch: rehearsal.BranchOf(c.Steps), Asked: len(c.Tally.Notices),
 		ModelCalls: c.Tally.ModelCalls, ToolCalls: c.Tally.ToolCalls,
-		MS: c.Happened.Took.Milliseconds(), At: c.set.now(), Body: body,
+		MS: c.Outcomes.Took.Milliseconds(), At: c.set.now(), Body: body,
 	}
 	if f := c.Outcome.Err; f != nil {
 		r.Node, r.Code = f.Node, f.Code
@@ -63,13 +63,13 @@ func (c *closing) body(ctx context.Context) ([]byte, error) {
 	rec := rehearsal.Record{
 		Input: graph.Input{
 			Input: c.Opened.Input, Persisted: c.Opened.Persisted, Conversation: c.Opened.Conversation,
-			User: c.Opened.User, Now: c.Happened.Began,
+			User: c.Opened.User, Now: c.Outcomes.Began,
 		},
 		Pins: c.Opened.Pins, Steps: c.Steps, Outcome: ended(c.Outcome),
-		Router: c.router(ctx), Gates: gates(c.Opened.Adapters), Partial: c.Happened.Cut,
+		Router: c.router(ctx), Gates: gates(c.Opened.Adapters), Partial: c.Outcomes.Cut,
 	}
-	all := light(c.Happened.Outcomes)
-	rec.Partial = rec.Partial || len(all) < len(c.Happened.Outcomes)
+	all := light(c.Outcomes.All)
+	rec.Partial = rec.Partial || len(all) < len(c.Outcomes.All)
 	for {
 		rec.Outputs, rec.Order = outputs(all)
 		packed, err := rehearsal.Pack(rec)
@@ -90,7 +90,7 @@ func (c *closing) body(ctx context.Context) ([]byte, error) {
 }
 
 // light are the first outcomes, as many as are not too large together.
-func light(all []Came) []Came {
+func light(all []Outcome) []Outcome {
 	sum := 0
 	for i, one := range all {
 		if sum += bulk(one.Result); sum > maxRaw {
@@ -121,7 +121,7 @@ func bulk(value any) int {
 	return sum
 }
 
-func outputs(all []Came) (by map[string][]rehearsal.Output, order []string) {
+func outputs(all []Outcome) (by map[string][]rehearsal.Output, order []string) {
 	by = make(map[string][]rehearsal.Output, len(all))
 	for _, one := range all {
 		out := rehearsal.Output{

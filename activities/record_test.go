@@ -24,7 +24,7 @@ import (
 )
 
 // recorded opens and closes a turn in which these things happened.
-func recorded(t *testing.T, set *activities.Set, w *activitiestest.World, turn chat.TurnInput, happened []activities.Came) (*run.Recording, rehearsal.Record) {
+func recorded(t *testing.T, set *activities.Set, w *activitiestest.World, turn chat.TurnInput, happened []activities.Outcome) (*run.Recording, rehearsal.Record) {
 	t.Helper()
 	set.Record = true
 	in := w.Chat("hello", turn)
@@ -35,7 +35,7 @@ func recorded(t *testing.T, set *activities.Set, w *activitiestest.World, turn c
 	_, err = set.Close(t.Context(), activities.CloseInput{
 		Run: in, Opened: o, Outcome: graph.Outcome{Response: strings.Repeat("ü", 3000)},
 		Steps:    []graph.Step{{Node: "a", Type: "tool_call", Visit: 1, Outcome: graph.ResultOK}},
-		Happened: &activities.Happened{Began: time.Unix(1000, 0).UTC(), Outcomes: happened, Took: 1500 * time.Millisecond},
+		Outcomes: &activities.RunOutcomes{Began: time.Unix(1000, 0).UTC(), All: happened, Took: 1500 * time.Millisecond},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -69,9 +69,9 @@ func TestARecordingIsCutWhereItIsTooLarge(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var happened []activities.Came
+			var happened []activities.Outcome
 			for i := range c.outcomes {
-				happened = append(happened, activities.Came{
+				happened = append(happened, activities.Outcome{
 					Effect: fmt.Sprintf("a#%d", i+1), Kind: graph.KindCall, Tool: "t", Result: map[string]any{"v": noise(c.size)},
 				})
 			}
@@ -144,7 +144,7 @@ func TestARefusedRecordingIsLoggedAndTheEndIsWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := set.Close(t.Context(), activities.CloseInput{Run: in, Opened: o, Happened: &activities.Happened{}}); err != nil {
+	if _, err := set.Close(t.Context(), activities.CloseInput{Run: in, Opened: o, Outcomes: &activities.RunOutcomes{}}); err != nil {
 		t.Fatal(err)
 	}
 	if len(w.Closed) != 1 || w.Closed[0].End.Recording != nil || !strings.Contains(logged.String(), "no room") {
@@ -171,11 +171,11 @@ func BenchmarkRecording(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	closing := activities.CloseInput{Run: in, Opened: o, Outcome: graph.Outcome{Response: strings.Repeat("an answer ", 100)}, Happened: &activities.Happened{}}
+	closing := activities.CloseInput{Run: in, Opened: o, Outcome: graph.Outcome{Response: strings.Repeat("an answer ", 100)}, Outcomes: &activities.RunOutcomes{}}
 	for i := range 6 {
 		effect := fmt.Sprintf("a#%d", i)
 		closing.Steps = append(closing.Steps, graph.Step{Node: effect, Effect: effect, Type: "tool_call", Visit: 1, Outcome: graph.ResultOK})
-		closing.Happened.Outcomes = append(closing.Happened.Outcomes, activities.Came{
+		closing.Outcomes.All = append(closing.Outcomes.All, activities.Outcome{
 			Effect: effect, Kind: graph.KindCall, Tool: "t", Result: map[string]any{"text": strings.Repeat("some words of a passage ", 60), "score": 0.5},
 		})
 	}

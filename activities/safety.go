@@ -61,27 +61,27 @@ func (o *Opened) risk() string {
 
 // redacted keeps what was taken out of the call's answer, and tells operators
 // without the text.
-func (v *voice) redacted(ctx context.Context) func(tool.Redaction) {
+func (e *callEvents) redacted(ctx context.Context) func(tool.Redaction) {
 	return func(r tool.Redaction) {
-		v.mu.Lock()
-		if len(v.removed) < maxRedactions {
-			v.removed = append(v.removed, r)
+		e.mu.Lock()
+		if len(e.removed) < maxRedactions {
+			e.removed = append(e.removed, r)
 		}
-		v.mu.Unlock()
+		e.mu.Unlock()
 		level := slog.LevelInfo
 		if r.Whole {
 			level = slog.LevelWarn
 		}
-		v.set.logger().Log(ctx, level, "an answer was redacted", "rule", r.Rule, "policy", r.Policy, "whole", r.Whole,
-			"user", v.in.Run.Viewer.UserID, "run", v.in.Run.RunID, "node", v.in.Node)
+		e.set.logger().Log(ctx, level, "an answer was redacted", "rule", r.Rule, "policy", r.Policy, "whole", r.Whole,
+			"user", e.in.Run.Viewer.UserID, "run", e.in.Run.RunID, "node", e.in.Node)
 	}
 }
 
 // redactions are those of the call.
-func (v *voice) redactions() []tool.Redaction {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return slices.Clone(v.removed)
+func (e *callEvents) redactions() []tool.Redaction {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.removed)
 }
 
 // redactions are those the answer shows, as segments of it (SAFE-03). What a

@@ -141,9 +141,9 @@ func TestWhatWasTakenBackIsNoPartOfACancelledAnswer(t *testing.T) {
 	w := activitiestest.New(`{"kind":"workflow.chat","entrypoint":"a","nodes":[{"id":"a","type":"tool_call","tool":"t"}]}`)
 	set := w.Set()
 	w.Tool("t", tool.Spec{Runs: tool.Activity}, func(ctx context.Context, c *tool.Call) (map[string]any, error) {
-		c.Emit(stream.Token, "First, take ")
-		c.Emit(stream.Reset, map[string]any{"reason": "safety"})
-		c.Emit(stream.Token, "This answer is not shown.")
+		c.Emit(stream.TokenData("First, take "))
+		c.Emit(stream.ResetData{Reason: "safety"})
+		c.Emit(stream.TokenData("This answer is not shown."))
 		set.Stop(c.RunID)
 		return map[string]any{"answer": "This answer is not shown."}, ctx.Err()
 	})

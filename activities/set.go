@@ -169,9 +169,3 @@ func (s *Set) tell(ctx context.Context, runID string, events ...stream.Event) er
 	_, err := s.Log.Append(ctx, runID, events...)
 	return err
 }
-
-// event is an event with its data as JSON.
-func event(kind stream.Kind, node string, data any) (stream.Event, error) {
-	raw, err := json.Marshal(data)
-	return stream.Event{Kind: kind, Attempt: 1, Node: node, Data: raw}, err
-}

@@ -9,7 +9,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"liminal/internal/fault"
-	"liminal/internal/stream"
 	"liminal/internal/telemetry"
 )
 
@@ -108,18 +107,3 @@ func (s *server) providers(op huma.Operation) {
 }
 
 func typeOf(v any) reflect.Type { return reflect.TypeOf(v) }
-
-// frameSchema documents the events of a stream.
-func frameSchema() *huma.Schema {
-	kinds := []any{}
-	for _, k := range []stream.Kind{
-		stream.Status, stream.ToolCall, stream.ToolResult, stream.Token, stream.Reset, stream.Progress,
-		stream.Interrupt, stream.Paused, stream.Resumed, stream.Trace, stream.MessageDone, stream.Error, stream.CancelAck, pingKind,
-	} {
-		kinds = append(kinds, k)
-	}
-	return &huma.Schema{
-		Type: "string", Description: "lines `id: <seq>`, `event: <kind>`, `data: {event, data, request_id, id, attempt, node, run_id}`; comments keep it open",
-		Extensions: map[string]any{"x-event-kinds": kinds},
-	}
-}

@@ -13,16 +13,16 @@ import (
 )
 
 // The assistant's surface of 004: the same turns and the same log as
-// /v1/chat, told in its own words (STREAM-12, STREAM-28).
+// /v1/chat, in its own events (STREAM-12, STREAM-28).
 func (s *server) assistRoutes() {
-	const told = "Lines `data: {type, …}`: status, then one response, interrupt or error"
+	const events = "Lines `data: {type, …}`: status, then one response, interrupt or error"
 	op := route("POST /api/chat", "assist", "Say something; the answer is a stream")
 	addStream(s, op, s.assist)
 	s.providers(op)
-	s.answers(op, http.StatusOK, "text/event-stream", told, s.toldSchema())
+	s.answers(op, http.StatusOK, "text/event-stream", events, s.assistSchema())
 	op = route("POST /api/chat/resume", "assistResume", "Answer a question; what follows is a stream")
 	addStream(s, op, s.assistResume)
-	s.answers(op, http.StatusOK, "text/event-stream", told, s.toldSchema())
+	s.answers(op, http.StatusOK, "text/event-stream", events, s.assistSchema())
 	add(s, route("GET /api/chat/history/{thread_id}", "assistHistory", "Everything that was said, and what waits"), s.assistHistory)
 }
 
@@ -66,7 +66,7 @@ func (s *server) assist(ctx context.Context, in *assistInput) (func(http.Respons
 			return nil, err
 		}
 	}
-	return s.told(ctx, v, r, 0)
+	return s.assistStream(ctx, v, r, 0)
 }
 
 // tagged is the request as a turn, with everything the assistant's graph may
@@ -153,13 +153,13 @@ func (s *server) assistResume(ctx context.Context, in *assistResumeInput) (func(
 	if err != nil {
 		return nil, err
 	}
-	return s.told(ctx, v, r, after)
+	return s.assistStream(ctx, v, r, after)
 }
 
-// told streams a run in the assistant's words; headers carry its ids.
-func (s *server) told(ctx context.Context, v identity.Viewer, r run.Run, after int64) (func(http.ResponseWriter, *http.Request), error) {
+// assistStream streams a run as the events of 004; headers carry its ids.
+func (s *server) assistStream(ctx context.Context, v identity.Viewer, r run.Run, after int64) (func(http.ResponseWriter, *http.Request), error) {
 	h := requestOf(ctx).header
 	h.Set("X-Thread-Id", r.ConversationID)
 	h.Set("X-Run-Id", r.ID)
-	return s.streaming(ctx, v, r, after, &teller{run: r})
+	return s.streaming(ctx, v, r, after, &assistEncoder{run: r})
 }

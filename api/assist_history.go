@@ -7,13 +7,14 @@ import (
 	"liminal/internal/chat"
 	"liminal/internal/fault"
 	"liminal/internal/id"
+	"liminal/internal/stream"
 )
 
 // History is everything of a thread that a person sees, in order (CHAT-15).
 type History struct {
-	ThreadID string                  `json:"thread_id" format:"uuid"`
-	Messages []HistoryMessage        `json:"messages"`
-	Pending  Nullable[ToldInterrupt] `json:"pending_interrupt"`
+	ThreadID string                    `json:"thread_id" format:"uuid"`
+	Messages []HistoryMessage          `json:"messages"`
+	Pending  Nullable[AssistInterrupt] `json:"pending_interrupt"`
 }
 
 // HistoryMessage is one entry of a history. Metadata of an answer has its
@@ -53,7 +54,7 @@ func (s *server) assistHistory(ctx context.Context, in *historyInput) (History, 
 	}
 	open, err := s.Interrupts.PendingInterrupts(ctx, v, thread)
 	if len(open) > 0 {
-		told := interruptTold(interruptView(open[0]))
+		told := assistInterrupt(chat.Asked(open[0]))
 		told.ThreadID = thread
 		h.Pending.V = &told
 	}
@@ -94,12 +95,12 @@ func metadata(m chat.Message) map[string]any {
 		raw = nil
 	}
 	var meta struct {
-		Usage spent `json:"usage"`
+		Usage stream.UsageData `json:"usage"`
 	}
 	_ = json.Unmarshal(raw, &meta) // without usage nothing was used
 	j := judgedIn(raw).or(unsaid)
 	out["citations"], out["action"] = m.Struct.Citations(), j.Action
 	out["inference_confidence"], out["retrieval_confidence"] = j.Inference, j.Retrieval
-	out["tokens_used"], out["cost_usd"] = meta.Usage.tokens(), meta.Usage.CostUSD
+	out["tokens_used"], out["cost_usd"] = tokens(meta.Usage), value(meta.Usage.CostUSD)
 	return out
 }

@@ -12,8 +12,8 @@ import (
 	"liminal/internal/tool/builtin"
 )
 
-// toldEvent is any of the assistant's events, as a client reads it.
-type toldEvent struct {
+// assistEvent is any of the assistant's events, as a client reads it.
+type assistEvent struct {
 	Type       string          `json:"type"`
 	ThreadID   string          `json:"thread_id"`
 	Node       string          `json:"node"`
@@ -36,10 +36,10 @@ type toldEvent struct {
 }
 
 // hear reads a stream of the assistant to its end.
-func (p *person) hear(path string, body map[string]any) []toldEvent {
+func (p *person) hear(path string, body map[string]any) []assistEvent {
 	p.Helper()
 	r := p.open(p.request("POST", path, body))
-	var list []toldEvent
+	var list []assistEvent
 	for r.lines.Scan() {
 		data, found := strings.CutPrefix(r.lines.Text(), "data: ")
 		if !found {
@@ -48,7 +48,7 @@ func (p *person) hear(path string, body map[string]any) []toldEvent {
 			}
 			continue
 		}
-		var told toldEvent
+		var told assistEvent
 		p.must(json.Unmarshal([]byte(data), &told))
 		told.raw = data
 		list = append(list, told)
@@ -56,7 +56,7 @@ func (p *person) hear(path string, body map[string]any) []toldEvent {
 	return list
 }
 
-func types(list []toldEvent) string {
+func types(list []assistEvent) string {
 	var words []string
 	for _, told := range list {
 		words = append(words, told.Type)
@@ -89,16 +89,25 @@ func TestTheAssistantTellsTheSameLogInItsOwnWords(t *testing.T) {
 	ada.get("/api/nothing").fails(404, "not_found")
 }
 
-// toldOf is what a teller makes of a log, as a client reads it.
-func toldOf(t *testing.T, teller *teller, log ...stream.Event) (list []toldEvent) {
+// logLine is an event as any version of the program may have written it.
+func logLine(kind stream.Kind, data any) stream.Event {
+	raw, err := json.Marshal(data)
+	if err != nil {
+		raw = json.RawMessage("null")
+	}
+	return stream.Event{Kind: kind, Attempt: 1, Data: raw}
+}
+
+// assistEvents are what an encoder makes of a log, as a client reads them.
+func assistEvents(t *testing.T, words *assistEncoder, log ...stream.Event) (list []assistEvent) {
 	t.Helper()
 	for _, e := range log {
-		pieces, err := teller.encode(e)
+		pieces, err := words.encode(e)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, piece := range pieces {
-			told := toldEvent{raw: strings.TrimSpace(strings.TrimPrefix(string(piece), "data: "))}
+			told := assistEvent{raw: strings.TrimSpace(strings.TrimPrefix(string(piece), "data: "))}
 			if err := json.Unmarshal([]byte(told.raw), &told); err != nil {
 				t.Fatal(err)
 			}
@@ -116,15 +125,15 @@ func TestAStepIsToldOnceWhenItIsDoneOrPauses(t *testing.T) {
 		if docs != "" {
 			data["docs_found"] = json.RawMessage(docs)
 		}
-		return synthetic(stream.Status, data)
+		return logLine(stream.Status, data)
 	}
 	log := []stream.Event{
-		status("find", false, ""), synthetic(stream.Token, "x"), status("find", true, `[{"id":"1","title":"One"}]`), status("find", true, ""),
-		status("choose", false, ""), synthetic(stream.Interrupt, map[string]any{"interrupt_id": "a"}), synthetic(stream.Interrupt, map[string]any{"interrupt_id": "b"}),
-		synthetic(stream.Paused, nil),
+		status("find", false, ""), logLine(stream.Token, "x"), status("find", true, `[{"id":"1","title":"One"}]`), status("find", true, ""),
+		status("choose", false, ""), logLine(stream.Interrupt, map[string]any{"interrupt_id": "a"}), logLine(stream.Interrupt, map[string]any{"interrupt_id": "b"}),
+		logLine(stream.Paused, nil),
 	}
-	teller := &teller{run: run.Run{ConversationID: "c"}}
-	list := toldOf(t, teller, log...)
+	words := &assistEncoder{run: run.Run{ConversationID: "c"}}
+	list := assistEvents(t, words, log...)
 	if types(list) != "status status interrupt" || string(list[0].DocsFound) != `[{"id":"1","title":"One"}]` || list[1].Node != "choose" || list[2].InterruptID != "a" {
 		t.Errorf("told %+v", list)
 	}
@@ -133,7 +142,7 @@ func TestAStepIsToldOnceWhenItIsDoneOrPauses(t *testing.T) {
 // Requirements: INT-10
 func TestASuppressedAnswerIsNotShown(t *testing.T) {
 	t.Parallel()
-	told := responseTold(run.Run{}, json.RawMessage(`{"content":"hidden","citations":[{"text":"hidden"}],"suppressed":true}`))
+	told := assistResponse(run.Run{}, json.RawMessage(`{"content":"hidden","citations":[{"text":"hidden"}],"suppressed":true}`))
 	if told.Response != "" || string(told.Citations) != "[]" || !told.Suppressed {
 		t.Errorf("told %+v", told)
 	}

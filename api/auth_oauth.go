@@ -63,15 +63,15 @@ type startOAuthInput struct {
 	} `required:"false"`
 }
 
-// Departure is where to send a browser.
-type Departure struct {
+// OAuthRedirect is where to send a browser.
+type OAuthRedirect struct {
 	URL string `json:"url"`
 }
 
-func (s *server) startOAuth(ctx context.Context, in *startOAuthInput) (Departure, error) {
+func (s *server) startOAuth(ctx context.Context, in *startOAuthInput) (OAuthRedirect, error) {
 	req := requestOf(ctx)
 	if err := s.Limits.Spend(ctx, quota.Knock(), req.origin()); err != nil {
-		return Departure{}, err
+		return OAuthRedirect{}, err
 	}
 	b := oauth.Begin{Provider: in.Provider, Return: "/", Redirect: s.base(req.raw) + "/v1/auth/oauth/" + url.PathEscape(in.Provider) + "/callback"}
 	b.Stranger = s.stranger(req, "")
@@ -82,26 +82,26 @@ func (s *server) startOAuth(ctx context.Context, in *startOAuthInput) (Departure
 		}
 	}
 	if !clientPath(b.Return) {
-		return Departure{}, fault.New(fault.Invalid, "Where to come back to must be a path of the client, as in /settings.").With(map[string]any{"field": "return"})
+		return OAuthRedirect{}, fault.New(fault.Invalid, "Where to come back to must be a path of the client, as in /settings.").With(map[string]any{"field": "return"})
 	}
 	if bearer := req.raw.Header.Get("Authorization"); bearer != "" {
 		if err := s.enter(ctx, bearer); err != nil {
-			return Departure{}, err
+			return OAuthRedirect{}, err
 		}
 		b.Viewer = req.viewer
 	}
 	if s.Providers == nil {
-		return Departure{}, fault.New(fault.NotFound, "Nobody can sign in with %q here.", in.Provider)
+		return OAuthRedirect{}, fault.New(fault.NotFound, "Nobody can sign in with %q here.", in.Provider)
 	}
 	if err := s.Accounts.Welcomes(ctx, b.Stranger); err != nil { // here, where the page can ask for the word
-		return Departure{}, err
+		return OAuthRedirect{}, err
 	}
 	begun, err := s.Providers.Start(ctx, b)
 	if err != nil {
-		return Departure{}, err
+		return OAuthRedirect{}, err
 	}
 	s.setOAuthCookie(req, begun.State, begun.Browser, int(oauth.Patience.Seconds()))
-	return Departure{URL: begun.URL}, nil
+	return OAuthRedirect{URL: begun.URL}, nil
 }
 
 // Links are what else signs in to an account.

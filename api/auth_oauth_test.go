@@ -115,7 +115,7 @@ func (b *browser) depart(p *person, who resident, body any, headers ...string) (
 	resp, err := b.client.Do(r)
 	b.must(err)
 	defer resp.Body.Close()
-	var e Envelope[Departure]
+	var e Envelope[OAuthRedirect]
 	b.must(json.NewDecoder(resp.Body).Decode(&e))
 	if e.Data.URL == "" {
 		b.Fatalf("start answered %d", resp.StatusCode)

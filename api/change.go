@@ -34,8 +34,8 @@ type ChangeOfOne struct {
 	Base         int        `json:"base_version,omitempty" minimum:"0" doc:"the version it is made for; 0 or missing: whichever is current"`
 }
 
-// OneOfSeveral is one change of a set that is applied whole or not at all.
-type OneOfSeveral struct {
+// ArtifactChange is one change of a set that is applied whole or not at all.
+type ArtifactChange struct {
 	ChangeOfOne
 	Create *NewArtifact `json:"create,omitempty" doc:"instead of all others: a new artifact, a draft until the patch is applied"`
 }
@@ -44,7 +44,7 @@ type OneOfSeveral struct {
 type ChangeProposal struct {
 	ChangeOfOne
 	HowToRehearse
-	Changes []OneOfSeveral `json:"changes,omitempty" doc:"instead of one artifact: 1 to 16"`
+	Changes []ArtifactChange `json:"changes,omitempty" doc:"instead of one artifact: 1 to 16"`
 }
 
 // NewPatch is a proposal (CFG-01).

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"mime"
@@ -29,7 +30,7 @@ func (s *server) chatRoutes() {
 	addStream(s, op, s.chat)
 	s.providers(op)
 	s.answers(op, 200, "application/json", "The answer; or, with stream, where to follow it", s.schemaOf(Envelope[ChatAnswer]{}))
-	s.answers(op, 200, "text/event-stream", "With stream and Accept: text/event-stream, the run's events", frameSchema())
+	s.answers(op, 200, "text/event-stream", "With stream and Accept: text/event-stream, the run's events", s.frameSchema())
 	add(s, route("POST /v1/chat/cancel", "cancelChat", "Stop a turn; what was written is kept"), s.cancelChat)
 	s.plain(public(route("GET /v1/chat/stream", "chatSocket", "The same as frames over a WebSocket; the first frame signs in")), s.socket)
 }
@@ -285,7 +286,7 @@ func (s *server) mayRun(ctx context.Context, v identity.Viewer, artifact string)
 
 func accepted(a chat.Accepted) ChatAnswer {
 	return ChatAnswer{
-		ConversationID: a.ConversationID, MessageID: answerID(a.Run.ID, nil), UserMessageID: a.MessageID,
+		ConversationID: a.ConversationID, MessageID: answerID(a.Run), UserMessageID: a.MessageID,
 		RunID: a.Run.ID, StreamID: a.Run.ID, StreamURL: eventsURL(a.Run.ID), Queued: a.Run.Status == run.Queued,
 	}
 }
@@ -323,22 +324,40 @@ func (s *server) complete(ctx context.Context, v identity.Viewer, r run.Run, e s
 		}
 		return err
 	case stream.CancelAck:
-		answer.Cancelled = true
-	default: // message_done
+		return answer.cancelled(e)
+	default:
+		return answer.done(e)
 	}
-	keep := *answer
-	if err := json.Unmarshal(e.Data, answer); err != nil {
+}
+
+// done completes the answer of a turn that is done.
+func (a *ChatAnswer) done(e stream.Event) error {
+	var d stream.MessageDoneData
+	if err := json.Unmarshal(e.Data, &d); err != nil {
 		return err
 	}
-	answer.ConversationID, answer.RunID, answer.UserMessageID = keep.ConversationID, keep.RunID, keep.UserMessageID
-	answer.StreamID, answer.StreamURL = keep.StreamID, keep.StreamURL
-	if answer.MessageID == "" {
-		answer.MessageID = keep.MessageID
-	}
-	if answer.Content == nil {
-		answer.Content = new(string)
-	}
+	a.MessageID, a.Content = cmp.Or(d.MessageID, a.MessageID), &d.Content
+	a.know(d.Answer)
 	return nil
+}
+
+// cancelled completes the answer of a turn that was stopped.
+func (a *ChatAnswer) cancelled(e stream.Event) error {
+	var d stream.CancelAckData
+	if err := json.Unmarshal(e.Data, &d); err != nil {
+		return err
+	}
+	a.MessageID, a.Content = cmp.Or(value(d.MessageID), a.MessageID), &d.Content
+	a.know(value(d.Answer))
+	a.Cancelled = true
+	return nil
+}
+
+// know takes over what is known of an answer beside its words.
+func (a *ChatAnswer) know(d stream.Answer) {
+	a.ContentStruct, a.Citations, a.Usage = d.ContentStruct, d.Citations, d.Usage
+	a.Adapters, a.Gates, a.Routing, a.WorkflowTrace = d.Adapters, d.Gates, d.Routing, d.WorkflowTrace
+	a.Model, a.Truncated, a.Suppressed = d.Model, d.Truncated, d.Suppressed
 }
 
 // runFault is a failed run as an error. It names the run: who only sees a

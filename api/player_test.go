@@ -64,16 +64,17 @@ func (p *player) Chat(ctx context.Context, v identity.Viewer, t chat.NewTurn) (c
 	return a, nil
 }
 
-func (p *player) say(ctx context.Context, r run.Run, kind stream.Kind, key string, data any) {
+func (p *player) say(ctx context.Context, r run.Run, key string, data stream.Payload) {
 	if p.mute {
 		return
 	}
-	raw, _ := json.Marshal(data)
-	_, _ = p.log.Append(ctx, r.ID, stream.Event{Kind: kind, Attempt: 1, Node: "answer", Key: key, Data: raw})
+	e, _ := stream.New("answer", data)
+	e.Key = key
+	_, _ = p.log.Append(ctx, r.ID, e)
 }
 
 func (p *player) play(ctx context.Context, v identity.Viewer, r run.Run, message string, stop <-chan string) {
-	p.say(ctx, r, stream.Status, "", map[string]any{"node": "answer", "message": "Answering"})
+	p.say(ctx, r, "", stream.StatusData{Node: "answer", Message: "Answering"})
 	words := strings.SplitAfter(message, " ")
 	switch strings.TrimSpace(words[0]) {
 	case "ask":
@@ -81,7 +82,7 @@ func (p *player) play(ctx context.Context, v identity.Viewer, r run.Run, message
 	case "fail":
 		p.fail(ctx, v, r, strings.TrimSpace(strings.Join(words[1:], "")))
 	case "slow":
-		p.say(ctx, r, stream.Token, "", words[0])
+		p.say(ctx, r, "", stream.TokenData(words[0]))
 		if <-stop == "cancel" {
 			p.end(ctx, v, r, run.Cancelled, words[0])
 			return
@@ -89,7 +90,7 @@ func (p *player) play(ctx context.Context, v identity.Viewer, r run.Run, message
 		p.end(ctx, v, r, run.Done, message)
 	default:
 		for _, w := range words {
-			p.say(ctx, r, stream.Token, "", w)
+			p.say(ctx, r, "", stream.TokenData(w))
 		}
 		p.end(ctx, v, r, run.Done, message)
 	}
@@ -108,22 +109,19 @@ func (p *player) ask(ctx context.Context, v identity.Viewer, r run.Run, question
 	for _, q := range asked {
 		ids = append(ids, q.ID)
 		q.CreatedAt = time.Now()
-		p.say(ctx, r, stream.Interrupt, q.ID, interruptView(q))
+		p.say(ctx, r, q.ID, chat.Asked(q))
 	}
-	p.say(ctx, r, stream.Paused, "", map[string]any{"interrupt_ids": ids})
+	p.say(ctx, r, "", stream.PausedData{InterruptIDs: ids})
 }
 
 func (p *player) fail(ctx context.Context, v identity.Viewer, r run.Run, why string) {
-	reason := json.RawMessage(`{"code":"server_error","message":"The model is away.","node":"answer"}`)
-	switch why {
-	case "":
-	case fault.Budget:
-		reason = json.RawMessage(`{"code":"rate_limited","message":"Your budget is used up.","node":"answer","reason":"budget"}`)
-	default:
-		reason = json.RawMessage(`{"code":"server_error","message":"The model is away.","node":"answer","reason":"` + why + `"}`)
+	reason := stream.RunError{Code: "server_error", Message: "The model is away.", Node: "answer", Reason: why}
+	if why == fault.Budget {
+		reason.Code, reason.Message = "rate_limited", "Your budget is used up."
 	}
-	_, _ = p.store.CloseTurn(ctx, v, chat.Close{RunID: r.ID, End: run.End{Status: run.Failed, Error: reason}})
-	p.say(ctx, r, stream.Error, "end", reason)
+	raw, _ := json.Marshal(reason)
+	_, _ = p.store.CloseTurn(ctx, v, chat.Close{RunID: r.ID, End: run.End{Status: run.Failed, Error: raw}})
+	p.say(ctx, r, "end", reason)
 	_ = p.log.Finish(ctx, r.ID, time.Hour)
 }
 
@@ -138,14 +136,14 @@ func (p *player) end(ctx context.Context, v identity.Viewer, r run.Run, s run.St
 	if err != nil {
 		return
 	}
-	kind := stream.MessageDone
+	m.ID, r.Trace = closed.MessageID, trace
 	if s == run.Cancelled {
-		kind = stream.CancelAck
+		ack, _ := chat.CancelAck(r, m)
+		p.say(ctx, r, "end", ack)
+	} else {
+		done, _ := chat.MessageDone(r, m)
+		p.say(ctx, r, "end", done)
 	}
-	p.say(ctx, r, kind, "end", map[string]any{
-		"message_id": closed.MessageID, "conversation_id": r.ConversationID, "run_id": r.ID, "content": content,
-		"content_struct": m.Struct, "citations": m.Struct.Citations(), "usage": usage, "adapters": []any{}, "gates": []any{}, "workflow_trace": trace, "model": "extractive",
-	})
 	_ = p.log.Finish(ctx, r.ID, time.Hour)
 }
 
@@ -170,7 +168,7 @@ func (p *player) Answer(ctx context.Context, v identity.Viewer, interruptID stri
 	ctx = context.WithoutCancel(ctx)
 	p.running.Go(func() {
 		_ = p.store.Deliver(ctx, v, r.ID, q.ID)
-		p.say(ctx, r, stream.Resumed, "", map[string]any{"interrupt_id": q.ID})
+		p.say(ctx, r, "", stream.ResumedData{InterruptID: q.ID})
 		p.end(ctx, v, r, run.Done, "You chose "+string(value))
 	})
 	return q, nil
@@ -208,7 +206,7 @@ func (p *player) job(ctx context.Context, v identity.Viewer, kind run.Kind, work
 	ctx = context.WithoutCancel(ctx)
 	p.running.Go(func() {
 		_ = p.store.EndRun(ctx, v, r.ID, e)
-		p.say(ctx, r, stream.MessageDone, "end", map[string]any{"run_id": r.ID})
+		p.say(ctx, r, "end", stream.MessageDoneData{RunID: r.ID})
 		_ = p.log.Finish(ctx, r.ID, time.Hour)
 	})
 	return r, nil

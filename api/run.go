@@ -10,6 +10,7 @@ import (
 	"liminal/internal/fault"
 	"liminal/internal/identity"
 	"liminal/internal/run"
+	"liminal/internal/stream"
 )
 
 func (s *server) runRoutes() {
@@ -18,31 +19,31 @@ func (s *server) runRoutes() {
 	add(s, route("POST /v1/runs/{id}/rehearse", "rehearseRun", "Drive another version of its workflow through what a run met; nothing happens"), s.rehearseRun)
 	op := route("GET /v1/runs/{id}/events", "runEvents", "A run's events, past and to come, as server-sent events")
 	addStream(s, op, s.runEvents)
-	s.answers(op, 200, "text/event-stream", "Ends after message_done, error, cancel_ack or paused", frameSchema())
+	s.answers(op, 200, "text/event-stream", "Ends after message_done, error, cancel_ack or paused", s.frameSchema())
 }
 
 // Run is one execution of a graph.
 type Run struct {
-	ID             string               `json:"id" format:"uuid"`
-	Kind           string               `json:"kind" enum:"chat,ingest,tool,graph,patch,architect"`
-	Status         string               `json:"status" enum:"queued,running,waiting,done,failed,cancelled"`
-	WorkflowID     string               `json:"workflow_id"`
-	ConversationID *string              `json:"conversation_id" nullable:"true"`
-	RequestID      string               `json:"request_id"`
-	Artifact       Nullable[Pinned]     `json:"artifact" doc:"the graph it runs"`
-	Pins           []Pinned             `json:"pins"`
-	Result         As[Nullable[Object]] `json:"result" doc:"of a turn its message_id and usage; null before the end"`
-	Trace          As[Trail]            `json:"trace" doc:"null in a list, and before it begins"`
-	Live           *Live                `json:"live,omitempty" doc:"where it stands; missing: it has not begun, or it is over"`
-	Error          Nullable[RunError]   `json:"error"`
-	CreatedAt      time.Time            `json:"created_at"`
-	StartedAt      *time.Time           `json:"started_at,omitempty"`
-	EndedAt        *time.Time           `json:"ended_at,omitempty"`
-	TemporalURL    *string              `json:"temporal_url" nullable:"true"`
-	User           *Person              `json:"user,omitempty" doc:"whose it is; missing: mine"`
-	PatchID        *int64               `json:"patch_id,omitempty" doc:"the proposed change it takes on its way"`
-	Recorded       bool                 `json:"recorded,omitempty" doc:"it can be rehearsed; told of a single run"`
-	Limited        bool                 `json:"limited,omitempty" doc:"another person's: what was said, given and found is left out"`
+	ID             string                    `json:"id" format:"uuid"`
+	Kind           string                    `json:"kind" enum:"chat,ingest,tool,graph,patch,architect"`
+	Status         string                    `json:"status" enum:"queued,running,waiting,done,failed,cancelled"`
+	WorkflowID     string                    `json:"workflow_id"`
+	ConversationID *string                   `json:"conversation_id" nullable:"true"`
+	RequestID      string                    `json:"request_id"`
+	Artifact       Nullable[Pinned]          `json:"artifact" doc:"the graph it runs"`
+	Pins           []Pinned                  `json:"pins"`
+	Result         As[Nullable[Object]]      `json:"result" doc:"of a turn its message_id and usage; null before the end"`
+	Trace          As[Trail]                 `json:"trace" doc:"null in a list, and before it begins"`
+	Live           *Live                     `json:"live,omitempty" doc:"where it stands; missing: it has not begun, or it is over"`
+	Error          Nullable[stream.RunError] `json:"error"`
+	CreatedAt      time.Time                 `json:"created_at"`
+	StartedAt      *time.Time                `json:"started_at,omitempty"`
+	EndedAt        *time.Time                `json:"ended_at,omitempty"`
+	TemporalURL    *string                   `json:"temporal_url" nullable:"true"`
+	User           *Person                   `json:"user,omitempty" doc:"whose it is; missing: mine"`
+	PatchID        *int64                    `json:"patch_id,omitempty" doc:"the proposed change it takes on its way"`
+	Recorded       bool                      `json:"recorded,omitempty" doc:"it can be rehearsed; told of a single run"`
+	Limited        bool                      `json:"limited,omitempty" doc:"another person's: what was said, given and found is left out"`
 }
 
 // Pinned is an artifact at the version a run opened with (PLAT-08).
@@ -55,7 +56,7 @@ type Pinned struct {
 func (s *server) runView(r run.Run) Run {
 	out := Run{
 		ID: r.ID, Kind: string(r.Kind), Status: string(r.Status), WorkflowID: r.WorkflowID, RequestID: r.RequestID,
-		Pins: []Pinned{}, Result: As[Nullable[Object]]{orNull(r.Result)}, Trace: As[Trail]{orNull(r.Trace)}, Error: Nullable[RunError]{runError(r)},
+		Pins: []Pinned{}, Result: As[Nullable[Object]]{orNull(r.Result)}, Trace: As[Trail]{orNull(r.Trace)}, Error: Nullable[stream.RunError]{runError(r)},
 		CreatedAt: r.CreatedAt.UTC(), StartedAt: moment(r.StartedAt), EndedAt: moment(r.EndedAt), TemporalURL: s.temporalURL(r),
 	}
 	if r.ConversationID != "" {

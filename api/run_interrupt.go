@@ -16,7 +16,7 @@ func (s *server) interruptRoutes() {
 	op := route("POST /v1/chat/resume", "resume", "Answer the question a run waits for")
 	addStream(s, op, s.resume)
 	s.answers(op, 200, "application/json", "The run goes on", s.schemaOf(Envelope[Resumed]{}))
-	s.answers(op, 200, "text/event-stream", "With Accept: text/event-stream, what the run does next", frameSchema())
+	s.answers(op, 200, "text/event-stream", "With Accept: text/event-stream, what the run does next", s.frameSchema())
 }
 
 // Interrupt is a question a run asks a person (INT-01).

@@ -8,6 +8,7 @@ import (
 
 	"liminal/internal/redact"
 	"liminal/internal/run"
+	"liminal/internal/stream"
 )
 
 // Way is all that an administrator is shown of another person's run: where it
@@ -57,7 +58,7 @@ type size = int
 func limited(out Run, r run.Run) Run {
 	out.Limited, out.ConversationID, out.Result.V = true, nil, nil
 	if out.Error.V != nil {
-		out.Error.V = &RunError{Code: out.Error.V.Code, Node: out.Error.V.Node, Reason: out.Error.V.Reason, Message: "What went wrong is told to whose run it is."}
+		out.Error.V = &stream.RunError{Code: out.Error.V.Code, Node: out.Error.V.Node, Reason: out.Error.V.Reason, Message: "What went wrong is told to whose run it is."}
 	}
 	out.Trace.V = nil
 	if way, ok := wayOf(r.Trace); ok {

@@ -205,105 +205,78 @@ func (f *following) waiting(ctx context.Context, yield func(stream.Event, error)
 	ids := make([]string, 0, len(open))
 	for _, q := range open {
 		ids = append(ids, q.ID)
-		if !slices.Contains(f.asked, q.ID) && !yield(synthetic(stream.Interrupt, interruptView(q)), nil) {
+		if slices.Contains(f.asked, q.ID) {
+			continue
+		}
+		e, err := stream.New("", questionData(q))
+		if !yield(e, err) || err != nil {
 			return true
 		}
 	}
-	yield(synthetic(stream.Paused, map[string]any{"interrupt_ids": ids}), nil)
+	yield(stream.New("", stream.PausedData{InterruptIDs: ids}))
 	return true
+}
+
+// questionData is a question as a reader is told it whose log has forgotten it.
+func questionData(q run.Interrupt) stream.InterruptData {
+	d := chat.Asked(q)
+	d.Status, d.PatchID = string(q.Status), patchOf(q.WorkflowID)
+	return d
 }
 
 // ending is the terminal event of a run that has ended, from its row and its
 // message.
 func (t tail) ending(ctx context.Context, v identity.Viewer, r run.Run) (stream.Event, error) {
 	if r.Status == run.Failed {
-		return synthetic(stream.Error, runError(r)), nil
+		return stream.New("", *runError(r))
 	}
-	done, err := t.done(ctx, v, r)
+	m, err := t.answer(ctx, v, r)
+	if err != nil {
+		return stream.Event{}, err
+	}
 	if r.Status == run.Cancelled {
-		return synthetic(stream.CancelAck, done), err
+		ack, err := chat.CancelAck(r, m)
+		if err != nil {
+			return stream.Event{}, err
+		}
+		return stream.New("", ack)
 	}
-	return synthetic(stream.MessageDone, done), err
+	done, err := chat.MessageDone(r, m)
+	if err != nil {
+		return stream.Event{}, err
+	}
+	return stream.New("", done)
 }
 
-// done is the data of message_done: what the run's result says, and what the
-// stored message says, which is the truth (STREAM-32).
-func (t tail) done(ctx context.Context, v identity.Viewer, r run.Run) (map[string]any, error) {
-	data := map[string]any{}
-	if json.Unmarshal(r.Result, &data) != nil || data == nil {
-		data = map[string]any{}
-	}
-	data["run_id"] = r.ID
+// answer is the message a turn has left; nil: none was kept, as by a cancel
+// before the first word, or the run is no turn.
+func (t tail) answer(ctx context.Context, v identity.Viewer, r run.Run) (*chat.Message, error) {
 	if r.Kind != run.KindChat {
-		return data, nil
+		return nil, nil
 	}
-	data["conversation_id"] = r.ConversationID
-	m, err := t.messages.Message(ctx, v, answerID(r.ID, data))
-	switch {
-	case fault.CodeOf(err) == fault.NotFound:
-		return data, nil // nothing was kept: a cancel before the first word
-	case err != nil:
-		return data, err
+	m, err := t.messages.Message(ctx, v, answerID(r))
+	if fault.CodeOf(err) == fault.NotFound {
+		return nil, nil
 	}
-	for key, value := range m.Meta {
-		if _, known := data[key]; !known {
-			data[key] = value
-		}
-	}
-	data["message_id"], data["content"] = m.ID, m.Content
-	data["workflow_trace"], data["routing"] = steps(r.Trace), routing(r.Trace)
-	data["content_struct"], data["citations"] = m.Struct, []chat.Citation{}
-	if m.Struct != nil {
-		data["citations"] = m.Struct.Citations()
-	}
-	for key, empty := range map[string]any{"usage": map[string]any{}, "adapters": []any{}, "gates": map[string]any{}} {
-		if data[key] == nil {
-			data[key] = empty
-		}
-	}
-	return data, nil
-}
-
-// steps is the machine's part of a run's trace, which is what the stream says.
-func steps(trace json.RawMessage) any {
-	var kept struct{ Steps json.RawMessage }
-	if json.Unmarshal(trace, &kept) == nil && kept.Steps != nil {
-		return kept.Steps
-	}
-	return orNull(trace)
-}
-
-// routing is the router's part of a run's trace.
-func routing(trace json.RawMessage) any {
-	var kept struct{ Routing json.RawMessage }
-	if json.Unmarshal(trace, &kept) == nil && kept.Routing != nil {
-		return kept.Routing
-	}
-	return map[string]any{}
+	return &m, err
 }
 
 // answerID is the id of a turn's answer: derived from its run, so that it is
 // known before the answer is (CHAT-28).
-func answerID(runID string, result map[string]any) string {
-	if mid, ok := result["message_id"].(string); ok && id.Valid(mid) {
-		return mid
+func answerID(r run.Run) string {
+	var kept chat.Result
+	if json.Unmarshal(r.Result, &kept) == nil && id.Valid(kept.MessageID) {
+		return kept.MessageID
 	}
-	return id.Derive(runID, "assistant")
+	return id.Derive(r.ID, "assistant")
 }
 
-// RunError is why a run failed.
-type RunError struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
-	Node    string `json:"node,omitempty"`
-	Reason  string `json:"reason,omitempty" doc:"not_configured or upstream: of whatever model should have answered"`
-}
-
-func runError(r run.Run) *RunError {
+// runError is why a run failed; nil of one that did not.
+func runError(r run.Run) *stream.RunError {
 	if r.Status != run.Failed {
 		return nil
 	}
-	var e RunError
+	var e stream.RunError
 	if json.Unmarshal(r.Error, &e) != nil || e.Message == "" {
 		e.Message = "The run failed and left no reason."
 	}
@@ -311,13 +284,4 @@ func runError(r run.Run) *RunError {
 		e.Code = string(fault.Internal)
 	}
 	return &e
-}
-
-// synthetic is an event that no log holds.
-func synthetic(kind stream.Kind, data any) stream.Event {
-	raw, err := json.Marshal(data)
-	if err != nil {
-		raw = json.RawMessage("null")
-	}
-	return stream.Event{Kind: kind, Attempt: 1, Data: raw}
 }

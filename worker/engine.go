@@ -16,6 +16,7 @@ import (
 	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/run"
+	"liminal/internal/stream"
 	"liminal/workflows"
 )
 
@@ -171,7 +172,11 @@ func (e *Engine) endQueued(ctx context.Context, v identity.Viewer, r run.Run) er
 	if err != nil {
 		return err
 	}
-	return e.told(ctx, v, r, closed.Next, cancelled())
+	last, err := stream.New("", stream.CancelAckData{})
+	if err != nil {
+		return err
+	}
+	return e.told(ctx, v, r, closed.Next, last)
 }
 
 // Ingest starts bringing a document in. One that is on its way already is a

@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
 	"math/rand/v2"
@@ -228,13 +227,12 @@ func (e *Engine) restart(ctx context.Context, r run.Run) error {
 // abandon closes the row of a run whose workflow is gone without having closed
 // it, such as one an operator terminated. sentence tells the person.
 func (e *Engine) abandon(ctx context.Context, r run.Run, sentence string) error {
-	data := map[string]any{"code": fault.Internal, "message": sentence}
-	raw, err := json.Marshal(data)
+	last, err := stream.New("", stream.RunError{Code: string(fault.Internal), Message: sentence})
 	if err != nil {
 		return err
 	}
 	v := ownerOf(r)
-	end := run.End{Status: run.Failed, Error: raw}
+	end := run.End{Status: run.Failed, Error: last.Data}
 	var next *run.Run
 	if r.Kind == run.KindChat {
 		closed, err := e.o.Turns.CloseTurn(ctx, v, chat.Close{RunID: r.ID, End: end})
@@ -245,7 +243,7 @@ func (e *Engine) abandon(ctx context.Context, r run.Run, sentence string) error 
 	} else if err := e.o.Runs.EndRun(ctx, v, r.ID, end); err != nil {
 		return err
 	}
-	return e.told(ctx, v, r, next, stream.Event{Kind: stream.Error, Data: raw})
+	return e.told(ctx, v, r, next, last)
 }
 
 // told ends the stream of a run that was closed here, and starts the next.
@@ -268,8 +266,4 @@ func (e *Engine) told(ctx context.Context, v identity.Viewer, r run.Run, next *r
 		v = full
 	}
 	return e.start(ctx, v, *next, "")
-}
-
-func cancelled() stream.Event {
-	return stream.Event{Kind: stream.CancelAck, Data: json.RawMessage(`{"message_id":null,"content":""}`)}
 }

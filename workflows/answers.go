@@ -113,7 +113,7 @@ func (d *drive) refused(ctx workflow.Context, asked []activities.Question, err e
 	for _, q := range asked {
 		e := d.questions[q.ID].effect
 		delete(d.questions, q.ID)
-		d.failed(ctx, activities.Came{Effect: e.ID, Kind: e.Kind}, err)
+		d.failed(ctx, activities.Outcome{Effect: e.ID, Kind: e.Kind}, err)
 	}
 }
 
@@ -177,13 +177,13 @@ func (d *drive) answer(ctx workflow.Context, q *question, a activities.Answer) b
 		a = said
 	}
 	d.settled(ctx, q, a)
-	d.done(ctx, q.came(ctx), map[string]any{"answer": a.Answer, "cancelled": a.Cancelled, "expired": a.Expired})
+	d.done(ctx, q.outcome(ctx), map[string]any{"answer": a.Answer, "cancelled": a.Cancelled, "expired": a.Expired})
 	return true
 }
 
-// came is the outcome of a question but for its answer.
-func (q *question) came(ctx workflow.Context) activities.Came {
-	return activities.Came{Effect: q.effect.ID, Kind: q.effect.Kind, Took: workflow.Now(ctx).Sub(q.at)}
+// outcome is that of a question but for its answer.
+func (q *question) outcome(ctx workflow.Context) activities.Outcome {
+	return activities.Outcome{Effect: q.effect.ID, Kind: q.effect.Kind, Took: workflow.Now(ctx).Sub(q.at)}
 }
 
 // settled notes what became of a question, and that the run moves again.
@@ -217,7 +217,7 @@ func (d *drive) expire(ctx workflow.Context, q *question) {
 		return
 	}
 	d.settled(ctx, q, activities.Answer{InterruptID: q.ID, Expired: true})
-	d.done(ctx, q.came(ctx), map[string]any{"expired": true})
+	d.done(ctx, q.outcome(ctx), map[string]any{"expired": true})
 }
 
 // cancel stops a run at work, and answers null for one that waits (INT-09).
@@ -227,9 +227,9 @@ func (d *drive) cancel(ctx workflow.Context) {
 		for _, id := range ids {
 			q := d.questions[id]
 			d.settled(ctx, q, activities.Answer{InterruptID: id, Cancelled: true})
-			came := q.came(ctx)
-			came.Result = map[string]any{"answer": nil, "cancelled": true, "expired": false}
-			d.came(came)
+			o := q.outcome(ctx)
+			o.Result = map[string]any{"answer": nil, "cancelled": true, "expired": false}
+			d.keep(o)
 		}
 	}
 	d.step(func() []graph.Effect { return d.run.Cancel(d.now(ctx)) })

@@ -77,7 +77,7 @@ func assistant(t *testing.T, decisions map[string]map[string]any) *activitiestes
 		}).
 		Tool("llm.compose_v1", models, func(_ context.Context, c *tool.Call) (map[string]any, error) {
 			for _, piece := range []string{"Both ", "differ."} {
-				c.Emit(stream.Token, piece)
+				c.Emit(stream.TokenData(piece))
 			}
 			return map[string]any{"answer": "Both differ.", "citations": []any{}, "confidence": "high", "found": true, "usage": used, "model": "m"}, nil
 		})

@@ -26,7 +26,7 @@ type Carry struct {
 	Waited   time.Duration                `json:"waited,omitempty"`
 	Paused   time.Time                    `json:"paused,omitzero"`
 	Hidden   bool                         `json:"hidden,omitempty"`
-	Happened []byte                       `json:"happened,omitempty"` // compressed too
+	Outcomes []byte                       `json:"happened,omitempty"` // compressed too
 
 	raw []byte // as it was written; nil: here
 }
@@ -76,7 +76,7 @@ func (d *drive) carryOn(ctx workflow.Context) error {
 	c := Carry{
 		Opened: d.opened, Snapshot: snapshot, Early: d.early, Asked: map[string]time.Time{}, Answered: d.answered,
 		Tally: d.tally, Away: d.away, Waited: d.waited, Paused: d.paused, Hidden: d.hidden,
-		Happened: d.packed(),
+		Outcomes: d.packed(),
 	}
 	for _, id := range keys(d.questions) {
 		c.Asked[id] = d.questions[id].at
@@ -99,7 +99,7 @@ func (d *drive) take(c *Carry) {
 	if c.Answered != nil {
 		d.answered = c.Answered
 	}
-	d.asked, d.happened = c.Asked, unpacked(c.Happened)
+	d.asked, d.outcomes = c.Asked, unpacked(c.Outcomes)
 }
 
 // restore goes on from the machine's snapshot: its outstanding effects are

@@ -32,15 +32,15 @@ type drive struct {
 	cancels   workflow.ReceiveChannel        // for draining
 	answers   workflow.ReceiveChannel        // for draining
 	tally     activities.Tally
-	effects   int                  // carried out by this execution
-	leaving   bool                 // cancelled, and a child was told
-	left      bool                 // it has been waited for long enough
-	abandoned bool                 // the run has ended, and its children are Temporal's to end
-	children  map[string]bool      // those of the effects under way
-	away      time.Duration        // in which only a child's person was waited for
-	waited    time.Duration        // in which only a person was waited for
-	hidden    bool                 // a person skipped a child's question (INT-10)
-	happened  *activities.Happened // for the recording; nil: begun before there were any
+	effects   int                     // carried out by this execution
+	leaving   bool                    // cancelled, and a child was told
+	left      bool                    // it has been waited for long enough
+	abandoned bool                    // the run has ended, and its children are Temporal's to end
+	children  map[string]bool         // those of the effects under way
+	away      time.Duration           // in which only a child's person was waited for
+	waited    time.Duration           // in which only a person was waited for
+	hidden    bool                    // a person skipped a child's question (INT-10)
+	outcomes  *activities.RunOutcomes // for the recording; nil: begun before there were any
 
 	paused    time.Time            // since when only a person can move the run; zero: not
 	carried   bool                 // continued from an earlier execution
@@ -53,7 +53,7 @@ func newDrive(f *Flows, in activities.RunInput, c *Carry) *drive {
 	d := &drive{
 		flows: f, in: in,
 		flight: map[string]workflow.CancelFunc{}, questions: map[string]*question{},
-		early: map[string]activities.Answer{}, answered: map[string]bool{}, children: map[string]bool{}, happened: &activities.Happened{},
+		early: map[string]activities.Answer{}, answered: map[string]bool{}, children: map[string]bool{}, outcomes: &activities.RunOutcomes{},
 	}
 	if c != nil {
 		d.take(c)

@@ -109,19 +109,19 @@ func (d *drive) called(ctx workflow.Context, e graph.Effect, began time.Time, f 
 	var r activities.CallResult
 	err := f.Get(ctx, &r)
 	used := d.record(e, r, err)
-	came := activities.Came{
+	outcome := activities.Outcome{
 		Effect: e.ID, Kind: e.Kind, Tool: e.Call.Tool, Took: d.since(ctx, began), Model: used.Model, Usage: used.Usage,
 	}
 	switch {
 	case err != nil:
-		d.failed(ctx, came, err)
+		d.failed(ctx, outcome, err)
 	case r.Stopped:
 		if r.Partial != "" {
 			d.tally.Partial = r.Partial
 		}
 		d.step(func() []graph.Effect { return d.run.Cancel(d.now(ctx)) })
 	default:
-		d.done(ctx, came, r.Output)
+		d.done(ctx, outcome, r.Output)
 	}
 }
 
@@ -185,25 +185,25 @@ func (d *drive) spawned(ctx workflow.Context, e graph.Effect, began time.Time, f
 	if errors.As(err, &app) && app.HasDetails() {
 		_ = app.Details(&r) // details of another shape leave the tally as it is
 	}
-	came := activities.Came{Effect: e.ID, Kind: e.Kind, Tool: e.Spawn.Workflow}
+	outcome := activities.Outcome{Effect: e.ID, Kind: e.Kind, Tool: e.Spawn.Workflow}
 	if c := r.Child; c != nil {
 		d.merge(c.Tally)
 		d.away += c.Waited
 		d.waited += c.Waited
 		d.hidden = d.hidden || c.Suppressed
-		came.Model, came.Usage = c.Tally.Model, c.Tally.Usage
+		outcome.Model, outcome.Usage = c.Tally.Model, c.Tally.Usage
 		if c.Used != nil {
 			d.run.Refund(e.ID, *c.Used)
 		}
 	}
-	came.Took = d.since(ctx, began)
+	outcome.Took = d.since(ctx, began)
 	switch {
 	case err != nil:
-		d.failed(ctx, came, err)
+		d.failed(ctx, outcome, err)
 	case r.Status == run.Cancelled:
 		d.step(func() []graph.Effect { return d.run.Cancel(d.now(ctx)) })
 	default:
-		d.done(ctx, came, r.Output)
+		d.done(ctx, outcome, r.Output)
 	}
 }
 

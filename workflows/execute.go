@@ -41,7 +41,7 @@ func (f *Flows) execute(ctx workflow.Context, in activities.RunInput, c *Carry) 
 // open gets the pinned graph, and begins or goes on with its run.
 func (d *drive) open(ctx workflow.Context) error {
 	if !d.carried {
-		d.happened.Since = workflow.Now(ctx)
+		d.outcomes.Since = workflow.Now(ctx)
 		took, limit := storeTimeout, openLimit
 		if d.in.Queued {
 			took, limit = turnLimit, turnLimit+openLimit // Open bounds its own work
@@ -62,7 +62,7 @@ func (d *drive) open(ctx workflow.Context) error {
 	if d.carried {
 		return d.restore(g)
 	}
-	d.happened.Began = d.now(ctx)
+	d.outcomes.Began = d.now(ctx)
 	d.step(func() []graph.Effect {
 		r, effects := g.Start(graph.Input{
 			Input: d.opened.Input, Persisted: d.opened.Persisted, Conversation: d.opened.Conversation,
@@ -83,7 +83,7 @@ func (d *drive) close(ctx workflow.Context) (activities.Result, error) {
 	if err != nil {
 		f := failure(err)
 		in.Outcome = graph.Outcome{Err: &f}
-		in.Persist, in.Tally.Records, in.Happened = nil, nil, nil
+		in.Persist, in.Tally.Records, in.Outcomes = nil, nil, nil
 		if result, err = d.closeWith(ctx, in); err != nil {
 			return result, err
 		}
@@ -116,7 +116,7 @@ func durable(attempts int32) workflow.LocalActivityOptions {
 
 // ended is how the run ended, for Close.
 func (d *drive) ended(ctx workflow.Context) activities.CloseInput {
-	in := activities.CloseInput{Run: d.in, Opened: d.opened, Tally: d.tally, Outcome: d.outcome(), Happened: d.recorded(ctx)}
+	in := activities.CloseInput{Run: d.in, Opened: d.opened, Tally: d.tally, Outcome: d.outcome(), Outcomes: d.recorded(ctx)}
 	if d.run != nil && d.broken == nil {
 		in.Steps = d.run.Trace()
 		if in.Outcome.Err == nil {

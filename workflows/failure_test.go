@@ -234,7 +234,7 @@ func TestAGraphThatEndsByItsOwnBoundsIsTheFaultOfWhoeverWroteIt(t *testing.T) {
 				w.Own = own
 				b := setup(t, w)
 				b.chat("hello")
-				var row, told activities.Failure
+				var row, told stream.RunError
 				if err := json.Unmarshal(b.closed().End.Error, &row); err != nil {
 					t.Fatal(err)
 				}
@@ -246,7 +246,7 @@ func TestAGraphThatEndsByItsOwnBoundsIsTheFaultOfWhoeverWroteIt(t *testing.T) {
 				if own {
 					want = c.theirs
 				}
-				if row != told || row.Code != want || row.Reason != c.reason || row.Message == "" {
+				if row != told || row.Code != string(want) || row.Reason != c.reason || row.Message == "" {
 					t.Errorf("the row says %+v and the stream %+v, want %s with reason %q", row, told, want, c.reason)
 				}
 			})
@@ -318,11 +318,11 @@ func TestHalfAnAnswerIsTakenBackWhenAnotherNodeAnswers(t *testing.T) {
 				{"id":"a","type":"tool_call","tool":"breaks","max_retries":0,"on_error":"b"},
 				{"id":"b","type":"tool_call","tool":"say"}]}`).
 				Tool("breaks", spec, func(_ context.Context, c *tool.Call) (map[string]any, error) {
-					c.Emit(stream.Token, "The answer is ")
+					c.Emit(stream.TokenData("The answer is "))
 					return nil, fault.New(fault.Invalid, "It broke off.")
 				}).
 				Tool("say", spec, func(_ context.Context, c *tool.Call) (map[string]any, error) {
-					c.Emit(stream.Token, "not known.")
+					c.Emit(stream.TokenData("not known."))
 					return map[string]any{"answer": "not known."}, nil
 				})
 			b := setup(t, w)

@@ -296,7 +296,7 @@ func TestARunCarriesNoMoreThanARecordingTakes(t *testing.T) {
 	b.set.Record = true
 	b.env.SetOnLocalActivityStartedListener(func(info *activity.Info, _ context.Context, args []any) {
 		if in, ok := args[0].(activities.CloseInput); ok && info.ActivityType.Name == activities.NameClose {
-			carried = len(in.Happened.Outcomes)
+			carried = len(in.Outcomes.All)
 		}
 	})
 	in := chatInput()

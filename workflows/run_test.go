@@ -29,7 +29,7 @@ import (
 func speaking(began chan<- struct{}, words ...string) activitiestest.Func {
 	return func(ctx context.Context, c *tool.Call) (map[string]any, error) {
 		for _, w := range words {
-			c.Emit(stream.Token, w)
+			c.Emit(stream.TokenData(w))
 		}
 		close(began)
 		<-ctx.Done()
@@ -68,10 +68,10 @@ func TestARetriedAnswerDropsTheTextOfTheFailedAttemptFirst(t *testing.T) {
 	var attempts atomic.Int32
 	w := activitiestest.New(oneNode).Tool("say", models, func(_ context.Context, c *tool.Call) (map[string]any, error) {
 		if attempts.Add(1) == 1 {
-			c.Emit(stream.Token, "Wro")
+			c.Emit(stream.TokenData("Wro"))
 			return nil, errDown
 		}
-		c.Emit(stream.Token, "Right")
+		c.Emit(stream.TokenData("Right"))
 		return map[string]any{"answer": "Right"}, nil
 	})
 	b := setup(t, w)
@@ -214,12 +214,12 @@ func TestAnAgentsStepsAreStepsOfTheirOwnAndItsCallsAreKept(t *testing.T) {
 		return map[string]any{"text": fmt.Sprint("contents of ", c.Inputs["path"])}, nil
 	}).Tool(graph.StepTool, models, func(_ context.Context, c *tool.Call) (map[string]any, error) {
 		if len(c.Inputs["transcript"].([]any)) == 0 {
-			c.Emit(stream.Token, "Let me look.")
+			c.Emit(stream.TokenData("Let me look."))
 			return map[string]any{"text": "Let me look.", "content": []any{}, "tool_calls": []any{
 				map[string]any{"id": "1", "name": "read", "arguments": map[string]any{"path": "a.txt"}},
 			}}, nil
 		}
-		c.Emit(stream.Token, "It says hello.")
+		c.Emit(stream.TokenData("It says hello."))
 		return map[string]any{"text": "It says hello.", "tool_calls": []any{}, "stop": "end_turn", "model": "m1"}, nil
 	})
 	b := setup(t, w)

@@ -226,7 +226,7 @@ func printReport(b *strings.Builder, r *rehearsal.Report) {
 		fmt.Fprintf(tab, "  %s\t%d → %d\n", row.name, row.two.Before, row.two.After)
 	}
 	fmt.Fprintf(tab, "  median time\t%.0f → %.0f ms\n", r.MS.Before, r.MS.After)
-	if r.Cost != (rehearsal.TwoF{}) {
+	if r.Cost != (rehearsal.BeforeAfter{}) {
 		fmt.Fprintf(tab, "  cost\t%.4f → %.4f USD\n", r.Cost.Before, r.Cost.After)
 	}
 	fmt.Fprintf(tab, "  nodes seen\t%d of %d\n", r.Coverage.NodesSeen, r.Coverage.Nodes)

@@ -150,18 +150,18 @@ type After struct {
 
 // May is what the viewer may do with a patch now, each with the reason why not.
 type May struct {
-	Approve  Leave `json:"approve"`
-	Reject   Leave `json:"reject"`
-	Apply    Leave `json:"apply"`
-	RollBack Leave `json:"roll_back"`
-	Promote  Leave `json:"promote"`
-	Withdraw Leave `json:"withdraw"`
-	Rebase   Leave `json:"rebase"`
-	Rehearse Leave `json:"rehearse"`
+	Approve  Permission `json:"approve"`
+	Reject   Permission `json:"reject"`
+	Apply    Permission `json:"apply"`
+	RollBack Permission `json:"roll_back"`
+	Promote  Permission `json:"promote"`
+	Withdraw Permission `json:"withdraw"`
+	Rebase   Permission `json:"rebase"`
+	Rehearse Permission `json:"rehearse"`
 }
 
-// Leave is whether an act is possible; Why says why not, in one sentence.
-type Leave struct {
+// Permission is whether an act is possible now; Why says why not, in one sentence.
+type Permission struct {
 	OK  bool   `json:"ok"`
 	Why string `json:"why"`
 }

@@ -131,11 +131,11 @@ func mayRehearse(v identity.Viewer, p Patch) error {
 	return fault.New(fault.Forbidden, "Only who proposed a patch, or an administrator, rehearses it again.")
 }
 
-func leave(err error) Leave {
+func permission(err error) Permission {
 	if err == nil {
-		return Leave{OK: true}
+		return Permission{OK: true}
 	}
-	return Leave{Why: fault.From(err).Message}
+	return Permission{Why: fault.From(err).Message}
 }
 
 // may is what v may do with a patch; behind says that a base has moved, and
@@ -154,7 +154,7 @@ func (p Patch) may(v identity.Viewer, behind, overtaken bool) May {
 		back = fault.New(fault.Conflict, "Another version came after: restore a version of your choice instead.")
 	}
 	return May{
-		Approve: leave(mayApprove(v, p)), Reject: leave(mayReject(v, p)), Apply: leave(apply), RollBack: leave(back),
-		Promote: leave(mayPromote(v, p)), Withdraw: leave(mayWithdraw(v, p)), Rebase: leave(rebase), Rehearse: leave(mayRehearse(v, p)),
+		Approve: permission(mayApprove(v, p)), Reject: permission(mayReject(v, p)), Apply: permission(apply), RollBack: permission(back),
+		Promote: permission(mayPromote(v, p)), Withdraw: permission(mayWithdraw(v, p)), Rebase: permission(rebase), Rehearse: permission(mayRehearse(v, p)),
 	}
 }

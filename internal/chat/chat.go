@@ -1,8 +1,9 @@
 // Package chat is conversations, messages and turns.
 //
-// It holds their types, the ports that store them, and the shape of a
-// message's structured content (CHAT-07, CHAT-08). It may import cache, fault,
-// id, identity, run and model.
+// It holds their types, the ports that store them, the shape of a message's
+// structured content (CHAT-07, CHAT-08), and what a run's stream says of its
+// questions and its end. It may import cache, fault, id, identity, run, stream
+// and model.
 package chat
 
 import (

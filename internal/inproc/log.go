@@ -202,7 +202,7 @@ func (l *log) since(seq int64) ([]stream.Event, <-chan struct{}) {
 	defer l.mu.Unlock()
 	var events []stream.Event
 	if at, gap := l.gap(seq); gap {
-		events, seq = append(events, resetTo(at)), at
+		events, seq = append(events, stream.Gap(at, time.Now())), at
 	}
 	for i := l.firstAfter(seq); i < len(l.entries); i++ {
 		events = l.entries[i].since(seq, events)
@@ -228,10 +228,6 @@ func (l *log) gap(seq int64) (at int64, gap bool) {
 		return at, true
 	}
 	return seq, false
-}
-
-func resetTo(seq int64) stream.Event {
-	return stream.Event{Seq: seq, Kind: stream.Reset, Attempt: 1, Time: time.Now(), Data: json.RawMessage(`{"reason":"gap"}`)}
 }
 
 // firstAfter finds the first entry with something after seq.

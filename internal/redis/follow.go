@@ -2,7 +2,6 @@ package redis
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"time"
@@ -95,12 +94,12 @@ func (f *follower) read(ctx context.Context) bool {
 			f.yield(stream.Event{}, fmt.Errorf("redis: follow run %s: %w", f.run, err))
 			return false
 		case f.another(p):
-			if !f.hand(ctx, []stream.Event{resetTo(p.base)}) {
+			if !f.hand(ctx, []stream.Event{stream.Gap(p.base, time.Now())}) {
 				return false
 			}
 			f.base = p.base
 			continue
-		case p.gap && !f.hand(ctx, []stream.Event{resetTo(p.at)}):
+		case p.gap && !f.hand(ctx, []stream.Event{stream.Gap(p.at, time.Now())}):
 			return false
 		}
 		f.after, f.base = p.at, p.base
@@ -175,8 +174,4 @@ func (f *follower) hand(ctx context.Context, events []stream.Event) bool {
 		f.after = e.Seq
 	}
 	return true
-}
-
-func resetTo(seq int64) stream.Event {
-	return stream.Event{Seq: seq, Kind: stream.Reset, Attempt: 1, Time: time.Now(), Data: json.RawMessage(`{"reason":"gap"}`)}
 }

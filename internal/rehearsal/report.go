@@ -32,10 +32,10 @@ type Report struct {
 	Models Two            `json:"model_calls"`
 	Tools  Two            `json:"tool_calls"`
 	ByTool map[string]Two `json:"by_tool"`    // calls, by the tool's name
-	Cost   TwoF           `json:"cost_usd"`   // estimated: what the recorded calls cost, of all runs together
-	MS     TwoF           `json:"median_ms"`  // estimated: what the recorded calls took
+	Cost   BeforeAfter    `json:"cost_usd"`   // estimated: what the recorded calls cost, of all runs together
+	MS     BeforeAfter    `json:"median_ms"`  // estimated: what the recorded calls took
 	Gates  map[string]Two `json:"gates"`      // of a routing policy: runs that use an adapter, by its name
-	Weight TwoF           `json:"mean_gates"` // of a routing policy: the mean sum of gates
+	Weight BeforeAfter    `json:"mean_gates"` // of a routing policy: the mean sum of gates
 
 	Coverage Coverage `json:"coverage"`
 	Places   []Place  `json:"places"` // where runs part, the most frequent first; at most 20
@@ -56,8 +56,8 @@ type Two struct {
 	After  int `json:"after"`
 }
 
-// TwoF is a measure before and after a change.
-type TwoF struct {
+// BeforeAfter is a measure before and after a change.
+type BeforeAfter struct {
 	Before float64 `json:"before"`
 	After  float64 `json:"after"`
 }

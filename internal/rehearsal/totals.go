@@ -306,12 +306,12 @@ func branches(trace []graph.Step, shapes map[string]graph.Shape) []string {
 // done closes the report.
 func (t *totals) done() Report {
 	rep := t.report
-	rep.MS = TwoF{median(t.ms[0]), median(t.ms[1])}
+	rep.MS = BeforeAfter{median(t.ms[0]), median(t.ms[1])}
 	if rep.Compared > 0 {
-		rep.Weight = TwoF{t.gates[0] / float64(rep.Compared), t.gates[1] / float64(rep.Compared)}
+		rep.Weight = BeforeAfter{t.gates[0] / float64(rep.Compared), t.gates[1] / float64(rep.Compared)}
 	}
-	rep.Cost = TwoF{rounded(rep.Cost.Before), rounded(rep.Cost.After)}
-	rep.Weight = TwoF{rounded(rep.Weight.Before), rounded(rep.Weight.After)}
+	rep.Cost = BeforeAfter{rounded(rep.Cost.Before), rounded(rep.Cost.After)}
+	rep.Weight = BeforeAfter{rounded(rep.Weight.Before), rounded(rep.Weight.After)}
 	rep.Coverage = t.coverage()
 	for place, n := range t.places {
 		place.Runs = n

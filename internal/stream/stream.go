@@ -18,21 +18,21 @@ import (
 // translate it; nothing else invents kinds.
 type Kind string
 
-// The kinds of event and the shape of their data.
+// The kinds of event. What each says is its payload, a type of this package.
 const (
-	Status      Kind = "status"       // {node, message, docs_found?, done?}: a step began, or ended when done
-	ToolCall    Kind = "tool_call"    // {id, name, arguments}
-	ToolResult  Kind = "tool_result"  // {id, name, status, summary, duration_ms}
-	Token       Kind = "token"        // a JSON string: a piece of the answer
-	Reset       Kind = "reset"        // {reason}: drop the answer's text so far
-	Progress    Kind = "progress"     // {done, total, unit, message}: long work
-	Interrupt   Kind = "interrupt"    // a question, see the API's Interrupt
-	Paused      Kind = "paused"       // {interrupt_ids}: only a person can move the run now
-	Resumed     Kind = "resumed"      // {interrupt_id}
-	Trace       Kind = "trace"        // the router's and the workflow's trace
-	MessageDone Kind = "message_done" // {message_id, content, usage, adapters, workflow_trace, …}
-	Error       Kind = "error"        // {code, message, node?}
-	CancelAck   Kind = "cancel_ack"   // {message_id?, content}: what had been written
+	Status      Kind = "status"       // StatusData: a step began, or ended
+	ToolCall    Kind = "tool_call"    // ToolCallData
+	ToolResult  Kind = "tool_result"  // ToolResultData
+	Token       Kind = "token"        // TokenData: a piece of the answer
+	Reset       Kind = "reset"        // ResetData: drop the answer's text so far
+	Progress    Kind = "progress"     // ProgressData: long work
+	Interrupt   Kind = "interrupt"    // InterruptData: a question
+	Paused      Kind = "paused"       // PausedData: only a person can move the run now
+	Resumed     Kind = "resumed"      // ResumedData
+	Trace       Kind = "trace"        // TraceData: the router's and the workflow's trace
+	MessageDone Kind = "message_done" // MessageDoneData: the run is done
+	Error       Kind = "error"        // RunError: the run failed
+	CancelAck   Kind = "cancel_ack"   // CancelAckData: a person stopped the run
 )
 
 // Ends reports whether a reader's stream ends with this kind: the answer, a
@@ -51,7 +51,7 @@ type Event struct {
 	Key     string          // not empty: the log keeps the first event of this key only
 	Call    string          // what Attempt counts; not kept. Empty: nothing
 	Time    time.Time       //
-	Data    json.RawMessage //
+	Data    json.RawMessage // of its kind's payload; New makes it, Read reads it
 }
 
 // Log keeps the events of runs.

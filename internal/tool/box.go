@@ -173,7 +173,7 @@ func (b *Box) prepared(ctx context.Context, spec Spec, c *Call) (*Call, error) {
 		return nil, fault.New(fault.Invalid, "The inputs of %s do not fit: %s", spec.Name, told(faults)).With(faults)
 	}
 	if call.Emit == nil {
-		call.Emit = func(stream.Kind, any) {}
+		call.Emit = func(stream.Payload) {}
 	}
 	if call.Heartbeat == nil {
 		call.Heartbeat = func(any) {}

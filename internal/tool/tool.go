@@ -91,7 +91,7 @@ type Call struct {
 	Final     bool // the text of this call is the answer: stream it
 	Inputs    map[string]any
 	Resume    any // the person's answer, when the tool had asked
-	Emit      func(kind stream.Kind, data any)
+	Emit      func(data stream.Payload)
 	Heartbeat func(details any)
 }
 

@@ -51,7 +51,11 @@ func TestASchemaBecomesAType(t *testing.T) {
 			"size": {"type": ["integer", "null"]},
 			"any": {}, "open": {"type": "object", "additionalProperties": true},
 			"counts": {"type": "object", "additionalProperties": {"type": "integer"}},
-			"inner": {"type": "object", "properties": {"x": {"type": "boolean"}}}}}}}}`))
+			"inner": {"type": "object", "properties": {"x": {"type": "boolean"}}}}},
+		"Word": {"type": "object", "required": ["kind", "data"], "properties": {
+			"kind": {"type": "string"}, "data": {}, "at": {"type": "integer"}}, "oneOf": [
+			{"type": "object", "properties": {"kind": {"type": "string", "enum": ["a"]}, "data": {"type": "string"}}},
+			{"type": "object", "properties": {"kind": {"type": "string", "enum": ["b"]}, "data": {"$ref": "#/components/schemas/Thing"}}}]}}}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,6 +72,19 @@ export interface Thing {
   open?: Record<string, unknown>;
   size?: number | null;
 }
+
+export type Word = {
+  at?: number;
+} & (
+  | {
+    data: string;
+    kind: 'a';
+  }
+  | {
+    data: Thing;
+    kind: 'b';
+  }
+);
 
 /** What every operation takes and gives. */
 export interface Ops {

@@ -102,11 +102,32 @@ func isEnvelope(s schema) bool {
 
 func declare(out *bytes.Buffer, name string, s schema) {
 	comment(out, "", s.Description)
-	if len(s.Properties) == 0 {
+	switch {
+	case len(s.Properties) == 0:
 		fmt.Fprintf(out, "export type %s = %s;\n\n", name, typeOf(s, ""))
-		return
+	case len(s.OneOf) > 0:
+		fmt.Fprintf(out, "export type %s = %s;\n\n", name, forms(s))
+	default:
+		fmt.Fprintf(out, "export interface %s %s\n\n", name, members(s, ""))
 	}
-	fmt.Fprintf(out, "export interface %s %s\n\n", name, members(s, ""))
+}
+
+// forms is an object that has one of several forms: the members that all have,
+// and those that each form says itself. What the object requires, each does.
+func forms(s schema) string {
+	common := schema{Properties: map[string]schema{}, Required: s.Required}
+	for name, p := range s.Properties {
+		if slices.ContainsFunc(s.OneOf, func(one schema) bool { _, own := one.Properties[name]; return !own }) {
+			common.Properties[name] = p
+		}
+	}
+	var out strings.Builder
+	out.WriteString(members(common, "") + " & (")
+	for _, one := range s.OneOf {
+		one.Required = append(one.Required, s.Required...)
+		out.WriteString("\n  | " + members(one, "  "))
+	}
+	return out.String() + "\n)"
 }
 
 // members is an object's shape, its members by name.

@@ -23,11 +23,11 @@ func list(p Parts) []tool.Tool {
 	absent := map[string]bool{} // filled below, when the list is complete
 	tools := []tool.Tool{setValue{}, pick{}, mentions{}, scan{}, query{}}
 	if p.Model != nil {
-		v := newVoice(p)
+		v := newCompleter(p)
 		tools = append(tools, genericChat{v}, intentClassifier{v}, step{v, p.Catalog, absent}, compose{v}, decide{v})
 	}
 	if p.Model != nil && p.Memories != nil && p.History != nil {
-		tools = append(tools, summarize{newVoice(p)})
+		tools = append(tools, summarize{newCompleter(p)})
 	}
 	if p.Feedback != nil && p.History != nil {
 		tools = append(tools, hearFeedback{p.History}, noteFeedback{p.History, p.Feedback})
@@ -38,7 +38,7 @@ func list(p Parts) []tool.Tool {
 	if p.Search != nil {
 		tools = append(tools, search{p.Search, p.Rerank}, gather{search{p.Search, p.Rerank}})
 		if p.Model != nil {
-			tools = append(tools, answerWithContext{newVoice(p), search{p.Search, p.Rerank}})
+			tools = append(tools, answerWithContext{newCompleter(p), search{p.Search, p.Rerank}})
 		}
 	}
 	if p.Intake != nil && p.Files != nil {

@@ -37,7 +37,7 @@ type talk struct {
 
 // dialogue reads the conversation before this turn. A message that is too long
 // to go on with is Invalid: in a new conversation there is room for it.
-func (v voice) dialogue(ctx context.Context, c *tool.Call) (talk, error) {
+func (v completer) dialogue(ctx context.Context, c *tool.Call) (talk, error) {
 	earlier, err := v.earlier(ctx, c, maxMessages)
 	if err != nil || len(earlier) == 0 {
 		return talk{}, err
@@ -70,7 +70,7 @@ func (v voice) dialogue(ctx context.Context, c *tool.Call) (talk, error) {
 
 // recall reads at most n messages before this turn, as many as fit: the graph
 // that asks for few wants no more.
-func (v voice) recall(ctx context.Context, c *tool.Call, n int) (talk, error) {
+func (v completer) recall(ctx context.Context, c *tool.Call, n int) (talk, error) {
 	if n >= maxMessages {
 		return v.dialogue(ctx, c)
 	}
@@ -79,7 +79,7 @@ func (v voice) recall(ctx context.Context, c *tool.Call, n int) (talk, error) {
 	return talk{messages: kept}, err
 }
 
-func (v voice) earlier(ctx context.Context, c *tool.Call, n int) ([]chat.Message, error) {
+func (v completer) earlier(ctx context.Context, c *tool.Call, n int) ([]chat.Message, error) {
 	if v.history == nil || n <= 0 || c.ConversationID == "" || c.UptoSeq <= 1 {
 		return nil, nil
 	}

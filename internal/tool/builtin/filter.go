@@ -20,7 +20,7 @@ import (
 type filter struct {
 	screen  *safety.Screen
 	call    *tool.Call
-	said    *said
+	answer  *completion
 	yield   func(model.Event, error) bool
 	fed     int // bytes the provider has sent
 	settled int // bytes of them that are judged
@@ -37,12 +37,12 @@ type waiting struct {
 // screened is a model's events without what nobody may see (SAFE-01, SAFE-09).
 // When the whole answer is held back, the words that were shown are taken back
 // too, a sentence stands for it, and the model is not heard to its end.
-func (v voice) screened(ctx context.Context, c *tool.Call, s *said, events iter.Seq2[model.Event, error]) iter.Seq2[model.Event, error] {
+func (v completer) screened(ctx context.Context, c *tool.Call, s *completion, events iter.Seq2[model.Event, error]) iter.Seq2[model.Event, error] {
 	if v.safety == nil {
 		return events
 	}
 	return func(yield func(model.Event, error) bool) {
-		f := &filter{screen: safety.NewScreen(v.safety), call: c, said: s, yield: yield}
+		f := &filter{screen: safety.NewScreen(v.safety), call: c, answer: s, yield: yield}
 		for event, err := range events {
 			if err != nil {
 				f.show(f.screen.Close(ctx, safety.Torn))
@@ -157,9 +157,9 @@ func (f *filter) replace(r safety.Finding) {
 		text = fmt.Sprintf("Diese Antwort wird nicht gezeigt: Sie enthält, was dieses System nicht ausgibt (%s).", r.Reason)
 	}
 	if f.call.Final {
-		f.call.Emit(stream.Reset, map[string]any{"reason": "safety"})
+		f.call.Emit(stream.ResetData{Reason: stream.ResetSafety})
 	}
-	f.said.forget()
+	f.answer.forget()
 	f.tell(r, text)
 	f.text(text)
 	f.send(model.Event{Type: model.Stop, Reason: model.Refusal}, nil)
@@ -175,7 +175,7 @@ func (f *filter) tell(r safety.Finding, text string) {
 // hides reports whether a structured answer holds, now that it is decoded,
 // what nobody may see. The filter has read it as it was written, where each
 // letter and each line break may be an escape (SAFE-09).
-func (v voice) hides(ctx context.Context, c *tool.Call, written string, value map[string]any) bool {
+func (v completer) hides(ctx context.Context, c *tool.Call, written string, value map[string]any) bool {
 	if v.safety == nil || !strings.Contains(written, `\`) {
 		return false
 	}
@@ -208,7 +208,7 @@ func spelled(v any) (out []string) {
 }
 
 // forget drops what was said so far, but for what it cost.
-func (s *said) forget() {
+func (s *completion) forget() {
 	s.text.Reset()
 	s.marked, s.blocks, s.calls, s.quotes = 0, nil, nil, nil
 }

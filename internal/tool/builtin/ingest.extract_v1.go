@@ -19,9 +19,9 @@ type extractText struct {
 func (extractText) Name() string { return "ingest.extract_v1" }
 
 func (t extractText) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
-	c.Emit(stream.Progress, map[string]any{"message": "Reading the file…"})
+	c.Emit(stream.ProgressData{Message: "Reading the file…"})
 	ctx = extract.WithProgress(ctx, func(done, total int) {
-		c.Emit(stream.Progress, map[string]any{"done": done, "total": total, "unit": "pages", "message": "Reading the file…"})
+		c.Emit(stream.ProgressData{Done: &done, Total: &total, Unit: "pages", Message: "Reading the file…"})
 	})
 	d, outcome, err := t.intake.Extract(ctx, c.Viewer, words(c, "document_id"), c.RunID, parse(t).open)
 	if err != nil {

@@ -16,7 +16,7 @@ func (index) Name() string { return "ingest.index_v1" }
 func (t index) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
 	d, err := t.intake.Store(ctx, c.Viewer, words(c, "document_id"), func(done, total int) {
 		c.Heartbeat(done)
-		c.Emit(stream.Progress, map[string]any{"done": done, "total": total, "unit": "passages", "message": "Indexing the passages…"})
+		c.Emit(stream.ProgressData{Done: &done, Total: &total, Unit: "passages", Message: "Indexing the passages…"})
 	})
 	if err != nil {
 		return nil, err

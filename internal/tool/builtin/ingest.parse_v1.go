@@ -19,7 +19,7 @@ type parse struct {
 func (parse) Name() string { return "ingest.parse_v1" }
 
 func (t parse) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
-	c.Emit(stream.Progress, map[string]any{"message": "Reading the file…"})
+	c.Emit(stream.ProgressData{Message: "Reading the file…"})
 	d, err := t.intake.Read(ctx, c.Viewer, words(c, "document_id"), c.RunID, t.open)
 	if err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ func (t indexBatch) Run(ctx context.Context, c *tool.Call) (map[string]any, erro
 	if err != nil {
 		return nil, err
 	}
-	c.Emit(stream.Progress, map[string]any{"done": done, "total": total, "unit": "passages", "message": "Indexing the passages…"})
+	c.Emit(stream.ProgressData{Done: &done, Total: &total, Unit: "passages", Message: "Indexing the passages…"})
 	// The vectors are where they belong; the run need not carry them on.
 	return map[string]any{"parcel": packed(knowledge.VectorBatch{Span: p.Span, Total: total, Encoder: p.Encoder}), "done": float64(done), "total": float64(total)}, nil
 }

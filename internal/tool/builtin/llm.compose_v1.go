@@ -21,7 +21,7 @@ func techniques() map[string]string {
 }
 
 // compose writes an answer out of material.
-type compose struct{ voice }
+type compose struct{ completer }
 
 func (compose) Name() string { return "llm.compose_v1" }
 
@@ -92,7 +92,7 @@ func framed(name string, rows []any) string {
 }
 
 // told adds to a result what was cited and how well it was retrieved (LG-24).
-func (compose) told(c *tool.Call, out map[string]any, s *said, passages []knowledge.Passage) map[string]any {
+func (compose) told(c *tool.Call, out map[string]any, s *completion, passages []knowledge.Passage) map[string]any {
 	quotes := s.citations(s.text.String())
 	confidence := givenConfidence(c, passages)
 	score, ok := c.Inputs["average_similarity"].(float64)

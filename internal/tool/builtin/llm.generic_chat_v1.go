@@ -11,7 +11,7 @@ import (
 const plainly = "Answer the person's last message. Be exact and brief, say what you do not know, and use the language they write in."
 
 // genericChat answers a message with the model and the conversation so far.
-type genericChat struct{ voice }
+type genericChat struct{ completer }
 
 func (genericChat) Name() string { return "llm.generic_chat_v1" }
 

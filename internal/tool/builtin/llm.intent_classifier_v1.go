@@ -24,7 +24,7 @@ const intentSchema = `{"type":"object","required":["intent","confidence"],"addit
 // intentClassifier names what a message wants. An answer that is not what was
 // asked for counts as "other" without confidence: a graph then takes its
 // default way instead of failing.
-type intentClassifier struct{ voice }
+type intentClassifier struct{ completer }
 
 func (intentClassifier) Name() string { return "llm.intent_classifier_v1" }
 

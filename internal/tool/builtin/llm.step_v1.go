@@ -16,7 +16,7 @@ import (
 // tools it wants called. The machine calls them and asks for the next step
 // with the transcript grown by both.
 type step struct {
-	voice
+	completer
 	catalog Catalog
 	absent  map[string]bool // tools this program cannot run
 }
@@ -52,7 +52,7 @@ func (t step) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
 	}
 	if c.Final && len(s.calls) > 0 && s.text.Len() > 0 {
 		// What a model says before it calls tools is not the answer.
-		c.Emit(stream.Reset, map[string]any{"reason": "tools"})
+		c.Emit(stream.ResetData{Reason: stream.ResetTools})
 	}
 	return t.outputs(s)
 }
@@ -157,7 +157,7 @@ func resultText(raw json.RawMessage) string {
 	return string(raw)
 }
 
-func (t step) outputs(s *said) (map[string]any, error) {
+func (t step) outputs(s *completion) (map[string]any, error) {
 	calls := make([]any, 0, len(s.calls))
 	for i, call := range s.calls {
 		arguments := map[string]any{}

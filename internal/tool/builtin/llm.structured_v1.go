@@ -15,7 +15,7 @@ import (
 const maxDecision = 800
 
 // decide asks a model for an answer under a JSON Schema (LORA-27).
-type decide struct{ voice }
+type decide struct{ completer }
 
 func (decide) Name() string { return "llm.structured_v1" }
 

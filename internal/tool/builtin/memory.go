@@ -24,7 +24,7 @@ var _ Memories = (*artifacts.Memories)(nil)
 // memory is what is remembered of the conversation; nothing while it is so
 // short that nothing can be, which saves the read. What a person has made
 // longer than the program would is cut, as every turn is told it (CHAT-20).
-func (v voice) memory(ctx context.Context, c *tool.Call, earlier []chat.Message) (chat.Memory, error) {
+func (v completer) memory(ctx context.Context, c *tool.Call, earlier []chat.Message) (chat.Memory, error) {
 	if v.memories == nil || !full(earlier) {
 		return chat.Memory{}, nil
 	}

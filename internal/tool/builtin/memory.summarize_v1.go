@@ -25,7 +25,7 @@ const (
 // summarize summarises what a conversation's summary does not cover yet. It
 // returns nothing of what was said: the trace of its run is kept elsewhere
 // than the conversation, and would outlive it.
-type summarize struct{ voice }
+type summarize struct{ completer }
 
 func (summarize) Name() string { return "memory.summarize_v1" }
 
@@ -62,7 +62,7 @@ func (t summarize) Run(ctx context.Context, c *tool.Call) (map[string]any, error
 }
 
 // notes are what the model makes of the notes so far and what was said since.
-func (t summarize) notes(ctx context.Context, c *tool.Call, m chat.Memory, text string) (*said, error) {
+func (t summarize) notes(ctx context.Context, c *tool.Call, m chat.Memory, text string) (*completion, error) {
 	var parts []string
 	if m.Summary != "" {
 		parts = append(parts, model.Frame("notes", clipped(m.Summary, maxMemory)))

@@ -62,11 +62,11 @@ type log struct {
 	events []stream.Event
 }
 
-func (l *log) emit(kind stream.Kind, data any) {
+func (l *log) emit(data stream.Payload) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	doc, _ := json.Marshal(data)
-	l.events = append(l.events, stream.Event{Kind: kind, Data: doc})
+	e, _ := stream.New("", data)
+	l.events = append(l.events, e)
 }
 
 // told is the events of a call as one line each.

@@ -14,7 +14,7 @@ const fromPassages = `Answer the question from the passages of the person's docu
 
 // answerWithContext answers from documents, with quotes that are in them.
 type answerWithContext struct {
-	voice
+	completer
 	search search
 }
 

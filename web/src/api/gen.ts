@@ -71,6 +71,35 @@ export interface Artifact {
   visibility: 'private' | 'shared' | 'global';
 }
 
+export interface ArtifactChange {
+  /** an id, or with artifact_type a name */
+  artifact_id?: string;
+  /** workflow, policy, tool, adapter, or a kind in full; only with a name */
+  artifact_type?: string;
+  /** the version it is made for; 0 or missing: whichever is current */
+  base_version?: number;
+  /** instead of all others: a new artifact, a draft until the patch is applied */
+  create?: NewArtifact;
+  patch?: Record<string, unknown>[];
+}
+
+export interface AssistError {
+  code?: string;
+  message: string;
+  reason?: string;
+  thread_id: string;
+  type: string;
+}
+
+export interface AssistInterrupt {
+  interrupt_id?: string;
+  interrupt_type: string;
+  message: string;
+  options: Choice[] | null;
+  thread_id?: string;
+  type: string;
+}
+
 export interface AssistRequest {
   /** summarize, inquire, compare or audit; null: found out */
   action?: string | null;
@@ -93,6 +122,19 @@ export interface AssistRequest {
   workflow_id?: string | null;
 }
 
+export interface AssistResponse {
+  action: string;
+  citations: unknown;
+  cost_usd: number;
+  inference_confidence: string;
+  response: string;
+  retrieval_confidence: string;
+  suppressed?: boolean;
+  thread_id: string;
+  tokens_used: number;
+  type: string;
+}
+
 export interface AssistResume {
   interrupt_id?: string;
   resume_value: AssistResumeValueStruct;
@@ -106,6 +148,14 @@ export interface AssistResumeValueStruct {
   value?: string | null;
 }
 
+export interface AssistStatus {
+  docs_found?: FoundDocument[];
+  message: string;
+  node: string;
+  type: string;
+  web_query?: string;
+}
+
 export interface Awaited {
   attempt?: number;
   /** a tool, a person, the time before the next attempt, or another workflow */
@@ -114,6 +164,11 @@ export interface Awaited {
   /** the question, or what the node is described as */
   says?: string;
   since?: string;
+}
+
+export interface BeforeAfter {
+  after: number;
+  before: number;
 }
 
 export interface BranchInputBody {
@@ -144,6 +199,39 @@ export interface Build {
   go: string;
   platform: string;
   revision?: string;
+}
+
+export interface CancelAckData {
+  /** chosen by the router */
+  adapters?: unknown;
+  cancelled?: boolean;
+  citations?: Citation[];
+  content: string;
+  /** the message's structured form */
+  content_struct?: Content | null;
+  conversation_id?: string;
+  /** what the graph's end says beside the text */
+  data?: Record<string, unknown> | null;
+  /** their weights */
+  gates?: unknown;
+  /** null: nothing had been written */
+  message_id: string | null;
+  /** the one that spoke last */
+  model?: string;
+  /** of a run that is no turn: the same as content */
+  response?: string;
+  /** which policy and rules chose the adapters */
+  routing?: unknown;
+  run_id?: string;
+  /** what is thought of the person's message, where that is worrying */
+  safety?: unknown;
+  /** a question was skipped, and the answer is not shown */
+  suppressed?: boolean;
+  /** it ended at a limit before its own end */
+  truncated?: boolean;
+  usage?: UsageData;
+  /** the steps of the graph */
+  workflow_trace?: TraceStep[];
 }
 
 export interface CancelInputBody {
@@ -257,6 +345,11 @@ export interface Checkup {
   status: 'ok' | 'failing';
 }
 
+export interface Choice {
+  id: string;
+  label: string;
+}
+
 export interface Chunk {
   content: string;
   document_id: string;
@@ -266,6 +359,21 @@ export interface Chunk {
   index: number;
   page: number;
   start: number;
+}
+
+export interface Citation {
+  chunk_id?: string;
+  context_id?: string;
+  document_id: string;
+  end: number;
+  heading?: string;
+  n: number;
+  page?: number;
+  path?: string;
+  score: number;
+  start: number;
+  text: string;
+  title: string;
 }
 
 export interface ConfirmInputBody {
@@ -364,10 +472,6 @@ export interface DecideInputBody {
 export interface DeleteAccountInputBody {
   /** of the account, once more */
   password: string;
-}
-
-export interface Departure {
-  url: string;
 }
 
 export interface DisableInputBody {
@@ -493,9 +597,80 @@ export interface FileLimits {
   max_bytes: number;
 }
 
+export interface FoundDocument {
+  id: string;
+  title: string;
+}
+
+/** one event of a run on its way, or a ping of the connection */
+export type Frame = {
+  attempt?: number;
+  id?: number;
+  node?: string;
+  request_id: string;
+  run_id?: string;
+} & (
+  | {
+    data: StatusData;
+    event: 'status';
+  }
+  | {
+    data: ToolCallData;
+    event: 'tool_call';
+  }
+  | {
+    data: ToolResultData;
+    event: 'tool_result';
+  }
+  | {
+    data: string;
+    event: 'token';
+  }
+  | {
+    data: ResetData;
+    event: 'reset';
+  }
+  | {
+    data: ProgressData;
+    event: 'progress';
+  }
+  | {
+    data: InterruptData;
+    event: 'interrupt';
+  }
+  | {
+    data: PausedData;
+    event: 'paused';
+  }
+  | {
+    data: ResumedData;
+    event: 'resumed';
+  }
+  | {
+    data: Trace | TraceStep[] | null;
+    event: 'trace';
+  }
+  | {
+    data: MessageDoneData;
+    event: 'message_done';
+  }
+  | {
+    data: RunError | FailureReason;
+    event: 'error';
+  }
+  | {
+    data: CancelAckData;
+    event: 'cancel_ack';
+  }
+  | {
+    data: Record<string, unknown>;
+    event: 'ping';
+  }
+);
+
 export interface History {
   messages: HistoryMessage[];
-  pending_interrupt: ToldInterrupt | null;
+  pending_interrupt: AssistInterrupt | null;
   thread_id: string;
 }
 
@@ -577,9 +752,25 @@ export interface Interrupt {
   status: 'pending' | 'answered' | 'cancelled' | 'expired';
 }
 
-export interface Leave {
-  ok: boolean;
-  why: string;
+export interface InterruptData {
+  /** a JSON Schema */
+  answer_schema?: unknown;
+  /** null of a run that is no turn */
+  conversation_id: string | null;
+  created_at: string;
+  /** missing: it waits without limit */
+  expires_at?: string;
+  interrupt_id: string;
+  /** doc_choice, text_input, action_choice, retrieval_low, … */
+  interrupt_type: string;
+  message: string;
+  /** null when any text is an answer */
+  options: Choice[] | null;
+  /** it is the question of a proposed change, and decided there */
+  patch_id?: number;
+  run_id: string;
+  /** pending; missing where the question has just been asked */
+  status?: string;
 }
 
 export interface Link {
@@ -632,14 +823,14 @@ export interface MailInputBody {
 }
 
 export interface May {
-  apply: Leave;
-  approve: Leave;
-  promote: Leave;
-  rebase: Leave;
-  rehearse: Leave;
-  reject: Leave;
-  roll_back: Leave;
-  withdraw: Leave;
+  apply: Permission;
+  approve: Permission;
+  promote: Permission;
+  rebase: Permission;
+  rehearse: Permission;
+  reject: Permission;
+  roll_back: Permission;
+  withdraw: Permission;
 }
 
 export interface Me {
@@ -663,6 +854,41 @@ export interface Message {
   token_count_out: number;
   /** of a question of mine: what else I asked in its place; null: nothing */
   versions: Versions | null;
+}
+
+export interface MessageDoneData {
+  /** chosen by the router */
+  adapters?: unknown;
+  cancelled?: boolean;
+  citations?: Citation[];
+  content: string;
+  /** the message's structured form */
+  content_struct?: Content | null;
+  conversation_id?: string;
+  /** what the graph's end says beside the text */
+  data?: Record<string, unknown> | null;
+  /** their weights */
+  gates?: unknown;
+  /** what the person's message says of an answer is being noted */
+  heeded?: boolean;
+  /** missing of a run that is no turn */
+  message_id?: string;
+  /** the one that spoke last */
+  model?: string;
+  /** of a run that is no turn: the same as content */
+  response?: string;
+  /** which policy and rules chose the adapters */
+  routing?: unknown;
+  run_id: string;
+  /** what is thought of the person's message, where that is worrying */
+  safety?: unknown;
+  /** a question was skipped, and the answer is not shown */
+  suppressed?: boolean;
+  /** it ended at a limit before its own end */
+  truncated?: boolean;
+  usage?: UsageData;
+  /** the steps of the graph */
+  workflow_trace?: TraceStep[];
 }
 
 export interface ModelInfo {
@@ -702,7 +928,7 @@ export interface NewPatch {
   /** the version it is made for; 0 or missing: whichever is current */
   base_version?: number;
   /** instead of one artifact: 1 to 16 */
-  changes?: OneOfSeveral[];
+  changes?: ArtifactChange[];
   justification: string;
   patch?: Record<string, unknown>[];
   /** recorded runs to rehearse */
@@ -734,6 +960,10 @@ export interface NewRollout {
 
 export type Nothing = Record<string, unknown>;
 
+export interface OAuthRedirect {
+  url: string;
+}
+
 export interface OneContext {
   chunks: number;
   created_at: string;
@@ -761,18 +991,6 @@ export interface OneDocumentSet {
   id: string;
   title: string;
   updated_at: string;
-}
-
-export interface OneOfSeveral {
-  /** an id, or with artifact_type a name */
-  artifact_id?: string;
-  /** workflow, policy, tool, adapter, or a kind in full; only with a name */
-  artifact_type?: string;
-  /** the version it is made for; 0 or missing: whichever is current */
-  base_version?: number;
-  /** instead of all others: a new artifact, a draft until the patch is applied */
-  create?: NewArtifact;
-  patch?: Record<string, unknown>[];
 }
 
 export interface OnePreference {
@@ -1027,9 +1245,18 @@ export interface PatchRow {
   verdict: '' | 'pass' | 'warn' | 'second' | 'block';
 }
 
+export interface PausedData {
+  interrupt_ids: string[];
+}
+
 export interface Period {
   since: string;
   until: string;
+}
+
+export interface Permission {
+  ok: boolean;
+  why: string;
 }
 
 export interface Person {
@@ -1074,6 +1301,15 @@ export interface Preference {
   /** from -1 to 1 */
   score: number;
   signal: string;
+}
+
+export interface ProgressData {
+  done?: number;
+  /** what is done, for people */
+  message: string;
+  total?: number;
+  /** pages or passages */
+  unit?: string;
 }
 
 export interface Proof {
@@ -1130,14 +1366,14 @@ export interface RehearsalReport {
   base_version: number;
   by_tool: Record<string, Two>;
   compared: number;
-  cost_usd: TwoF;
+  cost_usd: BeforeAfter;
   coverage: Coverage;
   cut: Two;
   examples: Record<string, Example[]>;
   failed: Two;
   gates: Record<string, Two>;
-  mean_gates: TwoF;
-  median_ms: TwoF;
+  mean_gates: BeforeAfter;
+  median_ms: BeforeAfter;
   model_calls: Two;
   moved: number;
   new_questions: number;
@@ -1187,6 +1423,11 @@ export interface Report {
   version: string;
 }
 
+export interface ResetData {
+  /** retry, tools, safety or gap */
+  reason: string;
+}
+
 export interface ResetInputBody {
   new_password: string;
   token: string;
@@ -1211,6 +1452,10 @@ export interface Resumed {
   interrupt_id: string;
   run_id: string;
   stream_url: string;
+}
+
+export interface ResumedData {
+  interrupt_id: string;
 }
 
 export interface Rollout {
@@ -1431,6 +1676,17 @@ export interface Started {
   stream_url: string;
 }
 
+export interface StatusData {
+  docs_found?: FoundDocument[];
+  done: boolean;
+  /** what it does, for people */
+  message: string;
+  /** the step, or the stage it belongs to */
+  node: string;
+  /** what it searched the web for */
+  web_query?: string;
+}
+
 export interface Storage {
   files: number;
   max_bytes: number;
@@ -1473,42 +1729,13 @@ export interface Times {
   p90_ms: number | null;
 }
 
-export interface ToldError {
-  code?: string;
-  message: string;
-  reason?: string;
-  thread_id: string;
-  type: string;
-}
-
-export interface ToldInterrupt {
-  interrupt_id?: string;
-  interrupt_type: string;
-  message: string;
-  options: Option[] | null;
-  thread_id?: string;
-  type: string;
-}
-
-export interface ToldResponse {
-  action: string;
-  citations: unknown;
-  cost_usd: number;
-  inference_confidence: string;
-  response: string;
-  retrieval_confidence: string;
-  suppressed?: boolean;
-  thread_id: string;
-  tokens_used: number;
-  type: string;
-}
-
-export interface ToldStatus {
-  docs_found?: unknown;
-  message: string;
-  node: string;
-  type: string;
-  web_query?: string;
+export interface ToolCallData {
+  /** long ones are cut */
+  arguments: Record<string, unknown>;
+  /** of the call, the same for every attempt */
+  id: string;
+  /** of the tool */
+  name: string;
 }
 
 export interface ToolOutput {
@@ -1521,6 +1748,19 @@ export interface ToolRequest {
   input?: Record<string, unknown>;
   /** a tool's name, as rag.search_v1 */
   tool_id: string;
+}
+
+export interface ToolResultData {
+  /** of what the tool returns; html_untrusted is to be sanitised */
+  content_type?: string;
+  duration_ms: number;
+  /** of the call */
+  id: string;
+  /** of the tool */
+  name: string;
+  status: 'ok' | 'error';
+  /** in the tool's words; of a failure its code; asks or stopped where that is how it ended */
+  summary: string;
 }
 
 export interface Trace {
@@ -1591,7 +1831,7 @@ export interface TryInputBody {
   /** the version it is made for; 0 or missing: whichever is current */
   base_version?: number;
   /** instead of one artifact: 1 to 16 */
-  changes?: OneOfSeveral[];
+  changes?: ArtifactChange[];
   justification?: string;
   patch?: Record<string, unknown>[];
   /** recorded runs to rehearse */
@@ -1603,11 +1843,6 @@ export interface TryInputBody {
 }
 
 export interface Two {
-  after: number;
-  before: number;
-}
-
-export interface TwoF {
   after: number;
   before: number;
 }
@@ -1647,6 +1882,19 @@ export interface Usage {
   month_renews_at: string;
   today: Use;
   today_renews_at: string;
+}
+
+export interface UsageData {
+  cache_read_tokens?: number;
+  cache_write_tokens?: number;
+  /** null: no price is known */
+  cost_usd?: number | null;
+  /** a part of it was counted here, as the provider does not */
+  estimated?: boolean;
+  input_tokens?: number;
+  output_tokens?: number;
+  /** of all classes, those from caches too */
+  tokens_used?: number;
 }
 
 export interface UsageDay {
@@ -2349,7 +2597,7 @@ export interface Ops {
       provider: string;
     };
     body?: StartOAuthInputBody;
-    data: Departure;
+    data: OAuthRedirect;
   };
   /** Check and rehearse a change without proposing it */
   tryPatch: {

@@ -3,6 +3,7 @@
 // request_id, and the events of the runs that are read, by run_id.
 
 import { endsReading, silenceLimit, type Reached, type Reading } from './carrier.ts';
+import { eventOf } from './event.ts';
 import { Failure, failureOfCode } from './failure.ts';
 import type { Accepted } from './types.ts';
 
@@ -136,13 +137,7 @@ export class Line {
         heard: (frame) => {
           const kind = frame.event ?? '';
           if (endsReading(kind)) this.runs.delete(runID);
-          reading.onEvent({
-            seq: frame.id ?? 0,
-            kind,
-            data: frame.data,
-            ...(frame.node ? { node: frame.node } : {}),
-            ...(frame.attempt ? { attempt: frame.attempt } : {}),
-          });
+          reading.onEvent(eventOf({ ...frame, event: kind }, frame.id ?? 0));
           if (endsReading(kind)) reader.over('end');
         },
         over: (reached) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createParser, eventOf, type Frame } from './sse.ts';
+import { createParser, readFrame, type Frame } from './sse.ts';
 
 const log =
   ': hello\r\n\r\nid: 7\r\nevent: token\r\ndata: {"event":"token","data":"Grüße"}\r\n\r\n' +
@@ -32,12 +32,12 @@ describe('the parser of the event log', () => {
   });
 
   it('makes events, and passes over pings and what is malformed', () => {
-    expect(whole.map(eventOf)).toEqual([
+    expect(whole.map(readFrame)).toEqual([
       { seq: 7, kind: 'token', data: 'Grüße' },
       null,
       { seq: 8, kind: 'status', data: { node: 'a' } },
       { seq: 9, kind: 'paused', data: {} },
     ]);
-    expect(eventOf({ id: '1', event: 'token', data: '{half' })).toBeNull();
+    expect(readFrame({ id: '1', event: 'token', data: '{half' })).toBeNull();
   });
 });

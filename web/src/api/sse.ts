@@ -3,6 +3,7 @@
 
 import { authorized } from './call.ts';
 import { endsReading, silenceLimit, type Carrier } from './carrier.ts';
+import { eventOf, type Framed } from './event.ts';
 import type { RunEvent } from './types.ts';
 
 export interface Frame {
@@ -49,18 +50,12 @@ export function createParser(): (text: string) => Frame[] {
 }
 
 /** Makes an event of a frame; null for what is malformed or not for us (UI-26). */
-export function eventOf(frame: Frame): RunEvent | null {
+export function readFrame(frame: Frame): RunEvent | null {
   if (frame.event === 'ping') return null;
   try {
-    const body = JSON.parse(frame.data) as { event?: string; data?: unknown; node?: string; attempt?: number };
+    const body = JSON.parse(frame.data) as Partial<Framed>;
     const seq = Number(frame.id);
-    return {
-      seq: Number.isFinite(seq) ? seq : 0,
-      kind: body.event ?? frame.event,
-      data: body.data,
-      ...(body.node ? { node: body.node } : {}),
-      ...(body.attempt ? { attempt: body.attempt } : {}),
-    };
+    return eventOf({ ...body, event: body.event ?? frame.event }, Number.isFinite(seq) ? seq : 0);
   } catch {
     return null;
   }
@@ -82,7 +77,7 @@ export const readByStream: Carrier = async (runID, { after, signal, onEvent, onH
       silence.broken();
       onHeard?.();
       for (const frame of parse(value)) {
-        const event = eventOf(frame);
+        const event = readFrame(frame);
         if (!event) continue;
         onEvent(event);
         if (endsReading(event.kind)) {

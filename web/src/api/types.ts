@@ -27,6 +27,8 @@ export type {
 } from './gen.ts';
 
 export type Limits = gen.FileLimits;
+
+/** Why a run failed; empty where nobody knows. */
 export type RunProblem = gen.RunError;
 
 /** What a person used of a day or a month, and may use (OBS-09). */
@@ -51,32 +53,11 @@ export type Conversation = gen.Conversation;
 /** A workflow that turns may run. */
 export type Workflow = gen.Artifact;
 
-export interface Citation {
-  n: number;
-  document_id: string;
-  context_id: string;
-  chunk_id: string;
-  title: string;
-  path: string;
-  heading?: string;
-  page?: number;
-  start: number;
-  end: number;
-  text: string;
-  score?: number;
-}
-
+export type Citation = gen.Citation;
 export type Segment = gen.Segment;
 
-export interface Usage {
-  input_tokens?: number;
-  output_tokens?: number;
-  /** of all classes, those from caches too */
-  tokens_used?: number;
-  /** null: no price is known */
-  cost_usd?: number | null;
-  [key: string]: unknown;
-}
+/** What a turn used. */
+export type Usage = gen.UsageData;
 
 /** What the assistant's graph says of its answer beside the text. */
 export interface AnswerData {
@@ -105,23 +86,22 @@ export interface Message extends gen.Message {
   meta: MessageMeta;
 }
 
-/** A question of a conversation: a chat knows no others. */
-export interface Interrupt extends gen.Interrupt {
+/** A question of a conversation: a chat knows no others. One that has just been asked does not say where it stands. */
+export interface Interrupt extends gen.InterruptData {
   conversation_id: string;
   answer_schema?: { type?: string } | null;
 }
 
-export interface Thread extends gen.Thread {
+export interface Thread extends Omit<gen.Thread, 'pending_interrupt' | 'pending_interrupts'> {
   data: Message[];
   pending_interrupt: Interrupt | null;
   pending_interrupts: Interrupt[];
 }
 
-/** One event of a run's log (STREAM-03). */
-export interface RunEvent {
-  seq: number;
-  kind: string;
-  data: unknown;
-  node?: string;
-  attempt?: number;
-}
+/** One event of a run's log (STREAM-03): a frame without what only its way needed. Its kind says what its data is. */
+export type RunEvent = Of<Exclude<gen.Frame, { event: 'ping' }>>;
+
+type Of<F> = F extends { event: infer Kind; data: infer Data } ? { seq: number; kind: Kind; data: Data; node?: string; attempt?: number } : never;
+
+/** What the events of a kind say. */
+export type DataOf<Kind extends RunEvent['kind']> = Extract<RunEvent, { kind: Kind }>['data'];

@@ -1,10 +1,11 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import type { FollowOptions } from '../api/follow.ts';
+import type { RunEvent } from '../api/types.ts';
 import { followerOf, forgetRuns, read } from './follower.ts';
 
 const kinds = vi.hoisted(() => new Map<string, string>());
 vi.mock('../api/follow.ts', () => ({
-  follow: async (run: string, { onEvent }: FollowOptions) => onEvent({ seq: 1, kind: kinds.get(run) ?? 'message_done', data: {} }),
+  follow: async (run: string, { onEvent }: FollowOptions) => onEvent({ seq: 1, kind: kinds.get(run) ?? 'message_done', data: {} } as RunEvent),
 }));
 
 afterEach(forgetRuns);

@@ -28,9 +28,9 @@ const way = [
 
 describe('what a run did before its log begins', () => {
   it('is missing where the log begins with a question, and only there', () => {
-    const question = { seq: 0, kind: 'interrupt', data: asked };
+    const question = { seq: 0, kind: 'interrupt' as const, data: asked };
     expect(firstAsked(fold(emptyRun, question).items)).toEqual(asked);
-    const whole = fold(fold(emptyRun, { seq: 1, kind: 'status', data: { node: 'understand' } }), question);
+    const whole = fold(fold(emptyRun, { seq: 1, kind: 'status', data: { node: 'understand', message: '', done: false } }), question);
     expect(firstAsked(whole.items)).toBeNull();
     expect(firstAsked([])).toBeNull();
   });

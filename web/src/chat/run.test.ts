@@ -3,8 +3,9 @@ import type { RunEvent } from '../api/types.ts';
 import { emptyRun, fold, stepsOf, type RunState } from './run.ts';
 
 let seq = 0;
+/** An event as a log may hold it: of another version, or with less than the document promises. */
 function event(kind: string, data: unknown): RunEvent {
-  return { seq: ++seq, kind, data };
+  return { seq: ++seq, kind, data } as RunEvent;
 }
 function after(...events: RunEvent[]): RunState {
   return events.reduce(fold, emptyRun);

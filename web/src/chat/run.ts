@@ -1,7 +1,7 @@
 // What a reader knows of one run: its events folded into what is on the rail.
 // Pure, so that a replay from the start gives the same picture as living it.
 
-import type { AnswerData, Citation, Interrupt, RunEvent, RunProblem, Segment, Usage } from '../api/types.ts';
+import type { AnswerData, Citation, DataOf, Interrupt, RunEvent, RunProblem, Segment, Usage } from '../api/types.ts';
 
 export interface Step {
   kind: 'step';
@@ -66,80 +66,74 @@ export const emptyRun: RunState = {
   error: null,
 };
 
-type Data = Record<string, unknown>;
-
 /** Adds one event. An event that was seen before, or of an unknown kind, changes nothing. */
 export function fold(state: RunState, event: RunEvent): RunState {
   if (event.seq > 0 && event.seq <= state.seq) return state;
   const next = { ...state, seq: Math.max(state.seq, event.seq) };
-  const data = (event.data ?? {}) as Data;
   switch (event.kind) {
     case 'status':
-      return { ...next, phase: 'working', items: addStatus(state.items, data, event) };
+      return { ...next, phase: 'working', items: addStatus(state.items, event) };
     case 'tool_call':
-      return { ...next, items: addCall(state.items, data, event) };
+      return { ...next, items: addCall(state.items, event) };
     case 'tool_result':
-      return { ...next, items: addResult(state.items, data) };
+      return { ...next, items: addResult(state.items, event.data) };
     case 'token':
-      return { ...next, phase: 'working', text: state.text + String(event.data ?? '') };
+      return { ...next, phase: 'working', text: state.text + (event.data ?? '') };
     case 'reset':
-      return { ...next, text: '', gap: data['reason'] === 'gap' };
+      return { ...next, text: '', gap: event.data?.reason === 'gap' };
     case 'interrupt':
       return { ...next, items: addAsked(state.items, event.data as Interrupt) };
     case 'paused':
       return { ...next, phase: 'waiting' }; // its step goes on once there is an answer
     case 'resumed':
-      return { ...next, phase: 'working', items: settleAsked(state.items, text(data['interrupt_id'])) };
+      return { ...next, phase: 'working', items: settleAsked(state.items, event.data?.interrupt_id ?? '') };
     case 'message_done':
-      return finish(next, data);
+      return finish(next, event.data ?? {});
     case 'error':
-      return { ...next, phase: 'failed', error: problemOf(data), items: settleAll(state.items) };
+      return { ...next, phase: 'failed', error: problemOf(event.data ?? {}), items: settleAll(state.items) };
     case 'cancel_ack':
-      return { ...next, phase: 'stopped', text: text(data['content']) || state.text, items: settleAll(state.items) };
+      return { ...next, phase: 'stopped', text: event.data?.content || state.text, items: settleAll(state.items) };
     default:
       return next;
   }
 }
 
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : '';
+function problemOf(data: Partial<RunProblem>): RunProblem {
+  return { code: data.code ?? '', message: data.message ?? '', reason: data.reason ?? '' };
 }
 
-function problemOf(data: Data): RunProblem {
-  return { code: text(data['code']), message: text(data['message']), reason: text(data['reason']) };
-}
-
-function finish(state: RunState, data: Data): RunState {
+function finish(state: RunState, data: Partial<DataOf<'message_done'>>): RunState {
   return {
     ...state,
     phase: 'done',
-    text: text(data['content']),
+    text: data.content ?? '',
     gap: false,
     items: settleAll(state.items),
     done: {
-      messageID: text(data['message_id']),
-      citations: (data['citations'] as Citation[] | null) ?? [],
-      usage: (data['usage'] as Usage | null) ?? {},
-      model: text(data['model']),
-      truncated: data['truncated'] === true,
-      suppressed: data['suppressed'] === true,
-      heeded: data['heeded'] === true,
-      segments: (data['content_struct'] as { segments?: Segment[] | null } | null | undefined)?.segments ?? [],
-      data: (data['data'] as AnswerData | null) ?? {},
+      messageID: data.message_id ?? '',
+      citations: data.citations ?? [],
+      usage: data.usage ?? {},
+      model: data.model ?? '',
+      truncated: data.truncated === true,
+      suppressed: data.suppressed === true,
+      heeded: data.heeded === true,
+      segments: data.content_struct?.segments ?? [],
+      data: (data.data as AnswerData | null | undefined) ?? {},
     },
   };
 }
 
-function addStatus(items: RailItem[], data: Data, event: RunEvent): RailItem[] {
-  const node = text(data['node']) || (event.node ?? '');
+function addStatus(items: RailItem[], event: Extract<RunEvent, { kind: 'status' }>): RailItem[] {
+  const { data } = event;
+  const node = data.node || (event.node ?? '');
   const open = openStep(items, node);
   const facts = {
-    ...(text(data['message']) ? { label: text(data['message']) } : {}),
-    ...(Array.isArray(data['docs_found']) ? { docs: data['docs_found'] as Step['docs'] } : {}),
-    ...(text(data['web_query']) ? { query: text(data['web_query']) } : {}),
+    ...(data.message ? { label: data.message } : {}),
+    ...(Array.isArray(data.docs_found) ? { docs: data.docs_found } : {}), // once it was their number
+    ...(data.web_query ? { query: data.web_query } : {}),
   };
-  if (open >= 0) return items.with(open, { ...(items[open] as Step), ...facts, done: data['done'] === true });
-  const step: Step = { kind: 'step', key: `s${event.seq}`, node, label: node, done: data['done'] === true, docs: [], query: '' };
+  if (open >= 0) return items.with(open, { ...(items[open] as Step), ...facts, done: data.done === true });
+  const step: Step = { kind: 'step', key: `s${event.seq}`, node, label: node, done: data.done === true, docs: [], query: '' };
   return [...items, { ...step, ...facts }];
 }
 
@@ -151,29 +145,18 @@ function openStep(items: RailItem[], node: string): number {
   return stepsOf(items).at(-1)?.node === node ? latest : -1;
 }
 
-function addCall(items: RailItem[], data: Data, event: RunEvent): RailItem[] {
-  const key = text(data['id']) || `t${event.seq}`;
+function addCall(items: RailItem[], { data, seq }: Extract<RunEvent, { kind: 'tool_call' }>): RailItem[] {
+  const key = data.id || `t${seq}`;
   if (items.some((item) => item.kind === 'tool' && item.key === key)) return items;
-  const call: Evidence = {
-    kind: 'tool',
-    key,
-    name: text(data['name']),
-    args: data['arguments'],
-    status: 'running',
-    summary: '',
-    result: undefined,
-    ms: null,
-  };
+  const call: Evidence = { kind: 'tool', key, name: data.name, args: data.arguments, status: 'running', summary: '', result: undefined, ms: null };
   return [...items, call];
 }
 
-function addResult(items: RailItem[], data: Data): RailItem[] {
-  const id = text(data['id']);
-  const at = items.findLastIndex((item) => item.kind === 'tool' && item.key === id);
+function addResult(items: RailItem[], data: DataOf<'tool_result'>): RailItem[] {
+  const at = items.findLastIndex((item) => item.kind === 'tool' && item.key === data.id);
   if (at < 0) return items;
-  const ms = typeof data['duration_ms'] === 'number' ? data['duration_ms'] : null;
-  const status = data['status'] === 'error' ? 'error' : 'ok';
-  return items.with(at, { ...(items[at] as Evidence), status, summary: text(data['summary']), ms });
+  const status = data.status === 'error' ? 'error' : 'ok';
+  return items.with(at, { ...(items[at] as Evidence), status, summary: data.summary ?? '', ms: data.duration_ms ?? null });
 }
 
 function addAsked(items: RailItem[], interrupt: Interrupt): RailItem[] {

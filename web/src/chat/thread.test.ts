@@ -41,7 +41,7 @@ describe('a conversation as turns', () => {
   });
 
   it('names the place of a passage without its title', () => {
-    const at = (heading: string) => headingOf({ n: 1, document_id: '', context_id: '', chunk_id: '', title: 'Policy', path: '', heading, start: 0, end: 0, text: '' });
+    const at = (heading: string) => headingOf({ n: 1, document_id: '', context_id: '', chunk_id: '', title: 'Policy', path: '', heading, start: 0, end: 0, text: '', score: 1 });
     expect(['Policy › Retention › Years', 'Policy', 'Other › Policy', ''].map(at)).toEqual(['Retention › Years', '', 'Other › Policy', '']);
   });
 

@@ -111,7 +111,7 @@ async function watch(sent: Uploaded, id: string, contextID: string, signal: Abor
 
 function onProgress(id: string, event: RunEvent): void {
   if (event.kind !== 'progress') return;
-  const { done, total } = event.data as { done?: number; total?: number };
+  const { done, total } = event.data;
   if (total) change(id, { done: done ?? 0, total }); // else it only says what it is doing
 }
 

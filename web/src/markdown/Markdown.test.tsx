@@ -6,7 +6,7 @@ import { Markdown } from './Markdown.tsx';
 
 Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
 
-const source: Citation = { n: 1, document_id: 'd', context_id: 'c', chunk_id: 'k', title: 'Rules', path: 'files/rules.md', start: 0, end: 4, text: 'Text' };
+const source: Citation = { n: 1, document_id: 'd', context_id: 'c', chunk_id: 'k', title: 'Rules', path: 'files/rules.md', start: 0, end: 4, text: 'Text', score: 1 };
 
 function render(text: string, citations: Citation[] = []): HTMLElement {
   const box = document.createElement('div');

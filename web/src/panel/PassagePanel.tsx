@@ -22,7 +22,7 @@ export function PassagePanel({ citations, n }: { citations: Citation[]; n: numbe
         {citation.page ? <span>{words.pageLong(citation.page)}</span> : null}
         <span className="monospace">{citation.path}</span>
       </p>
-      <Text key={citation.chunk_id + citation.start} citation={citation} />
+      <Text key={`${citation.chunk_id ?? ''} ${citation.start}`} citation={citation} />
       {citations.length > 1 && (
         <div className="sheet-foot flex-row">
           <button type="button" className="text-button" disabled={at === 0} onClick={() => go(at - 1)}>

@@ -113,7 +113,7 @@ func TestASignalledCancelStopsTheModelAndKeepsItsText(t *testing.T) {
 	t.Parallel()
 	began := make(chan struct{})
 	s := newStage(t, activitiestest.New(oneModel).Tool("llm", model, func(ctx context.Context, c *tool.Call) (map[string]any, error) {
-		c.Emit(stream.Token, "Half an answer")
+		c.Emit(stream.TokenData("Half an answer"))
 		close(began)
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -137,7 +137,7 @@ func TestTheEnginesCancelStopsACallInItsOwnProcessAtOnce(t *testing.T) {
 	t.Parallel()
 	began := make(chan struct{})
 	s := newStage(t, activitiestest.New(oneModel).Tool("llm", model, func(ctx context.Context, c *tool.Call) (map[string]any, error) {
-		c.Emit(stream.Token, "Half")
+		c.Emit(stream.TokenData("Half"))
 		close(began)
 		<-ctx.Done()
 		return nil, ctx.Err()

@@ -238,7 +238,7 @@ const houseTalks = `{"kind":"workflow.chat","entrypoint":"talk","nodes":[
 func talk(began chan<- struct{}) acting {
 	return acting{"test.talk_v1", func(ctx context.Context, c *tool.Call) (map[string]any, error) {
 		text := fmt.Sprint("heard ", c.Inputs["message"])
-		c.Emit(stream.Token, text)
+		c.Emit(stream.TokenData(text))
 		if c.Inputs["message"] == "wait" {
 			began <- struct{}{}
 			<-ctx.Done()

@@ -48,7 +48,7 @@ func TestACancelReachesACallInAnotherProcessWithItsHeartbeat(t *testing.T) {
 	t.Parallel()
 	began := make(chan struct{})
 	s := emptyStage(t, activitiestest.New(oneModel).Tool("llm", model, func(ctx context.Context, c *tool.Call) (map[string]any, error) {
-		c.Emit(stream.Token, "Half")
+		c.Emit(stream.TokenData("Half"))
 		close(began)
 		<-ctx.Done()
 		return nil, ctx.Err()

@@ -51,12 +51,12 @@ func TestACallCutOffByItsWorkerIsMadeAgain(t *testing.T) {
 	began := make(chan struct{})
 	s := newStage(t, activitiestest.New(oneModel).Tool("llm", model, func(ctx context.Context, c *tool.Call) (map[string]any, error) {
 		if calls.Add(1) == 1 {
-			c.Emit(stream.Token, "Half an ans")
+			c.Emit(stream.TokenData("Half an ans"))
 			close(began)
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}
-		c.Emit(stream.Token, "A whole answer")
+		c.Emit(stream.TokenData("A whole answer"))
 		return map[string]any{"answer": "A whole answer"}, nil
 	}))
 	r := s.start(s.world.Chat("hello", chat.TurnInput{}))

@@ -23,9 +23,9 @@ import (
 // answer still reaches the caller.
 const handover = 500 * time.Millisecond
 
-// voice is a model as the tools use it: the conversation before, the words as
-// they come, and what was said when it is over, however it ends.
-type voice struct {
+// completer is a model as the tools use it: the conversation before, the words
+// as they come, and the completion when it is over, however it ends.
+type completer struct {
 	model   model.Model
 	history History
 	// memories keeps summaries of conversations; nil: there are none
@@ -34,12 +34,12 @@ type voice struct {
 	safety   safety.Holder // nil: answers go out as they are
 }
 
-func newVoice(p Parts) voice {
-	return voice{model: p.Model, history: p.History, memories: p.Memories, limit: p.MaxDecode, safety: p.Safety}
+func newCompleter(p Parts) completer {
+	return completer{model: p.Model, history: p.History, memories: p.Memories, limit: p.MaxDecode, safety: p.Safety}
 }
 
-// said is an answer, complete or not.
-type said struct {
+// completion is an answer of a model, whole or not.
+type completion struct {
 	cited
 	asked     string // the model's name
 	read      int    // what the request says, in tokens, about
@@ -58,14 +58,14 @@ type said struct {
 // the call's text is the answer of the turn; a later attempt first takes the
 // earlier one's words back. An answer cut short by time or by the person is
 // no error as long as there is some of it.
-func (v voice) speak(ctx context.Context, c *tool.Call, req model.Request) (*said, error) {
+func (v completer) speak(ctx context.Context, c *tool.Call, req model.Request) (*completion, error) {
 	req = inRole(c, req)
 	if c.Final && c.Attempt > 1 {
-		c.Emit(stream.Reset, map[string]any{"reason": "retry"})
+		c.Emit(stream.ResetData{Reason: stream.ResetRetry})
 	}
 	within, cancel := v.within(ctx, c.Viewer.Plan)
 	defer cancel()
-	s := &said{cited: cited{passages: passagesOf(req.Messages)}, asked: cmp.Or(req.Model, v.model.Name()), read: sizeOf(req)}
+	s := &completion{cited: cited{passages: passagesOf(req.Messages)}, asked: cmp.Or(req.Model, v.model.Name()), read: sizeOf(req)}
 	if c.Afford != nil {
 		if err := c.Afford(ctx); err != nil {
 			return nil, err
@@ -77,7 +77,7 @@ func (v voice) speak(ctx context.Context, c *tool.Call, req model.Request) (*sai
 			return s.cut(ctx, within, err)
 		}
 		if piece := s.add(event); c.Final && piece != "" {
-			c.Emit(stream.Token, piece)
+			c.Emit(stream.TokenData(piece))
 		}
 	}
 	if s.reason == "" && within.Err() != nil {
@@ -85,7 +85,7 @@ func (v voice) speak(ctx context.Context, c *tool.Call, req model.Request) (*sai
 	}
 	s.truncated = s.reason == model.MaxTokens
 	if c.Final && strings.TrimSpace(s.text.String()) == "" && len(s.calls) == 0 && v.model.Generative() {
-		c.Emit(stream.Token, s.write(wordless(s.reason, german(c))))
+		c.Emit(stream.TokenData(s.write(wordless(s.reason, german(c)))))
 	}
 	return s, nil
 }
@@ -136,7 +136,7 @@ func pseudonym(userID string) string {
 }
 
 // within bounds the time the model may speak.
-func (v voice) within(ctx context.Context, plan string) (context.Context, context.CancelFunc) {
+func (v completer) within(ctx context.Context, plan string) (context.Context, context.CancelFunc) {
 	var limit time.Duration
 	if v.limit != nil {
 		limit = v.limit(plan)
@@ -153,7 +153,7 @@ func (v voice) within(ctx context.Context, plan string) (context.Context, contex
 }
 
 // cut decides what an answer that broke off is worth.
-func (s *said) cut(ctx, within context.Context, err error) (*said, error) {
+func (s *completion) cut(ctx, within context.Context, err error) (*completion, error) {
 	stopped := errors.Is(ctx.Err(), context.Canceled)
 	late := within.Err() != nil && !stopped
 	switch {
@@ -174,7 +174,7 @@ func (s *said) cut(ctx, within context.Context, err error) (*said, error) {
 }
 
 // listen notes how much the provider sends, whatever becomes of it.
-func (s *said) listen(events iter.Seq2[model.Event, error]) iter.Seq2[model.Event, error] {
+func (s *completion) listen(events iter.Seq2[model.Event, error]) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
 		for e, err := range events {
 			s.heard += utf8.RuneCountInString(e.Text) + len(e.Input)
@@ -188,7 +188,7 @@ func (s *said) listen(events iter.Seq2[model.Event, error]) iter.Seq2[model.Even
 // settle says what a call has used. Models tell it at the end: of an answer
 // that was not heard to its end, what was sent by then is to be paid all the
 // same, and is estimated.
-func (v voice) settle(c *tool.Call, s *said) {
+func (v completer) settle(c *tool.Call, s *completion) {
 	if s.usage.Tokens() == 0 && s.heard > 0 {
 		s.usage = model.Usage{Input: s.read, Output: s.heard/4 + 1, Estimated: true}
 		if priced, ok := v.model.(interface {
@@ -213,7 +213,7 @@ func sizeOf(req model.Request) int {
 }
 
 // add takes an event in and gives the text it adds to the answer.
-func (s *said) add(e model.Event) string {
+func (s *completion) add(e model.Event) string {
 	switch e.Type {
 	case model.TextDelta:
 		return s.write(e.Text)
@@ -234,7 +234,7 @@ func (s *said) add(e model.Event) string {
 
 // mark puts the number of a citation behind the text it belongs to, unless
 // the model has written it there itself.
-func (s *said) mark(n int, ok bool) (written string) {
+func (s *completion) mark(n int, ok bool) (written string) {
 	since := s.text.String()[s.marked:]
 	if ok && !strings.Contains(prose(since), marker(n)) {
 		written = s.write(marker(n))
@@ -243,7 +243,7 @@ func (s *said) mark(n int, ok bool) (written string) {
 	return written
 }
 
-func (s *said) write(text string) string {
+func (s *completion) write(text string) string {
 	s.text.WriteString(text)
 	s.grow(model.Text, text, "")
 	return text
@@ -251,7 +251,7 @@ func (s *said) write(text string) string {
 
 // grow adds to the last block, or begins one: of another type, or behind a
 // thought that is signed and must be sent back as it is.
-func (s *said) grow(t model.BlockType, text, signature string) {
+func (s *completion) grow(t model.BlockType, text, signature string) {
 	if last := len(s.blocks) - 1; last >= 0 && s.blocks[last].Type == t && s.blocks[last].Signature == "" {
 		s.blocks[last].Text += text
 		if signature != "" {
@@ -263,7 +263,7 @@ func (s *said) grow(t model.BlockType, text, signature string) {
 }
 
 // result is what every model tool returns of an answer.
-func (s *said) result(m model.Model) map[string]any {
+func (s *completion) result(m model.Model) map[string]any {
 	out := map[string]any{
 		"answer": s.text.String(),
 		"model":  cmp.Or(s.asked, m.Name()),

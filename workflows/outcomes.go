@@ -20,18 +20,18 @@ const (
 )
 
 // done hands an effect's result to the machine, and keeps it for the recording.
-func (d *drive) done(ctx workflow.Context, c activities.Came, out map[string]any) {
+func (d *drive) done(ctx workflow.Context, c activities.Outcome, out map[string]any) {
 	c.Result = out
-	d.came(c)
+	d.keep(c)
 	d.step(func() []graph.Effect { return d.run.Done(c.Effect, out, d.now(ctx)) })
 }
 
 // failed is done for an effect that failed.
-func (d *drive) failed(ctx workflow.Context, c activities.Came, err error) {
+func (d *drive) failed(ctx workflow.Context, c activities.Outcome, err error) {
 	f := failure(err)
 	c.Failure = &f
 	if d.awaits(c.Effect) { // a step that was told to stop did not fail by itself
-		d.came(c)
+		d.keep(c)
 	}
 	d.step(func() []graph.Effect { return d.run.Fail(c.Effect, f, d.now(ctx)) })
 }
@@ -41,15 +41,15 @@ func (d *drive) awaits(effect string) bool {
 	return slices.ContainsFunc(d.run.Pending(), func(e graph.Effect) bool { return e.ID == effect })
 }
 
-// came keeps what came of an effect. A child's effects are no part of its
+// keep keeps what came of an effect. A child's effects are no part of its
 // parent's recording, and a child has none of its own.
-func (d *drive) came(c activities.Came) {
+func (d *drive) keep(c activities.Outcome) {
 	switch {
-	case d.happened == nil || d.in.Child != nil:
-	case len(d.happened.Outcomes) >= maxOutcomes, d.happened.Full(c):
-		d.happened.Cut = true
+	case d.outcomes == nil || d.in.Child != nil:
+	case len(d.outcomes.All) >= maxOutcomes, d.outcomes.Full(c):
+		d.outcomes.Cut = true
 	default:
-		d.happened.Add(c)
+		d.outcomes.Add(c)
 	}
 }
 
@@ -58,30 +58,31 @@ func (d *drive) since(ctx workflow.Context, began time.Time) time.Duration {
 	return max(0, d.now(ctx).Sub(began))
 }
 
-// recorded is what happened, for Close; nil when nobody knows all of it.
-func (d *drive) recorded(ctx workflow.Context) *activities.Happened {
-	if d.happened != nil {
-		d.happened.Took = max(0, workflow.Now(ctx).Sub(d.happened.Since)-d.waited)
+// recorded are the outcomes of the run, for Close; nil when nobody knows all of
+// them.
+func (d *drive) recorded(ctx workflow.Context) *activities.RunOutcomes {
+	if d.outcomes != nil {
+		d.outcomes.Took = max(0, workflow.Now(ctx).Sub(d.outcomes.Since)-d.waited)
 	}
-	return d.happened
+	return d.outcomes
 }
 
-// packed is what happened on its way into the next execution.
+// packed are the outcomes on their way into the next execution.
 func (d *drive) packed() []byte {
-	if d.happened == nil {
+	if d.outcomes == nil {
 		return nil
 	}
-	small := pack(d.happened)
+	small := pack(d.outcomes)
 	if len(small) > maxCarried {
-		d.happened.Outcomes, d.happened.Bulk, d.happened.Cut = nil, 0, true
-		small = pack(d.happened)
+		d.outcomes.All, d.outcomes.Bulk, d.outcomes.Cut = nil, 0, true
+		small = pack(d.outcomes)
 	}
 	return small
 }
 
 // pack gives nothing where there is nothing to keep: a recording is not worth
 // a run.
-func pack(h *activities.Happened) []byte {
+func pack(h *activities.RunOutcomes) []byte {
 	raw, err := json.Marshal(h)
 	if err != nil {
 		return nil
@@ -95,9 +96,9 @@ func pack(h *activities.Happened) []byte {
 
 // unpacked is the other side of packed; nil for an execution that was begun
 // before there were recordings.
-func unpacked(small []byte) *activities.Happened {
+func unpacked(small []byte) *activities.RunOutcomes {
 	raw, err := expanded(small)
-	h := &activities.Happened{}
+	h := &activities.RunOutcomes{}
 	if len(small) == 0 || err != nil || json.Unmarshal(raw, h) != nil {
 		return nil
 	}

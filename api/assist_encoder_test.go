@@ -19,26 +19,26 @@ func TestTheAssistantsWordsAreExact(t *testing.T) {
 		want  string
 	}{
 		"a step": {
-			synthetic(stream.Status, map[string]any{"node": "intent_resolver", "message": "Clarifying intent...", "done": true}),
+			logLine(stream.Status, map[string]any{"node": "intent_resolver", "message": "Clarifying intent...", "done": true}),
 			`{"type":"status","node":"intent_resolver","message":"Clarifying intent..."}`,
 		},
 		"a step with documents": {
-			synthetic(stream.Status, map[string]any{"node": "doc_resolver", "message": "Finding documents...", "done": true, "docs_found": []any{map[string]any{"id": doc, "title": "GDPR"}}}),
+			logLine(stream.Status, map[string]any{"node": "doc_resolver", "message": "Finding documents...", "done": true, "docs_found": []any{map[string]any{"id": doc, "title": "GDPR"}}}),
 			`{"type":"status","node":"doc_resolver","message":"Finding documents...","docs_found":[{"id":"` + doc + `","title":"GDPR"}]}`,
 		},
 		"a search": {
-			synthetic(stream.Status, map[string]any{"node": "web_search", "message": `Searching online "x"`, "done": true, "web_query": "x"}),
+			logLine(stream.Status, map[string]any{"node": "web_search", "message": `Searching online "x"`, "done": true, "web_query": "x"}),
 			`{"type":"status","node":"web_search","message":"Searching online \"x\"","web_query":"x"}`,
 		},
 		"a whole answer": {
-			synthetic(stream.MessageDone, map[string]any{
+			logLine(stream.MessageDone, map[string]any{
 				"content": "Yes [1].", "citations": []any{map[string]any{"n": 1}}, "usage": map[string]any{"input_tokens": 10, "output_tokens": 4, "cache_read_tokens": 2, "cost_usd": 0.25},
 				"data": map[string]any{"action": "audit", "inference_confidence": "low", "retrieval_confidence": "medium"},
 			}),
 			`{"type":"response","thread_id":"c","response":"Yes [1].","citations":[{"n":1}],"action":"audit","inference_confidence":"low","retrieval_confidence":"medium","tokens_used":16,"cost_usd":0.25}`,
 		},
 		"an answer that says little": {
-			synthetic(stream.MessageDone, map[string]any{"content": "Hi", "usage": map[string]any{"cost_usd": nil}, "data": map[string]any{"action": nil}}),
+			logLine(stream.MessageDone, map[string]any{"content": "Hi", "usage": map[string]any{"cost_usd": nil}, "data": map[string]any{"action": nil}}),
 			`{"type":"response","thread_id":"c","response":"Hi","citations":[],"action":"inquire","inference_confidence":"high","retrieval_confidence":"high","tokens_used":0,"cost_usd":0}`,
 		},
 		"an answer nobody can read": {
@@ -46,11 +46,11 @@ func TestTheAssistantsWordsAreExact(t *testing.T) {
 			`{"type":"response","thread_id":"c","response":"","citations":[],"action":"inquire","inference_confidence":"high","retrieval_confidence":"high","tokens_used":0,"cost_usd":0}`,
 		},
 		"a failure": {
-			synthetic(stream.Error, map[string]any{"code": "rate_limited", "message": "Your budget is used up.", "reason": "budget"}),
+			logLine(stream.Error, map[string]any{"code": "rate_limited", "message": "Your budget is used up.", "reason": "budget"}),
 			`{"type":"error","message":"Your budget is used up.","code":"rate_limited","reason":"budget","thread_id":"c"}`,
 		},
 	} {
-		told := toldOf(t, &teller{run: run.Run{ConversationID: "c"}}, c.event)
+		told := assistEvents(t, &assistEncoder{run: run.Run{ConversationID: "c"}}, c.event)
 		if len(told) != 1 || told[0].raw != c.want {
 			t.Errorf("%s: told %+v\nwant %s", what, told, c.want)
 		}
@@ -73,7 +73,7 @@ func TestAQuestionIsToldWithItsOptionsOrNull(t *testing.T) {
 			`{"type":"interrupt","interrupt_type":"text_input","message":"What?","options":null,"interrupt_id":"i","thread_id":"c"}`,
 		},
 	} {
-		told := toldOf(t, &teller{run: run.Run{ConversationID: "c"}}, synthetic(stream.Interrupt, c.question), synthetic(stream.Paused, nil))
+		told := assistEvents(t, &assistEncoder{run: run.Run{ConversationID: "c"}}, logLine(stream.Interrupt, c.question), logLine(stream.Paused, nil))
 		if len(told) != 1 || told[0].raw != c.want {
 			t.Errorf("told %+v\nwant %s", told, c.want)
 		}
@@ -86,17 +86,17 @@ func TestAQuestionIsToldWithItsOptionsOrNull(t *testing.T) {
 func TestAStageIsToldOnceInAStreamAndAgainInTheNext(t *testing.T) {
 	t.Parallel()
 	begun := func(node string) stream.Event {
-		return synthetic(stream.Status, map[string]any{"node": node, "message": node + "…"})
+		return logLine(stream.Status, map[string]any{"node": node, "message": node + "…"})
 	}
 	done := func(node string) stream.Event {
-		return synthetic(stream.Status, map[string]any{"node": node, "message": node + "…", "done": true})
+		return logLine(stream.Status, map[string]any{"node": node, "message": node + "…", "done": true})
 	}
-	log := []stream.Event{begun("find"), begun("find"), done("find"), done("find"), begun("check"), synthetic(stream.Interrupt, Interrupt{ID: "i"}), synthetic(stream.Paused, nil)}
-	if told := toldOf(t, &teller{}, log...); types(told) != "status status interrupt" || told[1].Node != "check" {
+	log := []stream.Event{begun("find"), begun("find"), done("find"), done("find"), begun("check"), logLine(stream.Interrupt, Interrupt{ID: "i"}), logLine(stream.Paused, nil)}
+	if told := assistEvents(t, &assistEncoder{}, log...); types(told) != "status status interrupt" || told[1].Node != "check" {
 		t.Errorf("told %+v", told)
 	}
-	after := []stream.Event{synthetic(stream.Resumed, nil), begun("check"), done("check"), begun("write"), done("write"), synthetic(stream.MessageDone, nil)}
-	if told := toldOf(t, &teller{}, after...); types(told) != "status status response" || told[0].Node != "check" {
+	after := []stream.Event{logLine(stream.Resumed, nil), begun("check"), done("check"), begun("write"), done("write"), logLine(stream.MessageDone, nil)}
+	if told := assistEvents(t, &assistEncoder{}, after...); types(told) != "status status response" || told[0].Node != "check" {
 		t.Errorf("told after the answer %+v", told)
 	}
 }
