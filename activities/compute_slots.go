@@ -154,12 +154,15 @@ func (c CallInput) key() string {
 }
 
 // delayedRelease gives a slot back at once, as long as its person has computed
-// little; after that, while others are there, only as fast as their share grows.
+// little; after that, while others are there, only as fast as their share grows. What
+// counts is the time for which the slot was held, but no more than the processor
+// time of the whole process meanwhile: whoever waited, for a database or for
+// other processes to leave the processors, has not computed.
 func (s *Set) delayedRelease(person string, release func()) func() {
-	began := time.Now()
+	began, used := time.Now(), processTime()
 	return sync.OnceFunc(func() {
 		now := time.Now()
-		took := min(now.Sub(began), slotLease).Seconds()
+		took := min(now.Sub(began), processTime()-used, slotLease).Seconds()
 		if wait := s.computeLimit.reserve(person, took, computeRate(), now); wait > 0 {
 			time.AfterFunc(min(wait, maxReleaseDelay), release)
 			return
