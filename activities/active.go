@@ -152,12 +152,15 @@ func (c CallInput) key() string {
 }
 
 // rested gives a place back at once, as long as its person has computed little;
-// after that, while others are there, only as fast as their share grows.
+// after that, while others are there, only as fast as their share grows. What
+// counts is the time for which the place was held, but no more than the
+// processor time of the whole process meanwhile: whoever waited, for a database
+// or for other processes to leave the processors, has not computed.
 func (s *Set) rested(person string, leave func()) func() {
-	began := time.Now()
+	began, used := time.Now(), processTime()
 	return sync.OnceFunc(func() {
 		now := time.Now()
-		took := min(now.Sub(began), activeLease).Seconds()
+		took := min(now.Sub(began), processTime()-used, activeLease).Seconds()
 		if rest := s.computing.reserve(person, took, computePace(), now); rest > 0 {
 			time.AfterFunc(min(rest, longestRest), leave)
 			return

@@ -92,6 +92,31 @@ func TestACancelledRunWaitsForNoTurn(t *testing.T) {
 	})
 }
 
+// Where the processors are others', or a database is slow, a place is held for
+// long and nothing is computed: that is nobody's fault.
+//
+// Requirements: PLAT-07
+func TestWhoOnlyWaitsInAPlaceNeedsNoRest(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &Set{}
+		s.computing.reserve("other", 0, computePace(), time.Now())
+		slow := RunInput{RunID: "slow", Viewer: identity.Viewer{UserID: "p"}, Turn: true}
+		for range 3 {
+			began := time.Now()
+			if err := s.begin(t.Context(), slow); err != nil {
+				t.Fatal(err)
+			}
+			if waited := time.Since(began); waited > 0 {
+				t.Fatalf("it waited %v", waited)
+			}
+			time.Sleep(activeLease - time.Millisecond) // no time of a processor
+			s.Idle(slow)
+			synctest.Wait()
+		}
+	})
+}
+
 // A chat turn has its person looking on: it waits for others of theirs, but not
 // for long.
 func TestATurnWaitsBrieflyForOthersOfItsPerson(t *testing.T) {
