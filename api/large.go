@@ -27,10 +27,7 @@ func (s *server) inTurn(ctx huma.Context, next func(huma.Context)) {
 		next(ctx)
 		return
 	}
-	who := x.viewer.UserID
-	if who == "" {
-		who = x.origin()
-	}
+	who := x.caller()
 	if err := s.Limits.Spend(ctx.Context(), quota.LargeBodies(), who); err != nil {
 		s.writeFailure(ctx, err)
 		return
