@@ -6,5 +6,5 @@ import "time"
 
 var started = time.Now()
 
-// processTime is an upper bound of the processor time this process has used.
+// processTime is the clock's: what a slot was held for counts in full.
 func processTime() time.Duration { return time.Since(started) }

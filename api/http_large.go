@@ -27,10 +27,7 @@ func (s *server) inTurn(ctx huma.Context, next func(huma.Context)) {
 		next(ctx)
 		return
 	}
-	who := req.viewer.UserID
-	if who == "" {
-		who = req.origin()
-	}
+	who := req.caller()
 	if err := s.Limits.Spend(ctx.Context(), quota.LargeBodies(), who); err != nil {
 		s.writeFailure(ctx, err)
 		return

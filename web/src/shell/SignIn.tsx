@@ -73,6 +73,9 @@ export function SignIn() {
         </Door>
       );
     default: {
+      // Which form it is, the server knows: one that changed under a person's
+      // hands would sign in who meant to make an account, and lose their words.
+      if (config.isPending && config.failureCount === 0) return null;
       const first = firstRun && stage.at === 'up';
       const needed = first && (asked || config.data?.setup_word_needed === true);
       const refused = came?.kind === 'refused' ? words.elsewhereFailed : '';

@@ -16,7 +16,8 @@ import (
 )
 
 const (
-	children = enumspb.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED
+	children     = enumspb.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED
+	childCancels = enumspb.EVENT_TYPE_REQUEST_CANCEL_EXTERNAL_WORKFLOW_EXECUTION_INITIATED
 
 	// twelve is more runs than a tree has under way at once.
 	twelve = `{"kind":"workflow.chat","entrypoint":"m","nodes":[
@@ -79,7 +80,9 @@ func TestACancelEndsAWholeTree(t *testing.T) {
 	if took := time.Since(began); took > 2*time.Second {
 		t.Errorf("it took %v", took)
 	}
-	s.freeze("chat_turn_tree_abandoned", r.WorkflowID, "")
+	if got := s.freeze("chat_turn_tree_abandoned", r.WorkflowID, ""); got[childCancels] != 0 {
+		t.Errorf("%d children were told to end, each at the cost of a turn", got[childCancels])
+	}
 }
 
 // A run that fails waits for none of its children: what they would hand over is
@@ -111,7 +114,9 @@ func TestAFailureEndsAWholeTree(t *testing.T) {
 	if took := time.Since(began); took > 2*time.Second {
 		t.Errorf("it took %v", took)
 	}
-	s.freeze("chat_turn_tree_failed", r.WorkflowID, "")
+	if got := s.freeze("chat_turn_tree_failed", r.WorkflowID, ""); got[childCancels] != 0 {
+		t.Errorf("%d children were told to end, each at the cost of a turn", got[childCancels])
+	}
 }
 
 // withoutChildren waits until none of a run's children is left.
