@@ -4,7 +4,18 @@ test.describe.configure({ mode: 'serial' });
 
 // Runs first: it is the only one to meet a program nobody has an account on.
 test('the first person is offered the administrator account', async ({ page }) => {
+  // No form before the server has said which: it would change under a person's hands.
+  let answer = () => {};
+  const held = new Promise<void>((resolve) => (answer = resolve));
+  await page.route('**/v1/config/ui', async (route) => {
+    await held;
+    await route.continue();
+  });
+  const asked = page.waitForRequest('**/v1/config/ui');
   await page.goto('/');
+  await asked;
+  await expect(page.locator('form')).toHaveCount(0);
+  answer();
   await expect(page.getByRole('heading', { name: 'Create the first account' })).toBeVisible();
   await expect(page.getByText('The first one you create is the administrator.')).toBeVisible();
   await accessible(page, 'the door');
