@@ -53,7 +53,7 @@ case "${1:-}" in
     node_suffices || leave_out "not run: browser tests (they need Node $least or newer and npm)"
     command -v "${CHROMIUM:-chromium}" >/dev/null || leave_out "not run: browser tests (they need Chromium, as in: apt-get install chromium)"
     install
-    cd .. && "${GO:-go}" test -count=1 -parallel 1 -timeout 60m ./web/e2e/...
+    cd .. && "${GO:-go}" test -count=1 -parallel 2 -timeout 60m ./web/e2e/...
     ;;
   *)
     echo "usage: scripts/web.sh build | check | browser" >&2
