@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"liminal/internal/cputime"
 	"liminal/internal/tool"
 )
 
@@ -159,10 +160,10 @@ func (c CallInput) key() string {
 // time of the whole process meanwhile: whoever waited, for a database or for
 // other processes to leave the processors, has not computed.
 func (s *Set) delayedRelease(person string, release func()) func() {
-	began, used := time.Now(), processTime()
+	began, used := time.Now(), cputime.Process()
 	return sync.OnceFunc(func() {
 		now := time.Now()
-		took := min(now.Sub(began), processTime()-used, slotLease).Seconds()
+		took := min(now.Sub(began), cputime.Process()-used, slotLease).Seconds()
 		if wait := s.computeLimit.reserve(person, took, computeRate(), now); wait > 0 {
 			time.AfterFunc(min(wait, maxReleaseDelay), release)
 			return

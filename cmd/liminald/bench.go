@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"os"
+	"strings"
 
 	"liminal/internal/bench"
 )
@@ -15,8 +18,8 @@ func benchCommand() command {
 		summary: "measure this platform on this machine, against the bare engine",
 		about: `
 Starts a platform of its own on a scratch folder, in this process, and prints
-one table: turns alone and many at once beside the bare engine's empty
-workflow, token delays, resume latency, bytes a turn leaves behind, what
+one table: processor time and duration of turns, alone and many at once,
+beside the bare engine's empty workflow, token delays, resume latency, bytes a turn leaves behind, what
 paused runs cost, ingestion and search. Each figure names its target, where it
 has one, and whether it was met. It takes some minutes, and nothing else
 should run beside it.
@@ -28,11 +31,13 @@ then.
 
 The exit code does not depend on the targets: they are for one machine, and
 this may be another.`,
-		examples: []string{"liminald bench", "liminald bench --quick", "liminald bench --json > bench.json"},
+		examples: []string{"liminald bench", "liminald bench --quick", "liminald bench --only turn,chat --profile cpu.pprof", "liminald bench --json > bench.json"},
 		flags: func(fs *flag.FlagSet) any {
 			o := &benchFlags{}
 			fs.BoolVar(&o.json, "json", false, "print JSON for machines instead of the table")
 			fs.BoolVar(&o.quick, "quick", false, "measure little of everything, in about a minute")
+			fs.StringVar(&o.only, "only", "", "measure only these, with commas between, beside the floor: "+strings.Join(bench.Names()[1:], ", "))
+			fs.StringVar(&o.profile, "profile", "", "write a profile of the processors to this file, for go tool pprof")
 			fs.StringVar(&o.dir, "scratch", "", "folder to make the scratch folder in; its disk is measured too; default the system's")
 			return o
 		},
@@ -41,8 +46,8 @@ this may be another.`,
 }
 
 type benchFlags struct {
-	json, quick bool
-	dir         string
+	json, quick        bool
+	dir, only, profile string
 }
 
 func runBench(ctx context.Context, in *invocation) error {
@@ -51,7 +56,21 @@ func runBench(ctx context.Context, in *invocation) error {
 	if err != nil {
 		return err
 	}
-	r, err := bench.Run(ctx, bench.Options{Config: conf, Quick: o.quick, Version: buildVersion(), Dir: o.dir, Progress: in.err})
+	options := bench.Options{Config: conf, Quick: o.quick, Version: buildVersion(), Dir: o.dir, Progress: in.err}
+	if o.only != "" {
+		options.Only = strings.Split(o.only, ",")
+	}
+	var profile *os.File
+	if o.profile != "" {
+		if profile, err = os.Create(o.profile); err != nil {
+			return fmt.Errorf("the profile cannot be written: %w", err)
+		}
+		options.Profile = profile
+	}
+	r, err := bench.Run(ctx, options)
+	if profile != nil {
+		err = errors.Join(err, profile.Close())
+	}
 	if err != nil {
 		return err
 	}

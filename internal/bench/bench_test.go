@@ -25,7 +25,8 @@ func TestEverythingIsMeasuredAndNothingElseReported(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"empty workflow (the floor), p50", "turn of 5 no-op nodes, p99", "default chat turn, 64 at once",
+		"empty workflow (the floor), CPU", "turn of 5 no-op nodes, p99", "default chat turn, 64 at once",
+		"chat turn with a model elsewhere, CPU", "answer to end of turn, CPU",
 		"first-token overhead, p50", "token overhead, p99", "answer to end of turn, p95",
 		"bytes of turn 50 over turn 10", "memory of paused runs, over idle", "paused runs resumed",
 		"ingestion of Markdown", "hybrid search in 600 chunks, p95",
@@ -43,6 +44,28 @@ func TestEverythingIsMeasuredAndNothingElseReported(t *testing.T) {
 		if r.Value <= 0 && !strings.HasPrefix(r.What, "memory") {
 			t.Errorf("%s is %g", r.What, r.Value)
 		}
+	}
+}
+
+func TestOnlyWhatIsNamedIsMeasured(t *testing.T) {
+	t.Parallel()
+	_, err := Run(t.Context(), Options{Only: []string{"turn", "all"}})
+	if err == nil || !strings.Contains(err.Error(), `"all"`) || !strings.Contains(err.Error(), "floor, turn, chat") {
+		t.Errorf("an unknown measurement: %v", err)
+	}
+	var profile bytes.Buffer
+	report := Report{Stands: embedded}
+	b := &benchmark{sizes: tiny(), report: &report, progress: t.Output(), dir: t.TempDir(), only: []string{"resume"}, profile: &profile}
+	if err := b.all(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range report.Rows {
+		if !strings.HasPrefix(r.What, "empty workflow") && !strings.HasPrefix(r.What, "answer to end") {
+			t.Errorf("%s was measured", r.What)
+		}
+	}
+	if !bytes.HasPrefix(profile.Bytes(), []byte{0x1f, 0x8b}) {
+		t.Errorf("a profile of %d bytes", profile.Len())
 	}
 }
 
@@ -91,11 +114,11 @@ func TestQuantilesAreNearestRanks(t *testing.T) {
 
 func TestRateCountsWhatWasFinishedAndStopsAtAnError(t *testing.T) {
 	t.Parallel()
-	per, err := rate(t.Context(), 4, 50*time.Millisecond, func(context.Context, int) error { return nil })
+	per, _, err := rate(t.Context(), 4, 50*time.Millisecond, func(context.Context, int) error { return nil })
 	if err != nil || per <= 0 {
 		t.Errorf("%g, %v", per, err)
 	}
-	if _, err := rate(t.Context(), 4, time.Minute, func(context.Context, int) error { return context.Canceled }); err == nil {
+	if _, _, err := rate(t.Context(), 4, time.Minute, func(context.Context, int) error { return context.Canceled }); err == nil {
 		t.Error("the error was lost")
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"liminal/internal/config"
 	"liminal/internal/id"
 	"liminal/internal/identity"
+	"liminal/internal/model"
 	"liminal/internal/run"
 	"liminal/internal/stream"
 	"liminal/internal/tool"
@@ -26,6 +27,9 @@ const people = 256
 
 // house is a platform of the benchmark's own, complete and embedded.
 type house struct {
+	conf      config.Config
+	version   string
+	model     model.Model       // what the platform was opened with
 	temporal  *devserver.Server // nil when the engine is somebody else's
 	address   string            // of the engine's frontend
 	namespace string
@@ -56,21 +60,41 @@ func build(ctx context.Context, conf config.Config, dir, version string) (h *hou
 	} else if conf, err = h.embed(ctx, dir); err != nil {
 		return h, err
 	}
-	h.platform, err = wire.Open(ctx, wire.Options{
-		Config: conf, Logger: slog.New(slog.DiscardHandler), Temporal: h.address, Version: version,
-		Tools: []tool.Tool{noop{}}, Specs: []tool.Spec{noopSpec()}, Model: metronome{},
-	})
-	if err != nil {
+	h.conf, h.version = conf, version
+	if err = h.open(ctx, nil); err != nil {
 		return h, err
 	}
 	if some, err := h.platform.Store().Accounts(ctx); err != nil || some {
 		return h, cmp.Or(err, errors.New("the database holds accounts; a benchmark needs one of its own, fresh from liminald migrate"))
 	}
-	if err = h.platform.StartWorker(ctx); err != nil {
-		return h, err
+	return h, h.populate(ctx)
+}
+
+// open starts the platform with a model; nil: the default's.
+func (h *house) open(ctx context.Context, m model.Model) (err error) {
+	h.model = m
+	h.platform, err = wire.Open(ctx, wire.Options{
+		Config: h.conf, Logger: slog.New(slog.DiscardHandler), Temporal: h.address, Version: h.version,
+		Tools: []tool.Tool{noop{}}, Specs: []tool.Spec{noopSpec()}, Model: m,
+	})
+	if err != nil {
+		return err
 	}
 	h.handler, h.log, h.engine = h.platform.Handler(), h.platform.Log(), h.platform.Engine()
-	return h, h.populate(ctx)
+	return h.platform.StartWorker(ctx)
+}
+
+// speakBy opens the platform anew, where another model is to answer than before.
+func (h *house) speakBy(ctx context.Context, m model.Model) error {
+	if m == h.model {
+		return nil
+	}
+	err := h.platform.Close(ctx)
+	h.platform = nil
+	if err != nil {
+		return err
+	}
+	return h.open(ctx, m)
 }
 
 // embed starts an engine on the folder.

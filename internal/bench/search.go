@@ -40,7 +40,7 @@ func (h *house) searches(ctx context.Context, chunks, count int) (s spread, err 
 	if err := c.fill(ctx, chunks); err != nil {
 		return s, err
 	}
-	return alone(ctx, 5, count, func(ctx context.Context, _ int) error {
+	s, _, err = alone(ctx, 5, count, func(ctx context.Context, _ int) error {
 		question := c.prose.sentence()
 		vectors, err := c.embed.Embed(ctx, []string{question})
 		if err != nil {
@@ -54,6 +54,7 @@ func (h *house) searches(ctx context.Context, chunks, count int) (s spread, err 
 		}
 		return err
 	})
+	return s, err
 }
 
 // fill writes so many chunks, in documents of some hundred.

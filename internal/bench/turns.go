@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"liminal/internal/chat"
+	"liminal/internal/cputime"
 	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/run"
@@ -113,19 +114,21 @@ func (t *turn) resume(ctx context.Context, question string) error {
 	return err
 }
 
-// resumes measures from an answer to the end of the turn it sets free.
-func (h *house) resumes(ctx context.Context, count int) (spread, error) {
-	took := make([]time.Duration, 0, count)
+// resumes measures from an answer to the end of the turn it sets free, and the
+// processor time of one.
+func (h *house) resumes(ctx context.Context, count int) (took spread, cpu time.Duration, err error) {
+	each := make([]time.Duration, 0, count)
 	for n := range count {
 		t, question, err := h.pause(ctx, h.person(n))
 		if err != nil {
-			return spread{}, err
+			return spread{}, 0, err
 		}
-		began := time.Now()
+		began, used := time.Now(), cputime.Process()
 		if err := t.resume(ctx, question); err != nil {
-			return spread{}, err
+			return spread{}, 0, err
 		}
-		took = append(took, time.Since(began))
+		each = append(each, time.Since(began))
+		cpu += cputime.Process() - used
 	}
-	return distribution(took), nil
+	return distribution(each), cpu / time.Duration(max(count, 1)), nil
 }

@@ -1,15 +1,15 @@
 //go:build unix
 
-package activities
+package cputime
 
 import (
 	"syscall"
 	"time"
 )
 
-// processTime is the processor time this process has used, without the
-// processes it began.
-func processTime() time.Duration {
+// Process is the processor time this process has used, user and system, without
+// that of processes it began; 0 where the system does not say.
+func Process() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
 		return 0
