@@ -33,6 +33,13 @@ func (e *callEvents) begin(ctx context.Context, inputs map[string]any) {
 	if e.in.Final && e.in.Reset {
 		events = e.add(events, "reset", stream.ResetData{Reason: stream.ResetRetry})
 	}
+	if e.in.Final && inline(ctx) {
+		// Where a worker dies the workflow makes an inline call again, as the
+		// same attempt: what was heard of it is dropped then.
+		if events = e.add(events, "", stream.ResetData{Reason: stream.ResetRetry}); len(events) > 0 {
+			events[len(events)-1].Again = true
+		}
+	}
 	if !e.in.Quiet {
 		events = e.add(events, "begin", stream.StatusData{Node: e.shownAs(), Message: e.message()})
 	}

@@ -180,6 +180,9 @@ func (o *opening) toolPin(b artifacts.Bound) ToolPin {
 		Runs: b.Where(), Model: b.On() == tool.QueueModels, Plain: b.Plain,
 	}
 	p.Absent = b.Workflow == "" && !o.set.Box.Has(b.Name)
+	if p.Model && o.set.ModelInProcess && !b.IsJob() {
+		p.Runs = tool.Inline // the queue and the heartbeat are for what leaves the process
+	}
 	if p.Runs == tool.Activity {
 		p.Apart, p.Shared, p.Queue = true, b.IsJob(), o.set.Queues[b.On()]
 	}

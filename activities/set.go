@@ -118,7 +118,10 @@ type Set struct {
 	MaxEffects    int               // of one workflow execution, before it continues as new; 0: the default
 	Record        bool              // what runs leave for rehearsals is kept with their end (CFG-11)
 	Adapters      Adapters          // counts their use (ROUTE-13); nil: nobody does
-	Backend       string            // of the model, as policy.models names it; empty: the configured model for every role
+	// ModelInProcess says that the model answers in this process, at once: its
+	// calls are made beside their workflow, as those of inline tools.
+	ModelInProcess bool
+	Backend        string // of the model, as policy.models names it; empty: the configured model for every role
 
 	// Seals prove that a call came from a run of ours; nil: nobody looks.
 	Seals *Seals

@@ -11,6 +11,7 @@ import (
 
 	commonpb "go.temporal.io/api/common/v1"
 	"go.temporal.io/sdk/converter"
+	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -30,6 +31,8 @@ type Values interface {
 type Codec struct {
 	keys   []*payloadKey // the first encrypts
 	values Values
+
+	payloads, failures grpc.UnaryClientInterceptor // of answers
 }
 
 const (
@@ -55,7 +58,7 @@ const (
 func NewCodec(keys string, values Values) (*Codec, error) {
 	c := &Codec{values: values}
 	if strings.TrimSpace(keys) == "" {
-		return c, nil
+		return c, c.decoders()
 	}
 	for i, text := range strings.Split(keys, ",") {
 		k, err := newPayloadKey(text)
@@ -67,7 +70,7 @@ func NewCodec(keys string, values Values) (*Codec, error) {
 		}
 		c.keys = append(c.keys, k)
 	}
-	return c, nil
+	return c, c.decoders()
 }
 
 // Encode implements converter.PayloadCodec.
@@ -93,20 +96,26 @@ func each(list []*commonpb.Payload, f func(*commonpb.Payload) (*commonpb.Payload
 	return out, nil
 }
 
+// leaves reports whether everything in a message of this size stays as it is.
+func (c *Codec) leaves(size int) bool { return len(c.keys) == 0 && size <= compressAbove }
+
 // encode gives the payload a history keeps instead of p.
 func (c *Codec) encode(ctx context.Context, p *commonpb.Payload) (*commonpb.Payload, error) {
+	if c.leaves(proto.Size(p)) {
+		return p, nil
+	}
 	raw, err := proto.Marshal(p)
 	if err != nil {
 		return nil, err
 	}
 	body := append([]byte{plain}, raw...)
 	if len(raw) > compressAbove {
-		small, err := deflate(raw)
+		small, err := deflate([]byte{deflated}, raw)
 		if err != nil {
 			return nil, err
 		}
-		if len(small) < len(raw) {
-			body = append([]byte{deflated}, small...)
+		if len(small) < len(body) {
+			body = small
 		}
 	}
 	large := c.values != nil && len(body) > claimAbove

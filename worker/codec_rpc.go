@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync"
 
 	commonpb "go.temporal.io/api/common/v1"
 	failurepb "go.temporal.io/api/failure/v1"
@@ -24,27 +25,33 @@ import (
 // The request is copied: what the SDK holds on to stays readable, and a call
 // that is tried again is not encoded twice.
 func (c *Codec) intercept(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-	if m, ok := req.(proto.Message); ok {
+	if m, ok := req.(proto.Message); ok && !c.leaves(proto.Size(m)) {
 		m = proto.Clone(m)
 		if err := c.outbound(ctx, m); err != nil {
 			return err
 		}
 		req = m
 	}
-	inbound := &proxy.VisitPayloadsOptions{Visitor: c.decodeAll, SkipSearchAttributes: true}
-	payloads, err := proxy.NewPayloadVisitorInterceptor(proxy.PayloadVisitorInterceptorOptions{Inbound: inbound})
-	if err != nil {
-		return err
-	}
-	failures, err := proxy.NewFailureVisitorInterceptor(proxy.FailureVisitorInterceptorOptions{
-		Inbound: &proxy.VisitFailuresOptions{Visitor: readable},
+	return c.failures(ctx, method, req, reply, cc, func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, opts ...grpc.CallOption) error {
+		return c.payloads(ctx, method, req, reply, cc, invoker, opts...)
+	}, opts...)
+}
+
+// decoders makes what decodes answers and errors: payloads, then failures, whose
+// text is in one. Without keys no failure of ours is encoded.
+func (c *Codec) decoders() (err error) {
+	c.payloads, err = proxy.NewPayloadVisitorInterceptor(proxy.PayloadVisitorInterceptorOptions{
+		Inbound: &proxy.VisitPayloadsOptions{Visitor: c.decodeAll, SkipSearchAttributes: true},
 	})
 	if err != nil {
 		return err
 	}
-	return failures(ctx, method, req, reply, cc, func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, opts ...grpc.CallOption) error {
-		return payloads(ctx, method, req, reply, cc, invoker, opts...)
-	}, opts...)
+	var failures proxy.FailureVisitorInterceptorOptions
+	if len(c.keys) > 0 {
+		failures.Inbound = &proxy.VisitFailuresOptions{Visitor: readable}
+	}
+	c.failures, err = proxy.NewFailureVisitorInterceptor(failures)
+	return err
 }
 
 func (c *Codec) outbound(ctx context.Context, m proto.Message) error {
@@ -78,12 +85,19 @@ func readable(_ *proxy.VisitFailuresContext, f *failurepb.Failure) error {
 // maxInflated bounds, in bytes, what one value may grow to.
 const maxInflated = 256 << 20
 
-func deflate(raw []byte) ([]byte, error) {
-	var out bytes.Buffer
-	w, err := flate.NewWriter(&out, flate.BestSpeed)
-	if err != nil {
-		return nil, err
-	}
+// writers are kept for the next value: to make one costs more than to compress
+// a few KB with it.
+var writers = sync.Pool{New: func() any {
+	w, _ := flate.NewWriter(nil, flate.BestSpeed) // the level is a known one
+	return w
+}}
+
+// deflate appends raw, compressed, to head.
+func deflate(head, raw []byte) ([]byte, error) {
+	out := bytes.NewBuffer(head)
+	w := writers.Get().(*flate.Writer)
+	defer writers.Put(w)
+	w.Reset(out)
 	if _, err := w.Write(raw); err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"syscall"
 )
 
@@ -18,8 +19,18 @@ import (
 var version = ""
 
 func main() {
+	if stays(os.Args[1:]) {
+		tuneMemory(os.Environ())
+	}
 	ctx := untilSignalled(os.Stderr)
 	os.Exit(run(ctx, terminal{out: os.Stdout, err: os.Stderr, environ: os.Environ()}, os.Args[1:]))
+}
+
+// stays reports whether a command goes on until it is stopped, or is measured as
+// such a one. The others end before a heap would matter, and those that read
+// strangers' files have bounds of their own.
+func stays(args []string) bool {
+	return len(args) > 0 && slices.Contains([]string{"dev", "server", "worker", "bench"}, args[0])
 }
 
 // terminal is what a command may touch of the world outside.

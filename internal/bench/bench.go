@@ -13,6 +13,7 @@ import (
 	"runtime/pprof"
 	"slices"
 	"strings"
+	"time"
 
 	"liminal/internal/config"
 )
@@ -50,8 +51,8 @@ type Options struct {
 	// Only names the measurements to make, see Names; the floor is always made.
 	// Empty means all.
 	Only []string
-	// Profile gets a profile of the processors over the measurements, in pprof's
-	// format; nil: none is made.
+	// Profile gets a profile of the processors over the measurements after the
+	// floor's, in pprof's format; nil: none is made.
 	Profile io.Writer
 	// Progress gets a line before each measurement; nil keeps it quiet.
 	Progress io.Writer
@@ -108,12 +109,6 @@ func (b *benchmark) all(ctx context.Context) (err error) {
 			err = closeErr
 		}
 	}()
-	if b.profile != nil {
-		if err := pprof.StartCPUProfile(b.profile); err != nil {
-			return err
-		}
-		defer pprof.StopCPUProfile()
-	}
 	for _, step := range steps() {
 		if len(b.only) > 0 && step.name != stepFloor && !slices.Contains(b.only, step.name) {
 			continue
@@ -122,11 +117,30 @@ func (b *benchmark) all(ctx context.Context) (err error) {
 			return err
 		}
 		b.say("%s: %s", step.name, step.what)
+		if err := pause(ctx, b.sizes.settle); err != nil {
+			return err
+		}
+		if step.name != stepFloor && b.profile != nil {
+			if err := pprof.StartCPUProfile(b.profile); err != nil {
+				return err
+			}
+			defer pprof.StopCPUProfile()
+			b.profile = nil
+		}
 		if err := step.do(b, ctx); err != nil {
 			return fmt.Errorf("measuring %s: %w", step.what, err)
 		}
 	}
 	return nil
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
 }
 
 func (b *benchmark) say(format string, args ...any) {

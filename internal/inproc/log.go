@@ -68,17 +68,21 @@ func (l *log) append(now time.Time, events []stream.Event) int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, e := range events {
-		if l.followed(e) || l.known(e.Key) {
+		if l.unasked(e) || l.followed(e) || l.known(e.Key) {
 			continue
 		}
 		l.last++
-		e.Seq, e.Time, e.Call = l.last, now, ""
+		e.Seq, e.Time, e.Call, e.Again = l.last, now, "", false
 		l.add(e)
 	}
 	l.trim()
 	l.wakeAll()
 	return l.last
 }
+
+// unasked reports whether an event is only for an attempt that is made again,
+// and this one is not.
+func (l *log) unasked(e stream.Event) bool { return e.Again && l.attempts[e.Call] != e.Attempt }
 
 // followed reports whether a later attempt of an event's call has spoken, and
 // takes note of this one.

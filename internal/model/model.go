@@ -183,3 +183,15 @@ type Model interface {
 	Generative() bool
 	Stream(ctx context.Context, req Request) iter.Seq2[Event, error]
 }
+
+// InProcess is what a model may say of itself: that it answers in this process,
+// within about a second, and asks nobody else. Its calls need no queue of their
+// own and nobody to watch whether they live. A model that says nothing is
+// elsewhere.
+type InProcess interface{ InProcess() bool }
+
+// IsInProcess reports whether m says that it answers in this process.
+func IsInProcess(m Model) bool {
+	local, ok := m.(InProcess)
+	return ok && local.InProcess()
+}

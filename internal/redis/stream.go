@@ -64,7 +64,11 @@ func (l *Log) appending(channel, mark string, events []stream.Event) ([]any, err
 		if err != nil {
 			return nil, err
 		}
-		args = append(args, e.Key, entry, e.Call, e.Attempt)
+		again := 0
+		if e.Again {
+			again = 1
+		}
+		args = append(args, e.Key, entry, e.Call, e.Attempt, again)
 	}
 	return args, nil
 }

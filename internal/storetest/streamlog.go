@@ -22,6 +22,7 @@ func StreamLog(t *testing.T, open OpenLog) {
 	t.Run("a reader that comes back gets exactly the rest", func(t *testing.T) { resume(t, open) })
 	t.Run("a key is kept once", func(t *testing.T) { keyedOnce(t, open) })
 	t.Run("an attempt that was given up is not heard", func(t *testing.T) { givenUpAttempt(t, open) })
+	t.Run("an attempt that is made again is told from the first time", func(t *testing.T) { madeAgain(t, open) })
 	t.Run("numbers of before a start are a gap", func(t *testing.T) { gapAfterStart(t, open) })
 	t.Run("a follower leaves when its context ends or it stops", func(t *testing.T) { followerLeaves(t, open) })
 	t.Run("many writers and readers agree", func(t *testing.T) { manyReaders(t, open) })
@@ -162,6 +163,40 @@ func givenUpAttempt(t *testing.T, open OpenLog) {
 	want(t, "text", text, "Good day, all!")
 	text, _ = told(got(follow(t.Context(), l, "other", 0))(t))
 	want(t, "text of another run", text, "heard")
+}
+
+// madeAgain: what an attempt says each time it begins is heard only where it had
+// begun before.
+func madeAgain(t *testing.T, open OpenLog) {
+	l := open(t, 0)
+	begin := func(attempt int, text string) {
+		reset := stream.Event{Kind: stream.Reset, Attempt: attempt, Call: "e1", Again: true, Data: json.RawMessage(`{"reason":"retry"}`)}
+		piece := Token(text, attempt)
+		piece.Call = "e1"
+		appendAll(t, l, "r", reset, piece)
+	}
+	appendAll(t, l, "r", Token("Before. ", 1))
+	begin(1, "Hal")
+	text, kinds := told(got(soFar(t, l, "r"))(t))
+	want(t, "text of the first time", text, "Before. Hal")
+	want(t, "kinds of the first time", kinds, "")
+	begin(1, "Good ")
+	begin(2, "day")
+	need(t, l.Finish(t.Context(), "r", time.Minute))
+	text, kinds = told(got(follow(t.Context(), l, "r", 0))(t))
+	want(t, "text", text, "Good day")
+	want(t, "kinds", kinds, "reset")
+}
+
+// soFar is what a log holds while its run goes on.
+func soFar(t testing.TB, l stream.Log, runID string) ([]stream.Event, error) {
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	events, err := follow(ctx, l, runID, 0)
+	if ctx.Err() != nil {
+		err = nil
+	}
+	return events, err
 }
 
 func gapAfterStart(t *testing.T, open OpenLog) {

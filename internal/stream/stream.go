@@ -50,6 +50,7 @@ type Event struct {
 	Node    string          // the step, empty for the run itself
 	Key     string          // not empty: the log keeps the first event of this key only
 	Call    string          // what Attempt counts; not kept. Empty: nothing
+	Again   bool            // kept only where this Attempt of the Call has said something before; not kept itself
 	Time    time.Time       //
 	Data    json.RawMessage // of its kind's payload; New makes it, Read reads it
 }

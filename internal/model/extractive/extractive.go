@@ -52,6 +52,9 @@ func (Model) Name() string { return Name }
 // Generative is false: every sentence about the world is a quote.
 func (Model) Generative() bool { return false }
 
+// InProcess is true: it reads what the request brings, and nothing else.
+func (Model) InProcess() bool { return true }
+
 // Stream answers req. The only errors are those of ctx.
 func (Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {

@@ -59,6 +59,9 @@ type call struct {
 	err    error
 }
 
+// InProcess passes on where the model answers.
+func (o *observed) InProcess() bool { return model.IsInProcess(o.Model) }
+
 // Configured passes on whether the model has what it needs; nil: as far as it
 // can tell (OPS-08).
 func (o *observed) Configured() error {

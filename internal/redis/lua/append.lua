@@ -4,7 +4,8 @@
 -- KEYS: entries (a stream), state (a hash)
 -- ARGV: channel, bytes kept, idle ms, mark, overhead of an entry, largest
 --       news, then for each event a key (or ''), an entry, the call it is of
---       (or '') and which attempt of that
+--       (or ''), which attempt of that, and 1 where it is kept only if that
+--       attempt has said something before
 --
 -- A Seq is the server's time in microseconds, or one more than the last: it
 -- grows also when all of Redis was lost in between. mark is empty, or, when
@@ -28,16 +29,17 @@ elseif ARGV[4] ~= '' then
 end
 
 -- Whether no later attempt of the call has spoken; takes note of this one.
-local function current(call, attempt)
-  if call == '' then return true end
+local function current(call, attempt, again)
+  if call == '' then return not again end
   local latest = tonumber(redis.call('HGET', KEYS[2], 'call:' .. call) or 0)
+  if again and attempt ~= latest then return false end
   if attempt > latest then redis.call('HSET', KEYS[2], 'call:' .. call, attempt) end
   return attempt >= latest
 end
 
 local before, news, told = last, {}, 0
-for i = 7, #ARGV, 4 do
-  if current(ARGV[i + 2], tonumber(ARGV[i + 3])) and (ARGV[i] == '' or redis.call('HSETNX', KEYS[2], 'key:' .. ARGV[i], 1) == 1) then
+for i = 7, #ARGV, 5 do
+  if current(ARGV[i + 2], tonumber(ARGV[i + 3]), ARGV[i + 4] == '1') and (ARGV[i] == '' or redis.call('HSETNX', KEYS[2], 'key:' .. ARGV[i], 1) == 1) then
     local entry = ARGV[i + 1]
     last = math.max(last + 1, now)
     redis.call('XADD', KEYS[1], text(last) .. '-0', 'e', entry)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"go.temporal.io/server/common/config"
+	"go.temporal.io/server/common/persistence/sql/sqlplugin"
 	sqliteplugin "go.temporal.io/server/common/persistence/sql/sqlplugin/sqlite"
 	"go.temporal.io/server/schema"
 	"go.temporal.io/server/schema/sqlite"
@@ -71,6 +72,11 @@ func openFiles(ctx context.Context, dir string) (Databases, error) {
 	files := Databases{Runs: sqlConfig(runs), Lists: sqlConfig(lists), Shards: shards}
 	if err := makeNamespace(files.Runs); err != nil {
 		return Databases{}, fmt.Errorf("the file %s cannot be read; it may be damaged or of another version: %w", runs, err)
+	}
+	for kind, c := range map[sqlplugin.DbKind]*config.SQL{sqlplugin.DbKindMain: files.Runs, sqlplugin.DbKindVisibility: files.Lists} {
+		if _, err := keepStatements(kind, c); err != nil {
+			return Databases{}, fmt.Errorf("the file %s cannot be opened: %w", c.DatabaseName, err)
+		}
 	}
 	return files, nil
 }

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"strconv"
+	"strings"
+)
+
+const (
+	// heapFloor is what the heap may grow to, in bytes, before it is collected.
+	// A small heap is collected many times a second, which was a sixth of the
+	// processor time of a run; a large one grows to twice what is in use, as
+	// ever.
+	heapFloor = 256 << 20
+	// floorShare is the part of the machine's memory that the floor may be.
+	floorShare = 8
+	// limitShare is what of a container's memory is the limit, in percent: the
+	// rest is for what is not the heap's.
+	limitShare = 90
+	leastGC    = 100 // percent, Go's default
+	mostGC     = 800
+)
+
+// tuneMemory sets when this process collects its garbage, unless its environment
+// says so by GOGC or GOMEMLIMIT.
+func tuneMemory(environ []string) {
+	set := map[string]bool{}
+	for _, v := range environ {
+		name, _, _ := strings.Cut(v, "=")
+		set[name] = true
+	}
+	limit, limited := containerMemory("/sys/fs/cgroup", "/proc/self/cgroup")
+	if limited && !set["GOMEMLIMIT"] {
+		debug.SetMemoryLimit(int64(limit / 100 * limitShare))
+	}
+	if set["GOGC"] {
+		return
+	}
+	floor := uint64(heapFloor)
+	if limited {
+		floor = min(floor, limit/floorShare)
+	}
+	holdHeap(floor)
+}
+
+// holdHeap keeps collections apart: after each one the next is put off until the
+// heap has grown to the floor, or to twice what is in use.
+func holdHeap(floor uint64) {
+	debug.SetGCPercent(gcPercent(floor, inUse()))
+	type mark struct{ _ [16]byte }
+	var again func(*mark)
+	again = func(m *mark) {
+		debug.SetGCPercent(gcPercent(floor, inUse()))
+		runtime.SetFinalizer(m, again)
+	}
+	runtime.SetFinalizer(&mark{}, again)
+}
+
+// gcPercent is how much a heap may grow on what is in use, in percent.
+func gcPercent(floor, used uint64) int {
+	if used == 0 {
+		return mostGC
+	}
+	return int(min(max(floor*100/used, leastGC+100)-100, mostGC))
+}
+
+// inUse are the bytes that the last collection left.
+func inUse() uint64 {
+	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(s)
+	if s[0].Value.Kind() != metrics.KindUint64 {
+		return 0
+	}
+	return s[0].Value.Uint64()
+}
+
+// containerMemory is the limit of the memory of this process's control group
+// (version 2), or of one above it, in bytes. ok is false where there is none.
+func containerMemory(root, self string) (limit uint64, ok bool) {
+	text, err := os.ReadFile(self)
+	if err != nil {
+		return 0, false
+	}
+	_, group, found := strings.Cut(strings.TrimSpace(string(text)), "0::")
+	if !found {
+		return 0, false
+	}
+	for dir := filepath.Join(root, group); strings.HasPrefix(dir, root); dir = filepath.Dir(dir) {
+		text, err := os.ReadFile(filepath.Join(dir, "memory.max"))
+		if err != nil {
+			continue
+		}
+		if n, err := strconv.ParseUint(strings.TrimSpace(string(text)), 10, 64); err == nil && (!ok || n < limit) {
+			limit, ok = n, true
+		}
+	}
+	return limit, ok
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestASmallHeapIsCollectedLater(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		used uint64
+		want int
+	}{
+		{0, mostGC}, {10 << 20, mostGC}, {64 << 20, 300}, {128 << 20, 100}, {1 << 30, leastGC},
+	} {
+		if got := gcPercent(256<<20, c.used); got != c.want {
+			t.Errorf("of %d MiB: %d %%, want %d", c.used>>20, got, c.want)
+		}
+	}
+}
+
+func TestTheMemoryOfAContainerIsItsSmallestLimit(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	self := filepath.Join(root, "self")
+	write := func(path, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(self, "0::/pod/one\n")
+	if _, ok := containerMemory(root, self); ok {
+		t.Error("a limit where there is none")
+	}
+	write(filepath.Join(root, "pod/one/memory.max"), "max\n")
+	write(filepath.Join(root, "pod/memory.max"), "1000000\n")
+	write(filepath.Join(root, "memory.max"), "3000000\n")
+	if got, ok := containerMemory(root, self); !ok || got != 1_000_000 {
+		t.Errorf("%d, %v", got, ok)
+	}
+	if _, ok := containerMemory(root, filepath.Join(root, "absent")); ok {
+		t.Error("a limit of a system without control groups")
+	}
+}
