@@ -20,6 +20,11 @@ const (
 	// by up to 250 ms, and runs get the processor time (a third more of them).
 	listPollsPerSecond = 4
 
+	// forgetTasks is how long a queue of the server remembers what it has done.
+	// It goes through all of that whenever a run writes anything, so the default
+	// of ten seconds costs more the more runs there are.
+	forgetTasks = time.Second
+
 	// cachedRuns bounds the runs whose state the server keeps in memory. The
 	// default of 128,000 costs hundreds of MiB when thousands of runs wait for
 	// a person; a run outside the cache answers a few milliseconds later.
@@ -58,6 +63,13 @@ func settings() dynamicconfig.StaticClient {
 
 		dynamicconfig.EnableEagerWorkflowStart.Key():     true,
 		dynamicconfig.EnableActivityEagerExecution.Key(): true,
+	}
+	for _, key := range []dynamicconfig.Key{
+		dynamicconfig.TransferProcessorUpdateAckInterval.Key(),
+		dynamicconfig.TimerProcessorUpdateAckInterval.Key(),
+		dynamicconfig.VisibilityProcessorUpdateAckInterval.Key(),
+	} {
+		all[key] = forgetTasks
 	}
 	for _, key := range []dynamicconfig.Key{
 		dynamicconfig.TransferProcessorMaxPollRPS.Key(),
