@@ -36,7 +36,8 @@ func TestProcessesShareTicketsAndLocks(t *testing.T) {
 		Cache: process(t, prefix), Factors: s, FactorKey: bytes.Repeat([]byte("f"), 32), Providers: s,
 	})
 	first.must(err)
-	o.Accounts, o.Factors, o.Elsewhere = a, a, a
+	o.sign(a)
+	o.Factors, o.Elsewhere = a, a
 	server := httptest.NewServer(newServer(o).handler())
 	t.Cleanup(server.Close)
 	beside := *first.world

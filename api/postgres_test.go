@@ -25,7 +25,8 @@ func newPostgresWorld(t *testing.T, change ...func(*Options)) *world {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.Accounts, o.Factors, o.Elsewhere = a, a, a
+		o.sign(a)
+		o.Factors, o.Elsewhere = a, a
 	}
 	return newWorldOver(t, db, postgres.NewIndex(db, postgres.IndexOptions{}), append([]func(*Options){accounts}, change...)...)
 }
