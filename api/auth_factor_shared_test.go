@@ -10,7 +10,7 @@ import (
 	"liminal/internal/identity"
 	"liminal/internal/redis"
 	"liminal/internal/store"
-	"liminal/internal/storetest"
+	"liminal/internal/store/storetest"
 )
 
 // process is a connection of its own to what processes share.

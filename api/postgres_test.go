@@ -6,9 +6,9 @@ import (
 
 	"liminal/internal/identity"
 	"liminal/internal/inproc"
-	"liminal/internal/postgres"
-	"liminal/internal/postgres/postgrestest"
 	"liminal/internal/store"
+	"liminal/internal/store/postgres"
+	"liminal/internal/store/postgres/postgrestest"
 )
 
 // newPostgresWorld is a world on PostgreSQL, behind row-level security, whose

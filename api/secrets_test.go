@@ -18,7 +18,7 @@ import (
 	"liminal/internal/identity"
 	"liminal/internal/inproc"
 	"liminal/internal/store"
-	"liminal/internal/storetest"
+	"liminal/internal/store/storetest"
 )
 
 // journal is a log at debug level, kept.

@@ -22,8 +22,8 @@ import (
 	"liminal/internal/knowledge"
 	"liminal/internal/learning"
 	"liminal/internal/quota"
-	"liminal/internal/sqlite"
 	"liminal/internal/store"
+	"liminal/internal/store/sqlite"
 	"liminal/internal/tool"
 )
 

@@ -1,8 +1,8 @@
 // Package store keeps every noun: one portable body of SQL over a thin seam.
 //
 // Store implements the ports of identity, run, chat, files, knowledge,
-// artifacts and changes once for all databases; an adapter (internal/sqlite,
-// internal/postgres) implements DB and nothing else. What is truly of one
+// artifacts and changes once for all databases; an adapter (internal/store/sqlite,
+// internal/store/postgres) implements DB and nothing else. What is truly of one
 // dialect, like the chunk index, is a port of its own and not here. It may
 // import the nouns, and no driver.
 //
