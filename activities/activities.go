@@ -55,30 +55,26 @@ type ChildInput struct {
 // Opened is what Open found: the graph a run is pinned to, and its input.
 // It is recorded in the history, so a replay needs no store.
 type Opened struct {
-	Graph          json.RawMessage    `json:"graph"`  // the pinned document
-	Digest         string             `json:"digest"` // of Graph, Tools and the limits; names the parsed graph
-	Tools          map[string]ToolPin `json:"tools"`  // those the graph may call
-	Pins           []run.Pin          `json:"pins"`
-	Input          map[string]any     `json:"input"` // message, context_ids, …
-	Persisted      map[string]any     `json:"persisted,omitempty"`
-	Conversation   map[string]any     `json:"conversation,omitempty"`
-	User           map[string]any     `json:"user,omitempty"`
-	ConversationID string             `json:"conversation_id,omitempty"`
-	RequestID      string             `json:"request_id,omitempty"`
-	UptoSeq        int                `json:"upto_seq,omitempty"`
-	ContextIDs     []string           `json:"context_ids,omitempty"`
-	Locale         string             `json:"locale,omitempty"`
-	Routing        json.RawMessage    `json:"routing,omitempty"`     // adapters, gates, trace
-	Router         json.RawMessage    `json:"router,omitempty"`      // the routing.Input, or a reference to it, for the recording
-	Adapters       []AdapterPin       `json:"adapters,omitempty"`    // that models are asked with
-	Models         []run.Pin          `json:"models,omitempty"`      // policies that choose models, the nearest first (LORA-26)
-	Path           []Stage            `json:"path,omitempty"`        // what Open did, in order (PLAT-12)
-	Judged         *Judged            `json:"judged,omitempty"`      // what is thought of the message; nil: nobody judged
-	Job            bool               `json:"job,omitempty"`         // background limits instead of chat limits
-	Privileged     bool               `json:"privileged,omitempty"`  // the graph may name privileged tools (TOOL-05)
-	Owned          bool               `json:"owned,omitempty"`       // the graph is a person's: where it ends by its own bounds, that is its fault
-	MaxEffects     int                `json:"max_effects,omitempty"` // of one execution; 0: the workflow's default
-	Budget         *graph.Budget      `json:"budget,omitempty"`      // of the run and all runs below it; nil: begun before there were budgets
+	Graph        json.RawMessage    `json:"graph"`  // the pinned document
+	Digest       string             `json:"digest"` // of Graph, Tools and the limits; names the parsed graph
+	Tools        map[string]ToolPin `json:"tools"`  // those the graph may call
+	Pins         []run.Pin          `json:"pins"`
+	Input        map[string]any     `json:"input"` // message, context_ids, …
+	Persisted    map[string]any     `json:"persisted,omitempty"`
+	Conversation map[string]any     `json:"conversation,omitempty"`
+	User         map[string]any     `json:"user,omitempty"`
+	tool.Scope
+	Routing    json.RawMessage `json:"routing,omitempty"`     // adapters, gates, trace
+	Router     json.RawMessage `json:"router,omitempty"`      // the routing.Input, or a reference to it, for the recording
+	Adapters   []AdapterPin    `json:"adapters,omitempty"`    // that models are asked with
+	Models     []run.Pin       `json:"models,omitempty"`      // policies that choose models, the nearest first (LORA-26)
+	Path       []Stage         `json:"path,omitempty"`        // what Open did, in order (PLAT-12)
+	Judged     *Judged         `json:"judged,omitempty"`      // what is thought of the message; nil: nobody judged
+	Job        bool            `json:"job,omitempty"`         // background limits instead of chat limits
+	Privileged bool            `json:"privileged,omitempty"`  // the graph may name privileged tools (TOOL-05)
+	Owned      bool            `json:"owned,omitempty"`       // the graph is a person's: where it ends by its own bounds, that is its fault
+	MaxEffects int             `json:"max_effects,omitempty"` // of one execution; 0: the workflow's default
+	Budget     *graph.Budget   `json:"budget,omitempty"`      // of the run and all runs below it; nil: begun before there were budgets
 }
 
 // Limits are the guardrails of the run (PLAT-07).
@@ -123,27 +119,23 @@ type AdapterPin struct {
 
 // CallInput is one call of a tool.
 type CallInput struct {
-	Run            RunInput       `json:"run"`
-	ConversationID string         `json:"conversation_id,omitempty"`
-	RequestID      string         `json:"request_id,omitempty"`
-	UptoSeq        int            `json:"upto_seq,omitempty"`
-	ContextIDs     []string       `json:"context_ids,omitempty"`
-	Locale         string         `json:"locale,omitempty"`
-	Tool           run.Pin        `json:"tool"`
-	Model          bool           `json:"model,omitempty"`
-	Models         []run.Pin      `json:"models,omitempty"`   // of a call with Model
-	Adapters       []AdapterPin   `json:"adapters,omitempty"` // of a call with Model
-	Effect         string         `json:"effect"`             // with the ids of the parents' effects before it
-	Node           string         `json:"node"`
-	Stage          string         `json:"stage,omitempty"` // the node people see instead; the call is a step on the way to it
-	Description    string         `json:"description,omitempty"`
-	Quiet          bool           `json:"quiet,omitempty"`
-	Attempt        int            `json:"attempt"`
-	Timeout        time.Duration  `json:"timeout,omitempty"` // from when it has its turn; 0: what the engine says
-	Final          bool           `json:"final,omitempty"`
-	Reset          bool           `json:"reset,omitempty"` // text was shown before this call: drop it first
-	Inputs         map[string]any `json:"inputs,omitempty"`
-	Resume         any            `json:"resume,omitempty"`
+	Run RunInput `json:"run"`
+	tool.Scope
+	Tool        run.Pin        `json:"tool"`
+	Model       bool           `json:"model,omitempty"`
+	Models      []run.Pin      `json:"models,omitempty"`   // of a call with Model
+	Adapters    []AdapterPin   `json:"adapters,omitempty"` // of a call with Model
+	Effect      string         `json:"effect"`             // with the ids of the parents' effects before it
+	Node        string         `json:"node"`
+	Stage       string         `json:"stage,omitempty"` // the node people see instead; the call is a step on the way to it
+	Description string         `json:"description,omitempty"`
+	Quiet       bool           `json:"quiet,omitempty"`
+	Attempt     int            `json:"attempt"`
+	Timeout     time.Duration  `json:"timeout,omitempty"` // from when it has its turn; 0: what the engine says
+	Final       bool           `json:"final,omitempty"`
+	Reset       bool           `json:"reset,omitempty"` // text was shown before this call: drop it first
+	Inputs      map[string]any `json:"inputs,omitempty"`
+	Resume      any            `json:"resume,omitempty"`
 
 	raw []byte // as it was written; nil: here
 }

@@ -189,7 +189,7 @@ func TestCloseRunsTwiceAndEndsTheTurnOnce(t *testing.T) {
 	t.Parallel()
 	w := world(nil)
 	in := activities.CloseInput{
-		Run: w.Chat("hello", chat.TurnInput{}), Opened: activities.Opened{ConversationID: w.Thread.ID},
+		Run: w.Chat("hello", chat.TurnInput{}), Opened: activities.Opened{Scope: tool.Scope{ConversationID: w.Thread.ID}},
 		Outcome: graph.Outcome{Response: "See [1].", Citations: []any{map[string]any{"n": 1.0, "document_id": "d1", "text": "quoted", "title": "One"}}},
 		Tally: activities.Tally{
 			Usage: model.Usage{Input: 10, Output: 4}, Model: "m1",

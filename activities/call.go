@@ -116,10 +116,8 @@ func (s *Set) caller(ctx context.Context, v identity.Viewer, spec tool.Spec) (id
 func (e *callEvents) call(ctx context.Context, inputs map[string]any) *tool.Call {
 	in := e.in
 	return &tool.Call{
-		Viewer: in.Run.Viewer, RunID: in.Run.RunID, ConversationID: in.ConversationID,
-		RequestID: in.RequestID, Node: in.Node, EffectID: in.Effect, Attempt: in.Attempt,
-		UptoSeq: in.UptoSeq, ContextIDs: in.ContextIDs, Locale: in.Locale, Final: in.Final,
-		Inputs: inputs, Resume: in.Resume,
+		Viewer: in.Run.Viewer, RunID: in.Run.RunID, Scope: in.Scope, Node: in.Node, EffectID: in.Effect,
+		Attempt: in.Attempt, Final: in.Final, Inputs: inputs, Resume: in.Resume,
 		Emit:      e.emitter(ctx),
 		Redacted:  e.redacted(ctx),
 		Heartbeat: func(details any) { recordHeartbeat(ctx, details) },

@@ -12,6 +12,7 @@ import (
 	"liminal/internal/inproc"
 	"liminal/internal/routing"
 	"liminal/internal/run"
+	"liminal/internal/tool"
 )
 
 const after = `{"kind":"workflow.chat","entrypoint":"b","nodes":[{"id":"b","type":"end","response":"new"}]}`
@@ -77,7 +78,7 @@ func TestAConversationKeepsToOneVersionDuringATrial(t *testing.T) {
 			}
 		}
 		child := w.Chat("hello", chat.TurnInput{})
-		child.Child = &activities.ChildInput{Workflow: "default", Opened: &activities.Opened{ConversationID: w.Thread.ID}}
+		child.Child = &activities.ChildInput{Workflow: "default", Opened: &activities.Opened{Scope: tool.Scope{ConversationID: w.Thread.ID}}}
 		if version := opened(t, w, child); version != first {
 			t.Errorf("a child follows version %d beside its parent's %d", version, first)
 		}

@@ -37,7 +37,7 @@ type UIConfig struct {
 }
 
 func (s *server) uiConfig(ctx context.Context, _ *struct{}) (UIConfig, error) {
-	door, err := s.Accounts.Door(ctx)
+	door, err := s.SignIns.Door(ctx)
 	return UIConfig{
 		Version: s.Version, Model: s.Model, Temporal: Nullable[TemporalUI]{s.Temporal},
 		FirstRun: door.FirstRun, SignUp: door.SignUp, Upload: limitsOf("free"), Search: s.WebSearch,

@@ -31,55 +31,96 @@ import (
 	"liminal/internal/tool"
 )
 
-// Options is everything the API stands on. All fields are required but those
-// marked optional.
+// Options is everything the API stands on, by surface. All fields are required
+// but those marked optional.
 type Options struct {
+	IdentityOptions
+	ChatOptions
+	BehaviourOptions
+	KnowledgeOptions
+	QuotaOptions
+	SiteOptions
+	TelemetryOptions
+
+	Redacted  bool             // what the calls of a run were given and gave is shown redacted, to whose run it is too
+	Now       func() time.Time // optional
+	deadlines deadlines        // of tests; else defaultDeadlines
+}
+
+// IdentityOptions is who people are. *identity.Accounts is the first six.
+type IdentityOptions struct {
+	SignIns   SignIns
+	Devices   Devices
+	Passwords Passwords
+	People    People
+	Factors   Factors          // optional: second factors (AUTH-12)
+	Elsewhere Elsewhere        // optional: accounts elsewhere; with Providers (AUTH-16)
+	Providers *oauth.Providers // optional: where people may sign in with them
+	SetupWord string           // optional: what the first account asks for that is made from elsewhere; empty: nothing
+}
+
+// ChatOptions is conversations, their turns and all other runs.
+type ChatOptions struct {
 	Engine        Engine
-	Accounts      Accounts
 	Conversations Conversations
 	Messages      Messages
 	Runs          Runs
 	Interrupts    Interrupts
-	Library       Library
-	Changes       Changes
-	Recordings    Recordings // optional: nil: no run can be rehearsed
-	Files         Files
-	Contexts      Contexts
-	Sources       Sources // optional: nil watches no folders
-	Documents     Documents
-	Titles        knowledge.Titles
-	Sets          knowledge.Sets
-	Chunks        Chunks
-	Preferences   Preferences
 	Log           stream.Log
-	Limits        *quota.Limits
-	Once          *quota.Once
-	Factors       Factors          // optional: second factors (AUTH-12)
-	Elsewhere     Elsewhere        // optional: accounts elsewhere; with Providers (AUTH-16)
-	Providers     *oauth.Providers // optional: where people may sign in with them
-	Budgets       *quota.Budgets   // optional: what model calls used; nil: nobody counts
+	Preferences   Preferences
 	Insights      *insights.Reader
 	// Configured is optional: nil, or an error of the reason NotConfigured while
 	// no model can answer, and then turns are refused with it (OPS-08).
 	Configured func() error
+}
 
+// BehaviourOptions is what runs follow, and how it is changed.
+// *artifacts.Library is the first two, *changes.Desk the two after them.
+type BehaviourOptions struct {
+	Artifacts  ArtifactStore
+	Shapes     Shapes
+	Proposals  Proposals
+	Decisions  Decisions
+	Recordings Recordings // optional: nil: no run can be rehearsed
+}
+
+// KnowledgeOptions is files, documents and what is found in them.
+type KnowledgeOptions struct {
+	Files     Files
+	Contexts  Contexts
+	Sources   Sources // optional: nil watches no folders
+	Documents Documents
+	Titles    knowledge.Titles
+	Sets      knowledge.Sets
+	Chunks    Chunks
+}
+
+// QuotaOptions bounds what people may use.
+type QuotaOptions struct {
+	Limits  *quota.Limits
+	Once    *quota.Once
+	Budgets *quota.Budgets // optional: what model calls used; nil: nobody counts
+}
+
+// SiteOptions is what is told of the installation, and how it is reached.
+type SiteOptions struct {
 	Version   string
 	Model     ModelInfo
-	WebSearch bool                                   // a search provider is set up
-	Temporal  *TemporalUI                            // optional: where runs can be looked at
-	PublicURL string                                 // optional: as people reach us; https makes cookies Secure
-	SetupWord string                                 // optional: what the first account asks for that is made from elsewhere; empty: nothing
-	Pages     *origin.Policy                         // optional: by which names, and to which pages; nil: any name, the pages of its own and of PublicURL
-	Client    http.Handler                           // optional: everything that is not the API
-	Checks    map[string]func(context.Context) error // optional: what /healthz asks
-	Logger    *slog.Logger                           // optional
-	Metrics   *telemetry.Metrics                     // optional
-	Traces    *telemetry.Traces                      // optional
-	Vitals    *telemetry.Vitals                      // optional: what /healthz and /readyz ask; nil: Checks
-	Payloads  float64                                // share of requests, 0 to 1, whose bodies are logged at debug level
-	Redacted  bool                                   // what the calls of a run were given and gave is shown redacted, to whose run it is too
-	Now       func() time.Time                       // optional
-	deadlines deadlines                              // of tests; else defaultDeadlines
+	WebSearch bool           // a search provider is set up
+	Temporal  *TemporalUI    // optional: where runs can be looked at
+	PublicURL string         // optional: as people reach us; https makes cookies Secure
+	Pages     *origin.Policy // optional: by which names, and to which pages; nil: any name, the pages of its own and of PublicURL
+	Client    http.Handler   // optional: everything that is not the API
+}
+
+// TelemetryOptions is where it is told how the API fares.
+type TelemetryOptions struct {
+	Checks   map[string]func(context.Context) error // optional: what /healthz asks
+	Logger   *slog.Logger                           // optional
+	Metrics  *telemetry.Metrics                     // optional
+	Traces   *telemetry.Traces                      // optional
+	Vitals   *telemetry.Vitals                      // optional: what /healthz and /readyz ask; nil: Checks
+	Payloads float64                                // share of requests, 0 to 1, whose bodies are logged at debug level
 }
 
 // ModelInfo says which model answers.

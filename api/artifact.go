@@ -104,7 +104,7 @@ func (s *server) createArtifact(ctx context.Context, in *createArtifactInput) (A
 		if err := s.Limits.Spend(ctx, quota.PlanOf(v.Plan).Chat, v.UserID); err != nil {
 			return Artifact{}, err
 		}
-		a, err := s.Library.Create(ctx, v, b.draft())
+		a, err := s.Artifacts.Create(ctx, v, b.draft())
 		return artifactView(a), err
 	})
 	return a, err
@@ -118,14 +118,14 @@ type listArtifactsInput struct {
 }
 
 func (s *server) listArtifacts(ctx context.Context, in *listArtifactsInput) (Page[Artifact], error) {
-	list, next, err := s.Library.List(ctx, viewerOf(ctx), artifacts.Filter{
+	list, next, err := s.Artifacts.List(ctx, viewerOf(ctx), artifacts.Filter{
 		Type: in.Type, Visibility: in.Visibility, Status: in.Status, Cursor: in.Cursor, Limit: in.Limit,
 	})
 	return page(list, next, artifactView), err
 }
 
 func (s *server) artifact(ctx context.Context, in *ByID) (Artifact, error) {
-	a, err := s.Library.Get(ctx, viewerOf(ctx), in.ID)
+	a, err := s.Artifacts.Get(ctx, viewerOf(ctx), in.ID)
 	return artifactView(a), err
 }
 
@@ -166,7 +166,7 @@ func (s *server) patchArtifact(ctx context.Context, in *patchInput) (Artifact, e
 	if err := s.Limits.Spend(ctx, quota.PlanOf(v.Plan).Chat, v.UserID); err != nil {
 		return Artifact{}, err
 	}
-	a, err := s.Library.Patch(ctx, v, in.ID, artifacts.Change{Patch: in.Body.Patch, Base: in.Body.BaseVersion, Note: in.Body.ChangeNote})
+	a, err := s.Artifacts.Patch(ctx, v, in.ID, artifacts.Change{Patch: in.Body.Patch, Base: in.Body.BaseVersion, Note: in.Body.ChangeNote})
 	return artifactView(a), err
 }
 
@@ -180,7 +180,7 @@ type Version struct {
 }
 
 func (s *server) listVersions(ctx context.Context, in *ByID) (Page[Version], error) {
-	list, err := s.Library.Versions(ctx, viewerOf(ctx), in.ID)
+	list, err := s.Artifacts.Versions(ctx, viewerOf(ctx), in.ID)
 	return page(list, "", func(v artifacts.Version) Version {
 		return Version{Version: v.Version, Schema: Object(v.Schema), CreatedBy: v.CreatedBy, ChangeNote: v.ChangeNote, CreatedAt: v.CreatedAt.UTC()}
 	}), err
@@ -198,7 +198,7 @@ func (s *server) restoreVersion(ctx context.Context, in *restoreInput) (Artifact
 	if err := s.Limits.Spend(ctx, quota.PlanOf(v.Plan).Chat, v.UserID); err != nil {
 		return Artifact{}, err
 	}
-	a, err := s.Library.Rollback(ctx, v, in.ID, in.Version, value(in.Body).Reason)
+	a, err := s.Shapes.Rollback(ctx, v, in.ID, in.Version, value(in.Body).Reason)
 	return artifactView(a), err
 }
 
@@ -208,9 +208,9 @@ type schemaInput struct {
 
 // schema is for who writes documents: an editor completes and explains by it.
 func (s *server) schema(_ context.Context, in *schemaInput) (Object, error) {
-	source, known := s.Library.Kinds().Source(artifacts.Kind(in.Kind))
+	source, known := s.Shapes.Kinds().Source(artifacts.Kind(in.Kind))
 	if !known {
-		return nil, fault.New(fault.NotFound, "There is no kind %q; there are %s.", in.Kind, list(s.Library.Kinds().Kinds()))
+		return nil, fault.New(fault.NotFound, "There is no kind %q; there are %s.", in.Kind, list(s.Shapes.Kinds().Kinds()))
 	}
 	return Object(source), nil
 }
@@ -232,7 +232,7 @@ type Validated struct {
 // validateArtifact finds faults without failing: that a document is wrong is
 // the answer to the question.
 func (s *server) validateArtifact(ctx context.Context, in *validateInput) (Validated, error) {
-	err := s.Library.Check(ctx, viewerOf(ctx), artifacts.Kind(in.Body.Type), json.RawMessage(in.Body.Schema))
+	err := s.Artifacts.Check(ctx, viewerOf(ctx), artifacts.Kind(in.Body.Type), json.RawMessage(in.Body.Schema))
 	if fault.CodeOf(err) != fault.Invalid {
 		return Validated{Valid: err == nil}, err
 	}

@@ -102,7 +102,7 @@ func (b AssistRequest) check() error {
 
 // assistant is the name of the viewer's assistant, or nothing.
 func (s *server) assistant(ctx context.Context, v identity.Viewer) (string, error) {
-	_, err := s.Library.Workflow(ctx, v, assistantWorkflow)
+	_, err := s.Artifacts.Workflow(ctx, v, assistantWorkflow)
 	switch {
 	case err == nil:
 		return assistantWorkflow, nil

@@ -95,7 +95,7 @@ func (s *server) signUp(ctx context.Context, in *signUpInput) (SignedUp, error) 
 	if locale == "" && strings.HasPrefix(strings.ToLower(in.Language), "de") {
 		locale = "de"
 	}
-	got, err := s.Accounts.SignUp(ctx, identity.NewAccount{
+	got, err := s.SignIns.SignUp(ctx, identity.NewAccount{
 		Email: in.Body.Email, Password: in.Body.Password,
 		Handle: in.Body.Handle, Locale: locale, Tenant: cmp.Or(in.Body.Tenant, in.Tenant),
 		Stranger: s.stranger(req, in.Body.Setup),
@@ -131,7 +131,7 @@ func (s *server) logIn(ctx context.Context, in *logInInput) (Credentials, error)
 	if err := cmp.Or(s.Limits.Spend(ctx, quota.Knock(), req.origin()), s.Limits.Spend(ctx, quota.SignIn(), who)); err != nil {
 		return Credentials{}, err
 	}
-	got, err := s.Accounts.LogIn(ctx, identity.SignInTry{
+	got, err := s.SignIns.LogIn(ctx, identity.SignInTry{
 		Email: in.Body.Email, Password: in.Body.Password, Code: in.Body.Code, Recovery: in.Body.Recovery,
 		Tenant: cmp.Or(in.Body.Tenant, in.Tenant),
 	}, req.deviceOf(in.Body.Client))
@@ -168,7 +168,7 @@ func (s *server) refresh(ctx context.Context, in *refreshInput) (Credentials, er
 	if err != nil {
 		return Credentials{}, err
 	}
-	got, err := s.Accounts.Refresh(ctx, token)
+	got, err := s.SignIns.Refresh(ctx, token)
 	if fault.CodeOf(err) == fault.Unauthorized {
 		s.clearCookies(req)
 	}
@@ -187,7 +187,7 @@ func (s *server) logOut(ctx context.Context, in *refreshInput) (Nothing, error) 
 		return Nothing{}, err
 	}
 	s.clearCookies(req)
-	return Nothing{}, s.Accounts.LogOut(ctx, bearer(req.raw.Header.Get("Authorization")), token)
+	return Nothing{}, s.SignIns.LogOut(ctx, bearer(req.raw.Header.Get("Authorization")), token)
 }
 
 // Me is the data of GET /v1/auth/me.
@@ -196,7 +196,7 @@ type Me struct {
 }
 
 func (s *server) me(ctx context.Context, _ *struct{}) (Me, error) {
-	u, err := s.Accounts.Who(ctx, viewerOf(ctx))
+	u, err := s.SignIns.Who(ctx, viewerOf(ctx))
 	return Me{User: userView(u)}, err
 }
 
@@ -211,7 +211,7 @@ func (s *server) deleteAccount(ctx context.Context, in *deleteAccountInput) (Not
 	if err := s.Limits.Spend(ctx, quota.SignIn(), req.viewer.UserID); err != nil {
 		return Nothing{}, err
 	}
-	if err := s.Accounts.DeleteAccount(ctx, req.viewer, in.Body.Password); err != nil {
+	if err := s.People.DeleteAccount(ctx, req.viewer, in.Body.Password); err != nil {
 		return Nothing{}, err
 	}
 	s.clearCookies(req)

@@ -141,7 +141,7 @@ func TestSecretsAreNotEchoed(t *testing.T) {
 
 func TestCookiesAreSecureBehindHTTPS(t *testing.T) {
 	t.Parallel()
-	s := &server{Options: Options{PublicURL: "https://chat.example.org"}}
+	s := &server{Options: Options{SiteOptions: SiteOptions{PublicURL: "https://chat.example.org"}}}
 	req := &request{header: http.Header{}, raw: httptest.NewRequest(http.MethodPost, "/v1/auth/login", nil)}
 	s.setCookie(req, refreshCookie, "v", 60)
 	if !strings.Contains(req.header.Get("Set-Cookie"), "; Secure") {

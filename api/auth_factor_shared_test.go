@@ -10,7 +10,7 @@ import (
 	"liminal/internal/identity"
 	"liminal/internal/redis"
 	"liminal/internal/store"
-	"liminal/internal/storetest"
+	"liminal/internal/store/storetest"
 )
 
 // process is a connection of its own to what processes share.
@@ -36,7 +36,8 @@ func TestProcessesShareTicketsAndLocks(t *testing.T) {
 		Cache: process(t, prefix), Factors: s, FactorKey: bytes.Repeat([]byte("f"), 32), Providers: s,
 	})
 	first.must(err)
-	o.Accounts, o.Factors, o.Elsewhere = a, a, a
+	o.sign(a)
+	o.Factors, o.Elsewhere = a, a
 	server := httptest.NewServer(newServer(o).handler())
 	t.Cleanup(server.Close)
 	beside := *first.world

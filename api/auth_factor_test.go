@@ -64,7 +64,8 @@ func tunedWorld(t *testing.T, tune func(*identity.Options), change ...func(*Opti
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.Accounts, o.Factors, o.Elsewhere = a, a, a
+		o.sign(a)
+		o.Factors, o.Elsewhere = a, a
 	}
 	return &securedWorld{world: newWorld(t, append([]func(*Options){accounts}, change...)...), clock: clock}
 }

@@ -61,7 +61,7 @@ func (s *server) requestReset(ctx context.Context, in *mailInput) (Nothing, erro
 	if err := s.spendLetter(ctx, in.Body.Email); err != nil {
 		return Nothing{}, err
 	}
-	s.Accounts.RequestReset(ctx, in.Body.Email)
+	s.Passwords.RequestReset(ctx, in.Body.Email)
 	return Nothing{}, nil
 }
 
@@ -69,7 +69,7 @@ func (s *server) requestVerification(ctx context.Context, in *mailInput) (Nothin
 	if err := s.spendLetter(ctx, in.Body.Email); err != nil {
 		return Nothing{}, err
 	}
-	s.Accounts.RequestConfirmation(ctx, in.Body.Email)
+	s.Passwords.RequestConfirmation(ctx, in.Body.Email)
 	return Nothing{}, nil
 }
 
@@ -84,7 +84,7 @@ func (s *server) completeReset(ctx context.Context, in *resetInput) (Nothing, er
 	if err := s.Limits.Spend(ctx, tokenTry(), requestOf(ctx).origin()); err != nil {
 		return Nothing{}, err
 	}
-	return Nothing{}, s.Accounts.CompleteReset(ctx, in.Body.Token, in.Body.Password)
+	return Nothing{}, s.Passwords.CompleteReset(ctx, in.Body.Token, in.Body.Password)
 }
 
 type confirmInput struct {
@@ -97,7 +97,7 @@ func (s *server) verifyEmail(ctx context.Context, in *confirmInput) (Nothing, er
 	if err := s.Limits.Spend(ctx, tokenTry(), requestOf(ctx).origin()); err != nil {
 		return Nothing{}, err
 	}
-	return Nothing{}, s.Accounts.ConfirmEmail(ctx, in.Body.Token)
+	return Nothing{}, s.Passwords.ConfirmEmail(ctx, in.Body.Token)
 }
 
 type passwordInput struct {
@@ -112,5 +112,5 @@ func (s *server) changePassword(ctx context.Context, in *passwordInput) (Nothing
 	if err := s.Limits.Spend(ctx, tokenTry(), v.UserID); err != nil {
 		return Nothing{}, err
 	}
-	return Nothing{}, s.Accounts.ChangePassword(ctx, v, in.Body.Old, in.Body.New)
+	return Nothing{}, s.Passwords.ChangePassword(ctx, v, in.Body.Old, in.Body.New)
 }

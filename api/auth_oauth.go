@@ -93,7 +93,7 @@ func (s *server) startOAuth(ctx context.Context, in *startOAuthInput) (OAuthRedi
 	if s.Providers == nil {
 		return OAuthRedirect{}, fault.New(fault.NotFound, "Nobody can sign in with %q here.", in.Provider)
 	}
-	if err := s.Accounts.Welcomes(ctx, b.Stranger); err != nil { // here, where the page can ask for the word
+	if err := s.SignIns.Welcomes(ctx, b.Stranger); err != nil { // here, where the page can ask for the word
 		return OAuthRedirect{}, err
 	}
 	begun, err := s.Providers.Start(ctx, b)

@@ -26,7 +26,7 @@ type SignedInOn struct {
 }
 
 func (s *server) listSessions(ctx context.Context, _ *struct{}) (Page[SignedInOn], error) {
-	list, own, err := s.Accounts.Sessions(ctx, viewerOf(ctx))
+	list, own, err := s.Devices.Sessions(ctx, viewerOf(ctx))
 	if err != nil {
 		return Page[SignedInOn]{}, err
 	}
@@ -39,7 +39,7 @@ func (s *server) listSessions(ctx context.Context, _ *struct{}) (Page[SignedInOn
 }
 
 func (s *server) endOtherSessions(ctx context.Context, _ *struct{}) (Nothing, error) {
-	return Nothing{}, s.Accounts.EndOtherSessions(ctx, viewerOf(ctx))
+	return Nothing{}, s.Devices.EndOtherSessions(ctx, viewerOf(ctx))
 }
 
 type endSessionInput struct {
@@ -47,5 +47,5 @@ type endSessionInput struct {
 }
 
 func (s *server) endSession(ctx context.Context, in *endSessionInput) (Nothing, error) {
-	return Nothing{}, s.Accounts.EndSession(ctx, viewerOf(ctx), in.ID)
+	return Nothing{}, s.Devices.EndSession(ctx, viewerOf(ctx), in.ID)
 }

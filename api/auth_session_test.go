@@ -46,7 +46,7 @@ func mailedWorld(t *testing.T, tune func(*identity.Options), change ...func(*Opt
 		if accounts, err = identity.NewAccounts(s, with); err != nil {
 			t.Fatal(err)
 		}
-		o.Accounts = accounts
+		o.sign(accounts)
 	}}, change...)...)
 	return w, func() []identity.Letter {
 		w.must(accounts.Close())

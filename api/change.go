@@ -79,7 +79,7 @@ type proposeInput struct {
 func (s *server) proposePatch(ctx context.Context, in *proposeInput) (Patch, error) {
 	k := quota.Key{Route: "POST /v1/config/patches", Key: in.Key}
 	made, _, err := once(ctx, s, k, in.Body, func(ctx context.Context) (Patch, error) {
-		p, err := s.Changes.Propose(ctx, viewerOf(ctx), in.Body.proposal(in.Body.Justification))
+		p, err := s.Proposals.Propose(ctx, viewerOf(ctx), in.Body.proposal(in.Body.Justification))
 		return s.whole(ctx, p, err)
 	})
 	return made, err
@@ -90,7 +90,7 @@ func (s *server) whole(ctx context.Context, p changes.Patch, err error) (Patch, 
 	if err != nil {
 		return Patch{}, err
 	}
-	v, err := s.Changes.Get(ctx, viewerOf(ctx), p.ID)
+	v, err := s.Proposals.Get(ctx, viewerOf(ctx), p.ID)
 	return s.patchView(v), err
 }
 
@@ -102,7 +102,7 @@ type tryInput struct {
 }
 
 func (s *server) tryPatch(ctx context.Context, in *tryInput) (Tried, error) {
-	t, err := s.Changes.Try(ctx, viewerOf(ctx), in.Body.proposal(in.Body.Justification))
+	t, err := s.Proposals.Try(ctx, viewerOf(ctx), in.Body.proposal(in.Body.Justification))
 	return triedView(t), err
 }
 
@@ -119,8 +119,8 @@ func (s *server) listPatches(ctx context.Context, in *listPatchesInput) (Page[Pa
 	if in.Mine {
 		f.UserID = v.UserID
 	}
-	list, next, err := s.Changes.List(ctx, v, f)
-	by := names{changes: s.Changes}
+	list, next, err := s.Proposals.List(ctx, v, f)
+	by := names{desk: s.Proposals}
 	return page(list, next, func(p changes.Patch) PatchRow {
 		return PatchRow{PatchHead: s.patchHead(p, by.of(ctx, p.UserID)), Changes: each(p.Changes, changeHead)}
 	}), err
@@ -132,7 +132,7 @@ type PatchByID struct {
 }
 
 func (s *server) patch(ctx context.Context, in *PatchByID) (Patch, error) {
-	v, err := s.Changes.Get(ctx, viewerOf(ctx), in.ID)
+	v, err := s.Proposals.Get(ctx, viewerOf(ctx), in.ID)
 	return s.patchView(v), err
 }
 
@@ -147,7 +147,7 @@ type decideInput struct {
 
 func (s *server) decidePatch(ctx context.Context, in *decideInput) (Patch, error) {
 	b := in.Body
-	p, err := s.Changes.Decide(ctx, viewerOf(ctx), in.ID, changes.Decision{Approve: b.Decision == "approve", Reason: b.Reason, Confirm: b.Confirm})
+	p, err := s.Decisions.Decide(ctx, viewerOf(ctx), in.ID, changes.Decision{Approve: b.Decision == "approve", Reason: b.Reason, Confirm: b.Confirm})
 	return s.whole(ctx, p, err)
 }
 
@@ -176,7 +176,7 @@ type applyInput struct {
 }
 
 func (s *server) applyPatch(ctx context.Context, in *applyInput) (Patch, error) {
-	p, err := s.Changes.Apply(ctx, viewerOf(ctx), in.ID, value(in.Body).plan())
+	p, err := s.Decisions.Apply(ctx, viewerOf(ctx), in.ID, value(in.Body).plan())
 	return s.whole(ctx, p, err)
 }
 
@@ -202,22 +202,22 @@ type reasonInput struct {
 }
 
 func (s *server) rollBackPatch(ctx context.Context, in *reasonInput) (Patch, error) {
-	p, err := s.Changes.RollBack(ctx, viewerOf(ctx), in.ID, value(in.Body).Reason)
+	p, err := s.Decisions.RollBack(ctx, viewerOf(ctx), in.ID, value(in.Body).Reason)
 	return s.whole(ctx, p, err)
 }
 
 func (s *server) withdrawPatch(ctx context.Context, in *reasonInput) (Patch, error) {
-	p, err := s.Changes.Withdraw(ctx, viewerOf(ctx), in.ID, value(in.Body).Reason)
+	p, err := s.Decisions.Withdraw(ctx, viewerOf(ctx), in.ID, value(in.Body).Reason)
 	return s.whole(ctx, p, err)
 }
 
 func (s *server) promotePatch(ctx context.Context, in *PatchByID) (Patch, error) {
-	p, err := s.Changes.Promote(ctx, viewerOf(ctx), in.ID)
+	p, err := s.Decisions.Promote(ctx, viewerOf(ctx), in.ID)
 	return s.whole(ctx, p, err)
 }
 
 func (s *server) rebasePatch(ctx context.Context, in *PatchByID) (Patch, error) {
-	p, err := s.Changes.Rebase(ctx, viewerOf(ctx), in.ID)
+	p, err := s.Decisions.Rebase(ctx, viewerOf(ctx), in.ID)
 	return s.whole(ctx, p, err)
 }
 
@@ -235,6 +235,6 @@ type rehearsePatchInput struct {
 
 func (s *server) rehearsePatch(ctx context.Context, in *rehearsePatchInput) (Patch, error) {
 	b := value(in.Body)
-	p, err := s.Changes.Rehearse(ctx, viewerOf(ctx), in.ID, changes.Replay{Sample: b.Sample, Unknowns: artifacts.Unknowns(b.Unknown), Script: b.Script})
+	p, err := s.Proposals.Rehearse(ctx, viewerOf(ctx), in.ID, changes.Replay{Sample: b.Sample, Unknowns: artifacts.Unknowns(b.Unknown), Script: b.Script})
 	return s.whole(ctx, p, err)
 }

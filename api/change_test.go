@@ -275,8 +275,9 @@ func TestProposalsAndTriesAreBoundedApart(t *testing.T) {
 	h := newHouse(t, func(o *Options) {
 		s, _ := o.Conversations.(*store.Store)
 		log, _ := o.Log.(*inproc.Memory)
-		library, _ := o.Library.(*artifacts.Library)
-		o.Changes = changes.New(changes.Options{Store: s, Library: library, Recordings: s, Limits: quota.NewLimits(frozen{log})})
+		library, _ := o.Artifacts.(*artifacts.Library)
+		desk := changes.New(changes.Options{Store: s, Library: library, Recordings: s, Limits: quota.NewLimits(frozen{log})})
+		o.Proposals, o.Decisions = desk, desk
 	})
 	greeter := h.greeter()
 	for i := range quota.PlanOf(quota.Free).ConfigOps.Burst {

@@ -236,12 +236,12 @@ func actor(userID, name string) Nullable[Person] {
 
 // names calls the people of one answer by their names, asking for each once.
 type names struct {
-	changes Changes
-	known   map[string]string
+	desk  Names
+	known map[string]string
 }
 
 func (n *names) of(ctx context.Context, userID string) Nullable[Person] {
-	if userID == "" || n.changes == nil {
+	if userID == "" || n.desk == nil {
 		return actor(userID, userID)
 	}
 	name, known := n.known[userID]
@@ -249,7 +249,7 @@ func (n *names) of(ctx context.Context, userID string) Nullable[Person] {
 		if n.known == nil {
 			n.known = map[string]string{}
 		}
-		name = n.changes.Name(ctx, userID)
+		name = n.desk.Name(ctx, userID)
 		n.known[userID] = name
 	}
 	return actor(userID, name)

@@ -11,7 +11,7 @@ import (
 type Watch changes.Watched
 
 func (s *server) watchPatch(ctx context.Context, in *PatchByID) (Watch, error) {
-	w, err := s.Changes.Watch(ctx, viewerOf(ctx), in.ID)
+	w, err := s.Proposals.Watch(ctx, viewerOf(ctx), in.ID)
 	w.Rows, w.Rules = orList(w.Rows), orList(w.Rules)
 	return Watch(w), err
 }

@@ -280,7 +280,7 @@ func (s *server) mayRun(ctx context.Context, v identity.Viewer, artifact string)
 	if !id.Valid(artifact) {
 		return nil
 	}
-	_, err := s.Library.Get(ctx, v, artifact)
+	_, err := s.Artifacts.Get(ctx, v, artifact)
 	return err
 }
 

@@ -19,6 +19,7 @@ import (
 	"liminal/internal/run"
 	"liminal/internal/safety"
 	"liminal/internal/stream"
+	"liminal/internal/tool"
 )
 
 const endsPath = "testdata/ends.json"
@@ -54,7 +55,7 @@ func ends() map[string]func(*activitiestest.World) activities.CloseInput {
 	turn := func(message string, change func(*activities.CloseInput)) func(*activitiestest.World) activities.CloseInput {
 		return func(w *activitiestest.World) activities.CloseInput {
 			in := activities.CloseInput{
-				Run: w.Chat(message, chat.TurnInput{}), Opened: activities.Opened{ConversationID: w.Thread.ID},
+				Run: w.Chat(message, chat.TurnInput{}), Opened: activities.Opened{Scope: tool.Scope{ConversationID: w.Thread.ID}},
 				Outcome: graph.Outcome{Response: "So it is."},
 			}
 			change(&in)

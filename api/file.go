@@ -335,7 +335,7 @@ type Link struct {
 }
 
 func (s *server) linkFile(ctx context.Context, in *linkInput) (Link, error) {
-	mark, err := s.Accounts.Mark(ctx, viewerOf(ctx))
+	mark, err := s.Devices.Mark(ctx, viewerOf(ctx))
 	if err != nil {
 		return Link{}, err
 	}
@@ -345,7 +345,7 @@ func (s *server) linkFile(ctx context.Context, in *linkInput) (Link, error) {
 
 // download serves a signed link: never shown in the page, never sniffed.
 func (s *server) download(w http.ResponseWriter, r *http.Request) {
-	f, body, err := s.Files.Follow(r.Context(), r.URL.Query(), s.Accounts.Marked, s.Now())
+	f, body, err := s.Files.Follow(r.Context(), r.URL.Query(), s.Devices.Marked, s.Now())
 	if err != nil {
 		s.refuse(w, r, err)
 		return

@@ -37,7 +37,7 @@ func document(t *testing.T, s *server) []byte {
 // Requirements: API-10
 func TestTheDocumentIsWhatTheServerServes(t *testing.T) {
 	t.Parallel()
-	got := document(t, newServer(Options{Version: "1"}))
+	got := document(t, newServer(Options{SiteOptions: SiteOptions{Version: "1"}}))
 	if *update {
 		if err := os.WriteFile(documentPath, got, 0o644); err != nil {
 			t.Fatal(err)
@@ -67,7 +67,7 @@ type contract struct {
 const contractURL = "https://liminal.invalid/openapi.json"
 
 var loaded = sync.OnceValues(func() (*contract, error) {
-	raw, err := newServer(Options{Version: "1"}).huma.OpenAPI().MarshalJSON()
+	raw, err := newServer(Options{SiteOptions: SiteOptions{Version: "1"}}).huma.OpenAPI().MarshalJSON()
 	if err != nil {
 		return nil, err
 	}

@@ -182,7 +182,7 @@ func (s *server) enter(ctx context.Context, authorization string) error {
 // names a session is refused with a token of another; naming one makes nobody
 // anybody.
 func (s *server) authenticate(ctx context.Context, req *request, token string) (identity.Viewer, error) {
-	v, err := s.Accounts.Authenticate(ctx, token)
+	v, err := s.SignIns.Authenticate(ctx, token)
 	if err != nil {
 		return identity.Viewer{}, err
 	}

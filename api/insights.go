@@ -115,7 +115,7 @@ func (s *server) insights(ctx context.Context, in *insightsInput) (Insights, err
 			return Question{q.Text, q.Times, q.People}
 		}),
 	}
-	by := names{changes: s.Changes}
+	by := names{desk: s.Proposals}
 	out.Users = each(r.Named, func(p insights.Person) PersonUse {
 		return PersonUse{*by.of(ctx, p.UserID).V, p.Turns, useView(p.Use)}
 	})

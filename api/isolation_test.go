@@ -445,7 +445,7 @@ var pages = map[string][]string{"cursor": {"data", "next_cursor"}, "numbered": {
 // Requirements: API-07
 func TestEveryListSaysHowItPages(t *testing.T) {
 	t.Parallel()
-	s := newServer(Options{Version: "1"})
+	s := newServer(Options{SiteOptions: SiteOptions{Version: "1"}})
 	lists := 0
 	for path, item := range s.huma.OpenAPI().Paths {
 		op := item.Get

@@ -34,14 +34,6 @@ type Engine interface {
 	State(ctx context.Context, v identity.Viewer, runID string) (json.RawMessage, error)
 }
 
-// Accounts is who people are.
-type Accounts interface {
-	SignIns
-	Devices
-	Passwords
-	People
-}
-
 // SignIns signs people up and in.
 type SignIns interface {
 	SignUp(ctx context.Context, n identity.NewAccount, d identity.Device) (identity.SignIn, error)
@@ -122,12 +114,6 @@ type Interrupts interface {
 	PendingInterrupts(ctx context.Context, v identity.Viewer, conversationID string) ([]run.Interrupt, error)
 }
 
-// Changes takes changes to behaviour from a proposal to a version, and back.
-type Changes interface {
-	Proposals
-	Decisions
-}
-
 // Proposals are changes that wait, and what is known of them.
 type Proposals interface {
 	Propose(ctx context.Context, v identity.Viewer, p changes.Proposal) (changes.Patch, error)
@@ -136,7 +122,11 @@ type Proposals interface {
 	List(ctx context.Context, v identity.Viewer, f changes.Filter) ([]changes.Patch, string, error)
 	Rehearse(ctx context.Context, v identity.Viewer, id int64, r changes.Replay) (changes.Patch, error)
 	Watch(ctx context.Context, v identity.Viewer, id int64) (changes.Watched, error)
-	// Name is what an account is called.
+	Names
+}
+
+// Names tells what an account is called.
+type Names interface {
 	Name(ctx context.Context, userID string) string
 }
 
@@ -154,12 +144,6 @@ type Decisions interface {
 // any for the system.
 type Recordings interface {
 	Recording(ctx context.Context, v identity.Viewer, runID string) (run.Recording, error)
-}
-
-// Library keeps artifacts, and knows what they must look like.
-type Library interface {
-	ArtifactStore
-	Shapes
 }
 
 // Shapes are the kinds of artifacts, and what earlier versions were.

@@ -6,9 +6,9 @@ import (
 
 	"liminal/internal/identity"
 	"liminal/internal/inproc"
-	"liminal/internal/postgres"
-	"liminal/internal/postgres/postgrestest"
 	"liminal/internal/store"
+	"liminal/internal/store/postgres"
+	"liminal/internal/store/postgres/postgrestest"
 )
 
 // newPostgresWorld is a world on PostgreSQL, behind row-level security, whose
@@ -25,7 +25,8 @@ func newPostgresWorld(t *testing.T, change ...func(*Options)) *world {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.Accounts, o.Factors, o.Elsewhere = a, a, a
+		o.sign(a)
+		o.Factors, o.Elsewhere = a, a
 	}
 	return newWorldOver(t, db, postgres.NewIndex(db, postgres.IndexOptions{}), append([]func(*Options){accounts}, change...)...)
 }

@@ -105,7 +105,7 @@ func (s *server) run(ctx context.Context, in *ByID) (OneRun, error) {
 		s.hideConditions(ctx, r, &out)
 	}
 	if r.UserID != viewerOf(ctx).UserID {
-		out.User = (&names{changes: s.Changes}).of(ctx, r.UserID).V
+		out.User = (&names{desk: s.Proposals}).of(ctx, r.UserID).V
 	}
 	out.Recorded = err == nil
 	return OneRun{out}, nil
@@ -151,7 +151,7 @@ func (s *server) listRuns(ctx context.Context, in *listRunsInput) (Page[Run], er
 		Kind: run.Kind(in.Kind), Status: run.Status(in.Status), Artifact: in.Artifact, All: in.All,
 		Cursor: in.Cursor, Limit: in.Limit,
 	})
-	by := names{changes: s.Changes}
+	by := names{desk: s.Proposals}
 	return page(list, next, func(r run.Run) Run {
 		r.Result, r.Trace = nil, nil // large; a single run has them
 		out := s.runView(r)

@@ -109,7 +109,7 @@ func (s *server) recorded(ctx context.Context, r run.Run) (rehearsal.Record, err
 
 // ran is the version a run followed.
 func (s *server) ran(ctx context.Context, rec rehearsal.Record) (artifacts.Artifact, error) {
-	return s.Library.At(ctx, viewerOf(ctx), rec.Pins[0].ArtifactID, rec.Pins[0].Version)
+	return s.Shapes.At(ctx, viewerOf(ctx), rec.Pins[0].ArtifactID, rec.Pins[0].Version)
 }
 
 // other is the document that is driven through the run.
@@ -118,9 +118,9 @@ func (s *server) other(ctx context.Context, b OtherVersion, rec rehearsal.Record
 		return json.RawMessage(b.Schema), nil
 	}
 	v := viewerOf(ctx)
-	a, err := s.Library.Get(ctx, v, cmp.Or(b.ArtifactID, rec.Pins[0].ArtifactID))
+	a, err := s.Artifacts.Get(ctx, v, cmp.Or(b.ArtifactID, rec.Pins[0].ArtifactID))
 	if err == nil && b.Version > 0 {
-		a, err = s.Library.At(ctx, v, a.ID, b.Version)
+		a, err = s.Shapes.At(ctx, v, a.ID, b.Version)
 	}
 	if err == nil && a.Type != artifacts.KindWorkflow {
 		err = fault.New(fault.Invalid, "The artifact %s is a %s, and only workflows are driven through a run.", a.Name, artifacts.Alias(a.Type))
@@ -131,7 +131,7 @@ func (s *server) other(ctx context.Context, b OtherVersion, rec rehearsal.Record
 func (s *server) replay(ctx context.Context, base artifacts.Artifact, doc json.RawMessage, rec rehearsal.Record) (RehearsedRun, error) {
 	ctx, cancel := context.WithTimeout(ctx, maxReplay)
 	defer cancel()
-	both, err := rehearsal.Prepare(ctx, s.Library, viewerOf(ctx), base, doc)
+	both, err := rehearsal.Prepare(ctx, s.Shapes, viewerOf(ctx), base, doc)
 	if faults, is := errors.AsType[graph.Faults](err); is {
 		return RehearsedRun{}, fault.Wrap(fault.Invalid, err, "The document cannot run: %s.", faults).With(faults)
 	}

@@ -77,7 +77,7 @@ func (s *server) hideConditions(ctx context.Context, r run.Run, out *Run) {
 	}
 	readable := len(r.Pins) > 0
 	for _, p := range r.Pins {
-		if _, err := s.Library.Get(ctx, viewerOf(ctx), p.ArtifactID); err != nil {
+		if _, err := s.Artifacts.Get(ctx, viewerOf(ctx), p.ArtifactID); err != nil {
 			readable = false
 			break
 		}

@@ -41,11 +41,11 @@ func (s *server) again(ctx context.Context, r run.Run, kept run.Recording) ([]gr
 		return nil, err
 	}
 	v := viewerOf(ctx)
-	a, err := s.Library.At(ctx, v, kept.Graph.ArtifactID, kept.Graph.Version)
+	a, err := s.Shapes.At(ctx, v, kept.Graph.ArtifactID, kept.Graph.Version)
 	if err != nil {
 		return nil, err
 	}
-	tools, err := s.Library.ToolsOf(ctx, v, a.Schema)
+	tools, err := s.Shapes.ToolsOf(ctx, v, a.Schema)
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ import (
 	"liminal/internal/identity"
 	"liminal/internal/inproc"
 	"liminal/internal/store"
-	"liminal/internal/storetest"
+	"liminal/internal/store/storetest"
 )
 
 // journal is a log at debug level, kept.
@@ -70,7 +70,8 @@ func newGuardedWorld(t *testing.T) *guarded {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.Accounts, o.Factors, o.Elsewhere, o.Logger, o.Payloads = accounts, accounts, accounts, logger, 1
+		o.sign(accounts)
+		o.Factors, o.Elsewhere, o.Logger, o.Payloads = accounts, accounts, logger, 1
 	})
 	g.secrets.Keep("the key of access tokens", strings.Repeat("signing-key ", 4))
 	g.secrets.Keep("the key of factors", strings.Repeat("sealing-key ", 4))

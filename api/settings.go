@@ -33,11 +33,11 @@ func settingsView(n identity.Settings, u identity.User) Settings {
 
 func (s *server) settings(ctx context.Context, _ *struct{}) (Settings, error) {
 	v := viewerOf(ctx)
-	u, err := s.Accounts.Who(ctx, v)
+	u, err := s.SignIns.Who(ctx, v)
 	if err != nil {
 		return Settings{}, err
 	}
-	n, err := s.Accounts.Settings(ctx, v)
+	n, err := s.People.Settings(ctx, v)
 	return settingsView(n, u), err
 }
 
@@ -54,13 +54,13 @@ type settingsInput struct {
 
 func (s *server) changeSettings(ctx context.Context, in *settingsInput) (Settings, error) {
 	v, b := viewerOf(ctx), in.Body
-	if _, err := s.Accounts.ChangeSettings(ctx, v, identity.SettingsChange{
+	if _, err := s.People.ChangeSettings(ctx, v, identity.SettingsChange{
 		Locale: b.Locale, Timezone: b.Timezone, DefaultVoice: b.DefaultVoice, DefaultStyle: b.DefaultStyle, Flags: b.Flags,
 	}); err != nil {
 		return Settings{}, err
 	}
 	if b.SingleSession != nil {
-		if _, err := s.Accounts.KeepOneSession(ctx, v, *b.SingleSession); err != nil {
+		if _, err := s.Devices.KeepOneSession(ctx, v, *b.SingleSession); err != nil {
 			return Settings{}, err
 		}
 	}

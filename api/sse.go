@@ -86,10 +86,10 @@ func (s *server) streaming(ctx context.Context, v identity.Viewer, r run.Run, af
 // stillOpen reports whether the session that asked for a stream is open. That
 // its token has run out meanwhile does not end what it began.
 func (s *server) stillOpen(ctx context.Context, v identity.Viewer, r *http.Request) bool {
-	if _, err := s.Accounts.Authenticate(ctx, bearer(r.Header.Get("Authorization"))); !ended(err) {
+	if _, err := s.SignIns.Authenticate(ctx, bearer(r.Header.Get("Authorization"))); !ended(err) {
 		return true
 	}
-	_, err := s.Accounts.Who(ctx, v)
+	_, err := s.SignIns.Who(ctx, v)
 	return !ended(err)
 }
 

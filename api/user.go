@@ -39,7 +39,7 @@ type listUsersInput struct {
 }
 
 func (s *server) listUsers(ctx context.Context, in *listUsersInput) (Page[Account], error) {
-	list, next, err := s.Accounts.Users(ctx, viewerOf(ctx), identity.UserFilter{
+	list, next, err := s.People.Users(ctx, viewerOf(ctx), identity.UserFilter{
 		Tenant: in.Tenant, Email: in.Email, Cursor: in.Cursor, Limit: in.Limit,
 	})
 	if err != nil {
@@ -75,7 +75,7 @@ func (s *server) changeUser(ctx context.Context, in *changeUserInput) (Account, 
 		budget := (*identity.Budget)(in.Body.Budget.budget)
 		c.Budget = &budget
 	}
-	u, err := s.Accounts.ChangeUser(ctx, v, in.ID, c)
+	u, err := s.People.ChangeUser(ctx, v, in.ID, c)
 	if err != nil {
 		return Account{}, err
 	}

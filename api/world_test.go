@@ -22,8 +22,8 @@ import (
 	"liminal/internal/knowledge"
 	"liminal/internal/learning"
 	"liminal/internal/quota"
-	"liminal/internal/sqlite"
 	"liminal/internal/store"
+	"liminal/internal/store/sqlite"
 	"liminal/internal/tool"
 )
 
@@ -85,16 +85,33 @@ func (w *world) options(index knowledge.Index) Options {
 	w.Cleanup(func() { _ = roots.Close() })
 	library := artifacts.NewLibrary(w.store, []tool.Spec{})
 	w.clerk = w.newClerk(library)
-	return Options{
-		Changes: w.clerk.desk, Recordings: w.store,
-		Engine: w.engine, Accounts: accounts, Conversations: w.store, Messages: w.store, Runs: w.store,
-		Interrupts: w.store, Library: library, Files: roots, Contexts: w.store, Documents: w.store,
-		Titles: w.store, Sets: w.store, Sources: w.store, Budgets: quota.NewBudgets(w.store, quota.BudgetOptions{}),
-		Preferences: learning.NewRecorder(w.store, embed.Hash{}), Insights: insights.NewReader(w.store, insights.Options{}),
-		Chunks: index, Log: w.memory, Limits: quota.NewLimits(generous{w.memory}),
-		Once: quota.NewOnce(w.store, logger), Version: "test", Model: ModelInfo{Name: "extractive"},
-		Temporal: &TemporalUI{Base: "http://temporal.test", Namespace: "default"}, Logger: logger,
+	o := Options{
+		ChatOptions: ChatOptions{
+			Engine: w.engine, Conversations: w.store, Messages: w.store, Runs: w.store, Interrupts: w.store, Log: w.memory,
+			Preferences: learning.NewRecorder(w.store, embed.Hash{}), Insights: insights.NewReader(w.store, insights.Options{}),
+		},
+		BehaviourOptions: BehaviourOptions{
+			Artifacts: library, Shapes: library, Proposals: w.clerk.desk, Decisions: w.clerk.desk, Recordings: w.store,
+		},
+		KnowledgeOptions: KnowledgeOptions{
+			Files: roots, Contexts: w.store, Sources: w.store, Documents: w.store, Titles: w.store, Sets: w.store, Chunks: index,
+		},
+		QuotaOptions: QuotaOptions{
+			Limits: quota.NewLimits(generous{w.memory}), Once: quota.NewOnce(w.store, logger), Budgets: quota.NewBudgets(w.store, quota.BudgetOptions{}),
+		},
+		SiteOptions: SiteOptions{
+			Version: "test", Model: ModelInfo{Name: "extractive"}, Temporal: &TemporalUI{Base: "http://temporal.test", Namespace: "default"},
+		},
+		TelemetryOptions: TelemetryOptions{Logger: logger},
 	}
+	o.sign(accounts)
+	return o
+}
+
+// sign makes accounts who people are, without second factors and accounts
+// elsewhere.
+func (o *IdentityOptions) sign(a *identity.Accounts) {
+	o.SignIns, o.Devices, o.Passwords, o.People = a, a, a, a
 }
 
 // generous is a ledger that counts sign-ins and requests for nothing; tests

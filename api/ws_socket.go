@@ -344,7 +344,7 @@ func (k *socket) alive(ctx context.Context) bool {
 	if token == "" {
 		return true // the auth deadline is running
 	}
-	if _, err := k.Accounts.Authenticate(ctx, token); ended(err) {
+	if _, err := k.SignIns.Authenticate(ctx, token); ended(err) {
 		k.close(closeUnauthorized, fault.From(err).Message)
 		return false
 	}

@@ -17,8 +17,8 @@ import (
 	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/run"
-	"liminal/internal/sqlite"
 	"liminal/internal/store"
+	"liminal/internal/store/sqlite"
 )
 
 // desk is a store, a library whose versions are files too, and a person with

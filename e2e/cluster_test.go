@@ -10,7 +10,7 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 
 	"liminal/e2e/teststack"
-	"liminal/internal/storetest"
+	"liminal/internal/store/storetest"
 )
 
 // cluster is servers and workers that share a database, a Redis, a namespace

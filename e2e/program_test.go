@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"liminal/internal/storetest"
+	"liminal/internal/store/storetest"
 )
 
 // patience bounds every wait at the border of the process.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"liminal/internal/storetest"
+	"liminal/internal/store/storetest"
 )
 
 // previous builds the release before this one, whose commit previous.txt names,

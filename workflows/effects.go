@@ -22,9 +22,7 @@ import (
 func (d *drive) call(ctx workflow.Context, e graph.Effect) {
 	pin := d.opened.Tools[e.Call.Tool]
 	in := activities.CallInput{
-		Run: d.in, ConversationID: d.opened.ConversationID, RequestID: d.opened.RequestID,
-		UptoSeq: d.opened.UptoSeq, ContextIDs: d.opened.ContextIDs, Locale: d.opened.Locale,
-		Tool: pin.Pin(), Model: pin.Model || pin.Plain, Effect: d.effectID(e), Node: e.Node, Stage: e.Stage,
+		Run: d.in, Scope: d.opened.Scope, Tool: pin.Pin(), Model: pin.Model || pin.Plain, Effect: d.effectID(e), Node: e.Node, Stage: e.Stage,
 		Description: e.Description, Quiet: e.Quiet, Attempt: d.attempt(e), Final: e.Call.Final,
 		Reset: d.attempt(e) > 1 || d.tally.Spoke, Inputs: e.Call.Inputs, Resume: e.Call.Resume,
 	}
@@ -166,8 +164,7 @@ func (d *drive) spawn(ctx workflow.Context, e graph.Effect) {
 func (d *drive) inherited() *activities.Opened {
 	o := d.opened
 	return &activities.Opened{
-		Conversation: o.Conversation, User: o.User, ConversationID: o.ConversationID, RequestID: o.RequestID,
-		UptoSeq: o.UptoSeq, ContextIDs: o.ContextIDs, Locale: o.Locale, Routing: o.Routing,
+		Conversation: o.Conversation, User: o.User, Scope: o.Scope, Routing: o.Routing,
 		Models: o.Models, Adapters: o.Adapters,
 	}
 }

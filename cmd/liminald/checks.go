@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"liminal/internal/config"
-	"liminal/internal/postgres"
 	"liminal/internal/redis"
+	"liminal/internal/store/postgres"
 	"liminal/internal/wire"
 )
 

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 
 	"liminal/internal/config"
-	"liminal/internal/postgres"
-	"liminal/internal/sqlite"
+	"liminal/internal/store/postgres"
+	"liminal/internal/store/sqlite"
 	"liminal/migrations"
 )
 

@@ -24,7 +24,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"liminal/internal/id"
-	"liminal/internal/storetest"
+	"liminal/internal/store/storetest"
 )
 
 // patience bounds every wait for a server.

@@ -44,7 +44,7 @@ var floors = map[string]int{
 	"internal/model/extractive": 8, "internal/model/scripted": 8,
 	"internal/model/observed": 8, "internal/redis": 8, "internal/model/anthropic": 8, "internal/model/openai": 8,
 
-	"internal/sqlite": 9, "internal/postgres": 9, "workflows": 9,
+	"internal/store/sqlite": 9, "internal/store/postgres": 9, "workflows": 9,
 
 	"worker": 10, "api": 10,
 
@@ -56,8 +56,8 @@ var floors = map[string]int{
 // beside is what serves tests, scripts and generation only: no floor, and no
 // package of the house may import it.
 var beside = []string{
-	"internal/arch", "internal/storetest", "internal/model/modeltest", "internal/knowledge/knowledgetest", "internal/knowledge/extract/extracttest", "activities/activitiestest", "artifacts/artifactstest",
-	"internal/postgres/postgrestest",
+	"internal/arch", "internal/store/storetest", "internal/model/modeltest", "internal/knowledge/knowledgetest", "internal/knowledge/extract/extracttest", "activities/activitiestest", "artifacts/artifactstest",
+	"internal/store/postgres/postgrestest",
 	"workflows/internal/record", "scripts/", "web/e2e", "e2e",
 }
 
@@ -101,9 +101,9 @@ func TestDriversAreReachedFromTheirAdapterOnly(t *testing.T) {
 		"go.temporal.io/server":        {"internal/wire/devserver", "scripts/temporal"},
 		"github.com/temporalio/ui-":    {"internal/wire/devserver"},
 		"github.com/labstack/":         {"internal/wire/devserver"},
-		"modernc.org/":                 {"internal/sqlite", "internal/wire/devserver"},
-		"database/sql":                 {"internal/sqlite", "internal/wire/devserver"},
-		"github.com/jackc/pgx":         {"internal/postgres", "internal/postgres/postgrestest", "e2e/teststack"},
+		"modernc.org/":                 {"internal/store/sqlite", "internal/wire/devserver"},
+		"database/sql":                 {"internal/store/sqlite", "internal/wire/devserver"},
+		"github.com/jackc/pgx":         {"internal/store/postgres", "internal/store/postgres/postgrestest", "e2e/teststack"},
 		"github.com/redis/":            {"internal/redis", "e2e/teststack"},
 		"github.com/danielgtaylor":     {"api"},
 		"github.com/gorilla/":          {"api"},

@@ -15,8 +15,8 @@ import (
 	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/quota"
-	"liminal/internal/sqlite"
 	"liminal/internal/store"
+	"liminal/internal/store/sqlite"
 )
 
 // What the architect hands in goes the way of every patch: it is rehearsed on

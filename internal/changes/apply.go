@@ -49,7 +49,7 @@ func (d *Desk) Apply(ctx context.Context, v identity.Viewer, id int64, t Rollout
 		return Patch{}, outdated(j)
 	}
 	m := Transition{
-		PatchID: p.ID, From: []Status{Approved}, Stages: []Stage{Applying}, Status: Applied, Stage: Watching,
+		PatchID: p.ID, Stages: []Stage{Applying}, Status: Applied, Stage: Watching,
 		Event:  d.event(ctx, v, "applied", "", map[string]any{"share": t.Share, "hours": t.Hours, "roll_back": t.RollBack}),
 		Answer: answer(answerApply), RolloutPlan: &t, Expires: &time.Time{}, Versions: p.versions(j), Rollouts: p.rollouts(t, d.o.Now()),
 	}
@@ -194,7 +194,7 @@ func (d *Desk) RollBack(ctx context.Context, v identity.Viewer, id int64, reason
 // takeBack is RollBack by a person or by a rule.
 func (d *Desk) takeBack(ctx context.Context, v identity.Viewer, p Patch, reason string, data any) (Patch, error) {
 	m := Transition{
-		PatchID: p.ID, From: []Status{Applied}, Status: RolledBack, Stage: Settled, Event: d.event(ctx, v, "rolled_back", reason, data),
+		PatchID: p.ID, Status: RolledBack, Stage: Settled, Event: d.event(ctx, v, "rolled_back", reason, data),
 		Answer: answer(answerRollBack), Loose: true,
 	}
 	var err error

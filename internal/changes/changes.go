@@ -167,7 +167,7 @@ type Filter struct {
 // it does stand.
 type Transition struct {
 	PatchID int64
-	From    []Status // one of them; empty: any
+	From    []Status // one of them; empty: any from which Status may follow
 	Stages  []Stage  // one of them; empty: any
 	Status  Status   // empty: as it is
 	Stage   Stage    // empty: as it is
@@ -233,6 +233,8 @@ type Store interface {
 	// all, others their own.
 	ListPatches(ctx context.Context, v identity.Viewer, f Filter) ([]Patch, string, error)
 	PatchEvents(ctx context.Context, v identity.Viewer, id int64) ([]Event, error)
+	// TransitionPatch makes a step of a patch the viewer sees, if MayTransition
+	// says so, as Advance says.
 	TransitionPatch(ctx context.Context, v identity.Viewer, m Transition) (TransitionResult, error)
 	// AppliedSince counts the versions that patches of ByModel made of an
 	// artifact since a time (CFG-12).

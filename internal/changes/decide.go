@@ -3,7 +3,6 @@ package changes
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -138,7 +137,7 @@ func (d *Desk) reject(ctx context.Context, v identity.Viewer, p Patch, c Decisio
 		return Patch{}, fault.New(fault.Invalid, "Rejecting a patch needs a reason: say what should be different, for who proposed it.").With(map[string]any{"field": "reason"})
 	}
 	return d.transition(ctx, Transition{
-		PatchID: p.ID, From: []Status{Pending}, Stages: []Stage{Deciding}, Status: Rejected, Stage: Settled,
+		PatchID: p.ID, Stages: []Stage{Deciding}, Status: Rejected, Stage: Settled,
 		Event: d.event(ctx, v, "rejected", c.Reason, nil), Answer: answer(answerReject),
 	})
 }
@@ -149,7 +148,7 @@ func (d *Desk) approve(ctx context.Context, v identity.Viewer, p Patch, c Decisi
 		PatchID: p.ID, From: []Status{Pending}, Stages: []Stage{Deciding},
 		Event: d.event(ctx, v, "approved", c.Reason, nil),
 	}
-	if !approvedBy(v, p) {
+	if !p.approvedBy(v.UserID) {
 		m.Approval = &Approval{UserID: v.UserID, Name: d.Name(ctx, v.UserID), At: d.o.Now(), Reason: c.Reason}
 		if len(p.Approvals)+1 < p.Needs {
 			after, err := d.transition(ctx, m)
@@ -164,10 +163,6 @@ func (d *Desk) approve(ctx context.Context, v identity.Viewer, p Patch, c Decisi
 	return d.transition(ctx, m)
 }
 
-func approvedBy(v identity.Viewer, p Patch) bool {
-	return slices.ContainsFunc(p.Approvals, func(a Approval) bool { return a.UserID == v.UserID })
-}
-
 // Withdraw ends a patch that is not applied yet: who proposed it may, and once
 // it is approved an administrator too.
 func (d *Desk) Withdraw(ctx context.Context, v identity.Viewer, id int64, reason string) (Patch, error) {
@@ -179,14 +174,10 @@ func (d *Desk) Withdraw(ctx context.Context, v identity.Viewer, id int64, reason
 		return Patch{}, err
 	}
 	return d.transition(ctx, Transition{
-		PatchID: p.ID, From: []Status{Pending, Approved}, Stages: []Stage{p.Stage}, Status: Withdrawn, Stage: Settled,
-		Event: d.event(ctx, v, "withdrawn", cut(reason, MaxReason), nil), Answer: answer(answerWithdraw), Loose: p.unasked(),
+		PatchID: p.ID, Stages: []Stage{p.Stage}, Status: Withdrawn, Stage: Settled,
+		Event: d.event(ctx, v, "withdrawn", cut(reason, MaxReason), nil), Answer: answer(answerWithdraw), Loose: p.atWork(),
 	})
 }
-
-// unasked reports whether the patch's workflow has no question open, because it
-// is still at work. What it does next, it does only if the patch is still open.
-func (p Patch) unasked() bool { return p.Stage == Checking || p.Stage == Rehearsing }
 
 // plain is a text without what a reader does not see and a terminal obeys: it
 // could make others read something else than stands there.

@@ -21,8 +21,8 @@ import (
 	"liminal/internal/quota"
 	"liminal/internal/rehearsal"
 	"liminal/internal/run"
-	"liminal/internal/sqlite"
 	"liminal/internal/store"
+	"liminal/internal/store/sqlite"
 	"liminal/internal/tool"
 	"liminal/internal/tool/builtin"
 )

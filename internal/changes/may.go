@@ -4,7 +4,6 @@ import (
 	"liminal/internal/fault"
 	"liminal/internal/identity"
 	"liminal/internal/quota"
-	"liminal/internal/rehearsal"
 )
 
 func planOf(v identity.Viewer) quota.Rule { return quota.PlanOf(v.Plan).ConfigOps }
@@ -30,10 +29,13 @@ func (p Patch) wrong(what string) error {
 	return fault.New(fault.Conflict, "Patch %d is %s: %s.", p.ID, p.said(), what).With(map[string]any{"status": p.Status, "stage": p.Stage})
 }
 
+// undecided reports whether p waits for its decision.
+func (p Patch) undecided() bool { return p.Status == Pending && p.Stage == Deciding }
+
 // said is where a patch stands, in words.
 func (p Patch) said() string {
 	switch {
-	case p.Status == Pending && p.Stage == Deciding:
+	case p.undecided():
 		return "waiting for a decision"
 	case p.Status == Pending:
 		return "still being checked"
@@ -47,7 +49,7 @@ func mayDecide(v identity.Viewer, p Patch, what string) error {
 	if err := decides(v, what); err != nil {
 		return err
 	}
-	if p.Status != Pending || p.Stage != Deciding {
+	if !p.undecided() {
 		return p.wrong("only one that waits for a decision can be decided")
 	}
 	return nil
@@ -59,14 +61,11 @@ func mayApprove(v identity.Viewer, p Patch) error {
 	if err := mayDecide(v, p, "approve"); err != nil {
 		return err
 	}
-	switch {
-	case own(v, p):
-		return fault.New(fault.Forbidden, "Nobody approves a patch of their own: ask another administrator.")
-	case p.Verdict == rehearsal.Block:
-		return fault.New(fault.Conflict, "The rehearsal blocks this patch, so nobody can approve it. Propose one that does not fail so.").
-			With(map[string]any{"reasons": reasons(p.Changes)})
-	case approvedBy(v, p) && len(p.Approvals) < p.Needs:
-		return fault.New(fault.Conflict, "You approved this patch. It needs %d people, so another one has to.", p.Needs)
+	if err := p.approvable(v.UserID); err != nil {
+		return err
+	}
+	if p.approvedBy(v.UserID) && !p.approved() {
+		return p.approvedAlready()
 	}
 	return nil
 }
@@ -75,7 +74,7 @@ func mayApply(v identity.Viewer, p Patch) error {
 	if err := decides(v, "apply"); err != nil {
 		return err
 	}
-	if p.Status != Approved || p.Stage != Applying {
+	if !p.Status.canBecome(Applied) || p.Stage != Applying {
 		return p.wrong("only an approved one can be applied")
 	}
 	return nil
@@ -85,7 +84,7 @@ func mayRollBack(v identity.Viewer, p Patch) error {
 	if err := decides(v, "take back"); err != nil {
 		return err
 	}
-	if p.Status != Applied {
+	if !p.Status.canBecome(RolledBack) {
 		return p.wrong("only an applied one can be taken back")
 	}
 	return nil
@@ -103,7 +102,7 @@ func mayPromote(v identity.Viewer, p Patch) error {
 
 func mayWithdraw(v identity.Viewer, p Patch) error {
 	switch {
-	case p.Status != Pending && p.Status != Approved:
+	case !p.Status.canBecome(Withdrawn):
 		return p.wrong("only one that is not applied yet can be withdrawn")
 	case own(v, p), p.Status == Approved && v.Role == identity.RoleAdmin:
 		return nil
@@ -113,7 +112,7 @@ func mayWithdraw(v identity.Viewer, p Patch) error {
 
 func mayRebase(v identity.Viewer, p Patch) error {
 	switch {
-	case p.Status != Pending && p.Status != Approved:
+	case !p.Status.canBecome(Superseded):
 		return p.wrong("only one that is not applied yet can be rebased")
 	case own(v, p), v.Role == identity.RoleAdmin:
 		return nil
@@ -123,7 +122,7 @@ func mayRebase(v identity.Viewer, p Patch) error {
 
 func mayRehearse(v identity.Viewer, p Patch) error {
 	switch {
-	case p.Status != Pending || p.Stage != Deciding:
+	case !p.undecided():
 		return p.wrong("only one that waits for a decision is rehearsed again")
 	case own(v, p), v.Role == identity.RoleAdmin:
 		return nil

@@ -45,8 +45,8 @@ func (d *Desk) supersede(ctx context.Context, v identity.Viewer, p, next Patch) 
 	var err error
 	for range maxRaces {
 		_, err = d.transition(ctx, Transition{
-			PatchID: p.ID, From: []Status{Pending, Approved}, Stages: []Stage{p.Stage}, Status: Superseded, Stage: Settled, RebasedTo: next.ID,
-			Event: d.event(ctx, v, "superseded", "", map[string]any{"by": next.ID}), Answer: answer(answerSuperseded), Loose: p.unasked(),
+			PatchID: p.ID, Stages: []Stage{p.Stage}, Status: Superseded, Stage: Settled, RebasedTo: next.ID,
+			Event: d.event(ctx, v, "superseded", "", map[string]any{"by": next.ID}), Answer: answer(answerSuperseded), Loose: p.atWork(),
 		})
 		if !errors.Is(err, fault.Conflict) {
 			return err

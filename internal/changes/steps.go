@@ -120,7 +120,7 @@ func (d *Desk) StepRehearse(ctx context.Context, id int64) (Rehearsed, error) {
 
 // rehearsed is what the workflow is told of a patch's rehearsal.
 func (p Patch) rehearsed() Rehearsed {
-	r := Rehearsed{Open: p.Status == Pending && p.Stage == Deciding, Verdict: string(p.Verdict)}
+	r := Rehearsed{Open: p.undecided(), Verdict: string(p.Verdict)}
 	for _, c := range p.Changes {
 		if c.Report != nil {
 			r.Moved, r.Taken = r.Moved+c.Report.Moved, r.Taken+c.Report.Sample.Taken
@@ -172,7 +172,7 @@ func (d *Desk) StepExpire(ctx context.Context, id int64, s Stage) (Status, error
 		return p.Status, err
 	}
 	p, err = d.step(ctx, Transition{
-		PatchID: id, From: []Status{Pending, Approved}, Stages: []Stage{s}, Status: Expired, Stage: Settled,
+		PatchID: id, Stages: []Stage{s}, Status: Expired, Stage: Settled,
 		Event: d.event(ctx, identity.System(), "expired", reason, nil),
 	})
 	return p.Status, err

@@ -18,8 +18,8 @@ import (
 	"liminal/internal/identity"
 	"liminal/internal/inproc"
 	"liminal/internal/run"
-	"liminal/internal/sqlite"
 	"liminal/internal/store"
+	"liminal/internal/store/sqlite"
 )
 
 // talk is a store of which one conversation is remembered.

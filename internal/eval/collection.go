@@ -12,8 +12,8 @@ import (
 	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
-	"liminal/internal/sqlite"
 	"liminal/internal/store"
+	"liminal/internal/store/sqlite"
 )
 
 // collection is a set's documents, taken in with one encoder.

@@ -11,7 +11,7 @@ import (
 
 	"liminal/internal/embed"
 	"liminal/internal/eval"
-	"liminal/internal/storetest"
+	"liminal/internal/store/storetest"
 	"liminal/internal/words"
 )
 

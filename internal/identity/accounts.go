@@ -88,12 +88,14 @@ func (o Options) withDefaults() Options {
 // Accounts signs people up and in, and says who a token belongs to. It is safe
 // for concurrent use.
 type Accounts struct {
-	o      Options
-	store  Store
-	mint   *mint
-	hasher *hasher
-	vault  *vault // nil without Options.Factors
-	now    func() time.Time
+	o        Options
+	people   People
+	sessions Sessions
+	choices  Choices
+	mint     *mint
+	hasher   *hasher
+	vault    *vault // nil without Options.Factors
+	now      func() time.Time
 
 	letters chan struct{}  // one place for each mail under way
 	mailing sync.WaitGroup // of them
@@ -117,7 +119,7 @@ func NewAccounts(store Store, o Options) (*Accounts, error) {
 		return nil, err
 	}
 	return &Accounts{
-		o: o, store: store, mint: newMint(o.Key, o.Access, o.Now), hasher: h, vault: v, now: o.Now,
+		o: o, people: store, sessions: store, choices: store, mint: newMint(o.Key, o.Access, o.Now), hasher: h, vault: v, now: o.Now,
 		letters: make(chan struct{}, maxLetters),
 	}, nil
 }
@@ -185,7 +187,7 @@ func (a *Accounts) SignUp(ctx context.Context, n NewAccount, d Device) (SignIn, 
 	if err != nil {
 		return SignIn{}, err
 	}
-	u, err = a.store.CreateUser(ctx, u, Credential{UserID: u.ID, Hash: hash, Algorithm: "argon2id"})
+	u, err = a.people.CreateUser(ctx, u, Credential{UserID: u.ID, Hash: hash, Algorithm: "argon2id"})
 	if a.o.Confirm && errors.Is(err, fault.Conflict) {
 		a.writeKnown(ctx, u)
 		return SignIn{Pending: true}, nil
@@ -217,7 +219,7 @@ func (a *Accounts) mayJoin(ctx context.Context) error {
 
 // unmake removes an account that has just been made and has no session yet.
 func (a *Accounts) unmake(ctx context.Context, userID string) error {
-	_, err := a.store.DeleteUser(ctx, userID)
+	_, err := a.people.DeleteUser(ctx, userID)
 	return err
 }
 
@@ -308,7 +310,7 @@ func (a *Accounts) find(ctx context.Context, email string) (User, Credential, er
 	if err != nil {
 		return User{}, Credential{Hash: a.hasher.decoy}, nil
 	}
-	u, c, err := a.store.UserByEmail(ctx, normal)
+	u, c, err := a.people.UserByEmail(ctx, normal)
 	if errors.Is(err, fault.NotFound) {
 		return User{}, Credential{Hash: a.hasher.decoy}, nil
 	}
@@ -373,7 +375,7 @@ type Door struct {
 
 // Door tells what a stranger finds now.
 func (a *Accounts) Door(ctx context.Context) (Door, error) {
-	c, ok := a.store.(Census)
+	c, ok := a.people.(Census)
 	if !ok {
 		return Door{SignUp: !a.o.SignUpClosed}, nil
 	}

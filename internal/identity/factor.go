@@ -165,7 +165,7 @@ func (a *Accounts) ProveTicket(ctx context.Context, name string, p Proof, d Devi
 
 // ticketOwner is whom a ticket lets in, as they are now.
 func (a *Accounts) ticketOwner(ctx context.Context, t ticket) (User, Factor, error) {
-	u, _, err := a.store.User(ctx, t.UserID)
+	u, _, err := a.people.User(ctx, t.UserID)
 	if err == nil {
 		err = a.admits(u)
 	}

@@ -90,7 +90,7 @@ func (a *Accounts) CompleteReset(ctx context.Context, token, password string) er
 	if err != nil {
 		return err
 	}
-	u, c, err := a.store.User(ctx, l.UserID)
+	u, c, err := a.people.User(ctx, l.UserID)
 	switch {
 	case errors.Is(err, fault.NotFound):
 		return errLink()
@@ -116,7 +116,7 @@ func (a *Accounts) CompleteReset(ctx context.Context, token, password string) er
 }
 
 func (a *Accounts) setPassword(ctx context.Context, userID, hash, but string) error {
-	ended, err := a.store.SetPassword(ctx, Credential{UserID: userID, Hash: hash, Algorithm: "argon2id"}, but)
+	ended, err := a.people.SetPassword(ctx, Credential{UserID: userID, Hash: hash, Algorithm: "argon2id"}, but)
 	return errors.Join(err, a.denySessions(ctx, ended))
 }
 
@@ -142,7 +142,7 @@ func (a *Accounts) ChangePassword(ctx context.Context, v Viewer, old, password s
 // provePassword checks the password of somebody who is signed in. A wrong one
 // is Invalid, not Unauthorized: the session is as good as before.
 func (a *Accounts) provePassword(ctx context.Context, u User, password, field string) error {
-	_, c, err := a.store.User(ctx, u.ID)
+	_, c, err := a.people.User(ctx, u.ID)
 	if err != nil {
 		return err
 	}
@@ -204,7 +204,7 @@ func (a *Accounts) ConfirmEmail(ctx context.Context, token string) error {
 	if err != nil {
 		return err
 	}
-	u, _, err := a.store.User(ctx, l.UserID)
+	u, _, err := a.people.User(ctx, l.UserID)
 	if errors.Is(err, fault.NotFound) || err == nil && !hmac.Equal([]byte(l.Seal), []byte(a.seal("confirm", u.Email))) {
 		return errLink()
 	}

@@ -20,7 +20,7 @@ func (a *Accounts) Mark(ctx context.Context, v Viewer) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	_, c, err := a.store.User(ctx, v.UserID)
+	_, c, err := a.people.User(ctx, v.UserID)
 	return s.FamilyID + "." + a.stamp(s.FamilyID, c), err
 }
 
@@ -30,14 +30,14 @@ func (a *Accounts) Marked(ctx context.Context, userID, mark string) error {
 	if !id.Valid(userID) || !id.Valid(family) {
 		return errUnmarked()
 	}
-	u, c, err := a.store.User(ctx, userID)
+	u, c, err := a.people.User(ctx, userID)
 	if errors.Is(err, fault.NotFound) || err == nil && (a.admits(u) != nil || !hmac.Equal([]byte(stamp), []byte(a.stamp(family, c)))) {
 		return errUnmarked()
 	}
 	if err != nil {
 		return err
 	}
-	list, err := a.store.ListSessions(ctx, userID)
+	list, err := a.sessions.ListSessions(ctx, userID)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ func (a *Accounts) Users(ctx context.Context, v Viewer, f UserFilter) ([]User, s
 	if !v.IsAdmin() {
 		return nil, "", fault.New(fault.Forbidden, "Only an administrator sees everybody's accounts.")
 	}
-	return a.store.ListUsers(ctx, f)
+	return a.people.ListUsers(ctx, f)
 }
 
 // ChangeUser changes an account's role, plan or activity, for administrators.
@@ -36,7 +36,7 @@ func (a *Accounts) KeepOneSession(ctx context.Context, v Viewer, single bool) (U
 
 // change changes an account and makes its sessions know.
 func (a *Accounts) change(ctx context.Context, userID string, c UserChange) (User, error) {
-	u, err := a.store.ChangeUser(ctx, userID, c)
+	u, err := a.people.ChangeUser(ctx, userID, c)
 	if err != nil {
 		return User{}, err
 	}
@@ -54,7 +54,7 @@ func (a *Accounts) DeleteAccount(ctx context.Context, v Viewer, password string)
 	if err := a.provePassword(ctx, u, password, "password"); err != nil {
 		return err
 	}
-	ended, err := a.store.DeleteUser(ctx, u.ID)
+	ended, err := a.people.DeleteUser(ctx, u.ID)
 	if err != nil {
 		return err
 	}

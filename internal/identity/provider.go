@@ -124,7 +124,7 @@ func (a *Accounts) vouched(ctx context.Context, e External) (u User, link *Exter
 		return User{}, nil, fault.New(fault.Conflict, "The provider has not verified your email address. Verify it there, or sign up with a password and link the provider then.").
 			With(map[string]any{"reason": "email_unverified"})
 	}
-	u, _, err = a.store.UserByEmail(ctx, e.Email)
+	u, _, err = a.people.UserByEmail(ctx, e.Email)
 	if errors.Is(err, fault.NotFound) {
 		u, err = a.createLinked(ctx, e)
 		return u, nil, err
@@ -141,7 +141,7 @@ func (a *Accounts) linked(ctx context.Context, e External) (User, error) {
 	if err != nil {
 		return User{}, err
 	}
-	u, _, err := a.store.User(ctx, userID)
+	u, _, err := a.people.User(ctx, userID)
 	if err == nil && e.Tenant != "" && e.Tenant != u.TenantID {
 		err = errElsewhere()
 	}

@@ -94,7 +94,7 @@ func (a *Accounts) bypassCache(ctx context.Context, sessionID string) error {
 
 // refreshSessions makes a change of an account count at once in all its sessions.
 func (a *Accounts) refreshSessions(ctx context.Context, userID string) error {
-	list, err := a.store.ListSessions(ctx, userID)
+	list, err := a.sessions.ListSessions(ctx, userID)
 	errs := []error{err}
 	for _, s := range list {
 		errs = append(errs, a.bypassCache(ctx, s.ID))

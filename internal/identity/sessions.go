@@ -35,7 +35,7 @@ func (a *Accounts) open(ctx context.Context, u User, d Device, p Proofs) (SignIn
 	s.FamilyID, s.ExpiresAt = s.ID, now.Add(a.life(s.Client, u.Plan))
 	refresh := a.mint.newRefresh(s.ID)
 	s.RefreshHash = hashRefresh(refresh)
-	if err := a.store.OpenSession(ctx, s); err != nil {
+	if err := a.sessions.OpenSession(ctx, s); err != nil {
 		return SignIn{}, err
 	}
 	if u.SingleSession { // AUTH-07
@@ -65,7 +65,7 @@ func (a *Accounts) Refresh(ctx context.Context, token string) (SignIn, error) {
 	if !ok {
 		return SignIn{}, errSignedOut()
 	}
-	s, u, err := a.store.Session(ctx, sessionID)
+	s, u, err := a.sessions.Session(ctx, sessionID)
 	if errors.Is(err, fault.NotFound) {
 		err = errSignedOut()
 	}
@@ -84,7 +84,7 @@ func (a *Accounts) Refresh(ctx context.Context, token string) (SignIn, error) {
 	}
 	next := a.mint.newRefresh(r.NewID)
 	r.NewHash = hashRefresh(next)
-	ended, err := a.store.RotateSession(ctx, r)
+	ended, err := a.sessions.RotateSession(ctx, r)
 	if err != nil {
 		return SignIn{}, errors.Join(err, a.denySessions(ctx, ended))
 	}
@@ -123,7 +123,7 @@ func (a *Accounts) genuine(ctx context.Context, sessionID, refresh string) (bool
 	if a.mint.made(refresh) {
 		return true, nil
 	}
-	s, _, err := a.store.Session(ctx, sessionID)
+	s, _, err := a.sessions.Session(ctx, sessionID)
 	if errors.Is(err, fault.NotFound) {
 		return false, nil
 	}
@@ -132,13 +132,13 @@ func (a *Accounts) genuine(ctx context.Context, sessionID, refresh string) (bool
 
 // endSession ends the sign-in a session is of, everywhere and at once.
 func (a *Accounts) endSession(ctx context.Context, sessionID string) error {
-	ended, err := a.store.RevokeSession(ctx, sessionID)
+	ended, err := a.sessions.RevokeSession(ctx, sessionID)
 	return errors.Join(err, a.denySessions(ctx, ended))
 }
 
 // endSessions ends all sign-ins of a user but the family but.
 func (a *Accounts) endSessions(ctx context.Context, userID, but string) error {
-	ended, err := a.store.RevokeSessions(ctx, userID, but)
+	ended, err := a.sessions.RevokeSessions(ctx, userID, but)
 	return errors.Join(err, a.denySessions(ctx, ended))
 }
 
@@ -170,7 +170,7 @@ func (a *Accounts) Who(ctx context.Context, v Viewer) (User, error) {
 
 // live returns a session that is open and whose user may use it.
 func (a *Accounts) live(ctx context.Context, sessionID string) (Session, User, error) {
-	s, u, err := a.store.Session(ctx, sessionID)
+	s, u, err := a.sessions.Session(ctx, sessionID)
 	switch {
 	case errors.Is(err, fault.NotFound):
 		return Session{}, User{}, errSignedOut()
@@ -193,14 +193,14 @@ func (a *Accounts) Sessions(ctx context.Context, v Viewer) (list []Session, own 
 	if err != nil {
 		return nil, "", err
 	}
-	list, err = a.store.ListSessions(ctx, v.UserID)
+	list, err = a.sessions.ListSessions(ctx, v.UserID)
 	list = slices.DeleteFunc(list, func(n Session) bool { return n.RefreshHash == "" })
 	return list, s.FamilyID, err
 }
 
 // EndSession ends one of a viewer's sign-ins by its family.
 func (a *Accounts) EndSession(ctx context.Context, v Viewer, familyID string) error {
-	list, err := a.store.ListSessions(ctx, v.UserID)
+	list, err := a.sessions.ListSessions(ctx, v.UserID)
 	if err != nil {
 		return err
 	}

@@ -78,12 +78,12 @@ func (s Settings) check(c SettingsChange) error {
 
 // Settings returns a viewer's settings.
 func (a *Accounts) Settings(ctx context.Context, v Viewer) (Settings, error) {
-	return a.store.Settings(ctx, v.UserID)
+	return a.choices.Settings(ctx, v.UserID)
 }
 
 // ChangeSettings changes a viewer's settings. A new language counts at once.
 func (a *Accounts) ChangeSettings(ctx context.Context, v Viewer, c SettingsChange) (Settings, error) {
-	s, err := a.store.ChangeSettings(ctx, v.UserID, c)
+	s, err := a.choices.ChangeSettings(ctx, v.UserID, c)
 	if err == nil && c.Locale != nil {
 		err = a.refreshSessions(ctx, v.UserID)
 	}

@@ -13,7 +13,7 @@ import (
 	"liminal/internal/cache"
 	"liminal/internal/inproc"
 	"liminal/internal/quota"
-	"liminal/internal/storetest"
+	"liminal/internal/store/storetest"
 	"liminal/internal/stream"
 )
 

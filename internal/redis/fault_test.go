@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"liminal/internal/id"
-	"liminal/internal/storetest"
+	"liminal/internal/store/storetest"
 	"liminal/internal/stream"
 )
 

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"liminal/internal/id"
-	"liminal/internal/storetest"
+	"liminal/internal/store/storetest"
 )
 
 // wire is the line between a Memory and Redis, which a test may cut.

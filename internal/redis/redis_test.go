@@ -9,7 +9,7 @@ import (
 	"liminal/internal/cache"
 	"liminal/internal/id"
 	"liminal/internal/quota"
-	"liminal/internal/storetest"
+	"liminal/internal/store/storetest"
 	"liminal/internal/stream"
 	"liminal/internal/tool"
 )

@@ -7,20 +7,12 @@ import (
 	"time"
 
 	"liminal/internal/chat"
-	"liminal/internal/fault"
 	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/run"
 )
 
 var _ chat.Turns = (*Store)(nil)
-
-// How a new turn meets one that has not ended (C-25).
-const (
-	reject    = "reject"
-	enqueue   = "enqueue"
-	interrupt = "interrupt"
-)
 
 // titleLength is where the first message is cut (CHAT-13).
 const titleLength = 50
@@ -38,8 +30,11 @@ type thread struct {
 // it takes the seq of the question it replaces, which is set aside with all
 // that followed it.
 func (s *Store) Accept(ctx context.Context, v identity.Viewer, t chat.NewTurn) (a chat.Accepted, err error) {
-	if err := acceptable(&t); err != nil {
+	if err := t.Validate(); err != nil {
 		return a, err
+	}
+	if t.RequestID == "" {
+		t.RequestID = id.New()
 	}
 	err = s.write(ctx, v, func(tx Tx) error {
 		a, err = s.accept(tx, v, t)
@@ -48,32 +43,12 @@ func (s *Store) Accept(ctx context.Context, v identity.Viewer, t chat.NewTurn) (
 	return a, err
 }
 
-func acceptable(t *chat.NewTurn) error {
-	switch t.Multitask {
-	case "":
-		t.Multitask = reject
-	case reject, enqueue, interrupt:
-	default:
-		return fault.New(fault.Invalid, "multitask is reject, enqueue or interrupt, not %q.", t.Multitask).With(map[string]any{"field": "multitask"})
-	}
-	if t.ConversationID != "" && !id.Valid(t.ConversationID) {
-		return fault.New(fault.Invalid, "conversation_id is not a UUID.").With(map[string]any{"field": "conversation_id"})
-	}
-	if t.Replaces != "" && (t.ConversationID == "" || !id.Valid(t.Replaces)) {
-		return fault.New(fault.Invalid, "replaces is the id of a message of the conversation that conversation_id names.").With(map[string]any{"field": "replaces"})
-	}
-	if t.RequestID == "" {
-		t.RequestID = id.New()
-	}
-	return nil
-}
-
 func (s *Store) accept(tx Tx, v identity.Viewer, t chat.NewTurn) (chat.Accepted, error) {
 	if err := tx.Lock("turns:" + v.UserID); err != nil {
 		return chat.Accepted{}, err
 	}
 	if before, found, err := byRequest(tx, v, t.RequestID); err != nil || found {
-		return duplicate(before), err
+		return chat.Repeated(before), err
 	}
 	th, err := s.thread(tx, v, t.ConversationID)
 	if err != nil {
@@ -98,12 +73,6 @@ func (s *Store) accept(tx Tx, v identity.Viewer, t chat.NewTurn) (chat.Accepted,
 		return a, err
 	}
 	return a, another(tx, v, of, a.MessageID)
-}
-
-func duplicate(r run.Run) chat.Accepted {
-	var in chat.TurnInput
-	_ = json.Unmarshal(r.Input, &in) // a run that is no chat turn has no message
-	return chat.Accepted{Run: r, ConversationID: r.ConversationID, MessageID: in.MessageID, Duplicate: true}
 }
 
 // thread finds the viewer's conversation or creates it. An id that is another
@@ -133,52 +102,27 @@ func (s *Store) thread(tx Tx, v identity.Viewer, conversationID string) (thread,
 	return th, err
 }
 
-// admit decides whether the turn runs, queues or is refused.
+// admit finds what chat.Admit decides on, and the questions of the turn in the
+// way.
 func (s *Store) admit(tx Tx, v identity.Viewer, t chat.NewTurn, th thread) (chat.Accepted, error) {
 	a := chat.Accepted{ConversationID: th.id, Run: run.Run{Status: run.Running}}
+	var ahead []run.Run
+	var err error
 	if !th.fresh {
-		ahead, err := unended(tx, v, th.id)
-		if err != nil {
+		if ahead, err = unended(tx, v, th.id); err != nil {
 			return a, err
 		}
-		if len(ahead) > 0 && t.Replaces != "" {
-			return a, busyConversation(ahead[0]) // what is under way may not be set aside
-		}
-		if len(ahead) > 0 {
-			return s.queue(tx, t, a, ahead)
-		}
 	}
-	if s.running < 0 {
-		return a, nil
+	behind, err := chat.Admit(t, ahead, func() (n int, err error) {
+		_, err = first(tx, `SELECT count(*) FROM run WHERE user_id = @user AND kind = 'chat' AND status = 'running'`,
+			Args{"user": v.UserID}, &n)
+		return n, err
+	}, s.turns)
+	if err != nil || behind == nil {
+		return a, err
 	}
-	var running int
-	_, err := first(tx, `SELECT count(*) FROM run WHERE user_id = @user AND kind = 'chat' AND status = 'running'`,
-		Args{"user": v.UserID}, &running)
-	if err == nil && running >= s.running {
-		err = fault.New(fault.Conflict, "busy: %d of your turns are running. Wait until one ends, or cancel one.", running).
-			With(map[string]any{"reason": "busy", "running": running, "limit": s.running})
-	}
-	return a, err
-}
-
-// queue puts the turn behind those ahead. One that waits for a person is
-// always given up for it (INT-33).
-func (s *Store) queue(tx Tx, t chat.NewTurn, a chat.Accepted, ahead []run.Run) (chat.Accepted, error) {
-	active := ahead[0]
-	for _, r := range ahead {
-		if r.Status != run.Queued {
-			active = r
-		}
-	}
-	if t.Multitask == reject && active.Status != run.Waiting {
-		return a, busyConversation(active)
-	}
-	if s.queued >= 0 && len(ahead) > s.queued {
-		return a, fault.New(fault.Conflict, "busy: %d turns wait in this conversation already.", len(ahead)-1).
-			With(map[string]any{"reason": "busy", "run_id": active.ID, "status": active.Status, "limit": s.queued})
-	}
-	open, err := openQuestions(tx, active)
-	a.Run.Status, a.Blocking, a.Open = run.Queued, &active, open
+	open, err := openQuestions(tx, *behind)
+	a.Run.Status, a.Blocking, a.Open = run.Queued, behind, open
 	return a, err
 }
 

@@ -65,7 +65,7 @@ func endOfTurn(tx Tx, v identity.Viewer, conversationID, messageID string) (last
 		return 0, err
 	}
 	if found && !turn.Status.Ended() { // it may have gone with the conversation the message is a copy of
-		return 0, busyConversation(turn)
+		return 0, chat.StillAnswering(turn)
 	}
 	_, err = first(tx, `SELECT max(seq) FROM message WHERE conversation_id = @conversation AND user_id = @user
 		AND aside = 0 AND seq >= @seq AND run_id = @run`,

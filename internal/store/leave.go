@@ -19,7 +19,7 @@ func (s *Store) leavePatches(tx Tx, userID string) error {
 	for _, p := range list {
 		end := changes.Transition{PatchID: p.ID, Answer: json.RawMessage(`"withdraw"`), Loose: true}
 		if p.Status == changes.Applied { // what was made of others' artifacts stays
-			if _, err := s.answerPatch(tx, p, p.Stage, end); err != nil {
+			if _, err := s.answerPatch(tx, p, end); err != nil {
 				return err
 			}
 			continue

@@ -9,7 +9,6 @@ import (
 
 	"liminal/artifacts"
 	"liminal/internal/changes"
-	"liminal/internal/fault"
 	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/run"
@@ -19,9 +18,6 @@ var _ changes.Store = (*Store)(nil)
 
 // patchWorkflow begins the workflow id of a patch; its number follows.
 const patchWorkflow = "patch:"
-
-// changesMost is how many artifacts one proposal changes at most.
-const changesMost = 16
 
 const patchColumns = `p.id, p.run_id, p.proposer, p.user_id, p.justification, p.status, p.stage, p.checks, p.script, p.unknowns,
 	p.verdict, p.needs, p.trial, p.rebased_from, p.rebased_to, p.created_at, p.decided_at, p.applied_at, p.expires_at`
@@ -60,15 +56,11 @@ func numbered(n int64) any {
 // CreatePatch implements changes.Store. It writes as the system: a proposal
 // belongs to who made it, and its steps to nobody.
 func (s *Store) CreatePatch(ctx context.Context, v identity.Viewer, asked changes.Patch, drafts []artifacts.Artifact, opening changes.Event) (p changes.Patch, r run.Run, err error) {
-	if n := len(asked.Changes); n == 0 || n > changesMost {
-		return p, r, fault.New(fault.Invalid, "A proposal changes 1 to %d artifacts, not %d.", changesMost, n)
-	}
-	if !v.IsSystem() && asked.UserID != v.UserID {
-		return p, r, fault.New(fault.Forbidden, "A proposal belongs to the person who makes it.")
-	}
 	err = s.write(ctx, identity.Steward(), func(tx Tx) error {
-		p, r = asked, run.Run{}
-		p.Changes = append([]changes.Change(nil), asked.Changes...)
+		r = run.Run{}
+		if p, err = changes.Begin(v, asked); err != nil {
+			return err
+		}
 		if err := s.insertDrafts(tx, v, p.Changes, drafts); err != nil {
 			return err
 		}
@@ -95,13 +87,6 @@ func patchRun(p changes.Patch) run.Run {
 
 func (s *Store) insertPatch(tx Tx, p *changes.Patch) error {
 	p.CreatedAt, p.RunID = s.now(), id.New()
-	if p.Status == "" {
-		p.Status = changes.Pending
-	}
-	if p.Stage == "" {
-		p.Stage = changes.Checking
-	}
-	p.Needs = max(p.Needs, 1)
 	checks, err := encoded(p.Checks, false)
 	if err != nil {
 		return err

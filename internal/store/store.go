@@ -1,8 +1,8 @@
 // Package store keeps every noun: one portable body of SQL over a thin seam.
 //
 // Store implements the ports of identity, run, chat, files, knowledge,
-// artifacts and changes once for all databases; an adapter (internal/sqlite,
-// internal/postgres) implements DB and nothing else. What is truly of one
+// artifacts and changes once for all databases; an adapter (internal/store/sqlite,
+// internal/store/postgres) implements DB and nothing else. What is truly of one
 // dialect, like the chunk index, is a port of its own and not here. It may
 // import the nouns, and no driver.
 //
@@ -17,15 +17,15 @@ import (
 	"context"
 	"time"
 
+	"liminal/internal/chat"
 	"liminal/internal/identity"
 )
 
 // Store is the stores of all nouns. It is safe for concurrent use.
 type Store struct {
-	db      DB
-	clock   func() time.Time
-	running int
-	queued  int
+	db    DB
+	clock func() time.Time
+	turns chat.TurnLimits
 
 	branched, branchedText int
 }
@@ -47,15 +47,15 @@ type Options struct {
 
 // New returns the store over db, whose migrations have been applied.
 func New(db DB, o Options) *Store {
-	s := &Store{db: db, clock: o.Now, running: o.Running, queued: o.Queued, branched: o.Branched, branchedText: o.BranchedText}
+	s := &Store{db: db, clock: o.Now, turns: chat.TurnLimits{Running: o.Running, Queued: o.Queued}, branched: o.Branched, branchedText: o.BranchedText}
 	if s.clock == nil {
 		s.clock = time.Now
 	}
-	if s.running == 0 {
-		s.running = 3
+	if s.turns.Running == 0 {
+		s.turns.Running = 3
 	}
-	if s.queued == 0 {
-		s.queued = 16
+	if s.turns.Queued == 0 {
+		s.turns.Queued = 16
 	}
 	if s.branched == 0 {
 		s.branched = 10_000

@@ -15,17 +15,12 @@ import (
 	"liminal/internal/run"
 )
 
-// ruled are the states that only an administrator, or the system, gives a
-// proposal.
-var ruled = []changes.Status{changes.Approved, changes.Rejected, changes.Applied, changes.RolledBack}
-
 // TransitionPatch implements changes.Store: the row, the event, the versions and the
 // answer to the open question are one transaction. It is written as the system,
-// for a viewer who may see the proposal; whatever a graph or a caller says,
-// nothing is applied that was not approved by as many people as it needs, and
-// nobody approves what they proposed (CFG-05, CFG-06).
+// for a viewer who may see the proposal; what may become of it is
+// changes.Advance's to say.
 func (s *Store) TransitionPatch(ctx context.Context, v identity.Viewer, m changes.Transition) (done changes.TransitionResult, err error) {
-	if err := mayTransition(v, m); err != nil {
+	if err := changes.MayTransition(v, m); err != nil {
 		return done, err
 	}
 	if !v.IsSystem() {
@@ -46,13 +41,6 @@ func (s *Store) TransitionPatch(ctx context.Context, v identity.Viewer, m change
 	return done, err
 }
 
-func mayTransition(v identity.Viewer, m changes.Transition) error {
-	if v.IsAdmin() || !slices.Contains(ruled, m.Status) && m.Approval == nil && len(m.Versions) == 0 && len(m.Rollouts) == 0 {
-		return nil
-	}
-	return fault.New(fault.Forbidden, "Only an administrator decides on a proposal.")
-}
-
 func (s *Store) transitionPatch(tx Tx, m changes.Transition) (done changes.TransitionResult, err error) {
 	if err := tx.Lock("patch:" + strconv.FormatInt(m.PatchID, 10)); err != nil {
 		return done, err
@@ -64,111 +52,47 @@ func (s *Store) transitionPatch(tx Tx, m changes.Transition) (done changes.Trans
 	if err := whole(tx, true, &p); err != nil {
 		return done, err
 	}
-	if err := standsThere(p, m); err != nil {
-		return done, err
-	}
 	now := s.now()
-	if err := approve(tx, &p, m.Approval, now); err != nil {
+	next, err := changes.Advance(p, m, now)
+	if err != nil {
 		return done, err
 	}
-	if done.Versions, err = s.versions(tx, &p, m); err != nil {
+	if done.Versions, err = s.versions(tx, m); err != nil {
 		return done, err
 	}
-	if err := report(tx, &p, m.Reports); err != nil {
+	if err := writeTransition(tx, p, next, m, now); err != nil {
 		return done, err
 	}
-	before, from := p.Status, p.Stage
-	step(&p, m, now)
-	if err := sound(p, before, m); err != nil {
-		return done, err
-	}
-	if err := updatePatch(tx, p, decided(p, before, m.Event)); err != nil {
-		return done, err
-	}
-	if err := insertEvent(tx, p.ID, m.Event, now); err != nil {
-		return done, err
-	}
-	done.Patch = p
-	done.Answered, err = s.answerPatch(tx, p, from, m)
+	done.Patch = next
+	done.Answered, err = s.answerPatch(tx, p, m)
 	return done, err
 }
 
-// standsThere is a Conflict unless the proposal is where the transition begins.
-func standsThere(p changes.Patch, m changes.Transition) error {
-	if (len(m.From) == 0 || slices.Contains(m.From, p.Status)) && (len(m.Stages) == 0 || slices.Contains(m.Stages, p.Stage)) {
-		return nil
-	}
-	return fault.New(fault.Conflict, "Proposal %d is %s (%s) by now, and nothing was changed. Read it again.", p.ID, p.Status, p.Stage).
-		With(map[string]any{"patch_id": p.ID, "status": p.Status, "stage": p.Stage})
-}
-
-// approve adds one person's yes.
-func approve(tx Tx, p *changes.Patch, a *changes.Approval, now time.Time) error {
-	switch {
-	case a == nil:
-		return nil
-	case a.UserID == "" || a.UserID == p.UserID:
-		return fault.New(fault.Forbidden, "Nobody approves what they proposed themselves; somebody else must.")
-	case slices.ContainsFunc(p.Approvals, func(other changes.Approval) bool { return other.UserID == a.UserID }):
-		return fault.New(fault.Conflict, "You have approved proposal %d already; another person must approve it too.", p.ID).
-			With(map[string]any{"patch_id": p.ID, "reason": "approved_already", "needs": p.Needs})
-	}
-	yes := *a
-	yes.At = now
-	_, err := tx.Exec(`INSERT INTO config_patch_approval (patch_id, user_id, name, at, reason) VALUES (@patch, @by, @name, @now, @reason)`,
-		Args{"patch": p.ID, "by": yes.UserID, "name": yes.Name, "now": now, "reason": yes.Reason})
-	p.Approvals = append(p.Approvals, yes)
-	return err
-}
-
-// sound holds what must be true of a proposal whoever makes the transition.
-func sound(p changes.Patch, before changes.Status, m changes.Transition) error {
-	switch {
-	case (p.Status == changes.Approved || p.Status == changes.Applied) && len(p.Approvals) < p.Needs:
-		return fault.New(fault.Conflict, "Proposal %d needs %d approvals and has %d.", p.ID, p.Needs, len(p.Approvals)).
-			With(map[string]any{"patch_id": p.ID, "status": before, "needs": p.Needs, "approvals": len(p.Approvals)})
-	case m.Status == changes.Approved && p.Verdict == rehearsal.Block: // it was rehearsed again just now
-		return fault.New(fault.Conflict, "The rehearsal blocks proposal %d, so nobody approves it.", p.ID).
-			With(map[string]any{"patch_id": p.ID, "status": before, "stage": p.Stage})
-	case m.Status == changes.Applied && before != changes.Approved, len(m.Versions) > 0 && before != changes.Approved && before != changes.Applied:
-		return fault.New(fault.Conflict, "Proposal %d is %s; only an approved one is applied.", p.ID, before).
-			With(map[string]any{"patch_id": p.ID, "status": before, "stage": p.Stage})
-	}
-	return nil
-}
-
-// step makes p what the transition says.
-func step(p *changes.Patch, m changes.Transition, now time.Time) {
-	if m.Status != "" && m.Status != p.Status {
-		p.Status = m.Status
-		switch p.Status {
-		case changes.Approved, changes.Rejected:
-			p.DecidedAt = now
-		case changes.Applied:
-			p.AppliedAt = now
-		default: // the event says when
+// writeTransition writes what a transition has made of a proposal, and what is
+// told of it.
+func writeTransition(tx Tx, before, p changes.Patch, m changes.Transition, now time.Time) error {
+	for _, yes := range p.Approvals[len(before.Approvals):] {
+		if _, err := tx.Exec(`INSERT INTO config_patch_approval (patch_id, user_id, name, at, reason) VALUES (@patch, @by, @name, @now, @reason)`,
+			Args{"patch": p.ID, "by": yes.UserID, "name": yes.Name, "now": yes.At, "reason": yes.Reason}); err != nil {
+			return err
 		}
 	}
-	if m.Stage != "" {
-		p.Stage = m.Stage
+	for _, n := range m.Versions {
+		if n.Change < 0 {
+			continue
+		}
+		if _, err := tx.Exec(`UPDATE config_patch_change SET applied_version = @version WHERE patch_id = @patch AND position = @position`,
+			Args{"patch": p.ID, "position": n.Change, "version": p.Changes[n.Change].Applied}); err != nil {
+			return err
+		}
 	}
-	if m.Checks != nil {
-		p.Checks = m.Checks
+	if err := writeReports(tx, p.ID, m.Reports); err != nil {
+		return err
 	}
-	if m.Verdict != "" {
-		p.Verdict = m.Verdict
+	if err := updatePatch(tx, p, decided(p, before.Status, m.Event)); err != nil {
+		return err
 	}
-	if m.Needs != 0 {
-		p.Needs = m.Needs
-	}
-	if m.RebasedTo != 0 {
-		p.RebasedTo = m.RebasedTo
-	}
-	set(&p.RolloutPlan, m.RolloutPlan)
-	set(&p.ExpiresAt, m.Expires)
-	if p.Stage == changes.Settled {
-		p.ExpiresAt = time.Time{}
-	}
+	return insertEvent(tx, p.ID, m.Event, now)
 }
 
 // decided is what the row itself says of its decision, for whoever reads it
@@ -204,21 +128,17 @@ func updatePatch(tx Tx, p changes.Patch, decision map[string]any) error {
 	return err
 }
 
-// report keeps what a rehearsal showed, by the place of the change.
-func report(tx Tx, p *changes.Patch, reports []*rehearsal.Report) error {
+// writeReports keeps what a rehearsal showed, by the place of the change.
+func writeReports(tx Tx, patchID int64, reports []*rehearsal.Report) error {
 	for i, r := range reports {
-		if i >= len(p.Changes) {
-			return fault.New(fault.Invalid, "Proposal %d changes %d artifacts; there is no change %d to report on.", p.ID, len(p.Changes), i+1)
-		}
 		doc, err := encoded(r, r == nil)
 		if err != nil {
 			return err
 		}
 		if _, err := tx.Exec(`UPDATE config_patch_change SET report = @report WHERE patch_id = @patch AND position = @position`,
-			Args{"patch": p.ID, "position": i, "report": doc}); err != nil {
+			Args{"patch": patchID, "position": i, "report": doc}); err != nil {
 			return err
 		}
-		p.Changes[i].Report = r
 	}
 	return nil
 }
@@ -226,7 +146,7 @@ func report(tx Tx, p *changes.Patch, reports []*rehearsal.Report) error {
 // versions appends what the transition writes and begins or ends rollouts, all of it or
 // nothing. Artifacts are locked in one order, so that two proposals about the
 // same ones wait for each other instead of blocking each other.
-func (s *Store) versions(tx Tx, p *changes.Patch, m changes.Transition) ([]artifacts.Artifact, error) {
+func (s *Store) versions(tx Tx, m changes.Transition) ([]artifacts.Artifact, error) {
 	ids := slices.Collect(maps.Keys(m.Rollouts))
 	for _, n := range m.Versions {
 		ids = append(ids, n.ArtifactID)
@@ -239,7 +159,7 @@ func (s *Store) versions(tx Tx, p *changes.Patch, m changes.Transition) ([]artif
 	}
 	appended := make([]artifacts.Artifact, 0, len(m.Versions))
 	for _, n := range m.Versions {
-		a, err := s.appendFor(tx, p, n, m.Rollouts)
+		a, err := s.appendFor(tx, n, m.Rollouts)
 		if err != nil {
 			return nil, err
 		}
@@ -253,7 +173,7 @@ func (s *Store) versions(tx Tx, p *changes.Patch, m changes.Transition) ([]artif
 	return appended, nil
 }
 
-func (s *Store) appendFor(tx Tx, p *changes.Patch, n changes.NewVersion, rollouts map[string]*artifacts.Rollout) (artifacts.Artifact, error) {
+func (s *Store) appendFor(tx Tx, n changes.NewVersion, rollouts map[string]*artifacts.Rollout) (artifacts.Artifact, error) {
 	list, err := all(tx, `SELECT `+artifactColumns+` FROM artifact WHERE id = @id`, Args{"id": n.ArtifactID}, scanArtifact)
 	a, err := only(list, err, "artifact")
 	if err != nil {
@@ -265,16 +185,7 @@ func (s *Store) appendFor(tx Tx, p *changes.Patch, n changes.NewVersion, rollout
 	if r, given := rollouts[a.ID]; given {
 		a.Rollout = r
 	}
-	if err := s.advance(tx, &a, n.Schema, n.By, n.Note); err != nil || n.Change < 0 {
-		return a, err
-	}
-	if n.Change >= len(p.Changes) {
-		return a, fault.New(fault.Invalid, "Proposal %d changes %d artifacts; there is no change %d to apply.", p.ID, len(p.Changes), n.Change+1)
-	}
-	p.Changes[n.Change].Applied = a.Version
-	_, err = tx.Exec(`UPDATE config_patch_change SET applied_version = @version WHERE patch_id = @patch AND position = @position`,
-		Args{"patch": p.ID, "position": n.Change, "version": a.Version})
-	return a, err
+	return a, s.advance(tx, &a, n.Schema, n.By, n.Note)
 }
 
 func setRollout(tx Tx, artifactID string, r *artifacts.Rollout) error {
@@ -289,9 +200,10 @@ func setRollout(tx Tx, artifactID string, r *artifacts.Rollout) error {
 	return err
 }
 
-// answerPatch settles what the proposal's workflow asks. The workflow is
-// signalled afterwards, and again by the reconciler until it has the answer.
-func (s *Store) answerPatch(tx Tx, p changes.Patch, from changes.Stage, m changes.Transition) (*run.Interrupt, error) {
+// answerPatch settles what the workflow of a proposal asks where it stands. The
+// workflow is signalled afterwards, and again by the reconciler until it has the
+// answer.
+func (s *Store) answerPatch(tx Tx, p changes.Patch, m changes.Transition) (*run.Interrupt, error) {
 	if m.Answer == nil {
 		return nil, nil
 	}
@@ -308,17 +220,8 @@ func (s *Store) answerPatch(tx Tx, p changes.Patch, from changes.Stage, m change
 	}
 	r, found, err := firstRun(tx, `SELECT `+runColumns+` FROM run WHERE id = @id AND user_id = @user`,
 		Args{"id": p.RunID, "user": identity.SystemAccount})
-	if err != nil || m.Loose || !found || r.Status.Ended() { // a workflow that is gone asks for nothing
+	if err != nil {
 		return nil, err
 	}
-	return nil, errTooEarly(p, from)
-}
-
-// errTooEarly refuses a step that the proposal's workflow does not wait for yet.
-func errTooEarly(p changes.Patch, from changes.Stage) error {
-	sentence := "Proposal %d is on its way to this step and not there yet. Try again in a moment."
-	if from == changes.Checking || from == changes.Rehearsing {
-		sentence = "Proposal %d is still being checked. Wait until it asks for the decision."
-	}
-	return fault.New(fault.Conflict, sentence, p.ID).With(map[string]any{"patch_id": p.ID, "stage": from, "reason": changes.NotAsked})
+	return nil, m.Unasked(p, !found || r.Status.Ended())
 }

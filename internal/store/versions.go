@@ -6,7 +6,6 @@ import (
 	"liminal/internal/chat"
 	"liminal/internal/fault"
 	"liminal/internal/identity"
-	"liminal/internal/run"
 )
 
 // spot is where a message stands in its conversation.
@@ -65,12 +64,6 @@ func replaced(tx Tx, v identity.Viewer, t chat.NewTurn, th thread) (spot, error)
 
 func noQuestion(field string) error {
 	return fault.New(fault.Invalid, "Only a message of yours that begins a turn has other versions.").With(map[string]any{"field": field})
-}
-
-// busyConversation is why what is shown of a conversation stays as it is.
-func busyConversation(active run.Run) error {
-	return fault.New(fault.Conflict, "This conversation is still answering. Wait until it has ended, or cancel it.").
-		With(map[string]any{"reason": "active", "run_id": active.ID, "status": active.Status})
 }
 
 // setAside takes everything from seq on off the path of a conversation that is
@@ -172,7 +165,7 @@ func show(tx Tx, v identity.Viewer, conversationID string, p spot) error {
 		return err
 	}
 	if len(ahead) > 0 {
-		return busyConversation(ahead[0])
+		return chat.StillAnswering(ahead[0])
 	}
 	args := Args{"conversation": conversationID, "user": v.UserID, "aside": p.aside, "seq": p.seq, "family": optional(p.family)}
 	found, err := first(tx, `SELECT 1 FROM message WHERE conversation_id = @conversation AND user_id = @user

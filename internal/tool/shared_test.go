@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"liminal/internal/fault"
-	"liminal/internal/storetest"
+	"liminal/internal/store/storetest"
 	"liminal/internal/tool"
 )
 

@@ -63,20 +63,28 @@ type Example struct {
 	Inputs      map[string]any `json:"inputs"`
 }
 
+// Scope is the turn that a call is of, and what of its conversation the call may
+// see. It is found when a run opens, travels with each of its calls, and reaches
+// the tool: its JSON stands in the histories of runs. Of a run that is no turn
+// most of it is empty.
+type Scope struct {
+	ConversationID string   `json:"conversation_id,omitempty"`
+	RequestID      string   `json:"request_id,omitempty"`
+	UptoSeq        int      `json:"upto_seq,omitempty"`    // chat history the call may read: below this
+	ContextIDs     []string `json:"context_ids,omitempty"` // contexts the turn may retrieve from
+	Locale         string   `json:"locale,omitempty"`
+}
+
 // Call is one call of a tool, with who and what it is for. The user comes
 // from the run, never from the inputs (ISO-10).
 type Call struct {
-	Viewer         identity.Viewer
-	RunID          string // the stream and the blobs are this run's
-	ConversationID string
-	RequestID      string
-	Node           string
-	EffectID       string // the same for every attempt: derive ids from it
-	Attempt        int
-	UptoSeq        int      // chat history the call may read: below this
-	ContextIDs     []string // contexts the turn may retrieve from
-	Locale         string
-	Adapters       []model.Adapter // chosen by the run's routing
+	Viewer identity.Viewer
+	RunID  string // the stream and the blobs are this run's
+	Scope
+	Node     string
+	EffectID string // the same for every attempt: derive ids from it
+	Attempt  int
+	Adapters []model.Adapter // chosen by the run's routing
 	// Choose gives the model of a role, as the run's pinned policy.models says
 	// for the viewer's plan; nil: the provider's default for every role.
 	Choose func(role string) model.Choice

@@ -40,17 +40,33 @@ func (p *Platform) buildAPI(ctx context.Context, o Options, svc *services) error
 	})
 	p.metrics.Watch(p.store.Figures)
 	p.handler = p.measurable(api.New(api.Options{
-		Engine: p.engine, Accounts: accounts, Factors: accounts, Elsewhere: accounts, Providers: elsewhere,
-		Conversations: svc.threads, Messages: p.store, Runs: p.store, Interrupts: p.store,
-		Preferences: svc.feedback,
-		Changes:     svc.desk, Recordings: p.store,
-		Library: p.library, Files: svc.files, Contexts: knowledge.Recording(p.store, svc.embedder), Documents: p.store, Chunks: p.index,
-		Titles: p.store, Sets: p.store, Budgets: budgets(p.store, o.Model), Configured: configured(o.Model),
-		Sources: p.store, Log: p.log, Limits: quota.NewLimits(p.ledger), Once: quota.NewOnce(p.store, o.Logger),
-		Version: o.Version, Model: api.ModelInfo{Name: o.Model.Name(), Generative: o.Model.Generative()}, WebSearch: searches(o.Config.Web),
-		Temporal: temporalUI(o), PublicURL: o.Config.PublicURL, SetupWord: p.setupWord, Pages: pages(o), Client: web.Handler(), Logger: o.Logger,
-		Metrics: p.metrics, Traces: p.traces, Vitals: p.vitals, Payloads: o.Config.Log.Payloads,
-		Redacted: o.Config.Changes.Redacted, Insights: insights.NewReader(p.store, insights.Options{Wordless: o.Config.Changes.Redacted}),
+		IdentityOptions: api.IdentityOptions{
+			SignIns: accounts, Devices: accounts, Passwords: accounts, People: accounts, Factors: accounts,
+			Elsewhere: accounts, Providers: elsewhere, SetupWord: p.setupWord,
+		},
+		ChatOptions: api.ChatOptions{
+			Engine: p.engine, Conversations: svc.threads, Messages: p.store, Runs: p.store, Interrupts: p.store, Log: p.log,
+			Preferences: svc.feedback, Insights: insights.NewReader(p.store, insights.Options{Wordless: o.Config.Changes.Redacted}),
+			Configured: configured(o.Model),
+		},
+		BehaviourOptions: api.BehaviourOptions{
+			Artifacts: p.library, Shapes: p.library, Proposals: svc.desk, Decisions: svc.desk, Recordings: p.store,
+		},
+		KnowledgeOptions: api.KnowledgeOptions{
+			Files: svc.files, Contexts: knowledge.Recording(p.store, svc.embedder), Sources: p.store, Documents: p.store,
+			Titles: p.store, Sets: p.store, Chunks: p.index,
+		},
+		QuotaOptions: api.QuotaOptions{
+			Limits: quota.NewLimits(p.ledger), Once: quota.NewOnce(p.store, o.Logger), Budgets: budgets(p.store, o.Model),
+		},
+		SiteOptions: api.SiteOptions{
+			Version: o.Version, Model: api.ModelInfo{Name: o.Model.Name(), Generative: o.Model.Generative()},
+			WebSearch: searches(o.Config.Web), Temporal: temporalUI(o), PublicURL: o.Config.PublicURL, Pages: pages(o), Client: web.Handler(),
+		},
+		TelemetryOptions: api.TelemetryOptions{
+			Logger: o.Logger, Metrics: p.metrics, Traces: p.traces, Vitals: p.vitals, Payloads: o.Config.Log.Payloads,
+		},
+		Redacted: o.Config.Changes.Redacted,
 	}))
 	p.ops = telemetry.Ops(p.vitals, p.metrics)
 	return nil

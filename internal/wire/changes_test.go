@@ -12,8 +12,8 @@ import (
 	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/run"
-	"liminal/internal/sqlite"
 	"liminal/internal/store"
+	"liminal/internal/store/sqlite"
 )
 
 // Fifty turns a second leave 180,000 recordings in an hour, of which one round

@@ -8,9 +8,9 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"liminal/internal/config"
-	"liminal/internal/postgres"
-	"liminal/internal/sqlite"
 	"liminal/internal/store"
+	"liminal/internal/store/postgres"
+	"liminal/internal/store/sqlite"
 	"liminal/worker"
 )
 

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"liminal/e2e/teststack"
-	"liminal/internal/storetest"
+	"liminal/internal/store/storetest"
 )
 
 // limits of the parts; generous, because a CI machine may be slow.

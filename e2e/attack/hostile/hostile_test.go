@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"liminal/internal/storetest"
+	"liminal/internal/store/storetest"
 )
 
 func TestTheCorpusHoldsThirtyGraphsAndMore(t *testing.T) {

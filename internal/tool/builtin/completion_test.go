@@ -156,7 +156,7 @@ func TestAModelSeesTheConversationAsFarAsItFits(t *testing.T) {
 		{Seq: 6, Role: "assistant", Content: "hidden", Meta: map[string]any{"suppressed": true}},
 		spoken(7, "user", "And trees?"), spoken(8, "assistant", "Oaks."), spoken(9, "user", "later"),
 	}
-	call := &tool.Call{ConversationID: "c", UptoSeq: 9, Inputs: inputs("message", "Which oaks?")}
+	call := &tool.Call{Scope: tool.Scope{ConversationID: "c", UptoSeq: 9}, Inputs: inputs("message", "Which oaks?")}
 	out := must(t, builtin.Parts{Model: m, History: history}, "llm.generic_chat_v1", call)
 	note, _ := out["earlier"].(string)
 	if !strings.Contains(note, "Tell me of gardens") {
@@ -256,7 +256,7 @@ func TestAnAnswerWithoutAWordIsNone(t *testing.T) {
 	} {
 		l := &log{}
 		out := must(t, builtin.Parts{Model: ends(c.why)}, "llm.generic_chat_v1", &tool.Call{
-			Inputs: inputs("message", "x"), Final: true, Attempt: 1, Emit: l.emit, Locale: c.locale,
+			Inputs: inputs("message", "x"), Final: true, Attempt: 1, Emit: l.emit, Scope: tool.Scope{Locale: c.locale},
 		})
 		if now, _ := l.tokens(); out["answer"] != want || now != want || out["stop"] != string(c.why) {
 			t.Errorf("%v, shown %q", out, now)

@@ -94,7 +94,7 @@ func TestADisallowedAnswerIsReplacedBeforeItsFirstLetterIsShown(t *testing.T) {
 		l := &log{}
 		var told []tool.Redaction
 		out := must(t, builtin.Parts{Model: m, Safety: judge(t)}, "llm.generic_chat_v1", &tool.Call{
-			Inputs: inputs("message", "x"), Final: true, Attempt: 1, Emit: l.emit, Locale: c.locale,
+			Inputs: inputs("message", "x"), Final: true, Attempt: 1, Emit: l.emit, Scope: tool.Scope{Locale: c.locale},
 			Redacted: func(r tool.Redaction) { told = append(told, r) },
 		})
 		now, ever := l.tokens()

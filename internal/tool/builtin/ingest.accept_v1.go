@@ -7,7 +7,7 @@ import (
 )
 
 // accept stores what another reader found in a document's file.
-type accept struct{ intake Intake }
+type accept struct{ intake Extraction }
 
 func (accept) Name() string { return "ingest.accept_v1" }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // chunk cuts a document's text into passages.
-type chunk struct{ intake Intake }
+type chunk struct{ intake Indexing }
 
 func (chunk) Name() string { return "ingest.chunk_v1" }
 

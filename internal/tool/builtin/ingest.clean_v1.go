@@ -7,7 +7,7 @@ import (
 )
 
 // clean takes out of a document's text what nobody searches for.
-type clean struct{ intake Intake }
+type clean struct{ intake Extraction }
 
 func (clean) Name() string { return "ingest.clean_v1" }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // cut cuts a document's text into passages, and those into batches.
-type cut struct{ intake Intake }
+type cut struct{ intake Indexing }
 
 func (cut) Name() string { return "ingest.cut_v1" }
 

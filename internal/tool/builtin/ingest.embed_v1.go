@@ -8,7 +8,7 @@ import (
 )
 
 // embedBatch computes the vectors of a batch of passages.
-type embedBatch struct{ intake Intake }
+type embedBatch struct{ intake Indexing }
 
 func (embedBatch) Name() string { return "ingest.embed_v1" }
 

@@ -12,7 +12,7 @@ import (
 // extractText reads a document's file and stores its text; of a file the program
 // cannot read it tells the type instead.
 type extractText struct {
-	intake Intake
+	intake Extraction
 	files  Files
 }
 

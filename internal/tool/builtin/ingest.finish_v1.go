@@ -7,7 +7,7 @@ import (
 )
 
 // finish makes a document whose passages are indexed ready.
-type finish struct{ intake Intake }
+type finish struct{ intake Indexing }
 
 func (finish) Name() string { return "ingest.finish_v1" }
 

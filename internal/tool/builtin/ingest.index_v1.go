@@ -9,7 +9,7 @@ import (
 
 // index embeds a document's passages and makes them searchable. It says how
 // far it is after each batch.
-type index struct{ intake Intake }
+type index struct{ intake Indexing }
 
 func (index) Name() string { return "ingest.index_v1" }
 

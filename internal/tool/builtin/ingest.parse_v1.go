@@ -12,7 +12,7 @@ import (
 
 // parse reads a document's file and stores its text.
 type parse struct {
-	intake Intake
+	intake Extraction
 	files  Files
 }
 

@@ -10,7 +10,7 @@ import (
 
 // indexBatch puts a batch of passages with its vectors into the index, and says
 // how far the document is.
-type indexBatch struct{ intake Intake }
+type indexBatch struct{ intake Indexing }
 
 func (indexBatch) Name() string { return "ingest.shelve_v1" }
 

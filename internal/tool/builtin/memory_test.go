@@ -30,7 +30,7 @@ func longTalk(n, size int) memory {
 func ask(t *testing.T, m *script, history memory, n *notebook, message string) map[string]any {
 	t.Helper()
 	return must(t, builtin.Parts{Model: m, History: history, Memories: n}, "llm.generic_chat_v1",
-		&tool.Call{ConversationID: "c", UptoSeq: len(history) + 1, Inputs: inputs("message", message)})
+		&tool.Call{Scope: tool.Scope{ConversationID: "c", UptoSeq: len(history) + 1}, Inputs: inputs("message", message)})
 }
 
 // Requirements: CHAT-19, CHAT-20
@@ -92,12 +92,12 @@ func TestAMessageThereIsNoRoomForIsRefusedInALongConversation(t *testing.T) {
 	t.Parallel()
 	huge := strings.Repeat("word ", 5000)
 	_, err := run(t, builtin.Parts{Model: says(text("ok")), History: longTalk(2, 10)}, "llm.generic_chat_v1",
-		&tool.Call{ConversationID: "c", UptoSeq: 5, Inputs: inputs("message", huge)})
+		&tool.Call{Scope: tool.Scope{ConversationID: "c", UptoSeq: 5}, Inputs: inputs("message", huge)})
 	if !errors.Is(err, fault.Invalid) || fault.From(err).Message != "Conversation too long, start a new one." {
 		t.Errorf("%v", err)
 	}
 	must(t, builtin.Parts{Model: says(text("ok")), History: memory{}}, "llm.generic_chat_v1",
-		&tool.Call{ConversationID: "c", UptoSeq: 1, Inputs: inputs("message", huge)})
+		&tool.Call{Scope: tool.Scope{ConversationID: "c", UptoSeq: 1}, Inputs: inputs("message", huge)})
 }
 
 // Requirements: CHAT-19
@@ -190,7 +190,7 @@ func TestAGraphThatAsksForFewMessagesGetsNoSummary(t *testing.T) {
 	t.Parallel()
 	m := says(text("ok"))
 	out := must(t, builtin.Parts{Model: m, History: longTalk(9, 150), Memories: &notebook{}}, "llm.compose_v1",
-		&tool.Call{ConversationID: "c", UptoSeq: 19, Inputs: inputs("instructions", "Answer.", "message", "And now?", "history", 5.0)})
+		&tool.Call{Scope: tool.Scope{ConversationID: "c", UptoSeq: 19}, Inputs: inputs("instructions", "Answer.", "message", "And now?", "history", 5.0)})
 	if out["earlier"] != nil || out["summary_due"] != nil || len(m.last.Messages) != 5 || m.last.Messages[0].Role != "user" {
 		t.Errorf("%d messages, %v", len(m.last.Messages), out)
 	}

@@ -9,7 +9,7 @@ import (
 // parseFile stands for whoever reads files the program does not. A tool.spec
 // that says it reads a document's type takes its place when the run opens
 // (RAG-02); where none does, the document is passed over.
-type parseFile struct{ intake Intake }
+type parseFile struct{ intake Extraction }
 
 func (parseFile) Name() string { return tool.ParseForeign }
 

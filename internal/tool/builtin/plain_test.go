@@ -381,7 +381,7 @@ func TestADecisionSeesAsMuchOfTheConversationAsItIsTold(t *testing.T) {
 	}
 	for n, want := range map[float64]int{0: 1, 5: 5} {
 		m := says(text(`{"action":"a"}`))
-		must(t, builtin.Parts{Model: m, History: history}, "llm.structured_v1", &tool.Call{ConversationID: "c", UptoSeq: 9, Inputs: inputs(
+		must(t, builtin.Parts{Model: m, History: history}, "llm.structured_v1", &tool.Call{Scope: tool.Scope{ConversationID: "c", UptoSeq: 9}, Inputs: inputs(
 			"message", "those two", "history", n, "schema", decoded(t, decisionSchema), "data", map[string]any{"registry": map[string]any{"A": "1"}})})
 		if len(m.last.Messages) != want {
 			t.Errorf("with %v earlier messages the model sees %d", n, len(m.last.Messages))

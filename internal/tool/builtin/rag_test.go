@@ -163,7 +163,7 @@ func TestASearchLooksWhereItIsTold(t *testing.T) {
 	}
 	for name, c := range cases {
 		f := clear(passage("a", notice, 0))
-		must(t, builtin.Parts{Search: f}, "rag.search_v1", &tool.Call{Inputs: c.inputs, ContextIDs: []string{"bound"}})
+		must(t, builtin.Parts{Search: f}, "rag.search_v1", &tool.Call{Inputs: c.inputs, Scope: tool.Scope{ContextIDs: []string{"bound"}}})
 		if f.last.Text != "q" || !slices.Equal(f.last.ContextIDs, c.contexts) || !slices.Equal(f.last.DocumentIDs, c.documents) {
 			t.Errorf("%s: searched %+v", name, f.last)
 		}

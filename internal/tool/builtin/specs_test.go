@@ -70,7 +70,7 @@ func TestEveryExampleRuns(t *testing.T) {
 		for _, example := range s.Examples {
 			t.Run(s.Name+"/"+example.Description, func(t *testing.T) {
 				t.Parallel()
-				call := &tool.Call{Inputs: example.Inputs, ConversationID: "x", UptoSeq: 1}
+				call := &tool.Call{Inputs: example.Inputs, Scope: tool.Scope{ConversationID: "x", UptoSeq: 1}}
 				if s.Privileged {
 					call.Viewer = identity.Steward()
 				}

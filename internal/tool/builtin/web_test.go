@@ -95,7 +95,7 @@ func TestTheQueryIsMadeOfWhatIsKnown(t *testing.T) {
 		{inputs("message", "Why does ann@example.org want DE89 3704 0044 0532 0130 00 or sk-proj-abcdefghij0123456789?"), "Why does want or"},
 	} {
 		p := &provider{}
-		out := must(t, builtin.Parts{WebSearch: p}, "web.search_v1", &tool.Call{Inputs: c.inputs, Locale: "de"})
+		out := must(t, builtin.Parts{WebSearch: p}, "web.search_v1", &tool.Call{Inputs: c.inputs, Scope: tool.Scope{Locale: "de"}})
 		if p.last.Text != c.want || out["web_query"] != c.want || out["query"] != c.want || p.last.Limit != 5 || p.last.Locale != "de" {
 			t.Errorf("%v: asked %+v", c.inputs, p.last)
 		}

@@ -18,8 +18,8 @@ import (
 	"liminal/internal/inproc"
 	"liminal/internal/rehearsal"
 	"liminal/internal/run"
-	"liminal/internal/sqlite"
 	"liminal/internal/store"
+	"liminal/internal/store/sqlite"
 	"liminal/internal/tool"
 	"liminal/internal/tool/builtin"
 )

@@ -11,9 +11,9 @@ import (
 
 	"liminal/internal/fault"
 	"liminal/internal/identity"
-	"liminal/internal/postgres"
-	"liminal/internal/postgres/postgrestest"
 	"liminal/internal/store"
+	"liminal/internal/store/postgres"
+	"liminal/internal/store/postgres/postgrestest"
 )
 
 // soon runs f and fails when it takes much longer than it may.

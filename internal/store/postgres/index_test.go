@@ -12,10 +12,10 @@ import (
 	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
-	"liminal/internal/postgres"
-	"liminal/internal/postgres/postgrestest"
 	"liminal/internal/store"
-	"liminal/internal/storetest"
+	"liminal/internal/store/postgres"
+	"liminal/internal/store/postgres/postgrestest"
+	"liminal/internal/store/storetest"
 )
 
 // sample is a context of n chunks in 500 clusters, made by the server itself,

@@ -9,10 +9,10 @@ import (
 
 	"liminal/internal/id"
 	"liminal/internal/identity"
-	"liminal/internal/postgres"
-	"liminal/internal/postgres/postgrestest"
 	"liminal/internal/store"
-	"liminal/internal/storetest"
+	"liminal/internal/store/postgres"
+	"liminal/internal/store/postgres/postgrestest"
+	"liminal/internal/store/storetest"
 	"liminal/migrations"
 )
 

@@ -16,9 +16,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"liminal/internal/postgres"
-	"liminal/internal/postgres/postgrestest"
 	"liminal/internal/store"
+	"liminal/internal/store/postgres"
+	"liminal/internal/store/postgres/postgrestest"
 	"liminal/migrations"
 )
 
@@ -213,7 +213,7 @@ func TestTheProgramsRoleHasItsRightsAndNoMore(t *testing.T) {
 // script runs scripts/migrate.sh as a person with psql would.
 func script(t *testing.T, d postgrestest.Database, args ...string) (string, error) {
 	t.Helper()
-	c := exec.CommandContext(t.Context(), "../../scripts/migrate.sh", args...)
+	c := exec.CommandContext(t.Context(), "../../../scripts/migrate.sh", args...)
 	c.Env = append(os.Environ(), "DATABASE_URL="+d.App, "LIMINAL_MIGRATE_URL="+d.Owner)
 	if _, err := exec.LookPath("psql"); err != nil { // not installed: the test stack's
 		psql, libraries := program(t, "/usr/lib/postgresql/*/bin/psql")

@@ -25,8 +25,8 @@ import (
 
 	"liminal/internal/id"
 	"liminal/internal/identity"
-	"liminal/internal/postgres"
-	"liminal/internal/storetest"
+	"liminal/internal/store/postgres"
+	"liminal/internal/store/storetest"
 	"liminal/migrations"
 )
 

@@ -13,17 +13,17 @@ import (
 	"testing"
 	"time"
 
-	"liminal/internal/postgres"
-	"liminal/internal/postgres/postgrestest"
 	"liminal/internal/store"
-	"liminal/internal/storetest"
+	"liminal/internal/store/postgres"
+	"liminal/internal/store/postgres/postgrestest"
+	"liminal/internal/store/storetest"
 )
 
 // program is where scripts/lane/postgres.sh has unpacked a program, and where
 // its libraries are.
 func program(t testing.TB, path string) (binary, libraries string) {
 	t.Helper()
-	for _, root := range []string{os.Getenv("LANE_ROOT") + "/postgres", "../../.cache/lane/postgres", "/var/tmp/liminal-lane-*/postgres"} {
+	for _, root := range []string{os.Getenv("LANE_ROOT") + "/postgres", "../../../.cache/lane/postgres", "/var/tmp/liminal-lane-*/postgres"} {
 		found, err := filepath.Glob(root + path)
 		if err != nil || len(found) == 0 {
 			continue

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"testing"
 
-	"liminal/internal/postgres"
-	"liminal/internal/postgres/postgrestest"
-	"liminal/internal/sqlite"
 	"liminal/internal/store"
-	"liminal/internal/storetest"
+	"liminal/internal/store/postgres"
+	"liminal/internal/store/postgres/postgrestest"
+	"liminal/internal/store/sqlite"
+	"liminal/internal/store/storetest"
 )
 
 const columnsQuery = `SELECT table_name::text, column_name::text FROM information_schema.columns WHERE table_schema = 'public'`

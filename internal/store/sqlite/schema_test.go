@@ -4,9 +4,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"liminal/internal/sqlite"
 	"liminal/internal/store"
-	"liminal/internal/storetest"
+	"liminal/internal/store/sqlite"
+	"liminal/internal/store/storetest"
 )
 
 func openDB(t *testing.T) (*sqlite.DB, storetest.Backend) {

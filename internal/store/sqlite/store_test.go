@@ -1,22 +1,30 @@
-package postgres_test
+package sqlite_test
 
 import (
+	"path/filepath"
 	"testing"
 
-	"liminal/internal/postgres"
-	"liminal/internal/postgres/postgrestest"
 	"liminal/internal/store"
-	"liminal/internal/storetest"
+	"liminal/internal/store/sqlite"
+	"liminal/internal/store/storetest"
 )
 
 func open(t testing.TB, o store.Options) storetest.Backend {
 	t.Helper()
-	db := postgrestest.Open(t, postgrestest.New(t).App, postgres.Options{})
-	t.Cleanup(func() { postgres.CheckPlans(t, db) })
-	return storetest.Backend{Store: store.New(db, o), Index: postgres.NewIndex(db, postgres.IndexOptions{})}
+	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "liminal.db"), sqlite.Unsynced())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		sqlite.CheckPlans(t, db)
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return storetest.Backend{Store: store.New(db, o), Index: sqlite.NewIndex(db, sqlite.IndexOptions{})}
 }
 
-// Requirements: PLAT-10, AUTH-03, API-04
+// Requirements: AUTH-03, API-04
 func TestAccounts(t *testing.T) { t.Parallel(); storetest.Accounts(t, open) }
 
 // Requirements: AUTH-12, AUTH-13, AUTH-16
@@ -31,7 +39,7 @@ func TestInterrupts(t *testing.T) { t.Parallel(); storetest.Interrupts(t, open) 
 // Requirements: CHAT-04, CHAT-10, CHAT-13, GRAPH-28
 func TestConversations(t *testing.T) { t.Parallel(); storetest.Conversations(t, open) }
 
-// Requirements: CHAT-03, CHAT-05, CHAT-16, CHAT-17, CHAT-18, CHAT-26, CHAT-28, LG-04, INT-10, INT-29, INT-33, ISO-08
+// Requirements: CHAT-03, CHAT-05, CHAT-16, CHAT-17, CHAT-18, CHAT-26, CHAT-28, INT-10, INT-29, INT-33, ISO-08
 func TestTurns(t *testing.T) { t.Parallel(); storetest.Turns(t, open) }
 
 // Requirements: CHAT-11, CHAT-28

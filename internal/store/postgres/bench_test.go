@@ -10,14 +10,14 @@ import (
 	"liminal/internal/chat"
 	"liminal/internal/id"
 	"liminal/internal/identity"
-	"liminal/internal/postgres"
-	"liminal/internal/postgres/postgrestest"
 	"liminal/internal/run"
 	"liminal/internal/store"
+	"liminal/internal/store/postgres"
+	"liminal/internal/store/postgres/postgrestest"
 )
 
 // BenchmarkTurn writes both ends of turns from 1 and from 16 writers, all in
-// conversations of their own that grow; internal/sqlite has the same.
+// conversations of their own that grow; internal/store/sqlite has the same.
 func BenchmarkTurn(b *testing.B) {
 	for _, n := range []int{1, 16} {
 		b.Run(fmt.Sprintf("%dwriters", n), func(b *testing.B) { benchTurns(b, n) })

@@ -6,7 +6,7 @@ import (
 
 	"liminal/internal/identity"
 	"liminal/internal/store"
-	"liminal/internal/storetest"
+	"liminal/internal/store/storetest"
 	"liminal/migrations"
 )
 

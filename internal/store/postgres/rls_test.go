@@ -12,10 +12,10 @@ import (
 
 	"liminal/internal/id"
 	"liminal/internal/identity"
-	"liminal/internal/postgres"
-	"liminal/internal/postgres/postgrestest"
 	"liminal/internal/store"
-	"liminal/internal/storetest"
+	"liminal/internal/store/postgres"
+	"liminal/internal/store/postgres/postgrestest"
+	"liminal/internal/store/storetest"
 )
 
 // kept are the rows of one person that no method of the store writes yet, and

@@ -18,8 +18,8 @@ import (
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
 	"liminal/internal/run"
-	"liminal/internal/sqlite"
 	"liminal/internal/store"
+	"liminal/internal/store/sqlite"
 )
 
 // crashFile names the file a child process writes to until it is killed.

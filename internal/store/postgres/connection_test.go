@@ -13,9 +13,9 @@ import (
 	"liminal/internal/fault"
 	"liminal/internal/id"
 	"liminal/internal/identity"
-	"liminal/internal/postgres"
-	"liminal/internal/postgres/postgrestest"
 	"liminal/internal/store"
+	"liminal/internal/store/postgres"
+	"liminal/internal/store/postgres/postgrestest"
 )
 
 const insertSecret = `INSERT INTO secret (name, value) VALUES (@name, @value)`
