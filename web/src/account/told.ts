@@ -2,7 +2,7 @@
 // else keeps the sentence the server wrote.
 
 import { Failure } from '../api/failure.ts';
-import { sentence } from '../chat/talk.ts';
+import { sentence } from '../i18n/errors.ts';
 import type { Dictionary } from '../i18n/en.ts';
 import { words as dictionary } from '../i18n/index.ts';
 

@@ -2,9 +2,9 @@
 // auth, chat_start, follow, unfollow and ping; what comes: replies by
 // request_id, and the events of the runs that are read, by run_id.
 
-import { endsReading, silenceLimit, type Reached, type Reading } from './carrier.ts';
 import { eventOf } from './event.ts';
 import { Failure, failureOfCode } from './failure.ts';
+import { endsReading, silenceLimit, type Reading, type ReadResult } from './transport.ts';
 import type { Accepted } from './types.ts';
 
 /** A frame of the server: a reply has a type, an event says what happened. */
@@ -28,7 +28,7 @@ export class Broken extends Error {}
 interface Reader {
   alive(): void;
   heard(frame: Heard): void;
-  over(reached: Reached | Failure): void;
+  over(reached: ReadResult | Failure): void;
 }
 
 interface Asked {
@@ -122,7 +122,7 @@ export class Line {
   }
 
   /** Reads a run to its end, or to the end of the line. */
-  read(runID: string, reading: Reading): Promise<Reached> {
+  read(runID: string, reading: Reading): Promise<ReadResult> {
     if (reading.signal.aborted) return Promise.resolve('lost'); // while the line was being opened
     if (this.ended) return Promise.resolve('renew');
     return new Promise((resolve, reject) => {
@@ -295,7 +295,7 @@ export class Line {
     this.watchClock();
   }
 
-  private gone(code: number, reached: Reached): void {
+  private gone(code: number, reached: ReadResult): void {
     if (this.ended) return;
     this.ended = true;
     this.unauthorized = code === unauthorized;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Reached, Reading } from './carrier.ts';
+import type { ReadResult, Reading } from './transport.ts';
 import type { Failure } from './failure.ts';
 
 type Sent = Record<string, unknown>;
@@ -245,7 +245,7 @@ describe('the socket', () => {
   // Requirements: UI-25
   it('asks whether it lives, and is given up after thirty silent seconds', async () => {
     const { readBySocket } = await fresh();
-    let reached: Reached | undefined;
+    let reached: ReadResult | undefined;
     void readBySocket('r1', reading().reading).then((how) => (reached = how));
     nth(0).opens().tells({ type: 'auth_ok' });
     await vi.advanceTimersByTimeAsync(20_000);
@@ -259,7 +259,7 @@ describe('the socket', () => {
 
   it('in doubt, asks at once: after the network came or went', async () => {
     const { readBySocket } = await fresh();
-    let reached: Reached | undefined;
+    let reached: ReadResult | undefined;
     void readBySocket('r1', reading().reading).then((how) => (reached = how));
     nth(0).opens().tells({ type: 'auth_ok' });
     await soon();

@@ -3,12 +3,12 @@
 // message along where there is one (UI-35), and stays open.
 //
 // Where no socket can be opened, as behind some proxies, streams over HTTP do
-// the same; it is tried again later. See carrier.ts and chat/say.ts.
+// the same; it is tried again later. See readRun.ts and chat/say.ts.
 
 import { Failure } from './failure.ts';
 import { Line, Unopened } from './line.ts';
-import type { Carrier } from './carrier.ts';
 import { accessToken, refresh, session } from './session.ts';
+import type { Transport } from './transport.ts';
 import type { Accepted } from './types.ts';
 
 export { Unopened } from './line.ts';
@@ -58,7 +58,7 @@ export async function sayBySocket(body: Record<string, unknown>, key: string): P
 }
 
 /** Reads a run's events over the socket. */
-export const readBySocket: Carrier = async (runID, reading) => {
+export const readBySocket: Transport = async (runID, reading) => {
   const open = await ready();
   return open.read(runID, reading);
 };

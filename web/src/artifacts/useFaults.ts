@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import { validate } from '../api/artifacts.ts';
 import type { Problem } from '../api/changes.ts';
-import { sentence } from '../chat/talk.ts';
+import { sentence } from '../i18n/errors.ts';
 
 export interface Found {
   looking: boolean;

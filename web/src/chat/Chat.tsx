@@ -3,6 +3,7 @@ import { Link } from 'wouter';
 import { Failure } from '../api/failure.ts';
 import { useConversations, useUIConfig } from '../api/queries.ts';
 import type { Conversation } from '../api/types.ts';
+import { sentence } from '../i18n/errors.ts';
 import { useWords } from '../i18n/index.ts';
 import { FeedbackSection } from '../feedback/FeedbackSection.tsx';
 import { DropZone } from '../knowledge/DropZone.tsx';
@@ -16,7 +17,7 @@ import { Empty } from './Empty.tsx';
 import { Scroller } from './Scroller.tsx';
 import { Slip } from './Slip.tsx';
 import { SurfaceHead } from './SurfaceHead.tsx';
-import { giveBack, sentence } from './talk.ts';
+import { giveBack } from './talk.ts';
 import { Turns } from './Turns.tsx';
 import { UserWords } from './TurnView.tsx';
 

@@ -11,6 +11,7 @@ import { linesOf, linesOfText, type Piece } from '../composer/doc.ts';
 import { putAbove } from '../composer/draft.ts';
 import { createStore } from '../lib/store.ts';
 import { saveDrafts, writeDraft } from '../lib/drafts.ts';
+import { sentence } from '../i18n/errors.ts';
 import { words } from '../i18n/index.ts';
 import { dismissReady } from '../knowledge/uploads.ts';
 import { onSettled, read } from './follower.ts';
@@ -48,11 +49,6 @@ export interface Sending {
   replaces?: string;
   /** What else goes with it: members of the request body. */
   fields?: Record<string, unknown>;
-}
-
-export function sentence(error: unknown): string {
-  if (error instanceof Failure) return error.unreachable ? words().unreachable : error.message;
-  return String(error);
 }
 
 /** Sends a message. Returns the conversation's id, or null when the words were given back. */

@@ -7,11 +7,9 @@ import { Failure } from '../api/failure.ts';
 import type { Feedback, NewPreference } from '../api/gen.ts';
 import { keys, queryClient } from '../api/queries.ts';
 import type { Message, Thread } from '../api/types.ts';
-import { sentence } from '../chat/talk.ts';
+import { sentence } from '../i18n/errors.ts';
 import { createStore } from '../lib/store.ts';
-import { notedIn, type Noted } from './read.ts';
-
-export type Signal = Feedback['signal'];
+import { notedIn, type Noted, type Signal } from './read.ts';
 
 /** What is said, besides of which answer. */
 export type Saying = Pick<NewPreference, 'signal' | 'notes' | 'corrected_text'>;

@@ -1,10 +1,10 @@
 import { useRef, useState, type ReactNode } from 'react';
 import { flushSync } from 'react-dom';
 import { Link, useLocation } from 'wouter';
-import { apply, approve, promote, rebase, reject, rollBack, withdraw, type Act, type Change, type Patch, type PatchEvent } from '../api/changes.ts';
+import { apply, approve, promote, rebase, reject, rollBack, withdraw, type Change, type Patch, type PatchEvent } from '../api/changes.ts';
 import { Failure } from '../api/failure.ts';
 import { session } from '../api/session.ts';
-import type { User } from '../api/types.ts';
+import type { Act, User } from '../api/types.ts';
 import type { Dictionary } from '../i18n/en.ts';
 import { language, useWords } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
