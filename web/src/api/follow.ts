@@ -1,4 +1,4 @@
-// Following a run to its end, however often the line breaks: each reading goes
+// Following a run to its end, however often the connection breaks: each reading goes
 // on after the last event that is known, so nothing is lost and nothing comes
 // twice. Following never asks the server to do anything, let alone again.
 
@@ -30,8 +30,8 @@ export async function follow(runID: string, options: FollowOptions, transport: T
   let after = options.after;
   let times = 0;
   let away = false; // the reader was told so
-  let heardAt = 0; // when the line was back; 0: it is not
-  let renewed = false; // so that a line that closes at once is not opened without a pause for ever
+  let heardAt = 0; // when the connection was back; 0: it is not
+  let renewed = false; // so that a connection that closes at once is not opened without a pause for ever
   function back() {
     if (away) options.onTrouble(null);
     away = false;
@@ -53,7 +53,7 @@ export async function follow(runID: string, options: FollowOptions, transport: T
   while (!options.signal.aborted) {
     heardAt = 0;
     const reached = await attempt(transport, runID, { ...reading, after, ...(away ? { onHeard } : {}) });
-    // A line that is cut as soon as it is open is not tried at once, time and again.
+    // A connection that is cut as soon as it is open is not tried at once, time and again.
     if (heardAt > 0 && Date.now() - heardAt >= longestPause) times = 0;
     if (options.signal.aborted || reached === 'end') return;
     if (reached === 'renew' && !renewed) {

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { interruptFixture } from '../api/fixtures.ts';
 import type { Interrupt } from '../api/types.ts';
 import { setLanguage } from '../i18n/index.ts';
+import { forgetRuns } from './follower.ts';
 import { Slip, takesWords } from './Slip.tsx';
 
 Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
@@ -43,6 +44,7 @@ beforeEach(() => {
   });
 });
 afterEach(() => {
+  forgetRuns(); // an answer reads its run on, and would beyond the end of the test
   act(() => root.unmount());
   box.remove();
   vi.unstubAllGlobals();

@@ -1,18 +1,15 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { NotOpened } from '../api/connection.ts';
 import { Failure } from '../api/failure.ts';
 import { userFixture } from '../api/fixtures.ts';
 import { forget, keep } from '../api/session.ts';
+import { OutcomeUnknown } from '../api/socket.ts';
 import { arrived, forgetSaid, say } from './say.ts';
 
 const ask = vi.hoisted(() => vi.fn());
-const socket = vi.hoisted(() => ({
-  may: true,
-  say: vi.fn(),
-  Unknown: class extends Error {},
-  Unopened: class extends Error {},
-}));
+const socket = vi.hoisted(() => ({ usable: true, say: vi.fn() }));
 vi.mock('../api/ask.ts', () => ({ ask }));
-vi.mock('../api/socket.ts', () => ({ socketMay: () => socket.may, sayBySocket: socket.say, Unknown: socket.Unknown, Unopened: socket.Unopened }));
+vi.mock('../api/pageSocket.ts', () => ({ pageSocket: socket }));
 
 const accepted = { run_id: 'r', conversation_id: 'c' };
 const keysAsked = () => ask.mock.calls.map(([, asking]) => (asking as { key: string }).key);
@@ -20,14 +17,14 @@ const keysAsked = () => ask.mock.calls.map(([, asking]) => (asking as { key: str
 afterEach(() => {
   vi.useRealTimers();
   vi.resetAllMocks();
-  socket.may = true;
+  socket.usable = true;
   forgetSaid();
 });
 
 describe('saying something', () => {
   // Requirements: UI-04, API-05
-  it.each([['the socket broke before the reply', 'Unknown'], ['no socket can be opened', 'Unopened']] as const)('when %s, it is said over HTTP under the same name', async (_, how) => {
-    socket.say.mockRejectedValue(new socket[how]());
+  it.each([['the socket broke before the reply', OutcomeUnknown], ['no socket can be opened', NotOpened]])('when %s, it is said over HTTP under the same name', async (_, Reason) => {
+    socket.say.mockRejectedValue(new Reason());
     ask.mockResolvedValue(accepted);
     const { request } = await say({ message: 'hello' });
     const [sent, key] = socket.say.mock.calls[0] as [object, string];
@@ -44,7 +41,7 @@ describe('saying something', () => {
 
   it('waits while the first attempt is still being worked on', async () => {
     vi.useFakeTimers();
-    socket.may = false;
+    socket.usable = false;
     ask.mockRejectedValueOnce(new Failure(409, 'conflict', 'It still runs.', { reason: 'running' })).mockResolvedValue(accepted);
     const said = say({ message: 'hello' });
     await vi.advanceTimersByTimeAsync(500);
@@ -55,7 +52,7 @@ describe('saying something', () => {
   // Requirements: API-05
   it('words given back because nobody answered keep their name when they are sent again', async () => {
     vi.useFakeTimers();
-    socket.may = false;
+    socket.usable = false;
     ask.mockRejectedValue(new Failure(0, 'unreachable', ''));
     const lost = say({ message: 'hello' }).catch((error: Failure) => error.unreachable);
     await vi.advanceTimersByTimeAsync(15_000);
@@ -71,7 +68,7 @@ describe('saying something', () => {
     ['once the first ones have shown up', async (name: string) => arrived(name)],
   ] as const)('the same words are meant anew %s', async (_, passes) => {
     vi.useFakeTimers();
-    socket.may = false;
+    socket.usable = false;
     ask.mockRejectedValue(new Failure(0, 'unreachable', ''));
     const lost = say({ message: 'hello' }).catch(() => undefined);
     await vi.advanceTimersByTimeAsync(15_000);
@@ -88,7 +85,7 @@ describe('saying something', () => {
     keep(as('ann'));
     socket.say.mockImplementation(async () => {
       keep(as('bob'));
-      throw new socket.Unknown();
+      throw new OutcomeUnknown();
     });
     await expect(say({ message: 'of ann' })).rejects.toMatchObject({ status: 401 });
     expect(ask).not.toHaveBeenCalled();

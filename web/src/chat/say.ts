@@ -5,9 +5,11 @@
 
 import { ask, type Body } from '../api/ask.ts';
 import { sleep } from '../api/call.ts';
+import { NotOpened } from '../api/connection.ts';
 import { Failure } from '../api/failure.ts';
-import { sayBySocket, socketMay, Unknown, Unopened } from '../api/socket.ts';
+import { pageSocket } from '../api/pageSocket.ts';
 import { notTheirs, watchPerson } from '../api/session.ts';
+import { OutcomeUnknown } from '../api/socket.ts';
 import type { Accepted } from '../api/types.ts';
 
 export type Words = Body<'chat'>;
@@ -44,11 +46,11 @@ export async function say(words: Words): Promise<{ accepted: Accepted; request: 
 
 async function eitherWay(body: Words, key: string): Promise<Accepted> {
   const another = watchPerson();
-  if (socketMay()) {
+  if (pageSocket.usable) {
     try {
-      return await sayBySocket(body as unknown as Record<string, unknown>, key);
+      return await pageSocket.say(body as unknown as Record<string, unknown>, key);
     } catch (error) {
-      if (!(error instanceof Unopened || error instanceof Unknown)) throw error;
+      if (!(error instanceof NotOpened || error instanceof OutcomeUnknown)) throw error;
     }
   }
   return post(body, key, another);

@@ -20,10 +20,10 @@ export interface Heard {
 }
 
 /** The socket could not be opened, or was not seen to sign in. The first frame brings a message along, which may have been heard all the same. */
-export class Unopened extends Error {}
+export class NotOpened extends Error {}
 
-/** The line broke while somebody waited for a reply. */
-export class Broken extends Error {}
+/** The connection broke while somebody waited for a reply. */
+export class ConnectionLost extends Error {}
 
 interface Reader {
   alive(): void;
@@ -37,9 +37,9 @@ interface Asked {
   reject(reason: Error): void;
 }
 
-/** Who wants to know of a line. */
-export interface Watch {
-  closed(line: Line, tooMany: boolean): void;
+/** Who wants to know of a connection. */
+export interface ConnectionWatch {
+  closed(connection: Connection, tooMany: boolean): void;
   heard(): void;
 }
 
@@ -47,8 +47,8 @@ const unauthorized = 4401; // STREAM-05: sign in again
 const policy = 1008; // too many frames, too many that failed, or too many sockets
 const openLimit = 5_000; // ms to open and sign in; a proxy may swallow the upgrade
 const replyLimit = 15_000; // ms for a reply to what was said; then it is asked for over HTTP
-const quiet = 12_000; // ms without a word after which the line is asked whether it lives
-const probeLimit = 5_000; // ms for the answer, where the line is in doubt
+const quiet = 12_000; // ms without a word after which the connection is asked whether it lives
+const probeLimit = 5_000; // ms for the answer, where the connection is in doubt
 const parkedLimit = 10_000; // ms that events wait for whoever reads the run they belong to
 const late = 3_000; // ms: a clock that comes later has slept, and cannot tell how long the server was silent
 
@@ -63,10 +63,10 @@ function deferred<T>() {
   return { promise, resolve, reject };
 }
 
-export class Line {
+export class Connection {
   readonly ready: Promise<void>;
   readonly runs = new Map<string, Reader>();
-  /** Runs that were let go of: events of the old reading may still be under way, so they are not read again on this line. */
+  /** Runs that were let go of: events of the old reading may still be under way, so they are not read again on this connection. */
   readonly left = new Set<string>();
   unauthorized = false;
 
@@ -86,7 +86,7 @@ export class Line {
   constructor(
     private token: string,
     first: { key: string; frame: Record<string, unknown> } | undefined,
-    private readonly watch: Watch,
+    private readonly watch: ConnectionWatch,
   ) {
     const { promise, resolve, reject } = deferred<void>();
     this.ready = promise;
@@ -110,20 +110,20 @@ export class Line {
 
   /** What becomes of what the first frame brought along. */
   get asked(): Promise<Accepted> {
-    return this.first?.promise ?? Promise.reject(new Broken());
+    return this.first?.promise ?? Promise.reject(new ConnectionLost());
   }
 
   /** Says something, and waits for what it was accepted as. */
   say(key: string, frame: Record<string, unknown>): Promise<Accepted> {
-    if (this.ended) return Promise.reject(new Broken());
+    if (this.ended) return Promise.reject(new ConnectionLost());
     const asked = this.await(key);
     this.send(frame);
     return asked.promise;
   }
 
-  /** Reads a run to its end, or to the end of the line. */
+  /** Reads a run to its end, or to the end of the connection. */
   read(runID: string, reading: Reading): Promise<ReadResult> {
-    if (reading.signal.aborted) return Promise.resolve('lost'); // while the line was being opened
+    if (reading.signal.aborted) return Promise.resolve('lost'); // while the connection was being opened
     if (this.ended) return Promise.resolve('renew');
     return new Promise((resolve, reject) => {
       const leave = () => {
@@ -167,7 +167,7 @@ export class Line {
     this.send({ type: 'auth', session: token });
   }
 
-  /** Asks whether the line still lives, where there is reason to doubt it. */
+  /** Asks whether the connection still lives, where there is reason to doubt it. */
   probe(): void {
     if (this.deadline !== 0 || !this.open || this.ended) return;
     this.send({ type: 'ping' });
@@ -185,7 +185,7 @@ export class Line {
 
   private await(key: string): Asked {
     const { promise, resolve, reject } = deferred<Accepted>();
-    const timer = setTimeout(() => this.answer(key, new Broken()), replyLimit);
+    const timer = setTimeout(() => this.answer(key, new ConnectionLost()), replyLimit);
     const asked = {
       promise,
       resolve: (accepted: Accepted) => {
@@ -302,8 +302,8 @@ export class Line {
     clearTimeout(this.clock);
     if (this.socket.readyState === WebSocket.OPEN) this.socket.close(1000);
     this.watch.closed(this, code === policy);
-    this.settle.reject(new Unopened());
-    for (const key of this.asks.keys()) this.answer(key, new Broken());
+    this.settle.reject(new NotOpened());
+    for (const key of this.asks.keys()) this.answer(key, new ConnectionLost());
     for (const reader of this.runs.values()) reader.over(this.unauthorized ? 'renew' : reached);
     this.runs.clear();
     this.parked.clear();
