@@ -1,4 +1,6 @@
-import '../styles/usage.css';
+import './UsagePage.css';
+import './UsageTiles.css';
+import './UsageTables.css';
 import { useLocation, useSearch } from 'wouter';
 import { useInsights, type Insights, type Span } from '../api/insights.ts';
 import { sentence } from '../i18n/errors.ts';
