@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { remembering, type OperatedRun, type Step } from '../api/runs.ts';
+import { withLastKnown, type OperatedRun, type Step } from '../api/runs.ts';
 import type { Awaited } from '../api/gen.ts';
-import { standing, standsAt, stopsOf } from './way.ts';
+import { standing, standsAt, stopsOf } from './trace.ts';
 
 const began = '2026-11-20T10:00:00Z';
 const asked = '2026-11-20T10:05:00Z';
@@ -52,12 +52,12 @@ describe('the way of a run that is not over', () => {
   it('stays as it was last known while the run does not answer, and is whole when it is over', () => {
     const before = run('waiting', [open('ask', { type: 'interrupt' })], [{ node: 'ask', kind: 'ask', since: asked }]);
     const silent = { ...run('waiting', []), trace: null, live: { known: false, awaits: [] } };
-    expect(remembering(undefined, silent)).toBe(silent);
-    const kept = remembering(before, silent);
+    expect(withLastKnown(undefined, silent)).toBe(silent);
+    const kept = withLastKnown(before, silent);
     expect([kept.live!.known, states(kept)]).toEqual([false, ['ask wait']]);
-    expect(remembering(kept, silent)).toEqual(kept);
+    expect(withLastKnown(kept, silent)).toEqual(kept);
     const over = run('done', [past('ask', { type: 'interrupt', attempt: 0 }), past('end')]);
-    expect(remembering(kept, over)).toBe(over);
+    expect(withLastKnown(kept, over)).toBe(over);
     expect([states(over), standing(stopsOf(over)).size]).toEqual([['ask ok', 'end ok'], 0]);
   });
 });

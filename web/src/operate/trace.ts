@@ -1,6 +1,6 @@
-// The way of a run as its page shows it: what is behind it, and where it stands.
+// The trace of a run as its page shows it: what is behind it, and where it stands.
 
-import { isOver, wayOf, type OperatedRun, type Step } from '../api/runs.ts';
+import { isOver, traceOf, type OperatedRun, type Step } from '../api/runs.ts';
 import type { Awaited } from '../api/gen.ts';
 
 /** How a stop is drawn: open and ochre only where a person must decide. */
@@ -15,7 +15,7 @@ export interface Stop extends Step {
 
 /** The steps of a run, and behind them what it waits for that is no step: the time before the next attempt. */
 export function stopsOf(run: OperatedRun): Stop[] {
-  const steps = wayOf(run).steps ?? [];
+  const steps = traceOf(run).steps ?? [];
   const awaits = isOver(run) ? [] : (run.live?.awaits ?? []);
   const stops = steps.map((step) => stopOf(step, run, awaits));
   const open = new Set(stops.filter((stop) => stop.since).map((stop) => stop.node));
