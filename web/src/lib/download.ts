@@ -1,5 +1,5 @@
-/** Hands words to the browser as a file to keep; they go nowhere else. */
-export function hand(name: string, type: string, text: string): void {
+/** Gives the browser a text to keep as a file; it goes nowhere else. */
+export function download(name: string, type: string, text: string): void {
   const address = URL.createObjectURL(new Blob([text], { type }));
   const link = document.createElement('a');
   link.href = address;

@@ -3,7 +3,7 @@ import { failureFrom, failureOf } from '../api/failure.ts';
 import { de } from '../i18n/de.ts';
 import { en } from '../i18n/en.ts';
 import { setLanguage } from '../i18n/index.ts';
-import { clock, told, wait } from './told.ts';
+import { accountSentence, clock, wait } from './errors.ts';
 
 function refusal(status: number, details: unknown, retryAfter = 0) {
   return failureFrom(status, JSON.stringify({ error: { code: 'x', message: 'as the server said it', details } }), retryAfter);
@@ -29,7 +29,7 @@ describe('a refusal', () => {
     [refusal(409, { reason: 'link_needed' }), 'as the server said it'],
   ])('is told in the language of the page, or as the server said it: %#', (failure, want) => {
     setLanguage('de');
-    expect(told(failure)).toBe(want);
+    expect(accountSentence(failure)).toBe(want);
   });
 
   it('carries how long to wait', async () => {

@@ -6,7 +6,7 @@ import { sentence } from '../i18n/errors.ts';
 import type { Dictionary } from '../i18n/en.ts';
 import { words as dictionary } from '../i18n/index.ts';
 
-export function told(error: unknown): string {
+export function accountSentence(error: unknown): string {
   const known = error instanceof Failure ? expected(error, dictionary()) : '';
   return known || sentence(error);
 }

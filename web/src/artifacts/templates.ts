@@ -4,7 +4,7 @@ export const kinds = ['workflow.chat', 'policy.routing', 'policy.models', 'tool.
 
 export type NewKind = (typeof kinds)[number];
 
-export function beginning(kind: NewKind, name: string): unknown {
+export function templateOf(kind: NewKind, name: string): unknown {
   switch (kind) {
     case 'workflow.chat':
       return {

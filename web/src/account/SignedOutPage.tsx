@@ -4,7 +4,7 @@ import { LanguageSwitch } from '../shell/LanguageSwitch.tsx';
 import { Mark } from '../shell/Mark.tsx';
 
 /** The frame of every page outside the house: the name, one panel, the language. */
-export function Door({ title, children }: { title: string; children: ReactNode }) {
+export function SignedOutPage({ title, children }: { title: string; children: ReactNode }) {
   const words = useWords();
   return (
     <main className="door">

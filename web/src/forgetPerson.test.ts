@@ -2,7 +2,7 @@ import { afterEach, expect, it } from 'vitest';
 import { userFixture } from './api/fixtures.ts';
 import { queryClient } from './api/queries.ts';
 import { forget, keep, session } from './api/session.ts';
-import './leave.ts';
+import './forgetPerson.ts';
 
 const as = (id: string) => ({ user: userFixture(id), access_token: id, refresh_token: '', session_id: '', session_expires_at: '' });
 

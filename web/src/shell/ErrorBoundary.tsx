@@ -2,7 +2,7 @@ import { Component, type ReactNode } from 'react';
 import { words } from '../i18n/index.ts';
 
 /** A fault in a part of the page must not leave a blank one. */
-export class Fence extends Component<{ children: ReactNode }, { broken: boolean }> {
+export class ErrorBoundary extends Component<{ children: ReactNode }, { broken: boolean }> {
   override state = { broken: false };
 
   static getDerivedStateFromError() {

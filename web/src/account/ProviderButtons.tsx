@@ -4,7 +4,7 @@ import { useWords } from '../i18n/index.ts';
 import { useAttempt } from './useAttempt.ts';
 
 /** Signing in with an account elsewhere; nothing where there is no provider (AUTH-16). */
-export function Elsewhere({ tenant, setup, onSetup }: { tenant: string; setup: string; onSetup(): void }) {
+export function ProviderButtons({ tenant, setup, onSetup }: { tenant: string; setup: string; onSetup(): void }) {
   const words = useWords();
   const providers = useProviders();
   const attempt = useAttempt();
