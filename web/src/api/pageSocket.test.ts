@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { NotOpened } from './connection.ts';
 import { userFixture } from './fixtures.ts';
 import { attach, pageSocket } from './pageSocket.ts';
-import { forget, keep, session } from './session.ts';
+import { clearSession, session, setSession } from './session.ts';
 import { ChatSocket } from './socket.ts';
 import { FakeWebSocket, fakeWebSockets, nth, readingFixture as reading, soon } from './socketFixture.ts';
 import type { ReadResult } from './transport.ts';
@@ -13,11 +13,11 @@ beforeEach(() => {
   vi.useFakeTimers();
   fakeWebSockets();
   // As on load: there is a token, t1, and nobody has said yet whose it is.
-  keep(as('u', 't1'));
+  setSession(as('u', 't1'));
   session.set({ state: 'unknown', user: null });
 });
 afterEach(() => {
-  forget();
+  clearSession();
   vi.useRealTimers();
   vi.unstubAllGlobals();
 });
@@ -43,20 +43,20 @@ describe('the socket of this page', () => {
     const reached = pageSocket.read('r1', reading().reading);
     nth(0).opens().tells({ type: 'auth_ok' });
     await soon();
-    keep(as('u', 't2'));
+    setSession(as('u', 't2'));
     expect(nth(0).sent.at(-1)).toEqual({ type: 'auth', session: 't2' });
-    forget();
+    clearSession();
     expect(await reached).toBe('renew');
     expect(nth(0).readyState).toBe(3);
   });
 
   // Requirements: UI-17
   it('ends when another page has signed somebody else in', async () => {
-    keep(as('ann'));
+    setSession(as('ann'));
     const reached = pageSocket.read('r1', reading().reading);
     nth(0).opens().tells({ type: 'auth_ok' });
     await soon();
-    keep(as('bob'));
+    setSession(as('bob'));
     expect(await reached).toBe('renew');
     expect(nth(0).readyState).toBe(3);
     expect(nth(0).sent).not.toContainEqual({ type: 'auth', session: 'bob' });
@@ -64,10 +64,10 @@ describe('the socket of this page', () => {
 
   // Requirements: UI-17
   it('that is still being opened when the person leaves is of no use to the next one', async () => {
-    keep(as('ann'));
+    setSession(as('ann'));
     const hers = pageSocket.read('r1', reading().reading).catch((error: unknown) => error);
-    forget();
-    keep(as('bob'));
+    clearSession();
+    setSession(as('bob'));
     const said = pageSocket.say({ message: 'of bob' }, 'k1');
     nth(0).opens().tells({ type: 'auth_ok' });
     nth(1).opens().tells({ type: 'auth_ok' });
@@ -111,6 +111,6 @@ it('a socket that is let go of is closed, and follows neither the session nor th
   const probe = vi.spyOn(socket, 'probe');
   const close = vi.spyOn(socket, 'close');
   window.dispatchEvent(new Event('offline'));
-  forget();
+  clearSession();
   expect([probe.mock.calls, close.mock.calls]).toEqual([[], []]);
 });

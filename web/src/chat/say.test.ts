@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { NotOpened } from '../api/connection.ts';
 import { Failure } from '../api/failure.ts';
 import { userFixture } from '../api/fixtures.ts';
-import { forget, keep } from '../api/session.ts';
+import { clearSession, setSession } from '../api/session.ts';
 import { OutcomeUnknown } from '../api/socket.ts';
 import { arrived, forgetSaid, say } from './say.ts';
 
@@ -82,13 +82,13 @@ describe('saying something', () => {
   // Requirements: UI-17
   it('is not done by whoever signs in before it is known what became of it', async () => {
     const as = (id: string) => ({ user: userFixture(id), access_token: id, refresh_token: '', session_id: '', session_expires_at: '' });
-    keep(as('ann'));
+    setSession(as('ann'));
     socket.say.mockImplementation(async () => {
-      keep(as('bob'));
+      setSession(as('bob'));
       throw new OutcomeUnknown();
     });
     await expect(say({ message: 'of ann' })).rejects.toMatchObject({ status: 401 });
     expect(ask).not.toHaveBeenCalled();
-    forget();
+    clearSession();
   });
 });
