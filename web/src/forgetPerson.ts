@@ -5,7 +5,7 @@
 import { queryClient } from './api/queries.ts';
 import { session } from './api/session.ts';
 import { forgetRuns } from './chat/follower.ts';
-import { forgetTalk } from './chat/talk.ts';
+import { forgetCommands } from './chat/commands.ts';
 import { forgetFeedback } from './feedback/state.ts';
 import { forgetChoices } from './knowledge/choice.ts';
 import { forgetUploads } from './knowledge/uploads.ts';
@@ -22,7 +22,7 @@ session.subscribe(() => {
 
 function forgetPerson(): void {
   forgetRuns();
-  forgetTalk();
+  forgetCommands();
   forgetFeedback();
   forgetUploads();
   forgetChoices();

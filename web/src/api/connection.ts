@@ -113,8 +113,8 @@ export class Connection {
     return this.first?.promise ?? Promise.reject(new ConnectionLost());
   }
 
-  /** Says something, and waits for what it was accepted as. */
-  say(key: string, frame: Record<string, unknown>): Promise<Accepted> {
+  /** Submits a message, and waits for what it was accepted as. */
+  submit(key: string, frame: Record<string, unknown>): Promise<Accepted> {
     if (this.ended) return Promise.reject(new ConnectionLost());
     const asked = this.await(key);
     this.send(frame);

@@ -68,7 +68,7 @@ describe('the socket of this page', () => {
     const hers = pageSocket.read('r1', reading().reading).catch((error: unknown) => error);
     clearSession();
     setSession(as('bob'));
-    const said = pageSocket.say({ message: 'of bob' }, 'k1');
+    const said = pageSocket.submit({ message: 'of bob' }, 'k1');
     nth(0).opens().tells({ type: 'auth_ok' });
     nth(1).opens().tells({ type: 'auth_ok' });
     nth(1).tells({ type: 'chat_started', request_id: 'k1', data: { run_id: 'r2' } });

@@ -24,7 +24,7 @@ describe('the socket', () => {
   // Requirements: UI-04, UI-35, STREAM-06
   it('signs in and speaks with its first frame, and gives the run its events', async () => {
     const socket = fresh();
-    const said = socket.say({ message: 'hello', stream: true }, 'k1');
+    const said = socket.submit({ message: 'hello', stream: true }, 'k1');
     nth(0).opens();
     expect(nth(0).sent).toEqual([{ type: 'auth', session: 't1', message: 'hello', stream: true, request_id: 'k1', client_request_id: 'k1' }]);
     nth(0).tells({ type: 'auth_ok' });
@@ -93,7 +93,7 @@ describe('the socket', () => {
     nth(0).opens().tells({ type: 'auth_ok' });
     await soon();
     nth(0).tells({ type: 'chat_started', request_id: 'late', data: { run_id: 'r1' } });
-    const again = socket.say({ message: 'hello' }, 'k1');
+    const again = socket.submit({ message: 'hello' }, 'k1');
     await soon();
     nth(0).tells({ type: 'chat_started', request_id: 'k1', data: { run_id: 'r1' } });
     expect(await again).toEqual({ run_id: 'r1' });
@@ -116,7 +116,7 @@ describe('the socket', () => {
     nth(0).tells({ event: 'error', run_id: 'r2', request_id: 'q', attempt: 1, data: { code: 'server_error', message: 'It failed.' } });
     expect(await reached).toBe('end');
     expect(failed.seen).toEqual([0]);
-    const said = socket.say({ message: '' }, 'k2').catch((error: Failure) => [error.status, error.message, error.retryAfter]);
+    const said = socket.submit({ message: '' }, 'k2').catch((error: Failure) => [error.status, error.message, error.retryAfter]);
     await soon();
     nth(0).tells({ event: 'error', request_id: 'k2', data: { code: 'rate_limited', message: 'Slowly.', details: { retry_after: 7 } } });
     expect(await said).toEqual([429, 'Slowly.', 7]);
@@ -158,7 +158,7 @@ describe('the socket', () => {
 
   it('says that nobody knows when the connection breaks before the reply', async () => {
     const socket = fresh();
-    const said = socket.say({ message: 'hello' }, 'k1');
+    const said = socket.submit({ message: 'hello' }, 'k1');
     nth(0).opens().tells({ type: 'auth_ok' });
     await soon();
     nth(0).ends(1006);

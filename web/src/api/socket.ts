@@ -1,9 +1,9 @@
 // The WebSocket of a page (UI-04): one, for all its runs. It is opened by the
-// first thing said or read, signs in with its first frame, which brings the
+// first message or reading, signs in with its first frame, which brings the
 // message along where there is one (UI-35), and stays open.
 //
 // Where no socket can be opened, as behind some proxies, streams over HTTP do
-// the same; it is tried again later. See readRun.ts and chat/say.ts.
+// the same; it is tried again later. See readRun.ts and chat/submit.ts.
 
 import { Connection, NotOpened } from './connection.ts';
 import { Failure } from './failure.ts';
@@ -57,17 +57,17 @@ export class ChatSocket {
   }
 
   /**
-   * Says something over the socket. Throws a Failure when it was refused, and
+   * Submits a message over the socket. Throws a Failure when it was refused, and
    * NotOpened where no connection came to be or OutcomeUnknown where it broke
    * before the reply: in either case nobody can tell whether it was heard.
    */
-  async say(body: Record<string, unknown>, key: string): Promise<Accepted> {
+  async submit(body: Record<string, unknown>, key: string): Promise<Accepted> {
     const frame = { ...body, request_id: key, client_request_id: key };
     // Only the first frame of a new connection can bring the message along.
     const first = !this.connection && !this.opening ? { key, frame } : undefined;
     const connection = await this.ready(first);
     try {
-      return await (first ? connection.asked : connection.say(key, { ...frame, type: 'chat_start' }));
+      return await (first ? connection.asked : connection.submit(key, { ...frame, type: 'chat_start' }));
     } catch (error) {
       throw error instanceof Failure ? error : new OutcomeUnknown();
     }

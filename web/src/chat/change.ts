@@ -10,7 +10,7 @@ import type { Message, Thread } from '../api/types.ts';
 import { sentence } from '../i18n/errors.ts';
 import { dropDrafts } from '../lib/drafts.ts';
 import { createStore } from '../lib/store.ts';
-import { answerDraft, notice } from './talk.ts';
+import { answerDraft, notice } from './commands.ts';
 
 /** The message whose words are being changed, by conversation. */
 export const editing = createStore<Record<string, string>>({});

@@ -39,7 +39,7 @@ export function isReading(runID: string): boolean {
 }
 
 /** Reads a run from where this page left off, or from its beginning. */
-export function read(runID: string, conversation: string): Follower {
+export function followRun(runID: string, conversation: string): Follower {
   const entry = entries.get(runID) ?? create(runID, conversation);
   if (!entry.reading) start(runID, entry);
   return entry;

@@ -6,7 +6,7 @@ import './parts.css';
 import './Decisions.css';
 import './Runs.css';
 import './PatchPage.css';
-import './Slip.css';
+import './DecisionCard.css';
 import './Changes.css';
 import './stops.css';
 import './Checks.css';

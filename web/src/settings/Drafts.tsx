@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { draftsTouched } from '../chat/talk.ts';
+import { draftsTouched } from '../chat/commands.ts';
 import { useWords } from '../i18n/index.ts';
 import { clearDrafts, draftCount, exportDrafts } from '../lib/drafts.ts';
 import { download } from '../lib/download.ts';

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import type { Interrupt } from '../api/types.ts';
 import { useWords } from '../i18n/index.ts';
 import { Icon, type IconName } from '../shell/Icon.tsx';
-import { answer } from './talk.ts';
+import { answer } from './commands.ts';
 import { isChoice, unadorned } from './thread.ts';
 
 /** Whether a question takes words of one's own; a type not known to us always does. */
@@ -11,7 +11,7 @@ export function takesWords(interrupt: Interrupt): boolean {
 }
 
 /** The question that holds the run, above the box. With several open, one at a time. */
-export function Slip({ asked, at, onNext }: { asked: Interrupt[]; at: number; onNext(): void }) {
+export function QuestionCard({ asked, at, onNext }: { asked: Interrupt[]; at: number; onNext(): void }) {
   const words = useWords();
   const current = asked[at]!;
   return (

@@ -3,7 +3,7 @@ import { act } from 'react';
 import { createRoot, type Root } from 'react-dom/client';
 import { nothing, patch, patchAt, states } from './fixtures.ts';
 import { stopsOf } from './Checks.tsx';
-import { Slip } from './Slip.tsx';
+import { DecisionCard } from './DecisionCard.tsx';
 import type { Patch } from '../api/changes.ts';
 
 let root: Root;
@@ -21,7 +21,7 @@ afterEach(() => {
 });
 
 function show(one: Patch): void {
-  act(() => root.render(<Slip patch={one} />));
+  act(() => root.render(<DecisionCard patch={one} />));
 }
 
 const buttons = () => [...place.querySelectorAll('.decision > .flex-row button')].map((button) => button.textContent);

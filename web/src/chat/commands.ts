@@ -14,8 +14,8 @@ import { saveDrafts, writeDraft } from '../lib/drafts.ts';
 import { sentence } from '../i18n/errors.ts';
 import { words } from '../i18n/index.ts';
 import { dismissReady } from '../knowledge/uploads.ts';
-import { onSettled, read } from './follower.ts';
-import { forgetSaid, say, uncertain } from './say.ts';
+import { followRun, onSettled } from './follower.ts';
+import { forgetSubmitted, submit, uncertain } from './submit.ts';
 
 /** Words on their way to the server, by conversation. */
 export interface Outgoing {
@@ -58,7 +58,7 @@ export async function send(turn: Sending): Promise<string | null> {
   dismissReady();
   outbox.set({ ...outbox.get(), [turn.draftKey]: { text: turn.text, doc: turn.fields?.['tiptap_json'], ...(turn.replaces ? { replaces: turn.replaces } : {}) } });
   try {
-    const { accepted, request } = await say({
+    const { accepted, request } = await submit({
       ...(turn.conversation ? { conversation_id: turn.conversation } : {}),
       ...(turn.contextID ? { context_id: turn.contextID } : {}),
       ...(turn.workflowID ? { workflow_id: turn.workflowID } : {}),
@@ -125,7 +125,7 @@ async function accept(accepted: Accepted, { conversation: before, text, replaces
       active_run: { id: run, status: 'running', request_id: request, last_seq: 0 },
     };
   });
-  read(run, conversation);
+  followRun(run, conversation);
   if (before && !whole) void queryClient.invalidateQueries({ queryKey: key }); // there are messages before it
   void queryClient.invalidateQueries({ queryKey: keys.conversations });
 }
@@ -175,7 +175,7 @@ export async function answer(interrupt: Interrupt, value: string | number | bool
     });
     answers.set({ ...answers.get(), [interrupt.interrupt_id]: shown });
     writeDraft(answerDraft(interrupt), '');
-    read(interrupt.run_id, conversation);
+    followRun(interrupt.run_id, conversation);
     return true;
   } catch (error) {
     if (another()) return true; // the box is another person's by now
@@ -185,7 +185,7 @@ export async function answer(interrupt: Interrupt, value: string | number | bool
     if (open || refused) notice(conversation, open ? sentence(error) : words().stale);
     if (open) return false;
     settleElsewhere(interrupt);
-    read(interrupt.run_id, conversation);
+    followRun(interrupt.run_id, conversation);
     return true;
   } finally {
     void queryClient.invalidateQueries({ queryKey: keys.conversations });
@@ -210,12 +210,12 @@ function settleElsewhere(interrupt: Interrupt): void {
 }
 
 /** Forgets what belongs to the person who has left. */
-export function forgetTalk(): void {
+export function forgetCommands(): void {
   outbox.set({});
   notices.set({});
   answers.set({});
   settledElsewhere.set(new Set());
-  forgetSaid();
+  forgetSubmitted();
 }
 
 onSettled((conversation, runID) => {

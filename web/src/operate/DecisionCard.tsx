@@ -52,7 +52,7 @@ function toneOf(patch: Patch): Tone {
 }
 
 /** Where a patch stands and what can be done about it; ochre while it waits for a person. */
-export function Slip({ patch }: { patch: Patch }) {
+export function DecisionCard({ patch }: { patch: Patch }) {
   const words = useWords();
   const [, go] = useLocation();
   const [asked, setAsked] = useState<Act | null>(null);

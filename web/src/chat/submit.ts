@@ -12,7 +12,7 @@ import { notTheirs, watchPerson } from '../api/session.ts';
 import { OutcomeUnknown } from '../api/socket.ts';
 import type { Accepted } from '../api/types.ts';
 
-export type Words = Body<'chat'>;
+export type NewTurn = Body<'chat'>;
 
 /** How long the server may be away, or busy with the first attempt, before the words are given back. */
 const patience = 12_000; // ms
@@ -28,8 +28,8 @@ const unsure = new Map<string, { key: string; until: number }>();
 const mostUnsure = 20;
 const unsureFor = 3 * 60_000; // ms
 
-/** Says something, and returns what it was accepted as, and under which name. Throws a Failure when the server refuses or stays away. */
-export async function say(words: Words): Promise<{ accepted: Accepted; request: string }> {
+/** Submits a message, and returns what it was accepted as, and under which name. Throws a Failure when the server refuses or stays away. */
+export async function submit(words: NewTurn): Promise<{ accepted: Accepted; request: string }> {
   const same = JSON.stringify(words);
   const key = nameOf(same) ?? crypto.randomUUID();
   const body = { ...words, stream: true, client_request_id: key };
@@ -44,11 +44,11 @@ export async function say(words: Words): Promise<{ accepted: Accepted; request: 
   }
 }
 
-async function eitherWay(body: Words, key: string): Promise<Accepted> {
+async function eitherWay(body: NewTurn, key: string): Promise<Accepted> {
   const another = watchPerson();
   if (pageSocket.usable) {
     try {
-      return await pageSocket.say(body as unknown as Record<string, unknown>, key);
+      return await pageSocket.submit(body as unknown as Record<string, unknown>, key);
     } catch (error) {
       if (!(error instanceof NotOpened || error instanceof OutcomeUnknown)) throw error;
     }
@@ -57,7 +57,7 @@ async function eitherWay(body: Words, key: string): Promise<Accepted> {
 }
 
 /** Over HTTP, again while nobody answers or while the first attempt is still being worked on. */
-async function post(body: Words, key: string, another: () => boolean): Promise<Accepted> {
+async function post(body: NewTurn, key: string, another: () => boolean): Promise<Accepted> {
   const until = Date.now() + patience;
   for (let wait = firstPause; ; wait = Math.min(longestPause, wait * 2)) {
     if (another()) throw notTheirs();
@@ -88,11 +88,11 @@ function remember(same: string, key: string): void {
 }
 
 /** What was said under this name has shown up: the same words again are meant anew. */
-export function arrived(request: string): void {
+export function confirmSubmitted(request: string): void {
   for (const [same, { key }] of unsure) if (key === request) unsure.delete(same);
 }
 
 /** Forgets what belongs to the person who has left. */
-export function forgetSaid(): void {
+export function forgetSubmitted(): void {
   unsure.clear();
 }

@@ -2,7 +2,7 @@ import { memo, useMemo, type ReactNode } from 'react';
 import { linesOf, type Mention } from './doc.ts';
 
 /** A person's words: what they mentioned stands as pills, everything else as it was written. `doc` is the message's meta.tiptap_json. */
-export const Said = memo(function Said({ text, doc }: { text: string; doc?: unknown }) {
+export const MentionText = memo(function MentionText({ text, doc }: { text: string; doc?: unknown }) {
   const lines = useMemo(() => linesOf(doc), [doc]);
   if (!lines) return <p>{text}</p>;
   return (

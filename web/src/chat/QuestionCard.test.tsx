@@ -5,7 +5,7 @@ import { interruptFixture } from '../api/fixtures.ts';
 import type { Interrupt } from '../api/types.ts';
 import { setLanguage } from '../i18n/index.ts';
 import { forgetRuns } from './follower.ts';
-import { Slip, takesWords } from './Slip.tsx';
+import { QuestionCard, takesWords } from './QuestionCard.tsx';
 
 Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
 
@@ -23,7 +23,7 @@ let sent: { resume_value: { type: string; value: unknown }; interrupt_id: string
 
 function Stack({ asked }: { asked: Interrupt[] }) {
   const [at, setAt] = useState(0);
-  return <Slip asked={asked} at={at} onNext={() => setAt((at + 1) % asked.length)} />;
+  return <QuestionCard asked={asked} at={at} onNext={() => setAt((at + 1) % asked.length)} />;
 }
 
 function show(...asked: Interrupt[]): void {
