@@ -2,12 +2,12 @@ import { lazy, Suspense, useCallback, useEffect, useState, type ReactNode } from
 import { useLocation } from 'wouter';
 import { arrival, type Arrival } from './account/arrival.ts';
 import { Landing } from './account/Landing.tsx';
-import { told } from './account/told.ts';
+import { accountSentence } from './account/errors.ts';
 import { enterByCookie, restore, session } from './api/session.ts';
 import { useWords } from './i18n/index.ts';
-import './leave.ts';
+import './forgetPerson.ts';
 import { useStore } from './lib/store.ts';
-import { Fence } from './shell/Fence.tsx';
+import { ErrorBoundary } from './shell/ErrorBoundary.tsx';
 import { Mark } from './shell/Mark.tsx';
 import { Shell } from './shell/Shell.tsx';
 import { SignIn } from './shell/SignIn.tsx';
@@ -19,11 +19,11 @@ export function App() {
   const [location] = useLocation();
   if (location !== '/docs' && !location.startsWith('/docs/')) return <Program />;
   return (
-    <Fence>
+    <ErrorBoundary>
       <Suspense fallback={null}>
         <DocsPage />
       </Suspense>
-    </Fence>
+    </ErrorBoundary>
   );
 }
 
@@ -33,11 +33,11 @@ function Program() {
   const [away, setAway] = useState(''); // why nobody can tell who is there
   const find = useCallback(() => {
     setAway('');
-    whoIsThere().catch((error: unknown) => setAway(told(error)));
+    whoIsThere().catch((error: unknown) => setAway(accountSentence(error)));
   }, []);
   useEffect(find, [find]);
 
-  // The title names what was read; all else of theirs goes in leave.ts.
+  // The title names what was read; all else of theirs goes in forgetPerson.ts.
   const owner = user?.id ?? null;
   useEffect(
     () => () => {
@@ -48,7 +48,7 @@ function Program() {
 
   if (away) return <Away why={away} retry={find} />;
   if (state === 'unknown') return null;
-  return <Fence>{page(came, state === 'in' ? <Shell key={owner} /> : <SignIn />)}</Fence>;
+  return <ErrorBoundary>{page(came, state === 'in' ? <Shell key={owner} /> : <SignIn />)}</ErrorBoundary>;
 }
 
 /** What somebody came for by a link of a mail goes before where they are. */

@@ -3,7 +3,7 @@ import { Failure } from '../api/failure.ts';
 import { proveTicket } from '../api/session.ts';
 import { useWords } from '../i18n/index.ts';
 import { Form, proofOf, ProofField } from './fields.tsx';
-import { told } from './told.ts';
+import { accountSentence } from './errors.ts';
 import { useAttempt } from './useAttempt.ts';
 
 interface Props {
@@ -27,7 +27,7 @@ export function FactorForm({ ticket, onIn, onBack }: Props) {
         await proveTicket(ticket, proofOf(form, recovery));
         onIn();
       } catch (error) {
-        if (error instanceof Failure && error.detail('reason') === 'ticket_unknown') return onBack(told(error));
+        if (error instanceof Failure && error.detail('reason') === 'ticket_unknown') return onBack(accountSentence(error));
         throw error;
       }
     });

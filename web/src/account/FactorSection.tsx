@@ -8,7 +8,7 @@ import { Form, PasswordField, proofOf, ProofField } from './fields.tsx';
 import { Qr } from './Qr.tsx';
 import { RecoveryCodes } from './RecoveryCodes.tsx';
 import { Section } from './Section.tsx';
-import { told } from './told.ts';
+import { accountSentence } from './errors.ts';
 import { useAttempt } from './useAttempt.ts';
 
 type Stage =
@@ -61,7 +61,7 @@ export function FactorSection() {
       )}
       {stage.at === 'rest' && (attempt.problem || factor.isError) && (
         <p role="alert" className="problem">
-          {attempt.problem || told(factor.error)}
+          {attempt.problem || accountSentence(factor.error)}
         </p>
       )}
       {stage.at === 'enrol' && (

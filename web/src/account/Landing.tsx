@@ -6,10 +6,10 @@ import { lookAgain, session } from '../api/session.ts';
 import { useWords } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
 import { leaveArrival, type Arrival } from './arrival.ts';
-import { Door } from './Door.tsx';
+import { SignedOutPage } from './SignedOutPage.tsx';
 import { Form, PasswordField } from './fields.tsx';
 import { MailForm } from './MailForm.tsx';
-import { told } from './told.ts';
+import { accountSentence } from './errors.ts';
 import { useAttempt } from './useAttempt.ts';
 
 type Came = Extract<Arrival, { kind: 'reset' | 'confirm' }>;
@@ -38,18 +38,18 @@ function Reset({ token }: { token: string }) {
 
   if (stage === 'done') {
     return (
-      <Door title={words.forgotTitle}>
+      <SignedOutPage title={words.forgotTitle}>
         <p role="status" className="lead">
           {words.resetDone}
         </p>
         <button type="button" className="primary" autoFocus onClick={leaveArrival}>
           {words.signIn}
         </button>
-      </Door>
+      </SignedOutPage>
     );
   }
   return (
-    <Door title={words.forgotTitle}>
+    <SignedOutPage title={words.forgotTitle}>
       {stage === 'ask' ? (
         <>
           <p className="lead">{words.resetMeans}</p>
@@ -67,7 +67,7 @@ function Reset({ token }: { token: string }) {
         />
       )}
       <Back />
-    </Door>
+    </SignedOutPage>
   );
 }
 
@@ -101,19 +101,19 @@ function Confirm({ token }: { token: string }) {
 
   if (answer.isSuccess) {
     return (
-      <Door title={words.confirmed}>
+      <SignedOutPage title={words.confirmed}>
         <p role="status" className="lead">
           {state === 'in' ? words.confirmedGoOn : words.confirmedSignIn}
         </p>
         <button type="button" className="primary" autoFocus onClick={leaveArrival}>
           {state === 'in' ? words.toConversations : words.signIn}
         </button>
-      </Door>
+      </SignedOutPage>
     );
   }
-  const broken = token === '' ? words.linkBroken : answer.isError ? told(answer.error) : '';
+  const broken = token === '' ? words.linkBroken : answer.isError ? accountSentence(answer.error) : '';
   return (
-    <Door title={words.confirmTitle}>
+    <SignedOutPage title={words.confirmTitle}>
       {broken ? (
         <>
           <MailForm lead={words.confirmAsk} problem={broken} act={words.sendAgain} ask={requestConfirmation} sent={words.confirmAsked} />
@@ -124,6 +124,6 @@ function Confirm({ token }: { token: string }) {
           {words.confirming}
         </p>
       )}
-    </Door>
+    </SignedOutPage>
   );
 }

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react';
 import { session } from '../api/session.ts';
 import { useWords } from '../i18n/index.ts';
-import { hand } from '../lib/hand.ts';
+import { download } from '../lib/download.ts';
 import { CopyButton } from '../shell/CopyButton.tsx';
 
 /** Recovery codes, the one time they are told (AUTH-13). */
@@ -24,7 +24,7 @@ export function RecoveryCodes({ codes, onKept }: { codes: string[]; onKept(): vo
       </ul>
       <div className="flex-row">
         <CopyButton text={text} label={words.copyCodes} />
-        <button type="button" className="quiet" onClick={() => hand('liminal-recovery-codes.txt', 'text/plain', `Liminal, ${session.get().user?.email ?? ''}\n\n${text}`)}>
+        <button type="button" className="quiet" onClick={() => download('liminal-recovery-codes.txt', 'text/plain', `Liminal, ${session.get().user?.email ?? ''}\n\n${text}`)}>
           {words.download}
         </button>
       </div>

@@ -8,7 +8,7 @@ import { useStore } from '../lib/store.ts';
 import { Confirm } from '../shell/Confirm.tsx';
 import { deviceName } from './device.ts';
 import { Section } from './Section.tsx';
-import { told } from './told.ts';
+import { accountSentence } from './errors.ts';
 import { useAttempt } from './useAttempt.ts';
 
 /** Where an account is signed in, this page first; each of the others can be ended. */
@@ -38,7 +38,7 @@ export function SessionsSection() {
       </ul>
       {(attempt.problem || sessions.isError) && (
         <p role="alert" className="problem">
-          {attempt.problem || told(sessions.error)}
+          {attempt.problem || accountSentence(sessions.error)}
         </p>
       )}
       {sessions.data && others.length === 0 && <p className="hint">{words.noOtherSessions}</p>}

@@ -1,7 +1,7 @@
 import { useEffect, useId, useRef, type FormEvent, type ReactNode } from 'react';
 import type { Proof } from '../api/types.ts';
 import { useWords } from '../i18n/index.ts';
-import { clock } from './told.ts';
+import { clock } from './errors.ts';
 import type { Attempt } from './useAttempt.ts';
 
 /** A form whose problem is said once, above the button that tries it again. */

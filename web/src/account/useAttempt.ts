@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import { Failure } from '../api/failure.ts';
-import { told } from './told.ts';
+import { accountSentence } from './errors.ts';
 
 export interface Attempt {
   busy: boolean;
@@ -26,7 +26,7 @@ export function useAttempt(): Attempt {
       await work();
       return true;
     } catch (error) {
-      setProblem(told(error));
+      setProblem(accountSentence(error));
       if (error instanceof Failure && error.retryAfter > 0) setUntil(Date.now() + error.retryAfter * 1_000);
       return false;
     } finally {

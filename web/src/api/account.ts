@@ -3,7 +3,7 @@
 
 import { useQuery } from '@tanstack/react-query';
 import { ask } from './ask.ts';
-import { forget, inTenant, keep, post, withSetup } from './session.ts';
+import { clearSession, inTenant, post, setSession, withSetup } from './session.ts';
 import type { Proof } from './types.ts';
 
 export const accountKeys = {
@@ -24,7 +24,7 @@ export const confirmAddress = (token: string) => post<object>('/v1/auth/verify_e
 /** Sets a new password by the token of a mail. Every session ends, this page's as well (AUTH-09). */
 export async function completeReset(token: string, password: string): Promise<void> {
   await post<object>('/v1/auth/complete_reset', { token, new_password: password });
-  forget();
+  clearSession();
 }
 
 export const changePassword = (before: string, next: string) =>
@@ -62,7 +62,7 @@ export const enrolFactor = () => ask('enableMFA');
 /** Shows the first code of a new authenticator. Every session ends, and this page gets a new one. */
 export async function enableFactor(code: string): Promise<string[]> {
   const proved = await ask('verifyMFA', { body: { code } });
-  keep(proved);
+  setSession(proved);
   return proved.recovery_codes ?? [];
 }
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ask } from './ask.ts';
 import { Failure } from './failure.ts';
 import { userFixture } from './fixtures.ts';
-import { currentSession, forget, keep } from './session.ts';
+import { clearSession, currentSession, setSession } from './session.ts';
 import { upload } from './upload.ts';
 
 let asked: { path: string; headers: Headers; at: number }[];
@@ -23,7 +23,7 @@ beforeEach(() => {
   });
 });
 afterEach(() => {
-  forget();
+  clearSession();
   vi.unstubAllGlobals();
   vi.useRealTimers();
 });
@@ -112,7 +112,7 @@ const said = (headers: Headers) => ['Authorization', 'X-Tenant-ID', 'session_id'
 // Requirements: UI-18
 describe('a request', () => {
   it('says whose it is, in which tenant and which session', async () => {
-    keep(credentials);
+    setSession(credentials);
     await outcome(ask('me'));
     await outcome(ask('deleteContext', { path: { id: 'c' } }));
     expect(asked.map((one) => said(one.headers))).toEqual([['Bearer a1', 'acme', 's1'], ['Bearer a1', 'acme', 's1']]);
@@ -120,15 +120,15 @@ describe('a request', () => {
   });
 
   it('of nobody says nothing', async () => {
-    keep(credentials);
-    forget();
+    setSession(credentials);
+    clearSession();
     await outcome(ask('uiConfig'));
     expect(said(asked[0]!.headers)).toEqual([null, null, null]);
     expect(currentSession()).toBe(null);
   });
 
   it('that is made again after a refresh is of the new session', async () => {
-    keep(credentials);
+    setSession(credentials);
     answers = [problem(401), problem(200, { data: { ...credentials, access_token: 'a2', session_id: 's2' } }), fine()];
     await outcome(ask('me'));
     expect(asked.map((one) => [one.path, ...said(one.headers)])).toEqual([
@@ -139,7 +139,7 @@ describe('a request', () => {
   });
 
   it('with a file says the same', async () => {
-    keep(credentials);
+    setSession(credentials);
     const headers = new Headers();
     vi.stubGlobal(
       'XMLHttpRequest',
@@ -164,10 +164,10 @@ describe('a request', () => {
 
 // Requirements: UI-17
 it('the token and the session’s id are kept for the tab, and go with the person', () => {
-  keep(credentials);
+  setSession(credentials);
   expect([sessionStorage.getItem('liminal.token'), sessionStorage.getItem('liminal.session')]).toEqual(['a1', 's1']);
   expect(JSON.stringify({ ...localStorage })).not.toContain('a1');
-  forget();
+  clearSession();
   expect([sessionStorage.getItem('liminal.token'), sessionStorage.getItem('liminal.session')]).toEqual([null, null]);
 });
 
@@ -177,19 +177,19 @@ describe('another person who signs in meanwhile', () => {
 
   // Requirements: UI-17
   it('is not who asks again what was refused to the one before', async () => {
-    keep(as('ann'));
+    setSession(as('ann'));
     answers = [problem(401), problem(200, { data: as('bob') }), fine()];
     expect(await outcome(ask('createConversation', { body: { title: 'of ann' } }))).toMatchObject({ status: 401 });
     expect(asking()).toEqual(['/v1/conversations Bearer token-ann', '/v1/auth/refresh Bearer token-ann']);
   });
 
   it('is not who asks again what the server was away for', async () => {
-    keep(as('ann'));
+    setSession(as('ann'));
     answers = [problem(503), fine()];
     const work = ask('createConversation', { body: { title: 'of ann' } });
     work.catch(() => undefined);
     await vi.advanceTimersByTimeAsync(0);
-    keep(as('bob'));
+    setSession(as('bob'));
     expect(await outcome(work)).toMatchObject({ status: 401 });
     expect(asking()).toEqual(['/v1/conversations Bearer token-ann']);
   });

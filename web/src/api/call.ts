@@ -1,7 +1,7 @@
 // One way to the server: the envelope is taken off here, a 401 tries one
 // refresh, a 5xx is tried again (UI-17…19), and every failure is a Failure.
 
-import { forget, identification, notTheirs, refresh, watchPerson } from './session.ts';
+import { clearSession, identification, notTheirs, refresh, watchPerson } from './session.ts';
 import { Failure, failureOf } from './failure.ts';
 
 export interface Sending {
@@ -43,7 +43,7 @@ export async function authorized(url: string, request: RequestInit, most = tries
   if (response.status === 401) {
     if (!(await refresh())) throw await failureOf(response);
     response = await patient(url, request, another, most); // the cookie may be of another person by now
-    if (response.status === 401) forget();
+    if (response.status === 401) clearSession();
   }
   if (!response.ok) throw await failureOf(response);
   return response;

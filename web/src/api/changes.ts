@@ -8,9 +8,7 @@ import type * as gen from './gen.ts';
 
 export type { Approval, Example, Patch, PatchEvent, PatchRow, Person, RolloutPlan, Two, Watch } from './gen.ts';
 import type { Patch, PatchRow, RolloutPlan } from './gen.ts';
-
-export type PatchStatus = gen.Patch['status'];
-export type PatchStage = gen.Patch['stage'];
+import type { PatchStatus } from './types.ts';
 
 /** What becomes of an effect the record does not hold. */
 export type Unknowns = Exclude<gen.Patch['unknown'], ''>;
@@ -22,7 +20,6 @@ export type Change = gen.PatchChange;
 export type Operation = { [member in keyof gen.Operation]: gen.Operation[member] };
 export type Problem = gen.Fault;
 export type Check = gen.PatchCheck;
-export type Act = keyof gen.May;
 
 /** A figure with what it may be as well, given how few runs there were. */
 export type Measured = gen.Estimate;

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { endsReading, type Carrier, type Reached } from './carrier.ts';
+import { endsReading, type Transport, type ReadResult } from './transport.ts';
 import { Failure } from './failure.ts';
 import { follow, type Trouble } from './follow.ts';
 import { readByStream } from './sse.ts';
@@ -21,27 +21,27 @@ function serve(...answers: (Response | Error)[]) {
   return asked;
 }
 
-async function run(trouble: (Trouble | null)[] = [], carrier: Carrier = readByStream): Promise<RunEvent[]> {
+async function run(trouble: (Trouble | null)[] = [], transport: Transport = readByStream): Promise<RunEvent[]> {
   const events: RunEvent[] = [];
   await follow(
     'r',
     { after: 0, signal: new AbortController().signal, onEvent: (event) => events.push(event), onTrouble: (one) => trouble.push(one) },
-    carrier,
+    transport,
   );
   return events;
 }
 
-/** A carrier that brings these events and then ends like this, one after another. */
-function carries(...readings: { events?: number[]; reached: Reached | Failure }[]) {
+/** A transport that brings these events and then ends like this, one after another. */
+function carries(...readings: { events?: number[]; reached: ReadResult | Failure }[]) {
   const after: number[] = [];
-  const carrier: Carrier = async (_run, reading) => {
+  const transport: Transport = async (_run, reading) => {
     after.push(reading.after);
     const { events = [], reached } = readings.shift()!;
     for (const seq of events) reading.onEvent({ seq, kind: 'token', data: '' });
     if (reached instanceof Failure) throw reached;
     return reached;
   };
-  return { after, carrier };
+  return { after, transport };
 }
 
 afterEach(() => {
@@ -83,8 +83,8 @@ describe('following a run', () => {
 
   it('opens a line again without a word when nothing is wrong with it, but not for ever', async () => {
     const trouble: (Trouble | null)[] = [];
-    const { after, carrier } = carries({ events: [1], reached: 'renew' }, { reached: 'renew' }, { events: [2], reached: 'end' });
-    await run(trouble, carrier);
+    const { after, transport } = carries({ events: [1], reached: 'renew' }, { reached: 'renew' }, { events: [2], reached: 'end' });
+    await run(trouble, transport);
     expect(after).toEqual([0, 1, 1]);
     expect(trouble).toEqual([{ cause: 'lost', times: 1 }, null]);
   });
@@ -92,7 +92,7 @@ describe('following a run', () => {
   it('has the log again as soon as the line is heard, though the run says nothing', async () => {
     vi.useFakeTimers();
     const trouble: (Trouble | null)[] = [];
-    const ways: Carrier[] = [
+    const ways: Transport[] = [
       async () => 'lost',
       async (_, { onHeard }) => (onHeard!(), 'cut'), // cut at once: the pauses go on growing
       async (_, { onHeard }) => {
@@ -111,7 +111,7 @@ describe('following a run', () => {
   it('says that the device is offline, where it is', async () => {
     vi.stubGlobal('navigator', { onLine: false });
     const trouble: (Trouble | null)[] = [];
-    await run(trouble, carries({ reached: 'lost' }, { reached: 'end' }).carrier);
+    await run(trouble, carries({ reached: 'lost' }, { reached: 'end' }).transport);
     expect(trouble).toEqual([{ cause: 'offline', times: 1 }]);
   });
 

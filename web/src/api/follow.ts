@@ -1,15 +1,16 @@
-// Following a run to its end, however often the line breaks: each reading goes
+// Following a run to its end, however often the connection breaks: each reading goes
 // on after the last event that is known, so nothing is lost and nothing comes
 // twice. Following never asks the server to do anything, let alone again.
 
-import { eitherWay, type Break, type Carrier, type Reached } from './carrier.ts';
-import { Failure } from './failure.ts';
 import { sleep } from './call.ts';
+import { Failure } from './failure.ts';
+import { readRun } from './readRun.ts';
+import type { Interruption, Reading, ReadResult, Transport } from './transport.ts';
 import type { RunEvent } from './types.ts';
 
 /** Why a run cannot be read just now, and how many times in a row it was tried. */
 export interface Trouble {
-  cause: Break | 'offline';
+  cause: Interruption | 'offline';
   times: number;
 }
 
@@ -25,12 +26,12 @@ const firstPause = 250; // ms
 const longestPause = 8_000; // ms
 
 /** Follows a run until an event that ends the stream. A refusal is thrown: trying again would change nothing. */
-export async function follow(runID: string, options: FollowOptions, carrier: Carrier = eitherWay): Promise<void> {
+export async function follow(runID: string, options: FollowOptions, transport: Transport = readRun): Promise<void> {
   let after = options.after;
   let times = 0;
   let away = false; // the reader was told so
-  let heardAt = 0; // when the line was back; 0: it is not
-  let renewed = false; // so that a line that closes at once is not opened without a pause for ever
+  let heardAt = 0; // when the connection was back; 0: it is not
+  let renewed = false; // so that a connection that closes at once is not opened without a pause for ever
   function back() {
     if (away) options.onTrouble(null);
     away = false;
@@ -51,8 +52,8 @@ export async function follow(runID: string, options: FollowOptions, carrier: Car
   }
   while (!options.signal.aborted) {
     heardAt = 0;
-    const reached = await attempt(carrier, runID, { ...reading, after, ...(away ? { onHeard } : {}) });
-    // A line that is cut as soon as it is open is not tried at once, time and again.
+    const reached = await attempt(transport, runID, { ...reading, after, ...(away ? { onHeard } : {}) });
+    // A connection that is cut as soon as it is open is not tried at once, time and again.
     if (heardAt > 0 && Date.now() - heardAt >= longestPause) times = 0;
     if (options.signal.aborted || reached === 'end') return;
     if (reached === 'renew' && !renewed) {
@@ -66,9 +67,9 @@ export async function follow(runID: string, options: FollowOptions, carrier: Car
   }
 }
 
-async function attempt(carrier: Carrier, runID: string, reading: Parameters<Carrier>[1]): Promise<Reached> {
+async function attempt(transport: Transport, runID: string, reading: Reading): Promise<ReadResult> {
   try {
-    return await carrier(runID, reading);
+    return await transport(runID, reading);
   } catch (error) {
     if (reading.signal.aborted) return 'lost';
     if (error instanceof Failure && error.status >= 400 && error.status < 500 && error.status !== 429) throw error;
@@ -76,7 +77,7 @@ async function attempt(carrier: Carrier, runID: string, reading: Parameters<Carr
   }
 }
 
-function causeOf(reached: Break | 'renew'): Trouble['cause'] {
+function causeOf(reached: Interruption | 'renew'): Trouble['cause'] {
   if (navigator.onLine === false) return 'offline';
   return reached === 'renew' ? 'lost' : reached;
 }

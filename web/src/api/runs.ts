@@ -1,4 +1,4 @@
-// Runs as those who operate the program see them: lists, and one run's way
+// Runs as those who operate the program see them: lists, and one run's trace
 // with the reasons for it (GRAPH-18).
 
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
@@ -9,10 +9,10 @@ export type OperatedRun = gen.Run;
 export type Step = gen.TraceStep;
 export type Call = gen.TraceCall;
 export type Routing = gen.Routed;
-export type Way = gen.Trace;
+export type Trace = gen.Trace;
 
 /** One run played over another version of its workflow, side by side. */
-export type Played = gen.RehearsedRun;
+export type RehearsedRun = gen.RehearsedRun;
 
 export interface RunFilter {
   kind: OperatedRun['kind'] | '';
@@ -50,20 +50,20 @@ export function useOperatedRun(id: string) {
     queryKey: runKeys.one(id),
     queryFn: async ({ signal, client }) => {
       const { run } = await ask('run', { path: { id }, signal });
-      return remembering(client.getQueryData<OperatedRun>(runKeys.one(id)), run);
+      return withLastKnown(client.getQueryData<OperatedRun>(runKeys.one(id)), run);
     },
     refetchInterval: (query) => (query.state.data && !isOver(query.state.data) ? 3_000 : false),
   });
 }
 
 /** A run that does not answer just now stands, as far as anybody knows, where it last stood. */
-export function remembering(before: OperatedRun | undefined, run: OperatedRun): OperatedRun {
+export function withLastKnown(before: OperatedRun | undefined, run: OperatedRun): OperatedRun {
   if (!run.live || run.live.known || !before?.live || !before.trace) return run;
   return { ...run, trace: before.trace, live: { ...before.live, known: false }, artifact: before.artifact, pins: before.pins };
 }
 
 /** The parts of a trace, whichever form it was written in. */
-export function wayOf(run: OperatedRun): Way {
+export function traceOf(run: OperatedRun): Trace {
   if (Array.isArray(run.trace)) return { steps: run.trace };
   return run.trace ?? {};
 }

@@ -3,7 +3,7 @@ import { setLanguage } from '../i18n/index.ts';
 import { userFixture } from './fixtures.ts';
 import { readDraft } from '../lib/drafts.ts';
 import { Failure } from './failure.ts';
-import { accessToken, enterByCookie, forget, keep, proveTicket, refresh, restore, session, signIn, signUp, ticketOf } from './session.ts';
+import { accessToken, clearSession, enterByCookie, proveTicket, refresh, restore, session, setSession, signIn, signUp, ticketOf } from './session.ts';
 
 const ada = userFixture('u1', { email: 'ada@example.org' });
 const credentials = { user: ada, access_token: 'a2', refresh_token: 'r2', session_id: 's2', session_expires_at: '' };
@@ -18,7 +18,7 @@ function answer(status: number, body: unknown): Response {
 beforeEach(() => {
   asked = [];
   answers = [];
-  forget();
+  clearSession();
   vi.stubGlobal('fetch', async (path: string, init: RequestInit) => {
     const bearer = new Headers(init.headers).get('Authorization');
     asked.push({ path, body: JSON.parse(String(init.body)) as Record<string, unknown>, bearer });
@@ -77,7 +77,7 @@ it('a tenant is named where one was given, and only there', async () => {
 });
 
 it('a session out of a callback is the cookie’s, not the one this page had', async () => {
-  keep({ ...credentials, access_token: 'of somebody else', user: { ...ada, id: 'u0' } });
+  setSession({ ...credentials, access_token: 'of somebody else', user: { ...ada, id: 'u0' } });
   answers = [answer(200, credentials)];
   expect(await enterByCookie()).toBe(true);
   expect(asked).toEqual([{ path: '/v1/auth/refresh', body: {}, bearer: null }]);
@@ -86,7 +86,7 @@ it('a session out of a callback is the cookie’s, not the one this page had', a
 
 // Requirements: UI-17
 describe('a refresh', () => {
-  beforeEach(() => keep({ ...credentials, access_token: 'a1' }));
+  beforeEach(() => setSession({ ...credentials, access_token: 'a1' }));
 
   it('that is refused signs out', async () => {
     answers = [answer(401, { code: 'unauthorized', message: 'out' })];
@@ -113,7 +113,7 @@ describe('a refresh', () => {
 // Requirements: UI-15
 describe('words that were not sent', () => {
   it('are not shown to another person who comes back by their token', async () => {
-    keep({ ...credentials, access_token: 'a1' });
+    setSession({ ...credentials, access_token: 'a1' });
     localStorage.setItem('liminal.drafts.owner', 'u9');
     localStorage.setItem('liminal.drafts', JSON.stringify({ _new: { text: 'of another', savedAt: '' } }));
     answers = [answer(200, { user: ada })];

@@ -70,7 +70,7 @@ function hold(bearer: string | null, id: string | null): void {
 }
 
 /** Makes these credentials the session of this page. */
-export function keep(credentials: Credentials): void {
+export function setSession(credentials: Credentials): void {
   hold(credentials.access_token, credentials.session_id);
   writeItem('local', hintKey, '1');
   enter(credentials.user);
@@ -82,13 +82,14 @@ function enter(user: User): void {
   session.set({ state: 'in', user });
 }
 
-export function forget(): void {
+/** Nobody is signed in on this page any more; says nothing to the server. */
+export function clearSession(): void {
   hold(null, null);
   writeItem('local', hintKey, null);
   session.set({ state: 'out', user: null });
 }
 
-/** Asks as whoever is at the door: no refresh, no second try. */
+/** Posts as the page stands, signed in or not: no refresh, no second try. */
 export async function post<T>(path: string, body: unknown): Promise<T> {
   const response = await fetch(path, {
     method: 'POST',
@@ -102,14 +103,14 @@ export async function post<T>(path: string, body: unknown): Promise<T> {
 }
 
 export async function signIn(email: string, password: string, tenant = ''): Promise<void> {
-  keep(await post<Credentials>('/v1/auth/login', { email, password, ...inTenant(tenant) }));
+  setSession(await post<Credentials>('/v1/auth/login', { email, password, ...inTenant(tenant) }));
 }
 
 /** Makes an account; false when its address must be confirmed by a mail first. */
 export async function signUp(email: string, password: string, tenant = '', setup = ''): Promise<boolean> {
   const made = await post<SignedUp>('/v1/auth/signup', { email, password, locale: language.get(), ...inTenant(tenant), ...withSetup(setup) });
   if (made.confirm_email) return false;
-  keep(made);
+  setSession(made);
   return true;
 }
 
@@ -136,7 +137,7 @@ export function ticketOf(error: unknown): string | null {
 
 /** Shows the second factor of a sign-in (AUTH-13). */
 export async function proveTicket(ticket: string, proof: Proof): Promise<void> {
-  keep(await post<Proved>('/v1/auth/mfa/verify', { ticket, ...proof }));
+  setSession(await post<Proved>('/v1/auth/mfa/verify', { ticket, ...proof }));
 }
 
 /** Takes the session a provider's callback left in the cookie, whoever this page was before. */
@@ -147,7 +148,7 @@ export function enterByCookie(): Promise<boolean> {
 
 export async function signOut(): Promise<void> {
   await post('/v1/auth/logout', {}).catch(() => undefined); // signed out here either way
-  forget();
+  clearSession();
 }
 
 const conflictPause = 400; // ms
@@ -167,12 +168,12 @@ export function refresh(): Promise<boolean> {
 
 async function renew(): Promise<boolean> {
   try {
-    keep(await trade());
+    setSession(await trade());
     return true;
   } catch (error) {
     // Only a refusal says that nobody is signed in; everything else may pass.
     if (error instanceof Failure && error.status !== 401 && error.status !== 403) throw error;
-    forget();
+    clearSession();
     return false;
   }
 }
@@ -205,7 +206,7 @@ export async function restore(): Promise<void> {
     if (!response || response.status >= 500) throw new Failure(0, 'unreachable', '');
   }
   if (token || readItem('local', hintKey)) await refresh();
-  else forget();
+  else clearSession();
 }
 
 /** Asks who is signed in once more: another page may have confirmed the address. */

@@ -1,168 +1,170 @@
-// The WebSocket of this page (UI-04): one, for all its runs. It is opened by
-// the first thing said or read, signs in with its first frame, which brings the
+// The WebSocket of a page (UI-04): one, for all its runs. It is opened by the
+// first message or reading, signs in with its first frame, which brings the
 // message along where there is one (UI-35), and stays open.
 //
 // Where no socket can be opened, as behind some proxies, streams over HTTP do
-// the same; it is tried again later. See carrier.ts and chat/say.ts.
+// the same; it is tried again later. See readRun.ts and chat/submit.ts.
 
+import { Connection, NotOpened } from './connection.ts';
 import { Failure } from './failure.ts';
-import { Line, Unopened } from './line.ts';
-import type { Carrier } from './carrier.ts';
-import { accessToken, refresh, session } from './session.ts';
+import type { Reading, ReadResult } from './transport.ts';
 import type { Accepted } from './types.ts';
 
-export { Unopened } from './line.ts';
+/** The connection broke before it was told what became of what was said: say it again under the same name. */
+export class OutcomeUnknown extends Error {}
 
-/** The line broke before it was told what became of what was said: say it again under the same name. */
-export class Unknown extends Error {}
-
-const mostRuns = 24; // runs of one socket; the server's bound is 32, and the rest come over HTTP
-const firstAbstinence = 1_000; // ms without a socket after it could not be opened
-const longestAbstinence = 5 * 60_000; // ms
-const idleLimit = 5 * 60_000; // ms a socket that carries nothing is kept
-
-let line: Line | null = null;
-let opening: Promise<Line> | null = null;
-let coming: Line | null = null; // the line that is being opened
-let era = 0; // counts who left: a line of one person is never the next one's
-let failures = 0; // times in a row that no socket could be opened
-let notBefore = 0; // when it may be tried again, by Date.now()
-let idle = 0;
-
-/** Whether to try the socket at all. */
-export function socketMay(): boolean {
-  if (typeof WebSocket === 'undefined' || !accessToken()) return false;
-  return line !== null || Date.now() >= notBefore;
+/** Who the socket signs in as. */
+export interface SocketAuth {
+  /** The access token; null when nobody is signed in. */
+  token(): string | null;
+  /** Renews the token; false when it could not be renewed. Never rejects. */
+  renew(): Promise<boolean>;
 }
 
-export function socketMayRead(runID: string): boolean {
-  if (!socketMay()) return false;
-  return line === null || (line.runs.size < mostRuns && !line.left.has(runID));
-}
+const mostRuns = 24; // runs of one connection; the server's bound is 32, and the rest come over HTTP
+const firstBackoff = 1_000; // ms without a socket after it could not be opened
+const longestBackoff = 5 * 60_000; // ms
+const idleLimit = 5 * 60_000; // ms a connection that carries nothing is kept
 
-/**
- * Says something over the socket. Throws a Failure when it was refused, and
- * Unopened where no line came to be or Unknown where it broke before the
- * reply: in either case nobody can tell whether it was heard.
- */
-export async function sayBySocket(body: Record<string, unknown>, key: string): Promise<Accepted> {
-  const frame = { ...body, request_id: key, client_request_id: key };
-  // Only the first frame of a new line can bring the message along.
-  const asked = !line && !opening ? { key, frame } : undefined;
-  const open = await ready(asked);
-  try {
-    return await (asked ? open.asked : open.say(key, { ...frame, type: 'chat_start' }));
-  } catch (error) {
-    throw error instanceof Failure ? error : new Unknown();
-  }
-}
-
-/** Reads a run's events over the socket. */
-export const readBySocket: Carrier = async (runID, reading) => {
-  const open = await ready();
-  return open.read(runID, reading);
-};
-
-/** Ends the socket, as when the person leaves. */
-export function closeSocket(): void {
-  era++;
-  line?.close();
-  coming?.close();
-  line = coming = opening = null;
-  failures = notBefore = 0;
-}
-
-interface First {
+interface FirstMessage {
   key: string;
   frame: Record<string, unknown>;
 }
 
-function ready(first?: First): Promise<Line> {
-  if (line) return Promise.resolve(line);
-  if (opening) return opening;
-  const mine = connect(first).finally(() => {
-    if (opening === mine) opening = null;
-  });
-  return (opening = mine);
-}
+/** Keeps at most one connection: opens it when it is needed, and leaves it alone for a while where it cannot be opened. */
+export class ChatSocket {
+  private connection: Connection | null = null; // the one that is signed in
+  private opening: Promise<Connection> | null = null;
+  private pending: Connection | null = null; // the one that is being opened
+  private closings = 0; // counts close(): a connection of one person is never the next one's
+  private failures = 0; // times in a row that none could be opened
+  private notBefore = 0; // when it may be tried again, by Date.now()
+  private idleTimer = 0;
+  private idleSince = 0; // when the timer was set, by Date.now()
 
-/** Opens a line. A token that has run out is renewed, once. */
-async function connect(first?: First): Promise<Line> {
-  const begun = era;
-  for (let renewed = false; ; renewed = true) {
-    const token = accessToken();
-    const next = (coming = new Line(token ?? '', first, watch));
+  constructor(private readonly auth: SocketAuth) {}
+
+  /** Whether to try the socket at all. */
+  get usable(): boolean {
+    if (typeof WebSocket === 'undefined' || !this.auth.token()) return false;
+    return this.connection !== null || Date.now() >= this.notBefore;
+  }
+
+  /** Whether to try it for reading this run. */
+  canRead(runID: string): boolean {
+    if (!this.usable) return false;
+    return this.connection === null || (this.connection.runs.size < mostRuns && !this.connection.left.has(runID));
+  }
+
+  /**
+   * Submits a message over the socket. Throws a Failure when it was refused, and
+   * NotOpened where no connection came to be or OutcomeUnknown where it broke
+   * before the reply: in either case nobody can tell whether it was heard.
+   */
+  async submit(body: Record<string, unknown>, key: string): Promise<Accepted> {
+    const frame = { ...body, request_id: key, client_request_id: key };
+    // Only the first frame of a new connection can bring the message along.
+    const first = !this.connection && !this.opening ? { key, frame } : undefined;
+    const connection = await this.ready(first);
     try {
-      await next.ready;
-      if (era !== begun) throw new Unopened(); // it opened in the moment they left
-      failures = 0;
-      line = next;
-      coming = null;
-      restIdle();
-      return next;
+      return await (first ? connection.asked : connection.submit(key, { ...frame, type: 'chat_start' }));
     } catch (error) {
-      if (era !== begun) {
-        next.close();
-        throw new Unopened();
-      }
-      coming = null;
-      if (next.unauthorized && !renewed && (accessToken() !== token || (await renew())) && era === begun) continue;
-      if (era === begun) abstain();
-      throw error instanceof Unopened ? error : new Unopened();
+      throw error instanceof Failure ? error : new OutcomeUnknown();
     }
   }
-}
 
-async function renew(): Promise<boolean> {
-  return refresh().catch(() => false);
-}
+  /** Reads a run's events over the socket. Throws NotOpened where no connection came to be. */
+  async read(runID: string, reading: Reading): Promise<ReadResult> {
+    const connection = await this.ready();
+    return connection.read(runID, reading);
+  }
 
-function abstain(): void {
-  notBefore = Date.now() + Math.min(longestAbstinence, firstAbstinence * 2 ** failures++);
-}
+  /** Signs in again on the open connection, where the token has been renewed. */
+  signIn(): void {
+    this.connection?.signIn(this.auth.token() ?? '');
+  }
 
-const watch = {
-  closed(ended: Line, tooMany: boolean): void {
-    if (line !== ended) return; // one that did not come to be: whoever opened it sees to that
-    line = null;
-    if (tooMany) abstain(); // we were cut for talking too much: be quiet for a while
-  },
-  heard(): void {
-    if (Date.now() - idleSince > idleLimit / 10) restIdle();
-  },
-};
+  /** Asks whether the connection still lives, where there is reason to doubt it. */
+  probe(): void {
+    this.connection?.probe();
+  }
 
-let idleSince = 0;
+  /** Tries again at once what could not be opened: the reason has gone. */
+  resetBackoff(): void {
+    this.failures = this.notBefore = 0;
+  }
 
-/** Closes a line that has carried nothing for long; it is opened again when there is something. */
-function restIdle(): void {
-  idleSince = Date.now();
-  clearTimeout(idle);
-  idle = window.setTimeout(() => {
-    if (line?.busy) return restIdle();
-    line?.close();
-    line = null;
-  }, idleLimit);
-}
+  /** Ends the connection and whatever is being opened, as when the person leaves. It may be used again by the next one. */
+  close(): void {
+    this.closings++;
+    clearTimeout(this.idleTimer);
+    this.connection?.close();
+    this.pending?.close();
+    this.connection = this.pending = this.opening = null;
+    this.resetBackoff();
+  }
 
-let owner = session.get().user?.id;
+  private ready(first?: FirstMessage): Promise<Connection> {
+    if (this.connection) return Promise.resolve(this.connection);
+    if (this.opening) return this.opening;
+    const mine = this.connect(first).finally(() => {
+      if (this.opening === mine) this.opening = null;
+    });
+    return (this.opening = mine);
+  }
 
-// A renewed token signs in on the open line too; nobody signed in, or somebody else, closes it.
-session.subscribe(() => {
-  const { state, user } = session.get();
-  if (state === 'out' || (owner !== undefined && user?.id !== owner)) closeSocket();
-  else line?.signIn(accessToken() ?? '');
-  owner = user?.id;
-});
+  /** Opens a connection. A token that has run out is renewed, once. */
+  private async connect(first?: FirstMessage): Promise<Connection> {
+    const begun = this.closings;
+    for (let renewed = false; ; renewed = true) {
+      const token = this.auth.token();
+      const next = (this.pending = new Connection(token ?? '', first, {
+        closed: (ended, tooMany) => this.closed(ended, tooMany),
+        heard: () => this.heard(),
+      }));
+      try {
+        await next.ready;
+        if (this.closings !== begun) throw new NotOpened(); // it opened in the moment they left
+        this.failures = 0;
+        this.connection = next;
+        this.pending = null;
+        this.restartIdle();
+        return next;
+      } catch (error) {
+        if (this.closings !== begun) {
+          next.close();
+          throw new NotOpened();
+        }
+        this.pending = null;
+        if (next.unauthorized && !renewed && (this.auth.token() !== token || (await this.auth.renew())) && this.closings === begun) continue;
+        if (this.closings === begun) this.backOff();
+        throw error instanceof NotOpened ? error : new NotOpened();
+      }
+    }
+  }
 
-if (typeof window !== 'undefined') {
-  // After another network or a long sleep a line can be dead without a word.
-  window.addEventListener('online', () => {
-    failures = notBefore = 0;
-    line?.probe();
-  });
-  window.addEventListener('offline', () => line?.probe());
-  document.addEventListener('visibilitychange', () => {
-    if (document.visibilityState === 'visible') line?.probe();
-  });
+  private backOff(): void {
+    this.notBefore = Date.now() + Math.min(longestBackoff, firstBackoff * 2 ** this.failures++);
+  }
+
+  private closed(ended: Connection, tooMany: boolean): void {
+    if (this.connection !== ended) return; // one that did not come to be: whoever opened it sees to that
+    this.connection = null;
+    if (tooMany) this.backOff(); // we were cut for talking too much: be quiet for a while
+  }
+
+  private heard(): void {
+    if (Date.now() - this.idleSince > idleLimit / 10) this.restartIdle();
+  }
+
+  /** Closes a connection that has carried nothing for long; it is opened again when there is something. */
+  private restartIdle(): void {
+    this.idleSince = Date.now();
+    clearTimeout(this.idleTimer);
+    this.idleTimer = window.setTimeout(() => {
+      if (this.connection?.busy) return this.restartIdle();
+      this.connection?.close();
+      this.connection = null;
+    }, idleLimit);
+  }
 }

@@ -2,8 +2,8 @@
 // bytes, and what is malformed or not ours left out.
 
 import { authorized } from './call.ts';
-import { endsReading, silenceLimit, type Carrier } from './carrier.ts';
 import { eventOf, type Framed } from './event.ts';
+import { endsReading, silenceLimit, type Transport } from './transport.ts';
 import type { RunEvent } from './types.ts';
 
 export interface Frame {
@@ -62,7 +62,7 @@ export function readFrame(frame: Frame): RunEvent | null {
 }
 
 /** Reads a run's events over HTTP, from where the reader is. */
-export const readByStream: Carrier = async (runID, { after, signal, onEvent, onHeard }) => {
+export const readByStream: Transport = async (runID, { after, signal, onEvent, onHeard }) => {
   const silence = new Silence();
   try {
     const response = await authorized(`/v1/runs/${runID}/events`, {

@@ -50,6 +50,12 @@ export interface Page<T> {
 
 export type Conversation = gen.Conversation;
 
+export type PatchStatus = gen.Patch['status'];
+export type PatchStage = gen.Patch['stage'];
+
+/** What a person may do with a proposed change. */
+export type Act = keyof gen.May;
+
 /** A workflow that turns may run. */
 export type Workflow = gen.Artifact;
 

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { useArtifacts, type Artifact, type Visibility } from '../api/artifacts.ts';
-import { sentence } from '../chat/talk.ts';
+import { sentence } from '../i18n/errors.ts';
 import { language, useWords } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
 import { Ago, Loading } from '../operate/parts.tsx';

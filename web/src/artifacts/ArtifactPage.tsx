@@ -4,8 +4,8 @@ import { restore, useArtifact, useVersions, type Artifact, type Version } from '
 import { unsettled, usePatches } from '../api/changes.ts';
 import { Failure } from '../api/failure.ts';
 import { session } from '../api/session.ts';
-import { sentence } from '../chat/talk.ts';
 import { Json } from '../code/Json.tsx';
+import { sentence } from '../i18n/errors.ts';
 import { language, useWords } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
 import { when } from '../operate/figures.ts';

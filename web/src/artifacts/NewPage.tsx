@@ -8,7 +8,7 @@ import { useWords } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
 import { Card } from '../operate/parts.tsx';
 import { Acts } from './Acts.tsx';
-import { beginning, kinds, type NewKind } from './beginnings.ts';
+import { kinds, templateOf, type NewKind } from './templates.ts';
 import { readEdit, writeEdit, type Edit } from './edits.ts';
 import { useKept } from './EditPage.tsx';
 import { proposes } from './rights.ts';
@@ -40,15 +40,15 @@ function Bench({ again }: { again(): void }) {
   const { user } = useStore(session);
   const [kept] = useState(() => readEdit(user!.id, key));
   const [head, setHead] = useState(() => headOf(kept));
-  const [draft, setDraft] = useState<Draft>(() => draftOf(kept?.text ?? print(beginning(head.type, head.name))));
+  const [draft, setDraft] = useState<Draft>(() => draftOf(kept?.text ?? print(templateOf(head.type, head.name))));
   const [initial, setInitial] = useState(draft.text); // of the bench on show
   const [why, setWhy] = useState(kept?.why ?? '');
   const [tried, setTried] = useState<{ report: Tried; text: string } | null>(null);
-  const begun = head.name !== '' || head.description !== '' || why !== '' || draft.text !== print(beginning(head.type, ''));
+  const begun = head.name !== '' || head.description !== '' || why !== '' || draft.text !== print(templateOf(head.type, ''));
   useKept(user!.id, key, begun ? { text: draft.text, base: 0, why, head } : null);
 
   const choose = (type: NewKind) => {
-    const text = print(beginning(type, head.name));
+    const text = print(templateOf(type, head.name));
     setHead({ ...head, type });
     setDraft(draftOf(text));
     setInitial(text);

@@ -6,7 +6,7 @@ import { deArtifacts } from '../i18n/de.artifacts.ts';
 import { enArtifacts } from '../i18n/en.artifacts.ts';
 import { operate } from '../i18n/en.operate.ts';
 import { en } from '../i18n/en.ts';
-import { beginning, kinds } from './beginnings.ts';
+import { kinds, templateOf } from './templates.ts';
 import { forgetEdits, readEdit, writeEdit } from './edits.ts';
 import { mayPropose, mayWrite } from './rights.ts';
 import { sorted, turned, usual, type Column } from './table.ts';
@@ -95,7 +95,7 @@ describe('what is written and not proposed', () => {
 });
 
 it('begins documents with their kind', () => {
-  for (const kind of kinds) expect(beginning(kind, 'n')).toMatchObject({ kind });
+  for (const kind of kinds) expect(templateOf(kind, 'n')).toMatchObject({ kind });
 });
 
 describe('the words', () => {

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import { validate } from '../api/artifacts.ts';
 import type { Problem } from '../api/changes.ts';
-import { sentence } from '../chat/talk.ts';
+import { sentence } from '../i18n/errors.ts';
 
 export interface Found {
   looking: boolean;
@@ -21,7 +21,7 @@ export function useFaults(type: string, doc: unknown): Found {
     setFound((last) => ({ ...last, looking: true }));
     const timer = setTimeout(() => {
       validate(type, doc, stop.signal)
-        .then((told) => setFound({ looking: false, trouble: '', problems: told.valid ? [] : problemsOf(told) }))
+        .then((checked) => setFound({ looking: false, trouble: '', problems: checked.valid ? [] : problemsOf(checked) }))
         .catch((error: unknown) => {
           if (!stop.signal.aborted) setFound({ looking: false, problems: [], trouble: sentence(error) });
         });

@@ -3,6 +3,7 @@ import { Link } from 'wouter';
 import { Failure } from '../api/failure.ts';
 import { useConversations, useUIConfig } from '../api/queries.ts';
 import type { Conversation } from '../api/types.ts';
+import { sentence } from '../i18n/errors.ts';
 import { useWords } from '../i18n/index.ts';
 import { FeedbackSection } from '../feedback/FeedbackSection.tsx';
 import { DropZone } from '../knowledge/DropZone.tsx';
@@ -14,9 +15,9 @@ import { Composer } from './Composer.tsx';
 import { useConversation } from './conversation.ts';
 import { Empty } from './Empty.tsx';
 import { Scroller } from './Scroller.tsx';
-import { Slip } from './Slip.tsx';
+import { QuestionCard } from './QuestionCard.tsx';
 import { SurfaceHead } from './SurfaceHead.tsx';
-import { giveBack, sentence } from './talk.ts';
+import { giveBack } from './commands.ts';
 import { Turns } from './Turns.tsx';
 import { UserWords } from './TurnView.tsx';
 
@@ -61,7 +62,7 @@ export function Chat({ id, conversation }: Props) {
             {outgoing && <UserWords text={outgoing.text} doc={outgoing.doc} sending />}
           </Scroller>
           <div className="foot">
-            {asked.length > 0 && <Slip asked={asked} at={at} onNext={() => setShown((at + 1) % asked.length)} />}
+            {asked.length > 0 && <QuestionCard asked={asked} at={at} onNext={() => setShown((at + 1) % asked.length)} />}
             {!missing && (
               <Composer
                 key={draftKey}

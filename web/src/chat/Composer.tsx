@@ -14,8 +14,8 @@ import { Attach } from '../knowledge/Attach.tsx';
 import { UploadTray } from '../knowledge/UploadTray.tsx';
 import { useStore } from '../lib/store.ts';
 import { Icon } from '../shell/Icon.tsx';
-import { takesWords } from './Slip.tsx';
-import { answer, answerDraft, giveBackLines, notice, notices } from './talk.ts';
+import { takesWords } from './QuestionCard.tsx';
+import { answer, answerDraft, giveBackLines, notice, notices } from './commands.ts';
 
 interface Props {
   draftKey: string;

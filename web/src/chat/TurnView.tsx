@@ -1,7 +1,7 @@
 import { memo, useCallback, useMemo, useRef } from 'react';
 import { useRun } from '../api/queries.ts';
 import type { Citation } from '../api/types.ts';
-import { Said } from '../composer/Said.tsx';
+import { MentionText } from '../composer/MentionText.tsx';
 import { Noted } from '../feedback/Noted.tsx';
 import { useWords } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
@@ -15,7 +15,7 @@ import { usePast } from './past.ts';
 import { AskedLine, EvidenceLine, StepsLine } from './Rail.tsx';
 import { emptyRun, stepsOf, type RailItem, type RunState } from './run.ts';
 import { Sources } from './Sources.tsx';
-import { answers } from './talk.ts';
+import { answers } from './commands.ts';
 import { answerWords, evidenceOf, removedFrom, type Turn } from './thread.ts';
 import { TurnFoot } from './TurnFoot.tsx';
 import { useLive } from './useLive.ts';
@@ -126,7 +126,7 @@ function Unanswered({ turn, seen, giveBack }: { turn: Turn; seen: boolean; giveB
 export function UserWords({ text, doc, sending }: { text: string; doc?: unknown; sending?: boolean }) {
   return (
     <div className="said" data-sending={sending || undefined}>
-      <Said text={text} doc={doc} />
+      <MentionText text={text} doc={doc} />
     </div>
   );
 }

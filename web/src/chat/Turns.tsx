@@ -1,10 +1,10 @@
 import { memo, useDeferredValue, useEffect, useRef, useState, type ReactNode } from 'react';
 import { loadEarlier } from '../api/thread.ts';
+import { sentence } from '../i18n/errors.ts';
 import { useWords } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
 import { editing } from './change.ts';
 import { followerOf, following } from './follower.ts';
-import { sentence } from './talk.ts';
 import type { Turn } from './thread.ts';
 import { TurnView } from './TurnView.tsx';
 

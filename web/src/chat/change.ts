@@ -7,9 +7,10 @@ import { ask } from '../api/ask.ts';
 import { keys, queryClient } from '../api/queries.ts';
 import { renewTo } from '../api/thread.ts';
 import type { Message, Thread } from '../api/types.ts';
+import { sentence } from '../i18n/errors.ts';
 import { dropDrafts } from '../lib/drafts.ts';
 import { createStore } from '../lib/store.ts';
-import { answerDraft, notice, sentence } from './talk.ts';
+import { answerDraft, notice } from './commands.ts';
 
 /** The message whose words are being changed, by conversation. */
 export const editing = createStore<Record<string, string>>({});

@@ -13,10 +13,10 @@ import { workflowOf, useWorkflows } from '../knowledge/workflows.ts';
 import { moveDraft, newDraft } from '../lib/drafts.ts';
 import { useStore } from '../lib/store.ts';
 import type { Change, Lock } from './change.ts';
-import { followerOf, following, isReading, read } from './follower.ts';
+import { followerOf, following, followRun, isReading } from './follower.ts';
 import { emptyRun, type RunState } from './run.ts';
-import { arrived } from './say.ts';
-import { answers, outbox, send, settledElsewhere, stop } from './talk.ts';
+import { confirmSubmitted } from './submit.ts';
+import { answers, outbox, send, settledElsewhere, stop } from './commands.ts';
 import { createGrouping, wholeTurns, withoutFrom, type Turn } from './thread.ts';
 import { useLive } from './useLive.ts';
 
@@ -92,10 +92,10 @@ function useRejoin(id: string | null, thread: Thread | undefined) {
   const active = thread?.active_run;
   useEffect(() => {
     if (!id || !active) return;
-    arrived(active.request_id);
+    confirmSubmitted(active.request_id);
     const known = followerOf(active.id);
     const movedOn = known?.state.get().phase === 'waiting' && active.status === 'running';
-    if (!known || (movedOn && !isReading(active.id))) read(active.id, id);
+    if (!known || (movedOn && !isReading(active.id))) followRun(active.id, id);
   }, [id, active]);
 }
 

@@ -1,7 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import type { FollowOptions } from '../api/follow.ts';
 import type { RunEvent } from '../api/types.ts';
-import { followerOf, forgetRuns, read } from './follower.ts';
+import { followerOf, followRun, forgetRuns } from './follower.ts';
 
 const kinds = vi.hoisted(() => new Map<string, string>());
 vi.mock('../api/follow.ts', () => ({
@@ -13,7 +13,7 @@ afterEach(forgetRuns);
 it('keeps the latest runs that are over, and all that wait for a person', async () => {
   kinds.set('waits', 'paused');
   for (const run of ['waits', ...Array.from({ length: 60 }, (_, n) => `r${n}`)]) {
-    read(run, 'c');
+    followRun(run, 'c');
     await vi.waitFor(() => expect(followerOf(run)?.state.get().phase).not.toBe('working'));
     await Promise.resolve();
   }

@@ -3,7 +3,6 @@
 
 import { follow, type Trouble } from '../api/follow.ts';
 import { Failure } from '../api/failure.ts';
-import { closeSocket } from '../api/socket.ts';
 import { createStore, type Store } from '../lib/store.ts';
 import { createPulse } from './pulse.ts';
 import { emptyRun, fold, type RunState } from './run.ts';
@@ -40,7 +39,7 @@ export function isReading(runID: string): boolean {
 }
 
 /** Reads a run from where this page left off, or from its beginning. */
-export function read(runID: string, conversation: string): Follower {
+export function followRun(runID: string, conversation: string): Follower {
   const entry = entries.get(runID) ?? create(runID, conversation);
   if (!entry.reading) start(runID, entry);
   return entry;
@@ -109,5 +108,4 @@ function createPainter(state: Store<RunState>) {
 export function forgetRuns(): void {
   for (const entry of entries.values()) entry.reading?.abort();
   entries.clear();
-  closeSocket();
 }

@@ -4,7 +4,7 @@
 
 import { useMemo } from 'react';
 import { useRun } from '../api/queries.ts';
-import { wayOf } from '../api/runs.ts';
+import { traceOf } from '../api/runs.ts';
 import type { Interrupt, Run, TraceStep } from '../api/types.ts';
 import type { RailItem, Step } from './run.ts';
 
@@ -13,7 +13,7 @@ const silent: ReadonlySet<string> = new Set(['set', 'switch', 'end']);
 
 /** The steps of a run that took their time, as far as its trace is known. */
 export function tracedSteps(run: Run | undefined): TraceStep[] {
-  return run ? (wayOf(run).steps ?? []).filter((step) => !silent.has(step.type)) : [];
+  return run ? (traceOf(run).steps ?? []).filter((step) => !silent.has(step.type)) : [];
 }
 
 /** The question a log begins with; null where it begins with a step, as one does that has forgotten nothing. */

@@ -41,7 +41,7 @@ export function createPulse(show: () => void): Pulse {
 }
 
 /** Measures what showing takes: the work itself, and then the frame it makes. A hidden page has no frames. */
-function measure(show: () => void, told: (ms: number) => void): void {
+function measure(show: () => void, done: (ms: number) => void): void {
   const begun = performance.now();
   show();
   // React works behind this, before a promise made now is kept.
@@ -51,7 +51,7 @@ function measure(show: () => void, told: (ms: number) => void): void {
       const { port1, port2 } = new MessageChannel();
       port1.addEventListener('message', () => {
         port1.close();
-        told(worked + Math.max(0, performance.now() - Math.max(frame, begun + worked)));
+        done(worked + Math.max(0, performance.now() - Math.max(frame, begun + worked)));
       });
       port1.start();
       port2.postMessage(null); // handled after the frame is made

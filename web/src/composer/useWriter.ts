@@ -4,7 +4,7 @@
 import { useLayoutEffect, useRef, useState, type RefObject } from 'react';
 import { onSaveDrafts, writeDraft } from '../lib/drafts.ts';
 import { useStore } from '../lib/store.ts';
-import { draftsTouched } from '../chat/talk.ts';
+import { draftsTouched } from '../chat/commands.ts';
 import type { Piece } from './doc.ts';
 import { draftLines, saveDraft } from './draft.ts';
 import { createWriter, type Query, type Writer } from './writer.ts';

@@ -88,13 +88,13 @@ export function createWriter(place: HTMLElement, lines: Piece[][], hooks: Hooks)
 
   let empty = blank(editor.state.doc);
   let query: Query | null = null;
-  function told(state: EditorState, changed: boolean): void {
+  function announce(state: EditorState, changed: boolean): void {
     if (changed) hooks.changed((empty = blank(state.doc)));
     const next = editor.isEditable ? queryAt(state) : null;
     if (next?.from === query?.from && next?.text === query?.text) return;
     hooks.asked((query = next));
   }
-  editor.on('transaction', ({ transaction }) => told(editor.state, transaction.docChanged));
+  editor.on('transaction', ({ transaction }) => announce(editor.state, transaction.docChanged));
 
   return {
     lines: () => ownLinesOf(editor.state.doc.toJSON()) ?? [],
@@ -103,7 +103,7 @@ export function createWriter(place: HTMLElement, lines: Piece[][], hooks: Hooks)
       const doc = editor.schema.nodeFromJSON(docOfLines(next));
       const selection = TextSelection.atEnd(doc);
       editor.view.updateState(EditorState.create({ doc, selection, plugins: editor.state.plugins }));
-      told(editor.state, true);
+      announce(editor.state, true);
     },
     show(next, editable) {
       attributes = next;

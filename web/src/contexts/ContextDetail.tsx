@@ -3,7 +3,7 @@ import { useLocation } from 'wouter';
 import { changeContext, deleteContext, useChunks, useOneContext, type OneContext } from '../api/contexts.ts';
 import { Failure } from '../api/failure.ts';
 import { session } from '../api/session.ts';
-import { sentence } from '../chat/talk.ts';
+import { sentence } from '../i18n/errors.ts';
 import { language, useWords } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
 import { forgetContext } from '../knowledge/choice.ts';

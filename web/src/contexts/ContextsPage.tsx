@@ -1,6 +1,6 @@
 import { Link, useRoute } from 'wouter';
 import { useWords } from '../i18n/index.ts';
-import '../styles/pages.css';
+import '../styles/pages.ts';
 import { ContextDetail } from './ContextDetail.tsx';
 import { ContextList } from './ContextList.tsx';
 import { SetDetail } from './SetDetail.tsx';

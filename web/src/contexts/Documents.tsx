@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState, type RefObject } from 'react';
 import { deleteDocument, renameDocument, useDocumentPages } from '../api/contexts.ts';
 import type { Document } from '../api/types.ts';
-import { sentence } from '../chat/talk.ts';
+import { sentence } from '../i18n/errors.ts';
 import { language, useWords } from '../i18n/index.ts';
 import type { Dictionary } from '../i18n/en.ts';
 import { fileSize } from '../lib/format.ts';

@@ -3,7 +3,7 @@ import { useLocation } from 'wouter';
 import { useAttempt } from '../account/useAttempt.ts';
 import { changeSet, deleteSet, useOneSet, useTitles, type OneDocumentSet } from '../api/contexts.ts';
 import { Failure } from '../api/failure.ts';
-import { sentence } from '../chat/talk.ts';
+import { sentence } from '../i18n/errors.ts';
 import { useWords } from '../i18n/index.ts';
 import { ActDialog, Card, Loading, Trouble } from '../operate/parts.tsx';
 import { Icon } from '../shell/Icon.tsx';

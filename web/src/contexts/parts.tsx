@@ -4,7 +4,7 @@ import { useEffect, useId, useLayoutEffect, useRef, useState, type ReactNode } f
 import { flushSync } from 'react-dom';
 import { useAttempt } from '../account/useAttempt.ts';
 import type { Pages } from '../api/contexts.ts';
-import { sentence } from '../chat/talk.ts';
+import { sentence } from '../i18n/errors.ts';
 import { useWords } from '../i18n/index.ts';
 import { Loading } from '../operate/parts.tsx';
 

@@ -5,7 +5,7 @@ import type { Turn } from '../chat/thread.ts';
 import { useWords } from '../i18n/index.ts';
 import { NoteForm } from './NoteForm.tsx';
 import { learnable } from './read.ts';
-import { takeBack, useStanding, type Target } from './state.ts';
+import { removeFeedback, useStanding, type Target } from './state.ts';
 import { Thumbs } from './Thumbs.tsx';
 
 /** What the person thinks of an answer: one press, a way back, and a note if they like. */
@@ -30,11 +30,11 @@ function Said({ target, stored }: { target: Target; stored: NonNullable<Turn['an
     noteButton.current?.focus();
   }
 
-  function takeBackNow() {
+  function removeNow() {
     if (!feedback) return;
     setHeld(false);
     row.current?.querySelector<HTMLButtonElement>('[data-thumb]')?.focus(); // the button is about to go
-    void takeBack(target, feedback, false);
+    void removeFeedback(target, feedback, false);
   }
 
   return (
@@ -43,7 +43,7 @@ function Said({ target, stored }: { target: Target; stored: NonNullable<Turn['an
         <Thumbs target={target} stored={stored} />
         <span role="status">{undo && !writing ? words.feedbackNoted : ''}</span>
         {undoing && (
-          <button type="button" className="deed-link" onClick={takeBackNow} onFocus={() => setHeld(true)} onBlur={() => setHeld(false)}>
+          <button type="button" className="deed-link" onClick={removeNow} onFocus={() => setHeld(true)} onBlur={() => setHeld(false)}>
             {words.feedbackUndo}
           </button>
         )}

@@ -6,7 +6,7 @@ import { Json } from '../code/Json.tsx';
 import { useWords } from '../i18n/index.ts';
 import { NoteFields, noteAfter, noteOf, sameNote, trimmed } from './NoteForm.tsx';
 import { learnable } from './read.ts';
-import { give, useStanding, type Target } from './state.ts';
+import { saveFeedback, useStanding, type Target } from './state.ts';
 import { Thumbs } from './Thumbs.tsx';
 
 const choices = 20; // of the latest answers
@@ -76,7 +76,7 @@ function Rating({ target, answer }: { target: Target | null; answer: Message | n
       )}
       {target && feedback && changed && (
         <div className="editor-deeds">
-          <button type="button" className="primary" disabled={busy} onClick={() => void give(target, feedback, { signal: feedback.signal, ...written })}>
+          <button type="button" className="primary" disabled={busy} onClick={() => void saveFeedback(target, feedback, { signal: feedback.signal, ...written })}>
             {words.feedbackSave}
           </button>
         </div>

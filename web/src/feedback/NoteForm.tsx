@@ -1,12 +1,12 @@
 import { useId, useState, type FormEvent } from 'react';
 import type { Feedback } from '../api/gen.ts';
 import { useWords } from '../i18n/index.ts';
-import { give, isUp, type Saying, type Target } from './state.ts';
+import { isUp, saveFeedback, type FeedbackInput, type Target } from './state.ts';
 
 /** Why an answer was good or bad, and what it should have been. */
 export function NoteForm({ target, said, close }: { target: Target; said: Feedback; close(): void }) {
   const words = useWords();
-  const [note, setNote] = useState<Omit<Saying, 'signal'>>({ notes: said.notes, corrected_text: said.corrected_text });
+  const [note, setNote] = useState<Omit<FeedbackInput, 'signal'>>({ notes: said.notes, corrected_text: said.corrected_text });
   const [strong, setStrong] = useState(said.signal === 'always' || said.signal === 'never');
   const [busy, setBusy] = useState(false);
   const up = isUp(said.signal);
@@ -16,7 +16,7 @@ export function NoteForm({ target, said, close }: { target: Target; said: Feedba
     if (busy) return;
     setBusy(true);
     const signal = up ? (strong ? 'always' : 'like') : strong ? 'never' : 'dislike';
-    void give(target, said, { signal, ...trimmed(note) }).then((kept) => {
+    void saveFeedback(target, said, { signal, ...trimmed(note) }).then((kept) => {
       setBusy(false);
       if (kept) close();
     });
@@ -51,7 +51,7 @@ export function NoteForm({ target, said, close }: { target: Target; said: Feedba
 }
 
 /** The two things there are to write. */
-export function NoteFields({ note, onChange, focus = false }: { note: Omit<Saying, 'signal'>; onChange(note: Omit<Saying, 'signal'>): void; focus?: boolean }) {
+export function NoteFields({ note, onChange, focus = false }: { note: Omit<FeedbackInput, 'signal'>; onChange(note: Omit<FeedbackInput, 'signal'>): void; focus?: boolean }) {
   const words = useWords();
   const id = useId();
   return (
@@ -64,9 +64,9 @@ export function NoteFields({ note, onChange, focus = false }: { note: Omit<Sayin
   );
 }
 
-type Note = Required<Omit<Saying, 'signal'>>;
+type Note = Required<Omit<FeedbackInput, 'signal'>>;
 
-export function noteOf(said: Omit<Saying, 'signal'> | null): Note {
+export function noteOf(said: Omit<FeedbackInput, 'signal'> | null): Note {
   return { notes: said?.notes ?? '', corrected_text: said?.corrected_text ?? '' };
 }
 
@@ -83,7 +83,7 @@ export function noteAfter(note: Note, last: Note, kept: Note): Note {
 }
 
 /** A note without what was not written. */
-export function trimmed(note: Omit<Saying, 'signal'>): Omit<Saying, 'signal'> {
+export function trimmed(note: Omit<FeedbackInput, 'signal'>): Omit<FeedbackInput, 'signal'> {
   const [notes, corrected] = [note.notes?.trim(), note.corrected_text?.trim()];
   return { ...(notes ? { notes } : {}), ...(corrected ? { corrected_text: corrected } : {}) };
 }

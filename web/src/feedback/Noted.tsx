@@ -4,7 +4,7 @@ import type { Message } from '../api/types.ts';
 import { ChangeContext } from '../chat/change.ts';
 import { useWords } from '../i18n/index.ts';
 import { notedIn } from './read.ts';
-import { takeBack, useStanding } from './state.ts';
+import { removeFeedback, useStanding } from './state.ts';
 
 /** Under a person's words: that they were understood as feedback, and the way back. */
 export function Noted({ message, heeded }: { message: Message; heeded: boolean }) {
@@ -24,7 +24,7 @@ export function Noted({ message, heeded }: { message: Message; heeded: boolean }
           aria-disabled={busy}
           onClick={() => {
             const said = { id: noted.id, signal: noted.signal, notes: '', corrected_text: '' };
-            void takeBack({ conversation, message: noted.message }, said, false);
+            void removeFeedback({ conversation, message: noted.message }, said, false);
           }}
         >
           {words.feedbackUndo}

@@ -1,13 +1,13 @@
 import type { Feedback } from '../api/gen.ts';
 import { useWords } from '../i18n/index.ts';
 import { Icon } from '../shell/Icon.tsx';
-import { give, isUp, takeBack, useStanding, type Saying, type Target } from './state.ts';
+import { isUp, removeFeedback, saveFeedback, useStanding, type FeedbackInput, type Target } from './state.ts';
 
 interface Props {
   target: Target | null; // null: there is no answer yet
   stored: Feedback | null;
   /** What goes with a press: a note that is written already. */
-  with?: Omit<Saying, 'signal'>;
+  with?: Omit<FeedbackInput, 'signal'>;
 }
 
 /** One press says it; the same press again takes it back. */
@@ -17,8 +17,8 @@ export function Thumbs({ target, stored, with: more }: Props) {
 
   function press(up: boolean) {
     if (!target || busy) return;
-    if (feedback && isUp(feedback.signal) === up) void takeBack(target, feedback, true);
-    else void give(target, feedback, { signal: up ? 'like' : 'dislike', ...more });
+    if (feedback && isUp(feedback.signal) === up) void removeFeedback(target, feedback, true);
+    else void saveFeedback(target, feedback, { signal: up ? 'like' : 'dislike', ...more });
   }
 
   return (

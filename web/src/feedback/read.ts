@@ -1,7 +1,9 @@
 // What messages carry of feedback, read with care: their meta is open.
 
+import type { Feedback } from '../api/gen.ts';
 import type { Message } from '../api/types.ts';
-import type { Signal } from './state.ts';
+
+export type Signal = Feedback['signal'];
 
 /** What a person's message was heard to say of an answer (PREF-02). */
 export interface Noted {

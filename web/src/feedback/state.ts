@@ -7,14 +7,12 @@ import { Failure } from '../api/failure.ts';
 import type { Feedback, NewPreference } from '../api/gen.ts';
 import { keys, queryClient } from '../api/queries.ts';
 import type { Message, Thread } from '../api/types.ts';
-import { sentence } from '../chat/talk.ts';
+import { sentence } from '../i18n/errors.ts';
 import { createStore } from '../lib/store.ts';
-import { notedIn, type Noted } from './read.ts';
-
-export type Signal = Feedback['signal'];
+import { notedIn, type Noted, type Signal } from './read.ts';
 
 /** What is said, besides of which answer. */
-export type Saying = Pick<NewPreference, 'signal' | 'notes' | 'corrected_text'>;
+export type FeedbackInput = Pick<NewPreference, 'signal' | 'notes' | 'corrected_text'>;
 
 /** The answer something is said of. */
 export interface Target {
@@ -56,11 +54,11 @@ export function isUp(signal: Signal): boolean {
 }
 
 /** Says what the person thinks of an answer, at once on the page. Whether it was kept. */
-export async function give(target: Target, before: Feedback | null, saying: Saying): Promise<boolean> {
+export async function saveFeedback(target: Target, before: Feedback | null, input: FeedbackInput): Promise<boolean> {
   if (standings.get()[target.message]?.busy) return false;
-  put(target.message, { feedback: { id: 0, notes: '', corrected_text: '', ...saying }, busy: true, undo: false, problem: '' });
+  put(target.message, { feedback: { id: 0, notes: '', corrected_text: '', ...input }, busy: true, undo: false, problem: '' });
   try {
-    const body = { conversation_id: target.conversation, message_id: target.message, ...saying };
+    const body = { conversation_id: target.conversation, message_id: target.message, ...input };
     const { preference } = await ask('createPreference', { body, key: crypto.randomUUID() });
     settle(target, { id: preference.id, signal: preference.signal as Signal, notes: preference.notes, corrected_text: preference.corrected_text ?? '' }, true);
     return true;
@@ -71,7 +69,7 @@ export async function give(target: Target, before: Feedback | null, saying: Sayi
 }
 
 /** Takes back what was said; with all, what was said of the answer before it too. Whether it is gone. */
-export async function takeBack(target: Target, said: Feedback, all: boolean): Promise<boolean> {
+export async function removeFeedback(target: Target, said: Feedback, all: boolean): Promise<boolean> {
   if (standings.get()[target.message]?.busy) return false;
   put(target.message, { feedback: all ? null : said, busy: true, undo: false, problem: '' });
   try {

@@ -1,6 +1,6 @@
 // The words of Operate: decisions, patches, runs.
 
-import type { Act, PatchStage, PatchStatus } from '../api/changes.ts';
+import type { Act, PatchStage, PatchStatus } from '../api/types.ts';
 import { usage } from './en.usage.ts';
 
 export const operate = {

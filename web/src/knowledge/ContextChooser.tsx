@@ -1,6 +1,7 @@
 import { useContexts } from '../api/queries.ts';
 import type { Conversation } from '../api/types.ts';
-import { notice, sentence } from '../chat/talk.ts';
+import { notice } from '../chat/commands.ts';
+import { sentence } from '../i18n/errors.ts';
 import { useWords } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
 import { choose, chosenContext, contextOf } from './choice.ts';

@@ -5,7 +5,7 @@ import { keys, queryClient, unfinished } from '../api/queries.ts';
 import { follow } from '../api/follow.ts';
 import type { Document, Limits, RunEvent, Uploaded } from '../api/types.ts';
 import { refusal, upload, type Destination } from '../api/upload.ts';
-import { sentence } from '../chat/talk.ts';
+import { sentence } from '../i18n/errors.ts';
 import { language, words } from '../i18n/index.ts';
 import { fileSize, kindsOfFile } from '../lib/format.ts';
 import { createStore } from '../lib/store.ts';

@@ -1,9 +1,10 @@
 import { useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { useAttempt } from '../account/useAttempt.ts';
-import { settle, unsettled, useOpenPatches, useOpenQuestions, usePatches, waits, type OpenQuestion, type PatchRow, type PatchStatus } from '../api/changes.ts';
+import { settle, unsettled, useOpenPatches, useOpenQuestions, usePatches, waits, type OpenQuestion, type PatchRow } from '../api/changes.ts';
+import type { PatchStatus } from '../api/types.ts';
+import { sentence } from '../i18n/errors.ts';
 import { useWords } from '../i18n/index.ts';
-import { sentence } from '../chat/talk.ts';
 import { TypeBadge } from '../ui/Badge.tsx';
 import { Versions } from './Changes.tsx';
 import { Ago, Loading, useAdmin } from './parts.tsx';

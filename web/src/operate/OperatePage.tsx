@@ -1,4 +1,4 @@
-import '../styles/operate.css';
+import './styles.ts';
 import { lazy } from 'react';
 import { Link, useLocation, useRoute } from 'wouter';
 import { useWords } from '../i18n/index.ts';

@@ -9,7 +9,7 @@ import { Checks } from './Checks.tsx';
 import { History } from './History.tsx';
 import { Ago, Card, Loading, Trouble } from './parts.tsx';
 import { RehearsalCard } from './RehearsalCard.tsx';
-import { Slip } from './Slip.tsx';
+import { DecisionCard } from './DecisionCard.tsx';
 import { Watching } from './Watching.tsx';
 
 /** One proposed change: what it is, why, what it would do, and the decision about it. */
@@ -37,7 +37,7 @@ function Whole({ patch }: { patch: Patch }) {
           <Title patch={patch} />
           <Byline patch={patch} />
         </div>
-        <Slip key={patch.id} patch={patch} />
+        <DecisionCard key={patch.id} patch={patch} />
       </header>
       <div className="patch-body">
         <div className="main-side">

@@ -1,4 +1,4 @@
-import '../styles/operate.css';
+import './styles.ts';
 import { Link } from 'wouter';
 import type { Example, Report, Two } from '../api/changes.ts';
 import { language, useWords } from '../i18n/index.ts';

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useVersions } from '../api/artifacts.ts';
-import { replay, type OperatedRun, type Played } from '../api/runs.ts';
+import { replay, type OperatedRun, type RehearsedRun } from '../api/runs.ts';
 import { useAttempt } from '../account/useAttempt.ts';
 import { useWords } from '../i18n/index.ts';
 import { Card } from './parts.tsx';
@@ -13,7 +13,7 @@ export function Replay({ run }: { run: OperatedRun }) {
   const versions = useVersions(run.artifact!.id).data ?? [];
   const newest = versions.reduce((top, one) => Math.max(top, one.version), run.artifact!.version);
   const [version, setVersion] = useState<number | null>(null);
-  const [played, setPlayed] = useState<Played | null>(null);
+  const [played, setPlayed] = useState<RehearsedRun | null>(null);
   const chosen = version ?? newest;
   if (run.recorded === false) {
     return (
@@ -56,7 +56,7 @@ export function Replay({ run }: { run: OperatedRun }) {
   );
 }
 
-function Shown({ played }: { played: Played }) {
+function Shown({ played }: { played: RehearsedRun }) {
   const words = useWords();
   const divergences = played.divergences ?? [];
   return (

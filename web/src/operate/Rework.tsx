@@ -1,7 +1,8 @@
 import { useState } from 'react';
 import { useLocation } from 'wouter';
-import type { Change, Patch, PatchStatus } from '../api/changes.ts';
+import type { Change, Patch } from '../api/changes.ts';
 import { session } from '../api/session.ts';
+import type { PatchStatus } from '../api/types.ts';
 import { readEdit, writeEdit } from '../artifacts/edits.ts';
 import { print } from '../code/print.ts';
 import { useWords } from '../i18n/index.ts';

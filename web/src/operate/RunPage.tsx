@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { useMessagesOf } from '../api/thread.ts';
 import { useVersions } from '../api/artifacts.ts';
-import { isOver, useOperatedRun, wayOf, type OperatedRun } from '../api/runs.ts';
+import { isOver, useOperatedRun, traceOf, type OperatedRun } from '../api/runs.ts';
 import { Failure } from '../api/failure.ts';
 import { AskedLine } from '../chat/Rail.tsx';
 import { turnsOf } from '../chat/thread.ts';
@@ -16,9 +16,9 @@ import { Replay } from './Replay.tsx';
 import { RoutingCard } from './RoutingCard.tsx';
 import { dotOf, tookOf } from './Runs.tsx';
 import { openOf, StepCard, tookStep } from './StepCard.tsx';
-import { standing, standsAt, stopsOf, type Stop } from './way.ts';
+import { standing, standsAt, stopsOf, type Stop } from './trace.ts';
 
-/** One run: the way it took, step by step, and why. */
+/** One run: its trace, step by step, and why. */
 export function RunPage({ id }: { id: string }) {
   const words = useWords();
   const run = useOperatedRun(id);
@@ -48,7 +48,7 @@ function Whole({ run }: { run: OperatedRun }) {
           </p>
         )}
       </header>
-      <Way run={run} foreign={run.limited === true} />
+      <Trace run={run} foreign={run.limited === true} />
     </article>
   );
 }
@@ -79,9 +79,9 @@ function Facts({ run }: { run: OperatedRun }) {
   );
 }
 
-function Way({ run, foreign }: { run: OperatedRun; foreign: boolean }) {
+function Trace({ run, foreign }: { run: OperatedRun; foreign: boolean }) {
   const words = useWords();
-  const way = wayOf(run);
+  const trace = traceOf(run);
   const steps = useMemo(() => stopsOf(run), [run]);
   // Where a run failed or stands is what its reader came for. It is followed
   // until another step is chosen.
@@ -99,11 +99,11 @@ function Way({ run, foreign }: { run: OperatedRun; foreign: boolean }) {
       <Card title={isOver(run) ? words.traceSteps : words.traceSoFar} className="trace">
         <Unsaid run={run} steps={steps} />
         {steps.length > 0 && <Rail steps={steps} at={at} onChoose={choose} />}
-        {way.path && way.path.length > 0 && (
+        {trace.path && trace.path.length > 0 && (
           <details className="more">
             <summary>{words.readPath}</summary>
             <ol className="read-path">
-              {way.path.map((stage) => (
+              {trace.path.map((stage) => (
                 <li key={stage.name}>
                   <code>{stage.name}</code> {stage.note && <small>{stage.note}</small>}
                 </li>
@@ -115,20 +115,20 @@ function Way({ run, foreign }: { run: OperatedRun; foreign: boolean }) {
       <div className="main-side">
         {steps[at] && (
           <div ref={detail} className="detail">
-            <StepCard key={at} steps={steps} at={at} calls={way.calls ?? []} foreign={foreign} over={isOver(run)} />
+            <StepCard key={at} steps={steps} at={at} calls={trace.calls ?? []} foreign={foreign} over={isOver(run)} />
           </div>
         )}
         {run.conversation_id && !foreign && <Asked conversation={run.conversation_id} run={run.id} />}
         <Drawn run={run} steps={steps} onPick={(node) => choose(Math.max(0, steps.findIndex((step) => step.node === node)))} />
         {isOver(run) && run.artifact && <Replay run={run} />}
-        {way.routing && <RoutingCard routing={way.routing} />}
+        {trace.routing && <RoutingCard routing={trace.routing} />}
         {(run.pins ?? []).length > 0 && <Pins run={run} />}
       </div>
     </div>
   );
 }
 
-/** Why there is no way to see, or not the newest. */
+/** Why there is no trace to see, or not the newest. */
 function Unsaid({ run, steps }: { run: OperatedRun; steps: Stop[] }) {
   const words = useWords();
   let text = '';

@@ -2,7 +2,7 @@ import { Link, useLocation, useSearch } from 'wouter';
 import { useQuery } from '@tanstack/react-query';
 import { ask } from '../api/ask.ts';
 import { isOver, useRuns, type OperatedRun, type RunFilter } from '../api/runs.ts';
-import { sentence } from '../chat/talk.ts';
+import { sentence } from '../i18n/errors.ts';
 import { language, useWords } from '../i18n/index.ts';
 import { duration } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';

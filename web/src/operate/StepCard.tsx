@@ -6,13 +6,13 @@ import { duration } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';
 import { when } from './figures.ts';
 import { Card } from './parts.tsx';
-import type { Stop } from './way.ts';
+import type { Stop } from './trace.ts';
 
 interface Props {
   steps: Stop[];
   at: number;
   calls: Call[];
-  foreign: boolean; // another person's: only its way is shown
+  foreign: boolean; // another person's: only its trace is shown
   over: boolean; // what went in and out is told at the end
 }
 

@@ -1,7 +1,9 @@
-import '../styles/usage.css';
+import './UsagePage.css';
+import './UsageTiles.css';
+import './UsageTables.css';
 import { useLocation, useSearch } from 'wouter';
 import { useInsights, type Insights, type Span } from '../api/insights.ts';
-import { sentence } from '../chat/talk.ts';
+import { sentence } from '../i18n/errors.ts';
 import { language, useWords } from '../i18n/index.ts';
 import { count } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';

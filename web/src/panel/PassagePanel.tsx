@@ -2,11 +2,11 @@ import { useEffect, useRef } from 'react';
 import { usePassage } from '../api/queries.ts';
 import { Failure } from '../api/failure.ts';
 import type { Citation } from '../api/types.ts';
-import { sentence } from '../chat/talk.ts';
 import { headingOf } from '../chat/thread.ts';
+import { sentence } from '../i18n/errors.ts';
 import { useWords } from '../i18n/index.ts';
 import { Icon } from '../shell/Icon.tsx';
-import { Sheet } from './Panel.tsx';
+import { Sheet } from './Sheet.tsx';
 import { panel } from './state.ts';
 
 /** The passage a citation stands for, in the middle of its document. */

@@ -3,7 +3,7 @@
 // tool_call directly followed in the list by a switch goes to it; every other
 // node without next ends there.
 
-export type Way = 'next' | 'branch' | 'each' | 'cancel' | 'error';
+export type EdgeKind = 'next' | 'branch' | 'each' | 'cancel' | 'error';
 
 export interface Node {
   id: string;
@@ -19,7 +19,7 @@ export interface Node {
 export interface Edge {
   from: string;
   to: string;
-  way: Way;
+  way: EdgeKind;
   numbers: number[]; // of the branches that lead this way
 }
 
@@ -103,7 +103,7 @@ function waysOf(one: Json, following: Json | undefined): Edge[] {
   const from = text(one['id']);
   const type = text(one['type']);
   const edges: Edge[] = [];
-  const add = (to: string, way: Way, number = 0) => {
+  const add = (to: string, way: EdgeKind, number = 0) => {
     if (to === '') return;
     const same = number > 0 ? edges.find((edge) => edge.way === way && edge.to === to) : undefined;
     if (same) same.numbers.push(number);

@@ -45,11 +45,11 @@ interface StackProps {
 
 function Stack({ column, index, count, top, series, write }: StackProps) {
   const { x, width } = columnOf(index, count);
-  const told = series.map((one, at) => `${one.name}: ${write(column.values[at] ?? 0)}`).join('\n');
+  const values = series.map((one, at) => `${one.name}: ${write(column.values[at] ?? 0)}`).join('\n');
   const heights = series.map((_, at) => ((column.values[at] ?? 0) / top) * 100);
   return (
     <g>
-      <title>{`${column.label}\n${told}`}</title>
+      <title>{`${column.label}\n${values}`}</title>
       <rect className="plot-hit" x={`${(index * 100) / count}%`} width={`${100 / count}%`} y="0" height="100%" />
       {series.map((one, at) => {
         const height = heights[at]!;

@@ -37,7 +37,7 @@ export function Lines({ title, summary, note, series, labels, values, least, wri
       )}
       {labels.map((label, index) => (
         <g key={label}>
-          <title>{`${label}\n${series.map((one, at) => `${one.name}: ${told(values[at]?.[index], write)}`).join('\n')}`}</title>
+          <title>{`${label}\n${series.map((one, at) => `${one.name}: ${valueText(values[at]?.[index], write)}`).join('\n')}`}</title>
           <rect className="plot-hit" x={`${(index * 100) / labels.length}%`} width={`${100 / labels.length}%`} y="0" height="100%" />
         </g>
       ))}
@@ -45,6 +45,6 @@ export function Lines({ title, summary, note, series, labels, values, least, wri
   );
 }
 
-function told(value: number | null | undefined, write: (value: number) => string): string {
+function valueText(value: number | null | undefined, write: (value: number) => string): string {
   return value === null || value === undefined ? '–' : write(value);
 }

@@ -1,8 +1,8 @@
 import { useState } from 'react';
-import { draftsTouched } from '../chat/talk.ts';
+import { draftsTouched } from '../chat/commands.ts';
 import { useWords } from '../i18n/index.ts';
 import { clearDrafts, draftCount, exportDrafts } from '../lib/drafts.ts';
-import { hand } from '../lib/hand.ts';
+import { download } from '../lib/download.ts';
 import { useStore } from '../lib/store.ts';
 import { Card } from '../operate/parts.tsx';
 import { Confirm } from '../shell/Confirm.tsx';
@@ -18,7 +18,7 @@ export function Drafts() {
       <p role="status">{words.draftsKept(n)}</p>
       {n > 0 && (
         <div className="flex-row">
-          <button type="button" onClick={() => hand('liminal-drafts.json', 'application/json', exportDrafts())}>
+          <button type="button" onClick={() => download('liminal-drafts.json', 'application/json', exportDrafts())}>
             {words.draftsExport}
           </button>
           <button type="button" className="danger" onClick={() => setAsking(true)}>

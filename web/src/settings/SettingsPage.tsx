@@ -1,4 +1,4 @@
-import '../styles/pages.css';
+import '../styles/pages.ts';
 import { SecuritySections } from '../account/SecuritySections.tsx';
 import { currentSession, session } from '../api/session.ts';
 import { useWords } from '../i18n/index.ts';

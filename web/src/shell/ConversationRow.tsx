@@ -4,7 +4,7 @@ import { ask } from '../api/ask.ts';
 import { keys, queryClient, type ConversationPages } from '../api/queries.ts';
 import type { Conversation } from '../api/types.ts';
 import { dropDraftsOf } from '../chat/change.ts';
-import { sentence } from '../chat/talk.ts';
+import { sentence } from '../i18n/errors.ts';
 import { language, useWords } from '../i18n/index.ts';
 import { stamp } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';

@@ -9,7 +9,7 @@ import { useWords } from '../i18n/index.ts';
 import { panel } from '../panel/state.ts';
 import { Panel } from '../panel/Panel.tsx';
 import { AccountMenu } from './AccountMenu.tsx';
-import { Fence } from './Fence.tsx';
+import { ErrorBoundary } from './ErrorBoundary.tsx';
 import { Icon } from './Icon.tsx';
 import { Mark } from './Mark.tsx';
 import { placeOf, type Place } from './place.ts';
@@ -76,11 +76,11 @@ export function Shell() {
             <Chat key={id ?? '_new'} id={id} conversation={conversation ?? null} />
           ) : (
             <main id="page" className="plain-page" tabIndex={-1}>
-              <Fence key={place}>
+              <ErrorBoundary key={place}>
                 <Suspense fallback={<p className="hint opening">{words.loadingPage}</p>}>
                   <Page place={place} />
                 </Suspense>
-              </Fence>
+              </ErrorBoundary>
             </main>
           )}
           <Panel />

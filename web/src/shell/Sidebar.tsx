@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import type { useConversations } from '../api/queries.ts';
 import type { Conversation } from '../api/types.ts';
-import { sentence } from '../chat/talk.ts';
+import { sentence } from '../i18n/errors.ts';
 import { language, useWords } from '../i18n/index.ts';
 import type { Dictionary } from '../i18n/en.ts';
 import { daysAgo } from '../lib/format.ts';

@@ -1,11 +1,11 @@
 import { useState, type ReactNode } from 'react';
 import { arrival, leaveArrival } from '../account/arrival.ts';
-import { Door } from '../account/Door.tsx';
-import { Elsewhere } from '../account/Elsewhere.tsx';
+import { SignedOutPage } from '../account/SignedOutPage.tsx';
+import { ProviderButtons } from '../account/ProviderButtons.tsx';
 import { EmailField, Form, PasswordField, SetupField } from '../account/fields.tsx';
 import { FactorForm } from '../account/FactorForm.tsx';
 import { MailForm, Resend } from '../account/MailForm.tsx';
-import { told } from '../account/told.ts';
+import { accountSentence } from '../account/errors.ts';
 import { useAttempt } from '../account/useAttempt.ts';
 import { requestConfirmation, requestReset } from '../api/account.ts';
 import { Failure } from '../api/failure.ts';
@@ -50,27 +50,27 @@ export function SignIn() {
   switch (stage.at) {
     case 'factor':
       return (
-        <Door title={words.factorTitle}>
+        <SignedOutPage title={words.factorTitle}>
           <FactorForm ticket={stage.ticket} onIn={leaveArrival} onBack={(why) => go({ at: 'in' }, why)} />
-        </Door>
+        </SignedOutPage>
       );
     case 'forgot':
       return (
-        <Door title={words.forgotTitle}>
+        <SignedOutPage title={words.forgotTitle}>
           <MailForm lead={words.forgotAsk} email={email} act={words.sendLink} ask={requestReset} sent={words.resetSent} />
           <Back act={() => go({ at: 'in' })} />
-        </Door>
+        </SignedOutPage>
       );
     case 'confirm':
       return (
-        <Door title={words.mailUnderWay}>
+        <SignedOutPage title={words.mailUnderWay}>
           <p role="status" className="lead">
             {stage.late ? words.unverifiedLate : words.confirmSent(email)}
           </p>
           <Back act={() => go({ at: 'in' })}>
             <Resend email={email} ask={requestConfirmation} />
           </Back>
-        </Door>
+        </SignedOutPage>
       );
     default: {
       // Which form it is, the server knows: one that changed under a person's
@@ -80,9 +80,9 @@ export function SignIn() {
       const needed = first && (asked || config.data?.setup_word_needed === true);
       const refused = came?.kind === 'refused' ? words.elsewhereFailed : '';
       return (
-        <Door title={first ? words.firstRunTitle : stage.at === 'up' ? words.signUp : words.signIn}>
+        <SignedOutPage title={first ? words.firstRunTitle : stage.at === 'up' ? words.signUp : words.signIn}>
           {first && <p className="lead">{words.firstRun}</p>}
-          {config.isError && <p role="alert">{told(config.error)}</p>}
+          {config.isError && <p role="alert">{accountSentence(config.error)}</p>}
           {(problem || refused) && (
             <p role="alert" className="problem lead">
               {problem || refused}
@@ -91,7 +91,7 @@ export function SignIn() {
           <Credentials key={stage.at} mode={stage.at} email={email} tenant={tenant} setup={setup} onTry={begin} onStage={go} onSetup={() => setAsked(true)}>
             {needed && <SetupField value={setup} onChange={setSetup} />}
           </Credentials>
-          <Elsewhere tenant={tenant} setup={setup} onSetup={() => setAsked(true)} />
+          <ProviderButtons tenant={tenant} setup={setup} onSetup={() => setAsked(true)} />
           <div className="other-way">
             {(stage.at === 'up' || config.data?.sign_up !== false) && (
               <span>
@@ -103,7 +103,7 @@ export function SignIn() {
             )}
             <Tenant value={tenant} onChange={setTenant} />
           </div>
-        </Door>
+        </SignedOutPage>
       );
     }
   }

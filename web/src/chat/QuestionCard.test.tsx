@@ -1,0 +1,101 @@
+import { act, useState } from 'react';
+import { createRoot, type Root } from 'react-dom/client';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { interruptFixture } from '../api/fixtures.ts';
+import type { Interrupt } from '../api/types.ts';
+import { setLanguage } from '../i18n/index.ts';
+import { forgetRuns } from './follower.ts';
+import { QuestionCard, takesWords } from './QuestionCard.tsx';
+
+Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
+
+function question(id: string, more: Partial<Interrupt> = {}): Interrupt {
+  const options = [
+    { id: 'd1', label: 'First' },
+    { id: 'd2', label: 'Second' },
+  ];
+  return interruptFixture({ interrupt_id: id, run_id: 'r', conversation_id: 'c', message: `Which, ${id}?`, options, ...more });
+}
+
+let box: HTMLElement;
+let root: Root;
+let sent: { resume_value: { type: string; value: unknown }; interrupt_id: string }[];
+
+function Stack({ asked }: { asked: Interrupt[] }) {
+  const [at, setAt] = useState(0);
+  return <QuestionCard asked={asked} at={at} onNext={() => setAt((at + 1) % asked.length)} />;
+}
+
+function show(...asked: Interrupt[]): void {
+  root = createRoot(box);
+  act(() => root.render(<Stack asked={asked} />));
+}
+function buttons(): string[] {
+  return [...box.querySelectorAll('.options button')].map((one) => one.textContent ?? '');
+}
+
+beforeEach(() => {
+  setLanguage('en');
+  box = document.body.appendChild(document.createElement('div'));
+  sent = [];
+  vi.stubGlobal('fetch', async (url: string, init: RequestInit) => {
+    if (url === '/v1/chat/resume') sent.push(JSON.parse(init.body as string) as (typeof sent)[0]);
+    return new Response(JSON.stringify({ status: 'ok', data: {} }), { status: 200 });
+  });
+});
+afterEach(() => {
+  forgetRuns(); // an answer reads its run on, and would beyond the end of the test
+  act(() => root.unmount());
+  box.remove();
+  vi.unstubAllGlobals();
+});
+
+describe('the slip', () => {
+  // Requirements: UI-21
+  it('focuses the first option and keeps skipping last', () => {
+    show(question('q'));
+    expect(buttons()).toEqual(['First1', 'Second2', 'Skip this question']);
+    expect(document.activeElement?.textContent).toBe('First1');
+  });
+
+  it('takes a digit for an option, and sends the question’s own type', async () => {
+    show(question('q'));
+    await act(async () => {
+      document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '2', bubbles: true }));
+    });
+    expect(sent).toMatchObject([{ interrupt_id: 'q', resume_value: { type: 'doc_choice', value: 'd2' } }]);
+  });
+
+  // Requirements: UI-23, INT-31
+  it('has nothing to press twice', async () => {
+    show(question('q'));
+    const skip = [...box.querySelectorAll<HTMLButtonElement>('.options button')].at(-1)!;
+    await act(async () => {
+      skip.click();
+      skip.click();
+    });
+    expect(sent).toMatchObject([{ resume_value: { type: 'cancel', value: null } }]);
+  });
+
+  it('shows several open questions one at a time', () => {
+    show(question('a'), question('b'));
+    expect(box.textContent).toContain('Question 1 of 2');
+    act(() => box.querySelector<HTMLButtonElement>('[aria-label="Next question"]')!.click());
+    expect(box.textContent).toContain('Which, b?');
+    expect(box.textContent).toContain('Question 2 of 2');
+  });
+
+  it('shows a type it does not know, and leaves the box open for words', () => {
+    const strange = question('q', { interrupt_type: 'colour_wheel', options: null });
+    show(strange);
+    expect(box.textContent).toContain('Which, q?');
+    expect(buttons()).toEqual(['Skip this question']);
+    expect(takesWords(strange)).toBe(true);
+    expect(takesWords(question('q'))).toBe(false);
+  });
+
+  it('offers yes and no where the answer is one of the two', () => {
+    show(question('q', { interrupt_type: 'confirm', options: null, answer_schema: { type: 'boolean' } }));
+    expect(buttons()).toEqual(['Yes1', 'No2', 'Skip this question']);
+  });
+});

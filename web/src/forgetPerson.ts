@@ -1,0 +1,31 @@
+// Nothing one person has read may be left for the next. It goes at once when
+// they leave, or when another page of this browser has signed somebody else in:
+// before anything is drawn for whoever comes.
+
+import { queryClient } from './api/queries.ts';
+import { session } from './api/session.ts';
+import { forgetRuns } from './chat/follower.ts';
+import { forgetCommands } from './chat/commands.ts';
+import { forgetFeedback } from './feedback/state.ts';
+import { forgetChoices } from './knowledge/choice.ts';
+import { forgetUploads } from './knowledge/uploads.ts';
+import { forgetNotices } from './lib/notify.ts';
+
+let last = session.get().user?.id; // who was here last
+
+session.subscribe(() => {
+  const now = session.get().user?.id;
+  // Also when the next one comes: an answer may have been under way when the last one left.
+  if (last !== undefined && now !== last) forgetPerson();
+  last = now ?? last;
+});
+
+function forgetPerson(): void {
+  forgetRuns();
+  forgetCommands();
+  forgetFeedback();
+  forgetUploads();
+  forgetChoices();
+  forgetNotices();
+  queryClient.clear();
+}

@@ -1,0 +1,70 @@
+// The styles of the program, in the order they stand in the cascade: what
+// comes later wins where both say something with the same weight. They are
+// listed here, and not imported by the components beside which they lie, so
+// that the order is not left to the order in which modules happen to load.
+// What only a page loaded later needs is listed with that page.
+
+import './tokens.css';
+import './base.css';
+import './shared.css';
+import '../shell/Confirm.css';
+import '../operate/ActDialog.css';
+import '../shell/Shell.css';
+import '../shell/Tabs.css';
+import '../shell/Sidebar.css';
+import '../shell/ConversationRow.css';
+import '../shell/AccountMenu.css';
+import '../shell/LanguageSwitch.css';
+import '../account/SignedOutPage.css';
+import '../shell/SignIn.css';
+import '../account/fields.css';
+import '../account/ProviderButtons.css';
+import '../account/Unverified.css';
+import '../knowledge/DropZone.css';
+import '../chat/Chat.css';
+import '../chat/Scroller.css';
+import '../chat/TurnView.css';
+import '../chat/Actions.css';
+import '../chat/Editor.css';
+import '../chat/Turns.css';
+import '../chat/Rail.css';
+import '../chat/Live.css';
+import '../chat/TurnFoot.css';
+import '../chat/Sources.css';
+import '../chat/SurfaceHead.css';
+import '../chat/Empty.css';
+import '../chat/QuestionCard.css';
+import '../chat/Composer.css';
+import '../knowledge/ContextChooser.css';
+import '../knowledge/WorkflowChooser.css';
+import '../knowledge/UploadForm.css';
+import '../knowledge/UploadTray.css';
+import '../composer/MentionText.css';
+import '../composer/MentionList.css';
+import '../feedback/Feedback.css';
+import '../feedback/Thumbs.css';
+import '../feedback/NoteForm.css';
+import '../feedback/Noted.css';
+import '../feedback/FeedbackPanel.css';
+import '../chat/Sections.css';
+import '../markdown/Markdown.css';
+import '../markdown/Code.css';
+import '../panel/Sheet.css';
+import '../panel/PassagePanel.css';
+import '../account/SecuritySections.css';
+import '../account/FactorSection.css';
+import '../account/RecoveryCodes.css';
+import '../account/SessionsSection.css';
+import '../picture/Picture.css';
+import '../picture/Canvas.css';
+import '../diff/Diff.css';
+import '../code/Json.css';
+import '../ui/Badge.css';
+import '../artifacts/ArtifactsPage.css';
+import '../artifacts/ArtifactList.css';
+import '../artifacts/ArtifactPage.css';
+import '../artifacts/Compare.css';
+import '../artifacts/Workbench.css';
+import '../artifacts/Acts.css';
+import '../artifacts/NewPage.css';
+import '../artifacts/TriedReport.css';
