@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -357,7 +358,7 @@ func (l log) Append(_ context.Context, _ string, events ...stream.Event) (int64,
 	l.w.mu.Lock()
 	defer l.w.mu.Unlock()
 	for _, e := range events {
-		if e.Key != "" && l.holds(e.Key) {
+		if e.Key != "" && l.holds(e.Key) || e.Again && !l.spoke(e.Call, e.Attempt) {
 			continue
 		}
 		e.Seq, e.Time = int64(len(l.w.Events)+1), time.Time{}
@@ -365,6 +366,10 @@ func (l log) Append(_ context.Context, _ string, events ...stream.Event) (int64,
 		l.w.wrote("event:" + string(e.Kind))
 	}
 	return int64(len(l.w.Events)), nil
+}
+
+func (l log) spoke(call string, attempt int) bool {
+	return slices.ContainsFunc(l.w.Events, func(e stream.Event) bool { return e.Call == call && e.Attempt == attempt })
 }
 
 func (l log) holds(key string) bool {

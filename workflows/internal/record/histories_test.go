@@ -3,6 +3,7 @@ package record
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -56,6 +57,22 @@ func TestADefaultTurn(t *testing.T) {
 	d, err := s.client.DescribeWorkflowExecution(t.Context(), r.WorkflowID, "")
 	if err != nil || d.GetWorkflowExecutionInfo().GetType().GetName() != workflows.ChatTurnType {
 		t.Errorf("the run is found as %v (%v)", d.GetWorkflowExecutionInfo().GetType(), err)
+	}
+}
+
+// Requirements: PLAT-02
+func TestADefaultTurnOfAModelInProcess(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, activitiestest.New(oneModel).Tool("llm", model, echo), func(set *activities.Set) { set.ModelInProcess = true })
+	r := s.start(s.world.Chat("hello", chat.TurnInput{}))
+	s.closed(r.WorkflowID)
+	s.until(r.ID, run.Done)
+	got := s.freeze("chat_turn_in_process", r.WorkflowID, "")
+	if got[started] != 1 || got[scheduled] != 0 || got[marker] != 3 {
+		t.Errorf("the turn has %v; want one workflow task and no activity that waits in a queue", got)
+	}
+	if slices.Contains(s.world.Kinds(), stream.Reset) {
+		t.Errorf("its readers are told %v", s.world.Kinds())
 	}
 }
 

@@ -2,12 +2,14 @@ package record
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	enumspb "go.temporal.io/api/enums/v1"
 
+	"liminal/activities"
 	"liminal/activities/activitiestest"
 	"liminal/internal/chat"
 	"liminal/internal/run"
@@ -74,6 +76,48 @@ func TestACallCutOffByItsWorkerIsMadeAgain(t *testing.T) {
 	}
 	if !reset {
 		t.Errorf("the stream has %v; the half answer is not dropped", kinds)
+	}
+}
+
+// A model of this process is called beside its workflow, by the same worker.
+//
+// Requirements: STREAM-32, PLAT-02
+func TestAModelInProcessThatIsCutOffByItsWorkerIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int32
+	began := make(chan struct{})
+	here := func(set *activities.Set) { set.ModelInProcess = true }
+	s := newStage(t, activitiestest.New(oneModel).Tool("llm", model, func(ctx context.Context, c *tool.Call) (map[string]any, error) {
+		if calls.Add(1) == 1 {
+			c.Emit(stream.TokenData("Half an ans"))
+			close(began)
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		c.Emit(stream.TokenData("A whole answer"))
+		return map[string]any{"answer": "A whole answer"}, nil
+	}), here)
+	r := s.start(s.world.Chat("hello", chat.TurnInput{}))
+	<-began
+	s.stop()
+	s.work()
+	s.until(r.ID, run.Done)
+	if done := s.world.Event(stream.MessageDone); done["content"] != "A whole answer" {
+		t.Errorf("message_done is %v", done)
+	}
+	shown := ""
+	for _, e := range s.world.Events {
+		switch e.Kind {
+		case stream.Token:
+			var piece string
+			_ = json.Unmarshal(e.Data, &piece)
+			shown += piece
+		case stream.Reset:
+			shown = ""
+		}
+	}
+	if shown != "A whole answer" {
+		t.Errorf("a reader has %q after %v", shown, s.world.Kinds())
 	}
 }
 
