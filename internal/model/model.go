@@ -61,6 +61,20 @@ type Source struct {
 	Score      float64 `json:"score"` // 0 to 1
 }
 
+// Part is the source of a piece of the passage that s is the source of: its
+// bytes from up to to, counted in the passage.
+func (s Source) Part(from, to int) Source {
+	s.Start, s.End = s.Start+from, s.Start+to
+	return s
+}
+
+// Cite is the Citation of the bytes from up to to of a passage, which has a
+// Source and that many bytes.
+func (b Block) Cite(from, to int) Event {
+	source := b.Source.Part(from, to)
+	return Event{Type: Citation, Source: &source, Quote: b.Text[from:to]}
+}
+
 // Message is one turn of the dialogue.
 type Message struct {
 	Role    Role    `json:"role"`

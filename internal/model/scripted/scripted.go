@@ -12,6 +12,7 @@ import (
 	"iter"
 	"os"
 	"regexp"
+	"strings"
 	"sync"
 	"time"
 
@@ -308,16 +309,12 @@ func (p *player) cite(c CiteStep) error {
 }
 
 func citation(b model.Block, quote string) model.Event {
-	source := *b.Source
 	if quote == "" {
 		quote = b.Text
 	}
-	for i := 0; i+len(quote) <= len(b.Text); i++ {
-		if b.Text[i:i+len(quote)] == quote {
-			source.Start += i
-			source.End = source.Start + len(quote)
-			break
-		}
+	if at := strings.Index(b.Text, quote); at >= 0 {
+		return b.Cite(at, at+len(quote))
 	}
+	source := *b.Source // a quote that is not there: whoever shows it must find that out
 	return model.Event{Type: model.Citation, Source: &source, Quote: quote}
 }
