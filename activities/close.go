@@ -201,7 +201,7 @@ func (c *closing) result() (chat.Result, error) {
 		return chat.Result{}, err
 	}
 	if c.Run.Kind == run.KindChat {
-		return chat.Result{MessageID: c.messageID(), Usage: usage, Heeded: c.heeded()}, nil
+		return chat.Result{MessageID: chat.AnswerID(c.Run.RunID), Usage: usage, Heeded: c.heeded()}, nil
 	}
 	data, err := json.Marshal(c.Outcome.Data)
 	return chat.Result{Response: &c.Outcome.Response, Data: data, Usage: usage}, err

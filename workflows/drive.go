@@ -10,6 +10,7 @@ import (
 	"liminal/activities"
 	"liminal/internal/fault"
 	"liminal/internal/graph"
+	"liminal/internal/id"
 )
 
 // drive carries out the effects of one run of a graph until it ends. The
@@ -203,6 +204,10 @@ func (d *drive) effectID(e graph.Effect) string {
 	}
 	return e.ID
 }
+
+// interruptID is the id of the question that an effect puts to a person: the
+// same on every replay, and known before the question is stored.
+func (d *drive) interruptID(e graph.Effect) string { return id.Derive(d.in.RunID, d.effectID(e)) }
 
 // mostAttempts is more than an effect of one run has.
 const mostAttempts = 16

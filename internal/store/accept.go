@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"strings"
 	"time"
 
 	"liminal/internal/chat"
@@ -21,9 +20,6 @@ const (
 	enqueue   = "enqueue"
 	interrupt = "interrupt"
 )
-
-// titleLength is where the first message is cut (CHAT-13).
-const titleLength = 50
 
 // thread is what Accept needs of a conversation.
 type thread struct {
@@ -189,7 +185,7 @@ func (s *Store) writeTurn(tx Tx, v identity.Viewer, t chat.NewTurn, th thread, a
 		ID: id.New(), Kind: run.KindChat, UserID: v.UserID, ConversationID: th.id, RequestID: t.RequestID,
 		WorkflowID: "chat:" + th.id + ":" + t.RequestID, Status: a.Run.Status, CreatedAt: now, StartedAt: startOf(a.Run.Status, now),
 	}
-	a.MessageID = id.Derive(r.ID, "user")
+	a.MessageID = chat.AskedID(r.ID)
 	input, err := json.Marshal(chat.TurnInput{
 		MessageID: a.MessageID, UptoSeq: seq, ContextIDs: t.ContextIDs,
 		NoContext: t.NoContext, ArtifactIDs: t.ArtifactIDs, WorkflowID: t.WorkflowID, Replaces: t.Replaces, Locale: t.Locale, Fields: t.Fields,
@@ -209,7 +205,7 @@ func (s *Store) writeTurn(tx Tx, v identity.Viewer, t chat.NewTurn, th thread, a
 		return err
 	}
 	if th.title == "" {
-		th.title = titleOf(t.Message)
+		th.title = chat.Title(t.Message)
 	}
 	_, err = tx.Exec(`UPDATE conversation SET title = @title, last_seq = @seq, updated_at = @now WHERE id = @id AND user_id = @user`,
 		Args{"id": th.id, "user": v.UserID, "title": th.title, "seq": seq, "now": now})
@@ -231,10 +227,4 @@ func startOf(s run.Status, now time.Time) time.Time {
 		return now
 	}
 	return time.Time{}
-}
-
-// titleOf is the message on one line, cut at a character.
-func titleOf(message string) string {
-	line := []rune(strings.Join(strings.Fields(message), " "))
-	return string(line[:min(len(line), titleLength)])
 }
