@@ -50,10 +50,10 @@ type Block struct {
 // document's stored UTF-8 text; the passage is exactly text[Start:End].
 type Source struct {
 	DocumentID string  `json:"document_id"`
-	ContextID  string  `json:"context_id"`
-	ChunkID    string  `json:"chunk_id"`
+	ContextID  string  `json:"context_id,omitempty"`
+	ChunkID    string  `json:"chunk_id,omitempty"`
 	Title      string  `json:"title"`
-	Path       string  `json:"path"`
+	Path       string  `json:"path,omitempty"`
 	Heading    string  `json:"heading,omitempty"` // "Chapter › Section"
 	Page       int     `json:"page,omitempty"`    // 1-based; 0 when the format has none
 	Start      int     `json:"start"`
