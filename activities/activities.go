@@ -72,7 +72,7 @@ type Opened struct {
 	Router         json.RawMessage    `json:"router,omitempty"`      // the routing.Input, or a reference to it, for the recording
 	Adapters       []AdapterPin       `json:"adapters,omitempty"`    // that models are asked with
 	Models         []run.Pin          `json:"models,omitempty"`      // policies that choose models, the nearest first (LORA-26)
-	Path           []Stage            `json:"path,omitempty"`        // what Open did, in order (PLAT-12)
+	Path           []run.TraceStage   `json:"path,omitempty"`        // what Open did, in order (PLAT-12)
 	Judged         *Judged            `json:"judged,omitempty"`      // what is thought of the message; nil: nobody judged
 	Job            bool               `json:"job,omitempty"`         // background limits instead of chat limits
 	Privileged     bool               `json:"privileged,omitempty"`  // the graph may name privileged tools (TOOL-05)
@@ -89,13 +89,6 @@ func (o *Opened) Limits() graph.Limits {
 	}
 	l.Privileged, l.Stored = o.Privileged, true
 	return l
-}
-
-// Stage is one stage of the read path, for the trace.
-type Stage struct {
-	Name string `json:"name"`
-	MS   int64  `json:"ms"`
-	Note string `json:"note,omitempty"`
 }
 
 // ToolPin is a tool at the version the run opened with, as the workflow needs it.
