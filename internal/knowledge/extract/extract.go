@@ -12,7 +12,8 @@
 // more than a flat text; what a citation needs of them (headings, list
 // numbers, tables, slides, notes) is read from their XML in archive.go and its
 // neighbours. HTML has an extractor of its own for the same reason: those of
-// the readability family give a cleaned page and lose where a text stood.
+// the readability family give a cleaned page and lose where a text stood. Page
+// reads those of the web by it, as Markdown with their links.
 //
 // What a stranger wrote can cost its reader far more time and memory than it is
 // large, so Parsers of NewConfined read such files in processes of their own,
