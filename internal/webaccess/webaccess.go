@@ -7,8 +7,8 @@
 // at every redirect (TOOL-06, SAFE-05). Whatever comes back is data of a
 // stranger: Frame is how it is shown to a model (SAFE-06).
 //
-// It may import fault and redact. It reads no HTML and no PDF itself: Options
-// name who does.
+// It may import fault and redact, and libraries that read HTML. Pages and PDFs it
+// does not read itself: Options name who does.
 package webaccess
 
 import (
