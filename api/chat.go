@@ -32,7 +32,7 @@ func (s *server) chatRoutes() {
 	s.answers(op, 200, "application/json", "The answer; or, with stream, where to follow it", s.schemaOf(Envelope[ChatAnswer]{}))
 	s.answers(op, 200, "text/event-stream", "With stream and Accept: text/event-stream, the run's events", s.frameSchema())
 	add(s, route("POST /v1/chat/cancel", "cancelChat", "Stop a turn; what was written is kept"), s.cancelChat)
-	s.plain(public(route("GET /v1/chat/stream", "chatSocket", "The same as frames over a WebSocket; the first frame signs in")), s.socket)
+	s.handleHTTP(public(route("GET /v1/chat/stream", "chatSocket", "The same as frames over a WebSocket; the first frame signs in")), s.socket)
 }
 
 // ChatRequest is a turn as a client asks for it (CHAT-01).

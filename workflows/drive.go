@@ -57,7 +57,7 @@ func newDrive(f *Flows, in activities.RunInput, c *Carry) *drive {
 		early: map[string]activities.Answer{}, answered: map[string]bool{}, children: map[string]bool{}, outcomes: &activities.RunOutcomes{},
 	}
 	if c != nil {
-		d.take(c)
+		d.restoreCarried(c)
 	}
 	return d
 }

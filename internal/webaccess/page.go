@@ -13,8 +13,8 @@ import (
 	"liminal/internal/fault"
 )
 
-// plain fills in what a page says, by its type.
-func (c *Client) plain(ctx context.Context, page Page, raw []byte, declared string) (Page, error) {
+// content fills in what a page says, by its type.
+func (c *Client) content(ctx context.Context, page Page, raw []byte, declared string) (Page, error) {
 	page.MIME = mimeOf(declared, raw)
 	switch {
 	case page.MIME == "application/pdf":

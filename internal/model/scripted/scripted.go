@@ -90,8 +90,8 @@ func (m *Model) raise(name string) {
 	}
 }
 
-// take chooses the answer to req.
-func (m *Model) take(req model.Request) (Answer, error) {
+// nextAnswer chooses the answer to req.
+func (m *Model) nextAnswer(req model.Request) (Answer, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.requests = append(m.requests, req)
@@ -133,7 +133,7 @@ func (p *player) play() error {
 	if err := p.ctx.Err(); err != nil {
 		return err
 	}
-	answer, err := p.model.take(p.req)
+	answer, err := p.model.nextAnswer(p.req)
 	if err != nil {
 		return err
 	}
