@@ -64,17 +64,17 @@ type Opened struct {
 	Conversation map[string]any     `json:"conversation,omitempty"`
 	User         map[string]any     `json:"user,omitempty"`
 	tool.Scope
-	Routing    json.RawMessage `json:"routing,omitempty"`     // adapters, gates, trace
-	Router     json.RawMessage `json:"router,omitempty"`      // the routing.Input, or a reference to it, for the recording
-	Adapters   []AdapterPin    `json:"adapters,omitempty"`    // that models are asked with
-	Models     []run.Pin       `json:"models,omitempty"`      // policies that choose models, the nearest first (LORA-26)
-	Path       []Stage         `json:"path,omitempty"`        // what Open did, in order (PLAT-12)
-	Judged     *Judged         `json:"judged,omitempty"`      // what is thought of the message; nil: nobody judged
-	Job        bool            `json:"job,omitempty"`         // background limits instead of chat limits
-	Privileged bool            `json:"privileged,omitempty"`  // the graph may name privileged tools (TOOL-05)
-	Owned      bool            `json:"owned,omitempty"`       // the graph is a person's: where it ends by its own bounds, that is its fault
-	MaxEffects int             `json:"max_effects,omitempty"` // of one execution; 0: the workflow's default
-	Budget     *graph.Budget   `json:"budget,omitempty"`      // of the run and all runs below it; nil: begun before there were budgets
+	Routing    json.RawMessage  `json:"routing,omitempty"`     // adapters, gates, trace
+	Router     json.RawMessage  `json:"router,omitempty"`      // the routing.Input, or a reference to it, for the recording
+	Adapters   []AdapterPin     `json:"adapters,omitempty"`    // that models are asked with
+	Models     []run.Pin        `json:"models,omitempty"`      // policies that choose models, the nearest first (LORA-26)
+	Path       []run.TraceStage `json:"path,omitempty"`        // what Open did, in order (PLAT-12)
+	Judged     *Judged          `json:"judged,omitempty"`      // what is thought of the message; nil: nobody judged
+	Job        bool             `json:"job,omitempty"`         // background limits instead of chat limits
+	Privileged bool             `json:"privileged,omitempty"`  // the graph may name privileged tools (TOOL-05)
+	Owned      bool             `json:"owned,omitempty"`       // the graph is a person's: where it ends by its own bounds, that is its fault
+	MaxEffects int              `json:"max_effects,omitempty"` // of one execution; 0: the workflow's default
+	Budget     *graph.Budget    `json:"budget,omitempty"`      // of the run and all runs below it; nil: begun before there were budgets
 }
 
 // Limits are the guardrails of the run (PLAT-07).
@@ -85,13 +85,6 @@ func (o *Opened) Limits() graph.Limits {
 	}
 	l.Privileged, l.Stored = o.Privileged, true
 	return l
-}
-
-// Stage is one stage of the read path, for the trace.
-type Stage struct {
-	Name string `json:"name"`
-	MS   int64  `json:"ms"`
-	Note string `json:"note,omitempty"`
 }
 
 // ToolPin is a tool at the version the run opened with, as the workflow needs it.

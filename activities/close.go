@@ -142,33 +142,10 @@ func byItself(f *graph.Failure) bool {
 	return f.Code == graph.CodeLimit || f.Code == graph.CodeNoBranch || f.Code == graph.CodeTimeout && f.Spent
 }
 
-// Trace is what a run's row says of its way (GRAPH-18): the read path, the
-// router's reasons, the machine's steps and the tool calls.
-type Trace struct {
-	Path    []Stage         `json:"path,omitempty"`
-	Routing json.RawMessage `json:"routing,omitempty"`
-	Steps   []graph.Step    `json:"steps"`
-	Calls   []CallTrace     `json:"calls,omitempty"`
-}
-
-// CallTrace is a tool call in a trace; a chat message has its arguments and
-// result (TOOL-14).
-type CallTrace struct {
-	Effect  string          `json:"effect"`
-	Attempt int             `json:"attempt"`
-	Node    string          `json:"node"`
-	Tool    string          `json:"tool"`
-	Args    json.RawMessage `json:"arguments,omitempty"`
-	Result  json.RawMessage `json:"result,omitempty"`
-	Status  string          `json:"status"`
-	Error   string          `json:"error,omitempty"`
-	MS      int64           `json:"ms"`
-}
-
-func (c *closing) trace() Trace {
-	t := Trace{Path: c.Opened.Path, Routing: c.Opened.Routing, Steps: c.Steps}
+func (c *closing) trace() run.Trace {
+	t := run.Trace{Path: c.Opened.Path, Routing: c.Opened.Routing, Steps: c.Steps}
 	for _, r := range c.Tally.Records {
-		t.Calls = append(t.Calls, CallTrace{
+		t.Calls = append(t.Calls, run.TraceCall{
 			Effect: r.Effect, Attempt: r.Attempt, Node: r.Node, Tool: r.Tool,
 			Args: small(r.Arguments), Result: small(r.Result), Status: r.Status, Error: r.Error, MS: r.MS,
 		})
@@ -201,7 +178,7 @@ func (c *closing) result() (chat.Result, error) {
 		return chat.Result{}, err
 	}
 	if c.Run.Kind == run.KindChat {
-		return chat.Result{MessageID: c.messageID(), Usage: usage, Heeded: c.heeded()}, nil
+		return chat.Result{MessageID: chat.AnswerID(c.Run.RunID), Usage: usage, Heeded: c.heeded()}, nil
 	}
 	data, err := json.Marshal(c.Outcome.Data)
 	return chat.Result{Response: &c.Outcome.Response, Data: data, Usage: usage}, err

@@ -67,7 +67,7 @@ func (s *Set) acquireRunSlot(ctx context.Context, in RunInput) error {
 	ctx, unwatch := s.calls.watch(ctx, in.RunID)
 	defer unwatch()
 	if in.Child != nil {
-		if err := s.engineLimit.take(ctx, in.Viewer.UserID, costRun, engineRate()); err != nil {
+		if err := s.engineLimit.wait(ctx, in.Viewer.UserID, costRun, engineRate()); err != nil {
 			return unlessStopped(ctx, err)
 		}
 	}
@@ -99,7 +99,7 @@ func (s *Set) acquireCallSlot(ctx context.Context, in CallInput, spec tool.Spec)
 	case in.Run.Viewer.IsSystem():
 		return s.share(ctx, in, spec)
 	case !inline(ctx):
-		if err := s.engineLimit.take(ctx, person, costCall, engineRate()); err != nil {
+		if err := s.engineLimit.wait(ctx, person, costCall, engineRate()); err != nil {
 			return nil, err
 		}
 		return s.share(ctx, in, spec)

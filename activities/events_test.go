@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -15,9 +16,11 @@ import (
 	"liminal/internal/chat"
 	"liminal/internal/fault"
 	"liminal/internal/graph"
+	"liminal/internal/model/scripted"
 	"liminal/internal/run"
 	"liminal/internal/stream"
 	"liminal/internal/tool"
+	"liminal/internal/tool/builtin"
 )
 
 var updateEvents = flag.Bool("update", false, "write testdata/events.json")
@@ -166,6 +169,30 @@ func TestWhatEachEventSaysIsWrittenDown(t *testing.T) {
 		if !reflect.DeepEqual(said, want[name]) {
 			t.Errorf("%s says\n%s\nwhich is not what %s has", name, raw, eventsPath)
 		}
+	}
+}
+
+// A model that speaks a second time, as it does in the program: what readers have
+// of the first is taken back once, and before the first new word.
+//
+// Requirements: STREAM-12
+func TestALaterAttemptTakesTheWordsBackFirst(t *testing.T) {
+	t.Parallel()
+	tools := builtin.Tools(builtin.Parts{Model: scripted.Say("Again.")})
+	chats := slices.IndexFunc(tools, func(t tool.Tool) bool { return t.Name() == "llm.generic_chat_v1" })
+	w := world(func(ctx context.Context, c *tool.Call) (map[string]any, error) { return tools[chats].Run(ctx, c) })
+	in := callOf(w)
+	in.Final, in.Model, in.Quiet, in.Reset, in.Attempt = true, true, true, true, 2
+	in.Inputs = map[string]any{"message": "Hi"}
+	if _, err := w.Set().Call(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+	want := []stream.Kind{stream.Reset, stream.Token, stream.Token}
+	if got := w.Kinds(); !slices.Equal(got, want) {
+		t.Fatalf("the stream has %v, want %v", got, want)
+	}
+	if data, _ := stream.Read[stream.ResetData](w.Events[0].Data); data.Reason != stream.ResetRetry {
+		t.Errorf("the words are taken back because of %q", data.Reason)
 	}
 }
 

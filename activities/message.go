@@ -4,14 +4,9 @@ import (
 	"encoding/json"
 
 	"liminal/internal/chat"
-	"liminal/internal/id"
 	"liminal/internal/run"
 	"liminal/internal/safety"
 )
-
-// messageID is the answer's id: derived, so that a turn answers once however
-// often Close runs (CHAT-28).
-func (c *closing) messageID() string { return id.Derive(c.Run.RunID, "assistant") }
 
 // text is what the turn leaves as its answer: the response, or what had been
 // written when the person cancelled.
@@ -30,7 +25,7 @@ func (c *closing) message() *chat.Message {
 		return nil
 	}
 	m := &chat.Message{
-		ID: c.messageID(), ConversationID: c.Opened.ConversationID, RunID: c.Run.RunID,
+		ID: chat.AnswerID(c.Run.RunID), ConversationID: c.Opened.ConversationID, RunID: c.Run.RunID,
 		Sender: "assistant", Role: "assistant", Content: text,
 		Struct:    chat.Compose(text, chat.ReadCitations(c.Outcome.Citations), c.tools()).Add(c.redactions(text)...),
 		TokensIn:  c.Tally.Usage.Input + c.Tally.Usage.CacheRead + c.Tally.Usage.CacheWrite,
@@ -98,12 +93,12 @@ func (c *closing) tools() []chat.ToolRecord {
 }
 
 // notices are the turn's questions as system notices, each followed by what
-// the person answered (INT-29).
+// the person answered (INT-29). Their ids and places are given where they are
+// stored (chat.NoticeID).
 func (c *closing) notices() []chat.Message {
 	var out []chat.Message
 	if c.Tally.Earlier != "" {
 		out = append(out, chat.Message{
-			ID: id.Derive(c.Run.RunID, "summary"), ConversationID: c.Opened.ConversationID, RunID: c.Run.RunID,
 			Sender: "system", Role: "system", Content: c.Tally.Earlier, CreatedAt: c.set.now(), Meta: map[string]any{"summary": true},
 		})
 	}
@@ -113,14 +108,12 @@ func (c *closing) notices() []chat.Message {
 			meta["cancelled"], meta["expired"] = n.Cancelled, n.Expired
 		}
 		out = append(out, chat.Message{
-			ID: id.Derive(n.ID, "question"), ConversationID: c.Opened.ConversationID, RunID: c.Run.RunID,
 			Sender: "system", Role: "system", Content: n.Message, CreatedAt: n.AskedAt, Meta: meta,
 		})
 		if n.Cancelled || n.Expired || n.Answer == nil {
 			continue
 		}
 		out = append(out, chat.Message{
-			ID: id.Derive(n.ID, "answer"), ConversationID: c.Opened.ConversationID, RunID: c.Run.RunID,
 			Sender: "user", Role: "user", Content: n.said(), CreatedAt: n.At,
 			Meta: map[string]any{"interrupt_id": n.ID, "value": n.Answer},
 		})

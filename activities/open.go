@@ -118,7 +118,7 @@ type opening struct {
 // stage records that a stage of the read path is done (PLAT-12).
 func (o *opening) stage(name, note string) {
 	now := o.set.now()
-	o.out.Path = append(o.out.Path, Stage{Name: name, MS: now.Sub(o.at).Milliseconds(), Note: note})
+	o.out.Path = append(o.out.Path, run.TraceStage{Name: name, MS: now.Sub(o.at).Milliseconds(), Note: note})
 	o.at = now
 }
 

@@ -53,9 +53,9 @@ type presentPerson struct {
 	at     time.Time
 }
 
-// take waits until a person may use so many tokens, of which there are rate a
+// wait waits until a person may use so many tokens, of which there are rate a
 // second.
-func (l *rateLimit) take(ctx context.Context, person string, cost, rate float64) error {
+func (l *rateLimit) wait(ctx context.Context, person string, cost, rate float64) error {
 	wait := l.reserve(person, cost, rate, time.Now())
 	if wait <= 0 {
 		return nil

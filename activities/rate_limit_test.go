@@ -15,7 +15,7 @@ func TestTheRateLimitOfOnePersonLeavesRoomForOthers(t *testing.T) {
 		var l rateLimit
 		began := time.Now()
 		for range 1000 {
-			if err := l.take(t.Context(), "many", costCall, engineRate()); err != nil {
+			if err := l.wait(t.Context(), "many", costCall, engineRate()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -24,14 +24,14 @@ func TestTheRateLimitOfOnePersonLeavesRoomForOthers(t *testing.T) {
 		}
 		var done atomic.Int64
 		go func() {
-			for l.take(t.Context(), "many", costRun, engineRate()) == nil {
+			for l.wait(t.Context(), "many", costRun, engineRate()) == nil {
 				done.Add(1)
 			}
 		}()
 		const turns = 60
 		for range turns {
 			before := time.Now()
-			if err := l.take(t.Context(), "few", costCall, engineRate()); err != nil {
+			if err := l.wait(t.Context(), "few", costCall, engineRate()); err != nil {
 				t.Fatal(err)
 			}
 			if waited := time.Since(before); waited > 0 {

@@ -109,7 +109,7 @@ func (r *PolicyRouter) Route(ctx context.Context, v identity.Viewer, in RouteInp
 	turn := routing.Input{Embedding: widened(in.Vector), Adapters: candidates, Backend: r.backend, SafetyRisk: in.SafetyRisk}
 	choice := choiceOf(v, turn, append(versions, policyKey{a.ID, a.Version}))
 	if last, ok := r.recall(ctx, choice); ok {
-		last.Input = told(turn)
+		last.Input = keptInput(turn)
 		return last, nil
 	}
 	result := r.policy(ctx, a).Route(turn)
@@ -122,16 +122,16 @@ func (r *PolicyRouter) Route(ctx context.Context, v identity.Viewer, in RouteInp
 	r.report(ctx, a, result)
 	answer, err := routed(out, run.Pin{ArtifactID: a.ID, Name: a.Name, Version: a.Version})
 	answer.pin(result.Gates, candidates, versions)
-	answer.Input = told(turn)
+	answer.Input = keptInput(turn)
 	if err == nil {
 		r.keep(ctx, choice, answer)
 	}
 	return answer, err
 }
 
-// told is what of an input is kept: without candidates there is nothing to
+// keptInput is what of an input is kept: without candidates there is nothing to
 // measure a vector against, and every turn has one.
-func told(in routing.Input) *routing.Input {
+func keptInput(in routing.Input) *routing.Input {
 	if len(in.Adapters) == 0 && len(in.Clusters) == 0 {
 		in.Embedding = nil
 	}

@@ -15,6 +15,7 @@ import (
 	"liminal/internal/chat"
 	"liminal/internal/graph"
 	"liminal/internal/identity"
+	"liminal/internal/run"
 	"liminal/internal/safety"
 	"liminal/internal/stream"
 	"liminal/internal/tool"
@@ -57,12 +58,12 @@ func TestWhatAPersonAsksIsJudgedForTheRouterTheTraceAndTheLog(t *testing.T) {
 		w := world(nil)
 		set := w.Set()
 		set.Safety, set.Router, set.Logger = standard(t), told{&routed}, slog.New(slog.NewTextHandler(&logged, nil))
-		run := w.Chat(text, chat.TurnInput{})
-		o, err := set.Open(t.Context(), run)
+		in := w.Chat(text, chat.TurnInput{})
+		o, err := set.Open(t.Context(), in)
 		if err != nil || o.Judged == nil || string(o.Judged.Risk) != want.risk || routed.SafetyRisk != want.risk {
 			t.Fatalf("%q: %+v, routed by %q, %v", text, o.Judged, routed.SafetyRisk, err)
 		}
-		at := slices.IndexFunc(o.Path, func(s activities.Stage) bool { return s.Name == "safety" })
+		at := slices.IndexFunc(o.Path, func(s run.TraceStage) bool { return s.Name == "safety" })
 		if at < 0 || o.Path[at].Note != strings.TrimSpace(want.risk+" "+want.rule) {
 			t.Errorf("%q: the path is %+v", text, o.Path)
 		}
@@ -70,7 +71,7 @@ func TestWhatAPersonAsksIsJudgedForTheRouterTheTraceAndTheLog(t *testing.T) {
 			strings.Contains(line, "ricin") || strings.Contains(line, "machine") || !strings.Contains(line, want.rule) {
 			t.Errorf("%q is logged as %q", text, line)
 		}
-		if _, err := set.Close(t.Context(), activities.CloseInput{Run: run, Opened: o, Outcome: graph.Outcome{Response: "No."}}); err != nil {
+		if _, err := set.Close(t.Context(), activities.CloseInput{Run: in, Opened: o, Outcome: graph.Outcome{Response: "No."}}); err != nil {
 			t.Fatal(err)
 		}
 		if _, kept := w.Closed[0].Message.Meta["safety"]; kept != (want.risk != "low") {

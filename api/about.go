@@ -64,9 +64,9 @@ func (s *server) configured() error {
 	return s.Configured()
 }
 
-// plain registers a handler that speaks HTTP itself: uploads, downloads and
+// handleHTTP registers a handler that speaks HTTP itself: uploads, downloads and
 // sockets. It is documented and guarded like the others.
-func (s *server) plain(op huma.Operation, handle http.HandlerFunc) {
+func (s *server) handleHTTP(op huma.Operation, handle http.HandlerFunc) {
 	private := op.Security == nil
 	op = s.guard(op)
 	op.Responses = map[string]*huma.Response{}

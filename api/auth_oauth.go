@@ -29,7 +29,7 @@ func (s *server) oauthRoutes() {
 	for _, name := range []string{"state", "code", "error", "iss"} {
 		op.Parameters = append(op.Parameters, &huma.Param{Name: name, In: "query", Schema: &huma.Schema{Type: "string"}})
 	}
-	s.plain(op, s.finishOAuth)
+	s.handleHTTP(op, s.finishOAuth)
 	s.answers(op, http.StatusSeeOther, "text/html", "To the client. The fragment says what happened: #signed_in={provider}, with the refresh token in the cookie; #linked={provider}; or #mfa_ticket={ticket}, to show a second factor with", &huma.Schema{Type: "string"})
 }
 

@@ -32,7 +32,7 @@ func (s *server) chatRoutes() {
 	s.answers(op, 200, "application/json", "The answer; or, with stream, where to follow it", s.schemaOf(Envelope[ChatAnswer]{}))
 	s.answers(op, 200, "text/event-stream", "With stream and Accept: text/event-stream, the run's events", s.frameSchema())
 	add(s, route("POST /v1/chat/cancel", "cancelChat", "Stop a turn; what was written is kept"), s.cancelChat)
-	s.plain(public(route("GET /v1/chat/stream", "chatSocket", "The same as frames over a WebSocket; the first frame signs in")), s.socket)
+	s.handleHTTP(public(route("GET /v1/chat/stream", "chatSocket", "The same as frames over a WebSocket; the first frame signs in")), s.socket)
 }
 
 // ChatRequest is a turn as a client asks for it (CHAT-01).
@@ -148,8 +148,11 @@ func requestID(ctx context.Context, key string) string {
 	case id.Valid(key):
 		return strings.ToLower(key)
 	}
-	return id.Derive("request", x.viewer.UserID, key)
+	return keyedRequestID(x.viewer.UserID, key)
 }
+
+// keyedRequestID is the id of a person's request with a key that is no UUID.
+func keyedRequestID(userID, key string) string { return id.Derive("request", userID, key) }
 
 // uuids refuses lists with anything but ids in them.
 func uuids(field string, ids []string) error {
@@ -440,7 +443,7 @@ func (s *server) cancel(ctx context.Context, v identity.Viewer, target string) (
 		return RunStatus{}, fault.New(fault.Invalid, "Name the request_id or the run_id to cancel.")
 	}
 	if !id.Valid(target) {
-		target = id.Derive("request", v.UserID, target)
+		target = keyedRequestID(v.UserID, target)
 	}
 	r, err := s.Engine.Cancel(ctx, v, target)
 	return RunStatus{RunID: r.ID, Status: string(r.Status)}, err

@@ -2,9 +2,12 @@ package api
 
 import (
 	"encoding/json"
-	"time"
+	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"liminal/internal/graph"
+	"liminal/internal/run"
 )
 
 // As is a value that is written as it was stored or made, and that the document
@@ -23,63 +26,31 @@ func (As[T]) Schema(r huma.Registry) *huma.Schema {
 	return r.Schema(typeOf(v), true, "")
 }
 
-// Trail is how a trace is described: programs before this one kept the steps
-// alone.
+// Trail is how a run.Trace is described: programs before this one kept the steps
+// alone. Of another person's run it has less: what was said, given and found is
+// left out (see Way).
 type Trail struct{}
 
 // Schema is the trace, its steps alone, or null.
 func (Trail) Schema(r huma.Registry) *huma.Schema {
+	trace := r.Schema(typeOf(run.Trace{}), true, "")
+	fields := r.SchemaFromRef(trace.Ref).Properties
+	routing := Nullable[Routed]{}.Schema(r) // it is JSON there, because its type is of a package above
+	routing.Description = fields["routing"].Description
+	fields["routing"] = routing
 	return &huma.Schema{AnyOf: []*huma.Schema{
-		r.Schema(typeOf(Trace{}), true, ""),
-		{Type: "array", Items: r.Schema(typeOf(TraceStep{}), true, "")},
+		trace,
+		{Type: "array", Items: r.Schema(typeOf(graph.Step{}), true, "")},
 		{Type: "null"},
 	}}
 }
 
-// Trace describes the way a run went (GRAPH-18). Of another person's run it
-// has less: what was said, given and found is left out.
-type Trace struct {
-	Path    []TraceStage      `json:"path,omitempty" nullable:"true" doc:"what came before the graph"`
-	Routing *Nullable[Routed] `json:"routing,omitempty" doc:"which policy and rules chose the adapters"`
-	Steps   []TraceStep       `json:"steps,omitempty" nullable:"true"`
-	Calls   []TraceCall       `json:"calls,omitempty" nullable:"true"`
-}
-
-// TraceStage is a stage of the read path.
-type TraceStage struct {
-	Name string `json:"name"`
-	MS   int64  `json:"ms"`
-	Note string `json:"note,omitempty"`
-}
-
-// TraceStep is a node that decided, or one attempt of an effect.
-type TraceStep struct {
-	Node      string         `json:"node"`
-	Type      string         `json:"type" doc:"of the node"`
-	Effect    string         `json:"effect,omitempty" doc:"missing: the node only decides"`
-	Visit     int            `json:"visit" doc:"how often the run had come to the node, this time included"`
-	Attempt   int            `json:"attempt,omitempty"`
-	Started   time.Time      `json:"started"`
-	Ended     *time.Time     `json:"ended,omitempty" doc:"missing: it is open"`
-	Outcome   string         `json:"outcome,omitempty" doc:"ok, failed, retried, skipped, asked, abandoned, cancelled or expired"`
-	Detail    string         `json:"detail,omitempty"`
-	Condition string         `json:"condition,omitempty" doc:"the when that chose the way"`
-	Values    map[string]any `json:"values,omitempty" doc:"what the conditions of a switch read"`
-}
-
-// TraceCall is a call of a tool.
-type TraceCall struct {
-	Effect  string          `json:"effect,omitempty"`
-	Attempt int             `json:"attempt"`
-	Node    string          `json:"node"`
-	Tool    string          `json:"tool"`
-	Args    json.RawMessage `json:"arguments,omitempty"`
-	Result  json.RawMessage `json:"result,omitempty"`
-	Given   int             `json:"arguments_bytes,omitempty" doc:"of another person's run, instead of the arguments"`
-	Gave    int             `json:"result_bytes,omitempty" doc:"of another person's run, instead of the result"`
-	Status  string          `json:"status"`
-	Error   string          `json:"error,omitempty"`
-	MS      int64           `json:"ms"`
+// schemaName is what a type's schema is called in the document.
+func schemaName(t reflect.Type, hint string) string {
+	if t == typeOf(graph.Step{}) {
+		return "TraceStep"
+	}
+	return huma.DefaultSchemaNamer(t, hint)
 }
 
 // Routed describes what a router chose and why (ROUTE-09).

@@ -37,7 +37,7 @@ func (s *server) fileRoutes() {
 			"chunk_size": {Type: "integer", Description: "tokens, 64 to 4000"},
 		},
 	}}}}
-	s.plain(op, s.upload)
+	s.handleHTTP(op, s.upload)
 	s.answers(op, 200, "application/json", "The file; with a context also its document and the run that reads it", s.schemaOf(Envelope[Uploaded]{}))
 	add(s, route("GET /v1/files", "listFiles", "My files, latest first"), s.listFiles)
 	add(s, route("DELETE /v1/files", "deleteFile", "Delete a file and what was read from it"), s.deleteFile)
@@ -48,7 +48,7 @@ func (s *server) fileRoutes() {
 	for _, name := range []string{"user", "path", "session", "expires", "signature"} {
 		op.Parameters = append(op.Parameters, &huma.Param{Name: name, In: "query", Required: true, Schema: &huma.Schema{Type: "string"}})
 	}
-	s.plain(op, s.download)
+	s.handleHTTP(op, s.download)
 	s.answers(op, 200, "application/octet-stream", "The file, as an attachment", &huma.Schema{Type: "string", Format: "binary"})
 }
 

@@ -4,6 +4,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"liminal/internal/chat"
+	"liminal/internal/graph"
 	"liminal/internal/stream"
 )
 
@@ -71,7 +72,7 @@ func withAnswer(all huma.Registry, ref *huma.Schema) *huma.Schema {
 		"content_struct": Nullable[chat.Content]{}.Schema(all),
 		"citations":      all.Schema(typeOf([]chat.Citation{}), true, ""),
 		"usage":          all.Schema(typeOf(stream.UsageData{}), true, ""),
-		"workflow_trace": all.Schema(typeOf([]TraceStep{}), true, ""),
+		"workflow_trace": all.Schema(typeOf([]graph.Step{}), true, ""),
 		"data":           Nullable[Object]{}.Schema(all),
 	} {
 		held.Description = fields[name].Description

@@ -25,7 +25,7 @@ func (s *server) openAPIRoutes() {
 	op := public(route("GET /v1/openapi.json", "openapi", "This API as an OpenAPI 3.1 document; to be read at /docs"))
 	op.Tags = []string{"config"}
 	made := sync.OnceValues(s.print)
-	s.plain(op, func(w http.ResponseWriter, r *http.Request) {
+	s.handleHTTP(op, func(w http.ResponseWriter, r *http.Request) {
 		doc, err := made()
 		if err != nil {
 			s.refuse(w, r, fault.From(err))

@@ -93,7 +93,7 @@ func newHuma(mux *http.ServeMux, version string) huma.API {
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "", "", ""
 	c.AllowAdditionalPropertiesByDefault = true
 	c.Formats = map[string]huma.Format{"application/json": bodies(), "json": bodies()}
-	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"bearer": {Type: "http", Scheme: "bearer", Description: "the access_token of a sign-in"},
 	}

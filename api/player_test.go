@@ -12,6 +12,7 @@ import (
 	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/inproc"
+	"liminal/internal/model"
 	"liminal/internal/run"
 	"liminal/internal/store"
 	"liminal/internal/stream"
@@ -129,7 +130,7 @@ func (p *player) end(ctx context.Context, v identity.Viewer, r run.Run, s run.St
 	usage := map[string]any{"input_tokens": 3, "output_tokens": 5}
 	trace := json.RawMessage(`[{"node":"answer","type":"tool_call","visit":1,"started":"2026-09-21T14:13:20Z","outcome":"ok"}]`)
 	m := &chat.Message{
-		Role: "assistant", Content: content, Struct: chat.Compose(content, []chat.Citation{{N: 1, DocumentID: id.New(), Title: "T", Text: "q", End: 1}}, nil),
+		Role: "assistant", Content: content, Struct: chat.Compose(content, []chat.Citation{{N: 1, Source: model.Source{DocumentID: id.New(), Title: "T", End: 1}, Text: "q"}}, nil),
 		Meta: map[string]any{"usage": usage, "adapters": []any{}, "gates": []any{}, "model": "extractive"},
 	}
 	closed, err := p.store.CloseTurn(ctx, v, chat.Close{RunID: r.ID, End: run.End{Status: s, Trace: trace}, Message: m})

@@ -34,7 +34,7 @@ type RehearsedRun struct {
 	Part        int                    `json:"part" doc:"the first place that differs; -1: none does"`
 	Outcome     RehearsedEnd           `json:"outcome"`
 	Divergences []rehearsal.Divergence `json:"divergences" doc:"where it left what was recorded"`
-	Steps       As[[]TraceStep]        `json:"steps" doc:"the trace of the other version"`
+	Steps       As[[]graph.Step]       `json:"steps" doc:"the trace of the other version"`
 }
 
 // RehearsedEnd is how the other version would have ended. Unknown: at an effect
@@ -148,7 +148,7 @@ func (s *server) replay(ctx context.Context, base artifacts.Artifact, doc json.R
 	}
 	return RehearsedRun{
 		Old: orList(played.Old), New: orList(played.New), Part: played.Part, Outcome: endOf(played),
-		Divergences: orList(played.Divergences), Steps: As[[]TraceStep]{orList(played.Trace)},
+		Divergences: orList(played.Divergences), Steps: As[[]graph.Step]{orList(played.Trace)},
 	}, nil
 }
 

@@ -268,7 +268,7 @@ func answerID(r run.Run) string {
 	if json.Unmarshal(r.Result, &kept) == nil && id.Valid(kept.MessageID) {
 		return kept.MessageID
 	}
-	return id.Derive(r.ID, "assistant")
+	return chat.AnswerID(r.ID)
 }
 
 // runError is why a run failed; nil of one that did not.

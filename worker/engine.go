@@ -176,7 +176,7 @@ func (e *Engine) endQueued(ctx context.Context, v identity.Viewer, r run.Run) er
 	if err != nil {
 		return err
 	}
-	return e.told(ctx, v, r, closed.Next, last)
+	return e.announceEnd(ctx, v, r, closed.Next, last)
 }
 
 // Ingest starts bringing a document in. One that is on its way already is a

@@ -243,11 +243,11 @@ func (e *Engine) abandon(ctx context.Context, r run.Run, sentence string) error 
 	} else if err := e.o.Runs.EndRun(ctx, v, r.ID, end); err != nil {
 		return err
 	}
-	return e.told(ctx, v, r, next, last)
+	return e.announceEnd(ctx, v, r, next, last)
 }
 
-// told ends the stream of a run that was closed here, and starts the next.
-func (e *Engine) told(ctx context.Context, v identity.Viewer, r run.Run, next *run.Run, last stream.Event) error {
+// announceEnd ends the stream of a run that was closed here, and starts the next.
+func (e *Engine) announceEnd(ctx context.Context, v identity.Viewer, r run.Run, next *run.Run, last stream.Event) error {
 	last.Key, last.Attempt = "end", 1
 	if _, err := e.o.Log.Append(ctx, r.ID, last); err != nil {
 		return err

@@ -9,7 +9,6 @@ import (
 
 	"liminal/activities"
 	"liminal/internal/graph"
-	"liminal/internal/id"
 	"liminal/internal/run"
 )
 
@@ -49,11 +48,10 @@ func (d *drive) listen(outer, ctx workflow.Context) error {
 	return workflow.SetQueryHandler(ctx, QueryState, func() (State, error) { return d.state(), nil })
 }
 
-// question gives an Ask its interrupt id: the same on every replay, and known
-// before it is stored.
+// question gives an Ask its interrupt id.
 func (d *drive) question(e graph.Effect) activities.Question {
 	q := activities.Question{
-		ID: id.Derive(d.in.RunID, d.effectID(e)), Effect: d.effectID(e),
+		ID: d.interruptID(e), Effect: d.effectID(e),
 		Node: e.Node, Description: e.Description, Quiet: e.Quiet, Ask: *e.Ask,
 	}
 	if e.Stage != "" {

@@ -89,8 +89,8 @@ func (d *drive) carryOn(ctx workflow.Context) error {
 	return workflow.NewContinueAsNewError(ctx, workflow.GetInfo(ctx).WorkflowType.Name, in, c)
 }
 
-// take is the other side of carryOn.
-func (d *drive) take(c *Carry) {
+// restoreCarried is the other side of carryOn.
+func (d *drive) restoreCarried(c *Carry) {
 	d.opened, d.snapshot, d.carried = c.Opened, c.Snapshot, true
 	d.tally, d.away, d.waited, d.paused, d.hidden = c.Tally, c.Away, c.Waited, c.Paused, c.Hidden
 	if c.Early != nil {

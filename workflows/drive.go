@@ -10,6 +10,7 @@ import (
 	"liminal/activities"
 	"liminal/internal/fault"
 	"liminal/internal/graph"
+	"liminal/internal/id"
 )
 
 // drive carries out the effects of one run of a graph until it ends. The
@@ -56,7 +57,7 @@ func newDrive(f *Flows, in activities.RunInput, c *Carry) *drive {
 		early: map[string]activities.Answer{}, answered: map[string]bool{}, children: map[string]bool{}, outcomes: &activities.RunOutcomes{},
 	}
 	if c != nil {
-		d.take(c)
+		d.restoreCarried(c)
 	}
 	return d
 }
@@ -203,6 +204,10 @@ func (d *drive) effectID(e graph.Effect) string {
 	}
 	return e.ID
 }
+
+// interruptID is the id of the question that an effect puts to a person: the
+// same on every replay, and known before the question is stored.
+func (d *drive) interruptID(e graph.Effect) string { return id.Derive(d.in.RunID, d.effectID(e)) }
 
 // mostAttempts is more than an effect of one run has.
 const mostAttempts = 16

@@ -32,7 +32,7 @@ func failure(err error) graph.Failure {
 	case errors.As(err, &app) && app.Type() == activities.TypeStopped:
 		return graph.Failure{Code: string(fault.Internal), Message: app.Message(), Retryable: true, Soon: true}
 	case errors.As(err, &app) && isCode(app.Type()):
-		return told(app)
+		return failureFrom(app)
 	case errors.As(err, &app):
 		return graph.Failure{Code: string(fault.Internal), Message: inside, Retryable: !app.NonRetryable()}
 	case temporal.IsCanceledError(err):
@@ -56,8 +56,8 @@ func timedOut(err *temporal.TimeoutError) graph.Failure {
 // milliseconds; the machine waits less.
 const maxAfterMS = 3_600_000
 
-// told is what an activity says of its failure.
-func told(app *temporal.ApplicationError) graph.Failure {
+// failureFrom is what an activity says of its failure.
+func failureFrom(app *temporal.ApplicationError) graph.Failure {
 	object := detailsOf(app)
 	reason, _ := object["reason"].(string)
 	after, _ := object["retry_after_ms"].(float64)

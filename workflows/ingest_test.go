@@ -51,7 +51,7 @@ func (m *moody) Embed(ctx context.Context, texts []string) ([][]float32, error) 
 // intake is the program's own ingest graph over its own tools.
 type intake struct {
 	*activitiestest.World
-	shelf   *knowledgetest.Shelf
+	shelf   *knowledgetest.MemStore
 	library *knowledge.Library
 	files   folder
 	context string

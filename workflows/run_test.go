@@ -237,7 +237,7 @@ func TestAnAgentsStepsAreStepsOfTheirOwnAndItsCallsAreKept(t *testing.T) {
 	if !slices.Equal(called, []string{graph.StepTool, "read", graph.StepTool}) {
 		t.Errorf("the message keeps the calls %v", called)
 	}
-	var trace activities.Trace
+	var trace run.Trace
 	if err := json.Unmarshal(b.closed().End.Trace, &trace); err != nil || len(trace.Steps) != 3 || len(trace.Calls) != 3 {
 		t.Errorf("the trace is %s", b.closed().End.Trace)
 	}
@@ -325,7 +325,7 @@ func TestTheTraceShowsTheReadPathInItsOrder(t *testing.T) {
 	b := setup(t, w)
 	b.set.Embedder, b.set.Router = embedder{}, router{}
 	b.chat("hello")
-	var trace activities.Trace
+	var trace run.Trace
 	if err := json.Unmarshal(b.closed().End.Trace, &trace); err != nil {
 		t.Fatal(err)
 	}
@@ -352,11 +352,11 @@ func TestATurnGoesOnWithoutAnEncoderThatIsAway(t *testing.T) {
 	b.set.Embedder, b.set.Router = away{}, router{}
 	b.chat("hello")
 	b.answered("plain")
-	var trace activities.Trace
+	var trace run.Trace
 	if err := json.Unmarshal(b.closed().End.Trace, &trace); err != nil {
 		t.Fatal(err)
 	}
-	if at := slices.IndexFunc(trace.Path, func(s activities.Stage) bool { return s.Name == "embed" }); at < 0 || trace.Path[at].Note != "no vector" {
+	if at := slices.IndexFunc(trace.Path, func(s run.TraceStage) bool { return s.Name == "embed" }); at < 0 || trace.Path[at].Note != "no vector" {
 		t.Errorf("the path is %+v, and does not say that there is no vector", trace.Path)
 	}
 }

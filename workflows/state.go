@@ -8,7 +8,6 @@ import (
 
 	"liminal/activities"
 	"liminal/internal/graph"
-	"liminal/internal/id"
 	"liminal/internal/run"
 )
 
@@ -61,7 +60,7 @@ func (d *drive) state() State {
 // outstanding is since when an effect is, by the clock on the wall, which the
 // machine's stands behind (see now); the zero time where the trace is full.
 func (d *drive) outstanding(e graph.Effect, trace []graph.Step) time.Time {
-	if q := d.questions[id.Derive(d.in.RunID, d.effectID(e))]; q != nil && !q.at.IsZero() {
+	if q := d.questions[d.interruptID(e)]; q != nil && !q.at.IsZero() {
 		return q.at
 	}
 	for _, s := range slices.Backward(trace) {

@@ -202,7 +202,7 @@ func (o *artifactsOptions) diff(ctx context.Context, in *invocation, named []str
 		err = printDifferences(in.out, found)
 	}
 	if err == nil && differs && o.check {
-		err = toldError{exitFailed}
+		err = shownError{exitFailed}
 	}
 	return err
 }
@@ -255,7 +255,7 @@ func (o *artifactsOptions) bring(ctx context.Context, in *invocation, named []st
 		err = printBrought(in.out, found)
 	}
 	if err == nil && failed {
-		err = toldError{exitFailed}
+		err = shownError{exitFailed}
 	}
 	return err
 }

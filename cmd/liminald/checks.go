@@ -26,7 +26,7 @@ func checkData(dir string) finding {
 	at := existing(dir)
 	probe, err := os.CreateTemp(at, ".doctor-*")
 	if err != nil {
-		f.Health, f.Says = ill, fmt.Sprintf("%s cannot be written to: %v", at, plain(err))
+		f.Health, f.Says = ill, fmt.Sprintf("%s cannot be written to: %v", at, withoutPath(err))
 		f.Hint = "choose another folder with --data or SHARED_FS_ROOT, or change its owner"
 		return f
 	}

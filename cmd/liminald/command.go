@@ -169,17 +169,17 @@ type usageError struct{ error }
 // unreachableError is something configured that does not answer.
 type unreachableError struct{ error }
 
-// toldError is a failure the command has already described on its output.
-type toldError struct{ code int }
+// shownError is a failure the command has already described on its output.
+type shownError struct{ code int }
 
-func (e toldError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
+func (e shownError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 
 // fail prints err, if any, and returns its exit code.
 func (c command) fail(t terminal, err error) int {
 	var (
 		usage       usageError
 		unreachable unreachableError
-		told        toldError
+		told        shownError
 	)
 	switch {
 	case err == nil:

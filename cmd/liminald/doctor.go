@@ -104,5 +104,5 @@ func verdict(found []finding) error {
 	if code == exitOK {
 		return nil
 	}
-	return toldError{code}
+	return shownError{code}
 }

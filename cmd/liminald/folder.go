@@ -59,7 +59,7 @@ func readDocuments(named []string) ([]document, error) {
 	for _, file := range files {
 		doc, err := os.ReadFile(file)
 		if err != nil {
-			return nil, fmt.Errorf("%s cannot be read: %w", file, plain(err))
+			return nil, fmt.Errorf("%s cannot be read: %w", file, withoutPath(err))
 		}
 		if !json.Valid(doc) {
 			return nil, fmt.Errorf("%s is not JSON: %s", file, jsonFault(doc))
@@ -92,7 +92,7 @@ func documentFiles(named []string) ([]string, error) {
 			return err
 		})
 		if err != nil {
-			return nil, fmt.Errorf("%s cannot be read: %w", name, plain(err))
+			return nil, fmt.Errorf("%s cannot be read: %w", name, withoutPath(err))
 		}
 	}
 	slices.Sort(files)
@@ -126,7 +126,7 @@ func readLock(dir string) (map[string]kept, error) {
 		return map[string]kept{}, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s cannot be read: %w", file, plain(err))
+		return nil, fmt.Errorf("%s cannot be read: %w", file, withoutPath(err))
 	}
 	lock := map[string]kept{}
 	if err := json.Unmarshal(raw, &lock); err != nil {

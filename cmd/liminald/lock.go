@@ -17,11 +17,11 @@ type lock struct{ file *os.File }
 // lockData makes the folder and takes its lock, or says who has it.
 func lockData(dir string) (*lock, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("the data folder %s cannot be made: %w", dir, plain(err))
+		return nil, fmt.Errorf("the data folder %s cannot be made: %w", dir, withoutPath(err))
 	}
 	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("the data folder %s cannot be written to: %w", dir, plain(err))
+		return nil, fmt.Errorf("the data folder %s cannot be written to: %w", dir, withoutPath(err))
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		holder := holderOf(f)
@@ -33,7 +33,7 @@ func lockData(dir string) (*lock, error) {
 	}
 	l := &lock{f}
 	if err := l.sign(); err != nil {
-		return nil, errors.Join(fmt.Errorf("the data folder %s cannot be written to: %w", dir, plain(err)), l.release())
+		return nil, errors.Join(fmt.Errorf("the data folder %s cannot be written to: %w", dir, withoutPath(err)), l.release())
 	}
 	return l, nil
 }
@@ -58,8 +58,8 @@ func holderOf(f *os.File) string {
 	return ""
 }
 
-// plain strips the path from an error whose sentence names it already.
-func plain(err error) error {
+// withoutPath strips the path from an error whose sentence names it already.
+func withoutPath(err error) error {
 	if path, ok := errors.AsType[*os.PathError](err); ok {
 		return path.Err
 	}

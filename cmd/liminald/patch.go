@@ -96,11 +96,11 @@ func runPatch(ctx context.Context, in *invocation) error {
 	if p.server, err = in.server(ctx); err != nil {
 		return err
 	}
-	return reached(told(do(ctx)))
+	return reached(withProblems(do(ctx)))
 }
 
-// told is a refusal with its problems spelt out.
-func told(err error) error {
+// withProblems is a refusal with its problems spelt out.
+func withProblems(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -247,7 +247,7 @@ func (p *patching) verdict(v patchView, print func(*strings.Builder, patchView))
 		return err
 	}
 	if v.failed() {
-		return toldError{exitFailed}
+		return shownError{exitFailed}
 	}
 	return nil
 }

@@ -25,14 +25,14 @@ func (r ready) write(path string) error {
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".ready-*")
 	if err != nil {
-		return fmt.Errorf("the ready file %s cannot be written: %w", path, plain(err))
+		return fmt.Errorf("the ready file %s cannot be written: %w", path, withoutPath(err))
 	}
 	_, err = f.Write(append(text, '\n'))
 	if err = errors.Join(err, f.Close()); err == nil {
 		err = os.Rename(f.Name(), path)
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("the ready file %s cannot be written: %w", path, plain(err)), os.Remove(f.Name()))
+		return errors.Join(fmt.Errorf("the ready file %s cannot be written: %w", path, withoutPath(err)), os.Remove(f.Name()))
 	}
 	return nil
 }
@@ -43,7 +43,7 @@ func forgetReady(path string) error {
 		return nil
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("the old ready file %s cannot be removed: %w", path, plain(err))
+		return fmt.Errorf("the old ready file %s cannot be removed: %w", path, withoutPath(err))
 	}
 	return nil
 }

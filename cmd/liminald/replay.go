@@ -100,7 +100,7 @@ func runReplay(ctx context.Context, in *invocation) error {
 		err = writeReplayed(in.out, found, o.since == "")
 	}
 	if err == nil && slices.ContainsFunc(found, func(r replayed) bool { return !r.OK }) {
-		err = toldError{exitFailed}
+		err = shownError{exitFailed}
 	}
 	return err
 }
@@ -122,7 +122,7 @@ func replayFiles(files []string, conf config.Config) ([]replayed, error) {
 
 func replayFile(file string, codec converter.PayloadCodec) error {
 	if _, err := os.Stat(file); err != nil {
-		return fmt.Errorf("the file cannot be read: %w", plain(err))
+		return fmt.Errorf("the file cannot be read: %w", withoutPath(err))
 	}
 	r, err := sdk.NewWorkflowReplayerWithOptions(sdk.WorkflowReplayerOptions{
 		DisableDeadlockDetection: true,

@@ -53,14 +53,14 @@ type opened struct {
 // people.
 func open(ctx context.Context, conf config.Config, readyFile string, api bool, log *slog.Logger) (*serving, error) {
 	s := &serving{log: log, readyFile: readyFile, failed: make(chan error, 2)}
-	if err := s.take(ctx, conf, api); err != nil {
+	if err := s.open(ctx, conf, api); err != nil {
 		s.close()
 		return nil, err
 	}
 	return s, nil
 }
 
-func (s *serving) take(ctx context.Context, conf config.Config, api bool) (err error) {
+func (s *serving) open(ctx context.Context, conf config.Config, api bool) (err error) {
 	if !conf.Production() { // PostgreSQL takes many at once, a SQLite file has one master
 		held, err := lockData(conf.Data)
 		if err != nil {

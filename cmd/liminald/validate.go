@@ -64,7 +64,7 @@ func runValidate(ctx context.Context, in *invocation) error {
 	}
 	for _, c := range found {
 		if !c.OK {
-			return toldError{exitFailed}
+			return shownError{exitFailed}
 		}
 	}
 	return nil
@@ -86,7 +86,7 @@ func validateFiles(ctx context.Context, files []string) ([]checked, error) {
 	for i, file := range files {
 		found[i] = checked{File: file}
 		if docs[i], err = os.ReadFile(file); err != nil {
-			found[i].fault("", "the file cannot be read: "+plain(err).Error(), "")
+			found[i].fault("", "the file cannot be read: "+withoutPath(err).Error(), "")
 			continue
 		}
 		found[i].Kind = kindOf(docs[i])

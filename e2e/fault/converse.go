@@ -40,7 +40,7 @@ func (c *Client) converse(ctx context.Context, r request, leg *Leg) (promised, *
 		return promised{}, refused, err
 	}
 	was := promised{run: res.Header.Get("X-Run-Id"), conversation: res.Header.Get("X-Conversation-Id")}
-	return was, nil, take(res.Body, func(e Event) bool {
+	return was, nil, readEvents(res.Body, func(e Event) bool {
 		leg.Events = append(leg.Events, e)
 		return !e.ends()
 	})

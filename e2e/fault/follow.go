@@ -73,16 +73,16 @@ func (c *Client) read(ctx context.Context, run string, leg *Leg, leaveAfter int)
 		raw, _ := io.ReadAll(io.LimitReader(res.Body, 4<<10))
 		return fmt.Errorf("%d %s", res.StatusCode, raw)
 	}
-	return take(res.Body, func(e Event) bool {
+	return readEvents(res.Body, func(e Event) bool {
 		leg.Events = append(leg.Events, e)
 		leg.Left = leaveAfter > 0 && len(leg.Events) >= leaveAfter && !e.ends()
 		return !leg.Left && !e.ends()
 	})
 }
 
-// take reads server-sent events until they end or the taker has enough. Pings
+// readEvents reads server-sent events until they end or the taker has enough. Pings
 // belong to the connection and are left out.
-func take(body io.Reader, taker func(Event) bool) error {
+func readEvents(body io.Reader, taker func(Event) bool) error {
 	lines := bufio.NewScanner(body)
 	lines.Buffer(nil, 8<<20)
 	var e Event

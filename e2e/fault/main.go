@@ -155,12 +155,12 @@ func endure(ctx context.Context, o options, deployment Deployment, dir string, l
 	if err != nil {
 		return nil, err
 	}
-	told := crowd.told()
-	err = errors.Join(save(filepath.Join(dir, "told.json"), told), save(filepath.Join(dir, "stored.json"), stored), save(filepath.Join(dir, "struck.json"), struck))
+	seen := crowd.observed()
+	err = errors.Join(save(filepath.Join(dir, "told.json"), seen), save(filepath.Join(dir, "stored.json"), stored), save(filepath.Join(dir, "struck.json"), struck))
 	if err != nil {
 		return nil, err
 	}
-	r := newReport(told, stored, struck, verify(told, stored, deployment.Forgot()))
+	r := newReport(seen, stored, struck, verify(seen, stored, deployment.Forgot()))
 	r.Clients = crowd.tally.n
 	return r, nil
 }
@@ -246,12 +246,12 @@ func (c *crowd) harvest(ctx context.Context) (map[string]*Holding, error) {
 	return stored, err
 }
 
-func (c *crowd) told() (told Told) {
+func (c *crowd) observed() (seen Observed) {
 	for _, p := range c.people {
-		told.Turns = append(told.Turns, p.turns...)
-		told.Uploads = append(told.Uploads, p.uploads...)
+		seen.Turns = append(seen.Turns, p.turns...)
+		seen.Uploads = append(seen.Uploads, p.uploads...)
 	}
-	return told
+	return seen
 }
 
 func save(path string, what any) error {

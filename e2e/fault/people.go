@@ -101,7 +101,7 @@ func (p *Person) chat(ctx context.Context, window uint64, stop <-chan struct{}) 
 			at = &thread{}
 		}
 		kind := p.choose(r)
-		if left := p.take(ctx, r, at, kind); left {
+		if left := p.playTurn(ctx, r, at, kind); left {
 			at = &thread{} // a new turn here would give the question up
 		}
 	}
@@ -145,9 +145,9 @@ func (p *Person) choose(r *rand.Rand) string {
 // cutEvery is how seldom a model breaks off.
 const cutEvery = 20 * time.Second
 
-// take is one turn from the question to the end of what comes of it. It
+// playTurn is one turn from the question to the end of what comes of it. It
 // reports true when a question of it stays open.
-func (p *Person) take(ctx context.Context, r *rand.Rand, at *thread, kind string) (left bool) {
+func (p *Person) playTurn(ctx context.Context, r *rand.Rand, at *thread, kind string) (left bool) {
 	if kind == kindQueue {
 		p.pair(ctx, r, at)
 		return false

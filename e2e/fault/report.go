@@ -54,13 +54,13 @@ var nouns = []string{"turns", "answers", "messages", "events", "questions", "upl
 // broken reports whether a bar is.
 func (r *Report) broken() bool { return len(r.Violations) > 0 }
 
-func newReport(told Told, stored map[string]*Holding, struck []Struck, found []Violation) *Report {
+func newReport(seen Observed, stored map[string]*Holding, struck []Struck, found []Violation) *Report {
 	r := &Report{Counts: map[string]*Count{}, Kinds: map[string]int{}, Violations: found, People: len(stored)}
 	for _, noun := range nouns {
 		r.Counts[noun] = &Count{}
 	}
-	r.told(told, stored)
-	r.Recoveries = recoveries(told.Turns, struck)
+	r.count(seen, stored)
+	r.Recoveries = recoveries(seen.Turns, struck)
 	for name, rec := range r.Recoveries {
 		if rec.Bounded && rec.Max > silence {
 			r.Violations = append(r.Violations, Violation{
@@ -85,14 +85,14 @@ func newReport(told Told, stored map[string]*Holding, struck []Struck, found []V
 	return r
 }
 
-// told counts what clients were told.
-func (r *Report) told(told Told, stored map[string]*Holding) {
-	for _, t := range told.Turns {
+// count counts what clients were told.
+func (r *Report) count(seen Observed, stored map[string]*Holding) {
+	for _, t := range seen.Turns {
 		if t.accepted() {
 			r.turn(t)
 		}
 	}
-	for _, u := range told.Uploads {
+	for _, u := range seen.Uploads {
 		if u.Path != "" {
 			r.Counts["uploads"].Told++
 		}

@@ -26,17 +26,17 @@ func (v Violation) String() string {
 
 // verify holds what is stored against what was told.
 // forgot are the moments at which the log of events was lost, as it may be.
-func verify(told Told, stored map[string]*Holding, forgot []time.Time) []Violation {
+func verify(seen Observed, stored map[string]*Holding, forgot []time.Time) []Violation {
 	v := &verifier{stored: stored, losses: forgot}
-	for _, t := range told.Turns {
+	for _, t := range seen.Turns {
 		v.turn(t)
 	}
-	v.conversations(told.Turns)
-	for _, u := range told.Uploads {
+	v.conversations(seen.Turns)
+	for _, u := range seen.Uploads {
 		v.upload(u)
 	}
 	for _, h := range stored {
-		v.walls(h, told.Turns)
+		v.walls(h, seen.Turns)
 	}
 	slices.SortStableFunc(v.found, func(a, b Violation) int { return cmp.Compare(a.What+a.How, b.What+b.How) })
 	return v.found

@@ -22,7 +22,7 @@ func told(seq int64, kind string, data any) Event {
 // account is a made-up storm without a fault: two people, one conversation of
 // two turns of which the second asked back, and one upload.
 type account struct {
-	told   Told
+	told   Observed
 	stored map[string]*Holding
 	forgot []time.Time
 }
@@ -59,7 +59,7 @@ func clean() *account {
 		return Message{ID: fmt.Sprint("m", seq), Role: "assistant", Content: text, Seq: seq, RunID: run}
 	}
 	return &account{
-		told: Told{
+		told: Observed{
 			Turns: []*Turn{
 				{
 					Person: "p1", Marker: "mk-p1-1", Kind: kindPlain, Message: "Tell mk-p1-1", Order: 1, Conversation: "c", Run: "r1", Tries: 2,

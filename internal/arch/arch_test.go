@@ -117,7 +117,6 @@ func TestDriversAreReachedFromTheirAdapterOnly(t *testing.T) {
 		"github.com/klippa-app/":       {"internal/knowledge/extract"},
 		"github.com/xuri/":             {"internal/knowledge/extract"},
 		"github.com/anthropics/":       {"internal/model/anthropic"},
-		"github.com/JohannesKaufmann/": {"internal/webaccess"},
 		"github.com/agnivade/":         {"internal/tool/builtin"},
 		"github.com/tetratelabs/":      {"internal/knowledge/extract"},
 		"go.temporal.io/sdk/client":    {"worker", "internal/wire", "internal/wire/devserver", "internal/bench", "cmd/liminald", "workflows/internal/record", "e2e/teststack"},

@@ -1,10 +1,13 @@
 package arch
 
 import (
+	"encoding/json"
 	"go/ast"
 	"go/token"
 	"maps"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -22,13 +25,23 @@ var givenUp = map[string]string{
 	"Nowhere": "noCache",
 	"Trial":   "RolloutPlan", "Trials": "VersionResolver", "Taken": "ResolveVersion",
 	"Tame": "bound", "Lay": "flatten",
-	"Lane": "teststack, or Deployment",
+	"Lane":   "teststack, or Deployment",
+	"Teller": "assistEncoder", "Told": "Assist…, or what was said to whom", "ToldResponse": "AssistResponse",
+	"Departure": "what it is", "TwoF": "TwoOf", "Leave": "Permission", "OneOfSeveral": "what it is",
+	"Happened": "RunOutcomes", "Came": "Outcome",
+}
+
+// saysNothing are names of functions that dozens shared: what one does was to be
+// read from its body.
+var saysNothing = map[string]string{
+	"told":  "what is said of what, as in firstFault or withProblems",
+	"plain": "what is taken out or written, as in escapeMarkdown or withoutPath",
 }
 
 // givenUpPlaces are packages and files of the same words.
 var givenUpPlaces = []string{
 	"hub", "outside", "ground", "eyes", "furnish", "mirror", "nowhere", "moves", "stock", "parcel", "shelf",
-	"trip", "flood", "tame", "lane", "taken", "trial",
+	"trip", "flood", "tame", "lane", "taken", "trial", "told", "teller", "voice",
 }
 
 // Words that were given up come back by habit. Fields are not looked at: many
@@ -48,6 +61,46 @@ func TestWordsThatWereGivenUpDoNotComeBack(t *testing.T) {
 			if instead, found := givenUp[name]; found && !isBeside(s.pkg) {
 				t.Errorf("%s: the name %s was given up; say %s (docs/words.md)", s.file, name, instead)
 			}
+		}
+	}
+}
+
+func TestFunctionsAreNamedForWhatTheyDo(t *testing.T) {
+	t.Parallel()
+	for _, s := range tree(t) {
+		if s.test || isBeside(s.pkg) {
+			continue
+		}
+		for _, decl := range s.ast.Decls {
+			f, ok := decl.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			if instead, found := saysNothing[f.Name.Name]; found {
+				t.Errorf("%s: a function called %s says nothing; say %s", s.file, f.Name.Name, instead)
+			}
+		}
+	}
+}
+
+// Clients are written against the schemas of the API's document.
+func TestSchemasHaveNoNameThatWasGivenUp(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile(filepath.Join(moduleRoot(t), "docs", "openapi.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var document struct {
+		Components struct {
+			Schemas map[string]json.RawMessage `json:"schemas"`
+		} `json:"components"`
+	}
+	if err := json.Unmarshal(raw, &document); err != nil || len(document.Components.Schemas) < 50 {
+		t.Fatalf("the document has %d schemas, %v", len(document.Components.Schemas), err)
+	}
+	for name := range document.Components.Schemas {
+		if instead, found := givenUp[name]; found {
+			t.Errorf("the schema %s has a name that was given up; say %s (docs/words.md)", name, instead)
 		}
 	}
 }

@@ -113,7 +113,7 @@ func (d *Desk) Decide(ctx context.Context, v identity.Viewer, id int64, c Decisi
 	if err != nil {
 		return Patch{}, err
 	}
-	if c.Reason = strings.TrimSpace(plain(c.Reason)); len(c.Reason) > MaxReason {
+	if c.Reason = strings.TrimSpace(visibleText(c.Reason)); len(c.Reason) > MaxReason {
 		return Patch{}, fault.New(fault.Invalid, "The reason has %d bytes; %d are allowed.", len(c.Reason), MaxReason)
 	}
 	if !c.Approve {
@@ -179,9 +179,9 @@ func (d *Desk) Withdraw(ctx context.Context, v identity.Viewer, id int64, reason
 	})
 }
 
-// plain is a text without what a reader does not see and a terminal obeys: it
+// visibleText is a text without what a reader does not see and a terminal obeys: it
 // could make others read something else than stands there.
-func plain(s string) string {
+func visibleText(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t':
@@ -194,7 +194,7 @@ func plain(s string) string {
 }
 
 func cut(s string, most int) string {
-	if s = strings.TrimSpace(plain(s)); len(s) > most {
+	if s = strings.TrimSpace(visibleText(s)); len(s) > most {
 		s = strings.ToValidUTF8(s[:most], "")
 	}
 	return s

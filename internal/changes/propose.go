@@ -22,7 +22,7 @@ import (
 // Forbidden (CFG-02), Conflict for a base that is not current, RateLimited
 // (CFG-12).
 func (d *Desk) Propose(ctx context.Context, v identity.Viewer, p Proposal) (Patch, error) {
-	p.Justification = plain(p.Justification)
+	p.Justification = visibleText(p.Justification)
 	w, err := d.wanted(ctx, v, p)
 	if err != nil {
 		return Patch{}, err

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"liminal/internal/model"
 )
 
 // SegmentType is what a segment of a message holds.
@@ -53,22 +55,12 @@ type Segment struct {
 	Meta json.RawMessage `json:"meta,omitempty"`
 }
 
-// Citation is a quote and where it stands. Text is exactly the bytes
-// Start to End of the document's stored UTF-8 text; N is the marker [N] in
-// the answer.
+// Citation is a quote and where it stands: Text is exactly the document's text
+// from Start to End. N is the marker [N] in the answer.
 type Citation struct {
-	N          int     `json:"n"`
-	DocumentID string  `json:"document_id"`
-	ContextID  string  `json:"context_id,omitempty"`
-	ChunkID    string  `json:"chunk_id,omitempty"`
-	Title      string  `json:"title"`
-	Path       string  `json:"path,omitempty"`
-	Heading    string  `json:"heading,omitempty"`
-	Page       int     `json:"page,omitempty"`
-	Start      int     `json:"start"`
-	End        int     `json:"end"`
-	Text       string  `json:"text"`
-	Score      float64 `json:"score"`
+	N int `json:"n"`
+	model.Source
+	Text string `json:"text"`
 }
 
 // ToolRecord is a call of a tool as a message keeps it, for replay and audit
@@ -146,7 +138,7 @@ func (c *Content) Citations() []Citation {
 		if s.Type != SegmentCitation {
 			continue
 		}
-		q := Citation{N: len(out) + 1, DocumentID: s.SourceID, ChunkID: s.ChunkID, Text: s.Text, Score: s.Score}
+		q := Citation{N: len(out) + 1, Text: s.Text, Source: model.Source{DocumentID: s.SourceID, ChunkID: s.ChunkID, Score: s.Score}}
 		if s.Meta != nil {
 			_ = json.Unmarshal(s.Meta, &q) // foreign meta leaves the segment's own fields
 		}

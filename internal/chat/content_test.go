@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"liminal/internal/model"
 )
 
 // Requirements: CHAT-07
@@ -12,7 +14,7 @@ func TestComposeKeepsProseAndCodeInOrderWithOffsets(t *testing.T) {
 	t.Parallel()
 	text := "Look:\n```go\nx := 1\n```\nDone [1].\n"
 	c := Compose(text,
-		[]Citation{{N: 1, DocumentID: "d", ChunkID: "c", Title: "T", Start: 3, End: 8, Text: "quote", Score: 0.9}},
+		[]Citation{{N: 1, Source: model.Source{DocumentID: "d", ChunkID: "c", Title: "T", Start: 3, End: 8, Score: 0.9}, Text: "quote"}},
 		[]ToolRecord{{Name: "rag.search_v1", Status: "ok", DurationMS: 12, Arguments: json.RawMessage(`{"question":"q"}`)}})
 	var kinds []SegmentType
 	for _, s := range c.Segments {
@@ -33,7 +35,10 @@ func TestComposeKeepsProseAndCodeInOrderWithOffsets(t *testing.T) {
 // Requirements: CHAT-09
 func TestCitationsAreDerivedFromSegments(t *testing.T) {
 	t.Parallel()
-	in := []Citation{{N: 1, DocumentID: "d1", Title: "A", Start: 1, End: 4, Text: "abc"}, {N: 2, DocumentID: "d2", Title: "B", Page: 3, Text: "x"}}
+	in := []Citation{
+		{N: 1, Source: model.Source{DocumentID: "d1", Title: "A", Start: 1, End: 4}, Text: "abc"},
+		{N: 2, Source: model.Source{DocumentID: "d2", Title: "B", Page: 3}, Text: "x"},
+	}
 	raw, err := json.Marshal(Compose("hi [1] [2]", in, nil))
 	if err != nil {
 		t.Fatal(err)
@@ -89,5 +94,25 @@ func TestTitleIsTheFirstMessageCutToFiftyCharacters(t *testing.T) {
 	}
 	if got := []rune(Title(strings.Repeat("ä", 80))); len(got) != 50 {
 		t.Errorf("got %d characters, want 50", len(got))
+	}
+}
+
+// What messages hold of a citation is stored, and what is unknown of it is left
+// out.
+//
+// Requirements: CHAT-09
+func TestACitationIsStoredAsItAlwaysWas(t *testing.T) {
+	t.Parallel()
+	for want, q := range map[string]Citation{
+		`{"n":1,"document_id":"d","title":"T","start":0,"end":0,"score":0,"text":"x"}`: {N: 1, Source: model.Source{DocumentID: "d", Title: "T"}, Text: "x"},
+		`{"n":2,"document_id":"d","context_id":"c","chunk_id":"k","title":"T","path":"p","heading":"H","page":3,"start":1,"end":2,"score":0.5,"text":"x"}`: {
+			N: 2, Text: "x",
+			Source: model.Source{DocumentID: "d", ContextID: "c", ChunkID: "k", Title: "T", Path: "p", Heading: "H", Page: 3, Start: 1, End: 2, Score: 0.5},
+		},
+	} {
+		raw, err := json.Marshal(q)
+		if err != nil || string(raw) != want {
+			t.Errorf("%s, %v\nwant %s", raw, err, want)
+		}
 	}
 }

@@ -277,7 +277,7 @@ func TestWhatIsRememberedIsOfThePathThatIsShown(t *testing.T) {
 	r, upto := k.ask("second")
 	k.answer(r, "second answer")
 	k.same(upto+2, 10)
-	second := id.Derive(r.ID, "user")
+	second := chat.AskedID(r.ID)
 	a, err := k.turns.Accept(t.Context(), k.viewer, chat.NewTurn{ConversationID: k.id, Message: "second again", Replaces: second})
 	if err != nil {
 		t.Fatal(err)

@@ -126,3 +126,14 @@ func TestTurnLeansTowardsWhatWasSaidBefore(t *testing.T) {
 }
 
 var frozen = []float32{-0.22256596, 0.09273581, 0.09273581, 0}
+
+func TestAUnitVectorHasLengthOneAndNothingStaysNothing(t *testing.T) {
+	t.Parallel()
+	given := []float32{3, 4}
+	if v := embed.Unit(given); v[0] != 0.6 || v[1] != 0.8 || given[0] != 3 {
+		t.Errorf("unit of (3, 4) is %v, and what was given is %v", v, given)
+	}
+	if v := embed.Unit([]float32{0, 0}); v[0] != 0 {
+		t.Errorf("unit of nothing is %v", v)
+	}
+}

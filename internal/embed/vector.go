@@ -37,6 +37,24 @@ func normalise(v []float32) []float32 {
 	return v
 }
 
+// Unit returns v with length one: v itself where it is that already, and a zero
+// vector as it is, which is near to nothing (Fit gives it a direction).
+func Unit(v []float32) []float32 {
+	var sum float64
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	if sum == 0 || math.Abs(sum-1) < 1e-6 {
+		return v
+	}
+	scale := float32(1 / math.Sqrt(sum))
+	out := make([]float32, len(v))
+	for i, x := range v {
+		out[i] = x * scale
+	}
+	return out
+}
+
 // Cosine is the similarity of two vectors, from -1 to 1. Vectors of different
 // length, and zero vectors, are not alike: 0.
 func Cosine(a, b []float32) float64 {

@@ -74,7 +74,7 @@ func (h *collection) fill(ctx context.Context, documents knowledge.Documents, s 
 		if err != nil {
 			return err
 		}
-		if err := h.take(ctx, d.ID, s.root); err != nil {
+		if err := h.ingest(ctx, d.ID, s.root); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		x, err := documents.Text(ctx, h.viewer, d.ID)
@@ -93,8 +93,8 @@ func (h *collection) fill(ctx context.Context, documents knowledge.Documents, s 
 	return nil
 }
 
-// take runs the three steps of taking a document in.
-func (h *collection) take(ctx context.Context, documentID, root string) error {
+// ingest runs the three steps of taking a document in.
+func (h *collection) ingest(ctx context.Context, documentID, root string) error {
 	open := func(_ context.Context, _ identity.Viewer, path string) (knowledge.File, error) {
 		return openFile(filepath.Join(root, filepath.Base(path)))
 	}

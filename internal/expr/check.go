@@ -202,9 +202,9 @@ func construct(n ast.Node) string {
 	return "this construct"
 }
 
-// plain takes the parser's own words for tokens out of its message:
+// readableMessage takes the parser's own words for tokens out of its message:
 // Operator("=") is just "=".
-func plain(message string) string {
+func readableMessage(message string) string {
 	before, token, ok := strings.Cut(message, "unexpected token ")
 	if !ok {
 		return message

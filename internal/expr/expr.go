@@ -106,7 +106,7 @@ func parse(source string) (root ast.Node, err error) {
 	var at *file.Error
 	switch {
 	case errors.As(perr, &at):
-		return nil, &Error{Offset: at.From, Message: plain(at.Message), Hint: syntaxHint(source)}
+		return nil, &Error{Offset: at.From, Message: readableMessage(at.Message), Hint: syntaxHint(source)}
 	case perr != nil:
 		return nil, &Error{Message: perr.Error()}
 	case tree == nil || tree.Node == nil:

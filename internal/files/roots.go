@@ -76,7 +76,7 @@ func (r *Roots) Open(ctx context.Context, v identity.Viewer, p string) (*os.File
 		return nil, err
 	}
 	defer func() { _ = root.Close() }()
-	if err := plain(root, p); err != nil {
+	if err := requireOrdinary(root, p); err != nil {
 		return nil, err
 	}
 	return openPlain(root, p)
@@ -98,7 +98,7 @@ func openPlain(root *os.Root, p string) (*os.File, error) {
 			return f, nil
 		}
 		_ = f.Close() // nobody has it
-		if err := plain(root, p); err != nil {
+		if err := requireOrdinary(root, p); err != nil {
 			return nil, err
 		}
 	}
@@ -195,9 +195,9 @@ func (r *Roots) Delete(ctx context.Context, v identity.Viewer, p string) error {
 	return nil
 }
 
-// plain refuses what is not an ordinary file with one name: symbolic links,
+// requireOrdinary refuses what is not an ordinary file with one name: symbolic links,
 // devices, folders, and hard links, which could be another person's (ISO-05).
-func plain(root *os.Root, p string) error {
+func requireOrdinary(root *os.Root, p string) error {
 	info, err := root.Lstat(p)
 	if err != nil {
 		return notFound(err)

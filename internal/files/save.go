@@ -121,7 +121,7 @@ func (s *Staged) Keep(ctx context.Context) (File, error) {
 func (s *Staged) keepAs(ctx context.Context, p string) (f File, taken bool, err error) {
 	old, err := s.roots.store.File(ctx, s.viewer, p)
 	switch {
-	case err == nil && old.SHA256 == s.file.SHA256 && plain(s.root, p) == nil:
+	case err == nil && old.SHA256 == s.file.SHA256 && requireOrdinary(s.root, p) == nil:
 		return old, false, nil
 	case err == nil:
 		return File{}, true, nil

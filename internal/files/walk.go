@@ -55,7 +55,7 @@ func (r *Roots) Walk(ctx context.Context, v identity.Viewer, p string, recursive
 		case d.IsDir():
 			return nil
 		}
-		if !slices.Contains(accepted, strings.ToLower(path.Ext(at))) || plain(root, at) != nil {
+		if !slices.Contains(accepted, strings.ToLower(path.Ext(at))) || requireOrdinary(root, at) != nil {
 			return nil //nolint:nilerr // passed over, as said
 		}
 		info, err := d.Info()

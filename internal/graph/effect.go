@@ -128,21 +128,22 @@ type Outcome struct {
 }
 
 // Step is one entry of the trace: a node that decided, or one attempt of an
-// effect. Ended is zero while it is open.
+// effect. Ended is zero while it is open. The doc tags are the words of the API's
+// document.
 type Step struct {
 	Node      string    `json:"node"`
-	Type      NodeType  `json:"type"`
-	Effect    string    `json:"effect,omitempty"` // empty for a node that only decides
-	Visit     int       `json:"visit"`
+	Type      NodeType  `json:"type" doc:"of the node"`
+	Effect    string    `json:"effect,omitempty" doc:"missing: the node only decides"`
+	Visit     int       `json:"visit" doc:"how often the run had come to the node, this time included"`
 	Attempt   int       `json:"attempt,omitempty"`
 	Started   time.Time `json:"started"`
-	Ended     time.Time `json:"ended,omitzero"`
-	Outcome   Result    `json:"outcome,omitempty"`
+	Ended     time.Time `json:"ended,omitzero" doc:"missing: it is open"`
+	Outcome   Result    `json:"outcome,omitempty" doc:"ok, failed, retried, skipped, asked, abandoned, cancelled or expired"`
 	Detail    string    `json:"detail,omitempty"`
-	Condition string    `json:"condition,omitempty"` // the when that chose the way
+	Condition string    `json:"condition,omitempty" doc:"the when that chose the way"`
 	// Values are what the conditions of a switch read, those that were not true
 	// before it too; only with Limits.Explain.
-	Values map[string]any `json:"values,omitempty"`
+	Values map[string]any `json:"values,omitempty" doc:"what the conditions of a switch read"`
 }
 
 // Result is how a step of the trace ended.

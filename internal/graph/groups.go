@@ -154,7 +154,7 @@ func (r *Run) joinBranches(t *thread, g *group) *Failure {
 			set[key] = i
 			t.Vars[key] = c.Vars[key]
 		}
-		t.take(c)
+		t.mergeEnd(c)
 		if c.Result != nil && c.Result.Data != nil && ends {
 			t.Result = &endResult{Data: c.Result.Data}
 		}
@@ -162,9 +162,9 @@ func (r *Run) joinBranches(t *thread, g *group) *Failure {
 	return nil
 }
 
-// take keeps the last text and citations of a joined branch. What its end node
+// mergeEnd keeps the last text and citations of a joined branch. What its end node
 // said stands only if the run ends here: a later node may still answer.
-func (t *thread) take(c *child) {
+func (t *thread) mergeEnd(c *child) {
 	if c.Text != nil {
 		t.Text = c.Text
 	}

@@ -197,7 +197,7 @@ func (r *Run) endResult(t *thread, n *node) (*endResult, *Failure) {
 		if f != nil {
 			return nil, f
 		}
-		text, f := told(v)
+		text, f := boundedText(v)
 		if f != nil {
 			return nil, f
 		}

@@ -18,7 +18,7 @@ func (r *Run) enterInterrupt(t *thread, n *node) {
 		r.refuse(t, f)
 		return
 	}
-	if ask.Message, f = told(message); f != nil {
+	if ask.Message, f = boundedText(message); f != nil {
 		r.refuse(t, f)
 		return
 	}

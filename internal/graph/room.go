@@ -145,8 +145,8 @@ func atLeast(v any, most int) int {
 	return sum
 }
 
-// told is a value as text, if that is not too long. Texts are as they are.
-func told(v any) (string, *Failure) {
+// boundedText is a value as text, if that is not too long. Texts are as they are.
+func boundedText(v any) (string, *Failure) {
 	if _, isText := v.(string); !isText && atLeast(v, maxText) > maxText {
 		return "", failuref(CodeLimit, "a list or object is too large to be told as text: it would have more than %d bytes", maxText)
 	}

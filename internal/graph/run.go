@@ -34,7 +34,7 @@ func (g *Graph) Start(in Input) (*Run, []Effect) {
 // Call or Spawn, the answer of an Ask, nothing for a Wait. An id that is not
 // outstanding, such as a call abandoned meanwhile, changes nothing.
 func (r *Run) Done(id string, out map[string]any, now time.Time) []Effect {
-	o := r.take(id, now)
+	o := r.removeOpen(id, now)
 	if o == nil {
 		return nil
 	}
@@ -58,7 +58,7 @@ func (r *Run) Done(id string, out map[string]any, now time.Time) []Effect {
 //
 // Requirements: GRAPH-13, GRAPH-15, GRAPH-16.
 func (r *Run) Fail(id string, f Failure, now time.Time) []Effect {
-	o := r.take(id, now)
+	o := r.removeOpen(id, now)
 	if o == nil {
 		return nil
 	}
@@ -186,9 +186,9 @@ func (r *Run) flush() []Effect {
 	return effects
 }
 
-// take removes an outstanding effect and lets the run's clock pass to now; nil
+// removeOpen removes an outstanding effect and lets the run's clock pass to now; nil
 // if there is none of that id.
-func (r *Run) take(id string, now time.Time) *open {
+func (r *Run) removeOpen(id string, now time.Time) *open {
 	o := r.find(id)
 	if o == nil || r.state.Outcome != nil {
 		return nil
@@ -254,7 +254,7 @@ func (r *Run) described(t *thread, n *node) string {
 	if failure != nil {
 		return ""
 	}
-	text, failure := told(v)
+	text, failure := boundedText(v)
 	if failure != nil {
 		return ""
 	}

@@ -234,7 +234,7 @@ func (t template) render(s scope) (any, *Failure) {
 		if failure != nil {
 			return nil, failure
 		}
-		shown, failure := told(v)
+		shown, failure := boundedText(v)
 		if failure != nil {
 			return nil, failure
 		}

@@ -98,7 +98,7 @@ func TestABookComesInWithProgressAndIsCitedByPage(t *testing.T) {
 	if _, err := b.Embed(ctx, b.viewer, d.ID, spans[len(spans)/2]); err == nil {
 		t.Error("a stopped step went on")
 	}
-	again := knowledge.NewLibrary(knowledge.Options{Contexts: b.Shelf, Documents: b.Shelf, Index: b.Shelf, Embedder: e, Parsers: parsers()})
+	again := knowledge.NewLibrary(knowledge.Options{Contexts: b.MemStore, Documents: b.MemStore, Index: b.MemStore, Embedder: e, Parsers: parsers()})
 	b.Library = again
 	half, err := b.Document(t.Context(), b.viewer, d.ID)
 	if err != nil || half.Status != knowledge.Reading || half.Indexed != spans[len(spans)/2-1].To || half.Chunks != cut.Chunks {

@@ -309,7 +309,7 @@ func shortened(p Passage, tokens int) Passage {
 		}
 		end = s.End
 	}
-	p.Text, p.End = p.Text[:end], p.Start+end
+	p.Source, p.Text = p.Part(0, end), p.Text[:end]
 	return p
 }
 

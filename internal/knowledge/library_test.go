@@ -16,10 +16,10 @@ import (
 	"liminal/internal/knowledge/knowledgetest"
 )
 
-// bundle is a library over a shelf, with files that live in a map.
+// bundle is a library over a store in memory, with files that live in a map.
 type bundle struct {
-	*knowledgetest.Shelf
-	*knowledge.Library // its Search hides the shelf's
+	*knowledgetest.MemStore
+	*knowledge.Library // its Search hides the store's
 	viewer             identity.Viewer
 	files              map[string]string
 	reads              int
@@ -31,12 +31,12 @@ func (memoryFile) Close() error { return nil }
 
 func setup(t *testing.T, change ...func(*knowledge.Options)) *bundle {
 	t.Helper()
-	shelf := knowledgetest.New()
-	o := knowledge.Options{Contexts: shelf, Documents: shelf, Index: shelf, Embedder: embed.Hash{}, Parsers: parsers(), Batch: 4}
+	store := knowledgetest.New()
+	o := knowledge.Options{Contexts: store, Documents: store, Index: store, Embedder: embed.Hash{}, Parsers: parsers(), Batch: 4}
 	for _, c := range change {
 		c(&o)
 	}
-	return &bundle{Shelf: shelf, Library: knowledge.NewLibrary(o), viewer: identity.Viewer{UserID: "anna"}, files: map[string]string{}}
+	return &bundle{MemStore: store, Library: knowledge.NewLibrary(o), viewer: identity.Viewer{UserID: "anna"}, files: map[string]string{}}
 }
 
 func (b *bundle) open(_ context.Context, _ identity.Viewer, path string) (knowledge.File, error) {
@@ -145,7 +145,7 @@ func TestAnUnchangedFileCreatesNoChunks(t *testing.T) {
 
 // failing is an index whose Upsert fails once, after some batches.
 type failing struct {
-	*knowledgetest.Shelf
+	*knowledgetest.MemStore
 	after int
 }
 
@@ -153,7 +153,7 @@ func (f *failing) Upsert(ctx context.Context, v identity.Viewer, chunks []knowle
 	if f.after--; f.after == -1 {
 		return errors.New("the process died here")
 	}
-	return f.Shelf.Upsert(ctx, v, chunks)
+	return f.MemStore.Upsert(ctx, v, chunks)
 }
 
 // Requirements: RAG-19
@@ -161,7 +161,7 @@ func TestAnInterruptedIngestionCompletesWithoutDuplicates(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	broken := knowledge.NewLibrary(knowledge.Options{
-		Contexts: b.Shelf, Documents: b.Shelf, Index: &failing{b.Shelf, 2}, Embedder: embed.Hash{}, Parsers: parsers(), Batch: 4,
+		Contexts: b.MemStore, Documents: b.MemStore, Index: &failing{b.MemStore, 2}, Embedder: embed.Hash{}, Parsers: parsers(), Batch: 4,
 	})
 	c := b.newContext(t, b.viewer)
 	d := b.put(t, c, "rules.md", longText(30))
@@ -198,7 +198,7 @@ func (renamed) Version() string { return "hash-v2" }
 func TestAContextRecordsItsEncoder(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	c, err := knowledge.Recording(b.Shelf, embed.Hash{}).CreateContext(t.Context(), b.viewer, knowledge.Context{Name: "x", Meta: map[string]any{"pii_scrub": true}})
+	c, err := knowledge.Recording(b.MemStore, embed.Hash{}).CreateContext(t.Context(), b.viewer, knowledge.Context{Name: "x", Meta: map[string]any{"pii_scrub": true}})
 	if err != nil || c.Meta["embedding_model"] != (embed.Hash{}).Version() || c.Meta["pii_scrub"] != true {
 		t.Errorf("meta %v, %v", c.Meta, err)
 	}
@@ -223,7 +223,7 @@ func TestAnotherEncoderOrChunkSizeReplacesTheChunks(t *testing.T) {
 	if err != nil || finer.Chunks < 2*first.Chunks {
 		t.Fatalf("%d chunks became %d, %v", first.Chunks, finer.Chunks, err)
 	}
-	b.Library = knowledge.NewLibrary(knowledge.Options{Contexts: b.Shelf, Documents: b.Shelf, Index: b.Shelf, Embedder: renamed{}, Parsers: parsers()})
+	b.Library = knowledge.NewLibrary(knowledge.Options{Contexts: b.MemStore, Documents: b.MemStore, Index: b.MemStore, Embedder: renamed{}, Parsers: parsers()})
 	newer, err := b.ingest(t, d.ID)
 	if err != nil || len(b.chunksOf(t, c)) != newer.Chunks {
 		t.Fatalf("%d chunks stored, %d counted, %v", len(b.chunksOf(t, c)), newer.Chunks, err)
@@ -354,7 +354,7 @@ func TestConfidenceFollowsItsThresholds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Library = knowledge.NewLibrary(knowledge.Options{Contexts: b.Shelf, Documents: b.Shelf, Index: b.Shelf, Embedder: embed.Hash{}, Parsers: parsers()})
+	b.Library = knowledge.NewLibrary(knowledge.Options{Contexts: b.MemStore, Documents: b.MemStore, Index: b.MemStore, Embedder: embed.Hash{}, Parsers: parsers()})
 	usual, err := b.search(t, b.viewer, knowledge.Question{Text: "Where does the cellar key hang in winter?"})
 	if err != nil {
 		t.Fatal(err)

@@ -116,7 +116,7 @@ func TestAnEncoderThatFailsCostsItsOpinionOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	failing := knowledge.NewLibrary(knowledge.Options{
-		Contexts: b.Shelf, Documents: b.Shelf, Index: b.Shelf, Parsers: parsers(), Embedder: speaker{fails: errors.New("no server")},
+		Contexts: b.MemStore, Documents: b.MemStore, Index: b.MemStore, Parsers: parsers(), Embedder: speaker{fails: errors.New("no server")},
 	})
 	found, err := failing.Search(t.Context(), b.viewer, knowledge.Question{Text: "What colour is the stairwell painted?", ContextIDs: []string{c}})
 	if err != nil || len(found.Passages) == 0 || !strings.Contains(found.Passages[0].Text, "green") {

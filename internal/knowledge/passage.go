@@ -258,8 +258,7 @@ func (r *reading) quote(i int, rating float64) Quote {
 	from, to := r.span(i)
 	p := *r.passage
 	start, end := r.sentences[from].Start, r.sentences[to].End
-	p.Text = r.passage.Text[start:end]
-	p.Start, p.End = r.passage.Start+start, r.passage.Start+end
+	p.Source, p.Text = r.passage.Part(start, end), r.passage.Text[start:end]
 	return Quote{Passage: p, Rating: rating}
 }
 

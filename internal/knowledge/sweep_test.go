@@ -44,7 +44,7 @@ func (n newer) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 func rolling(t *testing.T, documents int, fail map[string]bool) (before, after *bundle, contextID string, sweep *knowledge.Sweep) {
 	t.Helper()
 	before = setup(t)
-	c, err := knowledge.Recording(before.Shelf, embed.Hash{}).CreateContext(t.Context(), before.viewer, knowledge.Context{Name: "papers"})
+	c, err := knowledge.Recording(before.MemStore, embed.Hash{}).CreateContext(t.Context(), before.viewer, knowledge.Context{Name: "papers"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,12 +55,12 @@ func rolling(t *testing.T, documents int, fail map[string]bool) (before, after *
 		}
 	}
 	o := knowledge.Options{
-		Contexts: before.Shelf, Documents: before.Shelf, Index: before.Shelf, Parsers: parsers(),
+		Contexts: before.MemStore, Documents: before.MemStore, Index: before.MemStore, Parsers: parsers(),
 		Embedder: newer{fail: fail}, Former: []embed.Embedder{embed.Hash{}},
 	}
-	after = &bundle{Shelf: before.Shelf, Library: knowledge.NewLibrary(o), viewer: before.viewer, files: before.files}
+	after = &bundle{MemStore: before.MemStore, Library: knowledge.NewLibrary(o), viewer: before.viewer, files: before.files}
 	sweep = knowledge.NewSweep(knowledge.SweepOptions{
-		Library: after.Library, Store: before.Shelf,
+		Library: after.Library, Store: before.MemStore,
 		Viewer: func(context.Context, string) (identity.Viewer, error) { return before.viewer, nil },
 	})
 	return before, after, c.ID, sweep
@@ -187,7 +187,7 @@ func watch(t *testing.T) *watched {
 		t.Fatal(err)
 	}
 	w.sweep = knowledge.NewSweep(knowledge.SweepOptions{
-		Library: w.Library, Store: w.Shelf,
+		Library: w.Library, Store: w.MemStore,
 		Viewer:  func(context.Context, string) (identity.Viewer, error) { return w.viewer, nil },
 		Entries: func(context.Context, identity.Viewer, string, bool) ([]knowledge.Entry, error) { return w.entries, nil },
 		Adopt: func(_ context.Context, _ identity.Viewer, path string) error {
@@ -301,7 +301,7 @@ func TestADocumentThatComesInDuringARollIsFoundAtOnce(t *testing.T) {
 	t.Parallel()
 	_, b, contextID, sweep := rolling(t, 5, nil)
 	b.Library = knowledge.NewLibrary(knowledge.Options{
-		Contexts: b.Shelf, Documents: b.Shelf, Index: b.Shelf, Embedder: renamed{}, Former: []embed.Embedder{embed.Hash{}}, Parsers: parsers(), Batch: 4,
+		Contexts: b.MemStore, Documents: b.MemStore, Index: b.MemStore, Embedder: renamed{}, Former: []embed.Embedder{embed.Hash{}}, Parsers: parsers(), Batch: 4,
 	})
 	d := b.put(t, contextID, "new.txt", "The newcomer number77 rests beside the seventh lamp.")
 	b.extract(t, d.ID, "run")

@@ -97,8 +97,8 @@ func (c *Citer) read(last bool) []Event {
 		}
 	}
 	for c.held != "" {
-		n := c.plain(last)
-		plain.WriteString(c.take(n))
+		n := c.certain(last)
+		plain.WriteString(c.advance(n))
 		if c.held == "" {
 			break
 		}
@@ -108,7 +108,7 @@ func (c *Citer) read(last bool) []Event {
 		}
 		cited := c.cite(numbers)
 		if len(cited) == 0 {
-			plain.WriteString(c.take(length))
+			plain.WriteString(c.advance(length))
 			continue
 		}
 		say()
@@ -119,9 +119,9 @@ func (c *Citer) read(last bool) []Event {
 	return out
 }
 
-// plain is how many bytes of what is held are surely no marker. Code is
+// certain is how many bytes of what is held are surely no marker. Code is
 // followed as far as that.
-func (c *Citer) plain(last bool) int {
+func (c *Citer) certain(last bool) int {
 	if len(c.passages) == 0 {
 		return len(c.held)
 	}
@@ -144,8 +144,8 @@ func (c *Citer) plain(last bool) int {
 	return len(c.held)
 }
 
-// take gives the first n bytes of what is held, as text of the answer.
-func (c *Citer) take(n int) string {
+// advance gives the first n bytes of what is held, as text of the answer.
+func (c *Citer) advance(n int) string {
 	text := c.held[:n]
 	c.held = c.held[n:]
 	c.claim += text

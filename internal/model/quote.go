@@ -33,9 +33,7 @@ func Quote(passage Block, claim string) (Event, bool) {
 		best := nearest(passage.Text, sentences, claim)
 		start, end = best.Start, best.End
 	}
-	source := *passage.Source
-	source.Start, source.End = passage.Source.Start+start, passage.Source.Start+end
-	return Event{Type: Citation, Source: &source, Quote: passage.Text[start:end]}, true
+	return passage.Cite(start, end), true
 }
 
 // speaking are the sentences of a text worth quoting: all but its headings,

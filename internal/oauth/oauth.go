@@ -156,7 +156,7 @@ func (p *Providers) Finish(ctx context.Context, c Callback) (identity.External, 
 	if err != nil {
 		return identity.External{}, Begin{}, err
 	}
-	f, err := p.take(ctx, c)
+	f, err := p.takeFlow(ctx, c)
 	if err != nil {
 		return identity.External{}, Begin{}, err
 	}
@@ -168,8 +168,8 @@ func (p *Providers) Finish(ctx context.Context, c Callback) (identity.External, 
 	return who, f.Begin, err
 }
 
-// take returns the flow of a state, once.
-func (p *Providers) take(ctx context.Context, c Callback) (f flow, err error) {
+// takeFlow returns the flow of a state, once.
+func (p *Providers) takeFlow(ctx context.Context, c Callback) (f flow, err error) {
 	kept, ok, err := p.cache.Take(ctx, key(c.State))
 	if err != nil {
 		return f, err

@@ -104,7 +104,7 @@ func (p *player) begin(e graph.Effect) {
 		p.tally.asks = append(p.tally.asks, p.recordedID(e.ID))
 		p.offered[p.recordedID(e.ID)] = e.Ask.Options
 	}
-	out, place, ok := p.take(e)
+	out, place, ok := p.recordedOutput(e)
 	recorded := ok
 	if !ok {
 		out, ok = p.left(e)
@@ -207,9 +207,9 @@ func (p *player) recordedID(effect string) string {
 	return p.then(effect)
 }
 
-// take finds what was recorded for an effect: under its id, or, when a call has
+// recordedOutput finds what was recorded for an effect: under its id, or, when a call has
 // a new id, the first unused output of the same tool.
-func (p *player) take(e graph.Effect) (Output, int, bool) {
+func (p *player) recordedOutput(e graph.Effect) (Output, int, bool) {
 	id := p.recordedID(e.ID)
 	if took, ok := p.moved[e.ID]; ok {
 		id = took

@@ -87,8 +87,8 @@ type draw struct {
 	sample       Sample
 }
 
-// take takes a run, if it may.
-func (d *draw) take(h run.Recording) bool {
+// add takes a run, if it may.
+func (d *draw) add(h run.Recording) bool {
 	if len(d.taken) >= d.wanted || d.taken[h.RunID] || d.people[h.UserID] >= d.most {
 		return false
 	}
@@ -101,7 +101,7 @@ func (d *draw) take(h run.Recording) bool {
 func (d *draw) from(name string, runs []run.Recording, share int) {
 	n := 0
 	for _, h := range runs {
-		if n < share && d.take(h) {
+		if n < share && d.add(h) {
 			n++
 		}
 	}
@@ -129,7 +129,7 @@ func (d *draw) branches(runs []run.Recording) {
 		for _, name := range names {
 			for at[name] < len(of[name]) {
 				at[name]++
-				if d.take(of[name][at[name]-1]) {
+				if d.add(of[name][at[name]-1]) {
 					count[name], on = count[name]+1, true
 					break
 				}

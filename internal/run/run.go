@@ -1,7 +1,7 @@
 // Package run is one execution of a graph: its row, its state, and the
 // questions it asks people.
 //
-// It may import fault, id and identity. It knows no Temporal: a run's
+// It may import fault, graph, id and identity. It knows no Temporal: a run's
 // workflow id is only a string here.
 package run
 
@@ -65,7 +65,7 @@ type Run struct {
 	Pins           []Pin
 	Result         json.RawMessage
 	Error          json.RawMessage // {"code","message","node"}
-	Trace          json.RawMessage // the machine's trace plus routing (GRAPH-18)
+	Trace          json.RawMessage // a Trace; of runs of early programs its Steps alone
 	CreatedAt      time.Time
 	StartedAt      time.Time
 	EndedAt        time.Time

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"strings"
 	"time"
 
 	"liminal/internal/chat"
@@ -13,9 +12,6 @@ import (
 )
 
 var _ chat.Turns = (*Store)(nil)
-
-// titleLength is where the first message is cut (CHAT-13).
-const titleLength = 50
 
 // thread is what Accept needs of a conversation.
 type thread struct {
@@ -133,7 +129,7 @@ func (s *Store) writeTurn(tx Tx, v identity.Viewer, t chat.NewTurn, th thread, a
 		ID: id.New(), Kind: run.KindChat, UserID: v.UserID, ConversationID: th.id, RequestID: t.RequestID,
 		WorkflowID: "chat:" + th.id + ":" + t.RequestID, Status: a.Run.Status, CreatedAt: now, StartedAt: startOf(a.Run.Status, now),
 	}
-	a.MessageID = id.Derive(r.ID, "user")
+	a.MessageID = chat.AskedID(r.ID)
 	input, err := json.Marshal(chat.TurnInput{
 		MessageID: a.MessageID, UptoSeq: seq, ContextIDs: t.ContextIDs,
 		NoContext: t.NoContext, ArtifactIDs: t.ArtifactIDs, WorkflowID: t.WorkflowID, Replaces: t.Replaces, Locale: t.Locale, Fields: t.Fields,
@@ -153,7 +149,7 @@ func (s *Store) writeTurn(tx Tx, v identity.Viewer, t chat.NewTurn, th thread, a
 		return err
 	}
 	if th.title == "" {
-		th.title = titleOf(t.Message)
+		th.title = chat.Title(t.Message)
 	}
 	_, err = tx.Exec(`UPDATE conversation SET title = @title, last_seq = @seq, updated_at = @now WHERE id = @id AND user_id = @user`,
 		Args{"id": th.id, "user": v.UserID, "title": th.title, "seq": seq, "now": now})
@@ -175,10 +171,4 @@ func startOf(s run.Status, now time.Time) time.Time {
 		return now
 	}
 	return time.Time{}
-}
-
-// titleOf is the message on one line, cut at a character.
-func titleOf(message string) string {
-	line := []rune(strings.Join(strings.Fields(message), " "))
-	return string(line[:min(len(line), titleLength)])
 }

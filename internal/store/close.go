@@ -3,11 +3,9 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"strconv"
 
 	"liminal/internal/chat"
 	"liminal/internal/fault"
-	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/run"
 )
@@ -93,12 +91,12 @@ func (s *Store) closeTurn(tx Tx, r run.Run, c chat.Close) (chat.Closed, error) {
 func (s *Store) said(r run.Run, c chat.Close) []chat.Message {
 	list := make([]chat.Message, 0, len(c.Notices)+1)
 	for i, m := range c.Notices {
-		m.ID = id.Derive(r.ID, "notice", strconv.Itoa(i))
+		m.ID = chat.NoticeID(r.ID, i)
 		list = append(list, m)
 	}
 	if c.Message != nil {
 		m := *c.Message
-		m.ID = answerID(r.ID)
+		m.ID = chat.AnswerID(r.ID)
 		list = append(list, m)
 	}
 	for i := range list {
@@ -114,8 +112,6 @@ func (s *Store) said(r run.Run, c chat.Close) []chat.Message {
 	return list
 }
 
-func answerID(runID string) string { return id.Derive(runID, "assistant") }
-
 // append writes messages right behind the turn's own question, moves queued
 // ones on, and brings the conversation up to date. It returns the last seq.
 func (s *Store) append(tx Tx, r run.Run, said []chat.Message, persist map[string]any) (int, error) {
@@ -125,7 +121,7 @@ func (s *Store) append(tx Tx, r run.Run, said []chat.Message, persist map[string
 		Args{"id": r.ConversationID, "user": r.UserID}, &lastSeq, decode{&meta}); err != nil {
 		return 0, err
 	}
-	asked, err := seqOfMessage(tx, r.UserID, id.Derive(r.ID, "user"))
+	asked, err := seqOfMessage(tx, r.UserID, chat.AskedID(r.ID))
 	if err != nil {
 		return 0, err
 	}
@@ -177,7 +173,7 @@ func (s *Store) promote(tx Tx, owner identity.Viewer, r run.Run) (*run.Run, erro
 		case other.Status != run.Queued:
 			return nil, nil
 		}
-		seq, err := seqOfMessage(tx, r.UserID, id.Derive(other.ID, "user"))
+		seq, err := seqOfMessage(tx, r.UserID, chat.AskedID(other.ID))
 		if err != nil {
 			return nil, err
 		}
@@ -213,11 +209,11 @@ func (s *Store) start(tx Tx, r run.Run) (*run.Run, error) {
 func closedBefore(tx Tx, r run.Run) (chat.Closed, error) {
 	closed := chat.Closed{ConversationID: r.ConversationID}
 	var err error
-	if closed.Seq, err = seqOfMessage(tx, r.UserID, answerID(r.ID)); err != nil {
+	if closed.Seq, err = seqOfMessage(tx, r.UserID, chat.AnswerID(r.ID)); err != nil {
 		return closed, err
 	}
 	if closed.Seq > 0 {
-		closed.MessageID = answerID(r.ID)
+		closed.MessageID = chat.AnswerID(r.ID)
 	}
 	next, found, err := firstRun(tx, `SELECT `+runColumns+` FROM run WHERE user_id = @user
 		AND id = (SELECT next_run_id FROM run WHERE id = @id AND user_id = @user)`,

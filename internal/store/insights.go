@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	"liminal/internal/chat"
 	"liminal/internal/fault"
-	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/insights"
 )
@@ -101,7 +101,7 @@ func (s *Store) Asked(ctx context.Context, v identity.Viewer, runIDs []string) (
 func asked(tx Tx, v identity.Viewer, runIDs []string) ([]insights.Asked, error) {
 	ids := make([]string, len(runIDs))
 	for i, runID := range runIDs {
-		ids[i] = id.Derive(runID, "user")
+		ids[i] = chat.AskedID(runID)
 	}
 	args := Args{"tenant": v.TenantID, "longest": insights.QuestionLength}
 	found := map[string]insights.Asked{}

@@ -35,7 +35,7 @@ func scanTitled(scan Scan) (t placed, err error) {
 	return t, err
 }
 
-func plain(list []placed) []knowledge.Titled {
+func titlesOf(list []placed) []knowledge.Titled {
 	out := make([]knowledge.Titled, len(list))
 	for i, t := range list {
 		out[i] = t.Titled
@@ -51,7 +51,7 @@ func (s *Store) OwnDocuments(ctx context.Context, v identity.Viewer, limit int) 
 	err = s.read(ctx, v, func(tx Tx) error {
 		found, err := all(tx, `SELECT `+titledColumns+` FROM document d WHERE `+documentOwn+`
 			ORDER BY d.created_at DESC, d.id DESC LIMIT @limit`, Args{"user": v.UserID, "limit": limit}, scanTitled)
-		list = plain(found)
+		list = titlesOf(found)
 		return err
 	})
 	return list, err
@@ -65,7 +65,7 @@ func (s *Store) DocumentsByID(ctx context.Context, v identity.Viewer, ids []stri
 	}
 	err = s.read(ctx, v, func(tx Tx) error {
 		found, err := titled(tx, v, ids)
-		list = inOrder(plain(found), ids, func(t knowledge.Titled) string { return t.ID })
+		list = inOrder(titlesOf(found), ids, func(t knowledge.Titled) string { return t.ID })
 		return err
 	})
 	return list, err
@@ -105,7 +105,7 @@ func (s *Store) FindDocuments(ctx context.Context, v identity.Viewer, q, cursor 
 		return err
 	})
 	found, next = cut(found, size, func(t placed) place { return place{t.created, t.ID} })
-	return plain(found), next, err
+	return titlesOf(found), next, err
 }
 
 // holds reports whether a name has every one of the folded words in it.

@@ -204,7 +204,7 @@ func (v *Vitals) ServeReady(w http.ResponseWriter, r *http.Request) {
 	if !ready {
 		code = http.StatusServiceUnavailable
 	}
-	plain(w, code, map[string]any{"ready": ready, "message": why})
+	writeJSON(w, code, map[string]any{"ready": ready, "message": why})
 }
 
 // ServeHealth answers /healthz: 200, or 503 when a part is unwell.
@@ -214,7 +214,7 @@ func (v *Vitals) ServeHealth(w http.ResponseWriter, r *http.Request) {
 	if !report.Well() {
 		code = http.StatusServiceUnavailable
 	}
-	plain(w, code, report)
+	writeJSON(w, code, report)
 }
 
 // Ops is /healthz, /readyz and /metrics for a listener of the inside.
@@ -226,7 +226,7 @@ func Ops(v *Vitals, m *Metrics) http.Handler {
 	return mux
 }
 
-func plain(w http.ResponseWriter, code int, body any) {
+func writeJSON(w http.ResponseWriter, code int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(code)

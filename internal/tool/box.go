@@ -170,7 +170,7 @@ func (b *Box) prepared(ctx context.Context, spec Spec, c *Call) (*Call, error) {
 		return nil, unusable(ctx, err, "input", spec.Name)
 	}
 	if len(faults) > 0 {
-		return nil, fault.New(fault.Invalid, "The inputs of %s do not fit: %s", spec.Name, told(faults)).With(faults)
+		return nil, fault.New(fault.Invalid, "The inputs of %s do not fit: %s", spec.Name, firstFault(faults)).With(faults)
 	}
 	if call.Emit == nil {
 		call.Emit = func(stream.Payload) {}
@@ -263,7 +263,7 @@ func (b *Box) checkedOutput(ctx context.Context, spec Spec, out map[string]any) 
 		return nil, unusable(ctx, err, "output", spec.Name)
 	}
 	if len(faults) > 0 {
-		return nil, fault.New(fault.Internal, "The result of %s does not fit its output schema: %s", spec.Name, told(faults)).With(faults)
+		return nil, fault.New(fault.Internal, "The result of %s does not fit its output schema: %s", spec.Name, firstFault(faults)).With(faults)
 	}
 	return plain, nil
 }
@@ -309,8 +309,8 @@ func unusable(ctx context.Context, err error, which, name string) error {
 	return fault.Wrap(fault.Internal, err, "The %s schema of the tool %s does not compile.", which, name)
 }
 
-// told is the first fault as part of a sentence, and how many there are.
-func told(faults schemas.Faults) string {
+// firstFault is the first fault as part of a sentence, and how many there are.
+func firstFault(faults schemas.Faults) string {
 	where := faults[0].Path
 	if where == "" {
 		where = "/"

@@ -66,7 +66,7 @@ func (c *Client) read(ctx context.Context, res *http.Response) (Page, error) {
 	if int64(len(raw)) > c.options.MaxBytes {
 		raw, page.Truncated = raw[:c.options.MaxBytes], true
 	}
-	return c.plain(ctx, page, raw, res.Header.Get("Content-Type"))
+	return c.content(ctx, page, raw, res.Header.Get("Content-Type"))
 }
 
 // answered refuses an answer that is not the page.

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"liminal/internal/fault"
+	"liminal/internal/knowledge/extract"
 	"liminal/internal/webaccess"
 )
 
@@ -34,7 +35,16 @@ func site(t *testing.T, o webaccess.Options, handler http.HandlerFunc) (*webacce
 	s := httptest.NewServer(handler)
 	t.Cleanup(s.Close)
 	o.AllowLoopback = true
+	if o.HTML == nil {
+		o.HTML = readHTML
+	}
 	return client(t, o), s
+}
+
+// readHTML reads pages as the program does.
+func readHTML(_ context.Context, text, address string) (title, markdown string, err error) {
+	x, err := extract.Page(text, address)
+	return x.Title, x.Text, err
 }
 
 func port(t *testing.T, s *httptest.Server) string {
@@ -122,6 +132,10 @@ func TestPagesOfOtherTypes(t *testing.T) {
 	cl, s := site(t, webaccess.Options{}, page("application/pdf", "%PDF"))
 	if _, err := cl.Fetch(t.Context(), s.URL); !errors.Is(err, fault.Invalid) {
 		t.Errorf("a PDF nobody reads: %v", err)
+	}
+	_, s = site(t, webaccess.Options{}, page("text/html", "<p>Hi"))
+	if _, err := client(t, webaccess.Options{AllowLoopback: true}).Fetch(t.Context(), s.URL); !errors.Is(err, fault.Invalid) {
+		t.Errorf("HTML nobody reads: %v", err)
 	}
 }
 

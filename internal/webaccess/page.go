@@ -13,8 +13,8 @@ import (
 	"liminal/internal/fault"
 )
 
-// plain fills in what a page says, by its type.
-func (c *Client) plain(ctx context.Context, page Page, raw []byte, declared string) (Page, error) {
+// content fills in what a page says, by its type.
+func (c *Client) content(ctx context.Context, page Page, raw []byte, declared string) (Page, error) {
 	page.MIME = mimeOf(declared, raw)
 	switch {
 	case page.MIME == "application/pdf":
@@ -29,8 +29,15 @@ func (c *Client) plain(ctx context.Context, page Page, raw []byte, declared stri
 		page.Text = Plain(text)
 		return page, nil
 	}
-	var err error
-	page.Title, page.Text, err = markdown(text, page.URL)
+	return c.html(ctx, page, text)
+}
+
+func (c *Client) html(ctx context.Context, page Page, text string) (Page, error) {
+	if c.options.HTML == nil {
+		return Page{}, fault.New(fault.Invalid, "The page was not read: it is HTML, which nothing here reads.")
+	}
+	title, text, err := c.options.HTML(ctx, text, page.URL)
+	page.Title, page.Text = oneLine(title, maxTitle), Plain(text)
 	return page, err
 }
 
@@ -93,6 +100,18 @@ func Plain(text string) string {
 		}
 		return r
 	}, text))
+}
+
+// maxTitle bounds a title, in bytes.
+const maxTitle = 300
+
+// oneLine is text on one line, in so many bytes at most.
+func oneLine(text string, limit int) string {
+	text = strings.Join(strings.Fields(Plain(text)), " ")
+	if len(text) <= limit {
+		return text
+	}
+	return strings.TrimSpace(strings.ToValidUTF8(text[:limit], "")) + "…"
 }
 
 func unseen(r rune) bool {

@@ -7,7 +7,8 @@
 // at every redirect (TOOL-06, SAFE-05). Whatever comes back is data of a
 // stranger: Frame is how it is shown to a model (SAFE-06).
 //
-// It may import fault and redact, and libraries that read HTML.
+// It may import fault and redact, and libraries that read HTML. Pages and PDFs it
+// does not read itself: Options name who does.
 package webaccess
 
 import (
@@ -52,6 +53,10 @@ type Options struct {
 	Proxy string
 	// MaxBytes bounds a page after decompression; 0: MaxBytes.
 	MaxBytes int64
+	// HTML reads a page that was found at address: its title, and its content as
+	// Markdown with absolute links. nil: HTML is refused. What a page is read as
+	// is still a stranger's, and may hold signs that nobody sees.
+	HTML func(ctx context.Context, text, address string) (title, markdown string, err error)
 	// PDF reads the text of a PDF; nil: PDFs are refused.
 	PDF func(ctx context.Context, raw []byte) (text string, err error)
 	// Now is the clock of what says when it was read; nil: time.Now.

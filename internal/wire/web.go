@@ -18,6 +18,10 @@ func theWeb(c config.Web, parsers *extract.Parsers) (*webaccess.Client, error) {
 	}
 	client, err := webaccess.New(webaccess.Options{
 		Allow: c.Allow, Deny: c.Deny,
+		HTML: func(_ context.Context, text, address string) (title, markdown string, err error) {
+			x, err := extract.Page(text, address)
+			return x.Title, x.Text, err
+		},
 		PDF: func(ctx context.Context, raw []byte) (string, error) {
 			x, err := parsers.Parse(ctx, "page.pdf", "application/pdf", bytes.NewReader(raw), int64(len(raw)))
 			return x.Text, err

@@ -148,7 +148,7 @@ func (h *House) judge(o options, t *Ordeal) {
 			}
 		}
 	} else {
-		t.Outcome = told(t.statuses)
+		t.Outcome = countOf(t.statuses)
 		t.ends(want, broken)
 		t.bars(o, broken)
 	}
@@ -198,8 +198,8 @@ func (t *Ordeal) ratio() float64 {
 	return t.Hostile.at(0.95).Seconds() / max(t.Quiet.at(0.95), leastQuiet).Seconds()
 }
 
-// told counts how runs ended.
-func told(statuses []string) string {
+// countOf counts how runs ended.
+func countOf(statuses []string) string {
 	n := map[string]int{}
 	for _, s := range statuses {
 		n[s]++

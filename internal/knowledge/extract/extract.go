@@ -12,7 +12,8 @@
 // more than a flat text; what a citation needs of them (headings, list
 // numbers, tables, slides, notes) is read from their XML in archive.go and its
 // neighbours. HTML has an extractor of its own for the same reason: those of
-// the readability family give a cleaned page and lose where a text stood.
+// the readability family give a cleaned page and lose where a text stood. Page
+// reads those of the web by it, as Markdown with their links.
 //
 // What a stranger wrote can cost its reader far more time and memory than it is
 // large, so Parsers of NewConfined read such files in processes of their own,
@@ -109,16 +110,16 @@ func formats() []format {
 		{"Excel", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", []string{".xlsx", ".xlsm"}, (*Parsers).parseArchive, true, true},
 		{"OpenDocument", "application/vnd.oasis.opendocument.text", []string{".odt", ".odp", ".ods"}, (*Parsers).parseArchive, true, true},
 		{"EPUB", "application/epub+zip", []string{".epub"}, (*Parsers).parseArchive, true, true},
-		{"Markdown", "text/markdown", []string{".md", ".markdown", ".mdown", ".mkd"}, plain(parseMarkdown), false, false},
+		{"Markdown", "text/markdown", []string{".md", ".markdown", ".mdown", ".mkd"}, textParser(parseMarkdown), false, false},
 		{"HTML", "text/html", []string{".html", ".htm", ".xhtml"}, plainHTML, false, true},
-		{"table", "text/csv", []string{".csv", ".tsv"}, plain(parseCSV), false, false},
+		{"table", "text/csv", []string{".csv", ".tsv"}, textParser(parseCSV), false, false},
 		{"source code", "text/x-source", []string{
 			".go", ".py", ".js", ".jsx", ".ts", ".tsx", ".java", ".c", ".h", ".cc", ".cpp", ".hpp", ".rs", ".rb", ".php", ".cs", ".kt", ".swift",
 			".sh", ".sql", ".css", ".proto",
-		}, plain(parseCode), false, false},
+		}, textParser(parseCode), false, false},
 		{"text", "text/plain", []string{
 			".txt", ".text", ".log", ".json", ".jsonl", ".yaml", ".yml", ".toml", ".ini", ".xml", ".rst", ".org", ".adoc", ".tex", ".diff", ".patch",
-		}, plain(parseText), false, false},
+		}, textParser(parseText), false, false},
 	}
 }
 
@@ -304,8 +305,8 @@ func notText(head []byte) bool {
 	return control > len(head)/50
 }
 
-// plain makes a parser of a function over cleaned text.
-func plain(parse func(text string) Document) func(*Parsers, context.Context, io.ReaderAt, int64) (Document, error) {
+// textParser makes a parser of a function over cleaned text.
+func textParser(parse func(text string) Document) func(*Parsers, context.Context, io.ReaderAt, int64) (Document, error) {
 	return func(_ *Parsers, ctx context.Context, r io.ReaderAt, size int64) (Document, error) {
 		raw, err := readAll(ctx, r, size)
 		if err != nil {

@@ -1,9 +1,11 @@
 package extract
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -14,9 +16,10 @@ import (
 	"liminal/internal/fault"
 )
 
-// maxDepth bounds the nesting of a page; deeper elements are read as text of
-// the last level, so that a hostile page cannot exhaust the stack.
-const maxDepth = 400
+// maxDepth bounds the nesting of a page, so that a hostile one cannot exhaust the
+// stack; deeper elements are left out. html.Parse itself refuses a page in which
+// more than 512 elements stand around one another.
+const maxDepth = 520
 
 // plainHTML reads the main content of a page (RAG-02).
 func plainHTML(_ *Parsers, ctx context.Context, r io.ReaderAt, size int64) (Document, error) {
@@ -43,13 +46,16 @@ func parseHTML(raw []byte) (Document, error) {
 	if err != nil {
 		return Document{}, fault.Wrap(fault.Invalid, err, "the page nests its elements too deeply, or is not HTML.")
 	}
+	title, heading := titles(doc)
+	content, declared := mainContent(doc)
+	strip(content, !declared)
 	w := walker{}
-	w.block(mainContent(doc), 0)
+	w.block(content, 0)
 	w.flush("")
-	if w.out.text.Len() > MaxText {
+	if w.full() {
 		return Document{}, tooLong()
 	}
-	return w.out.extract(pageTitle(doc), 0), nil
+	return w.out.extract(cmp.Or(madeUp(title), tidy(heading)), 0), nil
 }
 
 // skipped elements are never content.
@@ -58,6 +64,9 @@ var skipped = map[atom.Atom]bool{
 	atom.Footer: true, atom.Aside: true, atom.Form: true, atom.Button: true, atom.Select: true, atom.Svg: true,
 	atom.Iframe: true, atom.Object: true, atom.Canvas: true, atom.Dialog: true, atom.Menu: true, atom.Input: true, atom.Textarea: true,
 }
+
+// roles are those of what surrounds the content.
+var roles = map[string]bool{"navigation": true, "banner": true, "contentinfo": true, "search": true}
 
 func ignore(n *html.Node) bool {
 	if n.Type == html.CommentNode || n.Type == html.DoctypeNode {
@@ -73,7 +82,7 @@ func ignore(n *html.Node) bool {
 		switch {
 		case a.Key == "hidden", a.Key == "aria-hidden" && a.Val == "true":
 			return true
-		case a.Key == "role" && (a.Val == "navigation" || a.Val == "banner" || a.Val == "contentinfo" || a.Val == "search"):
+		case a.Key == "role" && roles[a.Val]:
 			return true
 		case a.Key == "style" && strings.Contains(strings.ReplaceAll(a.Val, " ", ""), "display:none"):
 			return true
@@ -83,10 +92,11 @@ func ignore(n *html.Node) bool {
 }
 
 // mainContent is the smallest element that says it is the content and holds
-// a good part of the page's text; without one, the whole page.
-func mainContent(doc *html.Node) *html.Node {
-	whole := weight(doc, 0)
-	best, size, declared := doc, 0, false
+// a good part of the page's text; without one, the whole page, which declares
+// nothing.
+func mainContent(doc *html.Node) (best *html.Node, declared bool) {
+	whole, size := weight(doc, 0), 0
+	best = doc
 	visit(doc, 0, func(n *html.Node) {
 		if !declaresMain(n) {
 			return
@@ -95,8 +105,7 @@ func mainContent(doc *html.Node) *html.Node {
 			best, size, declared = n, w, true
 		}
 	})
-	strip(best, !declared)
-	return best
+	return best, declared
 }
 
 func declaresMain(n *html.Node) bool {
@@ -135,15 +144,15 @@ func weight(n *html.Node, depth int) int {
 	return total
 }
 
-func pageTitle(doc *html.Node) string {
-	title, h1 := "", ""
+// titles are the page's own title and its first heading.
+func titles(doc *html.Node) (title, h1 string) {
 	var find func(n *html.Node, depth int)
 	find = func(n *html.Node, depth int) {
 		if depth > maxDepth {
 			return
 		}
 		switch {
-		case n.DataAtom == atom.Title && title == "":
+		case n.DataAtom == atom.Title && n.Namespace == "" && title == "": // pictures have titles too
 			title = inlineText(n, 0)
 		case n.DataAtom == atom.H1 && h1 == "":
 			h1 = inlineText(n, 0)
@@ -153,7 +162,7 @@ func pageTitle(doc *html.Node) string {
 		}
 	}
 	find(doc, 0)
-	return cmp.Or(madeUp(title), tidy(h1))
+	return title, h1
 }
 
 // inlineText is the text of an element on one line.
@@ -186,8 +195,12 @@ func lineOf(n *html.Node, depth int, spaced bool) string {
 // walker writes the blocks of a page; inline text gathers until a block ends.
 type walker struct {
 	out    composer
-	inline strings.Builder
+	inline bytes.Buffer
+	marks  *marks // of what is written as Markdown; nil: as its words (see Page)
 }
+
+// full reports whether there is more text than can be kept.
+func (w *walker) full() bool { return w.out.text.Len() > MaxText || w.inline.Len() > MaxText }
 
 var levels = map[atom.Atom]int{atom.H1: 1, atom.H2: 2, atom.H3: 3, atom.H4: 4, atom.H5: 5, atom.H6: 6}
 
@@ -199,7 +212,7 @@ var breaks = map[atom.Atom]bool{
 }
 
 func (w *walker) block(n *html.Node, depth int) {
-	if depth > maxDepth || ignore(n) || w.out.text.Len() > MaxText {
+	if depth > maxDepth || ignore(n) || w.full() || w.marks != nil && w.mark(n, depth) {
 		return
 	}
 	switch {
@@ -251,6 +264,10 @@ func (w *walker) children(n *html.Node, depth int) {
 
 // flush writes the gathered text as one paragraph.
 func (w *walker) flush(gap string) {
+	if w.marks != nil {
+		w.paragraph()
+		return
+	}
 	s := strings.Join(strings.Fields(w.inline.String()), " ")
 	w.inline.Reset()
 	if s == "-" || s == "" {
@@ -290,20 +307,38 @@ func (w *walker) table(table *html.Node, depth int) {
 	visit(table, depth, func(n *html.Node) {
 		switch n.DataAtom {
 		case atom.Caption:
-			w.out.write("", inlineText(n, depth))
+			w.out.write("", w.caption(n, depth))
 		case atom.Tr:
 			var cells []string
 			for c := n.FirstChild; c != nil; c = c.NextSibling {
 				if c.DataAtom == atom.Td || c.DataAtom == atom.Th {
-					cells = append(cells, spacedText(c, depth))
+					cells = append(cells, w.cell(c, depth))
 				}
 			}
 			if w.out.row(cells, first) {
+				if first && w.marks != nil {
+					w.out.row(slices.Repeat([]string{"---"}, len(cells)), false)
+				}
 				first = false
 			}
 		default:
 		}
 	})
+}
+
+func (w *walker) caption(n *html.Node, depth int) string {
+	if w.marks == nil {
+		return inlineText(n, depth)
+	}
+	return w.line(n, depth)
+}
+
+// cell is what stands in a cell of a table, on one line.
+func (w *walker) cell(n *html.Node, depth int) string {
+	if w.marks == nil {
+		return spacedText(n, depth)
+	}
+	return strings.ReplaceAll(w.line(n, depth), "|", `\|`)
 }
 
 // pre writes preformatted text between fences, its lines kept.
@@ -315,6 +350,10 @@ func (w *walker) pre(n *html.Node, depth int) {
 		}
 	})
 	if strings.TrimSpace(b.String()) != "" {
-		w.out.write("code", "```\n"+strings.Trim(b.String(), "\n")+"\n```")
+		fence := "```"
+		if w.marks != nil {
+			fence, w.marks.listed = fenceFor(b.String()), false
+		}
+		w.out.write("code", fence+"\n"+strings.Trim(b.String(), "\n")+"\n"+fence)
 	}
 }

@@ -108,8 +108,16 @@ func (c *composer) heading(level int, title string) {
 	if title = strings.Join(strings.Fields(tidy(title)), " "); title == "" {
 		return
 	}
+	c.headed(level, title, title)
+}
+
+// headed adds the line of a heading that is written otherwise than it is called.
+func (c *composer) headed(level int, title, line string) {
+	if title = strings.Join(strings.Fields(tidy(title)), " "); title == "" {
+		return
+	}
 	c.path.enter(level, title)
-	c.write("heading", title)
+	c.write("heading", line)
 }
 
 func (c *composer) extract(title string, pages int) Document {

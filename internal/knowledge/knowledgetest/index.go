@@ -15,7 +15,7 @@ import (
 )
 
 // Upsert stores chunks by id.
-func (s *Shelf) Upsert(_ context.Context, _ identity.Viewer, chunks []knowledge.Chunk) error {
+func (s *MemStore) Upsert(_ context.Context, _ identity.Viewer, chunks []knowledge.Chunk) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range chunks {
@@ -26,7 +26,7 @@ func (s *Shelf) Upsert(_ context.Context, _ identity.Viewer, chunks []knowledge.
 }
 
 // Prune removes the document's chunks that are not in keep.
-func (s *Shelf) Prune(_ context.Context, _ identity.Viewer, documentID string, keep []string) error {
+func (s *MemStore) Prune(_ context.Context, _ identity.Viewer, documentID string, keep []string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	maps.DeleteFunc(s.chunks, func(id string, c knowledge.Chunk) bool {
@@ -36,7 +36,7 @@ func (s *Shelf) Prune(_ context.Context, _ identity.Viewer, documentID string, k
 }
 
 // Chunks lists a context's chunks in no special order.
-func (s *Shelf) Chunks(_ context.Context, _ identity.Viewer, contextID string, limit int) ([]knowledge.Chunk, error) {
+func (s *MemStore) Chunks(_ context.Context, _ identity.Viewer, contextID string, limit int) ([]knowledge.Chunk, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var out []knowledge.Chunk
@@ -49,7 +49,7 @@ func (s *Shelf) Chunks(_ context.Context, _ identity.Viewer, contextID string, l
 }
 
 // Chunk returns one chunk.
-func (s *Shelf) Chunk(_ context.Context, _ identity.Viewer, id string) (knowledge.Chunk, error) {
+func (s *MemStore) Chunk(_ context.Context, _ identity.Viewer, id string) (knowledge.Chunk, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c, ok := s.chunks[id]
@@ -60,7 +60,7 @@ func (s *Shelf) Chunk(_ context.Context, _ identity.Viewer, id string) (knowledg
 }
 
 // Search ranks the chunks in scope by BM25 and by cosine.
-func (s *Shelf) Search(_ context.Context, _ identity.Viewer, q knowledge.Query) ([]knowledge.Hit, error) {
+func (s *MemStore) Search(_ context.Context, _ identity.Viewer, q knowledge.Query) ([]knowledge.Hit, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var hits []knowledge.Hit
@@ -77,7 +77,7 @@ func (s *Shelf) Search(_ context.Context, _ identity.Viewer, q knowledge.Query) 
 }
 
 // reads reports whether the chunk is of the encoder its context is read with.
-func (s *Shelf) reads(c knowledge.Chunk) bool {
+func (s *MemStore) reads(c knowledge.Chunk) bool {
 	return slices.ContainsFunc(s.contexts, func(x knowledge.Context) bool {
 		return x.ID == c.ContextID && (x.Encoder == "" || x.Encoder == c.Encoder)
 	})

@@ -9,10 +9,10 @@ import (
 	"liminal/internal/knowledge"
 )
 
-var _ knowledge.SweepStore = (*Shelf)(nil)
+var _ knowledge.SweepStore = (*MemStore)(nil)
 
 // AddSource notes a source of a context.
-func (s *Shelf) AddSource(_ context.Context, v identity.Viewer, src knowledge.Source) error {
+func (s *MemStore) AddSource(_ context.Context, v identity.Viewer, src knowledge.Source) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	src.UserID = v.UserID
@@ -23,14 +23,14 @@ func (s *Shelf) AddSource(_ context.Context, v identity.Viewer, src knowledge.So
 }
 
 // Sources lists all sources.
-func (s *Shelf) Sources(context.Context, identity.Viewer) ([]knowledge.Source, error) {
+func (s *MemStore) Sources(context.Context, identity.Viewer) ([]knowledge.Source, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.sources), nil
 }
 
 // SourcesOf lists the sources of a context of the viewer.
-func (s *Shelf) SourcesOf(_ context.Context, v identity.Viewer, contextID string) ([]knowledge.Source, error) {
+func (s *MemStore) SourcesOf(_ context.Context, v identity.Viewer, contextID string) ([]knowledge.Source, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(s.sources), func(one knowledge.Source) bool {
@@ -39,7 +39,7 @@ func (s *Shelf) SourcesOf(_ context.Context, v identity.Viewer, contextID string
 }
 
 // ContextsAfter lists everybody's contexts by id.
-func (s *Shelf) ContextsAfter(_ context.Context, _ identity.Viewer, after string, limit int) ([]knowledge.Context, error) {
+func (s *MemStore) ContextsAfter(_ context.Context, _ identity.Viewer, after string, limit int) ([]knowledge.Context, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	list := slices.DeleteFunc(slices.Clone(s.contexts), func(c knowledge.Context) bool { return c.ID <= after })
@@ -48,7 +48,7 @@ func (s *Shelf) ContextsAfter(_ context.Context, _ identity.Viewer, after string
 }
 
 // Holdings lists a context's ready documents.
-func (s *Shelf) Holdings(_ context.Context, _ identity.Viewer, contextID, encoder string) ([]knowledge.Holding, error) {
+func (s *MemStore) Holdings(_ context.Context, _ identity.Viewer, contextID, encoder string) ([]knowledge.Holding, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var list []knowledge.Holding
@@ -66,7 +66,7 @@ func (s *Shelf) Holdings(_ context.Context, _ identity.Viewer, contextID, encode
 }
 
 // SetEncoder changes what a search of the context reads.
-func (s *Shelf) SetEncoder(_ context.Context, _ identity.Viewer, contextID, encoder string) error {
+func (s *MemStore) SetEncoder(_ context.Context, _ identity.Viewer, contextID, encoder string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range s.contexts {

@@ -32,9 +32,7 @@ func (a *answer) citation(c sdk.CitationsDeltaCitationUnion) (model.Event, bool)
 	if from == to {
 		return model.Event{}, false
 	}
-	source := *p.Source
-	source.Start, source.End = p.Source.Start+from, p.Source.Start+to
-	return model.Event{Type: model.Citation, Source: &source, Quote: p.Text[from:to]}, true
+	return p.Cite(from, to), true
 }
 
 // between are the byte offsets of characters start up to end of a text, which

@@ -34,7 +34,7 @@ func (t turn) check(w *writer) error {
 	}
 	m, n, silent := knowledge.MatterOf(t.passages), &notes{}, 0
 	for i, claim := range claims[:min(len(claims), maxChecked)] {
-		if err := w.say(fmt.Sprintf("\n\n%d. “%s”", i+1, plain(claim))); err != nil {
+		if err := w.say(fmt.Sprintf("\n\n%d. “%s”", i+1, escapeMarkdown(claim))); err != nil {
 			return err
 		}
 		found, err := t.closestTo(w, n, m, claim)

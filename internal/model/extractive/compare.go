@@ -70,7 +70,7 @@ func (t turn) compare(w *writer) error {
 
 // theme writes one theme.
 func (t turn) theme(w *writer, n *notes, th theme, documents []document) error {
-	if err := w.say("\n\n### " + plain(th.name)); err != nil {
+	if err := w.say("\n\n### " + escapeMarkdown(th.name)); err != nil {
 		return err
 	}
 	var sides [][]string
@@ -82,7 +82,7 @@ func (t turn) theme(w *writer, n *notes, th theme, documents []document) error {
 		}
 		if f := figures(text); len(f) > 0 {
 			sides = append(sides, f)
-			line = append(line, fmt.Sprintf("%s: %s", plain(d.title), strings.Join(f, ", ")))
+			line = append(line, fmt.Sprintf("%s: %s", escapeMarkdown(d.title), strings.Join(f, ", ")))
 		}
 	}
 	for _, f := range sides[min(1, len(sides)):] {
@@ -96,9 +96,9 @@ func (t turn) theme(w *writer, n *notes, th theme, documents []document) error {
 // row writes what one document says, and gives its words.
 func (t turn) row(w *writer, n *notes, d document, quotes []knowledge.Quote) (string, error) {
 	if len(quotes) == 0 {
-		return "", w.say("\n\n**" + plain(d.title) + "**: " + t.say.silentOn)
+		return "", w.say("\n\n**" + escapeMarkdown(d.title) + "**: " + t.say.silentOn)
 	}
-	if err := w.say("\n\n**" + plain(d.title) + "**" + t.onPage(quotes[0].Page)); err != nil {
+	if err := w.say("\n\n**" + escapeMarkdown(d.title) + "**" + t.onPage(quotes[0].Page)); err != nil {
 		return "", err
 	}
 	var text strings.Builder
@@ -300,13 +300,13 @@ func (t turn) only(w *writer, documents []document) error {
 				return o.id != documents[i].id && slices.ContainsFunc(theirs, func(x string) bool { return akin(name, x) })
 			})
 			if !elsewhere && len(alone) < maxOnly {
-				alone = append(alone, plain(name))
+				alone = append(alone, escapeMarkdown(name))
 			}
 		}
 		if len(alone) == 0 {
 			continue
 		}
-		if err := w.say("\n\n" + fmt.Sprintf(t.say.onlyIn, plain(d.title), strings.Join(alone, "; "))); err != nil {
+		if err := w.say("\n\n" + fmt.Sprintf(t.say.onlyIn, escapeMarkdown(d.title), strings.Join(alone, "; "))); err != nil {
 			return err
 		}
 	}

@@ -37,18 +37,18 @@ func (t turn) summary(w *writer) error {
 // part is one document's part of a summary.
 func (t turn) part(w *writer, n *notes, d document, length int, named bool) error {
 	if named {
-		if err := w.say("\n\n## " + plain(d.title)); err != nil {
+		if err := w.say("\n\n## " + escapeMarkdown(d.title)); err != nil {
 			return err
 		}
 	}
 	quotes := knowledge.MatterOf(d.passages).Salient(length)
 	if len(quotes) == 0 {
-		return w.say("\n\n" + fmt.Sprintf(t.say.unread, plain(d.title)))
+		return w.say("\n\n" + fmt.Sprintf(t.say.unread, escapeMarkdown(d.title)))
 	}
 	heading, page := "", 0
 	for _, q := range quotes {
 		if h := lastHeading(q.Heading, d.title); h != "" && h != heading {
-			if err := w.say("\n\n**" + plain(h) + "**" + t.onPage(q.Page)); err != nil {
+			if err := w.say("\n\n**" + escapeMarkdown(h) + "**" + t.onPage(q.Page)); err != nil {
 				return err
 			}
 			heading, page = h, q.Page
@@ -68,9 +68,9 @@ func (t turn) part(w *writer, n *notes, d document, length int, named bool) erro
 	return nil
 }
 
-// plain is a name as it may stand in Markdown: on one line, its marks taken
+// escapeMarkdown is a name as it may stand in Markdown: on one line, its marks taken
 // literally.
-func plain(name string) string {
+func escapeMarkdown(name string) string {
 	return strings.NewReplacer("*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "#", `\#`, "<", `\<`, "`", "\\`").Replace(knowledge.Fold(name))
 }
 

@@ -12,6 +12,7 @@ import (
 	"iter"
 	"os"
 	"regexp"
+	"strings"
 	"sync"
 	"time"
 
@@ -89,8 +90,8 @@ func (m *Model) raise(name string) {
 	}
 }
 
-// take chooses the answer to req.
-func (m *Model) take(req model.Request) (Answer, error) {
+// nextAnswer chooses the answer to req.
+func (m *Model) nextAnswer(req model.Request) (Answer, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.requests = append(m.requests, req)
@@ -132,7 +133,7 @@ func (p *player) play() error {
 	if err := p.ctx.Err(); err != nil {
 		return err
 	}
-	answer, err := p.model.take(p.req)
+	answer, err := p.model.nextAnswer(p.req)
 	if err != nil {
 		return err
 	}
@@ -308,16 +309,12 @@ func (p *player) cite(c CiteStep) error {
 }
 
 func citation(b model.Block, quote string) model.Event {
-	source := *b.Source
 	if quote == "" {
 		quote = b.Text
 	}
-	for i := 0; i+len(quote) <= len(b.Text); i++ {
-		if b.Text[i:i+len(quote)] == quote {
-			source.Start += i
-			source.End = source.Start + len(quote)
-			break
-		}
+	if at := strings.Index(b.Text, quote); at >= 0 {
+		return b.Cite(at, at+len(quote))
 	}
+	source := *b.Source // a quote that is not there: whoever shows it must find that out
 	return model.Event{Type: model.Citation, Source: &source, Quote: quote}
 }

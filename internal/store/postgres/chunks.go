@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"liminal/internal/embed"
 	"liminal/internal/fault"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
@@ -180,7 +181,7 @@ func insertIndex(ctx context.Context, c *pgx.Conn, list []knowledge.Chunk, owner
 			SELECT n.number, n.context::uuid, n.document::uuid, vector_dims(n.embedding::vector), n.encoder, n.embedding::vector
 			FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[]) AS n (number, context, document, encoder, embedding)`,
 			column(embedded, number), column(embedded, contextOf), column(embedded, documentOf), column(embedded, encoderOf),
-			column(embedded, func(k knowledge.Chunk) string { return vectorText(unit(k.Vector)) }))
+			column(embedded, func(k knowledge.Chunk) string { return vectorText(embed.Unit(k.Vector)) }))
 	}
 	return c.SendBatch(ctx, batch).Close()
 }

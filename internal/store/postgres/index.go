@@ -3,11 +3,11 @@ package postgres
 import (
 	"cmp"
 	"context"
-	"math"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
 
+	"liminal/internal/embed"
 	"liminal/internal/fault"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
@@ -107,7 +107,7 @@ func (x *Index) match(ctx context.Context, c *pgx.Conn, q knowledge.Query, asked
 	}
 	if len(q.Vector) > 0 {
 		batch.Queue(`SELECT number, distance FROM search_vectors($1::text[]::uuid[], $2::text[]::uuid[], $3::text::vector, $4, $5)`,
-			asked, documents, vectorText(unit(q.Vector)), q.Limit, x.exact).Query(each(func(rank int, number int64, distance float64) {
+			asked, documents, vectorText(embed.Unit(q.Vector)), q.Limit, x.exact).Query(each(func(rank int, number int64, distance float64) {
 			hit := at(found, number)
 			hit.VectorRank, hit.Cosine = rank, 1-distance*distance/2 // both have length 1
 		}))
@@ -215,21 +215,4 @@ func (x *Index) Chunk(ctx context.Context, v identity.Viewer, id string) (chunk 
 		return nil
 	})
 	return chunk, err
-}
-
-// unit returns v with length 1; a zero vector stays, it is near to nothing.
-func unit(v []float32) []float32 {
-	var sum float64
-	for _, x := range v {
-		sum += float64(x) * float64(x)
-	}
-	if sum == 0 || math.Abs(sum-1) < 1e-6 {
-		return v
-	}
-	scale := float32(1 / math.Sqrt(sum))
-	out := make([]float32, len(v))
-	for i, x := range v {
-		out[i] = x * scale
-	}
-	return out
 }

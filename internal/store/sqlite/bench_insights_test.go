@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"liminal/internal/chat"
 	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/insights"
@@ -38,7 +39,7 @@ func BenchmarkInsights(b *testing.B) {
 					"id": id.New(), "user": users[i%people], "c": id.New(), "at": now.Add(-time.Duration(i) * 24 * time.Second),
 					"text": fmt.Sprintf("What about %d of these?", i%5000), "body": body, "trace": trace, "ms": 100 + i%9000, "tools": i % 3,
 				}
-				args["m"] = id.Derive(args["id"].(string), "user")
+				args["m"] = chat.AskedID(args["id"].(string))
 				for _, q := range []string{
 					`INSERT INTO conversation (id, user_id, created_at, updated_at) VALUES (@c, @user, @at, @at)`,
 					`INSERT INTO run (id, user_id, workflow_id, kind, conversation_id, status, trace, created_at, started_at, ended_at) VALUES (@id, @user, @id, 'chat', @c, 'done', @trace, @at, @at, @at)`,

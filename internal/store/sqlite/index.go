@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"liminal/internal/embed"
 	"liminal/internal/fault"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
@@ -263,7 +264,7 @@ func put(t store.Tx, c knowledge.Chunk, o owner, now time.Time) error {
 		return nil
 	}
 	_, err = t.Exec(`INSERT INTO chunk_vector (number, context_id, document_id, dim, encoder, embedding) VALUES (@number, @context, @document, @dim, @encoder, @embedding)`,
-		store.Args{"number": number, "context": c.ContextID, "document": c.DocumentID, "dim": len(c.Vector), "encoder": c.Encoder, "embedding": pack(unit(c.Vector))})
+		store.Args{"number": number, "context": c.ContextID, "document": c.DocumentID, "dim": len(c.Vector), "encoder": c.Encoder, "embedding": pack(embed.Unit(c.Vector))})
 	return err
 }
 

@@ -147,12 +147,6 @@ func TestDotAndUnit(t *testing.T) {
 			t.Errorf("of %d numbers: %v, want %v", n, got, want)
 		}
 	}
-	if v := unit([]float32{3, 4}); v[0] != 0.6 || v[1] != 0.8 {
-		t.Errorf("unit of (3, 4) is %v", v)
-	}
-	if v := unit([]float32{0, 0}); v[0] != 0 {
-		t.Errorf("unit of nothing is %v", v)
-	}
 	if v := unpack(nil, pack([]float32{1.5, -2})); !slices.Equal(v, []float32{1.5, -2}) {
 		t.Errorf("unpacked %v", v)
 	}

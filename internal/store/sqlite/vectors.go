@@ -7,6 +7,7 @@ import (
 	"math"
 	"sync"
 
+	"liminal/internal/embed"
 	"liminal/internal/knowledge"
 	"liminal/internal/store"
 )
@@ -65,7 +66,7 @@ func (vs *vectors) match(t store.Tx, contexts []searched, q knowledge.Query, fou
 	for _, d := range q.DocumentIDs {
 		only[d] = true
 	}
-	query := unit(q.Vector)
+	query := embed.Unit(q.Vector)
 	top := &nearest{limit: q.Limit}
 	for _, c := range contexts {
 		v, err := vs.current(t, c, len(query))
@@ -261,23 +262,6 @@ func (n *nearest) offer(number int64, cosine float32) {
 		n.rows[0] = row
 		heap.Fix(n, 0)
 	}
-}
-
-// unit returns v with length 1; a zero vector stays, it is near to nothing.
-func unit(v []float32) []float32 {
-	var sum float64
-	for _, x := range v {
-		sum += float64(x) * float64(x)
-	}
-	if sum == 0 || math.Abs(sum-1) < 1e-6 {
-		return v
-	}
-	scale := float32(1 / math.Sqrt(sum))
-	out := make([]float32, len(v))
-	for i, x := range v {
-		out[i] = x * scale
-	}
-	return out
 }
 
 func pack(v []float32) []byte {

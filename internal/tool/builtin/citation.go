@@ -66,8 +66,7 @@ func there(p knowledge.Passage, at int, quote string) int {
 
 // part is the quote at a byte of its passage.
 func part(p knowledge.Passage, at int, s model.Source, quote string) knowledge.Passage {
-	p.Start += at
-	p.End, p.Text = p.Start+len(quote), quote
+	p.Source, p.Text = p.Part(at, at+len(quote)), quote
 	p.Score = cmp.Or(s.Score, p.Score)
 	return p
 }

@@ -55,14 +55,11 @@ type completion struct {
 }
 
 // speak asks the model and gathers its answer. The words are streamed when
-// the call's text is the answer of the turn; a later attempt first takes the
-// earlier one's words back. An answer cut short by time or by the person is
+// the call's text is the answer of the turn; whoever calls again takes the
+// earlier attempt's words back first. An answer cut short by time or by the person is
 // no error as long as there is some of it.
 func (v completer) speak(ctx context.Context, c *tool.Call, req model.Request) (*completion, error) {
 	req = inRole(c, req)
-	if c.Final && c.Attempt > 1 {
-		c.Emit(stream.ResetData{Reason: stream.ResetRetry})
-	}
 	within, cancel := v.within(ctx, c.Viewer.Plan)
 	defer cancel()
 	s := &completion{cited: cited{passages: passagesOf(req.Messages)}, asked: cmp.Or(req.Model, v.model.Name()), read: sizeOf(req)}

@@ -49,7 +49,7 @@ func (v completer) screened(ctx context.Context, c *tool.Call, s *completion, ev
 				f.send(model.Event{}, err)
 				return
 			}
-			if f.take(ctx, event); f.over {
+			if f.feed(ctx, event); f.over {
 				return
 			}
 		}
@@ -61,8 +61,8 @@ func (v completer) screened(ctx context.Context, c *tool.Call, s *completion, ev
 	}
 }
 
-// take takes in the next event.
-func (f *filter) take(ctx context.Context, e model.Event) {
+// feed takes in the next event.
+func (f *filter) feed(ctx context.Context, e model.Event) {
 	switch e.Type {
 	case model.TextDelta:
 		f.fed += len(e.Text)

@@ -46,7 +46,7 @@ func (t compose) Run(ctx context.Context, c *tool.Call) (map[string]any, error) 
 	if err != nil {
 		return nil, err
 	}
-	return t.told(c, talk.summarise(s.result(t.model)), s, passages), nil
+	return t.withCitations(c, talk.summarise(s.result(t.model)), s, passages), nil
 }
 
 func (compose) task(c *tool.Call) string {
@@ -91,8 +91,8 @@ func framed(name string, rows []any) string {
 	return model.Frame(name, strings.Join(lines, "\n"))
 }
 
-// told adds to a result what was cited and how well it was retrieved (LG-24).
-func (compose) told(c *tool.Call, out map[string]any, s *completion, passages []knowledge.Passage) map[string]any {
+// withCitations adds to a result what was cited and how well it was retrieved (LG-24).
+func (compose) withCitations(c *tool.Call, out map[string]any, s *completion, passages []knowledge.Passage) map[string]any {
 	quotes := s.citations(s.text.String())
 	confidence := givenConfidence(c, passages)
 	score, ok := c.Inputs["average_similarity"].(float64)

@@ -152,8 +152,8 @@ type Upload struct {
 	Run      string `json:"run,omitempty"`
 }
 
-// Told is everything clients were told.
-type Told struct {
+// Observed is everything clients were told.
+type Observed struct {
 	Turns   []*Turn   `json:"turns"`
 	Uploads []*Upload `json:"uploads"`
 }

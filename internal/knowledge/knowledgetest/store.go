@@ -19,9 +19,9 @@ import (
 	"liminal/internal/knowledge/extract"
 )
 
-// Shelf implements knowledge.Contexts, Documents and Index in memory. A
+// MemStore implements knowledge.Contexts, Documents and Index in memory. A
 // viewer sees what they own and what is global. The zero value is not usable.
-type Shelf struct {
+type MemStore struct {
 	mu        sync.Mutex
 	contexts  []knowledge.Context
 	documents []knowledge.Document
@@ -32,18 +32,18 @@ type Shelf struct {
 }
 
 var (
-	_ knowledge.Contexts  = (*Shelf)(nil)
-	_ knowledge.Documents = (*Shelf)(nil)
-	_ knowledge.Index     = (*Shelf)(nil)
+	_ knowledge.Contexts  = (*MemStore)(nil)
+	_ knowledge.Documents = (*MemStore)(nil)
+	_ knowledge.Index     = (*MemStore)(nil)
 )
 
-// New returns an empty shelf.
-func New() *Shelf {
-	return &Shelf{texts: map[string]extract.Document{}, chunks: map[string]knowledge.Chunk{}}
+// New returns an empty store.
+func New() *MemStore {
+	return &MemStore{texts: map[string]extract.Document{}, chunks: map[string]knowledge.Chunk{}}
 }
 
 // CreateContext stores a context of the viewer.
-func (s *Shelf) CreateContext(_ context.Context, v identity.Viewer, c knowledge.Context) (knowledge.Context, error) {
+func (s *MemStore) CreateContext(_ context.Context, v identity.Viewer, c knowledge.Context) (knowledge.Context, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c.ID, c.UserID = id.New(), v.UserID
@@ -55,7 +55,7 @@ func (s *Shelf) CreateContext(_ context.Context, v identity.Viewer, c knowledge.
 }
 
 // Context returns a context the viewer may see.
-func (s *Shelf) Context(_ context.Context, v identity.Viewer, id string) (knowledge.Context, error) {
+func (s *MemStore) Context(_ context.Context, v identity.Viewer, id string) (knowledge.Context, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range s.contexts {
@@ -67,7 +67,7 @@ func (s *Shelf) Context(_ context.Context, v identity.Viewer, id string) (knowle
 }
 
 // ListContexts lists all contexts of the viewer on one page.
-func (s *Shelf) ListContexts(_ context.Context, v identity.Viewer, _, _ string, _ int) ([]knowledge.Context, string, error) {
+func (s *MemStore) ListContexts(_ context.Context, v identity.Viewer, _, _ string, _ int) ([]knowledge.Context, string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var out []knowledge.Context
@@ -80,7 +80,7 @@ func (s *Shelf) ListContexts(_ context.Context, v identity.Viewer, _, _ string, 
 }
 
 // UpdateContext changes what a context is called.
-func (s *Shelf) UpdateContext(_ context.Context, v identity.Viewer, id string, change knowledge.ContextChange) (knowledge.Context, error) {
+func (s *MemStore) UpdateContext(_ context.Context, v identity.Viewer, id string, change knowledge.ContextChange) (knowledge.Context, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, c := range s.contexts {
@@ -99,7 +99,7 @@ func (s *Shelf) UpdateContext(_ context.Context, v identity.Viewer, id string, c
 }
 
 // DeleteContext removes a context with its documents and chunks.
-func (s *Shelf) DeleteContext(ctx context.Context, v identity.Viewer, id string) error {
+func (s *MemStore) DeleteContext(ctx context.Context, v identity.Viewer, id string) error {
 	if _, err := s.Context(ctx, v, id); err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (s *Shelf) DeleteContext(ctx context.Context, v identity.Viewer, id string)
 }
 
 // PutDocument creates the document of (ContextID, Path) or updates its file.
-func (s *Shelf) PutDocument(_ context.Context, v identity.Viewer, d knowledge.Document) (knowledge.Document, error) {
+func (s *MemStore) PutDocument(_ context.Context, v identity.Viewer, d knowledge.Document) (knowledge.Document, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, have := range s.documents {
@@ -131,7 +131,7 @@ func (s *Shelf) PutDocument(_ context.Context, v identity.Viewer, d knowledge.Do
 	return d, nil
 }
 
-func (s *Shelf) find(v identity.Viewer, id string) (int, error) {
+func (s *MemStore) find(v identity.Viewer, id string) (int, error) {
 	for i, d := range s.documents {
 		if d.ID == id && d.UserID == v.UserID {
 			return i, nil
@@ -141,7 +141,7 @@ func (s *Shelf) find(v identity.Viewer, id string) (int, error) {
 }
 
 // Document returns a document of the viewer.
-func (s *Shelf) Document(_ context.Context, v identity.Viewer, id string) (knowledge.Document, error) {
+func (s *MemStore) Document(_ context.Context, v identity.Viewer, id string) (knowledge.Document, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i, err := s.find(v, id)
@@ -161,7 +161,7 @@ func (s *Shelf) Document(_ context.Context, v identity.Viewer, id string) (knowl
 }
 
 // ListDocuments lists a context's documents on one page.
-func (s *Shelf) ListDocuments(_ context.Context, v identity.Viewer, contextID, _ string, _ int) ([]knowledge.Document, string, error) {
+func (s *MemStore) ListDocuments(_ context.Context, v identity.Viewer, contextID, _ string, _ int) ([]knowledge.Document, string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var out []knowledge.Document
@@ -174,7 +174,7 @@ func (s *Shelf) ListDocuments(_ context.Context, v identity.Viewer, contextID, _
 }
 
 // DeleteDocument removes a document, its text and its chunks.
-func (s *Shelf) DeleteDocument(_ context.Context, v identity.Viewer, id string) error {
+func (s *MemStore) DeleteDocument(_ context.Context, v identity.Viewer, id string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i, err := s.find(v, id)
@@ -192,7 +192,7 @@ func (s *Shelf) DeleteDocument(_ context.Context, v identity.Viewer, id string) 
 }
 
 // SetDocument stores progress, and of the file's facts those that are there.
-func (s *Shelf) SetDocument(_ context.Context, v identity.Viewer, d knowledge.Document) error {
+func (s *MemStore) SetDocument(_ context.Context, v identity.Viewer, d knowledge.Document) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i, err := s.find(v, d.ID)
@@ -210,7 +210,7 @@ func (s *Shelf) SetDocument(_ context.Context, v identity.Viewer, d knowledge.Do
 }
 
 // PutText stores a document's text.
-func (s *Shelf) PutText(_ context.Context, v identity.Viewer, id string, t extract.Document) error {
+func (s *MemStore) PutText(_ context.Context, v identity.Viewer, id string, t extract.Document) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, err := s.find(v, id); err != nil {
@@ -221,7 +221,7 @@ func (s *Shelf) PutText(_ context.Context, v identity.Viewer, id string, t extra
 }
 
 // Text returns a document's text; NotFound before it was read.
-func (s *Shelf) Text(_ context.Context, v identity.Viewer, id string) (extract.Document, error) {
+func (s *MemStore) Text(_ context.Context, v identity.Viewer, id string) (extract.Document, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, err := s.find(v, id); err != nil {

@@ -1,0 +1,43 @@
+package run
+
+import (
+	"encoding/json"
+
+	"liminal/internal/graph"
+)
+
+// Trace is the way a run went (GRAPH-18): the read path, the router's reasons,
+// the machine's steps and the calls of tools. The run's row keeps it, the API
+// gives it and describes it by this type.
+type Trace struct {
+	Path []TraceStage `json:"path,omitempty" nullable:"true" doc:"what came before the graph"`
+	// Routing is what the router said, as JSON: an activities.Routing.
+	Routing json.RawMessage `json:"routing,omitempty" doc:"which policy and rules chose the adapters"`
+	Steps   []graph.Step    `json:"steps" required:"false" nullable:"true"`
+	Calls   []TraceCall     `json:"calls,omitempty" nullable:"true"`
+}
+
+// TraceStage is a stage of the read path (PLAT-12).
+type TraceStage struct {
+	Name string `json:"name"`
+	MS   int64  `json:"ms"`
+	Note string `json:"note,omitempty"`
+}
+
+// TraceCall is one attempt of a call of a tool; a chat message has its arguments
+// and result (TOOL-14).
+type TraceCall struct {
+	Effect  string          `json:"effect" required:"false"`
+	Attempt int             `json:"attempt"`
+	Node    string          `json:"node"`
+	Tool    string          `json:"tool"`
+	Args    json.RawMessage `json:"arguments,omitempty"`
+	Result  json.RawMessage `json:"result,omitempty"`
+	// Given and Gave are never stored: whoever is shown another person's run is
+	// told how much there was, in bytes, and not what.
+	Given  int    `json:"arguments_bytes,omitempty" doc:"of another person's run, instead of the arguments"`
+	Gave   int    `json:"result_bytes,omitempty" doc:"of another person's run, instead of the result"`
+	Status string `json:"status"`
+	Error  string `json:"error,omitempty"`
+	MS     int64  `json:"ms"`
+}
