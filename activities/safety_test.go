@@ -44,7 +44,7 @@ func (mute) Classify(context.Context, string, safety.Direction) (safety.Verdict,
 	return safety.Verdict{}, errors.New("away")
 }
 
-// Requirements: SAFE-01, SAFE-02
+// Requirements: SAFE-01, SAFE-02, ROUTE-02 (safety_risk)
 func TestWhatAPersonAsksIsJudgedForTheRouterTheTraceAndTheLog(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]struct{ risk, rule, level string }{
@@ -91,7 +91,7 @@ func TestATurnGoesOnWhenNobodyCanJudge(t *testing.T) {
 	}
 }
 
-// Requirements: SAFE-03
+// Requirements: SAFE-03, CHAT-07 (redaction)
 func TestWhatWasRemovedIsASegmentOfTheAnswer(t *testing.T) {
 	t.Parallel()
 	var logged bytes.Buffer

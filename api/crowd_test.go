@@ -96,7 +96,7 @@ func (w *world) crowdOfMany() {
 	}
 }
 
-// Requirements: OPS-12, ISO-08
+// Requirements: OPS-12 (file size; rate), ISO-08
 func TestThePlansSayWhatIsEnforced(t *testing.T) {
 	t.Parallel()
 	for _, p := range quota.Plans() {

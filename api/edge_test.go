@@ -146,7 +146,7 @@ func (w *world) routes(fill string, f func(operation, method, path string)) {
 // placeholder is where an id stands in a path.
 var placeholder = regexp.MustCompile(`\{[a-z_]+\}`)
 
-// Requirements: API-08, API-20
+// Requirements: API-08, API-20 (401 for the API)
 func TestEveryRouteButThePublicOnesNeedsASession(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

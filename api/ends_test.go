@@ -149,7 +149,7 @@ func readEnd(t *testing.T, e stream.Event) toldEnd {
 // What readers get at the end is written down: a field that is renamed, left out
 // or made null for none is a change of the wire.
 //
-// Requirements: STREAM-04, STREAM-15
+// Requirements: STREAM-04 (message_id; usage; workflow_trace), STREAM-15
 func TestWhatTheEndOfARunSaysIsWrittenDown(t *testing.T) {
 	t.Parallel()
 	got := map[string]toldTwice{}

@@ -125,7 +125,7 @@ func (p *person) start(message string) map[string]any {
 	return p.post("/v1/chat", map[string]any{"message": message, "stream": true}).ok()
 }
 
-// Requirements: STREAM-01, STREAM-02, STREAM-03, STREAM-04, STREAM-15
+// Requirements: STREAM-01, STREAM-02, STREAM-03, STREAM-04 (message_id; usage; workflow_trace), STREAM-15
 func TestATurnStreamsInTheVocabularyAndEndsOnce(t *testing.T) {
 	t.Parallel()
 	ada := newWorld(t).signUp("ada@example.org")

@@ -227,7 +227,7 @@ func TestLittleFoundIsAskedAboutAndEachAnswerHasItsEffect(t *testing.T) {
 	}
 }
 
-// Requirements: LG-02, LG-03, LG-05, GRAPH-28, INT-11
+// Requirements: LG-02, LG-03, LG-05, GRAPH-28 (what persists is kept; all else is reset), INT-11
 func TestASecondTurnSeesTheRegistryAndNothingElseOfTheFirst(t *testing.T) {
 	t.Parallel()
 	first := perform(t, play{

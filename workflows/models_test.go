@@ -213,7 +213,7 @@ func TestThePlanAndThePersonHaveASayInTheModel(t *testing.T) {
 	}
 }
 
-// Requirements: LORA-10, PLAT-08
+// Requirements: LORA-10 (instructions on an API backend), PLAT-08
 func TestTheInstructionsOfARunsAdaptersReachTheProvider(t *testing.T) {
 	t.Parallel()
 	adapter := func(version int, text string) artifacts.Artifact {

@@ -99,7 +99,7 @@ func TestARetriedAnswerDropsTheTextOfTheFailedAttemptFirst(t *testing.T) {
 	}
 }
 
-// Requirements: GRAPH-04
+// Requirements: GRAPH-04 (outputs are merged by key)
 func TestParallelBranchesAndMapsRunTogetherAndJoinInOrder(t *testing.T) {
 	t.Parallel()
 	w := activitiestest.New(`{"kind":"workflow.chat","entrypoint":"both","nodes":[
@@ -205,7 +205,7 @@ func TestCancelReachesAChildAndKeepsItsText(t *testing.T) {
 	}
 }
 
-// Requirements: GRAPH-29, TOOL-14
+// Requirements: GRAPH-29 (in the trace), TOOL-14
 func TestAnAgentsStepsAreStepsOfTheirOwnAndItsCallsAreKept(t *testing.T) {
 	t.Parallel()
 	w := activitiestest.New(`{"kind":"workflow.chat","entrypoint":"agent","nodes":[
@@ -312,7 +312,7 @@ func TestLargeValuesTravelByReference(t *testing.T) {
 	}
 }
 
-// Requirements: PLAT-12, GRAPH-18, GRAPH-22, EMB-05
+// Requirements: PLAT-12, GRAPH-18 (order), GRAPH-22, EMB-05
 func TestTheTraceShowsTheReadPathInItsOrder(t *testing.T) {
 	t.Parallel()
 	w := activitiestest.New(oneNode).Tool("say", inline, say("plain"))
@@ -430,7 +430,7 @@ func TestAToolRunsByItselfAndReadsNoTemplateInItsInput(t *testing.T) {
 	}
 }
 
-// Requirements: PLAT-02, GRAPH-24
+// Requirements: PLAT-02 (ingestion), GRAPH-24 (ingestion), PLAT-03 (ingestion)
 func TestADocumentIsIngestedByTheIngestArtifact(t *testing.T) {
 	t.Parallel()
 	w := activitiestest.New(oneNode)
@@ -461,7 +461,7 @@ func TestTheNextTurnStartsAfterTheEndIsCommittedAndTold(t *testing.T) {
 	}
 }
 
-// Requirements: GRAPH-28, INT-11
+// Requirements: GRAPH-28 (what persists is kept), INT-11
 func TestWhatAGraphPersistsOutlivesTheTurnAlsoWhenItsQuestionIsSkipped(t *testing.T) {
 	t.Parallel()
 	w := activitiestest.New(`{"kind":"workflow.chat","entrypoint":"find","persist":["docs"],"nodes":[

@@ -240,7 +240,7 @@ func TestTheEightStoreysAndTheLibrariesAreThere(t *testing.T) {
 	}
 }
 
-// Requirements: PLAT-04, PLAT-05
+// Requirements: PLAT-04 (workflows and activities name no domain), PLAT-05 (no domain in workflows and activities)
 func TestTheKernelKnowsNoDomain(t *testing.T) {
 	t.Parallel()
 	domains := []string{"debugging", "creative writing", "compliance", "regulation", "linkedin", "audit_email"}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Requirements: CHAT-07
+// Requirements: CHAT-07 (text; code; citation; tool_call)
 func TestComposeKeepsProseAndCodeInOrderWithOffsets(t *testing.T) {
 	t.Parallel()
 	text := "Look:\n```go\nx := 1\n```\nDone [1].\n"

@@ -135,7 +135,7 @@ func TestEveryFormatIsCutExactly(t *testing.T) {
 	}
 }
 
-// Requirements: RAG-02, RAG-03
+// Requirements: RAG-02 (PDF), RAG-03
 func TestChunksOfAPDFKnowTheirPageAndHeading(t *testing.T) {
 	t.Parallel()
 	tower, manual := parseFile(t, "extract/testdata/tower.pdf"), parseFile(t, "extract/testdata/manual.pdf")

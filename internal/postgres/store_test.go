@@ -28,10 +28,10 @@ func TestRuns(t *testing.T) { t.Parallel(); storetest.Runs(t, open) }
 // Requirements: INT-30, INT-31, INT-33
 func TestInterrupts(t *testing.T) { t.Parallel(); storetest.Interrupts(t, open) }
 
-// Requirements: CHAT-04, CHAT-10, CHAT-13, GRAPH-28
+// Requirements: CHAT-04, CHAT-10, CHAT-13, GRAPH-28 (what persists is kept)
 func TestConversations(t *testing.T) { t.Parallel(); storetest.Conversations(t, open) }
 
-// Requirements: CHAT-03, CHAT-05, CHAT-16, CHAT-17, CHAT-18, CHAT-26, CHAT-28, LG-04, INT-10, INT-29, INT-33, ISO-08
+// Requirements: CHAT-03, CHAT-05, CHAT-16, CHAT-17, CHAT-18, CHAT-26, CHAT-28, LG-04, INT-10, INT-29, INT-33, ISO-08, GRAPH-28 (messages append)
 func TestTurns(t *testing.T) { t.Parallel(); storetest.Turns(t, open) }
 
 // Requirements: CHAT-11, CHAT-28
@@ -58,7 +58,7 @@ func TestIndex(t *testing.T) { t.Parallel(); storetest.Index(t, open) }
 // Requirements: ISO-01, CHAT-11, INT-30
 func TestIsolation(t *testing.T) { t.Parallel(); storetest.Isolation(t, open) }
 
-// Requirements: PREF-01, PREF-03, PREF-04, PREF-07
+// Requirements: PREF-01, PREF-03, PREF-04 (stored), PREF-07
 func TestPreferences(t *testing.T) { t.Parallel(); storetest.Preferences(t, open) }
 
 // Requirements: ROUTE-13

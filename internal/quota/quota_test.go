@@ -174,7 +174,7 @@ func TestASpentBucketSaysWhenToComeBack(t *testing.T) {
 	}
 }
 
-// Requirements: OPS-12, SAFE-04
+// Requirements: OPS-12 (file size; rate), SAFE-04
 func TestPlansAreOneTableAndUnknownNamesAreFree(t *testing.T) {
 	t.Parallel()
 	free, paid := PlanOf(Free), PlanOf(Paid)

@@ -55,7 +55,7 @@ func echo(_ context.Context, c *tool.Call) (map[string]any, error) {
 // A spec may have been stored before schemas had bounds: its tool says so, and
 // takes nothing of the process. The value may be what multiplies, too.
 //
-// Requirements: PLAT-07, TOOL-17
+// Requirements: PLAT-07 (what a document asks for is bounded), TOOL-17
 func TestASchemaThatMultipliesIsRefusedWhereverItStands(t *testing.T) {
 	t.Parallel()
 	var nested strings.Builder
@@ -199,7 +199,7 @@ func TestPrivilegedToolsRunForAdministratorsOnly(t *testing.T) {
 	}
 }
 
-// Requirements: TOOL-09, PLAT-07
+// Requirements: TOOL-09, PLAT-07 (a document raises no limit)
 func TestTimeIsCappedWhateverASpecSays(t *testing.T) {
 	t.Parallel()
 	for ms, want := range map[int]time.Duration{0: 15 * time.Second, 200: 200 * time.Millisecond, 600_000: time.Minute} {

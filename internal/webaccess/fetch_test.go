@@ -63,7 +63,7 @@ const article = `<!doctype html><html><head><title> The
 <ul><li>one</li><li>two</li></ul><pre><code>x := 1
 </code></pre></main><footer>Imprint</footer></body></html>`
 
-// Requirements: TOOL-12, SAFE-06
+// Requirements: TOOL-12 (web_fetch), SAFE-06
 func TestAPageIsReadAsMarkdownOfItsMainContent(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 19, 0, 0, 0, time.UTC)

@@ -108,7 +108,7 @@ test('two documents are compared, each quote opens its passage, and the choice h
   await expect(chooser.locator('option:checked')).toHaveText('Automatic');
 });
 
-// Requirements: INT-01, INT-02, UI-21, UI-22
+// Requirements: INT-01, INT-02 (the four types), UI-21, UI-22
 test('an audit asks for its text, also after a reload, and holds it against the document', async ({ page }) => {
   await arrive(page);
   await say(page, 'Audit against the travel policy');

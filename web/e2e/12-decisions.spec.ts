@@ -147,7 +147,7 @@ test('a patch whose base has moved is rebased, and its successor says so', async
   await power.context().close();
 });
 
-// Requirements: CFG-07, CFG-14
+// Requirements: CFG-07 (schema), CFG-14
 test('a patch that fails its checks tells what is wrong and leads to the place', async ({ page }) => {
   await asAdministrator(page);
   const artifact = await publish(page, 'broken');

@@ -46,7 +46,7 @@ func (p *provider) Search(_ context.Context, q webaccess.Query) ([]webaccess.Res
 	return p.found, nil
 }
 
-// Requirements: TOOL-08, TOOL-12
+// Requirements: TOOL-08, TOOL-12 (web_fetch)
 func TestAFetchedPageIsMarkedAsAStrangers(t *testing.T) {
 	t.Parallel()
 	web := internet{"https://a.example/": {Title: "A", Text: "Grüße von A"}}
@@ -161,7 +161,7 @@ func TestWhatAStrangerWroteReachesAModelOnlyInAFrame(t *testing.T) {
 	}
 }
 
-// Requirements: TOOL-12
+// Requirements: TOOL-12 (web_search; web_fetch)
 func TestToolsThatAreNotConfiguredAreNotOffered(t *testing.T) {
 	t.Parallel()
 	m := says(text("ok"))

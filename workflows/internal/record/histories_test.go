@@ -42,7 +42,7 @@ const (
 const oneModel = `{"kind":"workflow.chat","entrypoint":"answer","nodes":[
 	{"id":"answer","type":"tool_call","tool":"llm","inputs":{"message":"${input.message}"},"description":"Answering..."}]}`
 
-// Requirements: PLAT-02
+// Requirements: PLAT-02 (chat turns; found by id and type)
 func TestADefaultTurn(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, activitiestest.New(oneModel).Tool("llm", model, echo))
@@ -59,7 +59,7 @@ func TestADefaultTurn(t *testing.T) {
 	}
 }
 
-// Requirements: GRAPH-29
+// Requirements: GRAPH-29 (in Temporal's history)
 func TestFiveInlineNodesStayInOneWorkflowTask(t *testing.T) {
 	t.Parallel()
 	nodes := ""
@@ -154,7 +154,7 @@ func TestTheEnginesCancelStopsACallInItsOwnProcessAtOnce(t *testing.T) {
 	}
 }
 
-// Requirements: INT-09, INT-10, INT-33
+// Requirements: INT-09 (resumes with null; defaults; the run reaches its end), INT-10, INT-33
 func TestCancelOfAPausedTurnAnswersNull(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, activitiestest.New(asking).Tool("llm", model, echo))
@@ -265,7 +265,7 @@ func TestChildrenBranchesMapsAndAgents(t *testing.T) {
 	s.freeze("run_workflow_child", q.WorkflowID, "")
 }
 
-// Requirements: PLAT-02, GRAPH-03
+// Requirements: PLAT-02 (ingestion), GRAPH-03
 func TestTheOtherKindsOfRun(t *testing.T) {
 	t.Parallel()
 	w := activitiestest.New(oneModel).Tool("llm", model, echo).Tool("parse", ingest, echo).Tool("noop", inline, echo)

@@ -44,7 +44,7 @@ func TestAPausedRunCanBeLookedInto(t *testing.T) {
 	s.until(r.ID, run.Done)
 }
 
-// Requirements: STREAM-32, PLAT-02
+// Requirements: STREAM-32, PLAT-02 (chat turns)
 func TestACallCutOffByItsWorkerIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int32
