@@ -184,7 +184,7 @@ func TestACallRunsInAnActivityWithItsHeartbeats(t *testing.T) {
 	}
 }
 
-// Requirements: CHAT-28, STREAM-15, CHAT-26
+// Requirements: CHAT-28, STREAM-15, CHAT-26, STREAM-24 (kept for 30 s at least)
 func TestCloseRunsTwiceAndEndsTheTurnOnce(t *testing.T) {
 	t.Parallel()
 	w := world(nil)
@@ -214,6 +214,9 @@ func TestCloseRunsTwiceAndEndsTheTurnOnce(t *testing.T) {
 	}
 	if c := m.Struct.Citations(); len(c) != 1 || c[0].DocumentID != "d1" {
 		t.Errorf("the citations are %+v", c)
+	}
+	if w.Kept < 30*time.Second {
+		t.Errorf("the stream of a turn that ended is kept for %v", w.Kept)
 	}
 }
 

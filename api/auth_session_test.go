@@ -189,7 +189,7 @@ func TestDevicesAreListedAndSignedOut(t *testing.T) {
 	ada.get("/v1/auth/me").fails(401, "unauthorized")
 }
 
-// Requirements: AUTH-20
+// Requirements: AUTH-20 (tables and columns)
 func TestSettingsAreChangedInPart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

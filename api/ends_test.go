@@ -186,7 +186,7 @@ func TestWhatTheEndOfARunSaysIsWrittenDown(t *testing.T) {
 
 // A reader whose log has forgotten the run is told what the others were.
 //
-// Requirements: STREAM-24, STREAM-32
+// Requirements: STREAM-24 (missed events are replayed), STREAM-32
 func TestTheLogAndTheStoreSayTheSameOfAnAnswer(t *testing.T) {
 	t.Parallel()
 	for name, input := range ends() {

@@ -207,7 +207,7 @@ func TestWhatPeopleWriteIsShownAsItStands(t *testing.T) {
 	code(t, "a justification nobody sees", err, fault.Invalid)
 }
 
-// Requirements: CFG-02, ISO-08
+// Requirements: CFG-02
 func TestDraftsNobodyMadeAreBounded(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

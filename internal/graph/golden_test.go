@@ -25,7 +25,7 @@ var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 type golden struct {
 	About   string          `json:"about"`
 	Proves  string          `json:"requirements,omitempty"` // for scripts/requirements
-	Limits  string          `json:"limits,omitempty"` // "job", else chat
+	Limits  string          `json:"limits,omitempty"`       // "job", else chat
 	Graph   json.RawMessage `json:"graph"`
 	Tools   []graph.Tool    `json:"tools"`
 	Input   graph.Input     `json:"input"`

@@ -97,7 +97,7 @@ func longText(sections int) string {
 	return b.String()
 }
 
-// Requirements: RAG-03, EMB-01, EMB-03
+// Requirements: RAG-03 (sliding window with overlap; index and offsets), EMB-01, EMB-03
 func TestADocumentIsTakenIn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"liminal/internal/id"
 	"liminal/internal/store"
 )
 
@@ -70,7 +71,7 @@ func Schema(t *testing.T, found Columns) {
 func Rules(t *testing.T, db store.DB, b Backend) {
 	v := person(t, b.Store)
 	o := everything(t, b, v)
-	args := store.Args{"user": v.UserID, "talk": o.turn.ConversationID, "message": o.turn.MessageID, "artifact": o.artifact, "now": newClock().now()}
+	args := store.Args{"user": v.UserID, "talk": o.turn.ConversationID, "message": o.turn.MessageID, "artifact": o.artifact, "other": id.New(), "third": id.New(), "now": newClock().now()}
 	insert := func(statement string) error {
 		return db.Write(t.Context(), system, func(tx store.Tx) error {
 			_, err := tx.Exec(statement, args)
@@ -78,6 +79,9 @@ func Rules(t *testing.T, db store.DB, b Backend) {
 		})
 	}
 	for rule, statement := range map[string]string{
+		"an email is one person's": `INSERT INTO app_user (id, email, created_at) SELECT @other, email, @now FROM app_user WHERE id = @user`,
+		"a provider's account is one person's": `INSERT INTO user_auth_provider (id, user_id, provider, provider_uid, created_at)
+			VALUES (@other, @user, 'google', 'u1', @now), (@third, @user, 'google', 'u1', @now)`,
 		"a score is at most 1": `INSERT INTO preference_event (user_id, conversation_id, message_id, explicit_signal, score, created_at) VALUES (@user, @talk, @message, 'like', 1.5, @now)`,
 		"a proposer is known":  `INSERT INTO config_patch (artifact_id, proposer, patch, created_at) VALUES (@artifact, 'nobody', '[]', @now)`,
 		"a patch has a stage":  `INSERT INTO config_patch (artifact_id, proposer, patch, stage, created_at) VALUES (@artifact, 'user', '[]', 'odd', @now)`,
@@ -96,6 +100,14 @@ func Rules(t *testing.T, db store.DB, b Backend) {
 	need(t, insert(`INSERT INTO config_patch (artifact_id, proposer, user_id, patch, created_at) VALUES (@artifact, 'user', @user, '[]', @now)`))
 	need(t, insert(`INSERT INTO training_job (id, adapter_id, user_id, created_at, updated_at) VALUES (@user, @artifact, @user, @now, @now)`))
 	need(t, insert(`INSERT INTO adapter_router_state (artifact_id) VALUES (@artifact)`))
+	need(t, insert(`INSERT INTO app_user (id, email, created_at) VALUES (@other, 'other@example.org', @now)`))
+	var plan string
+	var active bool
+	need(t, db.Read(t.Context(), system, func(tx store.Tx) error {
+		return tx.Query(`SELECT plan_tier, is_active FROM app_user WHERE id = @other`, args, func(scan store.Scan) error { return scan(&plan, &active) })
+	}))
+	want(t, "plan", plan, "free")
+	want(t, "active", active, true)
 	var state string
 	var used int
 	var success float64

@@ -307,6 +307,9 @@ func TestAHostThatDripsIsLeftAfterItsTime(t *testing.T) {
 				StatusCode: http.StatusOK, Request: req, Header: http.Header{"Content-Type": {"text/plain"}}, Body: &drip{req.Context()},
 			}, nil
 		})
+		if webaccess.ConnectTimeout != 10*time.Second || webaccess.TotalTimeout != 30*time.Second {
+			t.Errorf("a host gets %v to connect and %v in all", webaccess.ConnectTimeout, webaccess.TotalTimeout)
+		}
 		began := time.Now()
 		_, err := c.Fetch(t.Context(), "http://slow.example/")
 		if took := time.Since(began); !errors.Is(err, fault.Invalid) || took > webaccess.TotalTimeout+time.Second {

@@ -234,7 +234,7 @@ for (const shape of [
   { name: 'dark', scheme: 'dark' as const, size: { width: 1360, height: 860 } },
   { name: 'phone', scheme: 'light' as const, size: { width: 390, height: 800 } },
 ]) {
-  // Requirements: UI-02
+  // Requirements: UI-02 (single column below 640 px)
   test(`decisions have room and contrast, also in German: ${shape.name}`, async ({ page }) => {
     await page.emulateMedia({ colorScheme: shape.scheme, reducedMotion: 'reduce' });
     await page.setViewportSize(shape.size);

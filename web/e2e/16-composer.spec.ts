@@ -160,7 +160,7 @@ test('what is pasted is words, line by line, and a long text is no trouble', asy
   await holds(page, `${long}!`);
 });
 
-// Requirements: UI-22
+// Requirements: UI-22 (disabled while options are open; text_input goes to resume)
 test('a question with options locks the box and says why; one that wants words is answered in it', async ({ page }) => {
   const asks = { ...which, id: 'text', interrupt_type: 'text_input', message: 'Which one, in your words?', options: undefined, next: 'done' };
   await enter(page);

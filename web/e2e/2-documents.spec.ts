@@ -74,7 +74,7 @@ test('an answer full of traps is only words', async ({ page }) => {
   expect(foreign).toEqual([]);
 });
 
-// Requirements: STREAM-24
+// Requirements: STREAM-24 (missed events are replayed)
 test('a dropped connection resumes without loss or repeat', async ({ page }) => {
   await noSockets(page);
   await enter(page);

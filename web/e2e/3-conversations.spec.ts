@@ -58,7 +58,7 @@ test('Enter that ends a composition does not send', async ({ page }) => {
   await holds(page, 'にほ\n');
 });
 
-// Requirements: UI-03
+// Requirements: UI-03 (listed by updated_at; search by title; active highlight; New conversation)
 test('conversations are listed, found, renamed and deleted', async ({ page }) => {
   await enter(page);
   await say(page, 'First subject');

@@ -4,7 +4,7 @@ import { answered, box, enter, expect, holds, say, test, what, which, workflow }
 const one = [{ ...which, next: 'done' }, { id: 'done', type: 'end', response: 'You said ${vars.choice?}.' }];
 const two = [which, what, { id: 'done', type: 'end', response: 'You said ${vars.choice?} and ${vars.action?}.' }];
 
-// Requirements: INT-16, UI-21, UI-22
+// Requirements: INT-16, UI-21, UI-22 (disabled while options are open)
 test('a question locks the box, survives a reload, and is answered with a key', async ({ page }) => {
   await enter(page);
   await workflow(page, 'ambiguous', one);
@@ -64,7 +64,7 @@ test('a skipped question frees the box and its reply is not shown', async ({ pag
   await expect(page.locator('.prose')).toHaveCount(0);
 });
 
-// Requirements: UI-22
+// Requirements: UI-22 (text_input goes to resume)
 test('a question for words is answered in the box', async ({ page, watch }) => {
   watch.expected.push(/ERR_FAILED/);
   await enter(page);

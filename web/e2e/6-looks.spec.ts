@@ -7,7 +7,7 @@ const shapes = [
 ];
 
 for (const shape of shapes) {
-  // Requirements: UI-02
+  // Requirements: UI-02 (single column below 640 px)
   test(`nothing is in the way of anyone: ${shape.name}`, async ({ page }) => {
     await page.emulateMedia({ colorScheme: shape.scheme, reducedMotion: 'reduce' });
     await page.setViewportSize(shape.size);
@@ -55,7 +55,7 @@ test('in German on a phone everything has room', async ({ page }) => {
   await accessible(page, 'German');
 });
 
-// Requirements: UI-02
+// Requirements: UI-02 (hidden below 1080 px)
 test('the sidebar is a drawer below 1080 px', async ({ page }) => {
   await enter(page);
   await expect(page.getByRole('navigation', { name: 'Conversations' })).toBeVisible();

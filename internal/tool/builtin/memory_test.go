@@ -87,7 +87,7 @@ func TestWhereNoSummaryIsPossibleYetTheOldestAreDroppedWithANote(t *testing.T) {
 	}
 }
 
-// Requirements: GRND-26
+// Requirements: GRND-26 (sentence of the refusal)
 func TestAMessageThereIsNoRoomForIsRefusedInALongConversation(t *testing.T) {
 	t.Parallel()
 	huge := strings.Repeat("word ", 5000)

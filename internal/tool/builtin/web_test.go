@@ -77,7 +77,7 @@ func TestAFetchedPageIsMarkedAsAStrangers(t *testing.T) {
 	}
 }
 
-// Requirements: TOOL-13
+// Requirements: TOOL-13 (message and titles)
 func TestTheQueryIsMadeOfWhatIsKnown(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -110,7 +110,7 @@ func TestTheQueryIsMadeOfWhatIsKnown(t *testing.T) {
 	}
 }
 
-// Requirements: TOOL-08, TOOL-13
+// Requirements: TOOL-08, TOOL-13 (sets web_search_results)
 func TestWhatASearchFindsIsMarkedAsStrangers(t *testing.T) {
 	t.Parallel()
 	p := &provider{found: []webaccess.Result{{Title: "One", URL: "https://one.example/", Text: "text", Score: 0.5}, {Title: "Two", URL: "https://two.example/"}}}
