@@ -295,3 +295,34 @@ func TestOpenResolvesTheContextsOfATurn(t *testing.T) {
 		})
 	}
 }
+
+// Where the graph asks, and there alone: nobody else is told.
+//
+// Requirements: TOOL-13 (industry and location of the person)
+func TestAGraphThatAsksIsToldWhatAPersonDoesAndWhere(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		document string
+		reads    int
+		user     map[string]any
+	}{
+		"it asks":     {`{"kind":"workflow.chat","entrypoint":"a","nodes":[{"id":"a","type":"tool_call","tool":"t","inputs":{"q":"${user.industry?} ${user.location?}"}}]}`, 1, map[string]any{"industry": "logistics", "location": nil}},
+		"it does not": {`{"kind":"workflow.chat","entrypoint":"a","nodes":[{"id":"a","type":"tool_call","tool":"t"}]}`, 0, map[string]any{"industry": nil, "location": nil}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := activitiestest.New(c.document).Tool("t", tool.Spec{Runs: tool.Activity}, nil)
+			set, reads := w.Set(), 0
+			set.Settings = func(_ context.Context, userID string) (identity.Settings, error) {
+				if reads++; userID != activitiestest.Viewer.UserID {
+					t.Errorf("the settings of %s were read", userID)
+				}
+				return identity.Settings{Flags: map[string]any{"industry": "logistics"}}, nil
+			}
+			o, err := set.Open(t.Context(), w.Chat("hello", chat.TurnInput{}))
+			if err != nil || reads != c.reads || o.User["industry"] != c.user["industry"] || o.User["location"] != c.user["location"] {
+				t.Errorf("%d reads, the graph may read %v, %v", reads, o.User, err)
+			}
+		})
+	}
+}
