@@ -92,6 +92,7 @@ test('two documents are compared, each quote opens its passage, and the choice h
   const steps = turn.locator('.steps li');
   await expect(steps).toContainText(['Clarifying intent...', 'Finding documents...', 'Validating request...', 'Comparing documents...', 'Formatting response...']);
   await expect(steps.nth(1).locator('.pill')).toHaveText(['Travel policy', 'Remote work policy']);
+  expect(await steps.nth(1).locator('.pill').first().evaluate((pill) => getComputedStyle(pill, '::before').content)).toContain('📄');
   await expect(turn.locator('.turn-foot')).toContainText(/extractive.*\d tokens/);
   await expect(turn.locator('.confidence')).toHaveText(/supported$/);
 
