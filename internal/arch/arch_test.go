@@ -303,6 +303,28 @@ func TestTheListsOfTheDatabaseAreOfTheProgram(t *testing.T) {
 	}
 }
 
+// What tools do they do in this process, or over HTTP.
+//
+// Requirements: TOOL-07 (in-process code)
+func TestToolsStartNoProcess(t *testing.T) {
+	t.Parallel()
+	looked := 0
+	for _, s := range tree(t) {
+		if s.test || !slices.ContainsFunc([]string{"internal/tool", "internal/webaccess", "activities", "workflows"}, func(p string) bool {
+			return s.pkg == p || strings.HasPrefix(s.pkg, p+"/")
+		}) {
+			continue
+		}
+		looked++
+		if at := slices.IndexFunc(s.imports(), func(p string) bool { return p == "os/exec" || p == "plugin" }); at >= 0 {
+			t.Errorf("%s imports %s", s.file, s.imports()[at])
+		}
+	}
+	if looked < 50 {
+		t.Errorf("%d files were looked at", looked)
+	}
+}
+
 func (s source) imports() []string {
 	var out []string
 	for _, i := range s.ast.Imports {

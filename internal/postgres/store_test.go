@@ -64,13 +64,13 @@ func TestPreferences(t *testing.T) { t.Parallel(); storetest.Preferences(t, open
 // Requirements: ROUTE-13
 func TestAdapters(t *testing.T) { t.Parallel(); storetest.Adapters(t, open) }
 
-// Requirements: RAG-07, RAG-08, RAG-17
+// Requirements: RAG-07, RAG-08, RAG-17 (a metric)
 func TestSweepStore(t *testing.T) { t.Parallel(); storetest.SweepStore(t, open) }
 
 // Requirements: PLAT-14
 func TestPayloads(t *testing.T) { t.Parallel(); storetest.Payloads(t, open) }
 
-// Requirements: OBS-01 (adapter usage and success_score), RAG-17
+// Requirements: OBS-01 (adapter usage and success_score), RAG-17 (a metric)
 func TestFigures(t *testing.T) { t.Parallel(); storetest.Figures(t, open) }
 
 // Requirements: GRND-38 (turns with median and p90; daily series; tool use and abandonment; usage and cost per person), ISO-01, ISO-12

@@ -71,7 +71,7 @@ func TestMetricsCountWhatHappens(t *testing.T) {
 	}
 }
 
-// Requirements: OBS-01 (adapter usage and success_score), RAG-17
+// Requirements: OBS-01 (adapter usage and success_score), RAG-17 (a metric)
 func TestFiguresOfTheStoreAreTold(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics("v")

@@ -24,7 +24,7 @@ func open(t *testing.T, url, name string) model.Model {
 	return m
 }
 
-// Requirements: LORA-19, LORA-24, LORA-25
+// Requirements: LORA-19 (streams tokens), LORA-24, LORA-25
 func TestTheProviderKeepsToTheProtocol(t *testing.T) {
 	t.Parallel()
 	modeltest.RunWire(t, modeltest.Wire{

@@ -49,7 +49,7 @@ func files(t *testing.T, pattern string) []string {
 
 // Each request in testdata/requests is sent as the file beside it says.
 //
-// Requirements: LORA-10 (instructions on an API backend), LORA-19
+// Requirements: LORA-10 (instructions on an API backend), LORA-19 (temperature and max tokens)
 func TestARequestInTheWordsOfTheAPI(t *testing.T) {
 	t.Parallel()
 	for _, file := range files(t, "requests/*.request.json") {

@@ -26,7 +26,7 @@ var kinds = map[string]string{".sse": "text/event-stream; charset=utf-8", ".json
 // Every file in testdata/streams is an answer as a server of that backend
 // sends it; beside it stands what it is read as.
 //
-// Requirements: LORA-19, LORA-25
+// Requirements: LORA-19 (streams tokens), LORA-25
 func TestStreamsAreReadAsWritten(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/streams/*")
