@@ -283,7 +283,7 @@ func TestAPanicInAnActivityFailsItsNodeOnly(t *testing.T) {
 	b.answered("went on")
 }
 
-// Requirements: LORA-25
+// Requirements: LORA-25 (a rate limit is tried again)
 func TestAStepThatAsksForAPauseGetsIt(t *testing.T) {
 	t.Parallel()
 	for name, spec := range map[string]tool.Spec{"inline": inline, "apart": apart} {
