@@ -553,6 +553,26 @@ func TestAToolRunsByItselfAndReadsNoTemplateInItsInput(t *testing.T) {
 	}
 }
 
+// A tool by itself is tried as often as a node of a graph is, with the same
+// pauses.
+//
+// Requirements: API-12 (the same retries)
+func TestAToolByItselfIsTriedAsOftenAsANode(t *testing.T) {
+	t.Parallel()
+	w := activitiestest.New(oneNode).Tool("breaks", inline, failing(99, errDown))
+	b := setup(t, w)
+	began := b.env.Now()
+	in := w.Run(run.KindTool, activities.ToolInput{Tool: "breaks", Input: map[string]any{}})
+	b.env.ExecuteWorkflow(workflows.ToolRunType, in)
+	if end := w.Ended[in.RunID]; end.Status != run.Failed || len(w.Calls) != 3 || b.env.Now().Sub(began) < 5*time.Second {
+		t.Errorf("the run ended %s after %d calls and %v", end.Status, len(w.Calls), b.env.Now().Sub(began))
+	}
+	var trace activities.Trace
+	if err := json.Unmarshal(w.Ended[in.RunID].Trace, &trace); err != nil || len(trace.Steps) != 3 {
+		t.Errorf("the trace is %s", w.Ended[in.RunID].Trace)
+	}
+}
+
 // Requirements: PLAT-02 (ingestion), GRAPH-24 (ingestion), PLAT-03 (ingestion)
 func TestADocumentIsIngestedByTheIngestArtifact(t *testing.T) {
 	t.Parallel()

@@ -214,7 +214,7 @@ func TestTimeIsCappedWhateverASpecSays(t *testing.T) {
 	}
 }
 
-// Requirements: TOOL-09 (15 s, 60 s at most)
+// Requirements: TOOL-09 (15 s, 60 s at most), API-12 (the same time)
 func TestASlowToolFailsAfterItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := box(t, func(ctx context.Context, _ *tool.Call) (map[string]any, error) {
