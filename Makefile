@@ -78,6 +78,7 @@ unit:
 engine:
 	$(GO) test -p 1 -shuffle=on -timeout 10m $(ENGINE)
 	$(GO) test -run 'InTwoSeconds$$' ./internal/rehearsal
+	$(GO) test -run 'InTenMilliseconds$$' ./internal/tool/builtin
 	$(GO) test -run 'Bounds|ToldSo|Thousands|Circle|Confined|AnotherProcess' ./internal/knowledge/extract
 
 fuzz:

@@ -184,7 +184,7 @@ func TestACallRunsInAnActivityWithItsHeartbeats(t *testing.T) {
 	}
 }
 
-// Requirements: CHAT-28, STREAM-15, CHAT-26
+// Requirements: CHAT-28, STREAM-15, CHAT-26, STREAM-24 (kept for 30 s at least)
 func TestCloseRunsTwiceAndEndsTheTurnOnce(t *testing.T) {
 	t.Parallel()
 	w := world(nil)
@@ -214,6 +214,9 @@ func TestCloseRunsTwiceAndEndsTheTurnOnce(t *testing.T) {
 	}
 	if c := m.Struct.Citations(); len(c) != 1 || c[0].DocumentID != "d1" {
 		t.Errorf("the citations are %+v", c)
+	}
+	if w.Kept < 30*time.Second {
+		t.Errorf("the stream of a turn that ended is kept for %v", w.Kept)
 	}
 }
 
@@ -288,6 +291,37 @@ func TestOpenResolvesTheContextsOfATurn(t *testing.T) {
 			}
 			if err != nil || !slices.Equal(o.ContextIDs, c.want) || o.Pins[0].Name != c.workflow {
 				t.Errorf("the turn is bound to %v and follows %v (%v)", o.ContextIDs, o.Pins, err)
+			}
+		})
+	}
+}
+
+// Where the graph asks, and there alone: nobody else is told.
+//
+// Requirements: TOOL-13 (industry and location of the person)
+func TestAGraphThatAsksIsToldWhatAPersonDoesAndWhere(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		document string
+		reads    int
+		user     map[string]any
+	}{
+		"it asks":     {`{"kind":"workflow.chat","entrypoint":"a","nodes":[{"id":"a","type":"tool_call","tool":"t","inputs":{"q":"${user.industry?} ${user.location?}"}}]}`, 1, map[string]any{"industry": "logistics", "location": nil}},
+		"it does not": {`{"kind":"workflow.chat","entrypoint":"a","nodes":[{"id":"a","type":"tool_call","tool":"t"}]}`, 0, map[string]any{"industry": nil, "location": nil}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := activitiestest.New(c.document).Tool("t", tool.Spec{Runs: tool.Activity}, nil)
+			set, reads := w.Set(), 0
+			set.Settings = func(_ context.Context, userID string) (identity.Settings, error) {
+				if reads++; userID != activitiestest.Viewer.UserID {
+					t.Errorf("the settings of %s were read", userID)
+				}
+				return identity.Settings{Flags: map[string]any{"industry": "logistics"}}, nil
+			}
+			o, err := set.Open(t.Context(), w.Chat("hello", chat.TurnInput{}))
+			if err != nil || reads != c.reads || o.User["industry"] != c.user["industry"] || o.User["location"] != c.user["location"] {
+				t.Errorf("%d reads, the graph may read %v, %v", reads, o.User, err)
 			}
 		})
 	}

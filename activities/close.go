@@ -52,6 +52,7 @@ func (s *Set) Close(ctx context.Context, in CloseInput) (Result, error) {
 		return Result{}, err
 	}
 	c.measure()
+	c.log(ctx)
 	if closed.Next != nil && s.Starter != nil {
 		// The row is the promise: a start that fails here is made up for by
 		// the reconciler.

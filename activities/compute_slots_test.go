@@ -38,7 +38,7 @@ func begun(t *testing.T, s *Set, in RunInput) func() bool {
 // One person's runs compute a few at a time; another's never wait for them, and
 // what waits goes on as soon as one of them only waits itself.
 //
-// Requirements: PLAT-07
+// Requirements: PLAT-07 (what a document asks for is bounded)
 func TestRunsOfOnePersonTakeTurnsToCompute(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestRunsOfOnePersonTakeTurnsToCompute(t *testing.T) {
 	})
 }
 
-// Requirements: PLAT-07
+// Requirements: PLAT-07 (what a document asks for is bounded)
 func TestACancelledRunWaitsForNoTurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -95,7 +95,7 @@ func TestACancelledRunWaitsForNoTurn(t *testing.T) {
 // Where the processors are others', or a database is slow, a place is held for
 // long and nothing is computed: that is nobody's fault.
 //
-// Requirements: PLAT-07
+// Requirements: PLAT-07 (what a document asks for is bounded)
 func TestWhoOnlyWaitsInAPlaceNeedsNoRest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

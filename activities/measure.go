@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"time"
 
 	"liminal/internal/id"
@@ -87,6 +88,27 @@ func (e *callEvents) firstWord() {
 	if waited, known := e.set.since(e.in.Run.RunID); known {
 		e.set.meter().FirstToken(waited)
 	}
+}
+
+// mostLogged is how many steps of a run its line in the log has.
+const mostLogged = 64
+
+// log tells the way a run took (OBS-02): its nodes, how each ended and after
+// how long, and no word of anybody.
+func (c *closing) log(ctx context.Context) {
+	l := c.set.logger()
+	if !l.Enabled(ctx, slog.LevelInfo) {
+		return
+	}
+	steps := make([]string, 0, min(len(c.Steps), mostLogged))
+	for _, s := range c.Steps[:min(len(c.Steps), mostLogged)] {
+		line := s.Node + " " + string(s.Outcome)
+		if !s.Ended.IsZero() {
+			line += " " + s.Ended.Sub(s.Started).Round(time.Millisecond).String()
+		}
+		steps = append(steps, line)
+	}
+	l.InfoContext(ctx, "a run ended", "run", c.Run.RunID, "status", c.status, "steps", steps, "all", len(c.Steps))
 }
 
 // measure tells of the run's end.

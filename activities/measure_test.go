@@ -4,17 +4,21 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"liminal/activities"
+	"liminal/artifacts"
 	"liminal/internal/chat"
 	"liminal/internal/fault"
 	"liminal/internal/graph"
 	"liminal/internal/id"
 	"liminal/internal/model"
+	"liminal/internal/routing"
 	"liminal/internal/run"
 	"liminal/internal/stream"
 	"liminal/internal/tool"
@@ -42,7 +46,7 @@ func (h *heard) Turn(status string, took time.Duration) {
 func (h *heard) Ended(kind, status, code string) { h.say("ended %s %s %s", kind, status, code) }
 func (h *heard) Adapter(id string)               { h.say("adapter %s", id) }
 
-// Requirements: OBS-01
+// Requirements: OBS-01 (node latency, retries and timeouts)
 func TestACallIsCountedByHowItEnded(t *testing.T) {
 	t.Parallel()
 	for want, f := range map[string]func(context.Context, *tool.Call) (map[string]any, error){
@@ -175,6 +179,47 @@ func TestATurnThatWaitedForNobodyTellsHowLongItTook(t *testing.T) {
 		}
 		if got := slices.Contains(meter.all, "turn done true"); got != want {
 			t.Errorf("with %d questions it counts %q", notices, meter.all)
+		}
+	}
+}
+
+// Requirements: OBS-02 (workflow trace), GRAPH-18 (order)
+func TestTheWayOfATurnIsInTheLog(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	w, began := world(nil), time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+	in, set := ending(graph.Outcome{Response: "a private answer"}), w.Set()
+	in.Run, set.Logger = w.Chat("a private question", chat.TurnInput{}), slog.New(slog.NewTextHandler(&log, nil))
+	in.Steps = []graph.Step{
+		{Node: "search", Outcome: graph.ResultOK, Started: began, Ended: began.Add(20 * time.Millisecond), Detail: "a private detail"},
+		{Node: "answer", Outcome: graph.ResultFailed, Started: began, Ended: began.Add(time.Second)},
+	}
+	if _, err := set.Close(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+	if said := log.String(); !strings.Contains(said, `msg="a run ended" run=`+in.Run.RunID) || !strings.Contains(said, `steps="[search ok 20ms answer failed 1s]"`) || strings.Contains(said, "private") {
+		t.Errorf("the log says %s", said)
+	}
+}
+
+// Requirements: ROUTE-09 (logged), OBS-02 (routing trace)
+func TestTheRoutingOfATurnIsInTheLog(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	w := world(nil)
+	set := w.Set()
+	set.Logger = slog.New(slog.NewJSONHandler(&log, nil))
+	set.Router = activities.NewRouter(&memStore{
+		policies: map[string]artifacts.Artifact{"": activates("global", 1, "persona", "0.5")},
+		things:   map[string]artifacts.Artifact{"p": document("p", 1, artifacts.KindAdapter, persona)},
+	}, routing.Backend{}, nil)
+	in := w.Chat("hello", chat.TurnInput{ArtifactIDs: []string{"p"}})
+	if _, err := set.Open(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"msg":"a turn was routed"`, `"run":"` + in.RunID, `"adapters":["p"]`, `"gates":{"p":0.5}`, `"fired":true`} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("no %s in the log: %s", want, log.String())
 		}
 	}
 }

@@ -1,11 +1,13 @@
 package activities
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -59,7 +61,7 @@ func (s *Set) Open(ctx context.Context, in RunInput) (Opened, error) {
 		err = fault.New(fault.Invalid, "There is no kind of run %q.", in.Kind)
 	}
 	if err == nil {
-		err = o.models(ctx)
+		err = errors.Join(o.models(ctx), o.profile(ctx))
 	}
 	if err != nil {
 		return Opened{}, err
@@ -87,7 +89,7 @@ func (s *Set) openChild(ctx context.Context, in RunInput) (Opened, error) {
 		return Opened{}, err
 	}
 	o.out.Budget = childBudget(in.Child)
-	return o.out, o.models(ctx)
+	return o.out, errors.Join(o.models(ctx), o.profile(ctx))
 }
 
 // openTime bounds one attempt at opening a run, once it has its turn.
@@ -229,6 +231,26 @@ func digest(o *Opened) string {
 func (o *opening) user() map[string]any {
 	v := o.in.Viewer
 	return map[string]any{"id": v.UserID, "plan": v.Plan, "locale": o.out.Locale}
+}
+
+// profile tells a graph that asks for it what the person's line of business is
+// and where they are (TOOL-13): user.industry and user.location, without a value
+// where they did not say.
+func (o *opening) profile(ctx context.Context) error {
+	asks := bytes.Contains(o.out.Graph, []byte("user.industry")) || bytes.Contains(o.out.Graph, []byte("user.location"))
+	if o.set.Settings == nil || !asks {
+		return nil
+	}
+	chosen, err := o.set.Settings(ctx, o.in.Viewer.UserID)
+	if err != nil {
+		return err
+	}
+	for name, word := range map[string]string{"industry": chosen.Industry(), "location": chosen.Location()} {
+		if word != "" {
+			o.out.User[name] = word
+		}
+	}
+	return nil
 }
 
 // largeText is a text, or a reference when it is too long to travel.

@@ -12,6 +12,7 @@ import (
 	"liminal/internal/embed"
 	"liminal/internal/fault"
 	"liminal/internal/routing"
+	"liminal/internal/telemetry"
 )
 
 // The workflows a turn follows when its request names none.
@@ -159,12 +160,15 @@ func (o *opening) route(ctx context.Context, turn chat.TurnInput, message string
 	if o.set.Router == nil {
 		return nil
 	}
-	routed, err := o.set.Router.Route(ctx, o.in.Viewer, RouteInput{
+	spanned, span := telemetry.Start(ctx, "route")
+	routed, err := o.set.Router.Route(spanned, o.in.Viewer, RouteInput{
 		Message: message, Vector: vector, ContextIDs: o.out.ContextIDs, ArtifactIDs: turn.ArtifactIDs, SafetyRisk: o.out.risk(), Key: o.key(),
 	})
+	telemetry.End(span, err, "route")
 	if err != nil {
 		return err
 	}
+	o.set.logger().InfoContext(ctx, "a turn was routed", "run", o.in.RunID, "routing", routed.Trace) // ROUTE-09, OBS-02
 	o.out.Routing = routed.Trace
 	if o.out.Router, err = o.routedBy(ctx, routed.Input); err != nil {
 		o.set.logger().WarnContext(ctx, "what a turn was routed by is not recorded", "run", o.in.RunID, "error", err)

@@ -79,7 +79,7 @@ func TestAPinnedVersionIsReadOnce(t *testing.T) {
 	}
 }
 
-// Requirements: LORA-06, LORA-10
+// Requirements: LORA-06, LORA-10 (instructions on an API backend)
 func TestAnAdapterIsToldAsItWasPinned(t *testing.T) {
 	t.Parallel()
 	w, set, _, told := asking(t)

@@ -87,7 +87,7 @@ func TestARecordingIsCutWhereItIsTooLarge(t *testing.T) {
 	}
 }
 
-// Requirements: CFG-11, ROUTE-09
+// Requirements: CFG-11, ROUTE-09 (fired rules and weights)
 func TestARecordingHasWhatTheTurnWasRoutedBy(t *testing.T) {
 	t.Parallel()
 	centroid := slices.Repeat([]string{"0.1234567890123"}, 6000)

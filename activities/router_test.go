@@ -103,7 +103,7 @@ func TestAPersonsOwnPolicyRoutesBeforeTheGlobalOne(t *testing.T) {
 	}
 }
 
-// Requirements: ROUTE-01, ROUTE-09
+// Requirements: ROUTE-01, ROUTE-09 (fired rules and weights)
 func TestANewVersionOfAPolicyRoutesTheNextTurn(t *testing.T) {
 	t.Parallel()
 	s := &memStore{
@@ -148,7 +148,7 @@ func TestATurnGoesOnWithoutAPolicyThatCanBeFollowed(t *testing.T) {
 // Candidates are adapters the request names and the viewer may see; the
 // backend must be able to serve them.
 //
-// Requirements: LORA-04, ISO-06
+// Requirements: LORA-04 (dropped before the policy; logged), ISO-06 (private), ROUTE-02 (ctx_embedding; adapter candidates of the request)
 func TestOnlyAdaptersTheViewerMaySeeAndTheBackendCanServeAreCandidates(t *testing.T) {
 	t.Parallel()
 	hidden := document("hidden", 1, artifacts.KindAdapter, persona)

@@ -45,7 +45,7 @@ func (mute) Classify(context.Context, string, safety.Direction) (safety.Verdict,
 	return safety.Verdict{}, errors.New("away")
 }
 
-// Requirements: SAFE-01, SAFE-02
+// Requirements: SAFE-01, SAFE-02, ROUTE-02 (safety_risk)
 func TestWhatAPersonAsksIsJudgedForTheRouterTheTraceAndTheLog(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]struct{ risk, rule, level string }{
@@ -67,8 +67,12 @@ func TestWhatAPersonAsksIsJudgedForTheRouterTheTraceAndTheLog(t *testing.T) {
 		if at < 0 || o.Path[at].Note != strings.TrimSpace(want.risk+" "+want.rule) {
 			t.Errorf("%q: the path is %+v", text, o.Path)
 		}
-		if line := logged.String(); (want.level == "") != (line == "") || !strings.Contains(line, "level="+want.level) && want.level != "" ||
-			strings.Contains(line, "ricin") || strings.Contains(line, "machine") || !strings.Contains(line, want.rule) {
+		line, _, _ := strings.Cut(logged.String(), "\n") // of the judgement; then comes the routing
+		if strings.Contains(line, "a turn was routed") {
+			line = ""
+		}
+		if all := logged.String(); (want.level == "") != (line == "") || !strings.Contains(line, "level="+want.level) && want.level != "" ||
+			strings.Contains(all, "ricin") || strings.Contains(all, "machine") || !strings.Contains(line, want.rule) {
 			t.Errorf("%q is logged as %q", text, line)
 		}
 		if _, err := set.Close(t.Context(), activities.CloseInput{Run: in, Opened: o, Outcome: graph.Outcome{Response: "No."}}); err != nil {
@@ -92,7 +96,7 @@ func TestATurnGoesOnWhenNobodyCanJudge(t *testing.T) {
 	}
 }
 
-// Requirements: SAFE-03
+// Requirements: SAFE-03, CHAT-07 (redaction)
 func TestWhatWasRemovedIsASegmentOfTheAnswer(t *testing.T) {
 	t.Parallel()
 	var logged bytes.Buffer

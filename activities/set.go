@@ -130,6 +130,9 @@ type Set struct {
 	// nil: as when their run began.
 	Who func(ctx context.Context, userID string) (identity.Viewer, error)
 
+	// Settings are what a person chose for themselves; nil: nobody knows.
+	Settings func(ctx context.Context, userID string) (identity.Settings, error)
+
 	calls        calls
 	computeSlots computeSlots
 	engineLimit  rateLimit // of operations of the engine

@@ -73,7 +73,7 @@ func TestAnArtifactIsCreatedOnceForAKey(t *testing.T) {
 	make("other").fails(400, "validation_error")
 }
 
-// Requirements: API-12, API-05
+// Requirements: API-12 (one tool outside a workflow), API-05
 func TestAToolRunsByItselfOnceForAKey(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -10,7 +10,7 @@ import (
 
 // The words of 004, to the byte: what a client of it parses.
 //
-// Requirements: STREAM-13, STREAM-14, STREAM-16, STREAM-18, STREAM-19, INT-01, INT-02, LG-28
+// Requirements: STREAM-13, STREAM-14, STREAM-16, STREAM-18, STREAM-19, INT-01, INT-02 (the four types), LG-28
 func TestTheAssistantsWordsAreExact(t *testing.T) {
 	t.Parallel()
 	const doc = "0190c5b2-0000-7000-8000-000000000001"
@@ -57,7 +57,7 @@ func TestTheAssistantsWordsAreExact(t *testing.T) {
 	}
 }
 
-// Requirements: INT-01, INT-02, STREAM-15
+// Requirements: INT-01, INT-02 (options null for text_input), STREAM-15
 func TestAQuestionIsToldWithItsOptionsOrNull(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -64,7 +64,7 @@ func types(list []assistEvent) string {
 	return strings.Join(words, " ")
 }
 
-// Requirements: STREAM-12, STREAM-16, STREAM-21, STREAM-28, INT-03, INT-06
+// Requirements: STREAM-12, STREAM-16, STREAM-21, STREAM-28 (/api/chat), INT-03, INT-06
 func TestTheAssistantTellsTheSameLogInItsOwnWords(t *testing.T) {
 	t.Parallel()
 	ada := newWorld(t).signUp("ada@example.org")

@@ -67,7 +67,7 @@ func TestASignInElsewhereRemembersLittleOfAStranger(t *testing.T) {
 
 // What makes rows and runs is bounded for who is signed in, too.
 //
-// Requirements: SAFE-04, OPS-12
+// Requirements: SAFE-04, OPS-12 (rate)
 func TestWhateverMakesSomethingIsBounded(t *testing.T) {
 	t.Parallel()
 	for path, body := range map[string]map[string]any{

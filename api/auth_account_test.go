@@ -9,7 +9,7 @@ import (
 	"liminal/internal/quota"
 )
 
-// Requirements: AUTH-01, AUTH-02, AUTH-04, API-04, API-19
+// Requirements: AUTH-01, AUTH-02, AUTH-04, API-04, API-19 (login)
 func TestSignUpLogInAndMe(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -54,7 +54,7 @@ func cookieOf(t *testing.T, r *response) *http.Cookie {
 	return nil
 }
 
-// Requirements: AUTH-03
+// Requirements: AUTH-03, API-19 (refresh)
 func TestRefreshByBodyAndByCookieRotates(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -62,6 +62,9 @@ func TestRefreshByBodyAndByCookieRotates(t *testing.T) {
 	second := nobody.post("/v1/auth/refresh", map[string]any{"refresh_token": ada.refresh})
 	third := nobody.post("/v1/auth/refresh", nil, "Cookie", refreshCookie+"="+cookieOf(t, second).Value)
 	w.personOf(third.ok()).get("/v1/auth/me").ok()
+	if third.ok()["session_expires_at"] == nil {
+		t.Errorf("a refresh does not say when the session ends: %v", third.ok())
+	}
 	nobody.post("/v1/auth/refresh", map[string]any{"refresh_token": ada.refresh}).fails(401, "unauthorized")
 	nobody.post("/v1/auth/refresh", map[string]any{}).fails(401, "unauthorized")
 }

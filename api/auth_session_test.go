@@ -189,7 +189,7 @@ func TestDevicesAreListedAndSignedOut(t *testing.T) {
 	ada.get("/v1/auth/me").fails(401, "unauthorized")
 }
 
-// Requirements: AUTH-20
+// Requirements: AUTH-20 (tables and columns), TOOL-13 (industry and location of the person)
 func TestSettingsAreChangedInPart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -200,11 +200,18 @@ func TestSettingsAreChangedInPart(t *testing.T) {
 	if got["locale"] != "de" || got["timezone"] != "Europe/Berlin" || flags["beta"] != true || len(flags) != 1 {
 		t.Errorf("settings = %v", got)
 	}
+	got = ada.do("PATCH", "/v1/settings", map[string]any{"industry": " logistics ", "location": "Hamburg"}).ok()
+	if got["industry"] != "logistics" || got["location"] != "Hamburg" || got["timezone"] != "Europe/Berlin" {
+		t.Errorf("settings = %v", got)
+	}
+	if got = ada.do("PATCH", "/v1/settings", map[string]any{"industry": ""}).ok(); got["industry"] != "" || got["location"] != "Hamburg" {
+		t.Errorf("settings = %v", got)
+	}
 	if me := ada.get("/v1/auth/me").ok()["user"].(map[string]any); me["locale"] != "de" {
 		t.Errorf("me = %v", me)
 	}
 	for field, wrong := range map[string]any{
-		"timezone": "Mars/Olympus", "locale": "tlh", "default_voice": strings.Repeat("x", 65),
+		"timezone": "Mars/Olympus", "locale": "tlh", "default_voice": strings.Repeat("x", 65), "location": strings.Repeat("x", 65),
 		"flags": map[string]any{"x": strings.Repeat("x", 5000)},
 	} {
 		ada.do("PATCH", "/v1/settings", map[string]any{field: wrong}).fails(400, "validation_error")

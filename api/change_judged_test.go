@@ -59,7 +59,7 @@ func TestAGraveVerdictAsksForMore(t *testing.T) {
 	h.eve.post(path+"/decide", map[string]any{"decision": "approve", "confirm": "greeter"}).ok()
 }
 
-// Requirements: CFG-07, CFG-08
+// Requirements: CFG-07 (schema), CFG-08 (tool names)
 func TestAPatchThatFailsItsChecksSaysWhere(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -117,7 +117,7 @@ func TestAChangeIsTriedOnWhatHappenedWithoutBeingProposed(t *testing.T) {
 	}
 }
 
-// Requirements: CFG-10
+// Requirements: CFG-10 (validates; applies)
 func TestTheSeedsPatchOfARoutingPolicyIsCheckedAndApplied(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

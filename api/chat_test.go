@@ -11,7 +11,7 @@ import (
 	"liminal/internal/quota"
 )
 
-// Requirements: CHAT-01, CHAT-02, CHAT-03
+// Requirements: CHAT-01 (message as a text or an object), CHAT-02, CHAT-03
 func TestChatBlocksForTheAnswer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -38,12 +38,14 @@ func TestChatBlocksForTheAnswer(t *testing.T) {
 	}
 }
 
+// Requirements: CHAT-01 (contexts, artifacts and workflow)
 func TestChatPassesOnWhatTheTurnIsBoundTo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.signUp("ada@example.org")
 	a := ada.post("/v1/contexts", map[string]any{"name": "a"}).ok()["id"].(string)
 	b := ada.post("/v1/contexts", map[string]any{"name": "b"}).ok()["id"].(string)
+	made := ada.post("/v1/artifacts", map[string]any{"type": "workflow", "name": "made", "schema": workflow("a")}).ok()["id"].(string)
 	for _, c := range []struct {
 		body map[string]any
 		ids  []string
@@ -54,10 +56,10 @@ func TestChatPassesOnWhatTheTurnIsBoundTo(t *testing.T) {
 		{map[string]any{"context_ids": []string{a}, "context_id": b}, []string{a, b}, false},
 		{map[string]any{"context_ids": []string{}}, []string{}, true},
 	} {
-		c.body["message"], c.body["workflow_id"], c.body["multitask"] = "x", "mine", "enqueue"
+		c.body["message"], c.body["workflow_id"], c.body["multitask"], c.body["artifact_ids"] = "x", "mine", "enqueue", []string{made}
 		ada.post("/v1/chat", c.body).ok()
 		got := w.engine.turns[len(w.engine.turns)-1]
-		if strings.Join(got.ContextIDs, " ") != strings.Join(c.ids, " ") || got.NoContext != c.none || got.WorkflowID != "mine" || got.Multitask != "enqueue" {
+		if strings.Join(got.ContextIDs, " ") != strings.Join(c.ids, " ") || got.NoContext != c.none || strings.Join(got.ArtifactIDs, " ") != made || got.WorkflowID != "mine" || got.Multitask != "enqueue" {
 			t.Errorf("%v became %+v", c.body, got)
 		}
 	}
@@ -103,7 +105,7 @@ func TestAFailedTurnIsAnErrorOfTheBlockingCall(t *testing.T) {
 	}
 }
 
-// Requirements: API-05, API-18
+// Requirements: API-05, API-18, CHAT-01 (client_request_id)
 func TestARepeatedKeyReplaysTheAnswer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

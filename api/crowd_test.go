@@ -63,7 +63,7 @@ func (w *world) crowdWithOneKey() {
 	}
 }
 
-// Requirements: ISO-08, SAFE-04
+// Requirements: ISO-08 (a fourth run is 409 busy), SAFE-04
 func TestOfACrowdThreeRunAndTheRestAreTold(t *testing.T) {
 	t.Parallel()
 	newWorld(t).crowdOfMany()
@@ -96,7 +96,7 @@ func (w *world) crowdOfMany() {
 	}
 }
 
-// Requirements: OPS-12, ISO-08
+// Requirements: OPS-12 (rate), ISO-08 (three runs, two answers)
 func TestThePlansSayWhatIsEnforced(t *testing.T) {
 	t.Parallel()
 	for _, p := range quota.Plans() {

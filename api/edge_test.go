@@ -102,7 +102,7 @@ func TestEverythingElseIsTheClients(t *testing.T) {
 	nobody.get("/v1/nothing").fails(404, "not_found")
 }
 
-// Requirements: API-09, INT-30, ISO-10
+// Requirements: API-09, INT-30, ISO-10 (a request)
 func TestWhoAsksComesFromTheSessionOnly(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -146,7 +146,7 @@ func (w *world) routes(fill string, f func(operation, method, path string)) {
 // placeholder is where an id stands in a path.
 var placeholder = regexp.MustCompile(`\{[a-z_]+\}`)
 
-// Requirements: API-08, API-20
+// Requirements: API-08, API-20 (401 for the API), OPS-06 (authenticates)
 func TestEveryRouteButThePublicOnesNeedsASession(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

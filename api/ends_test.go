@@ -150,7 +150,7 @@ func readEnd(t *testing.T, e stream.Event) toldEnd {
 // What readers get at the end is written down: a field that is renamed, left out
 // or made null for none is a change of the wire.
 //
-// Requirements: STREAM-04, STREAM-15
+// Requirements: STREAM-04 (message_id; usage; workflow_trace), STREAM-15
 func TestWhatTheEndOfARunSaysIsWrittenDown(t *testing.T) {
 	t.Parallel()
 	got := map[string]toldTwice{}
@@ -187,7 +187,7 @@ func TestWhatTheEndOfARunSaysIsWrittenDown(t *testing.T) {
 
 // A reader whose log has forgotten the run is told what the others were.
 //
-// Requirements: STREAM-24, STREAM-32
+// Requirements: STREAM-24 (missed events are replayed), STREAM-32
 func TestTheLogAndTheStoreSayTheSameOfAnAnswer(t *testing.T) {
 	t.Parallel()
 	for name, input := range ends() {

@@ -15,7 +15,6 @@ func (p *person) heavy() *http.Request {
 	return p.request("POST", "/v1/chat", `{"message":"`+strings.Repeat("x", largeBody))
 }
 
-// Requirements: ISO-08
 func TestLargeBodiesOfOnePersonTakeTurns(t *testing.T) {
 	t.Parallel()
 	w := newHastyWorld(t, func(d *deadlines) { d.json = hasty })

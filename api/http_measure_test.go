@@ -36,7 +36,7 @@ func (w *written) logger() *slog.Logger {
 	return telemetry.NewLogger(w, telemetry.LogOptions{JSON: true, Level: slog.LevelDebug})
 }
 
-// Requirements: OBS-01
+// Requirements: OBS-01 (request latency and errors)
 func TestRequestsAreCountedByRouteAndNotByPath(t *testing.T) {
 	t.Parallel()
 	metrics := telemetry.NewMetrics("v")
@@ -85,7 +85,7 @@ func TestSampledBodiesAreShownWithoutPeopleAndSecrets(t *testing.T) {
 	}
 }
 
-// Requirements: OBS-02
+// Requirements: OBS-02 (correlation id)
 func TestWhatARequestLogsNamesIt(t *testing.T) {
 	t.Parallel()
 	var log written

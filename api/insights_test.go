@@ -24,7 +24,7 @@ func (p *person) turn(words string, status run.Status) {
 	p.must(p.store.AddUsage(p.Context(), p.viewer(), quota.Entry{RunID: a.Run.ID, Effect: "e", Attempt: 1, Model: "m", Use: quota.Use{Calls: 1, Input: 10, CostUSD: 0.5}}))
 }
 
-// Requirements: GRND-38, GRND-40
+// Requirements: GRND-38 (turns with median and p90; administrators only), GRND-40 (turns per working day; tool-use rate; tool calls per turn)
 func TestAdministratorsSeeHowThePlaceIsUsed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -73,7 +73,7 @@ func TestOfNothingThereAreNoRates(t *testing.T) {
 	}
 }
 
-// Requirements: GRND-38
+// Requirements: GRND-38 (top 10 prompts)
 func TestWordsAreNotToldWhereTheyAreNotShown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(o *Options) {

@@ -46,7 +46,7 @@ func TestGarbageIsRefusedOnPostgreSQLToo(t *testing.T) {
 	newPostgresWorld(t).wrongCursors()
 }
 
-// Requirements: API-05, API-06, ISO-08, SAFE-04
+// Requirements: API-05, API-06, ISO-08 (a fourth run is 409 busy), SAFE-04
 func TestACrowdOnPostgreSQL(t *testing.T) {
 	t.Parallel()
 	newPostgresWorld(t).crowdWithOneKey()

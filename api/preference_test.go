@@ -35,7 +35,7 @@ func TestAnswersTakeFeedbackFromTheirPersonOnly(t *testing.T) {
 	ada.post("/v1/preferences", about).fails(400, "validation_error")
 }
 
-// Requirements: PREF-04
+// Requirements: PREF-04 (stored)
 func TestFeedbackIsSeenWithItsAnswerAndTakenBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -78,7 +78,7 @@ func awaited(t *testing.T, r map[string]any) map[string]any {
 	return live["awaits"].([]any)[0].(map[string]any)
 }
 
-// Requirements: GRAPH-26, GRAPH-18, ISO-01
+// Requirements: GRAPH-26, GRAPH-18 (order), ISO-01
 func TestARunUnderWayTellsItsWaySoFar(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

@@ -25,7 +25,7 @@ func stepsOf(r map[string]any) (list []map[string]any) {
 	return list
 }
 
-// Requirements: ISO-01, GRAPH-18
+// Requirements: ISO-01, GRAPH-18 (order)
 func TestAnAdministratorSeesTheWayOfOthersRunsAndNoWordOfThem(t *testing.T) {
 	t.Parallel()
 	newHouse(t).showsOnlyTheWay()
@@ -85,7 +85,7 @@ func TestConditionsOfAnArtifactOfSomebodysOwnAreNotShown(t *testing.T) {
 	h.ada.post("/v1/runs/"+runID+"/rehearse", nil).fails(404, "not_found")
 }
 
-// Requirements: GRAPH-18
+// Requirements: GRAPH-18 (order)
 func TestOnesOwnRunSaysWhatItsSwitchesRead(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

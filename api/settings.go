@@ -17,6 +17,8 @@ type Settings struct {
 	Timezone      string         `json:"timezone" doc:"of the IANA database; empty: the client's"`
 	DefaultVoice  string         `json:"default_voice"`
 	DefaultStyle  string         `json:"default_style"`
+	Industry      string         `json:"industry" doc:"the line of business the person is in; a search of the web may say so"`
+	Location      string         `json:"location" doc:"where the person is; a search of the web may say so"`
 	Flags         map[string]any `json:"flags"`
 	SingleSession bool           `json:"single_session" doc:"a sign-in ends the others"`
 }
@@ -27,7 +29,7 @@ func settingsView(n identity.Settings, u identity.User) Settings {
 	}
 	return Settings{
 		Locale: n.Locale, Timezone: n.Timezone, DefaultVoice: n.DefaultVoice, DefaultStyle: n.DefaultStyle, Flags: n.Flags,
-		SingleSession: u.SingleSession,
+		Industry: n.Industry(), Location: n.Location(), SingleSession: u.SingleSession,
 	}
 }
 
@@ -47,6 +49,8 @@ type settingsInput struct {
 		Timezone      *string        `json:"timezone,omitempty"`
 		DefaultVoice  *string        `json:"default_voice,omitempty"`
 		DefaultStyle  *string        `json:"default_style,omitempty"`
+		Industry      *string        `json:"industry,omitempty"`
+		Location      *string        `json:"location,omitempty"`
 		Flags         map[string]any `json:"flags,omitempty" doc:"merged; null removes one"`
 		SingleSession *bool          `json:"single_session,omitempty"`
 	}
@@ -56,6 +60,7 @@ func (s *server) changeSettings(ctx context.Context, in *settingsInput) (Setting
 	v, b := viewerOf(ctx), in.Body
 	if _, err := s.People.ChangeSettings(ctx, v, identity.SettingsChange{
 		Locale: b.Locale, Timezone: b.Timezone, DefaultVoice: b.DefaultVoice, DefaultStyle: b.DefaultStyle, Flags: b.Flags,
+		Industry: b.Industry, Location: b.Location,
 	}); err != nil {
 		return Settings{}, err
 	}

@@ -125,7 +125,7 @@ func (p *person) start(message string) map[string]any {
 	return p.post("/v1/chat", map[string]any{"message": message, "stream": true}).ok()
 }
 
-// Requirements: STREAM-01, STREAM-02, STREAM-03, STREAM-04, STREAM-15
+// Requirements: STREAM-01, STREAM-02, STREAM-03, STREAM-04 (message_id; usage; workflow_trace), STREAM-15
 func TestATurnStreamsInTheVocabularyAndEndsOnce(t *testing.T) {
 	t.Parallel()
 	ada := newWorld(t).signUp("ada@example.org")
@@ -188,7 +188,7 @@ func TestEventsArriveOneByOneAsTheyHappen(t *testing.T) {
 	}
 }
 
-// Requirements: STREAM-24
+// Requirements: STREAM-24 (missed events are replayed)
 func TestAReaderComesBackWithoutALossOrARepeat(t *testing.T) {
 	t.Parallel()
 	ada := newWorld(t).signUp("ada@example.org")
@@ -216,7 +216,7 @@ func TestAReaderComesBackWithoutALossOrARepeat(t *testing.T) {
 	ada.get("/v1/runs/"+runID+"/events", "Last-Event-ID", "x").fails(400, "validation_error")
 }
 
-// Requirements: STREAM-24, CHAT-16
+// Requirements: STREAM-24 (afterwards the turn counts as done), CHAT-16
 func TestWhenTheLogHasForgottenTheStoreAnswers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -11,7 +11,7 @@ import (
 	"liminal/internal/telemetry"
 )
 
-// Requirements: OBS-02, OBS-06
+// Requirements: OBS-02 (correlation id), OBS-06 (gateway to model)
 func TestARequestBeginsATraceAndItsLogLinesNameIt(t *testing.T) {
 	t.Parallel()
 	var sent atomic.Int64

@@ -361,7 +361,7 @@ func TestASocketEndsWithItsSession(t *testing.T) {
 	}
 }
 
-// Requirements: STREAM-02, STREAM-28
+// Requirements: STREAM-02, STREAM-28 (/v1 over SSE and sockets)
 func TestBothTransportsCarryTheSameLog(t *testing.T) {
 	t.Parallel()
 	ada := newWorld(t).signUp("ada@example.org")

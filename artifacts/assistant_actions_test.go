@@ -123,7 +123,7 @@ func TestAComparisonDropsTheWebAndSaysSo(t *testing.T) {
 	}
 }
 
-// Requirements: LG-22, LG-23, STREAM-18, STREAM-19
+// Requirements: LG-22, LG-23, STREAM-18, STREAM-19, TOOL-13 (message and titles; industry and location of the person; sets web_search_results)
 func TestTheWebIsSearchedOnceAndOnlyWhereItHelps(t *testing.T) {
 	t.Parallel()
 	web := object{"enable_web_search": true}
@@ -144,6 +144,7 @@ func TestTheWebIsSearchedOnceAndOnlyWhereItHelps(t *testing.T) {
 		p := perform(t, play{
 			input: says(message, tags(leaveID), object{"action": one.action}, web), refs: meant(), web: "news",
 			gathers: []object{{"confidence": one.confidence, "average_similarity": 0.7}},
+			user:    object{"industry": "logistics", "location": "Hamburg"},
 		})
 		if p.calls["web.search_v1"] != one.searches {
 			t.Errorf("%s: searched %d times", name, p.calls["web.search_v1"])
@@ -157,7 +158,7 @@ func TestTheWebIsSearchedOnceAndOnlyWhereItHelps(t *testing.T) {
 			t.Errorf("%s: %s", name, p.streams[0])
 		}
 		query, _ := p.data()["web_query"].(string)
-		if p.messages["web_search"] != `Searching online "`+query+`"` || !strings.Contains(query, "Leave policy") {
+		if p.messages["web_search"] != `Searching online "`+query+`"` || !strings.Contains(query, "Leave policy") || !strings.HasSuffix(query, " logistics Hamburg") {
 			t.Errorf("%s: %q for %q", name, p.messages["web_search"], query)
 		}
 		if results := p.given[one.action][0]["web_results"].([]any); len(results) != 1 {
@@ -227,7 +228,7 @@ func TestLittleFoundIsAskedAboutAndEachAnswerHasItsEffect(t *testing.T) {
 	}
 }
 
-// Requirements: LG-02, LG-03, LG-05, GRAPH-28, INT-11
+// Requirements: LG-02, LG-03, LG-05, GRAPH-28 (what persists is kept; all else is reset), INT-11
 func TestASecondTurnSeesTheRegistryAndNothingElseOfTheFirst(t *testing.T) {
 	t.Parallel()
 	first := perform(t, play{

@@ -62,7 +62,7 @@ func TestTheNamesOfMentionsAreNotReadAsWords(t *testing.T) {
 	}
 }
 
-// Requirements: LG-14, LG-15, LG-18, LG-29
+// Requirements: LG-14, LG-15, LG-18 (titles once a run), LG-29
 func TestTheModelSeesTheRegistryAndAsMuchOfTheConversationAsItNeeds(t *testing.T) {
 	t.Parallel()
 	known := object{"Leave policy": leaveID, "Travel policy": travelID}
@@ -84,7 +84,7 @@ func TestTheModelSeesTheRegistryAndAsMuchOfTheConversationAsItNeeds(t *testing.T
 	}
 }
 
-// Requirements: LG-16, LG-17, LG-18
+// Requirements: LG-16, LG-17, LG-18 (titles once a run)
 func TestNamesTheModelCannotPlaceAreMatchedToTitles(t *testing.T) {
 	t.Parallel()
 	p := perform(t, play{

@@ -34,6 +34,7 @@ type object = map[string]any
 // play is one turn of the assistant. The tools that only arrange values are
 // the program's own; what models, retrieval and the web say is scripted.
 type play struct {
+	user    object // what the graph may read of the person
 	input   object
 	known   object   // conversation_docs of the turn before
 	intents []object // what the model says of the intent, call by call
@@ -140,9 +141,9 @@ func perform(t *testing.T, p play) *played {
 	}
 	s := newStage(t, p, specs)
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	run, queue := g.Start(graph.Input{Input: p.input, Persisted: object{"conversation_docs": p.known}, Now: now})
+	run, queue := g.Start(graph.Input{Input: p.input, User: p.user, Persisted: object{"conversation_docs": p.known}, Now: now})
 	if p.known == nil {
-		run, queue = g.Start(graph.Input{Input: p.input, Now: now})
+		run, queue = g.Start(graph.Input{Input: p.input, User: p.user, Now: now})
 	}
 	for n := 0; len(queue) > 0 && n < 300; n++ {
 		e := queue[0]

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +14,7 @@ import (
 	"liminal/artifacts"
 	"liminal/artifacts/artifactstest"
 	"liminal/internal/graph"
+	"liminal/internal/model"
 )
 
 // says is the input of a turn as /api/chat fills it.
@@ -46,6 +49,35 @@ func (p *played) check(t *testing.T, calls string, streams ...string) {
 	}
 	if !slices.Equal(p.streams, streams) {
 		t.Errorf("the streams are\n  %s\nwant\n  %s", strings.Join(p.streams, "\n  "), strings.Join(streams, "\n  "))
+	}
+}
+
+// What ships asks a small model for what is quick and a large one for what is
+// weighed, at temperature 0, and each step of the assistant by its own role.
+//
+// Requirements: LORA-26
+func TestEachActionOfTheAssistantAsksTheModelOfItsKind(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("defaults/policy.models/default.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	policy, err := model.ReadPolicy(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	assistant := string(artifactstest.Shipped(t, artifacts.AssistantWorkflow))
+	for role, want := range map[string]string{
+		"intent": "gpt-4o-mini", "documents": "gpt-4o-mini", "summarize": "gpt-4o-mini", "inquire": "gpt-4o-mini",
+		"compare": "gpt-4o", "audit": "gpt-4o",
+	} {
+		got := model.Choose([]model.Policy{policy}, "openai", "paid", role)
+		if got.Model != want || got.Temperature == nil || *got.Temperature != 0 {
+			t.Errorf("%s asks %s with %v", role, got.Model, got.Temperature)
+		}
+		if !regexp.MustCompile(`"role":\s*"` + role + `"`).MatchString(assistant) {
+			t.Errorf("no step of the assistant asks the model of %s", role)
+		}
 	}
 }
 

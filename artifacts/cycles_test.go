@@ -27,8 +27,6 @@ const echoTool = `{"kind":"tool.spec","name":"my.again","description":"Runs a wo
 // A workflow that would begin itself again without an end is refused when it
 // is written, and the refusal names the way around; one that hands on a smaller
 // part of an input each time has an end and is accepted.
-//
-// Requirements: GRAPH-19
 func TestAWorkflowThatBeginsItselfAgainNeedsAnEnd(t *testing.T) {
 	t.Parallel()
 	type doc struct{ kind, name, text string }
@@ -89,8 +87,6 @@ func TestAWorkflowThatBeginsItselfAgainNeedsAnEnd(t *testing.T) {
 }
 
 // The same over the id of the artifact, and where a tool.spec closes the way.
-//
-// Requirements: GRAPH-19
 func TestAWayAroundIsFoundByIDAndThroughATool(t *testing.T) {
 	t.Parallel()
 	library, _ := stocked(t)

@@ -46,7 +46,7 @@ func Alias(kind string) string {
 }
 
 // The visibilities of an artifact (ISO-06). A shared one is seen by its owner
-// and by those its meta grants; none are granted by default.
+// alone as long as nothing reads whom it is shared with.
 const (
 	Private = "private"
 	Shared  = "shared"

@@ -14,7 +14,7 @@ import (
 
 const plainGraph = `{"kind":"workflow.chat","entrypoint":"a","nodes":[{"id":"a","type":"tool_call","tool":"llm.generic_chat_v1","inputs":{"message":"${input.message}"}}]}`
 
-// Requirements: ART-10, GRAPH-21, GRAPH-22, GRAPH-24, TOOL-10
+// Requirements: ART-10, GRAPH-21, GRAPH-22, GRAPH-24 (ingestion), TOOL-10
 func TestSeedingIsRepeatableAndLeavesEditsAlone(t *testing.T) {
 	t.Parallel()
 	library, store := stocked(t)
@@ -107,7 +107,7 @@ func TestAnArtifactIsItsOwnersAlone(t *testing.T) {
 	}
 }
 
-// Requirements: ART-08
+// Requirements: ART-08, ISO-06 (global)
 func TestOnlyAdministratorsWriteGlobalArtifacts(t *testing.T) {
 	t.Parallel()
 	library, _ := stocked(t)
@@ -180,7 +180,7 @@ func TestAPatchWritesTheNextVersionOrNothing(t *testing.T) {
 	}
 }
 
-// Requirements: GRAPH-19, PLAT-07, TOOL-05, TOOL-11
+// Requirements: GRAPH-19 (validation_error), PLAT-07 (a document raises no limit), TOOL-05, TOOL-11
 func TestEveryFaultOfADocumentIsToldAtOnce(t *testing.T) {
 	t.Parallel()
 	library, _ := stocked(t)
@@ -341,7 +341,7 @@ func TestDefaultsCallNoPrivilegedTool(t *testing.T) {
 	}
 }
 
-// Requirements: ISO-03, ISO-06
+// Requirements: ISO-03, ISO-06 (private)
 func TestDraftsAreRefusedForWhatSurroundsTheDocument(t *testing.T) {
 	t.Parallel()
 	library, store := stocked(t)
@@ -423,7 +423,7 @@ func TestAPersonsOwnModelsComeBeforeEverybodys(t *testing.T) {
 	}
 }
 
-// Requirements: RAG-02
+// Requirements: RAG-02 (further parsers as tool.spec)
 func TestAToolSaysWhichFilesItReads(t *testing.T) {
 	t.Parallel()
 	library, _ := stocked(t)

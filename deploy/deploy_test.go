@@ -5,6 +5,7 @@ package deploy_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -15,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -142,7 +144,7 @@ func TestTheManifestsNameWhatThereIs(t *testing.T) {
 	}
 }
 
-// Requirements: OPS-06
+// Requirements: OPS-06 (terminates TLS; rate limits)
 func TestProxiesBufferNothingAndTerminateTLS(t *testing.T) {
 	t.Parallel()
 	for file, must := range map[string][]string{
@@ -164,6 +166,63 @@ func TestProxiesBufferNothingAndTerminateTLS(t *testing.T) {
 				t.Errorf("%s lacks %q", file, text)
 			}
 		}
+	}
+}
+
+// Fifty nights of the script, with a pg_dump that only writes a file.
+//
+// Requirements: OPS-05 (nightly dump kept 7 days; weekly copy kept 4 weeks; Redis not backed up)
+func TestBackupsAreMadeEveryNightAndKeptAsLongAsPromised(t *testing.T) {
+	t.Parallel()
+	timer, err := os.ReadFile("systemd/liminald-backup.timer")
+	if err != nil || !regexp.MustCompile(`(?m)^OnCalendar=\*-\*-\* \d\d:\d\d:\d\d UTC$`).Match(timer) {
+		t.Errorf("the timer does not go off every night (%v):\n%s", err, timer)
+	}
+	for _, name := range []string{"bash", "flock"} {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Skipf("SKIPPED: there is no %s here", name)
+		}
+	}
+	dir := t.TempDir()
+	kept, data, bin := filepath.Join(dir, "backup"), filepath.Join(dir, "data"), filepath.Join(dir, "bin")
+	for file, text := range map[string]string{
+		filepath.Join(data, "users", "ada", "lease.md"): "The rent is due.",
+		filepath.Join(bin, "pg_dump"):                   "#!/bin/sh\nfor a; do case $a in --file=*) echo dump >\"${a#--file=}\";; esac; done\n",
+		filepath.Join(bin, "pg_restore"):                "#!/bin/sh\n",
+		filepath.Join(bin, "redis-cli"):                 "#!/bin/sh\necho asked >" + filepath.Join(dir, "redis") + "\n",
+	} {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	night := time.Date(2026, 10, 1, 2, 0, 0, 0, time.UTC)
+	for range 50 {
+		run := exec.CommandContext(t.Context(), "bash", "backup/backup.sh")
+		run.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "BACKUP_URL=postgres://db", "BACKUP_DIR="+kept,
+			"SHARED_FS_ROOT="+data, "REDIS_URL=redis://cache", "BACKUP_NOW="+night.Format("20060102T150405Z"))
+		if out, err := run.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		night = night.AddDate(0, 0, 1)
+	}
+	last := night.AddDate(0, 0, -1)
+	dumps, _ := filepath.Glob(filepath.Join(kept, "dumps", "*.dump"))
+	if want := "liminal-" + last.AddDate(0, 0, -7).Format("20060102T150405Z") + ".dump"; len(dumps) != 8 || filepath.Base(dumps[0]) != want {
+		t.Errorf("of seven nights and the last one there are left %v", dumps)
+	}
+	copies, _ := filepath.Glob(filepath.Join(kept, "files", "*-W*"))
+	year, week := last.AddDate(0, 0, -28).ISOWeek()
+	if len(copies) != 5 || filepath.Base(copies[0]) != fmt.Sprintf("%d-W%02d", year, week) {
+		t.Errorf("of four weeks and the last one there are left %v", copies)
+	}
+	if lease, err := os.ReadFile(filepath.Join(copies[len(copies)-1], "users", "ada", "lease.md")); err != nil || len(lease) == 0 {
+		t.Errorf("the copy holds %q, %v", lease, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "redis")); err == nil {
+		t.Error("Redis was backed up")
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Requirements: PLAT-03, PLAT-06, GRAPH-23, INT-02, CHAT-22
+// Requirements: PLAT-03 (an edited artifact changes behaviour), PLAT-06, GRAPH-23, INT-02 (the four types), CHAT-22 (routing trace)
 func TestANewBehaviourIsAnArtifactAndNoCode(t *testing.T) {
 	t.Parallel()
 	p := start(t)
@@ -40,7 +40,7 @@ func TestANewBehaviourIsAnArtifactAndNoCode(t *testing.T) {
 	}
 }
 
-// Requirements: CHAT-02, CHAT-22
+// Requirements: CHAT-02, CHAT-22 (routing trace)
 func TestABlockingReplySaysHowItWasRouted(t *testing.T) {
 	t.Parallel()
 	p := start(t)

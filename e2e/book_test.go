@@ -53,7 +53,7 @@ func page(n int) string {
 	return b.String()
 }
 
-// Requirements: RAG-02, RAG-04, RAG-11, RAG-19, GRAPH-24
+// Requirements: RAG-02 (PDF), RAG-04, RAG-11, RAG-19, GRAPH-24 (ingestion)
 func TestABookOfThreeHundredPagesIsReadOnAfterKillMinusNine(t *testing.T) {
 	t.Parallel()
 	const pages = 300

@@ -105,7 +105,7 @@ func failing(patch object) (check string, places []string) {
 	return "", nil
 }
 
-// Requirements: CFG-01, CFG-02, CFG-03, CFG-04, CFG-05, CFG-06, CFG-07, CFG-08, CFG-11, CFG-15, CFG-16, PLAT-07, PLAT-08, ART-07
+// Requirements: CFG-01, CFG-02, CFG-03, CFG-04, CFG-05, CFG-06, CFG-07 (schema; dry run), CFG-08 (tool names), CFG-11, CFG-15, CFG-16, PLAT-07 (a patch raises no limit), PLAT-08, ART-07
 func TestSixChangesAreTakenToTheirEnds(t *testing.T) {
 	t.Parallel()
 	s := hire(t, start(t))

@@ -28,7 +28,7 @@ func script(t *testing.T, s string) []string {
 	return []string{"MODEL_BACKEND=scripted", "LIMINAL_MODEL_SCRIPT=" + path}
 }
 
-// Requirements: INT-03, INT-04, INT-05, INT-15, INT-29, INT-31, CHAT-16, PLAT-02, INT-34, GRAPH-26
+// Requirements: INT-03, INT-04, INT-05, INT-15, INT-29, INT-31, CHAT-16, PLAT-02 (interrupts and resumes), INT-34, GRAPH-26
 func TestAQuestionOutlivesKillMinusNine(t *testing.T) {
 	t.Parallel()
 	p := start(t)

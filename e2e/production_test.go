@@ -286,7 +286,7 @@ func databaseOf(url string) string {
 	return path
 }
 
-// Requirements: OBS-07, OBS-01
+// Requirements: OBS-07, OBS-01 (request latency and errors)
 func TestTheInsidePortServesProbesAndMetricsOnly(t *testing.T) {
 	c := emptyCluster(t)
 	c.env = append(c.env, "LIMINAL_OPS_LISTEN=127.0.0.1:0")
@@ -313,7 +313,7 @@ func status(t *testing.T, url string) int {
 	return res.StatusCode
 }
 
-// Requirements: OPS-05
+// Requirements: OPS-05 (nightly dump kept 7 days)
 func TestABackupIsRestored(t *testing.T) {
 	c := grown(t, 1, 1)
 	ada := c.servers[0].signUp("ada@example.org")
@@ -375,7 +375,7 @@ func (c *cluster) script(name string, env []string, args ...string) {
 	}
 }
 
-// Requirements: OBS-02, OBS-03
+// Requirements: OBS-02 (correlation id), OBS-03
 func TestEveryLineOfARequestNamesIt(t *testing.T) {
 	c := grown(t, 1, 1, "LIMINAL_LOG_FORMAT=json", "LIMINAL_LOG_LEVEL=debug")
 	ada := c.servers[0].signUp("ada@example.org")

@@ -118,7 +118,7 @@ func words(call object) string {
 	return string(raw)
 }
 
-// Requirements: LORA-08, LORA-25, CHAT-26, SAFE-08, STREAM-11
+// Requirements: LORA-08, LORA-25 (usage on each call), CHAT-26, SAFE-08, STREAM-11
 func TestAnAnswerComesFromTheProviderWithItsCostAndWithoutItsKey(t *testing.T) {
 	t.Parallel()
 	f := offer(t, func(w http.ResponseWriter, _ object, n int) {
@@ -154,7 +154,7 @@ func TestAnAnswerComesFromTheProviderWithItsCostAndWithoutItsKey(t *testing.T) {
 	}
 }
 
-// Requirements: STREAM-32, LORA-25, CHAT-28
+// Requirements: STREAM-32, LORA-25 (a clean message), CHAT-28
 func TestAnAnswerThatBreaksOffAtTheProviderIsSpokenAgainWhole(t *testing.T) {
 	t.Parallel()
 	f := offer(t, func(w http.ResponseWriter, _ object, n int) {
@@ -189,7 +189,7 @@ func TestAProgramWithoutItsKeyStartsAndSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
-// Requirements: CHAT-27, LORA-25
+// Requirements: CHAT-27, LORA-25 (a clean message)
 func TestAProviderThatIsDownEndsTheTurnWithASentence(t *testing.T) {
 	t.Parallel()
 	f := offer(t, func(w http.ResponseWriter, _ object, _ int) {

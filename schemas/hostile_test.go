@@ -90,7 +90,7 @@ func attacked(t testing.TB, schema []byte, value any) string {
 
 // Not parallel: what is measured is the process.
 //
-// Requirements: PLAT-07
+// Requirements: PLAT-07 (what a document asks for is bounded)
 func TestNoSchemaOfAPersonTakesTheProcess(t *testing.T) {
 	for name, h := range hostiles(t) {
 		t.Run(name, func(t *testing.T) {
@@ -111,7 +111,7 @@ func TestNoSchemaOfAPersonTakesTheProcess(t *testing.T) {
 	}
 }
 
-// Requirements: PLAT-07
+// Requirements: PLAT-07 (what a document asks for is bounded)
 func TestACheckEndsWithItsCaller(t *testing.T) {
 	t.Parallel()
 	s, err := schemas.Compile([]byte(`{"items":{"anyOf":[{"type":"string"},{"required":["a"]}]}}`))
@@ -134,7 +134,7 @@ func TestACheckEndsWithItsCaller(t *testing.T) {
 
 // A document of a kind is checked under our schema, but it is a person's.
 //
-// Requirements: PLAT-07
+// Requirements: PLAT-07 (what a document asks for is bounded)
 func TestANumberThatCannotBeReckonedWithIsAFault(t *testing.T) {
 	t.Parallel()
 	r := schemas.NewRegistry()
@@ -174,7 +174,7 @@ func TestASchemaMayReferToItselfByItsAddress(t *testing.T) {
 // FuzzSchema compiles any schema and checks any value with it: it ends, soon,
 // and says little.
 //
-// Requirements: PLAT-07
+// Requirements: PLAT-07 (what a document asks for is bounded)
 func FuzzSchema(f *testing.F) {
 	for _, h := range hostiles(f) {
 		if len(h.Schema) < 2000 {

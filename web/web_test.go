@@ -115,7 +115,6 @@ func TestTheFirstPageStaysSmall(t *testing.T) {
 	}
 }
 
-// Requirements: UI-01
 func TestServesTheClientByItsRules(t *testing.T) {
 	t.Parallel()
 	script := asset(t, ".js")

@@ -28,7 +28,7 @@ func nested(levels int) json.RawMessage {
 // stored before schemas had bounds. It reads no file, asks for no more checks
 // than a moment has room for, and says how the person gets on.
 //
-// Requirements: INT-32, PLAT-07
+// Requirements: INT-32, PLAT-07 (what a document asks for is bounded)
 func TestAQuestionsSchemaTakesNothingOfTheServer(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -207,7 +207,7 @@ func TestANewTurnMakesWayForItself(t *testing.T) {
 	}
 }
 
-// Requirements: INT-09
+// Requirements: INT-09 (resumes with null; defaults; the run reaches its end)
 func TestCancelMeansWhatTheRunsStateNeeds(t *testing.T) {
 	t.Parallel()
 	t.Run("waiting", func(t *testing.T) {
@@ -308,7 +308,7 @@ func TestAnAnswerMustFitItsQuestion(t *testing.T) {
 	}
 }
 
-// Requirements: INT-07, INT-09
+// Requirements: INT-07, INT-09 (resumes with null; defaults; the run reaches its end)
 func TestAnAnswerOfTypeCancelSkipsAnyQuestion(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

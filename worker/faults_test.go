@@ -49,7 +49,7 @@ func TestErrorsOfTheEngineAndOfContextsCrossAsTheyAre(t *testing.T) {
 	}
 }
 
-// Requirements: LORA-25
+// Requirements: LORA-25 (a rate limit is tried again)
 func TestWhatAFaultAsksForCrossesWithIt(t *testing.T) {
 	t.Parallel()
 	border := &faultsInbound{log: NewFaults(nil).log}

@@ -21,7 +21,6 @@ func (t *told) Waited(queue, kind string, d time.Duration) {
 
 func (t *told) Kept(hit bool) { t.all = append(t.all, fmt.Sprintln(hit)) }
 
-// Requirements: OBS-01
 func TestTheSDKTellsOfWhatWaits(t *testing.T) {
 	t.Parallel()
 	meter := &told{}

@@ -19,7 +19,7 @@ import (
 // A turn is accepted by one process and cancelled through another before the
 // first has started it.
 //
-// Requirements: INT-09, CHAT-18
+// Requirements: INT-09 (resumes with null; defaults; the run reaches its end), CHAT-18
 func TestACancelReachesARunThatHasNotStartedYet(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -50,7 +50,7 @@ func (p promoting) CloseTurn(ctx context.Context, v identity.Viewer, c chat.Clos
 	return p.Turns.CloseTurn(ctx, v, c)
 }
 
-// Requirements: INT-09, CHAT-18
+// Requirements: INT-09 (resumes with null; defaults; the run reaches its end), CHAT-18
 func TestACancelReachesAQueuedTurnThatBeginsMeanwhile(t *testing.T) {
 	t.Parallel()
 	for name, started := range map[string]bool{"it has started": true, "it is about to start": false} {

@@ -189,7 +189,7 @@ func TestTheAssistantAsksTwiceAndAnswersOnce(t *testing.T) {
 	}
 }
 
-// Requirements: INT-09, INT-10, INT-11, INT-28
+// Requirements: INT-09 (resumes with null; defaults; the run reaches its end), INT-10, INT-11, INT-28
 func TestACancelledQuestionOfTheAssistantEndsTheTurnUnseen(t *testing.T) {
 	t.Parallel()
 	w := assistant(t, asks())

@@ -108,7 +108,7 @@ var (
 const oneNode = `{"kind":"workflow.chat","entrypoint":"answer","nodes":[
 	{"id":"answer","type":"tool_call","tool":"say","inputs":{"message":"${input.message}"},"description":"Answering..."}]}`
 
-// Requirements: PLAT-02, PLAT-03, STREAM-04
+// Requirements: PLAT-02 (chat turns), PLAT-03 (chat turns), STREAM-04 (message_id; usage; workflow_trace)
 func TestATurnRunsItsGraphAndEndsOnce(t *testing.T) {
 	t.Parallel()
 	for name, spec := range map[string]tool.Spec{"inline": inline, "apart": apart} {

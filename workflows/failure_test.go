@@ -35,7 +35,7 @@ func failing(times int32, err error) activitiestest.Func {
 
 var errDown = fault.New(fault.Internal, "The model does not answer.")
 
-// Requirements: GRAPH-13
+// Requirements: GRAPH-13 (2 retries after 1 s and 4 s)
 func TestAFailedStepIsTriedAgainAfterOneAndFourSeconds(t *testing.T) {
 	t.Parallel()
 	for name, spec := range map[string]tool.Spec{"inline": inline, "apart": apart} {
@@ -68,7 +68,7 @@ func TestAStepOfAWorkerThatWasStoppedIsTriedAgainAtOnce(t *testing.T) {
 	}
 }
 
-// Requirements: CHAT-27, GRAPH-16, STREAM-15
+// Requirements: CHAT-27, GRAPH-16 (error event; structured error), STREAM-15
 func TestAProviderThatIsDownEndsTheTurnWithOneErrorEvent(t *testing.T) {
 	t.Parallel()
 	b := setup(t, activitiestest.New(oneNode).Tool("say", models, failing(99, errDown)))
@@ -98,7 +98,7 @@ func TestAProviderThatIsDownEndsTheTurnWithOneErrorEvent(t *testing.T) {
 	}
 }
 
-// Requirements: GRAPH-16
+// Requirements: GRAPH-16 (on_error runs instead)
 func TestOnErrorTakesOverWhenRetriesAreSpent(t *testing.T) {
 	t.Parallel()
 	b := setup(t, activitiestest.New(`{"kind":"workflow.chat","entrypoint":"a","nodes":[
@@ -126,7 +126,7 @@ func TestARefusedInputIsNotTriedAgain(t *testing.T) {
 	}
 }
 
-// Requirements: GRAPH-12
+// Requirements: GRAPH-12 (time for a person is free)
 func TestTimePausedForAPersonDoesNotCountAgainstTheRun(t *testing.T) {
 	t.Parallel()
 	b := setup(t, activitiestest.New(`{"kind":"workflow.chat","entrypoint":"ask","timeout_ms":2000,"nodes":[
@@ -137,7 +137,7 @@ func TestTimePausedForAPersonDoesNotCountAgainstTheRun(t *testing.T) {
 	b.answered("done")
 }
 
-// Requirements: GRAPH-12
+// Requirements: GRAPH-12 (past it the run fails)
 func TestARunThatTakesTooLongFails(t *testing.T) {
 	t.Parallel()
 	b := setup(t, activitiestest.New(`{"kind":"workflow.chat","entrypoint":"a","timeout_ms":3000,"nodes":[
@@ -207,7 +207,7 @@ func TestALoopEndsTheRunWithAStructuredError(t *testing.T) {
 // What a person's graph does beyond its bounds is for whoever wrote it to
 // repair; what everybody's does, for whoever runs the server.
 //
-// Requirements: API-03, GRAPH-12
+// Requirements: API-03, GRAPH-12 (past it the run fails)
 func TestAGraphThatEndsByItsOwnBoundsIsTheFaultOfWhoeverWroteIt(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -283,7 +283,7 @@ func TestAPanicInAnActivityFailsItsNodeOnly(t *testing.T) {
 	b.answered("went on")
 }
 
-// Requirements: LORA-25
+// Requirements: LORA-25 (a rate limit is tried again)
 func TestAStepThatAsksForAPauseGetsIt(t *testing.T) {
 	t.Parallel()
 	for name, spec := range map[string]tool.Spec{"inline": inline, "apart": apart} {

@@ -123,7 +123,7 @@ func manySections(n int) string {
 	return b.String()
 }
 
-// Requirements: GRAPH-24, RAG-19
+// Requirements: GRAPH-24 (ingestion), RAG-19
 func TestADocumentComesInBatchByBatchAndTellsHowFarItIs(t *testing.T) {
 	t.Parallel()
 	in := newIntake(t, func(call int32) bool { return call == 2 || call == 5 }) // one that hiccups
@@ -144,7 +144,7 @@ func TestADocumentComesInBatchByBatchAndTellsHowFarItIs(t *testing.T) {
 	}
 }
 
-// Requirements: GRAPH-24, RAG-19
+// Requirements: GRAPH-24 (ingestion), RAG-19
 func TestAnEncoderThatStaysAwayIsToldOnTheDocumentAndCostsNothingTwice(t *testing.T) {
 	t.Parallel()
 	var back atomic.Bool
@@ -164,7 +164,7 @@ func TestAnEncoderThatStaysAwayIsToldOnTheDocumentAndCostsNothingTwice(t *testin
 	}
 }
 
-// Requirements: RAG-02, RAG-05
+// Requirements: RAG-02 (further parsers as tool.spec), RAG-05
 func TestAForeignFileIsReadByARegisteredToolOrPassedOver(t *testing.T) {
 	t.Parallel()
 	never := func(int32) bool { return false }
@@ -193,7 +193,7 @@ func TestAForeignFileIsReadByARegisteredToolOrPassedOver(t *testing.T) {
 // A run that opened before the graph had batches follows the one it is pinned
 // to, and its tools are still there. So does a copy that a person has edited.
 //
-// Requirements: PLAT-08, GRAPH-24
+// Requirements: PLAT-08, GRAPH-24 (ingestion)
 func TestTheFormerIngestGraphStillBringsDocumentsIn(t *testing.T) {
 	t.Parallel()
 	in := newIntake(t, func(int32) bool { return false })

@@ -34,7 +34,7 @@ const oneQuestion = `{"kind":"workflow.chat","entrypoint":"before","nodes":[
 	 "options":[{"id":"summarize","label":"Summarize"},{"id":"compare","label":"Compare"}],"save_as":"action","next":"end"},
 	{"id":"end","type":"end","response":"chosen: ${vars.action?}"}]}`
 
-// Requirements: INT-01, INT-03, INT-05, INT-27, INT-29, INT-34, STREAM-21
+// Requirements: INT-01, INT-03, INT-05, INT-27, INT-29, INT-34, STREAM-21, TOOL-12 (interrupt)
 func TestARunPausesAtItsQuestionAndGoesOnWithTheAnswer(t *testing.T) {
 	t.Parallel()
 	w := activitiestest.New(oneQuestion).Tool("say", models, say("seen"))
@@ -72,7 +72,7 @@ func TestARunPausesAtItsQuestionAndGoesOnWithTheAnswer(t *testing.T) {
 	}
 }
 
-// Requirements: INT-09, INT-10, INT-28
+// Requirements: INT-09 (resumes with null; defaults; the run reaches its end), INT-10, INT-28
 func TestACancelledQuestionIsAnsweredNullAndItsResponseIsKeptButNotShown(t *testing.T) {
 	t.Parallel()
 	ways := map[string]func(*bundle){

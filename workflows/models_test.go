@@ -213,7 +213,7 @@ func TestThePlanAndThePersonHaveASayInTheModel(t *testing.T) {
 	}
 }
 
-// Requirements: LORA-10, PLAT-08
+// Requirements: LORA-10 (instructions on an API backend), PLAT-08
 func TestTheInstructionsOfARunsAdaptersReachTheProvider(t *testing.T) {
 	t.Parallel()
 	adapter := func(version int, text string) artifacts.Artifact {
@@ -245,7 +245,7 @@ func TestTheInstructionsOfARunsAdaptersReachTheProvider(t *testing.T) {
 	}
 }
 
-// Requirements: LORA-25
+// Requirements: LORA-25 (a rate limit is tried again)
 func TestARateLimitIsWaitedForAsLongAsTheProviderAsks(t *testing.T) {
 	t.Parallel()
 	for after, want := range map[string]time.Duration{"7": 7 * time.Second, "": time.Second, "3600": time.Minute} {
@@ -272,7 +272,7 @@ func TestARateLimitIsWaitedForAsLongAsTheProviderAsks(t *testing.T) {
 	}
 }
 
-// Requirements: LORA-25
+// Requirements: LORA-25 (a clean message)
 func TestWhatAProviderRefusesIsAskedOnce(t *testing.T) {
 	t.Parallel()
 	p := &provider{refuse: func(_ int, w http.ResponseWriter) bool {
@@ -288,7 +288,7 @@ func TestWhatAProviderRefusesIsAskedOnce(t *testing.T) {
 	}
 }
 
-// Requirements: LORA-25
+// Requirements: LORA-25 (a timeout is tried again once)
 func TestAModelThatIsTooSlowIsAskedOnceMore(t *testing.T) {
 	t.Parallel()
 	late := fault.New(fault.Internal, "The model did not answer in time.").With(map[string]any{"reason": graph.CodeTimeout})

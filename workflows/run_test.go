@@ -99,7 +99,7 @@ func TestARetriedAnswerDropsTheTextOfTheFailedAttemptFirst(t *testing.T) {
 	}
 }
 
-// Requirements: GRAPH-04
+// Requirements: GRAPH-04 (outputs are merged by key)
 func TestParallelBranchesAndMapsRunTogetherAndJoinInOrder(t *testing.T) {
 	t.Parallel()
 	w := activitiestest.New(`{"kind":"workflow.chat","entrypoint":"both","nodes":[
@@ -205,7 +205,7 @@ func TestCancelReachesAChildAndKeepsItsText(t *testing.T) {
 	}
 }
 
-// Requirements: GRAPH-29, TOOL-14
+// Requirements: GRAPH-29 (in the trace), TOOL-14
 func TestAnAgentsStepsAreStepsOfTheirOwnAndItsCallsAreKept(t *testing.T) {
 	t.Parallel()
 	w := activitiestest.New(`{"kind":"workflow.chat","entrypoint":"agent","nodes":[
@@ -312,7 +312,89 @@ func TestLargeValuesTravelByReference(t *testing.T) {
 	}
 }
 
-// Requirements: PLAT-12, GRAPH-18, GRAPH-22, EMB-05
+// A model may write whom it likes into the arguments of a call: the tool is
+// called for the person of the run.
+//
+// Requirements: ISO-10 (a tool call)
+func TestAToolIsCalledForThePersonOfTheRunWhateverAModelSays(t *testing.T) {
+	t.Parallel()
+	w := activitiestest.New(`{"kind":"workflow.chat","entrypoint":"agent","nodes":[{"id":"agent","type":"agent","tools":["mine"]}]}`)
+	var callers []string
+	w.Tool("mine", apart, func(_ context.Context, c *tool.Call) (map[string]any, error) {
+		callers = append(callers, c.Viewer.UserID)
+		return map[string]any{"text": "done"}, nil
+	}).Tool(graph.StepTool, models, func(_ context.Context, c *tool.Call) (map[string]any, error) {
+		if len(c.Inputs["transcript"].([]any)) > 0 {
+			return map[string]any{"text": "It is done.", "tool_calls": []any{}, "stop": "end_turn"}, nil
+		}
+		calls := []any{}
+		for i, arguments := range []map[string]any{
+			{"user_id": "eve"}, {"viewer": map[string]any{"user_id": "eve", "role": "admin"}}, {"user": "eve", "UserID": "eve"},
+		} {
+			calls = append(calls, map[string]any{"id": fmt.Sprint(i), "name": "mine", "arguments": arguments})
+		}
+		return map[string]any{"text": "", "content": []any{}, "tool_calls": calls}, nil
+	})
+	b := setup(t, w)
+	b.chat("whose?")
+	b.answered("It is done.")
+	if me := activitiestest.Viewer.UserID; !slices.Equal(callers, []string{me, me, me}) {
+		t.Errorf("the tool was called for %v", callers)
+	}
+}
+
+// Requirements: GRAPH-25 (schema checks)
+func TestACallOfAGraphMustFitTheSchemasOfItsTool(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text   string
+		out    map[string]any
+		called int
+		fails  string
+	}{
+		"both fit":            {`"hello"`, map[string]any{"answer": "done"}, 1, ""},
+		"the inputs do not":   {`7`, map[string]any{"answer": "done"}, 0, "/text"},
+		"the result does not": {`"hello"`, map[string]any{"answer": 7}, 1, "strict"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			strict := inline
+			strict.InputSchema = json.RawMessage(`{"type":"object","required":["text"],"additionalProperties":false,"properties":{"text":{"type":"string"}}}`)
+			strict.OutputSchema = json.RawMessage(`{"type":"object","required":["answer"],"additionalProperties":false,"properties":{"answer":{"type":"string"}}}`)
+			called := 0
+			b := setup(t, activitiestest.New(`{"kind":"workflow.chat","entrypoint":"a","nodes":[
+				{"id":"a","type":"tool_call","tool":"strict","max_retries":0,"inputs":{"text":`+c.text+`}}]}`).Tool("strict", strict, nil))
+			registry, err := tool.NewBox([]tool.Tool{counted{&called, c.out}}, tool.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.set.Box = registry
+			b.chat("hello")
+			if called != c.called {
+				t.Errorf("the tool was called %d times, want %d", called, c.called)
+			}
+			end := b.closed().End
+			if ended := end.Status == run.Done; ended != (c.fails == "") || !strings.Contains(string(end.Error), c.fails) {
+				t.Errorf("the run is %s with %s", end.Status, end.Error)
+			}
+		})
+	}
+}
+
+// counted is the tool "strict": it counts its calls and gives the same always.
+type counted struct {
+	calls *int
+	out   map[string]any
+}
+
+func (counted) Name() string { return "strict" }
+
+func (c counted) Run(context.Context, *tool.Call) (map[string]any, error) {
+	*c.calls++
+	return c.out, nil
+}
+
+// Requirements: PLAT-12 (auth, conversation, embedding, contexts, router, workflow), GRAPH-18 (order), GRAPH-22, EMB-05
 func TestTheTraceShowsTheReadPathInItsOrder(t *testing.T) {
 	t.Parallel()
 	w := activitiestest.New(oneNode).Tool("say", inline, say("plain"))
@@ -394,6 +476,47 @@ func (embedder) Embed(_ context.Context, texts []string) ([][]float32, error) {
 	return out, nil
 }
 
+// What a turn is answered from is looked up before its first word is written,
+// and its words are streamed before it is told to be over.
+//
+// Requirements: PLAT-12 (retrieval, generation, stream)
+func TestPassagesComeBeforeWordsAndWordsBeforeTheEnd(t *testing.T) {
+	t.Parallel()
+	w := activitiestest.New(`{"kind":"workflow.chat","entrypoint":"search","nodes":[
+		{"id":"search","type":"tool_call","tool":"look","next":"answer"},{"id":"answer","type":"tool_call","tool":"tell"}]}`).
+		Tool("look", apart, func(context.Context, *tool.Call) (map[string]any, error) {
+			return map[string]any{"documents": []any{map[string]any{"id": "d1", "title": "One"}}}, nil
+		}).
+		Tool("tell", models, func(_ context.Context, c *tool.Call) (map[string]any, error) {
+			c.Emit(stream.TokenData("So it "))
+			c.Emit(stream.TokenData("is."))
+			return map[string]any{"answer": "So it is."}, nil
+		})
+	b := setup(t, w)
+	b.set.Embedder, b.set.Router = embedder{}, router{}
+	b.chat("hello")
+	b.answered("So it is.")
+	var trace run.Trace
+	if err := json.Unmarshal(b.closed().End.Trace, &trace); err != nil {
+		t.Fatal(err)
+	}
+	var way []string
+	for _, s := range trace.Path {
+		way = append(way, s.Name)
+	}
+	for _, s := range trace.Steps {
+		way = append(way, s.Node)
+	}
+	if n := len(way); n < 4 || !slices.Equal(way[n-4:], []string{"route", "workflow", "search", "answer"}) {
+		t.Errorf("the way is %v", way)
+	}
+	kinds := w.Kinds()
+	first, found := slices.Index(kinds, stream.Token), slices.Index(kinds, stream.ToolResult)
+	if found < 0 || first < found || slices.Index(kinds, stream.MessageDone) != len(kinds)-1 {
+		t.Errorf("the stream has %v", kinds)
+	}
+}
+
 type router struct{}
 
 func (router) Route(ctx context.Context, _ identity.Viewer, in activities.RouteInput) (activities.Routed, error) {
@@ -430,7 +553,27 @@ func TestAToolRunsByItselfAndReadsNoTemplateInItsInput(t *testing.T) {
 	}
 }
 
-// Requirements: PLAT-02, GRAPH-24
+// A tool by itself is tried as often as a node of a graph is, with the same
+// pauses.
+//
+// Requirements: API-12 (the same retries)
+func TestAToolByItselfIsTriedAsOftenAsANode(t *testing.T) {
+	t.Parallel()
+	w := activitiestest.New(oneNode).Tool("breaks", inline, failing(99, errDown))
+	b := setup(t, w)
+	began := b.env.Now()
+	in := w.Run(run.KindTool, activities.ToolInput{Tool: "breaks", Input: map[string]any{}})
+	b.env.ExecuteWorkflow(workflows.ToolRunType, in)
+	if end := w.Ended[in.RunID]; end.Status != run.Failed || len(w.Calls) != 3 || b.env.Now().Sub(began) < 5*time.Second {
+		t.Errorf("the run ended %s after %d calls and %v", end.Status, len(w.Calls), b.env.Now().Sub(began))
+	}
+	var trace run.Trace
+	if err := json.Unmarshal(w.Ended[in.RunID].Trace, &trace); err != nil || len(trace.Steps) != 3 {
+		t.Errorf("the trace is %s", w.Ended[in.RunID].Trace)
+	}
+}
+
+// Requirements: PLAT-02 (ingestion), GRAPH-24 (ingestion), PLAT-03 (ingestion)
 func TestADocumentIsIngestedByTheIngestArtifact(t *testing.T) {
 	t.Parallel()
 	w := activitiestest.New(oneNode)
@@ -461,7 +604,7 @@ func TestTheNextTurnStartsAfterTheEndIsCommittedAndTold(t *testing.T) {
 	}
 }
 
-// Requirements: GRAPH-28, INT-11
+// Requirements: GRAPH-28 (what persists is kept), INT-11
 func TestWhatAGraphPersistsOutlivesTheTurnAlsoWhenItsQuestionIsSkipped(t *testing.T) {
 	t.Parallel()
 	w := activitiestest.New(`{"kind":"workflow.chat","entrypoint":"find","persist":["docs"],"nodes":[

@@ -11,7 +11,7 @@ import (
 // A workflow that was stored before such were refused, or that another name
 // leads back to, ends by the depth of its tree, and as the person's own fault.
 //
-// Requirements: PLAT-07
+// Requirements: PLAT-07 (what a document asks for is bounded)
 func TestAWorkflowThatRunsItselfEndsByTheDepthOfItsTree(t *testing.T) {
 	t.Parallel()
 	w := activitiestest.New(`{"kind":"workflow.chat","entrypoint":"again","nodes":[{"id":"again","type":"workflow","workflow":"default"}]}`)

@@ -46,6 +46,7 @@ type World struct {
 	Ended      map[string]run.End
 	Events     []stream.Event
 	Finished   bool
+	Kept       time.Duration     // how long its stream stays readable after that
 	Started    []run.Run         // by StartNext
 	Next       *run.Run          // what CloseTurn says comes next
 	Calls      []tool.Call       // every call of a tool
@@ -385,10 +386,10 @@ func (l log) Follow(context.Context, string, int64) iter.Seq2[stream.Event, erro
 	return func(func(stream.Event, error) bool) {}
 }
 
-func (l log) Finish(context.Context, string, time.Duration) error {
+func (l log) Finish(_ context.Context, _ string, keep time.Duration) error {
 	l.w.mu.Lock()
 	defer l.w.mu.Unlock()
-	l.w.Finished = true
+	l.w.Finished, l.w.Kept = true, keep
 	return nil
 }
 

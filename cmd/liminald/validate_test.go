@@ -7,7 +7,6 @@ import (
 	"testing"
 )
 
-// Requirements: GRAPH-19
 func TestValidateTellsEveryFaultOfEveryFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

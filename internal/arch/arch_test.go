@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -239,7 +240,7 @@ func TestTheEightStoreysAndTheLibrariesAreThere(t *testing.T) {
 	}
 }
 
-// Requirements: PLAT-04, PLAT-05
+// Requirements: PLAT-04 (workflows and activities name no domain), PLAT-05 (no domain in workflows and activities)
 func TestTheKernelKnowsNoDomain(t *testing.T) {
 	t.Parallel()
 	domains := []string{"debugging", "creative writing", "compliance", "regulation", "linkedin", "audit_email"}
@@ -260,6 +261,66 @@ func TestTheKernelKnowsNoDomain(t *testing.T) {
 			}
 			return true
 		})
+	}
+}
+
+// A list of values in the database is a list the program must be changed for:
+// none of them is of skills or of what people work on.
+//
+// Requirements: PLAT-05 (no enum in the DDL)
+func TestTheListsOfTheDatabaseAreOfTheProgram(t *testing.T) {
+	t.Parallel()
+	known := map[string]bool{}
+	for _, word := range strings.Fields(`user power admin assistant system tool llm human_admin system_llm private shared global open archived active draft
+		queued running waiting reading ready done succeeded failed skipped cancelled pending answered expired
+		approved rejected applied invalid withdrawn superseded rolled_back checking rehearsing deciding applying watching settled`) {
+		known[word] = true
+	}
+	lists := regexp.MustCompile(`(?is)\bCHECK\s*\(\s*\w+\s+IN\s*\(([^)]*)\)|\bCREATE\s+TYPE\b[^;]*\bENUM\s*\(([^)]*)\)`)
+	word := regexp.MustCompile(`'([^']*)'`)
+	files, err := filepath.Glob(filepath.Join(moduleRoot(t), "migrations", "*", "*.sql"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d migrations, %v", len(files), err)
+	}
+	found := 0
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, list := range lists.FindAllStringSubmatch(string(raw), -1) {
+			for _, w := range word.FindAllStringSubmatch(list[1]+list[2], -1) {
+				found++
+				if !known[w[1]] {
+					t.Errorf("%s lists %q, which is no state, role or author of the program's own", file, w[1])
+				}
+			}
+		}
+	}
+	if found < 10 {
+		t.Errorf("%d values of lists were found", found)
+	}
+}
+
+// What tools do they do in this process, or over HTTP.
+//
+// Requirements: TOOL-07 (in-process code)
+func TestToolsStartNoProcess(t *testing.T) {
+	t.Parallel()
+	looked := 0
+	for _, s := range tree(t) {
+		if s.test || !slices.ContainsFunc([]string{"internal/tool", "internal/webaccess", "activities", "workflows"}, func(p string) bool {
+			return s.pkg == p || strings.HasPrefix(s.pkg, p+"/")
+		}) {
+			continue
+		}
+		looked++
+		if at := slices.IndexFunc(s.imports(), func(p string) bool { return p == "os/exec" || p == "plugin" }); at >= 0 {
+			t.Errorf("%s imports %s", s.file, s.imports()[at])
+		}
+	}
+	if looked < 50 {
+		t.Errorf("%d files were looked at", looked)
 	}
 }
 

@@ -220,7 +220,7 @@ func TestATimeoutThatIsAlwaysHitIsRaisedWithinItsBounds(t *testing.T) {
 	}
 }
 
-// Requirements: CFG-13, PLAT-07
+// Requirements: CFG-13, PLAT-07 (a patch raises no limit)
 func TestATimeoutAtItsBoundIsAFinding(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ tool, ms, bound string }{

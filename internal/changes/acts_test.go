@@ -186,7 +186,7 @@ func TestARebaseThatDoesNotApplySaysSo(t *testing.T) {
 	code(t, "by somebody else", err, fault.NotFound)
 }
 
-// Requirements: CFG-06, CFG-08
+// Requirements: CFG-06, CFG-08 (tool names)
 func TestWhatIsGoneWhenAPatchIsAppliedIsFound(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -333,7 +333,7 @@ func TestAModelChangesAnArtifactThriceADayAtMost(t *testing.T) {
 	h.must(byModel("E"))
 }
 
-// Requirements: CFG-07, CFG-11
+// Requirements: CFG-07 (schema; dry run), CFG-11
 func TestATryTellsEverythingAndStoresNothing(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

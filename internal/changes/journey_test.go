@@ -52,7 +52,7 @@ func (h *house) stand(a artifacts.Artifact, node string) {
 
 // The six patches of the issue, each to its right end.
 //
-// Requirements: CFG-01, CFG-05, CFG-06, CFG-07, CFG-08, CFG-09, CFG-15, PLAT-07, PLAT-08
+// Requirements: CFG-01, CFG-05, CFG-06, CFG-07 (schema), CFG-08 (adapter ids; tool names), CFG-09, CFG-15, PLAT-07 (a patch raises no limit), PLAT-08
 func TestEveryKindOfPatchComesToItsRightEnd(t *testing.T) {
 	t.Parallel()
 	messages := []string{"apple", "pear", "axe", "rm file", "art", "bee", "ant", "cow"}
@@ -176,7 +176,7 @@ func (h *house) isApplied(view changes.View, a artifacts.Artifact) {
 	}
 }
 
-// Requirements: CFG-10, CFG-07
+// Requirements: CFG-10 (validates; simulates; applies), CFG-07 (schema; dry run)
 func TestTheSeedsPatchIsCheckedAndApplied(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

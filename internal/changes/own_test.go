@@ -47,7 +47,7 @@ func TestAPersonsOwnArtifactGoesTheSameWay(t *testing.T) {
 // What an administrator applies is checked as its owner's, who may not use what
 // administrators may.
 //
-// Requirements: TOOL-05, PLAT-07, CFG-08
+// Requirements: TOOL-05, PLAT-07 (what a document asks for is bounded), CFG-08 (tool names)
 func TestAPatchGivesNobodyWhatTheirArtifactsMayNotHave(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

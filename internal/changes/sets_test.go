@@ -10,7 +10,7 @@ import (
 	"liminal/internal/fault"
 )
 
-// Requirements: CFG-05, CFG-08, GRAPH-19
+// Requirements: CFG-05, CFG-08 (tool names)
 func TestAChangeSetAppliesWholeOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -57,7 +57,7 @@ func TestAChangeSetAppliesWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
-// Requirements: CFG-08
+// Requirements: CFG-08 (tool names)
 func TestAReferenceThatNoChangeOfTheSetMakesDangles(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

@@ -207,7 +207,7 @@ func TestWhatPeopleWriteIsShownAsItStands(t *testing.T) {
 	code(t, "a justification nobody sees", err, fault.Invalid)
 }
 
-// Requirements: CFG-02, ISO-08
+// Requirements: CFG-02
 func TestDraftsNobodyMadeAreBounded(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -233,7 +233,7 @@ func TestDraftsNobodyMadeAreBounded(t *testing.T) {
 // A document that is slow on purpose holds up what everybody shares, and is not
 // tried again.
 //
-// Requirements: CFG-11, PLAT-07
+// Requirements: CFG-11, PLAT-07 (what a document asks for is bounded)
 func TestARehearsalThatTakesTooLongEndsThePatch(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, func(h *house) { h.longest = 20 * time.Millisecond })

@@ -20,7 +20,7 @@ func under(way ...run.Status) []run.Run {
 	return list
 }
 
-// Requirements: CHAT-18, INT-33, ISO-08
+// Requirements: CHAT-18, INT-33, ISO-08 (a fourth run is 409 busy)
 func TestAConversationTakesANewTurnOrSaysWhyNot(t *testing.T) {
 	t.Parallel()
 	limits := chat.TurnLimits{Running: 3, Queued: 2}

@@ -161,26 +161,20 @@ func (c *Content) MarshalJSON() ([]byte, error) {
 	}{(*plain)(c), segments, c.Citations()})
 }
 
-// Normalise reads structured content a caller supplied: segments of an
-// unknown type, or without what their type needs, are dropped, and unknown
-// keys vanish but for those under meta (CHAT-08). Content that is no object
-// with segments yields nil.
-func Normalise(raw []byte) *Content {
-	var in struct {
-		Segments []json.RawMessage `json:"segments"`
-		Summary  json.RawMessage   `json:"summary"`
-	}
-	if json.Unmarshal(raw, &in) != nil || in.Segments == nil {
+// Normalised is c as it is stored (CHAT-08): segments of an unknown type, or
+// without what their type needs, are dropped, and the others keep the fields of
+// their type and what stands under meta. Content without segments is nil.
+func (c *Content) Normalised() *Content {
+	if c == nil || c.Segments == nil {
 		return nil
 	}
-	c := &Content{Segments: []Segment{}, Summary: in.Summary}
-	for _, r := range in.Segments {
-		var s Segment
-		if json.Unmarshal(r, &s) == nil && s.valid() {
-			c.Segments = append(c.Segments, s.only())
+	out := &Content{Segments: make([]Segment, 0, len(c.Segments)), Summary: c.Summary}
+	for _, s := range c.Segments {
+		if s.valid() {
+			out.Segments = append(out.Segments, s.only())
 		}
 	}
-	return c
+	return out
 }
 
 func (s Segment) valid() bool {

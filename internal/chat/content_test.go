@@ -9,7 +9,7 @@ import (
 	"liminal/internal/model"
 )
 
-// Requirements: CHAT-07
+// Requirements: CHAT-07 (text; code; citation; tool_call)
 func TestComposeKeepsProseAndCodeInOrderWithOffsets(t *testing.T) {
 	t.Parallel()
 	text := "Look:\n```go\nx := 1\n```\nDone [1].\n"
@@ -56,14 +56,18 @@ func TestCitationsAreDerivedFromSegments(t *testing.T) {
 }
 
 // Requirements: CHAT-08
-func TestNormaliseDropsWhatIsNotASegment(t *testing.T) {
+func TestNormalisedDropsWhatIsNotASegment(t *testing.T) {
 	t.Parallel()
-	c := Normalise([]byte(`{"segments":[
+	var given Content
+	if err := json.Unmarshal([]byte(`{"segments":[
 		{"type":"text","text":"keep","colour":"red","language":"go","meta":{"mine":1}},
 		{"type":"hologram","text":"drop"},
 		{"type":"citation","text":"no source"},
 		{"type":"redaction","text":"[redacted]","reason":"policy","policy":"p0"},
-		7]}`))
+		{"type":"text"},{}]}`), &given); err != nil {
+		t.Fatal(err)
+	}
+	c := given.Normalised()
 	if c == nil || len(c.Segments) != 2 {
 		t.Fatalf("kept %+v", c)
 	}
@@ -71,10 +75,24 @@ func TestNormaliseDropsWhatIsNotASegment(t *testing.T) {
 	if got := string(raw); strings.Contains(got, "colour") || strings.Contains(got, "language") || !strings.Contains(got, `"mine":1`) {
 		t.Errorf("the text segment became %s", got)
 	}
-	for _, bad := range []string{`[]`, `"x"`, `{}`, `{`, `{"segments":3}`} {
-		if Normalise([]byte(bad)) != nil {
-			t.Errorf("Normalise(%s) kept something", bad)
-		}
+	if c := (&Content{}).Normalised(); c != nil {
+		t.Errorf("no segments became %+v", c)
+	}
+	if c := (*Content)(nil).Normalised(); c != nil {
+		t.Errorf("nothing became %+v", c)
+	}
+}
+
+// Each kind of segment of a whole answer is stored as it was made.
+//
+// Requirements: CHAT-08
+func TestAWholeAnswerIsNormalAlready(t *testing.T) {
+	t.Parallel()
+	c := Compose("Look:\n```go\nx := 1\n```\nDone [1].\n", []Citation{{N: 1, Source: model.Source{DocumentID: "d", ChunkID: "c", Score: 0.9}, Text: "quote"}},
+		[]ToolRecord{{Name: "rag.search_v1", Node: "n", Status: "ok", DurationMS: 12, Arguments: json.RawMessage(`{"question":"q"}`)}}).
+		Add(Removed("[removed]", "p0", "secret", "keys", 3))
+	if got := c.Normalised(); len(c.Segments) != 6 || !reflect.DeepEqual(got, c) {
+		t.Errorf("%+v became %+v", c, got)
 	}
 }
 

@@ -195,7 +195,7 @@ func process() []Variable {
 			},
 		},
 		{
-			Name: "LIMINAL_REFRESH_TTL", Default: "14d", Doc: "lifetime of a sign-in that is not used, 7d to 30d",
+			Name: "LIMINAL_REFRESH_TTL", Default: "7d", Doc: "lifetime of a sign-in that is not used, 7d to 30d",
 			set: func(c *Config, s string) error { return duration(&c.Sessions.Refresh, s, 7*day, 30*day) },
 		},
 		{

@@ -10,7 +10,7 @@ import (
 // What an operator does with a long text is counted, whichever it is: the steps
 // of a condition are few, and each could cost a megabyte.
 //
-// Requirements: PLAT-07
+// Requirements: PLAT-07 (what a document asks for is bounded)
 func TestLongTextsCostWhatTheyAre(t *testing.T) {
 	t.Parallel()
 	a, b := strings.Repeat("x", 640_000)+"a", strings.Repeat("x", 640_000)+"b"
@@ -39,7 +39,6 @@ func TestLongTextsCostWhatTheyAre(t *testing.T) {
 	}
 }
 
-// Requirements: GRAPH-07
 func TestAValueIsShownWithoutBeingWritten(t *testing.T) {
 	t.Parallel()
 	wide := map[string]any{}

@@ -29,7 +29,7 @@ func env() expr.Env {
 
 // TestConditions evaluates the language, one line for each rule.
 //
-// Requirements: ROUTE-03, GRAPH-06
+// Requirements: ROUTE-03 (what is supported), GRAPH-06 (bare names)
 func TestConditions(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]any{
@@ -97,7 +97,7 @@ func TestConditions(t *testing.T) {
 
 // TestWhatIsNotInTheLanguageIsRefused names each construct that is off.
 //
-// Requirements: ROUTE-03, GRAPH-19
+// Requirements: ROUTE-03 (anything else is refused), GRAPH-19 (a when that does not compile)
 func TestWhatIsNotInTheLanguageIsRefused(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]string{
@@ -143,7 +143,7 @@ func TestWhatIsNotInTheLanguageIsRefused(t *testing.T) {
 
 // TestUnknownNamesAreRefusedWithAHint needs names, then members.
 //
-// Requirements: GRAPH-19
+// Requirements: GRAPH-19 (a when that does not compile)
 func TestUnknownNamesAreRefusedWithAHint(t *testing.T) {
 	t.Parallel()
 	scope := expr.Scope{Names: []string{"intent", "vars", "input"}, Fields: map[string][]string{"vars": {"intent"}}}
@@ -170,7 +170,7 @@ func message(err error) string {
 
 // TestOperationsWithoutAnAnswerSaySo gives one sentence for each.
 //
-// Requirements: ROUTE-03
+// Requirements: ROUTE-03 (what is supported)
 func TestOperationsWithoutAnAnswerSaySo(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]string{
@@ -213,7 +213,7 @@ func TestOperationsWithoutAnAnswerSaySo(t *testing.T) {
 
 // TestCostIsBounded evaluates what is small to write and large to compute.
 //
-// Requirements: ROUTE-03
+// Requirements: ROUTE-03 (anything else is refused)
 func TestCostIsBounded(t *testing.T) {
 	t.Parallel()
 	list := make([]any, expr.MaxList)
@@ -239,8 +239,6 @@ func TestCostIsBounded(t *testing.T) {
 }
 
 // TestExplainShowsWhatWasRead keeps values short.
-//
-// Requirements: GRAPH-07
 func TestExplainShowsWhatWasRead(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]string{
@@ -281,7 +279,7 @@ func TestValuesAreWhatAConditionReads(t *testing.T) {
 // FuzzExpr compiles and evaluates any source: it ends, without a panic, with
 // the same answer twice.
 //
-// Requirements: ROUTE-03
+// Requirements: ROUTE-03 (anything else is refused)
 func FuzzExpr(f *testing.F) {
 	for _, s := range []string{
 		"intent in ['a', 'b']", "any(docs, any(rows, #index == 1)) and len(docs) > 2", "1 < n < 2 < 3",

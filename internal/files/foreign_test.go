@@ -11,7 +11,7 @@ import (
 	"liminal/internal/identity"
 )
 
-// Requirements: RAG-02, FILE-04
+// Requirements: RAG-02 (further parsers as tool.spec), FILE-04
 func TestFilesOfATypeAToolReadsAreTakenFromWhoHasTheTool(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

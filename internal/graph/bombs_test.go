@@ -13,7 +13,7 @@ import (
 // rendered or copied: what one node makes of them is bounded too, and not only
 // the walk from node to node.
 //
-// Requirements: PLAT-07
+// Requirements: PLAT-07 (what a document asks for is bounded)
 func TestWhatOneNodeMakesOfItsValuesIsBounded(t *testing.T) {
 	t.Parallel()
 	many := func(what string) string {

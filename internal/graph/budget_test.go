@@ -102,7 +102,7 @@ var bombs = map[string]string{
 // A graph that runs itself in each of a thousand items is a tree of 1000^8
 // runs by its documents: what its root was given is all that it gets.
 //
-// Requirements: PLAT-07
+// Requirements: PLAT-07 (what a document asks for is bounded)
 func TestATreeOfRunsHasOneBudget(t *testing.T) {
 	t.Parallel()
 	for name, nodes := range bombs {
@@ -139,7 +139,7 @@ func TestChildrenHandBackWhatTheyDidNotUse(t *testing.T) {
 
 // Calls beyond what may be under way at once wait, and none is lost.
 //
-// Requirements: PLAT-07
+// Requirements: PLAT-07 (what a document asks for is bounded)
 func TestCallsBeyondTheBudgetWait(t *testing.T) {
 	t.Parallel()
 	g := parsed(t, `{"id":"m","type":"map","over":"${input.items}","as":"x","body":"c","concurrency":32,"next":"e"},
@@ -165,7 +165,7 @@ func TestCallsBeyondTheBudgetWait(t *testing.T) {
 // A child, and a call that is made elsewhere, count for four calls: the engine
 // has more to do for them.
 //
-// Requirements: PLAT-07
+// Requirements: PLAT-07 (what a document asks for is bounded)
 func TestRunsAndCallsElsewhereAreFewerAtOnce(t *testing.T) {
 	t.Parallel()
 	for node, most := range map[string]int{
@@ -203,7 +203,7 @@ func restored(t *testing.T, g *graph.Graph, r *graph.Run) *graph.Run {
 // Each part of a budget ends a run that has used it up, with the person's own
 // code, and on_error does not get around it.
 //
-// Requirements: PLAT-07
+// Requirements: PLAT-07 (what a document asks for is bounded)
 func TestARunThatHasUsedUpItsBudgetIsOver(t *testing.T) {
 	t.Parallel()
 	loop := `{"id":"c","type":"tool_call","tool":"echo","inputs":{"v":"${input.text}"},"on_error":"c","next":"c"}`

@@ -42,8 +42,6 @@ func addDocuments(f *testing.F, add func(doc []byte), more ...string) {
 
 // FuzzParse reads any bytes as a document: it is refused with faults that each
 // say something, or it is a graph whose edges lead somewhere.
-//
-// Requirements: GRAPH-19
 func FuzzParse(f *testing.F) {
 	addDocuments(f, func(doc []byte) { f.Add(doc) }, "hostile")
 	f.Fuzz(func(t *testing.T, doc []byte) {

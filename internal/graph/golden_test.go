@@ -24,7 +24,8 @@ var epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 // script of answers with what is expected after each.
 type golden struct {
 	About   string          `json:"about"`
-	Limits  string          `json:"limits,omitempty"` // "job", else chat
+	Proves  string          `json:"requirements,omitempty"` // for scripts/requirements
+	Limits  string          `json:"limits,omitempty"`       // "job", else chat
 	Graph   json.RawMessage `json:"graph"`
 	Tools   []graph.Tool    `json:"tools"`
 	Input   graph.Input     `json:"input"`
@@ -167,7 +168,7 @@ func traceLine(s graph.Step) string {
 // TestGoldenRuns plays every file of testdata/run. Before each answer the run
 // goes through a snapshot, so every script is also a test of Restore.
 //
-// Requirements: GRAPH-04, GRAPH-05, GRAPH-06, GRAPH-07, GRAPH-08, GRAPH-09, GRAPH-10, GRAPH-11, GRAPH-12, GRAPH-13, GRAPH-14, GRAPH-15, GRAPH-16, GRAPH-18, GRAPH-20, GRAPH-27, GRAPH-28, GRAPH-29, INT-04, INT-05, INT-09, INT-13, TOOL-16, GRND-21
+// Requirements: testdata/run
 func TestGoldenRuns(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/run/*.json")
@@ -292,7 +293,8 @@ func diff(want, got string) string {
 	return fmt.Sprintf("want %d lines, got %d", len(a), len(b))
 }
 
-// document is one file of testdata/good or bad.
+// document is one file of testdata/good or bad; what it proves is for
+// scripts/requirements.
 type document struct {
 	Limits string          `json:"limits,omitempty"`
 	Tools  []graph.Tool    `json:"tools"`
@@ -314,7 +316,7 @@ func readDocument(t testing.TB, file string) document {
 
 // TestGoodDocumentsParse parses every file of testdata/good.
 //
-// Requirements: GRAPH-01, GRAPH-02, GRAPH-10
+// Requirements: testdata/good
 func TestGoodDocumentsParse(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/good/*.json")
@@ -335,7 +337,7 @@ func TestGoodDocumentsParse(t *testing.T) {
 // TestBadDocumentsGiveAllTheirFaults compares the faults of every file of
 // testdata/bad with the .faults file beside it.
 //
-// Requirements: INT-02, GRAPH-19, TOOL-11, TOOL-17, PLAT-07
+// Requirements: testdata/bad
 func TestBadDocumentsGiveAllTheirFaults(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/bad/*.json")

@@ -38,7 +38,7 @@ func documentOf(nodes string) string {
 
 // TestHostileGraphs is what a model may write, with the sentence each gives.
 //
-// Requirements: GRAPH-19, GRAPH-20, TOOL-11
+// Requirements: GRAPH-20, TOOL-11
 func TestHostileGraphs(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ nodes, want string }{
@@ -137,8 +137,6 @@ func sentence(nodes string) string {
 }
 
 // TestHostileBytes is what is not even a document.
-//
-// Requirements: GRAPH-19
 func TestHostileBytes(t *testing.T) {
 	t.Parallel()
 	for doc, want := range map[string]string{
@@ -158,8 +156,6 @@ func TestHostileBytes(t *testing.T) {
 }
 
 // TestParseTellsAllFaultsAtOnce counts them in the order of the document.
-//
-// Requirements: GRAPH-19
 func TestParseTellsAllFaultsAtOnce(t *testing.T) {
 	t.Parallel()
 	_, err := graph.Parse([]byte(`{"kind":"workflow.chat","entrypoint":"x","timeout_ms":1,"nodes":[
@@ -183,7 +179,7 @@ func TestParseTellsAllFaultsAtOnce(t *testing.T) {
 
 // TestLimitsOfJobs lets a job's node run for an hour, where a chat's may not.
 //
-// Requirements: PLAT-07, GRAPH-11, GRAPH-24
+// Requirements: PLAT-07 (what a document asks for is bounded), GRAPH-24 (ingestion)
 func TestLimitsOfJobs(t *testing.T) {
 	t.Parallel()
 	doc := []byte(documentOf(`{"id":"a","type":"tool_call","tool":"echo","timeout_ms":3600000}`))
@@ -203,7 +199,7 @@ func TestLimitsOfJobs(t *testing.T) {
 // TestASwitchTellsWhatItReadToWhoAsks and to nobody else: a run that happens
 // keeps no values in its trace.
 //
-// Requirements: GRAPH-18
+// Requirements: GRAPH-18 (order)
 func TestASwitchTellsWhatItReadToWhoAsks(t *testing.T) {
 	t.Parallel()
 	doc := []byte(documentOf(`{"id":"s","type":"switch","branches":[
@@ -246,7 +242,7 @@ func TestPrivilegedToolsNeedLeave(t *testing.T) {
 
 // TestEdges draws the literal example, with the way that has no next.
 //
-// Requirements: GRAPH-10
+// Requirements: GRAPH-10 (validates)
 func TestEdges(t *testing.T) {
 	t.Parallel()
 	d := readDocument(t, "testdata/good/seed_001.json")

@@ -14,7 +14,7 @@ import (
 // A file dropped into testdata/hostile is a test: whatever is answered, it is
 // refused or ends, holds no more than a run may, and goes the same way twice.
 //
-// Requirements: PLAT-07, PLAT-08
+// Requirements: PLAT-07 (what a document asks for is bounded), PLAT-08
 func TestHostileDocumentsEnd(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/hostile/*.json")
@@ -78,7 +78,7 @@ func listOf(n int, v any) []any {
 // What a run keeps is bounded over its whole life: the work between two answers
 // is not, and each answer gives it anew.
 //
-// Requirements: PLAT-07
+// Requirements: PLAT-07 (what a document asks for is bounded)
 func TestWhatARunHoldsIsBounded(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 300<<10)
@@ -122,7 +122,7 @@ func TestWhatARunHoldsIsBounded(t *testing.T) {
 // What a loop lets go of does not count: a run may write far more than it
 // holds.
 //
-// Requirements: PLAT-07
+// Requirements: PLAT-07 (what a document asks for is bounded)
 func TestWhatIsLetGoDoesNotCount(t *testing.T) {
 	t.Parallel()
 	g := parsed(t, `{"id":"m","type":"map","over":"${input.items}","body":"s","next":"e"},
@@ -139,7 +139,7 @@ func TestWhatIsLetGoDoesNotCount(t *testing.T) {
 // A sentence shows a few words of what a condition read: it does not cost the
 // whole value for every branch.
 //
-// Requirements: PLAT-07, GRAPH-07
+// Requirements: PLAT-07 (what a document asks for is bounded)
 func TestManyBranchesOverALargeValueAreSoonRead(t *testing.T) {
 	t.Parallel()
 	branches := strings.TrimSuffix(strings.Repeat(`{"when":"len(input.big) == 7","next":"s"},`, 8000), ",")
@@ -150,7 +150,7 @@ func TestManyBranchesOverALargeValueAreSoonRead(t *testing.T) {
 	}
 }
 
-// Requirements: PLAT-07
+// Requirements: PLAT-07 (what a document asks for is bounded)
 func TestManyReferencesCostWhatTheyAre(t *testing.T) {
 	t.Parallel()
 	g := parsed(t, `{"id":"m","type":"map","over":"${input.items}","body":"s","next":"e"},
@@ -163,7 +163,7 @@ func TestManyReferencesCostWhatTheyAre(t *testing.T) {
 
 // A list of millions of elements is not made a text first and measured then.
 //
-// Requirements: PLAT-07
+// Requirements: PLAT-07 (what a document asks for is bounded)
 func TestALargeListIsNoText(t *testing.T) {
 	t.Parallel()
 	for _, node := range []string{

@@ -62,7 +62,7 @@ func (b bundle) signUp(t *testing.T, email string) SignIn {
 	return in
 }
 
-// Requirements: AUTH-01
+// Requirements: AUTH-01, AUTH-20 (one form of an email)
 func TestSignUpStoresAnArgon2idHashAndNormalisesTheEmail(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

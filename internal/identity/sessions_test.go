@@ -176,7 +176,7 @@ func TestTwoPagesThatWakeTogetherStaySignedIn(t *testing.T) {
 	b.works(t, "the family of a stolen token", won, false)
 }
 
-// Requirements: AUTH-18
+// Requirements: AUTH-18 (configurable per plan)
 func TestSessionsLastByClientAndPlan(t *testing.T) {
 	t.Parallel()
 	b, _ := withCache(t, func(o *Options) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"strings"
 	"time"
 	_ "time/tzdata" // a container may have none, and time zones are checked against it
 	"unicode/utf8"
@@ -20,6 +21,24 @@ type Settings struct {
 	Flags        map[string]any // of clients and experiments; at most 4 KiB as JSON
 }
 
+// The flags that say what somebody does and where. They are words for a search
+// of the web, if its workflow asks for them (TOOL-13).
+const (
+	flagIndustry = "industry"
+	flagLocation = "location"
+)
+
+// Industry is the line of business the person is in; empty: they did not say.
+func (s Settings) Industry() string { return s.word(flagIndustry) }
+
+// Location is where the person is; empty: they did not say.
+func (s Settings) Location() string { return s.word(flagLocation) }
+
+func (s Settings) word(flag string) string {
+	word, _ := s.Flags[flag].(string)
+	return word
+}
+
 // SettingsChange is what to change; nil leaves a field as it is. Flags are
 // merged: null removes one.
 type SettingsChange struct {
@@ -27,6 +46,8 @@ type SettingsChange struct {
 	Timezone     *string
 	DefaultVoice *string
 	DefaultStyle *string
+	Industry     *string // empty: take it back
+	Location     *string
 	Flags        map[string]any
 }
 
@@ -53,6 +74,17 @@ func (c SettingsChange) Apply(s Settings) (Settings, error) {
 			delete(s.Flags, name)
 		}
 	}
+	for flag, word := range map[string]*string{flagIndustry: c.Industry, flagLocation: c.Location} {
+		if word == nil {
+			continue
+		}
+		if s.Flags == nil {
+			s.Flags = map[string]any{}
+		}
+		if s.Flags[flag] = strings.TrimSpace(*word); s.Flags[flag] == "" {
+			delete(s.Flags, flag)
+		}
+	}
 	return s, s.check(c)
 }
 
@@ -69,6 +101,9 @@ func (s Settings) check(c SettingsChange) error {
 	}
 	if utf8.RuneCountInString(s.DefaultVoice) > maxChoice || utf8.RuneCountInString(s.DefaultStyle) > maxChoice {
 		return wrong("default_style", "A voice or a style may have at most %d characters.", maxChoice)
+	}
+	if utf8.RuneCountInString(s.Industry()) > maxChoice || utf8.RuneCountInString(s.Location()) > maxChoice {
+		return wrong("industry", "An industry or a location may have at most %d characters.", maxChoice)
 	}
 	if raw, err := json.Marshal(s.Flags); err != nil || len(raw) > maxFlags {
 		return wrong("flags", "The flags may be at most %d bytes of JSON together.", maxFlags)

@@ -25,7 +25,7 @@ func open(t testing.TB, o inproc.Options) *inproc.Memory {
 	return m
 }
 
-// Requirements: STREAM-24, STREAM-32
+// Requirements: STREAM-24 (missed events are replayed), STREAM-32
 func TestStreamLog(t *testing.T) {
 	t.Parallel()
 	storetest.StreamLog(t, func(t testing.TB, base int64) stream.Log { return open(t, inproc.Options{Base: base}) })
@@ -75,7 +75,7 @@ func read(ctx context.Context, m *inproc.Memory, run string, after int64) (kinds
 	return kinds
 }
 
-// Requirements: STREAM-24
+// Requirements: STREAM-24 (afterwards the turn counts as done)
 func TestAFinishedRunIsKeptForItsTimeAndThenForgotten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

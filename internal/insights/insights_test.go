@@ -60,7 +60,7 @@ func done(user, when string, took time.Duration, tools int) Turn {
 	return Turn{RunID: when, UserID: user, Status: run.Done, At: at(when), Took: took, ToolCalls: tools}
 }
 
-// Requirements: GRND-38, GRND-40
+// Requirements: GRND-38 (turns with median and p90; daily series; tool use and abandonment; usage and cost per person), GRND-40 (turns per working day; tool-use rate; tool calls per turn)
 func TestTurnsAreCountedByHowTheyEnded(t *testing.T) {
 	t.Parallel()
 	s := &memStore{

@@ -56,7 +56,7 @@ func fact(page int) string {
 // and another process goes on. Nothing is embedded or stored twice, and what
 // is asked about a page is answered from that page.
 //
-// Requirements: RAG-19, RAG-02, RAG-11
+// Requirements: RAG-19, RAG-02 (PDF), RAG-11
 func TestABookComesInWithProgressAndIsCitedByPage(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithCancel(t.Context())

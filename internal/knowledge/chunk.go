@@ -1,7 +1,9 @@
 package knowledge
 
 import (
+	"path"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"liminal/internal/fault"
@@ -11,12 +13,30 @@ import (
 )
 
 // Sizes of chunks, in tokens as words.Tokens estimates them (RAG-03, FILE-10).
+// DefaultChunk is that of prose; SizeFor tells that of each type.
 const (
 	DefaultChunk = 400
 	MinChunk     = 64
 	MaxChunk     = 4000
 	Overlap      = 50 // of two neighbouring chunks of the default size; an eighth of others
 )
+
+// SizeFor is how many tokens a chunk of a file has when nobody chose a size:
+// what is dense, such as rows, slides and code, is cut finer than prose, and the
+// chapters of a book are not (RAG-03). It lies within 300 and 500.
+func SizeFor(name, mime string) int {
+	switch extract.TypeOf(name, mime) {
+	case "table", "Excel", "PowerPoint", "source code":
+		return 300
+	case "EPUB":
+		return 500
+	case "OpenDocument":
+		if ext := strings.ToLower(path.Ext(name)); ext == ".ods" || ext == ".odp" {
+			return 300
+		}
+	}
+	return DefaultChunk
+}
 
 // CheckChunkSize refuses a chunk size outside its bounds; 0 means the default
 // (FILE-10).

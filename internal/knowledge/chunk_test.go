@@ -74,7 +74,7 @@ func checkCut(t testing.TB, x extract.Document, chunks []knowledge.Chunk, size i
 	}
 }
 
-// Requirements: RAG-03
+// Requirements: RAG-03 (sliding window with overlap; index and offsets)
 func TestCutSlidesOverSentences(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
@@ -114,7 +114,7 @@ func TestCutSlidesOverSentences(t *testing.T) {
 // Every sample that extract has a golden for is cut exactly, at the default size
 // and the smallest.
 //
-// Requirements: RAG-03
+// Requirements: RAG-03 (sliding window with overlap; index and offsets)
 func TestEveryFormatIsCutExactly(t *testing.T) {
 	t.Parallel()
 	names, err := filepath.Glob("extract/testdata/parse/*")
@@ -135,7 +135,7 @@ func TestEveryFormatIsCutExactly(t *testing.T) {
 	}
 }
 
-// Requirements: RAG-02, RAG-03
+// Requirements: RAG-02 (PDF), RAG-03 (sliding window with overlap; index and offsets)
 func TestChunksOfAPDFKnowTheirPageAndHeading(t *testing.T) {
 	t.Parallel()
 	tower, manual := parseFile(t, "extract/testdata/tower.pdf"), parseFile(t, "extract/testdata/manual.pdf")

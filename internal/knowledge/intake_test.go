@@ -248,7 +248,7 @@ func TestAFileAboveThePlanIsPassedOver(t *testing.T) {
 	}
 }
 
-// Requirements: RAG-02, RAG-05
+// Requirements: RAG-02 (further parsers as tool.spec), RAG-05
 func TestAForeignFileIsTakenFromWhoCanReadIt(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -281,7 +281,7 @@ func TestAForeignFileIsTakenFromWhoCanReadIt(t *testing.T) {
 	}
 }
 
-// Requirements: RAG-02, RAG-19
+// Requirements: RAG-02 (text), RAG-19
 func TestCleaningKeepsPlacesExactAndWhatIsIndexed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -28,7 +28,7 @@ type Options struct {
 	K         int              // passages a search returns; 0: 8 (C-60)
 	High      float64          // confidence is high from here; 0: 0.75 (C-60)
 	Medium    float64          // and medium from here; below it nothing fits; 0: 0.5 (RAG-16)
-	ChunkSize int              // tokens, for documents without a size of their own; 0: DefaultChunk
+	ChunkSize int              // tokens, for documents without a size of their own; 0: SizeFor their type
 	Batch     int              // chunks embedded and stored at once; 0: 64
 	// FileBytes is how large a file of a viewer may be that is read in, by their
 	// plan; nil or 0: any size (RAG-05).
@@ -40,7 +40,6 @@ func (o Options) withDefaults() Options {
 	o.K = cmp.Or(o.K, 8)
 	o.High = cmp.Or(o.High, 0.75)
 	o.Medium = cmp.Or(o.Medium, 0.5)
-	o.ChunkSize = cmp.Or(o.ChunkSize, DefaultChunk)
 	o.Batch = cmp.Or(o.Batch, 64)
 	if o.Parsers == nil {
 		o.Parsers = extract.New()
@@ -80,7 +79,19 @@ type Opener func(ctx context.Context, v identity.Viewer, path string) (File, err
 // version names the encoder whose chunks are current (RAG-09).
 func (l *Library) version() string { return l.o.Embedder.Version() }
 
-func (l *Library) chunkSize(d Document) int { return cmp.Or(d.ChunkSize, l.o.ChunkSize) }
+func (l *Library) chunkSize(d Document) int {
+	return cmp.Or(d.ChunkSize, l.o.ChunkSize, formerSize(d), SizeFor(d.Path, d.MIME))
+}
+
+// formerSize is DefaultChunk for a document that was taken in when every type
+// was cut by it: its chunks stay as they are until its file changes. For every
+// other one it is 0.
+func formerSize(d Document) int {
+	if at := strings.LastIndexByte(d.Version, '/'); at > 0 && strings.HasSuffix(d.Version[:at], "/"+strconv.Itoa(DefaultChunk)) {
+		return DefaultChunk
+	}
+	return 0
+}
 
 // fingerprint is what a finished document bears as its Version: when it is
 // unchanged, nothing about its chunks would be (RAG-04).

@@ -97,7 +97,7 @@ func longText(sections int) string {
 	return b.String()
 }
 
-// Requirements: RAG-03, EMB-01, EMB-03
+// Requirements: RAG-03 (sliding window with overlap; index and offsets), EMB-01, EMB-03
 func TestADocumentIsTakenIn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -119,6 +119,69 @@ func TestADocumentIsTakenIn(t *testing.T) {
 		if x.Text[c.Start:c.End] != c.Content || len(c.Vector) != 64 || math.Abs(embed.Cosine(c.Vector, c.Vector)-1) > 1e-6 {
 			t.Errorf("chunk %d: %d numbers, text %q", c.Index, len(c.Vector), c.Content)
 		}
+	}
+}
+
+// Requirements: RAG-03 (per file type within 300 to 500 tokens)
+func TestChunksAreOfTheSizeOfTheirType(t *testing.T) {
+	t.Parallel()
+	for _, ext := range extract.Extensions() {
+		if size := knowledge.SizeFor("a"+ext, ""); size < 300 || size > 500 {
+			t.Errorf("chunks of %s have %d tokens", ext, size)
+		}
+	}
+	if knowledge.SizeFor("notes", "text/csv") != 300 || knowledge.SizeFor("a.ods", "") != 300 || knowledge.SizeFor("a.odt", "") != 400 || knowledge.SizeFor("a.epub", "") != 500 {
+		t.Error("a type has the size of another")
+	}
+	b := setup(t)
+	c := b.newContext(t, b.viewer)
+	rows := strings.Repeat("berth 7, crane 3, Tuesday, 40 tonnes of barley for Rostock\n", 400)
+	sizes := map[string]int{}
+	for _, name := range []string{"rows.csv", "rows.txt"} {
+		d, err := b.ingest(t, b.put(t, c, name, "place,machine,day,load\n"+rows).ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := b.Text(t.Context(), b.viewer, d.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := len(knowledge.Cut(x, knowledge.SizeFor(name, ""))); d.Chunks != want {
+			t.Errorf("%s has %d chunks, want %d", name, d.Chunks, want)
+		}
+		sizes[name] = d.Chunks
+	}
+	if sizes["rows.csv"] <= sizes["rows.txt"] {
+		t.Errorf("rows are cut no finer than prose: %v", sizes)
+	}
+}
+
+// What was taken in before types had sizes of their own stays as it is.
+//
+// Requirements: RAG-03 (per file type within 300 to 500 tokens), RAG-04
+func TestADocumentOfBeforeStaysInItsChunksUntilItsFileChanges(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.newContext(t, b.viewer)
+	rows := "place,load\n" + strings.Repeat("berth 7, 40 tonnes of barley for Rostock\n", 400)
+	d := b.put(t, c, "rows.csv", rows)
+	former := *b
+	former.Library = knowledge.NewLibrary(knowledge.Options{
+		Contexts: b.MemStore, Documents: b.MemStore, Index: b.MemStore, Embedder: embed.Hash{}, Parsers: parsers(), ChunkSize: knowledge.DefaultChunk,
+	})
+	before, err := former.ingest(t, d.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writes := b.Writes
+	again, err := b.ingest(t, d.ID)
+	if err != nil || again.Chunks != before.Chunks || b.Writes != writes {
+		t.Errorf("%d chunks became %d, %d were written, %v", before.Chunks, again.Chunks, b.Writes-writes, err)
+	}
+	b.files["rows.csv"] = rows + "berth 8, nothing\n"
+	changed, err := b.ingest(t, d.ID)
+	if err != nil || changed.Chunks <= before.Chunks {
+		t.Errorf("the changed file has %d chunks, the former %d, %v", changed.Chunks, before.Chunks, err)
 	}
 }
 

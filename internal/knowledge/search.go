@@ -308,7 +308,7 @@ func (l *Library) vague(ctx context.Context, v identity.Viewer, s scope) (Found,
 	if err != nil {
 		return Found{}, err
 	}
-	chunks := Cut(x, d.ChunkSize)
+	chunks := Cut(x, l.chunkSize(d))
 	if len(chunks) == 0 {
 		return f, nil
 	}

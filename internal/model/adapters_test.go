@@ -68,7 +68,7 @@ func hybrid(id string, weight float64) model.Adapter {
 	}
 }
 
-// Requirements: LORA-02, LORA-08, LORA-10
+// Requirements: LORA-02 (remote; prompt; hybrid), LORA-08, LORA-10 (instructions on an API backend; remote id where supported)
 func TestAnAdapterReachesABackendByItsModeAndStyle(t *testing.T) {
 	t.Parallel()
 	remote := model.Adapter{ID: "r", Mode: model.ModeRemote, RemoteModelID: "ft:r", RemoteID: "served/r", Weight: 0.5, Instructions: "never said"}
@@ -117,7 +117,7 @@ func TestAnAdapterReachesABackendByItsModeAndStyle(t *testing.T) {
 	}
 }
 
-// Requirements: LORA-09
+// Requirements: LORA-09 (lightest first; at most 3 and what the provider takes)
 func TestBeyondTheCapTheLightestAdaptersAreDropped(t *testing.T) {
 	t.Parallel()
 	adapters := []model.Adapter{hybrid("a", 0.2), hybrid("b", 0.9), hybrid("c", 0.2), hybrid("d", 0.6), hybrid("e", 0.1)}

@@ -6,7 +6,7 @@ import (
 	"liminal/internal/model"
 )
 
-// Requirements: LORA-06, LORA-11
+// Requirements: LORA-06, LORA-11 (prompt is a system overlay)
 func TestAnAdapterFromBeforeModesHasTheOneItsBackendMeans(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

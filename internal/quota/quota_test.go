@@ -174,7 +174,7 @@ func TestASpentBucketSaysWhenToComeBack(t *testing.T) {
 	}
 }
 
-// Requirements: OPS-12, SAFE-04
+// Requirements: OPS-12 (file size; rate; decode time), SAFE-04, ISO-08 (three runs, two answers), FILE-03, FILE-08, CFG-12
 func TestPlansAreOneTableAndUnknownNamesAreFree(t *testing.T) {
 	t.Parallel()
 	free, paid := PlanOf(Free), PlanOf(Paid)

@@ -120,7 +120,7 @@ func (s split) Append(ctx context.Context, run string, events ...stream.Event) (
 	return s.other.Append(ctx, run, events...)
 }
 
-// Requirements: STREAM-24, STREAM-32
+// Requirements: STREAM-24 (missed events are replayed), STREAM-32
 func TestStreamLogAcrossProcesses(t *testing.T) {
 	t.Parallel()
 	storetest.StreamLog(t, func(t testing.TB, _ int64) stream.Log {
@@ -269,7 +269,7 @@ func TestAFollowerLeavesAtOnceWhateverRedisDoes(t *testing.T) {
 	}
 }
 
-// Requirements: DATA-13, STREAM-24
+// Requirements: DATA-13, STREAM-24 (missed events are replayed)
 func TestALossOfRedisIsAResetAndTheRunGoesOn(t *testing.T) {
 	t.Parallel()
 	m := open(t, Options{Idle: 3 * time.Second}) // a follower looks each third of it
@@ -345,7 +345,7 @@ func TestALogOverItsBoundDropsTheOldestAndSaysSo(t *testing.T) {
 	}
 }
 
-// Requirements: STREAM-24
+// Requirements: STREAM-24 (afterwards the turn counts as done)
 func TestARunIsForgottenInTime(t *testing.T) {
 	t.Parallel()
 	m := open(t, Options{Idle: time.Hour})

@@ -34,7 +34,7 @@ func open(t testing.TB, o Options) *Memory {
 	return m
 }
 
-// Requirements: STREAM-24, STREAM-32
+// Requirements: STREAM-24 (missed events are replayed), STREAM-32
 func TestStreamLog(t *testing.T) {
 	t.Parallel()
 	storetest.StreamLog(t, func(t testing.TB, _ int64) stream.Log { return open(t, Options{}).Log() })

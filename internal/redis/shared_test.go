@@ -321,7 +321,7 @@ func TestTheSharedStateIsLostAndGoesOn(t *testing.T) {
 // A server with thousands of streams, and a Redis a few milliseconds away:
 // renewing one place after the other would take longer than a lease.
 //
-// Requirements: ISO-08, SAFE-04
+// Requirements: ISO-08 (a third answer waits), SAFE-04
 func TestManyPlacesAreHeldOverASlowLine(t *testing.T) {
 	t.Parallel()
 	const people, lease = 1200, 5 * time.Second // a busy machine may pause for seconds

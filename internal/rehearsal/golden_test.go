@@ -32,9 +32,10 @@ type kept struct {
 
 // Every folder of testdata/rehearsal is a change to a document: base.json and
 // patch.json, the runs it is rehearsed on in recordings.json, and the report in
-// want.json, which -update writes. A plan.json may say unknown and script.
+// want.json, which -update writes. A plan.json may say unknown, script, and what
+// the folder proves.
 //
-// Requirements: CFG-07, CFG-10, CFG-11, GRAPH-30, PLAT-07, ROUTE-08
+// Requirements: testdata/rehearsal/*
 func TestRehearsals(t *testing.T) {
 	t.Parallel()
 	folders, err := filepath.Glob("testdata/rehearsal/*/base.json")

@@ -116,7 +116,7 @@ func TestARehearsalOfAnEndlessGraphEnds(t *testing.T) {
 	}
 }
 
-// Requirements: GRAPH-10, GRAPH-22
+// Requirements: GRAPH-10 (reaches node_rag; reaches node_code_agent; reaches node_plain), GRAPH-22
 func TestTheSeedsExampleComesToEachOfItsLeaves(t *testing.T) {
 	t.Parallel()
 	doc := artifactstest.Shipped(t, "classify_and_route")
@@ -134,7 +134,7 @@ func TestTheSeedsExampleComesToEachOfItsLeaves(t *testing.T) {
 	}
 }
 
-// Requirements: GRAPH-22, INT-09
+// Requirements: GRAPH-22, INT-09 (resumes with null; defaults; the run reaches its end)
 func TestTheDocumentsGraphGoesOnWhateverHappens(t *testing.T) {
 	t.Parallel()
 	doc := artifactstest.Shipped(t, artifacts.DocumentsWorkflow)
@@ -187,7 +187,7 @@ func TestTheDocumentsGraphGoesOnWhateverHappens(t *testing.T) {
 	}
 }
 
-// Requirements: GRAPH-24
+// Requirements: GRAPH-24 (ingestion)
 func TestTheIngestGraphNotesEveryFailure(t *testing.T) {
 	t.Parallel()
 	library := stocked(t)

@@ -190,7 +190,7 @@ func TestWhatRunsNothingIsNotRehearsed(t *testing.T) {
 // The rules that judge a change are those of the current version, not those it
 // brings along.
 //
-// Requirements: CFG-11, PLAT-07
+// Requirements: CFG-11, PLAT-07 (what a document asks for is bounded)
 func TestAChangeIsJudgedByTheRulesThereAre(t *testing.T) {
 	t.Parallel()
 	library := stocked(t)

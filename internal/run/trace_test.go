@@ -11,7 +11,7 @@ import (
 
 // Rows hold traces, and so do pages that people have open.
 //
-// Requirements: GRAPH-18
+// Requirements: GRAPH-18 (order)
 func TestATraceIsStoredAsItAlwaysWas(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)

@@ -22,7 +22,8 @@ func scanMessage(scan Scan) (m chat.Message, err error) {
 // insertMessage writes a message of user's conversation; one that is there
 // stays as it is (CHAT-28).
 func insertMessage(tx Tx, user string, m chat.Message) error {
-	content, err := encoded(m.Struct, m.Struct == nil)
+	structure := m.Struct.Normalised()
+	content, err := encoded(structure, structure == nil)
 	if err != nil {
 		return err
 	}

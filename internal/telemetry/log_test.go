@@ -45,7 +45,7 @@ func TestALogLineHoldsNoSecretAndNoPerson(t *testing.T) {
 	}
 }
 
-// Requirements: OBS-02
+// Requirements: OBS-02 (correlation id)
 func TestALogLineNamesItsRequestRunAndTrace(t *testing.T) {
 	t.Parallel()
 	id := "first"

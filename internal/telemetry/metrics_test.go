@@ -34,7 +34,7 @@ func wants(t *testing.T, page string, lines ...string) {
 	}
 }
 
-// Requirements: OBS-01
+// Requirements: OBS-01 (request latency and errors; tokens; adapter usage and success_score; preference rate; node latency, retries and timeouts)
 func TestMetricsCountWhatHappens(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics("1.2.3")
@@ -71,7 +71,7 @@ func TestMetricsCountWhatHappens(t *testing.T) {
 	}
 }
 
-// Requirements: OBS-01, RAG-17
+// Requirements: OBS-01 (adapter usage and success_score), RAG-17 (a metric)
 func TestFiguresOfTheStoreAreTold(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics("v")
@@ -119,7 +119,6 @@ func (oneValue) Get(_ context.Context, key string) ([]byte, bool, error) {
 	return nil, strings.HasSuffix(key, ":known"), nil
 }
 
-// Requirements: OBS-01
 func TestReadsOfACacheAreCountedByItsNoun(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics("v")

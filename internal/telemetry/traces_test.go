@@ -3,6 +3,7 @@ package telemetry_test
 import (
 	"context"
 	"encoding/hex"
+	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
@@ -26,8 +27,10 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
+	"liminal/activities"
 	"liminal/activities/activitiestest"
 	"liminal/internal/chat"
+	"liminal/internal/identity"
 	"liminal/internal/model"
 	"liminal/internal/model/observed"
 	"liminal/internal/model/scripted"
@@ -146,7 +149,7 @@ func asking(m model.Model) activitiestest.Func {
 // From the HTTP request through the engine, the workflow, its activity and the
 // tool to the model: one trace, in which nobody's words are.
 //
-// Requirements: OBS-06
+// Requirements: OBS-06 (gateway to model; router)
 func TestATurnIsOneTraceFromTheRequestToTheModel(t *testing.T) {
 	t.Parallel()
 	for name, spec := range map[string]tool.Spec{"inline": {Runs: tool.Inline}, "activity": {Runs: tool.Activity}} {
@@ -201,7 +204,9 @@ func turning(t *testing.T, traces *telemetry.Traces, world *activitiestest.World
 		env.SetTestTimeout(patience)
 		env.SetHeader(engine.header)
 		workflows.New(workflows.Options{}).Register(env)
-		for name, f := range world.Set().Named() {
+		set := world.Set()
+		set.Router = router{}
+		for name, f := range set.Named() {
 			env.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 		}
 		env.ExecuteWorkflow(workflows.ChatTurnType, world.Chat("a private question", chat.TurnInput{}))
@@ -212,8 +217,18 @@ func turning(t *testing.T, traces *telemetry.Traces, world *activitiestest.World
 	})
 }
 
+// router chooses nothing.
+type router struct{}
+
+func (router) Route(context.Context, identity.Viewer, activities.RouteInput) (activities.Routed, error) {
+	return activities.Routed{Trace: json.RawMessage(`{}`)}, nil
+}
+
 func checkTrace(t *testing.T, c *collected) {
 	t.Helper()
+	if path := c.path("route"); len(path) < 4 || path[0] != "POST /v1/chat" || !strings.HasPrefix(path[2], "RunWorkflow:") {
+		t.Errorf("the way to the router is %q", path)
+	}
 	traceIDs := map[string]bool{}
 	for _, s := range c.spans {
 		traceIDs[hex.EncodeToString(s.GetTraceId())] = true
@@ -250,7 +265,7 @@ func checkTrace(t *testing.T, c *collected) {
 	}
 }
 
-// Requirements: OBS-06
+// Requirements: OBS-06 (gateway to model)
 func TestACollectorThatIsDownHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	hangs := make(chan struct{})

@@ -55,7 +55,7 @@ func echo(_ context.Context, c *tool.Call) (map[string]any, error) {
 // A spec may have been stored before schemas had bounds: its tool says so, and
 // takes nothing of the process. The value may be what multiplies, too.
 //
-// Requirements: PLAT-07, TOOL-17
+// Requirements: PLAT-07 (what a document asks for is bounded), TOOL-17
 func TestASchemaThatMultipliesIsRefusedWhereverItStands(t *testing.T) {
 	t.Parallel()
 	var nested strings.Builder
@@ -88,7 +88,7 @@ func TestASchemaThatMultipliesIsRefusedWhereverItStands(t *testing.T) {
 	}
 }
 
-// Requirements: TOOL-11, GRAPH-25
+// Requirements: TOOL-11, GRAPH-25 (through the registry only)
 func TestAnUnknownToolIsNotFound(t *testing.T) {
 	t.Parallel()
 	if _, err := box(t, echo).Call(t.Context(), spec("other"), call(nil)); !errors.Is(err, fault.NotFound) {
@@ -199,7 +199,7 @@ func TestPrivilegedToolsRunForAdministratorsOnly(t *testing.T) {
 	}
 }
 
-// Requirements: TOOL-09, PLAT-07
+// Requirements: TOOL-09 (15 s, 60 s at most), PLAT-07 (a document raises no limit)
 func TestTimeIsCappedWhateverASpecSays(t *testing.T) {
 	t.Parallel()
 	for ms, want := range map[int]time.Duration{0: 15 * time.Second, 200: 200 * time.Millisecond, 600_000: time.Minute} {
@@ -214,7 +214,7 @@ func TestTimeIsCappedWhateverASpecSays(t *testing.T) {
 	}
 }
 
-// Requirements: TOOL-09
+// Requirements: TOOL-09 (15 s, 60 s at most), API-12 (the same time)
 func TestASlowToolFailsAfterItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := box(t, func(ctx context.Context, _ *tool.Call) (map[string]any, error) {
@@ -327,7 +327,10 @@ func TestThePersonsMistakesOpenNoBreaker(t *testing.T) {
 	}
 }
 
-func TestAPersonHasTwoModelAnswersUnderWayAtMost(t *testing.T) {
+// Unlike a fourth run, which is refused, a third answer waits inside its run.
+//
+// Requirements: ISO-08 (a third answer waits)
+func TestAThirdModelAnswerOfAPersonWaitsForItsPlace(t *testing.T) {
 	t.Parallel()
 	var now, most atomic.Int32
 	gate := make(chan struct{})
@@ -351,7 +354,7 @@ func TestAPersonHasTwoModelAnswersUnderWayAtMost(t *testing.T) {
 		gate <- struct{}{}
 	}
 	all.Wait()
-	if most.Load() > tool.MaxDecodes {
+	if tool.MaxDecodes != 2 || most.Load() > tool.MaxDecodes {
 		t.Errorf("%d at once", most.Load())
 	}
 }

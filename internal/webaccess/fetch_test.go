@@ -73,7 +73,7 @@ const article = `<!doctype html><html><head><title> The
 <ul><li>one</li><li>two</li></ul><pre><code>x := 1
 </code></pre></main><footer>Imprint</footer></body></html>`
 
-// Requirements: TOOL-12, SAFE-06
+// Requirements: TOOL-12 (web_fetch), SAFE-06
 func TestAPageIsReadAsMarkdownOfItsMainContent(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 19, 0, 0, 0, time.UTC)
@@ -321,6 +321,9 @@ func TestAHostThatDripsIsLeftAfterItsTime(t *testing.T) {
 				StatusCode: http.StatusOK, Request: req, Header: http.Header{"Content-Type": {"text/plain"}}, Body: &drip{req.Context()},
 			}, nil
 		})
+		if webaccess.ConnectTimeout != 10*time.Second || webaccess.TotalTimeout != 30*time.Second {
+			t.Errorf("a host gets %v to connect and %v in all", webaccess.ConnectTimeout, webaccess.TotalTimeout)
+		}
 		began := time.Now()
 		_, err := c.Fetch(t.Context(), "http://slow.example/")
 		if took := time.Since(began); !errors.Is(err, fault.Invalid) || took > webaccess.TotalTimeout+time.Second {

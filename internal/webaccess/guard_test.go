@@ -84,7 +84,7 @@ func TestListsSayWhichHostsMayBeReached(t *testing.T) {
 	}
 }
 
-// Requirements: TOOL-06, TOOL-07
+// Requirements: TOOL-06, TOOL-07 (no address but HTTP)
 func TestAddressesThatAreNoPagesAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{

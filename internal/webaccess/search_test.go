@@ -100,7 +100,7 @@ func served(t *testing.T, e engine, handler http.HandlerFunc) webaccess.Provider
 	return p
 }
 
-// Requirements: TOOL-13
+// Requirements: TOOL-13 (a provider behind an interface)
 func TestEveryProviderSpeaksItsOwnProtocol(t *testing.T) {
 	t.Parallel()
 	for name, e := range engines() {
@@ -129,7 +129,7 @@ func TestEveryProviderSpeaksItsOwnProtocol(t *testing.T) {
 	}
 }
 
-// Requirements: TOOL-13, SAFE-08
+// Requirements: TOOL-13 (a provider behind an interface), SAFE-08
 func TestWhatGoesWrongAtAProviderIsToldWithoutTheKey(t *testing.T) {
 	t.Parallel()
 	type want struct {

@@ -6,7 +6,6 @@ import (
 	"testing"
 )
 
-// Requirements: OBS-01
 func TestFiguresAreForThisMachineOnly(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -1,19 +1,28 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
 )
 
-// proof is a test that would fail if a requirement were not met.
-type proof struct{ name, file string }
+// proof is a test, or a golden file a test reads, that would fail if a
+// requirement, or the clauses of it that are named, were not met.
+type proof struct {
+	name, file string
+	clauses    []string
+}
+
+// found is what a repository says.
+type found struct {
+	proofs   map[string][]proof
+	register register
+}
 
 var (
 	comment = regexp.MustCompile(`^\s*//\s*Requirements?:\s*(.+)$`)
@@ -21,14 +30,42 @@ var (
 	tsTest  = regexp.MustCompile("^\\s*(?:test|it|describe|test\\.describe)\\(\\s*(['\"`])(.*)$")
 	tsTable = regexp.MustCompile("^.*[\\])]\\)?\\(\\s*(['\"`])(.*)$") // the name after a table of cases
 	tsEach  = regexp.MustCompile(`^\s*(?:test|it|describe)\.each\(`)
-	idList  = regexp.MustCompile(`^[A-Z]+-\d+$`)
+
+	goldenField  = regexp.MustCompile(`^\s*"requirements":\s*"([^"]*)"`)
+	goldenHeader = regexp.MustCompile(`^# Requirements?:\s*(.+)$`)
 )
 
-// collect reads every test file of the repository.
-func collect(repo fs.FS) (map[string][]proof, error) {
-	proofs := map[string][]proof{}
-	var faults []error
+// reader is a test that reads golden files which say what they hold.
+type reader struct {
+	proof
+	line    int
+	pattern string // of files or their folder, from the repository's root
+}
+
+// golden is a file of testdata that says what it holds.
+type golden struct {
+	file   string
+	line   int
+	claims []claim
+}
+
+type collector struct {
+	found
+	readers []reader
+	goldens []golden
+	faults  []error
+}
+
+// collect reads every test file of the repository and every golden one.
+func collect(repo fs.FS) (found, error) {
+	c := collector{found: found{proofs: map[string][]proof{}}}
+	if text, err := fs.ReadFile(repo, clausesFile); err == nil {
+		if c.register, err = readRegister(string(text)); err != nil {
+			return found{}, err
+		}
+	}
 	err := fs.WalkDir(repo, ".", func(file string, d fs.DirEntry, err error) error {
+		inTestdata := slices.Contains(strings.Split(path.Dir(file), "/"), "testdata")
 		switch {
 		case err != nil:
 			return err
@@ -37,24 +74,27 @@ func collect(repo fs.FS) (map[string][]proof, error) {
 				return fs.SkipDir
 			}
 			return nil
-		case !isTest(d.Name()):
+		case !inTestdata && !isTest(d.Name()):
 			return nil
 		}
 		text, err := fs.ReadFile(repo, file)
 		if err != nil {
 			return err
 		}
-		if err := read(file, text, proofs); err != nil {
-			faults = append(faults, err)
+		if inTestdata {
+			c.readGolden(file, string(text))
+		} else {
+			c.read(file, string(text))
 		}
 		return nil
 	})
-	return proofs, errors.Join(append(faults, err)...)
+	c.join()
+	return c.found, errors.Join(append(c.faults, err)...)
 }
 
 func skipped(dir, name string) bool {
 	return dir != "." && strings.HasPrefix(name, ".") ||
-		slices.Contains([]string{"node_modules", "testdata", "dist", "bin"}, name)
+		slices.Contains([]string{"node_modules", "dist", "bin"}, name)
 }
 
 func isTest(name string) bool {
@@ -66,27 +106,37 @@ func isTest(name string) bool {
 		(strings.HasSuffix(stem, ".test") || strings.HasSuffix(stem, ".spec"))
 }
 
+func (c *collector) fault(file string, line int, err error) {
+	c.faults = append(c.faults, fmt.Errorf("%s:%d: %w", file, line, err))
+}
+
 // read finds the comments of one file and the test that follows each.
-func read(file string, text []byte, proofs map[string][]proof) error {
+func (c *collector) read(file, text string) {
 	var (
-		pending []string
+		pending []claim
+		readers []reader
 		inTable bool // of a test whose name follows its cases
-		faults  []error
 		line    int
 	)
-	for s := bufio.NewScanner(bytes.NewReader(text)); s.Scan(); {
+	for row := range strings.Lines(text) {
 		line++
-		row := s.Text()
+		row = strings.TrimRight(row, "\r\n")
 		if m := comment.FindStringSubmatch(row); m != nil {
-			ids, err := parse(m[1])
-			if err != nil {
-				faults = append(faults, fmt.Errorf("%s:%d: %w", file, line, err))
+			claims, files, err := parse(m[1])
+			for _, said := range claims {
+				err = errors.Join(err, c.register.check(said))
 			}
-			pending = append(pending, ids...)
+			if err != nil {
+				c.fault(file, line, err)
+			}
+			pending = append(pending, claims...)
+			for _, f := range files {
+				readers = append(readers, reader{line: line, pattern: path.Join(path.Dir(file), f)})
+			}
 			continue
 		}
 		trimmed := strings.TrimSpace(row)
-		if len(pending) == 0 || strings.HasPrefix(trimmed, "//") || strings.HasPrefix(trimmed, "*") {
+		if len(pending)+len(readers) == 0 || strings.HasPrefix(trimmed, "//") || strings.HasPrefix(trimmed, "*") {
 			continue // the rest of the comment
 		}
 		inTable = inTable || tsEach.MatchString(row)
@@ -95,28 +145,83 @@ func read(file string, text []byte, proofs map[string][]proof) error {
 			continue
 		}
 		if !ok {
-			faults = append(faults, fmt.Errorf("%s:%d: the requirements above belong to no test", file, line))
+			c.fault(file, line, errors.New("the requirements above belong to no test"))
 		}
-		for _, id := range pending {
-			proofs[id] = append(proofs[id], proof{name, file})
+		for _, said := range pending {
+			c.proofs[said.id] = append(c.proofs[said.id], proof{name, file, said.clauses})
 		}
-		pending, inTable = nil, false
+		for _, r := range readers {
+			r.name, r.file = name, file
+			c.readers = append(c.readers, r)
+		}
+		pending, readers, inTable = nil, nil, false
 	}
-	return errors.Join(faults...)
 }
 
-func parse(list string) (ids []string, err error) {
-	for id := range strings.SplitSeq(list, ",") {
-		id = strings.TrimSuffix(strings.TrimSpace(id), ".")
-		if !idList.MatchString(id) {
-			return ids, fmt.Errorf("%q is no list of ids, as in GRAPH-07, GRAPH-16", list)
+// readGolden finds what a file of testdata says it holds: in a field of a
+// document in JSON, or in a line that begins with #.
+func (c *collector) readGolden(file, text string) {
+	line := 0
+	for row := range strings.Lines(text) {
+		line++
+		m := goldenField.FindStringSubmatch(row)
+		if m == nil {
+			m = goldenHeader.FindStringSubmatch(strings.TrimRight(row, "\r\n"))
 		}
-		if err := known(id); err != nil {
-			return ids, err
+		if m == nil {
+			continue
 		}
-		ids = append(ids, id)
+		claims, files, err := parse(m[1])
+		for _, said := range claims {
+			err = errors.Join(err, c.register.check(said))
+		}
+		if len(files) > 0 {
+			err = errors.Join(err, errors.New("a golden file says what it holds, and names no other"))
+		}
+		if err != nil {
+			c.fault(file, line, err)
+		}
+		c.goldens = append(c.goldens, golden{file, line, claims})
 	}
-	return ids, nil
+}
+
+// join gives each golden file to the tests that read it. One that no test says
+// it reads proves nothing.
+func (c *collector) join() {
+	used := map[int]bool{}
+	for _, g := range c.goldens {
+		read := false
+		for i, r := range c.readers {
+			if !matches(r.pattern, g.file) {
+				continue
+			}
+			used[i], read = true, true
+			_, below, _ := strings.Cut(g.file, "testdata/")
+			name := r.name + ": " + strings.TrimSuffix(below, path.Ext(below))
+			for _, said := range g.claims {
+				c.proofs[said.id] = append(c.proofs[said.id], proof{name, g.file, said.clauses})
+			}
+		}
+		if !read {
+			c.fault(g.file, g.line, errors.New("no test says that it reads this file, as in // Requirements: testdata/run"))
+		}
+	}
+	for i, r := range c.readers {
+		if !used[i] {
+			c.fault(r.file, r.line, fmt.Errorf("no file of %s says what it holds", r.pattern))
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(c.register)) {
+		if len(c.proofs[id]) == 0 {
+			c.faults = append(c.faults, fmt.Errorf("%s: no test names %s", clausesFile, id))
+		}
+	}
+}
+
+func matches(pattern, file string) bool {
+	one, _ := path.Match(pattern, file)
+	all, _ := path.Match(pattern, path.Dir(file))
+	return one || all
 }
 
 func testName(row string, inTable bool) (string, bool) {

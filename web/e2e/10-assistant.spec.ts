@@ -72,7 +72,7 @@ test('a budget that is used up says what was used, and when it renews', async ({
   await expect(failure).toContainText('Dein Budget für heute ist aufgebraucht');
 });
 
-// Requirements: UI-05, UI-06, UI-24, UI-28, STREAM-18
+// Requirements: UI-05, UI-06, UI-24 (document pills), UI-28 (confidence is shown; tokens are shown), STREAM-18
 test('two documents are compared, each quote opens its passage, and the choice holds', async ({ page }) => {
   await enter(page);
   await expect(page.locator('.tools input[type=file]')).toHaveAttribute('accept', /\.docx.*\.pptx.*\.xlsx/);
@@ -92,6 +92,7 @@ test('two documents are compared, each quote opens its passage, and the choice h
   const steps = turn.locator('.steps li');
   await expect(steps).toContainText(['Clarifying intent...', 'Finding documents...', 'Validating request...', 'Comparing documents...', 'Formatting response...']);
   await expect(steps.nth(1).locator('.pill')).toHaveText(['Travel policy', 'Remote work policy']);
+  expect(await steps.nth(1).locator('.pill').first().evaluate((pill) => getComputedStyle(pill, '::before').content)).toContain('📄');
   await expect(turn.locator('.turn-foot')).toContainText(/extractive.*\d tokens/);
   await expect(turn.locator('.confidence')).toHaveText(/supported$/);
 
@@ -108,7 +109,7 @@ test('two documents are compared, each quote opens its passage, and the choice h
   await expect(chooser.locator('option:checked')).toHaveText('Automatic');
 });
 
-// Requirements: INT-01, INT-02, UI-21, UI-22
+// Requirements: INT-01, INT-02 (the four types), UI-21, UI-22 (text_input goes to resume)
 test('an audit asks for its text, also after a reload, and holds it against the document', async ({ page }) => {
   await arrive(page);
   await say(page, 'Audit against the travel policy');

@@ -205,7 +205,7 @@ test('the editor completes, finds faults where they stand, draws as one types, a
   await expect(page.getByRole('button', { name: 'Rehearse' })).toBeDisabled();
 });
 
-// Requirements: UI-13, CFG-01, CFG-07
+// Requirements: UI-13, CFG-01, CFG-07 (dry run)
 test('a change is rehearsed before it is proposed, and needs a reason; one’s own may be saved at once', async ({ page }) => {
   await enter(page);
   const { id, name } = await own(page);
@@ -265,7 +265,7 @@ const shapes = [
 ];
 
 for (const shape of shapes) {
-  // Requirements: UI-02
+  // Requirements: UI-02 (single column below 640 px)
   test(`artifacts are in nobody’s way: ${shape.name}`, async ({ page }) => {
     await page.emulateMedia({ colorScheme: shape.scheme, reducedMotion: 'reduce' });
     await page.setViewportSize(shape.size);

@@ -147,7 +147,7 @@ test('a patch whose base has moved is rebased, and its successor says so', async
   await power.context().close();
 });
 
-// Requirements: CFG-07, CFG-14
+// Requirements: CFG-07 (schema), CFG-14
 test('a patch that fails its checks tells what is wrong and leads to the place', async ({ page }) => {
   await asAdministrator(page);
   const artifact = await publish(page, 'broken');
@@ -234,7 +234,7 @@ for (const shape of [
   { name: 'dark', scheme: 'dark' as const, size: { width: 1360, height: 860 } },
   { name: 'phone', scheme: 'light' as const, size: { width: 390, height: 800 } },
 ]) {
-  // Requirements: UI-02
+  // Requirements: UI-02 (single column below 640 px)
   test(`decisions have room and contrast, also in German: ${shape.name}`, async ({ page }) => {
     await page.emulateMedia({ colorScheme: shape.scheme, reducedMotion: 'reduce' });
     await page.setViewportSize(shape.size);

@@ -2,7 +2,7 @@
 import { alsoAs, ask, asAdministrator, publish, tell, type Made } from './change.ts';
 import { accessible, expect, test, what, which } from './stage.ts';
 
-// Requirements: GRAPH-18, GRAPH-30, UI-02
+// Requirements: GRAPH-18 (order), GRAPH-30, UI-02 (single column below 640 px)
 test('an answer leads to the run behind it, its way, its reasons, and the same run on another version', async ({ page }) => {
   test.setTimeout(60_000);
   await asAdministrator(page);
@@ -33,7 +33,7 @@ test('an answer leads to the run behind it, its way, its reasons, and the same r
   await accessible(page, 'a run on another version');
 });
 
-// Requirements: ISO-01, UI-02
+// Requirements: ISO-01, UI-02 (single column below 640 px)
 test('an administrator finds everybody’s runs, and of another person’s only the way', async ({ page, browser }) => {
   test.setTimeout(60_000);
   await asAdministrator(page);
@@ -65,7 +65,7 @@ test('an administrator finds everybody’s runs, and of another person’s only 
   await other.context().close();
 });
 
-// Requirements: GRAPH-26, GRAPH-18, ISO-01
+// Requirements: GRAPH-26, GRAPH-18 (order), ISO-01
 test('a run that waits for a person shows where it stands, follows itself to its end, and tells others only the way', async ({ page, browser }) => {
   test.setTimeout(60_000);
   await asAdministrator(page);

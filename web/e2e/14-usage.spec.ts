@@ -5,7 +5,7 @@ import { accessible, expect, test } from './stage.ts';
 const tile = (page: Page, name: string) => page.locator('.tile').filter({ has: page.getByText(name, { exact: true }) });
 const plot = (page: Page, name: string) => page.locator('.plot').filter({ has: page.getByRole('heading', { name }) });
 
-// Requirements: GRND-38, GRND-40
+// Requirements: GRND-38 (turns with median and p90; daily series; tool use and abandonment; usage and cost per person), GRND-40 (turns per working day; tool-use rate; tool calls per turn)
 test('an administrator sees how the place is used, in pictures and in tables', async ({ page, browser }) => {
   test.setTimeout(60_000);
   await asAdministrator(page);

@@ -48,7 +48,7 @@ test('what was said stays pressed after a reload, and can be taken back at any t
   await expect.poll(() => kept(page)).toBeNull();
 });
 
-// Requirements: PREF-04
+// Requirements: PREF-04 (stored)
 test('a note says why, and what the answer should have been', async ({ page }) => {
   await enter(page);
   await say(page, 'What is a lemma?');

@@ -160,14 +160,14 @@ test('what is pasted is words, line by line, and a long text is no trouble', asy
   await holds(page, `${long}!`);
 });
 
-// Requirements: UI-22
+// Requirements: UI-22 (disabled while options are open; its sentence; text_input goes to resume)
 test('a question with options locks the box and says why; one that wants words is answered in it', async ({ page }) => {
   const asks = { ...which, id: 'text', interrupt_type: 'text_input', message: 'Which one, in your words?', options: undefined, next: 'done' };
   await enter(page);
   await shelf(page, 'Retention rules');
   await workflow(page, 'box', [{ ...what, id: 'first', next: 'text' }, asks, { id: 'done', type: 'end', response: 'Noted: ${vars.choice}' }]);
   await say(page, 'Begin');
-  await expect(page.locator('#why')).toHaveText('Pick an answer above, or skip the question.');
+  await expect(page.locator('#why')).toHaveText('Please select an option above, or skip the question.');
   await expect(box(page)).toBeDisabled();
   await expect(box(page)).toHaveAttribute('aria-describedby', 'why');
   await page.getByRole('button', { name: /^Audit/ }).click();

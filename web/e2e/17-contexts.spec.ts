@@ -29,7 +29,7 @@ async function sizeOf(page: Page, context: string): Promise<number> {
   return data.data[0]!.chunk_size;
 }
 
-// Requirements: UI-01, UI-10
+// Requirements: UI-01 (sidebar and main), UI-10
 test('a context is made, filled, described, and deleted', async ({ page }) => {
   await enter(page);
   await contexts(page);
@@ -218,7 +218,7 @@ const shapes = [
 ];
 
 for (const shape of shapes) {
-  // Requirements: UI-02
+  // Requirements: UI-02 (single column below 640 px)
   test(`nothing of the contexts is in the way of anyone: ${shape.name}`, async ({ page }) => {
     await page.emulateMedia({ colorScheme: shape.scheme, reducedMotion: 'reduce' });
     await page.setViewportSize(shape.size);

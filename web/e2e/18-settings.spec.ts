@@ -133,7 +133,7 @@ const shapes = [
 ];
 
 for (const shape of shapes) {
-  // Requirements: UI-02
+  // Requirements: UI-02 (single column below 640 px)
   test(`nothing of the settings is in the way of anyone: ${shape.name}`, async ({ page }) => {
     await page.emulateMedia({ colorScheme: shape.scheme, reducedMotion: 'reduce' });
     await page.setViewportSize(shape.size);

@@ -68,7 +68,7 @@ test('where sockets are refused, everything goes over HTTP', async ({ page }) =>
   expect(heard.asked).toEqual(['POST /v1/chat', 'GET /v1/runs/id/events']);
 });
 
-// Requirements: STREAM-24, UI-26
+// Requirements: STREAM-24 (missed events are replayed), UI-26
 test('a line that drops in the middle loses and doubles nothing', async ({ page }) => {
   const follows: unknown[] = [];
   await between(page, (line, nth) => {
@@ -94,7 +94,7 @@ test('a line that drops in the middle loses and doubles nothing', async ({ page 
   await expect(prose(page)).toHaveText(text);
 });
 
-// Requirements: UI-04, STREAM-24
+// Requirements: UI-04, STREAM-24 (missed events are replayed)
 test('where the socket does not come back, HTTP reads on', async ({ page }) => {
   const heard = listen(page);
   await between(page, (line, nth) => {

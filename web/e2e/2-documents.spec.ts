@@ -1,7 +1,7 @@
 // Also on the lane: the server takes a file in, and the worker reads it.
 import { answered, enter, expect, holds, noSockets, retention, say, test, upload, workflow } from './stage.ts';
 
-// Requirements: UI-05, UI-07
+// Requirements: UI-05, UI-07 (shown)
 test('an uploaded document answers with a quote whose citation opens the passage', async ({ page }) => {
   await enter(page);
   await upload(page, 'retention.md', retention);
@@ -74,7 +74,7 @@ test('an answer full of traps is only words', async ({ page }) => {
   expect(foreign).toEqual([]);
 });
 
-// Requirements: STREAM-24
+// Requirements: STREAM-24 (missed events are replayed)
 test('a dropped connection resumes without loss or repeat', async ({ page }) => {
   await noSockets(page);
   await enter(page);

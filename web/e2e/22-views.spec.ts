@@ -63,7 +63,7 @@ const shapes = [
 const themes = ['light', 'dark'] as const;
 
 for (const shape of shapes) {
-  // Requirements: UI-02
+  // Requirements: UI-02 (single column below 640 px)
   test(`every main view is for everybody and looks as it did, light and dark: ${shape.name}`, async ({ page }, info) => {
     test.setTimeout(240_000);
     await page.emulateMedia({ reducedMotion: 'reduce' });

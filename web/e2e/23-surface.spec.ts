@@ -50,7 +50,7 @@ function headOf(page: Page) {
 
 const fits = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth);
 
-// Requirements: UI-31
+// Requirements: UI-31 (title, tagline, empty state and starters of a workflow)
 test('a conversation shows the words of the workflow it is with, in both languages', async ({ page }) => {
   await enter(page);
   await upload(page, 'glossary.md', glossary);
@@ -101,7 +101,7 @@ test('a conversation shows the words of the workflow it is with, in both languag
   }
 });
 
-// Requirements: UI-02
+// Requirements: UI-02 (single column below 640 px)
 test('a workflow’s words are in nobody’s way, in both themes and on a phone', async ({ page }) => {
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await enter(page);

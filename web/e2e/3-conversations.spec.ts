@@ -58,7 +58,7 @@ test('Enter that ends a composition does not send', async ({ page }) => {
   await holds(page, 'にほ\n');
 });
 
-// Requirements: UI-03
+// Requirements: UI-03 (listed by updated_at; search by title; active highlight; New conversation; search by id)
 test('conversations are listed, found, renamed and deleted', async ({ page }) => {
   await enter(page);
   await say(page, 'First subject');
@@ -70,6 +70,8 @@ test('conversations are listed, found, renamed and deleted', async ({ page }) =>
   await expect(list.locator('.row .name')).toHaveText(['Second subject', 'First subject']);
   await expect(list.locator('[aria-current=page]')).toContainText('Second subject');
 
+  await list.getByRole('searchbox').fill(page.url().split('/').at(-1)!);
+  await expect(list.locator('.row .name')).toHaveText(['Second subject']);
   await list.getByRole('searchbox').fill('first');
   await expect(list.locator('.row .name')).toHaveText(['First subject']);
   await list.getByRole('button', { name: 'Actions for “First subject”' }).click();

@@ -32,7 +32,7 @@ test('a run outlives its reader: a reload in the middle reads on', async ({ page
   for (let n = 1; n <= 30; n++) expect(text.split(`Sentence ${n} of`)).toHaveLength(2);
 });
 
-// Requirements: UI-30
+// Requirements: UI-30 (a new message is brought into view)
 test('scrolling is the reader’s: growth never fights it', async ({ page }) => {
   await page.setViewportSize({ width: 900, height: 420 });
   await enter(page);

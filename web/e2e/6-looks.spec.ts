@@ -7,7 +7,7 @@ const shapes = [
 ];
 
 for (const shape of shapes) {
-  // Requirements: UI-02
+  // Requirements: UI-02 (single column below 640 px)
   test(`nothing is in the way of anyone: ${shape.name}`, async ({ page }) => {
     await page.emulateMedia({ colorScheme: shape.scheme, reducedMotion: 'reduce' });
     await page.setViewportSize(shape.size);
@@ -55,10 +55,13 @@ test('in German on a phone everything has room', async ({ page }) => {
   await accessible(page, 'German');
 });
 
-// Requirements: UI-02
+// Requirements: UI-02 (hidden below 1080 px), UI-01 (sidebar and main; four tabs; 280 px)
 test('the sidebar is a drawer below 1080 px', async ({ page }) => {
   await enter(page);
   await expect(page.getByRole('navigation', { name: 'Conversations' })).toBeVisible();
+  expect(await page.getByRole('navigation', { name: 'Conversations' }).evaluate((nav) => nav.getBoundingClientRect().width)).toBe(280);
+  const tabs = page.getByRole('navigation', { name: 'Parts of Liminal' }).getByRole('link');
+  for (const [index, name] of ['Chat', 'Contexts', 'Artifacts', 'Settings'].entries()) await expect(tabs.nth(index)).toContainText(name);
   await page.setViewportSize({ width: 1079, height: 800 });
   await expect(page.getByRole('navigation', { name: 'Conversations' })).toBeHidden();
   await page.getByRole('button', { name: 'Show conversations' }).click();

@@ -8,7 +8,7 @@ test.beforeEach(({ watch }) => {
   watch.expected.push(refused);
 });
 
-// Requirements: AUTH-12, AUTH-13, AUTH-15
+// Requirements: AUTH-12, AUTH-13, AUTH-15, UI-16 (mfa_required prompts for the code)
 test('a second factor is put to use, asked for at the door, and given up', async ({ page }) => {
   const email = await enter(page);
   const part = await security(page);
@@ -232,7 +232,7 @@ test('a fragment that promises a session without one leads to the door, with a s
   await expect(page.getByRole('heading', { name: 'Sign in' })).toBeVisible();
 });
 
-// Requirements: UI-16
+// Requirements: UI-16 (email, password and tenant; hidden after login)
 test('a tenant may be named, in the address or by hand, and a foreign one lets nobody in', async ({ page }) => {
   const email = await enter(page);
   await signOut(page);

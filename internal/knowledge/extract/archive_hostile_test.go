@@ -179,8 +179,6 @@ func TestAnArchiveIsReadForWhatItHolds(t *testing.T) {
 }
 
 // Clauses of a contract are cited by numbers that stand nowhere in its text.
-//
-// Requirements: RAG-02
 func TestListsOfAWordFileAreNumberedAsWordShowsThem(t *testing.T) {
 	t.Parallel()
 	item := func(num, level, text string) string {

@@ -156,7 +156,7 @@ func TestAPageNamedThousandsOfTimesIsRefused(t *testing.T) {
 	}
 }
 
-// Requirements: RAG-02, RAG-05
+// Requirements: RAG-02 (PDF), RAG-05
 func TestAnOutlineThatLeadsInACircleIsLeftOut(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile("testdata/hostile/outline-endless.pdf")
@@ -173,7 +173,7 @@ func TestAnOutlineThatLeadsInACircleIsLeftOut(t *testing.T) {
 
 // What is read in another process is the same as what is read in this one.
 //
-// Requirements: RAG-02
+// Requirements: RAG-02 (PDF)
 func TestConfinedParsersReadTheSame(t *testing.T) {
 	t.Parallel()
 	names, err := filepath.Glob("testdata/parse/*")

@@ -230,6 +230,14 @@ func choose(name, mime string, head []byte) (format, error) {
 	return format{}, Unsupported(name)
 }
 
+// TypeOf names the type of a file as its name, or else its MIME type, tells it:
+// the names are those of the table of formats, such as "table" or "source code",
+// and "text" where neither says more.
+func TypeOf(name, mime string) string {
+	f, _ := typed(name, mime)
+	return f.name
+}
+
 // typed is the format that a name, or else a MIME type, tells.
 func typed(name, mime string) (format, bool) {
 	list := formats()

@@ -44,7 +44,7 @@ func want(t *testing.T, what string, got, want []string) {
 	}
 }
 
-// Requirements: RAG-02
+// Requirements: RAG-02 (markdown)
 func TestMarkdownKeepsItsTextAndTellsItsHeadings(t *testing.T) {
 	t.Parallel()
 	text := "---\ntitle: \"Front\"\n---\n# One\n\nIntro.\n\nTwo\n---\n\n```sh\n# not a heading\n```\n\n### Three [link](x) `code` ###\n\n| a | b |\n|---|---|\n"
@@ -65,14 +65,14 @@ func TestMarkdownKeepsItsTextAndTellsItsHeadings(t *testing.T) {
 	}
 }
 
-// Requirements: RAG-02
+// Requirements: RAG-02 (text)
 func TestPlainTextHeadingsAreFound(t *testing.T) {
 	t.Parallel()
 	x := parse(t, "notes.txt", "GENERAL RULES\n\n1.2 Opening hours\n\nOpen daily.\n\n1. Ring the bell.\n2. Wait.\n\nFees\n====\n\nNone.\n")
 	want(t, "headings", headings(x), []string{"GENERAL RULES", "GENERAL RULES › 1.2 Opening hours", "Fees"})
 }
 
-// Requirements: RAG-02
+// Requirements: RAG-02 (text)
 func TestStoredTextIsClean(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ in, out string }{
@@ -91,7 +91,7 @@ func TestStoredTextIsClean(t *testing.T) {
 	}
 }
 
-// Requirements: RAG-02
+// Requirements: RAG-02 (HTML)
 func TestHTMLIsReadForItsContent(t *testing.T) {
 	t.Parallel()
 	x := parse(t, "page.html", `<!doctype html><html><head><title>Tea &amp; more</title><style>p{}</style></head><body>
@@ -182,7 +182,7 @@ func parseFile(t *testing.T, p *extract.Parsers, path string) extract.Document {
 
 // tower.pdf was made by groff, manual.pdf by Chromium.
 //
-// Requirements: RAG-02
+// Requirements: RAG-02 (PDF)
 func TestPDFsKeepPagesHeadingsAndWholeWords(t *testing.T) {
 	t.Parallel()
 	p := parsers()
@@ -225,7 +225,7 @@ func TestPDFsKeepPagesHeadingsAndWholeWords(t *testing.T) {
 	}
 }
 
-// Requirements: RAG-02
+// Requirements: RAG-02 (text)
 func TestNumberedAndCentredTitlesOfPlainTextAreHeadings(t *testing.T) {
 	t.Parallel()
 	x := parse(t, "terms.txt", `
@@ -274,7 +274,7 @@ go on.
 	}
 }
 
-// Requirements: RAG-02
+// Requirements: RAG-02 (text)
 func TestTheFirstLineAboveAHeadingIsTheTitle(t *testing.T) {
 	t.Parallel()
 	for text, title := range map[string]string{

@@ -29,7 +29,7 @@ func pageText(t *testing.T, body string) string {
 // Whoever reads a page for a person goes on from it: every link to a page is
 // there, wherever it stands, with its whole address.
 //
-// Requirements: TOOL-12
+// Requirements: TOOL-12 (web_fetch)
 func TestAPageKeepsItsLinks(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ html, want string }{
@@ -66,7 +66,7 @@ func TestAPageKeepsItsLinks(t *testing.T) {
 	}
 }
 
-// Requirements: TOOL-12
+// Requirements: TOOL-12 (web_fetch)
 func TestAPageIsMarkdown(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ html, want string }{

@@ -24,7 +24,7 @@ func open(t *testing.T, url, name string) model.Model {
 	return m
 }
 
-// Requirements: LORA-19, LORA-24, LORA-25
+// Requirements: LORA-19 (streams tokens), LORA-24, LORA-25 (a clean message)
 func TestTheProviderKeepsToTheProtocol(t *testing.T) {
 	t.Parallel()
 	modeltest.RunWire(t, modeltest.Wire{
@@ -63,7 +63,7 @@ func TestOptionsThatCannotWorkAreRefused(t *testing.T) {
 
 // A server says in three ways how long to wait, or does not say.
 //
-// Requirements: LORA-25
+// Requirements: LORA-25 (a rate limit is tried again)
 func TestHowLongToWaitIsWhatTheServerSays(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)

@@ -22,13 +22,17 @@ var update = flag.Bool("update", false, "write what was sent and read into testd
 // golden compares got with a file, or writes it.
 func golden(t *testing.T, file string, got []byte) {
 	t.Helper()
+	want, err := os.ReadFile(file)
+	var proves []byte
+	if line, rest, more := bytes.Cut(want, []byte("\n")); more && bytes.HasPrefix(line, []byte("# Requirements:")) {
+		proves, want = append(bytes.Clone(line), '\n'), rest // for scripts/requirements
+	}
 	if *update {
-		if err := os.WriteFile(file, got, 0o644); err != nil {
+		if err := os.WriteFile(file, append(proves, got...), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	want, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +53,7 @@ func files(t *testing.T, pattern string) []string {
 
 // Each request in testdata/requests is sent as the file beside it says.
 //
-// Requirements: LORA-10, LORA-19
+// Requirements: LORA-10 (instructions on an API backend), LORA-19 (temperature and max tokens)
 func TestARequestInTheWordsOfTheAPI(t *testing.T) {
 	t.Parallel()
 	for _, file := range files(t, "requests/*.request.json") {
@@ -102,7 +106,7 @@ func sent(t *testing.T, req model.Request) []byte {
 
 // Each stream in testdata/answers becomes the events in the file beside it.
 //
-// Requirements: LORA-25
+// Requirements: testdata/answers
 func TestAStreamBecomesEvents(t *testing.T) {
 	t.Parallel()
 	for _, file := range files(t, "answers/*.sse") {

@@ -9,7 +9,7 @@ import (
 // The least lists of a schema multiply: twelve in twelve, eight levels deep,
 // are 400 million values from 400 bytes.
 //
-// Requirements: PLAT-07
+// Requirements: PLAT-07 (what a document asks for is bounded)
 func TestWhatASchemaAsksForAtLeastIsBounded(t *testing.T) {
 	t.Parallel()
 	const list, levels = `{"type":"array","minItems":12,"items":`, 8

@@ -22,7 +22,7 @@ func hybrid(id string, weight float64) model.Adapter {
 // The same adapters and the same request, over one backend after the other:
 // what differs is what the table of 001 §5.0.2 says, and nothing else.
 //
-// Requirements: LORA-08, LORA-09, LORA-10, LORA-22
+// Requirements: LORA-08, LORA-09 (lightest first; at most 3 and what the provider takes), LORA-10 (instructions on an API backend; remote id where supported), LORA-22
 func TestABackendChangesHowAdaptersTravelAndNothingElse(t *testing.T) {
 	t.Parallel()
 	adapters := []model.Adapter{hybrid("sea", 0.6), hybrid("law", 0.3)}
@@ -106,7 +106,7 @@ func TestOneAdapterTravelsAsItsServerWantsIt(t *testing.T) {
 	}
 }
 
-// Requirements: LORA-09
+// Requirements: LORA-09 (logged)
 func TestADroppedAdapterIsLogged(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer

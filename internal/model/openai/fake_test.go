@@ -14,7 +14,7 @@ import (
 	"liminal/internal/model/openai"
 )
 
-// Requirements: LORA-19, LORA-25
+// Requirements: LORA-19 (streams tokens), LORA-25 (a clean message)
 func TestOpenAISpeaksItsProtocol(t *testing.T) {
 	for name, style := range map[string]style{
 		"as OpenAI":      {},

@@ -15,7 +15,7 @@ import (
 // A server is asked again without what it refuses to be asked, and not asked
 // for it the next time.
 //
-// Requirements: LORA-25, LORA-27
+// Requirements: LORA-25 (a clean message), LORA-27
 func TestWhatAServerRefusesIsLeftOut(t *testing.T) {
 	t.Parallel()
 	refused := func(text string) answer {
@@ -127,7 +127,7 @@ func TestASchemaIsAskedForInTheServersForm(t *testing.T) {
 	}
 }
 
-// Requirements: LORA-25
+// Requirements: LORA-25 (a clean message)
 func TestEachRefusalSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

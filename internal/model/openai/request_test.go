@@ -116,6 +116,7 @@ func TestEachServerIsReachedWhereItIs(t *testing.T) {
 	}
 }
 
+// Requirements: LORA-19 (temperature and max tokens; top-p)
 func TestADialogueIsSaidInTheWordsOfTheProtocol(t *testing.T) {
 	t.Parallel()
 	s := &server{}

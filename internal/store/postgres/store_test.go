@@ -28,10 +28,10 @@ func TestRuns(t *testing.T) { t.Parallel(); storetest.Runs(t, open) }
 // Requirements: INT-30, INT-31, INT-33
 func TestInterrupts(t *testing.T) { t.Parallel(); storetest.Interrupts(t, open) }
 
-// Requirements: CHAT-04, CHAT-10, CHAT-13, GRAPH-28
+// Requirements: CHAT-04, CHAT-10, CHAT-13, GRAPH-28 (what persists is kept)
 func TestConversations(t *testing.T) { t.Parallel(); storetest.Conversations(t, open) }
 
-// Requirements: CHAT-03, CHAT-05, CHAT-16, CHAT-17, CHAT-18, CHAT-26, CHAT-28, LG-04, INT-10, INT-29, INT-33, ISO-08
+// Requirements: CHAT-03, CHAT-05, CHAT-16, CHAT-17, CHAT-18, CHAT-26, CHAT-28, LG-04, INT-10, INT-29, INT-33, ISO-08 (a fourth run is 409 busy), GRAPH-28 (messages append)
 func TestTurns(t *testing.T) { t.Parallel(); storetest.Turns(t, open) }
 
 // Requirements: CHAT-11, CHAT-28
@@ -58,25 +58,25 @@ func TestIndex(t *testing.T) { t.Parallel(); storetest.Index(t, open) }
 // Requirements: ISO-01, CHAT-11, INT-30
 func TestIsolation(t *testing.T) { t.Parallel(); storetest.Isolation(t, open) }
 
-// Requirements: PREF-01, PREF-03, PREF-04, PREF-07
+// Requirements: PREF-01, PREF-03, PREF-04 (stored), PREF-07
 func TestPreferences(t *testing.T) { t.Parallel(); storetest.Preferences(t, open) }
 
 // Requirements: ROUTE-13
 func TestAdapters(t *testing.T) { t.Parallel(); storetest.Adapters(t, open) }
 
-// Requirements: RAG-07, RAG-08, RAG-17
+// Requirements: RAG-07, RAG-08, RAG-17 (a metric)
 func TestSweepStore(t *testing.T) { t.Parallel(); storetest.SweepStore(t, open) }
 
 // Requirements: PLAT-14
 func TestPayloads(t *testing.T) { t.Parallel(); storetest.Payloads(t, open) }
 
-// Requirements: OBS-01, RAG-17
+// Requirements: OBS-01 (adapter usage and success_score), RAG-17 (a metric)
 func TestFigures(t *testing.T) { t.Parallel(); storetest.Figures(t, open) }
 
-// Requirements: GRND-38, ISO-01, ISO-12
+// Requirements: GRND-38 (turns with median and p90; daily series; tool use and abandonment; usage and cost per person), ISO-01, ISO-12
 func TestInsights(t *testing.T) { t.Parallel(); storetest.Insights(t, open) }
 
-// Requirements: API-05, API-06, ISO-08, SAFE-04
+// Requirements: API-05, API-06, ISO-08 (a fourth run is 409 busy), SAFE-04
 func TestCrowd(t *testing.T) { t.Parallel(); storetest.Crowd(t, open) }
 
 // Requirements: CHAT-10, CHAT-18, INT-31

@@ -31,8 +31,6 @@ func TestReadsWhoseCallerLeavesEndAndHarmNobody(t *testing.T) {
 
 // A person whose steps may take a millisecond each left every connection in a
 // transaction, and the store refused everybody.
-//
-// Requirements: PLAT-07
 func TestReadsWhoseCallerLeavesAsTheyBeginHarmNobody(t *testing.T) {
 	t.Parallel()
 	s := newIndexFixture(t, IndexOptions{})

@@ -23,7 +23,7 @@ func openDB(t *testing.T) (*sqlite.DB, storetest.Backend) {
 	return db, storetest.Backend{Store: store.New(db, store.Options{}), Index: sqlite.NewIndex(db, sqlite.IndexOptions{})}
 }
 
-// Requirements: AUTH-20, DATA-02, DATA-03, DATA-04, DATA-05, DATA-06, DATA-07, DATA-08, DATA-09
+// Requirements: AUTH-20 (tables and columns; unique emails and provider accounts; defaults), DATA-02, DATA-03, DATA-04, DATA-05, DATA-06, DATA-07, DATA-08, DATA-09, CHAT-04, CHAT-05
 func TestSchema(t *testing.T) {
 	t.Parallel()
 	db, b := openDB(t)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"liminal/internal/id"
 	"liminal/internal/store"
 )
 
@@ -31,7 +32,7 @@ func ReadColumns(t testing.TB, db store.DB, query string) Columns {
 }
 
 // specified are the tables and columns that 001 §2 names, under the names they
-// have here: identities of AUTH-20, and DATA-02 to DATA-09. What is there more
+// have here: identities of AUTH-20, CHAT-04 and CHAT-05, and DATA-02 to DATA-09. What is there more
 // is ours.
 var specified = map[string]string{
 	"app_user":             "id email handle plan_tier is_active created_at meta role tenant_id",
@@ -39,6 +40,8 @@ var specified = map[string]string{
 	"user_auth_provider":   "id user_id provider provider_uid created_at meta",
 	"user_settings":        "user_id locale timezone default_voice default_style flags",
 	"auth_session":         "id user_id created_at expires_at user_agent ip_addr meta",
+	"conversation":         "id user_id title created_at updated_at status active_context_id meta",
+	"message":              "id conversation_id sender role content content_struct seq created_at token_count_in token_count_out meta",
 	"artifact":             "id owner_user_id type name description schema fs_path created_at updated_at visibility meta",
 	"artifact_version":     "id artifact_id version schema fs_path created_at created_by change_note",
 	"semantic_cluster":     "id user_id centroid size label description sample_message_ids created_at updated_at meta",
@@ -70,7 +73,7 @@ func Schema(t *testing.T, found Columns) {
 func Rules(t *testing.T, db store.DB, b Backend) {
 	v := person(t, b.Store)
 	o := everything(t, b, v)
-	args := store.Args{"user": v.UserID, "talk": o.turn.ConversationID, "message": o.turn.MessageID, "artifact": o.artifact, "now": newClock().now()}
+	args := store.Args{"user": v.UserID, "talk": o.turn.ConversationID, "message": o.turn.MessageID, "artifact": o.artifact, "other": id.New(), "third": id.New(), "now": newClock().now()}
 	insert := func(statement string) error {
 		return db.Write(t.Context(), system, func(tx store.Tx) error {
 			_, err := tx.Exec(statement, args)
@@ -78,11 +81,15 @@ func Rules(t *testing.T, db store.DB, b Backend) {
 		})
 	}
 	for rule, statement := range map[string]string{
-		"a score is at most 1": `INSERT INTO preference_event (user_id, conversation_id, message_id, explicit_signal, score, created_at) VALUES (@user, @talk, @message, 'like', 1.5, @now)`,
-		"a proposer is known":  `INSERT INTO config_patch (artifact_id, proposer, patch, created_at) VALUES (@artifact, 'nobody', '[]', @now)`,
-		"a patch has a stage":  `INSERT INTO config_patch (artifact_id, proposer, patch, stage, created_at) VALUES (@artifact, 'user', '[]', 'odd', @now)`,
-		"a patch has a state":  `INSERT INTO config_patch (artifact_id, proposer, patch, status, created_at) VALUES (@artifact, 'user', '[]', 'odd', @now)`,
-		"a job has a state":    `INSERT INTO training_job (id, adapter_id, user_id, status, created_at, updated_at) VALUES (@user, @artifact, @user, 'odd', @now, @now)`,
+		"a provider's account is one person's": `INSERT INTO user_auth_provider (id, user_id, provider, provider_uid, created_at)
+			VALUES (@other, @user, 'google', 'u1', @now), (@third, @user, 'google', 'u1', @now)`,
+		"a conversation is open or archived": `UPDATE conversation SET status = 'odd' WHERE id = @talk`,
+		"a sender is known":                  `UPDATE message SET sender = 'odd' WHERE id = @message`,
+		"a score is at most 1":               `INSERT INTO preference_event (user_id, conversation_id, message_id, explicit_signal, score, created_at) VALUES (@user, @talk, @message, 'like', 1.5, @now)`,
+		"a proposer is known":                `INSERT INTO config_patch (artifact_id, proposer, patch, created_at) VALUES (@artifact, 'nobody', '[]', @now)`,
+		"a patch has a stage":                `INSERT INTO config_patch (artifact_id, proposer, patch, stage, created_at) VALUES (@artifact, 'user', '[]', 'odd', @now)`,
+		"a patch has a state":                `INSERT INTO config_patch (artifact_id, proposer, patch, status, created_at) VALUES (@artifact, 'user', '[]', 'odd', @now)`,
+		"a job has a state":                  `INSERT INTO training_job (id, adapter_id, user_id, status, created_at, updated_at) VALUES (@user, @artifact, @user, 'odd', @now, @now)`,
 		"a version is numbered once": `INSERT INTO artifact_version (artifact_id, version, schema, created_by, created_at)
 			VALUES (@artifact, 1, '{}', 'user', @now)`,
 		"a version's author is known": `INSERT INTO artifact_version (artifact_id, version, schema, created_by, created_at)
@@ -96,6 +103,22 @@ func Rules(t *testing.T, db store.DB, b Backend) {
 	need(t, insert(`INSERT INTO config_patch (artifact_id, proposer, user_id, patch, created_at) VALUES (@artifact, 'user', @user, '[]', @now)`))
 	need(t, insert(`INSERT INTO training_job (id, adapter_id, user_id, created_at, updated_at) VALUES (@user, @artifact, @user, @now, @now)`))
 	need(t, insert(`INSERT INTO adapter_router_state (artifact_id) VALUES (@artifact)`))
+	need(t, insert(`INSERT INTO app_user (id, email, created_at) VALUES (@other, 'other@example.org', @now)`))
+	if err := insert(`INSERT INTO app_user (id, email, created_at) VALUES (@third, 'other@example.org', @now)`); err == nil {
+		t.Error("two people have one email")
+	}
+	var plan string
+	var active bool
+	need(t, db.Read(t.Context(), system, func(tx store.Tx) error {
+		return tx.Query(`SELECT plan_tier, is_active FROM app_user WHERE id = @other`, args, func(scan store.Scan) error { return scan(&plan, &active) })
+	}))
+	want(t, "plan", plan, "free")
+	want(t, "active", active, true)
+	var status string
+	need(t, db.Read(t.Context(), system, func(tx store.Tx) error {
+		return tx.Query(`SELECT status FROM conversation WHERE id = @talk`, args, func(scan store.Scan) error { return scan(&status) })
+	}))
+	want(t, "conversation", status, "open")
 	var state string
 	var used int
 	var success float64

@@ -240,7 +240,7 @@ func TestAnAgentsStepNamesToolsAndReadsTheirResults(t *testing.T) {
 
 // Nobody is shown an empty message.
 //
-// Requirements: LORA-25
+// Requirements: LORA-25 (a clean message)
 func TestAnAnswerWithoutAWordIsNone(t *testing.T) {
 	t.Parallel()
 	ends := func(why model.StopReason) *script {

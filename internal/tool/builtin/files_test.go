@@ -14,7 +14,7 @@ import (
 	"liminal/internal/tool/builtin"
 )
 
-// Requirements: TOOL-12
+// Requirements: TOOL-12 (file tools)
 func TestFilesAreListedReadAndWritten(t *testing.T) {
 	t.Parallel()
 	c := filed(t, map[string]string{"files/a.md": "Grüße an alle", "files/b.bin": "a\x00b"})
@@ -52,7 +52,7 @@ func TestFilesAreListedReadAndWritten(t *testing.T) {
 	}
 }
 
-// Requirements: GRAPH-24
+// Requirements: GRAPH-24 (ingestion)
 func TestIngestionTellsHowFarItIs(t *testing.T) {
 	t.Parallel()
 	p := builtin.Parts{Files: filed(t, map[string]string{"files/notes.md": "12345"}), Intake: &reader{}}
@@ -71,7 +71,7 @@ func TestIngestionTellsHowFarItIs(t *testing.T) {
 // What the encoder gave reaches the index as it was, by way of the run's
 // history; what the run carries on is without it.
 //
-// Requirements: GRAPH-24, RAG-19
+// Requirements: GRAPH-24 (ingestion), RAG-19
 func TestABatchOfPassagesTravelsFromTheEncoderToTheIndex(t *testing.T) {
 	t.Parallel()
 	r, l := &reader{}, &log{}
@@ -100,7 +100,7 @@ func TestABatchOfPassagesTravelsFromTheEncoderToTheIndex(t *testing.T) {
 	}
 }
 
-// Requirements: GRAPH-24
+// Requirements: GRAPH-24 (ingestion)
 func TestAFailedDocumentSaysWhy(t *testing.T) {
 	t.Parallel()
 	for want, cause := range map[string]any{

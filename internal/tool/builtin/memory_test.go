@@ -87,7 +87,7 @@ func TestWhereNoSummaryIsPossibleYetTheOldestAreDroppedWithANote(t *testing.T) {
 	}
 }
 
-// Requirements: GRND-26
+// Requirements: GRND-26 (sentence of the refusal)
 func TestAMessageThereIsNoRoomForIsRefusedInALongConversation(t *testing.T) {
 	t.Parallel()
 	huge := strings.Repeat("word ", 5000)
@@ -199,7 +199,7 @@ func TestAGraphThatAsksForFewMessagesGetsNoSummary(t *testing.T) {
 // What a model says when it declines, and what stands for an answer that is
 // not shown, is no memory of anything.
 //
-// Requirements: CHAT-19, LORA-25
+// Requirements: CHAT-19
 func TestARefusalIsNotRemembered(t *testing.T) {
 	t.Parallel()
 	declines := breaksOff(nil, text("I cannot help with that."), model.Event{Type: model.Stop, Reason: model.Refusal})

@@ -283,7 +283,7 @@ func TestDocumentsAreMatchedByTheirFilesToo(t *testing.T) {
 	}
 }
 
-// Requirements: LG-18
+// Requirements: LG-18 (under 10 ms)
 func TestAHundredTitlesAreMatchedInTenMilliseconds(t *testing.T) {
 	t.Parallel()
 	var many titles
@@ -324,11 +324,17 @@ func TestAPickKeepsTheOrderOfTheIDsAndFillsUp(t *testing.T) {
 	}
 }
 
+// Requirements: TOOL-13 (message and titles; industry and location of the person)
 func TestAQueryNamesWhatItIsAboutOnceAndStaysShort(t *testing.T) {
 	t.Parallel()
 	out := must(t, builtin.Parts{}, "text.query_v1", &tool.Call{Inputs: inputs(
 		"text", "  Is @Capital rules\nstill in force? ", "names", []any{map[string]any{"title": "Capital rules"}, "Basel III"})})
 	if out["query"] != "Is Capital rules still in force? Basel III" {
+		t.Errorf("%v", out)
+	}
+	out = must(t, builtin.Parts{}, "text.query_v1", &tool.Call{Inputs: inputs(
+		"text", "Is it usual in Hamburg?", "names", []any{"Charter"}, "asker", []any{nil, "logistics", "Hamburg"})})
+	if out["query"] != "Is it usual in Hamburg? Charter logistics" {
 		t.Errorf("%v", out)
 	}
 	out = must(t, builtin.Parts{}, "text.query_v1", &tool.Call{Inputs: inputs("text", strings.Repeat("word ", 100), "names", []any{"Title"})})

@@ -60,7 +60,7 @@ func TestEverySpecIsValidAndBoundByName(t *testing.T) {
 // The box checks inputs and results, so a run of an example shows that the
 // implementation returns what its spec says.
 //
-// Requirements: TOOL-03, TOOL-10, RAG-14
+// Requirements: TOOL-03, TOOL-10, RAG-14, TOOL-12 (RAG; code agent)
 func TestEveryExampleRuns(t *testing.T) {
 	t.Parallel()
 	for _, s := range specs(t) {

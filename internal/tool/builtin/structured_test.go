@@ -14,7 +14,7 @@ import (
 // The attack took 18 GB: a schema of 9.6 KB that asks for 10^28 checks, with
 // defaults that fit it. The model is not even asked.
 //
-// Requirements: PLAT-07
+// Requirements: PLAT-07 (what a document asks for is bounded)
 func TestASchemaThatMultipliesIsNotAskedFor(t *testing.T) {
 	t.Parallel()
 	definitions := map[string]any{"d29": map[string]any{"type": "string"}}
@@ -38,7 +38,7 @@ func TestASchemaThatMultipliesIsNotAskedFor(t *testing.T) {
 
 // A schema may be small and what the model says may make it dear.
 //
-// Requirements: PLAT-07
+// Requirements: PLAT-07 (what a document asks for is bounded)
 func TestAnAnswerThatIsTooMuchWorkToCheckIsNotValid(t *testing.T) {
 	t.Parallel()
 	schema := json.RawMessage(`{"allOf":[{"additionalProperties":{"$ref":"#"}},{"additionalProperties":{"$ref":"#"}}]}`)

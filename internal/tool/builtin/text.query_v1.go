@@ -10,7 +10,8 @@ import (
 // maxQuery bounds a query in characters; search engines cut longer ones.
 const maxQuery = 200
 
-// query makes a search engine's query of a message and the names it is about.
+// query makes a search engine's query of a message, the names it is about, and
+// what is known of who asks.
 type query struct{}
 
 func (query) Name() string { return "text.query_v1" }
@@ -20,7 +21,7 @@ func (query) Run(_ context.Context, c *tool.Call) (map[string]any, error) {
 	most := number(c, "most", maxQuery)
 	parts := []string{trimTo(text, most)}
 	left := most - len([]rune(parts[0]))
-	for _, name := range flat(c.Inputs["names"]) {
+	for _, name := range append(flat(c.Inputs["names"]), flat(c.Inputs["asker"])...) {
 		if at, _ := find(text, name); at >= 0 {
 			continue
 		}

@@ -46,7 +46,7 @@ func (p *provider) Search(_ context.Context, q webaccess.Query) ([]webaccess.Res
 	return p.found, nil
 }
 
-// Requirements: TOOL-08, TOOL-12
+// Requirements: TOOL-08, TOOL-12 (web_fetch)
 func TestAFetchedPageIsMarkedAsAStrangers(t *testing.T) {
 	t.Parallel()
 	web := internet{"https://a.example/": {Title: "A", Text: "Grüße von A"}}
@@ -77,7 +77,7 @@ func TestAFetchedPageIsMarkedAsAStrangers(t *testing.T) {
 	}
 }
 
-// Requirements: TOOL-13
+// Requirements: TOOL-13 (message and titles)
 func TestTheQueryIsMadeOfWhatIsKnown(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -110,7 +110,7 @@ func TestTheQueryIsMadeOfWhatIsKnown(t *testing.T) {
 	}
 }
 
-// Requirements: TOOL-08, TOOL-13
+// Requirements: TOOL-08, TOOL-13 (sets web_search_results)
 func TestWhatASearchFindsIsMarkedAsStrangers(t *testing.T) {
 	t.Parallel()
 	p := &provider{found: []webaccess.Result{{Title: "One", URL: "https://one.example/", Text: "text", Score: 0.5}, {Title: "Two", URL: "https://two.example/"}}}
@@ -161,7 +161,7 @@ func TestWhatAStrangerWroteReachesAModelOnlyInAFrame(t *testing.T) {
 	}
 }
 
-// Requirements: TOOL-12
+// Requirements: TOOL-12 (web_search; web_fetch)
 func TestToolsThatAreNotConfiguredAreNotOffered(t *testing.T) {
 	t.Parallel()
 	m := says(text("ok"))

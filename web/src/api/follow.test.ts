@@ -50,7 +50,7 @@ afterEach(() => {
 });
 
 describe('following a run', () => {
-  // Requirements: STREAM-24, UI-26
+  // Requirements: STREAM-24 (missed events are replayed), UI-26
   it('comes back after the last event it saw, and says why it was away', async () => {
     const trouble: (Trouble | null)[] = [];
     const asked = serve(

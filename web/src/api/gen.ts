@@ -1601,7 +1601,11 @@ export interface Settings {
   default_style: string;
   default_voice: string;
   flags: Record<string, unknown>;
+  /** the line of business the person is in; a search of the web may say so */
+  industry: string;
   locale: string;
+  /** where the person is; a search of the web may say so */
+  location: string;
   /** a sign-in ends the others */
   single_session: boolean;
   /** of the IANA database; empty: the client's */
@@ -1613,8 +1617,10 @@ export interface SettingsInputBody {
   default_voice?: string;
   /** merged; null removes one */
   flags?: Record<string, unknown>;
+  industry?: string;
   /** en or de */
   locale?: string;
+  location?: string;
   single_session?: boolean;
   timezone?: string;
 }

@@ -10,7 +10,7 @@ vi.mock('./sse.ts', () => ({ readByStream: ways.stream }));
 
 afterEach(() => vi.resetAllMocks());
 
-// Requirements: UI-04, STREAM-28
+// Requirements: UI-04, STREAM-28 (/v1 over SSE and sockets)
 it.each([
   ['the socket is not to be tried', () => ways.canRead.mockReturnValue(false)],
   ['it cannot be opened', () => (ways.canRead.mockReturnValue(true), ways.read.mockRejectedValue(new NotOpened()))],

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { act } from 'react';
 import { createRoot } from 'react-dom/client';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -32,6 +34,27 @@ function line(surface: Surface | null, steps: Step[], over = false): string {
 
 describe('the line of steps', () => {
   beforeEach(() => setLanguage('en'));
+
+  // Requirements: UI-24 (document pills; shimmer and ✦; 🔍 and the query)
+  it('shimmers, and shows what a step found and what it looks for', () => {
+    const box = document.createElement('div');
+    const root = createRoot(box);
+    const found = { ...step('search', 'Finding documents...'), docs: [{ id: 'd', title: 'Capital rules' }], query: 'capital rules 2026' };
+    act(() => root.render(<StepsLine steps={[found]} over={false} />));
+    const line = box.querySelector('summary')!;
+    expect(line.querySelector('.shimmer')?.textContent).toBe('Finding documents...');
+    expect([...line.querySelectorAll('.pill')].map((pill) => pill.textContent)).toEqual(['Capital rules', '“capital rules 2026”']);
+    expect(line.querySelector('.pill.sought')?.textContent).toBe('“capital rules 2026”');
+    act(() => root.unmount());
+    const style = readFileSync(join(import.meta.dirname, '../styles/chat.css'), 'utf8');
+    for (const [what, mark] of [
+      [".steps[data-state='live'] .shimmer", '✦'],
+      ['.steps .pill', '📄'],
+      ['.steps .pill.sought', '🔍'],
+    ]) {
+      expect(style).toContain(`${what}::before {\n  content: '${mark} ';`);
+    }
+  });
 
   it('says what a workflow says while it thinks, wherever no step says more, until the answer begins', () => {
     expect(line(harbour, [])).toBe('The harbour master is looking …');

@@ -32,7 +32,7 @@ export function StepsLine({ steps, over }: StepsProps) {
         </span>
         {label ? <span className="shimmer">{label}</span> : <span className="hidden">{words.showSteps}</span>}
         {label && <Found docs={found} />}
-        {label && current && !current.label.includes(current.query) && <span className="pill">“{current.query}”</span>}
+        {label && current && !current.label.includes(current.query) && <span className="pill sought">“{current.query}”</span>}
       </summary>
       <ol>
         {steps.map((step) => (

@@ -15,7 +15,7 @@ function play(arrivals: number[], answerAt: number): Map<number, [number, number
   return seen;
 }
 
-// Requirements: UI-24
+// Requirements: UI-24 (at least 300 ms each; cleared at the end)
 describe('the pace of statuses', () => {
   it('keeps each one that was shown for 300 ms', () => {
     const seen = play([0, 20, 40], 10_000);

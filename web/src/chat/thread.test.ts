@@ -67,7 +67,7 @@ describe('a conversation as turns', () => {
     expect(removedFrom(null)).toEqual([]);
   });
 
-  // Requirements: UI-28
+  // Requirements: UI-28 (confidence is shown)
   it('knows how well the documents carry an answer, where that is said', () => {
     expect(['high', 'medium', 'low', 'certain', null, undefined].map((level) => confidenceOf({ retrieval_confidence: level }))).toEqual(['high', 'medium', 'low', null, null, null]);
     expect(confidenceOf(undefined)).toBeNull();

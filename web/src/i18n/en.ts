@@ -186,7 +186,7 @@ export const en = {
   sendAnswer: 'Send answer',
   stop: 'Stop',
   stopping: 'Stopping…',
-  lockedByQuestion: 'Pick an answer above, or skip the question.',
+  lockedByQuestion: 'Please select an option above, or skip the question.',
   lockedByRun: 'The answer is being written. Stop it to send something else.',
   openForAnswer: 'What you send now is the answer to the question above.',
   starting: 'Starting…',

@@ -27,7 +27,7 @@ describe('figures before and after', () => {
   });
 });
 
-// Requirements: GRND-38
+// Requirements: GRND-38 (daily series)
 it('the parts of a day add up to its turns', () => {
   expect(openOf({ turns: 7, answered: 4, failed: 1, abandoned: 1 })).toBe(1);
   expect(openOf({ turns: 2, answered: 2, failed: 0, abandoned: 0 })).toBe(0);

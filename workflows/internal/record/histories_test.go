@@ -43,7 +43,7 @@ const (
 const oneModel = `{"kind":"workflow.chat","entrypoint":"answer","nodes":[
 	{"id":"answer","type":"tool_call","tool":"llm","inputs":{"message":"${input.message}"},"description":"Answering..."}]}`
 
-// Requirements: PLAT-02
+// Requirements: PLAT-02 (chat turns; found by id and type)
 func TestADefaultTurn(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, activitiestest.New(oneModel).Tool("llm", model, echo))
@@ -60,7 +60,7 @@ func TestADefaultTurn(t *testing.T) {
 	}
 }
 
-// Requirements: PLAT-02
+// Requirements: PLAT-02 (chat turns)
 func TestADefaultTurnOfAModelInProcess(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, activitiestest.New(oneModel).Tool("llm", model, echo), func(set *activities.Set) { set.ModelInProcess = true })
@@ -76,7 +76,7 @@ func TestADefaultTurnOfAModelInProcess(t *testing.T) {
 	}
 }
 
-// Requirements: GRAPH-29
+// Requirements: GRAPH-29 (in Temporal's history)
 func TestFiveInlineNodesStayInOneWorkflowTask(t *testing.T) {
 	t.Parallel()
 	nodes := ""
@@ -171,7 +171,7 @@ func TestTheEnginesCancelStopsACallInItsOwnProcessAtOnce(t *testing.T) {
 	}
 }
 
-// Requirements: INT-09, INT-10, INT-33
+// Requirements: INT-09 (resumes with null; defaults; the run reaches its end), INT-10, INT-33
 func TestCancelOfAPausedTurnAnswersNull(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, activitiestest.New(asking).Tool("llm", model, echo))
@@ -282,7 +282,7 @@ func TestChildrenBranchesMapsAndAgents(t *testing.T) {
 	s.freeze("run_workflow_child", q.WorkflowID, "")
 }
 
-// Requirements: PLAT-02, GRAPH-03
+// Requirements: PLAT-02 (ingestion), GRAPH-03
 func TestTheOtherKindsOfRun(t *testing.T) {
 	t.Parallel()
 	w := activitiestest.New(oneModel).Tool("llm", model, echo).Tool("parse", ingest, echo).Tool("noop", inline, echo)

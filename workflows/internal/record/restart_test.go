@@ -46,7 +46,7 @@ func TestAPausedRunCanBeLookedInto(t *testing.T) {
 	s.until(r.ID, run.Done)
 }
 
-// Requirements: STREAM-32, PLAT-02
+// Requirements: STREAM-32, PLAT-02 (chat turns)
 func TestACallCutOffByItsWorkerIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int32
@@ -81,7 +81,7 @@ func TestACallCutOffByItsWorkerIsMadeAgain(t *testing.T) {
 
 // A model of this process is called beside its workflow, by the same worker.
 //
-// Requirements: STREAM-32, PLAT-02
+// Requirements: STREAM-32, PLAT-02 (chat turns)
 func TestAModelInProcessThatIsCutOffByItsWorkerIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int32

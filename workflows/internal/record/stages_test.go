@@ -21,7 +21,7 @@ const staged = `{"kind":"workflow.chat","entrypoint":"begin","persist":["seen"],
 // Sets and a tool that is not there leave no trace in a history; the steps of
 // a stage stay in the workflow tasks they would be in without it.
 //
-// Requirements: GRAPH-29, LG-30
+// Requirements: GRAPH-29 (in the trace), LG-30
 func TestATurnInStages(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, activitiestest.New(staged).Tool("noop", inline, echo).Tool("llm", model, echo))

@@ -29,7 +29,7 @@ const (
 // Of twelve children eight are begun, and each of the others when one of them
 // has ended.
 //
-// Requirements: PLAT-07
+// Requirements: PLAT-07 (what a document asks for is bounded)
 func TestChildrenBeyondTheBudgetAreBegunLater(t *testing.T) {
 	t.Parallel()
 	w := activitiestest.New(twelve).Tool("llm", model, echo)
@@ -58,7 +58,7 @@ func TestChildrenBeyondTheBudgetAreBegunLater(t *testing.T) {
 
 // A tree that is cancelled is over within two seconds, whatever its calls are at.
 //
-// Requirements: INT-09, PLAT-07
+// Requirements: INT-09 (resumes with null; defaults; the run reaches its end), PLAT-07 (what a document asks for is bounded)
 func TestACancelEndsAWholeTree(t *testing.T) {
 	t.Parallel()
 	stubborn := func(ctx context.Context, _ *tool.Call) (map[string]any, error) {
@@ -88,7 +88,7 @@ func TestACancelEndsAWholeTree(t *testing.T) {
 // A run that fails waits for none of its children: what they would hand over is
 // of no use to it.
 //
-// Requirements: PLAT-07
+// Requirements: PLAT-07 (what a document asks for is bounded)
 func TestAFailureEndsAWholeTree(t *testing.T) {
 	t.Parallel()
 	broken := make(chan struct{})
