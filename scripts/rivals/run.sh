@@ -4,7 +4,8 @@
 #
 #   scripts/rivals/run.sh                 needs bin/liminald: make rivals builds it
 #
-#   RIVALS_RUNS=300    runs alone; twice as many at 16 at once
+#   RIVALS_RUNS=300    runs alone; twice as many at 16 at once. Below 100, a try:
+#                      liminald bench measures little too (--quick)
 #   RIVALS_ROUNDS=2    how often everything is measured, in turns
 #   RIVALS_ONLY=…      these subjects, separated by spaces; run.sh --list names them
 #   RIVALS_NOTE=…      a sentence to print above the table
@@ -36,7 +37,7 @@ say() { echo "rivals: $*" >&2; }
 case ${1:-} in
   '') ;;
   --list) printf '%s\n' "${default[@]}" "${others[@]}"; exit ;;
-  *) sed -n '2,18s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+  *) sed -n '2,19s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 read -r -a subjects <<<"${RIVALS_ONLY:-${default[*]}}"
 for subject in "${subjects[@]}"; do
@@ -69,11 +70,13 @@ environment() {
   echo "$stamp" >"$venv/.stamp"
 }
 
-# liminal measures this program. Its scratch folder is on the disk that
-# PostgreSQL and SQLite write to.
+# liminal measures this program, embedded whatever the environment names. Its
+# scratch folder is on the disk that PostgreSQL and SQLite write to.
 liminal() { # OUT
+  local quick=
+  [ "$runs" -ge 100 ] || quick=1
   (cd "$work" && env -u DATABASE_URL -u REDIS_URL -u TEMPORAL_ADDRESS -u LIMINAL_MIGRATE_URL \
-    "$liminald" bench --only turn --json "$1" --scratch "$work" >"$work/liminal.log" 2>&1) ||
+    "$liminald" bench --only turn ${quick:+--quick} --json --scratch "$work" >"$1" 2>"$work/liminal.log") ||
     { tail -5 "$work/liminal.log" >&2; die "liminald bench failed"; }
 }
 

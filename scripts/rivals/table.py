@@ -23,7 +23,7 @@ BENCH = {
     ("alone", "p95_ms"): ", p95",
     ("alone", "cpu_own_ms"): ", CPU",
     ("at_once", "per_second"): ", 16 at once",
-    ("at_once", "cpu_own_ms"): ", CPU at 16",
+    ("at_once", "cpu_own_ms"): ", CPU with 16 at once",
 }
 
 
@@ -112,8 +112,7 @@ def mean(rounds, pick):
 
 
 def ratios(subjects):
-    """Liminal's cost over each rival's, by the mean of the rounds. Below 1 it
-    is the cheaper one."""
+    """Liminal's figures over each rival's, by the mean of the rounds."""
     lines = []
     ours = subjects.get("liminal")
     for name, rounds in subjects.items():
@@ -125,7 +124,7 @@ def ratios(subjects):
             if mine and theirs:
                 parts.append(f"{words} {mine / theirs:.2f} ×")
         lines.append(f"- Liminal over {rounds[0]['label']}, {rounds[0]['store']}: " + ", ".join(parts) + ".")
-    return lines
+    return ["Liminal is ahead where processor time and p50 are below 1 and a rate is above:", "", *lines] if lines else []
 
 
 def stalls(subjects):

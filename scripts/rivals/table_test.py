@@ -35,8 +35,9 @@ class Table(unittest.TestCase):
         return "\n".join([table.heading(subjects, "15"), *table.table(subjects), *table.ratios(subjects), *table.stalls(subjects)])
 
     def test_a_row_spans_its_rounds_and_names_the_databases_share(self):
-        ours = report(p50=10, p95=12, CPU=20) | {}
+        ours = report(p50=10, p95=12, CPU=20)
         ours["rows"].append({"what": f"{table.FIVE}, 16 at once", "value": 100, "unit": "/s", "of": "10s"})
+        ours["rows"].append({"what": f"{table.FIVE}, CPU with 16 at once", "value": 18, "unit": "ms", "of": "10s"})
         text = self.printed(
             {
                 "1-liminal": ours,
@@ -45,7 +46,7 @@ class Table(unittest.TestCase):
                 "2-lang": rival("lang", "Lang", 32, 12, 20, 50, stalled=0.6),
             }
         )
-        self.assertIn("| **Liminal** | SQLite, embedded Temporal | 10.0 | 12.0 | 20.0 | 100 | – |", text)
+        self.assertIn("| **Liminal** | SQLite, embedded Temporal | 10.0 | 12.0 | 20.0 | 100 | 18.0 |", text)
         self.assertIn("| Lang | PostgreSQL | 20.0 | 40.0 | 40.0–44.0 (30.0–32.0 + 10.0–12.0) | 50 | 40.0–44.0 (30.0–32.0 + 10.0–12.0) |", text)
         self.assertIn("Liminal over Lang, PostgreSQL: CPU 0.48 ×, p50 0.50 ×, rate at 16 2.00 ×.", text)
         self.assertIn("The disk stalled for 60% of Lang, PostgreSQL, round 2.", text)
