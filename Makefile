@@ -2,7 +2,7 @@
 # make test   passes everything; CI runs exactly this
 # make check  the inner loop: quick, cached, no Temporal server, no browser
 #
-# Further: make web api requirements fuzz replay bench bench-lane fault attack lint e2e browser clean
+# Further: make web api requirements fuzz replay bench bench-lane rivals fault attack lint e2e browser clean
 
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
@@ -23,7 +23,7 @@ WORKFLOWCHECK := $(GO) run go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
 GOLANGCI      := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 .PHONY: run build test proof check format commits vet workflowcheck api requirements requirements-check \
-        unit engine fuzz replay web web-check e2e browser bench bench-lane fault fault-short attack attack-short lint clean
+        unit engine fuzz replay web web-check e2e browser bench bench-lane rivals fault fault-short attack attack-short lint clean
 
 run: build
 	exec $(BIN) dev
@@ -109,6 +109,10 @@ bench: build
 # The same against PostgreSQL, Redis and a separate Temporal server.
 bench-lane: build
 	GO=$(GO) scripts/lane.sh run --program $(BIN) bench
+
+# A turn beside the same in LangGraph and DBOS, which come from PyPI.
+rivals: build
+	LIMINALD=$(abspath $(BIN)) scripts/rivals/run.sh
 
 # A load of turns, questions and uploads while things are killed, and then a
 # count of what was lost, doubled or reordered. The bar is none.

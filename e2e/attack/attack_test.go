@@ -1,13 +1,20 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
+
+	"liminal/e2e/iopressure"
 )
 
 // served is a house of one handler, so that what looks for holes can be shown some.
@@ -117,5 +124,69 @@ func TestAForgedTokenReadsAsOne(t *testing.T) {
 	}
 	if got := hexAddress("0100007F:1F90"); got != "127.0.0.1:8080" {
 		t.Errorf("an address of the kernel's reads %s", got)
+	}
+}
+
+// A turn that is too slow is measured again while the disk stands still, and
+// fails when it is slow each time, or when the disk did its work.
+func TestASlowTurnIsMeasuredAgainWhereTheDiskStoodStill(t *testing.T) {
+	t.Parallel()
+	const limit = 500 * time.Millisecond // of a slow turn
+	for name, c := range map[string]struct {
+		stalls bool
+		slow   int32 // turns, before quick ones
+		fails  bool
+		turns  int32
+	}{
+		"quick":               {stalls: true, turns: 1},
+		"slow once, stalled":  {stalls: true, slow: 1, turns: 2},
+		"slow always":         {stalls: true, slow: 100, fails: true, turns: 1 + iopressure.Retries},
+		"slow, disk at work":  {slow: 1, fails: true, turns: 1},
+		"quick, disk at work": {turns: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var turns atomic.Int32
+			tr := served(t, func(w http.ResponseWriter, r *http.Request) {
+				if turns.Add(1) <= c.slow {
+					_, _ = io.Copy(io.Discard, r.Body) // or the server does not see the client go
+					<-r.Context().Done()
+					return
+				}
+				_, _ = w.Write([]byte(`{"data":{"content":"hello"}}`))
+			})
+			began := time.Now()
+			tr.disk = iopressure.RecordFrom(func() (time.Duration, bool) {
+				if c.stalls {
+					return time.Since(began), true
+				}
+				return time.Since(began) / 4, true
+			})
+			defer tr.disk.Stop()
+			limit := limit
+			if c.slow == 0 {
+				limit = 10 * time.Second
+			}
+			p := &person{t: tr, name: "other", http: http.DefaultClient}
+			_, err := tr.turn(p, limit)
+			if (err != nil) != c.fails || turns.Load() != c.turns || err != nil && !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%d turns, %v", turns.Load(), err)
+			}
+			if told := len(tr.figures) > 0; told != (c.stalls && c.slow > 0) {
+				t.Errorf("the row says %v", tr.figures)
+			}
+		})
+	}
+}
+
+// An error is no slowness, however the disk is.
+func TestAnErrorIsNeverMeasuredAgain(t *testing.T) {
+	t.Parallel()
+	tr := served(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
+	began := time.Now()
+	tr.disk = iopressure.RecordFrom(func() (time.Duration, bool) { return time.Since(began), true })
+	defer tr.disk.Stop()
+	if _, err := tr.turn(&person{t: tr, name: "other", http: http.DefaultClient}, 10*time.Second); err == nil || len(tr.figures) > 0 {
+		t.Errorf("%v, %v", err, tr.figures)
 	}
 }

@@ -445,11 +445,15 @@ func sockets(t *trial) {
 	begin(60*scale, "POST /v1/files/upload HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "+ada.token+"\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: 1000000\r\n\r\n--x\r\n")
 	begin(100*scale, "GET /v1/chat/stream HTTP/1.1\r\nHost: "+at+"\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
 	var times []time.Duration
-	for range choose(t, 20, 100) {
+	for count := choose(t, 20, 100); len(times) < count; {
+		began := time.Now()
 		a := ada.do("GET", "/v1/auth/me", nil)
 		if !a.ok() {
 			t.hole("a request beside %d connections: %s", len(conns), a)
 			return
+		}
+		if a.took > probeTime && t.measureAgain("a request", began) {
+			continue
 		}
 		times = append(times, a.took)
 	}

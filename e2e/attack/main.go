@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"liminal/e2e/iopressure"
 )
 
 // attack is one way to take the house.
@@ -137,6 +139,8 @@ type trial struct {
 	took    time.Duration
 	before  int64
 	most    int64
+	disk    *iopressure.Recorder
+	retries int // that a stalling disk cost so far
 }
 
 // stop ends a trial that cannot go on.
@@ -150,9 +154,11 @@ func (t *trial) carryOut(a attack) {
 	defer cancel()
 	t.ctx, t.before = ctx, t.house.memory()
 	t.house.forgetMost()
+	t.disk = iopressure.Record()
 	began := time.Now()
 	defer func() {
 		t.took, t.most = time.Since(began), t.house.most()
+		t.disk.Stop()
 		switch p := recover().(type) {
 		case nil:
 		case stop:
@@ -177,6 +183,23 @@ func (t *trial) hole(format string, args ...any) {
 // figure is something that was measured.
 func (t *trial) figure(format string, args ...any) {
 	t.figures = append(t.figures, fmt.Sprintf(format, args...))
+}
+
+// measureAgain reports whether what was too slow since a moment is to be
+// measured once more, because the disk stalled for most of that time. A trial
+// does so a few times and no more: then it is slow. Its row says so either way.
+func (t *trial) measureAgain(what string, since time.Time) bool {
+	stall := t.disk.Stall(since, time.Now())
+	switch {
+	case !stall.Most():
+		return false
+	case t.retries == iopressure.Retries:
+		t.figure("%s: %s, after %d retries", what, stall, t.retries)
+		return false
+	}
+	t.retries++
+	t.figure("%s was measured again: %s", what, stall)
+	return true
 }
 
 // must ends the trial when it cannot go on.

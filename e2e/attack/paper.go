@@ -74,21 +74,32 @@ func pdfPages(t *trial) {
 		fmt.Fprintf(&page, line, 20+i%700)
 	}
 	at := mallory.context("bombs")
+	count := choose(t, 4, 8)
 	size := 0
-	for i := range choose(t, 4, 8) {
-		raw := pages(9900, "/FlateDecode", deflate([]byte(page.String())), i)
-		size = len(raw)
-		a := mallory.upload(at, fmt.Sprintf("bomb%d.pdf", i), raw)
-		if a.err != nil || a.status >= 500 {
-			t.hole("upload %d: %s", i, a)
+	flood := func(first int) {
+		for i := first; i < first+count; i++ {
+			raw := pages(9900, "/FlateDecode", deflate([]byte(page.String())), i)
+			size = len(raw)
+			a := mallory.upload(at, fmt.Sprintf("bomb%d.pdf", i), raw)
+			if a.err != nil || a.status >= 500 {
+				t.hole("upload %d: %s", i, a)
+			}
 		}
+		time.Sleep(500 * time.Millisecond) // they are being read
 	}
-	time.Sleep(500 * time.Millisecond) // they are being read
-	began := time.Now()
-	if status := other.read(t, "note.md", []byte("# A note\n\nThe meeting is on Thursday.\n"), markdownTime); status != "ready" {
-		t.hole("another person's Markdown is %s after %.0f s", status, time.Since(began).Seconds())
-	} else {
-		t.figure("another person's Markdown was ready in %.1f s", time.Since(began).Seconds())
+	for try := 0; ; try++ {
+		flood(try * count) // files of their own each time: one that is known is not read again
+		began := time.Now()
+		status := other.read(t, fmt.Sprintf("note%d.md", try), fmt.Appendf(nil, "# Note %d\n\nThe meeting is on Thursday.\n", try), markdownTime)
+		took := time.Since(began)
+		if status == "ready" {
+			t.figure("another person's Markdown was ready in %.1f s", took.Seconds())
+			break
+		}
+		if took < markdownTime || !t.measureAgain("another person's Markdown", began) {
+			t.hole("another person's Markdown is %s after %.0f s", status, took.Seconds())
+			break
+		}
 	}
 	t.figure("PDFs of %d bytes", size)
 	besides(t, other, 2*time.Second)
@@ -125,7 +136,11 @@ func pdfFlate(t *trial) {
 	var probing sync.WaitGroup
 	probing.Go(func() {
 		for {
+			began := time.Now()
 			a := other.do("GET", "/v1/auth/me", nil)
+			if a.ok() && a.took > probeTime && t.measureAgain("a request beside it", began) {
+				continue
+			}
 			if slowest = max(slowest, a.took); !a.ok() {
 				t.hole("a request beside it: %s", a)
 				return

@@ -75,7 +75,7 @@ func schemaBomb(t *trial) {
 	for result := range results {
 		result()
 	}
-	if took, err := other.hello(helloTime); err != nil {
+	if took, err := t.turn(other, helloTime); err != nil {
 		t.hole("another person's turn: %v", err)
 	} else {
 		t.figure("another person's turn %.1f s", took.Seconds())

@@ -100,7 +100,7 @@ func hostileUploads(t *trial) {
 		t.hole("memory grew by %d MiB", grown/mib)
 	}
 	other := t.signUp("other")
-	if took, err := other.hello(helloTime); err != nil {
+	if took, err := t.turn(other, helloTime); err != nil {
 		t.hole("another person's turn: %v", err)
 	} else {
 		t.figure("%d files, %d taken; another person's turn %.1f s", len(files), taken, took.Seconds())

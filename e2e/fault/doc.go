@@ -11,5 +11,10 @@
 // worker's death), with 2 when it could not measure, and keeps its folder
 // then: the logs of every process and what every client was told.
 //
-// It imports the standard library only.
+// A silence counts up to the next fault, which is held to its own bar for the
+// rest. Where the machine's disk stood still for most of one, and nothing else
+// speaks against the program, the storm is repeated, at most twice; the report
+// says so.
+//
+// It imports the standard library and what tells of the disk.
 package main

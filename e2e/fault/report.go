@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"liminal/e2e/iopressure"
 )
 
 // silence is the longest a person may see nothing after a worker's death.
@@ -26,11 +28,20 @@ type Count struct {
 type Recovery struct {
 	Faults   int           `json:"faults"`
 	Streams  int           `json:"streams"`
+	Cut      int           `json:"cut"` // of them, those that the next fault hit before they went on
 	P50      time.Duration `json:"p50_ns"`
 	Max      time.Duration `json:"max_ns"`
 	MaxRun   string        `json:"max_run,omitempty"`
 	Bounded  bool          `json:"bounded"` // the bar of five seconds is on it
 	HealedIn time.Duration `json:"healed_in_ns"`
+	late     []late        // where it is bounded
+}
+
+// late is one silence above the bar, and how long the disk stood still in it.
+type late struct {
+	run   string
+	wait  time.Duration
+	stall iopressure.Stall
 }
 
 // Report is what one storm did.
@@ -45,7 +56,12 @@ type Report struct {
 	Clients    map[string]int       `json:"clients"`
 	Crashes    map[string]int       `json:"crashes,omitempty"`
 	Violations []Violation          `json:"violations"`
-	Folder     string               `json:"folder,omitempty"`
+	// Spoiled are silences above the bar for most of which the machine's disk
+	// stood still: no violations yet, but to be measured again.
+	Spoiled []Violation `json:"spoiled,omitempty"`
+	// Again says of each storm before this one why it was not the last.
+	Again  []string `json:"again,omitempty"`
+	Folder string   `json:"folder,omitempty"`
 }
 
 // nouns are the rows of the table, in its order.
@@ -54,22 +70,56 @@ var nouns = []string{"turns", "answers", "messages", "events", "questions", "upl
 // broken reports whether a bar is.
 func (r *Report) broken() bool { return len(r.Violations) > 0 }
 
-func newReport(seen Observed, stored map[string]*Holding, struck []Struck, found []Violation) *Report {
+// spoiled reports whether the disk's standing still is all that speaks against
+// the program.
+func (r *Report) spoiled() bool { return !r.broken() && len(r.Spoiled) > 0 }
+
+// newReport counts what a storm did. disk is what was recorded of the disk
+// meanwhile; nil where nothing was.
+func newReport(seen Observed, stored map[string]*Holding, struck []Struck, found []Violation, disk *iopressure.Recorder) *Report {
 	r := &Report{Counts: map[string]*Count{}, Kinds: map[string]int{}, Violations: found, People: len(stored)}
 	for _, noun := range nouns {
 		r.Counts[noun] = &Count{}
 	}
 	r.count(seen, stored)
-	r.Recoveries = recoveries(seen.Turns, struck)
+	r.Recoveries = recoveries(seen.Turns, struck, disk)
 	for name, rec := range r.Recoveries {
-		if rec.Bounded && rec.Max > silence {
-			r.Violations = append(r.Violations, Violation{
-				What: "events", How: "late", Run: rec.MaxRun,
-				Text: fmt.Sprintf("after %q a reader saw nothing for %s; the bar is %s", name, rec.Max.Round(time.Millisecond), silence),
-			})
-		}
+		r.judge(name, rec.late)
 	}
-	for _, v := range r.Violations {
+	r.countViolations(r.Violations)
+	return r
+}
+
+// judge tells the longest silence after one kind of fault, of those that the
+// program is to blame for and of those that the disk spoiled.
+func (r *Report) judge(name string, all []late) {
+	slices.SortFunc(all, func(a, b late) int { return cmp.Compare(b.wait, a.wait) })
+	first := func(most bool) []Violation {
+		for _, l := range all {
+			if l.stall.Most() != most {
+				continue
+			}
+			text := fmt.Sprintf("after %q a reader saw nothing for %s; the bar is %s", name, l.wait.Round(time.Millisecond), silence)
+			if most {
+				text += "; " + l.stall.String()
+			}
+			return []Violation{{What: "events", How: "late", Run: l.run, Text: text}}
+		}
+		return nil
+	}
+	r.Violations = append(r.Violations, first(false)...)
+	r.Spoiled = append(r.Spoiled, first(true)...)
+}
+
+// condemn makes violations of what was spoiled once too often.
+func (r *Report) condemn() {
+	r.countViolations(r.Spoiled)
+	r.Violations, r.Spoiled = append(r.Violations, r.Spoiled...), nil
+}
+
+// countViolations puts violations in their rows.
+func (r *Report) countViolations(list []Violation) {
+	for _, v := range list {
 		c := r.Counts[v.What]
 		switch v.How {
 		case "lost":
@@ -82,7 +132,6 @@ func newReport(seen Observed, stored map[string]*Holding, struck []Struck, found
 			c.Wrong++
 		}
 	}
-	return r
 }
 
 // count counts what clients were told.
@@ -126,11 +175,13 @@ func (r *Report) turn(t *Turn) {
 }
 
 // recoveries measures, for each kind of fault, the time until the next event
-// of every stream that was being read when it struck and had begun to speak.
-func recoveries(turns []*Turn, struck []Struck) map[string]*Recovery {
+// of every stream that was being read when it struck and had begun to speak. A
+// silence that the next fault cuts short counts up to it: what follows is
+// measured as the next fault's, and held to its bar.
+func recoveries(turns []*Turn, struck []Struck, disk *iopressure.Recorder) map[string]*Recovery {
 	out := map[string]*Recovery{}
 	waits := map[string][]time.Duration{}
-	for _, s := range struck {
+	for i, s := range struck {
 		rec := out[s.Name]
 		if rec == nil {
 			rec = &Recovery{Bounded: s.Name == faultWorker || s.Name == faultServer}
@@ -140,6 +191,13 @@ func recoveries(turns []*Turn, struck []Struck) map[string]*Recovery {
 		rec.HealedIn = max(rec.HealedIn, s.Healed.Sub(s.At))
 		for _, t := range turns {
 			for _, wait := range t.waited(s.At) {
+				if i+1 < len(struck) && s.At.Add(wait).After(struck[i+1].At) {
+					wait = struck[i+1].At.Sub(s.At)
+					rec.Cut++
+				}
+				if rec.Bounded && wait > silence {
+					rec.late = append(rec.late, late{run: t.Run, wait: wait, stall: disk.Stall(s.At, s.At.Add(wait))})
+				}
 				waits[s.Name] = append(waits[s.Name], wait)
 				if wait > rec.Max {
 					rec.Max, rec.MaxRun = wait, t.Run
@@ -201,15 +259,18 @@ func (r *Report) write(out io.Writer) {
 		c := r.Counts[noun]
 		fmt.Fprintf(out, "  %-10s %8d %6d %8d %10d %6d\n", noun, c.Told, c.Lost, c.Doubled, c.Reordered, c.Wrong)
 	}
-	fmt.Fprintf(out, "\n  %-40s %6s %8s %10s %10s %10s\n", "until the next event after", "faults", "streams", "p50", "max", "healed in")
+	fmt.Fprintf(out, "\n  %-40s %6s %8s %6s %10s %10s %10s\n", "until the next event (or fault) after", "faults", "streams", "cut", "p50", "max", "healed in")
 	for _, name := range slices.Sorted(maps.Keys(r.Recoveries)) {
 		rec := r.Recoveries[name]
-		fmt.Fprintf(out, "  %-40s %6d %8d %10s %10s %10s\n", name, rec.Faults, rec.Streams,
+		fmt.Fprintf(out, "  %-40s %6d %8d %6d %10s %10s %10s\n", name, rec.Faults, rec.Streams, rec.Cut,
 			rec.P50.Round(time.Millisecond), rec.Max.Round(time.Millisecond), rec.HealedIn.Round(time.Millisecond))
 	}
 	counted(out, "turns by kind", r.Kinds)
 	counted(out, "what clients lived through", r.Clients)
 	counted(out, "processes that ended by themselves", r.Crashes)
+	for i, why := range r.Again {
+		fmt.Fprintf(out, "\nStorm %d was measured again: %s\n", i+1, why)
+	}
 	if !r.broken() {
 		fmt.Fprintf(out, "\nNothing was lost, doubled or reordered.\n")
 		return

@@ -1,11 +1,16 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"liminal/e2e/iopressure"
 )
 
 // at is a moment n milliseconds into a made-up storm.
@@ -199,7 +204,7 @@ func TestSilenceIsMeasuredFromTheFault(t *testing.T) {
 	struck := []Struck{{Name: faultWorker, At: at(6).Add(time.Microsecond), Healed: at(7)}, {Name: "disk full", At: at(7000), Healed: at(7001)}}
 	a.leg(0, 1).Events[2].At, a.leg(0, 1).Ended = at(6006), at(6009)
 	a.turn(1).Readers = nil
-	r := newReport(a.told, a.stored, struck, nil)
+	r := newReport(a.told, a.stored, struck, nil, nil)
 	if got := r.Recoveries[faultWorker]; got.Streams != 1 || got.Max.Round(time.Millisecond) != 6*time.Second || got.MaxRun != "r1" {
 		t.Errorf("measured %+v", got)
 	}
@@ -208,5 +213,91 @@ func TestSilenceIsMeasuredFromTheFault(t *testing.T) {
 	}
 	if !r.broken() || r.Violations[0].How != "late" {
 		t.Errorf("six seconds of silence after a worker's death pass: %v", r.Violations)
+	}
+}
+
+// silent is a made-up storm in which a reader saw nothing from just after its
+// sixth millisecond until so many milliseconds into the storm.
+func silent(until int) *account {
+	a := clean()
+	a.leg(0, 1).Events[2].At, a.leg(0, 1).Ended = at(until), at(until+3)
+	a.turn(1).Readers = nil
+	return a
+}
+
+func strike(name string, n int) Struck {
+	return Struck{Name: name, At: at(n).Add(time.Microsecond), Healed: at(n + 1)}
+}
+
+func TestASilenceThatTheNextFaultCutsIsJudgedByItself(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		until  int // when the reader saw something again
+		struck []Struck
+		broken []string // what a violation names
+	}{
+		"both parts are short":   {7000, []Struck{strike(faultWorker, 6), strike(faultServer, 4000)}, nil},
+		"the first part is long": {7000, []Struck{strike(faultWorker, 6), strike("disk full", 5500)}, []string{faultWorker}},
+		"the rest is long":       {9500, []Struck{strike(faultWorker, 6), strike(faultServer, 4000)}, []string{faultServer}},
+		"both are long":          {12000, []Struck{strike(faultWorker, 6), strike(faultServer, 6000)}, []string{faultServer, faultWorker}},
+		"nothing cuts it":        {7000, []Struck{strike(faultWorker, 6), strike(faultServer, 7001)}, []string{faultWorker}},
+	} {
+		a := silent(c.until)
+		r := newReport(a.told, a.stored, c.struck, nil, nil)
+		var broken []string
+		for _, v := range r.Violations {
+			broken = append(broken, strings.Split(v.Text, `"`)[1])
+		}
+		slices.Sort(broken)
+		if !slices.Equal(broken, c.broken) {
+			t.Errorf("%s: %v", name, r.Violations)
+		}
+		if cut := r.Recoveries[faultWorker].Cut; (cut == 1) != (name != "nothing cuts it") {
+			t.Errorf("%s: %d were cut", name, cut)
+		}
+	}
+}
+
+func TestASilenceOfTheDisksIsMeasuredAgain(t *testing.T) {
+	t.Parallel()
+	stall := iopressure.Stall{For: 4 * time.Second, Of: 6 * time.Second}
+	slow := func() *Report {
+		r := newReport(Observed{}, nil, nil, nil, nil)
+		r.judge(faultWorker, []late{{run: "r1", wait: 6 * time.Second, stall: stall}})
+		return r
+	}
+	own := func() *Report {
+		r := newReport(Observed{}, nil, nil, nil, nil)
+		r.judge(faultWorker, []late{{run: "r1", wait: 9 * time.Second, stall: stall}, {run: "r2", wait: 6 * time.Second}})
+		r.count(r.Violations)
+		return r
+	}
+	fine := func() *Report { return newReport(Observed{}, nil, nil, nil, nil) }
+	for name, c := range map[string]struct {
+		storms []func() *Report
+		passed int // storms
+		broken bool
+	}{
+		"well the first time":       {[]func() *Report{fine}, 1, false},
+		"well the second time":      {[]func() *Report{slow, fine}, 2, false},
+		"slow every time":           {[]func() *Report{slow, slow, slow, fine}, 3, true},
+		"also slow by itself":       {[]func() *Report{own, fine}, 1, true},
+		"slow by itself the second": {[]func() *Report{slow, own, fine}, 2, true},
+	} {
+		passed := 0
+		r, err := measured(t.Context(), options{}, io.Discard, func(context.Context, options, io.Writer) (*Report, error) {
+			passed++
+			return c.storms[passed-1](), nil
+		})
+		if err != nil || passed != c.passed || r.broken() != c.broken || len(r.Again) != passed-1 {
+			t.Errorf("%s: %d storms, %v, %v", name, passed, r.Violations, err)
+		}
+		if (r.Counts["events"].Wrong > 0) != c.broken {
+			t.Errorf("%s: %d wrong events are counted", name, r.Counts["events"].Wrong)
+		}
+		var text strings.Builder
+		if r.write(&text); strings.Contains(text.String(), "measured again") != (passed > 1) {
+			t.Errorf("%s: %s", name, &text)
+		}
 	}
 }

@@ -15,8 +15,11 @@
 // with 2 when it could not measure.
 //
 // What other programs of the machine take is measured as well: a row that says
-// "noisy" was taken while they took a good part of a core.
+// "noisy" was taken while they took a good part of a core. A row that says
+// "AGAIN" counts for nothing: bars of time were broken while the machine's disk
+// stood still for most of the time, and the graph is taken again, at most twice.
 //
 // It knows of Liminal what its API says, and of Temporal how runs are counted.
-// It imports the standard library and the client side of Temporal's API.
+// It imports the standard library, what tells of the disk, and the client side
+// of Temporal's API.
 package main

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"liminal/e2e/iopressure"
 	"liminal/internal/store/storetest"
 )
 
@@ -95,6 +96,33 @@ func TestEveryBrokenBarIsNamed(t *testing.T) {
 		(&House{}).judge(usual(), o)
 		if got := strings.Join(o.Broken, "; "); got != c.broken {
 			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// Only what the disk may have slowed is taken again, and only while it stood still.
+func TestOnlyTimesThatTheDiskSpoiledAreTakenAgain(t *testing.T) {
+	t.Parallel()
+	stall := iopressure.Stall{For: 6 * time.Second, Of: 10 * time.Second}
+	for name, c := range map[string]struct {
+		change func(*Ordeal)
+		disk   iopressure.Stall
+		want   bool
+	}{
+		"nothing broken":        {func(*Ordeal) {}, stall, false},
+		"slow":                  {func(o *Ordeal) { o.Gone, o.Idle = 9*time.Second, -1 }, stall, true},
+		"slow, disk at work":    {func(o *Ordeal) { o.Gone = 9 * time.Second }, iopressure.Stall{For: 4 * time.Second, Of: 10 * time.Second}, false},
+		"others gave up":        {func(o *Ordeal) { o.Hostile.Failed, o.Hostile.Why = 1, "Post: context deadline exceeded" }, stall, true},
+		"others got an error":   {func(o *Ordeal) { o.Hostile.Failed, o.Hostile.Why = 1, "500 server_error" }, stall, false},
+		"slow, and memory":      {func(o *Ordeal) { o.Gone, o.War.RSS = 9*time.Second, mostMemory+1 }, stall, false},
+		"slow, and not refused": {func(o *Ordeal) { o.Gone, o.Graph.Expect.Outcome = 9*time.Second, Refused }, stall, false},
+	} {
+		o := &Ordeal{Graph: &Graph{Expect: Expect{Outcome: Bounded}}, Gone: time.Second, statuses: []string{"failed with limit_exceeded"}}
+		o.War.Disk = c.disk
+		c.change(o)
+		(&House{}).judge(usual(), o)
+		if o.spoiled() != c.want {
+			t.Errorf("%s: %t; broken: %v", name, o.spoiled(), o.Broken)
 		}
 	}
 }

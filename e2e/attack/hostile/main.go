@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"liminal/e2e/iopressure"
 )
 
 // options are what is asked for.
@@ -122,7 +124,8 @@ func chosen(folder, only string) ([]Graph, error) {
 }
 
 // run takes one graph after the other, in a new house whenever the last graph
-// left something behind.
+// left something behind. A graph whose times the machine's disk spoiled is taken
+// again.
 func run(ctx context.Context, o options, all []Graph, out io.Writer) (rows []*Ordeal, err error) {
 	root, err := os.MkdirTemp(o.dir, "hostile-")
 	if err != nil {
@@ -142,9 +145,10 @@ func run(ctx context.Context, o options, all []Graph, out io.Writer) (rows []*Or
 			h.close()
 		}
 	}()
-	for i := range all {
+	retries := 0
+	for i := 0; i < len(all); {
 		if h == nil {
-			if h, c, err = moveIn(ctx, o, filepath.Join(root, fmt.Sprint(i))); err != nil {
+			if h, c, err = moveIn(ctx, o, filepath.Join(root, fmt.Sprintf("%d-%d", i, retries))); err != nil {
 				return rows, err
 			}
 		}
@@ -152,11 +156,17 @@ func run(ctx context.Context, o options, all []Graph, out io.Writer) (rows []*Or
 		if err != nil {
 			return rows, errors.Join(err, ctx.Err())
 		}
+		t.Again = t.spoiled() && retries < iopressure.Retries
 		w.row(t)
-		if rows = append(rows, t); t.dirty() {
+		if t.dirty() || t.Again {
 			h.close()
 			h = nil
 		}
+		if t.Again {
+			retries++
+			continue
+		}
+		rows, retries, i = append(rows, t), 0, i+1
 	}
 	return rows, nil
 }

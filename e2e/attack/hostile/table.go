@@ -36,6 +36,12 @@ func (w *Table) row(t *Ordeal) {
 	if len(t.Broken) > 0 {
 		verdict = "FAIL: " + strings.Join(t.Broken, "; ")
 	}
+	if len(t.Broken) > 0 && t.War.Disk.Most() {
+		verdict += "; " + t.War.Disk.String()
+	}
+	if t.Again {
+		verdict = "AGAIN: " + strings.TrimPrefix(verdict, "FAIL: ")
+	}
 	if t.Peace.Foreign > noisy || t.War.Foreign > noisy {
 		verdict += " (noisy)"
 	}

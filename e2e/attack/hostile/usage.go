@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"liminal/e2e/iopressure"
 )
 
 // jiffies are the ticks of /proc/stat in a second, on every Linux there is.
@@ -65,6 +67,7 @@ type Meter struct {
 	done  sync.WaitGroup
 	mu    sync.Mutex
 	peak  int64
+	disk  *iopressure.Recorder
 }
 
 // Taken is what a Meter saw.
@@ -73,11 +76,12 @@ type Taken struct {
 	CPU     time.Duration // of the program
 	Foreign float64       // cores that nothing of ours took
 	RSS     int64         // of the program at most, in bytes
+	Disk    iopressure.Stall
 }
 
 // measure begins.
 func (h *House) measure() *Meter {
-	m := &Meter{house: h, from: time.Now(), stop: make(chan struct{})}
+	m := &Meter{house: h, from: time.Now(), stop: make(chan struct{}), disk: iopressure.Record()}
 	m.cpu, m.known, m.all = m.sums()
 	for _, pid := range h.pids() {
 		_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0) // the peak begins anew, where that is allowed
@@ -124,8 +128,9 @@ func (m *Meter) watch() {
 func (m *Meter) end() Taken {
 	close(m.stop)
 	m.done.Wait()
+	m.disk.Stop()
 	cpu, known, all := m.sums()
-	t := Taken{Lasted: time.Since(m.from), RSS: m.peak, CPU: max(0, cpu-m.cpu)}
+	t := Taken{Lasted: time.Since(m.from), RSS: m.peak, CPU: max(0, cpu-m.cpu), Disk: m.disk.Stall(m.from, time.Now())}
 	t.Foreign = max(0, (all-m.all-(known-m.known)).Seconds()/t.Lasted.Seconds())
 	return t
 }
