@@ -269,7 +269,7 @@ func TestASilenceOfTheDisksIsMeasuredAgain(t *testing.T) {
 	own := func() *Report {
 		r := newReport(Observed{}, nil, nil, nil, nil)
 		r.judge(faultWorker, []late{{run: "r1", wait: 9 * time.Second, stall: stall}, {run: "r2", wait: 6 * time.Second}})
-		r.count(r.Violations)
+		r.countViolations(r.Violations)
 		return r
 	}
 	fine := func() *Report { return newReport(Observed{}, nil, nil, nil, nil) }
