@@ -21,7 +21,7 @@ import (
 const stubs = "internal/wire/devserver/stubs"
 
 // stubUsers are the packages of the engine that use a module of which we have
-// a stub. Each is there for an archive, an index or a scaler that no
+// a stub. Each is there for an archive, an index, a scaler or a ring that no
 // configuration of ours turns on. A new one may be there for something that we
 // do need: read it before it comes into this table.
 var stubUsers = map[string][]string{
@@ -31,6 +31,8 @@ var stubUsers = map[string][]string{
 	"github.com/aws/aws-sdk-go-v2/config":      {"common/archiver/s3store", "common/persistence/visibility/store/elasticsearch/client"},
 	"github.com/aws/aws-sdk-go-v2/credentials": {"common/persistence/visibility/store/elasticsearch/client"},
 	"github.com/aws/aws-sdk-go-v2/service/s3":  {"common/archiver/s3store"},
+	"github.com/temporalio/ringpop-go":         {"common/membership/ringpop"},
+	"github.com/temporalio/tchannel-go":        {"common/membership/ringpop"},
 	"go.temporal.io/auto-scaled-workers":       {"service/worker", "service/worker/workerdeployment"},
 }
 
