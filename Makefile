@@ -29,7 +29,7 @@ run: build
 	exec $(BIN) dev
 
 build:
-	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/liminald
+	@GO='$(GO)' scripts/build.sh -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/liminald
 
 # Everything runs beside a real PostgreSQL, Redis and Temporal server, started
 # for it; LANE_REQUIRED makes a test fail that would skip without them.

@@ -359,6 +359,9 @@ func tree(t *testing.T) []source {
 			if name := d.Name(); file != root && (strings.HasPrefix(name, ".") || name == "node_modules" || name == "testdata" || name == "bin") {
 				return filepath.SkipDir
 			}
+			if _, err := os.Stat(filepath.Join(file, "go.mod")); file != root && err == nil {
+				return filepath.SkipDir // a module of its own
+			}
 			return nil
 		}
 		if !strings.HasSuffix(file, ".go") {

@@ -69,11 +69,13 @@ func New(o Options) (model.Model, error) {
 	if o.Backend.Name == "" {
 		o.Backend, _ = model.BackendOf("anthropic")
 	}
-	client := sdk.NewClient(
-		option.WithoutEnvironmentDefaults(), option.WithoutOpenTelemetry(), option.WithMaxRetries(0),
+	// The service alone: the SDK's client would bring its sixty others into the
+	// program, and look for keys in the environment.
+	messages := sdk.NewMessageService(
+		option.WithEnvironmentProduction(), option.WithoutOpenTelemetry(), option.WithMaxRetries(0),
 		option.WithBaseURL(o.BaseURL), option.WithAPIKey(o.APIKey), option.WithHTTPClient(o.HTTP),
 	)
-	p := &provider{Options: o, client: client, secrets: []string{o.APIKey}}
+	p := &provider{Options: o, messages: messages, secrets: []string{o.APIKey}}
 	if password, ok := at.User.Password(); ok && password != "" {
 		_, written, _ := strings.Cut(at.User.String(), ":")
 		p.secrets = append(p.secrets, password, written) // of a gateway
@@ -100,8 +102,8 @@ func newClient() *http.Client {
 
 type provider struct {
 	Options
-	client  sdk.Client
-	secrets []string // that stand in no error
+	messages sdk.MessageService
+	secrets  []string // that stand in no error
 }
 
 // Name implements model.Model.
@@ -114,7 +116,7 @@ func (*provider) Generative() bool { return true }
 func (p *provider) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
 		q := p.question(req)
-		stream := p.client.Messages.NewStreaming(ctx, q.params)
+		stream := p.messages.NewStreaming(ctx, q.params)
 		defer func() { _ = stream.Close() }() // the answer is over or given up
 		a := answer{question: q}
 		for stream.Next() {
