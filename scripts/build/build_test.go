@@ -19,8 +19,8 @@ import (
 // status.
 func build(t *testing.T, compiler string, environment ...string) (string, int) {
 	t.Helper()
-	script, err := filepath.Abs("../build.sh")
-	if err != nil {
+	const script = "../build.sh"
+	if _, err := os.Stat(script); err != nil { // and the result is not kept when it changes
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
@@ -34,7 +34,7 @@ func build(t *testing.T, compiler string, environment ...string) (string, int) {
 	cmd.Env = append(append(os.Environ(), "GO="+played, "TMPDIR="+dir), environment...)
 	var said, printed bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &printed, &said
-	err = cmd.Run()
+	err := cmd.Run()
 	if err != nil && cmd.ProcessState == nil {
 		t.Fatal(err)
 	}
@@ -86,5 +86,41 @@ func TestMistakesAreToldAsTheCompilerTellsThem(t *testing.T) {
 		if said != mistakes || status != 3 {
 			t.Errorf("it ends with %d and says\n%s", status, said)
 		}
+	}
+}
+
+// Where memory is short, or whoever builds has an opinion, the compiler's own
+// collector is left as it is.
+func TestTheCompilerGetsMemoryWhereThereIsSome(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ available, container, gogc, limit, want string }{
+		{"16000000", "", "", "", "GOGC 300, GOMEMLIMIT \n"},
+		{"16000000", "max", "", "", "GOGC 300, GOMEMLIMIT \n"},
+		{"16000000", "2147483648", "", "", "GOGC , GOMEMLIMIT \n"},
+		{"2000000", "17179869184", "", "", "GOGC , GOMEMLIMIT \n"},
+		{"", "", "", "", "GOGC , GOMEMLIMIT \n"},
+		{"16000000", "", "50", "", "GOGC 50, GOMEMLIMIT \n"},
+		{"16000000", "", "", "1GiB", "GOGC , GOMEMLIMIT 1GiB\n"},
+	} {
+		dir := t.TempDir()
+		meminfo, cgroup := filepath.Join(dir, "meminfo"), filepath.Join(dir, "memory.max")
+		if c.available != "" {
+			write(t, meminfo, "MemTotal:       99000000 kB\nMemAvailable:   "+c.available+" kB\nBuffers:         10000000 kB\n")
+		}
+		if c.container != "" {
+			write(t, cgroup, c.container+"\n")
+		}
+		said, _ := build(t, `echo "GOGC $GOGC, GOMEMLIMIT $GOMEMLIMIT" >&2`,
+			"BUILD_MEMINFO="+meminfo, "BUILD_CGROUP="+cgroup, "GOGC="+c.gogc, "GOMEMLIMIT="+c.limit)
+		if said != c.want {
+			t.Errorf("%+v: it says %q", c, said)
+		}
+	}
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }
