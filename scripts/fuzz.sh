@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Runs every fuzzer of the repository for a moment. What a fuzzer found once is
-# kept under testdata/fuzz and runs in every `go test`.
+# Runs every fuzzer of the repository for a moment, as many at once as there are
+# processors. What a fuzzer found once is kept under testdata/fuzz and runs in
+# every `go test`.
 #
-# usage: scripts/fuzz.sh [duration]    default 5s a fuzzer
+# usage: scripts/fuzz.sh [duration]                  default 5s a fuzzer
+#        scripts/fuzz.sh duration NAME FOLDER        one of them
 set -euo pipefail
 cd "$(dirname "$0")/.."
 time=${1:-5s}
@@ -14,10 +16,10 @@ go=${GO:-go}
 fuzz() { # NAME FOLDER
   local said
   said=$(mktemp)
-  if "$go" test -run '^$' -fuzz "^$1\$" -fuzztime "$time" "$2" >"$said" 2>&1; then
-    tail -n 1 "$said"
+  if "$go" test -parallel 1 -run '^$' -fuzz "^$1\$" -fuzztime "$time" "$2" >"$said" 2>&1; then
+    echo "$1: $(tail -n 1 "$said")"
   elif grep -q 'context deadline exceeded' "$said" && ! grep -q 'Failing input written' "$said"; then
-    echo "ok  	$2: its time was up in the middle of an input; nothing was found"
+    echo "$1: ok  	$2: its time was up in the middle of an input; nothing was found"
   else
     cat "$said"
     rm "$said"
@@ -26,9 +28,12 @@ fuzz() { # NAME FOLDER
   rm "$said"
 }
 
+if [ $# -eq 3 ]; then
+  fuzz "$2" "$3"
+  exit
+fi
+
+echo "each for $time"
 grep -rl --include='*_test.go' --exclude-dir=node_modules --exclude-dir='.?*' '^func Fuzz' . | sort | while read -r file; do
-  grep -oE '^func Fuzz[A-Za-z0-9_]*' "$file" | sed 's/^func //' | while read -r name; do
-    echo "fuzz $name in $(dirname "$file") for $time"
-    fuzz "$name" "$(dirname "$file")"
-  done
-done
+  grep -oE '^func Fuzz[A-Za-z0-9_]*' "$file" | sed "s/^func //; s|\$| $(dirname "$file")|"
+done | xargs -P "$(nproc)" -n 2 scripts/fuzz.sh "$time"
