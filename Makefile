@@ -40,7 +40,7 @@ test: build
 	@echo 'make test: everything passed'
 
 proof:
-	@MAKE='$(MAKE)' scripts/proof.sh format requirements-check vet workflowcheck unit engine fuzz replay web-check e2e fault-short attack-short browser
+	@MAKE='$(MAKE)' scripts/proof.sh format requirements-check vet workflowcheck web-check unit engine fuzz replay e2e fault-short attack-short browser
 
 check: format requirements commits
 	$(GO) vet $(LIGHT)

@@ -41,12 +41,12 @@ describe('the line of steps', () => {
     const root = createRoot(box);
     const found = { ...step('search', 'Finding documents...'), docs: [{ id: 'd', title: 'Capital rules' }], query: 'capital rules 2026' };
     act(() => root.render(<StepsLine steps={[found]} over={false} />));
-    const line = box.querySelector('summary')!;
-    expect(line.querySelector('.shimmer')?.textContent).toBe('Finding documents...');
-    expect([...line.querySelectorAll('.pill')].map((pill) => pill.textContent)).toEqual(['Capital rules', '“capital rules 2026”']);
-    expect(line.querySelector('.pill.sought')?.textContent).toBe('“capital rules 2026”');
+    const summary = box.querySelector('summary')!;
+    expect(summary.querySelector('.shimmer')?.textContent).toBe('Finding documents...');
+    expect([...summary.querySelectorAll('.pill')].map((pill) => pill.textContent)).toEqual(['Capital rules', '“capital rules 2026”']);
+    expect(summary.querySelector('.pill.sought')?.textContent).toBe('“capital rules 2026”');
     act(() => root.unmount());
-    const style = readFileSync(join(import.meta.dirname, '../styles/chat.css'), 'utf8');
+    const style = readFileSync(join(import.meta.dirname, 'Rail.css'), 'utf8');
     for (const [what, mark] of [
       [".steps[data-state='live'] .shimmer", '✦'],
       ['.steps .pill', '📄'],
