@@ -90,7 +90,7 @@ type KnowledgeOptions struct {
 	Contexts  Contexts
 	Sources   Sources // optional: nil watches no folders
 	Documents Documents
-	Titles    knowledge.Titles
+	Titles    knowledge.DocumentTitles
 	Sets      knowledge.Sets
 	Chunks    Chunks
 }
