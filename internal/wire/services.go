@@ -66,7 +66,7 @@ func (p *Platform) buildServices(ctx context.Context, o Options) (*services, err
 	svc.reading = knowledge.NewLibrary(knowledge.Options{
 		Contexts: p.store, Documents: p.store, Index: p.index, Embedder: svc.embedder, Former: formers(encoder), Parsers: svc.parsers,
 		K: o.Config.RAG.TopK, High: o.Config.RAG.High, Medium: o.Config.RAG.Low, Logger: o.Logger,
-		FileBytes: func(v identity.Viewer) int64 { return quota.PlanOf(v.Plan).FileBytes },
+		FileBytes: func(v identity.Viewer) int64 { return quota.PlanOf(v.Plan).MaxFileBytes },
 	})
 	p.closes("the parsers of documents", svc.reading.Close)
 	if err := p.openLibrary(ctx, o); err != nil {
