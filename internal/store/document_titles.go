@@ -20,7 +20,7 @@ var _ knowledge.DocumentTitles = (*Store)(nil)
 // A document is a person's own when they put it there and may still see it.
 const (
 	titledColumns = `d.id, d.context_id, d.title, d.path, d.status, d.updated_at, d.created_at`
-	documentOwn   = `d.user_id = @user AND ` + documentSeen
+	documentOwn   = `d.user_id = @user AND ` + documentVisible
 )
 
 // placed is a title and where it stands in the list.
