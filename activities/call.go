@@ -14,10 +14,10 @@ import (
 	"liminal/internal/tool"
 )
 
-// beat is how often a call that takes long says that it lives. The worker's
-// heartbeats are throttled to the same interval; a cancel reaches a call in
-// another process with the next one.
-const beat = time.Second
+// heartbeatEvery is how often a call that takes long says that it lives. The
+// worker's heartbeats are throttled to the same interval; a cancel reaches a
+// call in another process with the next one.
+const heartbeatEvery = time.Second
 
 // TypeStopped is the type of the error of a call that its worker gave up
 // because it was asked to end, or because the engine no longer heard of it.
@@ -134,7 +134,7 @@ func pulse(ctx context.Context) (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		tick := time.NewTicker(beat)
+		tick := time.NewTicker(heartbeatEvery)
 		defer tick.Stop()
 		for {
 			select {

@@ -22,10 +22,10 @@ const (
 )
 
 const (
-	// nearMessages is how many earlier messages colour a turn's vector.
-	nearMessages = 4
-	// nearText is how much of each of them does, in bytes.
-	nearText = 512
+	// vectorMessages is how many earlier messages colour a turn's vector.
+	vectorMessages = 4
+	// vectorText is how much of each of them does, in bytes.
+	vectorText = 512
 	// maxEmbed is how long a turn waits for its vector.
 	maxEmbed = 3 * time.Second
 	// maxContexts bounds the contexts a turn is bound to without being told.
@@ -101,13 +101,13 @@ func (o *opening) embed(ctx context.Context, message string) ([]float32, error) 
 	if o.set.Embedder == nil {
 		return nil, nil
 	}
-	before, err := o.set.Messages.History(ctx, o.in.Viewer, o.row.ConversationID, o.out.UptoSeq, nearMessages)
+	before, err := o.set.Messages.History(ctx, o.in.Viewer, o.row.ConversationID, o.out.UptoSeq, vectorMessages)
 	if err != nil {
 		return nil, err
 	}
 	texts := make([]string, 0, len(before))
 	for _, m := range before {
-		texts = append(texts, cutText(m.Content, nearText))
+		texts = append(texts, cutText(m.Content, vectorText))
 	}
 	within, cancel := context.WithTimeout(ctx, maxEmbed)
 	defer cancel()

@@ -90,7 +90,7 @@ type KnowledgeOptions struct {
 	Contexts  Contexts
 	Sources   Sources // optional: nil watches no folders
 	Documents Documents
-	Titles    knowledge.Titles
+	Titles    knowledge.DocumentTitles
 	Sets      knowledge.Sets
 	Chunks    Chunks
 }
@@ -141,7 +141,7 @@ type server struct {
 	mux         *http.ServeMux
 	huma        huma.API
 	tail        tail
-	beat        beat
+	keepAlive   keepAlive
 	errorLimits errorLimits
 	large       *tool.Slots // of people whose bodies are large
 }
@@ -163,7 +163,7 @@ func newServer(o Options) *server {
 		o.deadlines = defaultDeadlines
 	}
 	s := &server{
-		Options: o, mux: http.NewServeMux(), beat: steady, large: tool.NewSlots(largeAtOnce()),
+		Options: o, mux: http.NewServeMux(), keepAlive: defaultKeepAlive, large: tool.NewSlots(largeAtOnce()),
 		tail: tail{log: o.Log, runs: o.Runs, interrupts: o.Interrupts, messages: o.Messages, first: firstLook, most: mostLook},
 	}
 	s.huma = newHuma(s.mux, o.Version)

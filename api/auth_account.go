@@ -128,7 +128,7 @@ type logInInput struct {
 func (s *server) logIn(ctx context.Context, in *logInInput) (Credentials, error) {
 	req := requestOf(ctx)
 	who := req.origin() + " " + mailboxOf(in.Body.Email)
-	if err := cmp.Or(s.Limits.Spend(ctx, quota.Knock(), req.origin()), s.Limits.Spend(ctx, quota.SignIn(), who)); err != nil {
+	if err := cmp.Or(s.Limits.Spend(ctx, quota.SignInByAddress(), req.origin()), s.Limits.Spend(ctx, quota.SignIn(), who)); err != nil {
 		return Credentials{}, err
 	}
 	got, err := s.SignIns.LogIn(ctx, identity.SignInTry{

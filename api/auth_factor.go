@@ -44,7 +44,7 @@ func (s *server) factors() (Factors, error) {
 // person's tries and of the address's.
 func (s *server) tryFactor(ctx context.Context, who string) (Factors, error) {
 	req := requestOf(ctx)
-	if err := cmp.Or(s.Limits.Spend(ctx, quota.Knock(), req.origin()), s.Limits.Spend(ctx, quota.SignIn(), "mfa "+who)); err != nil {
+	if err := cmp.Or(s.Limits.Spend(ctx, quota.SignInByAddress(), req.origin()), s.Limits.Spend(ctx, quota.SignIn(), "mfa "+who)); err != nil {
 		return nil, err
 	}
 	return s.factors()
@@ -108,7 +108,7 @@ func (s *server) verifyMFA(ctx context.Context, in *verifyInput) (Proved, error)
 	req := requestOf(ctx)
 	if in.Body.Ticket != "" {
 		f, err := s.factors()
-		if err = cmp.Or(s.Limits.Spend(ctx, quota.Knock(), req.origin()), err); err != nil {
+		if err = cmp.Or(s.Limits.Spend(ctx, quota.SignInByAddress(), req.origin()), err); err != nil {
 			return Proved{}, err
 		}
 		got, err := f.ProveTicket(ctx, in.Body.Ticket, p, req.device())

@@ -38,7 +38,7 @@ type mailInput struct {
 // spendLetter counts a mail that is asked for, whether or not one is sent.
 func (s *server) spendLetter(ctx context.Context, email string) error {
 	req := requestOf(ctx)
-	if err := s.Limits.Spend(ctx, quota.Knock(), req.origin()); err != nil {
+	if err := s.Limits.Spend(ctx, quota.SignInByAddress(), req.origin()); err != nil {
 		return err
 	}
 	to := mailboxOf(email)

@@ -70,7 +70,7 @@ type OAuthRedirect struct {
 
 func (s *server) startOAuth(ctx context.Context, in *startOAuthInput) (OAuthRedirect, error) {
 	req := requestOf(ctx)
-	if err := s.Limits.Spend(ctx, quota.Knock(), req.origin()); err != nil {
+	if err := s.Limits.Spend(ctx, quota.SignInByAddress(), req.origin()); err != nil {
 		return OAuthRedirect{}, err
 	}
 	b := oauth.Begin{Provider: in.Provider, Return: "/", Redirect: s.base(req.raw) + "/v1/auth/oauth/" + url.PathEscape(in.Provider) + "/callback"}
@@ -206,7 +206,7 @@ var refusal = template.Must(template.New("refusal").Parse(`<!doctype html>
 // comeBack returns where to send the browser.
 func (s *server) comeBack(r *http.Request) (to string, err error) {
 	ctx, req, q := r.Context(), requestOf(r.Context()), r.URL.Query()
-	if err := s.Limits.Spend(ctx, quota.Knock(), req.origin()); err != nil {
+	if err := s.Limits.Spend(ctx, quota.SignInByAddress(), req.origin()); err != nil {
 		return "", err
 	}
 	if s.Providers == nil || s.Elsewhere == nil {

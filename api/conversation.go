@@ -255,17 +255,17 @@ type listMessagesInput struct {
 }
 
 func (s *server) listMessages(ctx context.Context, in *listMessagesInput) (Thread, error) {
-	return s.thread(ctx, in.ID, chat.Window{After: in.Cursor, Before: in.Before, Latest: in.Latest, Limit: in.Limit})
+	return s.thread(ctx, in.ID, chat.MessageRange{After: in.Cursor, Before: in.Before, Latest: in.Latest, Limit: in.Limit})
 }
 
-// thread is a window of a conversation as a client restores it.
-func (s *server) thread(ctx context.Context, conversationID string, w chat.Window) (Thread, error) {
+// thread is a part of a conversation as a client restores it.
+func (s *server) thread(ctx context.Context, conversationID string, r chat.MessageRange) (Thread, error) {
 	v := viewerOf(ctx)
 	c, err := s.Conversations.Conversation(ctx, v, conversationID)
 	if err != nil {
 		return Thread{}, err
 	}
-	seen, err := s.Messages.Window(ctx, v, conversationID, w)
+	seen, err := s.Messages.MessagePage(ctx, v, conversationID, r)
 	if err != nil {
 		return Thread{}, err
 	}

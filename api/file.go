@@ -301,11 +301,11 @@ type Storage struct {
 // boundsOf is what a plan says of files.
 func boundsOf(plan string) files.Bounds {
 	p := quota.PlanOf(plan)
-	return files.Bounds{File: p.FileBytes, Total: p.StorageBytes, Count: p.Files}
+	return files.Bounds{File: p.MaxFileBytes, Total: p.MaxStorageBytes, Count: p.MaxFiles}
 }
 
 func limitsOf(plan string) FileLimits {
-	return FileLimits{MaxBytes: quota.PlanOf(plan).FileBytes, Extensions: files.Extensions()}
+	return FileLimits{MaxBytes: quota.PlanOf(plan).MaxFileBytes, Extensions: files.Extensions()}
 }
 
 func (s *server) fileLimits(ctx context.Context, _ *struct{}) (Allowance, error) {

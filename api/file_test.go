@@ -76,7 +76,7 @@ func TestUploadStoresTheFileAndStartsReadingIt(t *testing.T) {
 func TestUploadsAboveThePlanAreRefused(t *testing.T) {
 	t.Parallel()
 	ada := newWorld(t).signUp("ada@example.org")
-	limit := int(quota.PlanOf(quota.Free).FileBytes)
+	limit := int(quota.PlanOf(quota.Free).MaxFileBytes)
 	ada.upload("exact.txt", strings.Repeat("x", limit)).ok()
 	for _, size := range []int{limit + 1, limit + uploadSpare*2} {
 		r := ada.uploadRequest("big.txt", strings.Repeat("x", size))

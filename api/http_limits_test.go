@@ -165,7 +165,7 @@ func TestASocketThatDoesNotReadIsCut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.signUp("ada@example.org")
-	w.server.beat = beat{comment: time.Hour, ping: time.Hour, write: 200 * time.Millisecond}
+	w.server.keepAlive = keepAlive{comment: time.Hour, ping: time.Hour, write: 200 * time.Millisecond}
 	ended := w.watched()
 	k := w.talk(http.Header{"Authorization": {"Bearer " + ada.token}})
 	long := strings.Repeat("x", 200_000)

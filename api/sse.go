@@ -16,12 +16,12 @@ import (
 	"liminal/internal/stream"
 )
 
-// beat is the rhythm of a stream with nothing to say: comments keep proxies
-// from closing it, pings tell clients it lives (STREAM-23), and a reader that
-// takes longer than write for one event is cut.
-type beat struct{ comment, ping, write time.Duration }
+// keepAlive is the rhythm of a stream with nothing to say: comments keep
+// proxies from closing it, pings tell clients it lives (STREAM-23), and a
+// reader that takes longer than write for one event is cut.
+type keepAlive struct{ comment, ping, write time.Duration }
 
-var steady = beat{comment: 15 * time.Second, ping: 25 * time.Second, write: 30 * time.Second}
+var defaultKeepAlive = keepAlive{comment: 15 * time.Second, ping: 25 * time.Second, write: 30 * time.Second}
 
 // Frame is one event on its way out (STREAM-03).
 type Frame struct {
@@ -71,10 +71,10 @@ func (s *server) streaming(ctx context.Context, v identity.Viewer, r run.Run, af
 		defer s.Metrics.Follow("sse")()
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
-		out := &eventWriter{w: w, control: http.NewResponseController(w), beat: s.beat, cut: cancel}
+		out := &eventWriter{w: w, control: http.NewResponseController(w), keepAlive: s.keepAlive, cut: cancel}
 		out.open()
 		defer out.close()
-		stop := out.keepAlive(ctx, words.ping(), func() bool { return s.stillOpen(ctx, v, req) })
+		stop := out.keepOpen(ctx, words.ping(), func() bool { return s.stillOpen(ctx, v, req) })
 		defer stop()
 		if err := out.copy(words, s.tail.events(ctx, v, r, after)); err != nil && ctx.Err() == nil {
 			// Without a terminal event the reader comes back with Last-Event-ID.
@@ -120,10 +120,10 @@ func (f frames) ping() []byte {
 
 // eventWriter writes frames one by one, each flushed (STREAM-11).
 type eventWriter struct {
-	w       http.ResponseWriter
-	control *http.ResponseController
-	beat    beat
-	cut     context.CancelFunc
+	w         http.ResponseWriter
+	control   *http.ResponseController
+	keepAlive keepAlive
+	cut       context.CancelFunc
 
 	mu sync.Mutex
 }
@@ -167,7 +167,7 @@ func (o *eventWriter) copy(words encoder, events iter.Seq2[stream.Event, error])
 func (o *eventWriter) write(b []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	_ = o.control.SetWriteDeadline(time.Now().Add(o.beat.write)) // a writer without deadlines has none to overrun
+	_ = o.control.SetWriteDeadline(time.Now().Add(o.keepAlive.write)) // a writer without deadlines has none to overrun
 	if _, err := o.w.Write(b); err != nil {
 		o.cut()
 		return err
@@ -179,14 +179,14 @@ func (o *eventWriter) write(b []byte) error {
 	return nil
 }
 
-// keepAlive beats until stop is called, which waits for it: a handler must
-// not return while somebody may still write. It cuts a stream whose reader is
-// no longer open to them (AUTH-05).
-func (o *eventWriter) keepAlive(ctx context.Context, pinged []byte, open func() bool) (stop func()) {
+// keepOpen writes comments and pings until stop is called, which waits for it:
+// a handler must not return while somebody may still write. It cuts a stream
+// whose reader is no longer open to them (AUTH-05).
+func (o *eventWriter) keepOpen(ctx context.Context, pinged []byte, open func() bool) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		comment, ping := time.NewTicker(o.beat.comment), time.NewTicker(o.beat.ping)
+		comment, ping := time.NewTicker(o.keepAlive.comment), time.NewTicker(o.keepAlive.ping)
 		defer comment.Stop()
 		defer ping.Stop()
 		for {

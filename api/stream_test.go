@@ -278,7 +278,7 @@ func TestErrorsBeforeAndAfterTheStreamBegins(t *testing.T) {
 func TestAQuietStreamBeats(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.server.beat = beat{comment: 5 * time.Millisecond, ping: 10 * time.Millisecond, write: 20 * time.Second}
+	w.server.keepAlive = keepAlive{comment: 5 * time.Millisecond, ping: 10 * time.Millisecond, write: 20 * time.Second}
 	ada := w.signUp("ada@example.org")
 	r := ada.follow(ada.start("slow answer")["run_id"].(string), 0)
 	comments := 0
@@ -296,8 +296,8 @@ func TestAQuietStreamBeats(t *testing.T) {
 			break
 		}
 	}
-	if steady.comment > 15*time.Second || steady.ping != 25*time.Second {
-		t.Errorf("the rhythm is %+v", steady)
+	if defaultKeepAlive.comment > 15*time.Second || defaultKeepAlive.ping != 25*time.Second {
+		t.Errorf("the rhythm is %+v", defaultKeepAlive)
 	}
 }
 
@@ -305,7 +305,7 @@ func TestAQuietStreamBeats(t *testing.T) {
 func TestAStreamEndsWithItsSession(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.server.beat = beat{comment: time.Hour, ping: 5 * time.Millisecond, write: 20 * time.Second}
+	w.server.keepAlive = keepAlive{comment: time.Hour, ping: 5 * time.Millisecond, write: 20 * time.Second}
 	ada := w.signUp("ada@example.org")
 	r := ada.follow(ada.start("slow answer")["run_id"].(string), 0)
 	for got, more := r.next(); got.event != "ping"; got, more = r.next() {
@@ -405,11 +405,11 @@ func (w *stuck) Write([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }
 func TestAReaderThatDoesNotReadIsCut(t *testing.T) {
 	t.Parallel()
 	w, cut := &stuck{ResponseWriter: httptest.NewRecorder()}, false
-	o := &eventWriter{w: w, control: http.NewResponseController(w), beat: steady, cut: func() { cut = true }}
+	o := &eventWriter{w: w, control: http.NewResponseController(w), keepAlive: defaultKeepAlive, cut: func() { cut = true }}
 	if err := o.write([]byte("data: x\n\n")); err == nil || !cut {
 		t.Errorf("write: %v, cut %v", err, cut)
 	}
-	if left := time.Until(w.deadline); left <= 0 || left > steady.write {
+	if left := time.Until(w.deadline); left <= 0 || left > defaultKeepAlive.write {
 		t.Errorf("the deadline is in %v", left)
 	}
 }

@@ -50,7 +50,7 @@ func (s *server) showVersion(ctx context.Context, in *showVersionInput) (Thread,
 	if err := s.Conversations.ShowVersion(ctx, v, in.ID, id.Canonical(in.Body.MessageID)); err != nil {
 		return Thread{}, err
 	}
-	return s.thread(ctx, in.ID, chat.Window{Latest: true, Limit: maxPage})
+	return s.thread(ctx, in.ID, chat.MessageRange{Latest: true, Limit: maxPage})
 }
 
 // maxPage is how many entries a list gives at most.

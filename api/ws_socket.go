@@ -55,7 +55,7 @@ type socket struct {
 
 	writing sync.Mutex
 	mu      sync.Mutex // guards what follows
-	token   string     // checked again with every beat
+	token   string     // checked again with every ping
 	follows map[string]context.CancelFunc
 	running sync.WaitGroup
 }
@@ -132,7 +132,7 @@ func (k *socket) serve(ctx context.Context) {
 	k.frames = tokenBucket{burst: frameBurst, rate: frameRate, left: frameBurst, at: time.Now()}
 	k.limitControlFrames()
 	k.expect()
-	k.running.Go(func() { k.keepAlive(ctx, cancel) })
+	k.running.Go(func() { k.keepOpen(ctx, cancel) })
 	for {
 		_, data, err := k.conn.ReadMessage()
 		if err != nil {
@@ -320,10 +320,10 @@ func (k *socket) cancelRun(ctx context.Context, f inFrame) error {
 	return err
 }
 
-// keepAlive pings, and ends the socket when its session has ended.
-func (k *socket) keepAlive(ctx context.Context, end context.CancelFunc) {
+// keepOpen pings, and ends the socket when its session has ended.
+func (k *socket) keepOpen(ctx context.Context, end context.CancelFunc) {
 	defer end()
-	tick := time.NewTicker(k.beat.ping)
+	tick := time.NewTicker(k.keepAlive.ping)
 	defer tick.Stop()
 	for {
 		select {
@@ -331,7 +331,7 @@ func (k *socket) keepAlive(ctx context.Context, end context.CancelFunc) {
 			return
 		case <-tick.C:
 		}
-		if !k.alive(ctx) || k.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(k.beat.write)) != nil {
+		if !k.alive(ctx) || k.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(k.keepAlive.write)) != nil {
 			return
 		}
 	}
@@ -362,7 +362,7 @@ func (k *socket) complain(ctx context.Context, runID string, err error) {
 func (k *socket) send(frame any) bool {
 	k.writing.Lock()
 	defer k.writing.Unlock()
-	_ = k.conn.SetWriteDeadline(time.Now().Add(k.beat.write)) // cannot fail before a write does
+	_ = k.conn.SetWriteDeadline(time.Now().Add(k.keepAlive.write)) // cannot fail before a write does
 	if err := k.conn.WriteJSON(frame); err != nil {
 		_ = k.conn.Close() // ends the reading loop
 		return false

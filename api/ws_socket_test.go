@@ -351,7 +351,7 @@ func TestASocketOfAnotherOriginIsRefused(t *testing.T) {
 func TestASocketEndsWithItsSession(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.server.beat = beat{comment: time.Hour, ping: 20 * time.Millisecond, write: 20 * time.Second} // every pong is one of so many frames
+	w.server.keepAlive = keepAlive{comment: time.Hour, ping: 20 * time.Millisecond, write: 20 * time.Second} // every pong is one of so many frames
 	ada := w.signUp("ada@example.org")
 	k := w.talk(http.Header{"Authorization": {"Bearer " + ada.token}})
 	k.until("ping")

@@ -37,7 +37,7 @@ func (e *Engine) Chat(ctx context.Context, v identity.Viewer, t chat.NewTurn) (c
 		return a, err
 	}
 	if a.Run.Status == run.Running {
-		e.launch(ctx, v, a.Run, chat.Title(t.Message))
+		e.launch(ctx, v, a.Run, chat.TitleOf(t.Message))
 		return a, nil
 	}
 	if b := a.Blocking; b != nil {

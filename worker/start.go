@@ -72,7 +72,7 @@ func summaryOf(r run.Run) string {
 	_ = json.Unmarshal(r.Input, &in) // most have none
 	s := "patch " + strconv.FormatInt(patchOf(r), 10)
 	if in.Title != "" {
-		s += ": " + chat.Title(in.Title)
+		s += ": " + chat.TitleOf(in.Title)
 	}
 	return s
 }

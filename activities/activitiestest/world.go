@@ -250,8 +250,8 @@ func (m messages) ListMessages(context.Context, identity.Viewer, string, string,
 	return nil, "", nil
 }
 
-func (m messages) Window(context.Context, identity.Viewer, string, chat.Window) (chat.Pane, error) {
-	return chat.Pane{}, nil
+func (m messages) MessagePage(context.Context, identity.Viewer, string, chat.MessageRange) (chat.MessagePage, error) {
+	return chat.MessagePage{}, nil
 }
 
 func (m messages) History(context.Context, identity.Viewer, string, int, int) ([]chat.Message, error) {

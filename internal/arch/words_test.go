@@ -24,6 +24,7 @@ var givenUp = map[string]string{
 	"Ground": "backends, or teststack", "Eyes": "observability", "Furnish": "buildServices",
 	"Nowhere": "noCache",
 	"Trial":   "RolloutPlan", "Trials": "VersionResolver", "Taken": "ResolveVersion",
+	"Pane": "MessagePage", "Fuses": "LocalBreakers", "Knock": "SignInByAddress",
 	"Tame": "bound", "Lay": "flatten",
 	"Lane":   "teststack, or Deployment",
 	"Teller": "assistEncoder", "Told": "Assist…, or what was said to whom", "ToldResponse": "AssistResponse",

@@ -7,7 +7,6 @@ import (
 
 	"liminal/internal/fault"
 	"liminal/internal/identity"
-	"liminal/internal/rehearsal"
 )
 
 // follows is what may become of a patch, by what it is. What is not named here
@@ -201,39 +200,6 @@ func (p *Patch) move(m Transition, now time.Time) {
 	if p.Stage == Settled {
 		p.ExpiresAt = time.Time{}
 	}
-}
-
-// approved reports whether as many people approved as p needs.
-func (p Patch) approved() bool { return len(p.Approvals) >= p.Needs }
-
-// approvable refuses a yes that cannot count: of who proposed the patch, of
-// nobody, and to what its rehearsal blocks.
-func (p Patch) approvable(userID string) error {
-	if userID == "" || userID == p.UserID {
-		return fault.New(fault.Forbidden, "Nobody approves a patch of their own: ask another administrator.")
-	}
-	return p.unblocked()
-}
-
-// unblocked refuses what the rehearsal blocks.
-func (p Patch) unblocked() error {
-	if p.Verdict != rehearsal.Block {
-		return nil
-	}
-	details := p.place()
-	details["reasons"] = reasons(p.Changes)
-	return fault.New(fault.Conflict, "The rehearsal blocks this patch, so nobody can approve it. Propose one that does not fail so.").With(details)
-}
-
-// approvedBy reports whether somebody has said yes to p.
-func (p Patch) approvedBy(userID string) bool {
-	return slices.ContainsFunc(p.Approvals, func(a Approval) bool { return a.UserID == userID })
-}
-
-// approvedAlready is the Conflict of a second yes of one person.
-func (p Patch) approvedAlready() error {
-	return fault.New(fault.Conflict, "You approved this patch. It needs %d people, so another one has to.", p.Needs).
-		With(map[string]any{"patch_id": p.ID, "reason": "approved_already", "needs": p.Needs})
 }
 
 // Unasked refuses, where a patch stands, a transition whose answer no question

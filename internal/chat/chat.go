@@ -136,9 +136,9 @@ type Messages interface {
 	// ListMessages pages through a conversation, oldest first; suppressed
 	// messages are left out (INT-10).
 	ListMessages(ctx context.Context, v identity.Viewer, conversationID, cursor string, limit int) ([]Message, string, error)
-	// Window reads a part of a conversation, from either end. It leaves out
+	// MessagePage reads a part of a conversation, from either end. It leaves out
 	// what ListMessages does.
-	Window(ctx context.Context, v identity.Viewer, conversationID string, w Window) (Pane, error)
+	MessagePage(ctx context.Context, v identity.Viewer, conversationID string, r MessageRange) (MessagePage, error)
 	// History returns the last limit messages with Seq below upto, oldest first.
 	History(ctx context.Context, v identity.Viewer, conversationID string, upto, limit int) ([]Message, error)
 	Message(ctx context.Context, v identity.Viewer, id string) (Message, error)

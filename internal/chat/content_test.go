@@ -104,17 +104,6 @@ func TestUnclosedFenceStaysText(t *testing.T) {
 	}
 }
 
-// Requirements: CHAT-13
-func TestTitleIsTheFirstMessageCutToFiftyCharacters(t *testing.T) {
-	t.Parallel()
-	if got := Title("  What\nis  it? "); got != "What is it?" {
-		t.Errorf("got %q", got)
-	}
-	if got := []rune(Title(strings.Repeat("ä", 80))); len(got) != 50 {
-		t.Errorf("got %d characters, want 50", len(got))
-	}
-}
-
 // What messages hold of a citation is stored, and what is unknown of it is left
 // out.
 //

@@ -38,17 +38,18 @@ type Origin struct {
 	MessageID      string // the message up to whose turn it is a copy
 }
 
-// Window names a part of a conversation's path. At most one of After, Before
-// and Latest is set; none: it begins at the start.
-type Window struct {
-	After  string // Next of a pane: what follows it
-	Before string // Earlier of a pane: what comes right before it
+// MessageRange names a part of a conversation's path. At most one of After,
+// Before and Latest is set; none: it begins at the start.
+type MessageRange struct {
+	After  string // Next of a page: what follows it
+	Before string // Earlier of a page: what comes right before it
 	Latest bool   // what was said last
 	Limit  int    // messages; 0: 20, at most 100
 }
 
-// Pane is what a Window shows, oldest first. It may begin or end within a turn.
-type Pane struct {
+// MessagePage is what is in a MessageRange, oldest first. It may begin or end
+// within a turn.
+type MessagePage struct {
 	Messages []Message
 	Next     string // for After; empty: nothing follows
 	Earlier  string // for Before; empty: nothing comes before

@@ -1,10 +1,5 @@
 package graph
 
-import (
-	"strconv"
-	"time"
-)
-
 // maxQuestions bounds how often one tool call may ask before it answers.
 const maxQuestions = 16
 
@@ -108,65 +103,6 @@ func (r *Run) returned(t *thread, place int, out map[string]any) {
 	r.settled(t, place)
 }
 
-// failed takes a failure: another attempt after a pause that grows fourfold,
-// or the slot is settled. What was refused is not tried again.
-func (r *Run) failed(t *thread, place int, f Failure) {
-	n, s := r.graph.node(t.Node), t.Slots[place]
-	if f.Code == CodeTimeout && r.remaining() <= 0 {
-		r.closeTrace(s.Trace, ResultFailed, f.Message)
-		r.endOfTime(n.id, "did not finish")
-		return
-	}
-	again := f.Retryable || f.Code == CodeTimeout
-	if f.After > 0 && min(f.After, maxAfter) >= r.remaining() {
-		again = false // it would be too late, and who waits would be told of the time instead
-	}
-	if again && f.Code != CodeValidation && s.Attempt > 0 && s.Attempt <= r.retries(s, f) {
-		r.closeTrace(s.Trace, ResultRetried, f.Message)
-		s.Trace, s.Phase = -1, waiting
-		r.pause(t, place, f)
-		return
-	}
-	r.closeTrace(s.Trace, ResultFailed, f.Message)
-	s.Trace = -1
-	f.Retryable, f.Soon, f.After = false, false, 0
-	s.Phase, s.Failure = settled, &f
-	r.settled(t, place)
-}
-
-// retries is how often a call is tried again after such a failure. A tool may
-// say that once its time was up, trying often only costs more time.
-func (r *Run) retries(s *slot, f Failure) int {
-	if late := r.graph.tools[s.Tool].LateRetries; f.Code == CodeTimeout && late > 0 {
-		return min(late, s.Retries)
-	}
-	return s.Retries
-}
-
-// pause waits before the next attempt, never past the end of the run's time
-// (GRAPH-14): as long as what failed asks for, and at least what grows from
-// attempt to attempt. A pause that may be short is still one, so that the
-// effects are the same.
-func (r *Run) pause(t *thread, place int, f Failure) {
-	n, s := r.graph.node(t.Node), t.Slots[place]
-	if r.remaining() <= 0 {
-		r.endOfTime(n.id, "was not tried again")
-		return
-	}
-	d := n.backoff
-	for range s.Attempt - 1 {
-		d *= 4
-	}
-	if f.Soon {
-		d = min(d, backoffSoon)
-	}
-	d = max(d, min(f.After, maxAfter))
-	r.emit(t, place, Effect{
-		ID: s.CallID + "~" + strconv.Itoa(s.Attempt), Attempt: s.Attempt, Kind: KindWait,
-		Wait: &Wait{Until: r.state.Clock.Add(min(d, r.remaining()))},
-	})
-}
-
 // settled goes on once a slot has its output or failure.
 func (r *Run) settled(t *thread, place int) {
 	n, s := r.graph.node(t.Node), t.Slots[place]
@@ -183,12 +119,3 @@ func (r *Run) settled(t *thread, place int) {
 		r.goOn(t)
 	}
 }
-
-// backoffDefault is the pause before the first retry (001 §18).
-const backoffDefault = time.Second
-
-// maxAfter bounds the pause what was called may ask for.
-const maxAfter = time.Minute
-
-// backoffSoon is the pause before a retry of what did nothing wrong itself.
-const backoffSoon = 50 * time.Millisecond

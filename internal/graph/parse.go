@@ -200,7 +200,7 @@ func (p *parser) node(i int, f fields) {
 		retries = 0 // its nodes have had theirs, and not all may be repeated (C-49)
 	}
 	n.retries = f.integer("max_retries", retries, 0, p.lim.MaxRetries)
-	n.backoff = within(f.millis("backoff_ms", backoffDefault.Milliseconds(), 1, p.lim.MaxBackoff.Milliseconds()))
+	n.backoff = within(f.millis("backoff_ms", defaultBackoff.Milliseconds(), 1, p.lim.MaxBackoff.Milliseconds()))
 	if n.kind != Interrupt {
 		standard := min(p.lim.Timeout, p.lim.MaxTimeout)
 		n.timeout = within(f.millis("timeout_ms", standard.Milliseconds(), 1, p.lim.MaxTimeout.Milliseconds()))

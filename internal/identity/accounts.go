@@ -277,7 +277,7 @@ type SignInTry struct {
 // inactive account and a wrong tenant get the same words after the same work;
 // the second factor is asked for only after the first was right (AUTH-15).
 func (a *Accounts) LogIn(ctx context.Context, try SignInTry, d Device) (SignIn, error) {
-	if err := a.patience(ctx, try.Email, d.Address); err != nil {
+	if err := a.throttled(ctx, try.Email, d.Address); err != nil {
 		return SignIn{}, err
 	}
 	u, c, err := a.find(ctx, try.Email)
@@ -290,7 +290,7 @@ func (a *Accounts) LogIn(ctx context.Context, try SignInTry, d Device) (SignIn, 
 	}
 	elsewhere := try.Tenant != "" && try.Tenant != u.TenantID
 	if !ok || !u.Active || elsewhere || utf8.RuneCountInString(try.Password) > MaxPassword {
-		a.failed(ctx, try.Email, d.Address)
+		a.recordFailure(ctx, try.Email, d.Address)
 		return SignIn{}, fault.New(fault.Unauthorized, "The email or the password is wrong.")
 	}
 	if err := a.admits(u); err != nil {

@@ -66,9 +66,10 @@ type Titled struct {
 	UpdatedAt time.Time
 }
 
-// Titles finds the viewer's own documents, those they put in themselves,
-// across all their contexts. What is another person's is not there (LG-26).
-type Titles interface {
+// DocumentTitles finds the viewer's own documents, those they put in
+// themselves, across all their contexts. What is another person's is not there
+// (LG-26).
+type DocumentTitles interface {
 	// OwnDocuments returns the latest limit of them, newest first; a limit of 0
 	// or above MaxTitles is MaxTitles.
 	OwnDocuments(ctx context.Context, v identity.Viewer, limit int) ([]Titled, error)

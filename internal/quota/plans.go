@@ -22,10 +22,10 @@ const mib = 1 << 20
 type Plan struct {
 	Name string
 
-	FileBytes    int64 // of one file (FILE-03)
-	StorageBytes int64 // of all of a person's files together
-	Files        int   // how many of them there may be
-	Chunks       int   // passages of a person's documents in the index: a file may be read into many contexts
+	MaxFileBytes    int64 // of one file (FILE-03)
+	MaxStorageBytes int64 // of all of a person's files together
+	MaxFiles        int   // how many of them there may be
+	Chunks          int   // passages of a person's documents in the index: a file may be read into many contexts
 
 	Chat      Rule // turns, tools and workflows begun (SAFE-04)
 	Upload    Rule // files sent (FILE-08)
@@ -71,7 +71,7 @@ func Plans() []Plan { return []Plan{unverified(), free(), paid()} }
 
 func free() Plan {
 	return Plan{
-		Name: Free, FileBytes: 25 * mib, StorageBytes: 1 << 30, Files: 10_000, Chunks: 1_000_000,
+		Name: Free, MaxFileBytes: 25 * mib, MaxStorageBytes: 1 << 30, MaxFiles: 10_000, Chunks: 1_000_000,
 		Chat:      Rule{Name: "chat", Burst: 60, Per: time.Minute},
 		Upload:    Rule{Name: "files.upload", Burst: 10, Per: time.Minute},
 		ConfigOps: Rule{Name: "configops", Burst: 30, Per: time.Hour},
@@ -85,7 +85,7 @@ func free() Plan {
 func paid() Plan {
 	p := free()
 	p.Name = Paid
-	p.FileBytes, p.StorageBytes, p.Files, p.Chunks = 200*mib, 20<<30, 100_000, 20_000_000
+	p.MaxFileBytes, p.MaxStorageBytes, p.MaxFiles, p.Chunks = 200*mib, 20<<30, 100_000, 20_000_000
 	p.Chat.Burst, p.Upload.Burst, p.ConfigOps.Burst, p.ConfigTry.Burst = 120, 30, 120, 480
 	p.Budget.TokensPerDay = 20_000_000
 	p.MaxDecode, p.JobTokens, p.Web, p.Mobile = 55*time.Second, 20_000_000, 30*day, 7*day
@@ -95,7 +95,7 @@ func paid() Plan {
 func unverified() Plan {
 	p := free()
 	p.Name = Unverified
-	p.StorageBytes, p.Files, p.Chunks = 50*mib, 20, 50_000
+	p.MaxStorageBytes, p.MaxFiles, p.Chunks = 50*mib, 20, 50_000
 	p.Chat.Burst, p.Upload.Burst, p.ConfigOps.Burst, p.ConfigTry.Burst = 5, 2, 3, 12
 	p.Budget.TokensPerDay = 200_000
 	p.Streams, p.Sockets, p.JobTokens, p.Web = 8, 2, 200_000, day

@@ -178,8 +178,8 @@ func TestASpentBucketSaysWhenToComeBack(t *testing.T) {
 func TestPlansAreOneTableAndUnknownNamesAreFree(t *testing.T) {
 	t.Parallel()
 	free, paid := PlanOf(Free), PlanOf(Paid)
-	if free.FileBytes != 25<<20 || paid.FileBytes != 200<<20 {
-		t.Errorf("files of %d and %d bytes", free.FileBytes, paid.FileBytes)
+	if free.MaxFileBytes != 25<<20 || paid.MaxFileBytes != 200<<20 {
+		t.Errorf("files of %d and %d bytes", free.MaxFileBytes, paid.MaxFileBytes)
 	}
 	if free.Chat != (Rule{"chat", 60, time.Minute}) || free.Upload != (Rule{"files.upload", 10, time.Minute}) || free.ConfigOps != (Rule{"configops", 30, time.Hour}) {
 		t.Errorf("rates of the free plan: %+v %+v %+v", free.Chat, free.Upload, free.ConfigOps)
@@ -193,7 +193,7 @@ func TestPlansAreOneTableAndUnknownNamesAreFree(t *testing.T) {
 		if PlanOf(p.Name) != p || p.Runs != 3 || p.Decodes != 2 {
 			t.Errorf("%s: %+v", p.Name, p)
 		}
-		if p.StorageBytes < p.FileBytes || p.Chat.Burst > paid.Chat.Burst || p.Streams <= 0 || p.Sockets <= 0 || p.MaxDecode <= 0 || p.JobTokens <= 0 || p.Web < p.Mobile {
+		if p.MaxStorageBytes < p.MaxFileBytes || p.Chat.Burst > paid.Chat.Burst || p.Streams <= 0 || p.Sockets <= 0 || p.MaxDecode <= 0 || p.JobTokens <= 0 || p.Web < p.Mobile {
 			t.Errorf("%s does not add up: %+v", p.Name, p)
 		}
 	}

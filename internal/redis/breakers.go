@@ -51,7 +51,7 @@ func (b *Breakers) leave(ctx context.Context, keys []string, probe int64, v tool
 	ctx, cancel := context.WithTimeout(ctx, settle)
 	defer cancel()
 	err := b.m.once(func() error {
-		return silent(leaveScript.Run(ctx, b.m.client, keys, string(v), probe, tool.Trips, tool.Window.Milliseconds(),
+		return silent(leaveScript.Run(ctx, b.m.client, keys, string(v), probe, tool.BreakerTrips, tool.BreakerWindow.Milliseconds(),
 			tool.CoolDown.Milliseconds(), remembered.Milliseconds()).Err())
 	})
 	if err != nil {

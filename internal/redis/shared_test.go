@@ -153,7 +153,7 @@ func TestTwoBoxesAgreeOnWhichToolRests(t *testing.T) {
 		_, err := boxes[i].Call(t.Context(), tool.Spec{Name: "t"}, &tool.Call{Viewer: identity.Viewer{UserID: "ada"}})
 		return err
 	}
-	for i := range tool.Trips {
+	for i := range tool.BreakerTrips {
 		_ = call(i % 2)
 	}
 	for i := range boxes {
@@ -161,8 +161,8 @@ func TestTwoBoxesAgreeOnWhichToolRests(t *testing.T) {
 			t.Errorf("box %d calls a tool that rests: %v", i, err)
 		}
 	}
-	if calls.Load() != tool.Trips {
-		t.Errorf("%d calls, want %d", calls.Load(), tool.Trips)
+	if calls.Load() != tool.BreakerTrips {
+		t.Errorf("%d calls, want %d", calls.Load(), tool.BreakerTrips)
 	}
 	rested := func() { // as if the time had passed
 		if err := one.client.HIncrBy(t.Context(), one.key("cb:t"), "until", -tool.CoolDown.Milliseconds()).Err(); err != nil {
@@ -170,10 +170,10 @@ func TestTwoBoxesAgreeOnWhichToolRests(t *testing.T) {
 		}
 	}
 	rested()
-	if err := call(0); err == nil || calls.Load() != tool.Trips+1 {
+	if err := call(0); err == nil || calls.Load() != tool.BreakerTrips+1 {
 		t.Errorf("no probe is let through: %v", err)
 	}
-	if err := call(1); err == nil || calls.Load() != tool.Trips+1 {
+	if err := call(1); err == nil || calls.Load() != tool.BreakerTrips+1 {
 		t.Errorf("a failed probe did not begin the rest again for all: %v", err)
 	}
 	failing.Store(false)

@@ -149,7 +149,7 @@ func (s *Store) writeTurn(tx Tx, v identity.Viewer, t chat.NewTurn, th thread, a
 		return err
 	}
 	if th.title == "" {
-		th.title = chat.Title(t.Message)
+		th.title = chat.TitleOf(t.Message)
 	}
 	_, err = tx.Exec(`UPDATE conversation SET title = @title, last_seq = @seq, updated_at = @now WHERE id = @id AND user_id = @user`,
 		Args{"id": th.id, "user": v.UserID, "title": th.title, "seq": seq, "now": now})

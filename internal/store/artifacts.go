@@ -16,9 +16,6 @@ var _ artifacts.Store = (*Store)(nil)
 const artifactColumns = `id, owner_user_id, type, name, description, visibility, version, schema, fs_path,
 	created_by, created_at, updated_at, meta, status, rollout`
 
-// seen is what a viewer may read: their own, and what is global.
-const seen = `(owner_user_id = @user OR visibility = 'global')`
-
 func scanArtifact(scan Scan) (a artifacts.Artifact, err error) {
 	var status string
 	err = scan(&a.ID, text{&a.OwnerID}, &a.Type, &a.Name, &a.Description, &a.Visibility, &a.Version, decode{&a.Schema}, &a.FSPath,
@@ -112,7 +109,7 @@ func insertVersion(tx Tx, a artifacts.Artifact, note string) error {
 }
 
 func artifact(tx Tx, v identity.Viewer, id string) (artifacts.Artifact, error) {
-	list, err := all(tx, `SELECT `+artifactColumns+` FROM artifact WHERE id = @id AND `+seen,
+	list, err := all(tx, `SELECT `+artifactColumns+` FROM artifact WHERE id = @id AND `+artifactVisible,
 		Args{"id": id, "user": v.UserID}, scanArtifact)
 	return only(list, err, "artifact")
 }
@@ -141,7 +138,7 @@ func (s *Store) Artifact(ctx context.Context, v identity.Viewer, id string) (a a
 // ArtifactNamed implements artifacts.Store.
 func (s *Store) ArtifactNamed(ctx context.Context, v identity.Viewer, kind, name string) (a artifacts.Artifact, err error) {
 	err = s.read(ctx, v, func(tx Tx) error {
-		list, err := all(tx, `SELECT `+artifactColumns+` FROM artifact WHERE type = @type AND name = @name AND `+seen+`
+		list, err := all(tx, `SELECT `+artifactColumns+` FROM artifact WHERE type = @type AND name = @name AND `+artifactVisible+`
 			ORDER BY CASE WHEN owner_user_id = @user THEN 0 WHEN owner_user_id IS NULL THEN 1 ELSE 2 END, created_at, id LIMIT 1`,
 			Args{"type": kind, "name": name, "user": v.UserID}, scanArtifact)
 		a, err = only(list, err, kind+" named "+name)
@@ -159,7 +156,7 @@ func (s *Store) ListArtifacts(ctx context.Context, v identity.Viewer, f artifact
 	size := pageSize(f.Limit)
 	err = s.read(ctx, v, func(tx Tx) error {
 		list, err = all(tx, `SELECT `+artifactColumns+` FROM artifact
-			WHERE `+seen+` AND (updated_at, id) < (@at, @id)
+			WHERE `+artifactVisible+` AND (updated_at, id) < (@at, @id)
 			AND (@type = '' OR type = @type) AND (@visibility = '' OR visibility = @visibility) AND (@status = '' OR status = @status)
 			ORDER BY updated_at DESC, id DESC LIMIT @limit`,
 			Args{

@@ -15,12 +15,6 @@ const contextColumns = `c.id, c.owner_user_id, c.name, c.description, c.visibili
 	(SELECT count(*) FROM document d WHERE d.context_id = c.id),
 	(SELECT coalesce(sum(d.chunks), 0) FROM document d WHERE d.context_id = c.id)`
 
-// What a viewer may read of knowledge, and what they may change.
-const (
-	contextSeen    = `(c.owner_user_id = @user OR c.visibility = 'global')`
-	contextChanged = `(c.owner_user_id = @user OR (c.visibility = 'global' AND @admin))`
-)
-
 func scanContext(scan Scan) (c knowledge.Context, err error) {
 	err = scan(&c.ID, text{&c.UserID}, &c.Name, &c.Description, &c.Visibility, when{&c.CreatedAt}, when{&c.UpdatedAt}, decode{&c.Meta}, &c.Encoder,
 		&c.Documents, &c.Chunks)
@@ -62,7 +56,7 @@ func (s *Store) CreateContext(ctx context.Context, v identity.Viewer, c knowledg
 // Context implements knowledge.Contexts.
 func (s *Store) Context(ctx context.Context, v identity.Viewer, id string) (c knowledge.Context, err error) {
 	err = s.read(ctx, v, func(tx Tx) error {
-		list, err := all(tx, `SELECT `+contextColumns+` FROM knowledge_context c WHERE c.id = @id AND `+contextSeen,
+		list, err := all(tx, `SELECT `+contextColumns+` FROM knowledge_context c WHERE c.id = @id AND `+contextVisible,
 			Args{"id": id, "user": v.UserID}, scanContext)
 		c, err = only(list, err, "context")
 		return err
@@ -72,7 +66,7 @@ func (s *Store) Context(ctx context.Context, v identity.Viewer, id string) (c kn
 
 // ListContexts implements knowledge.Contexts: the newest first.
 func (s *Store) ListContexts(ctx context.Context, v identity.Viewer, owner, cursor string, limit int) (list []knowledge.Context, next string, err error) {
-	whose, ok := map[string]string{"": contextSeen, "me": `c.owner_user_id = @user`, "global": `c.visibility = 'global'`}[owner]
+	whose, ok := map[string]string{"": contextVisible, "me": `c.owner_user_id = @user`, "global": `c.visibility = 'global'`}[owner]
 	if !ok {
 		return nil, "", fault.New(fault.Invalid, "owner is me or global, not %q.", owner).With(map[string]any{"field": "owner"})
 	}
@@ -95,7 +89,7 @@ func (s *Store) ListContexts(ctx context.Context, v identity.Viewer, owner, curs
 func (s *Store) UpdateContext(ctx context.Context, v identity.Viewer, id string, change knowledge.ContextChange) (c knowledge.Context, err error) {
 	err = s.write(ctx, v, func(tx Tx) error {
 		n, err := tx.Exec(`UPDATE knowledge_context AS c SET name = coalesce(@name, c.name), description = coalesce(@description, c.description), updated_at = @now
-			WHERE c.id = @id AND `+contextChanged,
+			WHERE c.id = @id AND `+contextWritable,
 			Args{"id": id, "user": v.UserID, "admin": v.IsAdmin(), "name": change.Name, "description": change.Description, "now": s.now()})
 		if err == nil && n == 0 {
 			err = missing("context")
@@ -125,7 +119,7 @@ func (s *Store) DeleteContext(ctx context.Context, v identity.Viewer, id string)
 		}
 	}
 	return s.write(ctx, v, func(tx Tx) error {
-		n, err := tx.Exec(`DELETE FROM knowledge_context AS c WHERE c.id = @id AND `+contextChanged,
+		n, err := tx.Exec(`DELETE FROM knowledge_context AS c WHERE c.id = @id AND `+contextWritable,
 			Args{"id": id, "user": v.UserID, "admin": v.IsAdmin()})
 		if err == nil && n == 0 {
 			err = missing("context")
@@ -150,7 +144,7 @@ func (s *Store) documentsToDelete(ctx context.Context, v identity.Viewer, contex
 // at least see it.
 func changeable(tx Tx, v identity.Viewer, contextID string) error {
 	var mine bool
-	found, err := first(tx, `SELECT CASE WHEN `+contextChanged+` THEN 1 ELSE 0 END FROM knowledge_context c WHERE c.id = @id AND `+contextSeen,
+	found, err := first(tx, `SELECT CASE WHEN `+contextWritable+` THEN 1 ELSE 0 END FROM knowledge_context c WHERE c.id = @id AND `+contextVisible,
 		Args{"id": contextID, "user": v.UserID, "admin": v.IsAdmin()}, &mine)
 	switch {
 	case err != nil:

@@ -18,13 +18,6 @@ const documentColumns = `d.id, d.context_id, d.user_id, d.path, d.title, d.mime,
 	d.pages, d.length, d.chunks, CASE WHEN d.status IN ('reading', 'failed')
 	THEN (SELECT count(*) FROM knowledge_chunk k WHERE k.document_id = d.id) ELSE d.chunks END, d.chunk_size, d.run_id, d.version, d.created_at, d.updated_at`
 
-// A document is seen and changed with its context; its row carries the
-// person who put it there as well.
-const (
-	documentSeen    = `EXISTS (SELECT 1 FROM knowledge_context c WHERE c.id = d.context_id AND ` + contextSeen + `)`
-	documentChanged = `EXISTS (SELECT 1 FROM knowledge_context c WHERE c.id = d.context_id AND ` + contextChanged + `)`
-)
-
 func scanDocument(scan Scan) (d knowledge.Document, err error) {
 	err = scan(&d.ID, &d.ContextID, &d.UserID, &d.Path, &d.Title, &d.MIME, &d.Size, &d.SHA256, &d.Status, &d.Error,
 		&d.Pages, &d.Length, &d.Chunks, &d.Indexed, &d.ChunkSize, text{&d.RunID}, &d.Version, when{&d.CreatedAt}, when{&d.UpdatedAt})
@@ -74,7 +67,7 @@ func (s *Store) upsertDocument(tx Tx, v identity.Viewer, d knowledge.Document) e
 // Document implements knowledge.Documents.
 func (s *Store) Document(ctx context.Context, v identity.Viewer, id string) (d knowledge.Document, err error) {
 	err = s.read(ctx, v, func(tx Tx) error {
-		list, err := all(tx, `SELECT `+documentColumns+` FROM document d WHERE d.id = @id AND `+documentSeen,
+		list, err := all(tx, `SELECT `+documentColumns+` FROM document d WHERE d.id = @id AND `+documentVisible,
 			Args{"id": id, "user": v.UserID}, scanDocument)
 		d, err = only(list, err, "document")
 		return err
@@ -105,7 +98,7 @@ func (s *Store) ListDocuments(ctx context.Context, v identity.Viewer, contextID,
 // readable fails unless v may see the context.
 func readable(tx Tx, v identity.Viewer, contextID string) error {
 	var it string
-	found, err := first(tx, `SELECT c.id FROM knowledge_context c WHERE c.id = @id AND `+contextSeen,
+	found, err := first(tx, `SELECT c.id FROM knowledge_context c WHERE c.id = @id AND `+contextVisible,
 		Args{"id": contextID, "user": v.UserID}, &it)
 	if err == nil && !found {
 		err = missing("context")
@@ -127,7 +120,7 @@ func (s *Store) deleteDocument(ctx context.Context, v identity.Viewer, id string
 	for more := true; more; {
 		err := s.write(ctx, v, func(tx Tx) error {
 			n, err := tx.Exec(`DELETE FROM knowledge_chunk WHERE id IN (SELECT k.id FROM knowledge_chunk k
-				JOIN document d ON d.id = k.document_id WHERE k.document_id = @id AND `+documentChanged+` LIMIT @batch)`,
+				JOIN document d ON d.id = k.document_id WHERE k.document_id = @id AND `+documentWritable+` LIMIT @batch)`,
 				Args{"id": id, "user": v.UserID, "admin": v.IsAdmin(), "batch": deleteBatch})
 			if err != nil {
 				return err
@@ -148,7 +141,7 @@ func dropDocument(tx Tx, v identity.Viewer, id string) error {
 	if err := bump(tx, id); err != nil {
 		return err
 	}
-	n, err := tx.Exec(`DELETE FROM document AS d WHERE d.id = @id AND `+documentChanged,
+	n, err := tx.Exec(`DELETE FROM document AS d WHERE d.id = @id AND `+documentWritable,
 		Args{"id": id, "user": v.UserID, "admin": v.IsAdmin()})
 	if err == nil && n == 0 {
 		err = missing("document")
@@ -196,7 +189,7 @@ func (s *Store) SetDocument(ctx context.Context, v identity.Viewer, d knowledge.
 		n, err := tx.Exec(`UPDATE document AS d SET status = @status, error = @error, pages = @pages, length = @length, chunks = @chunks,
 			run_id = coalesce(@run, run_id), version = CASE WHEN @version = '' THEN version ELSE @version END,
 			title = CASE WHEN @title = '' OR titled THEN title ELSE @title END, size = CASE WHEN @sum = '' THEN size ELSE @size END,
-			sha256 = CASE WHEN @sum = '' THEN sha256 ELSE @sum END, updated_at = @now WHERE d.id = @id AND `+documentChanged,
+			sha256 = CASE WHEN @sum = '' THEN sha256 ELSE @sum END, updated_at = @now WHERE d.id = @id AND `+documentWritable,
 			Args{
 				"id": d.ID, "user": v.UserID, "admin": v.IsAdmin(), "status": string(d.Status), "error": d.Error, "pages": d.Pages,
 				"length": d.Length, "chunks": d.Chunks, "run": optional(d.RunID), "version": d.Version, "title": d.Title, "size": d.Size, "sum": d.SHA256, "now": s.now(),
@@ -219,7 +212,7 @@ func (s *Store) PutText(ctx context.Context, v identity.Viewer, id string, t ext
 	}
 	return s.write(ctx, v, func(tx Tx) error {
 		n, err := tx.Exec(`INSERT INTO document_text (document_id, user_id, title, pages, content, blocks)
-			SELECT d.id, d.user_id, @title, @pages, @content, @blocks FROM document d WHERE d.id = @id AND `+documentChanged+`
+			SELECT d.id, d.user_id, @title, @pages, @content, @blocks FROM document d WHERE d.id = @id AND `+documentWritable+`
 			ON CONFLICT (document_id) DO UPDATE SET title = excluded.title, pages = excluded.pages,
 			content = excluded.content, blocks = excluded.blocks`,
 			Args{"id": id, "user": v.UserID, "admin": v.IsAdmin(), "title": t.Title, "pages": t.Pages, "content": t.Text, "blocks": blocks})
@@ -234,7 +227,7 @@ func (s *Store) PutText(ctx context.Context, v identity.Viewer, id string, t ext
 func (s *Store) Text(ctx context.Context, v identity.Viewer, id string) (t extract.Document, err error) {
 	err = s.read(ctx, v, func(tx Tx) error {
 		found, err := first(tx, `SELECT x.title, x.pages, x.content, x.blocks FROM document_text x JOIN document d ON d.id = x.document_id
-			WHERE d.id = @id AND `+documentSeen, Args{"id": id, "user": v.UserID}, &t.Title, &t.Pages, &t.Text, decode{&t.Blocks})
+			WHERE d.id = @id AND `+documentVisible, Args{"id": id, "user": v.UserID}, &t.Title, &t.Pages, &t.Text, decode{&t.Blocks})
 		if err == nil && !found {
 			err = missing("text of a document")
 		}

@@ -44,7 +44,7 @@ func insertMessage(tx Tx, user string, m chat.Message) error {
 
 // ListMessages implements chat.Messages.
 func (s *Store) ListMessages(ctx context.Context, v identity.Viewer, conversationID, cursor string, limit int) ([]chat.Message, string, error) {
-	p, err := s.Window(ctx, v, conversationID, chat.Window{After: cursor, Limit: limit})
+	p, err := s.MessagePage(ctx, v, conversationID, chat.MessageRange{After: cursor, Limit: limit})
 	return p.Messages, p.Next, err
 }
 

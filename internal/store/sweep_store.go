@@ -51,7 +51,7 @@ func (s *Store) Sources(ctx context.Context, v identity.Viewer) (list []knowledg
 func (s *Store) SourcesOf(ctx context.Context, v identity.Viewer, contextID string) (list []knowledge.Source, err error) {
 	err = s.read(ctx, v, func(tx Tx) error {
 		list, err = all(tx, `SELECT s.context_id, c.owner_user_id, s.fs_path, s.recursive FROM context_source s
-			JOIN knowledge_context c ON c.id = s.context_id WHERE s.context_id = @context AND `+contextChanged+` ORDER BY s.fs_path`,
+			JOIN knowledge_context c ON c.id = s.context_id WHERE s.context_id = @context AND `+contextWritable+` ORDER BY s.fs_path`,
 			Args{"context": contextID, "user": v.UserID, "admin": v.IsAdmin()},
 			func(scan Scan) (src knowledge.Source, err error) {
 				return src, scan(&src.ContextID, text{&src.UserID}, &src.Path, &src.Recursive)

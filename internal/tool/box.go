@@ -63,7 +63,7 @@ func NewBox(tools []Tool, o Options) (*Box, error) {
 		o.Decodes = NewSlots(MaxDecodes)
 	}
 	if o.Breakers == nil {
-		o.Breakers = NewFuses(o.Now)
+		o.Breakers = NewLocalBreakers(o.Now)
 	}
 	b := &Box{options: o, tools: make(map[string]Tool, len(tools)), compiled: map[string]*schemas.Schema{}}
 	for _, t := range tools {
@@ -149,7 +149,7 @@ func (b *Box) enter(ctx context.Context, name string) (leave func(Verdict), err 
 		return func(Verdict) {}, nil
 	case leave == nil:
 		return nil, fault.New(fault.Internal, "The tool %s has failed %d times within a minute and rests; try again in %d seconds.",
-			name, Trips, int(rest.Seconds())+1).With(map[string]any{"retry_after_ms": rest.Milliseconds()})
+			name, BreakerTrips, int(rest.Seconds())+1).With(map[string]any{"retry_after_ms": rest.Milliseconds()})
 	}
 	return leave, nil
 }

@@ -272,17 +272,17 @@ func TestABreakerRestsAToolThatFailsAndProbesIt(t *testing.T) {
 			_, err := b.Call(t.Context(), spec("t"), call(map[string]any{"text": "x"}))
 			return err
 		}
-		for range tool.Trips {
+		for range tool.BreakerTrips {
 			_ = try()
 		}
-		if err := try(); runs != tool.Trips || !strings.Contains(err.Error(), "rests") {
+		if err := try(); runs != tool.BreakerTrips || !strings.Contains(err.Error(), "rests") {
 			t.Fatalf("not open after %d runs: %v", runs, err)
 		}
 		time.Sleep(tool.CoolDown)
-		if _ = try(); runs != tool.Trips+1 {
-			t.Fatalf("%d probes", runs-tool.Trips)
+		if _ = try(); runs != tool.BreakerTrips+1 {
+			t.Fatalf("%d probes", runs-tool.BreakerTrips)
 		}
-		if _ = try(); runs != tool.Trips+1 {
+		if _ = try(); runs != tool.BreakerTrips+1 {
 			t.Fatal("a failed probe did not begin the rest again")
 		}
 		time.Sleep(tool.CoolDown)
@@ -300,12 +300,12 @@ func TestFailuresSpreadOverTimeOpenNoBreaker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		runs := 0
 		b := box(t, func(context.Context, *tool.Call) (map[string]any, error) { runs++; return nil, errors.New("down") })
-		for range 3 * tool.Trips {
+		for range 3 * tool.BreakerTrips {
 			_, _ = b.Call(t.Context(), spec("t"), call(map[string]any{"text": "x"}))
-			time.Sleep(tool.Window/(tool.Trips-1) + time.Second)
+			time.Sleep(tool.BreakerWindow/(tool.BreakerTrips-1) + time.Second)
 		}
-		if runs != 3*tool.Trips {
-			t.Errorf("%d of %d calls ran", runs, 3*tool.Trips)
+		if runs != 3*tool.BreakerTrips {
+			t.Errorf("%d of %d calls ran", runs, 3*tool.BreakerTrips)
 		}
 	})
 }
@@ -316,12 +316,12 @@ func TestThePersonsMistakesOpenNoBreaker(t *testing.T) {
 	for _, code := range []fault.Code{fault.Invalid, fault.NotFound, fault.Forbidden, fault.Conflict} {
 		runs := 0
 		b := box(t, func(context.Context, *tool.Call) (map[string]any, error) { runs++; return nil, fault.New(code, "no") })
-		for range 2 * tool.Trips {
+		for range 2 * tool.BreakerTrips {
 			if _, err := b.Call(t.Context(), spec("t"), call(map[string]any{"text": "x"})); !errors.Is(err, code) {
 				t.Fatal(err)
 			}
 		}
-		if runs != 2*tool.Trips {
+		if runs != 2*tool.BreakerTrips {
 			t.Errorf("%s opened the breaker", code)
 		}
 	}
@@ -386,7 +386,7 @@ func TestWhatIsNotSetUpOpensNoBreaker(t *testing.T) {
 	for _, reason := range []string{fault.NotConfigured, fault.Budget} {
 		missing := fault.New(fault.Internal, "Set the key.").With(map[string]any{"reason": reason})
 		b := box(t, func(context.Context, *tool.Call) (map[string]any, error) { return nil, missing })
-		for range tool.Trips + 2 {
+		for range tool.BreakerTrips + 2 {
 			if _, err := b.Call(t.Context(), spec("t"), call(map[string]any{"text": "x"})); fault.Reason(err) != reason {
 				t.Fatalf("%s: %v", reason, err)
 			}

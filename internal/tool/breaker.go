@@ -6,13 +6,14 @@ import (
 	"time"
 )
 
-// A tool that fails Trips times within Window rests for CoolDown: calls fail
-// at once. After that a single call is let through; it closes the breaker or
-// begins the rest again (TOOL-15, ISO-09; 001 §18 names the first two).
+// Each tool has a circuit breaker. A tool that fails BreakerTrips times within
+// BreakerWindow rests for CoolDown: calls fail at once. After that a single call
+// is let through; it closes the breaker or begins the rest again (TOOL-15,
+// ISO-09; 001 §18 names the first two).
 const (
-	Trips    = 5
-	Window   = time.Minute
-	CoolDown = 30 * time.Second
+	BreakerTrips  = 5
+	BreakerWindow = time.Minute
+	CoolDown      = 30 * time.Second
 )
 
 // Verdict is what a call says about the health of its tool.
@@ -25,8 +26,8 @@ const (
 	Unknown Verdict = "unknown" // the person's mistake, or cancelled: says nothing
 )
 
-// Breakers remember how tools fare. All that share one agree on which tools
-// rest.
+// Breakers are the circuit breakers of all tools: they remember how tools fare.
+// All that share one agree on which tools rest.
 type Breakers interface {
 	// Enter asks to call a tool. When it may be called leave is set, and takes
 	// once how that went. Otherwise the tool rests, for rest at least. An
@@ -34,48 +35,49 @@ type Breakers interface {
 	Enter(ctx context.Context, tool string) (leave func(Verdict), rest time.Duration, err error)
 }
 
-// Fuses is Breakers within one process.
-type Fuses struct {
+// LocalBreakers are the circuit breakers of one process; redis.Breakers are
+// those of many.
+type LocalBreakers struct {
 	now func() time.Time
 
 	mu    sync.Mutex
 	tools map[string]*breaker
 }
 
-var _ Breakers = (*Fuses)(nil)
+var _ Breakers = (*LocalBreakers)(nil)
 
-// NewFuses returns breakers that are all closed. now is their clock; nil:
-// time.Now.
-func NewFuses(now func() time.Time) *Fuses {
+// NewLocalBreakers returns breakers that are all closed. now is their clock;
+// nil: time.Now.
+func NewLocalBreakers(now func() time.Time) *LocalBreakers {
 	if now == nil {
 		now = time.Now
 	}
-	return &Fuses{now: now, tools: map[string]*breaker{}}
+	return &LocalBreakers{now: now, tools: map[string]*breaker{}}
 }
 
 // Enter implements Breakers. It never fails.
-func (f *Fuses) Enter(_ context.Context, tool string) (leave func(Verdict), rest time.Duration, err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	b, ok := f.tools[tool]
+func (l *LocalBreakers) Enter(_ context.Context, tool string) (leave func(Verdict), rest time.Duration, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	b, ok := l.tools[tool]
 	if !ok {
 		b = &breaker{}
-		f.tools[tool] = b
+		l.tools[tool] = b
 	}
-	probe, rest := b.enter(f.now())
+	probe, rest := b.enter(l.now())
 	if rest > 0 {
 		return nil, rest, nil
 	}
 	return func(v Verdict) {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		b.leave(f.now(), probe, v)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		b.leave(l.now(), probe, v)
 	}, 0, nil
 }
 
 // breaker watches one tool.
 type breaker struct {
-	failures []time.Time // within Window, oldest first
+	failures []time.Time // within BreakerWindow, oldest first
 	until    time.Time   // rests until then; zero while closed
 	probing  time.Time   // a probe is under way since; zero: none
 }
@@ -110,11 +112,11 @@ func (b *breaker) leave(now time.Time, probe bool, v Verdict) {
 }
 
 func (b *breaker) fail(now time.Time) {
-	for len(b.failures) > 0 && now.Sub(b.failures[0]) > Window {
+	for len(b.failures) > 0 && now.Sub(b.failures[0]) > BreakerWindow {
 		b.failures = b.failures[1:]
 	}
 	b.failures = append(b.failures, now)
-	if len(b.failures) >= Trips {
+	if len(b.failures) >= BreakerTrips {
 		*b = breaker{until: now.Add(CoolDown)}
 	}
 }

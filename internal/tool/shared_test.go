@@ -12,10 +12,10 @@ import (
 )
 
 // Requirements: TOOL-15
-func TestFuses(t *testing.T) {
+func TestLocalBreakers(t *testing.T) {
 	t.Parallel()
 	storetest.Breakers(t, func(testing.TB) (one, other tool.Breakers) {
-		f := tool.NewFuses(nil)
+		f := tool.NewLocalBreakers(nil)
 		return f, f
 	})
 }
@@ -34,10 +34,10 @@ func TestSlots(t *testing.T) {
 func TestALostProbeIsGivenUp(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	f := tool.NewFuses(func() time.Time { return now })
+	f := tool.NewLocalBreakers(func() time.Time { return now })
 	enter := func() func(tool.Verdict) { leave, _, _ := f.Enter(t.Context(), "t"); return leave }
 	early := enter()
-	for range tool.Trips {
+	for range tool.BreakerTrips {
 		enter()(tool.Broken)
 	}
 	now = now.Add(tool.CoolDown)

@@ -1,5 +1,6 @@
 // Package tool is what a tool is: a named function with a spec that is data,
-// and the Box that calls it within the spec's bounds.
+// and the Box that calls it within the spec's bounds. What fails again and again
+// is kept from being called by a circuit breaker (Breakers).
 //
 // It may import schemas, fault, id, identity, run, stream and model.
 // Implementations live in tool/builtin; the graph never calls one

@@ -54,9 +54,9 @@ func (p *Platform) buildServices(ctx context.Context, o Options) (*services, err
 	if err != nil {
 		return nil, err
 	}
-	recent := chat.NewRecent(p.store, p.cache, o.Logger)
+	history := chat.NewHistoryCache(p.store, p.cache, o.Logger)
 	svc := &services{
-		messages: recent, turns: recent.Turns(p.store), threads: recent.Conversations(p.store),
+		messages: history, turns: history.Turns(p.store), threads: history.Conversations(p.store),
 		embedder: encoder, parsers: o.parsers(),
 	}
 	if svc.files, err = files.OpenRoots(usersDir(o.Config), p.store, key); err != nil {
@@ -66,14 +66,14 @@ func (p *Platform) buildServices(ctx context.Context, o Options) (*services, err
 	svc.reading = knowledge.NewLibrary(knowledge.Options{
 		Contexts: p.store, Documents: p.store, Index: p.index, Embedder: svc.embedder, Former: formers(encoder), Parsers: svc.parsers,
 		K: o.Config.RAG.TopK, High: o.Config.RAG.High, Medium: o.Config.RAG.Low, Logger: o.Logger,
-		FileBytes: func(v identity.Viewer) int64 { return quota.PlanOf(v.Plan).FileBytes },
+		FileBytes: func(v identity.Viewer) int64 { return quota.PlanOf(v.Plan).MaxFileBytes },
 	})
 	p.closes("the parsers of documents", svc.reading.Close)
 	if err := p.openLibrary(ctx, o); err != nil {
 		return nil, err
 	}
 	svc.files.Accept(p.library.Readable)
-	svc.feedback = learning.NewRecorder(p.store, encoder).Changed(recent.Forget)
+	svc.feedback = learning.NewRecorder(p.store, encoder).Changed(history.Forget)
 	svc.memories = artifacts.NewMemories(p.library, p.store)
 	svc.threads = svc.memories.Conversations(svc.threads)
 	if svc.safety, err = p.judge(ctx, o); err != nil {

@@ -66,7 +66,7 @@ func (p *Platform) keeper(o Options, svc *services) *knowledge.Sweep {
 		},
 		Adopt: func(ctx context.Context, v identity.Viewer, path string) error {
 			plan := quota.PlanOf(v.Plan)
-			_, err := svc.files.Adopt(ctx, v, path, files.Bounds{File: plan.FileBytes, Total: plan.StorageBytes, Count: plan.Files})
+			_, err := svc.files.Adopt(ctx, v, path, files.Bounds{File: plan.MaxFileBytes, Total: plan.MaxStorageBytes, Count: plan.MaxFiles})
 			return err
 		},
 		Start: func(ctx context.Context, v identity.Viewer, documentID string) error {

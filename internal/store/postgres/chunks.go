@@ -76,7 +76,7 @@ func ownerOf(ctx context.Context, c *pgx.Conn, documentID string) (o owner, err 
 		return o, err
 	}
 	err = c.QueryRow(ctx, `SELECT d.context_id::text, d.user_id::text, d.title FROM document d JOIN knowledge_context c ON c.id = d.context_id
-		WHERE d.id = $1 AND `+contextChanged, documentID).Scan(&o.context, &o.user, &o.title)
+		WHERE d.id = $1 AND `+contextWritable, documentID).Scan(&o.context, &o.user, &o.title)
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = fault.New(fault.NotFound, "There is no such document, or it is not yours.")
 	}

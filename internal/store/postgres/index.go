@@ -46,11 +46,11 @@ func NewIndex(db *DB, o IndexOptions) *Index {
 const chunkColumns = `k.number, k.id::text, k.document_id::text, k.context_id::text, k.chunk_index, k.content, k.heading,
 	k.page, k.start_offset, k.end_offset, k.encoder`
 
-// contextSeen and contextChanged repeat the store's rule: the index decides
+// contextVisible and contextWritable repeat the store's rule: the index decides
 // no access, and does not depend on its caller for the isolation of people.
 const (
-	contextSeen    = `(c.owner_user_id = app_person() OR c.visibility = 'global' OR app_system())`
-	contextChanged = `(c.owner_user_id = app_person() OR (c.visibility = 'global' AND app_admin()))`
+	contextVisible  = `(c.owner_user_id = app_person() OR c.visibility = 'global' OR app_system())`
+	contextWritable = `(c.owner_user_id = app_person() OR (c.visibility = 'global' AND app_admin()))`
 )
 
 // numbered is a chunk with its row.
@@ -182,7 +182,7 @@ func (x *Index) Chunks(ctx context.Context, v identity.Viewer, contextID string,
 	var list []knowledge.Chunk
 	err := x.db.within(ctx, beginRead, v, func(ctx context.Context, c *pgx.Conn) error {
 		var seen bool
-		err := c.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM knowledge_context c WHERE c.id = $1 AND `+contextSeen+`)`, contextID).Scan(&seen)
+		err := c.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM knowledge_context c WHERE c.id = $1 AND `+contextVisible+`)`, contextID).Scan(&seen)
 		switch {
 		case err != nil:
 			return err
@@ -204,7 +204,7 @@ func (x *Index) Chunks(ctx context.Context, v identity.Viewer, contextID string,
 func (x *Index) Chunk(ctx context.Context, v identity.Viewer, id string) (chunk knowledge.Chunk, err error) {
 	err = x.db.within(ctx, beginRead, v, func(ctx context.Context, c *pgx.Conn) error {
 		found, err := chunks(ctx, c, `SELECT `+chunkColumns+` FROM knowledge_chunk k JOIN knowledge_context c ON c.id = k.context_id
-			WHERE k.id = $1 AND `+contextSeen, id)
+			WHERE k.id = $1 AND `+contextVisible, id)
 		switch {
 		case err != nil:
 			return err

@@ -43,11 +43,11 @@ func NewIndex(db *DB, o IndexOptions) *Index {
 
 const chunkColumns = `k.number, k.id, k.document_id, k.context_id, k.chunk_index, k.content, k.heading, k.page, k.start_offset, k.end_offset, k.encoder`
 
-// contextSeen and contextChanged repeat the store's rule: the index decides
+// contextVisible and contextWritable repeat the store's rule: the index decides
 // no access, and does not depend on its caller for the isolation of people.
 const (
-	contextSeen    = `(c.owner_user_id = @user OR c.visibility = 'global')`
-	contextChanged = `(c.owner_user_id = @user OR (c.visibility = 'global' AND @admin))`
+	contextVisible  = `(c.owner_user_id = @user OR c.visibility = 'global')`
+	contextWritable = `(c.owner_user_id = @user OR (c.visibility = 'global' AND @admin))`
 )
 
 // numbered is a chunk with its row.
@@ -116,7 +116,7 @@ func searchable(t store.Tx, v identity.Viewer, ids []string) ([]searched, error)
 	}
 	err := t.Query(`SELECT c.id, c.revision, c.encoder, c.encoder <> '' AND
 		(SELECT min(encoder) FROM chunk_vector WHERE context_id = c.id) <> (SELECT max(encoder) FROM chunk_vector WHERE context_id = c.id)
-		FROM knowledge_context c WHERE c.id IN (SELECT value FROM json_each(@ids)) AND (`+contextSeen+` OR @system)`,
+		FROM knowledge_context c WHERE c.id IN (SELECT value FROM json_each(@ids)) AND (`+contextVisible+` OR @system)`,
 		store.Args{"ids": asJSON(ids), "user": v.UserID, "system": v.IsSystem()},
 		func(scan store.Scan) error {
 			var s searched
@@ -226,7 +226,7 @@ type owner struct{ context, user, title string }
 func ownerOf(t store.Tx, v identity.Viewer, documentID string) (o owner, err error) {
 	found := false
 	err = t.Query(`SELECT d.context_id, d.user_id, d.title FROM document d JOIN knowledge_context c ON c.id = d.context_id
-		WHERE d.id = @id AND `+contextChanged, store.Args{"id": documentID, "user": v.UserID, "admin": v.IsAdmin()},
+		WHERE d.id = @id AND `+contextWritable, store.Args{"id": documentID, "user": v.UserID, "admin": v.IsAdmin()},
 		func(scan store.Scan) error {
 			found = true
 			return scan(&o.context, &o.user, &o.title)
@@ -345,7 +345,7 @@ func (x *Index) Chunks(ctx context.Context, v identity.Viewer, contextID string,
 func (x *Index) Chunk(ctx context.Context, v identity.Viewer, id string) (c knowledge.Chunk, err error) {
 	err = x.db.Read(ctx, v, func(t store.Tx) error {
 		found, err := chunks(t, `SELECT `+chunkColumns+` FROM knowledge_chunk k JOIN knowledge_context c ON c.id = k.context_id
-			WHERE k.id = @id AND (`+contextSeen+` OR @system)`, store.Args{"id": id, "user": v.UserID, "system": v.IsSystem()})
+			WHERE k.id = @id AND (`+contextVisible+` OR @system)`, store.Args{"id": id, "user": v.UserID, "system": v.IsSystem()})
 		switch {
 		case err != nil:
 			return err

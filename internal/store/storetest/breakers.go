@@ -18,7 +18,7 @@ type OpenBreakers func(t testing.TB) (one, other tool.Breakers)
 func Breakers(t *testing.T, open OpenBreakers) {
 	t.Run("failures anywhere trip the breaker everywhere", func(t *testing.T) {
 		one, other := open(t)
-		for i := range tool.Trips {
+		for i := range tool.BreakerTrips {
 			entered(t, []tool.Breakers{one, other}[i%2], "t")(tool.Broken)
 		}
 		for _, b := range []tool.Breakers{one, other} {
@@ -32,7 +32,7 @@ func Breakers(t *testing.T, open OpenBreakers) {
 	})
 	t.Run("what says nothing of the tool trips no breaker", func(t *testing.T) {
 		one, other := open(t)
-		for range 2 * tool.Trips {
+		for range 2 * tool.BreakerTrips {
 			entered(t, one, "t")(tool.Unknown)
 			entered(t, other, "t")(tool.Healthy)
 		}
@@ -40,7 +40,7 @@ func Breakers(t *testing.T, open OpenBreakers) {
 	})
 	t.Run("of failures at the same time none is lost", func(t *testing.T) {
 		one, other := open(t)
-		leaves := make([]func(tool.Verdict), tool.Trips)
+		leaves := make([]func(tool.Verdict), tool.BreakerTrips)
 		for i := range leaves {
 			leaves[i] = entered(t, []tool.Breakers{one, other}[i%2], "t")
 		}

@@ -173,7 +173,9 @@ func (o owned) pathAttempts(t *testing.T, b Backend) map[string]attempt {
 	ctx, s, talk := t.Context(), b.Store, o.turn.ConversationID
 	second := func(_ any, err error) error { return err }
 	return map[string]attempt{
-		"Window":      func(v identity.Viewer) error { return second(s.Window(ctx, v, talk, chat.Window{Latest: true})) },
+		"MessagePage": func(v identity.Viewer) error {
+			return second(s.MessagePage(ctx, v, talk, chat.MessageRange{Latest: true}))
+		},
 		"ShowVersion": func(v identity.Viewer) error { return s.ShowVersion(ctx, v, talk, o.turn.MessageID) },
 		"Branch":      func(v identity.Viewer) error { return second(s.Branch(ctx, v, talk, o.turn.MessageID, id.New())) },
 		"Replace": func(v identity.Viewer) error {

@@ -26,23 +26,23 @@ func LongTalk(b *testing.B, open Open) {
 			first = last
 		}
 	}
-	read := func(name string, w chat.Window, n int) {
+	read := func(name string, r chat.MessageRange, n int) {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if p := got(s.Window(b.Context(), v, talk, w))(b); len(p.Messages) != n {
+				if p := got(s.MessagePage(b.Context(), v, talk, r))(b); len(p.Messages) != n {
 					b.Fatalf("%d messages", len(p.Messages))
 				}
 			}
 		})
 	}
-	end := got(s.Window(b.Context(), v, talk, chat.Window{Latest: true, Limit: 60}))(b)
-	middle := chat.Window{Before: end.Earlier, Limit: 60}
+	end := got(s.MessagePage(b.Context(), v, talk, chat.MessageRange{Latest: true, Limit: 60}))(b)
+	middle := chat.MessageRange{Before: end.Earlier, Limit: 60}
 	for range 50 {
-		middle.Before = got(s.Window(b.Context(), v, talk, middle))(b).Earlier
+		middle.Before = got(s.MessagePage(b.Context(), v, talk, middle))(b).Earlier
 	}
-	read("latest60", chat.Window{Latest: true, Limit: 60}, 60)
+	read("latest60", chat.MessageRange{Latest: true, Limit: 60}, 60)
 	read("before60", middle, 60)
-	read("first60", chat.Window{Limit: 60}, 60)
+	read("first60", chat.MessageRange{Limit: 60}, 60)
 	b.Run("branch", func(b *testing.B) {
 		for b.Loop() {
 			got(s.Branch(b.Context(), v, talk, last, id.New()))(b)
@@ -59,5 +59,5 @@ func LongTalk(b *testing.B, open Open) {
 		}
 	})
 	need(b, s.ShowVersion(b.Context(), v, talk, first))
-	read("latest60-with-versions", chat.Window{Latest: true, Limit: 60}, 60)
+	read("latest60-with-versions", chat.MessageRange{Latest: true, Limit: 60}, 60)
 }

@@ -12,7 +12,7 @@ import (
 	"liminal/internal/store"
 )
 
-// Sets proves knowledge.Sets and knowledge.Titles.
+// Sets proves knowledge.Sets and knowledge.DocumentTitles.
 func Sets(t *testing.T, open Open) {
 	t.Run("a set keeps its documents in order, each once", func(t *testing.T) { setOrder(t, open) })
 	t.Run("a document that is deleted leaves its sets", func(t *testing.T) { setLoses(t, open) })

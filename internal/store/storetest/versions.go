@@ -15,7 +15,7 @@ import (
 	"liminal/internal/store"
 )
 
-// Versions proves chat.Versions, what Accept replaces, and chat.Window.
+// Versions proves chat.Versions, what Accept replaces, and chat.MessageRange.
 func Versions(t *testing.T, open Open) {
 	t.Run("a question that is said anew takes the place of the old one and of what followed", func(t *testing.T) { saidAnew(t, open) })
 	t.Run("another version comes back with what followed it", func(t *testing.T) { shownAgain(t, open) })
@@ -25,7 +25,7 @@ func Versions(t *testing.T, open Open) {
 	t.Run("what is remembered of messages set aside is forgotten", func(t *testing.T) { asideForgets(t, open) })
 	t.Run("a branch is a copy of the path up to the end of a turn", func(t *testing.T) { branches(t, open) })
 	t.Run("a branch is of a bounded size", func(t *testing.T) { boundedBranch(t, open) })
-	t.Run("a conversation is read from either end", func(t *testing.T) { windows(t, open) })
+	t.Run("a conversation is read from either end", func(t *testing.T) { messagePages(t, open) })
 	t.Run("feedback on an answer that was set aside is on its own question", func(t *testing.T) { asideTarget(t, open) })
 	t.Run("whatever is said, replaced, shown and copied, paths are whole and nothing is lost", func(t *testing.T) { anyPath(t, open) })
 }
@@ -77,7 +77,7 @@ func (l *line) shows(questions ...string) {
 // versions are the ids of a message's, as a list shows them.
 func (l *line) versions(message string) []string {
 	l.Helper()
-	p := got(l.s.Window(l.Context(), l.v, l.id, chat.Window{Latest: true, Limit: 100}))(l)
+	p := got(l.s.MessagePage(l.Context(), l.v, l.id, chat.MessageRange{Latest: true, Limit: 100}))(l)
 	at := slices.IndexFunc(p.Messages, func(m chat.Message) bool { return m.ID == message })
 	if at < 0 {
 		l.Fatalf("%s is not shown", message)
@@ -247,7 +247,7 @@ func asideRace(t *testing.T, open Open) {
 		case 3:
 			return l.show(again)
 		default:
-			_, err = l.s.Window(t.Context(), l.v, l.id, chat.Window{Latest: true})
+			_, err = l.s.MessagePage(t.Context(), l.v, l.id, chat.MessageRange{Latest: true})
 		}
 		return err
 	})
@@ -427,42 +427,42 @@ func (b branched) goesOnByItself(t *testing.T) {
 	copied.say("three", "")
 }
 
-func windows(t *testing.T, open Open) {
+func messagePages(t *testing.T, open Open) {
 	l, _ := newLine(t, open, "one", "two", "three")
 	a := accept(t, l.s, l.v, chat.NewTurn{Message: "four", ConversationID: l.id})
 	end := answer(a.Run.ID, "to four")
 	end.Notices = []chat.Message{{Role: "system", Content: "hidden", Meta: map[string]any{"suppressed": true}}}
 	closeTurn(t, l.s, l.v, end)
-	seqs := func(p chat.Pane) (list []int) {
+	seqs := func(p chat.MessagePage) (list []int) {
 		for _, m := range p.Messages {
 			list = append(list, m.Seq)
 		}
 		return list
 	}
-	read := func(w chat.Window) chat.Pane {
+	read := func(r chat.MessageRange) chat.MessagePage {
 		t.Helper()
-		return got(l.s.Window(t.Context(), l.v, l.id, w))(t)
+		return got(l.s.MessagePage(t.Context(), l.v, l.id, r))(t)
 	}
-	is := func(what string, p chat.Pane, next, earlier bool, list ...int) {
+	is := func(what string, p chat.MessagePage, next, earlier bool, list ...int) {
 		t.Helper()
 		if !slices.Equal(seqs(p), list) || (p.Next != "") != next || (p.Earlier != "") != earlier {
 			t.Errorf("%s: %v, next %q, earlier %q", what, seqs(p), p.Next, p.Earlier)
 		}
 	}
-	last := read(chat.Window{Latest: true, Limit: 3})
+	last := read(chat.MessageRange{Latest: true, Limit: 3})
 	is("latest", last, false, true, 6, 7, 9)
-	middle := read(chat.Window{Before: last.Earlier, Limit: 3})
+	middle := read(chat.MessageRange{Before: last.Earlier, Limit: 3})
 	is("before", middle, true, true, 3, 4, 5)
-	begin := read(chat.Window{Before: middle.Earlier, Limit: 3})
+	begin := read(chat.MessageRange{Before: middle.Earlier, Limit: 3})
 	is("the beginning", begin, true, false, 1, 2)
-	is("on from there", read(chat.Window{After: begin.Next, Limit: 3}), true, true, 3, 4, 5)
-	is("on from before", read(chat.Window{After: middle.Next, Limit: 3}), false, true, 6, 7, 9)
-	is("from the start", read(chat.Window{Limit: 3}), true, false, 1, 2, 3)
-	is("all", read(chat.Window{Latest: true, Limit: 100}), false, false, 1, 2, 3, 4, 5, 6, 7, 9)
+	is("on from there", read(chat.MessageRange{After: begin.Next, Limit: 3}), true, true, 3, 4, 5)
+	is("on from before", read(chat.MessageRange{After: middle.Next, Limit: 3}), false, true, 6, 7, 9)
+	is("from the start", read(chat.MessageRange{Limit: 3}), true, false, 1, 2, 3)
+	is("all", read(chat.MessageRange{Latest: true, Limit: 100}), false, false, 1, 2, 3, 4, 5, 6, 7, 9)
 	empty := got(l.s.CreateConversation(t.Context(), l.v, chat.Conversation{}))(t)
-	p := got(l.s.Window(t.Context(), l.v, empty.ID, chat.Window{Latest: true}))(t)
+	p := got(l.s.MessagePage(t.Context(), l.v, empty.ID, chat.MessageRange{Latest: true}))(t)
 	is("nothing", p, false, false)
-	for what, w := range map[string]chat.Window{
+	for what, r := range map[string]chat.MessageRange{
 		"both ends":          {Latest: true, After: begin.Next},
 		"before and after":   {Before: last.Earlier, After: begin.Next},
 		"before and latest":  {Before: last.Earlier, Latest: true},
@@ -470,11 +470,11 @@ func windows(t *testing.T, open Open) {
 		"the other way":      {After: last.Earlier},
 		"no cursor":          {Before: "%"},
 	} {
-		if _, err := l.s.Window(t.Context(), l.v, l.id, w); !errors.Is(err, fault.Invalid) {
+		if _, err := l.s.MessagePage(t.Context(), l.v, l.id, r); !errors.Is(err, fault.Invalid) {
 			t.Errorf("%s: got %v", what, err)
 		}
 	}
-	_, err := l.s.Window(t.Context(), person(t, l.s), l.id, chat.Window{Latest: true})
+	_, err := l.s.MessagePage(t.Context(), person(t, l.s), l.id, chat.MessageRange{Latest: true})
 	wantFault(t, err, fault.NotFound)
 }
 

@@ -185,7 +185,7 @@ func (w *walker) check(m *model, what string) {
 		lines = append(lines, fmt.Sprintf("%d user %s", 2*i+1, q.text), fmt.Sprintf("%d assistant to %s", 2*i+2, q.text))
 	}
 	wantLines(w, transcript(w, w.s, w.v, m.id), lines)
-	window := got(w.s.Window(w.Context(), w.v, m.id, chat.Window{Limit: 100}))(w)
+	page := got(w.s.MessagePage(w.Context(), w.v, m.id, chat.MessageRange{Limit: 100}))(w)
 	for at, p := m.root, 0; at.shown != nil; at, p = at.shown.place, p+1 {
 		var ids []string
 		for _, q := range at.versions {
@@ -194,11 +194,11 @@ func (w *walker) check(m *model, what string) {
 		if len(ids) == 1 {
 			ids = nil
 		}
-		if 2*p >= len(window.Messages) {
+		if 2*p >= len(page.Messages) {
 			break // a page is full
 		}
-		if !slices.Equal(window.Messages[2*p].Versions, ids) {
-			w.Errorf("after %s the versions in place %d are %v, want %v", what, p, window.Messages[2*p].Versions, ids)
+		if !slices.Equal(page.Messages[2*p].Versions, ids) {
+			w.Errorf("after %s the versions in place %d are %v, want %v", what, p, page.Messages[2*p].Versions, ids)
 		}
 	}
 	for _, q := range m.all {

@@ -6,25 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"liminal/internal/chat"
 	"liminal/internal/fault"
 	"liminal/internal/model"
 	"liminal/internal/tool"
-)
-
-// The bounds of the conversation a model is shown (CHAT-19, CHAT-20). Tokens
-// are those of tokens, which estimates.
-const (
-	maxMessages  = 40               // earlier messages that are read
-	maxInput     = 4000             // tokens of them that are kept (GRND-26)
-	hardInput    = 6000             // tokens of them with the message; one longer is refused (GRND-26)
-	fullInput    = maxInput * 3 / 4 // tokens from which the older ones are to be summarised
-	fullMessages = 30               // messages from which they are
-	nearInput    = maxInput / 2     // tokens of the latest that are then left out of the summary
-	nearMessages = 14               // messages of the latest that are
-	maxTopic     = 80               // characters of what was dropped that the note names
 )
 
 // talk is the conversation before a turn, as a model is shown it.
@@ -38,11 +24,11 @@ type talk struct {
 // dialogue reads the conversation before this turn. A message that is too long
 // to go on with is Invalid: in a new conversation there is room for it.
 func (v completer) dialogue(ctx context.Context, c *tool.Call) (talk, error) {
-	earlier, err := v.earlier(ctx, c, maxMessages)
+	earlier, err := v.earlier(ctx, c, maxHistoryMessages)
 	if err != nil || len(earlier) == 0 {
 		return talk{}, err
 	}
-	room := hardInput - tokens(cmp.Or(words(c, "message"), words(c, "question")))
+	room := hardContextTokens - tokens(cmp.Or(words(c, "message"), words(c, "question")))
 	if room < 0 {
 		return talk{}, fault.New(fault.Invalid, "Conversation too long, start a new one.")
 	}
@@ -55,7 +41,7 @@ func (v completer) dialogue(ctx context.Context, c *tool.Call) (talk, error) {
 		from = len(earlier)
 	}
 	rest := earlier[from:]
-	kept, dropped := fitting(conversed(rest), min(maxInput, room))
+	kept, dropped := fitting(conversed(rest), min(maxHistoryTokens, room))
 	cut := note(dropped, earlier[0].Seq > memory.UptoSeq+1)
 	t := talk{messages: kept, note: paragraphs(remembered(memory), cut)}
 	t.told = cmp.Or(remembered(memory), cut)
@@ -71,11 +57,11 @@ func (v completer) dialogue(ctx context.Context, c *tool.Call) (talk, error) {
 // recall reads at most n messages before this turn, as many as fit: the graph
 // that asks for few wants no more.
 func (v completer) recall(ctx context.Context, c *tool.Call, n int) (talk, error) {
-	if n >= maxMessages {
+	if n >= maxHistoryMessages {
 		return v.dialogue(ctx, c)
 	}
 	earlier, err := v.earlier(ctx, c, n)
-	kept, _ := fitting(conversed(earlier), maxInput)
+	kept, _ := fitting(conversed(earlier), maxHistoryTokens)
 	return talk{messages: kept}, err
 }
 
@@ -99,52 +85,9 @@ func (t talk) summarise(out map[string]any) map[string]any {
 	return out
 }
 
-// conversed are messages as a model is shown them.
-func conversed(messages []chat.Message) []model.Message {
-	var turns []model.Message
-	for _, m := range messages {
-		turns = spoken(turns, m)
-	}
-	return turns
-}
-
-// spoken adds a message of the person or the assistant; notices, summaries and
-// what was suppressed are not part of the dialogue. Two of the same role in a
-// row become one: providers want them to take turns.
-func spoken(turns []model.Message, m chat.Message) []model.Message {
-	role := model.Role(m.Role)
-	hidden := m.Meta["suppressed"] == true
-	if role != model.User && role != model.Assistant || m.Content == "" || hidden {
-		return turns
-	}
-	if last := len(turns) - 1; last >= 0 && turns[last].Role == role {
-		turns[last].Content[0].Text += "\n\n" + m.Content
-		return turns
-	}
-	return append(turns, says(role, m.Content))
-}
-
 func says(role model.Role, text string) model.Message {
 	return model.Message{Role: role, Content: []model.Block{{Type: model.Text, Text: text}}}
 }
-
-// fitting drops the oldest pairs until the rest fits into room. What is kept
-// begins with the person.
-func fitting(turns []model.Message, room int) (kept, dropped []model.Message) {
-	total := 0
-	for _, m := range turns {
-		total += tokens(m.Content[0].Text)
-	}
-	cut := 0
-	for cut < len(turns) && (total > room || turns[cut].Role != model.User) {
-		total -= tokens(turns[cut].Content[0].Text)
-		cut++
-	}
-	return turns[cut:], turns[:cut]
-}
-
-// tokens estimates; providers count for themselves.
-func tokens(text string) int { return utf8.RuneCountInString(text)/4 + 4 }
 
 // note stands for what was dropped (CHAT-20).
 func note(dropped []model.Message, more bool) string {

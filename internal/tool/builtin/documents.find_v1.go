@@ -12,8 +12,8 @@ import (
 	"liminal/internal/tool"
 )
 
-// Titles finds a person's own documents by their names; knowledge.Titles is
-// one.
+// Titles finds a person's own documents by their names;
+// knowledge.DocumentTitles is one.
 type Titles interface {
 	OwnDocuments(ctx context.Context, v identity.Viewer, limit int) ([]knowledge.Titled, error)
 	DocumentsByID(ctx context.Context, v identity.Viewer, ids []string) ([]knowledge.Titled, error)

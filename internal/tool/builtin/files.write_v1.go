@@ -26,7 +26,7 @@ func (t writeFile) Run(ctx context.Context, c *tool.Call) (map[string]any, error
 		return nil, err
 	}
 	p := quota.PlanOf(c.Viewer.Plan)
-	f, err := t.files.Replace(ctx, c.Viewer, path, strings.NewReader(text), files.Bounds{File: p.FileBytes, Total: p.StorageBytes, Count: p.Files})
+	f, err := t.files.Replace(ctx, c.Viewer, path, strings.NewReader(text), files.Bounds{File: p.MaxFileBytes, Total: p.MaxStorageBytes, Count: p.MaxFiles})
 	if err != nil {
 		return nil, err
 	}

@@ -49,7 +49,7 @@ func full(messages []chat.Message) bool {
 	for _, m := range messages {
 		total += tokens(m.Content)
 	}
-	return total > fullInput || len(messages) > fullMessages
+	return total > fullHistoryTokens || len(messages) > fullHistoryMessages
 }
 
 // due is the seq up to which messages are to be summarised, so that the latest
@@ -59,8 +59,8 @@ func due(messages []chat.Message) int {
 		return 0
 	}
 	cut, total := len(messages), 0
-	for i := len(messages) - 1; i >= 0 && len(messages)-i <= nearMessages; i-- {
-		if total += tokens(messages[i].Content); total > nearInput {
+	for i := len(messages) - 1; i >= 0 && len(messages)-i <= unsummarisedMessages; i-- {
+		if total += tokens(messages[i].Content); total > unsummarisedTokens {
 			break
 		}
 		if messages[i].Role == string(model.User) {

@@ -10,7 +10,8 @@ import (
 	"liminal/internal/tool"
 )
 
-const fromPassages = `Answer the question from the passages of the person's documents, and from nothing else. Quote what carries the answer, and cite each passage you use. If the passages do not answer the question, say so plainly and name what they are about instead. Use the language of the question.`
+// answerPrompt is the system prompt of an answer from passages.
+const answerPrompt = `Answer the question from the passages of the person's documents, and from nothing else. Quote what carries the answer, and cite each passage you use. If the passages do not answer the question, say so plainly and name what they are about instead. Use the language of the question.`
 
 // answerWithContext answers from documents, with quotes that are in them.
 type answerWithContext struct {
@@ -34,7 +35,7 @@ func (t answerWithContext) Run(ctx context.Context, c *tool.Call) (map[string]an
 		return nil, err
 	}
 	s, err := t.speak(ctx, c, model.Request{
-		Model: words(c, "model"), Task: "answer", System: paragraphs(fromPassages, talk.note),
+		Model: words(c, "model"), Task: "answer", System: paragraphs(answerPrompt, talk.note),
 		Messages: append(talk.messages, shown(passages, question)), MaxTokens: number(c, "max_tokens", 0),
 	})
 	if err != nil {

@@ -12,14 +12,15 @@ import (
 // Failed sign-ins are counted for an hour, by account and by address; a right
 // one forgets neither (AUTH-19). Beyond a bound everybody slows down and nobody
 // is locked out: an account under attack takes one try a minute from each
-// address, an attacking address one try a minute in all. What one address may
-// ask of one account in minutes is the API's limit.
+// address, an attacking address one try a minute in all. This is the half that
+// lasts: what one address may ask in minutes, of one account and of all, are
+// quota.SignIn and quota.SignInByAddress, which the API spends before.
 const (
-	failuresLife       = time.Hour
-	failuresOfAccount  = 50
-	failuresOfAddress  = 200
-	pace               = time.Minute
-	slowedDown, countd = "auth:slow:", "auth:failed:"
+	failuresLife              = time.Hour
+	failuresOfAccount         = 50
+	failuresOfAddress         = 200
+	pace                      = time.Minute
+	throttledKey, failuresKey = "auth:slow:", "auth:failed:"
 )
 
 // Slowed is the details of the RateLimited fault of a sign-in that comes too
@@ -29,11 +30,11 @@ type Slowed struct {
 	RetryAfter int    `json:"retry_after"` // seconds
 }
 
-// patience refuses a try that comes too soon. A cache that fails forgives.
-func (a *Accounts) patience(ctx context.Context, email, address string) error {
+// throttled refuses a try that comes too soon. A cache that fails forgives.
+func (a *Accounts) throttled(ctx context.Context, email, address string) error {
 	account, from := accountKey(email), addressKey(address)
 	for slow, paced := range map[string]string{account: account + ":" + from, from: from} {
-		if _, is, err := a.o.Cache.Get(ctx, slowedDown+slow); err != nil || !is {
+		if _, is, err := a.o.Cache.Get(ctx, throttledKey+slow); err != nil || !is {
 			continue
 		}
 		first, err := a.o.Cache.Add(ctx, "auth:pace:"+paced, []byte{'1'}, pace)
@@ -46,12 +47,12 @@ func (a *Accounts) patience(ctx context.Context, email, address string) error {
 	return nil
 }
 
-// failed counts a sign-in that was wrong.
-func (a *Accounts) failed(ctx context.Context, email, address string) {
+// recordFailure counts a sign-in that was wrong.
+func (a *Accounts) recordFailure(ctx context.Context, email, address string) {
 	for key, most := range map[string]int64{accountKey(email): failuresOfAccount, addressKey(address): failuresOfAddress} {
-		n, err := a.o.Cache.Count(ctx, countd+key, failuresLife)
+		n, err := a.o.Cache.Count(ctx, failuresKey+key, failuresLife)
 		if err == nil && n >= most {
-			err = a.o.Cache.Set(ctx, slowedDown+key, []byte{'1'}, failuresLife)
+			err = a.o.Cache.Set(ctx, throttledKey+key, []byte{'1'}, failuresLife)
 		}
 		if err != nil {
 			a.o.Logger.WarnContext(ctx, "a failed sign-in could not be counted", "error", err)

@@ -1,9 +1,12 @@
 package changes
 
 import (
+	"slices"
+
 	"liminal/internal/fault"
 	"liminal/internal/identity"
 	"liminal/internal/quota"
+	"liminal/internal/rehearsal"
 )
 
 func planOf(v identity.Viewer) quota.Rule { return quota.PlanOf(v.Plan).ConfigOps }
@@ -68,6 +71,39 @@ func mayApprove(v identity.Viewer, p Patch) error {
 		return p.approvedAlready()
 	}
 	return nil
+}
+
+// approved reports whether as many people approved as p needs.
+func (p Patch) approved() bool { return len(p.Approvals) >= p.Needs }
+
+// approvable refuses a yes that cannot count: of who proposed the patch, of
+// nobody, and to what its rehearsal blocks.
+func (p Patch) approvable(userID string) error {
+	if userID == "" || userID == p.UserID {
+		return fault.New(fault.Forbidden, "Nobody approves a patch of their own: ask another administrator.")
+	}
+	return p.unblocked()
+}
+
+// unblocked refuses what the rehearsal blocks.
+func (p Patch) unblocked() error {
+	if p.Verdict != rehearsal.Block {
+		return nil
+	}
+	details := p.place()
+	details["reasons"] = reasons(p.Changes)
+	return fault.New(fault.Conflict, "The rehearsal blocks this patch, so nobody can approve it. Propose one that does not fail so.").With(details)
+}
+
+// approvedBy reports whether somebody has said yes to p.
+func (p Patch) approvedBy(userID string) bool {
+	return slices.ContainsFunc(p.Approvals, func(a Approval) bool { return a.UserID == userID })
+}
+
+// approvedAlready is the Conflict of a second yes of one person.
+func (p Patch) approvedAlready() error {
+	return fault.New(fault.Conflict, "You approved this patch. It needs %d people, so another one has to.", p.Needs).
+		With(map[string]any{"patch_id": p.ID, "reason": "approved_already", "needs": p.Needs})
 }
 
 func mayApply(v identity.Viewer, p Patch) error {

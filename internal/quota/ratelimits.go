@@ -15,11 +15,13 @@ type Rule struct {
 	Per   time.Duration
 }
 
-// SignIn is the rule against guessing one password, by address and account.
+// SignIn is the rule against guessing one password, by address and account. It
+// and SignInByAddress bound what is tried within minutes; what fails for longer
+// is throttled by identity.Accounts.LogIn.
 func SignIn() Rule { return Rule{Name: "auth.signin", Burst: 10, Per: 5 * time.Minute} }
 
-// Knock is the rule against trying many accounts, by address.
-func Knock() Rule { return Rule{Name: "auth.address", Burst: 100, Per: 5 * time.Minute} }
+// SignInByAddress is the rule against trying many accounts, by address.
+func SignInByAddress() Rule { return Rule{Name: "auth.address", Burst: 100, Per: 5 * time.Minute} }
 
 // SignUp is the rule against making accounts by the thousand, by address.
 func SignUp() Rule { return Rule{Name: "auth.signup", Burst: 100, Per: time.Hour} }

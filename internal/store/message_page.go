@@ -20,10 +20,10 @@ const (
 // maxSeq is beyond every message there can be.
 const maxSeq = 1 << 30
 
-// Window implements chat.Messages.
-func (s *Store) Window(ctx context.Context, v identity.Viewer, conversationID string, w chat.Window) (p chat.Pane, err error) {
+// MessagePage implements chat.Messages.
+func (s *Store) MessagePage(ctx context.Context, v identity.Viewer, conversationID string, r chat.MessageRange) (p chat.MessagePage, err error) {
 	given := 0
-	for _, set := range []bool{w.After != "", w.Before != "", w.Latest} {
+	for _, set := range []bool{r.After != "", r.Before != "", r.Latest} {
 		if set {
 			given++
 		}
@@ -31,11 +31,11 @@ func (s *Store) Window(ctx context.Context, v identity.Viewer, conversationID st
 	if given > 1 {
 		return p, fault.New(fault.Invalid, "Of latest, before and cursor only one can be given.").With(map[string]any{"field": "cursor"})
 	}
-	after, err := seqOf(w.After, followsSeq, 0)
+	after, err := seqOf(r.After, followsSeq, 0)
 	if err != nil {
 		return p, err
 	}
-	before, err := seqOf(w.Before, beforeSeq, maxSeq)
+	before, err := seqOf(r.Before, beforeSeq, maxSeq)
 	if err != nil {
 		return p, err
 	}
@@ -44,10 +44,10 @@ func (s *Store) Window(ctx context.Context, v identity.Viewer, conversationID st
 		if err != nil {
 			return err
 		}
-		if w.Before != "" || w.Latest {
-			p, err = backwards(tx, v, conversationID, before, w)
+		if r.Before != "" || r.Latest {
+			p, err = backwards(tx, v, conversationID, before, r)
 		} else {
-			p, err = forwards(tx, v, conversationID, after, w)
+			p, err = forwards(tx, v, conversationID, after, r)
 		}
 		if err != nil || asides == 0 {
 			return err
@@ -57,8 +57,8 @@ func (s *Store) Window(ctx context.Context, v identity.Viewer, conversationID st
 	return p, err
 }
 
-func forwards(tx Tx, v identity.Viewer, conversationID string, after int, w chat.Window) (p chat.Pane, err error) {
-	size := pageSize(w.Limit)
+func forwards(tx Tx, v identity.Viewer, conversationID string, after int, r chat.MessageRange) (p chat.MessagePage, err error) {
+	size := pageSize(r.Limit)
 	p.Messages, err = all(tx, `SELECT `+messageColumns+` FROM message
 		WHERE conversation_id = @conversation AND user_id = @user AND aside = 0 AND seq > @after AND NOT suppressed
 		ORDER BY seq LIMIT @limit`,
@@ -86,8 +86,8 @@ func forwards(tx Tx, v identity.Viewer, conversationID string, after int, w chat
 	return p, err
 }
 
-func backwards(tx Tx, v identity.Viewer, conversationID string, before int, w chat.Window) (p chat.Pane, err error) {
-	size := pageSize(w.Limit)
+func backwards(tx Tx, v identity.Viewer, conversationID string, before int, r chat.MessageRange) (p chat.MessagePage, err error) {
+	size := pageSize(r.Limit)
 	p.Messages, err = all(tx, `SELECT `+messageColumns+` FROM message
 		WHERE conversation_id = @conversation AND user_id = @user AND aside = 0 AND seq < @before AND NOT suppressed
 		ORDER BY seq DESC LIMIT @limit`,
@@ -96,7 +96,7 @@ func backwards(tx Tx, v identity.Viewer, conversationID string, before int, w ch
 		p.Messages = p.Messages[:size]
 		p.Earlier = opaque(beforeSeq, strconv.Itoa(p.Messages[size-1].Seq))
 	}
-	if len(p.Messages) > 0 && !w.Latest {
+	if len(p.Messages) > 0 && !r.Latest {
 		p.Next = opaque(followsSeq, strconv.Itoa(p.Messages[0].Seq))
 	}
 	slices.Reverse(p.Messages)

@@ -15,12 +15,12 @@ import (
 	"liminal/internal/words"
 )
 
-var _ knowledge.Titles = (*Store)(nil)
+var _ knowledge.DocumentTitles = (*Store)(nil)
 
 // A document is a person's own when they put it there and may still see it.
 const (
 	titledColumns = `d.id, d.context_id, d.title, d.path, d.status, d.updated_at, d.created_at`
-	documentOwn   = `d.user_id = @user AND ` + documentSeen
+	documentOwn   = `d.user_id = @user AND ` + documentVisible
 )
 
 // placed is a title and where it stands in the list.
@@ -43,7 +43,7 @@ func titlesOf(list []placed) []knowledge.Titled {
 	return out
 }
 
-// OwnDocuments implements knowledge.Titles.
+// OwnDocuments implements knowledge.DocumentTitles.
 func (s *Store) OwnDocuments(ctx context.Context, v identity.Viewer, limit int) (list []knowledge.Titled, err error) {
 	if limit <= 0 || limit > knowledge.MaxTitles {
 		limit = knowledge.MaxTitles
@@ -57,7 +57,7 @@ func (s *Store) OwnDocuments(ctx context.Context, v identity.Viewer, limit int) 
 	return list, err
 }
 
-// DocumentsByID implements knowledge.Titles.
+// DocumentsByID implements knowledge.DocumentTitles.
 func (s *Store) DocumentsByID(ctx context.Context, v identity.Viewer, ids []string) (list []knowledge.Titled, err error) {
 	ids = distinct(ids, knowledge.MaxTitles)
 	if len(ids) == 0 {
@@ -77,8 +77,8 @@ func titled(tx Tx, v identity.Viewer, ids []string) ([]placed, error) {
 	return all(tx, `SELECT `+titledColumns+` FROM document d WHERE d.id IN `+args.in("id", ids)+` AND `+documentOwn, args, scanTitled)
 }
 
-// FindDocuments implements knowledge.Titles. Titles are compared here and not
-// by the database: neither folds case and accents as the other does.
+// FindDocuments implements knowledge.DocumentTitles. Titles are compared here
+// and not by the database: neither folds case and accents as the other does.
 func (s *Store) FindDocuments(ctx context.Context, v identity.Viewer, q, cursor string, limit int) (list []knowledge.Titled, next string, err error) {
 	after, err := begin(cursor)
 	if err != nil {
@@ -129,7 +129,7 @@ func unaccented(s string) string {
 	}, norm.NFKD.String(words.Fold(s)))
 }
 
-// RenameDocument implements knowledge.Titles.
+// RenameDocument implements knowledge.DocumentTitles.
 func (s *Store) RenameDocument(ctx context.Context, v identity.Viewer, id, title string) (d knowledge.Document, err error) {
 	if title, err = knowledge.CheckTitle(title); err != nil {
 		return d, err

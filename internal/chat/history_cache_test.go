@@ -24,14 +24,14 @@ import (
 
 // talk is a store of which one conversation is remembered.
 type talk struct {
-	t      testing.TB
-	store  *store.Store
-	reads  atomic.Int64 // of the store
-	after  func()       // is called once, when the store has been read
-	recent *chat.Recent
-	turns  chat.Turns
-	viewer identity.Viewer
-	id     string
+	t       testing.TB
+	store   *store.Store
+	reads   atomic.Int64 // of the store
+	after   func()       // is called once, when the store has been read
+	history *chat.HistoryCache
+	turns   chat.Turns
+	viewer  identity.Viewer
+	id      string
 }
 
 // counting counts the reads that reach the store, and may do something between
@@ -59,8 +59,8 @@ func begin(t testing.TB, c cache.Cache) *talk {
 	}
 	t.Cleanup(func() { _ = db.Close() })
 	k := &talk{t: t, store: store.New(db, store.Options{Running: -1, Queued: -1})}
-	k.recent = chat.NewRecent(counting{k.store, k}, c, nil)
-	k.turns = k.recent.Turns(k.store)
+	k.history = chat.NewHistoryCache(counting{k.store, k}, c, nil)
+	k.turns = k.history.Turns(k.store)
 	k.viewer = k.person()
 	return k
 }
@@ -116,7 +116,7 @@ func (k *talk) answer(r run.Run, text string) chat.Closed {
 // same checks that what is remembered is what the store holds.
 func (k *talk) same(upto, limit int) {
 	k.t.Helper()
-	got, err := k.recent.History(k.t.Context(), k.viewer, k.id, upto, limit)
+	got, err := k.history.History(k.t.Context(), k.viewer, k.id, upto, limit)
 	if err != nil {
 		k.t.Error(err)
 		return
@@ -173,7 +173,7 @@ func TestWhatWasReadBeforeAWriteIsNotRememberedAfterIt(t *testing.T) {
 	k.ask("second")
 	_, upto := k.ask("third")
 	k.after = func() { k.answer(r, "answer") }
-	if _, err := k.recent.History(t.Context(), k.viewer, k.id, upto, 10); err != nil {
+	if _, err := k.history.History(t.Context(), k.viewer, k.id, upto, 10); err != nil {
 		t.Fatal(err)
 	}
 	k.same(upto, 10)
@@ -213,7 +213,7 @@ func TestWhatIsRememberedIsNeverOlderThanAClosedTurn(t *testing.T) {
 	for n := range 3 {
 		readers.Go(func() {
 			for i := n; ctx.Err() == nil; i++ {
-				_, err := k.recent.History(ctx, k.viewer, k.id, max(1, int(latest.Load())+1-i%5), 1+i%64)
+				_, err := k.history.History(ctx, k.viewer, k.id, max(1, int(latest.Load())+1-i%5), 1+i%64)
 				if err != nil && ctx.Err() == nil {
 					t.Error(err)
 					return
@@ -251,15 +251,15 @@ func TestADeletedConversationIsForgottenAndAnothersIsNotShown(t *testing.T) {
 	k.same(upto+3, 10)
 	mine := k.viewer
 	k.viewer = k.person()
-	if list, err := k.recent.History(t.Context(), k.viewer, k.id, upto+3, 10); err != nil || len(list) > 0 {
+	if list, err := k.history.History(t.Context(), k.viewer, k.id, upto+3, 10); err != nil || len(list) > 0 {
 		t.Errorf("another person sees %d messages, %v", len(list), err)
 	}
 	k.viewer = mine
 	k.same(upto+3, 10)
-	if err := k.recent.Conversations(k.store).DeleteConversation(t.Context(), mine, k.id); err != nil {
+	if err := k.history.Conversations(k.store).DeleteConversation(t.Context(), mine, k.id); err != nil {
 		t.Fatal(err)
 	}
-	if list, err := k.recent.History(t.Context(), mine, k.id, upto+3, 10); err != nil || len(list) > 0 {
+	if list, err := k.history.History(t.Context(), mine, k.id, upto+3, 10); err != nil || len(list) > 0 {
 		t.Errorf("of a deleted conversation %d messages are left, %v", len(list), err)
 	}
 }
@@ -271,7 +271,7 @@ func TestADeletedConversationIsForgottenAndAnothersIsNotShown(t *testing.T) {
 func TestWhatIsRememberedIsOfThePathThatIsShown(t *testing.T) {
 	t.Parallel()
 	k := begin(t, inproc.NewCache(0))
-	threads := k.recent.Conversations(k.store)
+	threads := k.history.Conversations(k.store)
 	r, _ := k.ask("first")
 	k.answer(r, "first answer")
 	r, upto := k.ask("second")
@@ -291,9 +291,9 @@ func TestWhatIsRememberedIsOfThePathThatIsShown(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	k.recent.Forget(t.Context(), k.id)
+	k.history.Forget(t.Context(), k.id)
 	for range 2 {
-		if _, err := k.recent.History(t.Context(), k.viewer, k.id, upto+2, 10); err != nil {
+		if _, err := k.history.History(t.Context(), k.viewer, k.id, upto+2, 10); err != nil {
 			t.Fatal(err)
 		}
 		k.same(upto+2, 10)
