@@ -66,6 +66,9 @@ func (s *Set) awaitSlot(ctx context.Context, in RunInput) error {
 func (s *Set) acquireRunSlot(ctx context.Context, in RunInput) error {
 	ctx, unwatch := s.calls.watch(ctx, in.RunID)
 	defer unwatch()
+	// Whoever has a run is there for the others, though none of its calls may
+	// ever leave this process.
+	s.engineLimit.note(in.Viewer.UserID, time.Now())
 	if in.Child != nil {
 		if err := s.engineLimit.wait(ctx, in.Viewer.UserID, costRun, engineRate()); err != nil {
 			return unlessStopped(ctx, err)

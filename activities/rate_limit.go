@@ -92,6 +92,13 @@ func (l *rateLimit) reserve(person string, cost, rate float64, now time.Time) ti
 	return time.Duration(-b.tokens / rate * float64(time.Second))
 }
 
+// note says that a person is there, who uses nothing now.
+func (l *rateLimit) note(person string, now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.alone(person, now)
+}
+
 // alone notes that a person is there, and reports whether nobody else was
 // lately.
 func (l *rateLimit) alone(person string, now time.Time) bool {

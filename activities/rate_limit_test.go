@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"liminal/internal/identity"
 )
 
 // One person who is alone waits for nobody; beside another one, theirs is a
@@ -58,4 +60,41 @@ func TestWhoIsGoneDoesNotSlowAnybody(t *testing.T) {
 			t.Fatalf("waits %v for somebody who has gone", wait)
 		}
 	}
+}
+
+// A turn whose calls all stay in this process uses nothing of the engine's, and
+// its person is there all the same.
+//
+// Requirements: PLAT-07 (what a document asks for is bounded)
+func TestWhoHasARunIsThereForTheOthers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &Set{}
+		child := RunInput{RunID: "many", Viewer: identity.Viewer{UserID: "many"}, Child: &ChildInput{EffectID: "a#1"}, Queued: true}
+		begin := func() time.Duration {
+			began := time.Now()
+			if err := s.awaitSlot(t.Context(), child); err != nil {
+				t.Fatal(err)
+			}
+			s.ReleaseSlot(child)
+			return time.Since(began)
+		}
+		for range 50 {
+			if waited := begin(); waited > 0 {
+				t.Fatalf("alone, it waited %v", waited)
+			}
+		}
+		turn := RunInput{RunID: "hello", Viewer: identity.Viewer{UserID: "few"}}
+		if err := s.awaitSlot(t.Context(), turn); err != nil {
+			t.Fatal(err)
+		}
+		s.ReleaseSlot(turn)
+		began := time.Now()
+		for range 50 {
+			begin()
+		}
+		if took := time.Since(began).Seconds(); took < 40*costRun/engineRate() {
+			t.Errorf("fifty runs below another began within %.1f s beside somebody's turn", took)
+		}
+	})
 }
