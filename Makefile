@@ -27,7 +27,7 @@ WORKFLOWCHECK := $(GO) run go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
 GOLANGCI      := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 .PHONY: run build test proof check format commits vet workflowcheck api requirements requirements-check \
-        unit engine fuzz replay web web-check e2e browser bench bench-lane rivals fault fault-short attack attack-short lint clean
+        unit engine promises fuzz replay web web-check e2e browser bench bench-lane rivals fault fault-short attack attack-short lint clean
 
 run: build
 	exec $(BIN) dev
@@ -42,7 +42,7 @@ test: build
 	@echo 'make test: everything passed'
 
 proof:
-	@MAKE='$(MAKE)' scripts/proof.sh format requirements-check vet workflowcheck web-check unit engine fuzz replay e2e fault-short attack-short browser
+	@MAKE='$(MAKE)' scripts/proof.sh format requirements-check vet workflowcheck web-check unit engine+e2e promises fuzz replay fault-short attack-short browser
 
 check: format requirements commits
 	$(GO) vet $(LIGHT)
@@ -77,10 +77,13 @@ requirements-check:
 unit:
 	$(GO) test $(RACE) -shuffle=on -timeout 10m $(LIGHT)
 
-# One package at a time: each starts servers of its own. And what promises a
-# time, which the race detector would spoil.
+# One package at a time: each starts servers of its own.
 engine:
 	$(GO) test -p 1 -shuffle=on -timeout 10m $(ENGINE)
+
+# What promises a time or a bound of memory, which the race detector would spoil,
+# and anything beside it.
+promises:
 	$(GO) test -run 'InTwoSeconds$$' ./internal/rehearsal
 	$(GO) test -run 'InTenMilliseconds$$' ./internal/tool/builtin
 	$(GO) test -run 'Bounds|ToldSo|Thousands|Circle|Confined|AnotherProcess' ./internal/knowledge/extract

@@ -36,7 +36,11 @@ type RunInput struct {
 	Kind   run.Kind        `json:"kind"`
 	Child  *ChildInput     `json:"child,omitempty"` // set for a Spawn: there is no row of its own
 	Queued bool            `json:"turn,omitempty"`  // it waits for its turn among its person's runs, however long, before it opens
-	Seal   string          `json:"seal,omitempty"`  // see Seals; of the input of an execution alone
+	// Direct says that what opens the run goes on with it, see OpenDirect; false:
+	// begun before anything did. A seal does not cover it: a version that does not
+	// know it runs the same graph in smaller steps.
+	Direct bool   `json:"direct,omitempty"`
+	Seal   string `json:"seal,omitempty"` // see Seals; of the input of an execution alone
 }
 
 // ChildInput is what a parent run hands to a run it spawned.
@@ -185,6 +189,7 @@ type DeliverInput struct {
 // Delivered is what the store has of the answers, by the id of the question.
 type Delivered struct {
 	Answers map[string]Answer `json:"answers,omitempty"`
+	Direct  *Direct           `json:"direct,omitempty"` // nil: the run was not gone on with
 }
 
 // TypeUnanswered is the type of the error of a Deliver for a question that

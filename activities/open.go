@@ -95,6 +95,22 @@ func (s *Set) openChild(ctx context.Context, in RunInput) (Opened, error) {
 // openTime bounds one attempt at opening a run, once it has its turn.
 const openTime = 10 * time.Second
 
+const (
+	// storeLimit is how long a store that is down is waited for before a run has
+	// begun; once it has, its end waits as long as it takes.
+	storeLimit = time.Minute
+	// turnLimit is how long a run that waits for its turn may take to open.
+	turnLimit = time.Hour
+)
+
+// OpenLimit is how long the run may take to open, with all attempts.
+func (in RunInput) OpenLimit() time.Duration {
+	if in.Queued {
+		return turnLimit + storeLimit
+	}
+	return storeLimit
+}
+
 // childBudget is what a child's parent gave it. One that was begun before there
 // were budgets gave none: its children get little, so that no tree grows on
 // without bounds.

@@ -58,7 +58,7 @@ func (s *Seals) Start(workflowID string, in RunInput, carried []byte) (string, e
 			return "", err
 		}
 	}
-	in.Child, in.Seal = nil, ""
+	in.Child, in.Seal, in.Direct = nil, "", false
 	run, err := json.Marshal(in)
 	if err != nil {
 		return "", err

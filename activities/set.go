@@ -143,8 +143,8 @@ type Set struct {
 // Named lists the activities by the names workflows use.
 func (s *Set) Named() map[string]any {
 	return map[string]any{
-		NameOpen: s.Open, NameCall: s.SealedCall, NameAsk: s.Ask,
-		NameDeliver: s.Deliver, NameSettle: s.Settle, NameClose: s.Close,
+		NameOpen: s.OpenDirect, NameCall: s.SealedCall, NameAsk: s.Ask,
+		NameDeliver: s.DeliverDirect, NameSettle: s.Settle, NameClose: s.Close,
 		NameSweep: s.Sweep,
 	}
 }

@@ -3,30 +3,56 @@
 # took and which failed: where a proof grows, it is seen. A part that fails does
 # not keep the others from being tried.
 #
-# usage: scripts/proof.sh TARGET…
+# usage: scripts/proof.sh TARGET[+TARGET…]…
+#
+# Parts with a + between them run at the same time: each of them keeps one
+# processor busy. What they print comes when they have ended.
 set -uo pipefail
 
 make=${MAKE:-make}
 table=()
+status=0
 
-# children sets spent to the processor time of everything that was waited for so
-# far, in seconds. In a subshell it would be the subshell's.
-said=$(mktemp)
-trap 'rm -f "$said"' EXIT
-children() {
-  times >"$said"
-  spent=$(awk 'NR == 2 { gsub(/[ms]/, " "); printf "%d", $1 * 60 + $2 + $3 * 60 + $4 }' "$said")
+logs=$(mktemp -d)
+trap 'rm -rf "$logs"' EXIT
+
+# timed PART runs a part; its wall and processor seconds are left in a file.
+timed() {
+  local began=$SECONDS rc=0
+  "$make" --no-print-directory "$1" || rc=$?
+  times >"$logs/times"."$1"
+  awk -v wall=$((SECONDS - began)) 'NR == 2 { gsub(/[ms]/, " "); printf "%d %d\n", wall, $1 * 60 + $2 + $3 * 60 + $4 }' "$logs/times.$1" >"$logs/took.$1"
+  return $rc
 }
 
-status=0
-for part; do
-  children
-  began=$SECONDS before=$spent
-  echo "== $part"
-  verdict=
-  "$make" --no-print-directory "$part" || { status=$? verdict=FAILED; }
-  children
-  table+=("$(printf '%-20s %6d s %8d s  %s' "$part" $((SECONDS - began)) $((spent - before)) "$verdict")")
+# told PART RC adds a part's row to the table.
+told() {
+  local verdict='' wall=0 spent=0
+  [ "$2" = 0 ] || { status=$2 verdict=FAILED; }
+  read -r wall spent <"$logs/took.$1"
+  table+=("$(printf '%-20s %6d s %8d s  %s' "$1" "$wall" "$spent" "$verdict")")
+}
+
+for group; do
+  IFS=+ read -ra parts <<<"$group"
+  if [ ${#parts[@]} = 1 ]; then
+    echo "== $group"
+    (timed "$group") # in a subshell, whose children are counted by themselves
+    told "$group" $?
+    continue
+  fi
+  pids=()
+  for part in "${parts[@]}"; do
+    (timed "$part") >"$logs/$part" 2>&1 &
+    pids+=($!)
+  done
+  for i in "${!parts[@]}"; do
+    rc=0
+    wait "${pids[i]}" || rc=$?
+    echo "== ${parts[i]}"
+    cat "$logs/${parts[i]}"
+    told "${parts[i]}" $rc
+  done
 done
 printf '\n%-20s %8s %10s\n' part wall processors
 printf '%s\n' "${table[@]}"

@@ -2,12 +2,12 @@ package worker
 
 import (
 	"bytes"
-	"compress/flate"
 	"context"
 	"errors"
 	"io"
 	"sync"
 
+	"github.com/klauspost/compress/flate"
 	commonpb "go.temporal.io/api/common/v1"
 	failurepb "go.temporal.io/api/failure/v1"
 	"go.temporal.io/api/proxy"

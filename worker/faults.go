@@ -8,8 +8,8 @@ import (
 	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/temporal"
 
+	"liminal/activities"
 	"liminal/internal/fault"
-	"liminal/internal/graph"
 )
 
 // Faults is the border between our errors and Temporal's: an activity's fault
@@ -45,34 +45,8 @@ func (f *faultsInbound) ExecuteActivity(ctx context.Context, in *interceptor.Exe
 	if err == nil {
 		return out, nil
 	}
-	return out, f.translate(ctx, err)
+	return out, activities.AsTemporal(ctx, f.log, err)
 }
-
-// translate leaves Temporal's own errors and those of a context alone: the SDK
-// tells cancellation and timeouts by them.
-func (f *faultsInbound) translate(ctx context.Context, err error) error {
-	var app *temporal.ApplicationError
-	if errors.As(err, &app) || temporal.IsCanceledError(err) || ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		return err
-	}
-	known := fault.From(err)
-	if known.Code == fault.Internal {
-		level := slog.LevelError
-		if fault.Reason(known) == graph.CodeTimeout { // whoever wrote the graph may have meant it
-			level = slog.LevelWarn
-		}
-		f.log.Log(ctx, level, "an activity failed", "error", err)
-	}
-	o := temporal.ApplicationErrorOptions{NonRetryable: !retryable(known.Code)}
-	if known.Details != nil {
-		o.Details = []any{known.Details}
-	}
-	return temporal.NewApplicationErrorWithOptions(known.Message, string(known.Code), o)
-}
-
-// retryable reports whether trying again could help: it does where the failure
-// is ours or a matter of time, and never where the input is refused.
-func retryable(code fault.Code) bool { return code == fault.Internal || code == fault.RateLimited }
 
 // Fault is the way back: an error of Temporal's as one of ours.
 func Fault(err error) error {

@@ -9,6 +9,7 @@ import (
 
 	"go.temporal.io/sdk/temporal"
 
+	"liminal/activities"
 	"liminal/internal/fault"
 )
 
@@ -16,7 +17,7 @@ func TestFaultsCrossTheBorderWithTheirCodeAndWithoutTheirCause(t *testing.T) {
 	t.Parallel()
 	border := &faultsInbound{log: NewFaults(nil).log}
 	for _, code := range fault.Codes() {
-		err := border.translate(context.Background(), fmt.Errorf("reading: %w", fault.Wrap(code, errors.New("password=hunter2"), "A sentence.")))
+		err := activities.AsTemporal(context.Background(), border.log, fmt.Errorf("reading: %w", fault.Wrap(code, errors.New("password=hunter2"), "A sentence.")))
 		var app *temporal.ApplicationError
 		if !errors.As(err, &app) || app.Type() != string(code) || app.Message() != "A sentence." || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s becomes %v", code, err)
@@ -43,7 +44,7 @@ func TestErrorsOfTheEngineAndOfContextsCrossAsTheyAre(t *testing.T) {
 		"a cancellation":       {context.Background(), temporal.NewCanceledError()},
 		"a context's end":      {ended, fmt.Errorf("calling: %w", context.Canceled)},
 	} {
-		if got := border.translate(c.ctx, c.err); !errors.Is(got, c.err) {
+		if got := activities.AsTemporal(c.ctx, border.log, c.err); !errors.Is(got, c.err) {
 			t.Errorf("%s becomes %v", name, got)
 		}
 	}
@@ -53,7 +54,7 @@ func TestErrorsOfTheEngineAndOfContextsCrossAsTheyAre(t *testing.T) {
 func TestWhatAFaultAsksForCrossesWithIt(t *testing.T) {
 	t.Parallel()
 	border := &faultsInbound{log: NewFaults(nil).log}
-	err := border.translate(context.Background(), fault.New(fault.RateLimited, "Wait.").With(map[string]any{"reason": fault.Upstream, "retry_after_ms": int64(7000)}))
+	err := activities.AsTemporal(context.Background(), border.log, fault.New(fault.RateLimited, "Wait.").With(map[string]any{"reason": fault.Upstream, "retry_after_ms": int64(7000)}))
 	var app *temporal.ApplicationError
 	var details map[string]any
 	if !errors.As(err, &app) || app.Details(&details) != nil || details["reason"] != fault.Upstream || details["retry_after_ms"] != int64(7000) || app.NonRetryable() {

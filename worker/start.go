@@ -87,7 +87,7 @@ func (e *Engine) launch(ctx context.Context, v identity.Viewer, r run.Run, summa
 // start starts a run's workflow. Temporal refuses a second start of the same
 // turn, so starting again is no error and changes nothing (GRAPH-17).
 func (e *Engine) start(ctx context.Context, v identity.Viewer, r run.Run, summary string) error {
-	in := activities.RunInput{RunID: r.ID, Viewer: v, Kind: r.Kind, Queued: r.Kind == run.KindTool || r.Kind == run.KindGraph}
+	in := activities.RunInput{RunID: r.ID, Viewer: v, Kind: r.Kind, Queued: r.Kind == run.KindTool || r.Kind == run.KindGraph, Direct: true}
 	var err error
 	if in.Seal, err = e.o.seals().Start(r.WorkflowID, in, nil); err != nil {
 		return err

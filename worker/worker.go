@@ -183,7 +183,10 @@ func New(o Options) (*Worker, error) {
 	}
 	w := &Worker{engine: engine, every: o.Every, sweeps: o.sweeps()}
 	main := sdk.New(o.Client, o.Queue, o.options())
-	Register(main, o.Activities, workflows.Options{Idle: o.Activities.ReleaseSlot, Seals: o.Activities.Seals})
+	Register(main, o.Activities, workflows.Options{
+		Idle: o.Activities.ReleaseSlot, Seals: o.Activities.Seals,
+		Stop: func(in activities.RunInput) { o.Activities.Stop(in.RunID) },
+	})
 	w.workers = append(w.workers, main)
 	for _, name := range o.Apart {
 		options := o.options()

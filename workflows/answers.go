@@ -44,6 +44,7 @@ func (d *drive) listen(outer, ctx workflow.Context) error {
 		outer.Done().Receive(outer, nil)
 		set.SetValue(nil)
 	})
+	d.gone = ended
 	d.selector.AddFuture(ended, func(workflow.Future) { d.cancel(ctx) })
 	return workflow.SetQueryHandler(ctx, QueryState, func() (State, error) { return d.state(), nil })
 }
@@ -159,11 +160,10 @@ func (d *drive) receive(ctx workflow.Context, a activities.Answer) {
 func (d *drive) answer(ctx workflow.Context, q *question, a activities.Answer) bool {
 	in := activities.DeliverInput{Run: d.in, IDs: []string{q.ID}}
 	in.Run.Child = nil
-	lctx := workflow.WithLocalActivityOptions(ctx, durable(0))
-	var out activities.Delivered
-	err := workflow.ExecuteLocalActivity(lctx, activities.NameDeliver, in).Get(ctx, &out)
+	out, err := d.deliver(ctx, q, a, in)
 	if app, ok := errors.AsType[*temporal.ApplicationError](err); ok && app.Type() == activities.TypeUnanswered {
 		workflow.GetLogger(ctx).Warn("an answer that nobody gave is dropped", "interrupt", q.ID)
+		d.stopLate(ctx)
 		return false
 	}
 	if err != nil {
@@ -171,17 +171,39 @@ func (d *drive) answer(ctx workflow.Context, q *question, a activities.Answer) b
 		// dropped.
 		workflow.GetLogger(ctx).Warn("an answer was not marked as delivered", "interrupt", q.ID, "error", err)
 	}
-	if said, stored := out.Answers[q.ID]; stored { // histories from before have the signal alone
-		a = said
-	}
-	d.settled(ctx, q, a)
-	d.done(ctx, q.outcome(ctx), map[string]any{"answer": a.Answer, "cancelled": a.Cancelled, "expired": a.Expired})
+	d.takeUp(ctx, out.Direct, func() { d.said(ctx, q, a, out.Answers) })
 	return true
 }
 
-// outcome is that of a question but for its answer.
-func (q *question) outcome(ctx workflow.Context) activities.Outcome {
-	return activities.Outcome{Effect: q.effect.ID, Kind: q.effect.Kind, Took: workflow.Now(ctx).Sub(q.at)}
+// deliver has an answer marked as delivered. Where the run waited for nothing but
+// it, the activity goes on with the run.
+func (d *drive) deliver(ctx workflow.Context, q *question, a activities.Answer, in activities.DeliverInput) (out activities.Delivered, err error) {
+	options := durable(0)
+	b := d.goBesideFrom(q, a)
+	if b == nil {
+		ctx = workflow.WithLocalActivityOptions(ctx, options)
+		err = workflow.ExecuteLocalActivity(ctx, activities.NameDeliver, in, activities.Ahead{}).Get(ctx, &out)
+		return out, err
+	}
+	options.StartToCloseTimeout += directLimit
+	lctx := workflow.WithLocalActivityOptions(ctx, options)
+	err = d.await(ctx, b, workflow.ExecuteLocalActivity(lctx, activities.NameDeliver, in, b.ahead(ctx)), &out)
+	return out, err
+}
+
+// said hands an answer to the machine: the stored one, or the signal's where a
+// history from before has that alone.
+func (d *drive) said(ctx workflow.Context, q *question, a activities.Answer, stored map[string]activities.Answer) {
+	if s, ok := stored[q.ID]; ok {
+		a = s
+	}
+	d.settled(ctx, q, a)
+	d.done(ctx, d.outcomeOf(ctx, q), map[string]any{"answer": a.Answer, "cancelled": a.Cancelled, "expired": a.Expired})
+}
+
+// outcomeOf is the outcome of a question but for its answer.
+func (d *drive) outcomeOf(ctx workflow.Context, q *question) activities.Outcome {
+	return activities.Outcome{Effect: q.effect.ID, Kind: q.effect.Kind, Took: d.wall(ctx).Sub(q.at)}
 }
 
 // settled notes what became of a question, and that the run moves again.
@@ -193,7 +215,7 @@ func (d *drive) settled(ctx workflow.Context, q *question, a activities.Answer) 
 	}
 	n := activities.Notice{
 		ID: q.ID, Type: q.Ask.Type, Message: q.Ask.Message, Answer: a.Answer,
-		Cancelled: a.Cancelled, Expired: a.Expired, AskedAt: q.at, At: workflow.Now(ctx),
+		Cancelled: a.Cancelled, Expired: a.Expired, AskedAt: q.at, At: d.wall(ctx),
 	}
 	for _, o := range q.Ask.Options {
 		if o.ID == a.Answer {
@@ -202,7 +224,7 @@ func (d *drive) settled(ctx workflow.Context, q *question, a activities.Answer) 
 	}
 	d.tally.Notices = append(d.tally.Notices, n)
 	if !d.paused.IsZero() {
-		d.waited += workflow.Now(ctx).Sub(d.paused)
+		d.waited += d.wall(ctx).Sub(d.paused)
 		d.paused = time.Time{}
 		d.upsert(ctx, StatusRunning)
 	}
@@ -215,7 +237,7 @@ func (d *drive) expire(ctx workflow.Context, q *question) {
 		return
 	}
 	d.settled(ctx, q, activities.Answer{InterruptID: q.ID, Expired: true})
-	d.done(ctx, q.outcome(ctx), map[string]any{"expired": true})
+	d.done(ctx, d.outcomeOf(ctx, q), map[string]any{"expired": true})
 }
 
 // cancel stops a run at work, and answers null for one that waits (INT-09).
@@ -225,7 +247,7 @@ func (d *drive) cancel(ctx workflow.Context) {
 		for _, id := range ids {
 			q := d.questions[id]
 			d.settled(ctx, q, activities.Answer{InterruptID: id, Cancelled: true})
-			o := q.outcome(ctx)
+			o := d.outcomeOf(ctx, q)
 			o.Result = map[string]any{"answer": nil, "cancelled": true, "expired": false}
 			d.keep(o)
 		}
@@ -251,6 +273,9 @@ func (d *drive) settle(ctx workflow.Context, s run.InterruptStatus, ids ...strin
 // upsert shows in Temporal's lists whom a run waits for (INT-34). It costs an
 // event, so it happens only when a person is asked and when they answered.
 func (d *drive) upsert(ctx workflow.Context, status string) {
+	if ctx == nil { // beside the workflow, which does
+		return
+	}
 	updates := []temporal.SearchAttributeUpdate{AttributeStatus.ValueSet(status)}
 	if len(d.opened.Pins) > 0 {
 		pin := d.opened.Pins[0]

@@ -42,11 +42,15 @@ func (d *drive) full(ctx workflow.Context) bool {
 	if d.ending() || len(d.children) > 0 {
 		return false
 	}
-	most := d.opened.MaxEffects
-	if most <= 0 {
-		most = maxEffects
+	return d.effects >= d.most() || workflow.GetInfo(ctx).GetContinueAsNewSuggested()
+}
+
+// most is how many effects this execution carries out.
+func (d *drive) most() int {
+	if d.opened.MaxEffects > 0 {
+		return d.opened.MaxEffects
 	}
-	return d.effects >= most || workflow.GetInfo(ctx).GetContinueAsNewSuggested()
+	return maxEffects
 }
 
 // drained takes in the signals that are there, so that none is left behind,

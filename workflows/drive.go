@@ -48,6 +48,12 @@ type drive struct {
 	continues bool                 // to be continued by another
 	snapshot  []byte               // of the machine, until restored
 	asked     map[string]time.Time // when an earlier execution put its open questions
+
+	gone     workflow.Future    // set by Temporal's own cancel
+	beside   *beside            // what an activity goes on with; nil: none does
+	stopping bool               // cancelled while one did
+	closed   *activities.Result // its end is written
+	at       time.Time          // what the clock on the wall says for now; zero: ask the workflow
 }
 
 func newDrive(f *Flows, in activities.RunInput, c *Carry) *drive {
@@ -194,7 +200,15 @@ func (d *drive) step(f func() []graph.Effect) {
 func (d *drive) fail(f graph.Failure) { d.broken, d.next = &f, nil }
 
 // now is the machine's clock: without the time a child waited for a person.
-func (d *drive) now(ctx workflow.Context) time.Time { return workflow.Now(ctx).Add(-d.away) }
+func (d *drive) now(ctx workflow.Context) time.Time { return d.wall(ctx).Add(-d.away) }
+
+// wall is the time of the workflow; a drive without one is told.
+func (d *drive) wall(ctx workflow.Context) time.Time {
+	if !d.at.IsZero() {
+		return d.at
+	}
+	return workflow.Now(ctx)
+}
 
 // effectID names an effect in the whole run: a child's ids follow the parent's
 // effect.

@@ -20,16 +20,7 @@ import (
 // ones stay within one workflow task; another as an ordinary activity on its
 // tool's queue. Either is tried once: the machine decides about retries.
 func (d *drive) call(ctx workflow.Context, e graph.Effect) {
-	pin := d.opened.Tools[e.Call.Tool]
-	in := activities.CallInput{
-		Run: d.in, Scope: d.opened.Scope, Tool: pin.Pin(), Model: pin.Model || pin.Plain, Effect: d.effectID(e), Node: e.Node, Stage: e.Stage,
-		Description: e.Description, Quiet: e.Quiet, Attempt: d.attempt(e), Final: e.Call.Final,
-		Reset: d.attempt(e) > 1 || d.tally.Spoke, Inputs: e.Call.Inputs, Resume: e.Call.Resume,
-	}
-	if pin.Model {
-		in.Models, in.Adapters = d.opened.Models, d.opened.Adapters
-	}
-	in.Run.Child, in.Run.Seal = nil, "" // ids and streams are the row's; the rest would only travel
+	pin, in := d.opened.Tools[e.Call.Tool], d.callInput(e)
 	ctx, cancel := workflow.WithCancel(ctx)
 	began := d.now(ctx)
 	var future workflow.Future
@@ -40,7 +31,27 @@ func (d *drive) call(ctx workflow.Context, e graph.Effect) {
 		future = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, d.apart(e, pin.Queue, pin.Shared)), activities.NameCall, in, d.sealed(ctx, in))
 	}
 	d.flight[e.ID] = cancel
-	d.selector.AddFuture(future, func(f workflow.Future) { d.called(ctx, e, began, f) })
+	d.selector.AddFuture(future, func(f workflow.Future) {
+		delete(d.flight, e.ID)
+		var r activities.CallResult
+		err := f.Get(ctx, &r)
+		d.called(ctx, e, began, r, err)
+	})
+}
+
+// callInput is what a call's activity is told.
+func (d *drive) callInput(e graph.Effect) activities.CallInput {
+	pin := d.opened.Tools[e.Call.Tool]
+	in := activities.CallInput{
+		Run: d.in, Scope: d.opened.Scope, Tool: pin.Pin(), Model: pin.Model || pin.Plain, Effect: d.effectID(e), Node: e.Node, Stage: e.Stage,
+		Description: e.Description, Quiet: e.Quiet, Attempt: d.attempt(e), Final: e.Call.Final,
+		Reset: d.attempt(e) > 1 || d.tally.Spoke, Inputs: e.Call.Inputs, Resume: e.Call.Resume,
+	}
+	if pin.Model {
+		in.Models, in.Adapters = d.opened.Models, d.opened.Adapters
+	}
+	in.Run.Child, in.Run.Seal, in.Run.Direct = nil, "", false // ids and streams are the row's; the rest would only travel
+	return in
 }
 
 func inline(e graph.Effect) workflow.LocalActivityOptions {
@@ -102,10 +113,7 @@ func summary(e graph.Effect) string {
 }
 
 // called hands what came of a call to the machine.
-func (d *drive) called(ctx workflow.Context, e graph.Effect, began time.Time, f workflow.Future) {
-	delete(d.flight, e.ID)
-	var r activities.CallResult
-	err := f.Get(ctx, &r)
+func (d *drive) called(ctx workflow.Context, e graph.Effect, began time.Time, r activities.CallResult, err error) {
 	used := d.record(e, r, err)
 	outcome := activities.Outcome{
 		Effect: e.ID, Kind: e.Kind, Tool: e.Call.Tool, Took: d.since(ctx, began), Model: used.Model, Usage: used.Usage,
@@ -141,7 +149,7 @@ func (d *drive) wait(ctx workflow.Context, e graph.Effect) {
 func (d *drive) spawn(ctx workflow.Context, e graph.Effect) {
 	ctx, cancel := workflow.WithCancel(ctx)
 	began := d.now(ctx)
-	in := activities.RunInput{RunID: d.in.RunID, Viewer: d.in.Viewer, Kind: run.KindGraph, Queued: e.Spawn.Budget != nil, Child: &activities.ChildInput{
+	in := activities.RunInput{RunID: d.in.RunID, Viewer: d.in.Viewer, Kind: run.KindGraph, Queued: e.Spawn.Budget != nil, Direct: d.in.Direct, Child: &activities.ChildInput{
 		Workflow: e.Spawn.Workflow, Inputs: e.Spawn.Inputs, EffectID: d.effectID(e),
 		Alone: len(d.run.Pending()) == 1 && d.alone(), Earlier: d.attempt(e) - 1, Opened: d.inherited(),
 		Budget: e.Spawn.Budget,

@@ -32,6 +32,9 @@ func (f *Flows) execute(ctx workflow.Context, in activities.RunInput, c *Carry) 
 	} else if d.loopUnlessCancelled(ctx, work); d.continues {
 		return activities.Result{}, d.carryOn(work)
 	}
+	if d.closed != nil {
+		return d.result(*d.closed, d.outcome().Err)
+	}
 	if in.Child != nil {
 		return d.childResult()
 	}
@@ -40,20 +43,14 @@ func (f *Flows) execute(ctx workflow.Context, in activities.RunInput, c *Carry) 
 
 // open gets the pinned graph, and begins or goes on with its run.
 func (d *drive) open(ctx workflow.Context) error {
+	var o activities.Opening
 	if !d.carried {
 		d.outcomes.Since = workflow.Now(ctx)
-		took, limit := storeTimeout, openLimit
-		if d.in.Queued {
-			took, limit = turnLimit, turnLimit+openLimit // Open bounds its own work
-		}
-		open := workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
-			StartToCloseTimeout:    took,
-			ScheduleToCloseTimeout: limit,
-			RetryPolicy:            &temporal.RetryPolicy{InitialInterval: 100 * time.Millisecond, MaximumInterval: 5 * time.Second},
-		})
-		if err := workflow.ExecuteLocalActivity(open, activities.NameOpen, d.in).Get(ctx, &d.opened); err != nil {
+		var err error
+		if o, err = d.openRun(ctx); err != nil {
 			return err
 		}
+		d.opened = o.Opened
 	}
 	g, err := d.flows.graphs.parse(&d.opened)
 	if err != nil {
@@ -62,6 +59,36 @@ func (d *drive) open(ctx workflow.Context) error {
 	if d.carried {
 		return d.restore(g)
 	}
+	d.takeUp(ctx, o.Direct, func() { d.start(ctx, g) })
+	return nil
+}
+
+// openRun waits for the run's opening. While that goes on with the run, a person
+// may cancel it.
+func (d *drive) openRun(ctx workflow.Context) (o activities.Opening, err error) {
+	options := workflow.LocalActivityOptions{
+		StartToCloseTimeout:    storeTimeout,
+		ScheduleToCloseTimeout: d.in.OpenLimit(),
+		RetryPolicy:            &temporal.RetryPolicy{InitialInterval: 100 * time.Millisecond, MaximumInterval: 5 * time.Second},
+	}
+	if d.in.Queued {
+		options.StartToCloseTimeout = d.in.OpenLimit() // Open bounds its own work
+	}
+	if !d.in.Direct {
+		ctx = workflow.WithLocalActivityOptions(ctx, options)
+		err = workflow.ExecuteLocalActivity(ctx, activities.NameOpen, d.in, activities.Ahead{}).Get(ctx, &o)
+		return o, err
+	}
+	options.StartToCloseTimeout += directLimit
+	options.ScheduleToCloseTimeout += directLimit
+	b := d.goBeside()
+	lctx := workflow.WithLocalActivityOptions(ctx, options)
+	err = d.await(ctx, b, workflow.ExecuteLocalActivity(lctx, activities.NameOpen, d.in, b.ahead(ctx)), &o)
+	return o, err
+}
+
+// start begins the machine.
+func (d *drive) start(ctx workflow.Context, g *graph.Graph) {
 	d.outcomes.Began = d.now(ctx)
 	d.step(func() []graph.Effect {
 		r, effects := g.Start(graph.Input{
@@ -71,7 +98,6 @@ func (d *drive) open(ctx workflow.Context) error {
 		d.run = r
 		return effects
 	})
-	return nil
 }
 
 // close writes the end. A store that is down is waited for; what it refuses
@@ -88,10 +114,15 @@ func (d *drive) close(ctx workflow.Context) (activities.Result, error) {
 			return result, err
 		}
 	}
-	if f := in.Outcome.Err; f != nil {
-		return result, temporal.NewNonRetryableApplicationError(f.Error(), f.Code, nil, result)
+	return d.result(result, in.Outcome.Err)
+}
+
+// result is what the workflow returns of a run whose end is written.
+func (d *drive) result(r activities.Result, f *graph.Failure) (activities.Result, error) {
+	if f != nil {
+		return r, temporal.NewNonRetryableApplicationError(f.Error(), f.Code, nil, r)
 	}
-	return result, nil
+	return r, nil
 }
 
 func (d *drive) closeWith(ctx workflow.Context, in activities.CloseInput) (activities.Result, error) {

@@ -62,7 +62,7 @@ func (d *drive) since(ctx workflow.Context, began time.Time) time.Duration {
 // them.
 func (d *drive) recorded(ctx workflow.Context) *activities.RunOutcomes {
 	if d.outcomes != nil {
-		d.outcomes.Took = max(0, workflow.Now(ctx).Sub(d.outcomes.Since)-d.waited)
+		d.outcomes.Took = max(0, d.wall(ctx).Sub(d.outcomes.Since)-d.waited)
 	}
 	return d.outcomes
 }

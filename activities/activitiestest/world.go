@@ -91,14 +91,14 @@ func (w *World) Chat(message string, turn chat.TurnInput) activities.RunInput {
 	r := w.row(run.KindChat, turn)
 	r.ConversationID, r.RequestID = w.Thread.ID, request
 	r.WorkflowID = "chat:" + w.Thread.ID + ":" + request
-	return activities.RunInput{RunID: r.ID, Viewer: Viewer, Kind: run.KindChat}
+	return activities.RunInput{RunID: r.ID, Viewer: Viewer, Kind: run.KindChat, Direct: true}
 }
 
 // Run makes the row of a run that is not a turn, and its input.
 func (w *World) Run(kind run.Kind, input any) activities.RunInput {
 	r := w.row(kind, input)
 	r.WorkflowID = string(kind) + ":" + r.ID
-	return activities.RunInput{RunID: r.ID, Viewer: Viewer, Kind: kind}
+	return activities.RunInput{RunID: r.ID, Viewer: Viewer, Kind: kind, Direct: true}
 }
 
 // House makes the row of a run of the system's own, and its input. A patch's
@@ -106,7 +106,7 @@ func (w *World) Run(kind run.Kind, input any) activities.RunInput {
 func (w *World) House(kind run.Kind, input map[string]any) activities.RunInput {
 	r := w.row(kind, input)
 	r.UserID, r.WorkflowID = identity.SystemAccount, string(kind)+":"+r.ID
-	return activities.RunInput{RunID: r.ID, Viewer: identity.Steward(), Kind: kind}
+	return activities.RunInput{RunID: r.ID, Viewer: identity.Steward(), Kind: kind, Direct: true}
 }
 
 func (w *World) row(kind run.Kind, input any) *run.Run {

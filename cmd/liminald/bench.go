@@ -36,7 +36,7 @@ this may be another.`,
 			o := &benchFlags{}
 			fs.BoolVar(&o.json, "json", false, "print JSON for machines instead of the table")
 			fs.BoolVar(&o.quick, "quick", false, "measure little of everything, in about a minute")
-			fs.StringVar(&o.only, "only", "", "measure only these, with commas between, beside the floor: "+strings.Join(bench.Names()[1:], ", "))
+			fs.StringVar(&o.only, "only", "", "measure only these, with commas between, beside the floor, which is always measured and profiled where it is named: "+strings.Join(bench.Names(), ", "))
 			fs.StringVar(&o.profile, "profile", "", "write a profile of the processors to this file, for go tool pprof")
 			fs.StringVar(&o.dir, "scratch", "", "folder to make the scratch folder in; its disk is measured too; default the system's")
 			return o

@@ -120,7 +120,7 @@ func (b *benchmark) all(ctx context.Context) (err error) {
 		if err := pause(ctx, b.sizes.settle); err != nil {
 			return err
 		}
-		if step.name != stepFloor && b.profile != nil {
+		if b.profile != nil && (step.name != stepFloor || slices.Contains(b.only, stepFloor)) {
 			if err := pprof.StartCPUProfile(b.profile); err != nil {
 				return err
 			}

@@ -2,7 +2,6 @@ package rehearsal
 
 import (
 	"bytes"
-	"compress/flate"
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
@@ -10,6 +9,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/klauspost/compress/flate"
 
 	"liminal/internal/graph"
 	"liminal/internal/model"

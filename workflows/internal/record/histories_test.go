@@ -67,9 +67,9 @@ func TestADefaultTurnOfAModelInProcess(t *testing.T) {
 	r := s.start(s.world.Chat("hello", chat.TurnInput{}))
 	s.closed(r.WorkflowID)
 	s.until(r.ID, run.Done)
-	got := s.freeze("chat_turn_in_process", r.WorkflowID, "")
-	if got[started] != 1 || got[scheduled] != 0 || got[marker] != 3 {
-		t.Errorf("the turn has %v; want one workflow task and no activity that waits in a queue", got)
+	got := s.freeze("chat_turn_direct", r.WorkflowID, "")
+	if got[started] != 1 || got[scheduled] != 0 || got[marker] != 1 {
+		t.Errorf("the turn has %v; want one workflow task with one marker, and no activity that waits in a queue", got)
 	}
 	if slices.Contains(s.world.Kinds(), stream.Reset) {
 		t.Errorf("its readers are told %v", s.world.Kinds())
@@ -87,10 +87,49 @@ func TestFiveInlineNodesStayInOneWorkflowTask(t *testing.T) {
 		Tool("noop", inline, echo))
 	r := s.start(s.world.Chat("hello", chat.TurnInput{}))
 	s.closed(r.WorkflowID)
-	got := s.freeze("chat_turn_inline", r.WorkflowID, "")
-	if got[started] != 1 || got[marker] != 7 {
-		t.Errorf("five inline nodes make %v; want one workflow task with seven markers", got)
+	got := s.freeze("chat_turn_direct_five", r.WorkflowID, "")
+	if got[started] != 1 || got[marker] != 1 {
+		t.Errorf("five inline nodes make %v; want one workflow task with one marker", got)
 	}
+}
+
+// Requirements: INT-30
+func TestAnAnswerIsGoneOnWithInOneStep(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, activitiestest.New(asking).Tool("llm", inline, echo))
+	r := s.start(s.world.Chat("hello", chat.TurnInput{}))
+	s.until(r.ID, run.Waiting)
+	s.answer(0, run.Answer{Type: "text_input", Value: "the first"})
+	s.closed(r.WorkflowID)
+	s.until(r.ID, run.Done)
+	got := s.freeze("chat_turn_direct_answered", r.WorkflowID, "")
+	if got[marker] != 3 || got[signalled] == 0 || got[upserted] != 2 || s.world.Count("after") != 1 {
+		t.Errorf("it has %v; want a marker each for what opened, asked and delivered", got)
+	}
+}
+
+// Requirements: STREAM-32, STREAM-08
+func TestASignalledCancelReachesTheCallThatAnOpeningMakes(t *testing.T) {
+	t.Parallel()
+	began := make(chan struct{})
+	s := newStage(t, activitiestest.New(oneModel).Tool("llm", inline, func(ctx context.Context, c *tool.Call) (map[string]any, error) {
+		c.Emit(stream.TokenData("Half an answer"))
+		close(began)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}))
+	r := s.start(s.world.Chat("hello", chat.TurnInput{}))
+	<-began
+	// Past the engine, which would also stop the call in this very process.
+	if err := s.client.SignalWorkflow(t.Context(), r.WorkflowID, "", workflows.SignalCancel, nil); err != nil {
+		t.Fatal(err)
+	}
+	s.closed(r.WorkflowID)
+	s.until(r.ID, run.Cancelled)
+	if ack := s.world.Event(stream.CancelAck); ack["content"] != "Half an answer" {
+		t.Errorf("cancel_ack is %v", ack)
+	}
+	s.freeze("chat_turn_direct_cancelled", r.WorkflowID, "")
 }
 
 const asking = `{"kind":"workflow.chat","entrypoint":"before","nodes":[

@@ -122,7 +122,7 @@ func broken(s *stage) {
 	w.RegisterWorkflowWithOptions(func(workflow.Context, activities.RunInput, *workflows.Carry) (activities.Result, error) {
 		panic("a bug of ours")
 	}, workflow.RegisterOptions{Name: workflows.ChatTurnType})
-	w.RegisterActivityWithOptions(s.set.Open, activity.RegisterOptions{Name: activities.NameOpen})
+	w.RegisterActivityWithOptions(s.set.OpenDirect, activity.RegisterOptions{Name: activities.NameOpen})
 	if err := w.Start(); err != nil {
 		s.Fatal(err)
 	}
