@@ -107,6 +107,20 @@ func (s *Set) acquireCallSlot(ctx context.Context, in CallInput, spec tool.Spec)
 		}
 		return s.share(ctx, in, spec)
 	}
+	return s.acquireInlineSlot(ctx, in)
+}
+
+// acquireInlineSlot is acquireCallSlot for a call that is made beside its
+// workflow.
+func (s *Set) acquireInlineSlot(ctx context.Context, in CallInput) (done func(), err error) {
+	person := in.Run.Viewer.UserID
+	if in.Attempt > 1 {
+		// A timer of the engine's brought it here, and a graph may have a thousand
+		// of them.
+		if err := s.engineLimit.wait(ctx, person, costCall, engineRate()); err != nil {
+			return nil, err
+		}
+	}
 	release, err := s.computeSlots.byPerson().Enter(ctx, person)
 	if err != nil {
 		return nil, err

@@ -98,3 +98,29 @@ func TestWhoHasARunIsThereForTheOthers(t *testing.T) {
 		}
 	})
 }
+
+// A call that is repeated was brought by a timer of the engine's, though it is
+// made in this process: a thousand of them, a millisecond apart, had two thirds of
+// the machine.
+func TestARepeatedCallCountsForTheEngine(t *testing.T) {
+	t.Parallel()
+	for attempt, paced := range map[int]bool{1: false, 2: true} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &Set{}
+			s.engineLimit.note("few", time.Now())
+			call := CallInput{Run: RunInput{RunID: "many", Viewer: identity.Viewer{UserID: "many"}}, Effect: "a#1", Attempt: attempt}
+			began := time.Now()
+			for range 100 {
+				done, err := s.acquireInlineSlot(t.Context(), call)
+				if err != nil {
+					t.Fatal(err)
+				}
+				done()
+				s.ReleaseSlot(call.Run)
+			}
+			if took := time.Since(began).Seconds(); paced != (took > 70*costCall/engineRate()) {
+				t.Errorf("a hundred calls at attempt %d took %.1f s", attempt, took)
+			}
+		})
+	}
+}

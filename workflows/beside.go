@@ -148,9 +148,7 @@ func (b *beside) Next() (activities.CallInput, bool) {
 	}
 	b.effect, b.began, d.next = d.next[0], d.now(nil), nil
 	d.effects++
-	in := d.callInput(b.effect)
-	in.Timeout = b.effect.Call.Timeout
-	return in, true
+	return d.callInput(b.effect), true
 }
 
 // isInline reports whether an effect is a call that is made beside the workflow.

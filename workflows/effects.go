@@ -27,7 +27,6 @@ func (d *drive) call(ctx workflow.Context, e graph.Effect) {
 	if pin.Runs == tool.Inline {
 		future = workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, inline(e)), activities.NameCall, in, "")
 	} else {
-		in.Timeout = e.Call.Timeout
 		future = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, d.apart(e, pin.Queue, pin.Shared)), activities.NameCall, in, d.sealed(ctx, in))
 	}
 	d.flight[e.ID] = cancel
@@ -46,6 +45,7 @@ func (d *drive) callInput(e graph.Effect) activities.CallInput {
 		Run: d.in, Scope: d.opened.Scope, Tool: pin.Pin(), Model: pin.Model || pin.Plain, Effect: d.effectID(e), Node: e.Node, Stage: e.Stage,
 		Description: e.Description, Quiet: e.Quiet, Attempt: d.attempt(e), Final: e.Call.Final,
 		Reset: d.attempt(e) > 1 || d.tally.Spoke, Inputs: e.Call.Inputs, Resume: e.Call.Resume,
+		Timeout: e.Call.Timeout,
 	}
 	if pin.Model {
 		in.Models, in.Adapters = d.opened.Models, d.opened.Adapters
@@ -56,7 +56,7 @@ func (d *drive) callInput(e graph.Effect) activities.CallInput {
 
 func inline(e graph.Effect) workflow.LocalActivityOptions {
 	return workflow.LocalActivityOptions{
-		StartToCloseTimeout: e.Call.Timeout,
+		StartToCloseTimeout: e.Call.Timeout + activities.MaxWait,
 		RetryPolicy:         &temporal.RetryPolicy{MaximumAttempts: 1},
 		Summary:             e.ID,
 	}
