@@ -24,10 +24,12 @@ func (c *closing) message() *chat.Message {
 	if c.status == run.Failed || c.status == run.Cancelled && text == "" {
 		return nil
 	}
+	content := chat.Compose(text, chat.ReadCitations(c.Outcome.Citations), c.tools()).Add(c.redactions(text)...)
+	content.Summary = summaryOf(content)
 	m := &chat.Message{
 		ID: chat.AnswerID(c.Run.RunID), ConversationID: c.Opened.ConversationID, RunID: c.Run.RunID,
 		Sender: "assistant", Role: "assistant", Content: text,
-		Struct:    chat.Compose(text, chat.ReadCitations(c.Outcome.Citations), c.tools()).Add(c.redactions(text)...),
+		Struct:    content,
 		TokensIn:  c.Tally.Usage.Input + c.Tally.Usage.CacheRead + c.Tally.Usage.CacheWrite,
 		TokensOut: c.Tally.Usage.Output, CreatedAt: c.set.now(), Meta: c.meta(),
 	}

@@ -476,14 +476,15 @@ func (embedder) Embed(_ context.Context, texts []string) ([][]float32, error) {
 	return out, nil
 }
 
-// What a turn is answered from is looked up before its first word is written,
-// and its words are streamed before it is told to be over.
+// The read path of a turn from its beginning to its end: which contexts it may
+// be answered from is known to the router; the passages are looked up by its
+// graph, before its first word is written (ADR 0012); and its words are
+// streamed before it is told to be over.
 //
 // Requirements: PLAT-12 (retrieval, generation, stream)
 func TestPassagesComeBeforeWordsAndWordsBeforeTheEnd(t *testing.T) {
 	t.Parallel()
-	w := activitiestest.New(`{"kind":"workflow.chat","entrypoint":"search","nodes":[
-		{"id":"search","type":"tool_call","tool":"look","next":"answer"},{"id":"answer","type":"tool_call","tool":"tell"}]}`).
+	w := activitiestest.New(oneNode).
 		Tool("look", apart, func(context.Context, *tool.Call) (map[string]any, error) {
 			return map[string]any{"documents": []any{map[string]any{"id": "d1", "title": "One"}}}, nil
 		}).
@@ -492,6 +493,9 @@ func TestPassagesComeBeforeWordsAndWordsBeforeTheEnd(t *testing.T) {
 			c.Emit(stream.TokenData("is."))
 			return map[string]any{"answer": "So it is."}, nil
 		})
+	w.Workflows["documents"] = `{"kind":"workflow.chat","entrypoint":"search","nodes":[
+		{"id":"search","type":"tool_call","tool":"look","next":"answer"},{"id":"answer","type":"tool_call","tool":"tell"}]}`
+	w.Contexts = []knowledge.Context{{ID: "full", UserID: activitiestest.Viewer.UserID, Documents: 2}}
 	b := setup(t, w)
 	b.set.Embedder, b.set.Router = embedder{}, router{}
 	b.chat("hello")
@@ -507,8 +511,8 @@ func TestPassagesComeBeforeWordsAndWordsBeforeTheEnd(t *testing.T) {
 	for _, s := range trace.Steps {
 		way = append(way, s.Node)
 	}
-	if n := len(way); n < 4 || !slices.Equal(way[n-4:], []string{"route", "workflow", "search", "answer"}) {
-		t.Errorf("the way is %v", way)
+	if want := []string{"auth", "conversation", "embed", "contexts", "route", "workflow", "search", "answer"}; !slices.Equal(way, want) {
+		t.Errorf("the way is %v, want %v", way, want)
 	}
 	kinds := w.Kinds()
 	first, found := slices.Index(kinds, stream.Token), slices.Index(kinds, stream.ToolResult)

@@ -77,8 +77,13 @@ type ToolRecord struct {
 // Content is a message's structured form (CHAT-07). Its JSON also carries
 // `citations`, derived from the citation segments for the client (CHAT-09).
 type Content struct {
-	Segments []Segment       `json:"segments"`
-	Summary  json.RawMessage `json:"summary,omitempty"`
+	Segments []Segment `json:"segments"`
+	Summary  *Summary  `json:"summary,omitempty"`
+}
+
+// Summary is what a long answer comes to (CHAT-07); a short one has none.
+type Summary struct {
+	Highlights string `json:"highlights" doc:"sentences of the answer that say most of what it says, in its order"`
 }
 
 // Compose builds the structured form of an answer: its prose and code in
@@ -168,7 +173,10 @@ func (c *Content) Normalised() *Content {
 	if c == nil || c.Segments == nil {
 		return nil
 	}
-	out := &Content{Segments: make([]Segment, 0, len(c.Segments)), Summary: c.Summary}
+	out := &Content{Segments: make([]Segment, 0, len(c.Segments))}
+	if c.Summary != nil && c.Summary.Highlights != "" {
+		out.Summary = c.Summary
+	}
 	for _, s := range c.Segments {
 		if s.valid() {
 			out.Segments = append(out.Segments, s.only())

@@ -64,7 +64,7 @@ func TestNormalisedDropsWhatIsNotASegment(t *testing.T) {
 		{"type":"hologram","text":"drop"},
 		{"type":"citation","text":"no source"},
 		{"type":"redaction","text":"[redacted]","reason":"policy","policy":"p0"},
-		{"type":"text"},{}]}`), &given); err != nil {
+		{"type":"text"},{}],"summary":{"highlights":"","mood":"good"}}`), &given); err != nil {
 		t.Fatal(err)
 	}
 	c := given.Normalised()
@@ -74,6 +74,9 @@ func TestNormalisedDropsWhatIsNotASegment(t *testing.T) {
 	raw, _ := json.Marshal(c.Segments[0])
 	if got := string(raw); strings.Contains(got, "colour") || strings.Contains(got, "language") || !strings.Contains(got, `"mine":1`) {
 		t.Errorf("the text segment became %s", got)
+	}
+	if c.Summary != nil {
+		t.Errorf("a summary without highlights became %+v", c.Summary)
 	}
 	if c := (&Content{}).Normalised(); c != nil {
 		t.Errorf("no segments became %+v", c)
@@ -91,6 +94,7 @@ func TestAWholeAnswerIsNormalAlready(t *testing.T) {
 	c := Compose("Look:\n```go\nx := 1\n```\nDone [1].\n", []Citation{{N: 1, Source: model.Source{DocumentID: "d", ChunkID: "c", Score: 0.9}, Text: "quote"}},
 		[]ToolRecord{{Name: "rag.search_v1", Node: "n", Status: "ok", DurationMS: 12, Arguments: json.RawMessage(`{"question":"q"}`)}}).
 		Add(Removed("[removed]", "p0", "secret", "keys", 3))
+	c.Summary = &Summary{Highlights: "x is 1."}
 	if got := c.Normalised(); len(c.Segments) != 6 || !reflect.DeepEqual(got, c) {
 		t.Errorf("%+v became %+v", c, got)
 	}

@@ -58,6 +58,24 @@ test('Enter that ends a composition does not send', async ({ page }) => {
   await holds(page, 'にほ\n');
 });
 
+// Requirements: UI-07 (before the server has answered)
+test('what is said stands there before the server has answered, and once', async ({ page }) => {
+  await noSockets(page); // a request can be held, a frame cannot
+  await enter(page);
+  let release = () => {};
+  const held = new Promise<void>((done) => (release = done));
+  await page.route(/\/v1\/chat$/, async (route) => {
+    await held;
+    await route.continue();
+  });
+  await say(page, 'Is anybody there?');
+  await expect(page.locator('.said')).toHaveText('Is anybody there?');
+  await expect(box(page)).toHaveText('');
+  release();
+  await answered(page);
+  await expect(page.locator('.said')).toHaveText('Is anybody there?');
+});
+
 // Requirements: UI-03 (listed by updated_at; search by title; active highlight; New conversation; search by id)
 test('conversations are listed, found, renamed and deleted', async ({ page }) => {
   await enter(page);

@@ -1,8 +1,8 @@
 // Also on the lane: Redis carries what the worker writes to the server.
 import type { Page } from '@playwright/test';
-import { answered, box, enter, expect, holds, noSockets, say, test } from './stage.ts';
+import { answered, box, enter, expect, holds, noSockets, say, test, workflow } from './stage.ts';
 
-// These need a model that takes its time: TestBrowser's script.
+// These need a model that takes its time: TestBrowser's script (scripts_test.go).
 
 // Requirements: STREAM-08
 test('stopping keeps what was written', async ({ page }) => {
@@ -57,6 +57,40 @@ test('scrolling is the reader’s: growth never fights it', async ({ page }) => 
   const before = await top();
   await expect(page.locator('.prose')).toContainText('Sentence 24');
   expect(await top()).toBe(before);
+});
+
+// Requirements: UI-30 (status updates move nothing)
+test('the stages of an answer move nothing, wherever the reader is', async ({ page }) => {
+  await page.setViewportSize({ width: 900, height: 420 });
+  await enter(page);
+  const stage = (id: string, description: string, next: string) => ({ id, type: 'tool_call', tool: 'llm.generic_chat_v1', description, inputs: { message: 'Tell me briskly' }, next });
+  await workflow(page, 'stages', [
+    { id: 'which', type: 'switch', branches: [{ when: "input.message == 'Begin'", next: 'long' }, { when: 'true', next: 'one' }] },
+    { id: 'long', type: 'end', response: Array.from({ length: 40 }, (_, n) => `Paragraph ${n}.`).join('\n\n') },
+    stage('one', 'Looking it up...', 'two'),
+    stage('two', 'Weighing it...', 'three'),
+    stage('three', 'Putting it in order...', 'done'),
+    { id: 'done', type: 'end', response: 'Done.' },
+  ]);
+  await say(page, 'Begin');
+  await answered(page);
+  await say(page, 'Go on');
+  const view = page.getByRole('log');
+  const top = () => view.evaluate((it) => it.scrollTop);
+  const steps = page.locator('.turn').last().locator('.steps');
+  await expect(steps).toContainText('Looking it up...');
+  await expect(page.locator('.said').last()).toBeInViewport();
+  const taken = await top();
+  await expect(steps).toContainText('Weighing it...', { timeout: 20_000 });
+  expect(await top()).toBe(taken);
+  await view.hover();
+  await page.mouse.wheel(0, -300);
+  await expect(page.getByRole('button', { name: 'Latest' })).toBeVisible();
+  const read = await top();
+  expect(read).toBeLessThan(taken);
+  await expect(steps).toContainText('Putting it in order...', { timeout: 20_000 });
+  expect(await top()).toBe(read);
+  await page.getByRole('button', { name: 'Stop' }).click();
 });
 
 /** How many readers of streams the server counts, over whatever they read. */

@@ -173,9 +173,9 @@ func programUnderTest(t *testing.T) string {
 func environment(t *testing.T, spec string) (settings []string, letters string) {
 	t.Helper()
 	switch spec {
-	case "5-streams.spec.ts", "7-kill.spec.ts":
+	case "7-kill.spec.ts":
 		return slowModel(t), ""
-	case "19-socket.spec.ts":
+	case "5-streams.spec.ts", "19-socket.spec.ts":
 		return longModel(t), ""
 	case "8-security.spec.ts":
 		return []string{"LIMINAL_OAUTH_FILE=" + gitHub(t)}, ""

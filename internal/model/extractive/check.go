@@ -3,7 +3,6 @@ package extractive
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -86,16 +85,16 @@ func (t turn) closestTo(w *writer, n *notes, m *knowledge.Matter, claim string) 
 }
 
 // courtesy is what a letter begins and ends with.
-var courtesy = regexp.MustCompile(`(?i)^(?:dear|hi|hello|hey|good (?:morning|afternoon|evening)|thanks?|thank you|(?:best|kind|warm)(?:est)? regards|regards|sincerely|yours|cheers|subject|from|to|cc|date|sent|i hope|please (?:let me know|find attached)|looking forward|liebe[rs]?|sehr geehrte[rs]?|hallo|guten (?:tag|morgen|abend)|danke|vielen dank|mit freundlichen grüßen|viele grüße|beste grüße|betreff|von|an|datum|ich hoffe|anbei)\b`)
+var courtesy = pattern("courtesy")
 
 // request begins a sentence that asks for the check.
-var request = regexp.MustCompile(`(?i)^(?:please|can|could|would|audit|check|review|is|does|do|are|bitte|kannst|könn\w*|prüfe?)\b`)
+var request = pattern("request")
 
 // requests reports whether a sentence only says what is to be done with the
 // text: "Is this in line with our policy?"
 func requests(claim string) bool {
 	return request.MatchString(claim) && slices.ContainsFunc(asked(flat.Replace(strings.ToLower(claim))), func(w wanted) bool {
-		return w.action == actAudit && w.plain
+		return w.action == doCheck && w.plain
 	})
 }
 

@@ -17,46 +17,14 @@ type kind struct {
 }
 
 // kinds are the words for documents, by class.
-var kinds = classes(map[string]string{
-	"document":  "document documents doc docs file files pdf pdfs paper papers dokument dokumente dokumenten dokuments datei dateien unterlage unterlagen schriftstück",
-	"agreement": "agreement agreements contract contracts lease leases vertrag verträge vertrags vertrages verträgen vereinbarung vereinbarungen",
-	"policy":    "policy policies guideline guidelines richtlinie richtlinien leitlinie leitlinien directive",
-	"rules":     "rules ruleset ordnung ordnungen regeln regelwerk satzung satzungen bylaws",
-	"handbook":  "handbook handbooks manual manuals guide guides handbuch handbücher leitfaden",
-	"report":    "report reports bericht berichte gutachten study studies studie",
-	"law":       "act acts regulation regulations verordnung verordnungen gesetz gesetze statute ordinance",
-	"code":      "code codes kodex",
-	"minutes":   "minutes protokoll protokolle",
-	"offer":     "offer offers quote quotes angebot angebote proposal proposals",
-	"licence":   "licence licences license licenses lizenz lizenzen",
-	"notice":    "notice notices statement statements memo memos",
-})
+var kinds = rules.kinds()
 
 // plurals are the words of kinds that mean more than one.
-var plurals = set(`documents docs files pdfs papers dokumente dokumenten dateien unterlagen agreements contracts leases verträge verträgen vereinbarungen policies guidelines richtlinien leitlinien
-ordnungen satzungen handbooks manuals guides handbücher reports berichte studies acts regulations verordnungen gesetze codes protokolle licences licenses lizenzen offers quotes angebote proposals notices statements memos`)
-
-func set(list string) map[string]bool {
-	out := map[string]bool{}
-	for w := range strings.FieldsSeq(list) {
-		out[w] = true
-	}
-	return out
-}
-
-func classes(lists map[string]string) map[string]string {
-	out := map[string]string{}
-	for class, list := range lists {
-		for w := range strings.FieldsSeq(list) {
-			out[w] = class
-		}
-	}
-	return out
-}
+var plurals = wordSet("plurals")
 
 func kindOf(t token) kind {
 	class, ok := kinds[t.text]
-	return kind{class: class, plural: plurals[t.text], any: class == "document", ok: ok}
+	return kind{class: class, plural: plurals[t.text], any: class == anyKind, ok: ok}
 }
 
 // isOf reports whether a title says the document is of a kind.
@@ -69,11 +37,11 @@ func (d titled) isOf(noun token) bool {
 
 // What stands around the kind of a document in a phrase.
 var (
-	links   = set("on about for with of from by regarding mit für zu über von zum zur")
-	sources = set("from by of")
-	blank   = set("new old current long short whole entire full same attached following other first second third last latest previous newer older recent two three both many several different relevant original internal external general own company corporate standard team office usual applicable neue neuen alte alten ganze ganzen aktuelle aktuellen beide beiden zwei drei andere anderen erste ersten zweite zweiten letzte letzten vorherige")
-	verbs   = set("summarize summarise summary compare comparison audit check review verify validate read open find show list explain sum recap overview gist say says said under against between versus vs differ difference differences stricter than according accept allow allows sign signed use see zusammen fasse fass vergleiche vergleich prüfe gegen laut stand steht sagt version versions release edition section clause paragraph page fassung entwurf draft")
-	point   = set("the this that these those our my your its der die das den dem des dieser dieses diese diesen diesem unser unsere unserer unserem mein meine meiner meinem im zum zur vom beim both two beide beiden")
+	links   = wordSet("links")
+	sources = wordSet("sources")
+	blank   = wordSet("blank")
+	verbs   = wordSet("verbs")
+	point   = wordSet("point")
 )
 
 // phrase is a noun for a document with what narrows it down.
@@ -140,7 +108,7 @@ func (r *reading) follows(p *phrase) {
 		if links[r.tokens[i].text] && !r.taken[i+1] && r.inTitles(r.tokens[i+1]) && !kindOf(r.tokens[i+1]).ok {
 			p.modifiers = append(p.modifiers, i+1)
 		}
-		if sources[r.tokens[i].text] && r.tokens[i+1].upper && !r.taken[i+1] && !r.inTitles(r.tokens[i+1]) && r.Action != actInquire {
+		if sources[r.tokens[i].text] && r.tokens[i+1].upper && !r.taken[i+1] && !r.inTitles(r.tokens[i+1]) && r.Action != doAnswer {
 			p.foreign = i + 1
 		}
 	}
@@ -224,7 +192,7 @@ func (r *reading) narrowed(p phrase, plural bool) []titled {
 // namelike reports whether a phrase names a document: by a capital, or because
 // something is to be done with it.
 func (r *reading) namelike(p phrase) bool {
-	return slices.ContainsFunc(p.modifiers, func(i int) bool { return r.tokens[i].upper }) || p.pointed && r.Action != actInquire
+	return slices.ContainsFunc(p.modifiers, func(i int) bool { return r.tokens[i].upper }) || p.pointed && r.Action != doAnswer
 }
 
 // bare is a noun alone: the documents of that kind, where the conversation

@@ -11,7 +11,7 @@ import (
 )
 
 // everything means all of a person's documents.
-var everything = re(`\b(?:all|every|each) (?:of )?(?:my |the |our |these |those )?(?:documents?|files?|docs)\b|\b(?:alle|sämtliche|jedes) (?:meine |unsere |der |die )?(?:dokumente?|dateien|unterlagen)\b`)
+var everything = flatPattern("everything")
 
 // find takes a document as named by tokens of the message.
 func (r *reading) find(d titled, at int, tokens ...int) {
@@ -226,7 +226,7 @@ func (r *reading) shared() {
 		switch n := r.counted(i); {
 		case n == len(fits):
 			r.settle(fits, []int{i}, t.text, true)
-		case exact && r.Action != actCompare:
+		case exact && r.Action != doCompare:
 			r.settle(fits, []int{i}, t.text, false)
 		default: // several are meant
 			r.taken[i] = true
@@ -253,19 +253,19 @@ func (r *reading) counted(i int) int {
 // comparedTo reports whether a token is a number that something is compared
 // with: "what changed since 2023".
 func (r *reading) comparedTo(i int) bool {
-	if r.Action != actCompare || i == 0 || !unicode.IsDigit(rune(r.tokens[i].text[0])) {
+	if r.Action != doCompare || i == 0 || !unicode.IsDigit(rune(r.tokens[i].text[0])) {
 		return false
 	}
 	return against[r.tokens[i-1].text]
 }
 
-var against = set("to with since than from vs versus against and seit gegenüber mit zu und")
+var against = wordSet("against")
 
 // meant reports whether a word stands for documents: what is asked may hold a
 // word of their titles and be about anything.
 func (r *reading) meant(i int) bool {
 	pointed := i > 0 && point[r.tokens[i-1].text]
-	return r.object(i) || r.nameLike(i) && (pointed || r.Action != actInquire)
+	return r.object(i) || r.nameLike(i) && (pointed || r.Action != doAnswer)
 }
 
 // object reports whether a token is what something is to be done with.
@@ -277,10 +277,10 @@ func (r *reading) object(i int) bool {
 }
 
 // deeds are words for what is done with documents, before their names.
-var deeds = set("summarize summarise compare audit against with open read explain vergleiche prüfe gegen öffne lies")
+var deeds = wordSet("deeds")
 
 // objects are capitalised words after what is to be done with them.
-var objects = regexp.MustCompile(`(?:^|[\s,])(?i:summari[sz]e|compare|audit|against|with|open|read|explain)\s+(?:(?i:the|our|my|this|that)\s+)?((?:\p{Lu}[\pL\pN_-]*)(?:\s+\p{Lu}[\pL\pN_-]*)*)`)
+var objects = pattern("objects")
 
 // nameLike reports whether a token is written like a name: a capital that does
 // not merely begin a sentence, or digits in one word with letters.

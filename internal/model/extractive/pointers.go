@@ -1,21 +1,20 @@
 package extractive
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
 
 // Words that point at documents without naming them.
 var (
-	pointsTwo    = re(`\b(?:those|these|the|both|them|die|diese|den|der)?\s*(?:two|both|beiden?|zwei)\b(?: (?:of )?(?:them|these|those|` + thing + `|ones?))?|\bwhich one\b|\bwelche[rs]? davon\b|\b(?:them|these|those|these ` + thing + `|those ` + thing + `)\b`)
-	pointsThree  = re(`\b(?:three|drei)\b`)
-	pointsOther  = re(`\bthe other (?:one|` + thing + `)\b|\bother one\b|\b(?:de[rmns]|das|die|im|zum|vom|beim) anderen?\b`)
-	pointsPlace  = re(`\b(?:the |de[rmns] |das |die )?(first|second|third|last|former|latter|erste[nrsm]?|zweite[nrsm]?|dritte[nrsm]?|letzte[nrsm]?) (?:one|` + thing + `)\b|\bthe (first|second|third|latter|former)\s*[?.!]?$|\b(?:de[rmn]|das|die) (ersten?|zweiten?|dritten?|letzten?)\s*[?.!]?$`)
-	pointsOne    = re(`\b(?:it|its|this|that|therein|thereof)\b|\b(?:the|this|that|said) ` + thing + `\b|\b(?:es|darin|daraus|dazu|davon|dieser|dieses|diesem|diesen|ihn)\b|\b(?:das|dem|des|der|den|die|dieses?|diese[rmn]?) (?:dokuments?|datei)\b`)
-	pointsPart   = re(`(?:\b(?:section|clause|article|paragraph|chapter|page|abschnitt|artikel|absatz|kapitel|ziffer|seite)|§)\s*\d`)
-	pointsNot    = re(`\b(?:it|that|es)(?:'s| is| was| ist| war)? (?:raining|snowing|possible|true|ok|okay|fine|clear|late|regnet|schneit|möglich|gut)\b|\bis (?:it|that) (?:possible|true|ok|okay|right|correct)\b|\bthat (?:the|a|an|is|are|we|i|you|they|my|our|it|there)\b|\bthis (?:is|was|year|month|week|morning|time|way)\b|\bgibt es\b|\bgeht es\b|\bist es (?:möglich|erlaubt|wahr)\b|\bwie geht es\b|\bthis (?:email|e-mail|mail|text|draft|paragraph|clause|letter|message)\b|\bdiese[rsmn]? (?:e-mail|mail|text|entwurf|absatz|klausel|brief|nachricht)\b`)
-	pointsToNoun = regexp.MustCompile(`\b(?:this|that|the|these|those|dieses?|das|die|der|den|dem)\s+(?:documents?|docs?|files?|dokumente?|datei(?:en)?|pdf)\b`)
+	pointsTwo    = flatPattern("pointsTwo")
+	pointsThree  = flatPattern("pointsThree")
+	pointsOther  = flatPattern("pointsOther")
+	pointsPlace  = flatPattern("pointsPlace")
+	pointsOne    = flatPattern("pointsOne")
+	pointsPart   = flatPattern("pointsPart")
+	pointsNot    = flatPattern("pointsNot")
+	pointsToNoun = pattern("pointsToNoun")
 )
 
 // pointers finds what the message points back to: the documents of the
@@ -37,13 +36,13 @@ func (r *reading) pointers() {
 			n = 3
 		}
 		r.several(n, strings.Contains(m, "two") || strings.Contains(m, "beide") || strings.Contains(m, "both") || strings.Contains(m, "zwei"))
-	case r.Action == actCompare && len(r.mentions) == 1 && len(r.open()) == 1 && r.since():
+	case r.Action == doCompare && len(r.mentions) == 1 && len(r.open()) == 1 && r.since():
 		r.point(r.open()[0])
-	case pointsPart.MatchString(m) && !named && r.Action == actInquire && len(r.used) > 0 && len(r.used) <= fewUsed:
+	case pointsPart.MatchString(m) && !named && r.Action == doAnswer && len(r.used) > 0 && len(r.used) <= fewUsed:
 		r.point(r.used...)
 	case pointsPart.MatchString(m) && !named:
 		r.one(false)
-	case pointsOne.MatchString(m) && (!named || r.Action == actCompare && r.before(m)):
+	case pointsOne.MatchString(m) && (!named || r.Action == doCompare && r.before(m)):
 		r.one(pointsToNoun.MatchString(m))
 	}
 }
@@ -114,11 +113,11 @@ func (r *reading) one(noun bool) {
 	case len(open) == 1:
 		r.point(open[0])
 		return
-	case len(open) == 0 && len(r.all) == 1 && (noun || r.Action != actInquire):
+	case len(open) == 0 && len(r.all) == 1 && (noun || r.Action != doAnswer):
 		r.point(r.all[0].id)
 		return
 	case len(open) == 0:
-		if noun || r.Action == actSummarize {
+		if noun || r.Action == doCondense {
 			r.doubt(nil)
 		}
 		return

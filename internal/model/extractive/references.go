@@ -150,7 +150,7 @@ const longMessage = 600
 func (t turn) references() map[string]any {
 	p := readPapers(t.material["data"], t.req.Messages[:max(len(t.req.Messages)-1, 0)])
 	text := t.question
-	if p.Action == actAudit || len(text) > longMessage {
+	if p.Action == doCheck || len(text) > longMessage {
 		text = opening(text)
 	}
 	r := newReading(p, text)

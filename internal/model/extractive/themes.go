@@ -2,7 +2,6 @@ package extractive
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -11,10 +10,10 @@ import (
 )
 
 // Between what a person wants compared.
-var between = regexp.MustCompile(`(?i)[,;]|\s(?:and|und|as well as|sowie|or|oder|versus|vs\.?|with|mit|between|zwischen)\s`)
+var between = pattern("between")
 
 // instruct are words that say what to do with documents, not what to look for.
-var instruct = regexp.MustCompile(`(?i)\b(?:compar(?:e|es|ed|ing|isons?)|contrast(?:s|ing)?|differ(?:s|ent|ences?)?|similarit(?:y|ies)|chang(?:e|es|ed)|ge(?:ä|ae)ndert|same|versus|vs|side by side|regarding|respect|concerning|terms|both|two|those|these|documents?|docs?|files?|versions?|pdfs?|polic(?:y|ies)|contracts?|vergleich(?:e|en)?|gegenüber(?:stellen|stellung)?|stelle?|unterschied(?:e|en|lich)?|gemeinsamkeiten|hinsichtlich|bezüglich|beiden?|zwei|dokumente?n?|dateien?|fassung(?:en)?|verträge?n?|richtlinien?|which|one|stricter|better|worse|strict|welche[rs]?|strenger|besser|please|bitte|tell|show|main|key|what|how)\b`)
+var instruct = pattern("instruct")
 
 // askedThemes are the themes the question names.
 func (t turn) askedThemes(documents []document) []theme {

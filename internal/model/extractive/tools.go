@@ -16,7 +16,7 @@ import (
 const maxCalls = 3
 
 var (
-	wantsList = regexp.MustCompile(`\b(?:list|show|which|what|welche|zeige?|liste|nenne)\b.*\b(?:files?|dateien)\b|^(?:ls|dir)\b`)
+	wantsList = pattern("wantsList")
 	filePath  = regexp.MustCompile(`(?:[\w.-]+/)*[\w-][\w.-]*\.[A-Za-z][A-Za-z0-9]{0,6}\b`)
 )
 
@@ -33,7 +33,7 @@ func (t turn) pick() (model.Event, bool) {
 		}
 	}
 	intent, _ := judge(q)
-	if intent == intentSmalltalk || intent == intentOther {
+	if intent == intentCourtesy || intent == intentNone {
 		return model.Event{}, false
 	}
 	if e, ok := t.use("search", map[string]any{"question": t.question, "query": t.question, "message": t.question, "text": t.question, "q": t.question}); ok {

@@ -2,53 +2,95 @@ package builtin
 
 import (
 	"context"
+	_ "embed" // llm.intent_classifier_v1.txt
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
+	"sync"
 
 	"liminal/internal/model"
 	"liminal/internal/tool"
 )
 
-// intents are what a message may want, as the classifier tells them apart.
-var intents = [...]string{"qa_with_docs", "analysis", "code_edit", "smalltalk", "other"}
+// classify tells a model the intents; it is data beside the tool.spec, which
+// lists them, so that Go names none (PLAT-05).
+//
+//go:embed llm.intent_classifier_v1.txt
+var classify string
 
-const classify = `Say what the person's last message wants, as JSON {"intent": …, "confidence": 0 to 1}. The intents:
-qa_with_docs: a question that documents may answer.
-analysis: comparing, summarising or judging what documents say.
-code_edit: reading, writing or changing files.
-smalltalk: a greeting, thanks, or a question about you.
-other: anything else.`
+// intents are what a message may want, as the tool.spec tells them apart: the
+// last stands for every other. Raw is their list as it stands there.
+type intents struct {
+	list []string
+	raw  json.RawMessage
+}
 
-const intentSchema = `{"type":"object","required":["intent","confidence"],"additionalProperties":false,"properties":{"intent":{"enum":["qa_with_docs","analysis","code_edit","smalltalk","other"]},"confidence":{"type":"number","minimum":0,"maximum":1}}}`
+// readIntents reads the embedded tool.spec once.
+var readIntents = sync.OnceValues(func() (of intents, err error) {
+	const name = "llm.intent_classifier_v1.json"
+	raw, err := documents.ReadFile(name)
+	if err != nil {
+		return of, err
+	}
+	var doc struct {
+		Output struct {
+			Properties struct {
+				Intent struct {
+					Enum json.RawMessage `json:"enum"`
+				} `json:"intent"`
+			} `json:"properties"`
+		} `json:"output_schema"`
+	}
+	if err := json.Unmarshal(raw, &doc); err != nil {
+		return of, fmt.Errorf("%s: %w", name, err)
+	}
+	of.raw = doc.Output.Properties.Intent.Enum
+	if err := json.Unmarshal(of.raw, &of.list); err != nil || len(of.list) == 0 {
+		return of, fmt.Errorf("%s lists no intents in its output_schema: %w", name, err)
+	}
+	return of, nil
+})
+
+// schema is what an answer has to be.
+func (of intents) schema() json.RawMessage {
+	return json.RawMessage(`{"type":"object","required":["intent","confidence"],"additionalProperties":false,"properties":{"intent":{"enum":` +
+		string(of.raw) + `},"confidence":{"type":"number","minimum":0,"maximum":1}}}`)
+}
 
 // intentClassifier names what a message wants. An answer that is not what was
-// asked for counts as "other" without confidence: a graph then takes its
-// default way instead of failing.
+// asked for counts as the last intent without confidence: a graph then takes
+// its default way instead of failing.
 type intentClassifier struct{ completer }
 
 func (intentClassifier) Name() string { return "llm.intent_classifier_v1" }
 
 func (t intentClassifier) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
+	intents, err := readIntents()
+	if err != nil {
+		return nil, err
+	}
 	quiet := *c
 	quiet.Final = false // its text is never an answer
 	s, err := t.speak(ctx, &quiet, model.Request{
-		Model: words(c, "model"), Task: "intent", System: classify, MaxTokens: 100,
-		Schema: json.RawMessage(intentSchema), Messages: []model.Message{says(model.User, words(c, "message"))},
+		Model: words(c, "model"), Task: "intent", System: strings.TrimSpace(classify), MaxTokens: 100,
+		Schema: intents.schema(), Messages: []model.Message{says(model.User, words(c, "message"))},
 	})
 	if err != nil {
 		return nil, err
 	}
-	intent, confidence := readIntent(s.text.String())
+	intent, confidence := intents.read(s.text.String())
 	return map[string]any{"intent": intent, "confidence": confidence, "model": s.asked, "usage": usage(s.usage)}, nil
 }
 
-func readIntent(text string) (string, float64) {
+// read is the intent a model answered with, and how sure it is.
+func (of intents) read(text string) (string, float64) {
 	var got struct {
 		Intent     string  `json:"intent"`
 		Confidence float64 `json:"confidence"`
 	}
-	if json.Unmarshal([]byte(jsonPart(text)), &got) != nil || !slices.Contains(intents[:], got.Intent) {
-		return "other", 0
+	if json.Unmarshal([]byte(jsonPart(text)), &got) != nil || !slices.Contains(of.list, got.Intent) {
+		return of.list[len(of.list)-1], 0
 	}
 	return got.Intent, min(max(got.Confidence, 0), 1)
 }

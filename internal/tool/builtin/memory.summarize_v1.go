@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"liminal/internal/chat"
 	"liminal/internal/fault"
@@ -95,11 +96,22 @@ func transcript(messages []chat.Message) string {
 		if !spoke || m.Content == "" || m.Meta["suppressed"] == true {
 			continue
 		}
-		line := m.Role + ": " + clipped(knowledge.Fold(m.Content), maxLine)
+		line := m.Role + ": " + inShort(m)
 		if total += len(line); total > maxTranscript {
 			break
 		}
 		lines = append([]string{line}, lines...)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// inShort is a message on one line. Of one that is too long, its beginning
+// stands there and, where it has some, its highlights.
+func inShort(m chat.Message) string {
+	text := knowledge.Fold(m.Content)
+	if m.Struct == nil || m.Struct.Summary == nil || utf8.RuneCountInString(text) <= maxLine {
+		return clipped(text, maxLine)
+	}
+	highlights := clipped(m.Struct.Summary.Highlights, maxLine/2)
+	return clipped(text, maxLine-utf8.RuneCountInString(highlights)) + " " + highlights
 }

@@ -213,3 +213,27 @@ func TestARefusalIsNotRemembered(t *testing.T) {
 		}
 	}
 }
+
+// The end of a long answer would be lost with the line it is cut to.
+//
+// Requirements: CHAT-07 (summary.highlights)
+func TestALongAnswerIsRememberedByItsHighlights(t *testing.T) {
+	t.Parallel()
+	long := chat.Message{Seq: 2, Role: "assistant", Content: strings.Repeat("All is well. ", 300) + "The bridge closes on Friday."}
+	long.Struct = chat.Compose(long.Content, nil, nil)
+	said := func(summary *chat.Summary) string {
+		long.Struct.Summary = summary
+		m, n := says(text("They talk of a bridge.")), &notebook{}
+		must(t, builtin.Parts{Model: m, History: memory{{Seq: 1, Role: "user", Content: "And?"}, long}, Memories: n}, "memory.summarize_v1",
+			&tool.Call{Inputs: inputs("conversation_id", "c", "upto_seq", 2.0, "instructions", "Take notes.")})
+		_, framed := model.Unframe(m.last.Messages[0].Content[0].Text)
+		return framed["conversation"]
+	}
+	with := said(&chat.Summary{Highlights: "The bridge closes on Friday."})
+	if !strings.Contains(with, "assistant: All is well.") || !strings.HasSuffix(with, "… The bridge closes on Friday.") || len(with) > 1600 {
+		t.Errorf("it is read as %q", with)
+	}
+	if without := said(nil); strings.Contains(without, "bridge") || len(without) > 1600 {
+		t.Errorf("without highlights it is read as %q", without)
+	}
+}

@@ -1,13 +1,12 @@
 import { Link } from 'wouter';
 import { useRun, useUIConfig } from '../api/queries.ts';
-import type { Run, UIConfig, Usage } from '../api/types.ts';
-import { language, useWords, type Language } from '../i18n/index.ts';
-import type { Dictionary } from '../i18n/en.ts';
-import { count, duration, money } from '../lib/format.ts';
+import type { Run, UIConfig } from '../api/types.ts';
+import { language, useWords } from '../i18n/index.ts';
+import { duration } from '../lib/format.ts';
 import { Feedback } from '../feedback/Feedback.tsx';
 import { useStore } from '../lib/store.ts';
-import { Icon } from '../shell/Icon.tsx';
 import { AnswerActions } from './Actions.tsx';
+import { ConfidenceMark, SpentMark } from './AnswerMarks.tsx';
 import { tracedSteps } from './past.ts';
 import { stepsOf, type RailItem, type RunState } from './run.ts';
 import { confidenceOf, type Turn } from './thread.ts';
@@ -33,7 +32,6 @@ export function TurnFoot({ turn, live, seen, text, items }: Props) {
   const time = asked ? null : elapsed(run.data); // a person's time to think is not the run's
   const confidence = text ? confidenceOf(live?.done?.data ?? turn.answer?.meta?.data) : null;
   const link = temporalLink(run.data, config.data);
-  const cost = spent(live?.done?.usage ?? turn.answer?.meta?.usage, words, locale);
   const facts = [
     steps > 0 ? words.steps(steps) : '',
     tools > 0 ? words.tools(tools) : '',
@@ -42,20 +40,11 @@ export function TurnFoot({ turn, live, seen, text, items }: Props) {
   ].filter(Boolean);
   return (
     <footer className="turn-foot">
-      {confidence && (
-        <span className="confidence" data-level={confidence} title={words.confidenceTitle}>
-          {words.confidence(confidence)}
-        </span>
-      )}
+      {confidence && <ConfidenceMark level={confidence} />}
       {facts.map((fact) => (
         <span key={fact}>{fact}</span>
       ))}
-      {cost && (
-        <span className="spent">
-          <Icon name="coin" />
-          {cost}
-        </span>
-      )}
+      <SpentMark usage={live?.done?.usage ?? turn.answer?.meta?.usage} />
       {turn.runID && (
         <Link href={`/operate/runs/${turn.runID}`} title={words.traceLinkTitle}>
           {words.traceLink}
@@ -70,13 +59,6 @@ export function TurnFoot({ turn, live, seen, text, items }: Props) {
       <Feedback turn={turn} live={live} />
     </footer>
   );
-}
-
-/** What the answer used of models, and what that cost, as far as it is known. */
-function spent(usage: Usage | undefined, words: Dictionary, locale: Language): string {
-  const tokens = usage?.tokens_used ?? (usage?.input_tokens ?? 0) + (usage?.output_tokens ?? 0);
-  const cost = usage?.cost_usd ?? 0;
-  return [tokens > 0 ? words.tokens(tokens, count(tokens, locale)) : '', cost > 0 ? money(cost, locale) : ''].filter(Boolean).join(' · ');
 }
 
 function elapsed(run: Run | undefined): number | null {
