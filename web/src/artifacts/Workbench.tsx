@@ -1,5 +1,5 @@
 import { lazy, Suspense, useDeferredValue, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
-import { useArtifacts, useForm, type Tried } from '../api/artifacts.ts';
+import { useArtifacts, useForm, type Artifact, type Tried } from '../api/artifacts.ts';
 import type { Problem } from '../api/changes.ts';
 import type { Mark } from '../code/Editor.tsx';
 import { print } from '../code/print.ts';
@@ -103,12 +103,15 @@ function useKnown(doc: unknown) {
   return useMemo(
     () => ({
       nodes: read(doc).nodes.filter((node) => node.type !== '').map((node) => node.id),
-      tools: (tools ?? []).map((one) => one.name),
-      workflows: (workflows ?? []).map((one) => one.name),
+      tools: (tools ?? []).filter(usable).map((one) => one.name),
+      workflows: (workflows ?? []).filter(usable).map((one) => one.name),
     }),
     [doc, tools, workflows],
   );
 }
+
+/** What a draft names nobody can refer to yet. */
+const usable = (one: Artifact) => one.status !== 'draft';
 
 function pointerOfNode(doc: unknown, id: string): string {
   const nodes = (doc as { nodes?: { id?: unknown }[] } | null)?.nodes ?? [];
