@@ -64,6 +64,8 @@ require (
 
 require github.com/wI2L/jsondiff v0.7.1
 
+require golang.org/x/term v0.47.0
+
 require (
 	cloud.google.com/go/compute/metadata v0.9.0 // indirect
 	cloud.google.com/go/storage v1.62.1 // indirect

@@ -227,14 +227,20 @@ type Validated struct {
 	Valid    bool                        `json:"valid"`
 	Message  string                      `json:"message,omitempty"`
 	Problems As[Nullable[[]check.Fault]] `json:"problems" doc:"null when there are none"`
+	Warnings []check.Fault               `json:"warnings,omitempty" doc:"what a valid document hardly means; it is accepted all the same"`
 }
 
 // validateArtifact finds faults without failing: that a document is wrong is
 // the answer to the question.
 func (s *server) validateArtifact(ctx context.Context, in *validateInput) (Validated, error) {
-	err := s.Artifacts.Check(ctx, viewerOf(ctx), artifacts.Kind(in.Body.Type), json.RawMessage(in.Body.Schema))
+	v, kind, doc := viewerOf(ctx), artifacts.Kind(in.Body.Type), json.RawMessage(in.Body.Schema)
+	err := s.Artifacts.Check(ctx, v, kind, doc)
+	if err == nil {
+		warnings, err := s.Artifacts.Warnings(ctx, v, kind, doc)
+		return Validated{Valid: err == nil, Warnings: warnings}, err
+	}
 	if fault.CodeOf(err) != fault.Invalid {
-		return Validated{Valid: err == nil}, err
+		return Validated{}, err
 	}
 	f := fault.From(err)
 	return Validated{Message: f.Message, Problems: As[Nullable[[]check.Fault]]{f.Details}}, nil

@@ -53,6 +53,11 @@ func TestADocumentIsJudgedWithoutBeingWritten(t *testing.T) {
 	if got := ada.post("/v1/artifacts/validate", map[string]any{"type": "workflow", "schema": workflow("a")}).ok(); got["valid"] != true {
 		t.Errorf("a good one: %v", got)
 	}
+	odd := workflow("a")
+	odd["nodes"] = append(odd["nodes"].([]any), map[string]any{"id": "alone", "type": "end"})
+	if got := ada.post("/v1/artifacts/validate", map[string]any{"type": "workflow", "schema": odd}).ok(); got["valid"] != true || len(items(map[string]any{"data": got["warnings"]})) != 1 {
+		t.Errorf("a node that nothing leads to: %v", got)
+	}
 	if got := ada.post("/v1/artifacts/validate", map[string]any{"type": "workflow.chat", "schema": workflow("nowhere")}).ok(); got["valid"] != false || got["problems"] == nil {
 		t.Errorf("a bad one: %v", got)
 	}

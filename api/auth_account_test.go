@@ -41,6 +41,7 @@ func TestSignUpLogInAndMe(t *testing.T) {
 		t.Errorf("details = %v", taken.Details)
 	}
 	nobody.post("/v1/auth/signup", map[string]any{"email": "eve@example.org", "password": "short"}).fails(400, "validation_error")
+	nobody.post("/v1/auth/signup", map[string]any{"email": "eve@example.org", "password": "password"}).fails(400, "validation_error")
 }
 
 func cookieOf(t *testing.T, r *response) *http.Cookie {

@@ -88,7 +88,11 @@ func TestAForgottenPasswordIsSetAnew(t *testing.T) {
 	if a, b := known.ok(), unknown.ok(); len(a) != 0 || len(b) != 0 || len(letters()) != 0 {
 		t.Errorf("%s and %s", known.body, unknown.body)
 	}
-	set := map[string]any{"token": token, "new_password": "another horse"}
+	common := nobody.post("/v1/auth/complete_reset", map[string]any{"token": token, "new_password": "Password1"}).fails(400, "validation_error")
+	if details, _ := common.Details.(map[string]any); details["reason"] != "common_password" {
+		t.Errorf("a password that is guessed first: %v", common)
+	}
+	set := map[string]any{"token": token, "new_password": "another horse"} // the link is good still
 	nobody.post("/v1/auth/complete_reset", set).ok()
 	nobody.post("/v1/auth/complete_reset", set).fails(400, "validation_error")
 	ada.get("/v1/auth/me").fails(401, "unauthorized")
@@ -153,6 +157,7 @@ func TestAPasswordChangeEndsTheOtherSessions(t *testing.T) {
 	ada := w.signUp("ada@example.org")
 	other := w.personOf(w.logIn().ok())
 	ada.post("/v1/auth/password", map[string]any{"old_password": "wrong horse", "new_password": "another horse"}).fails(400, "validation_error")
+	ada.post("/v1/auth/password", map[string]any{"old_password": "correct horse", "new_password": "baseball"}).fails(400, "validation_error")
 	other.get("/v1/auth/me").ok()
 	ada.post("/v1/auth/password", map[string]any{"old_password": "correct horse", "new_password": "another horse"}).ok()
 	ada.get("/v1/auth/me").ok()

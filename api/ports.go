@@ -164,6 +164,8 @@ type ArtifactStore interface {
 	Versions(ctx context.Context, v identity.Viewer, id string) ([]artifacts.Version, error)
 	Patch(ctx context.Context, v identity.Viewer, id string, c artifacts.Change) (artifacts.Artifact, error)
 	Check(ctx context.Context, v identity.Viewer, kind string, doc json.RawMessage) error
+	// Warnings tells what a document that passes Check hardly means.
+	Warnings(ctx context.Context, v identity.Viewer, kind string, doc json.RawMessage) ([]artifacts.Problem, error)
 }
 
 // Files is each user's own folder.

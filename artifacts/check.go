@@ -122,23 +122,12 @@ func (c *checking) exists(kind, idOrName string) bool {
 
 // workflow checks a workflow.chat: the graph, and the artifacts it runs.
 func (c *checking) workflow() {
-	bound, err := c.library.Specs(c.ctx, c.v)
+	tools, limits, err := c.library.around(c.ctx, c.v, c.doc)
 	if err != nil {
 		c.err = err
 		return
 	}
-	all := make(map[string]Bound, len(bound))
-	for _, b := range bound {
-		all[b.Name] = b
-	}
-	named := maps.Clone(all)
-	names := toolNames(c.doc)
-	maps.DeleteFunc(named, func(name string, _ Bound) bool { return !slices.Contains(names, name) })
-	owner := c.v.UserID
-	if c.v.IsSystem() {
-		owner = ""
-	}
-	_, err = graph.Parse(c.doc, GraphTools(all), Limits(c.v, Artifact{OwnerID: owner}, named))
+	_, err = graph.Parse(c.doc, tools, limits)
 	if faults, ok := errors.AsType[graph.Faults](err); ok {
 		c.merge(faults)
 	} else if err != nil {
@@ -148,6 +137,42 @@ func (c *checking) workflow() {
 	c.children()
 	c.workflowCycles()
 	c.guard()
+}
+
+// around is what a workflow that a viewer writes is checked with: the tools
+// there are, and the guardrails it runs under.
+func (l *Library) around(ctx context.Context, v identity.Viewer, doc json.RawMessage) (graph.Tools, graph.Limits, error) {
+	bound, err := l.Specs(ctx, v)
+	if err != nil {
+		return nil, graph.Limits{}, err
+	}
+	all := make(map[string]Bound, len(bound))
+	for _, b := range bound {
+		all[b.Name] = b
+	}
+	named := maps.Clone(all)
+	names := toolNames(doc)
+	maps.DeleteFunc(named, func(name string, _ Bound) bool { return !slices.Contains(names, name) })
+	owner := v.UserID
+	if v.IsSystem() {
+		owner = ""
+	}
+	return GraphTools(all), Limits(v, Artifact{OwnerID: owner}, named), nil
+}
+
+// Warnings tells what a document that Check accepts says and hardly means:
+// inputs a tool does not take, nodes nothing leads to, vars that are not set
+// where a node was skipped. It is stored and run all the same. Of kinds other
+// than workflow.chat there are none.
+func (l *Library) Warnings(ctx context.Context, v identity.Viewer, kind string, doc json.RawMessage) ([]Problem, error) {
+	if Kind(kind) != KindWorkflow || len(doc) > MaxSize {
+		return nil, nil
+	}
+	tools, limits, err := l.around(ctx, v, doc)
+	if err != nil {
+		return nil, err
+	}
+	return graph.Warnings(doc, tools, limits), nil
 }
 
 // Limits are the guardrails a workflow artifact runs under with its tools.

@@ -3,6 +3,8 @@ package artifacts_test
 import (
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -10,6 +12,7 @@ import (
 	"liminal/artifacts"
 	"liminal/internal/fault"
 	"liminal/internal/graph"
+	"liminal/internal/identity"
 )
 
 const plainGraph = `{"kind":"workflow.chat","entrypoint":"a","nodes":[{"id":"a","type":"tool_call","tool":"llm.generic_chat_v1","inputs":{"message":"${input.message}"}}]}`
@@ -309,6 +312,36 @@ func TestGraphsOfOthersThanAdministratorsCallNoPrivilegedTool(t *testing.T) {
 	}
 	if err := library.Check(t.Context(), admin, "workflow", doc); err != nil {
 		t.Errorf("an administrator's may not: %v", err)
+	}
+}
+
+// What ships says what it means, and so do the documents that tests hold up as
+// good.
+//
+// Requirements: GRAPH-19
+func TestGoodWorkflowsAreNotWarnedOf(t *testing.T) {
+	t.Parallel()
+	library, _ := stocked(t)
+	seeds, err := library.Seeds()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("testdata/workflow.chat/good/*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		doc, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seeds = append(seeds, artifacts.Seed{Type: artifacts.KindWorkflow, Name: file, Schema: doc})
+	}
+	for _, s := range seeds {
+		warnings, err := library.Warnings(t.Context(), identity.System(), s.Type, s.Schema)
+		if err != nil || len(warnings) > 0 {
+			t.Errorf("%s: %v, %v", s.Name, warnings, err)
+		}
 	}
 }
 

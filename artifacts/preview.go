@@ -46,6 +46,7 @@ type Prospect struct {
 	// patch does not apply, and what is wrong with it, by check.
 	After    json.RawMessage
 	Problems map[string][]Problem
+	Warnings map[string][]Problem // what the patch brings and what does not stop it, likewise; of a document without problems
 }
 
 // Preview applies patches that belong together and checks each document
@@ -86,8 +87,34 @@ func (l *Library) Preview(ctx context.Context, list []Prospect) ([]Prospect, *Li
 		for _, problem := range found {
 			p.add(problem)
 		}
+		if len(p.Problems) > 0 {
+			continue
+		}
+		if err := p.warn(ctx, ahead); err != nil {
+			return nil, nil, err
+		}
 	}
 	return list, ahead, nil
+}
+
+// warn keeps the warnings that the patch brings: those of the document before
+// are not its doing. A draft has counted for nothing so far.
+func (p *Prospect) warn(ctx context.Context, ahead *Library) error {
+	var known []Problem
+	if !isDraft(p.Artifact.Schema) {
+		var err error
+		if known, err = ahead.Warnings(ctx, p.As, p.Artifact.Type, p.Artifact.Schema); err != nil {
+			return err
+		}
+	}
+	found, err := ahead.Warnings(ctx, p.As, p.Artifact.Type, p.After)
+	p.Warnings = map[string][]Problem{}
+	for _, w := range found {
+		if !slices.ContainsFunc(known, func(old Problem) bool { return old.Message == w.Message }) {
+			p.Warnings[CheckOf(w)] = append(p.Warnings[CheckOf(w)], w)
+		}
+	}
+	return err
 }
 
 func (p *Prospect) add(problem Problem) {

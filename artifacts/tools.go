@@ -36,7 +36,7 @@ func (b Bound) Pin() run.Pin {
 func (b Bound) Graph() graph.Tool {
 	return graph.Tool{
 		Name: b.Name, Idempotent: b.IsIdempotent(), Privileged: b.Privileged, Confirm: b.Confirm,
-		Workflow: b.Workflow, Outputs: b.Outputs(), Required: b.Required(),
+		Workflow: b.Workflow, Outputs: b.Outputs(), Required: b.Required(), Inputs: b.Inputs(),
 	}
 }
 

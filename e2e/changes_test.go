@@ -325,6 +325,17 @@ func TestBehaviourIsKeptInFilesAndChangedByPatches(t *testing.T) {
 	if out := must(s.admin, "patch", "show", "1"); !strings.Contains(out, "too terse") {
 		t.Errorf("its history: %s", out)
 	}
+	extra := filepath.Join(t.TempDir(), "extra.json") // a new one needs no flag
+	if err := os.WriteFile(extra, doc, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	must(s.power, "patch", "check", extra)
+	if out := must(s.power, "artifacts", "import", extra); !strings.Contains(out, `created workflow "extra", version 1, private`) {
+		t.Errorf("an import of a new one: %s", out)
+	}
+	if out := must(s.power, "artifacts", "import", extra); !strings.Contains(out, "the same") {
+		t.Errorf("and once more: %s", out)
+	}
 	if out, code := as(s.admin, "artifacts", "import", dir); code != 1 || !strings.Contains(out, "version") {
 		t.Errorf("an import over versions that came since (%d): %s", code, out)
 	}

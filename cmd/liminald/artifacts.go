@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"liminal/artifacts"
@@ -23,15 +24,19 @@ func artifactsCommand() command {
 		summary: "keep artifacts in files: export, import, diff",
 		about: `
 Moves artifacts between a running server and files, for those who keep them in
-git. The server is --url, or LIMINAL_URL; who you are is LIMINAL_TOKEN, or
-LIMINAL_USER and LIMINAL_PASSWORD.
+git. The server is --url, or LIMINAL_URL; who you are says liminald login, once,
+or LIMINAL_TOKEN, or LIMINAL_USER and LIMINAL_PASSWORD.
 
   export DIR   writes what you may use to DIR/KIND/NAME.json, and the versions
                it wrote to DIR/artifacts.lock.json
   diff DIR     tells what the files would change on the server
   import DIR   makes the files so on the server: a new version of what differs,
-               a new artifact of what is not there. It changes only what is
-               yours to change, and refuses what has moved on since the export
+               a new artifact of what is not there, private unless --visibility
+               says otherwise. It changes only what is yours to change, and
+               refuses what has moved on since the export
+
+DIR may be a file too, but for export. Nodes, rules and other items with an id
+are compared by it, wherever they stand.
 
 What should be rehearsed and approved first goes by "liminald patch" instead.`,
 		examples: []string{
@@ -90,6 +95,7 @@ func (o *artifactsOptions) export(ctx context.Context, in *invocation, dir strin
 	if err != nil {
 		return err
 	}
+	all = slices.DeleteFunc(all, func(a remoteArtifact) bool { return a.Status == "draft" })
 	lock, written := map[string]kept{}, []string{}
 	for _, a := range all {
 		d := document{kind: a.Type, name: a.Name}
@@ -146,14 +152,30 @@ type difference struct {
 	Base  int             `json:"base_version,omitempty"`
 	Now   int             `json:"current_version,omitempty"`
 	Patch json.RawMessage `json:"patch,omitempty"`
-	Fault string          `json:"fault,omitempty"` // of an import
+
+	// Visibility is who sees what is there, or was made.
+	Visibility string `json:"visibility,omitempty"`
+
+	Created bool   `json:"created,omitempty"` // by an import
+	Fault   string `json:"fault,omitempty"`   // of an import
 
 	doc     json.RawMessage
 	current json.RawMessage
+	draft   bool // what is there only waits for the patch that makes it
 }
 
 // changes reports whether the file differs from what is on the server.
 func (d difference) changes() bool { return d.ID == "" || d.Patch != nil }
+
+// of is what a request must say of a new artifact. An empty visibility is left
+// out: the server has one for those who say nothing.
+func (d difference) of(visibility string) map[string]any {
+	body := map[string]any{"type": d.Kind, "name": d.Name, "schema": d.doc}
+	if visibility != "" {
+		body["visibility"] = visibility
+	}
+	return body
+}
 
 // compare finds what files would change.
 func compare(ctx context.Context, s *remote.Server, named []string, visibility string) ([]difference, error) {
@@ -172,7 +194,8 @@ func compare(ctx context.Context, s *remote.Server, named []string, visibility s
 		if !there {
 			continue
 		}
-		out[i].ID, out[i].Base, out[i].Now, out[i].current = a.ID, a.Version, a.Version, a.Schema
+		out[i].ID, out[i].Base, out[i].Now, out[i].current, out[i].draft = a.ID, a.Version, a.Version, a.Schema, a.Status == "draft"
+		out[i].Visibility = a.Visibility
 		if d.lock != nil {
 			out[i].Base = d.lock.Version
 		}
@@ -268,16 +291,17 @@ func (o *artifactsOptions) write(ctx context.Context, s *remote.Server, d *diffe
 	var made remoteArtifact
 	var err error
 	if d.ID == "" {
-		err = s.Post(ctx, "/v1/artifacts", map[string]any{
-			"type": d.Kind, "name": d.Name, "visibility": o.visibility, "schema": d.doc, "change_note": o.why,
-		}, &made)
+		body := d.of(o.visibility)
+		body["change_note"] = o.why
+		err = s.Post(ctx, "/v1/artifacts", body, &made)
+		d.Created = err == nil
 	} else {
 		err = s.Do(ctx, "PATCH", "/v1/artifacts/"+d.ID, map[string]any{"patch": d.Patch, "base_version": d.Base, "change_note": o.why}, &made)
 	}
 	if err != nil {
 		return err
 	}
-	d.ID, d.Now = made.ID, made.Version
+	d.ID, d.Now, d.Visibility = made.ID, made.Version, made.Visibility
 	return relock(*d)
 }
 
@@ -305,8 +329,10 @@ func printBrought(w io.Writer, found []difference) error {
 		switch {
 		case d.Fault != "":
 			fmt.Fprintf(&b, "%s: refused\n  %s\n", d.File, strings.ReplaceAll(d.Fault, "\n", "\n  "))
+		case d.Created:
+			fmt.Fprintf(&b, "%s: created %s %q, version %d, %s\n", d.File, artifacts.Alias(d.Kind), d.Name, d.Now, d.Visibility)
 		case d.changes():
-			fmt.Fprintf(&b, "%s: version %d\n", d.File, d.Now)
+			fmt.Fprintf(&b, "%s: changed %s %q, version %d\n", d.File, artifacts.Alias(d.Kind), d.Name, d.Now)
 		default:
 			fmt.Fprintf(&b, "%s: the same\n", d.File)
 		}

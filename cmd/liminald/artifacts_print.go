@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -42,18 +43,24 @@ func writeProblems(b *strings.Builder, problems []artifacts.Problem) {
 	}
 }
 
-// writeOps shows a JSON Patch, one operation a line, with what was there.
+// writeOps shows a JSON Patch, one operation a line, with what was there and,
+// where it is about an item that has an id, such as a node, with the id: its
+// place is another with every item before it.
 func writeOps(b *strings.Builder, before, patch json.RawMessage) {
-	var ops []struct {
-		Op    string          `json:"op"`
-		Path  string          `json:"path"`
-		From  string          `json:"from"`
-		Value json.RawMessage `json:"value"`
-	}
+	var ops []json.RawMessage
 	if json.Unmarshal(patch, &ops) != nil {
 		return
 	}
-	for _, op := range ops {
+	for _, raw := range ops {
+		var op struct {
+			Op    string          `json:"op"`
+			Path  string          `json:"path"`
+			From  string          `json:"from"`
+			Value json.RawMessage `json:"value"`
+		}
+		if json.Unmarshal(raw, &op) != nil {
+			continue
+		}
 		fmt.Fprintf(b, "  %-7s %s", op.Op, op.Path)
 		switch {
 		case op.From != "":
@@ -64,8 +71,35 @@ func writeOps(b *strings.Builder, before, patch json.RawMessage) {
 			fmt.Fprintf(b, "  %s", short(op.Value))
 		default:
 		}
+		if id := itemOf(before, cmp.Or(op.From, op.Path), op.Op == "add"); id != "" {
+			fmt.Fprintf(b, "  (%s)", id)
+		}
 		b.WriteByte('\n')
+		if after, err := artifacts.Applied(before, json.RawMessage("["+string(raw)+"]")); err == nil {
+			before = after // the places of the next operation are in this one
+		}
 	}
+}
+
+// itemOf is the id of the innermost item of a list that a pointer leads into;
+// empty where it has none. What is added is no item yet.
+func itemOf(doc json.RawMessage, pointer string, added bool) string {
+	steps := strings.Split(pointer, "/")
+	for n := len(steps); n > 1; n-- {
+		if added && n == len(steps) {
+			continue
+		}
+		if _, err := strconv.Atoi(steps[n-1]); err != nil {
+			continue
+		}
+		var item struct {
+			ID string `json:"id"`
+		}
+		if json.Unmarshal(at(doc, strings.Join(steps[:n], "/")), &item) == nil && item.ID != "" {
+			return item.ID
+		}
+	}
+	return ""
 }
 
 // at is the value a JSON pointer names; nothing where there is none.

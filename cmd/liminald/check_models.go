@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -28,10 +27,8 @@ func checkModel(ctx context.Context, m config.Model) finding {
 		f.Hint = "set " + m.MissingKey() + ", or unset MODEL_BACKEND to answer from documents"
 	case m.Backend == "ollama":
 		return checkOllama(ctx, m)
-	case m.Backend == "anthropic":
-		f.Says = fmt.Sprintf("%s at %s", cmp.Or(m.Name, "anthropic"), m.AnthropicURL)
 	default:
-		f.Says = fmt.Sprintf("%s at %s", cmp.Or(m.Name, m.Backend), m.OpenAIServer())
+		return askModel(ctx, m)
 	}
 	return f
 }

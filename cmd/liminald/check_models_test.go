@@ -26,10 +26,29 @@ func ollama(t *testing.T) string {
 	return s.URL + "/v1"
 }
 
+// lists is a model's server that knows one key and lists one model.
+func lists(t *testing.T) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Header.Get("Authorization") != "Bearer k" && r.Header.Get("X-Api-Key") != "k" && r.Header.Get("Api-Key") != "k":
+			w.WriteHeader(http.StatusUnauthorized)
+		case r.URL.Path == "/v1/models" || r.URL.Path == "/openai/models" && r.URL.Query().Get("api-version") == "2024-10-21":
+			fmt.Fprint(w, `{"data":[{"id":"large-3-20260101"},{"id":"small-3"}]}`)
+		case strings.HasPrefix(r.URL.Path, "/ill/"):
+			w.WriteHeader(http.StatusServiceUnavailable)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
 // Requirements: OPS-08, LORA-22
 func TestDoctorSaysWhatIsMissingBeforeAModelCanAnswer(t *testing.T) {
 	t.Parallel()
-	here := ollama(t)
+	here, other, gone := ollama(t), lists(t), "http://u:hunter2@"+unused(t)+"/v1"
 	for _, c := range []struct {
 		name   string
 		model  config.Model
@@ -37,13 +56,24 @@ func TestDoctorSaysWhatIsMissingBeforeAModelCanAnswer(t *testing.T) {
 		says   string
 	}{
 		{"a key is missing", config.Model{Backend: "anthropic"}, ill, "ANTHROPIC_API_KEY"},
-		{"a key is there", config.Model{Backend: "anthropic", AnthropicKey: "k", AnthropicURL: "https://api.anthropic.com"}, well, "api.anthropic.com"},
+		{"a key is there", config.Model{Backend: "anthropic", AnthropicKey: "k", AnthropicURL: other}, well, "anthropic at " + other + ", which answers and has 2 models"},
+		{"a key is refused", config.Model{Backend: "anthropic", AnthropicKey: "x", AnthropicURL: other}, ill, "check ANTHROPIC_API_KEY"},
+		{"a model that is listed", config.Model{Backend: "vllm", OpenAIURL: other + "/v1", OpenAIKey: "k", Name: "large-3"}, well, "large-3 at " + other + "/v1, which answers"},
+		{"a model that is not listed", config.Model{Backend: "openai", OpenAIURL: other, OpenAIKey: "k", Name: "huge"}, warning, "huge is not among its models"},
+		{"Azure's own form", config.Model{Backend: "azure", OpenAIURL: other, OpenAIKey: "k", OpenAIVersion: "2024-10-21", Name: "small-3"}, well, "has 2 models"},
+		{"a server that lists nothing", config.Model{Backend: "llamacpp", OpenAIURL: other + "/elsewhere", OpenAIKey: "k", Name: "m"}, well, "does not list its models"},
+		{"a server that is not well", config.Model{Backend: "vllm", OpenAIURL: other + "/ill", OpenAIKey: "k"}, warning, "HTTP status 503"},
+		{"no server", config.Model{Backend: "vllm", OpenAIURL: gone, Name: "m"}, ill, "no server answers at http://u:xxxxx@"},
+		{"no address", config.Model{Backend: "llamacpp", Name: "m"}, ill, "OPENAI_BASE_URL names no server"},
 		{"a model that is installed", config.Model{Backend: "ollama", OpenAIURL: here, Name: "llama3.2"}, well, "llama3.2"},
 		{"a model that is not", config.Model{Backend: "ollama", OpenAIURL: here, Name: "mistral"}, ill, "ollama pull mistral"},
 		{"no Ollama", config.Model{Backend: "ollama", OpenAIURL: "http://127.0.0.1:9/v1", Name: "mistral"}, ill, "ollama serve"},
 	} {
 		f := checkModel(t.Context(), c.model)
 		if f.Health != c.health || !strings.Contains(f.Says+" "+f.Hint, c.says) {
+			t.Errorf("%s: %+v", c.name, f)
+		}
+		if strings.Contains(f.Says+f.Hint, "hunter2") || f.unreachable != (c.name == "no server" || c.name == "no Ollama") {
 			t.Errorf("%s: %+v", c.name, f)
 		}
 	}

@@ -3,8 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -76,23 +79,56 @@ func checkPort(ctx context.Context, what, address, flag string) finding {
 }
 
 // checkServices asks everything that listens elsewhere.
-func checkServices(ctx context.Context, conf config.Config) []finding {
-	return []finding{
-		checkTemporal(ctx, conf),
+func checkServices(ctx context.Context, conf config.Config, t temporals) []finding {
+	return append(checkTemporal(ctx, conf, t),
 		checkPostgres(ctx, conf.DatabaseURL, conf.AllowOldVector),
 		checkRedis(ctx, conf.RedisURL),
-	}
+	)
 }
 
-func checkTemporal(ctx context.Context, conf config.Config) finding {
-	f := finding{Check: "Temporal", Health: well, Says: conf.Temporal.Address + " answers"}
+// temporals says which addresses of Temporal somebody named.
+type temporals struct{ cluster, embedded bool }
+
+func (in *invocation) temporals() temporals {
+	named := func(variable string) bool {
+		return slices.ContainsFunc(in.environ, func(set string) bool {
+			text, ok := strings.CutPrefix(set, variable+"=")
+			return ok && text != ""
+		})
+	}
+	return temporals{cluster: named("TEMPORAL_ADDRESS"), embedded: in.given["temporal"] != "" || named("LIMINAL_TEMPORAL_LISTEN")}
+}
+
+// checkTemporal asks the cluster of TEMPORAL_ADDRESS where one was named, and
+// the one that dev has where that was, or neither.
+func checkTemporal(ctx context.Context, conf config.Config, t temporals) []finding {
+	var found []finding
+	if t.cluster {
+		f := finding{Check: "Temporal", Health: well, Says: "a cluster answers at " + conf.Temporal.Address}
+		if err := reachTemporal(ctx, conf); err != nil {
+			f.Health, f.Says, f.unreachable = ill, err.Error(), true
+			f.Hint = "server and worker need it: check TEMPORAL_ADDRESS. dev brings its own"
+		}
+		found = append(found, f)
+	}
+	_, port, _ := net.SplitHostPort(conf.Temporal.Listen)
+	if t.cluster && !t.embedded || port == "0" { // which is whichever is free: nobody knows it before
+		return found
+	}
+	f := finding{Check: "embedded Temporal", Health: well, Says: "it answers at " + conf.Temporal.Listen}
+	own := conf
+	own.Temporal = config.Temporal{Address: conf.Temporal.Listen, Namespace: conf.Temporal.Namespace}
+	if err := reachTemporal(ctx, own); err != nil {
+		f.Health, f.Says = off, "nothing answers at "+conf.Temporal.Listen
+		f.Hint = "dev starts its own there; server and worker need one, named by TEMPORAL_ADDRESS"
+	}
+	return append(found, f)
+}
+
+func reachTemporal(ctx context.Context, conf config.Config) error {
 	ctx, cancel := context.WithTimeout(ctx, probeLimit)
 	defer cancel()
-	if err := wire.Reach(ctx, conf); err != nil {
-		f.Health, f.Says = off, err.Error()
-		f.Hint = "dev brings its own; server and worker need one, named by TEMPORAL_ADDRESS"
-	}
-	return f
+	return wire.Reach(ctx, conf)
 }
 
 func checkPostgres(ctx context.Context, url string, allowOld bool) finding {

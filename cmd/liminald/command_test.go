@@ -100,6 +100,23 @@ func TestDoctorTellsWhatAnswersAndWhatDoesNot(t *testing.T) {
 	has(t, text, "failed   PostgreSQL", "failed   Redis", "REDIS_URL", "DATABASE_URL")
 }
 
+// Temporal is asked where it was said to be, by whichever name.
+func TestDoctorAsksTheTemporalItWasToldOf(t *testing.T) {
+	t.Parallel()
+	cluster, own := unused(t), unused(t)
+	code, text, _ := finish(t, nil, "doctor", "--data", t.TempDir(), "--temporal", own)
+	if code != exitOK {
+		t.Errorf("code %d:\n%s", code, text)
+	}
+	has(t, text, "off      embedded Temporal: nothing answers at "+own)
+
+	code, text, _ = finish(t, []string{"TEMPORAL_ADDRESS=" + cluster}, "doctor", "--data", t.TempDir())
+	if code != exitUnreachable || strings.Contains(text, "  embedded Temporal") {
+		t.Errorf("code %d:\n%s", code, text)
+	}
+	has(t, text, "failed   Temporal: ", cluster, "check TEMPORAL_ADDRESS")
+}
+
 // unused is an address nobody listens on.
 func unused(t *testing.T) string {
 	t.Helper()

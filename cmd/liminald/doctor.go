@@ -35,11 +35,13 @@ func doctorCommand() command {
 		summary: "say what is configured, what answers, and what is missing",
 		about: `
 Checks, and changes nothing: the settings, the data folder and its free space,
-the ports, the model (and whether an Ollama is there that could be one), what
-makes vectors, what of the web tools may reach, Temporal, and, where they are configured, PostgreSQL
-(with the version of pgvector and a vector sent there and back) and Redis.
-What is missing is named with the way to get it.`,
-		examples: []string{"liminald doctor", "DATABASE_URL=postgres://… liminald doctor --json"},
+the ports, the model (its server is asked what it has; without one, whether an
+Ollama is there that could be one), what makes vectors, what of the web tools
+may reach, and what answers of what is configured: Temporal (the cluster of
+TEMPORAL_ADDRESS, and the one that dev has at --temporal), PostgreSQL (with the
+version of pgvector and a vector sent there and back) and Redis. What is
+missing is named with the way to get it.`,
+		examples: []string{"liminald doctor", "liminald doctor --temporal 127.0.0.1:7333", "DATABASE_URL=postgres://… liminald doctor --json"},
 		settings: []string{"data", "listen", "temporal", "temporal-ui"},
 		flags:    jsonFlag,
 		run:      runDoctor,
@@ -51,7 +53,7 @@ func runDoctor(ctx context.Context, in *invocation) error {
 	if err != nil {
 		return err
 	}
-	found := examine(ctx, conf)
+	found := examine(ctx, conf, in.temporals())
 	if *in.own.(*bool) {
 		err = writeJSON(in.out, map[string]any{"version": buildVersion(), "checks": found})
 	} else {
@@ -64,7 +66,7 @@ func runDoctor(ctx context.Context, in *invocation) error {
 }
 
 // examine runs every check, whatever the ones before it found.
-func examine(ctx context.Context, conf config.Config) []finding {
+func examine(ctx context.Context, conf config.Config, t temporals) []finding {
 	return append([]finding{
 		checkData(conf.Data),
 		checkSpace(conf.Data),
@@ -74,7 +76,7 @@ func examine(ctx context.Context, conf config.Config) []finding {
 		checkModel(ctx, conf.Model),
 		checkEncoder(conf),
 		checkWeb(conf.Web),
-	}, checkServices(ctx, conf)...)
+	}, checkServices(ctx, conf, t)...)
 }
 
 func printFindings(w io.Writer, found []finding) error {

@@ -32,6 +32,7 @@ type remoteArtifact struct {
 	Type       string          `json:"type"`
 	Name       string          `json:"name"`
 	Visibility string          `json:"visibility"`
+	Status     string          `json:"status"` // active or draft
 	Version    int             `json:"version"`
 	Schema     json.RawMessage `json:"schema"`
 }
@@ -149,8 +150,7 @@ func (in *invocation) server(ctx context.Context) (*remote.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := conf.Client
-	s, err := remote.SignIn(ctx, c.URL, remote.Account{Token: c.Token, User: c.User, Password: c.Password})
+	s, err := remote.SignIn(ctx, conf.Client.URL, in.accountOf(conf.Client))
 	return s, reached(err)
 }
 

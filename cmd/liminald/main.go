@@ -23,7 +23,7 @@ func main() {
 		tuneMemory(os.Environ())
 	}
 	ctx := untilSignalled(os.Stderr)
-	os.Exit(run(ctx, terminal{out: os.Stdout, err: os.Stderr, environ: os.Environ()}, os.Args[1:]))
+	os.Exit(run(ctx, terminal{in: os.Stdin, out: os.Stdout, err: os.Stderr, environ: os.Environ()}, os.Args[1:]))
 }
 
 // stays reports whether a command goes on until it is stopped, or is measured as
@@ -35,6 +35,7 @@ func stays(args []string) bool {
 
 // terminal is what a command may touch of the world outside.
 type terminal struct {
+	in       io.Reader
 	out, err io.Writer
 	environ  []string
 }

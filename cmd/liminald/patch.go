@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -22,8 +23,8 @@ func patchCommand() command {
 		about: `
 Takes changes to artifacts through a running server: checked, rehearsed on
 recorded runs, decided by a person, applied as a version, taken back if it was
-wrong. The server is --url, or LIMINAL_URL; who you are is LIMINAL_TOKEN, or
-LIMINAL_USER and LIMINAL_PASSWORD.
+wrong. The server is --url, or LIMINAL_URL; who you are says liminald login,
+once, or LIMINAL_TOKEN, or LIMINAL_USER and LIMINAL_PASSWORD.
 
 FILE is a document, or a folder of them as "liminald artifacts export" writes
 it. Several that differ from the server's are one patch: applied together, or
@@ -39,7 +40,8 @@ not at all.
   reject ID          with --why
   apply ID           make it a version; --share 10 for one run in ten first
   promote ID         end the trial: all new runs
-  rollback ID        the documents from before, as a new version; --why
+  rollback ID        the documents from before, as a new version; --why; as an
+                     administrator who did not propose it
   rebase ID          make the patch again on the version there is now
   withdraw ID        take back your own proposal`,
 		examples: []string{
@@ -156,9 +158,9 @@ func (p *patching) proposal(ctx context.Context, named []string) (map[string]any
 		switch {
 		case !d.changes():
 		case d.ID == "":
-			changes = append(changes, map[string]any{"create": map[string]any{
-				"type": d.Kind, "name": d.Name, "visibility": p.visibility, "schema": d.doc,
-			}})
+			changes = append(changes, map[string]any{"create": d.of(p.visibility)})
+		case d.draft: // which an earlier patch left, and this one takes up
+			changes = append(changes, map[string]any{"create": d.of(cmp.Or(p.visibility, d.Visibility))})
 		default:
 			changes = append(changes, map[string]any{"artifact_id": d.ID, "base_version": d.Base, "patch": d.Patch})
 		}

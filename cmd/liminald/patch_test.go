@@ -115,6 +115,47 @@ func TestAPatchIsToldWithWhatWasThere(t *testing.T) {
 	}
 }
 
+// An operation is told with the item it is about, wherever the operations
+// before it have put that.
+func TestAPatchIsToldByTheIDsOfItsItems(t *testing.T) {
+	t.Parallel()
+	before := json.RawMessage(`{"nodes":[{"id":"a","n":1},{"id":"b","branches":[{"next":"a"}]}]}`)
+	var b strings.Builder
+	writeOps(&b, before, json.RawMessage(`[
+		{"op":"add","path":"/nodes/0","value":{"id":"x"}},
+		{"op":"replace","path":"/nodes/1/n","value":2},
+		{"op":"replace","path":"/nodes/2/branches/0/next","value":"x"},
+		{"op":"move","from":"/nodes/2","path":"/nodes/0"},
+		{"op":"remove","path":"/nodes/1"}]`))
+	want := `  add     /nodes/0  {"id":"x"}
+  replace /nodes/1/n  1 → 2  (a)
+  replace /nodes/2/branches/0/next  "a" → "x"  (b)
+  move    /nodes/0 from /nodes/2  (b)
+  remove  /nodes/1  (x)
+`
+	if b.String() != want {
+		t.Errorf("told is\n%s", b.String())
+	}
+}
+
+func TestWhatAnImportDidIsTold(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	err := printBrought(&b, []difference{
+		{File: "new.json", Kind: "workflow.chat", Name: "new", ID: "1", Now: 1, Created: true, Visibility: "private"},
+		{File: "old.json", Kind: "workflow.chat", Name: "old", ID: "2", Now: 4, Patch: json.RawMessage(`[]`)},
+		{File: "same.json", Kind: "workflow.chat", Name: "same", ID: "3", Now: 2},
+		{File: "bad.json", Kind: "workflow.chat", Name: "bad", Fault: "No."},
+	})
+	want := "new.json: created workflow \"new\", version 1, private\nold.json: changed workflow \"old\", version 4\nsame.json: the same\nbad.json: refused\n  No.\n"
+	if err != nil || b.String() != want {
+		t.Errorf("told is %v\n%s", err, b.String())
+	}
+	if body := (difference{Kind: "workflow.chat", Name: "new"}).of(""); len(body) != 3 {
+		t.Errorf("a new one without a visibility says %v", body)
+	}
+}
+
 func TestAVerbNeedsWhatItIsAbout(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

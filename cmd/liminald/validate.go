@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"liminal/artifacts"
@@ -27,15 +29,28 @@ an administrator. Documents may refer to the program's defaults and to each
 other; one that is given here replaces a default of its name. A workflow or
 policy is known by its file's name without .json, a tool by its "name".
 
-Every fault is told, with its place in the document and a hint. Nothing is
-stored and no server is needed.`,
+Every fault is told, with its place in the document and a hint. Of a workflow
+without faults it warns of what it says and hardly means: inputs a tool does
+not take, nodes that nothing leads to, and vars that are needed where the node
+that sets them was skipped. A warning stops nobody, unless --strict is given.
+Nothing is stored and no server is needed.`,
 		examples: []string{
 			"liminald validate my-workflow.json",
 			"liminald validate artifacts/*.json --json",
+			"liminald validate artifacts/*.json --strict",
 		},
-		flags: jsonFlag,
+		flags: validateFlags,
 		run:   runValidate,
 	}
+}
+
+type validateOptions struct{ json, strict bool }
+
+func validateFlags(fs *flag.FlagSet) any {
+	o := &validateOptions{}
+	fs.BoolVar(&o.json, "json", false, "print JSON for machines instead of text")
+	fs.BoolVar(&o.strict, "strict", false, "exit 1 for warnings too")
+	return o
 }
 
 // checked is what became of one file.
@@ -44,6 +59,7 @@ type checked struct {
 	Kind     string              `json:"kind,omitempty"`
 	OK       bool                `json:"ok"`
 	Problems []artifacts.Problem `json:"problems,omitempty"`
+	Warnings []artifacts.Problem `json:"warnings,omitempty"` // of one without problems
 }
 
 func runValidate(ctx context.Context, in *invocation) error {
@@ -54,7 +70,8 @@ func runValidate(ctx context.Context, in *invocation) error {
 	if err != nil {
 		return err
 	}
-	if *in.own.(*bool) {
+	o := in.own.(*validateOptions)
+	if o.json {
 		err = writeJSON(in.out, found)
 	} else {
 		err = printChecked(in.out, found)
@@ -63,7 +80,7 @@ func runValidate(ctx context.Context, in *invocation) error {
 		return err
 	}
 	for _, c := range found {
-		if !c.OK {
+		if !c.OK || o.strict && len(c.Warnings) > 0 {
 			return shownError{exitFailed}
 		}
 	}
@@ -118,6 +135,11 @@ func (c *checked) check(ctx context.Context, library *artifacts.Library, doc []b
 	if err != nil && len(c.Problems) == 0 {
 		c.fault("", err.Error(), "")
 	}
+	if c.OK {
+		if c.Warnings, err = library.Warnings(ctx, identity.System(), c.Kind, doc); err != nil {
+			return err
+		}
+	}
 	return ctx.Err()
 }
 
@@ -152,21 +174,16 @@ func nameOf(file string, doc []byte) string {
 func printChecked(w io.Writer, found []checked) error {
 	var b strings.Builder
 	for _, c := range found {
-		if c.OK {
-			fmt.Fprintf(&b, "%s: ok (%s)\n", c.File, c.Kind)
-			continue
+		switch {
+		case c.OK && len(c.Warnings) == 0:
+			fmt.Fprintf(&b, "%s: ok (%s)", c.File, c.Kind)
+		case c.OK:
+			fmt.Fprintf(&b, "%s: ok (%s), with %s", c.File, c.Kind, count(len(c.Warnings), "warning"))
+		default:
+			fmt.Fprintf(&b, "%s: %s", c.File, count(len(c.Problems), "fault"))
 		}
-		fmt.Fprintf(&b, "%s: %s\n", c.File, count(len(c.Problems), "fault"))
-		for _, p := range c.Problems {
-			place := p.Path
-			if place == "" {
-				place = "(document)"
-			}
-			fmt.Fprintf(&b, "  %s  %s\n", place, p.Message)
-			if p.Hint != "" {
-				fmt.Fprintf(&b, "      → %s\n", p.Hint)
-			}
-		}
+		writeProblems(&b, slices.Concat(c.Problems, c.Warnings))
+		b.WriteByte('\n')
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -59,6 +59,19 @@ func TestValidateTellsEveryFaultOfEveryFile(t *testing.T) {
 		}
 	}
 
+	odd := write("odd.json", `{"kind":"workflow.chat","entrypoint":"a","nodes":[
+		{"id":"a","type":"tool_call","tool":"files.list_v1","inputs":{"dir":"x"},"when":"input.look == true","outputs":["files"],"next":"b"},
+		{"id":"b","type":"end","response":"${vars.files}"},
+		{"id":"c","type":"end"}]}`)
+	code, text, _ = finish(t, nil, "validate", odd)
+	if code != exitOK {
+		t.Errorf("warnings end it with %d", code)
+	}
+	has(t, text, "odd.json: ok (workflow.chat), with 3 warnings", `/nodes/0/inputs/dir  tool files.list_v1 takes no input "dir"`, "/nodes/1/response  ", "/nodes/2  nothing leads to")
+	if code, _, _ = finish(t, nil, "validate", odd, "--strict"); code != exitFailed {
+		t.Errorf("with --strict they end it with %d", code)
+	}
+
 	_, text, _ = finish(t, nil, "validate", bad)
 	has(t, text, "bad.json: 4 faults", "  /entrypoint  ", "      → ")
 }

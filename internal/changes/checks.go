@@ -45,17 +45,21 @@ func (d *Desk) judge(ctx context.Context, list []artifacts.Prospect) (judged, er
 		c := &j.checks[i]
 		c.State, c.At = CheckOK, d.o.Now()
 		for _, p := range j.prospects {
-			c.Problems = append(c.Problems, named(p, len(list) > 1)[name]...)
+			c.Problems = append(c.Problems, named(p, p.Problems, len(list) > 1)[name]...)
 		}
 		if len(c.Problems) > 0 {
 			c.State, j.ok, j.problems = CheckFailed, false, len(c.Problems)
 			return j, nil
 		}
-		if name != CheckReferences {
-			continue
+		for _, p := range j.prospects {
+			c.Problems = append(c.Problems, named(p, p.Warnings, len(list) > 1)[name]...)
 		}
-		if c.Problems, err = d.stranded(ctx, j.prospects); err != nil {
-			return j, err
+		if name == CheckReferences {
+			stranded, err := d.stranded(ctx, j.prospects)
+			if err != nil {
+				return j, err
+			}
+			c.Problems = append(c.Problems, stranded...)
 		}
 		if len(c.Problems) > 0 {
 			c.State = CheckWarning
@@ -64,14 +68,13 @@ func (d *Desk) judge(ctx context.Context, list []artifacts.Prospect) (judged, er
 	return j, nil
 }
 
-// named are the problems of a document; among several it is told whose they
-// are.
-func named(p artifacts.Prospect, several bool) map[string][]artifacts.Problem {
+// named are what was found of a document; among several it is told of which.
+func named(p artifacts.Prospect, found map[string][]artifacts.Problem, several bool) map[string][]artifacts.Problem {
 	if !several {
-		return p.Problems
+		return found
 	}
-	told := make(map[string][]artifacts.Problem, len(p.Problems))
-	for check, problems := range p.Problems {
+	told := make(map[string][]artifacts.Problem, len(found))
+	for check, problems := range found {
 		for _, one := range problems {
 			one.Message = artifacts.Alias(p.Artifact.Type) + " " + p.Artifact.Name + ": " + one.Message
 			told[check] = append(told[check], one)

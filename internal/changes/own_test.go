@@ -44,6 +44,26 @@ func TestAPersonsOwnArtifactGoesTheSameWay(t *testing.T) {
 	code(t, "an administrator's by having decided", err, fault.NotFound)
 }
 
+// A patch is told of what it brings and hardly means, and is decided on all the
+// same.
+//
+// Requirements: CFG-07, CFG-08
+func TestAPatchIsWarnedOfWhatItBrings(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	a := h.create(h.root, "workflow", "sorts", sorts) // to its node "short" nothing leads
+	view := h.propose(h.pat, patch(a, `[{"op": "replace", "path": "/nodes/0/branches/1/when", "value": "search.count > 3"},
+		{"op": "add", "path": "/nodes/0", "value": {"id": "search", "type": "tool_call", "tool": "rag.search_v1",
+			"inputs": {"question": "${input.message}", "dir": "reports"}, "when": "input.deep == true", "next": "way"}},
+		{"op": "replace", "path": "/entrypoint", "value": "search"}]`))
+	if view.Stage != changes.Deciding || states(view.Checks) != "schema ok;references warning;expressions warning;limits ok;rehearsal ok;" {
+		t.Errorf("%s at %s: %s", view.Status, view.Stage, states(view.Checks))
+	}
+	if said := problemsOf(view.Checks); !strings.Contains(said, `takes no input "dir"`) || !strings.Contains(said, "has no answer when node") || strings.Contains(said, "nothing leads to") {
+		t.Errorf("it is warned of: %s", said)
+	}
+}
+
 // What an administrator applies is checked as its owner's, who may not use what
 // administrators may.
 //

@@ -123,6 +123,9 @@ func mayRollBack(v identity.Viewer, p Patch) error {
 	if !p.Status.canBecome(RolledBack) {
 		return p.wrong("only an applied one can be taken back")
 	}
+	if v.UserID != "" && v.UserID == p.UserID {
+		return fault.New(fault.Forbidden, "Nobody takes back a patch of their own: ask another administrator.")
+	}
 	return nil
 }
 

@@ -113,6 +113,33 @@ func TestTakingBackIsANewVersionWithAReason(t *testing.T) {
 	}
 }
 
+// What is taken back is decided on as what is approved is. Who proposed it may
+// apply it, once somebody else has approved it.
+//
+// Requirements: CFG-04, CFG-16, ART-07
+func TestNobodyTakesBackAPatchOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	a := h.create(h.root, "workflow", "sorts", sorts)
+	view := h.propose(h.eve, patch(a, addsABranch))
+	_, err := h.Decide(t.Context(), h.root, view.ID, changes.Decision{Approve: true, Confirm: a.Name})
+	h.must(err)
+	_, err = h.Apply(t.Context(), h.eve, view.ID, changes.RolloutPlan{Hours: 1})
+	h.must(err)
+	_, err = h.RollBack(t.Context(), h.eve, view.ID, "I have thought about it.")
+	code(t, "taken back by who proposed it", err, fault.Forbidden)
+	own, err := h.Get(t.Context(), h.eve, view.ID)
+	h.must(err)
+	if may := own.May.RollBack; may.OK || !strings.Contains(may.Why, "a patch of their own") {
+		t.Errorf("its proposer may take it back: %+v", may)
+	}
+	if may := h.look(view.ID).May.RollBack; !may.OK || h.artifact(h.root, a.ID).Version != 2 {
+		t.Errorf("another administrator may not: %+v", may)
+	}
+	_, err = h.RollBack(t.Context(), h.root, view.ID, "So have I.")
+	h.must(err)
+}
+
 // Requirements: CFG-11, CFG-16, ART-07
 func TestAVersionIsTakenBackByRuleAndSaysWhy(t *testing.T) {
 	t.Parallel()

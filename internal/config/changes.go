@@ -19,7 +19,7 @@ type Changes struct {
 // Client says which server `patch` and `artifacts` talk to, and as whom.
 type Client struct {
 	URL   string // without a trailing slash
-	Token string // an access token; empty: User and Password sign in
+	Token string // an access token; empty: a session that is kept, or User and Password
 	User  string // an e-mail address
 	// Password is that of User.
 	Password string
@@ -64,11 +64,11 @@ func changes() []Variable {
 func client() []Variable {
 	return []Variable{
 		{
-			Name: "LIMINAL_URL", Flag: "url", Default: "http://127.0.0.1:8080", Doc: "server that patch and artifacts talk to",
+			Name: "LIMINAL_URL", Flag: "url", Default: "http://127.0.0.1:8080", Doc: "server that login, patch and artifacts talk to",
 			set: func(c *Config, s string) error { return webURL(&c.Client.URL, s) },
 		},
 		{
-			Name: "LIMINAL_TOKEN", Secret: true, Doc: "access token for it; unset: LIMINAL_USER and LIMINAL_PASSWORD sign in",
+			Name: "LIMINAL_TOKEN", Secret: true, Doc: "access token for it; unset: the session that liminald login keeps, or LIMINAL_USER and LIMINAL_PASSWORD",
 			set: func(c *Config, s string) error { return nonEmpty(&c.Client.Token, s) },
 		},
 		{

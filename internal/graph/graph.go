@@ -140,6 +140,7 @@ type Tool struct {
 	Workflow   string   // non-empty: calling the tool is a Spawn of this workflow artifact
 	Outputs    []string // property names of its output schema if closed, nil if unknown
 	Required   []string // names of the inputs it must be given
+	Inputs     []string `json:"-"`          // names of the inputs it takes if closed, nil if unknown; for Warnings alone
 	Absent     bool     `json:",omitempty"` // it has a spec and cannot be called here: optional nodes do without it
 	// Apart says that calls of it are made elsewhere and cost the engine some
 	// writes each: fewer of them are under way at once than of others.

@@ -23,6 +23,15 @@ const (
 //
 // Requirements: GRAPH-01, GRAPH-02, GRAPH-19, PLAT-07, TOOL-17.
 func Parse(doc []byte, tools Tools, lim Limits) (*Graph, error) {
+	p, err := parse(doc, tools, lim)
+	if err != nil {
+		return nil, err
+	}
+	return p.g, nil
+}
+
+// parse is Parse with what the parser knows beside the graph.
+func parse(doc []byte, tools Tools, lim Limits) (*parser, error) {
 	if len(doc) > maxDocument {
 		return nil, Faults{{Message: fmt.Sprintf("the document has %d bytes, the limit is %d", len(doc), maxDocument), Kind: check.Limits}}
 	}
@@ -49,7 +58,7 @@ func Parse(doc []byte, tools Tools, lim Limits) (*Graph, error) {
 		slices.SortStableFunc(p.faults, func(a, b Fault) int { return comparePaths(a.Path, b.Path) })
 		return nil, p.faults
 	}
-	return p.g, nil
+	return p, nil
 }
 
 // comparePaths orders pointers as they stand in a document, nodes by number.

@@ -119,7 +119,7 @@ func checkPassword(password, email string) error {
 	case strings.Count(password, password[:utf8RuneLen(password)]) == n:
 		return fault.New(fault.Invalid, "The password must not be one character over and over.")
 	}
-	return nil
+	return checkCommon(password, email)
 }
 
 func utf8RuneLen(s string) int {

@@ -16,7 +16,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strings"
+	"sync"
 	"time"
 
 	"liminal/internal/fault"
@@ -32,13 +32,21 @@ const (
 
 // Server is one server, signed in to. It is safe for concurrent use.
 type Server struct {
-	base  string
+	base    string
+	http    *http.Client
+	account Account
+
+	mu    sync.Mutex
 	token string
-	http  *http.Client
 }
 
-// Account is how to sign in: by a token, or by an address and its password.
-type Account struct{ Token, User, Password string }
+// Account is how to sign in: by a token; else by a session that is kept; else
+// by an address and its password.
+type Account struct {
+	Token, User, Password string
+	Kept                  Sessions    // where sessions are kept
+	Unkept                func(error) // told why one could not be; nil: nobody is
+}
 
 // Unreachable says that there is no server where one was expected.
 type Unreachable struct {
@@ -53,22 +61,34 @@ func (u *Unreachable) Error() string {
 // Unwrap gives the network's own error.
 func (u *Unreachable) Unwrap() error { return u.Err }
 
-// SignIn reaches a server. An address and a password are traded for a token;
-// an account with a second factor needs a token made elsewhere.
+// SignIn reaches a server. A session that is kept is gone on with, by whichever
+// process. Without one an address and a password are traded for one, which is
+// kept; an account with a second factor signs in by LogIn first.
 func SignIn(ctx context.Context, base string, a Account) (*Server, error) {
-	s := &Server{base: strings.TrimSuffix(base, "/"), token: a.Token, http: &http.Client{Timeout: patience}}
+	s := newServer(base)
+	s.account, s.token = a, a.Token
 	if s.token != "" {
 		return s, nil
 	}
-	if a.User == "" || a.Password == "" {
-		return nil, fault.New(fault.Unauthorized, "Say who you are: set LIMINAL_TOKEN, or LIMINAL_USER and LIMINAL_PASSWORD.")
+	_, kept, there, err := a.Kept.keyOf(s.base, a.User)
+	switch {
+	case err != nil:
+		return nil, err
+	case there:
+		s.token = kept.Access
+		return s, nil
+	case a.User == "" || a.Password == "":
+		return nil, fault.New(fault.Unauthorized, "Say who you are at %s: liminald login --url %s, once; or set LIMINAL_TOKEN, or LIMINAL_USER and LIMINAL_PASSWORD.", s.base, s.base)
 	}
-	var in struct {
-		Token string `json:"access_token"`
+	s.token, err = s.enter(ctx)
+	if FactorNeeded(err) {
+		err = fault.New(fault.Unauthorized, "The account of %s asks for a code of its authenticator too. Sign in by hand, once: liminald login --url %s", a.User, s.base)
 	}
-	err := s.Do(ctx, http.MethodPost, "/v1/auth/login", map[string]string{"email": a.User, "password": a.Password}, &in)
-	s.token = in.Token
 	return s, err
+}
+
+func newServer(base string) *Server {
+	return &Server{base: home(base), http: &http.Client{Timeout: patience}}
 }
 
 // Get reads a resource into data.
@@ -97,8 +117,32 @@ type envelope struct {
 // Do sends one request. What the server refuses is a *fault.Error with the
 // server's code and sentence, its details as raw JSON; a server that is not
 // there is Unreachable.
+//
+// A session that ran out is renewed, once; a token that was given cannot be.
 func (s *Server) Do(ctx context.Context, method, path string, body, data any) error {
-	req, err := s.request(ctx, method, path, body)
+	s.mu.Lock()
+	token := s.token
+	s.mu.Unlock()
+	err := s.send(ctx, token, method, path, body, data)
+	switch {
+	case !errors.Is(err, fault.Unauthorized):
+		return err
+	case s.account.Token != "":
+		return fault.New(fault.Unauthorized, "%s The token is that of LIMINAL_TOKEN: set a new one, or unset it and sign in with liminald login.", fault.From(err).Message)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.token == token {
+		if s.token, err = s.renew(ctx, token); err != nil {
+			return err
+		}
+	}
+	return s.send(ctx, s.token, method, path, body, data)
+}
+
+// send sends one request with a token; empty: none.
+func (s *Server) send(ctx context.Context, token, method, path string, body, data any) error {
+	req, err := s.request(ctx, token, method, path, body)
 	if err != nil {
 		return err
 	}
@@ -124,7 +168,7 @@ func (s *Server) Do(ctx context.Context, method, path string, body, data any) er
 	return json.Unmarshal(e.Data, data)
 }
 
-func (s *Server) request(ctx context.Context, method, path string, body any) (*http.Request, error) {
+func (s *Server) request(ctx context.Context, token, method, path string, body any) (*http.Request, error) {
 	var reader io.Reader
 	if body != nil {
 		raw, err := json.Marshal(body)
@@ -138,6 +182,7 @@ func (s *Server) request(ctx context.Context, method, path string, body any) (*h
 		return nil, err
 	}
 	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", "liminald") // a person's list of sessions shows it
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
@@ -146,8 +191,8 @@ func (s *Server) request(ctx context.Context, method, path string, body any) (*h
 		_, _ = rand.Read(key[:]) // never fails
 		req.Header.Set("Idempotency-Key", hex.EncodeToString(key[:]))
 	}
-	if s.token != "" {
-		req.Header.Set("Authorization", "Bearer "+s.token)
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
 	}
 	return req, nil
 }

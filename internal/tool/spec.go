@@ -133,6 +133,20 @@ func (s Spec) Outputs() []string {
 	return names
 }
 
+// Inputs names the inputs there may be; nil when the schema lets others come.
+func (s Spec) Inputs() []string {
+	var in shape
+	if json.Unmarshal(s.InputSchema, &in) != nil || string(in.AdditionalProperties) != "false" {
+		return nil
+	}
+	names := make([]string, 0, len(in.Properties))
+	for name := range in.Properties {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
 // Required names the inputs that must be given.
 func (s Spec) Required() []string {
 	var in shape

@@ -26,6 +26,7 @@ describe('a refusal', () => {
     [refusal(429, null), 'as the server said it'],
     [refusal(400, null), 'as the server said it'],
     [refusal(409, { reason: 'no_password' }), de.noPassword],
+    [refusal(400, { reason: 'common_password' }), de.passwordCommon],
     [refusal(409, { reason: 'link_needed' }), 'as the server said it'],
   ])('is told in the language of the page, or as the server said it: %#', (failure, want) => {
     setLanguage('de');

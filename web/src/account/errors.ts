@@ -20,6 +20,7 @@ function expected(failure: Failure, words: Dictionary): string {
   if (reason === 'code_used') return words.codeUsed;
   if (reason === 'recovery_wrong') return words.recoveryWrong;
   if (reason === 'ticket_unknown') return words.ticketGone;
+  if (reason === 'common_password') return words.passwordCommon;
   if (reason === 'no_password') return words.noPassword;
   if (reason === 'confirm_first') return words.confirmFirst;
   if (reason === 'sign_in_again') return words.signInAgain;

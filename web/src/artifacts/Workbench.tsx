@@ -1,5 +1,5 @@
 import { lazy, Suspense, useDeferredValue, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
-import { useArtifacts, useForm, type Tried } from '../api/artifacts.ts';
+import { useArtifacts, useForm, type Artifact, type Tried } from '../api/artifacts.ts';
 import type { Problem } from '../api/changes.ts';
 import type { Mark } from '../code/Editor.tsx';
 import { print } from '../code/print.ts';
@@ -69,7 +69,7 @@ export function Workbench({ type, before, initial, tried, onChange, children }: 
               {words.editorTidy}
             </button>
           </div>
-          <FaultList broken={parsed.broken} problems={found.problems} trouble={found.trouble} looking={found.looking} onGo={(pointer) => setWish({ pointer })} />
+          <FaultList broken={parsed.broken} problems={found.problems} warnings={found.warnings} trouble={found.trouble} looking={found.looking} onGo={(pointer) => setWish({ pointer })} />
         </Card>
         {children}
       </div>
@@ -103,12 +103,15 @@ function useKnown(doc: unknown) {
   return useMemo(
     () => ({
       nodes: read(doc).nodes.filter((node) => node.type !== '').map((node) => node.id),
-      tools: (tools ?? []).map((one) => one.name),
-      workflows: (workflows ?? []).map((one) => one.name),
+      tools: (tools ?? []).filter(usable).map((one) => one.name),
+      workflows: (workflows ?? []).filter(usable).map((one) => one.name),
     }),
     [doc, tools, workflows],
   );
 }
+
+/** What a draft names nobody can refer to yet. */
+const usable = (one: Artifact) => one.status !== 'draft';
 
 function pointerOfNode(doc: unknown, id: string): string {
   const nodes = (doc as { nodes?: { id?: unknown }[] } | null)?.nodes ?? [];
@@ -118,37 +121,58 @@ function pointerOfNode(doc: unknown, id: string): string {
 interface FaultListProps {
   broken: Broken | null;
   problems: Problem[];
+  warnings: Problem[];
   trouble: string;
   looking: boolean;
   onGo(pointer: string): void;
 }
 
-function FaultList({ broken, problems, trouble, looking, onGo }: FaultListProps) {
+function FaultList({ broken, problems, warnings, trouble, looking, onGo }: FaultListProps) {
   const words = useWords();
   if (trouble) return <p role="alert" className="problem">{trouble}</p>;
   const none = !broken && problems.length === 0;
+  const verdict = () => {
+    if (broken) return words.syntaxFault(broken.line, broken.column);
+    if (problems.length > 0) return words.faults(problems.length);
+    if (looking) return words.faultsLooking;
+    return warnings.length > 0 ? words.warnings(warnings.length) : words.faultsNone;
+  };
   return (
     <>
       <p role="status" className={none ? 'hint' : 'problem'}>
-        {broken ? words.syntaxFault(broken.line, broken.column) : problems.length > 0 ? words.faults(problems.length) : looking ? words.faultsLooking : words.faultsNone}
+        {verdict()}
       </p>
-      {!broken && problems.length > 0 && (
-        <ul className="fault-list" tabIndex={0} aria-label={words.faults(problems.length)}>
-          {problems.map((problem, at) => (
-            <li key={at}>
-              {problem.path ? (
-                <button type="button" className="link" aria-label={`${words.faultGo(problem.path)}: ${problem.message}`} onClick={() => onGo(problem.path)}>
-                  {problem.message}
-                </button>
-              ) : (
-                <p>{problem.message}</p>
-              )}
-              {problem.hint && <p className="hint">{problem.hint}</p>}
-            </li>
-          ))}
-        </ul>
-      )}
+      {!broken && problems.length > 0 && <ProblemList label={words.faults(problems.length)} problems={problems} onGo={onGo} />}
+      {none && warnings.length > 0 && <ProblemList label={words.warnings(warnings.length)} problems={warnings} onGo={onGo} mild />}
     </>
+  );
+}
+
+interface ProblemListProps {
+  label: string;
+  problems: Problem[];
+  onGo(pointer: string): void;
+  /** Nothing of it stops anybody. */
+  mild?: boolean;
+}
+
+function ProblemList({ label, problems, onGo, mild = false }: ProblemListProps) {
+  const words = useWords();
+  return (
+    <ul className={mild ? 'fault-list mild' : 'fault-list'} tabIndex={0} aria-label={label}>
+      {problems.map((problem, at) => (
+        <li key={at}>
+          {problem.path ? (
+            <button type="button" className="link" aria-label={`${words.faultGo(problem.path)}: ${problem.message}`} onClick={() => onGo(problem.path)}>
+              {problem.message}
+            </button>
+          ) : (
+            <p>{problem.message}</p>
+          )}
+          {problem.hint && <p className="hint">{problem.hint}</p>}
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -6,11 +6,12 @@ import { sentence } from '../i18n/errors.ts';
 export interface Found {
   looking: boolean;
   problems: Problem[];
+  warnings: Problem[]; // what a document without problems hardly means
   trouble: string; // why nobody could look
 }
 
 const pause = 450; // ms without a letter before the server is asked
-const none: Found = { looking: false, problems: [], trouble: '' };
+const none: Found = { looking: false, problems: [], warnings: [], trouble: '' };
 
 /** Everything wrong with a document, looked for whenever it has changed; undefined has no form to look at. */
 export function useFaults(type: string, doc: unknown): Found {
@@ -21,9 +22,9 @@ export function useFaults(type: string, doc: unknown): Found {
     setFound((last) => ({ ...last, looking: true }));
     const timer = setTimeout(() => {
       validate(type, doc, stop.signal)
-        .then((checked) => setFound({ looking: false, trouble: '', problems: checked.valid ? [] : problemsOf(checked) }))
+        .then((checked) => setFound({ ...none, problems: checked.valid ? [] : problemsOf(checked), warnings: checked.warnings ?? [] }))
         .catch((error: unknown) => {
-          if (!stop.signal.aborted) setFound({ looking: false, problems: [], trouble: sentence(error) });
+          if (!stop.signal.aborted) setFound({ ...none, trouble: sentence(error) });
         });
     }, pause);
     return () => {

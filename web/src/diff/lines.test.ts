@@ -26,8 +26,18 @@ describe('what changes', () => {
     expect(said(rows).map((line) => line.slice(1).trim()).at(-1)).toMatch(/\},?$/);
   });
 
+  it('compares a node with the one of its id, and not with what stands in its place', () => {
+    const node = (id: string, more: object = {}) => ({ id, type: 'tool_call', tool: 'echo', inputs: { message: '${input.message}', more: [id] }, ...more });
+    const whole = (id: string) => rowsOf(undefined, { nodes: [node('z'), node(id)] }).filter((row) => row.after > 0).map((row) => row.pieces[0]!.text.replace(/,$/, '').trim());
+    const rows = said(rowsOf({ nodes: [node('a'), node('b'), node('c')] }, { nodes: [node('a'), node('x'), node('c', { tool: 'other' })] })).map((line) => `${line[0]}${line.slice(1).replace(/,$/, '').trim()}`);
+    const one = whole('b').slice(whole('b').indexOf('"id": "b"') - 1, -2);
+    expect(one[0]).toBe('{');
+    expect(rows.filter((line) => line.startsWith('-')).map((line) => line.slice(1))).toEqual([...one, '"tool": "echo"']);
+    expect(rows.filter((line) => line.startsWith('+')).map((line) => line.slice(1))).toEqual([...one.map((line) => line.replace('"b"', '"x"')), '"tool": "other"']);
+  });
+
   it('keeps the lines of both sides, whatever they are', () => {
-    const values = [undefined, null, 1, 'a', [], {}, [1, [2, [3]]], nodes('a'), nodes('b', 'a'), { a: { b: { c: [nodes('x')] } } }, { a: 'line\nline' }];
+    const values = [undefined, null, 1, 'a', [], {}, [1, [2, [3]]], nodes('a'), nodes('b', 'a'), nodes('a', 'b', 'c'), nodes('c', 'x', 'a'), { kind: 'w', nodes: nodes('a', 'b').nodes, rules: nodes('r').nodes, z: 1 }, { nodes: nodes('b').nodes, rules: nodes('s', 'r').nodes }, { a: { b: { c: [nodes('x')] } } }, { a: 'line\nline' }];
     for (const before of values)
       for (const after of values) {
         const rows = rowsOf(before, after);

@@ -1,5 +1,6 @@
 // Two JSON values side by side, line by line: unchanged runs folded, changed
-// lines with the words that changed.
+// lines with the words that changed. Nodes and other items with an id are
+// compared with the one of their id, wherever that stands.
 
 import { diffJson, diffWordsWithSpace } from 'diff';
 import { print } from '../code/print.ts';
@@ -38,9 +39,74 @@ function textOf(value: unknown): string {
 }
 
 function linesOf(before: unknown, after: unknown): Line[] {
+  const named = listsOf(before).filter((name) => listsOf(after).includes(name));
+  if (named.length === 0) return compared(textOf(before), textOf(after));
+  const [old, now] = [partsOf(before, named), partsOf(after, named)];
+  return aligned(
+    old.map((part) => part.name),
+    now.map((part) => part.name),
+  ).flatMap(([a, b]) => {
+    if (b === undefined) return old[a!]!.lines.map((text): Line => ({ sign: '-', text }));
+    if (a === undefined) return now[b]!.lines.map((text): Line => ({ sign: '+', text }));
+    return compared(old[a]!.lines.join('\n'), now[b]!.lines.join('\n'));
+  });
+}
+
+/** A run of a document's lines that is an item of a list with ids, or what stands between those. */
+interface Part {
+  name: string;
+  lines: string[];
+}
+
+const most = 1000; // items of a list that are followed by their ids
+
+/** The members that are lists whose items all have an id of their own, such as nodes. */
+function listsOf(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
+  return Object.entries(value).flatMap(([name, list]) => {
+    if (!Array.isArray(list) || list.length === 0 || list.length > most) return [];
+    const ids = list.map((one: unknown) => (one as { id?: unknown } | null)?.id).filter((id) => typeof id === 'string' && id !== '');
+    return new Set(ids).size === list.length ? [name] : [];
+  });
+}
+
+/** The lines of a document, those of each item of the named lists by themselves. */
+function partsOf(value: unknown, named: string[]): Part[] {
+  const parts: Part[] = [{ name: '', lines: [] }];
+  let list: { name: string; ids: string[] } | null = null;
+  for (const line of textOf(value).split('\n')) {
+    const opened: string | undefined = list ? undefined : named.find((name) => line === `  ${JSON.stringify(name)}: [`);
+    if (list && /^ {2}\]/.test(line)) {
+      parts.push({ name: `behind ${list.name}`, lines: [] });
+      list = null;
+    } else if (list && /^ {4}[^ \]}]/.test(line)) parts.push({ name: `${list.name} ${list.ids.shift()}`, lines: [] });
+    parts.at(-1)!.lines.push(line);
+    if (opened !== undefined) list = { name: opened, ids: (value as Record<string, { id: string }[]>)[opened]!.map((one) => one.id) };
+  }
+  return parts;
+}
+
+/** Places of two lists of names, side by side: as many of the same name as can be without changing their order. */
+function aligned(a: string[], b: string[]): [number | undefined, number | undefined][] {
+  const width = b.length + 1;
+  const common = new Uint32Array((a.length + 1) * width);
+  for (let i = a.length - 1; i >= 0; i--)
+    for (let j = b.length - 1; j >= 0; j--)
+      common[i * width + j] = a[i] === b[j] ? common[(i + 1) * width + j + 1]! + 1 : Math.max(common[(i + 1) * width + j]!, common[i * width + j + 1]!);
+  const pairs: [number | undefined, number | undefined][] = [];
+  let [i, j] = [0, 0];
+  while (i < a.length || j < b.length) {
+    if (i < a.length && j < b.length && a[i] === b[j]) pairs.push([i++, j++]);
+    else if (j === b.length || (i < a.length && common[(i + 1) * width + j]! >= common[i * width + j + 1]!)) pairs.push([i++, undefined]);
+    else pairs.push([undefined, j++]);
+  }
+  return pairs;
+}
+
+function compared(before: string, after: string): Line[] {
   // jsdiff's JSON comparison takes text as it is, and takes lines that differ
   // in a trailing comma alone for the same.
-  return diffJson(`${textOf(before)}\n`, `${textOf(after)}\n`).flatMap((part) => {
+  return diffJson(`${before}\n`, `${after}\n`).flatMap((part) => {
     const sign: Sign = part.added ? '+' : part.removed ? '-' : ' ';
     return part.value
       .replace(/\n$/, '')

@@ -146,6 +146,7 @@ export const deArtifacts: typeof enArtifacts = {
   syntaxFault: (line, column) => `Das ist noch kein JSON: sieh in Zeile ${line}, Spalte ${column} nach.`,
   faults: (n) => (n === 1 ? '1 Fehler' : `${n} Fehler`),
   faultsNone: 'Keine Fehler gefunden.',
+  warnings: (n) => (n === 1 ? 'Keine Fehler gefunden, und 1 Warnung' : `Keine Fehler gefunden, und ${n} Warnungen`),
   faultsLooking: 'Fehler werden gesucht…',
   faultGo: (path) => `Zu ${path}`,
   whyChange: 'Warum',

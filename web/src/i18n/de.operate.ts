@@ -110,6 +110,7 @@ export const operate: OperateWords = {
   adminsApprove: 'Nur Administratoren genehmigen Vorschläge.',
   adminsApply: 'Nur Administratoren wenden Vorschläge an.',
   adminsRollBack: 'Nur Administratoren nehmen Änderungen zurück.',
+  notOnesOwnBack: 'Niemand nimmt den eigenen Vorschlag zurück: Bitte jemand anderen aus der Verwaltung.',
   notOnesOwn: 'Niemand genehmigt den eigenen Vorschlag: Bitte jemand anderen aus der Verwaltung.',
   anotherApproves: 'Du hast genehmigt. Eine weitere Person aus der Verwaltung muss das auch tun.',
   skippedNode: (node) => `${node} (übersprungen)`,

@@ -42,6 +42,7 @@ export const de: Dictionary = {
   seconds: (n) => (n === 1 ? '1 Sekunde' : `${n} Sekunden`),
   minutes: (n) => (n === 1 ? '1 Minute' : `${n} Minuten`),
   passwordWrong: 'Das Passwort ist falsch.',
+  passwordCommon: 'Dieses Passwort wird zuerst geraten: Es steht auf der Liste der häufigen oder gleicht deiner Adresse. Gut und leicht zu merken sind ein paar Wörter, die nicht zusammengehören.',
   confirmFirst: 'Bestätige zuerst deine Adresse: Sie könnte jemand anderem gehören.',
   signInAgain: 'Dafür muss deine Anmeldung jünger als eine Stunde sein. Melde dich ab, wieder an, und wiederhole es.',
   noPassword: 'Dieses Konto hat kein Passwort. Fordere eines an, als wäre es vergessen.',

@@ -125,6 +125,7 @@ export const enArtifacts = {
   syntaxFault: (line: number, column: number) => `This is not JSON yet: look at line ${line}, column ${column}.`,
   faults: (n: number) => (n === 1 ? '1 fault' : `${n} faults`),
   faultsNone: 'No faults found.',
+  warnings: (n: number) => (n === 1 ? 'No faults found, and 1 warning' : `No faults found, and ${n} warnings`),
   faultsLooking: 'Looking for faults…',
   faultGo: (path: string) => `Go to ${path}`,
   whyChange: 'Why',

@@ -116,6 +116,7 @@ export const operate = {
   adminsApply: 'Only administrators apply proposals.',
   adminsRollBack: 'Only administrators roll back.',
   notOnesOwn: 'Nobody approves a patch of their own: ask another administrator.',
+  notOnesOwnBack: 'Nobody rolls back a patch of their own: ask another administrator.',
   anotherApproves: 'You approved it. Another administrator has to approve it as well.',
   skippedNode: (node: string) => `${node} (skipped)`,
   reworkIt: 'Open it in the editor',

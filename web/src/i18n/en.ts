@@ -47,6 +47,7 @@ export const en = {
   seconds: (n: number) => (n === 1 ? '1 second' : `${n} seconds`),
   minutes: (n: number) => (n === 1 ? '1 minute' : `${n} minutes`),
   passwordWrong: 'The password is wrong.',
+  passwordCommon: 'This password is guessed first: it is on the list of common ones, or like your address. A few words that do not belong together are good, and easy to remember.',
   confirmFirst: "Confirm your address first: it could be somebody else's.",
   signInAgain: 'That needs a sign-in less than an hour old. Sign out, sign in again, and repeat it.',
   noPassword: 'This account has no password. Ask for one as if it were forgotten.',

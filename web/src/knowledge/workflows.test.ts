@@ -16,6 +16,11 @@ describe('workflows to choose from', () => {
     expect(all.filter((one) => isOffered(one, undefined)).map((one) => one.id)).toEqual(['assistant']);
   });
 
+  it('are no drafts, whose patch may have been withdrawn', () => {
+    const draft = { ...workflow('mine', 'ann', 'Mine'), status: 'draft' as const };
+    expect([isOffered(draft, 'ann'), isOffered({ ...draft, status: 'active' }, 'ann')]).toEqual([false, true]);
+  });
+
   it('have no title where the document has something else there', () => {
     expect([titleOf(workflow('a', null, 7)), titleOf({ ...workflow('a', null), schema: {} })]).toEqual(['', '']);
   });

@@ -11,14 +11,15 @@ export function useWorkflows(): Workflow[] | undefined {
   const { user } = useStore(session);
   const all = useQuery({
     queryKey: ['workflows'],
-    queryFn: async ({ signal }) => (await ask('listArtifacts', { query: { type: 'workflow', limit: 100 }, signal })).data,
+    queryFn: async ({ signal }) => (await ask('listArtifacts', { query: { type: 'workflow', status: 'active', limit: 100 }, signal })).data,
     staleTime: 30_000,
   }).data;
   return all?.filter((one) => isOffered(one, user?.id));
 }
 
-/** Whether a person is offered a workflow to choose: their own, and what has a title. */
+/** Whether a person is offered a workflow to choose: their own, and what has a title. A draft waits for its patch, which may be withdrawn, and answers nobody. */
 export function isOffered(workflow: Workflow, user: string | undefined): boolean {
+  if (workflow.status === 'draft') return false;
   return titleOf(workflow) !== '' || (user !== undefined && workflow.owner_id === user);
 }
 

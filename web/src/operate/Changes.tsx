@@ -4,7 +4,7 @@ import { Json } from '../code/Json.tsx';
 import { Diff } from '../diff/Diff.tsx';
 import { useWords } from '../i18n/index.ts';
 import { Picture } from '../picture/Picture.tsx';
-import { lineAt, linesOf, touched } from './graph.ts';
+import { itemsOf, lineAt, linesOf, touched } from './graph.ts';
 import { Card, Pills } from './parts.tsx';
 
 type View = 'json' | 'workflow' | 'operations' | 'document';
@@ -71,13 +71,13 @@ export function Versions({ change }: { change: Pick<Change, 'applied_version' | 
 
 function Shown({ change, view, place }: { change: Change; view: View; place: Place | null }) {
   const words = useWords();
-  if (view === 'operations') return <Operations operations={change.patch ?? []} />;
+  if (view === 'operations') return <Operations before={change.before} operations={change.patch ?? []} />;
   if (view === 'document') return <Document value={change.after ?? change.before} pointer={place?.pointer ?? ''} mark={place?.n ?? 0} />;
   if (change.after === null || change.after === undefined) {
     return (
       <>
         <p className="problem">{words.doesNotApply}</p>
-        <Operations operations={change.patch ?? []} />
+        <Operations before={change.before} operations={change.patch ?? []} />
       </>
     );
   }
@@ -98,7 +98,8 @@ function Drawn({ change }: { change: Change }) {
   );
 }
 
-function Operations({ operations }: { operations: Operation[] }) {
+function Operations({ before, operations }: { before: unknown; operations: Operation[] }) {
+  const items = useMemo(() => itemsOf(before, operations), [before, operations]);
   return (
     <ol className="operations">
       {operations.map((one, index) => (
@@ -106,7 +107,7 @@ function Operations({ operations }: { operations: Operation[] }) {
         // oxlint-disable-next-line react/no-array-index-key
         <li key={index} data-op={one.op}>
           <p>
-            <b>{one.op}</b> <code>{one.from ? `${one.from} → ${one.path}` : one.path}</code>
+            <b>{one.op}</b> <code>{one.from ? `${one.from} → ${one.path}` : one.path}</code> {items[index]}
           </p>
           {one.value !== undefined && <Json value={one.value} />}
         </li>

@@ -37,6 +37,12 @@ describe('the decision about a patch', () => {
     ['is approved', states['approved']!, ['Apply'], 'approved, to be applied'],
     ['has lost its base', states['moved']!, ['Rebase and re-run'], 'this was made for v7, and it is at v9'],
     ['is watched', states['watched']!, ['Give it all runs', 'Roll back to default_chat v7'], '10 % of new runs follow it.'],
+    [
+      'is watched, and one’s own',
+      { ...states['watched']!, may: { ...states['watched']!.may!, roll_back: { ok: false, why: 'Nobody takes back a patch of their own: ask another administrator.' } } },
+      ['Give it all runs'],
+      'Nobody takes back a patch of their own',
+    ],
     ['is invalid', states['invalid']!, [], 'It failed its checks'],
     ['is rejected', states['rejected']!, [], 'It makes every answer slower.'],
     ['is superseded', patchAt({ status: 'superseded', stage: 'settled', rebased_to: 43, may: nothing }), [], '#43'],

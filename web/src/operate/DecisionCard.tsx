@@ -212,8 +212,10 @@ function whyNot(patch: Patch, act: Act, user: User | null, words: Dictionary): s
   const permission = patch.may?.[act];
   if (!permission || permission.ok) return '';
   if (user && user.role !== 'admin') return act === 'approve' ? words.adminsApprove : act === 'apply' ? words.adminsApply : words.adminsRollBack;
+  const own = user !== null && patch.proposed_by?.id === user.id;
+  if (act === 'roll_back' && own) return words.notOnesOwnBack;
   if (act !== 'approve') return permission.why;
-  if (user && patch.proposed_by?.id === user.id) return words.notOnesOwn;
+  if (own) return words.notOnesOwn;
   return (patch.approvals ?? []).some((one) => one.by.id === user?.id) ? words.anotherApproves : permission.why;
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { after, before } from './fixtures.ts';
-import { lineAt, linesOf, placeOf, touched } from './graph.ts';
+import { itemsOf, lineAt, linesOf, placeOf, touched } from './graph.ts';
 
 describe('what a change touches', () => {
   it('is every node that is another afterwards, or new', () => {
@@ -38,4 +38,22 @@ describe('a place in a document', () => {
     expect(placeOf('/changes/2/nodes/0')).toEqual({ change: 2, pointer: '/nodes/0' });
     expect(placeOf('/nodes/0')).toEqual({ change: 0, pointer: '/nodes/0' });
   });
+});
+
+it('an operation is told with the node it is about, wherever that stands by then', () => {
+  const doc = { kind: 'w', nodes: [{ id: 'a', n: 1 }, { id: 'b', branches: [{ next: 'a' }] }], tools: ['x'] };
+  const ids = itemsOf(doc, [
+    { op: 'add', path: '/nodes/0', value: { id: 'x' } },
+    { op: 'replace', path: '/nodes/1/n', value: 2 },
+    { op: 'test', path: '/nodes/0', value: { id: 'x' } },
+    { op: 'replace', path: '/nodes/2/branches/0/next', value: 'x' },
+    { op: 'move', from: '/nodes/2', path: '/nodes/0' },
+    { op: 'remove', path: '/nodes/1' },
+    { op: 'add', path: '/nodes/-', value: { id: 'z' } },
+    { op: 'replace', path: '/nodes/2/n', value: 1 },
+    { op: 'replace', path: '/tools/0', value: 'y' },
+    { op: 'replace', path: '/title', value: 'y' },
+  ]);
+  expect(ids).toEqual(['', 'a', 'x', 'b', 'b', 'x', '', 'z', '', '']);
+  expect(itemsOf(undefined, [{ op: 'remove', path: '/nodes/0' }])).toEqual(['']);
 });

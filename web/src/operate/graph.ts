@@ -1,5 +1,7 @@
 // What a change does to a graph, and where in a document a pointer leads.
 
+import type { Operation } from '../api/changes.ts';
+
 interface GraphNode {
   id?: unknown;
 }
@@ -24,6 +26,31 @@ function canonical(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) =>
     part && typeof part === 'object' && !Array.isArray(part) ? Object.fromEntries(Object.entries(part).toSorted(([a], [b]) => (a < b ? -1 : 1))) : part,
   );
+}
+
+/**
+ * The id of the node, or other item with an id, that each operation is about,
+ * wherever those before it have put that; empty where there is none.
+ */
+export function itemsOf(before: unknown, operations: Operation[]): string[] {
+  const idOf = (item: unknown) => String((item as { id?: unknown } | null | undefined)?.id ?? '');
+  const lists = new Map<string, string[]>();
+  for (const [name, list] of Object.entries((before ?? {}) as object)) if (Array.isArray(list)) lists.set(name, list.map(idOf));
+  const place = (pointer: string) => {
+    const [, name = '', at = '', deeper] = /^\/([^/]+)\/(\d+|-)(\/.*)?$/.exec(pointer) ?? [];
+    const ids = lists.get(name) ?? [];
+    return { ids, at: at === '-' ? ids.length : Number(at), whole: at !== '' && deeper === undefined };
+  };
+  return operations.map((one) => {
+    const [from, to] = [place(one.from ?? one.path), place(one.path)];
+    const id = one.op === 'add' && to.whole ? '' : (from.ids[from.at] ?? '');
+    if (one.op === 'move' && from.whole) from.ids.splice(from.at, 1);
+    if (!to.whole) return id;
+    if (one.op === 'remove') to.ids.splice(to.at, 1);
+    else if (one.op === 'replace') to.ids[to.at] = idOf(one.value);
+    else if (one.op !== 'test') to.ids.splice(to.at, 0, one.op === 'add' ? idOf(one.value) : id);
+    return id;
+  });
 }
 
 export interface Line {
