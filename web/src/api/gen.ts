@@ -382,7 +382,7 @@ export interface ConfirmInputBody {
 
 export interface Content {
   segments: Segment[];
-  summary?: unknown;
+  summary?: Summary;
 }
 
 export interface Context {
@@ -1706,6 +1706,11 @@ export interface Stratum {
   taken: number;
 }
 
+export interface Summary {
+  /** sentences of the answer that say most of what it says, in its order */
+  highlights: string;
+}
+
 export interface TakenBack {
   feedback: Feedback | null;
 }
@@ -1951,6 +1956,8 @@ export interface Validated {
   /** null when there are none */
   problems: Fault[] | null;
   valid: boolean;
+  /** what a valid document hardly means; it is accepted all the same */
+  warnings?: Fault[];
 }
 
 export interface VerifyInputBody {
