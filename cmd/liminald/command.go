@@ -48,7 +48,7 @@ type invocation struct {
 func commands() []command {
 	return []command{
 		devCommand(), serverCommand(), workerCommand(), migrateCommand(),
-		validateCommand(), artifactsCommand(), patchCommand(), replayCommand(), benchCommand(), evalCommand(), doctorCommand(), versionCommand(),
+		validateCommand(), artifactsCommand(), patchCommand(), runsCommand(), replayCommand(), benchCommand(), evalCommand(), doctorCommand(), versionCommand(),
 	}
 }
 
