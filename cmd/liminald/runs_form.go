@@ -70,8 +70,12 @@ func (f formField) print(b *strings.Builder, prefix string) {
 			continue
 		}
 		about := field.takes()
-		if slices.Contains(f.Required, name) {
+		switch {
+		case !slices.Contains(f.Required, name):
+		case prefix == "":
 			about += ", required"
+		default:
+			about += ", required with the others of its group"
 		}
 		fmt.Fprintf(b, "    %s%s=  %s", prefix, name, about)
 		for _, words := range []string{field.Title, field.Description} {

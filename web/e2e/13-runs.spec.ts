@@ -91,9 +91,10 @@ test('a run that waits for a person shows where it stands, follows itself to its
   // In the list it is told from others by what it was asked, and to its person alone.
   for (const [who, said] of [[other, 1], [page, 0]] as const) {
     await who.goto(`/operate/runs?${said ? '' : 'all=true&'}status=waiting`);
-    await expect(who.getByRole('list', { name: 'Runs' })).toBeVisible();
-    await expect(who.getByRole('link', { name: 'audit it' })).toHaveCount(said);
-    await expect(who.getByText('Waits with: Two regulations match.')).toHaveCount(said);
+    const runs = who.getByRole('list', { name: 'Runs' });
+    await expect(runs).toBeVisible();
+    await expect(runs.getByRole('link', { name: 'audit it' })).toHaveCount(said);
+    await expect(runs.getByText('Waits with: Two regulations match.')).toHaveCount(said);
     await who.goto(`/operate/runs/${started.run_id}`);
     await expect(who.locator('.picture .stands.wait')).toContainText('which');
   }

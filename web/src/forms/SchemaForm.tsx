@@ -90,9 +90,12 @@ interface Shared {
 }
 
 function Group({ field, ...shared }: Shared) {
+  const words = useWords();
   return (
     <fieldset className="form-group">
-      <legend>{field.title}</legend>
+      <legend>
+        {field.title} {!field.required && <small className="optional">{words.formOptional}</small>}
+      </legend>
       {field.description && <small>{field.description}</small>}
       {field.fields.map((one) => (
         <One key={one.path} field={one} {...shared} />
