@@ -234,7 +234,7 @@ type Notice struct {
 	Type      string    `json:"type"`
 	Message   string    `json:"message"`
 	Answer    any       `json:"answer,omitempty"`
-	Label     string    `json:"label,omitempty"` // of the option chosen
+	Label     string    `json:"label,omitempty"` // of the option chosen; the words of a form
 	Cancelled bool      `json:"cancelled,omitempty"`
 	Expired   bool      `json:"expired,omitempty"`
 	AskedAt   time.Time `json:"asked_at"`

@@ -144,14 +144,19 @@ func byItself(f *graph.Failure) bool {
 }
 
 func (c *closing) trace() run.Trace {
-	t := run.Trace{Path: c.Opened.Path, Routing: c.Opened.Routing, Steps: c.Steps}
-	for _, r := range c.Tally.Records {
-		t.Calls = append(t.Calls, run.TraceCall{
+	return run.Trace{Path: c.Opened.Path, Routing: c.Opened.Routing, Steps: c.Steps, Calls: c.Tally.Calls()}
+}
+
+// Calls are the calls of tools so far, as a trace shows them.
+func (t *Tally) Calls() []run.TraceCall {
+	var calls []run.TraceCall
+	for _, r := range t.Records {
+		calls = append(calls, run.TraceCall{
 			Effect: r.Effect, Attempt: r.Attempt, Node: r.Node, Tool: r.Tool,
 			Args: small(r.Arguments), Result: small(r.Result), Status: r.Status, Error: r.Error, MS: r.MS,
 		})
 	}
-	return t
+	return calls
 }
 
 func (c *closing) end() (run.End, error) {

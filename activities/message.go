@@ -123,7 +123,8 @@ func (c *closing) notices() []chat.Message {
 	return out
 }
 
-// said is an answer as text: the label of the chosen option, the text, or JSON.
+// said is an answer as text: the label of the chosen option or the words of a
+// form, the text, or JSON.
 func (n Notice) said() string {
 	if n.Label != "" {
 		return n.Label

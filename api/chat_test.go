@@ -271,6 +271,59 @@ func TestAQuestionIsAnsweredOnce(t *testing.T) {
 	ada.post("/v1/chat/resume", map[string]any{"interrupt_id": id.New(), "resume_value": value}).fails(404, "not_found")
 }
 
+// A question whose answer is an object is told with its schema and answered with
+// an object; one that does not fit leaves it open, and says which fields are
+// wrong.
+//
+// Requirements: INT-06, INT-07, INT-32
+func TestAFormIsAnsweredFieldByField(t *testing.T) {
+	t.Parallel()
+	ada := newWorld(t).signUp("ada@example.org")
+	asked := ada.post("/v1/chat", map[string]any{"message": "form for a trip"}).ok()
+	question := items(ada.get("/v1/interrupts").ok())[0]
+	if schema, _ := question["answer_schema"].(map[string]any); schema["type"] != "object" || question["asked"] != "form for a trip" {
+		t.Fatalf("it asks %v", question)
+	}
+	resume := func(kind string, value any) *response {
+		return ada.post("/v1/chat/resume", map[string]any{
+			"interrupt_id": question["interrupt_id"], "resume_value": map[string]any{"type": kind, "value": value},
+		})
+	}
+	for want, value := range map[string]any{
+		"/nights":                      map[string]any{"to": "Graz", "nights": 0},
+		"/nights /to":                  map[string]any{},
+		"/by/1 /nights /to":            map[string]any{"to": 7, "nights": "two", "by": []string{"rail", "ship"}},
+		"/who/name":                    map[string]any{"to": "Graz", "nights": 2, "who": map[string]any{}},
+		"":                             map[string]any{"to": "Graz", "nights": 2, "cabin": true},
+		"(not an object, so no field)": "Graz",
+	} {
+		var paths []string
+		for _, one := range resume("form", value).fails(400, "validation_error").Details.([]any) {
+			wrong := one.(map[string]any)
+			if wrong["message"] == "" {
+				t.Errorf("%v says nothing", wrong)
+			}
+			paths = append(paths, wrong["path"].(string))
+		}
+		if got := strings.Join(paths, " "); got != want && !(got == "" && strings.HasPrefix(want, "(")) {
+			t.Errorf("%v is wrong at %q, want %q", value, got, want)
+		}
+	}
+	resume("doc_choice", map[string]any{"to": "Graz", "nights": 2}).fails(400, "validation_error")
+	if list := items(ada.get("/v1/runs").ok()); list[0]["status"] != "waiting" || list[0]["waits_for"] != "Where to?" || list[0]["asked"] != "form for a trip" {
+		t.Errorf("it waits no more: %v", list[0])
+	}
+	resume("form", map[string]any{"to": "Graz", "nights": 2, "by": []string{"rail"}}).ok()
+	r := ada.follow(asked["run_id"].(string), 0)
+	if r.all(); r.last().data(t)["content"] != `You chose {"by":["rail"],"nights":2,"to":"Graz"}` {
+		t.Errorf("content = %v", r.last().data(t)["content"])
+	}
+	other := ada.post("/v1/chat", map[string]any{"message": "form"}).ok()["interrupt"].(map[string]any)["interrupt_id"]
+	ada.post("/v1/chat/resume", map[string]any{ // by the question's own type too, as ever
+		"interrupt_id": other, "resume_value": map[string]any{"type": "text_input", "value": map[string]any{"to": "Linz", "nights": 1}},
+	}).ok()
+}
+
 // Requirements: INT-07
 func TestSkippingAQuestionAnswersNull(t *testing.T) {
 	t.Parallel()

@@ -16,10 +16,12 @@ import (
 	"liminal/internal/run"
 	"liminal/internal/store"
 	"liminal/internal/stream"
+	"liminal/worker"
 )
 
 // player plays the engine over a real store and a real log. What a turn does
-// follows from its message: "ask …" pauses with a question, "fail …" fails,
+// follows from its message: "ask …" pauses with a question, "form" with one that
+// is a form, "fail …" fails,
 // "slow …" says its first word and waits for a cancel or for proceed, and
 // anything else is answered with its own words.
 type player struct {
@@ -80,6 +82,10 @@ func (p *player) play(ctx context.Context, v identity.Viewer, r run.Run, message
 	switch strings.TrimSpace(words[0]) {
 	case "ask":
 		p.ask(ctx, v, r, words[1:])
+	case "form":
+		p.put(ctx, v, r, run.Interrupt{
+			ID: id.Derive(r.ID, "form"), RunID: r.ID, ConversationID: r.ConversationID, Type: "text_input", Message: "Where to?", AnswerSchema: trip,
+		})
 	case "fail":
 		p.fail(ctx, v, r, strings.TrimSpace(strings.Join(words[1:], "")))
 	case "slow":
@@ -105,6 +111,15 @@ func (p *player) ask(ctx context.Context, v identity.Viewer, r run.Run, question
 			Type: "doc_choice", Message: strings.TrimSpace(q), Options: []run.Option{{ID: "one", Label: "One"}, {ID: "two", Label: "Two"}},
 		})
 	}
+	p.put(ctx, v, r, asked...)
+}
+
+// trip is the form that is asked for.
+var trip = json.RawMessage(`{"type":"object","required":["to","nights"],"additionalProperties":false,"properties":{
+	"to":{"type":"string","title":"To","minLength":1},"nights":{"type":"integer","title":"Nights","minimum":1,"maximum":30},
+	"by":{"type":"array","items":{"enum":["rail","bus"]}},"who":{"type":"object","required":["name"],"properties":{"name":{"type":"string"}}}}}`)
+
+func (p *player) put(ctx context.Context, v identity.Viewer, r run.Run, asked ...run.Interrupt) {
 	_ = p.store.Ask(ctx, v, true, asked...)
 	ids := []string{}
 	for _, q := range asked {
@@ -154,7 +169,14 @@ func (p *player) Answer(ctx context.Context, v identity.Viewer, interruptID stri
 	if a.Cancel {
 		status = run.Skipped
 	}
-	q, err := p.store.Answer(ctx, v, interruptID, status, value)
+	q, err := p.store.Interrupt(ctx, v, interruptID)
+	if err == nil && !a.Cancel && len(q.AnswerSchema) > 0 {
+		err = worker.Check(ctx, q, a) // as the engine does
+	}
+	if err != nil {
+		return q, err
+	}
+	q, err = p.store.Answer(ctx, v, interruptID, status, value)
 	if err != nil {
 		return q, err
 	}

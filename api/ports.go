@@ -100,7 +100,10 @@ type People interface {
 type Conversations interface{ chat.Conversations }
 
 // Messages reads what was said.
-type Messages interface{ chat.Messages }
+type Messages interface {
+	chat.Messages
+	chat.MessageHeads
+}
 
 // Runs reads runs.
 type Runs interface {

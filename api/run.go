@@ -44,6 +44,9 @@ type Run struct {
 	PatchID        *int64                    `json:"patch_id,omitempty" doc:"the proposed change it takes on its way"`
 	Recorded       bool                      `json:"recorded,omitempty" doc:"it can be rehearsed; told of a single run"`
 	Limited        bool                      `json:"limited,omitempty" doc:"another person's: what was said, given and found is left out"`
+	Asked          string                    `json:"asked,omitempty" doc:"what it was asked, in a line: the beginning of a turn's message, or of the input of a workflow or a tool, or the file that is read; missing: another person's"`
+	WaitsFor       string                    `json:"waits_for,omitempty" doc:"the question it waits with, in a line"`
+	Input          *map[string]any           `json:"input,omitempty" doc:"of a workflow or a tool by itself; told of a single run"`
 }
 
 // Pinned is an artifact at the version a run opened with (PLAT-08).
@@ -99,7 +102,12 @@ func (s *server) run(ctx context.Context, in *ByID) (OneRun, error) {
 	live := s.live(ctx, &r)
 	out := s.runView(r)
 	if out.Live = live.shown(own, s.Redacted); own {
-		out.Trace.V = s.shown(r.Trace, s.why(ctx, r, kept))
+		out.Trace.V, out.Input = s.shown(r.Trace, s.why(ctx, r, kept)), s.given(r)
+		said, err := s.tellApart(ctx, r)
+		if err != nil {
+			return OneRun{}, err
+		}
+		said(&out)
 	} else {
 		out = limited(out, r)
 		s.hideConditions(ctx, r, &out)
@@ -151,6 +159,10 @@ func (s *server) listRuns(ctx context.Context, in *listRunsInput) (Page[Run], er
 		Kind: run.Kind(in.Kind), Status: run.Status(in.Status), Artifact: in.Artifact, All: in.All,
 		Cursor: in.Cursor, Limit: in.Limit,
 	})
+	if err != nil {
+		return Page[Run]{}, err
+	}
+	said, err := s.tellApart(ctx, list...)
 	by := names{desk: s.Proposals}
 	return page(list, next, func(r run.Run) Run {
 		r.Result, r.Trace = nil, nil // large; a single run has them
@@ -158,6 +170,7 @@ func (s *server) listRuns(ctx context.Context, in *listRunsInput) (Page[Run], er
 		if !whole(v, r) {
 			out = limited(out, r)
 		}
+		said(&out)
 		if in.All {
 			out.User = by.of(ctx, r.UserID).V
 		}

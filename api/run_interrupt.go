@@ -27,11 +27,12 @@ type Interrupt struct {
 	Type           string          `json:"interrupt_type" doc:"doc_choice, text_input, action_choice, retrieval_low, …"`
 	Message        string          `json:"message"`
 	Options        *[]run.Option   `json:"options" nullable:"true" doc:"null when any text is an answer"`
-	AnswerSchema   json.RawMessage `json:"answer_schema,omitempty"`
+	AnswerSchema   json.RawMessage `json:"answer_schema,omitempty" doc:"a JSON Schema, without options: of an object it is a form, to be answered with an object that fits it"`
 	Status         string          `json:"status" enum:"pending,answered,cancelled,expired"`
 	PatchID        *int64          `json:"patch_id,omitempty" doc:"it is the question of a proposed change, and decided there"`
 	CreatedAt      time.Time       `json:"created_at"`
 	ExpiresAt      *time.Time      `json:"expires_at,omitempty" doc:"missing: it waits without limit"`
+	Asked          string          `json:"asked,omitempty" doc:"what its run was asked, in a line; told in the list of what waits"`
 }
 
 func interruptView(q run.Interrupt) Interrupt {
@@ -62,8 +63,25 @@ func (s *server) listInterrupts(ctx context.Context, in *listInterruptsInput) (P
 		}
 	}
 	open, err := s.Interrupts.PendingInterrupts(ctx, v, in.ConversationID)
-	return page(open, "", interruptView), err
+	if err != nil || len(open) == 0 {
+		return page(open, "", interruptView), err
+	}
+	// One query for all of them; of more runs than a page has, the oldest go
+	// without.
+	waiting, _, err := s.Runs.ListRuns(ctx, v, run.Filter{Status: run.Waiting, Limit: maxListed})
+	if err != nil {
+		return Page[Interrupt]{}, err
+	}
+	asked, err := s.asked(ctx, v, waiting...)
+	return page(open, "", func(q run.Interrupt) Interrupt {
+		out := interruptView(q)
+		out.Asked = asked[q.RunID]
+		return out
+	}), err
 }
+
+// maxListed is the most runs that are asked for at once.
+const maxListed = 100
 
 // ResumeRequest is an answer (INT-06). Without interrupt_id it answers the
 // oldest open question of the conversation.
@@ -72,8 +90,8 @@ type ResumeRequest struct {
 	ConversationID string `json:"conversation_id,omitempty" format:"uuid"`
 	ThreadID       string `json:"thread_id,omitempty" format:"uuid" doc:"the same as conversation_id"`
 	Value          struct {
-		Type  string `json:"type,omitempty" doc:"the question's type, or cancel to skip it"`
-		Value any    `json:"value,omitempty" doc:"an option's id, a text, or null"`
+		Type  string `json:"type,omitempty" doc:"the question's type, form for a value that its answer_schema asks for, or cancel to skip it"`
+		Value any    `json:"value,omitempty" doc:"an option's id, a text, what the answer_schema asks for, or null; one that does not fit is refused with the fields that are wrong as details: a list of {path, message, hint}, path being a JSON pointer into the value"`
 	} `json:"resume_value"`
 }
 

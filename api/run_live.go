@@ -47,6 +47,7 @@ func (s *server) live(ctx context.Context, r *run.Run) *Live {
 	var state struct {
 		Pins    []run.Pin
 		Trace   []json.RawMessage
+		Calls   []json.RawMessage
 		Pending []Awaited
 	}
 	if err == nil {
@@ -54,7 +55,7 @@ func (s *server) live(ctx context.Context, r *run.Run) *Live {
 	}
 	var trace []byte
 	if err == nil {
-		trace, err = json.Marshal(map[string]any{"steps": orList(state.Trace)})
+		trace, err = json.Marshal(map[string]any{"steps": orList(state.Trace), "calls": orList(state.Calls)})
 	}
 	if err != nil {
 		s.Logger.DebugContext(ctx, "a run does not say where it stands", "run", r.ID, "error", err)

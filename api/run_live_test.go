@@ -36,6 +36,10 @@ func (h *house) open(artifact string) *inside {
 			{Node: "find", Type: graph.ToolCall, Effect: "find#1", Visit: 1, Attempt: 1, Started: began, Ended: began, Outcome: graph.ResultAsked, Detail: mark + " bob@example.org"},
 			{Node: "find", Type: graph.ToolCall, Effect: "find#1.a1", Visit: 1, Started: began},
 		},
+		Calls: []run.TraceCall{{
+			Effect: "find#1", Attempt: 1, Node: "find", Tool: "rag.search_v1", Status: "ok", MS: 7,
+			Args: json.RawMessage(`{"question":"` + mark + ` of bob@example.org"}`), Result: json.RawMessage(`{"answer":"` + mark + `"}`),
+		}},
 		Pending: []workflows.PendingEffect{{ID: "find#1.a1", Node: "find", Kind: graph.KindAsk, Since: began, Says: mark + " of bob@example.org?"}},
 		Error:   mark,
 	}}
@@ -68,6 +72,14 @@ func (p *person) paused() (runID, interrupt string) {
 	return asked["run_id"].(string), asked["interrupt"].(map[string]any)["interrupt_id"].(string)
 }
 
+// callsOf are the calls of tools in a run's trace.
+func callsOf(r map[string]any) (list []map[string]any) {
+	for _, c := range r["trace"].(map[string]any)["calls"].([]any) {
+		list = append(list, c.(map[string]any))
+	}
+	return list
+}
+
 // awaited is what a run says it waits for; it must say it.
 func awaited(t *testing.T, r map[string]any) map[string]any {
 	t.Helper()
@@ -93,6 +105,9 @@ func TestARunUnderWayTellsItsWaySoFar(t *testing.T) {
 	if steps := stepsOf(r); r["status"] != "waiting" || len(steps) != 3 || steps[1]["detail"] != mark+" bob@example.org" || steps[2]["ended"] != nil {
 		t.Errorf("its way so far: %v", steps)
 	}
+	if call := callsOf(r)[0]; call["tool"] != "rag.search_v1" || call["arguments"].(map[string]any)["question"] != mark+" of bob@example.org" || call["result"] == nil {
+		t.Errorf("its calls so far: %v", call)
+	}
 	if pin, _ := r["artifact"].(map[string]any); pin["id"] != greeter {
 		t.Errorf("a turn whose row has no pins yet follows %v", r["artifact"])
 	}
@@ -105,6 +120,9 @@ func TestARunUnderWayTellsItsWaySoFar(t *testing.T) {
 	theirs := got.ok()["run"].(map[string]any)
 	if at := awaited(t, theirs); theirs["limited"] != true || at["node"] != "find" || at["since"] == nil {
 		t.Errorf("to an administrator it waits for %v", at)
+	}
+	if call := callsOf(theirs)[0]; call["tool"] != "rag.search_v1" || call["arguments"] != nil || call["result"] != nil || call["result_bytes"] == 0.0 {
+		t.Errorf("to an administrator its calls so far: %v", call)
 	}
 	if s := stepsOf(theirs); len(s) != 3 || s[0]["condition"] != "input.message contains 'name'" || s[0]["values"] != nil {
 		t.Errorf("to an administrator its way so far is %v", s)

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"liminal/internal/id"
 	"liminal/internal/identity"
+	"liminal/internal/run"
 )
 
 // one is a run as a person sees it.
@@ -112,6 +114,59 @@ func TestOnesOwnRunSaysWhatItsSwitchesRead(t *testing.T) {
 		t.Errorf("without its recording: %v", r)
 	}
 	h.bob.post("/v1/runs/"+first+"/rehearse", nil).fails(409, "conflict")
+}
+
+// Runs of one workflow are told apart by what they were asked, to whose they are.
+//
+// Requirements: ISO-01, SAFE-08
+func TestRunsSayWhatTheyWereAsked(t *testing.T) {
+	t.Parallel()
+	for _, redacted := range []bool{false, true} {
+		h := newHouse(t, func(o *Options) { o.Redacted = redacted })
+		say := func(message string) string {
+			return h.bob.post("/v1/chat", map[string]any{"message": message}).ok()["run_id"].(string)
+		}
+		long := strings.Repeat("word", 100)
+		told := map[string]string{
+			say("good\n\nday to bob@example.org"): "good day to bob@example.org",
+			say(long):                             long[:maxAsked-1] + "…",
+		}
+		for kind, input := range map[run.Kind]string{
+			run.KindGraph:  `{"artifact":"greeter","input":{"to":"Graz","nights":2,"mail":"bob@example.org"}}`,
+			run.KindTool:   `{"tool":"rag.search_v1","input":{"question":"pets"}}`,
+			run.KindIngest: `{"document_id":"d","path":"files/a/lease.pdf"}`,
+		} {
+			r := run.Run{ID: id.New(), Kind: kind, WorkflowID: string(kind) + ":1", UserID: h.bob.id, Status: run.Queued, Input: json.RawMessage(input)}
+			h.must(h.store.CreateRun(h.Context(), h.bob.viewer(), r))
+			told[r.ID] = map[run.Kind]string{
+				run.KindGraph: "mail: bob@example.org; nights: 2; to: Graz", run.KindTool: "rag.search_v1 question: pets", run.KindIngest: "lease.pdf",
+			}[kind]
+			if in, _ := h.bob.one(r.ID)["input"].(map[string]any); (in != nil) != (kind != run.KindIngest) || redacted && in["mail"] == "bob@example.org" {
+				t.Errorf("%s was given %v", kind, in)
+			}
+		}
+		list := items(h.bob.get("/v1/runs").ok())
+		if len(list) != len(told) {
+			t.Fatalf("%d runs, want %d", len(list), len(told))
+		}
+		for _, r := range list {
+			want := told[r["id"].(string)]
+			if redacted {
+				want = strings.ReplaceAll(want, "bob@example.org", "[email]")
+			}
+			if r["asked"] != want {
+				t.Errorf("a list says %q, want %q", r["asked"], want)
+			}
+			if one := h.bob.one(r["id"].(string)); one["asked"] != want {
+				t.Errorf("by itself it says %q, want %q", one["asked"], want)
+			}
+		}
+		for _, r := range items(h.ada.get("/v1/runs?all=true").ok()) {
+			if r["asked"] != nil || h.ada.one(r["id"].(string))["asked"] != nil {
+				t.Errorf("an administrator is told %v", r)
+			}
+		}
+	}
 }
 
 // Requirements: SAFE-08

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"liminal/internal/graph"
 	"liminal/schemas"
 )
 
@@ -33,11 +34,27 @@ func (c *checking) schemas() {
 	c.schema("/input_schema", d.Input)
 	c.schema("/output_schema", d.Output)
 	for i, n := range d.Nodes {
-		c.schema(fmt.Sprintf("/nodes/%d/answer_schema", i), n.Answer)
+		c.schema(fmt.Sprintf("/nodes/%d/answer_schema", i), inEnglish(n.Answer))
 		if n.Tool == decider && !bytes.Contains(n.Inputs.Schema, []byte("${")) {
 			c.schema(fmt.Sprintf("/nodes/%d/inputs/schema", i), n.Inputs.Schema)
 		}
 	}
+}
+
+// inEnglish is the schema of an answer as one language has it: by language, a
+// title is no JSON Schema's. Nobody is asked with it as it is written.
+func inEnglish(doc json.RawMessage) json.RawMessage {
+	d := json.NewDecoder(bytes.NewReader(doc))
+	d.UseNumber() // some are too long for any other
+	var v any
+	if d.Decode(&v) != nil {
+		return doc
+	}
+	raw, err := json.Marshal(graph.SchemaIn(v, "en"))
+	if err != nil {
+		return doc
+	}
+	return raw
 }
 
 // schema checks one, if it is there. What is no object the graph refuses.

@@ -125,19 +125,28 @@ func (s *Schema) Check(ctx context.Context, v any) (Faults, error) {
 // person who sees one value and no document; empty when there is nothing. What
 // cannot be checked is Faults; any other error is ctx's.
 func (s *Schema) First(ctx context.Context, v any) (string, error) {
+	first, _, err := s.Fields(ctx, v)
+	return first, err
+}
+
+// Fields is First, and beside it everything that is wrong, for a person who
+// filled in a form: a member that is missing is told at its own place, which is
+// its field's.
+func (s *Schema) Fields(ctx context.Context, v any) (first string, wrong Faults, err error) {
 	invalid, faults, err := s.validate(ctx, v)
 	switch {
 	case err != nil:
-		return "", err
+		return "", nil, err
 	case len(faults) > 0:
-		return "", faults
+		return "", nil, faults
 	case invalid == nil:
-		return "", nil
+		return "", nil, nil
 	}
+	wrong = fieldSentences(invalid, s.source)
 	for len(invalid.Causes) > 0 {
 		invalid = invalid.Causes[0]
 	}
-	return cut(invalid.Message, maxMessage), nil
+	return cut(invalid.Message, maxMessage), wrong, nil
 }
 
 // Reason is why Compile or Check refused, as part of a sentence: the first

@@ -17,6 +17,26 @@ import (
 // sentences turns the tree of failed keywords into one fault for each leaf, of
 // the first maxFaults places.
 func sentences(failed *jsonschema.ValidationError, source any) Faults {
+	return faultsOf(failed, func(leaf *jsonschema.ValidationError) []Fault { return sentence(leaf, source) })
+}
+
+// fieldSentences are sentences for who fills in a form: what is missing is told
+// at its own place, where a field stands for it.
+func fieldSentences(failed *jsonschema.ValidationError, source any) Faults {
+	return faultsOf(failed, func(leaf *jsonschema.ValidationError) []Fault {
+		faults := sentence(leaf, source)
+		if keyword(leaf) == "required" {
+			for i, name := range namesMissing(leaf) {
+				faults[i].Path += "/" + toPointer(name)
+				faults[i].Message = "it is missing"
+			}
+		}
+		return faults
+	})
+}
+
+// faultsOf are the faults of what failed by itself, in order.
+func faultsOf(failed *jsonschema.ValidationError, sentence func(*jsonschema.ValidationError) []Fault) Faults {
 	found, more := leaves(failed), false
 	if len(found) > maxFaults {
 		slices.SortFunc(found, func(a, b *jsonschema.ValidationError) int {
@@ -26,7 +46,7 @@ func sentences(failed *jsonschema.ValidationError, source any) Faults {
 	}
 	var faults Faults
 	for _, leaf := range found {
-		for _, fault := range sentence(leaf, source) {
+		for _, fault := range sentence(leaf) {
 			fault.Message, fault.Hint = cut(fault.Message, maxMessage), cut(fault.Hint, maxMessage)
 			faults = append(faults, fault)
 		}
@@ -166,8 +186,7 @@ func hint(schema map[string]any, location string) string {
 // missing tells each member that is not there, with what it would be for.
 func missing(e *jsonschema.ValidationError, at, whole map[string]any) []Fault {
 	var faults []Fault
-	for name := range strings.SplitSeq(strings.TrimPrefix(e.Message, "missing properties: "), ", ") {
-		name = strings.Trim(name, "'")
+	for _, name := range namesMissing(e) {
 		about, there := object(at["properties"])[name]
 		if !there && e.InstanceLocation == "" { // a condition on the document
 			about = object(whole["properties"])[name]
@@ -178,6 +197,15 @@ func missing(e *jsonschema.ValidationError, at, whole map[string]any) []Fault {
 		})
 	}
 	return faults
+}
+
+// namesMissing are the members that are not there, as the library tells them.
+func namesMissing(e *jsonschema.ValidationError) []string {
+	names := strings.Split(strings.TrimPrefix(e.Message, "missing properties: "), ", ")
+	for i, name := range names {
+		names[i] = strings.Trim(name, "'")
+	}
+	return names
 }
 
 // maxChoices bounds the values a hint names.
@@ -231,6 +259,10 @@ func unescape(pointer string) string {
 		return plain
 	}
 	return pointer
+}
+
+func toPointer(member string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(member)
 }
 
 func unpointer(token string) string {

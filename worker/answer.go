@@ -20,8 +20,11 @@ import (
 // maxAnswer bounds an answer, in bytes of JSON. No tool takes a longer text.
 const maxAnswer = 200_000
 
-// TypeCancel is the type of an answer that skips any question (INT-09).
-const TypeCancel = "cancel"
+// The types of answers that are no question's own.
+const (
+	TypeCancel = "cancel" // skips any question (INT-09)
+	TypeForm   = "form"   // a value for the answer_schema, whatever type the question is of
+)
 
 // Answer gives a person's answer to a question: checks it, claims the question
 // (one answer wins; later ones are a Conflict, INT-31), and sends it to the
@@ -123,11 +126,14 @@ func (e *Engine) deliver(ctx context.Context, q run.Interrupt) error {
 var errGone = errors.New("the run has ended")
 
 // Check says whether an answer fits a question (INT-07, INT-32): its type is
-// the question's, a choice is one that was offered, and the value fits the
-// answer's schema if there is one. An answer without a type is not checked for
-// it.
+// the question's, or form where that has an answer_schema, a choice is one that
+// was offered, and the value fits the answer's schema if there is one. An answer
+// without a type is not checked for it. What does not fit a schema has
+// schemas.Faults as its details: each field that is wrong, by its JSON pointer
+// into the value.
 func Check(ctx context.Context, q run.Interrupt, a run.Answer) error {
-	if a.Type != "" && a.Type != q.Type {
+	form := a.Type == TypeForm && len(q.AnswerSchema) > 0 && len(q.Options) == 0
+	if a.Type != "" && a.Type != q.Type && !form {
 		return fault.New(fault.Invalid, "The run waits for an answer of type %s, not %s; cancel skips any question.", q.Type, a.Type)
 	}
 	raw, err := json.Marshal(a.Value)
@@ -174,15 +180,15 @@ func fits(ctx context.Context, schema, raw json.RawMessage) error {
 	if err := json.Unmarshal(raw, &value); err != nil {
 		return fault.Wrap(fault.Invalid, err, "The answer is not JSON.")
 	}
-	wrong, err := compiled.First(ctx, value)
+	first, wrong, err := compiled.Fields(ctx, value)
 	if _, dear := errors.AsType[schemas.Faults](err); dear {
 		return fault.Wrap(fault.Invalid, err, "The answer cannot be checked: %s.", schemas.Reason(err))
 	}
 	if err != nil {
 		return err
 	}
-	if wrong != "" {
-		return fault.New(fault.Invalid, "The answer does not fit what was asked: %s.", wrong)
+	if len(wrong) > 0 {
+		return fault.New(fault.Invalid, "The answer does not fit what was asked: %s.", first).With(wrong)
 	}
 	return nil
 }

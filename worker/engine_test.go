@@ -286,6 +286,10 @@ func TestAnAnswerMustFitItsQuestion(t *testing.T) {
 		"action_choice":                {run.Interrupt{Type: "action_choice", Options: options}, run.Answer{Type: "action_choice", Value: "a"}, true},
 		"what the schema allows":       {run.Interrupt{Type: "text_input", AnswerSchema: schema}, run.Answer{Value: map[string]any{"n": 3}}, true},
 		"what the schema refuses":      {run.Interrupt{Type: "text_input", AnswerSchema: schema}, run.Answer{Value: map[string]any{"n": "3"}}, false},
+		"a form":                       {run.Interrupt{Type: "text_input", AnswerSchema: schema}, run.Answer{Type: TypeForm, Value: map[string]any{"n": 3}}, true},
+		"a form that does not fit":     {run.Interrupt{Type: "text_input", AnswerSchema: schema}, run.Answer{Type: TypeForm, Value: map[string]any{}}, false},
+		"a form nobody asked for":      {run.Interrupt{Type: "text_input"}, run.Answer{Type: TypeForm, Value: "x"}, false},
+		"a form instead of an option":  {run.Interrupt{Type: "doc_choice", Options: options, AnswerSchema: schema}, run.Answer{Type: TypeForm, Value: "a"}, false},
 		"a schema of another document": {run.Interrupt{Type: "text_input", AnswerSchema: json.RawMessage(`{"$ref":"file:///etc/passwd"}`)}, run.Answer{Value: "x"}, false},
 		"too much":                     {run.Interrupt{Type: "text_input"}, run.Answer{Value: strings.Repeat("x", maxAnswer)}, false},
 	} {

@@ -222,6 +222,9 @@ func (d *drive) settled(ctx workflow.Context, q *question, a activities.Answer) 
 			n.Label = o.Label
 		}
 	}
+	if len(q.Ask.Options) == 0 && len(q.Ask.AnswerSchema) > 0 {
+		n.Label = run.FormWords(q.Ask.AnswerSchema, a.Answer)
+	}
 	d.tally.Notices = append(d.tally.Notices, n)
 	if !d.paused.IsZero() {
 		d.waited += d.wall(ctx).Sub(d.paused)

@@ -72,6 +72,29 @@ func TestARunPausesAtItsQuestionAndGoesOnWithTheAnswer(t *testing.T) {
 	}
 }
 
+// A form is asked in the language of its person, and kept as words.
+//
+// Requirements: INT-27, INT-29
+func TestAFormIsAskedInThePersonsLanguageAndKeptAsWords(t *testing.T) {
+	t.Parallel()
+	w := activitiestest.New(`{"kind":"workflow.chat","entrypoint":"ask","nodes":[
+		{"id":"ask","type":"interrupt","interrupt_type":"text_input","message":{"en":"Where to?","de":"Wohin?"},"save_as":"trip","next":"end",
+		 "answer_schema":{"type":"object","required":["to"],"properties":{"nights":{"type":"integer","title":{"en":"Nights","de":"Nächte"}},"to":{"title":{"en":"To"}}}}},
+		{"id":"end","type":"end","response":"${vars.trip.to} for ${vars.trip.nights}"}]}`)
+	b := setup(t, w)
+	b.env.RegisterDelayedCallback(func() {
+		if q, _ := w.Question(0); q.Message != "Where to?" || !strings.Contains(string(q.AnswerSchema), `"title":"Nights"`) {
+			t.Errorf("the stored question is %+v", q)
+		}
+		b.answer(0, map[string]any{"nights": 2, "to": "Graz"})
+	}, time.Hour)
+	b.chat("a trip")
+	b.answered("Graz for 2")
+	if notices := b.closed().Notices; len(notices) != 2 || notices[0].Content != "Where to?" || notices[1].Content != "To: Graz; Nights: 2" {
+		t.Errorf("the notices are %+v", notices)
+	}
+}
+
 // Requirements: INT-09 (resumes with null; defaults; the run reaches its end), INT-10, INT-28
 func TestACancelledQuestionIsAnsweredNullAndItsResponseIsKeptButNotShown(t *testing.T) {
 	t.Parallel()

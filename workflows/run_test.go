@@ -263,6 +263,9 @@ func TestARunCanBeLookedIntoWhileItWaits(t *testing.T) {
 			len(s.Pending) != 1 || s.Pending[0].Says != "Which first?" || len(s.Trace) != 2 || len(s.Pins) == 0 || s.Pending[0].Since.Sub(s.Trace[1].Started).Abs() > time.Second { // the environment's clock stands still while a step is made
 			t.Errorf("the state is %+v", s)
 		}
+		if len(s.Calls) != 1 || s.Calls[0].Tool != "say" || !strings.Contains(string(s.Calls[0].Result), "seen") {
+			t.Errorf("the calls so far are %+v", s.Calls)
+		}
 		b.answer(0, "compare")
 	}, time.Hour)
 	b.chat("hello")

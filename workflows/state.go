@@ -19,7 +19,8 @@ type State struct {
 	Pending []PendingEffect  `json:"pending"` // what is outstanding
 	Paused  bool             `json:"paused"`  // only a person can move it
 	Trace   []graph.Step     `json:"trace"`
-	Usage   activities.Tally `json:"tally"` // without its records
+	Calls   []run.TraceCall  `json:"calls,omitempty"` // what was given and gave so far
+	Usage   activities.Tally `json:"tally"`           // without its records
 	Error   string           `json:"error,omitempty"`
 }
 
@@ -42,7 +43,7 @@ func (d *drive) state() State {
 		return s
 	}
 	s.Pins, s.Trace = d.opened.Pins, d.run.Trace()
-	s.Vars = d.vars()
+	s.Vars, s.Calls = d.vars(), shownCalls(d.tally.Calls())
 	s.Usage = activities.Tally{Usage: d.tally.Usage, Model: d.tally.Model, Spoke: d.tally.Spoke}
 	for _, e := range d.run.Pending() {
 		p := PendingEffect{ID: e.ID, Node: e.Node, Kind: e.Kind, Attempt: e.Attempt, Since: d.outstanding(e, s.Trace), Says: e.Description}
@@ -55,6 +56,21 @@ func (d *drive) state() State {
 		}
 	}
 	return s
+}
+
+// maxShownCalls bounds what a run under way tells of its calls, in bytes: an
+// answer to a query is one message, and the trace is in it too.
+const maxShownCalls = 256 << 10
+
+// shownCalls are calls of which the latest tell what they were given and gave.
+func shownCalls(calls []run.TraceCall) []run.TraceCall {
+	held := 0
+	for i := range slices.Backward(calls) {
+		if held += len(calls[i].Args) + len(calls[i].Result); held > maxShownCalls {
+			calls[i].Args, calls[i].Result = nil, nil
+		}
+	}
+	return calls
 }
 
 // outstanding is since when an effect is, by the clock on the wall, which the

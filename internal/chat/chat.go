@@ -144,6 +144,13 @@ type Messages interface {
 	Message(ctx context.Context, v identity.Viewer, id string) (Message, error)
 }
 
+// MessageHeads reads the beginnings of messages.
+type MessageHeads interface {
+	// MessageHeads gives the first characters of messages by their ids, no more
+	// than length of each; those that are not the viewer's own are left out.
+	MessageHeads(ctx context.Context, v identity.Viewer, ids []string, length int) (map[string]string, error)
+}
+
 // Turns writes the two ends of a turn, one transaction each.
 type Turns interface {
 	// Accept stores the user's message and the turn's run, and creates the

@@ -135,12 +135,13 @@ func (p *parser) interrupt(n *node, f fields) {
 	if a.message = f.template("message"); a.message.kind == absent {
 		p.fault(f.path+"/message", "", "an interrupt needs a message for the person")
 	}
+	p.spoken(f.path+"/message", f.m["message"])
 	a.options = f.template("options")
 	if a.kind == "text_input" && f.m["options"] != nil {
 		p.fault(f.path+"/options", "", "a text_input has no options")
 	}
 	if a.options.kind == constant {
-		if _, fail := options(a.options.value); fail != nil {
+		if _, fail := options(a.options.value, english); fail != nil {
 			p.fault(f.path+"/options", "", "%s", fail.Message)
 		}
 	}
@@ -157,6 +158,16 @@ func (p *parser) interrupt(n *node, f fields) {
 	a.onCancel = f.node("on_cancel")
 	const month = 30 * 24 * 3600 * 1000
 	n.timeout = within(f.millis("timeout_ms", 0, 1000, month))
+}
+
+// spoken checks a text by language; any other text is checked elsewhere.
+func (p *parser) spoken(path string, v any) {
+	if _, isObject := v.(map[string]any); !isObject {
+		return
+	}
+	if _, ok := byLanguage(v); !ok {
+		p.fault(path, `write {"en": "Which?", "de": "Welche?"}; a language left out reads the English`, "an object is not a text by language: it has texts only, each under the code of its language, and the English among them")
+	}
 }
 
 func (p *parser) agent(n *node, f fields) {

@@ -12,19 +12,19 @@ var askTypes = []string{"doc_choice", "text_input", "action_choice", "retrieval_
 
 // enterInterrupt puts the question of an interrupt node.
 func (r *Run) enterInterrupt(t *thread, n *node) {
-	ask := Ask{Type: n.talk.kind, AnswerSchema: n.talk.schema}
+	ask := Ask{Type: n.talk.kind, AnswerSchema: answerSchema(n.talk.schema, r.language())}
 	message, f := n.talk.message.resolve(r.scope(t))
 	if f != nil {
 		r.refuse(t, f)
 		return
 	}
-	if ask.Message, f = boundedText(message); f != nil {
+	if ask.Message, f = boundedText(inLanguage(message, r.language())); f != nil {
 		r.refuse(t, f)
 		return
 	}
 	raw, f := n.talk.options.resolve(r.scope(t))
 	if f == nil {
-		ask.Options, f = options(raw)
+		ask.Options, f = options(raw, r.language())
 	}
 	if f != nil {
 		r.refuse(t, f)
@@ -34,8 +34,9 @@ func (r *Run) enterInterrupt(t *thread, n *node) {
 	r.ask(t, 0, t.id(), asking, ask)
 }
 
-// options reads a list of {id, label}; a plain string is both.
-func options(v any) ([]Option, *Failure) {
+// options reads a list of {id, label}; a plain string is both. A label may be
+// given by language.
+func options(v any, language string) ([]Option, *Failure) {
 	if v == nil {
 		return nil, nil
 	}
@@ -51,7 +52,7 @@ func options(v any) ([]Option, *Failure) {
 			continue
 		case map[string]any:
 			id, _ := x["id"].(string)
-			label, _ := x["label"].(string)
+			label, _ := inLanguage(x["label"], language).(string)
 			if id != "" && label == "" {
 				label = id
 			}
@@ -69,7 +70,7 @@ func options(v any) ([]Option, *Failure) {
 // with what it wants back and is made again with the answer.
 func (r *Run) question(t *thread, place int, raw map[string]any) {
 	s := t.Slots[place]
-	ask, f := toolAsk(raw)
+	ask, f := toolAsk(raw, r.language())
 	if f == nil && s.Asked >= maxQuestions {
 		f = failuref(CodeLimit, "tool %s asked %d questions without an answer of its own, which is the limit", s.Tool, maxQuestions)
 	}
@@ -86,19 +87,19 @@ func (r *Run) question(t *thread, place int, raw map[string]any) {
 	r.ask(t, place, s.ID+".a"+strconv.Itoa(s.Asked), asking, ask)
 }
 
-func toolAsk(raw map[string]any) (Ask, *Failure) {
+func toolAsk(raw map[string]any, language string) (Ask, *Failure) {
 	var ask Ask
 	ask.Type, _ = raw["interrupt_type"].(string)
-	ask.Message, _ = raw["message"].(string)
+	ask.Message, _ = inLanguage(raw["message"], language).(string)
 	if !slices.Contains(askTypes, ask.Type) {
 		return ask, failuref(CodeValidation, "a tool asked with interrupt_type %q; it is one of doc_choice, text_input, action_choice, retrieval_low", ask.Type)
 	}
 	var f *Failure
 	if ask.Type != "text_input" {
-		ask.Options, f = options(raw["options"])
+		ask.Options, f = options(raw["options"], language)
 	}
 	if schema, ok := raw["answer_schema"].(map[string]any); ok && f == nil {
-		ask.AnswerSchema, _ = json.Marshal(schema)
+		ask.AnswerSchema, _ = json.Marshal(SchemaIn(schema, language))
 	}
 	return ask, f
 }

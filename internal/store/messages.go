@@ -96,3 +96,23 @@ func makeRoom(tx Tx, user, conversationID string, from, n int) error {
 		Args{"conversation": conversationID, "user": user})
 	return err
 }
+
+// MessageHeads implements chat.MessageHeads.
+func (s *Store) MessageHeads(ctx context.Context, v identity.Viewer, ids []string, length int) (map[string]string, error) {
+	type head struct{ id, text string }
+	var list []head
+	args := Args{"user": v.UserID, "length": length}
+	query := `SELECT id, substr(content, 1, CAST(@length AS integer)) FROM message WHERE user_id = @user AND id IN ` + args.in("id", ids)
+	err := s.read(ctx, v, func(tx Tx) (err error) {
+		list, err = all(tx, query, args, func(scan Scan) (h head, err error) {
+			err = scan(&h.id, &h.text)
+			return h, err
+		})
+		return err
+	})
+	heads := make(map[string]string, len(list))
+	for _, h := range list {
+		heads[h.id] = h.text
+	}
+	return heads, err
+}

@@ -112,7 +112,7 @@ type InterruptData struct {
 	Type           string          `json:"interrupt_type" doc:"doc_choice, text_input, action_choice, retrieval_low, …"`
 	Message        string          `json:"message"`
 	Options        []Choice        `json:"options" nullable:"true" doc:"null when any text is an answer"`
-	AnswerSchema   json.RawMessage `json:"answer_schema,omitempty" doc:"a JSON Schema"`
+	AnswerSchema   json.RawMessage `json:"answer_schema,omitempty" doc:"a JSON Schema, without options: of an object it is a form, to be answered with an object that fits it"`
 	// Status and PatchID are said by readers of the store only.
 	Status    string    `json:"status,omitempty" doc:"pending; missing where the question has just been asked"`
 	PatchID   *int64    `json:"patch_id,omitempty" doc:"it is the question of a proposed change, and decided there"`

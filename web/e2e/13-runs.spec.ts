@@ -44,6 +44,7 @@ test('an administrator finds everybody’s runs, and of another person’s only 
   await other.goto('/operate/runs');
   const theirs = other.getByRole('list', { name: 'Runs' }).getByRole('listitem');
   await expect(theirs).toHaveCount(1);
+  await expect(theirs.getByRole('link', { name: secret })).toBeVisible(); // to themselves
   await expect(other.getByRole('button', { name: 'Everybody’s' })).toHaveCount(0);
 
   await page.goto('/operate/runs');
@@ -87,6 +88,17 @@ test('a run that waits for a person shows where it stands, follows itself to its
   }
 
   const answer = (type: string, value: string) => ask(other, 'POST', '/v1/chat/resume', { conversation_id: started.conversation_id, resume_value: { type, value } });
+  // In the list it is told from others by what it was asked, and to its person alone.
+  for (const [who, said] of [[other, 1], [page, 0]] as const) {
+    await who.goto(`/operate/runs?${said ? '' : 'all=true&'}status=waiting`);
+    const runs = who.getByRole('list', { name: 'Runs' });
+    await expect(runs).toBeVisible();
+    await expect(runs.getByRole('link', { name: 'audit it' })).toHaveCount(said);
+    await expect(runs.getByText('Waits with: Two regulations match.')).toHaveCount(said);
+    await who.goto(`/operate/runs/${started.run_id}`);
+    await expect(who.locator('.picture .stands.wait')).toContainText('which');
+  }
+
   await answer('doc_choice', 'd1');
   for (const who of [other, page]) {
     await expect(who.locator('.picture .stands.wait')).toContainText('what');

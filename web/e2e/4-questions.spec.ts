@@ -1,5 +1,5 @@
 // Also on the lane: a question and its answer travel between processes.
-import { answered, box, enter, expect, holds, say, test, what, which, workflow } from './stage.ts';
+import { accessible, answered, box, enter, expect, holds, say, test, what, which, workflow } from './stage.ts';
 
 const one = [{ ...which, next: 'done' }, { id: 'done', type: 'end', response: 'You said ${vars.choice?}.' }];
 const two = [which, what, { id: 'done', type: 'end', response: 'You said ${vars.choice?} and ${vars.action?}.' }];
@@ -85,6 +85,80 @@ test('a question for words is answered in the box', async ({ page, watch }) => {
   const turn = await answered(page);
   await expect(turn.locator('.prose')).toContainText('the one of May');
   await expect(turn.locator('.asked')).toContainText('You answered: the one of May');
+});
+
+const trip: Record<string, unknown> = {
+  id: 'ask',
+  type: 'interrupt',
+  interrupt_type: 'text_input',
+  message: { en: 'Where do you want to go?', de: 'Wohin soll es gehen?' },
+  save_as: 'trip',
+  next: 'done',
+  answer_schema: {
+    type: 'object',
+    required: ['to', 'nights', 'class'],
+    properties: {
+      to: { type: 'string', title: { en: 'Where to', de: 'Wohin' }, description: { en: 'A town or a region', de: 'Eine Stadt oder eine Gegend' }, pattern: '^[A-Z]' },
+      nights: { type: 'integer', title: { en: 'Nights', de: 'Nächte' }, minimum: 1, maximum: 30, default: 2 },
+      class: { title: { en: 'Class', de: 'Klasse' }, oneOf: [{ const: 'first', title: { en: 'First', de: 'Erste' } }, { const: 'second', title: { en: 'Second', de: 'Zweite' } }] },
+      when: { type: 'string', format: 'date', title: { en: 'When', de: 'Wann' } },
+      by: { type: 'array', title: { en: 'How', de: 'Womit' }, items: { enum: ['rail', 'bus', 'bicycle'] } },
+      note: { type: 'string', format: 'textarea', title: { en: 'Anything else', de: 'Sonst noch etwas' } },
+      dog: { type: 'boolean', title: { en: 'With a dog', de: 'Mit Hund' } },
+    },
+  },
+};
+
+// Requirements: UI-21, UI-22 (disabled while options are open; its sentence), INT-16, INT-32
+test('a form says at its fields what is wrong, keeps what is written, and is asked in the language of its person', async ({ page, watch }) => {
+  test.setTimeout(60_000);
+  watch.expected.push(/400/);
+  await enter(page);
+  await workflow(page, 'trip', [trip, { id: 'done', type: 'end', response: 'To ${vars.trip.to} for ${vars.trip.nights}, ${vars.trip.class}.' }]);
+  await say(page, 'Plan a trip');
+  const slip = page.getByRole('region', { name: 'Needs your answer' });
+  await expect(slip).toContainText('Where do you want to go?');
+  await expect(slip.getByLabel('Where to')).toBeFocused();
+  await expect(slip.getByLabel('Nights')).toHaveValue('2');
+  await expect(box(page)).toBeDisabled();
+  await expect(page.getByText('Please fill in the form above, or skip the question.')).toBeVisible();
+  await accessible(page, 'a form');
+  await slip.getByRole('button', { name: 'Send answer' }).click();
+  await expect(slip.getByRole('alert')).toHaveText(['Please fill this in.', 'Please fill this in.']);
+  await slip.getByLabel('Where to').fill('graz');
+  await slip.getByLabel('Class').selectOption({ label: 'Second' });
+  await slip.getByLabel('bus').check();
+  await slip.getByLabel('Where to').press('Enter'); // the server alone knows the pattern
+  await expect(slip.getByRole('alert')).toContainText('pattern');
+  await expect(slip.getByLabel('Where to')).toBeFocused();
+  await page.getByRole('link', { name: 'Contexts' }).click();
+  await page.goBack();
+  await expect(slip.getByLabel('bus')).toBeChecked();
+  await slip.getByLabel('Where to').fill('Graz');
+  await slip.getByRole('button', { name: 'Send answer' }).click();
+  const turn = await answered(page);
+  await expect(turn.locator('.prose')).toContainText('To Graz for 2, second.');
+  const told = 'You answered: Where to: Graz; Nights: 2; Class: Second';
+  await expect(turn.locator('.asked')).toContainText(told);
+  await page.reload();
+  await expect(page.locator('.turn').last().locator('.asked')).toContainText(told);
+
+  await page.goto('/settings');
+  const kept = page.waitForResponse((response) => response.url().endsWith('/v1/settings') && response.request().method() === 'PATCH');
+  await page.locator('main').getByRole('button', { name: 'DE, Deutsch' }).click();
+  await kept;
+  await page.goto('/');
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.emulateMedia({ colorScheme: 'dark' });
+  const chooser = page.getByLabel('Ablauf', { exact: true });
+  await chooser.selectOption((await chooser.locator('option', { hasText: 'trip_' }).getAttribute('value'))!);
+  await say(page, 'Plane eine Reise');
+  const card = page.locator('.slip');
+  await expect(card).toContainText('Wohin soll es gehen?');
+  await expect(card.getByLabel('Nächte')).toBeVisible();
+  await expect(card.getByLabel('Klasse').locator('option')).toHaveText(['Bitte wählen', 'Erste', 'Zweite']);
+  await accessible(page, 'a form on a phone');
+  expect(await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth)).toBe(false);
 });
 
 // Requirements: INT-31

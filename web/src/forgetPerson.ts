@@ -7,6 +7,7 @@ import { session } from './api/session.ts';
 import { forgetRuns } from './chat/follower.ts';
 import { forgetCommands } from './chat/commands.ts';
 import { forgetFeedback } from './feedback/state.ts';
+import { forgetForms } from './forms/kept.ts';
 import { forgetChoices } from './knowledge/choice.ts';
 import { forgetUploads } from './knowledge/uploads.ts';
 import { forgetNotices } from './lib/notify.ts';
@@ -24,6 +25,7 @@ function forgetPerson(): void {
   forgetRuns();
   forgetCommands();
   forgetFeedback();
+  forgetForms();
   forgetUploads();
   forgetChoices();
   forgetNotices();

@@ -245,6 +245,8 @@ func foreignLists(t *testing.T, b Backend, v identity.Viewer, o owned) {
 	count("conversations", len(talks), err)
 	history, err := s.History(ctx, v, o.turn.ConversationID, 1000, 10)
 	count("history", len(history), err)
+	heads, err := s.MessageHeads(ctx, v, []string{o.turn.MessageID}, 10)
+	count("heads of messages", len(heads), err)
 	held, _, err := s.ListFiles(ctx, v, "", 10)
 	count("files", len(held), err)
 	contexts, _, err := s.ListContexts(ctx, v, "", "", 10)

@@ -134,7 +134,7 @@ export const rehearse = (id: number, sample: number, unknown: Unknowns, script?:
   act(ask('rehearsePatch', { path: { id }, body: { sample, unknown, ...(script ? { script } : {}) } }));
 
 /** Answers a question that belongs to no conversation; null skips it. */
-export async function settle(question: OpenQuestion, value: string | boolean | number | null): Promise<void> {
+export async function settle(question: OpenQuestion, value: unknown): Promise<void> {
   await ask('resume', {
     body: {
       interrupt_id: question.interrupt_id,

@@ -92,10 +92,23 @@ export interface Message extends gen.Message {
   meta: MessageMeta;
 }
 
+/** A JSON Schema, as far as a page reads it; written by a person, so that any member may be anything. */
+export interface JsonSchema {
+  type?: unknown;
+  title?: unknown;
+  description?: unknown;
+  default?: unknown;
+  format?: unknown;
+  properties?: unknown;
+  required?: unknown;
+  items?: unknown;
+  [keyword: string]: unknown;
+}
+
 /** A question of a conversation: a chat knows no others. One that has just been asked does not say where it stands. */
 export interface Interrupt extends gen.InterruptData {
   conversation_id: string;
-  answer_schema?: { type?: string } | null;
+  answer_schema?: JsonSchema | null;
 }
 
 export interface Thread extends Omit<gen.Thread, 'pending_interrupt' | 'pending_interrupts'> {

@@ -14,7 +14,7 @@ import { Attach } from '../knowledge/Attach.tsx';
 import { UploadTray } from '../knowledge/UploadTray.tsx';
 import { useStore } from '../lib/store.ts';
 import { Icon } from '../shell/Icon.tsx';
-import { takesWords } from './QuestionCard.tsx';
+import { takesForm, takesWords } from './QuestionCard.tsx';
 import { answer, answerDraft, giveBackLines, notice, notices } from './commands.ts';
 
 interface Props {
@@ -37,8 +37,8 @@ function modeOf(props: Props): Mode {
   return props.running || props.sending ? 'run' : 'message';
 }
 
-function reason(mode: Mode, words: Dictionary): string {
-  if (mode === 'choose') return words.lockedByQuestion;
+function reason(mode: Mode, words: Dictionary, question: Interrupt | null): string {
+  if (mode === 'choose') return question && takesForm(question) ? words.lockedByForm : words.lockedByQuestion;
   if (mode === 'answer') return words.openForAnswer;
   return mode === 'run' ? words.lockedByRun : '';
 }
@@ -64,7 +64,7 @@ export function Composer(props: Props) {
   const box = useBox(props, mode, writing);
   useSlash();
   // While an answer is written, an empty box says so by itself: nothing moves.
-  const why = mode === 'run' && writing.empty ? '' : reason(mode, words);
+  const why = mode === 'run' && writing.empty ? '' : reason(mode, words, props.question);
   useShown(
     writing,
     {
@@ -150,7 +150,7 @@ function useBox(props: Props, mode: Mode, writing: Writing): Box {
     const question = props.question!;
     setBusy(true);
     writing.clear();
-    void answer(question, value, said).then((settled) => {
+    void answer(question, value, said).then(({ settled }) => {
       setBusy(false);
       if (!settled) giveBackLines(answerDraft(question), lines);
     });

@@ -5,7 +5,7 @@ import { interruptFixture } from '../api/fixtures.ts';
 import type { Interrupt } from '../api/types.ts';
 import { setLanguage } from '../i18n/index.ts';
 import { forgetRuns } from './follower.ts';
-import { QuestionCard, takesWords } from './QuestionCard.tsx';
+import { QuestionCard, takesForm, takesWords } from './QuestionCard.tsx';
 
 Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
 
@@ -19,6 +19,7 @@ function question(id: string, more: Partial<Interrupt> = {}): Interrupt {
 
 let box: HTMLElement;
 let root: Root;
+let refusal: { path: string; message: string }[] | null = null;
 let sent: { resume_value: { type: string; value: unknown }; interrupt_id: string }[];
 
 function Stack({ asked }: { asked: Interrupt[] }) {
@@ -39,6 +40,9 @@ beforeEach(() => {
   box = document.body.appendChild(document.createElement('div'));
   sent = [];
   vi.stubGlobal('fetch', async (url: string, init: RequestInit) => {
+    if (url === '/v1/chat/resume' && refusal) {
+      return new Response(JSON.stringify({ status: 'error', error: { code: 'validation_error', message: 'It does not fit.', details: refusal } }), { status: 400 });
+    }
     if (url === '/v1/chat/resume') sent.push(JSON.parse(init.body as string) as (typeof sent)[0]);
     return new Response(JSON.stringify({ status: 'ok', data: {} }), { status: 200 });
   });
@@ -92,6 +96,43 @@ describe('the slip', () => {
     expect(buttons()).toEqual(['Skip this question']);
     expect(takesWords(strange)).toBe(true);
     expect(takesWords(question('q'))).toBe(false);
+  });
+
+  // Requirements: UI-21, INT-32
+  it('is a form where the answer is an object, and says at the fields what is wrong', async () => {
+    const schema = {
+      type: 'object',
+      required: ['to', 'nights'],
+      properties: { to: { type: 'string', title: 'Where to' }, nights: { type: 'integer', title: 'Nights', minimum: 1 }, by: { type: 'array', title: 'By', items: { enum: ['rail', 'bus'] } } },
+    };
+    const trip = question('q', { interrupt_type: 'text_input', options: null, answer_schema: schema });
+    show(trip);
+    expect(takesForm(trip)).toBe(true);
+    expect(takesWords(trip)).toBe(false);
+    expect([...box.querySelectorAll('label > span')].map((one) => one.textContent?.trim())).toEqual(['Where to', 'Nights', 'rail', 'bus']);
+    expect(document.activeElement).toBe(box.querySelector('input'));
+    const send = () => act(async () => box.querySelector('form')!.requestSubmit());
+    const write = (n: number, text: string) =>
+      act(() => {
+        const input = box.querySelectorAll<HTMLInputElement>('input[type=text]')[n]!;
+        Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')!.set!.call(input, text);
+        input.dispatchEvent(new Event('input', { bubbles: true }));
+      });
+    await send();
+    expect([...box.querySelectorAll('.problem')].map((one) => one.textContent)).toEqual(['Please fill this in.', 'Please fill this in.']);
+    expect(sent).toEqual([]);
+
+    write(0, 'Graz');
+    write(1, '2');
+    act(() => box.querySelectorAll<HTMLInputElement>('input[type=checkbox]')[1]!.click());
+    refusal = [{ path: '/nights', message: 'it must be >= 3 and is 2' }];
+    await send();
+    expect([...box.querySelectorAll('.problem')].map((one) => one.textContent)).toEqual(['it must be >= 3 and is 2']);
+    expect(document.activeElement?.getAttribute('aria-invalid')).toBe('true');
+    refusal = null;
+    write(1, '3');
+    await send();
+    expect(sent.at(-1)).toMatchObject({ interrupt_id: 'q', resume_value: { type: 'text_input', value: { to: 'Graz', nights: 3, by: ['bus'] } } });
   });
 
   it('offers yes and no where the answer is one of the two', () => {

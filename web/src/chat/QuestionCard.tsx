@@ -1,13 +1,21 @@
 import { useEffect, useRef, useState } from 'react';
 import type { Interrupt } from '../api/types.ts';
 import { useWords } from '../i18n/index.ts';
+import { wrongOf } from '../forms/answer.ts';
+import { isPlain } from '../forms/fields.ts';
+import { SchemaForm } from '../forms/SchemaForm.tsx';
 import { Icon, type IconName } from '../shell/Icon.tsx';
-import { answer } from './commands.ts';
+import { answer, notice } from './commands.ts';
 import { isChoice, unadorned } from './thread.ts';
 
-/** Whether a question takes words of one's own; a type not known to us always does. */
+/** Whether a question takes words of one's own; a type not known to us does, unless it asks for more than words. */
 export function takesWords(interrupt: Interrupt): boolean {
-  return !isChoice(interrupt.interrupt_type) || !interrupt.options?.length;
+  return !takesForm(interrupt) && (!isChoice(interrupt.interrupt_type) || !interrupt.options?.length);
+}
+
+/** Whether a question is a form. */
+export function takesForm(interrupt: Interrupt): boolean {
+  return !interrupt.options?.length && !isPlain(interrupt.answer_schema);
 }
 
 /** The question that holds the run, above the box. With several open, one at a time. */
@@ -76,6 +84,7 @@ function Question({ interrupt }: { interrupt: Interrupt }) {
   }
 
   useEffect(() => {
+    if (takesForm(interrupt)) return; // it has fields of its own
     if (offered.length > 0) first.current?.focus({ preventScroll: true });
     else document.getElementById('message')?.focus({ preventScroll: true });
     // Once, when the question appears: later the focus is the reader's.
@@ -87,6 +96,38 @@ function Question({ interrupt }: { interrupt: Interrupt }) {
     if (choice) settle(choice.value, choice.label);
   });
 
+  const skip = (
+    <button type="button" className="quiet" disabled={busy} onClick={() => settle(null, null)}>
+      {words.skipQuestion}
+    </button>
+  );
+  if (takesForm(interrupt)) {
+    return (
+      <>
+        <p className="question">{interrupt.message}</p>
+        <SchemaForm
+          id={interrupt.interrupt_id}
+          schema={interrupt.answer_schema!}
+          label={interrupt.message}
+          busy={busy}
+          focus
+          beside={skip}
+          onAnswer={async (value, shown, fields) => {
+            if (pressed.current) return {};
+            pressed.current = true;
+            setBusy(true);
+            const left = await answer(interrupt, value, shown);
+            pressed.current = false;
+            setBusy(false);
+            if (left.settled) return null;
+            const wrong = wrongOf(fields, left.details);
+            if (Object.keys(wrong).length > 0) notice(interrupt.conversation_id, ''); // it is said at the fields
+            return wrong;
+          }}
+        />
+      </>
+    );
+  }
   return (
     <>
       <p className="question">{interrupt.message}</p>
@@ -105,9 +146,7 @@ function Question({ interrupt }: { interrupt: Interrupt }) {
             {index < 9 && <kbd aria-hidden="true">{index + 1}</kbd>}
           </button>
         ))}
-        <button type="button" className="quiet" disabled={busy} onClick={() => settle(null, null)}>
-          {words.skipQuestion}
-        </button>
+        {skip}
       </div>
     </>
   );

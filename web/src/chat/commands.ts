@@ -156,12 +156,17 @@ export async function stop(runID: string, conversation: string): Promise<void> {
   }
 }
 
+/** What became of an answer. While the question is not settled, one is still wanted; the details say which fields were wrong. */
+export interface Answered {
+  settled: boolean;
+  details?: unknown;
+}
+
 /**
  * Answers a question; null skips it. A settled one brings the conversation up
- * to date (INT-31). Whether the question is settled: if not, the answer is
- * still wanted.
+ * to date (INT-31).
  */
-export async function answer(interrupt: Interrupt, value: string | number | boolean | null, shown: string | null): Promise<boolean> {
+export async function answer(interrupt: Interrupt, value: unknown, shown: string | null): Promise<Answered> {
   const another = watchPerson();
   const conversation = interrupt.conversation_id;
   notice(conversation, '');
@@ -176,17 +181,17 @@ export async function answer(interrupt: Interrupt, value: string | number | bool
     answers.set({ ...answers.get(), [interrupt.interrupt_id]: shown });
     writeDraft(answerDraft(interrupt), '');
     followRun(interrupt.run_id, conversation);
-    return true;
+    return { settled: true };
   } catch (error) {
-    if (another()) return true; // the box is another person's by now
+    if (another()) return { settled: true }; // the box is another person's by now
     const open = await isOpen(interrupt);
-    if (another()) return true;
+    if (another()) return { settled: true };
     const refused = error instanceof Failure && (error.status === 409 || error.status === 400 || error.status === 404);
     if (open || refused) notice(conversation, open ? sentence(error) : words().stale);
-    if (open) return false;
+    if (open) return { settled: false, details: error instanceof Failure ? error.details : undefined };
     settleElsewhere(interrupt);
     followRun(interrupt.run_id, conversation);
-    return true;
+    return { settled: true };
   } finally {
     void queryClient.invalidateQueries({ queryKey: keys.conversations });
   }

@@ -1,11 +1,11 @@
 import { useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
-import { useAttempt } from '../account/useAttempt.ts';
-import { settle, unsettled, useOpenPatches, useOpenQuestions, usePatches, waits, type OpenQuestion, type PatchRow } from '../api/changes.ts';
+import { unsettled, useOpenPatches, useOpenQuestions, usePatches, waits, type OpenQuestion, type PatchRow } from '../api/changes.ts';
 import type { PatchStatus } from '../api/types.ts';
 import { sentence } from '../i18n/errors.ts';
 import { useWords } from '../i18n/index.ts';
 import { TypeBadge } from '../ui/Badge.tsx';
+import { Answer } from './Answer.tsx';
 import { Versions } from './Changes.tsx';
 import { Ago, Loading, useAdmin } from './parts.tsx';
 import { proposerOf } from './PatchPage.tsx';
@@ -169,6 +169,7 @@ function QuestionRow({ question, onAnswered }: QuestionProps) {
       <span className="dot" aria-hidden="true" />
       <div className="row-main">
         <p className="asked-words">{question.message}</p>
+        {question.asked && <p className="hint">{words.askedBy(question.asked)}</p>}
         {question.conversation_id ? <Link href={`/c/${question.conversation_id}`}>{words.openConversation}</Link> : <Answer question={question} onAnswered={onAnswered} />}
       </div>
       <p className="row-facts">
@@ -176,46 +177,5 @@ function QuestionRow({ question, onAnswered }: QuestionProps) {
         <Ago time={question.created_at} />
       </p>
     </li>
-  );
-}
-
-/** A question of a run that has no conversation is answered where it is listed. */
-function Answer({ question, onAnswered }: QuestionProps) {
-  const words = useWords();
-  const attempt = useAttempt();
-  const [text, setText] = useState('');
-  const give = (value: string | null) => void attempt.go(() => settle(question, value)).then((went) => went && onAnswered());
-  const options = question.options ?? [];
-  return (
-    <form
-      className="answer"
-      onSubmit={(event) => {
-        event.preventDefault();
-        give(text);
-      }}
-    >
-      {options.length > 0 ? (
-        options.map((option) => (
-          <button key={option.id} type="button" disabled={attempt.busy} onClick={() => give(option.id)}>
-            {option.label}
-          </button>
-        ))
-      ) : (
-        <>
-          <input aria-label={words.answerLabel} value={text} required onChange={(event) => setText(event.target.value)} />
-          <button type="submit" disabled={attempt.busy}>
-            {words.sendAnswer}
-          </button>
-        </>
-      )}
-      <button type="button" className="quiet" disabled={attempt.busy} onClick={() => give(null)}>
-        {words.skipQuestion}
-      </button>
-      {attempt.problem && (
-        <p role="alert" className="problem">
-          {attempt.problem}
-        </p>
-      )}
-    </form>
   );
 }

@@ -1,15 +1,19 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
+import { useQueryClient } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { useMessagesOf } from '../api/thread.ts';
 import { useVersions } from '../api/artifacts.ts';
-import { isOver, useOperatedRun, traceOf, type OperatedRun } from '../api/runs.ts';
+import { useOpenQuestions } from '../api/changes.ts';
+import { isOver, runKeys, useOperatedRun, traceOf, type OperatedRun } from '../api/runs.ts';
 import { Failure } from '../api/failure.ts';
 import { AskedLine } from '../chat/Rail.tsx';
+import { Json } from '../code/Json.tsx';
 import { turnsOf } from '../chat/thread.ts';
 import { language, useWords } from '../i18n/index.ts';
 import { duration, money } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';
 import { Picture } from '../picture/Picture.tsx';
+import { Answer } from './Answer.tsx';
 import { when } from './figures.ts';
 import { Card, Loading, TemporalLink, Trouble } from './parts.tsx';
 import { Replay } from './Replay.tsx';
@@ -41,6 +45,7 @@ function Whole({ run }: { run: OperatedRun }) {
         <h1>
           {name} {run.artifact && <span className="versions">v{run.artifact.version}</span>}
         </h1>
+        {run.asked && <p className="asked-words">{run.asked}</p>}
         <Facts run={run} />
         {run.error && (
           <p className="problem" role="alert">
@@ -118,6 +123,12 @@ function Trace({ run, foreign }: { run: OperatedRun; foreign: boolean }) {
             <StepCard key={at} steps={steps} at={at} calls={trace.calls ?? []} foreign={foreign} over={isOver(run)} />
           </div>
         )}
+        {run.status === 'waiting' && !run.conversation_id && !run.patch_id && !foreign && <Waits run={run.id} />}
+        {run.input && Object.keys(run.input).length > 0 && (
+          <Card title={words.runInput}>
+            <Json value={run.input} />
+          </Card>
+        )}
         {run.conversation_id && !foreign && <Asked conversation={run.conversation_id} run={run.id} />}
         <Drawn run={run} steps={steps} onPick={(node) => choose(Math.max(0, steps.findIndex((step) => step.node === node)))} />
         {isOver(run) && run.artifact && <Replay run={run} />}
@@ -175,6 +186,24 @@ function Rail({ steps, at, onChoose }: { steps: Stop[]; at: number; onChoose(at:
         </button>
       )}
     </>
+  );
+}
+
+/** What a run by itself waits with, answered here: no conversation asks it. */
+function Waits({ run }: { run: string }) {
+  const words = useWords();
+  const client = useQueryClient();
+  const asked = (useOpenQuestions().data ?? []).filter((one) => one.run_id === run);
+  if (asked.length === 0) return null;
+  return (
+    <Card title={words.needsAnswer}>
+      {asked.map((one) => (
+        <div key={one.interrupt_id} className="open-question">
+          <p className="asked-words">{one.message}</p>
+          <Answer question={one} onAnswered={() => void client.invalidateQueries({ queryKey: runKeys.one(run) })} />
+        </div>
+      ))}
+    </Card>
   );
 }
 

@@ -2,6 +2,7 @@ import { Link, useLocation, useSearch } from 'wouter';
 import { useQuery } from '@tanstack/react-query';
 import { ask } from '../api/ask.ts';
 import { isOver, useRuns, type OperatedRun, type RunFilter } from '../api/runs.ts';
+import type { Dictionary } from '../i18n/en.ts';
 import { sentence } from '../i18n/errors.ts';
 import { language, useWords } from '../i18n/index.ts';
 import { duration } from '../lib/format.ts';
@@ -140,6 +141,11 @@ export function dotOf(run: OperatedRun): string {
   return isOver(run) ? 'settled' : 'live';
 }
 
+/** What a run follows, or what it is for. */
+function nameOf(run: OperatedRun, words: Dictionary): string {
+  return run.artifact ? `${run.artifact.name} v${run.artifact.version}` : words.runKind(run.kind);
+}
+
 function Table({ runs, whose }: { runs: OperatedRun[]; whose: boolean }) {
   const words = useWords();
   const locale = useStore(language);
@@ -152,11 +158,13 @@ function Table({ runs, whose }: { runs: OperatedRun[]; whose: boolean }) {
             <span className="dot" aria-hidden="true" />
             <div className="row-main">
               <p className="row-title">
-                <Link href={`/operate/runs/${run.id}`}>{run.artifact ? `${run.artifact.name} v${run.artifact.version}` : words.runKind(run.kind)}</Link>
+                <Link href={`/operate/runs/${run.id}`}>{run.asked || nameOf(run, words)}</Link>
                 <small>
+                  {run.asked && run.artifact && `${nameOf(run, words)} · `}
                   {words.runKind(run.kind)} {run.patch_id && `#${run.patch_id}`}
                 </small>
               </p>
+              {run.waits_for && <p className="row-why">{words.waitsFor(run.waits_for)}</p>}
               {run.error && <p className="row-why">{run.error.message}</p>}
             </div>
             <p className="row-facts">

@@ -13,7 +13,7 @@ interface Props {
   at: number;
   calls: Call[];
   foreign: boolean; // another person's: only its trace is shown
-  over: boolean; // what went in and out is told at the end
+  over: boolean; // nothing more will be told of a step
 }
 
 /** How long a step took, in the words of the caller; nothing for those that only decide. */

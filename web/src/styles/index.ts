@@ -34,6 +34,7 @@ import '../chat/Sources.css';
 import '../chat/SurfaceHead.css';
 import '../chat/Empty.css';
 import '../chat/QuestionCard.css';
+import '../forms/SchemaForm.css';
 import '../chat/Composer.css';
 import '../knowledge/ContextChooser.css';
 import '../knowledge/WorkflowChooser.css';
