@@ -2,6 +2,7 @@
 // after the other, as fast as the server takes them: told to wait, they wait.
 
 import { ask } from '../api/ask.ts';
+import { sleep } from '../api/call.ts';
 import { Failure } from '../api/failure.ts';
 import { keys, queryClient, unfinished } from '../api/queries.ts';
 import { follow } from '../api/follow.ts';
@@ -198,18 +199,25 @@ const mostFollowed = 4; // runs whose steps are shown; of the others it is enoug
 let following = 0;
 const inLine: (() => void)[] = [];
 
+const patience = 5_000; // ms until a document is asked for though its run has not said that it has ended
+
 /** Follows the ingestion to its end; what counts is the document's own state. */
 async function watch({ document, run_id: run }: Uploaded, id: string, contextID: string, signal: AbortSignal): Promise<void> {
+  const settling = new AbortController();
   try {
     // What a document says that was there before is of its last reading, until this one has ended.
     const before = document ? !unfinished(document) : false;
-    if (run && (before || following < mostFollowed)) await followed(run, id, signal);
+    if (run && (before || following < mostFollowed)) {
+      const end = followed(run, id, AbortSignal.any([signal, settling.signal]));
+      await (before ? end : Promise.race([end, sleep(patience, signal)]));
+    }
     const read = document && (await settled(document, signal));
     if (read?.status === 'failed' || read?.status === 'skipped') fail(id, read.error || words().failedDocument, true);
     else change(id, { phase: 'ready', passages: read?.chunks ?? 0 });
   } catch (error) {
     if (!signal.aborted) fail(id, sentence(error), true);
   } finally {
+    settling.abort();
     if (uploads.get().find((one) => one.id === id)?.phase === 'ready') jobs.delete(id); // its file is needed no more
     refreshLists(contextID);
   }
