@@ -8,8 +8,11 @@ import { dismiss, dismissAll, dismissFailed, dismissReady, few, leftOut, retry, 
 
 const manyReady = 2;
 
-/** The files on their way in, each with where it stands; many of them as one line that opens. */
-export function UploadTray() {
+/**
+ * The files on their way in, each with where it stands; many of them as one line
+ * that opens. Apart: it is no part of what is around it.
+ */
+export function UploadTray({ apart }: { apart?: boolean }) {
   const words = useWords();
   const rows = useStore(uploads);
   const left = useStore(leftOut);
@@ -18,7 +21,7 @@ export function UploadTray() {
   const failed = rows.filter((row) => row.phase === 'failed');
   const going = rows.filter((row) => row.phase !== 'failed');
   const toggle = () => setOpen(!open);
-  return (
+  const list = (
     <ul className="tray" aria-label={words.documents}>
       {going.length > few ? <Going rows={going} open={open} toggle={toggle} /> : <Few rows={going} />}
       {open && going.length > few && <Rows rows={going} />}
@@ -26,6 +29,12 @@ export function UploadTray() {
       {(open || failed.length <= few) && <Rows rows={failed} />}
       {left && <Left left={left} />}
     </ul>
+  );
+  if (!apart) return list;
+  return (
+    <aside className="uploads-apart" aria-label={words.upload}>
+      {list}
+    </aside>
   );
 }
 

@@ -87,7 +87,7 @@ export function Shell() {
           )}
           <Panel />
         </div>
-        {place !== 'chat' && <UploadTray />}
+        {place !== 'chat' && <UploadTray apart />}
       </div>
       <DropZone />
     </div>
