@@ -292,6 +292,7 @@ export const de: Dictionary = {
   failedDocument: 'Diese Datei ließ sich nicht lesen.',
   andMore: (n) => `und ${n} weitere`,
   readyFiles: (n) => `${n} Dateien sind bereit.`,
+  filesUnderWay: 'Dateien, die hinzukommen',
   filesRead: (ready, all) => `${ready} von ${all} Dateien sind gelesen`,
   filesToSend: (n) => `· noch ${n} zu senden: diese Seite offen lassen`,
   filesFailed: (n) => `${n} Dateien ließen sich nicht hinzufügen.`,

@@ -305,6 +305,7 @@ export const en = {
   failedDocument: 'This file could not be read.',
   andMore: (n: number) => `and ${n} more`,
   readyFiles: (n: number) => `${n} files are ready.`,
+  filesUnderWay: 'Files being added',
   filesRead: (ready: number, all: number) => `${ready} of ${all} files are read`,
   filesToSend: (n: number) => `· ${n} still to send: keep this page open`,
   filesFailed: (n: number) => `${n} files could not be added.`,

@@ -22,7 +22,7 @@ export function UploadTray({ apart }: { apart?: boolean }) {
   const going = rows.filter((row) => row.phase !== 'failed');
   const toggle = () => setOpen(!open);
   const list = (
-    <ul className="tray" aria-label={words.documents}>
+    <ul className="tray" aria-label={words.filesUnderWay}>
       {going.length > few ? <Going rows={going} open={open} toggle={toggle} /> : <Few rows={going} />}
       {open && going.length > few && <Rows rows={going} />}
       {failed.length > few && <Failed rows={failed} open={open} toggle={toggle} />}
@@ -32,7 +32,7 @@ export function UploadTray({ apart }: { apart?: boolean }) {
   );
   if (!apart) return list;
   return (
-    <aside className="uploads-apart" aria-label={words.upload}>
+    <aside className="uploads-apart" aria-label={words.filesUnderWay}>
       {list}
     </aside>
   );
@@ -77,7 +77,7 @@ function Going({ rows, open, toggle }: Folding) {
       <span className="state wide">
         <span className="name">{words.filesRead(ready, rows.length)}</span> {unsent > 0 && words.filesToSend(unsent)}
       </span>
-      <progress aria-label={words.documents} value={ready} max={rows.length} />
+      <progress aria-label={words.filesUnderWay} value={ready} max={rows.length} />
       <span className="acts">
         <Toggle open={open} toggle={toggle} />
         <Dismiss label={unsent > 0 ? words.stopAll : words.dismissAll} act={dismissAll} />
