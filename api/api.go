@@ -100,6 +100,7 @@ type QuotaOptions struct {
 	Limits  *quota.Limits
 	Once    *quota.Once
 	Budgets *quota.Budgets // optional: what model calls used; nil: nobody counts
+	Intake  quota.Intake   // optional: what one person may bring in; what is zero is as their plan says
 }
 
 // SiteOptions is what is told of the installation, and how it is reached.

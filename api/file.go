@@ -77,11 +77,11 @@ type Uploaded struct {
 // upload receives one file a request, straight to disk.
 func (s *server) upload(w http.ResponseWriter, r *http.Request) {
 	ctx, v := r.Context(), viewerOf(r.Context())
-	if err := s.Limits.Spend(ctx, quota.PlanOf(v.Plan).Upload, v.UserID); err != nil {
-		s.refuse(w, r, err)
-		return
-	}
 	release, err := s.Limits.Hold(ctx, "uploads", v.UserID, maxUploads)
+	if errors.Is(err, fault.Conflict) { // no error of theirs, which would count against them, but a matter of a moment
+		err = fault.New(fault.RateLimited, "%d files of yours are being received, the most at once. Try again in a second.", maxUploads).
+			With(quota.Exceeded{Rule: "files.at_once", RetryAfter: 1})
+	}
 	if err != nil {
 		s.refuse(w, r, err)
 		return
@@ -89,7 +89,11 @@ func (s *server) upload(w http.ResponseWriter, r *http.Request) {
 	defer release()
 	bounds := boundsOf(v.Plan)
 	r.Body = http.MaxBytesReader(w, s.deadlines.body(w, r.Body), bounds.File+uploadSpare)
-	got, err := s.receive(ctx, v, r, bounds)
+	err = s.roomFor(ctx, v, r.ContentLength)
+	var got Uploaded
+	if err == nil {
+		got, err = s.receive(ctx, v, r, bounds)
+	}
 	if err != nil {
 		// Browsers show a broken connection instead of the reason unless the
 		// rest of the file, which is bounded, has been taken off their hands.
@@ -99,6 +103,26 @@ func (s *server) upload(w http.ResponseWriter, r *http.Request) {
 	}
 	requestOf(ctx).liftReadDeadline()
 	writeJSON(w, http.StatusOK, envelope(ctx, got))
+}
+
+// roomFor refuses a file while too much of its person's is under way, or too
+// many have come, before anything of it is read. length is that of the request,
+// in bytes; below zero it is not known. Those that come at the same moment do not
+// see each other, so it may be exceeded by as many as one person sends at once.
+func (s *server) roomFor(ctx context.Context, v identity.Viewer, length int64) error {
+	plan := quota.PlanOf(v.Plan)
+	intake := plan.IntakeOf(s.Intake)
+	if err := s.Limits.Spend(ctx, intake.Rule(), v.UserID); err != nil { // first, so that those who come again and again cost the database nothing
+		return err
+	}
+	underWay, err := s.Documents.UnderWay(ctx, v)
+	if err != nil {
+		return err
+	}
+	if length < 0 {
+		length = plan.MaxFileBytes
+	}
+	return intake.Room(underWay, length)
 }
 
 // uploadFault says in terms of the file what the request broke.

@@ -17,6 +17,7 @@ import (
 	"liminal/internal/knowledge"
 	"liminal/internal/knowledge/extract"
 	"liminal/internal/quota"
+	"liminal/internal/run"
 )
 
 // uploadRequest sends fields before the file, as pairs.
@@ -161,16 +162,82 @@ func TestDeletingAFileDeletesWhatWasReadFromIt(t *testing.T) {
 	ada.do("DELETE", "/v1/files?path=..%2F..%2Fx", nil).fails(404, "not_found")
 }
 
+// The plan's rate is what holds unless the installation has chosen another.
+//
 // Requirements: FILE-08
 func TestTooManyUploadsAreRateLimited(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.signUp("ada@example.org")
 	w.server.Limits = quota.NewLimits(frozen{w.memory})
-	for i := range quota.PlanOf(quota.Free).Upload.Burst {
+	w.server.Intake.PerMinute = 12
+	for i := range 12 { // more than the ten there used to be
 		ada.upload(fmt.Sprintf("%d.txt", i), "x").ok()
 	}
 	ada.upload("more.txt", "x").fails(429, "rate_limited")
+	w.server.Intake.PerMinute = 0 // the plan's: 600, of which twelve are spent
+	w.server.Limits = quota.NewLimits(frozen{w.memory})
+	w.signUp("bob@example.org").upload("more.txt", "x").ok()
+}
+
+// Whoever sends faster than is read is told when to come again, before the file
+// is looked at; what others send is not held up, and once something has been read
+// there is room.
+//
+// Requirements: FILE-08, API-16, ISO-08
+func TestAnUploadWaitsWhileEnoughIsUnderWay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(o *Options) { o.Intake = quota.Intake{Documents: 3} })
+	ada, bob := w.signUp("ada@example.org"), w.signUp("bob@example.org")
+	c := ada.post("/v1/contexts", map[string]any{"name": "notes"}).ok()["id"].(string)
+	var last run.Run
+	for range 3 {
+		last = run.Run{ID: id.New(), Kind: run.KindIngest, WorkflowID: "ingest:" + id.New(), UserID: ada.id, Status: run.Running}
+		w.must(w.store.CreateRun(t.Context(), ada.viewer(), last))
+	}
+	full := ada.upload("program.exe", strings.Repeat("x", 1<<20), "context_id", c) // a file that is refused anyway is not looked at
+	full.fails(429, "rate_limited")
+	if got := full.header.Get("Retry-After"); got != "1" {
+		t.Errorf("Retry-After is %q", got)
+	}
+	bob.upload("a.md", "x").ok()
+	if list := items(ada.get("/v1/files").ok()); len(list) != 0 {
+		t.Errorf("what was refused left files: %v", list)
+	}
+	w.must(w.store.EndRun(t.Context(), ada.viewer(), last.ID, run.End{Status: run.Done}))
+	ada.upload("a.md", "x", "context_id", c).ok()
+}
+
+// Requirements: FILE-08, API-16
+func TestAFifthUploadAtTheSameMomentIsToldToWait(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.signUp("ada@example.org")
+	var release func()
+	for range maxUploads {
+		var err error
+		release, err = w.server.Limits.Hold(t.Context(), "uploads", ada.id, maxUploads)
+		w.must(err)
+	}
+	got := ada.upload("a.md", "x")
+	got.fails(429, "rate_limited")
+	if after := got.header.Get("Retry-After"); after != "1" {
+		t.Errorf("Retry-After is %q", after)
+	}
+	release()
+	ada.upload("a.md", "x").ok()
+}
+
+// Requirements: FILE-08
+func TestAnUploadWaitsForTheBytesThatAreUnderWay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(o *Options) { o.Intake = quota.Intake{Bytes: 2 << 20} })
+	ada := w.signUp("ada@example.org")
+	c := ada.post("/v1/contexts", map[string]any{"name": "notes"}).ok()["id"].(string)
+	first := ada.upload("large.md", strings.Repeat("x", 3<<20), "context_id", c).ok()["document"].(map[string]any) // alone it may
+	ada.upload("small.md", "x", "context_id", c).fails(429, "rate_limited")
+	w.must(w.store.SetDocument(t.Context(), ada.viewer(), knowledge.Document{ID: first["id"].(string), Status: knowledge.Ready}))
+	ada.upload("small.md", "x", "context_id", c).ok()
 }
 
 // Requirements: RAG-15

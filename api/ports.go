@@ -16,6 +16,7 @@ import (
 	"liminal/internal/knowledge"
 	"liminal/internal/knowledge/extract"
 	"liminal/internal/learning"
+	"liminal/internal/quota"
 	"liminal/internal/run"
 	"liminal/schemas"
 )
@@ -201,6 +202,8 @@ type Documents interface {
 	ListDocuments(ctx context.Context, v identity.Viewer, contextID, cursor string, limit int) ([]knowledge.Document, string, error)
 	DeleteDocument(ctx context.Context, v identity.Viewer, id string) error
 	Text(ctx context.Context, v identity.Viewer, id string) (extract.Document, error)
+	// UnderWay is what of the viewer's documents is being read, or waits for it.
+	UnderWay(ctx context.Context, v identity.Viewer) (quota.UnderWay, error)
 }
 
 // Chunks previews what was indexed (API-15).

@@ -50,6 +50,7 @@ type Config struct {
 	Web      Web
 	Sessions Sessions
 	Accounts Accounts
+	Uploads  Uploads
 	Mail     Mail
 	Traces   Traces
 	Log      Log
@@ -155,6 +156,14 @@ type Accounts struct {
 	// OAuthFile is a JSON file with the providers people may sign in with;
 	// empty: none (AUTH-16).
 	OAuthFile string
+}
+
+// Uploads bounds the documents of one person; 0: as their plan says. Who has yet
+// to confirm an address gets no more by it (FILE-08).
+type Uploads struct {
+	Documents int // under way at once: sent, and not read yet
+	Megabytes int // of them together, 2^20 bytes each; one by itself may be larger
+	PerMinute int // files sent
 }
 
 // Mail says how mails leave.

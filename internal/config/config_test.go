@@ -157,6 +157,21 @@ func TestEveryVariableHasALineOfHelpAndALegalDefault(t *testing.T) {
 }
 
 // Requirements: OPS-07, CFG-13
+// Requirements: FILE-08, OPS-12 (rate)
+func TestWhatOnePersonMayBringInIsChosen(t *testing.T) {
+	t.Parallel()
+	c, err := config.Load([]string{"LIMINAL_UPLOAD_DOCUMENTS=500", "LIMINAL_UPLOAD_MB=2048", "LIMINAL_UPLOAD_RATE=3000"}, nil)
+	if err != nil || c.Uploads != (config.Uploads{Documents: 500, Megabytes: 2048, PerMinute: 3000}) {
+		t.Errorf("got %+v, %v", c.Uploads, err)
+	}
+	for _, odd := range []string{"LIMINAL_UPLOAD_DOCUMENTS=0", "LIMINAL_UPLOAD_MB=1.5", "LIMINAL_UPLOAD_RATE=-1"} {
+		name, _, _ := strings.Cut(odd, "=")
+		if _, err := config.Load([]string{odd}, nil); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", odd, err)
+		}
+	}
+}
+
 func TestTheArchitectAndRecordingsCanBeSwitchedOff(t *testing.T) {
 	t.Parallel()
 	c, err := config.Load([]string{"LIMINAL_ARCHITECT=off", "LIMINAL_RECORDINGS=0d", "LIMINAL_RECORDINGS_MOST=0"}, nil)

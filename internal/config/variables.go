@@ -143,6 +143,18 @@ func people() []Variable {
 			set: func(c *Config, s string) error { return file(&c.Accounts.OAuthFile, s) },
 		},
 		{
+			Name: "LIMINAL_UPLOAD_DOCUMENTS", Doc: "documents of one person that may be sent and not read yet, 1 to 100000; unset: 64, in a paid plan 256",
+			set: func(c *Config, s string) error { return integer(&c.Uploads.Documents, s, 1, 100_000) },
+		},
+		{
+			Name: "LIMINAL_UPLOAD_MB", Doc: "megabytes of them together, 1 to 1000000; one by itself may be larger; unset: 512, in a paid plan 4096",
+			set: func(c *Config, s string) error { return integer(&c.Uploads.Megabytes, s, 1, 1_000_000) },
+		},
+		{
+			Name: "LIMINAL_UPLOAD_RATE", Doc: "files one person may send in a minute, 1 to 100000; unset: 600, in a paid plan 1200",
+			set: func(c *Config, s string) error { return integer(&c.Uploads.PerMinute, s, 1, 100_000) },
+		},
+		{
 			Name: "LIMINAL_SMTP_URL", Secret: true, Doc: "smtp:// or smtps:// URL of the mail server; unset: mails are files below outbox",
 			set: func(c *Config, s string) error { return schemeURL(&c.Mail.URL, s, "smtp", "smtps") },
 		},

@@ -27,8 +27,9 @@ type Plan struct {
 	MaxFiles        int   // how many of them there may be
 	Chunks          int   // passages of a person's documents in the index: a file may be read into many contexts
 
+	Intake Intake // documents brought in (FILE-08), where the installation says nothing else
+
 	Chat      Rule // turns, tools and workflows begun (SAFE-04)
-	Upload    Rule // files sent (FILE-08)
 	ConfigOps Rule // changes proposed to the behaviour (SAFE-04)
 	ConfigTry Rule // proposals looked at without being made: checked and rehearsed
 
@@ -72,8 +73,8 @@ func Plans() []Plan { return []Plan{unverified(), free(), paid()} }
 func free() Plan {
 	return Plan{
 		Name: Free, MaxFileBytes: 25 * mib, MaxStorageBytes: 1 << 30, MaxFiles: 10_000, Chunks: 1_000_000,
+		Intake:    Intake{Documents: 64, Bytes: 512 * mib, PerMinute: 600},
 		Chat:      Rule{Name: "chat", Burst: 60, Per: time.Minute},
-		Upload:    Rule{Name: "files.upload", Burst: 10, Per: time.Minute},
 		ConfigOps: Rule{Name: "configops", Burst: 30, Per: time.Hour},
 		ConfigTry: Rule{Name: "configops.try", Burst: 120, Per: time.Hour},
 		Budget:    identity.Budget{TokensPerDay: 2_000_000},
@@ -86,7 +87,8 @@ func paid() Plan {
 	p := free()
 	p.Name = Paid
 	p.MaxFileBytes, p.MaxStorageBytes, p.MaxFiles, p.Chunks = 200*mib, 20<<30, 100_000, 20_000_000
-	p.Chat.Burst, p.Upload.Burst, p.ConfigOps.Burst, p.ConfigTry.Burst = 120, 30, 120, 480
+	p.Intake = Intake{Documents: 256, Bytes: 4 << 30, PerMinute: 1200}
+	p.Chat.Burst, p.ConfigOps.Burst, p.ConfigTry.Burst = 120, 120, 480
 	p.Budget.TokensPerDay = 20_000_000
 	p.MaxDecode, p.JobTokens, p.Web, p.Mobile = 55*time.Second, 20_000_000, 30*day, 7*day
 	return p
@@ -96,7 +98,8 @@ func unverified() Plan {
 	p := free()
 	p.Name = Unverified
 	p.MaxStorageBytes, p.MaxFiles, p.Chunks = 50*mib, 20, 50_000
-	p.Chat.Burst, p.Upload.Burst, p.ConfigOps.Burst, p.ConfigTry.Burst = 5, 2, 3, 12
+	p.Intake = Intake{Documents: 4, Bytes: 50 * mib, PerMinute: 20}
+	p.Chat.Burst, p.ConfigOps.Burst, p.ConfigTry.Burst = 5, 3, 12
 	p.Budget.TokensPerDay = 200_000
 	p.Streams, p.Sockets, p.JobTokens, p.Web = 8, 2, 200_000, day
 	return p

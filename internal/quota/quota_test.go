@@ -181,8 +181,8 @@ func TestPlansAreOneTableAndUnknownNamesAreFree(t *testing.T) {
 	if free.MaxFileBytes != 25<<20 || paid.MaxFileBytes != 200<<20 {
 		t.Errorf("files of %d and %d bytes", free.MaxFileBytes, paid.MaxFileBytes)
 	}
-	if free.Chat != (Rule{"chat", 60, time.Minute}) || free.Upload != (Rule{"files.upload", 10, time.Minute}) || free.ConfigOps != (Rule{"configops", 30, time.Hour}) {
-		t.Errorf("rates of the free plan: %+v %+v %+v", free.Chat, free.Upload, free.ConfigOps)
+	if free.Chat != (Rule{"chat", 60, time.Minute}) || free.Intake.Rule() != (Rule{"files.upload", 600, time.Minute}) || free.ConfigOps != (Rule{"configops", 30, time.Hour}) {
+		t.Errorf("rates of the free plan: %+v %+v %+v", free.Chat, free.Intake.Rule(), free.ConfigOps)
 	}
 	for _, name := range []string{"", "FREE", "gold", "paid "} {
 		if PlanOf(name) != free {
@@ -193,9 +193,63 @@ func TestPlansAreOneTableAndUnknownNamesAreFree(t *testing.T) {
 		if PlanOf(p.Name) != p || p.Runs != 3 || p.Decodes != 2 {
 			t.Errorf("%s: %+v", p.Name, p)
 		}
+		if p.Intake.Documents <= 0 || p.Intake.Documents > paid.Intake.Documents || p.Intake.Bytes < p.MaxFileBytes || p.Intake.PerMinute < p.Intake.Documents {
+			t.Errorf("%s: what may be brought in does not add up: %+v", p.Name, p.Intake)
+		}
 		if p.MaxStorageBytes < p.MaxFileBytes || p.Chat.Burst > paid.Chat.Burst || p.Streams <= 0 || p.Sockets <= 0 || p.MaxDecode <= 0 || p.JobTokens <= 0 || p.Web < p.Mobile {
 			t.Errorf("%s does not add up: %+v", p.Name, p)
 		}
+	}
+}
+
+// Requirements: FILE-08, API-16
+func TestADocumentWaitsUntilThereIsRoomAmongThoseUnderWay(t *testing.T) {
+	t.Parallel()
+	i := Intake{Documents: 40, Bytes: 10 * mib}
+	for _, c := range []struct {
+		underWay UnderWay
+		size     int64
+		wait     int // seconds; 0: it may come
+	}{
+		{UnderWay{}, 1, 0},
+		{UnderWay{}, 20 * mib, 0}, // one by itself may be larger than all
+		{UnderWay{1, 1}, 20 * mib, 1},
+		{UnderWay{39, 9 * mib}, mib, 0},
+		{UnderWay{39, 9*mib + 1}, mib, 3},
+		{UnderWay{40, 1}, 1, 4},
+		{UnderWay{40, 0}, 1, 4},
+		{UnderWay{10_000, 1}, 1, 10},
+	} {
+		err := i.Room(c.underWay, c.size)
+		if c.wait == 0 {
+			if err != nil {
+				t.Errorf("%+v and %d bytes: %v", c.underWay, c.size, err)
+			}
+			continue
+		}
+		told, _ := fault.From(err).Details.(Exceeded)
+		if !errors.Is(err, fault.RateLimited) || told != (Exceeded{Rule: "files.under_way", RetryAfter: c.wait}) {
+			t.Errorf("%+v and %d bytes: %v, %+v", c.underWay, c.size, err, told)
+		}
+	}
+}
+
+// Requirements: FILE-08, OPS-12 (rate)
+func TestAnInstallationChoosesWhatMayBeBroughtIn(t *testing.T) {
+	t.Parallel()
+	chosen := Intake{Documents: 1000, PerMinute: 9000}
+	for _, name := range []string{Free, Paid} {
+		p := PlanOf(name)
+		if got, want := p.IntakeOf(chosen), (Intake{1000, p.Intake.Bytes, 9000}); got != want || p.IntakeOf(Intake{}) != p.Intake {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+	stranger := PlanOf(Unverified)
+	if got := stranger.IntakeOf(chosen); got != stranger.Intake {
+		t.Errorf("an address nobody confirmed gets %+v", got)
+	}
+	if got := stranger.IntakeOf(Intake{Documents: 2, Bytes: 1, PerMinute: 3}); got != (Intake{2, 1, 3}) {
+		t.Errorf("less for all is %+v for a stranger", got)
 	}
 }
 

@@ -64,6 +64,21 @@ func (s *Store) upsertDocument(tx Tx, v identity.Viewer, d knowledge.Document) e
 	return err
 }
 
+// UnderWay is what of the viewer's documents is being read, or waits for it:
+// the runs that read them, also those that find nothing changed, and the bytes
+// of the documents that are not read yet (FILE-08).
+func (s *Store) UnderWay(ctx context.Context, v identity.Viewer) (u quota.UnderWay, err error) {
+	err = s.read(ctx, v, func(tx Tx) error {
+		of := Args{"user": v.UserID}
+		if _, err := first(tx, `SELECT count(*) FROM run WHERE user_id = @user AND kind = 'ingest' AND status = 'running'`, of, &u.Documents); err != nil {
+			return err
+		}
+		_, err := first(tx, `SELECT CAST(coalesce(sum(size), 0) AS BIGINT) FROM document WHERE user_id = @user AND status IN ('waiting', 'reading')`, of, &u.Bytes)
+		return err
+	})
+	return u, err
+}
+
 // Document implements knowledge.Documents.
 func (s *Store) Document(ctx context.Context, v identity.Viewer, id string) (d knowledge.Document, err error) {
 	err = s.read(ctx, v, func(tx Tx) error {

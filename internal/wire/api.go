@@ -58,6 +58,9 @@ func (p *Platform) buildAPI(ctx context.Context, o Options, svc *services) error
 		},
 		QuotaOptions: api.QuotaOptions{
 			Limits: quota.NewLimits(p.ledger), Once: quota.NewOnce(p.store, o.Logger), Budgets: budgets(p.store, o.Model),
+			Intake: quota.Intake{
+				Documents: o.Config.Uploads.Documents, Bytes: int64(o.Config.Uploads.Megabytes) << 20, PerMinute: o.Config.Uploads.PerMinute,
+			},
 		},
 		SiteOptions: api.SiteOptions{
 			Version: o.Version, Model: api.ModelInfo{Name: o.Model.Name(), Generative: o.Model.Generative()},

@@ -17,7 +17,7 @@ async function make(page: Page, name: string, description = '') {
 }
 
 async function add(page: Page, name: string, text: string) {
-  await page.locator('.upload-form input[type=file]').setInputFiles({ name, mimeType: 'text/markdown', buffer: Buffer.from(text) });
+  await page.locator('.upload-form input[type=file]:not([webkitdirectory])').setInputFiles({ name, mimeType: 'text/markdown', buffer: Buffer.from(text) });
   await expect(page.locator('.tray li', { hasText: name })).toContainText('Ready');
 }
 

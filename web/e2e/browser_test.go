@@ -182,6 +182,8 @@ func environment(t *testing.T, spec string) (settings []string, letters string) 
 	case "9-confirmation.spec.ts":
 		address, folder := postOffice(t)
 		return []string{"LIMINAL_SMTP_URL=smtp://" + address}, folder
+	case "25-folder.spec.ts":
+		return []string{"LIMINAL_UPLOAD_DOCUMENTS=12"}, "" // so that its folder is told to wait
 	default:
 		return nil, ""
 	}

@@ -13,6 +13,7 @@ import (
 	"liminal/internal/knowledge"
 	"liminal/internal/knowledge/extract"
 	"liminal/internal/quota"
+	"liminal/internal/run"
 	"liminal/internal/store"
 )
 
@@ -20,6 +21,7 @@ import (
 func Knowledge(t *testing.T, open Open) {
 	t.Run("a context counts its documents and chunks", func(t *testing.T) { contextCounts(t, open) })
 	t.Run("documents take no more of the index than a plan has room for", func(t *testing.T) { chunkRoom(t, open) })
+	t.Run("what of a person's documents is under way is known", func(t *testing.T) { underWay(t, open) })
 	t.Run("contexts are listed by owner, in pages", func(t *testing.T) { listContexts(t, open) })
 	t.Run("a context is renamed by those who may change it", func(t *testing.T) { renameContext(t, open) })
 	t.Run("a path is one document of its context", func(t *testing.T) { onePath(t, open) })
@@ -76,6 +78,36 @@ func chunkRoom(t *testing.T, open Open) {
 	need(t, s.SetDocument(t.Context(), other, knowledge.Document{
 		ID: newDocument(t, s, other, newContext(t, s, other, "theirs").ID, "files/a").ID, Status: knowledge.Ready, Chunks: 1,
 	}))
+}
+
+// Runs of other kinds do not count, nor do those that have ended; bytes are those
+// of documents that are not read yet.
+func underWay(t *testing.T, open Open) {
+	s := open(t, store.Options{}).Store
+	v, other := person(t, s), person(t, s)
+	want(t, "with nothing", got(s.UnderWay(t.Context(), v))(t), quota.UnderWay{})
+	k := newContext(t, s, v, "c")
+	var documents []knowledge.Document
+	var runs []run.Run
+	for i := range 3 {
+		d := got(s.PutDocument(t.Context(), v, knowledge.Document{ContextID: k.ID, Path: fmt.Sprint("files/", i), Size: 1 << 31}))(t)
+		documents = append(documents, d)
+		r := job(v, "ingest:"+d.ID)
+		need(t, s.CreateRun(t.Context(), v, r))
+		runs = append(runs, r)
+	}
+	begun := job(v, "tool:1")
+	begun.Kind = run.KindTool
+	need(t, s.CreateRun(t.Context(), v, begun))
+	want(t, "of three", got(s.UnderWay(t.Context(), v))(t), quota.UnderWay{Documents: 3, Bytes: 3 << 31})
+	for i, status := range []knowledge.DocumentStatus{knowledge.Ready, knowledge.Failed, knowledge.Reading} {
+		documents[i].Status = status
+		need(t, s.SetDocument(t.Context(), v, documents[i]))
+	}
+	need(t, s.EndRun(t.Context(), v, runs[0].ID, run.End{Status: run.Done}))
+	need(t, s.EndRun(t.Context(), v, runs[1].ID, run.End{Status: run.Failed}))
+	want(t, "of one", got(s.UnderWay(t.Context(), v))(t), quota.UnderWay{Documents: 1, Bytes: 1 << 31})
+	want(t, "of another person", got(s.UnderWay(t.Context(), other))(t), quota.UnderWay{})
 }
 
 func renameContext(t *testing.T, open Open) {

@@ -33,7 +33,8 @@ export async function failureOf(response: Response): Promise<Failure> {
   return failureFrom(response.status, text, secondsOf(response.headers.get('Retry-After')));
 }
 
-function secondsOf(header: string | null): number {
+/** The seconds of a Retry-After; 0 where there is none. */
+export function secondsOf(header: string | null): number {
   const seconds = Number(header ?? 0);
   return Number.isFinite(seconds) && seconds > 0 ? Math.ceil(seconds) : 0; // a date, from a proxy, counts as none
 }

@@ -1,4 +1,5 @@
-import { Failure, failureFrom } from './failure.ts';
+import { sleep } from './call.ts';
+import { Failure, failureFrom, secondsOf } from './failure.ts';
 import { identification, notTheirs, refresh, watchPerson } from './session.ts';
 import type { Limits, Uploaded } from './types.ts';
 
@@ -17,6 +18,8 @@ export interface Destination {
   contextID: string;
   /** Tokens in a passage, 64 to 4000 (FILE-10); missing: the server's own. */
   chunkSize?: number | undefined;
+  /** What the file is called there, where that is not its own name. */
+  name?: string | undefined;
 }
 
 /** Sends one file. XHR, because fetch cannot say how much has been sent. */
@@ -55,7 +58,7 @@ function send(
       if (event.lengthComputable) onProgress(event.loaded / event.total);
     });
     request.addEventListener('load', () => {
-      if (request.status < 200 || request.status > 299) reject(failureFrom(request.status, request.responseText));
+      if (request.status < 200 || request.status > 299) reject(failureFrom(request.status, request.responseText, secondsOf(request.getResponseHeader('Retry-After'))));
       else resolve((JSON.parse(request.responseText) as { data: Uploaded }).data);
     });
     request.addEventListener('error', () => reject(new Failure(0, 'unreachable', '')));
@@ -64,7 +67,40 @@ function send(
     const form = new FormData();
     form.set('context_id', to.contextID);
     if (to.chunkSize) form.set('chunk_size', String(to.chunkSize));
-    form.set('file', file);
+    form.set('file', file, to.name ?? file.name);
     request.send(form);
   });
+}
+
+const firstPause = 1_000; // ms, doubled each time
+const longestPause = 30_000;
+const mostTries = 8; // of what nothing answers: some two minutes
+const mostBroken = 3; // of what breaks the server, each time
+const away = [0, 502, 503, 504]; // nothing answered, or something before the server did
+
+/**
+ * How long to wait before something that failed for the times-th time is tried
+ * again, in ms; null when that would change nothing. Who is told to wait waits
+ * that long, as often as they are told (API-16).
+ */
+export function pauseAfter(error: unknown, times: number): number | null {
+  if (!(error instanceof Failure)) return null;
+  const backoff = Math.min(longestPause, firstPause * 2 ** (times - 1));
+  if (error.status === 429) return error.retryAfter * 1_000 || backoff;
+  const most = away.includes(error.status) ? mostTries : error.status >= 500 ? mostBroken : 0;
+  return times < most ? Math.max(error.retryAfter * 1_000, backoff) : null;
+}
+
+/** Does something, and again after a pause, until it succeeds or trying would change nothing. */
+export async function patiently<T>(act: () => Promise<T>, signal: AbortSignal, onWait: () => void = () => undefined): Promise<T> {
+  for (let times = 1; ; times++) {
+    try {
+      return await act();
+    } catch (error) {
+      const pause = signal.aborted ? null : pauseAfter(error, times);
+      if (pause === null) throw error;
+      onWait();
+      await sleep(pause, signal);
+    }
+  }
 }

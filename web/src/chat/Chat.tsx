@@ -6,7 +6,7 @@ import type { Conversation } from '../api/types.ts';
 import { sentence } from '../i18n/errors.ts';
 import { useWords } from '../i18n/index.ts';
 import { FeedbackSection } from '../feedback/FeedbackSection.tsx';
-import { DropZone } from '../knowledge/DropZone.tsx';
+import { DropTarget } from '../knowledge/DropZone.tsx';
 import { SurfaceContext, useSurface } from '../knowledge/surface.ts';
 import { UploadKnowledge } from '../knowledge/UploadKnowledge.tsx';
 import { Icon } from '../shell/Icon.tsx';
@@ -46,7 +46,7 @@ export function Chat({ id, conversation }: Props) {
   };
   useFocusBack(asked.length > 0);
   return (
-    <DropZone draftKey={draftKey} conversation={conversation}>
+    <DropTarget draftKey={draftKey} conversation={conversation}>
       <SurfaceContext value={surface}>
         <main className="chat" aria-label={words.chat}>
           {surface && <SurfaceHead surface={surface} draftKey={draftKey} />}
@@ -86,7 +86,7 @@ export function Chat({ id, conversation }: Props) {
           </div>
         </main>
       </SurfaceContext>
-    </DropZone>
+    </DropTarget>
   );
 }
 

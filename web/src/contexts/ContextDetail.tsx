@@ -7,8 +7,8 @@ import { sentence } from '../i18n/errors.ts';
 import { language, useWords } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
 import { forgetContext } from '../knowledge/choice.ts';
+import { useDropTarget } from '../knowledge/DropZone.tsx';
 import { UploadForm } from '../knowledge/UploadForm.tsx';
-import { UploadTray } from '../knowledge/UploadTray.tsx';
 import { when } from '../operate/figures.ts';
 import { ActDialog, Card, Loading, Trouble } from '../operate/parts.tsx';
 import { CopyButton } from '../shell/CopyButton.tsx';
@@ -30,13 +30,13 @@ function Shown({ context }: { context: OneContext }) {
   const words = useWords();
   const { user } = useStore(session);
   const mayChange = context.mine || (user?.role === 'admin' && context.visibility === 'global');
+  useDropTarget(mayChange ? context.id : '');
   return (
     <div className="stack">
       <Head context={context} mayChange={mayChange} />
       {mayChange ? (
         <Card title={words.contextAddTitle}>
           <UploadForm contextID={context.id} />
-          <UploadTray />
         </Card>
       ) : (
         <p className="hint">{words.contextForeign}</p>

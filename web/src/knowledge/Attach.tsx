@@ -23,11 +23,13 @@ interface PickProps {
   label: string;
   quiet?: boolean;
   disabled?: boolean;
+  /** A folder is chosen, with all that is below it. */
+  folder?: boolean;
   onFiles(files: File[]): void;
 }
 
-/** A button that opens the system's file chooser. */
-export function PickFiles({ label, quiet, disabled, onFiles }: PickProps) {
+/** A button that opens the system's chooser of files, or of a folder. */
+export function PickFiles({ label, quiet, disabled, folder, onFiles }: PickProps) {
   const config = useUIConfig();
   const input = useRef<HTMLInputElement>(null);
   return (
@@ -44,7 +46,10 @@ export function PickFiles({ label, quiet, disabled, onFiles }: PickProps) {
         {!quiet && <span>{label}</span>}
       </button>
       <input
-        ref={input}
+        ref={(it) => {
+          input.current = it;
+          if (it) it.webkitdirectory = folder ?? false;
+        }}
         type="file"
         className="hidden"
         multiple

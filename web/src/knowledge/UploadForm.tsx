@@ -30,7 +30,15 @@ export function UploadForm({ contextID, children }: Props) {
         <span>{words.chunkSize}</span>
         <input type="text" inputMode="numeric" value={size} aria-invalid={wrong || undefined} aria-describedby={id} onChange={(event) => setSize(event.target.value)} />
       </label>
-      <PickFiles label={words.upload} disabled={wrong} onFiles={(files) => void addFiles(files, contextID, chunkSize ?? undefined)} />
+      {[false, true].map((folder) => (
+        <PickFiles
+          key={String(folder)}
+          label={folder ? words.uploadFolder : words.upload}
+          disabled={wrong}
+          folder={folder}
+          onFiles={(files) => void addFiles(files, contextID, chunkSize ?? undefined)}
+        />
+      ))}
       <p id={id} className={wrong ? 'problem' : 'hint'} role={wrong ? 'alert' : undefined}>
         {wrong ? words.chunkSizeWrong : words.chunkSizeHint}
       </p>

@@ -6,6 +6,8 @@ import { Unverified } from '../account/Unverified.tsx';
 import { useConversations } from '../api/queries.ts';
 import { Chat } from '../chat/Chat.tsx';
 import { useWords } from '../i18n/index.ts';
+import { DropZone } from '../knowledge/DropZone.tsx';
+import { UploadTray } from '../knowledge/UploadTray.tsx';
 import { panel } from '../panel/state.ts';
 import { Panel } from '../panel/Panel.tsx';
 import { AccountMenu } from './AccountMenu.tsx';
@@ -85,7 +87,9 @@ export function Shell() {
           )}
           <Panel />
         </div>
+        {place !== 'chat' && <UploadTray apart />}
       </div>
+      <DropZone />
     </div>
   );
 }

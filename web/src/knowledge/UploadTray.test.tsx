@@ -1,0 +1,65 @@
+import { act } from 'react';
+import { createRoot, type Root } from 'react-dom/client';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { setLanguage } from '../i18n/index.ts';
+import { nothingLeftOut } from './found.ts';
+import { UploadTray } from './UploadTray.tsx';
+import { leftOut, uploads, type Upload } from './uploads.ts';
+
+Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
+
+const box = document.createElement('div');
+let root: Root;
+
+function rows(...phases: Upload['phase'][]): Upload[] {
+  return phases.map((phase, n) => ({ id: String(n), name: `${n}.md`, phase, done: 0, total: 0, passages: 0, problem: phase === 'failed' ? 'No text.' : '', mayRetry: n % 2 === 0 }));
+}
+
+function show(...phases: Upload['phase'][]): string[] {
+  act(() => uploads.set(rows(...phases)));
+  return lines();
+}
+
+const lines = () => [...box.querySelectorAll('li')].map((one) => `${one.dataset['phase']}: ${one.textContent}`);
+const press = (label: string) => act(() => [...box.querySelectorAll('button')].find((one) => [one.getAttribute('aria-label'), one.textContent].includes(label))!.click());
+
+beforeEach(() => {
+  setLanguage('en');
+  root = createRoot(box);
+  act(() => root.render(<UploadTray />));
+});
+afterEach(() => {
+  act(() => root.unmount());
+  uploads.set([]);
+  leftOut.set(null);
+});
+
+// Requirements: FILE-09
+it('has a row for each of a few files, and one line for many', () => {
+  expect(show('waiting', 'reading', 'ready', 'failed')).toHaveLength(4);
+  expect(show('waiting', 'sending', 'reading', 'ready', 'ready')).toEqual(['reading: 2 of 5 files are read · 2 still to send: keep this page openShow files']);
+  expect(['value', 'max'].map((name) => box.querySelector('progress')!.getAttribute(name))).toEqual(['2', '5']);
+  press('Show files');
+  expect(lines()).toHaveLength(6);
+  press('Hide files');
+  expect(show('ready', 'ready', 'ready', 'ready', 'ready')).toEqual(['ready: 5 files are ready.']);
+});
+
+it('has one line for many that failed, which all go at once', () => {
+  expect(show('failed', 'failed', 'failed', 'failed', 'failed', 'ready')).toEqual(['ready: 5.mdReady', 'failed: 5 files could not be added. No text.Try againShow files']);
+  press('Dismiss all');
+  expect(lines()).toEqual(['ready: 5.mdReady']);
+});
+
+it('stops what is under way when all of it is dismissed', () => {
+  show('waiting', 'sending', 'reading', 'ready', 'ready', 'failed');
+  press('Stop sending and dismiss all');
+  expect(uploads.get().map((one) => one.phase)).toEqual(['failed']);
+});
+
+it('says in one line what of a folder was left out', () => {
+  act(() => leftOut.set({ ...nothingLeftOut, unsupported: 12, hidden: 1, beyond: true }));
+  expect(lines()).toEqual(['left: Left out of the folder: 12 files of kinds that cannot be read, 1 hidden, what is beyond the first 10,000 files.']);
+  press('Dismiss');
+  expect(lines()).toEqual([]);
+});
