@@ -94,7 +94,7 @@ func (l *Library) Search(ctx context.Context, v identity.Viewer, q Question) (Fo
 	if q.Wide && len(f.Passages) > 0 {
 		f.Passages = l.wide(in, rated, f.Asked)
 	}
-	return f, nil
+	return f, l.name(ctx, v, f.Passages)
 }
 
 // Ranked lists the chunks a search rates, in the order of their fused ranks:
