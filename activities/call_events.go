@@ -57,7 +57,7 @@ func (e *callEvents) end(ctx context.Context, out map[string]any, err error) {
 	if !e.in.Model {
 		events = e.add(events, "result", e.result(out, err))
 	}
-	if !e.in.Quiet && e.in.Stage == "" && err == nil { // a step is not the end of its stage
+	if !e.in.Quiet && e.in.Stage == "" && err == nil && !tool.Later(out) { // a step is not the end of its stage
 		events = e.add(events, "end", stream.StatusData{
 			Node: e.in.Node, Message: e.message(), Done: true, DocsFound: docsFound(out), WebQuery: searched(out),
 		})
@@ -72,6 +72,8 @@ func (e *callEvents) result(out map[string]any, err error) stream.ToolResultData
 		r.Status, r.Summary = stream.ToolError, codeOf(err)
 	case tool.Asks(out):
 		r.Summary = "asks"
+	case tool.Later(out):
+		r.Summary = "later"
 	default:
 		r.Summary, _ = out["summary"].(string)
 	}

@@ -68,6 +68,8 @@ func outcomeOf(out CallResult, err error) string {
 		return "error"
 	case tool.Asks(out.Output):
 		return "asks"
+	case tool.Later(out.Output):
+		return "later"
 	}
 	return "ok"
 }

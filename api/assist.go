@@ -51,7 +51,7 @@ func (s *server) assist(ctx context.Context, in *assistInput) (func(http.Respons
 	}
 	requestOf(ctx).setID(t.RequestID)
 	v, k := viewerOf(ctx), quota.Key{Route: "POST /api/chat", Key: in.Key}
-	answer, replayed, err := once(ctx, s, k, in.Body, func(ctx context.Context) (ChatAnswer, error) {
+	answer, _, err := once(ctx, s, k, in.Body, func(ctx context.Context) (ChatAnswer, error) {
 		return s.say(ctx, v, t, in.Key != "")
 	})
 	if err != nil {
@@ -60,11 +60,6 @@ func (s *server) assist(ctx context.Context, in *assistInput) (func(http.Respons
 	r, err := s.Runs.Run(ctx, v, answer.RunID)
 	if err != nil {
 		return nil, err
-	}
-	if replayed {
-		if err := over(r, answer); err != nil {
-			return nil, err
-		}
 	}
 	return s.assistStream(ctx, v, r, 0)
 }

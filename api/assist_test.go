@@ -168,7 +168,8 @@ func TestAReaderOfTheAssistantThatLeavesEndsNothing(t *testing.T) {
 	}
 }
 
-// A key makes a repeat the same turn on this surface as well.
+// A key makes a repeat the same turn on this surface as well, while it runs and
+// afterwards.
 //
 // Requirements: API-05, API-06
 func TestTheAssistantAnswersAKeyOnce(t *testing.T) {
@@ -178,16 +179,32 @@ func TestTheAssistantAnswersAKeyOnce(t *testing.T) {
 	say := func(text string) *http.Request {
 		return ada.request("POST", "/api/chat", map[string]any{"message": text}, "Idempotency-Key", key)
 	}
-	first := ada.open(say("slow answer"))
-	ada.send(say("slow answer")).fails(409, "conflict")
-	w.engine.tell(first.resp.Header.Get("X-Run-Id"), "proceed")
-	for first.lines.Scan() {
+	first, again := ada.open(say("slow answer")), ada.open(say("slow answer"))
+	runID := first.resp.Header.Get("X-Run-Id")
+	w.engine.tell(runID, "proceed")
+	for when, r := range map[string]*reading{"the first": first, "while it runs": again} {
+		r.answers(when, runID, "slow answer")
 	}
-	again := ada.open(say("slow answer"))
-	if again.resp.Header.Get("X-Run-Id") != first.resp.Header.Get("X-Run-Id") || len(w.engine.turns) != 1 {
-		t.Errorf("%d turns", len(w.engine.turns))
+	ada.open(say("slow answer")).answers("afterwards", runID, "slow answer")
+	if len(w.engine.turns) != 1 {
+		t.Errorf("%d turns began", len(w.engine.turns))
 	}
 	ada.send(say("another message")).fails(400, "validation_error")
+}
+
+// answers reads a stream of the assistant to its end, which must be the
+// response of that run.
+func (r *reading) answers(when, runID, response string) {
+	r.t.Helper()
+	last := ""
+	for r.lines.Scan() {
+		if strings.HasPrefix(r.lines.Text(), "data: ") {
+			last = r.lines.Text()
+		}
+	}
+	if got := r.resp.Header.Get("X-Run-Id"); got != runID || !strings.Contains(last, `"response":"`+response+`"`) {
+		r.t.Errorf("%s: run %s ends with %s", when, got, last)
+	}
 }
 
 // A key names one request: another endpoint's answer is not given to another

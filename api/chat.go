@@ -30,7 +30,7 @@ func (s *server) chatRoutes() {
 	addStream(s, op, s.chat)
 	s.providers(op)
 	s.answers(op, 200, "application/json", "The answer; or, with stream, where to follow it", s.schemaOf(Envelope[ChatAnswer]{}))
-	s.answers(op, 200, "text/event-stream", "With stream and Accept: text/event-stream, the run's events", s.frameSchema())
+	s.answers(op, 200, "text/event-stream", "With stream and Accept: text/event-stream, the run's events; a repeat of the key is given them from the first on", s.frameSchema())
 	add(s, route("POST /v1/chat/cancel", "cancelChat", "Stop a turn; what was written is kept"), s.cancelChat)
 	s.handleHTTP(public(route("GET /v1/chat/stream", "chatSocket", "The same as frames over a WebSocket; the first frame signs in")), s.socket)
 }
@@ -165,12 +165,12 @@ func uuids(field string, ids []string) error {
 }
 
 func (s *server) chat(ctx context.Context, in *chatInput) (func(http.ResponseWriter, *http.Request), error) {
-	answer, replayed, err := s.begin(ctx, in)
+	answer, err := s.begin(ctx, in)
 	if err != nil {
 		return nil, err
 	}
 	if in.Body.Stream && wantsEvents(ctx) {
-		return s.chatEvents(ctx, viewerOf(ctx), answer, replayed)
+		return s.chatEvents(ctx, viewerOf(ctx), answer)
 	}
 	body := envelope(ctx, answer)
 	return func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, body) }, nil
@@ -178,17 +178,17 @@ func (s *server) chat(ctx context.Context, in *chatInput) (func(http.ResponseWri
 
 // begin does what a chat request asks, once for a key: it says something, and
 // without stream waits for what comes of it.
-func (s *server) begin(ctx context.Context, in *chatInput) (ChatAnswer, bool, error) {
+func (s *server) begin(ctx context.Context, in *chatInput) (ChatAnswer, error) {
 	t, key, err := in.turn(ctx)
 	if err == nil {
 		err = in.Body.check()
 	}
 	if err != nil {
-		return ChatAnswer{}, false, err
+		return ChatAnswer{}, err
 	}
 	requestOf(ctx).setID(t.RequestID)
 	k := quota.Key{Route: "POST /v1/chat", Key: key}
-	return once(ctx, s, k, in.Body, func(ctx context.Context) (ChatAnswer, error) {
+	answer, _, err := once(ctx, s, k, in.Body, func(ctx context.Context) (ChatAnswer, error) {
 		// Not before: who repeats a request is told what it became, whatever
 		// has become of what it mentions.
 		if err := s.tag(ctx, viewerOf(ctx), in.Body.Tags, &t); err != nil {
@@ -201,6 +201,7 @@ func (s *server) begin(ctx context.Context, in *chatInput) (ChatAnswer, bool, er
 		answer.Queued = false
 		return answer, s.await(ctx, viewerOf(ctx), &answer)
 	})
+	return answer, err
 }
 
 // say accepts a turn and starts it. A turn that is there already is the same
@@ -376,33 +377,19 @@ func runFault(r run.Run, data json.RawMessage) *fault.Error {
 	return fault.New(fault.Code(e.Code), "%s", e.Message).With(details)
 }
 
-// chatEvents streams the turn itself; headers carry the ids. The first answer
-// of a key is still being given while its run goes on, so a repeat of it is a
-// conflict (API-06) that says where to follow.
-func (s *server) chatEvents(ctx context.Context, v identity.Viewer, a ChatAnswer, replayed bool) (func(http.ResponseWriter, *http.Request), error) {
+// chatEvents streams the turn itself; headers carry the ids. Who repeats a key
+// while the run of it goes on is given the same stream, from its beginning: they
+// come back because they lost it.
+func (s *server) chatEvents(ctx context.Context, v identity.Viewer, a ChatAnswer) (func(http.ResponseWriter, *http.Request), error) {
 	r, err := s.Runs.Run(ctx, v, a.RunID)
 	if err != nil {
 		return nil, err
-	}
-	if replayed {
-		if err := over(r, a); err != nil {
-			return nil, err
-		}
 	}
 	h := requestOf(ctx).header
 	h.Set("X-Run-Id", r.ID)
 	h.Set("X-Conversation-Id", a.ConversationID)
 	h.Set("X-Message-Id", a.UserMessageID)
 	return s.stream(ctx, v, r, 0)
-}
-
-// over is a Conflict while the run of a repeated request still runs.
-func over(r run.Run, a ChatAnswer) error {
-	if r.Status.Ended() {
-		return nil
-	}
-	return fault.New(fault.Conflict, "The first request with this key still runs. Follow its stream instead.").
-		With(map[string]any{"reason": "running", "run_id": r.ID, "stream_url": a.StreamURL})
 }
 
 // wantsEvents reports whether the request accepts server-sent events.

@@ -159,24 +159,53 @@ func TestARepeatWhileTheFirstStillRunsIsAConflict(t *testing.T) {
 	}
 }
 
+// Who lost a stream asks again with the same key: while the run goes on, while
+// it waits for an answer and when it is over they are given all of it.
+//
+// Requirements: API-05, GRAPH-17, STREAM-24
 func TestARepeatedStreamFollowsTheFirstRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.signUp("ada@example.org")
-	sse := []string{"Accept", "text/event-stream", "Idempotency-Key", id.New()}
-	body := map[string]any{"message": "slow answer", "stream": true}
-	r := ada.open(ada.request("POST", "/v1/chat", body, sse...))
-	reason := ada.post("/v1/chat", body, sse...).fails(409, "conflict")
-	runID := r.resp.Header.Get("X-Run-Id")
-	if reason.Details.(map[string]any)["run_id"] != runID {
-		t.Errorf("details = %v", reason.Details)
+	for message, events := range map[string]string{"slow answer": "status token message_done", "ask which": "status interrupt paused"} {
+		for _, by := range []string{"Idempotency-Key", "client_request_id"} {
+			w.repeatsAStream(ada, message, by, events)
+		}
 	}
+}
+
+func (w *world) repeatsAStream(p *person, message, by, events string) {
+	w.Helper()
+	key, body, headers := id.New(), map[string]any{"message": message, "stream": true}, []string{"Accept", "text/event-stream"}
+	if by == "client_request_id" {
+		body[by] = key
+	} else {
+		headers = append(headers, by, key)
+	}
+	say := func() *reading { return p.open(p.request("POST", "/v1/chat", body, headers...)) }
+	before := len(w.engine.turns)
+	first := say()
+	first.next()
+	again := say()
+	runID := first.resp.Header.Get("X-Run-Id")
 	w.engine.tell(runID, "proceed")
-	r.all()
-	again := ada.open(ada.request("POST", "/v1/chat", body, sse...))
-	if got := again.all(); got != "status token message_done" || again.resp.Header.Get("X-Run-Id") != runID {
-		t.Errorf("again: %s", got)
+	check := func(when string, r *reading) {
+		if got := r.all(); got != events {
+			w.Errorf("%s by %s, %s: %s, want %s", message, by, when, got, events)
+		}
+		for _, name := range []string{"X-Run-Id", "X-Conversation-Id", "X-Message-Id", "X-Request-Id"} {
+			if was := first.resp.Header.Get(name); was == "" || r.resp.Header.Get(name) != was {
+				w.Errorf("%s by %s, %s: %s is %q, at first %q", message, by, when, name, r.resp.Header.Get(name), was)
+			}
+		}
 	}
+	check("the first", first)
+	check("while it runs", again)
+	check("afterwards", say())
+	if n := len(w.engine.turns) - before; n != 1 {
+		w.Errorf("%s by %s: %d turns began", message, by, n)
+	}
+	p.post("/v1/chat", map[string]any{"message": "another", "stream": true}, append(headers, "Idempotency-Key", key)...).fails(400, "validation_error")
 }
 
 // Requirements: API-16

@@ -286,7 +286,7 @@ func (k *socket) start(ctx context.Context, data []byte) error {
 		return fault.Wrap(fault.Invalid, err, "This chat_start cannot be read.")
 	}
 	in.Body.Stream = true
-	answer, _, err := k.begin(ctx, &in)
+	answer, err := k.begin(ctx, &in)
 	if err != nil {
 		return err
 	}

@@ -255,3 +255,47 @@ func waitingRuns(t *testing.T, p *program) (n int) {
 	})
 	return n
 }
+
+// Who asks while a document is being read is told so and may wait for it: the
+// answer then comes by itself, over a kill of the program.
+//
+// Requirements: PLAT-02 (interrupts and resumes), INT-01, INT-05, RAG-19
+func TestAQuestionAskedWhileADocumentIsReadWaitsForItOverKillMinusNine(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	ada := p.signUp("ada@example.org")
+	docs := ada.must("POST", "/v1/contexts", object{"name": "Long"})["id"].(string)
+	others := ada.must("POST", "/v1/contexts", object{"name": "Contracts"})["id"].(string)
+	ada.upload(others, "lease.md", []byte(lease))
+	var long strings.Builder
+	for i := range 60_000 {
+		fmt.Fprintf(&long, "Entry %d of the register names the vessel %d and its master.\n\n", i, i*7919%60_000)
+	}
+	long.WriteString("The harbour master's dog is called Bosun.\n")
+	run, document := ada.sendFile(docs, "register.txt", []byte(long.String()))
+	ada.follow(run, 0, func(e event) bool { return e.Kind == "progress" })
+
+	asked := ada.must("POST", "/v1/chat", object{"message": "What is the harbour master's dog called?", "context_id": docs})
+	question, ok := asked["interrupt"].(object)
+	if !ok || question["interrupt_type"] != "action_choice" || !strings.Contains(question["message"].(string), "register") {
+		t.Fatalf("nobody was told that a document is being read: %v", asked)
+	}
+	elsewhere := ada.must("POST", "/v1/chat", object{"message": "How long is the notice period?", "context_id": others})
+	if content, _ := elsewhere["content"].(string); !strings.Contains(content, "three months") || strings.Contains(content, "register") {
+		t.Errorf("a turn about other documents: %v", elsewhere)
+	}
+	ada.must("POST", "/v1/chat/resume", object{"interrupt_id": question["interrupt_id"], "resume_value": object{"type": "action_choice", "value": "wait"}})
+	runID := asked["run_id"].(string)
+	ada.follow(runID, 0, func(e event) bool { return e.object()["node"] == "wait" })
+	p.kill()
+	p.again()
+	ada.signIn()
+	done := last(t, ada.follow(runID, 0, nil), "message_done").object()
+	if content := done["content"].(string); !strings.Contains(content, "Bosun") || strings.Contains(content, "Still being read") {
+		t.Errorf("the answer is %q", content)
+	}
+	ada.untilIndexed(document, "register.txt")
+	if n := steps(ada, runID, "wait"); n != 1 {
+		t.Errorf("the wait is told as %d steps", n)
+	}
+}

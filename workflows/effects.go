@@ -126,12 +126,14 @@ func (d *drive) called(ctx workflow.Context, e graph.Effect, began time.Time, r 
 			d.tally.Partial = r.Partial
 		}
 		d.step(func() []graph.Effect { return d.run.Cancel(d.now(ctx)) })
+	case tool.Later(r.Output): // nothing has come of it yet
+		d.step(func() []graph.Effect { return d.run.Done(e.ID, r.Output, d.now(ctx)) })
 	default:
 		d.done(ctx, outcome, r.Output)
 	}
 }
 
-// wait lets time pass before a retry.
+// wait lets time pass before a retry, or before a tool is called again.
 func (d *drive) wait(ctx workflow.Context, e graph.Effect) {
 	ctx, cancel := workflow.WithCancel(ctx)
 	timer := workflow.NewTimerWithOptions(ctx, max(0, e.Wait.Until.Sub(d.now(ctx))), workflow.TimerOptions{Summary: e.ID})
@@ -240,6 +242,9 @@ func (d *drive) record(e graph.Effect, r activities.CallResult, err error) activ
 	}
 	t.Model, _ = r.Output["model"].(string)
 	t.Earlier, _ = r.Output["earlier"].(string)
+	if tool.Later(r.Output) {
+		return activities.Tally{} // it is one call, however often it is looked after
+	}
 	if due, ok := r.Output["summary_due"].(float64); ok {
 		t.SummaryDue = int(due)
 	}

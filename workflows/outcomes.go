@@ -49,6 +49,7 @@ func (d *drive) keep(c activities.Outcome) {
 	case len(d.outcomes.All) >= maxOutcomes, d.outcomes.Full(c):
 		d.outcomes.Cut = true
 	default:
+		c.Effect = graph.FirstCall(c.Effect) // a rehearsal is not put off
 		d.outcomes.Add(c)
 	}
 }

@@ -47,7 +47,7 @@ func (c *Client) converse(ctx context.Context, r request, leg *Leg) (promised, *
 }
 
 // listen is converse until the platform has taken the question or refused it
-// for good. When an earlier try was taken it is told which run that became.
+// for good. When an earlier try was taken it is given the stream of that run.
 func (p *Person) listen(ctx context.Context, t *Turn, reader *Reader, req request) (promised, error) {
 	const most = 90
 	last := errors.New("never sent")
@@ -65,9 +65,6 @@ func (p *Person) listen(ctx context.Context, t *Turn, reader *Reader, req reques
 			p.tally.count("requests of unknown fate")
 			last = err
 		default:
-			if was, err := p.earlier(ctx, refused); err == nil && was.run != "" {
-				return was, nil
-			}
 			if !passes(refused) {
 				return promised{}, refused
 			}
@@ -85,17 +82,4 @@ func (p *Person) listen(ctx context.Context, t *Turn, reader *Reader, req reques
 // passes reports whether a refusal is of the kind that time heals.
 func passes(r *Refusal) bool {
 	return r.Status >= 500 || r.Status == http.StatusConflict || r.Status == http.StatusTooManyRequests
-}
-
-// earlier is what an earlier try with the same key became, when a refusal
-// names it.
-func (p *Person) earlier(ctx context.Context, refused *Refusal) (promised, error) {
-	run, _ := refused.Details["run_id"].(string)
-	if refused.reason() != "running" || run == "" {
-		return promised{}, nil
-	}
-	data, err := p.insist(ctx, asJSON("GET", "/v1/runs/"+run, "", nil))
-	one, _ := data["run"].(object)
-	conversation, _ := one["conversation_id"].(string)
-	return promised{run: run, conversation: conversation}, err
 }

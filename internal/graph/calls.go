@@ -69,7 +69,9 @@ func (r *Run) begin(t *thread, place, free, waiting int) {
 	}
 	s.Attempt++
 	s.Phase = calling
-	s.Trace = r.openTrace(t, s.CallID, s.Attempt)
+	if s.Trace < 0 { // a call that is made again after a pause goes on with its step
+		s.Trace = r.openTrace(t, s.CallID, s.Attempt)
+	}
 	limit := min(n.timeout, r.remaining())
 	var part *Budget
 	if s.Workflow != "" {
@@ -91,11 +93,15 @@ func (r *Run) endOfTime(id, what string) {
 		r.graph.timeout.String() + " (timeout_ms): node \"" + id + "\" " + what})
 }
 
-// returned takes what a call gave: a question, or the output.
+// returned takes what a call gave: a question, a later time, or the output.
 func (r *Run) returned(t *thread, place int, out map[string]any) {
 	s := t.Slots[place]
 	if raw, ok := out["interrupt"].(map[string]any); ok && s.Workflow == "" {
 		r.question(t, place, raw)
+		return
+	}
+	if raw, ok := out["later"].(map[string]any); ok && s.Workflow == "" {
+		r.later(t, place, raw)
 		return
 	}
 	r.closeTrace(s.Trace, ResultOK, "")

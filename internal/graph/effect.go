@@ -20,7 +20,7 @@ const (
 // Effect is one thing the world is to do for a run. ID is node#visit, with [i]
 // for each map around it, and a suffix for what belongs to the same visit: ~n
 // the wait before retry n, .a<n> a tool's question, .r<n> the call that carries
-// its answer, .m<round> an agent's model step, .t<round>.<k> its k-th tool
+// its answer, .w<n> the pause a tool asked for, .l<n> the call after it, .m<round> an agent's model step, .t<round>.<k> its k-th tool
 // call, .c the question before a tool that wants confirming. The same run
 // names the same effect always; a retry has the same ID and a higher Attempt.
 type Effect struct {
@@ -39,7 +39,8 @@ type Effect struct {
 
 // Call runs a tool. Timeout is the time this attempt may take, never more than
 // what is left of the run's. Resume is set when the tool asked a person
-// earlier: {"answer": …, "state": what the tool put into its interrupt}. Final
+// earlier: {"answer": …, "state": what the tool put into its interrupt}; or when
+// it put its answer off: {"state": what it put into its later}. Final
 // says that nothing follows but the end and that the text of this call becomes
 // the response, so its tokens may be shown as they come; of an agent's model
 // steps only the last one, which asks for no tools, is the response.
@@ -68,7 +69,8 @@ type Option struct {
 	Label string `json:"label"`
 }
 
-// Wait lets time pass before a retry.
+// Wait lets time pass before a retry, or before a tool that put its answer off
+// is called again.
 type Wait struct {
 	Until time.Time `json:"until"`
 }

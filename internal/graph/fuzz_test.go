@@ -84,7 +84,7 @@ var outputs = []map[string]any{
 	{"answer": "A", "text": "T", "intent": "qa_with_docs", "n": 1, "x": 1, "y": 2, "summary": "s", "left": 1, "right": 2},
 	{"intent": "code_edit", "documents": []any{map[string]any{"id": "1", "label": "One"}, "two"}, "docs": []any{"a", "b"}, "n": 3.5, "summary": nil},
 	{"interrupt": map[string]any{"interrupt_type": "text_input", "message": "?", "state": []any{1, "x"}}},
-	{"interrupt": map[string]any{"interrupt_type": "poll"}},
+	{"interrupt": map[string]any{"interrupt_type": "poll"}, "later": map[string]any{"after_ms": 20, "state": "s"}},
 	{"text": "calling", "content": []any{map[string]any{"type": "text", "text": "\xff\u2028<"}}, "stop": "tool_use", "tool_calls": []any{
 		map[string]any{"id": "1", "name": "echo", "arguments": map[string]any{"a": int64(1)}},
 		map[string]any{"id": "2", "name": "danger", "arguments": "{\"b\":2}"},

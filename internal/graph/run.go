@@ -219,8 +219,8 @@ func (r *Run) drop(match func(*open) bool) {
 	r.state.Open = kept
 }
 
-// tick begins to take something in and moves the clock. Time in which only a person was waited for is free; a
-// clock that goes backwards stands still.
+// tick begins to take something in and moves the clock. Time in which only a person was waited for is free, and
+// so is a pause a tool asked for; a clock that goes backwards stands still.
 func (r *Run) tick(now time.Time) {
 	r.work = maxWork
 	now = now.UTC().Round(0)
@@ -228,7 +228,7 @@ func (r *Run) tick(now time.Time) {
 	if d <= 0 {
 		return
 	}
-	if !r.Waiting() {
+	if !r.resting() {
 		r.state.Spent += d
 	}
 	r.state.Clock = now

@@ -124,7 +124,7 @@ func (r *Run) checkThread(t *thread, root bool) error {
 		t.Vars = map[string]any{}
 	}
 	for _, s := range t.Slots {
-		if s == nil || s.Attempt < 0 || s.Attempt > s.Retries+1 || s.Retries > r.graph.limits.MaxRetries || s.Asked < 0 {
+		if s == nil || s.Attempt < 0 || s.Attempt > s.Retries+1 || s.Retries > r.graph.limits.MaxRetries || s.Asked < 0 || s.Later < 0 || s.Rested < 0 {
 			return errors.New("a call is damaged")
 		}
 	}
@@ -150,7 +150,7 @@ func (r *Run) checkOpen(o *open) error {
 	case KindSpawn:
 		ok = e.Spawn != nil && s.Phase == calling
 	case KindWait:
-		ok = e.Wait != nil && s.Phase == waiting
+		ok = e.Wait != nil && (s.Phase == waiting || s.Phase == resting)
 	case KindAsk:
 		ok = e.Ask != nil && (s.Phase == asking || s.Phase == confirming && t.Agent != nil)
 	}

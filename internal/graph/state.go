@@ -78,8 +78,10 @@ type slot struct {
 	Workflow string         `json:"workflow,omitempty"`
 	Inputs   map[string]any `json:"inputs"`
 	Resume   any            `json:"resume,omitempty"`
-	Asked    int            `json:"asked,omitempty"` // questions the tool put
-	State    any            `json:"state,omitempty"` // what it wants back with the answer
+	Asked    int            `json:"asked,omitempty"`  // questions the tool put
+	State    any            `json:"state,omitempty"`  // what it wants back with the answer
+	Later    int            `json:"later,omitempty"`  // how often the tool put its answer off
+	Rested   time.Duration  `json:"rested,omitempty"` // for how long in all
 	Attempt  int            `json:"attempt,omitempty"`
 	Retries  int            `json:"retries,omitempty"`
 	Phase    phase          `json:"phase"`
@@ -96,6 +98,7 @@ const (
 	queued     phase = "queued" // until fewer calls are under way
 	calling    phase = "calling"
 	waiting    phase = "waiting"    // for the backoff
+	resting    phase = "resting"    // until the tool wants to be called again
 	asking     phase = "asking"     // the tool's or the interrupt node's question
 	confirming phase = "confirming" // the question before a tool
 	settled    phase = "settled"    // Output or Failure is set

@@ -309,7 +309,9 @@ func shortened(p Passage, tokens int) Passage {
 		}
 		end = s.End
 	}
+	columns := p.Columns
 	p.Source, p.Text = p.Part(0, end), p.Text[:end]
+	p.Columns = columns // it begins where it began
 	return p
 }
 
@@ -360,7 +362,9 @@ func (l *Library) passages(ctx context.Context, v identity.Viewer, d Document) (
 	}
 	var out []Passage
 	for _, c := range Cut(x, l.chunkSize(d)) {
-		out = append(out, passageOf(belonging(c, d, l.version()), d))
+		p := passageOf(belonging(c, d, l.version()), d)
+		p.nameIn(x.Text)
+		out = append(out, p)
 	}
 	return out, nil
 }

@@ -27,6 +27,7 @@ type Context struct {
 	Meta        map[string]any // embedding_model, pii_scrub
 	Encoder     string         // whose chunks a search reads; empty: all (RAG-08)
 	Documents   int
+	Unread      int // of them on their way in
 	Chunks      int
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
@@ -126,6 +127,9 @@ type Documents interface {
 	PutDocument(ctx context.Context, v identity.Viewer, d Document) (Document, error)
 	Document(ctx context.Context, v identity.Viewer, id string) (Document, error)
 	ListDocuments(ctx context.Context, v identity.Viewer, contextID, cursor string, limit int) ([]Document, string, error)
+	// Unread lists the documents of contexts that are waiting or being read, the
+	// oldest first; contexts v may not see have none.
+	Unread(ctx context.Context, v identity.Viewer, contextIDs []string, limit int) ([]Document, error)
 	// DeleteDocument removes the document, its text and its chunks (RAG-20).
 	DeleteDocument(ctx context.Context, v identity.Viewer, id string) error
 	// SetDocument stores progress: status, error, pages, length, chunks, run,

@@ -567,3 +567,65 @@ func TestPersonalDataIsTakenOutBeforeATextIsStored(t *testing.T) {
 		}
 	}
 }
+
+// A search says what it could not look into; the documents of other contexts
+// are none of its business.
+//
+// Requirements: RAG-18
+func TestASearchTellsWhatIsStillBeingRead(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c, other := b.newContext(t, b.viewer), b.newContext(t, b.viewer)
+	set := func(contextID, path string, status knowledge.DocumentStatus, chunks int) string {
+		d := b.put(t, contextID, path, "x")
+		d.Status, d.Chunks, d.Error = status, chunks, "It is "+string(status)+"."
+		if err := b.SetDocument(t.Context(), b.viewer, d); err != nil {
+			t.Fatal(err)
+		}
+		return d.ID
+	}
+	rules := b.put(t, c, "rules.md", "# House rules\n\n"+longText(30))
+	if _, err := b.ingest(t, rules.ID); err != nil {
+		t.Fatal(err)
+	}
+	half, broken := set(c, "half.md", knowledge.Reading, 8), set(c, "broken.md", knowledge.Failed, 0)
+	set(c, "skipped.md", knowledge.Skipped, 0)
+	elsewhere := set(other, "elsewhere.md", knowledge.Waiting, 0)
+	var chunks []knowledge.Chunk
+	for i := range 2 {
+		chunks = append(chunks, knowledge.Chunk{ID: fmt.Sprint("half ", i), DocumentID: half, ContextID: c, Index: i, Content: "half a rule"})
+	}
+	if err := b.Upsert(t.Context(), b.viewer, chunks); err != nil {
+		t.Fatal(err)
+	}
+	search := func(q knowledge.Question) string {
+		f, err := b.Library.Search(t.Context(), b.viewer, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(f.Unread)
+	}
+	progress := func(ids ...string) []knowledge.Unread {
+		list, err := b.Progress(t.Context(), b.viewer, ids)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	reading := fmt.Sprint([]knowledge.Unread{{ID: half, Title: "half.md", Status: knowledge.Reading, Percent: 25}})
+	for name, c := range map[string]struct{ got, want string }{
+		"a question":                   {search(knowledge.Question{Text: "What does the rule of section 3 concern?", ContextIDs: []string{c}}), reading},
+		"a vague question":             {search(knowledge.Question{Text: "What is it?", ContextIDs: []string{c}}), reading},
+		"a question to the document":   {search(knowledge.Question{Text: "rule", ContextIDs: []string{c}, DocumentIDs: []string{half}}), reading},
+		"a question to one that is":    {search(knowledge.Question{Text: "rule", ContextIDs: []string{c}, DocumentIDs: []string{rules.ID}}), "[]"},
+		"a question to other contexts": {search(knowledge.Question{Text: "rule", ContextIDs: []string{other}}), fmt.Sprint([]knowledge.Unread{{ID: elsewhere, Title: "elsewhere.md", Status: knowledge.Waiting}})},
+		"progress":                     {fmt.Sprint(progress(half, rules.ID, "gone")), reading},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %s, want %s", name, c.got, c.want)
+		}
+	}
+	if failed := progress(broken); len(failed) != 1 || failed[0].Coming() || failed[0].Error != "It is failed." {
+		t.Errorf("one that failed: %+v", failed)
+	}
+}

@@ -25,6 +25,7 @@ type reading struct {
 	sentences []words.Sentence
 	bags      []bag
 	matches   [][]float64 // of each sentence
+	columns   [][]float64 // of the names above each row of a table; nil elsewhere
 	heading   []float64
 	title     []float64
 	anywhere  []float64
@@ -40,6 +41,8 @@ func (q *inquiry) read(p *Passage) *reading {
 	r.title = q.matches(q.bag(l, p.Title+" "+baseName(p.Path)))
 	r.anywhere = make([]float64, len(q.terms))
 	r.asked = q.part != "" && p.numbered(q.part)
+	r.columns = make([][]float64, len(r.sentences))
+	names, above := "", []float64(nil)
 	for i, s := range r.sentences {
 		if s.Form == words.Prose || s.Form == words.Item {
 			if p.calls(p.Text[s.Start:s.End]) {
@@ -49,6 +52,14 @@ func (q *inquiry) read(p *Passage) *reading {
 		b := q.bag(l, p.Text[s.Start:s.End])
 		m := q.matches(b)
 		r.bags, r.matches = append(r.bags, b), append(r.matches, m)
+		if s.Form == words.Row {
+			if of := p.ColumnsOf(s.Start, s.End); of != names {
+				names, above = of, q.matches(q.bag(l, of))
+			}
+			if names != "" {
+				r.columns[i] = above
+			}
+		}
 		for t, x := range m {
 			r.anywhere[t] = max(r.anywhere[t], x)
 		}
@@ -126,9 +137,14 @@ func (q *inquiry) repeatedIn(text string) bool {
 	return strings.Contains(asked, " ") && strings.Contains(strings.ToLower(Fold(text)), asked+"?")
 }
 
-// place is how much term t counts for sentence i, by where it stands.
+// place is how much term t counts for sentence i, by where it stands. What the
+// columns of a row are called says what it is about; its neighbours are about
+// something else.
 func (r *reading) place(i, t int) float64 {
 	best := max(r.matches[i][t]*inSentence, r.heading[t]*inHeading, r.title[t]*inTitle, r.anywhere[t]*inPassage)
+	if r.columns[i] != nil {
+		return max(best, r.columns[i][t]*inHeading)
+	}
 	if i > 0 {
 		best = max(best, r.matches[i-1][t]*inNeighbour)
 	}
@@ -201,6 +217,9 @@ const (
 	longQuote  = 700 // what a heading introduces is added up to here
 )
 
+// firstRows is how many rows are quoted with the line that names their columns.
+const firstRows = 5
+
 // Quotes picks at most n verbatim quotes that answer question best, best
 // first, from passages of any order. Each is one to three sentences, or a
 // sentence with the list it introduces; no two overlap. Ratings lie between
@@ -259,6 +278,7 @@ func (r *reading) quote(i int, rating float64) Quote {
 	p := *r.passage
 	start, end := r.sentences[from].Start, r.sentences[to].End
 	p.Source, p.Text = r.passage.Part(start, end), r.passage.Text[start:end]
+	p.Columns = r.passage.ColumnsOf(start, end)
 	return Quote{Passage: p, Rating: rating}
 }
 
@@ -276,7 +296,7 @@ func (r *reading) span(i int) (from, to int) {
 	case s.Form == words.Code:
 		return r.around(i, 1, 2)
 	case s.Form == words.Row:
-		return i, i
+		return i, r.under(i)
 	case s.Form == words.Item && len(text) < 3*shortQuote:
 		return r.list(i)
 	case leans(text) || len(text) < shortQuote:
@@ -346,6 +366,28 @@ func (r *reading) indent(i int) int {
 		return -1
 	}
 	return len(line)
+}
+
+// under is i for a row of a table. For the line that names the columns it is
+// the last of the first rows below it: names alone say nothing.
+func (r *reading) under(i int) int {
+	text, start := r.passage.Text, r.sentences[i].Start
+	line, _ := lineAt(text, start)
+	if tableStart(text, line) != line || r.text(i) != r.passage.named(line) {
+		return i
+	}
+	to := i
+	for rows := 0; to+1 < len(r.sentences) && rows < firstRows; to++ {
+		next := r.sentences[to+1]
+		line, _ = lineAt(text, next.Start)
+		if next.Form != words.Row || tableStart(text, line) == line || next.End-start > listQuote {
+			break
+		}
+		if !isRule(r.text(to + 1)) {
+			rows++
+		}
+	}
+	return to
 }
 
 // follow is the last sentence of what a heading or a "…:" introduces: the

@@ -58,7 +58,8 @@ type Found struct {
 	AverageSimilarity float64     `json:"average_similarity"` // 0 to 1, over the passages that support the best one
 	Clarity           Clarity     `json:"clarity"`
 	Documents         []Candidate `json:"documents"`
-	Asked             int         `json:"-"` // how many passages were asked for
+	Unread            []Unread    `json:"unread,omitempty"` // of where it looked; what they say was not searched, or not all of it
+	Asked             int         `json:"-"`                // how many passages were asked for
 }
 
 const (
@@ -75,6 +76,16 @@ func (l *Library) Search(ctx context.Context, v identity.Viewer, q Question) (Fo
 	if err != nil {
 		return Found{}, err
 	}
+	f, err := l.search(ctx, v, q, scope)
+	if err != nil {
+		return Found{}, err
+	}
+	f.Unread, err = l.unread(ctx, v, scope)
+	return f, err
+}
+
+// search is Search where the question may look.
+func (l *Library) search(ctx context.Context, v identity.Viewer, q Question, scope scope) (Found, error) {
 	in := inquire(q.Text)
 	if in.vague() {
 		return l.vague(ctx, v, scope)
@@ -94,7 +105,7 @@ func (l *Library) Search(ctx context.Context, v identity.Viewer, q Question) (Fo
 	if q.Wide && len(f.Passages) > 0 {
 		f.Passages = l.wide(in, rated, f.Asked)
 	}
-	return f, nil
+	return f, l.name(ctx, v, f.Passages)
 }
 
 // Ranked lists the chunks a search rates, in the order of their fused ranks:

@@ -13,12 +13,16 @@ type Source struct {
 	Start      int     `json:"start"`
 	End        int     `json:"end"`
 	Score      float64 `json:"score"` // 0 to 1
+	// Columns is of rows of a table the line that names its columns, as it
+	// stands in the document above the passage; else empty.
+	Columns string `json:"columns,omitempty" doc:"of rows of a table: the line that names its columns, as it stands in the document above them"`
 }
 
 // Part is the source of a piece of the passage that s is the source of: its
-// bytes from up to to, counted in the passage.
+// bytes from up to to, counted in the passage. The names of columns are not
+// the piece's, which may be of another table.
 func (s Source) Part(from, to int) Source {
-	s.Start, s.End = s.Start+from, s.Start+to
+	s.Start, s.End, s.Columns = s.Start+from, s.Start+to, ""
 	return s
 }
 

@@ -17,9 +17,9 @@ const CiteByNumber = "The numbered passages are sources. Directly behind each st
 // Numbered is a passage as a block of a prompt, for a provider without
 // citations of its own. Passages are numbered from 1 over the whole request.
 // The text stands in a frame and the title on one line, so that a passage
-// cannot pass for another.
+// cannot pass for another; rows have the names of their columns above them.
 func Numbered(n int, passage Block) string {
-	head := fmt.Sprintf("[%d]", n)
+	head, text := fmt.Sprintf("[%d]", n), passage.Text
 	if s := passage.Source; s != nil {
 		parts := []string{cmp.Or(s.Title, s.Path)}
 		if s.Heading != "" {
@@ -29,8 +29,11 @@ func Numbered(n int, passage Block) string {
 			parts = append(parts, "page "+strconv.Itoa(s.Page))
 		}
 		head += " " + titled(strings.Join(parts, ", "))
+		if s.Columns != "" {
+			text = s.Columns + "\n" + text
+		}
 	}
-	return head + ":\n" + Frame("passage", passage.Text)
+	return head + ":\n" + Frame("passage", text)
 }
 
 // maxTitle bounds the title of a passage, in characters.

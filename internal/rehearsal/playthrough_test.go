@@ -60,7 +60,7 @@ func rehearse(t *testing.T, doc json.RawMessage, rec rehearsal.Record) rehearsal
 func TestARehearsalWalksThePathOfTheRecordedRun(t *testing.T) {
 	t.Parallel()
 	report := rehearse(t, artifactstest.Shipped(t, artifacts.DocumentsWorkflow), past())
-	want := []string{"understand", "route", "search", "judge", "choose", "search_chosen", "answer"}
+	want := []string{"understand", "route", "search", "found", "complete", "judge", "choose", "search_chosen", "answer"}
 	if !slices.Equal(slices.Compact(report.Path), want) {
 		t.Errorf("walked %v", report.Path)
 	}

@@ -110,6 +110,25 @@ func (s *Store) ListDocuments(ctx context.Context, v identity.Viewer, contextID,
 	return list, next, err
 }
 
+// Unread implements knowledge.Documents.
+func (s *Store) Unread(ctx context.Context, v identity.Viewer, contextIDs []string, limit int) (list []knowledge.Document, err error) {
+	contextIDs = distinct(contextIDs, maxUnreadContexts)
+	if len(contextIDs) == 0 {
+		return nil, nil
+	}
+	err = s.read(ctx, v, func(tx Tx) error {
+		args := Args{"user": v.UserID, "limit": pageSize(limit)}
+		list, err = all(tx, `SELECT `+documentColumns+` FROM document d
+			WHERE d.context_id IN `+args.in("id", contextIDs)+` AND d.status IN ('waiting', 'reading') AND `+documentVisible+`
+			ORDER BY d.created_at, d.id LIMIT @limit`, args, scanDocument)
+		return err
+	})
+	return list, err
+}
+
+// maxUnreadContexts bounds the contexts that Unread looks into.
+const maxUnreadContexts = 100
+
 // readable fails unless v may see the context.
 func readable(tx Tx, v identity.Viewer, contextID string) error {
 	var it string

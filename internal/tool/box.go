@@ -102,7 +102,8 @@ func (b *Box) Has(name string) bool {
 //   - whatever code the tool itself chose
 //   - ctx's own error when the caller gave up
 //
-// A result that asks a person ({"interrupt": {…}}) is passed through.
+// A result that asks a person ({"interrupt": {…}}), or says to come back
+// ({"later": {…}}), is passed through.
 func (b *Box) Call(ctx context.Context, spec Spec, c *Call) (map[string]any, error) {
 	t, ok := b.tools[spec.Name]
 	if !ok {
@@ -255,7 +256,7 @@ func (b *Box) checkedOutput(ctx context.Context, spec Spec, out map[string]any) 
 	if err != nil {
 		return nil, fault.Wrap(fault.Internal, err, "The tool %s returned what is not JSON.", spec.Name)
 	}
-	if Asks(plain) {
+	if Asks(plain) || Later(plain) {
 		return plain, nil
 	}
 	faults, err := b.check(ctx, spec.OutputSchema, plain)
@@ -271,6 +272,13 @@ func (b *Box) checkedOutput(ctx context.Context, spec Spec, out map[string]any) 
 // Asks reports whether a tool's result is a question to a person (GRAPH-27).
 func Asks(out map[string]any) bool {
 	_, ok := out["interrupt"].(map[string]any)
+	return ok
+}
+
+// Later reports whether a tool's result puts its answer off: it is to be called
+// again after a while.
+func Later(out map[string]any) bool {
+	_, ok := out["later"].(map[string]any)
 	return ok
 }
 

@@ -99,13 +99,17 @@ type Call struct {
 	Redacted  func(Redaction)
 	Final     bool // the text of this call is the answer: stream it
 	Inputs    map[string]any
-	Resume    any // the person's answer, when the tool had asked
+	Resume    any // the person's answer, when the tool had asked; or what it had put off
 	Emit      func(data stream.Payload)
 	Heartbeat func(details any)
 }
 
 // Tool is an implementation. Run returns an object valid under the spec's
-// output schema, or {"interrupt": {…}} to ask a person (GRAPH-27).
+// output schema, {"interrupt": {…}} to ask a person (GRAPH-27), or {"later":
+// {"after_ms": number, "state": any}} to be called again after that many
+// milliseconds, 1 to 60,000, with Resume {"state": any}: a durable pause that
+// takes nothing of the run's time and holds no place. It suits what takes long
+// and is done elsewhere; a call is put off for two hours in all at most.
 type Tool interface {
 	Name() string
 	Run(ctx context.Context, c *Call) (map[string]any, error)

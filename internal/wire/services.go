@@ -107,7 +107,7 @@ func (o Options) parsers() *extract.Parsers {
 // parts are what the built-in tools work with.
 func (p *Platform) parts(o Options, svc *services) (builtin.Parts, error) {
 	parts := builtin.Parts{
-		Model: o.Model, History: svc.messages, Memories: svc.memories, Search: svc.reading, Intake: svc.reading, Files: svc.files, Catalog: p.library,
+		Model: o.Model, History: svc.messages, Memories: svc.memories, Search: svc.reading, Progress: svc.reading, Intake: svc.reading, Files: svc.files, Catalog: p.library,
 		Titles: p.store, Sets: p.store, MaxDecode: maxDecode, Rerank: svc.reranker(o.Specs), Desk: svc.desk,
 		Feedback: countedFeedback{svc.feedback, p.metrics},
 	}

@@ -60,7 +60,7 @@ func (s *MemStore) Context(_ context.Context, v identity.Viewer, id string) (kno
 	defer s.mu.Unlock()
 	for _, c := range s.contexts {
 		if c.ID == id && (c.UserID == v.UserID || c.UserID == "") {
-			return c, nil
+			return s.unread(c), nil
 		}
 	}
 	return knowledge.Context{}, fault.New(fault.NotFound, "There is no such context.")
@@ -73,7 +73,7 @@ func (s *MemStore) ListContexts(_ context.Context, v identity.Viewer, _, _ strin
 	var out []knowledge.Context
 	for _, c := range s.contexts {
 		if c.UserID == v.UserID {
-			out = append(out, c)
+			out = append(out, s.unread(c))
 		}
 	}
 	return out, "", nil
@@ -148,16 +148,31 @@ func (s *MemStore) Document(_ context.Context, v identity.Viewer, id string) (kn
 	if err != nil {
 		return knowledge.Document{}, err
 	}
-	d := s.documents[i]
+	return s.counted(s.documents[i]), nil
+}
+
+// counted is a document with the chunks of it that are in the index.
+func (s *MemStore) counted(d knowledge.Document) knowledge.Document {
 	if d.Indexed = d.Chunks; d.Status != knowledge.Ready {
 		d.Indexed = 0
 		for _, c := range s.chunks {
-			if c.DocumentID == id {
+			if c.DocumentID == d.ID {
 				d.Indexed++
 			}
 		}
 	}
-	return d, nil
+	return d
+}
+
+// unread is a context with the count of its documents on their way in.
+func (s *MemStore) unread(c knowledge.Context) knowledge.Context {
+	c.Unread = 0
+	for _, d := range s.documents {
+		if d.ContextID == c.ID && (d.Status == knowledge.Waiting || d.Status == knowledge.Reading) {
+			c.Unread++
+		}
+	}
+	return c
 }
 
 // ListDocuments lists a context's documents on one page.
@@ -171,6 +186,21 @@ func (s *MemStore) ListDocuments(_ context.Context, v identity.Viewer, contextID
 		}
 	}
 	return out, "", nil
+}
+
+// Unread lists the documents of contexts that are on their way in.
+func (s *MemStore) Unread(_ context.Context, v identity.Viewer, contextIDs []string, limit int) ([]knowledge.Document, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []knowledge.Document
+	for _, id := range contextIDs {
+		for _, d := range s.documents {
+			if d.ContextID == id && d.UserID == v.UserID && (d.Status == knowledge.Waiting || d.Status == knowledge.Reading) && len(out) < limit {
+				out = append(out, s.counted(d))
+			}
+		}
+	}
+	return out, nil
 }
 
 // DeleteDocument removes a document, its text and its chunks.

@@ -157,6 +157,9 @@ func (q *question) passage(b model.Block) (sdk.ContentBlockParamUnion, bool) {
 	if title != "" {
 		d.Title = param.NewOpt(title)
 	}
+	if b.Source != nil && b.Source.Columns != "" {
+		d.Context = param.NewOpt("It begins in the midst of a table with these columns: " + b.Source.Columns)
+	}
 	return sdk.ContentBlockParamUnion{OfDocument: d}, true
 }
 

@@ -86,7 +86,7 @@ func (t turn) cite(w *writer, q knowledge.Quote, n int) error {
 	if n > 1 {
 		gap = "\n\n"
 	}
-	if err := w.say(gap + block(q.Text, fmt.Sprintf(" [%d]", n)) + "\n\n— " + t.place(q)); err != nil {
+	if err := w.say(gap + block(q, fmt.Sprintf(" [%d]", n)) + "\n\n— " + t.place(q)); err != nil {
 		return err
 	}
 	source := q.Source
@@ -94,9 +94,13 @@ func (t turn) cite(w *writer, q knowledge.Quote, n int) error {
 }
 
 // block is a quote as a Markdown block quote: sentences with their white space
-// folded, so that hard-wrapped lines flow; items, rows and code line by line.
-// mark ends it.
-func block(text, mark string) string {
+// folded, so that hard-wrapped lines flow; items and code line by line, rows
+// under the names of their columns. mark ends it.
+func block(q knowledge.Quote, mark string) string {
+	text := q.Text
+	if names, rows, ok := q.Table(); ok {
+		return "> " + strings.Join(table(names, rows, mark), "\n> ")
+	}
 	var lines []string
 	last := words.Sentence{Paragraph: -1}
 	for _, s := range words.Sentences(text) {
@@ -115,12 +119,47 @@ func block(text, mark string) string {
 		last = s
 	}
 	lines = closed(lines, text)
-	if mark != "" && strings.HasPrefix(strings.TrimSpace(lines[len(lines)-1]), "```") {
+	switch end := &lines[len(lines)-1]; {
+	case mark != "" && strings.HasPrefix(strings.TrimSpace(*end), "```"):
 		lines = append(lines, strings.TrimSpace(mark))
-	} else {
-		lines[len(lines)-1] += mark
+	case last.Form == words.Row:
+		*end = inCell(*end, mark)
+	default:
+		*end += mark
 	}
 	return "> " + strings.Join(lines, "\n> ")
+}
+
+// inCell is a row of a table with mark at the end of its last cell: behind that
+// it would be a cell of no column, which no reader of Markdown shows.
+func inCell(row, mark string) string {
+	cells, whole := strings.CutSuffix(row, "|")
+	if mark == "" || !whole {
+		return row + mark
+	}
+	return strings.TrimRight(cells, " ") + mark + " |"
+}
+
+// table is rows as a table of Markdown, with as many columns as the longest of
+// them: of others only what stands under a name would be shown.
+func table(names []string, rows [][]string, mark string) []string {
+	width := len(names)
+	for _, r := range rows {
+		width = max(width, len(r))
+	}
+	line := func(cells []string) string {
+		whole := make([]string, width)
+		for i, c := range cells {
+			whole[i] = knowledge.Fold(c)
+		}
+		return "| " + strings.Join(whole, " | ") + " |"
+	}
+	lines := []string{line(names), "|" + strings.Repeat("---|", width)}
+	for _, r := range rows {
+		lines = append(lines, line(r))
+	}
+	lines[len(lines)-1] = inCell(lines[len(lines)-1], mark)
+	return lines
 }
 
 func fenced(a, b words.Form) bool {
@@ -167,7 +206,7 @@ func (t turn) closest(w *writer, quotes []knowledge.Quote) error {
 		return err
 	}
 	for _, q := range quotes[:min(len(quotes), maxQuotes)] {
-		if err := w.say("\n\n" + block(q.Text, "") + "\n\n— " + t.place(q)); err != nil {
+		if err := w.say("\n\n" + block(q, "") + "\n\n— " + t.place(q)); err != nil {
 			return err
 		}
 	}

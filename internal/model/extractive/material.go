@@ -68,7 +68,7 @@ func (n *notes) number(q knowledge.Quote) (int, bool) {
 // quote writes a quote with its number, and its Citation event the first time.
 func (t turn) quote(w *writer, n *notes, q knowledge.Quote) error {
 	number, fresh := n.number(q)
-	if err := w.say(block(q.Text, fmt.Sprintf(" [%d]", number))); err != nil || !fresh {
+	if err := w.say(block(q, fmt.Sprintf(" [%d]", number))); err != nil || !fresh {
 		return err
 	}
 	source := q.Source

@@ -59,7 +59,7 @@ func (t turn) web(w *writer) error {
 				return err
 			}
 		}
-		if err := w.say(fmt.Sprintf("\n\n%s\n\n— [%s](%s)", block(quotes[0].Text, ""), escapeMarkdown(p.Title), p.URL)); err != nil {
+		if err := w.say(fmt.Sprintf("\n\n%s\n\n— [%s](%s)", block(quotes[0], ""), escapeMarkdown(p.Title), p.URL)); err != nil {
 			return err
 		}
 	}

@@ -22,6 +22,7 @@ func Knowledge(t *testing.T, open Open) {
 	t.Run("a context counts its documents and chunks", func(t *testing.T) { contextCounts(t, open) })
 	t.Run("documents take no more of the index than a plan has room for", func(t *testing.T) { chunkRoom(t, open) })
 	t.Run("what of a person's documents is under way is known", func(t *testing.T) { underWay(t, open) })
+	t.Run("what is on its way in is told by its contexts", func(t *testing.T) { unread(t, open) })
 	t.Run("contexts are listed by owner, in pages", func(t *testing.T) { listContexts(t, open) })
 	t.Run("a context is renamed by those who may change it", func(t *testing.T) { renameContext(t, open) })
 	t.Run("a path is one document of its context", func(t *testing.T) { onePath(t, open) })
@@ -53,6 +54,31 @@ func contextCounts(t *testing.T, open Open) {
 	}
 	k = got(s.Context(t.Context(), v, k.ID))(t)
 	want(t, "counts", fmt.Sprint(k.Documents, k.Chunks), "3 30")
+}
+
+func unread(t *testing.T, open Open) {
+	c := newClock()
+	s := open(t, store.Options{Now: c.now}).Store
+	v, other := person(t, s), person(t, s)
+	k, quiet, theirs := newContext(t, s, v, "Law"), newContext(t, s, v, "Quiet"), newContext(t, s, other, "Theirs")
+	newDocument(t, s, other, theirs.ID, "files/secret")
+	for _, status := range []knowledge.DocumentStatus{knowledge.Ready, knowledge.Reading, knowledge.Failed, knowledge.Waiting, knowledge.Skipped} {
+		c.add(time.Second)
+		d := newDocument(t, s, v, k.ID, "files/"+string(status))
+		d.Status, d.Chunks = status, 4
+		need(t, s.SetDocument(t.Context(), v, d))
+	}
+	tell := func(v identity.Viewer, limit int, contexts ...string) (out string) {
+		for _, d := range got(s.Unread(t.Context(), v, contexts, limit))(t) {
+			out += fmt.Sprint(d.Path, " ", d.Status, " ", d.Indexed, "/", d.Chunks, "; ")
+		}
+		return out
+	}
+	want(t, "counted", fmt.Sprint(got(s.Context(t.Context(), v, k.ID))(t).Unread, got(s.Context(t.Context(), v, quiet.ID))(t).Unread), "2 0")
+	want(t, "listed", tell(v, 9, k.ID, quiet.ID, theirs.ID), "files/reading reading 0/4; files/waiting waiting 4/4; ")
+	want(t, "the oldest", tell(v, 1, k.ID), "files/reading reading 0/4; ")
+	want(t, "to others", tell(other, 9, k.ID, theirs.ID), "files/secret waiting 0/0; ")
+	want(t, "of none", tell(v, 9)+tell(v, 9, "not an id"), "")
 }
 
 // A file that is read into many contexts is counted in each.

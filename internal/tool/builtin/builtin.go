@@ -35,6 +35,9 @@ func list(p Parts) []tool.Tool {
 	if p.Titles != nil {
 		tools = append(tools, findDocuments{p.Titles, p.Sets}, matchDocuments{p.Titles})
 	}
+	if p.Progress != nil {
+		tools = append(tools, awaitDocuments{p.Progress})
+	}
 	if p.Search != nil {
 		tools = append(tools, search{p.Search, p.Rerank}, gather{search{p.Search, p.Rerank}})
 		if p.Model != nil {

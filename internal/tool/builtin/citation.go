@@ -66,7 +66,9 @@ func there(p knowledge.Passage, at int, quote string) int {
 
 // part is the quote at a byte of its passage.
 func part(p knowledge.Passage, at int, s model.Source, quote string) knowledge.Passage {
+	columns := p.ColumnsOf(at, at+len(quote))
 	p.Source, p.Text = p.Part(at, at+len(quote)), quote
+	p.Columns = columns
 	p.Score = cmp.Or(s.Score, p.Score)
 	return p
 }
@@ -134,6 +136,9 @@ func passage(p knowledge.Passage) map[string]any {
 	}
 	if p.Page > 0 {
 		out["page"] = float64(p.Page)
+	}
+	if p.Columns != "" {
+		out["columns"] = p.Columns
 	}
 	return out
 }

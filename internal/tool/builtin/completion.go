@@ -246,6 +246,16 @@ func (s *completion) write(text string) string {
 	return text
 }
 
+// append adds a paragraph that is not the model's to an answer.
+func (s *completion) append(c *tool.Call, paragraph string) {
+	if s.text.Len() > 0 {
+		paragraph = "\n\n" + paragraph
+	}
+	if s.write(paragraph); c.Final {
+		c.Emit(stream.TokenData(paragraph))
+	}
+}
+
 // grow adds to the last block, or begins one: of another type, or behind a
 // thought that is signed and must be sent back as it is.
 func (s *completion) grow(t model.BlockType, text, signature string) {

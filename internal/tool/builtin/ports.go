@@ -29,6 +29,7 @@ type Parts struct {
 	Memories  Memories
 	Search    Searcher
 	Rerank    Reranker // nil: passages stay in the order they were found in
+	Progress  Progress // tells how far documents are on their way in
 	Intake    Intake   // with Files: reads documents in
 	Titles    Titles
 	Sets      Sets // with Titles: documents by the sets they are in
@@ -59,6 +60,12 @@ type Searcher interface {
 	Search(ctx context.Context, v identity.Viewer, q knowledge.Question) (knowledge.Found, error)
 	// Gather reads documents that are named.
 	Gather(ctx context.Context, v identity.Viewer, n knowledge.Need) (knowledge.Gathered, error)
+}
+
+// Progress tells which of some documents are not ready; *knowledge.Library is
+// one.
+type Progress interface {
+	Progress(ctx context.Context, v identity.Viewer, documentIDs []string) ([]knowledge.Unread, error)
 }
 
 // RerankTool is the name of a tool that, when it is registered, orders what was

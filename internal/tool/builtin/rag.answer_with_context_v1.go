@@ -26,7 +26,11 @@ func (t answerWithContext) Run(ctx context.Context, c *tool.Call) (map[string]an
 	if question == "" {
 		return nil, fault.New(fault.Invalid, "%s needs a question.", t.Name())
 	}
-	passages, confidence, err := t.passages(ctx, c)
+	given, err := t.passages(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	note, err := unreadNote(given.unread, german(c))
 	if err != nil {
 		return nil, err
 	}
@@ -36,29 +40,40 @@ func (t answerWithContext) Run(ctx context.Context, c *tool.Call) (map[string]an
 	}
 	s, err := t.speak(ctx, c, model.Request{
 		Model: words(c, "model"), Task: "answer", System: paragraphs(answerPrompt, talk.note),
-		Messages: append(talk.messages, shown(passages, question)), MaxTokens: number(c, "max_tokens", 0),
+		Messages: append(talk.messages, shown(given.passages, question)), MaxTokens: number(c, "max_tokens", 0),
 	})
 	if err != nil {
 		return nil, err
 	}
-	out := talk.summarise(s.result(t.model))
 	quotes := s.citations(s.text.String())
-	out["citations"], out["confidence"] = quotes, confidence
-	out["found"] = len(quotes) > 0 && confidence != string(knowledge.Low)
+	if note != "" && !s.partial && len(s.calls) == 0 {
+		s.append(c, note)
+	}
+	out := talk.summarise(s.result(t.model))
+	out["citations"], out["confidence"] = quotes, given.confidence
+	out["found"] = len(quotes) > 0 && given.confidence != string(knowledge.Low)
 	return out, nil
 }
 
+// material is what an answer is made from, and what it could not be made from.
+type material struct {
+	passages   []knowledge.Passage
+	confidence string
+	unread     []any
+}
+
 // passages are those given, or found now.
-func (t answerWithContext) passages(ctx context.Context, c *tool.Call) ([]knowledge.Passage, string, error) {
+func (t answerWithContext) passages(ctx context.Context, c *tool.Call) (material, error) {
+	unread, _ := c.Inputs["unread"].([]any)
 	if given, ok := c.Inputs["passages"].([]any); ok {
 		passages, err := readPassages(given)
-		return passages, givenConfidence(c, passages), err
+		return material{passages, givenConfidence(c, passages), unread}, err
 	}
 	found, err := t.search.find(ctx, c)
 	if err != nil {
-		return nil, "", err
+		return material{}, err
 	}
-	return found.Passages, string(found.Confidence), nil
+	return material{found.Passages, string(found.Confidence), append(unread, unreadList(found.Unread)...)}, nil
 }
 
 func readPassages(given []any) ([]knowledge.Passage, error) {

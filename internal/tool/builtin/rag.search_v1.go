@@ -35,7 +35,7 @@ func (t search) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
 	return map[string]any{
 		"passages": passages, "confidence": string(found.Confidence), "average_similarity": found.AverageSimilarity,
 		"clarity": string(found.Clarity), "documents": documents, "options": options, "docs_found": float64(len(documents)),
-		"summary": tally(found),
+		"unread": unreadList(found.Unread), "summary": tally(found),
 	}, nil
 }
 

@@ -17,7 +17,7 @@ func everything(t *testing.T) builtin.Parts {
 	return builtin.Parts{
 		Web: internet{}, WebSearch: &provider{},
 		Titles: library().Titles, Sets: library().Sets,
-		Model: extractive.Model{}, History: memory{}, Memories: &notebook{}, Search: clear(passage("d", notice, 0)), Intake: &reader{},
+		Model: extractive.Model{}, History: memory{}, Memories: &notebook{}, Search: clear(passage("d", notice, 0)), Progress: &shelves{}, Intake: &reader{},
 		Files: filed(t, map[string]string{"files/notes.md": "# Notes\n"}), Catalog: fullCatalog(t), Architect: &drafts{}, Desk: steps{}, Feedback: &jotter{},
 	}
 }

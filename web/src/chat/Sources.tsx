@@ -1,6 +1,6 @@
 import type { Citation } from '../api/types.ts';
 import { useWords } from '../i18n/index.ts';
-import { headingOf } from './thread.ts';
+import { headingOf, onOneLine } from './thread.ts';
 
 interface Props {
   citations: Citation[];
@@ -20,7 +20,7 @@ export function Sources({ citations, quoting, open }: Props) {
             </span>
             <span className="source-title">{citation.title}</span>
             <span className="source-text">
-              {[citation.page ? words.page(citation.page) : '', headingOf(citation)].filter(Boolean).join(' · ') || (quoting ? citation.text : '')}
+              {[citation.page ? words.page(citation.page) : '', headingOf(citation)].filter(Boolean).join(' · ') || (quoting ? onOneLine(citation.text) : '')}
             </span>
           </button>
         </li>

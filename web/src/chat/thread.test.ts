@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { interruptFixture, messageFixture } from '../api/fixtures.ts';
 import type { Message } from '../api/types.ts';
-import { answerWords, confidenceOf, createGrouping, headingOf, removedFrom, turnsOf, wholeTurns, withoutFrom } from './thread.ts';
+import { answerWords, confidenceOf, createGrouping, headingOf, onOneLine, removedFrom, turnsOf, wholeTurns, withoutFrom } from './thread.ts';
 
 let seq = 0;
 function message(role: Message['role'], content: string, run: string | null, meta: Message['meta'] = {}): Message {
@@ -43,6 +43,12 @@ describe('a conversation as turns', () => {
   it('names the place of a passage without its title', () => {
     const at = (heading: string) => headingOf({ n: 1, document_id: '', context_id: '', chunk_id: '', title: 'Policy', path: '', heading, start: 0, end: 0, text: '', score: 1 });
     expect(['Policy › Retention › Years', 'Policy', 'Other › Policy', ''].map(at)).toEqual(['Retention › Years', '', 'Other › Policy', '']);
+  });
+
+  it('tells a row of a table by its cells', () => {
+    expect(onOneLine('| BW-300 | 51 | 22 |')).toBe('BW-300 · 51 · 22');
+    expect(onOneLine('| a | b |\n|---|--:|\n| 1 | |')).toBe('a · b; 1');
+    expect(onOneLine('Either | or.')).toBe('Either | or.');
   });
 
   it('leaves the pictograph of a label to the page, and a person’s own words as they are', () => {

@@ -138,6 +138,13 @@ export function headingOf(citation: Citation): string {
   return heading.startsWith(prefix) ? heading.slice(prefix.length) : heading;
 }
 
+/** Quoted words as one line: of a row of a table its cells, without the lines between them. */
+export function onOneLine(quote: string): string {
+  if (!/^\s*\|.*\|\s*$/s.test(quote)) return quote;
+  const rows = quote.trim().split('\n').filter((row) => !/^[\s|:-]+$/.test(row));
+  return rows.map((row) => row.split('|').map((cell) => cell.trim()).filter(Boolean).join(' · ')).join('; ');
+}
+
 function summaryOf(result: unknown): string {
   const summary = (result as { summary?: unknown } | null | undefined)?.summary;
   return typeof summary === 'string' ? summary : '';

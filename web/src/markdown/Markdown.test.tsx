@@ -43,6 +43,15 @@ describe('an answer as elements', () => {
     expect([...sentences.querySelectorAll('td')].map((cell) => cell.className)).toEqual(['align-right', 'wide']);
   });
 
+  // Requirements: UI-05
+  it('shows a quoted row as a table, under the names of its columns where there are any', () => {
+    const named = render('> | Model | In stock |\n> |---|---|\n> | BW-300 | 22 [1] |\n\n— **Prices**', [source]);
+    expect([...named.querySelectorAll('blockquote th, blockquote td')].map((cell) => cell.textContent)).toEqual(['Model', 'In stock', 'BW-300', '22 1']);
+    expect(named.querySelectorAll('blockquote td button.cite')).toHaveLength(1);
+    const bare = render('> |  |  |\n> |---|---|\n> | Thonet 14 | 95 kg [1] |', [source]);
+    expect([bare.querySelectorAll('thead').length, bare.querySelectorAll('blockquote td').length]).toEqual([0, 2]);
+  });
+
   it('shows what stands for removed words as such, wherever it stands', () => {
     const box = document.createElement('div');
     const mark = '[removed: API key]';

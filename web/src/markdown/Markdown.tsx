@@ -139,18 +139,21 @@ function Table({ token, sources }: { token: Tokens.Table; sources: Sources }) {
     const names = [side ? `align-${side}` : '', wide ? 'wide' : ''].filter(Boolean).join(' ');
     return names ? { className: names } : {};
   });
+  const named = token.header.some((cell) => cell.text.trim() !== ''); // rows of a table whose columns nobody named have an empty head
   return (
     <div className="table-scroll" role="region" tabIndex={0} aria-label={words.table}>
       <table>
-        <thead>
-          <tr>
-            {token.header.map((cell, index) => (
-              <th key={index} scope="col" {...look[index]}>
-                {inline(cell, sources)}
-              </th>
-            ))}
-          </tr>
-        </thead>
+        {named && (
+          <thead>
+            <tr>
+              {token.header.map((cell, index) => (
+                <th key={index} scope="col" {...look[index]}>
+                  {inline(cell, sources)}
+                </th>
+              ))}
+            </tr>
+          </thead>
+        )}
         <tbody>
           {token.rows.map((row, at) => (
             <tr key={at}>
