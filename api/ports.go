@@ -99,8 +99,11 @@ type People interface {
 // Conversations keeps threads.
 type Conversations interface{ chat.Conversations }
 
-// Messages reads what was said.
-type Messages interface{ chat.Messages }
+// Messages reads what was said, and finds it.
+type Messages interface {
+	chat.Messages
+	chat.MessageSearch
+}
 
 // Runs reads runs.
 type Runs interface {
