@@ -31,9 +31,9 @@ export function Found({ text }: { text: string }) {
       <h2>{words.foundMessages}</h2>
       <ul>
         {found?.map((one) => (
-          <li key={one.message_id} className="row">
+          <li key={one.message_id}>
             <Link href={`/c/${one.conversation_id}`}>
-              <span className="name">{one.title || words.untitled}</span>
+              <span className="title">{one.title || words.untitled}</span>
               <time dateTime={one.created_at}>{stamp(one.created_at, new Date(), locale)}</time>
               <span className="excerpt">
                 {one.excerpt.map((piece, i) => (piece.hit ? <mark key={i}>{piece.text}</mark> : <span key={i}>{piece.text}</span>))}

@@ -80,20 +80,25 @@ function List({ query, filter, active }: { query: Props['query']; filter: string
           {sentence(query.error)}
         </p>
       )}
-      {filter && <Found text={filter} />}
       {all && groups.length === 0 && <p className="hint">{filter ? words.noMatch : words.noConversations}</p>}
       {query.hasNextPage && (
         <button type="button" className="quiet" onClick={() => void query.fetchNextPage()}>
           {words.showMore}
         </button>
       )}
+      {filter && <Found text={filter} />}
     </div>
   );
 }
 
 function matches(conversation: Conversation, filter: string): boolean {
-  const wanted = filter.trim().toLowerCase();
-  return conversation.title.toLowerCase().includes(wanted) || conversation.id.startsWith(wanted);
+  const wanted = plain(filter.trim());
+  return plain(conversation.title).includes(wanted) || conversation.id.startsWith(wanted);
+}
+
+/** As the server compares words: without capitals and accents. */
+function plain(text: string): string {
+  return text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
 }
 
 interface Group {
