@@ -79,6 +79,7 @@ type Opened struct {
 	Owned      bool             `json:"owned,omitempty"`       // the graph is a person's: where it ends by its own bounds, that is its fault
 	MaxEffects int              `json:"max_effects,omitempty"` // of one execution; 0: the workflow's default
 	Budget     *graph.Budget    `json:"budget,omitempty"`      // of the run and all runs below it; nil: begun before there were budgets
+	Speech     time.Duration    `json:"speech,omitempty"`      // graph.Limits.Speech; 0: no model speaks, or begun before there was one
 }
 
 // Limits are the guardrails of the run (PLAT-07).
@@ -87,7 +88,7 @@ func (o *Opened) Limits() graph.Limits {
 	if o.Job {
 		l = graph.JobLimits()
 	}
-	l.Privileged, l.Stored = o.Privileged, true
+	l.Privileged, l.Stored, l.Speech = o.Privileged, true, o.Speech
 	return l
 }
 
@@ -129,6 +130,7 @@ type CallInput struct {
 	Quiet       bool           `json:"quiet,omitempty"`
 	Attempt     int            `json:"attempt"`
 	Timeout     time.Duration  `json:"timeout,omitempty"` // from when it has its turn; 0: what the engine says
+	Longest     time.Duration  `json:"longest,omitempty"` // of a model that speaks: Timeout is how long it may be silent
 	Final       bool           `json:"final,omitempty"`
 	Reset       bool           `json:"reset,omitempty"` // text was shown before this call: drop it first
 	Inputs      map[string]any `json:"inputs,omitempty"`
@@ -297,7 +299,7 @@ type Result struct {
 // ChildResult is what a child run adds to its parent's tally.
 type ChildResult struct {
 	Tally      Tally         `json:"tally"`
-	Waited     time.Duration `json:"waited,omitempty"`     // for people; not the parent's time either (C-23)
+	Waited     time.Duration `json:"waited,omitempty"`     // for people, and while models spoke; not the parent's time either (C-23)
 	Suppressed bool          `json:"suppressed,omitempty"` // a question was skipped: the answer is not shown
 	Used       *graph.Budget `json:"used,omitempty"`       // of what it was given
 }

@@ -49,7 +49,7 @@ func (s *Set) call(ctx context.Context, in CallInput) (CallResult, error) {
 		return CallResult{}, err
 	}
 	defer done()
-	ctx, cancel := within(ctx, in.Timeout)
+	ctx, cancel := within(ctx, max(in.Timeout, in.Longest))
 	defer cancel()
 
 	events := &callEvents{set: s, in: in, started: s.now(), kind: bound.ContentType}
@@ -115,7 +115,12 @@ func (s *Set) caller(ctx context.Context, v identity.Viewer, spec tool.Spec) (id
 // call is what the tool is told.
 func (e *callEvents) call(ctx context.Context, inputs map[string]any) *tool.Call {
 	in := e.in
+	silence := in.Timeout
+	if in.Longest == 0 {
+		silence = 0 // what the call may take bounds it
+	}
 	return &tool.Call{
+		Longest: in.Longest, Silence: silence,
 		Viewer: in.Run.Viewer, RunID: in.Run.RunID, Scope: in.Scope, Node: in.Node, EffectID: in.Effect,
 		Attempt: in.Attempt, Final: in.Final, Inputs: inputs, Resume: in.Resume,
 		Emit:      e.emitter(ctx),

@@ -115,7 +115,7 @@ func FailureOf(f *graph.Failure) *stream.RunError {
 	if f == nil {
 		return nil
 	}
-	out := &stream.RunError{Code: string(fault.Internal), Message: f.Message, Node: f.Node, Reason: f.Code}
+	out := &stream.RunError{Code: string(fault.Internal), Message: f.Message, Node: f.Node, Reason: f.Code, RetryAt: f.RetryAt}
 	for _, code := range fault.Codes() {
 		if string(code) == f.Code {
 			out.Code, out.Reason = f.Code, ""

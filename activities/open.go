@@ -183,9 +183,13 @@ func (o *opening) bind(a artifacts.Artifact, bound map[string]artifacts.Bound) {
 		b = graph.JobBudget()
 	}
 	o.out.Budget = &b
+	o.out.Speech = 0 // of a child whose parent's models speak
 	o.out.Tools = make(map[string]ToolPin, len(bound))
 	for _, name := range slices.Sorted(maps.Keys(bound)) {
 		p := o.toolPin(bound[name])
+		if p.Speaks {
+			o.out.Speech = o.set.MaxDecode(o.in.Viewer.Plan)
+		}
 		o.out.Tools[name] = p
 		o.out.Pins = append(o.out.Pins, p.Pin())
 	}
@@ -207,6 +211,7 @@ func (o *opening) toolPin(b artifacts.Bound) ToolPin {
 	if p.Model {
 		p.LateRetries = 1 // LORA-25
 	}
+	p.Speaks = p.Model && p.Runs == tool.Activity && o.set.MaxDecode != nil
 	return p
 }
 
@@ -240,6 +245,9 @@ func digest(o *Opened) string {
 	h.Write(raw)
 	raw, _ = json.Marshal([]bool{o.Job, o.Privileged})
 	h.Write(raw)
+	if o.Speech > 0 {
+		h.Write([]byte(o.Speech.String()))
+	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 

@@ -121,7 +121,10 @@ type Set struct {
 	// ModelInProcess says that the model answers in this process, at once: its
 	// calls are made beside their workflow, as those of inline tools.
 	ModelInProcess bool
-	Backend        string // of the model, as policy.models names it; empty: the configured model for every role
+	// MaxDecode is how long the models of one run may speak altogether, by plan,
+	// on top of what its graph may take (STREAM-09); nil: they have that alone.
+	MaxDecode func(plan string) time.Duration
+	Backend   string // of the model, as policy.models names it; empty: the configured model for every role
 
 	// Seals prove that a call came from a run of ours; nil: nobody looks.
 	Seals *Seals

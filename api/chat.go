@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -317,7 +318,7 @@ func (s *server) await(ctx context.Context, v identity.Viewer, answer *ChatAnswe
 func (s *server) complete(ctx context.Context, v identity.Viewer, r run.Run, e stream.Event, answer *ChatAnswer) error {
 	switch e.Kind {
 	case stream.Error:
-		return s.overdrawn(ctx, v, runFault(r, e.Data))
+		return s.overdrawn(ctx, v, s.runFault(r, e.Data))
 	case stream.Paused:
 		open, err := (&following{tail: s.tail, viewer: v, run: r}).open(ctx)
 		for _, q := range open {
@@ -366,12 +367,18 @@ func (a *ChatAnswer) know(d stream.Answer) {
 
 // runFault is a failed run as an error. It names the run: who only sees a
 // failure cannot tell whether the turn was ever accepted.
-func runFault(r run.Run, data json.RawMessage) *fault.Error {
+func (s *server) runFault(r run.Run, data json.RawMessage) *fault.Error {
 	e := runError(run.Run{Status: run.Failed, Error: data})
 	details := map[string]any{"run_id": r.ID}
 	for name, value := range map[string]string{"node": e.Node, "reason": e.Reason, "conversation_id": r.ConversationID} {
 		if value != "" {
 			details[name] = value
+		}
+	}
+	if !e.RetryAt.IsZero() {
+		details["retry_at"] = e.RetryAt.UTC().Format(time.RFC3339)
+		if left := e.RetryAt.Sub(s.Now()); left > 0 {
+			details["retry_after"] = int((left + time.Second - 1) / time.Second)
 		}
 	}
 	return fault.New(fault.Code(e.Code), "%s", e.Message).With(details)

@@ -18,12 +18,14 @@ import (
 
 func (s *server) conversationRoutes() {
 	add(s, route("POST /v1/conversations", "createConversation", "An empty conversation; saying something makes one by itself"), s.createConversation)
-	add(s, route("GET /v1/conversations", "listConversations", "My conversations, latest first"), s.listConversations)
+	add(s, route("GET /v1/conversations", "listConversations", "My conversations: those I pinned, then the others, each latest first"), s.listConversations)
 	add(s, route("GET /v1/conversations/{id}", "conversation", "One conversation"), s.conversation)
-	add(s, route("PATCH /v1/conversations/{id}", "changeConversation", "Rename or archive"), s.changeConversation)
+	add(s, route("PATCH /v1/conversations/{id}", "changeConversation", "Rename, archive or pin"), s.changeConversation)
 	add(s, route("DELETE /v1/conversations/{id}", "deleteConversation", "Delete with all its messages"), s.deleteConversation)
 	add(s, route("GET /v1/conversations/{id}/messages", "listMessages", "What was said, what waits and what runs"), s.listMessages)
 	s.versionRoutes()
+	s.searchRoutes()
+	s.exportRoutes()
 }
 
 // Paged is the query of every list.
@@ -55,6 +57,7 @@ type Conversation struct {
 	Pending         bool                `json:"pending" doc:"a question of it waits for me"`
 	ActiveRun       Nullable[ActiveRun] `json:"active_run"`
 	BranchedFrom    Nullable[Branched]  `json:"branched_from" doc:"what it is a copy of"`
+	Pinned          bool                `json:"pinned" doc:"it is listed before those that are not"`
 }
 
 // ActiveRun is the turn of a conversation that runs or waits.
@@ -88,7 +91,7 @@ type latest interface {
 func (s *server) conversationView(ctx context.Context, c chat.Conversation, pending bool) Conversation {
 	out := Conversation{
 		ID: c.ID, Title: c.Title, Status: c.Status, CreatedAt: c.CreatedAt.UTC(), UpdatedAt: c.UpdatedAt.UTC(),
-		Pending: pending, ActiveRun: s.activeRun(ctx, c.ActiveRun),
+		Pinned: c.Pinned, Pending: pending, ActiveRun: s.activeRun(ctx, c.ActiveRun),
 	}
 	if c.ActiveContextID != "" {
 		out.ActiveContextID = &c.ActiveContextID
@@ -181,6 +184,7 @@ type changeConversationInput struct {
 		Title           *string `json:"title,omitempty" minLength:"1" maxLength:"200"`
 		Status          *string `json:"status,omitempty" enum:"open,archived"`
 		ActiveContextID *string `json:"active_context_id,omitempty" nullable:"true" doc:"empty: none"`
+		Pinned          *bool   `json:"pinned,omitempty" doc:"true: list it before those that are not"`
 	}
 }
 
@@ -193,7 +197,7 @@ func (s *server) changeConversation(ctx context.Context, in *changeConversationI
 		return OneConversation{}, err
 	}
 	c, err := s.Conversations.UpdateConversation(ctx, v, in.ID,
-		chat.ConversationChange{Title: b.Title, Status: b.Status, ActiveContextID: b.ActiveContextID})
+		chat.ConversationChange{Title: b.Title, Status: b.Status, ActiveContextID: b.ActiveContextID, Pinned: b.Pinned})
 	if err != nil {
 		return OneConversation{}, err
 	}

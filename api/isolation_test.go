@@ -124,6 +124,10 @@ var walls = map[string]wall{
 	"DELETE /v1/conversations/{id}":       byID(func(of belongings) string { return of.conversation }, nil),
 	"GET /v1/conversations/{id}/messages": byID(func(of belongings) string { return of.conversation }, nil),
 	"PATCH /v1/conversations/{id}":        patchConversation,
+	"GET /v1/conversations/{id}/export":   byID(func(of belongings) string { return of.conversation }, nil),
+	"GET /v1/conversations/search": func(p *person, _ belongings) []attack {
+		return []attack{{request: p.request("GET", "/v1/conversations/search?q="+mark, nil), want: 200}}
+	},
 	"POST /v1/conversations/{id}/version": pathOf,
 	"POST /v1/conversations/{id}/branch":  pathOf,
 

@@ -135,6 +135,9 @@ func (p *player) fail(ctx context.Context, v identity.Viewer, r run.Run, why str
 	if why == fault.Budget {
 		reason.Code, reason.Message = "rate_limited", "Your budget is used up."
 	}
+	if why == "resting" {
+		reason.Reason, reason.RetryAt = fault.Upstream, time.Now().Add(30*time.Second).UTC().Truncate(time.Second)
+	}
 	raw, _ := json.Marshal(reason)
 	_, _ = p.store.CloseTurn(ctx, v, chat.Close{RunID: r.ID, End: run.End{Status: run.Failed, Error: raw}})
 	p.say(ctx, r, "end", reason)

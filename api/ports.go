@@ -100,10 +100,11 @@ type People interface {
 // Conversations keeps threads.
 type Conversations interface{ chat.Conversations }
 
-// Messages reads what was said.
+// Messages reads what was said, and finds it.
 type Messages interface {
 	chat.Messages
 	chat.MessageHeads
+	chat.MessageSearch
 }
 
 // Runs reads runs.

@@ -73,7 +73,7 @@ func (s *server) outcome(ctx context.Context, v identity.Viewer, runID string) (
 	switch r.Status {
 	case run.Failed:
 		reason, _ := json.Marshal(runError(r)) // of strings: it cannot fail
-		return out, runFault(r, reason)
+		return out, s.runFault(r, reason)
 	case run.Cancelled:
 		return out, fault.New(fault.Conflict, "The run was cancelled.").With(map[string]any{"run_id": r.ID})
 	case run.Done:

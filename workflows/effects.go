@@ -27,6 +27,7 @@ func (d *drive) call(ctx workflow.Context, e graph.Effect) {
 	if pin.Runs == tool.Inline {
 		future = workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, inline(e)), activities.NameCall, in, "")
 	} else {
+		in.Longest = e.Call.Longest
 		future = workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, d.apart(e, pin.Queue, pin.Shared)), activities.NameCall, in, d.sealed(ctx, in))
 	}
 	d.flight[e.ID] = cancel
@@ -65,7 +66,7 @@ func inline(e graph.Effect) workflow.LocalActivityOptions {
 func (d *drive) apart(e graph.Effect, queue string, shared bool) workflow.ActivityOptions {
 	o := workflow.ActivityOptions{
 		TaskQueue:           queue,
-		StartToCloseTimeout: e.Call.Timeout + activities.MaxWait,
+		StartToCloseTimeout: max(e.Call.Timeout, e.Call.Longest) + activities.MaxWait,
 		HeartbeatTimeout:    heartbeatTimeout,
 		WaitForCancellation: true,
 		RetryPolicy:         &temporal.RetryPolicy{MaximumAttempts: 1},

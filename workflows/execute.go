@@ -172,6 +172,9 @@ func (d *drive) childResult() (activities.Result, error) {
 	r := activities.Result{Status: run.Done, Output: childOutput(out), Child: &activities.ChildResult{
 		Tally: d.tally, Waited: d.waited, Suppressed: out.Suppressed,
 	}}
+	if d.run != nil {
+		r.Child.Waited += d.run.Spoken()
+	}
 	if d.run != nil && d.opened.Budget != nil {
 		used := d.run.Used()
 		r.Child.Used = &used

@@ -61,10 +61,14 @@ func failureFrom(app *temporal.ApplicationError) graph.Failure {
 	object := detailsOf(app)
 	reason, _ := object["reason"].(string)
 	after, _ := object["retry_after_ms"].(float64)
+	resting, _ := object["resting"].(bool) // the next attempt would be told the same
+	at, _ := object["retry_at"].(string)
+	again, _ := time.Parse(time.RFC3339, at) // zero where nothing is said
 	code := reasonOr(app.Type(), reason)
 	return graph.Failure{
 		Code: code, Message: app.Message(),
-		Retryable: !app.NonRetryable() && code != fault.NotConfigured && code != fault.Budget,
+		Retryable: !app.NonRetryable() && code != fault.NotConfigured && code != fault.Budget && !resting,
+		RetryAt:   again,
 		After:     time.Duration(min(max(after, 0), maxAfterMS)) * time.Millisecond,
 	}
 }

@@ -1,6 +1,7 @@
 package workflows_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -22,6 +23,7 @@ import (
 	"liminal/internal/routing"
 	"liminal/internal/run"
 	"liminal/internal/stream"
+	"liminal/internal/tool"
 	"liminal/internal/tool/builtin"
 )
 
@@ -320,4 +322,61 @@ func TestAChildKeepsToItsParentsModels(t *testing.T) {
 	b.set.Backend = "anthropic"
 	b.chat("hello")
 	b.answered("old-small old-small")
+}
+
+// Requirements: STREAM-09, CHAT-27
+func TestAModelElsewhereSpeaksAsLongAsItsPlanSays(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		spec             tool.Spec
+		longest, silence time.Duration
+	}{
+		"elsewhere":       {models, 30*time.Minute + 2*time.Minute, 15 * time.Second},
+		"in this process": {tool.Spec{Runs: tool.Inline, Queue: tool.QueueModels}, 0, 0},
+		"no model":        {apart, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var longest, silence, left time.Duration
+			b := setup(t, activitiestest.New(oneNode).Tool("say", c.spec, func(ctx context.Context, call *tool.Call) (map[string]any, error) {
+				longest, silence = call.Longest, call.Silence
+				if end, bounded := ctx.Deadline(); bounded {
+					left = time.Until(end)
+				}
+				return map[string]any{"answer": "So it is."}, nil
+			}))
+			b.set.MaxDecode = func(string) time.Duration { return 30 * time.Minute }
+			b.chat("hello")
+			b.answered("So it is.")
+			if longest != c.longest || silence != c.silence {
+				t.Errorf("it may take %s and be silent for %s", longest, silence)
+			}
+			if c.longest > 0 && left < 20*time.Minute {
+				t.Errorf("%s are left of its time", left)
+			}
+		})
+	}
+}
+
+// Requirements: ISO-09, CHAT-27
+func TestWhatRestsIsToldAtOnce(t *testing.T) {
+	t.Parallel()
+	rests := fault.New(fault.Internal, "The model does not answer; it is tried again at 14:02:10 UTC.").With(map[string]any{
+		"reason": fault.Upstream, "resting": true, "retry_after_ms": int64(30_000), "retry_at": "2026-11-23T14:02:10Z",
+	})
+	for name, spec := range map[string]tool.Spec{"inline": inline, "apart": models} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, activitiestest.New(oneNode).Tool("say", spec, failing(99, rests)))
+			began := b.env.Now()
+			b.chat("hello")
+			if n, took := b.world.Count("answer"), b.env.Now().Sub(began); n != 1 || took >= time.Second {
+				t.Errorf("%d calls within %s", n, took)
+			}
+			last := b.world.Event(stream.Error)
+			if last["reason"] != fault.Upstream || last["message"] != rests.Message || last["retry_at"] != "2026-11-23T14:02:10Z" {
+				t.Errorf("the person is told %v", last)
+			}
+		})
+	}
 }

@@ -2,8 +2,8 @@
 //
 // It holds their types, the ports that store them, the shape of a message's
 // structured content (CHAT-07, CHAT-08), and what a run's stream says of its
-// questions and its end. It may import cache, fault, id, identity, run, stream
-// and model.
+// questions and its end. It may import cache, fault, id, identity, run, stream,
+// words and model.
 package chat
 
 import (
@@ -27,6 +27,7 @@ type Conversation struct {
 	UpdatedAt       time.Time
 	Meta            map[string]any // "docs": vars persisted between turns (GRAPH-28); "memory": see Summarised
 	Branched        *Origin        // what it is a copy of; nil: of nothing
+	Pinned          bool           // it stands before those that are not, wherever they are listed
 }
 
 // Message is one entry of a conversation. Seq is dense and starts at 1 on the
@@ -117,7 +118,8 @@ type Conversations interface {
 	// CreateConversation opens an empty one of the viewer's (CHAT-12).
 	CreateConversation(ctx context.Context, v identity.Viewer, c Conversation) (Conversation, error)
 	Conversation(ctx context.Context, v identity.Viewer, id string) (Conversation, error)
-	// ListConversations lists by updated_at, newest first (CHAT-10).
+	// ListConversations lists those that are pinned and then the others, each by
+	// updated_at, newest first (CHAT-10).
 	ListConversations(ctx context.Context, v identity.Viewer, cursor string, limit int) ([]Conversation, string, error)
 	UpdateConversation(ctx context.Context, v identity.Viewer, id string, c ConversationChange) (Conversation, error)
 	DeleteConversation(ctx context.Context, v identity.Viewer, id string) error
@@ -129,6 +131,7 @@ type ConversationChange struct {
 	Title           *string
 	Status          *string
 	ActiveContextID *string
+	Pinned          *bool
 }
 
 // Messages reads what was said.

@@ -101,6 +101,11 @@ type Model struct {
 	OpenAIURL, OpenAIKey, OpenAIVersion string
 	// Prices is a JSON file of what models cost, over the shipped ones; empty: none.
 	Prices string
+	// Silence is how long the model may say nothing before its answer is given up
+	// (STREAM-09).
+	Silence time.Duration
+	// AnswerTokens is how many tokens one answer may have, whatever plan it is on.
+	AnswerTokens int
 	// Safety is who looks at what is said: rules, model or off (SAFE-01).
 	Safety string
 }

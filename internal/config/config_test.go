@@ -26,7 +26,8 @@ func TestDefaultsNeedNothingInTheEnvironment(t *testing.T) {
 			Address: "127.0.0.1:7233", Namespace: "default", Listen: "127.0.0.1:7233", UI: "127.0.0.1:8233",
 		},
 		Model: config.Model{
-			Backend: "extractive", AnthropicURL: "https://api.anthropic.com", OpenAIVersion: "2024-10-21", Safety: "rules",
+			Backend: "extractive", AnthropicURL: "https://api.anthropic.com", OpenAIVersion: "2024-10-21",
+			Silence: time.Minute, AnswerTokens: 32_768, Safety: "rules",
 		},
 		Embed:    config.Embedding{Encoder: "auto"},
 		RAG:      config.RAG{Mode: "local_hybrid", TopK: 8, High: 0.75, Low: 0.5},
@@ -185,5 +186,19 @@ func TestTheArchitectAndRecordingsCanBeSwitchedOff(t *testing.T) {
 	}
 	if _, err := config.Load([]string{"LIMINAL_ARCHITECT=10m"}, nil); err == nil || !strings.Contains(err.Error(), "must be from 60m to 30d") {
 		t.Errorf("an architect that never rests: %v", err)
+	}
+}
+
+// Requirements: STREAM-09
+func TestWhatBoundsAnAnswerIsASetting(t *testing.T) {
+	t.Parallel()
+	for text, says := range map[string]string{
+		"LIMINAL_MODEL_SILENCE=10m": "", "LIMINAL_MODEL_SILENCE=1s": "must be from 5s to 60m", "LIMINAL_MODEL_SILENCE=90": "is not a duration",
+		"LIMINAL_ANSWER_TOKENS=200000": "", "LIMINAL_ANSWER_TOKENS=0": "must be from 256 to 1000000",
+	} {
+		_, err := config.Load([]string{text}, nil)
+		if says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
+			t.Errorf("%s: %v, want %q", text, err, says)
+		}
 	}
 }

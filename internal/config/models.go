@@ -3,6 +3,7 @@ package config
 import (
 	"slices"
 	"strings"
+	"time"
 )
 
 // Backends are the values of MODEL_BACKEND. All but the first three speak the
@@ -84,6 +85,18 @@ func models() []Variable {
 		{
 			Name: "LIMINAL_PRICES", Doc: "JSON file of what models cost: {model: {input, output, cache_read, cache_write}} in US dollars a million tokens",
 			set: func(c *Config, s string) error { return file(&c.Model.Prices, s) },
+		},
+		{
+			Name: "LIMINAL_MODEL_SILENCE", Default: "60s",
+			Doc: "how long a model may say nothing, before its first word or between two, until its answer is given up, 5s to 1h",
+			set: func(c *Config, s string) error {
+				return duration(&c.Model.Silence, s, 5*time.Second, time.Hour)
+			},
+		},
+		{
+			Name: "LIMINAL_ANSWER_TOKENS", Default: "32768",
+			Doc: "tokens one answer has at most, 256 to 1000000; policy.models says less for each plan",
+			set: func(c *Config, s string) error { return integer(&c.Model.AnswerTokens, s, 256, 1_000_000) },
 		},
 		{
 			Name: "LIMINAL_SAFETY", Default: "rules", Doc: "rules, model or off: who looks at what people ask and models answer",

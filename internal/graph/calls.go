@@ -79,6 +79,10 @@ func (r *Run) begin(t *thread, place, free, waiting int) {
 		e.Spawn = &Spawn{Workflow: s.Workflow, Inputs: s.Inputs, Timeout: limit, Budget: part}
 	} else {
 		e.Call = &Call{Tool: s.Tool, Inputs: s.Inputs, Timeout: limit, Resume: s.Resume}
+		if speech := r.speech(); speech > 0 && r.graph.tools[s.Tool].Speaks {
+			e.Call.Longest = r.remaining() + speech
+			e.Call.Timeout = min(n.timeout, e.Call.Longest)
+		}
 		e.Call.Final = n.final && t.Parent == 0 && (n.kind != Agent || !t.Agent.InTools)
 	}
 	r.emit(t, place, e)

@@ -38,9 +38,10 @@ type Effect struct {
 }
 
 // Call runs a tool. Timeout is the time this attempt may take, never more than
-// what is left of the run's. Resume is set when the tool asked a person
-// earlier: {"answer": …, "state": what the tool put into its interrupt}; or when
-// it put its answer off: {"state": what it put into its later}. Final
+// what is left of the run's; with Longest it is how long a tool that speaks may
+// say nothing, and Longest bounds the attempt. Resume is set when the tool asked a
+// person earlier: {"answer": …, "state": what the tool put into its interrupt}; or
+// when it put its answer off: {"state": what it put into its later}. Final
 // says that nothing follows but the end and that the text of this call becomes
 // the response, so its tokens may be shown as they come; of an agent's model
 // steps only the last one, which asks for no tools, is the response.
@@ -48,6 +49,7 @@ type Call struct {
 	Tool    string         `json:"tool"`
 	Inputs  map[string]any `json:"inputs"`
 	Timeout time.Duration  `json:"timeout"`
+	Longest time.Duration  `json:"longest,omitempty"`
 	Resume  any            `json:"resume,omitempty"`
 	Final   bool           `json:"final,omitempty"`
 }
@@ -99,10 +101,11 @@ type Failure struct {
 	Code      string        `json:"code"`
 	Message   string        `json:"message"`
 	Retryable bool          `json:"retryable,omitempty"`
-	Soon      bool          `json:"soon,omitempty"`  // what was called is well, so the next attempt need not let it rest
-	After     time.Duration `json:"after,omitempty"` // what was called asks to be left alone so long (LORA-25)
-	Node      string        `json:"node,omitempty"`  // where it happened; set by the machine
-	Spent     bool          `json:"spent,omitempty"` // the time that ended is the whole run's, as its graph sets it
+	Soon      bool          `json:"soon,omitempty"`    // what was called is well, so the next attempt need not let it rest
+	After     time.Duration `json:"after,omitempty"`   // what was called asks to be left alone so long (LORA-25)
+	Node      string        `json:"node,omitempty"`    // where it happened; set by the machine
+	Spent     bool          `json:"spent,omitempty"`   // the time that ended is the whole run's, as its graph sets it
+	RetryAt   time.Time     `json:"retry_at,omitzero"` // what was called rests, and is called again from then on
 }
 
 // Error gives the message with the node.

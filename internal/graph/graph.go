@@ -148,6 +148,10 @@ type Tool struct {
 	// LateRetries is how often a call is tried again at most when its time was
 	// up (LORA-25); 0: as often as after any failure.
 	LateRetries int `json:",omitempty"`
+	// Speaks says that a model elsewhere writes what a call of it gives, word by
+	// word: the time of its node bounds how long it may be silent, and its words
+	// count against Limits.Speech instead of the run's time.
+	Speaks bool `json:",omitempty"`
 }
 
 // Tools are the registered tools by name.
@@ -168,6 +172,7 @@ type Limits struct {
 	MaxTimeout  time.Duration // of one node
 	Run         time.Duration // of a run that names none
 	MaxRun      time.Duration // of a run, without the time it waits for a person
+	Speech      time.Duration // of all tools of a run that speak, on top of its own; 0: they have the run's only
 	MaxRetries  int
 	MaxBackoff  time.Duration // of the first retry of a node
 	MaxSteps    int           // in a run; each item of a map counts its own

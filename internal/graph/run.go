@@ -71,7 +71,7 @@ func (r *Run) Fail(id string, f Failure, now time.Time) []Effect {
 	if f.Code == "" {
 		f.Code = CodeServer
 	}
-	f = Failure{Code: validText(f.Code), Message: validText(f.Message), Retryable: f.Retryable, Soon: f.Soon, After: max(f.After, 0)}
+	f = Failure{Code: validText(f.Code), Message: validText(f.Message), Retryable: f.Retryable, Soon: f.Soon, After: max(f.After, 0), RetryAt: f.RetryAt}
 	if o.Effect.Kind == KindAsk {
 		f.Retryable = false
 	}
@@ -229,10 +229,29 @@ func (r *Run) tick(now time.Time) {
 		return
 	}
 	if !r.resting() {
-		r.state.Spent += d
+		spoken := r.spoken(d)
+		r.state.Spoken += spoken
+		r.state.Spent += d - spoken
 	}
 	r.state.Clock = now
 }
+
+// spoken is how much of a time that passed is a model's and not the run's: all
+// of it while a tool speaks, as far as Limits.Speech goes.
+func (r *Run) spoken(d time.Duration) time.Duration {
+	for _, o := range r.state.Open {
+		if o.Effect.Call != nil && o.Effect.Call.Longest > 0 {
+			return min(d, r.speech())
+		}
+	}
+	return 0
+}
+
+// speech is how long tools of the run may still speak on top of its time.
+func (r *Run) speech() time.Duration { return max(0, r.graph.limits.Speech-r.state.Spoken) }
+
+// Spoken is for how long tools spoke that do not count against the run's time.
+func (r *Run) Spoken() time.Duration { return r.state.Spoken }
 
 func (r *Run) remaining() time.Duration { return r.graph.timeout - r.state.Spent }
 

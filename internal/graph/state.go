@@ -30,7 +30,8 @@ type state struct {
 	Total        int            `json:"total"` // steps of all suffixes
 	Clock        time.Time      `json:"clock"`
 	Spent        time.Duration  `json:"spent"`
-	Held         int            `json:"held,omitempty"` // bytes of all values, at most; see room.go
+	Spoken       time.Duration  `json:"spoken,omitempty"` // while a tool that speaks was at work; no part of Spent
+	Held         int            `json:"held,omitempty"`   // bytes of all values, at most; see room.go
 	Trace        []Step         `json:"trace"`
 	Dropped      int            `json:"dropped,omitempty"` // steps the full trace has no room for
 	Cancelled    bool           `json:"cancelled,omitempty"`

@@ -169,6 +169,24 @@ type Model interface {
 	Stream(ctx context.Context, req Request) iter.Seq2[Event, error]
 }
 
+type hearing struct{}
+
+// WithHearing has heard told of what a provider receives and gives no event for
+// yet, such as a piece of a tool's arguments, in bytes. It is called within
+// Stream, on its goroutine.
+func WithHearing(ctx context.Context, heard func(bytes int)) context.Context {
+	return context.WithValue(ctx, hearing{}, heard)
+}
+
+// Heard is a provider's word that it is not silent though it has nothing to
+// tell yet. What says nothing of the answer, as a comment that keeps a
+// connection open, is not heard.
+func Heard(ctx context.Context, bytes int) {
+	if heard, ok := ctx.Value(hearing{}).(func(int)); ok && bytes > 0 {
+		heard(bytes)
+	}
+}
+
 // InProcess is what a model may say of itself: that it answers in this process,
 // within about a second, and asks nobody else. Its calls need no queue of their
 // own and nobody to watch whether they live. A model that says nothing is

@@ -40,7 +40,10 @@ type Plan struct {
 	Streams int // server-sent streams read at once
 	Sockets int // WebSockets open at once
 
-	MaxDecode time.Duration // one answer is written for at most so long (STREAM-09)
+	// MaxDecode is how long the models of one run may write altogether. It is no
+	// measure of an answer, which ends by its tokens or where nothing more comes,
+	// but the end of one that trickles on for ever (STREAM-09).
+	MaxDecode time.Duration
 	JobTokens int           // of one background job, at most
 	Web       time.Duration // a browser's session without use (AUTH-18)
 	Mobile    time.Duration // an app's
@@ -79,7 +82,7 @@ func free() Plan {
 		ConfigTry: Rule{Name: "configops.try", Burst: 120, Per: time.Hour},
 		Budget:    identity.Budget{TokensPerDay: 2_000_000},
 		Runs:      maxRuns, Decodes: maxDecodes, Streams: 64, Sockets: 16,
-		MaxDecode: 45 * time.Second, JobTokens: 2_000_000, Web: 7 * day, Mobile: day,
+		MaxDecode: 30 * time.Minute, JobTokens: 2_000_000, Web: 7 * day, Mobile: day,
 	}
 }
 
@@ -90,7 +93,7 @@ func paid() Plan {
 	p.Intake = Intake{Documents: 256, Bytes: 4 << 30, PerMinute: 1200}
 	p.Chat.Burst, p.ConfigOps.Burst, p.ConfigTry.Burst = 120, 120, 480
 	p.Budget.TokensPerDay = 20_000_000
-	p.MaxDecode, p.JobTokens, p.Web, p.Mobile = 55*time.Second, 20_000_000, 30*day, 7*day
+	p.MaxDecode, p.JobTokens, p.Web, p.Mobile = time.Hour, 20_000_000, 30*day, 7*day
 	return p
 }
 

@@ -61,6 +61,11 @@ func (s *Store) accept(tx Tx, v identity.Viewer, t chat.NewTurn) (chat.Accepted,
 	if of.id == "" {
 		return a, s.writeTurn(tx, v, t, th, &a)
 	}
+	if named, err := namedAfter(tx, v, of, th.title); err != nil {
+		return a, err
+	} else if named {
+		th.title = "" // it is made anew of what replaces the message
+	}
 	if err := setAside(tx, v, th.id, of.seq); err != nil {
 		return a, err
 	}

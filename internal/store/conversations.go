@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"liminal/internal/chat"
 	"liminal/internal/fault"
@@ -18,12 +19,12 @@ var _ chat.Conversations = (*Store)(nil)
 // deleted it, is none: who goes on may use all of their own again.
 const conversationColumns = `id, user_id, title, status,
 	(SELECT k.id FROM knowledge_context k WHERE k.id = conversation.active_context_id) AS active_context_id,
-	created_at, updated_at, meta, branched_from, branched_message`
+	created_at, updated_at, meta, branched_from, branched_message, pinned`
 
 func scanConversation(scan Scan) (c chat.Conversation, err error) {
 	var of chat.Origin
 	err = scan(&c.ID, &c.UserID, &c.Title, &c.Status, text{&c.ActiveContextID},
-		when{&c.CreatedAt}, when{&c.UpdatedAt}, decode{&c.Meta}, text{&of.ConversationID}, text{&of.MessageID})
+		when{&c.CreatedAt}, when{&c.UpdatedAt}, decode{&c.Meta}, text{&of.ConversationID}, text{&of.MessageID}, &c.Pinned)
 	if of.ConversationID != "" {
 		c.Branched = &of
 	}
@@ -67,23 +68,41 @@ func (s *Store) CreateConversation(ctx context.Context, v identity.Viewer, c cha
 
 // ListConversations implements chat.Conversations.
 func (s *Store) ListConversations(ctx context.Context, v identity.Viewer, cursor string, limit int) (list []chat.Conversation, next string, err error) {
-	after, err := begin(cursor)
+	pinned, after, err := beginPinned(cursor)
 	if err != nil {
 		return nil, "", err
 	}
 	size := pageSize(limit)
 	err = s.read(ctx, v, func(tx Tx) error {
 		list, err = all(tx, `SELECT `+conversationColumns+` FROM conversation
-			WHERE user_id = @user AND (updated_at, id) < (@at, @id)
-			ORDER BY updated_at DESC, id DESC LIMIT @limit`,
-			Args{"user": v.UserID, "at": after.at, "id": orNil(after.id), "limit": size + 1}, scanConversation)
+			WHERE user_id = @user AND (pinned, updated_at, id) < (@pinned, @at, @id)
+			ORDER BY pinned DESC, updated_at DESC, id DESC LIMIT @limit`,
+			Args{"user": v.UserID, "pinned": pinned, "at": after.at, "id": orNil(after.id), "limit": size + 1}, scanConversation)
 		if err != nil {
 			return err
 		}
 		list, next = cut(list, size, func(c chat.Conversation) place { return place{c.UpdatedAt, c.ID} })
+		if next != "" && list[len(list)-1].Pinned {
+			next = pinnedMark + next
+		}
 		return activate(tx, list)
 	})
 	return list, next, err
+}
+
+// pinnedMark begins the cursor of a place among pinned conversations. No cursor
+// of another place begins with it, so that those given out before there were
+// pins go on.
+const pinnedMark = "~"
+
+// beginPinned is begin for a list whose pinned rows come first.
+func beginPinned(cursor string) (pinned bool, after place, err error) {
+	rest, pinned := strings.CutPrefix(cursor, pinnedMark)
+	if pinned && rest == "" {
+		return false, place{}, badCursor()
+	}
+	after, err = begin(rest)
+	return pinned || cursor == "", after, err
 }
 
 // activate fills in the runs that are running or waiting, one read for all.
@@ -123,9 +142,10 @@ func (s *Store) UpdateConversation(ctx context.Context, v identity.Viewer, id st
 		set(&c.Title, change.Title)
 		set(&c.Status, change.Status)
 		set(&c.ActiveContextID, change.ActiveContextID)
-		_, err := tx.Exec(`UPDATE conversation SET title = @title, status = @status, active_context_id = @context
+		set(&c.Pinned, change.Pinned)
+		_, err := tx.Exec(`UPDATE conversation SET title = @title, status = @status, active_context_id = @context, pinned = @pinned
 			WHERE id = @id AND user_id = @user`,
-			Args{"id": id, "user": v.UserID, "title": c.Title, "status": c.Status, "context": optional(c.ActiveContextID)})
+			Args{"id": id, "user": v.UserID, "title": c.Title, "status": c.Status, "context": optional(c.ActiveContextID), "pinned": c.Pinned})
 		return err
 	})
 	return c, err

@@ -127,6 +127,43 @@ func another(tx Tx, v identity.Viewer, of spot, messageID string) error {
 	return err
 }
 
+// namedAfter reports whether a title is the one a conversation has of its first
+// message, and this is that message: then it follows what is said instead. A
+// title that a person gave stays (CHAT-13).
+func namedAfter(tx Tx, v identity.Viewer, p spot, title string) (bool, error) {
+	if p.seq != 1 {
+		return false, nil
+	}
+	content, err := contentOf(tx, v, p.id)
+	return err == nil && title == chat.TitleOf(content), err
+}
+
+func contentOf(tx Tx, v identity.Viewer, id string) (content string, err error) {
+	_, err = first(tx, `SELECT content FROM message WHERE id = @id AND user_id = @user`, Args{"id": id, "user": v.UserID}, &content)
+	return content, err
+}
+
+// retitle names a conversation after the version of its first message that is
+// shown now, where it was named after the one before.
+func retitle(tx Tx, v identity.Viewer, conversationID string, before, now spot) error {
+	var title string
+	if _, err := first(tx, `SELECT title FROM conversation WHERE id = @id AND user_id = @user`,
+		Args{"id": conversationID, "user": v.UserID}, &title); err != nil {
+		return err
+	}
+	named, err := namedAfter(tx, v, before, title)
+	if err != nil || !named {
+		return err
+	}
+	content, err := contentOf(tx, v, now.id)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(`UPDATE conversation SET title = @title WHERE id = @id AND user_id = @user`,
+		Args{"id": conversationID, "user": v.UserID, "title": chat.TitleOf(content)})
+	return err
+}
+
 // ShowVersion implements chat.Versions. It is no activity: the place of the
 // conversation in the list stays.
 func (s *Store) ShowVersion(ctx context.Context, v identity.Viewer, conversationID, messageID string) error {
@@ -168,13 +205,17 @@ func show(tx Tx, v identity.Viewer, conversationID string, p spot) error {
 		return chat.StillAnswering(ahead[0])
 	}
 	args := Args{"conversation": conversationID, "user": v.UserID, "aside": p.aside, "seq": p.seq, "family": optional(p.family)}
-	found, err := first(tx, `SELECT 1 FROM message WHERE conversation_id = @conversation AND user_id = @user
-		AND aside = 0 AND seq = @seq AND version_of = @family`, args, new(int))
+	shown := spot{seq: p.seq}
+	found, err := first(tx, `SELECT id FROM message WHERE conversation_id = @conversation AND user_id = @user
+		AND aside = 0 AND seq = @seq AND version_of = @family`, args, &shown.id)
 	if err != nil {
 		return err
 	}
 	if !found {
 		return fault.New(fault.Conflict, "This message belongs to another version of one before it. Show that one first.").With(map[string]any{"reason": "aside"})
+	}
+	if err := retitle(tx, v, conversationID, shown, p); err != nil {
+		return err
 	}
 	if err := setAside(tx, v, conversationID, p.seq); err != nil {
 		return err

@@ -193,6 +193,8 @@ type RunError struct {
 	Message string `json:"message"`
 	Node    string `json:"node,omitempty"`
 	Reason  string `json:"reason,omitempty" doc:"not_configured or upstream: of whatever model should have answered"`
+	// RetryAt is when what rests is called again; zero: nothing does (ISO-09).
+	RetryAt time.Time `json:"retry_at,omitzero" doc:"what failed is left alone until then; missing: it may be tried again at once"`
 }
 
 func (StatusData) kind() Kind      { return Status }

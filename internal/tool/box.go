@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -30,6 +31,10 @@ type Options struct {
 	Now      func() time.Time // nil: time.Now
 	Decodes  Decodes          // bounds model answers a person; nil: MaxDecodes in this process
 	Breakers Breakers         // which tools rest; nil: of this process, by Now
+	// Backend names the server that answers for the tools on QueueModels. It has
+	// a breaker of its own, which all of them share: when it is away it is away
+	// for each of them. Empty: the model is in this process.
+	Backend string
 	// Observe is told of each call of a tool there is, once, when it is over.
 	Observe func(ctx context.Context, o Observed)
 }
@@ -125,7 +130,12 @@ func (b *Box) call(ctx context.Context, t Tool, spec Spec, c *Call) (map[string]
 	if err != nil {
 		return nil, err
 	}
-	leave, err := b.enter(ctx, spec.Name)
+	free, err := b.place(ctx, spec, call)
+	if err != nil {
+		return nil, err
+	}
+	defer free()
+	leave, err := b.enter(ctx, spec, call)
 	if err != nil {
 		return nil, err
 	}
@@ -133,26 +143,71 @@ func (b *Box) call(ctx context.Context, t Tool, spec Spec, c *Call) (map[string]
 	if err == nil {
 		out, err = b.checkedOutput(ctx, spec, out)
 	}
-	leave(judge(ctx, err))
+	leave(ctx, err)
 	if err != nil {
 		return nil, err
 	}
 	return out, nil
 }
 
-// enter refuses a tool that rests. When nobody knows whether it does, the call
-// goes ahead.
-func (b *Box) enter(ctx context.Context, name string) (leave func(Verdict), err error) {
-	leave, rest, err := b.options.Breakers.Enter(ctx, name)
-	switch {
-	case err != nil:
-		b.options.Logger.WarnContext(ctx, "the breakers are not known; a tool is called all the same", "tool", name, "error", err)
-		return func(Verdict) {}, nil
-	case leave == nil:
-		return nil, fault.New(fault.Internal, "The tool %s has failed %d times within a minute and rests; try again in %d seconds.",
-			name, BreakerTrips, int(rest.Seconds())+1).With(map[string]any{"retry_after_ms": rest.Milliseconds()})
+// enter refuses a tool that rests, or whose model does. leave is told once how
+// the call went, and tells each of the two what that says of it.
+func (b *Box) enter(ctx context.Context, spec Spec, c *Call) (leave func(ctx context.Context, err error), err error) {
+	if b.options.Backend == "" || !spec.speaks() {
+		leave, rest := b.ask(ctx, spec.Name)
+		if leave == nil {
+			return nil, b.resting("The tool "+spec.Name, rest, nil)
+		}
+		return func(ctx context.Context, err error) { leave(judge(ctx, err)) }, nil
 	}
-	return leave, nil
+	ofTool, rest := b.ask(ctx, spec.Name)
+	if ofTool == nil {
+		return nil, b.resting("The tool "+spec.Name, rest, nil)
+	}
+	ofModel, rest := b.ask(ctx, "model:"+b.options.Backend)
+	if ofModel == nil {
+		ofTool(Unknown)
+		return nil, b.resting("The model", rest, map[string]any{"reason": fault.Upstream})
+	}
+	var once sync.Once
+	tell := func(v Verdict) { once.Do(func() { ofModel(v) }) }
+	began := b.options.Now()
+	c.Alive = func() {
+		if b.options.Now().Sub(began) >= steady {
+			tell(Healthy) // a long answer must not keep others from asking
+		}
+	}
+	return func(ctx context.Context, err error) {
+		tell(judgeModel(ctx, err, c))
+		if reason := fault.Reason(err); reason == fault.Upstream || reason == timedOut {
+			ofTool(Unknown)
+			return
+		}
+		ofTool(judge(ctx, err))
+	}, nil
+}
+
+// ask asks a breaker. When nobody knows what it would say, the call goes ahead.
+func (b *Box) ask(ctx context.Context, name string) (leave func(Verdict), rest time.Duration) {
+	leave, rest, err := b.options.Breakers.Enter(ctx, name)
+	if err != nil {
+		b.options.Logger.WarnContext(ctx, "the breakers are not known; a tool is called all the same", "breaker", name, "error", err)
+		return func(Verdict) {}, 0
+	}
+	return leave, rest
+}
+
+// resting is the refusal to call what has failed again and again. Its details
+// say when it is called again: whoever repeats calls need not wait for that, for
+// the person is told at once (ISO-09).
+func (b *Box) resting(who string, rest time.Duration, details map[string]any) error {
+	at := b.options.Now().Add(rest).UTC()
+	if whole := at.Truncate(time.Second); whole.Before(at) {
+		at = whole.Add(time.Second)
+	}
+	d := map[string]any{"resting": true, "retry_after_ms": rest.Milliseconds(), "retry_at": at.Format(time.RFC3339)}
+	maps.Copy(d, details)
+	return fault.New(fault.Internal, "%s does not answer; it is tried again at %s UTC.", who, at.Format(time.TimeOnly)).With(d)
 }
 
 // prepared checks the inputs and fills what a tool may rely on.
@@ -182,19 +237,33 @@ func (b *Box) prepared(ctx context.Context, spec Spec, c *Call) (*Call, error) {
 	return &call, nil
 }
 
-// bounded runs the tool under its timeout and, for a model, the person's
-// bound on answers under way.
-func (b *Box) bounded(ctx context.Context, t Tool, spec Spec, c *Call) (map[string]any, error) {
-	limit := spec.Timeout()
+// place takes one of the places a person has for answers under way. It waits
+// for it as long as the tool may take; where answers may be long, for half of
+// what the call may, so that there is time for its own. Whatever comes of that
+// says nothing of the tool.
+func (b *Box) place(ctx context.Context, spec Spec, c *Call) (leave func(), err error) {
+	if !spec.speaks() {
+		return func() {}, nil
+	}
+	limit := max(spec.Timeout(), c.Longest/2)
 	within, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	if spec.On() == QueueModels && spec.Where() == Activity {
-		leave, err := b.options.Decodes.Enter(within, c.Viewer.UserID)
-		if err != nil {
-			return nil, timely(ctx, err, spec.Name, limit)
-		}
-		defer leave()
+	leave, err = b.options.Decodes.Enter(within, c.Viewer.UserID)
+	if err != nil {
+		return nil, timely(ctx, err, spec.Name, limit)
 	}
+	return leave, nil
+}
+
+// bounded runs the tool under its timeout, or under what the call of a model
+// that speaks may take.
+func (b *Box) bounded(ctx context.Context, t Tool, spec Spec, c *Call) (map[string]any, error) {
+	limit := spec.Timeout()
+	if spec.speaks() {
+		limit = max(limit, c.Longest)
+	}
+	within, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
 	out, err := b.run(within, t, c)
 	if err != nil {
 		return nil, timely(ctx, err, spec.Name, limit)
@@ -328,6 +397,32 @@ func firstFault(faults schemas.Faults) string {
 		text += fmt.Sprintf(" And %d more.", more)
 	}
 	return text
+}
+
+// timedOut is the reason of a fault whose time was up (graph.CodeTimeout).
+const timedOut = "timeout"
+
+// steady is how long a model must have been answering to count as well before
+// its answer is over.
+const steady = 5 * time.Second
+
+// slow is how long a model must have been silent before that says something of
+// it: a person's own workflow may allow it less.
+const slow = 10 * time.Second
+
+// judgeModel says what a call's end means for the breaker of its model's
+// server, which is everybody's: only that it is away, has too much to do or is
+// silent counts against it, and nothing that one person asked of it.
+func judgeModel(ctx context.Context, err error, c *Call) Verdict {
+	switch reason := fault.Reason(err); {
+	case err == nil:
+		return Healthy
+	case ctx.Err() != nil:
+		return Unknown
+	case reason == fault.Upstream, reason == timedOut && (c.Silence == 0 || c.Silence >= slow):
+		return Broken
+	}
+	return Unknown
 }
 
 // judge says what a call's end means for its breaker.

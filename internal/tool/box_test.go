@@ -275,7 +275,7 @@ func TestABreakerRestsAToolThatFailsAndProbesIt(t *testing.T) {
 		for range tool.BreakerTrips {
 			_ = try()
 		}
-		if err := try(); runs != tool.BreakerTrips || !strings.Contains(err.Error(), "rests") {
+		if err := try(); runs != tool.BreakerTrips || !strings.Contains(err.Error(), "The tool t does not answer; it is tried again at ") {
 			t.Fatalf("not open after %d runs: %v", runs, err)
 		}
 		time.Sleep(tool.CoolDown)
@@ -403,4 +403,135 @@ func BenchmarkInlineCall(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// ofModel is a tool that asks a model behind a server.
+func ofModel(name string) tool.Spec {
+	s := spec(name)
+	s.Queue = tool.QueueModels
+	return s
+}
+
+// Requirements: TOOL-15, ISO-09, CHAT-27
+func TestAModelThatIsAwayRestsForAllItsTools(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		runs, away := 0, true
+		ask := func(ctx context.Context, c *tool.Call) (map[string]any, error) {
+			runs++
+			if away {
+				return nil, fault.New(fault.Internal, "It cannot be reached.").With(map[string]any{"reason": fault.Upstream})
+			}
+			return echo(ctx, c)
+		}
+		b, err := tool.NewBox([]tool.Tool{fake{"t", ask}, fake{"u", ask}, fake{"other", echo}}, tool.Options{Backend: "vllm"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		try := func(name string) error {
+			_, err := b.Call(t.Context(), ofModel(name), call(map[string]any{"text": "x"}))
+			return err
+		}
+		for i := range tool.BreakerTrips {
+			_ = try([]string{"t", "u"}[i%2])
+		}
+		for _, name := range []string{"t", "u"} {
+			err := try(name)
+			details, _ := fault.From(err).Details.(map[string]any)
+			at := time.Now().Add(tool.CoolDown).UTC()
+			if want := "The model does not answer; it is tried again at " + at.Format(time.TimeOnly) + " UTC."; fault.From(err).Message != want {
+				t.Errorf("%s: %q, want %q", name, fault.From(err).Message, want)
+			}
+			if details["reason"] != fault.Upstream || details["resting"] != true || details["retry_at"] != at.Format(time.RFC3339) {
+				t.Errorf("%s: %v", name, details)
+			}
+		}
+		if _, err := b.Call(t.Context(), spec("other"), call(map[string]any{"text": "x"})); err != nil || runs != tool.BreakerTrips {
+			t.Errorf("%d calls of the model, and of another tool comes %v", runs, err)
+		}
+		time.Sleep(tool.CoolDown)
+		away = false
+		if err := errors.Join(try("t"), try("u")); err != nil {
+			t.Errorf("not closed by a good probe: %v", err)
+		}
+	})
+}
+
+// Requirements: ISO-09
+func TestNothingOnePersonAsksRestsTheModelForOthers(t *testing.T) {
+	t.Parallel()
+	late := fault.New(fault.Internal, "The model did not answer in time.").With(map[string]any{"reason": "timeout"})
+	for name, err := range map[string]error{
+		"what a provider refuses":          fault.New(fault.Invalid, "This is too long."),
+		"a node that allows it no time":    late,
+		"an answer that does not fit":      fault.New(fault.Internal, "It is no JSON."),
+		"a budget that is used up":         fault.New(fault.RateLimited, "No more.").With(map[string]any{"reason": fault.Budget}),
+		"a key that whoever runs this set": fault.New(fault.Internal, "No key.").With(map[string]any{"reason": fault.NotConfigured}),
+	} {
+		ask := func(ctx context.Context, c *tool.Call) (map[string]any, error) {
+			if c.Viewer.UserID == "eve" {
+				return nil, err
+			}
+			return echo(ctx, c)
+		}
+		b, opened := tool.NewBox([]tool.Tool{fake{"t", ask}, fake{"u", ask}}, tool.Options{Backend: "vllm"})
+		if opened != nil {
+			t.Fatal(opened)
+		}
+		for range 2 * tool.BreakerTrips {
+			c := call(map[string]any{"text": "x"})
+			c.Viewer.UserID, c.Longest, c.Silence = "eve", time.Hour, time.Millisecond
+			_, _ = b.Call(t.Context(), ofModel("t"), c)
+		}
+		if _, err := b.Call(t.Context(), ofModel("u"), call(map[string]any{"text": "x"})); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A long answer that goes well must not keep everybody else out while it is the
+// one call that tries whether a model is back.
+//
+// Requirements: ISO-09
+func TestALongAnswerClosesTheBreakerBeforeItsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		away, end := true, make(chan struct{})
+		ask := func(ctx context.Context, c *tool.Call) (map[string]any, error) {
+			if away {
+				return nil, fault.New(fault.Internal, "It cannot be reached.").With(map[string]any{"reason": fault.Upstream})
+			}
+			if c.Inputs["text"] == "long" {
+				time.Sleep(6 * time.Second)
+				c.Alive()
+				<-end
+			}
+			return echo(ctx, c)
+		}
+		b, err := tool.NewBox([]tool.Tool{fake{"t", ask}}, tool.Options{Backend: "vllm"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		try := func(text string) error {
+			c := call(map[string]any{"text": text})
+			c.Longest, c.Silence = time.Hour, time.Minute
+			_, err := b.Call(t.Context(), ofModel("t"), c)
+			return err
+		}
+		for range tool.BreakerTrips {
+			_ = try("x")
+		}
+		time.Sleep(tool.CoolDown)
+		away = false
+		var long sync.WaitGroup
+		long.Go(func() {
+			if err := try("long"); err != nil {
+				t.Error(err)
+			}
+		})
+		time.Sleep(7 * time.Second)
+		if err := try("x"); err != nil {
+			t.Errorf("while a long answer comes: %v", err)
+		}
+		close(end)
+		long.Wait()
+	})
 }

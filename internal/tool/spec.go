@@ -62,6 +62,10 @@ func (s Spec) Timeout() time.Duration {
 	return min(time.Duration(s.TimeoutMS)*time.Millisecond, limit)
 }
 
+// speaks reports whether calls of the tool are answers of a model, of which each
+// person has few under way at once (ISO-08).
+func (s Spec) speaks() bool { return s.On() == QueueModels && s.Where() == Activity }
+
 // IsIdempotent reports whether a call may be repeated after a failure.
 func (s Spec) IsIdempotent() bool { return s.Idempotent == nil || *s.Idempotent }
 

@@ -10,6 +10,7 @@ package tool
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"liminal/internal/identity"
 	"liminal/internal/model"
@@ -96,12 +97,17 @@ type Call struct {
 	Spent  func(model string, u model.Usage)
 	// Redacted is told what was taken out of an answer before anybody saw it
 	// (SAFE-03); nil: nobody keeps it.
-	Redacted  func(Redaction)
-	Final     bool // the text of this call is the answer: stream it
-	Inputs    map[string]any
-	Resume    any // the person's answer, when the tool had asked; or what it had put off
-	Emit      func(data stream.Payload)
-	Heartbeat func(details any)
+	Redacted func(Redaction)
+	// Longest is how long a model elsewhere may take, and Silence how long it may
+	// then say nothing; 0: the spec's timeout bounds the call. They come from the
+	// run, which keeps to its plan, and never from the inputs.
+	Longest, Silence time.Duration
+	Final            bool // the text of this call is the answer: stream it
+	Inputs           map[string]any
+	Resume           any    // the person's answer, when the tool had asked; or what it had put off
+	Alive            func() // told of each piece that comes from a model; nil: nobody wants to know
+	Emit             func(data stream.Payload)
+	Heartbeat        func(details any)
 }
 
 // Tool is an implementation. Run returns an object valid under the spec's

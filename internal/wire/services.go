@@ -86,13 +86,22 @@ func (p *Platform) buildServices(ctx context.Context, o Options) (*services, err
 	}
 	tools := builtin.Tools(parts)
 	svc.box, err = tool.NewBox(append(tools, o.Tools...), tool.Options{
-		Logger: o.Logger, Breakers: p.breakers, Decodes: p.decodes,
+		Logger: o.Logger, Breakers: p.breakers, Decodes: p.decodes, Backend: answering(o),
 	})
 	backend, _ := model.BackendOf(o.Config.Model.Backend) // theModel has refused what is not known
 	router := activities.NewRouter(p.library, routing.Backend{Modes: backend.Modes, Max: backend.Max}, o.Logger)
 	router.Remember(p.cache)
 	svc.router = router
 	return svc, err
+}
+
+// answering names the server that answers as the model; empty: this process
+// does.
+func answering(o Options) string {
+	if model.IsInProcess(o.Model) {
+		return ""
+	}
+	return o.Config.Model.Backend
 }
 
 // parsers read documents, in processes of their own where there is a program
@@ -108,7 +117,7 @@ func (o Options) parsers() *extract.Parsers {
 func (p *Platform) parts(o Options, svc *services) (builtin.Parts, error) {
 	parts := builtin.Parts{
 		Model: o.Model, History: svc.messages, Memories: svc.memories, Search: svc.reading, Progress: svc.reading, Intake: svc.reading, Files: svc.files, Catalog: p.library,
-		Titles: p.store, Sets: p.store, MaxDecode: maxDecode, Rerank: svc.reranker(o.Specs), Desk: svc.desk,
+		Titles: p.store, Sets: p.store, MaxDecode: maxDecode, Silence: o.Config.Model.Silence, MaxTokens: o.Config.Model.AnswerTokens, Rerank: svc.reranker(o.Specs), Desk: svc.desk,
 		Feedback: countedFeedback{svc.feedback, p.metrics},
 	}
 	var err error

@@ -221,3 +221,16 @@ func (c counted) tokens() int {
 		return 0
 	}
 }
+
+// Plain is a word without what writing it does not need: lower case and no
+// diacritics, so that "Übergabe" is found by "ubergabe".
+func Plain(word string) string {
+	var b strings.Builder
+	b.Grow(len(word))
+	for _, r := range norm.NFKD.String(word) {
+		if !unicode.IsMark(r) {
+			b.WriteRune(unicode.ToLower(r))
+		}
+	}
+	return b.String()
+}

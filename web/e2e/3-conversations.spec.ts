@@ -92,6 +92,13 @@ test('conversations are listed, found, renamed and deleted', async ({ page }) =>
   await expect(list.locator('.row .name')).toHaveText(['Second subject']);
   await list.getByRole('searchbox').fill('first');
   await expect(list.locator('.row .name')).toHaveText(['First subject']);
+  await expect(list.getByRole('region', { name: 'In messages' }).locator('mark').first()).toHaveText('First');
+  await list.getByRole('button', { name: 'Actions for “First subject”' }).click();
+  await list.getByRole('button', { name: 'Pin', exact: true }).click();
+  await expect(list.getByRole('region', { name: 'Pinned' }).locator('.row .name')).toHaveText(['First subject']);
+  await list.getByRole('button', { name: 'Actions for “First subject”' }).click();
+  const [file] = await Promise.all([page.waitForEvent('download'), list.getByRole('button', { name: 'Export as Markdown' }).click()]);
+  expect(file.suggestedFilename()).toBe('First subject.md');
   await list.getByRole('button', { name: 'Actions for “First subject”' }).click();
   await list.getByRole('button', { name: 'Rename' }).click();
   await list.getByLabel('New title').fill('Renamed at first');

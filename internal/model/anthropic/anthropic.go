@@ -120,7 +120,12 @@ func (p *provider) Stream(ctx context.Context, req model.Request) iter.Seq2[mode
 		defer func() { _ = stream.Close() }() // the answer is over or given up
 		a := answer{question: q}
 		for stream.Next() {
-			for _, e := range a.read(stream.Current()) {
+			current := stream.Current()
+			events := a.read(current)
+			if d := current.Delta; len(events) == 0 && current.Type == "content_block_delta" {
+				model.Heard(ctx, len(d.PartialJSON)+len(d.Text))
+			}
+			for _, e := range events {
 				if !yield(e, nil) {
 					return
 				}

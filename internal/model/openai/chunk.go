@@ -53,6 +53,35 @@ type delta struct {
 	FunctionCall     *function       `json:"function_call"` // before there were tools
 }
 
+// size is how much of an answer a chunk carries, in bytes.
+func (c chunk) size() (n int) {
+	for _, one := range c.Choices {
+		d := one.Delta
+		if d == nil {
+			continue
+		}
+		for _, text := range []json.RawMessage{d.Content, d.Reasoning, d.ReasoningContent, d.Refusal} {
+			n += len(word(text))
+		}
+		for _, t := range d.ToolCalls {
+			n += t.Function.size()
+		}
+		n += d.FunctionCall.size()
+	}
+	return n
+}
+
+func (f *function) size() int {
+	if f == nil {
+		return 0
+	}
+	n := len(word(f.Arguments))
+	if n == 0 && len(f.Arguments) > 2 && f.Arguments[0] == '{' {
+		n = len(f.Arguments)
+	}
+	return len(f.Name) + n
+}
+
 type piece struct {
 	Index    *int      `json:"index"`
 	ID       string    `json:"id"`

@@ -134,8 +134,17 @@ func (p *provider) failure(q *question, r refusal) error {
 			With(map[string]any{"reason": fault.NotConfigured})
 	case r.status == 429, r.status == 503, r.status == 529:
 		return p.busy(r, cause)
+	case r.status == 500 && r.tooLong(): // Ollama and llama.cpp say so of what one person asked
+		return p.refused(q, r, cause)
 	case r.status >= 500, r.status == 408, r.status == 409, r.status < 400:
 		return p.upstream(cause, fmt.Sprintf("%s failed with HTTP status %d. Try again; if it stays, whoever runs this server must look at it.", p.host(), r.status))
+	}
+	return p.refused(q, r, cause)
+}
+
+// refused is a request that the server does not take, for what it asks.
+func (p *provider) refused(q *question, r refusal, cause error) error {
+	switch {
 	case q.model == "" && r.says("model"):
 		return fault.Wrap(fault.Internal, cause, "No model is named for %s. Whoever runs this server must choose one.", p.host()).
 			With(map[string]any{"reason": fault.NotConfigured})

@@ -165,6 +165,9 @@ func (p *provider) stream(ctx context.Context, req model.Request, r *reader) err
 			return p.broken(err)
 		}
 		events, err := a.add(c)
+		if len(events) == 0 {
+			model.Heard(ctx, c.size())
+		}
 		if err := r.tell(events); err != nil {
 			return err
 		}

@@ -53,6 +53,55 @@ func TestAFileFromBeforeProposalsGoesOn(t *testing.T) {
 	}
 }
 
+// What was said before messages could be searched is found, as is what a
+// program of that release says beside this one.
+//
+// Requirements: OPS-04, CHAT-11
+func TestAFileFromBeforeSearchIsSearched(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "db")
+	have, err := migrations.Of(migrations.SQLite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const me, talk = "11111111-1111-4111-8111-111111111111", "33333333-3333-4333-8333-333333333333"
+	said := func(db *DB, statements ...string) {
+		t.Helper()
+		if err := db.Write(t.Context(), identity.System(), func(tx store.Tx) error {
+			for _, statement := range statements {
+				if _, err := tx.Exec(statement, nil); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	message := func(id, text, seq string) string {
+		return `INSERT INTO message (id, conversation_id, user_id, sender, role, content, seq, created_at)
+			VALUES ('` + id + `', '` + talk + `', '` + me + `', 'user', 'user', '` + text + `', ` + seq + `, ` + seq + `)`
+	}
+	old := openAt(t, path, have[:6])
+	said(old, `INSERT INTO app_user (id, email, role, created_at) VALUES ('`+me+`', 'a@example.org', 'user', 1)`,
+		`INSERT INTO conversation (id, user_id, title, last_seq, created_at, updated_at) VALUES ('`+talk+`', '`+me+`', 'one', 1, 1, 1)`,
+		message("44444444-4444-4444-8444-444444444444", "the old Schlüssel", "1"))
+	if err := old.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db := openAt(t, path, have)
+	said(db, message("55555555-5555-4555-8555-555555555555", "the new schlüssel", "2"))
+	s, v := store.New(db, store.Options{}), identity.Viewer{UserID: me}
+	list, _, err := s.SearchMessages(t.Context(), v, []string{"schluss"}, "", 10)
+	if err != nil || len(list) != 2 || list[0].Content != "the new schlüssel" || list[1].Content != "the old Schlüssel" {
+		t.Errorf("found %+v, %v", list, err)
+	}
+	said(db, `UPDATE message SET content = 'nothing' WHERE seq = 2`)
+	if list, _, err = s.SearchMessages(t.Context(), v, []string{"schluss"}, "", 10); err != nil || len(list) != 1 {
+		t.Errorf("found %+v, %v", list, err)
+	}
+}
+
 // A conversation from before versions is a path; what a program of that
 // release, which goes on beside this one, says in it stands on the path.
 //

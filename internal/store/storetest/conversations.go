@@ -11,6 +11,7 @@ import (
 	"liminal/internal/chat"
 	"liminal/internal/fault"
 	"liminal/internal/id"
+	"liminal/internal/identity"
 	"liminal/internal/store"
 )
 
@@ -20,6 +21,10 @@ func Conversations(t *testing.T, open Open) {
 	t.Run("one is made by hand and takes its first message", func(t *testing.T) { madeByHand(t, open) })
 	t.Run("vars persist between turns", func(t *testing.T) { persistedVars(t, open) })
 	t.Run("conversations are listed newest first, in pages", func(t *testing.T) { listConversations(t, open) })
+	t.Run("those that are pinned come first, in pages", func(t *testing.T) { pinnedFirst(t, open) })
+	t.Run("messages are found by the beginnings of their words", func(t *testing.T) { searched(t, open) })
+	t.Run("nobody finds what is another's, hidden or gone", func(t *testing.T) { searchWalls(t, open) })
+	t.Run("what is found comes in pages, newest first", func(t *testing.T) { searchPages(t, open) })
 	t.Run("deleting a conversation removes what belongs to it", func(t *testing.T) { deleteConversation(t, open) })
 }
 
@@ -134,4 +139,160 @@ func deleteConversation(t *testing.T, open Open) {
 	_, err = s.CloseTurn(t.Context(), v, answer(a.Run.ID, "!"))
 	wantFault(t, err, fault.NotFound)
 	wantFault(t, s.DeleteConversation(t.Context(), v, a.ConversationID), fault.NotFound)
+}
+
+func pinnedFirst(t *testing.T, open Open) {
+	c := newClock()
+	s := open(t, store.Options{Running: -1, Now: c.now}).Store
+	v := person(t, s)
+	var made []string
+	for i := range 6 {
+		c.add(time.Second)
+		a := accept(t, s, v, chat.NewTurn{Message: fmt.Sprint(i)})
+		made = append(made, a.ConversationID)
+	}
+	yes, no := true, false
+	for _, i := range []int{1, 3, 4} {
+		changed := got(s.UpdateConversation(t.Context(), v, made[i], chat.ConversationChange{Pinned: &yes}))(t)
+		want(t, "pinned", changed.Pinned, true)
+	}
+	got(s.UpdateConversation(t.Context(), v, made[4], chat.ConversationChange{Pinned: &no}))(t)
+	title := "named"
+	got(s.UpdateConversation(t.Context(), v, made[3], chat.ConversationChange{Title: &title}))(t) // leaves the pin
+	for _, size := range []int{1, 2, 4, 10} {
+		var listed []string
+		for cursor := ""; ; {
+			page, next, err := s.ListConversations(t.Context(), v, cursor, size)
+			need(t, err)
+			for _, one := range page {
+				listed = append(listed, one.ID)
+				want(t, "pin", one.Pinned, one.ID == made[1] || one.ID == made[3])
+			}
+			if cursor = next; next == "" {
+				break
+			}
+		}
+		wantLines(t, listed, []string{made[3], made[1], made[5], made[4], made[2], made[0]})
+	}
+	_, _, err := s.ListConversations(t.Context(), v, "~", 2)
+	wantFault(t, err, fault.Invalid)
+}
+
+// finds checks what a search gives: the texts, newest first.
+func finds(t testing.TB, s *store.Store, v identity.Viewer, text string, contents ...string) {
+	t.Helper()
+	list, _, err := s.SearchMessages(t.Context(), v, chat.Terms(text), "", 100)
+	need(t, err)
+	var found []string
+	for _, m := range list {
+		found = append(found, m.Content)
+	}
+	if !slices.Equal(found, contents) {
+		t.Errorf("%q finds %q, want %q", text, found, contents)
+	}
+}
+
+func searched(t *testing.T, open Open) {
+	c := newClock()
+	s := open(t, store.Options{Running: -1, Now: c.now}).Store
+	v := person(t, s)
+	say := func(message, reply string) chat.Accepted {
+		t.Helper()
+		c.add(time.Second)
+		a := accept(t, s, v, chat.NewTurn{Message: message})
+		c.add(time.Second)
+		end := answer(a.Run.ID, reply)
+		closeTurn(t, s, v, end)
+		return a
+	}
+	a := say("Wo liegen die Schlüssel zur Übergabe?", "Im Büro, bei rag.search_v1 und C:/keys/Ort.")
+	say("invoices of 2026", "It costs 3.14 euros, you'll see: naïve café")
+	for text, contents := range map[string][]string{
+		"schlussel":         {"Wo liegen die Schlüssel zur Übergabe?"},
+		"SCHLÜSSEL ÜBER":    {"Wo liegen die Schlüssel zur Übergabe?"},
+		"schlüssel büro":    nil,
+		"invoice":           {"invoices of 2026"},
+		"invoicing":         nil,
+		"search_v1":         {"Im Büro, bei rag.search_v1 und C:/keys/Ort."},
+		"keys ort":          {"Im Büro, bei rag.search_v1 und C:/keys/Ort."},
+		"3.14":              {"It costs 3.14 euros, you'll see: naïve café"},
+		"naive cafe":        {"It costs 3.14 euros, you'll see: naïve café"},
+		"you'll":            {"It costs 3.14 euros, you'll see: naïve café"},
+		`" OR * NEAR(`:      nil,
+		"'":                 nil,
+		"i":                 {"It costs 3.14 euros, you'll see: naïve café", "invoices of 2026", "Im Büro, bei rag.search_v1 und C:/keys/Ort."},
+		"costs -- & | ! :*": {"It costs 3.14 euros, you'll see: naïve café"},
+	} {
+		finds(t, s, v, text, contents...)
+	}
+	list, _, err := s.SearchMessages(t.Context(), v, chat.Terms("schlüssel"), "", 10)
+	need(t, err)
+	m := list[0]
+	want(t, "found", fmt.Sprint(m.ID, m.ConversationID, m.Role, m.Title), fmt.Sprint(a.MessageID, a.ConversationID, "user", "Wo liegen die Schlüssel zur Übergabe?"))
+	long := strings.Repeat("endlos ", 60_000)
+	say("a long one", long)
+	list, _, err = s.SearchMessages(t.Context(), v, chat.Terms("endlos"), "", 10)
+	need(t, err)
+	want(t, "found of a long text", len(list), 1)
+}
+
+func searchWalls(t *testing.T, open Open) {
+	s := open(t, unlimited).Store
+	v, other := person(t, s), person(t, s)
+	theirs := accept(t, s, other, chat.NewTurn{Message: "the secret of another"})
+	closeTurn(t, s, other, answer(theirs.Run.ID, "another secret"))
+	mine := accept(t, s, v, chat.NewTurn{Message: "my secret"})
+	hidden := answer(mine.Run.ID, "a hidden secret")
+	hidden.Message.Meta = map[string]any{"suppressed": true}
+	hidden.Notices = []chat.Message{{ID: id.New(), Sender: "system", Role: "system", Content: "a secret notice"}}
+	closeTurn(t, s, v, hidden)
+	finds(t, s, v, "secret", "my secret")
+	finds(t, s, administrator(t, s), "secret")
+	anew := accept(t, s, v, chat.NewTurn{Message: "my secret, in other words", ConversationID: mine.ConversationID, Replaces: mine.MessageID})
+	closeTurn(t, s, v, answer(anew.Run.ID, "!"))
+	finds(t, s, v, "secret", "my secret, in other words")
+	finds(t, s, v, "my secret", "my secret, in other words")
+	need(t, s.ShowVersion(t.Context(), v, mine.ConversationID, mine.MessageID))
+	finds(t, s, v, "secret", "my secret")
+	need(t, s.DeleteConversation(t.Context(), v, mine.ConversationID))
+	finds(t, s, v, "secret")
+	list, _, err := s.SearchMessages(t.Context(), other, chat.Terms("secret"), "", 10)
+	need(t, err)
+	want(t, "the other still finds", len(list), 2)
+	got(s.DeleteUser(t.Context(), other.UserID))(t)
+	finds(t, s, other, "secret")
+}
+
+func searchPages(t *testing.T, open Open) {
+	c := newClock()
+	s := open(t, store.Options{Running: -1, Now: c.now}).Store
+	v := person(t, s)
+	var said []string
+	for i := range 5 {
+		if i%2 == 0 {
+			c.add(time.Second)
+		}
+		said = append(said, accept(t, s, v, chat.NewTurn{Message: fmt.Sprint("word ", i)}).MessageID)
+	}
+	seen := map[string]bool{}
+	last := time.Time{}
+	for cursor := ""; ; {
+		list, next, err := s.SearchMessages(t.Context(), v, chat.Terms("word"), cursor, 2)
+		need(t, err)
+		for _, m := range list {
+			if seen[m.ID] || !last.IsZero() && m.CreatedAt.After(last) {
+				t.Errorf("%s is out of order", m.Content)
+			}
+			seen[m.ID], last = true, m.CreatedAt
+		}
+		if cursor = next; next == "" {
+			break
+		}
+	}
+	want(t, "found", len(seen), len(said))
+	_, _, err := s.SearchMessages(t.Context(), v, chat.Terms("word"), "%%%", 2)
+	wantFault(t, err, fault.Invalid)
+	list, _, err := s.SearchMessages(t.Context(), v, nil, "", 2)
+	need(t, err)
+	want(t, "found without a word", len(list), 0)
 }

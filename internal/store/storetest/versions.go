@@ -18,6 +18,7 @@ import (
 // Versions proves chat.Versions, what Accept replaces, and chat.MessageRange.
 func Versions(t *testing.T, open Open) {
 	t.Run("a question that is said anew takes the place of the old one and of what followed", func(t *testing.T) { saidAnew(t, open) })
+	t.Run("a title follows the first message until a person gives one", func(t *testing.T) { retitled(t, open) })
 	t.Run("another version comes back with what followed it", func(t *testing.T) { shownAgain(t, open) })
 	t.Run("what cannot be replaced or shown is refused, and changes nothing", func(t *testing.T) { noVersions(t, open) })
 	t.Run("nothing is set aside under a turn that has not ended", func(t *testing.T) { asideMeetsTurns(t, open) })
@@ -104,9 +105,35 @@ func saidAnew(t *testing.T, open Open) {
 	first := l.say("one again", ids[0])
 	l.shows("one again")
 	wantLines(t, l.versions(first), []string{ids[0], first})
-	want(t, "title", got(l.s.Conversation(t.Context(), l.v, l.id))(t).Title, "one")
+	l.titled("one again") // CHAT-13: what the first message is now
 	l.say("and on", "")
 	l.shows("one again", "and on")
+	l.titled("one again")
+}
+
+// A conversation is named after its first message, whichever version of that is
+// shown, until a person names it.
+func retitled(t *testing.T, open Open) {
+	l, ids := newLine(t, open, "one", "two")
+	long := "one again " + strings.Repeat("and again ", 10)
+	first := l.say(long, ids[0])
+	l.titled(string([]rune(strings.TrimSpace(long))[:50]))
+	need(t, l.show(ids[0]))
+	l.titled("one")
+	l.say("two again", ids[1])
+	l.titled("one")
+	name := "My own name"
+	got(l.s.UpdateConversation(t.Context(), l.v, l.id, chat.ConversationChange{Title: &name}))(t)
+	l.say("one once more", ids[0])
+	l.titled(name)
+	need(t, l.show(first))
+	l.titled(name)
+}
+
+// titled checks what the conversation is called.
+func (l *line) titled(title string) {
+	l.Helper()
+	want(l, "title", got(l.s.Conversation(l.Context(), l.v, l.id))(l).Title, title)
 }
 
 func shownAgain(t *testing.T, open Open) {

@@ -6,10 +6,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"iter"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"liminal/internal/fault"
 	"liminal/internal/graph"
@@ -31,11 +29,16 @@ type completer struct {
 	// memories keeps summaries of conversations; nil: there are none
 	memories Memories
 	limit    func(plan string) time.Duration
+	silence  time.Duration // 0: as long as the call may take
+	tokens   int           // of an answer whose request names no number; 0: no bound
 	safety   safety.Holder // nil: answers go out as they are
 }
 
 func newCompleter(p Parts) completer {
-	return completer{model: p.Model, history: p.History, memories: p.Memories, limit: p.MaxDecode, safety: p.Safety}
+	return completer{
+		model: p.Model, history: p.History, memories: p.Memories,
+		limit: p.MaxDecode, silence: p.Silence, tokens: p.MaxTokens, safety: p.Safety,
+	}
 }
 
 // completion is an answer of a model, whole or not.
@@ -44,13 +47,15 @@ type completion struct {
 	asked     string // the model's name
 	read      int    // what the request says, in tokens, about
 	heard     int    // what the provider has sent, in characters
+	unsaid    int    // what it has sent that is part of no event yet, in bytes
+	most      int    // of both together; 0: no bound
 	text      strings.Builder
 	marked    int           // bytes of the text up to the last citation
 	blocks    []model.Block // the same with thinking and tool uses, in order
 	calls     []model.Event // of type ToolCall
 	usage     model.Usage
 	reason    model.StopReason
-	truncated bool // stopped by MaxDecode or the call's time (STREAM-09)
+	truncated bool // stopped by its length, silence or time (STREAM-09)
 	partial   bool // stopped by the person
 }
 
@@ -60,16 +65,23 @@ type completion struct {
 // no error as long as there is some of it.
 func (v completer) speak(ctx context.Context, c *tool.Call, req model.Request) (*completion, error) {
 	req = inRole(c, req)
-	within, cancel := v.within(ctx, c.Viewer.Plan)
-	defer cancel()
 	s := &completion{cited: cited{passages: passagesOf(req.Messages)}, asked: cmp.Or(req.Model, v.model.Name()), read: sizeOf(req)}
+	if v.tokens > 0 {
+		req.MaxTokens = min(req.MaxTokens, v.tokens)
+	}
+	s.most = longestToken * lesser(req.MaxTokens, v.tokens)
 	if c.Afford != nil {
 		if err := c.Afford(ctx); err != nil {
 			return nil, err
 		}
 	}
 	defer v.settle(c, s)
-	for event, err := range v.screened(within, c, s, s.listen(v.model.Stream(within, req))) {
+	within, cancel := v.within(ctx, c.Viewer.Plan)
+	defer cancel()
+	within, ear := listening(within, time.Duration(lesser(int(v.silence), shortened(c.Silence))), s)
+	ear.alive = c.Alive
+	defer ear.stop()
+	for event, err := range v.screened(within, c, s, ear.listen(v.model.Stream(within, req))) {
 		if err != nil {
 			return s.cut(ctx, within, err)
 		}
@@ -153,13 +165,15 @@ func (v completer) within(ctx context.Context, plan string) (context.Context, co
 func (s *completion) cut(ctx, within context.Context, err error) (*completion, error) {
 	stopped := errors.Is(ctx.Err(), context.Canceled)
 	late := within.Err() != nil && !stopped
-	switch {
+	switch cause := context.Cause(within); {
 	case stopped:
 		s.partial = true
 		return s, nil
 	case late && s.text.Len() > 0:
 		s.truncated = true
 		return s, nil
+	case errors.Is(cause, errLong):
+		return nil, fault.Wrap(fault.Invalid, cause, "The model wrote more than an answer may have, and had not come to the point. Ask for less at once.")
 	case late:
 		return nil, fault.Wrap(fault.Internal, err, "The model did not answer in time.").
 			With(map[string]any{"reason": graph.CodeTimeout})
@@ -168,18 +182,6 @@ func (s *completion) cut(ctx, within context.Context, err error) (*completion, e
 		return nil, err
 	}
 	return nil, fault.Wrap(fault.Internal, err, "The model's answer broke off.")
-}
-
-// listen notes how much the provider sends, whatever becomes of it.
-func (s *completion) listen(events iter.Seq2[model.Event, error]) iter.Seq2[model.Event, error] {
-	return func(yield func(model.Event, error) bool) {
-		for e, err := range events {
-			s.heard += utf8.RuneCountInString(e.Text) + len(e.Input)
-			if !yield(e, err) {
-				return
-			}
-		}
-	}
 }
 
 // settle says what a call has used. Models tell it at the end: of an answer

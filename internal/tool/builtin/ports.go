@@ -38,9 +38,15 @@ type Parts struct {
 	Desk      Desk               // moves proposed changes on
 	Web       Web                // reads pages of the web
 	WebSearch webaccess.Provider // searches the web
-	// MaxDecode is how long one answer may be written for, by plan (STREAM-09);
-	// nil or 0: as long as the call itself may take.
+	// MaxDecode is how long one answer may be written for, by plan, however much
+	// of it comes (STREAM-09); nil or 0: as long as the call itself may take.
 	MaxDecode func(plan string) time.Duration
+	// Silence is how long a model may say nothing, before its first word and
+	// between two; 0: as long as the call itself may take.
+	Silence time.Duration
+	// MaxTokens is how many tokens an answer may have, whatever its request says;
+	// 0: as many as that.
+	MaxTokens int
 	Architect Architect // reads recorded runs and proposes changes (CFG-13)
 	// Safety judges answers before anybody sees them (SAFE-01, SAFE-09); nil:
 	// they go out as they are.

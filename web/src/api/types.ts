@@ -29,7 +29,7 @@ export type {
 export type Limits = gen.FileLimits;
 
 /** Why a run failed; empty where nobody knows. */
-export type RunProblem = gen.RunError;
+export type RunProblem = gen.RunError & { retry_at?: string };
 
 /** What a person used of a day or a month, and may use (OBS-09). */
 export type Spending = gen.Usage;

@@ -6,6 +6,7 @@ import { language, useWords } from '../i18n/index.ts';
 import { SurfaceContext } from '../knowledge/surface.ts';
 import { useStore } from '../lib/store.ts';
 import { isSpent, overdrawn } from './budget.ts';
+import { resting } from './resting.ts';
 import { saidBy, stepsOf, type RunState } from './run.ts';
 
 interface Props {
@@ -49,9 +50,10 @@ interface FailedProps {
 /** Why there is no answer, and the question back. */
 export function Failed({ problem, at, user, giveBack }: FailedProps) {
   const words = useWords();
+  const locale = useStore(language);
   return (
     <div className="node failure" data-state="bad" role="alert">
-      <p>{isSpent(problem) ? <Spent sentence={problem.message} at={at} /> : `${words.runFailed} ${problem?.message ?? ''}`}</p>
+      <p>{isSpent(problem) ? <Spent sentence={problem.message} at={at} /> : `${words.runFailed} ${resting(problem, words, locale)}`}</p>
       {user && (
         <button type="button" className="quiet" onClick={() => giveBack(user)}>
           {words.askAgain}

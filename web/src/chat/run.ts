@@ -99,7 +99,8 @@ export function fold(state: RunState, event: RunEvent): RunState {
 }
 
 function problemOf(data: Partial<RunProblem>): RunProblem {
-  return { code: data.code ?? '', message: data.message ?? '', reason: data.reason ?? '' };
+  const until = data.retry_at ? { retry_at: data.retry_at } : {};
+  return { code: data.code ?? '', message: data.message ?? '', reason: data.reason ?? '', ...until };
 }
 
 function finish(state: RunState, data: Partial<DataOf<'message_done'>>): RunState {

@@ -127,7 +127,14 @@ export const de: Dictionary = {
   openSidebar: 'Unterhaltungen zeigen',
   closeSidebar: 'Unterhaltungen schließen',
   noConversations: 'Hier erscheinen deine Unterhaltungen.',
+  searchConversations: 'Titel und Nachrichten durchsuchen',
   noMatch: 'Keine Unterhaltung passt.',
+  foundMessages: 'In Nachrichten',
+  noMessageMatches: 'Keine Nachricht passt.',
+  pinned: 'Angeheftet',
+  pin: 'Anheften',
+  unpin: 'Lösen',
+  exportAs: (format) => `Als ${format} exportieren`,
   showMore: 'Mehr zeigen',
   untitled: 'Ohne Titel',
   today: 'Heute',
@@ -206,6 +213,7 @@ export const de: Dictionary = {
   monthSpent: (used, limit, renews) => `Dein Budget für diesen Monat ist aufgebraucht: ${used} von ${limit}. Am ${renews} wird es erneuert; bis dahin kann dir die Verwaltung mehr geben.`,
   gap: 'Der Anfang fehlt noch; er ist da, wenn die Antwort vollständig ist.',
   runFailed: 'Dieser Durchgang ist gescheitert.',
+  modelRests: (time: string) => `Das Modell antwortet nicht; um ${time} wird es wieder versucht.`,
   askAgain: 'Frage zurückholen',
   away: (cause) =>
     ({

@@ -137,7 +137,14 @@ export const en = {
   openSidebar: 'Show conversations',
   closeSidebar: 'Hide conversations',
   noConversations: 'Your conversations appear here.',
+  searchConversations: 'Search titles and messages',
   noMatch: 'No conversation matches.',
+  foundMessages: 'In messages',
+  noMessageMatches: 'No message matches.',
+  pinned: 'Pinned',
+  pin: 'Pin',
+  unpin: 'Unpin',
+  exportAs: (format: string) => `Export as ${format}`,
   showMore: 'Show more',
   untitled: 'Untitled',
   today: 'Today',
@@ -217,6 +224,7 @@ export const en = {
   monthSpent: (used: string, limit: string, renews: string) => `Your budget of this month is used up: ${used} of ${limit}. It is renewed on ${renews}; until then an administrator can give you more.`,
   gap: 'The beginning was missed; it will be here when the answer is complete.',
   runFailed: 'This turn failed.',
+  modelRests: (time: string) => `The model does not answer; it is tried again at ${time}.`,
   askAgain: 'Put the question back',
   away: (cause: 'lost' | 'silent' | 'cut' | 'offline') =>
     ({

@@ -1,5 +1,14 @@
 import type { Language } from '../i18n/index.ts';
 
+/**
+ * How times and days are written: in the language of the page, as where the
+ * reader is. An English page has 14:02 in London and 2:02 PM in New York.
+ */
+export function regional(language: Language): string {
+  const wanted = typeof navigator === 'undefined' ? [] : navigator.languages;
+  return wanted.find((one) => one.toLowerCase().split('-')[0] === language) ?? language;
+}
+
 export function duration(ms: number, language: Language): string {
   if (ms < 1) return '< 1 ms';
   if (ms < 1000) return `${Math.round(ms)} ms`;
@@ -40,9 +49,9 @@ export function daysAgo(time: string, now: Date): number {
 /** A short stamp: the hour for today, else the day. */
 export function stamp(time: string, now: Date, language: Language): string {
   const date = new Date(time);
-  if (daysAgo(time, now) === 0) return date.toLocaleTimeString(language, { hour: 'numeric', minute: '2-digit' });
+  if (daysAgo(time, now) === 0) return date.toLocaleTimeString(regional(language), { hour: 'numeric', minute: '2-digit' });
   const year = date.getFullYear() === now.getFullYear() ? {} : { year: 'numeric' as const };
-  return date.toLocaleDateString(language, { month: 'short', day: 'numeric', ...year });
+  return date.toLocaleDateString(regional(language), { month: 'short', day: 'numeric', ...year });
 }
 
 export function count(n: number, language: Language): string {
@@ -64,5 +73,12 @@ export function money(usd: number, language: Language): string {
 
 /** A day and an hour, where the reader is. */
 export function moment(time: number, language: Language): string {
-  return new Date(time).toLocaleString(language, { month: 'long', day: 'numeric', hour: 'numeric', minute: '2-digit' });
+  return new Date(time).toLocaleString(regional(language), { month: 'long', day: 'numeric', hour: 'numeric', minute: '2-digit' });
+}
+
+/** A time to the second, for what happens soon; with its day where that is not today. */
+export function clock(time: number, now: Date, language: Language): string {
+  const date = new Date(time);
+  if (daysAgo(date.toISOString(), now) !== 0) return moment(time, language);
+  return date.toLocaleTimeString(regional(language), { hour: 'numeric', minute: '2-digit', second: '2-digit' });
 }

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import type { Insights } from '../api/insights.ts';
 import { language, useWords, type Language } from '../i18n/index.ts';
-import { count, duration, money } from '../lib/format.ts';
+import { count, duration, money, regional } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';
 import { markOf, written } from './figures.ts';
 
@@ -65,5 +65,5 @@ export function short(n: number, locale: Language): string {
 
 /** A day of the calendar, which is of no time zone. */
 export function dayOf(date: string, locale: Language, form: 'short' | 'long' = 'short'): string {
-  return new Date(`${date}T00:00:00Z`).toLocaleDateString(locale, { timeZone: 'UTC', day: 'numeric', month: form });
+  return new Date(`${date}T00:00:00Z`).toLocaleDateString(regional(locale), { timeZone: 'UTC', day: 'numeric', month: form });
 }

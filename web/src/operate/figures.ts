@@ -2,7 +2,7 @@
 // whether that is good news.
 
 import type { Language } from '../i18n/index.ts';
-import { duration, money } from '../lib/format.ts';
+import { duration, money, regional } from '../lib/format.ts';
 import type { Measured, Two } from '../api/changes.ts';
 
 export type Tone = 'good' | 'bad' | 'plain';
@@ -80,5 +80,5 @@ export function age(time: string, now: number, language: Language): string {
 
 /** A day and an hour, short. */
 export function when(time: string, language: Language): string {
-  return new Date(time).toLocaleString(language, { day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit' });
+  return new Date(time).toLocaleString(regional(language), { day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit' });
 }

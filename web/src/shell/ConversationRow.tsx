@@ -1,6 +1,7 @@
 import { useState, type FormEvent } from 'react';
 import { Link, useLocation } from 'wouter';
 import { ask } from '../api/ask.ts';
+import { exportConversation, type ExportFormat } from '../api/conversations.ts';
 import { keys, queryClient, type ConversationPages } from '../api/queries.ts';
 import type { Conversation } from '../api/types.ts';
 import { dropDraftsOf } from '../chat/change.ts';
@@ -13,7 +14,7 @@ import { Icon } from './Icon.tsx';
 
 type Mode = 'plain' | 'actions' | 'rename' | 'remove';
 
-/** Renaming and deleting, and what went wrong with it. */
+/** Renaming, pinning, exporting and deleting, and what went wrong with it. */
 function useDeeds(conversation: Conversation, active: boolean, done: () => void) {
   const [, navigate] = useLocation();
   const [problem, setProblem] = useState('');
@@ -42,14 +43,19 @@ function useDeeds(conversation: Conversation, active: boolean, done: () => void)
       dropDraftsOf(conversation.id);
       if (active) navigate('/');
     });
-  return { problem, rename, remove };
+  const pin = (pinned: boolean) =>
+    void attempt(async () => {
+      await ask('changeConversation', { path, body: { pinned } });
+    });
+  const keep = (format: ExportFormat) => void attempt(() => exportConversation(conversation.id, format));
+  return { problem, rename, remove, pin, keep };
 }
 
 export function ConversationRow({ conversation, active }: { conversation: Conversation; active: boolean }) {
   const words = useWords();
   const locale = useStore(language);
   const [mode, setMode] = useState<Mode>('plain');
-  const { problem, rename, remove } = useDeeds(conversation, active, () => setMode('plain'));
+  const { problem, rename, remove, pin, keep } = useDeeds(conversation, active, () => setMode('plain'));
   const title = conversation.title || words.untitled;
 
   return (
@@ -78,6 +84,15 @@ export function ConversationRow({ conversation, active }: { conversation: Conver
         <div className="row-actions">
           <button type="button" className="quiet" onClick={() => setMode('rename')}>
             {words.rename}
+          </button>
+          <button type="button" className="quiet" onClick={() => pin(!conversation.pinned)}>
+            {conversation.pinned ? words.unpin : words.pin}
+          </button>
+          <button type="button" className="quiet" aria-label={words.exportAs('Markdown')} title={words.exportAs('Markdown')} onClick={() => keep('markdown')}>
+            Markdown
+          </button>
+          <button type="button" className="quiet" aria-label={words.exportAs('JSON')} title={words.exportAs('JSON')} onClick={() => keep('json')}>
+            JSON
           </button>
           <button type="button" className="quiet bad" onClick={() => setMode('remove')}>
             {words.remove}

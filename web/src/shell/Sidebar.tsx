@@ -3,11 +3,12 @@ import { Link } from 'wouter';
 import type { useConversations } from '../api/queries.ts';
 import type { Conversation } from '../api/types.ts';
 import { sentence } from '../i18n/errors.ts';
-import { language, useWords } from '../i18n/index.ts';
+import { language, useWords, type Language } from '../i18n/index.ts';
 import type { Dictionary } from '../i18n/en.ts';
-import { daysAgo } from '../lib/format.ts';
+import { daysAgo, regional } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';
 import { ConversationRow } from './ConversationRow.tsx';
+import { Found } from './Found.tsx';
 import { Icon } from './Icon.tsx';
 
 interface Props {
@@ -49,7 +50,7 @@ export function Sidebar({ id, query, active, open, close }: Props) {
         type="search"
         value={filter}
         onChange={(event) => setFilter(event.target.value)}
-        placeholder={words.filterConversations}
+        placeholder={words.searchConversations}
         aria-label={words.filterConversations}
       />
       <List query={query} filter={filter} active={active} />
@@ -85,13 +86,19 @@ function List({ query, filter, active }: { query: Props['query']; filter: string
           {words.showMore}
         </button>
       )}
+      {filter && <Found text={filter} />}
     </div>
   );
 }
 
 function matches(conversation: Conversation, filter: string): boolean {
-  const wanted = filter.trim().toLowerCase();
-  return conversation.title.toLowerCase().includes(wanted) || conversation.id.startsWith(wanted);
+  const wanted = plain(filter.trim());
+  return plain(conversation.title).includes(wanted) || conversation.id.startsWith(wanted);
+}
+
+/** As the server compares words: without capitals and accents. */
+function plain(text: string): string {
+  return text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
 }
 
 interface Group {
@@ -99,12 +106,12 @@ interface Group {
   items: Conversation[];
 }
 
-/** By calendar day: today, yesterday, the week, then by month. */
-function byDay(conversations: Conversation[], words: Dictionary, locale: string): Group[] {
+/** What is pinned, then by calendar day: today, yesterday, the week, then by month. */
+function byDay(conversations: Conversation[], words: Dictionary, locale: Language): Group[] {
   const now = new Date();
   const groups: Group[] = [];
   for (const one of conversations) {
-    const name = dayName(one.updated_at, now, words, locale);
+    const name = one.pinned ? words.pinned : dayName(one.updated_at, now, words, locale);
     const last = groups.at(-1);
     if (last?.name === name) last.items.push(one);
     else groups.push({ name, items: [one] });
@@ -112,10 +119,10 @@ function byDay(conversations: Conversation[], words: Dictionary, locale: string)
   return groups;
 }
 
-function dayName(time: string, now: Date, words: Dictionary, locale: string): string {
+function dayName(time: string, now: Date, words: Dictionary, locale: Language): string {
   const days = daysAgo(time, now);
   if (days <= 0) return words.today;
   if (days === 1) return words.yesterday;
   if (days <= 7) return words.lastWeek;
-  return new Date(time).toLocaleDateString(locale, { month: 'long', year: 'numeric' });
+  return new Date(time).toLocaleDateString(regional(locale), { month: 'long', year: 'numeric' });
 }

@@ -13,6 +13,7 @@ import '../shell/Shell.css';
 import '../shell/Tabs.css';
 import '../shell/Sidebar.css';
 import '../shell/ConversationRow.css';
+import '../shell/Found.css';
 import '../shell/AccountMenu.css';
 import '../shell/LanguageSwitch.css';
 import '../account/SignedOutPage.css';

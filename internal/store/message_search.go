@@ -1,0 +1,52 @@
+package store
+
+import (
+	"context"
+
+	"liminal/internal/chat"
+	"liminal/internal/fault"
+	"liminal/internal/identity"
+)
+
+var _ chat.MessageSearch = (*Store)(nil)
+
+// MessageWords is what a DB offers that finds messages by their words. How is
+// truly of one dialect, so it gives a statement and the body asks it.
+type MessageWords interface {
+	// MessagesWith is a SELECT of the ids of the person @user's messages that
+	// have words beginning with each of the terms, and the parameters it has
+	// beside @user.
+	MessagesWith(userID string, terms []string) (query string, args Args)
+}
+
+// SearchMessages implements chat.MessageSearch. What is set aside or was
+// suppressed is not shown, and so not found.
+func (s *Store) SearchMessages(ctx context.Context, v identity.Viewer, terms []string, cursor string, limit int) (list []chat.FoundMessage, next string, err error) {
+	words, ok := s.db.(MessageWords)
+	if !ok {
+		return nil, "", fault.New(fault.Internal, "This database does not search messages.")
+	}
+	after, err := begin(cursor)
+	if err != nil || len(terms) == 0 {
+		return nil, "", err
+	}
+	size := pageSize(limit)
+	with, args := words.MessagesWith(v.UserID, terms)
+	for name, value := range (Args{"user": v.UserID, "at": after.at, "id": orNil(after.id), "limit": size + 1}) {
+		args[name] = value
+	}
+	err = s.read(ctx, v, func(tx Tx) error {
+		list, err = all(tx, `SELECT m.id, m.conversation_id, m.role, m.content, m.seq, m.created_at, c.title
+			FROM message m JOIN conversation c ON c.id = m.conversation_id AND c.user_id = @user
+			WHERE m.user_id = @user AND m.aside = 0 AND NOT m.suppressed AND m.role IN ('user', 'assistant')
+			AND (m.created_at, m.id) < (@at, @id) AND m.id IN (`+with+`)
+			ORDER BY m.created_at DESC, m.id DESC LIMIT @limit`, args,
+			func(scan Scan) (f chat.FoundMessage, err error) {
+				err = scan(&f.ID, &f.ConversationID, &f.Role, &f.Content, &f.Seq, when{&f.CreatedAt}, &f.Title)
+				return f, err
+			})
+		list, next = cut(list, size, func(f chat.FoundMessage) place { return place{f.CreatedAt, f.ID} })
+		return err
+	})
+	return list, next, err
+}
