@@ -73,9 +73,9 @@ type DirectFailure struct {
 	Details json.RawMessage `json:"details,omitempty"`
 }
 
-// Came is what came of the call, the same now as when the history is read
+// Returned is what came of the call, the same now as when the history is read
 // again.
-func (c DirectCall) Came() (r CallResult, err error) {
+func (c DirectCall) Returned() (r CallResult, err error) {
 	if f := c.Failed; f != nil {
 		o := temporal.ApplicationErrorOptions{NonRetryable: f.Final}
 		var details any
@@ -180,7 +180,7 @@ func (s *Set) goOn(ctx context.Context, in RunInput, d Driver, clock func() time
 		s.ReleaseSlot(in) // each call waits for one of its own
 		c := s.direct(ctx, next)
 		c.At = clock()
-		r, err := c.Came()
+		r, err := c.Returned()
 		d.Called(r, err, c.At)
 		out.Calls = append(out.Calls, c)
 		bytes += len(c.Result)

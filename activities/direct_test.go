@@ -107,7 +107,7 @@ func TestTheErrorOfADirectCallIsTheOneOfItsHistory(t *testing.T) {
 			if err != nil || len(o.Direct.Calls) != 1 {
 				t.Fatalf("%+v, %v", o.Direct, err)
 			}
-			_, err = o.Direct.Calls[0].Came()
+			_, err = o.Direct.Calls[0].Returned()
 			var app *temporal.ApplicationError
 			if !errors.As(err, &app) || app.Type() != c.kind || app.NonRetryable() != c.final || strings.Contains(err.Error(), "secret") {
 				t.Errorf("it failed with %v, want a %s", err, c.kind)

@@ -182,7 +182,7 @@ func (d *drive) follow(done *activities.Direct) {
 		d.next = nil
 		d.effects++
 		d.at = c.At
-		r, err := c.Came()
+		r, err := c.Returned()
 		d.called(nil, e, began, r, err)
 	}
 	d.closed = done.Closed

@@ -247,6 +247,8 @@ export interface ChangeContextInputBody {
 export interface ChangeConversationInputBody {
   /** empty: none */
   active_context_id?: string | null;
+  /** true: list it before those that are not */
+  pinned?: boolean;
   status?: 'open' | 'archived';
   title?: string;
 }
@@ -363,6 +365,8 @@ export interface Chunk {
 
 export interface Citation {
   chunk_id?: string;
+  /** of rows of a table: the line that names its columns, as it stands in the document above them */
+  columns?: string;
   context_id?: string;
   document_id: string;
   end: number;
@@ -415,6 +419,8 @@ export interface Conversation {
   memory_artifact_id: string | null;
   /** a question of it waits for me */
   pending: boolean;
+  /** it is listed before those that are not */
+  pinned: boolean;
   status: 'open' | 'archived';
   title: string;
   updated_at: string;
@@ -602,6 +608,17 @@ export interface FoundDocument {
   title: string;
 }
 
+export interface FoundMessage {
+  conversation_id: string;
+  created_at: string;
+  /** what it says around the first word that was found, in pieces; hit: a word that was searched for */
+  excerpt: Piece[];
+  message_id: string;
+  role: 'user' | 'assistant';
+  /** of the conversation */
+  title: string;
+}
+
 /** one event of a run on its way, or a ping of the connection */
 export type Frame = {
   attempt?: number;
@@ -735,7 +752,10 @@ export interface Insights {
 }
 
 export interface Interrupt {
+  /** a JSON Schema, without options: of an object it is a form, to be answered with an object that fits it */
   answer_schema?: unknown;
+  /** what its run was asked, in a line; told in the list of what waits */
+  asked?: string;
   conversation_id: string | null;
   created_at: string;
   /** missing: it waits without limit */
@@ -753,7 +773,7 @@ export interface Interrupt {
 }
 
 export interface InterruptData {
-  /** a JSON Schema */
+  /** a JSON Schema, without options: of an object it is a form, to be answered with an object that fits it */
   answer_schema?: unknown;
   /** null of a run that is no turn */
   conversation_id: string | null;
@@ -1089,6 +1109,12 @@ export interface PageFile {
   next_cursor: string | null;
 }
 
+export interface PageFoundMessage {
+  data: FoundMessage[];
+  /** opaque; null on the last page */
+  next_cursor: string | null;
+}
+
 export interface PageInterrupt {
   data: Interrupt[];
   /** opaque; null on the last page */
@@ -1278,6 +1304,11 @@ export interface PersonUse {
   user: Person;
 }
 
+export interface Piece {
+  hit: boolean;
+  text: string;
+}
+
 export interface Pinned {
   id: string;
   name: string;
@@ -1442,9 +1473,9 @@ export interface ResumeRequest {
 }
 
 export interface ResumeRequestValueStruct {
-  /** the question's type, or cancel to skip it */
+  /** the question's type, form for a value that its answer_schema asks for, or cancel to skip it */
   type?: string;
-  /** an option's id, a text, or null */
+  /** an option's id, a text, what the answer_schema asks for, or null; one that does not fit is refused with the fields that are wrong as details: a list of {path, message, hint}, path being a JSON pointer into the value */
   value?: unknown;
 }
 
@@ -1520,11 +1551,15 @@ export interface Ruled {
 export interface Run {
   /** the graph it runs */
   artifact: Pinned | null;
+  /** what it was asked, in a line: the beginning of a turn's message, or of the input of a workflow or a tool, or the file that is read; missing: another person's */
+  asked?: string;
   conversation_id: string | null;
   created_at: string;
   ended_at?: string;
   error: RunError | null;
   id: string;
+  /** of a workflow or a tool by itself; told of a single run */
+  input?: Record<string, unknown>;
   kind: 'chat' | 'ingest' | 'tool' | 'graph' | 'patch' | 'architect';
   /** another person's: what was said, given and found is left out */
   limited?: boolean;
@@ -1545,6 +1580,8 @@ export interface Run {
   trace: Trace | TraceStep[] | null;
   /** whose it is; missing: mine */
   user?: Person;
+  /** the question it waits with, in a line */
+  waits_for?: string;
   workflow_id: string;
 }
 
@@ -1554,6 +1591,8 @@ export interface RunError {
   node?: string;
   /** not_configured or upstream: of whatever model should have answered */
   reason?: string;
+  /** what failed is left alone until then; missing: it may be tried again at once */
+  retry_at?: string;
 }
 
 export interface RunStatus {
@@ -2055,7 +2094,7 @@ export interface Ops {
     body: ChangeContextInputBody;
     data: OneContext;
   };
-  /** Rename or archive */
+  /** Rename, archive or pin */
   changeConversation: {
     path: {
       id: string;
@@ -2293,7 +2332,7 @@ export interface Ops {
     };
     data: PageContext;
   };
-  /** My conversations, latest first */
+  /** My conversations: those I pinned, then the others, each latest first */
   listConversations: {
     query: {
       /** next_cursor of the page before */
@@ -2587,6 +2626,17 @@ export interface Ops {
     };
     data: Record<string, unknown>;
   };
+  /** What was said in my conversations, by its words; latest first */
+  searchMessages: {
+    query: {
+      /** next_cursor of the page before */
+      cursor?: string;
+      limit?: number;
+      /** words, each of which a message must have, or one that begins so; capitals and accents do not matter */
+      q: string;
+    };
+    data: PageFoundMessage;
+  };
   /** What the person has chosen */
   settings: {
     data: Settings;
@@ -2751,6 +2801,7 @@ export const places: Record<keyof Ops, readonly [method: string, path: string]> 
   runTool: ['POST', '/v1/tools/run'],
   runWorkflow: ['POST', '/v1/workflows/run'],
   schema: ['GET', '/v1/schemas/{kind}'],
+  searchMessages: ['GET', '/v1/conversations/search'],
   settings: ['GET', '/v1/settings'],
   showVersion: ['POST', '/v1/conversations/{id}/version'],
   signUp: ['POST', '/v1/auth/signup'],
