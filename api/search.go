@@ -13,7 +13,7 @@ func (s *server) searchRoutes() {
 }
 
 type searchInput struct {
-	Q string `query:"q" required:"true" minLength:"1" maxLength:"500" doc:"words, each of which a message must have, or one that begins so; capitals and accents do not matter"`
+	Q string `query:"q" required:"true" minLength:"1" maxLength:"500" doc:"words, each of which a message must have, or one that begins so (a single letter is a word of its own); capitals and accents do not matter"`
 	Paged
 }
 

@@ -39,7 +39,7 @@ type drive struct {
 	abandoned bool                    // the run has ended, and its children are Temporal's to end
 	children  map[string]bool         // those of the effects under way
 	away      time.Duration           // in which only a child's person was waited for
-	waited    time.Duration           // in which only a person was waited for
+	waited    time.Duration           // in which only a person was waited for, or the run rested
 	hidden    bool                    // a person skipped a child's question (INT-10)
 	outcomes  *activities.RunOutcomes // for the recording; nil: begun before there were any
 

@@ -139,8 +139,12 @@ func (d *drive) wait(ctx workflow.Context, e graph.Effect) {
 	ctx, cancel := workflow.WithCancel(ctx)
 	timer := workflow.NewTimerWithOptions(ctx, max(0, e.Wait.Until.Sub(d.now(ctx))), workflow.TimerOptions{Summary: e.ID})
 	d.flight[e.ID] = cancel
+	began := workflow.Now(ctx)
 	d.selector.AddFuture(timer, func(f workflow.Future) {
 		delete(d.flight, e.ID)
+		if e.Wait.Rest && len(d.flight) == 0 && d.paused.IsZero() {
+			d.waited += workflow.Now(ctx).Sub(began)
+		}
 		if f.Get(ctx, nil) == nil {
 			d.step(func() []graph.Effect { return d.run.Done(e.ID, nil, d.now(ctx)) })
 		}

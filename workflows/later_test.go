@@ -27,13 +27,15 @@ func comingLater(times int, last map[string]any) activitiestest.Func {
 	}
 }
 
-// Requirements: GRAPH-12, TOOL-14
+// Requirements: GRAPH-12 (time for a person is free), TOOL-14
 func TestARunRestsUntilAToolHasItsAnswer(t *testing.T) {
 	t.Parallel()
 	const doc = `{"kind":"workflow.chat","entrypoint":"wait","nodes":[
 		{"id":"wait","type":"tool_call","tool":"wait","outputs":["v"],"next":"end"},
 		{"id":"end","type":"end","response":"${vars.v}"}]}`
-	b := setup(t, activitiestest.New(doc).Tool("wait", inline, comingLater(90, map[string]any{"v": "ready"})))
+	w := activitiestest.New(doc).Tool("wait", inline, comingLater(90, map[string]any{"v": "ready"}))
+	b := setup(t, w)
+	b.set.Record = true
 	began := b.env.Now()
 	b.chat("hello")
 	b.answered("ready")
@@ -48,6 +50,10 @@ func TestARunRestsUntilAToolHasItsAnswer(t *testing.T) {
 	}
 	if calls != 1 {
 		t.Errorf("the message tells of %d calls", calls)
+	}
+	head, rec := recordingOf(t, w)
+	if p := rehearsed(t, w, doc, rec); head.MS > time.Minute.Milliseconds() || len(rec.Outputs) != 1 || p.Outcome.Response != "ready" || len(p.Divergences)+len(p.Unused) > 0 {
+		t.Errorf("recorded as %+v, %+v; rehearsed: %+v", *head, rec.Outputs, p)
 	}
 	b = setup(t, activitiestest.New(doc).Tool("wait", inline, comingLater(90, nil)))
 	b.env.RegisterDelayedCallback(func() { b.env.SignalWorkflow("cancel", nil) }, time.Hour)

@@ -14,7 +14,8 @@ import (
 // MessageSearch finds what was said.
 type MessageSearch interface {
 	// SearchMessages lists the viewer's own messages that are shown and have
-	// words beginning with each of the terms, newest first. Terms come from
+	// words beginning with each of the terms, newest first; a term of a single
+	// letter or digit must be a whole word. Terms come from
 	// Terms; without any nothing is found.
 	SearchMessages(ctx context.Context, v identity.Viewer, terms []string, cursor string, limit int) ([]FoundMessage, string, error)
 }
@@ -62,6 +63,11 @@ type Piece struct {
 // Excerpt is what a message says around the first of its words that begin with
 // one of the terms, on one line; its beginning when there is none.
 func Excerpt(content string, terms []string) []Piece {
+	begins := func(word string) bool {
+		return slices.ContainsFunc(terms, func(term string) bool {
+			return word == term || len(term) > 1 && strings.HasPrefix(word, term)
+		})
+	}
 	var hits [][2]int
 	first := -1
 	for at := 0; at < len(content); {
@@ -78,8 +84,7 @@ func Excerpt(content string, terms []string) []Piece {
 			}
 			end += size
 		}
-		plain := words.Plain(content[at:end])
-		if slices.ContainsFunc(terms, func(term string) bool { return strings.HasPrefix(plain, term) }) {
+		if begins(words.Plain(content[at:end])) {
 			hits = append(hits, [2]int{at, end})
 			if first < 0 {
 				first = at

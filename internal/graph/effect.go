@@ -75,6 +75,7 @@ type Option struct {
 // is called again.
 type Wait struct {
 	Until time.Time `json:"until"`
+	Rest  bool      `json:"rest,omitempty"` // the tool asked for it: none of the run's time
 }
 
 // Spawn runs another workflow artifact as a child.

@@ -31,7 +31,7 @@ func (r *Run) later(t *thread, place int, raw map[string]any) {
 	s.Resume = map[string]any{"state": raw["state"]}
 	nth := strconv.Itoa(s.Later)
 	s.CallID = s.ID + ".l" + nth
-	r.emit(t, place, Effect{ID: s.ID + ".w" + nth, Kind: KindWait, Wait: &Wait{Until: r.state.Clock.Add(pause)}})
+	r.emit(t, place, Effect{ID: s.ID + ".w" + nth, Kind: KindWait, Wait: &Wait{Until: r.state.Clock.Add(pause), Rest: true}})
 }
 
 // pause reads how long a tool wants to be left alone.

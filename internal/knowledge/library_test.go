@@ -568,6 +568,41 @@ func TestPersonalDataIsTakenOutBeforeATextIsStored(t *testing.T) {
 	}
 }
 
+// sparing are documents of which nothing may be read that most turns can do
+// without.
+type sparing struct {
+	knowledge.Documents
+	t *testing.T
+}
+
+func (s sparing) Unread(context.Context, identity.Viewer, []string, int) ([]knowledge.Document, error) {
+	s.t.Error("the documents on their way in were looked for, and there are none")
+	return nil, nil
+}
+
+func (s sparing) Text(context.Context, identity.Viewer, string) (extract.Document, error) {
+	s.t.Error("a whole text was read, and no passage begins in the midst of a table")
+	return extract.Document{}, nil
+}
+
+func TestASearchReadsNothingForWhatIsNotThere(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.newContext(t, b.viewer)
+	for path, text := range map[string]string{"rules.md": longText(30), "prices.md": "# Prices\n\n| Model | Price |\n|---|---|\n| BW-210 | 49 |\n"} {
+		if _, err := b.ingest(t, b.put(t, c, path, text).ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l := knowledge.NewLibrary(knowledge.Options{Contexts: b.MemStore, Documents: sparing{b.MemStore, t}, Index: b.MemStore, Embedder: embed.Hash{}, Parsers: parsers()})
+	for _, question := range []string{"What does the rule of section 3 concern?", "What is the price of the BW-210?"} {
+		f, err := l.Search(t.Context(), b.viewer, knowledge.Question{Text: question, ContextIDs: []string{c}})
+		if err != nil || len(f.Passages) == 0 || len(f.Unread) > 0 {
+			t.Errorf("%s: %+v %v", question, f, err)
+		}
+	}
+}
+
 // A search says what it could not look into; the documents of other contexts
 // are none of its business.
 //

@@ -14,10 +14,16 @@ var _ chat.MessageSearch = (*Store)(nil)
 // truly of one dialect, so it gives a statement and the body asks it.
 type MessageWords interface {
 	// MessagesWith is a SELECT of the ids of the person @user's messages that
-	// have words beginning with each of the terms, and the parameters it has
-	// beside @user.
+	// have words beginning with each of the terms, or being it where WholeWord
+	// says so, and the parameters it has beside @user.
 	MessagesWith(userID string, terms []string) (query string, args Args)
 }
+
+// WholeWord reports whether a term is searched for as a word and not as the
+// beginning of one: with a single letter begin so many words that looking takes
+// longer than anybody waits. A single sign of a script without spaces is a
+// beginning like any other.
+func WholeWord(term string) bool { return len(term) == 1 }
 
 // SearchMessages implements chat.MessageSearch. What is set aside or was
 // suppressed is not shown, and so not found.

@@ -13,7 +13,7 @@ CREATE TABLE message_words_row (
 -- messages only. Words are not stemmed: a search is by their beginnings.
 CREATE VIRTUAL TABLE message_words USING fts5 (
   scope, content,
-  content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2'
+  content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3'
 );
 
 -- Whoever writes a message, also a program of the release before that goes on

@@ -15,7 +15,10 @@ var _ store.MessageWords = (*DB)(nil)
 func (db *DB) MessagesWith(_ string, terms []string) (query string, args store.Args) {
 	begin := make([]string, len(terms))
 	for i, term := range terms {
-		begin[i] = "'" + strings.ReplaceAll(term, "'", "''") + "':*"
+		begin[i] = "'" + strings.ReplaceAll(term, "'", "''") + "'"
+		if !store.WholeWord(term) {
+			begin[i] += ":*"
+		}
 	}
 	return `SELECT w.message_id FROM message_words w WHERE w.user_id = @user AND ts_match_vq(w.words, CAST(@match AS tsquery))`,
 		store.Args{"match": strings.Join(begin, " & ")}

@@ -127,7 +127,7 @@ export const de: Dictionary = {
   openSidebar: 'Unterhaltungen zeigen',
   closeSidebar: 'Unterhaltungen schließen',
   noConversations: 'Hier erscheinen deine Unterhaltungen.',
-  searchConversations: 'Titel und Nachrichten durchsuchen',
+  searchConversations: 'Titel und Texte suchen',
   noMatch: 'Keine Unterhaltung passt.',
   foundMessages: 'In Nachrichten',
   noMessageMatches: 'Keine Nachricht passt.',

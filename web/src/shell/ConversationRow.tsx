@@ -89,10 +89,10 @@ export function ConversationRow({ conversation, active }: { conversation: Conver
             {conversation.pinned ? words.unpin : words.pin}
           </button>
           <button type="button" className="quiet" aria-label={words.exportAs('Markdown')} title={words.exportAs('Markdown')} onClick={() => keep('markdown')}>
-            Markdown
+            ↓ Markdown
           </button>
           <button type="button" className="quiet" aria-label={words.exportAs('JSON')} title={words.exportAs('JSON')} onClick={() => keep('json')}>
-            JSON
+            ↓ JSON
           </button>
           <button type="button" className="quiet bad" onClick={() => setMode('remove')}>
             {words.remove}
