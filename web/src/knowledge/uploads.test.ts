@@ -6,7 +6,8 @@ const upload = vi.hoisted(() => vi.fn());
 const asked = vi.hoisted(() => vi.fn());
 vi.mock('../api/ask.ts', () => ({ ask: asked }));
 vi.mock('../api/upload.ts', async (original) => ({ ...(await original<object>()), upload }));
-vi.mock('../api/follow.ts', () => ({ follow: async () => undefined }));
+const follow = vi.hoisted(() => vi.fn());
+vi.mock('../api/follow.ts', () => ({ follow }));
 
 const { addFiles, addGathered, dismiss, dismissReady, forgetUploads, leftOut, retry, uploads } = await import('./uploads.ts');
 const { nothingLeftOut } = await import('./found.ts');
@@ -28,6 +29,7 @@ asked.mockImplementation(async (op: string, asking?: object) => answer(op, askin
 afterEach(() => {
   forgetUploads();
   upload.mockReset();
+  follow.mockReset();
   asked.mockReset().mockImplementation(async (op: string, asking?: object) => answer(op, asking));
   vi.useRealTimers();
 });
@@ -121,6 +123,18 @@ it('asks for many documents together, and for the end of each only once it is th
   await vi.advanceTimersByTimeAsync(2_000);
   expect(phases().filter((one) => one === 'ready')).toHaveLength(49);
   expect(uploads.get()[7]).toMatchObject({ phase: 'failed', problem: 'Not text.', mayRetry: true });
+});
+
+it('finds out that a document is read though its run never says so, and reads along no longer', async () => {
+  vi.useFakeTimers();
+  upload.mockResolvedValue({ run_id: 'r', document: { id: 'd', context_id: 'k', status: 'waiting' } });
+  follow.mockImplementation(() => new Promise(() => undefined));
+  await addFiles([named('a.md')], 'k');
+  await vi.advanceTimersByTimeAsync(4_000);
+  expect(phases()).toEqual(['reading']);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(phases()).toEqual(['ready']);
+  expect((follow.mock.calls[0]![1] as { signal: AbortSignal }).signal.aborted).toBe(true);
 });
 
 it('bears with a server that is away while documents are read', async () => {
