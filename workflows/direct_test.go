@@ -97,7 +97,7 @@ func everyTool(w *activitiestest.World) {
 
 // In one step or in many, a run takes the same way to the same end.
 //
-// Requirements: GRAPH-18
+// Requirements: GRAPH-18 (order; retries; errors)
 func TestARunEndsTheSameInOneStepAndInMany(t *testing.T) {
 	t.Parallel()
 	for name, graph := range map[string]string{

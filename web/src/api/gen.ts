@@ -2632,7 +2632,7 @@ export interface Ops {
       /** next_cursor of the page before */
       cursor?: string;
       limit?: number;
-      /** words, each of which a message must have, or one that begins so; capitals and accents do not matter */
+      /** words, each of which a message must have, or one that begins so (a single letter is a word of its own); capitals and accents do not matter */
       q: string;
     };
     data: PageFoundMessage;
