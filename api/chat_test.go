@@ -162,7 +162,7 @@ func TestARepeatWhileTheFirstStillRunsIsAConflict(t *testing.T) {
 // Who lost a stream asks again with the same key: while the run goes on, while
 // it waits for an answer and when it is over they are given all of it.
 //
-// Requirements: API-05, GRAPH-17, STREAM-24
+// Requirements: API-05, GRAPH-17, STREAM-24 (missed events are replayed)
 func TestARepeatedStreamFollowsTheFirstRun(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -184,7 +184,7 @@ func TestTooManyUploadsAreRateLimited(t *testing.T) {
 // is looked at; what others send is not held up, and once something has been read
 // there is room.
 //
-// Requirements: FILE-08, API-16, ISO-08
+// Requirements: FILE-08, API-16
 func TestAnUploadWaitsWhileEnoughIsUnderWay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(o *Options) { o.Intake = quota.Intake{Documents: 3} })

@@ -317,8 +317,6 @@ func TestGraphsOfOthersThanAdministratorsCallNoPrivilegedTool(t *testing.T) {
 
 // What ships says what it means, and so do the documents that tests hold up as
 // good.
-//
-// Requirements: GRAPH-19
 func TestGoodWorkflowsAreNotWarnedOf(t *testing.T) {
 	t.Parallel()
 	library, _ := stocked(t)

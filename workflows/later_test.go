@@ -27,7 +27,7 @@ func comingLater(times int, last map[string]any) activitiestest.Func {
 	}
 }
 
-// Requirements: GRAPH-12 (time for a person is free), TOOL-14
+// Requirements: TOOL-14
 func TestARunRestsUntilAToolHasItsAnswer(t *testing.T) {
 	t.Parallel()
 	const doc = `{"kind":"workflow.chat","entrypoint":"wait","nodes":[

@@ -46,8 +46,6 @@ func TestAPersonsOwnArtifactGoesTheSameWay(t *testing.T) {
 
 // A patch is told of what it brings and hardly means, and is decided on all the
 // same.
-//
-// Requirements: CFG-07, CFG-08
 func TestAPatchIsWarnedOfWhatItBrings(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

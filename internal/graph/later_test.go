@@ -15,8 +15,6 @@ func putOff(ms any, state any) map[string]any {
 
 // A tool that puts its answer off is called again after a pause that is none of
 // the run's time, with what it wants back; what is seen of it is one step.
-//
-// Requirements: GRAPH-12
 func TestAToolThatPutsItsAnswerOffIsCalledAgain(t *testing.T) {
 	t.Parallel()
 	g := parsed(t, `{"id":"a","type":"tool_call","tool":"echo","inputs":{"x":1},"outputs":["v"],"next":"end"},{"id":"end","type":"end","response":"${vars.v}"}`)
@@ -50,7 +48,6 @@ func TestAToolThatPutsItsAnswerOffIsCalledAgain(t *testing.T) {
 	}
 }
 
-// Requirements: GRAPH-14, INT-09
 func TestAPauseIsBoundedAndEndsWithTheRun(t *testing.T) {
 	t.Parallel()
 	g := parsed(t, `{"id":"a","type":"tool_call","tool":"echo"}`)

@@ -13,7 +13,7 @@ const twoSpeakers = `{"kind":"workflow.chat","entrypoint":"a","nodes":[
 	{"id":"b","type":"tool_call","tool":"say","next":"c"},
 	{"id":"c","type":"tool_call","tool":"look"}]}`
 
-// Requirements: STREAM-09, GRAPH-12
+// Requirements: STREAM-09
 func TestTheTimeAModelSpeaksIsNotTheRuns(t *testing.T) {
 	t.Parallel()
 	tools := graph.Tools{"say": {Name: "say", Idempotent: true, Speaks: true}, "look": {Name: "look", Idempotent: true}}

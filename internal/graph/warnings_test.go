@@ -28,7 +28,6 @@ func warned(t *testing.T, nodes ...string) []string {
 	return found
 }
 
-// Requirements: GRAPH-19
 func TestWhatATextHardlyMeansIsWarnedOf(t *testing.T) {
 	t.Parallel()
 	const (
