@@ -17,6 +17,39 @@ type MessageWords interface {
 	// have words beginning with each of the terms, or being it where WholeWord
 	// says so, and the parameters it has beside @user.
 	MessagesWith(userID string, terms []string) (query string, args Args)
+	// IndexMessages is a statement that indexes the words of those of the person
+	// @user's messages that are not indexed yet, at most @limit of them.
+	IndexMessages() string
+	// IndexedMessages names the table of those that are, by message_id.
+	IndexedMessages() string
+}
+
+// indexed is how many messages are indexed in one transaction: others write in
+// between.
+const indexed = 500
+
+// indexMessages indexes what a person's messages say that they have not searched
+// since. Turns do not, so that they need not wait for it.
+func (s *Store) indexMessages(ctx context.Context, v identity.Viewer, words MessageWords) error {
+	for {
+		var due bool
+		err := s.read(ctx, v, func(tx Tx) (err error) {
+			due, err = first(tx, `SELECT 1 FROM conversation c JOIN message m ON m.conversation_id = c.id AND m.user_id = @user
+				WHERE c.user_id = @user AND m.role IN ('user', 'assistant')
+				AND NOT EXISTS (SELECT 1 FROM `+words.IndexedMessages()+` w WHERE w.message_id = m.id) LIMIT 1`, Args{"user": v.UserID}, new(int))
+			return err
+		})
+		if err != nil || !due {
+			return err
+		}
+		err = s.write(ctx, v, func(tx Tx) error {
+			_, err := tx.Exec(words.IndexMessages(), Args{"user": v.UserID, "limit": indexed})
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
 }
 
 // WholeWord reports whether a term is searched for as a word and not as the
@@ -34,6 +67,9 @@ func (s *Store) SearchMessages(ctx context.Context, v identity.Viewer, terms []s
 	}
 	after, err := begin(cursor)
 	if err != nil || len(terms) == 0 {
+		return nil, "", err
+	}
+	if err := s.indexMessages(ctx, v, words); err != nil {
 		return nil, "", err
 	}
 	size := pageSize(limit)

@@ -2,6 +2,7 @@
 ALTER TABLE conversation ADD COLUMN pinned boolean NOT NULL DEFAULT false;
 
 CREATE INDEX conversation_pinned ON conversation (user_id, pinned, updated_at, id);
+DROP INDEX conversation_user; -- nothing lists by it any more
 
 -- The words of a text as they are searched: lower case, without diacritics, not
 -- stemmed, since a search is by their beginnings. Signs become spaces, because
@@ -13,6 +14,9 @@ CREATE FUNCTION message_lexemes(content text) RETURNS tsvector LANGUAGE sql IMMU
     '[!-/:-@\[-`{-~]', ' ', 'g'))
 $$;
 
+-- The messages whose words are indexed. That happens before their person searches
+-- the next time, and not as they are written: a turn is spared it, and most
+-- messages are never searched for.
 CREATE TABLE message_words (
   message_id uuid PRIMARY KEY REFERENCES message (id) ON DELETE CASCADE,
   user_id    uuid NOT NULL,
@@ -21,17 +25,13 @@ CREATE TABLE message_words (
 
 CREATE INDEX message_words_user ON message_words (user_id);
 
--- Whoever writes a message, also a program of the release before that goes on
--- beside this one, its words are found; whatever removes it, they go with it.
-CREATE FUNCTION message_said() RETURNS trigger LANGUAGE plpgsql AS $$
+-- Words that are changed are indexed anew.
+CREATE FUNCTION message_changed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO message_words (message_id, user_id, words) VALUES (new.id, new.user_id, message_lexemes(new.content))
-    ON CONFLICT (message_id) DO UPDATE SET words = excluded.words;
+  DELETE FROM message_words WHERE message_id = new.id;
   RETURN NULL;
 END $$;
 
-CREATE TRIGGER message_said AFTER INSERT OR UPDATE OF content ON message FOR EACH ROW EXECUTE FUNCTION message_said();
-
-INSERT INTO message_words (message_id, user_id, words) SELECT id, user_id, message_lexemes(content) FROM message;
+CREATE TRIGGER message_changed AFTER UPDATE OF content ON message FOR EACH ROW EXECUTE FUNCTION message_changed();
 
 SELECT app_guard('message_words', 'user_id = (SELECT app_person())');

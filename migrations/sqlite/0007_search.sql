@@ -2,8 +2,11 @@
 ALTER TABLE conversation ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
 
 CREATE INDEX conversation_pinned ON conversation (user_id, pinned, updated_at, id);
+DROP INDEX conversation_user; -- nothing lists by it any more
 
--- The row of a message's words; never used twice.
+-- A message whose words are indexed; its row is never used twice. That happens
+-- before its person searches the next time, and not as it is written: a turn is
+-- spared it, and most messages are never searched for.
 CREATE TABLE message_words_row (
   number     INTEGER PRIMARY KEY AUTOINCREMENT,
   message_id TEXT NOT NULL UNIQUE REFERENCES message (id) ON DELETE CASCADE
@@ -16,20 +19,10 @@ CREATE VIRTUAL TABLE message_words USING fts5 (
   content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3'
 );
 
--- Whoever writes a message, also a program of the release before that goes on
--- beside this one, its words are found; whatever removes it, they go with it.
-CREATE TRIGGER message_said AFTER INSERT ON message
+CREATE TRIGGER message_words_row_made AFTER INSERT ON message_words_row
 BEGIN
-  INSERT INTO message_words_row (message_id) VALUES (new.id);
   INSERT INTO message_words (rowid, scope, content)
-    SELECT number, 's' || replace(new.user_id, '-', '') || '0', new.content FROM message_words_row WHERE message_id = new.id;
-END;
-
-CREATE TRIGGER message_changed AFTER UPDATE OF content ON message
-BEGIN
-  DELETE FROM message_words WHERE rowid = (SELECT number FROM message_words_row WHERE message_id = new.id);
-  INSERT INTO message_words (rowid, scope, content)
-    SELECT number, 's' || replace(new.user_id, '-', '') || '0', new.content FROM message_words_row WHERE message_id = new.id;
+    SELECT new.number, 's' || replace(user_id, '-', '') || '0', content FROM message WHERE id = new.message_id;
 END;
 
 CREATE TRIGGER message_words_row_gone AFTER DELETE ON message_words_row
@@ -37,6 +30,9 @@ BEGIN
   DELETE FROM message_words WHERE rowid = old.number;
 END;
 
-INSERT INTO message_words_row (message_id) SELECT id FROM message ORDER BY created_at, id;
-INSERT INTO message_words (rowid, scope, content)
-  SELECT r.number, 's' || replace(m.user_id, '-', '') || '0', m.content FROM message_words_row r JOIN message m ON m.id = r.message_id;
+-- Words that are changed are indexed anew; those of a message that is removed go
+-- with it.
+CREATE TRIGGER message_changed AFTER UPDATE OF content ON message
+BEGIN
+  DELETE FROM message_words_row WHERE message_id = new.id;
+END;

@@ -23,3 +23,14 @@ func (db *DB) MessagesWith(_ string, terms []string) (query string, args store.A
 	return `SELECT w.message_id FROM message_words w WHERE w.user_id = @user AND ts_match_vq(w.words, CAST(@match AS tsquery))`,
 		store.Args{"match": strings.Join(begin, " & ")}
 }
+
+// IndexedMessages implements store.MessageWords.
+func (db *DB) IndexedMessages() string { return "message_words" }
+
+// IndexMessages implements store.MessageWords. Of two searches at once one
+// indexes a message.
+func (db *DB) IndexMessages() string {
+	return `INSERT INTO message_words (message_id, user_id, words) SELECT m.id, m.user_id, message_lexemes(m.content) FROM conversation c JOIN message m ON m.conversation_id = c.id AND m.user_id = @user
+		WHERE c.user_id = @user AND m.role IN ('user', 'assistant')
+		AND NOT EXISTS (SELECT 1 FROM message_words w WHERE w.message_id = m.id) LIMIT @limit ON CONFLICT (message_id) DO NOTHING`
+}
