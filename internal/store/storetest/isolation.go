@@ -92,6 +92,8 @@ func everything(t testing.TB, b Backend, v identity.Viewer) owned {
 	need(t, b.Store.PutFile(t.Context(), v, files.File{Path: o.file}, files.Bounds{}))
 	o.recorded = leave(t, b.Store, v, recorded(pin("secret", 1)))
 	o.propose(t, b, v)
+	_, _, err := b.Store.SearchMessages(t.Context(), v, []string{"secret"}, "", 1) // which indexes their words
+	need(t, err)
 	return o
 }
 
