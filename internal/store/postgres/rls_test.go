@@ -212,7 +212,7 @@ func TestTheSearchDecidesItselfWhatAPersonMaySee(t *testing.T) {
 }
 
 // careless is a program that forgot whose rows it asks for.
-type careless struct{ store.DB }
+type careless struct{ *postgres.DB }
 
 func (c careless) Read(ctx context.Context, v identity.Viewer, f func(store.Tx) error) error {
 	return c.DB.Read(ctx, v, func(tx store.Tx) error { return f(forgetful{tx}) })
