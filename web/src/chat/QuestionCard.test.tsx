@@ -107,6 +107,7 @@ describe('the slip', () => {
     };
     const trip = question('q', { interrupt_type: 'text_input', options: null, answer_schema: schema });
     show(trip);
+    await act(async () => void (await import('../forms/SchemaForm.tsx'))); // the card loads it when a question is a form
     expect(takesForm(trip)).toBe(true);
     expect(takesWords(trip)).toBe(false);
     expect([...box.querySelectorAll('label > span')].map((one) => one.textContent?.trim())).toEqual(['Where to', 'Nights', 'rail', 'bus']);

@@ -1,12 +1,12 @@
-import { useEffect, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import type { Interrupt } from '../api/types.ts';
 import { useWords } from '../i18n/index.ts';
-import { wrongOf } from '../forms/answer.ts';
-import { isPlain } from '../forms/fields.ts';
-import { SchemaForm } from '../forms/SchemaForm.tsx';
+import { isPlain } from '../forms/schema.ts';
 import { Icon, type IconName } from '../shell/Icon.tsx';
 import { answer, notice } from './commands.ts';
 import { isChoice, unadorned } from './thread.ts';
+
+const SchemaForm = lazy(async () => ({ default: (await import('../forms/SchemaForm.tsx')).SchemaForm })); // few questions are forms
 
 /** Whether a question takes words of one's own; a type not known to us does, unless it asks for more than words. */
 export function takesWords(interrupt: Interrupt): boolean {
@@ -105,26 +105,29 @@ function Question({ interrupt }: { interrupt: Interrupt }) {
     return (
       <>
         <p className="question">{interrupt.message}</p>
-        <SchemaForm
-          id={interrupt.interrupt_id}
-          schema={interrupt.answer_schema!}
-          label={interrupt.message}
-          busy={busy}
-          focus
-          beside={skip}
-          onAnswer={async (value, shown, fields) => {
-            if (pressed.current) return {};
-            pressed.current = true;
-            setBusy(true);
-            const left = await answer(interrupt, value, shown);
-            pressed.current = false;
-            setBusy(false);
-            if (left.settled) return null;
-            const wrong = wrongOf(fields, left.details);
-            if (Object.keys(wrong).length > 0) notice(interrupt.conversation_id, ''); // it is said at the fields
-            return wrong;
-          }}
-        />
+        <Suspense fallback={<p className="hint">{words.loadingPage}</p>}>
+          <SchemaForm
+            id={interrupt.interrupt_id}
+            schema={interrupt.answer_schema!}
+            label={interrupt.message}
+            busy={busy}
+            focus
+            beside={skip}
+            onAnswer={async (value, shown, fields) => {
+              if (pressed.current) return {};
+              pressed.current = true;
+              setBusy(true);
+              const left = await answer(interrupt, value, shown);
+              pressed.current = false;
+              setBusy(false);
+              if (left.settled) return null;
+              const { wrongOf } = await import('../forms/answer.ts');
+              const wrong = wrongOf(fields, left.details);
+              if (Object.keys(wrong).length > 0) notice(interrupt.conversation_id, ''); // it is said at the fields
+              return wrong;
+            }}
+          />
+        </Suspense>
       </>
     );
   }

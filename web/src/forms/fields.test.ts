@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { en } from '../i18n/en.ts';
 import { answerOf, initialEntries, wordsOf, wrongOf } from './answer.ts';
-import { fieldsOf, isPlain, isText, type Field } from './fields.ts';
+import { fieldsOf, type Field } from './fields.ts';
+import { isPlain, isText } from './schema.ts';
 
 const trip = {
   type: 'object',

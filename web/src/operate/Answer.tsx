@@ -4,7 +4,8 @@ import { settle, type OpenQuestion } from '../api/changes.ts';
 import { Failure } from '../api/failure.ts';
 import type { JsonSchema } from '../api/types.ts';
 import { wrongOf, type Wrong } from '../forms/answer.ts';
-import { isText, type Field } from '../forms/fields.ts';
+import type { Field } from '../forms/fields.ts';
+import { isText } from '../forms/schema.ts';
 import { SchemaForm } from '../forms/SchemaForm.tsx';
 import { useWords } from '../i18n/index.ts';
 
