@@ -22,8 +22,8 @@ func runsCommand() command {
 		summary: "your runs, what they wait for, and answers to their questions",
 		about: `
 Looks at your runs on a running server, and answers the questions they wait
-with. The server is --url, or LIMINAL_URL; who you are is LIMINAL_TOKEN, or
-LIMINAL_USER and LIMINAL_PASSWORD.
+with. The server is --url, or LIMINAL_URL; who you are is told by liminald login,
+once, or LIMINAL_TOKEN, or LIMINAL_USER and LIMINAL_PASSWORD.
 
   list               runs, latest first: what each was asked and waits for
   questions          open questions, oldest first, with what they take
