@@ -23,7 +23,7 @@ func patchCommand() command {
 		about: `
 Takes changes to artifacts through a running server: checked, rehearsed on
 recorded runs, decided by a person, applied as a version, taken back if it was
-wrong. The server is --url, or LIMINAL_URL; who you are says liminald login,
+wrong. The server is --url, or LIMINAL_URL; who you are is told by liminald login,
 once, or LIMINAL_TOKEN, or LIMINAL_USER and LIMINAL_PASSWORD.
 
 FILE is a document, or a folder of them as "liminald artifacts export" writes
