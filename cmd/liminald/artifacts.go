@@ -24,8 +24,8 @@ func artifactsCommand() command {
 		summary: "keep artifacts in files: export, import, diff",
 		about: `
 Moves artifacts between a running server and files, for those who keep them in
-git. The server is --url, or LIMINAL_URL; who you are says liminald login, once,
-or LIMINAL_TOKEN, or LIMINAL_USER and LIMINAL_PASSWORD.
+git. The server is --url, or LIMINAL_URL; who you are is told by liminald login,
+once, or LIMINAL_TOKEN, or LIMINAL_USER and LIMINAL_PASSWORD.
 
   export DIR   writes what you may use to DIR/KIND/NAME.json, and the versions
                it wrote to DIR/artifacts.lock.json
