@@ -156,6 +156,8 @@ type Sessions struct {
 type Accounts struct {
 	// SignUp is open, or closed: then only the first account can be made.
 	SignUp string
+	// Plan is the one new accounts begin on, free or paid.
+	Plan string
 	// Tenants are the tenants there are; the first is the default (ISO-12).
 	Tenants []string
 	// OAuthFile is a JSON file with the providers people may sign in with;

@@ -32,7 +32,7 @@ func TestDefaultsNeedNothingInTheEnvironment(t *testing.T) {
 		Embed:    config.Embedding{Encoder: "auto"},
 		RAG:      config.RAG{Mode: "local_hybrid", TopK: 8, High: 0.75, Low: 0.5},
 		Sessions: config.Sessions{Access: 30 * time.Minute, Refresh: 7 * 24 * time.Hour},
-		Accounts: config.Accounts{SignUp: "open", Tenants: []string{"default"}},
+		Accounts: config.Accounts{SignUp: "open", Plan: "free", Tenants: []string{"default"}},
 		Mail:     config.Mail{From: "liminal@localhost"},
 		Traces:   config.Traces{Service: "liminal"},
 		Log:      config.Log{Level: "info", Format: "text"},

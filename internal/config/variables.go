@@ -135,6 +135,10 @@ func people() []Variable {
 			set: func(c *Config, s string) error { return oneOf(&c.Accounts.SignUp, s, "open", "closed") },
 		},
 		{
+			Name: "LIMINAL_PLAN", Default: "free", Doc: "free or paid: the plan new accounts begin on",
+			set: func(c *Config, s string) error { return oneOf(&c.Accounts.Plan, s, "free", "paid") },
+		},
+		{
 			Name: "LIMINAL_TENANTS", Default: "default", Doc: "tenants, separated by commas; the first is the default",
 			set: func(c *Config, s string) error { return names(&c.Accounts.Tenants, s) },
 		},

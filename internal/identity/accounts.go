@@ -47,6 +47,7 @@ type Options struct {
 
 	Tenants      []string     // there are; the first is the default. Empty: "default" only (ISO-12)
 	SignUpClosed bool         // only the first account can be made
+	Plan         string       // of new accounts; empty: "free"
 	PublicURL    string       // of the links in mails, without a trailing slash
 	Logger       *slog.Logger // of what nobody waits for; discards when nil
 
@@ -55,6 +56,9 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
+	if o.Plan == "" {
+		o.Plan = "free"
+	}
 	if o.Access == 0 {
 		o.Access = 30 * time.Minute
 	}
@@ -248,7 +252,7 @@ func (a *Accounts) draft(n NewAccount) (User, error) {
 		locale = "de"
 	}
 	return User{
-		ID: id.New(), Email: email, Handle: handle, Role: RoleUser, Plan: "free", Active: true,
+		ID: id.New(), Email: email, Handle: handle, Role: RoleUser, Plan: a.o.Plan, Active: true,
 		Locale: locale, CreatedAt: a.now(), TenantID: tenant, Unverified: a.o.Confirm,
 	}, nil
 }

@@ -206,7 +206,7 @@ func (a *Accounts) draftLinked(e External) (User, error) {
 		locale = "de"
 	}
 	return User{
-		ID: id.New(), Email: e.Email, Handle: handle, Role: RoleUser, Plan: "free", Active: true,
+		ID: id.New(), Email: e.Email, Handle: handle, Role: RoleUser, Plan: a.o.Plan, Active: true,
 		Locale: locale, CreatedAt: a.now(), TenantID: tenant,
 	}, nil
 }

@@ -121,7 +121,7 @@ func (p *Platform) accounts(ctx context.Context, o Options, svc *services) (*ide
 		Key: key, Access: o.Config.Sessions.Access, Refresh: o.Config.Sessions.Refresh, Cache: p.metrics.Cache(p.cache),
 		Life: lifeOf(o.Config.Sessions.Refresh), Mail: letters, Confirm: o.Config.Mail.URL != "",
 		Factors: p.store, FactorKey: seal, Providers: p.store,
-		Tenants: o.Config.Accounts.Tenants, SignUpClosed: o.Config.Accounts.SignUp == "closed",
+		Tenants: o.Config.Accounts.Tenants, SignUpClosed: o.Config.Accounts.SignUp == "closed", Plan: o.Config.Accounts.Plan,
 		PublicURL: cmp.Or(o.Config.PublicURL, o.URL), Forget: svc.files.RemoveHome, Logger: o.Logger,
 	})
 }

@@ -64,7 +64,7 @@ test('a budget that is used up says what was used, and when it renews', async ({
 
   await say(page, 'Summarize it again');
   const failure = page.locator('.failure');
-  await expect(failure).toContainText(/^Your budget of today is used up: [\d,]+ of 1 tokens\. It is renewed on \w+ \d+/);
+  await expect(failure).toContainText(/^Your budget of today is used up: [\d,]+ of 1 tokens\. It is renewed on (\w+ \d+|\d+ \w+) at /);
   await page.reload();
   await expect(failure).toContainText('Your budget of today is used up');
   await page.getByRole('button', { name: 'Account' }).click();

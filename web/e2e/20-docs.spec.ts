@@ -79,7 +79,7 @@ test('it is read on a phone, in German, and leads back to the program', async ({
   expect(Math.max(...middles) - Math.min(...middles)).toBeLessThan(4); // one row
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
   await page.getByRole('button', { name: 'Operationen' }).click();
-  await page.getByRole('link', { name: /Rename or archive/ }).click();
+  await page.getByRole('link', { name: /Rename, archive or pin/ }).click();
   await expect(page).toHaveURL(/\/docs\/changeConversation$/);
   await expect(page.getByLabel('Operation suchen')).toBeHidden();
   await page.getByRole('link', { name: 'Liminal öffnen' }).click();
