@@ -112,13 +112,7 @@ func (s *Set) OpenDirect(ctx context.Context, in RunInput, a Ahead) (Opening, er
 	if err != nil || a.Driver == nil {
 		return out, err
 	}
-	// The run goes on with what the workflow will read: numbers and lists are
-	// other types before they were JSON.
-	var read Opened
-	raw, err := json.Marshal(o)
-	if err == nil {
-		err = json.Unmarshal(raw, &read)
-	}
+	read, err := asRead(o)
 	if err != nil {
 		return out, err
 	}
@@ -133,16 +127,22 @@ func (s *Set) DeliverDirect(ctx context.Context, in DeliverInput, a Ahead) (Deli
 	if err != nil || a.Driver == nil {
 		return out, err
 	}
-	var read Delivered
-	raw, err := json.Marshal(out)
-	if err == nil {
-		err = json.Unmarshal(raw, &read)
-	}
+	read, err := asRead(out)
 	if err != nil {
 		return out, err
 	}
 	out.Direct = s.goOn(ctx, in.Run, a.Driver, clock(a.At, asked), func(now time.Time) { a.Driver.Answer(read.Answers, now) })
 	return out, nil
+}
+
+// asRead is v as the workflow will read it, which the run goes on with: numbers
+// and lists are other types before they were JSON.
+func asRead[T any](v T) (read T, err error) {
+	raw, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(raw, &read)
+	}
+	return read, err
 }
 
 // deliverInTime bounds Deliver where the engine's bound is for more.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -18,7 +17,6 @@ import (
 	"liminal/internal/chat"
 	"liminal/internal/fault"
 	"liminal/internal/run"
-	"liminal/internal/stream"
 	"liminal/internal/tool"
 )
 
@@ -152,30 +150,6 @@ func TestARunEndsTheSameInOneStepAndInMany(t *testing.T) {
 				t.Errorf("in many steps it ended %s with %q %s by\n%q\nand in one %s with %q %s by\n%q", s1, m1, f1, w1, s2, m2, f2, w2)
 			}
 		})
-	}
-}
-
-// A cancel that comes while the opening goes on with the run stops its call, and
-// what that had said is kept.
-//
-// Requirements: STREAM-32
-func TestACancelReachesTheCallThatTheOpeningMakes(t *testing.T) {
-	t.Parallel()
-	began := make(chan struct{})
-	w := activitiestest.New(oneNode).Tool("say", inline, speaking(began, "Half an ", "answer"))
-	b := setup(t, w)
-	in := w.Chat("hello", chat.TurnInput{})
-	go func() {
-		<-began
-		b.set.Stop(in.RunID)
-	}()
-	b.turn(in)
-	c := b.closed()
-	if c.End.Status != run.Cancelled || c.Message == nil || c.Message.Content != "Half an answer" {
-		t.Fatalf("the turn ended %s with %+v", c.End.Status, c.Message)
-	}
-	if !slices.Contains(w.Kinds(), stream.CancelAck) {
-		t.Errorf("the stream has %v", w.Kinds())
 	}
 }
 

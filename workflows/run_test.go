@@ -43,22 +43,27 @@ func speaking(began chan<- struct{}, words ...string) activitiestest.Func {
 // Requirements: STREAM-32
 func TestCancelKeepsWhatHadBeenWritten(t *testing.T) {
 	t.Parallel()
-	began := make(chan struct{})
-	w := activitiestest.New(oneNode).Tool("say", models, speaking(began, "Half an ", "answer"))
-	b := setup(t, w)
-	in := w.Chat("hello", chat.TurnInput{})
-	go func() {
-		<-began
-		b.set.Stop(in.RunID)
-	}()
-	b.turn(in)
-	c := b.closed()
-	if c.End.Status != run.Cancelled || c.Message == nil || c.Message.Content != "Half an answer" {
-		t.Fatalf("the turn ended %s with %+v", c.End.Status, c.Message)
-	}
-	ack := w.Event(stream.CancelAck)
-	if ack["content"] != "Half an answer" || ack["message_id"] != c.Message.ID {
-		t.Errorf("cancel_ack is %v", ack)
+	for where, spec := range map[string]tool.Spec{"on a queue": models, "where the run is opened": inline} {
+		t.Run(where, func(t *testing.T) {
+			t.Parallel()
+			began := make(chan struct{})
+			w := activitiestest.New(oneNode).Tool("say", spec, speaking(began, "Half an ", "answer"))
+			b := setup(t, w)
+			in := w.Chat("hello", chat.TurnInput{})
+			go func() {
+				<-began
+				b.set.Stop(in.RunID)
+			}()
+			b.turn(in)
+			c := b.closed()
+			if c.End.Status != run.Cancelled || c.Message == nil || c.Message.Content != "Half an answer" {
+				t.Fatalf("the turn ended %s with %+v", c.End.Status, c.Message)
+			}
+			ack := w.Event(stream.CancelAck)
+			if ack["content"] != "Half an answer" || ack["message_id"] != c.Message.ID {
+				t.Errorf("cancel_ack is %v", ack)
+			}
+		})
 	}
 }
 

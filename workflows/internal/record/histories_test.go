@@ -108,30 +108,6 @@ func TestAnAnswerIsGoneOnWithInOneStep(t *testing.T) {
 	}
 }
 
-// Requirements: STREAM-32, STREAM-08
-func TestASignalledCancelReachesTheCallThatAnOpeningMakes(t *testing.T) {
-	t.Parallel()
-	began := make(chan struct{})
-	s := newStage(t, activitiestest.New(oneModel).Tool("llm", inline, func(ctx context.Context, c *tool.Call) (map[string]any, error) {
-		c.Emit(stream.TokenData("Half an answer"))
-		close(began)
-		<-ctx.Done()
-		return nil, ctx.Err()
-	}))
-	r := s.start(s.world.Chat("hello", chat.TurnInput{}))
-	<-began
-	// Past the engine, which would also stop the call in this very process.
-	if err := s.client.SignalWorkflow(t.Context(), r.WorkflowID, "", workflows.SignalCancel, nil); err != nil {
-		t.Fatal(err)
-	}
-	s.closed(r.WorkflowID)
-	s.until(r.ID, run.Cancelled)
-	if ack := s.world.Event(stream.CancelAck); ack["content"] != "Half an answer" {
-		t.Errorf("cancel_ack is %v", ack)
-	}
-	s.freeze("chat_turn_direct_cancelled", r.WorkflowID, "")
-}
-
 const asking = `{"kind":"workflow.chat","entrypoint":"before","nodes":[
 	{"id":"before","type":"tool_call","tool":"llm","next":"ask"},
 	{"id":"ask","type":"interrupt","interrupt_type":"text_input","message":"Which one?","next":"after"},
@@ -167,25 +143,30 @@ func TestAPausedTurnGoesOnWithItsAnswerOnTheSameWorkflow(t *testing.T) {
 // Requirements: STREAM-32, STREAM-08
 func TestASignalledCancelStopsTheModelAndKeepsItsText(t *testing.T) {
 	t.Parallel()
-	began := make(chan struct{})
-	s := newStage(t, activitiestest.New(oneModel).Tool("llm", model, func(ctx context.Context, c *tool.Call) (map[string]any, error) {
-		c.Emit(stream.TokenData("Half an answer"))
-		close(began)
-		<-ctx.Done()
-		return nil, ctx.Err()
-	}))
-	r := s.start(s.world.Chat("hello", chat.TurnInput{}))
-	<-began
-	// Past the engine, which would also stop the call in this very process.
-	if err := s.client.SignalWorkflow(t.Context(), r.WorkflowID, "", workflows.SignalCancel, nil); err != nil {
-		t.Fatal(err)
+	for name, spec := range map[string]tool.Spec{"chat_turn_cancel": model, "chat_turn_direct_cancelled": inline} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			began := make(chan struct{})
+			s := newStage(t, activitiestest.New(oneModel).Tool("llm", spec, func(ctx context.Context, c *tool.Call) (map[string]any, error) {
+				c.Emit(stream.TokenData("Half an answer"))
+				close(began)
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}))
+			r := s.start(s.world.Chat("hello", chat.TurnInput{}))
+			<-began
+			// Past the engine, which would also stop the call in this very process.
+			if err := s.client.SignalWorkflow(t.Context(), r.WorkflowID, "", workflows.SignalCancel, nil); err != nil {
+				t.Fatal(err)
+			}
+			s.closed(r.WorkflowID)
+			s.until(r.ID, run.Cancelled)
+			if ack := s.world.Event(stream.CancelAck); ack["content"] != "Half an answer" {
+				t.Errorf("cancel_ack is %v", ack)
+			}
+			s.freeze(name, r.WorkflowID, "")
+		})
 	}
-	s.closed(r.WorkflowID)
-	s.until(r.ID, run.Cancelled)
-	if ack := s.world.Event(stream.CancelAck); ack["content"] != "Half an answer" {
-		t.Errorf("cancel_ack is %v", ack)
-	}
-	s.freeze("chat_turn_cancel", r.WorkflowID, "")
 }
 
 // Requirements: STREAM-08
