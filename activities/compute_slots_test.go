@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"testing"
 	"testing/synctest"
@@ -88,6 +89,33 @@ func TestACancelledRunWaitsForNoTurn(t *testing.T) {
 		s.Stop("r")
 		if !waiting() {
 			t.Error("it waits although it was cancelled")
+		}
+	})
+}
+
+// Requirements: PLAT-07 (what a document asks for is bounded)
+func TestAStopBetweenTwoCallsReachesTheNext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var c calls
+		begins := func(runID string) error {
+			ctx, release := c.watch(t.Context(), runID)
+			defer release()
+			return context.Cause(ctx)
+		}
+		c.stop("r")
+		if err := begins("r"); !errors.Is(err, errStopped) {
+			t.Errorf("the next call is not stopped: %v", err)
+		}
+		if err := begins("other"); err != nil {
+			t.Errorf("another run's call is: %v", err)
+		}
+		time.Sleep(stopFor)
+		if err := begins("r"); err != nil {
+			t.Errorf("the run makes no calls for ever: %v", err)
+		}
+		if c.stop("other"); len(c.stopped) != 1 {
+			t.Errorf("%d stops are remembered, want the last", len(c.stopped))
 		}
 	})
 }

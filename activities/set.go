@@ -152,8 +152,9 @@ func (s *Set) Named() map[string]any {
 	}
 }
 
-// Stop cancels the calls of a run that are under way in this process. The
-// workflow's own cancel reaches them too, but only with their next heartbeat.
+// Stop cancels the calls of a run that are under way in this process, and those
+// it begins in the next seconds. The workflow's own cancel reaches them too, but
+// only with their next heartbeat.
 func (s *Set) Stop(runID string) { s.calls.stop(runID) }
 
 func (s *Set) now() time.Time {

@@ -121,8 +121,8 @@ func (e *Engine) openOf(ctx context.Context, v identity.Viewer, r run.Run) ([]ru
 	return open, err
 }
 
-// interrupt stops a run at work: by signal, which is durable, and in this
-// process at once.
+// interrupt stops a run at work: by signal, which is durable, and by a word to
+// this process and the others, which is quick.
 func (e *Engine) interrupt(ctx context.Context, r run.Run) error {
 	err := e.signalCancel(ctx, r)
 	if errors.Is(err, errGone) {
@@ -140,6 +140,11 @@ func (e *Engine) interrupt(ctx context.Context, r run.Run) error {
 	}
 	if e.o.Activities != nil {
 		e.o.Activities.Stop(r.ID)
+	}
+	if e.o.Stops != nil {
+		if err := e.o.Stops.Announce(ctx, r.ID); err != nil {
+			e.complain(ctx, "the other processes hear of a cancelled run by its signal alone", err)
+		}
 	}
 	return nil
 }

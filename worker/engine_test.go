@@ -207,6 +207,37 @@ func TestANewTurnMakesWayForItself(t *testing.T) {
 	}
 }
 
+// announced keeps what the other processes were told.
+type announced struct {
+	runs []string
+	err  error
+}
+
+func (a *announced) Announce(_ context.Context, runID string) error {
+	a.runs = append(a.runs, runID)
+	return a.err
+}
+
+func (*announced) Listen(context.Context, func(string)) {}
+
+// Requirements: PLAT-07 (what a document asks for is bounded)
+func TestACancelIsAnnouncedAndHoldsWithoutThat(t *testing.T) {
+	t.Parallel()
+	for name, err := range map[string]error{"they hear": nil, "they do not": errors.New("Redis is away")} {
+		t.Run(name, func(t *testing.T) {
+			b, others := setup(t), &announced{err: err}
+			b.engine = NewEngine(Options{Client: b.front, Activities: b.set, Stops: others})
+			r := b.turn(run.Running)
+			if _, err := b.engine.Cancel(t.Context(), viewer, r.ID); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(others.runs, []string{r.ID}) || !slices.Equal(b.front.calls, []string{"cancel " + r.WorkflowID}) {
+				t.Errorf("the others were told of %q, the engine of %q", others.runs, b.front.calls)
+			}
+		})
+	}
+}
+
 // Requirements: INT-09 (resumes with null; defaults; the run reaches its end)
 func TestCancelMeansWhatTheRunsStateNeeds(t *testing.T) {
 	t.Parallel()

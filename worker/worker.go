@@ -61,6 +61,9 @@ type Options struct {
 	Apart []string
 	// Every is the pause between two passes of the reconciler; 0 means 10 s.
 	Every time.Duration
+	// Stops tells the other processes at once which runs a person cancelled.
+	// nil: there is no other process.
+	Stops Stops
 	// Cache is what all processes share: of their reconcilers one passes at a
 	// time. nil: this process is alone.
 	Cache cache.Cache
@@ -71,6 +74,15 @@ type Options struct {
 	// what Temporal takes.
 	Codec  *Codec
 	Logger *slog.Logger
+}
+
+// Stops carries the cancels of runs between processes. It is quick and may lose
+// some: the signal to the run's workflow is what counts.
+type Stops interface {
+	// Announce tells every process that listens of a cancelled run.
+	Announce(ctx context.Context, runID string) error
+	// Listen calls stop with the runs that are announced, until ctx ends.
+	Listen(ctx context.Context, stop func(runID string))
 }
 
 func (o Options) withDefaults() Options {
@@ -259,12 +271,15 @@ func (w *Worker) Start() error {
 	w.stop, w.done = cancel, make(chan struct{})
 	go func() {
 		defer close(w.done)
-		var both sync.WaitGroup
-		both.Go(func() { w.engine.Reconcile(ctx, w.every) })
-		both.Go(func() {
+		var all sync.WaitGroup
+		all.Go(func() { w.engine.Reconcile(ctx, w.every) })
+		all.Go(func() {
 			w.sweeps.renew(ctx, w.every, func(err error) { w.engine.complain(ctx, "the sweeps are not scheduled", err) })
 		})
-		both.Wait()
+		if w.engine.o.Stops != nil {
+			all.Go(func() { w.engine.o.Stops.Listen(ctx, w.engine.o.Activities.Stop) })
+		}
+		all.Wait()
 	}()
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"liminal/internal/stream"
 	"liminal/internal/telemetry"
 	"liminal/internal/tool"
+	"liminal/worker"
 )
 
 // backends are where a platform keeps things: rows, chunks and hot state. This
@@ -31,6 +32,7 @@ type backends struct {
 
 	breakers tool.Breakers               // nil: in this process
 	decodes  tool.Decodes                // nil: in this process
+	stops    worker.Stops                // nil: there is no other process
 	ping     func(context.Context) error // of the hot state; nil: it is in this process
 }
 
@@ -74,7 +76,7 @@ func (p *Platform) production(ctx context.Context, o Options) (b backends, err e
 	p.closes("the connections to Redis", m.Close)
 	p.metrics.Pool("redis", pool(m.Connections))
 	b.log, b.ledger, b.cache = m.Log(), m.Ledger(), m.Cache()
-	b.breakers, b.decodes, b.ping = m.Breakers(), m.Decodes(tool.MaxDecodes), m.Ping
+	b.breakers, b.decodes, b.stops, b.ping = m.Breakers(), m.Decodes(tool.MaxDecodes), m.Stops(), m.Ping
 	return b, nil
 }
 

@@ -142,7 +142,7 @@ func (p *Platform) connect(ctx context.Context, o Options, svc *services) error 
 	}
 	p.worker, err = worker.New(worker.Options{
 		Client: p.temporal, Turns: svc.turns, Runs: p.store, Interrupts: p.store, Log: p.log,
-		Documents: p.store, Viewer: p.store.Viewer, Cache: p.cache, Codec: options.Codec, Logger: o.Logger,
+		Documents: p.store, Viewer: p.store.Viewer, Cache: p.cache, Stops: p.stops, Codec: options.Codec, Logger: o.Logger,
 		Activities: &activities.Set{
 			Turns: svc.turns, Messages: svc.messages, Conversations: p.store, Runs: p.store, Interrupts: p.store,
 			Blobs: p.store, Contexts: p.store, Artifacts: p.library, Box: svc.box, Log: p.log,
