@@ -13,15 +13,17 @@ import (
 const (
 	// heapFloor is what the heap may grow to, in bytes, before it is collected.
 	// A small heap is collected many times a second, which was a sixth of the
-	// processor time of a run; a large one grows to twice what is in use, as
-	// ever.
+	// processor time of a run.
 	heapFloor = 256 << 20
 	// floorShare is the part of the machine's memory that the floor may be.
 	floorShare = 8
 	// limitShare is what of a container's memory is the limit, in percent: the
 	// rest is for what is not the heap's.
 	limitShare = 90
-	leastGC    = 100 // percent, Go's default
+	// heapGrowth is what a heap may grow by, in bytes, on what is in use: as
+	// much again, as ever, but no more than this, or than leastGC percent.
+	heapGrowth = 192 << 20
+	leastGC    = 50
 	mostGC     = 800
 )
 
@@ -48,7 +50,7 @@ func tuneMemory(environ []string) {
 }
 
 // holdHeap keeps collections apart: after each one the next is put off until the
-// heap has grown to the floor, or to twice what is in use.
+// heap has grown to the floor, or by a share of what is in use.
 func holdHeap(floor uint64) {
 	debug.SetGCPercent(gcPercent(floor, inUse()))
 	type mark struct{ _ [16]byte }
@@ -65,7 +67,8 @@ func gcPercent(floor, used uint64) int {
 	if used == 0 {
 		return mostGC
 	}
-	return int(min(max(floor*100/used, leastGC+100)-100, mostGC))
+	goal := max(floor, used+min(used, heapGrowth))
+	return int(min(max((goal-used)*100/used, leastGC), mostGC))
 }
 
 // inUse are the bytes that the last collection left.

@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-func TestASmallHeapIsCollectedLater(t *testing.T) {
+func TestASmallHeapIsCollectedLaterAndALargeOneSooner(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		used uint64
 		want int
 	}{
-		{0, mostGC}, {10 << 20, mostGC}, {64 << 20, 300}, {128 << 20, 100}, {1 << 30, leastGC},
+		{0, mostGC}, {10 << 20, mostGC}, {64 << 20, 300}, {128 << 20, 100}, {192 << 20, 100}, {256 << 20, 75}, {1 << 30, leastGC},
 	} {
 		if got := gcPercent(256<<20, c.used); got != c.want {
 			t.Errorf("of %d MiB: %d %%, want %d", c.used>>20, got, c.want)
