@@ -14,6 +14,7 @@ import (
 	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/model"
+	"liminal/internal/quota"
 	"liminal/internal/run"
 	"liminal/internal/stream"
 	"liminal/internal/tool"
@@ -119,7 +120,7 @@ func (h *house) populate(ctx context.Context) error {
 	for n := range people {
 		u, err := store.CreateUser(ctx, identity.User{
 			ID: id.New(), Email: fmt.Sprintf("bench%d@liminal.invalid", n), Handle: fmt.Sprintf("bench%d", n),
-			Role: identity.RoleUser, Plan: "free", Active: true, Locale: "en",
+			Role: identity.RoleUser, Plan: quota.Paid, Active: true, Locale: "en",
 		}, identity.Credential{Hash: "none", Algorithm: "none"})
 		if err != nil {
 			return err
