@@ -27,7 +27,7 @@ WORKFLOWCHECK := $(GO) run go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
 GOLANGCI      := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 .PHONY: run build test proof check format commits vet workflowcheck api requirements requirements-check \
-        unit engine promises fuzz replay web web-check e2e browser bench bench-lane rivals fault fault-short attack attack-short lint clean
+        unit engine promises fuzz replay web web-check e2e browser browser-shared browser-alone bench bench-lane rivals fault fault-short attack attack-short lint clean
 
 run: build
 	exec $(BIN) dev
@@ -42,7 +42,7 @@ test: build
 	@echo 'make test: everything passed'
 
 proof:
-	@MAKE='$(MAKE)' scripts/proof.sh format requirements-check vet workflowcheck web-check unit engine+e2e promises fuzz replay fault-short attack-short browser
+	@MAKE='$(MAKE)' scripts/proof.sh format requirements-check vet workflowcheck web-check unit+browser-shared engine+e2e fuzz+fault-short replay promises browser-alone attack-short
 
 check: format requirements commits
 	$(GO) vet $(LIGHT)
@@ -107,8 +107,14 @@ web-check:
 e2e: build
 	LIMINALD=$(abspath $(BIN)) $(GO) test -count=1 -timeout 10m ./e2e
 
-browser: build
-	LIMINALD=$(abspath $(BIN)) GO=$(GO) scripts/web.sh browser
+browser: browser-shared browser-alone
+
+# What may run beside other things, and what measures.
+browser-shared: build
+	LIMINALD=$(abspath $(BIN)) GO=$(GO) scripts/web.sh browser -skip '^TestBrowserAlone$$'
+
+browser-alone: build
+	LIMINALD=$(abspath $(BIN)) GO=$(GO) scripts/web.sh browser -run '^TestBrowserAlone$$'
 
 bench: build
 	$(BIN) bench

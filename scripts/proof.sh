@@ -5,8 +5,9 @@
 #
 # usage: scripts/proof.sh TARGET[+TARGET…]…
 #
-# Parts with a + between them run at the same time: each of them keeps one
-# processor busy. What they print comes when they have ended.
+# Parts with a + between them run at the same time: together they keep the
+# processors busy, and none of them measures. What they print comes when they
+# have ended.
 set -uo pipefail
 
 make=${MAKE:-make}

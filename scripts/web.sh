@@ -3,7 +3,9 @@
 #
 # usage: scripts/web.sh build    make web/dist anew from its sources
 #        scripts/web.sh check    types, lint, unit tests, and dist is what a rebuild gives
-#        scripts/web.sh browser  browser tests against the program named by LIMINALD
+#        scripts/web.sh browser [FLAG…]
+#                                browser tests against the program named by LIMINALD;
+#                                flags are go test's
 #
 # Only `build` needs Node on a developer's machine: without it the other two
 # say what they leave out. In CI (CI=true) nothing may be left out. That dist
@@ -53,7 +55,7 @@ case "${1:-}" in
     node_suffices || leave_out "not run: browser tests (they need Node $least or newer and npm)"
     command -v "${CHROMIUM:-chromium}" >/dev/null || leave_out "not run: browser tests (they need Chromium, as in: apt-get install chromium)"
     install
-    cd .. && "${GO:-go}" test -count=1 -parallel 2 -timeout 60m ./web/e2e/...
+    cd .. && "${GO:-go}" test -count=1 -parallel 2 -timeout 60m "${@:2}" ./web/e2e/...
     ;;
   *)
     echo "usage: scripts/web.sh build | check | browser" >&2

@@ -40,9 +40,17 @@ const (
 
 // TestBrowser plays every spec file against a program of its own, on the
 // embedded default, so that no file meets what another left behind, nor its
-// share of a rate limit.
+// share of a rate limit. As many play at once as -parallel says.
 func TestBrowser(t *testing.T) {
 	everySpec(t, "", func(t *testing.T, program string, settings []string) *running {
+		return start(t, program, settings, embedded)
+	})
+}
+
+// TestBrowserAlone plays those that need the machine for themselves, one after
+// the other. `make test` runs it when nothing else runs.
+func TestBrowserAlone(t *testing.T) {
+	everySpec(t, alone, func(t *testing.T, program string, settings []string) *running {
 		return start(t, program, settings, embedded)
 	})
 }
@@ -63,12 +71,10 @@ func TestBrowserOnTheLane(t *testing.T) {
 	})
 }
 
-// everySpec plays each spec file that has the mark in a program begun for it:
-// first those that need the machine for themselves, then the others, of which as
-// many at once as -parallel says.
+// everySpec plays each spec file that has the mark in a program begun for it.
 func everySpec(t *testing.T, mark string, begin func(t *testing.T, program string, settings []string) *running) {
 	t.Helper()
-	first, then := specs(t, mark)
+	files := specs(t, mark)
 	playwright, chromium := browserOrSkip(t)
 	program := programUnderTest(t)
 	one := func(t *testing.T, spec string) {
@@ -82,41 +88,38 @@ func everySpec(t *testing.T, mark string, begin func(t *testing.T, program strin
 		play(t, playwright, spec, "BASE_URL="+p.said.HTTP, "CHROMIUM="+chromium, "CONTROL="+control, "LETTERS="+letters,
 			"RESULTS="+filepath.Join("../test-results", filepath.FromSlash(t.Name())))
 	}
-	for _, spec := range first {
-		t.Run(spec, func(t *testing.T) { one(t, spec) })
-	}
-	for _, spec := range then {
+	for _, spec := range files {
 		t.Run(spec, func(t *testing.T) {
-			t.Parallel()
+			if mark != alone {
+				t.Parallel()
+			}
 			one(t, spec)
 		})
 	}
 }
 
-// specs are the spec files that have the mark, those that are to run alone and
-// the others.
-func specs(t *testing.T, mark string) (first, then []string) {
+// specs are the spec files that have the mark. One that is to be alone is not
+// among those without a mark.
+func specs(t *testing.T, mark string) []string {
 	t.Helper()
 	files, err := filepath.Glob("*.spec.ts")
 	if err != nil {
 		t.Fatal(err)
 	}
+	var list []string
 	for _, file := range files {
 		source, err := os.ReadFile(file)
-		switch {
-		case err != nil:
+		if err != nil {
 			t.Fatal(err)
-		case !marked(source, mark):
-		case marked(source, alone):
-			first = append(first, file)
-		default:
-			then = append(then, file)
+		}
+		if marked(source, mark) && marked(source, alone) == (mark == alone) {
+			list = append(list, file)
 		}
 	}
-	if len(first)+len(then) == 0 {
+	if len(list) == 0 {
 		t.Fatalf("no spec file beside this test has a line that begins with %q", mark)
 	}
-	return first, then
+	return list
 }
 
 // marked reports whether a line of a spec begins with a mark, as every line
