@@ -2,7 +2,7 @@
 # make test   passes everything; CI runs exactly this
 # make check  the inner loop: quick, cached, no Temporal server, no browser
 #
-# Further: make web api requirements fuzz replay bench bench-lane rivals fault attack lint e2e browser clean
+# Further: make web api tools requirements fuzz replay bench bench-lane rivals fault attack lint e2e browser clean
 
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
@@ -26,7 +26,7 @@ RACE     := $(if $(shell command -v $${CC:-gcc} 2>/dev/null),-race -gcflags=mode
 WORKFLOWCHECK := $(GO) run go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
 GOLANGCI      := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: run build test proof check format commits vet workflowcheck api requirements requirements-check \
+.PHONY: run build test proof check format commits vet workflowcheck api tools requirements requirements-check \
         unit engine promises fuzz replay web web-check e2e browser browser-shared browser-alone bench bench-lane rivals fault fault-short attack attack-short lint clean
 
 run: build
@@ -67,6 +67,10 @@ workflowcheck:
 api:
 	$(GO) test ./api -count=1 -run Document -update
 	$(GO) run ./scripts/apitypes
+
+# The page of all tools, of their specs; a test of scripts/tools holds it to them.
+tools:
+	$(GO) run ./scripts/tools
 
 requirements:
 	$(GO) run ./scripts/requirements
