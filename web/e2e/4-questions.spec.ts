@@ -1,8 +1,15 @@
 // Also on the lane: a question and its answer travel between processes.
+import type { Page } from '@playwright/test';
+import { ask } from './change.ts';
 import { accessible, answered, box, enter, expect, holds, say, test, what, which, workflow } from './stage.ts';
 
 const one = [{ ...which, next: 'done' }, { id: 'done', type: 'end', response: 'You said ${vars.choice?}.' }];
 const two = [which, what, { id: 'done', type: 'end', response: 'You said ${vars.choice?} and ${vars.action?}.' }];
+
+async function answerElsewhere(page: Page, value: string): Promise<void> {
+  const [question] = await ask<{ interrupt_id: string }[]>(page, 'GET', '/v1/interrupts?status=pending');
+  await ask(page, 'POST', '/v1/chat/resume', { interrupt_id: question!.interrupt_id, resume_value: { type: 'doc_choice', value } });
+}
 
 // Requirements: INT-16, UI-21, UI-22 (disabled while options are open; its sentence)
 test('a question locks the box, survives a reload, and is answered with a key', async ({ page }) => {
@@ -162,7 +169,7 @@ test('a form says at its fields what is wrong, keeps what is written, and is ask
 });
 
 // Requirements: INT-31
-test('an answer that comes too late says so and shows how things stand', async ({ page, context, watch }) => {
+test('an answer that comes too late says so and shows how things stand', async ({ page, watch }) => {
   watch.expected.push(/40[09]/);
   await enter(page);
   await workflow(page, 'ambiguous', one);
@@ -170,22 +177,25 @@ test('an answer that comes too late says so and shows how things stand', async (
   const slip = page.getByRole('region', { name: 'Needs your answer' });
   await expect(slip).toBeVisible();
 
-  const token = await page.evaluate(() => sessionStorage.getItem('liminal.token'));
-  const headers = { Authorization: `Bearer ${token}` };
-  const pending = await context.request.get('/v1/interrupts?status=pending', { headers });
-  const { data } = (await pending.json()) as { data: { data: { interrupt_id: string }[] } | { interrupt_id: string }[] };
-  const [question] = Array.isArray(data) ? data : data.data;
-  const settled = await context.request.post('/v1/chat/resume', {
-    headers,
-    data: { interrupt_id: question!.interrupt_id, resume_value: { type: 'doc_choice', value: 'd1' } },
-  });
-  expect(settled.ok()).toBe(true);
-
+  await answerElsewhere(page, 'd1');
   await slip.getByRole('button', { name: 'Deriv2024' }).click();
   await expect(page.getByRole('alert')).toContainText('This question was already settled.');
   await expect(slip).toBeHidden();
   const turn = await answered(page);
   await expect(turn.locator('.prose')).toContainText('d1');
+});
+
+// What another program answers is over before this page looks again.
+test('a question that was answered elsewhere goes away by itself', async ({ page }) => {
+  await enter(page);
+  await workflow(page, 'ambiguous', one);
+  await say(page, 'Check this letter');
+  const slip = page.getByRole('region', { name: 'Needs your answer' });
+  await expect(slip).toBeVisible();
+  await answerElsewhere(page, 'd2');
+  await expect(slip).toBeHidden();
+  await expect((await answered(page)).locator('.prose')).toContainText('d2');
+  await expect(box(page)).toBeEnabled();
 });
 
 // Requirements: INT-13

@@ -25,7 +25,7 @@ export function useConversation(id: string | null, conversation: Conversation | 
   const thread = useThread(id);
   const outgoing = useStore(outbox)[draftKey];
   const turns = useTurns(thread.data);
-  useRejoin(id, thread.data);
+  useRejoin(id, thread.data, turns.at(-1)?.runID ?? null);
 
   const activeID = thread.data?.active_run?.id ?? turns.at(-1)?.runID ?? null;
   useStore(following); // a run read for the first time brings its follower
@@ -88,7 +88,7 @@ function useSubmit(id: string | null, draftKey: string, conversation: Conversati
 }
 
 /** Reads the run that is going on, also after a reload or when it went on elsewhere. */
-function useRejoin(id: string | null, thread: Thread | undefined) {
+function useRejoin(id: string | null, thread: Thread | undefined, last: string | null) {
   const active = thread?.active_run;
   useEffect(() => {
     if (!id || !active) return;
@@ -97,6 +97,11 @@ function useRejoin(id: string | null, thread: Thread | undefined) {
     const movedOn = known?.state.get().phase === 'waiting' && active.status === 'running';
     if (!known || (movedOn && !isReading(active.id))) followRun(active.id, id);
   }, [id, active]);
+  useEffect(() => {
+    if (!id || !last || !thread || thread.active_run?.id === last || isReading(last)) return;
+    // It waited for a person when it was read last, and is over by now: its question was answered elsewhere.
+    if (followerOf(last)?.state.get().phase === 'waiting') followRun(last, id);
+  }, [id, thread, last]);
 }
 
 /** The open questions: what the server keeps and what the log just said, less what was answered here. */
