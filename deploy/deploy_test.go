@@ -153,7 +153,7 @@ func TestProxiesBufferNothingAndTerminateTLS(t *testing.T) {
 		"proxy/Caddyfile":                 {"flush_interval -1", "max_size 210MB", "/metrics /readyz", "Strict-Transport-Security"},
 		"kubernetes/ingress.yaml":         {`proxy-buffering: "off"`, "tls:", "limit-rps"},
 		"compose/compose.yml":             {"--storage.tsdb.retention.time=14d"},
-		"container/Dockerfile":            {"nonroot", "STOPSIGNAL SIGTERM"},
+		"container/Dockerfile":            {"nonroot", "USER 65532:65532", "STOPSIGNAL SIGTERM", "HEALTHCHECK "},
 		"systemd/liminald-server.service": {"server --no-worker", "TimeoutStopSec=40"},
 	} {
 		raw, err := os.ReadFile(file)
