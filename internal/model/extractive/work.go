@@ -3,6 +3,8 @@ package extractive
 import (
 	"slices"
 	"strings"
+
+	"liminal/internal/words"
 )
 
 // The works of llm.intent_classifier_v1 beside the actions: several actions at
@@ -39,6 +41,10 @@ func workOn(message string) string {
 	switch {
 	case d.action == doCompare && d.confidence == sure, setsApart.MatchString(m) && d.action != doCondense:
 		return doCompare
+	case d.action == doCheck && wantsChecking.MatchString(m) && brings(message) && !strings.HasSuffix(strings.TrimSpace(message), "?"):
+		return doCheck
+	case d.topic && isTitle(opening(message)):
+		return doCondense
 	case d.confidence != sure || d.topic:
 		return workNone
 	case d.action == doCondense && (!asksOf.MatchString(m) || asksForWhole.MatchString(m)):
@@ -60,6 +66,22 @@ func workOf(actions []string) string {
 		return works[0]
 	}
 	return workSeveral
+}
+
+// isTitle reports whether what a message asks for is written like a title: "The
+// Art of War" is a document, where "the duties of tenants" are a topic of one.
+func isTitle(message string) bool {
+	names := 0
+	for i, t := range tokensOf(message) {
+		switch {
+		case i == 0 || glue[t.text] || verbs[t.text] || t.text == "please":
+		case t.upper:
+			names++
+		case !t.idle():
+			return false
+		}
+	}
+	return names > 1 && words.Detect(message) != words.German // which writes every noun like a name
 }
 
 // brings reports whether a message holds a text beside what it asks.
