@@ -203,7 +203,7 @@ func (c *checking) children() {
 		return
 	}
 	for i, n := range d.Nodes {
-		if n.Workflow != "" && n.Workflow != c.name && !c.exists(KindWorkflow, n.Workflow) {
+		if n.Workflow != "" && n.Workflow != c.name && !c.exists(KindWorkflow, n.Workflow) && !c.seeded(KindWorkflow, n.Workflow) {
 			c.add(check.References, fmt.Sprintf("/nodes/%d/workflow", i), "write the name or id of a workflow you may use", "there is no workflow %q", n.Workflow)
 		}
 	}

@@ -98,7 +98,7 @@ func reading(t *testing.T, confidence string, unreadFor, waits int) *activitiest
 			}
 			return out, nil
 		}).
-		Tool("rag.answer_with_context_v1", inline, answer).
+		Tool("rag.answer_with_context_v1", inline, answer).Tool("documents.find_v1", inline, say("")).
 		Tool("llm.generic_chat_v1", models, say("Hello.")).Tool("agent.code_v1", models, say("Done."))
 }
 

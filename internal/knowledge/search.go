@@ -18,7 +18,7 @@ type Clarity string
 const (
 	Clear   Clarity = "clear"   // answer it
 	Several Clarity = "several" // several documents answer it about equally well: ask which
-	Vague   Clarity = "vague"   // it names nothing to look for: ask for more
+	Vague   Clarity = "vague"   // it names nothing that was found: ask for more
 	Nothing Clarity = "none"    // nothing fits
 )
 
@@ -76,7 +76,7 @@ func (l *Library) Search(ctx context.Context, v identity.Viewer, q Question) (Fo
 	if err != nil {
 		return Found{}, err
 	}
-	f, err := l.search(ctx, v, q, scope)
+	f, err := l.found(ctx, v, q, scope)
 	if err != nil {
 		return Found{}, err
 	}

@@ -310,7 +310,7 @@ func likely(first, second string) []string {
 // intent decides under the schema that is asked for: one that knows actions,
 // or that of the intent classifier.
 func (t turn) intent() map[string]any {
-	if !asks(t.req.Schema, "action") {
+	if asks(t.req.Schema, "intent") || !asks(t.req.Schema, "action") {
 		return classify(t.question)
 	}
 	values := decide(t.question, t.req.Messages[:max(len(t.req.Messages)-1, 0)]).values()

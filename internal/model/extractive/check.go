@@ -60,6 +60,9 @@ func (t turn) check(w *writer) error {
 func (t turn) closestTo(w *writer, n *notes, m *knowledge.Matter, claim string) (bool, error) {
 	quotes := m.Closest(claim, maxClosest)
 	if len(quotes) == 0 || quotes[0].Rating < knowledge.Near {
+		quotes = t.rowsOn(claim)
+	}
+	if len(quotes) == 0 {
 		return false, w.say("\n\n   " + t.say.silent)
 	}
 	var said strings.Builder

@@ -23,7 +23,7 @@ var (
 // classify tells what a message wants, by rules, and how sure they are.
 func classify(message string) map[string]any {
 	intent, confidence := judge(strings.ToLower(strings.TrimSpace(message)))
-	return map[string]any{"intent": intent, "confidence": confidence}
+	return map[string]any{"intent": intent, "confidence": confidence, "work": workOn(message)}
 }
 
 func judge(m string) (string, float64) {

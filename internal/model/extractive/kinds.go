@@ -105,13 +105,26 @@ func (r *reading) leads(p *phrase) {
 func (r *reading) follows(p *phrase) {
 	noun := p.noun
 	for i := noun + 1; i+1 < len(r.tokens) && i <= noun+4; i++ {
-		if links[r.tokens[i].text] && !r.taken[i+1] && r.inTitles(r.tokens[i+1]) && !kindOf(r.tokens[i+1]).ok {
-			p.modifiers = append(p.modifiers, i+1)
+		of := r.unglued(i + 1)
+		if of == len(r.tokens) || r.taken[of] {
+			continue
 		}
-		if sources[r.tokens[i].text] && r.tokens[i+1].upper && !r.taken[i+1] && !r.inTitles(r.tokens[i+1]) && r.Action != doAnswer {
-			p.foreign = i + 1
+		near := of == i+1 || glue[r.tokens[i].text] // "with the" begins another name, "of the" does not
+		if near && links[r.tokens[i].text] && r.inTitles(r.tokens[of]) && !kindOf(r.tokens[of]).ok && !slices.Contains(p.modifiers, of) {
+			p.modifiers = append(p.modifiers, of)
+		}
+		if sources[r.tokens[i].text] && r.tokens[of].upper && !r.inTitles(r.tokens[of]) && r.Action != doAnswer {
+			p.foreign = of
 		}
 	}
+}
+
+// unglued is the first token from i on that is no article or the like.
+func (r *reading) unglued(i int) int {
+	for i < len(r.tokens) && glue[r.tokens[i].text] {
+		i++
+	}
+	return i
 }
 
 // listed reports whether a token joins two numbers of names: "the 2023 and the

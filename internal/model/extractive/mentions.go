@@ -44,28 +44,39 @@ func (r *reading) called() []called {
 	return out
 }
 
-// wholeTitles finds the names that stand in the message word for word.
+// wholeTitles finds the names that stand in the message word for word, whatever
+// articles stand between.
 func (r *reading) wholeTitles() {
 	for _, d := range r.called() {
 		for at := 0; len(d.name) > 0 && at+len(d.name) <= len(r.tokens); at++ {
-			if r.standsAt(d.name, at) {
-				span := make([]int, len(d.name))
-				for i := range span {
-					span[i] = at + i
-				}
+			if span := r.standsAt(d.name, at); span != nil && !(d.common && len(span) == 1 && r.spokenOf(at)) {
 				r.find(d.titled, r.tokens[at].start, span...)
 			}
 		}
 	}
 }
 
-func (r *reading) standsAt(name []token, at int) bool {
-	for i, t := range name {
-		if r.taken[at+i] || !t.is(r.tokens[at+i]) {
-			return false
+// standsAt are the tokens of the message that are a name, from one of them on;
+// nil where the name does not stand there.
+func (r *reading) standsAt(name []token, at int) []int {
+	var span []int
+	for _, t := range name {
+		for len(span) > 0 && at < len(r.tokens) && glue[r.tokens[at].text] {
+			at++
 		}
+		if at == len(r.tokens) || r.taken[at] || !t.is(r.tokens[at]) {
+			return nil
+		}
+		span = append(span, at)
+		at++
 	}
-	return true
+	return span
+}
+
+// spokenOf reports whether a word that is a whole title only tells what a
+// question is about: "What does a lease cost?"
+func (r *reading) spokenOf(i int) bool {
+	return r.Action == doAnswer && !r.nameLike(i) && !(i > 0 && point[r.tokens[i-1].text])
 }
 
 // scattered finds names of several words that all stand somewhere in the
@@ -189,7 +200,7 @@ func (r *reading) ofConversation(docs []titled) []titled {
 func (r *reading) names() {
 	for i, t := range r.tokens {
 		isObject := r.object(i) && len(t.text) > 3 && !blank[t.text] && !verbs[t.text]
-		if r.taken[i] || !r.nameLike(i) && !r.comparedTo(i) && !isObject {
+		if r.taken[i] || t.idle() && !t.upper || !r.nameLike(i) && !r.comparedTo(i) && !isObject {
 			continue
 		}
 		if d, ok := r.only(t); ok && !kindOf(t).ok && !r.found(d.id) {
@@ -198,7 +209,8 @@ func (r *reading) names() {
 	}
 	r.shared()
 	if words.Detect(r.text) == words.German {
-		return // every noun is written like a name
+		r.compounds() // every noun is written like a name
+		return
 	}
 	for _, loc := range objects.FindAllStringSubmatchIndex(r.text, -1) {
 		span := r.within(loc[2], loc[3])
@@ -209,11 +221,27 @@ func (r *reading) names() {
 	}
 }
 
+// compounds finds German names that say what kind of document is meant, and fit
+// no title: "den Prüfbericht".
+func (r *reading) compounds() {
+	for i, t := range r.tokens {
+		if r.taken[i] || r.Action == doAnswer || i == 0 || !point[r.tokens[i-1].text] || r.inTitles(t) {
+			continue
+		}
+		for w := range kinds {
+			if len(w) >= 5 && len(t.text) > len(w)+2 && strings.HasSuffix(t.text, w) {
+				r.settle(nil, []int{i}, r.text[t.start:t.end], false)
+				break
+			}
+		}
+	}
+}
+
 // shared finds what several names hold, where the message writes it like a
 // name or says what is to be done with it: "the GPLs" are to choose from.
 func (r *reading) shared() {
 	for i, t := range r.tokens {
-		if r.taken[i] || len(t.text) < 3 || kindOf(t).ok || blank[t.text] || verbs[t.text] || !r.meant(i) {
+		if r.taken[i] || len(t.text) < 3 || t.idle() && !t.upper || kindOf(t).ok || blank[t.text] || verbs[t.text] || !r.meant(i) {
 			continue
 		}
 		fits := slices.DeleteFunc(slices.Clone(r.all), func(d titled) bool { return !d.abbreviates(t) })

@@ -69,18 +69,40 @@ func (t token) is(o token) bool {
 	return len(t.text) > 3 && len(o.text) > 3 && (t.en == o.en || t.de == o.de)
 }
 
-// titled is a document by its names.
+// titled is a document by its names, without the glue of them.
 type titled struct {
 	id, title string
 	tokens    []token // of the title
 	file      []token // of the name of its file, where that is another
+	common    bool    // the title is a single word with an article: "The lease"
 }
 
 // extensions are no part of a name people use.
 var extensions = regexp.MustCompile(`(?i)\.(?:pdf|docx?|pptx?|xlsx?|md|txt|html?|csv|rtf|odt)$`)
 
 func newTitled(id, title, file string) titled {
-	return titled{id, title, tokensOf(extensions.ReplaceAllString(title, "")), tokensOf(extensions.ReplaceAllString(file, ""))}
+	whole := tokensOf(extensions.ReplaceAllString(title, ""))
+	d := titled{id: id, title: title, tokens: unglued(whole), file: unglued(tokensOf(extensions.ReplaceAllString(file, "")))}
+	d.common = len(d.tokens) == 1 && len(whole) > 1
+	return d
+}
+
+// glue are words that hold a name together and are no part of it.
+var glue = wordSet("glue")
+
+// unglued are the tokens of a name that tell it from others; all of them where
+// it has nothing but glue.
+func unglued(name []token) []token {
+	out := slices.DeleteFunc(slices.Clone(name), func(t token) bool { return glue[t.text] })
+	if len(out) == 0 {
+		return name
+	}
+	return out
+}
+
+// idle reports whether a token says nothing of which document is meant.
+func (t token) idle() bool {
+	return glue[t.text] || words.Stop(words.English, t.text) || words.Stop(words.German, t.text)
 }
 
 // names are what a document is called: its title, and its file unless that is

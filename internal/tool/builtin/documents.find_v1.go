@@ -57,12 +57,19 @@ func (t findDocuments) Run(ctx context.Context, c *tool.Call) (map[string]any, e
 		documents, _ := out["documents"].([]any)
 		out["sample"] = documents[:min(n, len(documents))]
 	}
+	if c.Inputs["list"] == true {
+		out["list"] = bullets(found)
+	}
+	if other, ok := c.Inputs["other"].(map[string]any); ok {
+		options, _ := out["options"].([]any)
+		out["options"] = append(options, other)
+	}
 	return out, nil
 }
 
 func (t findDocuments) find(ctx context.Context, c *tool.Call) ([]knowledge.Titled, error) {
 	if c.Inputs["all"] == true {
-		return t.titles.OwnDocuments(ctx, c.Viewer, min(number(c, "limit", maxFound), maxFound))
+		return t.all(ctx, c)
 	}
 	ids, err := t.named(ctx, c)
 	if err != nil || len(ids) == 0 {
@@ -76,6 +83,18 @@ func (t findDocuments) find(ctx context.Context, c *tool.Call) ([]knowledge.Titl
 	return slices.DeleteFunc(found, func(d knowledge.Titled) bool {
 		return slices.Contains(drop, d.ID) && !slices.Contains(keep, d.ID)
 	}), nil
+}
+
+// all are the latest of the person's documents, or of those in the contexts of
+// the turn. A turn without contexts may read all of them.
+func (t findDocuments) all(ctx context.Context, c *tool.Call) ([]knowledge.Titled, error) {
+	limit := min(number(c, "limit", maxFound), maxFound)
+	if c.Inputs["here"] != true || len(c.ContextIDs) == 0 {
+		return t.titles.OwnDocuments(ctx, c.Viewer, limit)
+	}
+	found, err := t.titles.OwnDocuments(ctx, c.Viewer, 0)
+	found = slices.DeleteFunc(slices.Clone(found), func(d knowledge.Titled) bool { return !slices.Contains(c.ContextIDs, d.ContextID) })
+	return found[:min(len(found), limit)], err
 }
 
 // named are the ids asked for, with those in sets, each once.
@@ -172,6 +191,18 @@ func calledData(d knowledge.Titled) map[string]any {
 	}
 	return out
 }
+
+// bullets are documents as a Markdown list.
+func bullets(found []knowledge.Titled) string {
+	lines := make([]string, len(found))
+	for i, d := range found {
+		lines[i] = "- **" + inMarkdown.Replace(strings.Join(strings.Fields(label(d, found)), " ")) + "**"
+	}
+	return strings.Join(lines, "\n")
+}
+
+// inMarkdown has the marks of Markdown in a name taken literally.
+var inMarkdown = strings.NewReplacer("\\", `\\`, "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, "`", "\\`")
 
 // label tells documents of one title apart by their files.
 func label(d knowledge.Titled, among []knowledge.Titled) string {

@@ -28,14 +28,9 @@ func (t matchDocuments) Run(ctx context.Context, c *tool.Call) (map[string]any, 
 	if err != nil {
 		return nil, err
 	}
-	among, names := withFileNames(among)
-	s := titleIndex{least: enough, titles: make([]string, len(among)), folded: make([]string, len(among)), documents: among}
+	s := newTitleIndex(among)
 	if least, ok := c.Inputs["least"].(float64); ok {
 		s.least = least
-	}
-	for i, name := range names {
-		s.titles[i] = plainTitle(name)
-		s.folded[i] = folded(s.titles[i])
 	}
 	var found []knowledge.Titled
 	unmatched, seen := []any{}, map[string]bool{}
@@ -59,6 +54,9 @@ func (t matchDocuments) Run(ctx context.Context, c *tool.Call) (map[string]any, 
 	}
 	out := titled(found)
 	out["unmatched"] = unmatched
+	if n := number(c, "closest", 0); n > 0 {
+		s.tellClosest(out, flat(unmatched), n)
+	}
 	return out, nil
 }
 
@@ -113,25 +111,42 @@ type titleIndex struct {
 	least     float64
 	titles    []string
 	folded    []string // the titles as findFolded wants them
+	bare      []string // the titles without articles and the like
 	documents []knowledge.Titled
 }
 
+func newTitleIndex(among []knowledge.Titled) titleIndex {
+	among, names := withFileNames(among)
+	s := titleIndex{
+		least: enough, documents: among,
+		titles: make([]string, len(among)), folded: make([]string, len(among)), bare: make([]string, len(among)),
+	}
+	for i, name := range names {
+		s.titles[i] = plainTitle(name)
+		s.folded[i] = folded(s.titles[i])
+		s.bare[i] = bareTitle(s.titles[i])
+	}
+	return s
+}
+
 // called are the documents a name means: those of just that title, else those
-// whose titles stand in it, else the one whose title is most like it, else the
-// only one whose title it stands in.
+// of that title but for articles, else those whose titles stand in it, else the
+// one whose title is most like it, else the only one whose title it stands in.
 func (s titleIndex) called(name string) []knowledge.Titled {
 	plain := plainTitle(name)
 	if plain == "" {
 		return nil
 	}
-	var same, within []knowledge.Titled
-	low := folded(plain)
+	var same, alike, within []knowledge.Titled
+	low, bare := folded(plain), bareTitle(plain)
 	best, score := -1, s.least
 	for i, title := range s.titles {
 		switch {
 		case title == "":
 		case title == plain:
 			same = append(same, s.documents[i])
+		case s.bare[i] == bare:
+			alike = append(alike, s.documents[i])
 		case len(title) < len(plain) && utf8.RuneCountInString(title) > 2 && stands(plain, low, s.folded[i]):
 			within = append(within, s.documents[i])
 		default:
@@ -143,12 +158,17 @@ func (s titleIndex) called(name string) []knowledge.Titled {
 	switch {
 	case len(same) > 0:
 		return same
+	case len(alike) > 0:
+		return alike
 	case len(within) > 0:
 		return within
 	case best >= 0:
 		return []knowledge.Titled{s.documents[best]}
 	}
-	return s.partly(plain, low)
+	if found := s.partly(plain, low); len(found) > 0 || bare == plain {
+		return found
+	}
+	return s.partly(bare, folded(bare)) // "the house rules" in "House rules of the pool"
 }
 
 // partName is how many characters a name has at least that is taken for a part
@@ -190,6 +210,33 @@ func similarity(a, b string, least float64) float64 {
 	}
 	return 1 - float64(levenshtein.ComputeDistance(a, b))/float64(longer)
 }
+
+// bareTitle is a plain title without its articles and other words that only
+// hold a name together; the whole where it has no others.
+func bareTitle(plain string) string {
+	var kept []string
+	for w := range strings.FieldsSeq(plain) {
+		if !glue[w] {
+			kept = append(kept, w)
+		}
+	}
+	if len(kept) == 0 {
+		return plain
+	}
+	return strings.Join(kept, " ")
+}
+
+// glue are articles, possessives and what stands before the second noun of a
+// name, in English and German. Whoever names a document leaves them out, or puts
+// others in.
+var glue = func() map[string]bool {
+	out := map[string]bool{}
+	for w := range strings.FieldsSeq(`the a an of for in on at our my your der die das den dem des ein eine einer eines einem einen
+		für von vom zum zur im am unser unsere unserer unseres unserem unseren mein meine meiner meines meinem meinen`) {
+		out[w] = true
+	}
+	return out
+}()
 
 // plainTitle is a title in lower case, without the ending of a file's name and
 // with single spaces for what joins words.

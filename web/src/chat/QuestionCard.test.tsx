@@ -81,6 +81,13 @@ describe('the slip', () => {
     expect(sent).toMatchObject([{ resume_value: { type: 'cancel', value: null } }]);
   });
 
+  it('skips a question with the answer that none is meant, where it has one', async () => {
+    show(question('q', { options: [{ id: 'd1', label: 'First' }, { id: 'none', label: 'None of these' }] }));
+    expect(buttons()).toEqual(['First1', 'None of these2', 'Skip this question']);
+    await act(async () => [...box.querySelectorAll<HTMLButtonElement>('.options button')].at(-1)!.click());
+    expect(sent).toMatchObject([{ interrupt_id: 'q', resume_value: { type: 'doc_choice', value: 'none' } }]);
+  });
+
   it('shows several open questions one at a time', () => {
     show(question('a'), question('b'));
     expect(box.textContent).toContain('Question 1 of 2');

@@ -41,6 +41,9 @@ export function QuestionCard({ asked, at, onNext }: { asked: Interrupt[]; at: nu
   );
 }
 
+/** The id of an option that says that none of the others is meant. It is an answer, which skipping a question is not. */
+const none = 'none';
+
 interface Choice {
   label: string;
   value: string | boolean;
@@ -49,7 +52,7 @@ interface Choice {
 
 /** Documents look like documents, and so do the ways to more of them. */
 function iconOf(interrupt: Interrupt, id: string): { icon?: IconName } {
-  if (interrupt.interrupt_type === 'doc_choice' && id !== 'all') return { icon: 'document' };
+  if (interrupt.interrupt_type === 'doc_choice' && id !== 'all' && id !== none) return { icon: 'document' };
   if (interrupt.interrupt_type !== 'retrieval_low') return {};
   if (id === 'tag_docs') return { icon: 'document' };
   return id === 'web_search' ? { icon: 'globe' } : {};
@@ -96,8 +99,9 @@ function Question({ interrupt }: { interrupt: Interrupt }) {
     if (choice) settle(choice.value, choice.label);
   });
 
+  const wayOut = offered.find((choice) => choice.value === none);
   const skip = (
-    <button type="button" className="quiet" disabled={busy} onClick={() => settle(null, null)}>
+    <button type="button" className="quiet" disabled={busy} onClick={() => (wayOut ? settle(wayOut.value, wayOut.label) : settle(null, null))}>
       {words.skipQuestion}
     </button>
   );
