@@ -101,15 +101,15 @@ func shippedValues(name string) Values {
 func (n Number) Check(v float64) error {
 	switch {
 	case math.IsNaN(v) || v < n.Least || v > n.Most:
-		return fault.New(fault.Invalid, "%s is %s to %s %s, not %s.", n.Key, plain(n.Least), plain(n.Most), n.Unit, plain(v)).
+		return fault.New(fault.Invalid, "%s is %s to %s %s, not %s.", n.Key, formatNumber(n.Least), formatNumber(n.Most), n.Unit, formatNumber(v)).
 			With(map[string]any{"field": n.Key, "least": n.Least, "most": n.Most})
 	case !n.Fraction && v != math.Trunc(v):
-		return fault.New(fault.Invalid, "%s is a whole number, not %s.", n.Key, plain(v)).With(map[string]any{"field": n.Key})
+		return fault.New(fault.Invalid, "%s is a whole number, not %s.", n.Key, formatNumber(v)).With(map[string]any{"field": n.Key})
 	}
 	return nil
 }
 
-func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+func formatNumber(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // numberOf finds a number by its key: Invalid when there is none.
 func numberOf(key string) (Number, error) {

@@ -284,7 +284,7 @@ func (p PlanView) with(change map[string]*float64) (Values, error) {
 		next[key], now[key] = *to, *to
 	}
 	if now["file_mib"] > now["storage_mib"] {
-		return nil, fault.New(fault.Invalid, "One file may not be larger than all files together: file_mib is %s, storage_mib %s.", plain(now["file_mib"]), plain(now["storage_mib"])).
+		return nil, fault.New(fault.Invalid, "One file may not be larger than all files together: file_mib is %s, storage_mib %s.", formatNumber(now["file_mib"]), formatNumber(now["storage_mib"])).
 			With(map[string]any{"field": "file_mib"})
 	}
 	return next, nil
