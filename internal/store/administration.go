@@ -95,6 +95,9 @@ func (s *Store) ClearFactor(ctx context.Context, by, userID string) error {
 
 // PeopleFigures implements identity.Administration.
 func (s *Store) PeopleFigures(ctx context.Context, ids []string) (by map[string]identity.Figures, err error) {
+	if len(ids) == 0 {
+		return map[string]identity.Figures{}, nil
+	}
 	now := s.now()
 	err = s.read(ctx, identity.System(), func(tx Tx) error {
 		by = make(map[string]identity.Figures, len(ids))
