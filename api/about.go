@@ -9,6 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"liminal/internal/fault"
+	"liminal/internal/quota"
 	"liminal/internal/telemetry"
 )
 
@@ -40,7 +41,7 @@ func (s *server) uiConfig(ctx context.Context, _ *struct{}) (UIConfig, error) {
 	door, err := s.SignIns.Door(ctx)
 	return UIConfig{
 		Version: s.Version, Model: s.Model, Temporal: Nullable[TemporalUI]{s.Temporal},
-		FirstRun: door.FirstRun, SignUp: door.SignUp, Upload: limitsOf("free"), Search: s.WebSearch,
+		FirstRun: door.FirstRun, SignUp: door.SignUp, Upload: limitsOf(s.Plans.Named(quota.Free)), Search: s.WebSearch,
 		Setup: door.FirstRun && s.stranger(requestOf(ctx), ""),
 	}, err
 }

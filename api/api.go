@@ -47,16 +47,18 @@ type Options struct {
 	deadlines deadlines        // of tests; else defaultDeadlines
 }
 
-// IdentityOptions is who people are. *identity.Accounts is the first six.
+// IdentityOptions is who people are. *identity.Accounts is all but the last two.
 type IdentityOptions struct {
 	SignIns   SignIns
 	Devices   Devices
 	Passwords Passwords
 	People    People
-	Factors   Factors          // optional: second factors (AUTH-12)
-	Elsewhere Elsewhere        // optional: accounts elsewhere; with Providers (AUTH-16)
-	Providers *oauth.Providers // optional: where people may sign in with them
-	SetupWord string           // optional: what the first account asks for that is made from elsewhere; empty: nothing
+	// Administration is what administrators do to people's accounts.
+	Administration Administration
+	Factors        Factors          // optional: second factors (AUTH-12)
+	Elsewhere      Elsewhere        // optional: accounts elsewhere; with Providers (AUTH-16)
+	Providers      *oauth.Providers // optional: where people may sign in with them
+	SetupWord      string           // optional: what the first account asks for that is made from elsewhere; empty: nothing
 }
 
 // ChatOptions is conversations, their turns and all other runs.
@@ -99,8 +101,9 @@ type KnowledgeOptions struct {
 type QuotaOptions struct {
 	Limits  *quota.Limits
 	Once    *quota.Once
-	Budgets *quota.Budgets // optional: what model calls used; nil: nobody counts
-	Intake  quota.Intake   // optional: what one person may bring in; what is zero is as their plan says
+	Plans   *quota.PlanTable // optional: what each person may use; nil: the plans as they ship
+	Budgets *quota.Budgets   // optional: what model calls used; nil: nobody counts
+	Intake  quota.Intake     // optional: what one person may bring in; what is zero is as their plan says
 }
 
 // SiteOptions is what is told of the installation, and how it is reached.
@@ -179,6 +182,7 @@ func (s *server) routes() {
 	s.mailRoutes()
 	s.settingsRoutes()
 	s.userRoutes()
+	s.planRoutes()
 	s.factorRoutes()
 	s.oauthRoutes()
 	s.chatRoutes()

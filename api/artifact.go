@@ -101,7 +101,7 @@ func (s *server) createArtifact(ctx context.Context, in *createArtifactInput) (A
 	b := in.Body
 	a, _, err := once(ctx, s, quota.Key{Route: "POST /v1/artifacts", Key: in.Key}, b, func(ctx context.Context) (Artifact, error) {
 		v := viewerOf(ctx)
-		if err := s.Limits.Spend(ctx, quota.PlanOf(v.Plan).Chat, v.UserID); err != nil {
+		if err := s.Limits.Spend(ctx, s.Plans.Of(v).Chat, v.UserID); err != nil {
 			return Artifact{}, err
 		}
 		a, err := s.Artifacts.Create(ctx, v, b.draft())
@@ -163,7 +163,7 @@ type patchInput struct {
 
 func (s *server) patchArtifact(ctx context.Context, in *patchInput) (Artifact, error) {
 	v := viewerOf(ctx)
-	if err := s.Limits.Spend(ctx, quota.PlanOf(v.Plan).Chat, v.UserID); err != nil {
+	if err := s.Limits.Spend(ctx, s.Plans.Of(v).Chat, v.UserID); err != nil {
 		return Artifact{}, err
 	}
 	a, err := s.Artifacts.Patch(ctx, v, in.ID, artifacts.Change{Patch: in.Body.Patch, Base: in.Body.BaseVersion, Note: in.Body.ChangeNote})
@@ -195,7 +195,7 @@ type restoreInput struct {
 // restoreVersion goes back by going on: versions are never taken away (ART-07).
 func (s *server) restoreVersion(ctx context.Context, in *restoreInput) (Artifact, error) {
 	v := viewerOf(ctx)
-	if err := s.Limits.Spend(ctx, quota.PlanOf(v.Plan).Chat, v.UserID); err != nil {
+	if err := s.Limits.Spend(ctx, s.Plans.Of(v).Chat, v.UserID); err != nil {
 		return Artifact{}, err
 	}
 	a, err := s.Shapes.Rollback(ctx, v, in.ID, in.Version, value(in.Body).Reason)

@@ -1,6 +1,9 @@
 package api
 
-import "net/http"
+import (
+	"net/http"
+	"strings"
+)
 
 // accountWalls is the table's part of accounts, sessions and factors: what
 // they name is the session of whoever asks, or a token that says it all.
@@ -21,6 +24,17 @@ var accountWalls = map[string]wall{
 	"GET /v1/insights":              ownOnly(http.StatusForbidden),
 	"PATCH /v1/users/{id}": func(p *person, of belongings) []attack {
 		return []attack{{request: p.request("PATCH", "/v1/users/"+of.user, map[string]any{"role": "admin"}), want: 403}}
+	},
+
+	"GET /v1/users/{id}": forbiddenOf("GET", "/v1/users/{id}"), "DELETE /v1/users/{id}/sessions": forbiddenOf("DELETE", "/v1/users/{id}/sessions"),
+	"DELETE /v1/users/{id}/mfa": forbiddenOf("DELETE", "/v1/users/{id}/mfa"),
+	"GET /v1/audit": func(p *person, of belongings) []attack {
+		return []attack{{request: p.request("GET", "/v1/audit", nil), want: 403}, {request: p.request("GET", "/v1/audit?user_id="+of.user, nil), want: 403}}
+	},
+	"GET /v1/plans": ownOnly(http.StatusForbidden),
+	"PATCH /v1/plans/{name}": func(p *person, _ belongings) []attack {
+		body := map[string]any{"version": 0, "numbers": map[string]any{"files": 5}}
+		return []attack{{request: p.request("PATCH", "/v1/plans/free", body), want: 403}, {request: p.request("PATCH", "/v1/plans/gold", body), want: 403}}
 	},
 
 	// These take a token from a mail; without it they tell nothing and do
@@ -48,6 +62,13 @@ var accountWalls = map[string]wall{
 	"GET /v1/auth/oauth/{provider}/callback": func(p *person, of belongings) []attack {
 		return []attack{{request: p.request("GET", "/v1/auth/oauth/nowhere/callback?state="+of.session, nil), want: 404}}
 	},
+}
+
+// forbiddenOf is the wall of what administrators alone do to an account.
+func forbiddenOf(method, path string) wall {
+	return func(p *person, of belongings) []attack {
+		return []attack{{request: p.request(method, strings.ReplaceAll(path, "{id}", of.user), nil), want: http.StatusForbidden}}
+	}
 }
 
 // nobodysToken leaves by a token that is nobody's and without a session of its

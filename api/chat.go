@@ -211,7 +211,7 @@ func (s *server) say(ctx context.Context, v identity.Viewer, t chat.NewTurn, key
 	if err := s.configured(); err != nil {
 		return ChatAnswer{}, err
 	}
-	if err := s.Limits.Spend(ctx, quota.PlanOf(v.Plan).Chat, v.UserID); err != nil {
+	if err := s.Limits.Spend(ctx, s.Plans.Of(v).Chat, v.UserID); err != nil {
 		return ChatAnswer{}, err
 	}
 	if err := s.reachable(ctx, v, t); err != nil {

@@ -11,7 +11,6 @@ import (
 	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
-	"liminal/internal/quota"
 )
 
 func (s *server) contextRoutes() {
@@ -85,7 +84,7 @@ func (s *server) createContext(ctx context.Context, in *createContextInput) (Con
 	if name == "" {
 		return Context{}, fault.New(fault.Invalid, "A context needs a name.")
 	}
-	if err := s.Limits.Spend(ctx, quota.PlanOf(v.Plan).Chat, v.UserID); err != nil { // each file of it is a run
+	if err := s.Limits.Spend(ctx, s.Plans.Of(v).Chat, v.UserID); err != nil { // each file of it is a run
 		return Context{}, err
 	}
 	sources, err := s.sources(ctx, v, b.Paths, b.Recursive == nil || *b.Recursive) // all are there, before anything is made

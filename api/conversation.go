@@ -146,7 +146,7 @@ type createConversationInput struct {
 func (s *server) createConversation(ctx context.Context, in *createConversationInput) (OneConversation, error) {
 	v, b := viewerOf(ctx), in.Body
 	made, _, err := once(ctx, s, quota.Key{Route: "POST /v1/conversations", Key: in.Key}, b, func(ctx context.Context) (OneConversation, error) {
-		if err := s.Limits.Spend(ctx, quota.PlanOf(v.Plan).Chat, v.UserID); err != nil {
+		if err := s.Limits.Spend(ctx, s.Plans.Of(v).Chat, v.UserID); err != nil {
 			return OneConversation{}, err
 		}
 		if err := s.mayUse(ctx, v, b.ActiveContextID); err != nil {

@@ -16,7 +16,6 @@ import (
 	"liminal/internal/fault"
 	"liminal/internal/id"
 	"liminal/internal/identity"
-	"liminal/internal/quota"
 )
 
 func (s *server) exportRoutes() {
@@ -72,7 +71,7 @@ func (s *server) exported(ctx context.Context, v identity.Viewer, conversationID
 	if !id.Valid(conversationID) {
 		return Exported{}, fault.New(fault.Invalid, "The id of the conversation is no UUID.").With(map[string]any{"field": "id"})
 	}
-	if err := s.Limits.Spend(ctx, quota.PlanOf(v.Plan).Chat, v.UserID); err != nil {
+	if err := s.Limits.Spend(ctx, s.Plans.Of(v).Chat, v.UserID); err != nil {
 		return Exported{}, err
 	}
 	c, err := s.Conversations.Conversation(ctx, v, conversationID)

@@ -87,7 +87,7 @@ func (s *server) upload(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer release()
-	bounds := boundsOf(v.Plan)
+	bounds := boundsOf(s.Plans.Of(v))
 	r.Body = http.MaxBytesReader(w, s.deadlines.body(w, r.Body), bounds.File+uploadSpare)
 	err = s.roomFor(ctx, v, r.ContentLength)
 	var got Uploaded
@@ -110,7 +110,7 @@ func (s *server) upload(w http.ResponseWriter, r *http.Request) {
 // in bytes; below zero it is not known. Those that come at the same moment do not
 // see each other, so it may be exceeded by as many as one person sends at once.
 func (s *server) roomFor(ctx context.Context, v identity.Viewer, length int64) error {
-	plan := quota.PlanOf(v.Plan)
+	plan := s.Plans.Of(v)
 	intake := plan.IntakeOf(s.Intake)
 	if err := s.Limits.Spend(ctx, intake.Rule(), v.UserID); err != nil { // first, so that those who come again and again cost the database nothing
 		return err
@@ -323,13 +323,12 @@ type Storage struct {
 }
 
 // boundsOf is what a plan says of files.
-func boundsOf(plan string) files.Bounds {
-	p := quota.PlanOf(plan)
+func boundsOf(p quota.Plan) files.Bounds {
 	return files.Bounds{File: p.MaxFileBytes, Total: p.MaxStorageBytes, Count: p.MaxFiles}
 }
 
-func limitsOf(plan string) FileLimits {
-	return FileLimits{MaxBytes: quota.PlanOf(plan).MaxFileBytes, Extensions: files.Extensions()}
+func limitsOf(p quota.Plan) FileLimits {
+	return FileLimits{MaxBytes: p.MaxFileBytes, Extensions: files.Extensions()}
 }
 
 func (s *server) fileLimits(ctx context.Context, _ *struct{}) (Allowance, error) {
@@ -338,7 +337,7 @@ func (s *server) fileLimits(ctx context.Context, _ *struct{}) (Allowance, error)
 	if err != nil {
 		return Allowance{}, err
 	}
-	b, limits := boundsOf(v.Plan), limitsOf(v.Plan)
+	b, limits := boundsOf(s.Plans.Of(v)), limitsOf(s.Plans.Of(v))
 	limits.Extensions, err = s.Files.Extensions(ctx, v)
 	return Allowance{
 		FileLimits: limits,

@@ -239,7 +239,7 @@ func (w *world) wrongCursors() {
 	}
 	tried := 0
 	for path, item := range w.server.huma.OpenAPI().Paths {
-		if item.Get == nil || !takes(item.Get, "cursor") || strings.HasPrefix(path, "/v1/users") {
+		if item.Get == nil || !takes(item.Get, "cursor") || strings.HasPrefix(path, "/v1/users") || path == "/v1/audit" { // administrators' alone
 			continue
 		}
 		tried++

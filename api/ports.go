@@ -97,6 +97,16 @@ type People interface {
 	ChangeSettings(ctx context.Context, v identity.Viewer, c identity.SettingsChange) (identity.Settings, error)
 }
 
+// Administration is what administrators see of people's accounts, and do to
+// them. Others are Forbidden before anything is looked for.
+type Administration interface {
+	UserOf(ctx context.Context, v identity.Viewer, userID string) (identity.User, error)
+	Figures(ctx context.Context, v identity.Viewer, ids []string) (map[string]identity.Figures, error)
+	SignOutUser(ctx context.Context, v identity.Viewer, userID string) (int, error)
+	ClearFactor(ctx context.Context, v identity.Viewer, userID string) error
+	Audit(ctx context.Context, v identity.Viewer, f identity.AuditFilter) ([]identity.AuditEvent, string, error)
+}
+
 // Conversations keeps threads.
 type Conversations interface{ chat.Conversations }
 

@@ -54,7 +54,7 @@ type createPreferenceInput struct {
 func (s *server) createPreference(ctx context.Context, in *createPreferenceInput) (OnePreference, error) {
 	b, v := in.Body, viewerOf(ctx)
 	kept, _, err := once(ctx, s, quota.Key{Route: "POST /v1/preferences", Key: in.Key}, b, func(ctx context.Context) (OnePreference, error) {
-		if err := s.Limits.Spend(ctx, quota.PlanOf(v.Plan).Chat, v.UserID); err != nil {
+		if err := s.Limits.Spend(ctx, s.Plans.Of(v).Chat, v.UserID); err != nil {
 			return OnePreference{}, err
 		}
 		e, err := s.Preferences.Record(ctx, v, learning.Feedback{

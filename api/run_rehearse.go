@@ -10,7 +10,6 @@ import (
 	"liminal/artifacts"
 	"liminal/internal/fault"
 	"liminal/internal/graph"
-	"liminal/internal/quota"
 	"liminal/internal/rehearsal"
 	"liminal/internal/run"
 )
@@ -54,7 +53,7 @@ const maxReplay = 10 * time.Second
 // tool, asks nobody and writes nothing.
 func (s *server) rehearseRun(ctx context.Context, in *rehearseRunInput) (RehearsedRun, error) {
 	v := viewerOf(ctx)
-	if err := s.Limits.Spend(ctx, quota.PlanOf(v.Plan).ConfigTry, v.UserID); err != nil {
+	if err := s.Limits.Spend(ctx, s.Plans.Of(v).ConfigTry, v.UserID); err != nil {
 		return RehearsedRun{}, err
 	}
 	r, own, err := s.seen(ctx, in.ID)

@@ -56,7 +56,7 @@ type createSetInput struct {
 func (s *server) createSet(ctx context.Context, in *createSetInput) (OneDocumentSet, error) {
 	v, b := viewerOf(ctx), in.Body
 	made, _, err := once(ctx, s, quota.Key{Route: "POST /v1/document-sets", Key: in.Key}, b, func(ctx context.Context) (OneDocumentSet, error) {
-		if err := s.Limits.Spend(ctx, quota.PlanOf(v.Plan).Chat, v.UserID); err != nil {
+		if err := s.Limits.Spend(ctx, s.Plans.Of(v).Chat, v.UserID); err != nil {
 			return OneDocumentSet{}, err
 		}
 		n, err := s.Sets.CreateSet(ctx, v, knowledge.Set{Title: b.Title, Documents: b.Documents})

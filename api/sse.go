@@ -11,7 +11,6 @@ import (
 
 	"liminal/internal/fault"
 	"liminal/internal/identity"
-	"liminal/internal/quota"
 	"liminal/internal/run"
 	"liminal/internal/stream"
 )
@@ -62,7 +61,7 @@ func (s *server) stream(ctx context.Context, v identity.Viewer, r run.Run, after
 // ends after one terminal event. That the reader goes away ends nothing but
 // the reading (STREAM-29).
 func (s *server) streaming(ctx context.Context, v identity.Viewer, r run.Run, after int64, words encoder) (func(http.ResponseWriter, *http.Request), error) {
-	release, err := s.Limits.Hold(ctx, "streams", v.UserID, quota.PlanOf(v.Plan).Streams)
+	release, err := s.Limits.Hold(ctx, "streams", v.UserID, s.Plans.Of(v).Streams)
 	if err != nil {
 		return nil, err
 	}

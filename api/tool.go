@@ -39,7 +39,7 @@ func (s *server) runTool(ctx context.Context, in *runToolInput) (ToolOutput, err
 	k := quota.Key{Route: "POST /v1/tools/run", Key: in.Key}
 	out, _, err := once(ctx, s, k, in.Body, func(ctx context.Context) (ToolOutput, error) {
 		v := viewerOf(ctx)
-		if err := s.Limits.Spend(ctx, quota.PlanOf(v.Plan).Chat, v.UserID); err != nil {
+		if err := s.Limits.Spend(ctx, s.Plans.Of(v).Chat, v.UserID); err != nil {
 			return ToolOutput{}, err
 		}
 		r, err := s.Engine.RunTool(ctx, v, in.Body.Tool, orEmpty(in.Body.Input), requestID(ctx, in.Key))
@@ -119,7 +119,7 @@ func (s *server) runWorkflow(ctx context.Context, in *runWorkflowInput) (Started
 	k := quota.Key{Route: "POST /v1/workflows/run", Key: in.Key}
 	out, _, err := once(ctx, s, k, in.Body, func(ctx context.Context) (Started, error) {
 		v, b := viewerOf(ctx), in.Body
-		if err := s.Limits.Spend(ctx, quota.PlanOf(v.Plan).Chat, v.UserID); err != nil {
+		if err := s.Limits.Spend(ctx, s.Plans.Of(v).Chat, v.UserID); err != nil {
 			return Started{}, err
 		}
 		if err := s.mayRun(ctx, v, b.Workflow); err != nil {

@@ -44,7 +44,7 @@ type showVersionInput struct {
 // showVersion answers what a client asks for next: the end of the path.
 func (s *server) showVersion(ctx context.Context, in *showVersionInput) (Thread, error) {
 	v := viewerOf(ctx)
-	if err := s.Limits.Spend(ctx, quota.PlanOf(v.Plan).Chat, v.UserID); err != nil { // it rewrites as much as a turn, and more
+	if err := s.Limits.Spend(ctx, s.Plans.Of(v).Chat, v.UserID); err != nil { // it rewrites as much as a turn, and more
 		return Thread{}, err
 	}
 	if err := s.Conversations.ShowVersion(ctx, v, in.ID, id.Canonical(in.Body.MessageID)); err != nil {
@@ -72,7 +72,7 @@ func (s *server) branchConversation(ctx context.Context, in *branchInput) (OneCo
 		to = id.Derive("branch", v.UserID, in.ID, message, in.Key)
 	}
 	made, _, err := once(ctx, s, quota.Key{Route: "POST /v1/conversations/{id}/branch", Key: in.Key}, asked, func(ctx context.Context) (OneConversation, error) {
-		if err := s.Limits.Spend(ctx, quota.PlanOf(v.Plan).Chat, v.UserID); err != nil {
+		if err := s.Limits.Spend(ctx, s.Plans.Of(v).Chat, v.UserID); err != nil {
 			return OneConversation{}, err
 		}
 		c, err := s.Conversations.Branch(ctx, v, in.ID, message, to)

@@ -77,7 +77,7 @@ func (w *world) options(index knowledge.Index) Options {
 	logger := slog.New(slog.DiscardHandler)
 	accounts, err := identity.NewAccounts(w.store, identity.Options{
 		Key:  bytes.Repeat([]byte("k"), 32),
-		Cost: identity.Cost{Memory: 64, Passes: 1, Threads: 1}, Cache: w.memory.Cache(),
+		Cost: identity.Cost{Memory: 64, Passes: 1, Threads: 1}, Cache: w.memory.Cache(), Administration: w.store,
 	})
 	w.must(err)
 	roots, err := files.OpenRoots(w.TempDir(), w.store, []byte("links"))
@@ -97,7 +97,7 @@ func (w *world) options(index knowledge.Index) Options {
 			Files: roots, Contexts: w.store, Sources: w.store, Documents: w.store, Titles: w.store, Sets: w.store, Chunks: index,
 		},
 		QuotaOptions: QuotaOptions{
-			Limits: quota.NewLimits(generous{w.memory}), Once: quota.NewOnce(w.store, logger), Budgets: quota.NewBudgets(w.store, quota.BudgetOptions{}),
+			Limits: quota.NewLimits(generous{w.memory}), Plans: quota.NewPlanTable(w.store, logger), Once: quota.NewOnce(w.store, logger), Budgets: quota.NewBudgets(w.store, quota.BudgetOptions{}),
 		},
 		SiteOptions: SiteOptions{
 			Version: "test", Model: ModelInfo{Name: "extractive"}, Temporal: &TemporalUI{Base: "http://temporal.test", Namespace: "default"},
@@ -111,7 +111,7 @@ func (w *world) options(index knowledge.Index) Options {
 // sign makes accounts who people are, without second factors and accounts
 // elsewhere.
 func (o *IdentityOptions) sign(a *identity.Accounts) {
-	o.SignIns, o.Devices, o.Passwords, o.People = a, a, a, a
+	o.SignIns, o.Devices, o.Passwords, o.People, o.Administration = a, a, a, a, a
 }
 
 // generous is a ledger that counts sign-ins and requests for nothing; tests

@@ -14,7 +14,6 @@ import (
 	"liminal/internal/fault"
 	"liminal/internal/id"
 	"liminal/internal/identity"
-	"liminal/internal/quota"
 	"liminal/internal/stream"
 )
 
@@ -102,7 +101,7 @@ func (k *socket) admit(ctx context.Context, v identity.Viewer, token string) err
 		return err
 	}
 	if k.viewer.UserID == "" {
-		release, err := k.Limits.Hold(ctx, "sockets", v.UserID, quota.PlanOf(v.Plan).Sockets)
+		release, err := k.Limits.Hold(ctx, "sockets", v.UserID, k.Plans.Of(v).Sockets)
 		if err != nil {
 			return err
 		}

@@ -23,7 +23,8 @@ type Options struct {
 	Store      Store
 	Library    *artifacts.Library
 	Recordings run.Recordings
-	Limits     Limits // nil: nothing is bounded
+	Limits     Limits           // nil: nothing is bounded
+	Plans      *quota.PlanTable // how often each person may; nil: as the plans ship
 
 	// Launch starts the workflow of a patch, and Send signals an answer to it.
 	// Both do what they can: what they could not, the reconciler does later.

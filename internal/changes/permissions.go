@@ -9,9 +9,9 @@ import (
 	"liminal/internal/rehearsal"
 )
 
-func planOf(v identity.Viewer) quota.Rule { return quota.PlanOf(v.Plan).ConfigOps }
+func (d *Desk) planOf(v identity.Viewer) quota.Rule { return d.o.Plans.Of(v).ConfigOps }
 
-func tryOf(v identity.Viewer) quota.Rule { return quota.PlanOf(v.Plan).ConfigTry }
+func (d *Desk) tryOf(v identity.Viewer) quota.Rule { return d.o.Plans.Of(v).ConfigTry }
 
 // own reports whether v proposed p.
 func own(v identity.Viewer, p Patch) bool {

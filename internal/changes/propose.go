@@ -27,7 +27,7 @@ func (d *Desk) Propose(ctx context.Context, v identity.Viewer, p Proposal) (Patc
 	if err != nil {
 		return Patch{}, err
 	}
-	if err := d.spend(ctx, v, quota.PlanOf(v.Plan).ConfigOps); err != nil {
+	if err := d.spend(ctx, v, d.planOf(v)); err != nil {
 		return Patch{}, err
 	}
 	return d.open(ctx, v, w.patch(v, p, d.o.Now()), w.drafts, d.event(ctx, v, "proposed", p.Justification, nil))
@@ -77,7 +77,7 @@ func (d *Desk) Try(ctx context.Context, v identity.Viewer, p Proposal) (Tried, e
 		return Tried{}, err
 	}
 	if d.o.Limits != nil && !v.IsSystem() {
-		if err := d.o.Limits.Spend(ctx, quota.PlanOf(v.Plan).ConfigTry, v.UserID); err != nil {
+		if err := d.o.Limits.Spend(ctx, d.tryOf(v), v.UserID); err != nil {
 			return Tried{}, err
 		}
 	}

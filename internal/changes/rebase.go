@@ -24,7 +24,7 @@ func (d *Desk) Rebase(ctx context.Context, v identity.Viewer, id int64) (Patch, 
 	if err != nil {
 		return Patch{}, err
 	}
-	if err := d.spend(ctx, v, planOf(v)); err != nil {
+	if err := d.spend(ctx, v, d.planOf(v)); err != nil {
 		return Patch{}, err
 	}
 	data := map[string]any{"from": p.ID}

@@ -34,7 +34,7 @@ func (d *Desk) Rehearse(ctx context.Context, v identity.Viewer, id int64, r Repl
 		return Patch{}, err
 	}
 	if d.o.Limits != nil {
-		if err := d.o.Limits.Spend(ctx, tryOf(v), v.UserID); err != nil {
+		if err := d.o.Limits.Spend(ctx, d.tryOf(v), v.UserID); err != nil {
 			return Patch{}, err
 		}
 	}

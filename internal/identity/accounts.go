@@ -37,6 +37,8 @@ type Options struct {
 	FactorKey []byte    // seals their secrets; at least 32 bytes, from the store's secrets
 	Providers Providers // nil: nobody signs in elsewhere (AUTH-16)
 
+	Administration Administration // nil: administrators can do nothing but list and change accounts
+
 	// Confirm makes new accounts confirm their address (AUTH-11). It is for
 	// servers whose mails arrive: without a mail server a sign-up would wait for
 	// a letter that lies in a folder. With it a sign-up answers the same whether

@@ -88,6 +88,9 @@ type UserChange struct {
 	MFA           *bool
 	SingleSession *bool
 	Budget        **Budget // a pointer to nil: back to the plan's
+
+	Limits *map[string]float64 // numbers of their own, all of them; empty: the plan's
+	By     string              // the administrator who changes it; it goes into the audit log. Empty: nobody does
 }
 
 // Viewer is the viewer a session of u acts as.

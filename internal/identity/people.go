@@ -25,7 +25,9 @@ func (a *Accounts) ChangeUser(ctx context.Context, v Viewer, userID string, c Us
 	if c.Role != nil && *c.Role != RoleUser && *c.Role != RolePower && *c.Role != RoleAdmin {
 		return User{}, fault.New(fault.Invalid, "The role must be user, power or admin.").With(map[string]any{"field": "role"})
 	}
-	return a.change(ctx, userID, UserChange{Role: c.Role, Plan: c.Plan, Active: c.Active, Budget: c.Budget})
+	return a.change(ctx, userID, UserChange{
+		Role: c.Role, Plan: c.Plan, Active: c.Active, Budget: c.Budget, Limits: c.Limits, By: v.UserID,
+	})
 }
 
 // KeepOneSession makes each of a viewer's sign-ins end the others, or not

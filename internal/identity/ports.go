@@ -21,7 +21,8 @@ type People interface {
 	// UserByEmail finds an account for signing in; NotFound if there is none.
 	UserByEmail(ctx context.Context, email string) (User, Credential, error)
 	// ChangeUser changes an account. Taking the last active administrator's role
-	// or switching them off is a Conflict.
+	// or switching them off is a Conflict. A change with By is written to the
+	// audit log in the same transaction.
 	ChangeUser(ctx context.Context, id string, c UserChange) (User, error)
 	// ListUsers pages through accounts in the order they were made.
 	ListUsers(ctx context.Context, f UserFilter) ([]User, string, error)
@@ -70,6 +71,10 @@ type Choices interface {
 type UserFilter struct {
 	Tenant string // empty: all
 	Email  string // empty: all; else the account of this email
+	Search string // part of an email or a name; empty: all
+	Role   Role   // empty: all
+	Plan   string // empty: all
+	State  string // "active" or "suspended"; empty: all
 	Cursor string
 	Limit  int
 }

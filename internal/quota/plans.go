@@ -17,8 +17,8 @@ const (
 
 const mib = 1 << 20
 
-// Plan is everything a plan bounds (OPS-12). This table is the one place that
-// says how much; whoever enforces a bound reads it here.
+// Plan is everything a plan bounds (OPS-12). How much is data: plans.json ships
+// with the program, and PlanTable knows what administrators have changed.
 type Plan struct {
 	Name string
 
@@ -44,7 +44,7 @@ type Plan struct {
 	// measure of an answer, which ends by its tokens or where nothing more comes,
 	// but the end of one that trickles on for ever (STREAM-09).
 	MaxDecode time.Duration
-	JobTokens int           // of one background job, at most
+	JobTokens int           // of one background job: those of a day
 	Web       time.Duration // a browser's session without use (AUTH-18)
 	Mobile    time.Duration // an app's
 }
@@ -57,55 +57,60 @@ const (
 
 const day = 24 * time.Hour
 
-// PlanOf is the plan of a name. A name nobody knows has the bounds of Free:
-// what is misspelt in a row gives nobody more.
-func PlanOf(name string) Plan {
-	switch name {
-	case Paid:
-		return paid()
-	case Unverified:
-		return unverified()
-	default:
-		return free()
+// PlanOf is the plan of a name as the program ships it; whoever enforces a
+// bound asks PlanTable.Of, which knows what administrators have changed. A name
+// nobody knows has the bounds of Free: what is misspelt in a row gives nobody
+// more.
+func PlanOf(name string) Plan { return buildPlan(knownPlan(name), shippedValues(name)) }
+
+// Plans lists all of them, as the program ships them.
+func Plans() []Plan {
+	plans := make([]Plan, len(shipped.Plans))
+	for i, name := range shipped.Plans {
+		plans[i] = PlanOf(name)
 	}
+	return plans
 }
 
-// Plans lists all of them.
-func Plans() []Plan { return []Plan{unverified(), free(), paid()} }
-
-func free() Plan {
-	return Plan{
-		Name: Free, MaxFileBytes: 25 * mib, MaxStorageBytes: 1 << 30, MaxFiles: 10_000, Chunks: 1_000_000,
-		Intake:    Intake{Documents: 64, Bytes: 512 * mib, PerMinute: 600},
-		Chat:      Rule{Name: "chat", Burst: 60, Per: time.Minute},
-		ConfigOps: Rule{Name: "configops", Burst: 30, Per: time.Hour},
-		ConfigTry: Rule{Name: "configops.try", Burst: 120, Per: time.Hour},
-		Budget:    identity.Budget{TokensPerDay: 2_000_000},
-		Runs:      maxRuns, Decodes: maxDecodes, Streams: 64, Sockets: 16,
-		MaxDecode: 30 * time.Minute, JobTokens: 2_000_000, Web: 7 * day, Mobile: day,
-	}
+// setters say where each number of plans.json goes.
+var setters = map[string]func(p *Plan, n float64){
+	"chat_per_minute":     func(p *Plan, n float64) { p.Chat.Burst = int(n) },
+	"tokens_per_day":      func(p *Plan, n float64) { p.Budget.TokensPerDay, p.JobTokens = int64(n), int(n) },
+	"usd_per_month":       func(p *Plan, n float64) { p.Budget.USDPerMonth = n },
+	"decode_minutes":      func(p *Plan, n float64) { p.MaxDecode = time.Duration(n) * time.Minute },
+	"streams":             func(p *Plan, n float64) { p.Streams = int(n) },
+	"sockets":             func(p *Plan, n float64) { p.Sockets = int(n) },
+	"file_mib":            func(p *Plan, n float64) { p.MaxFileBytes = int64(n) * mib },
+	"storage_mib":         func(p *Plan, n float64) { p.MaxStorageBytes = int64(n) * mib },
+	"files":               func(p *Plan, n float64) { p.MaxFiles = int(n) },
+	"passages":            func(p *Plan, n float64) { p.Chunks = int(n) },
+	"documents_under_way": func(p *Plan, n float64) { p.Intake.Documents = int(n) },
+	"documents_mib":       func(p *Plan, n float64) { p.Intake.Bytes = int64(n) * mib },
+	"uploads_per_minute":  func(p *Plan, n float64) { p.Intake.PerMinute = int(n) },
+	"changes_per_hour":    func(p *Plan, n float64) { p.ConfigOps.Burst = int(n) },
+	"checks_per_hour":     func(p *Plan, n float64) { p.ConfigTry.Burst = int(n) },
+	"web_days":            func(p *Plan, n float64) { p.Web = time.Duration(n) * day },
+	"mobile_days":         func(p *Plan, n float64) { p.Mobile = time.Duration(n) * day },
 }
 
-func paid() Plan {
-	p := free()
-	p.Name = Paid
-	p.MaxFileBytes, p.MaxStorageBytes, p.MaxFiles, p.Chunks = 200*mib, 20<<30, 100_000, 20_000_000
-	p.Intake = Intake{Documents: 256, Bytes: 4 << 30, PerMinute: 1200}
-	p.Chat.Burst, p.ConfigOps.Burst, p.ConfigTry.Burst = 120, 120, 480
-	p.Budget.TokensPerDay = 20_000_000
-	p.MaxDecode, p.JobTokens, p.Web, p.Mobile = time.Hour, 20_000_000, 30*day, 7*day
+// buildPlan is the plan of a name with its numbers, which are all there.
+func buildPlan(name string, numbers Values) Plan {
+	p := Plan{
+		Name:      name,
+		Chat:      Rule{Name: "chat", Per: time.Minute},
+		ConfigOps: Rule{Name: "configops", Per: time.Hour},
+		ConfigTry: Rule{Name: "configops.try", Per: time.Hour},
+		Runs:      maxRuns, Decodes: maxDecodes,
+	}
+	p.set(numbers)
 	return p
 }
 
-func unverified() Plan {
-	p := free()
-	p.Name = Unverified
-	p.MaxStorageBytes, p.MaxFiles, p.Chunks = 50*mib, 20, 50_000
-	p.Intake = Intake{Documents: 4, Bytes: 50 * mib, PerMinute: 20}
-	p.Chat.Burst, p.ConfigOps.Burst, p.ConfigTry.Burst = 5, 3, 12
-	p.Budget.TokensPerDay = 200_000
-	p.Streams, p.Sockets, p.JobTokens, p.Web = 8, 2, 200_000, day
-	return p
+// set lays numbers over a plan.
+func (p *Plan) set(numbers Values) {
+	for key, n := range numbers {
+		setters[key](p, n)
+	}
 }
 
 // LargeBodies is the rule for requests with much JSON in them, by whoever sends

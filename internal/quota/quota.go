@@ -1,8 +1,9 @@
 // Package quota keeps people from asking too much or twice: rate limits over
-// a ledger, idempotency keys over a store, and budgets over a store of usage.
+// a ledger, idempotency keys over a store, budgets over a store of usage, and
+// plans, whose numbers are data (plans.json), over a store of what was changed.
 //
 // It may import fault, id and identity. It knows no HTTP and no database:
-// Ledger, Store and UsageStore are its ports.
+// Ledger, Store, UsageStore and PlanStore are its ports.
 package quota
 
 import (

@@ -69,22 +69,22 @@ type UsageStore interface {
 // that run at the same time may together go over it by what they use.
 type Budgets struct {
 	store UsageStore
-	plan  func(name string) identity.Budget
+	plan  func(v identity.Viewer) identity.Budget
 	now   func() time.Time
 }
 
 // BudgetOptions of Budgets; the zero value is the defaults.
 type BudgetOptions struct {
-	// Plan is the budget of a plan; nil: PlanOf's. A place whose model costs
-	// nothing has no need of one.
-	Plan func(name string) identity.Budget
+	// Plan is the budget of a person's plan; nil: that of the plan as it ships.
+	// A place whose model costs nothing has no need of one.
+	Plan func(v identity.Viewer) identity.Budget
 	Now  func() time.Time
 }
 
 // NewBudgets returns budgets over a store of usage.
 func NewBudgets(s UsageStore, o BudgetOptions) *Budgets {
 	if o.Plan == nil {
-		o.Plan = func(name string) identity.Budget { return PlanOf(name).Budget }
+		o.Plan = func(v identity.Viewer) identity.Budget { return PlanOf(v.Plan).Budget }
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -118,10 +118,7 @@ func (b *Budgets) Usage(ctx context.Context, v identity.Viewer) (Usage, error) {
 	if err != nil {
 		return u, err
 	}
-	u.Budget = b.plan(v.Plan)
-	if a.Budget != nil {
-		u.Budget = *a.Budget
-	}
+	u.Budget = b.Of(v, a.Budget)
 	for _, l := range a.Lines {
 		u.Month = u.Month.Add(l.Use)
 		if l.Day == today {
@@ -130,6 +127,15 @@ func (b *Budgets) Usage(ctx context.Context, v identity.Viewer) (Usage, error) {
 		u.Models = byModel(u.Models, l)
 	}
 	return u, nil
+}
+
+// Of is the budget that holds for v: their own, or, where that is nil, their
+// plan's.
+func (b *Budgets) Of(v identity.Viewer, own *identity.Budget) identity.Budget {
+	if own != nil {
+		return *own
+	}
+	return b.plan(v)
 }
 
 func byModel(list []Line, l Line) []Line {

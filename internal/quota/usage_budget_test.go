@@ -41,7 +41,7 @@ var newYearsEve = time.Date(2026, 12, 31, 23, 30, 0, 0, time.FixedZone("", -3600
 
 func budgetsOf(account Account, plan identity.Budget) *Budgets {
 	return NewBudgets(&usageList{account: account}, BudgetOptions{
-		Plan: func(string) identity.Budget { return plan }, Now: func() time.Time { return newYearsEve.Add(-time.Hour) },
+		Plan: func(identity.Viewer) identity.Budget { return plan }, Now: func() time.Time { return newYearsEve.Add(-time.Hour) },
 	})
 }
 
@@ -114,7 +114,7 @@ func TestUsageIsOfTodayTheMonthAndEachModel(t *testing.T) {
 	if u.Models[0] != (Line{Model: "a", Use: Use{2, 1498, 2, 3}}) || u.Models[1] != (Line{Model: "b", Use: Use{2, 932, 2, 3.5}}) {
 		t.Errorf("by model: %+v", u.Models)
 	}
-	if got := NewBudgets(&usageList{}, BudgetOptions{}); got.plan(Unverified).TokensPerDay >= got.plan(Free).TokensPerDay {
-		t.Errorf("plans: %+v and %+v", got.plan(Unverified), got.plan(Free))
+	if got := NewBudgets(&usageList{}, BudgetOptions{}); got.plan(identity.Viewer{Plan: Unverified}).TokensPerDay >= got.plan(identity.Viewer{Plan: Free}).TokensPerDay {
+		t.Errorf("plans: %+v and %+v", got.plan(identity.Viewer{Plan: Unverified}), got.plan(identity.Viewer{Plan: Free}))
 	}
 }

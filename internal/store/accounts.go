@@ -176,10 +176,13 @@ func (s *Store) ListUsers(ctx context.Context, f identity.UserFilter) (list []id
 	err = s.read(ctx, identity.System(), func(tx Tx) error {
 		list, err = all(tx, `SELECT `+userColumns+userTables+`
 			WHERE u.id > @after AND u.id <> @steward AND (@tenant = '' OR u.tenant_id = @tenant) AND (@email = '' OR u.email = @email)
+			AND (@search = '' OR lower(u.email) LIKE @like ESCAPE '!' OR lower(u.handle) LIKE @like ESCAPE '!')
+			AND (@role = '' OR u.role = @role) AND (@plan = '' OR u.plan_tier = @plan) AND (@state = '' OR u.is_active = @active)
 			ORDER BY u.id LIMIT @limit`,
 			Args{
 				"after": orNil(f.Cursor), "steward": identity.SystemAccount, "tenant": f.Tenant,
-				"email": strings.ToLower(f.Email), "limit": size + 1,
+				"email": strings.ToLower(f.Email), "search": writable(f.Search), "like": containing(writable(f.Search)), "role": string(f.Role),
+				"plan": f.Plan, "state": f.State, "active": f.State == "active", "limit": size + 1,
 			}, scanUser)
 		return err
 	})
@@ -187,6 +190,11 @@ func (s *Store) ListUsers(ctx context.Context, f identity.UserFilter) (list []id
 		list, next = list[:size], list[size-1].ID
 	}
 	return list, next, err
+}
+
+// containing is the pattern of texts that a text is part of, in lower case.
+func containing(part string) string {
+	return "%" + strings.NewReplacer("!", "!!", "%", "!%", "_", "!_").Replace(strings.ToLower(part)) + "%"
 }
 
 // ChangeUser implements identity.Store.
@@ -201,7 +209,7 @@ func (s *Store) ChangeUser(ctx context.Context, id string, c identity.UserChange
 		if u, err = user(tx, id); err != nil {
 			return err
 		}
-		ruled := u.Active && u.Role == identity.RoleAdmin
+		was, ruled := u, u.Active && u.Role == identity.RoleAdmin
 		set(&u.Role, c.Role)
 		set(&u.Plan, c.Plan)
 		set(&u.Active, c.Active)
@@ -214,7 +222,21 @@ func (s *Store) ChangeUser(ctx context.Context, id string, c identity.UserChange
 				return err
 			}
 		}
-		return updateUser(tx, u, c)
+		if err := updateUser(tx, u, c); err != nil || c.By == "" {
+			return err
+		}
+		own, err := personNumbers(tx, id)
+		if err != nil {
+			return err
+		}
+		owns := own
+		if c.Limits != nil && !maps.Equal(own, *c.Limits) {
+			owns = *c.Limits
+			if err := setPersonNumbers(tx, id, owns); err != nil {
+				return err
+			}
+		}
+		return s.auditUser(tx, c.By, was, u, own, owns)
 	})
 	return u, err
 }

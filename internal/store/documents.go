@@ -192,7 +192,7 @@ func bump(tx Tx, documentID string) error {
 
 // chunkRoom is a Conflict when a document would take more of the index than
 // its person has room for. What is there already stays.
-func chunkRoom(tx Tx, v identity.Viewer, d knowledge.Document) error {
+func (s *Store) chunkRoom(tx Tx, v identity.Viewer, d knowledge.Document) error {
 	if d.Chunks == 0 || v.IsSystem() {
 		return nil
 	}
@@ -205,7 +205,7 @@ func chunkRoom(tx Tx, v identity.Viewer, d knowledge.Document) error {
 		Args{"id": d.ID, "user": v.UserID}, &now, &others); err != nil {
 		return err
 	}
-	most := quota.PlanOf(v.Plan).Chunks
+	most := s.passages(v)
 	if d.Chunks <= now || others+d.Chunks <= most {
 		return nil
 	}
@@ -217,7 +217,7 @@ func chunkRoom(tx Tx, v identity.Viewer, d knowledge.Document) error {
 // leaves the one there is, and without a checksum the file's facts stay.
 func (s *Store) SetDocument(ctx context.Context, v identity.Viewer, d knowledge.Document) error {
 	return s.write(ctx, v, func(tx Tx) error {
-		if err := chunkRoom(tx, v, d); err != nil {
+		if err := s.chunkRoom(tx, v, d); err != nil {
 			return err
 		}
 		n, err := tx.Exec(`UPDATE document AS d SET status = @status, error = @error, pages = @pages, length = @length, chunks = @chunks,

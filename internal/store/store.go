@@ -19,6 +19,7 @@ import (
 
 	"liminal/internal/chat"
 	"liminal/internal/identity"
+	"liminal/internal/quota"
 )
 
 // Store is the stores of all nouns. It is safe for concurrent use.
@@ -28,6 +29,8 @@ type Store struct {
 	turns chat.TurnLimits
 
 	branched, branchedText int
+
+	passages func(v identity.Viewer) int
 }
 
 // Options are the limits of a store; the zero value is the defaults.
@@ -41,6 +44,9 @@ type Options struct {
 	// Branched is how many messages a branch copies at most, and BranchedText
 	// how many characters of text those may have together. 0: 10,000, and 32 Mi.
 	Branched, BranchedText int
+	// Passages is how many passages of a person's documents there may be; nil:
+	// as the plans ship.
+	Passages func(v identity.Viewer) int
 	// Now is the clock; nil: time.Now.
 	Now func() time.Time
 }
@@ -50,6 +56,9 @@ func New(db DB, o Options) *Store {
 	s := &Store{db: db, clock: o.Now, turns: chat.TurnLimits{Running: o.Running, Queued: o.Queued}, branched: o.Branched, branchedText: o.BranchedText}
 	if s.clock == nil {
 		s.clock = time.Now
+	}
+	if s.passages = o.Passages; s.passages == nil {
+		s.passages = func(v identity.Viewer) int { return quota.PlanOf(v.Plan).Chunks }
 	}
 	if s.turns.Running == 0 {
 		s.turns.Running = 3

@@ -41,7 +41,7 @@ func (p *Platform) buildAPI(ctx context.Context, o Options, svc *services) error
 	p.metrics.Watch(p.store.Figures)
 	p.handler = p.measurable(api.New(api.Options{
 		IdentityOptions: api.IdentityOptions{
-			SignIns: accounts, Devices: accounts, Passwords: accounts, People: accounts, Factors: accounts,
+			SignIns: accounts, Devices: accounts, Passwords: accounts, People: accounts, Administration: accounts, Factors: accounts,
 			Elsewhere: accounts, Providers: elsewhere, SetupWord: p.setupWord,
 		},
 		ChatOptions: api.ChatOptions{
@@ -57,7 +57,7 @@ func (p *Platform) buildAPI(ctx context.Context, o Options, svc *services) error
 			Titles: p.store, Sets: p.store, Chunks: p.index,
 		},
 		QuotaOptions: api.QuotaOptions{
-			Limits: quota.NewLimits(p.ledger), Once: quota.NewOnce(p.store, o.Logger), Budgets: budgets(p.store, o.Model),
+			Limits: quota.NewLimits(p.ledger), Once: quota.NewOnce(p.store, o.Logger), Budgets: budgets(p.store, p.plans, o.Model), Plans: p.plans,
 			Intake: quota.Intake{
 				Documents: o.Config.Uploads.Documents, Bytes: int64(o.Config.Uploads.Megabytes) << 20, PerMinute: o.Config.Uploads.PerMinute,
 			},
@@ -119,8 +119,8 @@ func (p *Platform) accounts(ctx context.Context, o Options, svc *services) (*ide
 	}
 	return identity.NewAccounts(p.store, identity.Options{
 		Key: key, Access: o.Config.Sessions.Access, Refresh: o.Config.Sessions.Refresh, Cache: p.metrics.Cache(p.cache),
-		Life: lifeOf(o.Config.Sessions.Refresh), Mail: letters, Confirm: o.Config.Mail.URL != "",
-		Factors: p.store, FactorKey: seal, Providers: p.store,
+		Life: lifeOf(o.Config.Sessions.Refresh, p.plans), Mail: letters, Confirm: o.Config.Mail.URL != "",
+		Factors: p.store, FactorKey: seal, Providers: p.store, Administration: p.store,
 		Tenants: o.Config.Accounts.Tenants, SignUpClosed: o.Config.Accounts.SignUp == "closed", Plan: o.Config.Accounts.Plan,
 		PublicURL: cmp.Or(o.Config.PublicURL, o.URL), Forget: svc.files.RemoveHome, Logger: o.Logger,
 	})
@@ -128,12 +128,12 @@ func (p *Platform) accounts(ctx context.Context, o Options, svc *services) (*ide
 
 // lifeOf is how long a sign-in lasts without use (AUTH-18): an app's as its
 // plan says, a browser's as the settings say, or longer where its plan does.
-func lifeOf(configured time.Duration) func(client, plan string) time.Duration {
+func lifeOf(configured time.Duration, plans *quota.PlanTable) func(client, plan string) time.Duration {
 	return func(client, plan string) time.Duration {
 		if client == identity.Mobile {
-			return quota.PlanOf(plan).Mobile
+			return plans.Named(plan).Mobile
 		}
-		return max(configured, quota.PlanOf(plan).Web)
+		return max(configured, plans.Named(plan).Web)
 	}
 }
 

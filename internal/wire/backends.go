@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"liminal/internal/cache"
+	"liminal/internal/identity"
 	"liminal/internal/inproc"
 	"liminal/internal/knowledge"
 	"liminal/internal/quota"
@@ -29,6 +31,7 @@ type backends struct {
 	ledger quota.Ledger
 	cache  cache.Cache
 	size   func(context.Context) (int64, error) // of the store, in bytes
+	plans  *quota.PlanTable
 
 	breakers tool.Breakers               // nil: in this process
 	decodes  tool.Decodes                // nil: in this process
@@ -47,7 +50,10 @@ func (p *Platform) embedded(ctx context.Context, o Options) (b backends, err err
 	}
 	p.closes("the store", db.Close)
 	b.size = db.Size
-	b.store, b.index = store.New(db, store.Options{}), sqlite.NewIndex(db, sqlite.IndexOptions{})
+	b.store, b.index = store.New(db, store.Options{Passages: p.passages}), sqlite.NewIndex(db, sqlite.IndexOptions{})
+	if b.plans, err = openPlans(ctx, b.store, o); err != nil {
+		return b, err
+	}
 	generation, err := b.store.NextGeneration(ctx)
 	if err != nil {
 		return b, fmt.Errorf("counting this start in the store: %w", err)
@@ -68,7 +74,12 @@ func (p *Platform) production(ctx context.Context, o Options) (b backends, err e
 	p.closes("the connections to PostgreSQL", db.Close)
 	p.metrics.Pool("postgres", pool(db.Connections))
 	b.size = db.Size
-	b.store, b.index = store.New(db, store.Options{}), postgres.NewIndex(db, postgres.IndexOptions{})
+	b.store, b.index = store.New(db, store.Options{Passages: p.passages}), postgres.NewIndex(db, postgres.IndexOptions{})
+	if b.plans, err = openPlans(ctx, b.store, o); err != nil {
+		return b, err
+	}
+	stop := b.plans.Follow(ctx, plansEvery)
+	p.closes("the plans", func() error { stop(); return nil })
 	m, err := redis.Open(ctx, o.Config.RedisURL, redis.Options{Logger: o.Logger})
 	if err != nil {
 		return b, err
@@ -79,6 +90,23 @@ func (p *Platform) production(ctx context.Context, o Options) (b backends, err e
 	b.breakers, b.decodes, b.stops, b.ping = m.Breakers(), m.Decodes(tool.MaxDecodes), m.Stops(), m.Ping
 	return b, nil
 }
+
+// plansEvery is how often a process that shares its store looks whether
+// somebody has changed the plans in another one.
+const plansEvery = 3 * time.Second
+
+// openPlans reads what administrators have changed of the plans.
+func openPlans(ctx context.Context, s *store.Store, o Options) (*quota.PlanTable, error) {
+	plans := quota.NewPlanTable(s, o.Logger)
+	if err := plans.Load(ctx); err != nil {
+		return nil, fmt.Errorf("reading the plans: %w", err)
+	}
+	return plans, nil
+}
+
+// passages is how many passages of a person's documents there may be. The plans
+// are read from the store that asks.
+func (p *Platform) passages(v identity.Viewer) int { return p.plans.Of(v).Chunks }
 
 // pool tells of a pool's connections.
 func pool(count func() (used, idle, most int)) func() telemetry.Pool {

@@ -8,11 +8,13 @@ import (
 
 // budgets bounds what model calls use. A model that quotes costs nobody
 // anything: there only what an administrator gave a person holds.
-func budgets(store quota.UsageStore, m model.Model) *quota.Budgets {
-	if m.Generative() {
-		return quota.NewBudgets(store, quota.BudgetOptions{})
-	}
-	return quota.NewBudgets(store, quota.BudgetOptions{Plan: func(string) identity.Budget { return identity.Budget{} }})
+func budgets(store quota.UsageStore, plans *quota.PlanTable, m model.Model) *quota.Budgets {
+	return quota.NewBudgets(store, quota.BudgetOptions{Plan: func(v identity.Viewer) identity.Budget {
+		if !m.Generative() {
+			return identity.Budget{}
+		}
+		return plans.Of(v).Budget
+	}})
 }
 
 // configured says whether a model can answer at all (OPS-08); nil: it can.

@@ -19,7 +19,7 @@ func TestASignInLastsAWeekInABrowserAndADayInAnApp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	life := lifeOf(c.Sessions.Refresh)
+	life := lifeOf(c.Sessions.Refresh, nil)
 	for _, is := range []struct {
 		client, plan string
 		want         time.Duration
@@ -31,7 +31,7 @@ func TestASignInLastsAWeekInABrowserAndADayInAnApp(t *testing.T) {
 			t.Errorf("a sign-in of %q on %q lasts %v, want %v", is.client, is.plan, got, is.want)
 		}
 	}
-	if longer := lifeOf(30 * 24 * time.Hour); longer(identity.Web, quota.Free) != 30*24*time.Hour {
+	if longer := lifeOf(30*24*time.Hour, nil); longer(identity.Web, quota.Free) != 30*24*time.Hour {
 		t.Error("the setting does not lengthen a sign-in")
 	}
 }

@@ -20,7 +20,6 @@ import (
 	"liminal/internal/knowledge/extract"
 	"liminal/internal/learning"
 	"liminal/internal/model"
-	"liminal/internal/quota"
 	"liminal/internal/routing"
 	"liminal/internal/telemetry"
 	"liminal/internal/tool"
@@ -66,7 +65,7 @@ func (p *Platform) buildServices(ctx context.Context, o Options) (*services, err
 	svc.reading = knowledge.NewLibrary(knowledge.Options{
 		Contexts: p.store, Documents: p.store, Index: p.index, Embedder: svc.embedder, Former: formers(encoder), Parsers: svc.parsers,
 		K: o.Config.RAG.TopK, High: o.Config.RAG.High, Medium: o.Config.RAG.Low, Logger: o.Logger,
-		FileBytes: func(v identity.Viewer) int64 { return quota.PlanOf(v.Plan).MaxFileBytes },
+		FileBytes: func(v identity.Viewer) int64 { return p.plans.Of(v).MaxFileBytes },
 	})
 	p.closes("the parsers of documents", svc.reading.Close)
 	if err := p.openLibrary(ctx, o); err != nil {
@@ -116,8 +115,8 @@ func (o Options) parsers() *extract.Parsers {
 // parts are what the built-in tools work with.
 func (p *Platform) parts(o Options, svc *services) (builtin.Parts, error) {
 	parts := builtin.Parts{
-		Model: o.Model, History: svc.messages, Memories: svc.memories, Search: svc.reading, Progress: svc.reading, Intake: svc.reading, Files: svc.files, Catalog: p.library,
-		Titles: p.store, Sets: p.store, MaxDecode: maxDecode, Silence: o.Config.Model.Silence, MaxTokens: o.Config.Model.AnswerTokens, Rerank: svc.reranker(o.Specs), Desk: svc.desk,
+		Model: o.Model, History: svc.messages, Memories: svc.memories, Search: svc.reading, Progress: svc.reading, Intake: svc.reading, Files: svc.files, Plans: p.plans, Catalog: p.library,
+		Titles: p.store, Sets: p.store, MaxDecode: p.maxDecode, Silence: o.Config.Model.Silence, MaxTokens: o.Config.Model.AnswerTokens, Rerank: svc.reranker(o.Specs), Desk: svc.desk,
 		Feedback: countedFeedback{svc.feedback, p.metrics},
 	}
 	var err error
@@ -210,7 +209,7 @@ func (p *Platform) openLibrary(ctx context.Context, o Options) error {
 }
 
 // maxDecode is how long one answer may be written for, by plan (STREAM-09).
-func maxDecode(plan string) time.Duration { return quota.PlanOf(plan).MaxDecode }
+func (p *Platform) maxDecode(plan string) time.Duration { return p.plans.Named(plan).MaxDecode }
 
 // describe puts the API itself in the library, for models that read about it;
 // nobody calls it that way (API-11).

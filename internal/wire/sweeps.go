@@ -9,7 +9,6 @@ import (
 	"liminal/internal/files"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
-	"liminal/internal/quota"
 )
 
 // staleScratch is how old a half-received file must be to be nobody's upload
@@ -65,7 +64,7 @@ func (p *Platform) keeper(o Options, svc *services) *knowledge.Sweep {
 			return entries, err
 		},
 		Adopt: func(ctx context.Context, v identity.Viewer, path string) error {
-			plan := quota.PlanOf(v.Plan)
+			plan := p.plans.Of(v)
 			_, err := svc.files.Adopt(ctx, v, path, files.Bounds{File: plan.MaxFileBytes, Total: plan.MaxStorageBytes, Count: plan.MaxFiles})
 			return err
 		},

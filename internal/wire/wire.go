@@ -146,7 +146,7 @@ func (p *Platform) connect(ctx context.Context, o Options, svc *services) error 
 		Activities: &activities.Set{
 			Turns: svc.turns, Messages: svc.messages, Conversations: p.store, Runs: p.store, Interrupts: p.store,
 			Blobs: p.store, Contexts: p.store, Artifacts: p.library, Box: svc.box, Log: p.log,
-			Embedder: svc.embedder, Router: svc.router, Meter: p.metrics, ModelBudget: budgets(p.store, o.Model), Backend: rolesOf(o.Config.Model), ModelInProcess: model.IsInProcess(o.Model), MaxDecode: maxDecode, Logger: o.Logger, Sweeps: p.sweeps(o, svc), Who: p.store.Viewer,
+			Embedder: svc.embedder, Router: svc.router, Meter: p.metrics, ModelBudget: budgets(p.store, p.plans, o.Model), Backend: rolesOf(o.Config.Model), ModelInProcess: model.IsInProcess(o.Model), MaxDecode: p.maxDecode, Logger: o.Logger, Sweeps: p.sweeps(o, svc), Who: p.store.Viewer,
 			Seals: seals, Safety: svc.safety, Record: o.Config.Changes.Recordings > 0, Adapters: p.store, Settings: p.store.Settings,
 		},
 	})

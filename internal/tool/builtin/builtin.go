@@ -50,7 +50,7 @@ func list(p Parts) []tool.Tool {
 		tools = append(tools, cut{p.Intake}, embedBatch{p.Intake}, indexBatch{p.Intake}, finish{p.Intake})
 	}
 	if p.Files != nil {
-		tools = append(tools, listFiles{p.Files}, readFile{p.Files}, writeFile{p.Files})
+		tools = append(tools, listFiles{p.Files}, readFile{p.Files}, writeFile{p.Files, p.Plans})
 	}
 	if p.Catalog != nil {
 		tools = append(tools, listArtifacts{p.Catalog, absent}, readArtifact{p.Catalog})

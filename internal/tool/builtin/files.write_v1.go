@@ -13,7 +13,10 @@ import (
 
 // writeFile writes a text file of the person's own. Its spec says that it is
 // tried once and that an agent asks first.
-type writeFile struct{ files Files }
+type writeFile struct {
+	files Files
+	plans *quota.PlanTable
+}
 
 func (writeFile) Name() string { return "files.write_v1" }
 
@@ -25,7 +28,7 @@ func (t writeFile) Run(ctx context.Context, c *tool.Call) (map[string]any, error
 	if err != nil && !created {
 		return nil, err
 	}
-	p := quota.PlanOf(c.Viewer.Plan)
+	p := t.plans.Of(c.Viewer)
 	f, err := t.files.Replace(ctx, c.Viewer, path, strings.NewReader(text), files.Bounds{File: p.MaxFileBytes, Total: p.MaxStorageBytes, Count: p.MaxFiles})
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
 	"liminal/internal/model"
+	"liminal/internal/quota"
 	"liminal/internal/safety"
 	"liminal/internal/tool"
 	"liminal/internal/webaccess"
@@ -34,6 +35,7 @@ type Parts struct {
 	Titles    Titles
 	Sets      Sets // with Titles: documents by the sets they are in
 	Files     Files
+	Plans     *quota.PlanTable // how much a person may keep; nil: as the plans ship
 	Catalog   Catalog
 	Desk      Desk               // moves proposed changes on
 	Web       Web                // reads pages of the web

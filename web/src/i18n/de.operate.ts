@@ -7,6 +7,8 @@ export const operate: OperateWords = {
   decisions: 'Entscheidungen',
   proposals: 'Meine Vorschläge',
   runs: 'Läufe',
+  people: 'Personen',
+  plans: 'Tarife',
 
   nothingWaits: 'Nichts wartet auf eine Entscheidung.',
   nothingWaitsMore: 'Hier erscheinen vorgeschlagene Änderungen und Fragen an die Verwaltung.',

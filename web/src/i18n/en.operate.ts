@@ -9,6 +9,8 @@ export const operate = {
   decisions: 'Decisions',
   proposals: 'My proposals',
   runs: 'Runs',
+  people: 'People',
+  plans: 'Plans',
 
   // Decisions
   nothingWaits: 'Nothing waits for a decision.',

@@ -9,8 +9,11 @@ import { Runs } from './Runs.tsx';
 import { useAdmin } from './parts.tsx';
 
 const UsagePage = lazy(() => import('./UsagePage.tsx'));
+const PeoplePage = lazy(() => import('../people/PeoplePage.tsx'));
+const PersonPage = lazy(() => import('../people/PersonPage.tsx'));
+const PlansPage = lazy(() => import('../people/PlansPage.tsx'));
 
-/** Operate: what waits for a decision, what was decided, how runs went, and how the place is used. */
+/** Operate: what waits for a decision, what was decided, how runs went, how the place is used, and by whom. */
 export default function OperatePage() {
   return (
     <div className="operate">
@@ -26,9 +29,11 @@ function Parts() {
   const [path] = useLocation();
   const runs = path.startsWith('/operate/runs');
   const usage = path === '/operate/usage';
+  const people = path.startsWith('/operate/people');
+  const plans = path === '/operate/plans';
   return (
     <nav className="parts" aria-label={words.operateParts}>
-      <Link href="/operate" aria-current={path === '/operate' ? 'page' : runs || usage ? undefined : 'true'}>
+      <Link href="/operate" aria-current={path === '/operate' ? 'page' : runs || usage || people || plans ? undefined : 'true'}>
         {admin ? words.decisions : words.proposals}
       </Link>
       <Link href="/operate/runs" aria-current={path === '/operate/runs' ? 'page' : runs ? 'true' : undefined}>
@@ -37,6 +42,16 @@ function Parts() {
       {admin && (
         <Link href="/operate/usage" aria-current={usage ? 'page' : undefined}>
           {words.usage}
+        </Link>
+      )}
+      {admin && (
+        <Link href="/operate/people" aria-current={path === '/operate/people' ? 'page' : people ? 'true' : undefined}>
+          {words.people}
+        </Link>
+      )}
+      {admin && (
+        <Link href="/operate/plans" aria-current={plans ? 'page' : undefined}>
+          {words.plans}
         </Link>
       )}
     </nav>
@@ -48,8 +63,14 @@ function Part() {
   const [isRun, run] = useRoute('/operate/runs/:id');
   const [isRuns] = useRoute('/operate/runs');
   const [isUsage] = useRoute('/operate/usage');
+  const [isPeople] = useRoute('/operate/people');
+  const [isPerson, person] = useRoute('/operate/people/:id');
+  const [isPlans] = useRoute('/operate/plans');
   if (isPatch) return <PatchPage key={patch.id} id={patch.id} />;
   if (isRun) return <RunPage key={run.id} id={run.id} />;
   if (isUsage) return <UsagePage />;
+  if (isPeople) return <PeoplePage />;
+  if (isPerson) return <PersonPage key={person.id} id={person.id} />;
+  if (isPlans) return <PlansPage />;
   return isRuns ? <Runs /> : <Decisions />;
 }

@@ -1,0 +1,3 @@
+// The styles of the pages about people and plans; see styles/index.ts.
+
+import './people.css';
