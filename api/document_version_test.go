@@ -19,7 +19,7 @@ func (p *person) ready(document string) {
 	p.must(err)
 }
 
-// Requirements: FILE-01 (a changed file replaces), FILE-05
+// Requirements: FILE-01, FILE-05
 func TestAChangedFileReplacesTheVersionBefore(t *testing.T) {
 	t.Parallel()
 	ada := newWorld(t).signUp("ada@example.org")
@@ -104,7 +104,7 @@ func TestDeletingAFileDeletesTheVersionReadFromIt(t *testing.T) {
 	ada.get("/v1/documents/"+ids[1]).fails(404, "not_found")
 }
 
-// Requirements: FILE-05 (a PDF may be shown)
+// Requirements: FILE-05
 func TestOnlyAPDFIsShownInline(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -151,7 +151,7 @@ func TestTheFileOfAGlobalDocumentIsForEverybody(t *testing.T) {
 	ada.post("/v1/documents/"+secret+"/link", map[string]any{}).fails(404, "not_found")
 }
 
-// Requirements: UI-07 (shown with its page)
+// Requirements: UI-07 (shown)
 func TestAPassageComesWithItsPage(t *testing.T) {
 	t.Parallel()
 	ada := newWorld(t).signUp("ada@example.org")

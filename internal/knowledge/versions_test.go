@@ -34,7 +34,7 @@ func (b *bundle) quoted(t *testing.T, q knowledge.Question) string {
 	return strings.Join(out, "\n")
 }
 
-// Requirements: FILE-01 (a changed file replaces), RAG-20
+// Requirements: FILE-01, RAG-20
 func TestTheTextOfAVersionThatWasReplacedIsQuotedNoMore(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -91,7 +91,7 @@ test('a context is made, filled, described, and deleted', async ({ page }) => {
   await expect(page.locator('.context-card')).toHaveCount(0);
 });
 
-// Requirements: UI-10, FILE-01 (a changed file replaces), FILE-05
+// Requirements: UI-10, FILE-01, FILE-05
 test('a changed file replaces the version before, which can be opened, saved and used again', async ({ page }) => {
   await enter(page);
   await contexts(page);

@@ -15,7 +15,7 @@ import (
 // head begins an e-mail, whose next line is of its header.
 const head = "From: a@example.org\r\nSubject: Fares\r\n"
 
-// Requirements: RAG-02 (e-mail)
+// Requirements: RAG-02 (text)
 func TestTheTextOfAnEmailIsRead(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ in, want string }{

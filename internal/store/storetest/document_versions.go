@@ -87,7 +87,7 @@ func paths(list []knowledge.Document) string {
 	return strings.Join(out, " ")
 }
 
-// Requirements: FILE-01 (a changed file replaces)
+// Requirements: FILE-01
 func replacing(t *testing.T, open Open) {
 	f := newVersionFixture(t, open)
 	one, replaces := f.put("a.md", "a.md", false)
