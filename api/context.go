@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 	"time"
@@ -327,7 +328,8 @@ func (s *server) eachContext(ctx context.Context, v identity.Viewer, f func(id s
 	}
 }
 
-// detach deletes the documents of a context that were read from a path.
+// detach deletes the documents of a context that were read from a path, also
+// those that were replaced.
 func (s *server) detach(ctx context.Context, v identity.Viewer, contextID, path string) error {
 	for cursor := ""; ; {
 		list, next, err := s.Documents.ListDocuments(ctx, v, contextID, cursor, 100)
@@ -335,11 +337,19 @@ func (s *server) detach(ctx context.Context, v identity.Viewer, contextID, path 
 			return err
 		}
 		for _, d := range list {
-			if d.Path != path || d.UserID != v.UserID {
-				continue
+			versions := []knowledge.Document{d}
+			if d.Former > 0 {
+				if versions, err = s.Documents.DocumentVersions(ctx, v, d.ID); err != nil {
+					return err
+				}
 			}
-			if err := s.Documents.DeleteDocument(ctx, v, d.ID); err != nil {
-				return err
+			for _, one := range versions {
+				if one.Path != path || one.UserID != v.UserID {
+					continue
+				}
+				if err := s.Documents.DeleteDocument(ctx, v, one.ID); err != nil && !errors.Is(err, fault.NotFound) {
+					return err
+				}
 			}
 		}
 		if next == "" {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,6 +36,8 @@ func (s *server) fileRoutes() {
 		Type: "object", Required: []string{"file"}, Properties: map[string]*huma.Schema{
 			"file": {Type: "string", Format: "binary"}, "context_id": {Type: "string", Format: "uuid"},
 			"chunk_size": {Type: "integer", Description: "tokens, 64 to 4000"},
+			"origin":     {Type: "string", Description: "where the file lies with its person, as notes/2026/may.md; without it, its name"},
+			"keep_both":  {Type: "boolean", Description: "true: beside a document of the context that came from the same place, not instead of it"},
 		},
 	}}}}
 	s.handleHTTP(op, s.upload)
@@ -48,6 +51,12 @@ func (s *server) fileRoutes() {
 	for _, name := range []string{"user", "path", "session", "expires", "signature"} {
 		op.Parameters = append(op.Parameters, &huma.Param{Name: name, In: "query", Required: true, Schema: &huma.Schema{Type: "string"}})
 	}
+	for _, name := range []string{"owner", "name"} {
+		op.Parameters = append(op.Parameters, &huma.Param{Name: name, In: "query", Description: "of a link to a document", Schema: &huma.Schema{Type: "string"}})
+	}
+	op.Parameters = append(op.Parameters, &huma.Param{
+		Name: "inline", In: "query", Description: "shown by the browser, not saved; of a PDF only", Schema: &huma.Schema{Type: "boolean"},
+	})
 	s.handleHTTP(op, s.download)
 	s.answers(op, 200, "application/octet-stream", "The file, as an attachment", &huma.Schema{Type: "string", Format: "binary"})
 }
@@ -72,6 +81,14 @@ type Uploaded struct {
 	File     File      `json:"file"`
 	Document *Document `json:"document,omitempty"`
 	RunID    string    `json:"run_id,omitempty" doc:"the run that reads it"`
+	Replaces *Replaced `json:"replaces,omitempty" doc:"the version it takes the place of, once it is read"`
+}
+
+// Replaced is a version of a document that a newer one takes the place of.
+type Replaced struct {
+	DocumentID string    `json:"document_id" format:"uuid"`
+	Title      string    `json:"title"`
+	CreatedAt  time.Time `json:"created_at"`
 }
 
 // upload receives one file a request, straight to disk.
@@ -145,6 +162,8 @@ func uploadFault(err error, limit int64) error {
 type form struct {
 	contextID string
 	chunkSize int
+	origin    string // "": the file's name
+	keepBoth  bool
 	staged    *files.Staged
 }
 
@@ -195,8 +214,27 @@ func (s *server) field(ctx context.Context, v identity.Viewer, in *form, part *m
 	case "chunk_size":
 		in.chunkSize, err = chunkSize(part)
 		return err
+	case "origin":
+		in.origin, err = text(part)
+		in.origin = files.CleanOrigin(in.origin)
+		return err
+	case "keep_both":
+		in.keepBoth, err = boolean("keep_both", part)
+		return err
 	}
 	return nil
+}
+
+func boolean(field string, part io.Reader) (bool, error) {
+	said, err := text(part)
+	if err != nil || said == "" {
+		return false, err
+	}
+	yes, err := strconv.ParseBool(said)
+	if err != nil {
+		return false, invalidField(field, "%s is true or false, not %q.", field, said)
+	}
+	return yes, nil
 }
 
 // fileName is the name the browser sent, with what multipart.FileName would
@@ -244,8 +282,10 @@ func chunkSize(part io.Reader) (int, error) {
 	return n, nil
 }
 
-// keep gives the file its place and has it read into its context.
+// keep gives the file its place and has it read into its context, where it
+// replaces what came from the same place before.
 func (s *server) keep(ctx context.Context, v identity.Viewer, in form) (Uploaded, error) {
+	name := in.staged.File().Name // as it came; a file of the same name makes Keep number it
 	f, err := in.staged.Keep(ctx)
 	if err != nil {
 		return Uploaded{}, err
@@ -254,20 +294,42 @@ func (s *server) keep(ctx context.Context, v identity.Viewer, in form) (Uploaded
 	if in.contextID == "" {
 		return out, nil
 	}
-	d, err := s.attach(ctx, v, in.contextID, f, in.chunkSize)
-	out.Document, out.RunID = &d, d.RunID
+	d := fileDocument(in.contextID, f, in.chunkSize)
+	d.Title, d.Origin = name, cmp.Or(in.origin, name)
+	if in.keepBoth {
+		d.Title, d.Origin = f.Name, f.Name
+	}
+	d, replaced, err := s.Documents.PutVersion(ctx, v, d, in.keepBoth)
+	if err != nil {
+		return out, err
+	}
+	if replaced != nil {
+		out.Replaces = &Replaced{replaced.ID, knowledge.TitleOf(replaced.Title, replaced.Path), replaced.CreatedAt.UTC()}
+	}
+	read, err := s.ingest(ctx, v, d)
+	out.Document, out.RunID = &read, read.RunID
 	return out, err
 }
 
 // attach makes a file a document of a context and starts reading it.
 func (s *server) attach(ctx context.Context, v identity.Viewer, contextID string, f files.File, chunkSize int) (Document, error) {
-	d, err := s.Documents.PutDocument(ctx, v, knowledge.Document{
-		ContextID: contextID, UserID: v.UserID, Path: f.Path, Title: f.Name,
-		MIME: f.MIME, Size: f.Size, SHA256: f.SHA256, Status: knowledge.Waiting, ChunkSize: chunkSize,
-	})
+	d, err := s.Documents.PutDocument(ctx, v, fileDocument(contextID, f, chunkSize))
 	if err != nil {
 		return Document{}, err
 	}
+	return s.ingest(ctx, v, d)
+}
+
+// fileDocument is what a file becomes in a context.
+func fileDocument(contextID string, f files.File, chunkSize int) knowledge.Document {
+	return knowledge.Document{
+		ContextID: contextID, UserID: f.UserID, Path: f.Path, Title: f.Name,
+		MIME: f.MIME, Size: f.Size, SHA256: f.SHA256, Status: knowledge.Waiting, ChunkSize: chunkSize,
+	}
+}
+
+// ingest starts reading a document, unless that is under way.
+func (s *server) ingest(ctx context.Context, v identity.Viewer, d knowledge.Document) (Document, error) {
 	r, err := s.Engine.Ingest(ctx, v, d.ID)
 	switch {
 	case fault.CodeOf(err) == fault.Conflict: // it is being read already
@@ -363,10 +425,13 @@ func (s *server) linkFile(ctx context.Context, in *linkInput) (Link, error) {
 		return Link{}, err
 	}
 	q, expires, err := s.Files.Link(ctx, viewerOf(ctx), in.Body.Path, mark, s.Now())
-	return Link{URL: "/v1/files/download?" + q.Encode(), ExpiresAt: expires.UTC()}, err
+	return Link{URL: downloadURL(q), ExpiresAt: expires.UTC()}, err
 }
 
-// download serves a signed link: never shown in the page, never sniffed.
+func downloadURL(q url.Values) string { return "/v1/files/download?" + q.Encode() }
+
+// download serves a signed link, as an attachment and never sniffed (FILE-05). A
+// PDF may be shown instead, in a tab of its own and never in a frame.
 func (s *server) download(w http.ResponseWriter, r *http.Request) {
 	f, body, err := s.Files.Follow(r.Context(), r.URL.Query(), s.Devices.Marked, s.Now())
 	if err != nil {
@@ -376,6 +441,21 @@ func (s *server) download(w http.ResponseWriter, r *http.Request) {
 	defer func() { _ = body.Close() }() // it was only read
 	h := w.Header()
 	h.Set("Content-Type", "application/octet-stream")
-	h.Set("Content-Disposition", "attachment; filename*=UTF-8''"+url.PathEscape(f.Name))
+	disposition := "attachment"
+	if shown, _ := strconv.ParseBool(r.URL.Query().Get("inline")); shown && isPDF(f, body) {
+		// Browsers show a PDF in a reader of their own, which runs nothing as a
+		// page of ours; for that the policy may not sandbox it.
+		disposition = "inline"
+		h.Set("Content-Type", "application/pdf")
+		h.Set("Content-Security-Policy", "default-src 'none'; object-src 'self'; style-src 'unsafe-inline'; frame-ancestors 'none'")
+	}
+	h.Set("Content-Disposition", disposition+"; filename*=UTF-8''"+url.PathEscape(f.Name))
 	http.ServeContent(w, r, "", f.CreatedAt, body)
+}
+
+// isPDF reports whether a file is a PDF by its name and begins as one.
+func isPDF(f files.File, body io.ReaderAt) bool {
+	head := make([]byte, 5)
+	_, err := body.ReadAt(head, 0)
+	return err == nil && f.MIME == "application/pdf" && string(head) == "%PDF-"
 }

@@ -164,6 +164,10 @@ var walls = map[string]wall{
 	"DELETE /v1/documents/{id}":   byID(func(of belongings) string { return of.document }, nil),
 	"GET /v1/documents/{id}/text": byID(func(of belongings) string { return of.document }, nil),
 
+	"GET /v1/documents/{id}/versions": byID(func(of belongings) string { return of.document }, nil),
+	"POST /v1/documents/{id}/restore": byID(func(of belongings) string { return of.document }, nil),
+	"POST /v1/documents/{id}/link":    byID(func(of belongings) string { return of.document }, map[string]any{"inline": true}),
+
 	"GET /v1/files":        ownOnly(http.StatusOK),
 	"GET /v1/files/limits": ownOnly(http.StatusOK),
 	"POST /v1/files/upload": func(p *person, of belongings) []attack {

@@ -191,6 +191,7 @@ type Files interface {
 	List(ctx context.Context, v identity.Viewer, cursor string, limit int) ([]files.File, string, error)
 	Delete(ctx context.Context, v identity.Viewer, path string) error
 	Link(ctx context.Context, v identity.Viewer, path, session string, now time.Time) (url.Values, time.Time, error)
+	LinkShared(ctx context.Context, v identity.Viewer, of files.Shared, session string, now time.Time) (url.Values, time.Time, error)
 	Follow(ctx context.Context, q url.Values, live files.Live, now time.Time) (files.File, *os.File, error)
 	FSPath(f files.File) string
 	Extensions(ctx context.Context, v identity.Viewer) ([]string, error)
@@ -209,6 +210,8 @@ type Sources interface {
 // Documents keeps documents and their texts.
 type Documents interface {
 	PutDocument(ctx context.Context, v identity.Viewer, d knowledge.Document) (knowledge.Document, error)
+	PutVersion(ctx context.Context, v identity.Viewer, d knowledge.Document, apart bool) (stored knowledge.Document, replaced *knowledge.Document, err error)
+	DocumentVersions(ctx context.Context, v identity.Viewer, id string) ([]knowledge.Document, error)
 	Document(ctx context.Context, v identity.Viewer, id string) (knowledge.Document, error)
 	ListDocuments(ctx context.Context, v identity.Viewer, contextID, cursor string, limit int) ([]knowledge.Document, string, error)
 	DeleteDocument(ctx context.Context, v identity.Viewer, id string) error

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -28,8 +29,47 @@ func (r *Roots) Link(ctx context.Context, v identity.Viewer, p, session string, 
 	expires := now.Add(LinkLife).Truncate(time.Second)
 	exp := strconv.FormatInt(expires.Unix(), 10)
 	return url.Values{
-		"user": {f.UserID}, "path": {f.Path}, "session": {session}, "expires": {exp}, "signature": {r.sign(f.UserID, f.Path, session, exp)},
+		"user": {f.UserID}, "path": {f.Path}, "session": {session}, "expires": {exp}, "signature": {r.sign("liminal download", f.UserID, f.Path, session, exp)},
 	}, expires, nil
+}
+
+// Shared is a file that a viewer may download though it may be another
+// person's: whoever asks for a link to it has made sure of that.
+type Shared struct {
+	UserID string // whose file it is
+	Path   string
+	Name   string // what the download is called; empty: as the file
+}
+
+// LinkShared is Link for a file of anybody's. The session is the viewer's.
+func (r *Roots) LinkShared(ctx context.Context, v identity.Viewer, of Shared, session string, now time.Time) (url.Values, time.Time, error) {
+	f, err := r.File(ctx, owner(of.UserID), of.Path)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	expires := now.Add(LinkLife).Truncate(time.Second)
+	q := url.Values{
+		"user": {v.UserID}, "owner": {f.UserID}, "path": {f.Path}, "session": {session}, "expires": {strconv.FormatInt(expires.Unix(), 10)},
+	}
+	if of.Name != "" {
+		q.Set("name", CleanName(of.Name))
+	}
+	q.Set("signature", r.signed(q))
+	return q, expires, nil
+}
+
+// owner is a person as the viewer of their own files.
+func owner(userID string) identity.Viewer {
+	return identity.Viewer{UserID: userID, Role: identity.RoleUser}
+}
+
+// signed is the signature of a link: of one to a file of anybody's it covers
+// whose it is and what it is called.
+func (r *Roots) signed(q url.Values) string {
+	if !q.Has("owner") {
+		return r.sign("liminal download", q.Get("user"), q.Get("path"), q.Get("session"), q.Get("expires"))
+	}
+	return r.sign("liminal shared download", q.Get("user"), q.Get("owner"), q.Get("path"), q.Get("name"), q.Get("session"), q.Get("expires"))
 }
 
 // Live reports why a session of a user is over, if it is.
@@ -39,7 +79,7 @@ type Live func(ctx context.Context, userID, session string) error
 // old is Forbidden, whether the file exists or not, and so is one whose session
 // live does not know any more.
 func (r *Roots) Follow(ctx context.Context, q url.Values, live Live, now time.Time) (File, *os.File, error) {
-	want := r.sign(q.Get("user"), q.Get("path"), q.Get("session"), q.Get("expires"))
+	want := r.signed(q)
 	if !hmac.Equal([]byte(want), []byte(q.Get("signature"))) {
 		return File{}, nil, fault.New(fault.Forbidden, "This link is not one of ours. Ask for a new one.")
 	}
@@ -50,18 +90,21 @@ func (r *Roots) Follow(ctx context.Context, q url.Values, live Live, now time.Ti
 	if err := live(ctx, q.Get("user"), q.Get("session")); err != nil {
 		return File{}, nil, err
 	}
-	owner := identity.Viewer{UserID: q.Get("user"), Role: identity.RoleUser}
-	f, err := r.File(ctx, owner, q.Get("path"))
+	of := owner(cmp.Or(q.Get("owner"), q.Get("user")))
+	f, err := r.File(ctx, of, q.Get("path"))
 	if err != nil {
 		return File{}, nil, err
 	}
-	body, err := r.Open(ctx, owner, f.Path)
+	if q.Has("owner") { // else nothing vouches for the name
+		f.Name = cmp.Or(q.Get("name"), f.Name)
+	}
+	body, err := r.Open(ctx, of, f.Path)
 	return f, body, err
 }
 
-func (r *Roots) sign(user, path, session, expires string) string {
+func (r *Roots) sign(parts ...string) string {
 	mac := hmac.New(sha256.New, r.key)
-	for _, part := range []string{"liminal download", user, path, session, expires} {
+	for _, part := range parts {
 		mac.Write([]byte(strconv.Itoa(len(part))))
 		mac.Write([]byte{':'})
 		mac.Write([]byte(part))

@@ -70,6 +70,25 @@ func cut(s string, n int) string {
 	return strings.TrimRight(s[:n], " .")
 }
 
+// maxOrigin bounds where a file came from, in bytes.
+const maxOrigin = 1024
+
+// CleanOrigin is where a file lies with the person who sends it, in one form:
+// names between slashes, as CleanName makes them. It names nothing here, and is
+// only compared. One that is too long is "", as if nothing was said.
+func CleanOrigin(origin string) string {
+	if len(origin) >= maxOrigin {
+		return ""
+	}
+	var parts []string
+	for part := range strings.SplitSeq(strings.ReplaceAll(origin, `\`, "/"), "/") {
+		if part = strings.TrimSpace(part); part != "" && part != "." && part != ".." {
+			parts = append(parts, CleanName(part))
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
 // CleanPath checks a stored file's path as clients send it back: relative to
 // the user's root, below "files/", in its shortest form. It refuses rather
 // than repairs: a path that needs repair was not given out by us.

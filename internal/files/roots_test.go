@@ -406,6 +406,70 @@ func TestALinkEndsWithItsSession(t *testing.T) {
 	}
 }
 
+// A link to what another person keeps names who may follow it, whose file it is
+// and what it is called, and none of that can be changed.
+//
+// Requirements: FILE-05, ISO-03
+func TestALinkToASharedFileIsOfAllItSays(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	f := b.save(t, b.bob, "a.txt", "hello")
+	b.save(t, b.ada, "a.txt", "hers")
+	b.save(t, b.bob, "b.txt", "other")
+	now := time.Now()
+	q, _, err := b.LinkShared(t.Context(), b.ada, Shared{UserID: b.bob.UserID, Path: f.Path, Name: "../of bob.txt"}, "s", now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, body, err := b.Follow(t.Context(), q, b.live, now)
+	if err != nil || got.Name != "of bob.txt" || got.UserID != b.bob.UserID {
+		t.Fatalf("follow: %+v, %v", got, err)
+	}
+	data, _ := io.ReadAll(body)
+	body.Close()
+	if string(data) != "hello" {
+		t.Errorf("downloaded %q", data)
+	}
+	for field, value := range map[string]string{"path": "files/b.txt", "owner": b.ada.UserID, "user": b.bob.UserID, "name": "x.html", "session": "t", "expires": "99999999999"} {
+		old := q.Get(field)
+		q.Set(field, value)
+		if _, _, err := b.Follow(t.Context(), q, b.live, now); !errors.Is(err, fault.Forbidden) {
+			t.Errorf("with another %s: %v", field, err)
+		}
+		q.Set(field, old)
+	}
+	q.Del("owner")
+	if _, _, err := b.Follow(t.Context(), q, b.live, now); !errors.Is(err, fault.Forbidden) {
+		t.Errorf("as a link to her own: %v", err)
+	}
+	own, _, err := b.Link(t.Context(), b.ada, f.Path, "s", now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own.Set("name", "x.html")
+	got, body, err = b.Follow(t.Context(), own, b.live, now)
+	if err != nil || got.Name != "a.txt" {
+		t.Fatalf("a name nothing vouches for: %+v, %v", got, err)
+	}
+	body.Close()
+	own.Set("owner", b.bob.UserID)
+	if _, _, err := b.Follow(t.Context(), own, b.live, now); !errors.Is(err, fault.Forbidden) {
+		t.Errorf("her own link as one to his: %v", err)
+	}
+}
+
+func TestWhereAFileCameFromHasOneForm(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"notes/may.md": "notes/may.md", `notes\may.md`: "notes/may.md", "/notes//./../may.md": "notes/may.md", "a\x00b/c\u202ed.md": "ab/cd.md",
+		"": "", strings.Repeat("x/", 600): "", "no\u0308tig.md": "nötig.md",
+	} {
+		if got := CleanOrigin(in); got != want {
+			t.Errorf("%q is %q, want %q", in, got, want)
+		}
+	}
+}
+
 func TestExtensionsAreListedOnceAndSorted(t *testing.T) {
 	t.Parallel()
 	list := Extensions()

@@ -33,6 +33,7 @@ var types = map[string]string{
 	".odp":  "application/vnd.oasis.opendocument.presentation",
 	".ods":  "application/vnd.oasis.opendocument.spreadsheet",
 	".epub": "application/epub+zip",
+	".eml":  "message/rfc822",
 	".json": "application/json", ".jsonl": "application/json", ".yaml": "text/plain", ".yml": "text/plain",
 	".toml": "text/plain", ".ini": "text/plain", ".xml": "text/plain", ".sql": "text/plain",
 	".go": "text/plain", ".py": "text/plain", ".js": "text/plain", ".ts": "text/plain", ".tsx": "text/plain",
@@ -58,8 +59,19 @@ func TypeOf(name string) (string, error) {
 }
 
 func refused(ext string, accepted []string) error {
-	return fault.New(fault.Invalid, "Files %s cannot be read. Allowed are text, Markdown, HTML, PDF, Word, PowerPoint, Excel, OpenDocument, EPUB and source code.", ext).
+	if images[ext] {
+		return fault.New(fault.Invalid, "Files %s are images, and text in images is not recognised here (OCR). Run text recognition on it, save the result as a PDF or as text, and upload that.", ext).
+			With(map[string]any{"field": "file", "extensions": accepted, "reason": "image"})
+	}
+	return fault.New(fault.Invalid, "Files %s cannot be read. Allowed are text, Markdown, HTML, PDF, Word, PowerPoint, Excel, OpenDocument, EPUB, e-mail and source code.", ext).
 		With(map[string]any{"field": "file", "extensions": accepted})
+}
+
+// images are the extensions that people try most of what would need text
+// recognition.
+var images = map[string]bool{
+	".png": true, ".jpg": true, ".jpeg": true, ".jfif": true, ".gif": true, ".webp": true, ".tif": true, ".tiff": true,
+	".bmp": true, ".heic": true, ".heif": true, ".avif": true,
 }
 
 // foreign is the type of files the program itself does not read.

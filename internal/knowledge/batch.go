@@ -325,5 +325,8 @@ func (l *Library) embedWith(ctx context.Context, e embed.Embedder, d Document, b
 
 func (l *Library) finish(ctx context.Context, v identity.Viewer, d Document) (Document, error) {
 	d.Status, d.Error = Ready, ""
-	return d, l.o.Documents.SetDocument(ctx, v, d)
+	if err := l.o.Documents.SetDocument(ctx, v, d); err != nil {
+		return d, err
+	}
+	return d, l.replace(ctx, v, d.ID)
 }

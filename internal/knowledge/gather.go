@@ -76,13 +76,15 @@ func (l *Library) present(ctx context.Context, v identity.Viewer, ids []string) 
 			continue
 		}
 		seen[id] = true
-		d, err := l.o.Documents.Document(ctx, v, id)
+		d, err := l.inUse(ctx, v, id)
 		switch {
 		case errors.Is(err, fault.NotFound):
 			missing = append(missing, id)
 		case err != nil:
 			return nil, nil, err
+		case d.ID != id && seen[d.ID]: // a version of it was named as well
 		default:
+			seen[d.ID] = true
 			docs = append(docs, d)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"regexp"
 
 	"liminal/internal/fault"
 	"liminal/internal/identity"
@@ -165,7 +166,7 @@ func (l *Library) keep(ctx context.Context, v identity.Viewer, d Document, x ext
 			return Document{}, err
 		}
 	}
-	if x.Title != "" && (d.Title == "" || d.Title == fileName(d.Path)) {
+	if x.Title != "" && (d.Title == "" || d.Title == fileName(d.Path) || d.Title == unnumbered(fileName(d.Path))) {
 		d.Title = x.Title
 	}
 	d.Pages, d.Length = x.Pages, len(x.Text)
@@ -173,6 +174,13 @@ func (l *Library) keep(ctx context.Context, v identity.Viewer, d Document, x ext
 }
 
 func fileName(p string) string { return path.Base(p) }
+
+// copied is the name of a file that was given a number because there was another
+// of its name: "report (2).pdf".
+var copied = regexp.MustCompile(`^(.+) \(\d+\)(\.[^.]*)?$`)
+
+// unnumbered is the name of a file as it came.
+func unnumbered(name string) string { return copied.ReplaceAllString(name, "$1$2") }
 
 // checksum is the SHA-256 of a file, in hex.
 func checksum(ctx context.Context, f File) (string, error) {

@@ -66,7 +66,18 @@ type Document struct {
 	Version   string // encoder, chunk size and file its chunks were made of; empty until they are complete
 	CreatedAt time.Time
 	UpdatedAt time.Time
+
+	// Of the versions of a document, each of which is a document (see versions.go).
+	Origin       string    // where its person had the file: its name, or its path in the folder it came in; may be empty
+	Lineage      string    // what its versions have in common; empty: it is the only one
+	SupersededAt time.Time // when a newer version replaced it; zero: it is the one that is searched
+	CurrentID    string    // of one that was replaced: the version in its place
+	Former       int       // how many versions it has replaced that are still there
 }
+
+// Superseded reports whether a newer version has taken the document's place:
+// it can be looked at, and is neither searched nor quoted.
+func (d Document) Superseded() bool { return !d.SupersededAt.IsZero() }
 
 // Chunk is a piece of a document's stored text: Content == text[Start:End],
 // in bytes of UTF-8.
@@ -123,20 +134,26 @@ type ContextChange struct {
 // Documents keeps documents and their texts.
 type Documents interface {
 	// PutDocument creates the document of (ContextID, Path) or returns the one
-	// there is, with its file facts brought up to date.
+	// there is, with its file facts brought up to date. One that was replaced
+	// stays as it is.
 	PutDocument(ctx context.Context, v identity.Viewer, d Document) (Document, error)
 	Document(ctx context.Context, v identity.Viewer, id string) (Document, error)
+	// ListDocuments lists a context's documents, the newest first, without those
+	// that were replaced.
 	ListDocuments(ctx context.Context, v identity.Viewer, contextID, cursor string, limit int) ([]Document, string, error)
 	// Unread lists the documents of contexts that are waiting or being read, the
 	// oldest first; contexts v may not see have none.
 	Unread(ctx context.Context, v identity.Viewer, contextIDs []string, limit int) ([]Document, error)
-	// DeleteDocument removes the document, its text and its chunks (RAG-20).
+	// DeleteDocument removes the document, its text and its chunks (RAG-20), and
+	// the versions it has replaced. Of one that was replaced it removes that
+	// version only.
 	DeleteDocument(ctx context.Context, v identity.Viewer, id string) error
 	// SetDocument stores progress: status, error, pages, length, chunks, run,
 	// and the size and checksum of the file that was read, if they are there.
 	SetDocument(ctx context.Context, v identity.Viewer, d Document) error
 	PutText(ctx context.Context, v identity.Viewer, id string, t extract.Document) error
 	Text(ctx context.Context, v identity.Viewer, id string) (extract.Document, error)
+	Versions
 }
 
 // Index finds chunks. Upsert is idempotent by chunk id (RAG-19).

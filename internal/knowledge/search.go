@@ -157,7 +157,7 @@ func (l *Library) scope(ctx context.Context, v identity.Viewer, q Question) (sco
 		s.contexts = append(s.contexts, c)
 	}
 	for _, id := range q.DocumentIDs {
-		d, err := l.o.Documents.Document(ctx, v, id)
+		d, err := l.inUse(ctx, v, id)
 		if err != nil {
 			return scope{}, err
 		}
@@ -284,8 +284,8 @@ func (l *Library) readings(ctx context.Context, v identity.Viewer, in *inquiry, 
 			}
 			docs[h.Chunk.DocumentID] = d
 		}
-		if d.ID == "" {
-			continue // deleted since the index answered
+		if d.ID == "" || d.Superseded() {
+			continue // deleted or replaced since the index answered
 		}
 		p := passageOf(h.Chunk, d)
 		readings, seen = append(readings, in.read(&p)), append(seen, h)

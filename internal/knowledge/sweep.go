@@ -130,7 +130,7 @@ func (s *Sweep) source(ctx context.Context, src Source) (started int, err error)
 				return started, err
 			}
 		}
-		if d.Status == Skipped && !ok {
+		if d.Superseded() || d.Status == Skipped && !ok {
 			continue
 		}
 		switch err := s.o.Start(ctx, v, d.ID); {

@@ -12,9 +12,9 @@ import (
 var _ knowledge.Contexts = (*Store)(nil)
 
 const contextColumns = `c.id, c.owner_user_id, c.name, c.description, c.visibility, c.created_at, c.updated_at, c.meta, c.encoder,
-	(SELECT count(*) FROM document d WHERE d.context_id = c.id),
-	(SELECT count(*) FROM document d WHERE d.context_id = c.id AND d.status IN ('waiting', 'reading')),
-	(SELECT coalesce(sum(d.chunks), 0) FROM document d WHERE d.context_id = c.id)`
+	(SELECT count(*) FROM document d WHERE d.context_id = c.id AND d.superseded_at IS NULL),
+	(SELECT count(*) FROM document d WHERE d.context_id = c.id AND d.status IN ('waiting', 'reading') AND d.superseded_at IS NULL),
+	(SELECT coalesce(sum(d.chunks), 0) FROM document d WHERE d.context_id = c.id AND d.superseded_at IS NULL)`
 
 func scanContext(scan Scan) (c knowledge.Context, err error) {
 	err = scan(&c.ID, text{&c.UserID}, &c.Name, &c.Description, &c.Visibility, when{&c.CreatedAt}, when{&c.UpdatedAt}, decode{&c.Meta}, &c.Encoder,

@@ -49,7 +49,7 @@ func (s *Store) OwnDocuments(ctx context.Context, v identity.Viewer, limit int) 
 		limit = knowledge.MaxTitles
 	}
 	err = s.read(ctx, v, func(tx Tx) error {
-		found, err := all(tx, `SELECT `+titledColumns+` FROM document d WHERE `+documentOwn+`
+		found, err := all(tx, `SELECT `+titledColumns+` FROM document d WHERE d.superseded_at IS NULL AND `+documentOwn+`
 			ORDER BY d.created_at DESC, d.id DESC LIMIT @limit`, Args{"user": v.UserID, "limit": limit}, scanTitled)
 		list = titlesOf(found)
 		return err
@@ -88,7 +88,7 @@ func (s *Store) FindDocuments(ctx context.Context, v identity.Viewer, q, cursor 
 	var found []placed
 	err = s.read(ctx, v, func(tx Tx) error {
 		found = nil
-		err := tx.Query(`SELECT `+titledColumns+` FROM document d WHERE `+documentOwn+` AND (d.created_at, d.id) < (@at, @id)
+		err := tx.Query(`SELECT `+titledColumns+` FROM document d WHERE d.superseded_at IS NULL AND `+documentOwn+` AND (d.created_at, d.id) < (@at, @id)
 			ORDER BY d.created_at DESC, d.id DESC`, Args{"user": v.UserID, "at": after.at, "id": orNil(after.id)}, func(scan Scan) error {
 			t, err := scanTitled(scan)
 			if err != nil || !holds(t.Title+" "+path.Base(t.Path), wanted) {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -16,11 +17,15 @@ var _ knowledge.Documents = (*Store)(nil)
 
 const documentColumns = `d.id, d.context_id, d.user_id, d.path, d.title, d.mime, d.size, d.sha256, d.status, d.error,
 	d.pages, d.length, d.chunks, CASE WHEN d.status IN ('reading', 'failed')
-	THEN (SELECT count(*) FROM knowledge_chunk k WHERE k.document_id = d.id) ELSE d.chunks END, d.chunk_size, d.run_id, d.version, d.created_at, d.updated_at`
+	THEN (SELECT count(*) FROM knowledge_chunk k WHERE k.document_id = d.id) ELSE d.chunks END, d.chunk_size, d.run_id, d.version, d.created_at, d.updated_at,
+	d.origin, d.lineage, d.superseded_at, CASE WHEN d.superseded_at IS NOT NULL THEN ` + versionInUse + ` END,
+	CASE WHEN d.lineage IS NULL OR d.superseded_at IS NOT NULL THEN 0
+		ELSE (SELECT count(*) FROM document o WHERE o.lineage = d.lineage AND o.superseded_at IS NOT NULL) END`
 
 func scanDocument(scan Scan) (d knowledge.Document, err error) {
 	err = scan(&d.ID, &d.ContextID, &d.UserID, &d.Path, &d.Title, &d.MIME, &d.Size, &d.SHA256, &d.Status, &d.Error,
-		&d.Pages, &d.Length, &d.Chunks, &d.Indexed, &d.ChunkSize, text{&d.RunID}, &d.Version, when{&d.CreatedAt}, when{&d.UpdatedAt})
+		&d.Pages, &d.Length, &d.Chunks, &d.Indexed, &d.ChunkSize, text{&d.RunID}, &d.Version, when{&d.CreatedAt}, when{&d.UpdatedAt},
+		&d.Origin, text{&d.Lineage}, when{&d.SupersededAt}, text{&d.CurrentID}, &d.Former)
 	return d, err
 }
 
@@ -29,12 +34,7 @@ func scanDocument(scan Scan) (d knowledge.Document, err error) {
 // So does its title where the file is the same, for that may have been read in
 // it.
 func (s *Store) PutDocument(ctx context.Context, v identity.Viewer, d knowledge.Document) (stored knowledge.Document, err error) {
-	if d.ID == "" {
-		d.ID = id.New()
-	}
-	if d.Status == "" {
-		d.Status = knowledge.Waiting
-	}
+	d = withDefaults(d)
 	err = s.write(ctx, v, func(tx Tx) error {
 		if err := changeable(tx, v, d.ContextID); err != nil {
 			return err
@@ -42,24 +42,38 @@ func (s *Store) PutDocument(ctx context.Context, v identity.Viewer, d knowledge.
 		if err := s.upsertDocument(tx, v, d); err != nil {
 			return err
 		}
-		list, err := all(tx, `SELECT `+documentColumns+` FROM document d WHERE d.context_id = @context AND d.path = @path`,
-			Args{"context": d.ContextID, "path": d.Path}, scanDocument)
-		stored, err = only(list, err, "document")
+		stored, err = documentAt(tx, d.ContextID, d.Path)
 		return err
 	})
 	return stored, err
 }
 
+func withDefaults(d knowledge.Document) knowledge.Document {
+	if d.ID == "" {
+		d.ID = id.New()
+	}
+	d.Status = cmp.Or(d.Status, knowledge.Waiting)
+	return d
+}
+
+func documentAt(tx Tx, contextID, path string) (knowledge.Document, error) {
+	list, err := all(tx, `SELECT `+documentColumns+` FROM document d WHERE d.context_id = @context AND d.path = @path`,
+		Args{"context": contextID, "path": path}, scanDocument)
+	return only(list, err, "document")
+}
+
 func (s *Store) upsertDocument(tx Tx, v identity.Viewer, d knowledge.Document) error {
-	_, err := tx.Exec(`INSERT INTO document (id, context_id, user_id, path, title, mime, size, sha256, status, chunk_size, run_id, version, created_at, updated_at)
-		VALUES (@id, @context, @user, @path, @title, @mime, @size, @sum, @status, @chunk, @run, @version, @now, @now)
+	_, err := tx.Exec(`INSERT INTO document (id, context_id, user_id, path, title, mime, size, sha256, status, chunk_size, run_id, version, origin, created_at, updated_at)
+		VALUES (@id, @context, @user, @path, @title, @mime, @size, @sum, @status, @chunk, @run, @version, @origin, @now, @now)
 		ON CONFLICT (context_id, path) DO UPDATE SET
 		title = CASE WHEN excluded.title = '' OR document.titled OR document.sha256 <> '' AND document.sha256 = excluded.sha256
 			THEN document.title ELSE excluded.title END, mime = excluded.mime, size = excluded.size,
-		sha256 = excluded.sha256, chunk_size = excluded.chunk_size, updated_at = excluded.updated_at`,
+		sha256 = excluded.sha256, chunk_size = excluded.chunk_size, updated_at = excluded.updated_at,
+		origin = CASE WHEN excluded.origin = '' THEN document.origin ELSE excluded.origin END
+		WHERE document.superseded_at IS NULL`,
 		Args{
 			"id": d.ID, "context": d.ContextID, "user": v.UserID, "path": d.Path, "title": d.Title, "mime": d.MIME, "size": d.Size,
-			"sum": d.SHA256, "status": string(d.Status), "chunk": d.ChunkSize, "run": optional(d.RunID), "version": d.Version, "now": s.now(),
+			"sum": d.SHA256, "status": string(d.Status), "chunk": d.ChunkSize, "run": optional(d.RunID), "version": d.Version, "origin": d.Origin, "now": s.now(),
 		})
 	return err
 }
@@ -73,7 +87,8 @@ func (s *Store) UnderWay(ctx context.Context, v identity.Viewer) (u quota.UnderW
 		if _, err := first(tx, `SELECT count(*) FROM run WHERE user_id = @user AND kind = 'ingest' AND status = 'running'`, of, &u.Documents); err != nil {
 			return err
 		}
-		_, err := first(tx, `SELECT CAST(coalesce(sum(size), 0) AS BIGINT) FROM document WHERE user_id = @user AND status IN ('waiting', 'reading')`, of, &u.Bytes)
+		_, err := first(tx, `SELECT CAST(coalesce(sum(size), 0) AS BIGINT) FROM document
+			WHERE user_id = @user AND status IN ('waiting', 'reading') AND superseded_at IS NULL`, of, &u.Bytes)
 		return err
 	})
 	return u, err
@@ -102,7 +117,7 @@ func (s *Store) ListDocuments(ctx context.Context, v identity.Viewer, contextID,
 			return err
 		}
 		list, err = all(tx, `SELECT `+documentColumns+` FROM document d
-			WHERE d.context_id = @context AND (d.created_at, d.id) < (@at, @id) ORDER BY d.created_at DESC, d.id DESC LIMIT @limit`,
+			WHERE d.context_id = @context AND d.superseded_at IS NULL AND (d.created_at, d.id) < (@at, @id) ORDER BY d.created_at DESC, d.id DESC LIMIT @limit`,
 			Args{"context": contextID, "at": after.at, "id": orNil(after.id), "limit": size + 1}, scanDocument)
 		return err
 	})
@@ -119,7 +134,7 @@ func (s *Store) Unread(ctx context.Context, v identity.Viewer, contextIDs []stri
 	err = s.read(ctx, v, func(tx Tx) error {
 		args := Args{"user": v.UserID, "limit": pageSize(limit)}
 		list, err = all(tx, `SELECT `+documentColumns+` FROM document d
-			WHERE d.context_id IN `+args.in("id", contextIDs)+` AND d.status IN ('waiting', 'reading') AND `+documentVisible+`
+			WHERE d.context_id IN `+args.in("id", contextIDs)+` AND d.status IN ('waiting', 'reading') AND d.superseded_at IS NULL AND `+documentVisible+`
 			ORDER BY d.created_at, d.id LIMIT @limit`, args, scanDocument)
 		return err
 	})
@@ -140,8 +155,18 @@ func readable(tx Tx, v identity.Viewer, contextID string) error {
 	return err
 }
 
-// DeleteDocument implements knowledge.Documents (RAG-20).
+// DeleteDocument implements knowledge.Documents (RAG-20). The versions it has
+// replaced go before it: a deletion that is cut off is taken up by repeating it.
 func (s *Store) DeleteDocument(ctx context.Context, v identity.Viewer, id string) error {
+	former, err := s.formerVersions(ctx, v, id)
+	if err != nil {
+		return err
+	}
+	for _, one := range former {
+		if err := s.deleteDocument(ctx, v, one); err != nil && fault.CodeOf(err) != fault.NotFound {
+			return err
+		}
+	}
 	return s.deleteDocument(ctx, v, id)
 }
 
@@ -191,7 +216,8 @@ func bump(tx Tx, documentID string) error {
 }
 
 // chunkRoom is a Conflict when a document would take more of the index than
-// its person has room for. What is there already stays.
+// its person has room for. What is there already stays. Versions of it do not
+// count: it will take their place.
 func (s *Store) chunkRoom(tx Tx, v identity.Viewer, d knowledge.Document) error {
 	if d.Chunks == 0 || v.IsSystem() {
 		return nil
@@ -201,7 +227,8 @@ func (s *Store) chunkRoom(tx Tx, v identity.Viewer, d knowledge.Document) error 
 	}
 	var now, others int
 	if _, err := first(tx, `SELECT CAST(coalesce(sum(CASE WHEN id = @id THEN chunks ELSE 0 END), 0) AS BIGINT),
-		CAST(coalesce(sum(CASE WHEN id = @id THEN 0 ELSE chunks END), 0) AS BIGINT) FROM document WHERE user_id = @user`,
+		CAST(coalesce(sum(CASE WHEN id = @id THEN 0 ELSE chunks END), 0) AS BIGINT) FROM document d WHERE user_id = @user
+		AND NOT EXISTS (SELECT 1 FROM document n WHERE n.id = @id AND n.id <> d.id AND n.lineage = d.lineage)`,
 		Args{"id": d.ID, "user": v.UserID}, &now, &others); err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func (s *Store) Holdings(ctx context.Context, v identity.Viewer, contextID, enco
 	err = s.everybodys(ctx, v, func(tx Tx) error {
 		list, err = all(tx, `SELECT d.id, d.user_id, d.version,
 			CASE WHEN EXISTS (SELECT 1 FROM knowledge_chunk k WHERE k.document_id = d.id AND k.encoder <> @encoder) THEN 1 ELSE 0 END
-			FROM document d WHERE d.context_id = @context AND d.status = 'ready' ORDER BY d.id`,
+			FROM document d WHERE d.context_id = @context AND d.status = 'ready' AND d.superseded_at IS NULL ORDER BY d.id`,
 			Args{"context": contextID, "encoder": encoder},
 			func(scan Scan) (h knowledge.Holding, err error) {
 				return h, scan(&h.DocumentID, &h.UserID, &h.Version, &h.Leftover)
@@ -115,7 +115,7 @@ func (s *Store) SetEncoder(ctx context.Context, v identity.Viewer, contextID, en
 // be taken in; zero when none does (RAG-17).
 func (s *Store) OldestWaiting(ctx context.Context) (since time.Time, err error) {
 	err = s.read(ctx, identity.System(), func(tx Tx) error {
-		_, err := first(tx, `SELECT updated_at FROM document WHERE status IN ('waiting', 'reading') ORDER BY updated_at, id LIMIT 1`, nil, when{&since})
+		_, err := first(tx, `SELECT updated_at FROM document WHERE status IN ('waiting', 'reading') AND superseded_at IS NULL ORDER BY updated_at, id LIMIT 1`, nil, when{&since})
 		return err
 	})
 	return since, err

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { accessible, answered, enter, expect, retention, say, test } from './stage.ts';
 import type { Page } from '@playwright/test';
 
@@ -88,6 +89,46 @@ test('a context is made, filled, described, and deleted', async ({ page }) => {
   await page.getByRole('dialog', { name: 'Delete context' }).getByRole('button', { name: 'Delete context' }).click();
   await expect(page).toHaveURL(/\/contexts$/);
   await expect(page.locator('.context-card')).toHaveCount(0);
+});
+
+// Requirements: UI-10, FILE-01, FILE-05
+test('a changed file replaces the version before, which can be opened, saved and used again', async ({ page }) => {
+  await enter(page);
+  await contexts(page);
+  await make(page, 'Law');
+  await add(page, 'fares.md', 'The ferry costs four euros.\n');
+  await page.locator('.tray').getByRole('button', { name: /^Dismiss/ }).click();
+  await add(page, 'fares.md', 'The ferry costs five euros.\n');
+  await expect(page.locator('.tray li')).toContainText(/replaced the version of \d+:\d\d/);
+  const rows = page.getByRole('group', { name: 'Documents' }).locator('.document-list > li');
+  await expect(rows.getByRole('button', { name: '1 older version: fares.md' })).toBeVisible();
+  await expect(rows).toHaveCount(1);
+  await expect(rows.locator('.name')).toHaveText('fares.md');
+
+  const sheet = page.getByRole('dialog');
+  await rows.getByRole('button', { name: 'Open “fares.md”' }).click();
+  await expect(sheet.locator('.document-text')).toHaveText('The ferry costs five euros.');
+  await accessible(page, 'a document');
+  await page.keyboard.press('Escape');
+  await expect(rows.getByRole('button', { name: 'Open “fares.md”' })).toBeFocused();
+  const [file] = await Promise.all([page.waitForEvent('download'), rows.getByRole('button', { name: 'Download “fares.md”' }).click()]);
+  expect([file.suggestedFilename(), readFileSync(await file.path(), 'utf8')]).toEqual(['fares.md', 'The ferry costs five euros.\n']);
+
+  await rows.getByRole('button', { name: '1 older version: fares.md' }).click();
+  const older = rows.locator('.versions > li');
+  await expect(older).toHaveCount(1);
+  await older.getByRole('button', { name: /^Open “Version of / }).click();
+  await expect(sheet.locator('.document-text')).toHaveText('The ferry costs four euros.');
+  await expect(sheet.locator('.where')).toContainText('An older version, replaced');
+  const [old] = await Promise.all([page.waitForEvent('download'), sheet.getByRole('button', { name: 'Download' }).click()]);
+  expect([old.suggestedFilename(), readFileSync(await old.path(), 'utf8')]).toEqual(['fares.md', 'The ferry costs four euros.\n']);
+  await accessible(page, 'an older version');
+  await page.keyboard.press('Escape');
+  await older.getByRole('button', { name: /^Use again: Version of / }).click();
+  await expect(older).toHaveCount(0); // it is another row that is in use
+  await expect(rows).toHaveCount(1);
+  await rows.getByRole('button', { name: 'Open “fares.md”' }).click();
+  await expect(sheet.locator('.document-text')).toHaveText('The ferry costs four euros.');
 });
 
 // Requirements: UI-06, UI-10

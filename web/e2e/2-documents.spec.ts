@@ -1,4 +1,5 @@
 // Also on the lane: the server takes a file in, and the worker reads it.
+import { fileURLToPath } from 'node:url';
 import { answered, enter, expect, holds, noSockets, retention, say, test, upload, workflow } from './stage.ts';
 
 // Requirements: UI-05, UI-07 (shown)
@@ -27,6 +28,26 @@ test('an uploaded document answers with a quote whose citation opens the passage
   const { data: ui } = await (await page.request.get('/v1/config/ui')).json();
   if (ui.temporal_ui) await expect(out).toHaveAttribute('href', /\/namespaces\/[^/]+\/workflows\/chat/);
   else await expect(out).toHaveCount(0); // a cluster that has no pages of its own to lead to
+});
+
+// Requirements: UI-05, UI-07 (shown)
+test('a passage of a PDF is shown on its page, and the PDF opens there', async ({ page }) => {
+  await enter(page);
+  await page.locator('.tools input[type=file]').setInputFiles(fileURLToPath(new URL('../../internal/knowledge/extract/testdata/tower.pdf', import.meta.url)));
+  await expect(page.getByText(/Ready/)).toBeVisible();
+  await say(page, 'What does a guided tour cost?');
+  const turn = await answered(page);
+  await turn.locator('.prose button.cite').first().click();
+  const sheet = page.getByRole('dialog');
+  await expect(sheet.locator('.where')).toContainText('Page 3 of 3');
+  await expect(sheet.locator('mark')).toContainText('A guided tour costs seven euros');
+  await expect(sheet.locator('.document-text')).not.toContainText('The fog signal sounds'); // that is on page 2
+  const asked = page.context().waitForEvent('request', (request) => request.url().includes('/v1/files/download'));
+  await sheet.getByRole('button', { name: 'Open the PDF at page 3' }).click();
+  const shown = await asked;
+  expect(new URL(shown.url()).searchParams.get('inline')).toBe('1');
+  const answer = await page.request.get(shown.url());
+  expect([answer.headers()['content-type'], answer.headers()['content-disposition']]).toEqual(['application/pdf', "inline; filename*=UTF-8''tower.pdf"]);
 });
 
 test('without a model, the page says that nothing is generated', async ({ page }) => {

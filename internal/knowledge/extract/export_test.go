@@ -11,3 +11,6 @@ func Hurried(p *Parsers, atLeast time.Duration) *Parsers {
 
 // The bounds of a reading process, in bytes.
 const ReadMemory = readMemory
+
+// ComposePages makes one text of pages whose document has no outline.
+func ComposePages(pages ...string) Document { return composePages(pages, nil, "") }

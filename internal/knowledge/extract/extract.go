@@ -11,7 +11,7 @@
 // OpenDocument and EPUB there is no library in Go that is well kept and gives
 // more than a flat text; what a citation needs of them (headings, list
 // numbers, tables, slides, notes) is read from their XML in archive.go and its
-// neighbours. HTML has an extractor of its own for the same reason: those of
+// neighbours. E-mails are read with the standard library. HTML has an extractor of its own for the same reason: those of
 // the readability family give a cleaned page and lose where a text stood. Page
 // reads those of the web by it, as Markdown with their links.
 //
@@ -112,6 +112,7 @@ func formats() []format {
 		{"EPUB", "application/epub+zip", []string{".epub"}, (*Parsers).parseArchive, true, true},
 		{"Markdown", "text/markdown", []string{".md", ".markdown", ".mdown", ".mkd"}, textParser(parseMarkdown), false, false},
 		{"HTML", "text/html", []string{".html", ".htm", ".xhtml"}, plainHTML, false, true},
+		{"e-mail", "message/rfc822", []string{".eml"}, parseMail, false, true},
 		{"table", "text/csv", []string{".csv", ".tsv"}, textParser(parseCSV), false, false},
 		{"source code", "text/x-source", []string{
 			".go", ".py", ".js", ".jsx", ".ts", ".tsx", ".java", ".c", ".h", ".cc", ".cpp", ".hpp", ".rs", ".rb", ".php", ".cs", ".kt", ".swift",
@@ -286,12 +287,30 @@ var ErrUnsupported = errors.New("no parser for this type")
 // Unsupported is the refusal of a file called name for its type; its cause is
 // ErrUnsupported (RAG-05).
 func Unsupported(name string) error {
-	return fault.Wrap(fault.Invalid, ErrUnsupported, "%q is of a type that cannot be read. Accepted are %s.", path.Base(name), accepted())
+	about := ""
+	if image(path.Ext(name)) {
+		about = noOCR
+	}
+	return fault.Wrap(fault.Invalid, ErrUnsupported, "%q is of a type that cannot be read. Accepted are %s.%s", path.Base(name), accepted(), about)
+}
+
+// noOCR is what to do about an image. There is no text recognition in Go that is
+// well kept and needs no C: the bindings of Tesseract need cgo, and what
+// runs it as WebAssembly has one author and no stable release.
+const noOCR = " Text in images is not recognised here (OCR). Run text recognition on it, save the result as a PDF or as text, and upload that."
+
+// image reports whether files of an extension, with its dot, are images.
+func image(extension string) bool {
+	switch strings.ToLower(extension) {
+	case ".png", ".jpg", ".jpeg", ".jfif", ".gif", ".webp", ".tif", ".tiff", ".bmp", ".heic", ".heif", ".avif":
+		return true
+	}
+	return false
 }
 
 // accepted names the accepted types as part of a sentence.
 func accepted() string {
-	return "PDF (.pdf), Word (.docx), PowerPoint (.pptx), Excel (.xlsx), OpenDocument (.odt, .odp, .ods), EPUB (.epub), Markdown (.md), HTML (.html) and plain text (.txt, .csv, .json, source code and the like)"
+	return "PDF (.pdf), Word (.docx), PowerPoint (.pptx), Excel (.xlsx), OpenDocument (.odt, .odp, .ods), EPUB (.epub), e-mail (.eml), Markdown (.md), HTML (.html) and plain text (.txt, .csv, .json, source code and the like)"
 }
 
 // notText reports whether a file that is no PDF cannot be text either.

@@ -137,6 +137,7 @@ func TestWhatCannotBeReadIsRefusedInASentence(t *testing.T) {
 		name, mime, content, want string
 	}{
 		{"photo.png", "image/png", "\x89PNG\r\n\x1a\n\x00\x00", "cannot be read. Accepted are PDF"},
+		{"scan.JPG", "image/jpeg", "\xff\xd8\xff\xe0\x00\x10JFIF", "Text in images is not recognised here (OCR)"},
 		{"app.bin", "", "\x00\x01\x02\x03text", "cannot be read. Accepted are PDF"},
 		{"notes.docx", "", "PK\x03\x04rest", "damaged"},
 		{"what", "application/x-thing", "plain words", "cannot be read. Accepted are PDF"},
@@ -144,6 +145,8 @@ func TestWhatCannotBeReadIsRefusedInASentence(t *testing.T) {
 		{"blank.md", "", " \n\n ", "holds no text"},
 		{"fake.pdf", "application/pdf", "This is not a PDF at all.", "named like a PDF but is not one"},
 		{"abyss.html", "", strings.Repeat("<div>", 20_000), "too deeply"},
+		{"fake.eml", "", "These are words, and no message.", "this is not an e-mail"},
+		{"empty.eml", "", "X-Nothing: at all\n\nwords", "this is not an e-mail"},
 		{"cut.pdf", "application/pdf", "%PDF-1.7\n1 0 obj\n<< /Type /Catalog", "damaged"},
 	} {
 		if got := refusal(t, p, c.name, c.mime, []byte(c.content)); !strings.Contains(got, c.want) || !strings.Contains(got, c.name) {
@@ -221,6 +224,31 @@ func TestPDFsKeepPagesHeadingsAndWholeWords(t *testing.T) {
 		}
 		if !found {
 			t.Errorf("%q is not in the text", c.text)
+		}
+	}
+}
+
+// Requirements: RAG-02 (PDF)
+func TestFootnotesOfAPDFAreNoHeadings(t *testing.T) {
+	t.Parallel()
+	x := extract.ComposePages(`1 Introduction
+The tower was built in the year of the flood1 and has been
+painted white ever since, which the keepers of the old light
+did not like.2 It stands on a rock of granite.
+2 Methods
+All steps were counted twice by two people, on days without
+any wind, and the CO2 of their breath was measured.
+1 Compare the report of the harbour office
+2 See Keepers of the Light, which tells of it at length and
+quotes the letters
+3 Results`, `The steps are 164, as was said in section 2.1 above and as
+everybody knows who has climbed them.
+4 Discussion
+Nobody disagreed.`)
+	want(t, "headings", headings(x), []string{"1 Introduction", "2 Methods", "4 Discussion"})
+	for _, note := range []string{"\n1 Compare the report", "\n2 See Keepers of the Light"} {
+		if !strings.Contains(x.Text, note) {
+			t.Errorf("%q is not in %q", note, x.Text)
 		}
 	}
 }

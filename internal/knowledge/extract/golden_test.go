@@ -51,7 +51,7 @@ func TestFilesAreReadAsTheirGoldensSay(t *testing.T) {
 			}
 		})
 	}
-	for _, ext := range []string{".docx", ".pptx", ".xlsx", ".odt", ".ods", ".epub", ".html", ".md", ".csv", ".json"} {
+	for _, ext := range []string{".docx", ".pptx", ".xlsx", ".odt", ".ods", ".epub", ".html", ".md", ".csv", ".json", ".eml"} {
 		if !seen[ext] {
 			t.Errorf("there is no sample of %s", ext)
 		}

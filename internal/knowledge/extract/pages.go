@@ -124,10 +124,11 @@ type pageWriter struct {
 	marks []mark
 	next  int // the first mark not yet met
 	last  string
+	notes bool // what is read stands below the text of the page
 }
 
 func (w *pageWriter) page(lines []string) {
-	width := typicalWidth(lines)
+	width, notes := typicalWidth(lines), notesFrom(lines)
 	var para []string
 	flush := func() {
 		if len(para) == 0 {
@@ -142,13 +143,14 @@ func (w *pageWriter) page(lines []string) {
 		para = nil
 	}
 	for i, line := range lines {
+		w.notes = i >= notes
 		if level, title := w.heading(line); level > 0 {
 			flush()
 			w.out.heading(level, title)
 			w.last = ""
 			continue
 		}
-		if startsItem(line) {
+		if startsItem(line) || w.notes && noteLine.MatchString(line) {
 			flush()
 		}
 		para = append(para, line)
@@ -158,6 +160,44 @@ func (w *pageWriter) page(lines []string) {
 		}
 	}
 	flush()
+}
+
+// noteLine is how a footnote begins: with its number, which the text above has
+// behind a word.
+var noteLine = regexp.MustCompile(`^\s*(\d{1,3})[.)]?\s+\S`)
+
+// notesFrom is the line with which the footnotes of a page begin, in its lower
+// half; as many as there are lines: it has none.
+func notesFrom(lines []string) int {
+	for i := (len(lines) + 1) / 2; i < len(lines); i++ {
+		if m := noteLine.FindStringSubmatch(lines[i]); m != nil && refersTo(lines[:i], m[1]) {
+			return i
+		}
+	}
+	return len(lines)
+}
+
+// refersTo reports whether a text has the number of a footnote: right behind a
+// word or the sign that ends a sentence, and not as in "CO2" or "1.2".
+func refersTo(lines []string, number string) bool {
+	for _, line := range lines {
+		for from := 0; ; {
+			at := strings.Index(line[from:], number)
+			if at < 0 {
+				break
+			}
+			at += from
+			from = at + len(number)
+			next, _ := utf8.DecodeRuneInString(line[from:])
+			before, size := utf8.DecodeLastRuneInString(line[:at])
+			further, _ := utf8.DecodeLastRuneInString(line[:at-size])
+			ends := strings.ContainsRune(".,;:!?)\"”“’»«", before) && !unicode.IsDigit(further)
+			if (unicode.IsLower(before) || ends) && !unicode.IsDigit(next) && !unicode.IsLetter(next) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // typicalWidth is the length of a full line of the page, in characters.
@@ -187,8 +227,11 @@ var itemLine = regexp.MustCompile(`^\s*(?:[•◦‣▪–]|[-*]\s|\d{1,2}[.)]\s
 func startsItem(line string) bool { return itemLine.MatchString(line) }
 
 // heading tells whether a line is a heading: first by the outline, and only
-// without one by how it is numbered.
+// without one by how it is numbered. Footnotes are numbered too.
 func (w *pageWriter) heading(line string) (int, string) {
+	if len(w.marks) == 0 && w.notes {
+		return 0, ""
+	}
 	if len(w.marks) == 0 {
 		t := strings.TrimSpace(line)
 		if m := numbered.FindStringSubmatch(t); m != nil && headingLike(t) && len(t) < 80 && !HasLeaders(t) && upperAfterNumber(t) {

@@ -121,6 +121,9 @@ func (s *MemStore) PutDocument(_ context.Context, v identity.Viewer, d knowledge
 	defer s.mu.Unlock()
 	for i, have := range s.documents {
 		if have.ContextID == d.ContextID && have.Path == d.Path {
+			if have.Superseded() {
+				return have, nil
+			}
 			s.documents[i].SHA256, s.documents[i].Size, s.documents[i].MIME = d.SHA256, d.Size, d.MIME
 			s.documents[i].ChunkSize = d.ChunkSize
 			return s.documents[i], nil
@@ -148,7 +151,11 @@ func (s *MemStore) Document(_ context.Context, v identity.Viewer, id string) (kn
 	if err != nil {
 		return knowledge.Document{}, err
 	}
-	return s.counted(s.documents[i]), nil
+	d := s.counted(s.documents[i])
+	if d.Superseded() {
+		d.CurrentID = s.inUse(d.Lineage)
+	}
+	return d, nil
 }
 
 // counted is a document with the chunks of it that are in the index.
@@ -168,7 +175,7 @@ func (s *MemStore) counted(d knowledge.Document) knowledge.Document {
 func (s *MemStore) unread(c knowledge.Context) knowledge.Context {
 	c.Unread = 0
 	for _, d := range s.documents {
-		if d.ContextID == c.ID && (d.Status == knowledge.Waiting || d.Status == knowledge.Reading) {
+		if d.ContextID == c.ID && !d.Superseded() && (d.Status == knowledge.Waiting || d.Status == knowledge.Reading) {
 			c.Unread++
 		}
 	}
@@ -181,7 +188,7 @@ func (s *MemStore) ListDocuments(_ context.Context, v identity.Viewer, contextID
 	defer s.mu.Unlock()
 	var out []knowledge.Document
 	for _, d := range s.documents {
-		if d.ContextID == contextID && d.UserID == v.UserID {
+		if d.ContextID == contextID && d.UserID == v.UserID && !d.Superseded() {
 			out = append(out, d)
 		}
 	}
@@ -195,7 +202,7 @@ func (s *MemStore) Unread(_ context.Context, v identity.Viewer, contextIDs []str
 	var out []knowledge.Document
 	for _, id := range contextIDs {
 		for _, d := range s.documents {
-			if d.ContextID == id && d.UserID == v.UserID && (d.Status == knowledge.Waiting || d.Status == knowledge.Reading) && len(out) < limit {
+			if d.ContextID == id && d.UserID == v.UserID && !d.Superseded() && (d.Status == knowledge.Waiting || d.Status == knowledge.Reading) && len(out) < limit {
 				out = append(out, s.counted(d))
 			}
 		}
@@ -231,6 +238,7 @@ func (s *MemStore) SetDocument(_ context.Context, v identity.Viewer, d knowledge
 	}
 	was := s.documents[i]
 	d.ContextID, d.UserID, d.Path, d.MIME, d.ChunkSize = was.ContextID, was.UserID, was.Path, was.MIME, was.ChunkSize
+	d.Origin, d.Lineage, d.SupersededAt = was.Origin, was.Lineage, was.SupersededAt
 	d.RunID, d.Version, d.Title = cmp.Or(d.RunID, was.RunID), cmp.Or(d.Version, was.Version), cmp.Or(d.Title, was.Title)
 	if d.SHA256 == "" {
 		d.Size, d.SHA256 = was.Size, was.SHA256

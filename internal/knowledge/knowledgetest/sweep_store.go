@@ -53,7 +53,7 @@ func (s *MemStore) Holdings(_ context.Context, _ identity.Viewer, contextID, enc
 	defer s.mu.Unlock()
 	var list []knowledge.Holding
 	for _, d := range s.documents {
-		if d.ContextID != contextID || d.Status != knowledge.Ready {
+		if d.ContextID != contextID || d.Status != knowledge.Ready || d.Superseded() {
 			continue
 		}
 		h := knowledge.Holding{DocumentID: d.ID, UserID: d.UserID, Version: d.Version}

@@ -155,10 +155,16 @@ func (o owned) attempts(t *testing.T, b Backend) map[string]attempt {
 			_, _, err := s.ListDocuments(ctx, v, o.document.ContextID, "", 10)
 			return err
 		},
-		"PutText":       func(v identity.Viewer) error { return s.PutText(ctx, v, o.document.ID, extract.Document{Text: "x"}) },
-		"Text":          func(v identity.Viewer) error { return second(s.Text(ctx, v, o.document.ID)) },
-		"Artifact":      func(v identity.Viewer) error { return second(s.Artifact(ctx, v, o.artifact)) },
-		"ArtifactNamed": func(v identity.Viewer) error { return second(s.ArtifactNamed(ctx, v, "workflow.chat", "secret")) },
+		"PutVersion": func(v identity.Viewer) error {
+			_, _, err := s.PutVersion(ctx, v, knowledge.Document{ContextID: o.document.ContextID, Path: "x", Origin: "x"}, false)
+			return err
+		},
+		"DocumentVersions": func(v identity.Viewer) error { return second(s.DocumentVersions(ctx, v, o.document.ID)) },
+		"Supersede":        func(v identity.Viewer) error { return second(s.Supersede(ctx, v, o.document.ID)) },
+		"PutText":          func(v identity.Viewer) error { return s.PutText(ctx, v, o.document.ID, extract.Document{Text: "x"}) },
+		"Text":             func(v identity.Viewer) error { return second(s.Text(ctx, v, o.document.ID)) },
+		"Artifact":         func(v identity.Viewer) error { return second(s.Artifact(ctx, v, o.artifact)) },
+		"ArtifactNamed":    func(v identity.Viewer) error { return second(s.ArtifactNamed(ctx, v, "workflow.chat", "secret")) },
 		"AppendVersion": func(v identity.Viewer) error {
 			return second(s.AppendVersion(ctx, v, o.artifact, 1, json.RawMessage(`{}`), "user", ""))
 		},

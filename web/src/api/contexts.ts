@@ -18,6 +18,7 @@ export const contextKeys = {
   one: (id: string) => [...keys.contexts, 'one', id] as const,
   chunks: (id: string) => [...keys.contexts, 'chunks', id] as const,
   documents: (id: string) => [...keys.documents(id), 'pages'] as const,
+  versions: (context: string, id: string) => [...keys.documents(context), 'versions', id] as const,
   sets: ['sets'] as const,
   set: (id: string) => ['sets', 'one', id] as const,
   titles: (q: string, limit: number) => ['titles', q, limit] as const,
@@ -121,6 +122,20 @@ export async function renameDocument(document: Document, title: string): Promise
 
 export async function deleteDocument(document: Document): Promise<void> {
   await ask('deleteDocument', { path: { id: document.id } });
+  await contextsChanged(document.context_id);
+}
+
+/** The versions a document has replaced, the latest first. */
+export function useVersions(document: Document) {
+  return useQuery({
+    queryKey: contextKeys.versions(document.context_id, document.id),
+    queryFn: async ({ signal }) => (await ask('documentVersions', { path: { id: document.id }, signal })).data.filter((one) => one.superseded_at),
+  });
+}
+
+/** Puts a version that was replaced back in use, as soon as it has been read again. */
+export async function restoreVersion(document: Document): Promise<void> {
+  await ask('restoreDocument', { path: { id: document.id } });
   await contextsChanged(document.context_id);
 }
 

@@ -2,7 +2,7 @@
 
 import { QueryClient, useInfiniteQuery, useQuery, type InfiniteData } from '@tanstack/react-query';
 import { ask } from './ask.ts';
-import type { Conversation, Document, Page, User } from './types.ts';
+import type { Citation, Conversation, Document, Page, User } from './types.ts';
 
 export const queryClient = new QueryClient({
   defaultOptions: { queries: { retry: false, staleTime: 2_000 } }, // asking has its own patience
@@ -71,10 +71,11 @@ export function useUsage(enabled: boolean) {
   });
 }
 
-export function usePassage(document: string, start: number, end: number) {
+/** What a citation was taken from, with what stands around it: its page, where the document has pages. */
+export function usePassage({ document_id: id, start, end, page }: Pick<Citation, 'document_id' | 'start' | 'end' | 'page'>) {
   return useQuery({
-    queryKey: ['passage', document, start, end],
-    queryFn: ({ signal }) => ask('passage', { path: { id: document }, query: { start, end, margin: 900 }, signal }),
+    queryKey: ['passage', id, start, end],
+    queryFn: ({ signal }) => ask('passage', { path: { id }, query: { start, end, margin: 900, around: page ? 'page' : 'margin' }, signal }),
     staleTime: 60_000,
   });
 }

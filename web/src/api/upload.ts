@@ -18,6 +18,8 @@ export interface Destination {
   contextID: string;
   /** Tokens in a passage, 64 to 4000 (FILE-10); missing: the server's own. */
   chunkSize?: number | undefined;
+  /** Where it lies with its person, where that is in a folder: what comes from there again replaces it. */
+  origin?: string | undefined;
   /** What the file is called there, where that is not its own name. */
   name?: string | undefined;
 }
@@ -67,6 +69,7 @@ function send(
     const form = new FormData();
     form.set('context_id', to.contextID);
     if (to.chunkSize) form.set('chunk_size', String(to.chunkSize));
+    if (to.origin) form.set('origin', to.origin);
     form.set('file', file, to.name ?? file.name);
     request.send(form);
   });

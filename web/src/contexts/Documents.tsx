@@ -1,11 +1,14 @@
 import { useEffect, useRef, useState, type RefObject } from 'react';
-import { deleteDocument, renameDocument, useDocumentPages } from '../api/contexts.ts';
+import { useAttempt } from '../account/useAttempt.ts';
+import { deleteDocument, renameDocument, restoreVersion, useDocumentPages, useVersions } from '../api/contexts.ts';
+import { saveFile } from '../api/files.ts';
 import type { Document } from '../api/types.ts';
 import { sentence } from '../i18n/errors.ts';
 import { language, useWords } from '../i18n/index.ts';
 import type { Dictionary } from '../i18n/en.ts';
-import { fileSize } from '../lib/format.ts';
+import { fileSize, stamp } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';
+import { panel } from '../panel/state.ts';
 import { Confirm } from '../shell/Confirm.tsx';
 import { Icon } from '../shell/Icon.tsx';
 import { Paged, regain, Retitle, useRenaming } from './parts.tsx';
@@ -41,7 +44,9 @@ function Row({ document, mayChange, place }: RowProps) {
   const locale = useStore(language);
   const { renaming, button, begin, end } = useRenaming();
   const [removing, setRemoving] = useState(false);
+  const [versions, setVersions] = useState(false);
   const [problem, setProblem] = useState('');
+  const former = document.former_versions ?? 0;
   const title = document.title || document.path;
   const row = useRef<HTMLLIElement>(null);
   const heir = useRef<HTMLElement | null>(null); // gets the focus when the row goes with it
@@ -61,6 +66,15 @@ function Row({ document, mayChange, place }: RowProps) {
     }
   }
 
+  async function download() {
+    setProblem('');
+    try {
+      await saveFile(document.id);
+    } catch (error) {
+      setProblem(sentence(error));
+    }
+  }
+
   return (
     <li ref={row} data-status={document.status}>
       <span className="dot" aria-hidden="true" />
@@ -68,37 +82,93 @@ function Row({ document, mayChange, place }: RowProps) {
         {renaming ? (
           <Retitle value={title} label={words.documentTitle} onSave={(name) => renameDocument(document, name)} onClose={end} />
         ) : (
-          <p className="name">{title}</p>
+          <p className="name">
+            <button type="button" className="name-button" aria-label={words.openThis(title)} onClick={() => panel.set({ kind: 'document', document })}>
+              {title}
+            </button>
+          </p>
         )}
         <p className="facts-line">
           <span>{stateOf(document, words)}</span>
           <span>{fileSize(document.size, locale)}</span>
           {title !== document.path && <span className="monospace">{document.path}</span>}
+          {former > 0 && (
+            <button type="button" className="name-button" aria-expanded={versions} aria-label={`${words.olderVersions(former)}: ${title}`} onClick={() => setVersions(!versions)}>
+              {words.olderVersions(former)}
+            </button>
+          )}
         </p>
+        {versions && former > 0 && <Versions document={document} mayChange={mayChange} />}
         {(document.status === 'failed' || problem) && <p className="problem">{problem || document.error || words.failedDocument}</p>}
       </div>
-      {mayChange && !renaming && (
+      {!renaming && (
         <span className="row-deeds">
-          <button
-            ref={button}
-            type="button"
-            className="icon-button"
-            aria-label={words.renameThis(title)}
-            title={words.rename}
-            onClick={() => {
-              setProblem('');
-              begin();
-            }}
-          >
-            <Icon name="edit" />
+          <button type="button" className="icon-button" aria-label={words.downloadThis(title)} title={words.download} onClick={() => void download()}>
+            <Icon name="down" />
           </button>
-          <button type="button" className="icon-button" data-remove="" aria-label={words.removeThis(title)} title={words.remove} onClick={() => setRemoving(true)}>
-            <Icon name="close" />
-          </button>
+          {mayChange && (
+            <>
+              <button
+                ref={button}
+                type="button"
+                className="icon-button"
+                aria-label={words.renameThis(title)}
+                title={words.rename}
+                onClick={() => {
+                  setProblem('');
+                  begin();
+                }}
+              >
+                <Icon name="edit" />
+              </button>
+              <button type="button" className="icon-button" data-remove="" aria-label={words.removeThis(title)} title={words.remove} onClick={() => setRemoving(true)}>
+                <Icon name="close" />
+              </button>
+            </>
+          )}
         </span>
       )}
-      {removing && <Confirm text={words.removeDocument(title)} act={words.remove} onAct={() => void remove()} onCancel={() => setRemoving(false)} />}
+      {removing && <Confirm text={words.removeDocument(title, former)} act={words.remove} onAct={() => void remove()} onCancel={() => setRemoving(false)} />}
     </li>
+  );
+}
+
+/** The versions a document has replaced: to look at, to save, and to use again. */
+function Versions({ document, mayChange }: { document: Document; mayChange: boolean }) {
+  const words = useWords();
+  const locale = useStore(language);
+  const attempt = useAttempt();
+  const versions = useVersions(document);
+  const problem = attempt.problem || (versions.isError && sentence(versions.error));
+  return (
+    <>
+      <ul className="versions">
+        {versions.data?.map((one) => {
+          const title = words.versionFrom(stamp(one.created_at, new Date(), locale));
+          return (
+            <li key={one.id}>
+              <button type="button" className="name-button" aria-label={words.openThis(title)} onClick={() => panel.set({ kind: 'document', document: one })}>
+                {title}
+              </button>
+              <span>{fileSize(one.size, locale)}</span>
+              <button type="button" className="icon-button" aria-label={words.downloadThis(title)} title={words.download} onClick={() => void attempt.go(() => saveFile(one.id))}>
+                <Icon name="down" />
+              </button>
+              {mayChange && (
+                <button type="button" className="quiet" aria-label={`${words.versionUse}: ${title}`} disabled={attempt.busy} onClick={() => void attempt.go(() => restoreVersion(one))}>
+                  {words.versionUse}
+                </button>
+              )}
+            </li>
+          );
+        })}
+      </ul>
+      {problem && (
+        <p role="alert" className="problem">
+          {problem}
+        </p>
+      )}
+    </>
   );
 }
 

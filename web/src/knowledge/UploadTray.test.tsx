@@ -57,6 +57,14 @@ it('stops what is under way when all of it is dismissed', () => {
   expect(uploads.get().map((one) => one.phase)).toEqual(['failed']);
 });
 
+it('says which version a file replaced, and that it stays where the new one cannot be read', () => {
+  const [ready, failed] = rows('ready', 'failed');
+  const replaces = new Date(new Date().setHours(12, 4)).toISOString();
+  act(() => uploads.set([{ ...ready!, passages: 2, replaces }, { ...failed!, replaces }]));
+  const time = new Date(replaces).toLocaleTimeString('en', { hour: 'numeric', minute: '2-digit' });
+  expect(lines()).toEqual([`ready: 0.mdReady · 2 passages · replaced the version of ${time}`, `failed: 1.mdNo text. The version of ${time} stays in use.`]);
+});
+
 it('says in one line what of a folder was left out', () => {
   act(() => leftOut.set({ ...nothingLeftOut, unsupported: 12, hidden: 1, beyond: true }));
   expect(lines()).toEqual(['left: Left out of the folder: 12 files of kinds that cannot be read, 1 hidden, what is beyond the first 10,000 files.']);

@@ -1,6 +1,7 @@
 import { memo, useState } from 'react';
-import { useWords } from '../i18n/index.ts';
+import { language, useWords } from '../i18n/index.ts';
 import type { Dictionary } from '../i18n/en.ts';
+import { stamp } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';
 import { Icon } from '../shell/Icon.tsx';
 import type { LeftOut } from './found.ts';
@@ -188,6 +189,11 @@ function stateOf(row: Upload, words: Dictionary): string {
   if (row.phase === 'waiting') return words.waiting;
   if (row.phase === 'sending') return words.uploading(row.done);
   if (row.phase === 'reading') return row.total > 0 ? words.readingOf(row.done, row.total) : words.reading;
-  if (row.phase === 'failed') return row.problem;
-  return row.passages > 0 ? `${words.ready} · ${words.passages(row.passages)}` : words.ready;
+  if (row.phase === 'failed') return [row.problem, row.replaces && words.stillUsed(cameAt(row.replaces))].filter(Boolean).join(' ');
+  return [words.ready, row.passages > 0 && words.passages(row.passages), row.replaces && words.replaced(cameAt(row.replaces))].filter(Boolean).join(' · ');
+}
+
+/** When a version came, as short as a row has room for. */
+function cameAt(time: string): string {
+  return stamp(time, new Date(), language.get());
 }

@@ -160,3 +160,15 @@ it('keeps counting those that are ready while many are under way', async () => {
   dismissReady();
   expect(uploads.get()).toHaveLength(0);
 });
+
+// Requirements: FILE-01, FILE-04
+it('says where a file of a folder lies, and that text in an image is not read', async () => {
+  upload.mockResolvedValue({ run_id: null, document: null, replaces: { document_id: 'd', title: 'A', created_at: '2026-11-20T12:04:00Z' } });
+  await addGathered(within('notes/a.md', 'notes/b.png'), 'k');
+  expect(upload.mock.calls.map(([, to]) => (to as { origin?: string }).origin)).toEqual(['notes/a.md']);
+  expect(uploads.get()).toMatchObject([{ phase: 'ready', replaces: '2026-11-20T12:04:00Z' }]);
+  forgetUploads();
+  await addFiles([named('a.md'), named('Scan.JPG')], 'k');
+  expect(upload.mock.calls.map(([, to]) => (to as { origin?: string }).origin)).toEqual(['notes/a.md', undefined]);
+  expect(uploads.get()[1]!.problem).toContain('text in images is not recognised');
+});

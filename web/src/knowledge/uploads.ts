@@ -23,6 +23,8 @@ export interface Upload {
   done: number;
   total: number;
   passages: number;
+  /** When the version came that it takes the place of; missing: it is new. */
+  replaces?: string | undefined;
   problem: string;
   /** It failed for a reason that may have passed by now. */
   mayRetry: boolean;
@@ -101,7 +103,7 @@ export async function addGathered(gathered: Gathered, contextID: string, chunkSi
   const files = gathered.files.filter((one) => !hidden(one));
   const left = { ...gathered.leftOut, hidden: gathered.leftOut.hidden + gathered.files.length - files.length };
   const names = namesOf(files.map((one) => one.path));
-  const added = files.map((one, n): Job => ({ ...one, id: crypto.randomUUID(), to: { contextID, chunkSize, name: names[n] } }));
+  const added = files.map((one, n): Job => ({ ...one, id: crypto.randomUUID(), to: { contextID, chunkSize, name: names[n], origin: inFolder(one) ? one.path : undefined } }));
   for (const job of added) jobs.set(job.id, job);
   uploads.set([...uploads.get(), ...added.map(rowOf)]);
   await send(added, left);
@@ -155,7 +157,7 @@ function accept(those: Job[], limits: Limits, left: LeftOut): Job[] {
       left[why === 'empty' ? 'empty' : 'unsupported']++;
       out.add(job.id);
     } else if (why) {
-      fail(job.id, why === 'too_large' ? words().tooLarge(fileSize(limits.max_bytes, language.get())) : notReadable(why, limits), false);
+      fail(job.id, why === 'too_large' ? words().tooLarge(fileSize(limits.max_bytes, language.get())) : notReadable(job, why, limits), false);
     }
     return why === null;
   });
@@ -163,9 +165,13 @@ function accept(those: Job[], limits: Limits, left: LeftOut): Job[] {
   return accepted;
 }
 
-function notReadable(why: 'wrong_kind' | 'empty', limits: Limits): string {
-  return why === 'empty' ? words().emptyFile : words().wrongKind(kindsOfFile(limits.extensions, words().andMore));
+function notReadable({ file }: Job, why: 'wrong_kind' | 'empty', limits: Limits): string {
+  if (why === 'empty') return words().emptyFile;
+  if (image.test(file.name)) return words().imageFile;
+  return words().wrongKind(kindsOfFile(limits.extensions, words().andMore));
 }
+
+const image = /\.(png|jpe?g|jfif|gif|webp|tiff?|bmp|hei[cf]|avif)$/i;
 
 /** Sends one file, however often it takes. A refusal that the others would get too is thrown. */
 async function bring(job: Job, contextID: string): Promise<void> {
@@ -179,7 +185,7 @@ async function bring(job: Job, contextID: string): Promise<void> {
   };
   try {
     const sent = await patiently(sending, abort.signal, () => change(id, { phase: 'waiting' }));
-    change(id, { phase: 'reading', done: 0, total: 0 });
+    change(id, { phase: 'reading', done: 0, total: 0, replaces: sent.replaces?.created_at });
     refreshLists(contextID);
     void watch(sent, id, contextID, abort.signal);
   } catch (error) {

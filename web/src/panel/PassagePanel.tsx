@@ -4,24 +4,31 @@ import { Failure } from '../api/failure.ts';
 import type { Citation } from '../api/types.ts';
 import { headingOf } from '../chat/thread.ts';
 import { sentence } from '../i18n/errors.ts';
-import { useWords } from '../i18n/index.ts';
+import { language, useWords } from '../i18n/index.ts';
+import { moment } from '../lib/format.ts';
+import { useStore } from '../lib/store.ts';
 import { Icon } from '../shell/Icon.tsx';
+import { FileActs } from './FileActs.tsx';
 import { Sheet } from './Sheet.tsx';
 import { panel } from './state.ts';
 
 /** The passage a citation stands for, in the middle of its document. */
 export function PassagePanel({ citations, n }: { citations: Citation[]; n: number }) {
   const words = useWords();
+  const locale = useStore(language);
   const at = Math.max(0, citations.findIndex((one) => one.n === n));
   const citation = citations[at]!;
+  const { data: text } = usePassage(citation);
   const go = (index: number) => panel.set({ kind: 'passage', citations, n: citations[index]!.n });
   return (
     <Sheet title={citation.title} note={words.passageOf(at + 1, citations.length)}>
       <p className="where">
         {headingOf(citation) && <span>{headingOf(citation)}</span>}
-        {citation.page ? <span>{words.pageLong(citation.page)}</span> : null}
+        {citation.page ? <span>{text?.pages ? words.pageOf(citation.page, text.pages) : words.pageLong(citation.page)}</span> : null}
+        {text?.superseded_at && <span>{words.olderVersion(moment(Date.parse(text.superseded_at), locale))}</span>}
         <span className="monospace">{citation.path}</span>
       </p>
+      {text && <FileActs key={citation.document_id} id={citation.document_id} path={citation.path ?? ''} page={citation.page} />}
       <Text key={`${citation.chunk_id ?? ''} ${citation.start}`} citation={citation} />
       {citations.length > 1 && (
         <div className="sheet-foot flex-row">
@@ -46,7 +53,7 @@ function bytes(text: string): number {
 
 function Text({ citation }: { citation: Citation }) {
   const words = useWords();
-  const passage = usePassage(citation.document_id, citation.start, citation.end);
+  const passage = usePassage(citation);
   const view = useRef<HTMLDivElement>(null);
   const quote = useRef<HTMLElement>(null);
   const text = passage.data;
@@ -75,11 +82,11 @@ function Text({ citation }: { citation: Citation }) {
   }
   return (
     <div ref={view} className="document-text" tabIndex={0} role="region" aria-label={words.passage}>
-      {text.start > bytes(text.before) && '… '}
+      {text.start > bytes(text.before) && !citation.page && '… '}
       {text.before}
       <mark ref={quote}>{text.quote}</mark>
       {text.after}
-      {text.end + bytes(text.after) < text.length && ' …'}
+      {text.end + bytes(text.after) < text.length && !citation.page && ' …'}
     </div>
   );
 }
