@@ -9,6 +9,7 @@ import { Runs } from './Runs.tsx';
 import { useAdmin } from './parts.tsx';
 
 const UsagePage = lazy(() => import('./UsagePage.tsx'));
+const BackendsPage = lazy(() => import('./BackendsPage.tsx'));
 
 /** Operate: what waits for a decision, what was decided, how runs went, and how the place is used. */
 export default function OperatePage() {
@@ -26,9 +27,10 @@ function Parts() {
   const [path] = useLocation();
   const runs = path.startsWith('/operate/runs');
   const usage = path === '/operate/usage';
+  const backends = path === '/operate/backends';
   return (
     <nav className="parts" aria-label={words.operateParts}>
-      <Link href="/operate" aria-current={path === '/operate' ? 'page' : runs || usage ? undefined : 'true'}>
+      <Link href="/operate" aria-current={path === '/operate' ? 'page' : runs || usage || backends ? undefined : 'true'}>
         {admin ? words.decisions : words.proposals}
       </Link>
       <Link href="/operate/runs" aria-current={path === '/operate/runs' ? 'page' : runs ? 'true' : undefined}>
@@ -37,6 +39,11 @@ function Parts() {
       {admin && (
         <Link href="/operate/usage" aria-current={usage ? 'page' : undefined}>
           {words.usage}
+        </Link>
+      )}
+      {admin && (
+        <Link href="/operate/backends" aria-current={backends ? 'page' : undefined}>
+          {words.backends}
         </Link>
       )}
     </nav>
@@ -48,8 +55,10 @@ function Part() {
   const [isRun, run] = useRoute('/operate/runs/:id');
   const [isRuns] = useRoute('/operate/runs');
   const [isUsage] = useRoute('/operate/usage');
+  const [isBackends] = useRoute('/operate/backends');
   if (isPatch) return <PatchPage key={patch.id} id={patch.id} />;
   if (isRun) return <RunPage key={run.id} id={run.id} />;
   if (isUsage) return <UsagePage />;
+  if (isBackends) return <BackendsPage />;
   return isRuns ? <Runs /> : <Decisions />;
 }
