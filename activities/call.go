@@ -57,7 +57,7 @@ func (s *Set) call(ctx context.Context, in CallInput) (CallResult, error) {
 	events.begin(ctx, arguments)
 	asked, meter := events.call(ctx, arguments), &usageMeter{set: s, in: in}
 	asked.Afford, asked.Spent = meter.afford, meter.add
-	if err := s.choose(ctx, in, asked); err != nil {
+	if err := s.choose(ctx, in, bound.Spec, asked); err != nil {
 		return CallResult{}, err
 	}
 	out, err := s.Box.Call(ctx, bound.Spec, asked)

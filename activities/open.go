@@ -44,6 +44,9 @@ func (s *Set) Open(ctx context.Context, in RunInput) (Opened, error) {
 		return Opened{}, fault.New(fault.Conflict, "The run %s has ended.", row.ID)
 	}
 	o := opening{set: s, in: in, row: row, at: s.now(), out: Opened{MaxEffects: s.MaxEffects}}
+	if err := o.chosenBackend(ctx); err != nil {
+		return Opened{}, err
+	}
 	switch in.Kind {
 	case run.KindChat:
 		err = o.chat(ctx)
@@ -130,7 +133,13 @@ type opening struct {
 	row run.Run
 	at  time.Time // when the last stage ended
 	job bool      // nobody waits with open eyes, whatever the graph calls
-	out Opened
+
+	routed    RoutedBackend        // what the routing policy says of the model backend
+	chosen    string               // the model backend the person chose; empty: none
+	elsewhere bool                 // a model of the run is asked over the network
+	asked     bool                 // found are
+	found     []artifacts.Artifact // the policies of models
+	out       Opened
 }
 
 // stage records that a stage of the read path is done (PLAT-12).
@@ -163,6 +172,9 @@ func (o *opening) follow(ctx context.Context, a artifacts.Artifact) error {
 		return err
 	}
 	bound, err := o.set.Artifacts.ToolsOf(ctx, o.in.Viewer, a.Schema)
+	if err == nil {
+		err = o.backend(ctx, a, bound)
+	}
 	if err != nil {
 		return err
 	}
@@ -202,7 +214,7 @@ func (o *opening) toolPin(b artifacts.Bound) ToolPin {
 		Runs: b.Where(), Model: b.On() == tool.QueueModels, Plain: b.Plain,
 	}
 	p.Absent = b.Workflow == "" && !o.set.Box.Has(b.Name)
-	if p.Model && o.set.ModelInProcess && !b.IsJob() {
+	if p.Model && o.inProcess() && !b.IsJob() {
 		p.Runs = tool.Inline // the queue and the heartbeat are for what leaves the process
 	}
 	if p.Runs == tool.Activity {
@@ -225,7 +237,7 @@ func (o *opening) models(ctx context.Context) error {
 	if !speaks || len(o.out.Models) > 0 {
 		return nil
 	}
-	policies, err := o.set.Artifacts.Models(ctx, o.in.Viewer)
+	policies, err := o.policies(ctx)
 	if err != nil {
 		return err
 	}

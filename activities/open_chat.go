@@ -49,6 +49,9 @@ func (o *opening) chat(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if o.chosen = c.Backend; turn.Backend != nil {
+		o.chosen = *turn.Backend
+	}
 	o.judge(ctx, text)
 	vector, err := o.embed(ctx, text)
 	if err != nil {
@@ -169,7 +172,7 @@ func (o *opening) route(ctx context.Context, turn chat.TurnInput, message string
 		return err
 	}
 	o.set.logger().InfoContext(ctx, "a turn was routed", "run", o.in.RunID, "routing", routed.Trace) // ROUTE-09, OBS-02
-	o.out.Routing = routed.Trace
+	o.out.Routing, o.routed = routed.Trace, routed.Backend
 	if o.out.Router, err = o.routedBy(ctx, routed.Input); err != nil {
 		o.set.logger().WarnContext(ctx, "what a turn was routed by is not recorded", "run", o.in.RunID, "error", err)
 	}

@@ -142,6 +142,9 @@ func (o *opening) tool(ctx context.Context) error {
 	}
 	o.out.Input = map[string]any{}
 	a := artifacts.Artifact{OwnerID: o.in.Viewer.UserID, Schema: doc}
+	if err := o.backend(ctx, a, bound); err != nil {
+		return err
+	}
 	o.bind(a, bound)
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"liminal/artifacts"
+	"liminal/internal/backends"
 	"liminal/internal/fault"
 	"liminal/internal/identity"
 	"liminal/internal/model"
@@ -66,32 +67,31 @@ func at[T any](ctx context.Context, s *Set, v identity.Viewer, pin run.Pin, read
 }
 
 // choose tells a tool which models to ask, and with which adapters.
-func (s *Set) choose(ctx context.Context, in CallInput, c *tool.Call) (err error) {
-	if c.Choose, err = s.chooser(ctx, in); err != nil {
+func (s *Set) choose(ctx context.Context, in CallInput, spec tool.Spec, c *tool.Call) error {
+	policies, err := s.readPolicies(ctx, in)
+	if err != nil {
 		return err
 	}
+	served, err := s.ask(ctx, in, spec, policies, c)
+	if err != nil {
+		return err
+	}
+	c.Choose = s.chooser(policies, served, in.Run.Viewer.Plan)
 	c.Adapters, err = s.adapters(ctx, in)
 	return err
 }
 
-// chooser gives the model of a role as the run's policies say for the viewer's
-// plan (LORA-26); nil when the run has pinned none.
-func (s *Set) chooser(ctx context.Context, in CallInput) (func(role string) model.Choice, error) {
-	var policies []model.Policy
-	for _, pin := range in.Models {
-		p, ok, err := at(ctx, s, in.Run.Viewer, pin, func(a artifacts.Artifact) (model.Policy, error) { return model.ReadPolicy(a.Schema) })
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			policies = append(policies, p)
-		}
+// chooser gives the model of a role as the run's policies say for a plan and a
+// backend (LORA-26), nil being the environment's; nil when nothing says
+// anything.
+func (s *Set) chooser(policies []model.Policy, served *backends.Served, plan string) func(role string) model.Choice {
+	switch {
+	case served != nil:
+		return func(role string) model.Choice { return served.Choose(policies, plan, role) }
+	case len(policies) == 0:
+		return nil
 	}
-	if len(policies) == 0 {
-		return nil, nil
-	}
-	plan := in.Run.Viewer.Plan
-	return func(role string) model.Choice { return model.Choose(policies, s.Backend, plan, role) }, nil
+	return func(role string) model.Choice { return model.Choose(policies, s.Backend, plan, role) }
 }
 
 // adapters are those the run's routing chose, with their gates.

@@ -80,6 +80,7 @@ type Routing struct {
 	Gates    map[string]float64 `json:"gates"`
 	Rules    []routing.Step     `json:"rules"`
 	Left     []routing.Left     `json:"left,omitempty"`
+	Backend  string             `json:"backend,omitempty"` // the model backend the rules named
 }
 
 // PolicyRef is the version of a policy that was followed.
@@ -115,6 +116,7 @@ func (r *PolicyRouter) Route(ctx context.Context, v identity.Viewer, in RouteInp
 	result := r.policy(ctx, a).Route(turn)
 	out.Policy = &PolicyRef{ID: a.ID, Name: a.Name, Version: a.Version}
 	out.Rules, out.Left = append(out.Rules, result.Trace...), result.Left
+	out.Backend = result.Backend
 	for _, g := range result.Gates {
 		out.Adapters = append(out.Adapters, g.ID)
 		out.Gates[g.ID] = g.Weight
@@ -123,6 +125,7 @@ func (r *PolicyRouter) Route(ctx context.Context, v identity.Viewer, in RouteInp
 	answer, err := routed(out, run.Pin{ArtifactID: a.ID, Name: a.Name, Version: a.Version})
 	answer.pin(result.Gates, candidates, versions)
 	answer.Input = keptInput(turn)
+	answer.Backend = RoutedBackend{Name: result.Backend, Firm: result.Firm, Own: a.OwnerID != ""}
 	if err == nil {
 		r.keep(ctx, choice, answer)
 	}

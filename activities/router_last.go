@@ -17,7 +17,7 @@ const lastChoice = time.Hour
 
 // keptAs names the form a choice is remembered in: one of another form is as
 // good as forgotten.
-const keptAs = "with adapters"
+const keptAs = "with adapters and a backend"
 
 // choice names what a router chooses for. Routing is a function of a policy
 // and its input (ROUTE-10): of is a fingerprint of all of both, with the

@@ -76,9 +76,17 @@ type Routed struct {
 	Trace    json.RawMessage
 	Pins     []run.Pin
 	Adapters []AdapterPin
+	Backend  RoutedBackend
 	// Input is what was looked at, so that a rehearsal can route again; nil:
 	// there was nothing to follow.
 	Input *routing.Input `json:"-"`
+}
+
+// RoutedBackend is the model backend that a routing policy names for a turn.
+type RoutedBackend struct {
+	Name string // empty: none is named
+	Firm bool   // whatever the person chose
+	Own  bool   // the policy is the person's, who names what people may choose
 }
 
 // Starter starts a run whose row is there.
@@ -121,10 +129,13 @@ type Set struct {
 	// ModelInProcess says that the model answers in this process, at once: its
 	// calls are made beside their workflow, as those of inline tools.
 	ModelInProcess bool
+	// Backends are the model backends beside the environment's; nil: there are
+	// none.
+	Backends Backends
 	// MaxDecode is how long the models of one run may speak altogether, by plan,
 	// on top of what its graph may take (STREAM-09); nil: they have that alone.
 	MaxDecode func(plan string) time.Duration
-	Backend   string // of the model, as policy.models names it; empty: the configured model for every role
+	Backend   string // the environment's, as policy.models names it; empty: the configured model for every role
 
 	// Seals prove that a call came from a run of ours; nil: nobody looks.
 	Seals *Seals

@@ -40,7 +40,7 @@ type UIConfig struct {
 func (s *server) uiConfig(ctx context.Context, _ *struct{}) (UIConfig, error) {
 	door, err := s.SignIns.Door(ctx)
 	return UIConfig{
-		Version: s.Version, Model: s.Model, Temporal: Nullable[TemporalUI]{s.Temporal},
+		Version: s.Version, Model: s.modelNow(), Temporal: Nullable[TemporalUI]{s.Temporal},
 		FirstRun: door.FirstRun, SignUp: door.SignUp, Upload: limitsOf(s.Plans.Named(quota.Free)), Search: s.WebSearch,
 		Setup: door.FirstRun && s.stranger(requestOf(ctx), ""),
 	}, err

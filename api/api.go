@@ -108,13 +108,16 @@ type QuotaOptions struct {
 
 // SiteOptions is what is told of the installation, and how it is reached.
 type SiteOptions struct {
-	Version   string
-	Model     ModelInfo
-	WebSearch bool           // a search provider is set up
-	Temporal  *TemporalUI    // optional: where runs can be looked at
-	PublicURL string         // optional: as people reach us; https makes cookies Secure
-	Pages     *origin.Policy // optional: by which names, and to which pages; nil: any name, the pages of its own and of PublicURL
-	Client    http.Handler   // optional: everything that is not the API
+	Version  string
+	Model    ModelInfo // of the settings
+	Backends Backends
+	// Environment is what administrators are shown of the backend of the settings.
+	Environment EnvironmentBackend
+	WebSearch   bool           // a search provider is set up
+	Temporal    *TemporalUI    // optional: where runs can be looked at
+	PublicURL   string         // optional: as people reach us; https makes cookies Secure
+	Pages       *origin.Policy // optional: by which names, and to which pages; nil: any name, the pages of its own and of PublicURL
+	Client      http.Handler   // optional: everything that is not the API
 }
 
 // TelemetryOptions is where it is told how the API fares.
@@ -200,6 +203,7 @@ func (s *server) routes() {
 	s.toolRoutes()
 	s.assistRoutes()
 	s.preferenceRoutes()
+	s.backendRoutes()
 	s.aboutRoutes()
 	s.openAPIRoutes()
 }

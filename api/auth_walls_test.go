@@ -22,6 +22,16 @@ var accountWalls = map[string]wall{
 	"PATCH /v1/settings":            ownOnly(http.StatusOK, map[string]any{"locale": "de", "user_id": "ada"}),
 	"GET /v1/users":                 ownOnly(http.StatusForbidden),
 	"GET /v1/insights":              ownOnly(http.StatusForbidden),
+
+	"GET /v1/backends":                 ownOnly(http.StatusForbidden),
+	"POST /v1/backends":                ownOnly(http.StatusForbidden, map[string]any{"name": "x", "protocol": "vllm", "url": "http://127.0.0.1:1/v1"}),
+	"GET /v1/backends/options":         ownOnly(http.StatusOK),
+	"GET /v1/backends/changes":         ownOnly(http.StatusForbidden),
+	"PATCH /v1/backends/{name}":        administrators("PATCH", "", map[string]any{"people_may_choose": true}),
+	"DELETE /v1/backends/{name}":       administrators("DELETE", "", nil),
+	"POST /v1/backends/{name}/default": administrators("POST", "/default", nil),
+	"POST /v1/backends/{name}/test":    administrators("POST", "/test", nil),
+
 	"PATCH /v1/users/{id}": func(p *person, of belongings) []attack {
 		return []attack{{request: p.request("PATCH", "/v1/users/"+of.user, map[string]any{"role": "admin"}), want: 403}}
 	},
@@ -77,4 +87,14 @@ func nobodysToken(p *person, of belongings) []attack {
 	r := p.request("POST", "/v1/auth/logout", map[string]any{"refresh_token": of.session, "session_id": of.session})
 	r.Header.Del("Authorization")
 	return []attack{{request: r, want: http.StatusOK}}
+}
+
+// administrators is the wall of what only they do to a model backend.
+func administrators(method, act string, body any) wall {
+	return func(p *person, _ belongings) (list []attack) {
+		for _, name := range []string{"environment", "nowhere"} {
+			list = append(list, attack{request: p.request(method, "/v1/backends/"+name+act, body), want: http.StatusForbidden})
+		}
+		return list
+	}
 }

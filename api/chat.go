@@ -47,6 +47,7 @@ type ChatRequest struct {
 	Stream          bool        `json:"stream,omitempty"`
 	ClientRequestID *string     `json:"client_request_id,omitempty" nullable:"true" doc:"the same as the header Idempotency-Key"`
 	Multitask       string      `json:"multitask,omitempty" enum:"reject,enqueue,interrupt" doc:"while another turn of the conversation runs"`
+	Backend         *string     `json:"backend,omitempty" nullable:"true" maxLength:"40" doc:"the model backend of the conversation from here on, by name; missing: as it is, empty: the one that answers where nobody chose"`
 	Replaces        *string     `json:"replaces,omitempty" nullable:"true" format:"uuid" doc:"a message of mine that begins a turn of conversation_id: this one is said in its place, as another version of it, and what was said from there on is set aside"`
 	Tags
 }
@@ -129,6 +130,7 @@ func (in *chatInput) turn(ctx context.Context) (chat.NewTurn, string, error) {
 	t := chat.NewTurn{
 		ConversationID: id.Canonical(value(b.ConversationID)), RequestID: requestID(ctx, key), Message: string(b.Message),
 		ArtifactIDs: b.ArtifactIDs, WorkflowID: value(b.WorkflowID), Multitask: b.Multitask, Replaces: id.Canonical(value(b.Replaces)), Locale: viewerOf(ctx).Locale,
+		Backend: b.Backend,
 	}
 	if b.ContextIDs != nil {
 		t.ContextIDs, t.NoContext = *b.ContextIDs, len(*b.ContextIDs) == 0 && b.ContextID == nil
@@ -215,6 +217,9 @@ func (s *server) say(ctx context.Context, v identity.Viewer, t chat.NewTurn, key
 		return ChatAnswer{}, err
 	}
 	if err := s.reachable(ctx, v, t); err != nil {
+		return ChatAnswer{}, err
+	}
+	if err := s.mayChoose(ctx, t.Backend); err != nil {
 		return ChatAnswer{}, err
 	}
 	a, err := s.Engine.Chat(ctx, v, t)

@@ -58,6 +58,7 @@ type Conversation struct {
 	ActiveRun       Nullable[ActiveRun] `json:"active_run"`
 	BranchedFrom    Nullable[Branched]  `json:"branched_from" doc:"what it is a copy of"`
 	Pinned          bool                `json:"pinned" doc:"it is listed before those that are not"`
+	Backend         string              `json:"backend" doc:"the model backend I chose for it; empty: the one that answers where nobody chose"`
 }
 
 // ActiveRun is the turn of a conversation that runs or waits.
@@ -91,7 +92,7 @@ type latest interface {
 func (s *server) conversationView(ctx context.Context, c chat.Conversation, pending bool) Conversation {
 	out := Conversation{
 		ID: c.ID, Title: c.Title, Status: c.Status, CreatedAt: c.CreatedAt.UTC(), UpdatedAt: c.UpdatedAt.UTC(),
-		Pinned: c.Pinned, Pending: pending, ActiveRun: s.activeRun(ctx, c.ActiveRun),
+		Pinned: c.Pinned, Backend: c.Backend, Pending: pending, ActiveRun: s.activeRun(ctx, c.ActiveRun),
 	}
 	if c.ActiveContextID != "" {
 		out.ActiveContextID = &c.ActiveContextID
@@ -185,6 +186,7 @@ type changeConversationInput struct {
 		Status          *string `json:"status,omitempty" enum:"open,archived"`
 		ActiveContextID *string `json:"active_context_id,omitempty" nullable:"true" doc:"empty: none"`
 		Pinned          *bool   `json:"pinned,omitempty" doc:"true: list it before those that are not"`
+		Backend         *string `json:"backend,omitempty" maxLength:"40" doc:"the model backend from here on, by name; empty: the one that answers where nobody chose"`
 	}
 }
 
@@ -196,8 +198,11 @@ func (s *server) changeConversation(ctx context.Context, in *changeConversationI
 	if err := s.mayUse(ctx, v, value(b.ActiveContextID)); err != nil {
 		return OneConversation{}, err
 	}
+	if err := s.mayChoose(ctx, b.Backend); err != nil {
+		return OneConversation{}, err
+	}
 	c, err := s.Conversations.UpdateConversation(ctx, v, in.ID,
-		chat.ConversationChange{Title: b.Title, Status: b.Status, ActiveContextID: b.ActiveContextID, Pinned: b.Pinned})
+		chat.ConversationChange{Title: b.Title, Status: b.Status, ActiveContextID: b.ActiveContextID, Pinned: b.Pinned, Backend: b.Backend})
 	if err != nil {
 		return OneConversation{}, err
 	}

@@ -60,6 +60,7 @@ type Routed struct {
 	Gates    map[string]float64 `json:"gates" nullable:"true" doc:"weights above 0 and at most 1, by adapter"`
 	Rules    []RoutedRule       `json:"rules" nullable:"true"`
 	Left     []RoutedLeft       `json:"left,omitempty" nullable:"true" doc:"candidates that are not used"`
+	Backend  string             `json:"backend,omitempty" doc:"the model backend that a rule named"`
 }
 
 // RoutedRule is what one rule of a policy did.
@@ -71,6 +72,7 @@ type RoutedRule struct {
 	Kept     []string           `json:"kept,omitempty" doc:"adapters that an earlier rule had decided"`
 	Error    string             `json:"error,omitempty" doc:"why it was skipped"`
 	Note     string             `json:"note,omitempty"`
+	Backend  string             `json:"backend,omitempty" doc:"that it named"`
 }
 
 // RoutedLeft is an adapter that is not used, and why.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"liminal/artifacts"
+	"liminal/internal/backends/backendstest"
 	"liminal/internal/embed"
 	"liminal/internal/files"
 	"liminal/internal/identity"
@@ -21,6 +22,7 @@ import (
 	"liminal/internal/insights"
 	"liminal/internal/knowledge"
 	"liminal/internal/learning"
+	"liminal/internal/model/extractive"
 	"liminal/internal/quota"
 	"liminal/internal/store"
 	"liminal/internal/store/sqlite"
@@ -100,7 +102,7 @@ func (w *world) options(index knowledge.Index) Options {
 			Limits: quota.NewLimits(generous{w.memory}), Plans: quota.NewPlanTable(w.store, logger), Once: quota.NewOnce(w.store, logger), Budgets: quota.NewBudgets(w.store, quota.BudgetOptions{}),
 		},
 		SiteOptions: SiteOptions{
-			Version: "test", Model: ModelInfo{Name: "extractive"}, Temporal: &TemporalUI{Base: "http://temporal.test", Namespace: "default"},
+			Version: "test", Model: ModelInfo{Name: "extractive"}, Backends: backendstest.Open(w.T, w.store, extractive.Model{}), Temporal: &TemporalUI{Base: "http://temporal.test", Namespace: "default"},
 		},
 		TelemetryOptions: TelemetryOptions{Logger: logger},
 	}

@@ -7,11 +7,9 @@ import (
 
 	"liminal/internal/config"
 	"liminal/internal/model/openai"
+	"liminal/internal/model/probe"
 	"liminal/internal/wire"
 )
-
-// offered is how many of an Ollama's models are named.
-const offered = 3
 
 func checkModel(ctx context.Context, m config.Model) finding {
 	f := finding{Check: "language model", Health: well}
@@ -43,7 +41,7 @@ func checkOllama(ctx context.Context, m config.Model) finding {
 		f.Hint = "start it with: ollama serve"
 	case !installed(models, m.Name):
 		f.Health, f.Says = ill, fmt.Sprintf("the Ollama at %s does not have %s", m.OpenAIServer(), m.Name)
-		f.Hint = "ollama pull " + m.Name + ", or set LIMINAL_MODEL to one of " + first(models)
+		f.Hint = "ollama pull " + m.Name + ", or set LIMINAL_MODEL to one of " + probe.First(models)
 	}
 	return f
 }
@@ -63,23 +61,13 @@ func installed(models []string, name string) bool {
 func offer(ctx context.Context, m config.Model) string {
 	switch models, err := openai.Detect(ctx, ""); {
 	case err == nil && len(models) > 0:
-		return fmt.Sprintf("an Ollama on this machine has %s: MODEL_BACKEND=ollama LIMINAL_MODEL=%s uses it", first(models), models[0])
+		return fmt.Sprintf("an Ollama on this machine has %s: MODEL_BACKEND=ollama LIMINAL_MODEL=%s uses it", probe.First(models), models[0])
 	case m.AnthropicKey != "":
 		return "ANTHROPIC_API_KEY is set: MODEL_BACKEND=anthropic uses it"
 	case m.OpenAIKey != "":
 		return "OPENAI_API_KEY is set: MODEL_BACKEND=openai uses it"
 	}
 	return "docs/models.md says how to configure one"
-}
-
-func first(models []string) string {
-	if len(models) == 0 {
-		return "the models you install with: ollama pull NAME"
-	}
-	if len(models) > offered {
-		return strings.Join(models[:offered], ", ") + fmt.Sprintf(" and %d more", len(models)-offered)
-	}
-	return strings.Join(models, ", ")
 }
 
 func checkEncoder(conf config.Config) finding {

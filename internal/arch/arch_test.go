@@ -23,13 +23,13 @@ const module = "liminal"
 var floors = map[string]int{
 	"migrations": 0, "web": 0, "deploy": 0,
 	"internal/fault": 0, "internal/id": 0, "internal/expr": 0, "internal/config": 0,
-	"internal/words": 0, "internal/tool/reference": 0, "internal/cputime": 0, "internal/cache": 0, "internal/redact": 0, "internal/check": 0,
+	"internal/words": 0, "internal/vault": 0, "internal/tool/reference": 0, "internal/cputime": 0, "internal/cache": 0, "internal/redact": 0, "internal/check": 0,
 
 	"schemas": 1, "internal/cell": 1, "internal/origin": 1, "internal/remote": 1, "internal/graph": 1, "internal/identity": 1, "internal/model": 1, "internal/embed": 1, "internal/telemetry": 1,
 
 	"internal/run": 2, "internal/stream": 2, "internal/files": 2, "internal/quota": 2, "internal/routing": 2,
 	"internal/mail": 2, "internal/oauth": 2, "internal/learning": 2,
-	"internal/embed/static": 2, "internal/embed/remote": 2, "internal/safety": 2, "internal/webaccess": 2,
+	"internal/embed/static": 2, "internal/embed/remote": 2, "internal/safety": 2, "internal/webaccess": 2, "internal/backends": 2, "internal/model/probe": 2,
 	"internal/knowledge/extract": 2,
 
 	"internal/chat": 3, "internal/tool": 3, "internal/knowledge": 3, "internal/insights": 3,
@@ -58,7 +58,7 @@ var floors = map[string]int{
 // beside is what serves tests, scripts and generation only: no floor, and no
 // package of the house may import it.
 var beside = []string{
-	"internal/arch", "internal/store/storetest", "internal/model/modeltest", "internal/knowledge/knowledgetest", "internal/knowledge/extract/extracttest", "activities/activitiestest", "artifacts/artifactstest",
+	"internal/arch", "internal/backends/backendstest", "internal/store/storetest", "internal/model/modeltest", "internal/knowledge/knowledgetest", "internal/knowledge/extract/extracttest", "activities/activitiestest", "artifacts/artifactstest",
 	"internal/store/postgres/postgrestest",
 	"workflows/internal/record", "scripts/", "web/e2e", "e2e",
 }

@@ -28,6 +28,7 @@ type Conversation struct {
 	Meta            map[string]any // "docs": vars persisted between turns (GRAPH-28); "memory": see Summarised
 	Branched        *Origin        // what it is a copy of; nil: of nothing
 	Pinned          bool           // it stands before those that are not, wherever they are listed
+	Backend         string         // the model backend its person chose; empty: the one that answers where nobody chose
 }
 
 // Message is one entry of a conversation. Seq is dense and starts at 1 on the
@@ -64,6 +65,9 @@ type NewTurn struct {
 	Multitask      string // reject (default), enqueue, interrupt (C-25)
 	Replaces       string // a message of the person's that this one is another version of; empty: it goes on
 	Locale         string
+	// Backend is the model backend the person chooses for the conversation; nil:
+	// they leave it as it is, empty: the one that answers where nobody chose.
+	Backend *string
 	// Fields are further inputs of the graph, read as ${input.name}; they never
 	// replace those every turn has. nil: none.
 	Fields map[string]any
@@ -79,6 +83,7 @@ type TurnInput struct {
 	WorkflowID  string   `json:"workflow_id,omitempty"`
 	Replaces    string   `json:"replaces,omitempty"` // the message this one is another version of
 	Locale      string   `json:"locale,omitempty"`
+	Backend     *string  `json:"backend,omitempty"` // as in NewTurn; the conversation's when it is not here
 
 	Fields map[string]any `json:"fields,omitempty"`
 }
@@ -132,6 +137,7 @@ type ConversationChange struct {
 	Status          *string
 	ActiveContextID *string
 	Pinned          *bool
+	Backend         *string
 }
 
 // Messages reads what was said.

@@ -100,7 +100,7 @@ type Accounts struct {
 	choices  Choices
 	mint     *mint
 	hasher   *hasher
-	vault    *vault // nil without Options.Factors
+	vault    *factorVault // nil without Options.Factors
 	now      func() time.Time
 
 	letters chan struct{}  // one place for each mail under way

@@ -2,9 +2,6 @@ package identity
 
 import (
 	"bytes"
-	"crypto/aes"
-	"crypto/cipher"
-	"crypto/hkdf"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -18,6 +15,8 @@ import (
 
 	"github.com/pquerna/otp"
 	"github.com/pquerna/otp/totp"
+
+	"liminal/internal/vault"
 )
 
 const (
@@ -28,54 +27,44 @@ const (
 	qrPixels      = 256
 )
 
-// vault seals the secrets of authenticators and hashes recovery codes, with
+// factorVault seals the secrets of authenticators and hashes recovery codes, with
 // keys of its own for each.
-type vault struct {
-	aead     cipher.AEAD
+type factorVault struct {
+	sealed   *vault.Vault
 	recovery []byte
 }
 
 // newVault derives the keys from one. Without a store of factors there is
 // nothing to seal, and no vault.
-func newVault(o Options) (*vault, error) {
+func newVault(o Options) (*factorVault, error) {
 	if o.Factors == nil {
 		return nil, nil
 	}
 	key := o.FactorKey
-	if len(key) < 32 {
+	if len(key) < vault.MinKey {
 		return nil, errors.New("identity: the key of second factors needs at least 32 bytes")
 	}
-	sealing, err := hkdf.Key(sha256.New, key, nil, "liminal factor secrets", 32)
+	sealed, err := vault.New(key, "liminal factor secrets")
 	if err != nil {
 		return nil, err
 	}
-	recovery, err := hkdf.Key(sha256.New, key, nil, "liminal recovery codes", 32)
-	if err != nil {
-		return nil, err
-	}
-	block, err := aes.NewCipher(sealing)
-	if err != nil {
-		return nil, err
-	}
-	aead, err := cipher.NewGCMWithRandomNonce(block)
-	return &vault{aead: aead, recovery: recovery}, err
+	recovery, err := vault.Derive(key, "liminal recovery codes")
+	return &factorVault{sealed: sealed, recovery: recovery}, err
 }
 
 // seal encrypts a secret so that it opens for this person only.
-func (v *vault) seal(userID, secret string) []byte {
-	return v.aead.Seal(nil, nil, []byte(secret), []byte(userID)) // the nonce is random and in front
-}
+func (v *factorVault) seal(userID, secret string) []byte { return v.sealed.Seal(userID, secret) }
 
-func (v *vault) open(userID string, sealed []byte) (string, error) {
-	secret, err := v.aead.Open(nil, nil, sealed, []byte(userID))
+func (v *factorVault) open(userID string, sealed []byte) (string, error) {
+	secret, err := v.sealed.Open(userID, sealed)
 	if err != nil {
 		return "", fmt.Errorf("identity: the second factor of %s does not open with this server's key: %w", userID, err)
 	}
-	return string(secret), nil
+	return secret, nil
 }
 
 // newRecovery makes recovery codes of 80 random bits and their hashes.
-func (v *vault) newRecovery(userID string) (codes, hashes []string) {
+func (v *factorVault) newRecovery(userID string) (codes, hashes []string) {
 	for range recoveryCodes {
 		r := strings.ToLower(rand.Text())
 		code := r[0:4] + "-" + r[4:8] + "-" + r[8:12] + "-" + r[12:16]
@@ -86,7 +75,7 @@ func (v *vault) newRecovery(userID string) (codes, hashes []string) {
 
 // recoveryHash is the form in which a recovery code is kept and looked for;
 // hyphens, blanks and capitals do not matter.
-func (v *vault) recoveryHash(userID, code string) string {
+func (v *factorVault) recoveryHash(userID, code string) string {
 	code = strings.NewReplacer("-", "", " ", "").Replace(strings.ToLower(strings.TrimSpace(code)))
 	mac := hmac.New(sha256.New, v.recovery)
 	mac.Write([]byte(userID + "\x00" + code))

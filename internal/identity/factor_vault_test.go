@@ -13,7 +13,7 @@ import (
 // noFactors is a store of factors that nothing is asked of.
 type noFactors struct{ Factors }
 
-func newTestVault(t *testing.T, key byte) *vault {
+func newTestVault(t *testing.T, key byte) *factorVault {
 	t.Helper()
 	v, err := newVault(Options{Factors: noFactors{}, FactorKey: bytes.Repeat([]byte{key}, 32)})
 	if err != nil {

@@ -1,8 +1,8 @@
 // Package identity says who is asking: users, their sessions, and the Viewer
 // that every store method takes.
 //
-// It may import fault, id and cache; it knows no database, no HTTP and no mail
-// server.
+// It may import fault, id, vault and cache; it knows no database, no HTTP and no
+// mail server.
 package identity
 
 import (

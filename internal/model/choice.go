@@ -26,6 +26,11 @@ type Policy struct {
 	Roles    map[string]Asking            `json:"roles"`    //
 	Backends map[string]map[string]string `json:"backends"` // a model's name by backend and tier
 	Plans    map[string]Bounds            `json:"plans"`    //
+	// Backend answers in place of the default. Missing says what becomes of a
+	// backend that is named, here or by a person's choice, and not there: "fail",
+	// or "default" for the default in its place. Only everybody's policy says so.
+	Backend string `json:"backend"`
+	Missing string `json:"missing_backend"`
 }
 
 // Asking is how the model of a role is asked. What is not set is said
@@ -50,6 +55,21 @@ type Bounds struct {
 	Tiers     map[string]string `json:"tiers"`      // the tier that is used instead of another
 	Roles     map[string]Asking `json:"roles"`      //
 	MaxTokens int               `json:"max_tokens"` // of any answer; 0: no bound
+	Backend   string            `json:"backend"`    // that answers on the plan
+}
+
+// BackendFor is the backend that policies name for a plan: a person's own, and
+// everybody's; empty where none is named. instead says that the default answers
+// for one that is not there.
+func BackendFor(policies []Policy, plan string) (own, everybodys string, instead bool) {
+	if len(policies) == 0 {
+		return "", "", false
+	}
+	all := policies[len(policies)-1]
+	for _, p := range policies[:len(policies)-1] {
+		own = cmp.Or(own, p.Backend)
+	}
+	return own, cmp.Or(all.Plans[plan].Backend, all.Backend), all.Missing == "default"
 }
 
 // ReadPolicy reads a policy.models document that has been checked when it was

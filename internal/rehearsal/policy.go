@@ -32,7 +32,7 @@ func (p *policies) compare(c *compared, rec *Record) {
 		before = p.old.Route(*in)
 	}
 	c.old, c.new = routed(before, in), routed(after, in)
-	c.moved = !sameGates(before.Gates, after.Gates)
+	c.moved = !sameGates(before.Gates, after.Gates) || p.old != nil && before.Backend != after.Backend
 	if c.moved {
 		c.part = part(c.old.way, c.new.way)
 	}
@@ -58,6 +58,10 @@ func routed(r routing.Result, in *routing.Input) side {
 		}
 		s.gates[name] += g.Weight
 		show := fmt.Sprintf("%s %.3f", name, g.Weight)
+		s.way = append(s.way, mark{node: show, show: show})
+	}
+	if r.Backend != "" {
+		show := "backend " + r.Backend
 		s.way = append(s.way, mark{node: show, show: show})
 	}
 	for _, step := range r.Trace {

@@ -15,9 +15,10 @@ const (
 	scale             = "scale_adapter_weight"
 	deactivate        = "deactivate_adapter"
 	deactivateAll     = "deactivate_all_adapters"
+	useBackend        = "use_backend" // beyond the seed's: which model backend answers the turn
 )
 
-var actions = []string{activateByID, activateByType, activateByCluster, scale, deactivate, deactivateAll}
+var actions = []string{activateByID, activateByType, activateByCluster, scale, deactivate, deactivateAll, useBackend}
 
 // The words that stand for something in an action (ROUTE-07).
 const (
@@ -35,6 +36,7 @@ type action struct {
 	weight      float64 // or the factor of scale
 	similar     bool    // the similarity in place of weight
 	overwrite   bool
+	backend     string // of useBackend
 }
 
 func (r *reader) action(o object) action {
@@ -54,6 +56,8 @@ func (r *reader) action(o object) action {
 		o.needed("cluster_id")
 	case deactivateAll:
 		return action{do: deactivateAll}
+	case useBackend:
+		return action{do: useBackend, backend: o.needed("backend"), overwrite: a.overwrite}
 	}
 	r.weigh(o, &a)
 	return a

@@ -16,6 +16,7 @@ func (p *Policy) Route(in Input) Result {
 	}
 	weighed, left := guard(t.candidates, in.Backend.Max)
 	out.Gates, out.Left = weighed, append(out.Left, left...)
+	out.Backend, out.Firm = t.backend, t.firm
 	return out
 }
 
@@ -92,6 +93,14 @@ func (t *turn) holds(r *rule, budget int, s *Step) []*candidate {
 
 // act does what an action says to the adapters it selects.
 func (t *turn) act(a *action, held []*candidate, s *Step) {
+	if a.do == useBackend {
+		if t.backend == "" || a.overwrite {
+			t.backend, t.firm, s.Backend = a.backend, a.overwrite, a.backend
+		} else {
+			s.Note = "an earlier rule named the backend " + t.backend
+		}
+		return
+	}
 	selected := t.selects(a, held)
 	if len(selected) == 0 {
 		s.Note = t.nobody(a)

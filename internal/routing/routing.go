@@ -24,6 +24,9 @@
 // an adapter that was switched off for safety stays off unless a later rule
 // says overwrite.
 //
+// The first rule that names a model backend decides it, unless a later one says
+// overwrite: that goes before what a person chose as well.
+//
 // # From weights to gates
 //
 // Weights are clamped to 0..1, those below Floor are dropped, the MaxActive
@@ -91,6 +94,10 @@ type Result struct {
 	Gates []Gate `json:"gates"` // of the adapters to use, the heaviest first
 	Trace []Step `json:"rules"` // one for each rule, in order
 	Left  []Left `json:"left"`  // the candidates that were filtered or dropped, in that order
+	// Backend is the model backend that is to answer; empty: no rule says. Firm
+	// says that its rule overwrites what the person chose.
+	Backend string `json:"backend,omitempty"`
+	Firm    bool   `json:"backend_firm,omitempty"`
 }
 
 // Gate is an adapter with its weight, above 0 and at most 1.
@@ -108,6 +115,7 @@ type Step struct {
 	Kept     []string           `json:"kept,omitempty"`     // adapters an earlier rule had decided
 	Error    string             `json:"error,omitempty"`    // why the rule, or one candidate of it, was skipped
 	Note     string             `json:"note,omitempty"`
+	Backend  string             `json:"backend,omitempty"` // the rule named
 }
 
 // Left is a candidate that is not used, and why.

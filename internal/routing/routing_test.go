@@ -171,3 +171,35 @@ func BenchmarkRoute(b *testing.B) {
 		p.Route(in)
 	}
 }
+
+// Requirements: ROUTE-04 (which backend answers), ROUTE-05
+func TestRulesNameABackend(t *testing.T) {
+	t.Parallel()
+	rule := func(id, when, backend, more string) string {
+		return `{"id":"` + id + `","when":"` + when + `","action":{"type":"use_backend","backend":"` + backend + `"` + more + `}}`
+	}
+	for name, c := range map[string]struct {
+		rules []string
+		want  string
+		firm  bool
+	}{
+		"no rule":                 {nil, "", false},
+		"one that does not hold":  {[]string{rule("a", "safety_risk == 'low'", "office", "")}, "", false},
+		"the first":               {[]string{rule("a", "true", "office", ""), rule("b", "true", "lab", "")}, "office", false},
+		"one that overwrites":     {[]string{rule("a", "true", "office", ""), rule("b", "safety_risk == 'high'", "lab", `,"overwrite":true`)}, "lab", true},
+		"one after it":            {[]string{rule("a", "true", "lab", `,"overwrite":true`), rule("b", "true", "office", "")}, "lab", true},
+		"asked of each candidate": {[]string{rule("a", "adapter_type == 'persona'", "office", "")}, "office", false},
+	} {
+		p, err := routing.Compile([]byte(`{"kind":"policy.routing","rules":[` + strings.Join(c.rules, ",") + `]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := p.Route(routing.Input{SafetyRisk: "high", Adapters: []routing.Adapter{{ID: "x", Type: "persona"}}})
+		if got.Backend != c.want || got.Firm != c.firm || len(got.Gates) != 0 {
+			t.Errorf("%s: %q, firm %t, %v", name, got.Backend, got.Firm, got.Gates)
+		}
+	}
+	if _, err := routing.Compile([]byte(`{"kind":"policy.routing","rules":[{"id":"a","when":"true","action":{"type":"use_backend"}}]}`)); err == nil {
+		t.Error("a rule that names no backend is taken")
+	}
+}

@@ -29,6 +29,8 @@ type turn struct {
 	closest    Cluster      // what "closest" means; without an id if nothing is near
 	clusters   []any        // cluster_candidates, once it was read
 	adapters   []any        // adapter_candidates, once it was read
+	backend    string       // a rule named; empty: none did
+	firm       bool         // that rule overwrites
 }
 
 // candidate is an adapter with what the rules have made of it so far.

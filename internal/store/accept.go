@@ -137,7 +137,7 @@ func (s *Store) writeTurn(tx Tx, v identity.Viewer, t chat.NewTurn, th thread, a
 	a.MessageID = chat.AskedID(r.ID)
 	input, err := json.Marshal(chat.TurnInput{
 		MessageID: a.MessageID, UptoSeq: seq, ContextIDs: t.ContextIDs,
-		NoContext: t.NoContext, ArtifactIDs: t.ArtifactIDs, WorkflowID: t.WorkflowID, Replaces: t.Replaces, Locale: t.Locale, Fields: t.Fields,
+		NoContext: t.NoContext, ArtifactIDs: t.ArtifactIDs, WorkflowID: t.WorkflowID, Replaces: t.Replaces, Locale: t.Locale, Backend: t.Backend, Fields: t.Fields,
 	})
 	if err != nil {
 		return err
@@ -156,8 +156,12 @@ func (s *Store) writeTurn(tx Tx, v identity.Viewer, t chat.NewTurn, th thread, a
 	if th.title == "" {
 		th.title = chat.TitleOf(t.Message)
 	}
-	_, err = tx.Exec(`UPDATE conversation SET title = @title, last_seq = @seq, updated_at = @now WHERE id = @id AND user_id = @user`,
-		Args{"id": th.id, "user": v.UserID, "title": th.title, "seq": seq, "now": now})
+	if _, err = tx.Exec(`UPDATE conversation SET title = @title, last_seq = @seq, updated_at = @now WHERE id = @id AND user_id = @user`,
+		Args{"id": th.id, "user": v.UserID, "title": th.title, "seq": seq, "now": now}); err != nil || t.Backend == nil {
+		return err
+	}
+	_, err = tx.Exec(`UPDATE conversation SET backend = @backend WHERE id = @id AND user_id = @user`,
+		Args{"id": th.id, "user": v.UserID, "backend": optional(*t.Backend)})
 	return err
 }
 

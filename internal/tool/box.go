@@ -31,9 +31,9 @@ type Options struct {
 	Now      func() time.Time // nil: time.Now
 	Decodes  Decodes          // bounds model answers a person; nil: MaxDecodes in this process
 	Breakers Breakers         // which tools rest; nil: of this process, by Now
-	// Backend names the server that answers for the tools on QueueModels. It has
-	// a breaker of its own, which all of them share: when it is away it is away
-	// for each of them. Empty: the model is in this process.
+	// Backend names the server that answers for the tools on QueueModels where a
+	// call names none. It has a breaker of its own, which all of them share: when
+	// it is away it is away for each of them. Empty: the model is in this process.
 	Backend string
 	// Observe is told of each call of a tool there is, once, when it is over.
 	Observe func(ctx context.Context, o Observed)
@@ -153,7 +153,11 @@ func (b *Box) call(ctx context.Context, t Tool, spec Spec, c *Call) (map[string]
 // enter refuses a tool that rests, or whose model does. leave is told once how
 // the call went, and tells each of the two what that says of it.
 func (b *Box) enter(ctx context.Context, spec Spec, c *Call) (leave func(ctx context.Context, err error), err error) {
-	if b.options.Backend == "" || !spec.speaks() {
+	backend := b.options.Backend
+	if c.Backend != "" {
+		backend = "@" + c.Backend // no name of the environment's begins so
+	}
+	if backend == "" || !spec.speaks() {
 		leave, rest := b.ask(ctx, spec.Name)
 		if leave == nil {
 			return nil, b.resting("The tool "+spec.Name, rest, nil)
@@ -164,7 +168,7 @@ func (b *Box) enter(ctx context.Context, spec Spec, c *Call) (leave func(ctx con
 	if ofTool == nil {
 		return nil, b.resting("The tool "+spec.Name, rest, nil)
 	}
-	ofModel, rest := b.ask(ctx, "model:"+b.options.Backend)
+	ofModel, rest := b.ask(ctx, "model:"+backend)
 	if ofModel == nil {
 		ofTool(Unknown)
 		return nil, b.resting("The model", rest, map[string]any{"reason": fault.Upstream})

@@ -456,6 +456,37 @@ func TestAModelThatIsAwayRestsForAllItsTools(t *testing.T) {
 	})
 }
 
+// Requirements: TOOL-15, LORA-22
+func TestABackendThatIsAwayRestsAndTheOthersAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ask := func(ctx context.Context, c *tool.Call) (map[string]any, error) {
+			if c.Backend == "office" {
+				return nil, fault.New(fault.Internal, "It cannot be reached.").With(map[string]any{"reason": fault.Upstream})
+			}
+			return echo(ctx, c)
+		}
+		b, err := tool.NewBox([]tool.Tool{fake{"t", ask}}, tool.Options{}) // the environment's answers in this process
+		if err != nil {
+			t.Fatal(err)
+		}
+		try := func(backend string) error {
+			c := call(map[string]any{"text": "x"})
+			c.Backend = backend
+			_, err := b.Call(t.Context(), ofModel("t"), c)
+			return err
+		}
+		for range tool.BreakerTrips {
+			_ = try("office")
+		}
+		if details, _ := fault.From(try("office")).Details.(map[string]any); details["resting"] != true {
+			t.Errorf("the office does not rest: %v", details)
+		}
+		if err := errors.Join(try("lab"), try("")); err != nil {
+			t.Errorf("the others rest too: %v", err)
+		}
+	})
+}
+
 // Requirements: ISO-09
 func TestNothingOnePersonAsksRestsTheModelForOthers(t *testing.T) {
 	t.Parallel()

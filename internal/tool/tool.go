@@ -75,6 +75,10 @@ type Scope struct {
 	UptoSeq        int      `json:"upto_seq,omitempty"`    // chat history the call may read: below this
 	ContextIDs     []string `json:"context_ids,omitempty"` // contexts the turn may retrieve from
 	Locale         string   `json:"locale,omitempty"`
+	// Backend is the model backend that answers; empty: the environment's. Named
+	// are others that the graph names and may ask, whoever its run is of.
+	Backend string   `json:"backend,omitempty"`
+	Named   []string `json:"backends,omitempty"`
 }
 
 // Call is one call of a tool, with who and what it is for. The user comes
@@ -90,6 +94,10 @@ type Call struct {
 	// Choose gives the model of a role, as the run's pinned policy.models says
 	// for the viewer's plan; nil: the provider's default for every role.
 	Choose func(role string) model.Choice
+	// Model is asked in place of the environment's, and Backend names it for its
+	// breaker; nil and empty: the environment's is.
+	Model   model.Model
+	Backend string
 	// Afford is asked before each model call and says when the person's budget
 	// is used up; Spent is told what a call used, however it ended. nil: nobody
 	// counts.

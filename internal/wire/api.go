@@ -47,7 +47,7 @@ func (p *Platform) buildAPI(ctx context.Context, o Options, svc *services) error
 		ChatOptions: api.ChatOptions{
 			Engine: p.engine, Conversations: svc.threads, Messages: p.store, Runs: p.store, Interrupts: p.store, Log: p.log,
 			Preferences: svc.feedback, Insights: insights.NewReader(p.store, insights.Options{Wordless: o.Config.Changes.Redacted}),
-			Configured: configured(o.Model),
+			Configured: p.configured(o.Model),
 		},
 		BehaviourOptions: api.BehaviourOptions{
 			Artifacts: p.library, Shapes: p.library, Proposals: svc.desk, Decisions: svc.desk, Recordings: p.store,
@@ -57,13 +57,13 @@ func (p *Platform) buildAPI(ctx context.Context, o Options, svc *services) error
 			Titles: p.store, Sets: p.store, Chunks: p.index,
 		},
 		QuotaOptions: api.QuotaOptions{
-			Limits: quota.NewLimits(p.ledger), Once: quota.NewOnce(p.store, o.Logger), Budgets: budgets(p.store, p.plans, o.Model), Plans: p.plans,
+			Limits: quota.NewLimits(p.ledger), Once: quota.NewOnce(p.store, o.Logger), Budgets: p.budgets(), Plans: p.plans,
 			Intake: quota.Intake{
 				Documents: o.Config.Uploads.Documents, Bytes: int64(o.Config.Uploads.Megabytes) << 20, PerMinute: o.Config.Uploads.PerMinute,
 			},
 		},
 		SiteOptions: api.SiteOptions{
-			Version: o.Version, Model: api.ModelInfo{Name: o.Model.Name(), Generative: o.Model.Generative()},
+			Version: o.Version, Model: api.ModelInfo{Name: o.Model.Name(), Generative: o.Model.Generative()}, Backends: p.registry, Environment: environment(o),
 			WebSearch: searches(o.Config.Web), Temporal: temporalUI(o), PublicURL: o.Config.PublicURL, Pages: pages(o), Client: web.Handler(),
 		},
 		TelemetryOptions: api.TelemetryOptions{

@@ -6,21 +6,25 @@ import (
 	"liminal/internal/quota"
 )
 
-// budgets bounds what model calls use. A model that quotes costs nobody
-// anything: there only what an administrator gave a person holds.
-func budgets(store quota.UsageStore, plans *quota.PlanTable, m model.Model) *quota.Budgets {
-	return quota.NewBudgets(store, quota.BudgetOptions{Plan: func(v identity.Viewer) identity.Budget {
-		if !m.Generative() {
-			return identity.Budget{}
+// budgets bounds what model calls use. Models that quote cost nobody anything:
+// while there are no others, only what an administrator gave a person holds.
+func (p *Platform) budgets() *quota.Budgets {
+	return quota.NewBudgets(p.store, quota.BudgetOptions{Plan: func(v identity.Viewer) identity.Budget {
+		if p.registry.Generates() {
+			return p.plans.Of(v).Budget
 		}
-		return plans.Of(v).Budget
+		return identity.Budget{}
 	}})
 }
 
-// configured says whether a model can answer at all (OPS-08); nil: it can.
-func configured(m model.Model) func() error {
-	if c, ok := m.(interface{ Configured() error }); ok {
-		return c.Configured
+// configured says whether a model can answer at all (OPS-08): the environment's,
+// or any other where somebody may be answered by it.
+func (p *Platform) configured(m model.Model) func() error {
+	c, ok := m.(interface{ Configured() error })
+	return func() error {
+		if !ok || !p.registry.Alone() {
+			return nil // a backend that cannot answer says so itself
+		}
+		return c.Configured()
 	}
-	return nil
 }

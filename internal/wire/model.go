@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"net/http"
 
 	"liminal/internal/config"
 	"liminal/internal/fault"
@@ -34,13 +35,29 @@ func theModel(c config.Model, log *slog.Logger) (model.Model, error) {
 			return nil, err
 		}
 		return scripted.New(script), nil
-	case "anthropic":
-		return anthropic.New(anthropic.Options{BaseURL: c.AnthropicURL, APIKey: c.AnthropicKey, Model: c.Name, Backend: backend})
-	default: // every other speaks the protocol of OpenAI
-		return openai.New(openai.Options{
-			BaseURL: c.OpenAIServer(), APIKey: c.OpenAIKey, Model: c.Name, Backend: backend, APIVersion: c.OpenAIVersion, Logger: log,
-		})
 	}
+	s := modelServer{backend: backend, url: c.OpenAIServer(), key: c.OpenAIKey, model: c.Name, version: c.OpenAIVersion}
+	if c.Backend == "anthropic" {
+		s.url, s.key = c.AnthropicURL, c.AnthropicKey
+	}
+	return s.open(log)
+}
+
+// modelServer is the server of a model.
+type modelServer struct {
+	backend                  model.Backend
+	url, key, model, version string
+	http                     *http.Client // nil: the protocol's own
+}
+
+// open makes the model behind it, and asks nobody.
+func (s modelServer) open(log *slog.Logger) (model.Model, error) {
+	if s.backend.Name == "anthropic" {
+		return anthropic.New(anthropic.Options{BaseURL: s.url, APIKey: s.key, Model: s.model, Backend: s.backend, HTTP: s.http})
+	}
+	return openai.New(openai.Options{ // every other speaks the protocol of OpenAI
+		BaseURL: s.url, APIKey: s.key, Model: s.model, Backend: s.backend, APIVersion: s.version, HTTP: s.http, Logger: log,
+	})
 }
 
 // rolesOf is the backend whose models policy.models names: none when the

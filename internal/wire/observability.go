@@ -19,6 +19,7 @@ type observability struct {
 	metrics *telemetry.Metrics
 	traces  *telemetry.Traces // nil: nobody collects them
 	vitals  *telemetry.Vitals
+	prices  observed.Prices
 }
 
 // observe opens metrics and traces, and counts what the model is asked.
@@ -35,6 +36,7 @@ func (p *Platform) observe(ctx context.Context, o *Options) (err error) {
 	if err != nil {
 		return err
 	}
+	p.prices = prices
 	o.Model = observed.New(o.Model, observed.Options{
 		Provider: o.Config.Model.Backend, Prices: prices, Metrics: p.metrics, Logger: o.Logger,
 	})

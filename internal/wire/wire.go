@@ -20,6 +20,7 @@ import (
 
 	"liminal/activities"
 	"liminal/artifacts"
+	models "liminal/internal/backends"
 	"liminal/internal/cell"
 	"liminal/internal/config"
 	"liminal/internal/knowledge"
@@ -52,6 +53,7 @@ type Platform struct {
 	observability
 
 	library  *artifacts.Library
+	registry *models.Registry // of model backends
 	temporal client.Client
 	engine   *worker.Engine
 	worker   *worker.Worker
@@ -95,6 +97,9 @@ func (p *Platform) build(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	if p.backends, err = p.openBackends(ctx, o); err != nil {
+		return err
+	}
+	if err := p.openRegistry(ctx, o); err != nil {
 		return err
 	}
 	svc, err := p.buildServices(ctx, o)
@@ -146,7 +151,7 @@ func (p *Platform) connect(ctx context.Context, o Options, svc *services) error 
 		Activities: &activities.Set{
 			Turns: svc.turns, Messages: svc.messages, Conversations: p.store, Runs: p.store, Interrupts: p.store,
 			Blobs: p.store, Contexts: p.store, Artifacts: p.library, Box: svc.box, Log: p.log,
-			Embedder: svc.embedder, Router: svc.router, Meter: p.metrics, ModelBudget: budgets(p.store, p.plans, o.Model), Backend: rolesOf(o.Config.Model), ModelInProcess: model.IsInProcess(o.Model), MaxDecode: p.maxDecode, Logger: o.Logger, Sweeps: p.sweeps(o, svc), Who: p.store.Viewer,
+			Embedder: svc.embedder, Router: svc.router, Meter: p.metrics, ModelBudget: p.budgets(), Backend: rolesOf(o.Config.Model), ModelInProcess: model.IsInProcess(o.Model), Backends: p.registry, MaxDecode: p.maxDecode, Logger: o.Logger, Sweeps: p.sweeps(o, svc), Who: p.store.Viewer,
 			Seals: seals, Safety: svc.safety, Record: o.Config.Changes.Recordings > 0, Adapters: p.store, Settings: p.store.Settings,
 		},
 	})

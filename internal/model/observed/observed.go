@@ -24,6 +24,7 @@ import (
 type Options struct {
 	Provider string // the driver's name, for traces; empty: the model's
 	Prices   Prices // nil: no cost is known
+	Price    *Price // of every model, over Prices; nil: as those say
 	Metrics  *telemetry.Metrics
 	Logger   *slog.Logger
 	Now      func() time.Time
@@ -73,7 +74,13 @@ func (o *observed) Configured() error {
 
 // Cost is the price of a call that did not tell its own, in US dollars; nil
 // where it is not known.
-func (o *observed) Cost(name string, u model.Usage) *float64 { return o.Prices.cost(name, u) }
+func (o *observed) Cost(name string, u model.Usage) *float64 {
+	if o.Price != nil {
+		usd := o.Price.of(u)
+		return &usd
+	}
+	return o.Prices.cost(name, u)
+}
 
 // Stream implements model.Model.
 func (o *observed) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
@@ -106,7 +113,7 @@ func (c *call) see(e *model.Event, err error) {
 		}
 	case model.UsageReport:
 		if e.Usage.CostUSD == nil {
-			e.Usage.CostUSD = c.Prices.cost(c.name, e.Usage)
+			e.Usage.CostUSD = c.Cost(c.name, e.Usage)
 		}
 		c.usage = c.usage.Add(e.Usage)
 	case model.Stop:

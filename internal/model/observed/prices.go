@@ -60,8 +60,13 @@ func (p Prices) cost(name string, u model.Usage) *float64 {
 	if !known {
 		return nil
 	}
-	const million = 1e6
-	usd := (price.Input*float64(u.Input) + price.Output*float64(u.Output) +
-		price.CacheRead*float64(u.CacheRead) + price.CacheWrite*float64(u.CacheWrite)) / million
+	usd := price.of(u)
 	return &usd
+}
+
+// of is what a call used, in dollars.
+func (p Price) of(u model.Usage) float64 {
+	const million = 1e6
+	return (p.Input*float64(u.Input) + p.Output*float64(u.Output) +
+		p.CacheRead*float64(u.CacheRead) + p.CacheWrite*float64(u.CacheWrite)) / million
 }

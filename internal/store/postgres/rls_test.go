@@ -27,6 +27,7 @@ INSERT INTO semantic_cluster (id, user_id, centroid) SELECT gen_random_uuid(), i
 INSERT INTO adapter_router_state (artifact_id) SELECT id FROM artifact;
 INSERT INTO training_job (id, adapter_id, user_id) SELECT gen_random_uuid(), id, owner_user_id FROM artifact;
 INSERT INTO config_patch_approval (patch_id, user_id) SELECT id, gen_random_uuid() FROM config_patch;
+INSERT INTO model_backend_change (id, backend, actor_id, action) SELECT gen_random_uuid(), 'office', id, 'added' FROM app_user;
 INSERT INTO payload (id, value) VALUES ('h', '\x00');
 INSERT INTO secret (name, value) VALUES ('s', '\x00');
 INSERT INTO counter (name, value) VALUES ('c', 1);
@@ -35,7 +36,7 @@ INSERT INTO person_numbers (user_id, numbers) SELECT id, '{}' FROM app_user;
 INSERT INTO audit_event (by_id, what, user_id) SELECT id, 'user.changed', id FROM app_user;`
 
 // nobodys are tables that only the system may look into.
-var nobodys = map[string]bool{"payload": true, "secret": true, "counter": true, "plan_version": true, "person_numbers": true, "audit_event": true}
+var nobodys = map[string]bool{"payload": true, "secret": true, "counter": true, "plan_version": true, "person_numbers": true, "audit_event": true, "model_backend": true, "model_backend_change": true}
 
 // decided narrows what an administrator must not read in a table: they decide
 // on everybody's proposals, and answer what the system's own runs ask.

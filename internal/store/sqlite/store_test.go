@@ -51,6 +51,12 @@ func TestArtifacts(t *testing.T) { t.Parallel(); storetest.Artifacts(t, open) }
 // Requirements: ART-06, ART-09, ART-11, CHAT-19, ISO-01
 func TestMemories(t *testing.T) { t.Parallel(); storetest.Memories(t, open) }
 
+// Requirements: LORA-05
+func TestBackends(t *testing.T) { t.Parallel(); storetest.Backends(t, open) }
+
+// Requirements: CHAT-04
+func TestChosenBackends(t *testing.T) { t.Parallel(); storetest.ChosenBackends(t, open) }
+
 // Requirements: FILE-02
 func TestFiles(t *testing.T) { t.Parallel(); storetest.Files(t, open) }
 

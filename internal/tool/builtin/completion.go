@@ -41,6 +41,15 @@ func newCompleter(p Parts) completer {
 	}
 }
 
+// on is the completer of a call, which may name another model than the
+// environment's.
+func (v completer) on(c *tool.Call) completer {
+	if c.Model != nil {
+		v.model = c.Model
+	}
+	return v
+}
+
 // completion is an answer of a model, whole or not.
 type completion struct {
 	cited
@@ -64,6 +73,7 @@ type completion struct {
 // earlier attempt's words back first. An answer cut short by time or by the person is
 // no error as long as there is some of it.
 func (v completer) speak(ctx context.Context, c *tool.Call, req model.Request) (*completion, error) {
+	v = v.on(c)
 	req = inRole(c, req)
 	s := &completion{cited: cited{passages: passagesOf(req.Messages)}, asked: cmp.Or(req.Model, v.model.Name()), read: sizeOf(req)}
 	if v.tokens > 0 {

@@ -70,7 +70,7 @@ func (t compose) material(c *tool.Call, passages []knowledge.Passage) model.Mess
 	if results, ok := c.Inputs["web_results"].([]any); ok && len(results) > 0 {
 		parts = append(parts, framed("web_results", results))
 	}
-	if ignore := texts(c.Inputs["ignore"]); len(ignore) > 0 && !t.model.Generative() {
+	if ignore := texts(c.Inputs["ignore"]); len(ignore) > 0 && !t.on(c).model.Generative() {
 		parts = append(parts, model.Frame("ignore", strings.Join(ignore, "\n")))
 	}
 	parts = append(parts, words(c, "message"))

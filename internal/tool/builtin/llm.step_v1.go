@@ -40,7 +40,7 @@ func (t step) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
 		return nil, err
 	}
 	rule := ""
-	if t.model.Generative() && (frame(transcript, strangers) || len(strangers) > 0) {
+	if t.on(c).model.Generative() && (frame(transcript, strangers) || len(strangers) > 0) {
 		rule = webaccess.Rule
 	}
 	s, err := t.speak(ctx, c, model.Request{

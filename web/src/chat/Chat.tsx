@@ -6,9 +6,11 @@ import type { Conversation } from '../api/types.ts';
 import { sentence } from '../i18n/errors.ts';
 import { useWords } from '../i18n/index.ts';
 import { FeedbackSection } from '../feedback/FeedbackSection.tsx';
+import { backendOf, chosenBackend } from '../knowledge/choice.ts';
 import { DropTarget } from '../knowledge/DropZone.tsx';
 import { SurfaceContext, useSurface } from '../knowledge/surface.ts';
 import { UploadKnowledge } from '../knowledge/UploadKnowledge.tsx';
+import { useStore } from '../lib/store.ts';
 import { Icon } from '../shell/Icon.tsx';
 import { ChangeContext, edit } from './change.ts';
 import { Composer } from './Composer.tsx';
@@ -82,7 +84,7 @@ export function Chat({ id, conversation }: Props) {
                 <FeedbackSection conversation={id} />
               </div>
             )}
-            <Keyless />
+            <Keyless draftKey={draftKey} conversation={conversation} />
           </div>
         </main>
       </SurfaceContext>
@@ -90,10 +92,12 @@ export function Chat({ id, conversation }: Props) {
   );
 }
 
-/** Says plainly that nothing is generated, where no model is configured. */
-function Keyless() {
+/** Says plainly that nothing is generated, where no model is configured and no backend that has one was chosen. */
+function Keyless({ draftKey, conversation }: { draftKey: string; conversation: Conversation | null }) {
   const words = useWords();
-  if (useUIConfig().data?.model.generative !== false) return null;
+  const backend = backendOf(useStore(chosenBackend), draftKey, conversation);
+  const quotes = useUIConfig().data?.model.generative === false;
+  if (!quotes || (backend !== '' && backend !== 'environment')) return null;
   return (
     <p className="keyless" role="note">
       {words.keyless}

@@ -7,6 +7,7 @@ import { rowID, useMentions } from '../composer/useMentions.ts';
 import { useShown, useWriter, type Writing } from '../composer/useWriter.ts';
 import { useWords } from '../i18n/index.ts';
 import type { Dictionary } from '../i18n/en.ts';
+import { BackendChooser } from '../knowledge/BackendChooser.tsx';
 import { ContextChooser } from '../knowledge/ContextChooser.tsx';
 import { SurfaceContext } from '../knowledge/surface.ts';
 import { WorkflowChooser } from '../knowledge/WorkflowChooser.tsx';
@@ -96,6 +97,7 @@ export function Composer(props: Props) {
           <Attach draftKey={props.draftKey} conversation={props.conversation} />
           <ContextChooser draftKey={props.draftKey} conversation={props.conversation} />
           <WorkflowChooser draftKey={props.draftKey} />
+          <BackendChooser draftKey={props.draftKey} conversation={props.conversation} />
           <span className="spring" />
           {mode === 'run' && props.running ? (
             <StopButton stop={props.onStop} />

@@ -45,6 +45,8 @@ export interface Sending {
   text: string;
   contextID: string;
   workflowID: string;
+  /** The model backend that was chosen on this page; the server knows what was chosen before. */
+  backend?: string | undefined;
   /** The person's message this one takes the place of: an edit, or the same words once more. */
   replaces?: string;
   /** What else goes with it: members of the request body. */
@@ -62,6 +64,7 @@ export async function send(turn: Sending): Promise<string | null> {
       ...(turn.conversation ? { conversation_id: turn.conversation } : {}),
       ...(turn.contextID ? { context_id: turn.contextID } : {}),
       ...(turn.workflowID ? { workflow_id: turn.workflowID } : {}),
+      ...(turn.backend !== undefined ? { backend: turn.backend } : {}),
       ...(turn.replaces ? { replaces: turn.replaces } : {}),
       ...turn.fields,
       message: turn.text,

@@ -8,7 +8,7 @@ import { useThread } from '../api/thread.ts';
 import type { Conversation, Interrupt, Thread } from '../api/types.ts';
 import { focusComposer, inComposer } from '../composer/focus.ts';
 import { fieldsOfMessage, type Fields } from '../composer/doc.ts';
-import { carryOver, chosenContext, chosenWorkflow, contextOf } from '../knowledge/choice.ts';
+import { carryOver, chosenBackend, chosenContext, chosenWorkflow, contextOf } from '../knowledge/choice.ts';
 import { workflowOf, useWorkflows } from '../knowledge/workflows.ts';
 import { moveDraft, newDraft } from '../lib/drafts.ts';
 import { useStore } from '../lib/store.ts';
@@ -56,17 +56,18 @@ function useChange(id: string | null, draftKey: string, conversation: Conversati
   const [, go] = useLocation();
   const contextID = contextOf(useStore(chosenContext), draftKey, conversation);
   const workflowID = workflowOf(useStore(chosenWorkflow), draftKey, useWorkflows());
+  const backend = useStore(chosenBackend)[draftKey];
   return useMemo(() => {
     if (!id) return null;
     return {
       conversation: id,
       lock,
-      replace: async (message, text) => (await send({ conversation: id, draftKey, text, contextID, workflowID, replaces: message.id, fields: { ...fieldsOfMessage(message, text) } })) !== null,
+      replace: async (message, text) => (await send({ conversation: id, draftKey, text, contextID, workflowID, backend, replaces: message.id, fields: { ...fieldsOfMessage(message, text) } })) !== null,
       go: (to) => {
         if (location.pathname === `/c/${id}`) go(`/c/${to}`);
       },
     };
-  }, [id, draftKey, lock, contextID, workflowID, go]);
+  }, [id, draftKey, lock, contextID, workflowID, backend, go]);
 }
 
 /** Sends words; a new conversation is gone to once the server has made it. */
@@ -74,8 +75,9 @@ function useSubmit(id: string | null, draftKey: string, conversation: Conversati
   const [, navigate] = useLocation();
   const contextID = contextOf(useStore(chosenContext), draftKey, conversation);
   const workflowID = workflowOf(useStore(chosenWorkflow), draftKey, useWorkflows());
+  const backend = useStore(chosenBackend)[draftKey];
   return (text, fields) => {
-    void send({ conversation: id, draftKey, text, contextID, workflowID, ...(fields ? { fields: { ...fields } } : {}) }).then((made) => {
+    void send({ conversation: id, draftKey, text, contextID, workflowID, backend, ...(fields ? { fields: { ...fields } } : {}) }).then((made) => {
       if (!made || id) return;
       carryOver(draftKey, made);
       if (location.pathname !== '/') return; // the reader has gone elsewhere

@@ -3,6 +3,7 @@ import type { OperateWords } from './en.operate.ts';
 
 export const operate: OperateWords = {
   ...usage,
+  backends: 'Modelle',
   operateParts: 'Betrieb',
   decisions: 'Entscheidungen',
   proposals: 'Meine Vorschläge',

@@ -345,5 +345,8 @@ export const de: Dictionary = {
   removeThis: (title) => `„${title}“ löschen`,
   workflow: 'Ablauf',
   automatic: 'Automatisch',
+  backend: 'Modell',
+  backendDefault: (name) => `Standard: ${name}`,
+  backendUnlisted: (name) => `${name} (nicht mehr im Angebot)`,
   ...operate,
 };

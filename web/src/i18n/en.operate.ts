@@ -5,6 +5,7 @@ import { usage } from './en.usage.ts';
 
 export const operate = {
   ...usage,
+  backends: 'Models',
   operateParts: 'Operate',
   decisions: 'Decisions',
   proposals: 'My proposals',

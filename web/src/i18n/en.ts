@@ -358,6 +358,9 @@ export const en = {
   removeThis: (title: string) => `Delete “${title}”`,
   workflow: 'Workflow',
   automatic: 'Automatic',
+  backend: 'Model',
+  backendDefault: (name: string) => `Default: ${name}`,
+  backendUnlisted: (name: string) => `${name} (not offered any more)`,
   ...operate,
 };
 

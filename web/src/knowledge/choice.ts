@@ -1,5 +1,5 @@
 // What a conversation uses: which collection of documents ('' means all of
-// them), and which workflow ('' lets the server choose).
+// them), which workflow and which model backend ('' lets the server choose).
 
 import { ask } from '../api/ask.ts';
 import { keys, queryClient } from '../api/queries.ts';
@@ -11,6 +11,9 @@ import { createStore } from '../lib/store.ts';
 
 /** What was chosen on this page, by conversation (`_new` for one to come). */
 export const chosenContext = createStore<Record<string, string>>({});
+
+/** The model backend that was chosen on this page, by conversation; the server keeps it with the conversation. */
+export const chosenBackend = createStore<Record<string, string>>({});
 
 const workflowsKey = 'liminal.workflows';
 const mostRemembered = 200; // conversations
@@ -46,7 +49,7 @@ export function chooseWorkflow(draftKey: string, id: string): void {
 
 /** What was chosen for a conversation to come holds once it is there. */
 export function carryOver(from: string, to: string): void {
-  for (const store of [chosenContext, chosenWorkflow]) {
+  for (const store of [chosenContext, chosenWorkflow, chosenBackend]) {
     const { [from]: value, ...others } = store.get();
     if (value !== undefined) store.set({ ...others, [to]: value });
   }
@@ -57,6 +60,7 @@ export function carryOver(from: string, to: string): void {
 export function forgetChoices(): void {
   chosenContext.set({});
   chosenWorkflow.set({});
+  chosenBackend.set({});
   writeItem('local', workflowsKey, null);
 }
 
@@ -73,6 +77,17 @@ export async function choose(draftKey: string, conversation: Conversation | null
   chosenContext.set({ ...chosenContext.get(), [draftKey]: contextID });
   if (!conversation) return;
   await ask('changeConversation', { path: { id: conversation.id }, body: { active_context_id: contextID } });
+  void queryClient.invalidateQueries({ queryKey: keys.conversations });
+}
+
+export function backendOf(chosen: Record<string, string>, draftKey: string, conversation: Conversation | null): string {
+  return chosen[draftKey] ?? conversation?.backend ?? '';
+}
+
+export async function chooseBackend(draftKey: string, conversation: Conversation | null, name: string): Promise<void> {
+  chosenBackend.set({ ...chosenBackend.get(), [draftKey]: name });
+  if (!conversation) return;
+  await ask('changeConversation', { path: { id: conversation.id }, body: { backend: name } });
   void queryClient.invalidateQueries({ queryKey: keys.conversations });
 }
 

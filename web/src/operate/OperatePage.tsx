@@ -12,6 +12,7 @@ const UsagePage = lazy(() => import('./UsagePage.tsx'));
 const PeoplePage = lazy(() => import('../people/PeoplePage.tsx'));
 const PersonPage = lazy(() => import('../people/PersonPage.tsx'));
 const PlansPage = lazy(() => import('../people/PlansPage.tsx'));
+const BackendsPage = lazy(() => import('./BackendsPage.tsx'));
 
 /** Operate: what waits for a decision, what was decided, how runs went, how the place is used, and by whom. */
 export default function OperatePage() {
@@ -31,9 +32,11 @@ function Parts() {
   const usage = path === '/operate/usage';
   const people = path.startsWith('/operate/people');
   const plans = path === '/operate/plans';
+  const backends = path === '/operate/backends';
+  const elsewhere = runs || usage || people || plans || backends;
   return (
     <nav className="parts" aria-label={words.operateParts}>
-      <Link href="/operate" aria-current={path === '/operate' ? 'page' : runs || usage || people || plans ? undefined : 'true'}>
+      <Link href="/operate" aria-current={path === '/operate' ? 'page' : elsewhere ? undefined : 'true'}>
         {admin ? words.decisions : words.proposals}
       </Link>
       <Link href="/operate/runs" aria-current={path === '/operate/runs' ? 'page' : runs ? 'true' : undefined}>
@@ -54,6 +57,11 @@ function Parts() {
           {words.plans}
         </Link>
       )}
+      {admin && (
+        <Link href="/operate/backends" aria-current={backends ? 'page' : undefined}>
+          {words.backends}
+        </Link>
+      )}
     </nav>
   );
 }
@@ -66,11 +74,13 @@ function Part() {
   const [isPeople] = useRoute('/operate/people');
   const [isPerson, person] = useRoute('/operate/people/:id');
   const [isPlans] = useRoute('/operate/plans');
+  const [isBackends] = useRoute('/operate/backends');
   if (isPatch) return <PatchPage key={patch.id} id={patch.id} />;
   if (isRun) return <RunPage key={run.id} id={run.id} />;
   if (isUsage) return <UsagePage />;
   if (isPeople) return <PeoplePage />;
   if (isPerson) return <PersonPage key={person.id} id={person.id} />;
   if (isPlans) return <PlansPage />;
+  if (isBackends) return <BackendsPage />;
   return isRuns ? <Runs /> : <Decisions />;
 }
