@@ -2,7 +2,7 @@
 # make test   passes everything; CI runs exactly this
 # make check  the inner loop: quick, cached, no Temporal server, no browser
 #
-# Further: make web api requirements fuzz replay bench bench-lane rivals fault attack lint e2e browser clean
+# Further: make web api requirements fuzz replay bench bench-lane rivals fault attack containers lint e2e browser clean
 
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
@@ -27,7 +27,7 @@ WORKFLOWCHECK := $(GO) run go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
 GOLANGCI      := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 .PHONY: run build test proof check format commits vet workflowcheck api requirements requirements-check \
-        unit engine promises fuzz replay web web-check e2e browser bench bench-lane rivals fault fault-short attack attack-short lint clean
+        unit engine promises fuzz replay web web-check e2e browser bench bench-lane rivals fault fault-short attack attack-short containers lint clean
 
 run: build
 	exec $(BIN) dev
@@ -139,6 +139,12 @@ attack: build
 attack-short: build
 	$(GO) run ./e2e/attack --program $(abspath $(BIN)) --lane both --short
 	LIMINALD=$(abspath $(BIN)) $(GO) test -count=1 -timeout 10m ./e2e/attack/hostile
+
+# The image is built, run, killed and upgraded; the files of Compose and
+# Kubernetes are held to their schemas. Where the machine does not allow
+# containers it is skipped, which is no success.
+containers:
+	GO=$(GO) scripts/containers.sh
 
 # Not part of `make test`: installing the linter alone takes minutes.
 lint:

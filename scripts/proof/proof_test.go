@@ -1,0 +1,67 @@
+// Package proof_test runs scripts/proof.sh with a make that is played.
+//
+// It imports the standard library only.
+package proof_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What a part says of itself is in the table: a failure ends all of it with a
+// failure, and what the machine does not allow is neither that nor passed.
+func TestTheTableTellsWhatPassedFailedAndWasSkipped(t *testing.T) {
+	t.Parallel()
+	const script = "../proof.sh"
+	if _, err := os.Stat(script); err != nil { // and the result is not kept when it changes
+		t.Fatal(err)
+	}
+	played := filepath.Join(t.TempDir(), "make")
+	const parts = `#!/bin/sh
+case $2 in
+  bad) exit 3 ;;
+  barred) echo "skipped: the kernel has none" >"$PROOF_SKIPPED" ;;
+  barred-and-bad) echo "skipped: the kernel has none" >"$PROOF_SKIPPED"; exit 3 ;;
+esac
+`
+	if err := os.WriteFile(played, []byte(parts), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		parts string
+		code  int
+		rows  map[string]string // what stands behind a part's seconds
+	}{
+		"well":    {"good barred", 0, map[string]string{"good": "", "barred": "skipped: the kernel has none"}},
+		"failed":  {"good bad barred", 3, map[string]string{"good": "", "bad": "FAILED", "barred": "skipped: the kernel has none"}},
+		"at once": {"good+barred+barred-and-bad", 3, map[string]string{"good": "", "barred": "skipped: the kernel has none", "barred-and-bad": "FAILED"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.CommandContext(t.Context(), "bash", append([]string{script}, strings.Fields(c.parts)...)...)
+			cmd.Env = append(os.Environ(), "MAKE="+played)
+			out, _ := cmd.CombinedOutput()
+			if code := cmd.ProcessState.ExitCode(); code != c.code {
+				t.Errorf("it ended with %d", code)
+			}
+			for line := range strings.Lines(string(out)) {
+				part, rest, _ := strings.Cut(line, " ")
+				want, there := c.rows[part]
+				if !there {
+					continue
+				}
+				delete(c.rows, part)
+				// Two figures with their unit, and the verdict.
+				if fields := strings.Fields(rest); len(fields) < 4 || strings.Join(fields[4:], " ") != want {
+					t.Errorf("of %s it says %q", part, line)
+				}
+			}
+			if len(c.rows) > 0 {
+				t.Errorf("no rows of %v in\n%s", c.rows, out)
+			}
+		})
+	}
+}
