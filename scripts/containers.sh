@@ -180,7 +180,7 @@ image() { # KEY SOURCES VERSION
     say "building the image of $3"
     podman build --quiet --pull=never --layers=false --format docker \
       --volume "$("$GO" env GOROOT):/usr/local/go:ro" --volume "$("$GO" env GOMODCACHE):/go/pkg/mod" --volume "$("$GO" env GOCACHE):/root/.cache/go-build" \
-      --build-arg VERSION="$3" --file "$here/deploy/container/Dockerfile" --tag "$name" "$2" >&2
+      --build-arg VERSION="$3" --file "$here/deploy/container/Dockerfile" --tag "$name" "$2" >&2 || die "the image of $3 cannot be built"
   fi
   echo "$name"
 }
@@ -268,6 +268,7 @@ case ${1:-} in
     trap 'rm -rf "$work"' EXIT
     mkdir "$work/previous"
     git -C "$here" archive "$commit" | tar -x -C "$work/previous"
+    mkdir -p "$work/previous/internal/wire/devserver/stubs" # today's Dockerfile copies it, and that release had none
     # The images are built without a network.
     (cd "$here" && "$GO" mod download && "$GO" test -c -o "$root/e2e.test" ./e2e)
     (cd "$work/previous" && "$GO" mod download)
