@@ -41,7 +41,7 @@ func TestASeedSplitsTheQuestions(t *testing.T) {
 	}
 }
 
-const drawnByOne = ""
+const drawnByOne = "three? seven? eight? nine? ten? eleven?"
 
 func TestAnOutcomeIsTheFormAndTheQuotes(t *testing.T) {
 	t.Parallel()
@@ -129,7 +129,7 @@ func TestTheKeylessAnswersStayAsGoodAsTheyWere(t *testing.T) {
 
 // Of 124 questions that can be answered and 26 that cannot.
 const (
-	leastRight   = 0
-	mostWrong    = 124
-	leastRefused = 0
+	leastRight   = 51
+	mostWrong    = 25
+	leastRefused = 24
 )

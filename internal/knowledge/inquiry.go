@@ -260,13 +260,6 @@ func (q *inquiry) match(t term, b bag) float64 {
 		}
 	}
 	best := 0.0
-	if b.lang == q.lang {
-		for _, other := range t.like {
-			if b.at[other] > 0 {
-				best = synonym
-			}
-		}
-	}
 	for have := range b.at {
 		if akin(stem, have) {
 			return 0.85
@@ -279,7 +272,7 @@ func (q *inquiry) match(t term, b bag) float64 {
 }
 
 const (
-	synonym    = 0.6  // a word that is said for it
+	synonym    = 0.9  // a word that is said for it, in the name of a column
 	translated = 0.8  // a word of the other language that means the same
 	inCompound = 0.55 // a German word that is part of another, or has it as its part
 )

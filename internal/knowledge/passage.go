@@ -55,7 +55,7 @@ func (q *inquiry) read(p *Passage) *reading {
 		r.bags, r.matches = append(r.bags, b), append(r.matches, m)
 		if s.Form == words.Row {
 			if of := p.ColumnsOf(s.Start, s.End); of != names {
-				names, above = of, asLabels(q.matches(q.bag(l, of), of))
+				names, above = of, q.labels(q.bag(l, of), of)
 			}
 			if names != "" {
 				r.columns[i] = above
@@ -74,15 +74,17 @@ var numberedLines = regexp.MustCompile(`(?m)^[ \t\x{a0}]*\d{1,2}(?:\.\d{1,2}){1,
 
 const listed = 5
 
-// asLabels is matches of the names of columns: a label is one word for what the
-// cells say, and another word for it is as good.
-func asLabels(matches []float64) []float64 {
-	for t, x := range matches {
-		if x >= synonym {
-			matches[t] = max(x, 0.9)
+// labels is matches of the names of columns: a label is one word for what the
+// cells say, and another word for it is as good. In sentences such words mislead
+// more often than they help.
+func (q *inquiry) labels(b bag, names string) []float64 {
+	out := q.matches(b, names)
+	for i, t := range q.terms {
+		if b.lang == q.lang && slices.ContainsFunc(t.like, func(stem string) bool { return b.at[stem] > 0 }) {
+			out[i] = max(out[i], synonym)
 		}
 	}
-	return matches
+	return out
 }
 
 // holds reports whether term t stands in the passage or its heading.
