@@ -16,7 +16,7 @@ import (
 func evalCommand() command {
 	return command{
 		name:    "eval",
-		takes:   "retrieval [DIR]",
+		takes:   "retrieval|answers [DIR]",
 		summary: "measure how well questions find the passages that answer them",
 		about: `
 Asks the questions of the sets in DIR (by default ./eval) and prints how often
@@ -30,12 +30,23 @@ other sets, which these documents do not answer ("misled").
 Every encoder that is given is measured: the hash default always, models in
 folders with --static, and a server with --server and --model. Documents are
 taken in as always, into a scratch database that is removed again. A set whose
-texts are not on this machine is passed over with a notice.`,
+texts are not on this machine is passed over with a notice.
+
+With "answers" the questions of the sets in DIR (by default ./eval/manuals) are
+asked as a person asks them who has no language model, through the tools of the
+chat that answers from documents, with the last encoder that is given. Each
+answer is one of: right (the first quote holds the passage), half (a later one
+does, or a part of it), wrong (quoted as an answer, and none of it answers),
+near (said to be unsure, and the closest passages answer), unsure (they do
+not), refused, asked (back). --split asks one half of the questions, drawn by
+--seed: tune with one and measure with the other. --each shows every answer
+that was not right.`,
 		examples: []string{
 			"liminald eval retrieval",
 			"liminald eval retrieval --static .cache/static-model",
 			"liminald eval retrieval --server http://localhost:11434 --style ollama --model nomic-embed-text",
 			"liminald eval retrieval my-questions --corpus spec=texts --json",
+			"liminald eval answers --split kept --seed 1",
 		},
 		flags: func(fs *flag.FlagSet) any {
 			o := &evalFlags{}
@@ -45,6 +56,9 @@ texts are not on this machine is passed over with a notice.`,
 			fs.StringVar(&o.server, "server", "", "address of an embedding server; its key is LIMINAL_EMBED_KEY")
 			fs.StringVar(&o.style, "style", "openai", "what the server speaks: openai or ollama")
 			fs.StringVar(&o.model, "model", "", "model of the server")
+			fs.StringVar(&o.split, "split", "", "half of the questions to ask for answers: tuned or kept (default all)")
+			fs.Uint64Var(&o.seed, "seed", 1, "what draws the halves")
+			fs.BoolVar(&o.each, "each", false, "show each answer that was not right")
 			return o
 		},
 		run: runEval,
@@ -66,22 +80,32 @@ type evalFlags struct {
 	json                 bool
 	static, corpora      several
 	server, style, model string
+	split                string
+	seed                 uint64
+	each                 bool
 }
 
 func runEval(ctx context.Context, in *invocation) error {
 	o := in.own.(*evalFlags)
-	if len(in.args) == 0 || in.args[0] != "retrieval" || len(in.args) > 2 {
-		return usageError{fmt.Errorf("what is measured is retrieval: liminald eval retrieval [DIR]")}
+	if len(in.args) == 0 || len(in.args) > 2 || in.args[0] != "retrieval" && in.args[0] != "answers" {
+		return usageError{fmt.Errorf("what is measured is retrieval or answers: liminald eval retrieval [DIR]")}
+	}
+	answers := in.args[0] == "answers"
+	if o.split != eval.All && o.split != eval.Tuned && o.split != eval.Kept {
+		return usageError{fmt.Errorf("--split takes %s or %s; %q is neither", eval.Tuned, eval.Kept, o.split)}
 	}
 	places, err := o.places(ctx)
 	if err != nil {
 		return err
 	}
-	dir := "eval"
+	dir, load := "eval", eval.Load
+	if answers {
+		dir, load = "eval/manuals", eval.LoadAnswers
+	}
 	if len(in.args) == 2 {
 		dir = in.args[1]
 	}
-	sets, notices, err := eval.Load(dir, places)
+	sets, notices, err := load(dir, places)
 	if err != nil {
 		return usageError{err}
 	}
@@ -98,6 +122,9 @@ func runEval(ctx context.Context, in *invocation) error {
 	if err != nil {
 		return usageError{err}
 	}
+	if answers {
+		return evalAnswers(ctx, in, o, sets, encoders[len(encoders)-1])
+	}
 	r, err := eval.Run(ctx, eval.Options{Sets: sets, Encoders: encoders, Progress: in.err})
 	if err != nil {
 		return err
@@ -106,6 +133,17 @@ func runEval(ctx context.Context, in *invocation) error {
 		return writeJSON(in.out, r)
 	}
 	return r.Print(in.out)
+}
+
+func evalAnswers(ctx context.Context, in *invocation, o *evalFlags, sets []eval.Set, e embed.Embedder) error {
+	r, err := eval.Answers(ctx, eval.AnswerOptions{Sets: sets, Encoder: e, Part: o.split, Seed: o.seed, Progress: in.err})
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return writeJSON(in.out, r)
+	}
+	return r.Print(in.out, o.each)
 }
 
 // encoders are the hash default and those the flags name.

@@ -84,6 +84,10 @@ func (h *collection) fill(ctx context.Context, documents knowledge.Documents, s 
 		ids[name], texts[name] = d.ID, newLetters(x.Text)
 	}
 	for _, q := range s.Questions {
+		if q.OffTopic() {
+			h.answers = append(h.answers, answer{})
+			continue
+		}
 		start, end, err := texts[q.Document].locate(q.Passage)
 		if err != nil {
 			return fmt.Errorf("%s, %s: %w", s.Name, q.Document, err)

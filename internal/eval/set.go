@@ -26,6 +26,9 @@ type Set struct {
 	Folder    string   `json:"folder"`    // below that place
 	Documents []string `json:"documents"` // files in it
 	License   string   `json:"license"`
+	// Asks is what the set is for: "" measures the search, "answers" what is
+	// answered in the end. Answers can be asked of any set.
+	Asks      string `json:"asks"`
 	Questions []Question
 	root      string // where the documents lie
 }
@@ -38,12 +41,27 @@ type Question struct {
 	Page     int    `json:"page,omitempty"`
 	// Apart says that question and passage have no word in common.
 	Apart bool `json:"apart,omitempty"`
+	// Also are other words that answer it as well, wherever they stand.
+	Also []string `json:"also,omitempty"`
 }
 
-// Load reads the sets below dir, or dir itself if it is one. Places are the
-// folders of corpora that sets name. A set whose texts are not on this machine
-// is passed over: notices says why, in a sentence each.
+// OffTopic reports whether the documents do not answer a question.
+func (q Question) OffTopic() bool { return q.Document == "" }
+
+// forAnswers is the Asks of a set that measures answers.
+const forAnswers = "answers"
+
+// Load reads the sets below dir that measure the search, or dir itself if it is
+// one. Places are the folders of corpora that sets name. A set whose texts are
+// not on this machine is passed over: notices says why, in a sentence each.
 func Load(dir string, places map[string]string) (sets []Set, notices []string, err error) {
+	sets, notices, err = LoadAnswers(dir, places)
+	sets = slices.DeleteFunc(sets, func(s Set) bool { return s.Asks == forAnswers })
+	return sets, notices, err
+}
+
+// LoadAnswers is Load of all sets: each can be asked for its answers.
+func LoadAnswers(dir string, places map[string]string) (sets []Set, notices []string, err error) {
 	manifests, err := filepath.Glob(filepath.Join(dir, "*", "set.json"))
 	if err != nil {
 		return nil, nil, err
@@ -98,11 +116,11 @@ func load(dir string, places map[string]string) (s Set, notice string, err error
 			return s, "", err
 		}
 	}
-	s.Questions, err = questions(filepath.Join(dir, "questions.jsonl"), s.Documents)
+	s.Questions, err = questions(filepath.Join(dir, "questions.jsonl"), s)
 	return s, "", err
 }
 
-func questions(path string, documents []string) ([]Question, error) {
+func questions(path string, s Set) ([]Question, error) {
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -118,7 +136,8 @@ func questions(path string, documents []string) ([]Question, error) {
 		if err := json.Unmarshal(lines.Bytes(), &q); err != nil {
 			return nil, fmt.Errorf("%s, line %d: %w", path, n, err)
 		}
-		if q.Text == "" || q.Passage == "" || !slices.Contains(documents, q.Document) {
+		off := s.Asks == forAnswers && q.OffTopic() && q.Passage == ""
+		if q.Text == "" || !off && (q.Passage == "" || !slices.Contains(s.Documents, q.Document)) {
 			return nil, fmt.Errorf("%s, line %d: a question needs its text, a passage, and a document of the set", path, n)
 		}
 		out = append(out, q)

@@ -17,7 +17,15 @@ func (p *Passage) calls(text string) bool {
 	}
 	plain := alnum(text)
 	return plain != "" && (plain == alnum(p.Title) ||
-		slices.ContainsFunc(strings.Split(p.Heading, extract.HeadingSeparator), func(h string) bool { return alnum(h) == plain }))
+		slices.ContainsFunc(strings.Split(p.Heading, extract.HeadingSeparator), func(h string) bool { return calledBy(alnum(h), plain) }))
+}
+
+// calledBy reports whether a text is a heading, that without its number, or the
+// number: "2.3. Where is it?" may be read as two sentences.
+func calledBy(heading, text string) bool {
+	const digits = "0123456789"
+	return heading == text || strings.TrimLeft(heading, digits) == text ||
+		strings.Trim(text, digits) == "" && strings.HasPrefix(heading, text) && len(heading) > len(text)
 }
 
 // ofPart is the rating of what stands in a section that is asked for by its

@@ -15,6 +15,7 @@ type inquiry struct {
 	terms  []term
 	answer *regexp.Regexp // what a likely answer contains; nil when anything
 	part   string         // the number of a section it asks for, or ""
+	lang   words.Language
 	stems  *stems
 }
 
@@ -25,6 +26,9 @@ type term struct {
 	base   float64 // before it is known how rare the word is
 	weight float64
 	weak   bool
+	others []string       // what it is called in the other language
+	like   []string       // stems of what may be said for it in its own
+	path   *regexp.Regexp // finds it where it was written as a path from the root; else nil
 	// follows says that nothing but a space separates it from the term before.
 	follows bool
 }
@@ -38,9 +42,9 @@ const (
 )
 
 func inquire(question string) *inquiry {
-	q := &inquiry{text: question, stems: newStems()}
-	seen := map[string]bool{}
 	lang := words.Detect(question)
+	q := &inquiry{text: question, lang: lang, stems: newStems()}
+	seen := map[string]bool{}
 	last := -2 // where the term before ended
 	for _, w := range words.Split(question) {
 		shouted := shouted(question, w)
@@ -58,6 +62,10 @@ func inquire(question string) *inquiry {
 			t.base = exactWeight
 		}
 		t.weight = t.base
+		if w.Start > 0 && question[w.Start-1] == '/' && (w.Start == 1 || !wordOrSlash(question[w.Start-2])) {
+			t.path = regexp.MustCompile(`(?i)(?:^|[^\w/.~-])/` + regexp.QuoteMeta(question[w.Start:w.End]) + `(?:$|[^\w/-]|/\W|/$)`)
+		}
+		t.others, t.like = words.Translations(lang, w.Text), words.Synonyms(lang, w.Text)
 		t.follows, last = w.Start == last+1, w.End
 		q.terms = append(q.terms, t)
 	}
@@ -71,6 +79,18 @@ func inquire(question string) *inquiry {
 		q.part = m[1]
 	}
 	return q
+}
+
+// bothLanguages is the question with what its words are called in the other
+// language, for an index that knows words alone.
+func (q *inquiry) bothLanguages() string {
+	text := q.text
+	for _, t := range q.terms {
+		if !t.weak && len(t.others) > 0 {
+			text += " " + strings.Join(t.others, " ")
+		}
+	}
+	return text
 }
 
 // spans are words for a length of time, which an answer gives and need not name.
@@ -112,12 +132,18 @@ var (
 	spanAnswer   = regexp.MustCompile(`(?i)(?:\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|fifty|half an|ein(?:en?|er|em|es)?|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|fünfzehn|zwanzig|dreißig)[ -])\s?(?:ms|[smhdwy]|secs?|mins?|seconds?|minutes?|hours?|days?|weeks?|months?|years?|sekunden?|minuten?|stunden?|tagen?|wochen?|monaten?|jahren?|quartale?)\b|\b(?:daily|hourly|weekly|nightly|monthly|forever|täglich|wöchentlich|jährlich|fortnight)\b`)
 	spanQuestion = regexp.MustCompile(`\bhow (?:long|often|soon)\b|\bwie (?:lange|oft)\b|\b(?:frist|interval|timeout|ttl|notice period|\pL*frist)\b`)
 
-	numberQuestion = regexp.MustCompile(`\bhow (?:many|much|long|often|large|big|fast|soon|old|far|wide|high|deep)\b|\b(?:limit|maximum|minimum|timeout|port|version|size|cap|threshold|percentage|budget|width|interval|share|percent|fraction|proportion|ratio)\b|\bwie (?:viele?|lange|oft|groß|hoch|schnell)\b|\b(?:höchstens|grenze|frist)\b|\bwhen\b|\bwann\b`)
+	// Whoever asks for a default is told what is so unless something else is said.
+	defaultAnswer   = regexp.MustCompile(`(?i)\b(?:default\w*|unless|unspecified|usually|normally|initially|not (?:set|specified|given)|unset|normalerweise|vorgabe\w*|voreingestellt\w*|voreinstellung\w*)|\bstandard(?:mäßig|wert|einstellung)`)
+	defaultQuestion = regexp.MustCompile(`\b(?:defaults?|normally|standardmäßig|voreinstellung|voreingestellt|vorgabe|standardwert|normalerweise)\b|\b(?:if|when) (?:i|nothing|no\w*)\b.*\b(?:say|set|specif|given|nothing)`)
+
+	numberQuestion = regexp.MustCompile(`\bhow (?:many|much|long|often|large|big|fast|soon|old|far|wide|high|deep)\b|\b(?:limit|maximum|minimum|timeout|port|version|size|cap|threshold|percentage|budget|width|interval|share|percent|fraction|proportion|ratio|uid|gid|price|cost|costs|fee|exit (?:code|status))\b|\b(?:preis|kostet|kosten|gebühr|nummer|uid)\b|\bwie (?:viele?|lange|oft|groß|hoch|schnell)\b|\b(?:höchstens|grenze|frist)\b|\bwhen\b|\bwann\b`)
 	pathQuestion   = regexp.MustCompile(`\b(?:endpoint|endpunkt|route|url|path|pfad|directory|folder|ordner)s?\b`)
 )
 
 func expected(question string) *regexp.Regexp {
 	switch {
+	case defaultQuestion.MatchString(question):
+		return defaultAnswer
 	case spanQuestion.MatchString(question):
 		return spanAnswer
 	case pathQuestion.MatchString(question):
@@ -226,21 +252,59 @@ func (q *inquiry) match(t term, b bag) float64 {
 		}
 		return inPieces * float64(found) / float64(len(t.parts))
 	}
+	if b.lang != q.lang {
+		for _, other := range t.others {
+			if b.at[q.stems.of(b.lang, other)] > 0 {
+				return translated
+			}
+		}
+	}
+	best := 0.0
 	for have := range b.at {
 		if akin(stem, have) {
 			return 0.85
 		}
+		if b.lang == words.German && compound(stem, have) {
+			best = max(best, inCompound)
+		}
 	}
-	return 0
+	return best
 }
 
-// matches is match of every term.
-func (q *inquiry) matches(b bag) []float64 {
+const (
+	synonym    = 0.9  // a word that is said for it, in the name of a column
+	translated = 0.8  // a word of the other language that means the same
+	inCompound = 0.55 // a German word that is part of another, or has it as its part
+)
+
+// compound reports whether one stem is the beginning or the end of the other,
+// which has another word besides: "speicher" and "speicherbedarf".
+func compound(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	return len(a) >= 5 && len(b)-len(a) >= 3 && (strings.HasPrefix(b, a) || strings.HasSuffix(b, a))
+}
+
+// matches is match of every term in a text. A path is meant as it is written:
+// "/bin" is not what "/usr/bin" is about.
+func (q *inquiry) matches(b bag, text string) []float64 {
 	out := make([]float64, len(q.terms))
 	for i, t := range q.terms {
 		out[i] = q.match(t, b)
+		if t.path != nil && out[i] > 0 && !t.path.MatchString(text) {
+			out[i] *= otherPath
+		}
 	}
 	return out
+}
+
+// otherPath is how much of a match is left where a path of the question is only
+// a part of another.
+const otherPath = 0.4
+
+func wordOrSlash(c byte) bool {
+	return c == '/' || c == '_' || c == '.' || c == '~' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
 }
 
 // akin reports whether one stem extends the other by little: "config" and

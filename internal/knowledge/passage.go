@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -36,9 +37,9 @@ type reading struct {
 
 func (q *inquiry) read(p *Passage) *reading {
 	l := words.Detect(p.Text)
-	r := &reading{passage: p, sentences: words.Sentences(p.Text), contents: extract.CountLeaders(p.Text, 3) == 3}
-	r.heading = q.matches(q.bag(l, p.Heading))
-	r.title = q.matches(q.bag(l, p.Title+" "+baseName(p.Path)))
+	r := &reading{passage: p, sentences: words.Sentences(p.Text), contents: extract.CountLeaders(p.Text, 3) == 3 || len(numberedLines.FindAllStringIndex(p.Text, listed)) == listed}
+	r.heading = q.matches(q.bag(l, p.Heading), p.Heading)
+	r.title = q.matches(q.bag(l, p.Title+" "+baseName(p.Path)), p.Title)
 	r.anywhere = make([]float64, len(q.terms))
 	r.asked = q.part != "" && p.numbered(q.part)
 	r.columns = make([][]float64, len(r.sentences))
@@ -50,11 +51,11 @@ func (q *inquiry) read(p *Passage) *reading {
 			}
 		}
 		b := q.bag(l, p.Text[s.Start:s.End])
-		m := q.matches(b)
+		m := q.matches(b, p.Text[s.Start:s.End])
 		r.bags, r.matches = append(r.bags, b), append(r.matches, m)
 		if s.Form == words.Row {
 			if of := p.ColumnsOf(s.Start, s.End); of != names {
-				names, above = of, q.matches(q.bag(l, of))
+				names, above = of, q.labels(q.bag(l, of), of)
 			}
 			if names != "" {
 				r.columns[i] = above
@@ -65,6 +66,25 @@ func (q *inquiry) read(p *Passage) *reading {
 		}
 	}
 	return r
+}
+
+// numberedLines are lines that begin with the number of a section; a passage
+// with so many as listed is a table of contents.
+var numberedLines = regexp.MustCompile(`(?m)^[ \t\x{a0}]*\d{1,2}(?:\.\d{1,2}){1,3}\.?[ \t]+\pL`)
+
+const listed = 5
+
+// labels is matches of the names of columns: a label is one word for what the
+// cells say, and another word for it is as good. In sentences such words mislead
+// more often than they help.
+func (q *inquiry) labels(b bag, names string) []float64 {
+	out := q.matches(b, names)
+	for i, t := range q.terms {
+		if b.lang == q.lang && slices.ContainsFunc(t.like, func(stem string) bool { return b.at[stem] > 0 }) {
+			out[i] = max(out[i], synonym)
+		}
+	}
+	return out
 }
 
 // holds reports whether term t stands in the passage or its heading.
@@ -96,13 +116,16 @@ const (
 	pairBonus   = 0.1  // question words stand together
 	denseBonus  = 0.04 // it says little else
 	answerBonus = 0.15 // the sentence holds what the question asks for
+	headBonus   = 0.06 // the headings above it hold the question
+	crossBonus  = 0.2  // it is the row, and has the column, the question names
 )
 
 // rate is how well sentence i of a reading answers the inquiry, 0 to 1.
 func (q *inquiry) rate(r *reading, i int) float64 {
-	got, total, direct := 0.0, 0.0, false
+	got, total, headed, direct := 0.0, 0.0, 0.0, false
 	for t, term := range q.terms {
 		total += term.weight
+		headed += term.weight * r.heading[t]
 		direct = direct || r.matches[i][t] > 0 && !term.weak
 		got += term.weight * r.place(i, t)
 	}
@@ -120,6 +143,12 @@ func (q *inquiry) rate(r *reading, i int) float64 {
 	// What decides between sentences that hold the words must not make up for
 	// words that are missing.
 	score = min(1, score*(1-pairBonus-answerBonus-denseBonus+extra)*r.shape(i))
+	if score > 0 {
+		score = min(1, score+headBonus*headed/total*r.shape(i))
+	}
+	if r.crosses(q, i) {
+		score = min(1, score+crossBonus)
+	}
 	if r.asked {
 		score = max(score, ofPart*r.shape(i))
 	}
@@ -127,6 +156,24 @@ func (q *inquiry) rate(r *reading, i int) float64 {
 		score *= 0.5
 	}
 	return score
+}
+
+// crosses reports whether a row of a table names one thing the question asks for
+// and stands under a column that is called like another: the cell where they
+// meet is what is asked, whatever sentences mention both.
+func (r *reading) crosses(q *inquiry, i int) bool {
+	if r.columns[i] == nil {
+		return false
+	}
+	column, row := false, false
+	for t, term := range q.terms {
+		if term.weak {
+			continue
+		}
+		column = column || r.columns[i][t] > r.matches[i][t]
+		row = row || r.matches[i][t] > 0
+	}
+	return column && row
 }
 
 // repeatedIn reports whether a text asks the question itself, word for word,
@@ -208,12 +255,18 @@ func (q *inquiry) best(r *reading) (int, float64) {
 type Quote struct {
 	Passage
 	Rating float64 // 0 to 1, how well it answers
+	// Held is how much of what is asked stands in the quote itself, in the
+	// headings and the title above it and in the names of its columns, 0 to 1 by
+	// the weight of the words.
+	Held float64
+	Kind bool // it holds what such a question asks for, a number for "how many"
 }
 
 // Bounds of a quote, in bytes.
 const (
 	shortQuote = 60  // shorter ones take in a neighbour
 	listQuote  = 360 // items of a list are added up to here
+	wholeEntry = 640 // what is said of a term is quoted whole up to here
 	longQuote  = 700 // what a heading introduces is added up to here
 )
 
@@ -236,12 +289,38 @@ func Quotes(question string, passages []Passage, n int) []Quote {
 	for _, r := range readings {
 		for i := range r.sentences {
 			if rating := q.rate(r, i); rating > 0 {
-				all = append(all, r.quote(i, rating))
+				quote := r.quote(i, rating)
+				quote.Held, quote.Kind = q.held(r, i), q.answer == nil || q.answer.MatchString(quote.Text)
+				all = append(all, quote)
 			}
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Quote) int { return cmp.Compare(b.Rating, a.Rating) })
 	return distinct(all, n)
+}
+
+// held is the share of the question that a quote of sentence i holds.
+func (q *inquiry) held(r *reading, i int) float64 {
+	from, to := r.span(i)
+	got, total := 0.0, 0.0
+	for t, term := range q.terms {
+		if term.weak {
+			continue
+		}
+		best := max(r.heading[t], r.title[t])
+		if r.columns[i] != nil {
+			best = max(best, r.columns[i][t])
+		}
+		for j := from; j <= to; j++ {
+			best = max(best, r.matches[j][t])
+		}
+		total += term.weight
+		got += term.weight * best
+	}
+	if total == 0 {
+		return 0
+	}
+	return got / total
 }
 
 // weighReadings weighs words by how many of the sentences hold them.
@@ -285,6 +364,9 @@ func (r *reading) quote(i int, rating float64) Quote {
 // span is the run of sentences around i that belong together.
 func (r *reading) span(i int) (from, to int) {
 	s, text := r.sentences[i], r.text(i)
+	if r.isEntry() {
+		return 0, len(r.sentences) - 1
+	}
 	switch {
 	case s.Form == words.Heading:
 		to = r.follow(i)
@@ -303,6 +385,19 @@ func (r *reading) span(i int) (from, to int) {
 		return r.paired(i)
 	}
 	return i, i
+}
+
+// isEntry reports whether the passage is all that is said of a term, and short:
+// its first sentence begins with the name, and the rest is read best with it.
+func (r *reading) isEntry() bool {
+	p := r.passage
+	if p.Heading == "" || len(p.Text) > wholeEntry || len(r.sentences) == 0 || r.sentences[0].Form != words.Prose {
+		return false
+	}
+	name := alnum(p.Heading[strings.LastIndex(p.Heading, extract.HeadingSeparator)+1:])
+	name = strings.TrimPrefix(name, alnum(extract.HeadingSeparator))
+	first := alnum(r.text(0))
+	return name != "" && len(first) > len(name) && strings.HasPrefix(first, name)
 }
 
 // paired adds the sentence before, or else the one after, of the same

@@ -93,7 +93,7 @@ func (l *Library) search(ctx context.Context, v identity.Viewer, q Question, sco
 	if len(scope.contexts) == 0 {
 		return nothing(), nil
 	}
-	hits, err := l.hits(ctx, v, q.Text, scope)
+	hits, err := l.hits(ctx, v, in, scope)
 	if err != nil {
 		return Found{}, err
 	}
@@ -116,7 +116,7 @@ func (l *Library) Ranked(ctx context.Context, v identity.Viewer, q Question) ([]
 	if err != nil || len(scope.contexts) == 0 {
 		return nil, err
 	}
-	list, err := l.hits(ctx, v, q.Text, scope)
+	list, err := l.hits(ctx, v, inquire(q.Text), scope)
 	hits := make([]Hit, len(list))
 	for i, f := range list {
 		hits[i] = f.Hit
@@ -199,10 +199,11 @@ func (l *Library) own(ctx context.Context, v identity.Viewer) ([]Context, error)
 
 // hits asks the index and fuses its two lists by reciprocal rank; the list of
 // vectors counts as much as its encoder knows of meaning.
-func (l *Library) hits(ctx context.Context, v identity.Viewer, text string, s scope) ([]sighting, error) {
+func (l *Library) hits(ctx context.Context, v identity.Viewer, in *inquiry, s scope) ([]sighting, error) {
 	var hits []sighting
+	text := in.bothLanguages()
 	for encoder, contexts := range s.encoders() {
-		m, err := l.meaning(ctx, encoder, text)
+		m, err := l.meaning(ctx, encoder, in.text)
 		if err != nil {
 			return nil, err
 		}

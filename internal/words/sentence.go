@@ -128,8 +128,12 @@ func (g *grouping) flush() {
 // tabular reports whether a line is a row of a table or of a drawing.
 func tabular(line string) bool {
 	t := strings.TrimSpace(line)
-	return strings.HasPrefix(t, "|") && strings.Count(t, "|") > 1 || strings.ContainsAny(t, "│║├└┌┐┘┤┬┴┼─═")
+	return strings.HasPrefix(t, "|") && strings.Count(t, "|") > 1 || strings.ContainsAny(t, "│║├└┌┐┘┤┬┴┼─═") || record.MatchString(t)
 }
+
+// record is a line of a file of fields, such as /etc/passwd: words of a sentence
+// have no colons without a space.
+var record = regexp.MustCompile(`^[^\s:]+(?::[^:]*){4,}$`)
 
 // split cuts text[start:end] at sentence ends.
 func split(text string, start, end int) []Sentence {

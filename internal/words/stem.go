@@ -126,7 +126,8 @@ wurden zu zum zur zwar zwischen bitte gib sag sage zeig zeige mal gibt`)
 	weak = set(`whos wheres hows anything something pls plz thx use used uses using work works working make makes made need needs needed happen happens mean means meant
 explain describe list name names called call find thing things way ways kind kinds type types different example
 document documents doc docs file files text page pages section chapter according information info question answer
-exactly one first second third last new long wide high deep tall big large small old far fast soon best good want go goes take takes come comes put set sets see look two three possible available summarise summarize summary overview compare differ differs difference differences changed analyse analyze review content contents main
+exactly one first second third last new long wide high deep tall big large small old far fast soon best good want go goes take takes come comes put set sets see look two three possible available summarise summarize summary overview compare differ differs difference differences changed analyse analyze review content contents main belong belongs keep keeps kept say nothing still anything everything
+nimmt nehme nehmen bekomme bekommen schalte schalten liegt liegen bekommt finde finden gilt gelten gebe geben setze setzen stelle stellen wofür wozu woher womit wieso weshalb höchstens
 dokument dokumente datei dateien seite abschnitt kapitel laut heißt heisst nennt bedeutet funktioniert erkläre erklären beschreibe
 erste ersten zweite zweiten dritte letzte groß hoch tief breit alt weit schnell gut beste lang lange verwendet benutzt gemacht macht frage antwort steht gehört art arten ding dinge zusammenfassen zusammenfassung überblick vergleiche vergleich beide beiden beides unterschied unterschiede geändert analysiere inhalt`)
 )

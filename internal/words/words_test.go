@@ -115,3 +115,25 @@ func FuzzSentences(f *testing.F) {
 		words.Tokens(text)
 	})
 }
+
+// Requirements: RAG-13
+func TestWordsAreKnownInTheOtherLanguage(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		lang  words.Language
+		word  string
+		wants string
+	}{
+		{words.German, "dateien", "file"}, {words.German, "beende", "quit"}, {words.German, "statuszeile", "line"},
+		{words.German, "benutzerkennung", "user"}, {words.English, "compression", "kompression"}, {words.English, "founded", "gegründet"},
+		{words.German, "ozelot", ""}, {words.English, "ocelot", ""},
+	} {
+		got := words.Translations(c.lang, c.word)
+		if c.wants == "" && len(got) > 0 || c.wants != "" && !slices.Contains(got, c.wants) {
+			t.Errorf("%s is %v, want %q", c.word, got, c.wants)
+		}
+	}
+	if got := words.Synonyms(words.English, "deleting"); !slices.Contains(got, "remov") || slices.Contains(got, "delet") {
+		t.Errorf("deleting is %v too", got)
+	}
+}

@@ -15,7 +15,7 @@ func parseText(text string) Document {
 	if len(atxLines.FindAllStringIndex(text, 3)) >= 2 {
 		return parseMarkdown(text)
 	}
-	p := plainText{lines: lines{text: text}}
+	p := plainText{lines: lines{text: text}, manual: isManual(text)}
 	p.titlePage()
 	p.titleLine()
 	for blank := true; p.scan(); {
@@ -24,11 +24,10 @@ func parseText(text string) Document {
 			continue
 		}
 		if blank {
-			p.opening()
-		} else {
-			p.add("", p.start, p.end)
+			blank = p.opening()
+			continue
 		}
-		blank = false
+		p.add("", p.start, p.end)
 	}
 	return p.extract(text)
 }
@@ -37,11 +36,28 @@ func parseText(text string) Document {
 type plainText struct {
 	lines
 	sections
-	item bool // the paragraph before was a numbered item of a list
+	item   bool // the paragraph before was a numbered item of a list
+	manual bool // it explains terms
 }
 
-// opening reads the first line of a paragraph.
-func (p *plainText) opening() {
+// opening reads the first line of a paragraph. It reports whether the next line
+// opens one too.
+func (p *plainText) opening() bool {
+	if p.question() || p.manual && p.explains() {
+		p.item = false
+		return true
+	}
+	if p.manual { // what is set in far there are examples
+		p.add("", p.start, p.end)
+	} else {
+		p.first()
+	}
+	return false
+}
+
+// first reads the first line of a paragraph as what it is elsewhere than in a
+// manual.
+func (p *plainText) first() {
 	line, next := p.line(), p.peek()
 	item := p.item
 	p.item = false
@@ -160,7 +176,7 @@ func indent(line string) int {
 	n := 0
 	for _, r := range line {
 		switch r {
-		case ' ':
+		case ' ', '\u00a0':
 			n++
 		case '\t':
 			n += 8 - n%8

@@ -28,10 +28,40 @@ const (
 	maxQuotes = 3
 	fits      = 0.5  // a passage retrieval rated at least this answers (C-60)
 	unrated   = 0.55 // the same for a quote of passages nobody has rated
+	mayFit    = 0.42 // and one rated less may, when a quote of it holds so much of what is asked
+	mayHold   = 0.5
 	nearBest  = 0.88 // quotes rated at least this share of the best are shown too
+	// certainly is how much of what is asked a quote holds that is called an answer,
+	// and surely where it lacks what such a question asks for, such as a number.
+	certainly = 0.7
+	surely    = 0.9
 )
 
-// answer quotes what answers the question, or says that nothing does.
+// Form is how an answer of quotes is meant.
+type Form string
+
+// The forms of an answer.
+const (
+	Answer  Form = "answer"  // the quotes answer
+	Closest Form = "closest" // they may: what comes closest is shown, and said to be that
+	Nothing Form = "nothing" // nothing answers; what comes closest may be shown, not cited
+)
+
+// FormOf tells the form of an answer by its beginning, in any language it is
+// written in.
+func FormOf(text string) Form {
+	for _, say := range []phrases{english(), german()} {
+		switch {
+		case strings.HasPrefix(text, say.unsure):
+			return Closest
+		case strings.HasPrefix(text, say.nothing), strings.HasPrefix(text, say.noSource):
+			return Nothing
+		}
+	}
+	return Answer
+}
+
+// answer quotes what answers the question, what may, or says that nothing does.
 func (t turn) answer(w *writer, from []passage) error {
 	if len(from) == 0 {
 		return w.say(t.say.noSource)
@@ -40,17 +70,40 @@ func (t turn) answer(w *writer, from []passage) error {
 	if !answers(quotes, from) {
 		return t.closest(w, quotes)
 	}
-	n := 0
-	for _, q := range quotes {
-		if n == maxQuotes || q.Rating < nearBest*quotes[0].Rating {
-			break
-		}
-		n++
-		if err := t.cite(w, q, n); err != nil {
+	above, share := "", nearBest
+	if !certain(quotes[0]) {
+		above, share = "\n\n", mayAnswer
+		if err := w.say(t.say.unsure); err != nil {
 			return err
 		}
 	}
+	for i, q := range quotes[:min(len(quotes), maxQuotes)] {
+		if q.Rating < share*quotes[0].Rating {
+			break
+		}
+		if err := t.cite(w, q, i+1, above); err != nil {
+			return err
+		}
+		above = "\n\n"
+	}
 	return nil
+}
+
+// mayAnswer is the share of the best quote's rating from which on others are
+// shown beside it where it is not certain to answer.
+const mayAnswer = 0.75
+
+// certain reports whether a quote may be shown as the answer: words of the
+// question that stand neither in it nor above it say that it is about something
+// else. Who asks is told so, instead of being shown a wrong quote like a right one.
+func certain(q knowledge.Quote) bool {
+	if q.Score > 0 && q.Score < fits {
+		return false
+	}
+	if q.Kind {
+		return q.Held >= certainly
+	}
+	return q.Held >= surely
 }
 
 // rank weighs in how well retrieval found the whole passage to fit, and whether
@@ -75,17 +128,13 @@ func answers(quotes []knowledge.Quote, from []passage) bool {
 	}
 	rated := slices.ContainsFunc(from, func(p passage) bool { return p.Score > 0 })
 	if rated {
-		return quotes[0].Score >= fits
+		return quotes[0].Score >= fits || quotes[0].Score >= mayFit && quotes[0].Held >= mayHold
 	}
 	return quotes[0].Rating >= unrated
 }
 
-// cite writes quote n with its place, and its Citation event.
-func (t turn) cite(w *writer, q knowledge.Quote, n int) error {
-	gap := ""
-	if n > 1 {
-		gap = "\n\n"
-	}
+// cite writes quote n with its place, behind a gap, and its Citation event.
+func (t turn) cite(w *writer, q knowledge.Quote, n int, gap string) error {
 	if err := w.say(gap + block(q, fmt.Sprintf(" [%d]", n)) + "\n\n— " + t.place(q)); err != nil {
 		return err
 	}

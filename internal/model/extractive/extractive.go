@@ -8,8 +8,9 @@
 // say about the same, what comes closest to each sentence of another text;
 // "memory" quotes a conversation; "chat" and "agent" call at most one obviously
 // matching read-only tool at a time and quote what it returned.
-// An answer has citations exactly when something was found: passages shown as
-// merely the closest carry none.
+// An answer has citations exactly when something was found. Where it may be no
+// answer, it begins by saying so; passages shown below "Nothing in your
+// documents answers this" carry none.
 //
 // It may import fault, words, model, learning and knowledge.
 package extractive

@@ -12,6 +12,7 @@ type phrases struct {
 	welcome, goodbye           string
 	praised, blamed            string // to who says what they think of an answer
 	nothing, closest, noSource string
+	unsure                     string // begins an answer that may be none
 	page, of                   string
 	files, noFiles, begins     string
 	failed, empty, cannotEdit  string
@@ -43,6 +44,7 @@ func english() phrases {
 		blamed:     "Understood. Ask again in other words, or say under the answer what it should have been.",
 		nothing:    "Nothing in your documents answers this.",
 		closest:    "The closest passages are below. They are not an answer.",
+		unsure:     "These passages come closest. Whether they answer this is not certain.",
 		noSource:   "There are no documents to answer from. Upload some, or choose a context, and ask again.",
 		page:       "page",
 		of:         "in",
@@ -85,6 +87,7 @@ func german() phrases {
 		blamed:     "Verstanden. Frag noch einmal mit anderen Worten, oder schreib unter die Antwort, wie sie hätte lauten sollen.",
 		nothing:    "Nichts in deinen Dokumenten beantwortet das.",
 		closest:    "Die nächstliegenden Stellen folgen. Sie sind keine Antwort.",
+		unsure:     "Diese Stellen kommen dem am nächsten. Ob sie es beantworten, ist nicht sicher.",
 		noSource:   "Es gibt keine Dokumente, aus denen sich antworten ließe. Lade welche hoch oder wähle einen Kontext, und frag noch einmal.",
 		page:       "Seite",
 		of:         "in",
