@@ -101,7 +101,7 @@ func TestAdministratorsSetUpBackendsWhoseKeysNobodyReads(t *testing.T) {
 	}
 }
 
-// Requirements: CHAT-01, ISO-01
+// Requirements: ISO-01
 func TestAPersonChoosesAmongTheBackendsTheyMay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

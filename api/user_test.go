@@ -141,7 +141,7 @@ func TestTheLastAdministratorStaysAndEveryActIsWrittenDown(t *testing.T) {
 	}
 }
 
-// Requirements: OPS-12, FILE-03, SAFE-04
+// Requirements: FILE-03, SAFE-04
 func TestAChangedPlanHoldsWithoutARestart(t *testing.T) {
 	t.Parallel()
 	var memory *inproc.Memory

@@ -135,8 +135,6 @@ func TestWhichBackendAnswersATurn(t *testing.T) {
 
 // Where a model is asked is its backend's: over the network by an activity of
 // the queue, in this process beside the workflow.
-//
-// Requirements: PLAT-03
 func TestWhereAModelIsAskedIsItsBackends(t *testing.T) {
 	t.Parallel()
 	r := backendstest.Open(t, backendstest.NewStore(), extractive.Model{})

@@ -44,7 +44,7 @@ func need(t *testing.T, err error) {
 	}
 }
 
-// Requirements: LORA-05 (a backend set up while the program runs), LORA-22
+// Requirements: LORA-22
 func TestABackendIsThereAtOnceAndElsewhereWithinMoments(t *testing.T) {
 	t.Parallel()
 	store, server := backendstest.NewStore(), backendstest.Serve(t, "one")
@@ -109,7 +109,6 @@ func TestABackendIsThereAtOnceAndElsewhereWithinMoments(t *testing.T) {
 	}
 }
 
-// Requirements: SAFE-08 (keys of model backends)
 func TestAKeyIsSealedAndDoesNotFollowToAnotherServer(t *testing.T) {
 	t.Parallel()
 	store, one, two := backendstest.NewStore(), backendstest.Serve(t, "one"), backendstest.Serve(t, "two")

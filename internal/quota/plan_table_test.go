@@ -49,7 +49,6 @@ var root = identity.Viewer{UserID: "root", Role: identity.RoleAdmin}
 
 func number(n float64) *float64 { return &n }
 
-// Requirements: OPS-12
 func TestAPlanIsChangedAndHoldsAtOnce(t *testing.T) {
 	t.Parallel()
 	s := &shelf{}
@@ -80,7 +79,6 @@ func TestAPlanIsChangedAndHoldsAtOnce(t *testing.T) {
 	}
 }
 
-// Requirements: OPS-12
 func TestAChangeOfAPlanIsCheckedAndSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	s := &shelf{}
@@ -117,8 +115,6 @@ func TestAChangeOfAPlanIsCheckedAndSaysWhatIsWrong(t *testing.T) {
 
 // What is stored may be of another release, or written by hand: nobody is shut
 // out by it.
-//
-// Requirements: OPS-12
 func TestABrokenPlanShutsNobodyOut(t *testing.T) {
 	t.Parallel()
 	s := &shelf{c: PlanChanges{
@@ -152,7 +148,6 @@ func TestABrokenPlanShutsNobodyOut(t *testing.T) {
 	}
 }
 
-// Requirements: OPS-12
 func TestAPersonHasNumbersOfTheirOwnOnceTheirAddressIsKnown(t *testing.T) {
 	t.Parallel()
 	s := &shelf{c: PlanChanges{Revision: 1, People: map[string]Values{"ada": {"storage_mib": 5}}}}
@@ -177,7 +172,6 @@ func TestAPersonHasNumbersOfTheirOwnOnceTheirAddressIsKnown(t *testing.T) {
 	}
 }
 
-// Requirements: OPS-12
 func TestAnotherProcessLearnsOfAChangeAndReadsNothingElse(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -205,8 +199,6 @@ func TestAnotherProcessLearnsOfAChangeAndReadsNothingElse(t *testing.T) {
 }
 
 // The table of docs/plans.md is plans.json, to the digit.
-//
-// Requirements: OPS-12
 func TestTheDocumentedNumbersAreThoseThatShip(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("../../docs/plans.md")

@@ -172,7 +172,7 @@ func BenchmarkRoute(b *testing.B) {
 	}
 }
 
-// Requirements: ROUTE-04 (which backend answers), ROUTE-05
+// Requirements: ROUTE-05
 func TestRulesNameABackend(t *testing.T) {
 	t.Parallel()
 	rule := func(id, when, backend, more string) string {

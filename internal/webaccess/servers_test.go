@@ -9,7 +9,6 @@ import (
 	"liminal/internal/fault"
 )
 
-// Requirements: TOOL-06 (servers that an administrator names)
 func TestServersOfAdministratorsAreAnywhereButAtMetadata(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]bool{

@@ -25,7 +25,6 @@ async function model(name: string): Promise<{ server: Server; url: string; keys:
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, keys };
 }
 
-// Requirements: LORA-05 (a backend set up in the page), SAFE-08 (its key)
 test('an administrator sets up a backend in the page, and people choose it', async ({ page, browser }) => {
   test.setTimeout(90_000);
   const { server, url, keys } = await model('the office');

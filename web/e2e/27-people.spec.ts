@@ -6,7 +6,7 @@ const dialog = (page: Page) => page.getByRole('dialog');
 const fact = (page: Page, name: string) => page.locator('.facts dt', { hasText: name }).locator('xpath=following-sibling::dd[1]');
 const emailOf = async (page: Page) => (await ask<{ user: { email: string } }>(page, 'GET', '/v1/auth/me')).user.email;
 
-// Requirements: AUTH-05, AUTH-21, ISO-07 (roles), OPS-12
+// Requirements: AUTH-05, AUTH-21
 test('an administrator finds a person, changes what they may, and signs them out', async ({ page, browser }) => {
   test.setTimeout(90_000);
   await asAdministrator(page);
@@ -81,7 +81,6 @@ test('an administrator finds a person, changes what they may, and signs them out
   await expect(fact(page, 'State')).toHaveText('Active');
 });
 
-// Requirements: ISO-07 (roles)
 test('the last administrator is told why they stay one', async ({ page, watch }) => {
   watch.expected.push(/409/);
   await asAdministrator(page);
@@ -97,7 +96,6 @@ test('the last administrator is told why they stay one', async ({ page, watch })
   await expect(dialog(page).getByRole('alert')).toHaveText('This is the last administrator. Make somebody else one first.');
 });
 
-// Requirements: OPS-12
 test('an administrator changes the numbers of a plan', async ({ page, watch }) => {
   watch.expected.push(/409/);
   await asAdministrator(page);

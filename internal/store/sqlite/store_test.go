@@ -105,7 +105,7 @@ func TestSets(t *testing.T) { t.Parallel(); storetest.Sets(t, open) }
 // Requirements: OBS-09
 func TestSpend(t *testing.T) { t.Parallel(); storetest.Spend(t, open) }
 
-// Requirements: AUTH-21, ISO-07, OPS-12, OBS-09
+// Requirements: AUTH-21, ISO-07, OBS-09
 func TestAdministration(t *testing.T) { t.Parallel(); storetest.Administration(t, open) }
 
 // Requirements: CFG-03, CFG-04, CFG-05, CFG-06, CFG-16

@@ -3,19 +3,32 @@
 
 export interface Account {
   active: boolean;
+  /** the budget that holds: their own, or their plan's */
+  allowed: Budget;
   /** of their own; null: their plan's */
   budget: Budget | null;
   created_at: string;
   email: string;
   handle: string;
   id: string;
+  /** to half an hour; null: never */
+  last_seen_at: string | null;
+  /** numbers of their own instead of their plan's, by key */
+  limits: Record<string, number>;
   locale: string;
   mfa_enabled: boolean;
+  /** and this month */
+  month: Use;
   plan: string;
   role: 'user' | 'power' | 'admin';
+  /** that are open */
+  sign_ins: number;
   /** a sign-in ends the others */
   single_session: boolean;
+  storage: Storage;
   tenant_id: string;
+  /** what model calls used today, of UTC */
+  today: Use;
   /** the address is yet to be confirmed; until then little is allowed, and after a day nothing */
   unverified: boolean;
 }
@@ -26,6 +39,28 @@ export interface ActiveRun {
   last_seq: number;
   request_id: string;
   status: 'queued' | 'running' | 'waiting';
+}
+
+export interface AddBackendInputBody {
+  /** sealed, and never shown again; empty: none any more */
+  api_key?: string;
+  api_version?: string;
+  max_tokens?: number;
+  model?: string;
+  /** names of models by tier, such as small and large */
+  models?: Record<string, string>;
+  /** small letters, digits and . _ -; policies and graphs name it so, and it does not change */
+  name: string;
+  /** true: forget the price */
+  no_price?: boolean;
+  people_may_choose?: boolean;
+  /** US dollars a million tokens */
+  price?: BackendPrice;
+  /** one of protocols */
+  protocol?: string;
+  title?: string;
+  /** of the server, up to and with /v1. A key does not follow its backend to another server */
+  url?: string;
 }
 
 export interface Allowance {
@@ -156,6 +191,27 @@ export interface AssistStatus {
   web_query?: string;
 }
 
+export interface AuditEntry {
+  at: string;
+  /** and after */
+  became: Record<string, unknown>;
+  by: AuditPerson;
+  id: number;
+  /** which plan */
+  plan?: string;
+  /** whose account */
+  user?: AuditPerson;
+  /** what changed, before */
+  was: Record<string, unknown>;
+  what: 'user.changed' | 'user.signed_out' | 'user.factor_cleared' | 'plan.changed';
+}
+
+export interface AuditPerson {
+  /** empty: the account is gone */
+  email: string;
+  id: string;
+}
+
 export interface Awaited {
   attempt?: number;
   /** a tool, a person, the time before the next attempt, or another workflow */
@@ -164,6 +220,83 @@ export interface Awaited {
   /** the question, or what the node is described as */
   says?: string;
   since?: string;
+}
+
+export interface BackendAnswer {
+  hint?: string;
+  /** that answered */
+  model?: string;
+  /** that the server lists */
+  models?: string[];
+  /** until its answer was over */
+  ms?: number;
+  ok: boolean;
+  /** a sentence of what answered, or did not */
+  says: string;
+  /** what it said */
+  text?: string;
+}
+
+export interface BackendChange {
+  action: 'added' | 'changed' | 'removed' | 'default';
+  /** their address */
+  actor: string;
+  /** empty: they are gone */
+  actor_id: string;
+  at: string;
+  backend: string;
+  /** that were changed; their values are not kept */
+  fields: string[];
+  id: string;
+}
+
+export interface BackendChanges {
+  data: BackendChange[];
+}
+
+export interface BackendEdit {
+  /** sealed, and never shown again; empty: none any more */
+  api_key?: string;
+  api_version?: string;
+  max_tokens?: number;
+  model?: string;
+  /** names of models by tier, such as small and large */
+  models?: Record<string, string>;
+  /** true: forget the price */
+  no_price?: boolean;
+  people_may_choose?: boolean;
+  /** US dollars a million tokens */
+  price?: BackendPrice;
+  /** one of protocols */
+  protocol?: string;
+  title?: string;
+  /** of the server, up to and with /v1. A key does not follow its backend to another server */
+  url?: string;
+}
+
+export interface BackendOption {
+  is_default: boolean;
+  model: string;
+  name: string;
+  title: string;
+}
+
+export interface BackendOptions {
+  data: BackendOption[];
+}
+
+export interface BackendPrice {
+  cache_read?: number;
+  cache_write?: number;
+  input: number;
+  output: number;
+}
+
+export interface BackendProtocol {
+  key_needed: boolean;
+  name: string;
+  /** of its usual server; empty: a backend names its own */
+  url: string;
 }
 
 export interface BeforeAfter {
@@ -247,6 +380,8 @@ export interface ChangeContextInputBody {
 export interface ChangeConversationInputBody {
   /** empty: none */
   active_context_id?: string | null;
+  /** the model backend from here on, by name; empty: the one that answers where nobody chose */
+  backend?: string;
   /** true: list it before those that are not */
   pinned?: boolean;
   status?: 'open' | 'archived';
@@ -265,6 +400,13 @@ export interface ChangeHead {
   type: string;
 }
 
+export interface ChangePlanInputBody {
+  /** what to change, by key; null: as it ships */
+  numbers: Record<string, number | null>;
+  /** the one it was looked at in */
+  version: number;
+}
+
 export interface ChangeSetInputBody {
   /** the whole new list */
   document_ids?: string[];
@@ -276,6 +418,8 @@ export interface ChangeUserInputBody {
   active?: boolean;
   /** null: the plan's */
   budget?: Budget | null;
+  /** numbers of their own, all of them, by key as GET /v1/plans has them; an empty object: the plan's */
+  limits?: Record<string, number>;
   plan?: string;
   /** user, power or admin */
   role?: string;
@@ -313,6 +457,8 @@ export interface ChatRequest {
   /** summarize, inquire, compare or audit; null: found out */
   action?: string | null;
   artifact_ids?: string[] | null;
+  /** the model backend of the conversation from here on, by name; missing: as it is, empty: the one that answers where nobody chose */
+  backend?: string | null;
   /** the same as the header Idempotency-Key */
   client_request_id?: string | null;
   context_id?: string | null;
@@ -411,6 +557,8 @@ export interface ContextSource {
 export interface Conversation {
   active_context_id: string | null;
   active_run: ActiveRun | null;
+  /** the model backend I chose for it; empty: the one that answers where nobody chose */
+  backend: string;
   /** what it is a copy of */
   branched_from: Branched | null;
   created_at: string;
@@ -503,7 +651,11 @@ export interface Document {
   chunks_done: number;
   context_id: string;
   created_at: string;
+  /** of one that was replaced, the version in its place */
+  current_id?: string;
   error?: string;
+  /** how many versions it has replaced that can be looked at */
+  former_versions?: number;
   id: string;
   /** bytes of the stored text */
   length: number;
@@ -513,6 +665,8 @@ export interface Document {
   run_id?: string;
   size: number;
   status: 'waiting' | 'reading' | 'ready' | 'failed' | 'skipped';
+  /** when a newer version replaced it: it is searched and quoted no more */
+  superseded_at?: string;
   title: string;
   updated_at: string;
 }
@@ -798,6 +952,11 @@ export interface Link {
   url: string;
 }
 
+export interface LinkDocumentInputBody {
+  /** for the browser to show; of a PDF only */
+  inline?: boolean;
+}
+
 export interface LinkInputBody {
   path: string;
 }
@@ -909,6 +1068,37 @@ export interface MessageDoneData {
   usage?: UsageData;
   /** the steps of the graph */
   workflow_trace?: TraceStep[];
+}
+
+export interface ModelBackend {
+  api_version: string;
+  /** false: it is set in the environment */
+  changeable: boolean;
+  /** it answers where nobody chose */
+  is_default: boolean;
+  /** the last four characters of the key; empty for a short one */
+  key_end: string;
+  key_set: boolean;
+  /** of one answer; 0: no bound of its own */
+  max_tokens: number;
+  /** asked where nothing names another; empty: the server's choice */
+  model: string;
+  /** by tier of policy.models */
+  models: Record<string, string>;
+  name: string;
+  people_may_choose: boolean;
+  /** null: as far as the program knows one */
+  price: BackendPrice | null;
+  protocol: string;
+  title: string;
+  updated_at: string | null;
+  /** empty: the protocol's usual server */
+  url: string;
+}
+
+export interface ModelBackends {
+  data: ModelBackend[];
+  protocols: BackendProtocol[];
 }
 
 export interface ModelInfo {
@@ -1067,6 +1257,12 @@ export interface PageArtifact {
   next_cursor: string | null;
 }
 
+export interface PageAuditEntry {
+  data: AuditEntry[];
+  /** opaque; null on the last page */
+  next_cursor: string | null;
+}
+
 export interface PageChunk {
   data: Chunk[];
   /** opaque; null on the last page */
@@ -1148,13 +1344,19 @@ export interface PageVersion {
 export interface Passage {
   after: string;
   before: string;
+  /** of one that was replaced, the version in its place */
+  current_id?: string;
   end: number;
   heading: string;
   /** bytes of the whole text */
   length: number;
   page: number;
+  /** of the whole document; 0: its format has none */
+  pages: number;
   quote: string;
   start: number;
+  /** when a newer version replaced this document */
+  superseded_at?: string;
   title: string;
 }
 
@@ -1322,6 +1524,39 @@ export interface Place {
   runs: number;
 }
 
+export interface PlanList {
+  /** in the order people read them */
+  numbers: PlanNumber[];
+  plans: PlanNumbers[];
+}
+
+export interface PlanNumber {
+  /** else it is whole */
+  fraction: boolean;
+  key: string;
+  least: number;
+  most: number;
+  /** a person may have one of their own */
+  personal: boolean;
+  /** the setting of this server that holds for everybody instead; empty: none */
+  setting: string;
+  unit: string;
+  what: string;
+}
+
+export interface PlanNumbers {
+  changed_at: string | null;
+  /** a name; empty: nobody has changed it, or they are gone */
+  changed_by: string;
+  name: string;
+  /** by key, as they hold */
+  numbers: Record<string, number>;
+  /** as they ship */
+  shipped: Record<string, number>;
+  /** 0: as it ships */
+  version: number;
+}
+
 export interface Preference {
   conversation_id: string;
   corrected_text?: string;
@@ -1447,6 +1682,12 @@ export interface RenameDocumentInputBody {
   title: string;
 }
 
+export interface Replaced {
+  created_at: string;
+  document_id: string;
+  title: string;
+}
+
 export interface Report {
   build: Build;
   checks: Record<string, Checkup>;
@@ -1504,6 +1745,8 @@ export interface RolloutPlan {
 
 export interface Routed {
   adapters: string[] | null;
+  /** the model backend that a rule named */
+  backend?: string;
   /** weights above 0 and at most 1, by adapter */
   gates: Record<string, number> | null;
   /** candidates that are not used */
@@ -1523,6 +1766,8 @@ export interface RoutedLeft {
 export interface RoutedRule {
   /** for which its condition held */
   adapters?: string[];
+  /** that it named */
+  backend?: string;
   /** why it was skipped */
   error?: string;
   fired: boolean;
@@ -1695,6 +1940,11 @@ export interface SignedInOn {
   /** when its tokens were made or refreshed last */
   used_at: string;
   user_agent: string;
+}
+
+export interface SignedOut {
+  /** that were open */
+  sessions: number;
 }
 
 export interface SignedUp {
@@ -1920,6 +2170,8 @@ export interface UIConfig {
 export interface Uploaded {
   document?: Document;
   file: File;
+  /** the version it takes the place of, once it is read */
+  replaces?: Replaced;
   /** the run that reads it */
   run_id?: string;
 }
@@ -2046,6 +2298,11 @@ export interface WorkflowRequest {
 
 /** What every operation takes and gives. */
 export interface Ops {
+  /** Add one, for administrators */
+  addBackend: {
+    body: AddBackendInputBody;
+    data: ModelBackend;
+  };
   /** Make an approved change the next version, for administrators */
   applyPatch: {
     path: {
@@ -2073,6 +2330,18 @@ export interface Ops {
     };
     data: History;
   };
+  /** What was done to them, latest first, for administrators */
+  backendChanges: {
+    data: BackendChanges;
+  };
+  /** Those I may choose for a conversation, the default first; none when there is nothing to choose */
+  backendOptions: {
+    data: BackendOptions;
+  };
+  /** Model backends, for administrators; the first is that of the program's settings */
+  backends: {
+    data: ModelBackends;
+  };
   /** A new conversation with copies of what was said up to an answer */
   branchConversation: {
     path: {
@@ -2085,6 +2354,14 @@ export interface Ops {
   cancelChat: {
     body: CancelInputBody;
     data: RunStatus;
+  };
+  /** Change one, for administrators; what runs takes it in without a restart */
+  changeBackend: {
+    path: {
+      name: string;
+    };
+    body: BackendEdit;
+    data: ModelBackend;
   };
   /** Give a context another name or description */
   changeContext: {
@@ -2115,6 +2392,14 @@ export interface Ops {
     body: PasswordInputBody;
     data: Nothing;
   };
+  /** Change numbers of a plan, for administrators */
+  changePlan: {
+    path: {
+      name: string;
+    };
+    body: ChangePlanInputBody;
+    data: PlanNumbers;
+  };
   /** Change it */
   changeSettings: {
     body: SettingsInputBody;
@@ -2132,6 +2417,13 @@ export interface Ops {
   chat: {
     body: ChatRequest;
     data: ChatAnswer;
+  };
+  /** Take the second factor off an account, for administrators */
+  clearFactor: {
+    path: {
+      id: string;
+    };
+    data: Account;
   };
   /** Set a new password by the token of that mail */
   completeReset: {
@@ -2185,6 +2477,13 @@ export interface Ops {
     body: DecideInputBody;
     data: Patch;
   };
+  /** Have one answer where nobody chose, for administrators */
+  defaultBackend: {
+    path: {
+      name: string;
+    };
+    data: Nothing;
+  };
   /** Delete the account and everything that is its own */
   deleteAccount: {
     body: DeleteAccountInputBody;
@@ -2204,7 +2503,7 @@ export interface Ops {
     };
     data: Nothing;
   };
-  /** Take a document out of its context; the file stays */
+  /** Take a document, with the versions it has replaced, out of its context; the files stay */
   deleteDocument: {
     path: {
       id: string;
@@ -2257,6 +2556,13 @@ export interface Ops {
     };
     data: OneDocumentSet;
   };
+  /** A document and the versions it has replaced, the latest first */
+  documentVersions: {
+    path: {
+      id: string;
+    };
+    data: PageDocument;
+  };
   /** A secret for an authenticator; it counts once its first code was verified */
   enableMFA: {
     data: Enrolment;
@@ -2290,6 +2596,14 @@ export interface Ops {
     };
     data: Insights;
   };
+  /** A signed link to download a document's file, for ten minutes and no longer than the session */
+  linkDocument: {
+    path: {
+      id: string;
+    };
+    body: LinkDocumentInputBody;
+    data: Link;
+  };
   /** A signed link to download a file, for ten minutes and no longer than the session */
   linkFile: {
     body: LinkInputBody;
@@ -2311,6 +2625,16 @@ export interface Ops {
       visibility?: 'private' | 'shared' | 'global';
     };
     data: PageArtifact;
+  };
+  /** What administrators did, latest first, for administrators */
+  listAudit: {
+    query: {
+      cursor?: string;
+      limit?: number;
+      /** entries about this account */
+      user_id?: string;
+    };
+    data: PageAuditEntry;
   };
   /** The chunks indexed last */
   listChunks: {
@@ -2442,8 +2766,16 @@ export interface Ops {
   listUsers: {
     query: {
       cursor?: string;
+      /** the account of this address */
       email?: string;
       limit?: number;
+      plan?: string;
+      /** part of an address or a name */
+      q?: string;
+      /** user, power or admin */
+      role?: string;
+      /** active or suspended */
+      state?: string;
       tenant_id?: string;
     };
     data: PageAccount;
@@ -2483,6 +2815,8 @@ export interface Ops {
       id: string;
     };
     query: {
+      /** page: what stands on the same pages instead, at most 20000 bytes each way; of a format without pages, the margin */
+      around?: 'margin' | 'page';
       /** 0: the end of the text, at most 64 KB on */
       end?: number;
       /** bytes before and after */
@@ -2510,6 +2844,10 @@ export interface Ops {
       patch: Record<string, unknown>[];
     };
     data: Artifact;
+  };
+  /** What each plan allows, for administrators */
+  plans: {
+    data: PlanList;
   };
   /** End the trial: every new run takes the new version */
   promotePatch: {
@@ -2556,6 +2894,13 @@ export interface Ops {
     body?: OtherVersion;
     data: RehearsedRun;
   };
+  /** Remove one, for administrators */
+  removeBackend: {
+    path: {
+      name: string;
+    };
+    data: Nothing;
+  };
   /** Give a document a title */
   renameDocument: {
     path: {
@@ -2578,6 +2923,13 @@ export interface Ops {
   requestVerification: {
     body: MailInputBody;
     data: Nothing;
+  };
+  /** Put a version that was replaced back in use; it is read anew */
+  restoreDocument: {
+    path: {
+      id: string;
+    };
+    data: Document;
   };
   /** An earlier version's document as the next version */
   restoreVersion: {
@@ -2649,6 +3001,13 @@ export interface Ops {
     body: ShowVersionInputBody;
     data: Thread;
   };
+  /** Sign a person out everywhere, for administrators */
+  signOutUser: {
+    path: {
+      id: string;
+    };
+    data: SignedOut;
+  };
   /** Create an account and sign in */
   signUp: {
     body: SignUpInputBody;
@@ -2661,6 +3020,13 @@ export interface Ops {
     };
     body?: StartOAuthInputBody;
     data: OAuthRedirect;
+  };
+  /** Ask one whether it answers, for administrators */
+  testBackend: {
+    path: {
+      name: string;
+    };
+    data: BackendAnswer;
   };
   /** Check and rehearse a change without proposing it */
   tryPatch: {
@@ -2685,6 +3051,13 @@ export interface Ops {
   /** What my model calls used, and what they may use */
   usage: {
     data: Usage;
+  };
+  /** One account, for administrators */
+  user: {
+    path: {
+      id: string;
+    };
+    data: Account;
   };
   /** Check a document; every fault at once */
   validateArtifact: {
@@ -2720,19 +3093,26 @@ export interface Ops {
 
 /** Where every operation is. */
 export const places: Record<keyof Ops, readonly [method: string, path: string]> = {
+  addBackend: ['POST', '/v1/backends'],
   applyPatch: ['POST', '/v1/config/patches/{id}/apply'],
   applyPatchToo: ['POST', '/v1/config/apply'],
   artifact: ['GET', '/v1/artifacts/{id}'],
   assistHistory: ['GET', '/api/chat/history/{thread_id}'],
+  backendChanges: ['GET', '/v1/backends/changes'],
+  backendOptions: ['GET', '/v1/backends/options'],
+  backends: ['GET', '/v1/backends'],
   branchConversation: ['POST', '/v1/conversations/{id}/branch'],
   cancelChat: ['POST', '/v1/chat/cancel'],
+  changeBackend: ['PATCH', '/v1/backends/{name}'],
   changeContext: ['PATCH', '/v1/contexts/{id}'],
   changeConversation: ['PATCH', '/v1/conversations/{id}'],
   changeDocumentSet: ['PATCH', '/v1/document-sets/{id}'],
   changePassword: ['POST', '/v1/auth/password'],
+  changePlan: ['PATCH', '/v1/plans/{name}'],
   changeSettings: ['PATCH', '/v1/settings'],
   changeUser: ['PATCH', '/v1/users/{id}'],
   chat: ['POST', '/v1/chat'],
+  clearFactor: ['DELETE', '/v1/users/{id}/mfa'],
   completeReset: ['POST', '/v1/auth/complete_reset'],
   context: ['GET', '/v1/contexts/{id}'],
   conversation: ['GET', '/v1/conversations/{id}'],
@@ -2742,6 +3122,7 @@ export const places: Record<keyof Ops, readonly [method: string, path: string]> 
   createDocumentSet: ['POST', '/v1/document-sets'],
   createPreference: ['POST', '/v1/preferences'],
   decidePatch: ['POST', '/v1/config/patches/{id}/decide'],
+  defaultBackend: ['POST', '/v1/backends/{name}/default'],
   deleteAccount: ['DELETE', '/v1/auth/me'],
   deleteContext: ['DELETE', '/v1/contexts/{id}'],
   deleteConversation: ['DELETE', '/v1/conversations/{id}'],
@@ -2752,15 +3133,18 @@ export const places: Record<keyof Ops, readonly [method: string, path: string]> 
   disableMFA: ['POST', '/v1/auth/mfa/disable'],
   document: ['GET', '/v1/documents/{id}'],
   documentSet: ['GET', '/v1/document-sets/{id}'],
+  documentVersions: ['GET', '/v1/documents/{id}/versions'],
   enableMFA: ['POST', '/v1/auth/mfa/enable'],
   endOtherSessions: ['DELETE', '/v1/auth/sessions'],
   endSession: ['DELETE', '/v1/auth/sessions/{id}'],
   fileLimits: ['GET', '/v1/files/limits'],
   health: ['GET', '/healthz'],
   insights: ['GET', '/v1/insights'],
+  linkDocument: ['POST', '/v1/documents/{id}/link'],
   linkFile: ['POST', '/v1/files/link'],
   links: ['GET', '/v1/auth/links'],
   listArtifacts: ['GET', '/v1/artifacts'],
+  listAudit: ['GET', '/v1/audit'],
   listChunks: ['GET', '/v1/contexts/{id}/chunks'],
   listContexts: ['GET', '/v1/contexts'],
   listConversations: ['GET', '/v1/conversations'],
@@ -2783,6 +3167,7 @@ export const places: Record<keyof Ops, readonly [method: string, path: string]> 
   passage: ['GET', '/v1/documents/{id}/text'],
   patch: ['GET', '/v1/config/patches/{id}'],
   patchArtifact: ['PATCH', '/v1/artifacts/{id}'],
+  plans: ['GET', '/v1/plans'],
   promotePatch: ['POST', '/v1/config/patches/{id}/promote'],
   proposePatch: ['POST', '/v1/config/patches'],
   proposePatchToo: ['POST', '/v1/config/propose_patch'],
@@ -2790,10 +3175,12 @@ export const places: Record<keyof Ops, readonly [method: string, path: string]> 
   refresh: ['POST', '/v1/auth/refresh'],
   rehearsePatch: ['POST', '/v1/config/patches/{id}/rehearse'],
   rehearseRun: ['POST', '/v1/runs/{id}/rehearse'],
+  removeBackend: ['DELETE', '/v1/backends/{name}'],
   renameDocument: ['PATCH', '/v1/documents/{id}'],
   renewRecoveryCodes: ['POST', '/v1/auth/mfa/recovery'],
   requestReset: ['POST', '/v1/auth/request_reset'],
   requestVerification: ['POST', '/v1/auth/request_verification'],
+  restoreDocument: ['POST', '/v1/documents/{id}/restore'],
   restoreVersion: ['POST', '/v1/artifacts/{id}/versions/{n}/restore'],
   resume: ['POST', '/v1/chat/resume'],
   rollBackPatch: ['POST', '/v1/config/patches/{id}/rollback'],
@@ -2804,13 +3191,16 @@ export const places: Record<keyof Ops, readonly [method: string, path: string]> 
   searchMessages: ['GET', '/v1/conversations/search'],
   settings: ['GET', '/v1/settings'],
   showVersion: ['POST', '/v1/conversations/{id}/version'],
+  signOutUser: ['DELETE', '/v1/users/{id}/sessions'],
   signUp: ['POST', '/v1/auth/signup'],
   startOAuth: ['POST', '/v1/auth/oauth/{provider}/start'],
+  testBackend: ['POST', '/v1/backends/{name}/test'],
   tryPatch: ['POST', '/v1/config/patches/try'],
   uiConfig: ['GET', '/v1/config/ui'],
   unlink: ['DELETE', '/v1/auth/links/{provider}'],
   uploadFile: ['POST', '/v1/files/upload'],
   usage: ['GET', '/v1/usage'],
+  user: ['GET', '/v1/users/{id}'],
   validateArtifact: ['POST', '/v1/artifacts/validate'],
   verifyEmail: ['POST', '/v1/auth/verify_email'],
   verifyMFA: ['POST', '/v1/auth/mfa/verify'],
