@@ -1,4 +1,4 @@
-import { useContext, useRef, useState } from 'react';
+import { lazy, Suspense, useContext, useRef, useState } from 'react';
 import type { Conversation, Interrupt } from '../api/types.ts';
 import { fieldsOf, textOfLines, trimmed, type Fields } from '../composer/doc.ts';
 import { useSlash } from '../composer/focus.ts';
@@ -7,7 +7,6 @@ import { rowID, useMentions } from '../composer/useMentions.ts';
 import { useShown, useWriter, type Writing } from '../composer/useWriter.ts';
 import { useWords } from '../i18n/index.ts';
 import type { Dictionary } from '../i18n/en.ts';
-import { BackendChooser } from '../knowledge/BackendChooser.tsx';
 import { ContextChooser } from '../knowledge/ContextChooser.tsx';
 import { SurfaceContext } from '../knowledge/surface.ts';
 import { WorkflowChooser } from '../knowledge/WorkflowChooser.tsx';
@@ -17,6 +16,9 @@ import { useStore } from '../lib/store.ts';
 import { Icon } from '../shell/Icon.tsx';
 import { takesForm, takesWords } from './QuestionCard.tsx';
 import { answer, answerDraft, giveBackLines, notice, notices } from './commands.ts';
+
+// Most have one model and nothing to choose: it need not be there with the page.
+const BackendChooser = lazy(() => import('../knowledge/BackendChooser.tsx'));
 
 interface Props {
   draftKey: string;
@@ -97,7 +99,9 @@ export function Composer(props: Props) {
           <Attach draftKey={props.draftKey} conversation={props.conversation} />
           <ContextChooser draftKey={props.draftKey} conversation={props.conversation} />
           <WorkflowChooser draftKey={props.draftKey} />
-          <BackendChooser draftKey={props.draftKey} conversation={props.conversation} />
+          <Suspense>
+            <BackendChooser draftKey={props.draftKey} conversation={props.conversation} />
+          </Suspense>
           <span className="spring" />
           {mode === 'run' && props.running ? (
             <StopButton stop={props.onStop} />

@@ -6,7 +6,7 @@ import { queryClient } from '../api/queries.ts';
 import type { Conversation } from '../api/types.ts';
 import { setLanguage } from '../i18n/index.ts';
 import { carryOver, chosenBackend, forgetChoices } from './choice.ts';
-import { BackendChooser } from './BackendChooser.tsx';
+import BackendChooser from './BackendChooser.tsx';
 
 Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
 

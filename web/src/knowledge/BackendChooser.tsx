@@ -20,7 +20,7 @@ function useBackends() {
  * Which model answers. Nothing to choose shows nothing; a choice that is not
  * offered any more is shown, so that another can be made.
  */
-export function BackendChooser({ draftKey, conversation }: { draftKey: string; conversation: Conversation | null }) {
+export default function BackendChooser({ draftKey, conversation }: { draftKey: string; conversation: Conversation | null }) {
   const words = useWords();
   const offered = useBackends();
   const value = backendOf(useStore(chosenBackend), draftKey, conversation);

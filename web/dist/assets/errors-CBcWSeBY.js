@@ -1,1 +1,0 @@
-import{D as e}from"./Icon-B0qYdNp6.js";import{a as t}from"./i18n-Bdzb2hTd.js";function n(n){return n instanceof e?n.unreachable?t().unreachable:n.message:String(n)}export{n as t};
