@@ -5,16 +5,18 @@ import { sentence } from '../i18n/errors.ts';
 import { language, useWords } from '../i18n/index.ts';
 import { moment } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';
-import { FileActs } from './FileActs.tsx';
+import FileActs from './FileActs.tsx';
 import { Sheet } from './Sheet.tsx';
 import type { Opened } from './state.ts';
+import { useDocumentWords } from './words.ts';
 
 /** A document as it was read: what is searched and quoted, from its beginning, 64 KB at a time. */
 export default function DocumentPanel({ document }: { document: Opened }) {
   const words = useWords();
+  const own = useDocumentWords();
   const locale = useStore(language);
   return (
-    <Sheet title={document.title || document.path} note={words.documentAsRead}>
+    <Sheet title={document.title || document.path} note={own.documentAsRead}>
       <p className="where">
         {document.superseded_at && <span>{words.olderVersion(moment(Date.parse(document.superseded_at), locale))}</span>}
         <span className="monospace">{document.path}</span>
@@ -27,6 +29,7 @@ export default function DocumentPanel({ document }: { document: Opened }) {
 
 function Text({ id }: { id: string }) {
   const words = useWords();
+  const own = useDocumentWords();
   const text = useInfiniteQuery({
     queryKey: ['document-text', id],
     queryFn: ({ pageParam: start, signal }) => ask('passage', { path: { id }, query: { start, end: 0, margin: 0 }, signal }),
@@ -39,12 +42,12 @@ function Text({ id }: { id: string }) {
     const none = text.error instanceof Failure && text.error.status === 404;
     return (
       <p className="hint" role="status">
-        {none ? words.documentUnread : sentence(text.error)}
+        {none ? own.documentUnread : sentence(text.error)}
       </p>
     );
   }
   return (
-    <div className="document-text" tabIndex={0} role="region" aria-label={words.documentAsRead}>
+    <div className="document-text" tabIndex={0} role="region" aria-label={own.documentAsRead}>
       {text.data.pages.map((page) => page.quote).join('')}
       {text.hasNextPage && (
         <p>

@@ -2,17 +2,19 @@ import { useAttempt } from '../account/useAttempt.ts';
 import { isPDF, openPDF, saveFile } from '../api/files.ts';
 import { useWords } from '../i18n/index.ts';
 import { Icon } from '../shell/Icon.tsx';
+import { useDocumentWords } from './words.ts';
 
 /** The file a document was read from: to save, and of a PDF to open, at a page where one is known. */
-export function FileActs({ id, path, page }: { id: string; path: string; page?: number | undefined }) {
+export default function FileActs({ id, path, page }: { id: string; path: string; page?: number | undefined }) {
   const words = useWords();
+  const own = useDocumentWords();
   const attempt = useAttempt();
   return (
     <div className="file-acts flex-row">
       {isPDF(path) && (
         <button type="button" className="text-button" disabled={attempt.busy} onClick={() => void attempt.go(() => openPDF(id, page))}>
           <Icon name="out" />
-          <span>{page ? words.openPDFAt(page) : words.openPDF}</span>
+          <span>{page ? own.openPDFAt(page) : own.openPDF}</span>
         </button>
       )}
       <button type="button" className="text-button" disabled={attempt.busy} onClick={() => void attempt.go(() => saveFile(id))}>

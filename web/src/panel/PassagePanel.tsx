@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react';
+import { lazy, Suspense, useEffect, useRef } from 'react';
 import { usePassage } from '../api/queries.ts';
 import { Failure } from '../api/failure.ts';
 import type { Citation } from '../api/types.ts';
@@ -8,9 +8,10 @@ import { language, useWords } from '../i18n/index.ts';
 import { moment } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';
 import { Icon } from '../shell/Icon.tsx';
-import { FileActs } from './FileActs.tsx';
 import { Sheet } from './Sheet.tsx';
 import { panel } from './state.ts';
+
+const FileActs = lazy(() => import('./FileActs.tsx'));
 
 /** The passage a citation stands for, in the middle of its document. */
 export function PassagePanel({ citations, n }: { citations: Citation[]; n: number }) {
@@ -28,7 +29,11 @@ export function PassagePanel({ citations, n }: { citations: Citation[]; n: numbe
         {text?.superseded_at && <span>{words.olderVersion(moment(Date.parse(text.superseded_at), locale))}</span>}
         <span className="monospace">{citation.path}</span>
       </p>
-      {text && <FileActs key={citation.document_id} id={citation.document_id} path={citation.path ?? ''} page={citation.page} />}
+      {text && (
+        <Suspense>
+          <FileActs key={citation.document_id} id={citation.document_id} path={citation.path ?? ''} page={citation.page} />
+        </Suspense>
+      )}
       <Text key={`${citation.chunk_id ?? ''} ${citation.start}`} citation={citation} />
       {citations.length > 1 && (
         <div className="sheet-foot flex-row">
