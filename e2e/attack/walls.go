@@ -187,7 +187,7 @@ func (o operation) thefts(b belongings) (list []theft) {
 	if kind := kindOf("", o.path); kind != "" && strings.Contains(path, "{id}") {
 		path, names = strings.ReplaceAll(path, "{id}", b.ids[kind]), kind
 	}
-	for from, to := range map[string]string{"{id}": "1", "{thread_id}": b.ids["conversation"], "{n}": "1", "{provider}": "google", "{kind}": "workflow"} {
+	for from, to := range map[string]string{"{id}": "1", "{thread_id}": b.ids["conversation"], "{n}": "1", "{name}": "free", "{provider}": "google", "{kind}": "workflow"} {
 		if strings.Contains(path, from) && from == "{thread_id}" {
 			names = "conversation"
 		}

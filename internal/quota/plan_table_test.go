@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,20 +20,29 @@ import (
 
 // shelf is a PlanStore in memory.
 type shelf struct {
+	mu    sync.Mutex
 	c     PlanChanges
 	reads int // of everything
 	fails error
 	edits []PlanEdit
 }
 
-func (s *shelf) PlanRevision(context.Context) (int64, error) { return s.c.Revision, s.fails }
+func (s *shelf) PlanRevision(context.Context) (int64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.c.Revision, s.fails
+}
 
 func (s *shelf) PlanChanges(context.Context) (PlanChanges, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.reads++
 	return PlanChanges{s.c.Revision, maps.Clone(s.c.Plans), maps.Clone(s.c.People)}, s.fails
 }
 
 func (s *shelf) SetPlan(_ context.Context, by identity.Viewer, e PlanEdit) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.c.Plans[e.Plan].Version != e.Base {
 		return ErrPlanChanged()
 	}

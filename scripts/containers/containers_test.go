@@ -35,12 +35,12 @@ func TestWhatTheMachineDoesNotAllowIsSaidAndNoSuccess(t *testing.T) {
 				}
 			}
 			skipped := filepath.Join(dir, "skipped")
-			for _, env := range []string{"", "PROOF_SKIPPED=" + skipped} {
+			for _, env := range []string{"PROOF_SKIPPED=", "PROOF_SKIPPED=" + skipped} {
 				cmd := exec.CommandContext(t.Context(), "bash", script)
 				cmd.Env = append(os.Environ(), "CI=", "PATH="+dir+":"+os.Getenv("PATH"), "GO="+filepath.Join(dir, "go"), "CONTAINERS_ROOT="+filepath.Join(dir, "root"), env)
 				out, _ := cmd.CombinedOutput()
 				code, told := 77, string(out)
-				if env != "" {
+				if env != "PROOF_SKIPPED=" {
 					said, err := os.ReadFile(skipped)
 					if err != nil {
 						t.Error(err)

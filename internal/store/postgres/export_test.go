@@ -22,7 +22,7 @@ var (
 	checked = regexp.MustCompile(`^\s*(SELECT|INSERT|UPDATE|DELETE)`)
 	tests   = regexp.MustCompile(`^SELECT count\(\*\) FROM \w+$|\b(WHERE|AND|OR|\() ?true\b`)
 	// whole are scans that stop at once or read what is small for good.
-	whole = regexp.MustCompile(`Seq Scan on (app_user u|app_user|counter|training_job|adapter_router_state)$`)
+	whole = regexp.MustCompile(`Seq Scan on (app_user u|app_user|counter|training_job|adapter_router_state|model_backend)$`)
 )
 
 var (

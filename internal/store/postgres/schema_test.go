@@ -96,7 +96,7 @@ func TestTimesAndKeysHaveTheTypesOfTheSpecification(t *testing.T) {
 	t.Run("what the specification counts, counts", func(t *testing.T) {
 		t.Parallel()
 		found := storetest.ReadColumns(t, db, columnsQuery+` AND is_identity = 'YES' AND data_type = 'bigint'`)
-		if got := slices.Sorted(maps.Keys(found)); !slices.Equal(got, []string{"artifact_version", "config_patch", "config_patch_event", "knowledge_chunk", "preference_event"}) {
+		if got := slices.Sorted(maps.Keys(found)); !slices.Equal(got, []string{"artifact_version", "audit_event", "config_patch", "config_patch_event", "knowledge_chunk", "preference_event"}) {
 			t.Errorf("counted are %v", got)
 		}
 	})

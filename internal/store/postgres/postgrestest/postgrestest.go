@@ -141,10 +141,12 @@ func wipe(d Database) error {
 		`SET session_replication_role = replica; DO $$
 		DECLARE t regclass;
 		BEGIN
-			FOR t IN SELECT oid FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname NOT IN ('migration', 'app_user') LOOP
+			FOR t IN SELECT oid FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname NOT IN ('migration', 'app_user', 'model_backend') LOOP
 				EXECUTE format('DELETE FROM %s', t);
 			END LOOP;
 			DELETE FROM app_user WHERE id <> '`+identity.SystemAccount+`';
+			DELETE FROM model_backend WHERE name <> 'environment';
+			UPDATE model_backend SET is_default = true, choosable = false;
 		END $$`)
 }
 
