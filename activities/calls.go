@@ -53,6 +53,8 @@ func (c *calls) watch(ctx context.Context, runID string) (stoppable context.Cont
 	}
 }
 
+// stop ends the calls of a run that a person cancelled, and those it begins in
+// the next seconds.
 func (c *calls) stop(runID string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -61,6 +63,18 @@ func (c *calls) stop(runID string) {
 		c.stopped = map[string]time.Time{}
 	}
 	c.stopped[runID] = time.Now()
+	c.cancel(runID)
+}
+
+// end ends what a run that is closed has left under way. The engine may have its
+// last steps done once more, and they come to the same end.
+func (c *calls) end(runID string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cancel(runID)
+}
+
+func (c *calls) cancel(runID string) {
 	for _, cancel := range c.byRun[runID] {
 		cancel(errStopped)
 	}

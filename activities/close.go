@@ -29,7 +29,7 @@ func (s *Set) Close(ctx context.Context, in CloseInput) (Result, error) {
 	if err := s.readable(ctx, &in); err != nil {
 		return Result{}, err
 	}
-	s.calls.stop(in.Run.RunID) // of children that end with it
+	s.calls.end(in.Run.RunID) // of children that end with it
 	c := closing{set: s, CloseInput: in, status: in.Status()}
 	end, err := c.end()
 	if err != nil {

@@ -107,6 +107,7 @@ func TestAStopBetweenTwoCallsReachesTheNext(t *testing.T) {
 		if err := begins("r"); !errors.Is(err, errStopped) {
 			t.Errorf("the next call is not stopped: %v", err)
 		}
+		c.end("other") // it is closed, and its last steps may be done once more
 		if err := begins("other"); err != nil {
 			t.Errorf("another run's call is: %v", err)
 		}

@@ -296,7 +296,7 @@ test('the largest workflow can be read, zoomed and scrolled, and German has room
   await enter(page);
   await page.goto('/artifacts?type=workflow');
   await page.getByRole('link', { name: 'assistant', exact: true }).click();
-  await expect(page.locator('.node')).toHaveCount(118);
+  await expect(page.locator('.node')).toHaveCount(142);
   await expect(page.locator('.flaws')).toHaveCount(0);
   const scale = page.locator('.zoom span');
   const before = await scale.innerText();

@@ -140,7 +140,7 @@ test('a conversation whose context is deleted goes on with all documents', async
   const chat = page.getByRole('navigation', { name: 'Parts of Liminal' }).getByRole('link', { name: 'Chat' });
   await chat.click();
   await page.getByLabel('Documents to use').selectOption({ label: 'Law' });
-  await say(page, 'What is kept?');
+  await say(page, 'How long are letters archived?');
   await answered(page);
   await expect(page).toHaveURL(/\/c\//);
   const conversation = page.url();
