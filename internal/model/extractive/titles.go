@@ -91,13 +91,14 @@ func newTitled(id, title, file string) titled {
 var glue = wordSet("glue")
 
 // unglued are the tokens of a name that tell it from others; all of them where
-// it has nothing but glue.
+// it has nothing but glue. The last one always does: "Offer A" is not "an offer".
 func unglued(name []token) []token {
-	out := slices.DeleteFunc(slices.Clone(name), func(t token) bool { return glue[t.text] })
-	if len(out) == 0 {
+	if len(name) < 2 {
 		return name
 	}
-	return out
+	end := len(name) - 1
+	out := slices.DeleteFunc(slices.Clone(name[:end]), func(t token) bool { return glue[t.text] })
+	return append(out, name[end])
 }
 
 // idle reports whether a token says nothing of which document is meant.
