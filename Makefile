@@ -58,6 +58,7 @@ commits:
 
 vet:
 	$(GO) vet ./...
+	$(GO) vet -tags containers ./e2e
 
 # Workflows must give the same commands for the same history, always.
 workflowcheck:

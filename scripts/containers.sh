@@ -270,7 +270,7 @@ case ${1:-} in
     git -C "$here" archive "$commit" | tar -x -C "$work/previous"
     mkdir -p "$work/previous/internal/wire/devserver/stubs" # today's Dockerfile copies it, and that release had none
     # The images are built without a network.
-    (cd "$here" && "$GO" mod download && "$GO" test -c -o "$root/e2e.test" ./e2e)
+    (cd "$here" && "$GO" mod download && "$GO" test -c -tags containers -o "$root/e2e.test" ./e2e)
     (cd "$work/previous" && "$GO" mod download)
     unshare --mount --net --pid --fork --kill-child --mount-proc -- "$0" inside try "$commit" "$work/previous" \
       "$(git -C "$here" describe --tags --always --dirty 2>/dev/null || echo unknown)"
