@@ -13,6 +13,7 @@ import (
 
 	enumspb "go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
@@ -172,7 +173,8 @@ func TestHistoriesHoldNothingInPlainText(t *testing.T) {
 		t.Fatalf("the answer is %v", answered["content"])
 	}
 	ada.must("POST", "/v1/tools/run", object{"tool_id": "files.list_v1", "input": object{}})
-	said := c.histories()
+	turn := "chat:" + answered["conversation_id"].(string) + ":"
+	said := c.histories(turn)
 	if len(said) < 10_000 {
 		t.Fatalf("only %d bytes of history were read", len(said))
 	}
@@ -185,7 +187,7 @@ func TestHistoriesHoldNothingInPlainText(t *testing.T) {
 		}
 	}
 	history := filepath.Join(t.TempDir(), "history.json")
-	if err := os.WriteFile(history, c.history("chat:"+answered["conversation_id"].(string)+":"), 0o600); err != nil {
+	if err := os.WriteFile(history, c.history(turn), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if out, code := c.command("replay", history); code != 0 {
@@ -205,8 +207,10 @@ func TestHistoriesHoldNothingInPlainText(t *testing.T) {
 	}
 }
 
-// histories are all histories of the namespace, as Temporal keeps them.
-func (c *cluster) histories() string {
+// histories are all histories of the namespace, as Temporal keeps them, once a
+// run whose workflow id begins with prefix is listed: the list comes later than
+// the run.
+func (c *cluster) histories(prefix string) string {
 	c.t.Helper()
 	temporal := c.Client()
 	var all strings.Builder
@@ -230,7 +234,9 @@ func (c *cluster) histories() string {
 				all.Write(raw)
 			}
 		}
-		return len(list.GetExecutions()) >= 3
+		return len(list.GetExecutions()) >= 3 && slices.ContainsFunc(list.GetExecutions(), func(w *workflow.WorkflowExecutionInfo) bool {
+			return strings.HasPrefix(w.GetExecution().GetWorkflowId(), prefix)
+		})
 	})
 	return all.String()
 }
