@@ -121,6 +121,21 @@ func TestAStopBetweenTwoCallsReachesTheNext(t *testing.T) {
 	})
 }
 
+// Held by the race detector: in a process of its own, a run may end while the
+// first of all slots is taken by another.
+func TestARunMayEndWhileTheFirstSlotIsTaken(t *testing.T) {
+	t.Parallel()
+	s, ended := &Set{}, make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.ReleaseSlot(RunInput{RunID: "other"})
+	}()
+	if err := s.awaitSlot(t.Context(), childOf("many", "r", "a")); err != nil {
+		t.Error(err)
+	}
+	<-ended
+}
+
 // Where the processors are others', or a database is slow, a place is held for
 // long and nothing is computed: that is nobody's fault.
 //

@@ -268,8 +268,8 @@ func TestAQuestionAskedWhileADocumentIsReadWaitsForItOverKillMinusNine(t *testin
 	others := ada.must("POST", "/v1/contexts", object{"name": "Contracts"})["id"].(string)
 	ada.upload(others, "lease.md", []byte(lease))
 	var long strings.Builder
-	for i := range 60_000 {
-		fmt.Fprintf(&long, "Entry %d of the register names the vessel %d and its master.\n\n", i, i*7919%60_000)
+	for i := range 120_000 {
+		fmt.Fprintf(&long, "Entry %d of the register names the vessel %d and its master.\n\n", i, i*7919%120_000)
 	}
 	long.WriteString("The harbour master's dog is called Bosun.\n")
 	run, document := ada.sendFile(docs, "register.txt", []byte(long.String()))

@@ -2,7 +2,7 @@ import { act } from 'react';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { createRoot } from 'react-dom/client';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { useChunks, useDocumentPages, useOneContext } from './contexts.ts';
+import { deleteContext, useChunks, useDocumentPages, useOneContext } from './contexts.ts';
 import { queryClient } from './queries.ts';
 
 Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
@@ -54,4 +54,26 @@ it('a context and its passages are looked at again once its documents are read i
   await pass(10_000);
   expect(times('/v1/contexts/c/documents')).toBe(3);
   act(() => root.unmount());
+});
+
+// Requirements: UI-10
+it('a context that was deleted is not asked for again, though its page is still there', async () => {
+  statuses = [];
+  const root = createRoot(document.createElement('div'));
+  const draw = () =>
+    act(() =>
+      root.render(
+        <QueryClientProvider client={queryClient}>
+          <Page />
+        </QueryClientProvider>,
+      ),
+    );
+  await draw();
+  await act(() => vi.advanceTimersByTimeAsync(100));
+  asked = [];
+  await act(() => deleteContext('c'));
+  await draw();
+  await act(() => vi.advanceTimersByTimeAsync(10_000));
+  expect(asked.filter((path) => path.startsWith('/v1/contexts/c'))).toEqual(['/v1/contexts/c']); // the deletion
+  await act(() => root.unmount());
 });

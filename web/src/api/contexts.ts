@@ -111,7 +111,10 @@ export async function changeContext(id: string, change: { name?: string; descrip
 
 export async function deleteContext(id: string): Promise<void> {
   await ask('deleteContext', { path: { id } });
-  for (const queryKey of [contextKeys.one(id), contextKeys.chunks(id), keys.documents(id)]) queryClient.removeQueries({ queryKey }); // what is gone is not asked for again
+  for (const queryKey of [contextKeys.one(id), contextKeys.chunks(id), keys.documents(id)]) {
+    queryClient.setQueryDefaults(queryKey, { enabled: false }); // its page is still there for a moment, and what is gone is not asked for again
+    queryClient.removeQueries({ queryKey });
+  }
   await Promise.all([contextsChanged(), queryClient.invalidateQueries({ queryKey: keys.conversations })]); // those that used it use all again
 }
 
