@@ -86,6 +86,9 @@ func TestACallThatLostTouchWithTheEngineIsNoAnswer(t *testing.T) {
 	if !ok || app.Type() != activities.TypeStopped || app.NonRetryable() {
 		t.Errorf("it gives %+v, %v", r, err)
 	}
+	if ok && app.Message() != activities.StoppedMessage {
+		t.Errorf("it says %q, want what a person can do", app.Message())
+	}
 	if slices.Contains(w.Kinds(), stream.ToolResult) {
 		t.Errorf("it says %v: the call is not over", w.Kinds())
 	}

@@ -24,6 +24,11 @@ const heartbeatEvery = time.Second
 // Nothing is wrong with the tool.
 const TypeStopped = "worker_stopped"
 
+// StoppedMessage is what a person reads where a step was given up that often
+// that it is not tried again: of a file that was not read, or a turn that
+// failed.
+const StoppedMessage = "The program was too busy to finish this, or was stopped meanwhile. Nothing is wrong with what you gave it: try again."
+
 // call is Call without the telling.
 func (s *Set) call(ctx context.Context, in CallInput) (CallResult, error) {
 	bound, err := s.Artifacts.SpecAt(ctx, in.Run.Viewer, in.Tool)
@@ -69,7 +74,7 @@ func (s *Set) call(ctx context.Context, in CallInput) (CallResult, error) {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		// What a tool has by then may be half of an answer, and it takes the end
 		// of its context for the person's wish; the call is made again.
-		return CallResult{}, temporal.NewApplicationError("The step was given up: its worker was stopped, or could not reach the engine.", TypeStopped)
+		return CallResult{}, temporal.NewApplicationError(StoppedMessage, TypeStopped)
 	}
 	if err == nil {
 		out, err = s.externalise(ctx, in.Run, in.Effect, out)

@@ -44,7 +44,7 @@ func failure(err error) graph.Failure {
 func timedOut(err *temporal.TimeoutError) graph.Failure {
 	switch err.TimeoutType() {
 	case enumspb.TIMEOUT_TYPE_HEARTBEAT:
-		return graph.Failure{Code: string(fault.Internal), Message: "The worker that ran the step stopped answering.", Retryable: true, Soon: true}
+		return graph.Failure{Code: string(fault.Internal), Message: activities.StoppedMessage, Retryable: true, Soon: true}
 	case enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START:
 		return graph.Failure{Code: string(fault.Internal), Message: "No worker took the step in time."}
 	default:

@@ -20,6 +20,7 @@ import (
 	"liminal/internal/run"
 	"liminal/internal/stream"
 	"liminal/internal/tool"
+	"liminal/workflows"
 )
 
 // failing is a tool that fails so often before it answers.
@@ -65,6 +66,22 @@ func TestAStepOfAWorkerThatWasStoppedIsTriedAgainAtOnce(t *testing.T) {
 	b.answered("at last")
 	if waited := b.env.Now().Sub(began); waited > time.Second {
 		t.Errorf("the retries took %s, want less than a second", waited)
+	}
+}
+
+// On a machine with no time to spare heartbeats come too late again and again,
+// and a person reads the end of it beside their file.
+//
+// Requirements: CHAT-28
+func TestAStepWhoseWorkerIsNeverHeardOfSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	for name, err := range map[string]error{
+		"no heartbeat": temporal.NewHeartbeatTimeoutError(),
+		"given up":     temporal.NewApplicationError(activities.StoppedMessage, activities.TypeStopped),
+	} {
+		if f := workflows.Failure(err); f.Message != activities.StoppedMessage || !f.Retryable || !f.Soon {
+			t.Errorf("%s: it is %+v", name, f)
+		}
 	}
 }
 

@@ -1,4 +1,5 @@
 import { useContext } from 'react';
+import { useContexts } from '../api/queries.ts';
 import { useWords } from '../i18n/index.ts';
 import { SurfaceContext } from '../knowledge/surface.ts';
 
@@ -6,11 +7,14 @@ import { SurfaceContext } from '../knowledge/surface.ts';
 export function Empty({ start }: { start(text: string): void }) {
   const words = useWords();
   const surface = useContext(SurfaceContext);
+  const contexts = useContexts().data;
+  const nothingToRead = contexts?.every((one) => one.documents === 0) ?? false;
   const starters = surface ? surface.starters : words.starters;
   return (
     <section className="empty" aria-labelledby="empty-title">
       <h2 id="empty-title">{surface?.empty || words.emptyTitle}</h2>
       <p>{words.emptyPromise}</p>
+      {nothingToRead && <p className="first">{words.emptyFirst}</p>}
       {starters.length > 0 && (
         <ul>
           {starters.map((starter) => (

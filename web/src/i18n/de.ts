@@ -162,6 +162,7 @@ export const de: Dictionary = {
   chat: 'Unterhaltung',
   emptyTitle: 'Zum Beispiel',
   emptyPromise: 'Sieht nur, was du sehen darfst.',
+  emptyFirst: 'Noch ist nichts da, woraus geantwortet werden kann: Leg Dateien oder einen Ordner irgendwo in diesem Fenster ab, oder wähle sie mit der Büroklammer.',
   starters: ['Zeige mir meine Dateien', 'Welche Fristen nennen meine Dokumente?', 'Was kannst du hier?'],
   newWith: (title) => `Neu beginnen mit ${title}`,
   kept: 'Diese Unterhaltung bleibt in deinem Konto, bis du sie löschst.',

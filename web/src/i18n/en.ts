@@ -173,6 +173,7 @@ export const en = {
   chat: 'Conversation',
   emptyTitle: 'For example',
   emptyPromise: 'It sees only what you can see.',
+  emptyFirst: 'There is nothing to answer from yet: drop files or a folder anywhere in this window, or choose them with the paper clip.',
   starters: ['Show me my files', 'Which deadlines do my documents name?', 'What can you do here?'],
   newWith: (title: string) => `Begin anew with ${title}`,
   kept: 'This conversation stays in your account until you delete it.',
