@@ -13,9 +13,13 @@ import (
 const (
 	// heapFloor is what the heap may grow to, in bytes, before it is collected.
 	// A small heap is collected many times a second, which was a sixth of the
-	// processor time of a run.
-	heapFloor = 256 << 20
-	// floorShare is the part of the machine's memory that the floor may be.
+	// processor time of a run, and still a tenth with this. Where there is plenty of
+	// memory the floor is a share of it, up to the most: half as many collections.
+	// Heaps above mostFloor-heapGrowth in use are collected as ever.
+	heapFloor   = 256 << 20
+	mostFloor   = 512 << 20
+	plentyShare = 32
+	// floorShare is the part of a container's memory that the floor may be.
 	floorShare = 8
 	// limitShare is what of a container's memory is the limit, in percent: the
 	// rest is for what is not the heap's.
@@ -42,11 +46,35 @@ func tuneMemory(environ []string) {
 	if set["GOGC"] {
 		return
 	}
-	floor := uint64(heapFloor)
 	if limited {
-		floor = min(floor, limit/floorShare)
+		holdHeap(min(floorOf(limit), limit/floorShare))
+		return
 	}
-	holdHeap(floor)
+	holdHeap(floorOf(machineMemory("/proc/meminfo")))
+}
+
+// floorOf is what the heap may grow to before it is collected where there is so
+// much memory, in bytes.
+func floorOf(memory uint64) uint64 {
+	return min(max(heapFloor, memory/plentyShare), mostFloor)
+}
+
+// machineMemory is what this machine has, in bytes; 0 where it does not say.
+func machineMemory(path string) uint64 {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return 0
+	}
+	for line := range strings.Lines(string(text)) {
+		rest, found := strings.CutPrefix(line, "MemTotal:")
+		number, unit := strings.CutSuffix(strings.TrimSpace(rest), " kB")
+		if !found || !unit {
+			continue
+		}
+		kib, _ := strconv.ParseUint(strings.TrimSpace(number), 10, 64) // else: 0
+		return kib << 10
+	}
+	return 0
 }
 
 // holdHeap keeps collections apart: after each one the next is put off until the

@@ -20,6 +20,38 @@ func TestASmallHeapIsCollectedLaterAndALargeOneSooner(t *testing.T) {
 	}
 }
 
+func TestTheHeapMayGrowFurtherWhereThereIsPlentyOfMemory(t *testing.T) {
+	t.Parallel()
+	for memory, want := range map[uint64]uint64{0: 256, 1 << 30: 256, 8 << 30: 256, 12 << 30: 384, 16 << 30: 512, 1 << 40: 512} {
+		if got := floorOf(memory); got != want<<20 {
+			t.Errorf("of %d MiB: %d MiB, want %d", memory>>20, got>>20, want)
+		}
+	}
+	// What is more than the floor in any case is collected as it was.
+	for _, used := range []uint64{mostFloor - heapGrowth, 512 << 20, 1 << 30} {
+		if got, want := gcPercent(mostFloor, used), gcPercent(heapFloor, used); got != want {
+			t.Errorf("of %d MiB in use: %d %%, want %d", used>>20, got, want)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "meminfo")
+	for text, want := range map[string]uint64{
+		"MemTotal:       24683656 kB\nMemFree:  1 kB\n": 24683656 << 10,
+		"MemFree:  1 kB\n":           0,
+		"MemTotal: plenty kB\n":      0,
+		"MemTotal:       24683656\n": 0,
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := machineMemory(path); got != want {
+			t.Errorf("of %q: %d", text, got)
+		}
+	}
+	if got := machineMemory(path + ".absent"); got != 0 {
+		t.Errorf("of nothing: %d", got)
+	}
+}
+
 func TestTheMemoryOfAContainerIsItsSmallestLimit(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()

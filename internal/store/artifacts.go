@@ -128,7 +128,7 @@ func only[T any](list []T, err error, what string) (T, error) {
 
 // Artifact implements artifacts.Store.
 func (s *Store) Artifact(ctx context.Context, v identity.Viewer, id string) (a artifacts.Artifact, err error) {
-	err = s.read(ctx, v, func(tx Tx) error {
+	err = s.look(ctx, v, func(tx Tx) error {
 		a, err = artifact(tx, v, id)
 		return err
 	})
@@ -137,7 +137,7 @@ func (s *Store) Artifact(ctx context.Context, v identity.Viewer, id string) (a a
 
 // ArtifactNamed implements artifacts.Store.
 func (s *Store) ArtifactNamed(ctx context.Context, v identity.Viewer, kind, name string) (a artifacts.Artifact, err error) {
-	err = s.read(ctx, v, func(tx Tx) error {
+	err = s.look(ctx, v, func(tx Tx) error {
 		list, err := all(tx, `SELECT `+artifactColumns+` FROM artifact WHERE type = @type AND name = @name AND `+artifactVisible+`
 			ORDER BY CASE WHEN owner_user_id = @user THEN 0 WHEN owner_user_id IS NULL THEN 1 ELSE 2 END, created_at, id LIMIT 1`,
 			Args{"type": kind, "name": name, "user": v.UserID}, scanArtifact)

@@ -25,6 +25,14 @@ type DB interface {
 	Write(ctx context.Context, v identity.Viewer, f func(Tx) error) error
 }
 
+// Looker is a DB for which one statement needs no transaction, and one that finds
+// rows by their ids nobody who could cut it off: both cost more than it does.
+type Looker interface {
+	// Look runs f, which runs one statement that takes microseconds
+	// however much there is. A second one is an error.
+	Look(ctx context.Context, v identity.Viewer, f func(Tx) error) error
+}
+
 // Tx is a transaction. The viewer it was begun for is known to the database
 // where that can be a second lock (row-level security); the predicate is in
 // the SQL all the same.

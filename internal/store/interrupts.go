@@ -182,7 +182,7 @@ func stewardOf(v identity.Viewer) string {
 
 // Interrupt implements run.Interrupts.
 func (s *Store) Interrupt(ctx context.Context, v identity.Viewer, id string) (q run.Interrupt, err error) {
-	err = s.read(ctx, v, func(tx Tx) error {
+	err = s.look(ctx, v, func(tx Tx) error {
 		q, err = question(tx, v, id)
 		return err
 	})

@@ -50,7 +50,7 @@ func (s *Store) ListMessages(ctx context.Context, v identity.Viewer, conversatio
 
 // History implements chat.Messages. What was suppressed was not said.
 func (s *Store) History(ctx context.Context, v identity.Viewer, conversationID string, upto, limit int) (list []chat.Message, err error) {
-	err = s.read(ctx, v, func(tx Tx) error {
+	err = s.look(ctx, v, func(tx Tx) error {
 		list, err = all(tx, `SELECT `+messageColumns+` FROM message
 			WHERE conversation_id = @conversation AND user_id = @user AND aside = 0 AND seq < @upto AND NOT suppressed
 			ORDER BY seq DESC LIMIT @limit`,
@@ -63,7 +63,7 @@ func (s *Store) History(ctx context.Context, v identity.Viewer, conversationID s
 
 // Message implements chat.Messages.
 func (s *Store) Message(ctx context.Context, v identity.Viewer, id string) (m chat.Message, err error) {
-	err = s.read(ctx, v, func(tx Tx) error {
+	err = s.look(ctx, v, func(tx Tx) error {
 		list, err := all(tx, `SELECT `+messageColumns+` FROM message WHERE id = @id AND user_id = @user`,
 			Args{"id": id, "user": v.UserID}, scanMessage)
 		if err == nil && len(list) == 0 {

@@ -56,7 +56,7 @@ func visible(tx Tx, v identity.Viewer, id string) (run.Run, error) {
 
 // Run implements run.Runs.
 func (s *Store) Run(ctx context.Context, v identity.Viewer, id string) (r run.Run, err error) {
-	err = s.read(ctx, v, func(tx Tx) error {
+	err = s.look(ctx, v, func(tx Tx) error {
 		r, err = runFor(tx, v, id)
 		return err
 	})
@@ -65,7 +65,7 @@ func (s *Store) Run(ctx context.Context, v identity.Viewer, id string) (r run.Ru
 
 // RunByRequest implements run.Runs.
 func (s *Store) RunByRequest(ctx context.Context, v identity.Viewer, requestID string) (r run.Run, err error) {
-	err = s.read(ctx, v, func(tx Tx) error {
+	err = s.look(ctx, v, func(tx Tx) error {
 		var found bool
 		r, found, err = byRequest(tx, v, requestID)
 		if err == nil && !found {

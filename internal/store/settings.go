@@ -8,7 +8,7 @@ import (
 
 // Settings implements identity.Store.
 func (s *Store) Settings(ctx context.Context, userID string) (n identity.Settings, err error) {
-	err = s.read(ctx, identity.System(), func(tx Tx) error {
+	err = s.look(ctx, identity.System(), func(tx Tx) error {
 		n, err = settings(tx, userID)
 		return err
 	})

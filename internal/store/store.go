@@ -79,6 +79,14 @@ func (s *Store) read(ctx context.Context, v identity.Viewer, f func(Tx) error) e
 	return convert(s.db.Read(ctx, v, f))
 }
 
+// look is read for one statement that finds rows by their ids, see Looker.
+func (s *Store) look(ctx context.Context, v identity.Viewer, f func(Tx) error) error {
+	if l, ok := s.db.(Looker); ok {
+		return convert(l.Look(ctx, v, f))
+	}
+	return s.read(ctx, v, f)
+}
+
 func (s *Store) write(ctx context.Context, v identity.Viewer, f func(Tx) error) error {
 	return convert(s.db.Write(ctx, v, f))
 }

@@ -48,3 +48,32 @@ func TestReadsWhoseCallerLeavesAsTheyBeginHarmNobody(t *testing.T) {
 		}
 	}
 }
+
+func TestALookIsOneStatement(t *testing.T) {
+	t.Parallel()
+	s := newIndexFixture(t, IndexOptions{})
+	var found int
+	one := func(tx store.Tx) error {
+		return tx.Query(`SELECT 1`, nil, func(scan store.Scan) error { return scan(&found) })
+	}
+	for range 3 * cap(s.db.reader) {
+		found = 0
+		if err := s.db.Look(t.Context(), identity.System(), one); err != nil || found != 1 {
+			t.Fatalf("found %d, %v", found, err)
+		}
+		if err := s.db.Look(t.Context(), identity.System(), func(tx store.Tx) error { return errors.Join(one(tx), one(tx)) }); !errors.Is(err, errLook) {
+			t.Fatalf("two statements: %v", err)
+		}
+		if err := s.db.Look(t.Context(), identity.System(), func(tx store.Tx) error {
+			_, err := tx.Exec(`DELETE FROM run`, nil)
+			return err
+		}); err == nil {
+			t.Fatal("a look wrote")
+		}
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.db.Look(gone, identity.System(), one); !errors.Is(err, context.Canceled) {
+		t.Errorf("for a caller who has left: %v", err)
+	}
+}

@@ -49,7 +49,10 @@ type DB struct {
 	closeErr error
 }
 
-var _ store.DB = (*DB)(nil)
+var (
+	_ store.DB     = (*DB)(nil)
+	_ store.Looker = (*DB)(nil)
+)
 
 // Open opens or creates the file and applies what migrations are missing; an
 // existing file is copied first. Several processes may open it at once.
@@ -168,6 +171,40 @@ func (db *DB) Read(ctx context.Context, _ identity.Viewer, f func(store.Tx) erro
 	return db.with(ctx, db.reader, func(c *conn) error {
 		return transact(ctx, c, "BEGIN", f)
 	})
+}
+
+// Look implements store.Looker: a statement by itself reads one snapshot too. The
+// driver would begin and end a goroutine to watch it for the end of ctx.
+func (db *DB) Look(ctx context.Context, _ identity.Viewer, f func(store.Tx) error) error {
+	return db.with(ctx, db.reader, func(c *conn) error {
+		return f(&look{tx: tx{context.WithoutCancel(ctx), c}})
+	})
+}
+
+// look is a tx of one statement.
+type look struct {
+	tx
+	ran bool
+}
+
+var errLook = errors.New("a look at the store is one statement; what needs several reads in a transaction")
+
+// Exec implements store.Tx.
+func (l *look) Exec(query string, args store.Args) (int64, error) {
+	if l.ran {
+		return 0, errLook
+	}
+	l.ran = true
+	return l.tx.Exec(query, args)
+}
+
+// Query implements store.Tx.
+func (l *look) Query(query string, args store.Args, each func(scan store.Scan) error) error {
+	if l.ran {
+		return errLook
+	}
+	l.ran = true
+	return l.tx.Query(query, args, each)
 }
 
 // Write implements store.DB. Once begun it does not look at ctx any more: it

@@ -117,13 +117,19 @@ type conn interface {
 }
 
 // keepingConn is used by one goroutine at a time, as every driver.Conn.
+//
+// What it runs is not cut off when its caller leaves, but for the queries of the
+// lists: the server's statements take microseconds, and the driver would begin
+// and end a goroutine to watch each.
 type keepingConn struct {
 	conn
-	kept map[string]*statement
+	kept  map[string]*statement
+	fresh freshRuns
 }
 
 type statement struct {
 	driver.Stmt
+	does does
 	busy bool // its rows are being read
 }
 
@@ -154,35 +160,63 @@ func (c *keepingConn) statement(ctx context.Context, text string) (*statement, e
 			return nil, err
 		}
 	}
-	prepared, err := c.PrepareContext(ctx, text)
+	prepared, err := c.conn.PrepareContext(ctx, text)
 	if err != nil {
 		return nil, err
 	}
-	s := &statement{Stmt: prepared}
+	s := &statement{Stmt: prepared, does: doesOf(text)}
 	c.kept[text] = s
 	return s, nil
 }
 
+// Prepare implements driver.Conn.
+func (c *keepingConn) Prepare(text string) (driver.Stmt, error) {
+	c.fresh.prepared(text)
+	return c.conn.Prepare(text)
+}
+
+// PrepareContext implements driver.ConnPrepareContext.
+func (c *keepingConn) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
+	c.fresh.prepared(text)
+	return c.conn.PrepareContext(ctx, text)
+}
+
 // ExecContext implements driver.ExecerContext.
 func (c *keepingConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	s, err := c.statement(ctx, text)
 	if err != nil {
 		return nil, err
 	}
 	if s == nil {
+		c.fresh.executed(doesOf(text), args)
 		return c.conn.ExecContext(ctx, text, args)
 	}
-	return s.Stmt.(driver.StmtExecContext).ExecContext(ctx, args)
+	c.fresh.executed(s.does, args)
+	return s.Stmt.(driver.StmtExecContext).ExecContext(context.WithoutCancel(ctx), args)
 }
 
 // QueryContext implements driver.QueryerContext.
 func (c *keepingConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	s, err := c.statement(ctx, text)
 	if err != nil {
 		return nil, err
 	}
 	if s == nil {
+		c.fresh.executed(doesOf(text), args)
 		return c.conn.QueryContext(ctx, text, args)
+	}
+	if c.fresh.knowsNone(s.does, args) {
+		return noRows{}, nil
+	}
+	c.fresh.executed(s.does, args) // a query can write, by RETURNING
+	if !s.does.lists {
+		ctx = context.WithoutCancel(ctx)
 	}
 	found, err := s.Stmt.(driver.StmtQueryContext).QueryContext(ctx, args)
 	if err != nil {
@@ -190,6 +224,38 @@ func (c *keepingConn) QueryContext(ctx context.Context, text string, args []driv
 	}
 	s.busy = true
 	return &rows{found, s}, nil
+}
+
+// Begin implements driver.Conn.
+func (c *keepingConn) Begin() (driver.Tx, error) {
+	return c.BeginTx(context.Background(), driver.TxOptions{})
+}
+
+// BeginTx implements driver.ConnBeginTx. The driver would parse the three words
+// of every transaction anew.
+func (c *keepingConn) BeginTx(ctx context.Context, _ driver.TxOptions) (driver.Tx, error) {
+	if _, err := c.ExecContext(ctx, "BEGIN", nil); err != nil {
+		return nil, err
+	}
+	return transaction{c}, nil
+}
+
+type transaction struct{ c *keepingConn }
+
+// Commit implements driver.Tx. A connection whose commit failed must not stay in
+// its transaction.
+func (t transaction) Commit() error {
+	_, err := t.c.ExecContext(context.Background(), "COMMIT", nil)
+	if err != nil {
+		_ = t.Rollback() // there may be none any more
+	}
+	return err
+}
+
+// Rollback implements driver.Tx.
+func (t transaction) Rollback() error {
+	_, err := t.c.ExecContext(context.Background(), "ROLLBACK", nil)
+	return err
 }
 
 // rows give their statement back when they have been read.
