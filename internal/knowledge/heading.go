@@ -21,12 +21,18 @@ func (p *Passage) calls(text string) bool {
 }
 
 // calledBy reports whether a text is a heading, that without its number, or the
-// number: "2.3. Where is it?" may be read as two sentences.
+// number: "2.3. Where is it?" and "Chapter 2. Places" may be read as two sentences.
 func calledBy(heading, text string) bool {
-	const digits = "0123456789"
-	return heading == text || strings.TrimLeft(heading, digits) == text ||
-		strings.Trim(text, digits) == "" && strings.HasPrefix(heading, text) && len(heading) > len(text)
+	if heading == text {
+		return true
+	}
+	number := headingNumber.FindString(heading)
+	return number != "" && len(heading) > len(number) && (heading[len(number):] == text || number == text || strings.Trim(text, "0123456789") == "" && strings.HasPrefix(heading, text))
 }
+
+// headingNumber is what a heading begins with that only counts, of its letters
+// and digits.
+var headingNumber = regexp.MustCompile(`^(?:chapter|section|part|article|appendix|kapitel|abschnitt|teil|artikel|anhang)?\d+`)
 
 // ofPart is the rating of what stands in a section that is asked for by its
 // number, whatever its words.

@@ -234,8 +234,21 @@ func (r *reading) shape(i int) float64 {
 	if r.contents || extract.HasLeaders(r.text(i)) {
 		return 0.5 // a line of a table of contents
 	}
+	if s.End-s.Start < shortPointer && pointer.MatchString(r.text(i)) {
+		return pointing
+	}
 	return 1
 }
+
+// pointer is a sentence that says where something stands, and not what.
+var pointer = regexp.MustCompile(`^(?i)(?:for (?:details|more \pL+),? )?(?:refer to|see|siehe|vgl\.|cf\.|vergleichen sie)\s`)
+
+// shortPointer is how long such a sentence is at most, in bytes, that says nothing
+// else, and pointing what it counts.
+const (
+	shortPointer = 100
+	pointing     = 0.6
+)
 
 // best is the best sentence of a reading and its rating.
 func (q *inquiry) best(r *reading) (int, float64) {

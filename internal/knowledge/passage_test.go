@@ -67,3 +67,31 @@ func TestAQuoteBeginsBelowItsHeading(t *testing.T) {
 		t.Errorf("%+v", quotes)
 	}
 }
+
+func TestTheNameOfAChapterIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	for heading, text := range map[string]string{
+		"Kapitel 14. Debian in einem Produkt verwenden › 14.1. Darf ich CDs verkaufen?": "Kapitel 14. Debian in einem Produkt verwenden\n\n14.1. Darf ich CDs verkaufen?\n\nJa, das dürfen Sie.",
+		"Chapter 3. Selling CDs of Debian":                                              "Chapter 3. Selling CDs of Debian\n\nYou may sell CDs of Debian without asking us.",
+	} {
+		p := knowledge.Passage{Source: model.Source{DocumentID: "d", Heading: heading, End: len(text)}, Text: text}
+		question := "Darf ich CDs von Debian verkaufen?"
+		if strings.HasPrefix(heading, "Chapter") {
+			question = "Is selling CDs of Debian allowed?"
+		}
+		quotes := knowledge.Quotes(question, []knowledge.Passage{p}, 1)
+		if len(quotes) != 1 || strings.Contains(quotes[0].Text, "14.") || strings.Contains(quotes[0].Text, "Chapter") {
+			t.Errorf("%q: %+v", question, quotes)
+		}
+	}
+}
+
+func TestASentenceThatOnlyPointsElsewhereComesLast(t *testing.T) {
+	t.Parallel()
+	text := "Refer to the rationale for /opt.\n\nAdd-on software is installed below /opt, which is reserved for it and holds a folder for each of the packages that are added to the system."
+	p := knowledge.Passage{Source: model.Source{DocumentID: "d", Heading: "Add-on software", End: len(text)}, Text: text}
+	quotes := knowledge.Quotes("What is /opt for?", []knowledge.Passage{p}, 2)
+	if len(quotes) == 0 || !strings.HasPrefix(quotes[0].Text, "Add-on software is installed") {
+		t.Errorf("%+v", quotes)
+	}
+}
