@@ -39,7 +39,7 @@ type computeSlots struct {
 // byPerson are the slots, made when they are first asked for.
 func (a *computeSlots) byPerson() *tool.Slots {
 	a.once.Do(func() {
-		a.slots, a.releases = tool.NewSlots(max(1, runtime.GOMAXPROCS(0)/2)), map[string]func(){}
+		a.slots = tool.NewSlots(max(1, runtime.GOMAXPROCS(0)/2))
 	})
 	return a.slots
 }
@@ -134,6 +134,9 @@ func (a *computeSlots) hold(key string, release func()) {
 	a.mu.Lock()
 	before := a.releases[key] // a run has one
 	lease := time.AfterFunc(slotLease, release)
+	if a.releases == nil {
+		a.releases = map[string]func(){}
+	}
 	a.releases[key] = func() { lease.Stop(); release() }
 	a.mu.Unlock()
 	if before != nil {
