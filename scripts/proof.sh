@@ -5,9 +5,15 @@
 #
 # usage: scripts/proof.sh TARGET[+TARGET…]…
 #
-# Parts with a + between them run at the same time: together they keep the
-# processors busy, and none of them measures. What they print comes when they
-# have ended.
+# Parts with a + between them run beside each other, PROOF_JOBS at a time (default
+# 2), and the next begins when one ends: together they keep the processors busy,
+# and none of them measures. What a part prints comes when it has ended. Each
+# works on two things at a time itself; more parts at once would only make what
+# waits for a page or a server wait too long.
+#
+# Under "processors" is what a part's processes took as far as they were waited
+# for: a browser's and a killed server's are not. What the whole machine took
+# stands in the last row.
 #
 # A part that this machine does not allow writes why to the file PROOF_SKIPPED,
 # on one line, and ends well: it is neither passed nor failed, and the table says
@@ -15,11 +21,16 @@
 set -uo pipefail
 
 make=${MAKE:-make}
+jobs=${PROOF_JOBS:-2}
 table=()
 status=0
 
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
+
+# busy is how many seconds this machine's processors have worked since it began.
+busy() { awk -v hz="$(getconf CLK_TCK)" '$1 == "cpu" { printf "%d", ($2 + $3 + $4 + $7 + $8) / hz }' /proc/stat 2>/dev/null || echo 0; }
+before=$(busy)
 
 # timed PART runs a part; its wall and processor seconds are left in a file.
 timed() {
@@ -47,20 +58,24 @@ for group; do
     told "$group" $?
     continue
   fi
-  pids=()
-  for part in "${parts[@]}"; do
+  declare -A running=()
+  for part in "${parts[@]}" ''; do
+    # At the end, which the empty name is, all are waited for.
+    while [ ${#running[@]} -ge "$([ -n "$part" ] && echo "$jobs" || echo 1)" ]; do
+      rc=0
+      wait -n -p pid "${!running[@]}" || rc=$?
+      ended=${running[$pid]}
+      unset "running[$pid]"
+      echo "== $ended"
+      cat "$logs/$ended"
+      told "$ended" $rc
+    done
+    [ -n "$part" ] || break
     (timed "$part") >"$logs/$part" 2>&1 &
-    pids+=($!)
-  done
-  for i in "${!parts[@]}"; do
-    rc=0
-    wait "${pids[i]}" || rc=$?
-    echo "== ${parts[i]}"
-    cat "$logs/${parts[i]}"
-    told "${parts[i]}" $rc
+    running[$!]=$part
   done
 done
 printf '\n%-20s %8s %10s\n' part wall processors
 printf '%s\n' "${table[@]}"
-printf '%-20s %6d s\n' 'all of it' $SECONDS
+printf '%-20s %6d s %8d s  of %d\n' 'all of it' $SECONDS $(($(busy) - before)) $((SECONDS * $(nproc)))
 exit $status

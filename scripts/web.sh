@@ -53,7 +53,9 @@ case "${1:-}" in
     ;;
   browser)
     node_suffices || leave_out "not run: browser tests (they need Node $least or newer and npm)"
-    command -v "${CHROMIUM:-chromium}" >/dev/null || leave_out "not run: browser tests (they need Chromium, as in: apt-get install chromium)"
+    # shellcheck disable=SC2086 # of two names, one
+    command -v ${CHROMIUM:-chromium-headless-shell chromium} >/dev/null ||
+      leave_out "not run: browser tests (they need Chromium, as in: apt-get install chromium-headless-shell)"
     install
     cd .. && "${GO:-go}" test -count=1 -parallel 2 -timeout 60m "${@:2}" ./web/e2e/...
     ;;

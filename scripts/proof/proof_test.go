@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -63,5 +64,36 @@ esac
 				t.Errorf("no rows of %v in\n%s", c.rows, out)
 			}
 		})
+	}
+}
+
+// Of parts that may run beside each other two do, whichever end first, and every
+// one has its turn.
+func TestTwoPartsAtATime(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	played := filepath.Join(dir, "make")
+	const parts = `#!/bin/sh
+cd "$(dirname "$0")"
+touch "now.$2"
+ls now.* | wc -l >>beside
+case $2 in long) sleep 0.6 ;; *) sleep 0.2 ;; esac
+rm "now.$2"
+`
+	if err := os.WriteFile(played, []byte(parts), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "bash", "../proof.sh", "long+a+b+c")
+	cmd.Env = append(os.Environ(), "MAKE="+played, "PROOF_JOBS=")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	beside, err := os.ReadFile(filepath.Join(dir, "beside"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	begun := strings.Fields(string(beside))
+	if len(begun) != 4 || slices.Max(begun) != "2" {
+		t.Errorf("as each of four parts began, so many ran: %v", begun)
 	}
 }
