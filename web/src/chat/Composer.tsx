@@ -98,7 +98,7 @@ export function Composer(props: Props) {
         <div className="tools">
           <Attach draftKey={props.draftKey} conversation={props.conversation} />
           <ContextChooser draftKey={props.draftKey} conversation={props.conversation} />
-          <WorkflowChooser draftKey={props.draftKey} />
+          <WorkflowChooser draftKey={props.draftKey} conversation={props.conversation} />
           <Suspense>
             <BackendChooser draftKey={props.draftKey} conversation={props.conversation} />
           </Suspense>
