@@ -43,7 +43,7 @@ type ChatRequest struct {
 	ContextID       *string     `json:"context_id,omitempty" nullable:"true" format:"uuid"`
 	ContextIDs      *[]string   `json:"context_ids,omitempty" nullable:"true" doc:"missing: the conversation's; empty: none"`
 	ArtifactIDs     []string    `json:"artifact_ids,omitempty" nullable:"true"`
-	WorkflowID      *string     `json:"workflow_id,omitempty" nullable:"true" doc:"a workflow's id or name"`
+	WorkflowID      *string     `json:"workflow_id,omitempty" nullable:"true" doc:"a workflow's id or name, for this turn; missing: the conversation's, empty: chosen by what is bound"`
 	Stream          bool        `json:"stream,omitempty"`
 	ClientRequestID *string     `json:"client_request_id,omitempty" nullable:"true" doc:"the same as the header Idempotency-Key"`
 	Multitask       string      `json:"multitask,omitempty" enum:"reject,enqueue,interrupt" doc:"while another turn of the conversation runs"`
@@ -130,7 +130,7 @@ func (in *chatInput) turn(ctx context.Context) (chat.NewTurn, string, error) {
 	t := chat.NewTurn{
 		ConversationID: id.Canonical(value(b.ConversationID)), RequestID: requestID(ctx, key), Message: string(b.Message),
 		ArtifactIDs: b.ArtifactIDs, WorkflowID: value(b.WorkflowID), Multitask: b.Multitask, Replaces: id.Canonical(value(b.Replaces)), Locale: viewerOf(ctx).Locale,
-		Backend: b.Backend,
+		Backend: b.Backend, NoWorkflow: b.WorkflowID != nil && *b.WorkflowID == "",
 	}
 	if b.ContextIDs != nil {
 		t.ContextIDs, t.NoContext = *b.ContextIDs, len(*b.ContextIDs) == 0 && b.ContextID == nil

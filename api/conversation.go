@@ -59,6 +59,7 @@ type Conversation struct {
 	BranchedFrom    Nullable[Branched]  `json:"branched_from" doc:"what it is a copy of"`
 	Pinned          bool                `json:"pinned" doc:"it is listed before those that are not"`
 	Backend         string              `json:"backend" doc:"the model backend I chose for it; empty: the one that answers where nobody chose"`
+	WorkflowID      string              `json:"workflow_id" doc:"the workflow I chose for it, by id or name; empty: chosen by what is bound"`
 }
 
 // ActiveRun is the turn of a conversation that runs or waits.
@@ -96,6 +97,9 @@ func (s *server) conversationView(ctx context.Context, c chat.Conversation, pend
 	}
 	if c.ActiveContextID != "" {
 		out.ActiveContextID = &c.ActiveContextID
+	}
+	if c.WorkflowID != "" && s.mayRun(ctx, viewerOf(ctx), c.WorkflowID) == nil {
+		out.WorkflowID = c.WorkflowID
 	}
 	if c.Branched != nil {
 		out.BranchedFrom.V = &Branched{c.Branched.ConversationID, c.Branched.MessageID}
@@ -187,6 +191,7 @@ type changeConversationInput struct {
 		ActiveContextID *string `json:"active_context_id,omitempty" nullable:"true" doc:"empty: none"`
 		Pinned          *bool   `json:"pinned,omitempty" doc:"true: list it before those that are not"`
 		Backend         *string `json:"backend,omitempty" maxLength:"40" doc:"the model backend from here on, by name; empty: the one that answers where nobody chose"`
+		WorkflowID      *string `json:"workflow_id,omitempty" maxLength:"200" doc:"the workflow from here on, by id or name; empty: chosen by what is bound"`
 	}
 }
 
@@ -201,8 +206,14 @@ func (s *server) changeConversation(ctx context.Context, in *changeConversationI
 	if err := s.mayChoose(ctx, b.Backend); err != nil {
 		return OneConversation{}, err
 	}
+	if err := s.mayRun(ctx, v, value(b.WorkflowID)); err != nil {
+		return OneConversation{}, err
+	}
+	if b.WorkflowID != nil {
+		*b.WorkflowID = id.Canonical(strings.TrimSpace(*b.WorkflowID))
+	}
 	c, err := s.Conversations.UpdateConversation(ctx, v, in.ID,
-		chat.ConversationChange{Title: b.Title, Status: b.Status, ActiveContextID: b.ActiveContextID, Pinned: b.Pinned, Backend: b.Backend})
+		chat.ConversationChange{Title: b.Title, Status: b.Status, ActiveContextID: b.ActiveContextID, Pinned: b.Pinned, Backend: b.Backend, WorkflowID: b.WorkflowID})
 	if err != nil {
 		return OneConversation{}, err
 	}

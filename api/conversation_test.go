@@ -45,6 +45,29 @@ func TestAConversationIsMadeRenamedArchivedAndDeleted(t *testing.T) {
 	ada.get("/v1/runs/"+said["run_id"].(string)).fails(404, "not_found")
 }
 
+// Requirements: UI-06
+func TestAConversationKeepsTheWorkflowThatWasChosen(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada, bob := w.signUp("ada@example.org"), w.signUp("bob@example.org")
+	thread := "/v1/conversations/" + ada.post("/v1/conversations", map[string]any{}).ok()["conversation"].(map[string]any)["id"].(string)
+	chosen := func() any { return ada.get(thread).ok()["conversation"].(map[string]any)["workflow_id"] }
+	ada.do("PATCH", thread, map[string]any{"workflow_id": "letters.weekly"}).ok()
+	if chosen() != "letters.weekly" {
+		t.Errorf("the conversation has %v", chosen())
+	}
+	ada.do("PATCH", thread, map[string]any{"title": "Letters"}).ok()
+	if chosen() != "letters.weekly" {
+		t.Errorf("after another change the conversation has %v", chosen())
+	}
+	ada.do("PATCH", thread, map[string]any{"workflow_id": id.New()}).fails(404, "not_found")
+	bob.do("PATCH", thread, map[string]any{"workflow_id": ""}).fails(404, "not_found")
+	ada.do("PATCH", thread, map[string]any{"workflow_id": ""}).ok()
+	if chosen() != "" {
+		t.Errorf("given up, the conversation has %v", chosen())
+	}
+}
+
 func TestAConversationIsNotMadeOfWhatIsNotThere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -145,6 +145,9 @@ func (s site) find(r *http.Request) *file {
 	if f, ok := s[r.URL.Path]; ok {
 		return f
 	}
+	if r.URL.Path == "/" { // whoever asks, such as a person with curl who looks whether something is there
+		return s["/index.html"]
+	}
 	if under(r.URL.Path, "/assets") || under(r.URL.Path, "/v1") || !strings.Contains(r.Header.Get("Accept"), "text/html") {
 		return nil
 	}

@@ -125,6 +125,7 @@ func TestServesTheClientByItsRules(t *testing.T) {
 		cache, mime     string
 	}{
 		"the shell is asked about every time":        {"GET", "/", page, 200, validate, "text/html; charset=utf-8"},
+		"the shell is there for whoever asks":        {"GET", "/", map[string]string{"Accept": "*/*"}, 200, validate, "text/html; charset=utf-8"},
 		"a page address is answered with the shell":  {"GET", "/c/0193", page, 200, validate, "text/html; charset=utf-8"},
 		"a page address may contain a dot":           {"GET", "/artifacts/llm.chat_v1", page, 200, validate, "text/html; charset=utf-8"},
 		"an asset is kept for good":                  {"GET", script, nil, 200, immutable, "text/javascript; charset=utf-8"},

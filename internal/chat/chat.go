@@ -29,6 +29,7 @@ type Conversation struct {
 	Branched        *Origin        // what it is a copy of; nil: of nothing
 	Pinned          bool           // it stands before those that are not, wherever they are listed
 	Backend         string         // the model backend its person chose; empty: the one that answers where nobody chose
+	WorkflowID      string         // the workflow its person chose, an artifact's id or name; empty: chosen by what is bound
 }
 
 // Message is one entry of a conversation. Seq is dense and starts at 1 on the
@@ -61,7 +62,8 @@ type NewTurn struct {
 	ContextIDs     []string // nil: the conversation's, else all of the viewer's own
 	NoContext      bool     // an explicit empty list: use none
 	ArtifactIDs    []string
-	WorkflowID     string // artifact id or name; empty: chosen by what is bound
+	WorkflowID     string // artifact id or name; empty: the conversation's, else chosen by what is bound
+	NoWorkflow     bool   // an explicit empty name: chosen by what is bound, whatever the conversation's
 	Multitask      string // reject (default), enqueue, interrupt (C-25)
 	Replaces       string // a message of the person's that this one is another version of; empty: it goes on
 	Locale         string
@@ -138,6 +140,7 @@ type ConversationChange struct {
 	ActiveContextID *string
 	Pinned          *bool
 	Backend         *string
+	WorkflowID      *string
 }
 
 // Messages reads what was said.

@@ -17,7 +17,8 @@ var _ chat.Turns = (*Store)(nil)
 type thread struct {
 	id, title string
 	lastSeq   int
-	fresh     bool // nobody had this id: it is created
+	workflow  string // the one its person chose; empty: none
+	fresh     bool   // nobody had this id: it is created
 }
 
 // Accept implements chat.Turns. A message whose turn is queued stands behind
@@ -49,6 +50,11 @@ func (s *Store) accept(tx Tx, v identity.Viewer, t chat.NewTurn) (chat.Accepted,
 	th, err := s.thread(tx, v, t.ConversationID)
 	if err != nil {
 		return chat.Accepted{}, err
+	}
+	if t.WorkflowID == "" && !t.NoWorkflow {
+		if t.WorkflowID, err = presentWorkflow(tx, th.workflow); err != nil {
+			return chat.Accepted{}, err
+		}
 	}
 	of, err := replaced(tx, v, t, th)
 	if err != nil {
@@ -87,8 +93,8 @@ func (s *Store) thread(tx Tx, v identity.Viewer, conversationID string) (thread,
 		return th, err
 	}
 	if conversationID != "" {
-		found, err := first(tx, `SELECT title, last_seq FROM conversation WHERE id = @id AND user_id = @user`,
-			Args{"id": th.id, "user": v.UserID}, &th.title, &th.lastSeq)
+		found, err := first(tx, `SELECT title, last_seq, workflow FROM conversation WHERE id = @id AND user_id = @user`,
+			Args{"id": th.id, "user": v.UserID}, &th.title, &th.lastSeq, text{&th.workflow})
 		if err != nil || found {
 			return th, err
 		}
@@ -101,6 +107,21 @@ func (s *Store) thread(tx Tx, v identity.Viewer, conversationID string) (thread,
 		err = missing("conversation")
 	}
 	return th, err
+}
+
+// presentWorkflow is the workflow a person chose for a conversation; empty when
+// it was chosen by its id and has gone with the account it was of: the
+// conversation goes on as one for which nobody chose.
+func presentWorkflow(tx Tx, chosen string) (string, error) {
+	if !id.Valid(chosen) {
+		return chosen, nil
+	}
+	var n int
+	_, err := first(tx, `SELECT count(*) FROM artifact WHERE id = @id`, Args{"id": chosen}, &n)
+	if n == 0 {
+		return "", err
+	}
+	return chosen, err
 }
 
 // admit finds what chat.Admit decides on, and the questions of the turn in the

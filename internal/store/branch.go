@@ -100,11 +100,11 @@ func (s *Store) branchTo(tx Tx, v identity.Viewer, from chat.Conversation, messa
 		return false, err
 	}
 	n, err := tx.Exec(`INSERT INTO conversation (id, user_id, title, status, active_context_id, last_seq, created_at, updated_at, meta,
-			branched_from, branched_message, backend)
-		VALUES (@id, @user, @title, 'open', @context, @last, @now, @now, @meta, @from, @message, @backend) ON CONFLICT (id) DO NOTHING`,
+			branched_from, branched_message, backend, workflow)
+		VALUES (@id, @user, @title, 'open', @context, @last, @now, @now, @meta, @from, @message, @backend, @workflow) ON CONFLICT (id) DO NOTHING`,
 		Args{
 			"id": to, "user": v.UserID, "title": from.Title, "context": optional(from.ActiveContextID), "last": last,
-			"now": s.now(), "meta": doc, "from": from.ID, "message": messageID, "backend": optional(from.Backend),
+			"now": s.now(), "meta": doc, "from": from.ID, "message": messageID, "backend": optional(from.Backend), "workflow": optional(from.WorkflowID),
 		})
 	if err != nil || n > 0 {
 		return n > 0, err

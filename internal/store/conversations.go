@@ -19,12 +19,12 @@ var _ chat.Conversations = (*Store)(nil)
 // deleted it, is none: who goes on may use all of their own again.
 const conversationColumns = `id, user_id, title, status,
 	(SELECT k.id FROM knowledge_context k WHERE k.id = conversation.active_context_id) AS active_context_id,
-	created_at, updated_at, meta, branched_from, branched_message, pinned, backend`
+	created_at, updated_at, meta, branched_from, branched_message, pinned, backend, workflow`
 
 func scanConversation(scan Scan) (c chat.Conversation, err error) {
 	var of chat.Origin
 	err = scan(&c.ID, &c.UserID, &c.Title, &c.Status, text{&c.ActiveContextID},
-		when{&c.CreatedAt}, when{&c.UpdatedAt}, decode{&c.Meta}, text{&of.ConversationID}, text{&of.MessageID}, &c.Pinned, text{&c.Backend})
+		when{&c.CreatedAt}, when{&c.UpdatedAt}, decode{&c.Meta}, text{&of.ConversationID}, text{&of.MessageID}, &c.Pinned, text{&c.Backend}, text{&c.WorkflowID})
 	if of.ConversationID != "" {
 		c.Branched = &of
 	}
@@ -144,9 +144,10 @@ func (s *Store) UpdateConversation(ctx context.Context, v identity.Viewer, id st
 		set(&c.ActiveContextID, change.ActiveContextID)
 		set(&c.Pinned, change.Pinned)
 		set(&c.Backend, change.Backend)
-		_, err := tx.Exec(`UPDATE conversation SET title = @title, status = @status, active_context_id = @context, pinned = @pinned, backend = @backend
+		set(&c.WorkflowID, change.WorkflowID)
+		_, err := tx.Exec(`UPDATE conversation SET title = @title, status = @status, active_context_id = @context, pinned = @pinned, backend = @backend, workflow = @workflow
 			WHERE id = @id AND user_id = @user`,
-			Args{"id": id, "user": v.UserID, "title": c.Title, "status": c.Status, "context": optional(c.ActiveContextID), "pinned": c.Pinned, "backend": optional(c.Backend)})
+			Args{"id": id, "user": v.UserID, "title": c.Title, "status": c.Status, "context": optional(c.ActiveContextID), "pinned": c.Pinned, "backend": optional(c.Backend), "workflow": optional(c.WorkflowID)})
 		return err
 	})
 	return c, err

@@ -217,6 +217,25 @@ test('a workflow may be named by its id, beside those of the list', async ({ pag
   await expect(page.getByLabel('Workflow', { exact: true })).toBeFocused();
 });
 
+// Requirements: UI-06
+test('the workflow of a conversation is kept by the server, not by one browser', async ({ page }) => {
+  await enter(page);
+  const chooser = page.getByLabel('Workflow', { exact: true });
+  await chooser.selectOption({ label: 'Document assistant' });
+  const kept = page.waitForResponse((one) => one.request().method() === 'PATCH' && one.ok());
+  await say(page, 'Hello');
+  await kept;
+  const chosen = await chooser.inputValue();
+  await page.evaluate(() => localStorage.removeItem('liminal.workflows')); // as in a browser that has never been here
+  await page.reload();
+  await expect(chooser).toHaveValue(chosen);
+  const changed = page.waitForResponse((one) => one.request().method() === 'PATCH' && one.ok());
+  await chooser.selectOption({ label: 'Automatic' });
+  await changed;
+  await page.reload();
+  await expect(chooser).toHaveValue('');
+});
+
 test('sets are made of documents of all contexts, changed, and deleted', async ({ page }) => {
   await enter(page);
   await contexts(page);

@@ -49,6 +49,9 @@ func TestBackends(t *testing.T) { t.Parallel(); storetest.Backends(t, open) }
 // Requirements: CHAT-04
 func TestChosenBackends(t *testing.T) { t.Parallel(); storetest.ChosenBackends(t, open) }
 
+// Requirements: UI-06
+func TestChosenWorkflows(t *testing.T) { t.Parallel(); storetest.ChosenWorkflows(t, open) }
+
 // Requirements: FILE-02
 func TestFiles(t *testing.T) { t.Parallel(); storetest.Files(t, open) }
 

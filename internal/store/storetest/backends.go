@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -113,4 +114,56 @@ func ChosenBackends(t *testing.T, open Open) {
 	want(t, "of a branch", branch.Backend, "lab")
 	accept(t, s, v, chat.NewTurn{Message: "the default", ConversationID: turn.ConversationID, Backend: &none})
 	want(t, "given up", chosen(turn.ConversationID), "")
+}
+
+// ChosenWorkflows proves that a conversation keeps the workflow its person
+// chose: turns that name none follow it, one that names another, or says that
+// none is meant, follows that alone, and a branch has it too.
+func ChosenWorkflows(t *testing.T, open Open) {
+	s := open(t, unlimited).Store
+	v := person(t, s)
+	follows := func(n chat.NewTurn) (string, chat.Accepted) {
+		t.Helper()
+		a := accept(t, s, v, n)
+		var in chat.TurnInput
+		need(t, json.Unmarshal(a.Run.Input, &in))
+		return in.WorkflowID, a
+	}
+	began, turn := follows(chat.NewTurn{Message: "hi", WorkflowID: "documents"})
+	want(t, "the first turn", began, "documents")
+	thread := turn.ConversationID
+	closeTurn(t, s, v, answer(turn.Run.ID, "!"))
+	want(t, "named by a turn alone", got(s.Conversation(t.Context(), v, thread))(t).WorkflowID, "")
+
+	name := "letters"
+	choose := func(workflow string) {
+		t.Helper()
+		changed := got(s.UpdateConversation(t.Context(), v, thread, chat.ConversationChange{WorkflowID: &workflow}))(t)
+		want(t, "chosen", changed.WorkflowID, workflow)
+	}
+	choose(name)
+	var closed chat.Closed
+	for _, one := range []struct {
+		what, follows string
+		turn          chat.NewTurn
+	}{
+		{"a turn that names none", name, chat.NewTurn{}},
+		{"a turn that names another", "documents", chat.NewTurn{WorkflowID: "documents"}},
+		{"a turn that wants none", "", chat.NewTurn{NoWorkflow: true}},
+	} {
+		one.turn.Message, one.turn.ConversationID = "more", thread
+		followed, a := follows(one.turn)
+		want(t, one.what, followed, one.follows)
+		closed = closeTurn(t, s, v, answer(a.Run.ID, "!"))
+	}
+	branch := got(s.Branch(t.Context(), v, thread, closed.MessageID, id.New()))(t)
+	want(t, "of a branch", branch.WorkflowID, name)
+
+	choose(id.New())
+	followed, a := follows(chat.NewTurn{Message: "more", ConversationID: thread})
+	want(t, "with a workflow that is not there", followed, "")
+	closeTurn(t, s, v, answer(a.Run.ID, "!"))
+	choose("")
+	followed, _ = follows(chat.NewTurn{Message: "more", ConversationID: thread})
+	want(t, "given up", followed, "")
 }

@@ -32,7 +32,7 @@ interface Props {
 export function Chat({ id, conversation }: Props) {
   const words = useWords();
   const { draftKey, thread, turns, asked, running, outgoing, change, submit, halt } = useConversation(id, conversation);
-  const surface = useSurface(draftKey);
+  const surface = useSurface(draftKey, conversation?.workflow_id);
   const [shown, setShown] = useState(0); // which of several open questions
   const at = Math.min(shown, Math.max(0, asked.length - 1));
   const missing = thread.error instanceof Failure && thread.error.status === 404;
@@ -51,7 +51,7 @@ export function Chat({ id, conversation }: Props) {
     <DropTarget draftKey={draftKey} conversation={conversation}>
       <SurfaceContext value={surface}>
         <main className="chat" aria-label={words.chat}>
-          {surface && <SurfaceHead surface={surface} draftKey={draftKey} />}
+          {surface && <SurfaceHead surface={surface} draftKey={draftKey} kept={conversation?.workflow_id} />}
           <Scroller running={running} resetOn={outgoing?.text ?? ''}>
             {id && thread.isPending && <Skeleton />}
             {thread.isError && <LoadProblem error={thread.error} missing={missing} retry={() => void thread.refetch()} />}

@@ -9,7 +9,6 @@ import { useWords } from '../i18n/index.ts';
 import type { Dictionary } from '../i18n/en.ts';
 import { ContextChooser } from '../knowledge/ContextChooser.tsx';
 import { SurfaceContext } from '../knowledge/surface.ts';
-import { WorkflowChooser } from '../knowledge/WorkflowChooser.tsx';
 import { Attach } from '../knowledge/Attach.tsx';
 import { UploadTray } from '../knowledge/UploadTray.tsx';
 import { useStore } from '../lib/store.ts';
@@ -19,6 +18,7 @@ import { answer, answerDraft, giveBackLines, notice, notices } from './commands.
 
 // Most have one model and nothing to choose: it need not be there with the page.
 const BackendChooser = lazy(() => import('../knowledge/BackendChooser.tsx'));
+const WorkflowChooser = lazy(async () => ({ default: (await import('../knowledge/WorkflowChooser.tsx')).WorkflowChooser }));
 
 interface Props {
   draftKey: string;
@@ -98,7 +98,9 @@ export function Composer(props: Props) {
         <div className="tools">
           <Attach draftKey={props.draftKey} conversation={props.conversation} />
           <ContextChooser draftKey={props.draftKey} conversation={props.conversation} />
-          <WorkflowChooser draftKey={props.draftKey} />
+          <Suspense>
+            <WorkflowChooser draftKey={props.draftKey} conversation={props.conversation} />
+          </Suspense>
           <Suspense>
             <BackendChooser draftKey={props.draftKey} conversation={props.conversation} />
           </Suspense>

@@ -8,10 +8,12 @@ import { Icon } from '../shell/Icon.tsx';
 interface Props {
   surface: Surface;
   draftKey: string;
+  /** The workflow that the server keeps for the conversation. */
+  kept?: string | undefined;
 }
 
 /** Whom one talks to, where the chosen workflow says so: its name, what it is for, and what becomes of the words (UI-31). */
-export function SurfaceHead({ surface, draftKey }: Props) {
+export function SurfaceHead({ surface, draftKey, kept }: Props) {
   const words = useWords();
   return (
     <header className="surface-head" aria-label={surface.title}>
@@ -21,7 +23,7 @@ export function SurfaceHead({ surface, draftKey }: Props) {
           href="/"
           className="button"
           title={words.newWith(surface.title)}
-          onClick={() => chooseWorkflow(newDraft, chosenWorkflow.get()[draftKey] ?? '')} // the next one is with the same
+          onClick={() => chooseWorkflow(newDraft, chosenWorkflow.get()[draftKey] ?? kept ?? '')} // the next one is with the same
         >
           <Icon name="plus" />
           {words.newConversation}

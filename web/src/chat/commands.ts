@@ -63,7 +63,7 @@ export async function send(turn: Sending): Promise<string | null> {
     const { accepted, request } = await submit({
       ...(turn.conversation ? { conversation_id: turn.conversation } : {}),
       ...(turn.contextID ? { context_id: turn.contextID } : {}),
-      ...(turn.workflowID ? { workflow_id: turn.workflowID } : {}),
+      ...(turn.workflowID || turn.conversation ? { workflow_id: turn.workflowID } : {}), // empty: whatever the server keeps
       ...(turn.backend !== undefined ? { backend: turn.backend } : {}),
       ...(turn.replaces ? { replaces: turn.replaces } : {}),
       ...turn.fields,

@@ -8,7 +8,7 @@ import { useThread } from '../api/thread.ts';
 import type { Conversation, Interrupt, Thread } from '../api/types.ts';
 import { focusComposer, inComposer } from '../composer/focus.ts';
 import { fieldsOfMessage, type Fields } from '../composer/doc.ts';
-import { carryOver, chosenBackend, chosenContext, chosenWorkflow, contextOf } from '../knowledge/choice.ts';
+import { carryOver, chosenBackend, chosenContext, chosenWorkflow, contextOf, handOver, keepWorkflow } from '../knowledge/choice.ts';
 import { workflowOf, useWorkflows } from '../knowledge/workflows.ts';
 import { moveDraft, newDraft } from '../lib/drafts.ts';
 import { useStore } from '../lib/store.ts';
@@ -25,6 +25,7 @@ export function useConversation(id: string | null, conversation: Conversation | 
   const thread = useThread(id);
   const outgoing = useStore(outbox)[draftKey];
   const turns = useTurns(thread.data);
+  useHandOver(id, conversation !== null);
   useRejoin(id, thread.data, turns.at(-1)?.runID ?? null);
 
   const activeID = thread.data?.active_run?.id ?? turns.at(-1)?.runID ?? null;
@@ -55,7 +56,7 @@ function useTurns(thread: Thread | undefined): Turn[] {
 function useChange(id: string | null, draftKey: string, conversation: Conversation | null, lock: Lock): Change | null {
   const [, go] = useLocation();
   const contextID = contextOf(useStore(chosenContext), draftKey, conversation);
-  const workflowID = workflowOf(useStore(chosenWorkflow), draftKey, useWorkflows());
+  const workflowID = useWorkflowID(draftKey, conversation);
   const backend = useStore(chosenBackend)[draftKey];
   return useMemo(() => {
     if (!id) return null;
@@ -74,12 +75,13 @@ function useChange(id: string | null, draftKey: string, conversation: Conversati
 function useSubmit(id: string | null, draftKey: string, conversation: Conversation | null): (text: string, fields?: Fields) => void {
   const [, navigate] = useLocation();
   const contextID = contextOf(useStore(chosenContext), draftKey, conversation);
-  const workflowID = workflowOf(useStore(chosenWorkflow), draftKey, useWorkflows());
+  const workflowID = useWorkflowID(draftKey, conversation);
   const backend = useStore(chosenBackend)[draftKey];
   return (text, fields) => {
     void send({ conversation: id, draftKey, text, contextID, workflowID, backend, ...(fields ? { fields: { ...fields } } : {}) }).then((made) => {
       if (!made || id) return;
       carryOver(draftKey, made);
+      if (workflowID) keepWorkflow(made, workflowID).catch(() => undefined); // remembered here until it is kept
       if (location.pathname !== '/') return; // the reader has gone elsewhere
       const writing = inComposer();
       moveDraft(draftKey, made); // what was typed meanwhile
@@ -87,6 +89,18 @@ function useSubmit(id: string | null, draftKey: string, conversation: Conversati
       if (writing) focusComposer(); // it is another box
     });
   };
+}
+
+/** The workflow the next turn follows; '' lets the server choose. */
+function useWorkflowID(draftKey: string, conversation: Conversation | null): string {
+  return workflowOf(useStore(chosenWorkflow), draftKey, useWorkflows(), conversation?.workflow_id);
+}
+
+/** Gives the server the workflow that only this browser knows. */
+function useHandOver(id: string | null, there: boolean) {
+  useEffect(() => {
+    if (id && there) handOver(id).catch(() => undefined); // tried again when it is opened next
+  }, [id, there]);
 }
 
 /** Reads the run that is going on, also after a reload or when it went on elsewhere. */

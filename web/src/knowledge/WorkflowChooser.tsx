@@ -1,18 +1,21 @@
 import { useEffect, useRef } from 'react';
+import type { Conversation } from '../api/types.ts';
+import { notice } from '../chat/commands.ts';
+import { sentence } from '../i18n/errors.ts';
 import { useWords } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
 import { Icon } from '../shell/Icon.tsx';
-import { chosenWorkflow, chooseWorkflow } from './choice.ts';
-import { asTyped, titleOf, typedOf, useWorkflows, workflowOf } from './workflows.ts';
+import { chosenWorkflow, chooseWorkflow, keepWorkflow } from './choice.ts';
+import { asTyped, choiceOf, titleOf, typedOf, useWorkflows, workflowOf } from './workflows.ts';
 
 const other = '\n'; // no id and no name
 
 /** Another workflow for the next turns (UI-06): one of one's own, one that has a title to be chosen by, or any by its id or name. */
-export function WorkflowChooser({ draftKey }: { draftKey: string }) {
+export function WorkflowChooser({ draftKey, conversation }: { draftKey: string; conversation: Conversation | null }) {
   const words = useWords();
   const chosen = useStore(chosenWorkflow);
   const offered = useWorkflows();
-  const typed = typedOf(chosen[draftKey]);
+  const typed = typedOf(choiceOf(chosen, draftKey, conversation?.workflow_id, offered));
   const list = useRef<HTMLSelectElement>(null);
   const back = useRef(false); // the list was asked for: it takes the focus
   useEffect(() => {
@@ -20,9 +23,20 @@ export function WorkflowChooser({ draftKey }: { draftKey: string }) {
     back.current = false;
   }, [typed]);
 
+  /** What is typed is kept once it is typed to its end. */
+  function keep(id: string) {
+    if (!conversation || id === conversation.workflow_id) return;
+    keepWorkflow(conversation.id, id).catch((error: unknown) => notice(draftKey, sentence(error)));
+  }
+
+  function choose(id: string) {
+    chooseWorkflow(draftKey, id);
+    keep(id);
+  }
+
   function leave() {
     back.current = true;
-    chooseWorkflow(draftKey, '');
+    choose('');
   }
 
   if (typed !== null) {
@@ -39,6 +53,7 @@ export function WorkflowChooser({ draftKey }: { draftKey: string }) {
           autoCapitalize="off"
           autoFocus={typed === ''}
           onChange={(event) => chooseWorkflow(draftKey, asTyped(event.target.value))}
+          onBlur={() => keep(typed.trim())}
           onKeyDown={(event) => {
             if (event.key === 'Escape') leave();
           }}
@@ -55,8 +70,8 @@ export function WorkflowChooser({ draftKey }: { draftKey: string }) {
       className="chooser"
       aria-label={words.workflow}
       title={words.workflow}
-      value={workflowOf(chosen, draftKey, offered)}
-      onChange={(event) => chooseWorkflow(draftKey, event.target.value === other ? asTyped('') : event.target.value)}
+      value={workflowOf(chosen, draftKey, offered, conversation?.workflow_id)}
+      onChange={(event) => (event.target.value === other ? chooseWorkflow(draftKey, asTyped('')) : choose(event.target.value))}
     >
       <option value="">{words.automatic}</option>
       {offered?.map((one) => (

@@ -8,6 +8,7 @@ import { inEveryLanguage, words } from '../i18n/index.ts';
 import { newDraft } from '../lib/drafts.ts';
 import { readItem, writeItem } from '../lib/storage.ts';
 import { createStore } from '../lib/store.ts';
+import { typedOf } from './workflows.ts';
 
 /** What was chosen on this page, by conversation (`_new` for one to come). */
 export const chosenContext = createStore<Record<string, string>>({});
@@ -19,8 +20,9 @@ const workflowsKey = 'liminal.workflows';
 const mostRemembered = 200; // conversations
 
 /**
- * The workflow that was chosen, by conversation. The server keeps none for a
- * conversation, so this browser remembers it: a reload changes nothing.
+ * The workflow that was chosen on this page, by conversation; the server keeps
+ * it with the conversation. This browser remembers it only until the server
+ * has it: where that failed, and what a page of before remembered.
  */
 export const chosenWorkflow = createStore<Record<string, string>>(remembered());
 
@@ -42,9 +44,23 @@ function remember(draftKey: string, id: string): void {
   writeItem('local', workflowsKey, pairs.length > 0 ? JSON.stringify(Object.fromEntries(pairs.slice(-mostRemembered))) : null);
 }
 
+/** Chooses a workflow on this page. For a conversation that is there, keepWorkflow says it to the server. */
 export function chooseWorkflow(draftKey: string, id: string): void {
   chosenWorkflow.set({ ...chosenWorkflow.get(), [draftKey]: id });
   remember(draftKey, id);
+}
+
+/** Has the server keep the workflow of a conversation, by id or name; it is remembered here until then. */
+export async function keepWorkflow(conversationID: string, workflowID: string): Promise<void> {
+  await ask('changeConversation', { path: { id: conversationID }, body: { workflow_id: workflowID } });
+  remember(conversationID, '');
+  void queryClient.invalidateQueries({ queryKey: keys.conversations });
+}
+
+/** Has the server keep the workflow that this browser remembers of a conversation, if there is one. */
+export async function handOver(conversationID: string): Promise<void> {
+  const choice = remembered()[conversationID];
+  if (choice !== undefined) await keepWorkflow(conversationID, (typedOf(choice) ?? choice).trim());
 }
 
 /** What was chosen for a conversation to come holds once it is there. */

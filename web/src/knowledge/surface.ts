@@ -5,7 +5,7 @@ import type { Workflow } from '../api/types.ts';
 import { language, type Language } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
 import { chosenWorkflow } from './choice.ts';
-import { typedOf, useWorkflows, workflowOf } from './workflows.ts';
+import { choiceOf, typedOf, useWorkflows, workflowOf } from './workflows.ts';
 
 /** The words in one language; empty where a workflow has none of its own. */
 export interface Surface {
@@ -21,13 +21,13 @@ export interface Surface {
 export const SurfaceContext = createContext<Surface | null>(null);
 
 /** What the workflow looks like that is chosen for a conversation. */
-export function useSurface(draftKey: string): Surface | null {
+export function useSurface(draftKey: string, kept?: string): Surface | null {
   const chosen = useStore(chosenWorkflow);
   const locale = useStore(language);
   const offered = useWorkflows();
-  const asked = workflowOf(chosen, draftKey, offered);
+  const asked = workflowOf(chosen, draftKey, offered, kept);
   if (asked === '') return null;
-  const typed = typedOf(chosen[draftKey]) !== null;
+  const typed = typedOf(choiceOf(chosen, draftKey, kept, offered)) !== null;
   const found = offered?.find((one) => one.id === asked) ?? (typed ? offered?.find((one) => one.name === asked) : undefined);
   return found ? surfaceOf(found, locale) : null;
 }

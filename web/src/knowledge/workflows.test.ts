@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { workflowFixture } from '../api/fixtures.ts';
 import type { Workflow } from '../api/types.ts';
 import { newDraft } from '../lib/drafts.ts';
-import { asTyped, isOffered, titleOf, typedOf, workflowOf } from './workflows.ts';
+import { asTyped, choiceOf, isOffered, titleOf, typedOf, workflowOf } from './workflows.ts';
 
 function workflow(id: string, owner: string | null, title?: unknown): Workflow {
   return workflowFixture(id, { visibility: owner ? 'private' : 'global', owner_id: owner, schema: title === undefined ? {} : { title } });
@@ -29,6 +29,12 @@ describe('workflows to choose from', () => {
     const offered = [workflow('a', 'ann')];
     expect([workflowOf({ c1: 'a' }, 'c1', offered), workflowOf({ c1: 'gone' }, 'c1', offered), workflowOf({}, 'c1', offered)]).toEqual(['a', '', '']);
     expect(workflowOf({ c1: 'a' }, 'c1', undefined)).toBe('a'); // not known yet: as it was chosen
+  });
+
+  it('are those the server keeps for the conversation, unless this page chose another', () => {
+    const offered = [workflow('a', 'ann'), workflow('b', 'ann')];
+    expect([workflowOf({}, 'c1', offered, 'a'), workflowOf({ c1: 'b' }, 'c1', offered, 'a'), workflowOf({ c1: '' }, 'c1', offered, 'a')]).toEqual(['a', 'b', '']);
+    expect([workflowOf({}, 'c1', offered, 'letters'), typedOf(choiceOf({}, 'c1', 'letters', offered))]).toEqual(['letters', 'letters']); // by its name
   });
 });
 
@@ -57,6 +63,26 @@ describe('a chosen workflow', () => {
     expect(reloaded.chosenWorkflow.get()).toEqual({ c1: 'a' });
     reloaded.chooseWorkflow('c1', '');
     expect(localStorage.getItem('liminal.workflows')).toBeNull();
+  });
+
+  it('is remembered here until the server keeps it', async () => {
+    const page = await import('./choice.ts');
+    const asked: unknown[] = [];
+    let works = false;
+    vi.stubGlobal('fetch', async (_: unknown, init: RequestInit) => {
+      asked.push(JSON.parse(String(init.body)));
+      return new Response(works ? JSON.stringify({ status: 'ok', data: {}, request_id: 'r' }) : '{}', { status: works ? 200 : 404, headers: { 'Content-Type': 'application/json' } });
+    });
+    page.chooseWorkflow('c1', 'a');
+    await expect(page.keepWorkflow('c1', 'a')).rejects.toThrow();
+    works = true;
+    await page.handOver('c1');
+    expect([asked.at(-1), page.chosenWorkflow.get(), localStorage.getItem('liminal.workflows')]).toEqual([{ workflow_id: 'a' }, { c1: 'a' }, null]);
+    page.chooseWorkflow('c2', asTyped(' letters '));
+    await page.handOver('c2');
+    await page.handOver('c3'); // nothing is remembered of it
+    vi.unstubAllGlobals();
+    expect([asked.at(-1), asked.length]).toEqual([{ workflow_id: 'letters' }, 3]);
   });
 
   it('is forgotten with the person, and survives a broken store', async () => {

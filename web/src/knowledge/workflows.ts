@@ -41,9 +41,17 @@ export function typedOf(choice: string | undefined): string | null {
   return choice?.startsWith(byHand) ? choice.slice(byHand.length) : null;
 }
 
+/** What was chosen on this page, else what the server keeps for the conversation, as a choice. */
+export function choiceOf(chosen: Record<string, string>, draftKey: string, kept: string | undefined, offered: Workflow[] | undefined): string {
+  const here = chosen[draftKey];
+  if (here !== undefined) return here;
+  const id = kept ?? '';
+  return id === '' || !offered || offered.some((one) => one.id === id) ? id : asTyped(id);
+}
+
 /** The chosen workflow, unless it is one of those that are no longer offered. */
-export function workflowOf(chosen: Record<string, string>, draftKey: string, offered: Workflow[] | undefined): string {
-  const id = chosen[draftKey] ?? '';
+export function workflowOf(chosen: Record<string, string>, draftKey: string, offered: Workflow[] | undefined, kept?: string): string {
+  const id = choiceOf(chosen, draftKey, kept, offered);
   const typed = typedOf(id);
   if (typed !== null) return typed.trim();
   return offered && !offered.some((one) => one.id === id) ? '' : id;
