@@ -320,7 +320,7 @@ export const en = {
   uploading: (percent: number) => `Sending ${percent} %`,
   waiting: 'Waiting',
   reading: 'Reading…',
-  preparingReader: 'Preparing the PDF reader, which takes some seconds the first time…',
+  preparing: 'Preparing the PDF reader…',
   readingOf: (done: number, total: number) => `Reading ${done} of ${total}`,
   ready: 'Ready',
   passages: (n: number) => (n === 1 ? '1 passage' : `${n} passages`),

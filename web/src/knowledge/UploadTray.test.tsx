@@ -50,7 +50,7 @@ it('says that the reader of PDF files is made ready, and then how far it is', ()
   show('reading');
   const told = (data: object) => act(() => onProgress(uploads.get()[0]!.id, { kind: 'progress', data } as RunEvent));
   told({ message: 'Preparing…', preparing: true });
-  expect(lines()[0]).toContain('Preparing the PDF reader, which takes some seconds the first time…');
+  expect(lines()[0]).toContain('Preparing the PDF reader…');
   told({ message: 'Reading…' });
   expect(lines()[0]).toContain('Reading…');
   told({ message: 'Reading…', done: 20, total: 40 });

@@ -248,8 +248,7 @@ async function followed(run: string, id: string, signal: AbortSignal): Promise<v
 export function onProgress(id: string, event: RunEvent): void {
   if (event.kind !== 'progress') return;
   const { done, total } = event.data;
-  const preparing = 'preparing' in event.data && event.data.preparing === true;
-  change(id, total ? { done: done ?? 0, total, preparing } : { preparing }); // without a total it only says what it is doing
+  change(id, total ? { done: done ?? 0, total } : { preparing: 'preparing' in event.data }); // without a total it only says what it is doing
 }
 
 const pause = 2_000; // ms between two looks at the lists
