@@ -1,8 +1,11 @@
 package api
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -201,4 +204,102 @@ func TestAChangedPlanHoldsWithoutARestart(t *testing.T) {
 		t.Errorf("the log ends with %v", last)
 	}
 	root.do("PATCH", "/v1/plans/gold", map[string]any{"version": 0, "numbers": map[string]any{}}).fails(404, "not_found")
+}
+
+// Requirements: AUTH-21, G-11 (a person is told of what was done to their account)
+func TestAPersonIsToldByMailWhatAnAdministratorChanged(t *testing.T) {
+	t.Parallel()
+	p := &postbox{}
+	var accounts *identity.Accounts
+	w := tunedWorld(t, func(o *identity.Options) { o.Mail, o.PublicURL = p, "https://chat.example.org" }, func(o *Options) {
+		accounts, _ = o.People.(*identity.Accounts)
+	})
+	letters := func() []identity.Letter {
+		w.must(accounts.Close())
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		got := p.letters
+		p.letters = nil
+		return got
+	}
+	root := w.signUp("root@example.org")
+	ada, secret, _ := w.enrol(w.signUp("ada@example.org"))
+	personal := map[string]any{}
+	for _, n := range quota.Numbers() {
+		if n.Personal {
+			personal[n.Key] = n.Least
+		}
+	}
+	change := func(body map[string]any) { root.do("PATCH", "/v1/users/"+ada.id, body).ok() }
+	for _, act := range []struct {
+		what string
+		do   func()
+		says []string // the letter, in this order
+	}{
+		{"role and plan", func() { change(map[string]any{"role": "power", "plan": "paid"}) }, []string{
+			"An administrator changed your Liminal account on 2", "(UTC):", "- Role: Power user (before: User)", "- Plan: Paid (before: Free)",
+			"https://chat.example.org/\n\nIf you did not expect this, ask",
+		}},
+		{"budget", func() { change(map[string]any{"budget": map[string]any{"tokens_per_day": 9, "usd_per_month": 1.5}}) }, []string{
+			"- Budget: 9 tokens a day, 1.5 US dollars a month (before: as the plan says)",
+		}},
+		{"all limits", func() { change(map[string]any{"limits": personal}) }, []string{"- Limits of your own: changes proposed an hour 1, turns a minute 1", "(before: as the plan says)"}},
+		{"nothing", func() { change(map[string]any{"role": "power"}) }, nil},
+		{"the factor", func() { root.do("DELETE", "/v1/users/"+ada.id+"/mfa", nil).ok() }, []string{"- The second factor was taken off", "Set up an authenticator again"}},
+		{"a wrong plan", func() {
+			root.do("PATCH", "/v1/users/"+ada.id, map[string]any{"plan": "gold"}).fails(400, "validation_error")
+		}, nil},
+		{"her own language and time", func() {
+			ada.do("PATCH", "/v1/settings", map[string]any{"locale": "de", "timezone": "Europe/Berlin"}).ok()
+		}, nil},
+		{"suspended", func() { change(map[string]any{"active": false}) }, []string{"Die Verwaltung hat Ihr Liminal-Konto geändert, am ", "(Europe/Berlin):", "- Ihr Konto wurde gesperrt."}},
+		{"reactivated", func() { change(map[string]any{"active": true, "limits": map[string]any{"files": 7}}) }, []string{
+			"- Eigene Grenzen: Anzahl der Dateien 7 (vorher: vorgeschlagene Änderungen je Stunde 1, Anfragen je Minute 1", "- Ihr Konto wurde freigegeben.",
+		}},
+		{"signed out", func() { w.logIn().ok(); root.do("DELETE", "/v1/users/"+ada.id+"/sessions", nil).ok() }, []string{"- Sie wurden überall abgemeldet"}},
+		{"signed out when she was already", func() { root.do("DELETE", "/v1/users/"+ada.id+"/sessions", nil).ok() }, nil},
+		{"the administrator's own", func() { root.do("PATCH", "/v1/users/"+root.id, map[string]any{"plan": "paid"}).ok() }, nil},
+	} {
+		act.do()
+		got := letters()
+		if act.says == nil {
+			if len(got) != 0 {
+				t.Errorf("%s: %+v", act.what, got)
+			}
+			continue
+		}
+		if len(got) != 1 || got[0].To != "ada@example.org" || !strings.Contains(got[0].Subject, "account") && !strings.Contains(got[0].Subject, "Konto") {
+			t.Fatalf("%s: %+v", act.what, got)
+		}
+		rest := got[0].Text
+		for _, part := range act.says {
+			_, after, there := strings.Cut(rest, part)
+			if !there {
+				t.Errorf("%s: %q is missing, or in another place, in\n%s", act.what, part, got[0].Text)
+				break
+			}
+			rest = after
+		}
+		for _, hidden := range []string{"root@example.org", root.id, ada.id, secret, "_", "#", "%!"} { // a number without a word would show its key
+			if strings.Contains(got[0].Text, hidden) {
+				t.Errorf("%s: the letter holds %q:\n%s", act.what, hidden, got[0].Text)
+			}
+		}
+	}
+}
+
+// Who has no mail server, or one that takes nothing, changes accounts all the same.
+func TestAnAccountIsChangedWhereNoMailArrives(t *testing.T) {
+	t.Parallel()
+	w := tunedWorld(t, func(o *identity.Options) { o.Mail = deadPost{} })
+	root, ada := w.signUp("root@example.org"), w.signUp("ada@example.org")
+	root.do("PATCH", "/v1/users/"+ada.id, map[string]any{"role": "power"}).ok()
+	root.do("DELETE", "/v1/users/"+ada.id+"/sessions", nil).ok()
+}
+
+// deadPost takes no letter.
+type deadPost struct{}
+
+func (deadPost) Send(context.Context, identity.Letter) error {
+	return errors.New("no route to the post")
 }

@@ -23,7 +23,7 @@ const module = "liminal"
 var floors = map[string]int{
 	"migrations": 0, "web": 0, "deploy": 0,
 	"internal/fault": 0, "internal/id": 0, "internal/expr": 0, "internal/config": 0,
-	"internal/words": 0, "internal/vault": 0, "internal/tool/reference": 0, "internal/cputime": 0, "internal/cache": 0, "internal/redact": 0, "internal/check": 0,
+	"internal/words": 0, "internal/vault": 0, "internal/tool/reference": 0, "internal/cputime": 0, "internal/cache": 0, "internal/redact": 0, "internal/check": 0, "internal/poll": 0,
 
 	"schemas": 1, "internal/cell": 1, "internal/origin": 1, "internal/remote": 1, "internal/graph": 1, "internal/identity": 1, "internal/model": 1, "internal/embed": 1, "internal/telemetry": 1,
 

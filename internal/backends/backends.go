@@ -3,10 +3,10 @@
 //
 // A Registry keeps what a turn needs of them in memory, so that no turn asks the
 // store, and takes changes in without a restart: at once in the process that
-// makes them, and within moments in every other (see Watch). Keys are sealed
+// makes them, and within moments in every other (see Follow). Keys are sealed
 // where they are kept, and nobody is shown one again.
 //
-// It may import fault, identity, id, model and vault. What speaks to a server
+// It may import fault, identity, id, model, poll and vault. What speaks to a server
 // is handed to it.
 package backends
 

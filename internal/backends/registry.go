@@ -15,6 +15,7 @@ import (
 	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/model"
+	"liminal/internal/poll"
 	"liminal/internal/vault"
 )
 
@@ -99,21 +100,14 @@ func (r *Registry) Refresh(ctx context.Context) error {
 	return nil
 }
 
-// Watch refreshes every so often, until ctx ends: for processes that share a
-// store with others.
-func (r *Registry) Watch(ctx context.Context, every time.Duration) {
-	tick := time.NewTicker(every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+// Follow refreshes every so often until stop is called: for processes that share
+// a store with others. It reads one row each time.
+func (r *Registry) Follow(ctx context.Context, every time.Duration) (stop func()) {
+	return poll.Every(ctx, every, func(ctx context.Context) {
 		if err := r.Refresh(ctx); err != nil && ctx.Err() == nil {
 			r.o.Logger.WarnContext(ctx, "the model backends were not read again; those known stay", "error", err)
 		}
-	}
+	})
 }
 
 // take makes a snapshot. A backend that is as it was keeps its model, with its

@@ -2,7 +2,6 @@ package identity
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"liminal/internal/fault"
@@ -15,6 +14,10 @@ type Administration interface {
 	// PeopleFigures tells of accounts, by id; one that does not exist has no
 	// figures.
 	PeopleFigures(ctx context.Context, ids []string) (map[string]Figures, error)
+	// ChangeAccount is People.ChangeUser that also returns the entry it wrote, as
+	// it was given: without an id, a time and the addresses. It is empty when c
+	// changed nothing, or nobody did it.
+	ChangeAccount(ctx context.Context, id string, c UserChange) (User, AuditEvent, error)
 	// EndUserSessions ends all sign-ins of a user and returns the ids of the
 	// sessions that ended; NotFound if there is no such account.
 	EndUserSessions(ctx context.Context, by, userID string) (ended []string, err error)
@@ -110,20 +113,26 @@ func (a *Accounts) Figures(ctx context.Context, v Viewer, ids []string) (map[str
 // SignOutUser ends every sign-in of an account, for administrators: its access
 // and refresh tokens stop with the next request, its streams and sockets with
 // their next beat, half a minute later at most. It returns how many sessions
-// there were.
+// there were. Whose some ended is told by mail.
 func (a *Accounts) SignOutUser(ctx context.Context, v Viewer, userID string) (int, error) {
 	s, err := a.administration(v)
 	if err != nil {
 		return 0, err
 	}
 	ended, err := s.EndUserSessions(ctx, v.UserID, userID)
-	return len(ended), errors.Join(err, a.denySessions(ctx, ended))
+	if err != nil {
+		return 0, err
+	}
+	if len(ended) > 0 {
+		a.tellChange(ctx, AuditEvent{By: v.UserID, UserID: userID, What: UserSignedOut})
+	}
+	return len(ended), a.denySessions(ctx, ended)
 }
 
 // ClearFactor takes the second factor off an account, for administrators: for
 // somebody who has lost both their authenticator and their recovery codes.
 // Their own they give up with a code, as everybody does: a session alone must
-// not be enough to take it off.
+// not be enough to take it off. Its person is told by mail.
 func (a *Accounts) ClearFactor(ctx context.Context, v Viewer, userID string) error {
 	s, err := a.administration(v)
 	if err != nil {
@@ -135,6 +144,7 @@ func (a *Accounts) ClearFactor(ctx context.Context, v Viewer, userID string) err
 	if err := s.ClearFactor(ctx, v.UserID, userID); err != nil {
 		return err
 	}
+	a.tellChange(ctx, AuditEvent{By: v.UserID, UserID: userID, What: FactorCleared})
 	return a.refreshSessions(ctx, userID)
 }
 

@@ -16,8 +16,8 @@ func (a *Accounts) Users(ctx context.Context, v Viewer, f UserFilter) ([]User, s
 }
 
 // ChangeUser changes an account's role, plan or activity, for administrators.
-// It counts at once, in the sessions there are as well (AUTH-21). Others are
-// refused before the account is looked for.
+// It counts at once, in the sessions there are as well (AUTH-21), and its person
+// is told by mail. Others are refused before the account is looked for.
 func (a *Accounts) ChangeUser(ctx context.Context, v Viewer, userID string, c UserChange) (User, error) {
 	if !v.IsAdmin() {
 		return User{}, fault.New(fault.Forbidden, "Only an administrator changes accounts.")
@@ -25,9 +25,16 @@ func (a *Accounts) ChangeUser(ctx context.Context, v Viewer, userID string, c Us
 	if c.Role != nil && *c.Role != RoleUser && *c.Role != RolePower && *c.Role != RoleAdmin {
 		return User{}, fault.New(fault.Invalid, "The role must be user, power or admin.").With(map[string]any{"field": "role"})
 	}
-	return a.change(ctx, userID, UserChange{
-		Role: c.Role, Plan: c.Plan, Active: c.Active, Budget: c.Budget, Limits: c.Limits, By: v.UserID,
-	})
+	c = UserChange{Role: c.Role, Plan: c.Plan, Active: c.Active, Budget: c.Budget, Limits: c.Limits, By: v.UserID}
+	if a.o.Administration == nil {
+		return a.change(ctx, userID, c)
+	}
+	u, entry, err := a.o.Administration.ChangeAccount(ctx, userID, c)
+	if err != nil {
+		return User{}, err
+	}
+	a.tellChange(ctx, entry)
+	return u, a.refreshSessions(ctx, userID)
 }
 
 // KeepOneSession makes each of a viewer's sign-ins end the others, or not

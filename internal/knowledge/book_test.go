@@ -65,9 +65,9 @@ func TestABookComesInWithProgressAndIsCitedByPage(t *testing.T) {
 	b := setup(t, func(o *knowledge.Options) { o.Embedder, o.Batch = e, 64 })
 	d := b.put(t, b.newContext(t, b.viewer), "handbook.pdf", string(book(bookPages)))
 	var pages []int
-	watched := extract.WithProgress(ctx, func(done, total int) {
-		if total == bookPages {
-			pages = append(pages, done)
+	watched := extract.WithProgress(ctx, func(at extract.Progress) {
+		if at.Total == bookPages {
+			pages = append(pages, at.Done)
 		}
 	})
 	if _, _, err := b.Extract(watched, b.viewer, d.ID, "run", b.open); err != nil {

@@ -62,6 +62,43 @@ func TestAQuestionIsVagueOnlyWhenNothingWasFoundOfIt(t *testing.T) {
 }
 
 // Requirements: RAG-16
+func TestNoQuestionIsVagueWhereThereIsNothingToFind(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ask := func(of ...string) knowledge.Found {
+		f, err := b.search(t, b.viewer, knowledge.Question{Text: "What is it?", ContextIDs: of})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	if f := ask(); f.Clarity != knowledge.Nothing {
+		t.Errorf("without a context: %s", f.Clarity)
+	}
+	c, empty := b.newContext(t, b.viewer), b.newContext(t, b.viewer)
+	if f := ask(empty); f.Clarity != knowledge.Nothing || len(f.Unread) != 0 {
+		t.Errorf("in an empty context: %s, unread %v", f.Clarity, f.Unread)
+	}
+	one := b.put(t, c, "a.md", "# The gate\n\nThe gate is open from eight to six.\n")
+	one.Status = knowledge.Waiting
+	if err := b.SetDocument(t.Context(), b.viewer, one); err != nil {
+		t.Fatal(err)
+	}
+	if f := ask(c); f.Clarity != knowledge.Nothing || len(f.Unread) != 1 || !f.Unread[0].Coming() {
+		t.Errorf("while the only document is read: %s, unread %v", f.Clarity, f.Unread)
+	}
+	if _, err := b.ingest(t, one.ID); err != nil {
+		t.Fatal(err)
+	}
+	if f := ask(c); f.Clarity != knowledge.Vague {
+		t.Errorf("once it is read: %s", f.Clarity)
+	}
+	if f := ask(empty, c); f.Clarity != knowledge.Vague {
+		t.Errorf("with an empty context beside it: %s", f.Clarity)
+	}
+}
+
+// Requirements: RAG-16
 func TestAWordThatIsNoneDoesNotHideWhatIsThere(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -87,11 +87,11 @@ func (l *Library) Search(ctx context.Context, v identity.Viewer, q Question) (Fo
 // search is Search where the question may look.
 func (l *Library) search(ctx context.Context, v identity.Viewer, q Question, scope scope) (Found, error) {
 	in := inquire(q.Text)
+	if len(scope.contexts) == 0 || in.vague() && scope.empty() {
+		return nothing(), nil
+	}
 	if in.vague() {
 		return l.vague(ctx, v, scope)
-	}
-	if len(scope.contexts) == 0 {
-		return nothing(), nil
 	}
 	hits, err := l.hits(ctx, v, in, scope)
 	if err != nil {
@@ -132,6 +132,14 @@ func nothing() Found {
 type scope struct {
 	contexts  []Context
 	documents []string
+}
+
+// empty reports whether there is no document, or none that has been read whole.
+// Who asks is told that, or asked to wait, and not what they may have meant. A
+// chosen document is judged by itself.
+func (s scope) empty() bool {
+	read := func(c Context) bool { return c.Chunks > 0 && c.Documents > c.Unread }
+	return len(s.documents) == 0 && !slices.ContainsFunc(s.contexts, read)
 }
 
 func (s scope) holds(contextID string) bool {

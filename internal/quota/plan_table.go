@@ -11,6 +11,7 @@ import (
 
 	"liminal/internal/fault"
 	"liminal/internal/identity"
+	"liminal/internal/poll"
 )
 
 // PlanVersion is what administrators have changed of a plan, by the latest of
@@ -159,23 +160,11 @@ func (t *PlanTable) ignored(ctx context.Context, what, name string, keys []strin
 // Follow loads the table every so often until stop is called, which waits for
 // it: another process may have changed something. It reads one row each time.
 func (t *PlanTable) Follow(ctx context.Context, every time.Duration) (stop func()) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		tick := time.NewTicker(every)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				if err := t.Load(ctx); err != nil && ctx.Err() == nil {
-					t.logger.WarnContext(ctx, "the plans cannot be read; they stay as they were", "error", err)
-				}
-			}
+	return poll.Every(ctx, every, func(ctx context.Context) {
+		if err := t.Load(ctx); err != nil && ctx.Err() == nil {
+			t.logger.WarnContext(ctx, "the plans cannot be read; they stay as they were", "error", err)
 		}
 	})
-	return func() { cancel(); wg.Wait() }
 }
 
 // PlanView is a plan as an administrator sees it.

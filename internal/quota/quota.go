@@ -2,7 +2,7 @@
 // a ledger, idempotency keys over a store, budgets over a store of usage, and
 // plans, whose numbers are data (plans.json), over a store of what was changed.
 //
-// It may import fault, id and identity. It knows no HTTP and no database:
+// It may import fault, id, identity and poll. It knows no HTTP and no database:
 // Ledger, Store, UsageStore and PlanStore are its ports.
 package quota
 

@@ -198,9 +198,15 @@ func containing(part string) string {
 }
 
 // ChangeUser implements identity.Store.
-func (s *Store) ChangeUser(ctx context.Context, id string, c identity.UserChange) (u identity.User, err error) {
+func (s *Store) ChangeUser(ctx context.Context, id string, c identity.UserChange) (identity.User, error) {
+	u, _, err := s.ChangeAccount(ctx, id, c)
+	return u, err
+}
+
+// ChangeAccount implements identity.Administration.
+func (s *Store) ChangeAccount(ctx context.Context, id string, c identity.UserChange) (u identity.User, e identity.AuditEvent, err error) {
 	if id == identity.SystemAccount {
-		return u, errReserved()
+		return u, e, errReserved()
 	}
 	err = s.write(ctx, identity.System(), func(tx Tx) error {
 		if err := tx.Lock(accounts); err != nil {
@@ -236,9 +242,10 @@ func (s *Store) ChangeUser(ctx context.Context, id string, c identity.UserChange
 				return err
 			}
 		}
-		return s.auditUser(tx, c.By, was, u, own, owns)
+		e, err = s.auditUser(tx, c.By, was, u, own, owns)
+		return err
 	})
-	return u, err
+	return u, e, err
 }
 
 // anotherRules is a Conflict when nobody but id administers this place.

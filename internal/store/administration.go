@@ -30,10 +30,10 @@ func (s *Store) audit(tx Tx, by string, e identity.AuditEvent) error {
 	return err
 }
 
-// auditUser writes down how an account differs from what it was; nothing when
-// it does not.
-func (s *Store) auditUser(tx Tx, by string, was, is identity.User, own, owns map[string]float64) error {
-	e := identity.AuditEvent{What: identity.UserChanged, UserID: is.ID, Was: map[string]any{}, Became: map[string]any{}}
+// auditUser writes down how an account differs from what it was, and returns
+// the entry; none when it does not.
+func (s *Store) auditUser(tx Tx, by string, was, is identity.User, own, owns map[string]float64) (identity.AuditEvent, error) {
+	e := identity.AuditEvent{What: identity.UserChanged, By: by, UserID: is.ID, Was: map[string]any{}, Became: map[string]any{}}
 	put := func(name string, before, after any) {
 		if !reflect.DeepEqual(before, after) {
 			e.Was[name], e.Became[name] = before, after
@@ -45,9 +45,9 @@ func (s *Store) auditUser(tx Tx, by string, was, is identity.User, own, owns map
 	put("budget", was.Budget, is.Budget)
 	put("limits", own, owns)
 	if len(e.Became) == 0 {
-		return nil
+		return identity.AuditEvent{}, nil
 	}
-	return s.audit(tx, by, e)
+	return e, s.audit(tx, by, e)
 }
 
 // EndUserSessions implements identity.Administration.

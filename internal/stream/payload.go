@@ -94,8 +94,11 @@ type ResetData struct {
 type ProgressData struct {
 	Done    *int   `json:"done,omitempty"`
 	Message string `json:"message" doc:"what is done, for people"`
-	Total   *int   `json:"total,omitempty"`
-	Unit    string `json:"unit,omitempty" doc:"pages or passages"`
+	// Preparing is true while what shall do it is made ready, as the reader of
+	// PDF files is the first time.
+	Preparing bool   `json:"preparing,omitempty" doc:"what shall read is made ready first"`
+	Total     *int   `json:"total,omitempty"`
+	Unit      string `json:"unit,omitempty" doc:"pages or passages"`
 }
 
 // Choice is one answer a question offers.

@@ -49,10 +49,8 @@ func (p *Platform) openRegistry(ctx context.Context, o Options) error {
 		return fmt.Errorf("the model backends: %w", err)
 	}
 	if o.Config.Production() {
-		watched, stop := context.WithCancel(context.WithoutCancel(ctx))
-		done := make(chan struct{})
-		go func() { defer close(done); p.registry.Watch(watched, registryEvery) }()
-		p.closes("the model backends", func() error { stop(); <-done; return nil })
+		stop := p.registry.Follow(ctx, registryEvery)
+		p.closes("the model backends", func() error { stop(); return nil })
 	}
 	return nil
 }

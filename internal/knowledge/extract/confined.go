@@ -57,10 +57,11 @@ type readAnswer struct {
 	Unsupported bool       `json:"unsupported,omitempty"`
 }
 
-// pagesRead is how far it is.
-type pagesRead struct {
-	Done  int `json:"done"`
-	Total int `json:"total"`
+// readSoFar is how far it is.
+type readSoFar struct {
+	Done      int  `json:"done"`
+	Total     int  `json:"total"`
+	Preparing bool `json:"preparing,omitempty"`
 }
 
 // Serve is the work of a process that the Parsers of NewConfined start: it reads
@@ -75,7 +76,7 @@ func Serve(in io.Reader, out io.Writer, code string) error {
 		if err := json.Unmarshal(w.Task, &task); err != nil {
 			return nil, err
 		}
-		ctx := WithProgress(context.Background(), func(done, total int) { w.Tell(pagesRead{done, total}) })
+		ctx := WithProgress(context.Background(), func(at Progress) { w.Tell(readSoFar(at)) })
 		x, err := p.Parse(ctx, task.Name, task.MIME, w.Body, w.Size)
 		if err == nil {
 			return readAnswer{Document: x}, nil
@@ -97,9 +98,9 @@ func (p *Parsers) confined(ctx context.Context, name, mime string, r io.ReaderAt
 		Task: readTask{path.Base(name), mime}, Body: io.NewSectionReader(r, 0, size), Size: size,
 		Limits: cell.Limits{Memory: memoryFor(size), CPU: p.timeFor(size), Wall: readWall, Output: readOutput},
 		Told: func(raw json.RawMessage) {
-			var at pagesRead
-			if tell, ok := ctx.Value(progressKey{}).(func(done, total int)); ok && json.Unmarshal(raw, &at) == nil {
-				tell(at.Done, at.Total)
+			var at readSoFar
+			if json.Unmarshal(raw, &at) == nil {
+				report(ctx, Progress(at))
 			}
 		},
 	})

@@ -184,18 +184,34 @@ func NoText(name string) *fault.Error {
 // progressKey is where a context keeps who is told of pages.
 type progressKey struct{}
 
+// Progress is what is told of a file while it is read.
+type Progress struct {
+	Done, Total int // pages; zero: nothing is known of them yet
+	// Preparing: the reader itself is made ready. That takes seconds where it has
+	// to be compiled, once in an installation.
+	Preparing bool
+}
+
 // WithProgress is a context whose Parse tells from time to time how many pages
-// of a long file it has read, of how many.
-func WithProgress(ctx context.Context, tell func(done, total int)) context.Context {
+// of a long file it has read, of how many; and, when that takes long, that the
+// reader is being made ready, and then that it is. It tells one thing after the
+// other.
+func WithProgress(ctx context.Context, tell func(Progress)) context.Context {
 	return context.WithValue(ctx, progressKey{}, tell)
+}
+
+func report(ctx context.Context, at Progress) {
+	if tell, ok := ctx.Value(progressKey{}).(func(Progress)); ok {
+		tell(at)
+	}
 }
 
 // everyPages is how many pages lie between two reports.
 const everyPages = 20
 
 func reportPages(ctx context.Context, done, total int) {
-	if tell, ok := ctx.Value(progressKey{}).(func(done, total int)); ok && done > 0 && done%everyPages == 0 {
-		tell(done, total)
+	if done > 0 && done%everyPages == 0 {
+		report(ctx, Progress{Done: done, Total: total})
 	}
 }
 

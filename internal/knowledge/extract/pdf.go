@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"regexp"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/klippa-app/go-pdfium"
@@ -33,7 +34,7 @@ const (
 	pdfInstances = 2    // documents read at once
 )
 
-// newPDFEngine makes the reader ready. That compiles it, which takes a second;
+// newPDFEngine makes the reader ready. That compiles it, which takes seconds of a processor;
 // where there is a folder for it, what was compiled is kept there.
 func newPDFEngine(code string) (*pdfEngine, error) {
 	runtime := wazero.NewRuntimeConfig().WithCloseOnContextDone(true).WithMemoryLimitPages(pdfMemory)
@@ -56,11 +57,29 @@ func newPDFEngine(code string) (*pdfEngine, error) {
 	return &pdfEngine{pool}, nil
 }
 
+// preparingAfter is how long the reader may take to be ready before whoever
+// waits is told of it. Compiled already it is ready sooner.
+const preparingAfter = time.Second
+
+// readyPDF is the reader, for which the first PDF of an installation waits for
+// seconds: it is compiled then and not before, so that nobody pays for it who
+// has no PDF. Who waits is told what for.
+func (p *Parsers) readyPDF(ctx context.Context) (*pdfEngine, error) {
+	told := make(chan struct{})
+	late := time.AfterFunc(preparingAfter, func() { defer close(told); report(ctx, Progress{Preparing: true}) })
+	engine, err := p.pdf()
+	if !late.Stop() {
+		<-told
+		report(ctx, Progress{})
+	}
+	return engine, err
+}
+
 func (e *pdfEngine) close() error { return e.pool.Close() }
 
 // parsePDF reads the text of every page (RAG-02).
 func (p *Parsers) parsePDF(ctx context.Context, r io.ReaderAt, size int64) (Document, error) {
-	engine, err := p.pdf()
+	engine, err := p.readyPDF(ctx)
 	if err != nil {
 		return Document{}, err
 	}

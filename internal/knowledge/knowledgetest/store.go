@@ -60,7 +60,7 @@ func (s *MemStore) Context(_ context.Context, v identity.Viewer, id string) (kno
 	defer s.mu.Unlock()
 	for _, c := range s.contexts {
 		if c.ID == id && (c.UserID == v.UserID || c.UserID == "") {
-			return s.unread(c), nil
+			return s.tallied(c), nil
 		}
 	}
 	return knowledge.Context{}, fault.New(fault.NotFound, "There is no such context.")
@@ -73,7 +73,7 @@ func (s *MemStore) ListContexts(_ context.Context, v identity.Viewer, _, _ strin
 	var out []knowledge.Context
 	for _, c := range s.contexts {
 		if c.UserID == v.UserID {
-			out = append(out, s.unread(c))
+			out = append(out, s.tallied(c))
 		}
 	}
 	return out, "", nil
@@ -171,11 +171,17 @@ func (s *MemStore) counted(d knowledge.Document) knowledge.Document {
 	return d
 }
 
-// unread is a context with the count of its documents on their way in.
-func (s *MemStore) unread(c knowledge.Context) knowledge.Context {
-	c.Unread = 0
+// tallied is a context with the counts of its documents, of those on their way
+// in, and of their chunks.
+func (s *MemStore) tallied(c knowledge.Context) knowledge.Context {
+	c.Documents, c.Unread, c.Chunks = 0, 0, 0
 	for _, d := range s.documents {
-		if d.ContextID == c.ID && !d.Superseded() && (d.Status == knowledge.Waiting || d.Status == knowledge.Reading) {
+		if d.ContextID != c.ID || d.Superseded() {
+			continue
+		}
+		c.Documents++
+		c.Chunks += d.Chunks
+		if d.Status == knowledge.Waiting || d.Status == knowledge.Reading {
 			c.Unread++
 		}
 	}

@@ -20,8 +20,15 @@ func (extractText) Name() string { return "ingest.extract_v1" }
 
 func (t extractText) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
 	c.Emit(stream.ProgressData{Message: "Reading the file…"})
-	ctx = extract.WithProgress(ctx, func(done, total int) {
-		c.Emit(stream.ProgressData{Done: &done, Total: &total, Unit: "pages", Message: "Reading the file…"})
+	ctx = extract.WithProgress(ctx, func(at extract.Progress) {
+		switch {
+		case at.Preparing:
+			c.Emit(stream.ProgressData{Preparing: true, Message: "Preparing the reader of PDF files: the first time takes some seconds…"})
+		case at.Total == 0:
+			c.Emit(stream.ProgressData{Message: "Reading the file…"})
+		default:
+			c.Emit(stream.ProgressData{Done: &at.Done, Total: &at.Total, Unit: "pages", Message: "Reading the file…"})
+		}
 	})
 	d, outcome, err := t.intake.Extract(ctx, c.Viewer, words(c, "document_id"), c.RunID, parse(t).open)
 	if err != nil {

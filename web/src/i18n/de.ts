@@ -308,6 +308,7 @@ export const de: Dictionary = {
   uploading: (percent) => `Wird gesendet, ${percent} %`,
   waiting: 'Wartet',
   reading: 'Wird gelesen…',
+  preparing: 'Wird vorbereitet…',
   readingOf: (done, total) => `Gelesen: ${done} von ${total}`,
   ready: 'Bereit',
   passages: (n) => (n === 1 ? '1 Textstelle' : `${n} Textstellen`),

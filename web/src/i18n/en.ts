@@ -321,6 +321,7 @@ export const en = {
   uploading: (percent: number) => `Sending ${percent} %`,
   waiting: 'Waiting',
   reading: 'Reading…',
+  preparing: 'Preparing the PDF reader…',
   readingOf: (done: number, total: number) => `Reading ${done} of ${total}`,
   ready: 'Ready',
   passages: (n: number) => (n === 1 ? '1 passage' : `${n} passages`),

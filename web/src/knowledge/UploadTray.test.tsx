@@ -1,10 +1,11 @@
 import { act } from 'react';
 import { createRoot, type Root } from 'react-dom/client';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { RunEvent } from '../api/types.ts';
 import { setLanguage } from '../i18n/index.ts';
 import { nothingLeftOut } from './found.ts';
 import { UploadTray } from './UploadTray.tsx';
-import { leftOut, uploads, type Upload } from './uploads.ts';
+import { leftOut, onProgress, uploads, type Upload } from './uploads.ts';
 
 Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
 
@@ -43,6 +44,17 @@ it('has a row for each of a few files, and one line for many', () => {
   expect(lines()).toHaveLength(6);
   press('Hide files');
   expect(show('ready', 'ready', 'ready', 'ready', 'ready')).toEqual(['ready: 5 files are ready.']);
+});
+
+it('says that the reader of PDF files is made ready, and then how far it is', () => {
+  show('reading');
+  const told = (data: object) => act(() => onProgress(uploads.get()[0]!.id, { kind: 'progress', data } as RunEvent));
+  told({ message: 'Preparing…', preparing: true });
+  expect(lines()[0]).toContain('Preparing the PDF reader…');
+  told({ message: 'Reading…' });
+  expect(lines()[0]).toContain('Reading…');
+  told({ message: 'Reading…', done: 20, total: 40 });
+  expect(lines()[0]).toContain('Reading 20 of 40');
 });
 
 it('has one line for many that failed, which all go at once', () => {

@@ -188,7 +188,7 @@ function Dismiss({ label, act }: { label: string; act(): void }) {
 function stateOf(row: Upload, words: Dictionary): string {
   if (row.phase === 'waiting') return words.waiting;
   if (row.phase === 'sending') return words.uploading(row.done);
-  if (row.phase === 'reading') return row.total > 0 ? words.readingOf(row.done, row.total) : words.reading;
+  if (row.phase === 'reading') return row.total > 0 ? words.readingOf(row.done, row.total) : row.preparing ? words.preparing : words.reading;
   if (row.phase === 'failed') return [row.problem, row.replaces && words.stillUsed(cameAt(row.replaces))].filter(Boolean).join(' ');
   return [words.ready, row.passages > 0 && words.passages(row.passages), row.replaces && words.replaced(cameAt(row.replaces))].filter(Boolean).join(' · ');
 }

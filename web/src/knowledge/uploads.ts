@@ -22,6 +22,8 @@ export interface Upload {
   phase: 'waiting' | 'sending' | 'reading' | 'ready' | 'failed';
   done: number;
   total: number;
+  /** What reads it is made ready first: the reader of PDF files, the first time. */
+  preparing?: boolean;
   passages: number;
   /** When the version came that it takes the place of; missing: it is new. */
   replaces?: string | undefined;
@@ -243,10 +245,10 @@ async function followed(run: string, id: string, signal: AbortSignal): Promise<v
   }
 }
 
-function onProgress(id: string, event: RunEvent): void {
+export function onProgress(id: string, event: RunEvent): void {
   if (event.kind !== 'progress') return;
   const { done, total } = event.data;
-  if (total) change(id, { done: done ?? 0, total }); // else it only says what it is doing
+  change(id, total ? { done: done ?? 0, total } : { preparing: 'preparing' in event.data }); // without a total it only says what it is doing
 }
 
 const pause = 2_000; // ms between two looks at the lists

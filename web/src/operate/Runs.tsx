@@ -3,12 +3,12 @@ import { useQuery } from '@tanstack/react-query';
 import { ask } from '../api/ask.ts';
 import { isOver, useRuns, type OperatedRun, type RunFilter } from '../api/runs.ts';
 import type { Dictionary } from '../i18n/en.ts';
-import { sentence } from '../i18n/errors.ts';
 import { language, useWords } from '../i18n/index.ts';
 import { duration } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';
 import { when } from './figures.ts';
-import { Loading, Pills, useAdmin } from './parts.tsx';
+import { Chooser, Listing } from './Listing.tsx';
+import { Pills, useAdmin } from './parts.tsx';
 
 const kinds = ['chat', 'graph', 'ingest', 'tool', 'patch', 'architect'] as const;
 const statuses = ['queued', 'running', 'waiting', 'done', 'failed', 'cancelled'] as const;
@@ -21,25 +21,9 @@ export function Runs() {
   const runs = useRuns(filter);
   const all = runs.data?.pages.flatMap((page) => page.data) ?? [];
   return (
-    <>
-      <header className="list-head">
-        <h1>{words.runs}</h1>
-        <Filters filter={filter} narrow={narrow} admin={admin} />
-      </header>
-      {runs.isError && (
-        <p role="alert" className="problem">
-          {sentence(runs.error)}
-        </p>
-      )}
-      {runs.isPending && <Loading />}
-      {runs.data && all.length === 0 && <p className="nothing">{words.noRuns}</p>}
-      {all.length > 0 && <Table runs={all} whose={filter.all} />}
-      {runs.hasNextPage && (
-        <button type="button" className="more-rows" disabled={runs.isFetchingNextPage} onClick={() => void runs.fetchNextPage()}>
-          {words.showMore}
-        </button>
-      )}
-    </>
+    <Listing title={words.runs} filters={<Filters filter={filter} narrow={narrow} admin={admin} />} pages={runs} nothing={words.noRuns} more={words.showMore}>
+      {all.length > 0 ? <Table runs={all} whose={filter.all} /> : null}
+    </Listing>
   );
 }
 
@@ -73,8 +57,8 @@ function Filters({ filter, narrow, admin }: { filter: RunFilter; narrow: Narrow;
   const words = useWords();
   return (
     <div className="filters">
-      <Chooser label={words.kindLabel} value={filter.kind} onChoose={(kind) => narrow({ kind })} options={kinds.map((kind) => [kind, words.runKind(kind)])} />
-      <Chooser label={words.patchStatus} value={filter.status} onChoose={(status) => narrow({ status })} options={statuses.map((status) => [status, words.runStatus(status)])} />
+      <Chooser label={words.kindLabel} any={words.anyKind} value={filter.kind} onChoose={(kind) => narrow({ kind })} options={kinds.map((kind) => [kind, words.runKind(kind)])} />
+      <Chooser label={words.patchStatus} any={words.anyKind} value={filter.status} onChoose={(status) => narrow({ status })} options={statuses.map((status) => [status, words.runStatus(status)])} />
       <ArtifactChooser value={filter.artifact_id} onChoose={(artifact_id) => narrow({ artifact_id })} />
       {admin && (
         <Pills
@@ -91,30 +75,6 @@ function Filters({ filter, narrow, admin }: { filter: RunFilter; narrow: Narrow;
   );
 }
 
-interface ChooserProps<T extends string> {
-  label: string;
-  value: T | '';
-  options: [T, string][];
-  onChoose(value: T | ''): void;
-}
-
-function Chooser<T extends string>({ label, value, options, onChoose }: ChooserProps<T>) {
-  const words = useWords();
-  return (
-    <label className="filter">
-      <span>{label}</span>
-      <select value={value} onChange={(event) => onChoose(event.target.value as T | '')}>
-        <option value="">{words.anyKind}</option>
-        {options.map(([one, text]) => (
-          <option key={one} value={one}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-}
-
 /** Workflows are what runs follow. */
 function ArtifactChooser({ value, onChoose }: { value: string; onChoose(value: string): void }) {
   const words = useWords();
@@ -125,7 +85,7 @@ function ArtifactChooser({ value, onChoose }: { value: string; onChoose(value: s
   });
   const options = (workflows.data ?? []).map((one): [string, string] => [one.id, one.name]);
   if (value && !options.some(([id]) => id === value)) options.push([value, value.slice(0, 8)]);
-  return <Chooser label={words.artifactLabel} value={value} options={options} onChoose={onChoose} />;
+  return <Chooser label={words.artifactLabel} any={words.anyKind} value={value} options={options} onChoose={onChoose} />;
 }
 
 /** How long a run took, or has been taking. */

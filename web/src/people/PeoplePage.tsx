@@ -2,11 +2,11 @@ import './styles.ts';
 import { useEffect, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
 import { usePeople, usePlans, type Account, type PeopleFilter } from '../api/people.ts';
-import { sentence } from '../i18n/errors.ts';
 import { language } from '../i18n/index.ts';
 import { money } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';
-import { Ago, Loading } from '../operate/parts.tsx';
+import { Chooser, Listing } from '../operate/Listing.tsx';
+import { Ago } from '../operate/parts.tsx';
 import { short } from '../operate/UsageTiles.tsx';
 import { usePeopleWords } from './words.ts';
 
@@ -24,25 +24,9 @@ export default function PeoplePage() {
     document.title = `${words.people} · Liminal`;
   }, [words]);
   return (
-    <>
-      <header className="list-head">
-        <h1>{words.people}</h1>
-        <Filters filter={filter} narrow={narrow} />
-      </header>
-      {people.isError && (
-        <p role="alert" className="problem">
-          {sentence(people.error)}
-        </p>
-      )}
-      {people.isPending && <Loading />}
-      {people.data && all.length === 0 && <p className="nothing">{words.none}</p>}
-      {all.length > 0 && <Table people={all} stale={people.isPlaceholderData} />}
-      {people.hasNextPage && (
-        <button type="button" className="more-rows" disabled={people.isFetchingNextPage} onClick={() => void people.fetchNextPage()}>
-          {words.more}
-        </button>
-      )}
-    </>
+    <Listing title={words.people} filters={<Filters filter={filter} narrow={narrow} />} pages={people} nothing={words.none} more={words.more}>
+      {all.length > 0 ? <Table people={all} stale={people.isPlaceholderData} /> : null}
+    </Listing>
   );
 }
 
@@ -69,9 +53,9 @@ function Filters({ filter, narrow }: { filter: PeopleFilter; narrow: Narrow }) {
   return (
     <search className="filters">
       <Find value={filter.q} onFind={(q) => narrow({ q })} />
-      <Chooser label={words.role} value={filter.role} options={roles.map((one) => [one, words.roleName(one)])} onChoose={(role) => narrow({ role: role as PeopleFilter['role'] })} />
-      <Chooser label={words.plan} value={filter.plan} options={plans.map((one) => [one, words.planName(one)])} onChoose={(plan) => narrow({ plan })} />
-      <Chooser label={words.state} value={filter.state} options={states.map((one) => [one, words[one]])} onChoose={(state) => narrow({ state: state as PeopleFilter['state'] })} />
+      <Chooser label={words.role} any={words.any} value={filter.role} options={roles.map((one) => [one, words.roleName(one)])} onChoose={(role) => narrow({ role })} />
+      <Chooser label={words.plan} any={words.any} value={filter.plan} options={plans.map((one) => [one, words.planName(one)])} onChoose={(plan) => narrow({ plan })} />
+      <Chooser label={words.state} any={words.any} value={filter.state} options={states.map((one) => [one, words[one]])} onChoose={(state) => narrow({ state })} />
     </search>
   );
 }
@@ -89,23 +73,6 @@ function Find({ value, onFind }: { value: string; onFind(q: string): void }) {
     <label className="filter find-person">
       <span>{words.find}</span>
       <input type="search" value={text} maxLength={200} onChange={(event) => setText(event.target.value)} />
-    </label>
-  );
-}
-
-function Chooser({ label, value, options, onChoose }: { label: string; value: string; options: [string, string][]; onChoose(value: string): void }) {
-  const words = usePeopleWords();
-  return (
-    <label className="filter">
-      <span>{label}</span>
-      <select value={value} onChange={(event) => onChoose(event.target.value)}>
-        <option value="">{words.any}</option>
-        {options.map(([one, text]) => (
-          <option key={one} value={one}>
-            {text}
-          </option>
-        ))}
-      </select>
     </label>
   );
 }
