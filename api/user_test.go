@@ -206,7 +206,6 @@ func TestAChangedPlanHoldsWithoutARestart(t *testing.T) {
 	root.do("PATCH", "/v1/plans/gold", map[string]any{"version": 0, "numbers": map[string]any{}}).fails(404, "not_found")
 }
 
-// Requirements: AUTH-21, G-11 (a person is told of what was done to their account)
 func TestAPersonIsToldByMailWhatAnAdministratorChanged(t *testing.T) {
 	t.Parallel()
 	p := &postbox{}

@@ -386,6 +386,8 @@ export interface ChangeConversationInputBody {
   pinned?: boolean;
   status?: 'open' | 'archived';
   title?: string;
+  /** the workflow from here on, by id or name; empty: chosen by what is bound */
+  workflow_id?: string;
 }
 
 export interface ChangeHead {
@@ -482,7 +484,7 @@ export interface ChatRequest {
   tagged_set_ids?: string[] | null;
   /** the editor's document, at most 64 KB */
   tiptap_json?: Record<string, unknown> | null;
-  /** a workflow's id or name */
+  /** a workflow's id or name, for this turn; missing: the conversation's, empty: chosen by what is bound */
   workflow_id?: string | null;
 }
 
@@ -572,6 +574,8 @@ export interface Conversation {
   status: 'open' | 'archived';
   title: string;
   updated_at: string;
+  /** the workflow I chose for it, by id or name; empty: chosen by what is bound */
+  workflow_id: string;
 }
 
 export interface Coverage {
@@ -1573,6 +1577,8 @@ export interface ProgressData {
   done?: number;
   /** what is done, for people */
   message: string;
+  /** what shall read is made ready first */
+  preparing?: boolean;
   total?: number;
   /** pages or passages */
   unit?: string;

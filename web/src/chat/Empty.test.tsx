@@ -37,7 +37,6 @@ function shown(contexts?: { documents: number }[]): string {
 
 const first = 'There is nothing to answer from yet: drop files or a folder anywhere in this window';
 
-// Requirements: UI-29 (empty state)
 it('tells a newcomer how documents come in, and nobody who has some', () => {
   expect(shown([])).toContain(first);
   act(() => root.render(null));

@@ -1,9 +1,9 @@
 import { useEffect, useId, useMemo, useRef, useState, type ReactNode } from 'react';
 import type { JsonSchema } from '../api/types.ts';
-import { useWords } from '../i18n/index.ts';
 import { answerOf, initialEntries, wordsOf, type Entries, type Wrong } from './answer.ts';
 import { fieldsOf, type Field } from './fields.ts';
 import { dropEntries, keepEntries, keptEntries } from './kept.ts';
+import { useFormWords } from './words.ts';
 
 interface Props {
   /** Names the form, so that what stands in it is kept. */
@@ -22,7 +22,7 @@ interface Props {
 
 /** A form with a field for whatever a JSON Schema asks for. */
 export function SchemaForm({ id, schema, label, busy, focus, onAnswer, beside }: Props) {
-  const words = useWords();
+  const words = useFormWords();
   const fields = useMemo(() => fieldsOf(schema), [schema]);
   const [entries, setEntries] = useState<Entries>(() => ({ ...initialEntries(fields), ...keptEntries(id) }));
   const [wrong, setWrong] = useState<Wrong>({});
@@ -90,7 +90,7 @@ interface Shared {
 }
 
 function Group({ field, ...shared }: Shared) {
-  const words = useWords();
+  const words = useFormWords();
   return (
     <fieldset className="form-group">
       <legend>
@@ -107,7 +107,7 @@ function Group({ field, ...shared }: Shared) {
 /** One field with its title, what is said about it, and what is wrong with it. */
 function One(props: Shared) {
   const { field, wrong } = props;
-  const words = useWords();
+  const words = useFormWords();
   const about = useId();
   const problem = wrong[field.path];
   const optional = !field.required && field.kind !== 'boolean' && <small className="optional">{words.formOptional}</small>;
@@ -174,7 +174,7 @@ function Many({ field, entries, wrong, change }: Shared) {
 }
 
 function Control({ field, entries, wrong, change, described }: Shared & { described: string | undefined }) {
-  const words = useWords();
+  const words = useFormWords();
   const shared = {
     value: String(entries[field.path] ?? ''),
     required: field.required,

@@ -1,8 +1,8 @@
 // What a person filled in, as the answer it makes; and what is wrong with it as
 // far as that is plain, in their own language.
 
-import type { Dictionary } from '../i18n/en.ts';
 import type { Choice, Field } from './fields.ts';
+import type { FormWords } from './words.ts';
 
 /** What stands in the fields, by their paths: a text, of a choice its number, of several theirs. */
 export type Entries = Record<string, string | boolean | string[]>;
@@ -46,14 +46,14 @@ function same(choice: Choice, value: unknown): boolean {
 }
 
 /** The answer that the fields make, or what is wrong with them. */
-export function answerOf(fields: Field[], entries: Entries, words: Dictionary): { value: unknown; wrong: Wrong } {
+export function answerOf(fields: Field[], entries: Entries, words: FormWords): { value: unknown; wrong: Wrong } {
   const wrong: Wrong = {};
   const [only] = fields;
   if (fields.length === 1 && only!.path === '') return { value: valueOf(only!, entries, words, wrong), wrong };
   return { value: objectOf(fields, entries, words, wrong), wrong };
 }
 
-function objectOf(fields: Field[], entries: Entries, words: Dictionary, wrong: Wrong): Record<string, unknown> {
+function objectOf(fields: Field[], entries: Entries, words: FormWords, wrong: Wrong): Record<string, unknown> {
   const object: Record<string, unknown> = {};
   for (const field of fields) {
     const value = valueOf(field, entries, words, wrong);
@@ -65,7 +65,7 @@ function objectOf(fields: Field[], entries: Entries, words: Dictionary, wrong: W
 }
 
 /** What stands in a field; undefined: nothing, so that it is left out. */
-function valueOf(field: Field, entries: Entries, words: Dictionary, wrong: Wrong): unknown {
+function valueOf(field: Field, entries: Entries, words: FormWords, wrong: Wrong): unknown {
   if (field.kind === 'group') {
     if (!field.required && field.fields.every((one) => isEmpty(one, entries))) return undefined;
     return objectOf(field.fields, entries, words, wrong);
@@ -82,12 +82,12 @@ function valueOf(field: Field, entries: Entries, words: Dictionary, wrong: Wrong
   return written(field, String(entry), words, wrong);
 }
 
-function missing(field: Field, words: Dictionary, wrong: Wrong): undefined {
+function missing(field: Field, words: FormWords, wrong: Wrong): undefined {
   wrong[field.path] = words.formMissing;
   return undefined;
 }
 
-function written(field: Field, entry: string, words: Dictionary, wrong: Wrong): unknown {
+function written(field: Field, entry: string, words: FormWords, wrong: Wrong): unknown {
   switch (field.kind) {
     case 'choice':
       return field.choices[Number(entry)]?.value;
@@ -115,7 +115,7 @@ function written(field: Field, entry: string, words: Dictionary, wrong: Wrong): 
   }
 }
 
-function numberOf({ kind, path, min, max }: Field, entry: string, words: Dictionary, wrong: Wrong): number {
+function numberOf({ kind, path, min, max }: Field, entry: string, words: FormWords, wrong: Wrong): number {
   const value = Number(entry.trim().replace(',', '.'));
   if (!Number.isFinite(value)) wrong[path] = words.numberNeeded;
   else if (kind === 'integer' && !Number.isInteger(value)) wrong[path] = words.formWhole;

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { en } from '../i18n/en.ts';
+import { en as common } from '../i18n/en.ts';
 import { answerOf, initialEntries, wordsOf, wrongOf } from './answer.ts';
 import { fieldsOf, type Field } from './fields.ts';
 import { isPlain, isText } from './schema.ts';
+import { en as own } from './words.ts';
+
+const en = { ...common, ...own };
 
 const trip = {
   type: 'object',

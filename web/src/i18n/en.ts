@@ -295,17 +295,6 @@ export const en = {
   yes: 'Yes',
   no: 'No',
   numberNeeded: 'Please answer with a number.',
-  formOptional: 'if you like',
-  formChoose: 'Please choose',
-  formWholeAnswer: 'Your answer',
-  formLines: 'One on each line',
-  formMissing: 'Please fill this in.',
-  formWhole: 'Please enter a whole number.',
-  formAtLeast: (n: number) => `Please enter ${n} or more.`,
-  formAtMost: (n: number) => `Please enter ${n} or less.`,
-  formTooShort: (n: number) => `Please write at least ${n} characters.`,
-  formTooLong: (n: number) => `Please write at most ${n} characters.`,
-  formJson: (why: string) => `This is not JSON: ${why}`,
 
   // Knowledge
   documents: 'Documents',
