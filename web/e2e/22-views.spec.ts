@@ -52,6 +52,8 @@ const views: View[] = [
   { name: 'runs', address: () => '/operate/runs', whole: see('.rows li') },
   { name: 'run', address: (scene) => `/operate/runs/${scene.run}`, whole: see('.trace') },
   { name: 'usage', address: () => '/operate/usage', whole: see('.plot-bar') },
+  { name: 'people', address: () => '/operate/people?q=admin%40', whole: see('table.people tbody tr') },
+  { name: 'plans', address: () => '/operate/plans', whole: see('table.plans tbody tr') },
   { name: 'settings', address: () => '/settings', whole: heading('Settings') },
   { name: 'docs', address: () => '/docs', whole: heading('API reference') },
 ];
