@@ -58,24 +58,39 @@ const (
 
 // namesAt is the line that names the columns of the table which begins at a
 // byte, or "". Without a rule below it the first line is taken for that when
-// all its cells are short words, as no row of values is that holds a figure.
+// all its cells are short words, as no row of values is that holds a figure; a
+// word with a figure in it ("Usage m3") is a name where the cell below is a
+// number.
 func namesAt(text string, start int) string {
 	_, end := lineAt(text, start)
 	line := strings.TrimSpace(text[start:end])
 	if !isRow(line) || isRule(line) || len(line) > maxColumns {
 		return ""
 	}
+	var below []string
 	if end < len(text) {
-		if _, next := lineAt(text, end+1); isRule(text[end+1 : next]) {
+		_, next := lineAt(text, end+1)
+		if isRule(text[end+1 : next]) {
 			return line
 		}
+		below = Cells(text[end+1 : next])
 	}
-	for _, cell := range Cells(line) {
-		if cell == "" || utf8.RuneCountInString(cell) > maxName || strings.ContainsAny(cell, "0123456789") {
+	for i, cell := range Cells(line) {
+		if cell == "" || utf8.RuneCountInString(cell) > maxName {
+			return ""
+		}
+		if strings.ContainsAny(cell, digits) && (strings.IndexAny(cell, digits) == 0 || i >= len(below) || !isNumber(below[i])) {
 			return ""
 		}
 	}
 	return line
+}
+
+const digits = "0123456789"
+
+// isNumber reports whether a cell is a figure and nothing else.
+func isNumber(cell string) bool {
+	return strings.ContainsAny(cell, digits) && strings.Trim(cell, digits+" .,-+'%") == ""
 }
 
 // Cells are the cells of a row of a table, trimmed. A "|" behind a backslash

@@ -26,6 +26,8 @@ func TestTheColumnsOfARowAreNamedByTheLineAboveIt(t *testing.T) {
 		"several of them":                      {rowsOf(0, "", ruled), "| BW-210 | 49 |\n| BW-300 | 51 |", "| Model | Price 2026 |"},
 		"with the line itself":                 {rowsOf(0, "", ruled), ruled, ""},
 		"without a rule":                       {rowsOf(0, "", "| Model | Price |\n| BW-210 | 49 |"), "| BW-210 | 49 |", "| Model | Price |"},
+		"with a figure in a name":              {rowsOf(0, "", "| Family | Usage m3 |\n| Nguyen | 97 |"), "| Nguyen | 97 |", "| Family | Usage m3 |"},
+		"below a year and a word":              {rowsOf(0, "", "| Family | 2025 |\n| Nguyen | 97 |"), "| Nguyen | 97 |", ""},
 		"below values":                         {rowsOf(0, "", "| BW-200 | 48 |\n| BW-210 | 49 |"), "| BW-210 | 49 |", ""},
 		"named before the passage":             {rowsOf(90, "| Model | Price |", "| Graz | yes |\n| Linz | no |"), "| Linz | no |", "| Model | Price |"},
 		"the first, named before the passage":  {rowsOf(90, "| Model | Price |", "| Graz | yes |\n| Linz | no |"), "| Graz | yes |", "| Model | Price |"},
