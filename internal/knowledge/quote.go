@@ -55,7 +55,15 @@ func Quotes(question string, passages []Passage, n int) []Quote {
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Quote) int { return cmp.Compare(b.Rating, a.Rating) })
+	slices.SortStableFunc(all, func(a, b Quote) int {
+		if a.Rating == b.Rating && isRow(a.Text) != isRow(b.Text) {
+			if isRow(a.Text) { // of two that hold as much, the fact before a sentence about it
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(b.Rating, a.Rating)
+	})
 	return distinct(all, n)
 }
 
