@@ -77,20 +77,23 @@ func (f *freshRuns) prepared(text string) {
 	}
 }
 
-// executed notes what a statement is about to do.
-func (f *freshRuns) executed(d does, args []driver.NamedValue) {
-	if f.blind {
+// executes notes the part tables that a statement is about to touch.
+func (f *freshRuns) executes(d does, args []driver.NamedValue) {
+	if d.touch == 0 {
 		return
 	}
-	if d.touch != 0 {
-		for _, a := range args {
-			id := bytesOf(a.Value)
-			if parts, known := f.parts[id]; known {
-				f.parts[id] = parts | d.touch
-			}
+	for _, a := range args {
+		id := bytesOf(a.Value)
+		if parts, known := f.parts[id]; known {
+			f.parts[id] = parts | d.touch
 		}
 	}
-	if d.makes == 0 || d.makes > len(args) {
+}
+
+// made notes the run that a statement has made. One that failed has made none:
+// the run may be there already, with all its parts.
+func (f *freshRuns) made(d does, args []driver.NamedValue) {
+	if f.blind || d.makes == 0 || d.makes > len(args) {
 		return
 	}
 	if id := bytesOf(args[d.makes-1].Value); id != "" {

@@ -46,14 +46,18 @@ func engineDB(t *testing.T) (db sqlplugin.DB, inside func(func(*keepingConn)), p
 
 func runID(n byte) primitives.UUID { return primitives.UUID(bytes.Repeat([]byte{n}, 16)) }
 
-// makeRun inserts a run as the server does.
-func makeRun(t *testing.T, db interface {
-	sqlplugin.HistoryExecution
-}, id primitives.UUID) {
+// insertRun inserts a run as the server does.
+func insertRun(t *testing.T, db sqlplugin.HistoryExecution, id primitives.UUID) error {
 	t.Helper()
-	if _, err := db.InsertIntoExecutions(t.Context(), &sqlplugin.ExecutionsRow{
+	_, err := db.InsertIntoExecutions(t.Context(), &sqlplugin.ExecutionsRow{
 		ShardID: 1, NamespaceID: runID(9), WorkflowID: "w", RunID: id, Data: []byte("d"), DataEncoding: "x", State: []byte("s"), StateEncoding: "x",
-	}); err != nil {
+	})
+	return err
+}
+
+func makeRun(t *testing.T, db sqlplugin.HistoryExecution, id primitives.UUID) {
+	t.Helper()
+	if err := insertRun(t, db, id); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -183,6 +187,12 @@ func TestThePartsOfANewRunAreReadOnlyWhereThereAreSome(t *testing.T) {
 	putParts(t, db, runID(1))
 	if got := fmt.Sprint(partsOf(t, db, runID(1))); got != two {
 		t.Errorf("once it has put some there are %s", got)
+	}
+	if err := insertRun(t, db, runID(1)); err == nil {
+		t.Error("a run was made twice")
+	}
+	if got := fmt.Sprint(partsOf(t, db, runID(1))); got != two {
+		t.Errorf("after it was to be made once more there are %s", got)
 	}
 
 	// A run that this connection has not made is always read.

@@ -191,11 +191,15 @@ func (c *keepingConn) ExecContext(ctx context.Context, text string, args []drive
 		return nil, err
 	}
 	if s == nil {
-		c.fresh.executed(doesOf(text), args)
+		c.fresh.executes(doesOf(text), args)
 		return c.conn.ExecContext(ctx, text, args)
 	}
-	c.fresh.executed(s.does, args)
-	return s.Stmt.(driver.StmtExecContext).ExecContext(context.WithoutCancel(ctx), args)
+	c.fresh.executes(s.does, args)
+	result, err := s.Stmt.(driver.StmtExecContext).ExecContext(context.WithoutCancel(ctx), args)
+	if err == nil {
+		c.fresh.made(s.does, args)
+	}
+	return result, err
 }
 
 // QueryContext implements driver.QueryerContext.
@@ -208,13 +212,13 @@ func (c *keepingConn) QueryContext(ctx context.Context, text string, args []driv
 		return nil, err
 	}
 	if s == nil {
-		c.fresh.executed(doesOf(text), args)
+		c.fresh.executes(doesOf(text), args)
 		return c.conn.QueryContext(ctx, text, args)
 	}
 	if c.fresh.knowsNone(s.does, args) {
 		return noRows{}, nil
 	}
-	c.fresh.executed(s.does, args) // a query can write, by RETURNING
+	c.fresh.executes(s.does, args) // a query can write, by RETURNING
 	if !s.does.lists {
 		ctx = context.WithoutCancel(ctx)
 	}
