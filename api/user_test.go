@@ -279,6 +279,9 @@ func TestAPersonIsToldByMailWhatAnAdministratorChanged(t *testing.T) {
 			}
 			rest = after
 		}
+		if asks := strings.Contains(rest, "new password") || strings.Contains(rest, "neues Passwort"); asks == (act.what == "suspended") {
+			t.Errorf("%s: that a new password be asked for is said: %v", act.what, asks)
+		}
 		for _, hidden := range []string{"root@example.org", root.id, ada.id, secret, "_", "#", "%!"} { // a number without a word would show its key
 			if strings.Contains(got[0].Text, hidden) {
 				t.Errorf("%s: the letter holds %q:\n%s", act.what, hidden, got[0].Text)

@@ -65,8 +65,12 @@ func (a *Accounts) changeLetter(u User, zone string, e AuditEvent) Letter {
 	case true:
 		add(w.reactivated, w.reactivatedMeans)
 	}
+	after := w.unexpected
+	if e.Became["active"] != false {
+		after += " " + w.newPassword
+	}
 	before := append([]string{w.intro(dateIn(e.At, zone, w.layout)), strings.Join(changes, "\n")}, advice...)
-	return a.letter(u, words{w.subject, strings.Join(append(before, w.here), "\n\n"), w.unexpected}, "/")
+	return a.letter(u, words{w.subject, strings.Join(append(before, w.here), "\n\n"), after}, "/")
 }
 
 // dateIn is a moment in a time zone, which it names.
@@ -87,8 +91,9 @@ type changeWords struct {
 	reactivated                  string
 	reactivatedMeans             string
 	here, unexpected             string
+	newPassword                  string // not for whom is suspended: they are given none
 	ofPlan, unbounded            string
-	beginning, turned, from      string            // intro: beginning + date + "."; a change: name + turned + new + from + old
+	beginning, from              string            // before the date, and before what it was
 	facts, roles, plans, numbers map[string]string // what stands in an entry of the log
 	tokens, dollars              string
 }
@@ -156,8 +161,9 @@ var englishChange = changeWords{
 	reactivated:      "Your account was reactivated.",
 	reactivatedMeans: "You can sign in again, and find everything as it was.",
 
-	here:       "You find your account here:",
-	unexpected: "If you did not expect this, ask whoever runs this server. If you think that somebody else had a hand in it, set a new password: ask for one there as if you had forgotten yours. It ends all sessions.",
+	here:        "You find your account here:",
+	unexpected:  "If you did not expect this, ask whoever runs this server.",
+	newPassword: "If you think that somebody else had a hand in it, set a new password: ask for one there as if you had forgotten yours. It ends all sessions.",
 
 	from: "before:", ofPlan: "as the plan says", unbounded: "no bound",
 	tokens: "tokens a day", dollars: "US dollars a month",
@@ -186,8 +192,9 @@ var germanChange = changeWords{
 	reactivated:      "Ihr Konto wurde freigegeben.",
 	reactivatedMeans: "Sie können sich wieder anmelden und finden alles, wie es war.",
 
-	here:       "Ihr Konto finden Sie hier:",
-	unexpected: "Kam das unerwartet, fragen Sie, wer diesen Server betreibt. Vermuten Sie, dass jemand Fremdes im Spiel war, setzen Sie ein neues Passwort: Fordern Sie es dort an, als hätten Sie Ihres vergessen. Es beendet alle Sitzungen.",
+	here:        "Ihr Konto finden Sie hier:",
+	unexpected:  "Kam das unerwartet, fragen Sie, wer diesen Server betreibt.",
+	newPassword: "Vermuten Sie, dass jemand Fremdes im Spiel war, setzen Sie ein neues Passwort: Fordern Sie es dort an, als hätten Sie Ihres vergessen. Es beendet alle Sitzungen.",
 
 	from: "vorher:", ofPlan: "wie im Tarif", unbounded: "ohne Grenze",
 	tokens: "Token je Tag", dollars: "US-Dollar je Monat",

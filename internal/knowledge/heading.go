@@ -27,7 +27,7 @@ func calledBy(heading, text string) bool {
 		return true
 	}
 	number := headingNumber.FindString(heading)
-	return number != "" && len(heading) > len(number) && (heading[len(number):] == text || number == text || strings.Trim(text, "0123456789") == "" && strings.HasPrefix(heading, text))
+	return number != "" && len(heading) > len(number) && (heading[len(number):] == text || number == text || strings.Trim(text, digits) == "" && strings.HasPrefix(heading, text))
 }
 
 // headingNumber is what a heading begins with that only counts, of its letters

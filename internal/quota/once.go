@@ -5,12 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"log/slog"
-	"sync"
 	"time"
 
 	"liminal/internal/fault"
 	"liminal/internal/id"
 	"liminal/internal/identity"
+	"liminal/internal/poll"
 )
 
 const (
@@ -68,7 +68,7 @@ func (o *Once) Do(ctx context.Context, v identity.Viewer, k Key, work func(conte
 // work runs with the claim extended, and settles it even when the caller has
 // gone away.
 func (o *Once) work(ctx context.Context, v identity.Viewer, k Key, work func(context.Context) (Reply, error)) (r Reply, err error) {
-	stop := o.extend(context.WithoutCancel(ctx), v, k)
+	stop := o.extend(ctx, v, k)
 	done := false
 	defer func() {
 		stop()
@@ -92,23 +92,12 @@ func (o *Once) settled(ctx context.Context, k Key, err error) {
 	}
 }
 
-// extend claims again and again until stop is called, which waits for it.
+// extend claims again and again until stop is called, which waits for it. It has
+// the values of ctx and not its end.
 func (o *Once) extend(ctx context.Context, v identity.Viewer, k Key) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		tick := time.NewTicker(o.lease / 3)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				if _, err := o.store.ClaimKey(ctx, v, k, o.lease); err != nil && ctx.Err() == nil {
-					o.logger.WarnContext(ctx, "idempotency key not extended", "route", k.Route, "error", err)
-				}
-			}
+	return poll.Every(ctx, o.lease/3, func(ctx context.Context) {
+		if _, err := o.store.ClaimKey(ctx, v, k, o.lease); err != nil && ctx.Err() == nil {
+			o.logger.WarnContext(ctx, "idempotency key not extended", "route", k.Route, "error", err)
 		}
 	})
-	return func() { cancel(); wg.Wait() }
 }
