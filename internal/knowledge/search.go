@@ -101,7 +101,11 @@ func (l *Library) search(ctx context.Context, v identity.Viewer, q Question, sco
 	if err != nil {
 		return Found{}, err
 	}
-	f := l.judge(in, rated, cmp.Or(q.K, l.o.K))
+	found := make(map[string]int, len(hits))
+	for i, h := range hits {
+		found[h.Chunk.ID] = i + 1
+	}
+	f := l.judge(in, rated, found, cmp.Or(q.K, l.o.K))
 	if q.Wide && len(f.Passages) > 0 {
 		f.Passages = l.wide(in, rated, f.Asked)
 	}

@@ -12,8 +12,9 @@ const (
 	rare       = 1.05 // weight, relative to its base, of a word few passages hold
 )
 
-// judge makes a verdict of the rated passages.
-func (l *Library) judge(in *inquiry, rated []Passage, k int) Found {
+// judge makes a verdict of the rated passages; found tells at which place fusion
+// found the chunk of each, from 1.
+func (l *Library) judge(in *inquiry, rated []Passage, found map[string]int, k int) Found {
 	if len(rated) == 0 {
 		return nothing()
 	}
@@ -24,12 +25,16 @@ func (l *Library) judge(in *inquiry, rated []Passage, k int) Found {
 		top, docs = rated[0].Score, candidates(rated)
 	}
 	f := Found{Clarity: Clear, Confidence: l.confidence(top), Asked: k}
-	kept := rated[:min(len(rated), k)]
+	kept := foremost(rated, found, k)
+	near := kept
 	if at := slices.IndexFunc(kept, func(p Passage) bool { return p.Score < top/2 }); at > 0 {
-		kept = kept[:at]
+		near = kept[:at]
 	}
-	f.AverageSimilarity = average(kept[:min(len(kept), supporting)])
-	f.Documents, f.Passages = candidates(kept), joined(kept)
+	if top >= l.o.High {
+		kept = near // what answers is found, and the rest is beside the point
+	}
+	f.AverageSimilarity = average(near[:min(len(near), supporting)])
+	f.Documents, f.Passages = candidates(near), joined(kept)
 	switch tied := l.tied(in, docs); {
 	case top < l.o.Medium:
 		f.Clarity = Nothing
@@ -37,6 +42,32 @@ func (l *Library) judge(in *inquiry, rated []Passage, k int) Found {
 		f.Clarity, f.Documents = Several, tied
 	}
 	return f
+}
+
+// Of the two orders that choose passages: how little a place counts less than the
+// one before it, and how much fusion's order counts beside the rating's.
+const (
+	placeOffset = 10
+	foundShare  = 0.5
+)
+
+// foremost is the best rated passage and those, k in all, that stand first by
+// rating and by fusion together, best rated first. A rating looks for the words of a question in one sentence:
+// an answer in long sentences or in other words is rated low, and is among those
+// that the index found first.
+func foremost(rated []Passage, found map[string]int, k int) []Passage {
+	if len(rated) <= k || k < 1 {
+		return rated[:min(len(rated), max(k, 0))]
+	}
+	both := make(map[string]float64, len(rated))
+	for i, p := range rated {
+		both[p.ChunkID] = 1/float64(placeOffset+i+1) + foundShare/float64(placeOffset+found[p.ChunkID])
+	}
+	out := slices.Clone(rated)
+	slices.SortStableFunc(out[1:], func(a, b Passage) int { return cmp.Compare(both[b.ChunkID], both[a.ChunkID]) })
+	out = out[:k]
+	slices.SortStableFunc(out, byScore)
+	return out
 }
 
 // wider is how many times the passages that are asked for are given to who
