@@ -180,12 +180,17 @@ type Answer struct {
 	Answer      any    `json:"answer"`
 	Cancelled   bool   `json:"cancelled,omitempty"`
 	Expired     bool   `json:"expired,omitempty"`
+	Update      bool   `json:"-"` // it came as an update: see DeliverInput
 }
 
 // DeliverInput says that the workflow has answers.
 type DeliverInput struct {
 	Run RunInput `json:"run"`
 	IDs []string `json:"ids"`
+	// Update says that they came as a Temporal Update, which is the run's only
+	// when the workflow task that takes it in has ended: whoever sent it marks
+	// them as delivered then (see run.Interrupts).
+	Update bool `json:"update,omitempty"`
 }
 
 // Delivered is what the store has of the answers, by the id of the question.

@@ -83,7 +83,8 @@ func asked(in AskInput, rows []run.Interrupt) ([]stream.Event, error) {
 }
 
 // Deliver records that the workflow has the answers, so that they are not sent
-// again, and tells the stream that the run goes on. It gives what was answered:
+// again, but for those of an update (see DeliverInput), and tells the stream that
+// the run goes on. It gives what was answered:
 // the claim in the store is the truth, and a signal is anybody's who reaches
 // Temporal. A question nobody has answered is an error of TypeUnanswered, and
 // stays open.
@@ -122,8 +123,10 @@ func (s *Set) claimed(ctx context.Context, in RunInput, id string) (Answer, erro
 
 // delivered is the writing part of Deliver.
 func (s *Set) delivered(ctx context.Context, in DeliverInput) error {
-	if err := s.Interrupts.Deliver(ctx, in.Run.Viewer, in.Run.RunID, in.IDs...); err != nil {
-		return err
+	if !in.Update {
+		if err := s.Interrupts.Deliver(ctx, in.Run.Viewer, in.Run.RunID, in.IDs...); err != nil {
+			return err
+		}
 	}
 	var events []stream.Event
 	for _, id := range in.IDs {

@@ -124,15 +124,34 @@ func (s *Set) OpenDirect(ctx context.Context, in RunInput, a Ahead) (Opening, er
 func (s *Set) DeliverDirect(ctx context.Context, in DeliverInput, a Ahead) (Delivered, error) {
 	asked := scheduled(ctx)
 	out, err := s.deliverInTime(ctx, in)
-	if err != nil || a.Driver == nil {
+	if err != nil {
 		return out, err
+	}
+	if a.Driver == nil {
+		return out, s.moves(ctx, in, &Direct{})
 	}
 	read, err := asRead(out)
 	if err != nil {
 		return out, err
 	}
 	out.Direct = s.goOn(ctx, in.Run, a.Driver, clock(a.At, asked), func(now time.Time) { a.Driver.Answer(read.Answers, now) })
-	return out, nil
+	return out, s.moves(ctx, in, out.Direct)
+}
+
+// moves marks a run as running again that was given its answer by an update. One
+// that has come to its end already is spared the write. Where it cannot be
+// written and calls were made, they are not made again for it: the run waits by
+// its row until its end is written.
+func (s *Set) moves(ctx context.Context, in DeliverInput, done *Direct) error {
+	if !in.Update || done.Closed != nil {
+		return nil
+	}
+	err := s.Interrupts.Deliver(ctx, in.Run.Viewer, in.Run.RunID)
+	if err != nil && len(done.Calls) > 0 {
+		s.logger().WarnContext(ctx, "a run goes on while its row says that it waits", "run", in.Run.RunID, "error", err)
+		return nil
+	}
+	return err
 }
 
 // asRead is v as the workflow will read it, which the run goes on with: numbers

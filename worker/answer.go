@@ -7,14 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"go.temporal.io/api/serviceerror"
-
-	"liminal/activities"
 	"liminal/internal/fault"
 	"liminal/internal/identity"
 	"liminal/internal/run"
 	"liminal/schemas"
-	"liminal/workflows"
 )
 
 // maxAnswer bounds an answer, in bytes of JSON. No tool takes a longer text.
@@ -81,17 +77,6 @@ func patchOf(r run.Run) int64 {
 	return in.PatchID
 }
 
-// Send signals a question that was settled in the store to the run that asked.
-// It may be called again: the run drops what it knows. A signal that fails is
-// sent again by the reconciler.
-func (e *Engine) Send(ctx context.Context, q run.Interrupt) {
-	ctx, cancel := detached(ctx)
-	defer cancel()
-	if err := e.deliver(ctx, q); err != nil {
-		e.o.Logger.WarnContext(ctx, "an answer was not delivered at once; it will be sent again", "interrupt", q.ID, "run", q.RunID, "error", err)
-	}
-}
-
 // settle claims a question and sends the answer to the run that asked.
 func (e *Engine) settle(ctx context.Context, v identity.Viewer, q run.Interrupt, s run.InterruptStatus, value any) (run.Interrupt, error) {
 	raw, err := json.Marshal(value)
@@ -105,25 +90,6 @@ func (e *Engine) settle(ctx context.Context, v identity.Viewer, q run.Interrupt,
 	e.Send(ctx, q)
 	return q, nil
 }
-
-// deliver signals a settled question to the run that asked. It may do so
-// twice: the run drops what it knows.
-func (e *Engine) deliver(ctx context.Context, q run.Interrupt) error {
-	a := activities.Answer{InterruptID: q.ID, Cancelled: q.Status == run.Skipped, Expired: q.Status == run.Expired}
-	if q.Status == run.Answered {
-		if err := json.Unmarshal(q.Answer, &a.Answer); err != nil {
-			return err
-		}
-	}
-	err := e.o.Client.SignalWorkflow(ctx, q.WorkflowID, "", workflows.SignalAnswer, a)
-	if _, gone := errors.AsType[*serviceerror.NotFound](err); gone {
-		return errGone
-	}
-	return err
-}
-
-// errGone says that the run an answer is for has ended.
-var errGone = errors.New("the run has ended")
 
 // Check says whether an answer fits a question (INT-07, INT-32): its type is
 // the question's, or form where that has an answer_schema, a choice is one that

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"reflect"
 	"strings"
+	"sync"
 	"time"
 
 	"go.temporal.io/api/serviceerror"
@@ -22,10 +23,20 @@ import (
 
 // Engine starts, answers and cancels runs. It never waits for one: what a run
 // says is on its stream, and what it leaves is in its row.
-type Engine struct{ o Options }
+type Engine struct {
+	o       Options
+	sending sync.WaitGroup // of answers to their runs
+	leaving context.Context
+	leave   context.CancelFunc
+	marking marking
+}
 
 // NewEngine makes an engine; it needs no worker in its process.
-func NewEngine(o Options) *Engine { return &Engine{o.withDefaults()} }
+func NewEngine(o Options) *Engine {
+	e := &Engine{o: o.withDefaults()}
+	e.leaving, e.leave = context.WithCancel(context.Background())
+	return e
+}
 
 // Chat accepts a turn and starts it, or makes way for it. A turn that waits
 // for a person is always answered null first (INT-33); one at work is cancelled

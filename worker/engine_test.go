@@ -38,6 +38,7 @@ type frontend struct {
 	memo    map[string]*commonpb.Memo                  //
 	signals []activities.Answer                        //
 	down    error                                      // every call fails with it
+	updates bool                                       // it can update workflows
 }
 
 func newFrontend() *frontend {
@@ -73,6 +74,19 @@ func (f *frontend) SignalWorkflow(_ context.Context, id, _, signal string, arg a
 	return nil
 }
 
+func (f *frontend) UpdateWorkflow(_ context.Context, o client.UpdateWorkflowOptions) (client.WorkflowUpdateHandle, error) {
+	switch {
+	case f.down != nil:
+		return nil, f.down
+	case !f.updates:
+		return nil, serviceerror.NewUnimplemented("no updates here")
+	case f.status[o.WorkflowID] != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING:
+		return nil, serviceerror.NewNotFound("no such workflow")
+	}
+	f.calls = append(f.calls, "update "+o.WorkflowID)
+	return nil, nil
+}
+
 func (f *frontend) DescribeWorkflowExecution(_ context.Context, id, _ string) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
 	f.calls = append(f.calls, "describe "+id)
 	status, there := f.status[id]
@@ -98,6 +112,18 @@ func setup(t *testing.T) *bundle {
 	b.set = b.world.Set()
 	b.engine = NewEngine(Options{Client: b.front, Activities: b.set})
 	return b
+}
+
+// calls are the calls of Temporal, when what was to be sent is sent.
+func (b *bundle) calls() []string {
+	b.engine.sending.Wait()
+	return b.front.calls
+}
+
+// signals are the answers that were signalled.
+func (b *bundle) signals() []activities.Answer {
+	b.engine.sending.Wait()
+	return b.front.signals
 }
 
 // turn makes the row of a turn in a state.
@@ -197,11 +223,11 @@ func TestANewTurnMakesWayForItself(t *testing.T) {
 			if c.want != "" {
 				want = []string{c.want + " " + blocking.WorkflowID}
 			}
-			if !slices.Equal(b.front.calls, want) {
-				t.Errorf("Temporal was called %v, want %v", b.front.calls, want)
+			if !slices.Equal(b.calls(), want) {
+				t.Errorf("Temporal was called %v, want %v", b.calls(), want)
 			}
-			if c.skipped && (len(b.front.signals) != 1 || !b.front.signals[0].Cancelled) {
-				t.Errorf("the answer is %+v, want null", b.front.signals)
+			if c.skipped && (len(b.signals()) != 1 || !b.signals()[0].Cancelled) {
+				t.Errorf("the answer is %+v, want null", b.signals())
 			}
 		})
 	}
@@ -231,8 +257,8 @@ func TestACancelIsAnnouncedAndHoldsWithoutThat(t *testing.T) {
 			if _, err := b.engine.Cancel(t.Context(), viewer, r.ID); err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Equal(others.runs, []string{r.ID}) || !slices.Equal(b.front.calls, []string{"cancel " + r.WorkflowID}) {
-				t.Errorf("the others were told of %q, the engine of %q", others.runs, b.front.calls)
+			if !slices.Equal(others.runs, []string{r.ID}) || !slices.Equal(b.calls(), []string{"cancel " + r.WorkflowID}) {
+				t.Errorf("the others were told of %q, the engine of %q", others.runs, b.calls())
 			}
 		})
 	}
@@ -252,8 +278,8 @@ func TestCancelMeansWhatTheRunsStateNeeds(t *testing.T) {
 		if got, _ := b.set.Interrupts.Interrupt(t.Context(), viewer, q.ID); got.Status != run.Skipped {
 			t.Errorf("the question is %s", got.Status)
 		}
-		if len(b.front.signals) != 1 || !b.front.signals[0].Cancelled {
-			t.Errorf("the signals are %+v", b.front.signals)
+		if len(b.signals()) != 1 || !b.signals()[0].Cancelled {
+			t.Errorf("the signals are %+v", b.signals())
 		}
 	})
 	t.Run("running", func(t *testing.T) {
@@ -263,8 +289,8 @@ func TestCancelMeansWhatTheRunsStateNeeds(t *testing.T) {
 		if _, err := b.engine.Cancel(t.Context(), viewer, r.ID); err != nil {
 			t.Fatal(err)
 		}
-		if want := []string{"cancel " + r.WorkflowID}; !slices.Equal(b.front.calls, want) {
-			t.Errorf("Temporal was called %v, want %v", b.front.calls, want)
+		if want := []string{"cancel " + r.WorkflowID}; !slices.Equal(b.calls(), want) {
+			t.Errorf("Temporal was called %v, want %v", b.calls(), want)
 		}
 	})
 	t.Run("queued", func(t *testing.T) {
@@ -272,8 +298,8 @@ func TestCancelMeansWhatTheRunsStateNeeds(t *testing.T) {
 		b := setup(t)
 		r := b.turn(run.Queued)
 		got, err := b.engine.Cancel(t.Context(), viewer, r.ID)
-		if err != nil || got.Status != run.Cancelled || len(b.front.calls) != 0 {
-			t.Errorf("it is %s (%v) after %v", got.Status, err, b.front.calls)
+		if err != nil || got.Status != run.Cancelled || len(b.calls()) != 0 {
+			t.Errorf("it is %s (%v) after %v", got.Status, err, b.calls())
 		}
 		if kinds := b.world.Kinds(); !slices.Equal(kinds, []stream.Kind{stream.CancelAck}) {
 			t.Errorf("the stream has %v", kinds)
@@ -332,9 +358,9 @@ func TestAnAnswerMustFitItsQuestion(t *testing.T) {
 			_, err := b.engine.Answer(t.Context(), viewer, q.ID, c.a)
 			row, _ := b.set.Interrupts.Interrupt(t.Context(), viewer, q.ID)
 			switch {
-			case c.ok && (err != nil || row.Status != run.Answered || len(b.front.signals) != 1):
+			case c.ok && (err != nil || row.Status != run.Answered || len(b.signals()) != 1):
 				t.Errorf("it is refused with %v; the question is %s", err, row.Status)
-			case !c.ok && (err == nil || row.Status != run.Pending || len(b.front.signals) != 0):
+			case !c.ok && (err == nil || row.Status != run.Pending || len(b.signals()) != 0):
 				t.Errorf("it is accepted (%v); the question is %s", err, row.Status)
 			case !c.ok && !strings.Contains(name, "another document") && !errors.Is(err, fault.Invalid):
 				t.Errorf("it is refused with %v, want validation_error", err)
@@ -351,8 +377,8 @@ func TestAnAnswerOfTypeCancelSkipsAnyQuestion(t *testing.T) {
 	if _, err := b.engine.Answer(t.Context(), viewer, q.ID, run.Answer{Type: "cancel"}); err != nil {
 		t.Fatal(err)
 	}
-	if len(b.front.signals) != 1 || !b.front.signals[0].Cancelled || b.front.signals[0].Answer != nil {
-		t.Errorf("the signals are %+v", b.front.signals)
+	if len(b.signals()) != 1 || !b.signals()[0].Cancelled || b.signals()[0].Answer != nil {
+		t.Errorf("the signals are %+v", b.signals())
 	}
 }
 
@@ -371,8 +397,8 @@ func TestOnlyTheOwnersFirstAnswerCounts(t *testing.T) {
 	if _, err := b.engine.Answer(t.Context(), viewer, q.ID, run.Answer{Value: "second"}); !errors.Is(err, fault.Conflict) {
 		t.Errorf("the second answer gives %v", err)
 	}
-	if len(b.front.signals) != 1 || b.front.signals[0].Answer != "first" {
-		t.Errorf("the signals are %+v", b.front.signals)
+	if len(b.signals()) != 1 || b.signals()[0].Answer != "first" {
+		t.Errorf("the signals are %+v", b.signals())
 	}
 }
 
@@ -385,10 +411,11 @@ func TestAClaimedAnswerWhoseSignalWasLostIsSentAgain(t *testing.T) {
 	if _, err := b.engine.Answer(t.Context(), viewer, q.ID, run.Answer{Value: "kept"}); err != nil {
 		t.Fatalf("the claimed answer is refused: %v", err)
 	}
+	b.engine.sending.Wait()
 	b.front.down = nil
 	b.engine.pass(t.Context(), map[string]look{}, time.Second, 0)
-	if len(b.front.signals) != 1 || b.front.signals[0].Answer != "kept" {
-		t.Errorf("the signals are %+v", b.front.signals)
+	if len(b.signals()) != 1 || b.signals()[0].Answer != "kept" {
+		t.Errorf("the signals are %+v", b.signals())
 	}
 }
 
@@ -401,7 +428,7 @@ func TestTheReconcilerBringsRowsAndWorkflowsTogether(t *testing.T) {
 		delete(b.front.status, r.WorkflowID)
 		b.engine.pass(t.Context(), map[string]look{}, time.Second, 0)
 		if _, ok := b.front.started[r.WorkflowID]; !ok {
-			t.Errorf("Temporal was called %v", b.front.calls)
+			t.Errorf("Temporal was called %v", b.calls())
 		}
 	})
 	t.Run("a row whose workflow is gone is closed", func(t *testing.T) {
@@ -422,8 +449,8 @@ func TestTheReconcilerBringsRowsAndWorkflowsTogether(t *testing.T) {
 		for range 5 {
 			b.engine.pass(t.Context(), well, time.Hour, 0)
 		}
-		if len(b.front.calls) != 1 {
-			t.Errorf("it was looked at %d times at once", len(b.front.calls))
+		if len(b.calls()) != 1 {
+			t.Errorf("it was looked at %d times at once", len(b.calls()))
 		}
 	})
 	t.Run("a document's earlier run does not close the new one", func(t *testing.T) {
@@ -441,8 +468,8 @@ func TestTheReconcilerBringsRowsAndWorkflowsTogether(t *testing.T) {
 		b.front.memo[r.WorkflowID] = &commonpb.Memo{Fields: map[string]*commonpb.Payload{memoRun: p}}
 		b.front.calls = nil
 		b.engine.pass(t.Context(), map[string]look{}, time.Second, 0)
-		if want := []string{"describe ingest:d1", "start ingest:d1"}; !slices.Equal(b.front.calls, want) {
-			t.Errorf("Temporal was called %v, want %v", b.front.calls, want)
+		if want := []string{"describe ingest:d1", "start ingest:d1"}; !slices.Equal(b.calls(), want) {
+			t.Errorf("Temporal was called %v, want %v", b.calls(), want)
 		}
 	})
 }
@@ -455,8 +482,8 @@ func TestARunIsCreatedOnceForARequest(t *testing.T) {
 		t.Fatalf("the run is %+v, %v", first, err)
 	}
 	again, err := b.engine.RunTool(t.Context(), viewer, "t", map[string]any{"a": 1}, "r1")
-	if err != nil || again.ID != first.ID || len(b.front.calls) != 1 {
-		t.Errorf("the second request gives run %s (%v) after %v", again.ID, err, b.front.calls)
+	if err != nil || again.ID != first.ID || len(b.calls()) != 1 {
+		t.Errorf("the second request gives run %s (%v) after %v", again.ID, err, b.calls())
 	}
 	if _, err := b.engine.Ingest(t.Context(), viewer, "d"); err != nil {
 		t.Fatal(err)

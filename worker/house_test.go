@@ -61,8 +61,8 @@ func TestAPatchIsDecidedAtItsDeskAndNowhereElse(t *testing.T) {
 			if !errors.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "decide it at /v1/config/patches/42") {
 				t.Errorf("it gives %v", err)
 			}
-			if got, _ := b.set.Interrupts.Interrupt(t.Context(), identity.Steward(), q.ID); got.Status != run.Pending || len(b.front.calls) != 0 {
-				t.Errorf("the question is %s, Temporal was called %v", got.Status, b.front.calls)
+			if got, _ := b.set.Interrupts.Interrupt(t.Context(), identity.Steward(), q.ID); got.Status != run.Pending || len(b.calls()) != 0 {
+				t.Errorf("the question is %s, Temporal was called %v", got.Status, b.calls())
 			}
 		})
 	}
@@ -79,10 +79,11 @@ func TestASettledQuestionIsSentAndSentAgainWhenThatFailed(t *testing.T) {
 	}
 	b.front.down = errors.New("connection refused")
 	b.engine.Send(t.Context(), settled)
+	b.engine.sending.Wait()
 	b.front.down = nil
 	b.engine.pass(t.Context(), map[string]look{}, time.Second, 0)
-	if len(b.front.signals) != 1 || b.front.signals[0].Answer != "approve" || b.front.signals[0].InterruptID != q.ID {
-		t.Errorf("the signals are %+v", b.front.signals)
+	if len(b.signals()) != 1 || b.signals()[0].Answer != "approve" || b.signals()[0].InterruptID != q.ID {
+		t.Errorf("the signals are %+v", b.signals())
 	}
 }
 
@@ -107,7 +108,7 @@ func TestTheSystemsRunsAreStartedForTheSystem(t *testing.T) {
 			start(b.engine, *r)
 			o, ok := b.front.started[r.WorkflowID]
 			if !ok || o.StaticSummary != "patch 42: default v7 → v8" {
-				t.Fatalf("it was started as %+v; Temporal was called %v", o, b.front.calls)
+				t.Fatalf("it was started as %+v; Temporal was called %v", o, b.calls())
 			}
 			if user, _ := o.TypedSearchAttributes.GetKeyword(workflows.AttributeUser); user != identity.SystemAccount {
 				t.Errorf("it is found as a run of %q", user)
@@ -129,8 +130,8 @@ func TestTheArchitectRunsOnceForATime(t *testing.T) {
 		t.Fatalf("the run is %+v, %v", first, err)
 	}
 	again, err := b.engine.Architect(t.Context(), since)
-	if err != nil || again.ID != first.ID || !slices.Equal(b.front.calls, []string{"start " + first.WorkflowID}) {
-		t.Errorf("the second look is run %s (%v) after %v", again.ID, err, b.front.calls)
+	if err != nil || again.ID != first.ID || !slices.Equal(b.calls(), []string{"start " + first.WorkflowID}) {
+		t.Errorf("the second look is run %s (%v) after %v", again.ID, err, b.calls())
 	}
 }
 
@@ -170,7 +171,7 @@ func TestAPatchIsNotKeptOutByOneThatIsNoMore(t *testing.T) {
 	b.front.memo = map[string]*commonpb.Memo{r.WorkflowID: {Fields: map[string]*commonpb.Payload{memoRun: of}}}
 	b.engine.o.Client = terminating{b.front}
 	b.engine.pass(t.Context(), map[string]look{}, time.Second, 0)
-	if want := []string{"terminate " + r.WorkflowID, "start " + r.WorkflowID}; len(b.front.calls) != 3 || !slices.Equal(b.front.calls[1:], want) {
-		t.Errorf("Temporal was called %v", b.front.calls)
+	if want := []string{"terminate " + r.WorkflowID, "start " + r.WorkflowID}; len(b.calls()) != 3 || !slices.Equal(b.calls()[1:], want) {
+		t.Errorf("Temporal was called %v", b.calls())
 	}
 }

@@ -81,11 +81,11 @@ func (e *Engine) pass(ctx context.Context, well map[string]look, pause, age time
 		e.complain(ctx, "the open runs cannot be listed", err)
 		return
 	}
-	now := time.Now()
+	began := time.Now()
 	seen := make(map[string]look, len(open))
 	for _, r := range open {
 		last := well[r.ID]
-		if now.Before(last.next) {
+		if began.Before(last.next) {
 			seen[r.ID] = last
 			continue
 		}
@@ -98,11 +98,12 @@ func (e *Engine) pass(ctx context.Context, well map[string]look, pause, age time
 		if !stuck.IsZero() {
 			p = pause
 		}
-		seen[r.ID] = look{next: now.Add(p), pause: p, stuck: stuck}
+		seen[r.ID] = look{next: began.Add(p), pause: p, stuck: stuck}
 	}
 	clear(well)
 	maps.Copy(well, seen)
-	e.resend(ctx, age)
+	// What was answered while this looked at the runs is on its ordinary way.
+	e.resend(ctx, age+time.Since(began))
 }
 
 func (e *Engine) complain(ctx context.Context, what string, err error, args ...any) {
@@ -119,9 +120,10 @@ func (e *Engine) resend(ctx context.Context, age time.Duration) {
 		return
 	}
 	for _, q := range lost {
-		err := e.deliver(ctx, q)
-		if errors.Is(err, errGone) {
-			err = nil // its row is closed by the pass over the runs
+		err := e.signal(ctx, q)
+		if errors.Is(err, errGone) { // its row is closed by the pass over the runs
+			e.noteDelivered(q.ID)
+			continue
 		}
 		if err != nil {
 			e.complain(ctx, "an answer was not delivered", err, "interrupt", q.ID)

@@ -61,9 +61,9 @@ func TestAStuckRunIsKeptForTheNextVersionAndThenEnded(t *testing.T) {
 				b.engine.pass(t.Context(), seen, time.Second, 0)
 				time.Sleep(c.after)
 				b.engine.pass(t.Context(), seen, time.Second, 0)
-				ended := slices.Contains(b.front.calls, "terminate "+r.WorkflowID)
+				ended := slices.Contains(b.calls(), "terminate "+r.WorkflowID)
 				if r.Status != c.want || ended != (c.want == run.Failed) {
-					t.Errorf("the run is %s after %v", r.Status, b.front.calls)
+					t.Errorf("the run is %s after %v", r.Status, b.calls())
 				}
 			})
 		})

@@ -29,8 +29,8 @@ func TestACancelReachesARunThatHasNotStartedYet(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{"describe " + r.WorkflowID, "start " + r.WorkflowID, "cancel " + r.WorkflowID}
-	if !slices.Equal(b.front.calls, want) {
-		t.Errorf("Temporal was called %v, want %v", b.front.calls, want)
+	if !slices.Equal(b.calls(), want) {
+		t.Errorf("Temporal was called %v, want %v", b.calls(), want)
 	}
 }
 
@@ -66,8 +66,8 @@ func TestACancelReachesAQueuedTurnThatBeginsMeanwhile(t *testing.T) {
 			if _, err := b.engine.Cancel(t.Context(), viewer, r.ID); err != nil {
 				t.Fatal(err)
 			}
-			if r.Status != run.Running || !slices.Contains(b.front.calls, "cancel "+r.WorkflowID) {
-				t.Errorf("its row is %s, and Temporal was called %v: it goes on behind a closed row", r.Status, b.front.calls)
+			if r.Status != run.Running || !slices.Contains(b.calls(), "cancel "+r.WorkflowID) {
+				t.Errorf("its row is %s, and Temporal was called %v: it goes on behind a closed row", r.Status, b.calls())
 			}
 		})
 	}
@@ -98,8 +98,8 @@ func TestTheSameRequestToTwoProcessesAtOnceIsOneRun(t *testing.T) {
 	b := setup(t)
 	b.engine.o.Runs = late{b.engine.o.Runs, new(run.Run)}
 	r, err := b.engine.RunTool(t.Context(), viewer, "t", nil, "r1")
-	if err != nil || r.ID != "the rival's" || len(b.front.calls) != 0 {
-		t.Errorf("it is run %q (%v) after %v", r.ID, err, b.front.calls)
+	if err != nil || r.ID != "the rival's" || len(b.calls()) != 0 {
+		t.Errorf("it is run %q (%v) after %v", r.ID, err, b.calls())
 	}
 }
 
@@ -114,6 +114,11 @@ func (silent) ExecuteWorkflow(ctx context.Context, _ client.StartWorkflowOptions
 func (silent) SignalWorkflow(ctx context.Context, _, _, _ string, _ any) error {
 	<-ctx.Done()
 	return ctx.Err()
+}
+
+func (silent) UpdateWorkflow(ctx context.Context, _ client.UpdateWorkflowOptions) (client.WorkflowUpdateHandle, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
 }
 
 func TestATemporalThatDoesNotAnswerHoldsNobodyUp(t *testing.T) {
@@ -134,6 +139,7 @@ func TestATemporalThatDoesNotAnswerHoldsNobodyUp(t *testing.T) {
 		if took := time.Since(began); took > 2*callLimit {
 			t.Errorf("both took %s", took)
 		}
+		b.engine.Close()
 	})
 }
 

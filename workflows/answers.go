@@ -34,6 +34,12 @@ func (d *drive) listen(outer, ctx workflow.Context) error {
 		c.Receive(ctx, &a)
 		d.receive(ctx, a)
 	})
+	d.updates = workflow.NewBufferedChannel(ctx, maxEarly)
+	d.selector.AddReceive(d.updates, func(c workflow.ReceiveChannel, _ bool) {
+		var a activities.Answer
+		c.Receive(ctx, &a)
+		d.receive(ctx, a)
+	})
 	d.cancels = workflow.GetSignalChannel(ctx, SignalCancel)
 	d.selector.AddReceive(d.cancels, func(c workflow.ReceiveChannel, _ bool) {
 		c.Receive(ctx, nil)
@@ -46,8 +52,33 @@ func (d *drive) listen(outer, ctx workflow.Context) error {
 	})
 	d.gone = ended
 	d.selector.AddFuture(ended, func(workflow.Future) { d.cancel(ctx) })
+	if err := workflow.SetUpdateHandlerWithOptions(ctx, UpdateAnswer, d.updated, workflow.UpdateHandlerOptions{Validator: d.mayUpdate}); err != nil {
+		return err
+	}
 	return workflow.SetQueryHandler(ctx, QueryState, func() (State, error) { return d.state(), nil })
 }
+
+// updated takes an answer in that came as an update: a signal without the
+// engine's two writes for one, where a worker has the run at hand. The update is
+// over as soon as it is here; what comes of it is on the run's stream.
+func (d *drive) updated(ctx workflow.Context, a activities.Answer) error {
+	a.Update = true
+	d.updates.Send(ctx, a)
+	return nil
+}
+
+// mayUpdate refuses an answer that the run does not wait for, which leaves nothing
+// in its history. The sender signals it then: it is dropped, or kept for the
+// question it is for.
+func (d *drive) mayUpdate(a activities.Answer) error {
+	if q := d.questions[a.InterruptID]; q == nil || q.at.IsZero() || d.answered[a.InterruptID] {
+		return errNotAsked
+	}
+	return nil
+}
+
+// errNotAsked refuses an update for a question that the run does not wait with.
+var errNotAsked = errors.New("the run does not wait for this answer")
 
 // question gives an Ask its interrupt id.
 func (d *drive) question(e graph.Effect) activities.Question {
@@ -158,7 +189,7 @@ func (d *drive) receive(ctx workflow.Context, a activities.Answer) {
 // nobody has said anything: the signal was not ours, and the question stays
 // open.
 func (d *drive) answer(ctx workflow.Context, q *question, a activities.Answer) bool {
-	in := activities.DeliverInput{Run: d.in, IDs: []string{q.ID}}
+	in := activities.DeliverInput{Run: d.in, IDs: []string{q.ID}, Update: a.Update}
 	in.Run.Child = nil
 	out, err := d.deliver(ctx, q, a, in)
 	if app, ok := errors.AsType[*temporal.ApplicationError](err); ok && app.Type() == activities.TypeUnanswered {

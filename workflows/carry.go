@@ -57,7 +57,7 @@ func (d *drive) most() int {
 // and reports whether the run can still be handed over.
 func (d *drive) drained(ctx workflow.Context) bool {
 	var a activities.Answer
-	for d.answers.ReceiveAsync(&a) {
+	for d.answers.ReceiveAsync(&a) || d.updates.ReceiveAsync(&a) {
 		d.receive(ctx, a)
 		a = activities.Answer{}
 	}

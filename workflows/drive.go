@@ -32,6 +32,7 @@ type drive struct {
 	answered  map[string]bool                // interrupt ids
 	cancels   workflow.ReceiveChannel        // for draining
 	answers   workflow.ReceiveChannel        // for draining
+	updates   workflow.Channel               // answers that came as updates; for draining
 	tally     activities.Tally
 	effects   int                     // carried out by this execution
 	leaving   bool                    // cancelled, and a child was told

@@ -47,10 +47,11 @@ func TypeOf(k run.Kind) string {
 	}
 }
 
-// The signals and the query of a run.
+// The signals, the update and the query of a run.
 const (
 	SignalAnswer = "answer" // activities.Answer
 	SignalCancel = "cancel" // no payload: stop, or answer null when paused
+	UpdateAnswer = "answer" // activities.Answer, of which the id is enough
 	QueryState   = "state"  // → State
 )
 

@@ -132,7 +132,7 @@ func (i interrupts) Answer(_ context.Context, v identity.Viewer, id string, s ru
 		return *q, fault.New(fault.Conflict, "It was answered.")
 	}
 	i.w.wrote("answer:" + string(s))
-	q.Status, q.Answer = s, answer
+	q.Status, q.Answer, q.AnsweredAt = s, answer, time.Now()
 	return *q, nil
 }
 
@@ -170,12 +170,23 @@ func (i interrupts) Deliver(_ context.Context, _ identity.Viewer, runID string, 
 	return nil
 }
 
-func (i interrupts) Undelivered(context.Context, identity.Viewer, time.Duration) ([]run.Interrupt, error) {
+func (i interrupts) Delivered(_ context.Context, _ identity.Viewer, ids ...string) error {
+	i.w.mu.Lock()
+	defer i.w.mu.Unlock()
+	for _, id := range ids {
+		if q := i.w.Questions[id]; q != nil {
+			q.Delivered = true
+		}
+	}
+	return nil
+}
+
+func (i interrupts) Undelivered(_ context.Context, _ identity.Viewer, age time.Duration) ([]run.Interrupt, error) {
 	i.w.mu.Lock()
 	defer i.w.mu.Unlock()
 	var out []run.Interrupt
 	for _, id := range i.w.Order {
-		if q := i.w.Questions[id]; q.Status != run.Pending && !q.Delivered {
+		if q := i.w.Questions[id]; q.Status != run.Pending && !q.Delivered && time.Since(q.AnsweredAt) >= age {
 			out = append(out, *q)
 		}
 	}

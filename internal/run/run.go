@@ -170,9 +170,14 @@ type Interrupts interface {
 	// PendingInterrupts lists what waits for the viewer, oldest first; only of
 	// one conversation when conversationID is not empty.
 	PendingInterrupts(ctx context.Context, v identity.Viewer, conversationID string) ([]Interrupt, error)
-	// Deliver marks answers the workflow has received and the run as running.
+	// Deliver marks answers the workflow has received by a signal, and the run as
+	// running; without ids the run alone.
 	Deliver(ctx context.Context, v identity.Viewer, runID string, ids ...string) error
-	// Undelivered lists answers of every user whose signal may have been lost.
+	// Delivered marks answers that runs have taken in as updates, whoever's they
+	// are; only for the system.
+	Delivered(ctx context.Context, v identity.Viewer, ids ...string) error
+	// Undelivered lists answers of every user that may have been lost on their
+	// way to the run, also to one whose row has ended.
 	Undelivered(ctx context.Context, v identity.Viewer, age time.Duration) ([]Interrupt, error)
 }
 

@@ -233,6 +233,21 @@ func (s *Store) Deliver(ctx context.Context, v identity.Viewer, runID string, id
 	})
 }
 
+// Delivered implements run.Interrupts.
+func (s *Store) Delivered(ctx context.Context, v identity.Viewer, ids ...string) error {
+	if !v.IsSystem() {
+		return fault.New(fault.Forbidden, "Only the system may say that answers were delivered.")
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	return s.write(ctx, v, func(tx Tx) error {
+		args := Args{"yes": true}
+		_, err := tx.Exec(`UPDATE interrupt SET delivered = @yes WHERE NOT delivered AND status <> 'pending' AND id IN `+args.in("id", ids), args)
+		return err
+	})
+}
+
 // Undelivered implements run.Interrupts. A question that was given up for a
 // newer message (INT-33) is among them also when the process died between that
 // message and the skip: it is skipped here.
@@ -268,16 +283,13 @@ func (s *Store) Undelivered(ctx context.Context, v identity.Viewer, age time.Dur
 }
 
 // settle closes the questions of a run that has ended: nobody will hear an
-// answer, so they are delivered as well.
+// answer, so they are delivered as well. Those that were answered are not: the
+// workflow may not have kept yet what it made of the answer, and must be sent it
+// again if it comes to die.
 func settle(tx Tx, r run.Run, now time.Time) error {
 	_, err := tx.Exec(`UPDATE interrupt SET answered_at = @now, delivered = @yes, answer = 'null',
 		status = CASE WHEN expires_at IS NOT NULL AND expires_at <= @now THEN 'expired' ELSE 'cancelled' END
 		WHERE run_id = @run AND user_id = @user AND status = 'pending'`,
 		Args{"run": r.ID, "user": r.UserID, "now": now, "yes": true})
-	if err != nil {
-		return err
-	}
-	_, err = tx.Exec(`UPDATE interrupt SET delivered = @yes WHERE run_id = @run AND user_id = @user AND NOT delivered`,
-		Args{"run": r.ID, "user": r.UserID, "yes": true})
 	return err
 }

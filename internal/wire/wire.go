@@ -159,6 +159,7 @@ func (p *Platform) connect(ctx context.Context, o Options, svc *services) error 
 		return err
 	}
 	p.engine = p.worker.Engine()
+	p.closes("answers on their way", func() error { p.engine.Close(); return nil })
 	return nil
 }
 

@@ -100,6 +100,16 @@ func delivery(t *testing.T, open Open) {
 	wantLines(t, undelivered(0), nil)
 	want(t, "run", got(s.Run(t.Context(), v, a.Run.ID))(t).Status, run.Running)
 	want(t, "the other question", got(s.Interrupt(t.Context(), v, ids[1]))(t).Delivered, false)
+
+	// What came as an update counts when its sender says so, and not when the run ends.
+	got(s.Answer(t.Context(), v, ids[1], run.Answered, json.RawMessage(`"a"`)))(t)
+	need(t, s.Deliver(t.Context(), v, a.Run.ID))
+	closeTurn(t, s, v, answer(a.Run.ID, "!"))
+	wantLines(t, undelivered(0), ids[1:])
+	wantFault(t, s.Delivered(t.Context(), v, ids[1]), fault.Forbidden)
+	wantLines(t, undelivered(0), ids[1:])
+	need(t, s.Delivered(t.Context(), identity.System(), ids...))
+	wantLines(t, undelivered(0), nil)
 	_, err := s.Undelivered(t.Context(), v, 0)
 	wantFault(t, err, fault.Forbidden)
 }

@@ -36,6 +36,7 @@ const (
 	scheduled = enumspb.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED
 	marker    = enumspb.EVENT_TYPE_MARKER_RECORDED
 	timer     = enumspb.EVENT_TYPE_TIMER_STARTED
+	updated   = enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ACCEPTED
 	signalled = enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED
 	upserted  = enumspb.EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES
 )
@@ -99,14 +100,14 @@ func TestAnAnswerIsGoneOnWithInOneStep(t *testing.T) {
 	s := newStage(t, activitiestest.New(asking).Tool("llm", inline, echo))
 	r := s.start(s.world.Chat("hello", chat.TurnInput{}))
 	s.until(r.ID, run.Waiting)
-	// Once: a second signal may come while the step is made, and have it made again.
+	// Once: a second answer may come while the step is made, and have it made again.
 	if _, err := s.engine.Answer(t.Context(), activitiestest.Viewer, s.question(0).ID, run.Answer{Type: "text_input", Value: "the first"}); err != nil {
 		t.Fatal(err)
 	}
 	s.closed(r.WorkflowID)
 	s.until(r.ID, run.Done)
-	got := s.freeze("chat_turn_direct_answered", r.WorkflowID, "")
-	if got[marker] != 3 || got[signalled] == 0 || got[upserted] != 2 || s.world.Count("after") != 1 {
+	got := s.freeze("chat_turn_direct_updated", r.WorkflowID, "")
+	if got[marker] != 3 || got[updated] != 1 || got[signalled] != 0 || got[started] != 2 || got[upserted] != 2 || s.world.Count("after") != 1 {
 		t.Errorf("it has %v; want a marker each for what opened, asked and delivered", got)
 	}
 }
@@ -134,9 +135,9 @@ func TestAPausedTurnGoesOnWithItsAnswerOnTheSameWorkflow(t *testing.T) {
 	s.answer(0, run.Answer{Type: "text_input", Value: "the first"})
 	s.closed(r.WorkflowID)
 	s.until(r.ID, run.Done)
-	got := s.freeze("chat_turn_interrupt", r.WorkflowID, "")
-	if got[signalled] == 0 || got[upserted] != 2 {
-		t.Errorf("a question makes %v; want a signal and the status there and back", got)
+	got := s.freeze("chat_turn_updated", r.WorkflowID, "")
+	if got[updated] == 0 || got[upserted] != 2 {
+		t.Errorf("a question makes %v; want an update and the status there and back", got)
 	}
 	if n := s.world.Count("before"); n != 1 {
 		t.Errorf("the step before the question ran %d times", n)

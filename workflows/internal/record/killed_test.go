@@ -13,6 +13,7 @@ import (
 	"liminal/activities"
 	"liminal/activities/activitiestest"
 	"liminal/internal/chat"
+	"liminal/internal/run"
 	"liminal/internal/tool"
 	"liminal/internal/wire/devserver"
 	"liminal/worker"
@@ -29,9 +30,12 @@ const (
 	childQueue   = "RECORD_WORKER_QUEUE"   // its task queue, and the salt of its world
 	childSpec    = "RECORD_WORKER_TOOL"    // inline or model
 	childGraph   = "RECORD_WORKER_GRAPH"
-	childHangs   = "RECORD_WORKER_HANGS"  // its tool never returns
+	childHangs   = "RECORD_WORKER_HANGS"  // at the node of this name, or at all, its tool never returns
 	childAnswer  = "RECORD_WORKER_ANSWER" // to the question "ask", which its store has already
 )
+
+// everywhere says that a tool hangs at every node.
+const everywhere = "*"
 
 // childMain works until it is killed. It says on standard output what happens.
 func childMain() int {
@@ -43,7 +47,7 @@ func childMain() int {
 	w.Salt(os.Getenv(childQueue))
 	w.Tool("llm", spec, func(ctx context.Context, c *tool.Call) (map[string]any, error) {
 		fmt.Fprintln(os.Stdout, "called", c.Node)
-		if os.Getenv(childHangs) != "" {
+		if at := os.Getenv(childHangs); at == c.Node || at == everywhere {
 			select {} // not even a cancel ends it
 		}
 		return echo(ctx, c)
@@ -88,7 +92,7 @@ func (s *stage) spawn(graph, spec string, hangs bool, env ...string) *process {
 	p.cmd.Env = append(os.Environ(), childAddress+"="+server.Address(), childQueue+"="+s.queue, childGraph+"="+graph, childSpec+"="+spec)
 	p.cmd.Env = append(p.cmd.Env, env...)
 	if hangs {
-		p.cmd.Env = append(p.cmd.Env, childHangs+"=1")
+		p.cmd.Env = append(p.cmd.Env, childHangs+"="+everywhere)
 	}
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
@@ -164,6 +168,30 @@ func TestAKilledWorkersRunGoesOnInAnotherWithinSeconds(t *testing.T) {
 	})
 }
 
+// An update is no part of the run's history until the step that takes it in has
+// ended, so a worker may die with the answer in hand.
+//
+// Requirements: OPS-09, INT-03
+func TestAKilledWorkerLosesNoAnswerThatItHadInHand(t *testing.T) {
+	s := emptyStage(t, activitiestest.New(asking), nil)
+	first := s.spawn(asking, "inline", false, childHangs+"=after", childAnswer+"=x")
+	question := first.said("asked")
+	second := s.spawn(asking, "inline", false, childAnswer+"=x")
+	second.said("up")
+	w, row := s.theirs()
+	sender := worker.NewEngine(worker.Options{Client: s.client, Activities: w.Set()})
+	sender.Send(s.Context(), run.Interrupt{ID: question, RunID: row.ID, WorkflowID: row.WorkflowID, Status: run.Answered, Answer: []byte(`"x"`)})
+	first.said("called after")
+	at := time.Now()
+	first.kill()
+	second.said("called after")
+	s.within(at)
+	s.closed(row.WorkflowID)
+	if got := s.freeze("", row.WorkflowID, ""); got[updated] != 1 || got[signalled] != 0 {
+		t.Errorf("it has %v; want the one update", got)
+	}
+}
+
 func (s *stage) within(at time.Time) {
 	s.Helper()
 	took := time.Since(at)
@@ -176,14 +204,22 @@ func (s *stage) within(at time.Time) {
 // signal answers the question of a run whose row only the workers' processes have.
 func (s *stage) signal(question string) {
 	s.Helper()
+	_, row := s.theirs()
+	err := s.client.SignalWorkflow(s.Context(), row.WorkflowID, "", workflows.SignalAnswer, activities.Answer{InterruptID: question, Answer: "x"})
+	if err != nil {
+		s.Fatal(err)
+	}
+}
+
+// theirs is the row of the run that the workers' processes have, in a world like
+// theirs.
+func (s *stage) theirs() (*activitiestest.World, run.Run) {
+	s.Helper()
 	w := activitiestest.New(asking)
 	w.Salt(s.queue)
 	row, err := w.Set().Runs.Run(s.Context(), activitiestest.Viewer, w.Chat("hello", chat.TurnInput{}).RunID)
 	if err != nil {
 		s.Fatal(err)
 	}
-	err = s.client.SignalWorkflow(s.Context(), row.WorkflowID, "", workflows.SignalAnswer, activities.Answer{InterruptID: question, Answer: "x"})
-	if err != nil {
-		s.Fatal(err)
-	}
+	return w, row
 }

@@ -80,7 +80,7 @@ func TestAPatchIsDecidedAppliedAndWatched(t *testing.T) {
 	s.closed(r.WorkflowID)
 	s.until(r.ID, run.Done)
 	got := s.freeze("config_patch_applied", r.WorkflowID, "")
-	if got[scheduled] != 4 || got[signalled] < 2 || got[upserted] != 8 {
+	if got[scheduled] != 4 || got[updated] < 2 || got[upserted] != 8 {
 		t.Errorf("the way of a patch makes %v; want two steps, two decisions, and two looks at it", got)
 	}
 	d, err := s.client.DescribeWorkflowExecution(t.Context(), r.WorkflowID, "")

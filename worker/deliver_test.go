@@ -1,0 +1,117 @@
+package worker
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.temporal.io/sdk/client"
+
+	"liminal/internal/identity"
+	"liminal/internal/run"
+)
+
+// marks counts the writes that mark answers.
+type marks struct {
+	run.Interrupts
+	writes *[]int // how many each had
+}
+
+func (m marks) Delivered(ctx context.Context, v identity.Viewer, ids ...string) error {
+	*m.writes = append(*m.writes, len(ids))
+	return m.Interrupts.Delivered(ctx, v, ids...)
+}
+
+// Requirements: INT-30, INT-06
+func TestAnAnswerIsAnUpdateAndCountsWhenTheRunHasIt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b, writes := setup(t), []int(nil)
+		b.engine.o.Interrupts = marks{b.engine.o.Interrupts, &writes}
+		b.front.updates = true
+		var want []string
+		for range 3 {
+			r := b.turn(run.Waiting)
+			q := b.ask(t, r, run.Interrupt{Type: "text_input"})
+			want = append(want, "update "+r.WorkflowID)
+			if _, err := b.engine.Answer(t.Context(), viewer, q.ID, run.Answer{Value: "yes"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		calls := slices.Sorted(slices.Values(b.calls()))
+		if slices.Sort(want); !slices.Equal(calls, want) {
+			t.Errorf("Temporal was called %v, want %v", calls, want)
+		}
+		if len(writes) != 0 {
+			t.Error("each answer is marked by a write of its own")
+		}
+		time.Sleep(markEvery)
+		synctest.Wait()
+		if !slices.Equal(writes, []int{3}) {
+			t.Errorf("marked were %v, want three at once", writes)
+		}
+		b.engine.pass(t.Context(), map[string]look{}, time.Second, 0)
+		if n := len(b.signals()); n != 0 {
+			t.Errorf("%d answers were sent again", n)
+		}
+	})
+}
+
+// Requirements: INT-30
+func TestAnAnswerThatIsNotTakenInTimeIsSignalled(t *testing.T) {
+	t.Parallel()
+	for name, left := range map[string]bool{"when its time is up": false, "when the process ends": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := setup(t)
+				b.engine = NewEngine(Options{Client: deaf{b.front}, Activities: b.set})
+				q := b.ask(t, b.turn(run.Waiting), run.Interrupt{Type: "text_input"})
+				began := time.Now()
+				if _, err := b.engine.Answer(t.Context(), viewer, q.ID, run.Answer{Value: "yes"}); err != nil || time.Since(began) > 0 {
+					t.Fatalf("the person waited %s (%v)", time.Since(began), err)
+				}
+				if left {
+					b.engine.Close()
+				}
+				if s := b.signals(); len(s) != 1 || s[0].Answer != "yes" {
+					t.Errorf("the signals are %+v", s)
+				}
+				if took := time.Since(began); !left && took != updateLimit || left && took > 0 {
+					t.Errorf("it took %s", took)
+				}
+			})
+		})
+	}
+}
+
+// Requirements: INT-30
+func TestTheAnswerToARunThatIsGoneIsNotSentForEver(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := setup(t)
+		r := b.turn(run.Waiting)
+		q := b.ask(t, r, run.Interrupt{Type: "text_input"})
+		delete(b.front.status, r.WorkflowID)
+		if _, err := b.engine.Answer(t.Context(), viewer, q.ID, run.Answer{Value: "yes"}); err != nil {
+			t.Fatal(err)
+		}
+		b.engine.sending.Wait()
+		b.engine.resend(t.Context(), 0)
+		time.Sleep(markEvery)
+		synctest.Wait()
+		if lost, err := b.set.Interrupts.Undelivered(t.Context(), identity.System(), 0); err != nil || len(lost) != 0 {
+			t.Errorf("sent again for ever is %+v (%v)", lost, err)
+		}
+	})
+}
+
+// deaf is a frontend whose workflows take no updates in.
+type deaf struct{ *frontend }
+
+func (deaf) UpdateWorkflow(ctx context.Context, _ client.UpdateWorkflowOptions) (client.WorkflowUpdateHandle, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
