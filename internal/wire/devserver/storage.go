@@ -34,12 +34,13 @@ var searchAttributes = map[string]string{
 	"Int01":     "liminal_version",
 }
 
-// keptIndexes are the indexes of the lists that the UI's default queries and
-// ours use. The server's schema has some seventy; each one slows every run.
+// keptIndexes are the indexes of the lists that find few of many runs: the
+// newest, those of an id, a person, a conversation or a schedule, those that run
+// or wait. The server's schema has some seventy, and each one slows every run;
+// what else people search by is found by reading the newest first.
 var keptIndexes = []string{
-	"default_idx", "by_workflow_id", "by_workflow_type", "by_status", "by_execution_time",
-	"by_root_workflow_id", "by_temporal_namespace_division", "by_temporal_scheduled_by_id",
-	"by_keyword_01", "by_keyword_02", "by_keyword_03", "by_keyword_04", "by_int_01",
+	"default_idx", "by_workflow_id", "by_status", "by_root_workflow_id", "by_temporal_scheduled_by_id",
+	"by_keyword_01", "by_keyword_02", "by_keyword_03",
 }
 
 // The server's own schema scripts, one for each of the two files.
@@ -68,6 +69,9 @@ func openFiles(ctx context.Context, dir string) (Databases, error) {
 	}
 	if err := makeFile(ctx, lists, listSchema); err != nil {
 		return Databases{}, fmt.Errorf("the file %s cannot be made: %w", lists, err)
+	}
+	if err := inFile(ctx, lists, dropUnusedIndexes); err != nil { // one made by an earlier version has more
+		return Databases{}, fmt.Errorf("the file %s cannot be changed: %w", lists, err)
 	}
 	files := Databases{Runs: sqlConfig(runs), Lists: sqlConfig(lists), Shards: shards}
 	if err := makeNamespace(files.Runs); err != nil {
@@ -122,7 +126,15 @@ func makeFile(ctx context.Context, path, schemaScript string) error {
 	return os.Rename(unfinished, path)
 }
 
-func buildFile(ctx context.Context, path, script string) (err error) {
+func buildFile(ctx context.Context, path, script string) error {
+	return inFile(ctx, path, func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, script)
+		return err
+	})
+}
+
+// inFile changes a file in one transaction.
+func inFile(ctx context.Context, path string, change func(context.Context, *sql.Tx) error) (err error) {
 	db, err := sql.Open("sqlite", "file:"+escaped(path))
 	if err != nil {
 		return err
@@ -133,10 +145,7 @@ func buildFile(ctx context.Context, path, script string) (err error) {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // nothing to undo after a commit
-	if _, err := tx.ExecContext(ctx, script); err != nil {
-		return err
-	}
-	if err := dropUnusedIndexes(ctx, tx); err != nil {
+	if err := change(ctx, tx); err != nil {
 		return err
 	}
 	return tx.Commit()
@@ -152,7 +161,7 @@ func makeNamespace(c *config.SQL) error {
 	return sqlite.CreateNamespaces(c, ns)
 }
 
-// dropUnusedIndexes does nothing to the file of the runs, which has no lists.
+// dropUnusedIndexes leaves the lists the indexes that are kept.
 func dropUnusedIndexes(ctx context.Context, tx *sql.Tx) error {
 	names, err := listIndexes(ctx, tx)
 	if err != nil {
