@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -32,6 +33,7 @@ var viewer = activitiestest.Viewer
 // frontend is a Temporal frontend that only remembers.
 type frontend struct {
 	client.Client
+	mu      sync.Mutex
 	calls   []string                                   // in order
 	started map[string]client.StartWorkflowOptions     // by workflow id
 	status  map[string]enumspb.WorkflowExecutionStatus // of those there are
@@ -49,6 +51,8 @@ func newFrontend() *frontend {
 }
 
 func (f *frontend) ExecuteWorkflow(_ context.Context, o client.StartWorkflowOptions, kind any, _ ...any) (client.WorkflowRun, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.down != nil {
 		return nil, f.down
 	}
@@ -61,6 +65,8 @@ func (f *frontend) ExecuteWorkflow(_ context.Context, o client.StartWorkflowOpti
 }
 
 func (f *frontend) SignalWorkflow(_ context.Context, id, _, signal string, arg any) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.down != nil {
 		return f.down
 	}
@@ -75,6 +81,8 @@ func (f *frontend) SignalWorkflow(_ context.Context, id, _, signal string, arg a
 }
 
 func (f *frontend) UpdateWorkflow(_ context.Context, o client.UpdateWorkflowOptions) (client.WorkflowUpdateHandle, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	switch {
 	case f.down != nil:
 		return nil, f.down
@@ -88,6 +96,8 @@ func (f *frontend) UpdateWorkflow(_ context.Context, o client.UpdateWorkflowOpti
 }
 
 func (f *frontend) DescribeWorkflowExecution(_ context.Context, id, _ string) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.calls = append(f.calls, "describe "+id)
 	status, there := f.status[id]
 	if !there {
