@@ -24,7 +24,7 @@ func (m marks) Delivered(ctx context.Context, v identity.Viewer, ids ...string) 
 	return m.Interrupts.Delivered(ctx, v, ids...)
 }
 
-// Requirements: INT-30, INT-06
+// Requirements: INT-06, OPS-09
 func TestAnAnswerIsAnUpdateAndCountsWhenTheRunHasIt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestAnAnswerIsAnUpdateAndCountsWhenTheRunHasIt(t *testing.T) {
 	})
 }
 
-// Requirements: INT-30
+// Requirements: OPS-09
 func TestAnAnswerThatIsNotTakenInTimeIsSignalled(t *testing.T) {
 	t.Parallel()
 	for name, left := range map[string]bool{"when its time is up": false, "when the process ends": true} {
@@ -90,7 +90,7 @@ func TestAnAnswerThatIsNotTakenInTimeIsSignalled(t *testing.T) {
 	}
 }
 
-// Requirements: INT-30
+// Requirements: OPS-09
 func TestTheAnswerToARunThatIsGoneIsNotSentForEver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
