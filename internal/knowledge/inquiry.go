@@ -175,15 +175,15 @@ func expected(question string) *regexp.Regexp {
 // not be in the documents at all.
 const absent = 1.8
 
-// abroad is the most a word weighs, relative to its base, for a passage in the
+// foreignWeight is the most a word weighs, relative to its base, for a passage in the
 // other language: the list of what words are called there knows few of them, so
 // that one is missing says less.
-const abroad = 1.2
+const foreignWeight = 1.2
 
 // weight is how much a term weighs for a passage.
 func (q *inquiry) weight(t term, r *reading) float64 {
 	if r.lang != q.lang {
-		return min(t.weight, abroad*t.base)
+		return min(t.weight, foreignWeight*t.base)
 	}
 	return t.weight
 }
