@@ -31,7 +31,11 @@ type term struct {
 	path   *regexp.Regexp // finds it where it was written as a path from the root; else nil
 	// follows says that nothing but a space separates it from the term before.
 	follows bool
+	without bool // the question asks for what has none of it: "no gluten"
 }
+
+// lacking are words that ask for what has none of what the next word says.
+var lacking = map[string]bool{"no": true, "without": true, "kein": true, "keine": true, "keinen": true, "keinem": true, "keiner": true, "ohne": true, "weder": true, "noch": true, "nor": true, "neither": true}
 
 // The base weights of words. An identifier or a number is meant as it is
 // written; a weak word ("use", "describe") only helps to decide.
@@ -46,17 +50,20 @@ func inquire(question string) *inquiry {
 	q := &inquiry{text: question, lang: lang, stems: newStems()}
 	seen := map[string]bool{}
 	last := -2 // where the term before ended
+	before := ""
 	for _, w := range words.Split(question) {
+		without := lacking[before]
+		before = w.Text
 		shouted := shouted(question, w)
 		if words.Stop(lang, w.Text) && !shouted || seen[w.Text] {
 			continue
 		}
 		seen[w.Text] = true
-		t := term{word: w.Text, parts: w.Parts, base: plainWeight}
+		t := term{word: w.Text, parts: w.Parts, base: plainWeight, without: without}
 		switch {
 		case shouted:
 			t.base = exactWeight
-		case words.Weak(w.Text):
+		case words.Weak(w.Text), modal[w.Text]:
 			t.base, t.weak = weakWeight, true
 		case exact(w):
 			t.base = exactWeight
@@ -80,6 +87,10 @@ func inquire(question string) *inquiry {
 	}
 	return q
 }
+
+// modal are German words that say how something is, and not what; those of
+// English carry no meaning at all.
+var modal = map[string]bool{"oft": true, "muss": true, "musst": true, "müssen": true, "müsst": true, "soll": true, "sollen": true, "kann": true, "kannst": true, "können": true, "könnt": true}
 
 // bothLanguages is the question with what its words are called in the other
 // language, for an index that knows words alone.
@@ -130,7 +141,11 @@ var (
 	pathAnswer   = regexp.MustCompile(`(?:^|[\s"'(` + "`" + `])/[\w{]|\b(?:GET|POST|PUT|PATCH|DELETE)\b`)
 
 	spanAnswer   = regexp.MustCompile(`(?i)(?:\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|fifty|half an|ein(?:en?|er|em|es)?|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|fünfzehn|zwanzig|dreißig)[ -])\s?(?:ms|[smhdwy]|secs?|mins?|seconds?|minutes?|hours?|days?|weeks?|months?|years?|sekunden?|minuten?|stunden?|tagen?|wochen?|monaten?|jahren?|quartale?)\b|\b(?:daily|hourly|weekly|nightly|monthly|forever|täglich|wöchentlich|jährlich|fortnight)\b`)
-	spanQuestion = regexp.MustCompile(`\bhow (?:long|often|soon)\b|\bwie (?:lange|oft)\b|\b(?:frist|interval|timeout|ttl|notice period|\pL*frist)\b`)
+	spanQuestion = regexp.MustCompile(`\bhow (?:long|soon)\b|\bwie lange\b|\b(?:frist|interval|timeout|ttl|notice period|\pL*frist)\b`)
+
+	// How often something is done is not how long it takes.
+	oftenAnswer   = regexp.MustCompile(`(?i)\b(?:every|each|per|once|twice|times|daily|hourly|weekly|nightly|monthly|quarterly|yearly|annually|never|always|interval|frequently|regularly|alle|jede[nrsm]?|pro|einmal|zweimal|\pL+mal|mal|täglich|stündlich|wöchentlich|monatlich|vierteljährlich|jährlich|nie|immer|regelmäßig)\b`)
+	oftenQuestion = regexp.MustCompile(`\bhow (?:often|frequently)\b|\bwie (?:oft|häufig)\b`)
 
 	// Whoever asks for a default is told what is so unless something else is said.
 	defaultAnswer   = regexp.MustCompile(`(?i)\b(?:default\w*|unless|unspecified|usually|normally|initially|not (?:set|specified|given)|unset|normalerweise|vorgabe\w*|voreingestellt\w*|voreinstellung\w*)|\bstandard(?:mäßig|wert|einstellung)`)
@@ -144,6 +159,8 @@ func expected(question string) *regexp.Regexp {
 	switch {
 	case defaultQuestion.MatchString(question):
 		return defaultAnswer
+	case oftenQuestion.MatchString(question):
+		return oftenAnswer
 	case spanQuestion.MatchString(question):
 		return spanAnswer
 	case pathQuestion.MatchString(question):
@@ -157,6 +174,19 @@ func expected(question string) *regexp.Regexp {
 // absent is the weight of a word that stands nowhere: what is asked about may
 // not be in the documents at all.
 const absent = 1.8
+
+// foreignWeight is the most a word weighs, relative to its base, for a passage in the
+// other language: the list of what words are called there knows few of them, so
+// that one is missing says less.
+const foreignWeight = 1.2
+
+// weight is how much a term weighs for a passage.
+func (q *inquiry) weight(t term, r *reading) float64 {
+	if r.lang != q.lang {
+		return min(t.weight, foreignWeight*t.base)
+	}
+	return t.weight
+}
 
 // fewTexts is how many texts it takes to tell that a word is common.
 const fewTexts = 20
@@ -252,14 +282,21 @@ func (q *inquiry) match(t term, b bag) float64 {
 		}
 		return inPieces * float64(found) / float64(len(t.parts))
 	}
+	best := 0.0
 	if b.lang != q.lang {
+		if b.lang == words.German && len(t.word) > 4 && b.compounds(t.word) {
+			best = inCompound // "master" of "masterarbeit"
+		}
 		for _, other := range t.others {
-			if b.at[q.stems.of(b.lang, other)] > 0 {
+			other = q.stems.of(b.lang, other)
+			if b.at[other] > 0 {
 				return translated
+			}
+			if b.lang == words.German && best < translated*inCompound && b.compounds(other) {
+				best = translated * inCompound
 			}
 		}
 	}
-	best := 0.0
 	for have := range b.at {
 		if akin(stem, have) {
 			return 0.85
@@ -276,6 +313,17 @@ const (
 	translated = 0.8  // a word of the other language that means the same
 	inCompound = 0.55 // a German word that is part of another, or has it as its part
 )
+
+// compounds reports whether a stem is part of a longer word of a text: "arbeit"
+// of "masterarbeit".
+func (b bag) compounds(stem string) bool {
+	for have := range b.at {
+		if len(have) > len(stem) && compound(stem, have) {
+			return true
+		}
+	}
+	return false
+}
 
 // compound reports whether one stem is the beginning or the end of the other,
 // which has another word besides: "speicher" and "speicherbedarf".

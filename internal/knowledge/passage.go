@@ -31,11 +31,16 @@ type reading struct {
 	contents  bool // most of it is lines that lead to page numbers
 	bare      bool // headings stand in it that look like sentences
 	asked     bool // it is of the section whose number is asked for
+	// fits are the rows of a table that hold what is asked for in the column it is
+	// asked of, by their sentence; nil where none does.
+	fits map[int]bool
+	lang words.Language
+	ends int // where the end of a letter begins: the regards, and who writes
 }
 
 func (q *inquiry) read(p *Passage) *reading {
 	l := words.Detect(p.Text)
-	r := &reading{passage: p, sentences: words.Sentences(p.Text), contents: extract.CountLeaders(p.Text, 3) == 3 || len(numberedLines.FindAllStringIndex(p.Text, listed)) == listed}
+	r := &reading{passage: p, lang: l, sentences: words.Sentences(p.Text), contents: extract.CountLeaders(p.Text, 3) == 3 || len(numberedLines.FindAllStringIndex(p.Text, listed)) == listed}
 	r.heading = q.matches(q.bag(l, p.Heading), p.Heading)
 	r.title = q.matches(q.bag(l, p.Title+" "+baseName(p.Path)), p.Title)
 	r.anywhere = make([]float64, len(q.terms))
@@ -62,6 +67,18 @@ func (q *inquiry) read(p *Passage) *reading {
 		for t, x := range m {
 			r.anywhere[t] = max(r.anywhere[t], x)
 		}
+	}
+	for i := range r.sentences {
+		if r.columns[i] != nil && q.fits(l, p.ColumnsOf(r.sentences[i].Start, r.sentences[i].End), r.text(i)) {
+			if r.fits == nil {
+				r.fits = map[int]bool{}
+			}
+			r.fits[i] = true
+		}
+	}
+	r.ends = signature(r.passage.Text)
+	for t, x := range r.framed() {
+		r.title[t] = max(r.title[t], x)
 	}
 	return r
 }
@@ -118,14 +135,21 @@ const (
 	crossBonus  = 0.2  // it is the row, and has the column, the question names
 )
 
+// What is left of the rating of what is not an answer.
+const (
+	beside  = 0.75 // a row beside one that has in the asked column what is asked for
+	framing = 0.6  // the head or the end of a letter, where nobody is asked for
+)
+
 // rate is how well sentence i of a reading answers the inquiry, 0 to 1.
 func (q *inquiry) rate(r *reading, i int) float64 {
 	got, total, headed, direct := 0.0, 0.0, 0.0, false
 	for t, term := range q.terms {
-		total += term.weight
-		headed += term.weight * r.heading[t]
+		weight := q.weight(term, r)
+		total += weight
+		headed += weight * r.heading[t]
 		direct = direct || r.matches[i][t] > 0 && !term.weak
-		got += term.weight * r.place(i, t)
+		got += weight * r.place(i, t)
 	}
 	if total == 0 {
 		return 0
@@ -147,6 +171,12 @@ func (q *inquiry) rate(r *reading, i int) float64 {
 	if r.crosses(q, i) {
 		score = min(1, score+crossBonus)
 	}
+	if len(r.fits) > 0 && !r.fits[i] && r.sentences[i].Form == words.Row {
+		score *= beside
+	}
+	if r.frames(i) && !asksPerson.MatchString(q.text) {
+		score *= framing
+	}
 	if r.asked {
 		score = max(score, ofPart*r.shape(i))
 	}
@@ -160,8 +190,8 @@ func (q *inquiry) rate(r *reading, i int) float64 {
 // and stands under a column that is called like another: the cell where they
 // meet is what is asked, whatever sentences mention both.
 func (r *reading) crosses(q *inquiry, i int) bool {
-	if r.columns[i] == nil {
-		return false
+	if r.columns[i] == nil || len(r.fits) > 0 {
+		return r.fits[i]
 	}
 	column, row := false, false
 	for t, term := range q.terms {
@@ -190,10 +220,10 @@ func (r *reading) place(i, t int) float64 {
 	if r.columns[i] != nil {
 		return max(best, r.columns[i][t]*inHeading)
 	}
-	if i > 0 {
+	if i > 0 && (!r.frames(i-1) || r.frames(i)) {
 		best = max(best, r.matches[i-1][t]*inNeighbour)
 	}
-	if i+1 < len(r.matches) {
+	if i+1 < len(r.matches) && (!r.frames(i+1) || r.frames(i)) {
 		best = max(best, r.matches[i+1][t]*inNeighbour)
 	}
 	return best

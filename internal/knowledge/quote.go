@@ -82,8 +82,9 @@ func (q *inquiry) held(r *reading, i int) float64 {
 		for j := from; j <= to; j++ {
 			best = max(best, r.matches[j][t])
 		}
-		total += term.weight
-		got += term.weight * best
+		weight := q.weight(term, r)
+		total += weight
+		got += weight * best
 	}
 	if total == 0 {
 		return 0

@@ -9,6 +9,7 @@ import (
 
 	"liminal/internal/fault"
 	"liminal/internal/identity"
+	"liminal/internal/words"
 )
 
 // A table is lines that begin with "|", as Markdown has them and as the
@@ -194,6 +195,37 @@ func (p *Passage) nameIn(text string) {
 		p.Columns = namesAt(text, tableStart(text, start))
 	}
 }
+
+// fits reports whether a row of a table holds a value the question names in the
+// column it names, "Nacht" under "Mittwoch", and nothing under each column of
+// which it asks for none.
+func (q *inquiry) fits(l words.Language, names, row string) bool {
+	cells := Cells(row)
+	meets, lacks := false, false
+	for c, name := range Cells(names) {
+		if c >= len(cells) {
+			break
+		}
+		above := q.matches(q.bag(l, name), name)
+		for t, x := range above {
+			switch {
+			case x == 0 || q.terms[t].weak:
+			case q.terms[t].without:
+				if lacks = none[strings.ToLower(cells[c])]; !lacks {
+					return false
+				}
+			default:
+				for u, y := range q.matches(q.bag(l, cells[c]), cells[c]) {
+					meets = meets || y > 0 && u != t && above[u] == 0 && !q.terms[u].weak
+				}
+			}
+		}
+	}
+	return meets || lacks
+}
+
+// none are cells that say that there is nothing of what the column is called.
+var none = map[string]bool{"": true, "-": true, "–": true, "—": true, "0": true, "no": true, "none": true, "n": true, "nein": true, "keine": true, "kein": true, "ohne": true, "false": true}
 
 // Table is a quote of nothing but rows of a table: the cells of the line that
 // names its columns, nil where none is known, and those of its rows. Quotes of

@@ -95,3 +95,24 @@ func TestAPassageInTheMidstOfATableKnowsItsColumns(t *testing.T) {
 		}
 	}
 }
+
+// The row is taken that holds what is asked for in the column it is asked of, and
+// those that have nothing where nothing is asked for. Requirements: RAG-13
+func TestTheRowIsTakenThatHoldsTheValueInTheColumn(t *testing.T) {
+	t.Parallel()
+	rota := "| Name | Montag | Dienstag | Mittwoch |\n| Aylin | Früh | Nacht | frei |\n| Tobias | Nacht | Spät | Spät |\n| Rosa | frei | Früh | Nacht |\n"
+	food := "| dish | gluten | milk | price |\n| Carrot cake | yes | yes | 4.20 |\n| Lentil soup | no | no | 6.80 |\n| Pancake | no | yes | 7.50 |\n"
+	for _, c := range []struct{ question, text, first string }{
+		{"Wer hat am Mittwoch Nachtdienst?", rota, "Rosa"},
+		{"Wer hat am Dienstag Nachtdienst?", rota, "Aylin"},
+		{"Was arbeitet Tobias am Mittwoch?", rota, "Tobias"},
+		{"Which dishes have no gluten and no milk?", food, "Lentil soup"},
+		{"What is the price of the pancake?", food, "Pancake"},
+	} {
+		p := knowledge.Passage{Source: model.Source{DocumentID: "d", End: len(c.text)}, Text: c.text}
+		quotes := knowledge.Quotes(c.question, []knowledge.Passage{p}, 1)
+		if len(quotes) == 0 || !strings.Contains(quotes[0].Text, c.first) || strings.Contains(strings.TrimSpace(quotes[0].Text), "\n") {
+			t.Errorf("%s: %+v, want the row of %s", c.question, quotes, c.first)
+		}
+	}
+}

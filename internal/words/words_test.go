@@ -1,6 +1,7 @@
 package words_test
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -126,6 +127,8 @@ func TestWordsAreKnownInTheOtherLanguage(t *testing.T) {
 	}{
 		{words.German, "dateien", "file"}, {words.German, "beende", "quit"}, {words.German, "statuszeile", "line"},
 		{words.German, "benutzerkennung", "user"}, {words.English, "compression", "kompression"}, {words.English, "founded", "gegründet"},
+		{words.German, "geschmiert", "grease"}, {words.German, "abgeholt", "collect"},
+		{words.German, "schmiert", "grease"}, {words.German, "krankheitstagen", "days"}, {words.English, "credits", "leistungspunkte"},
 		{words.German, "ozelot", ""}, {words.English, "ocelot", ""},
 	} {
 		got := words.Translations(c.lang, c.word)
@@ -135,5 +138,35 @@ func TestWordsAreKnownInTheOtherLanguage(t *testing.T) {
 	}
 	if got := words.Synonyms(words.English, "deleting"); !slices.Contains(got, "remov") || slices.Contains(got, "delet") {
 		t.Errorf("deleting is %v too", got)
+	}
+}
+
+// Every line of the list is read: a word of it has a counterpart, and comments
+// are none. Requirements: RAG-13
+func TestTheListOfWordsIsWhole(t *testing.T) {
+	t.Parallel()
+	list, err := os.ReadFile("bilingual.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, line := range strings.Split(string(list), "\n") {
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		de, en, ok := strings.Cut(line, " = ")
+		if !ok || strings.Contains(en, "=") || line != strings.ToLower(line) || strings.Contains(line, "  ") {
+			t.Errorf("line %d is no \"words = words\" in lower case: %q", i+1, line)
+			continue
+		}
+		for _, w := range strings.Fields(de) {
+			if words.Translations(words.German, w) == nil {
+				t.Errorf("line %d: %s has no translation", i+1, w)
+			}
+		}
+		for _, w := range strings.Fields(en) {
+			if words.Translations(words.English, w) == nil {
+				t.Errorf("line %d: %s has no translation", i+1, w)
+			}
+		}
 	}
 }

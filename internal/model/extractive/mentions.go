@@ -173,6 +173,11 @@ func (r *reading) settle(fits []titled, span []int, name string, plural bool) {
 	if known := r.ofConversation(fits); len(fits) > 1 && len(known) == 1 {
 		fits = known
 	}
+	if len(fits) > 1 && !plural {
+		if beside := r.beside(fits, span); len(beside) == 1 {
+			fits = beside
+		}
+	}
 	switch {
 	case len(fits) == 0:
 		r.unknown = append(r.unknown, strings.TrimSpace(name))
@@ -187,6 +192,17 @@ func (r *reading) settle(fits []titled, span []int, name string, plural bool) {
 			}
 		}
 	}
+}
+
+// beside are those of some documents whose title holds the word that stands right
+// before or after their name: "the statutes draft", "the 2019 statutes".
+func (r *reading) beside(fits []titled, span []int) []titled {
+	return slices.DeleteFunc(slices.Clone(fits), func(d titled) bool {
+		return !slices.ContainsFunc([]int{span[0] - 1, span[len(span)-1] + 1}, func(i int) bool {
+			return i >= 0 && i < len(r.tokens) && !glue[r.tokens[i].text] && !r.broken(min(i, span[0]), max(i, span[len(span)-1])) &&
+				slices.ContainsFunc(d.words(), r.tokens[i].is)
+		})
+	})
 }
 
 // ofConversation are those the conversation has used.

@@ -53,6 +53,14 @@ func TestArticlesAreNoPartOfATitle(t *testing.T) {
 	askDocuments(t, "testdata/documents-articles", nil)
 }
 
+// Of documents with one name, a word beside it that one title holds tells which.
+//
+// Requirements: LG-14, LG-15
+func TestAWordBesideANameTellsWhichVersion(t *testing.T) {
+	t.Parallel()
+	askDocuments(t, "testdata/documents-versions", nil)
+}
+
 // A row of a table is too short to be like a sentence; that it has the name of
 // what the sentence is about is enough.
 //
