@@ -1,6 +1,7 @@
 package api
 
 import (
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -149,7 +150,11 @@ func TestARepeatWhileTheFirstStillRunsIsAConflict(t *testing.T) {
 	var wait sync.WaitGroup
 	wait.Go(func() { first = say() })
 	w.until(func() bool { _, err := w.store.RunByRequest(t.Context(), ada.viewer(), key); return err == nil })
-	say().fails(409, "conflict")
+	second := say()
+	second.fails(409, "conflict")
+	if after, err := strconv.Atoi(second.header.Get("Retry-After")); err != nil || after < 1 || after > 10 {
+		t.Errorf("Retry-After: %q, %v", second.header.Get("Retry-After"), err)
+	}
 	r, err := w.store.RunByRequest(t.Context(), ada.viewer(), key)
 	w.must(err)
 	w.engine.tell(r.ID, "proceed")

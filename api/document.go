@@ -79,11 +79,12 @@ type DocumentTitle struct {
 	ContextID string    `json:"context_id" format:"uuid"`
 	Path      string    `json:"path"`
 	Status    string    `json:"status" enum:"waiting,reading,ready,failed,skipped"`
+	Error     string    `json:"error,omitempty" doc:"why it could not be read, or was left out"`
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
 func titleView(t knowledge.Titled) DocumentTitle {
-	return DocumentTitle{ID: t.ID, Title: t.Title, ContextID: t.ContextID, Path: t.Path, Status: string(t.Status), UpdatedAt: t.UpdatedAt.UTC()}
+	return DocumentTitle{ID: t.ID, Title: t.Title, ContextID: t.ContextID, Path: t.Path, Status: string(t.Status), Error: t.Error, UpdatedAt: t.UpdatedAt.UTC()}
 }
 
 type listOwnDocumentsInput struct {

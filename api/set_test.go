@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"liminal/internal/id"
+	"liminal/internal/knowledge"
 	"liminal/internal/quota"
 )
 
@@ -66,6 +67,27 @@ func TestDocumentsAreFoundByTitleAcrossContexts(t *testing.T) {
 	}
 	ada.do("PATCH", "/v1/documents/"+other[0], map[string]any{"title": "a\nb"}).fails(400, "validation_error")
 	ada.get("/v1/documents?cursor=x").fails(400, "validation_error")
+}
+
+// A list of documents says of one that could not be read why, as the document
+// itself does.
+//
+// Requirements: LG-27, RAG-05
+func TestTheListOfDocumentsSaysWhyOneFailed(t *testing.T) {
+	t.Parallel()
+	ada := newWorld(t).signUp("ada@example.org")
+	ids := ada.documents("Whole", "Locked")
+	locked, err := ada.store.Document(t.Context(), ada.viewer(), ids[1])
+	ada.must(err)
+	locked.Status, locked.Error = knowledge.Failed, "this PDF is protected by a password."
+	ada.must(ada.store.SetDocument(t.Context(), ada.viewer(), locked))
+	list := items(ada.get("/v1/documents").ok())
+	if len(list) != 2 || list[0]["status"] != "failed" || list[0]["error"] != locked.Error || list[1]["error"] != nil {
+		t.Errorf("listed %v", list)
+	}
+	if one := ada.get("/v1/documents/" + ids[1]).ok(); one["error"] != list[0]["error"] {
+		t.Errorf("by itself it says %v", one["error"])
+	}
 }
 
 // Requirements: OBS-09

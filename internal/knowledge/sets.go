@@ -63,6 +63,7 @@ type Titled struct {
 	Title     string // never empty: without a title the name of the file
 	Path      string
 	Status    DocumentStatus // only a Ready one has passages to find
+	Error     string         // why it is Failed or Skipped, a sentence for people
 	UpdatedAt time.Time
 }
 

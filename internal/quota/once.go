@@ -16,7 +16,8 @@ import (
 const (
 	// Keep is how long a reply is replayed (API-05).
 	Keep = 24 * time.Hour
-	// lease is how long a claim outlives a process that died with it; while
+	// lease is how long a claim outlives a process that died with it, unless the
+	// next one has the store to itself and releases it at its start; while
 	// the work goes on it is extended three times within it. When it lapses
 	// under a process that lives, because the store was away, the work may be
 	// done again: what these keys guard is started under their id, once.

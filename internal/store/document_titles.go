@@ -19,7 +19,7 @@ var _ knowledge.DocumentTitles = (*Store)(nil)
 
 // A document is a person's own when they put it there and may still see it.
 const (
-	titledColumns = `d.id, d.context_id, d.title, d.path, d.status, d.updated_at, d.created_at`
+	titledColumns = `d.id, d.context_id, d.title, d.path, d.status, d.error, d.updated_at, d.created_at`
 	documentOwn   = `d.user_id = @user AND ` + documentVisible
 )
 
@@ -30,7 +30,7 @@ type placed struct {
 }
 
 func scanTitled(scan Scan) (t placed, err error) {
-	err = scan(&t.ID, &t.ContextID, &t.Title, &t.Path, &t.Status, when{&t.UpdatedAt}, when{&t.created})
+	err = scan(&t.ID, &t.ContextID, &t.Title, &t.Path, &t.Status, &t.Error, when{&t.UpdatedAt}, when{&t.created})
 	t.Title = knowledge.TitleOf(t.Title, t.Path)
 	return t, err
 }

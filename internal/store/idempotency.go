@@ -17,6 +17,7 @@ type claim struct {
 	fingerprint, holder string
 	status              int
 	body                []byte
+	expires             time.Time
 }
 
 // anyRoute is no route: a key means one request of one route.
@@ -49,12 +50,19 @@ func (s *Store) ClaimKey(ctx context.Context, v identity.Viewer, k quota.Key, le
 			reply = &quota.Reply{Status: held.status, Body: held.body}
 			return nil
 		case known && held.holder != k.Holder:
-			return fault.New(fault.Conflict, "The first request with this idempotency key is still running.").
-				With(map[string]any{"reason": "running"})
+			return stillRunning(held.expires.Sub(now))
 		}
 		return putKey(tx, v, k, now, now.Add(lease))
 	})
 	return reply, err
+}
+
+// stillRunning refuses a key that another holds for the time that is left of its
+// lease. Who died with it extends it no more, so that the key is free then.
+func stillRunning(left time.Duration) error {
+	seconds := max(1, int((left+time.Second-1)/time.Second))
+	return fault.New(fault.Conflict, "The first request with this idempotency key is still running, or was cut off. Try again in %d s.", seconds).
+		With(map[string]any{"reason": "running", "retry_after": seconds})
 }
 
 // forgetKey drops a key that has expired, and no other: rows that several
@@ -76,10 +84,28 @@ func (s *Store) SweepKeys(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
+// ReleaseClaims forgets everybody's claims without a reply and reports how many
+// keys are free by it. It is for the start of a process that has the store to
+// itself: whoever held them has ended, and their leases with them. Replies stay.
+func (s *Store) ReleaseClaims(ctx context.Context) (n int, err error) {
+	err = s.write(ctx, identity.System(), func(tx Tx) error {
+		// The row that says where a key is used never has a status, and stays with a reply.
+		args := Args{"any": anyRoute, "now": s.now()} // expired ones are free
+		if _, err := tx.Exec(`DELETE FROM idempotency WHERE route = @any AND (user_id, key) IN (
+			SELECT user_id, key FROM idempotency WHERE expires_at > @now AND status = 0 AND route <> @any)`, args); err != nil {
+			return err
+		}
+		released, err := tx.Exec(`DELETE FROM idempotency WHERE expires_at > @now AND status = 0 AND route <> @any`, args)
+		n = int(released)
+		return err
+	})
+	return n, err
+}
+
 func claimed(tx Tx, v identity.Viewer, route, key string) (c claim, known bool, err error) {
-	known, err = first(tx, `SELECT body_hash, holder, status, body FROM idempotency
+	known, err = first(tx, `SELECT body_hash, holder, status, body, expires_at FROM idempotency
 		WHERE user_id = @user AND route = @route AND key = @key`,
-		Args{"user": v.UserID, "route": route, "key": key}, &c.fingerprint, &c.holder, &c.status, &c.body)
+		Args{"user": v.UserID, "route": route, "key": key}, &c.fingerprint, &c.holder, &c.status, &c.body, when{&c.expires})
 	return c, known, err
 }
 

@@ -58,6 +58,10 @@ func (p *Platform) embedded(ctx context.Context, o Options) (b backends, err err
 	if err != nil {
 		return b, fmt.Errorf("counting this start in the store: %w", err)
 	}
+	// The data folder is ours alone: who held a key has ended, and need not be waited for (API-06).
+	if _, err := b.store.ReleaseClaims(ctx); err != nil {
+		return b, fmt.Errorf("releasing the idempotency keys of the process before: %w", err)
+	}
 	h := inproc.New(inproc.Options{Base: generation * inproc.Stride})
 	p.closes("the stream log", func() error { h.Close(); return nil })
 	b.log, b.ledger, b.cache = h, h, h.Cache()

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,6 +51,8 @@ func Keys(t *testing.T, open Open) {
 	t.Run("a reply is replayed until its time is over", func(t *testing.T) { replies(t, open) })
 	t.Run("a key is of one endpoint", func(t *testing.T) { endpoints(t, open) })
 	t.Run("a claim passes with its lease or its release", func(t *testing.T) { leases(t, open) })
+	t.Run("a conflict says when to try again", func(t *testing.T) { conflicts(t, open) })
+	t.Run("a process alone with its store releases what ended with the one before", func(t *testing.T) { restarts(t, open) })
 	t.Run("a secret is made once", func(t *testing.T) { secrets(t, open) })
 	t.Run("what began stays begun", func(t *testing.T) { beginnings(t, open) })
 	t.Run("generations count up", func(t *testing.T) { generations(t, open) })
@@ -145,6 +148,56 @@ func leases(t *testing.T, open Open) {
 	wantFault(t, claim("c"), fault.Conflict)
 	need(t, s.ReleaseKey(t.Context(), v, key("k", "b")))
 	need(t, claim("c"))
+}
+
+// conflicts proves that who is refused a key is told when its lease ends.
+func conflicts(t *testing.T, open Open) {
+	c := newClock()
+	s := open(t, store.Options{Now: c.now}).Store
+	v := person(t, s)
+	got(s.ClaimKey(t.Context(), v, key("k", "a"), 10*time.Second))(t)
+	for _, at := range []struct {
+		passes  time.Duration
+		seconds int
+	}{{0, 10}, {6500 * time.Millisecond, 4}, {3400 * time.Millisecond, 1}} {
+		c.add(at.passes)
+		_, err := s.ClaimKey(t.Context(), v, key("k", "b"), 10*time.Second)
+		f := fault.From(err)
+		details, _ := f.Details.(map[string]any)
+		if f.Code != fault.Conflict || details["reason"] != "running" || details["retry_after"] != at.seconds ||
+			!strings.HasSuffix(f.Message, fmt.Sprintf("Try again in %d s.", at.seconds)) {
+			t.Errorf("%s, %v, want %d s", f.Message, f.Details, at.seconds)
+		}
+	}
+	c.add(100 * time.Millisecond)
+	got(s.ClaimKey(t.Context(), v, key("k", "b"), 10*time.Second))(t)
+}
+
+func restarts(t *testing.T, open Open) {
+	s := open(t, store.Options{}).Store
+	v, other := person(t, s), person(t, s)
+	elsewhere := key("kept", "b")
+	elsewhere.Route = "POST /v1/tools/run"
+	for _, v := range []identity.Viewer{v, other} {
+		for _, name := range []string{"killed", "kept"} {
+			got(s.ClaimKey(t.Context(), v, key(name, "a"), time.Minute))(t)
+		}
+		need(t, s.KeepReply(t.Context(), v, key("kept", "a"), quota.Reply{Status: 200, Body: []byte(`{}`)}, 24*time.Hour))
+	}
+	want(t, "released", got(s.ReleaseClaims(t.Context()))(t), 2)
+	want(t, "released again", got(s.ReleaseClaims(t.Context()))(t), 0)
+	for _, v := range []identity.Viewer{v, other} {
+		killed := key("killed", "b")
+		killed.Route = "POST /v1/tools/run" // nothing is left of it, not even where it was used
+		if reply := got(s.ClaimKey(t.Context(), v, killed, time.Minute))(t); reply != nil {
+			t.Errorf("a reply nobody kept: %v", reply)
+		}
+		if reply := got(s.ClaimKey(t.Context(), v, key("kept", "b"), time.Minute))(t); reply == nil {
+			t.Error("a reply is forgotten")
+		}
+		_, err := s.ClaimKey(t.Context(), v, elsewhere, time.Minute)
+		wantFault(t, err, fault.Invalid)
+	}
 }
 
 func secrets(t *testing.T, open Open) {
