@@ -685,6 +685,8 @@ export interface DocumentSet {
 
 export interface DocumentTitle {
   context_id: string;
+  /** why it could not be read, or was left out */
+  error?: string;
   id: string;
   path: string;
   status: 'waiting' | 'reading' | 'ready' | 'failed' | 'skipped';
