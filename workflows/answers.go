@@ -30,9 +30,12 @@ func (d *drive) listen(outer, ctx workflow.Context) error {
 	d.selector = workflow.NewNamedSelector(ctx, "drive")
 	d.answers = workflow.GetSignalChannel(ctx, SignalAnswer)
 	d.selector.AddReceive(d.answers, func(c workflow.ReceiveChannel, _ bool) {
+		// Receive would drop one that is no answer and wait for the next signal,
+		// while the true answer comes as an update.
 		var a activities.Answer
-		c.Receive(ctx, &a)
-		d.receive(ctx, a)
+		if c.ReceiveAsync(&a) {
+			d.receive(ctx, a)
+		}
 	})
 	d.updates = workflow.NewBufferedChannel(ctx, maxEarly)
 	d.selector.AddReceive(d.updates, func(c workflow.ReceiveChannel, _ bool) {

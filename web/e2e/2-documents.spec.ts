@@ -66,7 +66,7 @@ test('what was said is there after a reload, evidence and all', async ({ page })
   const before = await (await answered(page)).locator('.prose').innerText();
   await page.reload();
   const turn = await answered(page);
-  expect(await turn.locator('.prose').innerText()).toBe(before);
+  await expect.poll(() => turn.locator('.prose').innerText()).toBe(before);
   await expect(turn.locator('.evidence').first()).toBeVisible();
   await turn.locator('.evidence summary').first().click();
   await expect(turn.locator('.evidence pre').first()).toBeVisible();
