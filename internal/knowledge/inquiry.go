@@ -34,8 +34,9 @@ type term struct {
 	without bool // the question asks for what has none of it: "no gluten"
 }
 
-// lacking are words that ask for what has none of what the next word says.
-var lacking = map[string]bool{"no": true, "without": true, "kein": true, "keine": true, "keinen": true, "keinem": true, "keiner": true, "ohne": true, "weder": true, "noch": true, "nor": true, "neither": true}
+// lacking are words that ask for what has none of what the next word says. So does
+// "noch" after "weder"; by itself it is "still".
+var lacking = map[string]bool{"no": true, "without": true, "kein": true, "keine": true, "keinen": true, "keinem": true, "keiner": true, "ohne": true, "weder": true, "nor": true, "neither": true}
 
 // The base weights of words. An identifier or a number is meant as it is
 // written; a weak word ("use", "describe") only helps to decide.
@@ -50,10 +51,10 @@ func inquire(question string) *inquiry {
 	q := &inquiry{text: question, lang: lang, stems: newStems()}
 	seen := map[string]bool{}
 	last := -2 // where the term before ended
-	before := ""
+	before, neither := "", false
 	for _, w := range words.Split(question) {
-		without := lacking[before]
-		before = w.Text
+		without := lacking[before] || neither && before == "noch"
+		before, neither = w.Text, neither || w.Text == "weder"
 		shouted := shouted(question, w)
 		if words.Stop(lang, w.Text) && !shouted || seen[w.Text] {
 			continue

@@ -102,7 +102,9 @@ func TestTheRowIsTakenThatHoldsTheValueInTheColumn(t *testing.T) {
 	t.Parallel()
 	rota := "| Name | Montag | Dienstag | Mittwoch |\n| Aylin | Früh | Nacht | frei |\n| Tobias | Nacht | Spät | Spät |\n| Rosa | frei | Früh | Nacht |\n"
 	food := "| dish | gluten | milk | price |\n| Carrot cake | yes | yes | 4.20 |\n| Lentil soup | no | no | 6.80 |\n| Pancake | no | yes | 7.50 |\n"
+	courses := "| Kurs | Plätze | Gebühr |\n| Töpfern | keine | 40 |\n| Segeln | 3 | 120 |\n"
 	for _, c := range []struct{ question, text, first string }{
+		{"Welcher Kurs hat keine Plätze?", courses, "Töpfern"},
 		{"Wer hat am Mittwoch Nachtdienst?", rota, "Rosa"},
 		{"Wer hat am Dienstag Nachtdienst?", rota, "Aylin"},
 		{"Was arbeitet Tobias am Mittwoch?", rota, "Tobias"},
@@ -113,6 +115,22 @@ func TestTheRowIsTakenThatHoldsTheValueInTheColumn(t *testing.T) {
 		quotes := knowledge.Quotes(c.question, []knowledge.Passage{p}, 1)
 		if len(quotes) == 0 || !strings.Contains(quotes[0].Text, c.first) || strings.Contains(strings.TrimSpace(quotes[0].Text), "\n") {
 			t.Errorf("%s: %+v, want the row of %s", c.question, quotes, c.first)
+		}
+	}
+}
+
+// "noch" is "still", and "nor" only after "weder".
+func TestNochDoesNotAskForWhatHasNone(t *testing.T) {
+	t.Parallel()
+	courses := "| Kurs | Plätze | Termine |\n| Töpfern | keine | keine |\n| Segeln | 3 | 2 |\n"
+	for question, full := range map[string]bool{"Welcher Kurs hat noch Plätze?": false, "Welcher Kurs hat weder Termine noch Plätze?": true} {
+		p := knowledge.Passage{Source: model.Source{DocumentID: "d", End: len(courses)}, Text: courses}
+		quotes := knowledge.Quotes(question, []knowledge.Passage{p}, 1)
+		if len(quotes) == 0 {
+			t.Fatalf("%s: no quote", question)
+		}
+		if got := quotes[0].Text; full != (strings.Contains(got, "Töpfern") && !strings.Contains(got, "Segeln")) {
+			t.Errorf("%s: %q", question, got)
 		}
 	}
 }

@@ -52,9 +52,9 @@ const (
 )
 
 // foremost is the best rated passage and those, k in all, that stand first by
-// rating and by fusion together, best rated first. A rating looks for the words of a question in one sentence:
-// an answer in long sentences or in other words is rated low, and is among those
-// that the index found first.
+// rating and by fusion together, best rated first. A rating looks for the words of
+// a question in one sentence: an answer in long sentences or in other words is
+// rated low, and is among those that the index found first.
 func foremost(rated []Passage, found map[string]int, k int) []Passage {
 	if len(rated) <= k || k < 1 {
 		return rated[:min(len(rated), max(k, 0))]
