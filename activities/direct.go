@@ -128,21 +128,21 @@ func (s *Set) DeliverDirect(ctx context.Context, in DeliverInput, a Ahead) (Deli
 		return out, err
 	}
 	if a.Driver == nil {
-		return out, s.moves(ctx, in, &Direct{})
+		return out, s.markRunning(ctx, in, &Direct{})
 	}
 	read, err := asRead(out)
 	if err != nil {
 		return out, err
 	}
 	out.Direct = s.goOn(ctx, in.Run, a.Driver, clock(a.At, asked), func(now time.Time) { a.Driver.Answer(read.Answers, now) })
-	return out, s.moves(ctx, in, out.Direct)
+	return out, s.markRunning(ctx, in, out.Direct)
 }
 
-// moves marks a run as running again that was given its answer by an update. One
-// that has come to its end already is spared the write. Where it cannot be
+// markRunning marks a run as running again that was given its answer by an update.
+// One that has come to its end already is spared the write. Where it cannot be
 // written and calls were made, they are not made again for it: the run waits by
 // its row until its end is written.
-func (s *Set) moves(ctx context.Context, in DeliverInput, done *Direct) error {
+func (s *Set) markRunning(ctx context.Context, in DeliverInput, done *Direct) error {
 	if !in.Update || done.Closed != nil {
 		return nil
 	}

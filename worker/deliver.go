@@ -9,6 +9,7 @@ import (
 
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
 
 	"liminal/activities"
 	"liminal/internal/identity"
@@ -21,6 +22,8 @@ const (
 	// update: a worker that dies with it is noticed after taskTimeout, and another
 	// one is given it then.
 	updateLimit = taskTimeout + 2*time.Second
+	// resendLimit is the same for an answer that is sent again, one after the other.
+	resendLimit = time.Second
 	// markEvery is for how long delivered answers are gathered to be marked in
 	// one write.
 	markEvery = time.Second
@@ -39,43 +42,53 @@ func (e *Engine) Send(ctx context.Context, q run.Interrupt) {
 	e.sending.Go(func() { e.send(ctx, q) })
 }
 
-// Close waits until all that Send was given is sent, or given up, for callLimit at
-// most. Answers that no run has taken in by now are signalled.
+// Close waits until all that Send was given is sent, or given up, and marked, for
+// two callLimits at most. Answers that no run has taken in by now are signalled.
 func (e *Engine) Close() {
 	e.leave()
 	e.sending.Wait()
 	e.mark()
 }
 
-// send sends an answer as an update, which costs a run two writes of the engine's
-// less than a signal, and as a signal where no update reaches it. An update is
-// lost if the workflow task that takes it in does not come to its end, whatever
-// the run has written until then; so an answer counts as delivered afterwards.
 func (e *Engine) send(ctx context.Context, q run.Interrupt) {
-	err := e.update(ctx, q)
-	if err == nil {
-		e.noteDelivered(q.ID)
-		return
-	}
-	e.o.Logger.DebugContext(ctx, "an answer is signalled, since it was not taken as an update", "interrupt", q.ID, "run", q.RunID, "error", err)
-	ctx, cancel := detached(ctx)
-	defer cancel()
-	if err := e.signal(ctx, q); err != nil {
+	if err := e.deliver(ctx, q, updateLimit); err != nil {
 		e.o.Logger.WarnContext(ctx, "an answer was not delivered at once; it will be sent again", "interrupt", q.ID, "run", q.RunID, "error", err)
 	}
 }
 
-// update sends an answer and returns when the run has it for good.
-func (e *Engine) update(ctx context.Context, q run.Interrupt) error {
-	ctx, cancel := context.WithTimeout(ctx, updateLimit)
+// deliver sends an answer as an update, which costs a run two writes of the
+// engine's less than a signal, and as a signal where no update reaches it within
+// limit. An update is lost if the workflow task that takes it in does not come to
+// its end, whatever the run has written until then; so an answer counts as
+// delivered afterwards. errGone where the run has ended.
+func (e *Engine) deliver(ctx context.Context, q run.Interrupt, limit time.Duration) error {
+	err := e.update(ctx, q, limit)
+	if refused, ok := errors.AsType[*temporal.ApplicationError](err); err == nil || ok && refused.Type() == workflows.TypeAnswered {
+		e.noteDelivered(q.ID)
+		return nil
+	}
+	e.o.Logger.DebugContext(ctx, "an answer is signalled, since it was not taken as an update", "interrupt", q.ID, "run", q.RunID, "error", err)
+	ctx, cancel := detached(ctx)
+	defer cancel()
+	return e.signal(ctx, q)
+}
+
+// update sends an answer and returns when the run has it for good. Its id is one
+// nobody can know: Temporal takes an update of an id that was there for done, and a
+// stranger's would stand for the true one.
+func (e *Engine) update(ctx context.Context, q run.Interrupt, limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	defer context.AfterFunc(e.leaving, cancel)()
-	_, err := e.o.Client.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
-		WorkflowID: q.WorkflowID, UpdateID: q.ID, UpdateName: workflows.UpdateAnswer,
+	u, err := e.o.Client.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
+		WorkflowID: q.WorkflowID, UpdateName: workflows.UpdateAnswer,
 		Args:         []any{activities.Answer{InterruptID: q.ID}},
-		WaitForStage: client.WorkflowUpdateStageAccepted,
+		WaitForStage: client.WorkflowUpdateStageCompleted,
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	return u.Get(ctx, nil) // a refusal is here
 }
 
 // signal signals a settled question to the run that asked; errGone where that

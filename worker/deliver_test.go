@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
 
 	"liminal/internal/identity"
 	"liminal/internal/run"
+	"liminal/workflows"
 )
 
 // marks counts the writes that mark answers.
@@ -86,6 +88,46 @@ func TestAnAnswerThatIsNotTakenInTimeIsSignalled(t *testing.T) {
 					t.Errorf("it took %s", took)
 				}
 			})
+		})
+	}
+}
+
+// A refusal is no error of the call. What a run has already is not sent to it for
+// ever; what it does not wait for yet, as when the step that asked is made again,
+// is signalled, and not taken for delivered.
+//
+// Requirements: OPS-09
+func TestARefusedAnswerIsDeliveredOnlyIfTheRunHasIt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		refusal   string
+		signals   int
+		delivered bool
+	}{
+		"the run has it":          {workflows.TypeAnswered, 0, true},
+		"the run has yet to ask":  {workflows.TypeNotAsked, 1, false},
+		"the update is not known": {"", 1, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, send := range []func(b *bundle, q run.Interrupt){
+				func(b *bundle, q run.Interrupt) { b.engine.Send(t.Context(), q) },
+				func(b *bundle, _ run.Interrupt) { b.engine.resend(t.Context(), 0) }, // a mark was lost
+			} {
+				b := setup(t)
+				b.front.updates, b.front.refusal = true, temporal.NewApplicationError("refused", c.refusal)
+				q := b.ask(t, b.turn(run.Waiting), run.Interrupt{Type: "text_input"})
+				q, err := b.set.Interrupts.Answer(t.Context(), viewer, q.ID, run.Answered, []byte(`"yes"`))
+				if err != nil {
+					t.Fatal(err)
+				}
+				send(b, q)
+				b.engine.Close()
+				q, err = b.set.Interrupts.Interrupt(t.Context(), viewer, q.ID)
+				if err != nil || q.Delivered != c.delivered || len(b.signals()) != c.signals {
+					t.Errorf("delivered: %t (%v), with %d signals; want %t with %d", q.Delivered, err, len(b.signals()), c.delivered, c.signals)
+				}
+			}
 		})
 	}
 }

@@ -41,6 +41,7 @@ type frontend struct {
 	signals []activities.Answer                        //
 	down    error                                      // every call fails with it
 	updates bool                                       // it can update workflows
+	refusal error                                      // of every update
 }
 
 func newFrontend() *frontend {
@@ -92,8 +93,16 @@ func (f *frontend) UpdateWorkflow(_ context.Context, o client.UpdateWorkflowOpti
 		return nil, serviceerror.NewNotFound("no such workflow")
 	}
 	f.calls = append(f.calls, "update "+o.WorkflowID)
-	return nil, nil
+	return outcome{err: f.refusal}, nil
 }
+
+// outcome is that of an update.
+type outcome struct {
+	client.WorkflowUpdateHandle
+	err error
+}
+
+func (o outcome) Get(context.Context, any) error { return o.err }
 
 func (f *frontend) DescribeWorkflowExecution(_ context.Context, id, _ string) (*workflowservice.DescribeWorkflowExecutionResponse, error) {
 	f.mu.Lock()

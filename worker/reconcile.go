@@ -112,15 +112,21 @@ func (e *Engine) complain(ctx context.Context, what string, err error, args ...a
 	}
 }
 
-// resend signals answers again whose run has not said that it has them.
+// resend sends answers again of which it is not known that their run has them. One
+// that has is told apart by the update: a signal it would only drop, each time.
 func (e *Engine) resend(ctx context.Context, age time.Duration) {
 	lost, err := e.o.Interrupts.Undelivered(ctx, identity.System(), age)
 	if err != nil {
 		e.complain(ctx, "undelivered answers cannot be listed", err)
 		return
 	}
+	limit := resendLimit
 	for _, q := range lost {
-		err := e.signal(ctx, q)
+		began := time.Now()
+		err := e.deliver(ctx, q, limit)
+		if time.Since(began) >= resendLimit { // the others need not wait for it as well
+			limit = 0
+		}
 		if errors.Is(err, errGone) { // its row is closed by the pass over the runs
 			e.noteDelivered(q.ID)
 			continue

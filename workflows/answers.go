@@ -71,17 +71,17 @@ func (d *drive) updated(ctx workflow.Context, a activities.Answer) error {
 }
 
 // mayUpdate refuses an answer that the run does not wait for, which leaves nothing
-// in its history. The sender signals it then: it is dropped, or kept for the
-// question it is for.
+// in its history. One to a question that is not put yet, as when the step that put
+// it is made again, the sender signals: it is kept for the question then.
 func (d *drive) mayUpdate(a activities.Answer) error {
-	if q := d.questions[a.InterruptID]; q == nil || q.at.IsZero() || d.answered[a.InterruptID] {
-		return errNotAsked
+	if d.answered[a.InterruptID] {
+		return temporal.NewApplicationError("the run has this answer", TypeAnswered)
+	}
+	if q := d.questions[a.InterruptID]; q == nil || q.at.IsZero() {
+		return temporal.NewApplicationError("the run does not wait for this answer", TypeNotAsked)
 	}
 	return nil
 }
-
-// errNotAsked refuses an update for a question that the run does not wait with.
-var errNotAsked = errors.New("the run does not wait for this answer")
 
 // question gives an Ask its interrupt id.
 func (d *drive) question(e graph.Effect) activities.Question {

@@ -1,8 +1,11 @@
 package workflows_test
 
 import (
+	"errors"
 	"testing"
 	"time"
+
+	"go.temporal.io/sdk/temporal"
 
 	"liminal/activities"
 	"liminal/activities/activitiestest"
@@ -71,7 +74,8 @@ func TestAnUpdateForAQuestionThatIsNotPutIsRefused(t *testing.T) {
 	b.env.RegisterDelayedCallback(func() { b.answer(0, "compare") }, 2*time.Hour)
 	b.chat("do both")
 	b.answered("chosen: compare")
-	if refused.accepted || refused.err == nil {
+	var refusal *temporal.ApplicationError
+	if refused.accepted || !errors.As(refused.err, &refusal) || refusal.Type() != workflows.TypeNotAsked {
 		t.Errorf("it was taken as %+v", refused)
 	}
 }

@@ -55,6 +55,12 @@ const (
 	QueryState   = "state"  // → State
 )
 
+// The types of the errors that refuse an update.
+const (
+	TypeAnswered = "answered"  // the run has this answer for good
+	TypeNotAsked = "not_asked" // it does not wait with this question, or not yet
+)
+
 // The search attributes of a run. They hold ids and words of ours, never text.
 var (
 	AttributeUser         = temporal.NewSearchAttributeKeyKeyword("liminal_user")
