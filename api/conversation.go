@@ -91,6 +91,12 @@ type latest interface {
 }
 
 func (s *server) conversationView(ctx context.Context, c chat.Conversation, pending bool) Conversation {
+	return s.listedConversation(ctx, c, pending, func(workflow string) bool { return s.mayRun(ctx, viewerOf(ctx), workflow) == nil })
+}
+
+// listedConversation is a conversation's view; mayRun tells whether the viewer
+// may run the workflow that was chosen for it.
+func (s *server) listedConversation(ctx context.Context, c chat.Conversation, pending bool, mayRun func(workflow string) bool) Conversation {
 	out := Conversation{
 		ID: c.ID, Title: c.Title, Status: c.Status, CreatedAt: c.CreatedAt.UTC(), UpdatedAt: c.UpdatedAt.UTC(),
 		Pinned: c.Pinned, Backend: c.Backend, Pending: pending, ActiveRun: s.activeRun(ctx, c.ActiveRun),
@@ -98,7 +104,7 @@ func (s *server) conversationView(ctx context.Context, c chat.Conversation, pend
 	if c.ActiveContextID != "" {
 		out.ActiveContextID = &c.ActiveContextID
 	}
-	if c.WorkflowID != "" && s.mayRun(ctx, viewerOf(ctx), c.WorkflowID) == nil {
+	if c.WorkflowID != "" && mayRun(c.WorkflowID) {
 		out.WorkflowID = c.WorkflowID
 	}
 	if c.Branched != nil {
@@ -122,7 +128,16 @@ func (s *server) listConversations(ctx context.Context, in *Paged) (Page[Convers
 	for _, q := range open {
 		asks[q.ConversationID] = true
 	}
-	return page(list, next, func(c chat.Conversation) Conversation { return s.conversationView(ctx, c, asks[c.ID]) }), err
+	allowed := map[string]bool{} // by workflow: conversations share few, and each look is a read of the store
+	mayRun := func(workflow string) bool {
+		may, known := allowed[workflow]
+		if !known {
+			may = s.mayRun(ctx, v, workflow) == nil
+			allowed[workflow] = may
+		}
+		return may
+	}
+	return page(list, next, func(c chat.Conversation) Conversation { return s.listedConversation(ctx, c, asks[c.ID], mayRun) }), err
 }
 
 // OneConversation is the data of a single conversation.

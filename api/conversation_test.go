@@ -1,12 +1,15 @@
 package api
 
 import (
+	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"liminal/artifacts"
 	"liminal/internal/chat"
 	"liminal/internal/id"
+	"liminal/internal/identity"
 )
 
 // Requirements: CHAT-12
@@ -106,5 +109,41 @@ func TestAConversationNamesWhatIsRememberedOfIt(t *testing.T) {
 	bob.do("PATCH", "/v1/artifacts/"+named, []map[string]any{{"op": "replace", "path": "/summary", "value": "x"}}).fails(404, "not_found")
 	if all := items(bob.get("/v1/artifacts?type=memory").ok()); len(all) != 0 {
 		t.Errorf("another person lists %v", all)
+	}
+}
+
+// countedReads is an ArtifactStore that counts what is read by id.
+type countedReads struct {
+	ArtifactStore
+	count atomic.Int32
+}
+
+func (c *countedReads) Get(ctx context.Context, v identity.Viewer, id string) (artifacts.Artifact, error) {
+	c.count.Add(1)
+	return c.ArtifactStore.Get(ctx, v, id)
+}
+
+// A list of conversations reads a workflow that several of them have once.
+func TestAListOfConversationsReadsAWorkflowOnce(t *testing.T) {
+	t.Parallel()
+	var reads *countedReads
+	h := newHouse(t, func(o *Options) {
+		reads = &countedReads{ArtifactStore: o.Artifacts}
+		o.Artifacts = reads
+	})
+	greeter := h.greeter()
+	for range 3 {
+		made := h.pia.post("/v1/conversations", map[string]any{}).ok()["conversation"].(map[string]any)
+		h.pia.do("PATCH", "/v1/conversations/"+made["id"].(string), map[string]any{"workflow_id": greeter}).ok()
+	}
+	reads.count.Store(0)
+	list := items(h.pia.get("/v1/conversations").ok())
+	for _, c := range list {
+		if got := c["workflow_id"]; got != greeter {
+			t.Errorf("a listed conversation has the workflow %v", got)
+		}
+	}
+	if n := reads.count.Load(); len(list) != 3 || n != 1 {
+		t.Errorf("%d conversations were listed with %d reads of their workflow", len(list), n)
 	}
 }
