@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/klippa-app/go-pdfium"
@@ -250,11 +251,37 @@ func pagesAre(n int) string {
 	return fmt.Sprintf("%d pages are", n)
 }
 
-// hyphenated is a word PDFium marks as broken at the end of its line.
-var hyphenated = regexp.MustCompile("[\ufffe\u0002]\\s*\n?")
+// hyphenated is a word PDFium marks as broken at the end of its line; softHyphen
+// is one whose mark is a plain hyphen.
+var (
+	hyphenated = regexp.MustCompile("([\\p{L}\\p{N}-]*)[\ufffe\u0002]\\s*\n?([\\p{L}\\p{N}]*)")
+	softHyphen = regexp.MustCompile(`([\p{L}-]*\p{Ll}{2})-\n(\p{Ll}{2,})`)
+)
 
-// softHyphen joins "exam-\nple" where the mark is a plain hyphen.
-var softHyphen = regexp.MustCompile(`(\p{Ll}{2,})-\n(\p{Ll}{2,})`)
+// hyphenPrefixes are written with a hyphen before most words. Those that also
+// begin words without one, such as "re" and "long", are not among them.
+var hyphenPrefixes = map[string]bool{"self": true, "non": true, "well": true, "half": true, "quasi": true, "high": true}
+
+// joined puts the halves of a word broken at the end of a line together. Its
+// hyphen stays where it is the word's own: beside a digit, before a capital
+// ("E-Mail"), after a usual prefix, in a chain ("state-of-the-art"), and where
+// the page has the word with it elsewhere and nowhere without.
+func joined(before, after, page string) string {
+	whole := before + "-" + after
+	last, _ := utf8.DecodeLastRuneInString(before)
+	next, _ := utf8.DecodeRuneInString(after)
+	switch {
+	case before == "" || after == "":
+		return before + after
+	case unicode.IsDigit(last) || unicode.IsDigit(next),
+		unicode.IsUpper(next) && (unicode.IsLower(last) || utf8.RuneCountInString(before) == 1),
+		hyphenPrefixes[strings.ToLower(before)] && len(after) > 3,
+		strings.Count(before, "-") > 1,
+		strings.Contains(page, whole) && !strings.Contains(page, before+after):
+		return whole
+	}
+	return before + after
+}
 
 var ligatures = strings.NewReplacer("ﬀ", "ff", "ﬁ", "fi", "ﬂ", "fl", "ﬃ", "ffi", "ﬄ", "ffl", "ﬅ", "st", "ﬆ", "st", "\u00a0", " ")
 
@@ -263,10 +290,18 @@ func pageText(s string) string {
 	s = strings.ToValidUTF8(lineEnds.Replace(s), "")
 	// Most pages have none of these; looking first is a tenth of the work.
 	if strings.ContainsAny(s, "\ufffe\u0002") {
-		s = hyphenated.ReplaceAllString(s, "")
+		page := s
+		s = hyphenated.ReplaceAllStringFunc(s, func(broken string) string {
+			m := hyphenated.FindStringSubmatch(broken)
+			return joined(m[1], m[2], page)
+		})
 	}
 	if strings.Contains(s, "-\n") {
-		s = softHyphen.ReplaceAllString(s, "$1$2\n")
+		page := s
+		s = softHyphen.ReplaceAllStringFunc(s, func(broken string) string {
+			m := softHyphen.FindStringSubmatch(broken)
+			return joined(m[1], m[2], page) + "\n"
+		})
 	}
 	return tidy(accented(ligatures.Replace(s)))
 }
