@@ -63,11 +63,6 @@ func settings() dynamicconfig.StaticClient {
 
 		dynamicconfig.EnableEagerWorkflowStart.Key():     true,
 		dynamicconfig.EnableActivityEagerExecution.Key(): true,
-
-		// The server counts payloads that clients store elsewhere by walking
-		// through every event it writes: 8 % of the processor time of an answer.
-		// The platform seals its payloads and keeps them in the history.
-		dynamicconfig.ExternalPayloadsEnabled.Key(): false,
 	}
 	for _, key := range []dynamicconfig.Key{
 		dynamicconfig.TransferProcessorUpdateAckInterval.Key(),
