@@ -294,7 +294,7 @@ func (a *assault) round(many int) {
 // try sends a request of an operation, and reports it when the server took it
 // for a fault of its own.
 func (a *assault) try(op *huma.Operation) {
-	ctx, cancel := context.WithTimeout(a.world.Context(), 2*time.Second)
+	ctx, cancel := context.WithTimeout(a.world.Context(), time.Minute)
 	defer cancel()
 	r, err := a.request(ctx, op, pick(a.hostile, a.people...))
 	if err != nil {
@@ -311,10 +311,13 @@ func (a *assault) try(op *huma.Operation) {
 		return
 	}
 	defer resp.Body.Close()
+	// A stream stays open for as long as it is read; only that is cut short. How
+	// long a machine under load takes to begin an answer is no fault of ours.
+	defer time.AfterFunc(2*time.Second, cancel).Stop()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 	a.statuses[resp.StatusCode]++
 	why := a.log.take()
-	if errors.Is(err, context.DeadlineExceeded) || resp.StatusCode != http.StatusInternalServerError && len(why) == 0 || a.seen[op.OperationID] {
+	if errors.Is(err, context.Canceled) || resp.StatusCode != http.StatusInternalServerError && len(why) == 0 || a.seen[op.OperationID] {
 		return // a stream, or all is well
 	}
 	a.seen[op.OperationID] = true
