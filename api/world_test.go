@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -26,6 +25,7 @@ import (
 	"liminal/internal/quota"
 	"liminal/internal/store"
 	"liminal/internal/store/sqlite"
+	"liminal/internal/store/sqlite/sqlitetest"
 	"liminal/internal/tool"
 )
 
@@ -47,11 +47,7 @@ type world struct {
 // newWorld starts a server; change may alter its options first.
 func newWorld(t *testing.T, change ...func(*Options)) *world {
 	t.Helper()
-	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "test.db"), sqlite.Options{Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
+	db := sqlitetest.Open(t, sqlite.Options{Logger: slog.New(slog.DiscardHandler)})
 	return newWorldOver(t, db, sqlite.NewIndex(db, sqlite.IndexOptions{}), change...)
 }
 

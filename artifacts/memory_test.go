@@ -19,6 +19,7 @@ import (
 	"liminal/internal/run"
 	"liminal/internal/store"
 	"liminal/internal/store/sqlite"
+	"liminal/internal/store/sqlite/sqlitetest"
 )
 
 // desk is a store, a library whose versions are files too, and a person with
@@ -36,11 +37,8 @@ type desk struct {
 
 func newDesk(t *testing.T) *desk {
 	t.Helper()
-	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "liminal.db"), sqlite.Options{})
 	d := &desk{T: t, dir: t.TempDir()}
-	d.must(err)
-	t.Cleanup(func() { _ = db.Close() })
-	d.store = store.New(db, store.Options{})
+	d.store = store.New(sqlitetest.Open(t, sqlite.Options{}), store.Options{})
 	root, err := os.OpenRoot(d.dir)
 	d.must(err)
 	t.Cleanup(func() { _ = root.Close() })

@@ -59,7 +59,7 @@ var floors = map[string]int{
 // package of the house may import it.
 var beside = []string{
 	"internal/arch", "internal/backends/backendstest", "internal/store/storetest", "internal/model/modeltest", "internal/knowledge/knowledgetest", "internal/knowledge/extract/extracttest", "activities/activitiestest", "artifacts/artifactstest",
-	"internal/store/postgres/postgrestest",
+	"internal/store/postgres/postgrestest", "internal/store/sqlite/sqlitetest",
 	"workflows/internal/record", "scripts/", "web/e2e", "e2e",
 }
 

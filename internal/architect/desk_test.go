@@ -3,7 +3,6 @@ package architect_test
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"liminal/internal/quota"
 	"liminal/internal/store"
 	"liminal/internal/store/sqlite"
+	"liminal/internal/store/sqlite/sqlitetest"
 )
 
 // What the architect hands in goes the way of every patch: it is rehearsed on
@@ -26,12 +26,7 @@ import (
 // Requirements: CFG-13, CFG-12, CFG-02
 func TestAtTheRealDeskAProposalIsRehearsedAndWaitsForAPerson(t *testing.T) {
 	t.Parallel()
-	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "liminal.db"), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	s := store.New(db, store.Options{})
+	s := store.New(sqlitetest.Open(t, sqlite.Options{}), store.Options{})
 	ships, err := stock()
 	if err != nil {
 		t.Fatal(err)

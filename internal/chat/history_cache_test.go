@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -20,6 +19,7 @@ import (
 	"liminal/internal/run"
 	"liminal/internal/store"
 	"liminal/internal/store/sqlite"
+	"liminal/internal/store/sqlite/sqlitetest"
 )
 
 // talk is a store of which one conversation is remembered.
@@ -53,12 +53,7 @@ func (c counting) History(ctx context.Context, v identity.Viewer, conversationID
 
 func begin(t testing.TB, c cache.Cache) *talk {
 	t.Helper()
-	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "liminal.db"), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	k := &talk{t: t, store: store.New(db, store.Options{Running: -1, Queued: -1})}
+	k := &talk{t: t, store: store.New(sqlitetest.Open(t, sqlite.Options{}), store.Options{Running: -1, Queued: -1})}
 	k.history = chat.NewHistoryCache(counting{k.store, k}, c, nil)
 	k.turns = k.history.Turns(k.store)
 	k.viewer = k.person()

@@ -1,26 +1,18 @@
 package sqlite_test
 
 import (
-	"path/filepath"
 	"testing"
 
 	"liminal/internal/store"
 	"liminal/internal/store/sqlite"
+	"liminal/internal/store/sqlite/sqlitetest"
 	"liminal/internal/store/storetest"
 )
 
 func open(t testing.TB, o store.Options) storetest.Backend {
 	t.Helper()
-	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "liminal.db"), sqlite.Unsynced())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		sqlite.CheckPlans(t, db)
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	db := sqlitetest.Open(t, sqlite.Unsynced())
+	t.Cleanup(func() { sqlite.CheckPlans(t, db) })
 	return storetest.Backend{Store: store.New(db, o), Index: sqlite.NewIndex(db, sqlite.IndexOptions{})}
 }
 
