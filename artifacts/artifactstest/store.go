@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"os"
 	"slices"
 	"sort"
@@ -36,6 +37,18 @@ type Store struct {
 // NewStore is an empty Store.
 func NewStore() *Store {
 	return &Store{all: map[string]artifacts.Artifact{}, versions: map[string][]artifacts.Version{}}
+}
+
+// clone is a store of its own with the same in it. Documents are not written to,
+// and so they are shared.
+func (s *Store) clone() *Store {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := &Store{all: maps.Clone(s.all), versions: make(map[string][]artifacts.Version, len(s.versions)), Writes: s.Writes}
+	for id, list := range s.versions {
+		c.versions[id] = slices.Clone(list)
+	}
+	return c
 }
 
 func sees(v identity.Viewer, a artifacts.Artifact) bool {
@@ -178,19 +191,31 @@ func (s *Store) global(kind, name string) (artifacts.Artifact, bool) {
 
 var _ artifacts.Store = (*Store)(nil)
 
-// Library is a library with everything that ships, and its store.
+// seeded is a store with everything that ships, made once: its documents are
+// checked, which took more time than most of the tests that want them.
+var seeded = sync.OnceValues(func() (*Store, error) {
+	specs, err := builtin.Specs()
+	if err != nil {
+		return nil, err
+	}
+	store := NewStore()
+	return store, artifacts.NewLibrary(store, specs).Seed(context.Background())
+})
+
+// Library is a library with everything that ships, and its store, which is a
+// copy of one that Seed has filled.
 func Library(t testing.TB) (*artifacts.Library, *Store) {
 	t.Helper()
 	specs, err := builtin.Specs()
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := NewStore()
-	library := artifacts.NewLibrary(store, specs)
-	if err := library.Seed(t.Context()); err != nil {
+	shipped, err := seeded()
+	if err != nil {
 		t.Fatal(err)
 	}
-	return library, store
+	store := shipped.clone()
+	return artifacts.NewLibrary(store, specs), store
 }
 
 // Shipped is a workflow that ships, by its name.
