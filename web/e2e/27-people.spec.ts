@@ -127,6 +127,20 @@ test('an administrator changes the numbers of a plan', async ({ page, watch }) =
   await expect(cell).toHaveText('64');
 });
 
+test('the filters of people stand under the heading, on one line of a desk', async ({ page }) => {
+  await asAdministrator(page);
+  for (const width of [1280, 900]) {
+    await page.setViewportSize({ width, height: 800 });
+    await page.goto('/operate/people');
+    await expect(page.locator('.find-people .filter')).toHaveCount(4);
+    const heading = (await page.getByRole('heading', { level: 1 }).boundingBox())!;
+    const filters = await page.locator('.find-people .filter').all();
+    const tops = await Promise.all(filters.map(async (one) => (await one.boundingBox())!.y));
+    expect(new Set(tops.map(Math.round)).size, `${tops.join(', ')} at ${width}`).toBe(1);
+    expect(tops[0]).toBeGreaterThanOrEqual(heading.y + heading.height);
+  }
+});
+
 for (const shape of [
   { name: 'dark', scheme: 'dark' as const, width: 1360 },
   { name: 'on a phone', scheme: 'light' as const, width: 390 },

@@ -51,7 +51,7 @@ function Filters({ filter, narrow }: { filter: PeopleFilter; narrow: Narrow }) {
   const words = usePeopleWords();
   const plans = usePlans().data?.plans.map((one) => one.name).filter((one) => one !== 'unverified') ?? [];
   return (
-    <search className="filters">
+    <search className="filters find-people">
       <Find value={filter.q} onFind={(q) => narrow({ q })} />
       <Chooser label={words.role} any={words.any} value={filter.role} options={roles.map((one) => [one, words.roleName(one)])} onChoose={(role) => narrow({ role })} />
       <Chooser label={words.plan} any={words.any} value={filter.plan} options={plans.map((one) => [one, words.planName(one)])} onChoose={(plan) => narrow({ plan })} />
