@@ -72,7 +72,11 @@ func (d *drive) apart(e graph.Effect, queue string, shared bool) workflow.Activi
 		RetryPolicy:         &temporal.RetryPolicy{MaximumAttempts: 1},
 		Summary:             summary(e),
 	}
-	if !d.opened.Job {
+	if d.opened.Job {
+		// A machine with no time to spare is silent for longer: what was given up
+		// for that would be again.
+		o.HeartbeatTimeout *= time.Duration(min(max(e.Attempt, 1), maxPatience))
+	} else {
 		o.ScheduleToStartTimeout = startLimit
 	}
 	if shared {
@@ -80,6 +84,10 @@ func (d *drive) apart(e graph.Effect, queue string, shared bool) workflow.Activi
 	}
 	return o
 }
+
+// maxPatience is by how much the silence of a worker is borne longer, at most, when
+// a call of background work is made again: half a minute.
+const maxPatience = 10
 
 // untilItsTurn has the engine make a call again whose person's share of the
 // background work is taken, and no other: those are for the machine to repeat.

@@ -9,6 +9,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
 
 	"liminal/activities"
 	"liminal/activities/activitiestest"
@@ -210,5 +214,43 @@ func TestTheFormerIngestGraphStillBringsDocumentsIn(t *testing.T) {
 	end, d = in.bring(t, in.put(t, "photo.bin", "\x00\x01\x02"), "files/photo.bin")
 	if end.Status != run.Done || d.Status != knowledge.Skipped || !strings.Contains(d.Error, "photo.bin") {
 		t.Errorf("a file nobody reads: the run ended %s %s, the document is %s: %q", end.Status, end.Error, d.Status, d.Error)
+	}
+}
+
+// On a machine with no time to spare the heartbeats of a step come too late again
+// and again. Nothing is wrong with the file.
+//
+// Requirements: RAG-19
+func TestAGoodFileOutlivesAWorkerThatGivesItsStepsUp(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		times int32
+		want  knowledge.DocumentStatus
+	}{"often": {10, knowledge.Ready}, "for ever": {1000, knowledge.Failed}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var away atomic.Int32
+			var silence time.Duration // that is borne of a worker in the last attempt
+			in := newIntake(t, func(int32) bool { return false })
+			read := in.Funcs["ingest.extract_v1"]
+			in.Funcs["ingest.extract_v1"] = func(ctx context.Context, call *tool.Call) (map[string]any, error) {
+				silence = activity.GetInfo(ctx).HeartbeatTimeout
+				if away.Add(1) <= c.times {
+					return nil, temporal.NewApplicationError(activities.StoppedMessage, activities.TypeStopped)
+				}
+				return read(ctx, call)
+			}
+			id := in.put(t, "rules.md", manySections(3))
+			end, d := in.bring(t, id, "files/rules.md")
+			if d.Status != c.want {
+				t.Fatalf("the run ended %s %s, the document is %s: %s", end.Status, end.Error, d.Status, d.Error)
+			}
+			if silence < 20*time.Second {
+				t.Errorf("a worker may be silent for %s in the end", silence)
+			}
+			if tries := away.Load(); c.want == knowledge.Failed && (tries > 20 || d.Error != activities.StoppedMessage) {
+				t.Errorf("after %d tries it says %q", tries, d.Error)
+			}
+		})
 	}
 }

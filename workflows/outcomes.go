@@ -26,9 +26,16 @@ func (d *drive) done(ctx workflow.Context, c activities.Outcome, out map[string]
 	d.step(func() []graph.Effect { return d.run.Done(c.Effect, out, d.now(ctx)) })
 }
 
+// versionGivenUp marks runs in which attempts that were given up count as none.
+const versionGivenUp = "given-up"
+
 // failed is done for an effect that failed.
 func (d *drive) failed(ctx workflow.Context, c activities.Outcome, err error) {
 	f := failure(err)
+	// An attempt that was given up says nothing of what it was given. Who waits
+	// for an answer is told soon; what runs in the background, such as the reading
+	// of a file, is tried for as long as a machine may have too much to do.
+	f.GivenUp = f.Soon && d.opened.Job && workflow.GetVersion(ctx, versionGivenUp, workflow.DefaultVersion, 1) >= 1
 	c.Failure = &f
 	if d.awaits(c.Effect) { // a step that was told to stop did not fail by itself
 		d.keep(c)

@@ -42,6 +42,7 @@ type Limits struct {
 	Memory int64         // bytes of its own; those of the program's file do not count
 	CPU    time.Duration // of all its threads together; what a busy machine takes does not count
 	Wall   time.Duration // by the clock
+	Still  time.Duration // by the clock, without any computing; 0: no bound
 	Output int64         // bytes of one answer
 }
 
@@ -53,6 +54,7 @@ const (
 	Memory Cause = "memory"
 	Time   Cause = "time" // of the processors
 	Late   Cause = "late" // by the clock
+	Stuck  Cause = "stuck"
 	Output Cause = "output"
 	Crash  Cause = "crash"
 )
@@ -61,7 +63,8 @@ const (
 type Failure struct {
 	Cause  Cause
 	Limits Limits
-	Detail string // the last words of the process, for logs
+	Used   time.Duration // of the processors, as far as it is known; Limits.CPU where nobody can tell
+	Detail string        // the last words of the process, for logs
 }
 
 func (f *Failure) Error() string {
@@ -69,7 +72,9 @@ func (f *Failure) Error() string {
 }
 
 // Fault tells a person what became of a job on what, as in `The document
-// "a.pdf"`. It is Invalid: done again, the same would end the same way.
+// "a.pdf"`. It is Invalid: done again, the same would end the same way. Only of
+// one that was late, with time of the processors left, it is not: the machine
+// had too much else to do.
 func (f *Failure) Fault(what string) *fault.Error {
 	switch f.Cause {
 	case Memory:
@@ -77,10 +82,13 @@ func (f *Failure) Fault(what string) *fault.Error {
 	case Time:
 		return fault.Wrap(fault.Invalid, f, "%s takes more than %s of computing to be read. Split it into several files, or save it in a simpler form, and upload that.", what, f.Limits.CPU)
 	case Late:
+		if f.Used < f.Limits.CPU {
+			return fault.Wrap(fault.Internal, f, "%s could not be read within %s, because the machine had too much else to do. Nothing need be wrong with it: try again when there is less.", what, f.Limits.Wall.Round(time.Second))
+		}
 		return fault.Wrap(fault.Invalid, f, "%s could not be read within %s. Split it into several files, or save it in a simpler form, and upload that.", what, f.Limits.Wall.Round(time.Second))
 	case Output:
 		return fault.Wrap(fault.Invalid, f, "%s gives more text than can be kept. Split it into several files.", what)
-	case Crash:
+	case Crash, Stuck:
 	}
 	return fault.Wrap(fault.Invalid, f, "%s made the program that reads it fail, so it is not tried again. Open it in the program it was made with, save it again, and upload that.", what)
 }

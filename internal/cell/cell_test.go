@@ -132,19 +132,23 @@ func TestAJobEndsAtItsBounds(t *testing.T) {
 	short.CPU = 300 * time.Millisecond
 	late := limits
 	late.Wall = 300 * time.Millisecond
+	still := limits
+	still.Still = 300 * time.Millisecond
 	for _, k := range []struct {
 		task   string
 		limits cell.Limits
 		cause  cell.Cause
+		code   fault.Code
 		says   string
 	}{
-		{"eat slowly", limits, cell.Memory, "128 MiB"},
-		{"eat at once", limits, cell.Memory, "128 MiB"},
-		{"spin", short, cell.Time, "300ms of computing"},
-		{"wait", late, cell.Late, "could not be read within"},
-		{"shout", limits, cell.Output, "more text than can be kept"},
-		{"panic", limits, cell.Crash, "not tried again"},
-		{"nonsense", limits, cell.Crash, "not tried again"},
+		{"eat slowly", limits, cell.Memory, fault.Invalid, "128 MiB"},
+		{"eat at once", limits, cell.Memory, fault.Invalid, "128 MiB"},
+		{"spin", short, cell.Time, fault.Invalid, "300ms of computing"},
+		{"wait", late, cell.Late, fault.Internal, "the machine had too much else to do"}, // the processors had time for it, and nobody else had
+		{"wait", still, cell.Stuck, fault.Invalid, "not tried again"},
+		{"shout", limits, cell.Output, fault.Invalid, "more text than can be kept"},
+		{"panic", limits, cell.Crash, fault.Invalid, "not tried again"},
+		{"nonsense", limits, cell.Crash, fault.Invalid, "not tried again"},
 	} {
 		began := time.Now()
 		_, err := do(t, c, k.task, k.limits)
@@ -153,7 +157,7 @@ func TestAJobEndsAtItsBounds(t *testing.T) {
 			t.Errorf("%s: %v", k.task, err)
 			continue
 		}
-		if told := failure.Fault("The document"); !errors.Is(told, fault.Invalid) || !strings.Contains(told.Message, k.says) {
+		if told := failure.Fault("The document"); !errors.Is(told, k.code) || !strings.Contains(told.Message, k.says) {
 			t.Errorf("%s: %s", k.task, told.Message)
 		}
 		if took := time.Since(began); took > 20*time.Second {

@@ -99,7 +99,7 @@ func (p *process) do(ctx context.Context, j Job) (json.RawMessage, error) {
 	case err == nil:
 		return answer, nil
 	case ended != "":
-		return nil, &Failure{Cause: ended, Limits: j.Limits, Detail: p.words.String()}
+		return nil, &Failure{Cause: ended, Limits: j.Limits, Used: w.used, Detail: p.words.String()}
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case errors.Is(err, errLong):
@@ -187,6 +187,7 @@ func (r *remembering) Read(b []byte) (int, error) {
 type watching struct {
 	over chan struct{}
 	done chan Cause
+	used time.Duration // of the processors, until the end; read after stop
 }
 
 func watch(ctx context.Context, p *process, l Limits) *watching {
@@ -208,6 +209,8 @@ func (w *watching) until(ctx context.Context, p *process, l Limits, before time.
 	defer tick.Stop()
 	wall := time.NewTimer(l.Wall)
 	defer wall.Stop()
+	w.used = l.CPU // until it is known
+	moved := time.Now()
 	for {
 		select {
 		case <-w.over:
@@ -218,12 +221,17 @@ func (w *watching) until(ctx context.Context, p *process, l Limits, before time.
 			return Late
 		case <-tick.C:
 			memory, cpu, known := used(p.cmd.Process.Pid)
+			if known && cpu-before != w.used {
+				w.used, moved = cpu-before, time.Now()
+			}
 			switch {
 			case !known:
 			case memory > l.Memory:
 				return Memory
-			case cpu-before > l.CPU:
+			case w.used > l.CPU:
 				return Time
+			case l.Still > 0 && time.Since(moved) > l.Still:
+				return Stuck
 			}
 		}
 	}

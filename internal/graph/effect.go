@@ -102,11 +102,12 @@ type Failure struct {
 	Code      string        `json:"code"`
 	Message   string        `json:"message"`
 	Retryable bool          `json:"retryable,omitempty"`
-	Soon      bool          `json:"soon,omitempty"`    // what was called is well, so the next attempt need not let it rest
-	After     time.Duration `json:"after,omitempty"`   // what was called asks to be left alone so long (LORA-25)
-	Node      string        `json:"node,omitempty"`    // where it happened; set by the machine
-	Spent     bool          `json:"spent,omitempty"`   // the time that ended is the whole run's, as its graph sets it
-	RetryAt   time.Time     `json:"retry_at,omitzero"` // what was called rests, and is called again from then on
+	Soon      bool          `json:"soon,omitempty"`     // what was called is well, so the next attempt need not let it rest
+	GivenUp   bool          `json:"given_up,omitempty"` // by who carried it out: it says nothing of what was given, and counts as no attempt (see maxGivenUp)
+	After     time.Duration `json:"after,omitempty"`    // what was called asks to be left alone so long (LORA-25)
+	Node      string        `json:"node,omitempty"`     // where it happened; set by the machine
+	Spent     bool          `json:"spent,omitempty"`    // the time that ended is the whole run's, as its graph sets it
+	RetryAt   time.Time     `json:"retry_at,omitzero"`  // what was called rests, and is called again from then on
 }
 
 // Error gives the message with the node.

@@ -14,6 +14,13 @@ const (
 	briefBackoff = 50 * time.Millisecond
 	// maxRetryAfter bounds the pause what was called may ask for.
 	maxRetryAfter = time.Minute
+	// maxGivenUp is how many attempts of a call may be given up, of a call that
+	// may be tried again at all, before they count: what ends its worker each
+	// time has to end as well.
+	maxGivenUp = 12
+	// maxRecovery bounds the pause after such an attempt. It grows, so that a
+	// machine with too much to do has less of it.
+	maxRecovery = time.Minute
 )
 
 // failed takes a failure: another attempt after a pause that grows with
@@ -29,7 +36,10 @@ func (r *Run) failed(t *thread, place int, f Failure) {
 	if f.After > 0 && min(f.After, maxRetryAfter) >= r.remaining() {
 		again = false // it would be too late, and who waits would be told of the time instead
 	}
-	if again && f.Code != CodeValidation && s.Attempt > 0 && s.Attempt <= r.retries(s, f) {
+	if again && f.GivenUp && s.Retries > 0 && s.GivenUp < maxGivenUp {
+		s.GivenUp++
+	}
+	if again && f.Code != CodeValidation && s.Attempt > 0 && s.Attempt-s.GivenUp <= r.retries(s, f) {
 		r.closeTrace(s.Trace, ResultRetried, f.Message)
 		s.Trace, s.Phase = -1, waiting
 		r.backoff(t, place, f)
@@ -37,7 +47,7 @@ func (r *Run) failed(t *thread, place int, f Failure) {
 	}
 	r.closeTrace(s.Trace, ResultFailed, f.Message)
 	s.Trace = -1
-	f.Retryable, f.Soon, f.After = false, false, 0
+	f.Retryable, f.Soon, f.GivenUp, f.After = false, false, false, 0
 	s.Phase, s.Failure = settled, &f
 	r.settled(t, place)
 }
@@ -62,10 +72,13 @@ func (r *Run) backoff(t *thread, place int, f Failure) {
 		return
 	}
 	d := n.backoff
-	for range s.Attempt - 1 {
+	for range s.Attempt - s.GivenUp - 1 {
 		d *= backoffFactor
 	}
-	if f.Soon {
+	switch {
+	case f.GivenUp:
+		d = recovery(s.GivenUp)
+	case f.Soon:
 		d = min(d, briefBackoff)
 	}
 	d = max(d, min(f.After, maxRetryAfter))
@@ -73,4 +86,13 @@ func (r *Run) backoff(t *thread, place int, f Failure) {
 		ID: s.CallID + "~" + strconv.Itoa(s.Attempt), Attempt: s.Attempt, Kind: KindWait,
 		Wait: &Wait{Until: r.state.Clock.Add(min(d, r.remaining()))},
 	})
+}
+
+// recovery is the pause after a call was given up for the nth time.
+func recovery(n int) time.Duration {
+	d := briefBackoff
+	for range n - 1 {
+		d = min(d*backoffFactor, maxRecovery)
+	}
+	return d
 }

@@ -124,7 +124,7 @@ func (r *Run) checkThread(t *thread, root bool) error {
 		t.Vars = map[string]any{}
 	}
 	for _, s := range t.Slots {
-		if s == nil || s.Attempt < 0 || s.Attempt > s.Retries+1 || s.Retries > r.graph.limits.MaxRetries || s.Asked < 0 || s.Later < 0 || s.Rested < 0 {
+		if s == nil || s.Attempt < 0 || s.GivenUp < 0 || s.GivenUp > maxGivenUp || s.Attempt > s.Retries+s.GivenUp+1 || s.Retries > r.graph.limits.MaxRetries || s.Asked < 0 || s.Later < 0 || s.Rested < 0 {
 			return errors.New("a call is damaged")
 		}
 	}

@@ -85,6 +85,7 @@ type slot struct {
 	Rested   time.Duration  `json:"rested,omitempty"` // for how long in all
 	Attempt  int            `json:"attempt,omitempty"`
 	Retries  int            `json:"retries,omitempty"`
+	GivenUp  int            `json:"given_up,omitempty"` // attempts that count as none
 	Phase    phase          `json:"phase"`
 	Trace    int            `json:"trace"` // open step, -1 for none
 	CallID   string         `json:"call_id,omitempty"`

@@ -24,8 +24,12 @@ const (
 	readAtLeast = 30 * time.Second // of computing
 	readAMiB    = 3 * time.Second
 	readAtMost  = 5 * time.Minute
-	readWall    = 9 * time.Minute // below what a step of taking in may take
-	readers     = 4               // processes at once
+	// What bounds a reading is its computing. The clock only ends one that a busy
+	// machine lets wait for ever, below what a step of taking in may take, and one
+	// that has stopped.
+	readWall  = 55 * time.Minute
+	readStill = 5 * time.Minute
+	readers   = 4 // processes at once
 
 	// maxHere is how large a file of plain text may be that is read in this
 	// process: starting another takes longer than reading it.
@@ -96,7 +100,7 @@ func (f format) costly(size int64) bool { return f.dangerous || size > maxHere }
 func (p *Parsers) confined(ctx context.Context, name, mime string, r io.ReaderAt, size int64) (Document, error) {
 	raw, err := p.cell.Do(ctx, cell.Job{
 		Task: readTask{path.Base(name), mime}, Body: io.NewSectionReader(r, 0, size), Size: size,
-		Limits: cell.Limits{Memory: memoryFor(size), CPU: p.timeFor(size), Wall: readWall, Output: readOutput},
+		Limits: cell.Limits{Memory: memoryFor(size), CPU: p.timeFor(size), Wall: readWall, Still: readStill, Output: readOutput},
 		Told: func(raw json.RawMessage) {
 			var at readSoFar
 			if json.Unmarshal(raw, &at) == nil {
