@@ -62,6 +62,17 @@ func TestWholeDocumentsAreTheAssistantsWork(t *testing.T) {
 }
 
 // Requirements: GRAPH-22
+func TestWhoAsksWhichDocumentsThereAreIsTold(t *testing.T) {
+	t.Parallel()
+	w := automatic(t, "list", nil)
+	b := setup(t, w)
+	b.turn(w.Chat("What documents do I have?", chat.TurnInput{}))
+	if text := b.closed().Message.Content; !strings.HasPrefix(text, "You have ") || w.Count("search")+w.Count("answer")+w.Count("code") != 0 {
+		t.Errorf("it says %q; %v", text, w.Kinds())
+	}
+}
+
+// Requirements: GRAPH-22
 func TestWhatIsNoWorkOnWholeDocumentsIsSearchedFor(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -278,5 +278,8 @@ func (t turn) unable(w *writer) error {
 	case "dislike", "never":
 		return w.say(t.say.blamed)
 	}
+	if m := strings.ToLower(t.question); asksForList(m) || wantsList.MatchString(m) && fileTask.MatchString(m) {
+		return w.say(t.say.noneHere + " " + t.say.toAdd) // it is asked to chat where there are none
+	}
 	return w.say(t.say.banner + " " + t.say.abilities)
 }

@@ -227,3 +227,26 @@ func TestATokenLimitIsKept(t *testing.T) {
 		t.Errorf("stopped for %q after %d tokens", last.Reason, usage.Usage.Output)
 	}
 }
+
+// Who asks to see what they have, where nothing is, is told that and what to do,
+// and not what the program can do.
+func TestWhoHasNothingIsToldHowToAddIt(t *testing.T) {
+	t.Parallel()
+	for message, want := range map[string]string{
+		"Show me my files":         "There are no documents here yet. Drop files",
+		"What documents do I have": "There are no documents here yet. Drop files",
+		"Zeig mir meine Dateien":   "There are no documents here yet. Drop files",
+		"What is a file system?":   extractive.Banner,
+	} {
+		req := user(message)
+		req.Task = extractive.TaskChat
+		if text := modeltest.Text(modeltest.Play(t, extractive.Model{}, req)); !strings.HasPrefix(text, want) {
+			t.Errorf("%q: %q", message, text)
+		}
+	}
+	req := user("Welche Unterlagen habe ich?")
+	req.Task, req.Locale = extractive.TaskChat, "de"
+	if text := modeltest.Text(modeltest.Play(t, extractive.Model{}, req)); !strings.HasPrefix(text, "Hier gibt es noch keine Dokumente. Leg Dateien") {
+		t.Errorf("in German: %q", text)
+	}
+}

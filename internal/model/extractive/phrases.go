@@ -15,6 +15,7 @@ type phrases struct {
 	unsure                     string // begins an answer that may be none
 	page, of                   string
 	files, noFiles, begins     string
+	noneHere, toAdd            string
 	failed, empty, cannotEdit  string
 	untitled, summary, unread  string
 	fromWeb                    string
@@ -50,6 +51,8 @@ func english() phrases {
 		of:         "in",
 		files:      "Your files:",
 		noFiles:    "You have no files yet.",
+		noneHere:   "There are no documents here yet.",
+		toAdd:      "Drop files or a folder anywhere in this window, or choose them with the paper clip; once they are read, ask what stands in them.",
 		begins:     "It begins:",
 		failed:     "The tool %s did not work: %s",
 		empty:      "The tool %s returned nothing.",
@@ -93,6 +96,8 @@ func german() phrases {
 		of:         "in",
 		files:      "Deine Dateien:",
 		noFiles:    "Du hast noch keine Dateien.",
+		noneHere:   "Hier gibt es noch keine Dokumente.",
+		toAdd:      "Leg Dateien oder einen Ordner irgendwo in diesem Fenster ab, oder wähle sie mit der Büroklammer; sobald sie gelesen sind, frag nach dem, was darin steht.",
 		begins:     "So beginnt es:",
 		failed:     "Das Werkzeug %s hat nicht funktioniert: %s",
 		empty:      "Das Werkzeug %s hat nichts zurückgegeben.",

@@ -163,7 +163,7 @@ func (t turn) tell(w *writer, r result) error {
 	case o.Content+o.Text != "":
 		return t.show(w, o)
 	case strings.Contains(name, "list"):
-		return w.say(t.say.noFiles)
+		return w.say(t.say.noFiles + " " + t.say.toAdd)
 	case strings.Contains(name, "search"):
 		return w.say(t.say.nothing)
 	}

@@ -8,9 +8,10 @@ import (
 )
 
 // The works of llm.intent_classifier_v1 beside the actions: several actions at
-// once, and none of them.
+// once, a list of the documents themselves, and none of them.
 var (
 	workSeveral = rules.name("work several")
+	workList    = rules.name("work list")
 	workNone    = rules.name("work none")
 )
 
@@ -23,6 +24,7 @@ var (
 	setsApart     = flatPattern("setsApart")
 	compounds     = flatPattern("compounds")
 	wantsChecking = flatPattern("wantsChecking")
+	ownList       = flatPattern("ownList")
 )
 
 // workOn is the action that a message wants done with whole documents, and
@@ -31,6 +33,9 @@ var (
 // "Who wrote the summary?" ask for what documents say (LG-08, LG-10).
 func workOn(message string) string {
 	m := flat.Replace(strings.ToLower(strings.TrimSpace(opening(message))))
+	if asksForList(message) {
+		return workList
+	}
 	if asksHow.MatchString(m) || compounds.MatchString(m) || courteous(message) {
 		return workNone
 	}
@@ -53,6 +58,12 @@ func workOn(message string) string {
 		return doCheck
 	}
 	return workNone
+}
+
+// asksForList reports whether a message asks which documents there are, and
+// nothing of what they say: "Which documents do I have to sign?" does.
+func asksForList(message string) bool {
+	return ownList.MatchString(flat.Replace(strings.ToLower(strings.TrimSpace(message))))
 }
 
 // workOf is the work of several actions. A question that is asked along with one

@@ -20,7 +20,7 @@ func TestWorkIsToldFromQuestions(t *testing.T) {
 	must(t, err)
 	schema := json.RawMessage(`{"type":"object","required":["intent","work","confidence"],"properties":{
 		"intent":{"enum":["qa_with_docs","analysis","code_edit","smalltalk","other"]},
-		"work":{"enum":["summarize","compare","audit","several","answer"]},"confidence":{"type":"number"}}}`)
+		"work":{"enum":["summarize","compare","audit","several","list","answer"]},"confidence":{"type":"number"}}}`)
 	seen := map[string]int{}
 	for i, line := range strings.Split(string(raw), "\n") {
 		if strings.TrimSpace(line) == "" || line[0] == '#' {
@@ -39,7 +39,7 @@ func TestWorkIsToldFromQuestions(t *testing.T) {
 		}
 		seen[want]++
 	}
-	if len(seen) != 5 || seen["answer"] < 30 || seen["summarize"]+seen["compare"]+seen["audit"] < 30 {
+	if len(seen) != 6 || seen["answer"] < 30 || seen["summarize"]+seen["compare"]+seen["audit"] < 30 {
 		t.Errorf("there are %v lines", seen)
 	}
 }

@@ -60,6 +60,9 @@ func (t findDocuments) Run(ctx context.Context, c *tool.Call) (map[string]any, e
 	if c.Inputs["list"] == true {
 		out["list"] = bullets(found)
 	}
+	if c.Inputs["tell"] == true {
+		out["told"] = told(found, german(c))
+	}
 	if other, ok := c.Inputs["other"].(map[string]any); ok {
 		options, _ := out["options"].([]any)
 		out["options"] = append(options, other)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"liminal/internal/knowledge"
 	"liminal/internal/tool"
 	"liminal/internal/tool/builtin"
 )
@@ -104,5 +105,41 @@ func TestWorkThatCannotBeReadIsAnAnswer(t *testing.T) {
 		if out["work"] != want {
 			t.Errorf("%q: %v", answer, out)
 		}
+	}
+}
+
+// Who asks which documents there are is told their names, which of them cannot
+// be searched and why, and where there are none, how they come in.
+func TestWhichDocumentsThereAreIsTold(t *testing.T) {
+	t.Parallel()
+	told := func(list titles, locale string) string {
+		t.Helper()
+		out := must(t, builtin.Parts{Titles: list}, "documents.find_v1", &tool.Call{Scope: tool.Scope{Locale: locale}, Inputs: inputs("all", true, "tell", true)})
+		return out["told"].(string)
+	}
+	if got := told(nil, "en"); !strings.HasPrefix(got, "You have no documents yet. Drop files") {
+		t.Error(got)
+	}
+	if got := told(nil, "de-AT"); !strings.HasPrefix(got, "Du hast noch keine Dokumente. Leg Dateien") {
+		t.Error(got)
+	}
+	list := titles{
+		{ID: leaveID, Title: "The Lease", Path: "files/lease.pdf", Status: knowledge.Ready},
+		{ID: travelID, Title: "scan.pdf", Path: "files/scan.pdf", Status: knowledge.Failed, Error: "It holds no text."},
+		{ID: bankID, Title: "Book", Path: "files/Book.epub", Status: knowledge.Reading},
+	}
+	want := "You have 3 documents, the latest first:\n\n- **The Lease** · `lease.pdf`\n- **scan.pdf** · could not be read: It holds no text.\n- **Book** · being read"
+	if got := told(list, "en"); got != want {
+		t.Errorf("it says\n%s\nwant\n%s", got, want)
+	}
+	if got := told(list[2:], "de"); got != "Du hast ein Dokument:\n\n- **Book** · wird gerade gelesen" {
+		t.Error(got)
+	}
+	many := make(titles, 53)
+	for i := range many {
+		many[i] = knowledge.Titled{ID: fmt.Sprint(i), Title: fmt.Sprint("Note ", i), Status: knowledge.Ready}
+	}
+	if got := told(many, "en"); strings.Count(got, "- **") != 50 || !strings.HasSuffix(got, "3 more stand under Contexts.") {
+		t.Error(got)
 	}
 }
