@@ -203,7 +203,7 @@ func (a asker) ask(ctx context.Context, q Question, want answer) (Answered, erro
 		return out, nil
 	default:
 	}
-	said, err := a.answer.Run(ctx, a.call(q, map[string]any{"passages": found["passages"], "confidence": found["confidence"]}))
+	said, err := a.answer.Run(ctx, a.call(q, map[string]any{"passages": found["passages"], "confidence": found["confidence"], "read_as": found["read_as"]}))
 	if err != nil {
 		return out, err
 	}

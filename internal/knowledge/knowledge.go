@@ -100,6 +100,7 @@ type Query struct {
 	ContextIDs  []string
 	DocumentIDs []string // not empty: only these
 	Text        string   // plain words; the index stems and quotes them itself
+	Begins      string   // in place of Text: how a word begins, in small letters
 	Vector      []float32
 	Limit       int // of each list, text and vector
 }

@@ -60,6 +60,9 @@ type Found struct {
 	Documents         []Candidate `json:"documents"`
 	Unread            []Unread    `json:"unread,omitempty"` // of where it looked; what they say was not searched, or not all of it
 	Asked             int         `json:"-"`                // how many passages were asked for
+	Question          string      `json:"question"`         // as it was searched for: with its mistyped words as the documents spell them
+	ReadAs            []ReadAs    `json:"read_as,omitempty"`
+	strange           []string    // words of the question that stand in nothing that was read
 }
 
 const (
@@ -76,10 +79,11 @@ func (l *Library) Search(ctx context.Context, v identity.Viewer, q Question) (Fo
 	if err != nil {
 		return Found{}, err
 	}
-	f, err := l.found(ctx, v, q, scope)
+	f, err := l.spelled(ctx, v, q, scope)
 	if err != nil {
 		return Found{}, err
 	}
+	f.Question = cmp.Or(f.Question, q.Text)
 	f.Unread, err = l.unread(ctx, v, scope)
 	return f, err
 }
@@ -106,6 +110,7 @@ func (l *Library) search(ctx context.Context, v identity.Viewer, q Question, sco
 		found[h.Chunk.ID] = i + 1
 	}
 	f := l.judge(in, rated, found, cmp.Or(q.K, l.o.K))
+	f.strange = in.strange()
 	if q.Wide && len(f.Passages) > 0 {
 		f.Passages = l.wide(in, rated, f.Asked)
 	}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"liminal/internal/embed"
 	"liminal/internal/fault"
@@ -63,6 +64,7 @@ func (s *MemStore) Chunk(_ context.Context, _ identity.Viewer, id string) (knowl
 func (s *MemStore) Search(_ context.Context, _ identity.Viewer, q knowledge.Query) ([]knowledge.Hit, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.Searches++
 	var hits []knowledge.Hit
 	for _, id := range slices.Sorted(maps.Keys(s.chunks)) {
 		c := s.chunks[id]
@@ -70,7 +72,13 @@ func (s *MemStore) Search(_ context.Context, _ identity.Viewer, q knowledge.Quer
 			hits = append(hits, knowledge.Hit{Chunk: c, Cosine: embed.Cosine(q.Vector, c.Vector)})
 		}
 	}
-	bm25(hits, q.Text)
+	if bm25(hits, q.Text); q.Begins != "" {
+		for i, h := range hits {
+			if slices.ContainsFunc(words.Split(h.Chunk.Heading+" "+h.Chunk.Content), func(w words.Word) bool { return strings.HasPrefix(w.Text, q.Begins) }) {
+				hits[i].TextScore = 1
+			}
+		}
+	}
 	rank(hits, q.Limit, func(h knowledge.Hit) float64 { return h.TextScore }, func(h *knowledge.Hit, r int) { h.TextRank = r })
 	rank(hits, q.Limit, func(h knowledge.Hit) float64 { return h.Cosine }, func(h *knowledge.Hit, r int) { h.VectorRank = r })
 	return slices.DeleteFunc(hits, func(h knowledge.Hit) bool { return h.TextRank == 0 && h.VectorRank == 0 }), nil

@@ -29,6 +29,7 @@ type MemStore struct {
 	chunks    map[string]knowledge.Chunk
 	sources   []knowledge.Source
 	Writes    int // chunks upserted so far
+	Searches  int // of the index so far
 }
 
 var (

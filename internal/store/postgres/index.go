@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -98,9 +99,9 @@ func (x *Index) Search(ctx context.Context, v identity.Viewer, q knowledge.Query
 // match fills in the ranks and scores of what was found, by row.
 func (x *Index) match(ctx context.Context, c *pgx.Conn, q knowledge.Query, asked, documents []string, found map[int64]*knowledge.Hit) error {
 	batch := &pgx.Batch{}
-	if told := telling(q.Text); len(told) > 0 {
+	if anyWord, everyWord := lookedFor(q); anyWord != "" {
 		batch.Queue(`SELECT number, score::float8 FROM search_words($1::text[]::uuid[], $2::text[]::uuid[], $3, $4, $5, $6)`,
-			asked, documents, anyOf(told), allOf(told), q.Limit, rankUpTo).Query(each(func(rank int, number int64, score float64) {
+			asked, documents, anyWord, everyWord, q.Limit, rankUpTo).Query(each(func(rank int, number int64, score float64) {
 			hit := at(found, number)
 			hit.TextRank, hit.TextScore = rank, score
 		}))
@@ -116,6 +117,23 @@ func (x *Index) match(ctx context.Context, c *pgx.Conn, q knowledge.Query, asked
 		return nil
 	}
 	return c.SendBatch(ctx, batch).Close()
+}
+
+// lookedFor is what a chunk has to hold some of, and what rather all of it, in
+// the server's language; empty for no words.
+func lookedFor(q knowledge.Query) (anyWord, everyWord string) {
+	if q.Begins != "" {
+		start := strings.Fields(fold(q.Begins))
+		if len(start) == 0 {
+			return "", ""
+		}
+		first := anyOf(start[:1]) + ":*"
+		return first, first
+	}
+	if told := telling(q.Text); len(told) > 0 {
+		return anyOf(told), allOf(told)
+	}
+	return "", ""
 }
 
 // each reads a ranked list of rows and their scores.

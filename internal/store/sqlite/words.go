@@ -33,6 +33,10 @@ type words struct {
 
 // match fills in the text side of found.
 func (x words) match(t store.Tx, contexts []searched, q knowledge.Query, found map[int64]*knowledge.Hit) error {
+	if q.Begins != "" {
+		_, err := rank(t, contexts, q, anyOf([]string{q.Begins})+" *", found)
+		return err
+	}
 	words := wordsOf(q.Text)
 	if len(words) == 0 {
 		return nil

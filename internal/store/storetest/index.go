@@ -19,6 +19,7 @@ import (
 func Index(t *testing.T, open Open) {
 	t.Run("a passage is found by its words and by its vector", func(t *testing.T) { findsBoth(t, open) })
 	t.Run("words are stemmed and headings and titles count", func(t *testing.T) { stems(t, open) })
+	t.Run("a word is found by its beginning", func(t *testing.T) { wordBeginnings(t, open) })
 	t.Run("nothing a person writes is syntax", func(t *testing.T) { syntax(t, open) })
 	t.Run("a search stays in its contexts and documents", func(t *testing.T) { scopes(t, open) })
 	t.Run("writing again changes nothing, and a changed chunk is found anew", func(t *testing.T) { upsertAgain(t, open) })
@@ -109,6 +110,28 @@ func stems(t *testing.T, open Open) {
 	want(t, "by title", len(search(t, b, v, d.ContextID, "handbook")), 2)
 	want(t, "by stop words alone", len(search(t, b, v, d.ContextID, "are the")), 1)
 	want(t, "by nothing", len(search(t, b, v, d.ContextID, " ?! ")), 0)
+}
+
+func wordBeginnings(t *testing.T, open Open) {
+	b, v, d := library(t, open, "Die Kündigungsfrist beträgt drei Monate.", "The compressor hums.", "Other people compress files.")
+	begins := func(start string, documents ...string) (contents []string) {
+		for _, h := range ask20(t, b, v, knowledge.Query{ContextIDs: []string{d.ContextID}, DocumentIDs: documents, Text: "hums", Begins: start}) {
+			contents = append(contents, h.Chunk.Content)
+		}
+		slices.Sort(contents)
+		return contents
+	}
+	wantLines(t, begins("kündigungsf"), []string{"Die Kündigungsfrist beträgt drei Monate."})
+	wantLines(t, begins("compre"), []string{"Other people compress files.", "The compressor hums."})
+	wantLines(t, begins("compre", d.ID), []string{"Other people compress files.", "The compressor hums."})
+	for _, none := range []string{"ompress", "zzz", `"`, "* OR hums", "'", ":*"} {
+		if found := begins(none); len(found) > 0 && !strings.Contains(none, "hums") {
+			t.Errorf("%q begins %v", none, found)
+		}
+	}
+	if found := ask20(t, b, person(t, b.Store), knowledge.Query{ContextIDs: []string{d.ContextID}, Begins: "compre"}); len(found) > 0 {
+		t.Errorf("somebody else finds %v", found)
+	}
 }
 
 func syntax(t *testing.T, open Open) {

@@ -61,7 +61,7 @@ func (t findDocuments) Run(ctx context.Context, c *tool.Call) (map[string]any, e
 		out["list"] = bullets(found)
 	}
 	if c.Inputs["tell"] == true {
-		out["told"] = told(found, german(c))
+		out["told"] = documentsThereAre(found, german(c))
 	}
 	if other, ok := c.Inputs["other"].(map[string]any); ok {
 		options, _ := out["options"].([]any)

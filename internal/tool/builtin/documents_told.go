@@ -30,8 +30,8 @@ var (
 	}
 )
 
-// told is what a person hears who asks which documents there are.
-func told(found []knowledge.Titled, german bool) string {
+// documentsThereAre is what a person hears who asks which documents there are.
+func documentsThereAre(found []knowledge.Titled, german bool) string {
 	say := tellingEnglish
 	if german {
 		say = tellingGerman

@@ -34,13 +34,14 @@ func (t answerWithContext) Run(ctx context.Context, c *tool.Call) (map[string]an
 	if err != nil {
 		return nil, err
 	}
+	note = paragraphs(readAsNote(given.readAs, german(c)), note)
 	talk, err := t.dialogue(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	s, err := t.speak(ctx, c, model.Request{
 		Model: words(c, "model"), Task: "answer", System: paragraphs(answerPrompt, talk.note),
-		Messages: append(talk.messages, shown(given.passages, question)), MaxTokens: number(c, "max_tokens", 0),
+		Messages: append(talk.messages, shown(given.passages, respelled(question, given.readAs))), MaxTokens: number(c, "max_tokens", 0),
 	})
 	if err != nil {
 		return nil, err
@@ -60,6 +61,7 @@ type material struct {
 	passages   []knowledge.Passage
 	confidence string
 	unread     []any
+	readAs     []any
 }
 
 // passages are those given, or found now.
@@ -67,13 +69,17 @@ func (t answerWithContext) passages(ctx context.Context, c *tool.Call) (material
 	unread, _ := c.Inputs["unread"].([]any)
 	if given, ok := c.Inputs["passages"].([]any); ok {
 		passages, err := readPassages(given)
-		return material{passages, givenConfidence(c, passages), unread}, err
+		read, _ := c.Inputs["read_as"].([]any)
+		return material{passages: passages, confidence: givenConfidence(c, passages), unread: unread, readAs: read}, err
 	}
 	found, err := t.search.find(ctx, c)
 	if err != nil {
 		return material{}, err
 	}
-	return material{found.Passages, string(found.Confidence), append(unread, unreadList(found.Unread)...)}, nil
+	return material{
+		passages: found.Passages, confidence: string(found.Confidence), unread: append(unread, unreadList(found.Unread)...),
+		readAs: readAs(found.ReadAs),
+	}, nil
 }
 
 func readPassages(given []any) ([]knowledge.Passage, error) {

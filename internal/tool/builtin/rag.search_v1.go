@@ -35,7 +35,7 @@ func (t search) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
 	return map[string]any{
 		"passages": passages, "confidence": string(found.Confidence), "average_similarity": found.AverageSimilarity,
 		"clarity": string(found.Clarity), "documents": documents, "options": options, "docs_found": float64(len(documents)),
-		"unread": unreadList(found.Unread), "summary": tally(found),
+		"unread": unreadList(found.Unread), "summary": tally(found), "read_as": readAs(found.ReadAs),
 	}, nil
 }
 
@@ -56,7 +56,7 @@ func (t search) find(ctx context.Context, c *tool.Call) (knowledge.Found, error)
 	if err != nil {
 		return found, err
 	}
-	t.order(ctx, c, question, found.Passages)
+	t.order(ctx, c, cmp.Or(found.Question, question), found.Passages)
 	if found.Asked > 0 {
 		found.Passages = found.Passages[:min(len(found.Passages), found.Asked)]
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"liminal/internal/fault"
+	"liminal/internal/identity"
 	"liminal/internal/knowledge"
 	"liminal/internal/model"
 	"liminal/internal/model/extractive"
@@ -222,4 +223,55 @@ func TestAnIndexInCodeIsNoCitation(t *testing.T) {
 	if answer, all := ask(text("```\nx[1] = 2\n```\nor `y[1]`")); len(all) != 0 {
 		t.Errorf("%q cites %v", answer, all)
 	}
+}
+
+// A word that was read as another is quoted by that one, and the answer ends with
+// saying so, in the person's language.
+//
+// Requirements: RAG-16
+func TestAnAnswerSaysWhichWordsItReadAsOthers(t *testing.T) {
+	t.Parallel()
+	p := passage("d", "Each employee has 28 days of vacation.", 0)
+	read := []any{map[string]any{"word": "vaccation", "as": "vacation"}}
+	for locale, note := range map[string]string{"en": "Read “vaccation” as “vacation”.", "de-AT": "Gelesen wurde „vaccation“ als „vacation“."} {
+		found := knowledge.Found{Passages: []knowledge.Passage{p}, Confidence: knowledge.High, Clarity: knowledge.Clear, ReadAs: []knowledge.ReadAs{{Word: "vaccation", As: "vacation"}}}
+		for how, in := range map[string]map[string]any{
+			"given": inputs("question", "How long is the vaccation?", "passages", []any{asMap(t, p)}, "confidence", "high", "read_as", read),
+			"found": inputs("question", "How long is the vaccation?"),
+		} {
+			out := must(t, builtin.Parts{Model: extractive.Model{}, Search: always{found: found}}, "rag.answer_with_context_v1",
+				&tool.Call{Scope: tool.Scope{Locale: locale}, Inputs: in, Emit: func(stream.Payload) {}})
+			answer, _ := out["answer"].(string)
+			if !strings.HasSuffix(answer, note) || len(citations(t, out)) != 1 || strings.Contains(answer, "not certain") {
+				t.Errorf("%s, %s: %s", locale, how, answer)
+			}
+		}
+		out := must(t, builtin.Parts{Search: always{found: found}}, "rag.search_v1", &tool.Call{Inputs: inputs("question", "How long is the vaccation?")})
+		if got, _ := json.Marshal(out["read_as"]); string(got) != `[{"as":"vacation","word":"vaccation"}]` {
+			t.Errorf("the search says %s", got)
+		}
+	}
+}
+
+// always finds the same.
+type always struct {
+	builtin.Searcher
+	found knowledge.Found
+}
+
+func (a always) Search(context.Context, identity.Viewer, knowledge.Question) (knowledge.Found, error) {
+	return a.found, nil
+}
+
+func asMap(t *testing.T, p knowledge.Passage) map[string]any {
+	t.Helper()
+	raw, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m map[string]any
+	if err := json.Unmarshal(raw, &m); err != nil {
+		t.Fatal(err)
+	}
+	return m
 }
