@@ -26,6 +26,7 @@ type term struct {
 	base   float64 // before it is known how rare the word is
 	weight float64
 	weak   bool
+	seen   float64        // how well what was read holds it, at best
 	others []string       // what it is called in the other language
 	like   []string       // stems of what may be said for it in its own
 	path   *regexp.Regexp // finds it where it was written as a path from the root; else nil

@@ -273,6 +273,7 @@ func (l *Library) rate(ctx context.Context, v identity.Viewer, in *inquiry, hits
 		return nil, err
 	}
 	in.weigh(len(readings), func(t, i int) bool { return readings[i].holds(t) })
+	in.see(readings)
 	out := make([]Passage, 0, len(readings))
 	for i, r := range readings {
 		_, words := in.best(r)

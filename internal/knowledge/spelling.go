@@ -71,13 +71,21 @@ func (f Found) isAbout(read []ReadAs) bool {
 	return !slices.ContainsFunc(read, func(r ReadAs) bool { return !strings.Contains(text, r.As) })
 }
 
-// strange lists the words of a rated inquiry that stand in nothing that was read
-// and that are not known to be words.
+// see notes how well readings hold each word of the inquiry, at best.
+func (in *inquiry) see(readings []*reading) {
+	for t := range in.terms {
+		for _, r := range readings {
+			in.terms[t].seen = max(in.terms[t].seen, r.anywhere[t], r.heading[t], r.title[t])
+		}
+	}
+}
+
+// strange lists the words of a rated inquiry that stand in nothing that was read,
+// unless as a part of another, and that are not known to be words.
 func (in *inquiry) strange() []string {
 	var out []string
 	for _, t := range in.terms {
-		unseen := !t.weak && t.weight == absent*t.base
-		if unseen && len(t.parts) == 0 && len(t.others) == 0 && len(t.like) == 0 && utf8.RuneCountInString(t.word) >= misspeltFrom && lettersOnly(t.word) {
+		if !t.weak && t.seen <= inCompound && len(t.parts) == 0 && len(t.others) == 0 && len(t.like) == 0 && utf8.RuneCountInString(t.word) >= misspeltFrom && lettersOnly(t.word) {
 			out = append(out, t.word)
 		}
 	}

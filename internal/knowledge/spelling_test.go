@@ -19,7 +19,7 @@ func TestAMistypedWordIsReadAsTheDocumentsSpellIt(t *testing.T) {
 	c := b.newContext(t, b.viewer)
 	for path, text := range map[string]string{
 		"leave.md":     "# Leave\n\nEach employee has 28 days of vacation in a year. Sickness is reported by nine.\n",
-		"vertrag.md":   "# Mietvertrag\n\nDie Kündigungsfrist beträgt drei Monate zum Ende eines Quartals. Die Kaution ist zwei Mieten hoch.\n",
+		"vertrag.md":   "# Mietvertrag\n\n## Kündigung\n\nDie Kündigungsfrist beträgt drei Monate zum Ende eines Quartals. Die Kaution ist zwei Mieten hoch.\n",
 		"machines.md":  "# Machines\n\nThe compressor is serviced every 500 hours. The dishwasher takes tablets only. A horse pulls the cart.\n",
 		"delivery.md":  "# Delivery\n\nParcels leave the warehouse on Tuesday. The courier is called Fleming. The desk is available at noon.\n",
 		"accounts.csv": "account,owner\n4711,Berger\n",
