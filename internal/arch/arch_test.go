@@ -26,7 +26,7 @@ var floors = map[string]int{
 	"internal/words": 0, "internal/vault": 0, "internal/tool/reference": 0, "internal/cputime": 0, "internal/cache": 0, "internal/redact": 0, "internal/check": 0, "internal/poll": 0,
 
 	"schemas": 1, "internal/cell": 1, "internal/origin": 1, "internal/remote": 1, "internal/graph": 1, "internal/identity": 1, "internal/model": 1, "internal/embed": 1, "internal/telemetry": 1,
-	"internal/lora/kernels": 1,
+	"internal/tensors": 1, "internal/tokens": 1, "internal/lora/kernels": 1,
 
 	"internal/run": 2, "internal/stream": 2, "internal/files": 2, "internal/quota": 2, "internal/routing": 2,
 	"internal/mail": 2, "internal/oauth": 2, "internal/learning": 2,
