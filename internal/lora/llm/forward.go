@@ -2,6 +2,7 @@ package llm
 
 import (
 	"math"
+	"slices"
 	"sync"
 
 	"liminal/internal/lora/kernels"
@@ -46,6 +47,7 @@ type Runner struct {
 	m                                   *Model
 	x, n, q, k, v, o, g, u, head, logit []float32
 	sin, cos                            []float32
+	sets                                []run
 	scratch                             sync.Pool
 }
 
@@ -89,9 +91,10 @@ func (r *Runner) Forward(steps ...Step) []float32 {
 		}
 	}
 	r.turns(runs, rows)
+	r.sets = sets(r.sets[:0], runs)
 	for l := range m.Layers {
 		r.attention(l, runs, rows)
-		r.mlp(l, runs, rows)
+		r.mlp(l, rows)
 	}
 	for _, s := range steps {
 		s.length += len(s.Tokens)
@@ -150,7 +153,7 @@ func (r *Runner) attention(layer int, runs []run, rows int) {
 	kernels.Forwards(n, rows, kernels.Output{W: l.Linear[Query], To: q}, kernels.Output{W: l.Linear[Key], To: k}, kernels.Output{W: l.Linear[Value], To: v})
 	for which, y := range [...][]float32{Query: q, Key: k, Value: v} {
 		AddBias(y, l.Bias[which])
-		r.adapt(layer, Linear(which), y, n, runs)
+		r.adapt(layer, Linear(which), y, n)
 	}
 	r.keep(layer, runs)
 	o := size(&r.o, rows*qw)
@@ -161,7 +164,7 @@ func (r *Runner) attention(layer int, runs []run, rows int) {
 		}
 	})
 	l.Linear[Output].Forward(n, o, rows)
-	r.adapt(layer, Output, n, o, runs)
+	r.adapt(layer, Output, n, o)
 	add(r.x, n)
 }
 
@@ -255,17 +258,17 @@ func (r *Runner) borrow(n int) *[]float32 {
 	return b
 }
 
-func (r *Runner) mlp(layer int, runs []run, rows int) {
+func (r *Runner) mlp(layer, rows int) {
 	m := r.m
 	l := &m.Layers[layer]
 	n := r.norm(l.Norm2, rows)
 	g, u := size(&r.g, rows*m.Inner), size(&r.u, rows*m.Inner)
 	kernels.Forwards(n, rows, kernels.Output{W: l.Linear[Gate], To: g}, kernels.Output{W: l.Linear[Up], To: u})
-	r.adapt(layer, Gate, g, n, runs)
-	r.adapt(layer, Up, u, n, runs)
+	r.adapt(layer, Gate, g, n)
+	r.adapt(layer, Up, u, n)
 	kernels.Parallel(len(g), 1<<14, func(lo, hi int) { kernels.SiLUTimes(g[lo:hi], g[lo:hi], u[lo:hi]) })
 	l.Linear[Down].Forward(n, g, rows)
-	r.adapt(layer, Down, n, g, runs)
+	r.adapt(layer, Down, n, g)
 	add(r.x, n)
 }
 
@@ -293,8 +296,22 @@ func (r *Runner) logits(steps []Step) []float32 {
 	return out
 }
 
-// adapt adds what the adapters of the runs make of x to y.
-func (r *Runner) adapt(layer int, which Linear, y, x []float32, runs []run) {
+// sets are the rows that have the same adapters: neighbours are one product
+// (LORA-20).
+func sets(list []run, runs []run) []run {
+	for _, u := range runs {
+		if last := len(list) - 1; last >= 0 && slices.Equal(list[last].Adapters, u.Adapters) {
+			list[last].to = u.to
+			continue
+		}
+		list = append(list, u)
+	}
+	return list
+}
+
+// adapt adds what the adapters of the rows make of x to y.
+func (r *Runner) adapt(layer int, which Linear, y, x []float32) {
+	runs := r.sets
 	out, in := r.m.Shape(which)
 	work := 0
 	for _, u := range runs {
@@ -324,4 +341,19 @@ func (r *Runner) adapt(layer int, which Linear, y, x []float32, runs []run) {
 		return
 	}
 	each(0, len(runs))
+}
+
+// Grow makes room for at least room tokens, keeping those that were taken.
+func (s *Sequence) Grow(c Config, room int) {
+	if room <= s.room {
+		return
+	}
+	wide := func(old []float32) []float32 {
+		out := make([]float32, c.Layers*c.KVWidth()*room)
+		for h := range c.Layers * c.KVHeads {
+			copy(out[h*room*c.HeadDim:], old[h*s.room*c.HeadDim:(h*s.room+s.length)*c.HeadDim])
+		}
+		return out
+	}
+	s.keys, s.values, s.room = wide(s.keys), wide(s.values), room
 }
