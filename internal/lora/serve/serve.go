@@ -8,8 +8,9 @@
 // answers are kept for a while: the next turn of a dialogue reads its new words
 // only.
 //
-// The package knows ids of tokens. It may import llm, peft, fault and what they
-// import.
+// A model is a folder (Open), an adapter a folder for it (ReadAdapter). The engine
+// knows ids of tokens only. The package may import llm, peft, tokens, fault and
+// what they import.
 package serve
 
 import (
@@ -69,7 +70,7 @@ const (
 type Event struct {
 	Token  int // of an answer that is Going
 	End    End
-	Reused int // tokens of the prompt that were not read again; told with the end
+	Reused int // tokens of the prompt that were not read again
 }
 
 // Stats are what an engine did since it was made, and does now.
@@ -420,7 +421,7 @@ func (r *row) next(logits []float32) {
 		return
 	}
 	r.made++
-	r.events <- Event{Token: id}
+	r.events <- Event{Token: id, Reused: r.reused}
 	r.todo = []int{id}
 	if r.made == r.MaxTokens {
 		r.end(Full)
