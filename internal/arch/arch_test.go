@@ -26,15 +26,16 @@ var floors = map[string]int{
 	"internal/words": 0, "internal/vault": 0, "internal/tool/reference": 0, "internal/cputime": 0, "internal/cache": 0, "internal/redact": 0, "internal/check": 0, "internal/poll": 0,
 
 	"schemas": 1, "internal/cell": 1, "internal/origin": 1, "internal/remote": 1, "internal/graph": 1, "internal/identity": 1, "internal/model": 1, "internal/embed": 1, "internal/telemetry": 1,
+	"internal/tensors": 1, "internal/tokens": 1, "internal/lora/kernels": 1,
 
 	"internal/run": 2, "internal/stream": 2, "internal/files": 2, "internal/quota": 2, "internal/routing": 2,
 	"internal/mail": 2, "internal/oauth": 2, "internal/learning": 2,
-	"internal/embed/static": 2, "internal/embed/remote": 2, "internal/safety": 2, "internal/webaccess": 2, "internal/backends": 2, "internal/model/probe": 2,
+	"internal/embed/static": 2, "internal/embed/remote": 2, "internal/lora/llm": 2, "internal/safety": 2, "internal/webaccess": 2, "internal/backends": 2, "internal/model/probe": 2,
 	"internal/knowledge/extract": 2,
 
-	"internal/chat": 3, "internal/tool": 3, "internal/knowledge": 3, "internal/insights": 3,
+	"internal/chat": 3, "internal/tool": 3, "internal/knowledge": 3, "internal/insights": 3, "internal/lora/peft": 3, "internal/lora/fit": 3,
 
-	"artifacts": 4,
+	"artifacts": 4, "internal/lora/serve": 4,
 
 	"internal/rehearsal": 5,
 
@@ -44,7 +45,7 @@ var floors = map[string]int{
 
 	"activities": 8, "internal/store": 8, "internal/inproc": 8, "internal/tool/builtin": 8,
 	"internal/model/extractive": 8, "internal/model/scripted": 8,
-	"internal/model/observed": 8, "internal/redis": 8, "internal/model/anthropic": 8, "internal/model/openai": 8,
+	"internal/model/observed": 8, "internal/model/local": 8, "internal/redis": 8, "internal/model/anthropic": 8, "internal/model/openai": 8,
 
 	"internal/store/sqlite": 9, "internal/store/postgres": 9, "workflows": 9,
 
@@ -58,7 +59,7 @@ var floors = map[string]int{
 // beside is what serves tests, scripts and generation only: no floor, and no
 // package of the house may import it.
 var beside = []string{
-	"internal/arch", "internal/backends/backendstest", "internal/store/storetest", "internal/model/modeltest", "internal/knowledge/knowledgetest", "internal/knowledge/extract/extracttest", "activities/activitiestest", "artifacts/artifactstest",
+	"internal/arch", "internal/lora/kernels/asm", "internal/backends/backendstest", "internal/store/storetest", "internal/model/modeltest", "internal/knowledge/knowledgetest", "internal/knowledge/extract/extracttest", "activities/activitiestest", "artifacts/artifactstest",
 	"internal/store/postgres/postgrestest", "internal/store/sqlite/sqlitetest",
 	"workflows/internal/record", "scripts/", "web/e2e", "e2e",
 }

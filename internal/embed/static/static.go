@@ -4,12 +4,14 @@
 // A model is a folder with model.safetensors (a tensor "embeddings", one row a
 // token), tokenizer.json and config.json. A text's vector is the mean of its
 // tokens' rows, cut to embed.Dim numbers: such models are ordered by how much
-// each number says. The package may import embed, fault and x/text.
+// each number says. The package may import embed, fault, tensors and
+// tokens.
 package static
 
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -18,17 +20,17 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"liminal/internal/embed"
 	"liminal/internal/fault"
+	"liminal/internal/tokens"
 )
 
 // Embedder implements embed.Embedder. It is safe for concurrent use and keeps
 // vocabulary × 64 numbers in memory: 8 MB for a model of 30,000 tokens.
 type Embedder struct {
 	name   string
-	tokens *tokenizer
+	tokens *tokens.Tokenizer
 	table  table
 	most   int // tokens read of a text; 0: all
 	runes  int // characters read of a text, a bound set before it is cut into tokens; 0: all
@@ -53,10 +55,17 @@ func Open(dir string) (*Embedder, error) {
 	if err != nil {
 		return nil, err
 	}
-	tokens, sum, err := readTokenizer(filepath.Join(dir, l.tokens))
+	path := filepath.Join(dir, l.tokens)
+	raw, err := os.ReadFile(path)
 	if err != nil {
-		return nil, err
+		return nil, wrong(path, err)
 	}
+	tokens, err := tokens.Read(raw)
+	if err != nil {
+		return nil, wrong(path, err)
+	}
+	sum := sha256.New()
+	sum.Write(raw)
 	most, err := longest(filepath.Join(dir, l.config))
 	if err != nil {
 		return nil, err
@@ -66,7 +75,7 @@ func Open(dir string) (*Embedder, error) {
 	if err != nil {
 		return nil, wrong(weights, err)
 	}
-	if err := t.covers(tokens.size); err != nil {
+	if err := t.covers(tokens.Size()); err != nil {
 		return nil, wrong(weights, err)
 	}
 	abs, err := filepath.Abs(dir)
@@ -75,7 +84,7 @@ func Open(dir string) (*Embedder, error) {
 	}
 	return &Embedder{
 		name:   filepath.Base(abs) + "-" + hex.EncodeToString(sum.Sum(nil))[:8] + "@" + strconv.Itoa(embed.Dim),
-		tokens: tokens, table: t, most: most, runes: most * tokens.median,
+		tokens: tokens, table: t, most: most, runes: most * tokens.MedianLength(),
 	}, nil
 }
 
@@ -147,13 +156,13 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 }
 
 func (e *Embedder) vector(text string) []float32 {
-	ids := e.tokens.encode(beginning(text, e.runes))
+	ids := e.tokens.Encode(beginning(text, e.runes))
 	if e.most > 0 && len(ids) > e.most {
 		ids = ids[:e.most]
 	}
 	sum := make([]float64, e.table.dim)
 	for _, id := range ids {
-		if id != e.tokens.unknown {
+		if id != e.tokens.Unknown() {
 			e.table.add(sum, id)
 		}
 	}
@@ -178,9 +187,6 @@ func beginning(text string, n int) string {
 	}
 	return text
 }
-
-// runeCount is the length of a token as its median is taken of.
-func runeCount(token string) int { return utf8.RuneCountInString(token) }
 
 // Local reports that sentences are cheap.
 func (e *Embedder) Local() bool { return true }

@@ -1,4 +1,4 @@
-package static
+package tokens
 
 import (
 	"encoding/json"
@@ -156,7 +156,14 @@ func (s splitterSpec) byClass(class func(rune) bool) (splitter, error) {
 	return s.behave(find)
 }
 
+// byPattern cuts at a regular expression. Those that look ahead, which the
+// standard library's do not, are known by their text.
 func (s splitterSpec) byPattern() (splitter, error) {
+	if s.Pattern.Regex != nil {
+		if g, ok := scanners[*s.Pattern.Regex]; ok {
+			return s.behave(g.find)
+		}
+	}
 	re, err := s.Pattern.compile()
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package static
+package tokens
 
 import (
 	"slices"
@@ -15,6 +15,7 @@ type addedToken struct {
 	Left       bool   `json:"lstrip"`
 	Right      bool   `json:"rstrip"`
 	Normalized bool   `json:"normalized"`
+	Special    bool   `json:"special"`
 }
 
 // added finds added tokens, the longest first.
@@ -49,15 +50,16 @@ type stretch struct {
 	id   int
 }
 
-// cut cuts a text at its added tokens.
-func (a *added) cut(text string) []stretch {
+// cut cuts a text at its added tokens, special ones only when they are looked
+// for.
+func (a *added) cut(text string, special bool) []stretch {
 	if len(a.starting) == 0 && text != "" {
 		return []stretch{{text, -1}}
 	}
 	var out []stretch
 	from := 0
 	for at := 0; at < len(text); {
-		t, ok := a.here(text, at)
+		t, ok := a.here(text, at, special)
 		if !ok {
 			at++
 			continue
@@ -82,9 +84,9 @@ func (a *added) cut(text string) []stretch {
 }
 
 // here is the longest added token that stands at a place of the text.
-func (a *added) here(text string, at int) (addedToken, bool) {
+func (a *added) here(text string, at int, special bool) (addedToken, bool) {
 	for _, t := range a.starting[text[at]] {
-		if strings.HasPrefix(text[at:], t.Content) && (!t.Single || alone(text, at, at+len(t.Content))) {
+		if (special || !t.Special) && strings.HasPrefix(text[at:], t.Content) && (!t.Single || alone(text, at, at+len(t.Content))) {
 			return t, true
 		}
 	}

@@ -1,4 +1,4 @@
-package static
+package tokens
 
 import (
 	"encoding/base64"
