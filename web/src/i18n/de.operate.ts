@@ -1,8 +1,8 @@
-import { usage } from './de.usage.ts';
 import type { OperateWords } from './en.operate.ts';
 
 export const operate: OperateWords = {
-  ...usage,
+  usage: 'Nutzung',
+  asTable: 'Tabelle',
   backends: 'Modelle',
   operateParts: 'Betrieb',
   decisions: 'Entscheidungen',

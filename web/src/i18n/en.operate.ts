@@ -1,10 +1,10 @@
 // The words of Operate: decisions, patches, runs.
 
 import type { Act, PatchStage, PatchStatus } from '../api/types.ts';
-import { usage } from './en.usage.ts';
 
 export const operate = {
-  ...usage,
+  usage: 'Usage',
+  asTable: 'Table',
   backends: 'Models',
   operateParts: 'Operate',
   decisions: 'Decisions',
