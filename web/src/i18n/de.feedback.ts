@@ -30,6 +30,11 @@ export const deFeedback: typeof enFeedback = {
   feedbackGates: 'Gewichte',
   feedbackTrace: 'Spur',
   feedbackNothing: 'Nichts, solange es keine Antwort gibt.',
+  followed: 'Befolgt:',
+  followedOff: 'Aus',
+  followedOffThis: (text) => `„${text}“ abschalten`,
+  followedOn: 'Wieder an',
+  followedIsOff: 'abgeschaltet',
   noted: (signal) => `Als Rückmeldung zur Antwort darüber notiert: ${heard[signal]}.`,
   notedUndone: 'Zurückgenommen: Das wird nicht als Rückmeldung behalten.',
 };

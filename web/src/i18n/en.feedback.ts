@@ -32,6 +32,11 @@ export const enFeedback = {
   feedbackGates: 'Gates',
   feedbackTrace: 'Trace',
   feedbackNothing: 'Nothing, as long as there is no answer.',
+  followed: 'Followed:',
+  followedOff: 'Off',
+  followedOffThis: (text: string) => `Switch off “${text}”`,
+  followedOn: 'On again',
+  followedIsOff: 'switched off',
   noted: (signal: Feedback['signal']) => `Noted as feedback on the answer above: ${heard[signal]}.`,
   notedUndone: 'Taken back: this is not kept as feedback.',
 };
