@@ -52,7 +52,7 @@ export interface LearntAdapter {
 }
 
 export interface Learning {
-  mode: 'off' | 'text';
+  mode: 'off' | 'text' | 'full';
   generative: boolean;
   settings: LearningSettings;
   waiting: number;

@@ -17,7 +17,9 @@ export default function Followed({ lessons }: { lessons: Lesson[] }) {
   const rest = lessons.length - most;
   return (
     <div className="followed">
-      <span>{words.followed}</span>
+      <Link href={`/settings/learning#lesson-${lessons[0]?.id}`} title={words.followedTitle}>
+        {words.followed}
+      </Link>
       <ul>
         {lessons.slice(0, most).map((one) => (
           <One key={one.id} lesson={one} />
@@ -54,7 +56,7 @@ function One({ lesson }: { lesson: Lesson }) {
 
   return (
     <li data-off={off || undefined}>
-      <Link href={`/settings/learning#lesson-${lesson.id}`}>{lesson.text}</Link> <span role="status">{off ? words.followedIsOff : ''}</span>
+      <span className="followed-text">{lesson.text}</span> <span role="status">{off ? words.followedIsOff : ''}</span>
       <button type="button" className="deed-link" aria-disabled={busy} aria-label={off ? undefined : words.followedOffThis(lesson.text)} onClick={() => void turn()}>
         {off ? words.followedOn : words.followedOff}
       </button>

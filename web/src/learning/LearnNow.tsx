@@ -21,7 +21,11 @@ export function LearnNow({ learning }: { learning: Learning }) {
   const running = begun || (last && !isOver(last) && last.run_id !== ended?.run.id ? last.run_id : '');
   const before = useRef<Set<string>>(new Set()); // lessons that stood when it began
 
+  const nothing = learning.waiting === 0 && !last && learning.lessons.length === 0;
+  const busy = running !== '' || attempt.busy;
+
   function begin() {
+    if (busy) return;
     before.current = new Set(learning.lessons.map((one) => one.id));
     setEnded(null);
     void attempt.go(async () => setBegun(await started()));
@@ -38,9 +42,9 @@ export function LearnNow({ learning }: { learning: Learning }) {
     <section className="panel learn-now" aria-label={words.learnNow}>
       <div className="learn-now-row">
         <div>
-          <p>{words.waiting(learning.waiting)}</p>
+          <p>{nothing ? words.nothingSaid : words.waiting(learning.waiting)}</p>
           <p className="hint">
-            {learning.waiting > 0 && words.waitingWhen}
+            {learning.waiting > 0 && learns(learning) && words.waitingWhen}
             {last && learning.waiting === 0 && (
               <>
                 {words.lastRun} <Ago time={last.at} />.
@@ -48,7 +52,7 @@ export function LearnNow({ learning }: { learning: Learning }) {
             )}
           </p>
         </div>
-        <button type="button" className="primary" disabled={!learns(learning) || running !== '' || attempt.busy || attempt.rest > 0} onClick={begin}>
+        <button type="button" className="primary" disabled={!learns(learning) || attempt.rest > 0} aria-disabled={busy} onClick={begin}>
           {words.learnNow}
         </button>
       </div>

@@ -1,8 +1,9 @@
 import './learning.css';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useLearning, type Learning } from '../api/learning.ts';
 import { sentence } from '../i18n/errors.ts';
 import { useWords } from '../i18n/index.ts';
+import { regain } from '../contexts/parts.tsx';
 import { Loading } from '../operate/parts.tsx';
 import { Choices } from './Choices.tsx';
 import { ForgetAll } from './ForgetAll.tsx';
@@ -40,23 +41,31 @@ export default function LearningPage() {
 
 function Whole({ learning }: { learning: Learning }) {
   const words = useLearningWords();
-  const [said, setSaid] = useState(''); // what an act led to
+  const [said, setSaid] = useState('');
+  const place = useRef<HTMLParagraphElement>(null);
   const why = learning.mode === 'off' ? words.off : learning.settings.personal ? '' : words.paused;
+
+  /** Tells what an act led to. Where what was pressed has gone with it, the focus comes here. */
+  function say(text: string) {
+    setSaid(text);
+    requestAnimationFrame(() => regain(place.current));
+  }
+
   return (
     <>
       {why && <p className="learning-off panel">{why}</p>}
       <LearnNow learning={learning} />
-      <p className="learning-said" role="status">
+      <p ref={place} className="learning-said" role="status" tabIndex={-1}>
         {said}
       </p>
       <div className="sides">
         <div className="stack">
-          <Lessons learning={learning} say={setSaid} />
-          <Situations say={setSaid} />
+          <Lessons learning={learning} say={say} />
+          <Situations say={say} />
         </div>
         <div className="stack">
           <Choices settings={learning.settings} />
-          <ForgetAll learning={learning} say={setSaid} />
+          <ForgetAll learning={learning} say={say} />
         </div>
       </div>
     </>

@@ -68,7 +68,7 @@ export function LessonRow({ lesson, adapter, learning, say }: Props) {
       )}
       <div className="lesson-below">
         {lesson.sources.length > 0 && (
-          <details className="fold">
+          <details className="opens">
             <summary>{words.sources(countOf(lesson.sources))}</summary>
             <Events events={lesson.sources} label={words.sources(countOf(lesson.sources))} />
           </details>

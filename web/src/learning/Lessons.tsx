@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef } from 'react';
+import { useEffect, useId } from 'react';
 import { Link } from 'wouter';
 import { useAttempt } from '../account/useAttempt.ts';
 import { changeKeys, rollBack } from '../api/changes.ts';
@@ -92,7 +92,6 @@ interface ChangeProps extends Props {
 function Change({ patch, where, learning, say }: ChangeProps) {
   const words = useLearningWords();
   const attempt = useAttempt();
-  const box = useRef<HTMLDivElement>(null);
   const page = `/operate/patches/${patch.id}`;
   const open = patch.status === 'pending' || patch.status === 'approved';
 
@@ -102,13 +101,11 @@ function Change({ patch, where, learning, say }: ChangeProps) {
       await queryClient.invalidateQueries({ queryKey: learningKeys.all });
       void queryClient.invalidateQueries({ queryKey: changeKeys.all });
     });
-    if (!done) return;
-    say(words.undone);
-    box.current?.querySelector('a')?.focus(); // the button is gone
+    if (done) say(words.undone);
   }
 
   return (
-    <div ref={box} className="lesson-change" data-state={open ? 'wait' : undefined}>
+    <div className="lesson-change" data-state={open ? 'wait' : undefined}>
       {open && (
         <p>
           <span className="dot wait" aria-hidden="true" /> {words.waitsForYou} <Link href={page}>{words.decide}</Link>

@@ -1,5 +1,4 @@
 import { useRef, useState } from 'react';
-import { flushSync } from 'react-dom';
 import { useAttempt } from '../account/useAttempt.ts';
 import { changeCluster, deleteCluster, mergeCluster, splitCluster, useClusterEvents, type Cluster } from '../api/learning.ts';
 import { sentence } from '../i18n/errors.ts';
@@ -18,30 +17,36 @@ export function SituationRow({ cluster, others, say }: Props) {
   const words = useLearningWords();
   const [act, setAct] = useState<'rename' | 'merge' | 'delete' | null>(null);
   const [opened, setOpened] = useState(false);
+  const [noted, setNoted] = useState(''); // what will come of an act
   const label = cluster.label || words.unnamed;
   return (
     <li className="situation">
       <p className="situation-name">{label}</p>
       {cluster.description && <p>{cluster.description}</p>}
       <p className="facts-line">{words.size(cluster.size)}</p>
-      <details className="fold" onToggle={(event) => setOpened(opened || event.currentTarget.open)}>
-        <summary>{words.what}</summary>
-        {opened && <Content cluster={cluster} label={label} say={say} />}
-      </details>
-      <div className="lesson-acts">
-        <button type="button" className="quiet" aria-label={words.renameOf(label)} onClick={() => setAct('rename')}>
-          {words.rename}
-        </button>
-        {others.length > 0 && (
-          <button type="button" className="quiet" aria-label={words.mergeOf(label)} onClick={() => setAct('merge')}>
-            {words.merge}
+      <div className="lesson-below">
+        <details className="opens" onToggle={(event) => setOpened(opened || event.currentTarget.open)}>
+          <summary>{words.what}</summary>
+          {opened && <Content cluster={cluster} label={label} />}
+        </details>
+        <div className="lesson-acts">
+          <button type="button" className="quiet" aria-label={words.renameOf(label)} onClick={() => setAct('rename')}>
+            {words.rename}
           </button>
-        )}
-        <button type="button" className="quiet bad" aria-label={words.notOneOf(label)} onClick={() => setAct('delete')}>
-          {words.notOne}
-        </button>
+          {others.length > 0 && (
+            <button type="button" className="quiet" aria-label={words.mergeOf(label)} onClick={() => setAct('merge')}>
+              {words.merge}
+            </button>
+          )}
+          <button type="button" className="quiet bad" aria-label={words.notOneOf(label)} onClick={() => setAct('delete')}>
+            {words.notOne}
+          </button>
+        </div>
       </div>
-      {act && <Act act={act} cluster={cluster} label={label} others={others} onClose={() => setAct(null)} say={say} />}
+      <p role="status" className="situation-said">
+        {noted}
+      </p>
+      {act && <Act act={act} cluster={cluster} label={label} others={others} onClose={() => setAct(null)} note={setNoted} say={say} />}
     </li>
   );
 }
@@ -50,14 +55,15 @@ interface ActProps extends Props {
   act: 'rename' | 'merge' | 'delete';
   label: string;
   onClose(): void;
+  note(text: string): void;
 }
 
-function Act({ act, cluster, label, others, onClose, say }: ActProps) {
+function Act({ act, cluster, label, others, onClose, note, say }: ActProps) {
   const words = useLearningWords();
   if (act === 'rename') {
     const work = async (form: FormData) => {
       await changeCluster(cluster.id, { label: String(form.get('label')).trim(), description: String(form.get('description')).trim() });
-      flushSync(onClose);
+      onClose();
       say(words.renamed);
     };
     return (
@@ -76,7 +82,8 @@ function Act({ act, cluster, label, others, onClose, say }: ActProps) {
   if (act === 'merge') {
     const work = async (form: FormData) => {
       await mergeCluster(cluster.id, String(form.get('into')));
-      say(words.merged);
+      onClose();
+      note(words.merged);
     };
     return (
       <ActDialog title={words.mergeOf(label)} act={words.merge} onClose={onClose} onAct={work}>
@@ -106,11 +113,12 @@ function Act({ act, cluster, label, others, onClose, say }: ActProps) {
 }
 
 /** What a situation is made of: what does not belong is picked, and goes. */
-function Content({ cluster, label, say }: { cluster: Cluster; label: string; say(text: string): void }) {
+function Content({ cluster, label }: { cluster: Cluster; label: string }) {
   const words = useLearningWords();
   const attempt = useAttempt();
   const events = useClusterEvents(cluster.id, true);
   const [picked, setPicked] = useState<ReadonlySet<number>>(new Set());
+  const [said, setSaid] = useState('');
   const button = useRef<HTMLButtonElement>(null);
   if (events.isError && !events.data) {
     return (
@@ -134,7 +142,7 @@ function Content({ cluster, label, say }: { cluster: Cluster; label: string; say
   async function split() {
     if (!(await attempt.go(() => splitCluster(cluster.id, chosen)))) return;
     setPicked(new Set());
-    say(words.splitDone);
+    setSaid(words.splitDone);
     button.current?.closest('details')?.querySelector('summary')?.focus(); // the button is of no use now
   }
 
@@ -147,6 +155,9 @@ function Content({ cluster, label, say }: { cluster: Cluster; label: string; say
         </button>
         {all && <span className="hint">{words.splitAll}</span>}
       </div>
+      <p role="status" className="situation-said">
+        {said}
+      </p>
       {attempt.problem && (
         <p role="alert" className="problem">
           {attempt.problem}

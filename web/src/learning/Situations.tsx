@@ -43,7 +43,7 @@ function Everybody() {
   const all: Cluster[] = useClusters('global').data ?? [];
   if (all.length === 0) return null;
   return (
-    <details className="fold">
+    <details className="opens">
       <summary>{words.everybody}</summary>
       <p className="hint">{words.everybodyMeans}</p>
       <ul className="situation-list" aria-label={words.everybody}>

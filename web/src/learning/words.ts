@@ -18,6 +18,7 @@ const en = {
 
   // Learn now
   waiting: (n: number) => (n === 0 ? 'All your feedback has been read.' : n === 1 ? '1 thumb or note of yours waits to be read.' : `${n} thumbs and notes of yours wait to be read.`),
+  nothingSaid: 'You have not said anything of an answer yet.',
   waitingWhen: 'They are read by themselves: after three notes, after five thumbs, or some hours later.',
   learnNow: 'Learn now',
   learning: 'Learning…',
@@ -104,7 +105,7 @@ const en = {
   mergeOf: (label: string) => `Merge “${label}”`,
   mergeInto: 'Into',
   mergeMeans: 'Both become one, and stay one from then on.',
-  merged: 'Merged.',
+  merged: 'Noted. They become one the next time it learns.',
   notOne: 'Not a situation',
   notOneOf: (label: string) => `“${label}” is not a situation`,
   notOneAsk: (label: string) => `Let go of “${label}”? Lessons for it alone are no longer followed. What you said stays.`,
@@ -154,6 +155,7 @@ const de: LearningWords = {
   paused: 'Du hast das Lernen abgeschaltet. Es wird nichts gelernt, und nichts Gelerntes wird befolgt.',
 
   waiting: (n) => (n === 0 ? 'Alle deine Rückmeldungen sind gelesen.' : n === 1 ? '1 Daumen oder Notiz von dir wartet darauf, gelesen zu werden.' : `${n} Daumen und Notizen von dir warten darauf, gelesen zu werden.`),
+  nothingSaid: 'Du hast noch zu keiner Antwort etwas gesagt.',
   waitingWhen: 'Das geschieht von selbst: nach drei Notizen, nach fünf Daumen oder einige Stunden später.',
   learnNow: 'Jetzt lernen',
   learning: 'Lernt…',
@@ -237,7 +239,7 @@ const de: LearningWords = {
   mergeOf: (label) => `„${label}“ zusammenlegen`,
   mergeInto: 'Mit',
   mergeMeans: 'Beide werden eine, und bleiben es von da an.',
-  merged: 'Zusammengelegt.',
+  merged: 'Notiert. Sie werden eine, wenn wieder gelernt wird.',
   notOne: 'Keine Situation',
   notOneOf: (label) => `„${label}“ ist keine Situation`,
   notOneAsk: (label) => `„${label}“ aufgeben? Lehren nur für sie werden nicht mehr befolgt. Was du gesagt hast, bleibt.`,
