@@ -95,7 +95,6 @@ describe('what was learnt', () => {
     expect(place.querySelector('.lesson .events a')?.getAttribute('href')).toBe('/c/c');
   });
 
-  // Requirements: CFG-16
   it('says that it was put to use by rule, that nothing was tried where nothing could be, and is undone in one press', async () => {
     server.learning = learningFixture({ lessons: [one], adapters: [adapterFixture('a', { patch: applied })] });
     await show();
