@@ -48,7 +48,7 @@ export interface LearntAdapter {
   status: string;
   version: number;
   lessons: string[];
-  patch: { id: number; status: PatchStatus; justification: string; by_rule: boolean; may_roll_back: boolean } | null;
+  patch: { id: number; status: PatchStatus; justification: string; by_rule: boolean; may_decide: boolean; may_roll_back: boolean } | null;
 }
 
 export interface Learning {
@@ -81,8 +81,20 @@ export const learningKeys = {
   events: (cluster: string) => ['learning', 'events', cluster] as const,
 };
 
+/** Whether a change of an adapter is on its way without anybody having to do something. */
+export function isChecked({ patch }: LearntAdapter): boolean {
+  return patch !== null && open.has(patch.status) && !patch.may_decide;
+}
+
+const open: ReadonlySet<PatchStatus> = new Set(['pending', 'approved']);
+
 export function useLearning(enabled = true) {
-  return useQuery({ queryKey: learningKeys.state, queryFn: ({ signal }) => dataOf<Learning>('GET', '/v1/learning', { signal }), enabled });
+  return useQuery({
+    queryKey: learningKeys.state,
+    queryFn: ({ signal }) => dataOf<Learning>('GET', '/v1/learning', { signal }),
+    refetchInterval: (query) => (query.state.data?.adapters.some(isChecked) ? 3_000 : false),
+    enabled,
+  });
 }
 
 export function useClusters(scope: Reach) {

@@ -114,7 +114,7 @@ describe('what was learnt', () => {
   });
 
   it('leads to the decision where one is open', async () => {
-    server.learning = learningFixture({ lessons: [{ ...one, followed: false }], adapters: [adapterFixture('a', { patch: { ...applied, status: 'pending', by_rule: false, may_roll_back: false } })] });
+    server.learning = learningFixture({ lessons: [{ ...one, followed: false }], adapters: [adapterFixture('a', { patch: { ...applied, status: 'pending', by_rule: false, may_decide: true, may_roll_back: false } })] });
     await show();
     expect(text('.standing')).toBe('Waits for your decision');
     expect(place.querySelector('.lesson-change a')?.getAttribute('href')).toBe('/operate/patches/7');

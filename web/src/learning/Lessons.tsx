@@ -93,7 +93,6 @@ function Change({ patch, where, learning, say }: ChangeProps) {
   const words = useLearningWords();
   const attempt = useAttempt();
   const page = `/operate/patches/${patch.id}`;
-  const open = patch.status === 'pending' || patch.status === 'approved';
 
   async function undo() {
     const done = await attempt.go(async () => {
@@ -105,13 +104,13 @@ function Change({ patch, where, learning, say }: ChangeProps) {
   }
 
   return (
-    <div className="lesson-change" data-state={open ? 'wait' : undefined}>
-      {open && (
+    <div className="lesson-change" data-state={patch.may_decide ? 'wait' : undefined}>
+      {patch.may_decide && (
         <p>
           <span className="dot wait" aria-hidden="true" /> {words.waitsForYou} <Link href={page}>{words.decide}</Link>
         </p>
       )}
-      {!open && (
+      {!patch.may_decide && (
         <p>
           {patch.status === 'applied' && `${patch.by_rule ? words.byRule : words.byYou} `}
           {patch.status === 'applied' && patch.by_rule && !learning.generative && `${words.untried} `}

@@ -17,7 +17,6 @@ export function SituationRow({ cluster, others, say }: Props) {
   const words = useLearningWords();
   const [act, setAct] = useState<'rename' | 'merge' | 'delete' | null>(null);
   const [opened, setOpened] = useState(false);
-  const [noted, setNoted] = useState(''); // what will come of an act
   const label = cluster.label || words.unnamed;
   return (
     <li className="situation">
@@ -43,10 +42,7 @@ export function SituationRow({ cluster, others, say }: Props) {
           </button>
         </div>
       </div>
-      <p role="status" className="situation-said">
-        {noted}
-      </p>
-      {act && <Act act={act} cluster={cluster} label={label} others={others} onClose={() => setAct(null)} note={setNoted} say={say} />}
+      {act && <Act act={act} cluster={cluster} label={label} others={others} onClose={() => setAct(null)} say={say} />}
     </li>
   );
 }
@@ -55,10 +51,9 @@ interface ActProps extends Props {
   act: 'rename' | 'merge' | 'delete';
   label: string;
   onClose(): void;
-  note(text: string): void;
 }
 
-function Act({ act, cluster, label, others, onClose, note, say }: ActProps) {
+function Act({ act, cluster, label, others, onClose, say }: ActProps) {
   const words = useLearningWords();
   if (act === 'rename') {
     const work = async (form: FormData) => {
@@ -82,8 +77,7 @@ function Act({ act, cluster, label, others, onClose, note, say }: ActProps) {
   if (act === 'merge') {
     const work = async (form: FormData) => {
       await mergeCluster(cluster.id, String(form.get('into')));
-      onClose();
-      note(words.merged);
+      say(words.merged);
     };
     return (
       <ActDialog title={words.mergeOf(label)} act={words.merge} onClose={onClose} onAct={work}>

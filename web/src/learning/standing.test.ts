@@ -5,14 +5,15 @@ import { countOf, groupsOf, standingOf } from './standing.ts';
 describe('how a lesson stands', () => {
   const learning = learningFixture({ generative: true });
   const waiting = lessonFixture('l', { followed: false });
-  const patched = (status: 'pending' | 'approved' | 'rejected' | 'rolled_back' | 'applied') => adapterFixture('a', { patch: { ...applied, status } });
+  const patched = (status: 'pending' | 'approved' | 'rejected' | 'rolled_back' | 'applied', may_decide = false) => adapterFixture('a', { patch: { ...applied, status, may_decide } });
 
   it.each([
     ['followed', lessonFixture('l'), patched('applied'), learning],
     ['off', lessonFixture('l', { state: 'off' }), patched('applied'), learning],
     ['rejected', lessonFixture('l', { state: 'rejected', followed: false }), patched('applied'), learning],
-    ['waits', waiting, patched('pending'), learning],
-    ['waits', waiting, patched('approved'), learning],
+    ['checked', waiting, patched('pending'), learning],
+    ['waits', waiting, patched('pending', true), learning],
+    ['waits', waiting, patched('approved', true), learning],
     ['refused', waiting, patched('rejected'), learning],
     ['undone', waiting, patched('rolled_back'), learning],
     ['later', waiting, patched('applied'), learning],

@@ -1,19 +1,20 @@
 // How lessons stand: to which answers they belong, and whether these follow them.
 
-import type { Learning, LearntAdapter, Lesson } from '../api/learning.ts';
+import { isChecked, type Learning, type LearntAdapter, type Lesson } from '../api/learning.ts';
 
 /**
- * followed: answers follow it. unable: an answer that only quotes cannot. waits:
- * for the person's decision. refused, undone: the person decided against it.
+ * followed: answers follow it. unable: an answer that only quotes cannot. checked: a
+ * change that brings it is on its way. waits: for the person's decision. refused, undone: the person decided against it.
  * rejected: answers were tried with it, and were worse. paused: nothing learnt
  * is followed. later: the next run decides.
  */
-export type Standing = 'followed' | 'unable' | 'waits' | 'refused' | 'undone' | 'off' | 'rejected' | 'paused' | 'later';
+export type Standing = 'followed' | 'unable' | 'checked' | 'waits' | 'refused' | 'undone' | 'off' | 'rejected' | 'paused' | 'later';
 
 export function standingOf(lesson: Lesson, adapter: LearntAdapter | null, learning: Pick<Learning, 'mode' | 'settings' | 'generative'>): Standing {
   if (lesson.state !== 'active') return lesson.state;
   if (!learns(learning)) return 'paused';
   if (lesson.followed) return learning.generative || lesson.directive ? 'followed' : 'unable';
+  if (adapter && isChecked(adapter)) return 'checked';
   switch (adapter?.patch?.status) {
     case 'pending':
     case 'approved':

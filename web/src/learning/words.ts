@@ -47,6 +47,7 @@ const en = {
     ({
       followed: 'Followed',
       unable: 'Not followed: answers that only quote cannot; a language model can',
+      checked: 'Being checked',
       waits: 'Waits for your decision',
       refused: 'Not followed: you decided against it',
       undone: 'Not followed: you took it back',
@@ -105,7 +106,7 @@ const en = {
   mergeOf: (label: string) => `Merge “${label}”`,
   mergeInto: 'Into',
   mergeMeans: 'Both become one, and stay one from then on.',
-  merged: 'Noted. They become one the next time it learns.',
+  merged: 'Merged.',
   notOne: 'Not a situation',
   notOneOf: (label: string) => `“${label}” is not a situation`,
   notOneAsk: (label: string) => `Let go of “${label}”? Lessons for it alone are no longer followed. What you said stays.`,
@@ -183,6 +184,7 @@ const de: LearningWords = {
     ({
       followed: 'Wird befolgt',
       unable: 'Nicht befolgt: Antworten, die nur zitieren, können das nicht; ein Sprachmodell kann es',
+      checked: 'Wird geprüft',
       waits: 'Wartet auf deine Entscheidung',
       refused: 'Nicht befolgt: Du hast dich dagegen entschieden',
       undone: 'Nicht befolgt: Du hast es zurückgenommen',
@@ -239,7 +241,7 @@ const de: LearningWords = {
   mergeOf: (label) => `„${label}“ zusammenlegen`,
   mergeInto: 'Mit',
   mergeMeans: 'Beide werden eine, und bleiben es von da an.',
-  merged: 'Notiert. Sie werden eine, wenn wieder gelernt wird.',
+  merged: 'Zusammengelegt.',
   notOne: 'Keine Situation',
   notOneOf: (label) => `„${label}“ ist keine Situation`,
   notOneAsk: (label) => `„${label}“ aufgeben? Lehren nur für sie werden nicht mehr befolgt. Was du gesagt hast, bleibt.`,
