@@ -92,6 +92,7 @@ export function LessonRow({ lesson, adapter, learning, say }: Props) {
           onClose={() => setAsking(false)}
           onAct={async () => {
             await deleteLesson(lesson.id);
+            setAsking(false);
             say(words.forgotten);
           }}
         >

@@ -77,6 +77,7 @@ function Act({ act, cluster, label, others, onClose, say }: ActProps) {
   if (act === 'merge') {
     const work = async (form: FormData) => {
       await mergeCluster(cluster.id, String(form.get('into')));
+      onClose();
       say(words.merged);
     };
     return (
@@ -97,6 +98,7 @@ function Act({ act, cluster, label, others, onClose, say }: ActProps) {
   }
   const work = async () => {
     await deleteCluster(cluster.id);
+    onClose();
     say(words.wentAway);
   };
   return (
