@@ -28,7 +28,7 @@ ALTER TABLE semantic_cluster ADD COLUMN status text NOT NULL DEFAULT 'active' CH
 ALTER TABLE semantic_cluster ADD COLUMN reach double precision NOT NULL DEFAULT 1;
 ALTER TABLE semantic_cluster ADD COLUMN strength double precision NOT NULL DEFAULT 0;
 ALTER TABLE semantic_cluster ADD COLUMN encoder text NOT NULL DEFAULT '';
-ALTER TABLE semantic_cluster ADD COLUMN label_by text NOT NULL DEFAULT '' CHECK (label_by IN ('', 'rule', 'model', 'person'));
+ALTER TABLE semantic_cluster ADD COLUMN label_by text NOT NULL DEFAULT '';
 
 CREATE TABLE lesson (
   id         uuid PRIMARY KEY,

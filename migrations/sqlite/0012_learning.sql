@@ -27,7 +27,7 @@ ALTER TABLE semantic_cluster ADD COLUMN status TEXT NOT NULL DEFAULT 'active' CH
 ALTER TABLE semantic_cluster ADD COLUMN reach REAL NOT NULL DEFAULT 1;      -- the cosine from which a turn belongs to it
 ALTER TABLE semantic_cluster ADD COLUMN strength REAL NOT NULL DEFAULT 0;   -- 0 to 1
 ALTER TABLE semantic_cluster ADD COLUMN encoder TEXT NOT NULL DEFAULT '';   -- of the centroid
-ALTER TABLE semantic_cluster ADD COLUMN label_by TEXT NOT NULL DEFAULT '' CHECK (label_by IN ('', 'rule', 'model', 'person'));
+ALTER TABLE semantic_cluster ADD COLUMN label_by TEXT NOT NULL DEFAULT '';  -- rule, model or person; '': it has none
 
 CREATE TABLE lesson (
   id         TEXT PRIMARY KEY,
