@@ -32,7 +32,7 @@ var floors = map[string]int{
 	"internal/embed/static": 2, "internal/embed/remote": 2, "internal/safety": 2, "internal/webaccess": 2, "internal/backends": 2, "internal/model/probe": 2,
 	"internal/knowledge/extract": 2,
 
-	"internal/chat": 3, "internal/tool": 3, "internal/knowledge": 3, "internal/insights": 3,
+	"internal/chat": 3, "internal/tool": 3, "internal/knowledge": 3, "internal/insights": 3, "internal/learning/cluster": 3, "internal/learning/lesson": 3,
 
 	"artifacts": 4,
 
