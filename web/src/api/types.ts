@@ -87,15 +87,7 @@ export interface MessageMeta {
   [key: string]: unknown;
 }
 
-/** An adapter that an answer followed, and what of it was learnt. */
-export interface Followed {
-  adapter_id: string;
-  name: string;
-  lessons: { id: string; text: string }[];
-}
-
 export interface Message extends gen.Message {
-  followed?: Followed[] | null;
   content_struct: (gen.Content & { citations?: Citation[] | null }) | null;
   meta: MessageMeta;
 }

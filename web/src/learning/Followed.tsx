@@ -1,18 +1,14 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
+import type { FollowedLesson } from '../api/gen.ts';
 import { changeLesson } from '../api/learning.ts';
 import { sentence } from '../i18n/errors.ts';
 import { useWords } from '../i18n/index.ts';
 
-interface Lesson {
-  id: string;
-  text: string;
-}
-
 const most = 3; // lessons below one answer
 
 /** What of what was learnt an answer followed, each off in one press. */
-export default function Followed({ lessons }: { lessons: Lesson[] }) {
+export default function Followed({ lessons }: { lessons: FollowedLesson[] }) {
   const words = useWords();
   const rest = lessons.length - most;
   return (
@@ -34,7 +30,7 @@ export default function Followed({ lessons }: { lessons: Lesson[] }) {
   );
 }
 
-function One({ lesson }: { lesson: Lesson }) {
+function One({ lesson }: { lesson: FollowedLesson }) {
   const words = useWords();
   const [off, setOff] = useState(false);
   const [busy, setBusy] = useState(false);

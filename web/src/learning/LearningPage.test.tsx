@@ -201,7 +201,7 @@ describe('learning now', () => {
 
 describe('situations', () => {
   beforeEach(() => {
-    server.clusters = [clusterFixture('a'), clusterFixture('b'), clusterFixture('c', { status: 'retired' })];
+    server.clusters = [clusterFixture('a'), clusterFixture('b')];
   });
 
   it('are renamed, merged and let go of', async () => {

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useAttempt } from '../account/useAttempt.ts';
-import { changeLesson, deleteLesson, type Learning, type LearntAdapter, type Lesson } from '../api/learning.ts';
+import { changeLesson, deleteLesson, type Learning, type LearnedAdapter, type Lesson } from '../api/learning.ts';
 import { Retitle, useRenaming } from '../contexts/parts.tsx';
 import { ActDialog } from '../operate/parts.tsx';
 import { Events } from './Events.tsx';
@@ -11,7 +11,7 @@ const longest = 160; // characters; the server's bound
 
 interface Props {
   lesson: Lesson;
-  adapter: LearntAdapter | null;
+  adapter: LearnedAdapter | null;
   learning: Learning;
   say(text: string): void;
 }

@@ -2,7 +2,7 @@ import { useEffect, useId } from 'react';
 import { Link } from 'wouter';
 import { useAttempt } from '../account/useAttempt.ts';
 import { changeKeys, rollBack } from '../api/changes.ts';
-import { learningKeys, useClusters, type Learning, type LearntAdapter } from '../api/learning.ts';
+import { learningKeys, useClusters, type Learning, type LearnedAdapter } from '../api/learning.ts';
 import { queryClient } from '../api/queries.ts';
 import { Card } from '../operate/parts.tsx';
 import { LessonRow } from './LessonRow.tsx';
@@ -84,7 +84,7 @@ function GroupPart({ group, learning, say }: { group: Group } & Props) {
 }
 
 interface ChangeProps extends Props {
-  patch: NonNullable<LearntAdapter['patch']>;
+  patch: NonNullable<LearnedAdapter['patch']>;
   where: string;
 }
 

@@ -1,6 +1,6 @@
 // How lessons stand: to which answers they belong, and whether these follow them.
 
-import { isChecked, type Learning, type LearntAdapter, type Lesson } from '../api/learning.ts';
+import { isChecked, type Learning, type LearnedAdapter, type Lesson } from '../api/learning.ts';
 
 /**
  * followed: answers follow it. unable: an answer that only quotes cannot. checked: a
@@ -10,7 +10,7 @@ import { isChecked, type Learning, type LearntAdapter, type Lesson } from '../ap
  */
 export type Standing = 'followed' | 'unable' | 'checked' | 'waits' | 'refused' | 'undone' | 'off' | 'rejected' | 'paused' | 'later';
 
-export function standingOf(lesson: Lesson, adapter: LearntAdapter | null, learning: Pick<Learning, 'mode' | 'settings' | 'generative'>): Standing {
+export function standingOf(lesson: Lesson, adapter: LearnedAdapter | null, learning: Pick<Learning, 'mode' | 'settings' | 'generative'>): Standing {
   if (lesson.state !== 'active') return lesson.state;
   if (!learns(learning)) return 'paused';
   if (lesson.followed) return learning.generative || lesson.directive ? 'followed' : 'unable';
@@ -36,7 +36,7 @@ export function learns({ mode, settings }: Pick<Learning, 'mode' | 'settings'>):
 /** What goes together: lessons of one situation, with the adapter that carries them. */
 export interface Group {
   cluster: string; // empty: of all answers
-  adapter: LearntAdapter | null;
+  adapter: LearnedAdapter | null;
   lessons: Lesson[];
 }
 
