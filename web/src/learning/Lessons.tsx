@@ -112,8 +112,7 @@ function Change({ patch, where, learning, say }: ChangeProps) {
       )}
       {!patch.may_decide && (
         <p>
-          {patch.status === 'applied' && `${patch.by_rule ? words.byRule : words.byYou} `}
-          {patch.status === 'applied' && patch.by_rule && !learning.generative && `${words.untried} `}
+          {words.change(patch.status, patch.by_rule)} {patch.status === 'applied' && patch.by_rule && !learning.generative && `${words.untried} `}
           <Link href={page}>{words.details}</Link>
         </p>
       )}

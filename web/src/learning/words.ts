@@ -3,6 +3,7 @@
 import { language, type Language } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
 import type { Learning, Lesson, LearningEvent } from '../api/learning.ts';
+import type { PatchStatus } from '../api/types.ts';
 import type { Standing } from './standing.ts';
 
 /** What there is of something; nothing where there is none. */
@@ -80,8 +81,18 @@ const en = {
   excluded: 'Left out: nothing is learnt from it.',
 
   // How it came to be followed
-  byRule: 'Put to use without asking, as you allow it.',
-  byYou: 'Put to use, as you decided.',
+  change: (status: PatchStatus, byRule: boolean): string =>
+    ({
+      pending: 'Being checked.',
+      approved: 'About to be put to use.',
+      applied: byRule ? 'Put to use without asking, as you allow it.' : 'Put to use, as you decided.',
+      rejected: 'You decided against it.',
+      rolled_back: 'You took it back.',
+      invalid: 'It did not pass its checks, and nothing came of it.',
+      expired: 'Nobody decided in time, and nothing came of it.',
+      withdrawn: 'Withdrawn, and nothing came of it.',
+      superseded: 'A later one took its place.',
+    })[status],
   untried: 'Not tried: no language model is configured.',
   undo: 'Undo',
   undoThis: (where: string) => `Undo what was put to use: ${where}`,
@@ -216,8 +227,18 @@ const de: LearningWords = {
   includeThis: (what) => `„${what}“ wieder aufnehmen`,
   excluded: 'Ausgelassen: Daraus wird nichts gelernt.',
 
-  byRule: 'Ohne Rückfrage übernommen, wie du es erlaubst.',
-  byYou: 'Übernommen, wie du entschieden hast.',
+  change: (status, byRule) =>
+    ({
+      pending: 'Wird geprüft.',
+      approved: 'Wird gleich übernommen.',
+      applied: byRule ? 'Ohne Rückfrage übernommen, wie du es erlaubst.' : 'Übernommen, wie du entschieden hast.',
+      rejected: 'Du hast dich dagegen entschieden.',
+      rolled_back: 'Du hast es zurückgenommen.',
+      invalid: 'Es hat die Prüfungen nicht bestanden, und nichts wurde daraus.',
+      expired: 'Niemand hat rechtzeitig entschieden, und nichts wurde daraus.',
+      withdrawn: 'Zurückgezogen, und nichts wurde daraus.',
+      superseded: 'Eine spätere nahm ihren Platz ein.',
+    })[status],
   untried: 'Nicht erprobt: Es ist kein Sprachmodell eingerichtet.',
   undo: 'Rückgängig',
   undoThis: (where) => `Rückgängig machen, was übernommen wurde: ${where}`,
