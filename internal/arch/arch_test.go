@@ -40,7 +40,7 @@ var floors = map[string]int{
 
 	"internal/changes": 6,
 
-	"internal/architect": 7,
+	"internal/architect": 7, "internal/adaptation": 7,
 
 	"activities": 8, "internal/store": 8, "internal/inproc": 8, "internal/tool/builtin": 8,
 	"internal/model/extractive": 8, "internal/model/scripted": 8,
