@@ -9,6 +9,7 @@ import (
 	"liminal/internal/chat"
 	"liminal/internal/fault"
 	"liminal/internal/graph"
+	"liminal/internal/learning"
 	"liminal/internal/run"
 	"liminal/internal/stream"
 	"liminal/internal/telemetry"
@@ -70,7 +71,7 @@ func (s *Set) Close(ctx context.Context, in CloseInput) (Result, error) {
 // Adapters counts the use of adapters.
 type Adapters interface {
 	// UsedAdapters counts a run's use of each; telling it again changes nothing.
-	UsedAdapters(ctx context.Context, runID string, adapterIDs ...string) error
+	UsedAdapters(ctx context.Context, runID string, list ...learning.Used) error
 }
 
 // used counts the adapters a run's models were asked with (ROUTE-13). A count
@@ -79,11 +80,11 @@ func (s *Set) used(ctx context.Context, c *closing) {
 	if s.Adapters == nil || len(c.Opened.Adapters) == 0 {
 		return
 	}
-	ids := make([]string, len(c.Opened.Adapters))
+	list := make([]learning.Used, len(c.Opened.Adapters))
 	for i, a := range c.Opened.Adapters {
-		ids[i] = a.ArtifactID
+		list[i] = learning.Used{AdapterID: a.ArtifactID, Version: a.Version, Weight: a.Weight}
 	}
-	if err := s.Adapters.UsedAdapters(ctx, c.Run.RunID, ids...); err != nil {
+	if err := s.Adapters.UsedAdapters(ctx, c.Run.RunID, list...); err != nil {
 		s.logger().WarnContext(ctx, "the use of adapters was not counted", "run", c.Run.RunID, "error", err)
 	}
 }

@@ -157,6 +157,10 @@ func (s *Steps) owns(ctx context.Context, v identity.Viewer) (Choice, error) {
 	if err != nil || len(ids) == 0 {
 		return Choice{}, err
 	}
+	settings, err := s.o.Store.LearningSettings(ctx, v)
+	if err != nil || !settings.Personal {
+		return Choice{}, err
+	}
 	var list []adapter
 	for id := range ids {
 		a, err := s.o.Library.Get(ctx, v, id)

@@ -65,18 +65,18 @@ func (s *Steps) Reject(ctx context.Context, v identity.Viewer, clusterID string,
 			followed[id] = true
 		}
 	}
-	n, state := 0, learning.LessonRejected
+	var rejected []learning.Lesson
 	for _, l := range list {
-		if followed[l.ID] || l.MadeBy == learning.ByPerson {
-			continue
+		if !followed[l.ID] && l.MadeBy != learning.ByPerson {
+			l.State = learning.LessonRejected
+			rejected = append(rejected, l)
 		}
-		_, err := s.o.Store.ChangeLesson(ctx, v, l.ID, learning.LessonChange{State: &state})
-		if err != nil && !errors.Is(err, fault.NotFound) {
-			return n, err
-		}
-		n++
 	}
-	return n, nil
+	if len(rejected) == 0 {
+		return 0, nil
+	}
+	stored, err := s.o.Store.PutLessons(ctx, v, rejected)
+	return len(stored), err
 }
 
 // Proposed is where a proposal stands.

@@ -108,7 +108,7 @@ func ownerOf(v identity.Viewer) string {
 func (s *Steps) numbers(ctx context.Context, n learning.SituationNumbers) (cluster.Options, string, error) {
 	o := cluster.DefaultOptions()
 	o.Newest, o.Cut, o.Assign, o.Rounds, o.Least = n.Newest, n.Cut, n.Assign, n.Rounds, n.Least
-	o.Strength, o.Halves, o.LeastPeople, o.LanguageShare = n.Strength, n.Halves, n.People, n.LanguageShare
+	o.Strength, o.Halves, o.LeastPeople, o.Language = n.Strength, n.Halves, n.People, n.LanguageShare
 	if s.o.Encoder == nil {
 		return o, "", nil
 	}

@@ -349,7 +349,7 @@ func TestTheListsOfTheDatabaseAreOfTheProgram(t *testing.T) {
 	known := map[string]bool{}
 	for _, word := range strings.Fields(`user power admin assistant system tool llm human_admin system_llm private shared global open archived active draft
 		queued running waiting reading ready done succeeded failed skipped cancelled pending answered expired
-		approved rejected applied invalid withdrawn superseded rolled_back checking rehearsing deciding applying watching settled`) {
+		approved rejected applied invalid withdrawn superseded rolled_back checking rehearsing deciding applying watching settled retired off rule model person`) {
 		known[word] = true
 	}
 	lists := regexp.MustCompile(`(?is)\bCHECK\s*\(\s*\w+\s+IN\s*\(([^)]*)\)|\bCREATE\s+TYPE\b[^;]*\bENUM\s*\(([^)]*)\)`)
