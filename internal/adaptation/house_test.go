@@ -192,6 +192,7 @@ func (h *house) open(in activities.RunInput) *going {
 	})
 	g.run = machine
 	h.pump(g, effects)
+	h.set.ReleaseSlot(in)
 	return g
 }
 

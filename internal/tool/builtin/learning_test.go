@@ -188,8 +188,9 @@ func TestLessonsAreTriedOnAnEventInNumbersAlone(t *testing.T) {
 		}
 	}
 	var s lesson.Scored
-	if err := json.Unmarshal(raw, &s); err != nil || s.EventID != 7 || s.Preference != 0 {
-		t.Errorf("a model that likes what stands second has said %s", raw)
+	undecided := lesson.Score(lesson.Compared{Case: noted, Without: "That is a long story about rubber.", With: "Glue a patch on the hole.", Judged: true})
+	if err := json.Unmarshal(raw, &s); err != nil || s != undecided {
+		t.Errorf("a model that likes what stands second has said %s, want %+v", raw, undecided)
 	}
 }
 
