@@ -148,7 +148,7 @@ func TestPurePackagesTouchNoClockAndStartNothing(t *testing.T) {
 	}
 	// What is learnt is computed again and again, and compared (CLUS-07).
 	learnt := []string{
-		"context", "hash/fnv", "math/rand/v2", "regexp", module + "/internal/embed", module + "/internal/fault", module + "/internal/id",
+		"context", "hash/fnv", "math/rand/v2", "math/bits", "regexp", module + "/internal/embed", module + "/internal/fault", module + "/internal/id",
 		module + "/internal/learning", module + "/internal/model", module + "/internal/words",
 	}
 	for _, s := range tree(t) {
