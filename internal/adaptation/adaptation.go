@@ -152,7 +152,47 @@ func (s *Steps) cases(ctx context.Context, v identity.Viewer) ([]learning.Case, 
 		return nil, err
 	}
 	if v.IsSystem() {
-		return s.o.Store.SharedCases(ctx, v, p.Situations.Each)
+		return s.o.Store.SharedCases(ctx, keeper(v), p.Situations.Each)
 	}
 	return s.o.Store.Cases(ctx, v, p.Situations.Newest)
+}
+
+// placed are the events that are looked at with the situation each is in. Those
+// of everybody are not written to people's events: there it is the nearest, if
+// that is near enough.
+func (s *Steps) placed(ctx context.Context, v identity.Viewer) ([]learning.Case, error) {
+	cases, err := s.cases(ctx, v)
+	if err != nil || !v.IsSystem() {
+		return cases, err
+	}
+	clusters, err := s.o.Store.ListClusters(ctx, keeper(v), true)
+	if err != nil {
+		return nil, err
+	}
+	for i := range cases {
+		cases[i].ClusterID = within(cases[i], clusters)
+	}
+	return cases, nil
+}
+
+// within is the id of the situation an event is nearest to, empty where that is
+// not near enough.
+func within(c learning.Case, clusters []learning.Cluster) string {
+	id, near := "", -1.0
+	for _, k := range clusters {
+		cosine := embed.Cosine(c.Embedding, k.Centroid)
+		if k.Status != learning.ClusterRetired && cosine >= k.Reach && cosine > near {
+			id, near = k.ID, cosine
+		}
+	}
+	return id
+}
+
+// keeper is in whose name rows are read and written: what is everybody's is
+// nobody's, also in a run of the system's.
+func keeper(v identity.Viewer) identity.Viewer {
+	if v.IsSystem() {
+		return identity.System()
+	}
+	return v
 }

@@ -188,7 +188,7 @@ func (s *Steps) everybodys(ctx context.Context) (Choice, error) {
 }
 
 func (s *Steps) choice(ctx context.Context, v identity.Viewer, list []adapter, global bool) (Choice, error) {
-	clusters, err := s.o.Store.ListClusters(ctx, v, global)
+	clusters, err := s.o.Store.ListClusters(ctx, keeper(v), global)
 	if err != nil {
 		return Choice{}, err
 	}
@@ -217,7 +217,7 @@ func (s *Steps) choice(ctx context.Context, v identity.Viewer, list []adapter, g
 // HasCluster implements artifacts.References.
 func (s *Steps) HasCluster(ctx context.Context, v identity.Viewer, id string) (bool, error) {
 	for _, global := range []bool{v.IsSystem(), true} {
-		list, err := s.o.Store.ListClusters(ctx, v, global)
+		list, err := s.o.Store.ListClusters(ctx, keeper(v), global)
 		if err != nil {
 			return false, err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"iter"
 	"maps"
 	"os"
 	"path/filepath"
@@ -233,6 +234,7 @@ func (h *house) pump(g *going, queue []graph.Effect) {
 
 func (h *house) spawn(g *going, e graph.Effect) []graph.Effect {
 	h.Helper()
+	h.set.ReleaseSlot(g.in) // it waits for its child
 	child := h.open(activities.RunInput{RunID: g.in.RunID, Viewer: g.in.Viewer, Kind: run.KindLearn, Child: &activities.ChildInput{
 		Workflow: e.Spawn.Workflow, Inputs: e.Spawn.Inputs, EffectID: e.ID, Budget: e.Spawn.Budget,
 		Opened: &activities.Opened{Conversation: g.o.Conversation, User: g.o.User, Scope: g.o.Scope, Models: g.o.Models},
@@ -354,4 +356,21 @@ func (h *house) patches(v identity.Viewer) []changes.Patch {
 	list, _, err := h.desk.List(h.Context(), v, changes.Filter{Limit: 100})
 	h.must(err)
 	return slices.DeleteFunc(list, func(p changes.Patch) bool { return !p.Learned() })
+}
+
+// quoting is a model without words of its own that answers each question
+// differently, as models do.
+type quoting struct{}
+
+func (quoting) Name() string     { return "quoting" }
+func (quoting) Generative() bool { return false }
+func (quoting) InProcess() bool  { return true }
+
+func (quoting) Stream(_ context.Context, req model.Request) iter.Seq2[model.Event, error] {
+	said := req.Messages[len(req.Messages)-1].Content[0].Text
+	return func(yield func(model.Event, error) bool) {
+		if yield(model.Event{Type: model.TextDelta, Text: said}, nil) {
+			yield(model.Event{Type: model.Stop, Reason: model.EndTurn}, nil)
+		}
+	}
 }

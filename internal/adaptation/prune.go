@@ -31,7 +31,7 @@ func (s *Steps) Prune(ctx context.Context, v identity.Viewer) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	cases, err := s.cases(ctx, v)
+	cases, err := s.placed(ctx, v)
 	if err != nil {
 		return 0, err
 	}

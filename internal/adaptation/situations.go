@@ -39,7 +39,7 @@ func (s *Steps) Situate(ctx context.Context, v identity.Viewer, of map[int64]str
 	if len(named) == 0 {
 		return nil
 	}
-	return s.o.Store.Situate(ctx, v, named)
+	return s.o.Store.Situate(ctx, keeper(v), named)
 }
 
 // Updated is what came of grouping events.
@@ -63,7 +63,7 @@ func (s *Steps) Update(ctx context.Context, v identity.Viewer) (Updated, error) 
 	if err != nil {
 		return Updated{}, err
 	}
-	had, err := s.o.Store.ListClusters(ctx, v, v.IsSystem())
+	had, err := s.o.Store.ListClusters(ctx, keeper(v), v.IsSystem())
 	if err != nil {
 		return Updated{}, err
 	}
@@ -72,7 +72,7 @@ func (s *Steps) Update(ctx context.Context, v identity.Viewer) (Updated, error) 
 		return Updated{}, err
 	}
 	found := cluster.Find(cases, had, ownerOf(v), encoder, o)
-	if err := s.o.Store.PutClustering(ctx, v, found); err != nil {
+	if err := s.o.Store.PutClustering(ctx, keeper(v), found); err != nil {
 		return Updated{}, err
 	}
 	s.Forget(ctx, ownerOf(v))
@@ -150,7 +150,7 @@ func (s *Steps) Named(ctx context.Context, v identity.Viewer, id string) (Unname
 	if err != nil {
 		return Unnamed{}, err
 	}
-	cases, err := s.cases(ctx, v)
+	cases, err := s.placed(ctx, v)
 	if err != nil {
 		return Unnamed{}, err
 	}
@@ -160,7 +160,7 @@ func (s *Steps) Named(ctx context.Context, v identity.Viewer, id string) (Unname
 }
 
 func (s *Steps) clusterOf(ctx context.Context, v identity.Viewer, id string) (learning.Cluster, error) {
-	list, err := s.o.Store.ListClusters(ctx, v, v.IsSystem())
+	list, err := s.o.Store.ListClusters(ctx, keeper(v), v.IsSystem())
 	if err != nil {
 		return learning.Cluster{}, err
 	}
@@ -201,7 +201,7 @@ func (s *Steps) Label(ctx context.Context, v identity.Viewer, id, label, descrip
 		return fault.New(fault.Invalid, "A situation needs a name.").With(map[string]any{"field": "label"})
 	}
 	c.Label, c.Description, c.LabelBy = label, line(description, maxDescription), by
-	if err := s.o.Store.PutCluster(ctx, v, c); err != nil {
+	if err := s.o.Store.PutCluster(ctx, keeper(v), c); err != nil {
 		return err
 	}
 	s.Forget(ctx, ownerOf(v))

@@ -56,11 +56,11 @@ func (s *Steps) ready(ctx context.Context, v identity.Viewer) ([]learning.Cluste
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.o.Store.ListClusters(ctx, v, v.IsSystem())
+	list, err := s.o.Store.ListClusters(ctx, keeper(v), v.IsSystem())
 	if err != nil {
 		return nil, err
 	}
-	cases, err := s.cases(ctx, v)
+	cases, err := s.placed(ctx, v)
 	if err != nil {
 		return nil, err
 	}
