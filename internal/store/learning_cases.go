@@ -142,6 +142,27 @@ func (s *Store) Examples(ctx context.Context, v identity.Viewer, eventIDs ...int
 	return out, err
 }
 
+// Events returns, of ids, the viewer's events that are there, as cases by id:
+// also those that stand no more or are excluded.
+func (s *Store) Events(ctx context.Context, v identity.Viewer, ids ...int64) (by map[int64]learning.Case, err error) {
+	err = s.read(ctx, v, func(tx Tx) error {
+		by = make(map[int64]learning.Case, len(ids))
+		for some := range slices.Chunk(ids, idsAtOnce) {
+			args := Args{"user": v.UserID}
+			list, err := all(tx, `SELECT `+caseColumns+` FROM preference_event e JOIN message m ON m.id = e.message_id
+				WHERE e.user_id = @user AND m.user_id = @user AND e.id IN `+args.numbers("id", some), args, scanCase)
+			if err != nil {
+				return err
+			}
+			for _, c := range list {
+				by[c.ID] = c.Case
+			}
+		}
+		return nil
+	})
+	return by, err
+}
+
 // Exclude implements learning.Situations. A lesson that came from the event
 // alone goes with it.
 func (s *Store) Exclude(ctx context.Context, v identity.Viewer, eventID int64, excluded bool) error {

@@ -50,7 +50,8 @@ func (s *Store) ListClusters(ctx context.Context, v identity.Viewer, global bool
 }
 
 // PutClustering implements learning.Situations. What a person named stays
-// named, and their constraints stay theirs to change.
+// named while it stands, what they retired stays so, and their constraints stay
+// theirs to change.
 func (s *Store) PutClustering(ctx context.Context, v identity.Viewer, found learning.Clustering) error {
 	return s.write(ctx, v, func(tx Tx) error {
 		if err := lockLearning(tx, v); err != nil {
@@ -95,7 +96,7 @@ func (s *Store) putFound(tx Tx, v identity.Viewer, had map[string]learning.Clust
 		c.CreatedAt, c.UpdatedAt = was.CreatedAt, was.UpdatedAt
 		c.Together, c.Apart = was.Together, was.Apart
 		if was.LabelBy == learning.ByPerson {
-			c.Label, c.Description, c.LabelBy = was.Label, was.Description, was.LabelBy
+			c = asNamed(c, was)
 		}
 	}
 	had[c.ID] = c
@@ -117,6 +118,19 @@ func (s *Store) putFound(tx Tx, v identity.Viewer, had map[string]learning.Clust
 	_, err = tx.Exec(`INSERT INTO semantic_cluster (`+clusterColumns+`) VALUES (@id, @owner, @centroid, @size, @label, @description, @by,
 		@samples, @status, @reach, @strength, @encoder, @created, @updated, @meta)`, args)
 	return err
+}
+
+// asNamed is a cluster as a run found it, with what its person said of it. A
+// label by a person says of a retired one that they retired it.
+func asNamed(c, was learning.Cluster) learning.Cluster {
+	c.Label, c.Description = was.Label, was.Description
+	if was.Status == learning.ClusterRetired {
+		c.Status = was.Status
+	}
+	if c.Status == was.Status {
+		c.LabelBy = was.LabelBy
+	}
+	return c
 }
 
 // sameCluster compares what is stored of clusters. A list that is empty is as
@@ -166,8 +180,8 @@ func placeEvents(tx Tx, v identity.Viewer, had map[string]learning.Cluster, of m
 }
 
 // PutCluster implements learning.Situations. Everybody's are an administrator's
-// to change. A cluster that retires lets its events go; new constraints, and
-// one that retires, make its person due.
+// to change. One that retires, and new constraints, make its person due: the
+// next run finds its events another place.
 func (s *Store) PutCluster(ctx context.Context, v identity.Viewer, c learning.Cluster) error {
 	return s.write(ctx, v, func(tx Tx) error {
 		if err := lockLearning(tx, v); err != nil {
@@ -191,14 +205,7 @@ func (s *Store) PutCluster(ctx context.Context, v identity.Viewer, c learning.Cl
 			meta = @meta, updated_at = @updated WHERE id = @id AND `+clusterOwned, args); err != nil || was.UserID == "" {
 			return err
 		}
-		retires := c.Status == learning.ClusterRetired && was.Status != c.Status
-		if retires {
-			if _, err := tx.Exec(`UPDATE preference_event SET cluster_id = @none WHERE user_id = @user AND cluster_id = @id`,
-				Args{"user": v.UserID, "id": c.ID, "none": nil}); err != nil {
-				return err
-			}
-		}
-		if retires || !slices.Equal(was.Together, c.Together) || !slices.Equal(was.Apart, c.Apart) {
+		if was.Status != c.Status || !slices.Equal(was.Together, c.Together) || !slices.Equal(was.Apart, c.Apart) {
 			return s.learnAgain(tx, v)
 		}
 		return nil

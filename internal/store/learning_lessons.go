@@ -259,9 +259,14 @@ func (s *Store) DropLesson(ctx context.Context, v identity.Viewer, id string) er
 }
 
 // OwnAdapters implements learning.Lessons. A draft is none yet: nothing uses it.
+// Whose own answers must not change has none either.
 func (s *Store) OwnAdapters(ctx context.Context, v identity.Viewer) (of map[string]string, err error) {
 	err = s.read(ctx, v, func(tx Tx) error {
 		of = map[string]string{}
+		n := learning.DefaultSettings()
+		if _, err := first(tx, `SELECT personal FROM learning_settings WHERE user_id = @user`, Args{"user": v.UserID}, &n.Personal); err != nil || !n.Personal {
+			return err
+		}
 		list, err := ownAdapters(tx, v)
 		for _, a := range list {
 			if a.status != isDraft && a.doc.Status != "disabled" {

@@ -247,6 +247,8 @@ func ownAdapters(t *testing.T, open Open) {
 	p.another(t).adapter(t, "another's", `"type":"persona"`)
 	adapter(t, p.s) // everybody's
 	want(t, "adapters", fmt.Sprint(got(p.s.OwnAdapters(t.Context(), p.v))(t)), fmt.Sprint(map[string]string{persona: "", skill: cluster}))
+	need(t, p.s.PutLearningSettings(t.Context(), p.v, learning.Settings{ByRule: true}))
+	want(t, "when nothing is to change", len(got(p.s.OwnAdapters(t.Context(), p.v))(t)), 0)
 }
 
 func goneLessons(t *testing.T, open Open) {

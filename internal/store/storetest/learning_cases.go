@@ -43,6 +43,9 @@ func standingCases(t *testing.T, open Open) {
 
 	changed := again(one, "dislike")
 	want(t, "who changed their mind", p.cases(t, 10), "like Two?, dislike One?")
+	events := got(p.s.Events(t.Context(), p.v, one.ID, one.ID+1<<40))(t)
+	want(t, "an event that stands no more", fmt.Sprint(len(events), events[one.ID].Question), "1One?")
+	want(t, "events of another", len(got(p.s.Events(t.Context(), person(t, p.s), one.ID))(t)), 0)
 	want(t, "an example that stands no more", inWords(got(p.s.Examples(t.Context(), p.v, one.ID))(t)), "")
 	copied := branchOf(t, p.s, p.v, one.ConversationID, one.MessageID)
 	got(r.Record(t.Context(), p.v, learning.Feedback{ConversationID: copied.ConversationID, MessageID: copied.ID, Signal: "always"}))(t)
@@ -176,8 +179,14 @@ func namedCluster(t *testing.T, open Open) {
 	named.Status = learning.ClusterRetired
 	need(t, p.s.PutCluster(t.Context(), p.v, named))
 	want(t, "retired", p.clusters(t, false), "Letters person retired 9 [[1 2]] [[3 4] [5 6]]")
-	want(t, "its events", inWords(got(p.s.ClusterCases(t.Context(), p.v, c.ID, 10))(t)), "")
+	p.put(t, nil, c)
+	want(t, "retired while a run was under way", p.clusters(t, false), "Letters person retired 9 [[1 2]] [[3 4] [5 6]]")
 	want(t, "due for one that retired", p.due(t), true)
+	named.Status = learning.ClusterActive
+	need(t, p.s.PutCluster(t.Context(), p.v, named))
+	c.Status = learning.ClusterRetired
+	p.put(t, nil, c)
+	want(t, "retired by a run", p.clusters(t, false), "Letters rule retired 9 [[1 2]] [[3 4] [5 6]]")
 	wantFault(t, p.s.PutCluster(t.Context(), person(t, p.s), named), fault.NotFound)
 	wantFault(t, p.s.PutCluster(t.Context(), p.v, found(id.New())), fault.NotFound)
 }
