@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"liminal/activities"
+	"liminal/api"
 	"liminal/internal/adaptation"
 	"liminal/internal/config"
 	"liminal/internal/identity"
@@ -34,6 +35,15 @@ func (p *Platform) adapt(o Options, svc *services) (*adaptation.Steps, error) {
 	p.library.Refer(steps)
 	p.library.Changed(steps.Changed)
 	return steps, nil
+}
+
+// learningOptions are what the API shows and changes of what is learnt.
+func (p *Platform) learningOptions(o Options, svc *services) api.LearningOptions {
+	out := api.LearningOptions{Consents: p.store, Lessons: p.store, Situations: p.store, LearningChanged: svc.learning.Forget}
+	if o.Config.Changes.Learning != config.LearningOff {
+		out.Learner = p.engine
+	}
+	return out
 }
 
 // learningSweeps begin what learns: people's runs as they are due, and once a
