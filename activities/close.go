@@ -32,6 +32,7 @@ func (s *Set) Close(ctx context.Context, in CloseInput) (Result, error) {
 	}
 	s.calls.end(in.Run.RunID) // of children that end with it
 	c := closing{set: s, CloseInput: in, status: in.Status()}
+	c.follows(ctx)
 	end, err := c.end()
 	if err != nil {
 		return Result{}, err
@@ -107,8 +108,21 @@ func (s *Set) readable(ctx context.Context, in *CloseInput) error {
 // closing is the work of one Close.
 type closing struct {
 	CloseInput
-	set    *Set
-	status run.Status
+	set     *Set
+	status  run.Status
+	lessons []string // that the turn's models were told, by id
+}
+
+// follows reads which lessons the turn's answer followed, for who reads it. An
+// answer that cannot say so is an answer all the same.
+func (c *closing) follows(ctx context.Context) {
+	if c.Run.Kind != run.KindChat || len(c.Opened.Adapters) == 0 {
+		return
+	}
+	var err error
+	if c.lessons, err = c.set.followed(ctx, c.Run.Viewer, c.Opened.Adapters); err != nil {
+		c.set.logger().WarnContext(ctx, "which lessons an answer followed is not kept", "run", c.Run.RunID, "error", err)
+	}
 }
 
 // FailureOf is f as people and rows see it, in the closed set of codes (API-03).

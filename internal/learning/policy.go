@@ -58,9 +58,9 @@ type PruneNumbers struct {
 func DefaultPolicy() Policy {
 	return Policy{
 		Situations: SituationNumbers{
-			Newest: 2000, Each: 20, People: 5, Least: 5, Strength: 0.5, Cut: 0.04, Assign: 0.3, Rounds: 6, Halves: 6, LanguageShare: 0.15,
+			Newest: 2000, Each: 20, People: 5, Least: 5, Strength: 0.5, Cut: 0.06, Assign: 0.3, Rounds: 6, Halves: 6, LanguageShare: 0.1,
 		},
-		Gate:   GateNumbers{Least: 4, Most: 24, Sure: 0.9},
+		Gate:   GateNumbers{Least: 4, Most: 12, Sure: 0.9},
 		Skills: SkillNumbers{MinSkillSize: 12, Positive: 8, Days: 30, Rank: 4, Layers: []int{0, 1, 2}, Matrices: []string{"attn_q"}, Examples: 3},
 		Prune:  PruneNumbers{Days: 30, UsedBelow: 5},
 	}

@@ -112,3 +112,6 @@ BEGIN
 END $$;
 
 CREATE TRIGGER preference_event_made AFTER INSERT ON preference_event FOR EACH ROW EXECUTE FUNCTION preference_event_made();
+
+-- Triggers fire without leave to call what they run, and nobody else calls it.
+REVOKE EXECUTE ON FUNCTION lesson_source_gone, preference_event_gone, preference_event_made FROM PUBLIC;
