@@ -9,6 +9,7 @@ import (
 	"liminal/internal/chat"
 	"liminal/internal/fault"
 	"liminal/internal/graph"
+	"liminal/internal/learning"
 	"liminal/internal/run"
 	"liminal/internal/stream"
 	"liminal/internal/telemetry"
@@ -31,6 +32,7 @@ func (s *Set) Close(ctx context.Context, in CloseInput) (Result, error) {
 	}
 	s.calls.end(in.Run.RunID) // of children that end with it
 	c := closing{set: s, CloseInput: in, status: in.Status()}
+	c.follows(ctx)
 	end, err := c.end()
 	if err != nil {
 		return Result{}, err
@@ -69,7 +71,7 @@ func (s *Set) Close(ctx context.Context, in CloseInput) (Result, error) {
 // Adapters counts the use of adapters.
 type Adapters interface {
 	// UsedAdapters counts a run's use of each; telling it again changes nothing.
-	UsedAdapters(ctx context.Context, runID string, adapterIDs ...string) error
+	UsedAdapters(ctx context.Context, runID string, list ...learning.Used) error
 }
 
 // used counts the adapters a run's models were asked with (ROUTE-13). A count
@@ -78,11 +80,11 @@ func (s *Set) used(ctx context.Context, c *closing) {
 	if s.Adapters == nil || len(c.Opened.Adapters) == 0 {
 		return
 	}
-	ids := make([]string, len(c.Opened.Adapters))
+	list := make([]learning.Used, len(c.Opened.Adapters))
 	for i, a := range c.Opened.Adapters {
-		ids[i] = a.ArtifactID
+		list[i] = learning.Used{AdapterID: a.ArtifactID, Version: a.Version, Weight: a.Weight}
 	}
-	if err := s.Adapters.UsedAdapters(ctx, c.Run.RunID, ids...); err != nil {
+	if err := s.Adapters.UsedAdapters(ctx, c.Run.RunID, list...); err != nil {
 		s.logger().WarnContext(ctx, "the use of adapters was not counted", "run", c.Run.RunID, "error", err)
 	}
 }
@@ -106,8 +108,21 @@ func (s *Set) readable(ctx context.Context, in *CloseInput) error {
 // closing is the work of one Close.
 type closing struct {
 	CloseInput
-	set    *Set
-	status run.Status
+	set     *Set
+	status  run.Status
+	lessons []string // that the turn's models were told, by id
+}
+
+// follows reads which lessons the turn's answer followed, for who reads it. An
+// answer that cannot say so is an answer all the same.
+func (c *closing) follows(ctx context.Context) {
+	if c.Run.Kind != run.KindChat || len(c.Opened.Adapters) == 0 {
+		return
+	}
+	var err error
+	if c.lessons, err = c.set.followed(ctx, c.Run.Viewer, c.Opened.Adapters); err != nil {
+		c.set.logger().WarnContext(ctx, "which lessons an answer followed is not kept", "run", c.Run.RunID, "error", err)
+	}
 }
 
 // FailureOf is f as people and rows see it, in the closed set of codes (API-03).

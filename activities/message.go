@@ -60,6 +60,9 @@ func (c *closing) meta() map[string]any {
 	if routed := c.routing(); routed.Adapters != nil {
 		meta["adapters"], meta["gates"] = routed.Adapters, routed.Gates
 	}
+	if len(c.lessons) > 0 {
+		meta["lessons"] = c.lessons
+	}
 	return meta
 }
 

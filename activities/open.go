@@ -60,6 +60,8 @@ func (s *Set) Open(ctx context.Context, in RunInput) (Opened, error) {
 		err = o.house(ctx, workflowPatch)
 	case run.KindArchitect:
 		err = o.house(ctx, workflowArchitect)
+	case run.KindCluster:
+		err = o.learning(ctx, workflowCluster)
 	default:
 		err = fault.New(fault.Invalid, "There is no kind of run %q.", in.Kind)
 	}
@@ -88,7 +90,11 @@ func (s *Set) openChild(ctx context.Context, in RunInput) (Opened, error) {
 		o.out.Pins, o.out.MaxEffects = nil, s.MaxEffects
 	}
 	o.out.Input = in.Child.Inputs
-	if err := o.pin(ctx, in.Child.Workflow); err != nil {
+	open := o.pin
+	if in.Kind == run.KindLearn {
+		open = o.learning
+	}
+	if err := open(ctx, in.Child.Workflow); err != nil {
 		return Opened{}, err
 	}
 	o.out.Budget = childBudget(in.Child)

@@ -9,6 +9,7 @@ import (
 
 	"liminal/artifacts"
 	"liminal/internal/fault"
+	"liminal/internal/identity"
 	"liminal/internal/knowledge/extract"
 	"liminal/internal/tool"
 )
@@ -17,10 +18,11 @@ import (
 // (GRAPH-24).
 const workflowIngest = "ingest"
 
-// The artifacts that the system's own runs follow (CFG-15, CFG-13).
+// The artifacts that the house's own runs follow (CFG-15, CFG-13, CLUS-01).
 const (
 	workflowPatch     = "config_patch"
 	workflowArchitect = "architect"
+	workflowCluster   = "learn.cluster"
 )
 
 // IngestInput is what an ingest run was asked.
@@ -106,11 +108,35 @@ func (o *opening) house(ctx context.Context, workflow string) error {
 		return err
 	}
 	o.out.Input, o.job = in, true
-	a, err := o.set.Artifacts.Workflow(ctx, o.in.Viewer, workflow)
+	if !o.in.Viewer.IsSystem() {
+		return fault.New(fault.Forbidden, "The workflow %s is the system's own.", workflow)
+	}
+	return o.houses(ctx, workflow)
+}
+
+// learning opens a run in which the house learns from what a person said, or
+// everybody: the person's own, with their rights and their budget, and by a
+// workflow that is everybody's.
+func (o *opening) learning(ctx context.Context, workflow string) error {
+	if o.in.Child == nil {
+		var in map[string]any
+		if err := o.read(&in); err != nil {
+			return err
+		}
+		o.out.Input = in
+	}
+	o.job = true
+	return o.houses(ctx, workflow)
+}
+
+// houses follows a workflow that is everybody's, whoever's run it is. A
+// person's of the same name would otherwise decide what the house does.
+func (o *opening) houses(ctx context.Context, workflow string) error {
+	a, err := o.set.Artifacts.Workflow(ctx, identity.System(), workflow)
 	if err != nil {
 		return err
 	}
-	if a.OwnerID != "" || !o.in.Viewer.IsSystem() {
+	if a.OwnerID != "" {
 		return fault.New(fault.Forbidden, "The workflow %s is the system's own.", workflow)
 	}
 	return o.follow(ctx, a)

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"liminal/artifacts"
+	"liminal/internal/adaptation"
 	"liminal/internal/backends"
 	"liminal/internal/fault"
 	"liminal/internal/identity"
@@ -103,28 +104,89 @@ func (s *Set) adapters(ctx context.Context, in CallInput) ([]model.Adapter, erro
 			return nil, err
 		}
 		if ok {
-			a.Weight = pin.Weight
-			out = append(out, a)
+			one, err := s.withLessons(ctx, in.Run.Viewer, a, in.Scope.Locale)
+			if err != nil {
+				return nil, err
+			}
+			one.Weight = pin.Weight
+			out = append(out, one)
 		}
 	}
 	return out, nil
 }
 
+// Lessons reads what adapters list by id, each time anew: what a person removed
+// or switched off is not told to a model. *adaptation.Steps is one.
+type Lessons interface {
+	Tell(ctx context.Context, v identity.Viewer, lessons []string, examples []int64, locale string) (adaptation.Manner, error)
+}
+
+// pinnedAdapter is an adapter at a version, which never changes, with the ids
+// of what is read when a model is asked with it.
+type pinnedAdapter struct {
+	model.Adapter
+	lessons  []string
+	examples []int64
+}
+
+// withLessons is an adapter with the words of what it lists.
+func (s *Set) withLessons(ctx context.Context, v identity.Viewer, a pinnedAdapter, locale string) (model.Adapter, error) {
+	out := a.Adapter
+	if s.Lessons == nil || len(a.lessons)+len(a.examples) == 0 {
+		return out, nil
+	}
+	told, err := s.Lessons.Tell(ctx, v, a.lessons, a.examples, locale)
+	if err != nil {
+		return out, err
+	}
+	if out.Instructions != "" && told.Instructions != "" {
+		out.Instructions += "\n\n"
+	}
+	out.Instructions += told.Instructions
+	out.Directives = told.Directives
+	return out, nil
+}
+
+// followed are the lessons that the models of a run were told, by id.
+func (s *Set) followed(ctx context.Context, v identity.Viewer, pins []AdapterPin) ([]string, error) {
+	var out []string
+	for _, pin := range pins {
+		a, ok, err := at(ctx, s, v, pin.Pin, readAdapter)
+		if err != nil {
+			return nil, err
+		}
+		if !ok || s.Lessons == nil || len(a.lessons) == 0 {
+			continue
+		}
+		told, err := s.Lessons.Tell(ctx, v, a.lessons, nil, "")
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, told.Lessons...)
+	}
+	return out, nil
+}
+
 // readAdapter reads what a provider is told of an adapter.
-func readAdapter(a artifacts.Artifact) (model.Adapter, error) {
+func readAdapter(a artifacts.Artifact) (pinnedAdapter, error) {
 	var d struct {
-		Mode          string `json:"mode"`
-		Backend       string `json:"backend"`
-		RemoteModelID string `json:"remote_model_id"`
-		RemoteID      string `json:"remote_adapter_id"`
-		Dir           string `json:"fs_dir"`
-		Instructions  string `json:"prompt_instructions"`
+		Mode          string   `json:"mode"`
+		Backend       string   `json:"backend"`
+		RemoteModelID string   `json:"remote_model_id"`
+		RemoteID      string   `json:"remote_adapter_id"`
+		Dir           string   `json:"fs_dir"`
+		Instructions  string   `json:"prompt_instructions"`
+		Lessons       []string `json:"lessons"`
+		Examples      []int64  `json:"examples"`
 	}
 	if err := json.Unmarshal(a.Schema, &d); err != nil {
-		return model.Adapter{}, fault.Wrap(fault.Internal, err, "The adapter %s cannot be read.", a.Name)
+		return pinnedAdapter{}, fault.Wrap(fault.Internal, err, "The adapter %s cannot be read.", a.Name)
 	}
-	return model.Adapter{
-		ID: a.ID, Mode: model.ModeOf(d.Mode, d.Backend, d.Instructions != ""),
-		RemoteModelID: d.RemoteModelID, RemoteID: d.RemoteID, Dir: cmp.Or(d.Dir, a.FSPath), Instructions: d.Instructions,
+	return pinnedAdapter{
+		Adapter: model.Adapter{
+			ID: a.ID, Mode: model.ModeOf(d.Mode, d.Backend, d.Instructions != ""),
+			RemoteModelID: d.RemoteModelID, RemoteID: d.RemoteID, Dir: cmp.Or(d.Dir, a.FSPath), Instructions: d.Instructions,
+		},
+		lessons: d.Lessons, examples: d.Examples,
 	}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"liminal/artifacts"
+	"liminal/internal/adaptation"
 	"liminal/internal/cache"
 	"liminal/internal/fault"
 	"liminal/internal/identity"
@@ -29,13 +30,22 @@ type Policies interface {
 	Get(ctx context.Context, v identity.Viewer, id string) (artifacts.Artifact, error)
 }
 
+// Learned finds what a turn may choose from without being told: the viewer's
+// own adapters and everybody's, and the situations there are (ROUTE-02).
+// *adaptation.Steps is one. What it gives is not to be changed.
+type Learned interface {
+	Candidates(ctx context.Context, v identity.Viewer) (*adaptation.Choice, error)
+}
+
 // PolicyRouter routes turns by the viewer's policy.routing. Its candidates are
-// the adapters the request names. It is safe for concurrent use.
+// the adapters the request names, and those that Learned finds. It is safe for
+// concurrent use.
 type PolicyRouter struct {
 	policies Policies
 	backend  routing.Backend
 	log      *slog.Logger
 	last     cache.Cache // nil: every turn is routed anew
+	learned  Learned     // nil: a turn chooses from what its request names
 
 	mu       sync.Mutex
 	compiled map[policyKey]*routing.Policy
@@ -71,6 +81,13 @@ func NewRouter(policies Policies, backend routing.Backend, log *slog.Logger) *Po
 // Remember makes the router keep the latest choice for each person and
 // embedding in c (DATA-11). It is called before the first Route.
 func (r *PolicyRouter) Remember(c cache.Cache) { r.last = c }
+
+// Learn lets turns choose from what l finds. It is called before the first
+// Route.
+func (r *PolicyRouter) Learn(l Learned) { r.learned = l }
+
+// nearClusters is how many situations a turn is routed by, the nearest.
+const nearClusters = 8
 
 // Routing is what the trace of a run says of its routing (ROUTE-09). Close
 // copies adapters and gates to the message (CHAT-22).
@@ -108,6 +125,10 @@ func (r *PolicyRouter) Route(ctx context.Context, v identity.Viewer, in RouteInp
 		return Routed{}, err
 	}
 	turn := routing.Input{Embedding: widened(in.Vector), Adapters: candidates, Backend: r.backend, SafetyRisk: in.SafetyRisk}
+	if versions, err = r.beside(ctx, v, &turn, versions); err != nil {
+		return Routed{}, err
+	}
+	candidates = turn.Adapters
 	choice := choiceOf(v, turn, append(versions, policyKey{a.ID, a.Version}))
 	if last, ok := r.recall(ctx, choice); ok {
 		last.Input = keptInput(turn)
@@ -203,11 +224,40 @@ func (r *PolicyRouter) candidates(ctx context.Context, v identity.Viewer, ids []
 		case errors.Is(err, fault.NotFound):
 		case err != nil:
 			return nil, nil, err
-		case a.Type == artifacts.KindAdapter:
+		case a.Type == artifacts.KindAdapter && inUse(a):
 			out, versions = append(out, adapterOf(a)), append(versions, policyKey{a.ID, a.Version})
 		}
 	}
 	return out, versions, nil
+}
+
+// beside adds what a turn may choose from without being told. What its request
+// names comes first, and once.
+func (r *PolicyRouter) beside(ctx context.Context, v identity.Viewer, turn *routing.Input, versions []policyKey) ([]policyKey, error) {
+	if r.learned == nil {
+		return versions, nil
+	}
+	choice, err := r.learned.Candidates(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	named := len(turn.Adapters)
+	for _, c := range choice.Adapters {
+		if !slices.ContainsFunc(turn.Adapters[:named], func(a routing.Adapter) bool { return a.ID == c.ID }) {
+			turn.Adapters, versions = append(turn.Adapters, c.Adapter), append(versions, policyKey{c.ID, c.Version})
+		}
+	}
+	turn.Clusters = routing.Nearest(turn.Embedding, choice.Clusters, nearClusters)
+	return versions, nil
+}
+
+// inUse reports whether an adapter is one that turns may use: no draft, and not
+// disabled.
+func inUse(a artifacts.Artifact) bool {
+	var d struct {
+		Status string `json:"status"`
+	}
+	return !a.IsDraft() && (json.Unmarshal(a.Schema, &d) != nil || d.Status != "disabled")
 }
 
 // adapterOf reads what a policy may ask of an adapter. The library has checked

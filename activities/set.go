@@ -126,6 +126,7 @@ type Set struct {
 	MaxEffects    int               // of one workflow execution, before it continues as new; 0: the default
 	Record        bool              // what runs leave for rehearsals is kept with their end (CFG-11)
 	Adapters      Adapters          // counts their use (ROUTE-13); nil: nobody does
+	Lessons       Lessons           // what adapters list by id; nil: models are told what is in their documents alone
 	// ModelInProcess says that the model answers in this process, at once: its
 	// calls are made beside their workflow, as those of inline tools.
 	ModelInProcess bool

@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"liminal/internal/fault"
@@ -27,6 +28,38 @@ const NameArchitect = "architect"
 // creates and launches it, and may be called twice for one time.
 func Architect(every time.Duration, begin func(ctx context.Context) error) Sweep {
 	return Sweep{Every: every, Run: func(ctx context.Context) (Swept, error) { return Swept{}, begin(ctx) }}
+}
+
+// The sweeps that let something be learnt from what people say of answers.
+const (
+	NameLearning       = "learning"
+	NameLearningGlobal = "learning-global"
+)
+
+// maxLearners is how many people's runs one sweep begins: the others are still
+// due a minute later.
+const maxLearners = 20
+
+// Learning is the sweep that begins a run for each person of whom there is
+// something new to learn (CLUS-01). due lists them, those who wait longest
+// first; begin may be called again for one whose run is under way. One person's
+// failure holds up nobody else.
+func Learning(due func(ctx context.Context, limit int) ([]string, error), begin func(ctx context.Context, userID string) error) Sweep {
+	return Sweep{Every: time.Minute, Run: func(ctx context.Context) (s Swept, err error) {
+		people, err := due(ctx, maxLearners)
+		if err != nil {
+			return s, err
+		}
+		var faults []error
+		for _, userID := range people {
+			if err := begin(ctx, userID); err != nil {
+				faults = append(faults, err)
+				continue
+			}
+			s.Changed++
+		}
+		return s, errors.Join(faults...)
+	}}
 }
 
 // SweepInput names one of Set.Sweeps, and the task queue it is to run on; an

@@ -38,6 +38,7 @@ type Options struct {
 	ChatOptions
 	BehaviourOptions
 	KnowledgeOptions
+	LearningOptions
 	QuotaOptions
 	SiteOptions
 	TelemetryOptions
@@ -95,6 +96,18 @@ type KnowledgeOptions struct {
 	Titles    knowledge.DocumentTitles
 	Sets      knowledge.Sets
 	Chunks    Chunks
+}
+
+// LearningOptions is what is learnt from what people say of answers. The store
+// is the first three.
+type LearningOptions struct {
+	Consents   Consents
+	Lessons    Lessons
+	Situations Situations
+	Learner    Learner // optional: nil: nothing is learnt here
+	// LearningChanged is optional: it is told whose answers may follow something
+	// else from here on.
+	LearningChanged func(ctx context.Context, userID string)
 }
 
 // QuotaOptions bounds what people may use.
@@ -203,6 +216,8 @@ func (s *server) routes() {
 	s.toolRoutes()
 	s.assistRoutes()
 	s.preferenceRoutes()
+	s.learningRoutes()
+	s.clusterRoutes()
 	s.backendRoutes()
 	s.aboutRoutes()
 	s.openAPIRoutes()

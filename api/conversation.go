@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -254,6 +255,7 @@ type Message struct {
 	Meta          map[string]any         `json:"meta"`
 	Versions      Nullable[Versions]     `json:"versions" doc:"of a question of mine: what else I asked in its place; null: nothing"`
 	Feedback      Nullable[Feedback]     `json:"feedback" doc:"what I think of this answer; null: nothing said, or no answer"`
+	Followed      []Followed             `json:"followed,omitempty" doc:"the adapters this answer was made with; missing: none, or none that is still there"`
 }
 
 func messageView(m chat.Message) Message {
@@ -315,5 +317,5 @@ func (s *server) thread(ctx context.Context, conversationID string, r chat.Messa
 	if seen.Earlier != "" {
 		t.Earlier = &seen.Earlier
 	}
-	return t, s.rated(ctx, t.Data)
+	return t, errors.Join(s.rated(ctx, t.Data), s.followed(ctx, t.Data))
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -85,7 +86,7 @@ func (s *server) exported(ctx context.Context, v identity.Viewer, conversationID
 			return Exported{}, err
 		}
 		part := page(seen.Messages, "", messageView).Data
-		if err := s.rated(ctx, part); err != nil {
+		if err := errors.Join(s.rated(ctx, part), s.followed(ctx, part)); err != nil {
 			return Exported{}, err
 		}
 		e.Messages = append(e.Messages, part...)

@@ -26,6 +26,7 @@ type belongings struct {
 	context, document, set, artifact               string
 	named, file, folder                            string
 	patch, preference                              int64
+	cluster, lesson                                string
 	link                                           url.Values // a signed download
 }
 
@@ -44,7 +45,12 @@ func (p *person) belongings() belongings {
 	b.set = p.post("/v1/document-sets", map[string]any{"title": mark, "document_ids": []string{b.document}}).ok()["id"].(string)
 	about, err := p.store.PutPreference(p.Context(), p.viewer(), learning.Event{ConversationID: b.conversation, MessageID: b.message, Signal: "like", Embedding: []float32{1}})
 	p.must(err)
-	b.preference = about.ID
+	b.preference, b.cluster, b.lesson = about.ID, id.New(), id.New()
+	p.must(p.store.PutClustering(p.Context(), p.viewer(), learning.Clustering{
+		Clusters: []learning.Cluster{{ID: b.cluster, Label: mark, Size: 1, Status: learning.ClusterActive}}, Of: map[int64]string{b.preference: b.cluster},
+	}))
+	_, err = p.store.PutLessons(p.Context(), p.viewer(), []learning.Lesson{{ID: b.lesson, Text: mark, MadeBy: learning.ByRule, Sources: []int64{b.preference}}})
+	p.must(err)
 	p.must(p.store.PutText(p.Context(), p.viewer(), b.document, extract.Document{Text: mark}))
 	a, err := p.store.CreateArtifact(p.Context(), p.viewer(), artifacts.Artifact{
 		ID: id.New(), OwnerID: p.id, Type: artifacts.KindWorkflow,
@@ -67,7 +73,7 @@ func nobodys() belongings {
 	return belongings{
 		user: id.New(), session: id.New(), conversation: id.New(), message: id.New(), run: id.New(), interrupt: id.New(),
 		request: id.New(), context: id.New(), document: id.New(), set: id.New(), artifact: id.New(), named: "nobodys",
-		file: "files/nobodys.md", folder: "files/nobodys", patch: 1 << 40, preference: 1 << 40,
+		file: "files/nobodys.md", folder: "files/nobodys", patch: 1 << 40, preference: 1 << 40, cluster: id.New(), lesson: id.New(),
 		link: url.Values{"user": {id.New()}, "path": {"files/nobodys.md"}, "expires": {"99999999999"}, "signature": {"x"}},
 	}
 }
@@ -205,6 +211,20 @@ var walls = map[string]wall{
 	}),
 	"DELETE /v1/preferences/{id}": byID(func(of belongings) string { return fmt.Sprint(of.preference) }, nil),
 
+	"GET /v1/learning":                 ownOnly(http.StatusOK),
+	"PATCH /v1/learning":               ownOnly(http.StatusOK, map[string]any{"shared": true}),
+	"POST /v1/learning/run":            ownOnly(http.StatusAccepted),
+	"POST /v1/learning/forget":         ownOnly(http.StatusOK),
+	"PATCH /v1/learning/lessons/{id}":  byID(func(of belongings) string { return of.lesson }, map[string]any{"text": "stolen"}),
+	"DELETE /v1/learning/lessons/{id}": byID(func(of belongings) string { return of.lesson }, nil),
+	"PATCH /v1/learning/events/{id}":   byID(func(of belongings) string { return fmt.Sprint(of.preference) }, map[string]any{"excluded": true}),
+	"GET /v1/clusters":                 ownOnly(http.StatusOK),
+	"PATCH /v1/clusters/{id}":          byID(func(of belongings) string { return of.cluster }, map[string]any{"label": "stolen"}),
+	"DELETE /v1/clusters/{id}":         byID(func(of belongings) string { return of.cluster }, nil),
+	"GET /v1/clusters/{id}/events":     byID(func(of belongings) string { return of.cluster }, nil),
+	"POST /v1/clusters/{id}/split":     byID(func(of belongings) string { return of.cluster }, map[string]any{"event_ids": []int{1}}),
+	"POST /v1/clusters/{id}/merge":     mergeCluster,
+
 	"GET /v1/config/ui":    ownOnly(http.StatusOK),
 	"GET /v1/openapi.json": ownOnly(http.StatusOK),
 	"GET /healthz":         ownOnly(http.StatusOK),
@@ -264,6 +284,16 @@ func patchConversation(p *person, of belongings) []attack {
 	return []attack{
 		{request: p.request("PATCH", "/v1/conversations/"+of.conversation, map[string]any{"title": "stolen"}), want: 404},
 		{request: p.request("PATCH", "/v1/conversations/"+own, map[string]any{"active_context_id": of.context}), want: 404},
+	}
+}
+
+// mergeCluster takes another's into one's own, and gives one's own into it.
+func mergeCluster(p *person, of belongings) []attack {
+	own := id.New()
+	p.must(p.store.PutClustering(p.Context(), p.viewer(), learning.Clustering{Clusters: []learning.Cluster{{ID: own, Status: learning.ClusterActive}}}))
+	return []attack{
+		{request: p.request("POST", "/v1/clusters/"+of.cluster+"/merge", map[string]any{"into": own}), want: 404},
+		{request: p.request("POST", "/v1/clusters/"+own+"/merge", map[string]any{"into": of.cluster}), want: 404},
 	}
 }
 
@@ -352,7 +382,7 @@ func (p *person) leaksNothing(what string, got *response, theirs belongings) {
 	p.Helper()
 	asked := got.asked
 	for _, secret := range []string{
-		mark, theirs.user, theirs.conversation, theirs.message, theirs.run, theirs.interrupt, theirs.context, theirs.document, theirs.set, theirs.artifact,
+		mark, theirs.user, theirs.conversation, theirs.message, theirs.run, theirs.interrupt, theirs.context, theirs.document, theirs.set, theirs.artifact, theirs.cluster, theirs.lesson,
 		"ada@example.org", theirs.session,
 	} {
 		if strings.Contains(string(got.body), secret) && !strings.Contains(asked, secret) {
@@ -386,6 +416,12 @@ func (p *person) stillHas(b belongings) {
 	list, _, err := p.store.ListPreferences(p.Context(), p.viewer(), "", 10)
 	if p.must(err); len(list) != 1 || list[0].ID != b.preference {
 		p.Errorf("feedback: %v", list)
+	}
+	if got := p.get("/v1/learning").ok()["lessons"].([]any); len(got) != 1 || got[0].(map[string]any)["text"] != mark {
+		p.Errorf("lessons: %v", got)
+	}
+	if got := items(p.get("/v1/clusters").ok()); len(got) != 1 || got[0]["label"] != mark {
+		p.Errorf("situations: %v", got)
 	}
 	p.get("/v1/auth/me").ok()
 }

@@ -67,6 +67,19 @@ func (p *player) Chat(ctx context.Context, v identity.Viewer, t chat.NewTurn) (c
 	return a, nil
 }
 
+// Learn begins a run that does not end.
+func (p *player) Learn(ctx context.Context, v identity.Viewer, at time.Time) (run.Run, error) {
+	under, _, err := p.store.ListRuns(ctx, v, run.Filter{Kind: run.KindCluster, Status: run.Running, Limit: 1})
+	if err != nil {
+		return run.Run{}, err
+	}
+	if len(under) > 0 {
+		return run.Run{}, fault.New(fault.Conflict, "It is under way.").With(map[string]any{"run_id": under[0].ID})
+	}
+	r := run.Run{ID: id.New(), UserID: v.UserID, WorkflowID: "cluster:" + v.UserID, Kind: run.KindCluster, Status: run.Running, CreatedAt: at}
+	return r, p.store.CreateRun(ctx, v, r)
+}
+
 func (p *player) say(ctx context.Context, r run.Run, key string, data stream.Payload) {
 	if p.mute {
 		return

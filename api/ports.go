@@ -225,6 +225,41 @@ type Chunks interface {
 	Chunks(ctx context.Context, v identity.Viewer, contextID string, limit int) ([]knowledge.Chunk, error)
 }
 
+// Consents keeps what people allow to be learnt from them.
+type Consents interface {
+	LearningSettings(ctx context.Context, v identity.Viewer) (learning.Settings, error)
+	PutLearningSettings(ctx context.Context, v identity.Viewer, s learning.Settings) error
+	// UnreadEvents counts what no run has read yet.
+	UnreadEvents(ctx context.Context, v identity.Viewer) (int, error)
+	Forget(ctx context.Context, v identity.Viewer) (int, error)
+}
+
+// Lessons keeps what was learnt.
+type Lessons interface {
+	ListLessons(ctx context.Context, v identity.Viewer) ([]learning.Lesson, error)
+	ReadLessons(ctx context.Context, v identity.Viewer, ids ...string) ([]learning.Lesson, error)
+	ChangeLesson(ctx context.Context, v identity.Viewer, id string, c learning.LessonChange) (learning.Lesson, error)
+	DropLesson(ctx context.Context, v identity.Viewer, id string) error
+}
+
+// Situations keeps what people come back to, and the events that say so.
+type Situations interface {
+	ListClusters(ctx context.Context, v identity.Viewer, global bool) ([]learning.Cluster, error)
+	PutCluster(ctx context.Context, v identity.Viewer, c learning.Cluster) error
+	PutClustering(ctx context.Context, v identity.Viewer, c learning.Clustering) error
+	ClusterCases(ctx context.Context, v identity.Viewer, clusterID string, limit int) ([]learning.Case, error)
+	// Events returns those of the viewer's that are there, by id.
+	Events(ctx context.Context, v identity.Viewer, ids ...int64) (map[int64]learning.Case, error)
+	Exclude(ctx context.Context, v identity.Viewer, eventID int64, excluded bool) error
+}
+
+// Learner starts the run that learns from what the viewer said of answers; the
+// same minute again is the same run. Conflict, with its id as run_id, while an
+// earlier one of theirs is under way.
+type Learner interface {
+	Learn(ctx context.Context, v identity.Viewer, at time.Time) (run.Run, error)
+}
+
 // Preferences records what people say of answers (API-14).
 type Preferences interface {
 	Record(ctx context.Context, v identity.Viewer, f learning.Feedback) (learning.Event, error)

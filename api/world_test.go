@@ -94,6 +94,7 @@ func (w *world) options(index knowledge.Index) Options {
 		KnowledgeOptions: KnowledgeOptions{
 			Files: roots, Contexts: w.store, Sources: w.store, Documents: w.store, Titles: w.store, Sets: w.store, Chunks: index,
 		},
+		LearningOptions: LearningOptions{Consents: w.store, Lessons: w.store, Situations: w.store, Learner: w.engine},
 		QuotaOptions: QuotaOptions{
 			Limits: quota.NewLimits(generous{w.memory}), Plans: quota.NewPlanTable(w.store, logger), Once: quota.NewOnce(w.store, logger), Budgets: quota.NewBudgets(w.store, quota.BudgetOptions{}),
 		},

@@ -20,6 +20,7 @@ const (
 	KindWorkflow = "workflow.chat"
 	KindPolicy   = "policy.routing"
 	KindModels   = "policy.models"
+	KindLearning = "policy.learning"
 	KindTool     = "tool.spec"
 	KindAdapter  = "adapter.lora"
 	KindSummary  = "memory.summary"

@@ -274,12 +274,16 @@ func (c *checking) policy() {
 	c.guard()
 }
 
-// adapters checks the adapters a policy's rules name.
+// closestCluster is what a rule writes for the cluster nearest to the turn.
+const closestCluster = "closest"
+
+// adapters checks the adapters and clusters a policy's rules name.
 func (c *checking) adapters() {
 	var d struct {
 		Rules []struct {
 			Action struct {
 				AdapterID string `json:"adapter_id"`
+				ClusterID string `json:"cluster_id"`
 			} `json:"action"`
 		} `json:"rules"`
 	}
@@ -289,6 +293,9 @@ func (c *checking) adapters() {
 	for i, rule := range d.Rules {
 		if name := rule.Action.AdapterID; name != "" && name != "current" && !c.exists(KindAdapter, name) {
 			c.add(check.References, fmt.Sprintf("/rules/%d/action/adapter_id", i), "write the id of an adapter you may use, or current", "there is no adapter %q", name)
+		}
+		if id := rule.Action.ClusterID; id != closestCluster {
+			c.cluster(fmt.Sprintf("/rules/%d/action/cluster_id", i), id)
 		}
 	}
 }

@@ -18,8 +18,9 @@ var kinds = []struct {
 	{KindWorkflow, "workflow", (*checking).workflow},
 	{KindPolicy, "policy", (*checking).policy},
 	{KindModels, "models", (*checking).models},
+	{KindLearning, "learning", nil},
 	{KindTool, "tool", (*checking).tool},
-	{KindAdapter, "adapter", nil},
+	{KindAdapter, "adapter", (*checking).adapter},
 	{KindSummary, "memory", nil},
 	{KindContext, "context", nil},
 }

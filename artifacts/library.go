@@ -40,7 +40,9 @@ type Library struct {
 	payloads   Payloads
 	log        *slog.Logger
 
-	adapterMode string // of new adapters; empty: what their document says
+	adapterMode string                          // of new adapters; empty: what their document says
+	references  References                      // nil: nobody knows of any
+	changed     func(context.Context, Artifact) // nil: nobody wants to know
 
 	mu    sync.Mutex
 	specs map[pinned]cached // decoded tool.specs; versions never change
@@ -202,6 +204,12 @@ func (l *Library) Models(ctx context.Context, v identity.Viewer) ([]Artifact, er
 	return found, nil
 }
 
+// Learning gives the policy of learning that holds for the viewer: their own
+// "default" before everybody's.
+func (l *Library) Learning(ctx context.Context, v identity.Viewer) (Artifact, error) {
+	return l.usable(ctx, v, KindLearning, DefaultPolicy)
+}
+
 // At gives an artifact as it was at a version, for runs that pinned it
 // (PLAT-08).
 func (l *Library) At(ctx context.Context, v identity.Viewer, id string, version int) (Artifact, error) {
@@ -217,8 +225,16 @@ func (l *Library) At(ctx context.Context, v identity.Viewer, id string, version 
 	return a, err
 }
 
-// mirror writes a version's payload, if there is a place for it.
+// Changed has f told of each artifact that gets a version here. Call it before
+// the library is used.
+func (l *Library) Changed(f func(ctx context.Context, a Artifact)) { l.changed = f }
+
+// mirror writes a version's payload, if there is a place for it, and tells who
+// wants to know of it.
 func (l *Library) mirror(ctx context.Context, a Artifact) {
+	if l.changed != nil {
+		l.changed(ctx, a)
+	}
 	if l.payloads == nil {
 		return
 	}

@@ -164,7 +164,7 @@ func (d *drive) wait(ctx workflow.Context, e graph.Effect) {
 func (d *drive) spawn(ctx workflow.Context, e graph.Effect) {
 	ctx, cancel := workflow.WithCancel(ctx)
 	began := d.now(ctx)
-	in := activities.RunInput{RunID: d.in.RunID, Viewer: d.in.Viewer, Kind: run.KindGraph, Queued: e.Spawn.Budget != nil, Direct: d.in.Direct, Child: &activities.ChildInput{
+	in := activities.RunInput{RunID: d.in.RunID, Viewer: d.in.Viewer, Kind: childKind(d.in.Kind), Queued: e.Spawn.Budget != nil, Direct: d.in.Direct, Child: &activities.ChildInput{
 		Workflow: e.Spawn.Workflow, Inputs: e.Spawn.Inputs, EffectID: d.effectID(e),
 		Alone: len(d.run.Pending()) == 1 && d.alone(), Earlier: d.attempt(e) - 1, Opened: d.inherited(),
 		Budget: e.Spawn.Budget,
@@ -177,7 +177,7 @@ func (d *drive) spawn(ctx workflow.Context, e graph.Effect) {
 		WaitForCancellation:   true,
 		StaticSummary:         summary(e),
 		TypedSearchAttributes: workflow.GetTypedSearchAttributes(ctx),
-	}), RunWorkflowType, in)
+	}), TypeOf(in.Kind), in)
 	d.flight[e.ID] = cancel
 	d.children[e.ID] = true
 	d.selector.AddFuture(future, func(f workflow.Future) { d.spawned(ctx, e, began, f) })

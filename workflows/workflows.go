@@ -27,6 +27,8 @@ const (
 	SweepType       = "Sweep"
 	ConfigPatchType = "ConfigPatch"
 	ArchitectType   = "Architect"
+	ClusterType     = "Cluster"
+	LearnType       = "Learn"
 )
 
 // TypeOf is the workflow that runs a kind of run.
@@ -42,6 +44,10 @@ func TypeOf(k run.Kind) string {
 		return ConfigPatchType
 	case run.KindArchitect:
 		return ArchitectType
+	case run.KindCluster:
+		return ClusterType
+	case run.KindLearn:
+		return LearnType
 	default:
 		return RunWorkflowType
 	}
@@ -133,6 +139,8 @@ func (f *Flows) Register(r Registry) {
 	r.RegisterWorkflowWithOptions(f.RunWorkflow, workflow.RegisterOptions{Name: RunWorkflowType})
 	r.RegisterWorkflowWithOptions(f.ConfigPatch, workflow.RegisterOptions{Name: ConfigPatchType})
 	r.RegisterWorkflowWithOptions(f.Architect, workflow.RegisterOptions{Name: ArchitectType})
+	r.RegisterWorkflowWithOptions(f.Cluster, workflow.RegisterOptions{Name: ClusterType})
+	r.RegisterWorkflowWithOptions(f.Learn, workflow.RegisterOptions{Name: LearnType})
 	r.RegisterWorkflowWithOptions(f.Sweep, workflow.RegisterOptions{Name: SweepType})
 }
 

@@ -19,6 +19,10 @@ const WatchHours = 24
 // artifact in a day (CFG-12).
 const maxByModel = 3
 
+// maxLearned is the same of what is learnt from one person, for their own
+// adapter: they may say much in a day, and each change is theirs to take back.
+const maxLearned = 24
+
 // Apply makes an approved patch's documents the next versions, all or none
 // (CFG-05). Runs that began keep their version (PLAT-08). Errors: Forbidden,
 // Conflict with {artifact_id, base_version, current_version} when a base has
@@ -41,6 +45,11 @@ func (d *Desk) Apply(ctx context.Context, v identity.Viewer, id int64, t Rollout
 	if err != nil {
 		return Patch{}, err
 	}
+	return d.apply(ctx, p, t, d.event(ctx, v, "applied", "", map[string]any{"share": t.Share, "hours": t.Hours, "roll_back": t.RollBack}))
+}
+
+// apply makes the versions of a patch that may be applied.
+func (d *Desk) apply(ctx context.Context, p Patch, t RolloutPlan, e Event) (Patch, error) {
 	j, err := d.judgePatch(ctx, p)
 	if err != nil {
 		return Patch{}, err
@@ -49,8 +58,7 @@ func (d *Desk) Apply(ctx context.Context, v identity.Viewer, id int64, t Rollout
 		return Patch{}, outdated(j)
 	}
 	m := Transition{
-		PatchID: p.ID, Stages: []Stage{Applying}, Status: Applied, Stage: Watching,
-		Event:  d.event(ctx, v, "applied", "", map[string]any{"share": t.Share, "hours": t.Hours, "roll_back": t.RollBack}),
+		PatchID: p.ID, Stages: []Stage{Applying}, Status: Applied, Stage: Watching, Event: e,
 		Answer: answer(answerApply), RolloutPlan: &t, Expires: &time.Time{}, Versions: p.versions(j), Rollouts: p.rollouts(t, d.o.Now()),
 	}
 	if t.Hours == 0 {
@@ -134,12 +142,16 @@ func (d *Desk) paced(ctx context.Context, p Patch) error {
 	if p.Proposer != ByModel {
 		return nil
 	}
+	most := maxByModel
+	if p.Learned() {
+		most = maxLearned
+	}
 	for _, c := range p.Changes {
 		n, err := d.o.Store.AppliedSince(ctx, c.ArtifactID, d.o.Now().Add(-24*time.Hour))
 		if err != nil {
 			return err
 		}
-		if n >= maxByModel {
+		if n >= most {
 			return fault.New(fault.RateLimited, "%d patches that Liminal proposed were applied to %s within a day, which is the most. Apply this one tomorrow.", n, c.Name)
 		}
 	}

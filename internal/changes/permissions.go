@@ -19,13 +19,21 @@ func own(v identity.Viewer, p Patch) bool {
 }
 
 // decides refuses who does not decide: whoever is no administrator, and the
-// system, which proposes and never approves (CFG-13).
-func decides(v identity.Viewer, what string) error {
-	if v.Role != identity.RoleAdmin {
-		return fault.New(fault.Forbidden, "Only administrators %s patches.", what)
+// system, which proposes and never approves (CFG-13). What was learnt from a
+// person changes only adapters of their own, so they decide about it too.
+func (p Patch) decides(v identity.Viewer, what string) error {
+	if v.Role == identity.RoleAdmin || p.learnedFrom(v) {
+		return nil
 	}
-	return nil
+	return fault.New(fault.Forbidden, "Only administrators %s patches.", what)
 }
+
+// Learned reports whether the house proposed p from what its person said of
+// answers: it changes adapters of their own and nothing else.
+func (p Patch) Learned() bool { return p.Proposer == ByModel && p.UserID != "" }
+
+// learnedFrom reports whether p was learnt from v.
+func (p Patch) learnedFrom(v identity.Viewer) bool { return p.Learned() && p.UserID == v.UserID }
 
 // wrong refuses what is not possible where a patch stands.
 func (p Patch) wrong(what string) error {
@@ -49,7 +57,7 @@ func (p Patch) said() string {
 }
 
 func mayDecide(v identity.Viewer, p Patch, what string) error {
-	if err := decides(v, what); err != nil {
+	if err := p.decides(v, what); err != nil {
 		return err
 	}
 	if !p.undecided() {
@@ -79,7 +87,9 @@ func (p Patch) approved() bool { return len(p.Approvals) >= p.Needs }
 // approvable refuses a yes that cannot count: of who proposed the patch, of
 // nobody, and to what its rehearsal blocks.
 func (p Patch) approvable(userID string) error {
-	if userID == "" || userID == p.UserID {
+	switch {
+	case p.Learned() && (userID == p.UserID || userID == identity.SystemAccount): // by its person, or by the rule of their gate
+	case userID == "" || userID == p.UserID || userID == identity.SystemAccount:
 		return fault.New(fault.Forbidden, "Nobody approves a patch of their own: ask another administrator.")
 	}
 	return p.unblocked()
@@ -107,7 +117,7 @@ func (p Patch) approvedAlready() error {
 }
 
 func mayApply(v identity.Viewer, p Patch) error {
-	if err := decides(v, "apply"); err != nil {
+	if err := p.decides(v, "apply"); err != nil {
 		return err
 	}
 	if !p.Status.canBecome(Applied) || p.Stage != Applying {
@@ -117,20 +127,20 @@ func mayApply(v identity.Viewer, p Patch) error {
 }
 
 func mayRollBack(v identity.Viewer, p Patch) error {
-	if err := decides(v, "take back"); err != nil {
+	if err := p.decides(v, "take back"); err != nil {
 		return err
 	}
 	if !p.Status.canBecome(RolledBack) {
 		return p.wrong("only an applied one can be taken back")
 	}
-	if v.UserID != "" && v.UserID == p.UserID {
+	if v.UserID != "" && v.UserID == p.UserID && !p.Learned() {
 		return fault.New(fault.Forbidden, "Nobody takes back a patch of their own: ask another administrator.")
 	}
 	return nil
 }
 
 func mayPromote(v identity.Viewer, p Patch) error {
-	if err := decides(v, "promote"); err != nil {
+	if err := p.decides(v, "promote"); err != nil {
 		return err
 	}
 	if p.Status != Applied || p.Stage != Watching {

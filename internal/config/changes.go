@@ -11,6 +11,9 @@ type Changes struct {
 	// Architect is the pause between two runs of the graph that proposes
 	// changes; 0: it never runs (CFG-13).
 	Architect time.Duration
+	// Learning says what is learnt from what people say of answers: LearningOff or
+	// LearningText.
+	Learning string
 	// Redacted shows what the calls of a run were given and gave without
 	// secrets and personal data, also to whose run it is.
 	Redacted bool
@@ -24,6 +27,12 @@ type Client struct {
 	// Password is that of User.
 	Password string
 }
+
+// What is learnt from what people say of answers.
+const (
+	LearningOff  = "off"  // nothing; what they say is kept
+	LearningText = "text" // lessons that models are told
+)
 
 const (
 	leastArchitect = time.Hour
@@ -52,6 +61,10 @@ func changes() []Variable {
 				}
 				return duration(&c.Changes.Architect, s, leastArchitect, 30*day)
 			},
+		},
+		{
+			Name: "LIMINAL_LEARNING", Default: LearningText, Doc: "text or off: what is learnt from what people say of answers. text: lessons that models are told",
+			set: func(c *Config, s string) error { return oneOf(&c.Changes.Learning, s, LearningText, LearningOff) },
 		},
 		{
 			Name: "LIMINAL_REDACT_RUNS", Default: "false", Doc: "true shows the inputs and outputs of a run's steps redacted, to whose run it is too, and tells no questions in Operate, Usage",

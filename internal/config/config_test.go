@@ -36,7 +36,7 @@ func TestDefaultsNeedNothingInTheEnvironment(t *testing.T) {
 		Mail:     config.Mail{From: "liminal@localhost"},
 		Traces:   config.Traces{Service: "liminal"},
 		Log:      config.Log{Level: "info", Format: "text"},
-		Changes:  config.Changes{Recordings: 30 * 24 * time.Hour, RecordingsMost: 500_000, Architect: 24 * time.Hour},
+		Changes:  config.Changes{Recordings: 30 * 24 * time.Hour, RecordingsMost: 500_000, Architect: 24 * time.Hour, Learning: "text"},
 		Client:   config.Client{URL: "http://127.0.0.1:8080"},
 	}
 	if !reflect.DeepEqual(c, want) {
@@ -177,8 +177,8 @@ func TestWhatOnePersonMayBringInIsChosen(t *testing.T) {
 
 func TestTheArchitectAndRecordingsCanBeSwitchedOff(t *testing.T) {
 	t.Parallel()
-	c, err := config.Load([]string{"LIMINAL_ARCHITECT=off", "LIMINAL_RECORDINGS=0d", "LIMINAL_RECORDINGS_MOST=0"}, nil)
-	if err != nil || c.Changes != (config.Changes{}) {
+	c, err := config.Load([]string{"LIMINAL_ARCHITECT=off", "LIMINAL_RECORDINGS=0d", "LIMINAL_RECORDINGS_MOST=0", "LIMINAL_LEARNING=off"}, nil)
+	if err != nil || c.Changes != (config.Changes{Learning: config.LearningOff}) {
 		t.Errorf("got %+v, %v", c.Changes, err)
 	}
 	for _, odd := range []string{"-1", "many", "1000000001"} {

@@ -91,6 +91,13 @@ type Use struct {
 	Last  time.Time // zero: never
 }
 
+// Used is one adapter that a run's models were asked with.
+type Used struct {
+	AdapterID string
+	Version   int     // of the artifact
+	Weight    float64 // its gate, 0 to 1
+}
+
 // Target is what feedback is about.
 type Target struct {
 	Role     string // of the message

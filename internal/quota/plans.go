@@ -120,3 +120,11 @@ func LargeBodies() Rule { return Rule{Name: "bodies.large", Burst: 20, Per: 10 *
 // ModelProposals is the rule for changes that a model proposes, of all its runs
 // together: tighter than anybody's (CFG-12).
 func ModelProposals() Rule { return Rule{Name: "configops.model", Burst: 5, Per: time.Hour} }
+
+// LearningRuns is the rule for runs that learn which a person starts
+// themselves, by person.
+func LearningRuns() Rule { return Rule{Name: "learning.run", Burst: 6, Per: time.Hour} }
+
+// LearnedProposals is the rule for changes to a person's own adapters that are
+// learnt from what they said, by person.
+func LearnedProposals() Rule { return Rule{Name: "configops.learned", Burst: 30, Per: time.Hour} }

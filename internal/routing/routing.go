@@ -10,7 +10,8 @@
 // # How rules are read
 //
 // Rules run in order. A rule whose condition reads a name of the candidate
-// (adapter_id, adapter_type, adapter_centroid, adapter_cluster, adapter_mode),
+// (adapter_id, adapter_type, adapter_centroid, adapter_cluster, adapter_mode,
+// adapter_similarity, adapter_reach),
 // or whose action names the adapter "current", is evaluated for every
 // candidate; its action is then about those the condition held for. Any other
 // rule is evaluated once and is about all of them. An action narrows that by
@@ -81,6 +82,9 @@ type Adapter struct {
 	Mode      string    `json:"mode"` // local, remote, prompt, hybrid; empty fits every backend
 	ClusterID string    `json:"cluster_id"`
 	Centroid  []float64 `json:"centroid"`
+	// Reach is the similarity from which a turn belongs to the adapter's cluster;
+	// 0: nobody has measured it, and nothing is near enough.
+	Reach float64 `json:"reach,omitempty"`
 }
 
 // Backend is what the active model backend can do with adapters.

@@ -13,7 +13,7 @@ import (
 // the candidate under evaluation.
 var (
 	turnNames      = []string{"ctx_embedding", "ctx_cluster", "cluster_candidates", "adapter_candidates", "safety_risk", "usage_stats"}
-	candidateNames = []string{"adapter_id", "adapter_type", "adapter_centroid", "adapter_cluster", "adapter_mode"}
+	candidateNames = []string{"adapter_id", "adapter_type", "adapter_centroid", "adapter_cluster", "adapter_mode", "adapter_similarity", "adapter_reach"}
 	allNames       = slices.Concat(turnNames, candidateNames)
 
 	// fields are the members of ctx_cluster, which is the nearest of the
@@ -67,6 +67,17 @@ func newTurn(in Input) *turn {
 	return t
 }
 
+// beyond is a similarity that none reaches.
+const beyond = 2.0
+
+// reach is the similarity from which a turn belongs to the adapter.
+func (c *candidate) reach() float64 {
+	if c.Reach <= 0 {
+		return beyond
+	}
+	return c.Reach
+}
+
 // byNearness gives the clusters with their similarities, the nearest first.
 func byNearness(clusters []Cluster, embedding []float64) []Cluster {
 	out := slices.Clone(clusters)
@@ -80,6 +91,16 @@ func byNearness(clusters []Cluster, embedding []float64) []Cluster {
 	}
 	slices.SortStableFunc(out, nearer)
 	return slices.Clip(out)
+}
+
+// Nearest gives at most n clusters that can be compared with an embedding, the
+// nearest first.
+func Nearest(embedding []float64, clusters []Cluster, n int) []Cluster {
+	near := slices.DeleteFunc(byNearness(clusters, embedding), func(c Cluster) bool {
+		_, comparable := cosine(embedding, c.Centroid)
+		return !comparable
+	})
+	return near[:min(len(near), n)]
 }
 
 func nearer(a, b Cluster) int {
@@ -155,6 +176,10 @@ func (t *turn) env(c *candidate) expr.Env {
 			return c.ClusterID
 		case "adapter_mode":
 			return c.Mode
+		case "adapter_similarity":
+			return c.similarity
+		case "adapter_reach":
+			return c.reach()
 		}
 		return nil
 	}

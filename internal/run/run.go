@@ -26,6 +26,11 @@ const (
 	// its way, and the graph that proposes changes (CFG-15, CFG-13).
 	KindPatch     Kind = "patch"
 	KindArchitect Kind = "architect"
+	// KindCluster is what the house does with what people say of answers: a
+	// person's run finds their situations and what they want there, the system's
+	// those of everybody. KindLearn is its part about one situation (PLAT-11).
+	KindCluster Kind = "cluster"
+	KindLearn   Kind = "learn"
 )
 
 // Status is where a run stands.

@@ -18,30 +18,47 @@ type adapterMeta struct {
 	Rated int      `json:"rated,omitempty"` // answers that success_score is the average of
 }
 
-// UsedAdapters counts a run's use of adapters (ROUTE-13). Telling it again
-// changes nothing. An adapter that is gone is left out.
-func (s *Store) UsedAdapters(ctx context.Context, runID string, adapterIDs ...string) error {
+// UsedAdapters counts a run's use of adapters (ROUTE-13), and keeps which version
+// of each it was and how much of it. Telling it again changes nothing. An adapter
+// that is gone is left out.
+func (s *Store) UsedAdapters(ctx context.Context, runID string, list ...learning.Used) error {
 	return s.write(ctx, identity.System(), func(tx Tx) error {
-		for _, id := range adapterIDs {
-			m, there, err := adapterState(tx, id)
-			if err != nil || !there || slices.Contains(m.Runs, runID) {
-				if err != nil {
-					return err
-				}
-				continue
-			}
-			m.Runs = append(m.Runs[max(0, len(m.Runs)-remembered+1):], runID)
-			meta, err := encoded(m, false)
+		for _, u := range list {
+			m, there, err := adapterState(tx, u.AdapterID)
 			if err != nil {
 				return err
 			}
-			if _, err := tx.Exec(`UPDATE adapter_router_state SET usage_count = usage_count + 1, last_used_at = @now, meta = @meta
-				WHERE artifact_id = @id`, Args{"id": id, "now": s.now(), "meta": meta}); err != nil {
+			if !there || slices.Contains(m.Runs, runID) {
+				continue
+			}
+			m.Runs = append(m.Runs[max(0, len(m.Runs)-remembered+1):], runID)
+			if err := s.countUse(tx, runID, u, m); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// countUse writes one use. A run that is gone meanwhile has no row of its own.
+func (s *Store) countUse(tx Tx, runID string, u learning.Used, m adapterMeta) error {
+	meta, err := encoded(m, false)
+	if err != nil {
+		return err
+	}
+	args := Args{"id": u.AdapterID, "run": runID, "version": u.Version, "weight": u.Weight, "now": s.now(), "meta": meta}
+	if _, err := tx.Exec(`UPDATE adapter_router_state SET usage_count = usage_count + 1, last_used_at = @now, meta = @meta
+		WHERE artifact_id = @id`, args); err != nil {
+		return err
+	}
+	var user string
+	found, err := first(tx, `SELECT user_id FROM run WHERE id = @run`, args, &user)
+	if err != nil || !found {
+		return err
+	}
+	_, err = tx.Exec(`INSERT INTO adapter_run (run_id, adapter_id, version, weight, at) VALUES (@run, @id, @version, @weight, @now)
+		ON CONFLICT (run_id, adapter_id) DO NOTHING`, args)
+	return err
 }
 
 // rateAdapters lets the adapters an answer was made with take their share of

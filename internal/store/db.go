@@ -101,7 +101,23 @@ func (a Args) in(name string, values []string) string {
 	names := make([]string, len(values))
 	for i, v := range values {
 		p := fmt.Sprintf("%s%d", name, i)
-		a[p], names[i] = v, "@"+p
+		a[p], names[i] = v, p
 	}
-	return "(" + strings.Join(names, ", ") + ")"
+	return listed(names)
 }
+
+// numbers is in for numbers.
+func (a Args) numbers(name string, values []int64) string {
+	if len(values) == 0 {
+		return "(NULL)"
+	}
+	names := make([]string, len(values))
+	for i, n := range values {
+		p := fmt.Sprintf("%s%d", name, i)
+		a[p], names[i] = n, p
+	}
+	return listed(names)
+}
+
+// listed are parameters as the text of a list.
+func listed(names []string) string { return "(@" + strings.Join(names, ", @") + ")" }

@@ -46,15 +46,16 @@ func TestTheBodyIsPortable(t *testing.T) {
 
 // mine are tables with a person's rows. message and interrupt carry user_id
 // beside their parent's; a chunk and a document are guarded by their context.
-var mine = regexp.MustCompile(`\b(FROM|UPDATE|INTO|JOIN) (conversation|message|run|interrupt|blob|file|idempotency|preference_event|recording)\b`)
+var mine = regexp.MustCompile(`\b(FROM|UPDATE|INTO|JOIN) (conversation|message|run|interrupt|blob|file|idempotency|preference_event|recording|lesson|learning_settings)\b`)
 
 // everybodys are the statements that look at all people's rows on purpose:
 // the reconciler's two lists and what it marks, the sweep of keys and their release, the figures' counts, what only
 // the system or an administrator counts and lists (of their tenant), what they are told of each account, whether
-// there ever was a run, and reads
+// there ever was a run, who is due to be learnt from or shares what they say, and reads
 // by a key derived from a row that was checked.
 var everybodys = regexp.MustCompile(`WHERE status IN \('running', 'waiting'\) AND started_at|WHERE NOT delivered AND status <> 'pending' AND (answered_at|id IN)|WHERE q\.status = 'queued'|FROM idempotency WHERE expires_at <= @now|status = 0 AND route <> @any|GROUP BY status$|SELECT min\(created_at\) FROM run WHERE status IN|` +
-	`SELECT runHead FROM run WHERE $|u\.tenant_id = @tenant|FROM recording WHERE at >= @since|SELECT run_id, body FROM recording|SELECT 1 FROM run WHERE id > @none LIMIT 1|SELECT at FROM recording|DELETE FROM recording WHERE run_id IN|WHERE i\.status = 'pending' AND CAST\(r\.pins AS text\) LIKE @pinned|[kf]\.user_id IN  GROUP BY [kf]\.user_id`)
+	`SELECT runHead FROM run WHERE $|u\.tenant_id = @tenant|FROM recording WHERE at >= @since|SELECT run_id, body FROM recording|SELECT 1 FROM run WHERE id > @none LIMIT 1|SELECT at FROM recording|DELETE FROM recording WHERE run_id IN|WHERE i\.status = 'pending' AND CAST\(r\.pins AS text\) LIKE @pinned|[kf]\.user_id IN  GROUP BY [kf]\.user_id|` +
+	`SELECT user_id FROM run WHERE id = @run|\(l\.waiting OR l\.dirty\) AND l\.personal|FROM learning_settings WHERE shared`)
 
 // Requirements: ISO-01
 func TestEveryStatementNamesThePerson(t *testing.T) {

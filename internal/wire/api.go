@@ -56,6 +56,7 @@ func (p *Platform) buildAPI(ctx context.Context, o Options, svc *services) error
 			Files: svc.files, Contexts: knowledge.Recording(p.store, svc.embedder), Sources: p.store, Documents: p.store,
 			Titles: p.store, Sets: p.store, Chunks: p.index,
 		},
+		LearningOptions: p.learningOptions(o, svc),
 		QuotaOptions: api.QuotaOptions{
 			Limits: quota.NewLimits(p.ledger), Once: quota.NewOnce(p.store, o.Logger), Budgets: p.budgets(), Plans: p.plans,
 			Intake: quota.Intake{

@@ -11,6 +11,7 @@ import (
 	"liminal/activities"
 	"liminal/api"
 	"liminal/artifacts"
+	"liminal/internal/adaptation"
 	"liminal/internal/changes"
 	"liminal/internal/chat"
 	"liminal/internal/embed"
@@ -41,6 +42,7 @@ type services struct {
 	router   activities.Router
 	safety   judge // nil: nobody looks
 	desk     *changes.Desk
+	learning *adaptation.Steps
 }
 
 // buildServices opens files, knowledge and tools, and seeds the library.
@@ -79,6 +81,9 @@ func (p *Platform) buildServices(ctx context.Context, o Options) (*services, err
 		return nil, err
 	}
 	svc.desk = p.desk(o, svc)
+	if svc.learning, err = p.adapt(o, svc); err != nil {
+		return nil, err
+	}
 	parts, err := p.parts(o, svc)
 	if err != nil {
 		return nil, err
@@ -90,6 +95,7 @@ func (p *Platform) buildServices(ctx context.Context, o Options) (*services, err
 	backend, _ := model.BackendOf(o.Config.Model.Backend) // theModel has refused what is not known
 	router := activities.NewRouter(p.library, routing.Backend{Modes: backend.Modes, Max: backend.Max}, o.Logger)
 	router.Remember(p.cache)
+	router.Learn(svc.learning)
 	svc.router = router
 	return svc, err
 }
@@ -117,7 +123,7 @@ func (p *Platform) parts(o Options, svc *services) (builtin.Parts, error) {
 	parts := builtin.Parts{
 		Model: o.Model, History: svc.messages, Memories: svc.memories, Search: svc.reading, Progress: svc.reading, Intake: svc.reading, Files: svc.files, Plans: p.plans, Catalog: p.library,
 		Titles: p.store, Sets: p.store, MaxDecode: p.maxDecode, Silence: o.Config.Model.Silence, MaxTokens: o.Config.Model.AnswerTokens, Rerank: svc.reranker(o.Specs), Desk: svc.desk,
-		Feedback: countedFeedback{svc.feedback, p.metrics},
+		Feedback: countedFeedback{svc.feedback, p.metrics}, Learning: svc.learning,
 	}
 	var err error
 	if parts.Architect, err = p.architect(o, svc.desk); err != nil {

@@ -48,6 +48,7 @@ func (p *Platform) sweeps(o Options, svc *services) map[string]activities.Sweep 
 		"encoders": {Every: 24 * time.Hour, Run: changed(func(ctx context.Context) (int, error) { return keeper.Encoders(ctx, nil) })},
 	}
 	maps.Copy(all, p.changeSweeps(o, svc.desk))
+	maps.Copy(all, p.learningSweeps(o))
 	return all
 }
 

@@ -152,7 +152,7 @@ func (p *Platform) connect(ctx context.Context, o Options, svc *services) error 
 			Turns: svc.turns, Messages: svc.messages, Conversations: p.store, Runs: p.store, Interrupts: p.store,
 			Blobs: p.store, Contexts: p.store, Artifacts: p.library, Box: svc.box, Log: p.log,
 			Embedder: svc.embedder, Router: svc.router, Meter: p.metrics, ModelBudget: p.budgets(), Backend: rolesOf(o.Config.Model), ModelInProcess: model.IsInProcess(o.Model), Backends: p.registry, MaxDecode: p.maxDecode, Logger: o.Logger, Sweeps: p.sweeps(o, svc), Who: p.store.Viewer,
-			Seals: seals, Safety: svc.safety, Record: o.Config.Changes.Recordings > 0, Adapters: p.store, Settings: p.store.Settings,
+			Seals: seals, Safety: svc.safety, Record: o.Config.Changes.Recordings > 0, Adapters: p.store, Lessons: svc.learning, Settings: p.store.Settings,
 		},
 	})
 	if err != nil {

@@ -147,3 +147,23 @@ func TestADatabaseFromBeforeVersionsGoesOn(t *testing.T) {
 	s := store.New(postgrestest.Open(t, d.App, postgres.Options{}), store.Options{})
 	storetest.GoesOn(t, s, identity.Viewer{UserID: who}, talk, second)
 }
+
+// Who said something of answers before there was anything to learn is due.
+//
+// Requirements: OPS-04
+func TestADatabaseFromBeforeLearningIsLearntFrom(t *testing.T) {
+	t.Parallel()
+	d := postgrestest.Empty(t)
+	have, err := migrations.Of(migrations.Postgres)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := postgres.MigrateFiles(t.Context(), d.Owner, postgrestest.App, quiet, have[:11]); err != nil {
+		t.Fatal(err)
+	}
+	postgrestest.Exec(t, d.Super, storetest.TaughtBefore("'2026-01-01T00:00:00Z'", `'\x00'`)...)
+	if _, err := postgres.MigrateFiles(t.Context(), d.Owner, postgrestest.App, quiet, have); err != nil {
+		t.Fatal(err)
+	}
+	storetest.IsDue(t, store.New(postgrestest.Open(t, d.App, postgres.Options{}), store.Options{}))
+}

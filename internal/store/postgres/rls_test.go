@@ -28,6 +28,7 @@ INSERT INTO adapter_router_state (artifact_id) SELECT id FROM artifact;
 INSERT INTO training_job (id, adapter_id, user_id) SELECT gen_random_uuid(), id, owner_user_id FROM artifact;
 INSERT INTO config_patch_approval (patch_id, user_id) SELECT id, gen_random_uuid() FROM config_patch;
 INSERT INTO model_backend_change (id, backend, actor_id, action) SELECT gen_random_uuid(), 'office', id, 'added' FROM app_user;
+INSERT INTO adapter_run (run_id, adapter_id, version, weight) SELECT r.id, a.id, 1, 1 FROM run r, artifact a WHERE r.kind = 'chat';
 INSERT INTO payload (id, value) VALUES ('h', '\x00');
 INSERT INTO secret (name, value) VALUES ('s', '\x00');
 INSERT INTO counter (name, value) VALUES ('c', 1);

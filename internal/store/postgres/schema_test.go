@@ -30,6 +30,13 @@ func TestSchema(t *testing.T) {
 	storetest.Rules(t, db, b)
 }
 
+// Requirements: ROUTE-13
+func TestRunsKeepTheAdaptersTheyFollowed(t *testing.T) {
+	t.Parallel()
+	db, b := openDB(t)
+	storetest.FollowedRuns(t, db, b)
+}
+
 // Requirements: DATA-01
 func TestWhatGoesWithAnAccount(t *testing.T) {
 	t.Parallel()

@@ -73,6 +73,9 @@ func TestPreferences(t *testing.T) { t.Parallel(); storetest.Preferences(t, open
 // Requirements: ROUTE-13
 func TestAdapters(t *testing.T) { t.Parallel(); storetest.Adapters(t, open) }
 
+// Requirements: CLUS-01 (centroid and size; events have clusters), CLUS-02 (stored rows)
+func TestLearning(t *testing.T) { t.Parallel(); storetest.Learning(t, open) }
+
 // Requirements: RAG-07, RAG-08, RAG-17 (a metric)
 func TestSweepStore(t *testing.T) { t.Parallel(); storetest.SweepStore(t, open) }
 

@@ -144,3 +144,31 @@ func TestAFileFromBeforeVersionsGoesOn(t *testing.T) {
 	s, v := store.New(db, store.Options{}), identity.Viewer{UserID: "11111111-1111-4111-8111-111111111111"}
 	storetest.GoesOn(t, s, v, talk, "55555555-5555-4555-8555-555555555555")
 }
+
+// Who said something of answers before there was anything to learn is due.
+//
+// Requirements: OPS-04
+func TestAFileFromBeforeLearningIsLearntFrom(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "db")
+	have, err := migrations.Of(migrations.SQLite)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := openAt(t, path, have[:11])
+	err = old.Write(t.Context(), identity.System(), func(tx store.Tx) error {
+		for _, statement := range storetest.TaughtBefore("1", "x'00'") {
+			if _, err := tx.Exec(statement, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := old.Close(); err != nil {
+		t.Fatal(err)
+	}
+	storetest.IsDue(t, store.New(openAt(t, path, have), store.Options{}))
+}

@@ -1,7 +1,9 @@
 package storetest
 
 import (
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,15 +29,19 @@ func adapter(t testing.TB, s *store.Store) string {
 	return got(s.CreateArtifact(t.Context(), administrator(t, s), a, ""))(t).ID
 }
 
+func used(adapter string) learning.Used {
+	return learning.Used{AdapterID: adapter, Version: 2, Weight: 0.75}
+}
+
 func countedUse(t *testing.T, open Open) {
 	c := newClock()
 	s := open(t, store.Options{Now: c.now}).Store
 	one, other := adapter(t, s), adapter(t, s)
-	need(t, s.UsedAdapters(t.Context(), id.New(), one, other))
+	need(t, s.UsedAdapters(t.Context(), id.New(), used(one), used(other)))
 	c.add(time.Minute)
 	run, at := id.New(), c.now()
 	for range 2 { // the end of a run may be told twice
-		need(t, s.UsedAdapters(t.Context(), run, one, id.New()))
+		need(t, s.UsedAdapters(t.Context(), run, used(one), used(id.New())))
 	}
 	use := got(s.AdapterUse(t.Context(), one))(t)
 	want(t, "runs", use.Count, 2)
@@ -46,16 +52,16 @@ func countedUse(t *testing.T, open Open) {
 
 func averageScore(t *testing.T, open Open) {
 	s := open(t, store.Options{}).Store
-	v, r, used := person(t, s), learning.NewRecorder(s, embed.Hash{}), adapter(t, s)
-	talk, one := answeredWith(t, s, v, used)
-	other, second := answeredWith(t, s, v, used)
+	v, r, with := person(t, s), learning.NewRecorder(s, embed.Hash{}), adapter(t, s)
+	talk, one := answeredWith(t, s, v, with)
+	other, second := answeredWith(t, s, v, with)
 	say := func(conversation, message, signal string) int64 {
 		t.Helper()
 		return got(r.Record(t.Context(), v, learning.Feedback{ConversationID: conversation, MessageID: message, Signal: signal}))(t).ID
 	}
 	score := func(what string, of float64) {
 		t.Helper()
-		if score := got(s.AdapterUse(t.Context(), used))(t).Score; math.Abs(score-of) > 1e-9 {
+		if score := got(s.AdapterUse(t.Context(), with))(t).Score; math.Abs(score-of) > 1e-9 {
 			t.Errorf("%s: the score is %v, want %v", what, score, of)
 		}
 	}
@@ -108,4 +114,30 @@ func answeredWith(t *testing.T, s *store.Store, v identity.Viewer, adapter strin
 	end := answer(a.Run.ID, "So it is.")
 	end.Message.Meta = map[string]any{"adapters": []string{adapter}}
 	return a.ConversationID, closeTurn(t, s, v, end).MessageID
+}
+
+// FollowedRuns proves what is kept of each run that followed an adapter.
+func FollowedRuns(t *testing.T, db store.DB, b Backend) {
+	v, one := person(t, b.Store), adapter(t, b.Store)
+	a, _ := answered(t, b.Store, v, "What?")
+	for _, run := range []string{a.Run.ID, a.Run.ID, id.New()} { // the last is gone
+		need(t, b.Store.UsedAdapters(t.Context(), run, used(one)))
+	}
+	rows := func() (list []string) {
+		need(t, db.Read(t.Context(), v, func(tx store.Tx) error {
+			list = nil
+			return tx.Query(`SELECT run_id, adapter_id, version, weight FROM adapter_run`, nil, func(scan store.Scan) error {
+				var run, adapter string
+				var version int
+				var weight float64
+				err := scan(&run, &adapter, &version, &weight)
+				list = append(list, fmt.Sprint(run, " ", adapter, " ", version, " ", weight))
+				return err
+			})
+		}))
+		return list
+	}
+	want(t, "rows", strings.Join(rows(), "; "), fmt.Sprint(a.Run.ID, " ", one, " 2 0.75"))
+	need(t, b.Store.DeleteConversation(t.Context(), v, a.ConversationID))
+	want(t, "rows of a run that is gone", len(rows()), 0)
 }

@@ -30,6 +30,7 @@ func Isolation(t *testing.T, open Open) {
 	maps.Copy(attempts, o.memoryAttempts(t, b))
 	maps.Copy(attempts, o.pathAttempts(t, b))
 	maps.Copy(attempts, o.patchAttempts(t, b))
+	maps.Copy(attempts, o.learningAttempts(t, b))
 	for name, try := range attempts {
 		t.Run(name, func(t *testing.T) { wantFault(t, try(stranger), fault.NotFound) })
 	}
@@ -43,6 +44,9 @@ func Isolation(t *testing.T, open Open) {
 		want(t, "chunk", got(b.Index.Chunk(t.Context(), owner, chunkID(o.document, 0)))(t).Content, "secret chunk")
 		want(t, "version", got(b.Store.Artifact(t.Context(), owner, o.artifact))(t).Version, 1)
 		want(t, "proposal", got(b.Store.Patch(t.Context(), owner, o.patch.ID))(t).Status, changes.Pending)
+		want(t, "lesson", got(b.Store.ListLessons(t.Context(), owner))(t)[0].Text, "secret")
+		want(t, "situation", got(b.Store.ListClusters(t.Context(), owner, false))(t)[0].Label, "secret")
+		want(t, "event", got(b.Store.Cases(t.Context(), owner, 1))(t)[0].ID, o.event)
 		want(t, "memory", got(b.Store.Artifact(t.Context(), owner, chat.MemoryID(o.turn.ConversationID)))(t).Version, 1)
 	})
 }
@@ -57,6 +61,8 @@ type owned struct {
 	artifact, file, req string
 	patch               changes.Patch
 	recorded            string // a run that has ended
+	cluster, lesson     string
+	event               int64
 }
 
 // Possess gives a new person one of everything that the store's own methods
@@ -66,9 +72,6 @@ func Possess(t testing.TB, b Backend) identity.Viewer {
 	v := person(t, b.Store)
 	o := everything(t, b, v)
 	got(b.Store.ClaimKey(t.Context(), v, key("k", "holder"), time.Hour))(t)
-	got(b.Store.PutPreference(t.Context(), v, learning.Event{
-		ConversationID: o.turn.ConversationID, MessageID: o.turn.MessageID, Signal: "like", Score: 1, Embedding: direction(0),
-	}))(t)
 	need(t, b.Store.AddSource(t.Context(), v, knowledge.Source{ContextID: o.document.ContextID, Path: "files"}))
 	need(t, b.Store.OpenSession(t.Context(), identity.Session{ID: id.New(), UserID: v.UserID, RefreshHash: "h", ExpiresAt: time.Now().Add(time.Hour)}))
 	return v
@@ -92,6 +95,7 @@ func everything(t testing.TB, b Backend, v identity.Viewer) owned {
 	need(t, b.Store.PutFile(t.Context(), v, files.File{Path: o.file}, files.Bounds{}))
 	o.recorded = leave(t, b.Store, v, recorded(pin("secret", 1)))
 	o.propose(t, b, v)
+	o.learn(t, b, v)
 	_, _, err := b.Store.SearchMessages(t.Context(), v, []string{"secret"}, "", 1) // which indexes their words
 	need(t, err)
 	return o
@@ -104,6 +108,19 @@ func (o *owned) propose(t testing.TB, b Backend, v identity.Viewer) {
 	var err error
 	o.patch, _, err = b.Store.CreatePatch(t.Context(), v, proposed(v, c), nil, event(v, "proposed", "secret"))
 	need(t, err)
+}
+
+// learn makes an event, and a situation and a lesson of it.
+func (o *owned) learn(t testing.TB, b Backend, v identity.Viewer) {
+	t.Helper()
+	o.event = got(b.Store.PutPreference(t.Context(), v, learning.Event{
+		ConversationID: o.turn.ConversationID, MessageID: o.turn.MessageID, Signal: "like", Score: 1, Embedding: direction(0),
+	}))(t).ID
+	o.cluster, o.lesson = id.New(), id.New()
+	c := found(o.cluster)
+	c.Label = "secret"
+	need(t, b.Store.PutClustering(t.Context(), v, learning.Clustering{Clusters: []learning.Cluster{c}, Of: map[int64]string{o.event: o.cluster}}))
+	got(b.Store.PutLessons(t.Context(), v, []learning.Lesson{{ID: o.lesson, ClusterID: o.cluster, Text: "secret", MadeBy: learning.ByRule, Sources: []int64{o.event}}}))(t)
 }
 
 type attempt func(v identity.Viewer) error
@@ -218,6 +235,22 @@ func (o owned) patchAttempts(t *testing.T, b Backend) map[string]attempt {
 	}
 }
 
+// learningAttempts are those on what is learnt.
+func (o owned) learningAttempts(t *testing.T, b Backend) map[string]attempt {
+	ctx, s, off := t.Context(), b.Store, learning.LessonOff
+	return map[string]attempt{
+		"Exclude": func(v identity.Viewer) error { return s.Exclude(ctx, v, o.event, true) },
+		"PutCluster": func(v identity.Viewer) error {
+			return s.PutCluster(ctx, v, learning.Cluster{ID: o.cluster, Label: "taken"})
+		},
+		"ClusterCases": func(v identity.Viewer) error { return second(s.ClusterCases(ctx, v, o.cluster, 10)) },
+		"ChangeLesson": func(v identity.Viewer) error {
+			return second(s.ChangeLesson(ctx, v, o.lesson, learning.LessonChange{State: &off}))
+		},
+		"DropLesson": func(v identity.Viewer) error { return s.DropLesson(ctx, v, o.lesson) },
+	}
+}
+
 // setAttempts are those on titles and sets.
 func (o owned) setAttempts(t *testing.T, b Backend) map[string]attempt {
 	ctx, s, title := t.Context(), b.Store, "taken"
@@ -275,6 +308,24 @@ func foreignLists(t *testing.T, b Backend, v identity.Viewer, o owned) {
 	count("spending", len(account.Lines), err)
 	use, err := s.ConversationUse(ctx, v, o.turn.ConversationID)
 	count("use", int(use.Calls), err)
+	cases, err := s.Cases(ctx, v, 10)
+	count("cases", len(cases), err)
+	cases, err = s.Examples(ctx, v, o.event)
+	count("examples", len(cases), err)
+	situations, err := s.ListClusters(ctx, v, false)
+	count("situations", len(situations), err)
+	lessons, err := s.ListLessons(ctx, v)
+	count("lessons", len(lessons), err)
+	lessons, err = s.ReadLessons(ctx, v, o.lesson)
+	count("lessons by id", len(lessons), err)
+	lessons, err = s.PutLessons(ctx, v, []learning.Lesson{{ID: id.New(), Text: "taken", MadeBy: learning.ByRule, Sources: []int64{o.event}}})
+	count("lessons of its event", len(lessons), err)
+	unread, err := s.UnreadEvents(ctx, v)
+	count("unread", unread, err)
+	need(t, s.Situate(ctx, v, map[int64]string{o.event: "taken"}))
+	need(t, s.PutClustering(ctx, v, learning.Clustering{Of: map[int64]string{o.event: ""}}))
+	forgot, err := s.Forget(ctx, v)
+	count("forgotten", forgot, err)
 	_, err = s.Unfinished(ctx, v, -time.Hour)
 	wantFault(t, err, fault.Forbidden)
 }

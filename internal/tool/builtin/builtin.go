@@ -68,6 +68,7 @@ func list(p Parts) []tool.Tool {
 		thinks := p.Model != nil && p.Model.Generative()
 		tools = append(tools, figures{p.Architect, thinks}, rules{p.Architect}, propose{p.Architect})
 	}
+	tools = append(tools, learningTools(p)...)
 	mark(absent, tools)
 	return tools
 }

@@ -50,6 +50,9 @@ type Parts struct {
 	// 0: as many as that.
 	MaxTokens int
 	Architect Architect // reads recorded runs and proposes changes (CFG-13)
+	// Learning makes adapters of their own for people out of what they say of
+	// answers (CLUS-01).
+	Learning Learning
 	// Safety judges answers before anybody sees them (SAFE-01, SAFE-09); nil:
 	// they go out as they are.
 	Safety safety.Holder

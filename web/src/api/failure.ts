@@ -20,8 +20,8 @@ export class Failure extends Error {
     return this.status === 0;
   }
 
-  /** The member of the details that programs read: why, or which field. */
-  detail(name: 'reason' | 'field' | 'ticket'): string {
+  /** The member of the details that programs read: why, which field, or what is in the way. */
+  detail(name: 'reason' | 'field' | 'ticket' | 'run_id'): string {
     const value = (this.details as Record<string, unknown> | null | undefined)?.[name];
     return typeof value === 'string' ? value : '';
   }

@@ -372,6 +372,13 @@ export interface CancelInputBody {
   run_id?: string;
 }
 
+export interface ChangeClusterInputBody {
+  /** one line of at most 300 characters */
+  description?: string;
+  /** one line of 1 to 80 characters */
+  label?: string;
+}
+
 export interface ChangeContextInputBody {
   description?: string;
   name?: string;
@@ -390,6 +397,10 @@ export interface ChangeConversationInputBody {
   workflow_id?: string;
 }
 
+export interface ChangeEventInputBody {
+  excluded: boolean;
+}
+
 export interface ChangeHead {
   applied_version?: number;
   artifact_id: string;
@@ -400,6 +411,18 @@ export interface ChangeHead {
   name: string;
   /** the kind's short word */
   type: string;
+}
+
+export interface ChangeLearningInputBody {
+  by_rule?: boolean;
+  personal?: boolean;
+  shared?: boolean;
+}
+
+export interface ChangeLessonInputBody {
+  state?: 'active' | 'off';
+  /** one line of 1 to 160 characters */
+  text?: string;
 }
 
 export interface ChangePlanInputBody {
@@ -528,6 +551,21 @@ export interface Citation {
   title: string;
 }
 
+export interface Cluster {
+  created_at: string;
+  description: string;
+  id: string;
+  label: string;
+  /** empty: it has none yet */
+  label_by: '' | 'rule' | 'model' | 'person';
+  /** answers I said something of */
+  size: number;
+  status: 'active' | 'retired';
+  /** how well one half of its answers predicts the other */
+  strength: number;
+  updated_at: string;
+}
+
 export interface ConfirmInputBody {
   token: string;
 }
@@ -630,6 +668,12 @@ export interface DecideInputBody {
 export interface DeleteAccountInputBody {
   /** of the account, once more */
   password: string;
+}
+
+export interface Directive {
+  /** length, list or language */
+  kind: string;
+  value: string;
 }
 
 export interface DisableInputBody {
@@ -761,6 +805,23 @@ export interface File {
 export interface FileLimits {
   extensions: string[];
   max_bytes: number;
+}
+
+export interface Followed {
+  adapter_id: string;
+  /** of mine that it told the model, as they read now */
+  lessons: FollowedLesson[];
+  name: string;
+}
+
+export interface FollowedLesson {
+  id: string;
+  text: string;
+}
+
+export interface Forgotten {
+  /** what I had said of answers */
+  events: number;
 }
 
 export interface FoundDocument {
@@ -953,6 +1014,104 @@ export interface InterruptData {
   status?: string;
 }
 
+export interface LearnedAdapter {
+  /** the situation it is of; empty: all answers */
+  cluster_id: string;
+  id: string;
+  /** ids of the lessons it lists */
+  lessons: string[];
+  name: string;
+  /** the change that waits, or was applied last; null: none is kept */
+  patch: LearnedPatch | null;
+  /** draft: it waits for its first change to be decided */
+  status: 'draft' | 'active' | 'disabled';
+  /** persona: of all answers; skill: of one situation */
+  type: string;
+  version: number;
+}
+
+export interface LearnedPatch {
+  /** a rule approved it */
+  by_rule: boolean;
+  id: number;
+  justification: string;
+  /** it waits for me */
+  may_decide: boolean;
+  may_roll_back: boolean;
+  status: 'pending' | 'approved' | 'applied' | 'rejected' | 'invalid' | 'expired' | 'withdrawn' | 'superseded' | 'rolled_back';
+}
+
+export interface LearningEvent {
+  at: string;
+  conversation_id: string;
+  /** I wrote what the answer should have been */
+  corrected: boolean;
+  event_id: number;
+  /** nothing is learnt from it */
+  excluded: boolean;
+  /** of the answer */
+  message_id: string;
+  notes: string;
+  /** the beginning of what I had asked */
+  question: string;
+  signal: 'like' | 'dislike' | 'always' | 'never';
+}
+
+export interface LearningRun {
+  /** when it ended, or began */
+  at: string;
+  run_id: string;
+  status: 'queued' | 'running' | 'waiting' | 'done' | 'failed' | 'cancelled';
+}
+
+export interface LearningSettings {
+  /** what passed its trial is applied at once; else I decide each time */
+  by_rule: boolean;
+  /** my answers may follow what is learnt from me */
+  personal: boolean;
+  /** situations of everybody may be found with what I said */
+  shared: boolean;
+}
+
+export interface LearningStarted {
+  run_id: string;
+}
+
+export interface LearningState {
+  /** of my own, made of what I said */
+  adapters: LearnedAdapter[];
+  /** a language model answers; without one only rules learn */
+  generative: boolean;
+  /** the latest run that learnt from me; null: none */
+  last_run: LearningRun | null;
+  /** oldest first */
+  lessons: Lesson[];
+  /** off: nothing is learnt here */
+  mode: 'off' | 'text';
+  settings: LearningSettings;
+  /** what I said of answers and no run has read yet */
+  waiting: number;
+}
+
+export interface Lesson {
+  /** empty: none yet */
+  adapter_id: string;
+  /** the situation it is of; empty: all answers */
+  cluster_id: string;
+  /** what a program does of it without a language model; null: nothing */
+  directive: Directive | null;
+  /** an adapter of mine that is in use lists it, and it is active */
+  followed: boolean;
+  id: string;
+  made_by: 'rule' | 'model' | 'person';
+  /** what I said that it was read out of, the latest first */
+  sources: LearningEvent[];
+  /** rejected: its trial found that answers get worse with it */
+  state: 'active' | 'off' | 'rejected';
+  strength: number;
+  text: string;
+}
+
 export interface Link {
   expires_at: string;
   url: string;
@@ -1022,12 +1181,19 @@ export interface Me {
   user: User;
 }
 
+export interface MergeClusterInputBody {
+  /** the situation that stays */
+  into: string;
+}
+
 export interface Message {
   content: string;
   content_struct: Content | null;
   created_at: string;
   /** what I think of this answer; null: nothing said, or no answer */
   feedback: Feedback | null;
+  /** the adapters this answer was made with; missing: none, or none that is still there */
+  followed?: Followed[];
   id: string;
   meta: Record<string, unknown>;
   role: 'user' | 'assistant' | 'system' | 'tool';
@@ -1275,6 +1441,12 @@ export interface PageChunk {
   next_cursor: string | null;
 }
 
+export interface PageCluster {
+  data: Cluster[];
+  /** opaque; null on the last page */
+  next_cursor: string | null;
+}
+
 export interface PageContext {
   data: Context[];
   /** opaque; null on the last page */
@@ -1319,6 +1491,12 @@ export interface PageFoundMessage {
 
 export interface PageInterrupt {
   data: Interrupt[];
+  /** opaque; null on the last page */
+  next_cursor: string | null;
+}
+
+export interface PageLearningEvent {
+  data: LearningEvent[];
   /** opaque; null on the last page */
   next_cursor: string | null;
 }
@@ -1813,7 +1991,7 @@ export interface Run {
   id: string;
   /** of a workflow or a tool by itself; told of a single run */
   input?: Record<string, unknown>;
-  kind: 'chat' | 'ingest' | 'tool' | 'graph' | 'patch' | 'architect';
+  kind: 'chat' | 'ingest' | 'tool' | 'graph' | 'patch' | 'architect' | 'cluster';
   /** another person's: what was said, given and found is left out */
   limited?: boolean;
   /** where it stands; missing: it has not begun, or it is over */
@@ -1963,6 +2141,11 @@ export interface SignedUp {
   session_expires_at?: string;
   session_id?: string;
   user?: User;
+}
+
+export interface SplitClusterInputBody {
+  /** of the situation, not all of them */
+  event_ids: number[];
 }
 
 export interface StartOAuthInputBody {
@@ -2371,6 +2554,14 @@ export interface Ops {
     body: BackendEdit;
     data: ModelBackend;
   };
+  /** Name a situation; those of everybody are an administrator's */
+  changeCluster: {
+    path: {
+      id: string;
+    };
+    body: ChangeClusterInputBody;
+    data: Cluster;
+  };
   /** Give a context another name or description */
   changeContext: {
     path: {
@@ -2394,6 +2585,27 @@ export interface Ops {
     };
     body: ChangeSetInputBody;
     data: OneDocumentSet;
+  };
+  /** Change what may be learnt */
+  changeLearning: {
+    body: ChangeLearningInputBody;
+    data: LearningState;
+  };
+  /** Leave something I said of an answer out of what is learnt, or take it in again */
+  changeLearningEvent: {
+    path: {
+      id: number;
+    };
+    body: ChangeEventInputBody;
+    data: Nothing;
+  };
+  /** Reword a lesson, or switch it off or on */
+  changeLesson: {
+    path: {
+      id: string;
+    };
+    body: ChangeLessonInputBody;
+    data: Lesson;
   };
   /** Change the password, and end the other sessions */
   changePassword: {
@@ -2497,6 +2709,13 @@ export interface Ops {
     body: DeleteAccountInputBody;
     data: Nothing;
   };
+  /** Retire a situation; it is not found again */
+  deleteCluster: {
+    path: {
+      id: string;
+    };
+    data: Nothing;
+  };
   /** Delete a context with its documents; files stay */
   deleteContext: {
     path: {
@@ -2529,6 +2748,13 @@ export interface Ops {
   deleteFile: {
     query: {
       path: string;
+    };
+    data: Nothing;
+  };
+  /** Remove a lesson; one that is to stay away is switched off instead */
+  deleteLesson: {
+    path: {
+      id: string;
     };
     data: Nothing;
   };
@@ -2590,6 +2816,10 @@ export interface Ops {
   fileLimits: {
     data: Allowance;
   };
+  /** Remove everything that is learnt from me, with all I said of answers */
+  forgetLearnt: {
+    data: Forgotten;
+  };
   /** Whether the server and what it stands on answer */
   health: {
     data: Report;
@@ -2603,6 +2833,14 @@ export interface Ops {
       tz?: string;
     };
     data: Insights;
+  };
+  /** Learn now from what I said of answers */
+  learnNow: {
+    data: LearningStarted;
+  };
+  /** What is learnt from what I say of answers, and what my answers follow of it */
+  learning: {
+    data: LearningState;
   };
   /** A signed link to download a document's file, for ten minutes and no longer than the session */
   linkDocument: {
@@ -2653,6 +2891,20 @@ export interface Ops {
       limit?: number;
     };
     data: PageChunk;
+  };
+  /** What I said of answers in a situation, the latest first */
+  listClusterEvents: {
+    path: {
+      id: string;
+    };
+    data: PageLearningEvent;
+  };
+  /** The situations I come back to, or those of everybody; the largest first */
+  listClusters: {
+    query: {
+      scope?: 'mine' | 'global';
+    };
+    data: PageCluster;
   };
   /** The contexts I may use */
   listContexts: {
@@ -2760,7 +3012,7 @@ export interface Ops {
       artifact_id?: string;
       /** next_cursor of the page before */
       cursor?: string;
-      kind?: 'chat' | 'ingest' | 'tool' | 'graph' | 'patch' | 'architect';
+      kind?: 'chat' | 'ingest' | 'tool' | 'graph' | 'patch' | 'architect' | 'cluster';
       limit?: number;
       status?: 'queued' | 'running' | 'waiting' | 'done' | 'failed' | 'cancelled';
     };
@@ -2808,6 +3060,14 @@ export interface Ops {
   /** Who is signed in */
   me: {
     data: Me;
+  };
+  /** Make one situation of two */
+  mergeCluster: {
+    path: {
+      id: string;
+    };
+    body: MergeClusterInputBody;
+    data: Cluster;
   };
   /** Whether sign-ins of this account need a second factor */
   mfa: {
@@ -3021,6 +3281,14 @@ export interface Ops {
     body: SignUpInputBody;
     data: SignedUp;
   };
+  /** Say which answers of a situation belong to another; the next run finds it */
+  splitCluster: {
+    path: {
+      id: string;
+    };
+    body: SplitClusterInputBody;
+    data: Cluster;
+  };
   /** Begin to sign in elsewhere; in a session, to link the provider to the account */
   startOAuth: {
     path: {
@@ -3112,9 +3380,13 @@ export const places: Record<keyof Ops, readonly [method: string, path: string]> 
   branchConversation: ['POST', '/v1/conversations/{id}/branch'],
   cancelChat: ['POST', '/v1/chat/cancel'],
   changeBackend: ['PATCH', '/v1/backends/{name}'],
+  changeCluster: ['PATCH', '/v1/clusters/{id}'],
   changeContext: ['PATCH', '/v1/contexts/{id}'],
   changeConversation: ['PATCH', '/v1/conversations/{id}'],
   changeDocumentSet: ['PATCH', '/v1/document-sets/{id}'],
+  changeLearning: ['PATCH', '/v1/learning'],
+  changeLearningEvent: ['PATCH', '/v1/learning/events/{id}'],
+  changeLesson: ['PATCH', '/v1/learning/lessons/{id}'],
   changePassword: ['POST', '/v1/auth/password'],
   changePlan: ['PATCH', '/v1/plans/{name}'],
   changeSettings: ['PATCH', '/v1/settings'],
@@ -3132,11 +3404,13 @@ export const places: Record<keyof Ops, readonly [method: string, path: string]> 
   decidePatch: ['POST', '/v1/config/patches/{id}/decide'],
   defaultBackend: ['POST', '/v1/backends/{name}/default'],
   deleteAccount: ['DELETE', '/v1/auth/me'],
+  deleteCluster: ['DELETE', '/v1/clusters/{id}'],
   deleteContext: ['DELETE', '/v1/contexts/{id}'],
   deleteConversation: ['DELETE', '/v1/conversations/{id}'],
   deleteDocument: ['DELETE', '/v1/documents/{id}'],
   deleteDocumentSet: ['DELETE', '/v1/document-sets/{id}'],
   deleteFile: ['DELETE', '/v1/files'],
+  deleteLesson: ['DELETE', '/v1/learning/lessons/{id}'],
   deletePreference: ['DELETE', '/v1/preferences/{id}'],
   disableMFA: ['POST', '/v1/auth/mfa/disable'],
   document: ['GET', '/v1/documents/{id}'],
@@ -3146,14 +3420,19 @@ export const places: Record<keyof Ops, readonly [method: string, path: string]> 
   endOtherSessions: ['DELETE', '/v1/auth/sessions'],
   endSession: ['DELETE', '/v1/auth/sessions/{id}'],
   fileLimits: ['GET', '/v1/files/limits'],
+  forgetLearnt: ['POST', '/v1/learning/forget'],
   health: ['GET', '/healthz'],
   insights: ['GET', '/v1/insights'],
+  learnNow: ['POST', '/v1/learning/run'],
+  learning: ['GET', '/v1/learning'],
   linkDocument: ['POST', '/v1/documents/{id}/link'],
   linkFile: ['POST', '/v1/files/link'],
   links: ['GET', '/v1/auth/links'],
   listArtifacts: ['GET', '/v1/artifacts'],
   listAudit: ['GET', '/v1/audit'],
   listChunks: ['GET', '/v1/contexts/{id}/chunks'],
+  listClusterEvents: ['GET', '/v1/clusters/{id}/events'],
+  listClusters: ['GET', '/v1/clusters'],
   listContexts: ['GET', '/v1/contexts'],
   listConversations: ['GET', '/v1/conversations'],
   listDocumentSets: ['GET', '/v1/document-sets'],
@@ -3170,6 +3449,7 @@ export const places: Record<keyof Ops, readonly [method: string, path: string]> 
   logIn: ['POST', '/v1/auth/login'],
   logOut: ['POST', '/v1/auth/logout'],
   me: ['GET', '/v1/auth/me'],
+  mergeCluster: ['POST', '/v1/clusters/{id}/merge'],
   mfa: ['GET', '/v1/auth/mfa'],
   oauthProviders: ['GET', '/v1/auth/oauth'],
   passage: ['GET', '/v1/documents/{id}/text'],
@@ -3201,6 +3481,7 @@ export const places: Record<keyof Ops, readonly [method: string, path: string]> 
   showVersion: ['POST', '/v1/conversations/{id}/version'],
   signOutUser: ['DELETE', '/v1/users/{id}/sessions'],
   signUp: ['POST', '/v1/auth/signup'],
+  splitCluster: ['POST', '/v1/clusters/{id}/split'],
   startOAuth: ['POST', '/v1/auth/oauth/{provider}/start'],
   testBackend: ['POST', '/v1/backends/{name}/test'],
   tryPatch: ['POST', '/v1/config/patches/try'],

@@ -1,3 +1,4 @@
+import { lazy, Suspense } from 'react';
 import { Link } from 'wouter';
 import { useRun, useUIConfig } from '../api/queries.ts';
 import type { Run, UIConfig } from '../api/types.ts';
@@ -10,6 +11,9 @@ import { ConfidenceMark, SpentMark } from './AnswerMarks.tsx';
 import { tracedSteps } from './past.ts';
 import { stepsOf, type RailItem, type RunState } from './run.ts';
 import { confidenceOf, type Turn } from './thread.ts';
+
+// Few answers followed something that was learnt.
+const Followed = lazy(() => import('../learning/Followed.tsx'));
 
 interface Props {
   turn: Turn;
@@ -32,6 +36,7 @@ export function TurnFoot({ turn, live, seen, text, items }: Props) {
   const time = asked ? null : elapsed(run.data); // a person's time to think is not the run's
   const confidence = text ? confidenceOf(live?.done?.data ?? turn.answer?.meta?.data) : null;
   const link = temporalLink(run.data, config.data);
+  const lessons = (turn.answer?.followed ?? []).flatMap((one) => one.lessons);
   const facts = [
     steps > 0 ? words.steps(steps) : '',
     tools > 0 ? words.tools(tools) : '',
@@ -57,6 +62,11 @@ export function TurnFoot({ turn, live, seen, text, items }: Props) {
       )}
       <AnswerActions turn={turn} text={text} />
       <Feedback turn={turn} live={live} />
+      {lessons.length > 0 && (
+        <Suspense fallback={null}>
+          <Followed lessons={lessons} />
+        </Suspense>
+      )}
     </footer>
   );
 }

@@ -124,8 +124,17 @@ export function Make({ title, act, open, onMake, children }: MakeProps) {
   );
 }
 
+interface RetitleProps {
+  value: string;
+  label: string;
+  /** The longest title, in characters. */
+  most?: number;
+  onSave(title: string): Promise<unknown>;
+  onClose(): void;
+}
+
 /** A title that becomes a field when it is to be another one. Esc leaves it as it is. */
-export function Retitle({ value, label, onSave, onClose }: { value: string; label: string; onSave(title: string): Promise<unknown>; onClose(): void }) {
+export function Retitle({ value, label, most = 200, onSave, onClose }: RetitleProps) {
   const words = useWords();
   const attempt = useAttempt();
   const [title, setTitle] = useState(value);
@@ -145,7 +154,7 @@ export function Retitle({ value, label, onSave, onClose }: { value: string; labe
         onClose();
       }}
     >
-      <input aria-label={label} value={title} maxLength={200} required autoFocus onChange={(event) => setTitle(event.target.value)} />
+      <input aria-label={label} value={title} maxLength={most} required autoFocus onChange={(event) => setTitle(event.target.value)} />
       <button type="submit" disabled={attempt.busy}>
         {words.save}
       </button>

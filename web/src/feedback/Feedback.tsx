@@ -1,12 +1,17 @@
-import { useContext, useRef, useState } from 'react';
+import { lazy, Suspense, useContext, useEffect, useRef, useState } from 'react';
 import type { RunState } from '../chat/run.ts';
 import { ChangeContext } from '../chat/change.ts';
 import type { Turn } from '../chat/thread.ts';
+import { session } from '../api/session.ts';
 import { useWords } from '../i18n/index.ts';
+import { readItem, writeItem } from '../lib/storage.ts';
 import { NoteForm } from './NoteForm.tsx';
 import { learnable } from './read.ts';
 import { removeFeedback, useStanding, type Target } from './state.ts';
 import { Thumbs } from './Thumbs.tsx';
+
+const FirstThumb = lazy(() => import('../learning/FirstThumb.tsx'));
+const toldKey = 'liminal.learning'; // who was told last on this browser that it learns
 
 /** What the person thinks of an answer: one press, a way back, and a note if they like. */
 export function Feedback({ turn, live }: { turn: Turn; live: RunState | null }) {
@@ -23,6 +28,13 @@ function Said({ target, stored }: { target: Target; stored: NonNullable<Turn['an
   const noteButton = useRef<HTMLButtonElement>(null);
   const row = useRef<HTMLSpanElement>(null);
   const { feedback, busy, undo, problem } = useStanding(target.message, stored);
+  const [first, setFirst] = useState(false);
+  useEffect(() => {
+    const person = session.get().user?.id ?? '';
+    if (!undo || readItem('local', toldKey) === person) return;
+    writeItem('local', toldKey, person);
+    setFirst(true);
+  }, [undo]);
   const undoing = (undo || held) && feedback !== null && !busy && !writing;
 
   function close() {
@@ -62,6 +74,11 @@ function Said({ target, stored }: { target: Target; stored: NonNullable<Turn['an
           </button>
         )}
       </span>
+      {first && feedback && (
+        <Suspense fallback={null}>
+          <FirstThumb />
+        </Suspense>
+      )}
       {problem && (
         <p className="feedback-problem" role="alert">
           {words.feedbackFailed} {problem}

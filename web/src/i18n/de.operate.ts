@@ -1,8 +1,8 @@
-import { usage } from './de.usage.ts';
 import type { OperateWords } from './en.operate.ts';
 
 export const operate: OperateWords = {
-  ...usage,
+  usage: 'Nutzung',
+  asTable: 'Tabelle',
   backends: 'Modelle',
   operateParts: 'Betrieb',
   decisions: 'Entscheidungen',
@@ -252,7 +252,7 @@ export const operate: OperateWords = {
   inTemporalTitle: 'Den Workflow dazu in der Temporal-Oberfläche öffnen',
 
   runKind: (kind) =>
-    ({ chat: 'Chat', ingest: 'Dokument', tool: 'Werkzeug', graph: 'Ablauf', patch: 'Patch', architect: 'Architekt' })[kind] ?? kind,
+    ({ chat: 'Chat', ingest: 'Dokument', tool: 'Werkzeug', graph: 'Ablauf', patch: 'Patch', architect: 'Architekt', cluster: 'Lernen', learn: 'Lernen' })[kind] ?? kind,
   runStatus: (status) =>
     ({ queued: 'steht an', running: 'läuft', waiting: 'wartet auf einen Menschen', done: 'fertig', failed: 'gescheitert', cancelled: 'abgebrochen', unknown: 'nicht vorherzusagen' })[status] ?? status,
   kindLabel: 'Art',

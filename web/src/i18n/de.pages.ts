@@ -72,6 +72,8 @@ export const dePages: typeof enPages = {
   workflowList: 'Aus der Liste wählen',
 
   settings: 'Einstellungen',
+  settingsGeneral: 'Allgemein',
+  learning: 'Lernen',
   settingsSession: 'Sitzung',
   settingsUser: 'Benutzerkennung',
   settingsRole: 'Rolle',

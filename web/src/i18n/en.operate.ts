@@ -1,10 +1,10 @@
 // The words of Operate: decisions, patches, runs.
 
 import type { Act, PatchStage, PatchStatus } from '../api/types.ts';
-import { usage } from './en.usage.ts';
 
 export const operate = {
-  ...usage,
+  usage: 'Usage',
+  asTable: 'Table',
   backends: 'Models',
   operateParts: 'Operate',
   decisions: 'Decisions',
@@ -253,7 +253,7 @@ export const operate = {
 
   // Runs
   runKind: (kind: string) =>
-    ({ chat: 'chat', ingest: 'document', tool: 'tool', graph: 'workflow', patch: 'patch', architect: 'architect' })[kind] ?? kind,
+    ({ chat: 'chat', ingest: 'document', tool: 'tool', graph: 'workflow', patch: 'patch', architect: 'architect', cluster: 'learning', learn: 'learning' })[kind] ?? kind,
   runStatus: (status: string) =>
     ({ queued: 'queued', running: 'running', waiting: 'waits for a person', done: 'done', failed: 'failed', cancelled: 'cancelled', unknown: 'cannot be told' })[status] ?? status,
   kindLabel: 'Kind',

@@ -77,6 +77,8 @@ export const enPages = {
 
   // Settings
   settings: 'Settings',
+  settingsGeneral: 'General',
+  learning: 'Learning',
   settingsSession: 'Session',
   settingsUser: 'User id',
   settingsRole: 'Role',

@@ -11,12 +11,14 @@ import { Loading, Pills } from './parts.tsx';
 import { Answers, Durations, Spending, TurnsADay } from './UsagePlots.tsx';
 import { dayOf, Tiles } from './UsageTiles.tsx';
 import { Questions, Spenders } from './UsageTables.tsx';
+import { useUsageWords } from './usageWords.ts';
 
 const spans: Span[] = [7, 28, 90];
 
 /** How the place was used: what was asked, how long answers took, what it cost. */
 export default function UsagePage() {
-  const words = useWords();
+  const shell = useWords();
+  const words = useUsageWords();
   const [, go] = useLocation();
   const given = Number(new URLSearchParams(useSearch()).get('days'));
   const span = spans.find((one) => one === given) ?? 7;
@@ -24,7 +26,7 @@ export default function UsagePage() {
   return (
     <>
       <header className="list-head">
-        <h1>{words.usage}</h1>
+        <h1>{shell.usage}</h1>
         <Pills
           label={words.usageSpan}
           options={spans.map((one) => [String(one), words.usageDays(one)] as const)}
@@ -38,7 +40,7 @@ export default function UsagePage() {
             {sentence(insights.error)}
           </p>
           <button type="button" onClick={() => void insights.refetch()}>
-            {words.tryAgain}
+            {shell.tryAgain}
           </button>
         </div>
       )}
@@ -49,7 +51,7 @@ export default function UsagePage() {
 }
 
 function Told({ insights, stale }: { insights: Insights; stale: boolean }) {
-  const words = useWords();
+  const words = useUsageWords();
   const locale = useStore(language);
   const first = insights.days[0];
   return (

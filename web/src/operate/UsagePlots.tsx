@@ -1,18 +1,19 @@
 import type { Insights } from '../api/insights.ts';
-import { language, useWords } from '../i18n/index.ts';
+import { language } from '../i18n/index.ts';
 import { count, duration, money } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';
 import { Bars } from '../plot/Bars.tsx';
 import { Lines } from '../plot/Lines.tsx';
 import { openOf } from './figures.ts';
 import { dayOf, short } from './UsageTiles.tsx';
+import { useUsageWords } from './usageWords.ts';
 
 interface Props {
   insights: Insights;
 }
 
 export function TurnsADay({ insights }: Props) {
-  const words = useWords();
+  const words = useUsageWords();
   const locale = useStore(language);
   const days = insights.days;
   const most = days.reduce((best, day) => (day.turns > best.turns ? day : best), days[0]!);
@@ -39,7 +40,7 @@ export function TurnsADay({ insights }: Props) {
 }
 
 export function Durations({ insights }: Props) {
-  const words = useWords();
+  const words = useUsageWords();
   const locale = useStore(language);
   const days = insights.days;
   const write = (value: number) => (value === 0 ? '0' : duration(value, locale));
@@ -65,7 +66,7 @@ export function Durations({ insights }: Props) {
 
 /** How many answers took how long. */
 export function Answers({ insights }: Props) {
-  const words = useWords();
+  const words = useUsageWords();
   const locale = useStore(language);
   const write = (value: number) => count(value, locale);
   const bounds = insights.buckets.map((bucket) => bucket.under_ms);
@@ -88,7 +89,7 @@ export function Answers({ insights }: Props) {
 
 /** What a day cost; where nothing has a price, how many tokens it used. */
 export function Spending({ insights }: Props) {
-  const words = useWords();
+  const words = useUsageWords();
   const locale = useStore(language);
   const priced = insights.used.cost_usd > 0;
   const write = (value: number) => (priced ? money(value, locale) : short(value, locale));

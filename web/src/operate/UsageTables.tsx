@@ -1,14 +1,15 @@
 import type { Insights } from '../api/insights.ts';
-import { language, useWords } from '../i18n/index.ts';
+import { language } from '../i18n/index.ts';
 import { count, money } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';
 import { Table } from '../plot/Plot.tsx';
 import { Card } from './parts.tsx';
 import { short } from './UsageTiles.tsx';
+import { useUsageWords } from './usageWords.ts';
 
 /** What each model and each person used. */
 export function Spenders({ insights }: { insights: Insights }) {
-  const words = useWords();
+  const words = useUsageWords();
   const locale = useStore(language);
   const people = insights.users.map((one) => [one.user.name, count(one.turns, locale), short(one.tokens_used, locale), money(one.cost_usd, locale)]);
   const { others } = insights;
@@ -37,7 +38,7 @@ export function Spenders({ insights }: { insights: Insights }) {
 
 /** What was asked most, as far as that may be told. */
 export function Questions({ insights }: { insights: Insights }) {
-  const words = useWords();
+  const words = useUsageWords();
   const asked = insights.questions;
   return (
     <Card title={words.usageQuestions} className="usage-questions">

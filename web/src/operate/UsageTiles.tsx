@@ -1,13 +1,14 @@
 import type { ReactNode } from 'react';
 import type { Insights } from '../api/insights.ts';
-import { language, useWords, type Language } from '../i18n/index.ts';
+import { language, type Language } from '../i18n/index.ts';
 import { count, duration, money, regional } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';
 import { markOf, written } from './figures.ts';
+import { useUsageWords } from './usageWords.ts';
 
 /** The figures of all days together. A rate of nothing is a dash. */
 export function Tiles({ insights }: { insights: Insights }) {
-  const words = useWords();
+  const words = useUsageWords();
   const locale = useStore(language);
   const { times, used } = insights;
   const rate = (value: number | null) => (value === null ? '–' : written(value, 'share', locale));
@@ -45,7 +46,7 @@ interface TileProps {
 }
 
 function Tile({ name, value, mark, children }: TileProps) {
-  const words = useWords();
+  const words = useUsageWords();
   return (
     <div className="tile">
       <dt>{name}</dt>

@@ -1,4 +1,6 @@
 import '../styles/pages.ts';
+import { lazy, Suspense } from 'react';
+import { Link, useRoute } from 'wouter';
 import { SecuritySections } from '../account/SecuritySections.tsx';
 import { currentSession, session } from '../api/session.ts';
 import { useWords } from '../i18n/index.ts';
@@ -12,28 +14,52 @@ import { Drafts } from './Drafts.tsx';
 import { Notices } from './Notices.tsx';
 import { Uploads } from './Uploads.tsx';
 
-/** Settings: who is signed in, how things look, what is kept here (UI-14). */
+const LearningPage = lazy(() => import('../learning/LearningPage.tsx'));
+
+/** Settings: who is signed in, how things look, what is kept here (UI-14); and beside them what is learnt of a person. */
 export default function SettingsPage() {
   const words = useWords();
+  const [learning] = useRoute('/settings/learning');
   return (
     <div className="pages-body settings">
       <header className="page-head">
-        <h1>{words.settings}</h1>
+        <h1>{learning ? words.learning : words.settings}</h1>
+        <nav className="pills pill-row" aria-label={words.settings}>
+          <Link href="/settings" aria-current={learning ? undefined : 'page'}>
+            {words.settingsGeneral}
+          </Link>
+          <Link href="/settings/learning" aria-current={learning ? 'page' : undefined}>
+            {words.learning}
+          </Link>
+        </nav>
       </header>
-      <div className="sides">
-        <div className="stack">
-          <SessionCard />
-          <Looks />
-          <Card title={words.settingsSafety}>
-            <SecuritySections />
-          </Card>
-        </div>
-        <div className="stack">
-          <Notices />
-          <Drafts />
-          <Uploads />
-          <About />
-        </div>
+      {learning ? (
+        <Suspense fallback={<p className="hint opening">{words.loadingPage}</p>}>
+          <LearningPage />
+        </Suspense>
+      ) : (
+        <General />
+      )}
+    </div>
+  );
+}
+
+function General() {
+  const words = useWords();
+  return (
+    <div className="sides">
+      <div className="stack">
+        <SessionCard />
+        <Looks />
+        <Card title={words.settingsSafety}>
+          <SecuritySections />
+        </Card>
+      </div>
+      <div className="stack">
+        <Notices />
+        <Drafts />
+        <Uploads />
+        <About />
       </div>
     </div>
   );

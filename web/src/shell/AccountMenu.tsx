@@ -34,6 +34,9 @@ export function AccountMenu() {
         <Link href="/settings" className="button" onClick={() => menu.current?.hidePopover()}>
           {words.settings}
         </Link>
+        <Link href="/settings/learning" className="button" onClick={() => menu.current?.hidePopover()}>
+          {words.learning}
+        </Link>
         <button
           type="button"
           onClick={() => {

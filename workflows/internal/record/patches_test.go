@@ -3,6 +3,7 @@ package record
 import (
 	"context"
 	"strings"
+	"sync"
 	"testing"
 
 	"liminal/activities/activitiestest"
@@ -148,5 +149,72 @@ func TestTheArchitectsRun(t *testing.T) {
 	s.freeze("architect", row.WorkflowID, "")
 	if n := w.Count("propose"); n != 2 {
 		t.Errorf("two proposals made %d calls", n)
+	}
+}
+
+// learner is a world with the graphs that learn, each of a step or two.
+func learner() *activitiestest.World {
+	w := activitiestest.New(oneModel).Tool("step", ingest, func(_ context.Context, c *tool.Call) (map[string]any, error) {
+		return map[string]any{"answer": c.Node, "subjects": []any{"", "c1"}}, nil
+	}).Tool("llm", model, echo)
+	w.Workflows["learn.cluster"] = `{"kind":"workflow.chat","entrypoint":"look","nodes":[
+		{"id":"look","type":"tool_call","tool":"step","outputs":["subjects"],"next":"all"},
+		{"id":"all","type":"map","over":"${vars.subjects}","as":"subject","body":"learn","concurrency":1,"outputs":["learn"],"next":"record"},
+		{"id":"learn","type":"workflow","workflow":"learn.text","inputs":{"cluster_id":"${subject}"}},
+		{"id":"record","type":"tool_call","tool":"step","next":"end"},
+		{"id":"end","type":"end","response":""}]}`
+	w.Workflows["learn.text"] = `{"kind":"workflow.chat","entrypoint":"derive","nodes":[
+		{"id":"derive","type":"tool_call","tool":"llm","inputs":{"cluster_id":"${input.cluster_id}"},"next":"propose"},
+		{"id":"propose","type":"tool_call","tool":"step","next":"end"},
+		{"id":"end","type":"end","response":""}]}`
+	return w
+}
+
+// Requirements: PLAT-11 (situations and lessons)
+func TestARunThatLearns(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, learner())
+	in := s.world.House(run.KindCluster, map[string]any{})
+	row := s.row(in.RunID)
+	row.UserID = activitiestest.Viewer.UserID
+	s.engine.Launch(t.Context(), row)
+	s.closed(row.WorkflowID)
+	s.until(row.ID, run.Done)
+	s.freeze("cluster", row.WorkflowID, "")
+	s.freeze("learn", "graph:"+row.ID+"/learn#1[1]", "")
+	if s.world.Count("derive") != 2 || s.world.Count("propose") != 2 || s.world.Count("record") != 1 {
+		t.Errorf("the calls were %d of derive, %d of propose, %d of record", s.world.Count("derive"), s.world.Count("propose"), s.world.Count("record"))
+	}
+}
+
+// The worker is gone in the middle of a child; what was done before is not done
+// again, and what was under way is.
+//
+// Requirements: PLAT-11 (situations and lessons)
+func TestARunThatLearnsGoesOnAfterItsWorkerIsGone(t *testing.T) {
+	t.Parallel()
+	w := learner()
+	var first sync.Once
+	reached := make(chan struct{})
+	w.Tool("llm", model, func(ctx context.Context, c *tool.Call) (map[string]any, error) {
+		hangs := false
+		first.Do(func() { hangs = true })
+		if hangs {
+			close(reached)
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		return echo(ctx, c)
+	})
+	s := newStage(t, w)
+	row := s.row(s.world.House(run.KindCluster, map[string]any{}).RunID)
+	s.engine.Launch(t.Context(), row)
+	<-reached
+	s.stop()
+	s.work()
+	s.closed(row.WorkflowID)
+	s.until(row.ID, run.Done)
+	if s.world.Count("look") != 1 || s.world.Count("derive") != 3 || s.world.Count("propose") != 2 || s.world.Count("record") != 1 {
+		t.Errorf("the calls were %d of look, %d of derive, %d of propose, %d of record", s.world.Count("look"), s.world.Count("derive"), s.world.Count("propose"), s.world.Count("record"))
 	}
 }

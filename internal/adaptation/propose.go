@@ -1,0 +1,350 @@
+package adaptation
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"liminal/artifacts"
+	"liminal/internal/changes"
+	"liminal/internal/fault"
+	"liminal/internal/identity"
+	"liminal/internal/learning"
+	"liminal/internal/learning/lesson"
+	"liminal/internal/run"
+)
+
+// Gated is what a gate found; the zero one: there was none.
+type Gated struct {
+	Outcome string  `json:"outcome"` // rule, person or none; empty: there was no trial
+	Better  int     `json:"better"`
+	Worse   int     `json:"worse"`
+	Alike   int     `json:"alike"`
+	P       float64 `json:"p"` // probability that answers are better
+	Held    int     `json:"held"`
+}
+
+// Judge is what a gate makes of the scores of held-out events.
+func (s *Steps) Judge(ctx context.Context, v identity.Viewer, scores []lesson.Scored, seed uint64) (Gated, error) {
+	p, _, err := s.Policy(ctx, v)
+	if err != nil {
+		return Gated{}, err
+	}
+	if len(scores) < p.Gate.Least {
+		return Gated{Held: len(scores)}, nil
+	}
+	verdict := lesson.JudgeScores(scores, seed)
+	t := Gated{
+		Outcome: string(verdict.Outcome), Better: verdict.Better, Worse: verdict.Worse, Alike: verdict.Alike, P: verdict.P, Held: len(scores),
+	}
+	if verdict.Outcome != lesson.OutcomeNone { // how sure is sure, the policy says
+		t.Outcome = string(lesson.OutcomePerson)
+		if verdict.P >= p.Gate.Sure {
+			t.Outcome = string(lesson.OutcomeRule)
+		}
+	}
+	return t, nil
+}
+
+// Reject marks the lessons of ids that the adapter does not follow yet as ones
+// answers got worse with.
+func (s *Steps) Reject(ctx context.Context, v identity.Viewer, clusterID string, ids []string) (int, error) {
+	a, err := s.adapterOf(ctx, v, clusterID)
+	if err != nil {
+		return 0, err
+	}
+	list, err := s.o.Store.ReadLessons(ctx, v, ids...)
+	if err != nil {
+		return 0, err
+	}
+	followed := map[string]bool{}
+	if a.usable() {
+		for _, id := range a.Lessons {
+			followed[id] = true
+		}
+	}
+	var rejected []learning.Lesson
+	for _, l := range list {
+		if !followed[l.ID] && l.MadeBy != learning.ByPerson {
+			l.State = learning.LessonRejected
+			rejected = append(rejected, l)
+		}
+	}
+	if len(rejected) == 0 {
+		return 0, nil
+	}
+	stored, err := s.o.Store.PutLessons(ctx, v, rejected)
+	return len(stored), err
+}
+
+// Proposed is where a proposal stands.
+type Proposed struct {
+	Patch  int64  `json:"patch"`  // 0: nothing is to be changed
+	Status string `json:"status"` // of the patch; "none" without one
+	Wait   bool   `json:"-"`      // a rule moves it on, and its workflow is on its way: come again
+}
+
+// none is a proposal of nothing.
+var none = Proposed{Status: "none"}
+
+// Propose hands in that the adapter of a situation, or of all answers, follows
+// lessons, and moves that on as far as a rule may. It may be called again: what
+// was handed in is found and not handed in twice. runID is the run it is done
+// in, which must be the house's own.
+func (s *Steps) Propose(ctx context.Context, v identity.Viewer, runID, clusterID string, ids []string, t Gated) (Proposed, error) {
+	if err := s.houses(ctx, v, runID); err != nil {
+		return none, err
+	}
+	a, err := s.adapterOf(ctx, v, clusterID)
+	if err != nil {
+		return none, err
+	}
+	list, err := s.o.Store.ReadLessons(ctx, v, ids...)
+	if err != nil {
+		return none, err
+	}
+	if !a.usable() && len(list) == 0 && clusterID == "" || a.document.Status == statusDisabled {
+		return none, nil // its person, or a rule, does without it
+	}
+	want, err := s.documentOf(ctx, v, clusterID, a, list)
+	if err != nil {
+		return none, err
+	}
+	p, err := s.handIn(ctx, v, clusterID, a, want, s.because(list, a, t))
+	if err != nil || p.ID == 0 {
+		return none, err
+	}
+	if err := s.belong(ctx, v, p.Changes[0].ArtifactID, list); err != nil {
+		return none, err
+	}
+	return s.moveOn(ctx, v, p, t)
+}
+
+// houses refuses what is called by hand, or by a graph of the person's: what a
+// gate found could be made up.
+func (s *Steps) houses(ctx context.Context, v identity.Viewer, runID string) error {
+	if s.o.Runs == nil {
+		return nil
+	}
+	r, err := s.o.Runs.Run(ctx, v, runID)
+	if err != nil {
+		return err
+	}
+	if r.Kind != run.KindCluster {
+		return fault.New(fault.Forbidden, "Only the run that learns proposes what was learnt. Start one at POST /v1/learning/run.")
+	}
+	return nil
+}
+
+// documentOf is the adapter as it is to be.
+func (s *Steps) documentOf(ctx context.Context, v identity.Viewer, clusterID string, a adapter, list []learning.Lesson) (document, error) {
+	want := document{Kind: artifacts.KindAdapter, Mode: "hybrid", Scope: "per-user", Type: "persona", UserID: v.UserID}
+	if a.ID != "" {
+		want = a.document
+		want.Status = ""
+	}
+	if clusterID != "" && a.ID == "" {
+		c, err := s.clusterOf(ctx, v, clusterID)
+		if err != nil {
+			return want, err
+		}
+		p, _, err := s.Policy(ctx, v)
+		if err != nil {
+			return want, err
+		}
+		want = skillOf(v, c, p.Skills)
+	}
+	want.Lessons = nil
+	for _, l := range list {
+		want.Lessons = append(want.Lessons, l.ID)
+	}
+	if clusterID == "" {
+		return want, nil
+	}
+	return want, s.exemplify(ctx, v, clusterID, &want)
+}
+
+// handIn proposes what makes the adapter what it is to be; the zero Patch where
+// it is that already. One that waits for the same is taken for it, and one that
+// waits for something else is withdrawn.
+func (s *Steps) handIn(ctx context.Context, v identity.Viewer, clusterID string, a adapter, want document, why string) (changes.Patch, error) {
+	proposal := changes.Proposal{Justification: why}
+	if a.ID == "" || a.IsDraft() {
+		doc, err := json.Marshal(want)
+		if err != nil {
+			return changes.Patch{}, err
+		}
+		proposal.Changes = []changes.ProposedChange{{Create: &artifacts.Draft{
+			Type: artifacts.KindAdapter, Name: nameOf(clusterID), Description: line(want.described(), 400), Schema: doc, By: "llm", Note: why,
+		}}}
+	} else {
+		ops, err := operations(a.document, want)
+		if err != nil || ops == nil {
+			return changes.Patch{}, err
+		}
+		proposal.ArtifactID, proposal.Patch = a.ID, ops
+	}
+	if a.ID != "" {
+		open, err := s.open(ctx, v, a, want)
+		if err != nil || open.ID != 0 {
+			return open, err
+		}
+	}
+	return s.o.Desk.ProposeLearned(ctx, v, proposal)
+}
+
+// open is the patch of an adapter that waits for the same; others that wait are
+// withdrawn.
+func (s *Steps) open(ctx context.Context, v identity.Viewer, a adapter, want document) (changes.Patch, error) {
+	list, _, err := s.o.Desk.List(ctx, v, changes.Filter{ArtifactID: a.ID, Limit: maxEarlier})
+	if err != nil {
+		return changes.Patch{}, err
+	}
+	for _, p := range list {
+		if !p.Learned() || p.Status != changes.Pending && p.Status != changes.Approved {
+			continue
+		}
+		view, err := s.o.Desk.Get(ctx, v, p.ID)
+		if err != nil {
+			return changes.Patch{}, err
+		}
+		var after document
+		if json.Unmarshal(view.After[0].After, &after) == nil && alike(after, want) {
+			return view.Patch, nil
+		}
+		if _, err := s.o.Desk.Withdraw(ctx, v, p.ID, "What was said since asks for something else."); err != nil {
+			return changes.Patch{}, err
+		}
+	}
+	return changes.Patch{}, nil
+}
+
+func alike(a, b document) bool {
+	ops, err := operations(a, b)
+	return err == nil && ops == nil
+}
+
+// operations are a JSON Patch that makes one document the other, of what is
+// changed here; nil where they are alike.
+func operations(was, want document) (json.RawMessage, error) {
+	type operation struct {
+		Op    string `json:"op"`
+		Path  string `json:"path"`
+		Value any    `json:"value"`
+	}
+	ops := []operation{{"test", "/kind", artifacts.KindAdapter}}
+	member := func(path string, was, want any) error {
+		x, err := json.Marshal(was)
+		if err != nil {
+			return err
+		}
+		y, err := json.Marshal(want)
+		if err == nil && string(x) != string(y) {
+			ops = append(ops, operation{"add", path, want})
+		}
+		return err
+	}
+	err := errors.Join(
+		member("/lessons", append([]string{}, was.Lessons...), append([]string{}, want.Lessons...)),
+		member("/examples", append([]int64{}, was.Examples...), append([]int64{}, want.Examples...)),
+	)
+	if err != nil || len(ops) == 1 {
+		return nil, err
+	}
+	return json.Marshal(ops)
+}
+
+// belong ties lessons to the adapter that lists them.
+func (s *Steps) belong(ctx context.Context, v identity.Viewer, adapterID string, list []learning.Lesson) error {
+	var tied []learning.Lesson
+	for _, l := range list {
+		if l.AdapterID != adapterID {
+			l.AdapterID = adapterID
+			tied = append(tied, l)
+		}
+	}
+	if len(tied) == 0 {
+		return nil
+	}
+	_, err := s.o.Store.PutLessons(ctx, v, tied)
+	return err
+}
+
+// moveOn applies a patch by rule, where its person allows that and the gate was
+// passed, or there was none to ask.
+func (s *Steps) moveOn(ctx context.Context, v identity.Viewer, p changes.Patch, t Gated) (Proposed, error) {
+	settings, err := s.o.Store.LearningSettings(ctx, v)
+	if err != nil {
+		return none, err
+	}
+	if !settings.ByRule || !settings.Personal || t.Outcome != "" && t.Outcome != string(lesson.OutcomeRule) {
+		return Proposed{Patch: p.ID, Status: string(p.Status)}, nil
+	}
+	_, version, err := s.Policy(ctx, v)
+	if err != nil {
+		return none, err
+	}
+	p, err = s.o.Desk.ByRule(ctx, p.ID, fmt.Sprintf("gate of policy.learning v%d", version), s.found(t))
+	if errors.Is(err, fault.RateLimited) { // the next run goes on with it
+		return Proposed{Patch: p.ID, Status: string(p.Status)}, nil
+	}
+	if err != nil {
+		return none, err
+	}
+	if p.Status == changes.Applied {
+		s.Forget(ctx, v.UserID)
+	}
+	return Proposed{Patch: p.ID, Status: string(p.Status), Wait: p.Status == changes.Pending || p.Status == changes.Approved}, nil
+}
+
+// found is what a gate found, in a sentence.
+func (s *Steps) found(t Gated) string {
+	switch {
+	case t.Outcome != "":
+		return fmt.Sprintf("Of %d questions that were kept aside, answers were better with it for %d, worse for %d and alike for %d (P %.2f).", t.Held, t.Better, t.Worse, t.Alike, t.P)
+	case !s.o.Generative:
+		return "Applied without a trial: no language model is configured."
+	}
+	return "Applied without a trial: too little was said to keep something aside for one."
+}
+
+// because is why an adapter is to change, without a word of anybody's.
+func (s *Steps) because(list []learning.Lesson, a adapter, t Gated) string {
+	events := map[int64]bool{}
+	fresh := 0
+	for _, l := range list {
+		for _, id := range l.Sources {
+			events[id] = true
+		}
+		if !a.usable() || !containsLesson(a.Lessons, l.ID) {
+			fresh++
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "What you said of answers: %s from %s", counted(len(list), "lesson"), counted(len(events), "event"))
+	if gone := len(a.Lessons) - (len(list) - fresh); a.usable() && gone > 0 {
+		fmt.Fprintf(&b, ", %d new and %d no longer followed", fresh, gone)
+	} else if a.usable() {
+		fmt.Fprintf(&b, ", %d new", fresh)
+	}
+	b.WriteString(". " + s.found(t))
+	return b.String()
+}
+
+func containsLesson(list []string, id string) bool {
+	for _, one := range list {
+		if one == id {
+			return true
+		}
+	}
+	return false
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

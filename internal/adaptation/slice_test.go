@@ -1,0 +1,70 @@
+package adaptation_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"liminal/internal/changes"
+	"liminal/internal/learning"
+)
+
+// listed reads a list of texts of a message's meta.
+func listed(t *testing.T, about turn, key string) []string {
+	t.Helper()
+	raw, err := json.Marshal(about.answer.Meta[key])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	if err := json.Unmarshal(raw, &list); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// Requirements: LORA-23, ROUTE-12 (a persona the program finds)
+func TestThreeNotesMakeAPersonaThatTheNextTurnFollows(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, options{})
+	var events []learning.Event
+	for _, question := range []string{"What is a lemma?", "Why is the sky blue?", "Who wrote Faust?"} {
+		about := h.turn(h.ann, question)
+		if len(listed(t, about, "adapters")) != 0 || about.answer.Meta["lessons"] != nil {
+			t.Fatalf("before anything is learnt, the answer says %v", about.answer.Meta)
+		}
+		events = append(events, h.says(h.ann, about, learning.Feedback{Signal: "dislike", Notes: "too long, heron"}))
+	}
+	h.learn(h.ann)
+	a := h.adapter(h.ann, "learnt.persona")
+	if a == nil || a.IsDraft() || a.Version != 2 {
+		t.Fatalf("the adapter is %+v; lessons %+v", a, h.lessons(h.ann))
+	}
+	p := h.patches(h.ann)
+	if len(p) != 1 || p[0].Status != changes.Applied || !strings.Contains(p[0].Justification, "no language model is configured") {
+		t.Errorf("the patches are %+v", p)
+	}
+	about := h.turn(h.ann, "What is a theorem?")
+	if got := listed(t, about, "adapters"); len(got) != 1 || got[0] != a.ID {
+		t.Errorf("the next answer was made with %v", about.answer.Meta)
+	}
+	if got := listed(t, about, "lessons"); len(got) == 0 || got[0] != h.lessons(h.ann)[0].ID {
+		t.Errorf("it followed %v", got)
+	}
+	if other := h.turn(h.bob, "What is a theorem?"); len(listed(t, other, "adapters")) != 0 {
+		t.Errorf("another person's answer was made with %v", other.answer.Meta)
+	}
+	for _, text := range append(h.kept, string(a.Schema), p[0].Justification) {
+		if strings.Contains(text, "heron") || strings.Contains(text, "Faust") && strings.Contains(text, "learn") {
+			t.Errorf("what people wrote stands in %s", text)
+		}
+	}
+	for _, e := range events {
+		if _, err := h.recorder.TakeBack(t.Context(), h.ann, learning.Retraction{ID: e.ID}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if about := h.turn(h.ann, "And a corollary?"); about.answer.Meta["lessons"] != nil || len(h.lessons(h.ann)) != 0 {
+		t.Errorf("the notes are gone, and the answer still follows %v", about.answer.Meta["lessons"])
+	}
+}

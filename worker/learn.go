@@ -1,0 +1,53 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"liminal/internal/fault"
+	"liminal/internal/identity"
+	"liminal/internal/run"
+)
+
+// global is whose situations are everybody's, in ids of runs.
+const global = "global"
+
+// Learn starts the run that reads what a person said of answers and makes
+// something of it (CLUS-01); the same minute again is the same run. Conflict,
+// with its id as run_id, while an earlier one of theirs is under way.
+func (e *Engine) Learn(ctx context.Context, v identity.Viewer, at time.Time) (run.Run, error) {
+	key := "cluster:" + v.UserID + ":" + at.UTC().Format("2006-01-02T15:04")
+	if r, err := e.o.Runs.RunByRequest(ctx, v, key); !errors.Is(err, fault.NotFound) {
+		return r, err
+	}
+	under, _, err := e.o.Runs.ListRuns(ctx, v, run.Filter{Kind: run.KindCluster, Status: run.Running, Limit: 1})
+	if err != nil {
+		return run.Run{}, err
+	}
+	if len(under) > 0 {
+		return run.Run{}, fault.New(fault.Conflict, "What you said of answers is being read just now. Look again in a minute.").
+			With(map[string]any{"run_id": under[0].ID})
+	}
+	return e.create(ctx, v, run.KindCluster, key, "what was said of answers", key, struct{}{})
+}
+
+// LearnFor is Learn for a person by their id, for the sweep that finds them.
+// One whose run is under way is left alone.
+func (e *Engine) LearnFor(ctx context.Context, userID string, at time.Time) error {
+	v, err := e.viewer(ctx, userID)
+	if err == nil {
+		_, err = e.Learn(ctx, v, at)
+	}
+	if errors.Is(err, fault.Conflict) || errors.Is(err, fault.NotFound) {
+		return nil
+	}
+	return err
+}
+
+// LearnGlobal starts the run that finds the situations of everybody who allows
+// it (CLUS-02); the same day again is the same run.
+func (e *Engine) LearnGlobal(ctx context.Context, at time.Time) (run.Run, error) {
+	key := "cluster:" + global + ":" + at.UTC().Format(time.DateOnly)
+	return e.create(ctx, identity.Steward(), run.KindCluster, key, "what was said of answers, of everybody", key, struct{}{})
+}
