@@ -168,12 +168,16 @@ func uuids(field string, ids []string) error {
 }
 
 func (s *server) chat(ctx context.Context, in *chatInput) (func(http.ResponseWriter, *http.Request), error) {
+	if in.Body.Stream && wantsEvents(ctx) {
+		answer, err := s.beginStream(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		return s.chatEvents(ctx, viewerOf(ctx), answer)
+	}
 	answer, err := s.begin(ctx, in)
 	if err != nil {
 		return nil, err
-	}
-	if in.Body.Stream && wantsEvents(ctx) {
-		return s.chatEvents(ctx, viewerOf(ctx), answer)
 	}
 	body := envelope(ctx, answer)
 	return func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, body) }, nil

@@ -3,6 +3,7 @@ package api
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -17,8 +18,8 @@ import (
 const crowd = 200
 
 // at once sends so many requests and returns their answers.
-func atOnce(n int, send func(i int) *response) []*response {
-	got := make([]*response, n)
+func atOnce[T any](n int, send func(i int) T) []T {
+	got := make([]T, n)
 	var all sync.WaitGroup
 	start := make(chan struct{})
 	for i := range n {
@@ -60,6 +61,27 @@ func (w *world) crowdWithOneKey() {
 	}
 	if list := items(ada.get("/v1/runs").ok()); len(list) != 1 || len(runs) != 1 || len(w.engine.turns) != 1 {
 		t.Errorf("%d runs are stored, %d were told, the engine was asked %d times", len(list), len(runs), len(w.engine.turns))
+	}
+}
+
+// Streams with one key that come in one moment are all given the one run.
+//
+// Requirements: API-05
+func TestACrowdOfStreamsWithOneKeyFollowsOneRun(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada, key := w.signUp("ada@example.org"), id.New()
+	said := atOnce(16, func(int) string {
+		r := ada.open(ada.request("POST", "/v1/chat", map[string]any{"message": "hello", "stream": true}, "Accept", "text/event-stream", "Idempotency-Key", key))
+		return r.resp.Status + " " + r.resp.Header.Get("X-Run-Id") + " " + r.all()
+	})
+	for _, one := range said {
+		if one != said[0] || !strings.HasPrefix(one, "200 OK ") {
+			t.Errorf("%s, another %s", said[0], one)
+		}
+	}
+	if len(w.engine.turns) != 1 {
+		t.Errorf("%d turns began", len(w.engine.turns))
 	}
 }
 

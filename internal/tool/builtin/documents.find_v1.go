@@ -50,7 +50,7 @@ func (t findDocuments) Run(ctx context.Context, c *tool.Call) (map[string]any, e
 	if err != nil {
 		return nil, err
 	}
-	out := titled(found)
+	out := titled(found, german(c))
 	known, _ := c.Inputs["known"].(map[string]any)
 	out["registry"] = registry(known, found)
 	if n := number(c, "sample", 0); n > 0 {
@@ -169,7 +169,7 @@ func idsIn(v any) []string {
 
 // titled is what both tools say of documents: as data, as choices for a
 // person, and as plain lists.
-func titled(found []knowledge.Titled) map[string]any {
+func titled(found []knowledge.Titled, german bool) map[string]any {
 	documents, ids, titles, options := []any{}, []any{}, []any{}, []any{}
 	for _, d := range found {
 		documents = append(documents, calledData(d))
@@ -177,7 +177,7 @@ func titled(found []knowledge.Titled) map[string]any {
 		options = append(options, map[string]any{"id": d.ID, "label": label(d, found)})
 	}
 	if len(options) > 1 {
-		options = append(options, map[string]any{"id": everything, "label": "All of these"})
+		options = append(options, allOfThese(german))
 	}
 	return map[string]any{
 		"documents": documents, "ids": ids, "titles": titles, "options": options,

@@ -52,7 +52,7 @@ func (t matchDocuments) Run(ctx context.Context, c *tool.Call) (map[string]any, 
 			}
 		}
 	}
-	out := titled(found)
+	out := titled(found, german(c))
 	out["unmatched"] = unmatched
 	if n := number(c, "closest", 0); n > 0 {
 		s.tellClosest(out, flat(unmatched), n)

@@ -143,3 +143,15 @@ func TestWhichDocumentsThereAreIsTold(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// The choice of all that is offered is told as its person reads.
+func TestAllOfTheseIsToldInThePersonsLanguage(t *testing.T) {
+	t.Parallel()
+	for locale, want := range map[string]string{"": "All of these", "de": "Alle davon"} {
+		out := must(t, builtin.Parts{Titles: shelf}, "documents.find_v1", &tool.Call{Scope: tool.Scope{Locale: locale}, Inputs: inputs("all", true)})
+		options := out["options"].([]any)
+		if last := options[len(options)-1].(map[string]any); last["id"] != "all" || last["label"] != want {
+			t.Errorf("%q: %v", locale, last)
+		}
+	}
+}

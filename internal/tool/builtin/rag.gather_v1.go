@@ -23,7 +23,7 @@ func (t gather) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
 	for _, p := range found.Passages {
 		passages = append(passages, passage(p))
 	}
-	documents, _ := candidates(found.Documents)
+	documents, _ := candidates(found.Documents, german(c))
 	out := map[string]any{
 		"passages": passages, "documents": documents, "docs_found": float64(len(documents)),
 		"confidence": string(found.Confidence), "average_similarity": found.AverageSimilarity, "clarity": string(found.Clarity), "summary": t.tally(found),

@@ -31,7 +31,7 @@ func (t search) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
 	for _, p := range found.Passages {
 		passages = append(passages, passage(p))
 	}
-	documents, options := candidates(found.Documents)
+	documents, options := candidates(found.Documents, german(c))
 	return map[string]any{
 		"passages": passages, "confidence": string(found.Confidence), "average_similarity": found.AverageSimilarity,
 		"clarity": string(found.Clarity), "documents": documents, "options": options, "docs_found": float64(len(documents)),
@@ -123,15 +123,24 @@ func chosen(c *tool.Call) []string {
 	return offered
 }
 
+// allOfThese is the choice of all that is offered.
+func allOfThese(german bool) map[string]any {
+	label := "All of these"
+	if german {
+		label = "Alle davon"
+	}
+	return map[string]any{"id": everything, "label": label}
+}
+
 // candidates are documents as data and as choices for a person.
-func candidates(found []knowledge.Candidate) (documents, options []any) {
+func candidates(found []knowledge.Candidate, german bool) (documents, options []any) {
 	documents, options = []any{}, []any{}
 	for _, d := range found {
 		documents = append(documents, map[string]any{"id": d.ID, "title": d.Title, "score": d.Score})
 		options = append(options, map[string]any{"id": d.ID, "label": d.Title})
 	}
 	if len(options) > 1 {
-		options = append(options, map[string]any{"id": everything, "label": "All of these"})
+		options = append(options, allOfThese(german))
 	}
 	return documents, options
 }
