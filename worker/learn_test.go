@@ -44,7 +44,6 @@ func TestAPersonsEventsAreReadByOneRunAtATime(t *testing.T) {
 	}
 }
 
-// Requirements: CLUS-02 (grouping)
 func TestTheSituationsOfEverybodyAreFoundOnceADayByTheSystem(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
