@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -34,6 +35,9 @@ type Choice struct {
 // choiceTime is how long a choice is kept: what changes is forgotten at once,
 // but for what changes behind the program's back.
 const choiceTime = 10 * time.Minute
+
+// maxOwn is how many adapters of one's own a turn may choose from.
+const maxOwn = 64
 
 // maxClusters bounds the situations that are looked at for a turn.
 const maxClusters = 256
@@ -193,7 +197,8 @@ func (s *Steps) owns(ctx context.Context, v identity.Viewer) (Choice, error) {
 		return Choice{}, err
 	}
 	var list []adapter
-	for id := range ids {
+	some := slices.Sorted(maps.Keys(ids))
+	for _, id := range some[:min(len(some), maxOwn)] {
 		a, err := s.o.Library.Get(ctx, v, id)
 		if errors.Is(err, fault.NotFound) {
 			continue
