@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"liminal/internal/fault"
 	"liminal/internal/identity"
@@ -65,7 +66,7 @@ func (s *Steps) Derive(ctx context.Context, v identity.Viewer, m Material, made 
 			return Derived{}, err
 		}
 	}
-	kept, err := s.o.Store.PutLessons(ctx, v, now)
+	kept, err := s.o.Store.PutLessons(ctx, v, reconsidered(now, m))
 	if err != nil {
 		return Derived{}, err
 	}
@@ -75,6 +76,24 @@ func (s *Steps) Derive(ctx context.Context, v identity.Viewer, m Material, made 
 	}
 	out.Lessons, out.Changed, err = s.wanted(ctx, v, m, kept)
 	return out, err
+}
+
+// reconsidered gives lessons that a gate turned down another trial once more was
+// said for them.
+func reconsidered(now []learning.Lesson, m Material) []learning.Lesson {
+	since := map[string]time.Time{}
+	for _, l := range m.Had {
+		if l.State == learning.LessonRejected {
+			since[l.ID] = l.UpdatedAt
+		}
+	}
+	for i, l := range now {
+		at, was := since[l.ID]
+		if was && slices.ContainsFunc(m.Cases, func(c learning.Case) bool { return slices.Contains(l.Sources, c.ID) && c.CreatedAt.After(at) }) {
+			now[i].State = learning.LessonActive
+		}
+	}
+	return now
 }
 
 // wanted are the lessons of a scope to follow, and whether its adapter follows

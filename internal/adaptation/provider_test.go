@@ -157,6 +157,16 @@ func TestLessonsThatMakeAnswersWorseAreTurnedDown(t *testing.T) {
 			t.Errorf("the lesson is %s", l.State)
 		}
 	}
+	h.learn(h.ann)
+	if list := h.patches(h.ann); len(list) != 0 {
+		t.Errorf("nothing was said since, and it is proposed: %+v", list)
+	}
+	s.worse = false
+	h.corrects(16)
+	h.learn(h.ann)
+	if p := h.one(h.ann); p.Status != changes.Applied {
+		t.Errorf("said again, and tried again with success, the patch is %s", p.Status)
+	}
 }
 
 // Requirements: ISO-01
