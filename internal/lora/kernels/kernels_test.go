@@ -12,6 +12,17 @@ import (
 	"liminal/internal/lora/kernels"
 )
 
+// Before Use was called the best level is in use. This test is the first: the
+// others call it.
+func TestTheLevelInUseIsKnownBeforeItIsChosen(t *testing.T) {
+	if l := kernels.Current(); l < kernels.Plain || l.String() == "" {
+		t.Errorf("it is %d", l)
+	}
+	if _, err := kernels.Use(kernels.AVX512 + 1); err == nil {
+		t.Error("a level that is none was taken")
+	}
+}
+
 // levels calls f with each level of this machine.
 func levels(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
@@ -266,15 +277,5 @@ func BenchmarkProducts(b *testing.B) {
 				}
 			}
 		}
-	}
-}
-
-// Before Use was called the best level is in use.
-func TestTheLevelInUseIsKnownBeforeItIsChosen(t *testing.T) {
-	if l := kernels.Current(); l < kernels.Plain || l.String() == "" {
-		t.Errorf("it is %d", l)
-	}
-	if _, err := kernels.Use(kernels.AVX512 + 1); err == nil {
-		t.Error("a level that is none was taken")
 	}
 }

@@ -208,6 +208,16 @@ func TestAdaptersChangeAnswersAndBadOnesAreDoneWithout(t *testing.T) {
 	if got := say(at("foreign", model.ModeHybrid, 1)); got == plain {
 		t.Error("the instructions of a hybrid were left out with its weights")
 	}
+	// A version is asked for by its number, and by the checksum it was approved with.
+	one := at("manner", model.ModeLocal, 1)
+	one.Version, one.Dir = 1, "/"+one.Dir
+	if say(one) == plain {
+		t.Error("version 1 changes nothing")
+	}
+	one.Checksum = strings.Repeat("0", 64)
+	if got := say(one); got != plain {
+		t.Errorf("with another checksum it changed the answer to %q", got)
+	}
 	for _, dir := range []string{"../other", "/etc", "users/u/adapters/none"} {
 		a := at("manner", model.ModeLocal, 1)
 		a.Dir = dir
