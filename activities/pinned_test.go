@@ -104,7 +104,7 @@ func TestAnAdapterIsToldAsItWasPinned(t *testing.T) {
 // What a person writes of their adapter opens their own weights and everybody's,
 // and not what another person's adapter learnt.
 //
-// Requirements: LORA-15 (the folder of a version), LORA-16 (the checksum goes along)
+// Requirements: LORA-15 (below its owner), LORA-16
 func TestAnAdapterOpensNoOtherPersonsWeights(t *testing.T) {
 	t.Parallel()
 	sum := strings.Repeat("ab", 32)
