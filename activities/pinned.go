@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"path"
+	"strings"
 	"sync"
 
 	"liminal/artifacts"
@@ -175,6 +177,8 @@ func readAdapter(a artifacts.Artifact) (pinnedAdapter, error) {
 		RemoteModelID string   `json:"remote_model_id"`
 		RemoteID      string   `json:"remote_adapter_id"`
 		Dir           string   `json:"fs_dir"`
+		Version       int      `json:"current_version"`
+		Checksum      string   `json:"checksum"`
 		Instructions  string   `json:"prompt_instructions"`
 		Lessons       []string `json:"lessons"`
 		Examples      []int64  `json:"examples"`
@@ -185,8 +189,20 @@ func readAdapter(a artifacts.Artifact) (pinnedAdapter, error) {
 	return pinnedAdapter{
 		Adapter: model.Adapter{
 			ID: a.ID, Mode: model.ModeOf(d.Mode, d.Backend, d.Instructions != ""),
-			RemoteModelID: d.RemoteModelID, RemoteID: d.RemoteID, Dir: cmp.Or(d.Dir, a.FSPath), Instructions: d.Instructions,
+			RemoteModelID: d.RemoteModelID, RemoteID: d.RemoteID, Dir: cmp.Or(weightsOf(a.OwnerID, d.Dir), a.FSPath), Instructions: d.Instructions,
+			Version: d.Version, Checksum: strings.TrimPrefix(d.Checksum, "sha256:"),
 		},
 		lessons: d.Lessons, examples: d.Examples,
 	}, nil
+}
+
+// weightsOf is the folder of an adapter's weights, below the shared root. What a
+// person writes into their document opens what is theirs and what is everybody's,
+// never what another person's adapter learnt; empty otherwise.
+func weightsOf(owner, dir string) string {
+	dir = path.Clean("/" + dir)[1:]
+	if owner == "" || strings.HasPrefix(dir, "shared/") || strings.HasPrefix(dir, "users/"+owner+"/") {
+		return dir
+	}
+	return ""
 }

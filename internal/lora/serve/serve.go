@@ -54,6 +54,9 @@ type Request struct {
 	Seed        uint64
 	Stops       []int // tokens that end it and are not part of it
 	Adapters    []llm.Gated
+	// Owner is whose dialogue it is. Keys and values are not shared between
+	// owners: how much of a prompt was read before tells what was asked before.
+	Owner string
 }
 
 // End is why an answer ended.
@@ -116,6 +119,7 @@ func (e *Engine) Stats() Stats {
 type past struct {
 	*llm.Sequence
 	tokens []int
+	owner  string
 }
 
 // row is a request on its way.
@@ -334,7 +338,7 @@ const worth = 16
 func (e *Engine) alike(r *row) (at, common int) {
 	at = -1
 	for i, p := range e.kept {
-		if !slices.Equal(p.Adapters, r.Adapters) {
+		if p.owner != r.Owner || !slices.Equal(p.Adapters, r.Adapters) {
 			continue
 		}
 		n, most := 0, min(len(p.tokens), len(r.Prompt)-1)
@@ -359,7 +363,7 @@ func (e *Engine) release(r *row) {
 	if !r.ended() {
 		e.stats.Cancelled++
 	}
-	e.kept = append(e.kept, &past{r.seq, r.tokens})
+	e.kept = append(e.kept, &past{r.seq, r.tokens, r.Owner})
 	if len(r.tokens) < worth {
 		e.forget(len(e.kept) - 1)
 	}

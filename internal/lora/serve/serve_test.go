@@ -73,7 +73,7 @@ func answer(ctx context.Context, e *serve.Engine, req serve.Request) (ids []int,
 	return ids, last, nil
 }
 
-// Requirements: LORA-20 (rows of different adapters in one batch), LORA-19 (max tokens)
+// Requirements: LORA-20
 func TestEachIsAnsweredAsIfAlone(t *testing.T) {
 	m := llm.New(shape, 1)
 	e := serve.New(m, serve.Options{Rows: 4, Chunk: 16})
@@ -133,6 +133,12 @@ func TestTheNextTurnReadsItsNewWordsOnly(t *testing.T) {
 	}
 	if last.Reused != 69 {
 		t.Errorf("%d tokens were not read again, of 69", last.Reused)
+	}
+	// To somebody else it is as if it had never been asked.
+	other := second
+	other.Owner = "somebody else"
+	if got, last, err := answer(t.Context(), e, other); err != nil || !slices.Equal(got, want) || last.Reused != 0 {
+		t.Errorf("of another owner %v, %v, %v", got, last, err)
 	}
 	// With another adapter the keys and values are others.
 	second.Adapters = []llm.Gated{{Adapter: trained(1), Gate: 1}}
@@ -255,7 +261,7 @@ func TestTooManyWaitersAreToldSo(t *testing.T) {
 	}
 }
 
-// Requirements: LORA-17
+// Requirements: LORA-17 (by use up to a budget; read when asked for; a pinned one goes last)
 func TestAdaptersAreKeptByUseUpToABudget(t *testing.T) {
 	size := trained(1).Bytes()
 	var mu sync.Mutex
