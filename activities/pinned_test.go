@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"sync/atomic"
 	"testing"
 
@@ -95,7 +96,7 @@ func TestAnAdapterIsToldAsItWasPinned(t *testing.T) {
 		{ID: "a", Mode: model.ModeHybrid, Dir: "adapters/a", RemoteModelID: "m", RemoteID: "r", Instructions: "Be brief.", Weight: 0.5},
 		{ID: "b", Mode: model.ModeRemote, Dir: "adapters/b", RemoteModelID: "m", Weight: 0.2},
 	}
-	if len(told.Adapters) != 2 || told.Adapters[0] != want[0] || told.Adapters[1] != want[1] {
+	if !reflect.DeepEqual(told.Adapters, want) {
 		t.Errorf("%+v", told.Adapters)
 	}
 }

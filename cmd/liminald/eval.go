@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"liminal/internal/embed"
@@ -16,8 +17,8 @@ import (
 func evalCommand() command {
 	return command{
 		name:    "eval",
-		takes:   "retrieval|answers [DIR]",
-		summary: "measure how well questions find the passages that answer them",
+		takes:   "retrieval|answers|clusters [DIR]",
+		summary: "measure how well questions are answered, and what people say of answers is understood",
 		about: `
 Asks the questions of the sets in DIR (by default ./eval) and prints how often
 the passage that answers is found first, among five and among ten, and the
@@ -40,13 +41,21 @@ does, or a part of it), wrong (quoted as an answer, and none of it answers),
 near (said to be unsure, and the closest passages answer), unsure (they do
 not), refused, asked (back). --split asks one half of the questions, drawn by
 --seed: tune with one and measure with the other. --each shows every answer
-that was not right.`,
+that was not right.
+
+With "clusters" the questions of simulated people are grouped into situations:
+those of people who come back to six planted situations, with 8 to 40 questions
+of each, and those of people who ask whatever the sets in DIR hold. It prints how
+well the groups are the planted ones (adjusted Rand index), and how many clusters
+are false: two thirds of what is in them is of no one situation, or, where
+nothing was planted, of no one document. --seed draws the first person.`,
 		examples: []string{
 			"liminald eval retrieval",
 			"liminald eval retrieval --static .cache/static-model",
 			"liminald eval retrieval --server http://localhost:11434 --style ollama --model nomic-embed-text",
 			"liminald eval retrieval my-questions --corpus spec=texts --json",
 			"liminald eval answers --split kept --seed 1",
+			"liminald eval clusters --seed 101",
 		},
 		flags: func(fs *flag.FlagSet) any {
 			o := &evalFlags{}
@@ -57,7 +66,7 @@ that was not right.`,
 			fs.StringVar(&o.style, "style", "openai", "what the server speaks: openai or ollama")
 			fs.StringVar(&o.model, "model", "", "model of the server")
 			fs.StringVar(&o.split, "split", "", "half of the questions to ask for answers: tuned or kept (default all)")
-			fs.Uint64Var(&o.seed, "seed", 1, "what draws the halves")
+			fs.Uint64Var(&o.seed, "seed", 1, "what draws the halves, or the first simulated person")
 			fs.BoolVar(&o.each, "each", false, "show each answer that was not right")
 			return o
 		},
@@ -87,10 +96,10 @@ type evalFlags struct {
 
 func runEval(ctx context.Context, in *invocation) error {
 	o := in.own.(*evalFlags)
-	if len(in.args) == 0 || len(in.args) > 2 || in.args[0] != "retrieval" && in.args[0] != "answers" {
-		return usageError{fmt.Errorf("what is measured is retrieval or answers: liminald eval retrieval [DIR]")}
+	measured := []string{"retrieval", "answers", "clusters"}
+	if len(in.args) == 0 || len(in.args) > 2 || !slices.Contains(measured, in.args[0]) {
+		return usageError{fmt.Errorf("what is measured is one of %s: liminald eval retrieval [DIR]", strings.Join(measured, ", "))}
 	}
-	answers := in.args[0] == "answers"
 	if o.split != eval.All && o.split != eval.Tuned && o.split != eval.Kept {
 		return usageError{fmt.Errorf("--split takes %s or %s; %q is neither", eval.Tuned, eval.Kept, o.split)}
 	}
@@ -99,8 +108,11 @@ func runEval(ctx context.Context, in *invocation) error {
 		return err
 	}
 	dir, load := "eval", eval.Load
-	if answers {
+	switch in.args[0] {
+	case "answers":
 		dir, load = "eval/manuals", eval.LoadAnswers
+	case "clusters":
+		load = eval.LoadAnswers
 	}
 	if len(in.args) == 2 {
 		dir = in.args[1]
@@ -122,8 +134,11 @@ func runEval(ctx context.Context, in *invocation) error {
 	if err != nil {
 		return usageError{err}
 	}
-	if answers {
+	switch in.args[0] {
+	case "answers":
 		return evalAnswers(ctx, in, o, sets, encoders[len(encoders)-1])
+	case "clusters":
+		return evalClusters(ctx, in, o, sets, encoders[len(encoders)-1])
 	}
 	r, err := eval.Run(ctx, eval.Options{Sets: sets, Encoders: encoders, Progress: in.err})
 	if err != nil {
@@ -144,6 +159,17 @@ func evalAnswers(ctx context.Context, in *invocation, o *evalFlags, sets []eval.
 		return writeJSON(in.out, r)
 	}
 	return r.Print(in.out, o.each)
+}
+
+func evalClusters(ctx context.Context, in *invocation, o *evalFlags, sets []eval.Set, e embed.Embedder) error {
+	r, err := eval.Clusters(ctx, eval.ClusterOptions{Sets: sets, Encoder: e, Seed: int(o.seed)})
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return writeJSON(in.out, r)
+	}
+	return r.Print(in.out)
 }
 
 // encoders are the hash default and those the flags name.

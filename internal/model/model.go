@@ -69,7 +69,23 @@ type Adapter struct {
 	Dir           string  `json:"dir,omitempty"`             // its weights, below the shared root
 	Weight        float64 `json:"weight"`                    // 0 to 1
 	Instructions  string  `json:"instructions,omitempty"`
+	// Directives are what a provider without a language model can follow of it.
+	Directives []Directive `json:"directives,omitempty"`
 }
+
+// Directive is how a person wants to be answered, in a form that a program can
+// follow.
+type Directive struct {
+	Kind  string `json:"kind"`  // DirectiveLength, DirectiveList or DirectiveLanguage
+	Value string `json:"value"` // length: short, long; list: yes, no; language: de, en
+}
+
+// The kinds of directives.
+const (
+	DirectiveLength   = "length"
+	DirectiveList     = "list"
+	DirectiveLanguage = "language"
+)
 
 // Request is everything a model is told.
 type Request struct {

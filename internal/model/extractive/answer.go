@@ -70,18 +70,19 @@ func (t turn) answer(w *writer, from []passage) error {
 	if !answers(quotes, from) {
 		return t.closest(w, quotes)
 	}
-	above, share := "", nearBest
+	above, share := "", t.manner.nearBest
 	if !certain(quotes[0]) {
-		above, share = "\n\n", mayAnswer
+		above, share = "\n\n", min(share, mayAnswer)
 		if err := w.say(t.say.unsure); err != nil {
 			return err
 		}
 	}
-	for i, q := range quotes[:min(len(quotes), maxQuotes)] {
-		if q.Rating < share*quotes[0].Rating {
-			break
-		}
-		if err := t.cite(w, q, i+1, above); err != nil {
+	shown := quotes[:min(len(quotes), t.manner.quotes)]
+	if at := slices.IndexFunc(shown, func(q knowledge.Quote) bool { return q.Rating < share*quotes[0].Rating }); at > 0 {
+		shown = shown[:at]
+	}
+	for i, q := range shown {
+		if err := t.cite(w, t.cut(q), i+1, above, len(shown) > 1); err != nil {
 			return err
 		}
 		above = "\n\n"
@@ -133,9 +134,10 @@ func answers(quotes []knowledge.Quote, from []passage) bool {
 	return quotes[0].Rating >= unrated
 }
 
-// cite writes quote n with its place, behind a gap, and its Citation event.
-func (t turn) cite(w *writer, q knowledge.Quote, n int, gap string) error {
-	if err := w.say(gap + block(q, fmt.Sprintf(" [%d]", n)) + "\n\n— " + t.place(q)); err != nil {
+// cite writes quote n, one of several, with its place, behind a gap, and its
+// Citation event.
+func (t turn) cite(w *writer, q knowledge.Quote, n int, gap string, several bool) error {
+	if err := w.say(gap + t.inList(t.block(q, fmt.Sprintf(" [%d]", n))+"\n\n— "+t.place(q), several)); err != nil {
 		return err
 	}
 	source := q.Source
@@ -145,7 +147,7 @@ func (t turn) cite(w *writer, q knowledge.Quote, n int, gap string) error {
 // block is a quote as a Markdown block quote: sentences with their white space
 // folded, so that hard-wrapped lines flow; items and code line by line, rows
 // under the names of their columns. mark ends it.
-func block(q knowledge.Quote, mark string) string {
+func (t turn) block(q knowledge.Quote, mark string) string {
 	text := q.Text
 	if names, rows, ok := q.Table(); ok {
 		return "> " + strings.Join(table(names, rows, mark), "\n> ")
@@ -157,9 +159,14 @@ func block(q knowledge.Quote, mark string) string {
 		if s.Form != words.Code {
 			line = knowledge.Fold(line)
 		}
+		if t.manner.running && s.Form == words.Item && s.Paragraph != last.Paragraph {
+			line = bullet.ReplaceAllString(line, "")
+		}
 		switch {
 		case s.Paragraph == last.Paragraph && s.Form != words.Code:
 			lines[len(lines)-1] += " " + line
+		case t.manner.running && s.Form == words.Item && last.Form == words.Item:
+			lines[len(lines)-1] += " · " + line
 		case len(lines) > 0 && s.Form != last.Form && !fenced(s.Form, last.Form):
 			lines = append(lines, "", line)
 		default:
@@ -254,8 +261,10 @@ func (t turn) closest(w *writer, quotes []knowledge.Quote) error {
 	if err := w.say(t.say.nothing + " " + t.say.closest); err != nil {
 		return err
 	}
-	for _, q := range quotes[:min(len(quotes), maxQuotes)] {
-		if err := w.say("\n\n" + block(q, "") + "\n\n— " + t.place(q)); err != nil {
+	shown := quotes[:min(len(quotes), t.manner.quotes)]
+	for _, q := range shown {
+		q = t.cut(q)
+		if err := w.say("\n\n" + t.inList(t.block(q, "")+"\n\n— "+t.place(q), len(shown) > 1)); err != nil {
 			return err
 		}
 	}

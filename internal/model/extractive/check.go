@@ -58,7 +58,7 @@ func (t turn) check(w *writer) error {
 // closestTo quotes what comes closest to a sentence, or says that nothing
 // does.
 func (t turn) closestTo(w *writer, n *notes, m *knowledge.Matter, claim string) (bool, error) {
-	quotes := m.Closest(claim, maxClosest)
+	quotes := m.Closest(claim, t.manner.closest)
 	if len(quotes) == 0 || quotes[0].Rating < knowledge.Near {
 		quotes = t.rowsOn(claim)
 	}
@@ -73,7 +73,7 @@ func (t turn) closestTo(w *writer, n *notes, m *knowledge.Matter, claim string) 
 		if err := w.say("\n\n"); err != nil {
 			return true, err
 		}
-		if err := t.quote(w, n, q); err != nil {
+		if err := t.quote(w, n, q, false); err != nil {
 			return true, err
 		}
 		if err := w.say("\n\n— " + t.place(q)); err != nil {

@@ -57,6 +57,9 @@ func (t turn) compare(w *writer) error {
 		return err
 	}
 	n := &notes{}
+	if !asked {
+		themes = themes[:min(len(themes), t.manner.themes)]
+	}
 	for _, th := range themes {
 		if err := t.theme(w, n, th, documents); err != nil {
 			return err
@@ -102,11 +105,12 @@ func (t turn) row(w *writer, n *notes, d document, quotes []knowledge.Quote) (st
 		return "", err
 	}
 	var text strings.Builder
+	quotes = quotes[:min(len(quotes), t.manner.row)]
 	for _, q := range quotes {
 		if err := w.say("\n\n"); err != nil {
 			return "", err
 		}
-		if err := t.quote(w, n, q); err != nil {
+		if err := t.quote(w, n, q, len(quotes) > 1); err != nil {
 			return "", err
 		}
 		text.WriteString(q.Text + "\n")

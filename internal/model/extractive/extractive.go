@@ -10,12 +10,14 @@
 // matching read-only tool at a time and quote what it returned.
 // An answer has citations exactly when something was found. Where it may be no
 // answer, it begins by saying so; passages shown below "Nothing in your
-// documents answers this" carry none.
+// documents answers this" carry none. The directives of adapters say how much is
+// quoted and how it is set out.
 //
 // It may import fault, words, model, learning and knowledge.
 package extractive
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -107,6 +109,7 @@ func respond(w *writer, req model.Request) (model.StopReason, error) {
 type turn struct {
 	req      model.Request
 	say      phrases
+	manner   manner
 	question string            // without what is framed
 	material map[string]string // frames of the last message: source_text, web_results, documents
 	passages []passage
@@ -119,7 +122,8 @@ type result struct {
 }
 
 func newTurn(req model.Request) turn {
-	t := turn{req: req, say: speak(req.Locale)}
+	m := mannerOf(req.Adapters)
+	t := turn{req: req, say: speak(cmp.Or(m.language, req.Locale)), manner: m}
 	uses := map[string]model.Block{}
 	for _, m := range req.Messages {
 		text := ""

@@ -66,9 +66,9 @@ func (n *notes) number(q knowledge.Quote) (int, bool) {
 }
 
 // quote writes a quote with its number, and its Citation event the first time.
-func (t turn) quote(w *writer, n *notes, q knowledge.Quote) error {
+func (t turn) quote(w *writer, n *notes, q knowledge.Quote, several bool) error {
 	number, fresh := n.number(q)
-	if err := w.say(block(q, fmt.Sprintf(" [%d]", number))); err != nil || !fresh {
+	if err := w.say(t.inList(t.block(q, fmt.Sprintf(" [%d]", number)), several)); err != nil || !fresh {
 		return err
 	}
 	source := q.Source

@@ -21,7 +21,7 @@ func (t turn) summary(w *writer) error {
 		}
 		return t.web(w)
 	}
-	length := summaryLengths[min(len(documents), len(summaryLengths))-1]
+	length := t.manner.summary[min(len(documents), len(summaryLengths))-1]
 	if err := w.say(t.say.summary); err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (t turn) part(w *writer, n *notes, d document, length int, named bool) erro
 		if err := w.say("\n\n"); err != nil {
 			return err
 		}
-		if err := t.quote(w, n, q); err != nil {
+		if err := t.quote(w, n, q, len(quotes) > 1); err != nil {
 			return err
 		}
 	}

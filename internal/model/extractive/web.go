@@ -51,7 +51,7 @@ func (t turn) web(w *writer) error {
 	shown := 0
 	for _, p := range pages {
 		quotes := knowledge.Quotes(t.question, []passage{{Text: p.Text, Source: model.Source{DocumentID: p.URL, Title: p.Title}}}, 1)
-		if len(quotes) == 0 || shown == maxPages {
+		if len(quotes) == 0 || shown == t.manner.pages {
 			continue
 		}
 		if shown++; shown == 1 {
@@ -59,7 +59,7 @@ func (t turn) web(w *writer) error {
 				return err
 			}
 		}
-		if err := w.say(fmt.Sprintf("\n\n%s\n\n— [%s](%s)", block(quotes[0], ""), escapeMarkdown(p.Title), p.URL)); err != nil {
+		if err := w.say(fmt.Sprintf("\n\n%s\n\n— [%s](%s)", t.block(t.cut(quotes[0]), ""), escapeMarkdown(p.Title), p.URL)); err != nil {
 			return err
 		}
 	}
