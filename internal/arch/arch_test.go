@@ -36,9 +36,9 @@ var floors = map[string]int{
 	"internal/chat": 3, "internal/tool": 3, "internal/knowledge": 3, "internal/insights": 3, "internal/learning/cluster": 3, "internal/learning/lesson": 3,
 	"internal/learning/dataset": 3, "internal/learning/queue": 3, "internal/lora/peft": 3, "internal/lora/fit": 3,
 
-	"artifacts": 4, "internal/lora/serve": 4,
+	"artifacts": 4, "internal/lora/serve": 4, "internal/lora/batches": 4,
 
-	"internal/rehearsal": 5,
+	"internal/rehearsal": 5, "internal/lora/train": 5,
 
 	"internal/changes": 6,
 
