@@ -32,7 +32,7 @@ type Params struct {
 func WriteParams(dir, base string, names ...string) (checksum string, err error) {
 	p := Params{Base: base, Shapes: map[string][]int{}, Files: map[string]string{}}
 	for _, name := range names {
-		if p.Files[name], err = sumOf(filepath.Join(dir, name)); err != nil {
+		if p.Files[name], err = Sum(filepath.Join(dir, name)); err != nil {
 			return "", err
 		}
 	}
@@ -85,14 +85,15 @@ func Verify(dir, checksum string, b peft.Base) error {
 		if !filepath.IsLocal(name) {
 			return fmt.Errorf("%s names the file %q", ParamsFile, name)
 		}
-		if got, err := sumOf(filepath.Join(dir, name)); err != nil || got != want {
+		if got, err := Sum(filepath.Join(dir, name)); err != nil || got != want {
 			return errors.Join(fmt.Errorf("%s is not what %s says: the adapter was changed or not written whole", name, ParamsFile), err)
 		}
 	}
 	return nil
 }
 
-func sumOf(path string) (string, error) {
+// Sum is the SHA-256 of a file, in hexadecimal.
+func Sum(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", err

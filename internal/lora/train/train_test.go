@@ -1,0 +1,492 @@
+package train_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+
+	"liminal/internal/fault"
+	"liminal/internal/lora/batches"
+	"liminal/internal/lora/llm"
+	"liminal/internal/lora/peft"
+	"liminal/internal/lora/train"
+	"liminal/internal/tensors"
+)
+
+// TestMain makes the test program its own child: one that trains a folder, and
+// one that trains in a cell.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case "train-folder":
+			os.Exit(child(os.Args[2:]))
+		case "train-parent":
+			os.Exit(parent(os.Args[2]))
+		case "train-in-cell":
+			if err := train.Serve(os.Stdin, os.Stdout); err != nil {
+				os.Stderr.WriteString(err.Error())
+				os.Exit(1)
+			}
+			return
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// child trains a folder and tells each step. A second argument is the step from
+// which no file may have more than a third bytes.
+func child(args []string) int {
+	out := bufio.NewWriter(os.Stdout)
+	_, err := train.Run(context.Background(), args[0], train.Options{Report: func(m train.Metric) {
+		fmt.Fprintln(out, m.Step)
+		_ = out.Flush() // the parent may be gone
+		if len(args) == 3 && args[1] == strconv.Itoa(m.Step) {
+			most, _ := strconv.ParseUint(args[2], 10, 64)
+			limitFiles(most)
+		}
+	}})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+var shape = llm.NewConfig(2, 32, 4, 2, 48, 64, 32)
+
+// model is a folder with a base, and its fingerprint.
+func model(t *testing.T) (dir, sum string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "little")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := shape.WriteConfig(dir); err != nil {
+		t.Fatal(err)
+	}
+	m := llm.New(shape, 1)
+	for i := range m.Embed.F32 { // texts that differ are told apart
+		m.Embed.F32[i] *= 25
+	}
+	if _, err := tensors.Write(filepath.Join(dir, "model.safetensors"), m.Tensors(), nil); err != nil {
+		t.Fatal(err)
+	}
+	sum, err := llm.Fingerprint(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir, sum
+}
+
+// texts follow a rule that can be learnt: the answer counts on from the last
+// token of the prompt.
+func texts(n int, seed uint64) []batches.Text {
+	r := rand.New(rand.NewPCG(seed, 1))
+	list := make([]batches.Text, n)
+	for i := range list {
+		at := r.IntN(40)
+		list[i] = batches.Text{Source: int64(i + 1), Weight: 0.5 + r.Float64(), Prompt: []int{r.IntN(64), r.IntN(64), at}}
+		for j := range 3 + r.IntN(6) {
+			list[i].Target = append(list[i].Target, at+1+j)
+		}
+	}
+	return list
+}
+
+// job is a folder with a job that can be trained.
+func job(t *testing.T, change func(j *train.Job)) string {
+	t.Helper()
+	base, sum := model(t)
+	dir := t.TempDir()
+	manifest, err := batches.Write(filepath.Join(dir, batches.Dir), shape.Vocab, batches.Cut(texts(24, 1), 4, 64), batches.Cut(texts(6, 2), 4, 64))
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := train.Job{
+		ID: "j1", Fence: 1, Base: train.Base{Name: "little", Dir: base, SHA256: sum},
+		Files: map[string]string{batches.Dir + "/" + batches.ManifestFile: manifest},
+		Rank:  4, Alpha: 8, Targets: []string{"attn_q", "v_proj", "mlp_in"}, Loss: train.DefaultLoss(), Rate: 5e-3, Steps: 60, Seed: 3,
+	}
+	if change != nil {
+		change(&j)
+	}
+	if err := train.WriteJob(dir, j); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func run(t *testing.T, dir string, o train.Options) train.Manifest {
+	t.Helper()
+	m, err := train.Run(t.Context(), dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// losses are what the steps of a folder came to, without the clock's figures.
+func losses(t *testing.T, dir string) []train.Metric {
+	t.Helper()
+	list, err := train.ReadMetrics(filepath.Join(dir, train.MetricsFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range list {
+		list[i].Speed, list[i].ETA = 0, 0
+	}
+	return list
+}
+
+// same reports whether two folders came to the same, bit for bit.
+func same(t *testing.T, a, b string) {
+	t.Helper()
+	x, _ := json.Marshal(losses(t, a))
+	y, _ := json.Marshal(losses(t, b))
+	if !bytes.Equal(x, y) {
+		t.Errorf("the losses differ:\n%s\n%s", x, y)
+	}
+	for _, name := range []string{peft.ConfigFile, peft.WeightsFile, train.ManifestFile} {
+		x, err := os.ReadFile(filepath.Join(a, train.ResultDir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if y, err := os.ReadFile(filepath.Join(b, train.ResultDir, name)); err != nil || !bytes.Equal(x, y) {
+			t.Errorf("%s differs, %v", name, err)
+		}
+	}
+}
+
+// copied is a folder with the same job.
+func copied(t *testing.T, dir string) string {
+	t.Helper()
+	to := filepath.Join(t.TempDir(), "job")
+	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+// Requirements: TRAIN-15, LORA-12 (the base is frozen), LORA-14
+func TestAJobLearnsAndOnlyTheAdapterChanges(t *testing.T) {
+	t.Parallel()
+	dir := job(t, nil)
+	before, err := train.ReadJob(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := run(t, dir, train.Options{})
+	if m.Steps != 60 || m.Stopped || *m.Loss.After > 0.6**m.Loss.Before || *m.HeldOut.After > 0.8**m.HeldOut.Before {
+		t.Errorf("%d steps, the loss went from %v to %v, held out from %v to %v", m.Steps, *m.Loss.Before, *m.Loss.After, *m.HeldOut.Before, *m.HeldOut.After)
+	}
+	if sum, err := llm.Fingerprint(before.Base.Dir); err != nil || sum != before.Base.SHA256 {
+		t.Errorf("the base was changed: %v", err)
+	}
+	var files []string
+	err = filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+		if !e.IsDir() && filepath.Base(filepath.Dir(path)) != batches.Dir {
+			files = append(files, e.Name())
+		}
+		return err
+	})
+	slices.Sort(files)
+	if want := []string{".lock", peft.ConfigFile, peft.WeightsFile, train.JobFile, train.ManifestFile, train.MetricsFile}; err != nil || !slices.Equal(files, want) {
+		t.Errorf("it left %v, %v", files, err)
+	}
+	list := losses(t, dir)
+	if len(list) != 60 || list[0].Step != 1 || list[59].Of != 60 || list[59].Loss != *m.Loss.After || *list[59].HeldOut != *m.HeldOut.After {
+		t.Errorf("%d steps were told, the last is %+v", len(list), list[len(list)-1])
+	}
+	b, err := llm.Open(before.Base.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := train.Check(dir, before, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range r.Adapter.Pairs {
+		for k, p := range r.Adapter.Pairs[i] {
+			if want := slices.Contains([]llm.Linear{llm.Query, llm.Value, llm.Gate, llm.Up}, llm.Linear(k)); want != (p.Rank == 4) {
+				t.Errorf("layer %d, %s is of rank %d", i, llm.Linear(k).Name(), p.Rank)
+			}
+		}
+	}
+	// The gate's view of it: what is held out is likelier, and guessed more often.
+	_, _, held, err := batches.Read(filepath.Join(dir, batches.Dir), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := func(rows []train.Row) (logProb float64, right, tokens int) {
+		for _, r := range rows {
+			logProb, right, tokens = logProb+r.LogProb, right+r.Right, tokens+r.Tokens
+		}
+		return logProb, right, tokens
+	}
+	bare, bareRight, _ := sum(train.Score(b, held))
+	trained, right, tokens := sum(train.Score(b, held, llm.Gated{Adapter: r.Adapter, Gate: 1}))
+	if trained <= bare || right <= bareRight || right > tokens {
+		t.Errorf("log-probability %v, then %v; %d, then %d of %d right", bare, trained, bareRight, right, tokens)
+	}
+	// Again it does nothing, also under the fence of another claim.
+	steps := 0
+	again := before
+	again.Fence = 9
+	if err := train.WriteJob(dir, again); err != nil {
+		t.Fatal(err)
+	}
+	if m := run(t, dir, train.Options{Report: func(train.Metric) { steps++ }}); steps != 0 || m.Fence != 9 {
+		t.Errorf("done again it did %d steps, fence %d", steps, m.Fence)
+	}
+	if _, err := train.Check(dir, again, b); err != nil {
+		t.Error(err)
+	}
+}
+
+// Requirements: TRAIN-01 (a penalty on the matrices; each row by its weight)
+func TestThePenaltyAndTheWeightsCount(t *testing.T) {
+	t.Parallel()
+	size := func(lambda float64) (sum float64) {
+		dir := job(t, func(j *train.Job) { j.Loss.Lambda, j.Steps = lambda, 30 })
+		run(t, dir, train.Options{})
+		j, _ := train.ReadJob(dir)
+		a, err := peft.Read(filepath.Join(dir, train.ResultDir), peft.Base{Config: shape, Fingerprint: j.Base.SHA256})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, layer := range a.Pairs {
+			for _, p := range layer {
+				for _, x := range append(slices.Clone(p.A), p.B...) {
+					sum += float64(x) * float64(x)
+				}
+			}
+		}
+		return sum
+	}
+	if free, held := size(0), size(0.1); held > 0.7*free {
+		t.Errorf("‖A,B‖² is %v without a penalty and %v with one", free, held)
+	}
+
+	// Two answers to one question: the one that weighs more is learnt.
+	dir := job(t, nil)
+	j, _ := train.ReadJob(dir)
+	var list []batches.Text
+	for i := range 12 {
+		list = append(list, batches.Text{Source: int64(i), Prompt: []int{5, 6}, Target: []int{20 + i%2, 30}, Weight: []float64{0.1, 1}[i%2]})
+	}
+	sum, err := batches.Write(filepath.Join(dir, batches.Dir), shape.Vocab, batches.Cut(list, 4, 64), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.Files[batches.Dir+"/"+batches.ManifestFile] = sum
+	if err := train.WriteJob(dir, j); err != nil {
+		t.Fatal(err)
+	}
+	if m := run(t, dir, train.Options{}); m.HeldOut.After != nil {
+		t.Errorf("nothing is held out, and its loss is %v", *m.HeldOut.After)
+	}
+	b, _ := llm.Open(j.Base.Dir)
+	r, err := train.Check(dir, j, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := train.Score(b, batches.Cut(list[:2], 1, 8), llm.Gated{Adapter: r.Adapter, Gate: 1})
+	if light, heavy := rows[0].LogProb, rows[1].LogProb; heavy < light+1.5 || heavy < light {
+		t.Errorf("the heavy answer has %v, the light one %v", heavy, light)
+	}
+}
+
+// Requirements: TRAIN-11
+func TestTrainingStopsWhenLossesRise(t *testing.T) {
+	t.Parallel()
+	dir := job(t, func(j *train.Job) { j.Rate, j.Steps = 0.9, 400 })
+	m := run(t, dir, train.Options{})
+	if !m.Stopped || m.Steps >= 400 || m.Steps != len(losses(t, dir)) {
+		t.Errorf("with an absurd rate it did %d steps", m.Steps)
+	}
+	// Where it stopped, and only there, three batches in a row were worse than an
+	// epoch before. The order of the batches is the trainer's: it is not known
+	// here, but six batches are one epoch.
+	if m.Steps < 6+3 {
+		t.Errorf("it stopped in step %d, before three could be compared", m.Steps)
+	}
+}
+
+// Requirements: TRAIN-14 (the same losses, whatever the machine does beside)
+func TestAJobThatIsStoppedGoesOnWithTheSameLosses(t *testing.T) {
+	t.Parallel()
+	dir := job(t, func(j *train.Job) { j.Steps = 45 })
+	other := copied(t, dir)
+	run(t, dir, train.Options{})
+	notices := 0
+	for at := 7; at <= 42; at += 7 {
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err := train.Run(ctx, other, train.Options{
+			Report: func(m train.Metric) {
+				if m.Step == at {
+					cancel()
+				}
+			},
+			Notice: func(string) { notices++ },
+		})
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("stopped in step %d: %v", at, err)
+		}
+		if n := len(losses(t, other)); n != at {
+			t.Errorf("stopped in step %d it told %d", at, n)
+		}
+	}
+	run(t, other, train.Options{})
+	same(t, dir, other)
+	if notices != 5 {
+		t.Errorf("it said %d times that it goes on", notices)
+	}
+}
+
+func TestAJobThatWasMadeOtherwiseBeginsAnew(t *testing.T) {
+	t.Parallel()
+	dir := job(t, nil)
+	stop := func(at int, o train.Options) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		o.Report = func(m train.Metric) {
+			if m.Step == at {
+				cancel()
+			}
+		}
+		if _, err := train.Run(ctx, dir, o); !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+	}
+	stop(10, train.Options{})
+	j, _ := train.ReadJob(dir)
+	j.Rate, j.Fence = 1e-2, 2
+	if err := train.WriteJob(dir, j); err != nil {
+		t.Fatal(err)
+	}
+	said := ""
+	stop(3, train.Options{Notice: func(text string) { said += text }})
+	if list := losses(t, dir); len(list) != 3 || said == "" {
+		t.Errorf("%d steps, it says %q", len(list), said)
+	}
+	raw, err := os.ReadFile(filepath.Join(dir, train.CheckpointFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, train.CheckpointFile), raw[:len(raw)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if m := run(t, dir, train.Options{}); m.Steps != 60 || len(losses(t, dir)) != 60 {
+		t.Errorf("half a checkpoint: %+v", m)
+	}
+}
+
+// Requirements: TRAIN-14 (who lost the job writes nothing more)
+func TestAnOlderFenceStopsWriting(t *testing.T) {
+	t.Parallel()
+	dir := job(t, nil)
+	j, _ := train.ReadJob(dir)
+	_, err := train.Run(t.Context(), dir, train.Options{Every: 5, Report: func(m train.Metric) {
+		if m.Step == 12 {
+			j.Fence++
+			if err := train.WriteJob(dir, j); err != nil {
+				t.Error(err)
+			}
+		}
+	}})
+	if !errors.Is(err, fault.Conflict) || train.Passes(err) {
+		t.Errorf("%v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, train.ResultDir)); err == nil || len(losses(t, dir)) != 12 {
+		t.Errorf("it wrote on: %d steps", len(losses(t, dir)))
+	}
+	// The new claim goes on from the old one's checkpoint.
+	first := 0
+	run(t, dir, train.Options{Report: func(m train.Metric) {
+		if first == 0 {
+			first = m.Step
+		}
+	}})
+	if first != 11 {
+		t.Errorf("the next began with step %d", first)
+	}
+
+	// A job that is taken away ends its training, too.
+	dir = job(t, nil)
+	_, err = train.Run(t.Context(), dir, train.Options{Report: func(m train.Metric) {
+		if m.Step == 2 {
+			_ = os.Remove(filepath.Join(dir, train.JobFile))
+		}
+	}})
+	if !errors.Is(err, fault.Conflict) {
+		t.Errorf("taken away: %v", err)
+	}
+}
+
+func TestAJobThatCannotBeTrainedSaysWhy(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(j *train.Job)
+		says   string
+	}{
+		"no id":             {func(j *train.Job) { j.ID = "" }, "job is empty"},
+		"a product":         {func(j *train.Job) { j.Targets = []string{"conv1"} }, `"conv1"`},
+		"no products":       {func(j *train.Job) { j.Targets = nil }, "targets"},
+		"a rank":            {func(j *train.Job) { j.Rank = 0 }, "r is 0"},
+		"a loss":            {func(j *train.Job) { j.Loss.Kind = "ppo" }, `"ppo"`},
+		"a rate":            {func(j *train.Job) { j.Rate = 0 }, "lr is 0"},
+		"no batches named":  {func(j *train.Job) { j.Files = nil }, "batches/manifest.json"},
+		"other batches":     {func(j *train.Job) { j.Files["batches/manifest.json"] = "00" }, "checksum"},
+		"another base":      {func(j *train.Job) { j.Base.SHA256 = string(bytes.Repeat([]byte("a"), 64)) }, "not the one the job is for"},
+		"no base":           {func(j *train.Job) { j.Base.Dir = "nowhere" }, "cannot be read"},
+		"a layer":           {func(j *train.Job) { j.Layers = []int{2} }, "layers names 2"},
+		"too long for it":   {func(j *train.Job) { j.Context = 5 }, "reads 5"},
+		"an init elsewhere": {func(j *train.Job) { j.Init = "before" }, "init"},
+	} {
+		_, err := train.Run(t.Context(), job(t, c.change), train.Options{})
+		if !errors.Is(err, fault.Invalid) || !bytes.Contains([]byte(err.Error()), []byte(c.says)) || train.Passes(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := train.Run(t.Context(), t.TempDir(), train.Options{}); !errors.Is(err, fault.NotFound) {
+		t.Errorf("an empty folder: %v", err)
+	}
+	if _, err := train.Run(t.Context(), job(t, nil), train.Options{Memory: 1 << 10}); !errors.Is(err, fault.Invalid) {
+		t.Errorf("in a kilobyte: %v", err)
+	}
+}
+
+// An adapter goes on from the version before, and of no steps it is as training
+// begins: it changes nothing.
+func TestAnAdapterBeginsAndGoesOn(t *testing.T) {
+	t.Parallel()
+	dir := job(t, func(j *train.Job) { j.Steps = 0; j.Files = nil; j.Layers = []int{1} })
+	if m := run(t, dir, train.Options{}); m.Steps != 0 || m.Loss.Before != nil {
+		t.Errorf("of no steps: %+v", m)
+	}
+	j, _ := train.ReadJob(dir)
+	b, _ := llm.Open(j.Base.Dir)
+	r, err := train.Check(dir, j, b)
+	if err != nil || r.Change != 0 || r.Adapter.Pairs[0][llm.Query].Rank != 0 || r.Adapter.Pairs[1][llm.Query].Rank != 4 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	on := job(t, func(j *train.Job) { j.Init = filepath.Join(dir, train.ResultDir) })
+	if _, err := train.Run(t.Context(), on, train.Options{}); !errors.Is(err, fault.Invalid) {
+		t.Errorf("from an adapter of another shape: %v", err)
+	}
+	first := job(t, nil)
+	done := run(t, first, train.Options{})
+	next := run(t, job(t, func(j *train.Job) { j.Init, j.Rate = filepath.Join(first, train.ResultDir), 1e-3 }), train.Options{})
+	if *next.HeldOut.Before != *done.HeldOut.After {
+		t.Errorf("it begins with %v, where the one before ended with %v", *next.HeldOut.Before, *done.HeldOut.After)
+	}
+}
