@@ -122,9 +122,12 @@ func WriteJob(dir string, j Job) error {
 	return put(filepath.Join(dir, JobFile), raw)
 }
 
-func put(path string, raw []byte) error {
+// put writes a text, and the end of its last line.
+func put(path string, raw []byte) error { return putRaw(path, append(raw, '\n')) }
+
+func putRaw(path string, raw []byte) error {
 	_, err := tensors.Replace(path, func(w io.Writer) error {
-		_, err := w.Write(append(raw, '\n'))
+		_, err := w.Write(raw)
 		return err
 	})
 	return err
