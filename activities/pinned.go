@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"path"
+	"strings"
 	"sync"
 
 	"liminal/artifacts"
@@ -118,6 +120,8 @@ func readAdapter(a artifacts.Artifact) (model.Adapter, error) {
 		RemoteModelID string `json:"remote_model_id"`
 		RemoteID      string `json:"remote_adapter_id"`
 		Dir           string `json:"fs_dir"`
+		Version       int    `json:"current_version"`
+		Checksum      string `json:"checksum"`
 		Instructions  string `json:"prompt_instructions"`
 	}
 	if err := json.Unmarshal(a.Schema, &d); err != nil {
@@ -125,6 +129,18 @@ func readAdapter(a artifacts.Artifact) (model.Adapter, error) {
 	}
 	return model.Adapter{
 		ID: a.ID, Mode: model.ModeOf(d.Mode, d.Backend, d.Instructions != ""),
-		RemoteModelID: d.RemoteModelID, RemoteID: d.RemoteID, Dir: cmp.Or(d.Dir, a.FSPath), Instructions: d.Instructions,
+		RemoteModelID: d.RemoteModelID, RemoteID: d.RemoteID, Dir: cmp.Or(weightsOf(a.OwnerID, d.Dir), a.FSPath), Instructions: d.Instructions,
+		Version: d.Version, Checksum: strings.TrimPrefix(d.Checksum, "sha256:"),
 	}, nil
+}
+
+// weightsOf is the folder of an adapter's weights, below the shared root. What a
+// person writes into their document opens what is theirs and what is everybody's,
+// never what another person's adapter learnt; empty otherwise.
+func weightsOf(owner, dir string) string {
+	dir = path.Clean("/" + dir)[1:]
+	if owner == "" || strings.HasPrefix(dir, "shared/") || strings.HasPrefix(dir, "users/"+owner+"/") {
+		return dir
+	}
+	return ""
 }

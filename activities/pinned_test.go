@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -98,6 +99,35 @@ func TestAnAdapterIsToldAsItWasPinned(t *testing.T) {
 	}
 	if !reflect.DeepEqual(told.Adapters, want) {
 		t.Errorf("%+v", told.Adapters)
+	}
+}
+
+// What a person writes of their adapter opens their own weights and everybody's,
+// and not what another person's adapter learnt.
+//
+// Requirements: LORA-15 (below its owner), LORA-16
+func TestAnAdapterOpensNoOtherPersonsWeights(t *testing.T) {
+	t.Parallel()
+	sum := strings.Repeat("ab", 32)
+	for n, c := range []struct{ owner, dir, opens string }{
+		{"u1", "users/u1/adapters/a", "users/u1/adapters/a"},
+		{"u1", "/users/u1/adapters/a", "users/u1/adapters/a"},
+		{"u1", "shared/adapters/a", "shared/adapters/a"},
+		{"u1", "users/u2/adapters/a", ""},
+		{"u1", "users/u1/../u2/adapters/a", ""},
+		{"u1", "users/u10/adapters/a", ""},
+		{"u1", "temporal", ""},
+		{"", "users/u2/adapters/a", "users/u2/adapters/a"},
+	} {
+		w, set, _, told := asking(t)
+		w.Put(artifacts.Artifact{ID: "a", OwnerID: c.owner, Version: 1, Schema: json.RawMessage(
+			`{"kind":"adapter.lora","current_version":3,"checksum":"sha256:` + sum + `","fs_dir":"` + c.dir + `"}`)})
+		if _, err := set.Call(t.Context(), input(nil, activities.AdapterPin{Pin: pin("a", 1), Weight: 1})); err != nil {
+			t.Fatal(err)
+		}
+		if a := told.Adapters[0]; a.Dir != c.opens || a.Version != 3 || a.Checksum != sum {
+			t.Errorf("%d: %s's adapter in %s opens %+v", n, c.owner, c.dir, a)
+		}
 	}
 }
 

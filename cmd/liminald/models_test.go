@@ -11,7 +11,7 @@ import (
 // One step makes no good model, but a whole one: it is listed, checked and found
 // by doctor.
 //
-// Requirements: DATA-16 (shared/models/base_lm_v1)
+// Requirements: DATA-16 (models in shared/models)
 func TestAModelIsMadeListedAndChecked(t *testing.T) {
 	t.Parallel()
 	env := []string{"SHARED_FS_ROOT=" + t.TempDir()}

@@ -67,6 +67,8 @@ type Adapter struct {
 	RemoteModelID string  `json:"remote_model_id,omitempty"` // of an adapter served as a model
 	RemoteID      string  `json:"remote_id,omitempty"`       // of an adapter served beside a model
 	Dir           string  `json:"dir,omitempty"`             // its weights, below the shared root
+	Version       int     `json:"version,omitempty"`         // of the weights: the folder vNNNN of Dir; 0: the latest
+	Checksum      string  `json:"checksum,omitempty"`        // what the params.json of the version must have (LORA-16); empty: anything
 	Weight        float64 `json:"weight"`                    // 0 to 1
 	Instructions  string  `json:"instructions,omitempty"`
 	// Directives are what a provider without a language model can follow of it.

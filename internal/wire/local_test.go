@@ -39,7 +39,7 @@ func languageModel(t *testing.T, c config.Config, name string) string {
 	return dir
 }
 
-// Requirements: LORA-22 (the backend is a setting), LORA-23 (no adapter), DATA-16 (models stand in shared/models)
+// Requirements: LORA-22, DATA-16 (models in shared/models)
 func TestTheModelOfThisProcessIsTheOneThatIsNamedOrTheOnlyOne(t *testing.T) {
 	t.Parallel()
 	c := config.Config{Data: t.TempDir(), Model: config.Model{Backend: localLoRA, AdapterCache: 1 << 20}, Embed: config.Embedding{Encoder: "auto"}}

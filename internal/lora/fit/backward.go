@@ -111,10 +111,10 @@ func crossEntropy(logits []float32, target int, factor float32) float64 {
 		most = max(most, x)
 	}
 	of := logits[target]
+	kernels.ExpMinus(logits, most)
 	var sum float32
-	for i, x := range logits {
-		logits[i] = kernels.Exp(x - most)
-		sum += logits[i]
+	for _, x := range logits {
+		sum += x
 	}
 	for i := range logits {
 		logits[i] *= factor / sum
@@ -200,8 +200,12 @@ func (p *Pass) mlpBack(l int, dx, dn []float32) {
 // siluBack makes of the gradient of silu(g)·u, in da, those of g, in da, and of
 // u, in du.
 func siluBack(da, du, g, u []float32) {
+	for i, x := range g {
+		du[i] = -x
+	}
+	kernels.ExpMinus(du, 0)
 	for i, d := range da {
-		s := kernels.Sigmoid(g[i])
+		s := 1 / (1 + du[i])
 		du[i] = d * g[i] * s
 		da[i] = d * u[i] * s * (1 + g[i]*(1-s))
 	}

@@ -64,7 +64,7 @@ func differences(t *testing.T, name string, p *fit.Pass, b fit.Batch) {
 	}
 }
 
-// Requirements: TRAIN-01
+// Requirements: TRAIN-01 (only the matrices of one adapter; cross-entropy)
 func TestGradientsAreThoseOfTheLoss(t *testing.T) {
 	t.Parallel()
 	plain := llm.NewConfig(2, 32, 4, 4, 48, 60, 32)
@@ -133,7 +133,7 @@ func TestTheLossIsThatOfTheEngine(t *testing.T) {
 	}
 }
 
-// Requirements: LORA-12 (the base is frozen), TRAIN-15 (loss falls, only the adapter changes)
+// Requirements: LORA-12 (no gradient reaches it), TRAIN-15 (loss falls)
 func TestAnAdapterLearnsAndTheBaseStays(t *testing.T) {
 	t.Parallel()
 	c := llm.NewConfig(2, 64, 4, 2, 96, 60, 32)
@@ -176,7 +176,8 @@ func TestLayersBelowTheAdapterArePassedOver(t *testing.T) {
 	}
 }
 
-// Requirements: TRAIN-14 (the same losses, whatever the machine does beside)
+// What is trained twice is trained alike: a training that goes on after a crash
+// ends where it would have.
 func TestTrainingIsTheSameOnAnyNumberOfProcessors(t *testing.T) {
 	c := llm.NewConfig(2, 64, 4, 2, 96, 300, 64)
 	train := func(workers int) (losses []float64, m *llm.Model) {

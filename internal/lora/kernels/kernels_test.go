@@ -12,6 +12,17 @@ import (
 	"liminal/internal/lora/kernels"
 )
 
+// Before Use was called the best level is in use. This test is the first: the
+// others call it.
+func TestTheLevelInUseIsKnownBeforeItIsChosen(t *testing.T) {
+	if l := kernels.Current(); l < kernels.Plain || l.String() == "" {
+		t.Errorf("it is %d", l)
+	}
+	if _, err := kernels.Use(kernels.AVX512 + 1); err == nil {
+		t.Error("a level that is none was taken")
+	}
+}
+
 // levels calls f with each level of this machine.
 func levels(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
@@ -216,18 +227,57 @@ func TestBF16RoundsToNearest(t *testing.T) {
 }
 
 func TestExpAndSoftmax(t *testing.T) {
-	for x := float32(-80); x < 80; x += 0.37 {
-		want := math.Exp(float64(x))
-		if d := math.Abs(float64(kernels.Exp(x))-want) / want; d > 2e-7 {
-			t.Fatalf("e to the %v is off by %g", x, d)
+	levels(t, func(t *testing.T) {
+		var all []float32
+		for x := float32(-80); x < 80; x += 0.37 {
+			all = append(all, x)
 		}
-	}
-	x := []float32{1000, 999, -1e30, float32(math.Inf(-1))}
-	kernels.Softmax(x)
-	if math.Abs(float64(x[0])-0.7310586) > 1e-6 || x[2] != kernels.Exp(-87)*x[0] && x[2] > 1e-30 || math.Abs(float64(x[0]+x[1])-1) > 1e-6 {
-		t.Errorf("%v", x)
-	}
-	kernels.Softmax(nil)
+		vector := slices.Clone(all)
+		kernels.ExpMinus(vector, 1.5)
+		for i, x := range all {
+			want := math.Exp(float64(x))
+			if d := math.Abs(float64(kernels.Exp(x))-want) / want; d > 2e-7 {
+				t.Fatalf("e to the %v is off by %g", x, d)
+			}
+			want = math.Exp(float64(x - 1.5))
+			if d := math.Abs(float64(vector[i])-want) / want; d > 2.5e-7 {
+				t.Fatalf("of a list, e to the %v is off by %g", x-1.5, d)
+			}
+			one := []float32{x}
+			if kernels.ExpMinus(one, 1.5); one[0] != vector[i] {
+				t.Fatalf("e to the %v is %v alone and %v in a list", x-1.5, one[0], vector[i])
+			}
+		}
+		x := []float32{1000, 999, -1e30, float32(math.Inf(-1))}
+		kernels.Softmax(x)
+		if math.Abs(float64(x[0])-0.7310586) > 1e-6 || x[2] > 1e-30 || x[3] > 1e-30 || math.Abs(float64(x[0]+x[1])-1) > 1e-6 {
+			t.Errorf("%v", x)
+		}
+		kernels.Softmax(nil)
+	})
+}
+
+func TestSiLUTimes(t *testing.T) {
+	levels(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(1, 2))
+		for _, n := range []int{0, 1, 7, 16, 37} {
+			x, u, y := numbers(r, n), numbers(r, n), make([]float32, n)
+			for i := range x {
+				x[i] *= 20
+			}
+			kernels.SiLUTimes(y, x, u)
+			for i, v := range x {
+				want := float64(v) / (1 + math.Exp(-float64(v))) * float64(u[i])
+				if math.Abs(float64(y[i])-want) > 1e-5 {
+					t.Errorf("of %v and %v it is %v, not %v", v, u[i], y[i], want)
+				}
+				one := []float32{v}
+				if kernels.SiLUTimes(one, one, u[i:i+1]); one[0] != y[i] {
+					t.Errorf("of %v it is %v alone and %v in a list", v, one[0], y[i])
+				}
+			}
+		}
+	})
 }
 
 func TestRMSNorm(t *testing.T) {
@@ -266,15 +316,5 @@ func BenchmarkProducts(b *testing.B) {
 				}
 			}
 		}
-	}
-}
-
-// Before Use was called the best level is in use.
-func TestTheLevelInUseIsKnownBeforeItIsChosen(t *testing.T) {
-	if l := kernels.Current(); l < kernels.Plain || l.String() == "" {
-		t.Errorf("it is %d", l)
-	}
-	if _, err := kernels.Use(kernels.AVX512 + 1); err == nil {
-		t.Error("a level that is none was taken")
 	}
 }

@@ -42,6 +42,31 @@ func Exp(x float32) float32 {
 	return math.Float32frombits(math.Float32bits(p) + math.Float32bits(z)<<23)
 }
 
+// widest is the most numbers in a register.
+const widest = 16
+
+// ExpMinus makes e to the x-minus of every number of x. It is within 2·10⁻⁷ of
+// it, relatively, and the same wherever in a list the number stands.
+func ExpMinus(x []float32, minus float32) {
+	set := tilesOf(inUse())
+	if set == nil {
+		for i, v := range x {
+			x[i] = Exp(v - minus)
+		}
+		return
+	}
+	whole := len(x) / set.wide * set.wide
+	if whole > 0 {
+		set.exp(ptr(x), whole, minus)
+	}
+	if rest := x[whole:]; len(rest) > 0 {
+		var full [widest]float32
+		copy(full[:], rest)
+		set.exp(ptr(full[:]), set.wide, minus)
+		copy(rest, full[:])
+	}
+}
+
 // Softmax makes x positive numbers that add up to 1: eˣ, divided by their sum.
 // An empty x stays as it is.
 func Softmax(x []float32) {
@@ -52,10 +77,10 @@ func Softmax(x []float32) {
 	for _, v := range x[1:] {
 		most = max(most, v)
 	}
+	ExpMinus(x, most)
 	var sum float32
-	for i, v := range x {
-		x[i] = Exp(v - most)
-		sum += x[i]
+	for _, v := range x {
+		sum += v
 	}
 	for i := range x {
 		x[i] /= sum
@@ -84,7 +109,22 @@ func RMSNorm(y, x, w []float32, epsilon float32) (factor float32) {
 // or u.
 func SiLUTimes(y, x, u []float32) {
 	y, u = y[:len(x)], u[:len(x)]
-	for i, v := range x {
-		y[i] = v / (1 + Exp(-v)) * u[i]
+	set := tilesOf(inUse())
+	if set == nil {
+		for i, v := range x {
+			y[i] = v / (1 + Exp(-v)) * u[i]
+		}
+		return
+	}
+	whole := len(x) / set.wide * set.wide
+	if whole > 0 {
+		set.silu(ptr(y), ptr(x), ptr(u), whole)
+	}
+	if rest := x[whole:]; len(rest) > 0 {
+		var fx, fu [widest]float32
+		copy(fx[:], rest)
+		copy(fu[:], u[whole:])
+		set.silu(ptr(fx[:]), ptr(fx[:]), ptr(fu[:]), set.wide)
+		copy(y[whole:], fx[:])
 	}
 }

@@ -27,6 +27,8 @@ type tiles struct {
 	wide, rowsB, vectors                             int
 	nt, ntHalf, ntEdge, ntEdgeHalf, ntOne, ntOneHalf byRows
 	nn, nnHalf, nnEdge, nnEdgeHalf                   byRows
+	exp                                              func(x unsafe.Pointer, n int, minus float32)
+	silu                                             func(y, x, u unsafe.Pointer, n int)
 }
 
 // Blocks keep what is read again in the caches near the processor.

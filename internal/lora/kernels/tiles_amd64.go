@@ -106,8 +106,14 @@ func avx2NN2x1h(c, a, b unsafe.Pointer, ldc, lda, ldb, n, step int)
 //go:noescape
 func avx2NN1x1h(c, a, b unsafe.Pointer, ldc, lda, ldb, n, step int)
 
+//go:noescape
+func avx2Exp(x unsafe.Pointer, n int, minus float32)
+
+//go:noescape
+func avx2SiLU(y, x, u unsafe.Pointer, n int)
+
 var avx2Tiles = tiles{
-	wide: 8, rowsB: 3, vectors: 2,
+	wide: 8, rowsB: 3, vectors: 2, exp: avx2Exp, silu: avx2SiLU,
 	nt: byRows{
 		4: avx2NT4x3,
 		3: avx2NT3x3,
@@ -266,8 +272,14 @@ func avx512NN2x1h(c, a, b unsafe.Pointer, ldc, lda, ldb, n, step int)
 //go:noescape
 func avx512NN1x1h(c, a, b unsafe.Pointer, ldc, lda, ldb, n, step int)
 
+//go:noescape
+func avx512Exp(x unsafe.Pointer, n int, minus float32)
+
+//go:noescape
+func avx512SiLU(y, x, u unsafe.Pointer, n int)
+
 var avx512Tiles = tiles{
-	wide: 16, rowsB: 6, vectors: 4,
+	wide: 16, rowsB: 6, vectors: 4, exp: avx512Exp, silu: avx512SiLU,
 	nt: byRows{
 		4: avx512NT4x6,
 		3: avx512NT3x6,

@@ -2350,6 +2350,81 @@ loop_avx2NN1x1h:
 	VZEROUPPER
 	RET
 
+// func avx2Exp(x unsafe.Pointer, n int, minus float32)
+TEXT ·avx2Exp(SB), NOSPLIT, $0-20
+	MOVQ x+0(FP), SI
+	MOVQ n+8(FP), CX
+	VBROADCASTSS minus+16(FP), Y4
+
+loop_avx2Exp:
+	VMOVUPS (SI), Y0
+	VSUBPS Y4, Y0, Y0
+	VMAXPS numbers<>+0(SB), Y0, Y0
+	VMINPS numbers<>+64(SB), Y0, Y0
+	VMOVUPS numbers<>+128(SB), Y1
+	VFMADD213PS numbers<>+192(SB), Y0, Y1
+	VSUBPS numbers<>+192(SB), Y1, Y2
+	VFNMADD231PS numbers<>+256(SB), Y2, Y0
+	VFMADD231PS numbers<>+320(SB), Y2, Y0
+	VMOVUPS numbers<>+384(SB), Y3
+	VFMADD213PS numbers<>+448(SB), Y0, Y3
+	VFMADD213PS numbers<>+512(SB), Y0, Y3
+	VFMADD213PS numbers<>+576(SB), Y0, Y3
+	VFMADD213PS numbers<>+640(SB), Y0, Y3
+	VFMADD213PS numbers<>+704(SB), Y0, Y3
+	VMULPS Y0, Y0, Y2
+	VFMADD213PS Y0, Y2, Y3
+	VADDPS numbers<>+768(SB), Y3, Y3
+	VPSLLD $23, Y1, Y1
+	VPADDD Y1, Y3, Y3
+	VMOVUPS Y3, (SI)
+	ADDQ $32, SI
+	SUBQ $8, CX
+	JGT loop_avx2Exp
+	VZEROUPPER
+	RET
+
+// func avx2SiLU(y, x, u unsafe.Pointer, n int)
+TEXT ·avx2SiLU(SB), NOSPLIT, $0-32
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ u+16(FP), DX
+	MOVQ n+24(FP), CX
+	VXORPS Y5, Y5, Y5
+
+loop_avx2SiLU:
+	VMOVUPS (SI), Y4
+	VSUBPS Y4, Y5, Y0
+	VMAXPS numbers<>+0(SB), Y0, Y0
+	VMINPS numbers<>+64(SB), Y0, Y0
+	VMOVUPS numbers<>+128(SB), Y1
+	VFMADD213PS numbers<>+192(SB), Y0, Y1
+	VSUBPS numbers<>+192(SB), Y1, Y2
+	VFNMADD231PS numbers<>+256(SB), Y2, Y0
+	VFMADD231PS numbers<>+320(SB), Y2, Y0
+	VMOVUPS numbers<>+384(SB), Y3
+	VFMADD213PS numbers<>+448(SB), Y0, Y3
+	VFMADD213PS numbers<>+512(SB), Y0, Y3
+	VFMADD213PS numbers<>+576(SB), Y0, Y3
+	VFMADD213PS numbers<>+640(SB), Y0, Y3
+	VFMADD213PS numbers<>+704(SB), Y0, Y3
+	VMULPS Y0, Y0, Y2
+	VFMADD213PS Y0, Y2, Y3
+	VADDPS numbers<>+768(SB), Y3, Y3
+	VPSLLD $23, Y1, Y1
+	VPADDD Y1, Y3, Y3
+	VADDPS numbers<>+768(SB), Y3, Y3
+	VDIVPS Y3, Y4, Y4
+	VMULPS (DX), Y4, Y4
+	VMOVUPS Y4, (DI)
+	ADDQ $32, SI
+	ADDQ $32, DX
+	ADDQ $32, DI
+	SUBQ $8, CX
+	JGT loop_avx2SiLU
+	VZEROUPPER
+	RET
+
 // func avx512NT4x6(c, a, b unsafe.Pointer, ldc, lda, ldb, k, add int)
 TEXT ·avx512NT4x6(SB), NOSPLIT, $0-64
 	MOVQ c+0(FP), DI
@@ -5746,3 +5821,287 @@ loop_avx512NN1x1h:
 	VMOVUPS Z0, 0(DI)
 	VZEROUPPER
 	RET
+
+// func avx512Exp(x unsafe.Pointer, n int, minus float32)
+TEXT ·avx512Exp(SB), NOSPLIT, $0-20
+	MOVQ x+0(FP), SI
+	MOVQ n+8(FP), CX
+	VBROADCASTSS minus+16(FP), Z4
+
+loop_avx512Exp:
+	VMOVUPS (SI), Z0
+	VSUBPS Z4, Z0, Z0
+	VMAXPS numbers<>+0(SB), Z0, Z0
+	VMINPS numbers<>+64(SB), Z0, Z0
+	VMOVUPS numbers<>+128(SB), Z1
+	VFMADD213PS numbers<>+192(SB), Z0, Z1
+	VSUBPS numbers<>+192(SB), Z1, Z2
+	VFNMADD231PS numbers<>+256(SB), Z2, Z0
+	VFMADD231PS numbers<>+320(SB), Z2, Z0
+	VMOVUPS numbers<>+384(SB), Z3
+	VFMADD213PS numbers<>+448(SB), Z0, Z3
+	VFMADD213PS numbers<>+512(SB), Z0, Z3
+	VFMADD213PS numbers<>+576(SB), Z0, Z3
+	VFMADD213PS numbers<>+640(SB), Z0, Z3
+	VFMADD213PS numbers<>+704(SB), Z0, Z3
+	VMULPS Z0, Z0, Z2
+	VFMADD213PS Z0, Z2, Z3
+	VADDPS numbers<>+768(SB), Z3, Z3
+	VPSLLD $23, Z1, Z1
+	VPADDD Z1, Z3, Z3
+	VMOVUPS Z3, (SI)
+	ADDQ $64, SI
+	SUBQ $16, CX
+	JGT loop_avx512Exp
+	VZEROUPPER
+	RET
+
+// func avx512SiLU(y, x, u unsafe.Pointer, n int)
+TEXT ·avx512SiLU(SB), NOSPLIT, $0-32
+	MOVQ y+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ u+16(FP), DX
+	MOVQ n+24(FP), CX
+	VPXORQ Z5, Z5, Z5
+
+loop_avx512SiLU:
+	VMOVUPS (SI), Z4
+	VSUBPS Z4, Z5, Z0
+	VMAXPS numbers<>+0(SB), Z0, Z0
+	VMINPS numbers<>+64(SB), Z0, Z0
+	VMOVUPS numbers<>+128(SB), Z1
+	VFMADD213PS numbers<>+192(SB), Z0, Z1
+	VSUBPS numbers<>+192(SB), Z1, Z2
+	VFNMADD231PS numbers<>+256(SB), Z2, Z0
+	VFMADD231PS numbers<>+320(SB), Z2, Z0
+	VMOVUPS numbers<>+384(SB), Z3
+	VFMADD213PS numbers<>+448(SB), Z0, Z3
+	VFMADD213PS numbers<>+512(SB), Z0, Z3
+	VFMADD213PS numbers<>+576(SB), Z0, Z3
+	VFMADD213PS numbers<>+640(SB), Z0, Z3
+	VFMADD213PS numbers<>+704(SB), Z0, Z3
+	VMULPS Z0, Z0, Z2
+	VFMADD213PS Z0, Z2, Z3
+	VADDPS numbers<>+768(SB), Z3, Z3
+	VPSLLD $23, Z1, Z1
+	VPADDD Z1, Z3, Z3
+	VADDPS numbers<>+768(SB), Z3, Z3
+	VDIVPS Z3, Z4, Z4
+	VMULPS (DX), Z4, Z4
+	VMOVUPS Z4, (DI)
+	ADDQ $64, SI
+	ADDQ $64, DX
+	ADDQ $64, DI
+	SUBQ $16, CX
+	JGT loop_avx512SiLU
+	VZEROUPPER
+	RET
+DATA numbers<>+0(SB)/4, $0xc2ae0000
+DATA numbers<>+4(SB)/4, $0xc2ae0000
+DATA numbers<>+8(SB)/4, $0xc2ae0000
+DATA numbers<>+12(SB)/4, $0xc2ae0000
+DATA numbers<>+16(SB)/4, $0xc2ae0000
+DATA numbers<>+20(SB)/4, $0xc2ae0000
+DATA numbers<>+24(SB)/4, $0xc2ae0000
+DATA numbers<>+28(SB)/4, $0xc2ae0000
+DATA numbers<>+32(SB)/4, $0xc2ae0000
+DATA numbers<>+36(SB)/4, $0xc2ae0000
+DATA numbers<>+40(SB)/4, $0xc2ae0000
+DATA numbers<>+44(SB)/4, $0xc2ae0000
+DATA numbers<>+48(SB)/4, $0xc2ae0000
+DATA numbers<>+52(SB)/4, $0xc2ae0000
+DATA numbers<>+56(SB)/4, $0xc2ae0000
+DATA numbers<>+60(SB)/4, $0xc2ae0000
+DATA numbers<>+64(SB)/4, $0x42b00000
+DATA numbers<>+68(SB)/4, $0x42b00000
+DATA numbers<>+72(SB)/4, $0x42b00000
+DATA numbers<>+76(SB)/4, $0x42b00000
+DATA numbers<>+80(SB)/4, $0x42b00000
+DATA numbers<>+84(SB)/4, $0x42b00000
+DATA numbers<>+88(SB)/4, $0x42b00000
+DATA numbers<>+92(SB)/4, $0x42b00000
+DATA numbers<>+96(SB)/4, $0x42b00000
+DATA numbers<>+100(SB)/4, $0x42b00000
+DATA numbers<>+104(SB)/4, $0x42b00000
+DATA numbers<>+108(SB)/4, $0x42b00000
+DATA numbers<>+112(SB)/4, $0x42b00000
+DATA numbers<>+116(SB)/4, $0x42b00000
+DATA numbers<>+120(SB)/4, $0x42b00000
+DATA numbers<>+124(SB)/4, $0x42b00000
+DATA numbers<>+128(SB)/4, $0x3fb8aa3b
+DATA numbers<>+132(SB)/4, $0x3fb8aa3b
+DATA numbers<>+136(SB)/4, $0x3fb8aa3b
+DATA numbers<>+140(SB)/4, $0x3fb8aa3b
+DATA numbers<>+144(SB)/4, $0x3fb8aa3b
+DATA numbers<>+148(SB)/4, $0x3fb8aa3b
+DATA numbers<>+152(SB)/4, $0x3fb8aa3b
+DATA numbers<>+156(SB)/4, $0x3fb8aa3b
+DATA numbers<>+160(SB)/4, $0x3fb8aa3b
+DATA numbers<>+164(SB)/4, $0x3fb8aa3b
+DATA numbers<>+168(SB)/4, $0x3fb8aa3b
+DATA numbers<>+172(SB)/4, $0x3fb8aa3b
+DATA numbers<>+176(SB)/4, $0x3fb8aa3b
+DATA numbers<>+180(SB)/4, $0x3fb8aa3b
+DATA numbers<>+184(SB)/4, $0x3fb8aa3b
+DATA numbers<>+188(SB)/4, $0x3fb8aa3b
+DATA numbers<>+192(SB)/4, $0x4b400000
+DATA numbers<>+196(SB)/4, $0x4b400000
+DATA numbers<>+200(SB)/4, $0x4b400000
+DATA numbers<>+204(SB)/4, $0x4b400000
+DATA numbers<>+208(SB)/4, $0x4b400000
+DATA numbers<>+212(SB)/4, $0x4b400000
+DATA numbers<>+216(SB)/4, $0x4b400000
+DATA numbers<>+220(SB)/4, $0x4b400000
+DATA numbers<>+224(SB)/4, $0x4b400000
+DATA numbers<>+228(SB)/4, $0x4b400000
+DATA numbers<>+232(SB)/4, $0x4b400000
+DATA numbers<>+236(SB)/4, $0x4b400000
+DATA numbers<>+240(SB)/4, $0x4b400000
+DATA numbers<>+244(SB)/4, $0x4b400000
+DATA numbers<>+248(SB)/4, $0x4b400000
+DATA numbers<>+252(SB)/4, $0x4b400000
+DATA numbers<>+256(SB)/4, $0x3f318000
+DATA numbers<>+260(SB)/4, $0x3f318000
+DATA numbers<>+264(SB)/4, $0x3f318000
+DATA numbers<>+268(SB)/4, $0x3f318000
+DATA numbers<>+272(SB)/4, $0x3f318000
+DATA numbers<>+276(SB)/4, $0x3f318000
+DATA numbers<>+280(SB)/4, $0x3f318000
+DATA numbers<>+284(SB)/4, $0x3f318000
+DATA numbers<>+288(SB)/4, $0x3f318000
+DATA numbers<>+292(SB)/4, $0x3f318000
+DATA numbers<>+296(SB)/4, $0x3f318000
+DATA numbers<>+300(SB)/4, $0x3f318000
+DATA numbers<>+304(SB)/4, $0x3f318000
+DATA numbers<>+308(SB)/4, $0x3f318000
+DATA numbers<>+312(SB)/4, $0x3f318000
+DATA numbers<>+316(SB)/4, $0x3f318000
+DATA numbers<>+320(SB)/4, $0x395e8083
+DATA numbers<>+324(SB)/4, $0x395e8083
+DATA numbers<>+328(SB)/4, $0x395e8083
+DATA numbers<>+332(SB)/4, $0x395e8083
+DATA numbers<>+336(SB)/4, $0x395e8083
+DATA numbers<>+340(SB)/4, $0x395e8083
+DATA numbers<>+344(SB)/4, $0x395e8083
+DATA numbers<>+348(SB)/4, $0x395e8083
+DATA numbers<>+352(SB)/4, $0x395e8083
+DATA numbers<>+356(SB)/4, $0x395e8083
+DATA numbers<>+360(SB)/4, $0x395e8083
+DATA numbers<>+364(SB)/4, $0x395e8083
+DATA numbers<>+368(SB)/4, $0x395e8083
+DATA numbers<>+372(SB)/4, $0x395e8083
+DATA numbers<>+376(SB)/4, $0x395e8083
+DATA numbers<>+380(SB)/4, $0x395e8083
+DATA numbers<>+384(SB)/4, $0x39506967
+DATA numbers<>+388(SB)/4, $0x39506967
+DATA numbers<>+392(SB)/4, $0x39506967
+DATA numbers<>+396(SB)/4, $0x39506967
+DATA numbers<>+400(SB)/4, $0x39506967
+DATA numbers<>+404(SB)/4, $0x39506967
+DATA numbers<>+408(SB)/4, $0x39506967
+DATA numbers<>+412(SB)/4, $0x39506967
+DATA numbers<>+416(SB)/4, $0x39506967
+DATA numbers<>+420(SB)/4, $0x39506967
+DATA numbers<>+424(SB)/4, $0x39506967
+DATA numbers<>+428(SB)/4, $0x39506967
+DATA numbers<>+432(SB)/4, $0x39506967
+DATA numbers<>+436(SB)/4, $0x39506967
+DATA numbers<>+440(SB)/4, $0x39506967
+DATA numbers<>+444(SB)/4, $0x39506967
+DATA numbers<>+448(SB)/4, $0x3ab743ce
+DATA numbers<>+452(SB)/4, $0x3ab743ce
+DATA numbers<>+456(SB)/4, $0x3ab743ce
+DATA numbers<>+460(SB)/4, $0x3ab743ce
+DATA numbers<>+464(SB)/4, $0x3ab743ce
+DATA numbers<>+468(SB)/4, $0x3ab743ce
+DATA numbers<>+472(SB)/4, $0x3ab743ce
+DATA numbers<>+476(SB)/4, $0x3ab743ce
+DATA numbers<>+480(SB)/4, $0x3ab743ce
+DATA numbers<>+484(SB)/4, $0x3ab743ce
+DATA numbers<>+488(SB)/4, $0x3ab743ce
+DATA numbers<>+492(SB)/4, $0x3ab743ce
+DATA numbers<>+496(SB)/4, $0x3ab743ce
+DATA numbers<>+500(SB)/4, $0x3ab743ce
+DATA numbers<>+504(SB)/4, $0x3ab743ce
+DATA numbers<>+508(SB)/4, $0x3ab743ce
+DATA numbers<>+512(SB)/4, $0x3c088908
+DATA numbers<>+516(SB)/4, $0x3c088908
+DATA numbers<>+520(SB)/4, $0x3c088908
+DATA numbers<>+524(SB)/4, $0x3c088908
+DATA numbers<>+528(SB)/4, $0x3c088908
+DATA numbers<>+532(SB)/4, $0x3c088908
+DATA numbers<>+536(SB)/4, $0x3c088908
+DATA numbers<>+540(SB)/4, $0x3c088908
+DATA numbers<>+544(SB)/4, $0x3c088908
+DATA numbers<>+548(SB)/4, $0x3c088908
+DATA numbers<>+552(SB)/4, $0x3c088908
+DATA numbers<>+556(SB)/4, $0x3c088908
+DATA numbers<>+560(SB)/4, $0x3c088908
+DATA numbers<>+564(SB)/4, $0x3c088908
+DATA numbers<>+568(SB)/4, $0x3c088908
+DATA numbers<>+572(SB)/4, $0x3c088908
+DATA numbers<>+576(SB)/4, $0x3d2aa9c1
+DATA numbers<>+580(SB)/4, $0x3d2aa9c1
+DATA numbers<>+584(SB)/4, $0x3d2aa9c1
+DATA numbers<>+588(SB)/4, $0x3d2aa9c1
+DATA numbers<>+592(SB)/4, $0x3d2aa9c1
+DATA numbers<>+596(SB)/4, $0x3d2aa9c1
+DATA numbers<>+600(SB)/4, $0x3d2aa9c1
+DATA numbers<>+604(SB)/4, $0x3d2aa9c1
+DATA numbers<>+608(SB)/4, $0x3d2aa9c1
+DATA numbers<>+612(SB)/4, $0x3d2aa9c1
+DATA numbers<>+616(SB)/4, $0x3d2aa9c1
+DATA numbers<>+620(SB)/4, $0x3d2aa9c1
+DATA numbers<>+624(SB)/4, $0x3d2aa9c1
+DATA numbers<>+628(SB)/4, $0x3d2aa9c1
+DATA numbers<>+632(SB)/4, $0x3d2aa9c1
+DATA numbers<>+636(SB)/4, $0x3d2aa9c1
+DATA numbers<>+640(SB)/4, $0x3e2aaaaa
+DATA numbers<>+644(SB)/4, $0x3e2aaaaa
+DATA numbers<>+648(SB)/4, $0x3e2aaaaa
+DATA numbers<>+652(SB)/4, $0x3e2aaaaa
+DATA numbers<>+656(SB)/4, $0x3e2aaaaa
+DATA numbers<>+660(SB)/4, $0x3e2aaaaa
+DATA numbers<>+664(SB)/4, $0x3e2aaaaa
+DATA numbers<>+668(SB)/4, $0x3e2aaaaa
+DATA numbers<>+672(SB)/4, $0x3e2aaaaa
+DATA numbers<>+676(SB)/4, $0x3e2aaaaa
+DATA numbers<>+680(SB)/4, $0x3e2aaaaa
+DATA numbers<>+684(SB)/4, $0x3e2aaaaa
+DATA numbers<>+688(SB)/4, $0x3e2aaaaa
+DATA numbers<>+692(SB)/4, $0x3e2aaaaa
+DATA numbers<>+696(SB)/4, $0x3e2aaaaa
+DATA numbers<>+700(SB)/4, $0x3e2aaaaa
+DATA numbers<>+704(SB)/4, $0x3f000000
+DATA numbers<>+708(SB)/4, $0x3f000000
+DATA numbers<>+712(SB)/4, $0x3f000000
+DATA numbers<>+716(SB)/4, $0x3f000000
+DATA numbers<>+720(SB)/4, $0x3f000000
+DATA numbers<>+724(SB)/4, $0x3f000000
+DATA numbers<>+728(SB)/4, $0x3f000000
+DATA numbers<>+732(SB)/4, $0x3f000000
+DATA numbers<>+736(SB)/4, $0x3f000000
+DATA numbers<>+740(SB)/4, $0x3f000000
+DATA numbers<>+744(SB)/4, $0x3f000000
+DATA numbers<>+748(SB)/4, $0x3f000000
+DATA numbers<>+752(SB)/4, $0x3f000000
+DATA numbers<>+756(SB)/4, $0x3f000000
+DATA numbers<>+760(SB)/4, $0x3f000000
+DATA numbers<>+764(SB)/4, $0x3f000000
+DATA numbers<>+768(SB)/4, $0x3f800000
+DATA numbers<>+772(SB)/4, $0x3f800000
+DATA numbers<>+776(SB)/4, $0x3f800000
+DATA numbers<>+780(SB)/4, $0x3f800000
+DATA numbers<>+784(SB)/4, $0x3f800000
+DATA numbers<>+788(SB)/4, $0x3f800000
+DATA numbers<>+792(SB)/4, $0x3f800000
+DATA numbers<>+796(SB)/4, $0x3f800000
+DATA numbers<>+800(SB)/4, $0x3f800000
+DATA numbers<>+804(SB)/4, $0x3f800000
+DATA numbers<>+808(SB)/4, $0x3f800000
+DATA numbers<>+812(SB)/4, $0x3f800000
+DATA numbers<>+816(SB)/4, $0x3f800000
+DATA numbers<>+820(SB)/4, $0x3f800000
+DATA numbers<>+824(SB)/4, $0x3f800000
+DATA numbers<>+828(SB)/4, $0x3f800000
+GLOBL numbers<>(SB), RODATA|NOPTR, $832

@@ -181,7 +181,7 @@ func off(got []float32, want []float64) float64 {
 	return most
 }
 
-// Requirements: LORA-13 (weights with gated adapters), LORA-14 (any of the seven products)
+// Requirements: LORA-13, LORA-14
 func TestLogitsAreThoseOfTheModelAsWritten(t *testing.T) {
 	t.Parallel()
 	for name, c := range shapes() {
@@ -196,7 +196,7 @@ func TestLogitsAreThoseOfTheModelAsWritten(t *testing.T) {
 	}
 }
 
-// Requirements: LORA-13 (gate 0 leaves the weights unchanged)
+// Requirements: LORA-13
 func TestAClosedGateAndAnUntrainedAdapterChangeNothing(t *testing.T) {
 	t.Parallel()
 	c := shapes()["llama"]
@@ -305,7 +305,7 @@ func write(t *testing.T, m *llm.Model, how string) string {
 	return dir
 }
 
-// Requirements: LORA-12 (the base is read from config.json and shards), DATA-16 (config.json, shard_00.npz)
+// Requirements: LORA-12 (read from config.json and shards), DATA-16 (config.json and shards)
 func TestAModelIsReadFromEveryKindOfFolder(t *testing.T) {
 	t.Parallel()
 	sums := map[string]string{}
@@ -442,7 +442,7 @@ func TestAFolderThatCannotBeRunIsRefusedByName(t *testing.T) {
 
 // The shares a sampler gives are those of the model.
 //
-// Requirements: LORA-19 (temperature, top-p)
+// Requirements: LORA-19 (temperature and max tokens; top-p)
 func TestTheSamplerKeepsItsBounds(t *testing.T) {
 	t.Parallel()
 	shares := []float64{0.5, 0.3, 0.15, 0.05}

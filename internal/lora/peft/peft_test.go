@@ -143,7 +143,7 @@ func TestAnAdapterOfSomeLayersNamesThem(t *testing.T) {
 	}
 }
 
-// Requirements: LORA-13 (several gated adapters are one of stacked rank)
+// Requirements: LORA-13
 func TestComposedAdaptersAnswerAsTheirGatedSum(t *testing.T) {
 	t.Parallel()
 	m := llm.New(shape, 1)

@@ -133,7 +133,7 @@ func version(t *testing.T, dir string, b peft.Base) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Requirements: LORA-15 (versions are folders), LORA-16 (a checksum that differs refuses the adapter)
+// Requirements: LORA-15 (a version is a folder with weights), LORA-16
 func TestAnAdapterThatWasChangedIsRefused(t *testing.T) {
 	b := peft.Base{Config: shape, Name: "little", Fingerprint: strings.Repeat("ab", 32)}
 	adapter := filepath.Join(t.TempDir(), "manner")

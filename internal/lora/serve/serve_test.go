@@ -73,7 +73,7 @@ func answer(ctx context.Context, e *serve.Engine, req serve.Request) (ids []int,
 	return ids, last, nil
 }
 
-// Requirements: LORA-20 (rows of different adapters in one batch), LORA-19 (max tokens)
+// Requirements: LORA-20
 func TestEachIsAnsweredAsIfAlone(t *testing.T) {
 	m := llm.New(shape, 1)
 	e := serve.New(m, serve.Options{Rows: 4, Chunk: 16})
@@ -255,7 +255,7 @@ func TestTooManyWaitersAreToldSo(t *testing.T) {
 	}
 }
 
-// Requirements: LORA-17
+// Requirements: LORA-17 (by use up to a budget; read when asked for; a pinned one goes last)
 func TestAdaptersAreKeptByUseUpToABudget(t *testing.T) {
 	size := trained(1).Bytes()
 	var mu sync.Mutex

@@ -185,7 +185,7 @@ func TestWhatWasTrainedIsChecked(t *testing.T) {
 	}
 }
 
-// Requirements: LORA-15, LORA-16, TRAIN-05 (below the version), TRAIN-14 (no file is half written)
+// Requirements: LORA-15 (a version is a folder with weights; metadata.json), LORA-16, TRAIN-05 (below the version), TRAIN-14 (no file is half written)
 func TestAVersionIsPublishedWholeAndOnce(t *testing.T) {
 	t.Parallel()
 	dir, j, m := trained(t)

@@ -42,7 +42,7 @@ func start(t *testing.T, processors int, how string, args ...string) (*exec.Cmd,
 // checkpoint, of the last file. What comes of it is what comes of one that was
 // let be, bit for bit, on one processor and on several.
 //
-// Requirements: TRAIN-14 (a restart; the same losses, whatever the machine does beside)
+// Requirements: TRAIN-14 (a restart)
 func TestTwentyKillsChangeNoBit(t *testing.T) {
 	t.Parallel()
 	dir := job(t, func(j *train.Job) { j.Steps = 300; j.Rate = 1e-3 })

@@ -176,7 +176,7 @@ func copied(t *testing.T, dir string) string {
 	return to
 }
 
-// Requirements: TRAIN-15, LORA-12 (the base is frozen), LORA-14
+// Requirements: TRAIN-15 (loss falls; only files of the adapter change), LORA-12 (no gradient reaches it), LORA-14
 func TestAJobLearnsAndOnlyTheAdapterChanges(t *testing.T) {
 	t.Parallel()
 	dir := job(t, nil)
@@ -252,7 +252,7 @@ func TestAJobLearnsAndOnlyTheAdapterChanges(t *testing.T) {
 	}
 }
 
-// Requirements: TRAIN-01 (a penalty on the matrices; each row by its weight)
+// Requirements: TRAIN-01 (the L2 term)
 func TestThePenaltyAndTheWeightsCount(t *testing.T) {
 	t.Parallel()
 	size := func(lambda float64) (sum float64) {
@@ -305,7 +305,7 @@ func TestThePenaltyAndTheWeightsCount(t *testing.T) {
 	}
 }
 
-// Requirements: TRAIN-11
+// Requirements: TRAIN-11 (early stopping on batch loss)
 func TestTrainingStopsWhenLossesRise(t *testing.T) {
 	t.Parallel()
 	dir := job(t, func(j *train.Job) { j.Rate, j.Steps = 0.9, 400 })
@@ -321,7 +321,7 @@ func TestTrainingStopsWhenLossesRise(t *testing.T) {
 	}
 }
 
-// Requirements: TRAIN-14 (the same losses, whatever the machine does beside)
+// Requirements: TRAIN-14 (a restart)
 func TestAJobThatIsStoppedGoesOnWithTheSameLosses(t *testing.T) {
 	t.Parallel()
 	dir := job(t, func(j *train.Job) { j.Steps = 45 })

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -92,18 +94,28 @@ func (a *answer) loaded(list []model.Adapter) (gated []llm.Gated, texts []string
 }
 
 func (a *answer) load(one model.Adapter) (*llm.Adapter, func(), error) {
-	if !filepath.IsLocal(one.Dir) {
+	dir := strings.TrimPrefix(one.Dir, "/")
+	if !filepath.IsLocal(dir) {
 		return nil, nil, errors.New("its folder is not below the shared one")
 	}
-	at, _, err := serve.Version(filepath.Join(a.m.Root, one.Dir))
+	at, err := version(filepath.Join(a.m.Root, dir), one.Version)
 	if err != nil {
 		return nil, nil, err
 	}
-	at, err = filepath.Rel(a.m.Root, at)
-	if err != nil {
-		return nil, nil, err
+	return a.m.adapters.Use(serve.AdapterKey{ID: one.ID, Version: at + "\x00" + one.Checksum}, false)
+}
+
+// version is the folder of a version of the weights in dir, which may be that
+// folder itself; 0 is the latest.
+func version(dir string, n int) (string, error) {
+	if n > 0 {
+		at := filepath.Join(dir, fmt.Sprintf("v%04d", n))
+		if _, err := os.Stat(at); err == nil {
+			return at, nil
+		}
 	}
-	return a.m.adapters.Use(serve.AdapterKey{ID: one.ID, Version: at}, false)
+	at, _, err := serve.Version(dir)
+	return at, err
 }
 
 // relay passes the engine's tokens on as text.

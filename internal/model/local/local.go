@@ -16,7 +16,7 @@ import (
 	"iter"
 	"log/slog"
 	"math/rand/v2"
-	"path/filepath"
+	"strings"
 	"sync"
 
 	"liminal/internal/fault"
@@ -93,14 +93,15 @@ func (m *Model) Stats() (serve.Stats, serve.AdapterStats) {
 	return m.engine.Stats(), m.adapters.Stats()
 }
 
-// read reads a version of an adapter: the key's version is its folder below the
-// root.
+// read reads a version of an adapter: the key's version is its folder, and the
+// checksum it must have.
 func (m *Model) read(key serve.AdapterKey) (*llm.Adapter, error) {
 	b, err := m.base()
 	if err != nil {
 		return nil, err
 	}
-	return serve.ReadAdapter(filepath.Join(m.Root, key.Version), "", b)
+	dir, checksum, _ := strings.Cut(key.Version, "\x00")
+	return serve.ReadAdapter(dir, checksum, b)
 }
 
 // Stream answers a request.

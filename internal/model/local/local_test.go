@@ -114,7 +114,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// Requirements: LORA-19 (streams tokens, max tokens), LORA-23 (no adapter at all)
+// Requirements: LORA-19 (streams tokens; temperature and max tokens), LORA-23 (with zero adapters)
 func TestAnAnswerSaysWhyItEndedAndCountsItsTokens(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "little")
@@ -163,7 +163,7 @@ func trained(t *testing.T, dir string, b peft.Base) {
 	}
 }
 
-// Requirements: LORA-10 (hybrid loads its weights), LORA-23 (one adapter), LORA-16 (refused, the answer goes on), LORA-18
+// Requirements: LORA-02 (local weights are read), LORA-10 (weights of fs_dir on a local backend), LORA-16, LORA-18, LORA-23 (with one)
 func TestAdaptersChangeAnswersAndBadOnesAreDoneWithout(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
@@ -207,6 +207,16 @@ func TestAdaptersChangeAnswersAndBadOnesAreDoneWithout(t *testing.T) {
 	// What its weights cannot do here, the words of a hybrid do.
 	if got := say(at("foreign", model.ModeHybrid, 1)); got == plain {
 		t.Error("the instructions of a hybrid were left out with its weights")
+	}
+	// A version is asked for by its number, and by the checksum it was approved with.
+	one := at("manner", model.ModeLocal, 1)
+	one.Version, one.Dir = 1, "/"+one.Dir
+	if say(one) == plain {
+		t.Error("version 1 changes nothing")
+	}
+	one.Checksum = strings.Repeat("0", 64)
+	if got := say(one); got != plain {
+		t.Errorf("with another checksum it changed the answer to %q", got)
 	}
 	for _, dir := range []string{"../other", "/etc", "users/u/adapters/none"} {
 		a := at("manner", model.ModeLocal, 1)

@@ -53,8 +53,11 @@ func Files() (map[string][]byte, error) {
 				w.nn(s, tile[0], tile[1], half)
 			}
 		}
+		w.exp(s)
+		w.silu(s)
 		w.table(s)
 	}
+	w.numbers()
 	decl, err := format.Source(w.decl.Bytes())
 	return map[string][]byte{"tiles_amd64.s": w.text.Bytes(), "tiles_amd64.go": decl}, err
 }
@@ -331,7 +334,7 @@ func (w *writer) nn(s Set, m, v int, half bool) {
 func (w *writer) table(s Set) {
 	w.declare("var %sTiles = tiles{", s.Name)
 	rowsB, vectors := s.NT[0][1], s.NN[0][1]
-	w.declare("\twide: %d, rowsB: %d, vectors: %d,", s.Wide, rowsB, vectors)
+	w.declare("\twide: %d, rowsB: %d, vectors: %d, exp: %sExp, silu: %sSiLU,", s.Wide, rowsB, vectors, s.Name, s.Name)
 	for _, f := range []struct {
 		field, family string
 		list          [][2]int
