@@ -132,10 +132,50 @@ func Cut(texts []Text, rows, tokens int) []Batch {
 	return out
 }
 
-// filled is a batch as long as the longest text, which is the last.
+// PairTexts are pairs of a dataset in the tokens of a writer, the better one
+// first.
+func PairTexts(pairs []dataset.Pair, w Writer, most int) [][2]Text {
+	out := make([][2]Text, 0, len(pairs))
+	for _, p := range pairs {
+		both := Texts([]dataset.Row{
+			{EventID: p.EventID, Prompt: p.Prompt, Target: p.Chosen, Weight: p.Weight}, {EventID: p.EventID, Prompt: p.Prompt, Target: p.Rejected, Weight: p.Weight},
+		}, w, most)
+		out = append(out, [2]Text{both[0], both[1]})
+	}
+	return out
+}
+
+// CutPairs is Cut for pairs: both texts of one are in one batch.
+func CutPairs(pairs [][2]Text, rows, tokens int) []Batch {
+	long := func(p [2]Text) int {
+		return max(len(p[0].Prompt)+len(p[0].Target), len(p[1].Prompt)+len(p[1].Target))
+	}
+	pairs = slices.Clone(pairs)
+	slices.SortStableFunc(pairs, func(a, b [2]Text) int {
+		return cmp.Or(cmp.Compare(long(a), long(b)), cmp.Compare(a[0].Source, b[0].Source))
+	})
+	var out []Batch
+	for len(pairs) > 0 {
+		n := 1
+		for n < len(pairs) && 2*(n+1) <= rows && 2*(n+1)*long(pairs[n]) <= tokens {
+			n++
+		}
+		var texts []Text
+		for _, p := range pairs[:n] {
+			texts = append(texts, p[0], p[1])
+		}
+		out = append(out, filled(texts))
+		pairs = pairs[n:]
+	}
+	return out
+}
+
+// filled is a batch as long as the longest text.
 func filled(texts []Text) Batch {
-	last := texts[len(texts)-1]
-	b := Batch{Rows: len(texts), Length: len(last.Prompt) + len(last.Target)}
+	b := Batch{Rows: len(texts)}
+	for _, t := range texts {
+		b.Length = max(b.Length, len(t.Prompt)+len(t.Target))
+	}
 	for _, t := range texts {
 		for i := range b.Length {
 			id, label, mask := int64(0), int64(Ignored), int64(0)

@@ -61,9 +61,11 @@ func TestWhatIsWrittenIsReadAndNothingElse(t *testing.T) {
 	t.Parallel()
 	train := batches.Cut([]batches.Text{text(1, 2, 3), text(2, 1, 1)}, 1, 100)
 	held := batches.Cut([]batches.Text{text(3, 4, 4)}, 1, 100)
+	pairs := batches.CutPairs([][2]batches.Text{{text(4, 2, 9), text(4, 2, 3)}, {text(5, 1, 2), text(5, 1, 4)}}, 2, 100)
+	sets := batches.Sets{batches.Train: train, batches.Held: held, batches.Pairs: pairs}
 	write := func() (string, string) {
 		dir := filepath.Join(t.TempDir(), batches.Dir)
-		sum, err := batches.Write(dir, 80, train, held)
+		sum, err := batches.Write(dir, 80, sets)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,9 +75,12 @@ func TestWhatIsWrittenIsReadAndNothingElse(t *testing.T) {
 	if _, again := write(); again != sum {
 		t.Error("the same batches have another manifest")
 	}
-	m, a, b, err := batches.Read(dir, sum)
-	if err != nil || !reflect.DeepEqual(a, train) || !reflect.DeepEqual(b, held) {
-		t.Fatalf("%v: %+v, %+v", err, a, b)
+	m, read, err := batches.Read(dir, sum)
+	if err != nil || !reflect.DeepEqual(read, sets) {
+		t.Fatalf("%v: %+v", err, read)
+	}
+	if len(pairs) != 2 || !slices.Equal(pairs[0].Targets, []int{2, 4}) || pairs[0].Length != 5 || !slices.Equal(pairs[1].Targets, []int{9, 3}) {
+		t.Errorf("the pairs are %+v", pairs)
 	}
 	if e := m.Batches[1]; e.Batch != 1 || e.PromptLen != 2 || e.TargetLen != 3 || e.Rows[0].Source != 1 || m.Batches[2].Set != batches.Held {
 		t.Errorf("the manifest says %+v", m)
@@ -102,12 +107,13 @@ func TestWhatIsWrittenIsReadAndNothingElse(t *testing.T) {
 		"a turned bit":      {replace("train-0000.safetensors", "attention_mask", "attention-mask"), "", "train-0000.safetensors: it is not the one"},
 		"a path":            {replace(batches.ManifestFile, "train-0000", "../train-0000"), "", "leaves the folder"},
 		"too large a token": {replace(batches.ManifestFile, `"vocab": 80`, `"vocab": 50`), "", "the token"},
+		"half a pair":       {replace(batches.ManifestFile, `"set": "train"`, `"set": "pairs"`), "", "no pairs"},
 		"another set":       {replace(batches.ManifestFile, `"set": "held_out"`, `"set": "test"`), "", `set "test"`},
 		"no file":           {func(dir string) { _ = os.Remove(filepath.Join(dir, "train-0001.safetensors")) }, "", "train-0001"},
 	} {
 		dir, _ := write()
 		c.spoil(dir)
-		_, _, _, err := batches.Read(dir, c.sum)
+		_, _, err := batches.Read(dir, c.sum)
 		if err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}

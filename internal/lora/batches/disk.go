@@ -20,11 +20,17 @@ const Dir = "batches"
 // ManifestFile lists the files of a folder of batches.
 const ManifestFile = "manifest.json"
 
-// The sets of batches.
+// The sets of batches. In those of pairs each better text is followed by the
+// worse one.
 const (
-	Train = "train"
-	Held  = "held_out"
+	Train     = "train"
+	Held      = "held_out"
+	Pairs     = "pairs"
+	HeldPairs = "held_out_pairs"
 )
+
+// Sets are batches by set.
+type Sets map[string][]Batch
 
 // Bounds of what is believed of a folder.
 const (
@@ -60,25 +66,22 @@ type Line struct {
 	Weight    float32 `json:"weight"`
 }
 
-// Write writes the batches of both sets into dir, which it makes, and the
-// manifest last. It returns the SHA-256 of the manifest, in hexadecimal: the
-// same batches give the same.
-func Write(dir string, vocab int, train, held []Batch) (sum string, err error) {
+// Write writes batches into dir, which it makes, and the manifest last. It
+// returns the SHA-256 of the manifest, in hexadecimal: the same batches give the
+// same.
+func Write(dir string, vocab int, sets Sets) (sum string, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
 	m := Manifest{Vocab: vocab, Batches: []Entry{}}
-	for _, set := range []struct {
-		name string
-		list []Batch
-	}{{Train, train}, {Held, held}} {
-		for i, b := range set.list {
-			told, err := b.write(dir, fmt.Sprintf("%s-%04d.safetensors", set.name, i))
+	for _, set := range []string{Train, Held, Pairs, HeldPairs} {
+		for i, b := range sets[set] {
+			e, err := b.write(dir, fmt.Sprintf("%s-%04d.safetensors", set, i))
 			if err != nil {
 				return "", err
 			}
-			told.Set = set.name
-			m.Batches = append(m.Batches, told)
+			e.Set = set
+			m.Batches = append(m.Batches, e)
 		}
 	}
 	raw, err := json.MarshalIndent(m, "", " ")
@@ -97,56 +100,57 @@ func (b Batch) write(dir, name string) (Entry, error) {
 		{Name: "input_ids", Shape: shape, I64: b.Inputs}, {Name: "labels", Shape: shape, I64: b.Labels},
 		{Name: "attention_mask", Shape: shape, I64: b.Mask}, {Name: "weights", Shape: []int{b.Rows}, F32: b.Weights},
 	}, nil)
-	told := Entry{File: name, SHA256: sum, Batch: b.Rows, PromptLen: slices.Max(b.Prompts), TargetLen: slices.Max(b.Targets)}
+	e := Entry{File: name, SHA256: sum, Batch: b.Rows, PromptLen: slices.Max(b.Prompts), TargetLen: slices.Max(b.Targets)}
 	for i := range b.Rows {
-		told.Rows = append(told.Rows, Line{b.Sources[i], b.Prompts[i], b.Targets[i], b.Weights[i]})
+		e.Rows = append(e.Rows, Line{b.Sources[i], b.Prompts[i], b.Targets[i], b.Weights[i]})
 	}
-	return told, err
+	return e, err
 }
 
 // Read reads the batches in dir. sum is what its manifest must have; empty:
 // anything. The error says which file is not what it should be.
-func Read(dir, sum string) (m Manifest, train, held []Batch, err error) {
+func Read(dir, sum string) (m Manifest, sets Sets, err error) {
 	raw, err := bounded(filepath.Join(dir, ManifestFile), maxManifest)
 	if err != nil {
-		return m, nil, nil, err
+		return m, nil, err
 	}
 	if got := sha256.Sum256(raw); sum != "" && hex.EncodeToString(got[:]) != sum {
-		return m, nil, nil, fmt.Errorf("%s is not the one that the job names: its checksum differs", ManifestFile)
+		return m, nil, fmt.Errorf("%s is not the one that the job names: its checksum differs", ManifestFile)
 	}
 	if err := json.Unmarshal(raw, &m); err != nil {
-		return m, nil, nil, fmt.Errorf("%s: %w", ManifestFile, err)
+		return m, nil, fmt.Errorf("%s: %w", ManifestFile, err)
 	}
 	if len(m.Batches) > maxFiles {
-		return m, nil, nil, fmt.Errorf("%s names %d batches; at most %d are read", ManifestFile, len(m.Batches), maxFiles)
+		return m, nil, fmt.Errorf("%s names %d batches; at most %d are read", ManifestFile, len(m.Batches), maxFiles)
 	}
-	for _, told := range m.Batches {
-		b, err := read(dir, told, m.Vocab)
+	sets = Sets{}
+	for _, e := range m.Batches {
+		b, err := read(dir, e, m.Vocab)
+		switch {
+		case err != nil:
+		case !slices.Contains([]string{Train, Held, Pairs, HeldPairs}, e.Set):
+			err = fmt.Errorf("it is of the set %q", e.Set)
+		case (e.Set == Pairs || e.Set == HeldPairs) && b.Rows%2 != 0:
+			err = fmt.Errorf("it has %d rows, which are no pairs", b.Rows)
+		}
 		if err != nil {
-			return m, nil, nil, fmt.Errorf("%s: %w", told.File, err)
+			return m, nil, fmt.Errorf("%s: %w", e.File, err)
 		}
-		switch told.Set {
-		case Train:
-			train = append(train, b)
-		case Held:
-			held = append(held, b)
-		default:
-			return m, nil, nil, fmt.Errorf("%s: it is of the set %q", told.File, told.Set)
-		}
+		sets[e.Set] = append(sets[e.Set], b)
 	}
-	return m, train, held, nil
+	return m, sets, nil
 }
 
-func read(dir string, told Entry, vocab int) (b Batch, err error) {
-	if filepath.Base(told.File) != told.File || !filepath.IsLocal(told.File) {
+func read(dir string, e Entry, vocab int) (b Batch, err error) {
+	if filepath.Base(e.File) != e.File || !filepath.IsLocal(e.File) {
 		return b, errors.New("the name leaves the folder")
 	}
-	path := filepath.Join(dir, told.File)
+	path := filepath.Join(dir, e.File)
 	raw, err := bounded(path, 3*8*maxRows*maxLength)
 	if err != nil {
 		return b, err
 	}
-	if got := sha256.Sum256(raw); hex.EncodeToString(got[:]) != told.SHA256 {
+	if got := sha256.Sum256(raw); hex.EncodeToString(got[:]) != e.SHA256 {
 		return b, errors.New("it is not the one the manifest names: its checksum differs")
 	}
 	f, err := tensors.Open(path)
@@ -159,8 +163,8 @@ func read(dir string, told Entry, vocab int) (b Batch, err error) {
 		return b, fmt.Errorf("input_ids is of the shape %v", info.Shape)
 	}
 	b.Rows, b.Length = info.Shape[0], info.Shape[1]
-	if len(told.Rows) != b.Rows {
-		return b, fmt.Errorf("the manifest has %d rows, the file %d", len(told.Rows), b.Rows)
+	if len(e.Rows) != b.Rows {
+		return b, fmt.Errorf("the manifest has %d rows, the file %d", len(e.Rows), b.Rows)
 	}
 	for name, to := range map[string]*[]int64{"input_ids": &b.Inputs, "labels": &b.Labels, "attention_mask": &b.Mask} {
 		if *to, err = f.Int64s(name); err != nil {
@@ -170,7 +174,7 @@ func read(dir string, told Entry, vocab int) (b Batch, err error) {
 	if b.Weights, err = f.Float32s("weights"); err != nil {
 		return b, err
 	}
-	for _, row := range told.Rows {
+	for _, row := range e.Rows {
 		b.Sources, b.Prompts, b.Targets = append(b.Sources, row.Source), append(b.Prompts, row.PromptLen), append(b.Targets, row.TargetLen)
 	}
 	return b, b.check(vocab)

@@ -212,8 +212,8 @@ func TestAVersionIsPublishedWholeAndOnce(t *testing.T) {
 	if err != nil || json.Unmarshal(raw, &meta) != nil || meta.Manifest.Job != "j1" || meta.Rank != 4 || meta.Change == 0 || meta.Notes == nil {
 		t.Errorf("%s, %v", raw, err)
 	}
-	if _, list, _, err := batches.Read(filepath.Join(to, batches.Dir), meta.Batches); err != nil || len(list) == 0 {
-		t.Errorf("%d batches, %v", len(list), err)
+	if _, sets, err := batches.Read(filepath.Join(to, batches.Dir), meta.Batches); err != nil || len(sets[batches.Train]) == 0 {
+		t.Errorf("%d batches, %v", len(sets), err)
 	}
 	// Claimed again, it finds what it made.
 	j.Fence = 7

@@ -28,15 +28,18 @@ type state struct {
 	Kept int `json:"-"` // step of the last checkpoint
 }
 
-// note takes down the loss of batch at of n.
-func (s *state) note(at, n int, loss float64) {
+// note takes down the loss of batch at of n, which is to be imitated or is of
+// pairs.
+func (s *state) note(at, n int, loss float64, imitated bool) {
 	for len(s.Losses) < n {
 		s.Losses = append(s.Losses, -1)
 	}
-	if s.First == nil {
-		s.First = &loss
+	if imitated {
+		s.Last = &loss
+		if s.First == nil {
+			s.First = &loss
+		}
 	}
-	s.Last = &loss
 	switch before := s.Losses[at]; {
 	case before < 0:
 	case loss > before:

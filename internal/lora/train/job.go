@@ -43,9 +43,13 @@ const (
 	maxSteps = 1 << 20
 )
 
-// SFT is the loss that imitates: cross-entropy times the weight of each row,
-// plus λ‖A,B‖² (TRAIN-01).
-const SFT = "sft"
+// The losses (TRAIN-01). SFT imitates: cross-entropy times the weight of each
+// row, plus λ‖A,B‖². With DPO it also learns, from pairs, which of two answers is
+// better; the reference is the base without an adapter.
+const (
+	SFT = "sft"
+	DPO = "sft+dpo"
+)
 
 // Job is a job.json.
 type Job struct {
@@ -82,11 +86,21 @@ type Base struct {
 // Loss is what is made smaller.
 type Loss struct {
 	Kind   string  `json:"kind"`
-	Lambda float64 `json:"lambda"` // of ‖A,B‖²
+	Lambda float64 `json:"lambda"`         // of ‖A,B‖²
+	Beta   float64 `json:"beta,omitempty"` // of DPO: how far from the base is too far
 }
 
 // DefaultLoss is cross-entropy with a little of λ.
 func DefaultLoss() Loss { return Loss{Kind: SFT, Lambda: 1e-4} }
+
+// EnoughPairs is how many pairs DPO is worth its while with.
+const EnoughPairs = 8
+
+// WithPairs adds DPO.
+func (l Loss) WithPairs() Loss {
+	l.Kind, l.Beta = DPO, 0.1
+	return l
+}
 
 // Targets are products of a layer by the names that PEFT or the seed has for
 // them (LORA-14): q_proj or attn_q; mlp_in is gate and up, mlp_out is down.
@@ -175,8 +189,10 @@ func (j Job) check() error {
 		return fmt.Errorf("alpha is %v", j.Alpha)
 	case len(which) == 0:
 		return errors.New("targets names no product of a layer")
-	case j.Loss.Kind != SFT:
-		return fmt.Errorf("loss is %q; %q can be trained", j.Loss.Kind, SFT)
+	case j.Loss.Kind != SFT && j.Loss.Kind != DPO:
+		return fmt.Errorf("loss is %q; %q and %q can be trained", j.Loss.Kind, SFT, DPO)
+	case j.Loss.Kind == DPO && (!(j.Loss.Beta > 0) || j.Loss.Beta > 100):
+		return fmt.Errorf("beta is %v", j.Loss.Beta)
 	case !(j.Loss.Lambda >= 0) || j.Loss.Lambda > 1e3:
 		return fmt.Errorf("lambda is %v", j.Loss.Lambda)
 	case !(j.Rate > 0) || j.Rate > 1:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 
 	"liminal/internal/fault"
@@ -66,13 +67,21 @@ func Prepare(dir string, d dataset.Dataset, w batches.Writer, c llm.Config, s Sh
 	cut := func(rows []dataset.Row) []batches.Batch {
 		return batches.Cut(batches.Texts(rows, w, j.Context), s.Rows, s.Tokens)
 	}
-	list := cut(d.Train)
-	sum, err := batches.Write(filepath.Join(dir, batches.Dir), c.Vocab, list, cut(d.Held))
+	pairs := func(held bool) []batches.Batch {
+		list := slices.DeleteFunc(slices.Clone(d.Pairs), func(p dataset.Pair) bool { return p.HeldBack != held })
+		return batches.CutPairs(batches.PairTexts(list, w, j.Context), s.Rows, s.Tokens)
+	}
+	sets := batches.Sets{batches.Train: cut(d.Train), batches.Held: cut(d.Held), batches.Pairs: pairs(false), batches.HeldPairs: pairs(true)}
+	sum, err := batches.Write(filepath.Join(dir, batches.Dir), c.Vocab, sets)
 	if err != nil {
 		return j, err
 	}
+	each := len(sets[batches.Train])
+	if j.Loss.Kind == DPO {
+		each += len(sets[batches.Pairs])
+	}
 	j.Files = map[string]string{batches.Dir + "/" + batches.ManifestFile: sum}
-	j.Steps = s.Epochs * len(list)
+	j.Steps = s.Epochs * each
 	if err := j.check(); err != nil {
 		return j, fault.New(fault.Invalid, "The job %s cannot be trained: %v.", j.ID, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -103,7 +104,9 @@ type runner struct {
 	adapter *llm.Adapter
 	pass    *fit.Pass
 	adam    *fit.AdamW
-	batches []fit.Batch
+	batches []fit.Batch // to imitate, then those of pairs
+	pairs   int         // where those of pairs begin
+	without [][]float64 // what the base makes of the pairs
 	held    []fit.Batch
 	tokens  []int // of text, of each batch
 	rows    int
@@ -148,41 +151,61 @@ func (r *runner) read() (err error) {
 	if j.Steps == 0 {
 		return nil
 	}
-	_, list, held, err := batches.Read(filepath.Join(r.dir, batches.Dir), j.Files[batches.Dir+"/"+batches.ManifestFile])
+	_, sets, err := batches.Read(filepath.Join(r.dir, batches.Dir), j.Files[batches.Dir+"/"+batches.ManifestFile])
 	if err != nil {
 		return fault.New(fault.Invalid, "The batches of the job %s cannot be read: %v.", j.ID, err)
 	}
-	if len(list) == 0 {
+	if len(sets[batches.Train]) == 0 {
 		return fault.New(fault.Invalid, "The job %s has no batches to train with.", j.ID)
 	}
-	longest := r.model.Context
-	if j.Context > 0 {
-		longest = min(longest, j.Context)
+	need, err := r.take(sets)
+	if err != nil {
+		return err
 	}
-	var weights, learnt float64
-	need := int64(0)
-	for i, b := range append(append([]batches.Batch{}, list...), held...) {
-		if err := r.fits(b, longest); err != nil {
-			return err
-		}
-		need = max(need, Memory(r.model.Config, b.Rows, b.Length))
-		f := b.Fit()
-		if i >= len(list) {
-			r.held = append(r.held, f)
-			continue
-		}
-		w, n := weigh(f)
-		weights, learnt = weights+w, learnt+float64(n)
-		r.batches, r.tokens, r.rows = append(r.batches, f), append(r.tokens, b.Tokens()), r.rows+b.Rows
-	}
-	if weights == 0 {
-		return fault.New(fault.Invalid, "No row of the job %s weighs anything: there is nothing to learn.", j.ID)
-	}
-	r.mean = weights / learnt
 	if need += int64(6 * r.adapter.Bytes()); r.o.Memory > 0 && need > r.o.Memory {
 		return fault.New(fault.Invalid, "The job %s needs about %d MiB of memory, and may have %d. Give it more, or make its batches shorter.", j.ID, need>>20, r.o.Memory>>20)
 	}
 	return nil
+}
+
+// take makes of the batches what fit reads, and says how much memory the largest
+// needs.
+func (r *runner) take(sets batches.Sets) (need int64, err error) {
+	longest := r.model.Context
+	if r.job.Context > 0 {
+		longest = min(longest, r.job.Context)
+	}
+	use := []string{batches.Train, batches.Held}
+	if r.job.Loss.Kind == DPO {
+		use = append(use, batches.Pairs)
+	}
+	var weights, learnt float64
+	for _, set := range use {
+		r.pairs = len(r.batches)
+		for _, b := range sets[set] {
+			if err := r.fits(b, longest); err != nil {
+				return 0, err
+			}
+			need = max(need, Memory(r.model.Config, b.Rows, b.Length))
+			f := b.Fit()
+			if set == batches.Held {
+				r.held = append(r.held, f)
+				continue
+			}
+			if w, n := weigh(f); set == batches.Train {
+				weights, learnt = weights+w, learnt+float64(n)
+			}
+			r.batches, r.tokens, r.rows = append(r.batches, f), append(r.tokens, b.Tokens()), r.rows+b.Rows
+		}
+	}
+	if r.job.Loss.Kind == SFT {
+		r.pairs = len(r.batches)
+	}
+	if weights == 0 {
+		return 0, fault.New(fault.Invalid, "No row of the job %s weighs anything: there is nothing to learn.", r.job.ID)
+	}
+	r.mean = weights / learnt
+	return need, nil
 }
 
 // fits refuses a batch that the model cannot read.
@@ -219,6 +242,9 @@ func Memory(c llm.Config, rows, length int) int64 {
 
 // train does the steps that are left.
 func (r *runner) train(ctx context.Context) error {
+	if r.state.Step < r.job.Steps {
+		r.reference()
+	}
 	r.begun, r.kept = r.o.Now(), r.o.Now()
 	if r.state.Step == 0 && r.state.HeldBefore == nil {
 		r.state.HeldBefore = r.heldOut()
@@ -255,21 +281,21 @@ func (r *runner) step() (Metric, error) {
 	epoch := s.Step / n
 	order := rand.New(rand.NewPCG(r.job.Seed, uint64(epoch))).Perm(n) //nolint:gosec // an order, no secret; it is not negative
 	at := order[s.Step%n]
-	loss := r.pass.Gradients(r.batches[at])
+	loss, factor := r.gradients(at)
 	params := r.pass.Params()
-	penalty := r.shape(params, at)
+	penalty := r.shape(params, factor)
 	r.adam.Rate = r.job.Rate * fit.Rate(s.Step, r.warm(), r.job.Steps)
 	length := r.adam.Step(params)
 	s.Step++
 	if math.IsNaN(loss) || math.IsInf(loss, 0) || math.IsNaN(length) || math.IsInf(length, 0) {
 		return Metric{}, fault.New(fault.Invalid, "Training the job %s went astray in step %d: its loss is %v, its gradient %v long. A lower lr, now %v, may help.", r.job.ID, s.Step, loss, length, r.job.Rate)
 	}
-	s.note(at, n, loss)
+	s.note(at, n, loss, at < r.pairs)
 	if s.Step%n == 0 || s.Step == r.job.Steps || s.Stopped {
 		s.Held = r.heldOut()
 	}
 	r.spent += r.tokens[at]
-	m := Metric{Step: s.Step, Of: r.job.Steps, Loss: loss, Penalty: penalty, HeldOut: s.Held, Gradient: length}
+	m := Metric{Step: s.Step, Of: r.job.Steps, Pairs: at >= r.pairs, Loss: loss, Penalty: penalty, HeldOut: s.Held, Gradient: length}
 	if took := r.o.Now().Sub(r.begun).Seconds(); took > 0 {
 		m.Speed = float64(r.spent) / took
 		m.ETA = float64(r.job.Steps-s.Step) * took / float64(s.Step-s.From)
@@ -280,11 +306,21 @@ func (r *runner) step() (Metric, error) {
 // warm is over how many steps the rate rises.
 func (r *runner) warm() int { return max(1, min(20, r.job.Steps/10)) }
 
-// shape makes the gradients of a batch's mean those of its part in the whole,
-// as its rows weigh, and adds those of λ‖A,B‖², which it returns.
-func (r *runner) shape(params []fit.Param, at int) (penalty float64) {
-	weights, learnt := weigh(r.batches[at])
-	factor := float32(weights / (float64(learnt) * r.mean))
+// gradients are those of one batch; factor is what makes those of its mean those
+// of its part in the whole, as its rows weigh.
+func (r *runner) gradients(at int) (loss float64, factor float32) {
+	b := r.batches[at]
+	if at >= r.pairs {
+		b.Weights = slices.Clone(b.Weights)
+		return r.pass.Prefer(b, r.without[at-r.pairs], r.job.Loss.Beta), 1
+	}
+	weights, learnt := weigh(b)
+	return r.pass.Gradients(b), float32(weights / (float64(learnt) * r.mean))
+}
+
+// shape multiplies the gradients by a factor and adds those of λ‖A,B‖², which it
+// returns.
+func (r *runner) shape(params []fit.Param, factor float32) (penalty float64) {
 	lambda := float32(r.job.Loss.Lambda)
 	for _, p := range params {
 		for i, x := range p.Value {
@@ -293,6 +329,17 @@ func (r *runner) shape(params []fit.Param, at int) (penalty float64) {
 		}
 	}
 	return penalty * r.job.Loss.Lambda
+}
+
+// reference is what the base makes of the pairs, without an adapter.
+func (r *runner) reference() {
+	if r.pairs == len(r.batches) {
+		return
+	}
+	bare := fit.NewPass(r.model, &llm.Adapter{Pairs: make([][llm.Linears]llm.Pair, r.model.Config.Layers)})
+	for _, b := range r.batches[r.pairs:] {
+		r.without = append(r.without, bare.LogProbs(b))
+	}
 }
 
 // heldOut is the loss of what is held out, nil when nothing is.

@@ -102,12 +102,26 @@ func texts(n int, seed uint64) []batches.Text {
 	return list
 }
 
+// pairs are of answers that count on, and better, or back.
+func pairs() []batches.Batch {
+	var list [][2]batches.Text
+	for i, t := range texts(12, 3) {
+		worse := t
+		worse.Target = slices.Clone(t.Target)
+		slices.Reverse(worse.Target)
+		t.Source, worse.Source = int64(100+i), int64(100+i)
+		list = append(list, [2]batches.Text{t, worse})
+	}
+	return batches.CutPairs(list, 4, 64)
+}
+
 // job is a folder with a job that can be trained.
 func job(t *testing.T, change func(j *train.Job)) string {
 	t.Helper()
 	base, sum := model(t)
 	dir := t.TempDir()
-	manifest, err := batches.Write(filepath.Join(dir, batches.Dir), shape.Vocab, batches.Cut(texts(24, 1), 4, 64), batches.Cut(texts(6, 2), 4, 64))
+	manifest, err := batches.Write(filepath.Join(dir, batches.Dir), shape.Vocab,
+		batches.Sets{batches.Train: batches.Cut(texts(24, 1), 4, 64), batches.Held: batches.Cut(texts(6, 2), 4, 64), batches.Pairs: pairs()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +236,7 @@ func TestAJobLearnsAndOnlyTheAdapterChanges(t *testing.T) {
 		}
 	}
 	// The gate's view of it: what is held out is likelier, and guessed more often.
-	_, _, held, err := batches.Read(filepath.Join(dir, batches.Dir), "")
+	_, sets, err := batches.Read(filepath.Join(dir, batches.Dir), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,8 +246,8 @@ func TestAJobLearnsAndOnlyTheAdapterChanges(t *testing.T) {
 		}
 		return logProb, right, tokens
 	}
-	bare, bareRight, _ := sum(train.Score(b, held))
-	trained, right, tokens := sum(train.Score(b, held, llm.Gated{Adapter: r.Adapter, Gate: 1}))
+	bare, bareRight, _ := sum(train.Score(b, sets[batches.Held]))
+	trained, right, tokens := sum(train.Score(b, sets[batches.Held], llm.Gated{Adapter: r.Adapter, Gate: 1}))
 	if trained <= bare || right <= bareRight || right > tokens {
 		t.Errorf("log-probability %v, then %v; %d, then %d of %d right", bare, trained, bareRight, right, tokens)
 	}
@@ -283,7 +297,7 @@ func TestThePenaltyAndTheWeightsCount(t *testing.T) {
 	for i := range 12 {
 		list = append(list, batches.Text{Source: int64(i), Prompt: []int{5, 6}, Target: []int{20 + i%2, 30}, Weight: []float64{0.1, 1}[i%2]})
 	}
-	sum, err := batches.Write(filepath.Join(dir, batches.Dir), shape.Vocab, batches.Cut(list, 4, 64), nil)
+	sum, err := batches.Write(filepath.Join(dir, batches.Dir), shape.Vocab, batches.Sets{batches.Train: batches.Cut(list, 4, 64)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,6 +316,42 @@ func TestThePenaltyAndTheWeightsCount(t *testing.T) {
 	rows := train.Score(b, batches.Cut(list[:2], 1, 8), llm.Gated{Adapter: r.Adapter, Gate: 1})
 	if light, heavy := rows[0].LogProb, rows[1].LogProb; heavy < light+1.5 || heavy < light {
 		t.Errorf("the heavy answer has %v, the light one %v", heavy, light)
+	}
+}
+
+// Pairs teach which of two answers is better, beside what is imitated.
+//
+// Requirements: TRAIN-01 (DPO)
+func TestPairsTeachWhichIsBetter(t *testing.T) {
+	t.Parallel()
+	margin := func(loss train.Loss) (sum float64) {
+		dir := job(t, func(j *train.Job) { j.Loss, j.Rate, j.Steps = loss, 2e-3, 90 })
+		m := run(t, dir, train.Options{})
+		of := 0
+		for _, one := range losses(t, dir) {
+			if one.Pairs {
+				of++
+			}
+		}
+		if want := loss.Kind == train.DPO; want != (of > 0) || want && of < 20 || *m.HeldOut.After > *m.HeldOut.Before {
+			t.Errorf("%s: %d of %d steps are of pairs, held out %v to %v", loss.Kind, of, m.Steps, *m.HeldOut.Before, *m.HeldOut.After)
+		}
+		j, _ := train.ReadJob(dir)
+		b, _ := llm.Open(j.Base.Dir)
+		r, err := train.Check(dir, j, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := train.Score(b, pairs(), llm.Gated{Adapter: r.Adapter, Gate: 1})
+		for i := 0; i < len(rows); i += 2 {
+			sum += rows[i].LogProb - rows[i+1].LogProb
+		}
+		return sum / float64(len(rows)/2)
+	}
+	without, with := margin(train.DefaultLoss()), margin(train.DefaultLoss().WithPairs())
+	t.Logf("margins %v and %v", without, with)
+	if with < without+1 {
+		t.Errorf("the better answers are likelier by %v, and by %v without the pairs", with, without)
 	}
 }
 
@@ -324,7 +374,7 @@ func TestTrainingStopsWhenLossesRise(t *testing.T) {
 // Requirements: TRAIN-14 (a restart)
 func TestAJobThatIsStoppedGoesOnWithTheSameLosses(t *testing.T) {
 	t.Parallel()
-	dir := job(t, func(j *train.Job) { j.Steps = 45 })
+	dir := job(t, func(j *train.Job) { j.Steps = 45; j.Loss = j.Loss.WithPairs() })
 	other := copied(t, dir)
 	run(t, dir, train.Options{})
 	notices := 0
@@ -443,6 +493,7 @@ func TestAJobThatCannotBeTrainedSaysWhy(t *testing.T) {
 		"no products":       {func(j *train.Job) { j.Targets = nil }, "targets"},
 		"a rank":            {func(j *train.Job) { j.Rank = 0 }, "r is 0"},
 		"a loss":            {func(j *train.Job) { j.Loss.Kind = "ppo" }, `"ppo"`},
+		"no beta":           {func(j *train.Job) { j.Loss.Kind = train.DPO }, "beta is 0"},
 		"a rate":            {func(j *train.Job) { j.Rate = 0 }, "lr is 0"},
 		"no batches named":  {func(j *train.Job) { j.Files = nil }, "batches/manifest.json"},
 		"other batches":     {func(j *train.Job) { j.Files["batches/manifest.json"] = "00" }, "checksum"},
