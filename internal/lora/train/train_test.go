@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
 	"testing"
 
 	"liminal/internal/fault"
@@ -39,7 +40,9 @@ func TestMain(m *testing.M) {
 			return
 		}
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	_ = os.RemoveAll(once.dir) // it is below the folder of temporary files
+	os.Exit(code)
 }
 
 // child trains a folder and tells each step. A second argument is the step from
@@ -63,28 +66,43 @@ func child(args []string) int {
 
 var shape = llm.NewConfig(2, 32, 4, 2, 48, 64, 32)
 
-// model is a folder with a base, and its fingerprint.
-func model(t *testing.T) (dir, sum string) {
+// once is what all jobs share, as to put files on the disk takes time: the base,
+// which nobody changes, and the batches, which are copied.
+var once struct {
+	sync.Once
+	dir, base, sum, batches, manifest string
+	err                               error
+}
+
+func prepared(t *testing.T) {
 	t.Helper()
-	dir = filepath.Join(t.TempDir(), "little")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
+	once.Do(func() {
+		if once.dir, once.err = os.MkdirTemp("", "train"); once.err != nil {
+			return
+		}
+		once.base, once.batches = filepath.Join(once.dir, "little"), filepath.Join(once.dir, batches.Dir)
+		if once.err = os.Mkdir(once.base, 0o700); once.err != nil {
+			return
+		}
+		if once.err = shape.WriteConfig(once.base); once.err != nil {
+			return
+		}
+		m := llm.New(shape, 1)
+		for i := range m.Embed.F32 { // texts that differ are told apart
+			m.Embed.F32[i] *= 25
+		}
+		if _, once.err = tensors.Write(filepath.Join(once.base, "model.safetensors"), m.Tensors(), nil); once.err != nil {
+			return
+		}
+		if once.sum, once.err = llm.Fingerprint(once.base); once.err != nil {
+			return
+		}
+		once.manifest, once.err = batches.Write(once.batches, shape.Vocab,
+			batches.Sets{batches.Train: batches.Cut(texts(24, 1), 4, 64), batches.Held: batches.Cut(texts(6, 2), 4, 64), batches.Pairs: pairs()})
+	})
+	if once.err != nil {
+		t.Fatal(once.err)
 	}
-	if err := shape.WriteConfig(dir); err != nil {
-		t.Fatal(err)
-	}
-	m := llm.New(shape, 1)
-	for i := range m.Embed.F32 { // texts that differ are told apart
-		m.Embed.F32[i] *= 25
-	}
-	if _, err := tensors.Write(filepath.Join(dir, "model.safetensors"), m.Tensors(), nil); err != nil {
-		t.Fatal(err)
-	}
-	sum, err := llm.Fingerprint(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return dir, sum
 }
 
 // texts follow a rule that can be learnt: the answer counts on from the last
@@ -118,16 +136,14 @@ func pairs() []batches.Batch {
 // job is a folder with a job that can be trained.
 func job(t *testing.T, change func(j *train.Job)) string {
 	t.Helper()
-	base, sum := model(t)
+	prepared(t)
 	dir := t.TempDir()
-	manifest, err := batches.Write(filepath.Join(dir, batches.Dir), shape.Vocab,
-		batches.Sets{batches.Train: batches.Cut(texts(24, 1), 4, 64), batches.Held: batches.Cut(texts(6, 2), 4, 64), batches.Pairs: pairs()})
-	if err != nil {
+	if err := os.CopyFS(filepath.Join(dir, batches.Dir), os.DirFS(once.batches)); err != nil {
 		t.Fatal(err)
 	}
 	j := train.Job{
-		ID: "j1", Fence: 1, Base: train.Base{Name: "little", Dir: base, SHA256: sum},
-		Files: map[string]string{batches.Dir + "/" + batches.ManifestFile: manifest},
+		ID: "j1", Fence: 1, Base: train.Base{Name: "little", Dir: once.base, SHA256: once.sum},
+		Files: map[string]string{batches.Dir + "/" + batches.ManifestFile: once.manifest},
 		Rank:  4, Alpha: 8, Targets: []string{"attn_q", "v_proj", "mlp_in"}, Loss: train.DefaultLoss(), Rate: 5e-3, Steps: 60, Seed: 3,
 	}
 	if change != nil {
