@@ -27,7 +27,12 @@ const (
 	Held      = "held_out"
 	Pairs     = "pairs"
 	HeldPairs = "held_out_pairs"
+	// Answers that were disliked, and of which no better one is known.
+	Unpaired     = "unpaired"
+	HeldUnpaired = "held_out_unpaired"
 )
+
+func setNames() []string { return []string{Train, Held, Pairs, HeldPairs, Unpaired, HeldUnpaired} }
 
 // Sets are batches by set.
 type Sets map[string][]Batch
@@ -74,7 +79,7 @@ func Write(dir string, vocab int, sets Sets) (sum string, err error) {
 		return "", err
 	}
 	m := Manifest{Vocab: vocab, Batches: []Entry{}}
-	for _, set := range []string{Train, Held, Pairs, HeldPairs} {
+	for _, set := range setNames() {
 		for i, b := range sets[set] {
 			e, err := b.write(dir, fmt.Sprintf("%s-%04d.safetensors", set, i))
 			if err != nil {
@@ -128,7 +133,7 @@ func Read(dir, sum string) (m Manifest, sets Sets, err error) {
 		b, err := read(dir, e, m.Vocab)
 		switch {
 		case err != nil:
-		case !slices.Contains([]string{Train, Held, Pairs, HeldPairs}, e.Set):
+		case !slices.Contains(setNames(), e.Set):
 			err = fmt.Errorf("it is of the set %q", e.Set)
 		case (e.Set == Pairs || e.Set == HeldPairs) && b.Rows%2 != 0:
 			err = fmt.Errorf("it has %d rows, which are no pairs", b.Rows)

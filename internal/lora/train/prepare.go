@@ -72,6 +72,7 @@ func Prepare(dir string, d dataset.Dataset, w batches.Writer, c llm.Config, s Sh
 		return batches.CutPairs(batches.PairTexts(list, w, j.Context), s.Rows, s.Tokens)
 	}
 	sets := batches.Sets{batches.Train: cut(d.Train), batches.Held: cut(d.Held), batches.Pairs: pairs(false), batches.HeldPairs: pairs(true)}
+	sets[batches.Unpaired], sets[batches.HeldUnpaired] = cut(disliked(d, false)), cut(disliked(d, true))
 	sum, err := batches.Write(filepath.Join(dir, batches.Dir), c.Vocab, sets)
 	if err != nil {
 		return j, err
@@ -86,4 +87,15 @@ func Prepare(dir string, d dataset.Dataset, w batches.Writer, c llm.Config, s Sh
 		return j, fault.New(fault.Invalid, "The job %s cannot be trained: %v.", j.ID, err)
 	}
 	return j, WriteJob(dir, j)
+}
+
+// disliked are the answers to avoid, on one side, as rows.
+func disliked(d dataset.Dataset, held bool) []dataset.Row {
+	var rows []dataset.Row
+	for _, u := range d.Unpaired {
+		if u.HeldBack == held {
+			rows = append(rows, dataset.Row{EventID: u.EventID, Prompt: u.Prompt, Target: u.Completion, Weight: u.Weight})
+		}
+	}
+	return rows
 }

@@ -3,6 +3,7 @@ package train_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -14,6 +15,7 @@ import (
 	"liminal/internal/fault"
 	"liminal/internal/learning"
 	"liminal/internal/learning/dataset"
+	"liminal/internal/learning/gate"
 	"liminal/internal/lora/batches"
 	"liminal/internal/lora/fit"
 	"liminal/internal/lora/llm"
@@ -91,7 +93,13 @@ func TestWhatAPersonLikedBecomesAVersion(t *testing.T) {
 	w := batches.Template{Tokens: f.Tokens, Way: f.Template, End: -1}
 	o := dataset.DefaultOptions(now)
 	o.Tokens, o.MostRow = batches.Count(w), f.Model.Context
-	d := dataset.Make(wishes(), o)
+	cases := wishes()
+	// Of the newest conversation another answer was not liked: it is a pair, and
+	// held out as that is.
+	cases[19].TurnID = "t"
+	worse := cases[19]
+	worse.ID, worse.MessageID, worse.Score, worse.Answer = 21, "m20", -1, "Of masonry one could say so very much that I hardly know where to begin with it."
+	d := dataset.Make(append(cases, worse), o)
 	if !d.Enough() {
 		t.Fatalf("missing %s: %v", d.Manifest.Missing, d.Manifest.LeftOut)
 	}
@@ -133,6 +141,20 @@ func TestWhatAPersonLikedBecomesAVersion(t *testing.T) {
 	before, after := train.Score(f.Model, unlike)[0], train.Score(f.Model, unlike, llm.Gated{Adapter: a, Gate: 1})[0]
 	if after.LogProb < before.LogProb+5 {
 		t.Errorf("of an answer of that kind the log-probability is %v, and was %v", after.LogProb, before.LogProb)
+	}
+	// What was held out says so, too: the gate lets it pass.
+	_, sets, err := batches.Read(filepath.Join(dir, batches.Dir), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh := []llm.Gated{{Adapter: a, Gate: 1}}
+	figures := train.Measure(f.Model, sets, nil, fresh, train.Plain(w, 100))
+	v := gate.Judge(figures, j.Seed, gate.DefaultOptions())
+	if v.Outcome == gate.None || v.Events != len(d.Held)+1 || math.Abs(v.Loss.Now-*m.HeldOut.Before) > 0.3 || v.Alignment.New != 1 || v.Elsewhere.Now == 0 {
+		t.Errorf("%+v", v)
+	}
+	if v := gate.Judge(train.Measure(f.Model, sets, fresh, nil, nil), 1, gate.DefaultOptions()); v.Outcome != gate.None {
+		t.Errorf("the way back is taken for better: %+v", v)
 	}
 	if _, err := train.Prepare(t.TempDir(), dataset.Make(nil, o), w, f.Model.Config, s, j); !errors.Is(err, fault.Invalid) {
 		t.Errorf("of nothing: %v", err)
