@@ -5,11 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -126,13 +123,13 @@ func (r *runner) open() error {
 	folder := path(r.dir, j.Base.Dir)
 	sum, err := llm.Fingerprint(folder)
 	if err != nil {
-		return fault.New(fault.Invalid, "The base model in %s cannot be read: %v.", folder, err)
+		return unreadable(err, "The base model in %s cannot be read: %v.", folder, err)
 	}
 	if sum != j.Base.SHA256 {
 		return fault.New(fault.Invalid, "The base model in %s is not the one the job is for: it has the fingerprint %.12s, not %.12s.", folder, sum, j.Base.SHA256)
 	}
 	if r.model, err = llm.Open(folder); err != nil {
-		return fault.New(fault.Invalid, "The base model in %s cannot be read: %v.", folder, err)
+		return unreadable(err, "The base model in %s cannot be read: %v.", folder, err)
 	}
 	r.base = peft.Base{Config: r.model.Config, Name: j.Base.Name, Fingerprint: sum}
 	if err := r.read(); err != nil {
@@ -153,7 +150,7 @@ func (r *runner) read() (err error) {
 	}
 	_, sets, err := batches.Read(filepath.Join(r.dir, batches.Dir), j.Files[batches.Dir+"/"+batches.ManifestFile])
 	if err != nil {
-		return fault.New(fault.Invalid, "The batches of the job %s cannot be read: %v.", j.ID, err)
+		return unreadable(err, "The batches of the job %s cannot be read: %v.", j.ID, err)
 	}
 	if len(sets[batches.Train]) == 0 {
 		return fault.New(fault.Invalid, "The job %s has no batches to train with.", j.ID)
@@ -274,87 +271,13 @@ func (r *runner) train(ctx context.Context) error {
 	return nil
 }
 
-// step trains with one batch.
-func (r *runner) step() (Metric, error) {
-	s := &r.state
-	n := len(r.batches)
-	epoch := s.Step / n
-	order := rand.New(rand.NewPCG(r.job.Seed, uint64(epoch))).Perm(n) //nolint:gosec // an order, no secret; it is not negative
-	at := order[s.Step%n]
-	loss, factor := r.gradients(at)
-	params := r.pass.Params()
-	penalty := r.shape(params, factor)
-	r.adam.Rate = r.job.Rate * fit.Rate(s.Step, r.warm(), r.job.Steps)
-	length := r.adam.Step(params)
-	s.Step++
-	if math.IsNaN(loss) || math.IsInf(loss, 0) || math.IsNaN(length) || math.IsInf(length, 0) {
-		return Metric{}, fault.New(fault.Invalid, "Training the job %s went astray in step %d: its loss is %v, its gradient %v long. A lower lr, now %v, may help.", r.job.ID, s.Step, loss, length, r.job.Rate)
+// unreadable is a file that cannot be read: Invalid, unless it is the disk that
+// does not give it, which may pass.
+func unreadable(err error, format string, args ...any) error {
+	if _, disk := errors.AsType[*fs.PathError](err); disk && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf(format, args...)
 	}
-	s.note(at, n, loss, at < r.pairs)
-	if s.Step%n == 0 || s.Step == r.job.Steps || s.Stopped {
-		s.Held = r.heldOut()
-	}
-	r.spent += r.tokens[at]
-	m := Metric{Step: s.Step, Of: r.job.Steps, Pairs: at >= r.pairs, Loss: loss, Penalty: penalty, HeldOut: s.Held, Gradient: length}
-	if took := r.o.Now().Sub(r.begun).Seconds(); took > 0 {
-		m.Speed = float64(r.spent) / took
-		m.ETA = float64(r.job.Steps-s.Step) * took / float64(s.Step-s.From)
-	}
-	return m, nil
-}
-
-// warm is over how many steps the rate rises.
-func (r *runner) warm() int { return max(1, min(20, r.job.Steps/10)) }
-
-// gradients are those of one batch; factor is what makes those of its mean those
-// of its part in the whole, as its rows weigh.
-func (r *runner) gradients(at int) (loss float64, factor float32) {
-	b := r.batches[at]
-	if at >= r.pairs {
-		b.Weights = slices.Clone(b.Weights)
-		return r.pass.Prefer(b, r.without[at-r.pairs], r.job.Loss.Beta), 1
-	}
-	weights, learnt := weigh(b)
-	return r.pass.Gradients(b), float32(weights / (float64(learnt) * r.mean))
-}
-
-// shape multiplies the gradients by a factor and adds those of λ‖A,B‖², which it
-// returns.
-func (r *runner) shape(params []fit.Param, factor float32) (penalty float64) {
-	lambda := float32(r.job.Loss.Lambda)
-	for _, p := range params {
-		for i, x := range p.Value {
-			p.Grad[i] = p.Grad[i]*factor + 2*lambda*x
-			penalty += float64(x) * float64(x)
-		}
-	}
-	return penalty * r.job.Loss.Lambda
-}
-
-// reference is what the base makes of the pairs, without an adapter.
-func (r *runner) reference() {
-	if r.pairs == len(r.batches) {
-		return
-	}
-	bare := fit.NewPass(r.model, &llm.Adapter{Pairs: make([][llm.Linears]llm.Pair, r.model.Config.Layers)})
-	for _, b := range r.batches[r.pairs:] {
-		r.without = append(r.without, bare.LogProbs(b))
-	}
-}
-
-// heldOut is the loss of what is held out, nil when nothing is.
-func (r *runner) heldOut() *float64 {
-	var sum, all float64
-	for _, b := range r.held {
-		if w, _ := weigh(b); w > 0 {
-			sum, all = sum+w*r.pass.Loss(b), all+w
-		}
-	}
-	if all == 0 {
-		return nil
-	}
-	sum /= all
-	return &sum
+	return fault.New(fault.Invalid, format, args...)
 }
 
 // ours reports whether the job is still this process's to write to.
