@@ -211,6 +211,27 @@ func (b Batch) Fit() fit.Batch {
 	return out
 }
 
+// Shifted has of each row its prompt with the target of the next, the last with
+// that of the first: answers to something else.
+func (b Batch) Shifted() Batch {
+	texts := make([]Text, b.Rows)
+	part := func(row, from, n int) []int {
+		out := make([]int, n)
+		for i := range out {
+			out[i] = int(b.Inputs[row*b.Length+from+i])
+		}
+		return out
+	}
+	for r := range texts {
+		next := (r + 1) % b.Rows
+		texts[r] = Text{
+			Source: b.Sources[r], Weight: float64(b.Weights[r]),
+			Prompt: part(r, 0, b.Prompts[r]), Target: part(next, b.Prompts[next], b.Targets[next]),
+		}
+	}
+	return filled(texts)
+}
+
 // Tokens is how many tokens of the batch are text.
 func (b Batch) Tokens() int {
 	n := 0

@@ -51,6 +51,9 @@ func TestTextsArePaddedToBatches(t *testing.T) {
 	if want := []int{50, n, n, n, n, 50, 51, n, n, n, n, 50, 51, 52, n}; !slices.Equal(f.Targets, want) || f.Length != 5 || f.Weights[0] != 0.5 || f.Weights[14] != 1 {
 		t.Errorf("fit learns %v with %v", f.Targets, f.Weights)
 	}
+	if s := b.Shifted(); !slices.Equal(s.Prompts, []int{1, 1, 2}) || !slices.Equal(s.Targets, []int{2, 3, 1}) || s.Length != 4 || !slices.Equal(s.Inputs[:4], []int64{10, 50, 51, 0}) {
+		t.Errorf("shifted it is %+v", s)
+	}
 	if b.Tokens() != 10 {
 		t.Errorf("%d tokens are text", b.Tokens())
 	}

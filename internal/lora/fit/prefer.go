@@ -35,3 +35,25 @@ func (p *Pass) Prefer(b Batch, of []float64, beta float64) (loss float64) {
 	p.Gradients(b)
 	return loss / b.Over
 }
+
+// Avoid computes the loss of KTO for texts that were disliked, and the gradients
+// of what is learnt. of are the LogProbs of the same batch without what is
+// learnt, and far is how far it has gone from there on the whole, 0 or more. The
+// loss is the mean of 1 - σ(β·(far - gain)), where the gain is how much likelier
+// a text became. The weights of b are changed.
+func (p *Pass) Avoid(b Batch, of []float64, beta, far float64) (loss float64) {
+	now := p.LogProbs(b)
+	b.Over = 0
+	for i := range b.Rows() {
+		weight := float64(b.Weights[i*b.Length])
+		s := 1 / (1 + math.Exp(-beta*(far-(now[i]-of[i]))))
+		loss += weight * (1 - s)
+		push := float32(-weight * beta * s * (1 - s))
+		for t := range b.Length {
+			b.Weights[i*b.Length+t] = push
+		}
+		b.Over += weight
+	}
+	p.Gradients(b)
+	return loss / b.Over
+}

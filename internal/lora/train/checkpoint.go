@@ -28,8 +28,8 @@ type state struct {
 	Kept int `json:"-"` // step of the last checkpoint
 }
 
-// note takes down the loss of batch at of n, which is to be imitated or is of
-// pairs.
+// note takes down the loss of batch at of n, which is to be imitated or is
+// compared with the base.
 func (s *state) note(at, n int, loss float64, imitated bool) {
 	for len(s.Losses) < n {
 		s.Losses = append(s.Losses, -1)

@@ -22,6 +22,7 @@ import (
 	"slices"
 
 	"liminal/internal/fault"
+	"liminal/internal/learning/dataset"
 	"liminal/internal/lora/batches"
 	"liminal/internal/lora/llm"
 	"liminal/internal/lora/peft"
@@ -45,10 +46,12 @@ const (
 
 // The losses (TRAIN-01). SFT imitates: cross-entropy times the weight of each
 // row, plus λ‖A,B‖². With DPO it also learns, from pairs, which of two answers is
-// better; the reference is the base without an adapter.
+// better, and with KTO, from answers that were disliked, what to avoid; the
+// reference of both is the base without an adapter.
 const (
 	SFT = "sft"
 	DPO = "sft+dpo"
+	KTO = "sft+kto"
 )
 
 // Job is a job.json.
@@ -87,19 +90,42 @@ type Base struct {
 type Loss struct {
 	Kind   string  `json:"kind"`
 	Lambda float64 `json:"lambda"`         // of ‖A,B‖²
-	Beta   float64 `json:"beta,omitempty"` // of DPO: how far from the base is too far
+	Beta   float64 `json:"beta,omitempty"` // of DPO and KTO: how far from the base is too far
 }
 
 // DefaultLoss is cross-entropy with a little of λ.
 func DefaultLoss() Loss { return Loss{Kind: SFT, Lambda: 1e-4} }
 
-// EnoughPairs is how many pairs DPO is worth its while with.
-const EnoughPairs = 8
+// enough is how many pairs, or disliked answers, are worth learning from.
+const enough = 8
 
-// WithPairs adds DPO.
-func (l Loss) WithPairs() Loss {
-	l.Kind, l.Beta = DPO, 0.1
+// LossFor is the default loss, with DPO where there are 8 pairs to train with,
+// else with KTO where there are 8 answers that were disliked.
+func LossFor(d dataset.Dataset) Loss {
+	l := DefaultLoss()
+	pairs, avoided := 0, 0
+	for _, p := range d.Pairs {
+		if !p.HeldBack {
+			pairs++
+		}
+	}
+	for _, u := range d.Unpaired {
+		if !u.HeldBack {
+			avoided++
+		}
+	}
+	switch {
+	case pairs >= enough:
+		l.Kind, l.Beta = DPO, 0.1
+	case avoided >= enough:
+		l.Kind, l.Beta = KTO, 0.1
+	}
 	return l
+}
+
+// set is what is compared with the base; "": nothing.
+func (l Loss) set() string {
+	return map[string]string{DPO: batches.Pairs, KTO: batches.Unpaired}[l.Kind]
 }
 
 // Targets are products of a layer by the names that PEFT or the seed has for
@@ -189,9 +215,9 @@ func (j Job) check() error {
 		return fmt.Errorf("alpha is %v", j.Alpha)
 	case len(which) == 0:
 		return errors.New("targets names no product of a layer")
-	case j.Loss.Kind != SFT && j.Loss.Kind != DPO:
-		return fmt.Errorf("loss is %q; %q and %q can be trained", j.Loss.Kind, SFT, DPO)
-	case j.Loss.Kind == DPO && (!(j.Loss.Beta > 0) || j.Loss.Beta > 100):
+	case !slices.Contains([]string{SFT, DPO, KTO}, j.Loss.Kind):
+		return fmt.Errorf("loss is %q; %q, %q and %q can be trained", j.Loss.Kind, SFT, DPO, KTO)
+	case j.Loss.Kind != SFT && (!(j.Loss.Beta > 0) || j.Loss.Beta > 100):
 		return fmt.Errorf("beta is %v", j.Loss.Beta)
 	case !(j.Loss.Lambda >= 0) || j.Loss.Lambda > 1e3:
 		return fmt.Errorf("lambda is %v", j.Loss.Lambda)

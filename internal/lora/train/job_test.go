@@ -96,7 +96,7 @@ func prepared(t *testing.T) {
 			return
 		}
 		once.manifest, once.err = batches.Write(once.batches, shape.Vocab,
-			batches.Sets{batches.Train: batches.Cut(texts(24, 1), 4, 64), batches.Held: batches.Cut(texts(6, 2), 4, 64), batches.Pairs: pairs()})
+			batches.Sets{batches.Train: batches.Cut(texts(24, 1), 4, 64), batches.Held: batches.Cut(texts(6, 2), 4, 64), batches.Pairs: pairs(), batches.Unpaired: avoided()})
 	})
 	if once.err != nil {
 		t.Fatal(once.err)
@@ -116,6 +116,17 @@ func texts(n int, seed uint64) []batches.Text {
 		}
 	}
 	return list
+}
+
+// avoided are answers that do not move on.
+func avoided() []batches.Batch {
+	list := texts(12, 4)
+	for i := range list {
+		for k := range list[i].Target {
+			list[i].Target[k] = list[i].Prompt[2]
+		}
+	}
+	return batches.Cut(list, 4, 64)
 }
 
 // pairs are of answers that count on, and better, or back.

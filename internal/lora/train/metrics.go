@@ -16,7 +16,7 @@ import (
 type Metric struct {
 	Step     int      `json:"step"`
 	Of       int      `json:"of"`
-	Pairs    bool     `json:"pairs,omitempty"`    // the batch is of pairs, and the loss that of DPO
+	Compared bool     `json:"compared,omitempty"` // with the base: the loss is that of DPO or KTO
 	Loss     float64  `json:"loss"`               // of the batch, in nats a token
 	Penalty  float64  `json:"penalty"`            // λ‖A,B‖²
 	HeldOut  *float64 `json:"held_out,omitempty"` // the latest, of what is held out

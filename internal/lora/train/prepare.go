@@ -78,8 +78,8 @@ func Prepare(dir string, d dataset.Dataset, w batches.Writer, c llm.Config, s Sh
 		return j, err
 	}
 	each := len(sets[batches.Train])
-	if j.Loss.Kind == DPO {
-		each += len(sets[batches.Pairs])
+	if set := j.Loss.set(); set != "" {
+		each += len(sets[set])
 	}
 	j.Files = map[string]string{batches.Dir + "/" + batches.ManifestFile: sum}
 	j.Steps = s.Epochs * each

@@ -101,9 +101,10 @@ type runner struct {
 	adapter *llm.Adapter
 	pass    *fit.Pass
 	adam    *fit.AdamW
-	batches []fit.Batch // to imitate, then those of pairs
-	pairs   int         // where those of pairs begin
-	without [][]float64 // what the base makes of the pairs
+	batches []fit.Batch // to imitate, then those that are compared with the base
+	against int         // where those begin
+	without [][]float64 // what the base makes of those
+	shifted []reference // of KTO: answers to something else, beside each of those
 	held    []fit.Batch
 	tokens  []int // of text, of each batch
 	rows    int
@@ -114,6 +115,12 @@ type runner struct {
 	kept    time.Time // when the last checkpoint was written
 	begun   time.Time
 	spent   int // tokens trained since begun
+}
+
+// reference is a batch with what the base makes of it.
+type reference struct {
+	batch fit.Batch
+	of    []float64
 }
 
 // open reads the base, whose files must be those the job was made for, and the
@@ -173,18 +180,23 @@ func (r *runner) take(sets batches.Sets) (need int64, err error) {
 		longest = min(longest, r.job.Context)
 	}
 	use := []string{batches.Train, batches.Held}
-	if r.job.Loss.Kind == DPO {
-		use = append(use, batches.Pairs)
+	if set := r.job.Loss.set(); set != "" {
+		use = append(use, set)
 	}
 	var weights, learnt float64
 	for _, set := range use {
-		r.pairs = len(r.batches)
+		r.against = len(r.batches)
 		for _, b := range sets[set] {
 			if err := r.fits(b, longest); err != nil {
 				return 0, err
 			}
 			need = max(need, Memory(r.model.Config, b.Rows, b.Length))
 			f := b.Fit()
+			if set == batches.Unpaired {
+				other := b.Shifted()
+				need = max(need, Memory(r.model.Config, other.Rows, other.Length))
+				r.shifted = append(r.shifted, reference{batch: other.Fit()})
+			}
 			if set == batches.Held {
 				r.held = append(r.held, f)
 				continue
@@ -196,7 +208,7 @@ func (r *runner) take(sets batches.Sets) (need int64, err error) {
 		}
 	}
 	if r.job.Loss.Kind == SFT {
-		r.pairs = len(r.batches)
+		r.against = len(r.batches)
 	}
 	if weights == 0 {
 		return 0, fault.New(fault.Invalid, "No row of the job %s weighs anything: there is nothing to learn.", r.job.ID)
@@ -240,7 +252,7 @@ func Memory(c llm.Config, rows, length int) int64 {
 // train does the steps that are left.
 func (r *runner) train(ctx context.Context) error {
 	if r.state.Step < r.job.Steps {
-		r.reference()
+		r.compare()
 	}
 	r.begun, r.kept = r.o.Now(), r.o.Now()
 	if r.state.Step == 0 && r.state.HeldBefore == nil {

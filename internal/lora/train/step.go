@@ -26,12 +26,12 @@ func (r *runner) step() (Metric, error) {
 	if math.IsNaN(loss) || math.IsInf(loss, 0) || math.IsNaN(length) || math.IsInf(length, 0) {
 		return Metric{}, fault.New(fault.Invalid, "Training the job %s went astray in step %d: its loss is %v, its gradient %v long. A lower lr, now %v, may help.", r.job.ID, s.Step, loss, length, r.job.Rate)
 	}
-	s.note(at, n, loss, at < r.pairs)
+	s.note(at, n, loss, at < r.against)
 	if s.Step%n == 0 || s.Step == r.job.Steps || s.Stopped {
 		s.Held = r.heldOut()
 	}
 	r.spent += r.tokens[at]
-	m := Metric{Step: s.Step, Of: r.job.Steps, Pairs: at >= r.pairs, Loss: loss, Penalty: penalty, HeldOut: s.Held, Gradient: length}
+	m := Metric{Step: s.Step, Of: r.job.Steps, Compared: at >= r.against, Loss: loss, Penalty: penalty, HeldOut: s.Held, Gradient: length}
 	if took := r.o.Now().Sub(r.begun).Seconds(); took > 0 {
 		m.Speed = float64(r.spent) / took
 		m.ETA = float64(r.job.Steps-s.Step) * took / float64(s.Step-s.From)
@@ -46,9 +46,12 @@ func (r *runner) warm() int { return max(1, min(20, r.job.Steps/10)) }
 // of its part in the whole, as its rows weigh.
 func (r *runner) gradients(at int) (loss float64, factor float32) {
 	b := r.batches[at]
-	if at >= r.pairs {
+	if i := at - r.against; i >= 0 {
 		b.Weights = slices.Clone(b.Weights)
-		return r.pass.Prefer(b, r.without[at-r.pairs], r.job.Loss.Beta), 1
+		if r.job.Loss.Kind == KTO {
+			return r.pass.Avoid(b, r.without[i], r.job.Loss.Beta, r.far(r.shifted[i])), 1
+		}
+		return r.pass.Prefer(b, r.without[i], r.job.Loss.Beta), 1
 	}
 	weights, learnt := weigh(b)
 	return r.pass.Gradients(b), float32(weights / (float64(learnt) * r.mean))
@@ -67,14 +70,28 @@ func (r *runner) shape(params []fit.Param, factor float32) (penalty float64) {
 	return penalty * r.job.Loss.Lambda
 }
 
-// reference is what the base makes of the pairs, without an adapter.
-func (r *runner) reference() {
-	if r.pairs == len(r.batches) {
+// far is how far the adapter has gone from the base on the whole: the mean of how
+// much likelier answers to something else became, or 0.
+func (r *runner) far(other reference) float64 {
+	sum := 0.0
+	for i, now := range r.pass.LogProbs(other.batch) {
+		sum += now - other.of[i]
+	}
+	return max(0, sum/float64(len(other.of)))
+}
+
+// compare notes what the base makes of what is compared with it, without an
+// adapter.
+func (r *runner) compare() {
+	if r.against == len(r.batches) {
 		return
 	}
 	bare := fit.NewPass(r.model, &llm.Adapter{Pairs: make([][llm.Linears]llm.Pair, r.model.Config.Layers)})
-	for _, b := range r.batches[r.pairs:] {
+	for _, b := range r.batches[r.against:] {
 		r.without = append(r.without, bare.LogProbs(b))
+	}
+	for i := range r.shifted {
+		r.shifted[i].of = bare.LogProbs(r.shifted[i].batch)
 	}
 }
 

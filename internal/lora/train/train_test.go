@@ -155,7 +155,7 @@ func TestPairsTeachWhichIsBetter(t *testing.T) {
 		m := run(t, dir, train.Options{})
 		of := 0
 		for _, one := range losses(t, dir) {
-			if one.Pairs {
+			if one.Compared {
 				of++
 			}
 		}
@@ -174,10 +174,38 @@ func TestPairsTeachWhichIsBetter(t *testing.T) {
 		}
 		return sum / float64(len(rows)/2)
 	}
-	without, with := margin(train.DefaultLoss()), margin(train.DefaultLoss().WithPairs())
+	without, with := margin(train.DefaultLoss()), margin(train.Loss{Kind: train.DPO, Lambda: 1e-4, Beta: 0.1})
 	t.Logf("margins %v and %v", without, with)
 	if with < without+1 {
 		t.Errorf("the better answers are likelier by %v, and by %v without the pairs", with, without)
+	}
+}
+
+// What was disliked becomes less likely, while what was liked is imitated.
+func TestWhatWasDislikedIsAvoided(t *testing.T) {
+	t.Parallel()
+	after := func(loss train.Loss) (sum float64) {
+		dir := job(t, func(j *train.Job) { j.Loss, j.Rate, j.Steps = loss, 2e-3, 90 })
+		m := run(t, dir, train.Options{})
+		if *m.HeldOut.After > *m.HeldOut.Before {
+			t.Errorf("%s: held out %v to %v", loss.Kind, *m.HeldOut.Before, *m.HeldOut.After)
+		}
+		j, _ := train.ReadJob(dir)
+		b, _ := llm.Open(j.Base.Dir)
+		r, err := train.Check(dir, j, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := train.Score(b, avoided(), llm.Gated{Adapter: r.Adapter, Gate: 1})
+		for _, row := range rows {
+			sum += row.LogProb
+		}
+		return sum / float64(len(rows))
+	}
+	without, with := after(train.DefaultLoss()), after(train.Loss{Kind: train.KTO, Lambda: 1e-4, Beta: 0.1})
+	t.Logf("log-probabilities %v and %v", without, with)
+	if with > without-1 {
+		t.Errorf("what was disliked has %v, and %v when it is not avoided", with, without)
 	}
 }
 
@@ -200,7 +228,7 @@ func TestTrainingStopsWhenLossesRise(t *testing.T) {
 // Requirements: TRAIN-14 (a restart)
 func TestAJobThatIsStoppedGoesOnWithTheSameLosses(t *testing.T) {
 	t.Parallel()
-	dir := job(t, func(j *train.Job) { j.Steps = 45; j.Loss = j.Loss.WithPairs() })
+	dir := job(t, func(j *train.Job) { j.Steps = 45; j.Loss.Kind, j.Loss.Beta = train.KTO, 0.1 })
 	other := copied(t, dir)
 	run(t, dir, train.Options{})
 	notices := 0
