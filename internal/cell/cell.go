@@ -25,6 +25,8 @@ type Program struct {
 	Path string // empty: there is none
 	Args []string
 	Env  []string // all there is of it; TMPDIR and Go's own limits are added
+	// Processors it uses at most; 0: 2.
+	Processors int
 }
 
 // Self is this very program with other arguments: the file that is running,

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -65,6 +66,8 @@ func obey(w cell.Work) (any, error) {
 		}
 	case "wait":
 		select {}
+	case "environment":
+		return os.Environ(), nil
 	case "panic":
 		panic("struck by the document")
 	case "shout":
@@ -222,5 +225,24 @@ func TestABodyThatCannotBeReadIsNoFaultOfTheJob(t *testing.T) {
 	_, err := c.Do(t.Context(), cell.Job{Task: "echo", Body: strings.NewReader("ab"), Size: 10, Limits: limits})
 	if _, ended := errors.AsType[*cell.Failure](err); err == nil || ended {
 		t.Errorf("it ended with %v", err)
+	}
+}
+
+// What this program knows of its environment, keys among it, is not told to a
+// process that reads what strangers wrote.
+func TestAProcessKnowsNothingOfTheEnvironment(t *testing.T) {
+	t.Setenv("ANTHROPIC_API_KEY", "hunter2")
+	c := cell.New(cell.Program{Path: os.Args[0], Args: []string{"do-as-told"}, Env: []string{"OWN=1"}, Processors: 3}, cell.Options{Dir: t.TempDir()})
+	defer c.Close()
+	raw, err := c.Do(t.Context(), cell.Job{Task: "environment", Body: strings.NewReader(""), Limits: limits})
+	var env []string
+	if err != nil || json.Unmarshal(raw, &env) != nil || len(env) < 5 {
+		t.Fatalf("%s, %v", raw, err)
+	}
+	for _, v := range env {
+		name, value, _ := strings.Cut(v, "=")
+		if !slices.Contains([]string{"OWN", "TMPDIR", "TMP", "TEMP", "GOMAXPROCS", "GOTRACEBACK", "GOMEMLIMIT", "SystemRoot"}, name) || name == "GOMAXPROCS" && value != "3" {
+			t.Errorf("it knows %s", v)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package cell
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -47,7 +48,7 @@ func start(p Program, dir string, memory int64) (*process, error) {
 	c.cmd = exec.Command(p.Path, p.Args...) //nolint:gosec // the program is ours
 	c.cmd.Dir, c.cmd.Stderr = own, c.words
 	c.cmd.Env = append(append(essential(), p.Env...),
-		"TMPDIR="+own, "TMP="+own, "TEMP="+own, "GOMAXPROCS=2", "GOTRACEBACK=single", fmt.Sprintf("GOMEMLIMIT=%d", memory*3/4))
+		"TMPDIR="+own, "TMP="+own, "TEMP="+own, fmt.Sprintf("GOMAXPROCS=%d", cmp.Or(p.Processors, 2)), "GOTRACEBACK=single", fmt.Sprintf("GOMEMLIMIT=%d", memory*3/4))
 	apart(c.cmd)
 	if c.in, err = c.cmd.StdinPipe(); err == nil {
 		c.out, err = c.cmd.StdoutPipe()

@@ -2,7 +2,6 @@ package lesson
 
 import (
 	"cmp"
-	"hash/fnv"
 	"math/bits"
 	"slices"
 
@@ -79,7 +78,7 @@ func kin(cases []learning.Case) [][]int {
 	hashes := make([]uint64, len(cases))
 	byConversation := map[string]int{}
 	for i, c := range cases {
-		root[i], hashes[i] = i, simhash(c.Question)
+		root[i], hashes[i] = i, words.Simhash(c.Question)
 		for j := range i {
 			first, known := byConversation[c.ConversationID]
 			if root[i] == root[j] {
@@ -108,34 +107,5 @@ func kin(cases []learning.Case) [][]int {
 		out[at[r]] = append(out[at[r]], i)
 	}
 	slices.SortStableFunc(out, func(a, b []int) int { return cmp.Compare(a[len(a)-1], b[len(b)-1]) })
-	return out
-}
-
-// simhash is a text in 64 bits, of which similar texts share most. Texts without
-// a telling word are all the same.
-func simhash(text string) uint64 {
-	var sums [64]int
-	stems := words.Stems(words.Detect(text), text)
-	for _, s := range stems {
-		h := fnv.New64a()
-		h.Write([]byte(s))
-		x := h.Sum64()
-		x ^= x >> 33
-		x *= 0xff51afd7ed558ccd
-		x ^= x >> 33
-		for b := range sums {
-			if x>>b&1 == 1 {
-				sums[b]++
-			} else {
-				sums[b]--
-			}
-		}
-	}
-	var out uint64
-	for b, n := range sums {
-		if n > 0 {
-			out |= 1 << b
-		}
-	}
 	return out
 }

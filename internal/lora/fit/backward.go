@@ -67,14 +67,23 @@ const chunk = 64
 // head computes the loss and, when dn is not nil, adds its gradient by the
 // normed rows to dn.
 func (p *Pass) head(b Batch, dn []float32) float64 {
-	m, n, d := p.m, p.n, p.m.Width
-	var total float64
-	for i := range n {
+	total := b.Over
+	for i := 0; b.Over == 0 && i < p.n; i++ {
 		total += float64(b.weight(i))
 	}
 	if total == 0 {
 		return 0
 	}
+	var sum float64
+	for _, l := range p.losses(b, dn, total) {
+		sum += l
+	}
+	return sum / total
+}
+
+// losses are those of the targets, by their weights.
+func (p *Pass) losses(b Batch, dn []float32, total float64) []float64 {
+	m, n, d := p.m, p.n, p.m.Width
 	losses := make([]float64, n)
 	for lo := 0; lo < n; lo += chunk {
 		c := min(chunk, n-lo)
@@ -92,11 +101,7 @@ func (p *Pass) head(b Batch, dn []float32) float64 {
 			kernels.Outer(p.full.Embed, logits, p.normed[lo*d:(lo+c)*d], c, m.Vocab, d)
 		}
 	}
-	var sum float64
-	for _, l := range losses {
-		sum += l
-	}
-	return sum / total
+	return losses
 }
 
 // crossEntropy is -ln of the target's share, and makes of the logits their

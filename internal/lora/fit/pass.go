@@ -19,7 +19,8 @@ type Batch struct {
 	Length  int
 	Tokens  []int     // row after row
 	Targets []int     // the token that follows each; None: it is not learnt
-	Weights []float32 // of the targets; nil: all 1
+	Weights []float32 // of the targets; nil: all 1. Below zero: to be avoided
+	Over    float64   // what the sum of losses is divided by; 0: the sum of the weights
 }
 
 // None is the target of what is not learnt.
