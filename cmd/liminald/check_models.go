@@ -6,10 +6,40 @@ import (
 	"strings"
 
 	"liminal/internal/config"
+	"liminal/internal/lora/kernels"
+	"liminal/internal/lora/serve"
 	"liminal/internal/model/openai"
 	"liminal/internal/model/probe"
 	"liminal/internal/wire"
 )
+
+// checkAnswers looks at what answers: a model of this process, or a server.
+func checkAnswers(ctx context.Context, conf config.Config) finding {
+	if conf.Model.Backend != "local_lora" {
+		return checkModel(ctx, conf.Model)
+	}
+	f := finding{Check: "language model", Health: well}
+	dir, err := wire.LocalModel(conf)
+	if err == nil && dir == "" {
+		f.Health, f.Says = ill, "there is none in "+conf.ModelsDir()+": everything works but answers"
+		f.Hint = "put the folder of one there, or make a small one with: liminald models make"
+		return f
+	}
+	var open *serve.Folder
+	if err == nil {
+		open, err = serve.Open(dir)
+	}
+	if err != nil {
+		f.Health, f.Says = ill, err.Error()
+		f.Hint = "liminald models list shows what is there"
+		return f
+	}
+	f.Says = fmt.Sprintf("%s in this process: %s parameters, reads %d tokens, computes with %s", open.Name, rounded(open.Model.Parameters()), open.Model.Context, kernels.Current())
+	if err := open.Model.Close(); err != nil {
+		f.Health, f.Hint = warning, err.Error()
+	}
+	return f
+}
 
 func checkModel(ctx context.Context, m config.Model) finding {
 	f := finding{Check: "language model", Health: well}

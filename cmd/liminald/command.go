@@ -48,7 +48,7 @@ type invocation struct {
 func commands() []command {
 	return []command{
 		devCommand(), serverCommand(), workerCommand(), migrateCommand(),
-		validateCommand(), loginCommand(), logoutCommand(), artifactsCommand(), patchCommand(), runsCommand(), toolsCommand(), replayCommand(), benchCommand(), evalCommand(), doctorCommand(), healthcheckCommand(), versionCommand(),
+		validateCommand(), loginCommand(), logoutCommand(), artifactsCommand(), patchCommand(), runsCommand(), toolsCommand(), modelsCommand(), replayCommand(), benchCommand(), evalCommand(), doctorCommand(), healthcheckCommand(), versionCommand(),
 	}
 }
 

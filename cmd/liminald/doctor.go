@@ -73,7 +73,7 @@ func examine(ctx context.Context, conf config.Config, t temporals) []finding {
 		checkPort(ctx, "port of the API", conf.Listen, "--listen"),
 		checkPort(ctx, "port of the embedded Temporal", conf.Temporal.Listen, "--temporal"),
 		checkPort(ctx, "port of the Temporal UI", conf.Temporal.UI, "--temporal-ui"),
-		checkModel(ctx, conf.Model),
+		checkAnswers(ctx, conf),
 		checkEncoder(conf),
 		checkWeb(conf.Web),
 	}, checkServices(ctx, conf, t)...)

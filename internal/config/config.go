@@ -99,6 +99,9 @@ type Model struct {
 	// OpenAIURL and OpenAIKey reach the server of every other backend; an empty
 	// URL is the backend's usual one. OpenAIVersion is Azure's api-version.
 	OpenAIURL, OpenAIKey, OpenAIVersion string
+	// AdapterCache is how many bytes adapters of a model in this process may have
+	// in memory (LORA-17).
+	AdapterCache int
 	// Prices is a JSON file of what models cost, over the shipped ones; empty: none.
 	Prices string
 	// Silence is how long the model may say nothing before its answer is given up

@@ -27,7 +27,7 @@ func TestDefaultsNeedNothingInTheEnvironment(t *testing.T) {
 		},
 		Model: config.Model{
 			Backend: "extractive", AnthropicURL: "https://api.anthropic.com", OpenAIVersion: "2024-10-21",
-			Silence: time.Minute, AnswerTokens: 32_768, Safety: "rules",
+			AdapterCache: 6 << 30, Silence: time.Minute, AnswerTokens: 32_768, Safety: "rules",
 		},
 		Embed:    config.Embedding{Encoder: "auto"},
 		RAG:      config.RAG{Mode: "local_hybrid", TopK: 8, High: 0.75, Low: 0.5},
@@ -72,6 +72,7 @@ func TestEveryMistakeIsToldAtOnceAndSecretsAreNot(t *testing.T) {
 		"DATABASE_URL=mysql://root:hunter2@h/d",
 		"TEMPORAL_ADDRESS=h:70000",
 		"EMBEDDING_DIM=128",
+		"LIMINAL_ADAPTER_CACHE=much",
 		"RAG_TOP_K=many",
 		"RAG_THRESHOLD_HIGH=NaN",
 		"LIMINAL_ACCESS_TTL=2h",
@@ -91,18 +92,19 @@ func TestEveryMistakeIsToldAtOnceAndSecretsAreNot(t *testing.T) {
 		"DATABASE_URL is not a URL that begins with postgres:// or postgresql:// (its value is not shown)",
 		"TEMPORAL_ADDRESS=h:70000 needs a port",
 		"EMBEDDING_DIM=128 must be 64",
+		"LIMINAL_ADAPTER_CACHE=much is not an amount of memory",
 		"RAG_TOP_K=many is not a whole number",
 		"RAG_THRESHOLD_HIGH=NaN is not a number from 0 to 1",
 		"LIMINAL_ACCESS_TTL=2h must be from 15m to 60m",
 		"LIMINAL_REFRESH_TTL=60d must be from 7d to 30d",
-		"MODEL_BACKEND=oracle is not one of extractive, scripted, anthropic, openai",
+		"MODEL_BACKEND=oracle is not one of extractive, scripted, local_lora, anthropic, openai",
 		"--temporal-ui=x is not a host and a port",
 	} {
 		if !strings.Contains(told, want) {
 			t.Errorf("missing %q in\n%s", want, told)
 		}
 	}
-	if len(mistakes) != 13 || strings.Contains(told, "hunter2") {
+	if len(mistakes) != 14 || strings.Contains(told, "hunter2") {
 		t.Errorf("%d mistakes:\n%s", len(mistakes), told)
 	}
 }

@@ -78,7 +78,7 @@ func contradictions(c Config) Mistakes {
 	if c.Model.Backend == "scripted" && c.Model.Script == "" {
 		m = append(m, "MODEL_BACKEND=scripted needs LIMINAL_MODEL_SCRIPT to name a script")
 	}
-	if !slices.Contains(Backends()[:3], c.Model.Backend) && c.Model.OpenAIServer() == "" {
+	if slices.Contains(servers(), c.Model.Backend) && c.Model.OpenAIServer() == "" {
 		m = append(m, fmt.Sprintf("MODEL_BACKEND=%s needs OPENAI_BASE_URL to name its server", c.Model.Backend))
 	}
 	if c.Model.Backend == "ollama" && c.Model.Name == "" {

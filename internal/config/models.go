@@ -6,14 +6,18 @@ import (
 	"time"
 )
 
-// Backends are the values of MODEL_BACKEND. All but the first three speak the
+// Backends are the values of MODEL_BACKEND. All but the first four speak the
 // protocol of OpenAI; they differ in how adapters reach them (LORA-07).
 func Backends() []string {
 	return []string{
-		"extractive", "scripted", "anthropic",
+		"extractive", "scripted", "local_lora", "anthropic",
 		"openai", "azure", "vertex", "bedrock", "sagemaker", "together", "lorax", "adapter_server", "vllm", "ollama", "llamacpp",
 	}
 }
+
+// servers are the backends that ask a server which speaks OpenAI's protocol;
+// OpenAI itself is the first.
+func servers() []string { return Backends()[4:] }
 
 // homes are the servers of backends that have a usual place.
 var homes = map[string]string{
@@ -51,11 +55,11 @@ func models() []Variable {
 	return []Variable{
 		{
 			Name: "MODEL_BACKEND", Default: "extractive",
-			Doc: "extractive quotes documents and needs no model; anthropic, openai and compatible servers: " + strings.Join(Backends()[4:], ", "),
+			Doc: "extractive quotes documents and needs no model; local_lora runs a small one from shared/models in the data folder; anthropic, openai and compatible servers: " + strings.Join(servers()[1:], ", "),
 			set: func(c *Config, s string) error { return oneOf(&c.Model.Backend, s, Backends()...) },
 		},
 		{
-			Name: "LIMINAL_MODEL", Doc: "one model for every role; unset: those that policy.models names, or the server's own choice",
+			Name: "LIMINAL_MODEL", Doc: "one model for every role; unset: those that policy.models names, or the server's own choice; of MODEL_BACKEND=local_lora: a folder of shared/models",
 			set: func(c *Config, s string) error { return nonEmpty(&c.Model.Name, s) },
 		},
 		{
@@ -77,6 +81,11 @@ func models() []Variable {
 		{
 			Name: "OPENAI_API_VERSION", Default: "2024-10-21", Doc: "api-version of MODEL_BACKEND=azure",
 			set: func(c *Config, s string) error { return nonEmpty(&c.Model.OpenAIVersion, s) },
+		},
+		{
+			Name: "LIMINAL_ADAPTER_CACHE", Default: "6GB",
+			Doc: "memory for adapters of MODEL_BACKEND=local_lora, as in 512MB or 6GB",
+			set: func(c *Config, s string) error { return bytes(&c.Model.AdapterCache, s) },
 		},
 		{
 			Name: "LIMINAL_MODEL_SCRIPT", Doc: "script of MODEL_BACKEND=scripted",

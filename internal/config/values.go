@@ -92,6 +92,21 @@ func integer(into *int, text string, low, high int) error {
 	return nil
 }
 
+// bytes reads an amount of memory, in powers of 1024.
+func bytes(into *int, text string) error {
+	for i, unit := range []string{"KB", "MB", "GB", "TB"} {
+		if number, ok := strings.CutSuffix(text, unit); ok {
+			n, err := strconv.Atoi(number)
+			*into = n << (10 * (i + 1))
+			if err != nil || n < 1 || n > 1<<20 {
+				break
+			}
+			return nil
+		}
+	}
+	return fmt.Errorf("is not an amount of memory, as in 512MB or 6GB")
+}
+
 func boolean(into *bool, text string) error {
 	b, err := strconv.ParseBool(text)
 	*into = b

@@ -28,3 +28,16 @@ func (m *Metrics) Kept(hit bool) {
 	}
 	m.read("runs", result)
 }
+
+// AdapterRead counts a read of the weights of an adapter: whether they were in
+// memory (LORA-18).
+func (m *Metrics) AdapterRead(hit bool) {
+	if m == nil {
+		return
+	}
+	if hit {
+		m.read("adapters", "hit")
+		return
+	}
+	m.read("adapters", "miss")
+}

@@ -141,7 +141,9 @@ func TemplateOf(program string) (Template, error) {
 		return Plain, nil
 	}
 	for _, t := range templates {
-		if !slices.ContainsFunc(t.marks, func(mark string) bool { return !strings.Contains(program, mark) && !strings.Contains(program, bare(mark)) }) {
+		if !slices.ContainsFunc(t.marks, func(mark string) bool {
+			return !strings.Contains(program, mark) && !strings.Contains(program, bare(mark))
+		}) {
 			return t, nil
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"liminal/internal/embed"
 	"liminal/internal/embed/remote"
 	"liminal/internal/embed/static"
+	"liminal/internal/lora/serve"
 )
 
 // Encoder is what a configuration makes vectors with, for who looks at the
@@ -84,14 +85,15 @@ func foundEncoder(c config.Config, log *slog.Logger) (embed.Embedder, error) {
 	return staticEncoder(c)
 }
 
-// staticModels are the folders of dir that hold a static model.
+// staticModels are the folders of dir that hold a static model. Language models
+// lie beside them.
 func staticModels(dir string) (names []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	for _, e := range entries {
-		if there(dir, e.Name(), "model.safetensors") && there(dir, e.Name(), "tokenizer.json") {
+		if there(dir, e.Name(), "model.safetensors") && there(dir, e.Name(), "tokenizer.json") && !serve.IsModel(filepath.Join(dir, e.Name())) {
 			names = append(names, e.Name())
 		}
 	}

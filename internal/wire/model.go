@@ -3,6 +3,7 @@ package wire
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"log/slog"
@@ -24,9 +25,11 @@ func theModel(c config.Model, log *slog.Logger) (model.Model, error) {
 		return nil, fmt.Errorf("MODEL_BACKEND=%q is no backend of this program", c.Backend)
 	}
 	if missing := c.MissingKey(); missing != "" {
-		return absent{name: cmp.Or(c.Name, c.Backend), missing: missing}, nil
+		return absent{name: cmp.Or(c.Name, c.Backend), missing: "set " + missing}, nil
 	}
 	switch c.Backend {
+	case localLoRA:
+		return nil, errors.New("a model of this process is opened with its data folder")
 	case "extractive":
 		return extractive.Model{}, nil
 	case "scripted":
@@ -69,8 +72,8 @@ func rolesOf(c config.Model) string {
 	return c.Backend
 }
 
-// absent is a model whose key is not there: the program runs, and what needs
-// the model is told what is missing (OPS-08).
+// absent is a model whose key, or folder, is not there: the program runs, and
+// what needs the model is told what has to be done (OPS-08).
 type absent struct{ name, missing string }
 
 // Name implements model.Model.
@@ -86,6 +89,6 @@ func (a absent) Stream(context.Context, model.Request) iter.Seq2[model.Event, er
 
 // Configured says what is missing.
 func (a absent) Configured() error {
-	return fault.New(fault.Internal, "The language model is not set up: the operator has to set %s.", a.missing).
+	return fault.New(fault.Internal, "The language model is not set up: the operator has to %s.", a.missing).
 		With(map[string]any{"reason": fault.NotConfigured})
 }

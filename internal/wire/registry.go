@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"time"
 
 	"liminal/api"
@@ -63,11 +64,14 @@ func titleOfEnvironment(o Options) string {
 	return o.Model.Name()
 }
 
+// serverless are the backends that ask no server.
+var serverless = []string{"extractive", "scripted", localLoRA}
+
 // protocols are those that an administrator may name: all that ask a server.
 func protocols() []models.Protocol {
 	var list []models.Protocol
 	for _, name := range config.Backends() {
-		if name == "extractive" || name == "scripted" {
+		if slices.Contains(serverless, name) {
 			continue
 		}
 		m := config.Model{Backend: name}
@@ -134,7 +138,7 @@ func environment(o Options) api.EnvironmentBackend {
 	c := o.Config.Model
 	e := api.EnvironmentBackend{Protocol: c.Backend, Model: c.Name, KeySet: c.OpenAIKey != ""}
 	switch c.Backend {
-	case "extractive", "scripted":
+	case "extractive", "scripted", localLoRA:
 		e.KeySet = false
 	case "anthropic":
 		e.URL, e.KeySet = c.AnthropicURL, c.AnthropicKey != ""

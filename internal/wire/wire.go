@@ -89,7 +89,7 @@ func (p *Platform) build(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	if o.Model == nil {
-		if o.Model, err = theModel(o.Config.Model, o.Logger); err != nil {
+		if o.Model, err = p.modelOf(o); err != nil {
 			return err
 		}
 	}

@@ -39,7 +39,7 @@ var level atomic.Int32
 
 // Current is the level in use: the best of this machine until Use says
 // otherwise.
-func Current() Level { return Level(level.Load() - 1) }
+func Current() Level { return inUse() }
 
 // Use makes l the level in use, for tests and measurements; it returns what
 // was in use before, and an error where the machine cannot do l. It is not to

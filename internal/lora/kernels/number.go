@@ -79,3 +79,12 @@ func RMSNorm(y, x, w []float32, epsilon float32) (factor float32) {
 	}
 	return factor
 }
+
+// SiLUTimes writes x·sigmoid(x)·u to y. All three are of one length; y may be x
+// or u.
+func SiLUTimes(y, x, u []float32) {
+	y, u = y[:len(x)], u[:len(x)]
+	for i, v := range x {
+		y[i] = v / (1 + Exp(-v)) * u[i]
+	}
+}

@@ -1,0 +1,346 @@
+package serve_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"liminal/internal/fault"
+	"liminal/internal/lora/llm"
+	"liminal/internal/lora/serve"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var shape = llm.NewConfig(2, 64, 4, 2, 96, 120, 256)
+
+func prompt(n int, seed uint64) []int {
+	r := rand.New(rand.NewPCG(seed, 1))
+	out := make([]int, n)
+	for i := range out {
+		out[i] = r.IntN(shape.Vocab)
+	}
+	return out
+}
+
+func trained(seed uint64) *llm.Adapter {
+	a := llm.NewAdapter(shape, 4, 8, seed, llm.Query, llm.Value)
+	r := rand.New(rand.NewPCG(seed, seed))
+	for _, layer := range a.Pairs {
+		for _, p := range layer {
+			for i := range p.B {
+				p.B[i] = r.Float32() - 0.5
+			}
+		}
+	}
+	return a
+}
+
+// alone is the answer the model gives by itself: one token after the other,
+// always the likeliest.
+func alone(m *llm.Model, req serve.Request) []int {
+	r, s := m.NewRunner(), m.NewSequence(256, req.Adapters...)
+	sampler := llm.NewSampler(req.Temperature, req.TopP, req.Seed)
+	var out []int
+	next := req.Prompt
+	for len(out) < req.MaxTokens {
+		id := sampler.Next(r.Forward(llm.Step{Sequence: s, Tokens: next}))
+		if slices.Contains(req.Stops, id) {
+			break
+		}
+		out, next = append(out, id), []int{id}
+	}
+	return out
+}
+
+// answer is all of an engine's answer.
+func answer(ctx context.Context, e *serve.Engine, req serve.Request) (ids []int, last serve.Event, err error) {
+	for event, err := range e.Answer(ctx, req) {
+		if err != nil {
+			return ids, last, err
+		}
+		if last = event; event.End == serve.Going {
+			ids = append(ids, event.Token)
+		}
+	}
+	return ids, last, nil
+}
+
+// Requirements: LORA-20 (rows of different adapters in one batch), LORA-19 (max tokens)
+func TestEachIsAnsweredAsIfAlone(t *testing.T) {
+	m := llm.New(shape, 1)
+	e := serve.New(m, serve.Options{Rows: 4, Chunk: 16})
+	one, two := trained(1), trained(2)
+	var wait sync.WaitGroup
+	for i := range 20 {
+		req := serve.Request{Prompt: prompt(1+7*i, uint64(i)), MaxTokens: 3 + i, Seed: uint64(i), Temperature: float64(i%3) * 0.7, TopP: 0.9}
+		switch i % 4 {
+		case 1:
+			req.Adapters = []llm.Gated{{Adapter: one, Gate: 1}}
+		case 2:
+			req.Adapters = []llm.Gated{{Adapter: one, Gate: 0.5}, {Adapter: two, Gate: 0.3}}
+		}
+		want := alone(m, req)
+		wait.Go(func() {
+			got, last, err := answer(t.Context(), e, req)
+			if err != nil || last.End != serve.Full || !slices.Equal(got, want) {
+				t.Errorf("request %d is answered %v (%v, %v), alone %v", i, got, last, err, want)
+			}
+		})
+	}
+	wait.Wait()
+	s := e.Stats()
+	if s.Requests != 20 || s.Cancelled != 0 || s.StepRows <= s.Steps {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestAnAnswerEndsAtItsStop(t *testing.T) {
+	m := llm.New(shape, 1)
+	e := serve.New(m, serve.Options{})
+	req := serve.Request{Prompt: prompt(9, 1), MaxTokens: 12}
+	free := alone(m, req)
+	req.Stops = []int{free[4]}
+	at := slices.Index(free, free[4])
+	got, last, err := answer(t.Context(), e, req)
+	if err != nil || last.End != serve.Stopped || !slices.Equal(got, free[:at]) {
+		t.Errorf("%v, %v, %v", got, last, err)
+	}
+}
+
+// The next turn of a dialogue begins with the last: only what is new is read,
+// and the answer is the same.
+func TestTheNextTurnReadsItsNewWordsOnly(t *testing.T) {
+	m := llm.New(shape, 1)
+	e := serve.New(m, serve.Options{Rows: 2})
+	first := serve.Request{Prompt: prompt(60, 1), MaxTokens: 10}
+	said, _, err := answer(t.Context(), e, first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := serve.Request{Prompt: slices.Concat(first.Prompt, said, prompt(20, 2)), MaxTokens: 40}
+	want := alone(m, second)
+	got, last, err := answer(t.Context(), e, second)
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+	if last.Reused != 69 {
+		t.Errorf("%d tokens were not read again, of 69", last.Reused)
+	}
+	// With another adapter the keys and values are others.
+	second.Adapters = []llm.Gated{{Adapter: trained(1), Gate: 1}}
+	want = alone(m, second)
+	if got, last, err := answer(t.Context(), e, second); err != nil || !slices.Equal(got, want) || last.Reused != 0 {
+		t.Errorf("with an adapter %v, %v, %v, want %v", got, last, err, want)
+	}
+}
+
+// Requirements: LORA-21
+func TestWhoCancelsGivesThePlaceBack(t *testing.T) {
+	m := llm.New(shape, 1)
+	e := serve.New(m, serve.Options{Rows: 1})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	n := 0
+	var failed error
+	for _, err := range e.Answer(ctx, serve.Request{Prompt: prompt(5, 1), MaxTokens: 200}) {
+		if err != nil {
+			failed = err
+			break
+		}
+		if n++; n == 2 {
+			cancel()
+		}
+	}
+	if !errors.Is(failed, context.Canceled) {
+		t.Errorf("it ended with %v after %d tokens", failed, n)
+	}
+	// The one row is free for the next, who would wait for ever otherwise.
+	if _, last, err := answer(t.Context(), e, serve.Request{Prompt: prompt(5, 2), MaxTokens: 3}); err != nil || last.End != serve.Full {
+		t.Errorf("%v, %v", last, err)
+	}
+	for range e.Answer(t.Context(), serve.Request{Prompt: prompt(5, 3), MaxTokens: 200}) {
+		break // a reader that leaves
+	}
+	if _, _, err := answer(t.Context(), e, serve.Request{Prompt: prompt(5, 4), MaxTokens: 3}); err != nil {
+		t.Error(err)
+	}
+	if s := e.Stats(); s.Cancelled != 2 || s.Rows > 1 || s.Waiting != 0 {
+		t.Errorf("%+v", s)
+	}
+	if err := func() error {
+		for _, err := range e.Answer(ctx, serve.Request{Prompt: prompt(5, 1), MaxTokens: 2}) {
+			return err
+		}
+		return nil
+	}(); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled before it began: %v", err)
+	}
+}
+
+func TestMemoryIsBounded(t *testing.T) {
+	m := llm.New(shape, 1)
+	most := shape.CacheBytes(256)
+	e := serve.New(m, serve.Options{Rows: 8, Memory: most})
+	var wait sync.WaitGroup
+	for i := range 12 {
+		wait.Go(func() {
+			if _, _, err := answer(t.Context(), e, serve.Request{Prompt: prompt(100, uint64(i)), MaxTokens: 20}); err != nil {
+				t.Error(err)
+			}
+			if s := e.Stats(); s.Memory > most {
+				t.Errorf("%d bytes of %d are used", s.Memory, most)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+func TestARequestThatCannotBeAnsweredIsRefused(t *testing.T) {
+	m := llm.New(shape, 1)
+	e := serve.New(m, serve.Options{Context: 64, Waiting: 1})
+	other := llm.NewAdapter(llm.NewConfig(3, 64, 4, 2, 96, 120, 256), 4, 8, 1, llm.Query)
+	for name, c := range map[string]struct {
+		req  serve.Request
+		says string
+	}{
+		"no prompt":       {serve.Request{MaxTokens: 1}, "prompt"},
+		"no tokens":       {serve.Request{Prompt: []int{1}}, "at least one"},
+		"another token":   {serve.Request{Prompt: []int{1, 120}, MaxTokens: 1}, "token 1 of the prompt is 120"},
+		"another adapter": {serve.Request{Prompt: []int{1}, MaxTokens: 1, Adapters: []llm.Gated{{Adapter: other, Gate: 1}}}, "layers"},
+		"a long prompt":   {serve.Request{Prompt: prompt(64, 1), MaxTokens: 1}, "64 tokens; the model reads 63"},
+	} {
+		if _, _, err := answer(t.Context(), e, c.req); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// The answer is cut to what the context holds.
+	got, last, err := answer(t.Context(), e, serve.Request{Prompt: prompt(60, 1), MaxTokens: 100})
+	if err != nil || len(got) != 4 || last.End != serve.Full {
+		t.Errorf("%d tokens, %v, %v", len(got), last, err)
+	}
+}
+
+func TestTooManyWaitersAreToldSo(t *testing.T) {
+	m := llm.New(shape, 1)
+	e := serve.New(m, serve.Options{Rows: 1, Waiting: 1})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var wait sync.WaitGroup
+	busy := make(chan error, 8)
+	for i := range 8 {
+		wait.Go(func() {
+			_, _, err := answer(ctx, e, serve.Request{Prompt: prompt(100, uint64(i)), MaxTokens: 150})
+			if err != nil && !errors.Is(err, context.Canceled) {
+				busy <- err
+				cancel()
+			}
+		})
+	}
+	wait.Wait()
+	select {
+	case err := <-busy:
+		if fault.CodeOf(err) != fault.RateLimited {
+			t.Error(err)
+		}
+	default:
+		t.Error("eight found a place where two have one")
+	}
+}
+
+// Requirements: LORA-17
+func TestAdaptersAreKeptByUseUpToABudget(t *testing.T) {
+	size := trained(1).Bytes()
+	var mu sync.Mutex
+	read := map[string]int{}
+	c := serve.NewAdapters(3*size, func(key serve.AdapterKey) (*llm.Adapter, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		read[key.ID]++
+		if key.ID == "broken" {
+			return nil, errors.New("broken")
+		}
+		return trained(1), nil
+	}, nil)
+	use := func(id string, pinned bool) {
+		t.Helper()
+		_, release, err := c.Use(serve.AdapterKey{ID: id, Version: "v0001"}, pinned)
+		if err != nil {
+			t.Fatal(err)
+		}
+		release()
+		release() // a second time is nothing
+	}
+	use("persona", true)
+	for _, id := range []string{"a", "b", "a", "c", "d"} {
+		use(id, false)
+	}
+	use("persona", true)
+	use("a", false)
+	if read["persona"] != 1 || read["a"] != 2 || read["b"] != 1 {
+		t.Errorf("read %v", read)
+	}
+	if s := c.Stats(); s.Bytes != 3*size || s.Adapters != 3 || s.Hits != 2 || s.Misses != 6 || s.Evicted != 3 {
+		t.Errorf("%+v", s)
+	}
+	c.Unpin(serve.AdapterKey{ID: "persona", Version: "v0001"})
+	for _, id := range []string{"e", "f", "g"} {
+		use(id, false)
+	}
+	use("persona", false)
+	if read["persona"] != 2 {
+		t.Error("a persona that is no longer pinned stayed")
+	}
+	for range 2 {
+		if _, _, err := c.Use(serve.AdapterKey{ID: "broken"}, false); err == nil {
+			t.Error("a broken adapter was given")
+		}
+	}
+	if read["broken"] != 2 {
+		t.Error("a broken adapter was not tried again")
+	}
+	c.Forget("persona")
+	use("persona", false)
+	if read["persona"] != 3 {
+		t.Error("a forgotten adapter was given")
+	}
+}
+
+func TestAnAdapterInUseStaysAndIsReadOnce(t *testing.T) {
+	size := trained(1).Bytes()
+	read := 0
+	var hits []bool
+	c := serve.NewAdapters(size, func(serve.AdapterKey) (*llm.Adapter, error) { read++; return trained(1), nil }, func(hit bool) { hits = append(hits, hit) })
+	first, release, err := c.Use(serve.AdapterKey{ID: "a"}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, releaseB, err := c.Use(serve.AdapterKey{ID: "b"}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, releaseAgain, err := c.Use(serve.AdapterKey{ID: "a"}, false)
+	if err != nil || again != first || read != 2 {
+		t.Errorf("an adapter in use was read again: %d, %v", read, err)
+	}
+	if s := c.Stats(); s.Bytes != 2*size {
+		t.Errorf("%+v", s)
+	}
+	release()
+	releaseAgain()
+	releaseB()
+	if s := c.Stats(); s.Bytes != size || fmt.Sprint(hits) != "[false false true]" {
+		t.Errorf("%+v, %v", s, hits)
+	}
+	small := serve.NewAdapters(size-1, func(serve.AdapterKey) (*llm.Adapter, error) { return trained(1), nil }, nil)
+	if _, _, err := small.Use(serve.AdapterKey{ID: "a"}, false); err == nil || small.Stats().Adapters != 0 {
+		t.Errorf("an adapter larger than all may be: %v", err)
+	}
+}

@@ -1,0 +1,76 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"liminal/internal/config"
+	"liminal/internal/lora/serve"
+	"liminal/internal/model"
+	"liminal/internal/model/extractive"
+	"liminal/internal/model/local"
+)
+
+// localLoRA is the backend whose model runs in this process.
+const localLoRA = "local_lora"
+
+// modelOf is the language model of the settings.
+func (p *Platform) modelOf(o Options) (model.Model, error) {
+	if o.Config.Model.Backend != localLoRA {
+		return theModel(o.Config.Model, o.Logger)
+	}
+	dir, err := LocalModel(o.Config)
+	if err != nil {
+		return nil, err
+	}
+	if dir == "" {
+		return absent{name: localLoRA, missing: "put the folder of a model into " + o.Config.ModelsDir() + ", or make a small one with: liminald models make"}, nil
+	}
+	// It is not closed: its files are mapped, and the last answer may still read
+	// them while the rest shuts down.
+	return local.Open(local.Options{
+		Dir: dir, Root: o.Config.Data, Rules: extractive.Model{}, AdapterBytes: o.Config.Model.AdapterCache,
+		Asked: func(hit bool) { p.metrics.AdapterRead(hit) }, Logger: o.Logger,
+	})
+}
+
+// LocalModel is the folder of the language model that runs in this process: the
+// one LIMINAL_MODEL names, or the only one there is; empty: there is none.
+func LocalModel(c config.Config) (dir string, err error) {
+	if name := c.Model.Name; name != "" {
+		if strings.ContainsAny(name, `/\`) || name == "." || name == ".." {
+			return "", fmt.Errorf("LIMINAL_MODEL=%s is not the name of a folder in %s", name, c.ModelsDir())
+		}
+		dir := filepath.Join(c.ModelsDir(), name)
+		if !serve.IsModel(dir) {
+			return "", fmt.Errorf("LIMINAL_MODEL=%s, and %s holds no language model: liminald models list shows those there are", name, dir)
+		}
+		return dir, nil
+	}
+	found, err := LocalModels(c.ModelsDir())
+	switch {
+	case err != nil || len(found) == 0:
+		return "", err
+	case len(found) > 1:
+		return "", fmt.Errorf("MODEL_BACKEND=%s, and %s holds %s: name one with LIMINAL_MODEL", localLoRA, c.ModelsDir(), strings.Join(found, ", "))
+	}
+	return filepath.Join(c.ModelsDir(), found[0]), nil
+}
+
+// LocalModels are the folders of dir that hold a language model, by name.
+func LocalModels(dir string) (names []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		if serve.IsModel(filepath.Join(dir, e.Name())) {
+			names = append(names, e.Name())
+		}
+	}
+	return names, err
+}
