@@ -2,6 +2,7 @@ package extractive
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,27 +67,49 @@ func (t turn) answer(w *writer, from []passage) error {
 	if len(from) == 0 {
 		return w.say(t.say.noSource)
 	}
-	quotes := rank(t.question, knowledge.Quotes(t.question, from, 6*maxQuotes))
-	if !answers(quotes, from) {
-		return t.closest(w, quotes)
+	form, quotes, err := t.choose(w.ctx, from)
+	if err != nil {
+		return err
 	}
-	above, share := "", nearBest
-	if !certain(quotes[0]) {
-		above, share = "\n\n", mayAnswer
+	above := ""
+	switch form {
+	case Nothing:
+		return t.closest(w, quotes)
+	case Closest:
+		above = "\n\n"
 		if err := w.say(t.say.unsure); err != nil {
 			return err
 		}
+	default:
 	}
 	for i, q := range quotes[:min(len(quotes), maxQuotes)] {
-		if q.Rating < share*quotes[0].Rating {
-			break
-		}
 		if err := t.cite(w, q, i+1, above); err != nil {
 			return err
 		}
 		above = "\n\n"
 	}
 	return nil
+}
+
+// choose chooses the quotes to show, the best first, and how they are meant: by
+// the words of the question alone, or by its meaning too.
+func (t turn) choose(ctx context.Context, from []passage) (Form, []knowledge.Quote, error) {
+	if t.meaning != nil {
+		return t.byMeaning(ctx, from)
+	}
+	quotes := rank(t.question, knowledge.Quotes(t.question, from, 6*maxQuotes))
+	if !answers(quotes, from) {
+		return Nothing, quotes, nil
+	}
+	form, share := Answer, nearBest
+	if !certain(quotes[0]) {
+		form, share = Closest, mayAnswer
+	}
+	end := slices.IndexFunc(quotes, func(q knowledge.Quote) bool { return q.Rating < share*quotes[0].Rating })
+	if end < 0 {
+		end = len(quotes)
+	}
+	return form, quotes[:end], nil
 }
 
 // mayAnswer is the share of the best quote's rating from which on others are
