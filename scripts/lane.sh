@@ -14,6 +14,7 @@
 # The environment has LANE_POSTGRES (a superuser), LANE_REDIS and LANE_TEMPORAL
 # for tests, and DATABASE_URL, LIMINAL_MIGRATE_URL, REDIS_URL and
 # TEMPORAL_ADDRESS of a database made for you: eval "$(scripts/lane.sh up)".
+# LANE_RERANKER is the model that scripts/reranker.sh fetches, where it could.
 #
 # Everything is built once, from Debian packages that are unpacked and not
 # installed, below LANE_ROOT (default .cache/lane).
