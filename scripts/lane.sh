@@ -14,6 +14,7 @@
 # The environment has LANE_POSTGRES (a superuser), LANE_REDIS and LANE_TEMPORAL
 # for tests, and DATABASE_URL, LIMINAL_MIGRATE_URL, REDIS_URL and
 # TEMPORAL_ADDRESS of a database made for you: eval "$(scripts/lane.sh up)".
+# LANE_RERANKER is the model that scripts/reranker.sh fetches, where it could.
 #
 # Everything is built once, from Debian packages that are unpacked and not
 # installed, below LANE_ROOT (default .cache/lane).
@@ -83,6 +84,13 @@ SQL
   psql_ "${1/\/postgres\?//liminal?}" -c 'CREATE EXTENSION IF NOT EXISTS vector' 2>/dev/null
 }
 
+# reranker names the model of scripts/reranker.sh where it can be had. Tests that
+# need it say what is missing.
+reranker() {
+  local file
+  if file=$(SHARED_FS_ROOT='' "$here/scripts/reranker.sh" "$root/models"); then echo "export LANE_RERANKER='$file'"; fi
+}
+
 up() { # DIR [--durable]
   build >&2
   mkdir -p "$1"
@@ -99,6 +107,7 @@ export LANE_REDIS='$redis'
 export LANE_TEMPORAL='$temporal'
 export LANE_BIN='$(echo "$root"/postgres/usr/lib/postgresql/*/bin)'
 export LANE_LIB='$(libraries "$root/postgres")'
+$(reranker)
 export LIMINAL_MIGRATE_URL='postgres://liminal_owner@$at'
 export DATABASE_URL='postgres://liminal_app@$at'
 export REDIS_URL='$redis'

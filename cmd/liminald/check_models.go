@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"liminal/internal/config"
+	"liminal/internal/embed/bert"
 	"liminal/internal/lora/kernels"
 	"liminal/internal/lora/serve"
 	"liminal/internal/model/openai"
@@ -112,6 +113,28 @@ func checkEncoder(conf config.Config) finding {
 	if e.Version() == "hash-v1" {
 		f.Says += ": it knows words and no meaning"
 		f.Hint = "a static model below " + conf.ModelsDir() + ", or an embedding server, knows more; docs/models.md says how"
+	}
+	return f
+}
+
+// checkReranker says whether quotes are compared with questions by meaning, and
+// where the model for it comes from.
+func checkReranker(conf config.Config) finding {
+	f := finding{Check: "meaning of quotes", Health: off}
+	path, there := wire.RerankerFile(conf)
+	switch {
+	case conf.Model.Reranker == "off":
+		f.Says = "LIMINAL_RERANKER=off: the words of a question decide"
+	case !there:
+		f.Says = "the words of a question decide: an answer in other words is often missed"
+		f.Hint = fmt.Sprintf("scripts/reranker.sh puts %s (%s, %d MB) at %s; docs/models.md says what it is", bert.MiniLM.Name, bert.MiniLM.Coordinates, bert.MiniLM.Bytes/1_000_000, path)
+	default:
+		m, err := bert.MiniLM.Open(path)
+		if err != nil {
+			f.Health, f.Says, f.Hint = ill, err.Error(), "remove it, or fetch it again with scripts/reranker.sh"
+			return f
+		}
+		f.Health, f.Says = well, "compared by "+m.Version()
 	}
 	return f
 }

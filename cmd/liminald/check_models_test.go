@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"liminal/internal/config"
+	"liminal/internal/wire"
 )
 
 // ollama is a server that has two models installed.
@@ -115,5 +116,28 @@ func TestDoctorSaysWhatOfTheWebIsOpen(t *testing.T) {
 	f := checkWeb(config.Web{Allow: []string{"*.example.org"}, BraveKey: "k", SearXNG: "http://s"})
 	if f.Health != well || !strings.Contains(f.Says, "*.example.org") || !strings.Contains(f.Says, "Brave") || strings.Contains(f.Says, "SearXNG") {
 		t.Errorf("got %+v", f)
+	}
+}
+
+// Requirements: RAG-12
+func TestTheDoctorSaysWhatFindsQuotesByMeaning(t *testing.T) {
+	t.Parallel()
+	c := config.Config{Data: t.TempDir(), Model: config.Model{Reranker: "auto"}}
+	path, _ := wire.RerankerFile(c)
+	if f := checkReranker(c); f.Health != off || !strings.Contains(f.Hint, path) || !strings.Contains(f.Hint, "scripts/reranker.sh") {
+		t.Errorf("without the model: %+v", f)
+	}
+	if err := os.MkdirAll(c.ModelsDir(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("cut short"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if f := checkReranker(c); f.Health != ill || !strings.Contains(f.Says, "another file") {
+		t.Errorf("with a broken one: %+v", f)
+	}
+	c.Model.Reranker = "off"
+	if f := checkReranker(c); f.Health != off || !strings.Contains(f.Says, "LIMINAL_RERANKER=off") {
+		t.Errorf("switched off: %+v", f)
 	}
 }

@@ -75,6 +75,7 @@ func examine(ctx context.Context, conf config.Config, t temporals) []finding {
 		checkPort(ctx, "port of the Temporal UI", conf.Temporal.UI, "--temporal-ui"),
 		checkAnswers(ctx, conf),
 		checkEncoder(conf),
+		checkReranker(conf),
 		checkWeb(conf.Web),
 	}, checkServices(ctx, conf, t)...)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"liminal/internal/embed"
+	"liminal/internal/embed/bert"
 	"liminal/internal/embed/remote"
 	"liminal/internal/embed/static"
 	"liminal/internal/eval"
@@ -42,7 +43,8 @@ does, or a part of it), wrong (quoted as an answer, and none of it answers),
 near (said to be unsure, and the closest passages answer), unsure (they do
 not), refused, asked (back). --split asks one half of the questions, drawn by
 --seed: tune with one and measure with the other. --each shows every answer
-that was not right.
+that was not right. With --reranker, the file docs/models.md names, they are asked
+without it and with it.
 
 With "clusters" the questions of simulated people are grouped into situations:
 those of people who come back to six planted situations, with 8 to 40 questions
@@ -80,6 +82,7 @@ deriving them. --people says how many of each group, --each shows every one.`,
 			fs.StringVar(&o.split, "split", "", "half of the questions to ask for answers: tuned or kept (default all)")
 			fs.Uint64Var(&o.seed, "seed", 1, "what draws the halves, or the first simulated person")
 			fs.IntVar(&o.people, "people", 0, "simulated people of each group (default 10)")
+			fs.StringVar(&o.reranker, "reranker", "", "file of the model that compares quotes by meaning")
 			fs.BoolVar(&o.each, "each", false, "show each answer that was not right, or each simulated person")
 			return o
 		},
@@ -106,6 +109,7 @@ type evalFlags struct {
 	seed                 uint64
 	people               int
 	each                 bool
+	reranker             string
 }
 
 func runEval(ctx context.Context, in *invocation) error {
@@ -167,14 +171,35 @@ func runEval(ctx context.Context, in *invocation) error {
 }
 
 func evalAnswers(ctx context.Context, in *invocation, o *evalFlags, sets []eval.Set, e embed.Embedder) error {
-	r, err := eval.Answers(ctx, eval.AnswerOptions{Sets: sets, Encoder: e, Part: o.split, Seed: o.seed, Progress: in.err})
-	if err != nil {
-		return err
+	rerankers := []embed.Comparer{nil}
+	if o.reranker != "" {
+		m, err := bert.MiniLM.Open(o.reranker)
+		if err != nil {
+			return err
+		}
+		rerankers = append(rerankers, m)
 	}
-	if o.json {
-		return writeJSON(in.out, r)
+	var reports []eval.AnswerReport
+	for _, m := range rerankers {
+		r, err := eval.Answers(ctx, eval.AnswerOptions{Sets: sets, Encoder: e, Reranker: m, Part: o.split, Seed: o.seed, Progress: in.err})
+		if err != nil {
+			return err
+		}
+		reports = append(reports, r)
+		if o.json {
+			continue
+		}
+		if err := r.Print(in.out, o.each); err != nil {
+			return err
+		}
 	}
-	return r.Print(in.out, o.each)
+	switch {
+	case o.json && len(reports) == 1:
+		return writeJSON(in.out, reports[0])
+	case o.json:
+		return writeJSON(in.out, reports)
+	}
+	return nil
 }
 
 func evalClusters(ctx context.Context, in *invocation, o *evalFlags, sets []eval.Set, e embed.Embedder) error {

@@ -30,7 +30,7 @@ var floors = map[string]int{
 
 	"internal/run": 2, "internal/stream": 2, "internal/files": 2, "internal/quota": 2, "internal/routing": 2,
 	"internal/mail": 2, "internal/oauth": 2, "internal/learning": 2,
-	"internal/embed/static": 2, "internal/embed/remote": 2, "internal/lora/llm": 2, "internal/safety": 2, "internal/webaccess": 2, "internal/backends": 2, "internal/model/probe": 2,
+	"internal/embed/static": 2, "internal/embed/bert": 2, "internal/embed/remote": 2, "internal/lora/llm": 2, "internal/safety": 2, "internal/webaccess": 2, "internal/backends": 2, "internal/model/probe": 2,
 	"internal/knowledge/extract": 2,
 
 	"internal/chat": 3, "internal/tool": 3, "internal/knowledge": 3, "internal/insights": 3, "internal/learning/cluster": 3, "internal/learning/lesson": 3,

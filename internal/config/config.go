@@ -111,6 +111,9 @@ type Model struct {
 	AnswerTokens int
 	// Safety is who looks at what is said: rules, model or off (SAFE-01).
 	Safety string
+	// Reranker is auto or off: whether quotes are compared with the question by
+	// meaning where the model for it lies in ModelsDir (RAG-12).
+	Reranker string
 }
 
 // Embedding says how texts become vectors.

@@ -108,6 +108,11 @@ func models() []Variable {
 			set: func(c *Config, s string) error { return integer(&c.Model.AnswerTokens, s, 256, 1_000_000) },
 		},
 		{
+			Name: "LIMINAL_RERANKER", Default: "auto",
+			Doc: "auto compares quotes with questions by meaning if the small model for it lies in shared/models; or off",
+			set: func(c *Config, s string) error { return oneOf(&c.Model.Reranker, s, "auto", "off") },
+		},
+		{
 			Name: "LIMINAL_SAFETY", Default: "rules", Doc: "rules, model or off: who looks at what people ask and models answer",
 			set: func(c *Config, s string) error { return oneOf(&c.Model.Safety, s, "rules", "model", "off") },
 		},

@@ -51,9 +51,10 @@ const (
 type AnswerOptions struct {
 	Sets     []Set
 	Encoder  embed.Embedder
-	Part     string // All, Tuned or Kept
-	Seed     uint64 // of the split
-	Scratch  string // folder for scratch databases; "": the system's
+	Reranker embed.Comparer // nil: the words of a question decide alone
+	Part     string         // All, Tuned or Kept
+	Seed     uint64         // of the split
+	Scratch  string         // folder for scratch databases; "": the system's
 	Progress io.Writer
 }
 
@@ -68,6 +69,7 @@ type Answered struct {
 // AnswerReport counts outcomes: of questions the documents answer, and of
 // those they do not.
 type AnswerReport struct {
+	Reranker string          `json:"reranker,omitempty"` // what compared quotes by meaning
 	Part     string          `json:"part,omitempty"`
 	Seed     uint64          `json:"seed"`
 	Answers  map[Outcome]int `json:"answers"`
@@ -84,7 +86,12 @@ func Answers(ctx context.Context, o AnswerOptions) (AnswerReport, error) {
 	}
 	r := AnswerReport{Part: o.Part, Seed: o.Seed, Answers: map[Outcome]int{}, OffTopic: map[Outcome]int{}}
 	for _, s := range o.Sets {
-		if _, err := fmt.Fprintf(o.Progress, "%s with %s\n", s.Name, o.Encoder.Version()); err != nil {
+		with := o.Encoder.Version()
+		if o.Reranker != nil {
+			r.Reranker = o.Reranker.Version()
+			with += " and " + r.Reranker
+		}
+		if _, err := fmt.Fprintf(o.Progress, "%s with %s\n", s.Name, with); err != nil {
 			return r, err
 		}
 		each, err := o.ask(ctx, s)
@@ -114,7 +121,7 @@ func (o AnswerOptions) ask(ctx context.Context, s Set) (each []Answered, err err
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, h.Close()) }()
-	w := newAsker(h, extractive.Model{})
+	w := newAsker(h, extractive.Model{Meaning: o.Reranker})
 	of := part(s.Questions, o.Part, o.Seed)
 	for i, q := range s.Questions {
 		if !of[i] {
@@ -293,6 +300,9 @@ func (r AnswerReport) Print(w io.Writer, all bool) error {
 			}
 			fmt.Fprintf(&b, "## %s: %s (%s)\n%s\n\n", a.Outcome, a.Question, cmp.Or(a.Document, "off topic"), a.Text)
 		}
+	}
+	if r.Reranker != "" {
+		fmt.Fprintf(&b, "compared by meaning with %s\n", r.Reranker)
 	}
 	if r.Part != All {
 		fmt.Fprintf(&b, "%s half, seed %d\n", r.Part, r.Seed)

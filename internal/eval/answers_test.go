@@ -2,12 +2,14 @@ package eval
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"liminal/internal/embed"
+	"liminal/internal/embed/bert"
 	"liminal/internal/model/extractive"
 	"liminal/internal/store/storetest"
 )
@@ -96,6 +98,14 @@ func TestAnswersAreAskedOfOwnQuestions(t *testing.T) {
 	if err := r.Print(&text, true); err != nil || !strings.Contains(text.String(), "answerable (1): right 1 (100%)") {
 		t.Errorf("%s, %v", text.String(), err)
 	}
+	with, err := Answers(t.Context(), AnswerOptions{Sets: sets, Encoder: embed.Hash{}, Reranker: blind{}, Scratch: t.TempDir()})
+	if err != nil || with.Answers[Near] != 1 || with.OffTopic[Refused] != 1 {
+		t.Errorf("what is like nothing is called an answer: %+v, %v", with, err)
+	}
+	text.Reset()
+	if err := with.Print(&text, false); err != nil || !strings.Contains(text.String(), "compared by meaning with blind") {
+		t.Errorf("%s, %v", text.String(), err)
+	}
 	if searched, _, err := Load(dir, nil); err != nil || len(searched) != 0 {
 		t.Errorf("it is taken for a set that measures the search: %v, %v", searched, err)
 	}
@@ -112,7 +122,23 @@ func TestTheKeylessAnswersStayAsGoodAsTheyWere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Answers(t.Context(), AnswerOptions{Sets: sets, Encoder: embed.Hash{}, Scratch: t.TempDir()})
+	byWords := bounds{right: 51, wrong: 25, refused: 24}
+	byWords.hold(t, AnswerOptions{Sets: sets, Encoder: embed.Hash{}, Scratch: t.TempDir()})
+	m, err := bert.MiniLM.Open(storetest.Server(t, "LANE_RERANKER"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	byMeaning := bounds{right: 58, wrong: 16, refused: 24}
+	byMeaning.hold(t, AnswerOptions{Sets: sets, Encoder: embed.Hash{}, Reranker: m, Scratch: t.TempDir()})
+}
+
+// bounds are the least that are right, the most that are wrong, of 124 questions
+// that can be answered, and the least that are refused of 26 that cannot.
+type bounds struct{ right, wrong, refused int }
+
+func (b bounds) hold(t *testing.T, o AnswerOptions) {
+	t.Helper()
+	r, err := Answers(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,15 +147,17 @@ func TestTheKeylessAnswersStayAsGoodAsTheyWere(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Log("\n" + text.String())
-	if r.Answers[Right] < leastRight || r.Answers[Wrong] > mostWrong || r.OffTopic[Refused] < leastRefused {
+	if r.Answers[Right] < b.right || r.Answers[Wrong] > b.wrong || r.OffTopic[Refused] < b.refused {
 		t.Errorf("right %d, at least %d; wrong %d, at most %d; refused off topic %d, at least %d",
-			r.Answers[Right], leastRight, r.Answers[Wrong], mostWrong, r.OffTopic[Refused], leastRefused)
+			r.Answers[Right], b.right, r.Answers[Wrong], b.wrong, r.OffTopic[Refused], b.refused)
 	}
 }
 
-// Of 124 questions that can be answered and 26 that cannot.
-const (
-	leastRight   = 51
-	mostWrong    = 25
-	leastRefused = 24
-)
+// blind finds nothing like anything.
+type blind struct{}
+
+func (blind) Version() string { return "blind" }
+
+func (blind) Compare(_ context.Context, _ string, texts []string) ([]embed.Likeness, error) {
+	return make([]embed.Likeness, len(texts)), nil
+}

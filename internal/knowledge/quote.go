@@ -20,6 +20,9 @@ type Quote struct {
 	// the weight of the words.
 	Held float64
 	Kind bool // it holds what such a question asks for, a number for "how many"
+	// Begins says that only headings stand before it in its passage: what a section
+	// is about is said there. Row says that it was picked for a row of a table.
+	Begins, Row bool
 }
 
 // Bounds of a quote, in bytes.
@@ -51,6 +54,7 @@ func Quotes(question string, passages []Passage, n int) []Quote {
 			if rating := q.rate(r, i); rating > 0 {
 				quote := r.quote(i, rating)
 				quote.Held, quote.Kind = q.held(r, i), q.answer == nil || q.answer.MatchString(quote.Text)
+				quote.Begins, quote.Row = r.begins(i), r.sentences[i].Form == words.Row
 				all = append(all, quote)
 			}
 		}
@@ -109,14 +113,15 @@ func distinct(all []Quote, n int) []Quote {
 		if len(out) == n {
 			break
 		}
-		if !slices.ContainsFunc(out, func(o Quote) bool { return overlaps(o, c) || Fold(o.Text) == Fold(c.Text) }) {
+		if !slices.ContainsFunc(out, func(o Quote) bool { return o.Overlaps(c) || Fold(o.Text) == Fold(c.Text) }) {
 			out = append(out, c)
 		}
 	}
 	return out
 }
 
-func overlaps(a, b Quote) bool {
+// Overlaps reports whether two quotes have a part of a document in common.
+func (a Quote) Overlaps(b Quote) bool {
 	return a.DocumentID == b.DocumentID && a.Start < b.End && b.Start < a.End
 }
 
@@ -154,6 +159,17 @@ func (r *reading) span(i int) (from, to int) {
 		return r.paired(i)
 	}
 	return i, i
+}
+
+// begins reports whether the quote of sentence i has only headings before it.
+func (r *reading) begins(i int) bool {
+	from, _ := r.span(i)
+	for _, s := range r.sentences[:from] {
+		if s.Form != words.Heading {
+			return false
+		}
+	}
+	return true
 }
 
 // isEntry reports whether the passage is all that is said of a term, and short:

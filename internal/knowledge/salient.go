@@ -260,7 +260,7 @@ func quotesOf(chosen []choice) []Quote {
 	var out []Quote
 	for _, s := range chosen {
 		q := s.reading.quote(s.at, s.rating)
-		if !slices.ContainsFunc(out, func(o Quote) bool { return overlaps(o, q) || Fold(o.Text) == Fold(q.Text) }) {
+		if !slices.ContainsFunc(out, func(o Quote) bool { return o.Overlaps(q) || Fold(o.Text) == Fold(q.Text) }) {
 			out = append(out, q)
 		}
 	}

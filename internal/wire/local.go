@@ -20,6 +20,9 @@ const localLoRA = "local_lora"
 
 // modelOf is the language model of the settings.
 func (p *Platform) modelOf(o Options) (model.Model, error) {
+	if o.Config.Model.Backend == "extractive" {
+		return extractive.Model{Meaning: theReranker(o.Config, o.Logger)}, nil
+	}
 	if o.Config.Model.Backend != localLoRA {
 		return theModel(o.Config.Model, o.Logger)
 	}

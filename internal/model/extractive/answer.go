@@ -2,6 +2,7 @@ package extractive
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,21 +67,22 @@ func (t turn) answer(w *writer, from []passage) error {
 	if len(from) == 0 {
 		return w.say(t.say.noSource)
 	}
-	quotes := rank(t.question, knowledge.Quotes(t.question, from, 6*maxQuotes))
-	if !answers(quotes, from) {
-		return t.closest(w, quotes)
+	form, quotes, err := t.choose(w.ctx, from)
+	if err != nil {
+		return err
 	}
-	above, share := "", t.manner.nearBest
-	if !certain(quotes[0]) {
-		above, share = "\n\n", min(share, mayAnswer)
+	above := ""
+	switch form {
+	case Nothing:
+		return t.closest(w, quotes)
+	case Closest:
+		above = "\n\n"
 		if err := w.say(t.say.unsure); err != nil {
 			return err
 		}
+	default:
 	}
 	shown := quotes[:min(len(quotes), t.manner.quotes)]
-	if at := slices.IndexFunc(shown, func(q knowledge.Quote) bool { return q.Rating < share*quotes[0].Rating }); at > 0 {
-		shown = shown[:at]
-	}
 	for i, q := range shown {
 		if err := t.cite(w, t.cut(q), i+1, above, len(shown) > 1); err != nil {
 			return err
@@ -88,6 +90,27 @@ func (t turn) answer(w *writer, from []passage) error {
 		above = "\n\n"
 	}
 	return nil
+}
+
+// choose chooses the quotes to show, the best first, and how they are meant: by
+// the words of the question alone, or by its meaning too.
+func (t turn) choose(ctx context.Context, from []passage) (Form, []knowledge.Quote, error) {
+	if t.meaning != nil {
+		return t.byMeaning(ctx, from)
+	}
+	quotes := rank(t.question, knowledge.Quotes(t.question, from, 6*maxQuotes))
+	if !answers(quotes, from) {
+		return Nothing, quotes, nil
+	}
+	form, share := Answer, t.manner.nearBest
+	if !certain(quotes[0]) {
+		form, share = Closest, min(share, mayAnswer)
+	}
+	end := slices.IndexFunc(quotes, func(q knowledge.Quote) bool { return q.Rating < share*quotes[0].Rating })
+	if end < 0 {
+		end = len(quotes)
+	}
+	return form, quotes[:end], nil
 }
 
 // mayAnswer is the share of the best quote's rating from which on others are

@@ -13,7 +13,7 @@
 // documents answers this" carry none. The directives of adapters say how much is
 // quoted and how it is set out.
 //
-// It may import fault, words, model, learning and knowledge.
+// It may import fault, words, embed, model, learning and knowledge.
 package extractive
 
 import (
@@ -24,6 +24,7 @@ import (
 	"iter"
 	"strings"
 
+	"liminal/internal/embed"
 	"liminal/internal/model"
 	"liminal/internal/words"
 )
@@ -45,7 +46,11 @@ const (
 )
 
 // Model implements model.Model. The zero value is ready.
-type Model struct{}
+type Model struct {
+	// Meaning tells how near quotes are to a question, so that an answer in other
+	// words is found; nil: the words of the question decide alone.
+	Meaning embed.Comparer
+}
 
 var _ model.Model = Model{}
 
@@ -59,13 +64,13 @@ func (Model) Generative() bool { return false }
 func (Model) InProcess() bool { return true }
 
 // Stream answers req. The only errors are those of ctx.
-func (Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
+func (m Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
 		w := &writer{ctx: ctx, yield: yield, limit: req.MaxTokens}
 		reason := model.EndTurn
 		err := ctx.Err()
 		if err == nil {
-			reason, err = respond(w, req)
+			reason, err = m.respond(w, req)
 		}
 		if errors.Is(err, errTruncated) {
 			reason, err = model.MaxTokens, nil
@@ -85,8 +90,9 @@ func (Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Even
 }
 
 // respond chooses what to do by the task.
-func respond(w *writer, req model.Request) (model.StopReason, error) {
+func (m Model) respond(w *writer, req model.Request) (model.StopReason, error) {
 	t := newTurn(req)
+	t.meaning = m.Meaning
 	switch req.Task {
 	case TaskIntent:
 		return model.EndTurn, w.json(filled(req.Schema, t.intent()))
@@ -114,6 +120,7 @@ type turn struct {
 	material map[string]string // frames of the last message: source_text, web_results, documents
 	passages []passage
 	results  []result
+	meaning  embed.Comparer // nil: there is none
 }
 
 type result struct {

@@ -24,6 +24,7 @@ type desk struct {
 	viewer  identity.Viewer
 	context string
 	titles  map[string]string // document id by file name
+	model   extractive.Model
 }
 
 type openFile struct{ *os.File }
@@ -82,7 +83,7 @@ func (d *desk) ask(t testing.TB, question string, documents ...string) (knowledg
 	content = append(content, model.Block{Type: model.Text, Text: question})
 	var text strings.Builder
 	var citations []model.Event
-	for e, err := range (extractive.Model{}).Stream(ctx, model.Request{Task: extractive.TaskAnswer, Messages: []model.Message{{Role: model.User, Content: content}}}) {
+	for e, err := range d.model.Stream(ctx, model.Request{Task: extractive.TaskAnswer, Messages: []model.Message{{Role: model.User, Content: content}}}) {
 		must(t, err)
 		switch e.Type {
 		case model.TextDelta:
