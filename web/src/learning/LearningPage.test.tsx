@@ -155,7 +155,6 @@ describe('where nothing was learnt', () => {
   it.each([
     ['says what to do', learningFixture(), 'Press the thumb below an answer.'],
     ['says that what was said is still to be read', learningFixture({ waiting: 1 }), 'What you said has not been read yet.'],
-    ['says that nothing follows from what was said', learningFixture({ last_run: { run_id: 'r', status: 'done', at: '2026-11-27T01:00:00Z' } }), 'asks for nothing'],
   ])('%s', async (_, learning, words) => {
     server.learning = learning;
     await show();

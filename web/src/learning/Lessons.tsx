@@ -42,7 +42,6 @@ function useComingTo(): void {
 /** What to do so that something is learnt. */
 function Empty({ learning }: { learning: Learning }) {
   const words = useLearningWords();
-  if (learning.waiting === 0 && learning.last_run) return <p className="nothing">{words.emptyNone}</p>;
   return (
     <div className="learning-empty">
       <p className="nothing">{words.emptyTitle}</p>
