@@ -122,6 +122,30 @@ test('three notes that answers are too long make the next one shorter, which say
   await expect(page.getByRole('button', { name: 'Bad answer', pressed: true })).toHaveCount(0);
 });
 
+test('who wants to be asked decides, and only then it counts', async ({ page }) => {
+  test.setTimeout(120_000);
+  await enter(page); // not the first account, so that nobody here is an administrator
+  await upload(page, 'retention.md', rules);
+  await expect(page.getByText(/Ready/)).toBeVisible();
+  for (const why of ['Too long.', 'This is still too long.', 'Far too long, please be brief.']) await tooLong(page, why);
+  await toLearning(page);
+  await page.getByRole('checkbox', { name: 'Change my answers without asking' }).uncheck();
+  await learnNow(page);
+  const standing = page.locator('.lesson').first().locator('.standing');
+  await expect(standing).toHaveText('Waits for your decision', { timeout: 30_000 });
+  await accessible(page, 'a lesson that waits');
+  await shot(page, 'waits');
+  await page.getByRole('link', { name: 'Look at it, and decide' }).click();
+  await page.getByRole('button', { name: 'Approve' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click();
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Apply' }).click();
+  await expect(page.locator('.decision')).toContainText('applied');
+  await toLearning(page);
+  await expect(standing).toHaveText('Followed');
+  await expect(page.locator('.lesson-change')).toContainText('Put to use, as you decided.');
+});
+
 test('who does not want it says so, and nothing is learnt', async ({ page }) => {
   await enter(page);
   await toLearning(page);
