@@ -11,6 +11,7 @@ import (
 	"liminal/activities"
 	"liminal/activities/activitiestest"
 	"liminal/artifacts"
+	"liminal/internal/adaptation"
 	"liminal/internal/fault"
 	"liminal/internal/identity"
 	"liminal/internal/model"
@@ -112,5 +113,49 @@ func TestAPinThatCannotBeRead(t *testing.T) {
 	library.broken = fault.New(fault.Internal, "The store is away.")
 	if _, err := set.Call(t.Context(), input([]run.Pin{pin("gone", 1)})); !errors.Is(err, fault.Internal) {
 		t.Error(err)
+	}
+}
+
+// lessonBook is what a person's lessons say, by id; what is removed is not there.
+type lessonBook map[string]string
+
+func (k lessonBook) Tell(_ context.Context, _ identity.Viewer, lessons []string, examples []int64, locale string) (adaptation.Manner, error) {
+	var m adaptation.Manner
+	for _, id := range lessons {
+		if text, there := k[id]; there {
+			m.Instructions += text + " (" + locale + ")"
+			m.Lessons = append(m.Lessons, id)
+			m.Directives = append(m.Directives, model.Directive{Kind: model.DirectiveLength, Value: "short"})
+		}
+	}
+	if len(examples) > 0 && k["example"] != "" {
+		m.Instructions += k["example"]
+	}
+	return m, nil
+}
+
+// What an adapter lists by id is read each time a model is asked, though the
+// version is read once: what was removed is not told to it.
+func TestLessonsAreReadEachTimeAModelIsAsked(t *testing.T) {
+	t.Parallel()
+	w, set, library, told := asking(t)
+	lessons := lessonBook{"l1": "Keep answers short."}
+	set.Lessons = lessons
+	w.Put(artifacts.Artifact{ID: "a", Version: 1, Schema: json.RawMessage(
+		`{"kind":"adapter.lora","mode":"hybrid","prompt_instructions":"Be kind.","lessons":["gone","l1"],"examples":[7]}`)})
+	in := input(nil, activities.AdapterPin{Pin: pin("a", 1), Weight: 0.5})
+	in.Scope.Locale = "de"
+	want := model.Adapter{ID: "a", Mode: model.ModeHybrid, Weight: 0.5, Instructions: "Be kind.\n\nKeep answers short. (de)",
+		Directives: []model.Directive{{Kind: model.DirectiveLength, Value: "short"}}}
+	if _, err := set.Call(t.Context(), in); err != nil || !reflect.DeepEqual(told.Adapters, []model.Adapter{want}) {
+		t.Errorf("told %+v (%v), want %+v", told.Adapters, err, want)
+	}
+	delete(lessons, "l1")
+	want.Instructions, want.Directives = "Be kind.", nil
+	if _, err := set.Call(t.Context(), in); err != nil || !reflect.DeepEqual(told.Adapters, []model.Adapter{want}) {
+		t.Errorf("the lesson is gone, and it is told %+v (%v)", told.Adapters, err)
+	}
+	if n := library.reads.Load(); n != 1 {
+		t.Errorf("one version was read %d times", n)
 	}
 }

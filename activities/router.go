@@ -239,7 +239,11 @@ func (r *PolicyRouter) beside(ctx context.Context, v identity.Viewer, turn *rout
 	}
 	choice, err := r.learned.Candidates(ctx, v)
 	if err != nil {
-		return nil, err
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		r.log.WarnContext(ctx, "a turn is routed without what was learnt", "error", err)
+		return versions, nil
 	}
 	named := len(turn.Adapters)
 	for _, c := range choice.Adapters {

@@ -15,8 +15,8 @@ func (s *server) changeRoutes() {
 	add(s, route("POST /v1/config/patches/try", "tryPatch", "Check and rehearse a change without proposing it"), s.tryPatch)
 	add(s, route("GET /v1/config/patches", "listPatches", "Proposed changes, latest first: an administrator's are everybody's"), s.listPatches)
 	add(s, route("GET /v1/config/patches/{id}", "patch", "A proposed change with its documents, checks, rehearsal and history"), s.patch)
-	add(s, route("POST /v1/config/patches/{id}/decide", "decidePatch", "Approve or reject, for administrators"), s.decidePatch)
-	add(s, route("POST /v1/config/patches/{id}/apply", "applyPatch", "Make an approved change the next version, for administrators"), s.applyPatch)
+	add(s, route("POST /v1/config/patches/{id}/decide", "decidePatch", "Approve or reject, for administrators, and for whom it was learnt from"), s.decidePatch)
+	add(s, route("POST /v1/config/patches/{id}/apply", "applyPatch", "Make an approved change the next version, for administrators, and for whom it was learnt from"), s.applyPatch)
 	add(s, route("POST /v1/config/apply", "applyPatchToo", "The same, by the patch's id"), s.applyByID)
 	add(s, route("POST /v1/config/patches/{id}/rollback", "rollBackPatch", "Back to the version before, as a new version"), s.rollBackPatch)
 	add(s, route("POST /v1/config/patches/{id}/promote", "promotePatch", "End the trial: every new run takes the new version"), s.promotePatch)
@@ -122,7 +122,7 @@ func (s *server) listPatches(ctx context.Context, in *listPatchesInput) (Page[Pa
 	list, next, err := s.Proposals.List(ctx, v, f)
 	by := names{desk: s.Proposals}
 	return page(list, next, func(p changes.Patch) PatchRow {
-		return PatchRow{PatchHead: s.patchHead(p, by.of(ctx, p.UserID)), Changes: each(p.Changes, changeHead)}
+		return PatchRow{PatchHead: s.patchHead(p, by.of(ctx, p.By())), Changes: each(p.Changes, changeHead)}
 	}), err
 }
 

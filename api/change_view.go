@@ -173,7 +173,7 @@ func (s *server) patchHead(p changes.Patch, by Nullable[Person]) PatchHead {
 
 func (s *server) patchView(v changes.View) Patch {
 	out := Patch{
-		PatchHead: s.patchHead(v.Patch, actor(v.UserID, v.ProposedBy)), Changes: make([]PatchChange, 0, len(v.Changes)),
+		PatchHead: s.patchHead(v.Patch, actor(v.By(), v.ProposedBy)), Changes: make([]PatchChange, 0, len(v.Changes)),
 		Reasons: orList(v.Reasons), Events: each(v.Events, eventView), May: v.May,
 	}
 	if len(v.Script) > 0 {

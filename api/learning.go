@@ -7,6 +7,7 @@ import (
 	"liminal/internal/fault"
 	"liminal/internal/identity"
 	"liminal/internal/learning"
+	"liminal/internal/learning/lesson"
 	"liminal/internal/quota"
 	"liminal/internal/run"
 )
@@ -249,7 +250,11 @@ type changeLessonInput struct {
 
 func (s *server) changeLesson(ctx context.Context, in *changeLessonInput) (Lesson, error) {
 	v := viewerOf(ctx)
-	l, err := s.Lessons.ChangeLesson(ctx, v, in.ID, learning.LessonChange{Text: in.Body.Text, State: (*learning.LessonState)(in.Body.State)})
+	change := learning.LessonChange{Text: in.Body.Text, State: (*learning.LessonState)(in.Body.State)}
+	if change.Text != nil {
+		change.Directive = lesson.Read(*change.Text)
+	}
+	l, err := s.Lessons.ChangeLesson(ctx, v, in.ID, change)
 	if err != nil {
 		return Lesson{}, err
 	}

@@ -122,8 +122,11 @@ func TestAPersonChangesAndForgetsWhatIsLearntFromThem(t *testing.T) {
 	first, second := ada.say("One?", ""), ada.say("Two?", "")
 	lesson, other := ada.lesson("Be brief.", "", first, second), ada.lesson("Be kind.", "", first)
 	path := "/v1/learning/lessons/" + lesson
-	if got := ada.do("PATCH", path, map[string]any{"text": "Be very brief.", "state": "off"}).ok(); got["text"] != "Be very brief." || got["made_by"] != "person" || got["state"] != "off" || len(listed(got, "sources")) != 2 {
+	if got := ada.do("PATCH", path, map[string]any{"text": "Be kind to me.", "state": "off"}).ok(); got["text"] != "Be kind to me." || got["made_by"] != "person" || got["state"] != "off" || len(listed(got, "sources")) != 2 || got["directive"] != nil {
 		t.Errorf("changed: %v", got)
+	}
+	if got := ada.do("PATCH", path, map[string]any{"text": "Please keep it short."}).ok(); fmt.Sprint(got["directive"]) != "map[kind:length value:short]" {
+		t.Errorf("what a program does of it: %v", got["directive"])
 	}
 	ada.do("PATCH", path, map[string]any{"text": "two\nlines"}).fails(400, "validation_error")
 	ada.do("PATCH", path, map[string]any{"state": "rejected"}).fails(400, "validation_error")

@@ -13,11 +13,22 @@ import (
 // global is whose situations are everybody's, in ids of runs.
 const global = "global"
 
+// The times in the ids of runs that learn: the sweep comes once a minute, a
+// person whenever they like.
+const (
+	byMinute = "2006-01-02T15:04"
+	bySecond = "2006-01-02T15:04:05"
+)
+
 // Learn starts the run that reads what a person said of answers and makes
-// something of it (CLUS-01); the same minute again is the same run. Conflict,
-// with its id as run_id, while an earlier one of theirs is under way.
+// something of it (CLUS-01), as they wish it now; the same second again is the
+// same run. Conflict, with its id as run_id, while one of theirs is under way.
 func (e *Engine) Learn(ctx context.Context, v identity.Viewer, at time.Time) (run.Run, error) {
-	key := "cluster:" + v.UserID + ":" + at.UTC().Format("2006-01-02T15:04")
+	return e.learn(ctx, v, at.UTC().Format(bySecond))
+}
+
+func (e *Engine) learn(ctx context.Context, v identity.Viewer, at string) (run.Run, error) {
+	key := "cluster:" + v.UserID + ":" + at
 	if r, err := e.o.Runs.RunByRequest(ctx, v, key); !errors.Is(err, fault.NotFound) {
 		return r, err
 	}
@@ -32,12 +43,12 @@ func (e *Engine) Learn(ctx context.Context, v identity.Viewer, at time.Time) (ru
 	return e.create(ctx, v, run.KindCluster, key, "what was said of answers", key, struct{}{})
 }
 
-// LearnFor is Learn for a person by their id, for the sweep that finds them.
-// One whose run is under way is left alone.
+// LearnFor is Learn for a person by their id, for the sweep that finds them; the
+// same minute again is the same run. One whose run is under way is left alone.
 func (e *Engine) LearnFor(ctx context.Context, userID string, at time.Time) error {
 	v, err := e.viewer(ctx, userID)
 	if err == nil {
-		_, err = e.Learn(ctx, v, at)
+		_, err = e.learn(ctx, v, at.UTC().Format(byMinute))
 	}
 	if errors.Is(err, fault.Conflict) || errors.Is(err, fault.NotFound) {
 		return nil

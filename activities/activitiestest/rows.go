@@ -78,8 +78,16 @@ func (r runs) Unfinished(context.Context, identity.Viewer, time.Duration) ([]run
 	return out, nil
 }
 
-func (r runs) ListRuns(context.Context, identity.Viewer, run.Filter) ([]run.Run, string, error) {
-	return nil, "", nil
+// ListRuns lists the viewer's runs of a kind in a state; without a kind, none.
+func (r runs) ListRuns(_ context.Context, v identity.Viewer, f run.Filter) (list []run.Run, next string, err error) {
+	r.w.mu.Lock()
+	defer r.w.mu.Unlock()
+	for _, one := range r.w.Runs {
+		if f.Kind != "" && one.Kind == f.Kind && one.UserID == v.UserID && (f.Status == "" || one.Status == f.Status) {
+			list = append(list, *one)
+		}
+	}
+	return list, "", nil
 }
 
 type interrupts struct{ w *World }

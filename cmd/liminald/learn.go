@@ -229,6 +229,6 @@ func (o *learnOptions) forget(ctx context.Context, in *invocation, s *remote.Ser
 	if o.json {
 		return writeJSON(in.out, gone)
 	}
-	_, err := fmt.Fprintf(in.out, "forgotten: what you said of answers (%d times), and all that was learnt from it\n", gone.Events)
+	_, err := fmt.Fprintf(in.out, "forgotten: what you said of answers (%s), and all that was learnt from it\n", counted(gone.Events, "time"))
 	return err
 }

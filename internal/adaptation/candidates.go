@@ -45,7 +45,7 @@ func (s *Steps) Candidates(ctx context.Context, v identity.Viewer) (*Choice, err
 	if s.o.Off || v.IsSystem() {
 		return &Choice{}, nil
 	}
-	everybody, err := s.kept(ctx, "", func() (Choice, error) { return s.everybodys(ctx) })
+	everybody, err := s.everybody(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -62,6 +62,29 @@ func (s *Steps) Candidates(ctx context.Context, v identity.Viewer) (*Choice, err
 	return &Choice{slices.Concat(own.Adapters, everybody.Adapters), slices.Concat(own.Clusters, everybody.Clusters)}, nil
 }
 
+// everybody is what is everybody's, read once in a while for all turns of this
+// process: a turn asks the cache for its person's alone.
+func (s *Steps) everybody(ctx context.Context) (*Choice, error) {
+	now := s.o.Now()
+	s.memo.mu.Lock()
+	c, until := s.memo.everybody, s.memo.until
+	s.memo.mu.Unlock()
+	if c != nil && now.Before(until) {
+		return c, nil
+	}
+	c, err := s.kept(ctx, "", func() (Choice, error) { return s.everybodys(ctx) })
+	if err == nil && s.o.Cache != nil {
+		s.memo.mu.Lock()
+		s.memo.everybody, s.memo.until = c, now.Add(everybodyTime)
+		s.memo.mu.Unlock()
+	}
+	return c, err
+}
+
+// everybodyTime is how much later another process hears of a change to what is
+// everybody's.
+const everybodyTime = 5 * time.Second
+
 func keyOf(userID string) string {
 	if userID == "" {
 		return "learned:global"
@@ -74,6 +97,11 @@ func keyOf(userID string) string {
 func (s *Steps) Forget(ctx context.Context, userID string) {
 	if s.o.Cache == nil {
 		return
+	}
+	if userID == "" {
+		s.memo.mu.Lock()
+		s.memo.everybody = nil
+		s.memo.mu.Unlock()
 	}
 	if err := s.o.Cache.Delete(ctx, keyOf(userID)); err != nil {
 		s.o.Logger.WarnContext(ctx, "a person's turns may choose from what is no longer there for a while", "error", err)
@@ -92,6 +120,9 @@ type memo struct {
 	mu      sync.Mutex
 	scale   *embed.Scale
 	choices map[string]decoded
+
+	everybody *Choice // until then
+	until     time.Time
 }
 
 // decoded is a choice with the bytes it was read from.

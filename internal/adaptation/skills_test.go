@@ -61,7 +61,7 @@ func (h *house) standing(v identity.Viewer) []learning.Cluster {
 	return slices.DeleteFunc(list, func(c learning.Cluster) bool { return c.Status == learning.ClusterRetired })
 }
 
-// Requirements: CLUS-04, ROUTE-02 (clusters; persona, domain and skill candidates)
+// Requirements: CLUS-04, CLUS-05 (a rule or a person approves), ROUTE-02 (clusters; persona, domain and skill candidates)
 func TestASituationThatIsPraisedGetsAnAdapterThatItsTurnsFind(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, options{model: quoting{}})
@@ -123,7 +123,7 @@ func isTheSpecificationsSkill(t *testing.T, doc json.RawMessage, c learning.Clus
 	}
 }
 
-// Requirements: CLUS-06
+// Requirements: CLUS-06 (disabled)
 func TestWhatNobodyMissesIsProposedToBeDisabled(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, options{})

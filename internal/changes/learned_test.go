@@ -70,6 +70,9 @@ func TestAPersonDecidesWhatIsLearntFromThem(t *testing.T) {
 	h.must(err)
 	view, err := h.Get(t.Context(), h.ann, p.ID)
 	h.must(err)
+	if view.ProposedBy != "Liminal" {
+		t.Errorf("proposed by %s", view.ProposedBy)
+	}
 	if !view.May.Approve.OK || !view.May.Reject.OK || view.Stage != changes.Deciding {
 		t.Fatalf("at %s the person may %+v", view.Stage, view.May)
 	}

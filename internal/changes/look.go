@@ -20,7 +20,7 @@ func (d *Desk) Get(ctx context.Context, v identity.Viewer, id int64) (View, erro
 	if err != nil {
 		return View{}, err
 	}
-	view := View{Patch: p, ProposedBy: d.Name(ctx, p.UserID), Events: events, Reasons: reasons(p.Changes)}
+	view := View{Patch: p, ProposedBy: d.Name(ctx, p.By()), Events: events, Reasons: reasons(p.Changes)}
 	behind, overtaken := false, false
 	for i, c := range p.Changes {
 		after, owner, err := d.after(ctx, p, c)

@@ -32,6 +32,15 @@ func (p Patch) decides(v identity.Viewer, what string) error {
 // answers: it changes adapters of their own and nothing else.
 func (p Patch) Learned() bool { return p.Proposer == ByModel && p.UserID != "" }
 
+// By is the id of the account that proposed p; empty: the system did, also what
+// it learnt from a person.
+func (p Patch) By() string {
+	if p.Proposer == ByModel {
+		return ""
+	}
+	return p.UserID
+}
+
 // learnedFrom reports whether p was learnt from v.
 func (p Patch) learnedFrom(v identity.Viewer) bool { return p.Learned() && p.UserID == v.UserID }
 

@@ -2,6 +2,10 @@ package learning
 
 import "slices"
 
+// MaxPairs is how many pairs of each kind a cluster keeps, the newest: who ties
+// and parts the same events again and again makes no run slower by it.
+const MaxPairs = 2000
+
 // Joined ties the events of two clusters, so that every later run finds them in
 // one. all are the person's clusters; it returns those of them that change, the
 // one the events are to be in among them.
@@ -39,12 +43,15 @@ func constrained(all []Cluster, one string, each, that func(c *Cluster)) (change
 		if c.ID == one {
 			that(&c)
 		}
+		c.Together, c.Apart = newest(c.Together), newest(c.Apart)
 		if !slices.Equal(c.Together, was.Together) || !slices.Equal(c.Apart, was.Apart) {
 			changed = append(changed, c)
 		}
 	}
 	return changed
 }
+
+func newest(pairs [][2]int64) [][2]int64 { return pairs[max(0, len(pairs)-MaxPairs):] }
 
 // without are the pairs that do not have one event of each side.
 func without(pairs [][2]int64, a, b []int64) [][2]int64 {

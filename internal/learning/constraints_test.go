@@ -41,3 +41,18 @@ func TestWhatAPersonPutTogetherOrApartHoldsUntilTheySayElse(t *testing.T) {
 	put(Joined(all, "c", []int64{1}, []int64{2}))
 	said("joined again", "a[][] b[[2 4]][[2 3]] c[[1 2]][[8 9]] ")
 }
+
+func TestAClusterKeepsTheNewestPairsOnly(t *testing.T) {
+	t.Parallel()
+	all := []Cluster{{ID: "a"}}
+	for from := range int64(5) {
+		events := make([]int64, MaxPairs/2)
+		for i := range events {
+			events[i] = from*MaxPairs + int64(i)
+		}
+		all = Joined(all, "a", events, nil)
+	}
+	if got := all[0].Together; len(got) != MaxPairs || got[len(got)-1][1] != 4*MaxPairs+MaxPairs/2-1 {
+		t.Errorf("%d pairs, the last %v", len(got), got[len(got)-1])
+	}
+}

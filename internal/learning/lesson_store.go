@@ -46,6 +46,8 @@ type Lesson struct {
 type LessonChange struct {
 	Text  *string // MadeBy becomes ByPerson
 	State *LessonState
+	// Directive is what a program reads out of Text (lesson.Read); nil: nothing.
+	Directive *Directive
 }
 
 // Lessons keeps lessons. A lesson is removed by the database in the same

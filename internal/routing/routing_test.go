@@ -203,3 +203,17 @@ func TestRulesNameABackend(t *testing.T) {
 		t.Error("a rule that names no backend is taken")
 	}
 }
+
+func TestTheNearestSituationsAreThoseThatCanBeCompared(t *testing.T) {
+	t.Parallel()
+	clusters := []routing.Cluster{
+		{ID: "odd", Centroid: []float64{1, 2, 3}}, {ID: "far", Centroid: []float64{-1, 0}}, {ID: "near", Centroid: []float64{1, 0.1}}, {ID: "next", Centroid: []float64{1, 1}},
+	}
+	near := routing.Nearest([]float64{1, 0}, clusters, 2)
+	if len(near) != 2 || near[0].ID != "near" || near[1].ID != "next" || near[0].Similarity < 0.9 {
+		t.Errorf("near is %+v", near)
+	}
+	if clusters[0].ID != "odd" || len(routing.Nearest(nil, clusters, 8)) != 0 {
+		t.Error("without a vector something is near, or the list was changed")
+	}
+}

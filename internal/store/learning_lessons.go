@@ -231,8 +231,8 @@ func (s *Store) ChangeLesson(ctx context.Context, v identity.Viewer, id string, 
 		if l, err = only(list, err, "lesson"); err != nil {
 			return err
 		}
-		if c.Text != nil && *c.Text != l.Text { // a program followed the old words
-			l.Text, l.MadeBy, l.Directive = *c.Text, learning.ByPerson, nil
+		if c.Text != nil && *c.Text != l.Text {
+			l.Text, l.MadeBy, l.Directive = *c.Text, learning.ByPerson, c.Directive
 		}
 		set(&l.State, c.State)
 		l.UpdatedAt = s.now()

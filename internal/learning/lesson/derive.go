@@ -18,6 +18,7 @@ const (
 	noteWeight       = 1.5  // its note asks for it
 	standingWeight   = 3    // its note asks for it, and its signal is always or never
 	correctionWeight = 1    // the answer lacks it, and the correction has it
+	absence          = 0.5  // of that, where the correction lacks what the answer has: it may just be plainer
 	thumbWeight      = 0.45 // liked and has it, or disliked and lacks it, where that tells liked from disliked ones
 
 	enough     = 2.5 // that makes a lesson: one standing note, two notes, three corrections, six thumbs
@@ -38,7 +39,8 @@ const (
 //
 // A wish becomes a lesson when what events say for it, less what they say
 // against it, reaches 2.5: a note counts 1.5 (3 with always or never), a
-// correction 1, a thumb 0.45; older events count less. From shapes alone no
+// correction 1 (½ for what it leaves out), a thumb 0.45 where liked and disliked
+// answers differ in it; older events count less. From shapes alone no
 // fewer than three events make one, so three thumbs never do. Wishes that
 // contradict each other cancel.
 func Derive(cases []learning.Case, had []learning.Lesson, scope Scope) []learning.Lesson {

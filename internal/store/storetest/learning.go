@@ -24,6 +24,7 @@ func Learning(t *testing.T, open Open) {
 	t.Run("who is due", func(t *testing.T) { dueLearners(t, open) })
 	t.Run("what was read is due again only for what comes later", func(t *testing.T) { readLearners(t, open) })
 	t.Run("everything is forgotten on request", func(t *testing.T) { forgotten(t, open) })
+	t.Run("everything goes with its account", func(t *testing.T) { goneLearner(t, open) })
 	t.Run("cases are what stands of answers", func(t *testing.T) { standingCases(t, open) })
 	t.Run("cases of everybody are of who shares", func(t *testing.T) { sharedCases(t, open) })
 	t.Run("a clustering comes back, and twice is once", func(t *testing.T) { storedClustering(t, open) })
@@ -222,6 +223,27 @@ func forgotten(t *testing.T, open Open) {
 	want(t, "settings", got(p.s.LearningSettings(t.Context(), p.v))(t), learning.Settings{Personal: true})
 	want(t, "due", p.due(t), false)
 	want(t, "again", got(p.s.Forget(t.Context(), p.v))(t), 0)
+}
+
+func goneLearner(t *testing.T, open Open) {
+	p := teach(t, open)
+	o := p.another(t)
+	for _, who := range []taught{p, o} {
+		e := who.says(t, "What?", learning.Feedback{})
+		c := found(id.New())
+		who.put(t, map[int64]string{e.ID: c.ID}, c)
+		who.lesson(t, "Be brief.", e)
+		persona := who.adapter(t, "learnt", `"scope":"per-user"`)
+		need(t, who.s.UsedAdapters(t.Context(), got(who.s.Message(t.Context(), who.v, e.MessageID))(t).RunID, used(persona)))
+		need(t, who.s.PutLearningSettings(t.Context(), who.v, learning.Settings{Personal: true, Shared: true}))
+		need(t, who.s.Exclude(t.Context(), who.v, who.says(t, "And?", learning.Feedback{}).ID, true))
+	}
+	got(p.s.DeleteUser(t.Context(), o.v.UserID))(t) // not the first account, which administers
+	want(t, "left", o.left(t), "0 0 0 0")
+	want(t, "settings", got(o.s.LearningSettings(t.Context(), o.v))(t), learning.DefaultSettings())
+	want(t, "due", o.due(t), false)
+	want(t, "shared", len(got(p.s.SharedCases(t.Context(), system, 10))(t)), 1)
+	want(t, "left of another", p.left(t), "1 1 1 1")
 }
 
 // left counts a person's events, clusters, lessons and adapters.

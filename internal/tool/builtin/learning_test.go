@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"liminal/internal/adaptation"
+	"liminal/internal/fault"
 	"liminal/internal/identity"
 	"liminal/internal/learning"
 	"liminal/internal/learning/lesson"
@@ -213,6 +214,29 @@ func TestWhatAModelMakesOfNotesIsReadWithItsEvents(t *testing.T) {
 	}
 	if !strings.Contains(lastWords(asked[0]), "too long") || len(asked[0].Schema) == 0 {
 		t.Errorf("asked %+v", asked[0])
+	}
+}
+
+func TestWithoutItsModelLessonsAreDerivedByRules(t *testing.T) {
+	t.Parallel()
+	p := builtin.Parts{Model: away{}, Learning: pupil{}}
+	if _, err := run(t, p, "lesson.derive_v1", &tool.Call{Attempt: 1, Inputs: inputs("cluster_id", "")}); err == nil {
+		t.Error("it is not tried again")
+	}
+	if out := must(t, p, "lesson.derive_v1", &tool.Call{Attempt: 2, Inputs: inputs("cluster_id", "")}); out["changed"] != true {
+		t.Errorf("the second time: %v", out)
+	}
+}
+
+// away is a model whose server is.
+type away struct{}
+
+func (away) Name() string     { return "away" }
+func (away) Generative() bool { return true }
+
+func (away) Stream(context.Context, model.Request) iter.Seq2[model.Event, error] {
+	return func(yield func(model.Event, error) bool) {
+		yield(model.Event{}, fault.New(fault.Internal, "The server is away."))
 	}
 }
 

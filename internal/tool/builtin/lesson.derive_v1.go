@@ -3,6 +3,7 @@ package builtin
 import (
 	"context"
 
+	"liminal/internal/fault"
 	"liminal/internal/learning"
 	"liminal/internal/learning/lesson"
 	"liminal/internal/model"
@@ -34,10 +35,12 @@ func (t deriveLessons) Run(ctx context.Context, c *tool.Call) (map[string]any, e
 	asked, used := "", model.Usage{}
 	if t.generative(c) && len(m.Cases) > 0 {
 		value, s, err := t.decideOn(ctx, c, deriving, asData(saidOf(m.Cases)), derivedLessons, maxDecision)
-		if err != nil {
+		switch {
+		case err == nil:
+			made, asked, used = madeIn(value), s.asked, s.usage
+		case ctx.Err() != nil || fault.CodeOf(err) == fault.Internal && c.Attempt < lastAttempt:
 			return nil, err
-		}
-		made, asked, used = madeIn(value), s.asked, s.usage
+		} // else the rules alone have to do
 	}
 	derived, err := t.steps.Derive(ctx, c.Viewer, m, made)
 	if err != nil {
@@ -49,6 +52,10 @@ func (t deriveLessons) Run(ctx context.Context, c *tool.Call) (map[string]any, e
 	}
 	return spent(out, asked, used), nil
 }
+
+// lastAttempt is the one after which lessons are derived by rules alone: a
+// model that is away, or too dear, is no reason to learn nothing.
+const lastAttempt = 2
 
 // The bounds of what a model is shown of what was said.
 const (

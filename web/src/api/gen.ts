@@ -2494,7 +2494,7 @@ export interface Ops {
     body: AddBackendInputBody;
     data: ModelBackend;
   };
-  /** Make an approved change the next version, for administrators */
+  /** Make an approved change the next version, for administrators, and for whom it was learnt from */
   applyPatch: {
     path: {
       id: number;
@@ -2689,7 +2689,7 @@ export interface Ops {
     body: NewPreference;
     data: OnePreference;
   };
-  /** Approve or reject, for administrators */
+  /** Approve or reject, for administrators, and for whom it was learnt from */
   decidePatch: {
     path: {
       id: number;
