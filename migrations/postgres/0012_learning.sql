@@ -24,6 +24,9 @@ INSERT INTO learning_settings (user_id, waiting) SELECT DISTINCT user_id, true F
 ALTER TABLE preference_event ADD COLUMN excluded boolean NOT NULL DEFAULT false;
 ALTER TABLE preference_event ADD COLUMN situation text NOT NULL DEFAULT '';
 
+-- What of a person's events is unread, and their newest, are found by it.
+CREATE INDEX preference_event_number ON preference_event (user_id, id);
+
 ALTER TABLE semantic_cluster ADD COLUMN status text NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'retired'));
 ALTER TABLE semantic_cluster ADD COLUMN reach double precision NOT NULL DEFAULT 1;
 ALTER TABLE semantic_cluster ADD COLUMN strength double precision NOT NULL DEFAULT 0;

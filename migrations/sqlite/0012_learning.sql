@@ -23,6 +23,9 @@ INSERT INTO learning_settings (user_id, waiting, updated_at) SELECT DISTINCT use
 ALTER TABLE preference_event ADD COLUMN excluded INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE preference_event ADD COLUMN situation TEXT NOT NULL DEFAULT ''; -- the task in a few words, by a model
 
+-- What of a person's events is unread, and their newest, are found by it.
+CREATE INDEX preference_event_number ON preference_event (user_id, id);
+
 ALTER TABLE semantic_cluster ADD COLUMN status TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'retired'));
 ALTER TABLE semantic_cluster ADD COLUMN reach REAL NOT NULL DEFAULT 1;      -- the cosine from which a turn belongs to it
 ALTER TABLE semantic_cluster ADD COLUMN strength REAL NOT NULL DEFAULT 0;   -- 0 to 1
