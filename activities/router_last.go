@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"liminal/internal/identity"
@@ -20,9 +21,9 @@ const lastChoice = time.Hour
 const keptAs = "with adapters and a backend"
 
 // choice names what a router chooses for. Routing is a function of a policy
-// and its input (ROUTE-10): of is a fingerprint of all of both, with the
-// versions of the policy and of each adapter, so that a choice made for
-// anything else is never taken for this one.
+// and its input (ROUTE-10): of is a fingerprint of both, with the versions of the
+// policy and of each adapter in place of their vectors, so that a choice made
+// for anything else is never taken for this one.
 type choice struct {
 	key string // "router:last:{user_id}:{ctx_hash}" (DATA-10); empty: not to be remembered
 	of  string
@@ -35,14 +36,18 @@ type remembered struct {
 }
 
 func choiceOf(v identity.Viewer, in routing.Input, versions []policyKey) choice {
-	all, err := json.Marshal(in)
 	embedding, alsoErr := json.Marshal(in.Embedding)
+	in.Embedding, in.Adapters = nil, slices.Clone(in.Adapters)
+	for i := range in.Adapters {
+		in.Adapters[i].Centroid = nil // a version has the same always, and it is most of what there is
+	}
+	all, err := json.Marshal(in)
 	if err != nil || alsoErr != nil {
 		return choice{} // not a number: it has no JSON
 	}
 	return choice{
 		key: "router:last:" + v.UserID + ":" + fingerprint(embedding),
-		of:  fingerprint(fmt.Append(all, versions, keptAs)),
+		of:  fingerprint(fmt.Append(all, embedding, versions, keptAs)),
 	}
 }
 

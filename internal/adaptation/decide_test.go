@@ -34,7 +34,7 @@ func (h *house) complains(v identity.Viewer, n int) (events []learning.Event) {
 // follows are the lessons that v's next answer followed.
 func (h *house) follows(v identity.Viewer) []string {
 	h.Helper()
-	return listed(h.T, h.turn(v, "What is a theorem?"), "lessons")
+	return listed(h, h.turn(v, "What is a theorem?"), "lessons")
 }
 
 // one is the only patch that was learnt from v.

@@ -40,7 +40,7 @@ import (
 // runs and the graphs the program ships, and without Temporal: what a run is to
 // do next is done at once.
 type house struct {
-	*testing.T
+	testing.TB
 	store    *store.Store
 	library  *artifacts.Library
 	desk     *changes.Desk
@@ -95,9 +95,9 @@ type options struct {
 	off   bool
 }
 
-func newHouse(t *testing.T, o options) *house {
+func newHouse(t testing.TB, o options) *house {
 	t.Helper()
-	h := &house{T: t, now: time.Now().UTC().Truncate(time.Second), waits: map[string]*going{}}
+	h := &house{TB: t, now: time.Now().UTC().Truncate(time.Second), waits: map[string]*going{}}
 	if o.model == nil {
 		o.model = extractive.Model{}
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // listed reads a list of texts of a message's meta.
-func listed(t *testing.T, about turn, key string) []string {
+func listed(t testing.TB, about turn, key string) []string {
 	t.Helper()
 	raw, err := json.Marshal(about.answer.Meta[key])
 	if err != nil {

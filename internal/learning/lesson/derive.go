@@ -27,6 +27,7 @@ const (
 
 	halfLife    = 90 * 24 * time.Hour // after which an event counts half
 	hourly      = 30                  // events of an hour that count in full; more of them count no more together
+	personShare = 0.05                // of what several people said, the most that one of them counts for
 	targetShare = 0.2                 // of all events, the most that one text counts for that is given again and again
 )
 
@@ -187,16 +188,20 @@ func weigh(cases []learning.Case, user string) []weighed {
 
 // damp lessens what comes in a flood, and what is always the same (poison).
 func damp(list []weighed) {
-	hours, targets := map[int64]int{}, map[string]int{}
+	hours, targets, people := map[int64]int{}, map[string]int{}, map[string]int{}
 	for _, w := range list {
+		people[w.UserID]++
 		if !w.CreatedAt.IsZero() {
 			hours[w.CreatedAt.Unix()/3600]++
 		}
 		targets[target(w.Case)]++
 	}
-	most := max(1, targetShare*float64(len(list)))
+	most, mostOfOne := max(1, targetShare*float64(len(list))), max(1, personShare*float64(len(list)))
 	for i := range list {
 		w := &list[i]
+		if len(people) > 1 {
+			w.weight *= min(1, mostOfOne/float64(people[w.UserID]))
+		}
 		if n := hours[w.CreatedAt.Unix()/3600]; n > hourly {
 			w.weight *= hourly / float64(n)
 		}

@@ -82,6 +82,9 @@ func kin(cases []learning.Case) [][]int {
 		root[i], hashes[i] = i, simhash(c.Question)
 		for j := range i {
 			first, known := byConversation[c.ConversationID]
+			if root[i] == root[j] {
+				continue
+			}
 			if c.ConversationID != "" && known && root[first] == root[j] || bits.OnesCount64(hashes[i]^hashes[j]) <= near {
 				from, to := root[i], root[j]
 				for k := range i + 1 {
@@ -108,8 +111,8 @@ func kin(cases []learning.Case) [][]int {
 	return out
 }
 
-// simhash is a text in 64 bits, of which similar texts share most. An empty one
-// is like no other.
+// simhash is a text in 64 bits, of which similar texts share most. Texts without
+// a telling word are all the same.
 func simhash(text string) uint64 {
 	var sums [64]int
 	stems := words.Stems(words.Detect(text), text)
