@@ -4,7 +4,7 @@ import { language, type Language } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
 import type { Learning, Lesson, LearningEvent } from '../api/learning.ts';
 import type { PatchStatus } from '../api/types.ts';
-import type { Standing } from './standing.ts';
+import type { Standing, Trial } from './standing.ts';
 
 /** What there is of something; nothing where there is none. */
 function some(n: number, one: string, more: (n: number) => string): string[] {
@@ -92,7 +92,11 @@ const en = {
       withdrawn: 'Withdrawn, and nothing came of it.',
       superseded: 'A later one took its place.',
     })[status],
-  untried: 'Not tried: no language model is configured.',
+  trial: (trial: Trial): string => {
+    if (trial === 'no model') return 'Not tried: no language model is configured.';
+    if (trial === 'too little') return 'Not tried: you have not said enough for that yet.';
+    return `Tried on ${trial.held} questions of yours: ${trial.better} answers better, ${trial.worse} worse, ${trial.alike} alike.`;
+  },
   undo: 'Undo',
   undoThis: (where: string) => `Undo what was put to use: ${where}`,
   undoReason: 'Undone on the page Learning.',
@@ -237,7 +241,11 @@ const de: LearningWords = {
       withdrawn: 'Zurückgezogen, und nichts wurde daraus.',
       superseded: 'Eine spätere nahm ihren Platz ein.',
     })[status],
-  untried: 'Nicht erprobt: Es ist kein Sprachmodell eingerichtet.',
+  trial: (trial) => {
+    if (trial === 'no model') return 'Nicht erprobt: Es ist kein Sprachmodell eingerichtet.';
+    if (trial === 'too little') return 'Nicht erprobt: Dazu hast du noch nicht genug gesagt.';
+    return `An ${trial.held} deiner Fragen erprobt: ${trial.better} Antworten besser, ${trial.worse} schlechter, ${trial.alike} gleich gut.`;
+  },
   undo: 'Rückgängig',
   undoThis: (where) => `Rückgängig machen, was übernommen wurde: ${where}`,
   undoReason: 'Auf der Seite Lernen zurückgenommen.',
