@@ -47,7 +47,7 @@ export function LearnNow({ learning }: { learning: Learning }) {
             {learning.waiting > 0 && learns(learning) && words.waitingWhen}
             {last && learning.waiting === 0 && (
               <>
-                {words.lastRun} <Ago time={last.at} />.
+                {words.lastRun} <Ago time={last.at} />
               </>
             )}
           </p>

@@ -6,7 +6,7 @@ import { learningKeys, useClusters, type Learning, type LearnedAdapter } from '.
 import { queryClient } from '../api/queries.ts';
 import { Card } from '../operate/parts.tsx';
 import { LessonRow } from './LessonRow.tsx';
-import { groupsOf, learns, type Group } from './standing.ts';
+import { groupsOf, learns, trialOf, type Group } from './standing.ts';
 import { useLearningWords } from './words.ts';
 
 interface Props {
@@ -42,7 +42,6 @@ function useComingTo(): void {
 /** What to do so that something is learnt. */
 function Empty({ learning }: { learning: Learning }) {
   const words = useLearningWords();
-  if (learning.waiting === 0 && learning.last_run) return <p className="nothing">{words.emptyNone}</p>;
   return (
     <div className="learning-empty">
       <p className="nothing">{words.emptyTitle}</p>
@@ -92,6 +91,7 @@ interface ChangeProps extends Props {
 function Change({ patch, where, learning, say }: ChangeProps) {
   const words = useLearningWords();
   const attempt = useAttempt();
+  const trial = trialOf(patch.justification);
   const page = `/operate/patches/${patch.id}`;
 
   async function undo() {
@@ -107,12 +107,13 @@ function Change({ patch, where, learning, say }: ChangeProps) {
     <div className="lesson-change" data-state={patch.may_decide ? 'wait' : undefined}>
       {patch.may_decide && (
         <p>
-          <span className="dot wait" aria-hidden="true" /> {words.waitsForYou} <Link href={page}>{words.decide}</Link>
+          <span className="dot wait" aria-hidden="true" /> {words.waitsForYou} {trial && `${words.trial(trial)} `}
+          <Link href={page}>{words.decide}</Link>
         </p>
       )}
       {!patch.may_decide && (
         <p>
-          {words.change(patch.status, patch.by_rule)} {patch.status === 'applied' && patch.by_rule && !learning.generative && `${words.untried} `}
+          {words.change(patch.status, patch.by_rule)} {patch.status === 'applied' && trial && `${words.trial(trial)} `}
           <Link href={page}>{words.details}</Link>
         </p>
       )}

@@ -4,7 +4,7 @@ import { language, type Language } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
 import type { Learning, Lesson, LearningEvent } from '../api/learning.ts';
 import type { PatchStatus } from '../api/types.ts';
-import type { Standing } from './standing.ts';
+import type { Standing, Trial } from './standing.ts';
 
 /** What there is of something; nothing where there is none. */
 function some(n: number, one: string, more: (n: number) => string): string[] {
@@ -24,8 +24,8 @@ const en = {
   learnNow: 'Learn now',
   learning: 'Learning…',
   learningStep: (what: string) => `Learning… ${what}`,
-  lastRun: 'Last learnt',
-  learntNew: (n: number) => (n === 0 ? 'Done. There was nothing new to learn.' : n === 1 ? 'Done. 1 lesson is new.' : `Done. ${n} lessons are new.`),
+  lastRun: 'Last learnt:',
+  learntNew: (n: number) => (n === 0 ? 'Done. There was nothing new to learn; notes that say why help most.' : n === 1 ? 'Done. 1 lesson is new.' : `Done. ${n} lessons are new.`),
   learnFailed: 'It did not work out.',
   learnStopped: 'It was stopped.',
   seeRun: 'The run, step by step',
@@ -39,7 +39,6 @@ const en = {
     'After three notes it says here what follows from them. You can reword it, or switch it off.',
   ],
   emptyWaits: 'What you said has not been read yet.',
-  emptyNone: 'What you said so far asks for nothing that answers could do another way. Notes that say why help most.',
   toChat: 'To the conversation',
   allAnswers: 'For all answers',
   inSituation: (label: string) => `When it is about: ${label}`,
@@ -93,7 +92,11 @@ const en = {
       withdrawn: 'Withdrawn, and nothing came of it.',
       superseded: 'A later one took its place.',
     })[status],
-  untried: 'Not tried: no language model is configured.',
+  trial: (trial: Trial): string => {
+    if (trial === 'no model') return 'Not tried: no language model is configured.';
+    if (trial === 'too little') return 'Not tried: you have not said enough for that yet.';
+    return `Tried on ${trial.held} questions of yours: ${trial.better} answers better, ${trial.worse} worse, ${trial.alike} alike.`;
+  },
   undo: 'Undo',
   undoThis: (where: string) => `Undo what was put to use: ${where}`,
   undoReason: 'Undone on the page Learning.',
@@ -172,8 +175,8 @@ const de: LearningWords = {
   learnNow: 'Jetzt lernen',
   learning: 'Lernt…',
   learningStep: (what) => `Lernt… ${what}`,
-  lastRun: 'Zuletzt gelernt',
-  learntNew: (n) => (n === 0 ? 'Fertig. Es gab nichts Neues zu lernen.' : n === 1 ? 'Fertig. 1 Lehre ist neu.' : `Fertig. ${n} Lehren sind neu.`),
+  lastRun: 'Zuletzt gelernt:',
+  learntNew: (n) => (n === 0 ? 'Fertig. Es gab nichts Neues zu lernen; am meisten helfen Notizen, die sagen, warum.' : n === 1 ? 'Fertig. 1 Lehre ist neu.' : `Fertig. ${n} Lehren sind neu.`),
   learnFailed: 'Das hat nicht geklappt.',
   learnStopped: 'Es wurde beendet.',
   seeRun: 'Der Lauf, Schritt für Schritt',
@@ -186,7 +189,6 @@ const de: LearningWords = {
     'Nach drei Notizen steht hier, was daraus folgt. Du kannst es umformulieren oder abschalten.',
   ],
   emptyWaits: 'Was du gesagt hast, ist noch nicht gelesen.',
-  emptyNone: 'Was du bisher gesagt hast, verlangt nichts, was Antworten anders machen könnten. Am meisten helfen Notizen, die sagen, warum.',
   toChat: 'Zur Unterhaltung',
   allAnswers: 'Für alle Antworten',
   inSituation: (label) => `Wenn es darum geht: ${label}`,
@@ -239,7 +241,11 @@ const de: LearningWords = {
       withdrawn: 'Zurückgezogen, und nichts wurde daraus.',
       superseded: 'Eine spätere nahm ihren Platz ein.',
     })[status],
-  untried: 'Nicht erprobt: Es ist kein Sprachmodell eingerichtet.',
+  trial: (trial) => {
+    if (trial === 'no model') return 'Nicht erprobt: Es ist kein Sprachmodell eingerichtet.';
+    if (trial === 'too little') return 'Nicht erprobt: Dazu hast du noch nicht genug gesagt.';
+    return `An ${trial.held} deiner Fragen erprobt: ${trial.better} Antworten besser, ${trial.worse} schlechter, ${trial.alike} gleich gut.`;
+  },
   undo: 'Rückgängig',
   undoThis: (where) => `Rückgängig machen, was übernommen wurde: ${where}`,
   undoReason: 'Auf der Seite Lernen zurückgenommen.',
