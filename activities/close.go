@@ -116,7 +116,7 @@ type closing struct {
 // follows reads which lessons the turn's answer followed, for who reads it. An
 // answer that cannot say so is an answer all the same.
 func (c *closing) follows(ctx context.Context) {
-	if c.Run.Kind != run.KindChat || len(c.Opened.Adapters) == 0 {
+	if c.Run.Kind != run.KindChat || len(c.Opened.Adapters) == 0 || c.Tally.ModelCalls == 0 {
 		return
 	}
 	var err error

@@ -269,6 +269,9 @@ func (h *house) call(g *going, e graph.Effect) []graph.Effect {
 	h.must(err)
 	h.kept = append(h.kept, string(raw))
 	g.tally.Usage = g.tally.Usage.Add(model.Usage{Input: 1})
+	if pin.Model {
+		g.tally.ModelCalls++
+	}
 	return g.run.Done(e.ID, out.Output, h.clock())
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"liminal/artifacts"
@@ -59,15 +60,10 @@ func (s *Steps) Reject(ctx context.Context, v identity.Viewer, clusterID string,
 	if err != nil {
 		return 0, err
 	}
-	followed := map[string]bool{}
-	if a.usable() {
-		for _, id := range a.Lessons {
-			followed[id] = true
-		}
-	}
 	var rejected []learning.Lesson
 	for _, l := range list {
-		if !followed[l.ID] && l.MadeBy != learning.ByPerson {
+		followed := a.usable() && slices.Contains(a.Lessons, l.ID)
+		if !followed && l.MadeBy != learning.ByPerson {
 			l.State = learning.LessonRejected
 			rejected = append(rejected, l)
 		}
@@ -318,7 +314,7 @@ func (s *Steps) because(list []learning.Lesson, a adapter, t Gated) string {
 		for _, id := range l.Sources {
 			events[id] = true
 		}
-		if !a.usable() || !containsLesson(a.Lessons, l.ID) {
+		if !a.usable() || !slices.Contains(a.Lessons, l.ID) {
 			fresh++
 		}
 	}
@@ -331,15 +327,6 @@ func (s *Steps) because(list []learning.Lesson, a adapter, t Gated) string {
 	}
 	b.WriteString(". " + s.found(t))
 	return b.String()
-}
-
-func containsLesson(list []string, id string) bool {
-	for _, one := range list {
-		if one == id {
-			return true
-		}
-	}
-	return false
 }
 
 func counted(n int, what string) string {

@@ -160,5 +160,3 @@ func (s *Steps) global(ctx context.Context) ([]adapter, error) {
 	}
 	return out, nil
 }
-
-func raw(v any) (json.RawMessage, error) { return json.Marshal(v) }

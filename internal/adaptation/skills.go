@@ -2,6 +2,7 @@ package adaptation
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -203,7 +204,7 @@ func (s *Steps) Skills(ctx context.Context, v identity.Viewer) (subjects []strin
 }
 
 func (s *Steps) proposeGlobal(ctx context.Context, v identity.Viewer, c learning.Cluster, n learning.SkillNumbers) error {
-	doc, err := raw(skillOf(v, c, n))
+	doc, err := json.Marshal(skillOf(v, c, n))
 	if err != nil {
 		return err
 	}
