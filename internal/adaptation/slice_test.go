@@ -23,7 +23,7 @@ func listed(t testing.TB, about turn, key string) []string {
 	return list
 }
 
-// Requirements: LORA-23, ROUTE-12 (a persona the program finds)
+// Requirements: LORA-23 (with zero adapters; with one), ROUTE-12 (a persona the program finds)
 func TestThreeNotesMakeAPersonaThatTheNextTurnFollows(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, options{})
