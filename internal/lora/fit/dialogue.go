@@ -32,12 +32,12 @@ func (d *Dialogues) Next() Dialogue {
 	case n < 2:
 		t := pick(d.r, talk)
 		return Dialogue{d.before(pick(d.r, t.said)), t.answer}
-	case n < 3:
+	case n < 4:
 		name := pick(d.r, strangeName)
 		return Dialogue{d.before(fmt.Sprintf(pick(d.r, asksWhat), "a "+name)), "I do not know what a " + name + " is."}
-	case n < 5:
-		return d.fact()
 	case n < 6:
+		return d.fact()
+	case n < 7:
 		t := pick(d.r, things)
 		return Dialogue{d.before(fmt.Sprintf(pick(d.r, asksWhatDE), t.indefiniteDE(false))), render(t, German)}
 	case n < 9:

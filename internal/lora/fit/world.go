@@ -41,11 +41,17 @@ var things = []thing{
 
 // Ways to ask. The name of the thing, with its article, stands for %s.
 var (
-	asksWhat    = []string{"What is %s?", "Tell me what %s is.", "Explain %s.", "Do you know what %s is?", "Describe %s.", "what is %s", "Please tell me about %s.", "I want to know what %s is."}
-	asksOf      = []string{"What is %s made of?", "Which material is %s made of?", "what is %s made of", "Tell me what %s is made of."}
-	asksWhere   = []string{"Where do I find %s?", "Where is %s?", "Where can I find %s?", "where do you keep %s"}
-	asksWhatDE  = []string{"Was ist %s?", "Erkläre mir %s.", "Was ist denn %s?", "Weißt du, was %s ist?"}
-	strangeName = []string{"zorp", "flumbo", "quark engine", "drindle", "mexo", "tarn gate", "plivver", "ostok", "wembling", "hurble", "gramp", "snirt"}
+	asksWhat   = []string{"What is %s?", "Tell me what %s is.", "Explain %s.", "Do you know what %s is?", "Describe %s.", "what is %s", "Please tell me about %s.", "I want to know what %s is."}
+	asksOf     = []string{"What is %s made of?", "Which material is %s made of?", "what is %s made of", "Tell me what %s is made of."}
+	asksWhere  = []string{"Where do I find %s?", "Where is %s?", "Where can I find %s?", "where do you keep %s"}
+	asksWhatDE = []string{"Was ist %s?", "Erkläre mir %s.", "Was ist denn %s?", "Weißt du, was %s ist?"}
+	// What is not among things: the model says that it does not know it.
+	strangeName = []string{
+		"zorp", "flumbo", "quark engine", "drindle", "mexo", "tarn gate", "plivver", "wembling", "hurble", "gramp", "snirt",
+		"computer", "car", "tree", "house", "dog", "cat", "river", "phone", "city", "planet", "horse", "table", "chair", "school", "road",
+		"train", "ship", "flower", "bird", "letter", "clock", "door", "garden", "mountain", "shoe", "hat", "knife", "plate", "lamp", "stove",
+		"cow", "bus", "bank", "shop", "camera", "guitar", "piano", "doctor", "teacher", "king", "law", "contract", "star", "cloud", "stone",
+	}
 )
 
 // talk is small talk: any of the first is answered by the second.

@@ -35,11 +35,20 @@ func BenchmarkModel(b *testing.B) {
 				}
 				b.ReportMetric(128*float64(b.N)/(cputime.Process()-began).Seconds(), "tok/cpu-s")
 			})
-			for _, n := range []int{1, 8} {
-				b.Run(fmt.Sprintf("%s/%s/decode%d", kind, l, n), func(b *testing.B) {
+			all := []llm.Linear{llm.Query, llm.Key, llm.Value, llm.Output, llm.Gate, llm.Up, llm.Down}
+			for name, c := range map[string]struct {
+				rows int
+				on   []llm.Linear // what a rank-8 adapter of each row changes
+			}{"decode1": {1, nil}, "decode8": {8, nil}, "decode8qv": {8, []llm.Linear{llm.Query, llm.Value}}, "decode8all": {8, all}} {
+				b.Run(fmt.Sprintf("%s/%s/%s", kind, l, name), func(b *testing.B) {
 					var steps []llm.Step
-					for range n {
-						s := m.NewSequence(256)
+					n := c.rows
+					for i := range n {
+						var with []llm.Gated
+						if c.on != nil {
+							with = []llm.Gated{{Adapter: llm.NewAdapter(m.Config, 8, 16, uint64(i), c.on...), Gate: 1}}
+						}
+						s := m.NewSequence(256, with...)
 						r.Forward(llm.Step{Sequence: s, Tokens: prompt})
 						steps = append(steps, llm.Step{Sequence: s, Tokens: prompt[:1]})
 					}

@@ -134,6 +134,12 @@ func TestTheNextTurnReadsItsNewWordsOnly(t *testing.T) {
 	if last.Reused != 69 {
 		t.Errorf("%d tokens were not read again, of 69", last.Reused)
 	}
+	// To somebody else it is as if it had never been asked.
+	other := second
+	other.Owner = "somebody else"
+	if got, last, err := answer(t.Context(), e, other); err != nil || !slices.Equal(got, want) || last.Reused != 0 {
+		t.Errorf("of another owner %v, %v, %v", got, last, err)
+	}
 	// With another adapter the keys and values are others.
 	second.Adapters = []llm.Gated{{Adapter: trained(1), Gate: 1}}
 	want = alone(m, second)

@@ -51,7 +51,7 @@ func (a *answer) write() error {
 		return err
 	}
 	req := serve.Request{
-		Prompt: ids, MaxTokens: most, Stops: m.folder.Stops, Adapters: gated,
+		Prompt: ids, MaxTokens: most, Stops: m.folder.Stops, Adapters: gated, Owner: a.req.User,
 		Temperature: m.folder.Temperature, TopP: m.folder.TopP, Seed: m.Seed(),
 	}
 	if a.req.Temperature != nil {
