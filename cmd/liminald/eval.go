@@ -12,12 +12,13 @@ import (
 	"liminal/internal/embed/remote"
 	"liminal/internal/embed/static"
 	"liminal/internal/eval"
+	"liminal/internal/wire"
 )
 
 func evalCommand() command {
 	return command{
 		name:    "eval",
-		takes:   "retrieval|answers|clusters [DIR]",
+		takes:   "retrieval|answers|clusters|learning [DIR]",
 		summary: "measure how well questions are answered, and what people say of answers is understood",
 		about: `
 Asks the questions of the sets in DIR (by default ./eval) and prints how often
@@ -48,7 +49,17 @@ those of people who come back to six planted situations, with 8 to 40 questions
 of each, and those of people who ask whatever the sets in DIR hold. It prints how
 well the groups are the planted ones (adjusted Rand index), and how many clusters
 are false: two thirds of what is in them is of no one situation, or, where
-nothing was planted, of no one document. --seed draws the first person.`,
+nothing was planted, of no one document. --seed draws the first person.
+
+With "learning" simulated people judge answers to the questions of the set in DIR
+(by default ./eval/manuals): each wants three things of twelve kinds, such as
+short answers or a table, presses thumbs by that, one in ten the wrong way, and
+sometimes says why or writes how it should have been. Lessons are derived from 20
+answers and tried with 40 other questions. It prints the share of their wishes
+that answers keep without lessons and with them, and how many lessons are none
+of their wishes. The configured model answers (MODEL_BACKEND): about 40 calls a
+person and 100 more. A stand-in that follows every lesson shows what is lost in
+deriving them. --people says how many of each group, --each shows every one.`,
 		examples: []string{
 			"liminald eval retrieval",
 			"liminald eval retrieval --static .cache/static-model",
@@ -56,6 +67,7 @@ nothing was planted, of no one document. --seed draws the first person.`,
 			"liminald eval retrieval my-questions --corpus spec=texts --json",
 			"liminald eval answers --split kept --seed 1",
 			"liminald eval clusters --seed 101",
+			"liminald eval learning --people 5 --each",
 		},
 		flags: func(fs *flag.FlagSet) any {
 			o := &evalFlags{}
@@ -67,7 +79,8 @@ nothing was planted, of no one document. --seed draws the first person.`,
 			fs.StringVar(&o.model, "model", "", "model of the server")
 			fs.StringVar(&o.split, "split", "", "half of the questions to ask for answers: tuned or kept (default all)")
 			fs.Uint64Var(&o.seed, "seed", 1, "what draws the halves, or the first simulated person")
-			fs.BoolVar(&o.each, "each", false, "show each answer that was not right")
+			fs.IntVar(&o.people, "people", 0, "simulated people of each group (default 10)")
+			fs.BoolVar(&o.each, "each", false, "show each answer that was not right, or each simulated person")
 			return o
 		},
 		run: runEval,
@@ -91,12 +104,13 @@ type evalFlags struct {
 	server, style, model string
 	split                string
 	seed                 uint64
+	people               int
 	each                 bool
 }
 
 func runEval(ctx context.Context, in *invocation) error {
 	o := in.own.(*evalFlags)
-	measured := []string{"retrieval", "answers", "clusters"}
+	measured := []string{"retrieval", "answers", "clusters", "learning"}
 	if len(in.args) == 0 || len(in.args) > 2 || !slices.Contains(measured, in.args[0]) {
 		return usageError{fmt.Errorf("what is measured is one of %s: liminald eval retrieval [DIR]", strings.Join(measured, ", "))}
 	}
@@ -109,7 +123,7 @@ func runEval(ctx context.Context, in *invocation) error {
 	}
 	dir, load := "eval", eval.Load
 	switch in.args[0] {
-	case "answers":
+	case "answers", "learning":
 		dir, load = "eval/manuals", eval.LoadAnswers
 	case "clusters":
 		load = eval.LoadAnswers
@@ -139,6 +153,8 @@ func runEval(ctx context.Context, in *invocation) error {
 		return evalAnswers(ctx, in, o, sets, encoders[len(encoders)-1])
 	case "clusters":
 		return evalClusters(ctx, in, o, sets, encoders[len(encoders)-1])
+	case "learning":
+		return evalLearning(ctx, in, o, sets, encoders[len(encoders)-1])
 	}
 	r, err := eval.Run(ctx, eval.Options{Sets: sets, Encoders: encoders, Progress: in.err})
 	if err != nil {
@@ -162,7 +178,7 @@ func evalAnswers(ctx context.Context, in *invocation, o *evalFlags, sets []eval.
 }
 
 func evalClusters(ctx context.Context, in *invocation, o *evalFlags, sets []eval.Set, e embed.Embedder) error {
-	r, err := eval.Clusters(ctx, eval.ClusterOptions{Sets: sets, Encoder: e, Seed: int(o.seed)})
+	r, err := eval.Clusters(ctx, eval.ClusterOptions{Sets: sets, Encoder: e, Seed: int(o.seed), Seeds: o.people, People: o.people})
 	if err != nil {
 		return err
 	}
@@ -170,6 +186,28 @@ func evalClusters(ctx context.Context, in *invocation, o *evalFlags, sets []eval
 		return writeJSON(in.out, r)
 	}
 	return r.Print(in.out)
+}
+
+func evalLearning(ctx context.Context, in *invocation, o *evalFlags, sets []eval.Set, e embed.Embedder) error {
+	if len(sets) != 1 {
+		return usageError{fmt.Errorf("people are simulated with one set of questions; there are %d", len(sets))}
+	}
+	conf, err := in.config()
+	if err != nil {
+		return err
+	}
+	m, err := wire.Model(conf.Model, in.logger(conf.Log))
+	if err != nil {
+		return err
+	}
+	r, err := eval.Learning(ctx, eval.LearningOptions{Set: sets[0], Encoder: e, Model: m, Seed: int(o.seed), People: o.people, Progress: in.err})
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return writeJSON(in.out, r)
+	}
+	return r.Print(in.out, o.each)
 }
 
 // encoders are the hash default and those the flags name.

@@ -35,6 +35,14 @@ func TestEvalMeasuresOwnQuestions(t *testing.T) {
 	if !strings.Contains(said, "--corpus elsewhere=FOLDER") {
 		t.Errorf("it does not say what is passed over: %s", said)
 	}
+	code, text, said = finish(t, nil, "eval", "clusters", dir, "--people", "1", "--json")
+	var c eval.ClusterReport
+	if err := json.Unmarshal([]byte(text), &c); code != exitOK || err != nil || len(c.Planted) != 4 || len(c.Natural) != 1 {
+		t.Errorf("clusters ended with %d, %v: %s %s", code, err, text, said)
+	}
+	if code, _, said := finish(t, nil, "eval", "learning", dir, "--people", "1"); code == exitOK || !strings.Contains(said, "it takes 60") {
+		t.Errorf("people are simulated with one question: %d %s", code, said)
+	}
 	for _, args := range [][]string{{}, {"speed"}, {"retrieval", filepath.Join(dir, "none")}, {"retrieval", dir, "--static", dir}, {"retrieval", dir, "--corpus", "x"}} {
 		if code, _, said := finish(t, nil, append([]string{"eval"}, args...)...); code != exitUsage || said == "" {
 			t.Errorf("eval %v ended with %d: %s", args, code, said)

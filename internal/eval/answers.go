@@ -14,6 +14,7 @@ import (
 
 	"liminal/internal/embed"
 	"liminal/internal/knowledge"
+	"liminal/internal/model"
 	"liminal/internal/model/extractive"
 	"liminal/internal/stream"
 	"liminal/internal/tool"
@@ -113,7 +114,7 @@ func (o AnswerOptions) ask(ctx context.Context, s Set) (each []Answered, err err
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, h.Close()) }()
-	w := newAsker(h)
+	w := newAsker(h, extractive.Model{})
 	of := part(s.Questions, o.Part, o.Seed)
 	for i, q := range s.Questions {
 		if !of[i] {
@@ -167,9 +168,9 @@ type asker struct {
 	answer tool.Tool
 }
 
-func newAsker(h *collection) asker {
+func newAsker(h *collection, m model.Model) asker {
 	a := asker{h: h}
-	for _, t := range builtin.Tools(builtin.Parts{Model: extractive.Model{}, Search: h.library}) {
+	for _, t := range builtin.Tools(builtin.Parts{Model: m, Search: h.library}) {
 		switch t.Name() {
 		case "rag.search_v1":
 			a.search = t

@@ -285,7 +285,7 @@ func ari(a, b []int) float64 {
 	for _, n := range second {
 		other += pairs(n)
 	}
-	chance := one * other / pairs(len(a))
+	chance := one * other / max(pairs(len(a)), 1) // of one thing there are no pairs
 	if most := (one + other) / 2; most != chance {
 		return (together - chance) / (most - chance)
 	}

@@ -56,6 +56,7 @@ func TestTheIndexOfGroupingsIsAdjusted(t *testing.T) {
 		{[]int{0, 0, 1, 1}, []int{0, 1, 0, 1}, -0.5},
 		{[]int{0, 0, 0, 1, 1, 1}, []int{0, 0, 1, 1, 2, 2}, 0.2424},
 		{[]int{0, 1, 2}, []int{0, 1, 2}, 1},
+		{[]int{0}, []int{3}, 1},
 	} {
 		if got := ari(c.a, c.b); math.Abs(got-c.want) > 1e-3 {
 			t.Errorf("%v and %v: %.4f, want %.4f", c.a, c.b, got, c.want)

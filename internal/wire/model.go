@@ -18,6 +18,10 @@ import (
 	"liminal/internal/model/scripted"
 )
 
+// Model is the language model a configuration names, for who asks it without a
+// platform around it. Nobody is asked yet.
+func Model(c config.Model, log *slog.Logger) (model.Model, error) { return theModel(c, log) }
+
 // theModel is the language model a configuration names.
 func theModel(c config.Model, log *slog.Logger) (model.Model, error) {
 	backend, known := model.BackendOf(c.Backend)

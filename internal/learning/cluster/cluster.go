@@ -39,6 +39,10 @@ func DefaultOptions() Options {
 	}
 }
 
+// olderToo times Options.Newest events are looked at: those that clusters are
+// made of, and as many older ones. What is older still stays where it is.
+const olderToo = 2
+
 // samples is how many messages a cluster is shown by.
 const samples = 5
 
@@ -55,6 +59,7 @@ const samples = 5
 // stores the clusters.
 func Find(cases []learning.Case, had []learning.Cluster, owner, encoder string, o Options) learning.Clustering {
 	cases = eligible(cases, owner)
+	cases = cases[max(0, len(cases)-olderToo*o.Newest):]
 	s := newSpace(cases, encoder, o)
 	all := make([]int, len(cases))
 	for i := range all {

@@ -28,9 +28,13 @@ const quoted = 6
 
 var (
 	address = regexp.MustCompile(`(?i)[a-z][a-z0-9+.-]*://|www\.|\b[a-z0-9-]+\.(?:com|org|net|io|de|ai|dev|app|info|eu|co|uk|ru|cn|me|xyz)\b|[^\s@]+@[^\s@]+\.[^\s@]+|data:|javascript:`)
-	order   = regexp.MustCompile(`(?i)\b(?:ignor\w*|disregard\w*|forget\w*|overrid\w*|overrul\w*|bypass\w*|circumvent\w*|jail ?break\w*|disobey\w*|reveal\w*|leak\w*|exfiltrat\w*|pretend\w*|roleplay|developer mode|system prompt|previous instructions?|these instructions|safety|guidelines?|password|api key|secrets?|credentials?|` +
-		`vergiss|vergessen|missacht\w*|umgeh\w*|überschreib\w*|verrat\w*|preisgeben|gib dich als|systemprompt|anweisungen|sicherheit|richtlinien|passw\w+|geheim\w*|zugangsdaten|` +
-		`call the|invoke|execute|run the|tool|function call|werkzeug|ausführen)\b`)
+	// order is a word of orders to disregard what else is told, or to give away
+	// what is not theirs. overrule is such an order for certain: a person may well
+	// write "Ignore my typos".
+	order = regexp.MustCompile(`(?i)\b(?:ignor\w*|disregard\w*|forget\w*|overrid\w*|overrul\w*|bypass\w*|circumvent\w*|disobey\w*|pretend\w*|reveal\w*|leak\w*|` +
+		`vergiss|vergessen|missacht\w*|umgeh\w*|verrat\w*|preisgeben|gib dich als)\b`)
+	overrule = regexp.MustCompile(`(?i)\b(?:jail ?break\w*|exfiltrat\w*|developer mode|system ?prompts?|(?:previous|prior|above|these|your|all|any) (?:instructions?|rules|guidelines|polic(?:y|ies))|safety rules|passwords?|api keys?|credentials?|` +
+		`(?:alle|deine|diese|die|vorherigen?|obigen?|jede) (?:anweisung(?:en)?|regeln?|richtlinien?|vorgaben?)|passw[oö]rt\w*|zugangsdaten)\b`)
 )
 
 // Check refuses what is no sentence about manner, with an error of fault.Invalid
@@ -60,8 +64,8 @@ func Check(l learning.Lesson, cases []learning.Case, toolNames []string) error {
 			return refuse(ReasonTool, "A lesson says how to answer; it may not name the tool %s.", name)
 		}
 	}
-	if order.MatchString(folded) {
-		return refuse(ReasonOrder, "A lesson says how to answer. It cannot tell the assistant to disregard, to reveal or to run anything.")
+	if overrule.MatchString(folded) || l.MadeBy != learning.ByPerson && order.MatchString(folded) {
+		return refuse(ReasonOrder, "A lesson says how to answer. It cannot tell the assistant to disregard or to give away anything.")
 	}
 	if d := l.Directive; d != nil && wishOf(kind(d.Kind), d.Value).directive() == nil {
 		return refuse(ReasonDirective, "There is no directive %s: %s.", d.Kind, d.Value)

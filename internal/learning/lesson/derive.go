@@ -18,6 +18,7 @@ const (
 	noteWeight       = 1.5  // its note asks for it
 	standingWeight   = 3    // its note asks for it, and its signal is always or never
 	correctionWeight = 1    // the answer lacks it, and the correction has it
+	absence          = 0.5  // of that, where the correction lacks what the answer has: it may just be plainer
 	thumbWeight      = 0.45 // liked and has it, or disliked and lacks it, where that tells liked from disliked ones
 
 	enough     = 2.5 // that makes a lesson: one standing note, two notes, three corrections, six thumbs
@@ -26,6 +27,7 @@ const (
 
 	halfLife    = 90 * 24 * time.Hour // after which an event counts half
 	hourly      = 30                  // events of an hour that count in full; more of them count no more together
+	personShare = 0.05                // of what several people said, the most that one of them counts for
 	targetShare = 0.2                 // of all events, the most that one text counts for that is given again and again
 )
 
@@ -38,7 +40,8 @@ const (
 //
 // A wish becomes a lesson when what events say for it, less what they say
 // against it, reaches 2.5: a note counts 1.5 (3 with always or never), a
-// correction 1, a thumb 0.45; older events count less. From shapes alone no
+// correction 1 (½ for what it leaves out), a thumb 0.45 where liked and disliked
+// answers differ in it; older events count less. From shapes alone no
 // fewer than three events make one, so three thumbs never do. Wishes that
 // contradict each other cancel.
 func Derive(cases []learning.Case, had []learning.Lesson, scope Scope) []learning.Lesson {
@@ -185,16 +188,20 @@ func weigh(cases []learning.Case, user string) []weighed {
 
 // damp lessens what comes in a flood, and what is always the same (poison).
 func damp(list []weighed) {
-	hours, targets := map[int64]int{}, map[string]int{}
+	hours, targets, people := map[int64]int{}, map[string]int{}, map[string]int{}
 	for _, w := range list {
+		people[w.UserID]++
 		if !w.CreatedAt.IsZero() {
 			hours[w.CreatedAt.Unix()/3600]++
 		}
 		targets[target(w.Case)]++
 	}
-	most := max(1, targetShare*float64(len(list)))
+	most, mostOfOne := max(1, targetShare*float64(len(list))), max(1, personShare*float64(len(list)))
 	for i := range list {
 		w := &list[i]
+		if len(people) > 1 {
+			w.weight *= min(1, mostOfOne/float64(people[w.UserID]))
+		}
 		if n := hours[w.CreatedAt.Unix()/3600]; n > hourly {
 			w.weight *= hourly / float64(n)
 		}

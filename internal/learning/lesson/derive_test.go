@@ -242,6 +242,22 @@ func TestAFloodCountsNoMoreThanItsShare(t *testing.T) {
 	}
 }
 
+func TestOneOfManyPeopleCountsForLittle(t *testing.T) {
+	t.Parallel()
+	var all []learning.Case
+	for i := range 60 {
+		c := say(i+1, "dislike", "too long")
+		c.UserID = "loud"
+		if i%3 == 0 {
+			c.Meta["notes"], c.UserID = "too short", fmt.Sprint("person ", i)
+		}
+		all = append(all, c)
+	}
+	if got := digest(Derive(all, nil, Scope{})); got != "length=long" {
+		t.Errorf("%q: 40 of 60 events are of one person", got)
+	}
+}
+
 func TestOlderNotesCountLess(t *testing.T) {
 	t.Parallel()
 	cases := notes("dislike", "too long", "too long", "too short", "too short", "too short")

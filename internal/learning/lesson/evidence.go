@@ -8,6 +8,8 @@ type sign struct {
 	value  string
 	weight float64
 	words  bool // the person said it
+	slight bool // it says nothing for its value, but a liked answer speaks against the other
+	liked  bool
 }
 
 // conclusion is what all events together say of a kind.
@@ -22,17 +24,24 @@ func conclude(k kind, signs []sign) (conclusion, bool) {
 	first, second := values(k)
 	sum := map[string]float64{}
 	for _, s := range signs {
-		sum[s.value] += s.weight
+		if !s.slight {
+			sum[s.value] += s.weight
+		}
 	}
 	c := conclusion{value: first}
 	if sum[second] > sum[first] {
 		c.value = second
 	}
+	for _, s := range signs {
+		if s.slight && s.liked && s.value != c.value {
+			sum[s.value] += s.weight
+		}
+	}
 	all := sum[first] + sum[second]
-	net := math.Abs(sum[first] - sum[second])
+	net := 2*sum[c.value] - all
 	said := false
 	for _, s := range signs {
-		if s.value == c.value {
+		if s.value == c.value && !s.slight {
 			c.sources = append(c.sources, s.event)
 			said = said || s.words
 		}
@@ -45,7 +54,8 @@ func conclude(k kind, signs []sign) (conclusion, bool) {
 }
 
 // evidenceOf is what events say of a kind, each at most once: its note before
-// its correction, and its correction before its thumb.
+// its correction, and its correction before its thumb. What a note or a
+// correction explains, the thumb beside it does not explain by something else.
 func evidenceOf(k kind, list []weighed, usual shape) (kind, []sign) {
 	contrast := contrastOf(k, list, usual)
 	var out []sign
@@ -59,8 +69,12 @@ func evidenceOf(k kind, list []weighed, usual shape) (kind, []sign) {
 			}
 		case w.Corrected != "":
 			s.value, s.weight = w.corrects(k), correctionWeight*w.shape
-		default:
-			s.value, s.weight = w.leans(k, contrast, usual), thumbWeight*w.shape
+			if s.value == "no" {
+				s.weight *= absence
+			}
+		case w.Score > 0 || len(w.wishes) == 0:
+			s.value, s.weight, s.liked = w.leans(k, usual), thumbWeight*w.shape, w.Score > 0
+			s.slight = !contrast
 		}
 		if s.value != "" && s.weight > 0 {
 			out = append(out, s)
@@ -80,25 +94,32 @@ func (w weighed) asked(k kind) string {
 }
 
 // corrects is what a correction has of a kind that the answer did not have.
+// Whoever writes an answer anew writes other sentences, and somewhat fewer words:
+// only a plain difference of length says that they want it.
 func (w weighed) corrects(k kind) string {
 	is, want := w.is.value(k, w.want), w.want.value(k, w.is)
-	if k == kindLanguage && w.want.words < fewWords || is == want {
+	ratio := float64(w.want.words) / float64(max(w.is.words, 1))
+	switch {
+	case is == want, k == kindSimple,
+		k == kindLanguage && w.want.words < fewWords,
+		k == kindLength && ratio > plainlyShorter && ratio < 1/plainlyShorter:
 		return ""
 	}
 	return want
 }
 
+// plainlyShorter is the share of an answer's words that a correction has that is
+// there to be shorter.
+const plainlyShorter = 0.6
+
 // leans is what a thumb says of a kind: what the liked answer is, or what the
-// disliked one is not, where that is what tells liked from disliked ones.
-func (w weighed) leans(k kind, contrast bool, usual shape) string {
+// disliked one is not.
+func (w weighed) leans(k kind, usual shape) string {
 	value := w.is.value(k, usual)
-	if value == "" || !contrast {
-		return ""
+	if value == "" || w.Score > 0 {
+		return value
 	}
-	if w.Score < 0 {
-		return wishOf(k, value).opposite().value
-	}
-	return value
+	return wishOf(k, value).opposite().value
 }
 
 // tellsApart is how much more often answers of one side are so than those of the
@@ -127,5 +148,5 @@ func contrastOf(k kind, list []weighed, usual shape) bool {
 			dislikedSo += so
 		}
 	}
-	return liked > 0 && disliked > 0 && math.Abs(likedSo/liked-dislikedSo/disliked) >= tellsApart
+	return liked >= fewest && disliked >= fewest && math.Abs(likedSo/liked-dislikedSo/disliked) >= tellsApart
 }

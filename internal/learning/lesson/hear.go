@@ -51,14 +51,17 @@ func heard(note string, liked bool) []wish {
 
 var (
 	instead = regexp.MustCompile(`\b(?:instead of|rather than|and not|anstatt|anstelle von|anstelle der|statt)\b`)
-	lacking = regexp.MustCompile(`\b(?:not enough|too few|too little|nicht genug|nicht genügend|zu wenige?)\b`)
-	ends    = regexp.MustCompile(`[.;!?\n,:()]+|\b(?:but|however|aber|sondern|jedoch|stattdessen)\b`)
+	// courteous ends a wish: what follows it is another.
+	courteous = regexp.MustCompile(`, (please|bitte)(\s*(?:[.!;\n]|$))`)
+	lacking   = regexp.MustCompile(`\b(?:not enough|too few|too little|nicht genug|nicht genügend|zu wenige?)\b`)
+	ends      = regexp.MustCompile(`[.;!?\n,:()]+|\b(?:but|however|aber|sondern|jedoch|stattdessen)\b`)
 )
 
 // clauses are the parts of a note that say one thing each, in small letters.
 func clauses(note string) []string {
 	note = words.Fold(note)
-	note = strings.NewReplacer("e.g.", "eg", "z.b.", "zb", "z. b.", "zb", "tl;dr", "tldr", ", please", " please", ", bitte", " bitte").Replace(note)
+	note = strings.NewReplacer("e.g.", "eg", "z.b.", "zb", "z. b.", "zb", "tl;dr", "tldr", "hör auf, ", "hör auf ").Replace(note)
+	note = courteous.ReplaceAllString(note, " $1$2")
 	note = lacking.ReplaceAllString(instead.ReplaceAllString(note, " please, no "), "more")
 	var out []string
 	for _, c := range ends.Split(note, -1) {
@@ -87,6 +90,9 @@ func plainly(clause string, liked bool) []wish {
 		}
 		out = append(out, w)
 	}
+	if slices.ContainsFunc(out, func(w wish) bool { return w.kind == kindAddress }) { // "in German say du"
+		out = slices.DeleteFunc(out, func(w wish) bool { return w.kind == kindLanguage })
+	}
 	for _, n := range nouns {
 		if value := n.value(clause, liked); value != "" {
 			out = append(out, wishOf(n.kind, value))
@@ -99,7 +105,7 @@ var (
 	nay = regexp.MustCompile(`\b(?:not|never|no|don't|doesn't|didn't|shouldn't|isn't|wasn't|needn't|without|nicht|nie|kein\w*|ohne)\b`)
 	why = regexp.MustCompile(`\b(?:why|warum|wieso|weshalb|again|schon wieder|immer noch)\b`)
 	// ofAnswers follows "in German" where it is about answers: "in German law" is not.
-	ofAnswers = regexp.MustCompile(`^ ?(?:$|\d|(?:please|bitte|next|from|only|always|again|and|or|und|oder|instead|though|thanks|danke|the|this|now|nur|immer|wieder|antworten|answer|replies|is|was|ist|war|wäre|would|auch|too)\b)`)
+	ofAnswers = regexp.MustCompile(`^ ?(?:$|\d|(?:please|bitte|next|from|only|always|again|and|or|und|oder|instead|though|thanks|danke|the|this|now|nur|immer|wieder|antworten|answer|replies|is|was|ist|war|wäre|would|auch|too|mir)\b)`)
 	took      = regexp.MustCompile(`\b(?:takes?|took|taking|waited?|loads?|runs?|dauert\w*)( \w+)?\s*$`) // "took too long" speaks of time
 )
 
@@ -158,15 +164,16 @@ var phrases = []phrase{
 		`longer`, `more (?:detail|details|detailed|thorough|thoroughly|depth|in-depth|context|background)`, `(?:in|with)(?: more| greater)? (?:detail|depth)`,
 		`elaborate`, `go deeper`, `expand on`, `less (?:short|brief|terse)`, enTell+some+`(?:detailed|thorough|in-depth)`,
 		`ausführlicher(?:e[nrs]?)?`, `länger(?:e[nrs]?)?`, `detaillierter(?:e[nrs]?)?`, `mehr (?:details?|tiefe|hintergrund|kontext|erklärung|text)`, `mehr ins detail`, `ins detail gehen`,
-		deTell+some+`(?:ausführlich|detailliert)`, deTell+` (?:ausführlich|detailliert)`),
+		deTell+some+`(?:ausführlich|detailliert)`, deTell+` (?:ausführlich|detailliert)`, `bitte (?:ausführlich|detailliert)`, `at greater length`),
 	ways(kindLength, "long", praise, `(?:detailed|thorough|in-depth|comprehensive)`, `ausführlich(?:e[nrs]?)?`, `detailliert(?:e[nrs]?)?`, `gründlich`),
-	ways(kindLanguage, "de", either, `(?:in|into|use|speak|to) german`, `german please`, `(?:please|always) german`, `auf deutsch`, `deutsch(?:e antworten?)? bitte`, `bitte deutsch`, `(?:nur|immer) deutsch`),
-	ways(kindLanguage, "en", either, `(?:in|into|use|speak|to) english`, `english please`, `(?:please|always) english`, `auf englisch`, `englisch(?:e antworten?)? bitte`, `bitte englisch`, `(?:nur|immer) englisch`),
-	ways(kindAddress, "du", either, `(?:duze?n?|geduzt|per du|mit du|du sagen|sag du|say du|das du)`, `(?:mich|uns) mit "?du"? an\w*`),
-	ways(kindAddress, "sie", either, `(?:sieze?n?|gesiezt|per sie|mit sie|sie sagen|sag sie|say sie|das sie)`, `(?:mich|uns) mit "?sie"? an\w*`),
+	ways(kindLanguage, "de", either, `(?:in|into|use|speak|to) german`, `german please`, `(?:please|always) german`, `auf deutsch`, `deutsch(?:e antworten?)? bitte`, `bitte deutsch`, `(?:nur|immer) deutsch`, `german (?:answers|replies)`, `deutsche[nr]? antworte?n?`, `german would be (?:better|nice)`, `deutsch wäre`),
+	ways(kindLanguage, "en", either, `(?:in|into|use|speak|to) english`, `english please`, `(?:please|always) english`, `auf englisch`, `englisch(?:e antworten?)? bitte`, `bitte englisch`, `(?:nur|immer) englisch`, `english (?:answers|replies)`, `englische[nr]? antworte?n?`, `english would be (?:better|nice)`, `englisch wäre`),
+	ways(kindAddress, "du", excess, `(?:so|zu) förmlich`), // "too formal" in English is about tone
+	ways(kindAddress, "du", either, `(?:duze?n?|geduzt|per du|mit du|du sagen|sag(?: \w+)? du|say du|use du|das du|beim du)`, `address me informally`, `(?:mich|uns) mit "?du"? an\w*`),
+	ways(kindAddress, "sie", either, `(?:sieze?n?|gesiezt|per sie|mit sie|sie sagen|sag(?: \w+)? sie|say sie|use sie|das sie|beim sie)`, `address me formally`, `(?:mich|uns) mit "?sie"? an\w*`),
 	ways(kindOpening, "no", demand, `(?:start|begin|lead|open)(?: directly| straight| right away)? with the (?:answer|result|solution)`, `answer first`, `(?:straight|directly) to the (?:answer|point)`, `(?:komme?|gehe?)? ?(?:gleich|direkt|sofort) (?:zur sache|zur antwort|zum punkt)`, `mit der antwort (?:anfangen|beginnen)`, `(?:beginne|fang(?:e)?)(?: \w+)? mit der antwort(?: \w+)?(?: an)?`, `erst die antwort`),
-	ways(kindCode, "first", demand, `code (?:comes |goes |should come )?(?:first|at the top|before)`, `(?:start|begin|lead|open) with (?:the )?code`, `first the code`, `(?:erst|zuerst|als erstes)(?: bitte)? (?:den |der )?code`, `(?:den |der )?code (?:zuerst|vor|nach oben|an den anfang|als erstes)`),
-	ways(kindCode, "last", demand, `explain (?:it )?(?:first|before)`, `explanation (?:first|before)`, `code (?:last|at the end|afterwards)`, `(?:erst|zuerst)(?: bitte)? (?:erklären|die erklärung)`, `(?:den |der )?code (?:danach|am ende|zuletzt)`),
+	ways(kindCode, "first", demand, `code (?:comes |goes |should come )?(?:first|at the top|before)`, `(?:start|begin|lead|open) with (?:the )?code`, `first the code`, `(?:erst|zuerst|als erstes)(?: bitte)? (?:den |der )?code`, `(?:den |der )?code(?: gehört| soll)? (?:zuerst|vor|nach oben|an den anfang|als erstes)`),
+	ways(kindCode, "last", demand, `explain (?:it )?(?:first|before)`, `explanation (?:\w+ ){0,3}(?:first|before)`, `code (?:last|at the end|afterwards)`, `(?:erst|zuerst)(?: bitte)? (?:erklären|die erklärung)`, `(?:den |der )?code (?:danach|am ende|zuletzt)`),
 	ways(kindSimple, "yes", excess, `(?:too|overly) (?:complicated|technical|complex|academic|convoluted|difficult)`, `(?:too )?hard to (?:read|understand|follow)`, `too much (?:technical )?jargon`, `zu (?:kompliziert|technisch|komplex|schwierig|akademisch|verschachtelt|schwer verständlich|fachlich)`, `(?:ohne|keine|zu viele) (?:fachbegriffe|fachsprache|fremdwörter|fachwörter|fachausdrücke)`, `(?:no|without|avoid) (?:technical )?jargon`),
 	ways(kindSimple, "yes", blame, `so (?:complicated|technical|complex|academic)`, `so (?:kompliziert|technisch|komplex)`),
 	ways(kindSimple, "yes", demand,
@@ -174,7 +181,7 @@ var phrases = []phrase{
 		`einfacher(?:e[nrs]?)?`, `verständlicher(?:e[nrs]?)?`, `leichter verständlich`, `(?:in )?(?:einfachen?|leichter?) (?:worten?|sprache|wörtern?)`, `weniger (?:fachbegriffe|technisch|fachsprache|kompliziert|fremdwörter)`, `kürzere sätze`),
 	ways(kindSimple, "yes", praise, `easy to (?:understand|follow|read)`, `(?:leicht|gut) verständlich`, `einfach erklärt`, `in einfachen worten`),
 	ways(kindSimple, "no", excess, `(?:too|overly) (?:simple|basic|simplistic|dumbed down|elementary)`, `zu (?:einfach|simpel|banal|laienhaft)`),
-	ways(kindSimple, "no", demand, `more (?:technical|advanced)`, `(?:use|with) (?:the )?(?:technical|proper) terms`, `technischer`, `mehr fachbegriffe`, `(?:nutze?|verwende|mit) fachbegriffe\w?`),
+	ways(kindSimple, "no", demand, `more (?:technical|advanced)`, `(?:use|with) (?:the )?(?:technical|proper) terms`, `technischer`, `mehr fachbegriffe`, `(?:nutze?|verwende|mit) fachbegriffe\w?`, `fachbegriffe (?:verwenden|benutzen|nutzen)`),
 }
 
 // noun is a part of answers that a person may want more or none of.
@@ -189,15 +196,16 @@ var nouns = []noun{
 	{kindHeading, regexp.MustCompile(`\b(?:headings?|headlines?|section titles?|subheadings?)\b|(?:^| )(?:zwischen)?überschriften?\b`)},
 	{kindEmoji, regexp.MustCompile(`\b(?:emojis?|emoticons?|smileys?|smilies)\b`)},
 	{kindExample, regexp.MustCompile(`\b(?:examples?|beispiele?n?)\b`)},
-	{kindClosing, regexp.MustCompile(`\b(?:(?:closing|follow-?up|final|concluding|counter) questions?|questions? at the end|offers? at the end|(?:end(?:ing)?|finish|close)(?: \w+)? with (?:a |an )?(?:question|offer)s?|(?:abschließende|abschluss|schluss|rück|gegen)-?fragen?|abschließenden? fragen?|frage am (?:ende|schluss)|fragen am (?:ende|schluss)|angebote? am (?:ende|schluss))\b`)},
+	{kindClosing, regexp.MustCompile(`\b(?:(?:closing|follow-?up|final|concluding|counter) questions?|questions? at the end|offers? at the end|(?:end(?:ing)?|finish|close)(?: \w+)? with (?:a |an )?(?:question|offer)s?|(?:abschließende|abschluss|schluss|rück|gegen)-?fragen?|abschließenden? fragen?|mit einer frage|am (?:ende|schluss)(?: \w+){0,2} fragen?|ask(?:ing)? me (?:something|a question|questions|whether|if)|frage am (?:ende|schluss)|fragen am (?:ende|schluss)|angebote? am (?:ende|schluss))\b`)},
 	{kindOpening, regexp.MustCompile(`\b(?:introductions?|intros?|preambles?|pleasantries|introductory (?:sentence|text|words)|opening (?:sentence|line|phrase)s?|repeat(?:ing)? (?:the|my) question|einleitung(?:en|ssatz|ssätze)?|einleitende[nr]? (?:satz|sätze|worte)|vorrede|vorgeplänkel|floskeln?|wiederhol\w* (?:meine|der|die) frage)\b`)},
 }
 
 var (
-	unwanted      = regexp.MustCompile(`\b(?:no|not|never|without|avoid\w*|skip\w*|stop\w*|drop|remove|omit|leave out|leave away|fewer|less|too many|too much|so many|all these|hate|dislike|don't|do not|didn't|doesn't|can't stand|cut|lose|spare me|unnecessary|needless|enough|kein\w*|ohne|nicht|nie|weniger|zu viele?|so viele?|lauter|lass\w*|vermeid\w*|verzicht\w*|spar\w*|unnötige?n?|hasse|streich\w*|schluss mit)\b`)
-	unwantedAfter = regexp.MustCompile(`^[^\p{L}]*(?:(?:are|is|were|was|get|sind|ist|waren|war|bitte|please|einfach|hier) )*(?:weglassen|weg|vermeiden|unnecessary|superfluous|annoying|annoys?|nerv\w*|stör\w*|unnötig|überflüssig|not needed|not necessary|brauche ich nicht|mag ich nicht)\b`)
-	wanted        = regexp.MustCompile(`\b(?:use|using|with|prefer\w*|more|please|as|want\w*|love\w*|like\w*|give|gave|need\w*|make|add|include|put|show|miss\w*|lacks?|into|in|end|begin|start|mehr|bitte|als|mit|nutz\w*|verwend\w*|möchte|lieber|gern\w*|will|wünsch\w*|fehl\w*|brauch\w*|füg\w*|zeig\w*|mach\w*|schreib\w*|gib|setz\w*|gliedere?)\b`)
-	wantedAfter   = regexp.MustCompile(`^[^\p{L}]*(?:(?:\p{L}+ ){0,2})(?:please|bitte|missing|fehlt|fehlen|would (?:be|help|have)|wäre|wären|helps?|helfen|hilft|nutzen|verwenden|machen|gewünscht)\b`)
+	needed        = regexp.MustCompile(`\b(?:don't|do not|can't|cannot|nicht|kein\w*)\b.*\b(?:without|ohne)\b`) // "I don't get it without"
+	unwanted      = regexp.MustCompile(`\b(?:no|not|never|without|avoid\w*|skip\w*|stop\w*|drop|remove|omit|leave out|leave away|fewer|less|too many|too much|so many|all these|hate|dislike|don't|do not|didn't|doesn't|can't stand|cut|lose|spare me|unnecessary|needless|enough|kein\w*|ohne|nicht|nie|weniger|zu viele?|so viele?|lauter|lass\w*|vermeid\w*|verzicht\w*|spar\w*|unnötige?n?|hasse|streich\w*|schluss mit|hör\w* auf)\b`)
+	unwantedAfter = regexp.MustCompile(`^[^\p{L}]*(?:(?:are|is|were|was|get|sind|ist|waren|war|bitte|please|einfach|hier) )*(?:weglassen|weg|vermeiden|unnecessary|superfluous|annoying|annoys?|nerv\w*|stör\w*|unnötig|überflüssig|not needed|not necessary|brauche ich nicht|mag ich nicht|kannst du (?:dir )?(?:sparen|weglassen))\b`)
+	wanted        = regexp.MustCompile(`\b(?:use|using|with|prefer\w*|more|please|as|want\w*|love\w*|like\w*|give|gave|need\w*|make|add|include|put|show|miss\w*|lacks?|into|in|end|begin|start|ask|mehr|bitte|als|mit|nutz\w*|verwend\w*|möchte|lieber|gern\w*|will|wünsch\w*|fehl\w*|brauch\w*|füg\w*|zeig\w*|mach\w*|schreib\w*|gib|setz\w*|gliedere?|stell\w*)\b`)
+	wantedAfter   = regexp.MustCompile(`^[^\p{L}]*(?:(?:\p{L}+ ){0,2})(?:please|bitte|missing|fehlt|fehlen|would (?:be|help|have|make)|wäre|wären|helps?|helfen|hilft|nutzen|verwenden|machen|gewünscht)\b`)
 )
 
 // value is what a clause says of a noun, "" for nothing.
@@ -211,9 +219,11 @@ func (n noun) value(clause string, liked bool) string {
 		before += " " + clause[at[0]:at[1]]
 	}
 	switch {
+	case needed.MatchString(before):
+		return "yes"
 	case unwanted.MatchString(before), unwantedAfter.MatchString(after):
 		return "no"
-	case wanted.MatchString(lastWords(before, 5)), wantedAfter.MatchString(after), liked:
+	case wanted.MatchString(lastWords(before, 6)), wantedAfter.MatchString(after), liked:
 		return "yes"
 	}
 	return ""

@@ -27,7 +27,7 @@ type shape struct {
 
 // shapeOf reads a text's shape.
 func shapeOf(text string) shape {
-	text = strings.TrimSpace(text)
+	text = strings.TrimSpace(aside.ReplaceAllString(quoteMark.ReplaceAllString(text, "$1"), ""))
 	s := shape{german: words.Detect(text) == words.German}
 	prose, last := 0, ""
 	for _, part := range words.Sentences(text) {
@@ -77,6 +77,11 @@ func shapeOf(text string) shape {
 const fewWords = 12
 
 var (
+	// What quotes are marked with says nothing of how they are written: "> " before
+	// their lines, and "— **Title**, heading" and "[1]" behind them.
+	quoteMark = regexp.MustCompile(`(?m)^(\s*(?:- )?)> ?`)
+	aside     = regexp.MustCompile(`(?m)^\s*— \*\*.*$| ?\[\d{1,3}\]`)
+
 	item      = regexp.MustCompile(`^\s*(?:[-*+•◦‣▪–]|\d{1,3}[.)]|\[[ xX]\])\s`)
 	bold      = regexp.MustCompile(`^\*\*[^*\n]{1,80}\*\*:?$`)
 	informal  = regexp.MustCompile(`\b(?:[Dd]u|[Dd]ich|[Dd]ir|[Dd]ein(?:e[mnrs]?)?)\b`)

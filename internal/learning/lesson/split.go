@@ -81,6 +81,9 @@ func kin(cases []learning.Case) [][]int {
 		root[i], hashes[i] = i, words.Simhash(c.Question)
 		for j := range i {
 			first, known := byConversation[c.ConversationID]
+			if root[i] == root[j] {
+				continue
+			}
 			if c.ConversationID != "" && known && root[first] == root[j] || bits.OnesCount64(hashes[i]^hashes[j]) <= near {
 				from, to := root[i], root[j]
 				for k := range i + 1 {

@@ -154,3 +154,10 @@ func (w wish) keeps(answer, before string, liked bool) bool {
 	}
 	return size >= longShare*ref
 }
+
+// Meaning is what a lesson asks for, as far as rules know it: a kind such as
+// "length" or "table", and one of its two values.
+func Meaning(l learning.Lesson) (kind, value string, known bool) {
+	w, ok := said(l)
+	return string(w.kind), w.value, ok
+}
