@@ -3,7 +3,7 @@ package words
 import "hash/fnv"
 
 // Simhash is a text in 64 bits, of which texts with nearly the same words share
-// most. An empty one is 0, and like no other.
+// most. That of a text without a telling word is 0.
 func Simhash(text string) uint64 {
 	var sums [64]int
 	for _, s := range Stems(Detect(text), text) {

@@ -62,7 +62,7 @@ func find(t *testing.T, d dataset.Dataset, message string) dataset.Row {
 }
 
 // Requirements: TRAIN-02 (positive events; prompt; target; context)
-// Requirements: PREF-04 (used as training target)
+// Requirements: PREF-04 (the target of its row)
 func TestRowsAreAnswersThatWereLikedOrCorrected(t *testing.T) {
 	t.Parallel()
 	cases := many(20)

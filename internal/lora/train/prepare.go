@@ -2,6 +2,7 @@ package train
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -37,6 +38,13 @@ type Shape struct {
 // DefaultShape is three epochs of batches that train within a gigabyte beside a
 // model of 135 million numbers.
 func DefaultShape() Shape { return Shape{Rows: 8, Tokens: 1024, Epochs: 3} }
+
+// DefaultRate is the rate a model of this width is trained with: 3·10⁻³ for 128
+// numbers a token, which was measured (docs/training.md), and less for wider
+// ones, 2·10⁻⁴ for 4096, as is customary.
+func DefaultRate(c llm.Config) float64 {
+	return 3e-3 * math.Pow(128/float64(max(c.Width, 128)), 0.75)
+}
 
 // Longest is the longest row, up to the model's context, that training has room
 // for in so many bytes; what dataset.Options.MostRow is bounded by.

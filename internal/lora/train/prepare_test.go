@@ -194,3 +194,20 @@ func TestMemoryIsWhatTrainingTakes(t *testing.T) { // not beside others: what th
 		}
 	}
 }
+
+func TestTheRateFallsWithTheWidth(t *testing.T) {
+	t.Parallel()
+	last := 1.0
+	for width, want := range map[int]float64{64: 3e-3, 128: 3e-3, 4096: 2.23e-4} {
+		if got := train.DefaultRate(llm.Config{Width: width}); math.Abs(got-want) > 0.01*want {
+			t.Errorf("of %d: %v", width, got)
+		}
+	}
+	for width := 128; width <= 8192; width *= 2 {
+		rate := train.DefaultRate(llm.Config{Width: width})
+		if rate >= last {
+			t.Errorf("of %d: %v", width, rate)
+		}
+		last = rate
+	}
+}
