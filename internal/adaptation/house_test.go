@@ -31,6 +31,8 @@ import (
 	"liminal/internal/routing"
 	"liminal/internal/run"
 	"liminal/internal/store"
+	"liminal/internal/store/postgres"
+	"liminal/internal/store/postgres/postgrestest"
 	"liminal/internal/store/sqlite"
 	"liminal/internal/tool"
 	"liminal/internal/tool/builtin"
@@ -93,6 +95,8 @@ var seeded = sync.OnceValues(func() (file []byte, err error) {
 type options struct {
 	model model.Model // nil: the one that only quotes
 	off   bool
+	// postgres is real, with its row-level security.
+	postgres bool
 }
 
 func newHouse(t testing.TB, o options) *house {
@@ -101,17 +105,13 @@ func newHouse(t testing.TB, o options) *house {
 	if o.model == nil {
 		o.model = extractive.Model{}
 	}
-	file := filepath.Join(t.TempDir(), "liminal.db")
-	template, err := seeded()
-	h.must(err)
-	h.must(os.WriteFile(file, template, 0o600))
-	db, err := sqlite.Open(t.Context(), file, sqlite.Options{})
-	h.must(err)
-	t.Cleanup(func() { _ = db.Close() })
-	h.store = store.New(db, store.Options{Now: h.clock})
+	h.store = store.New(h.database(o), store.Options{Now: h.clock})
 	specs, err := builtin.Specs()
 	h.must(err)
 	h.library = artifacts.NewLibrary(h.store, specs)
+	if o.postgres {
+		h.must(h.library.Seed(t.Context()))
+	}
 	memory := inproc.New(inproc.Options{})
 	h.desk = changes.New(changes.Options{
 		Store: h.store, Library: h.library, Recordings: h.store, Now: h.clock,
@@ -137,6 +137,22 @@ func newHouse(t testing.TB, o options) *house {
 	h.ann, h.bob = h.person("ann", identity.RoleUser), h.person("bob", identity.RoleUser)
 	h.root = h.person("root", identity.RoleAdmin)
 	return h
+}
+
+// database is an empty one, but for what ships where that is quick.
+func (h *house) database(o options) store.DB {
+	h.Helper()
+	if o.postgres {
+		return postgrestest.Open(h, postgrestest.New(h).App, postgres.Options{})
+	}
+	file := filepath.Join(h.TempDir(), "liminal.db")
+	template, err := seeded()
+	h.must(err)
+	h.must(os.WriteFile(file, template, 0o600))
+	db, err := sqlite.Open(h.Context(), file, sqlite.Options{})
+	h.must(err)
+	h.Cleanup(func() { _ = db.Close() })
+	return db
 }
 
 func (h *house) must(err error) {

@@ -64,7 +64,11 @@ func (h *house) standing(v identity.Viewer) []learning.Cluster {
 // Requirements: CLUS-04, CLUS-05 (a rule or a person approves), ROUTE-02 (clusters; persona, domain and skill candidates)
 func TestASituationThatIsPraisedGetsAnAdapterThatItsTurnsFind(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, options{model: quoting{}})
+	onBoth(t, options{model: quoting{}}, praisedSituation)
+}
+
+func praisedSituation(t *testing.T, o options) {
+	h := newHouse(t, o)
 	h.likes(h.ann, 16, reminders, recipes, tests)
 	h.learn(h.ann)
 	found := h.standing(h.ann)
@@ -158,7 +162,11 @@ func TestWhatNobodyMissesIsProposedToBeDisabled(t *testing.T) {
 // Requirements: CLUS-01 (per user and globally)
 func TestASituationOfEverybodyIsNamedAndItsAdapterWaitsForPeople(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, options{model: quoting{}})
+	onBoth(t, options{model: quoting{}}, everybodysSituation)
+}
+
+func everybodysSituation(t *testing.T, o options) {
+	h := newHouse(t, o)
 	for i := range 5 {
 		v := h.person(fmt.Sprint("p", i), identity.RoleUser)
 		h.must(h.store.PutLearningSettings(t.Context(), v, learning.Settings{Personal: true, Shared: true, ByRule: true}))

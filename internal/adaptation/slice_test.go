@@ -26,7 +26,23 @@ func listed(t testing.TB, about turn, key string) []string {
 // Requirements: LORA-23 (with zero adapters; with one), ROUTE-12 (a persona the program finds)
 func TestThreeNotesMakeAPersonaThatTheNextTurnFollows(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t, options{})
+	onBoth(t, options{}, threeNotes)
+}
+
+// onBoth runs a test on each database.
+func onBoth(t *testing.T, o options, f func(t *testing.T, o options)) {
+	t.Helper()
+	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {
+		o.postgres = postgres
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f(t, o)
+		})
+	}
+}
+
+func threeNotes(t *testing.T, o options) {
+	h := newHouse(t, o)
 	var events []learning.Event
 	for _, question := range []string{"What is a lemma?", "Why is the sky blue?", "Who wrote Faust?"} {
 		about := h.turn(h.ann, question)
