@@ -288,7 +288,7 @@ func makeModel(ctx context.Context, in *invocation, conf config.Config, name str
 		return err
 	}
 	plan := fit.Plan{
-		Dir: filepath.Join(conf.ModelsDir(), name), Texts: texts, Shape: fit.BaseShape(), Steps: o.steps, Batch: 20, Seed: o.seed,
+		Dir: filepath.Join(conf.ModelsDir(), name), Texts: texts, Shape: fit.BaseShape(), Steps: o.steps, Batch: 20, Seed: o.seed, Exams: 8,
 		Told: func(p fit.Progress) { fmt.Fprintln(in.err, progressLine(p)) },
 	}
 	if _, err := os.Stat(plan.Dir); err == nil {

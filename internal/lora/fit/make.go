@@ -27,6 +27,7 @@ type Plan struct {
 	Steps int
 	Batch int // texts a step
 	Seed  uint64
+	Exams int // asked for each form when it is made
 	// Told hears of each step, on the goroutine that trains; nil: nobody.
 	Told func(Progress)
 }
@@ -64,7 +65,6 @@ const chatTemplate = "{% for message in messages %}{{'<|im_start|>' + message['r
 const (
 	window    = 160 // tokens a text has at most while it is taught
 	everyStep = 10  // steps between two that are told of
-	askEach   = 8   // exams of each form
 )
 
 // Make trains a small language model on made-up dialogues and the texts given,
@@ -92,7 +92,7 @@ func Make(ctx context.Context, p Plan) (made Made, err error) {
 	if err := t.teach(ctx, &made); err != nil {
 		return made, err
 	}
-	made.Parameters, made.Kept, made.Asked = p.Shape.Parameters(), t.examine(), askEach
+	made.Parameters, made.Kept, made.Asked = p.Shape.Parameters(), t.examine(), p.Exams
 	made.Sum, err = t.write(raw)
 	made.Took = time.Since(began)
 	return made, err
@@ -207,7 +207,7 @@ func (t *teacher) teach(ctx context.Context, made *Made) error {
 func (t *teacher) examine() map[Form]int {
 	kept := map[Form]int{}
 	r := t.m.NewRunner()
-	for _, e := range Exams(askEach, t.plan.Seed) {
+	for _, e := range Exams(t.plan.Exams, t.plan.Seed) {
 		prompt := t.template.Prompt(t.k, e.Turns)
 		if len(prompt) > t.m.Context/2 {
 			continue
