@@ -27,7 +27,7 @@ func TestDefaultsNeedNothingInTheEnvironment(t *testing.T) {
 		},
 		Model: config.Model{
 			Backend: "extractive", AnthropicURL: "https://api.anthropic.com", OpenAIVersion: "2024-10-21",
-			AdapterCache: 6 << 30, Silence: time.Minute, AnswerTokens: 32_768, Safety: "rules",
+			AdapterCache: 6 << 30, Silence: time.Minute, AnswerTokens: 32_768, Safety: "rules", Reranker: "auto",
 		},
 		Embed:    config.Embedding{Encoder: "auto"},
 		RAG:      config.RAG{Mode: "local_hybrid", TopK: 8, High: 0.75, Low: 0.5},
