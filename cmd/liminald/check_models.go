@@ -127,7 +127,12 @@ func checkReranker(conf config.Config) finding {
 		f.Says = "LIMINAL_RERANKER=off: the words of a question decide"
 	case !there:
 		f.Says = "the words of a question decide: an answer in other words is often missed"
+		if !bert.Quick() {
+			return f // the model would not help here
+		}
 		f.Hint = fmt.Sprintf("scripts/reranker.sh puts %s (%s, %d MB) at %s; docs/models.md says what it is", bert.MiniLM.Name, bert.MiniLM.Coordinates, bert.MiniLM.Bytes/1_000_000, path)
+	case !bert.Quick():
+		f.Health, f.Says = warning, "the words of a question decide: this processor has no AVX2, without which comparing by meaning takes seconds"
 	default:
 		m, err := bert.MiniLM.Open(path)
 		if err != nil {

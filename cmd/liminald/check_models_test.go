@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"liminal/internal/config"
+	"liminal/internal/embed/bert"
 	"liminal/internal/wire"
 )
 
@@ -124,6 +125,9 @@ func TestTheDoctorSaysWhatFindsQuotesByMeaning(t *testing.T) {
 	t.Parallel()
 	c := config.Config{Data: t.TempDir(), Model: config.Model{Reranker: "auto"}}
 	path, _ := wire.RerankerFile(c)
+	if !bert.Quick() {
+		t.Skip("SKIPPED, NOT PASSED: without AVX2 the doctor has nothing to advise")
+	}
 	if f := checkReranker(c); f.Health != off || !strings.Contains(f.Hint, path) || !strings.Contains(f.Hint, "scripts/reranker.sh") {
 		t.Errorf("without the model: %+v", f)
 	}

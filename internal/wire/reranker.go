@@ -33,6 +33,10 @@ func theReranker(c config.Config, log *slog.Logger) embed.Comparer {
 		log.Info("quotes are found by the words of a question alone: liminald doctor says what finds them by meaning", "missing", path)
 		return nil
 	}
+	if !bert.Quick() {
+		log.Warn("quotes are found by the words of a question alone: this processor has no AVX2, without which comparing them by meaning takes seconds")
+		return nil
+	}
 	r := &reranker{opened: make(chan struct{}), turn: make(chan struct{}, 1), patience: patience}
 	go r.open(path, log)
 	return r

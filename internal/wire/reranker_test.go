@@ -12,6 +12,7 @@ import (
 
 	"liminal/internal/config"
 	"liminal/internal/embed"
+	"liminal/internal/embed/bert"
 )
 
 func rerankerConfig(t *testing.T, reranker, file string) (config.Config, string) {
@@ -42,7 +43,7 @@ func TestQuotesAreComparedByMeaningWhereTheModelLies(t *testing.T) {
 	}{
 		"not there": {"auto", "", false, "by the words of a question alone"},
 		"off":       {"off", "something", false, ""},
-		"there":     {"auto", "something", true, ""},
+		"there":     {"auto", "something", bert.Quick(), ""},
 	} {
 		var said bytes.Buffer
 		conf, _ := rerankerConfig(t, c.reranker, c.file)
@@ -62,8 +63,10 @@ func TestQuotesAreComparedByMeaningWhereTheModelLies(t *testing.T) {
 func TestABrokenRerankerSaysSo(t *testing.T) {
 	t.Parallel()
 	var said bytes.Buffer
-	conf, _ := rerankerConfig(t, "auto", "no model")
-	_, err := theReranker(conf, slog.New(slog.NewTextHandler(&said, nil))).Compare(t.Context(), "q", []string{"a"})
+	_, path := rerankerConfig(t, "auto", "no model")
+	r := &reranker{opened: make(chan struct{}), turn: make(chan struct{}, 1), patience: time.Hour}
+	go r.open(path, slog.New(slog.NewTextHandler(&said, nil)))
+	_, err := r.Compare(t.Context(), "q", []string{"a"})
 	if !errors.Is(err, errNoReranker) || !strings.Contains(said.String(), "another file") {
 		t.Errorf("it says %v, and logs %s", err, said.String())
 	}
