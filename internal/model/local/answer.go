@@ -125,6 +125,8 @@ func (a *answer) relay(req serve.Request) error {
 		switch {
 		case err != nil:
 			return err
+		case e.End == serve.Reading:
+			model.Heard(a.ctx, e.Read) // a long prompt is read: the model is not silent
 		case e.End == serve.Going:
 			a.made++
 			text, over := a.until.add(decoder.Next(e.Token))
