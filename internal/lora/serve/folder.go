@@ -23,6 +23,8 @@ type Folder struct {
 	Stops       []int
 	Temperature float64 // of answers, where nobody asks for another
 	TopP        float64
+	TopK        int     // 0: any
+	Penalty     float64 // of what was said already; 0: none
 }
 
 // Open reads a model, its tokenizer and the way it writes dialogues. The error
@@ -104,6 +106,8 @@ func (f *Folder) habits(dir string) error {
 		Sample      *bool    `json:"do_sample"`
 		Temperature *float64 `json:"temperature"`
 		TopP        *float64 `json:"top_p"`
+		TopK        int      `json:"top_k"`
+		Penalty     float64  `json:"repetition_penalty"`
 	}
 	if err := json.Unmarshal(raw, &g); err != nil {
 		return fmt.Errorf("generation_config.json: %w", err)
@@ -113,6 +117,12 @@ func (f *Folder) habits(dir string) error {
 	}
 	if g.TopP != nil && *g.TopP > 0 && *g.TopP <= 1 {
 		f.TopP = *g.TopP
+	}
+	if g.TopK > 0 {
+		f.TopK = g.TopK
+	}
+	if g.Penalty > 1 && g.Penalty <= 2 {
+		f.Penalty = g.Penalty
 	}
 	if g.Sample != nil && !*g.Sample && g.Temperature == nil {
 		f.Temperature = 0

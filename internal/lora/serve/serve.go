@@ -52,6 +52,8 @@ type Request struct {
 	MaxTokens   int   // of the answer, at least one
 	Temperature float64
 	TopP        float64 // 0: all
+	TopK        int     // 0: all
+	Penalty     float64 // of llm.Sampler; 0: none
 	Seed        uint64
 	Stops       []int // tokens that end it and are not part of it
 	Adapters    []llm.Gated
@@ -201,6 +203,8 @@ func (e *Engine) enter(req Request) (*row, error) {
 	}
 	req.MaxTokens = min(req.MaxTokens, e.o.Context-len(req.Prompt))
 	r := &row{Request: req, sampler: llm.NewSampler(req.Temperature, req.TopP, req.Seed), events: make(chan Event, req.MaxTokens+1)}
+	r.sampler.TopK, r.sampler.Penalty = req.TopK, req.Penalty
+	r.sampler.See(req.Prompt...)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if len(e.waiting) >= e.o.Waiting {
