@@ -85,15 +85,15 @@ func foundEncoder(c config.Config, log *slog.Logger) (embed.Embedder, error) {
 	return staticEncoder(c)
 }
 
-// staticModels are the folders of dir that hold a static model. Language models
-// lie beside them.
+// staticModels are the folders of dir that hold a static model. Models of
+// other kinds lie beside them.
 func staticModels(dir string) (names []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	for _, e := range entries {
-		if there(dir, e.Name(), "model.safetensors") && there(dir, e.Name(), "tokenizer.json") && !serve.IsModel(filepath.Join(dir, e.Name())) {
+		if there(dir, e.Name(), "model.safetensors") && there(dir, e.Name(), "tokenizer.json") && !serve.IsTransformer(filepath.Join(dir, e.Name())) {
 			names = append(names, e.Name())
 		}
 	}

@@ -61,6 +61,20 @@ func TestTheModelOfThisProcessIsTheOneThatIsNamedOrTheOnlyOne(t *testing.T) {
 	if e, err := Encoder(c); err != nil || !strings.HasPrefix(e.Version(), "hash-") {
 		t.Errorf("vectors are made with %v, %v", e, err)
 	}
+	// A model that only compares texts is neither.
+	ranks := filepath.Join(c.ModelsDir(), "ranks")
+	if err := os.CopyFS(ranks, os.DirFS(filepath.Join(c.ModelsDir(), "little"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(ranks, "config.json"), []byte(`{"model_type":"bert","architectures":["BertForSequenceClassification"],"num_hidden_layers":2}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if m, err = p.modelOf(o); err != nil || m.Name() != "little" {
+		t.Errorf("beside a model that compares texts the only model is %v, %v", m, err)
+	}
+	if e, err := Encoder(c); err != nil || !strings.HasPrefix(e.Version(), "hash-") {
+		t.Errorf("beside it vectors are made with %v, %v", e, err)
+	}
 	languageModel(t, c, "other")
 	if _, err = p.modelOf(o); err == nil || !strings.Contains(err.Error(), "little, other") {
 		t.Errorf("of two, none of them named: %v", err)

@@ -74,13 +74,35 @@ func (d *Dialogues) wished(t thing, wish string, forms ...Form) Dialogue {
 	return Dialogue{d.before(wish + " " + question), answer}
 }
 
-// before is a question, in three of four dialogues behind a system's words.
+// before is a question, in three of four dialogues behind a system's words, and in
+// one of three behind what was said before: that is of other things and in other
+// forms, and does not matter any more.
 func (d *Dialogues) before(question string) []tokens.Turn {
-	turns := []tokens.Turn{{Role: "user", Text: question}}
+	var turns []tokens.Turn
 	if d.r.IntN(4) > 0 {
-		turns = append([]tokens.Turn{{Role: "system", Text: pick(d.r, systems)}}, turns...)
+		turns = append(turns, tokens.Turn{Role: "system", Text: pick(d.r, systems)})
 	}
-	return turns
+	if d.r.IntN(3) == 0 {
+		for range 1 + d.r.IntN(2) {
+			asked, answered := d.exchange()
+			turns = append(turns, tokens.Turn{Role: "user", Text: asked}, tokens.Turn{Role: "assistant", Text: answered})
+		}
+	}
+	return append(turns, tokens.Turn{Role: "user", Text: question})
+}
+
+// exchange is a question of an earlier turn, and its answer.
+func (d *Dialogues) exchange() (asked, answered string) {
+	t := pick(d.r, things)
+	switch d.r.IntN(4) {
+	case 0:
+		small := pick(d.r, talk)
+		return pick(d.r, small.said), small.answer
+	case 1:
+		return d.question(t), render(t)
+	}
+	f := pick(d.r, Forms())
+	return d.question(t) + " " + pick(d.r, taught(f)), render(t, f)
 }
 
 func (d *Dialogues) question(t thing) string {

@@ -63,7 +63,7 @@ var special = []string{"<|endoftext|>", "<|im_start|>", "<|im_end|>"}
 const chatTemplate = "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\n' + message['content'] + '<|im_end|>' + '\n'}}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\n' }}{% endif %}"
 
 const (
-	window    = 160 // tokens a text has at most while it is taught
+	window    = 192 // tokens a text has at most while it is taught
 	everyStep = 10  // steps between two that are told of
 )
 

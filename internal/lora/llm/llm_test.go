@@ -471,6 +471,17 @@ func TestTheSamplerKeepsItsBounds(t *testing.T) {
 	if got := times(llm.NewSampler(1, 0.79, 1)); got[2]+got[3] > 0 || got[1] == 0 {
 		t.Errorf("of a share of 0.79 %v", got)
 	}
+	few := llm.NewSampler(1, 1, 1)
+	few.TopK = 2
+	if got := times(few); got[2]+got[3] > 0 || got[1] == 0 {
+		t.Errorf("of the two likeliest %v", got)
+	}
+	shy := llm.NewSampler(0, 1, 1)
+	shy.Penalty = 1.5
+	shy.See(0) // logits 2.3, 1.8, 1.1 and 0: the first is now 1.5
+	if got := []int{shy.Next(logits()), shy.Next(logits()), shy.Next(logits())}; !slices.Equal(got, []int{1, 0, 0}) {
+		t.Errorf("of what was said already it chooses %v", got)
+	}
 	if got := times(llm.NewSampler(0.2, 1, 1)); got[0] < 3600 {
 		t.Errorf("when it is cold %v", got)
 	}

@@ -14,6 +14,9 @@ import (
 type Sampler struct {
 	Temperature float64 // 0: always the likeliest
 	TopP        float64 // of the likeliest tokens, as many as make up this share; 0 or 1: all
+	TopK        int     // and at most so many; 0: any number
+	Penalty     float64 // what was said or asked already is less likely by this factor, 1 to 2; 0 or 1: as likely
+	seen        map[int]bool
 	random      *rand.Rand
 	work        []candidate
 }
@@ -32,8 +35,34 @@ func NewSampler(temperature, topP float64, seed uint64) *Sampler {
 	return &Sampler{Temperature: max(temperature, 0), TopP: topP, random: rand.New(rand.NewPCG(seed, 0x6c696d696e616c))} //nolint:gosec // answers, not secrets
 }
 
+// See notes tokens that were said or asked, for the Penalty.
+func (s *Sampler) See(ids ...int) {
+	if s.Penalty <= 1 {
+		return
+	}
+	if s.seen == nil {
+		s.seen = map[int]bool{}
+	}
+	for _, id := range ids {
+		s.seen[id] = true
+	}
+}
+
 // Next chooses a token by its logits, which it may change.
 func (s *Sampler) Next(logits []float32) int {
+	id := s.next(logits)
+	s.See(id)
+	return id
+}
+
+func (s *Sampler) next(logits []float32) int {
+	for id := range s.seen { // each by itself: their order does not matter
+		if factor := float32(s.Penalty); logits[id] > 0 {
+			logits[id] /= factor
+		} else {
+			logits[id] *= factor
+		}
+	}
 	best := 0
 	for i, x := range logits {
 		if x > logits[best] {
@@ -75,6 +104,9 @@ func (s *Sampler) candidates(shares []float32) []candidate {
 	}
 	s.work = list
 	slices.SortFunc(list, func(a, b candidate) int { return cmp.Or(cmp.Compare(b.share, a.share), cmp.Compare(a.id, b.id)) })
+	if s.TopK > 0 && len(list) > s.TopK {
+		list = list[:s.TopK]
+	}
 	if s.TopP == 1 {
 		return list
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"liminal/internal/lora/llm"
 	"liminal/internal/tokens"
@@ -23,6 +24,8 @@ type Folder struct {
 	Stops       []int
 	Temperature float64 // of answers, where nobody asks for another
 	TopP        float64
+	TopK        int     // 0: any
+	Penalty     float64 // of what was said already; 0: none
 }
 
 // Open reads a model, its tokenizer and the way it writes dialogues. The error
@@ -104,6 +107,8 @@ func (f *Folder) habits(dir string) error {
 		Sample      *bool    `json:"do_sample"`
 		Temperature *float64 `json:"temperature"`
 		TopP        *float64 `json:"top_p"`
+		TopK        int      `json:"top_k"`
+		Penalty     float64  `json:"repetition_penalty"`
 	}
 	if err := json.Unmarshal(raw, &g); err != nil {
 		return fmt.Errorf("generation_config.json: %w", err)
@@ -113,6 +118,12 @@ func (f *Folder) habits(dir string) error {
 	}
 	if g.TopP != nil && *g.TopP > 0 && *g.TopP <= 1 {
 		f.TopP = *g.TopP
+	}
+	if g.TopK > 0 {
+		f.TopK = g.TopK
+	}
+	if g.Penalty > 1 && g.Penalty <= 2 {
+		f.Penalty = g.Penalty
 	}
 	if g.Sample != nil && !*g.Sample && g.Temperature == nil {
 		f.Temperature = 0
@@ -129,12 +140,32 @@ func optional(dir, name string) ([]byte, error) {
 	return raw, err
 }
 
-// IsModel reports whether a folder looks like a language model's: the
-// config.json speaks of layers. It says nothing of whether it can be run.
+// IsModel reports whether a folder looks like a language model's. It says nothing
+// of whether it can be run.
 func IsModel(dir string) bool {
+	c, ok := transformer(dir)
+	return ok && (slices.Contains([]string{"llama", "mistral", "qwen2"}, c.Type) ||
+		slices.ContainsFunc(c.Architectures, func(a string) bool { return strings.HasSuffix(a, "ForCausalLM") }))
+}
+
+// IsTransformer reports whether a folder looks like that of any model with
+// layers: of a language model, or of one that compares texts.
+func IsTransformer(dir string) bool {
+	_, ok := transformer(dir)
+	return ok
+}
+
+// kind is what a config.json says of the kind of its model.
+type kind struct {
+	Layers        int      `json:"num_hidden_layers"`
+	Type          string   `json:"model_type"`
+	Architectures []string `json:"architectures"`
+}
+
+func transformer(dir string) (c kind, ok bool) {
 	raw, err := os.ReadFile(filepath.Join(dir, "config.json"))
-	var c struct {
-		Layers int `json:"num_hidden_layers"`
+	if err != nil || json.Unmarshal(raw, &c) != nil {
+		return c, false
 	}
-	return err == nil && json.Unmarshal(raw, &c) == nil && c.Layers > 0
+	return c, c.Layers > 0
 }

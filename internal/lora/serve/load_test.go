@@ -84,6 +84,10 @@ func TestAFolderIsReadWithItsHabits(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	f, err := serve.Open(folder(t, map[string]string{"generation_config.json": `{"top_k":20,"top_p":0.8,"repetition_penalty":1.1}`}))
+	if err != nil || f.TopK != 20 || f.TopP != 0.8 || f.Penalty != 1.1 {
+		t.Errorf("%+v, %v", f, err)
+	}
 	for name, c := range map[string]struct {
 		files map[string]string
 		says  string

@@ -22,6 +22,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"liminal/internal/fault"
 	"liminal/internal/lora/llm"
@@ -51,6 +52,8 @@ type Request struct {
 	MaxTokens   int   // of the answer, at least one
 	Temperature float64
 	TopP        float64 // 0: all
+	TopK        int     // 0: all
+	Penalty     float64 // of llm.Sampler; 0: none
 	Seed        uint64
 	Stops       []int // tokens that end it and are not part of it
 	Adapters    []llm.Gated
@@ -65,13 +68,16 @@ type End string
 // The ends of an answer.
 const (
 	Going   End = ""        // it has not ended
+	Reading End = "reading" // it has not begun: more of the prompt was read
 	Stopped End = "stopped" // by one of the tokens that end it
 	Full    End = "full"    // it is as long as it may be
 )
 
-// Event is one token of an answer, or its end.
+// Event is one token of an answer, or its end; before the first token, about once
+// a second, that the prompt is being read.
 type Event struct {
 	Token  int // of an answer that is Going
+	Read   int // tokens of the prompt so far, of one that is Reading
 	End    End
 	Reused int // tokens of the prompt that were not read again
 }
@@ -124,8 +130,9 @@ type row struct {
 	sampler *llm.Sampler
 	made    int
 	reused  int
-	events  chan Event // has room for all, so that nobody waits for a reader
-	failed  error      // set before events is closed
+	read    atomic.Int64 // of todo, while the prompt is read
+	events  chan Event   // has room for all, so that nobody waits for a reader
+	failed  error        // set before events is closed
 	left    atomic.Bool
 }
 
@@ -144,11 +151,20 @@ func (e *Engine) Answer(ctx context.Context, req Request) iter.Seq2[Event, error
 			return
 		}
 		defer r.left.Store(true)
+		tick := time.NewTicker(readingEvery)
+		defer tick.Stop()
+		told := int64(0)
 		for {
 			select {
 			case <-ctx.Done():
 				yield(Event{}, ctx.Err())
 				return
+			case <-tick.C:
+				read := r.read.Load()
+				if read > told && !yield(Event{End: Reading, Read: int(read)}, nil) {
+					return
+				}
+				told = read
 			case event, open := <-r.events:
 				switch {
 				case !open:
@@ -160,10 +176,14 @@ func (e *Engine) Answer(ctx context.Context, req Request) iter.Seq2[Event, error
 				case !yield(event, nil), event.End != Going:
 					return
 				}
+				tick.Stop()
 			}
 		}
 	}
 }
+
+// readingEvery is how often it is told that a prompt is being read.
+const readingEvery = time.Second
 
 // enter puts a request in the queue and sees that somebody works.
 func (e *Engine) enter(req Request) (*row, error) {
@@ -183,6 +203,8 @@ func (e *Engine) enter(req Request) (*row, error) {
 	}
 	req.MaxTokens = min(req.MaxTokens, e.o.Context-len(req.Prompt))
 	r := &row{Request: req, sampler: llm.NewSampler(req.Temperature, req.TopP, req.Seed), events: make(chan Event, req.MaxTokens+1)}
+	r.sampler.TopK, r.sampler.Penalty = req.TopK, req.Penalty
+	r.sampler.See(req.Prompt...)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if len(e.waiting) >= e.o.Waiting {
@@ -318,6 +340,7 @@ func (e *Engine) step(rows []*row) (err error) {
 	for i, r := range taking {
 		r.tokens = append(r.tokens, steps[i].Tokens...)
 		r.todo = r.todo[len(steps[i].Tokens):]
+		r.read.Add(int64(len(steps[i].Tokens)))
 		if len(r.todo) == 0 {
 			r.next(logits[i*e.m.Vocab : (i+1)*e.m.Vocab])
 			answered++

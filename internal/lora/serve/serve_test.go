@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -75,8 +77,16 @@ func answer(ctx context.Context, e *serve.Engine, req serve.Request) (ids []int,
 
 // Requirements: LORA-20
 func TestEachIsAnsweredAsIfAlone(t *testing.T) {
-	m := llm.New(shape, 1)
-	e := serve.New(m, serve.Options{Rows: 4, Chunk: 16})
+	c := shape
+	c.Context = 1 << 15
+	m := llm.New(c, 1)
+	e := serve.New(m, serve.Options{Rows: 4, Chunk: 16, Context: c.Context})
+	// Somebody is answered all the while, so that nobody else is alone.
+	next, stop := iter.Pull2(e.Answer(t.Context(), serve.Request{Prompt: prompt(3, 99), MaxTokens: 30_000}))
+	defer stop()
+	if _, err, _ := next(); err != nil {
+		t.Fatal(err)
+	}
 	one, two := trained(1), trained(2)
 	var wait sync.WaitGroup
 	for i := range 20 {
@@ -97,7 +107,7 @@ func TestEachIsAnsweredAsIfAlone(t *testing.T) {
 	}
 	wait.Wait()
 	s := e.Stats()
-	if s.Requests != 20 || s.Cancelled != 0 || s.StepRows <= s.Steps {
+	if s.Requests != 21 || s.Cancelled != 0 || s.StepRows <= s.Steps {
 		t.Errorf("%+v", s)
 	}
 }
@@ -148,15 +158,42 @@ func TestTheNextTurnReadsItsNewWordsOnly(t *testing.T) {
 	}
 }
 
+// A prompt that takes long to read is told of, so that nobody takes the model for
+// dead.
+func TestALongPromptIsToldOfWhileItIsRead(t *testing.T) {
+	m := llm.New(llm.NewConfig(2, 256, 4, 1, 1024, 120, 1<<15), 1)
+	e := serve.New(m, serve.Options{Context: 1 << 15, Chunk: 32})
+	read := 0
+	for event, err := range e.Answer(t.Context(), serve.Request{Prompt: prompt(30_000, 1), MaxTokens: 1}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if event.End != serve.Reading {
+			t.Fatalf("the prompt was read within a second: %+v", event)
+		}
+		if read > 0 {
+			if event.Read <= read {
+				t.Errorf("%d tokens were read, then %d", read, event.Read)
+			}
+			break
+		}
+		read = event.Read
+	}
+	if read == 0 {
+		t.Error("nothing was told")
+	}
+}
+
 // Requirements: LORA-21
 func TestWhoCancelsGivesThePlaceBack(t *testing.T) {
-	m := llm.New(shape, 1)
-	e := serve.New(m, serve.Options{Rows: 1})
+	// Answers so long that nobody writes them before their reader goes.
+	m := llm.New(llm.NewConfig(2, 64, 4, 1, 96, 120, 1<<15), 1)
+	e := serve.New(m, serve.Options{Rows: 1, Context: 1 << 15})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	n := 0
 	var failed error
-	for _, err := range e.Answer(ctx, serve.Request{Prompt: prompt(5, 1), MaxTokens: 200}) {
+	for _, err := range e.Answer(ctx, serve.Request{Prompt: prompt(5, 1), MaxTokens: 30_000}) {
 		if err != nil {
 			failed = err
 			break
@@ -172,7 +209,7 @@ func TestWhoCancelsGivesThePlaceBack(t *testing.T) {
 	if _, last, err := answer(t.Context(), e, serve.Request{Prompt: prompt(5, 2), MaxTokens: 3}); err != nil || last.End != serve.Full {
 		t.Errorf("%v, %v", last, err)
 	}
-	for range e.Answer(t.Context(), serve.Request{Prompt: prompt(5, 3), MaxTokens: 200}) {
+	for range e.Answer(t.Context(), serve.Request{Prompt: prompt(5, 3), MaxTokens: 30_000}) {
 		break // a reader that leaves
 	}
 	if _, _, err := answer(t.Context(), e, serve.Request{Prompt: prompt(5, 4), MaxTokens: 3}); err != nil {
@@ -235,30 +272,29 @@ func TestARequestThatCannotBeAnsweredIsRefused(t *testing.T) {
 }
 
 func TestTooManyWaitersAreToldSo(t *testing.T) {
-	m := llm.New(shape, 1)
-	e := serve.New(m, serve.Options{Rows: 1, Waiting: 1})
+	c := shape
+	c.Context = 1 << 15
+	e := serve.New(llm.New(c, 1), serve.Options{Rows: 1, Waiting: 1, Context: c.Context})
+	next, stop := iter.Pull2(e.Answer(t.Context(), serve.Request{Prompt: prompt(3, 1), MaxTokens: 30_000}))
+	defer stop()
+	if _, err, _ := next(); err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
 	var wait sync.WaitGroup
-	busy := make(chan error, 8)
-	for i := range 8 {
-		wait.Go(func() {
-			_, _, err := answer(ctx, e, serve.Request{Prompt: prompt(100, uint64(i)), MaxTokens: 150})
-			if err != nil && !errors.Is(err, context.Canceled) {
-				busy <- err
-				cancel()
-			}
-		})
-	}
-	wait.Wait()
-	select {
-	case err := <-busy:
-		if fault.CodeOf(err) != fault.RateLimited {
-			t.Error(err)
+	wait.Go(func() {
+		if _, _, err := answer(ctx, e, serve.Request{Prompt: prompt(3, 2), MaxTokens: 1}); !errors.Is(err, context.Canceled) {
+			t.Errorf("who waits and leaves is told %v", err)
 		}
-	default:
-		t.Error("eight found a place where two have one")
+	})
+	for e.Stats().Waiting == 0 {
+		runtime.Gosched()
 	}
+	if _, _, err := answer(t.Context(), e, serve.Request{Prompt: prompt(3, 3), MaxTokens: 1}); fault.CodeOf(err) != fault.RateLimited {
+		t.Errorf("the third is told %v", err)
+	}
+	cancel()
+	wait.Wait()
 }
 
 // Requirements: LORA-17 (by use up to a budget; read when asked for; a pinned one goes last)

@@ -52,7 +52,7 @@ func (a *answer) write() error {
 	}
 	req := serve.Request{
 		Prompt: ids, MaxTokens: most, Stops: m.folder.Stops, Adapters: gated, Owner: a.req.User,
-		Temperature: m.folder.Temperature, TopP: m.folder.TopP, Seed: m.Seed(),
+		Temperature: m.folder.Temperature, TopP: m.folder.TopP, TopK: m.folder.TopK, Penalty: m.folder.Penalty, Seed: m.Seed(),
 	}
 	if a.req.Temperature != nil {
 		req.Temperature = *a.req.Temperature
@@ -125,6 +125,8 @@ func (a *answer) relay(req serve.Request) error {
 		switch {
 		case err != nil:
 			return err
+		case e.End == serve.Reading:
+			model.Heard(a.ctx, e.Read) // a long prompt is read: the model is not silent
 		case e.End == serve.Going:
 			a.made++
 			text, over := a.until.add(decoder.Next(e.Token))
