@@ -4,8 +4,10 @@
 //
 // Small models write sentences. They do not keep to a schema and do not choose
 // tools; what asks for that is answered by Options.Rules, as without a model,
-// and where the rules choose no tool the model speaks. Its answers end for the
-// reason they say, and its tokens are counted, not estimated.
+// and where the rules choose no tool the model speaks. Models of less than a
+// hundred million numbers do not read documents either: they talk, and what rests
+// on passages is quoted by the rules. Answers end for the reason they say, and
+// tokens are counted, not estimated.
 //
 // The package may import model, lora/serve and what that imports.
 package local
@@ -16,6 +18,7 @@ import (
 	"iter"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 
@@ -107,7 +110,7 @@ func (m *Model) read(key serve.AdapterKey) (*llm.Adapter, error) {
 // Stream answers a request.
 func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
-		if m.Rules != nil && req.Schema != nil {
+		if m.Rules != nil && (req.Schema != nil || m.leaves(req)) {
 			m.Rules.Stream(ctx, req)(yield)
 			return
 		}
@@ -131,6 +134,24 @@ func (m *Model) Stream(ctx context.Context, req model.Request) iter.Seq2[model.E
 			yield(model.Event{}, err)
 		}
 	}
+}
+
+// reads is how many numbers a model has at least that reads documents. Smaller
+// ones write what sounds like them.
+const reads = 100_000_000
+
+// leaves reports whether a small model leaves a request to the rules: whatever is
+// no talk, or rests on passages or on what tools gave.
+func (m *Model) leaves(req model.Request) bool {
+	if m.folder.Model.Parameters() >= reads {
+		return false
+	}
+	if !slices.Contains([]string{"", "chat", "agent"}, req.Task) {
+		return true
+	}
+	return slices.ContainsFunc(req.Messages, func(msg model.Message) bool {
+		return slices.ContainsFunc(msg.Content, func(b model.Block) bool { return b.Type == model.Passage || b.Type == model.ToolResult })
+	})
 }
 
 // chosen is what the rules answer, and whether it calls a tool.

@@ -98,13 +98,17 @@ func TestConformance(t *testing.T) {
 	look.Tools = []model.Tool{{Name: "rag.search_v1", ReadOnly: true, InputSchema: json.RawMessage(`{"properties":{"question":{"type":"string"}}}`)}}
 	intent := user("summarise the rules")
 	intent.Task, intent.Schema = "intent", json.RawMessage(`{"type":"object","properties":{"intent":{"type":"string"}},"required":["intent"]}`)
+	cite := user("What does a lost card cost?")
+	cite.Messages[0].Content = append([]model.Block{{
+		Type: model.Passage, Text: "Late returns cost 20 cents. A lost card\ncosts 5 euros.", Source: &model.Source{DocumentID: "d", Start: 50, End: 105},
+	}}, cite.Messages[0].Content...)
 	forever := user("tell me all")
 	forever.MaxTokens = 1 << 14
 	modeltest.Run(t, modeltest.Setup{
 		Open: func(t *testing.T) model.Model {
 			return open(t, local.Options{Dir: brief, Rules: extractive.Model{}})
 		},
-		Text: &text, Tools: &look, JSON: &intent,
+		Text: &text, Tools: &look, JSON: &intent, Passages: &cite,
 	})
 	modeltest.Run(t, modeltest.Setup{
 		Open: func(t *testing.T) model.Model {
