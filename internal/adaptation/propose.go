@@ -301,9 +301,9 @@ func (s *Steps) found(t Gated) string {
 	case t.Outcome != "":
 		return fmt.Sprintf("Of %d questions that were kept aside, answers were better with it for %d, worse for %d and alike for %d (P %.2f).", t.Held, t.Better, t.Worse, t.Alike, t.P)
 	case !s.o.Generative:
-		return "Applied without a trial: no language model is configured."
+		return "Handed in without a trial: no language model is configured."
 	}
-	return "Applied without a trial: too little was said to keep something aside for one."
+	return "Handed in without a trial: too little was said to keep something aside for one."
 }
 
 // because is why an adapter is to change, without a word of anybody's.

@@ -22,4 +22,4 @@ export function clusterFixture(id: string, more: Partial<Cluster> = {}): Cluster
   return { id, label: `Situation ${id}`, description: '', size: 6, strength: 0.8, status: 'active', label_by: 'rule', created_at: '', updated_at: '', ...more };
 }
 
-export const applied = { id: 7, status: 'applied', justification: 'What you said of answers: 1 lesson from 3 events. Applied without a trial: no language model is configured.', by_rule: true, may_decide: false, may_roll_back: true } as const;
+export const applied = { id: 7, status: 'applied', justification: 'What you said of answers: 1 lesson from 3 events. Handed in without a trial: no language model is configured.', by_rule: true, may_decide: false, may_roll_back: true } as const;

@@ -49,8 +49,8 @@ it('puts lessons of all answers first, and each situation with its adapter', () 
 });
 
 it.each([
-  ['Applied without a trial: no language model is configured.', 'no model'],
-  ['Applied without a trial: too little was said to keep something aside for one.', 'too little'],
+  ['Handed in without a trial: no language model is configured.', 'no model'],
+  ['Handed in without a trial: too little was said to keep something aside for one.', 'too little'],
   ['Of 12 questions that were kept aside, answers were better with it for 9, worse for 1 and alike for 2 (P 0.99).', { held: 12, better: 9, worse: 1, alike: 2 }],
   ['Nobody misses it.', null],
 ])('reads of the trial: %s', (justification, trial) => {
