@@ -94,7 +94,9 @@ func (p *person) belongings() belongings {
 	patch := p.need("POST", "/v1/config/patches", object{
 		"artifact_id": artifact, "justification": mark, "patch": []object{{"op": "add", "path": "/title", "value": mark}},
 	})
+	event, lesson, cluster := p.learnt()
 	b := belongings{ids: map[string]string{
+		"event": event, "lesson": lesson, "cluster": cluster,
 		"patch":        fmt.Sprint(patch.data["id"]),
 		"conversation": asked.text("conversation_id"), "run": asked.text("run_id"), "interrupt": question, "message": message,
 		"context": contextID, "document": id, "set": set, "artifact": artifact, "user": p.id, "session": p.session,
@@ -105,7 +107,8 @@ func (p *person) belongings() belongings {
 		}
 		b.told = append(b.told, id)
 	}
-	b.told = append(slices.DeleteFunc(b.told, func(id string) bool { return id == b.ids["patch"] }), mark, p.email) // a number is in any text
+	numbers := []string{b.ids["patch"], b.ids["event"]} // a number is in any text
+	b.told = append(slices.DeleteFunc(b.told, func(id string) bool { return slices.Contains(numbers, id) }), mark, p.email)
 	return b
 }
 
@@ -116,6 +119,7 @@ func kindOf(field, path string) string {
 		for part, kind := range map[string]string{
 			"/conversations/": "conversation", "/runs/": "run", "/contexts/": "context", "/documents/": "document", "/document-sets/": "set",
 			"/artifacts/": "artifact", "/sessions/": "session", "/users/": "user", "/patches/": "patch",
+			"/clusters/": "cluster", "/learning/lessons/": "lesson", "/learning/events/": "event",
 		} {
 			if strings.Contains(path, part) {
 				return kind
@@ -130,8 +134,10 @@ func kindOf(field, path string) string {
 		return "set"
 	case field == "workflow_id":
 		return "artifact"
+	case field == "into":
+		return "cluster"
 	}
-	for _, kind := range []string{"conversation", "message", "run", "interrupt", "context", "document", "artifact", "session", "user", "patch"} {
+	for _, kind := range []string{"conversation", "message", "run", "interrupt", "context", "document", "artifact", "session", "user", "patch", "event"} {
 		if strings.HasPrefix(field, kind+"_id") || field == "active_"+kind+"_id" {
 			return kind
 		}
@@ -204,12 +210,12 @@ func (o operation) thefts(b belongings) (list []theft) {
 			continue
 		}
 		with := o.filled()
-		with[field] = b.ids[kind]
+		var id any = b.ids[kind]
 		if n, err := strconv.Atoi(b.ids[kind]); err == nil {
-			with[field] = n
+			id = n
 		}
-		if strings.Contains(fmt.Sprint(schema["type"]), "array") {
-			with[field] = []string{b.ids[kind]}
+		if with[field] = id; strings.Contains(fmt.Sprint(schema["type"]), "array") {
+			with[field] = []any{id}
 		}
 		list = append(list, theft{operation: o, path: path, body: with, names: field})
 	}
@@ -256,6 +262,11 @@ func walls(t *trial) {
 	}
 	if a := ada.do("GET", "/v1/runs/"+theirs.ids["run"], nil); !strings.Contains(string(a.raw), `"waiting"`) {
 		t.hole("afterwards the run is %s", a)
+	}
+	for path, id := range map[string]string{"/v1/learning": theirs.ids["lesson"], "/v1/clusters": theirs.ids["cluster"]} {
+		if a := ada.do("GET", path, nil); !strings.Contains(string(a.raw), id) {
+			t.hole("afterwards what was learnt is gone from %s: %s", path, a)
+		}
 	}
 	t.figure("%d calls over %d operations", calls.Load(), len(all))
 }
