@@ -18,13 +18,19 @@ const global = "global"
 const (
 	byMinute = "2006-01-02T15:04"
 	bySecond = "2006-01-02T15:04:05"
+	byMilli  = "2006-01-02T15:04:05.000"
 )
 
 // Learn starts the run that reads what a person said of answers and makes
 // something of it (CLUS-01), as they wish it now; the same second again is the
-// same run. Conflict, with its id as run_id, while one of theirs is under way.
+// same run, unless that has ended: it would not read what was said since.
+// Conflict, with its id as run_id, while one of theirs is under way.
 func (e *Engine) Learn(ctx context.Context, v identity.Viewer, at time.Time) (run.Run, error) {
-	return e.learn(ctx, v, at.UTC().Format(bySecond))
+	r, err := e.learn(ctx, v, at.UTC().Format(bySecond))
+	if err != nil || !r.Status.Ended() {
+		return r, err
+	}
+	return e.learn(ctx, v, at.UTC().Format(byMilli))
 }
 
 func (e *Engine) learn(ctx context.Context, v identity.Viewer, at string) (run.Run, error) {

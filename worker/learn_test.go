@@ -39,8 +39,13 @@ func TestAPersonsEventsAreReadByOneRunAtATime(t *testing.T) {
 		t.Errorf("Temporal was asked for %v", calls)
 	}
 	b.world.Runs[first.ID].Status = run.Done
-	if next, err := b.engine.Learn(t.Context(), viewer, at.Add(time.Minute)); err != nil || next.ID == first.ID {
-		t.Errorf("afterwards it is run %s (%v)", next.ID, err)
+	next, err := b.engine.Learn(t.Context(), viewer, at.Add(300*time.Millisecond))
+	if err != nil || next.ID == first.ID || next.WorkflowID != first.WorkflowID+".300" {
+		t.Errorf("when it has ended, within the second it is run %s (%v)", next.WorkflowID, err)
+	}
+	b.world.Runs[next.ID].Status = run.Done
+	if later, err := b.engine.Learn(t.Context(), viewer, at.Add(time.Minute)); err != nil || later.ID == first.ID || later.ID == next.ID {
+		t.Errorf("a minute later it is run %s (%v)", later.WorkflowID, err)
 	}
 }
 
