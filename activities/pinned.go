@@ -172,6 +172,7 @@ func (s *Set) followed(ctx context.Context, v identity.Viewer, pins []AdapterPin
 // readAdapter reads what a provider is told of an adapter.
 func readAdapter(a artifacts.Artifact) (pinnedAdapter, error) {
 	var d struct {
+		Type          string   `json:"type"`
 		Mode          string   `json:"mode"`
 		Backend       string   `json:"backend"`
 		RemoteModelID string   `json:"remote_model_id"`
@@ -191,10 +192,14 @@ func readAdapter(a artifacts.Artifact) (pinnedAdapter, error) {
 			ID: a.ID, Mode: model.ModeOf(d.Mode, d.Backend, d.Instructions != ""),
 			RemoteModelID: d.RemoteModelID, RemoteID: d.RemoteID, Dir: cmp.Or(weightsOf(a.OwnerID, d.Dir), a.FSPath), Instructions: d.Instructions,
 			Version: d.Version, Checksum: strings.TrimPrefix(d.Checksum, "sha256:"),
+			Persona: d.Type == personaType,
 		},
 		lessons: d.Lessons, examples: d.Examples,
 	}, nil
 }
+
+// personaType is what the document of a person's manner says it is.
+const personaType = "persona"
 
 // weightsOf is the folder of an adapter's weights, below the shared root. What a
 // person writes into their document opens what is theirs and what is everybody's,

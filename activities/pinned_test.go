@@ -87,15 +87,15 @@ func TestAnAdapterIsToldAsItWasPinned(t *testing.T) {
 	t.Parallel()
 	w, set, _, told := asking(t)
 	w.Put(artifacts.Artifact{ID: "a", Version: 1, Schema: json.RawMessage(
-		`{"kind":"adapter.lora","backend":"local","fs_dir":"adapters/a","remote_model_id":"m","remote_adapter_id":"r","prompt_instructions":"Be brief."}`)})
-	w.Put(artifacts.Artifact{ID: "b", Version: 4, FSPath: "adapters/b", Schema: json.RawMessage(`{"kind":"adapter.lora","backend":"api","remote_model_id":"m"}`)})
+		`{"kind":"adapter.lora","type":"persona","backend":"local","fs_dir":"adapters/a","remote_model_id":"m","remote_adapter_id":"r","prompt_instructions":"Be brief."}`)})
+	w.Put(artifacts.Artifact{ID: "b", Version: 4, FSPath: "adapters/b", Schema: json.RawMessage(`{"kind":"adapter.lora","type":"skill","backend":"api","remote_model_id":"m"}`)})
 	_, err := set.Call(t.Context(), input(nil,
 		activities.AdapterPin{Pin: pin("a", 1), Weight: 0.5}, activities.AdapterPin{Pin: pin("gone", 1), Weight: 0.3}, activities.AdapterPin{Pin: pin("b", 4), Weight: 0.2}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []model.Adapter{
-		{ID: "a", Mode: model.ModeHybrid, Dir: "adapters/a", RemoteModelID: "m", RemoteID: "r", Instructions: "Be brief.", Weight: 0.5},
+		{ID: "a", Mode: model.ModeHybrid, Dir: "adapters/a", RemoteModelID: "m", RemoteID: "r", Persona: true, Instructions: "Be brief.", Weight: 0.5},
 		{ID: "b", Mode: model.ModeRemote, Dir: "adapters/b", RemoteModelID: "m", Weight: 0.2},
 	}
 	if !reflect.DeepEqual(told.Adapters, want) {

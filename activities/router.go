@@ -231,8 +231,8 @@ func (r *PolicyRouter) candidates(ctx context.Context, v identity.Viewer, ids []
 	return out, versions, nil
 }
 
-// beside adds what a turn may choose from without being told. What its request
-// names comes first, and once.
+// beside adds what a turn may choose from without being told, and how that was
+// used. What its request names comes first, and once.
 func (r *PolicyRouter) beside(ctx context.Context, v identity.Viewer, turn *routing.Input, versions []policyKey) ([]policyKey, error) {
 	if r.learned == nil {
 		return versions, nil
@@ -246,7 +246,11 @@ func (r *PolicyRouter) beside(ctx context.Context, v identity.Viewer, turn *rout
 		return versions, nil
 	}
 	named := len(turn.Adapters)
+	if len(choice.Adapters) > 0 {
+		turn.Usage = make(map[string]any, len(choice.Adapters))
+	}
 	for _, c := range choice.Adapters {
+		turn.Usage[c.ID] = c.Use
 		if !slices.ContainsFunc(turn.Adapters[:named], func(a routing.Adapter) bool { return a.ID == c.ID }) {
 			turn.Adapters, versions = append(turn.Adapters, c.Adapter), append(versions, policyKey{c.ID, c.Version})
 		}

@@ -2,14 +2,17 @@ package activities_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"liminal/activities"
 	"liminal/artifacts"
+	"liminal/internal/adaptation"
 	"liminal/internal/cache"
 	"liminal/internal/identity"
 	"liminal/internal/inproc"
@@ -84,6 +87,52 @@ func TestTheLatestChoiceIsKeptUntilAPolicyOrAnAdapterHasANewVersion(t *testing.T
 	for key := range c.keys {
 		if !strings.HasPrefix(key, "router:last:ann:") && !strings.HasPrefix(key, "router:last:bob:") {
 			t.Errorf("the key %s is not of the table", key)
+		}
+	}
+}
+
+// taught is what a person's turns choose from.
+type taught struct{ adaptation.Choice }
+
+func (k *taught) Candidates(context.Context, identity.Viewer) (*adaptation.Choice, error) {
+	return &k.Choice, nil
+}
+
+// A choice by how adapters were used is none for adapters that were used
+// otherwise, though all versions are the same.
+//
+// Requirements: ROUTE-02 (usage_stats), DATA-11
+func TestAChoiceIsKeptForAdaptersThatWereUsedSo(t *testing.T) {
+	t.Parallel()
+	s := &memStore{policies: map[string]artifacts.Artifact{"": document("g", 1, artifacts.KindPolicy, `{"kind":"policy.routing","rules":[
+		{"id":"liked","when":"usage_stats[adapter_id].success_score > 0.5","action":{"type":"activate_adapter_by_id","adapter_id":"current","weight":0.5}}]}`)}}
+	use := func(score float64) *taught {
+		return &taught{adaptation.Choice{Adapters: []adaptation.Candidate{{
+			Adapter: routing.Adapter{ID: "p", Type: "persona"}, Version: 1, Use: map[string]any{"usage_count": 4.0, "success_score": score},
+		}}}}
+	}
+	c := &kept{Cache: inproc.NewCache(0), keys: map[string]int{}}
+	r := activities.NewRouter(s, routing.Backend{}, nil)
+	r.Remember(c)
+	for n, step := range []struct {
+		score, weight float64
+		sets          int
+	}{{0.2, 0, 1}, {0.2, 0, 1}, {0.9, 0.5, 2}, {0.9, 0.5, 2}, {-1, 0, 3}} {
+		r.Learn(use(step.score))
+		got, err := r.Route(t.Context(), identity.Viewer{UserID: "ann"}, activities.RouteInput{Vector: []float32{1, 0}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out activities.Routing
+		if err := json.Unmarshal(got.Trace, &out); err != nil {
+			t.Fatal(err)
+		}
+		if out.Gates["p"] != step.weight || c.sets != step.sets {
+			t.Errorf("step %d: the gates are %v, and %d choices were kept", n, out.Gates, c.sets)
+		}
+		// The recording of the run has it: a rehearsal routes by the same.
+		if told := got.Input.Usage["p"]; !reflect.DeepEqual(told, map[string]any{"usage_count": 4.0, "success_score": step.score}) {
+			t.Errorf("step %d: the recording says %v", n, told)
 		}
 	}
 }

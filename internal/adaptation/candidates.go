@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -20,10 +21,12 @@ import (
 )
 
 // Candidate is an adapter that a turn may use without being told, at its
-// version.
+// version, with what conditions read of it in usage_stats: as of the reading,
+// so that it is read no more often than the rest.
 type Candidate struct {
 	routing.Adapter
-	Version int `json:"version"`
+	Version int            `json:"version"`
+	Use     map[string]any `json:"use,omitempty"`
 }
 
 // Choice is what a turn of a person's may choose from.
@@ -241,13 +244,28 @@ func (s *Steps) choice(ctx context.Context, v identity.Viewer, list []adapter, g
 		if !a.usable() {
 			continue
 		}
-		out.Adapters = append(out.Adapters, Candidate{Version: a.Artifact.Version, Adapter: routing.Adapter{
+		use, err := s.o.Store.AdapterUse(ctx, a.ID)
+		if err != nil {
+			return Choice{}, err
+		}
+		out.Adapters = append(out.Adapters, Candidate{Version: a.Artifact.Version, Use: s.stats(use), Adapter: routing.Adapter{
 			ID: a.ID, Name: a.Name, Type: a.document.Type, Mode: a.mode(), ClusterID: a.document.ClusterID,
 			Centroid: a.Applicability.Centroid, Reach: reach[a.document.ClusterID],
 		}})
 	}
 	slices.SortFunc(out.Adapters, func(a, b Candidate) int { return strings.Compare(a.ID, b.ID) })
 	return out, nil
+}
+
+// stats is an adapter's use as conditions read it (ROUTE-02): numbers as JSON
+// has them, since the cache does. Hours are whole ones, so that a choice of
+// adapters made a moment ago is still one for the same.
+func (s *Steps) stats(u learning.Use) map[string]any {
+	out := map[string]any{"usage_count": float64(u.Count), "success_score": u.Score}
+	if !u.Last.IsZero() {
+		out["last_used_hours"] = math.Floor(max(0, s.o.Now().Sub(u.Last).Hours()))
+	}
+	return out
 }
 
 // HasCluster implements artifacts.References.

@@ -206,7 +206,12 @@ func everybodysSituation(t *testing.T, o options) {
 // counted counts how often it is looked what a turn may choose from.
 type counted struct {
 	adaptation.Store
-	own, settings, clusters atomic.Int32
+	own, settings, clusters, uses atomic.Int32
+}
+
+func (c *counted) AdapterUse(ctx context.Context, adapterID string) (learning.Use, error) {
+	c.uses.Add(1)
+	return c.Store.AdapterUse(ctx, adapterID)
 }
 
 func (c *counted) OwnAdapters(ctx context.Context, v identity.Viewer) (map[string]string, error) {
@@ -243,12 +248,17 @@ func TestTurnsOfWhoTaughtNothingReadNothing(t *testing.T) {
 			t.Fatalf("there is %+v to choose from", got)
 		}
 	}
-	if own, settings, clusters := c.own.Load(), c.settings.Load(), c.clusters.Load(); own != 1 || settings != 0 || clusters != 0 {
-		t.Errorf("20 looks read adapters %d times, settings %d times, situations %d times", own, settings, clusters)
+	if own, settings, clusters, uses := c.own.Load(), c.settings.Load(), c.clusters.Load(), c.uses.Load(); own != 1 || settings != 0 || clusters != 0 || uses != 0 {
+		t.Errorf("20 looks read adapters %d times, settings %d times, situations %d times, uses %d times", own, settings, clusters, uses)
 	}
 	_, err = h.library.Create(t.Context(), h.ann, artifacts.Draft{Type: "adapter", Name: "mine", Schema: json.RawMessage(`{"kind":"adapter.lora","mode":"prompt","prompt_instructions":"Be brief."}`)})
 	h.must(err)
-	if got := look(); len(got.Adapters) != 1 {
-		t.Errorf("an adapter of their own is not found at once: %+v", got)
+	for range 20 {
+		if got := look(); len(got.Adapters) != 1 {
+			t.Errorf("an adapter of their own is not found at once: %+v", got)
+		}
+	}
+	if uses := c.uses.Load(); uses != 1 {
+		t.Errorf("20 looks read the use of one adapter %d times", uses)
 	}
 }

@@ -33,6 +33,7 @@ func TestThreeNotesMakeAPersonaThatTheNextTurnFollows(t *testing.T) {
 func onBoth(t *testing.T, o options, f func(t *testing.T, o options)) {
 	t.Helper()
 	for name, postgres := range map[string]bool{"SQLite": false, "PostgreSQL": true} {
+		o := o // both run after the loop
 		o.postgres = postgres
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

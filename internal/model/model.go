@@ -69,6 +69,7 @@ type Adapter struct {
 	Dir           string  `json:"dir,omitempty"`             // its weights, below the shared root
 	Version       int     `json:"version,omitempty"`         // of the weights: the folder vNNNN of Dir; 0: the latest
 	Checksum      string  `json:"checksum,omitempty"`        // what the params.json of the version must have (LORA-16); empty: anything
+	Persona       bool    `json:"persona,omitempty"`         // it is how a person wants to be answered always
 	Weight        float64 `json:"weight"`                    // 0 to 1
 	Instructions  string  `json:"instructions,omitempty"`
 	// Directives are what a provider without a language model can follow of it.

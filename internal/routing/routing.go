@@ -55,12 +55,14 @@ type Policy struct {
 
 // Input is what a turn is routed by (ROUTE-02). Route does not change it.
 type Input struct {
-	Embedding  []float64      `json:"ctx_embedding"`
-	Clusters   []Cluster      `json:"cluster_candidates"`
-	Adapters   []Adapter      `json:"adapter_candidates"`
-	SafetyRisk string         `json:"safety_risk"` // low, med or high; empty is low
-	Usage      map[string]any `json:"usage_stats"`
-	Backend    Backend        `json:"backend"`
+	Embedding  []float64 `json:"ctx_embedding"`
+	Clusters   []Cluster `json:"cluster_candidates"`
+	Adapters   []Adapter `json:"adapter_candidates"`
+	SafetyRisk string    `json:"safety_risk"` // low, med or high; empty is low
+	// Usage is how adapters were used, by their ids: usage_count, success_score
+	// from -1 to 1, and last_used_hours of one that was used.
+	Usage   map[string]any `json:"usage_stats"`
+	Backend Backend        `json:"backend"`
 }
 
 // Cluster is a semantic cluster near the turn.

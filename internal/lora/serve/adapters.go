@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"fmt"
 	"sync"
+	"time"
 
 	"liminal/internal/lora/llm"
 )
@@ -19,6 +20,7 @@ type Adapters struct {
 	load func(AdapterKey) (*llm.Adapter, error)
 	most int
 	told func(hit bool)
+	now  func() time.Time
 
 	mu     sync.Mutex
 	bytes  int
@@ -40,19 +42,26 @@ type held struct {
 	err     error
 	ready   chan struct{}
 	uses    int
-	pinned  bool
+	pinned  time.Time // until then; zero: never
 }
+
+// away is how long after their last request a person counts as gone.
+const away = 30 * time.Minute
 
 // NewAdapters makes a cache of at most most bytes over load, which is called
 // once for an adapter, however many ask for it. told, if not nil, hears of each
-// request whether the adapter was there (LORA-18).
-func NewAdapters(most int, load func(AdapterKey) (*llm.Adapter, error), told func(hit bool)) *Adapters {
-	return &Adapters{load: load, most: most, told: told, recent: list.New(), by: map[AdapterKey]*list.Element{}}
+// request whether the adapter was there (LORA-18). now is the clock by which
+// people are away; nil: time.Now.
+func NewAdapters(most int, load func(AdapterKey) (*llm.Adapter, error), told func(hit bool), now func() time.Time) *Adapters {
+	if now == nil {
+		now = time.Now
+	}
+	return &Adapters{load: load, most: most, told: told, now: now, recent: list.New(), by: map[AdapterKey]*list.Element{}}
 }
 
 // Use gives an adapter, reading it when it is not there. It stays in memory at
 // least until release is called, once. The persona of somebody who is there is
-// pinned: it is given up last.
+// pinned: it is given up last, until nobody has asked for it so for 30 minutes.
 func (c *Adapters) Use(key AdapterKey, pinned bool) (a *llm.Adapter, release func(), err error) {
 	c.mu.Lock()
 	at, hit := c.by[key]
@@ -62,7 +71,9 @@ func (c *Adapters) Use(key AdapterKey, pinned bool) (a *llm.Adapter, release fun
 	}
 	h, _ := at.Value.(*held)
 	h.uses++
-	h.pinned = h.pinned || pinned
+	if pinned {
+		h.pinned = c.now().Add(away)
+	}
 	c.recent.MoveToFront(at)
 	if hit {
 		c.stats.Hits++
@@ -114,11 +125,15 @@ func (c *Adapters) release(h *held) {
 // ones after all others, until they fit. What is in use stays, even when it
 // does not fit.
 func (c *Adapters) evict() {
+	if c.bytes <= c.most {
+		return
+	}
+	now := c.now()
 	for _, pinned := range []bool{false, true} {
 		for at := c.recent.Back(); at != nil && c.bytes > c.most; {
 			h, _ := at.Value.(*held)
 			before := at.Prev()
-			if h.adapter != nil && h.uses == 0 && h.pinned == pinned {
+			if h.adapter != nil && h.uses == 0 && now.Before(h.pinned) == pinned {
 				c.bytes -= h.adapter.Bytes()
 				c.stats.Evicted++
 				c.drop(at)
@@ -132,16 +147,6 @@ func (c *Adapters) drop(at *list.Element) {
 	h, _ := at.Value.(*held)
 	c.recent.Remove(at)
 	delete(c.by, h.key)
-}
-
-// Unpin lets a pinned adapter go like any other.
-func (c *Adapters) Unpin(key AdapterKey) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if at, ok := c.by[key]; ok {
-		h, _ := at.Value.(*held)
-		h.pinned = false
-	}
 }
 
 // Forget drops an adapter that was erased, whoever asks for it next. Answers

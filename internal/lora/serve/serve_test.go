@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -310,7 +311,7 @@ func TestAdaptersAreKeptByUseUpToABudget(t *testing.T) {
 			return nil, errors.New("broken")
 		}
 		return trained(1), nil
-	}, nil)
+	}, nil, nil)
 	use := func(id string, pinned bool) {
 		t.Helper()
 		_, release, err := c.Use(serve.AdapterKey{ID: id, Version: "v0001"}, pinned)
@@ -332,14 +333,6 @@ func TestAdaptersAreKeptByUseUpToABudget(t *testing.T) {
 	if s := c.Stats(); s.Bytes != 3*size || s.Adapters != 3 || s.Hits != 2 || s.Misses != 6 || s.Evicted != 3 {
 		t.Errorf("%+v", s)
 	}
-	c.Unpin(serve.AdapterKey{ID: "persona", Version: "v0001"})
-	for _, id := range []string{"e", "f", "g"} {
-		use(id, false)
-	}
-	use("persona", false)
-	if read["persona"] != 2 {
-		t.Error("a persona that is no longer pinned stayed")
-	}
 	for range 2 {
 		if _, _, err := c.Use(serve.AdapterKey{ID: "broken"}, false); err == nil {
 			t.Error("a broken adapter was given")
@@ -350,8 +343,56 @@ func TestAdaptersAreKeptByUseUpToABudget(t *testing.T) {
 	}
 	c.Forget("persona")
 	use("persona", false)
-	if read["persona"] != 3 {
+	if read["persona"] != 2 {
 		t.Error("a forgotten adapter was given")
+	}
+}
+
+// Requirements: LORA-17 (the persona of who is there is pinned)
+func TestThePersonaOfWhoIsAwayIsGivenUpLikeAnyOther(t *testing.T) {
+	size := trained(1).Bytes()
+	var now time.Time
+	read := map[string]int{}
+	c := serve.NewAdapters(2*size, func(key serve.AdapterKey) (*llm.Adapter, error) {
+		read[key.ID]++
+		return trained(1), nil
+	}, nil, func() time.Time { return now })
+	use := func(id string, pinned bool) {
+		t.Helper()
+		_, release, err := c.Use(serve.AdapterKey{ID: id}, pinned)
+		if err != nil {
+			t.Fatal(err)
+		}
+		release()
+	}
+	use("persona", true)
+	for _, step := range []struct {
+		what  string
+		after time.Duration
+		reads int // of the persona, once others asked and the person asks again
+	}{
+		{"who is there", 0, 1},
+		{"who asked a while ago", 29 * time.Minute, 1},
+		{"who asked again since", 29 * time.Minute, 1},
+		{"who is away", 30 * time.Minute, 2},
+		{"who is back", time.Minute, 2},
+	} {
+		now = now.Add(step.after)
+		for _, id := range []string{"a", "b", "c"} {
+			use(id, false)
+		}
+		use("persona", true)
+		if read["persona"] != step.reads {
+			t.Errorf("%s: their persona was read %d times, want %d", step.what, read["persona"], step.reads)
+		}
+	}
+	// Nothing is kept beside what is in memory, and when all are personas the
+	// one asked for last stays.
+	use("other", true)
+	use("third", true)
+	use("other", true)
+	if s := c.Stats(); read["other"] != 1 || s.Adapters != 2 || s.Bytes != 2*size {
+		t.Errorf("%d reads, %+v", read["other"], s)
 	}
 }
 
@@ -359,7 +400,7 @@ func TestAnAdapterInUseStaysAndIsReadOnce(t *testing.T) {
 	size := trained(1).Bytes()
 	read := 0
 	var hits []bool
-	c := serve.NewAdapters(size, func(serve.AdapterKey) (*llm.Adapter, error) { read++; return trained(1), nil }, func(hit bool) { hits = append(hits, hit) })
+	c := serve.NewAdapters(size, func(serve.AdapterKey) (*llm.Adapter, error) { read++; return trained(1), nil }, func(hit bool) { hits = append(hits, hit) }, nil)
 	first, release, err := c.Use(serve.AdapterKey{ID: "a"}, false)
 	if err != nil {
 		t.Fatal(err)
@@ -381,7 +422,7 @@ func TestAnAdapterInUseStaysAndIsReadOnce(t *testing.T) {
 	if s := c.Stats(); s.Bytes != size || fmt.Sprint(hits) != "[false false true]" {
 		t.Errorf("%+v, %v", s, hits)
 	}
-	small := serve.NewAdapters(size-1, func(serve.AdapterKey) (*llm.Adapter, error) { return trained(1), nil }, nil)
+	small := serve.NewAdapters(size-1, func(serve.AdapterKey) (*llm.Adapter, error) { return trained(1), nil }, nil, nil)
 	if _, _, err := small.Use(serve.AdapterKey{ID: "a"}, false); err == nil || small.Stats().Adapters != 0 {
 		t.Errorf("an adapter larger than all may be: %v", err)
 	}

@@ -102,7 +102,7 @@ func (a *answer) load(one model.Adapter) (*llm.Adapter, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return a.m.adapters.Use(serve.AdapterKey{ID: one.ID, Version: at + "\x00" + one.Checksum}, false)
+	return a.m.adapters.Use(serve.AdapterKey{ID: one.ID, Version: at + "\x00" + one.Checksum}, one.Persona)
 }
 
 // version is the folder of a version of the weights in dir, which may be that

@@ -21,6 +21,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"liminal/internal/fault"
 	"liminal/internal/lora/llm"
@@ -40,9 +41,12 @@ type Options struct {
 	// AdapterBytes is how much memory adapters have (LORA-17); 0: 6 GB.
 	AdapterBytes int
 	// Asked hears of each read of the cache of adapters (LORA-18); nil: nobody.
-	Asked  func(hit bool)
-	Serve  serve.Options
-	Seed   func() uint64 // of an answer; nil: random
+	Asked func(hit bool)
+	Serve serve.Options
+	Seed  func() uint64 // of an answer; nil: random
+	// Now is the clock by which people are away, and their personas not held for
+	// them (LORA-17); nil: time.Now.
+	Now    func() time.Time
 	Logger *slog.Logger
 }
 
@@ -78,7 +82,7 @@ func Open(o Options) (*Model, error) {
 		sum, err := llm.Fingerprint(o.Dir)
 		return peft.Base{Config: f.Model.Config, Name: f.Name, Fingerprint: sum}, err
 	})
-	m.adapters = serve.NewAdapters(o.AdapterBytes, m.read, o.Asked)
+	m.adapters = serve.NewAdapters(o.AdapterBytes, m.read, o.Asked, o.Now)
 	return m, nil
 }
 

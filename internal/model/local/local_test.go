@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"liminal/internal/fault"
 	"liminal/internal/lora/llm"
@@ -103,7 +104,8 @@ func TestConformance(t *testing.T) {
 		Type: model.Passage, Text: "Late returns cost 20 cents. A lost card\ncosts 5 euros.", Source: &model.Source{DocumentID: "d", Start: 50, End: 105},
 	}}, cite.Messages[0].Content...)
 	forever := user("tell me all")
-	forever.MaxTokens = 1 << 14
+	cold := 0.0 // repeats itself; by chance the token that ends an answer comes soon
+	forever.MaxTokens, forever.Temperature = 1<<14, &cold
 	modeltest.Run(t, modeltest.Setup{
 		Open: func(t *testing.T) model.Model {
 			return open(t, local.Options{Dir: brief, Rules: extractive.Model{}})
@@ -231,6 +233,54 @@ func TestAdaptersChangeAnswersAndBadOnesAreDoneWithout(t *testing.T) {
 	}
 	if _, adapters := m.Stats(); adapters.Adapters != 1 || adapters.Bytes == 0 {
 		t.Errorf("%+v", adapters)
+	}
+}
+
+// Requirements: LORA-17 (the persona of who is there is pinned)
+func TestThePersonaOfWhoIsThereStaysInMemory(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	dir := filepath.Join(root, "little")
+	c := made(t, dir, 256, nil)
+	sum, err := llm.Fingerprint(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"manner", "a", "b"} {
+		trained(t, filepath.Join(root, id, "v0001"), peft.Base{Config: c, Name: "little", Fingerprint: sum})
+	}
+	// asked lets a person ask with their manner, others with a and b, and the
+	// person again after a while; it tells whether their adapter was still there.
+	asked := func(bytes int, persona bool, gone time.Duration) (there bool, size int) {
+		now := time.Unix(0, 0)
+		m := open(t, local.Options{Dir: dir, Root: root, AdapterBytes: bytes, Now: func() time.Time { return now }, Asked: func(hit bool) { there = hit }})
+		say := func(id string, persona bool) {
+			req := user("hello")
+			req.MaxTokens, req.Adapters = 1, []model.Adapter{{ID: id, Mode: model.ModeLocal, Dir: id, Weight: 1, Persona: persona}}
+			modeltest.Play(t, m, req)
+		}
+		say("manner", persona)
+		_, stats := m.Stats()
+		now = now.Add(gone)
+		say("a", false)
+		say("b", false)
+		say("manner", persona)
+		return there, stats.Bytes
+	}
+	_, size := asked(0, true, 0)
+	for _, c := range []struct {
+		what    string
+		persona bool
+		gone    time.Duration
+		there   bool
+	}{
+		{"a persona", true, 29 * time.Minute, true},
+		{"a persona of who is away", true, 30 * time.Minute, false},
+		{"a skill", false, 0, false},
+	} {
+		if there, _ := asked(2*size, c.persona, c.gone); there != c.there {
+			t.Errorf("%s is still there: %v", c.what, there)
+		}
 	}
 }
 
