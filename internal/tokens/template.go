@@ -82,11 +82,22 @@ var templates = []Template{
 	},
 	{
 		Name: "llama-2", begin: "<s>", stops: []string{"</s>"}, marks: []string{"[INST]", "<<SYS>>"}, trim: true,
-		write: func(b *builder, turns []Turn) { inst(b, turns, "<<SYS>>\n%s\n<</SYS>>\n\n") },
+		write: inst,
 	},
 	{
 		Name: "mistral", begin: "<s>", stops: []string{"</s>"}, marks: []string{"[INST]"}, trim: true, inner: true,
-		write: func(b *builder, turns []Turn) { inst(b, turns, "%s\n\n") },
+		write: func(b *builder, turns []Turn) {
+			for _, t := range turns {
+				if t.Role == "user" {
+					b.mark("[INST]")
+					b.text(" " + t.Text + " ")
+					b.mark("[/INST]")
+					continue
+				}
+				b.text(t.Text)
+				b.mark("</s>")
+			}
+		},
 	},
 	{
 		Name: "zephyr", stops: []string{"</s>", "<|endoftext|>"}, marks: []string{"<|user|>", "<|assistant|>"},
@@ -103,13 +114,13 @@ var templates = []Template{
 	},
 }
 
-// inst is the way of Llama 2, which Mistral shares but for the system's words.
-func inst(b *builder, turns []Turn, system string) {
+// inst is the way of Llama 2.
+func inst(b *builder, turns []Turn) {
 	before, open := "", false
 	for _, t := range turns {
 		switch t.Role {
 		case "system":
-			before = fmt.Sprintf(system, t.Text)
+			before = "<<SYS>>\n" + t.Text + "\n<</SYS>>\n\n"
 		case "user":
 			if open {
 				b.mark("<s>")

@@ -55,7 +55,7 @@ func TestEachFamilyWritesADialogueItsWay(t *testing.T) {
 		"chatml":  {[]string{"<|im_start|>", "<|im_end|>"}, "<|im_start|>system\nBe short.<|im_end|>\n<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\nHello.<|im_end|>\n<|im_start|>user\nWhere is it?<|im_end|>\n<|im_start|>assistant\n"},
 		"llama-3": {[]string{"<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"}, "<|begin_of_text|><|start_header_id|>system<|end_header_id|>\n\nBe short.<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nHi<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\nHello.<|eot_id|><|start_header_id|>user<|end_header_id|>\n\nWhere is it?<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n"},
 		"llama-2": {[]string{"<s>", "</s>"}, "<s>[INST] <<SYS>>\nBe short.\n<</SYS>>\n\nHi [/INST] Hello. </s><s>[INST] Where is it? [/INST]"},
-		"mistral": {[]string{"<s>", "</s>"}, "<s>[INST] Be short.\n\nHi [/INST] Hello. </s><s>[INST] Where is it? [/INST]"},
+		"mistral": {[]string{"<s>", "</s>"}, "<s>[INST] Be short.\n\nHi [/INST]Hello.</s>[INST] Where is it? [/INST]"},
 		"zephyr":  {[]string{"<s>", "</s>"}, "<|system|>\nBe short.</s>\n<|user|>\nHi</s>\n<|assistant|>\nHello.</s>\n<|user|>\nWhere is it?</s>\n<|assistant|>\n"},
 		"gemma":   {[]string{"<bos>", "<start_of_turn>", "<end_of_turn>"}, "<bos><start_of_turn>user\nBe short.\n\nHi<end_of_turn>\n<start_of_turn>model\nHello.<end_of_turn>\n<start_of_turn>user\nWhere is it?<end_of_turn>\n<start_of_turn>model\n"},
 		"plain":   {nil, "System: Be short.\nUser: Hi\nAssistant: Hello.\nUser: Where is it?\nAssistant:"},

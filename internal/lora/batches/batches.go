@@ -87,6 +87,7 @@ type Text struct {
 	Source         int64 // the event it comes from
 	Prompt, Target []int
 	Weight         float64
+	Teacher        int // of the job's, whose answers are imitated there
 }
 
 // Texts are rows of a dataset in the tokens of a writer. A prompt that is longer
@@ -94,7 +95,7 @@ type Text struct {
 func Texts(rows []dataset.Row, w Writer, most int) []Text {
 	out := make([]Text, 0, len(rows))
 	for _, r := range rows {
-		t := Text{Source: r.EventID, Prompt: w.Prompt(r.Prompt), Target: w.Target(r.Target), Weight: r.Weight}
+		t := Text{Source: r.EventID, Prompt: w.Prompt(r.Prompt), Target: w.Target(r.Target), Weight: r.Weight, Teacher: r.Teacher}
 		if over := len(t.Prompt) + len(t.Target) - most; over > 0 {
 			t.Prompt = t.Prompt[min(over, len(t.Prompt)):]
 		}
@@ -110,20 +111,21 @@ type Batch struct {
 	Weights              []float32 // of the rows
 	Prompts, Targets     []int     // tokens of each row
 	Sources              []int64
+	Teacher              int // of all rows; see Text
 }
 
 // Cut puts texts into batches of at most rows texts and, with their filling,
 // tokens tokens; a text that is longer alone is a batch of its own. Texts of a
-// batch are of about one length.
+// batch are of about one length, and of one teacher.
 func Cut(texts []Text, rows, tokens int) []Batch {
 	texts = slices.Clone(texts)
 	slices.SortStableFunc(texts, func(a, b Text) int {
-		return cmp.Or(cmp.Compare(len(a.Prompt)+len(a.Target), len(b.Prompt)+len(b.Target)), cmp.Compare(a.Source, b.Source))
+		return cmp.Or(cmp.Compare(a.Teacher, b.Teacher), cmp.Compare(len(a.Prompt)+len(a.Target), len(b.Prompt)+len(b.Target)), cmp.Compare(a.Source, b.Source))
 	})
 	var out []Batch
 	for len(texts) > 0 {
 		n := 1
-		for n < len(texts) && n < rows && (n+1)*(len(texts[n].Prompt)+len(texts[n].Target)) <= tokens {
+		for n < len(texts) && n < rows && texts[n].Teacher == texts[0].Teacher && (n+1)*(len(texts[n].Prompt)+len(texts[n].Target)) <= tokens {
 			n++
 		}
 		out = append(out, filled(texts[:n]))
@@ -172,7 +174,7 @@ func CutPairs(pairs [][2]Text, rows, tokens int) []Batch {
 
 // filled is a batch as long as the longest text.
 func filled(texts []Text) Batch {
-	b := Batch{Rows: len(texts)}
+	b := Batch{Rows: len(texts), Teacher: texts[0].Teacher}
 	for _, t := range texts {
 		b.Length = max(b.Length, len(t.Prompt)+len(t.Target))
 	}
@@ -215,21 +217,24 @@ func (b Batch) Fit() fit.Batch {
 // that of the first: answers to something else.
 func (b Batch) Shifted() Batch {
 	texts := make([]Text, b.Rows)
-	part := func(row, from, n int) []int {
-		out := make([]int, n)
-		for i := range out {
-			out[i] = int(b.Inputs[row*b.Length+from+i])
-		}
-		return out
-	}
 	for r := range texts {
-		next := (r + 1) % b.Rows
-		texts[r] = Text{
-			Source: b.Sources[r], Weight: float64(b.Weights[r]),
-			Prompt: part(r, 0, b.Prompts[r]), Target: part(next, b.Prompts[next], b.Targets[next]),
-		}
+		texts[r] = Text{Source: b.Sources[r], Weight: float64(b.Weights[r]), Prompt: b.Prompt(r), Target: b.Target((r + 1) % b.Rows)}
 	}
 	return filled(texts)
+}
+
+// Prompt is that of a row, in tokens.
+func (b Batch) Prompt(row int) []int { return b.part(row, 0, b.Prompts[row]) }
+
+// Target is that of a row, in tokens, with the end of an answer.
+func (b Batch) Target(row int) []int { return b.part(row, b.Prompts[row], b.Targets[row]) }
+
+func (b Batch) part(row, from, n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = int(b.Inputs[row*b.Length+from+i])
+	}
+	return out
 }
 
 // Tokens is how many tokens of the batch are text.

@@ -60,6 +60,7 @@ type Entry struct {
 	Batch     int    `json:"batch"`
 	PromptLen int    `json:"prompt_len"`
 	TargetLen int    `json:"target_len"`
+	Teacher   int    `json:"teacher,omitempty"` // of the job's, from 0
 	Rows      []Line `json:"rows"`
 }
 
@@ -105,7 +106,7 @@ func (b Batch) write(dir, name string) (Entry, error) {
 		{Name: "input_ids", Shape: shape, I64: b.Inputs}, {Name: "labels", Shape: shape, I64: b.Labels},
 		{Name: "attention_mask", Shape: shape, I64: b.Mask}, {Name: "weights", Shape: []int{b.Rows}, F32: b.Weights},
 	}, nil)
-	e := Entry{File: name, SHA256: sum, Batch: b.Rows, PromptLen: slices.Max(b.Prompts), TargetLen: slices.Max(b.Targets)}
+	e := Entry{File: name, SHA256: sum, Batch: b.Rows, PromptLen: slices.Max(b.Prompts), TargetLen: slices.Max(b.Targets), Teacher: b.Teacher}
 	for i := range b.Rows {
 		e.Rows = append(e.Rows, Line{b.Sources[i], b.Prompts[i], b.Targets[i], b.Weights[i]})
 	}
@@ -167,7 +168,7 @@ func read(dir string, e Entry, vocab int) (b Batch, err error) {
 	if len(info.Shape) != 2 || info.Shape[0] < 1 || info.Shape[0] > maxRows || info.Shape[1] < 1 || info.Shape[1] > maxLength {
 		return b, fmt.Errorf("input_ids is of the shape %v", info.Shape)
 	}
-	b.Rows, b.Length = info.Shape[0], info.Shape[1]
+	b.Rows, b.Length, b.Teacher = info.Shape[0], info.Shape[1], e.Teacher
 	if len(e.Rows) != b.Rows {
 		return b, fmt.Errorf("the manifest has %d rows, the file %d", len(e.Rows), b.Rows)
 	}

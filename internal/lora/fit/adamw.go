@@ -73,22 +73,23 @@ func (a *AdamW) Step(params []Param) (length float64) {
 		factor = a.Clip / length
 	}
 	a.step++
-	rate := a.Rate * math.Sqrt(1-math.Pow(a.Beta2, float64(a.step))) / (1 - math.Pow(a.Beta1, float64(a.step)))
+	// As PyTorch has it: epsilon is added to what the square is corrected to.
+	square := math.Sqrt(1 - math.Pow(a.Beta2, float64(a.step)))
+	rate, epsilon := a.Rate*square/(1-math.Pow(a.Beta1, float64(a.step))), 1e-8*square
 	for i, p := range params {
-		mean, square := a.mean[i], a.square[i]
+		mean, squares := a.mean[i], a.square[i]
 		keep := float32(1)
 		if p.Decays {
 			keep = float32(1 - a.Rate*a.Decay)
 		}
 		kernels.Parallel(len(p.Value), 1<<14, func(lo, hi int) {
-			a.move(p.Value[lo:hi], p.Grad[lo:hi], mean[lo:hi], square[lo:hi], float32(factor), float32(rate), keep)
+			a.move(p.Value[lo:hi], p.Grad[lo:hi], mean[lo:hi], squares[lo:hi], float32(factor), float32(rate), float32(epsilon), keep)
 		})
 	}
 	return length
 }
 
-func (a *AdamW) move(x, grad, mean, square []float32, factor, rate, keep float32) {
-	const epsilon = 1e-8
+func (a *AdamW) move(x, grad, mean, square []float32, factor, rate, epsilon, keep float32) {
 	b1, b2 := float32(a.Beta1), float32(a.Beta2)
 	for i, g := range grad {
 		g *= factor

@@ -35,6 +35,12 @@ func newGrads(m *llm.Model) *Grads {
 // Gradients computes the loss of a batch and the gradients of what is learnt,
 // over those of before.
 func (p *Pass) Gradients(b Batch) (loss float64) {
+	return p.gradients(b, func(dn []float32) float64 { return p.head(b, dn) })
+}
+
+// gradients goes back from the head, which adds the gradient of the loss it gives
+// to that of the normed rows.
+func (p *Pass) gradients(b Batch, head func(dn []float32) float64) (loss float64) {
 	for _, x := range p.Params() {
 		clear(x.Grad)
 	}
@@ -42,7 +48,7 @@ func (p *Pass) Gradients(b Batch) (loss float64) {
 	m, n, d := p.m, p.n, p.m.Width
 	dn, dx := size(&p.spare[0], n*d), size(&p.spare[1], n*d)
 	clear(dn)
-	loss = p.head(b, dn)
+	loss = head(dn)
 	clear(dx)
 	var dNorm []float32
 	if p.full != nil {
@@ -67,6 +73,12 @@ const chunk = 64
 // head computes the loss and, when dn is not nil, adds its gradient by the
 // normed rows to dn.
 func (p *Pass) head(b Batch, dn []float32) float64 {
+	return p.mean(b, func(total float64) []float64 { return p.losses(b, dn, total) })
+}
+
+// mean is that of losses, by the weights of their targets, which they are told the
+// sum of.
+func (p *Pass) mean(b Batch, losses func(total float64) []float64) (sum float64) {
 	total := b.Over
 	for i := 0; b.Over == 0 && i < p.n; i++ {
 		total += float64(b.weight(i))
@@ -74,8 +86,7 @@ func (p *Pass) head(b Batch, dn []float32) float64 {
 	if total == 0 {
 		return 0
 	}
-	var sum float64
-	for _, l := range p.losses(b, dn, total) {
+	for _, l := range losses(total) {
 		sum += l
 	}
 	return sum / total

@@ -56,6 +56,7 @@ type Pass struct {
 	factor    []float32
 	sin, cos  []float32
 	logits    []float32
+	theirs    []float32 // logits of a teacher
 	spare     [8][]float32
 }
 

@@ -14,6 +14,15 @@ func smol() *llm.Model {
 	return llm.New(llm.NewConfig(30, 576, 9, 3, 1536, 49152, 2048), 1)
 }
 
+// adapter is one of rank 8.
+func adapter(c llm.Config, seed uint64, half bool, on []llm.Linear) *llm.Adapter {
+	a := llm.NewAdapter(c, 8, 16, seed, on...)
+	if half {
+		return a.Rounded()
+	}
+	return a
+}
+
 // BenchmarkModel is tokens a second of processor time, of a model of 135M
 // parameters: a prompt of 128, and then one token at a time for one text and for eight.
 func BenchmarkModel(b *testing.B) {
@@ -39,14 +48,18 @@ func BenchmarkModel(b *testing.B) {
 			for name, c := range map[string]struct {
 				rows int
 				on   []llm.Linear // what a rank-8 adapter of each row changes
-			}{"decode1": {1, nil}, "decode8": {8, nil}, "decode8qv": {8, []llm.Linear{llm.Query, llm.Value}}, "decode8all": {8, all}} {
+				half bool         // its numbers are in bfloat16, as those that are trained here
+			}{
+				"decode1": {1, nil, false}, "decode8": {8, nil, false}, "decode8qv": {8, []llm.Linear{llm.Query, llm.Value}, true}, "decode8all": {8, all, true},
+				"decode8qv-f32": {8, []llm.Linear{llm.Query, llm.Value}, false}, "decode8all-f32": {8, all, false},
+			} {
 				b.Run(fmt.Sprintf("%s/%s/%s", kind, l, name), func(b *testing.B) {
 					var steps []llm.Step
 					n := c.rows
 					for i := range n {
 						var with []llm.Gated
 						if c.on != nil {
-							with = []llm.Gated{{Adapter: llm.NewAdapter(m.Config, 8, 16, uint64(i), c.on...), Gate: 1}}
+							with = []llm.Gated{{Adapter: adapter(m.Config, uint64(i), c.half, c.on), Gate: 1}}
 						}
 						s := m.NewSequence(256, with...)
 						r.Forward(llm.Step{Sequence: s, Tokens: prompt})

@@ -66,6 +66,9 @@ type configFile struct {
 	Epsilon    *float64        `json:"rms_norm_eps"`
 	Theta      *float64        `json:"rope_theta"`
 	Scaling    json.RawMessage `json:"rope_scaling"`
+	Rope       json.RawMessage `json:"rope_parameters"` // both of these, since transformers 5
+	Partial    *float64        `json:"partial_rotary_factor"`
+	Quantized  json.RawMessage `json:"quantization_config"`
 	Tied       bool            `json:"tie_word_embeddings"`
 	Activation string          `json:"hidden_act"`
 	Bias       bool            `json:"attention_bias"`
@@ -139,17 +142,43 @@ func parseConfig(raw []byte) (Config, error) {
 		// Within its window a model that looks at no more looks at everything.
 		c.Context = min(c.Context, *f.Window)
 	}
-	if err := c.check(f); err != nil {
+	err := c.check(f)
+	if err != nil {
 		return c, err
 	}
-	theta := 10000.0
+	c.Frequencies, err = f.frequencies(c.HeadDim)
+	return c, err
+}
+
+// frequencies are what the file says of positions, in the old form or the new.
+func (f configFile) frequencies(dim int) ([]float64, error) {
+	theta, scaling := 10000.0, f.Scaling
 	if f.Theta != nil {
 		theta = *f.Theta
 	}
-	var err error
-	c.Frequencies, err = frequencies(c.HeadDim, theta, f.Scaling)
-	return c, err
+	if given(f.Rope) {
+		var r struct {
+			Theta   *float64 `json:"rope_theta"`
+			Partial *float64 `json:"partial_rotary_factor"`
+		}
+		if err := json.Unmarshal(f.Rope, &r); err != nil {
+			return nil, fmt.Errorf("rope_parameters: %w", err)
+		}
+		if r.Theta != nil {
+			theta = *r.Theta
+		}
+		if r.Partial != nil {
+			f.Partial = r.Partial
+		}
+		scaling = f.Rope
+	}
+	if f.Partial != nil && *f.Partial != 1 {
+		return nil, fmt.Errorf("partial_rotary_factor is %v; whole heads can be turned", *f.Partial)
+	}
+	return frequencies(dim, theta, scaling)
 }
+
+func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
 // idList reads one id, a list of them, or null.
 func idList(raw json.RawMessage) []int {
@@ -172,6 +201,8 @@ func (c Config) check(f configFile) error {
 		return fmt.Errorf("its activation is %q; silu can be run", f.Activation)
 	case f.MLPBias:
 		return errors.New("its MLP has biases, which cannot be run")
+	case given(f.Quantized):
+		return errors.New("its weights are quantized (quantization_config); those in float32, float16 or bfloat16 can be run")
 	}
 	for _, size := range []struct {
 		name    string
@@ -220,7 +251,7 @@ func frequencies(dim int, theta float64, raw json.RawMessage) ([]float64, error)
 		s.Type = s.OldType
 	}
 	switch {
-	case s.Type == "default":
+	case s.Type == "default", s.Type == "" && s.Factor == 0: // rope_parameters may hold theta alone
 	case s.Type == "linear" && s.Factor >= 1:
 		for i := range out {
 			out[i] /= s.Factor

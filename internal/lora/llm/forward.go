@@ -316,7 +316,7 @@ func (r *Runner) adapt(layer int, which Linear, y, x []float32) {
 	work := 0
 	for _, u := range runs {
 		for _, a := range u.Adapters {
-			work += (u.to - u.from) * len(a.Pairs[layer][which].A)
+			work += (u.to - u.from) * in * a.Pairs[layer][which].Rank
 		}
 	}
 	if work == 0 {

@@ -266,6 +266,40 @@ func TestTheNumberOfProcessorsChangesNoBit(t *testing.T) {
 	}
 }
 
+// What bfloat16 holds takes half the memory and gives the same bits; what it does
+// not hold stays as it is.
+func TestAnAdapterInBFloat16GivesTheSameBits(t *testing.T) {
+	t.Parallel()
+	for name, c := range shapes() {
+		m := llm.New(c, 1)
+		run := func(a *llm.Adapter) []float32 {
+			s := m.NewSequence(40, llm.Gated{Adapter: a, Gate: 0.7})
+			return slices.Clone(m.NewRunner().Forward(llm.Step{Sequence: s, Tokens: ids(c, 20, 2), All: true}))
+		}
+		trained := adapters(c)[1].Adapter
+		if kept := trained.Compact(); kept.Bytes() != trained.Bytes() {
+			t.Errorf("%s: numbers were rounded that nobody asked to round", name)
+		}
+		rounded := trained.Rounded()
+		wide := &llm.Adapter{Scale: rounded.Scale, Pairs: slices.Clone(rounded.Pairs)}
+		for i := range wide.Pairs {
+			for k := range wide.Pairs[i] {
+				wide.Pairs[i][k] = wide.Pairs[i][k].Wide()
+			}
+		}
+		compact := wide.Compact()
+		if compact.Bytes() != trained.Bytes()/2 || compact.Fits(c) != nil {
+			t.Errorf("%s: %d bytes of %d, %v", name, compact.Bytes(), trained.Bytes(), compact.Fits(c))
+		}
+		if !slices.Equal(run(compact), run(wide)) {
+			t.Errorf("%s: in bfloat16 it gives other bits", name)
+		}
+		if slices.Equal(run(trained), run(wide)) {
+			t.Errorf("%s: rounding changed nothing, so this test sees nothing", name)
+		}
+	}
+}
+
 // write saves a model as one of the ways it may lie in a folder.
 func write(t *testing.T, m *llm.Model, how string) string {
 	t.Helper()
@@ -408,6 +442,10 @@ func TestAFolderThatCannotBeRunIsRefusedByName(t *testing.T) {
 		"another head":       {edit(`"tie_word_embeddings": true`, `"tie_word_embeddings": false`), "lm_head.weight"},
 		"biases not there":   {edit(`"llama"`, `"qwen2"`), "q_proj.bias"},
 		"a scaled position":  {edit(`"rope_theta"`, `"rope_scaling": {"rope_type":"yarn","factor":4}, "rope_theta"`), "yarn"},
+		"quantized":          {edit(`"rope_theta"`, `"quantization_config": {"quant_method":"awq"}, "rope_theta"`), "quantized"},
+		"part of a head":     {edit(`"rope_theta"`, `"rope_parameters": {"rope_theta":1e4,"partial_rotary_factor":0.5}, "rope_theta"`), "partial_rotary_factor"},
+		"a new scaled one":   {edit(`"rope_theta"`, `"rope_parameters": {"rope_type":"yarn","factor":4,"rope_theta":1e4}, "rope_theta"`), "yarn"},
+		"no factor":          {edit(`"rope_theta"`, `"rope_scaling": {"rope_type":"llama3","factor":0}, "rope_theta"`), "rope_scaling"},
 		"no epsilon":         {edit(`"rms_norm_eps": `, `"rms_norm_eps": -1`), "rms_norm_eps"},
 		"no JSON":            {edit(`{`, `[`), "config.json"},
 		"no weights":         {func(dir string) error { return os.Remove(filepath.Join(dir, "model.safetensors")) }, "holds no weights"},
@@ -511,5 +549,73 @@ func TestFitsRefusesOtherShapes(t *testing.T) {
 	a := llm.NewAdapter(c, 4, 8, 1, llm.Query, llm.Down)
 	if err := a.Fits(c); err != nil || a.Rank() != 4 || a.Bytes() != 4*4*3*(64+64+96+64) {
 		t.Errorf("rank %d, %d bytes: %v", a.Rank(), a.Bytes(), err)
+	}
+}
+
+// Files as the families write them: what is theirs is read, in the old form and in
+// that of transformers 5.
+func TestTheFilesOfTheFamiliesAreRead(t *testing.T) {
+	t.Parallel()
+	const llama3 = `"factor": 32.0, "high_freq_factor": 4.0, "low_freq_factor": 1.0, "original_max_position_embeddings": 8192, "rope_type": "llama3"`
+	const big = `"model_type": "llama", "hidden_act": "silu", "hidden_size": 2048, "num_hidden_layers": 16, "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 64,
+		"intermediate_size": 8192, "vocab_size": 128256, "max_position_embeddings": 131072, "rms_norm_eps": 1e-05, "tie_word_embeddings": true, "mlp_bias": false, "attention_bias": false,
+		"bos_token_id": 128000, "eos_token_id": [128001, 128008, 128009]`
+	const qwen = `"model_type": "qwen2", "hidden_act": "silu", "hidden_size": 896, "num_hidden_layers": 24, "num_attention_heads": 14, "num_key_value_heads": 2, "intermediate_size": 4864,
+		"vocab_size": 151936, "max_position_embeddings": 32768, "max_window_layers": 21, "sliding_window": 4096, "rms_norm_eps": 1e-06, "rope_theta": 1000000.0, "tie_word_embeddings": true`
+	const mistral = `"model_type": "mistral", "hidden_act": "silu", "hidden_size": 5120, "num_hidden_layers": 40, "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128,
+		"intermediate_size": 14336, "vocab_size": 131072, "max_position_embeddings": 1024000, "rms_norm_eps": 1e-05, "rope_theta": 1000000.0, "tie_word_embeddings": false`
+	// scaled is the frequency j as transformers computes it for llama3.
+	scaled := func(j int) float64 {
+		f := math.Pow(500000, -2*float64(j)/64)
+		switch wave := 2 * math.Pi / f; {
+		case wave < 8192.0/4:
+			return f
+		case wave > 8192.0/1:
+			return f / 32
+		default:
+			smooth := (8192/wave - 1) / (4 - 1)
+			return (1-smooth)*f/32 + smooth*f
+		}
+	}
+	plain := func(theta float64, dim int) func(int) float64 {
+		return func(j int) float64 { return math.Pow(theta, -2*float64(j)/float64(dim)) }
+	}
+	for name, c := range map[string]struct {
+		file                          string
+		dim, query, kv, context, ends int
+		tied, bias                    bool
+		frequency                     func(int) float64
+	}{
+		"SmolLM2":   {`"model_type": "llama", "hidden_act": "silu", "hidden_size": 576, "num_hidden_layers": 30, "num_attention_heads": 9, "num_key_value_heads": 3, "intermediate_size": 1536, "vocab_size": 49152, "max_position_embeddings": 8192, "rms_norm_eps": 1e-05, "rope_theta": 100000, "rope_scaling": null, "rope_interleaved": false, "tie_word_embeddings": true, "bos_token_id": 1, "eos_token_id": 2`, 64, 576, 192, 8192, 1, true, false, plain(100000, 64)},
+		"Llama 3.2": {big + `, "rope_theta": 500000.0, "rope_scaling": {` + llama3 + `}`, 64, 2048, 512, 131072, 3, true, false, scaled},
+		"new form":  {big + `, "rope_parameters": {"rope_theta": 500000.0, ` + llama3 + `}`, 64, 2048, 512, 131072, 3, true, false, scaled},
+		"default":   {big + `, "rope_parameters": {"rope_theta": 500000.0, "rope_type": "default"}`, 64, 2048, 512, 131072, 3, true, false, plain(500000, 64)},
+		"theta":     {big + `, "rope_parameters": {"rope_theta": 500000.0}`, 64, 2048, 512, 131072, 3, true, false, plain(500000, 64)},
+		// The window is written down and not used.
+		"Qwen2":        {qwen + `, "use_sliding_window": false`, 64, 896, 128, 32768, 0, true, true, plain(1e6, 64)},
+		"its window":   {qwen + `, "use_sliding_window": true`, 64, 896, 128, 4096, 0, true, true, plain(1e6, 64)},
+		"of no window": {qwen, 64, 896, 128, 32768, 0, true, true, plain(1e6, 64)},
+		// Heads of 128 numbers, which are not the width divided by their number.
+		"Mistral Nemo":  {mistral + `, "sliding_window": null`, 128, 4096, 1024, 1024000, 0, false, false, plain(1e6, 128)},
+		"Mistral, 2023": {mistral + `, "sliding_window": 4096`, 128, 4096, 1024, 4096, 0, false, false, plain(1e6, 128)},
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "config.json"), []byte("{"+c.file+"}"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		got, err := llm.ReadConfig(dir)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if got.HeadDim != c.dim || got.QueryWidth() != c.query || got.KVWidth() != c.kv || got.Context != c.context || got.Tied != c.tied || got.Bias != c.bias || len(got.Ends) != c.ends {
+			t.Errorf("%s: %+v", name, got)
+		}
+		for j, f := range got.Frequencies {
+			if want := c.frequency(j); math.Abs(f-want) > 1e-12*want {
+				t.Errorf("%s: frequency %d is %v, not %v", name, j, f, want)
+				break
+			}
+		}
 	}
 }

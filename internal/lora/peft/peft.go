@@ -221,8 +221,12 @@ func placeOf(name string, shape llm.Config) (place, error) {
 }
 
 // turned is a matrix of rows × cols with its axes exchanged.
-func turned(x []float32, rows, cols int) []float32 {
-	out := make([]float32, len(x))
+// nil stays nil.
+func turned[T float32 | uint16](x []T, rows, cols int) []T {
+	if x == nil {
+		return nil
+	}
+	out := make([]T, len(x))
 	for i := range rows {
 		for j := range cols {
 			out[j*rows+i] = x[i*cols+j]
@@ -233,7 +237,7 @@ func turned(x []float32, rows, cols int) []float32 {
 
 // Write writes an adapter into dir, which must be there, with matrices of one
 // rank: rank, or the adapter's own when rank is less. Those of less are filled
-// with zeros. It returns the SHA-256 of the weights, in hexadecimal.
+// with zeros. What is in bfloat16 is written so. It returns the SHA-256 of the weights, in hexadecimal.
 func Write(dir string, a *llm.Adapter, b Base, rank int) (sum string, err error) {
 	if err := a.Fits(b.Config); err != nil {
 		return "", err
@@ -257,8 +261,8 @@ func Write(dir string, a *llm.Adapter, b Base, rank int) (sum string, err error)
 			p := widened(a.Pairs[i][k], rank, out, in)
 			name := prefix + strconv.Itoa(i) + "." + k.Name()
 			list = append(list,
-				tensors.Tensor{Name: name + ".lora_A.weight", Shape: []int{rank, in}, F32: p.A},
-				tensors.Tensor{Name: name + ".lora_B.weight", Shape: []int{out, rank}, F32: turned(p.B, rank, out)})
+				tensors.Tensor{Name: name + ".lora_A.weight", Shape: []int{rank, in}, F32: p.A, BF16: p.HalfA},
+				tensors.Tensor{Name: name + ".lora_B.weight", Shape: []int{out, rank}, F32: turned(p.B, rank, out), BF16: turned(p.HalfB, rank, out)})
 		}
 	}
 	metadata := map[string]string{"format": "pt"}
@@ -313,9 +317,12 @@ func widened(p llm.Pair, rank, out, in int) llm.Pair {
 	if p.Rank == rank {
 		return p
 	}
-	w := llm.Pair{Rank: rank, A: make([]float32, rank*in), B: make([]float32, rank*out)}
-	copy(w.A, p.A)
-	copy(w.B, p.B)
+	w := llm.Pair{Rank: rank}
+	if p.HalfA != nil {
+		w.HalfA, w.HalfB = append(make([]uint16, 0, rank*in), p.HalfA...)[:rank*in], append(make([]uint16, 0, rank*out), p.HalfB...)[:rank*out]
+		return w
+	}
+	w.A, w.B = append(make([]float32, 0, rank*in), p.A...)[:rank*in], append(make([]float32, 0, rank*out), p.B...)[:rank*out]
 	return w
 }
 
@@ -328,7 +335,7 @@ func Compose(shape llm.Config, adapters ...llm.Gated) *llm.Adapter {
 		for k := range one.Pairs[i] {
 			p := &one.Pairs[i][k]
 			for _, a := range adapters {
-				q := a.Pairs[i][k]
+				q := a.Pairs[i][k].Wide()
 				p.Rank += q.Rank
 				p.A = append(p.A, q.A...)
 				factor := a.Gate * a.Scale

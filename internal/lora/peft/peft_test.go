@@ -84,8 +84,13 @@ func TestAnAdapterOfThePythonLibraryIsRead(t *testing.T) {
 func TestWhatIsWrittenIsReadWithTheNamesOfPEFT(t *testing.T) {
 	t.Parallel()
 	m := llm.New(shape, 1)
-	a := trained(3, 6, 1, llm.Query, llm.Output, llm.Down)
-	for _, rank := range []int{0, 8} {
+	wide := trained(3, 6, 1, llm.Query, llm.Output, llm.Down)
+	for _, c := range []struct {
+		a    *llm.Adapter
+		rank int
+		kind tensors.DType
+	}{{wide, 0, tensors.F32}, {wide, 8, tensors.F32}, {wide.Rounded(), 0, tensors.BF16}, {wide.Rounded(), 8, tensors.BF16}} {
+		a, rank := c.a, c.rank
 		dir := t.TempDir()
 		sum, err := peft.Write(dir, a, base(), rank)
 		if err != nil || len(sum) != 64 {
@@ -101,7 +106,7 @@ func TestWhatIsWrittenIsReadWithTheNamesOfPEFT(t *testing.T) {
 			"base_model.model.model.layers.1.mlp.down_proj.lora_B.weight":    {64, want},
 			"base_model.model.model.layers.1.mlp.down_proj.lora_A.weight":    {want, 96},
 		} {
-			if info, ok := f.Info(name); !ok || !slices.Equal(info.Shape, shape) || info.DType != tensors.F32 {
+			if info, ok := f.Info(name); !ok || !slices.Equal(info.Shape, shape) || info.DType != c.kind {
 				t.Errorf("%s is %v", name, info)
 			}
 		}

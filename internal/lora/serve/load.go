@@ -1,11 +1,13 @@
 package serve
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 
 	"liminal/internal/lora/llm"
 	"liminal/internal/lora/peft"
@@ -31,12 +33,35 @@ func Version(dir string) (at, name string, err error) {
 	return "", "", fmt.Errorf("%s holds no adapter: that is an %s with an %s, or folders v0001 and on", dir, peft.ConfigFile, peft.WeightsFile)
 }
 
+// At finds the weights of an adapter: the version n of those in dir, a path below
+// root, which may be that version itself; 0, or one that is not there, is the
+// latest.
+func At(root, dir string, n int) (string, error) {
+	dir = strings.TrimPrefix(dir, "/")
+	if !filepath.IsLocal(dir) {
+		return "", errors.New("its folder is not below the shared one")
+	}
+	dir = filepath.Join(root, dir)
+	if n > 0 {
+		at := filepath.Join(dir, fmt.Sprintf("v%04d", n))
+		if _, err := os.Stat(at); err == nil {
+			return at, nil
+		}
+	}
+	at, _, err := Version(dir)
+	return at, err
+}
+
 // ReadAdapter reads a version of an adapter for a base, after its files were
 // compared with its params.json, where it has one; checksum is what that must
-// have, empty: anything.
+// have, empty: anything. Numbers that bfloat16 holds take two bytes in memory.
 func ReadAdapter(dir, checksum string, b peft.Base) (*llm.Adapter, error) {
 	if err := Verify(dir, checksum, b); err != nil {
 		return nil, err
 	}
-	return peft.Read(dir, b)
+	a, err := peft.Read(dir, b)
+	if err != nil {
+		return nil, err
+	}
+	return a.Compact(), nil
 }

@@ -92,6 +92,20 @@ func Verify(dir, checksum string, b peft.Base) error {
 	return nil
 }
 
+// BaseOf is the fingerprint of the base that a version was trained on; empty: it
+// does not say.
+func BaseOf(dir string) (string, error) {
+	raw, err := os.ReadFile(filepath.Join(dir, ParamsFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	var p Params
+	if err == nil {
+		err = json.Unmarshal(raw, &p)
+	}
+	return p.Base, err
+}
+
 // Sum is the SHA-256 of a file, in hexadecimal.
 func Sum(path string) (string, error) {
 	f, err := os.Open(path)

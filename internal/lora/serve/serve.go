@@ -111,6 +111,9 @@ func New(m *llm.Model, o Options) *Engine {
 	return &Engine{m: m, o: o.withDefaults(m.Config), r: m.NewRunner()}
 }
 
+// Rows is how many requests are answered at once at most.
+func (e *Engine) Rows() int { return e.o.Rows }
+
 // Context is how many tokens a prompt and its answer have at most.
 func (e *Engine) Context() int { return e.o.Context }
 

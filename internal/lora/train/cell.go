@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 
 	"liminal/internal/cell"
 	"liminal/internal/fault"
@@ -63,8 +64,15 @@ func Serve(in io.Reader, out io.Writer) error {
 // own when that ended.
 func In(ctx context.Context, c *cell.Cell, dir string, l cell.Limits, o Options) (Manifest, error) {
 	o = o.withDefaults()
+	var reads []string
+	if j, err := ReadJob(dir); err == nil { // else the process says what is wrong with it
+		reads = append(reads, path(dir, j.Base.Dir))
+		if j.Init != "" {
+			reads = append(reads, path(dir, j.Init))
+		}
+	}
 	raw, err := c.Do(ctx, cell.Job{
-		Task: task{dir, l.Memory}, Body: eof{}, Limits: l,
+		Task: task{dir, l.Memory}, Body: eof{}, Limits: l, Reads: reads, Writes: []string{dir},
 		Told: func(raw json.RawMessage) {
 			var s said
 			switch {
@@ -103,14 +111,20 @@ func Passes(err error) bool {
 	return err != nil && (!ok || e.Code == fault.Internal)
 }
 
-// Cell is where this program trains: name is the subcommand that calls Serve.
-func Cell(name, dir string, processors int) (*cell.Cell, error) {
+// Cell is where this program trains: name is the subcommand that calls Serve. A
+// job's process opens its folder, its base and what it goes on from. log, if
+// given, hears which bounds this machine does not have.
+func Cell(name, dir string, processors int, log ...*slog.Logger) (*cell.Cell, error) {
 	p, err := cell.Self(name)
 	if err != nil {
 		return nil, err
 	}
 	p.Processors = processors
-	return cell.New(p, cell.Options{Dir: dir, Most: 1, Serves: 1}), nil
+	o := cell.Options{Dir: dir, Most: 1, Serves: 1}
+	if len(log) > 0 {
+		o.Logger = log[0]
+	}
+	return cell.New(p, o), nil
 }
 
 // eof is a body with nothing in it.

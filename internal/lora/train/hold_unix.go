@@ -11,10 +11,10 @@ import (
 	"liminal/internal/fault"
 )
 
-// hold makes this process the only one on this machine that trains in dir, until
-// it ends, however it does.
-func hold(dir string) (unlock func(), err error) {
-	f, err := os.OpenFile(filepath.Join(dir, ".lock"), os.O_RDWR|os.O_CREATE, 0o600)
+// hold makes this process the only one on this machine that has the file name in
+// dir, until it ends, however it does.
+func hold(dir, name string) (unlock func(), err error) {
+	f, err := os.OpenFile(filepath.Join(dir, name), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}

@@ -5,10 +5,12 @@
 //
 // A job that was killed goes on from its last checkpoint with the same losses,
 // bit for bit. The package knows folders only: no database, no Temporal. It may
-// import cell, fault, tensors and what is below it in internal/lora.
+// import cell, fault, learning, redact, safety, tensors and what is below it in
+// internal/lora.
 package train
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -42,16 +44,20 @@ const (
 const (
 	maxJob   = 1 << 20
 	maxSteps = 1 << 20
+
+	maxTeachers = 8
 )
 
 // The losses (TRAIN-01). SFT imitates: cross-entropy times the weight of each
 // row, plus λ‖A,B‖². With DPO it also learns, from pairs, which of two answers is
 // better, and with KTO, from answers that were disliked, what to avoid; the
-// reference of both is the base without an adapter.
+// reference of both is the base without an adapter. Distil learns to answer as
+// other adapters do, each where its own batches are (CLUS-06).
 const (
-	SFT = "sft"
-	DPO = "sft+dpo"
-	KTO = "sft+kto"
+	SFT    = "sft"
+	DPO    = "sft+dpo"
+	KTO    = "sft+kto"
+	Distil = "distil"
 )
 
 // Job is a job.json.
@@ -75,6 +81,14 @@ type Job struct {
 	// Init is a folder of an adapter of the same shape to go on from, seen from
 	// the job's folder; empty: A random, B zero.
 	Init string `json:"init,omitempty"`
+	// Teachers are whose answers are imitated where the loss is Distil; batches name
+	// them by number, from 0. They are heard at the same gate.
+	Teachers []Teacher `json:"teachers,omitempty"`
+	// Gate is what the adapter is going to be served with, such as the 0.5 at which
+	// the routing policy activates a persona (ROUTE-08); 0: 1. It is trained as it
+	// will be heard, and what is written is larger by as much as the gate takes
+	// away: trained at 1 and served at 0.5, half of what it learnt would be missing.
+	Gate float64 `json:"gate,omitempty"`
 	// Context bounds the tokens of a row; 0: the model does.
 	Context int `json:"context,omitempty"`
 }
@@ -215,9 +229,11 @@ func (j Job) check() error {
 		return fmt.Errorf("alpha is %v", j.Alpha)
 	case len(which) == 0:
 		return errors.New("targets names no product of a layer")
-	case !slices.Contains([]string{SFT, DPO, KTO}, j.Loss.Kind):
-		return fmt.Errorf("loss is %q; %q, %q and %q can be trained", j.Loss.Kind, SFT, DPO, KTO)
-	case j.Loss.Kind != SFT && (!(j.Loss.Beta > 0) || j.Loss.Beta > 100):
+	case !slices.Contains([]string{SFT, DPO, KTO, Distil}, j.Loss.Kind):
+		return fmt.Errorf("loss is %q; %q, %q, %q and %q can be trained", j.Loss.Kind, SFT, DPO, KTO, Distil)
+	case (j.Loss.Kind == Distil) != (len(j.Teachers) > 0) || len(j.Teachers) > maxTeachers:
+		return fmt.Errorf("it has %d teachers; with the loss %q there are 1 to %d, and with others none", len(j.Teachers), Distil, maxTeachers)
+	case j.Loss.set() != "" && (!(j.Loss.Beta > 0) || j.Loss.Beta > 100):
 		return fmt.Errorf("beta is %v", j.Loss.Beta)
 	case !(j.Loss.Lambda >= 0) || j.Loss.Lambda > 1e3:
 		return fmt.Errorf("lambda is %v", j.Loss.Lambda)
@@ -227,10 +243,35 @@ func (j Job) check() error {
 		return fmt.Errorf("steps is %d; at most %d are done", j.Steps, maxSteps)
 	case j.Steps > 0 && j.Files[batches.Dir+"/"+batches.ManifestFile] == "":
 		return fmt.Errorf("files does not name %s/%s", batches.Dir, batches.ManifestFile)
+	case !(j.Gate >= 0) || j.Gate > 1:
+		return fmt.Errorf("gate is %v; an adapter is served with more than 0, and at most 1", j.Gate)
 	case j.Context < 0:
 		return fmt.Errorf("context is %d", j.Context)
 	}
 	return nil
+}
+
+// Served is an adapter with the gate the job is for: how it is trained, judged
+// and served.
+func (j Job) Served(a *llm.Adapter) llm.Gated {
+	return llm.Gated{Adapter: a, Gate: float32(cmp.Or(j.Gate, 1))}
+}
+
+// scaled is an adapter whose B are larger by a factor.
+func scaled(a *llm.Adapter, factor float32) *llm.Adapter {
+	if factor == 1 {
+		return a
+	}
+	out := &llm.Adapter{Scale: a.Scale, Pairs: slices.Clone(a.Pairs)}
+	for i := range out.Pairs {
+		for k, p := range out.Pairs[i] {
+			out.Pairs[i][k].B = slices.Clone(p.B)
+			for j := range p.B {
+				out.Pairs[i][k].B[j] *= factor
+			}
+		}
+	}
+	return out
 }
 
 // plan tells jobs apart that would train otherwise: all but the fence.

@@ -30,6 +30,8 @@ func TestMain(m *testing.M) {
 			os.Exit(child(os.Args[2:]))
 		case "train-parent":
 			os.Exit(parent(os.Args[2]))
+		case "foreign-trainer":
+			os.Exit(foreign(os.Args[2:]))
 		case "train-in-cell":
 			if err := train.Serve(os.Stdin, os.Stdout); err != nil {
 				os.Stderr.WriteString(err.Error())

@@ -9,9 +9,9 @@ import (
 )
 
 // Measure asks a model for what a job held out, with the adapters that serve now
-// and with those that would: what gate.Judge decides by, but for the probes of
-// safety. elsewhere is what should stay as it is, such as Plain and what other
-// situations held out.
+// and with those that would (Job.Served): what gate.Judge decides by, but for the
+// probes of safety, which Probe asks. elsewhere is what should stay as it is, such
+// as Plain and what other situations held out.
 func Measure(m *llm.Model, sets batches.Sets, now, fresh []llm.Gated, elsewhere []batches.Batch) gate.Figures {
 	var f gate.Figures
 	f.Held = append(answers(m, sets[batches.Held], true, now, fresh), answers(m, sets[batches.HeldUnpaired], false, now, fresh)...)

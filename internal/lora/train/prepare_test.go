@@ -87,6 +87,8 @@ func folder(t *testing.T) (f *serve.Folder, dir, sum string) {
 
 // From what a person liked to a version that answers so: all that needs no
 // database.
+//
+// Requirements: TRAIN-17 (trained from positive events)
 func TestWhatAPersonLikedBecomesAVersion(t *testing.T) {
 	t.Parallel()
 	f, base, sum := folder(t)

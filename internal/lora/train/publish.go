@@ -80,7 +80,7 @@ func Publish(dir, to string, m *llm.Model, notes any) (checksum string, err erro
 // fill writes a version into a folder that is nobody's yet.
 func fill(stage, dir string, j Job, r Result, notes any) (checksum string, err error) {
 	for _, name := range []string{peft.ConfigFile, peft.WeightsFile} {
-		if err := copyFile(filepath.Join(stage, name), filepath.Join(dir, ResultDir, name)); err != nil {
+		if _, err := copyFile(filepath.Join(stage, name), filepath.Join(dir, ResultDir, name)); err != nil {
 			return "", err
 		}
 	}
@@ -102,17 +102,16 @@ func fill(stage, dir string, j Job, r Result, notes any) (checksum string, err e
 	return serve.WriteParams(stage, j.Base.SHA256, peft.ConfigFile, peft.WeightsFile, MetadataFile)
 }
 
-func copyFile(to, from string) error {
+func copyFile(to, from string) (sum string, err error) {
 	f, err := os.Open(from)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	_, err = tensors.Replace(to, func(w io.Writer) error {
+	return tensors.Replace(to, func(w io.Writer) error {
 		_, err := io.Copy(w, f)
 		return err
 	})
-	return err
 }
 
 // copyBatches copies the batches of a job; one that did no steps has none.
@@ -132,7 +131,7 @@ func copyBatches(stage, dir string) error {
 		if !e.Type().IsRegular() {
 			continue
 		}
-		if err := copyFile(filepath.Join(to, e.Name()), filepath.Join(dir, batches.Dir, e.Name())); err != nil {
+		if _, err := copyFile(filepath.Join(to, e.Name()), filepath.Join(dir, batches.Dir, e.Name())); err != nil {
 			return err
 		}
 	}

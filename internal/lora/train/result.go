@@ -72,7 +72,8 @@ func (r *runner) finish() (Manifest, error) {
 	if err := os.MkdirAll(out, 0o700); err != nil {
 		return Manifest{}, r.broken(err, ResultDir)
 	}
-	if _, err := peft.Write(out, r.adapter, r.base, 0); err != nil {
+	trained := scaled(r.adapter, 1/r.job.Served(nil).Gate).Rounded()
+	if _, err := peft.Write(out, trained, r.base, 0); err != nil {
 		return Manifest{}, r.broken(err, ResultDir)
 	}
 	m := Manifest{

@@ -67,7 +67,7 @@ func Run(ctx context.Context, dir string, o Options) (Manifest, error) {
 	if err != nil {
 		return Manifest{}, err
 	}
-	unlock, err := hold(dir)
+	unlock, err := hold(dir, ".lock")
 	if err != nil {
 		return Manifest{}, err
 	}
@@ -98,14 +98,18 @@ type runner struct {
 
 	model   *llm.Model
 	base    peft.Base
-	adapter *llm.Adapter
+	adapter *llm.Adapter // as it is heard: its B times the gate it is served with
 	pass    *fit.Pass
 	adam    *fit.AdamW
-	batches []fit.Batch // to imitate, then those that are compared with the base
-	against int         // where those begin
-	without [][]float64 // what the base makes of those
-	shifted []reference // of KTO: answers to something else, beside each of those
-	held    []fit.Batch
+	// teachers are whose answers are imitated, as they are heard; none: it is the
+	// targets that are.
+	teachers []*llm.Adapter
+
+	batches []taughtBatch // to imitate, then those that are compared with the base
+	against int           // where those begin
+	without [][]float64   // what the base makes of those
+	shifted []reference   // of KTO: answers to something else, beside each of those
+	held    []taughtBatch
 	tokens  []int // of text, of each batch
 	rows    int
 	mean    float64 // weight of a learnt token
@@ -150,6 +154,10 @@ func (r *runner) read() (err error) {
 	if r.adapter, err = j.adapter(r.dir, r.base); err != nil {
 		return fault.New(fault.Invalid, "The job %s cannot be trained: %v.", j.ID, err)
 	}
+	r.adapter = scaled(r.adapter, j.Served(nil).Gate)
+	if err := r.readTeachers(); err != nil {
+		return err
+	}
 	r.pass, r.adam = fit.NewPass(r.model, r.adapter), fit.NewAdamW(j.Rate)
 	r.adam.Clip = clipAt
 	if j.Steps == 0 {
@@ -165,6 +173,9 @@ func (r *runner) read() (err error) {
 	need, err := r.take(sets)
 	if err != nil {
 		return err
+	}
+	for _, a := range r.teachers {
+		need += int64(a.Bytes())
 	}
 	if need += int64(6 * r.adapter.Bytes()); r.o.Memory > 0 && need > r.o.Memory {
 		return fault.New(fault.Invalid, "The job %s needs about %d MiB of memory, and may have %d. Give it more, or make its batches shorter.", j.ID, need>>20, r.o.Memory>>20)
@@ -191,7 +202,7 @@ func (r *runner) take(sets batches.Sets) (need int64, err error) {
 				return 0, err
 			}
 			need = max(need, Memory(r.model.Config, b.Rows, b.Length))
-			f := b.Fit()
+			f := taughtBatch{b.Fit(), b.Teacher}
 			if set == batches.Unpaired {
 				other := b.Shifted()
 				need = max(need, Memory(r.model.Config, other.Rows, other.Length))
@@ -201,13 +212,13 @@ func (r *runner) take(sets batches.Sets) (need int64, err error) {
 				r.held = append(r.held, f)
 				continue
 			}
-			if w, n := weigh(f); set == batches.Train {
+			if w, n := weigh(f.Batch); set == batches.Train {
 				weights, learnt = weights+w, learnt+float64(n)
 			}
 			r.batches, r.tokens, r.rows = append(r.batches, f), append(r.tokens, b.Tokens()), r.rows+b.Rows
 		}
 	}
-	if r.job.Loss.Kind == SFT {
+	if r.job.Loss.set() == "" {
 		r.against = len(r.batches)
 	}
 	if weights == 0 {
@@ -221,6 +232,9 @@ func (r *runner) take(sets batches.Sets) (need int64, err error) {
 func (r *runner) fits(b batches.Batch, longest int) error {
 	if b.Length > longest {
 		return fault.New(fault.Invalid, "A batch of the job %s is %d tokens long; the model reads %d.", r.job.ID, b.Length, longest)
+	}
+	if err := r.taughtBy(b); err != nil {
+		return err
 	}
 	for i, id := range b.Inputs {
 		if max(id, b.Labels[i]) >= int64(r.model.Vocab) {

@@ -27,6 +27,11 @@ func (r *runner) step() (Metric, error) {
 		return Metric{}, fault.New(fault.Invalid, "Training the job %s went astray in step %d: its loss is %v, its gradient %v long. A lower lr, now %v, may help.", r.job.ID, s.Step, loss, length, r.job.Rate)
 	}
 	s.note(at, n, loss, at < r.against)
+	if len(r.teachers) > 0 {
+		// Who goes on from one teacher is further from it while the others are learnt:
+		// that a batch's loss rises says nothing here.
+		s.Rises, s.Stopped = 0, false
+	}
 	if s.Step%n == 0 || s.Step == r.job.Steps || s.Stopped {
 		s.Held = r.heldOut()
 	}
@@ -45,7 +50,7 @@ func (r *runner) warm() int { return max(1, min(20, r.job.Steps/10)) }
 // gradients are those of one batch; factor is what makes those of its mean those
 // of its part in the whole, as its rows weigh.
 func (r *runner) gradients(at int) (loss float64, factor float32) {
-	b := r.batches[at]
+	b := r.batches[at].Batch
 	if i := at - r.against; i >= 0 {
 		b.Weights = slices.Clone(b.Weights)
 		if r.job.Loss.Kind == KTO {
@@ -54,7 +59,11 @@ func (r *runner) gradients(at int) (loss float64, factor float32) {
 		return r.pass.Prefer(b, r.without[i], r.job.Loss.Beta), 1
 	}
 	weights, learnt := weigh(b)
-	return r.pass.Gradients(b), float32(weights / (float64(learnt) * r.mean))
+	factor = float32(weights / (float64(learnt) * r.mean))
+	if len(r.teachers) > 0 {
+		return r.pass.Distil(b, r.taught(r.batches[at])), factor
+	}
+	return r.pass.Gradients(b), factor
 }
 
 // shape multiplies the gradients by a factor and adds those of λ‖A,B‖², which it
@@ -88,19 +97,28 @@ func (r *runner) compare() {
 	}
 	bare := fit.NewPass(r.model, &llm.Adapter{Pairs: make([][llm.Linears]llm.Pair, r.model.Config.Layers)})
 	for _, b := range r.batches[r.against:] {
-		r.without = append(r.without, bare.LogProbs(b))
+		r.without = append(r.without, bare.LogProbs(b.Batch))
 	}
 	for i := range r.shifted {
 		r.shifted[i].of = bare.LogProbs(r.shifted[i].batch)
 	}
 }
 
+// lossOf is the loss of a batch to imitate: how unlikely its targets are, or how
+// far it is from what its teacher answers.
+func (r *runner) lossOf(l taughtBatch) float64 {
+	if len(r.teachers) > 0 {
+		return r.pass.Apart(l.Batch, r.taught(l))
+	}
+	return r.pass.Loss(l.Batch)
+}
+
 // heldOut is the loss of what is held out, nil when nothing is.
 func (r *runner) heldOut() *float64 {
 	var sum, all float64
 	for _, b := range r.held {
-		if w, _ := weigh(b); w > 0 {
-			sum, all = sum+w*r.pass.Loss(b), all+w
+		if w, _ := weigh(b.Batch); w > 0 {
+			sum, all = sum+w*r.lossOf(b), all+w
 		}
 	}
 	if all == 0 {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -391,7 +392,8 @@ func TestAnAdapterBeginsAndGoesOn(t *testing.T) {
 	first := job(t, nil)
 	done := run(t, first, train.Options{})
 	next := run(t, job(t, func(j *train.Job) { j.Init, j.Rate = filepath.Join(first, train.ResultDir), 1e-3 }), train.Options{})
-	if *next.HeldOut.Before != *done.HeldOut.After {
+	// What is kept is rounded to bfloat16, so it goes on from nearly there.
+	if off := *next.HeldOut.Before/(*done.HeldOut.After) - 1; math.Abs(off) > 1e-3 {
 		t.Errorf("it begins with %v, where the one before ended with %v", *next.HeldOut.Before, *done.HeldOut.After)
 	}
 }

@@ -159,7 +159,20 @@ func (w *writer) nt(s Set, m, n int, half bool) {
 		w.op("LEAQ (BX)(R10*8), R13")
 		w.op("LEAQ (R12)(R10*8), R11")
 	}
+	// So do those of wide tiles, in both kinds of numbers: their rows are many
+	// short streams, and the processor's guess comes late for each.
+	wideAhead := m > 1 && n == 6
+	if wideAhead {
+		w.op("LEAQ (R10)(R10*2), R14")
+		w.op("LEAQ (BX)(R14*2), R11")
+		w.op("LEAQ (BX)(R14*1), R14")
+	}
 	w.line("\nloop_%s:", nm)
+	if wideAhead {
+		for _, row := range []string{"(R14)", "(R14)(R10*1)", "(R14)(R10*2)", "(R11)", "(R11)(R10*1)", "(R11)(R10*2)"} {
+			w.op("PREFETCHT0 %s", row)
+		}
+	}
 	if ahead {
 		for _, row := range []string{"(R14)", "(R14)(R10*1)", "(R14)(R10*2)", "(R13)", "(R13)(R10*1)", "(R13)(R10*2)", "(R11)", "(R11)(R10*1)"} {
 			w.op("PREFETCHT0 %s", row)
@@ -206,6 +219,10 @@ func (w *writer) nt(s Set, m, n int, half bool) {
 	if ahead {
 		w.op("ADDQ $%d, R14", bytesB)
 		w.op("ADDQ $%d, R13", bytesB)
+		w.op("ADDQ $%d, R11", bytesB)
+	}
+	if wideAhead {
+		w.op("ADDQ $%d, R14", bytesB)
 		w.op("ADDQ $%d, R11", bytesB)
 	}
 	w.op("SUBQ $%d, CX", s.Wide)
