@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"strconv"
 	"time"
 
 	"liminal/internal/chat"
@@ -19,6 +21,9 @@ type thread struct {
 	lastSeq   int
 	workflow  string // the one its person chose; empty: none
 	fresh     bool   // nobody had this id: it is created
+	doubt     bool   // what the turn names may be a workflow that keeps nothing
+
+	surface *chat.Surfaced // of the workflow the turn is for; nil: it has none
 }
 
 // Accept implements chat.Turns. A message whose turn is queued stands behind
@@ -37,6 +42,13 @@ func (s *Store) Accept(ctx context.Context, v identity.Viewer, t chat.NewTurn) (
 		a, err = s.accept(tx, v, t)
 		return err
 	})
+	if errors.Is(err, errKeepsNothing) { // no word was written yet
+		t.Keeps = chat.KeepsNothing
+		return s.Accept(ctx, v, t)
+	}
+	if err != nil {
+		err = s.auditRefused(ctx, v, t, err)
+	}
 	return a, err
 }
 
@@ -47,12 +59,19 @@ func (s *Store) accept(tx Tx, v identity.Viewer, t chat.NewTurn) (chat.Accepted,
 	if before, found, err := byRequest(tx, v, t.RequestID); err != nil || found {
 		return chat.Repeated(before), err
 	}
-	th, err := s.thread(tx, v, t.ConversationID)
+	th, err := s.thread(tx, v, t)
 	if err != nil {
 		return chat.Accepted{}, err
 	}
 	if t.WorkflowID == "" && !t.NoWorkflow {
-		if t.WorkflowID, err = presentWorkflow(tx, th.workflow); err != nil {
+		var doubt bool
+		if t.WorkflowID, doubt, err = presentWorkflow(tx, th.workflow); err != nil {
+			return chat.Accepted{}, err
+		}
+		th.doubt = th.doubt || doubt
+	}
+	if th.doubt {
+		if err := keepsNothing(tx, v, t); err != nil {
 			return chat.Accepted{}, err
 		}
 	}
@@ -61,6 +80,9 @@ func (s *Store) accept(tx Tx, v identity.Viewer, t chat.NewTurn) (chat.Accepted,
 		return chat.Accepted{}, err
 	}
 	a, err := s.admit(tx, v, t, th)
+	if err == nil {
+		th.surface, a.Counted, err = s.countTurn(tx, v, t)
+	}
 	if err != nil {
 		return chat.Accepted{}, err
 	}
@@ -84,44 +106,55 @@ func (s *Store) accept(tx Tx, v identity.Viewer, t chat.NewTurn) (chat.Accepted,
 
 // thread finds the viewer's conversation or creates it. An id that is another
 // person's does not exist for this one (G-07, ISO-01).
-func (s *Store) thread(tx Tx, v identity.Viewer, conversationID string) (thread, error) {
-	th := thread{id: conversationID}
-	if th.id == "" {
+func (s *Store) thread(tx Tx, v identity.Viewer, t chat.NewTurn) (thread, error) {
+	th := thread{id: t.ConversationID}
+	switch {
+	case t.Keeps == chat.KeepsNothing:
+		th.id = id.NewUnkept()
+	case th.id == "":
 		th.id = id.New()
 	}
+	args := Args{"id": th.id, "user": v.UserID}
 	if err := tx.Lock("conversation:" + th.id); err != nil {
 		return th, err
 	}
-	if conversationID != "" {
-		found, err := first(tx, `SELECT title, last_seq, workflow FROM conversation WHERE id = @id AND user_id = @user`,
-			Args{"id": th.id, "user": v.UserID}, &th.title, &th.lastSeq, text{&th.workflow})
-		if err != nil || found {
+	doubts := 0
+	if t.ConversationID != "" {
+		found, err := first(tx, `SELECT title, last_seq, workflow, `+doubtful(t, args)+doubtfulChoice(t)+` FROM conversation WHERE id = @id AND user_id = @user`,
+			args, &th.title, &th.lastSeq, text{&th.workflow}, &doubts)
+		if th.doubt = doubts > 0; err != nil || found {
 			return th, err
 		}
 	}
-	now := s.now()
 	th.fresh = true
-	n, err := tx.Exec(`INSERT INTO conversation (id, user_id, created_at, updated_at) VALUES (@id, @user, @now, @now)
-		ON CONFLICT (id) DO NOTHING`, Args{"id": th.id, "user": v.UserID, "now": now})
+	args["now"], args["unlisted"] = s.now(), t.History != nil || t.Keeps == chat.KeepsNothing
+	n := 0
+	err := tx.Query(`INSERT INTO conversation (id, user_id, created_at, updated_at, unlisted) VALUES (@id, @user, @now, @now, @unlisted)
+		ON CONFLICT (id) DO NOTHING RETURNING `+doubtful(t, args), args, func(scan Scan) error {
+		n++
+		return scan(&doubts)
+	})
 	if err == nil && n == 0 {
 		err = missing("conversation")
 	}
+	th.doubt = doubts > 0
 	return th, err
 }
 
 // presentWorkflow is the workflow a person chose for a conversation; empty when
 // it was chosen by its id and has gone with the account it was of: the
 // conversation goes on as one for which nobody chose.
-func presentWorkflow(tx Tx, chosen string) (string, error) {
+func presentWorkflow(tx Tx, chosen string) (workflow string, doubt bool, err error) {
 	if !id.Valid(chosen) {
-		return chosen, nil
+		return chosen, false, nil
 	}
-	var n int
-	_, err := first(tx, `SELECT count(*) FROM artifact WHERE id = @id`, Args{"id": chosen}, &n)
+	var n, doubts int
+	_, err = first(tx, `SELECT count(*), coalesce(sum(CASE WHEN `+namesKeeps+` THEN 1 ELSE 0 END), 0) FROM artifact WHERE id = @id`,
+		Args{"id": chosen}, &n, &doubts)
 	if n == 0 {
-		return "", err
+		return "", false, err
 	}
-	return chosen, err
+	return chosen, doubts > 0, err
 }
 
 // admit finds what chat.Admit decides on, and the questions of the turn in the
@@ -150,15 +183,20 @@ func (s *Store) admit(tx Tx, v identity.Viewer, t chat.NewTurn, th thread) (chat
 
 // writeTurn stores the message, the run and the conversation's new end.
 func (s *Store) writeTurn(tx Tx, v identity.Viewer, t chat.NewTurn, th thread, a *chat.Accepted) error {
-	now, seq := s.now(), th.lastSeq+1
+	now, seq := s.now(), th.lastSeq+len(t.History)+1
 	r := run.Run{
-		ID: id.New(), Kind: run.KindChat, UserID: v.UserID, ConversationID: th.id, RequestID: t.RequestID,
+		ID: runID(th), Kind: run.KindChat, UserID: v.UserID, KeyID: v.KeyID(), ConversationID: th.id, RequestID: t.RequestID,
 		WorkflowID: "chat:" + th.id + ":" + t.RequestID, Status: a.Run.Status, CreatedAt: now, StartedAt: startOf(a.Run.Status, now),
 	}
 	a.MessageID = chat.AskedID(r.ID)
+	meta := mentions(t)
+	if id.Unkept(r.ID) && len(t.Fields) > 0 { // they are words, which are sealed with the message
+		meta, t.Fields = map[string]any{chat.MetaFields: t.Fields}, nil
+	}
 	input, err := json.Marshal(chat.TurnInput{
 		MessageID: a.MessageID, UptoSeq: seq, ContextIDs: t.ContextIDs,
-		NoContext: t.NoContext, ArtifactIDs: t.ArtifactIDs, WorkflowID: t.WorkflowID, Replaces: t.Replaces, Locale: t.Locale, Backend: t.Backend, Fields: t.Fields,
+		NoContext: t.NoContext, ArtifactIDs: t.ArtifactIDs, WorkflowID: t.WorkflowID, Replaces: t.Replaces, Locale: t.Locale, Backend: t.Backend, Fields: t.Fields, History: t.HistoryDigest(),
+		Surface: th.surface.Kept(),
 	})
 	if err != nil {
 		return err
@@ -168,13 +206,27 @@ func (s *Store) writeTurn(tx Tx, v identity.Viewer, t chat.NewTurn, th thread, a
 	if err := insertRun(tx, r); err != nil {
 		return err
 	}
+	if err := s.makeRunKey(tx, r); err != nil {
+		return err
+	}
+	if err := s.openAudit(tx, v, t, th.surface, a); err != nil {
+		return err
+	}
+	for i, m := range t.History {
+		if err := insertMessage(tx, v.UserID, chat.Message{
+			ID: id.Derive(r.ID, "said", strconv.Itoa(i)), ConversationID: th.id,
+			Sender: m.Role, Role: m.Role, Content: m.Content, Seq: th.lastSeq + i + 1, CreatedAt: now,
+		}); err != nil {
+			return err
+		}
+	}
 	if err := insertMessage(tx, v.UserID, chat.Message{
 		ID: a.MessageID, ConversationID: th.id, RunID: r.ID,
-		Sender: "user", Role: "user", Content: t.Message, Seq: seq, CreatedAt: now, Meta: mentions(t),
+		Sender: "user", Role: "user", Content: t.Message, Seq: seq, CreatedAt: now, Meta: meta,
 	}); err != nil {
 		return err
 	}
-	if th.title == "" {
+	if th.title == "" && !id.Unkept(th.id) {
 		th.title = chat.TitleOf(t.Message)
 	}
 	if _, err = tx.Exec(`UPDATE conversation SET title = @title, last_seq = @seq, updated_at = @now WHERE id = @id AND user_id = @user`,

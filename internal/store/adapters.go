@@ -146,3 +146,17 @@ func (s *Store) AdapterUse(ctx context.Context, adapterID string) (u learning.Us
 	})
 	return u, err
 }
+
+// AdapterMiddle is where the events an adapter was trained with lie, a unit
+// vector; none for one that was not trained.
+func (s *Store) AdapterMiddle(ctx context.Context, adapterID string) (middle []float32, err error) {
+	err = s.read(ctx, identity.System(), func(tx Tx) error {
+		var vec []byte
+		if _, err := first(tx, `SELECT centroid_vec FROM adapter_router_state WHERE artifact_id = @id`, Args{"id": adapterID}, &vec); err != nil {
+			return err
+		}
+		middle, err = unpacked(vec)
+		return err
+	})
+	return middle, err
+}

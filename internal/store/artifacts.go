@@ -114,6 +114,17 @@ func artifact(tx Tx, v identity.Viewer, id string) (artifacts.Artifact, error) {
 	return only(list, err, "artifact")
 }
 
+// opened says whether the viewer may write versions of another person's artifact.
+func opened(tx Tx, v identity.Viewer, a *artifacts.Artifact) error {
+	if a.OwnerID == "" || a.OwnerID == v.UserID || v.IsSystem() {
+		return nil
+	}
+	var n int
+	_, err := first(tx, `SELECT count(*) FROM artifact WHERE id = @id AND `+artifactOpened, Args{"id": a.ID, "user": v.UserID}, &n)
+	a.Opened = n > 0
+	return err
+}
+
 // only is the one row of a list that cannot have more.
 func only[T any](list []T, err error, what string) (T, error) {
 	var none T
@@ -132,13 +143,17 @@ func (s *Store) Artifact(ctx context.Context, v identity.Viewer, id string) (a a
 		a, err = artifact(tx, v, id)
 		return err
 	})
+	if err != nil || a.OwnerID == "" || a.OwnerID == v.UserID || v.IsSystem() {
+		return a, err
+	}
+	err = s.look(ctx, v, func(tx Tx) error { return opened(tx, v, &a) })
 	return a, err
 }
 
 // ArtifactNamed implements artifacts.Store.
 func (s *Store) ArtifactNamed(ctx context.Context, v identity.Viewer, kind, name string) (a artifacts.Artifact, err error) {
 	err = s.look(ctx, v, func(tx Tx) error {
-		list, err := all(tx, `SELECT `+artifactColumns+` FROM artifact WHERE type = @type AND name = @name AND `+artifactVisible+`
+		list, err := all(tx, `SELECT `+artifactColumns+` FROM artifact WHERE type = @type AND name = @name AND `+artifactNamed+`
 			ORDER BY CASE WHEN owner_user_id = @user THEN 0 WHEN owner_user_id IS NULL THEN 1 ELSE 2 END, created_at, id LIMIT 1`,
 			Args{"type": kind, "name": name, "user": v.UserID}, scanArtifact)
 		a, err = only(list, err, kind+" named "+name)
@@ -153,10 +168,13 @@ func (s *Store) ListArtifacts(ctx context.Context, v identity.Viewer, f artifact
 	if err != nil {
 		return nil, "", err
 	}
-	size := pageSize(f.Limit)
+	size, whose := pageSize(f.Limit), artifactNamed
+	if f.Shared {
+		whose = artifactVisible
+	}
 	err = s.read(ctx, v, func(tx Tx) error {
 		list, err = all(tx, `SELECT `+artifactColumns+` FROM artifact
-			WHERE `+artifactVisible+` AND (updated_at, id) < (@at, @id)
+			WHERE `+whose+` AND (updated_at, id) < (@at, @id)
 			AND (@type = '' OR type = @type) AND (@visibility = '' OR visibility = @visibility) AND (@status = '' OR status = @status)
 			ORDER BY updated_at DESC, id DESC LIMIT @limit`,
 			Args{
@@ -179,7 +197,10 @@ func (s *Store) AppendVersion(ctx context.Context, v identity.Viewer, id string,
 		if a, err = artifact(tx, v, id); err != nil {
 			return err
 		}
-		if a.OwnerID != v.UserID && !v.IsAdmin() {
+		if err := opened(tx, v, &a); err != nil {
+			return err
+		}
+		if a.OwnerID != v.UserID && !a.Opened && (a.OwnerID != "" || !v.IsAdmin()) {
 			return fault.New(fault.Forbidden, "The artifact %q is not yours to change. Copy it under a name of your own.", a.Name)
 		}
 		if a.Version != base {

@@ -94,6 +94,24 @@ func (s *Store) Rated(ctx context.Context, graphID string, version int, since, u
 	return up, down, err
 }
 
+// AdapterRuns implements changes.Store.
+func (s *Store) AdapterRuns(ctx context.Context, adapterID string, version int, since, until time.Time) (n changes.AdapterRuns, err error) {
+	const (
+		of    = ` FROM preference_event e JOIN message m ON m.id = e.message_id JOIN adapter_run u ON u.run_id = m.run_id WHERE e.created_at >= @since AND `
+		which = `u.adapter_id = @id AND u.version = @version AND u.at >= @since AND u.at < @until`
+	)
+	args := Args{"id": adapterID, "version": version, "since": stamp(since), "until": stamp(until)}
+	err = s.read(ctx, identity.System(), func(tx Tx) error {
+		if _, err := first(tx, `SELECT count(*), count(CASE WHEN r.status = 'failed' THEN 1 END), count(CASE WHEN r.status = 'cancelled' THEN 1 END)
+			FROM adapter_run u JOIN run r ON r.id = u.run_id WHERE `+which, args, &n.Runs, &n.Failed, &n.Cancelled); err != nil {
+			return err
+		}
+		_, err := first(tx, `SELECT `+upAndDown+of+which+` AND e.id IN (SELECT max(e.id)`+of+which+` GROUP BY u.run_id)`, args, &n.Up, &n.Down)
+		return err
+	})
+	return n, err
+}
+
 // RatedRuns is what people said of the answers of recorded runs that ended
 // since a time, by run: thumbs up less thumbs down. Runs of which nothing was
 // said are left out; of many, it is the latest 20,000.

@@ -25,9 +25,20 @@ func (s *Store) PutBlob(ctx context.Context, v identity.Viewer, runID, key strin
 		if err != nil {
 			return err
 		}
+		kept := value
+		if id.Unkept(runID) {
+			w, err := runVault(tx, r.UserID, runID)
+			if err != nil {
+				return err
+			}
+			if w == nil {
+				return missing("key")
+			}
+			kept = w.Seal(name, string(value))
+		}
 		_, err = tx.Exec(`INSERT INTO blob (id, run_id, user_id, value, created_at) VALUES (@id, @run, @user, @value, @now)
 			ON CONFLICT (id) DO UPDATE SET value = excluded.value`,
-			Args{"id": name, "run": runID, "user": r.UserID, "value": value, "now": s.now()})
+			Args{"id": name, "run": runID, "user": r.UserID, "value": kept, "now": s.now()})
 		return err
 	})
 	return blobScheme + name, err
@@ -40,11 +51,24 @@ func (s *Store) Blob(ctx context.Context, v identity.Viewer, ref string) (value 
 		return nil, missing("value")
 	}
 	err = s.read(ctx, v, func(tx Tx) error {
-		found, err := first(tx, `SELECT value FROM blob WHERE id = @id AND (user_id = @user OR @system)`,
-			Args{"id": name, "user": v.UserID, "system": v.IsSystem()}, &value)
+		var runID, user string
+		found, err := first(tx, `SELECT value, run_id, user_id FROM blob WHERE id = @id AND (user_id = @user OR @system)`,
+			Args{"id": name, "user": v.UserID, "system": v.IsSystem()}, &value, &runID, &user)
 		if err == nil && !found {
 			err = missing("value")
 		}
+		if err != nil || !id.Unkept(runID) {
+			return err
+		}
+		w, err := runVault(tx, user, runID)
+		if err != nil {
+			return err
+		}
+		if w == nil {
+			return missing("value")
+		}
+		opened, err := w.Open(name, value)
+		value = []byte(opened)
 		return err
 	})
 	return value, err

@@ -6,6 +6,7 @@ import (
 
 	"liminal/internal/chat"
 	"liminal/internal/fault"
+	"liminal/internal/graph"
 	"liminal/internal/id"
 	"liminal/internal/identity"
 )
@@ -16,6 +17,9 @@ const copied = 200
 // Branch implements chat.Versions. What is remembered of the conversation is
 // not copied: a summary is made of the new one when it is due.
 func (s *Store) Branch(ctx context.Context, v identity.Viewer, conversationID, messageID, to string) (c chat.Conversation, err error) {
+	if id.Unkept(conversationID) {
+		return c, chat.ErrNothingKept()
+	}
 	err = s.write(ctx, v, func(tx Tx) error {
 		c = chat.Conversation{}
 		// A turn that ends moves the messages of those that wait.
@@ -92,7 +96,9 @@ func (s *Store) branchable(tx Tx, v identity.Viewer, conversationID string, last
 // came twice has made it before.
 func (s *Store) branchTo(tx Tx, v identity.Viewer, from chat.Conversation, messageID, to string, last int) (made bool, err error) {
 	meta := map[string]any{}
-	if docs := from.Meta["docs"]; docs != nil {
+	if docs, ok := from.Meta["docs"].(map[string]any); ok {
+		docs = maps.Clone(docs)
+		delete(docs, graph.ApprovedVar) // it was allowed in that conversation, and this is another
 		meta["docs"] = docs
 	}
 	doc, err := encoded(meta, len(meta) == 0)

@@ -6,6 +6,7 @@ import (
 
 	"liminal/internal/chat"
 	"liminal/internal/fault"
+	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/run"
 )
@@ -24,7 +25,7 @@ func (s *Store) CloseTurn(ctx context.Context, v identity.Viewer, c chat.Close) 
 		}
 		switch {
 		case r.Status.Ended():
-			closed, err = closedBefore(tx, r)
+			closed, err = closedBefore(tx, r.Run)
 			return err
 		case c.Only != "" && r.Status != c.Only:
 			return fault.New(fault.Conflict, "The turn is %s, and not %s any more.", r.Status, c.Only).
@@ -36,7 +37,7 @@ func (s *Store) CloseTurn(ctx context.Context, v identity.Viewer, c chat.Close) 
 	return closed, err
 }
 
-func lockTurn(tx Tx, v identity.Viewer, runID string) (run.Run, error) {
+func lockTurn(tx Tx, v identity.Viewer, runID string) (lockedRun, error) {
 	r, err := lockRun(tx, v, runID)
 	if err == nil && r.Kind != run.KindChat {
 		err = fault.New(fault.Conflict, "Run %s is no chat turn.", runID)
@@ -46,22 +47,23 @@ func lockTurn(tx Tx, v identity.Viewer, runID string) (run.Run, error) {
 
 // lockRun reads a run behind the lock that everything takes that depends on
 // whether it has ended: its conversation's if it is a turn, else its own.
-func lockRun(tx Tx, v identity.Viewer, runID string) (run.Run, error) {
+func lockRun(tx Tx, v identity.Viewer, runID string) (lockedRun, error) {
 	r, err := visible(tx, v, runID)
 	if err != nil {
-		return r, err
+		return lockedRun{}, err
 	}
 	key := "run:" + r.ID
 	if r.Kind == run.KindChat {
 		key = "conversation:" + r.ConversationID
 	}
 	if err := tx.Lock(key); err != nil {
-		return r, err
+		return lockedRun{}, err
 	}
-	return visible(tx, v, runID)
+	return toldRun(tx, v, runID)
 }
 
-func (s *Store) closeTurn(tx Tx, r run.Run, c chat.Close) (chat.Closed, error) {
+func (s *Store) closeTurn(tx Tx, of lockedRun, c chat.Close) (chat.Closed, error) {
+	r := of.Run
 	owner := identity.Viewer{UserID: r.UserID}
 	next, err := s.promote(tx, owner, r)
 	if err != nil {
@@ -84,7 +86,10 @@ func (s *Store) closeTurn(tx Tx, r run.Run, c chat.Close) (chat.Closed, error) {
 			return chat.Closed{}, err
 		}
 	}
-	return closed, s.endRun(tx, r, c.End, nextID)
+	if err := s.closeAudit(tx, r, c.End, c.Audit); err != nil {
+		return chat.Closed{}, err
+	}
+	return closed, s.endRun(tx, of, c.End, nextID)
 }
 
 // said is what the turn leaves in the conversation, in order.
@@ -143,6 +148,9 @@ func (s *Store) append(tx Tx, r run.Run, said []chat.Message, persist map[string
 }
 
 func (s *Store) touch(tx Tx, r run.Run, lastSeq int, meta, persist map[string]any) error {
+	if id.Unkept(r.ID) {
+		persist = nil // there is no next turn
+	}
 	args := Args{"id": r.ConversationID, "user": r.UserID, "seq": lastSeq, "now": s.now()}
 	if len(persist) == 0 {
 		_, err := tx.Exec(`UPDATE conversation SET last_seq = @seq, updated_at = @now WHERE id = @id AND user_id = @user`, args)

@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"errors"
+	"strings"
 
 	"liminal/internal/fault"
 	"liminal/internal/id"
@@ -11,14 +13,16 @@ import (
 
 var _ knowledge.Contexts = (*Store)(nil)
 
-const contextColumns = `c.id, c.owner_user_id, c.name, c.description, c.visibility, c.created_at, c.updated_at, c.meta, c.encoder,
+const contextColumns = `c.id, c.owner_user_id, c.name, c.description,
+	CASE WHEN EXISTS (SELECT 1 FROM share h WHERE h.context_id = c.id) THEN 'shared' ELSE c.visibility END, c.created_at, c.updated_at, c.meta, c.encoder,
 	(SELECT count(*) FROM document d WHERE d.context_id = c.id AND d.superseded_at IS NULL),
 	(SELECT count(*) FROM document d WHERE d.context_id = c.id AND d.status IN ('waiting', 'reading') AND d.superseded_at IS NULL),
-	(SELECT coalesce(sum(d.chunks), 0) FROM document d WHERE d.context_id = c.id AND d.superseded_at IS NULL)`
+	(SELECT coalesce(sum(d.chunks), 0) FROM document d WHERE d.context_id = c.id AND d.superseded_at IS NULL),
+	CASE WHEN ` + contextOpened + ` THEN 1 ELSE 0 END`
 
 func scanContext(scan Scan) (c knowledge.Context, err error) {
 	err = scan(&c.ID, text{&c.UserID}, &c.Name, &c.Description, &c.Visibility, when{&c.CreatedAt}, when{&c.UpdatedAt}, decode{&c.Meta}, &c.Encoder,
-		&c.Documents, &c.Unread, &c.Chunks)
+		&c.Documents, &c.Unread, &c.Chunks, &c.Opened)
 	return c, err
 }
 
@@ -57,7 +61,7 @@ func (s *Store) CreateContext(ctx context.Context, v identity.Viewer, c knowledg
 // Context implements knowledge.Contexts.
 func (s *Store) Context(ctx context.Context, v identity.Viewer, id string) (c knowledge.Context, err error) {
 	err = s.read(ctx, v, func(tx Tx) error {
-		list, err := all(tx, `SELECT `+contextColumns+` FROM knowledge_context c WHERE c.id = @id AND `+contextVisible,
+		list, err := all(tx, `SELECT `+contextColumns+` FROM knowledge_context c WHERE c.id = @id AND `+ContextVisible,
 			Args{"id": id, "user": v.UserID}, scanContext)
 		c, err = only(list, err, "context")
 		return err
@@ -67,9 +71,9 @@ func (s *Store) Context(ctx context.Context, v identity.Viewer, id string) (c kn
 
 // ListContexts implements knowledge.Contexts: the newest first.
 func (s *Store) ListContexts(ctx context.Context, v identity.Viewer, owner, cursor string, limit int) (list []knowledge.Context, next string, err error) {
-	whose, ok := map[string]string{"": contextVisible, "me": `c.owner_user_id = @user`, "global": `c.visibility = 'global'`}[owner]
+	whose, ok := map[string]string{"": ContextVisible, "me": `c.owner_user_id = @user`, "shared": contextShared, "global": `c.visibility = 'global'`}[owner]
 	if !ok {
-		return nil, "", fault.New(fault.Invalid, "owner is me or global, not %q.", owner).With(map[string]any{"field": "owner"})
+		return nil, "", fault.New(fault.Invalid, "owner is me, shared or global, not %q.", owner).With(map[string]any{"field": "owner"})
 	}
 	after, err := begin(cursor)
 	if err != nil {
@@ -98,7 +102,7 @@ func (s *Store) UpdateContext(ctx context.Context, v identity.Viewer, id string,
 		if err != nil {
 			return err
 		}
-		list, err := all(tx, `SELECT `+contextColumns+` FROM knowledge_context c WHERE c.id = @id`, Args{"id": id}, scanContext)
+		list, err := all(tx, `SELECT `+contextColumns+` FROM knowledge_context c WHERE c.id = @id`, Args{"id": id, "user": v.UserID}, scanContext)
 		c, err = only(list, err, "context")
 		return err
 	})
@@ -145,7 +149,7 @@ func (s *Store) documentsToDelete(ctx context.Context, v identity.Viewer, contex
 // at least see it.
 func changeable(tx Tx, v identity.Viewer, contextID string) error {
 	var mine bool
-	found, err := first(tx, `SELECT CASE WHEN `+contextWritable+` THEN 1 ELSE 0 END FROM knowledge_context c WHERE c.id = @id AND `+contextVisible,
+	found, err := first(tx, `SELECT CASE WHEN `+contextWritable+` THEN 1 ELSE 0 END FROM knowledge_context c WHERE c.id = @id AND `+ContextVisible,
 		Args{"id": contextID, "user": v.UserID, "admin": v.IsAdmin()}, &mine)
 	switch {
 	case err != nil:
@@ -153,7 +157,67 @@ func changeable(tx Tx, v identity.Viewer, contextID string) error {
 	case !found:
 		return missing("context")
 	case !mine:
-		return fault.New(fault.Forbidden, "This context is global; only an administrator changes it.")
+		return errNotYours()
 	}
 	return nil
+}
+
+// addable fails unless v may add documents to the context: Forbidden when they
+// may at least see it.
+func addable(tx Tx, v identity.Viewer, contextID string) error {
+	var may bool
+	found, err := first(tx, `SELECT CASE WHEN `+contextAddable+` THEN 1 ELSE 0 END FROM knowledge_context c WHERE c.id = @id AND `+ContextVisible,
+		Args{"id": contextID, "user": v.UserID, "admin": v.IsAdmin()}, &may)
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		return missing("context")
+	case !may:
+		return errNotYours()
+	}
+	return nil
+}
+
+func errNotYours() error {
+	return fault.New(fault.Forbidden, "This context is not yours: its owner changes it, or where it is global an administrator.")
+}
+
+// FindContexts implements knowledge.ContextFinder. Names are compared here and not
+// by the database: neither folds case and accents as the other does.
+func (s *Store) FindContexts(ctx context.Context, v identity.Viewer, q, cursor string, limit int) (list []knowledge.Context, next string, err error) {
+	after, err := begin(cursor)
+	if err != nil {
+		return nil, "", err
+	}
+	wanted, size := strings.Fields(unaccented(q)), pageSize(limit)
+	err = s.read(ctx, v, func(tx Tx) error {
+		var ids []string
+		var found []place
+		err := tx.Query(`SELECT c.id, c.name, c.created_at FROM knowledge_context c WHERE `+ContextVisible+` AND (c.created_at, c.id) < (@at, @id)
+			ORDER BY c.created_at DESC, c.id DESC`, Args{"user": v.UserID, "at": after.at, "id": orNil(after.id)}, func(scan Scan) error {
+			var at place
+			var name string
+			if err := scan(&at.id, &name, when{&at.at}); err != nil || !holds(name, wanted) {
+				return err
+			}
+			found, ids = append(found, at), append(ids, at.id)
+			if len(found) > size {
+				return errStop
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errStop) || len(ids) == 0 {
+			list, next = nil, ""
+			return err
+		}
+		if found, next = cut(found, size, func(p place) place { return p }); len(found) < len(ids) {
+			ids = ids[:len(found)]
+		}
+		args := Args{"user": v.UserID}
+		whole, err := all(tx, `SELECT `+contextColumns+` FROM knowledge_context c WHERE c.id IN `+args.in("id", ids), args, scanContext)
+		list = inOrder(whole, ids, func(c knowledge.Context) string { return c.ID })
+		return err
+	})
+	return list, next, err
 }

@@ -1,10 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"liminal/internal/chat"
 	"liminal/internal/fault"
@@ -52,22 +54,50 @@ func (s *Store) Conversation(ctx context.Context, v identity.Viewer, id string) 
 	return c, err
 }
 
-// CreateConversation opens an empty conversation of the viewer's with a title
-// and a context (CHAT-12). Without a title it takes its first message's.
+// CreateConversation opens an empty conversation of the viewer's with a title, a
+// context, the workflow they chose and what programs note of it (CHAT-12). Without
+// a title it takes its first message's; with an id it is of that id, and NotFound
+// where that is taken.
 func (s *Store) CreateConversation(ctx context.Context, v identity.Viewer, c chat.Conversation) (chat.Conversation, error) {
 	now := s.now()
-	c.ID, c.UserID, c.Status, c.CreatedAt, c.UpdatedAt = id.New(), v.UserID, "open", now, now
-	err := s.write(ctx, v, func(tx Tx) error {
-		_, err := tx.Exec(`INSERT INTO conversation (id, user_id, title, status, active_context_id, created_at, updated_at)
-			VALUES (@id, @user, @title, @status, @context, @now, @now)`,
-			Args{"id": c.ID, "user": v.UserID, "title": c.Title, "status": c.Status, "context": optional(c.ActiveContextID), "now": now})
+	c.ID, c.UserID, c.Status, c.CreatedAt, c.UpdatedAt = cmp.Or(c.ID, id.New()), v.UserID, "open", now, now
+	meta, err := encoded(c.Meta, c.Meta == nil)
+	if err != nil {
+		return c, err
+	}
+	err = s.write(ctx, v, func(tx Tx) error {
+		n, err := tx.Exec(`INSERT INTO conversation (id, user_id, title, status, active_context_id, workflow, created_at, updated_at, meta)
+			VALUES (@id, @user, @title, @status, @context, @workflow, @now, @now, @meta) ON CONFLICT (id) DO NOTHING`,
+			Args{
+				"id": c.ID, "user": v.UserID, "title": c.Title, "status": c.Status, "context": optional(c.ActiveContextID),
+				"workflow": optional(c.WorkflowID), "now": now, "meta": meta,
+			})
+		if err == nil && n == 0 {
+			err = missing("conversation")
+		}
 		return err
 	})
 	return c, err
 }
 
 // ListConversations implements chat.Conversations.
-func (s *Store) ListConversations(ctx context.Context, v identity.Viewer, cursor string, limit int) (list []chat.Conversation, next string, err error) {
+func (s *Store) ListConversations(ctx context.Context, v identity.Viewer, cursor string, limit int) ([]chat.Conversation, string, error) {
+	return s.listConversations(ctx, v, `NOT unlisted`, cursor, limit)
+}
+
+// ListProgramConversations implements chat.Conversations.
+func (s *Store) ListProgramConversations(ctx context.Context, v identity.Viewer, cursor string, limit int) ([]chat.Conversation, string, error) {
+	return s.listConversations(ctx, v, `unlisted AND `+keptConversation("id"), cursor, limit)
+}
+
+// keptConversation is the condition that a conversation is not one of which
+// nothing is kept: id.Unkept, of a column.
+func keptConversation(column string) string {
+	return `substr(CAST(` + column + ` AS text), 15, 1) <> '8'`
+}
+
+// listConversations lists those of the viewer's of which a condition holds.
+func (s *Store) listConversations(ctx context.Context, v identity.Viewer, which, cursor string, limit int) (list []chat.Conversation, next string, err error) {
 	pinned, after, err := beginPinned(cursor)
 	if err != nil {
 		return nil, "", err
@@ -75,7 +105,7 @@ func (s *Store) ListConversations(ctx context.Context, v identity.Viewer, cursor
 	size := pageSize(limit)
 	err = s.read(ctx, v, func(tx Tx) error {
 		list, err = all(tx, `SELECT `+conversationColumns+` FROM conversation
-			WHERE user_id = @user AND (pinned, updated_at, id) < (@pinned, @at, @id)
+			WHERE user_id = @user AND `+which+` AND (pinned, updated_at, id) < (@pinned, @at, @id)
 			ORDER BY pinned DESC, updated_at DESC, id DESC LIMIT @limit`,
 			Args{"user": v.UserID, "pinned": pinned, "at": after.at, "id": orNil(after.id), "limit": size + 1}, scanConversation)
 		if err != nil {
@@ -145,9 +175,17 @@ func (s *Store) UpdateConversation(ctx context.Context, v identity.Viewer, id st
 		set(&c.Pinned, change.Pinned)
 		set(&c.Backend, change.Backend)
 		set(&c.WorkflowID, change.WorkflowID)
-		_, err := tx.Exec(`UPDATE conversation SET title = @title, status = @status, active_context_id = @context, pinned = @pinned, backend = @backend, workflow = @workflow
-			WHERE id = @id AND user_id = @user`,
-			Args{"id": id, "user": v.UserID, "title": c.Title, "status": c.Status, "context": optional(c.ActiveContextID), "pinned": c.Pinned, "backend": optional(c.Backend), "workflow": optional(c.WorkflowID)})
+		args := Args{"id": id, "user": v.UserID, "title": c.Title, "status": c.Status, "context": optional(c.ActiveContextID), "pinned": c.Pinned, "backend": optional(c.Backend), "workflow": optional(c.WorkflowID)}
+		if _, err := tx.Exec(`UPDATE conversation SET title = @title, status = @status, active_context_id = @context, pinned = @pinned, backend = @backend, workflow = @workflow
+			WHERE id = @id AND user_id = @user`, args); err != nil || change.Noted == nil {
+			return err
+		}
+		c.Meta = chat.Note(c.Meta, change.Noted)
+		meta, err := encoded(c.Meta, false)
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(`UPDATE conversation SET meta = @meta WHERE id = @id AND user_id = @user`, Args{"id": id, "user": v.UserID, "meta": meta})
 		return err
 	})
 	return c, err
@@ -176,6 +214,59 @@ func (s *Store) DeleteConversation(ctx context.Context, v identity.Viewer, id st
 		}
 		return forget(tx, v, id)
 	})
+}
+
+// SweepUnkept deletes the conversations of which nothing is kept once their last
+// turn is keep ago, and counts them. They are in no list, so nobody else would. One
+// with a run that has not ended stays: its person may have a question to answer.
+func (s *Store) SweepUnkept(ctx context.Context, keep time.Duration) (removed int, err error) {
+	var people []string
+	err = s.read(ctx, identity.System(), func(tx Tx) error {
+		people, err = all(tx, `SELECT id FROM app_user`, nil, func(scan Scan) (id string, err error) { return id, scan(&id) })
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	before := s.now().Add(-keep)
+	for _, person := range people {
+		n, err := s.sweepUnkeptOf(ctx, identity.Viewer{UserID: person}, before)
+		if removed += n; err != nil {
+			return removed, err
+		}
+	}
+	return removed, nil
+}
+
+func (s *Store) sweepUnkeptOf(ctx context.Context, v identity.Viewer, before time.Time) (removed int, err error) {
+	idle := `updated_at < @before AND unlisted AND NOT (` + keptConversation("id") + `)
+		AND NOT EXISTS (SELECT 1 FROM run r WHERE r.user_id = @user AND r.conversation_id = conversation.id AND r.status IN ('queued', 'running', 'waiting'))`
+	args := Args{"user": v.UserID, "before": before}
+	var due []string
+	err = s.read(ctx, v, func(tx Tx) error {
+		due, err = all(tx, `SELECT id FROM conversation WHERE user_id = @user AND `+idle, args, func(scan Scan) (id string, err error) { return id, scan(&id) })
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	for _, conversation := range due {
+		err := s.write(ctx, v, func(tx Tx) error {
+			if err := tx.Lock("conversation:" + conversation); err != nil {
+				return err
+			}
+			n, err := tx.Exec(`DELETE FROM conversation WHERE id = @id AND user_id = @user AND `+idle, Args{"id": conversation, "user": v.UserID, "before": before})
+			if err != nil || n == 0 {
+				return err
+			}
+			removed++
+			return forget(tx, v, conversation)
+		})
+		if err != nil {
+			return removed, err
+		}
+	}
+	return removed, nil
 }
 
 // unended lists the turns of a conversation that have not ended, in the order

@@ -20,7 +20,8 @@ var _ knowledge.DocumentTitles = (*Store)(nil)
 // A document is a person's own when they put it there and may still see it.
 const (
 	titledColumns = `d.id, d.context_id, d.title, d.path, d.status, d.error, d.updated_at, d.created_at`
-	documentOwn   = `d.user_id = @user AND ` + documentVisible
+	documentOwn   = `d.user_id = @user AND ` + DocumentVisible
+	documentNear  = `(` + documentOwn + ` OR ` + documentShared + `)`
 )
 
 // placed is a title and where it stands in the list.
@@ -64,7 +65,7 @@ func (s *Store) DocumentsByID(ctx context.Context, v identity.Viewer, ids []stri
 		return nil, nil
 	}
 	err = s.read(ctx, v, func(tx Tx) error {
-		found, err := titled(tx, v, ids)
+		found, err := near(tx, v, ids)
 		list = inOrder(titlesOf(found), ids, func(t knowledge.Titled) string { return t.ID })
 		return err
 	})
@@ -73,8 +74,17 @@ func (s *Store) DocumentsByID(ctx context.Context, v identity.Viewer, ids []stri
 
 // titled finds those of ids that are the viewer's own.
 func titled(tx Tx, v identity.Viewer, ids []string) ([]placed, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
 	args := Args{"user": v.UserID}
 	return all(tx, `SELECT `+titledColumns+` FROM document d WHERE d.id IN `+args.in("id", ids)+` AND `+documentOwn, args, scanTitled)
+}
+
+// near finds those of ids that are the viewer's own, or shared with them.
+func near(tx Tx, v identity.Viewer, ids []string) ([]placed, error) {
+	args := Args{"user": v.UserID}
+	return all(tx, `SELECT `+titledColumns+` FROM document d WHERE d.id IN `+args.in("id", ids)+` AND `+documentNear, args, scanTitled)
 }
 
 // FindDocuments implements knowledge.DocumentTitles. Titles are compared here
@@ -88,7 +98,7 @@ func (s *Store) FindDocuments(ctx context.Context, v identity.Viewer, q, cursor 
 	var found []placed
 	err = s.read(ctx, v, func(tx Tx) error {
 		found = nil
-		err := tx.Query(`SELECT `+titledColumns+` FROM document d WHERE d.superseded_at IS NULL AND `+documentOwn+` AND (d.created_at, d.id) < (@at, @id)
+		err := tx.Query(`SELECT `+titledColumns+` FROM document d WHERE d.superseded_at IS NULL AND `+documentNear+` AND (d.created_at, d.id) < (@at, @id)
 			ORDER BY d.created_at DESC, d.id DESC`, Args{"user": v.UserID, "at": after.at, "id": orNil(after.id)}, func(scan Scan) error {
 			t, err := scanTitled(scan)
 			if err != nil || !holds(t.Title+" "+path.Base(t.Path), wanted) {

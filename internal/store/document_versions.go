@@ -33,7 +33,7 @@ func scanDocumentVersion(scan Scan) (n version, err error) {
 func (s *Store) PutVersion(ctx context.Context, v identity.Viewer, d knowledge.Document, apart bool) (stored knowledge.Document, replaced *knowledge.Document, err error) {
 	err = s.write(ctx, v, func(tx Tx) error {
 		replaced = nil
-		if err := changeable(tx, v, d.ContextID); err != nil {
+		if err := addable(tx, v, d.ContextID); err != nil {
 			return err
 		}
 		if err := tx.Lock("versions:" + d.ContextID); err != nil {
@@ -94,7 +94,7 @@ func replacedBy(tx Tx, v identity.Viewer, others []version) (*knowledge.Document
 			last = o
 		}
 	}
-	list, err := all(tx, `SELECT `+documentColumns+` FROM document d WHERE d.id = @id AND `+documentVisible,
+	list, err := all(tx, `SELECT `+documentColumns+` FROM document d WHERE d.id = @id AND `+DocumentVisible,
 		Args{"id": last.id, "user": v.UserID}, scanDocument)
 	d, err := only(list, err, "document")
 	return &d, err
@@ -128,7 +128,7 @@ func (s *Store) join(tx Tx, v identity.Viewer, d knowledge.Document, others []ve
 		}
 	}
 	_, err := tx.Exec(`UPDATE document AS d SET origin = @origin, lineage = @lineage, version_no = @no, superseded_at = NULL, updated_at = @now,
-		status = CASE WHEN superseded_at IS NULL THEN status ELSE 'waiting' END WHERE d.id = @id AND `+documentWritable,
+		status = CASE WHEN superseded_at IS NULL THEN status ELSE 'waiting' END WHERE d.id = @id AND `+DocumentWritable,
 		Args{"id": d.ID, "origin": d.Origin, "lineage": optional(lineage), "no": no + 1, "now": s.now(), "user": v.UserID, "admin": v.IsAdmin()})
 	return err
 }
@@ -137,7 +137,7 @@ func (s *Store) join(tx Tx, v identity.Viewer, d knowledge.Document, others []ve
 func (s *Store) DocumentVersions(ctx context.Context, v identity.Viewer, id string) (list []knowledge.Document, err error) {
 	err = s.read(ctx, v, func(tx Tx) error {
 		list, err = all(tx, `SELECT `+documentColumns+` FROM document d WHERE (d.id = @id
-			OR d.lineage = (SELECT o.lineage FROM document o WHERE o.id = @id)) AND `+documentVisible+`
+			OR d.lineage = (SELECT o.lineage FROM document o WHERE o.id = @id)) AND `+DocumentVisible+`
 			ORDER BY d.version_no DESC, d.created_at DESC, d.id`, Args{"id": id, "user": v.UserID}, scanDocument)
 		if err == nil && len(list) == 0 {
 			err = missing("document")
@@ -152,7 +152,7 @@ func (s *Store) DocumentVersions(ctx context.Context, v identity.Viewer, id stri
 func (s *Store) formerVersions(ctx context.Context, v identity.Viewer, id string) (ids []string, err error) {
 	err = s.read(ctx, v, func(tx Tx) error {
 		ids, err = all(tx, `SELECT o.id FROM document d JOIN document o ON o.lineage = d.lineage AND o.superseded_at IS NOT NULL
-			WHERE d.id = @id AND d.superseded_at IS NULL AND `+documentWritable+` AND NOT EXISTS (SELECT 1 FROM document n
+			WHERE d.id = @id AND d.superseded_at IS NULL AND `+DocumentWritable+` AND NOT EXISTS (SELECT 1 FROM document n
 				WHERE n.lineage = d.lineage AND n.id <> d.id AND n.superseded_at IS NULL AND n.status = 'ready')
 			ORDER BY o.version_no, o.id`, Args{"id": id, "user": v.UserID, "admin": v.IsAdmin()},
 			func(scan Scan) (id string, err error) { return id, scan(&id) })
@@ -169,7 +169,7 @@ func (s *Store) Supersede(ctx context.Context, v identity.Viewer, id string) (go
 		if err != nil || d.Lineage == "" {
 			return err
 		}
-		list, err := all(tx, `SELECT `+documentVersionColumns+` FROM document d WHERE d.lineage = @lineage AND d.context_id = @context AND `+documentWritable,
+		list, err := all(tx, `SELECT `+documentVersionColumns+` FROM document d WHERE d.lineage = @lineage AND d.context_id = @context AND `+DocumentWritable,
 			Args{"lineage": d.Lineage, "context": d.ContextID, "user": v.UserID, "admin": v.IsAdmin()}, scanDocumentVersion)
 		if err != nil {
 			return err
@@ -192,7 +192,7 @@ func (s *Store) Supersede(ctx context.Context, v identity.Viewer, id string) (go
 // versions of its context.
 func versionsLocked(tx Tx, v identity.Viewer, id string) (d knowledge.Document, err error) {
 	for range 2 { // to know what to lock, and behind the lock
-		list, err := all(tx, `SELECT `+documentColumns+` FROM document d WHERE d.id = @id AND `+documentWritable,
+		list, err := all(tx, `SELECT `+documentColumns+` FROM document d WHERE d.id = @id AND `+DocumentWritable,
 			Args{"id": id, "user": v.UserID, "admin": v.IsAdmin()}, scanDocument)
 		if d, err = only(list, err, "document"); err != nil {
 			return d, err

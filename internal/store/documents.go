@@ -36,7 +36,7 @@ func scanDocument(scan Scan) (d knowledge.Document, err error) {
 func (s *Store) PutDocument(ctx context.Context, v identity.Viewer, d knowledge.Document) (stored knowledge.Document, err error) {
 	d = withDefaults(d)
 	err = s.write(ctx, v, func(tx Tx) error {
-		if err := changeable(tx, v, d.ContextID); err != nil {
+		if err := addable(tx, v, d.ContextID); err != nil {
 			return err
 		}
 		if err := s.upsertDocument(tx, v, d); err != nil {
@@ -62,8 +62,22 @@ func documentAt(tx Tx, contextID, path string) (knowledge.Document, error) {
 	return only(list, err, "document")
 }
 
+// upsertDocument puts a document to its place in a context. Where several people
+// add to one, a place may be another's: theirs stays.
 func (s *Store) upsertDocument(tx Tx, v identity.Viewer, d knowledge.Document) error {
-	_, err := tx.Exec(`INSERT INTO document (id, context_id, user_id, path, title, mime, size, sha256, status, chunk_size, run_id, version, origin, created_at, updated_at)
+	if err := tx.Lock("versions:" + d.ContextID); err != nil {
+		return err
+	}
+	var whose string
+	taken, err := first(tx, `SELECT d.user_id FROM document d JOIN knowledge_context c ON c.id = d.context_id
+		WHERE d.context_id = @context AND d.path = @path AND c.visibility <> 'global'`, Args{"context": d.ContextID, "path": d.Path}, &whose)
+	if err != nil {
+		return err
+	}
+	if taken && whose != v.UserID && !v.IsSystem() {
+		return fault.New(fault.Conflict, "Another person's document stands at %q in this context. Give your file another name.", d.Path).With(map[string]any{"reason": "path_taken"})
+	}
+	_, err = tx.Exec(`INSERT INTO document (id, context_id, user_id, path, title, mime, size, sha256, status, chunk_size, run_id, version, origin, created_at, updated_at)
 		VALUES (@id, @context, @user, @path, @title, @mime, @size, @sum, @status, @chunk, @run, @version, @origin, @now, @now)
 		ON CONFLICT (context_id, path) DO UPDATE SET
 		title = CASE WHEN excluded.title = '' OR document.titled OR document.sha256 <> '' AND document.sha256 = excluded.sha256
@@ -97,7 +111,7 @@ func (s *Store) UnderWay(ctx context.Context, v identity.Viewer) (u quota.UnderW
 // Document implements knowledge.Documents.
 func (s *Store) Document(ctx context.Context, v identity.Viewer, id string) (d knowledge.Document, err error) {
 	err = s.read(ctx, v, func(tx Tx) error {
-		list, err := all(tx, `SELECT `+documentColumns+` FROM document d WHERE d.id = @id AND `+documentVisible,
+		list, err := all(tx, `SELECT `+documentColumns+` FROM document d WHERE d.id = @id AND `+DocumentVisible,
 			Args{"id": id, "user": v.UserID}, scanDocument)
 		d, err = only(list, err, "document")
 		return err
@@ -134,7 +148,7 @@ func (s *Store) Unread(ctx context.Context, v identity.Viewer, contextIDs []stri
 	err = s.read(ctx, v, func(tx Tx) error {
 		args := Args{"user": v.UserID, "limit": pageSize(limit)}
 		list, err = all(tx, `SELECT `+documentColumns+` FROM document d
-			WHERE d.context_id IN `+args.in("id", contextIDs)+` AND d.status IN ('waiting', 'reading') AND d.superseded_at IS NULL AND `+documentVisible+`
+			WHERE d.context_id IN `+args.in("id", contextIDs)+` AND d.status IN ('waiting', 'reading') AND d.superseded_at IS NULL AND `+DocumentVisible+`
 			ORDER BY d.created_at, d.id LIMIT @limit`, args, scanDocument)
 		return err
 	})
@@ -147,7 +161,7 @@ const maxUnreadContexts = 100
 // readable fails unless v may see the context.
 func readable(tx Tx, v identity.Viewer, contextID string) error {
 	var it string
-	found, err := first(tx, `SELECT c.id FROM knowledge_context c WHERE c.id = @id AND `+contextVisible,
+	found, err := first(tx, `SELECT c.id FROM knowledge_context c WHERE c.id = @id AND `+ContextVisible,
 		Args{"id": contextID, "user": v.UserID}, &it)
 	if err == nil && !found {
 		err = missing("context")
@@ -179,7 +193,7 @@ func (s *Store) deleteDocument(ctx context.Context, v identity.Viewer, id string
 	for more := true; more; {
 		err := s.write(ctx, v, func(tx Tx) error {
 			n, err := tx.Exec(`DELETE FROM knowledge_chunk WHERE id IN (SELECT k.id FROM knowledge_chunk k
-				JOIN document d ON d.id = k.document_id WHERE k.document_id = @id AND `+documentWritable+` LIMIT @batch)`,
+				JOIN document d ON d.id = k.document_id WHERE k.document_id = @id AND `+DocumentWritable+` LIMIT @batch)`,
 				Args{"id": id, "user": v.UserID, "admin": v.IsAdmin(), "batch": deleteBatch})
 			if err != nil {
 				return err
@@ -200,7 +214,7 @@ func dropDocument(tx Tx, v identity.Viewer, id string) error {
 	if err := bump(tx, id); err != nil {
 		return err
 	}
-	n, err := tx.Exec(`DELETE FROM document AS d WHERE d.id = @id AND `+documentWritable,
+	n, err := tx.Exec(`DELETE FROM document AS d WHERE d.id = @id AND `+DocumentWritable,
 		Args{"id": id, "user": v.UserID, "admin": v.IsAdmin()})
 	if err == nil && n == 0 {
 		err = missing("document")
@@ -250,7 +264,7 @@ func (s *Store) SetDocument(ctx context.Context, v identity.Viewer, d knowledge.
 		n, err := tx.Exec(`UPDATE document AS d SET status = @status, error = @error, pages = @pages, length = @length, chunks = @chunks,
 			run_id = coalesce(@run, run_id), version = CASE WHEN @version = '' THEN version ELSE @version END,
 			title = CASE WHEN @title = '' OR titled THEN title ELSE @title END, size = CASE WHEN @sum = '' THEN size ELSE @size END,
-			sha256 = CASE WHEN @sum = '' THEN sha256 ELSE @sum END, updated_at = @now WHERE d.id = @id AND `+documentWritable,
+			sha256 = CASE WHEN @sum = '' THEN sha256 ELSE @sum END, updated_at = @now WHERE d.id = @id AND `+DocumentWritable,
 			Args{
 				"id": d.ID, "user": v.UserID, "admin": v.IsAdmin(), "status": string(d.Status), "error": d.Error, "pages": d.Pages,
 				"length": d.Length, "chunks": d.Chunks, "run": optional(d.RunID), "version": d.Version, "title": d.Title, "size": d.Size, "sum": d.SHA256, "now": s.now(),
@@ -273,7 +287,7 @@ func (s *Store) PutText(ctx context.Context, v identity.Viewer, id string, t ext
 	}
 	return s.write(ctx, v, func(tx Tx) error {
 		n, err := tx.Exec(`INSERT INTO document_text (document_id, user_id, title, pages, content, blocks)
-			SELECT d.id, d.user_id, @title, @pages, @content, @blocks FROM document d WHERE d.id = @id AND `+documentWritable+`
+			SELECT d.id, d.user_id, @title, @pages, @content, @blocks FROM document d WHERE d.id = @id AND `+DocumentWritable+`
 			ON CONFLICT (document_id) DO UPDATE SET title = excluded.title, pages = excluded.pages,
 			content = excluded.content, blocks = excluded.blocks`,
 			Args{"id": id, "user": v.UserID, "admin": v.IsAdmin(), "title": t.Title, "pages": t.Pages, "content": t.Text, "blocks": blocks})
@@ -288,7 +302,7 @@ func (s *Store) PutText(ctx context.Context, v identity.Viewer, id string, t ext
 func (s *Store) Text(ctx context.Context, v identity.Viewer, id string) (t extract.Document, err error) {
 	err = s.read(ctx, v, func(tx Tx) error {
 		found, err := first(tx, `SELECT x.title, x.pages, x.content, x.blocks FROM document_text x JOIN document d ON d.id = x.document_id
-			WHERE d.id = @id AND `+documentVisible, Args{"id": id, "user": v.UserID}, &t.Title, &t.Pages, &t.Text, decode{&t.Blocks})
+			WHERE d.id = @id AND `+DocumentVisible, Args{"id": id, "user": v.UserID}, &t.Title, &t.Pages, &t.Text, decode{&t.Blocks})
 		if err == nil && !found {
 			err = missing("text of a document")
 		}

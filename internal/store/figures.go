@@ -22,7 +22,7 @@ func (s *Store) Figures(ctx context.Context) (f telemetry.Figures, err error) {
 		if f.Open, err = figures[int64](tx, `SELECT status, count(*) FROM run WHERE status IN ('queued', 'running', 'waiting') GROUP BY status`); err != nil {
 			return err
 		}
-		if f.Training, err = figures[int64](tx, `SELECT status, count(*) FROM training_job GROUP BY status`); err != nil {
+		if f.Training, err = figures[int64](tx, `SELECT `+jobFigure+`, count(*) FROM training_job GROUP BY `+jobFigure); err != nil {
 			return err
 		}
 		// Of jobs that ended at the same moment the later id counts: one is as good.
@@ -34,6 +34,10 @@ func (s *Store) Figures(ctx context.Context) (f telemetry.Figures, err error) {
 	})
 	return f, err
 }
+
+// jobFigure is a job as /metrics counts it: one that a person ended, or that had
+// too little to train with, has not failed.
+const jobFigure = `CASE WHEN status = 'failed' AND stage IN ('few', 'cancelled') THEN stage ELSE status END`
 
 // figures reads rows of a name and a number; of several with one name the last
 // counts.

@@ -8,6 +8,7 @@ import (
 	"liminal/internal/fault"
 	"liminal/internal/identity"
 	"liminal/internal/insights"
+	"liminal/internal/quota"
 )
 
 var _ insights.Store = (*Store)(nil)
@@ -27,19 +28,20 @@ func overseen(v identity.Viewer) (identity.Viewer, error) {
 // is read only of runs that left no recording.
 const turnsSince = `SELECT r.id, r.user_id, r.status, r.created_at, coalesce(rec.ms, -1), coalesce(rec.tool_calls, -1),
 	CASE WHEN rec.run_id IS NULL THEN r.started_at END,
-	CASE WHEN rec.run_id IS NULL AND NOT EXISTS (SELECT 1 FROM interrupt i WHERE i.run_id = r.id) THEN r.ended_at END
-	FROM run r JOIN app_user u ON u.id = r.user_id LEFT JOIN recording rec ON rec.run_id = r.id
-	WHERE r.created_at >= @since AND r.kind = 'chat' AND u.tenant_id = @tenant ORDER BY r.created_at DESC, r.id DESC LIMIT @most`
+	CASE WHEN rec.run_id IS NULL AND NOT EXISTS (SELECT 1 FROM interrupt i WHERE i.run_id = r.id) THEN r.ended_at END,
+	a.surface, a.classifier_tag, a.model, a.input_tokens, a.output_tokens, a.estimated_cost_usd, a.tool_calls
+	FROM run r JOIN app_user u ON u.id = r.user_id LEFT JOIN recording rec ON rec.run_id = r.id LEFT JOIN turn_audit a ON a.turn_id = r.id
+	WHERE r.created_at >= @since AND r.kind = 'chat' AND u.tenant_id = @tenant AND (@surface = '' OR a.surface = @surface) ORDER BY r.created_at DESC, r.id DESC LIMIT @most`
 
 // Turns implements insights.Store. How long a turn took that left no recording
 // is told by its beginning and its end, unless it asked somebody in between.
-func (s *Store) Turns(ctx context.Context, v identity.Viewer, since time.Time, most int) (list []insights.Turn, err error) {
+func (s *Store) Turns(ctx context.Context, v identity.Viewer, since time.Time, surface string, most int) (list []insights.Turn, err error) {
 	as, err := overseen(v)
 	if err != nil {
 		return nil, err
 	}
 	err = s.read(ctx, as, func(tx Tx) error {
-		list, err = all(tx, turnsSince, Args{"since": stamp(since), "tenant": v.TenantID, "most": most}, scanTurn)
+		list, err = all(tx, turnsSince, Args{"since": stamp(since), "tenant": v.TenantID, "surface": surface, "most": most}, scanTurn)
 		return err
 	})
 	return list, err
@@ -48,8 +50,21 @@ func (s *Store) Turns(ctx context.Context, v identity.Viewer, since time.Time, m
 func scanTurn(scan Scan) (t insights.Turn, err error) {
 	var ms int64
 	var began, ended time.Time
-	if err := scan(&t.RunID, &t.UserID, &t.Status, when{&t.At}, &ms, &t.ToolCalls, when{&began}, when{&ended}); err != nil {
+	var input, output *int64
+	var cost *float64
+	var calls []chat.AuditCall
+	if err := scan(&t.RunID, &t.UserID, &t.Status, when{&t.At}, &ms, &t.ToolCalls, when{&began}, when{&ended},
+		text{&t.Surface}, text{&t.Tag}, text{&t.Model}, &input, &output, &cost, decode{&calls}); err != nil {
 		return t, err
+	}
+	if input != nil && output != nil {
+		t.Used = quota.Use{Calls: 1, Input: *input, Output: *output}
+		if cost != nil {
+			t.Used.CostUSD = *cost
+		}
+		if t.ToolCalls < 0 { // of a turn that leaves no recording
+			t.ToolCalls = len(calls)
+		}
 	}
 	switch t.Took = -1; {
 	case ms >= 0:

@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"liminal/internal/fault"
+	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/run"
+	"liminal/internal/webhook"
 )
 
 var _ run.Interrupts = (*Store)(nil)
@@ -46,7 +48,7 @@ func (s *Store) Ask(ctx context.Context, v identity.Viewer, waiting bool, asked 
 		if !waiting {
 			return nil
 		}
-		return rest(tx, r)
+		return rest(tx, r.Run)
 	})
 }
 
@@ -59,25 +61,34 @@ func rest(tx Tx, r run.Run) error {
 	return err
 }
 
-func (s *Store) insertInterrupt(tx Tx, r run.Run, q run.Interrupt) error {
+func (s *Store) insertInterrupt(tx Tx, of lockedRun, q run.Interrupt) error {
+	r := of.Run
 	if q.RunID != r.ID {
 		return fault.New(fault.Invalid, "The questions of one call belong to one run.")
 	}
 	if q.WorkflowID == "" {
 		q.WorkflowID = r.WorkflowID
 	}
+	q, err := sealQuestion(tx, r.UserID, q)
+	if err != nil {
+		return err
+	}
 	options, err := encoded(q.Options, q.Options == nil)
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(`INSERT INTO interrupt (`+interruptColumns+`) VALUES (@id, @run, @workflow, @effect, @user, @conversation,
+	q.CreatedAt = s.orNow(q.CreatedAt)
+	n, err := tx.Exec(`INSERT INTO interrupt (`+interruptColumns+`) VALUES (@id, @run, @workflow, @effect, @user, @conversation,
 		@type, @message, @options, @schema, 'pending', NULL, @delivered, @created, NULL, @expires) ON CONFLICT (id) DO NOTHING`,
 		Args{
 			"id": q.ID, "run": r.ID, "workflow": q.WorkflowID, "effect": q.EffectID, "user": r.UserID,
 			"conversation": optional(r.ConversationID), "type": q.Type, "message": writable(q.Message), "options": options,
-			"schema": rawJSON(q.AnswerSchema), "delivered": false, "created": s.orNow(q.CreatedAt), "expires": moment(q.ExpiresAt),
+			"schema": rawJSON(q.AnswerSchema), "delivered": false, "created": q.CreatedAt, "expires": moment(q.ExpiresAt),
 		})
-	return err
+	if err != nil || n == 0 {
+		return err
+	}
+	return s.happened(tx, of, webhook.QuestionWaiting, q.ID, nil, q.CreatedAt)
 }
 
 // Answer implements run.Interrupts: the update itself decides who wins, and a
@@ -137,10 +148,17 @@ func (s *Store) answer(tx Tx, v identity.Viewer, id string, status run.Interrupt
 	if q.Status != run.Pending {
 		return q, settled(q)
 	}
+	if err := openQuestion(tx, &q); err != nil {
+		return q, err
+	}
 	q.Status, q.Answer, q.AnsweredAt = status, orNull(answer), s.now()
+	kept, err := sealAnswer(tx, q)
+	if err != nil {
+		return q, err
+	}
 	n, err := tx.Exec(`UPDATE interrupt SET status = @status, answer = @answer, answered_at = @now
 		WHERE id = @id AND user_id = @user AND status = 'pending'`,
-		Args{"id": id, "user": q.UserID, "status": string(q.Status), "answer": rawJSON(q.Answer), "now": q.AnsweredAt})
+		Args{"id": id, "user": q.UserID, "status": string(q.Status), "answer": rawJSON(kept), "now": q.AnsweredAt})
 	if err != nil || n == 1 {
 		return q, err
 	}
@@ -163,7 +181,7 @@ func orNull(doc json.RawMessage) json.RawMessage {
 	return doc
 }
 
-// question finds what the viewer may read: their own, and, for an
+// question finds, as its row holds it, what the viewer may read: their own, and, for an
 // administrator, what the system's own runs ask. The system sees all.
 func question(tx Tx, v identity.Viewer, id string) (run.Interrupt, error) {
 	list, err := all(tx, `SELECT `+interruptColumns+` FROM interrupt WHERE id = @id AND (user_id = @user OR user_id = @steward OR @system)`,
@@ -174,6 +192,9 @@ func question(tx Tx, v identity.Viewer, id string) (run.Interrupt, error) {
 // stewardOf is the account whose questions are put to the viewer beside their
 // own; for most people there is none.
 func stewardOf(v identity.Viewer) string {
+	if v.Grant != nil { // what the house asks is decided in a session
+		return nobody
+	}
 	if v.IsAdmin() {
 		return identity.SystemAccount
 	}
@@ -181,11 +202,14 @@ func stewardOf(v identity.Viewer) string {
 }
 
 // Interrupt implements run.Interrupts.
-func (s *Store) Interrupt(ctx context.Context, v identity.Viewer, id string) (q run.Interrupt, err error) {
+func (s *Store) Interrupt(ctx context.Context, v identity.Viewer, interruptID string) (q run.Interrupt, err error) {
 	err = s.look(ctx, v, func(tx Tx) error {
-		q, err = question(tx, v, id)
+		q, err = question(tx, v, interruptID)
 		return err
 	})
+	if err == nil && id.Unkept(q.RunID) {
+		err = s.read(ctx, v, func(tx Tx) error { return openQuestion(tx, &q) })
+	}
 	return q, err
 }
 
@@ -202,15 +226,25 @@ func (s *Store) PendingInterrupts(ctx context.Context, v identity.Viewer, conver
 		args["conversation"] = conversationID
 	}
 	err = s.read(ctx, v, func(tx Tx) error {
-		list, err = all(tx, query+` ORDER BY created_at, id`, args, scanInterrupt)
+		list, err = questions(tx, query+` ORDER BY created_at, id`, args)
+		return err
+	})
+	return list, err
+}
+
+// RunInterrupts returns what a run of the viewer's asked, oldest first.
+func (s *Store) RunInterrupts(ctx context.Context, v identity.Viewer, runID string) (list []run.Interrupt, err error) {
+	err = s.read(ctx, v, func(tx Tx) error {
+		list, err = questions(tx, `SELECT `+interruptColumns+` FROM interrupt WHERE run_id = @run AND user_id = @user ORDER BY created_at, id`,
+			Args{"run": runID, "user": v.UserID})
 		return err
 	})
 	return list, err
 }
 
 func openQuestions(tx Tx, r run.Run) ([]run.Interrupt, error) {
-	return all(tx, `SELECT `+interruptColumns+` FROM interrupt WHERE run_id = @run AND user_id = @user AND status = 'pending' ORDER BY created_at, id`,
-		Args{"run": r.ID, "user": r.UserID}, scanInterrupt)
+	return questions(tx, `SELECT `+interruptColumns+` FROM interrupt WHERE run_id = @run AND user_id = @user AND status = 'pending' ORDER BY created_at, id`,
+		Args{"run": r.ID, "user": r.UserID})
 }
 
 // Deliver implements run.Interrupts.
@@ -258,16 +292,16 @@ func (s *Store) Undelivered(ctx context.Context, v identity.Viewer, age time.Dur
 	before := s.now().Add(-age)
 	var forsaken []run.Interrupt
 	err = s.read(ctx, v, func(tx Tx) error {
-		list, err = all(tx, `SELECT `+interruptColumns+` FROM interrupt
+		list, err = questions(tx, `SELECT `+interruptColumns+` FROM interrupt
 			WHERE NOT delivered AND status <> 'pending' AND answered_at <= @before ORDER BY answered_at, id`,
-			Args{"before": before}, scanInterrupt)
+			Args{"before": before})
 		if err != nil {
 			return err
 		}
-		forsaken, err = all(tx, `SELECT `+interruptColumns+` FROM interrupt WHERE status = 'pending' AND run_id IN (
+		forsaken, err = questions(tx, `SELECT `+interruptColumns+` FROM interrupt WHERE status = 'pending' AND run_id IN (
 			SELECT w.id FROM run q JOIN run w ON w.conversation_id = q.conversation_id AND w.user_id = q.user_id
 			WHERE q.status = 'queued' AND q.created_at <= @before AND w.status = 'waiting')`,
-			Args{"before": before}, scanInterrupt)
+			Args{"before": before})
 		return err
 	})
 	for _, q := range forsaken {

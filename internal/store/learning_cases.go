@@ -24,8 +24,13 @@ const stands = `NOT EXISTS (SELECT 1 FROM preference_event later WHERE later.mes
 // storedCase is a case with what decides whether it may be learnt from.
 type storedCase struct {
 	learning.Case
-	answer string // whose copies in branches are one: its run, or itself
-	closed bool   // withheld, or of a turn that nothing is learnt from
+	answer string   // whose copies in branches are one: its run, or itself
+	closed bool     // withheld, or of a turn that nothing is learnt from
+	whole  string   // the answer, not clipped
+	tools  []string // that were called for it
+	// strange: it was made with what a stranger wrote. Answers of before that was
+	// noted say it by their tools alone.
+	strange bool
 }
 
 func scanCase(scan Scan) (c storedCase, err error) {
@@ -42,6 +47,14 @@ func scanCase(scan Scan) (c storedCase, err error) {
 		c.answer = c.MessageID
 	}
 	c.closed = m.Withheld() || m.Risk() == string(safety.High)
+	c.whole, c.strange = m.Content, m.Strange()
+	if m.Struct != nil {
+		for _, segment := range m.Struct.Segments {
+			if segment.Type == chat.SegmentToolCall {
+				c.tools = append(c.tools, segment.Name)
+			}
+		}
+	}
 	c.Case = c.Clipped()
 	return c, err
 }
@@ -179,8 +192,10 @@ func (s *Store) Exclude(ctx context.Context, v identity.Viewer, eventID int64, e
 			return err
 		}
 		if excluded {
-			if _, err := tx.Exec(`DELETE FROM lesson_source WHERE event_id = @id`, Args{"id": eventID}); err != nil {
-				return err
+			for _, text := range []string{`DELETE FROM lesson_source WHERE event_id = @id`, `DELETE FROM adapter_lineage WHERE event_id = @id`} {
+				if _, err := tx.Exec(text, Args{"id": eventID}); err != nil {
+					return err
+				}
 			}
 		}
 		return s.learnAgain(tx, v)

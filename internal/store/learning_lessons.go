@@ -9,17 +9,20 @@ import (
 	"liminal/internal/learning"
 )
 
-var _ learning.Lessons = (*Store)(nil)
+var (
+	_ learning.Lessons        = (*Store)(nil)
+	_ learning.RemovedLessons = (*Store)(nil)
+)
 
 // lessonTries is how often lessons are stored again when a source went while
 // they were: it is left out then.
 const lessonTries = 3
 
-const lessonColumns = `id, user_id, adapter_id, cluster_id, text, directive, strength, state, made_by, created_at, updated_at`
+const lessonColumns = `id, user_id, adapter_id, cluster_id, text, directive, strength, state, made_by, created_at, updated_at, removed_at`
 
 func scanLesson(scan Scan) (l learning.Lesson, err error) {
 	err = scan(&l.ID, &l.UserID, text{&l.AdapterID}, text{&l.ClusterID}, &l.Text, decode{&l.Directive}, &l.Strength, &l.State, &l.MadeBy,
-		when{&l.CreatedAt}, when{&l.UpdatedAt})
+		when{&l.CreatedAt}, when{&l.UpdatedAt}, when{&l.RemovedAt})
 	return l, err
 }
 
@@ -53,11 +56,38 @@ func sourced(tx Tx, v identity.Viewer, list []learning.Lesson) error {
 func (s *Store) ListLessons(ctx context.Context, v identity.Viewer) (list []learning.Lesson, err error) {
 	err = s.read(ctx, v, func(tx Tx) error {
 		list, err = lessons(tx, v)
+		list = slices.DeleteFunc(list, func(l learning.Lesson) bool { return !l.RemovedAt.IsZero() })
 		return err
 	})
 	return list, err
 }
 
+// RemovedLessons implements learning.RemovedLessons.
+func (s *Store) RemovedLessons(ctx context.Context, v identity.Viewer) (list []learning.Lesson, err error) {
+	err = s.read(ctx, v, func(tx Tx) error {
+		list, err = lessons(tx, v)
+		list = slices.DeleteFunc(list, func(l learning.Lesson) bool { return l.RemovedAt.IsZero() })
+		return err
+	})
+	return list, err
+}
+
+// RemoveLesson implements learning.RemovedLessons.
+func (s *Store) RemoveLesson(ctx context.Context, v identity.Viewer, id string) error {
+	return s.write(ctx, v, func(tx Tx) error {
+		if err := lockLearning(tx, v); err != nil {
+			return err
+		}
+		n, err := tx.Exec(`UPDATE lesson SET text = '', directive = NULL, state = 'active', made_by = 'rule', removed_at = @now, updated_at = @now
+			WHERE id = @id AND user_id = @user AND removed_at IS NULL`, Args{"id": id, "user": v.UserID, "now": s.now()})
+		if err == nil && n == 0 {
+			err = missing("lesson")
+		}
+		return err
+	})
+}
+
+// lessons are all of the viewer's, those they removed included.
 func lessons(tx Tx, v identity.Viewer) ([]learning.Lesson, error) {
 	list, err := all(tx, `SELECT `+lessonColumns+` FROM lesson WHERE user_id = @user ORDER BY created_at, id`, Args{"user": v.UserID}, scanLesson)
 	if err != nil {
@@ -75,7 +105,7 @@ func (s *Store) ReadLessons(ctx context.Context, v identity.Viewer, ids ...strin
 		list = nil
 		for some := range slices.Chunk(ids, idsAtOnce) {
 			args := Args{"user": v.UserID}
-			found, err := all(tx, `SELECT `+lessonColumns+` FROM lesson WHERE user_id = @user AND state = 'active' AND id IN `+args.in("id", some), args, scanLesson)
+			found, err := all(tx, `SELECT `+lessonColumns+` FROM lesson WHERE user_id = @user AND state = 'active' AND removed_at IS NULL AND id IN `+args.in("id", some), args, scanLesson)
 			if err != nil {
 				return err
 			}
@@ -168,7 +198,7 @@ func lessonArgs(l learning.Lesson) (Args, error) {
 	directive, err := encoded(l.Directive, l.Directive == nil)
 	return Args{
 		"id": l.ID, "user": l.UserID, "adapter": optional(l.AdapterID), "cluster": optional(l.ClusterID), "text": writable(l.Text),
-		"directive": directive, "strength": l.Strength, "state": string(l.State), "by": l.MadeBy, "created": l.CreatedAt, "updated": l.UpdatedAt,
+		"directive": directive, "strength": l.Strength, "state": string(l.State), "by": l.MadeBy, "created": l.CreatedAt, "updated": l.UpdatedAt, "removed": moment(l.RemovedAt),
 	}, err
 }
 
@@ -178,7 +208,7 @@ func insertLesson(tx Tx, l learning.Lesson) error {
 		return err
 	}
 	_, err = tx.Exec(`INSERT INTO lesson (`+lessonColumns+`) VALUES (@id, @user, @adapter, @cluster, @text, @directive, @strength,
-		@state, @by, @created, @updated)`, args)
+		@state, @by, @created, @updated, @removed)`, args)
 	return err
 }
 
@@ -200,7 +230,7 @@ func writeLesson(tx Tx, l learning.Lesson) error {
 		return err
 	}
 	_, err = tx.Exec(`UPDATE lesson SET adapter_id = @adapter, cluster_id = @cluster, text = @text, directive = @directive,
-		strength = @strength, state = @state, made_by = @by, updated_at = @updated WHERE id = @id AND user_id = @user`, args)
+		strength = @strength, state = @state, made_by = @by, updated_at = @updated, removed_at = @removed WHERE id = @id AND user_id = @user`, args)
 	return err
 }
 
@@ -227,7 +257,7 @@ func (s *Store) ChangeLesson(ctx context.Context, v identity.Viewer, id string, 
 		if err := lockLearning(tx, v); err != nil {
 			return err
 		}
-		list, err := all(tx, `SELECT `+lessonColumns+` FROM lesson WHERE id = @id AND user_id = @user`, Args{"id": id, "user": v.UserID}, scanLesson)
+		list, err := all(tx, `SELECT `+lessonColumns+` FROM lesson WHERE id = @id AND user_id = @user AND removed_at IS NULL`, Args{"id": id, "user": v.UserID}, scanLesson)
 		if l, err = only(list, err, "lesson"); err != nil {
 			return err
 		}

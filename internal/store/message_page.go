@@ -54,7 +54,7 @@ func (s *Store) MessagePage(ctx context.Context, v identity.Viewer, conversation
 		}
 		return versionsOf(tx, v, conversationID, p.Messages)
 	})
-	return p, err
+	return p, s.opened(ctx, v, p.Messages, err)
 }
 
 func forwards(tx Tx, v identity.Viewer, conversationID string, after int, r chat.MessageRange) (p chat.MessagePage, err error) {

@@ -79,7 +79,7 @@ func (s *Store) SearchMessages(ctx context.Context, v identity.Viewer, terms []s
 	}
 	err = s.read(ctx, v, func(tx Tx) error {
 		list, err = all(tx, `SELECT m.id, m.conversation_id, m.role, m.content, m.seq, m.created_at, c.title
-			FROM message m JOIN conversation c ON c.id = m.conversation_id AND c.user_id = @user
+			FROM message m JOIN conversation c ON c.id = m.conversation_id AND c.user_id = @user AND `+keptConversation("c.id")+`
 			WHERE m.user_id = @user AND m.aside = 0 AND NOT m.suppressed AND m.role IN ('user', 'assistant')
 			AND (m.created_at, m.id) < (@at, @id) AND m.id IN (`+with+`)
 			ORDER BY m.created_at DESC, m.id DESC LIMIT @limit`, args,

@@ -22,6 +22,11 @@ func scanMessage(scan Scan) (m chat.Message, err error) {
 // insertMessage writes a message of user's conversation; one that is there
 // stays as it is (CHAT-28).
 func insertMessage(tx Tx, user string, m chat.Message) error {
+	suppressed, _ := m.Meta["suppressed"].(bool)
+	m, err := sealMessage(tx, user, m)
+	if err != nil {
+		return err
+	}
 	structure := m.Struct.Normalised()
 	content, err := encoded(structure, structure == nil)
 	if err != nil {
@@ -31,7 +36,6 @@ func insertMessage(tx Tx, user string, m chat.Message) error {
 	if err != nil {
 		return err
 	}
-	suppressed, _ := m.Meta["suppressed"].(bool)
 	_, err = tx.Exec(`INSERT INTO message (`+messageColumns+`, user_id, suppressed) VALUES (@id, @conversation, @run, @sender, @role,
 		@content, @struct, @seq, @in, @out, @created, @meta, @user, @suppressed) ON CONFLICT (id) DO NOTHING`,
 		Args{
@@ -58,7 +62,7 @@ func (s *Store) History(ctx context.Context, v identity.Viewer, conversationID s
 		return err
 	})
 	slices.Reverse(list)
-	return list, err
+	return list, s.opened(ctx, v, list, err)
 }
 
 // Message implements chat.Messages.
@@ -74,7 +78,9 @@ func (s *Store) Message(ctx context.Context, v identity.Viewer, id string) (m ch
 		}
 		return err
 	})
-	return m, err
+	one := []chat.Message{m}
+	err = s.opened(ctx, v, one, err)
+	return one[0], err
 }
 
 // seqOfMessage is 0 when there is no such message.

@@ -46,16 +46,19 @@ func TestTheBodyIsPortable(t *testing.T) {
 
 // mine are tables with a person's rows. message and interrupt carry user_id
 // beside their parent's; a chunk and a document are guarded by their context.
-var mine = regexp.MustCompile(`\b(FROM|UPDATE|INTO|JOIN) (conversation|message|run|interrupt|blob|file|idempotency|preference_event|recording|lesson|learning_settings)\b`)
+var mine = regexp.MustCompile(`\b(FROM|UPDATE|INTO|JOIN) (conversation|message|run|interrupt|blob|file|idempotency|preference_event|recording|lesson|learning_settings|turn_audit|turn_count|connection|act|webhook|webhook_event|webhook_delivery|webhook_subscriber|store_item)\b`)
 
 // everybodys are the statements that look at all people's rows on purpose:
 // the reconciler's two lists and what it marks, the sweep of keys and their release, the figures' counts, what only
 // the system or an administrator counts and lists (of their tenant), what they are told of each account, whether
-// there ever was a run, who is due to be learnt from or shares what they say, and reads
-// by a key derived from a row that was checked.
+// there ever was a run, who is due to be learnt from or shares what they say, whose trainings wait, what became of
+// the runs of an adapter, what couriers of webhooks claim and settle, the keys of runs of which nothing is kept, for what seals on their behalf and for the
+// sweep that forgets them, and reads by a key derived from a row that was checked.
 var everybodys = regexp.MustCompile(`WHERE status IN \('running', 'waiting'\) AND started_at|WHERE NOT delivered AND status <> 'pending' AND (answered_at|id IN)|WHERE q\.status = 'queued'|FROM idempotency WHERE expires_at <= @now|status = 0 AND route <> @any|GROUP BY status$|SELECT min\(created_at\) FROM run WHERE status IN|` +
 	`SELECT runHead FROM run WHERE $|u\.tenant_id = @tenant|FROM recording WHERE at >= @since|SELECT run_id, body FROM recording|SELECT 1 FROM run WHERE id > @none LIMIT 1|SELECT at FROM recording|DELETE FROM recording WHERE run_id IN|WHERE i\.status = 'pending' AND CAST\(r\.pins AS text\) LIKE @pinned|[kf]\.user_id IN  GROUP BY [kf]\.user_id|` +
-	`SELECT user_id FROM run WHERE id = @run|\(l\.waiting OR l\.dirty\) AND l\.personal|FROM learning_settings WHERE shared`)
+	`SELECT user_id FROM run WHERE id = @run|\(l\.waiting OR l\.dirty\) AND l\.personal|FROM learning_settings WHERE shared|FROM training_job j\s+JOIN app_user u|FROM training_job j JOIN preference_event e|FROM adapter_run u JOIN run r|SELECT secret FROM run_key WHERE id = @id$|FROM run_key WHERE forget_at <= @now|` +
+	`FROM webhook_(event|delivery)( d JOIN webhook w ON| WHERE id IN| WHERE (id > @none|status = 'waiting' AND next_at|lease IS NOT NULL|ended_at <))|UPDATE webhook_delivery SET (lease|status = @status)|` +
+	`UPDATE webhook SET failing_since = NULL|FROM webhook WHERE tenant_id (> '' AND enabled|= @tenant)$|FROM webhook w WHERE w\.id = @id$|FROM webhook_delivery d WHERE d\.status = 'waiting'|webhook_subscriber (WHERE user_id = @whose|\(user_id\) VALUES \(@whose)`)
 
 // Requirements: ISO-01
 func TestEveryStatementNamesThePerson(t *testing.T) {

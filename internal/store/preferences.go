@@ -10,6 +10,7 @@ import (
 
 	"liminal/internal/chat"
 	"liminal/internal/fault"
+	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/learning"
 	"liminal/internal/safety"
@@ -28,6 +29,9 @@ func (s *Store) Target(ctx context.Context, v identity.Viewer, conversationID, m
 
 func target(tx Tx, v identity.Viewer, conversationID, messageID string) (learning.Target, error) {
 	var t learning.Target
+	if id.Unkept(conversationID) {
+		return t, chat.ErrNothingKept()
+	}
 	var seq, aside int
 	var m chat.Message
 	found, err := first(tx, `SELECT role, content, content_struct, meta, seq, aside FROM message

@@ -15,12 +15,12 @@ import (
 var _ run.Runs = (*Store)(nil)
 
 const runColumns = `id, workflow_id, kind, user_id, conversation_id, request_id, status,
-	input, pins, result, error, trace, created_at, started_at, ended_at`
+	input, pins, result, error, trace, created_at, started_at, ended_at, key_id`
 
 func scanRun(scan Scan) (r run.Run, err error) {
 	err = scan(&r.ID, &r.WorkflowID, &r.Kind, &r.UserID, text{&r.ConversationID}, text{&r.RequestID}, &r.Status,
 		decode{&r.Input}, decode{&r.Pins}, decode{&r.Result}, decode{&r.Error}, decode{&r.Trace},
-		when{&r.CreatedAt}, when{&r.StartedAt}, when{&r.EndedAt})
+		when{&r.CreatedAt}, when{&r.StartedAt}, when{&r.EndedAt}, text{&r.KeyID})
 	return r, err
 }
 
@@ -86,7 +86,7 @@ func (s *Store) CreateRun(ctx context.Context, v identity.Viewer, r run.Run) err
 	if r.UserID != v.UserID {
 		return fault.New(fault.Forbidden, "A run belongs to the person who starts it.")
 	}
-	r.CreatedAt = s.now()
+	r.CreatedAt, r.KeyID = s.now(), v.KeyID()
 	if r.Status == "" {
 		r.Status = run.Running
 	}
@@ -124,12 +124,12 @@ func insertRun(tx Tx, r run.Run) error {
 		return err
 	}
 	_, err = tx.Exec(`INSERT INTO run (`+runColumns+`) VALUES (@id, @workflow, @kind, @user, @conversation, @request, @status,
-		@input, @pins, @result, @error, @trace, @created, @started, @ended)`,
+		@input, @pins, @result, @error, @trace, @created, @started, @ended, @key)`,
 		Args{
 			"id": r.ID, "workflow": r.WorkflowID, "kind": string(r.Kind), "user": r.UserID,
 			"conversation": optional(r.ConversationID), "request": optional(r.RequestID), "status": string(r.Status),
 			"input": rawJSON(r.Input), "pins": pins, "result": rawJSON(r.Result), "error": rawJSON(r.Error),
-			"trace": rawJSON(r.Trace), "created": r.CreatedAt, "started": moment(r.StartedAt), "ended": moment(r.EndedAt),
+			"trace": rawJSON(r.Trace), "created": r.CreatedAt, "started": moment(r.StartedAt), "ended": moment(r.EndedAt), "key": optional(r.KeyID),
 		})
 	return err
 }
@@ -169,8 +169,9 @@ func (s *Store) EndRun(ctx context.Context, v identity.Viewer, id string, e run.
 }
 
 // endRun writes the end of a run and settles the questions nobody answered.
-func (s *Store) endRun(tx Tx, r run.Run, e run.End, next string) error {
-	now := s.now()
+func (s *Store) endRun(tx Tx, of lockedRun, e run.End, next string) error {
+	r, now := of.Run, s.now()
+	e = withoutWords(r, e)
 	pins, err := encoded(e.Pins, e.Pins == nil)
 	if err != nil {
 		return err
@@ -184,6 +185,12 @@ func (s *Store) endRun(tx Tx, r run.Run, e run.End, next string) error {
 		return err
 	}
 	if err := insertRecording(tx, r, e, now); err != nil {
+		return err
+	}
+	if err := dueKey(tx, r, now); err != nil {
+		return err
+	}
+	if err := s.ended(tx, of, e, now); err != nil {
 		return err
 	}
 	return settle(tx, r, now)
@@ -223,6 +230,10 @@ func (s *Store) ListRuns(ctx context.Context, v identity.Viewer, f run.Filter) (
 		narrow += ` AND CAST(pins AS text) LIKE @pinned`
 		args["pinned"] = pinnedFirst(f.Artifact)
 	}
+	if f.Conversation != "" {
+		narrow += ` AND conversation_id = @conversation`
+		args["conversation"] = f.Conversation
+	}
 	query, as := `SELECT `+runColumns+` FROM run WHERE user_id = @user AND `, v
 	if f.All {
 		if !v.IsAdmin() {
@@ -245,7 +256,7 @@ func (s *Store) ListRuns(ctx context.Context, v identity.Viewer, f run.Filter) (
 
 // runHead is a run without what its person said and got.
 const runHead = `id, workflow_id, kind, user_id, conversation_id, request_id, status,
-	NULL, pins, NULL, error, NULL, created_at, started_at, ended_at`
+	NULL, pins, NULL, error, NULL, created_at, started_at, ended_at, NULL`
 
 // pinnedFirst is the pattern of the pins of runs that follow a graph: it is the
 // first of them, and insertRun writes its id first.

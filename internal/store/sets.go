@@ -84,7 +84,8 @@ func putMembers(tx Tx, v identity.Viewer, setID string, ids []string) error {
 // Set implements knowledge.Sets.
 func (s *Store) Set(ctx context.Context, v identity.Viewer, id string) (n knowledge.Set, err error) {
 	err = s.read(ctx, v, func(tx Tx) error {
-		n, err = oneSet(tx, v, id)
+		list, err := sets(tx, `WHERE id = @id AND `+setVisible, Args{"id": id, "user": v.UserID})
+		n, err = only(list, err, "document set")
 		return err
 	})
 	return n, err
@@ -105,13 +106,13 @@ func sets(tx Tx, where string, args Args) ([]knowledge.Set, error) {
 	for i, n := range list {
 		at[n.ID] = i
 	}
-	members := Args{"user": args["user"]}
+	members := Args{}
 	ids := make([]string, len(list))
 	for i, n := range list {
 		ids[i] = n.ID
 	}
 	err = tx.Query(`SELECT set_id, document_id FROM document_set_document WHERE set_id IN `+members.in("id", ids)+`
-		AND user_id = @user ORDER BY set_id, position`, members, func(scan Scan) error {
+		ORDER BY set_id, position`, members, func(scan Scan) error {
 		var set, document string
 		err := scan(&set, &document)
 		list[at[set]].Documents = append(list[at[set]].Documents, document)
@@ -128,7 +129,7 @@ func (s *Store) SetsByID(ctx context.Context, v identity.Viewer, ids []string) (
 	}
 	err = s.read(ctx, v, func(tx Tx) error {
 		args := Args{"user": v.UserID}
-		list, err := sets(tx, `WHERE user_id = @user AND id IN `+args.in("id", ids), args)
+		list, err := sets(tx, `WHERE `+setVisible+` AND id IN `+args.in("id", ids), args)
 		found = inOrder(list, ids, func(n knowledge.Set) string { return n.ID })
 		return err
 	})
@@ -143,7 +144,7 @@ func (s *Store) ListSets(ctx context.Context, v identity.Viewer, cursor string, 
 	}
 	size := pageSize(limit)
 	err = s.read(ctx, v, func(tx Tx) error {
-		list, err = sets(tx, `WHERE user_id = @user AND (updated_at, id) < (@at, @id) ORDER BY updated_at DESC, id DESC LIMIT @limit`,
+		list, err = sets(tx, `WHERE `+setVisible+` AND (updated_at, id) < (@at, @id) ORDER BY updated_at DESC, id DESC LIMIT @limit`,
 			Args{"user": v.UserID, "at": after.at, "id": orNil(after.id), "limit": size + 1})
 		return err
 	})

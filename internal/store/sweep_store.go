@@ -65,7 +65,7 @@ func (s *Store) SourcesOf(ctx context.Context, v identity.Viewer, contextID stri
 func (s *Store) ContextsAfter(ctx context.Context, v identity.Viewer, after string, limit int) (list []knowledge.Context, err error) {
 	err = s.everybodys(ctx, v, func(tx Tx) error {
 		list, err = all(tx, `SELECT `+contextColumns+` FROM knowledge_context c WHERE c.id > @after ORDER BY c.id LIMIT @limit`,
-			Args{"after": cmp.Or(after, "00000000-0000-0000-0000-000000000000"), "limit": limit}, scanContext)
+			Args{"user": v.UserID, "after": cmp.Or(after, "00000000-0000-0000-0000-000000000000"), "limit": limit}, scanContext)
 		return err
 	})
 	return list, err

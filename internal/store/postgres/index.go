@@ -47,11 +47,13 @@ func NewIndex(db *DB, o IndexOptions) *Index {
 const chunkColumns = `k.number, k.id::text, k.document_id::text, k.context_id::text, k.chunk_index, k.content, k.heading,
 	k.page, k.start_offset, k.end_offset, k.encoder`
 
-// contextVisible and contextWritable repeat the store's rule: the index decides
-// no access, and does not depend on its caller for the isolation of people.
+// These repeat the store's rule: the index decides no access, and does not depend
+// on its caller for the isolation of people.
 const (
-	contextVisible  = `(c.owner_user_id = app_person() OR c.visibility = 'global' OR app_system())`
-	contextWritable = `(c.owner_user_id = app_person() OR (c.visibility = 'global' AND app_admin()))`
+	contextVisible  = `(c.owner_user_id = app_person() OR c.visibility = 'global' OR app_system() OR c.id IN (SELECT search_shared_contexts(false)))`
+	contextWritable = `(c.owner_user_id = app_person() OR (c.visibility = 'global' AND app_admin())
+		OR d.user_id = app_person() AND c.id IN (SELECT search_shared_contexts(true)))`
+	chunkVisible = `(` + contextVisible + ` OR k.document_id IN (SELECT search_shared_documents()))`
 )
 
 // numbered is a chunk with its row.
@@ -221,8 +223,8 @@ func (x *Index) Chunks(ctx context.Context, v identity.Viewer, contextID string,
 // Chunk implements knowledge.Index.
 func (x *Index) Chunk(ctx context.Context, v identity.Viewer, id string) (chunk knowledge.Chunk, err error) {
 	err = x.db.within(ctx, beginRead, v, func(ctx context.Context, c *pgx.Conn) error {
-		found, err := chunks(ctx, c, `SELECT `+chunkColumns+` FROM knowledge_chunk k JOIN knowledge_context c ON c.id = k.context_id
-			WHERE k.id = $1 AND `+contextVisible, id)
+		found, err := chunks(ctx, c, `SELECT `+chunkColumns+` FROM knowledge_chunk k LEFT JOIN knowledge_context c ON c.id = k.context_id
+			WHERE k.id = $1 AND `+chunkVisible, id)
 		switch {
 		case err != nil:
 			return err

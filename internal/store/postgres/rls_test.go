@@ -26,6 +26,9 @@ INSERT INTO user_auth_factor (user_id, secret) SELECT id, '\x00' FROM app_user;
 INSERT INTO semantic_cluster (id, user_id, centroid) SELECT gen_random_uuid(), id, '\x00' FROM app_user;
 INSERT INTO adapter_router_state (artifact_id) SELECT id FROM artifact;
 INSERT INTO training_job (id, adapter_id, user_id) SELECT gen_random_uuid(), id, owner_user_id FROM artifact;
+INSERT INTO adapter_weights (adapter_id, version, user_id, base_sha, rank, path) SELECT id, 1, owner_user_id, '', 4, 'p' FROM artifact;
+INSERT INTO adapter_lineage (adapter_id, version, event_id, user_id, side) SELECT w.adapter_id, 1, e.id, e.user_id, 'train' FROM adapter_weights w, preference_event e;
+INSERT INTO erasure (path) VALUES ('p');
 INSERT INTO config_patch_approval (patch_id, user_id) SELECT id, gen_random_uuid() FROM config_patch;
 INSERT INTO model_backend_change (id, backend, actor_id, action) SELECT gen_random_uuid(), 'office', id, 'added' FROM app_user;
 INSERT INTO adapter_run (run_id, adapter_id, version, weight) SELECT r.id, a.id, 1, 1 FROM run r, artifact a WHERE r.kind = 'chat';
@@ -33,16 +36,31 @@ INSERT INTO payload (id, value) VALUES ('h', '\x00');
 INSERT INTO secret (name, value) VALUES ('s', '\x00');
 INSERT INTO counter (name, value) VALUES ('c', 1);
 INSERT INTO plan_version (plan, version, numbers) VALUES ('free', 1, '{}');
+INSERT INTO turn_audit (turn_id, user_id, surface, session_id, model) SELECT gen_random_uuid(), id, 'paliadin', 's', 'm' FROM app_user;
+INSERT INTO turn_count (user_id, surface, hour_bucket) SELECT id, 'paliadin', now() FROM app_user;
+INSERT INTO connection (user_id, name, sealed, scopes) SELECT id, 'x', '\x00', '[]' FROM app_user;
+INSERT INTO store_item (user_id, namespace, key, value, size) SELECT id, 'n', 'k', '{}', 2 FROM app_user;
+INSERT INTO run_key (id, user_id, secret) SELECT id, user_id, '\x00' FROM run WHERE kind = 'chat';
+INSERT INTO act (run_id, effect_id, attempt, user_id, tool, begun_at) SELECT id, 'e', 1, user_id, 't', now() FROM run WHERE kind = 'chat';
+INSERT INTO webhook (id, user_id, channel, events, assistants) SELECT gen_random_uuid(), id, 'http', '[]', '[]' FROM app_user WHERE is_active;
+INSERT INTO webhook_subscriber (user_id) SELECT user_id FROM webhook;
+INSERT INTO webhook_event (id, user_id, kind, run_id) SELECT gen_random_uuid(), user_id, 'run.done', id FROM run WHERE kind = 'chat';
+INSERT INTO webhook_delivery (id, webhook_id, user_id, subject_id, kind) SELECT gen_random_uuid(), id, user_id, user_id, 'run.done' FROM webhook;
+INSERT INTO surface_count (surface, hour_bucket) VALUES ('paliadin', now());
 INSERT INTO person_numbers (user_id, numbers) SELECT id, '{}' FROM app_user;
 INSERT INTO audit_event (by_id, what, user_id) SELECT id, 'user.changed', id FROM app_user;`
 
 // nobodys are tables that only the system may look into.
-var nobodys = map[string]bool{"payload": true, "secret": true, "counter": true, "plan_version": true, "person_numbers": true, "audit_event": true, "model_backend": true, "model_backend_change": true}
+var nobodys = map[string]bool{"payload": true, "secret": true, "counter": true, "erasure": true, "plan_version": true, "person_numbers": true, "audit_event": true, "model_backend": true, "model_backend_change": true}
+
+// common are numbers of everybody together, which each person counts and reads.
+var common = map[string]bool{"surface_count": true}
 
 // decided narrows what an administrator must not read in a table: they decide
 // on everybody's proposals, and answer what the system's own runs ask.
 var decided = map[string]string{
 	"config_patch": " WHERE false", "config_patch_change": " WHERE false", "config_patch_event": " WHERE false", "config_patch_approval": " WHERE false",
+	"turn_audit": " WHERE false", "paliadin_turns": " WHERE false", // GRND-31: administrators read everybody's
 	"run": " WHERE kind <> 'patch'", "interrupt": " WHERE run_id IN (SELECT id FROM run WHERE kind <> 'patch')",
 }
 
@@ -112,6 +130,9 @@ func TestNoTableLeaksToAnotherPersonWithoutAPredicate(t *testing.T) {
 			t.Errorf("%s has no row of the person; give it one in kept", table)
 		}
 		for who, settings := range strangers {
+			if common[table] && strings.HasPrefix(settings, "SET LOCAL app.user_id = '") && !strings.HasSuffix(settings, "''") {
+				continue
+			}
 			read := "SELECT FROM " + table
 			if who == "an administrator" {
 				read += decided[table]
@@ -162,13 +183,43 @@ func TestEveryTableForcesRowLevelSecurity(t *testing.T) {
 	t.Parallel()
 	conn := connect(t, postgrestest.New(t).Super)
 	for _, table := range tables(t, conn) {
-		var forced bool
+		var forced, view bool
 		var policies int
-		err := conn.QueryRow(t.Context(), `SELECT relkind = 'r' AND relrowsecurity AND relforcerowsecurity,
-			(SELECT count(*) FROM pg_policy WHERE polrelid = c.oid) FROM pg_class c WHERE c.oid = $1::text::regclass`, table).Scan(&forced, &policies)
-		if err != nil || !forced || policies == 0 {
+		err := conn.QueryRow(t.Context(), `SELECT relkind = 'r' AND relrowsecurity AND relforcerowsecurity OR relkind = 'v' AND 'security_invoker=true' = ANY (reloptions),
+			relkind = 'v', (SELECT count(*) FROM pg_policy WHERE polrelid = c.oid) FROM pg_class c WHERE c.oid = $1::text::regclass`, table).Scan(&forced, &view, &policies)
+		if err != nil || !forced || policies == 0 && !view {
 			t.Errorf("%s: forced %t, %d policies, %v; close it with app_guard in its migration", table, forced, policies, err)
 		}
+	}
+}
+
+// Who reads the names of the specification sees what the tables under them show:
+// a person their own rows, an administrator everybody's (GRND-31).
+//
+// Requirements: GRND-28 (the view), GRND-31 (own rows; administrators all; row-level security; indexes), GRND-32 (the view)
+func TestAuditsAreTheirPersonsAndTheAdministrators(t *testing.T) {
+	t.Parallel()
+	d, owner := possessed(t)
+	super, conn := connect(t, d.Super), connect(t, d.App)
+	stranger := someone(id.New())
+	for _, table := range []string{"turn_audit", "paliadin_turns"} {
+		all, err := as(t, super, "", "SELECT FROM "+table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for settings, want := range map[string]int64{
+			someone(owner.UserID): 1, stranger: 0, "": 0, stranger + "; SET LOCAL app.admin = 'on'": all,
+		} {
+			if n, err := as(t, conn, settings, "SELECT FROM "+table); n != want || err != nil {
+				t.Errorf("%q sees %d rows of %s, want %d: %v", settings, n, table, want, err)
+			}
+		}
+	}
+	if n, err := as(t, conn, someone(owner.UserID), "SELECT user_id, hour_bucket, turn_count FROM paliadin_rate_limit"); n != 1 || err != nil {
+		t.Errorf("their counts: %d, %v", n, err)
+	}
+	if n, err := as(t, super, "", `SELECT FROM pg_indexes WHERE tablename = 'turn_audit' AND (indexdef LIKE '%(user_id, started_at DESC)' OR indexdef LIKE '%(started_at DESC)')`); n != 2 || err != nil {
+		t.Errorf("%d of the two indexes, %v", n, err)
 	}
 }
 

@@ -14,7 +14,8 @@ import (
 	"liminal/internal/store/storetest"
 )
 
-const columnsQuery = `SELECT table_name::text, column_name::text FROM information_schema.columns WHERE table_schema = 'public'`
+const columnsQuery = `SELECT table_name::text, column_name::text FROM information_schema.columns WHERE table_schema = 'public'
+	AND table_name NOT IN (SELECT viewname FROM pg_views WHERE schemaname = 'public')`
 
 func openDB(t *testing.T) (*postgres.DB, storetest.Backend) {
 	t.Helper()

@@ -43,11 +43,12 @@ func NewIndex(db *DB, o IndexOptions) *Index {
 
 const chunkColumns = `k.number, k.id, k.document_id, k.context_id, k.chunk_index, k.content, k.heading, k.page, k.start_offset, k.end_offset, k.encoder`
 
-// contextVisible and contextWritable repeat the store's rule: the index decides
-// no access, and does not depend on its caller for the isolation of people.
+// The index decides no access, and does not depend on its caller for the
+// isolation of people: it asks for what the store does.
 const (
-	contextVisible  = `(c.owner_user_id = @user OR c.visibility = 'global')`
-	contextWritable = `(c.owner_user_id = @user OR (c.visibility = 'global' AND @admin))`
+	contextVisible   = store.ContextVisible
+	documentVisible  = store.DocumentVisible
+	documentWritable = store.DocumentWritable
 )
 
 // numbered is a chunk with its row.
@@ -77,7 +78,11 @@ func (x *Index) Search(ctx context.Context, v identity.Viewer, q knowledge.Query
 		q.Limit = 20
 	}
 	err = x.db.Read(ctx, v, func(t store.Tx) error {
-		contexts, err := searchable(t, v, q.ContextIDs)
+		q, err := readable(t, v, q)
+		if err != nil {
+			return err
+		}
+		contexts, err := searchable(t, v, q)
 		if err != nil || len(contexts) == 0 {
 			return err
 		}
@@ -108,16 +113,38 @@ func (s searched) current(c knowledge.Chunk) bool {
 	return s.id == c.ContextID && (s.encoder == "" || s.encoder == c.Encoder)
 }
 
-// searchable are those of the contexts that v may see.
-func searchable(t store.Tx, v identity.Viewer, ids []string) ([]searched, error) {
+// readable is a question with those of its documents that v may read; when it
+// named some and none is left, it is for nothing.
+func readable(t store.Tx, v identity.Viewer, q knowledge.Query) (knowledge.Query, error) {
+	if len(q.DocumentIDs) == 0 || v.IsSystem() {
+		return q, nil
+	}
+	var ids []string
+	err := t.Query(`SELECT d.id FROM document d WHERE d.id IN (SELECT value FROM json_each(@ids)) AND `+documentVisible,
+		store.Args{"ids": asJSON(q.DocumentIDs), "user": v.UserID}, func(scan store.Scan) error {
+			var id string
+			err := scan(&id)
+			ids = append(ids, id)
+			return err
+		})
+	if q.DocumentIDs = ids; len(ids) == 0 {
+		q.ContextIDs = nil
+	}
+	return q, err
+}
+
+// searchable are those of the contexts that v may see, and those of the documents
+// that the question names, which are v's to read.
+func searchable(t store.Tx, v identity.Viewer, q knowledge.Query) ([]searched, error) {
 	var list []searched
-	if len(ids) == 0 {
+	if len(q.ContextIDs) == 0 {
 		return nil, nil
 	}
 	err := t.Query(`SELECT c.id, c.revision, c.encoder, c.encoder <> '' AND
 		(SELECT min(encoder) FROM chunk_vector WHERE context_id = c.id) <> (SELECT max(encoder) FROM chunk_vector WHERE context_id = c.id)
-		FROM knowledge_context c WHERE c.id IN (SELECT value FROM json_each(@ids)) AND (`+contextVisible+` OR @system)`,
-		store.Args{"ids": asJSON(ids), "user": v.UserID, "system": v.IsSystem()},
+		FROM knowledge_context c WHERE c.id IN (SELECT value FROM json_each(@ids)) AND (`+contextVisible+` OR @system
+			OR c.id IN (SELECT d.context_id FROM document d WHERE d.id IN (SELECT value FROM json_each(@documents))))`,
+		store.Args{"ids": asJSON(q.ContextIDs), "documents": asJSON(q.DocumentIDs), "user": v.UserID, "system": v.IsSystem()},
 		func(scan store.Scan) error {
 			var s searched
 			var rolling sql.NullBool // of a context without vectors
@@ -225,8 +252,8 @@ type owner struct{ context, user, title string }
 
 func ownerOf(t store.Tx, v identity.Viewer, documentID string) (o owner, err error) {
 	found := false
-	err = t.Query(`SELECT d.context_id, d.user_id, d.title FROM document d JOIN knowledge_context c ON c.id = d.context_id
-		WHERE d.id = @id AND `+contextWritable, store.Args{"id": documentID, "user": v.UserID, "admin": v.IsAdmin()},
+	err = t.Query(`SELECT d.context_id, d.user_id, d.title FROM document d
+		WHERE d.id = @id AND `+documentWritable, store.Args{"id": documentID, "user": v.UserID, "admin": v.IsAdmin()},
 		func(scan store.Scan) error {
 			found = true
 			return scan(&o.context, &o.user, &o.title)
@@ -324,7 +351,7 @@ func (x *Index) Chunks(ctx context.Context, v identity.Viewer, contextID string,
 	}
 	var list []knowledge.Chunk
 	err := x.db.Read(ctx, v, func(t store.Tx) error {
-		contexts, err := searchable(t, v, []string{contextID})
+		contexts, err := searchable(t, v, knowledge.Query{ContextIDs: []string{contextID}})
 		if err != nil {
 			return err
 		}
@@ -344,8 +371,8 @@ func (x *Index) Chunks(ctx context.Context, v identity.Viewer, contextID string,
 // Chunk implements knowledge.Index.
 func (x *Index) Chunk(ctx context.Context, v identity.Viewer, id string) (c knowledge.Chunk, err error) {
 	err = x.db.Read(ctx, v, func(t store.Tx) error {
-		found, err := chunks(t, `SELECT `+chunkColumns+` FROM knowledge_chunk k JOIN knowledge_context c ON c.id = k.context_id
-			WHERE k.id = @id AND (`+contextVisible+` OR @system)`, store.Args{"id": id, "user": v.UserID, "system": v.IsSystem()})
+		found, err := chunks(t, `SELECT `+chunkColumns+` FROM knowledge_chunk k JOIN document d ON d.id = k.document_id
+			WHERE k.id = @id AND (`+documentVisible+` OR @system)`, store.Args{"id": id, "user": v.UserID, "system": v.IsSystem()})
 		switch {
 		case err != nil:
 			return err

@@ -22,6 +22,22 @@ func TestAccounts(t *testing.T) { t.Parallel(); storetest.Accounts(t, open) }
 // Requirements: AUTH-12, AUTH-13, AUTH-16
 func TestFactors(t *testing.T) { t.Parallel(); storetest.Factors(t, open) }
 
+func TestAccessKeys(t *testing.T) { t.Parallel(); storetest.AccessKeys(t, open) }
+
+// Requirements: ISO-01, SAFE-08
+func TestConnections(t *testing.T) { t.Parallel(); storetest.Connections(t, open) }
+
+// Requirements: ISO-01, SAFE-08
+func TestWebhooks(t *testing.T) { t.Parallel(); storetest.Webhooks(t, open) }
+
+func TestItems(t *testing.T) { t.Parallel(); storetest.Items(t, open) }
+
+// Requirements: TOOL-16
+func TestActs(t *testing.T) { t.Parallel(); storetest.Acts(t, open) }
+
+// Requirements: ISO-06 (shared)
+func TestShares(t *testing.T) { t.Parallel(); storetest.Shares(t, open) }
+
 // Requirements: PLAT-08, PLAT-14
 func TestRuns(t *testing.T) { t.Parallel(); storetest.Runs(t, open) }
 
@@ -52,6 +68,9 @@ func TestChosenBackends(t *testing.T) { t.Parallel(); storetest.ChosenBackends(t
 // Requirements: UI-06
 func TestChosenWorkflows(t *testing.T) { t.Parallel(); storetest.ChosenWorkflows(t, open) }
 
+// Requirements: GRND-27 (the person's cap; everybody's cap), GRND-28 (written before the model; columns; closed when nobody carries the run on), GRND-29 (upstream_error; user_aborted; rate_limited), GRND-30 (redacted has no words; full has them), GRND-31 (own rows; administrators all), GRND-32 (atomic; by person and hour), GRND-33 (the audit says so), GRND-48, GRND-49, SAFE-07 (hint; hard block with retry-after; everybody's cap; an administrator's own cap, noted)
+func TestSurfaces(t *testing.T) { t.Parallel(); storetest.Surfaces(t, open) }
+
 // Requirements: FILE-02
 func TestFiles(t *testing.T) { t.Parallel(); storetest.Files(t, open) }
 
@@ -76,13 +95,16 @@ func TestAdapters(t *testing.T) { t.Parallel(); storetest.Adapters(t, open) }
 // Requirements: CLUS-01 (centroid and size; events have clusters), CLUS-02 (stored rows)
 func TestLearning(t *testing.T) { t.Parallel(); storetest.Learning(t, open) }
 
+// Requirements: TRAIN-08 (the running platform queues so), TRAIN-09 (the running platform queues so), TRAIN-14 (who lost the job writes nothing more)
+func TestTraining(t *testing.T) { t.Parallel(); storetest.Training(t, open) }
+
 // Requirements: RAG-07, RAG-08, RAG-17 (a metric)
 func TestSweepStore(t *testing.T) { t.Parallel(); storetest.SweepStore(t, open) }
 
 // Requirements: PLAT-14
 func TestPayloads(t *testing.T) { t.Parallel(); storetest.Payloads(t, open) }
 
-// Requirements: OBS-01 (adapter usage and success_score), RAG-17 (a metric)
+// Requirements: OBS-01 (adapter usage and success_score; training jobs and loss), OBS-05 (training failures), TRAIN-16 (failures are told apart), RAG-17 (a metric)
 func TestFigures(t *testing.T) { t.Parallel(); storetest.Figures(t, open) }
 
 // Requirements: GRND-38 (turns with median and p90; daily series; tool use and abandonment; usage and cost per person), ISO-01, ISO-12
@@ -120,3 +142,6 @@ func TestSteward(t *testing.T) { t.Parallel(); storetest.Steward(t, open) }
 
 // BenchmarkLongTalk reads and turns a conversation of 10,000 messages.
 func BenchmarkLongTalk(b *testing.B) { storetest.LongTalk(b, open) }
+
+// Requirements: GRND-47 (the server keeps no transcript), STREAM-24 (kept for 30 s at least)
+func TestUnkept(t *testing.T) { t.Parallel(); storetest.Unkept(t, open) }

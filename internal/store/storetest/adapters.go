@@ -8,11 +8,13 @@ import (
 	"time"
 
 	"liminal/artifacts"
+	"liminal/internal/changes"
 	"liminal/internal/chat"
 	"liminal/internal/embed"
 	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/learning"
+	"liminal/internal/run"
 	"liminal/internal/store"
 )
 
@@ -21,6 +23,7 @@ import (
 func Adapters(t *testing.T, open Open) {
 	t.Run("a run counts once", func(t *testing.T) { countedUse(t, open) })
 	t.Run("the score is the average of what people said", func(t *testing.T) { averageScore(t, open) })
+	t.Run("runs are counted by the version they used", func(t *testing.T) { runsOfVersions(t, open) })
 }
 
 func adapter(t testing.TB, s *store.Store) string {
@@ -96,6 +99,45 @@ func averageScore(t *testing.T, open Open) {
 	back(liked, true)
 	back(disliked, true)
 	score("nothing stands of either", 0)
+}
+
+func runsOfVersions(t *testing.T, open Open) {
+	c := newClock()
+	s := open(t, store.Options{Running: -1, Now: c.now}).Store
+	v, r, with, other := person(t, s), learning.NewRecorder(s, embed.Hash{}), adapter(t, s), adapter(t, s)
+	start := c.now()
+	turn := func(version int, status run.Status, signals ...string) (talk, message string) {
+		c.add(time.Second)
+		a := accept(t, s, v, chat.NewTurn{Message: "What is a lemma?"})
+		end := answer(a.Run.ID, "So it is.")
+		end.End.Status = status
+		closed := closeTurn(t, s, v, end)
+		need(t, s.UsedAdapters(t.Context(), a.Run.ID, learning.Used{AdapterID: with, Version: version, Weight: 1}, learning.Used{AdapterID: other, Version: 7, Weight: 1}))
+		for _, signal := range signals {
+			c.add(time.Second)
+			got(r.Record(t.Context(), v, learning.Feedback{ConversationID: a.ConversationID, MessageID: closed.MessageID, Signal: signal}))(t)
+		}
+		return a.ConversationID, closed.MessageID
+	}
+	turn(2, run.Done, "like")
+	turn(2, run.Done, "like", "dislike") // the last word counts
+	talk, about := turn(2, run.Done, "dislike")
+	copied := branchOf(t, s, v, talk, about)
+	c.add(time.Second)
+	got(r.Record(t.Context(), v, learning.Feedback{ConversationID: copied.ConversationID, MessageID: copied.ID, Signal: "like"}))(t)
+	turn(2, run.Failed)
+	turn(2, run.Cancelled)
+	turn(3, run.Done, "dislike")
+	c.add(time.Hour)
+	later := c.now()
+	turn(2, run.Done, "like")
+	of := func(version int, since, until time.Time) changes.AdapterRuns {
+		return got(s.AdapterRuns(t.Context(), with, version, since, until))(t)
+	}
+	want(t, "of a version", of(2, start, later), changes.AdapterRuns{Runs: 5, Failed: 1, Cancelled: 1, Up: 2, Down: 1})
+	want(t, "of the next", of(3, start, later), changes.AdapterRuns{Runs: 1, Down: 1})
+	want(t, "later", of(2, later, later.Add(time.Hour)), changes.AdapterRuns{Runs: 1, Up: 1})
+	want(t, "of none", of(9, start, later), changes.AdapterRuns{})
 }
 
 // branchOf is the copy of an answer in a branch of its conversation.

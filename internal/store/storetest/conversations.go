@@ -12,11 +12,13 @@ import (
 	"liminal/internal/fault"
 	"liminal/internal/id"
 	"liminal/internal/identity"
+	"liminal/internal/run"
 	"liminal/internal/store"
 )
 
 // Conversations proves chat.Conversations.
 func Conversations(t *testing.T, open Open) {
+	t.Run("what is left of those of which nothing is kept is deleted", func(t *testing.T) { t.Parallel(); unkeptSwept(t, open) })
 	t.Run("the title is the first message, cut", func(t *testing.T) { titles(t, open) })
 	t.Run("one is made by hand and takes its first message", func(t *testing.T) { madeByHand(t, open) })
 	t.Run("vars persist between turns", func(t *testing.T) { persistedVars(t, open) })
@@ -297,4 +299,51 @@ func searchPages(t *testing.T, open Open) {
 	list, _, err := s.SearchMessages(t.Context(), v, nil, "", 2)
 	need(t, err)
 	want(t, "found without a word", len(list), 0)
+}
+
+// unkeptSwept: what is left of conversations of which nothing is kept is in no list,
+// so nobody but the sweep would delete it.
+func unkeptSwept(t *testing.T, open Open) {
+	const keep = 90 * 24 * time.Hour
+	c := newClock()
+	o := unlimited
+	o.Now = c.now
+	s := open(t, o).Store
+	ada := person(t, s)
+	say := func(turn chat.NewTurn) chat.Accepted {
+		t.Helper()
+		turn.RequestID, turn.Message = id.New(), "Hello"
+		return got(s.Accept(t.Context(), ada, turn))(t)
+	}
+	end := func(a chat.Accepted) {
+		t.Helper()
+		_, err := s.CloseTurn(t.Context(), ada, chat.Close{RunID: a.Run.ID, End: run.End{Status: run.Done}})
+		need(t, err)
+	}
+	listed, program := say(chat.NewTurn{}), say(chat.NewTurn{History: []chat.Said{}})
+	over, open1 := say(chat.NewTurn{Keeps: chat.KeepsNothing}), say(chat.NewTurn{Keeps: chat.KeepsNothing})
+	for _, a := range []chat.Accepted{listed, program, over} {
+		end(a)
+	}
+	sweep := func() int { return got(s.SweepUnkept(t.Context(), keep))(t) }
+	want(t, "swept at once", sweep(), 0)
+	c.add(keep + time.Hour)
+	want(t, "swept", sweep(), 1)
+	for name, v := range map[string]struct {
+		a    chat.Accepted
+		here bool
+	}{"listed": {listed, true}, "of a program": {program, true}, "of which nothing is kept": {over, false}, "with a run that has not ended": {open1, true}} {
+		_, err := s.Conversation(t.Context(), ada, v.a.Run.ConversationID)
+		if (err == nil) != v.here {
+			t.Errorf("the one that is %s: %v", name, err)
+		}
+		_, err = s.Run(t.Context(), ada, v.a.Run.ID)
+		if (err == nil) != v.here {
+			t.Errorf("the run of the one that is %s: %v", name, err)
+		}
+	}
+	want(t, "swept again", sweep(), 0)
+	end(open1)
+	c.add(keep + time.Hour)
+	want(t, "swept at last", sweep(), 1)
 }

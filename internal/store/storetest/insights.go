@@ -64,7 +64,7 @@ func toldTurns(t *testing.T, open Open) {
 	closeTurn(t, s, v, answer(waited.Run.ID, "y"))
 	closeTurn(t, s, v, chat.Close{RunID: given.Run.ID, End: run.End{Status: run.Cancelled}})
 
-	list := got(s.Turns(t.Context(), admin, since, 100))(t)
+	list := got(s.Turns(t.Context(), admin, since, "", 100))(t)
 	var told []string
 	for _, one := range list {
 		told = append(told, fmt.Sprint(one.Status, " ", one.Took, " ", one.ToolCalls, " ", one.At.Sub(since)))
@@ -72,7 +72,7 @@ func toldTurns(t *testing.T, open Open) {
 	want(t, "turns", fmt.Sprintf("%q", told), `["running -1ns -1 4s" "cancelled 1s -1 3s" "done -1ns -1 2s" "done 3s -1 1s" "done 1.234s 4 0s"]`)
 	want(t, "whose", list[0].UserID, v.UserID)
 	want(t, "which", list[4].RunID, with.Run.ID)
-	want(t, "the newest", len(got(s.Turns(t.Context(), admin, since, 2))(t)), 2)
+	want(t, "the newest", len(got(s.Turns(t.Context(), admin, since, "", 2))(t)), 2)
 }
 
 func toldSpend(t *testing.T, open Open) {
@@ -121,7 +121,7 @@ func toldWhom(t *testing.T, open Open) {
 	turn := accept(t, s, v, chat.NewTurn{Message: "x"})
 	need(t, s.AddUsage(t.Context(), v, quota.Entry{RunID: turn.Run.ID, Effect: "e", Attempt: 1, Model: "m", Use: quota.Use{Calls: 1}}))
 	count := func(v identity.Viewer) string {
-		turns, err := s.Turns(t.Context(), v, time.Unix(0, 0), 10)
+		turns, err := s.Turns(t.Context(), v, time.Unix(0, 0), "", 10)
 		if err != nil {
 			wantFault(t, err, fault.Forbidden)
 			_, err = s.Spent(t.Context(), v, "2000-01-01")

@@ -132,6 +132,16 @@ func pendingQuestions(t *testing.T, open Open) {
 	wantLines(t, list(""), append(first, second...))
 	wantLines(t, list(b.ConversationID), second)
 	wantLines(t, list(foreign.ConversationID), nil)
+
+	got(s.Answer(t.Context(), v, first[0], run.Answered, json.RawMessage(`"yes"`)))(t)
+	ofRun := func(runID string) (ids []string) {
+		for _, q := range got(s.RunInterrupts(t.Context(), v, runID))(t) {
+			ids = append(ids, q.ID+" "+string(q.Status))
+		}
+		return ids
+	}
+	wantLines(t, ofRun(a.Run.ID), []string{first[0] + " answered"})
+	wantLines(t, ofRun(foreign.Run.ID), nil)
 }
 
 func askEnded(t *testing.T, open Open) {

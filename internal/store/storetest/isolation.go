@@ -17,6 +17,7 @@ import (
 	"liminal/internal/learning"
 	"liminal/internal/quota"
 	"liminal/internal/run"
+	"liminal/internal/sharing"
 )
 
 // Isolation proves that another person's ids do not exist, for every method
@@ -74,6 +75,8 @@ func Possess(t testing.TB, b Backend) identity.Viewer {
 	got(b.Store.ClaimKey(t.Context(), v, key("k", "holder"), time.Hour))(t)
 	need(t, b.Store.AddSource(t.Context(), v, knowledge.Source{ContextID: o.document.ContextID, Path: "files"}))
 	need(t, b.Store.OpenSession(t.Context(), identity.Session{ID: id.New(), UserID: v.UserID, RefreshHash: "h", ExpiresAt: time.Now().Add(time.Hour)}))
+	accessKey(t, b.Store, v.UserID, "read")
+	share(t, b, v, sharing.Share{Kind: sharing.Set, ObjectID: o.set.ID, TenantID: "elsewhere"})
 	return v
 }
 
@@ -247,7 +250,8 @@ func (o owned) learningAttempts(t *testing.T, b Backend) map[string]attempt {
 		"ChangeLesson": func(v identity.Viewer) error {
 			return second(s.ChangeLesson(ctx, v, o.lesson, learning.LessonChange{State: &off}))
 		},
-		"DropLesson": func(v identity.Viewer) error { return s.DropLesson(ctx, v, o.lesson) },
+		"DropLesson":   func(v identity.Viewer) error { return s.DropLesson(ctx, v, o.lesson) },
+		"RemoveLesson": func(v identity.Viewer) error { return s.RemoveLesson(ctx, v, o.lesson) },
 	}
 }
 
@@ -284,6 +288,8 @@ func foreignLists(t *testing.T, b Backend, v identity.Viewer, o owned) {
 	count("questions", len(questions), err)
 	talks, _, err := s.ListConversations(ctx, v, "", 10)
 	count("conversations", len(talks), err)
+	talks, _, err = s.ListProgramConversations(ctx, v, "", 10)
+	count("conversations of programs", len(talks), err)
 	history, err := s.History(ctx, v, o.turn.ConversationID, 1000, 10)
 	count("history", len(history), err)
 	heads, err := s.MessageHeads(ctx, v, []string{o.turn.MessageID}, 10)

@@ -32,6 +32,7 @@ func Learning(t *testing.T, open Open) {
 	t.Run("situations of everybody are the system's", func(t *testing.T) { globalClusters(t, open) })
 	t.Run("lessons come back with their sources", func(t *testing.T) { storedLessons(t, open) })
 	t.Run("what a person wrote or switched off stays so", func(t *testing.T) { changedLessons(t, open) })
+	t.Run("a removed one is remembered without its words", func(t *testing.T) { removedLessons(t, open) })
 	t.Run("a lesson goes with the last of its sources", func(t *testing.T) { goneLessons(t, open) })
 	t.Run("a lesson goes with the last of its sources, whoever is quicker", func(t *testing.T) { racedLessons(t, open) })
 	t.Run("adapters of one's own", func(t *testing.T) { ownAdapters(t, open) })
@@ -61,7 +62,13 @@ func (p taught) another(t testing.TB) taught {
 func (p taught) says(t testing.TB, question string, f learning.Feedback) learning.Event {
 	t.Helper()
 	a, about := answered(t, p.s, p.v, question)
-	f.ConversationID, f.MessageID = a.ConversationID, about
+	return p.saysOf(t, a.ConversationID, about, f)
+}
+
+// saysOf gives feedback on one answer.
+func (p taught) saysOf(t testing.TB, conversationID, messageID string, f learning.Feedback) learning.Event {
+	t.Helper()
+	f.ConversationID, f.MessageID = conversationID, messageID
 	if f.Signal == "" {
 		f.Signal = "like"
 	}

@@ -101,3 +101,33 @@ func changedLessons(t *testing.T, open Open) {
 	need(t, p.s.DropLesson(t.Context(), p.v, made.ID))
 	wantFault(t, p.s.DropLesson(t.Context(), p.v, made.ID), fault.NotFound)
 }
+
+func removedLessons(t *testing.T, open Open) {
+	p := teach(t, open)
+	o := p.another(t)
+	one, two := p.says(t, "One?", learning.Feedback{}), p.says(t, "Two?", learning.Feedback{})
+	made := learning.Lesson{ID: id.New(), Text: "Be brief.", Directive: &learning.Directive{Kind: "length", Value: "short"}, MadeBy: learning.ByRule, Sources: []int64{one.ID, two.ID}}
+	got(p.s.PutLessons(t.Context(), p.v, []learning.Lesson{made}))(t)
+	wantFault(t, o.s.RemoveLesson(t.Context(), o.v, made.ID), fault.NotFound)
+	need(t, p.s.RemoveLesson(t.Context(), p.v, made.ID))
+	wantFault(t, p.s.RemoveLesson(t.Context(), p.v, made.ID), fault.NotFound)
+	want(t, "listed", len(got(p.s.ListLessons(t.Context(), p.v))(t)), 0)
+	want(t, "told", len(got(p.s.ReadLessons(t.Context(), p.v, made.ID))(t)), 0)
+	off := learning.LessonOff
+	_, err := p.s.ChangeLesson(t.Context(), p.v, made.ID, learning.LessonChange{State: &off})
+	wantFault(t, err, fault.NotFound)
+	kept := got(p.s.RemovedLessons(t.Context(), p.v))(t)
+	if len(kept) != 1 || kept[0].ID != made.ID || kept[0].Text != "" || kept[0].Directive != nil || kept[0].RemovedAt.IsZero() || len(kept[0].Sources) != 2 {
+		t.Errorf("of a removed one is kept %+v", kept)
+	}
+	want(t, "another's", len(got(o.s.RemovedLessons(t.Context(), o.v))(t)), 0)
+	got(p.s.PutLessons(t.Context(), p.v, []learning.Lesson{made}))(t)
+	want(t, "learnt again", len(got(p.s.ListLessons(t.Context(), p.v))(t)), 1)
+	want(t, "and removed no more", len(got(p.s.RemovedLessons(t.Context(), p.v))(t)), 0)
+	need(t, p.s.RemoveLesson(t.Context(), p.v, made.ID))
+	for _, e := range []learning.Event{one, two} {
+		_, err := p.s.DropPreference(t.Context(), p.v, learning.Retraction{ID: e.ID})
+		need(t, err)
+	}
+	want(t, "kept once nothing stands for it", len(got(p.s.RemovedLessons(t.Context(), p.v))(t)), 0)
+}

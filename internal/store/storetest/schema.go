@@ -153,6 +153,7 @@ func Cascades(t *testing.T, db store.DB, b Backend) {
 	for table, left := range map[string]int{
 		"user_auth_credential": 0, "user_settings": 0, "conversation": 0, "message": 0, "run": 1, "interrupt": 0, "blob": 0, "file": 0,
 		"knowledge_context": 0, "document": 0, "document_text": 0, "document_set": 0, "document_set_document": 0, "spend": 0, "recording": 0, "config_patch": 0, "config_patch_change": 0, "config_patch_event": 0, "spend_call": 0, "knowledge_chunk": 0, "chunk_vector": 0, "artifact_version": 0, "semantic_cluster": 2, "preference_event": 0, "lesson": 0, "lesson_source": 0, "learning_settings": 0,
+		"training_job": 0, "adapter_weights": 0, "adapter_lineage": 0,
 	} {
 		n := 0
 		need(t, db.Read(t.Context(), system, func(tx store.Tx) error {

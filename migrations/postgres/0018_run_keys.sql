@@ -1,0 +1,20 @@
+-- The keys of runs of which nothing is kept. All that such a run leaves in rows,
+-- histories, large values and live events is sealed with its key, and what was
+-- sealed cannot be read by anybody once the row is gone. A key is there from
+-- before the first word is written until a little after the run has ended, and
+-- goes with the run, its conversation and its person.
+CREATE TABLE run_key (
+  id         uuid PRIMARY KEY REFERENCES run (id) ON DELETE CASCADE,
+  user_id    uuid NOT NULL REFERENCES app_user (id) ON DELETE CASCADE,
+  secret     bytea NOT NULL,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  forget_at  timestamptz -- null: the run has not ended
+);
+
+CREATE INDEX run_key_user ON run_key (user_id);
+CREATE INDEX run_key_due ON run_key (forget_at) WHERE forget_at IS NOT NULL;
+
+SELECT app_guard('run_key', 'user_id = (SELECT app_person())');
+
+-- A row that was deleted stays in the file until it is vacuumed: of these soon.
+ALTER TABLE run_key SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1);
