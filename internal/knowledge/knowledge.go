@@ -23,7 +23,8 @@ type Context struct {
 	UserID      string // owner; empty for a global context
 	Name        string
 	Description string
-	Visibility  string         // private, global
+	Visibility  string         // private, shared, global
+	Opened      bool           // the viewer may add documents to another person's
 	Meta        map[string]any // embedding_model, pii_scrub
 	Encoder     string         // whose chunks a search reads; empty: all (RAG-08)
 	Documents   int
@@ -118,7 +119,8 @@ type Hit struct {
 type Contexts interface {
 	CreateContext(ctx context.Context, v identity.Viewer, c Context) (Context, error)
 	Context(ctx context.Context, v identity.Viewer, id string) (Context, error)
-	// ListContexts lists what v may see; owner is "", "me" or "global".
+	// ListContexts lists what v may see; owner is "", "me", "shared" (others'
+	// with v) or "global".
 	ListContexts(ctx context.Context, v identity.Viewer, owner, cursor string, limit int) ([]Context, string, error)
 	// UpdateContext changes what a context is called; NotFound for one that v
 	// may not change.

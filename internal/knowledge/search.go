@@ -184,6 +184,9 @@ func (l *Library) scope(ctx context.Context, v identity.Viewer, q Question) (sco
 		s.documents = append(s.documents, d.ID)
 		if !s.holds(d.ContextID) {
 			c, err := l.o.Contexts.Context(ctx, v, d.ContextID)
+			if errors.Is(err, fault.NotFound) { // a set shows the document, and not what it lies in
+				c, err = Context{ID: d.ContextID}, nil
+			}
 			if err != nil {
 				return scope{}, err
 			}

@@ -45,10 +45,13 @@ type Sets interface {
 	// is NotFound, a title or list out of bounds Invalid, and beyond MaxSets a
 	// Conflict. ID may be empty.
 	CreateSet(ctx context.Context, v identity.Viewer, s Set) (Set, error)
+	// Set returns a set of the viewer's own, or one that is shared with them.
 	Set(ctx context.Context, v identity.Viewer, id string) (Set, error)
-	// SetsByID returns those of ids that are the viewer's, in the order of ids.
+	// SetsByID returns those of ids that are the viewer's or shared with them, in
+	// the order of ids.
 	SetsByID(ctx context.Context, v identity.Viewer, ids []string) ([]Set, error)
-	// ListSets lists by updated_at, newest first, with their documents.
+	// ListSets lists the viewer's and those shared with them by updated_at, newest
+	// first, with their documents.
 	ListSets(ctx context.Context, v identity.Viewer, cursor string, limit int) ([]Set, string, error)
 	// UpdateSet has the errors of CreateSet.
 	UpdateSet(ctx context.Context, v identity.Viewer, id string, c SetChange) (Set, error)
@@ -67,9 +70,17 @@ type Titled struct {
 	UpdatedAt time.Time
 }
 
+// ContextFinder finds contexts by words of their names.
+type ContextFinder interface {
+	// FindContexts lists what v may see, newest first, whose name holds every
+	// word of q, in any case; an empty one finds all.
+	FindContexts(ctx context.Context, v identity.Viewer, q, cursor string, limit int) ([]Context, string, error)
+}
+
 // DocumentTitles finds the viewer's own documents, those they put in
 // themselves, across all their contexts. What is another person's is not there
-// (LG-26).
+// (LG-26), unless they share it: then it is found by its id and when it is
+// looked for.
 type DocumentTitles interface {
 	// OwnDocuments returns the latest limit of them, newest first; a limit of 0
 	// or above MaxTitles is MaxTitles.

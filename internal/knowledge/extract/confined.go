@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
+	"os"
 	"path"
 	"path/filepath"
 	"time"
@@ -38,12 +40,19 @@ const (
 
 // NewConfined returns Parsers that read whatever can be costly in processes of
 // program, which must call Serve. dir is a folder for what they keep: the PDF
-// reader in the machine's own code, and temporary files.
-func NewConfined(program cell.Program, dir string) *Parsers {
-	program.Args = append(program.Args[:len(program.Args):len(program.Args)], filepath.Join(dir, "code"))
+// reader in the machine's own code, and temporary files. log, if given, hears which
+// bounds this machine does not have.
+func NewConfined(program cell.Program, dir string, log ...*slog.Logger) *Parsers {
+	code := filepath.Join(dir, "code")
+	program.Args = append(program.Args[:len(program.Args):len(program.Args)], code)
+	_ = os.MkdirAll(code, 0o700) // without it each process translates the reader again
 	p := New()
 	p.atLeast = readAtLeast
-	p.cell = cell.New(program, cell.Options{Dir: filepath.Join(dir, "work"), Most: readers})
+	o := cell.Options{Dir: filepath.Join(dir, "work"), Most: readers, Writes: []string{code}}
+	if len(log) > 0 {
+		o.Logger = log[0]
+	}
+	p.cell = cell.New(program, o)
 	return p
 }
 

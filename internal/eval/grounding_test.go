@@ -1,0 +1,59 @@
+package eval
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// All of it is in sight by now: what the README gives for sentences that were
+// not is what each set showed when it was looked at first.
+func TestPlantedFiguresAreCaughtAndTrueOnesAreLeftAlone(t *testing.T) {
+	t.Parallel()
+	sum := GroundingReport{}
+	for _, part := range []string{All, Fresh, Last} {
+		r, err := Grounding(GroundingOptions{Dir: "../../eval/grounding", Part: part, Seed: 18})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum.Planted, sum.False = sum.Planted.add(r.Planted), sum.False.add(r.False)
+		var b strings.Builder
+		if err := r.Print(&b, true); err != nil {
+			t.Fatal(err)
+		}
+		t.Log(b.String())
+	}
+	if sum.Planted.Of < 200 || sum.Planted.N*100 < sum.Planted.Of*98 || sum.False.N*100 > sum.False.Of*2 {
+		t.Errorf("caught %s, false alarms %s", sum.Planted, sum.False)
+	}
+}
+
+// A half and the other are all of a set.
+func TestTheHalvesOfTheSentencesAreApart(t *testing.T) {
+	t.Parallel()
+	list := []int{1, 2, 3, 4, 5, 6, 7}
+	tuned, kept := halfOf(list, Tuned, 18), halfOf(list, Kept, 18)
+	both := slices.Concat(tuned, kept)
+	slices.Sort(both)
+	if len(tuned) != 3 || !slices.Equal(both, list) || slices.Equal(tuned, halfOf(list, Tuned, 19)) && slices.Equal(kept, halfOf(list, Kept, 19)) {
+		t.Errorf("%v and %v", tuned, kept)
+	}
+}
+
+func TestSentencesWithoutWhatIsPlantedAreRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"worlds.json":     `{"w":{"today":"2026-05-12"}}`,
+		"sentences.jsonl": `{"world":"w","text":"A","from":"B","to":"C"}`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Grounding(GroundingOptions{Dir: dir}); err == nil || !strings.Contains(err.Error(), "sentences.jsonl:1") {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,194 @@
+package grounding
+
+import (
+	"slices"
+	"strings"
+)
+
+// counted reports whether a number counts records: what follows it is what they
+// are called.
+func (s *sentence) counted(c *claim) bool { return c.unit == noUnit && s.counts(c) != "" }
+
+// own reports whether a record the clause is about gives the number itself.
+func (s *sentence) own(c *claim, in *clause) bool {
+	return slices.ContainsFunc(s.index[key{form: aFigure, n: number(c.value).n}], func(r int32) bool {
+		return s.Evidence.rows[r].record != nil && s.fits(r, in) && s.mentioned(r, in)
+	})
+}
+
+// counts is the entity of the records a number counts; empty: none.
+func (s *sentence) counts(c *claim) string {
+	for _, n := range c.nouns {
+		if n.end == 0 {
+			break
+		}
+		if entity := s.noun(s.text[n.start:n.end]); entity != "" {
+			return entity
+		}
+	}
+	return ""
+}
+
+// noun is the entity that a word is for, whatever its ending.
+func (s *sentence) noun(word string) string {
+	w := strings.ToLower(word)
+	for name, entity := range s.options.Markers {
+		if plural(w, name) {
+			return entity
+		}
+	}
+	for entity := range s.kinds {
+		if plural(w, entity) {
+			return entity
+		}
+	}
+	return ""
+}
+
+func plural(w, name string) bool {
+	rest, ok := strings.CutPrefix(w, name)
+	if !ok {
+		return false
+	}
+	switch rest {
+	case "", "s", "es", "en", "e", "n", "er":
+		return true
+	}
+	return false
+}
+
+// count reports whether there are so many records: all of a list, those of a
+// time the sentence names, or those that it mentions. entity empty: of any.
+func (s *sentence) count(c *claim, in *clause, entity string) bool {
+	want := int(c.value)
+	if float64(want) != c.value || len(c.keys) == 0 {
+		return false
+	}
+	k := number(c.value)
+	if found, named := s.counter(c, in, entity); found || named {
+		return found
+	}
+	if slices.Contains(s.index[k], int32(given)) {
+		return true
+	}
+	from, to, called := s.time()
+	timed := called != ""
+	for _, l := range s.lists {
+		if l.entity != entity && entity != "" {
+			continue
+		}
+		all, fit := len(l.rows), 0
+		if !timed && s.group(l, want, in) {
+			return true
+		}
+		for _, r := range l.rows {
+			if timed && !slices.ContainsFunc(s.Evidence.rows[r].days, func(d day) bool { return d >= from && d <= to }) {
+				continue
+			}
+			if s.fits(r, in) {
+				fit++
+			}
+		}
+		if want == fit || want == all && !timed && len(in.mentions) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// counter reports whether a result itself says how many there are. named: it has
+// a name for the number which the sentence says, so no other will do.
+func (s *sentence) counter(c *claim, in *clause, entity string) (found, named bool) {
+	lower := strings.ToLower(s.text)
+	if _, _, called := s.time(); called != "" {
+		lower += " " + called
+	}
+	for r := range s.Evidence.rows {
+		row := &s.Evidence.rows[r]
+		if row.record != nil || row.list >= 0 || !s.countsOf(row.path, entity) || len(row.figures) == 0 || !s.fits(int32(r), in) {
+			continue
+		}
+		for _, f := range row.figures {
+			if of := s.noun(f.name); of != "" && of != entity && entity != "" {
+				continue // it counts others
+			}
+			says := len(f.name) > 2 && !slices.ContainsFunc(strings.Split(f.name, "_"), func(w string) bool { return !strings.Contains(lower, w) })
+			named = named || says && entity != "" && strings.Contains(row.path, entity)
+			if f.value == c.value && (says || !named) {
+				found = true
+			}
+		}
+	}
+	return found, named
+}
+
+// countsOf reports whether an object at a path may count records of an entity:
+// it is not named for another one.
+func (s *sentence) countsOf(path, entity string) bool {
+	if entity == "" || strings.Contains(path, entity) {
+		return true
+	}
+	for other := range s.kinds {
+		if strings.Contains(path, other) {
+			return false
+		}
+	}
+	for word, other := range s.options.Markers {
+		if other != entity && strings.Contains(path, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// mostGroups is how many values a field may have whose rows are counted by them.
+const mostGroups = 5
+
+// group reports whether so many rows of a list have one value of a field with
+// few.
+func (s *sentence) group(l list, want int, in *clause) bool {
+	sizes := map[mention]int{}
+	for _, r := range l.rows {
+		if !s.fits(r, in) {
+			continue
+		}
+		for _, m := range s.Evidence.rows[r].has {
+			if len(s.Evidence.values[m.field].texts) <= mostGroups {
+				sizes[m]++
+			}
+		}
+	}
+	for _, n := range sizes {
+		if n == want && n > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// time is what time a sentence names, from today, and the English words results
+// call it by; empty: it names none.
+func (s *sentence) time() (from, to day, called string) {
+	t := s.today
+	lower := strings.ToLower(s.text)
+	has := func(list ...string) bool {
+		return slices.ContainsFunc(list, func(w string) bool { return strings.Contains(lower, w) })
+	}
+	switch {
+	case has("überfällig", "overdue"):
+		return t - 36500, t - 1, "overdue"
+	case has("heute", "today"):
+		return t, t, "today"
+	case has("übermorgen"):
+		return t + 2, t + 2, "in two days"
+	case has(" morgen", "tomorrow"):
+		return t + 1, t + 1, "tomorrow"
+	case has("nächste woche", "nächster woche", "kommende woche", "kommender woche", "next week"):
+		return monday(t) + 7, monday(t) + 13, "next week"
+	case has("diese woche", "dieser woche", "this week"):
+		return monday(t), monday(t) + 6, "this week"
+	case has("diesen monat", "diesem monat", "this month"):
+		return t - day(t.time().Day()) + 1, endOfMonth(t), "this month"
+	}
+	return 0, 0, ""
+}

@@ -1,0 +1,489 @@
+package grounding
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Bounds of what is looked through: what a run's calls return has bounds of its
+// own, and nothing may cost more than that.
+const (
+	maxText  = 4 << 20 // bytes of all results
+	maxValue = 80      // bytes of a value that a sentence may mention as a name
+	maxDepth = 24
+)
+
+// Evidence is what a text may say. It is built once and read by any number of
+// judgements, one at a time.
+type Evidence struct {
+	options Options
+	today   day
+	rows    []row
+	index   map[key][]int32 // rows that hold a value
+	plain   map[int64]bool  // numbers that are ones in JSON, by their bits
+	spans   map[int64]unit  // numbers with units that the person said
+	hay     strings.Builder // every text, folded
+	folded  string          // the same, once it is asked for
+	records map[string][]int32
+	lists   []list
+	kinds   map[string]bool // entities there may be records of
+	paths   map[string]Chip // of lists that open, by their path
+	last    string          // the path of the list a call returned last
+	fields  map[string]int32
+	values  []field
+	words   map[string][]mention // a word, and which values hold it
+	left    int
+	scanner scanner
+}
+
+// row is an object of a result, or what the person said.
+type row struct {
+	parent  int32 // -1: none
+	list    int32 // -1: it is in no list
+	record  *Record
+	path    string // of its object in the result, and the tool
+	has     []mention
+	figures []figure // numbers of JSON
+	names   []string // its short texts, of which one may be the id of another record
+	objects []int32  // objects it holds
+	days    []day
+	nums    []claim // numbers with units in its texts
+}
+
+// figure is a number that a result gives a name.
+type figure struct {
+	name  string
+	value float64
+}
+
+// mention is a value of a field.
+type mention struct{ field, value int32 }
+
+type field struct {
+	name   string
+	folded map[string]int32
+	texts  []string
+	words  []int // by which each may be mentioned
+}
+
+// list is the rows of one list of a result.
+type list struct {
+	entity string
+	rows   []int32
+}
+
+// given is the row of the person's words and of today.
+const given = 0
+
+// now is the row of today.
+const now = 1
+
+// New is evidence that holds nothing but the day it is.
+func New(today time.Time, o Options) *Evidence {
+	e := &Evidence{
+		options: o, today: dayOf(today), index: map[key][]int32{}, plain: map[int64]bool{}, spans: map[int64]unit{},
+		records: map[string][]int32{}, fields: map[string]int32{}, words: map[string][]mention{}, left: maxText,
+		kinds: map[string]bool{}, paths: map[string]Chip{},
+		rows: []row{{parent: -1, list: -1}, {parent: -1, list: -1}},
+	}
+	e.hay.WriteString("\n ")
+	e.hold(now, key{form: aDay, n: int64(e.today)})
+	return e
+}
+
+func (e *Evidence) hold(r int32, k key) {
+	if k.form == aDay {
+		k = k.resolve(e.today)
+		e.rows[r].days = append(e.rows[r].days, day(k.n))
+	}
+	e.put(r, k)
+	for _, more := range expand(k) {
+		e.put(r, more)
+	}
+}
+
+func (e *Evidence) put(r int32, k key) {
+	held := e.index[k]
+	if n := len(held); n == 0 || held[n-1] != r {
+		e.index[k] = append(held, r)
+	}
+}
+
+// Words adds what the person said.
+func (e *Evidence) Words(text string) {
+	if text = e.fits(text); text == "" {
+		return
+	}
+	for _, c := range e.scanner.values(text) {
+		for _, k := range c.keys {
+			e.hold(given, k)
+		}
+		if c.unit != noUnit && c.unit != percent && len(c.keys) > 0 {
+			e.spans[c.keys[0].n] = c.unit
+		}
+	}
+	e.say(text)
+}
+
+// Names adds a text whose words may be said in quotes, and nothing else of it:
+// that of the instructions.
+func (e *Evidence) Names(text string) { e.say(e.fits(text)) }
+
+func (e *Evidence) say(text string) {
+	foldInto(&e.hay, text)
+	e.hay.WriteString("\n ")
+	e.folded = ""
+}
+
+func (e *Evidence) fits(text string) string {
+	if len(text) > e.left {
+		text = text[:e.left]
+	}
+	e.left -= len(text)
+	return text
+}
+
+// Earlier adds records that answers before this one cited.
+func (e *Evidence) Earlier(records ...Record) {
+	for _, r := range records {
+		if r.ID == "" || r.Entity == "" {
+			continue
+		}
+		r.Earlier = true
+		e.kinds[r.Entity] = true
+		n := e.row(-1, -1)
+		e.rows[n].record = &r
+		e.scalar(n, "earlier", "line", r.Line)
+		e.scalar(n, "earlier", "id", r.ID)
+		e.known(n)
+	}
+}
+
+// Kind makes an entity known that records may be of, though none may be there.
+func (e *Evidence) Kind(k Kind) {
+	if k.Entity == "" {
+		return
+	}
+	e.kinds[k.Entity] = true
+	if k.List != "" {
+		e.paths[k.List] = Chip{Kind: "nav", Action: "go", ID: k.List, Href: k.List, Label: k.Entity, Source: k.Source}
+	}
+}
+
+// Result adds what a call returned, and gives its records.
+func (e *Evidence) Result(r Result) []Record {
+	for _, k := range r.Kinds {
+		e.Kind(k)
+		if k.List != "" {
+			e.last = k.List
+		}
+	}
+	root, ok := r.Value.(map[string]any)
+	if !ok {
+		root = map[string]any{"value": r.Value}
+	}
+	w, first := walk{e, r}, len(e.rows)
+	w.object(root, -1, -1, "", 0)
+	var found []Record
+	for _, row := range e.rows[first:] {
+		if row.record != nil {
+			found = append(found, *row.record)
+		}
+	}
+	return found
+}
+
+func (e *Evidence) row(parent, list int32) int32 {
+	e.rows = append(e.rows, row{parent: parent, list: list})
+	return int32(len(e.rows) - 1)
+}
+
+type walk struct {
+	e *Evidence
+	Result
+}
+
+// object takes in an object and what it holds.
+func (w walk) object(object map[string]any, parent, in int32, path string, depth int) int32 {
+	e := w.e
+	r := e.row(parent, in)
+	e.rows[r].path = path
+	if depth > maxDepth {
+		return r
+	}
+	w.identify(r, object, path)
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		e.put(given, tokenKey(name)) // what a figure is called
+		w.member(r, name, object[name], path, depth)
+	}
+	e.known(r)
+	return r
+}
+
+func (w walk) member(r int32, name string, value any, path string, depth int) {
+	e := w.e
+	at := name
+	if path != "" {
+		at = path + "/" + name
+	}
+	switch x := value.(type) {
+	case map[string]any:
+		inner := w.object(x, r, -1, at, depth+1)
+		e.rows[r].objects = append(e.rows[r].objects, inner)
+	case []any:
+		n := int32(-1)
+		for _, item := range x {
+			object, ok := item.(map[string]any)
+			if !ok {
+				e.scalar(r, w.Tool+"/"+path, name, item)
+				continue
+			}
+			if n < 0 {
+				n = int32(len(e.lists))
+				e.lists = append(e.lists, list{entity: w.entity(at)})
+			}
+			inner := w.object(object, r, n, at, depth+1)
+			e.lists[n].rows = append(e.lists[n].rows, inner)
+		}
+		if len(x) == 0 {
+			e.lists = append(e.lists, list{entity: w.entity(at)})
+		}
+	default:
+		e.scalar(r, w.Tool+"/"+path, name, x)
+	}
+}
+
+func (w walk) entity(at string) string {
+	for _, k := range w.Kinds {
+		if k.In == at {
+			return k.Entity
+		}
+	}
+	return ""
+}
+
+// identify makes a record of an object that is one.
+func (w walk) identify(r int32, object map[string]any, path string) {
+	for _, k := range w.Kinds {
+		if k.In != path || k.Entity == "" {
+			continue
+		}
+		id := k.ID
+		if id == "" {
+			id = "id"
+		}
+		rec := &Record{Entity: k.Entity, ID: textOf(object[id]), Call: w.Call, Source: k.Source}
+		if rec.ID == "" {
+			return
+		}
+		if k.Tell != nil {
+			rec.Line, rec.Title = k.Tell(object)
+		}
+		if k.Page != nil {
+			rec.Href = k.Page(rec.ID)
+		}
+		w.e.rows[r].record = rec
+		return
+	}
+}
+
+// known makes a row findable by the id of its record.
+func (e *Evidence) known(r int32) {
+	if rec := e.rows[r].record; rec != nil {
+		id := strings.ToLower(rec.ID)
+		e.records[id] = append(e.records[id], r)
+		e.put(r, tokenKey(rec.ID))
+	}
+}
+
+func textOf(v any) string {
+	switch x := v.(type) {
+	case string:
+		return x
+	case float64:
+		return strconv.FormatFloat(x, 'f', -1, 64)
+	}
+	return ""
+}
+
+// scalar takes in one value of a row.
+func (e *Evidence) scalar(r int32, of, name string, v any) {
+	switch x := v.(type) {
+	case float64:
+		k := number(x)
+		e.put(r, k)
+		e.put(r, key{form: aFigure, n: k.n})
+		e.rows[r].figures = append(e.rows[r].figures, figure{name, x})
+		e.plain[k.n] = true
+	case string:
+		x = e.fits(x)
+		if x == "" {
+			return
+		}
+		for _, c := range e.scanner.values(x) {
+			for _, k := range c.keys {
+				if c.label && c.unit == noUnit && k.form == aNumber && len(x) <= maxValue {
+					k.form = aLabel
+				}
+				e.hold(r, k)
+			}
+			if c.sort == sortNumber && c.unit != noUnit {
+				e.rows[r].nums = append(e.rows[r].nums, c)
+			}
+			if c.sort == sortID && strings.ContainsAny(x[c.start:c.end], ". ") {
+				e.parts(r, x[c.start:c.end])
+			}
+		}
+		if len(x) <= 64 {
+			e.rows[r].names = append(e.rows[r].names, x)
+			if !strings.ContainsAny(x, " \n") {
+				e.put(r, tokenKey(x))
+			}
+		}
+		e.say(x)
+		if len(x) <= maxValue {
+			e.mentionable(r, of, name, x)
+		}
+	}
+}
+
+// parts are the numbers in a rule's or a file's number: RoP.023.
+func (e *Evidence) parts(r int32, written string) {
+	for _, part := range strings.FieldsFunc(written, func(c rune) bool { return c < '0' || c > '9' }) {
+		if v, err := strconv.ParseFloat(part, 64); err == nil {
+			e.put(r, number(v))
+		}
+	}
+}
+
+// mentionable notes a short value by the words a sentence would mention it with.
+func (e *Evidence) mentionable(r int32, of, name, text string) {
+	key := of + "/" + name
+	if rec := e.rows[r].record; rec != nil {
+		key = rec.Entity + "/" + name // whichever tool tells it
+	}
+	for _, end := range []string{"_label", "_name", "_title"} {
+		if entity, ok := strings.CutSuffix(name, end); ok {
+			key = entity + "/" + end[1:] // of another record
+		}
+	}
+	f, ok := e.fields[key]
+	if !ok {
+		f = int32(len(e.values))
+		e.fields[key] = f
+		e.values = append(e.values, field{name: key, folded: map[string]int32{}})
+	}
+	folded := fold(text)
+	v, ok := e.values[f].folded[folded]
+	if !ok {
+		v = int32(len(e.values[f].texts))
+		e.values[f].folded[folded] = v
+		e.values[f].texts = append(e.values[f].texts, text)
+		e.values[f].words = append(e.values[f].words, 0)
+		e.scanner.tokenise(text)
+		if sentenceLike(text, e.scanner.tokens) {
+			return // no name
+		}
+		for _, t := range e.scanner.tokens {
+			if w := nameWord(text, t); w != "" {
+				e.values[f].words[v]++
+				m := mention{f, v}
+				if held := e.words[w]; !slices.Contains(held, m) {
+					e.words[w] = append(held, m)
+				}
+			}
+		}
+	}
+	e.rows[r].has = append(e.rows[r].has, mention{f, v})
+}
+
+// sentenceLike reports whether a value has words in small letters that are no
+// articles or prepositions: it says something, and is not called so.
+func sentenceLike(text string, tokens []token) bool {
+	for _, t := range tokens {
+		if t.t == 'w' && t.end-t.start >= 4 && small(text[t.start:t.end]) && !begins[strings.ToLower(text[t.start:t.end])] {
+			return true
+		}
+	}
+	return false
+}
+
+// small reports whether a word has small letters of ASCII at its beginning and no
+// capital; eCitan has one.
+func small(w string) bool {
+	return w[0] >= 'a' && w[0] <= 'z' && !strings.ContainsFunc(w, unicode.IsUpper)
+}
+
+// nameWord is a word by which a value may be mentioned, folded: one of those
+// that are written with a capital. Empty: none.
+func nameWord(text string, t token) string {
+	if t.t != 'w' && t.t != 'a' || t.end-t.start < 3 {
+		return ""
+	}
+	if c := text[t.start]; c >= '0' && c <= '9' || small(text[t.start:t.end]) {
+		return ""
+	}
+	w := fold(text[t.start:t.end])
+	if begins[w] || monthWords[w] > 0 || weekdayWords[w] > 0 || unitOf(w) != noUnit {
+		return ""
+	}
+	return w
+}
+
+// haystack is every text of the evidence, folded.
+func (e *Evidence) haystack() string {
+	if e.folded == "" {
+		e.folded = e.hay.String()
+	}
+	return e.folded
+}
+
+// context are the rows that say what a row is of: those around it, the objects
+// beside them, and the records it names by their ids.
+func (e *Evidence) context(r int32, visit func(int32) bool) bool {
+	for _, name := range e.rows[r].names { // the record that it names by its id
+		for _, of := range e.records[strings.ToLower(name)] {
+			if of != r && (e.rows[r].record == nil || e.rows[of].record.Entity != e.rows[r].record.Entity) && visit(of) {
+				return true
+			}
+		}
+	}
+	for up := e.rows[r].parent; up >= 0; up = e.rows[up].parent {
+		if visit(up) {
+			return true
+		}
+		for _, o := range e.rows[up].objects {
+			if o != r && visit(o) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Record finds a record a call of this run returned, or an answer before it
+// cited. entity empty: of any entity.
+func (e *Evidence) Record(entity, id string) (Record, bool) {
+	if r := e.find(entity, id); r >= 0 {
+		return *e.rows[r].record, true
+	}
+	return Record{}, false
+}
+
+func (e *Evidence) find(entity, id string) int32 {
+	best := int32(-1)
+	for _, r := range e.records[strings.ToLower(id)] {
+		rec := e.rows[r].record
+		if entity != "" && rec.Entity != entity {
+			continue
+		}
+		if best < 0 || e.rows[best].record.Earlier && !rec.Earlier {
+			best = r
+		}
+	}
+	return best
+}

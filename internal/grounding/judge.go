@@ -1,0 +1,500 @@
+package grounding
+
+import (
+	"iter"
+	"slices"
+	"strings"
+)
+
+// Judge goes through a block, sentence by sentence: each piece is what may be
+// shown of one. cite gives the number of a record's citation; it is called for
+// what is shown only, and a caller that stops at what is unsupported is told no
+// more.
+func (e *Evidence) Judge(block string, cite func(Record) int) iter.Seq[Piece] {
+	return func(yield func(Piece) bool) {
+		from := 0
+		for _, end := range sentences(block) {
+			if !yield(e.judge(block[from:end], cite)) {
+				return
+			}
+			from = end
+		}
+	}
+}
+
+// sentence is a sentence on its way.
+type sentence struct {
+	*Evidence
+	text    string
+	markers []marker
+	claims  []claim
+	clauses []clause
+	whole   clause
+	lenient bool // it says which is which by order
+	window  bool // it speaks of a time from today
+}
+
+// clause is a part of a sentence that says something of something.
+type clause struct {
+	start, end int
+	says       int               // claims
+	mentions   map[int32][]int32 // values, by field
+	seen       []seenAt          // the same, by the words
+	rows       []int32           // of the markers that close it; nil: none do
+	marked     bool
+}
+
+func (e *Evidence) judge(text string, cite func(Record) int) Piece {
+	s := sentence{Evidence: e, text: text, markers: e.markers(text)}
+	p := Piece{Raw: len(text)}
+	blank := text
+	if len(s.markers) > 0 {
+		b := []byte(text)
+		for _, m := range s.markers {
+			for i := m.start; i < m.end; i++ {
+				b[i] = ' '
+			}
+			if m.kind == links { // its words are the sentence's
+				copy(b[m.start+1:], m.text)
+			}
+		}
+		blank = string(b)
+	}
+	s.claims = append([]claim(nil), e.scanner.scan(blank)...)
+	s.cut(blank)
+	p.Unsupported = s.unsupported()
+	if p.Unsupported == nil {
+		s.write(&p, cite)
+	}
+	return p
+}
+
+func (s *sentence) unsupported() (list []string) {
+	say := func(written string) {
+		if written = strings.TrimSpace(written); written != "" && !slices.Contains(list, written) {
+			list = append(list, written)
+		}
+	}
+	checks := s.options.Checks
+	for _, m := range s.markers {
+		switch m.kind {
+		case cites:
+			if checks.IDs && s.find(m.entity, m.value) < 0 {
+				say(m.value)
+			}
+		case names:
+			if checks.Refs && s.named(m.entity, m.value) < 0 && !held(s.haystack(), claim{name: fold(m.value)}) {
+				say(m.value)
+			}
+		}
+	}
+	for i := range s.claims {
+		c := &s.claims[i]
+		if s.checked(c.sort) && !s.supported(c) {
+			say(s.text[c.start:c.end])
+		}
+	}
+	if checks.Refs {
+		for i := range s.clauses {
+			c := &s.clauses[i]
+			if c.marked && len(c.rows) > 0 && !slices.ContainsFunc(c.rows, func(r int32) bool { return s.agrees(r, c) }) {
+				say(s.text[c.start:c.end])
+			}
+		}
+	}
+	return list
+}
+
+func (s *sentence) checked(what sort) bool {
+	switch what {
+	case sortID:
+		return s.options.Checks.IDs
+	case sortDate:
+		return s.options.Checks.Dates
+	case sortNumber:
+		return s.options.Checks.Numbers
+	case sortName:
+		return s.options.Checks.Refs
+	}
+	return false
+}
+
+// cut finds what a sentence mentions, and divides it where it says two things
+// of two.
+func (s *sentence) cut(blank string) {
+	tokens := s.scanner.tokens
+	s.whole = clause{end: len(s.text), says: len(s.claims)}
+	var parts []clause
+	cur := clause{}
+	closeAt := func(at, next int) {
+		cur.end = at
+		parts = append(parts, cur)
+		cur = clause{start: next}
+	}
+	depth := 0
+	for i, t := range tokens {
+		w := blank[t.start:t.end]
+		switch {
+		case t.t == 'p' && (w == "(" || w == "["):
+			depth++
+		case t.t == 'p' && (w == ")" || w == "]"):
+			depth--
+		case depth > 0:
+		case t.t == 'p' && (w == "," || w == ";" || w == "–" || w == "—" || w == "|"):
+			if !s.within(t.start) {
+				closeAt(t.start, t.end)
+			}
+		case t.t == 'w' && i > 0:
+			switch w {
+			case "und", "and", "sowie", "während", "while", "but", "aber":
+				if !s.within(t.start) {
+					closeAt(t.start, t.end)
+				}
+			case "jeweils", "respectively", "bzw":
+				s.lenient = true
+			case "Woche", "Wochen", "week", "weeks", "Monat", "month", "Tage", "Tagen", "days", "bis", "until", "zwischen", "between", "from", "vom", "ab", "since", "seit":
+				s.window = true
+			}
+		}
+		if w == "|" {
+			s.lenient = true // a row of a table is one thing
+		}
+	}
+	closeAt(len(s.text), len(s.text))
+	for _, m := range s.markers { // a marker closes what is before it
+		for i := range parts {
+			if p := parts[i]; m.kind <= opens && m.start > p.start && m.start < p.end && strings.TrimSpace(blank[m.end:p.end]) != "" && p.start < p.end {
+				if s.saysBetween(p.start, m.start) && s.saysBetween(m.end, p.end) {
+					after := clause{start: m.end, end: p.end}
+					parts[i].end = m.end
+					parts = slices.Insert(parts, i+1, after)
+				}
+				break
+			}
+		}
+	}
+	seen := s.mentions(blank)
+	for i := range parts {
+		s.fill(&parts[i], seen)
+	}
+	s.fill(&s.whole, seen)
+	s.clauses = s.grouped(parts)
+	s.mark()
+}
+
+// within reports whether a place is inside a claim.
+func (s *sentence) within(at int) bool {
+	for i := range s.claims {
+		if c := &s.claims[i]; c.start <= at && at < c.end {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *sentence) saysBetween(from, to int) bool {
+	for i := range s.claims {
+		if c := &s.claims[i]; c.start >= from && c.end <= to {
+			return true
+		}
+	}
+	return false
+}
+
+// seenAt is values a sentence mentions at a place: any of them, of one field.
+type seenAt struct {
+	at, end int
+	words   int
+	field   int32
+	values  []int32
+}
+
+// mentions finds the values that a sentence mentions by their words. Words in a
+// row mention the values that hold all of them.
+func (s *sentence) mentions(blank string) []seenAt {
+	var out []seenAt
+	type run struct{ i, word int }
+	open := map[int32]run{} // the mention of a field that may go on
+	word := 0
+	for _, t := range s.scanner.tokens {
+		if t.t == 's' || t.t == 'p' {
+			continue
+		}
+		word++
+		w := nameWord(blank, t)
+		if w == "" || s.noun(w) != "" {
+			continue
+		}
+		held := s.words[w]
+		if len(held) == 0 {
+			held = s.inflected(w)
+		}
+		by := map[int32][]int32{}
+		var fields []int32
+		for _, m := range held {
+			if by[m.field] == nil {
+				fields = append(fields, m.field)
+			}
+			by[m.field] = append(by[m.field], m.value)
+		}
+		for _, f := range fields {
+			if o, ok := open[f]; ok && word-o.word <= 2 { // with a word between, as der
+				if both := common(out[o.i].values, by[f]); len(both) > 0 {
+					out[o.i].values, out[o.i].end = both, t.end
+					out[o.i].words++
+					open[f] = run{o.i, word}
+					continue
+				}
+			}
+			open[f] = run{len(out), word}
+			out = append(out, seenAt{t.start, t.end, 1, f, by[f]})
+		}
+	}
+	out = s.preferWhole(out)
+	return slices.DeleteFunc(out, func(m seenAt) bool { return len(m.values) >= len(s.Evidence.values[m.field].texts) })
+}
+
+// preferWhole prefers values that are mentioned with all their words to those of which
+// the same words are a part.
+func (s *sentence) preferWhole(list []seenAt) []seenAt {
+	var full []seenAt
+	for i := range list {
+		m := &list[i]
+		all := slices.DeleteFunc(slices.Clone(m.values), func(v int32) bool { return s.Evidence.values[m.field].words[v] != m.words })
+		if len(all) > 0 {
+			m.values = all
+			full = append(full, *m)
+		}
+	}
+	return slices.DeleteFunc(list, func(m seenAt) bool {
+		return slices.ContainsFunc(full, func(f seenAt) bool {
+			covers := f.at <= m.at && m.end <= f.end
+			partial := !slices.ContainsFunc(m.values, func(v int32) bool { return s.Evidence.values[m.field].words[v] == m.words })
+			return covers && partial
+		})
+	})
+}
+
+// inflected finds a word without the ending of a case or a plural.
+func (e *Evidence) inflected(w string) []mention {
+	var held []mention
+	for _, end := range []string{"s", "es", "en", "n", "e"} {
+		if stem, ok := strings.CutSuffix(w, end); ok && len(stem) >= 4 {
+			held = append(held, e.words[stem]...)
+		}
+	}
+	return held
+}
+
+func common(a, b []int32) (both []int32) {
+	for _, v := range a {
+		if slices.Contains(b, v) {
+			both = append(both, v)
+		}
+	}
+	return both
+}
+
+// fill counts what a clause says and mentions.
+func (s *sentence) fill(c *clause, seen []seenAt) {
+	c.says, c.mentions = 0, nil
+	for i := range s.claims {
+		if x := &s.claims[i]; x.start >= c.start && x.start < c.end && x.sort != sortName {
+			c.says++
+		}
+	}
+	for _, m := range seen {
+		if m.at >= c.start && m.at < c.end {
+			if c.mentions == nil {
+				c.mentions = map[int32][]int32{}
+			}
+			c.mentions[m.field] = append(c.mentions[m.field], m.values...)
+			c.seen = append(c.seen, m)
+		}
+	}
+}
+
+// grouped joins parts until each says something of something it mentions.
+func (s *sentence) grouped(parts []clause) []clause {
+	if s.lenient {
+		return []clause{s.whole}
+	}
+	var out []clause
+	for i, p := range parts {
+		says, mentions := 0, false
+		for _, rest := range parts[i:] {
+			says += rest.says
+			mentions = mentions || len(rest.mentions) > 0
+		}
+		last := len(out) - 1
+		if last < 0 || p.says > 0 && len(p.mentions) > 0 && out[last].says > 0 || out[last].says > 0 && len(out[last].mentions) > 0 && says > 0 && mentions {
+			out = append(out, p)
+			continue
+		}
+		out[last].end = p.end
+		out[last].says += p.says
+		out[last].seen = append(out[last].seen, p.seen...)
+		for f, v := range p.mentions {
+			if out[last].mentions == nil {
+				out[last].mentions = map[int32][]int32{}
+			}
+			out[last].mentions[f] = append(out[last].mentions[f], v...)
+		}
+	}
+	return out
+}
+
+// mark gives each clause the rows of its markers: those in it, else those that
+// come next, else those before.
+func (s *sentence) mark() {
+	for i := range s.clauses {
+		c := &s.clauses[i]
+		for _, m := range s.markers {
+			if m.start >= c.start && m.start < c.end {
+				s.rowsOf(m, c)
+			}
+		}
+	}
+	for i := range s.clauses {
+		c := &s.clauses[i]
+		if c.marked {
+			continue
+		}
+		for j := range s.claims { // a number of a file names its record as well
+			x := &s.claims[j]
+			if x.sort != sortID || s.clauseOf(x) != c {
+				continue
+			}
+			for _, k := range x.keys {
+				for _, r := range s.index[k] {
+					if r != given {
+						c.marked, c.rows = true, append(c.rows, r)
+					}
+				}
+			}
+		}
+	}
+	for i := len(s.clauses) - 2; i >= 0; i-- {
+		if c, next := &s.clauses[i], &s.clauses[i+1]; !c.marked && next.marked && len(c.mentions) == 0 {
+			c.marked, c.rows = true, next.rows
+		}
+	}
+}
+
+func (s *sentence) rowsOf(m marker, c *clause) {
+	switch m.kind {
+	case cites, opens:
+		for _, r := range s.records[strings.ToLower(m.value)] {
+			if s.Evidence.rows[r].record.Entity == m.entity {
+				c.marked, c.rows = true, append(c.rows, r)
+			}
+		}
+	case names:
+		if r := s.named(m.entity, m.value); r >= 0 {
+			c.marked, c.rows = true, append(c.rows, r)
+		}
+	}
+}
+
+func (s *sentence) clauseOf(c *claim) *clause {
+	for i := range s.clauses {
+		if x := &s.clauses[i]; c.start >= x.start && c.start < x.end {
+			return x
+		}
+	}
+	return &s.whole
+}
+
+// agrees reports whether a row is of what a clause mentions: where the clause
+// mentions values of a field the row has, its own must be one of them. The same
+// words may mention values of several fields; one of these is then enough.
+func (s *sentence) agrees(r int32, c *clause) bool {
+	if r == given {
+		return true
+	}
+	if r == now { // what a sentence says of a record is not so because it is today
+		lower := strings.ToLower(s.text)
+		return !c.marked && len(c.mentions) == 0 || strings.Contains(lower, "heut") || strings.Contains(lower, "today") || strings.Contains(lower, "stand ") || strings.Contains(lower, "as of")
+	}
+	ok := func(at int32) bool {
+		for _, m := range s.Evidence.rows[at].has {
+			in, values := c, c.mentions[m.field]
+			for at := s.place(c) - 1; values == nil && at >= 0; at-- { // what was named before goes on
+				in, values = &s.clauses[at], s.clauses[at].mentions[m.field]
+			}
+			if values != nil && !slices.Contains(values, m.value) && !s.otherwise(at, m.field, in) {
+				return false
+			}
+		}
+		return true
+	}
+	if !ok(r) {
+		return false
+	}
+	if rec := s.Evidence.rows[r].record; rec != nil { // what other calls say of it
+		for _, twin := range s.records[strings.ToLower(rec.ID)] {
+			if s.Evidence.rows[twin].record.Entity == rec.Entity && !ok(twin) {
+				return false
+			}
+		}
+	}
+	return !s.context(r, func(at int32) bool { return !ok(at) })
+}
+
+// place is where a clause stands among those of its sentence.
+func (s *sentence) place(c *clause) int {
+	for i := range s.clauses {
+		if &s.clauses[i] == c {
+			return i
+		}
+	}
+	return 0
+}
+
+// otherwise reports whether the words that mention values of a field mention one
+// of another field which the row has.
+func (s *sentence) otherwise(r int32, of int32, c *clause) bool {
+	for _, m := range c.seen {
+		if m.field != of {
+			continue
+		}
+		for _, o := range c.seen {
+			if o.field != of && o.at == m.at && slices.ContainsFunc(s.Evidence.rows[r].has, func(h mention) bool {
+				return h.field == o.field && slices.Contains(o.values, h.value)
+			}) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// belongs reports whether a row is one of those a clause's markers name, or is
+// around one, or in it.
+func (s *sentence) belongs(r int32, c *clause) bool {
+	if r == given || r == now || !c.marked {
+		return true
+	}
+	rows := s.Evidence.rows
+	for _, m := range c.rows {
+		if r == m || rows[r].record != nil && rows[m].record != nil && rows[r].record.ID == rows[m].record.ID && rows[r].record.Entity == rows[m].record.Entity {
+			return true
+		}
+		for up := rows[r].parent; up >= 0; up = rows[up].parent {
+			if up == m || slices.Contains(rows[up].objects, m) {
+				return true
+			}
+		}
+		for up := rows[m].parent; up >= 0; up = rows[up].parent {
+			if up == r || slices.Contains(rows[up].objects, r) {
+				return true
+			}
+		}
+		if rows[m].record != nil && slices.Contains(s.index[tokenKey(rows[m].record.ID)], r) {
+			return true // it names the record
+		}
+	}
+	return false
+}
+
+func (s *sentence) fits(r int32, c *clause) bool { return s.belongs(r, c) && s.agrees(r, c) }

@@ -1,0 +1,299 @@
+package grounding
+
+import (
+	"slices"
+	"strings"
+)
+
+// supported reports whether a claim stands in a row that the clause is about.
+func (s *sentence) supported(c *claim) bool {
+	if c.sort == sortName {
+		return held(s.haystack(), *c)
+	}
+	in := s.clauseOf(c)
+	if c.sort == sortNumber && s.counted(c) {
+		return s.count(c, in, s.counts(c)) || s.own(c, in)
+	}
+	keys := c.keys
+	if c.label && c.unit == noUnit {
+		for _, k := range c.keys {
+			if k.form == aNumber {
+				keys = append(keys, key{form: aLabel, n: k.n})
+			}
+		}
+	}
+	for _, k := range keys {
+		k = k.resolve(s.today)
+		if c.weekday > 0 && !s.onWeekday(k, c.weekday, in) {
+			continue
+		}
+		for _, r := range s.index[k] {
+			if s.fits(r, in) && (c.unit == noUnit || s.sameUnit(r, k, c)) {
+				return true
+			}
+		}
+	}
+	switch {
+	case c.sort == sortDate:
+		return s.derivedDay(c, in)
+	case c.sort == sortNumber:
+		return s.difference(c, in) || s.rounded(c, in) || c.unit == noUnit && !s.numbers(c) && (s.rest(c, in) || s.count(c, in, ""))
+	}
+	return false
+}
+
+// sameUnit: three months support no three weeks, where a row says what the
+// number counts.
+func (s *sentence) sameUnit(r int32, k key, c *claim) bool {
+	if c.unit == percent || k.form != aNumber {
+		return true
+	}
+	if slices.ContainsFunc(s.Evidence.rows[r].figures, func(f figure) bool {
+		return number(f.value) == k && (slices.ContainsFunc(strings.Split(f.name, "_"), func(w string) bool { return unitOf(w) == c.unit }) || s.mentioned(r, s.clauseOf(c)))
+	}) {
+		return true
+	}
+	if r == given {
+		u, ok := s.spans[k.n]
+		return !ok || u == c.unit
+	}
+	return slices.ContainsFunc(s.Evidence.rows[r].nums, func(n claim) bool {
+		return n.unit == c.unit && slices.Contains(n.keys, k)
+	})
+}
+
+// onWeekday reports whether the day of a key, or one of a clause's days that it
+// may be, is on a weekday.
+func (s *sentence) onWeekday(k key, weekday int, in *clause) bool {
+	switch k.form {
+	case aDay:
+		return int(day(k.n).weekday()) == weekday-1
+	case aMonthDay:
+		for _, r := range s.index[k] {
+			if !s.fits(r, in) {
+				continue
+			}
+			for _, d := range s.Evidence.rows[r].days {
+				t := d.time()
+				if int(t.Month())*100+t.Day() == int(k.n) && int(t.Weekday()) == weekday-1 {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	return true
+}
+
+// derivedDay: the ends of weeks and months, and of a time that the person named.
+func (s *sentence) derivedDay(c *claim, in *clause) bool {
+	if !s.window || in.marked || len(in.mentions) > 0 {
+		return false
+	}
+	today := s.today
+	ends := []day{
+		monday(today), monday(today) + 4, monday(today) + 6, monday(today) + 7, monday(today) + 11, monday(today) + 13,
+		endOfMonth(today), endOfMonth(today) + 1, today - day(today.time().Day()) + 1, today + 1, today + 7, today + 14, today + 30,
+	}
+	for bits, u := range s.spans {
+		n := day(key{n: bits}.value())
+		switch u {
+		case days:
+			ends = append(ends, today+n, today-n)
+		case weeks:
+			ends = append(ends, today+7*n, today-7*n)
+		case months:
+			ends = append(ends, dayOf(today.time().AddDate(0, int(n), 0)), dayOf(today.time().AddDate(0, -int(n), 0)))
+		}
+	}
+	for _, d := range ends {
+		k := key{form: aDay, n: int64(d)}
+		if slices.Contains(c.keys, k) && (c.weekday == 0 || int(d.weekday()) == c.weekday-1) {
+			return true
+		}
+		for _, more := range expand(k) {
+			if more.form != aNumber && more.form != aWeekday && slices.Contains(c.keys, more) && (c.weekday == 0 || int(d.weekday()) == c.weekday-1) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// difference: the time from today to a day the sentence is about, or between
+// two of its days.
+func (s *sentence) difference(c *claim, in *clause) bool {
+	switch c.unit {
+	case days, weeks, months, years:
+	case hours, minutes:
+		return s.duration(c, in)
+	default:
+		return false
+	}
+	var said, all []day
+	for i := range s.claims {
+		x := &s.claims[i]
+		if x.sort != sortDate {
+			continue
+		}
+		of := s.clauseOf(x)
+		for _, k := range x.keys {
+			k = k.resolve(s.today)
+			for _, r := range s.index[k] {
+				if !s.fits(r, of) {
+					continue
+				}
+				for _, d := range s.Evidence.rows[r].days {
+					if k.form == aDay && int64(d) == k.n || slices.Contains(expand(key{form: aDay, n: int64(d)}), k) {
+						if all = append(all, d); of == in {
+							said = append(said, d)
+						}
+					}
+				}
+			}
+		}
+	}
+	near := func(a, b day) bool { return between(max(a, b)-min(a, b), c) }
+	if slices.ContainsFunc(said, func(d day) bool { return near(d, s.today) }) {
+		return true
+	}
+	for i, a := range all {
+		if slices.ContainsFunc(all[i+1:], func(b day) bool { return near(a, b) }) {
+			return true
+		}
+	}
+	if len(said) > 0 {
+		return false // it is said of this day
+	}
+	if !in.marked && len(in.mentions) == 0 && len(s.whole.mentions) == 0 {
+		return false // of any day there is, one would do by chance
+	}
+	for r := range s.Evidence.rows {
+		row := &s.Evidence.rows[r]
+		if r <= now || len(row.days) == 0 || !s.fits(int32(r), in) || !s.mentioned(int32(r), in) {
+			continue
+		}
+		for i, a := range row.days {
+			if near(a, s.today) {
+				return true
+			}
+			for _, b := range row.days[i+1:] {
+				if near(a, b) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// mentioned reports whether a clause mentions or marks something of a row.
+func (s *sentence) mentioned(r int32, c *clause) bool {
+	if c.marked {
+		return true
+	}
+	mentions := func(at int32) bool {
+		for _, m := range s.Evidence.rows[at].has {
+			if slices.Contains(s.whole.mentions[m.field], m.value) {
+				return true
+			}
+		}
+		return false
+	}
+	return mentions(r) || s.context(r, mentions)
+}
+
+// between reports whether so many days are what a claim says.
+func between(d day, c *claim) bool {
+	n := c.value
+	switch c.unit {
+	case days:
+		return float64(d) == n
+	case weeks:
+		return float64(d) >= 7*n-3 && float64(d) <= 7*n+3
+	case months:
+		return float64(d) > 30.44*(n-0.5) && float64(d) < 30.44*(n+0.5)
+	case years:
+		return float64(d) > 365.25*(n-0.5) && float64(d) < 365.25*(n+0.5)
+	}
+	return false
+}
+
+// duration: the time between two times of day of one row.
+func (s *sentence) duration(c *claim, in *clause) bool {
+	want := int64(c.value)
+	if c.unit == hours {
+		want = int64(c.value * 60)
+	}
+	at := map[int32][]int64{}
+	for k, rows := range s.index {
+		if k.form == aTime {
+			for _, r := range rows {
+				at[r] = append(at[r], k.n)
+			}
+		}
+	}
+	for r, times := range at {
+		for i, a := range times {
+			for _, b := range times[i+1:] {
+				if (a-b == want || b-a == want) && s.fits(r, in) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// rounded: a number in thousands or millions may be rounded to the last digit
+// written.
+func (s *sentence) rounded(c *claim, in *clause) bool {
+	if c.scale <= 1 {
+		return false
+	}
+	written := s.text[c.start:c.end]
+	step := c.scale
+	if i := strings.IndexAny(written, ".,"); i >= 0 {
+		for _, d := range written[i+1:] {
+			if d < '0' || d > '9' {
+				break
+			}
+			step /= 10
+		}
+	}
+	for bits := range s.plain {
+		k := key{form: aNumber, n: bits}
+		if v := k.value(); v-c.value <= step/2 && c.value-v <= step/2 {
+			if slices.ContainsFunc(s.index[k], func(r int32) bool { return s.fits(r, in) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// labels are words that a number behind them names one of.
+var labels = words("room rule page article section no nr art abs rn ziff saal raum regel seite artikel absatz nummer number step schritt floor stock line zeile")
+
+// numbers reports whether a number is the name of something, as in room 4, and
+// counts nothing.
+func (s *sentence) numbers(c *claim) bool {
+	before := strings.TrimRight(s.text[:c.start], " .")
+	i := strings.LastIndexAny(before, " \n(") + 1
+	return labels[strings.ToLower(before[i:])]
+}
+
+// rest: the difference between two numbers of one row.
+func (s *sentence) rest(c *claim, in *clause) bool {
+	for r := range s.Evidence.rows {
+		list := s.Evidence.rows[r].figures
+		for i, a := range list {
+			for _, b := range list[i+1:] {
+				if d := number(max(a.value, b.value) - min(a.value, b.value)); slices.Contains(c.keys, d) && s.fits(int32(r), in) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
