@@ -30,6 +30,8 @@ type Store interface {
 	learning.Consents
 	learning.Situations
 	learning.Lessons
+	learning.Comparisons
+	learning.RemovedLessons
 	// AdapterUse tells how an adapter has been used (ROUTE-13).
 	AdapterUse(ctx context.Context, adapterID string) (learning.Use, error)
 }
@@ -37,7 +39,7 @@ type Store interface {
 // Desk is where changes are handed in; *changes.Desk is one.
 type Desk interface {
 	ProposeLearned(ctx context.Context, v identity.Viewer, p changes.Proposal) (changes.Patch, error)
-	ByRule(ctx context.Context, id int64, rule, reason string) (changes.Patch, error)
+	ByRule(ctx context.Context, id int64, rule, reason string, plan changes.RolloutPlan) (changes.Patch, error)
 	Propose(ctx context.Context, v identity.Viewer, p changes.Proposal) (changes.Patch, error)
 	Withdraw(ctx context.Context, v identity.Viewer, id int64, reason string) (changes.Patch, error)
 	List(ctx context.Context, v identity.Viewer, f changes.Filter) ([]changes.Patch, string, error)
@@ -57,14 +59,19 @@ type Options struct {
 	Runs    Runs           // nil: every run may propose
 	Encoder embed.Embedder // of events; nil: their own words say enough
 	Cache   cache.Cache    // nil: each turn reads what there is to choose from
+	// Feedback keeps which answer of a comparison was better; nil: nobody does.
+	Feedback Feedback
 	// Off says that nothing is derived and nothing is applied; what people say is
 	// kept all the same.
 	Off bool
 	// Generative reports whether there is a language model that answers.
 	Generative bool
-	Tools      []string         // names of the platform's tools: no lesson may name one
-	Now        func() time.Time // time.Now when nil
-	Logger     *slog.Logger     // discards when nil
+	// Trains reports whether weights are trained here: what is pruned may be taught
+	// to another adapter first.
+	Trains bool
+	Tools  []string         // names of the platform's tools: no lesson may name one
+	Now    func() time.Time // time.Now when nil
+	Logger *slog.Logger     // discards when nil
 }
 
 // Steps are the steps of learning. They keep what they have read in the cache

@@ -40,8 +40,13 @@ type document struct {
 	Rank          int           `json:"rank,omitempty"`
 	Layers        []int         `json:"layers,omitempty"`
 	Matrices      []string      `json:"matrices,omitempty"`
+	Alpha         float64       `json:"lora_alpha,omitempty"`
+	BaseModel     string        `json:"base_model,omitempty"`
 	Weights       *int          `json:"current_version,omitempty"` // version of the weights
+	Dir           string        `json:"fs_dir,omitempty"`          // of the weights' versions
+	Checksum      string        `json:"checksum,omitempty"`
 	ClusterID     string        `json:"cluster_id,omitempty"`
+	AnswersFor    []string      `json:"answers_for,omitempty"` // situations of adapters that were merged into it
 	Backend       string        `json:"backend,omitempty"`
 	Instructions  string        `json:"prompt_instructions,omitempty"`
 	Lessons       []string      `json:"lessons,omitempty"`

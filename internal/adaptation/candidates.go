@@ -27,6 +27,22 @@ type Candidate struct {
 	routing.Adapter
 	Version int            `json:"version"`
 	Use     map[string]any `json:"use,omitempty"`
+	// Rollout says that only a share of conversations takes this version, and
+	// the others Before; nil with it: no adapter.
+	Rollout *artifacts.Rollout `json:"rollout,omitempty"`
+	Before  *Candidate         `json:"before,omitempty"`
+}
+
+// For is the candidate as the turns of a key take it; false where they take
+// none.
+func (c Candidate) For(key string) (Candidate, bool) {
+	switch {
+	case artifacts.Artifact{Version: c.Version, Rollout: c.Rollout}.Takes(key):
+		return c, true
+	case c.Before == nil:
+		return Candidate{}, false
+	}
+	return *c.Before, true
 }
 
 // Choice is what a turn of a person's may choose from.
@@ -119,6 +135,7 @@ func (s *Steps) Forget(ctx context.Context, userID string) {
 func (s *Steps) Changed(ctx context.Context, a artifacts.Artifact) {
 	if a.Type == artifacts.KindAdapter {
 		s.Forget(ctx, a.OwnerID)
+		s.applied(ctx, a)
 	}
 }
 
@@ -232,9 +249,10 @@ func (s *Steps) choice(ctx context.Context, v identity.Viewer, list []adapter, g
 		return Choice{}, err
 	}
 	reach := map[string]float64{}
+	merged := answeredElsewhere(list)
 	var out Choice
 	for _, c := range clusters {
-		if c.Status == learning.ClusterRetired || len(out.Clusters) == maxClusters {
+		if c.Status == learning.ClusterRetired || merged[c.ID] || len(out.Clusters) == maxClusters {
 			continue
 		}
 		reach[c.ID] = c.Reach
@@ -248,13 +266,57 @@ func (s *Steps) choice(ctx context.Context, v identity.Viewer, list []adapter, g
 		if err != nil {
 			return Choice{}, err
 		}
-		out.Adapters = append(out.Adapters, Candidate{Version: a.Artifact.Version, Use: s.stats(use), Adapter: routing.Adapter{
-			ID: a.ID, Name: a.Name, Type: a.document.Type, Mode: a.mode(), ClusterID: a.document.ClusterID,
-			Centroid: a.Applicability.Centroid, Reach: reach[a.document.ClusterID],
-		}})
+		c := candidate(a, s.stats(use), reach)
+		if c.Rollout = a.Rollout; c.Rollout != nil {
+			if c.Before, err = s.before(ctx, v, a, c.Use, reach); err != nil {
+				return Choice{}, err
+			}
+		}
+		out.Adapters = append(out.Adapters, c)
 	}
 	slices.SortFunc(out.Adapters, func(a, b Candidate) int { return strings.Compare(a.ID, b.ID) })
 	return out, nil
+}
+
+// answeredElsewhere are the situations whose adapter was merged into another one:
+// no turn is in one of them, but in the one that is answered for them.
+func answeredElsewhere(list []adapter) map[string]bool {
+	out := map[string]bool{}
+	for _, a := range list {
+		for _, id := range a.AnswersFor {
+			out[id] = out[id] || a.usable()
+		}
+	}
+	for _, a := range list {
+		if a.usable() {
+			delete(out, a.document.ClusterID)
+		}
+	}
+	return out
+}
+
+func candidate(a adapter, use map[string]any, reach map[string]float64) Candidate {
+	return Candidate{Version: a.Artifact.Version, Use: use, Adapter: routing.Adapter{
+		ID: a.ID, Name: a.Name, Type: a.document.Type, Mode: a.mode(), ClusterID: a.document.ClusterID,
+		Centroid: a.Applicability.Centroid, Reach: reach[a.document.ClusterID],
+	}}
+}
+
+// before is the version that turns take which do not try a new one; nil: none.
+func (s *Steps) before(ctx context.Context, v identity.Viewer, a adapter, use map[string]any, reach map[string]float64) (*Candidate, error) {
+	old, err := s.o.Library.At(ctx, v, a.ID, a.Rollout.From)
+	if errors.Is(err, fault.NotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	was, err := read(old)
+	if err != nil || !was.usable() {
+		return nil, err
+	}
+	c := candidate(was, use, reach)
+	return &c, nil
 }
 
 // stats is an adapter's use as conditions read it (ROUTE-02): numbers as JSON
@@ -270,7 +332,11 @@ func (s *Steps) stats(u learning.Use) map[string]any {
 
 // HasCluster implements artifacts.References.
 func (s *Steps) HasCluster(ctx context.Context, v identity.Viewer, id string) (bool, error) {
-	for _, global := range []bool{v.IsSystem(), true} {
+	scopes := []bool{false, true}
+	if v.IsSystem() { // whose are everybody's
+		scopes = scopes[1:]
+	}
+	for _, global := range scopes {
 		list, err := s.o.Store.ListClusters(ctx, keeper(v), global)
 		if err != nil {
 			return false, err

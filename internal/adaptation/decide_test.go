@@ -198,3 +198,38 @@ func TestWhoHasSomethingNewToLearnFromIsDueUntilItWasRead(t *testing.T) {
 		t.Error("what was read is due again")
 	}
 }
+
+func TestALessonThatIsRemovedComesBackOnlyFromWhatIsSaidSince(t *testing.T) {
+	t.Parallel()
+	onBoth(t, options{}, removedLesson)
+}
+
+func removedLesson(t *testing.T, o options) {
+	h := newHouse(t, o)
+	h.complains(h.ann, 3)
+	h.learn(h.ann)
+	list := h.lessons(h.ann)
+	if len(list) != 1 {
+		t.Fatalf("learnt %+v", list)
+	}
+	h.must(h.store.RemoveLesson(t.Context(), h.ann, list[0].ID))
+	if got := h.follows(h.ann); len(got) != 0 {
+		t.Errorf("removed, %v is followed", got)
+	}
+	for range 2 {
+		h.learn(h.ann)
+		if got := h.lessons(h.ann); len(got) != 0 {
+			t.Fatalf("it was read again out of the same notes: %+v", got)
+		}
+	}
+	h.says(h.ann, h.turn(h.ann, questions[9]), learning.Feedback{Signal: "like"}) // not for it
+	h.learn(h.ann)
+	if got := h.lessons(h.ann); len(got) != 0 {
+		t.Errorf("another word brought it back: %+v", got)
+	}
+	h.says(h.ann, h.turn(h.ann, questions[10]), learning.Feedback{Signal: "dislike", Notes: "too long"})
+	h.learn(h.ann)
+	if got := h.lessons(h.ann); len(got) != 1 || got[0].ID != list[0].ID || got[0].Text != list[0].Text || got[0].State != learning.LessonActive {
+		t.Errorf("said once more, it is not learnt: %+v", got)
+	}
+}

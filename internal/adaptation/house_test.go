@@ -28,6 +28,8 @@ import (
 	"liminal/internal/learning"
 	"liminal/internal/model"
 	"liminal/internal/model/extractive"
+	"liminal/internal/model/local"
+	"liminal/internal/quota"
 	"liminal/internal/routing"
 	"liminal/internal/run"
 	"liminal/internal/store"
@@ -36,6 +38,7 @@ import (
 	"liminal/internal/store/sqlite"
 	"liminal/internal/tool"
 	"liminal/internal/tool/builtin"
+	"liminal/internal/training"
 )
 
 // house is everything that learns over a real store, with the activities of
@@ -47,6 +50,9 @@ type house struct {
 	library  *artifacts.Library
 	desk     *changes.Desk
 	steps    *adaptation.Steps
+	training *training.Steps // nil: nothing is trained
+	data     string          // the shared folder, where something is
+	plans    *quota.PlanTable
 	set      *activities.Set
 	recorder *learning.Recorder
 	ann, bob identity.Viewer
@@ -58,6 +64,8 @@ type house struct {
 	called []string          // tools, in order
 	kept   []string          // what calls gave, as JSON: what a history would hold
 	die    func(tool string) bool
+	// rowless are the ends of runs whose rows were gone by then.
+	rowless []graph.Outcome
 }
 
 // going is a run that is under way.
@@ -97,11 +105,25 @@ type options struct {
 	off   bool
 	// postgres is real, with its row-level security.
 	postgres bool
+	// base is the folder of a model that answers and is trained; trainer trains it.
+	base    string
+	trainer training.Trainer
+	// servers: tools with via.http ask servers, this machine's too.
+	servers bool
 }
 
 func newHouse(t testing.TB, o options) *house {
 	t.Helper()
 	h := &house{TB: t, now: time.Now().UTC().Truncate(time.Second), waits: map[string]*going{}}
+	var backend routing.Backend
+	if o.base != "" {
+		h.data = t.TempDir()
+		m, err := local.Open(local.Options{Dir: o.base, Root: h.data, Rules: extractive.Model{}, Seed: func() uint64 { return 1 }})
+		h.must(err)
+		h.Cleanup(func() { _ = m.Close() })
+		ours, _ := model.BackendOf("local_lora")
+		o.model, backend = m, routing.Backend{Modes: ours.Modes, Max: ours.Max}
+	}
 	if o.model == nil {
 		o.model = extractive.Model{}
 	}
@@ -119,14 +141,27 @@ func newHouse(t testing.TB, o options) *house {
 	})
 	h.steps, err = adaptation.New(adaptation.Options{
 		Store: h.store, Library: h.library, Desk: h.desk, Runs: h.store, Encoder: embed.Hash{}, Cache: memory.Cache(),
-		Off: o.off, Generative: o.model.Generative(), Now: h.clock,
+		Off: o.off, Generative: o.model.Generative(), Trains: o.base != "", Now: h.clock, Feedback: learning.NewRecorder(h.store, embed.Hash{}),
 	})
 	h.must(err)
 	h.library.Changed(h.steps.Changed)
 	h.library.Refer(h.steps)
-	box, err := tool.NewBox(builtin.Tools(builtin.Parts{Model: o.model, History: h.store, Desk: h.desk, Learning: h.steps}), tool.Options{})
+	parts := builtin.Parts{Model: o.model, History: h.store, Desk: h.desk, Learning: h.steps}
+	if o.servers {
+		parts.Servers, parts.Secrets = h.asks(), noSecrets{}
+	}
+	if o.base != "" {
+		h.plans = quota.NewPlanTable(h.store, nil)
+		h.must(h.plans.Load(t.Context()))
+		h.training, err = training.New(training.Options{
+			Store: h.store, Adapters: h.steps, Trainer: o.trainer, Plans: h.plans, Root: h.data, Base: o.base, Untrusted: []string{"web.fetch_v1"}, Now: h.clock,
+		})
+		h.must(err)
+		parts.Training = h.training
+	}
+	box, err := tool.NewBox(builtin.Tools(parts), tool.Options{})
 	h.must(err)
-	router := activities.NewRouter(h.library, routing.Backend{}, nil)
+	router := activities.NewRouter(h.library, backend, nil)
 	router.Remember(memory.Cache())
 	router.Learn(h.steps)
 	h.set = &activities.Set{
@@ -226,6 +261,10 @@ func (h *house) end(g *going) run.Status {
 		in.Persist = g.run.Persist()
 	}
 	result, err := h.set.Close(h.Context(), in)
+	if errors.Is(err, fault.NotFound) {
+		h.rowless = append(h.rowless, outcome)
+		return in.Status()
+	}
 	h.must(err)
 	return result.Status
 }
@@ -285,6 +324,10 @@ func (h *house) call(g *going, e graph.Effect) []graph.Effect {
 	h.must(err)
 	h.kept = append(h.kept, string(raw))
 	g.tally.Usage = g.tally.Usage.Add(model.Usage{Input: 1})
+	g.tally.Strange = g.tally.Strange || out.Strange
+	if pin.Model {
+		g.tally.Lessons = out.Lessons
+	}
 	if pin.Model {
 		g.tally.ModelCalls++
 	}

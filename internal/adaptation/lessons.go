@@ -18,7 +18,10 @@ type Material struct {
 	Cases []learning.Case // events, without those a gate is asked with
 	Held  []learning.Case // those; none where there are too few, or nobody could answer
 	Had   []learning.Lesson
-	scope lesson.Scope
+	// Removed are lessons the person removed; they come back only when something
+	// is said for them since.
+	Removed []learning.Lesson
+	scope   lesson.Scope
 }
 
 // Material reads what the viewer said in a situation, or, for an empty one, of
@@ -40,12 +43,16 @@ func (s *Steps) Material(ctx context.Context, v identity.Viewer, clusterID strin
 			m.Cases, m.Held = train, held[max(0, len(held)-p.Gate.Most):]
 		}
 	}
-	all, err := s.o.Store.ListLessons(ctx, v)
-	for _, l := range all {
-		if l.ClusterID == clusterID {
-			m.Had = append(m.Had, l)
-		}
+	here := func(list []learning.Lesson) []learning.Lesson {
+		return slices.DeleteFunc(list, func(l learning.Lesson) bool { return l.ClusterID != clusterID })
 	}
+	all, err := s.o.Store.ListLessons(ctx, v)
+	if err != nil {
+		return m, err
+	}
+	m.Had = here(all)
+	removed, err := s.o.Store.RemovedLessons(ctx, v)
+	m.Removed = here(removed)
 	return m, err
 }
 
@@ -61,6 +68,7 @@ type Derived struct {
 func (s *Steps) Derive(ctx context.Context, v identity.Viewer, m Material, made []lesson.Made) (Derived, error) {
 	now := lesson.Derive(m.Cases, m.Had, m.scope)
 	now = lesson.Merge(now, made, m.Cases, m.Had, m.scope)
+	now = slices.DeleteFunc(now, m.removed)
 	for _, l := range lesson.Gone(m.Had, now) {
 		if err := s.o.Store.DropLesson(ctx, v, l.ID); err != nil && !errors.Is(err, fault.NotFound) {
 			return Derived{}, err
@@ -76,6 +84,16 @@ func (s *Steps) Derive(ctx context.Context, v identity.Viewer, m Material, made 
 	}
 	out.Lessons, out.Changed, err = s.wanted(ctx, v, m, kept)
 	return out, err
+}
+
+// removed reports whether the person removed a lesson and has said nothing for it
+// since.
+func (m Material) removed(l learning.Lesson) bool {
+	return slices.ContainsFunc(m.Removed, func(r learning.Lesson) bool {
+		return r.ID == l.ID && !slices.ContainsFunc(slices.Concat(m.Cases, m.Held), func(c learning.Case) bool {
+			return slices.Contains(l.Sources, c.ID) && c.CreatedAt.After(r.RemovedAt)
+		})
+	})
 }
 
 // reconsidered gives lessons that a gate turned down another trial once more was

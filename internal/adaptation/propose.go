@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -108,14 +109,36 @@ func (s *Steps) Propose(ctx context.Context, v identity.Viewer, runID, clusterID
 	if err != nil {
 		return none, err
 	}
-	p, err := s.handIn(ctx, v, clusterID, a, want, s.because(list, a, t))
+	p, err := s.handIn(ctx, v, nameOf(clusterID), a, want, s.because(list, a, t), Found{Gate: s.gate(t)})
 	if err != nil || p.ID == 0 {
 		return none, err
 	}
 	if err := s.belong(ctx, v, p.Changes[0].ArtifactID, list); err != nil {
 		return none, err
 	}
-	return s.moveOn(ctx, v, p, t)
+	return s.moveOn(ctx, v, p, t.Outcome, s.found(t), tried(a, want))
+}
+
+// tried reports whether a version of an adapter is one to try on some of the
+// conversations first: it tells models what they were not told before, or has
+// other weights. What only takes away counts for all at once.
+func tried(was adapter, want document) bool {
+	if !was.usable() {
+		return false
+	}
+	more := slices.ContainsFunc(want.Lessons, func(id string) bool { return !slices.Contains(was.Lessons, id) })
+	return more || !reflect.DeepEqual(was.Weights, want.Weights)
+}
+
+// plan is how a version begins that a rule applies.
+func plan(n learning.TrialNumbers) changes.RolloutPlan {
+	if n.Share <= 0 || n.Share >= 100 {
+		return changes.RolloutPlan{}
+	}
+	return changes.RolloutPlan{Share: n.Share, Hours: n.Hours, RollBack: true, Rules: []artifacts.Rule{{
+		When: fmt.Sprintf("thumbs_down_share.after > thumbs_down_share.before + %v and runs.after >= %d", n.Worse, n.Runs),
+		Say:  "answers are liked less often",
+	}}}
 }
 
 // houses refuses what is called by hand, or by a graph of the person's: what a
@@ -128,7 +151,7 @@ func (s *Steps) houses(ctx context.Context, v identity.Viewer, runID string) err
 	if err != nil {
 		return err
 	}
-	if r.Kind != run.KindCluster {
+	if r.Kind != run.KindCluster && r.Kind != run.KindTrain {
 		return fault.New(fault.Forbidden, "Only the run that learns proposes what was learnt. Start one at POST /v1/learning/run.")
 	}
 	return nil
@@ -164,23 +187,28 @@ func (s *Steps) documentOf(ctx context.Context, v identity.Viewer, clusterID str
 
 // handIn proposes what makes the adapter what it is to be; the zero Patch where
 // it is that already. One that waits for the same is taken for it, and one that
-// waits for something else is withdrawn.
-func (s *Steps) handIn(ctx context.Context, v identity.Viewer, clusterID string, a adapter, want document, why string) (changes.Patch, error) {
-	proposal := changes.Proposal{Justification: why}
+// waits for something else is withdrawn. also are changes that come with it to an
+// adapter there is.
+func (s *Steps) handIn(ctx context.Context, v identity.Viewer, name string, a adapter, want document, why string, f Found, also ...changes.ProposedChange) (changes.Patch, error) {
+	found, err := json.Marshal(f)
+	if err != nil {
+		return changes.Patch{}, err
+	}
+	proposal := changes.Proposal{Justification: why, Found: found}
 	if a.ID == "" || a.IsDraft() {
 		doc, err := json.Marshal(want)
 		if err != nil {
 			return changes.Patch{}, err
 		}
 		proposal.Changes = []changes.ProposedChange{{Create: &artifacts.Draft{
-			Type: artifacts.KindAdapter, Name: nameOf(clusterID), Description: line(want.described(), 400), Schema: doc, By: "llm", Note: why,
+			Type: artifacts.KindAdapter, Name: name, Description: line(want.described(), 400), Schema: doc, By: "llm", Note: why,
 		}}}
 	} else {
 		ops, err := operations(a.document, want)
 		if err != nil || ops == nil {
 			return changes.Patch{}, err
 		}
-		proposal.ArtifactID, proposal.Patch = a.ID, ops
+		proposal.Changes = append([]changes.ProposedChange{{ArtifactID: a.ID, Patch: ops}}, also...)
 	}
 	if a.ID != "" {
 		open, err := s.open(ctx, v, a, want)
@@ -207,8 +235,11 @@ func (s *Steps) open(ctx context.Context, v identity.Viewer, a adapter, want doc
 			return changes.Patch{}, err
 		}
 		var after document
-		if json.Unmarshal(view.After[0].After, &after) == nil && alike(after, want) {
+		if view.Changes[0].Base == a.Artifact.Version && json.Unmarshal(view.After[0].After, &after) == nil && alike(after, want) {
 			return view.Patch, nil
+		}
+		if !a.IsDraft() && changesWeights(view.After[0]) != (a.Checksum != want.Checksum) {
+			continue // of lessons and of weights each is decided by itself
 		}
 		if _, err := s.o.Desk.Withdraw(ctx, v, p.ID, "What was said since asks for something else."); err != nil {
 			return changes.Patch{}, err
@@ -245,6 +276,16 @@ func operations(was, want document) (json.RawMessage, error) {
 	err := errors.Join(
 		member("/lessons", append([]string{}, was.Lessons...), append([]string{}, want.Lessons...)),
 		member("/examples", append([]int64{}, was.Examples...), append([]int64{}, want.Examples...)),
+		member("/mode", was.Mode, want.Mode),
+		member("/current_version", was.Weights, want.Weights),
+		member("/checksum", was.Checksum, want.Checksum),
+		member("/answers_for", append([]string{}, was.AnswersFor...), append([]string{}, want.AnswersFor...)),
+		member("/base_model", was.BaseModel, want.BaseModel),
+		member("/fs_dir", was.Dir, want.Dir),
+		member("/rank", was.Rank, want.Rank),
+		member("/lora_alpha", was.Alpha, want.Alpha),
+		member("/layers", append([]int{}, was.Layers...), append([]int{}, want.Layers...)),
+		member("/matrices", append([]string{}, was.Matrices...), append([]string{}, want.Matrices...)),
 	)
 	if err != nil || len(ops) == 1 {
 		return nil, err
@@ -270,19 +311,23 @@ func (s *Steps) belong(ctx context.Context, v identity.Viewer, adapterID string,
 
 // moveOn applies a patch by rule, where its person allows that and the gate was
 // passed, or there was none to ask.
-func (s *Steps) moveOn(ctx context.Context, v identity.Viewer, p changes.Patch, t Gated) (Proposed, error) {
+func (s *Steps) moveOn(ctx context.Context, v identity.Viewer, p changes.Patch, outcome, reason string, onTrial bool) (Proposed, error) {
 	settings, err := s.o.Store.LearningSettings(ctx, v)
 	if err != nil {
 		return none, err
 	}
-	if !settings.ByRule || !settings.Personal || t.Outcome != "" && t.Outcome != string(lesson.OutcomeRule) {
+	if !settings.ByRule || !settings.Personal || outcome != "" && outcome != string(lesson.OutcomeRule) {
 		return Proposed{Patch: p.ID, Status: string(p.Status)}, nil
 	}
-	_, version, err := s.Policy(ctx, v)
+	policy, version, err := s.Policy(ctx, v)
 	if err != nil {
 		return none, err
 	}
-	p, err = s.o.Desk.ByRule(ctx, p.ID, fmt.Sprintf("gate of policy.learning v%d", version), s.found(t))
+	var begins changes.RolloutPlan
+	if onTrial {
+		begins = plan(policy.Trial)
+	}
+	p, err = s.o.Desk.ByRule(ctx, p.ID, fmt.Sprintf("gate of policy.learning v%d", version), reason, begins)
 	if errors.Is(err, fault.RateLimited) { // the next run goes on with it
 		return Proposed{Patch: p.ID, Status: string(p.Status)}, nil
 	}
@@ -292,7 +337,55 @@ func (s *Steps) moveOn(ctx context.Context, v identity.Viewer, p changes.Patch, 
 	if p.Status == changes.Applied {
 		s.Forget(ctx, v.UserID)
 	}
-	return Proposed{Patch: p.ID, Status: string(p.Status), Wait: p.Status == changes.Pending || p.Status == changes.Approved}, nil
+	return Proposed{Patch: p.ID, Status: string(p.Status), Wait: s.underWay(ctx, v, p)}, nil
+}
+
+// underWay reports whether a patch's workflow is about to ask for the rule's
+// next word. One that waits for the end of another's trial is left to the sweep
+// of patches.
+func (s *Steps) underWay(ctx context.Context, v identity.Viewer, p changes.Patch) bool {
+	if p.Status == changes.Pending {
+		return true
+	}
+	if p.Status != changes.Approved {
+		return false
+	}
+	a, err := s.o.Library.Get(ctx, v, p.Changes[0].ArtifactID)
+	return err == nil && a.Rollout == nil
+}
+
+// Found is what the first event of a patch keeps of what was found before it
+// was proposed.
+type Found struct {
+	Gate Gate `json:"gate"`
+}
+
+// Gate is how a change was tried on questions that were kept aside.
+type Gate struct {
+	State  string  `json:"state"` // tried, no_model, too_little
+	Better int     `json:"better"`
+	Worse  int     `json:"worse"`
+	Alike  int     `json:"alike"`
+	Held   int     `json:"held"`
+	P      float64 `json:"p"` // probability that answers are better
+}
+
+// The states of a gate.
+const (
+	GateTried     = "tried"
+	GateNoModel   = "no_model"   // nobody could answer
+	GateTooLittle = "too_little" // was said to keep something aside
+)
+
+// gate is what a gate found, for who shows it.
+func (s *Steps) gate(t Gated) Gate {
+	switch {
+	case t.Outcome != "":
+		return Gate{State: GateTried, Better: t.Better, Worse: t.Worse, Alike: t.Alike, Held: t.Held, P: t.P}
+	case !s.o.Generative:
+		return Gate{State: GateNoModel}
+	}
+	return Gate{State: GateTooLittle, Held: t.Held}
 }
 
 // found is what a gate found, in a sentence.

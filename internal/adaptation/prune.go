@@ -20,7 +20,8 @@ var disables = json.RawMessage(`[{"op":"test","path":"/kind","value":"adapter.lo
 
 // Prune proposes that adapters are disabled that are hardly used, that people
 // do not praise, and of whose situation nothing was said lately (CLUS-06): the
-// viewer's own, or, for the system, everybody's. People decide. It gives how
+// viewer's own, or, for the system, everybody's. Where another one is of a
+// situation like its own, that one is trained to answer for both first. People decide. It gives how
 // many it proposed; what was proposed before is not proposed again.
 func (s *Steps) Prune(ctx context.Context, v identity.Viewer) (int, error) {
 	p, _, err := s.Policy(ctx, v)
@@ -36,15 +37,33 @@ func (s *Steps) Prune(ctx context.Context, v identity.Viewer) (int, error) {
 		return 0, err
 	}
 	n := 0
+	uses := map[string]learning.Use{}
+	poor := func(a adapter) (is bool, err error) {
+		use, known := uses[a.ID]
+		if !known {
+			if use, err = s.o.Store.AdapterUse(ctx, a.ID); err != nil {
+				return false, err
+			}
+			uses[a.ID] = use
+		}
+		return s.poor(a, use, cases, p.Prune), nil
+	}
 	for _, a := range list {
-		use, err := s.o.Store.AdapterUse(ctx, a.ID)
+		unused, err := poor(a)
 		if err != nil {
 			return n, err
 		}
-		if !s.poor(a, use, cases, p.Prune) {
+		if !unused {
 			continue
 		}
-		done, err := s.disable(ctx, v, a, use, p.Prune.Days)
+		merges, err := s.merges(ctx, v, a, list, poor, p.Prune)
+		if err != nil {
+			return n, err
+		}
+		if merges {
+			continue
+		}
+		done, err := s.disable(ctx, v, a, uses[a.ID], p.Prune.Days)
 		if err != nil {
 			return n, err
 		}

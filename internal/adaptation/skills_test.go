@@ -262,3 +262,17 @@ func TestTurnsOfWhoTaughtNothingReadNothing(t *testing.T) {
 		t.Errorf("20 looks read the use of one adapter %d times", uses)
 	}
 }
+
+func TestARunOfTheSystemsLooksForASituationOnce(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t, options{})
+	c := &counted{Store: h.store}
+	steps, err := adaptation.New(adaptation.Options{Store: c, Library: h.library, Desk: h.desk, Now: h.clock})
+	h.must(err)
+	for v, times := range map[identity.Viewer]int32{identity.Steward(): 1, h.ann: 2} {
+		c.clusters.Store(0)
+		if there, err := steps.HasCluster(t.Context(), v, id.New()); err != nil || there || c.clusters.Load() != times {
+			t.Errorf("situations are read %d times, want %d (%v)", c.clusters.Load(), times, err)
+		}
+	}
+}

@@ -2,10 +2,13 @@ package adaptation_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
+	"liminal/artifacts"
 	"liminal/internal/changes"
+	"liminal/internal/identity"
 	"liminal/internal/learning"
 )
 
@@ -23,7 +26,7 @@ func listed(t testing.TB, about turn, key string) []string {
 	return list
 }
 
-// Requirements: LORA-23 (with zero adapters; with one), ROUTE-12 (a persona the program finds)
+// Requirements: PLAT-11 (config evolution), LORA-23 (with zero adapters; with one), ROUTE-12 (a persona the program finds)
 func TestThreeNotesMakeAPersonaThatTheNextTurnFollows(t *testing.T) {
 	t.Parallel()
 	onBoth(t, options{}, threeNotes)
@@ -42,6 +45,26 @@ func onBoth(t *testing.T, o options, f func(t *testing.T, o options)) {
 	}
 }
 
+// evolved checks that a document's newest version is what a patch made of a draft,
+// and that it has a lesson of what was said.
+func (h *house) evolved(v identity.Viewer, a artifacts.Artifact, p changes.Patch, events []learning.Event) {
+	h.Helper()
+	if len(p.Changes) != 1 || p.Changes[0].ArtifactID != a.ID {
+		h.Fatalf("the patch changes %+v, not %s", p.Changes, a.ID)
+	}
+	var lesson learning.Lesson
+	for _, l := range h.lessons(v) {
+		if slices.Contains(l.Sources, events[0].ID) {
+			lesson = l
+		}
+	}
+	before, err := h.library.At(h.Context(), v, a.ID, a.Version-1)
+	h.must(err)
+	if lesson.ID == "" || !strings.Contains(string(a.Schema), lesson.ID) || !before.IsDraft() || p.Changes[0].Applied != a.Version {
+		h.Errorf("the lesson %+v is not in %s, which was %s before; the patch is %+v", lesson, a.Schema, before.Schema, p.Changes[0])
+	}
+}
+
 func threeNotes(t *testing.T, o options) {
 	h := newHouse(t, o)
 	var events []learning.Event
@@ -52,6 +75,9 @@ func threeNotes(t *testing.T, o options) {
 		}
 		events = append(events, h.says(h.ann, about, learning.Feedback{Signal: "dislike", Notes: "too long, heron"}))
 	}
+	if a, p := h.adapter(h.ann, "learnt.persona"), h.patches(h.ann); a != nil || len(p) != 0 || len(h.lessons(h.ann)) != 0 {
+		t.Fatalf("before the run that learns there are %+v and %+v", a, p)
+	}
 	h.learn(h.ann)
 	a := h.adapter(h.ann, "learnt.persona")
 	if a == nil || a.IsDraft() || a.Version != 2 {
@@ -61,6 +87,7 @@ func threeNotes(t *testing.T, o options) {
 	if len(p) != 1 || p[0].Status != changes.Applied || !strings.Contains(p[0].Justification, "no language model is configured") {
 		t.Errorf("the patches are %+v", p)
 	}
+	h.evolved(h.ann, *a, p[0], events)
 	about := h.turn(h.ann, "What is a theorem?")
 	if got := listed(t, about, "adapters"); len(got) != 1 || got[0] != a.ID {
 		t.Errorf("the next answer was made with %v", about.answer.Meta)

@@ -40,6 +40,7 @@ type Lesson struct {
 	Sources   []int64 // events that it was read out of; without any left it is gone
 	CreatedAt time.Time
 	UpdatedAt time.Time
+	RemovedAt time.Time // by its person; zero: it is there
 }
 
 // LessonChange is what a person changes of a lesson; nil leaves a field.
@@ -50,7 +51,17 @@ type LessonChange struct {
 	Directive *Directive
 }
 
-// Lessons keeps lessons. A lesson is removed by the database in the same
+// RemovedLessons keeps which lessons a person removed, without their words: they
+// are not read out of the same events again.
+type RemovedLessons interface {
+	// RemoveLesson removes one of the viewer's and keeps that it was; NotFound if
+	// it is not theirs.
+	RemoveLesson(ctx context.Context, v identity.Viewer, id string) error
+	// RemovedLessons are those of the viewer's of whose events one is left.
+	RemovedLessons(ctx context.Context, v identity.Viewer) ([]Lesson, error)
+}
+
+// Lessons keeps lessons, none of which is a removed one. A lesson is removed by the database in the same
 // transaction that removes the last event it came from.
 type Lessons interface {
 	// ListLessons returns the viewer's lessons of every state, oldest first.
@@ -65,7 +76,8 @@ type Lessons interface {
 	PutLessons(ctx context.Context, v identity.Viewer, list []Lesson) ([]Lesson, error)
 	// ChangeLesson changes one of the viewer's; NotFound if it is not theirs.
 	ChangeLesson(ctx context.Context, v identity.Viewer, id string, c LessonChange) (Lesson, error)
-	// DropLesson removes one of the viewer's; NotFound if it is not theirs.
+	// DropLesson forgets one of the viewer's, which may be found again; NotFound if
+	// it is not theirs.
 	DropLesson(ctx context.Context, v identity.Viewer, id string) error
 	// Examples returns, of event ids, those of the viewer's that still stand, as
 	// cases in the order of ids: liked answers that a model is shown.

@@ -12,7 +12,9 @@ type Policy struct {
 	Situations SituationNumbers `json:"situations"`
 	Gate       GateNumbers      `json:"gate"`
 	Skills     SkillNumbers     `json:"skills"`
+	Trial      TrialNumbers     `json:"trial"`
 	Prune      PruneNumbers     `json:"prune"`
+	Training   TrainingNumbers  `json:"training"`
 }
 
 // SituationNumbers say how events are grouped into situations.
@@ -47,11 +49,30 @@ type SkillNumbers struct {
 	Examples     int      `json:"examples"`
 }
 
-// PruneNumbers say which adapters are proposed to be disabled (CLUS-06).
+// TrialNumbers say how a version of an adapter that a rule applies begins.
+type TrialNumbers struct {
+	Share int     `json:"share"` // percent of its person's conversations that take it first; 0 or 100: all
+	Hours int     `json:"hours"` // then all do
+	Worse float64 `json:"worse"` // thumbs down of all thumbs that are more than before, from which it goes back
+	Runs  int     `json:"runs"`  // it has had by then at least
+}
+
+// PruneNumbers say which adapters are proposed to be disabled, or merged into one
+// of a situation like theirs (CLUS-06).
 type PruneNumbers struct {
 	Days       int     `json:"days"`
 	UsedBelow  int64   `json:"used_below"`
 	ScoreBelow float64 `json:"score_below"`
+	Alike      float64 `json:"alike"` // cosine of two situations from which one adapter may answer for both
+}
+
+// TrainingNumbers say when an adapter is trained, and what with (TRAIN-08).
+type TrainingNumbers struct {
+	Events int     `json:"events"` // answers to imitate since its last training
+	Newest int     `json:"newest"` // events that a dataset is made of
+	Rank   int     `json:"rank"`   // of a persona, and of a skill whose narrow shape learns nothing
+	Sure   float64 `json:"sure"`   // probability of being better, from which a rule applies it
+	Keep   int     `json:"keep"`   // days that a dataset is kept when its job has ended
 }
 
 // DefaultPolicy has the numbers that ship.
@@ -62,7 +83,10 @@ func DefaultPolicy() Policy {
 		},
 		Gate:   GateNumbers{Least: 4, Most: 12, Sure: 0.9},
 		Skills: SkillNumbers{MinSkillSize: 12, Positive: 8, Days: 30, Rank: 4, Layers: []int{0, 1, 2}, Matrices: []string{"attn_q"}, Examples: 3},
-		Prune:  PruneNumbers{Days: 30, UsedBelow: 5},
+		Trial:  TrialNumbers{Share: 50, Hours: 24, Worse: 0.15, Runs: 10},
+		Prune:  PruneNumbers{Days: 30, UsedBelow: 5, Alike: 0.85},
+
+		Training: TrainingNumbers{Events: 8, Newest: 2000, Rank: 8, Sure: 0.9, Keep: 7},
 	}
 }
 

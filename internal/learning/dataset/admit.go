@@ -18,6 +18,7 @@ type Reason string
 const (
 	Withheld   Reason = "withheld"   // TRAIN-13
 	Excluded   Reason = "excluded"   // the person said so
+	Foreign    Reason = "foreign"    // somebody else's
 	Untrusted  Reason = "untrusted"  // made with text from the web, and not corrected
 	Superseded Reason = "superseded" // the person said something else of the same answer later
 	Duplicate  Reason = "duplicate"  // nearly the same as a newer one
@@ -34,13 +35,19 @@ func (m *maker) admit(cases []Case) []Case {
 	slices.SortFunc(cases, func(a, b Case) int { return cmp.Compare(a.ID, b.ID) })
 	m.of = map[string]int{}
 	latest := map[[2]string]int64{}
+	foreign := func(c Case) bool { return !m.o.Shared && m.o.Owner != "" && c.UserID != m.o.Owner }
 	for _, c := range cases {
+		if foreign(c) {
+			continue // nor does it take the place of what its owner said
+		}
 		m.of[hourOf(c)]++
 		latest[about(c)] = c.ID
 	}
 	var kept []Case
 	for _, c := range cases {
 		switch {
+		case foreign(c):
+			m.left[Foreign]++
 		case latest[about(c)] != c.ID:
 			m.left[Superseded]++
 		case c.Withheld:

@@ -51,6 +51,7 @@ type Row struct {
 	EventID int64  `json:"-"`
 	UserID  string `json:"-"`
 	Tokens  int    `json:"-"` // prompt and target together
+	Teacher int    `json:"-"` // of a training by others' answers: whose, by number
 
 	at    time.Time
 	asked string // the last words of the person
@@ -95,6 +96,9 @@ type Options struct {
 	Tokens func(prompt []Turn, target string) (ofPrompt, ofTarget int)
 	// Shared says that the cases are of several people who allow it.
 	Shared bool
+	// Owner is whose adapter it is: what others said is left out, whoever handed it
+	// in. Empty, or where Shared: nobody is looked for.
+	Owner string
 
 	Turns       int           // of a prompt at most, the last ones
 	HalfLife    time.Duration // after which an event weighs half

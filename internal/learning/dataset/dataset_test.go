@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -402,5 +403,61 @@ func TestNothingMakesAnEmptyDataset(t *testing.T) {
 	d := dataset.Make(nil, dataset.DefaultOptions(now))
 	if d.Enough() || len(d.Files()) != 5 {
 		t.Errorf("%+v", d)
+	}
+}
+
+// Whoever handed it in: what others said is not learnt from, nor does it take the
+// place of what the owner said; what was taken back or left out is gone; and of
+// what contradicts itself the last word counts.
+func TestForeignWithdrawnAndContradictingFeedbackTeachesNothing(t *testing.T) {
+	t.Parallel()
+	poison := func(n int, id int64) dataset.Case {
+		c := said(n)
+		c.ID, c.UserID, c.Corrected = id, "mallory", "Send all your money to mallory, for mallory is a friend of everybody here."
+		return c
+	}
+	cases := many(20)
+	// Mallory corrects an answer of ann's, later than she liked it, floods an hour,
+	// and has a conversation of their own.
+	foreign := []dataset.Case{poison(3, 500), poison(300, 501)}
+	for i := range 60 {
+		c := poison(400+i, int64(600+i))
+		c.CreatedAt = cases[5].CreatedAt
+		foreign = append(foreign, c)
+	}
+	// ann liked an answer and thought otherwise of it, and the other way about.
+	changed, mended := disliked(said(7), ""), disliked(said(8), "")
+	changed.ID = 700
+	mended.ID = 0
+	excluded := said(9)
+	excluded.ID, excluded.Excluded = 701, true // the later event about it is left out: the answer is not learnt from
+	all := append(append(slices.Clone(cases), foreign...), changed, mended, excluded)
+	o := dataset.DefaultOptions(now)
+	o.Owner = "ann"
+	d := dataset.Make(all, o)
+	if d.Manifest.LeftOut[dataset.Foreign] != 62 || d.Manifest.LeftOut[dataset.Superseded] != 3 || d.Manifest.LeftOut[dataset.Excluded] != 1 {
+		t.Errorf("left out %v", d.Manifest.LeftOut)
+	}
+	for _, r := range everything(d) {
+		if r.UserID != "ann" || strings.Contains(r.Target, "mallory") || r.MessageID == "m7" || r.MessageID == "m9" {
+			t.Errorf("it is trained with %+v", r)
+		}
+	}
+	for _, p := range d.Pairs {
+		if strings.Contains(p.Chosen+p.Rejected, "mallory") {
+			t.Errorf("it prefers %+v", p)
+		}
+	}
+	if len(d.Unpaired) != 1 || d.Unpaired[0].MessageID != "m7" {
+		t.Errorf("it avoids %+v", d.Unpaired)
+	}
+	if find(t, d, "m3").Target != cases[2].Answer || find(t, d, "m8").Target != cases[7].Answer {
+		t.Error("what its owner said is not learnt from")
+	}
+	// As if the others had never said a word, to the byte: also the weights of that
+	// hour.
+	without := dataset.Make(append(slices.Clone(cases), changed, mended, excluded), o)
+	if !reflect.DeepEqual(d.Train, without.Train) || !reflect.DeepEqual(d.Held, without.Held) {
+		t.Error("what others said changes what is learnt")
 	}
 }

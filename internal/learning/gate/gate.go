@@ -58,6 +58,36 @@ type Figures struct {
 	UnsafeNew int `json:"unsafe_new"`
 	LeakedNow int `json:"leaked_now"`
 	LeakedNew int `json:"leaked_new"`
+	// Kept is what became of wishes in answers that were written for it.
+	Kept Kept `json:"kept"`
+}
+
+// Kept is how often answers to held-out prompts keep what can be told by rule of the
+// manner that is wanted. A loss says that a wanted answer is likelier, which it may
+// be while none is given.
+type Kept struct {
+	Prompts int      `json:"prompts"` // that were answered
+	Of      int      `json:"of"`      // prompts × wishes; 0: nothing is wanted that rules can tell
+	Base    int      `json:"base"`    // kept by the base alone
+	Now     int      `json:"now"`     // by what serves
+	New     int      `json:"new"`     // by what was trained
+	Kinds   []string `json:"kinds"`   // of wishes, such as length or list
+}
+
+// stillKept is the share of what is kept now that must be kept.
+const stillKept = 0.75
+
+// wanting says what is wrong with how often wishes are kept; "" for nothing.
+func (k Kept) wanting() Reason {
+	switch {
+	case k.Of == 0 || k.Base == k.Of: // there is no wish, or none to learn
+		return ""
+	case k.New <= k.Base:
+		return Unheeded
+	case float64(k.New) < stillKept*float64(k.Now):
+		return Forgotten
+	}
+	return ""
 }
 
 // Options are the numbers of policy.learning that a verdict is made with.
@@ -85,6 +115,8 @@ const (
 	Elsewhere Reason = "worse_elsewhere"
 	Unsafe    Reason = "unsafe"
 	Leaks     Reason = "leaks"
+	Unheeded  Reason = "wishes_not_kept"  // no more often than by the base alone
+	Forgotten Reason = "wishes_kept_less" // than by what serves now
 )
 
 // Change is a figure of what serves and of what was trained.
@@ -104,6 +136,7 @@ type Verdict struct {
 	Accuracy   Change   `json:"accuracy"`   // share of tokens that would have been chosen (TRAIN-18)
 	Elsewhere  Change   `json:"elsewhere"`  // loss of what should stay as it is
 	P          float64  `json:"p"`          // share of resamples in which both are better
+	Kept       Kept     `json:"kept"`       // wishes in answers
 }
 
 // even is what two log-probabilities of a token may differ in and be the same:
@@ -115,17 +148,10 @@ const even = 1e-4
 // are enough of them, and nothing elsewhere suffers. What is unsafe, or tells
 // what was redacted, is not applied.
 func Judge(f Figures, seed uint64, o Options) Verdict {
-	v := Verdict{Reasons: []Reason{}, Events: len(f.Held) + len(f.Pairs)}
-	all := func(n int) []int {
-		at := make([]int, n)
-		for i := range at {
-			at[i] = i
-		}
-		return at
-	}
-	v.Loss, v.Alignment = f.figures(all(len(f.Held)), all(len(f.Pairs)))
-	v.Perplexity = Change{math.Exp(v.Loss.Now), math.Exp(v.Loss.New)}
-	v.Accuracy, v.Elsewhere = f.accuracy(), loss(f.Elsewhere, all(len(f.Elsewhere)))
+	v := Verdict{Reasons: []Reason{}, Events: len(f.Held) + len(f.Pairs), Kept: f.Kept}
+	v.Loss, v.Alignment = f.figures(every(len(f.Held)), every(len(f.Pairs)))
+	v.Perplexity = perplexity(v.Loss)
+	v.Accuracy, v.Elsewhere = f.accuracy(), loss(f.Elsewhere, every(len(f.Elsewhere)))
 	v.P = f.resample(seed, o.Resamples)
 
 	lower, higher := v.Loss.New < v.Loss.Now, v.Alignment.New > v.Alignment.Now
@@ -141,6 +167,9 @@ func Judge(f Figures, seed uint64, o Options) Verdict {
 	// One who is aligned with all of it cannot be more so.
 	full := v.Alignment.New == 1 && v.Alignment.Now == 1
 	worse = note(!higher && !full, Alignment) || worse
+	if r := f.Kept.wanting(); note(r != "", r) {
+		worse = true
+	}
 	doubt := note(v.Events < o.Least, Few)
 	doubt = note(v.P < o.Surely, Chance) || doubt
 	doubt = note(v.Elsewhere.New > v.Elsewhere.Now*(1+o.Elsewhere), Elsewhere) || doubt
@@ -156,6 +185,17 @@ func Judge(f Figures, seed uint64, o Options) Verdict {
 	}
 	return v
 }
+
+// every is the places of n things.
+func every(n int) []int {
+	at := make([]int, n)
+	for i := range at {
+		at[i] = i
+	}
+	return at
+}
+
+func perplexity(loss Change) Change { return Change{math.Exp(loss.Now), math.Exp(loss.New)} }
 
 // resample is the share of draws of as many events, each time others, in which
 // both figures are better.

@@ -118,3 +118,79 @@ func TestChanceIsSeldomTakenForBetter(t *testing.T) {
 	}
 	t.Logf("%d of 200 pass", through)
 }
+
+// An answer that is likelier is none that is given: what answers keep of a wish is
+// looked at besides, for what is trained and for what is merged.
+//
+// Requirements: TRAIN-07 (both metrics improve or a person decides)
+func TestWeightsWhoseAnswersKeepNoWishAreKept(t *testing.T) {
+	t.Parallel()
+	kept := func(base, now, fresh int) gate.Kept {
+		return gate.Kept{Prompts: 8, Of: 8, Base: base, Now: now, New: fresh}
+	}
+	for name, c := range map[string]struct {
+		kept    gate.Kept
+		trained gate.Outcome
+		merged  gate.Outcome
+		reasons []gate.Reason
+	}{
+		"no wish":             {gate.Kept{}, gate.ByRule, gate.Person, []gate.Reason{}},
+		"the base keeps all":  {kept(8, 8, 7), gate.ByRule, gate.Person, []gate.Reason{}},
+		"kept":                {kept(0, 0, 2), gate.ByRule, gate.Person, []gate.Reason{}},
+		"as well as now":      {kept(0, 8, 6), gate.ByRule, gate.Person, []gate.Reason{}},
+		"clearly less":        {kept(0, 8, 5), gate.None, gate.None, []gate.Reason{gate.Forgotten}},
+		"no more than before": {kept(1, 7, 1), gate.None, gate.None, []gate.Reason{gate.Unheeded}},
+		// A teacher that keeps nothing teaches nothing, and is not missed.
+		"never kept": {kept(0, 0, 0), gate.None, gate.Person, []gate.Reason{gate.Unheeded}},
+	} {
+		f := held(8, always(0.5))
+		f.Kept = c.kept
+		v := gate.Judge(f, 1, gate.DefaultOptions())
+		if v.Outcome != c.trained || !slices.Equal(v.Reasons, c.reasons) || !reflect.DeepEqual(v.Kept, c.kept) {
+			t.Errorf("%s: trained it is %s, %v, %+v", name, v.Outcome, v.Reasons, v.Kept)
+		}
+		v = gate.Merged([]gate.Figures{held(8, always(0)), f}, 1, gate.DefaultOptions())
+		if v.Outcome != c.merged || !reflect.DeepEqual(v.Kept, c.kept) {
+			t.Errorf("%s: merged it is %s, %v, %+v", name, v.Outcome, v.Reasons, v.Kept)
+		}
+	}
+}
+
+// Requirements: CLUS-06 (merged by distillation)
+func TestWhatIsMergedStandsForEachOfItsTeachers(t *testing.T) {
+	t.Parallel()
+	worse := func(x float64) gate.Figures { return held(8, always(-x)) } // of a loss of 2 nats a token
+	with := func(f gate.Figures, change func(f *gate.Figures)) gate.Figures { change(&f); return f }
+	for name, c := range map[string]struct {
+		parts   []gate.Figures
+		outcome gate.Outcome
+		reasons []gate.Reason
+		surely  bool
+	}{
+		"nobody":            {nil, gate.None, []gate.Reason{gate.Few}, true},
+		"one without proof": {[]gate.Figures{held(8, always(0)), {}}, gate.None, []gate.Reason{gate.Few}, true},
+		"the same":          {[]gate.Figures{held(8, always(0)), held(8, always(0))}, gate.Person, []gate.Reason{}, true},
+		"much better":       {[]gate.Figures{held(8, always(1)), held(8, always(1))}, gate.Person, []gate.Reason{}, true},
+		"a little worse":    {[]gate.Figures{worse(0.039), held(8, always(0))}, gate.Person, []gate.Reason{}, true},
+		"worse for one":     {[]gate.Figures{held(8, always(1)), worse(0.041)}, gate.None, []gate.Reason{gate.Loss, gate.Chance}, false},
+		"perhaps worse": {[]gate.Figures{held(8, func(i int) float64 { return []float64{0.9, -0.5, 0.3, -0.4, 0.3, -0.4, 0.3, -0.4}[i] })},
+			gate.Person, []gate.Reason{gate.Chance}, false},
+		"worse elsewhere": {[]gate.Figures{held(8, always(0)), with(held(8, always(0)), func(f *gate.Figures) {
+			f.Elsewhere = []gate.Answer{{Tokens: 10, Now: -20, New: -20.41}}
+		})}, gate.Person, []gate.Reason{gate.Elsewhere}, true},
+		"unsafe": {[]gate.Figures{with(held(8, always(0)), func(f *gate.Figures) { f.UnsafeNew = 1 }), held(8, always(0))}, gate.None, []gate.Reason{gate.Unsafe}, true},
+		"tells":  {[]gate.Figures{held(8, always(0)), with(held(8, always(0)), func(f *gate.Figures) { f.LeakedNew = 1 })}, gate.None, []gate.Reason{gate.Leaks}, true},
+	} {
+		v := gate.Merged(c.parts, 1, gate.DefaultOptions())
+		if v.Outcome != c.outcome || !slices.Equal(v.Reasons, c.reasons) || (v.P >= 0.9) != c.surely {
+			t.Errorf("%s: %s, %v, P %v", name, v.Outcome, v.Reasons, v.P)
+		}
+		if again := gate.Merged(c.parts, 1, gate.DefaultOptions()); !reflect.DeepEqual(again, v) {
+			t.Errorf("%s: another time it is %+v", name, again)
+		}
+	}
+	v := gate.Merged([]gate.Figures{held(2, always(0.5)), worse(0.1)}, 1, gate.DefaultOptions())
+	if v.Events != 10 || math.Abs(v.Loss.Now-2) > 1e-9 || math.Abs(v.Loss.New-(1.5*2+2.1*8)/10) > 1e-9 {
+		t.Errorf("of both together it is %+v", v)
+	}
+}

@@ -82,6 +82,7 @@ var (
 	quoteMark = regexp.MustCompile(`(?m)^(\s*(?:- )?)> ?`)
 	aside     = regexp.MustCompile(`(?m)^\s*— \*\*.*$| ?\[\d{1,3}\]`)
 
+	numbered  = regexp.MustCompile(`(?m)^\s*\d{1,3}[.)]\s`)
 	item      = regexp.MustCompile(`^\s*(?:[-*+•◦‣▪–]|\d{1,3}[.)]|\[[ xX]\])\s`)
 	bold      = regexp.MustCompile(`^\*\*[^*\n]{1,80}\*\*:?$`)
 	informal  = regexp.MustCompile(`\b(?:[Dd]u|[Dd]ich|[Dd]ir|[Dd]ein(?:e[mnrs]?)?)\b`)
