@@ -14,3 +14,6 @@ var refused = []uint32{
 	syscall.SYS_PTRACE, 310, 311, // process_vm_readv, process_vm_writev
 	425, // io_uring_setup, which has ways of its own to all of these
 }
+
+// filtersCalls says that alone has a filter of system calls to set.
+const filtersCalls = true

@@ -3,7 +3,12 @@
 // program, started again. What went in as bytes comes out as JSON or as a
 // Failure that says which bound was reached.
 //
-// It may import fault and the standard library. It knows nothing of the work.
+// Such a process has no network, no other programs and no secrets of this one. It
+// ends with it. Where the machine allows, it is nobody's user when root starts it,
+// in a cgroup of its own, and sees no files but its own folder and those its job
+// names; what cannot be had is told once in the log.
+//
+// It may import fault, x/sys and the standard library. It knows nothing of the work.
 package cell
 
 import (
@@ -12,7 +17,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -102,6 +109,11 @@ type Options struct {
 	Serves int           // jobs one process does before another takes its place; 0: 32
 	Keeps  int64         // bytes a process may have after a job and get another; 0: 128 MiB
 	Idle   time.Duration // how long one without a job is kept; 0: 5 s
+	// Reads and Writes are files and folders that every process may open beside its
+	// own folder.
+	Reads, Writes []string
+	// Logger hears, once, which bounds this machine does not have; nil: nobody.
+	Logger *slog.Logger
 }
 
 // Cell starts processes of one program and gives them jobs. A process that
@@ -110,6 +122,8 @@ type Cell struct {
 	program Program
 	o       Options
 	seats   chan struct{}
+
+	warn sync.Once
 
 	mu     sync.Mutex
 	closed bool
@@ -140,6 +154,9 @@ type Job struct {
 	Size   int64 // bytes of Body
 	Limits Limits
 	Told   func(json.RawMessage) // hears what the process tells on the way; may be nil
+	// Reads and Writes are what this job may open besides; its process does no other
+	// job.
+	Reads, Writes []string
 }
 
 // Do has a process do a job and gives its answer. Errors: *Failure when a bound
@@ -152,11 +169,13 @@ func (c *Cell) Do(ctx context.Context, j Job) (json.RawMessage, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	reads, writes := j.Reads, j.Writes
 	for {
-		p, err := c.process(j.Limits)
+		p, err := c.process(j)
 		if err != nil {
 			return nil, err
 		}
+		j.Reads, j.Writes = slices.Concat(c.o.Reads, reads), slices.Concat(c.o.Writes, writes)
 		answer, err := p.do(ctx, j)
 		if err == nil {
 			c.keep(p)
@@ -172,7 +191,8 @@ func (c *Cell) Do(ctx context.Context, j Job) (json.RawMessage, error) {
 }
 
 // process takes the spare one, or starts one.
-func (c *Cell) process(l Limits) (*process, error) {
+func (c *Cell) process(j Job) (*process, error) {
+	l, only := j.Limits, len(j.Reads)+len(j.Writes) > 0
 	c.mu.Lock()
 	p := c.spare
 	c.spare = nil
@@ -184,18 +204,37 @@ func (c *Cell) process(l Limits) (*process, error) {
 			p.end()
 		}
 		return nil, errors.New("the cell is closed")
-	case p != nil && p.still() && p.memory == l.Memory:
+	case p != nil && p.still() && p.memory == l.Memory && !only:
 		return p, nil
 	case p != nil:
 		p.end()
 	}
-	return start(c.program, c.o.Dir, l.Memory)
+	p, err := start(c.program, c.o.Dir, l.Memory, slices.Concat(c.o.Reads, j.Reads), slices.Concat(c.o.Writes, j.Writes))
+	if err != nil {
+		return nil, err
+	}
+	p.only = only
+	c.warn.Do(func() { c.lacks(p.lacking) })
+	return p, nil
+}
+
+// lacks tells of the bounds that are missing here (TOOL-04).
+func (c *Cell) lacks(more error) {
+	if c.o.Logger == nil {
+		return
+	}
+	for _, what := range theseBounds().lacking {
+		c.o.Logger.Warn("a bound of processes cannot be had on this machine", "bound", what)
+	}
+	if more != nil {
+		c.o.Logger.Warn("a bound of processes cannot be had on this machine", "bound", more.Error())
+	}
 }
 
 // keep lets a process wait for another job, unless it has done enough.
 func (c *Cell) keep(p *process) {
 	p.served++
-	if p.killed || p.served >= c.o.Serves || p.own() > c.o.Keeps {
+	if p.killed || p.only || p.served >= c.o.Serves || p.own() > c.o.Keeps {
 		p.end()
 		return
 	}

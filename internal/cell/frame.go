@@ -24,6 +24,9 @@ type order struct {
 	Memory int64           `json:"memory"`
 	CPU    time.Duration   `json:"cpu"`
 	Wall   time.Duration   `json:"wall"`
+	Own    string          `json:"own"` // folder of the process
+	Reads  []string        `json:"reads,omitempty"`
+	Writes []string        `json:"writes,omitempty"`
 }
 
 // errLong is a frame longer than it may be.

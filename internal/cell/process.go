@@ -17,16 +17,19 @@ import (
 
 // process is one child.
 type process struct {
-	cmd    *exec.Cmd
-	in     io.WriteCloser
-	out    io.ReadCloser
-	words  *tail
-	dir    string
-	memory int64
-	served int
-	killed bool // by its watch, perhaps in the moment of its answer
-	idle   *time.Timer
-	once   sync.Once
+	cmd     *exec.Cmd
+	in      io.WriteCloser
+	out     io.ReadCloser
+	words   *tail
+	dir     string
+	memory  int64
+	served  int
+	killed  bool // by its watch, perhaps in the moment of its answer
+	only    bool // it does one job: it may open what others must not
+	undo    func()
+	lacking error
+	idle    *time.Timer
+	once    sync.Once
 }
 
 // How often a process is looked at, and what it may have beyond its limit
@@ -39,7 +42,7 @@ const (
 	handover = time.Second
 )
 
-func start(p Program, dir string, memory int64) (*process, error) {
+func start(p Program, dir string, memory int64, reads, writes []string) (*process, error) {
 	own, err := folder(dir)
 	if err != nil {
 		return nil, err
@@ -50,6 +53,7 @@ func start(p Program, dir string, memory int64) (*process, error) {
 	c.cmd.Env = append(append(essential(), p.Env...),
 		"TMPDIR="+own, "TMP="+own, "TEMP="+own, fmt.Sprintf("GOMAXPROCS=%d", cmp.Or(p.Processors, 2)), "GOTRACEBACK=single", fmt.Sprintf("GOMEMLIMIT=%d", memory*3/4))
 	apart(c.cmd)
+	c.undo, c.lacking = bind(c.cmd, own, reads, writes, memory, cmp.Or(p.Processors, 2))
 	if c.in, err = c.cmd.StdinPipe(); err == nil {
 		c.out, err = c.cmd.StdoutPipe()
 	}
@@ -57,6 +61,7 @@ func start(p Program, dir string, memory int64) (*process, error) {
 		err = c.cmd.Start()
 	}
 	if err != nil {
+		c.undo()
 		_ = os.RemoveAll(own) // it is empty
 		return nil, fmt.Errorf("start a process: %w", err)
 	}
@@ -75,8 +80,9 @@ func (p *process) end() {
 			p.idle.Stop()
 		}
 		kill(p.cmd)
-		_ = p.in.Close()        // nobody reads it any more
-		_ = p.cmd.Wait()        // it was killed: that is how it ended
+		_ = p.in.Close() // nobody reads it any more
+		_ = p.cmd.Wait() // it was killed: that is how it ended
+		p.undo()
 		_ = os.RemoveAll(p.dir) // what stays is below a folder of temporary files
 	})
 }
@@ -131,7 +137,7 @@ func (p *process) converse(j Job) (json.RawMessage, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errBody, err)
 	}
-	head, err := json.Marshal(order{Task: task, Size: j.Size, Memory: j.Limits.Memory, CPU: j.Limits.CPU, Wall: j.Limits.Wall})
+	head, err := json.Marshal(order{Task: task, Size: j.Size, Memory: j.Limits.Memory, CPU: j.Limits.CPU, Wall: j.Limits.Wall, Own: p.dir, Reads: j.Reads, Writes: j.Writes})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errBody, err)
 	}

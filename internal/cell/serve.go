@@ -52,6 +52,9 @@ func Serve(in io.Reader, out io.Writer, handle func(Work) (any, error)) error {
 			return r.err
 		}
 		if !bound {
+			if err := within(r.order.Own, r.order.Reads, r.order.Writes); err != nil {
+				return fmt.Errorf("leave the process its folders: %w", err)
+			}
 			if err := confine(r.order.Memory + slack); err != nil {
 				return fmt.Errorf("set the limits of the process: %w", err)
 			}

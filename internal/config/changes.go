@@ -11,8 +11,8 @@ type Changes struct {
 	// Architect is the pause between two runs of the graph that proposes
 	// changes; 0: it never runs (CFG-13).
 	Architect time.Duration
-	// Learning says what is learnt from what people say of answers: LearningOff or
-	// LearningText.
+	// Learning says what is learnt from what people say of answers: LearningOff,
+	// LearningText or LearningFull.
 	Learning string
 	// Redacted shows what the calls of a run were given and gave without
 	// secrets and personal data, also to whose run it is.
@@ -32,6 +32,7 @@ type Client struct {
 const (
 	LearningOff  = "off"  // nothing; what they say is kept
 	LearningText = "text" // lessons that models are told
+	LearningFull = "full" // and, where a model runs in this process, weights
 )
 
 const (
@@ -63,8 +64,10 @@ func changes() []Variable {
 			},
 		},
 		{
-			Name: "LIMINAL_LEARNING", Default: LearningText, Doc: "text or off: what is learnt from what people say of answers. text: lessons that models are told",
-			set: func(c *Config, s string) error { return oneOf(&c.Changes.Learning, s, LearningText, LearningOff) },
+			Name: "LIMINAL_LEARNING", Default: LearningFull, Doc: "full, text or off: what is learnt from what people say of answers. text: lessons that models are told; full: with MODEL_BACKEND=local_lora, weights too",
+			set: func(c *Config, s string) error {
+				return oneOf(&c.Changes.Learning, s, LearningFull, LearningText, LearningOff)
+			},
 		},
 		{
 			Name: "LIMINAL_REDACT_RUNS", Default: "false", Doc: "true shows the inputs and outputs of a run's steps redacted, to whose run it is too, and tells no questions in Operate, Usage",
@@ -81,7 +84,7 @@ func client() []Variable {
 			set: func(c *Config, s string) error { return webURL(&c.Client.URL, s) },
 		},
 		{
-			Name: "LIMINAL_TOKEN", Secret: true, Doc: "access token for it; unset: the session that liminald login keeps, or LIMINAL_USER and LIMINAL_PASSWORD",
+			Name: "LIMINAL_TOKEN", Secret: true, Doc: "access token or access key for it; unset: the session that liminald login keeps, or LIMINAL_USER and LIMINAL_PASSWORD",
 			set: func(c *Config, s string) error { return nonEmpty(&c.Client.Token, s) },
 		},
 		{

@@ -44,10 +44,13 @@ type Config struct {
 
 	Temporal Temporal
 	Model    Model
+	Adapters Adapters
 	Embed    Embedding
 	RAG      RAG
 	Changes  Changes
 	Web      Web
+	Speech   Speech
+	Sources  Sources
 	Sessions Sessions
 	Accounts Accounts
 	Uploads  Uploads
@@ -55,6 +58,10 @@ type Config struct {
 	Traces   Traces
 	Log      Log
 	Client   Client
+
+	// SurfaceTexts are variables that may be settings of surfaces, by name; Surface
+	// reads them.
+	SurfaceTexts map[string]string
 }
 
 // Temporal says where runs are kept.
@@ -141,6 +148,29 @@ type Web struct {
 	TavilyKey, BraveKey, SearXNG string
 }
 
+// Speech says who turns recordings into text, and text into speech. A URL that
+// is empty: nobody does.
+type Speech struct {
+	Transcriber, Speaker SpeechServer
+	// Voice speaks where a person chose none.
+	Voice string
+}
+
+// SpeechServer is a server that speaks OpenAI's protocol of audio.
+type SpeechServer struct{ URL, Key, Model string }
+
+// Sources says what of other people's databases is known here.
+type Sources struct {
+	// File is a JSON object of connection strings by name; empty: none.
+	File string
+	// MCP is a JSON file of MCP servers; empty: none.
+	MCP string
+	// Examples puts the data of packs into files of its own.
+	Examples bool
+	// Firm is what assistants call the house they work in (GRND-43).
+	Firm string
+}
+
 // RAG says how passages are found.
 type RAG struct {
 	// Mode is local_hybrid (BM25 and exact cosine, in process) or pgvector.
@@ -217,6 +247,13 @@ func (c Config) Production() bool { return c.DatabaseURL != "" && c.RedisURL != 
 
 // ModelsDir is the folder of models that lie on disk, one folder each.
 func (c Config) ModelsDir() string { return filepath.Join(c.Data, "shared", "models") }
+
+// ToolsDir is the folder of what an installation's own tools need: programs and
+// data that lie beside this one. Nothing here reads it.
+func (c Config) ToolsDir() string { return filepath.Join(c.Data, "shared", "tools") }
+
+// SourcesDir is the folder of the examples' data.
+func (c Config) SourcesDir() string { return filepath.Join(c.Data, "shared", "sources") }
 
 // TemporalDir is the folder of the embedded Temporal server.
 func (c Config) TemporalDir() string { return filepath.Join(c.Data, "temporal") }

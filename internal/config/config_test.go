@@ -29,14 +29,19 @@ func TestDefaultsNeedNothingInTheEnvironment(t *testing.T) {
 			Backend: "extractive", AnthropicURL: "https://api.anthropic.com", OpenAIVersion: "2024-10-21",
 			AdapterCache: 6 << 30, Silence: time.Minute, AnswerTokens: 32_768, Safety: "rules", Reranker: "auto",
 		},
+		Adapters: config.Adapters{Trainer: "builtin", Load: "resolver", MaxRank: 16, Keep: 256},
 		Embed:    config.Embedding{Encoder: "auto"},
+		Speech: config.Speech{
+			Transcriber: config.SpeechServer{Model: "whisper-1"}, Speaker: config.SpeechServer{Model: "tts-1"}, Voice: "alloy",
+		},
 		RAG:      config.RAG{Mode: "local_hybrid", TopK: 8, High: 0.75, Low: 0.5},
+		Sources:  config.Sources{Firm: "HLC"},
 		Sessions: config.Sessions{Access: 30 * time.Minute, Refresh: 7 * 24 * time.Hour},
 		Accounts: config.Accounts{SignUp: "open", Plan: "free", Tenants: []string{"default"}},
 		Mail:     config.Mail{From: "liminal@localhost"},
 		Traces:   config.Traces{Service: "liminal"},
 		Log:      config.Log{Level: "info", Format: "text"},
-		Changes:  config.Changes{Recordings: 30 * 24 * time.Hour, RecordingsMost: 500_000, Architect: 24 * time.Hour, Learning: "text"},
+		Changes:  config.Changes{Recordings: 30 * 24 * time.Hour, RecordingsMost: 500_000, Architect: 24 * time.Hour, Learning: "full"},
 		Client:   config.Client{URL: "http://127.0.0.1:8080"},
 	}
 	if !reflect.DeepEqual(c, want) {
@@ -73,6 +78,8 @@ func TestEveryMistakeIsToldAtOnceAndSecretsAreNot(t *testing.T) {
 		"TEMPORAL_ADDRESS=h:70000",
 		"EMBEDDING_DIM=128",
 		"LIMINAL_ADAPTER_CACHE=much",
+		"LIMINAL_TRAIN_COMMAND=train.py",
+		"LIMINAL_LORA_BASE=../elsewhere",
 		"RAG_TOP_K=many",
 		"RAG_THRESHOLD_HIGH=NaN",
 		"LIMINAL_ACCESS_TTL=2h",
@@ -93,27 +100,29 @@ func TestEveryMistakeIsToldAtOnceAndSecretsAreNot(t *testing.T) {
 		"TEMPORAL_ADDRESS=h:70000 needs a port",
 		"EMBEDDING_DIM=128 must be 64",
 		"LIMINAL_ADAPTER_CACHE=much is not an amount of memory",
+		"LIMINAL_TRAIN_COMMAND=train.py does not say where the job's folder goes: write {dir}",
+		"LIMINAL_LORA_BASE=../elsewhere is not the name of a folder",
 		"RAG_TOP_K=many is not a whole number",
 		"RAG_THRESHOLD_HIGH=NaN is not a number from 0 to 1",
 		"LIMINAL_ACCESS_TTL=2h must be from 15m to 60m",
 		"LIMINAL_REFRESH_TTL=60d must be from 7d to 30d",
-		"MODEL_BACKEND=oracle is not one of extractive, scripted, local_lora, anthropic, openai",
+		"MODEL_BACKEND=oracle is not one of extractive, scripted, local_lora, anthropic, textfile, openai",
 		"--temporal-ui=x is not a host and a port",
 	} {
 		if !strings.Contains(told, want) {
 			t.Errorf("missing %q in\n%s", want, told)
 		}
 	}
-	if len(mistakes) != 14 || strings.Contains(told, "hunter2") {
+	if len(mistakes) != 16 || strings.Contains(told, "hunter2") {
 		t.Errorf("%d mistakes:\n%s", len(mistakes), told)
 	}
 }
 
 func TestSettingsThatContradictEachOtherAreRefused(t *testing.T) {
 	t.Parallel()
-	_, err := config.Load([]string{"RAG_THRESHOLD_LOW=0.9", "RAG_MODE=pgvector", "MODEL_BACKEND=scripted", "LIMINAL_EMBEDDER=ollama"}, nil)
+	_, err := config.Load([]string{"RAG_THRESHOLD_LOW=0.9", "RAG_MODE=pgvector", "MODEL_BACKEND=scripted", "LIMINAL_EMBEDDER=ollama", "LIMINAL_TRAINER=command", "LIMINAL_LORA_SERVER_DIR=/adapters"}, nil)
 	var mistakes config.Mistakes
-	if !errors.As(err, &mistakes) || len(mistakes) != 4 {
+	if !errors.As(err, &mistakes) || len(mistakes) != 6 {
 		t.Fatalf("got %v", err)
 	}
 	if _, err := config.Load([]string{"MODEL_BACKEND=lorax"}, nil); err == nil {

@@ -39,6 +39,7 @@ func Load(environ []string, flags map[string]string) (Config, error) {
 			mistakes = append(mistakes, v.mistake(where, text, err))
 		}
 	}
+	c.SurfaceTexts = surfaceTexts(env, variables)
 	if len(mistakes) == 0 {
 		mistakes = contradictions(c)
 	}
@@ -74,6 +75,12 @@ func contradictions(c Config) Mistakes {
 	}
 	if c.RAG.Mode == "pgvector" && c.DatabaseURL == "" {
 		m = append(m, "RAG_MODE=pgvector needs DATABASE_URL to name a PostgreSQL database")
+	}
+	if c.Adapters.Trainer == "command" && c.Adapters.Command == "" {
+		m = append(m, "LIMINAL_TRAINER=command needs LIMINAL_TRAIN_COMMAND to name the trainer")
+	}
+	if c.Adapters.ServerDir != "" && c.Adapters.Dir == "" {
+		m = append(m, "LIMINAL_LORA_SERVER_DIR needs LIMINAL_LORA_DIR to name the same folder here")
 	}
 	if c.Model.Backend == "scripted" && c.Model.Script == "" {
 		m = append(m, "MODEL_BACKEND=scripted needs LIMINAL_MODEL_SCRIPT to name a script")

@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// Backends are the values of MODEL_BACKEND. All but the first four speak the
+// Backends are the values of MODEL_BACKEND. All but the first five speak the
 // protocol of OpenAI; they differ in how adapters reach them (LORA-07).
 func Backends() []string {
 	return []string{
-		"extractive", "scripted", "local_lora", "anthropic",
+		"extractive", "scripted", "local_lora", "anthropic", "textfile",
 		"openai", "azure", "vertex", "bedrock", "sagemaker", "together", "lorax", "adapter_server", "vllm", "ollama", "llamacpp",
 	}
 }
 
 // servers are the backends that ask a server which speaks OpenAI's protocol;
 // OpenAI itself is the first.
-func servers() []string { return Backends()[4:] }
+func servers() []string { return Backends()[5:] }
 
 // homes are the servers of backends that have a usual place.
 var homes = map[string]string{
@@ -55,7 +55,7 @@ func models() []Variable {
 	return []Variable{
 		{
 			Name: "MODEL_BACKEND", Default: "extractive",
-			Doc: "extractive quotes documents and needs no model; local_lora runs a small one from shared/models in the data folder; anthropic, openai and compatible servers: " + strings.Join(servers()[1:], ", "),
+			Doc: "extractive quotes documents and needs no model; local_lora runs a small one from shared/models in the data folder; textfile asks a program that reads and writes files; anthropic, openai and compatible servers: " + strings.Join(servers()[1:], ", "),
 			set: func(c *Config, s string) error { return oneOf(&c.Model.Backend, s, Backends()...) },
 		},
 		{
@@ -166,6 +166,40 @@ func webAccess() []Variable {
 		{
 			Name: "SEARXNG_URL", Doc: "URL of a SearXNG server, for searching the web",
 			set: func(c *Config, s string) error { return webURL(&c.Web.SearXNG, s) },
+		},
+	}
+}
+
+// speech are the settings of what listens and speaks.
+func speech() []Variable {
+	return []Variable{
+		{
+			Name: "LIMINAL_STT_URL", Doc: "URL of a server that makes text of recordings by OpenAI's protocol, up to and with /v1; unset: nobody does",
+			set: func(c *Config, s string) error { return webURL(&c.Speech.Transcriber.URL, s) },
+		},
+		{
+			Name: "LIMINAL_STT_KEY", Secret: true, Doc: "its key; unset: none is sent",
+			set: func(c *Config, s string) error { return nonEmpty(&c.Speech.Transcriber.Key, s) },
+		},
+		{
+			Name: "LIMINAL_STT_MODEL", Default: "whisper-1", Doc: "its model",
+			set: func(c *Config, s string) error { return nonEmpty(&c.Speech.Transcriber.Model, s) },
+		},
+		{
+			Name: "LIMINAL_TTS_URL", Doc: "URL of a server that speaks texts by OpenAI's protocol, up to and with /v1; unset: nobody does",
+			set: func(c *Config, s string) error { return webURL(&c.Speech.Speaker.URL, s) },
+		},
+		{
+			Name: "LIMINAL_TTS_KEY", Secret: true, Doc: "its key; unset: none is sent",
+			set: func(c *Config, s string) error { return nonEmpty(&c.Speech.Speaker.Key, s) },
+		},
+		{
+			Name: "LIMINAL_TTS_MODEL", Default: "tts-1", Doc: "its model",
+			set: func(c *Config, s string) error { return nonEmpty(&c.Speech.Speaker.Model, s) },
+		},
+		{
+			Name: "LIMINAL_TTS_VOICE", Default: "alloy", Doc: "its voice for people who chose none in their settings",
+			set: func(c *Config, s string) error { return nonEmpty(&c.Speech.Voice, s) },
 		},
 	}
 }

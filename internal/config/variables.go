@@ -21,7 +21,7 @@ type Variable struct {
 
 // Variables lists every setting there is, in the order help shows them.
 func Variables() []Variable {
-	return slices.Concat(places(), temporal(), models(), encoders(), behaviour(), changes(), webAccess(), people(), process(), client())
+	return slices.Concat(places(), temporal(), models(), adapters(), encoders(), behaviour(), changes(), webAccess(), speech(), sources(), people(), process(), client())
 }
 
 // places are the settings that say where things are.
@@ -123,6 +123,28 @@ func temporal() []Variable {
 		{
 			Name: "LIMINAL_PAYLOAD_KEYS", Secret: true, Doc: "keys that encrypt histories, as id:base64[,id:base64]; the first encrypts",
 			set: func(c *Config, s string) error { return nonEmpty(&c.Temporal.PayloadKeys, s) },
+		},
+	}
+}
+
+// sources are the settings of other people's databases.
+func sources() []Variable {
+	return []Variable{
+		{
+			Name: "LIMINAL_SOURCES_FILE", Doc: "JSON file of connection strings by the names that data.source artifacts give them; what stands in it wins over what administrators set",
+			set: func(c *Config, s string) error { return file(&c.Sources.File, s) },
+		},
+		{
+			Name: "LIMINAL_MCP_FILE", Doc: "JSON file of MCP servers, the object mcpServers that clients share: the programs that mcp.server artifacts may name, and addresses in an own network that they may reach",
+			set: func(c *Config, s string) error { return file(&c.Sources.MCP, s) },
+		},
+		{
+			Name: "LIMINAL_EXAMPLES", Default: "false", Doc: "true puts the invented data of packs below shared/sources in the data folder, for whoever tries the program; dev does",
+			set: func(c *Config, s string) error { return boolean(&c.Sources.Examples, s) },
+		},
+		{
+			Name: "FIRM_NAME", Default: "HLC", Doc: "what assistants call the house they work in",
+			set: func(c *Config, s string) error { return nonEmpty(&c.Sources.Firm, s) },
 		},
 	}
 }

@@ -42,6 +42,9 @@ func (r *Roots) Walk(ctx context.Context, v identity.Viewer, p string, recursive
 		return nil, err
 	}
 	defer func() { _ = root.Close() }()
+	if info, err := root.Lstat(p); err != nil || !info.IsDir() && !info.Mode().IsRegular() {
+		return nil, nil //nolint:nilerr // nothing is there, or a link is, or leads there
+	}
 	err = fs.WalkDir(root.FS(), p, func(at string, d fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -50,7 +53,7 @@ func (r *Roots) Walk(ctx context.Context, v identity.Viewer, p string, recursive
 			return err
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case d.IsDir() && at != p && !recursive:
+		case d.IsDir() && at != p && (!recursive || at == Trash):
 			return fs.SkipDir
 		case d.IsDir():
 			return nil

@@ -37,6 +37,8 @@ type Options struct {
 	FactorKey []byte    // seals their secrets; at least 32 bytes, from the store's secrets
 	Providers Providers // nil: nobody signs in elsewhere (AUTH-16)
 
+	Keys Keys // nil: there are no access keys
+
 	Administration Administration // nil: administrators can do nothing but list and change accounts
 
 	// Confirm makes new accounts confirm their address (AUTH-11). It is for

@@ -2,6 +2,7 @@ package identity
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"liminal/internal/fault"
@@ -110,10 +111,10 @@ func (a *Accounts) Figures(ctx context.Context, v Viewer, ids []string) (map[str
 	return s.PeopleFigures(ctx, ids)
 }
 
-// SignOutUser ends every sign-in of an account, for administrators: its access
-// and refresh tokens stop with the next request, its streams and sockets with
-// their next beat, half a minute later at most. It returns how many sessions
-// there were. Whose some ended is told by mail.
+// SignOutUser ends every sign-in of an account and every access key, for
+// administrators: its tokens and keys stop with the next request, its streams
+// and sockets with their next beat, half a minute later at most. It returns how
+// many sessions there were. Whose some ended is told by mail.
 func (a *Accounts) SignOutUser(ctx context.Context, v Viewer, userID string) (int, error) {
 	s, err := a.administration(v)
 	if err != nil {
@@ -126,7 +127,7 @@ func (a *Accounts) SignOutUser(ctx context.Context, v Viewer, userID string) (in
 	if len(ended) > 0 {
 		a.tellChange(ctx, AuditEvent{By: v.UserID, UserID: userID, What: UserSignedOut})
 	}
-	return len(ended), a.denySessions(ctx, ended)
+	return len(ended), errors.Join(a.denySessions(ctx, ended), a.revokeKeys(ctx, v.UserID, userID))
 }
 
 // ClearFactor takes the second factor off an account, for administrators: for

@@ -31,6 +31,9 @@ type Viewer struct {
 	SessionID string `json:"session_id,omitempty"`
 	TenantID  string `json:"tenant_id,omitempty"`
 	Locale    string `json:"locale,omitempty"`
+	// Grant is what the access key lets its holder do that this acts by; nil: it
+	// acts by no key, and may all the person may.
+	Grant *Grant `json:"grant,omitempty"`
 }
 
 // PlanUnverified is the plan of a viewer whose address has yet to be confirmed,

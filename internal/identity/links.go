@@ -82,7 +82,8 @@ func (a *Accounts) RequestReset(ctx context.Context, email string) {
 }
 
 // CompleteReset sets a new password by the token of a mail, once, and ends all
-// sessions (AUTH-09). Whoever reads the mail has the address: it counts as
+// sessions and access keys (AUTH-09): who asks for it may have lost the account
+// to somebody who made one. Whoever reads the mail has the address: it counts as
 // confirmed. Other links of the same kind are void, for the password they were
 // made for is gone. A second factor stays.
 func (a *Accounts) CompleteReset(ctx context.Context, token, password string) error {
@@ -110,6 +111,10 @@ func (a *Accounts) CompleteReset(ctx context.Context, token, password string) er
 		return err
 	}
 	if err := a.confirm(ctx, u); err != nil {
+		return err
+	}
+	// Before the password: what fails between the two leaves no key of before.
+	if err := a.revokeKeys(ctx, u.ID, u.ID); err != nil {
 		return err
 	}
 	return a.setPassword(ctx, u.ID, hash, "")

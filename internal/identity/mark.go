@@ -15,7 +15,12 @@ import (
 // Mark names a viewer's sign-in for something that must end with it, as a link
 // that others hold. It opens nothing. It is of the password as well: with
 // another one it is over, also in the session that changed it.
+// A viewer by an access key is marked by that, and what they hand out ends with it.
 func (a *Accounts) Mark(ctx context.Context, v Viewer) (string, error) {
+	if v.Grant != nil && a.o.Keys != nil {
+		_, _, err := a.liveKey(ctx, v.Grant.KeyID)
+		return markOfKey + v.Grant.KeyID, err
+	}
 	s, _, err := a.live(ctx, v.SessionID)
 	if err != nil {
 		return "", err
@@ -26,6 +31,9 @@ func (a *Accounts) Mark(ctx context.Context, v Viewer) (string, error) {
 
 // Marked is Forbidden when the sign-in of a mark is over.
 func (a *Accounts) Marked(ctx context.Context, userID, mark string) error {
+	if keyID, ok := strings.CutPrefix(mark, markOfKey); ok {
+		return a.markedByKey(ctx, userID, keyID)
+	}
 	family, stamp, _ := strings.Cut(mark, ".")
 	if !id.Valid(userID) || !id.Valid(family) {
 		return errUnmarked()
@@ -47,6 +55,25 @@ func (a *Accounts) Marked(ctx context.Context, userID, mark string) error {
 		}
 	}
 	return errUnmarked()
+}
+
+// markOfKey begins the mark of an access key. The links it stands in are signed,
+// so it needs no stamp of its own.
+const markOfKey = "key."
+
+func (a *Accounts) markedByKey(ctx context.Context, userID, keyID string) error {
+	if a.o.Keys == nil || !id.Valid(keyID) {
+		return errUnmarked()
+	}
+	k, _, err := a.liveKey(ctx, keyID)
+	switch fault.CodeOf(err) {
+	case fault.Unauthorized, fault.Forbidden:
+		return errUnmarked()
+	}
+	if err == nil && k.UserID != userID {
+		err = errUnmarked()
+	}
+	return err
 }
 
 func (a *Accounts) stamp(family string, c Credential) string {

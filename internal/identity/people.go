@@ -63,11 +63,18 @@ func (a *Accounts) DeleteAccount(ctx context.Context, v Viewer, password string)
 	if err := a.provePassword(ctx, u, password, "password"); err != nil {
 		return err
 	}
+	keys, err := a.ListKeys(ctx, v) // what the cache has of them outlives their rows
+	if err != nil {
+		return err
+	}
 	ended, err := a.people.DeleteUser(ctx, u.ID)
 	if err != nil {
 		return err
 	}
 	err = a.denySessions(ctx, ended)
+	for _, k := range keys {
+		err = errors.Join(err, a.denyKeys(ctx, []string{k.ID}))
+	}
 	if a.o.Forget != nil {
 		err = errors.Join(err, a.o.Forget(ctx, u.ID))
 	}

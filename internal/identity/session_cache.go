@@ -92,10 +92,11 @@ func (a *Accounts) bypassCache(ctx context.Context, sessionID string) error {
 	return a.o.Cache.Set(ctx, sessionCacheKey(sessionID), []byte(sessionChanged), bypassTTL)
 }
 
-// refreshSessions makes a change of an account count at once in all its sessions.
+// refreshSessions makes a change of an account count at once in all its sessions,
+// and with its access keys.
 func (a *Accounts) refreshSessions(ctx context.Context, userID string) error {
 	list, err := a.sessions.ListSessions(ctx, userID)
-	errs := []error{err}
+	errs := []error{err, a.refreshKeys(ctx, userID)}
 	for _, s := range list {
 		errs = append(errs, a.bypassCache(ctx, s.ID))
 	}

@@ -145,7 +145,11 @@ func (a *Accounts) endSessions(ctx context.Context, userID, but string) error {
 // Authenticate says who bearer is. A logout counts at once, and so does what
 // this program changes of an account; what others change in the store counts
 // within half a minute (AUTH-05, AUTH-17, AUTH-21).
+// A bearer may be an access key, whose viewer is held to its grant.
 func (a *Accounts) Authenticate(ctx context.Context, bearer string) (Viewer, error) {
+	if IsKey(bearer) {
+		return a.authenticateKey(ctx, bearer)
+	}
 	userID, sessionID, err := a.mint.read(bearer)
 	if err != nil {
 		return Viewer{}, err
@@ -162,8 +166,12 @@ func (a *Accounts) Authenticate(ctx context.Context, bearer string) (Viewer, err
 	return m.Viewer, nil
 }
 
-// Who returns the account of a viewer's session.
+// Who returns the account of a viewer's session, or of their access key.
 func (a *Accounts) Who(ctx context.Context, v Viewer) (User, error) {
+	if v.Grant != nil && a.o.Keys != nil {
+		_, u, err := a.liveKey(ctx, v.Grant.KeyID)
+		return u, err
+	}
 	_, u, err := a.live(ctx, v.SessionID)
 	return u, err
 }

@@ -2,6 +2,7 @@ package model
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 )
@@ -13,6 +14,11 @@ type Applied struct {
 	Local   []Adapter      // to load from disk, with their weights
 	System  string         // instructions to put behind the system text
 	Dropped []Dropped      // what is not used, and why
+	// Composed is the name of the one adapter that was made of Local; empty: none.
+	Composed string
+	// Approximate says that the server puts several adapters together otherwise
+	// than by adding up what each does.
+	Approximate bool
 }
 
 // AdapterParam is an adapter a server is told to use.
@@ -36,6 +42,7 @@ const (
 	DroppedNoWeight   = "no_weight"                // its gate is closed
 	DroppedNotUsable  = "no_remote_id"             // the server has no name for it
 	DroppedWithoutUse = "nothing_to_apply"         // neither weights nor instructions for this backend
+	DroppedForWeights = "weights_of_others"        // the server takes one adapter, and weights from here are it
 )
 
 // Apply says how adapters reach a backend (001 §5.0.1, §5.0.2). Those it
@@ -65,7 +72,8 @@ func Apply(b Backend, adapters []Adapter) Applied {
 	kept, over := heaviest(kept, b.Cap())
 	out.Dropped = append(out.Dropped, over...)
 	var system []string
-	for _, a := range kept {
+	named := b.named(kept)
+	for i, a := range kept {
 		if b.loads(a) {
 			out.Local = append(out.Local, a)
 			continue
@@ -73,10 +81,28 @@ func Apply(b Backend, adapters []Adapter) Applied {
 		if text := a.instructions(); text != "" {
 			system = append(system, text)
 		}
+		if named >= 0 && i != named && b.remoteID(a) != "" {
+			if a.instructions() == "" {
+				out.Dropped = append(out.Dropped, Dropped{a.ID, DroppedOverCap, a.Weight})
+			}
+			continue
+		}
 		out.remote(b, a)
 	}
 	out.System = strings.Join(system, "\n\n")
 	return out
+}
+
+// named is which adapter's id becomes the model, of which a request has one: that
+// of the highest weight, of equal ones the first; -1: none.
+func (b Backend) named(adapters []Adapter) int {
+	at := -1
+	for i, a := range adapters {
+		if b.Style == StyleModelID && !b.loads(a) && b.remoteID(a) != "" && (at < 0 || a.Weight > adapters[at].Weight) {
+			at = i
+		}
+	}
+	return at
 }
 
 // refuses is why the backend cannot use an adapter; empty when it can.
@@ -111,6 +137,22 @@ func (b Backend) remoteID(a Adapter) string {
 		return a.RemoteID
 	default:
 		return ""
+	}
+}
+
+type applying struct{}
+
+// WithApplied has told hear how a provider applies the adapters of a request:
+// once, or again where it does so otherwise after all. It is called within Stream,
+// on its goroutine.
+func WithApplied(ctx context.Context, told func(Applied)) context.Context {
+	return context.WithValue(ctx, applying{}, told)
+}
+
+// TellApplied is a provider's word of how it applies adapters.
+func TellApplied(ctx context.Context, a Applied) {
+	if told, ok := ctx.Value(applying{}).(func(Applied)); ok {
+		told(a)
 	}
 }
 

@@ -161,3 +161,22 @@ func TestWhatCannotBeUsedTakesNoPlaceUnderTheCap(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 }
+
+// A server that serves an adapter as a model of its own is asked for one: the
+// heaviest. What the others say is said all the same.
+func TestOfSeveralThatAreModelsTheHeaviestIsAskedFor(t *testing.T) {
+	t.Parallel()
+	remote := model.Adapter{ID: "r", Mode: model.ModeRemote, RemoteModelID: "ft:r", Weight: 0.3}
+	got := model.Apply(backend(t, "vllm"), []model.Adapter{hybrid("sea", 0.2), hybrid("law", 0.6), remote})
+	want := model.Applied{Model: "ft:law", System: "Speak like sea.\n\nSpeak like law.", Dropped: []model.Dropped{{ID: "r", Reason: model.DroppedOverCap, Weight: 0.3}}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	// With a folder that it reads too, weights are handed to it.
+	if got := model.Apply(backend(t, "vllm").Composing(), []model.Adapter{hybrid("sea", 0.2), remote}); len(got.Local) != 1 || got.Model != "ft:r" || got.System != "" {
+		t.Errorf("with weights: %+v", got)
+	}
+	if backend(t, "vllm").Local() {
+		t.Error("a server loads weights by itself")
+	}
+}

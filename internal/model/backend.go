@@ -33,3 +33,10 @@ const (
 
 // Local reports whether the backend loads weights from disk.
 func (b Backend) Local() bool { return slices.Contains(b.Modes, ModeLocal) }
+
+// Composing is the row of a server that is handed weights of adapters too, made
+// into one beside it (internal/lora/remote).
+func (b Backend) Composing() Backend {
+	b.Modes = append([]string{ModeLocal}, slices.DeleteFunc(slices.Clone(b.Modes), func(m string) bool { return m == ModeLocal })...)
+	return b
+}

@@ -11,6 +11,7 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"time"
 )
 
 // Role is whose words a message holds.
@@ -58,6 +59,43 @@ type Tool struct {
 	Description string          `json:"description"`
 	InputSchema json.RawMessage `json:"input_schema"`
 	ReadOnly    bool            `json:"read_only,omitempty"`
+	// Examples and Tell are for a provider without a language model: what people
+	// say when they want the tool, and its results as people read them.
+	Examples []ToolExample                                         `json:"-"`
+	Hints    json.RawMessage                                       `json:"-"` // InputSchema with what is for such a provider only; nil: there is nothing
+	Tell     func(out map[string]any, locale string) []ToolRecords `json:"-"`
+}
+
+// ToolExample is what people say when they want a call like this one. An input
+// that is nil stands for what their words name.
+type ToolExample struct {
+	Asks   []string
+	Inputs map[string]any
+}
+
+// ToolRecords are records of one kind in a tool's result.
+type ToolRecords struct {
+	Heading string // empty: none
+	Empty   string // what is said where there are none
+	Records []Record
+}
+
+// What a link to a record does; empty is RecordOpens.
+const (
+	RecordOpens   = "open"
+	RecordGoes    = "go"     // to a page that is no record's; ID is its path
+	RecordFilters = "filter" // to the records that ID, a query, leaves
+)
+
+// Record is a row of a tool's result as people read it, and where its page is.
+type Record struct {
+	Source string `json:"source"` // the data.source; empty: it has no page
+	Entity string `json:"entity"`
+	ID     string `json:"id"`
+	Title  string `json:"title"` // of a link to it
+	Href   string `json:"href"`
+	Line   string `json:"line,omitempty"`
+	Action string `json:"action,omitempty"`
 }
 
 // Adapter is a LoRA adapter with its gate, carried to the provider.
@@ -103,6 +141,7 @@ type Request struct {
 	Temperature *float64        //
 	TopP        *float64        //
 	Adapters    []Adapter       //
+	Today       time.Time       // zero: the clock's
 	Locale      string          // "en", "de": the language of the provider's own sentences
 }
 
@@ -116,9 +155,14 @@ const (
 	ThinkingDelta EventType = "thinking"
 	ToolCall      EventType = "tool_use" // complete: ID, Name, Input
 	Citation      EventType = "citation" // the text just sent stands in Source
+	Linked        EventType = "record"   // the text just sent tells Record, which has a page
 	UsageReport   EventType = "usage"
 	Stop          EventType = "stop"
 )
+
+// Ungrounded is the reason of a Stop that no provider sends: what was said last
+// stands in no result, and the rest was not heard.
+const Ungrounded StopReason = "ungrounded"
 
 // StopReason is why an answer ended.
 type StopReason string
@@ -172,6 +216,7 @@ type Event struct {
 	Input     json.RawMessage
 	Source    *Source
 	Quote     string // of a citation: the exact cited text
+	Record    *Record
 	Usage     Usage
 	Reason    StopReason
 }

@@ -11,13 +11,16 @@ const MaxAdapters = 3
 // know.
 //
 // Beyond the seed's table: vllm and ollama serve an adapter as a model of its
-// own; llamacpp takes the numbers of adapters it has loaded, with a scale
+// own, and vllm is given several with gates as one that was made of them
+// (Backend.Composing); llamacpp takes the numbers of adapters it has loaded, with a scale
 // each; the others have no adapters and follow instructions only.
 func BackendOf(name string) (Backend, bool) {
 	b := Backend{Name: name, Max: 1}
 	switch name {
-	case "openai", "azure", "vertex", "bedrock", "vllm", "ollama":
+	case "openai", "azure", "vertex", "bedrock", "ollama":
 		b.Style = StyleModelID
+	case "vllm":
+		b.Style, b.Multi, b.Gates, b.Max = StyleModelID, true, true, 3
 	case "sagemaker":
 		b.Style = StyleParam
 	case "together", "adapter_server", "llamacpp":
@@ -28,7 +31,7 @@ func BackendOf(name string) (Backend, bool) {
 		b.Style, b.Multi, b.Gates, b.Max = StyleNone, true, true, 3
 		b.Modes = []string{ModeLocal, ModePrompt, ModeHybrid}
 		return b, true
-	case "anthropic", "extractive", "scripted":
+	case "anthropic", "extractive", "scripted", "textfile":
 		b.Style, b.Multi, b.Max = StyleNone, true, MaxAdapters
 		b.Modes = []string{ModePrompt, ModeHybrid}
 		return b, true

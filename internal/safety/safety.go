@@ -28,6 +28,9 @@ const (
 
 var ranks = map[Risk]int{Low: 0, Med: 1, High: 2}
 
+// Above reports whether a risk is more than another.
+func (r Risk) Above(other Risk) bool { return ranks[r] > ranks[other] }
+
 // Direction is whose words a text is.
 type Direction string
 

@@ -382,3 +382,21 @@ func TestPiecesAreJudgedAsTheWholeIs(t *testing.T) {
 		}
 	}
 }
+
+// The probes are forty different questions of each kind, in the words of people.
+func TestThereAreFortyProbes(t *testing.T) {
+	t.Parallel()
+	ids, texts, kinds := map[string]bool{}, map[string]bool{}, map[string]int{}
+	for _, p := range safety.Probes() {
+		ids[p.ID], texts[p.Text] = true, true
+		kinds[p.Kind]++
+	}
+	if len(ids) != 40 || len(texts) != 40 || len(kinds) != 7 {
+		t.Errorf("%d ids, %d texts, %v", len(ids), len(texts), kinds)
+	}
+	for kind, n := range kinds {
+		if n < 4 {
+			t.Errorf("%d probes of the kind %s", n, kind)
+		}
+	}
+}

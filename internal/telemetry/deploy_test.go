@@ -83,7 +83,7 @@ func holds(t *testing.T, where, expr string, all map[string][]string) (names []s
 	return names
 }
 
-// Requirements: OBS-05 (chat latency and error rate; cache misses; ingestion lag)
+// Requirements: OBS-05 (chat latency and error rate; cache misses; ingestion lag; training failures)
 func TestEveryAlertIsAboutMetricsThereAre(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile(filepath.Join(deployed, "prometheus/alerts.yml"))
@@ -172,7 +172,7 @@ func TestMetricsAreKeptForTwoWeeks(t *testing.T) {
 // The alerts' examples are played by Prometheus' own tool: `make test` brings
 // it (LANE_REQUIRED); elsewhere it is used where it is.
 //
-// Requirements: OBS-05 (chat latency and error rate; cache misses; ingestion lag), RAG-17 (alerts above 1 h)
+// Requirements: OBS-05 (chat latency and error rate; cache misses; ingestion lag; training failures), TRAIN-16 (failure-rate spikes alert), RAG-17 (alerts above 1 h)
 func TestAlertsFireWhenTheyShould(t *testing.T) {
 	t.Parallel()
 	cache, err := filepath.Abs("../../.cache/lane/prometheus")

@@ -2,6 +2,8 @@ package telemetry
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -53,11 +55,12 @@ var (
 	ingestLag = described("ingest_lag_seconds", "Age of the document that waits longest to be read.")
 	training  = described("training_jobs", "Training jobs.", "status")
 	loss      = described("training_loss", "Loss of an adapter's last training.", "adapter")
+	lossMean  = described("training_loss_average", "Mean of the losses of all adapters' last trainings.")
 	score     = described("adapter_success_score", "How well an adapter does, -1 to 1.", "adapter")
 )
 
 func (w *watch) Describe(to chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{figuresUp, runsOpen, ingestLag, training, loss, score} {
+	for _, d := range []*prometheus.Desc{figuresUp, runsOpen, ingestLag, training, loss, lossMean, score} {
 		to <- d
 	}
 }
@@ -76,6 +79,13 @@ func (w *watch) Collect(to chan<- prometheus.Metric) {
 	tell(to, runsOpen, f.Open, nil)
 	tell(to, training, f.Training, nil)
 	tell(to, loss, f.Loss, w.adapters)
+	if len(f.Loss) > 0 { // of all, those without a series of their own too
+		sum := 0.0
+		for _, id := range slices.Sorted(maps.Keys(f.Loss)) { // added in one order: the same each time
+			sum += f.Loss[id]
+		}
+		to <- prometheus.MustNewConstMetric(lossMean, prometheus.GaugeValue, sum/float64(len(f.Loss)))
+	}
 	tell(to, score, f.Scores, w.adapters)
 }
 

@@ -50,6 +50,21 @@ func StartModel(ctx context.Context, r ModelRequest) (context.Context, trace.Spa
 	return start(ctx, "chat "+r.Model, trace.SpanKindClient, a)
 }
 
+// ModelAdapters adds how adapters reached the model: the one that was made of
+// several, those that were dropped and why, and whether the server put them
+// together otherwise than exactly.
+func ModelAdapters(span trace.Span, composed string, approximate bool, dropped []string) {
+	if composed != "" {
+		span.SetAttributes(attribute.String("liminal.adapters.composed", composed))
+	}
+	if approximate {
+		span.SetAttributes(attribute.Bool("liminal.adapters.approximate", true))
+	}
+	if len(dropped) > 0 {
+		span.SetAttributes(attribute.StringSlice("liminal.adapters.dropped", dropped))
+	}
+}
+
 // ModelAnswered adds what a call used and why the answer ended.
 func ModelAnswered(span trace.Span, model, reason string, used Tokens) {
 	span.SetAttributes(

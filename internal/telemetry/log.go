@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 
 	"go.opentelemetry.io/otel/trace"
 
+	"liminal/internal/id"
 	"liminal/internal/redact"
 )
 
@@ -72,10 +74,38 @@ type document string
 func (d document) MarshalJSON() ([]byte, error) { return []byte(d), nil }
 func (d document) String() string               { return string(d) }
 
-// correlated adds to each record the ids its context knows.
+// correlated adds to each record the ids its context knows, and leaves out what may
+// quote people where nothing is kept of what they said.
 type correlated struct {
-	next slog.Handler
-	has  map[string]bool // keys the logger brings itself
+	next   slog.Handler
+	has    map[string]bool // keys the logger brings itself
+	unkept bool            // the logger is one of a run of which nothing is kept
+}
+
+// quoting are the attributes that may quote what was said in a run.
+var quoting = []string{"error", "Error", "StackTrace", "routing"}
+
+// ofUnkept reports whether an attribute names a run of which nothing is kept, by its
+// id or its workflow's (GRND-47).
+func ofUnkept(a slog.Attr) bool {
+	if a.Value.Kind() != slog.KindString {
+		return false
+	}
+	s := a.Value.String()
+	return id.Unkept(s) || a.Key == "WorkflowID" && id.UnkeptIn(s) != ""
+}
+
+// discreet is a record without what may quote people.
+func discreet(r slog.Record) slog.Record {
+	out := slog.NewRecord(r.Time, r.Level, r.Message, r.PC)
+	r.Attrs(func(a slog.Attr) bool {
+		if slices.Contains(quoting, a.Key) {
+			a = slog.String(a.Key, "[nothing is kept of this run]")
+		}
+		out.AddAttrs(a)
+		return true
+	})
+	return out
 }
 
 func (h *correlated) Enabled(ctx context.Context, level slog.Level) bool {
@@ -83,12 +113,19 @@ func (h *correlated) Enabled(ctx context.Context, level slog.Level) bool {
 }
 
 func (h *correlated) Handle(ctx context.Context, r slog.Record) error {
-	known := idsOf(ctx)
+	known, unkept := idsOf(ctx), h.unkept
+	has := map[string]bool{}
+	r.Attrs(func(a slog.Attr) bool {
+		has[a.Key] = true
+		unkept = unkept || ofUnkept(a)
+		return true
+	})
+	if unkept || slices.ContainsFunc(known, ofUnkept) {
+		r = discreet(r)
+	}
 	if len(known) == 0 {
 		return h.next.Handle(ctx, r)
 	}
-	has := map[string]bool{}
-	r.Attrs(func(a slog.Attr) bool { has[a.Key] = true; return true })
 	r = r.Clone()
 	for _, a := range known {
 		if !has[a.Key] && !h.has[a.Key] {
@@ -122,9 +159,9 @@ func (h *correlated) WithAttrs(attrs []slog.Attr) slog.Handler {
 	for _, a := range attrs {
 		has[a.Key] = true
 	}
-	return &correlated{next: h.next.WithAttrs(attrs), has: has}
+	return &correlated{next: h.next.WithAttrs(attrs), has: has, unkept: h.unkept || slices.ContainsFunc(attrs, ofUnkept)}
 }
 
 func (h *correlated) WithGroup(name string) slog.Handler {
-	return &correlated{next: h.next.WithGroup(name), has: h.has}
+	return &correlated{next: h.next.WithGroup(name), has: h.has, unkept: h.unkept}
 }

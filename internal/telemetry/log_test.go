@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"go.opentelemetry.io/otel/trace"
+
+	"liminal/internal/id"
 )
 
 // written is what a logger wrote, decoded.
@@ -80,5 +82,25 @@ func TestAValueStaysAsItIsWhenNothingIsInIt(t *testing.T) {
 	line := written(t, func(l *slog.Logger) { l.Debug("m", "list", []int{1, 2}, "level", slog.LevelWarn, "n", 12) })
 	if list, ok := line["list"].([]any); !ok || len(list) != 2 || line["n"] != 12.0 {
 		t.Errorf("got %v", line)
+	}
+}
+
+// Requirements: GRND-47 (the server keeps no transcript)
+func TestALogQuotesNobodyWhereNothingIsKept(t *testing.T) {
+	t.Parallel()
+	unkept, ordinary := id.NewUnkept(), id.New()
+	for _, c := range []struct {
+		run  string
+		want bool
+	}{{unkept, false}, {ordinary, true}} {
+		var out bytes.Buffer
+		log := NewLogger(&out, LogOptions{})
+		log.Info("its own", "run", c.run, "error", errors.New("the words"))
+		log.Info("the engine's", "WorkflowID", "chat:"+c.run+":x", "Error", "the words")
+		log.With("WorkflowID", "graph:"+c.run+"/e").Info("a logger's", "StackTrace", "the words")
+		log.InfoContext(WithRun(t.Context(), c.run, ""), "a context's", "routing", "the words")
+		if n := strings.Count(out.String(), "the words"); n != map[bool]int{true: 4, false: 0}[c.want] {
+			t.Errorf("of %s the words are written %d times:\n%s", c.run, n, &out)
+		}
 	}
 }

@@ -46,12 +46,14 @@ type Metrics struct {
 	cost          *prometheus.CounterVec
 	adapters      *prometheus.CounterVec
 	preferences   *prometheus.CounterVec
+	foreignRows   *prometheus.CounterVec
 	cacheAsked    *prometheus.CounterVec
 	slots         *prometheus.GaugeVec
 	lain          *prometheus.HistogramVec
 	tools, models *bounded
 	adapterNames  *bounded
 	cacheNames    *bounded
+	local         *localModel
 }
 
 // NewMetrics registers the figures every process has. Those that somebody else
@@ -76,6 +78,7 @@ func NewMetrics(version string) *Metrics {
 		tokens:       counters("model_tokens_total", "Tokens by class: input, output, cache_read, cache_write.", "model", "class"),
 		cost:         counters("model_cost_usd_total", "What calls of models with a known price cost, in US dollars.", "model"),
 		adapters:     counters("adapter_turns_total", "Turns an adapter took part in.", "adapter"),
+		foreignRows:  counters("source_foreign_rows_total", "Rows of a source that a query gave and its person may not see: the query is faulty.", "tool"),
 		preferences:  counters("preferences_total", "What people said of answers.", "signal"),
 		cacheAsked:   counters("cache_requests_total", "Reads of a cache by result: hit, miss, error.", "cache", "result"),
 		slots:        gauges("temporal_slots", "Tasks this process may carry out at once: available or used.", "queue", "kind", "state"),
@@ -84,6 +87,7 @@ func NewMetrics(version string) *Metrics {
 		models:       &bounded{most: maxModels},
 		adapterNames: &bounded{most: maxAdapters},
 		cacheNames:   &bounded{most: maxCaches},
+		local:        &localModel{},
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "liminal_build_info", Help: "1, for the version that runs.", ConstLabels: prometheus.Labels{"version": version},
@@ -91,7 +95,7 @@ func NewMetrics(version string) *Metrics {
 	build.Set(1)
 	m.registry.MustRegister(build,
 		m.requests, m.requestTime, m.followers, m.firstToken, m.turnTime, m.ended, m.calls, m.callTime, m.retries,
-		m.modelCalls, m.modelTime, m.tokens, m.cost, m.adapters, m.preferences, m.cacheAsked, m.slots, m.lain,
+		m.modelCalls, m.modelTime, m.tokens, m.cost, m.adapters, m.preferences, m.foreignRows, m.cacheAsked, m.slots, m.lain, m.local,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -202,6 +206,14 @@ func (m *Metrics) ModelCall(model, outcome string, used Tokens, took time.Durati
 func (m *Metrics) Preference(signal string) {
 	if m != nil {
 		m.preferences.WithLabelValues(signal).Inc()
+	}
+}
+
+// ForeignRows counts rows of a source that a tool's query gave and its person
+// may not see (GRND-13).
+func (m *Metrics) ForeignRows(tool string, n int) {
+	if m != nil {
+		m.foreignRows.WithLabelValues(m.tools.of(tool)).Add(float64(n))
 	}
 }
 

@@ -103,6 +103,22 @@ func TestFiguresOfTheStoreAreTold(t *testing.T) {
 	}
 }
 
+// Requirements: OBS-01 (training jobs and loss), TRAIN-16 (job counts, failures and average loss are metrics)
+func TestTrainingIsToldByHowJobsEndedAndWhatTheyLearnt(t *testing.T) {
+	t.Parallel()
+	m := NewMetrics("v")
+	m.Watch(func(context.Context) (Figures, error) {
+		return Figures{Training: map[string]int64{"queued": 1, "failed": 3, "few": 2}, Loss: map[string]float64{"a1": 0.75, "a2": 0.25}}, nil
+	})
+	wants(t, page(t, m), `liminal_training_jobs{status="queued"} 1`, `liminal_training_jobs{status="failed"} 3`,
+		`liminal_training_jobs{status="few"} 2`, `liminal_training_loss{adapter="a1"} 0.75`, "liminal_training_loss_average 0.5\n")
+	none := NewMetrics("v")
+	none.Watch(func(context.Context) (Figures, error) { return Figures{}, nil })
+	if p := page(t, none); strings.Contains(p, "liminal_training_loss_average") {
+		t.Errorf("of no training there is an average:\n%s", p)
+	}
+}
+
 func TestLabelsFromDataAreBounded(t *testing.T) {
 	t.Parallel()
 	b := bounded{most: 2}
@@ -153,4 +169,29 @@ func TestNobodyNeedsToAskWhetherMetricsAreThere(t *testing.T) {
 	if _, span := Start(t.Context(), "x"); span.IsRecording() {
 		t.Error("a span outside of any trace is recorded")
 	}
+}
+
+// The model in this process tells what it does at each scrape; without one there
+// is no such series.
+func TestTheLocalModelTellsItsFigures(t *testing.T) {
+	t.Parallel()
+	m := NewMetrics("v")
+	if body := page(t, m); strings.Contains(body, "liminal_local_model") {
+		t.Error("there are figures of a model that is not there")
+	}
+	f := LocalModel{Rows: 3, Most: 8, Waiting: 2, Kept: 5, Read: 100, Reused: 40, Written: 7, Requests: 6, Cancelled: 1, Passes: 9, PassRows: 20, Memory: 4096, Adapters: 2, AdapterBytes: 1024, AdaptersEvicted: 4}
+	m.WatchLocalModel(func() LocalModel { return LocalModel{} })
+	m.WatchLocalModel(func() LocalModel { return f })
+	want := []string{
+		`liminal_local_model_rows{state="used"} 3`, `liminal_local_model_rows{state="most"} 8`, `liminal_local_model_rows{state="waiting"} 2`, `liminal_local_model_rows{state="kept"} 5`,
+		`liminal_local_model_tokens_total{class="read"} 100`, `liminal_local_model_tokens_total{class="reused"} 40`, `liminal_local_model_tokens_total{class="written"} 7`,
+		`liminal_local_model_requests_total 6`, `liminal_local_model_cancelled_total 1`, `liminal_local_model_passes_total 9`, `liminal_local_model_pass_rows_total 20`,
+		`liminal_local_model_memory_bytes{of="keys"} 4096`, `liminal_local_model_memory_bytes{of="adapters"} 1024`,
+		`liminal_local_model_adapters 2`, `liminal_local_model_adapters_evicted_total 4`,
+	}
+	wants(t, page(t, m), want...)
+	f.Written = 8
+	wants(t, page(t, m), `liminal_local_model_tokens_total{class="written"} 8`)
+	var none *Metrics
+	none.WatchLocalModel(nil)
 }

@@ -47,6 +47,9 @@ func WithRun(ctx context.Context, runID, requestID string) context.Context {
 	return context.WithValue(ctx, correlationKey{}, c)
 }
 
+// RunOf is the run a context belongs to; empty outside of one.
+func RunOf(ctx context.Context) string { return correlationOf(ctx).run }
+
 // TraceID is the id of the trace a context belongs to; empty outside of one.
 func TraceID(ctx context.Context) string {
 	if span := trace.SpanContextFromContext(ctx); span.HasTraceID() {

@@ -18,6 +18,8 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 	"go.temporal.io/sdk/contrib/opentelemetry"
 	"go.temporal.io/sdk/interceptor"
+
+	"liminal/internal/id"
 )
 
 // scope names our spans' instrumentation.
@@ -119,11 +121,45 @@ func (t *Traces) Interceptor() (interceptor.Interceptor, error) {
 	}
 	inner, err := opentelemetry.NewTracer(opentelemetry.TracerOptions{
 		Tracer: t.tracer, TextMapPropagator: t.carry, DisableBaggage: true, DisableQueryTracing: true, AllowInvalidParentSpans: true,
+		SpanStarter: func(ctx context.Context, tracer trace.Tracer, name string, o ...trace.SpanStartOption) trace.Span {
+			_, span := tracer.Start(ctx, name, o...)
+			return &reserved{Span: span}
+		},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("traces through Temporal: %w", err)
 	}
 	return interceptor.NewTracingInterceptor(unscheduled{inner}), nil
+}
+
+// reserved is a span of the engine's that quotes no error where nothing is kept of
+// the run it is of (GRND-47).
+type reserved struct {
+	trace.Span
+	unkept bool
+}
+
+// SetAttributes implements trace.Span; the attributes name the workflow.
+func (s *reserved) SetAttributes(list ...attribute.KeyValue) {
+	for _, a := range list {
+		s.unkept = s.unkept || id.UnkeptIn(a.Value.AsString()) != ""
+	}
+	s.Span.SetAttributes(list...)
+}
+
+// RecordError implements trace.Span.
+func (s *reserved) RecordError(err error, o ...trace.EventOption) {
+	if !s.unkept {
+		s.Span.RecordError(err, o...)
+	}
+}
+
+// SetStatus implements trace.Span.
+func (s *reserved) SetStatus(code codes.Code, said string) {
+	if s.unkept {
+		said = ""
+	}
+	s.Span.SetStatus(code, said)
 }
 
 // unscheduled keeps traces out of schedules: one would keep the trace it was

@@ -17,6 +17,7 @@ import (
 	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	spans "go.opentelemetry.io/proto/otlp/trace/v1"
 	common "go.temporal.io/api/common/v1"
+	"go.temporal.io/api/serviceerror"
 	service "go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
@@ -30,10 +31,12 @@ import (
 	"liminal/activities"
 	"liminal/activities/activitiestest"
 	"liminal/internal/chat"
+	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/model"
 	"liminal/internal/model/observed"
 	"liminal/internal/model/scripted"
+	"liminal/internal/run"
 	"liminal/internal/telemetry"
 	"liminal/internal/tool"
 	"liminal/worker"
@@ -97,12 +100,18 @@ func (c *collected) path(name string) (names []string) {
 
 // frontend stands in for Temporal's: it keeps the header of the workflow a
 // client starts.
-type frontend struct{ header, scheduled *common.Header }
+type frontend struct {
+	header, scheduled *common.Header
+	refuses           error // every start; nil: none
+}
 
 func (f *frontend) answer(_ context.Context, _ string, in, out any, _ *grpc.ClientConn, _ grpc.UnaryInvoker, _ ...grpc.CallOption) error {
 	switch in := in.(type) {
 	case *service.StartWorkflowExecutionRequest:
 		f.header = in.GetHeader()
+		if f.refuses != nil {
+			return f.refuses
+		}
 	case *service.CreateScheduleRequest:
 		f.scheduled = in.GetSchedule().GetAction().GetStartWorkflow().GetHeader()
 	}
@@ -182,6 +191,52 @@ func TestATurnIsOneTraceFromTheRequestToTheModel(t *testing.T) {
 	}
 }
 
+// fitting trains in one step, which asks a model for what it learns from.
+const fitting = `{"kind":"workflow.chat","entrypoint":"fit","nodes":[
+	{"id":"fit","type":"tool_call","tool":"fit","inputs":{"job":"${input.job}","message":"a private answer"}}]}`
+
+// A training is started by a sweep, of no request: from there to its steps, and
+// to the models those ask, it is one trace.
+//
+// Requirements: OBS-06 (training)
+func TestATrainingIsOneTraceFromItsStartToItsSteps(t *testing.T) {
+	t.Parallel()
+	c := collect(t)
+	traces, err := telemetry.OpenTraces(t.Context(), telemetry.TraceOptions{Endpoint: c.url, Service: "liminal", Version: "v"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	carry, err := traces.Interceptor()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := observed.New(scripted.New(scripted.Script{Name: "m1", Answers: []scripted.Answer{{Steps: []scripted.Step{{Text: "a private lesson"}}}}}), observed.Options{Provider: "scripted"})
+	world := activitiestest.New(graph).Tool("fit", tool.Spec{Runs: tool.Activity, Queue: tool.QueueTraining}, asking(m))
+	world.Workflows["learn.train"] = fitting
+	engine := &frontend{}
+	if _, err := engine.dial(t, carry).ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: "train:j", TaskQueue: "liminal"}, workflows.TrainType); err != nil {
+		t.Fatal(err)
+	}
+	carried(t, carry, engine, world.Set(), workflows.TrainType, world.House(run.KindTrain, map[string]any{"job": "j", "fence": 1}))
+	if err := traces.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	traceIDs := map[string]bool{}
+	for _, s := range c.spans {
+		traceIDs[hex.EncodeToString(s.GetTraceId())] = true
+		if strings.Contains(s.String(), "private") {
+			t.Errorf("a span holds what people said: %s", s)
+		}
+	}
+	if len(traceIDs) != 1 || len(c.fails) > 0 {
+		t.Errorf("there are %d traces; refused were %v", len(traceIDs), c.fails)
+	}
+	path := c.path("chat m1")
+	if len(path) < 4 || path[0] != "StartWorkflow:Train" || path[1] != "RunWorkflow:Train" || path[len(path)-2] != "execute_tool fit" {
+		t.Errorf("the way to the model is %q", path)
+	}
+}
+
 // turning answers a request with a whole turn.
 func turning(t *testing.T, traces *telemetry.Traces, world *activitiestest.World) http.Handler {
 	t.Helper()
@@ -197,24 +252,30 @@ func turning(t *testing.T, traces *telemetry.Traces, world *activitiestest.World
 		if _, err := c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{ID: "chat", TaskQueue: "liminal"}, workflows.ChatTurnType); err != nil {
 			t.Error(err)
 		}
-		var suite testsuite.WorkflowTestSuite
-		env := suite.NewTestWorkflowEnvironment()
-		const patience = 20 * time.Second // of a busy machine
-		env.SetWorkerOptions(sdk.Options{Interceptors: []interceptor.WorkerInterceptor{carry, worker.NewFaults(nil)}, DeadlockDetectionTimeout: patience})
-		env.SetTestTimeout(patience)
-		env.SetHeader(engine.header)
-		workflows.New(workflows.Options{}).Register(env)
 		set := world.Set()
 		set.Router = router{}
-		for name, f := range set.Named() {
-			env.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
-		}
-		env.ExecuteWorkflow(workflows.ChatTurnType, world.Chat("a private question", chat.TurnInput{}))
-		if err := env.GetWorkflowError(); err != nil {
-			t.Error(err)
-		}
+		carried(t, carry, engine, set, workflows.ChatTurnType, world.Chat("a private question", chat.TurnInput{}))
 		w.WriteHeader(http.StatusOK)
 	})
+}
+
+// carried runs a workflow as a worker does that got it of an engine.
+func carried(t *testing.T, carry interceptor.Interceptor, engine *frontend, set *activities.Set, kind string, in activities.RunInput) {
+	t.Helper()
+	var suite testsuite.WorkflowTestSuite
+	env := suite.NewTestWorkflowEnvironment()
+	const patience = 20 * time.Second // of a busy machine
+	env.SetWorkerOptions(sdk.Options{Interceptors: []interceptor.WorkerInterceptor{carry, worker.NewFaults(nil)}, DeadlockDetectionTimeout: patience})
+	env.SetTestTimeout(patience)
+	env.SetHeader(engine.header)
+	workflows.New(workflows.Options{}).Register(env)
+	for name, f := range set.Named() {
+		env.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
+	}
+	env.ExecuteWorkflow(kind, in)
+	if err := env.GetWorkflowError(); err != nil {
+		t.Error(err)
+	}
 }
 
 // router chooses nothing.
@@ -327,5 +388,41 @@ func TestAScheduleKeepsNoTrace(t *testing.T) {
 	}
 	if err := traces.Close(t.Context()); err != nil || len(c.spans) != 1 {
 		t.Errorf("%d spans were made (%v)", len(c.spans), err)
+	}
+}
+
+// Requirements: GRND-47 (the server keeps no transcript)
+func TestATraceQuotesNobodyWhereNothingIsKept(t *testing.T) {
+	t.Parallel()
+	c := collect(t)
+	traces, err := telemetry.OpenTraces(t.Context(), telemetry.TraceOptions{Endpoint: c.url, Service: "liminal"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	carry, err := traces.Interceptor()
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine := &frontend{refuses: serviceerror.ToStatus(serviceerror.NewInvalidArgument("it quotes")).Err()}
+	starts := engine.dial(t, carry)
+	for _, workflow := range []string{"chat:" + id.New() + ":x", "chat:" + id.NewUnkept() + ":x"} {
+		if _, err := starts.ExecuteWorkflow(t.Context(), client.StartWorkflowOptions{ID: workflow, TaskQueue: "liminal"}, workflows.ChatTurnType); err == nil {
+			t.Error("the start was not refused")
+		}
+	}
+	if err := traces.Close(t.Context()); err != nil || len(c.spans) != 2 {
+		t.Fatalf("%d spans were made (%v)", len(c.spans), err)
+	}
+	quoting := 0
+	for _, s := range c.spans {
+		if s.GetStatus().GetCode() != spans.Status_STATUS_CODE_ERROR {
+			t.Errorf("a span does not tell of the failure: %s", s)
+		}
+		if strings.Contains(s.String(), "it quotes") {
+			quoting++
+		}
+	}
+	if quoting != 1 {
+		t.Errorf("%d spans quote the failure, want that of the run that is kept", quoting)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"syscall"
 	"time"
 
 	"liminal/internal/fault"
@@ -73,6 +74,7 @@ type Client struct {
 	options Options
 	hosts   hosts
 	http    *http.Client
+	servers *http.Client // of Ask
 }
 
 // New returns a client. The error names the entry of a list, or the proxy,
@@ -89,18 +91,25 @@ func New(o Options) (*Client, error) {
 		return nil, err
 	}
 	c := &Client{options: o, hosts: h}
-	transport, err := c.transport()
+	transport, err := c.transport(c.control)
 	if err != nil {
 		return nil, err
 	}
 	c.http = &http.Client{Transport: transport, Timeout: TotalTimeout, CheckRedirect: c.redirect}
+	if transport, err = c.transport(c.controlServers); err != nil {
+		return nil, err
+	}
+	c.servers = &http.Client{
+		Transport: transport, Timeout: TotalTimeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	return c, nil
 }
 
 // transport dials only what may be dialled. Connections are not kept: the next
 // request looks its host up, and has it checked, anew.
-func (c *Client) transport() (*http.Transport, error) {
-	dialer := &net.Dialer{Timeout: ConnectTimeout, Resolver: c.options.Resolver, ControlContext: c.control}
+func (c *Client) transport(control func(context.Context, string, string, syscall.RawConn) error) (*http.Transport, error) {
+	dialer := &net.Dialer{Timeout: ConnectTimeout, Resolver: c.options.Resolver, ControlContext: control}
 	t := &http.Transport{
 		DialContext: dialer.DialContext, TLSHandshakeTimeout: ConnectTimeout, ForceAttemptHTTP2: true,
 		DisableKeepAlives: true, MaxResponseHeaderBytes: maxHeader, ResponseHeaderTimeout: TotalTimeout,

@@ -135,7 +135,7 @@ func (p *provider) Stream(ctx context.Context, req model.Request) iter.Seq2[mode
 				}
 			}
 			if a.over && a.unusable() {
-				yield(model.Event{}, upstream(errors.New("it called "+a.torn+" with arguments that are no JSON"), "Anthropic's answer cannot be read. Try again."))
+				yield(model.Event{}, upstream(errors.New("it called "+a.torn+" with arguments that are no JSON"), "The language model called the tool "+a.torn+" with arguments that are no JSON. Try again."))
 			}
 			if a.over {
 				return

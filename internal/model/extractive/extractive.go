@@ -7,7 +7,9 @@
 // a Citation event: what answers, what the whole comes back to, what documents
 // say about the same, what comes closest to each sentence of another text;
 // "memory" quotes a conversation; "chat" and "agent" call at most one obviously
-// matching read-only tool at a time and quote what it returned.
+// matching read-only tool at a time and quote what it returned. Tools that say
+// what people ask of them are found by that, their inputs filled from the words,
+// and their records told line by line.
 // An answer has citations exactly when something was found. Where it may be no
 // answer, it begins by saying so; passages shown below "Nothing in your
 // documents answers this" carry none. The directives of adapters say how much is
@@ -115,6 +117,7 @@ func (m Model) respond(w *writer, req model.Request) (model.StopReason, error) {
 type turn struct {
 	req      model.Request
 	say      phrases
+	locale   string // it is answered in
 	manner   manner
 	question string            // without what is framed
 	material map[string]string // frames of the last message: source_text, web_results, documents
@@ -130,7 +133,7 @@ type result struct {
 
 func newTurn(req model.Request) turn {
 	m := mannerOf(req.Adapters)
-	t := turn{req: req, say: speak(cmp.Or(m.language, req.Locale)), manner: m}
+	t := turn{req: req, manner: m}
 	uses := map[string]model.Block{}
 	for _, m := range req.Messages {
 		text := ""
@@ -152,7 +155,19 @@ func newTurn(req model.Request) turn {
 			t.results = nil // results of earlier turns are past
 		}
 	}
+	t.locale = cmp.Or(m.language, t.asked(), req.Locale)
+	t.say = speak(t.locale)
 	return t
+}
+
+// asked is the language of a question about records, whose labels are told in it:
+// whoever asks in German reads German, whatever language their page has. Empty:
+// the question does not say, or quotes answer it, which have a language already.
+func (t turn) asked() string {
+	if l, known := words.Hinted(t.question); known && t.spoken() {
+		return string(l)
+	}
+	return ""
 }
 
 // reply answers in prose, or calls a tool.
@@ -170,6 +185,13 @@ func (t turn) reply(w *writer) (model.StopReason, error) {
 		return model.EndTurn, t.highlights(w)
 	case t.req.Task == TaskAnswer || len(t.passages) > 0:
 		return model.EndTurn, t.answerAndWeb(w)
+	}
+	if t.spoken() {
+		done, reason, err := t.callMeant(w)
+		if !done {
+			reason, err = model.EndTurn, t.suggest(w)
+		}
+		return reason, err
 	}
 	if call, ok := t.pick(); ok {
 		return model.ToolCalls, w.call(call)

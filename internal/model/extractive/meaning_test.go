@@ -1,6 +1,7 @@
 package extractive_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -17,6 +18,7 @@ import (
 // comparer finds near what holds one of its words, and far what does not.
 type comparer struct {
 	near  string
+	like  embed.Likeness // of what is near; zero: very
 	fails error
 	asked *[]string
 }
@@ -30,7 +32,7 @@ func (c comparer) Compare(_ context.Context, _ string, texts []string) ([]embed.
 	out := make([]embed.Likeness, len(texts))
 	for i, t := range texts {
 		if c.near != "" && strings.Contains(t, c.near) {
-			out[i] = embed.Likeness{Whole: 0.8, Parts: 0.8}
+			out[i] = cmp.Or(c.like, embed.Likeness{Whole: 0.8, Parts: 0.8})
 		}
 	}
 	return out, c.fails
@@ -38,15 +40,18 @@ func (c comparer) Compare(_ context.Context, _ string, texts []string) ([]embed.
 
 // mounting answers in other words than are asked, beside a passage that has them.
 func mounting(question string) model.Request {
-	texts := []string{
+	return passages(question,
 		"Removable media are mounted below /media. Each medium has a folder of its own there.",
-		"USB sticks and CDs are sold at the counter. Where they are from is written on them.",
-	}
+		"USB sticks and CDs are sold at the counter. Where they are from is written on them.")
+}
+
+// passages asks for an answer from passages of one document that fit a little.
+func passages(question string, texts ...string) model.Request {
 	var blocks []model.Block
 	at := 0
 	for _, text := range texts {
 		blocks = append(blocks, model.Block{Type: model.Passage, Text: text, Source: &model.Source{
-			DocumentID: "d", ChunkID: text[:5], Title: "media.txt", Heading: "Places", Start: at, End: at + len(text), Score: 0.6 - float64(at)/1000,
+			DocumentID: "d", ChunkID: text, Title: "media.txt", Heading: "Places", Start: at, End: at + len(text), Score: 0.6 - float64(at)/1000,
 		}})
 		at += len(text) + 2
 	}
@@ -125,6 +130,25 @@ func TestWhatNothingIsLikeIsNotCalledAnAnswer(t *testing.T) {
 	events = modeltest.Play(t, extractive.Model{Meaning: comparer{}}, far)
 	if got := extractive.FormOf(modeltest.Text(events)); got != extractive.Nothing || len(citations(events)) > 0 {
 		t.Errorf("it is called %s: %s", got, modeltest.Text(events))
+	}
+}
+
+// Of two places that mean the question about as much one is wrong: neither is called
+// the answer, where the same likeness of one alone is.
+//
+// Requirements: RAG-12, RAG-16
+func TestWhatHasARivalElsewhereIsNotCalledAnAnswer(t *testing.T) {
+	t.Parallel()
+	fairly := embed.Likeness{Whole: 0.7, Parts: 0.6}
+	for near, want := range map[string]extractive.Form{
+		"/media":      extractive.Answer,
+		"are mounted": extractive.Closest, // both say so
+	} {
+		req := passages("Where are discs mounted?", "Discs are mounted below /media by the desktop.", "Discs are mounted below /mnt by administrators.")
+		events := modeltest.Play(t, extractive.Model{Meaning: comparer{near: near, like: fairly}}, req)
+		if got := extractive.FormOf(modeltest.Text(events)); got != want {
+			t.Errorf("with %q it is called %s, want %s: %s", near, got, want, modeltest.Text(events))
+		}
 	}
 }
 

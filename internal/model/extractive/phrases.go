@@ -25,6 +25,9 @@ type phrases struct {
 	checking, noClaims, silent string
 	moreClaims, tally          string
 	hereThere                  string
+
+	german                                     bool
+	fromData, notFound, whichOf, lacks, canAsk string // of records
 }
 
 func speak(locale string) phrases {
@@ -76,6 +79,12 @@ func english() phrases {
 		moreClaims: "%d more sentences of the text were not looked up.",
 		tally:      "The documents have something close to %d of %d sentences.",
 		hereThere:  "the text: %s · the documents: %s",
+
+		fromData: "Quoted from your data:",
+		notFound: "I couldn't find anything matching that.",
+		whichOf:  "That may mean two things. Ask like one of these:",
+		lacks:    "Something is missing: %s. Name it in quotation marks.",
+		canAsk:   "No language model is configured, so I quote from your data. Ask, for example:\n",
 	}
 }
 
@@ -121,5 +130,12 @@ func german() phrases {
 		moreClaims: "%d weitere Sätze des Textes wurden nicht nachgeschlagen.",
 		tally:      "Zu %d von %d Sätzen haben die Dokumente etwas Naheliegendes.",
 		hereThere:  "der Text: %s · die Dokumente: %s",
+
+		german:   true,
+		fromData: "Aus deinen Daten zitiert:",
+		notFound: "Dazu habe ich nichts gefunden.",
+		whichOf:  "Das kann zweierlei heißen. Frag wie in einem davon:",
+		lacks:    "Es fehlt etwas: %s. Nenne es in Anführungszeichen.",
+		canAsk:   "Es ist kein Sprachmodell eingerichtet, daher zitiere ich aus deinen Daten. Frag zum Beispiel:\n",
 	}
 }

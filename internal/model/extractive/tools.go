@@ -154,6 +154,13 @@ func (t turn) tell(w *writer, r result) error {
 	if r.block.IsError {
 		return w.say(fmt.Sprintf(t.say.failed, name, sentence(r.block.Text)))
 	}
+	for _, tool := range t.req.Tools {
+		if tool.Name == name {
+			if done, err := t.tellRecords(w, tool, r.block.Text); done {
+				return err
+			}
+		}
+	}
 	o := parseResult(r.block.Text)
 	switch {
 	case len(o.Passages) > 0:

@@ -4,9 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"liminal/internal/fault"
@@ -94,28 +91,11 @@ func (a *answer) loaded(list []model.Adapter) (gated []llm.Gated, texts []string
 }
 
 func (a *answer) load(one model.Adapter) (*llm.Adapter, func(), error) {
-	dir := strings.TrimPrefix(one.Dir, "/")
-	if !filepath.IsLocal(dir) {
-		return nil, nil, errors.New("its folder is not below the shared one")
-	}
-	at, err := version(filepath.Join(a.m.Root, dir), one.Version)
+	at, err := serve.At(a.m.Root, one.Dir, one.Version)
 	if err != nil {
 		return nil, nil, err
 	}
 	return a.m.adapters.Use(serve.AdapterKey{ID: one.ID, Version: at + "\x00" + one.Checksum}, one.Persona)
-}
-
-// version is the folder of a version of the weights in dir, which may be that
-// folder itself; 0 is the latest.
-func version(dir string, n int) (string, error) {
-	if n > 0 {
-		at := filepath.Join(dir, fmt.Sprintf("v%04d", n))
-		if _, err := os.Stat(at); err == nil {
-			return at, nil
-		}
-	}
-	at, _, err := serve.Version(dir)
-	return at, err
 }
 
 // relay passes the engine's tokens on as text.

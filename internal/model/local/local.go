@@ -100,6 +100,9 @@ func (m *Model) Stats() (serve.Stats, serve.AdapterStats) {
 	return m.engine.Stats(), m.adapters.Stats()
 }
 
+// Rows is how many requests are answered at once at most.
+func (m *Model) Rows() int { return m.engine.Rows() }
+
 // read reads a version of an adapter: the key's version is its folder, and the
 // checksum it must have.
 func (m *Model) read(key serve.AdapterKey) (*llm.Adapter, error) {

@@ -51,7 +51,8 @@ type observed struct {
 // call is one call under way.
 type call struct {
 	*observed
-	name   string // of the model that was asked
+	outer  context.Context // of who asks
+	name   string          // of the model that was asked
 	task   string
 	began  time.Time
 	first  time.Duration // until the first words; 0: there were none
@@ -85,12 +86,13 @@ func (o *observed) Cost(name string, u model.Usage) *float64 {
 // Stream implements model.Model.
 func (o *observed) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
-		c := call{observed: o, name: cmp.Or(req.Model, o.Name()), task: req.Task, began: o.Now()}
+		c := call{observed: o, outer: ctx, name: cmp.Or(req.Model, o.Name()), task: req.Task, began: o.Now()}
 		ctx, span := telemetry.StartModel(ctx, telemetry.ModelRequest{
 			Provider: o.Provider, Model: c.name, Task: req.Task,
 			MaxTokens: req.MaxTokens, Temperature: req.Temperature, TopP: req.TopP,
 		})
 		defer func() { c.done(ctx, span) }()
+		ctx = model.WithApplied(ctx, func(a model.Applied) { c.applied(ctx, span, a) })
 		for e, err := range o.Model.Stream(ctx, req) {
 			c.see(&e, err)
 			if !yield(e, err) {
@@ -120,6 +122,20 @@ func (c *call) see(e *model.Event, err error) {
 		c.reason = e.Reason
 	default: // what was said is nobody's business
 	}
+}
+
+// applied notes how adapters reached the model. Where a server put several
+// together in a way of its own, the trace and the log say that it is approximate.
+func (c *call) applied(ctx context.Context, span trace.Span, a model.Applied) {
+	var dropped []string
+	for _, d := range a.Dropped {
+		dropped = append(dropped, d.ID+": "+d.Reason)
+	}
+	telemetry.ModelAdapters(span, a.Composed, a.Approximate, dropped)
+	if a.Approximate {
+		c.Logger.InfoContext(ctx, "adapters_merged", "adapters", len(a.Params), "approximate", true, "model", c.name)
+	}
+	model.TellApplied(c.outer, a)
 }
 
 // outcome is how the call ended, as a label: ok, left when the reader went

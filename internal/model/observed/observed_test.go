@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"iter"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -161,6 +162,39 @@ func TestPricesThatAreNoneAreRefused(t *testing.T) {
 	for _, raw := range []string{`[]`, `{"m": {"input": -1}}`, `{"m": "cheap"}`} {
 		if _, err := observed.ReadPrices([]byte(raw)); err == nil {
 			t.Errorf("%s is taken for prices", raw)
+		}
+	}
+}
+
+// applies is a model that tells how it applied adapters.
+type applies struct {
+	model.Model
+	model.Applied
+}
+
+func (a applies) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
+	model.TellApplied(ctx, a.Applied)
+	return a.Model.Stream(ctx, req)
+}
+
+// What a server merges in a way of its own is called approximate; what was
+// composed exactly is not.
+func TestTheLogSaysWhereAdaptersAreMergedOnlyNearly(t *testing.T) {
+	t.Parallel()
+	for near, a := range map[bool]model.Applied{
+		true:  {Params: []model.AdapterParam{{ID: "a", Weight: 1}, {ID: "b", Weight: 1}}, Approximate: true},
+		false: {Composed: "liminal-0"},
+	} {
+		var log bytes.Buffer
+		m := observed.New(applies{play(t, scripted.Step{Text: "yes"}), a}, observed.Options{Logger: telemetry.NewLogger(&log, telemetry.LogOptions{})})
+		heard := 0
+		for _, err := range m.Stream(model.WithApplied(t.Context(), func(model.Applied) { heard++ }), asked("x")) {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := strings.Contains(log.String(), "approximate=true"); got != near || heard != 1 {
+			t.Errorf("near %v, heard %d: the log is %s", near, heard, log.String())
 		}
 	}
 }

@@ -3,6 +3,7 @@ package openai
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"liminal/internal/model"
 )
@@ -34,6 +35,13 @@ func (d dialect) asModel(a model.Applied) string {
 	return ""
 }
 
+// approximates reports whether the server puts several adapters together in a way
+// of its own: LoRAX weighs both matrices of each, so that what each does is not
+// what is added up.
+func (d dialect) approximates(params []model.AdapterParam) bool {
+	return d.Name == "lorax" && len(params) > 1
+}
+
 // adapters puts adapters beside the model, in the backend's own parameters
 // (LORA-08): by default their ids as adapter_id, one or a list, with
 // adapter_weights where the backend takes gates.
@@ -53,6 +61,9 @@ func (d dialect) adapters(body map[string]any, params []model.AdapterParam) {
 		body["merged_adapters"] = map[string]any{"ids": ids, "weights": weights, "merge_strategy": "linear"}
 	default:
 		body[d.param] = any(ids)
+		if d.Name == "lorax" && strings.HasPrefix(ids[0], "/") {
+			body["adapter_source"] = "local" // else it asks a hub for it
+		}
 		if len(ids) == 1 {
 			body[d.param] = ids[0]
 		}

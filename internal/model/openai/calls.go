@@ -116,6 +116,14 @@ func argumentsOf(raw json.RawMessage) []byte {
 	return raw
 }
 
+// tornCall is a call of a tool of that name with half of its arguments, though
+// nothing cut the answer off.
+type tornCall string
+
+func (t tornCall) Error() string {
+	return fmt.Sprintf("it called %s with arguments that are no JSON", string(t))
+}
+
 // events gives the calls as they are asked for. Of an answer that was cut off
 // those that are not complete are left out.
 func (c *calls) events(names *model.ToolNames, cut bool) ([]model.Event, error) {
@@ -130,7 +138,7 @@ func (c *calls) events(names *model.ToolNames, cut bool) ([]model.Event, error) 
 			return nil, fmt.Errorf("it called a tool without a name")
 		}
 		if !ok {
-			return nil, fmt.Errorf("it called %s with arguments that are no JSON", one.name)
+			return nil, tornCall(names.Receive(one.name))
 		}
 		if one.id == "" || seen[one.id] {
 			one.id = "call_" + rand.Text()

@@ -198,6 +198,9 @@ func (p *provider) broken(err error) error {
 	if errors.Is(err, errPage) {
 		sentence = p.host() + " answers, but not as a model's server does. Whoever runs this server must check its address."
 	}
+	if torn, ok := errors.AsType[tornCall](err); ok {
+		sentence = "The language model called the tool " + string(torn) + " with arguments that are no JSON. Try again."
+	}
 	return p.upstream(errors.New(p.clean(err.Error())), sentence)
 }
 

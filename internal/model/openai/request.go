@@ -35,6 +35,8 @@ func (p *provider) question(ctx context.Context, req model.Request) *question {
 	applied := model.Apply(p.Backend, req.Adapters)
 	d := dialect{p.Backend, cmp.Or(p.AdapterParam, "adapter_id"), p.own()}
 	applied = d.servable(applied)
+	applied.Approximate = d.approximates(applied.Params)
+	model.TellApplied(ctx, applied)
 	ours := cmp.Or(req.Model, p.Model)
 	for _, lost := range applied.Dropped {
 		p.Logger.InfoContext(ctx, "adapter_dropped",
