@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"liminal/internal/id"
 	"liminal/internal/identity"
 )
 
@@ -31,6 +32,9 @@ const (
 	// those of everybody. KindLearn is its part about one situation (PLAT-11).
 	KindCluster Kind = "cluster"
 	KindLearn   Kind = "learn"
+	// KindTrain trains an adapter of a person's own with what they said of
+	// answers (TRAIN-08).
+	KindTrain Kind = "train"
 )
 
 // Status is where a run stands.
@@ -46,6 +50,22 @@ const (
 	Failed    Status = "failed"
 	Cancelled Status = "cancelled"
 )
+
+// UnkeptFor is how long a run of which nothing is kept can be read after its end:
+// as long as a reader whose connection broke may take to come back (STREAM-24).
+const UnkeptFor = 30 * time.Second
+
+// KeepStream is how long the stream of a run that ended stays readable.
+func KeepStream(runID string) time.Duration {
+	if id.Unkept(runID) {
+		return UnkeptFor
+	}
+	return keepStream
+}
+
+// keepStream is after which readers of a run that ended are answered from the
+// store.
+const keepStream = 5 * time.Minute
 
 // Ended reports whether nothing more will happen.
 func (s Status) Ended() bool { return s == Done || s == Failed || s == Cancelled }
@@ -63,6 +83,7 @@ type Run struct {
 	WorkflowID     string // chat:{conversation}:{request}, ingest:{document}, …
 	Kind           Kind
 	UserID         string
+	KeyID          string // the access key it was begun with; empty: none
 	ConversationID string // empty unless Kind is chat
 	RequestID      string
 	Status         Status
@@ -143,6 +164,8 @@ type Filter struct {
 	Status Status
 	// Artifact is the id of the graph the run is pinned to first.
 	Artifact string
+	// Conversation is the id of the one the run is a turn of.
+	Conversation string
 	// All lists everybody's runs without their inputs and results, for an
 	// administrator; Forbidden for anybody else.
 	All    bool

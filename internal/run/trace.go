@@ -22,6 +22,10 @@ type TraceStage struct {
 	Name string `json:"name"`
 	MS   int64  `json:"ms"`
 	Note string `json:"note,omitempty"`
+	// Memory is which memory the stage read (PLAT-13): working, what was said here;
+	// factual, documents; behavioural, what was learnt of the person; config,
+	// artifacts and settings. Empty: none.
+	Memory string `json:"memory,omitempty" enum:",working,factual,behavioural,config"`
 }
 
 // TraceCall is one attempt of a call of a tool; a chat message has its arguments

@@ -100,7 +100,9 @@ func (b *Box) Has(name string) bool {
 // Call runs the tool of spec within its bounds. Errors:
 //
 //   - NotFound: no such tool in this program (TOOL-11)
-//   - Forbidden: a privileged tool and a caller who is no administrator (TOOL-05)
+//   - Internal, of the reason NotConfigured: what the spec stands on is not here
+//   - Forbidden: a privileged tool and a caller who is no administrator (TOOL-05),
+//     or a caller whose access key is not for it
 //   - Invalid: the inputs do not fit the input schema; Details are schemas.Faults
 //   - Internal: the tool failed, panicked, took too long, rests (TOOL-15), or
 //     returned what its output schema refuses (TOOL-03)
@@ -110,9 +112,16 @@ func (b *Box) Has(name string) bool {
 // A result that asks a person ({"interrupt": {…}}), or says to come back
 // ({"later": {…}}), is passed through.
 func (b *Box) Call(ctx context.Context, spec Spec, c *Call) (map[string]any, error) {
-	t, ok := b.tools[spec.Name]
+	if _, has := b.tools[spec.Runner()]; !has && spec.Via != nil && (spec.Via.Tool == nil || spec.Over != nil) {
+		return nil, fault.New(fault.Internal, "The tool %s is not configured here: it needs %s, which this program does not have.", spec.Name, spec.Runner()).
+			With(map[string]any{"reason": fault.NotConfigured})
+	}
+	if spec.Via != nil && spec.Via.Tool != nil {
+		return b.renamed(ctx, spec, c)
+	}
+	t, ok := b.tools[spec.Runner()]
 	if !ok {
-		return nil, fault.New(fault.NotFound, "There is no tool %q in this program.", spec.Name)
+		return nil, fault.New(fault.NotFound, "There is no tool %q in this program.", spec.Runner())
 	}
 	began := b.options.Now()
 	out, err := b.call(ctx, t, spec, c)
@@ -122,9 +131,45 @@ func (b *Box) Call(ctx context.Context, spec Spec, c *Call) (map[string]any, err
 	return out, err
 }
 
+// renamed calls the tool that a spec stands on, with its inputs put together as
+// the spec says. What the outer spec guards is guarded here, what the inner one
+// does by its own call.
+func (b *Box) renamed(ctx context.Context, spec Spec, c *Call) (map[string]any, error) {
+	if spec.Over == nil || spec.Over.Spec == nil {
+		return nil, fault.New(fault.NotFound, "The tool %s stands on %q, which is not there.", spec.Name, spec.Via.Tool.Name)
+	}
+	if spec.Privileged && !c.Viewer.IsAdmin() {
+		return nil, fault.New(fault.Forbidden, "The tool %s is privileged: only administrators may run it.", spec.Name)
+	}
+	outer, err := b.prepared(ctx, spec, c)
+	if err != nil {
+		return nil, err
+	}
+	if asked := spec.Via.Tool.Inputs; asked != nil {
+		outer.Inputs, _ = put(asked, "$input", func(name string) (any, bool) {
+			v, ok := outer.Inputs[name]
+			return v, ok
+		}).(map[string]any)
+	}
+	out, err := b.Call(ctx, *spec.Over.Spec, outer)
+	if err != nil {
+		return nil, err
+	}
+	if Asks(out) || Later(out) || IsMissing(out) {
+		return out, nil
+	}
+	if returns := spec.Via.Tool.Returns; returns != nil {
+		out, _ = put(returns, "$output", func(at string) (any, bool) { return At(out, at) }).(map[string]any)
+	}
+	return b.checkedOutput(ctx, spec, out)
+}
+
 func (b *Box) call(ctx context.Context, t Tool, spec Spec, c *Call) (map[string]any, error) {
 	if spec.Privileged && !c.Viewer.IsAdmin() {
 		return nil, fault.New(fault.Forbidden, "The tool %s is privileged: only administrators may run it.", spec.Name)
+	}
+	if err := granted(c.Viewer, spec); err != nil {
+		return nil, err
 	}
 	call, err := b.prepared(ctx, spec, c)
 	if err != nil {
@@ -217,6 +262,7 @@ func (b *Box) resting(who string, rest time.Duration, details map[string]any) er
 // prepared checks the inputs and fills what a tool may rely on.
 func (b *Box) prepared(ctx context.Context, spec Spec, c *Call) (*Call, error) {
 	call := *c
+	call.Spec = spec
 	if call.Inputs == nil {
 		call.Inputs = map[string]any{}
 	}
@@ -329,7 +375,7 @@ func (b *Box) checkedOutput(ctx context.Context, spec Spec, out map[string]any) 
 	if err != nil {
 		return nil, fault.Wrap(fault.Internal, err, "The tool %s returned what is not JSON.", spec.Name)
 	}
-	if Asks(plain) || Later(plain) {
+	if Asks(plain) || Later(plain) || spec.Via != nil && spec.Via.Query != nil && IsMissing(plain) {
 		return plain, nil
 	}
 	faults, err := b.check(ctx, spec.OutputSchema, plain)

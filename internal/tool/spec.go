@@ -17,7 +17,7 @@ import (
 const (
 	DefaultTimeout = 15 * time.Second
 	ChatCap        = time.Minute   // of every tool a conversation may call
-	JobCap         = 6 * time.Hour // of tools on the ingest queue (C-24)
+	JobCap         = 6 * time.Hour // of tools on the queues ingest and training (C-24)
 )
 
 // Decode reads a tool.spec document. It does not check the document against
@@ -48,7 +48,7 @@ func (s Spec) On() string {
 }
 
 // IsJob reports whether the tool is background work, which may take hours.
-func (s Spec) IsJob() bool { return s.Queue == QueueIngest }
+func (s Spec) IsJob() bool { return s.Queue == QueueIngest || s.Queue == QueueTraining }
 
 // Timeout gives how long one call may take, within the caps.
 func (s Spec) Timeout() time.Duration {
@@ -78,6 +78,25 @@ func (s Spec) ReadsFile(name, mime string) bool {
 		kind = strings.ToLower(kind)
 		return kind == ext && ext != "" || kind == strings.TrimSpace(mime) && mime != ""
 	})
+}
+
+// ExposeMCP is the Model Context Protocol among those a tool is offered in.
+const ExposeMCP = "mcp"
+
+// Exposed reports whether clients of a protocol may call the tool by itself.
+func (s Spec) Exposed(protocol string) bool { return slices.Contains(s.Expose, protocol) }
+
+// exposeFaults says why a tool may not be offered to programs.
+func (s Spec) exposeFaults(add func(path, hint, format string, args ...any)) {
+	switch {
+	case len(s.Expose) == 0:
+	case s.IsJob():
+		add("/expose", "leave expose out, or the queue", "a program waits for the tools it calls, and one of this queue may take hours")
+	case s.Privileged:
+		add("/expose", "leave expose out", "a privileged tool is for workflows of administrators only")
+	case s.Confirm.Asks:
+		add("/expose", "leave expose out, and give a title to a workflow that calls the tool", "a person is asked before each call of this tool, and nobody is where a program calls it by itself")
+	}
 }
 
 // Attempts bounds a wish for attempts: a tool that is not idempotent gets one
@@ -110,6 +129,9 @@ func (s Spec) Validate() schemas.Faults {
 	if s.Workflow != "" && (s.Runs != "" || s.Queue != "") {
 		add("/workflow", "leave runs and queue out", "a tool implemented by a workflow runs wherever that workflow's own tools run")
 	}
+	s.confirmFaults(add)
+	s.exposeFaults(add)
+	faults = append(faults, s.viaFaults()...)
 	slices.SortFunc(faults, func(a, b schemas.Fault) int { return bytes.Compare([]byte(a.Path), []byte(b.Path)) })
 	return faults
 }

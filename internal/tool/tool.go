@@ -2,7 +2,7 @@
 // and the Box that calls it within the spec's bounds. What fails again and again
 // is kept from being called by a circuit breaker (Breakers).
 //
-// It may import schemas, fault, id, identity, run, stream and model.
+// It may import schemas, fault, id, identity, run, stream, data and model.
 // Implementations live in tool/builtin; the graph never calls one
 // but through the Box (GRAPH-25).
 package tool
@@ -32,6 +32,8 @@ const (
 	QueueModels = "models"
 	QueueTools  = "tools"
 	QueueIngest = "ingest"
+	// QueueTraining is of what trains models: one call of a process.
+	QueueTraining = "training"
 )
 
 // ParseForeign stands in a graph for whoever reads files the program does not
@@ -50,19 +52,37 @@ type Spec struct {
 	TimeoutMS    int             `json:"timeout_ms,omitempty"`   // 15,000; chat cap 60,000 (TOOL-09)
 	Idempotent   *bool           `json:"idempotent,omitempty"`   // default true; false: one attempt (C-49)
 	ReadOnly     bool            `json:"read_only,omitempty"`    // changes nothing
+	Step         bool            `json:"step,omitempty"`         // a step of the house's own work; only of the program's tools it counts
 	Plain        bool            `json:"plain,omitempty"`        // only looks up and arranges values: people are not shown its calls
-	Confirm      bool            `json:"confirm,omitempty"`      // an agent asks a person first
+	Confirm      Confirm         `json:"confirm,omitzero"`       // an agent asks a person first
 	Privileged   bool            `json:"privileged,omitempty"`   // admin-owned artifacts only (TOOL-05)
 	Workflow     string          `json:"workflow,omitempty"`     // implemented by this workflow artifact
 	ContentType  string          `json:"content_type,omitempty"` // "html_untrusted" (TOOL-08)
 	Reads        []string        `json:"reads,omitempty"`        // types of files: ".epub", "application/epub+zip" (RAG-02)
+	Expose       []string        `json:"expose,omitempty"`       // protocols whose clients may call it by itself
+	Via          *Via            `json:"via,omitempty"`          // carried out by this; nil: by the program's tool of its name, or Workflow
+	Shows        []Shown         `json:"shows,omitempty"`        // how the result is told
 	Examples     []Example       `json:"examples,omitempty"`     // how it is called
+
+	// Over is what Via stands on at the version that goes with this spec: the
+	// other tool's spec, or the document of the source. The library sets it.
+	Over *Over `json:"-"`
+}
+
+// Over is what a spec with Via stands on.
+type Over struct {
+	Spec   *Spec           // of via.tool
+	Source json.RawMessage // of via.query: the data.source
+	Server json.RawMessage // of via.mcp: the mcp.server
 }
 
 // Example is a call that works, for people and models that learn a tool.
 type Example struct {
 	Description string         `json:"description,omitempty"`
 	Inputs      map[string]any `json:"inputs"`
+	// Asks are what people say when they want this: without a language model a
+	// tool is found by them.
+	Asks []string `json:"asks,omitempty"`
 }
 
 // Scope is the turn that a call is of, and what of its conversation the call may
@@ -79,11 +99,14 @@ type Scope struct {
 	// are others that the graph names and may ask, whoever its run is of.
 	Backend string   `json:"backend,omitempty"`
 	Named   []string `json:"backends,omitempty"`
+	// Bounds are what the models of the turn are held to; nil: nothing.
+	Bounds *model.TurnBounds `json:"bounds,omitempty"`
 }
 
 // Call is one call of a tool, with who and what it is for. The user comes
 // from the run, never from the inputs (ISO-10).
 type Call struct {
+	Spec   Spec // as which it is called; the Box sets it
 	Viewer identity.Viewer
 	RunID  string // the stream and the blobs are this run's
 	Scope

@@ -81,7 +81,7 @@ type page struct{ bytes.Buffer }
 func (p *page) section(specs []tool.Spec) error {
 	p.WriteString("| tool | runs | changes things | asks first |\n|---|---|---|---|\n")
 	for _, s := range specs {
-		fmt.Fprintf(p, "| [`%s`](#%s) | %s | %s | %s |\n", s.Name, anchor(s.Name), where(s), yes(!s.ReadOnly), yes(s.Confirm))
+		fmt.Fprintf(p, "| [`%s`](#%s) | %s | %s | %s |\n", s.Name, anchor(s.Name), where(s), yes(!s.ReadOnly), yes(s.Confirm.Asks))
 	}
 	p.WriteString("\n")
 	for _, s := range specs {
@@ -138,7 +138,7 @@ func facts(s tool.Spec) []string {
 	if !s.IsIdempotent() {
 		out = append(out, "tried once")
 	}
-	if s.Confirm {
+	if s.Confirm.Asks {
 		out = append(out, "asks first")
 	}
 	if s.Privileged {

@@ -9,7 +9,10 @@ import (
 
 // proposeAdapter hands in what was learnt, and goes on with it until a rule has
 // applied it or somebody is to decide.
-type proposeAdapter struct{ steps Learning }
+type proposeAdapter struct {
+	steps    Learning
+	training Training // nil: nothing is trained here
+}
 
 func (proposeAdapter) Name() string { return "adapter.propose_v1" }
 
@@ -18,13 +21,21 @@ func (proposeAdapter) Name() string { return "adapter.propose_v1" }
 const untilAsked = 500
 
 func (t proposeAdapter) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
+	if words(c, "job") != "" && t.training != nil {
+		p, err := t.proposeWeights(ctx, c)
+		return handedIn(p, err)
+	}
 	var found adaptation.Gated
 	if c.Inputs["found"] != nil {
 		if err := given(c, "found", &found); err != nil {
 			return nil, err
 		}
 	}
-	p, err := t.steps.Propose(ctx, c.Viewer, c.RunID, words(c, "cluster_id"), ids(c, "lessons"), found)
+	return handedIn(t.steps.Propose(ctx, c.Viewer, c.RunID, words(c, "cluster_id"), ids(c, "lessons"), found))
+}
+
+// handedIn is where a proposal stands, or that it is to be looked again.
+func handedIn(p adaptation.Proposed, err error) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}

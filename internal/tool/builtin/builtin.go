@@ -21,7 +21,7 @@ var documents embed.FS
 // there, and calling it is NotFound.
 func list(p Parts) []tool.Tool {
 	absent := map[string]bool{} // filled below, when the list is complete
-	tools := []tool.Tool{setValue{}, pick{}, mentions{}, scan{}, query{}}
+	tools := []tool.Tool{setValue{}, wait{}, pick{}, mentions{}, scan{}, query{}}
 	if p.Model != nil {
 		v := newCompleter(p)
 		tools = append(tools, genericChat{v}, intentClassifier{v}, step{v, p.Catalog, absent}, compose{v}, decide{v})
@@ -50,13 +50,28 @@ func list(p Parts) []tool.Tool {
 		tools = append(tools, cut{p.Intake}, embedBatch{p.Intake}, indexBatch{p.Intake}, finish{p.Intake})
 	}
 	if p.Files != nil {
-		tools = append(tools, listFiles{p.Files}, readFile{p.Files}, writeFile{p.Files, p.Plans})
+		tools = append(tools, listFiles{p.Files}, listFolder{p.Files}, searchFiles{p.Files}, readFile{p.Files}, writeFile{p.Files, p.Plans})
+	}
+	if p.Files != nil && p.Transcriber != nil {
+		tools = append(tools, transcribe{p.Files, p.Transcriber})
+	}
+	if p.Files != nil && p.Speaker != nil {
+		tools = append(tools, synthesize{p.Files, p.Plans, p.Speaker, p.Voices})
 	}
 	if p.Catalog != nil {
 		tools = append(tools, listArtifacts{p.Catalog, absent}, readArtifact{p.Catalog})
 	}
 	if p.Web != nil {
 		tools = append(tools, fetch{p.Web})
+	}
+	if p.Servers != nil || p.Connections != nil {
+		tools = append(tools, callHTTP{p.Servers, p.Secrets, p.Connections})
+	}
+	if p.MCP != nil && p.MCPImport != nil {
+		tools = append(tools, callMCP{p.MCP, p.MCPImport.Drift}, importMCP{p.MCPImport})
+	}
+	if p.Sources != nil && p.People != nil {
+		tools = append(tools, readSource{p.Sources, p.People})
 	}
 	if p.WebSearch != nil {
 		tools = append(tools, searchWeb{p.WebSearch})
@@ -69,6 +84,7 @@ func list(p Parts) []tool.Tool {
 		tools = append(tools, figures{p.Architect, thinks}, rules{p.Architect}, propose{p.Architect})
 	}
 	tools = append(tools, learningTools(p)...)
+	tools = append(tools, trainingTools(p)...)
 	mark(absent, tools)
 	return tools
 }

@@ -6,9 +6,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
+	"liminal/internal/chat"
 	"liminal/internal/fault"
 	"liminal/internal/graph"
 	"liminal/internal/model"
@@ -32,6 +34,7 @@ type completer struct {
 	silence  time.Duration // 0: as long as the call may take
 	tokens   int           // of an answer whose request names no number; 0: no bound
 	safety   safety.Holder // nil: answers go out as they are
+	gate     *gate         // of this answer; nil: nobody asks whether it stands in results
 }
 
 func newCompleter(p Parts) completer {
@@ -62,6 +65,8 @@ type completion struct {
 	marked    int           // bytes of the text up to the last citation
 	blocks    []model.Block // the same with thinking and tool uses, in order
 	calls     []model.Event // of type ToolCall
+	records   []model.Record
+	replaced  bool // something else stands in the place of all that was said
 	usage     model.Usage
 	reason    model.StopReason
 	truncated bool // stopped by its length, silence or time (STREAM-09)
@@ -91,22 +96,34 @@ func (v completer) speak(ctx context.Context, c *tool.Call, req model.Request) (
 	within, ear := listening(within, time.Duration(lesser(int(v.silence), shortened(c.Silence))), s)
 	ear.alive = c.Alive
 	defer ear.stop()
-	for event, err := range v.screened(within, c, s, ear.listen(v.model.Stream(within, req))) {
+	s.goOn(c)
+	for event, err := range v.screened(within, c, s, v.gate.through(within, ear.listen(v.model.Stream(within, req)))) {
 		if err != nil {
 			return s.cut(ctx, within, err)
 		}
 		if piece := s.add(event); c.Final && piece != "" {
 			c.Emit(stream.TokenData(piece))
 		}
+		if event.Type == model.Linked && event.Record != nil && c.Final {
+			c.Emit(chat.Chip(*event.Record))
+		}
 	}
 	if s.reason == "" && within.Err() != nil {
 		return s.cut(ctx, within, within.Err())
 	}
 	s.truncated = s.reason == model.MaxTokens
-	if c.Final && strings.TrimSpace(s.text.String()) == "" && len(s.calls) == 0 && v.model.Generative() {
+	if c.Final && strings.TrimSpace(s.text.String()) == "" && len(s.calls) == 0 && s.reason != model.Ungrounded && v.model.Generative() {
 		c.Emit(stream.TokenData(s.write(wordless(s.reason, german(c)))))
 	}
 	return s, nil
+}
+
+// goOn begins with what an earlier step of the same answer has shown.
+func (s *completion) goOn(c *tool.Call) {
+	if said, ok := graph.Said(c.Inputs); ok {
+		s.text.WriteString(said)
+		s.marked = s.text.Len()
+	}
 }
 
 // wordless stands for an answer of the turn that has no word. It is no
@@ -127,9 +144,20 @@ func wordless(r model.StopReason, german bool) string {
 // inRole is a request as the run's policies of models have it: the role is
 // the tool's input of that name, else what the request is for (LORA-26). What
 // the request says itself goes before, but for the longest answer, which no
-// one raises above the plan's.
+// one raises above the plan's. The tool's input most_tokens only lowers that.
 func inRole(c *tool.Call, req model.Request) model.Request {
+	req = asChosen(c, req)
+	if most := number(c, "most_tokens", 0); most > 0 && (req.MaxTokens == 0 || req.MaxTokens > most) {
+		req.MaxTokens = most
+	}
+	return req
+}
+
+func asChosen(c *tool.Call, req model.Request) model.Request {
 	req.Adapters, req.Locale, req.User = c.Adapters, c.Locale, pseudonym(c.Viewer.UserID)
+	if c.Bounds != nil {
+		req = atSurface(*c.Bounds, c.Final, req)
+	}
 	if c.Choose == nil {
 		return req
 	}
@@ -141,6 +169,16 @@ func inRole(c *tool.Call, req model.Request) model.Request {
 	}
 	if choice.Most > 0 && (req.MaxTokens == 0 || req.MaxTokens > choice.Most) {
 		req.MaxTokens = choice.Most
+	}
+	return req
+}
+
+// atSurface is a request as the surface of its turn has it: the operator says which
+// model answers there, and how long an answer may be, and goes before the graph.
+func atSurface(b model.TurnBounds, final bool, req model.Request) model.Request {
+	req.Model = cmp.Or(b.Model, req.Model)
+	if b.OutputTokens > 0 && (final || req.MaxTokens == 0 || req.MaxTokens > b.OutputTokens) {
+		req.MaxTokens = b.OutputTokens
 	}
 	return req
 }
@@ -233,6 +271,10 @@ func (s *completion) add(e model.Event) string {
 		s.blocks = append(s.blocks, model.Block{Type: model.ToolUse, ID: e.ID, Name: e.Name, Input: e.Input})
 	case model.Citation:
 		return s.mark(s.cite(e))
+	case model.Linked:
+		if e.Record != nil && !slices.Contains(s.records, *e.Record) {
+			s.records = append(s.records, *e.Record)
+		}
 	case model.UsageReport:
 		s.usage = s.usage.Add(e.Usage)
 	case model.Stop:

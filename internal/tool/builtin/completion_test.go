@@ -270,3 +270,20 @@ func TestAnAnswerWithoutAWordIsNone(t *testing.T) {
 		t.Errorf("a decision nobody makes has its defaults: %v", out)
 	}
 }
+
+// A call whose arguments are no object is the machine's to refuse, and is told back
+// to the model's server as one it accepts.
+//
+// Requirements: CLAUDE-13
+func TestACallWithoutAnObjectIsNoFailureOfTheStep(t *testing.T) {
+	t.Parallel()
+	for _, given := range []string{`[1]`, `"x"`, `7`, `null`} {
+		m := says(model.Event{Type: model.ToolCall, ID: "u1", Name: "files.read_v1", Input: []byte(given)})
+		out := must(t, builtin.Parts{Model: m, Catalog: fullCatalog(t), Files: filed(t, nil)}, "llm.step_v1", &tool.Call{Inputs: inputs("message", "x", "tools", []any{"files.read_v1"})})
+		call := out["tool_calls"].([]any)[0].(map[string]any)
+		block := out["content"].([]any)[0].(map[string]any)
+		if input, ok := block["input"].(map[string]any); !ok || len(input) > 0 || call["arguments"] != given {
+			t.Errorf("%s: called %v, told back %v", given, call, block)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 	"liminal/internal/chat"
 	"liminal/internal/fault"
+	"liminal/internal/graph"
 	"liminal/internal/model"
 	"liminal/internal/tool"
 )
@@ -21,16 +22,20 @@ type talk struct {
 	due      int             // a summary of the messages up to this seq is due; 0: none is
 }
 
-// dialogue reads the conversation before this turn. A message that is too long
-// to go on with is Invalid: in a new conversation there is room for it.
-func (v completer) dialogue(ctx context.Context, c *tool.Call) (talk, error) {
+// dialogue reads the conversation before this turn, beside which the model is
+// told more of so many tokens. A message that is too long to go on with is
+// Invalid: in a new conversation there is room for it.
+func (v completer) dialogue(ctx context.Context, c *tool.Call, beside int) (talk, error) {
 	earlier, err := v.earlier(ctx, c, maxHistoryMessages)
-	if err != nil || len(earlier) == 0 {
+	if err != nil {
 		return talk{}, err
 	}
-	room := hardContextTokens - tokens(cmp.Or(words(c, "message"), words(c, "question")))
+	room, most := windowOf(c, beside+tokens(cmp.Or(words(c, "message"), words(c, "question"))), len(earlier) > 0)
 	if room < 0 {
-		return talk{}, fault.New(fault.Invalid, "Conversation too long, start a new one.")
+		return talk{}, fault.New(fault.Invalid, "Conversation too long, start a new one.").With(map[string]any{"reason": graph.CodeTokenCap})
+	}
+	if len(earlier) == 0 {
+		return talk{}, nil
 	}
 	memory, err := v.memory(ctx, c, earlier)
 	if err != nil {
@@ -41,7 +46,7 @@ func (v completer) dialogue(ctx context.Context, c *tool.Call) (talk, error) {
 		from = len(earlier)
 	}
 	rest := earlier[from:]
-	kept, dropped := fitting(conversed(rest), min(maxHistoryTokens, room))
+	kept, dropped := fitting(conversed(rest), min(most, room))
 	cut := note(dropped, earlier[0].Seq > memory.UptoSeq+1)
 	t := talk{messages: kept, note: paragraphs(remembered(memory), cut)}
 	t.told = cmp.Or(remembered(memory), cut)
@@ -58,7 +63,7 @@ func (v completer) dialogue(ctx context.Context, c *tool.Call) (talk, error) {
 // that asks for few wants no more.
 func (v completer) recall(ctx context.Context, c *tool.Call, n int) (talk, error) {
 	if n >= maxHistoryMessages {
-		return v.dialogue(ctx, c)
+		return v.dialogue(ctx, c, 0)
 	}
 	earlier, err := v.earlier(ctx, c, n)
 	kept, _ := fitting(conversed(earlier), maxHistoryTokens)

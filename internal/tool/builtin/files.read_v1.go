@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"unicode/utf8"
 
@@ -23,7 +24,11 @@ type readFile struct{ files Files }
 func (readFile) Name() string { return "files.read_v1" }
 
 func (t readFile) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
-	path, offset := words(c, "path"), int64(number(c, "offset", 0))
+	offset := int64(number(c, "offset", 0))
+	path, err := placed(c)
+	if err != nil {
+		return nil, err
+	}
 	f, err := t.files.Open(ctx, c.Viewer, path)
 	if err != nil {
 		return nil, err
@@ -42,10 +47,15 @@ func (t readFile) Run(ctx context.Context, c *tool.Call) (map[string]any, error)
 	if bytes.IndexByte(content, 0) >= 0 {
 		return nil, fault.New(fault.Invalid, "%s is not a text file.", path)
 	}
-	return map[string]any{
+	next := offset + int64(len(content))
+	out := map[string]any{
 		"path": path, "text": string(bytes.ToValidUTF8(content, []byte("\uFFFD"))),
-		"size": float64(info.Size()), "offset": float64(offset), "more": offset+int64(len(content)) < info.Size(),
-	}, nil
+		"size": float64(info.Size()), "offset": float64(offset), "more": next < info.Size(),
+	}
+	if next < info.Size() {
+		out["notice"] = fmt.Sprintf("The file has %d bytes and goes on from offset %d.", info.Size(), next)
+	}
+	return out, nil
 }
 
 // whole leaves out the bytes of a character that was cut at the end: the next

@@ -2,17 +2,14 @@ package builtin
 
 import (
 	"context"
-	"errors"
-	"strings"
 
-	"liminal/internal/fault"
 	"liminal/internal/files"
 	"liminal/internal/quota"
 	"liminal/internal/tool"
 )
 
-// writeFile writes a text file of the person's own. Its spec says that it is
-// tried once and that an agent asks first.
+// writeFile writes a text file of the person's own, and keeps what it writes over
+// (files.Trash). Its spec says that it is tried once and that an agent asks first.
 type writeFile struct {
 	files Files
 	plans *quota.PlanTable
@@ -21,15 +18,13 @@ type writeFile struct {
 func (writeFile) Name() string { return "files.write_v1" }
 
 func (t writeFile) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
-	path := words(c, "path")
-	text, _ := c.Inputs["text"].(string)
-	_, err := t.files.File(ctx, c.Viewer, path)
-	created := errors.Is(err, fault.NotFound)
-	if err != nil && !created {
+	path, err := placed(c)
+	if err != nil {
 		return nil, err
 	}
+	text, _ := c.Inputs["text"].(string)
 	p := t.plans.Of(c.Viewer)
-	f, err := t.files.Replace(ctx, c.Viewer, path, strings.NewReader(text), files.Bounds{File: p.MaxFileBytes, Total: p.MaxStorageBytes, Count: p.MaxFiles})
+	f, created, err := t.files.Put(ctx, c.Viewer, path, []byte(text), files.Bounds{File: p.MaxFileBytes, Total: p.MaxStorageBytes, Count: p.MaxFiles})
 	if err != nil {
 		return nil, err
 	}

@@ -132,3 +132,49 @@ func TestAModelCanReadWhatToolsThereAre(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A base is the folder that paths are relative to, and no path leads out of it.
+//
+// Requirements: CLAUDE-07, CLAUDE-13
+func TestPathsBelowABaseLeadNowhereElse(t *testing.T) {
+	t.Parallel()
+	p := builtin.Parts{Files: filed(t, map[string]string{"files/a.md": "Eins\nZWEI Grüße", "files/b.bin": "zwei\x00"})}
+	read := func(path string) (string, error) {
+		out, err := run(t, p, "files.read_v1", &tool.Call{Inputs: inputs("path", path, "base", "files")})
+		text, _ := out["text"].(string)
+		return text, err
+	}
+	for _, path := range []string{"a.md", "./a.md", ".//a.md"} {
+		if text, err := read(path); err != nil || text != "Eins\nZWEI Grüße" {
+			t.Errorf("%q: %q, %v", path, text, err)
+		}
+	}
+	for _, path := range []string{"../a.md", "x/../../files/a.md", "/files/a.md", "~/a.md", `..\a.md`, "a/..", ".."} {
+		for _, name := range []string{"files.read_v1", "files.dir_v1", "files.search_v1", "files.write_v1"} {
+			in := inputs("path", path, "base", "files")
+			if name == "files.search_v1" {
+				in["query"] = "x"
+			}
+			if name == "files.write_v1" {
+				in["text"] = "x"
+			}
+			if _, err := run(t, p, name, &tool.Call{Inputs: in}); !errors.Is(err, fault.Invalid) {
+				t.Errorf("%s of %q: %v", name, path, err)
+			}
+		}
+	}
+	found := must(t, p, "files.search_v1", &tool.Call{Inputs: inputs("query", "zwei", "base", "files")})
+	if found["text"] != "a.md:2: ZWEI Grüße" || found["more"] != false {
+		t.Errorf("found %v", found)
+	}
+	if none := must(t, p, "files.search_v1", &tool.Call{Inputs: inputs("query", "drei", "base", "files")}); none["text"] != "Nothing found." {
+		t.Errorf("found %v", none)
+	}
+	if listed := must(t, p, "files.dir_v1", &tool.Call{Inputs: inputs("path", ".", "base", "files")}); listed["text"] != "a.md (1 byte)\nb.bin (1 byte)" {
+		t.Errorf("listed %v", listed)
+	}
+	long := must(t, p, "files.read_v1", &tool.Call{Inputs: inputs("path", "a.md", "base", "files", "limit", 4.0)})
+	if long["text"] != "Eins" || long["notice"] != "The file has 17 bytes and goes on from offset 4." {
+		t.Errorf("read %v", long)
+	}
+}

@@ -210,7 +210,7 @@ func spelled(v any) (out []string) {
 // forget drops what was said so far, but for what it cost.
 func (s *completion) forget() {
 	s.text.Reset()
-	s.marked, s.blocks, s.calls, s.quotes = 0, nil, nil, nil
+	s.marked, s.blocks, s.calls, s.quotes, s.records, s.replaced = 0, nil, nil, nil, nil, true
 }
 
 func german(c *tool.Call) bool { return strings.HasPrefix(c.Locale, "de") }

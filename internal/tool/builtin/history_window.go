@@ -5,6 +5,7 @@ import (
 
 	"liminal/internal/chat"
 	"liminal/internal/model"
+	"liminal/internal/tool"
 )
 
 // The history window: how much of the conversation before a turn a model is
@@ -19,6 +20,24 @@ const (
 	unsummarisedMessages = 14                       // messages of the latest that are
 	maxTopic             = 80                       // characters of what was dropped that the note names
 )
+
+// windowOf is how many tokens of earlier messages there is room for at all, beside
+// what the model is told anyway; less than none: the turn is refused. most of them
+// are shown. Where the surface of the turn says nothing, the first message of a
+// conversation may be of any length.
+func windowOf(c *tool.Call, told int, goesOn bool) (room, most int) {
+	if b := c.Bounds; b != nil && b.InputTokens > 0 {
+		room = b.InputTokens
+		if b.RefuseTokens > 0 {
+			room = b.RefuseTokens
+		}
+		return room - told, max(0, b.InputTokens-told)
+	}
+	if !goesOn {
+		return 0, 0
+	}
+	return hardContextTokens - told, maxHistoryTokens
+}
 
 // conversed are messages as a model is shown them.
 func conversed(messages []chat.Message) []model.Message {

@@ -19,6 +19,7 @@ type Learning interface {
 	Situating
 	Lessons
 	Proposing
+	Comparing
 	Due(ctx context.Context, v identity.Viewer) (adaptation.Due, error)
 	Learnt(ctx context.Context, v identity.Viewer, upto int64) error
 }
@@ -45,9 +46,17 @@ type Lessons interface {
 
 // Proposing hands changes in.
 type Proposing interface {
+	ProposeWeights(ctx context.Context, v identity.Viewer, runID string, t adaptation.Trained) (adaptation.Proposed, error)
 	Propose(ctx context.Context, v identity.Viewer, runID, clusterID string, ids []string, g adaptation.Gated) (adaptation.Proposed, error)
 	Skills(ctx context.Context, v identity.Viewer) (subjects []string, proposed int, err error)
 	Prune(ctx context.Context, v identity.Viewer) (int, error)
+}
+
+// Comparing answers one question with an adapter and without.
+type Comparing interface {
+	Compared(ctx context.Context, v identity.Viewer, c learning.Comparison, which, locale string) (with []model.Adapter, lessons []string, err error)
+	KeepCompared(ctx context.Context, v identity.Viewer, c learning.Comparison, a learning.Compared) error
+	Chosen(ctx context.Context, v identity.Viewer, c learning.Comparison, which string) error
 }
 
 var _ Learning = (*adaptation.Steps)(nil)
@@ -59,13 +68,13 @@ func learningTools(p Parts) []tool.Tool {
 	}
 	tools := []tool.Tool{
 		learningEvents{p.Learning}, updateClusters{p.Learning}, checkLessons{p.Learning}, judgeText{p.Learning},
-		proposeAdapter{p.Learning}, skills{p.Learning}, prune{p.Learning}, learnt{p.Learning},
+		proposeAdapter{p.Learning, p.Training}, skills{p.Learning}, prune{p.Learning}, learnt{p.Learning}, chooseAnswer{p.Learning},
 	}
 	if p.Model == nil {
 		return tools
 	}
 	a := asker{newCompleter(p), p.Learning}
-	return append(tools, situate{a}, labelCluster{a}, deriveLessons{a}, answerText{a})
+	return append(tools, situate{a}, labelCluster{a}, deriveLessons{a}, answerText{a}, compareAnswer{a})
 }
 
 // asker is a step that asks a language model, where there is one.

@@ -101,11 +101,33 @@ func (p pupil) Propose(_ context.Context, _ identity.Viewer, runID, clusterID st
 	return adaptation.Proposed{Patch: 3, Status: "approved", Wait: p.wait}, nil
 }
 
+func (p pupil) ProposeWeights(_ context.Context, _ identity.Viewer, runID string, t adaptation.Trained) (adaptation.Proposed, error) {
+	p.store("weights", runID, t.AdapterID, t.Version, t.Outcome)
+	return adaptation.Proposed{Patch: 4, Status: "applied", Wait: p.wait}, nil
+}
+
 func (pupil) Skills(context.Context, identity.Viewer) ([]string, int, error) {
 	return []string{""}, 0, nil
 }
 
 func (pupil) Prune(context.Context, identity.Viewer) (int, error) { return 0, nil }
+
+func (pupil) Compared(_ context.Context, _ identity.Viewer, c learning.Comparison, which, _ string) (with []model.Adapter, lessons []string, err error) {
+	if which == c.With() {
+		with, lessons = []model.Adapter{{ID: c.AdapterID, Mode: model.ModePrompt, Weight: 1, Instructions: "Answer in one sentence."}}, []string{"l"}
+	}
+	return with, lessons, nil
+}
+
+func (p pupil) KeepCompared(_ context.Context, _ identity.Viewer, c learning.Comparison, a learning.Compared) error {
+	p.store("compared", c.Question, a.Which, a.Text, a.Lessons)
+	return nil
+}
+
+func (p pupil) Chosen(_ context.Context, _ identity.Viewer, _ learning.Comparison, which string) error {
+	p.store("chosen", which)
+	return nil
+}
 
 // answering is a model that answers by what it is asked, and keeps the
 // requests.
@@ -252,5 +274,29 @@ func TestAProposalIsLookedAfterUntilItsRuleHasApplied(t *testing.T) {
 	p.wait = false
 	if out := must(t, builtin.Parts{Learning: p}, "adapter.propose_v1", call); out["patch"] != 3.0 || out["status"] != "approved" {
 		t.Errorf("%v", out)
+	}
+}
+
+func TestAQuestionIsAnsweredWithAnAdapterAndWithout(t *testing.T) {
+	t.Parallel()
+	var asked []model.Request
+	var stored []string
+	m := answering{&asked, func(req model.Request) string { return fmt.Sprint(len(req.Adapters), " adapters") }}
+	p := builtin.Parts{Model: m, Learning: pupil{stored: func(what string, args ...any) { stored = append(stored, fmt.Sprint(what, args)) }}}
+	pair := learning.Comparison{RunID: "r", AdapterID: "a"}
+	for _, which := range []string{learning.First, learning.Second} {
+		c := &tool.Call{RunID: "r", Viewer: identity.Viewer{UserID: "ann"}, Inputs: inputs("adapter_id", "a", "question", "Why?", "which", which), Adapters: []model.Adapter{{ID: "other"}}}
+		out := must(t, p, "adapter.compare_v1", c)
+		if out["message_id"] != pair.AnswerID(which) || out["model"] != "answering-1" || len(out) != 3 {
+			t.Errorf("the %s gives %v", which, out)
+		}
+		want := map[bool]string{true: "[Why? " + which + " 1 adapters [l]]", false: "[Why? " + which + " 0 adapters []]"}[which == pair.With()]
+		if got := stored[len(stored)-1]; got != "compared"+want {
+			t.Errorf("stored %s", got)
+		}
+	}
+	out := must(t, p, "adapter.choose_v1", &tool.Call{RunID: "r", Inputs: inputs("adapter_id", "a", "which", pair.With())})
+	if out["with"] != true || stored[len(stored)-1] != "chosen["+pair.With()+"]" {
+		t.Errorf("chosen: %v, %v", out, stored)
 	}
 }

@@ -16,7 +16,7 @@ type genericChat struct{ completer }
 func (genericChat) Name() string { return "llm.generic_chat_v1" }
 
 func (t genericChat) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
-	talk, err := t.dialogue(ctx, c)
+	talk, err := t.dialogue(ctx, c, 0)
 	if err != nil {
 		return nil, err
 	}

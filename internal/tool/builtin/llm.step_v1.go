@@ -1,11 +1,17 @@
 package builtin
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
+	"liminal/internal/chat"
+	"liminal/internal/data"
 	"liminal/internal/fault"
+	"liminal/internal/graph"
 	"liminal/internal/model"
 	"liminal/internal/stream"
 	"liminal/internal/tool"
@@ -24,11 +30,15 @@ type step struct {
 func (step) Name() string { return "llm.step_v1" }
 
 func (t step) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
-	offered, strangers, err := t.offered(ctx, c)
+	offered, specs, err := t.offered(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	talk, err := t.dialogue(ctx, c)
+	strangers := strange(specs)
+	for _, brought := range callerTools(c.Inputs["caller_tools"]) {
+		offered, strangers[brought.Name] = append(offered, brought), true
+	}
+	talk, err := t.dialogue(ctx, c, toldBeside(c, offered))
 	if err != nil {
 		return nil, err
 	}
@@ -37,6 +47,9 @@ func (t step) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
 	}
 	transcript, err := t.transcript(c.Inputs["transcript"])
 	if err != nil {
+		return nil, err
+	}
+	if t.gate, err = t.gated(ctx, c, specs, transcript, talk); err != nil {
 		return nil, err
 	}
 	rule := ""
@@ -51,16 +64,65 @@ func (t step) Run(ctx context.Context, c *tool.Call) (map[string]any, error) {
 		return nil, err
 	}
 	if c.Final && len(s.calls) > 0 && s.text.Len() > 0 {
-		// What a model says before it calls tools is not the answer.
-		c.Emit(stream.ResetData{Reason: stream.ResetTools})
+		// What a model says before it calls tools is not the answer, but for what
+		// an earlier step has shown of it.
+		s.takeBack(c)
 	}
 	return t.outputs(s)
 }
 
-// offered finds the tools the model may ask for, as it sees them. One that is
-// gone meanwhile, or that this program cannot run, is not offered. strangers
-// are those whose results are nobody's here (TOOL-08).
-func (t step) offered(ctx context.Context, c *tool.Call) (tools []model.Tool, strangers map[string]bool, err error) {
+// toldBeside is how many tokens a model is told with the conversation, where the turn
+// is held to a number of them.
+func toldBeside(c *tool.Call, offered []model.Tool) int {
+	if c.Bounds == nil {
+		return 0
+	}
+	n := tokens(words(c, "system"))
+	for _, t := range offered {
+		n += tokens(t.Name + t.Description + string(t.InputSchema))
+	}
+	return n
+}
+
+// takeBack drops the words of a step that goes on with tools.
+func (s *completion) takeBack(c *tool.Call) {
+	c.Emit(stream.ResetData{Reason: stream.ResetTools})
+	said, ok := graph.Said(c.Inputs)
+	if !ok {
+		return
+	}
+	s.text.Reset()
+	if s.records = nil; said != "" {
+		c.Emit(stream.TokenData(said))
+	}
+	s.goOn(c)
+	for _, r := range saidRecords(c) {
+		c.Emit(chat.Chip(r))
+	}
+}
+
+// saidRecords are the links of what an earlier step has shown.
+func saidRecords(c *tool.Call) []model.Record {
+	said, _ := c.Inputs["said"].(map[string]any)
+	list, _ := said["citations"].([]any)
+	return chat.ReadRecords(list)
+}
+
+// strange are the tools whose results are nobody's here (TOOL-08).
+func strange(specs map[string]tool.Spec) map[string]bool {
+	strangers := map[string]bool{}
+	for name, s := range specs {
+		if s.Strange() {
+			strangers[name] = true
+		}
+	}
+	return strangers
+}
+
+// offered finds the tools the model may ask for, as it sees them, and their
+// specs. One that is gone meanwhile, or that this program cannot run, is not
+// offered.
+func (t step) offered(ctx context.Context, c *tool.Call) (tools []model.Tool, specs map[string]tool.Spec, err error) {
 	names := texts(c.Inputs["tools"])
 	if len(names) == 0 || t.catalog == nil {
 		return nil, nil, nil
@@ -69,16 +131,123 @@ func (t step) offered(ctx context.Context, c *tool.Call) (tools []model.Tool, st
 	if err != nil {
 		return nil, nil, err
 	}
-	strangers = map[string]bool{}
+	specs = map[string]tool.Spec{}
 	for _, name := range names {
 		if b, ok := bound[name]; ok && !t.absent[name] {
-			if b.ContentType == stranger {
-				strangers[name] = true
-			}
-			tools = append(tools, model.Tool{Name: b.Name, Description: b.Description, InputSchema: b.InputSchema, ReadOnly: b.ReadOnly})
+			specs[name] = b.Spec
+			tools = append(tools, offer(b.Spec))
 		}
 	}
-	return tools, strangers, nil
+	return tools, specs, nil
+}
+
+// callerTools are the tools that the program brought which began the run, and makes
+// the calls of. What it says came of them is a stranger's word.
+func callerTools(v any) []model.Tool {
+	list, _ := v.([]any)
+	tools := make([]model.Tool, 0, len(list))
+	for _, one := range list {
+		t, _ := one.(map[string]any)
+		name, _ := t["name"].(string)
+		description, _ := t["description"].(string)
+		schema, err := json.Marshal(t["parameters"])
+		if name == "" || err != nil {
+			continue
+		}
+		if t["parameters"] == nil {
+			schema = json.RawMessage(`{"type":"object","properties":{}}`)
+		}
+		tools = append(tools, model.Tool{Name: graph.CallerTool(name), Description: description, InputSchema: schema})
+	}
+	return tools
+}
+
+// offer is a tool as a model sees it.
+func offer(s tool.Spec) model.Tool {
+	t := model.Tool{Name: s.Name, Description: s.Description, InputSchema: s.InputSchema, ReadOnly: s.ReadOnly}
+	if plain := withoutHints(s.InputSchema); plain != nil {
+		t.InputSchema, t.Hints = plain, s.InputSchema
+	}
+	for _, e := range s.Examples {
+		if len(e.Asks) > 0 {
+			t.Examples = append(t.Examples, model.ToolExample{Asks: e.Asks, Inputs: e.Inputs})
+		}
+	}
+	if len(s.Shows) > 0 {
+		t.Tell = func(out map[string]any, locale string) []model.ToolRecords { return recordsOf(s, out, locale) }
+	}
+	return t
+}
+
+// withoutHints is an input schema without what is for the keyless model only, the
+// members x-…: a server may refuse keywords it does not know. nil: it has none.
+func withoutHints(schema json.RawMessage) json.RawMessage {
+	if !bytes.Contains(schema, []byte(`"x-`)) {
+		return nil
+	}
+	var doc any
+	if json.Unmarshal(schema, &doc) != nil {
+		return nil
+	}
+	plain, err := json.Marshal(hintless(doc))
+	if err != nil {
+		return nil
+	}
+	return plain
+}
+
+func hintless(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, inner := range v {
+			if !strings.HasPrefix(name, "x-") {
+				out[name] = hintless(inner)
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, inner := range v {
+			out[i] = hintless(inner)
+		}
+		return out
+	}
+	return v
+}
+
+// recordsOf are the records of a result as people read them, with the pages its
+// source gives them.
+func recordsOf(s tool.Spec, out map[string]any, locale string) []model.ToolRecords {
+	name, entities := entitiesOf(s)
+	told := make([]model.ToolRecords, 0, len(s.Shows))
+	for _, shown := range s.Shows {
+		kind := model.ToolRecords{Heading: shown.Heading.In(locale), Empty: shown.Empty.In(locale)}
+		for _, r := range shown.Records(out, locale) {
+			one := model.Record{Entity: r.Entity, ID: r.ID, Title: r.Title, Line: r.Line}
+			if e, known := entities[r.Entity]; known && r.ID != "" {
+				one.Source, one.Href = name, data.PageOf(name, r.Entity, e, r.ID)
+			}
+			kind.Records = append(kind.Records, one)
+		}
+		told = append(told, kind)
+	}
+	return told
+}
+
+// entitiesOf are the kinds of records with pages of a tool's source.
+func entitiesOf(s tool.Spec) (source string, entities map[string]data.Entity) {
+	for s.Via != nil && s.Via.Tool != nil && s.Over != nil && s.Over.Spec != nil {
+		s = *s.Over.Spec
+	}
+	if s.Via == nil || s.Via.Query == nil || s.Over == nil {
+		return "", nil
+	}
+	d, err := data.Decode(s.Over.Source)
+	if err != nil {
+		return "", nil
+	}
+	return s.Via.Query.Source, d.Entities
 }
 
 // frame wraps what strangers' tools returned as data (SAFE-06), and reports
@@ -159,23 +328,51 @@ func resultText(raw json.RawMessage) string {
 
 func (t step) outputs(s *completion) (map[string]any, error) {
 	calls := make([]any, 0, len(s.calls))
+	blocks := slices.Clone(s.blocks)
 	for i, call := range s.calls {
-		arguments := map[string]any{}
+		given, object := map[string]any{}, true
 		if len(call.Input) > 0 {
-			if err := json.Unmarshal(call.Input, &arguments); err != nil {
-				return nil, fault.Wrap(fault.Internal, err, "The model called %s with arguments that are no JSON object.", call.Name)
+			object = json.Unmarshal(call.Input, &given) == nil && given != nil
+		}
+		one := map[string]any{"id": callID(call, i), "name": call.Name, "arguments": given}
+		if !object {
+			// The machine tells the model so, as the call's error (CLAUDE-13); servers
+			// take objects only where the call is told back to them.
+			one["arguments"] = string(call.Input)
+			for k := range blocks {
+				if b := &blocks[k]; b.Type == model.ToolUse && b.ID == call.ID && b.Name == call.Name {
+					b.Input = json.RawMessage(`{}`)
+				}
 			}
 		}
-		calls = append(calls, map[string]any{"id": callID(call, i), "name": call.Name, "arguments": arguments})
+		calls = append(calls, one)
 	}
-	blocks := s.blocks
 	if blocks == nil {
 		blocks = []model.Block{}
 	}
 	out := s.result(t.model)
 	out["text"], out["content"], out["tool_calls"] = out["answer"], blocks, calls
 	delete(out, "answer")
+	if len(s.records) > 0 {
+		out["citations"] = linked(s.records)
+	}
+	if t.gate != nil {
+		t.gate.grounds(out, s)
+	}
 	return out, nil
+}
+
+// linked are records as they travel through a run, beside quotes: chat.ReadRecords
+// reads them.
+func linked(records []model.Record) []any {
+	list := make([]any, len(records))
+	for i, r := range records {
+		list[i] = map[string]any{"record": map[string]any{"source": r.Source, "entity": r.Entity, "id": r.ID, "title": r.Title, "href": r.Href}}
+		if r.Action != "" {
+			list[i].(map[string]any)["record"].(map[string]any)["action"] = r.Action
+		}
+	}
+	return list
 }
 
 // callID is the provider's id, or one by place for those that give none.

@@ -100,6 +100,46 @@ func TestAMessageThereIsNoRoomForIsRefusedInALongConversation(t *testing.T) {
 		&tool.Call{Scope: tool.Scope{ConversationID: "c", UptoSeq: 1}, Inputs: inputs("message", huge)})
 }
 
+// sized is a text of so many tokens, as they are estimated.
+func sized(tokens int) string { return strings.Repeat("x", 4*(tokens-4)) }
+
+// Requirements: GRND-26 (soft at 4000 tokens; refusal above 6000)
+func TestOfALongConversationSoMuchIsShownAndNoMessageIsLonger(t *testing.T) {
+	t.Parallel()
+	pairs := func(last int) (m memory) {
+		for i := range 20 {
+			m = append(m, spoken(i+1, []string{"user", "assistant"}[i%2], sized(250)))
+		}
+		m[19].Content = sized(last)
+		return m
+	}
+	for _, c := range []struct {
+		last, message int // tokens of the last message of before, and of the new one
+		shown         int // messages of before
+	}{{250, 10, 16}, {251, 10, 14}, {250, 2000, 16}, {250, 2001, 14}, {250, 5000, 4}, {250, 6000, 0}} {
+		m := says(text("ok"))
+		ask(t, m, pairs(c.last), &notebook{}, sized(c.message))
+		if got := len(m.last.Messages) - 1; got != c.shown || strings.Contains(m.last.System, "(truncated)") != (c.shown < 20) {
+			t.Errorf("%+v: %d are shown, and it is told %q", c, got, m.last.System)
+		}
+	}
+	_, err := run(t, builtin.Parts{Model: says(text("ok")), History: pairs(250)}, "llm.generic_chat_v1",
+		&tool.Call{Scope: tool.Scope{ConversationID: "c", UptoSeq: 21}, Inputs: inputs("message", sized(6001))})
+	if !errors.Is(err, fault.Invalid) {
+		t.Errorf("a message of 6001 tokens: %v", err)
+	}
+}
+
+// Requirements: GRND-26 (output 2000)
+func TestAStepAsksForNoMoreThanItsGraphAllows(t *testing.T) {
+	t.Parallel()
+	m := says(text("ok"))
+	must(t, builtin.Parts{Model: m, History: memory{}, Catalog: fullCatalog(t)}, "llm.step_v1", &tool.Call{Inputs: inputs("message", "Q?", "max_tokens", 2000.0)})
+	if m.last.MaxTokens != 2000 {
+		t.Errorf("the model may write %d tokens", m.last.MaxTokens)
+	}
+}
+
 // Requirements: CHAT-19
 func TestAConversationIsSummarisedAndTheSummaryExtended(t *testing.T) {
 	t.Parallel()

@@ -3,7 +3,6 @@ package builtin_test
 import (
 	"context"
 	"encoding/json"
-	"io"
 	"iter"
 	"os"
 	"path/filepath"
@@ -180,12 +179,31 @@ func (c cabinet) Open(_ context.Context, _ identity.Viewer, path string) (*os.Fi
 	return f, nil
 }
 
-func (c cabinet) Replace(_ context.Context, _ identity.Viewer, path string, body io.Reader, _ files.Bounds) (files.File, error) {
-	content, err := io.ReadAll(body)
+func (c cabinet) Put(_ context.Context, _ identity.Viewer, path string, body []byte, _ files.Bounds) (files.File, bool, error) {
+	_, err := os.Stat(filepath.Join(c.dir, path))
+	return files.File{Path: path, Size: int64(len(body))}, err != nil, os.WriteFile(filepath.Join(c.dir, path), body, 0o600)
+}
+
+func (c cabinet) Dir(_ context.Context, _ identity.Viewer, path string, limit int) (list []files.Entry, more bool, err error) {
+	found, err := os.ReadDir(filepath.Join(c.dir, path))
 	if err != nil {
-		return files.File{}, err
+		return nil, false, fault.New(fault.NotFound, "There is no such folder.")
 	}
-	return files.File{Path: path, Size: int64(len(content))}, os.WriteFile(filepath.Join(c.dir, path), content, 0o600)
+	for _, d := range found {
+		list = append(list, files.Entry{Name: d.Name(), Folder: d.IsDir(), Size: 1})
+	}
+	return list[:min(limit, len(list))], len(list) > limit, nil
+}
+
+func (c cabinet) Walk(_ context.Context, _ identity.Viewer, path string, _ bool) (list []files.Found, err error) {
+	err = filepath.WalkDir(filepath.Join(c.dir, path), func(at string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			rel, _ := filepath.Rel(c.dir, at)
+			list = append(list, files.Found{Path: filepath.ToSlash(rel), Size: 1})
+		}
+		return nil
+	})
+	return list, err
 }
 
 func filed(t testing.TB, contents map[string]string) cabinet {

@@ -2,7 +2,6 @@ package builtin
 
 import (
 	"context"
-	"io"
 	"os"
 	"time"
 
@@ -10,12 +9,16 @@ import (
 	"liminal/internal/architect"
 	"liminal/internal/changes"
 	"liminal/internal/chat"
+	"liminal/internal/connect"
+	"liminal/internal/data"
 	"liminal/internal/files"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
+	"liminal/internal/mcp"
 	"liminal/internal/model"
 	"liminal/internal/quota"
 	"liminal/internal/safety"
+	"liminal/internal/speech"
 	"liminal/internal/tool"
 	"liminal/internal/webaccess"
 )
@@ -40,6 +43,22 @@ type Parts struct {
 	Desk      Desk               // moves proposed changes on
 	Web       Web                // reads pages of the web
 	WebSearch webaccess.Provider // searches the web
+	// Transcriber and Speaker, each with Files, make text of recordings and
+	// recordings of texts; Voices tells in whose voice, nil: in the server's own.
+	Transcriber Transcriber
+	Speaker     Speaker
+	Voices      Voices
+	// Sources, with People, reads the sources of tools with via.query; Secrets is
+	// for those with via.http, which ask Servers.
+	Sources Sources
+	People  SourcePeople
+	Secrets SourceSecrets
+	Servers Servers
+	// Connections are the accounts that people let tools with via.http act with.
+	Connections Connections
+	// MCP calls tools of MCP servers, and MCPImport proposes them.
+	MCP       MCPClient
+	MCPImport MCPImporter
 	// MaxDecode is how long one answer may be written for, by plan, however much
 	// of it comes (STREAM-09); nil or 0: as long as the call itself may take.
 	MaxDecode func(plan string) time.Duration
@@ -53,6 +72,8 @@ type Parts struct {
 	// Learning makes adapters of their own for people out of what they say of
 	// answers (CLUS-01).
 	Learning Learning
+	// Training trains adapters of people's own (TRAIN-08).
+	Training Training
 	// Safety judges answers before anybody sees them (SAFE-01, SAFE-09); nil:
 	// they go out as they are.
 	Safety safety.Holder
@@ -118,12 +139,71 @@ type Web interface {
 	Fetch(ctx context.Context, address string) (webaccess.Page, error)
 }
 
+// Servers are asked by tools with via.http; *webaccess.Client is one.
+type Servers interface {
+	Ask(ctx context.Context, r webaccess.Request) (webaccess.Reply, error)
+}
+
+// Transcriber makes text of recordings; *speech.Transcriber is one.
+type Transcriber interface {
+	Transcribe(ctx context.Context, r speech.Recording) (speech.Transcript, error)
+}
+
+// Speaker speaks texts; *speech.Speaker is one.
+type Speaker interface {
+	Speak(ctx context.Context, l speech.Line) (speech.Sound, error)
+}
+
+// Voices tells which voice a person chose; "": none.
+type Voices interface {
+	VoiceOf(ctx context.Context, v identity.Viewer) (string, error)
+}
+
+// Sources reads other people's databases; *data.Desk is one.
+type Sources interface {
+	Ask(ctx context.Context, s data.Source, who data.Person, q data.Query) (map[string]any, error)
+}
+
+// SourcePeople tells by what a source knows a person.
+type SourcePeople interface {
+	KnownAs(ctx context.Context, v identity.Viewer, m data.Match) (string, error)
+}
+
+// SourceSecrets gives the secrets that artifacts name; NotFound for one that is
+// not set.
+type SourceSecrets interface {
+	Secret(ctx context.Context, name string) (string, error)
+}
+
+// Connections gives what a request goes along with that is made with an account of
+// the call's person elsewhere; *connect.Desk is one.
+type Connections interface {
+	Access(ctx context.Context, v identity.Viewer, name, at string) (connect.Access, error)
+	Renew(ctx context.Context, v identity.Viewer, name string, old connect.Access) (connect.Access, error)
+	// Refuse is the error for an account that the server takes no more.
+	Refuse(ctx context.Context, v identity.Viewer, name string, old connect.Access) error
+}
+
+// MCPClient calls tools of MCP servers; *mcp.Client is one.
+type MCPClient interface {
+	Call(ctx context.Context, c mcp.Call) (map[string]any, error)
+}
+
+// MCPImporter proposes tools of MCP servers; *mcp.Importer is one.
+type MCPImporter interface {
+	Import(ctx context.Context, v identity.Viewer, server string, only []string) (mcp.Imported, error)
+	// Drift proposes what a server says now of a tool that was approved otherwise.
+	Drift(ctx context.Context, approved tool.Spec, now mcp.Tool)
+}
+
 // Files is each person's own folder; *files.Roots is one.
 type Files interface {
 	List(ctx context.Context, v identity.Viewer, cursor string, limit int) ([]files.File, string, error)
 	File(ctx context.Context, v identity.Viewer, path string) (files.File, error)
 	Open(ctx context.Context, v identity.Viewer, path string) (*os.File, error)
-	Replace(ctx context.Context, v identity.Viewer, path string, body io.Reader, b files.Bounds) (files.File, error)
+	Dir(ctx context.Context, v identity.Viewer, path string, limit int) (list []files.Entry, more bool, err error)
+	Walk(ctx context.Context, v identity.Viewer, path string, recursive bool) ([]files.Found, error)
+	Put(ctx context.Context, v identity.Viewer, path string, body []byte, b files.Bounds) (f files.File, created bool, err error)
 }
 
 // Catalog reads artifacts; *artifacts.Library is one.

@@ -35,7 +35,7 @@ func (t answerWithContext) Run(ctx context.Context, c *tool.Call) (map[string]an
 		return nil, err
 	}
 	note = paragraphs(readAsNote(given.readAs, german(c)), note)
-	talk, err := t.dialogue(ctx, c)
+	talk, err := t.dialogue(ctx, c, 0)
 	if err != nil {
 		return nil, err
 	}

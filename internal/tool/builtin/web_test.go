@@ -263,7 +263,7 @@ func TestTheDocumentAssistantCanChangeNothing(t *testing.T) {
 		}
 		for _, n := range graph.Nodes {
 			for _, name := range append(n.Tools, n.Tool) {
-				if b, known := all[name]; name != "" && (!known || !b.ReadOnly || b.Privileged || b.Confirm) {
+				if b, known := all[name]; name != "" && (!known || !b.ReadOnly || b.Privileged || b.Confirm.Asks) {
 					t.Errorf("%s calls %s, which may change things", seed.Name, name)
 				}
 			}
