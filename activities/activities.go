@@ -73,12 +73,14 @@ type Opened struct {
 	Adapters   []AdapterPin     `json:"adapters,omitempty"`    // that models are asked with
 	Models     []run.Pin        `json:"models,omitempty"`      // policies that choose models, the nearest first (LORA-26)
 	Path       []run.TraceStage `json:"path,omitempty"`        // what Open did, in order (PLAT-12)
+	Audit      string           `json:"audited,omitempty"`     // chat.AuditRedacted or chat.AuditFull; empty: the turn has no row of its own
 	Judged     *Judged          `json:"judged,omitempty"`      // what is thought of the message; nil: nobody judged
 	Job        bool             `json:"job,omitempty"`         // background limits instead of chat limits
 	Privileged bool             `json:"privileged,omitempty"`  // the graph may name privileged tools (TOOL-05)
 	Owned      bool             `json:"owned,omitempty"`       // the graph is a person's: where it ends by its own bounds, that is its fault
 	MaxEffects int              `json:"max_effects,omitempty"` // of one execution; 0: the workflow's default
 	Budget     *graph.Budget    `json:"budget,omitempty"`      // of the run and all runs below it; nil: begun before there were budgets
+	Remembers  bool             `json:"remembers,omitempty"`   // what the run persists is kept for the conversation's next turn
 	Speech     time.Duration    `json:"speech,omitempty"`      // graph.Limits.Speech; 0: no model speaks, or begun before there was one
 }
 
@@ -102,6 +104,13 @@ type ToolPin struct {
 	Model      bool   `json:"model,omitempty"`  // a model speaks: its calls are no tool calls to a person
 	Shared     bool   `json:"shared,omitempty"` // background work, of which each person has a share
 	Plain      bool   `json:"plain,omitempty"`  // neither are those of a tool that only arranges values
+
+	Under []run.Pin `json:"under,omitempty"` // what it stands on
+
+	// Acts says that its calls are written down before they are begun, so that the
+	// engine may make one again whose worker died.
+	Acts    bool `json:"acts,omitempty"`
+	Changes bool `json:"changes,omitempty"` // something, as its spec says: the audit marks its calls
 }
 
 // Pin is the tool's artifact at its version.
@@ -120,6 +129,7 @@ type CallInput struct {
 	Run RunInput `json:"run"`
 	tool.Scope
 	Tool        run.Pin        `json:"tool"`
+	Under       []run.Pin      `json:"under,omitempty"` // what the tool stands on
 	Model       bool           `json:"model,omitempty"`
 	Models      []run.Pin      `json:"models,omitempty"`   // of a call with Model
 	Adapters    []AdapterPin   `json:"adapters,omitempty"` // of a call with Model
@@ -149,6 +159,9 @@ type CallResult struct {
 	Partial string         `json:"partial,omitempty"` // the text shown until then
 
 	Redactions []tool.Redaction `json:"redactions,omitempty"` // what was taken out of its text (SAFE-03)
+	Summary    string           `json:"summary,omitempty"`    // the result in a few words, as its tool's spec shows it
+	Strange    bool             `json:"strange,omitempty"`    // a stranger wrote of its result, as its spec says (SAFE-06)
+	Lessons    []string         `json:"lessons,omitempty"`    // that its model was told, by id
 }
 
 // AskInput puts questions, and says whether only a person can move the run now.
@@ -226,7 +239,12 @@ type Record struct {
 	Result    map[string]any `json:"result,omitempty"`
 	Status    string         `json:"status"` // "ok", "error", "stopped"
 	Error     string         `json:"error,omitempty"`
+	Summary   string         `json:"summary,omitempty"`
 	MS        int64          `json:"ms"`
+	// Mutating says that the tool changes something, and Approved that a person
+	// approved this very call (GRND-49).
+	Mutating bool `json:"mutating,omitempty"`
+	Approved bool `json:"approved,omitempty"`
 }
 
 // Trimmed is r with its arguments and result cut to what a page shows.
@@ -263,6 +281,8 @@ type Tally struct {
 	ToolCalls  int `json:"tool_calls,omitempty"` // of others, without those that only arrange values
 
 	Redactions []tool.Redaction `json:"redactions,omitempty"` // what was taken out of the answers (SAFE-03)
+	Strange    bool             `json:"strange,omitempty"`    // a call gave what a stranger wrote (TRAIN-13)
+	Lessons    []string         `json:"lessons,omitempty"`    // that models were told, by id
 	// SummaryDue is the message up to which the conversation is to be
 	// summarised once the turn is over; 0: nothing is.
 	SummaryDue int `json:"summary_due,omitempty"`

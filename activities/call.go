@@ -31,7 +31,10 @@ const StoppedMessage = "The program was too busy to finish this, or was stopped 
 
 // call is Call without the telling.
 func (s *Set) call(ctx context.Context, in CallInput) (CallResult, error) {
-	bound, err := s.Artifacts.SpecAt(ctx, in.Run.Viewer, in.Tool)
+	if err := s.stands(ctx, in.Run.Viewer); err != nil {
+		return CallResult{}, err
+	}
+	bound, err := s.Artifacts.SpecAt(ctx, in.Run.Viewer, in.Tool, in.Under...)
 	if err != nil {
 		return CallResult{}, err
 	}
@@ -57,21 +60,24 @@ func (s *Set) call(ctx context.Context, in CallInput) (CallResult, error) {
 	ctx, cancel := within(ctx, max(in.Timeout, in.Longest))
 	defer cancel()
 
-	events := &callEvents{set: s, in: in, started: s.now(), kind: bound.ContentType}
+	events := &callEvents{set: s, in: in, started: s.now(), kind: bound.ContentType, spec: &bound.Spec}
 	arguments, _ := inputs.(map[string]any)
 	events.begin(ctx, arguments)
 	asked, meter := events.call(ctx, arguments), &usageMeter{set: s, in: in}
 	asked.Afford, asked.Spent = meter.afford, meter.add
-	if err := s.choose(ctx, in, bound.Spec, asked); err != nil {
+	lessons, err := s.choose(ctx, in, bound.Spec, asked)
+	if err != nil {
 		return CallResult{}, err
 	}
-	out, err := s.Box.Call(ctx, bound.Spec, asked)
+	out, err := s.act(ctx, in, bound, asked)
 	meter.record(ctx)
 	err = late(ctx, err)
 	if stopped(ctx) {
-		return events.stopped(ctx, out), nil
+		r := events.stopped(ctx, out)
+		r.Lessons = lessons
+		return r, nil
 	}
-	if errors.Is(ctx.Err(), context.Canceled) {
+	if errors.Is(ctx.Err(), context.Canceled) && !(bound.ActsOnce() && s.Acts != nil) { // what came of an act stands
 		// What a tool has by then may be half of an answer, and it takes the end
 		// of its context for the person's wish; the call is made again.
 		return CallResult{}, temporal.NewApplicationError(StoppedMessage, TypeStopped)
@@ -83,7 +89,11 @@ func (s *Set) call(ctx context.Context, in CallInput) (CallResult, error) {
 	if err != nil {
 		return CallResult{}, meter.withUsage(err)
 	}
-	return CallResult{Output: out, MS: events.elapsed(), Spoke: events.spoke(), Redactions: events.redactions()}, nil
+	r := CallResult{Output: out, MS: events.elapsed(), Spoke: events.spoke(), Redactions: events.redactions(), Strange: bound.Strange(), Lessons: lessons}
+	if !in.Model && len(bound.Shows) > 0 {
+		r.Summary = events.summary(out)
+	}
+	return r, nil
 }
 
 // within is ctx for as long as a call may take; 0 is without a bound of ours.
@@ -114,7 +124,26 @@ func (s *Set) caller(ctx context.Context, v identity.Viewer, spec tool.Spec) (id
 	if errors.Is(err, fault.NotFound) {
 		err = fault.New(fault.Forbidden, "The tool %s is privileged, and its caller's account is not active any more.", spec.Name)
 	}
-	return now, err
+	return now.With(v.Grant), err
+}
+
+// Keys tells whether access keys stand.
+type Keys interface {
+	// KeyStands is Forbidden once a key was revoked.
+	KeyStands(ctx context.Context, keyID string) error
+}
+
+// stands refuses each call of a run that was begun with an access key which was
+// revoked since: a run may have waited for days, and whoever ends a key ends
+// what it began. The run ends at its next call, with a sentence that says so.
+func (s *Set) stands(ctx context.Context, v identity.Viewer) error {
+	switch {
+	case v.Grant == nil:
+		return nil
+	case s.Keys == nil:
+		return fault.New(fault.Forbidden, "Nobody here knows the access key this run was begun with.")
+	}
+	return s.Keys.KeyStands(ctx, v.Grant.KeyID)
 }
 
 // call is what the tool is told.

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"liminal/internal/chat"
+	"liminal/internal/graph"
 	"liminal/internal/stream"
 	"liminal/internal/tool"
 )
@@ -18,6 +20,7 @@ type callEvents struct {
 	in      CallInput
 	started time.Time
 	kind    string // content type of what the tool returns
+	spec    *tool.Spec
 
 	mu    sync.Mutex // a tool may emit from several goroutines
 	text  strings.Builder
@@ -30,14 +33,23 @@ type callEvents struct {
 // that spoke, is dropped first (STREAM-32).
 func (e *callEvents) begin(ctx context.Context, inputs map[string]any) {
 	var events []stream.Event
+	said := e.continues(inputs)
 	if e.in.Final && e.in.Reset {
 		events = e.add(events, "reset", stream.ResetData{Reason: stream.ResetRetry})
+		for i, data := range said {
+			events = e.add(events, "said"+strconv.Itoa(i), data)
+		}
 	}
 	if e.in.Final && inline(ctx) {
 		// Where a worker dies the workflow makes an inline call again, as the
 		// same attempt: what was heard of it is dropped then.
-		if events = e.add(events, "", stream.ResetData{Reason: stream.ResetRetry}); len(events) > 0 {
-			events[len(events)-1].Again = true
+		from := len(events)
+		events = e.add(events, "", stream.ResetData{Reason: stream.ResetRetry})
+		for _, data := range said {
+			events = e.add(events, "", data)
+		}
+		for i := from; i < len(events); i++ {
+			events[i].Again = true
 		}
 	}
 	if !e.in.Quiet {
@@ -49,6 +61,28 @@ func (e *callEvents) begin(ctx context.Context, inputs map[string]any) {
 		})
 	}
 	e.say(ctx, events...)
+}
+
+// continues is what readers have of the answer that this call goes on from, to be
+// said again where it is dropped.
+func (e *callEvents) continues(inputs map[string]any) (said []stream.Payload) {
+	if e.in.Tool.Name != graph.StepTool || !e.in.Final {
+		return nil
+	}
+	text, ok := graph.Said(inputs)
+	if !ok || text == "" {
+		return nil
+	}
+	e.mu.Lock()
+	e.text.WriteString(text)
+	e.mu.Unlock()
+	said = append(said, stream.TokenData(text))
+	object, _ := inputs["said"].(map[string]any)
+	list, _ := object["citations"].([]any)
+	for _, r := range chat.ReadRecords(list) {
+		said = append(said, chat.Chip(r))
+	}
+	return said
 }
 
 // end announces what came of it.
@@ -75,9 +109,19 @@ func (e *callEvents) result(out map[string]any, err error) stream.ToolResultData
 	case tool.Later(out):
 		r.Summary = "later"
 	default:
-		r.Summary, _ = out["summary"].(string)
+		r.Summary = e.summary(out)
 	}
 	return r
+}
+
+// summary is a result in a few words: the tool's own, or as its spec shows it
+// (GRND-20).
+func (e *callEvents) summary(out map[string]any) string {
+	said, _ := out["summary"].(string)
+	if said == "" && e.spec != nil {
+		said = e.spec.Summarise(out, e.in.Locale)
+	}
+	return said
 }
 
 // stopped is the result of a call the person cancelled.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
-	"time"
 
 	"liminal/internal/chat"
 	"liminal/internal/fault"
@@ -14,10 +13,6 @@ import (
 	"liminal/internal/stream"
 	"liminal/internal/telemetry"
 )
-
-// keep is how long the stream of a run that ended stays readable; after that
-// readers are answered from the store.
-const keep = 5 * time.Minute
 
 // Close writes the end of a run, then tells the stream, then starts the
 // conversation's next turn. In that order: nothing is published before it is
@@ -32,7 +27,6 @@ func (s *Set) Close(ctx context.Context, in CloseInput) (Result, error) {
 	}
 	s.calls.end(in.Run.RunID) // of children that end with it
 	c := closing{set: s, CloseInput: in, status: in.Status()}
-	c.follows(ctx)
 	end, err := c.end()
 	if err != nil {
 		return Result{}, err
@@ -50,7 +44,7 @@ func (s *Set) Close(ctx context.Context, in CloseInput) (Result, error) {
 	if err := c.tell(ctx, end, closed); err != nil {
 		return Result{}, err
 	}
-	if err := s.Log.Finish(ctx, in.Run.RunID, keep); err != nil {
+	if err := s.Log.Finish(ctx, in.Run.RunID, run.KeepStream(in.Run.RunID)); err != nil {
 		return Result{}, err
 	}
 	c.measure()
@@ -108,21 +102,8 @@ func (s *Set) readable(ctx context.Context, in *CloseInput) error {
 // closing is the work of one Close.
 type closing struct {
 	CloseInput
-	set     *Set
-	status  run.Status
-	lessons []string // that the turn's models were told, by id
-}
-
-// follows reads which lessons the turn's answer followed, for who reads it. An
-// answer that cannot say so is an answer all the same.
-func (c *closing) follows(ctx context.Context) {
-	if c.Run.Kind != run.KindChat || len(c.Opened.Adapters) == 0 || c.Tally.ModelCalls == 0 {
-		return
-	}
-	var err error
-	if c.lessons, err = c.set.followed(ctx, c.Run.Viewer, c.Opened.Adapters); err != nil {
-		c.set.logger().WarnContext(ctx, "which lessons an answer followed is not kept", "run", c.Run.RunID, "error", err)
-	}
+	set    *Set
+	status run.Status
 }
 
 // FailureOf is f as people and rows see it, in the closed set of codes (API-03).
@@ -136,8 +117,11 @@ func FailureOf(f *graph.Failure) *stream.RunError {
 			out.Code, out.Reason = f.Code, ""
 		}
 	}
-	if f.Code == fault.Budget {
+	switch f.Code {
+	case fault.Budget:
 		out.Code = string(fault.RateLimited)
+	case graph.CodeTokenCap:
+		out.Code = string(fault.Invalid)
 	}
 	return out
 }
@@ -211,7 +195,7 @@ func (c *closing) write(ctx context.Context, end run.End) (chat.Closed, error) {
 		return chat.Closed{}, c.set.Runs.EndRun(ctx, c.Run.Viewer, c.Run.RunID, end)
 	}
 	return c.set.Turns.CloseTurn(ctx, c.Run.Viewer, chat.Close{
-		RunID: c.Run.RunID, End: end, Message: c.message(), Notices: c.notices(), Persist: c.Persist,
+		RunID: c.Run.RunID, End: end, Message: c.message(), Notices: c.notices(), Persist: c.Persist, Audit: c.audit(),
 	})
 }
 

@@ -111,6 +111,13 @@ func eventScenes() map[string]func(t *testing.T) *activitiestest.World {
 				emitWords(c)
 				return map[string]any{"answer": "Right <b>"}, nil
 			}),
+		"an answer with links": called(func(in *activities.CallInput) { in.Final, in.Model, in.Quiet = true, true, true },
+			func(_ *activities.Set, c *tool.Call) (map[string]any, error) {
+				c.Emit(stream.TokenData("It is due."))
+				c.Emit(stream.ChipData{Kind: "deadline", Action: "open", ID: "d1", Href: "/r/matters/deadline/d1", Label: "Reply", Source: "matters"})
+				c.Emit(stream.ChipData{Kind: "filter", Action: "filter", ID: "status=open", Href: "/r/matters/deadline?status=open"})
+				return map[string]any{"text": "It is due."}, nil
+			}),
 		"a question with options": asked(run.KindChat, true, activities.Question{ID: "q1", Effect: "ask#1", Node: "ask", Description: "Asking...",
 			Ask: graph.Ask{Type: "doc_choice", Message: "Which?", Options: []graph.Option{{ID: "d1", Label: "One"}}}}),
 		"a question for a text": asked(run.KindChat, false, activities.Question{ID: "q1", Effect: "ask#1", Node: "ask",
@@ -204,5 +211,40 @@ func writeEvents(t *testing.T, got map[string][]shownEvent) {
 	}
 	if err := os.WriteFile(filepath.FromSlash(eventsPath), append(raw, '\n'), 0o644); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A step that goes on from words which readers have takes none of them back; one
+// that is made again says them again first, with the links that belong to them.
+//
+// Requirements: STREAM-32
+func TestAStepThatGoesOnSaysWhatWasShownAgainOnlyWhereItWasTakenBack(t *testing.T) {
+	t.Parallel()
+	record := map[string]any{"source": "s", "entity": "deadline", "id": "d1", "title": "One", "href": "/r/s/deadline/d1"}
+	said := map[string]any{"text": "Before. ", "citations": []any{map[string]any{"record": record}, map[string]any{"n": 1.0, "text": "l", "record": record}}}
+	for reset, want := range map[bool][]stream.Kind{
+		false: {stream.Token},
+		true:  {stream.Reset, stream.Token, stream.Chip, stream.Token},
+	} {
+		w := world(func(_ context.Context, c *tool.Call) (map[string]any, error) {
+			c.Emit(stream.TokenData("After."))
+			return map[string]any{"text": "Before. After."}, nil
+		})
+		w.Tools[graph.StepTool] = w.Tools["t"]
+		in := callOf(w)
+		in.Tool.Name = graph.StepTool
+		in.Final, in.Model, in.Quiet, in.Reset, in.Attempt = true, true, true, reset, 1
+		in.Inputs = map[string]any{"said": said}
+		if _, err := w.Set().Call(t.Context(), in); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.Kinds(); !slices.Equal(got, want) {
+			t.Errorf("with reset %v the stream has %v, want %v", reset, got, want)
+		}
+		if reset {
+			if text := string(w.Events[1].Data); text != `"Before. "` {
+				t.Errorf("said again: %s", text)
+			}
+		}
 	}
 }

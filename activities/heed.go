@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"liminal/internal/id"
 	"liminal/internal/learning"
 	"liminal/internal/run"
 	"liminal/internal/safety"
@@ -31,9 +32,9 @@ func (s *Set) heed(ctx context.Context, c *closing) {
 // heeded reports whether the turn's message sounds like feedback on what stands
 // before it. Nearly none does, and for those nothing is begun; nor for one that
 // begins its conversation, or a turn that was withheld or worried about
-// (PREF-03).
+// (PREF-03). Of a conversation of which nothing is kept nothing is learnt.
 func (c *closing) heeded() bool {
-	if c.Run.Kind != run.KindChat || c.Opened.ConversationID == "" || c.set.Starter == nil || c.Opened.UptoSeq <= 1 || !c.compliant() {
+	if id.Unkept(c.Run.RunID) || c.Run.Kind != run.KindChat || c.Opened.ConversationID == "" || c.set.Starter == nil || c.Opened.UptoSeq <= 1 || !c.compliant() {
 		return false
 	}
 	message, _ := c.Opened.Input["message"].(string) // a long one is a reference, and says nothing

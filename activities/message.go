@@ -24,7 +24,7 @@ func (c *closing) message() *chat.Message {
 	if c.status == run.Failed || c.status == run.Cancelled && text == "" {
 		return nil
 	}
-	content := chat.Compose(text, chat.ReadCitations(c.Outcome.Citations), c.tools()).Add(c.redactions(text)...)
+	content := chat.Compose(text, chat.ReadCitations(c.Outcome.Citations), c.tools()).Attach(chat.ReadRecords(c.Outcome.Citations)...).Add(c.redactions(text)...)
 	content.Summary = summaryOf(content)
 	m := &chat.Message{
 		ID: chat.AnswerID(c.Run.RunID), ConversationID: c.Opened.ConversationID, RunID: c.Run.RunID,
@@ -57,11 +57,14 @@ func (c *closing) meta() map[string]any {
 	if c.Tally.Cut {
 		meta["truncated"] = true
 	}
+	if c.Tally.Strange {
+		meta["strange"] = true
+	}
 	if routed := c.routing(); routed.Adapters != nil {
 		meta["adapters"], meta["gates"] = routed.Adapters, routed.Gates
 	}
-	if len(c.lessons) > 0 {
-		meta["lessons"] = c.lessons
+	if len(c.Tally.Lessons) > 0 {
+		meta["lessons"] = c.Tally.Lessons
 	}
 	return meta
 }
@@ -87,7 +90,8 @@ func (c *closing) tools() []chat.ToolRecord {
 		}
 		t := chat.ToolRecord{
 			Name: r.Tool, Node: r.Node, Arguments: small(r.Arguments), Result: small(r.Result),
-			Status: "ok", DurationMS: r.MS,
+			Status: "ok", Summary: r.Summary, DurationMS: r.MS,
+			Mutating: r.Mutating, Approved: r.Approved,
 		}
 		if r.Status != "ok" {
 			t.Status = "error"

@@ -62,6 +62,8 @@ func (s *Set) Open(ctx context.Context, in RunInput) (Opened, error) {
 		err = o.house(ctx, workflowArchitect)
 	case run.KindCluster:
 		err = o.learning(ctx, workflowCluster)
+	case run.KindTrain:
+		err = o.learning(ctx, workflowTrain)
 	default:
 		err = fault.New(fault.Invalid, "There is no kind of run %q.", in.Kind)
 	}
@@ -151,9 +153,12 @@ type opening struct {
 // stage records that a stage of the read path is done (PLAT-12).
 func (o *opening) stage(name, note string) {
 	now := o.set.now()
-	o.out.Path = append(o.out.Path, run.TraceStage{Name: name, MS: now.Sub(o.at).Milliseconds(), Note: note})
+	o.out.Path = append(o.out.Path, run.TraceStage{Name: name, MS: now.Sub(o.at).Milliseconds(), Note: note, Memory: memories[name]})
 	o.at = now
 }
+
+// memories are which memory a stage reads (PLAT-13).
+var memories = map[string]string{"conversation": "working", "contexts": "factual", "route": "behavioural", "workflow": "config"}
 
 // pin fixes a workflow artifact and its tools at their current versions.
 func (o *opening) pin(ctx context.Context, workflow string) error {
@@ -209,7 +214,7 @@ func (o *opening) bind(a artifacts.Artifact, bound map[string]artifacts.Bound) {
 			o.out.Speech = o.set.MaxDecode(o.in.Viewer.Plan)
 		}
 		o.out.Tools[name] = p
-		o.out.Pins = append(o.out.Pins, p.Pin())
+		o.out.Pins = append(append(o.out.Pins, p.Pin()), p.Under...)
 	}
 	o.out.Digest = digest(&o.out)
 }
@@ -217,9 +222,9 @@ func (o *opening) bind(a artifacts.Artifact, bound map[string]artifacts.Bound) {
 func (o *opening) toolPin(b artifacts.Bound) ToolPin {
 	p := ToolPin{
 		Tool: b.Graph(), ArtifactID: b.ArtifactID, Version: b.Version,
-		Runs: b.Where(), Model: b.On() == tool.QueueModels, Plain: b.Plain,
+		Runs: b.Where(), Model: b.On() == tool.QueueModels, Plain: b.Plain, Under: b.Under,
 	}
-	p.Absent = b.Workflow == "" && !o.set.Box.Has(b.Name)
+	p.Absent = b.Workflow == "" && !o.set.Box.Has(b.Runner())
 	if p.Model && o.inProcess() && !b.IsJob() {
 		p.Runs = tool.Inline // the queue and the heartbeat are for what leaves the process
 	}
@@ -229,6 +234,7 @@ func (o *opening) toolPin(b artifacts.Bound) ToolPin {
 	if p.Model {
 		p.LateRetries = 1 // LORA-25
 	}
+	p.Acts, p.Changes = b.ActsOnce() && p.Runs == tool.Activity && o.set.Acts != nil, !b.ReadOnly && !b.Plain && !p.Model
 	p.Speaks = p.Model && p.Runs == tool.Activity && o.set.MaxDecode != nil
 	return p
 }
@@ -279,6 +285,9 @@ func (o *opening) user() map[string]any {
 // and where they are (TOOL-13): user.industry and user.location, without a value
 // where they did not say.
 func (o *opening) profile(ctx context.Context) error {
+	if err := o.person(ctx); err != nil {
+		return err
+	}
 	asks := bytes.Contains(o.out.Graph, []byte("user.industry")) || bytes.Contains(o.out.Graph, []byte("user.location"))
 	if o.set.Settings == nil || !asks {
 		return nil
@@ -309,4 +318,25 @@ func (o *opening) largeText(ctx context.Context, key, text string) (any, error) 
 		return nil, err
 	}
 	return map[string]any{refKey: ref}, nil
+}
+
+// named are the words of a graph that speaks of a person by name.
+var named = [][]byte{[]byte("user.name"), []byte("user.office"), []byte("user.firm"), []byte("user.language"), []byte("user.today")}
+
+// person tells a graph that asks for it who it speaks with, and which day it is
+// (GRND-15). It is fixed when the run opens, so that a replay reads the same.
+func (o *opening) person(ctx context.Context) error {
+	asks := slices.ContainsFunc(named, func(word []byte) bool { return bytes.Contains(o.out.Graph, word) })
+	if !asks || o.out.User == nil {
+		return nil
+	}
+	o.out.User["today"] = o.set.now().Format(time.DateOnly)
+	if o.set.Person == nil {
+		return nil
+	}
+	words, err := o.set.Person(ctx, o.in.Viewer, o.out.Locale)
+	for name, word := range words {
+		o.out.User[name] = word
+	}
+	return err
 }

@@ -3,7 +3,9 @@ package activities
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
+	"strconv"
 	"strings"
 	"time"
 
@@ -11,6 +13,8 @@ import (
 	"liminal/internal/chat"
 	"liminal/internal/embed"
 	"liminal/internal/fault"
+	"liminal/internal/id"
+	"liminal/internal/model"
 	"liminal/internal/routing"
 	"liminal/internal/telemetry"
 )
@@ -43,6 +47,12 @@ func (o *opening) chat(ctx context.Context) error {
 	if o.out.Locale == "" {
 		o.out.Locale = o.in.Viewer.Locale
 	}
+	if s := turn.Surface; s != nil {
+		o.out.Audit = s.Audit
+		if s.Bounds != (model.TurnBounds{}) {
+			o.out.Bounds = &s.Bounds
+		}
+	}
 	o.out.User = o.user()
 	o.stage("auth", string(o.in.Viewer.Role))
 	c, text, err := o.conversation(ctx, turn)
@@ -51,6 +61,9 @@ func (o *opening) chat(ctx context.Context) error {
 	}
 	if o.chosen = c.Backend; turn.Backend != nil {
 		o.chosen = *turn.Backend
+	}
+	if err := o.judgeHistory(ctx, turn); err != nil {
+		return err
 	}
 	o.judge(ctx, text)
 	vector, err := o.embed(ctx, text)
@@ -64,6 +77,9 @@ func (o *opening) chat(ctx context.Context) error {
 		return err
 	}
 	if err := o.pin(ctx, o.workflow(ctx, turn)); err != nil {
+		return err
+	}
+	if err := errors.Join(o.granted(), o.kept()); err != nil {
 		return err
 	}
 	o.stage("workflow", o.out.Pins[0].Name)
@@ -82,18 +98,25 @@ func (o *opening) conversation(ctx context.Context, turn chat.TurnInput) (chat.C
 	if err != nil {
 		return c, "", err
 	}
+	if m.Meta[chat.MetaForgotten] == true {
+		return c, "", fault.New(fault.Conflict, "What was asked cannot be read any more: nothing is kept of it, and its key is gone. Ask again.").With(map[string]any{"reason": "keeps_nothing"})
+	}
 	message, err := o.largeText(ctx, "message", m.Content)
 	if err != nil {
 		return c, "", err
 	}
 	o.out.Conversation = map[string]any{"id": c.ID, "title": c.Title}
 	o.out.Persisted, _ = c.Meta["docs"].(map[string]any)
+	o.out.Remembers = true
 	o.out.Input = map[string]any{}
 	maps.Copy(o.out.Input, turn.Fields)
+	if fields, sealed := m.Meta[chat.MetaFields].(map[string]any); sealed && id.Unkept(o.row.ID) {
+		maps.Copy(o.out.Input, fields)
+	}
 	maps.Copy(o.out.Input, map[string]any{
 		"message": message, "message_id": m.ID, "conversation_id": c.ID, "locale": o.out.Locale,
 	})
-	o.stage("conversation", "")
+	o.stage("conversation", "up to message "+strconv.Itoa(turn.UptoSeq))
 	return c, m.Content, nil
 }
 
@@ -171,7 +194,9 @@ func (o *opening) route(ctx context.Context, turn chat.TurnInput, message string
 	if err != nil {
 		return err
 	}
-	o.set.logger().InfoContext(ctx, "a turn was routed", "run", o.in.RunID, "routing", routed.Trace) // ROUTE-09, OBS-02
+	if !id.Unkept(o.row.ID) { // the reasons may quote what was asked
+		o.set.logger().InfoContext(ctx, "a turn was routed", "run", o.in.RunID, "routing", routed.Trace) // ROUTE-09, OBS-02
+	}
 	o.out.Routing, o.routed = routed.Trace, routed.Backend
 	if o.out.Router, err = o.routedBy(ctx, routed.Input); err != nil {
 		o.set.logger().WarnContext(ctx, "what a turn was routed by is not recorded", "run", o.in.RunID, "error", err)
@@ -181,7 +206,11 @@ func (o *opening) route(ctx context.Context, turn chat.TurnInput, message string
 	for _, a := range routed.Adapters {
 		o.out.Pins = append(o.out.Pins, a.Pin)
 	}
-	o.stage("route", "")
+	var names []string
+	for _, a := range routed.Adapters {
+		names = append(names, a.Name)
+	}
+	o.stage("route", strings.Join(names, " "))
 	return nil
 }
 
@@ -217,6 +246,27 @@ func (o *opening) workflow(ctx context.Context, turn chat.TurnInput) string {
 		return workflowDocuments
 	}
 	return workflowDefault
+}
+
+// granted refuses a workflow that the access key of the run is not for. It looks
+// at what the run is pinned to, whoever chose that.
+func (o *opening) granted() error {
+	p := o.out.Pins[0]
+	if o.in.Viewer.Grant.MayAsk(p.ArtifactID, p.Name) {
+		return nil
+	}
+	return fault.New(fault.Forbidden, "The access key this run was begun with is not for the assistant %s.", p.Name).With(map[string]any{"reason": "key_scope"})
+}
+
+// kept refuses to follow a workflow that keeps nothing in a turn of which something
+// is: it was chosen by what is bound, or has been changed since the turn was
+// accepted. The other way round nothing is kept all the same.
+func (o *opening) kept() error {
+	if id.Unkept(o.row.ID) || !artifacts.Unkept(o.out.Graph) {
+		return nil
+	}
+	return fault.New(fault.Conflict, "The assistant %s keeps nothing, and this conversation is kept. Ask it by its name, in workflow_id, without conversation_id.", o.out.Pins[0].Name).
+		With(map[string]any{"reason": "keeps_nothing"})
 }
 
 func anys(list []string) []any {

@@ -18,11 +18,13 @@ import (
 // (GRAPH-24).
 const workflowIngest = "ingest"
 
-// The artifacts that the house's own runs follow (CFG-15, CFG-13, CLUS-01).
+// The artifacts that the house's own runs follow (CFG-15, CFG-13, CLUS-01,
+// GRAPH-24).
 const (
 	workflowPatch     = "config_patch"
 	workflowArchitect = "architect"
 	workflowCluster   = "learn.cluster"
+	workflowTrain     = "learn.train"
 )
 
 // IngestInput is what an ingest run was asked.
@@ -96,7 +98,13 @@ func (o *opening) graph(ctx context.Context) error {
 		return err
 	}
 	o.out.Input, o.out.Persisted = in.Input, in.Vars
-	return o.pin(ctx, in.Artifact)
+	if err := o.pin(ctx, in.Artifact); err != nil {
+		return err
+	}
+	if o.row.RequestID == "" { // what follows a turn: nobody asked for it
+		return nil
+	}
+	return o.granted()
 }
 
 // house opens a run of the system's own: in the background, and by a workflow

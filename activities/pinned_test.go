@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -177,12 +178,12 @@ func TestLessonsAreReadEachTimeAModelIsAsked(t *testing.T) {
 	in.Scope.Locale = "de"
 	want := model.Adapter{ID: "a", Mode: model.ModeHybrid, Weight: 0.5, Instructions: "Be kind.\n\nKeep answers short. (de)",
 		Directives: []model.Directive{{Kind: model.DirectiveLength, Value: "short"}}}
-	if _, err := set.Call(t.Context(), in); err != nil || !reflect.DeepEqual(told.Adapters, []model.Adapter{want}) {
-		t.Errorf("told %+v (%v), want %+v", told.Adapters, err, want)
+	if r, err := set.Call(t.Context(), in); err != nil || !reflect.DeepEqual(told.Adapters, []model.Adapter{want}) || !slices.Equal(r.Lessons, []string{"l1"}) {
+		t.Errorf("told %+v of %v (%v), want %+v", told.Adapters, r.Lessons, err, want)
 	}
 	delete(lessons, "l1")
 	want.Instructions, want.Directives = "Be kind.", nil
-	if _, err := set.Call(t.Context(), in); err != nil || !reflect.DeepEqual(told.Adapters, []model.Adapter{want}) {
+	if r, err := set.Call(t.Context(), in); err != nil || !reflect.DeepEqual(told.Adapters, []model.Adapter{want}) || r.Lessons != nil {
 		t.Errorf("the lesson is gone, and it is told %+v (%v)", told.Adapters, err)
 	}
 	if n := library.reads.Load(); n != 1 {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"liminal/internal/graph"
+	"liminal/internal/id"
 	"liminal/internal/model"
 	"liminal/internal/rehearsal"
 	"liminal/internal/routing"
@@ -20,10 +21,10 @@ const (
 )
 
 // recording is what the run leaves for rehearsals (CFG-11); nil where none is
-// kept. A run is not worth less for a recording that cannot be made: that is
+// kept, as of a conversation of which nothing is. A run is not worth less for a recording that cannot be made: that is
 // logged.
 func (c *closing) recording(ctx context.Context) *run.Recording {
-	if !c.set.Record || !recorded(c.Run.Kind) || c.Outcomes == nil || len(c.Opened.Pins) == 0 {
+	if !c.set.Record || id.Unkept(c.Run.RunID) || !recorded(c.Run.Kind) || c.Outcomes == nil || len(c.Opened.Pins) == 0 {
 		return nil
 	}
 	body, err := c.body(ctx)
@@ -63,7 +64,7 @@ func (c *closing) body(ctx context.Context) ([]byte, error) {
 	rec := rehearsal.Record{
 		Input: graph.Input{
 			Input: c.Opened.Input, Persisted: c.Opened.Persisted, Conversation: c.Opened.Conversation,
-			User: c.Opened.User, Now: c.Outcomes.Began,
+			User: c.Opened.User, Now: c.Outcomes.Began, Remembers: c.Opened.Remembers,
 		},
 		Pins: c.Opened.Pins, Steps: c.Steps, Outcome: ended(c.Outcome),
 		Router: c.router(ctx), Gates: gates(c.Opened.Adapters), Partial: c.Outcomes.Cut,

@@ -20,7 +20,7 @@ const workflowRemember = "remember"
 // one run of a conversation at a time is enough, as the next turn says again
 // what is due. Whatever fails here costs the summary and not the turn.
 func (s *Set) remember(ctx context.Context, c *closing) {
-	if c.Tally.SummaryDue == 0 || c.Run.Kind != run.KindChat || c.Opened.ConversationID == "" || s.Starter == nil {
+	if c.Tally.SummaryDue == 0 || id.Unkept(c.Run.RunID) || c.Run.Kind != run.KindChat || c.Opened.ConversationID == "" || s.Starter == nil {
 		return
 	}
 	if err := s.beginMemory(ctx, c); err != nil {

@@ -111,3 +111,25 @@ func TestAPolicyOnTrialIsTakenByConversationAndItsChoicesAreNotMixed(t *testing.
 		}
 	}
 }
+
+// An adapter that a request names is taken like one that is found: at the
+// version of the conversation.
+func TestAnAdapterOnTrialIsTakenByConversationAlsoByName(t *testing.T) {
+	t.Parallel()
+	s := &memStore{
+		policies: map[string]artifacts.Artifact{"": activates("global", 1, "persona", "0.5")},
+		things:   map[string]artifacts.Artifact{"p": document("p", 5, artifacts.KindAdapter, persona)},
+		old:      map[string]artifacts.Artifact{"old": document("p", 4, artifacts.KindAdapter, persona)},
+	}
+	r := activities.NewRouter(s, routing.Backend{}, nil)
+	r.Remember(inproc.NewCache(0))
+	for _, key := range []string{"new", "old", "new", "old"} {
+		got, err := r.Route(t.Context(), identity.Viewer{UserID: "ann"}, activities.RouteInput{Vector: []float32{1, 0}, ArtifactIDs: []string{"p"}, Key: key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := map[string]int{"new": 5, "old": 4}[key]; len(got.Adapters) != 1 || got.Adapters[0].Version != want {
+			t.Errorf("a %s conversation takes %+v", key, got.Adapters)
+		}
+	}
+}

@@ -120,12 +120,12 @@ func (r *PolicyRouter) Route(ctx context.Context, v identity.Viewer, in RouteInp
 	if err != nil {
 		return Routed{}, err
 	}
-	candidates, versions, err := r.candidates(ctx, v, in.ArtifactIDs)
+	candidates, versions, err := r.candidates(ctx, v, in)
 	if err != nil {
 		return Routed{}, err
 	}
 	turn := routing.Input{Embedding: widened(in.Vector), Adapters: candidates, Backend: r.backend, SafetyRisk: in.SafetyRisk}
-	if versions, err = r.beside(ctx, v, &turn, versions); err != nil {
+	if versions, err = r.beside(ctx, v, in.Key, &turn, versions); err != nil {
 		return Routed{}, err
 	}
 	candidates = turn.Adapters
@@ -216,10 +216,14 @@ func (r *PolicyRouter) policy(ctx context.Context, a artifacts.Artifact) *routin
 }
 
 // candidates are the adapters among the artifacts a request names, and their
-// versions. Those the viewer may not see, and other kinds, are none.
-func (r *PolicyRouter) candidates(ctx context.Context, v identity.Viewer, ids []string) (out []routing.Adapter, versions []policyKey, err error) {
-	for _, id := range ids[:min(len(ids), maxNamed)] {
+// versions: the one before for a conversation that does not try what is new.
+// Those the viewer may not see, and other kinds, are none.
+func (r *PolicyRouter) candidates(ctx context.Context, v identity.Viewer, in RouteInput) (out []routing.Adapter, versions []policyKey, err error) {
+	for _, id := range in.ArtifactIDs[:min(len(in.ArtifactIDs), maxNamed)] {
 		a, err := r.policies.Get(ctx, v, id)
+		if err == nil && a.Type == artifacts.KindAdapter {
+			a, err = r.policies.ResolveVersion(ctx, v, a, in.Key)
+		}
 		switch {
 		case errors.Is(err, fault.NotFound):
 		case err != nil:
@@ -233,7 +237,7 @@ func (r *PolicyRouter) candidates(ctx context.Context, v identity.Viewer, ids []
 
 // beside adds what a turn may choose from without being told, and how that was
 // used. What its request names comes first, and once.
-func (r *PolicyRouter) beside(ctx context.Context, v identity.Viewer, turn *routing.Input, versions []policyKey) ([]policyKey, error) {
+func (r *PolicyRouter) beside(ctx context.Context, v identity.Viewer, key string, turn *routing.Input, versions []policyKey) ([]policyKey, error) {
 	if r.learned == nil {
 		return versions, nil
 	}
@@ -250,6 +254,10 @@ func (r *PolicyRouter) beside(ctx context.Context, v identity.Viewer, turn *rout
 		turn.Usage = make(map[string]any, len(choice.Adapters))
 	}
 	for _, c := range choice.Adapters {
+		c, ok := c.For(key)
+		if !ok {
+			continue
+		}
 		turn.Usage[c.ID] = c.Use
 		if !slices.ContainsFunc(turn.Adapters[:named], func(a routing.Adapter) bool { return a.ID == c.ID }) {
 			turn.Adapters, versions = append(turn.Adapters, c.Adapter), append(versions, policyKey{c.ID, c.Version})

@@ -28,7 +28,7 @@ type memStore struct {
 }
 
 func (s *memStore) ResolveVersion(_ context.Context, _ identity.Viewer, a artifacts.Artifact, key string) (artifacts.Artifact, error) {
-	if old, ok := s.old[key]; ok {
+	if old, ok := s.old[key]; ok && old.ID == a.ID {
 		return old, nil
 	}
 	return a, nil

@@ -30,18 +30,24 @@ type Judged struct {
 // for abuse; nothing is refused (SAFE-01). A classifier that fails costs its
 // opinion.
 func (o *opening) judge(ctx context.Context, text string) {
-	if o.set.Safety == nil {
+	if o.set.Safety == nil || !o.look(ctx, text) {
 		return
 	}
+	o.stage("safety", strings.TrimSpace(string(o.out.Judged.Risk)+" "+strings.Join(o.out.Judged.Rules, " ")))
+}
+
+// look judges one text, and reports whether anybody did.
+func (o *opening) look(ctx context.Context, text string) bool {
 	v, err := o.set.Safety.Classify(ctx, cutText(text, judged), safety.Input)
 	if err != nil {
 		o.set.logger().WarnContext(ctx, "a message was not judged", "run", o.row.ID, "error", err)
-		return
+		return false
 	}
-	o.out.Judged = &Judged{Risk: v.Risk, Policy: v.Policy, Rules: v.Rules()}
-	o.stage("safety", strings.TrimSpace(string(v.Risk)+" "+strings.Join(v.Rules(), " ")))
+	if j := o.out.Judged; j == nil || v.Risk.Above(j.Risk) { // the worst of what a turn brings
+		o.out.Judged = &Judged{Risk: v.Risk, Policy: v.Policy, Rules: v.Rules()}
+	}
 	if len(v.Findings) == 0 {
-		return
+		return true
 	}
 	level := slog.LevelInfo
 	if v.Risk == safety.High {
@@ -49,6 +55,23 @@ func (o *opening) judge(ctx context.Context, text string) {
 	}
 	o.set.logger().Log(ctx, level, "a message was judged", "risk", v.Risk, "rules", v.Rules(), "policy", v.Policy,
 		"user", o.in.Viewer.UserID, "run", o.row.ID, "conversation", o.row.ConversationID)
+	return true
+}
+
+// judgeHistory looks at what a program says was said before as at a message: it
+// was in no turn here, and the program may have made it up.
+func (o *opening) judgeHistory(ctx context.Context, turn chat.TurnInput) error {
+	if o.set.Safety == nil || turn.History == "" {
+		return nil
+	}
+	said, err := o.set.Messages.History(ctx, o.in.Viewer, o.row.ConversationID, turn.UptoSeq, turn.UptoSeq)
+	if err != nil {
+		return err
+	}
+	for _, m := range said {
+		o.look(ctx, m.Content)
+	}
+	return nil
 }
 
 // risk is what the router is told.

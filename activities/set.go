@@ -39,10 +39,13 @@ type Library interface {
 	Tools(ctx context.Context, v identity.Viewer, names ...string) (map[string]artifacts.Bound, error)
 	// ToolsOf returns the tools a workflow document may call.
 	ToolsOf(ctx context.Context, v identity.Viewer, doc json.RawMessage) (map[string]artifacts.Bound, error)
-	// SpecAt returns a tool at the version a run is pinned to (PLAT-08).
-	SpecAt(ctx context.Context, v identity.Viewer, pin run.Pin) (artifacts.Bound, error)
+	// SpecAt returns a tool at the version a run is pinned to, over what it stood
+	// on then (PLAT-08).
+	SpecAt(ctx context.Context, v identity.Viewer, pin run.Pin, under ...run.Pin) (artifacts.Bound, error)
 	// At returns an artifact as it was at a version (PLAT-08).
 	At(ctx context.Context, v identity.Viewer, id string, version int) (artifacts.Artifact, error)
+	// Standing is Forbidden once a tool, or what it stands on, was taken back.
+	Standing(ctx context.Context, v identity.Viewer, pins ...run.Pin) error
 	// Models returns the policies of models that hold for the viewer, the
 	// nearest first (LORA-26).
 	Models(ctx context.Context, v identity.Viewer) ([]artifacts.Artifact, error)
@@ -141,9 +144,20 @@ type Set struct {
 	// Seals prove that a call came from a run of ours; nil: nobody looks.
 	Seals *Seals
 
+	// Person says by which words a graph may speak of a person and their house:
+	// user.name, user.office, user.firm, user.language; nil: by none.
+	Person func(ctx context.Context, v identity.Viewer, locale string) (map[string]string, error)
 	// Who is who a person is now; NotFound for one who may do nothing any more.
 	// nil: as when their run began.
 	Who func(ctx context.Context, userID string) (identity.Viewer, error)
+
+	// Keys tells whether the access keys stand that runs were begun with; nil: no
+	// run that was begun with one does anything.
+	Keys Keys
+
+	// Acts keeps what is done outside that must not be done twice; nil: nobody does,
+	// and such a call is made once by the engine's own means.
+	Acts run.Acts
 
 	// Settings are what a person chose for themselves; nil: nobody knows.
 	Settings func(ctx context.Context, userID string) (identity.Settings, error)

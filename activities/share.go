@@ -36,7 +36,7 @@ const retryAfter = time.Second
 
 // share takes a place of the person's share of the background work.
 func (s *Set) share(ctx context.Context, in CallInput, spec tool.Spec) (leave func(), err error) {
-	if s.Shares == nil || !spec.IsJob() || spec.Where() != tool.Activity {
+	if s.Shares == nil || spec.On() != tool.QueueIngest || spec.Where() != tool.Activity {
 		return func() {}, nil
 	}
 	waiting, cancel := context.WithTimeout(ctx, ShareWait)

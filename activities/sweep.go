@@ -36,6 +36,13 @@ const (
 	NameLearningGlobal = "learning-global"
 )
 
+// The sweeps of training: one gives out jobs and looks after them, the other
+// deletes what is due to be deleted.
+const (
+	NameTraining = "training"
+	NameErasures = "erasures"
+)
+
 // maxLearners is how many people's runs one sweep begins: the others are still
 // due a minute later.
 const maxLearners = 20

@@ -47,14 +47,20 @@ func (e *Engine) Answer(ctx context.Context, v identity.Viewer, interruptID stri
 }
 
 // mayAnswer refuses the questions of a patch's run: what a person decides of a
-// patch changes the patch too, in one step (CFG-04).
+// patch changes the patch too, in one step (CFG-04). It refuses an access key
+// those of runs that were begun otherwise, unless it is for tools.
 func (e *Engine) mayAnswer(ctx context.Context, v identity.Viewer, q run.Interrupt) error {
-	if q.UserID != identity.SystemAccount {
+	if q.UserID != identity.SystemAccount && v.Grant == nil {
 		return nil
 	}
 	r, err := e.o.Runs.Run(ctx, v, q.RunID)
 	if err != nil {
 		return err
+	}
+	if v.Grant != nil && !v.Grant.Same(r.KeyID) && (!v.Grant.Has(identity.ScopeTools) || len(v.Grant.Tools) > 0) {
+		// An answer may be the yes to what the key itself may not do.
+		return fault.New(fault.Forbidden, "This access key answers the questions of runs that were begun with it; for those of others it needs the scope tools.").
+			With(map[string]any{"reason": "key_scope", "scopes": []string{identity.ScopeTools}})
 	}
 	return notPatch(r)
 }

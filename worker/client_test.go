@@ -113,10 +113,7 @@ func (c cloud) admit(ctx context.Context) error {
 
 func serveFrontend(t *testing.T, c cloud, o ...grpc.ServerOption) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := listen(t)
 	s := grpc.NewServer(o...)
 	workflowservice.RegisterWorkflowServiceServer(s, c)
 	done := make(chan error, 1)
@@ -126,6 +123,15 @@ func serveFrontend(t *testing.T, c cloud, o ...grpc.ServerOption) string {
 		<-done
 	})
 	return l.Addr().String()
+}
+
+func listen(t *testing.T) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
 }
 
 func over(t *testing.T, certPath, keyPath string, clients *x509.CertPool) grpc.ServerOption {

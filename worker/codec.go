@@ -13,6 +13,8 @@ import (
 	"go.temporal.io/sdk/converter"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
+
+	"liminal/internal/runkey"
 )
 
 // Values keeps what is too large for a history, by name. A value never changes
@@ -31,6 +33,7 @@ type Values interface {
 type Codec struct {
 	keys   []*payloadKey // the first encrypts
 	values Values
+	runs   *runkey.Ring[*payloadKey] // of runs of which nothing is kept; nil: it has none
 
 	payloads, failures grpc.UnaryClientInterceptor // of answers
 }
@@ -54,9 +57,13 @@ const (
 
 // NewCodec makes a codec of keys as "id:base64 of 32 bytes", separated by
 // commas: the first encrypts, all decrypt. Without keys nothing is encrypted.
-// values may be nil: then nothing is too large.
+// values may be nil: then nothing is too large. Where it has the keys of runs of
+// which nothing is kept, a runkey.Store, histories of those are sealed with them.
 func NewCodec(keys string, values Values) (*Codec, error) {
 	c := &Codec{values: values}
+	if store, has := values.(runkey.Store); has {
+		c.runs = runkey.NewRing(store, newRunPayloadKey)
+	}
 	if strings.TrimSpace(keys) == "" {
 		return c, c.decoders()
 	}
@@ -101,7 +108,11 @@ func (c *Codec) leaves(size int) bool { return len(c.keys) == 0 && size <= compr
 
 // encode gives the payload a history keeps instead of p.
 func (c *Codec) encode(ctx context.Context, p *commonpb.Payload) (*commonpb.Payload, error) {
-	if c.leaves(proto.Size(p)) {
+	key, err := c.sealing(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if key == nil && c.leaves(proto.Size(p)) {
 		return p, nil
 	}
 	raw, err := proto.Marshal(p)
@@ -119,10 +130,10 @@ func (c *Codec) encode(ctx context.Context, p *commonpb.Payload) (*commonpb.Payl
 		}
 	}
 	large := c.values != nil && len(body) > claimAbove
-	if !large && body[0] == plain && len(c.keys) == 0 {
+	if !large && body[0] == plain && key == nil {
 		return p, nil
 	}
-	sealed, err := c.seal(body, large)
+	sealed, err := seal(key, body, large)
 	if err != nil || !large {
 		return sealed, err
 	}
@@ -160,9 +171,9 @@ func (c *Codec) decode(ctx context.Context, p *commonpb.Payload) (*commonpb.Payl
 		if err != nil {
 			return nil, err
 		}
-		return c.open(sealed)
+		return c.opened(ctx, sealed)
 	case encodingSealed:
-		return c.open(p)
+		return c.opened(ctx, p)
 	default:
 		return p, nil
 	}
@@ -188,8 +199,8 @@ func (c *Codec) fetch(ctx context.Context, name string) (*commonpb.Payload, erro
 	return sealed, nil
 }
 
-func (c *Codec) open(p *commonpb.Payload) (*commonpb.Payload, error) {
-	body, err := c.unseal(p)
+func (c *Codec) open(ctx context.Context, p *commonpb.Payload) (*commonpb.Payload, error) {
+	body, err := c.unseal(ctx, p)
 	if err != nil {
 		return nil, err
 	}

@@ -25,12 +25,15 @@ import (
 // The request is copied: what the SDK holds on to stays readable, and a call
 // that is tried again is not encoded twice.
 func (c *Codec) intercept(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-	if m, ok := req.(proto.Message); ok && !c.leaves(proto.Size(m)) {
-		m = proto.Clone(m)
-		if err := c.outbound(ctx, m); err != nil {
-			return err
+	if m, ok := req.(proto.Message); ok {
+		of := about(req)
+		if of != "" || !c.leaves(proto.Size(m)) {
+			m = proto.Clone(m)
+			if err := c.outbound(ctx, m, of); err != nil {
+				return err
+			}
+			req = m
 		}
-		req = m
 	}
 	return c.failures(ctx, method, req, reply, cc, func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, opts ...grpc.CallOption) error {
 		return c.payloads(ctx, method, req, reply, cc, invoker, opts...)
@@ -38,7 +41,7 @@ func (c *Codec) intercept(ctx context.Context, method string, req, reply any, cc
 }
 
 // decoders makes what decodes answers and errors: payloads, then failures, whose
-// text is in one. Without keys no failure of ours is encoded.
+// text is in one.
 func (c *Codec) decoders() (err error) {
 	c.payloads, err = proxy.NewPayloadVisitorInterceptor(proxy.PayloadVisitorInterceptorOptions{
 		Inbound: &proxy.VisitPayloadsOptions{Visitor: c.decodeAll, SkipSearchAttributes: true},
@@ -47,15 +50,18 @@ func (c *Codec) decoders() (err error) {
 		return err
 	}
 	var failures proxy.FailureVisitorInterceptorOptions
-	if len(c.keys) > 0 {
+	if len(c.keys) > 0 || c.runs != nil {
 		failures.Inbound = &proxy.VisitFailuresOptions{Visitor: readable}
 	}
 	c.failures, err = proxy.NewFailureVisitorInterceptor(failures)
 	return err
 }
 
-func (c *Codec) outbound(ctx context.Context, m proto.Message) error {
-	if len(c.keys) > 0 {
+func (c *Codec) outbound(ctx context.Context, m proto.Message, of string) error {
+	if of != "" {
+		ctx = context.WithValue(ctx, sealedFor{}, of)
+	}
+	if len(c.keys) > 0 || of != "" {
 		if err := proxy.VisitFailures(ctx, m, proxy.VisitFailuresOptions{Visitor: secret}); err != nil {
 			return err
 		}

@@ -43,12 +43,22 @@ func NewEngine(o Options) *Engine {
 // only when t asks for it. The row that Accept wrote is the promise: a start
 // that fails now is made up for by the reconciler.
 func (e *Engine) Chat(ctx context.Context, v identity.Viewer, t chat.NewTurn) (chat.Accepted, error) {
+	if e.o.Surfaces != nil {
+		var err error
+		if t.Surfaces, err = e.o.Surfaces(ctx); err != nil {
+			return chat.Accepted{}, err
+		}
+	}
 	a, err := e.o.Turns.Accept(ctx, v, t)
 	if err != nil || a.Duplicate {
 		return a, err
 	}
 	if a.Run.Status == run.Running {
-		e.launch(ctx, v, a.Run, chat.TitleOf(t.Message))
+		summary := chat.TitleOf(t.Message)
+		if id.Unkept(a.Run.ID) {
+			summary = ""
+		}
+		e.launch(ctx, v, a.Run, summary)
 		return a, nil
 	}
 	if b := a.Blocking; b != nil {
@@ -215,9 +225,34 @@ func (e *Engine) RunTool(ctx context.Context, v identity.Viewer, tool string, in
 }
 
 // RunWorkflow starts a workflow artifact by itself, with vars set before its
-// first node (GRAPH-03). The same request again is the same run.
+// first node (GRAPH-03). The same request again is the same run. A run of a surface's
+// workflow is a turn of its hour, as one by any other way (GRND-27).
 func (e *Engine) RunWorkflow(ctx context.Context, v identity.Viewer, artifact string, input, vars map[string]any, requestID string) (run.Run, error) {
-	return e.create(ctx, v, run.KindGraph, requestID, artifact, "", activities.GraphInput{Artifact: artifact, Input: input, Vars: vars})
+	in := activities.GraphInput{Artifact: artifact, Input: input, Vars: vars}
+	raw, err := json.Marshal(in)
+	if err != nil {
+		return run.Run{}, fault.Wrap(fault.Invalid, err, "The input is not JSON.")
+	}
+	if requestID != "" {
+		if r, err := e.again(ctx, v, run.KindGraph, requestID, raw); !errors.Is(err, fault.NotFound) {
+			return r, err
+		}
+	}
+	if err := e.spend(ctx, v, artifact); err != nil {
+		return run.Run{}, err
+	}
+	return e.create(ctx, v, run.KindGraph, requestID, artifact, "", in)
+}
+
+func (e *Engine) spend(ctx context.Context, v identity.Viewer, workflow string) error {
+	if e.o.Spend == nil || e.o.Surfaces == nil || v.IsSystem() {
+		return nil
+	}
+	surfaces, err := e.o.Surfaces(ctx)
+	if err != nil {
+		return err
+	}
+	return e.o.Spend(ctx, v, workflow, surfaces)
 }
 
 // Architect starts the graph that reads what runs left since a time and
@@ -235,6 +270,9 @@ func (e *Engine) State(ctx context.Context, v identity.Viewer, runID string) (js
 	r, err := e.o.Runs.Run(ctx, v, runID)
 	if err != nil {
 		return nil, err
+	}
+	if id.Unkept(runID) && r.Status.Ended() {
+		return nil, fault.New(fault.NotFound, "Nothing is kept of this run, and it has ended.")
 	}
 	answer, err := e.o.Client.QueryWorkflow(ctx, r.WorkflowID, "", workflows.QueryState)
 	if _, gone := errors.AsType[*serviceerror.NotFound](err); gone {

@@ -36,6 +36,7 @@ type frontend struct {
 	mu      sync.Mutex
 	calls   []string                                   // in order
 	started map[string]client.StartWorkflowOptions     // by workflow id
+	inputs  map[string]activities.RunInput             // of those
 	status  map[string]enumspb.WorkflowExecutionStatus // of those there are
 	memo    map[string]*commonpb.Memo                  //
 	signals []activities.Answer                        //
@@ -46,12 +47,12 @@ type frontend struct {
 
 func newFrontend() *frontend {
 	return &frontend{
-		started: map[string]client.StartWorkflowOptions{}, status: map[string]enumspb.WorkflowExecutionStatus{},
+		started: map[string]client.StartWorkflowOptions{}, inputs: map[string]activities.RunInput{}, status: map[string]enumspb.WorkflowExecutionStatus{},
 		memo: map[string]*commonpb.Memo{},
 	}
 }
 
-func (f *frontend) ExecuteWorkflow(_ context.Context, o client.StartWorkflowOptions, kind any, _ ...any) (client.WorkflowRun, error) {
+func (f *frontend) ExecuteWorkflow(_ context.Context, o client.StartWorkflowOptions, kind any, args ...any) (client.WorkflowRun, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.down != nil {
@@ -61,6 +62,7 @@ func (f *frontend) ExecuteWorkflow(_ context.Context, o client.StartWorkflowOpti
 	if _, there := f.status[o.ID]; there && o.WorkflowIDReusePolicy == enumspb.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE {
 		return nil, serviceerror.NewWorkflowExecutionAlreadyStarted("already", "", "")
 	}
+	f.inputs[o.ID], _ = args[0].(activities.RunInput)
 	f.started[o.ID], f.status[o.ID] = o, enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
 	return nil, nil
 }

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"context"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hkdf"
@@ -35,10 +36,17 @@ func newPayloadKey(text string) (*payloadKey, error) {
 	if err != nil {
 		return nil, errors.New("is not base64 after its id")
 	}
+	if strings.HasPrefix(id, runKeyID) {
+		return nil, fmt.Errorf("has an id that begins with %s, as those of runs do", runKeyID)
+	}
 	if len(secret) != 32 {
 		return nil, fmt.Errorf("has %d bytes; it needs 32 (openssl rand -base64 32)", len(secret))
 	}
-	k := &payloadKey{id: id}
+	return payloadKeyOf(id, secret)
+}
+
+func payloadKeyOf(id string, secret []byte) (k *payloadKey, err error) {
+	k = &payloadKey{id: id}
 	if k.small, err = derivedAEAD(secret, "small"); err != nil {
 		return nil, err
 	}
@@ -70,13 +78,12 @@ func (c *Codec) key(id string) (*payloadKey, bool) {
 	return nil, false
 }
 
-// seal encrypts a body, if there are keys.
-func (c *Codec) seal(body []byte, stored bool) (*commonpb.Payload, error) {
+// seal encrypts a body, if there is a key.
+func seal(k *payloadKey, body []byte, stored bool) (*commonpb.Payload, error) {
 	p := &commonpb.Payload{Metadata: map[string][]byte{converter.MetadataEncoding: []byte(encodingSealed)}, Data: body}
-	if len(c.keys) == 0 {
+	if k == nil {
 		return p, nil
 	}
-	k := c.keys[0]
 	p.Metadata[metaKey] = []byte(k.id)
 	aead, nonce := k.small, make([]byte, k.small.NonceSize())
 	if stored {
@@ -92,12 +99,19 @@ func (c *Codec) seal(body []byte, stored bool) (*commonpb.Payload, error) {
 	return p, nil
 }
 
-func (c *Codec) unseal(p *commonpb.Payload) ([]byte, error) {
+func (c *Codec) unseal(ctx context.Context, p *commonpb.Payload) ([]byte, error) {
 	id, encrypted := p.GetMetadata()[metaKey]
 	if !encrypted {
 		return p.GetData(), nil
 	}
 	k, known := c.key(string(id))
+	if run, is := strings.CutPrefix(string(id), runKeyID); is {
+		var err error
+		if k, err = c.runs.Key(ctx, run); err != nil {
+			return nil, err
+		}
+		known = true
+	}
 	if !known {
 		return nil, fmt.Errorf("a value of the history is encrypted with the key %q, which LIMINAL_PAYLOAD_KEYS does not have", id)
 	}

@@ -2,11 +2,13 @@ package worker
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
 	"liminal/internal/fault"
 	"liminal/internal/identity"
+	"liminal/internal/learning"
 	"liminal/internal/run"
 )
 
@@ -60,6 +62,37 @@ func (e *Engine) LearnFor(ctx context.Context, userID string, at time.Time) erro
 		return nil
 	}
 	return err
+}
+
+// trainInput is what a run that trains was asked.
+type trainInput struct {
+	Job   string `json:"job"`
+	Fence int64  `json:"fence"`
+}
+
+// Train starts the run of a training job's claim, in its person's name; the same
+// claim again is the same run. NotFound for somebody who may not act any more.
+func (e *Engine) Train(ctx context.Context, j learning.Job) error {
+	v, err := e.viewer(ctx, j.UserID)
+	if err != nil {
+		return err
+	}
+	if _, err := e.o.Runs.Run(ctx, v, j.RunID); !errors.Is(err, fault.NotFound) {
+		return err
+	}
+	raw, err := json.Marshal(trainInput{j.ID, j.Fence})
+	if err != nil {
+		return err
+	}
+	r := run.Run{ID: j.RunID, WorkflowID: "train:" + j.ID, Kind: run.KindTrain, UserID: v.UserID, Status: run.Running, Input: raw}
+	if err := e.o.Runs.CreateRun(ctx, v, r); err != nil {
+		if errors.Is(err, fault.Conflict) { // another process was quicker
+			return nil
+		}
+		return err
+	}
+	e.launch(ctx, v, r, "training of an adapter")
+	return nil
 }
 
 // LearnGlobal starts the run that finds the situations of everybody who allows

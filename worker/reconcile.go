@@ -30,8 +30,6 @@ const (
 	hopeless = 5
 	// turnKey names the turn of a reconciler among all processes.
 	turnKey = "engine:reconcile:"
-	// keep is how long the stream of a run closed here stays readable.
-	keep = 5 * time.Minute
 )
 
 // look is when a run that was well is looked at again, and since when it is not.
@@ -52,6 +50,7 @@ func (e *Engine) Reconcile(ctx context.Context, pause time.Duration) {
 	age := time.Duration(0)
 	for {
 		if e.turn(ctx, pause) {
+			e.forget(ctx)
 			e.pass(ctx, well, pause, age)
 			age = settleTime
 		}
@@ -104,6 +103,23 @@ func (e *Engine) pass(ctx context.Context, well map[string]look, pause, age time
 	maps.Copy(well, seen)
 	// What was answered while this looked at the runs is on its ordinary way.
 	e.resend(ctx, age+time.Since(began))
+}
+
+// forget deletes what is left of runs of which nothing is kept. It is done here and
+// not where a run ends, so that no crash can keep it from being done.
+func (e *Engine) forget(ctx context.Context) {
+	if e.o.Forget == nil {
+		return
+	}
+	for {
+		n, err := e.o.Forget(ctx, identity.System())
+		if err != nil {
+			e.complain(ctx, "runs of which nothing is kept are not forgotten yet", err)
+		}
+		if err != nil || n == 0 {
+			return
+		}
+	}
 }
 
 func (e *Engine) complain(ctx context.Context, what string, err error, args ...any) {
@@ -229,7 +245,11 @@ func (e *Engine) restart(ctx context.Context, r run.Run) error {
 	if err != nil {
 		return err
 	}
-	return e.start(ctx, v, r, "")
+	err = e.start(ctx, v, r, "")
+	if errors.Is(err, fault.NotFound) { // of its access key
+		return e.abandon(ctx, r, "The run was not begun: the access key it was asked for with is not there any more.")
+	}
+	return err
 }
 
 // abandon closes the row of a run whose workflow is gone without having closed
@@ -260,7 +280,7 @@ func (e *Engine) announceEnd(ctx context.Context, v identity.Viewer, r run.Run, 
 	if _, err := e.o.Log.Append(ctx, r.ID, last); err != nil {
 		return err
 	}
-	if err := e.o.Log.Finish(ctx, r.ID, keep); err != nil {
+	if err := e.o.Log.Finish(ctx, r.ID, run.KeepStream(r.ID)); err != nil {
 		return err
 	}
 	if next == nil {

@@ -87,8 +87,11 @@ func (e *Engine) launch(ctx context.Context, v identity.Viewer, r run.Run, summa
 // start starts a run's workflow. Temporal refuses a second start of the same
 // turn, so starting again is no error and changes nothing (GRAPH-17).
 func (e *Engine) start(ctx context.Context, v identity.Viewer, r run.Run, summary string) error {
+	v, err := e.holder(ctx, v, r)
+	if err != nil {
+		return err
+	}
 	in := activities.RunInput{RunID: r.ID, Viewer: v, Kind: r.Kind, Queued: r.Kind == run.KindTool || r.Kind == run.KindGraph, Direct: true}
-	var err error
 	if in.Seal, err = e.o.seals().Start(r.WorkflowID, in, nil); err != nil {
 		return err
 	}
@@ -101,6 +104,23 @@ func (e *Engine) start(ctx context.Context, v identity.Viewer, r run.Run, summar
 		return nil
 	}
 	return err
+}
+
+// holder is on whose behalf a run goes: its person, held to the access key it
+// was asked for with, whoever starts it. A turn that waited is started by the one
+// before it, which may have been asked for with another key or in a session.
+func (e *Engine) holder(ctx context.Context, v identity.Viewer, r run.Run) (identity.Viewer, error) {
+	if r.KeyID == "" && r.Kind != run.KindChat {
+		r.KeyID = v.KeyID() // its row says so already
+	}
+	if v.Grant.Same(r.KeyID) {
+		return v, nil
+	}
+	now, err := e.viewer(ctx, r.UserID)
+	if err != nil {
+		return now, err
+	}
+	return e.o.Granted(ctx, now, r.KeyID)
 }
 
 func (e *Engine) startOptions(v identity.Viewer, r run.Run, summary string) client.StartWorkflowOptions {
@@ -123,9 +143,9 @@ func (e *Engine) startOptions(v identity.Viewer, r run.Run, summary string) clie
 		// has there. Children and activities inherit it.
 		Priority: temporal.Priority{FairnessKey: v.UserID},
 	}
-	// Documents come in again; and the numbers of patches begin anew in a store
+	// Documents come in again, jobs that failed are trained again; and the numbers of patches begin anew in a store
 	// that was put back.
-	if r.Kind == run.KindIngest || r.Kind == run.KindPatch {
+	if r.Kind == run.KindIngest || r.Kind == run.KindPatch || r.Kind == run.KindTrain {
 		o.WorkflowIDReusePolicy = enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE
 		o.Memo = map[string]any{memoRun: r.ID}
 	}

@@ -23,6 +23,7 @@ import (
 	"liminal/activities"
 	"liminal/internal/cache"
 	"liminal/internal/chat"
+	"liminal/internal/fault"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
 	"liminal/internal/run"
@@ -51,6 +52,9 @@ type Options struct {
 	// Viewer finds who a person is now, for runs the reconciler starts; nil:
 	// an ordinary user of that id.
 	Viewer func(ctx context.Context, userID string) (identity.Viewer, error)
+	// Granted is a person held to one of their access keys, or without one to
+	// none; nil: no run is begun with a key.
+	Granted func(ctx context.Context, v identity.Viewer, keyID string) (identity.Viewer, error)
 	// Queue is the task queue of workflows; empty means DefaultQueue.
 	Queue string
 	// Apart are the tool queues that get task queues of their own, such as
@@ -59,6 +63,12 @@ type Options struct {
 	// where a worker in the same process gets its activities without asking for
 	// them: about 1 ms sooner. nil means all of them.
 	Apart []string
+	// Only is the tool queue whose calls this worker takes, and nothing else: no
+	// workflows, no sweeps, and it does not reconcile. Empty: all there is.
+	Only string
+	// Except is the tool queue whose calls this worker leaves to others. Empty: it
+	// takes all.
+	Except string
 	// Every is the pause between two passes of the reconciler; 0 means 10 s.
 	Every time.Duration
 	// Stops tells the other processes at once which runs a person cancelled.
@@ -67,6 +77,15 @@ type Options struct {
 	// Cache is what all processes share: of their reconcilers one passes at a
 	// time. nil: this process is alone.
 	Cache cache.Cache
+	// Forget deletes what is left of runs of which nothing is kept and whose time is
+	// over (GRND-47), and tells of how many; nil: there are none.
+	Forget func(ctx context.Context, v identity.Viewer) (int, error)
+	// Surfaces are the workflows whose turns are counted, audited or held to
+	// something, known without asking the store; nil: there are none.
+	Surfaces func(ctx context.Context) ([]chat.Surfaced, error)
+	// Spend counts a run of a workflow by itself as a turn of its surface, or refuses
+	// it; nil: none is counted.
+	Spend func(ctx context.Context, v identity.Viewer, workflow string, surfaces []chat.Surfaced) error
 	// Patience is how long a run is kept whose workflow fails in this program
 	// itself, so that a mended version can go on with it; 0 means 10 minutes.
 	Patience time.Duration
@@ -90,7 +109,7 @@ func (o Options) withDefaults() Options {
 		o.Queue = DefaultQueue
 	}
 	if o.Apart == nil {
-		o.Apart = []string{tool.QueueModels, tool.QueueTools, tool.QueueIngest}
+		o.Apart = toolQueues()
 	}
 	if o.Every <= 0 {
 		o.Every = 10 * time.Second
@@ -110,7 +129,20 @@ func (o Options) withDefaults() Options {
 			return identity.Viewer{UserID: userID, Role: identity.RoleUser}, nil
 		}
 	}
+	if o.Granted == nil {
+		o.Granted = func(_ context.Context, v identity.Viewer, keyID string) (identity.Viewer, error) {
+			if keyID != "" {
+				return identity.Viewer{}, fault.New(fault.NotFound, "There are no access keys here.")
+			}
+			return v.With(nil), nil
+		}
+	}
 	return o
+}
+
+// toolQueues are all queues of tools.
+func toolQueues() []string {
+	return []string{tool.QueueModels, tool.QueueTools, tool.QueueIngest, tool.QueueTraining}
 }
 
 // seals are those of the activities; nil: nothing is sealed.
@@ -144,6 +176,7 @@ type Worker struct {
 	engine  *Engine
 	workers []sdk.Worker
 	sweeps  sweeps
+	only    bool // one tool queue
 	every   time.Duration
 
 	mu      sync.Mutex
@@ -179,8 +212,14 @@ func New(o Options) (*Worker, error) {
 	if o.Client == nil || o.Activities == nil {
 		return nil, errors.New("a worker needs a Temporal client and activities")
 	}
+	if o.Only != "" && !slices.Contains(o.Apart, o.Only) {
+		return nil, errors.New("there is no tool queue " + o.Only + " of its own")
+	}
+	if o.Except != "" && (!slices.Contains(o.Apart, o.Except) || o.Only != "") {
+		return nil, errors.New("the tool queue " + o.Except + " cannot be left to other workers")
+	}
 	for _, name := range o.Apart {
-		if !slices.Contains([]string{tool.QueueModels, tool.QueueTools, tool.QueueIngest}, name) {
+		if !slices.Contains(toolQueues(), name) {
 			return nil, errors.New("there is no tool queue " + name)
 		}
 	}
@@ -193,18 +232,26 @@ func New(o Options) (*Worker, error) {
 	if o.Activities.Starter == nil {
 		o.Activities.Starter = engine
 	}
-	w := &Worker{engine: engine, every: o.Every, sweeps: o.sweeps()}
-	main := sdk.New(o.Client, o.Queue, o.options())
-	Register(main, o.Activities, workflows.Options{
-		Idle: o.Activities.ReleaseSlot, Seals: o.Activities.Seals,
-		Stop: func(in activities.RunInput) { o.Activities.Stop(in.RunID) },
-	})
-	w.workers = append(w.workers, main)
+	w := &Worker{engine: engine, every: o.Every, sweeps: o.sweeps(), only: o.Only != ""}
+	if !w.only {
+		main := sdk.New(o.Client, o.Queue, o.options())
+		Register(main, o.Activities, workflows.Options{
+			Idle: o.Activities.ReleaseSlot, Seals: o.Activities.Seals,
+			Stop: func(in activities.RunInput) { o.Activities.Stop(in.RunID) },
+		})
+		w.workers = append(w.workers, main)
+	}
 	for _, name := range o.Apart {
+		if w.only && name != o.Only || name == o.Except {
+			continue
+		}
 		options := o.options()
 		options.DisableWorkflowWorker = true
-		if name == tool.QueueIngest {
+		switch name {
+		case tool.QueueIngest:
 			options.MaxConcurrentActivityExecutionSize = ingestSlots
+		case tool.QueueTraining: // it takes all processors there are
+			options.MaxConcurrentActivityExecutionSize = 1
 		}
 		apart := sdk.New(o.Client, o.Queue+"-"+name, options)
 		if name == tool.QueueIngest {
@@ -272,10 +319,12 @@ func (w *Worker) Start() error {
 	go func() {
 		defer close(w.done)
 		var all sync.WaitGroup
-		all.Go(func() { w.engine.Reconcile(ctx, w.every) })
-		all.Go(func() {
-			w.sweeps.renew(ctx, w.every, func(err error) { w.engine.complain(ctx, "the sweeps are not scheduled", err) })
-		})
+		if !w.only {
+			all.Go(func() { w.engine.Reconcile(ctx, w.every) })
+			all.Go(func() {
+				w.sweeps.renew(ctx, w.every, func(err error) { w.engine.complain(ctx, "the sweeps are not scheduled", err) })
+			})
+		}
 		if w.engine.o.Stops != nil {
 			all.Go(func() { w.engine.o.Stops.Listen(ctx, w.engine.o.Activities.Stop) })
 		}

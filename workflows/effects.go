@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,9 +44,9 @@ func (d *drive) call(ctx workflow.Context, e graph.Effect) {
 func (d *drive) callInput(e graph.Effect) activities.CallInput {
 	pin := d.opened.Tools[e.Call.Tool]
 	in := activities.CallInput{
-		Run: d.in, Scope: d.opened.Scope, Tool: pin.Pin(), Model: pin.Model || pin.Plain, Effect: d.effectID(e), Node: e.Node, Stage: e.Stage,
+		Run: d.in, Scope: d.opened.Scope, Tool: pin.Pin(), Under: pin.Under, Model: pin.Model || pin.Plain, Effect: d.effectID(e), Node: e.Node, Stage: e.Stage,
 		Description: e.Description, Quiet: e.Quiet, Attempt: d.attempt(e), Final: e.Call.Final,
-		Reset: d.attempt(e) > 1 || d.tally.Spoke, Inputs: e.Call.Inputs, Resume: e.Call.Resume,
+		Reset: d.attempt(e) > 1 || d.tally.Spoke && !continues(e), Inputs: e.Call.Inputs, Resume: e.Call.Resume,
 		Timeout: e.Call.Timeout,
 	}
 	if pin.Model {
@@ -53,6 +54,13 @@ func (d *drive) callInput(e graph.Effect) activities.CallInput {
 	}
 	in.Run.Child, in.Run.Seal, in.Run.Direct = nil, "", false // ids and streams are the row's; the rest would only travel
 	return in
+}
+
+// continues reports whether a call goes on from the words that readers have: its
+// first attempt takes nothing of them back.
+func continues(e graph.Effect) bool {
+	_, ok := e.Call.Continues()
+	return ok
 }
 
 func inline(e graph.Effect) workflow.LocalActivityOptions {
@@ -79,11 +87,28 @@ func (d *drive) apart(e graph.Effect, queue string, shared bool) workflow.Activi
 	} else {
 		o.ScheduleToStartTimeout = startLimit
 	}
-	if shared {
+	switch {
+	case shared:
 		o.RetryPolicy = untilItsTurn()
+	case d.opened.Tools[e.Call.Tool].Acts:
+		o.RetryPolicy = untilKnown()
 	}
 	return o
 }
+
+// untilKnown has the engine make a call of an act again whose worker died: it is
+// written down whether it was begun (see activities.Set), so that none is done
+// twice. What the tool or the worker itself says of a call is the end of it.
+func untilKnown() *temporal.RetryPolicy {
+	final := []string{activities.TypeStopped, "PanicError"}
+	for _, code := range fault.Codes() {
+		final = append(final, string(code))
+	}
+	return &temporal.RetryPolicy{InitialInterval: 100 * time.Millisecond, MaximumInterval: time.Second, MaximumAttempts: maxDied, NonRetryableErrorTypes: final}
+}
+
+// maxDied is how many workers may die over one act before it is given up.
+const maxDied = 10
 
 // maxPatience is by how much the silence of a worker is borne longer, at most, when
 // a call of background work is made again: half a minute.
@@ -123,6 +148,9 @@ func summary(e graph.Effect) string {
 
 // called hands what came of a call to the machine.
 func (d *drive) called(ctx workflow.Context, e graph.Effect, began time.Time, r activities.CallResult, err error) {
+	if d.opened.Tools[e.Call.Tool].Acts && errors.As(err, new(*temporal.TimeoutError)) {
+		err = temporal.NewNonRetryableApplicationError("It is not known whether "+e.Call.Tool+" was done: no worker lived to tell. Look there before it is tried again.", fault.Uncertain, nil)
+	}
 	used := d.record(e, r, err)
 	outcome := activities.Outcome{
 		Effect: e.ID, Kind: e.Kind, Tool: e.Call.Tool, Took: d.since(ctx, began), Model: used.Model, Usage: used.Usage,
@@ -229,9 +257,11 @@ func (d *drive) spawned(ctx workflow.Context, e graph.Effect, began time.Time, f
 
 // record keeps a call for the audit, adds up what it used, and gives that.
 func (d *drive) record(e graph.Effect, r activities.CallResult, err error) activities.Tally {
+	inputs, output := e.Call.Shown(r.Output)
 	rec := activities.Record{
 		Effect: d.effectID(e), Node: e.Node, Tool: e.Call.Tool, Attempt: e.Attempt,
-		Arguments: e.Call.Inputs, Result: r.Output, Status: "ok", MS: r.MS,
+		Arguments: inputs, Result: output, Status: "ok", Summary: r.Summary, MS: r.MS,
+		Mutating: d.opened.Tools[e.Call.Tool].Changes, Approved: e.Call.Approved,
 	}
 	switch {
 	case err != nil:
@@ -239,7 +269,7 @@ func (d *drive) record(e graph.Effect, r activities.CallResult, err error) activ
 	case r.Stopped:
 		rec.Status = "stopped"
 	}
-	t := activities.Tally{Records: []activities.Record{rec}, Spoke: r.Spoke, Redactions: r.Redactions}
+	t := activities.Tally{Records: []activities.Record{rec}, Spoke: r.Spoke, Redactions: r.Redactions, Strange: r.Strange, Lessons: r.Lessons}
 	if err != nil && e.Call.Final {
 		t.Spoke = true // nobody knows how much of it was shown
 	}
@@ -282,9 +312,14 @@ func (d *drive) merge(t activities.Tally) {
 	if room := maxRecords - len(sum.Redactions); room > 0 {
 		sum.Redactions = append(sum.Redactions, t.Redactions[:min(room, len(t.Redactions))]...)
 	}
+	for _, id := range t.Lessons {
+		if !slices.Contains(sum.Lessons, id) {
+			sum.Lessons = append(sum.Lessons, id)
+		}
+	}
 	sum.Usage = sum.Usage.Add(t.Usage)
 	sum.ModelCalls, sum.ToolCalls = sum.ModelCalls+t.ModelCalls, sum.ToolCalls+t.ToolCalls
-	sum.Spoke, sum.Cut = sum.Spoke || t.Spoke, sum.Cut || t.Cut
+	sum.Spoke, sum.Cut, sum.Strange = sum.Spoke || t.Spoke, sum.Cut || t.Cut, sum.Strange || t.Strange
 	if t.Model != "" {
 		sum.Model = t.Model
 	}

@@ -93,7 +93,7 @@ func (d *drive) start(ctx workflow.Context, g *graph.Graph) {
 	d.step(func() []graph.Effect {
 		r, effects := g.Start(graph.Input{
 			Input: d.opened.Input, Persisted: d.opened.Persisted, Conversation: d.opened.Conversation,
-			User: d.opened.User, Now: d.now(ctx), Budget: d.opened.Budget,
+			User: d.opened.User, Now: d.now(ctx), Budget: d.opened.Budget, Remembers: d.opened.Remembers,
 		})
 		d.run = r
 		return effects

@@ -67,7 +67,7 @@ func failureFrom(app *temporal.ApplicationError) graph.Failure {
 	code := reasonOr(app.Type(), reason)
 	return graph.Failure{
 		Code: code, Message: app.Message(),
-		Retryable: !app.NonRetryable() && code != fault.NotConfigured && code != fault.Budget && !resting,
+		Retryable: !app.NonRetryable() && code != fault.NotConfigured && code != fault.Uncertain && code != fault.Budget && !resting,
 		RetryAt:   again,
 		After:     time.Duration(min(max(after, 0), maxAfterMS)) * time.Millisecond,
 	}
@@ -94,7 +94,10 @@ func reasonOr(code, reason string) string {
 	if code == string(fault.RateLimited) && reason == fault.Budget {
 		return reason // waiting a minute would not help
 	}
-	if code == string(fault.Internal) && (reason == fault.NotConfigured || reason == fault.Upstream || reason == graph.CodeTimeout) {
+	if code == string(fault.Invalid) && reason == graph.CodeTokenCap {
+		return reason
+	}
+	if code == string(fault.Internal) && (reason == fault.NotConfigured || reason == fault.Upstream || reason == fault.Uncertain || reason == graph.CodeTimeout) {
 		return reason
 	}
 	return code
@@ -103,6 +106,6 @@ func reasonOr(code, reason string) string {
 // isCode reports whether a failure's type is one of ours: the seven of
 // API-03, or one the machine gives, which a child has in place of them.
 func isCode(s string) bool {
-	machine := []string{graph.CodeTimeout, graph.CodeNoBranch, graph.CodeLimit, fault.NotConfigured, fault.Upstream, fault.Budget}
+	machine := []string{graph.CodeTimeout, graph.CodeNoBranch, graph.CodeLimit, fault.NotConfigured, fault.Upstream, fault.Uncertain, fault.Budget, graph.CodeTokenCap}
 	return slices.Contains(fault.Codes(), fault.Code(s)) || slices.Contains(machine, s)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -402,7 +403,7 @@ func (c counted) Run(context.Context, *tool.Call) (map[string]any, error) {
 	return c.out, nil
 }
 
-// Requirements: PLAT-12 (auth, conversation, embedding, contexts, router, workflow), GRAPH-18 (order), GRAPH-22, EMB-05
+// Requirements: PLAT-12 (auth, conversation, embedding, contexts, router, workflow), PLAT-13, GRAPH-18 (order), GRAPH-22, EMB-05
 func TestTheTraceShowsTheReadPathInItsOrder(t *testing.T) {
 	t.Parallel()
 	w := activitiestest.New(oneNode).Tool("say", inline, say("plain"))
@@ -425,6 +426,15 @@ func TestTheTraceShowsTheReadPathInItsOrder(t *testing.T) {
 	}
 	if want := []string{"auth", "conversation", "embed", "contexts", "route", "workflow"}; !slices.Equal(names, want) {
 		t.Errorf("the path is %v, want %v", names, want)
+	}
+	memories := map[string]string{}
+	for _, s := range trace.Path {
+		if s.Memory != "" {
+			memories[s.Memory] = s.Note
+		}
+	}
+	if want := map[string]string{"working": "up to message 1", "factual": "full", "behavioural": "manner", "config": "documents"}; !maps.Equal(memories, want) {
+		t.Errorf("the memories that were read are %v, want %v", memories, want)
 	}
 	if trace.Path[3].Note != "full" || trace.Path[5].Note != "documents" {
 		t.Errorf("the path is %+v; want the one context that holds documents, and the workflow for documents", trace.Path)
@@ -536,7 +546,10 @@ func (router) Route(ctx context.Context, _ identity.Viewer, in activities.RouteI
 	if turn, err := embed.Turn(ctx, embedder{}, "hello", "what was said before"); err == nil && slices.Equal(turn, in.Vector) {
 		said = "hello, after what was said before"
 	}
-	return activities.Routed{Trace: json.RawMessage(`{"said":` + strconv.Quote(said) + `,"adapters":[]}`)}, nil
+	return activities.Routed{
+		Trace:    json.RawMessage(`{"said":` + strconv.Quote(said) + `,"adapters":[]}`),
+		Adapters: []activities.AdapterPin{{Pin: run.Pin{ArtifactID: "m", Name: "manner", Version: 1}, Weight: 0.5}},
+	}, nil
 }
 
 // Requirements: GRAPH-03
@@ -633,5 +646,30 @@ func TestWhatAGraphPersistsOutlivesTheTurnAlsoWhenItsQuestionIsSkipped(t *testin
 	kept := b.closed().Persist
 	if got := fmt.Sprint(kept); got != "map[docs:[d1 d2]]" {
 		t.Errorf("the turn leaves %s for the next", got)
+	}
+}
+
+// Requirements: TRAIN-13 (tools of artifacts)
+func TestAnAnswerNotesThatAStrangerWroteOfWhatItWasMadeWith(t *testing.T) {
+	t.Parallel()
+	for kind, spec := range map[string]tool.Spec{
+		"a page of the web": {Runs: tool.Inline, ContentType: tool.ContentStranger},
+		"a server":          {Runs: tool.Inline, Plain: true, Via: &tool.Via{HTTP: &tool.HTTP{Method: "GET", URL: "https://example.org"}}},
+		"a source":          {Runs: tool.Inline, Via: &tool.Via{Query: &tool.Query{Source: "firm"}}},
+		"the house":         inline,
+	} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			w := activitiestest.New(parent).Tool("say", spec, func(context.Context, *tool.Call) (map[string]any, error) {
+				return map[string]any{"answer": "so it is"}, nil
+			})
+			w.Workflows["child"] = `{"kind":"workflow.chat","entrypoint":"say","nodes":[{"id":"say","type":"tool_call","tool":"say"}]}`
+			b := setup(t, w)
+			b.chat("engines")
+			b.answered("child says so it is")
+			if got := b.closed().Message.Strange(); got != (kind != "the house") {
+				t.Errorf("of %s the answer notes a stranger: %v", kind, got)
+			}
+		})
 	}
 }

@@ -64,7 +64,7 @@ func TestASweepOfAnotherVersionIsLeftToItsWorkers(t *testing.T) {
 	}
 }
 
-// Requirements: CFG-13
+// Requirements: CFG-13, PLAT-11 (config evolution)
 func TestTheArchitectIsLetInByItsSweep(t *testing.T) {
 	t.Parallel()
 	began := 0

@@ -29,6 +29,7 @@ const (
 	ArchitectType   = "Architect"
 	ClusterType     = "Cluster"
 	LearnType       = "Learn"
+	TrainType       = "Train"
 )
 
 // TypeOf is the workflow that runs a kind of run.
@@ -48,6 +49,8 @@ func TypeOf(k run.Kind) string {
 		return ClusterType
 	case run.KindLearn:
 		return LearnType
+	case run.KindTrain:
+		return TrainType
 	default:
 		return RunWorkflowType
 	}
@@ -141,6 +144,7 @@ func (f *Flows) Register(r Registry) {
 	r.RegisterWorkflowWithOptions(f.Architect, workflow.RegisterOptions{Name: ArchitectType})
 	r.RegisterWorkflowWithOptions(f.Cluster, workflow.RegisterOptions{Name: ClusterType})
 	r.RegisterWorkflowWithOptions(f.Learn, workflow.RegisterOptions{Name: LearnType})
+	r.RegisterWorkflowWithOptions(f.Train, workflow.RegisterOptions{Name: TrainType})
 	r.RegisterWorkflowWithOptions(f.Sweep, workflow.RegisterOptions{Name: SweepType})
 }
 

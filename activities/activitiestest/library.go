@@ -155,7 +155,19 @@ func (l library) ToolsOf(ctx context.Context, v identity.Viewer, _ json.RawMessa
 	return l.Tools(ctx, v, names...)
 }
 
-func (l library) SpecAt(_ context.Context, _ identity.Viewer, pin run.Pin) (artifacts.Bound, error) {
+// Standing is Forbidden for the tools that were taken back.
+func (l library) Standing(_ context.Context, _ identity.Viewer, pins ...run.Pin) error {
+	l.w.mu.Lock()
+	defer l.w.mu.Unlock()
+	for _, pin := range pins {
+		if l.w.Hidden[pin.Name] {
+			return fault.New(fault.Forbidden, "The tool %s was taken back since this run began: nothing is done with it.", pin.Name)
+		}
+	}
+	return nil
+}
+
+func (l library) SpecAt(_ context.Context, _ identity.Viewer, pin run.Pin, _ ...run.Pin) (artifacts.Bound, error) {
 	l.w.mu.Lock()
 	defer l.w.mu.Unlock()
 	spec, ok := l.w.Tools[pin.Name]

@@ -282,6 +282,10 @@ func (c conversations) ListConversations(context.Context, identity.Viewer, strin
 	return nil, "", nil
 }
 
+func (c conversations) ListProgramConversations(context.Context, identity.Viewer, string, int) ([]chat.Conversation, string, error) {
+	return nil, "", nil
+}
+
 func (c conversations) UpdateConversation(context.Context, identity.Viewer, string, chat.ConversationChange) (chat.Conversation, error) {
 	return c.w.Thread, nil
 }

@@ -32,6 +32,9 @@ func (a *Architect) guard(ctx context.Context, before, after json.RawMessage) er
 			return refusal("Only people change a workflow's %q.", member)
 		}
 	}
+	if !slices.Equal(unasking(before), unasking(after)) {
+		return refusal("Only people say which tools an agent calls unasked, and what else such an agent may call.")
+	}
 	had, err := a.o.Library.ToolsOf(ctx, identity.System(), before)
 	if err != nil {
 		return err
@@ -41,7 +44,7 @@ func (a *Architect) guard(ctx context.Context, before, after json.RawMessage) er
 		return err
 	}
 	for name, b := range has {
-		if _, known := had[name]; !known && (b.Privileged || b.IsJob() || b.Confirm) {
+		if _, known := had[name]; !known && (b.Privileged || b.IsJob() || b.Confirm.Asks) {
 			return refusal("Only people give a workflow the tool %s: it is privileged, works in the background, or asks before it acts.", name)
 		}
 	}
@@ -65,6 +68,28 @@ func (a *Architect) guardChildren(ctx context.Context, before, after json.RawMes
 		}
 	}
 	return nil
+}
+
+// unasking are the agents of a document that call tools unasked, with all their
+// tools.
+func unasking(doc json.RawMessage) []string {
+	var d struct {
+		Nodes []struct {
+			ID      string   `json:"id"`
+			Tools   []string `json:"tools"`
+			Unasked []string `json:"unasked"`
+		} `json:"nodes"`
+	}
+	if json.Unmarshal(doc, &d) != nil {
+		return nil
+	}
+	var agents []string
+	for _, n := range d.Nodes {
+		if n.Unasked != nil {
+			agents = append(agents, fmt.Sprintf("%q %q %q", n.ID, n.Tools, n.Unasked))
+		}
+	}
+	return agents
 }
 
 func childrenOf(doc json.RawMessage) []string {

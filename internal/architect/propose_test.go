@@ -110,6 +110,7 @@ func TestHostileProposalsAreRefused(t *testing.T) {
 		"a privileged tool":        {`[{"op":"replace","path":"/nodes/0/tool","value":"test.master_v1"}]`, "Only people give a workflow the tool test.master_v1"},
 		"a tool that asks before":  {`[{"op":"replace","path":"/nodes/0","value":{"id":"look","type":"tool_call","tool":"files.write_v1","inputs":{"path":"x","text":"y"},"next":"say"}}]`, "Only people give a workflow the tool files.write_v1"},
 		"a tool of the background": {`[{"op":"replace","path":"/nodes/0","value":{"id":"look","type":"tool_call","tool":"ingest.cut_v1","inputs":{"document_id":"x"},"next":"say"}}]`, "Only people give a workflow the tool ingest.cut_v1"},
+		"an agent that asks less":  {`[{"op":"replace","path":"/nodes/0","value":{"id":"look","type":"agent","tools":["test.read_v1"],"unasked":["test.read_v1"],"next":"say"}}]`, "Only people say which tools an agent calls unasked"},
 		"the rule it is judged by": {`[{"op":"replace","path":"/rehearsal","value":{"sample":1}}]`, `Only people change a workflow's "rehearsal"`},
 		"that rule taken away":     {`[{"op":"remove","path":"/rehearsal"}]`, `Only people change a workflow's "rehearsal"`},
 		"that rule moved":          {`[{"op":"move","from":"/rehearsal","path":"/elsewhere"}]`, `Only people change a workflow's "rehearsal"`},

@@ -35,7 +35,14 @@ func (t NewTurn) Validate() error {
 	if t.Replaces != "" && (t.ConversationID == "" || !id.Valid(t.Replaces)) {
 		return fault.New(fault.Invalid, "replaces is the id of a message of the conversation that conversation_id names.").With(map[string]any{"field": "replaces"})
 	}
-	return nil
+	if t.Keeps != "" && t.Keeps != KeepsNothing {
+		return fault.New(fault.Invalid, "keeps is nothing or is left out, not %q.", t.Keeps).With(map[string]any{"field": "keeps"})
+	}
+	if t.Keeps == KeepsNothing && t.ConversationID != "" {
+		return fault.New(fault.Invalid, "This assistant keeps nothing, so there is no conversation to go on with. Leave conversation_id out, and bring what was said before in history.").
+			With(map[string]any{"field": "conversation_id", "reason": "keeps_nothing"})
+	}
+	return t.checkHistory()
 }
 
 // Repeated is what became of a request whose turn is r already.
@@ -89,6 +96,13 @@ func (l TurnLimits) mayRun(running func() (int, error)) error {
 			With(map[string]any{"reason": "busy", "running": n, "limit": l.Running})
 	}
 	return err
+}
+
+// ErrNothingKept says that what is asked for needs what was said in a conversation
+// of which nothing is kept: it cannot be rehearsed, learnt from or branched off.
+func ErrNothingKept() error {
+	return fault.New(fault.Conflict, "Nothing is kept of this conversation, so there is nothing to rehearse, to learn from or to go on from. That is what its assistant promises.").
+		With(map[string]any{"reason": "keeps_nothing"})
 }
 
 // StillAnswering is the Conflict of the reason "active": a turn that has not

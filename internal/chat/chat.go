@@ -8,6 +8,7 @@ package chat
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"liminal/internal/identity"
@@ -73,7 +74,31 @@ type NewTurn struct {
 	// Fields are further inputs of the graph, read as ${input.name}; they never
 	// replace those every turn has. nil: none.
 	Fields map[string]any
+	// History is what was said before, of a program that keeps the conversation
+	// itself: the turn begins a conversation with it that is listed apart. nil: it brings
+	// none; empty: nothing was said yet.
+	History []Said
+	// Keeps is KeepsNothing for a turn of which nothing is kept (GRND-47): it is a
+	// conversation of its own that is in no list, what it leaves is sealed, and
+	// half a minute after its end nobody can read it. Empty: what the surface of
+	// the workflow it names says.
+	Keeps string
+	// Surfaces are those whose turns are counted, audited or held to something;
+	// the engine fills them in.
+	Surfaces []Surfaced
+	Visit    Visit
 }
+
+// KeepsNothing is NewTurn.Keeps of a turn of which nothing is kept.
+const KeepsNothing = "nothing"
+
+// MetaFields is the member of a message's Meta that has NewTurn.Fields of a turn of
+// which nothing is kept.
+const MetaFields = "fields"
+
+// MetaForgotten is the member of a message's Meta that is true where nothing was
+// kept of it: its words cannot be read any more.
+const MetaForgotten = "forgotten"
 
 // TurnInput is what Accept stores in the run's Input and Open reads.
 type TurnInput struct {
@@ -88,6 +113,10 @@ type TurnInput struct {
 	Backend     *string  `json:"backend,omitempty"` // as in NewTurn; the conversation's when it is not here
 
 	Fields map[string]any `json:"fields,omitempty"`
+	// History is the HistoryDigest of the turn.
+	History string `json:"history,omitempty"`
+	// Surface is what holds for the turn of the surface it is of; nil: of none.
+	Surface *TurnSurface `json:"surface,omitempty"`
 }
 
 // Accepted says what became of a NewTurn.
@@ -98,6 +127,7 @@ type Accepted struct {
 	Duplicate      bool            // this request was accepted before; nothing was written
 	Blocking       *run.Run        // the turn in the way, when Queued
 	Open           []run.Interrupt // the blocking turn's pending questions
+	Counted        *Counted        // of a surface that counts its turns
 }
 
 // Close is everything a turn leaves behind, written in one transaction.
@@ -110,6 +140,9 @@ type Close struct {
 	// Only closes the turn only while it is in this state; in another that is
 	// no end it is a Conflict. Empty: whatever its state.
 	Only run.Status
+	// Audit is what the row of the turn's audit gets, if there is one; nil: that it
+	// ended as End says.
+	Audit *TurnEnd
 }
 
 // Closed says what Close did.
@@ -128,6 +161,10 @@ type Conversations interface {
 	// ListConversations lists those that are pinned and then the others, each by
 	// updated_at, newest first (CHAT-10).
 	ListConversations(ctx context.Context, v identity.Viewer, cursor string, limit int) ([]Conversation, string, error)
+	// ListProgramConversations lists those that programs have begun which keep the
+	// conversation themselves (NewTurn.History), in the same order. Those of which
+	// nothing is kept are in no list.
+	ListProgramConversations(ctx context.Context, v identity.Viewer, cursor string, limit int) ([]Conversation, string, error)
 	UpdateConversation(ctx context.Context, v identity.Viewer, id string, c ConversationChange) (Conversation, error)
 	DeleteConversation(ctx context.Context, v identity.Viewer, id string) error
 	Versions
@@ -141,6 +178,36 @@ type ConversationChange struct {
 	Pinned          *bool
 	Backend         *string
 	WorkflowID      *string
+	Noted           map[string]any // is laid over what is noted; nil removes a member
+}
+
+// notedMeta is the member of a conversation's Meta that programs note things in.
+const notedMeta = "noted"
+
+// Noted is what programs have noted of a conversation, for themselves: nothing here
+// reads it. It may be nil.
+func (c Conversation) Noted() map[string]any {
+	noted, _ := c.Meta[notedMeta].(map[string]any)
+	return noted
+}
+
+// Note lays what programs note of a conversation over its Meta; nil removes a member.
+func Note(meta, noted map[string]any) map[string]any {
+	out, all := maps.Clone(meta), map[string]any{}
+	before, _ := meta[notedMeta].(map[string]any)
+	maps.Copy(all, before)
+	for name, value := range noted {
+		if all[name] = value; value == nil {
+			delete(all, name)
+		}
+	}
+	if out == nil {
+		out = map[string]any{}
+	}
+	if out[notedMeta] = all; len(all) == 0 {
+		delete(out, notedMeta)
+	}
+	return out
 }
 
 // Messages reads what was said.

@@ -61,6 +61,18 @@ type Citation struct {
 	N int `json:"n"`
 	model.Source
 	Text string `json:"text"`
+	// Record is what is cited where it is no document: a record of a tool's result,
+	// told by Text (GRND-16).
+	Record *SourceRecord `json:"record,omitempty"`
+}
+
+// SourceRecord is a record of a data.source, as a citation names it.
+type SourceRecord struct {
+	Source string `json:"source"`
+	Entity string `json:"entity"`
+	ID     string `json:"id"`
+	Title  string `json:"title"`
+	Href   string `json:"href" doc:"its page; empty: it has none"`
 }
 
 // ToolRecord is a call of a tool as a message keeps it, for replay and audit
@@ -70,8 +82,11 @@ type ToolRecord struct {
 	Node       string          `json:"node,omitempty"`
 	Arguments  json.RawMessage `json:"arguments,omitempty"`
 	Result     json.RawMessage `json:"result,omitempty"`
-	Status     string          `json:"status"` // "ok" or "error"
+	Status     string          `json:"status"`            // "ok" or "error"
+	Summary    string          `json:"summary,omitempty"` // the result in a few words
 	DurationMS int64           `json:"duration_ms"`
+	Mutating   bool            `json:"mutating,omitempty"` // the tool changes something (GRND-49)
+	Approved   bool            `json:"approved,omitempty"` // a person approved this very call
 }
 
 // Content is a message's structured form (CHAT-07). Its JSON also carries
@@ -98,8 +113,21 @@ func Compose(text string, citations []Citation, tools []ToolRecord) *Content {
 			Type: SegmentToolCall, Name: t.Name, Arguments: t.Arguments,
 			Result: t.Result, DurationMS: t.DurationMS, Status: t.Status,
 		}
+		meta := map[string]string{}
 		if t.Node != "" {
-			s.Meta, _ = json.Marshal(map[string]string{"node": t.Node})
+			meta["node"] = t.Node
+		}
+		if t.Summary != "" {
+			meta["summary"] = t.Summary
+		}
+		if t.Mutating {
+			meta["mutating"] = "true"
+		}
+		if t.Approved {
+			meta["approved"] = "true"
+		}
+		if len(meta) > 0 {
+			s.Meta, _ = json.Marshal(meta)
 		}
 		c.Segments = append(c.Segments, s)
 	}
@@ -107,7 +135,7 @@ func Compose(text string, citations []Citation, tools []ToolRecord) *Content {
 }
 
 // ReadCitations reads a tool's or graph's citations list; entries that are
-// not citations of a document are dropped, because a chip may exist only for
+// not citations of a document or a record are dropped, because a chip may exist only for
 // a source this turn returned.
 func ReadCitations(list []any) []Citation {
 	var out []Citation
@@ -117,7 +145,7 @@ func ReadCitations(list []any) []Citation {
 			continue
 		}
 		var c Citation
-		if json.Unmarshal(raw, &c) != nil || c.DocumentID == "" || c.N < 1 {
+		if json.Unmarshal(raw, &c) != nil || c.N < 1 || c.DocumentID == "" && (c.Record == nil || c.Record.ID == "") {
 			continue
 		}
 		out = append(out, c)
@@ -125,8 +153,59 @@ func ReadCitations(list []any) []Citation {
 	return out
 }
 
+// KindRecord is the kind of an attachment that is a record of a source: URI is
+// its page, Description what the link is called, and Meta its source, entity and
+// id.
+const KindRecord = "record"
+
+// KindPage is the kind of one that leads to a page of a source that is no
+// record's.
+const KindPage = "page"
+
+// ReadRecords reads the records of a citations list: {"record": {source, entity,
+// id, title, href}} without a number. One without a page is no link.
+func ReadRecords(list []any) []model.Record {
+	var out []model.Record
+	for _, e := range list {
+		raw, err := json.Marshal(e)
+		if err != nil {
+			continue
+		}
+		var in struct {
+			N      int           `json:"n"`
+			Record *model.Record `json:"record"`
+		}
+		if json.Unmarshal(raw, &in) != nil || in.N > 0 || in.Record == nil || in.Record.Href == "" || in.Record.ID == "" {
+			continue
+		}
+		out = append(out, *in.Record)
+	}
+	return out
+}
+
+// Attach adds links to records, each once.
+func (c *Content) Attach(records ...model.Record) *Content {
+	seen := map[string]bool{}
+	for _, r := range records {
+		if seen[r.Href] {
+			continue
+		}
+		seen[r.Href] = true
+		of, kind := map[string]string{"source": r.Source, "entity": r.Entity, "id": r.ID}, KindRecord
+		if r.Action != "" && r.Action != model.RecordOpens {
+			of["action"], kind = r.Action, KindPage
+		}
+		meta, _ := json.Marshal(of)
+		c.Segments = append(c.Segments, Segment{Type: SegmentAttachment, Kind: kind, URI: r.Href, Description: r.Title, Meta: meta})
+	}
+	return c
+}
+
 func (q Citation) segment() Segment {
 	meta, _ := json.Marshal(q)
+	if q.Record != nil {
+		return Segment{Type: SegmentCitation, Text: q.Text, SourceID: q.Record.ID, Meta: meta}
+	}
 	return Segment{
 		Type: SegmentCitation, Text: q.Text, SourceID: q.DocumentID,
 		ChunkID: q.ChunkID, Score: q.Score, Meta: meta,
@@ -145,6 +224,9 @@ func (c *Content) Citations() []Citation {
 		}
 		q := Citation{N: len(out) + 1, Text: s.Text, Source: model.Source{DocumentID: s.SourceID, ChunkID: s.ChunkID, Score: s.Score}}
 		if s.Meta != nil {
+			if strings.Contains(string(s.Meta), `"record"`) {
+				q.DocumentID = "" // the id is the record's
+			}
 			_ = json.Unmarshal(s.Meta, &q) // foreign meta leaves the segment's own fields
 		}
 		out = append(out, q)
@@ -274,6 +356,10 @@ func (m Message) Risk() string {
 	risk, _ := judged["risk"].(string)
 	return risk
 }
+
+// Strange reports whether the answer was made with what a stranger wrote, as the
+// specs said of the tools that its turn called (TRAIN-13).
+func (m Message) Strange() bool { return m.Meta["strange"] == true }
 
 // Add appends segments and returns c.
 func (c *Content) Add(segments ...Segment) *Content {

@@ -32,6 +32,41 @@ func TestComposeKeepsProseAndCodeInOrderWithOffsets(t *testing.T) {
 	}
 }
 
+// Requirements: CHAT-07 (attachment)
+func TestALinkToARecordIsAnAttachmentOfTheMessage(t *testing.T) {
+	t.Parallel()
+	reply := model.Record{Source: "matters", Entity: "deadline", ID: "d91e07", Title: "Reply", Href: "/r/matters/deadline/d91e07"}
+	page := model.Record{Source: "matters", Entity: "deadline", ID: "/r/matters/deadline", Title: "Deadlines", Href: "/r/matters/deadline", Action: model.RecordGoes}
+	raw, err := json.Marshal(Compose("It is due.", nil, nil).Attach(reply, page, reply).Normalised())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept struct {
+		Segments []json.RawMessage `json:"segments"`
+	}
+	if err := json.Unmarshal(raw, &kept); err != nil || len(kept.Segments) != 3 {
+		t.Fatalf("%s, %v", raw, err)
+	}
+	for i, want := range []string{
+		`{"type":"attachment","kind":"record","uri":"/r/matters/deadline/d91e07","description":"Reply","meta":{"entity":"deadline","id":"d91e07","source":"matters"}}`,
+		`{"type":"attachment","kind":"page","uri":"/r/matters/deadline","description":"Deadlines","meta":{"action":"` + model.RecordGoes + `","entity":"deadline","id":"/r/matters/deadline","source":"matters"}}`,
+	} {
+		if got := string(kept.Segments[i+1]); got != want {
+			t.Errorf("it is kept as\n%s, want\n%s", got, want)
+		}
+	}
+	var given Content
+	if err := json.Unmarshal([]byte(`{"segments":[
+		{"type":"attachment","kind":"file","uri":"/f/1","mime":"application/pdf","description":"The brief","text":"no"},
+		{"type":"attachment","kind":"file","description":"leads nowhere"}]}`), &given); err != nil {
+		t.Fatal(err)
+	}
+	want := []Segment{{Type: SegmentAttachment, Kind: "file", URI: "/f/1", MIME: "application/pdf", Description: "The brief"}}
+	if got := given.Normalised().Segments; !reflect.DeepEqual(got, want) {
+		t.Errorf("given ones become %+v", got)
+	}
+}
+
 // Requirements: CHAT-09
 func TestCitationsAreDerivedFromSegments(t *testing.T) {
 	t.Parallel()

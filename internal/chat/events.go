@@ -1,8 +1,10 @@
 package chat
 
 import (
+	"cmp"
 	"encoding/json"
 
+	"liminal/internal/model"
 	"liminal/internal/run"
 	"liminal/internal/stream"
 )
@@ -72,6 +74,7 @@ func answer(r run.Run, result Result, m *Message) (stream.Answer, error) {
 	a.Model, _ = m.Meta["model"].(string)
 	a.Data, a.Safety = w.meta(m, "data"), w.meta(m, "safety")
 	a.Truncated, a.Suppressed, a.Cancelled = m.Meta["truncated"] == true, m.Meta["suppressed"] == true, m.Meta["cancelled"] == true
+	a.Forgotten = m.Meta[MetaForgotten] == true
 	return a, w.err
 }
 
@@ -128,6 +131,12 @@ func (w *writer) meta(m *Message, name string) json.RawMessage {
 		return w.json(v)
 	}
 	return nil
+}
+
+// Chip is a link to a record, or to another page of its source, for who reads
+// along.
+func Chip(r model.Record) stream.ChipData {
+	return stream.ChipData{Kind: r.Entity, Action: cmp.Or(r.Action, model.RecordOpens), ID: r.ID, Href: r.Href, Label: r.Title, Source: r.Source}
 }
 
 // Asked is the data of the event of a question (INT-01).

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"liminal/internal/cache"
+	"liminal/internal/id"
 	"liminal/internal/identity"
 )
 
@@ -58,7 +59,7 @@ func lifeOf(conversationID string) string { return keyOf(conversationID) + ":lif
 
 // History implements Messages.
 func (h *HistoryCache) History(ctx context.Context, v identity.Viewer, conversationID string, upto, limit int) ([]Message, error) {
-	if limit <= 0 || limit > cachedMessages {
+	if limit <= 0 || limit > cachedMessages || id.Unkept(conversationID) {
 		return h.Messages.History(ctx, v, conversationID, upto, limit)
 	}
 	life, err := h.life(ctx, conversationID)
@@ -156,7 +157,7 @@ func (t cachedTurns) CloseTurn(ctx context.Context, v identity.Viewer, c Close) 
 		return closed, err
 	}
 	t.history.Forget(ctx, closed.ConversationID)
-	if closed.Seq > 0 { // the next question will stand right behind the answer
+	if closed.Seq > 0 && !id.Unkept(closed.ConversationID) { // the next question will stand right behind the answer
 		if _, err := t.history.History(ctx, v, closed.ConversationID, closed.Seq+1, cachedMessages); err != nil {
 			t.history.log.WarnContext(ctx, "a closed turn is not remembered", "conversation", closed.ConversationID, "error", err)
 		}

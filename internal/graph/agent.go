@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // The bounds of an agent's round.
@@ -18,6 +19,10 @@ const (
 	StopToolLoop  = "tool_loop_cap" // max_rounds rounds of tools were not enough (GRND-21)
 	StopCancelled = "cancelled"     // a person cancelled the question before a tool
 )
+
+// StopUngrounded is why a model step ended that said what no result of the run
+// holds: what was shown of it stays, and the model is asked again (GRND-19).
+const StopUngrounded = "ungrounded"
 
 // enterAgent begins the loop of model and tools. Every model step and every
 // tool call is an effect of its own.
@@ -40,6 +45,9 @@ func (r *Run) enterAgent(t *thread, n *node) {
 		return
 	}
 	inputs["tools"] = names(n.talk.tools)
+	if brought := r.brought(n); len(brought) > 0 {
+		inputs["caller_tools"] = brought
+	}
 	t.Agent = &agentState{Inputs: inputs, Transcript: []any{}}
 	r.modelStep(t, n)
 }
@@ -58,6 +66,14 @@ func (r *Run) modelStep(t *thread, n *node) {
 	a.InTools = false
 	inputs := copiedObject(a.Inputs)
 	inputs["transcript"] = copied(a.Transcript)
+	if g := n.talk.grounded; g != nil {
+		rules := copiedObject(g.rules)
+		rules["last"] = a.Repairs >= g.repairs
+		inputs["ground"] = rules
+		if a.Said != nil {
+			inputs["said"] = copiedObject(a.Said)
+		}
+	}
 	r.grow(bytesOf(inputs))
 	id := t.id() + ".m" + strconv.Itoa(a.Round)
 	t.Slots = []*slot{r.newSlot(id, StepTool, inputs, n)}
@@ -85,12 +101,17 @@ func (r *Run) agentSettled(t *thread, n *node) {
 	if l, ok := s.Output["citations"].([]any); ok {
 		t.Citations = l
 	}
+	if n.talk.grounded != nil {
+		a.Grounds = grounds(s.Output)
+	}
 	calls, _ := s.Output["tool_calls"].([]any)
+	stop, _ := s.Output["stop"].(string)
 	switch {
+	case stop == StopUngrounded && n.talk.grounded != nil && a.Repairs < n.talk.grounded.repairs:
+		r.repair(t, n, s.Output)
 	case len(calls) == 0:
-		stop, _ := s.Output["stop"].(string)
 		r.agentDone(t, n, stop)
-	case a.Round > n.talk.maxRounds:
+	case a.Round-a.Repairs-a.Called > n.talk.maxRounds:
 		r.agentDone(t, n, StopToolLoop)
 	default:
 		a.Transcript = append(a.Transcript, map[string]any{"role": "assistant", "content": s.Output["content"]})
@@ -98,9 +119,59 @@ func (r *Run) agentSettled(t *thread, n *node) {
 	}
 }
 
+// grounds are what a model step says of what its words stand on.
+func grounds(out map[string]any) map[string]any {
+	kept := map[string]any{}
+	for _, key := range []string{"calls", "evidence", "links", "tag", "left_out"} {
+		if v, ok := out[key]; ok {
+			kept[key] = v
+		}
+	}
+	return kept
+}
+
+// repair has the model asked again, beside the rounds of tools, after it said
+// what no result holds. What people were shown until then is its own text, and
+// stays (GRND-19).
+func (r *Run) repair(t *thread, n *node, out map[string]any) {
+	a := t.Agent
+	a.Repairs++
+	a.Said = map[string]any{"text": a.Text, "citations": []any{}}
+	if l, ok := out["citations"].([]any); ok {
+		a.Said["citations"] = l
+	}
+	if content, ok := out["content"].([]any); ok && len(content) > 0 {
+		a.Transcript = append(a.Transcript, map[string]any{"role": "assistant", "content": content})
+	}
+	a.Transcript = append(a.Transcript, map[string]any{"role": "user", "content": []any{
+		map[string]any{"type": "text", "text": rebuke(out["unsupported"])},
+	}})
+	r.grow(bytesOf(a.Said) + bytesOf(a.Transcript[len(a.Transcript)-1]))
+	r.modelStep(t, n)
+}
+
+// rebuke tells a model what it said that no result holds.
+func rebuke(unsupported any) string {
+	list, _ := unsupported.([]any)
+	var said []string
+	for _, v := range list {
+		if text, ok := v.(string); ok && len(said) < 8 {
+			said = append(said, clipped(text))
+		}
+	}
+	return "Not in any tool result: " + strings.Join(said, "; ") + ". What you wrote before it has been shown and stays; the sentence with it has not. " +
+		"Go on from there: state only what a tool returned, call a tool if you need one, or say that you do not know. Do not repeat what was shown."
+}
+
 // agentDone saves what the agent said and goes on.
 func (r *Run) agentDone(t *thread, n *node, stop string) {
 	out := map[string]any{"text": t.Agent.Text, "stop": stop}
+	if n.talk.grounded != nil {
+		out["calls"], out["evidence"], out["links"] = []any{}, []any{}, []any{}
+		for _, key := range sortedKeys(t.Agent.Grounds) {
+			out[key] = t.Agent.Grounds[key]
+		}
+	}
 	t.Vars[n.talk.saveAs] = out
 	t.hear(out)
 	r.goOn(t)
@@ -117,16 +188,17 @@ func (r *Run) toolRound(t *thread, n *node, calls []any) {
 	}
 	slots := t.Slots
 	for k, s := range slots {
-		if s.Phase == settled || r.state.Outcome != nil {
+		if s.Phase == settled || s.Caller || r.state.Outcome != nil {
 			continue
 		}
-		if spec := r.graph.tools[s.Tool]; spec.Confirm {
+		if !slices.Contains(n.talk.unasked, s.Tool) && r.asksFirst(n, s.Tool) {
 			r.confirm(t, k)
 		} else {
 			r.launch(t, k)
 		}
 	}
 	if r.state.Outcome == nil {
+		r.callBack(t)
 		r.agentSettled(t, n)
 	}
 }
@@ -146,7 +218,9 @@ func (r *Run) toolSlot(t *thread, n *node, k int, call map[string]any) *slot {
 	r.grow(bytesOf(s.Inputs))
 	var f *Failure
 	switch {
-	case !slices.Contains(n.talk.tools, name):
+	case k < maxToolCalls && r.brings(n, name) && (ok || call["arguments"] == nil):
+		s.Caller = true
+	case !slices.Contains(n.talk.tools, name) && !r.brings(n, name):
 		f = failuref(CodeValidation, "there is no tool %q; the tools are %s", name, named(n.talk.tools))
 	case !ok && call["arguments"] != nil:
 		f = failuref(CodeValidation, "the arguments of %s are no object", name)
@@ -159,40 +233,11 @@ func (r *Run) toolSlot(t *thread, n *node, k int, call map[string]any) *slot {
 	return s
 }
 
-// confirm asks a person before a tool that wants it.
-func (r *Run) confirm(t *thread, place int) {
-	s := t.Slots[place]
-	r.ask(t, place, s.ID+".c", confirming, Ask{
-		Type:    "action_choice",
-		Message: "Run " + s.Tool + " with " + clipped(rendered(nonNil(s.Inputs))) + "?",
-		Options: []Option{{ID: "yes", Label: "Yes"}, {ID: "no", Label: "No"}},
-	})
-}
-
 func nonNil(m map[string]any) map[string]any {
 	if m == nil {
 		return map[string]any{}
 	}
 	return m
-}
-
-// confirmed makes the call or tells the model that the person declined. A
-// cancel ends the agent: there is nobody left to go on for.
-func (r *Run) confirmed(t *thread, place int, answer any, result Result) {
-	s := t.Slots[place]
-	if option, ok := answer.(map[string]any); ok {
-		answer = option["id"]
-	}
-	switch {
-	case result == ResultCancelled:
-		r.stopAgent(t)
-	case answer == "yes" || answer == true:
-		r.launch(t, place)
-	default:
-		s.Phase = settled
-		s.Failure = failuref("declined", "the person declined this call of %s; do not repeat it", s.Tool)
-		r.settled(t, place)
-	}
 }
 
 // stopAgent ends an agent's round in the middle.
@@ -214,14 +259,24 @@ func (r *Run) roundDone(t *thread, n *node) {
 	r.modelStep(t, n)
 }
 
+// resultText is a result as a model reads it: one whose sole member is a text is that text
+// (CLAUDE-12).
+func resultText(out map[string]any) string {
+	if text, ok := out["text"].(string); ok && len(out) == 1 {
+		return text
+	}
+	return rendered(out)
+}
+
 // result is the block that tells a model what came of its call.
 func (s *slot) result() map[string]any {
 	var text string
 	if s.Failure != nil {
 		text = s.Failure.Code + ": " + s.Failure.Message
 	} else {
-		text = rendered(nonNil(s.Output))
+		text = resultText(nonNil(s.Output))
 	}
+	text = s.edited(text)
 	if len(text) > maxToolResult {
 		text = validText(text[:maxToolResult]) + " … (cut)"
 	}

@@ -78,7 +78,7 @@ func (r *Run) begin(t *thread, place, free, waiting int) {
 		part = r.state.Budget.share(free, waiting)
 		e.Spawn = &Spawn{Workflow: s.Workflow, Inputs: s.Inputs, Timeout: limit, Budget: part}
 	} else {
-		e.Call = &Call{Tool: s.Tool, Inputs: s.Inputs, Timeout: limit, Resume: s.Resume}
+		e.Call = &Call{Tool: s.Tool, Inputs: s.Inputs, Timeout: limit, Resume: s.Resume, Approved: s.Approved}
 		if speech := r.speech(); speech > 0 && r.graph.tools[s.Tool].Speaks {
 			e.Call.Longest = r.remaining() + speech
 			e.Call.Timeout = min(n.timeout, e.Call.Longest)

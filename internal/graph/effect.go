@@ -52,6 +52,52 @@ type Call struct {
 	Longest time.Duration  `json:"longest,omitempty"`
 	Resume  any            `json:"resume,omitempty"`
 	Final   bool           `json:"final,omitempty"`
+	// Approved says that a person approved this very call, as it is here.
+	Approved bool `json:"approved,omitempty"`
+}
+
+// Continues reports whether the call's text goes on from what an earlier step of
+// the same agent has shown, and what that is.
+func (c *Call) Continues() (said string, ok bool) {
+	if c.Tool != StepTool {
+		return "", false
+	}
+	return Said(c.Inputs)
+}
+
+// Said is the text that the inputs of a model step go on from.
+func Said(inputs map[string]any) (text string, ok bool) {
+	said, ok := inputs["said"].(map[string]any)
+	if !ok {
+		return "", false
+	}
+	text, _ = said["text"].(string)
+	return text, true
+}
+
+// Shown is what people may read of a call's inputs and of what it gave: of a model
+// step that is held to results, not what no result holds, which nobody is to see.
+func (c *Call) Shown(out map[string]any) (inputs, output map[string]any) {
+	if c.Tool != StepTool || c.Inputs["ground"] == nil {
+		return c.Inputs, out
+	}
+	return without(c.Inputs, "transcript"), without(out, "unsupported")
+}
+
+// without is a map but for one member; no order comes of the range.
+//
+//workflowcheck:ignore
+func without(m map[string]any, key string) map[string]any {
+	if _, there := m[key]; !there {
+		return m
+	}
+	kept := make(map[string]any, len(m))
+	for k, v := range m {
+		if k != key {
+			kept[k] = v
+		}
+	}
+	return kept
 }
 
 // Ask puts a question to a person; its answer comes back by Done with
@@ -90,11 +136,13 @@ type Spawn struct {
 // code it came with.
 const (
 	CodeValidation = "validation_error" // a value the graph cannot go on with; never retried
+	CodeTokenCap   = "token_cap"        // a model would be told more than the turn allows (GRND-26)
 	CodeTimeout    = "timeout"          // the node's or the run's time is spent
 	CodeNoBranch   = "no_branch"        // no condition of a switch is true
 	CodeLimit      = "limit"            // a bound of the run is reached
 	CodeMissing    = "not_found"        // an optional tool is not there
 	CodeServer     = "server_error"     // a failure that came without a code
+	CodeUncertain  = "uncertain"        // a call that must not be made twice was begun, and nobody knows what came of it
 )
 
 // Failure is why a node, or the run, did not go on.
@@ -177,4 +225,7 @@ type Input struct {
 	User         map[string]any `json:"user,omitempty"`
 	Now          time.Time      `json:"now"`
 	Budget       *Budget        `json:"budget,omitempty"` // of the run and all runs below it; nil: without one
+	// Remembers says that what Persist gives is kept for the conversation's next
+	// turn: only then may a person say not to be asked again.
+	Remembers bool `json:"remembers,omitempty"`
 }

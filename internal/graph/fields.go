@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"liminal/internal/check"
 	"liminal/internal/expr"
@@ -48,6 +49,19 @@ func (f fields) node(key string) string {
 		f.p.targets = append(f.p.targets, target{f.at(key), id})
 	}
 	return id
+}
+
+// oneOf is one of a closed set of words; absent, the first.
+func (f fields) oneOf(key string, of []string) string {
+	v := f.optional(key)
+	switch {
+	case v == "":
+		return of[0]
+	case !slices.Contains(of, v):
+		f.p.fault(f.at(key), expr.Nearest(v, of), "there is no %s %q; it is one of %s", key, v, strings.Join(of, ", "))
+		return of[0]
+	}
+	return v
 }
 
 func (f fields) boolean(key string) bool {

@@ -17,6 +17,10 @@ func fuzzTools() graph.Tools {
 		{Name: "echo", Idempotent: true},
 		{Name: "post"},
 		{Name: "danger", Confirm: true},
+		{Name: "publish", Confirm: true, Required: []string{"text"}, Approval: &graph.Approval{
+			Message: map[string]any{"en": "Publish {title}?"}, Remember: true, Key: "publish@1",
+			Edit: []graph.Editable{{Name: "text", Schema: json.RawMessage(`{"type":"string"}`)}},
+		}},
 		{Name: "train", Idempotent: true, Workflow: "job.train"},
 		{Name: "web.fetch", Idempotent: true},
 		{Name: "rag.search", Idempotent: true},

@@ -118,7 +118,18 @@ type talk struct {
 	model     template
 	system    template
 	tools     []string
+	caller    bool     // the model may call the tools that the run was brought, too
+	unasked   []string // tools that ask first by themselves, and here do not
+	confirm   []string // tools a person is asked before, beside those that want it themselves
 	maxRounds int
+	grounded  *grounding // nil: what the model says is not checked
+}
+
+// grounding is how what an agent's model says is held to what its tools
+// returned. The model step does it; the machine has it asked again.
+type grounding struct {
+	rules   map[string]any // for the step, as the document has them, with what it leaves out
+	repairs int            // how often the model is asked again
 }
 
 type endOf struct {
@@ -134,14 +145,16 @@ type Faults = check.Faults
 // Tool is what the machine must know of a tool.
 type Tool struct {
 	Name       string
-	Idempotent bool     // false: one attempt only (C-49, TOOL-16)
-	Privileged bool     // a graph may name it only if Limits.Privileged
-	Confirm    bool     // inside an agent node it asks a person first
-	Workflow   string   // non-empty: calling the tool is a Spawn of this workflow artifact
-	Outputs    []string // property names of its output schema if closed, nil if unknown
-	Required   []string // names of the inputs it must be given
-	Inputs     []string `json:"-"`          // names of the inputs it takes if closed, nil if unknown; for Warnings alone
-	Absent     bool     `json:",omitempty"` // it has a spec and cannot be called here: optional nodes do without it
+	Idempotent bool // false: one attempt only (C-49, TOOL-16)
+	Privileged bool // a graph may name it only if Limits.Privileged
+	Confirm    bool // inside an agent node it asks a person first
+	// Approval is how that is asked; nil: yes or no.
+	Approval *Approval `json:",omitempty"`
+	Workflow string    // non-empty: calling the tool is a Spawn of this workflow artifact
+	Outputs  []string  // property names of its output schema if closed, nil if unknown
+	Required []string  // names of the inputs it must be given
+	Inputs   []string  `json:"-"`          // names of the inputs it takes if closed, nil if unknown; for Warnings alone
+	Absent   bool      `json:",omitempty"` // it has a spec and cannot be called here: optional nodes do without it
 	// Apart says that calls of it are made elsewhere and cost the engine some
 	// writes each: fewer of them are under way at once than of others.
 	Apart bool `json:",omitempty"`

@@ -92,6 +92,7 @@ type parser struct {
 	templates  []located
 	items      []string // names maps give
 	vars       []string // names nodes set
+	unsaved    []int    // nodes that name a var to save as and whose type does not read it
 	input      []string // members of the input, if closed
 	closed     bool
 }
@@ -195,6 +196,9 @@ func (p *parser) node(i int, f fields) {
 	n.id = f.text("id")
 	p.register(i, n.id, f.path)
 	n.kind = NodeType(f.text("type"))
+	if f.m["save_as"] != nil && n.kind != Interrupt && n.kind != Agent {
+		p.unsaved = append(p.unsaved, i)
+	}
 	if f.optional("description") != "" {
 		n.description = p.described(f)
 	}
@@ -321,6 +325,9 @@ func forgive(doc map[string]any) {
 		}
 		if _, ok := n["stream"].(bool); !ok {
 			delete(n, "stream")
+		}
+		if _, ok := n["ground"].(map[string]any); !ok {
+			delete(n, "ground")
 		}
 		if optional, ok := n["optional"].(bool); !ok || optional && n["on_error"] == nil {
 			delete(n, "optional")

@@ -178,13 +178,114 @@ func (p *parser) agent(n *node, f fields) {
 		a.message = compile("${input.message}", "", nil)
 	}
 	for i, pattern := range f.strings("tools") {
+		if pattern == CallerTools {
+			a.caller = p.callersAllowed(f.path + "/tools/" + strconv.Itoa(i))
+			continue
+		}
 		a.tools = append(a.tools, p.agentTools(pattern, f.path+"/tools/"+strconv.Itoa(i))...)
 	}
+	a.unasked = p.unasked(f, a.tools)
+	for i, pattern := range f.strings("confirm") {
+		path := f.path + "/confirm/" + strconv.Itoa(i)
+		asked := slices.DeleteFunc(slices.Clone(a.tools), func(name string) bool { return !matches(pattern, name) })
+		if len(asked) == 0 {
+			p.faultOf(check.References, path, expr.Nearest(pattern, a.tools), "no tool of this agent matches %q", pattern)
+		}
+		a.confirm = append(a.confirm, asked...)
+	}
 	a.maxRounds = f.integer("max_rounds", min(5, p.lim.MaxRounds), 1, p.lim.MaxRounds)
+	if f.m["ground"] != nil {
+		a.grounded = p.grounding(f)
+	}
 	if a.saveAs = f.optional("save_as"); a.saveAs == "" {
 		a.saveAs = n.id
 	}
 	p.vars = append(p.vars, a.saveAs)
+}
+
+// unasked reads which of an agent's tools are called without asking a person first,
+// whatever they say themselves: an administrator's to decide (TOOL-16).
+func (p *parser) unasked(f fields, tools []string) (names []string) {
+	for i, pattern := range f.strings("unasked") {
+		found := slices.DeleteFunc(slices.Clone(tools), func(name string) bool { return !matches(pattern, name) })
+		if len(found) == 0 {
+			p.faultOf(check.References, f.at("unasked")+"/"+strconv.Itoa(i), expr.Nearest(pattern, tools), "no tool of this agent matches %q", pattern)
+		}
+		names = append(names, found...)
+	}
+	if len(names) > 0 && !p.lim.Privileged {
+		p.fault(f.at("unasked"), "leave it out, or have an administrator own the artifact", "only an artifact of an administrator has tools called that ask first, without asking")
+	}
+	return names
+}
+
+// The members of ground that are of a closed set, and what each is without a
+// word.
+var (
+	groundChecks = []string{"ids", "dates", "numbers", "refs"}
+	groundCites  = []string{"sentence", "markers"}
+	groundElse   = []string{"drop"}
+)
+
+// maxRepairs bounds how often a model is asked again.
+const maxRepairs = 3
+
+// grounding reads how what an agent's model says is held to results.
+func (p *parser) grounding(f fields) *grounding {
+	m, ok := f.m["ground"].(map[string]any)
+	if !ok {
+		p.fault(f.at("ground"), `write {} to have everything checked`, "ground is not an object but %s", typeName(f.m["ground"]))
+		return nil
+	}
+	in := fields{p, f.at("ground"), m}
+	known := []string{"checks", "cite", "repairs", "else", "markers", "trailer"}
+	for _, key := range sortedKeys(m) {
+		if !slices.Contains(known, key) {
+			p.fault(in.at(key), expr.Nearest(key, known), "ground has no member %q", key)
+		}
+	}
+	checks := groundChecks
+	if m["checks"] != nil {
+		checks = in.strings("checks")
+	}
+	for i, check := range checks {
+		if !slices.Contains(groundChecks, check) {
+			p.fault(in.at("checks")+"/"+strconv.Itoa(i), expr.Nearest(check, groundChecks), "there is no check %q; they are %s", check, strings.Join(groundChecks, ", "))
+		}
+	}
+	rules := map[string]any{"checks": names(checks), "cite": in.oneOf("cite", groundCites), "else": in.oneOf("else", groundElse)}
+	g := &grounding{rules: rules, repairs: in.integer("repairs", 1, 0, maxRepairs)}
+	markers := map[string]any{}
+	if given, ok := m["markers"].(map[string]any); ok {
+		for _, word := range sortedKeys(given) {
+			entity, isText := given[word].(string)
+			if !isText || entity == "" || !markerWord(word) {
+				p.fault(in.at("markers")+"/"+pointer(word), `write {"frist": "deadline"}`, "a marker is a word in lower case and stands for the name of an entity")
+				continue
+			}
+			markers[word] = entity
+		}
+	} else if m["markers"] != nil {
+		p.fault(in.at("markers"), "", "markers is not an object but %s", typeName(m["markers"]))
+	}
+	rules["markers"] = markers
+	if trailer := in.optional("trailer"); trailer != "" {
+		if !validID(trailer) {
+			p.fault(in.at("trailer"), "use up to 64 letters, digits, _ . -", "the trailer %q has characters that are not allowed", trailer)
+		}
+		rules["trailer"] = trailer
+	}
+	return g
+}
+
+// markerWord reports whether a word may stand in a marker.
+func markerWord(word string) bool {
+	for _, c := range []byte(word) {
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_' {
+			return false
+		}
+	}
+	return word != "" && len(word) <= 64
 }
 
 // agentTools gives the tools a pattern stands for, in the order of their names.

@@ -174,6 +174,8 @@ func (r *Run) answered(t *thread, place int, out map[string]any) {
 	r.closeTrace(s.Trace, result, "")
 	s.Trace = -1
 	switch {
+	case s.Caller:
+		r.calledBack(t, place, answer, result)
 	case s.Phase == confirming:
 		r.confirmed(t, place, answer, result)
 	case n.kind == Interrupt:

@@ -32,7 +32,7 @@ func (r *Run) failed(t *thread, place int, f Failure) {
 		r.endOfTime(n.id, "did not finish")
 		return
 	}
-	again := f.Retryable || f.Code == CodeTimeout
+	again := (f.Retryable || f.Code == CodeTimeout) && f.Code != CodeUncertain
 	if f.After > 0 && min(f.After, maxRetryAfter) >= r.remaining() {
 		again = false // it would be too late, and who waits would be told of the time instead
 	}
@@ -44,6 +44,9 @@ func (r *Run) failed(t *thread, place int, f Failure) {
 		s.Trace, s.Phase = -1, waiting
 		r.backoff(t, place, f)
 		return
+	}
+	if f.Code == CodeUncertain {
+		r.disallow(s.Tool)
 	}
 	r.closeTrace(s.Trace, ResultFailed, f.Message)
 	s.Trace = -1

@@ -80,6 +80,9 @@ func (t *thread) bytes() int {
 	}
 	if a := t.Agent; a != nil {
 		sum += bytesOf(a.Inputs) + bytesOf(a.Transcript) + len(a.Text)
+		if a.Said != nil || a.Grounds != nil {
+			sum += bytesOf(a.Said) + bytesOf(a.Grounds)
+		}
 	}
 	return sum
 }

@@ -25,6 +25,7 @@ func (g *Graph) Start(in Input) (*Run, []Effect) {
 	}
 	root := &thread{ID: 1, Node: g.nodes[g.entry].id, Vars: mapOf(in.Persisted)}
 	r.state.Threads = []*thread{root}
+	r.takeApproved(in)
 	r.state.Held = r.count()
 	r.ready = append(r.ready, root.ID)
 	return r, r.flush()
@@ -148,6 +149,7 @@ func (r *Run) Persist() map[string]any {
 			kept[name] = copied(v)
 		}
 	}
+	r.putApproved(kept)
 	return kept
 }
 

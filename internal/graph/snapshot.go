@@ -132,6 +132,9 @@ func (r *Run) checkThread(t *thread, root bool) error {
 	if (t.Group != nil) != grouped && r.state.Outcome == nil || t.Agent != nil && n.kind != Agent {
 		return fmt.Errorf("the work at node %q is not of its type", t.Node)
 	}
+	if t.Agent != nil && (t.Agent.Repairs < 0 || t.Agent.Repairs > t.Agent.Round) {
+		return errors.New("an agent is damaged")
+	}
 	if n.kind == Agent && r.state.Outcome == nil && (t.Agent == nil || len(t.Slots) == 0 || !t.Agent.InTools && len(t.Slots) != 1) {
 		return errors.New("an agent is damaged")
 	}

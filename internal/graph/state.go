@@ -40,6 +40,9 @@ type state struct {
 	Given        *Budget        `json:"given,omitempty"`  // what the tree began with; nil: without one
 	Budget       *Budget        `json:"budget,omitempty"` // what is left of it
 	Queue        []waiter       `json:"queue,omitempty"`  // calls that wait for others to end, the oldest first
+	Remembers    bool           `json:"remembers,omitempty"`
+	Approved     []string       `json:"approved,omitempty"` // what need not be asked again, by Approval.Key
+	Allowed      bool           `json:"allowed,omitempty"`  // Approved is another than the conversation's
 }
 
 // thread is one line of control: the run's, a parallel branch's or a map
@@ -91,6 +94,9 @@ type slot struct {
 	CallID   string         `json:"call_id,omitempty"`
 	Output   map[string]any `json:"output"`
 	Failure  *Failure       `json:"failure,omitempty"`
+	Approved bool           `json:"approved,omitempty"` // a person said yes to this very call
+	Edited   []string       `json:"edited,omitempty"`   // what they changed of it
+	Caller   bool           `json:"caller,omitempty"`   // a tool of the program that began the run, which makes the call
 }
 
 // phase is what a slot waits for.
@@ -133,6 +139,11 @@ type agentState struct {
 	Round      int            `json:"round"` // from 1
 	Text       string         `json:"text"`
 	InTools    bool           `json:"in_tools,omitempty"`
+
+	Called  int            `json:"called,omitempty"`  // rounds in which nothing but the caller's tools was called
+	Repairs int            `json:"repairs,omitempty"` // model steps that were asked for since the one before said what no result holds
+	Said    map[string]any `json:"said,omitempty"`    // what people were shown of such steps; the next ones go on from it
+	Grounds map[string]any `json:"grounds,omitempty"` // what the last model step found its words to stand on
 }
 
 // open is an outstanding effect and who waits for it.

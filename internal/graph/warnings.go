@@ -11,8 +11,8 @@ import (
 )
 
 // Warnings tells what a document without faults says that its author hardly
-// meant: inputs that a tool does not take, nodes that nothing leads to, and
-// vars that are not set after a node was skipped, where a later node needs
+// meant: inputs that a tool does not take, a var to save as where the type of
+// the node saves under its id, nodes that nothing leads to, and vars that are not set after a node was skipped, where a later node needs
 // them. Such a document ran before and may be stored, so it is never refused
 // for one. A document with faults has none.
 //
@@ -24,6 +24,7 @@ func Warnings(doc []byte, tools Tools, lim Limits) Faults {
 	}
 	w := warner{parser: p, g: p.g, told: map[string]bool{}}
 	w.unknownInputs()
+	w.unsaved()
 	w.unreachable()
 	w.skipped()
 	slices.SortStableFunc(w.found, func(a, b Fault) int { return comparePaths(a.Path, b.Path) })
@@ -68,6 +69,14 @@ func (w *warner) unknownInputs() {
 				w.warn(check.References, placeOf(i)+"/inputs/"+pointer(name), expr.Nearest(name, spec.Inputs), "tool %s takes no input %q and refuses the call", n.tool, name)
 			}
 		}
+	}
+}
+
+// unsaved finds nodes that name a var their type does not write.
+func (w *warner) unsaved() {
+	for _, i := range w.parser.unsaved {
+		n := &w.g.nodes[i]
+		w.warn(check.References, placeOf(i)+"/save_as", "read ${vars."+n.id+"}", "save_as is read of interrupt and agent nodes; what this %s node gives is in the var %q", n.kind, n.id)
 	}
 }
 

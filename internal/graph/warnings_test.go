@@ -43,6 +43,10 @@ func TestWhatATextHardlyMeansIsWarnedOf(t *testing.T) {
 			[]string{`{"id":"a","type":"tool_call","tool":"files.list","inputs":{"dir":"x","limit":3}}`},
 			[]string{`/nodes/0/inputs/dir tool files.list takes no input "dir"`},
 		},
+		"a var to save as that the node does not write": {
+			[]string{`{"id":"a","type":"tool_call","tool":"echo","save_as":"seen","next":"end"}`, end},
+			[]string{`/nodes/0/save_as save_as is read of interrupt and agent nodes; what this tool_call node gives is in the var "a"`},
+		},
 		"a node that nothing leads to, and one only it leads to": {
 			[]string{`{"id":"a","type":"tool_call","tool":"echo","next":"end"}`, `{"id":"b","type":"tool_call","tool":"echo","next":"c"}`, `{"id":"c","type":"tool_call","tool":"echo","next":"end"}`, end},
 			[]string{`/nodes/1 nothing leads to node "b"`, `/nodes/2 nothing leads to node "c"`},

@@ -131,7 +131,7 @@ func TestAPatchGoesOnAfterItsWorkerDied(t *testing.T) {
 	}
 }
 
-// Requirements: CFG-13
+// Requirements: CFG-13, PLAT-11 (config evolution)
 func TestTheArchitectsRun(t *testing.T) {
 	t.Parallel()
 	w := activitiestest.New(oneModel).Tool("step", privileged, echo)
@@ -216,5 +216,69 @@ func TestARunThatLearnsGoesOnAfterItsWorkerIsGone(t *testing.T) {
 	s.until(row.ID, run.Done)
 	if s.world.Count("look") != 1 || s.world.Count("derive") != 3 || s.world.Count("propose") != 2 || s.world.Count("record") != 1 {
 		t.Errorf("the calls were %d of look, %d of derive, %d of propose, %d of record", s.world.Count("look"), s.world.Count("derive"), s.world.Count("propose"), s.world.Count("record"))
+	}
+}
+
+// trainer is a world with a graph that trains, as short as it can be: it fits
+// twice, as a narrow shape may.
+func trainer() *activitiestest.World {
+	training := tool.Spec{Runs: tool.Activity, Queue: tool.QueueTraining, TimeoutMS: 60_000}
+	w := activitiestest.New(oneModel).Tool("fit", training, echo)
+	tries := 0
+	w.Tool("judge", training, func(context.Context, *tool.Call) (map[string]any, error) {
+		tries++
+		return map[string]any{"answer": "", "outcome": map[bool]string{true: "again", false: "rule"}[tries == 1]}, nil
+	})
+	w.Tool("settle", ingest, echo)
+	w.Workflows["learn.train"] = `{"kind":"workflow.chat","entrypoint":"fit","nodes":[
+		{"id":"fit","type":"tool_call","tool":"fit","inputs":{"job":"${input.job}","fence":"${input.fence}"},"max_retries":1,"next":"judge"},
+		{"id":"judge","type":"tool_call","tool":"judge","outputs":["outcome"],"next":"passed"},
+		{"id":"passed","type":"switch","branches":[{"when":"outcome == 'again'","next":"fit"},{"when":"true","next":"settle"}]},
+		{"id":"settle","type":"tool_call","tool":"settle","next":"end"},
+		{"id":"end","type":"end","response":""}]}`
+	return w
+}
+
+// Requirements: PLAT-02 (LoRA training; found by id and type), PLAT-03 (training), GRAPH-24 (training)
+func TestARunThatTrains(t *testing.T) {
+	t.Parallel()
+	s := newStage(t, trainer())
+	row := s.row(s.world.House(run.KindTrain, map[string]any{"job": "j", "fence": 1}).RunID)
+	row.UserID, row.WorkflowID = activitiestest.Viewer.UserID, "train:"+row.ID
+	s.engine.Launch(t.Context(), row)
+	s.closed(row.WorkflowID)
+	s.until(row.ID, run.Done)
+	s.freeze("train", row.WorkflowID, "")
+	if s.world.Count("fit") != 2 || s.world.Count("judge") != 2 || s.world.Count("settle") != 1 {
+		t.Errorf("the calls were %d of fit, %d of judge, %d of settle", s.world.Count("fit"), s.world.Count("judge"), s.world.Count("settle"))
+	}
+}
+
+// Requirements: TRAIN-14 (the running platform)
+func TestARunThatTrainsGoesOnAfterItsWorkerIsGone(t *testing.T) {
+	t.Parallel()
+	w := trainer()
+	var first sync.Once
+	reached := make(chan struct{})
+	w.Tool("fit", tool.Spec{Runs: tool.Activity, Queue: tool.QueueTraining, TimeoutMS: 60_000}, func(ctx context.Context, c *tool.Call) (map[string]any, error) {
+		hangs := false
+		first.Do(func() { hangs = true })
+		if hangs {
+			close(reached)
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		return echo(ctx, c)
+	})
+	s := newStage(t, w)
+	row := s.row(s.world.House(run.KindTrain, map[string]any{"job": "j", "fence": 1}).RunID)
+	s.engine.Launch(t.Context(), row)
+	<-reached
+	s.stop()
+	s.work()
+	s.closed(row.WorkflowID)
+	s.until(row.ID, run.Done)
+	if s.world.Count("fit") != 3 || s.world.Count("settle") != 1 {
+		t.Errorf("the calls were %d of fit, %d of settle", s.world.Count("fit"), s.world.Count("settle"))
 	}
 }
