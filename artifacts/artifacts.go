@@ -25,6 +25,10 @@ const (
 	KindAdapter  = "adapter.lora"
 	KindSummary  = "memory.summary"
 	KindContext  = "context.knowledge"
+	KindSource   = "data.source"
+
+	KindConnection = "connection.spec"
+	KindMCPServer  = "mcp.server"
 )
 
 // Artifact is a document at its current version.
@@ -43,6 +47,7 @@ type Artifact struct {
 	UpdatedAt   time.Time
 	Meta        map[string]any
 	Rollout     *Rollout // nil: every new run takes the current version
+	Opened      bool     // another person's, of which the viewer may write versions
 }
 
 // Rollout is a version that is being rolled out: only a share of new runs takes
@@ -69,6 +74,7 @@ type Filter struct {
 	Type       string
 	Visibility string
 	Status     string // active, draft
+	Shared     bool   // also what others share with the viewer; what goes by its name is never theirs
 	Cursor     string
 	Limit      int // 1 to 100, 20 by default
 }

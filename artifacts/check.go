@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"liminal/internal/check"
 	"liminal/internal/fault"
@@ -105,7 +106,10 @@ func parent(path string) string {
 // exists reports whether the viewer may use an artifact of a kind, by id or
 // name.
 func (c *checking) exists(kind, idOrName string) bool {
-	var err error
+	_, ships, err := c.shipped(kind, idOrName)
+	if ships {
+		return true
+	}
 	if id.Valid(idOrName) {
 		var a Artifact
 		if a, err = c.library.store.Artifact(c.ctx, c.v, idOrName); err == nil {
@@ -137,6 +141,7 @@ func (c *checking) workflow() {
 	c.children()
 	c.workflowCycles()
 	c.guard()
+	c.surface()
 }
 
 // around is what a workflow that a viewer writes is checked with: the tools
@@ -150,6 +155,11 @@ func (l *Library) around(ctx context.Context, v identity.Viewer, doc json.RawMes
 	for _, b := range bound {
 		all[b.Name] = b
 	}
+	if v.IsSystem() {
+		if err := l.ships(all); err != nil {
+			return nil, graph.Limits{}, err
+		}
+	}
 	named := maps.Clone(all)
 	names := toolNames(doc)
 	maps.DeleteFunc(named, func(name string, _ Bound) bool { return !slices.Contains(names, name) })
@@ -160,11 +170,49 @@ func (l *Library) around(ctx context.Context, v identity.Viewer, doc json.RawMes
 	return GraphTools(all), Limits(v, Artifact{OwnerID: owner}, named), nil
 }
 
+// ships puts the tools that ship with the program in the place of those there are:
+// what ships is checked against what ships (checking.shipped).
+func (l *Library) ships(into map[string]Bound) error {
+	put := func(spec tool.Spec) {
+		b := into[spec.Name]
+		b.Spec = l.guarded(spec)
+		into[spec.Name] = b
+	}
+	for _, spec := range l.shipped {
+		put(spec)
+	}
+	specs, err := defaultSpecs()
+	for _, spec := range specs {
+		put(spec)
+	}
+	return err
+}
+
+// defaultSpecs are the tool.specs among the defaults, read once.
+var defaultSpecs = sync.OnceValues(func() (specs []tool.Spec, err error) {
+	seeds, err := defaults()
+	for _, s := range seeds {
+		if s.Type != KindTool {
+			continue
+		}
+		spec, err := tool.Decode(s.Schema)
+		if err != nil {
+			return nil, fmt.Errorf("the spec of %s: %w", s.Name, err)
+		}
+		specs = append(specs, spec)
+	}
+	return specs, err
+})
+
 // Warnings tells what a document that Check accepts says and hardly means:
 // inputs a tool does not take, nodes nothing leads to, vars that are not set
-// where a node was skipped. It is stored and run all the same. Of kinds other
-// than workflow.chat there are none.
+// where a node was skipped; and of a tool of an MCP server, what in its words may
+// be meant to steer a model. It is stored and run all the same. Of other kinds
+// there are none.
 func (l *Library) Warnings(ctx context.Context, v identity.Viewer, kind string, doc json.RawMessage) ([]Problem, error) {
+	if Kind(kind) == KindTool && len(doc) <= MaxSize {
+		return l.steering(ctx, v, doc)
+	}
 	if Kind(kind) != KindWorkflow || len(doc) > MaxSize {
 		return nil, nil
 	}
@@ -203,7 +251,7 @@ func (c *checking) children() {
 		return
 	}
 	for i, n := range d.Nodes {
-		if n.Workflow != "" && n.Workflow != c.name && !c.exists(KindWorkflow, n.Workflow) && !c.seeded(KindWorkflow, n.Workflow) {
+		if n.Workflow != "" && n.Workflow != c.name && !c.exists(KindWorkflow, n.Workflow) {
 			c.add(check.References, fmt.Sprintf("/nodes/%d/workflow", i), "write the name or id of a workflow you may use", "there is no workflow %q", n.Workflow)
 		}
 	}
@@ -220,7 +268,14 @@ func (c *checking) tool() {
 	if c.name != "" && spec.Name != c.name {
 		c.add(check.Schema, "/name", "an artifact is found by this name, so both are the same", "the tool is called %q and its artifact %q", spec.Name, c.name)
 	}
+	if _, callers := graph.CallersOwn(spec.Name); callers {
+		c.add(check.Limits, "/name", "give the tool another name", "names that begin with %q are those of tools that a caller brings", graph.CallerTool(""))
+	}
 	_, known := c.library.known[spec.Name]
+	if spec.Via != nil {
+		c.via(spec, known)
+		return
+	}
 	switch {
 	case described(spec.Name) && c.v.IsSystem():
 		return // it binds nothing
@@ -230,7 +285,7 @@ func (c *checking) tool() {
 		c.add(check.References, "/name", "bind it to a workflow with \"workflow\", or name one of the program's tools", "the program has no tool %q", spec.Name)
 	case spec.Workflow != "" && known && c.library.known[spec.Name].Workflow == "":
 		c.add(check.References, "/workflow", "give the tool another name", "the program implements %q itself", spec.Name)
-	case spec.Workflow != "" && !c.exists(KindWorkflow, spec.Workflow) && !c.seeded(KindWorkflow, spec.Workflow):
+	case spec.Workflow != "" && !c.exists(KindWorkflow, spec.Workflow):
 		c.add(check.References, "/workflow", "write the name or id of a workflow you may use", "there is no workflow %q", spec.Workflow)
 	}
 	if spec.Workflow != "" && (!known || c.library.known[spec.Name].Workflow != "") {
@@ -250,18 +305,8 @@ func (c *checking) reserved(spec tool.Spec, known bool) {
 		c.add(check.Limits, "/privileged", "leave it out", "only administrators declare privileged tools")
 	}
 	if spec.IsJob() {
-		c.add(check.Limits, "/queue", "use models or tools", "only administrators declare tools of the ingest queue")
+		c.add(check.Limits, "/queue", "use models or tools", "only administrators declare tools of the queues ingest and training")
 	}
-}
-
-// seeded reports whether a default of this kind and name ships with the
-// program; Seed checks specs before the workflows they name are stored.
-func (c *checking) seeded(kind, name string) bool {
-	if !c.v.IsSystem() {
-		return false
-	}
-	seeds, err := defaults()
-	return err == nil && slices.ContainsFunc(seeds, func(s Seed) bool { return s.Type == kind && s.Name == name })
 }
 
 // policy checks a policy.routing: its rules, and the adapters they name.

@@ -14,6 +14,9 @@ import (
 // draftStatus is what the member status of a document that is a draft says.
 const draftStatus = "draft"
 
+// activeStatus is the status of every other.
+const activeStatus = "active"
+
 // IsDraft reports whether the artifact only waits for the patch that makes it
 // (C-58): it may be read, and nothing runs by it.
 func (a Artifact) IsDraft() bool { return isDraft(a.Schema) }

@@ -23,6 +23,9 @@ var kinds = []struct {
 	{KindAdapter, "adapter", (*checking).adapter},
 	{KindSummary, "memory", nil},
 	{KindContext, "context", nil},
+	{KindSource, "source", (*checking).source},
+	{KindConnection, "connection", (*checking).connection},
+	{KindMCPServer, "mcp", (*checking).mcpServer},
 }
 
 // Kind gives the kind a request's type means: workflow is workflow.chat. A

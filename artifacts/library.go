@@ -43,6 +43,7 @@ type Library struct {
 	adapterMode string                          // of new adapters; empty: what their document says
 	references  References                      // nil: nobody knows of any
 	changed     func(context.Context, Artifact) // nil: nobody wants to know
+	surfaces    *Surfaces                       // nil: nobody wants to know
 
 	mu    sync.Mutex
 	specs map[pinned]cached // decoded tool.specs; versions never change
@@ -232,6 +233,9 @@ func (l *Library) Changed(f func(ctx context.Context, a Artifact)) { l.changed =
 // mirror writes a version's payload, if there is a place for it, and tells who
 // wants to know of it.
 func (l *Library) mirror(ctx context.Context, a Artifact) {
+	if a.Type == KindWorkflow || a.Type == KindTool || a.Type == KindSource {
+		l.surfaces.Forget()
+	}
 	if l.changed != nil {
 		l.changed(ctx, a)
 	}

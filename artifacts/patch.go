@@ -65,7 +65,7 @@ func (l *Library) mine(ctx context.Context, v identity.Viewer, id string) (Artif
 	if err != nil {
 		return Artifact{}, err
 	}
-	if a.OwnerID != v.UserID && !v.IsAdmin() || a.OwnerID == "" && !v.IsAdmin() {
+	if !a.Opened && (a.OwnerID != v.UserID && !v.IsAdmin() || a.OwnerID == "" && !v.IsAdmin()) {
 		return Artifact{}, fault.New(fault.Forbidden, "The artifact %s is not yours to change; create one of your own with its document.", a.Name)
 	}
 	return a, nil

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"sync"
 
 	"liminal/internal/check"
 	"liminal/internal/identity"
@@ -30,9 +31,10 @@ const (
 	DefaultPolicy     = "default"
 )
 
-// defaults reads the documents under defaults/<kind>/<name>.json and
-// packs/<pack>/<kind>/<name>.json.
-func defaults() ([]Seed, error) {
+// defaults are the documents under defaults/<kind>/<name>.json and
+// packs/<pack>/<kind>/<name>.json. They are in the program, and read once: each of
+// them is checked against them. Nobody writes to what it gives.
+var defaults = sync.OnceValues(func() ([]Seed, error) {
 	var seeds []Seed
 	for _, pattern := range []string{"defaults/*/*.json", "packs/*/*/*.json"} {
 		some, err := seedsIn(pattern)
@@ -42,7 +44,7 @@ func defaults() ([]Seed, error) {
 		seeds = append(seeds, some...)
 	}
 	return seeds, nil
-}
+})
 
 func seedsIn(pattern string) ([]Seed, error) {
 	names, err := fs.Glob(files, pattern)
@@ -103,10 +105,19 @@ func (l *Library) Seed(ctx context.Context) error {
 		return err
 	}
 	system := identity.System()
-	for _, kind := range []string{KindTool, ""} { // graphs are checked against the stored tools
+	step := func(kind string) int { // tools are checked against the stored sources, graphs against the stored tools
+		switch kind {
+		case KindSource, KindConnection, KindMCPServer:
+			return 0
+		case KindTool:
+			return 1
+		}
+		return 2
+	}
+	for at := range 3 {
 		var some []Seed
 		for _, s := range seeds {
-			if (s.Type == KindTool) == (kind == KindTool) {
+			if step(s.Type) == at {
 				some = append(some, s)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"liminal/internal/fault"
@@ -25,6 +26,7 @@ type Bound struct {
 	tool.Spec
 	ArtifactID string
 	Version    int
+	Under      []run.Pin // what a spec with via stands on: a source, an MCP server, or a tool and what that stands on
 }
 
 // Pin names the version, for the run that opens with it.
@@ -35,9 +37,53 @@ func (b Bound) Pin() run.Pin {
 // Graph is what the machine must know of the tool.
 func (b Bound) Graph() graph.Tool {
 	return graph.Tool{
-		Name: b.Name, Idempotent: b.IsIdempotent(), Privileged: b.Privileged, Confirm: b.Confirm,
+		Name: b.Name, Idempotent: b.IsIdempotent(), Privileged: b.Privileged, Confirm: b.Confirm.Asks, Approval: b.approval(),
 		Workflow: b.Workflow, Outputs: b.Outputs(), Required: b.Required(), Inputs: b.Inputs(),
 	}
+}
+
+// approval is how a person is asked before a call; nil for yes or no. What they
+// allow for a conversation they allow of this very version, over what it stands on.
+func (b Bound) approval() *graph.Approval {
+	c := b.Confirm
+	if !c.Asks || c.Plain() {
+		return nil
+	}
+	a := &graph.Approval{Remember: c.Remember, Key: b.ArtifactID + "@" + strconv.Itoa(b.Version)}
+	for _, pin := range b.Under {
+		a.Key += "/" + pin.ArtifactID + "@" + strconv.Itoa(pin.Version)
+	}
+	if c.Message != nil {
+		a.Message = map[string]any{}
+		for _, language := range []string{"en", "de"} {
+			a.Message[language] = c.Message.In(language)
+		}
+	}
+	var in struct {
+		Properties map[string]json.RawMessage `json:"properties"`
+	}
+	_ = json.Unmarshal(b.InputSchema, &in) // it was checked when it was written
+	for _, name := range c.Edit {
+		if field, there := in.Properties[name]; there {
+			a.Edit = append(a.Edit, graph.Editable{Name: name, Schema: labelled(field, c.Labels[name])})
+		}
+	}
+	return a
+}
+
+// labelled is a field as a form shows it, under what people call it.
+func labelled(field json.RawMessage, label tool.Words) json.RawMessage {
+	var schema map[string]any
+	if label == nil || json.Unmarshal(field, &schema) != nil || schema == nil {
+		return field
+	}
+	schema["title"] = map[string]any{"en": label.In("en"), "de": label.In("de")}
+	delete(schema, "description") // it is for models
+	raw, err := json.Marshal(schema)
+	if err != nil {
+		return field
+	}
+	return raw
 }
 
 // GraphTools is Graph of all of them.
@@ -81,7 +127,7 @@ func (l *Library) Tools(ctx context.Context, v identity.Viewer, names ...string)
 		if err != nil {
 			return nil, err
 		}
-		if found[name], err = l.bind(a); err != nil {
+		if found[name], err = l.boundNow(ctx, v, a); err != nil {
 			return nil, err
 		}
 	}
@@ -119,7 +165,7 @@ func (l *Library) Specs(ctx context.Context, v identity.Viewer) ([]Bound, error)
 			if described(a.Name) {
 				continue
 			}
-			b, err := l.bind(a)
+			b, err := l.boundNow(ctx, v, a)
 			if err != nil {
 				return nil, err
 			}
@@ -160,19 +206,99 @@ func (l *Library) ToolsOf(ctx context.Context, v identity.Viewer, doc json.RawMe
 	return l.Tools(ctx, v, toolNames(doc)...)
 }
 
-// SpecAt gives a tool as it was at the version a run pinned (PLAT-08).
-func (l *Library) SpecAt(ctx context.Context, v identity.Viewer, pin run.Pin) (Bound, error) {
+// SpecAt gives a tool as it was at the version a run pinned, and under it what it
+// stood on then (PLAT-08).
+func (l *Library) SpecAt(ctx context.Context, v identity.Viewer, pin run.Pin, under ...run.Pin) (Bound, error) {
 	l.mu.Lock()
 	c, ok := l.specs[pinned{pin.ArtifactID, pin.Version}]
 	l.mu.Unlock()
-	if ok && (c.owner == "" || c.owner == v.UserID) {
-		return c.bound, nil
+	if !ok || c.owner != "" && c.owner != v.UserID {
+		a, err := l.At(ctx, v, pin.ArtifactID, pin.Version)
+		if err != nil {
+			return Bound{}, err
+		}
+		if c.bound, err = l.bind(a); err != nil {
+			return Bound{}, err
+		}
 	}
-	a, err := l.At(ctx, v, pin.ArtifactID, pin.Version)
+	return l.standing(ctx, v, c.bound, under)
+}
+
+// boundNow is a spec with what it stands on at its current version.
+func (l *Library) boundNow(ctx context.Context, v identity.Viewer, a Artifact) (Bound, error) {
+	b, err := l.bind(a)
 	if err != nil {
-		return Bound{}, err
+		return b, err
 	}
-	return l.bind(a)
+	return l.standing(ctx, v, b, nil)
+}
+
+// standing adds to a spec with via what it stands on: as pinned, or as it is now
+// where nothing is. What is not there is left out: whoever calls the tool is told.
+func (l *Library) standing(ctx context.Context, v identity.Viewer, b Bound, pins []run.Pin) (Bound, error) {
+	if b.Via == nil || b.Via.HTTP != nil {
+		return b, nil
+	}
+	kind, name := KindSource, ""
+	if b.Via.Tool != nil {
+		kind, name = KindTool, b.Via.Tool.Name
+	} else if b.Via.Query != nil {
+		name = b.Via.Query.Source
+	} else if b.Via.MCP != nil {
+		kind, name = KindMCPServer, b.Via.MCP.Server
+	}
+	var a Artifact
+	var err error
+	if len(pins) > 0 {
+		a, err = l.At(ctx, v, pins[0].ArtifactID, pins[0].Version)
+	} else {
+		a, err = l.usable(ctx, v, kind, name)
+	}
+	if errors.Is(err, fault.NotFound) {
+		return b, nil
+	}
+	if err != nil {
+		return b, err
+	}
+	b.Under = []run.Pin{{ArtifactID: a.ID, Name: a.Name, Version: a.Version}}
+	switch kind {
+	case KindSource:
+		b.Over = &tool.Over{Source: a.Schema}
+		return b, nil
+	case KindMCPServer:
+		b.Over = &tool.Over{Server: a.Schema}
+		return b, nil
+	}
+	inner, err := l.bind(a)
+	if err != nil {
+		return b, err
+	}
+	if inner.Via != nil && inner.Via.Tool != nil {
+		return b, nil // one tool under another is enough; write time says so
+	}
+	if inner, err = l.standing(ctx, v, inner, pins[min(len(pins), 1):]); err != nil {
+		return b, err
+	}
+	b.Under = append(b.Under, inner.Under...)
+	b.Spec = over(b.Spec, inner.Spec)
+	return b, nil
+}
+
+// over is a spec that stands on another: never less guarded than that, and run
+// where that runs (TOOL-05, TOOL-16).
+func over(s, inner tool.Spec) tool.Spec {
+	s.Over = &tool.Over{Spec: &inner}
+	s.Privileged = s.Privileged || inner.Privileged
+	s.Confirm = s.Confirm.AtLeast(inner.Confirm)
+	s.ReadOnly = s.ReadOnly && inner.ReadOnly
+	if !inner.IsIdempotent() {
+		s.Idempotent = inner.Idempotent
+	}
+	if s.ContentType == "" {
+		s.ContentType = inner.ContentType
+	}
+	s.Runs, s.Queue = inner.Runs, inner.Queue
+	return s
 }
 
 // bind decodes a tool.spec, once for each version.
@@ -199,14 +325,16 @@ func (l *Library) bind(a Artifact) (Bound, error) {
 }
 
 // guarded keeps what the program says of its own tool's dangers, whatever an
-// artifact of the same name says (TOOL-05, TOOL-16).
+// artifact of the same name says (TOOL-05, TOOL-16). Only what the program itself
+// carries out is a step of its work.
 func (l *Library) guarded(s tool.Spec) tool.Spec {
 	own, ok := l.known[s.Name]
+	s.Step = ok && own.Step && s.Workflow == "" && s.Via == nil
 	if !ok || s.Workflow != "" {
 		return s
 	}
 	s.Privileged = s.Privileged || own.Privileged
-	s.Confirm = s.Confirm || own.Confirm
+	s.Confirm = s.Confirm.AtLeast(own.Confirm)
 	if !own.IsIdempotent() {
 		s.Idempotent = own.Idempotent
 	}
@@ -238,6 +366,7 @@ func toolNames(doc json.RawMessage) []string {
 			names = append(names, graph.StepTool)
 		}
 	}
+	names = slices.DeleteFunc(names, func(name string) bool { return name == graph.CallerTools }) // they have no specs
 	slices.Sort(names)
 	return slices.Compact(names)
 }

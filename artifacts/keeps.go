@@ -1,0 +1,14 @@
+package artifacts
+
+import "encoding/json"
+
+// Unkept reports whether the surface of a workflow.chat says that nothing is
+// kept of what is said there (GRND-47, C-34).
+func Unkept(workflow json.RawMessage) bool {
+	var doc struct {
+		Surface struct {
+			Keeps string `json:"keeps"`
+		} `json:"surface"`
+	}
+	return json.Unmarshal(workflow, &doc) == nil && doc.Surface.Keeps == KeepsNothing
+}
