@@ -35,15 +35,62 @@ type UIConfig struct {
 	Setup    bool                 `json:"setup_word_needed" doc:"the first account asks for the word that the program printed when it started"`
 	Upload   FileLimits           `json:"upload"`
 	Search   bool                 `json:"web_search" doc:"the web can be searched"`
+	Listens  bool                 `json:"speech_to_text" doc:"what is said can be made text"`
+	Speaks   bool                 `json:"text_to_speech" doc:"answers can be read aloud"`
+	Surfaces []SurfaceInfo        `json:"surfaces" doc:"assistants with a page of their own, in the order of the sidebar; a workflow whose document has surface.path and that is not here is switched off, and is offered to nobody"`
+}
+
+// SurfaceInfo is an assistant with a page of its own, as a client shows it. Texts
+// are by language; a language left out reads the English.
+type SurfaceInfo struct {
+	Path       string            `json:"path" doc:"its page is /{path}"`
+	Title      map[string]string `json:"title"`
+	Tagline    map[string]string `json:"tagline"`
+	Icon       string            `json:"icon" doc:"the name of a picture, such as sparkle; empty: none"`
+	Order      int               `json:"order"`
+	Accent     string            `json:"accent" doc:"a colour, such as #1b6a61; empty: none"`
+	WorkflowID string            `json:"workflow_id" format:"uuid" doc:"what answers a turn there"`
+	API        string            `json:"api" doc:"the protocol at /api/{path}, grounded or session; empty: none"`
+	Keeps      string            `json:"keeps" enum:"conversations,nothing"`
+	Disclosure map[string]string `json:"disclosure" doc:"what is told before the first message; empty: nothing"`
 }
 
 func (s *server) uiConfig(ctx context.Context, _ *struct{}) (UIConfig, error) {
 	door, err := s.SignIns.Door(ctx)
+	if err != nil {
+		return UIConfig{}, err
+	}
+	surfaces, err := s.surfaceInfos(ctx)
 	return UIConfig{
 		Version: s.Version, Model: s.modelNow(), Temporal: Nullable[TemporalUI]{s.Temporal},
 		FirstRun: door.FirstRun, SignUp: door.SignUp, Upload: limitsOf(s.Plans.Named(quota.Free)), Search: s.WebSearch,
-		Setup: door.FirstRun && s.stranger(requestOf(ctx), ""),
+		Listens: s.Transcriber != nil, Speaks: s.Speaker != nil,
+		Setup: door.FirstRun && s.stranger(requestOf(ctx), ""), Surfaces: surfaces,
 	}, err
+}
+
+// surfaceInfos are the surfaces in use.
+func (s *server) surfaceInfos(ctx context.Context) ([]SurfaceInfo, error) {
+	out := []SurfaceInfo{}
+	if s.Surfaces == nil {
+		return out, nil
+	}
+	all, err := s.Surfaces.All(ctx)
+	for _, one := range all {
+		out = append(out, SurfaceInfo{
+			Path: one.Path, Title: texts(one.Title), Tagline: texts(one.Tagline), Icon: one.Icon, Order: one.Place(), Accent: one.Accent,
+			WorkflowID: one.WorkflowID, API: one.API, Keeps: one.Keeps, Disclosure: texts(one.Disclosure),
+		})
+	}
+	return out, err
+}
+
+// texts is never null: a client reads a language of it.
+func texts(by map[string]string) map[string]string {
+	if by == nil {
+		return map[string]string{}
+	}
+	return by
 }
 
 // health tells of everything the server stands on. What fails is named; why
@@ -68,6 +115,11 @@ func (s *server) configured() error {
 // handleHTTP registers a handler that speaks HTTP itself: uploads, downloads and
 // sockets. It is documented and guarded like the others.
 func (s *server) handleHTTP(op huma.Operation, handle http.HandlerFunc) {
+	s.handleFrom(op, func(r *http.Request) string { return credential(r.Header.Get) }, handle)
+}
+
+// handleFrom is handleHTTP where requests show otherwise who sends them.
+func (s *server) handleFrom(op huma.Operation, shown func(*http.Request) string, handle http.HandlerFunc) {
 	private := op.Security == nil
 	op = s.guard(op)
 	op.Responses = map[string]*huma.Response{}
@@ -78,7 +130,7 @@ func (s *server) handleHTTP(op huma.Operation, handle http.HandlerFunc) {
 	s.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
 		var err error
 		if private {
-			err = s.enter(r.Context(), r.Header.Get("Authorization"))
+			err = s.enter(r.Context(), shown(r), scopesOf(op)...)
 		} else {
 			err = s.tooManyErrors(requestOf(r.Context()).origin())
 		}

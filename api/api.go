@@ -6,7 +6,8 @@
 //
 // Handlers are thin: they read a request, call a port declared in ports.go on
 // behalf of the viewer of the session, and shape the answer. Who asks comes
-// from the bearer token only, never from a header or a body (API-09). Every
+// from the bearer token or the access key only, never from another header or a
+// body (API-09). Every
 // answer is in the envelope (API-01, API-02) and every error leaves by the one
 // table in http_fault.go.
 //
@@ -26,9 +27,11 @@ import (
 	"liminal/internal/oauth"
 	"liminal/internal/origin"
 	"liminal/internal/quota"
+	"liminal/internal/sharing"
 	"liminal/internal/stream"
 	"liminal/internal/telemetry"
 	"liminal/internal/tool"
+	"liminal/internal/vault"
 )
 
 // Options is everything the API stands on, by surface. All fields are required
@@ -40,6 +43,7 @@ type Options struct {
 	KnowledgeOptions
 	LearningOptions
 	QuotaOptions
+	SpeechOptions
 	SiteOptions
 	TelemetryOptions
 
@@ -56,6 +60,7 @@ type IdentityOptions struct {
 	People    People
 	// Administration is what administrators do to people's accounts.
 	Administration Administration
+	Keys           AccessKeys       // optional: keys for programs
 	Factors        Factors          // optional: second factors (AUTH-12)
 	Elsewhere      Elsewhere        // optional: accounts elsewhere; with Providers (AUTH-16)
 	Providers      *oauth.Providers // optional: where people may sign in with them
@@ -69,6 +74,8 @@ type ChatOptions struct {
 	Messages      Messages
 	Runs          Runs
 	Interrupts    Interrupts
+	Continuations Continuations
+	Items         Items
 	Log           stream.Log
 	Preferences   Preferences
 	Insights      *insights.Reader
@@ -85,6 +92,13 @@ type BehaviourOptions struct {
 	Proposals  Proposals
 	Decisions  Decisions
 	Recordings Recordings // optional: nil: no run can be rehearsed
+
+	DataSources DataSources // optional: nil: there are none
+	Surfaces    Surfaces    // optional: nil: there are none
+	// SurfaceTurns counts and keeps what turns of Surfaces leave; with Surfaces.
+	SurfaceTurns SurfaceTurns
+	Connections  Connections // optional: nil: nobody connects an account elsewhere
+	Webhooks     Webhooks
 }
 
 // KnowledgeOptions is files, documents and what is found in them.
@@ -96,15 +110,21 @@ type KnowledgeOptions struct {
 	Titles    knowledge.DocumentTitles
 	Sets      knowledge.Sets
 	Chunks    Chunks
+	Shares    sharing.Shares
+	Finder    knowledge.ContextFinder
 }
 
 // LearningOptions is what is learnt from what people say of answers. The store
-// is the first three.
+// is the first four, and Trainings.
 type LearningOptions struct {
 	Consents   Consents
 	Lessons    Lessons
 	Situations Situations
+	Uses       AdapterUses
+	Weights    Weights // optional: nil: none are kept here
 	Learner    Learner // optional: nil: nothing is learnt here
+	Trainings  Trainings
+	Trainer    Trainer // optional: nil: nothing is trained here
 	// LearningChanged is optional: it is told whose answers may follow something
 	// else from here on.
 	LearningChanged func(ctx context.Context, userID string)
@@ -119,6 +139,13 @@ type QuotaOptions struct {
 	Intake  quota.Intake     // optional: what one person may bring in; what is zero is as their plan says
 }
 
+// SpeechOptions is who listens and speaks; nil: nobody does, and what needs them
+// is refused as not configured.
+type SpeechOptions struct {
+	Transcriber Transcriber
+	Speaker     Speaker
+}
+
 // SiteOptions is what is told of the installation, and how it is reached.
 type SiteOptions struct {
 	Version  string
@@ -131,6 +158,7 @@ type SiteOptions struct {
 	PublicURL   string         // optional: as people reach us; https makes cookies Secure
 	Pages       *origin.Policy // optional: by which names, and to which pages; nil: any name, the pages of its own and of PublicURL
 	Client      http.Handler   // optional: everything that is not the API
+	Sealed      *vault.Vault   // optional: what clients hold for us between two calls; nil: it opens until the program ends
 }
 
 // TelemetryOptions is where it is told how the API fares.
@@ -164,6 +192,7 @@ type server struct {
 	keepAlive   keepAlive
 	errorLimits errorLimits
 	large       *tool.Slots // of people whose bodies are large
+	mcp         *mcpServer
 }
 
 // New returns the API as one handler.
@@ -195,6 +224,7 @@ func newServer(o Options) *server {
 func (s *server) routes() {
 	s.accountRoutes()
 	s.sessionRoutes()
+	s.keyRoutes()
 	s.mailRoutes()
 	s.settingsRoutes()
 	s.userRoutes()
@@ -206,27 +236,44 @@ func (s *server) routes() {
 	s.conversationRoutes()
 	s.runRoutes()
 	s.fileRoutes()
+	s.audioRoutes()
 	s.contextRoutes()
 	s.documentRoutes()
 	s.setRoutes()
+	s.shareRoutes()
 	s.usageRoutes()
 	s.insightRoutes()
 	s.artifactRoutes()
 	s.changeRoutes()
 	s.toolRoutes()
 	s.assistRoutes()
+	s.groundedRoutes()
+	s.turnAuditRoutes()
+	s.surfaceSessionRoutes()
+	s.openaiRoutes()
+	s.anthropicRoutes()
+	s.responsesRoutes()
+	s.langgraphRoutes()
+	s.aguiRoutes()
+	s.mcpRoutes()
 	s.preferenceRoutes()
 	s.learningRoutes()
+	s.adapterRoutes()
+	s.trainingRoutes()
 	s.clusterRoutes()
 	s.backendRoutes()
+	s.sourceRoutes()
+	s.connectionRoutes()
+	s.webhookRoutes()
 	s.aboutRoutes()
 	s.openAPIRoutes()
 }
 
 // handler puts what holds for every request around the routes.
 func (s *server) handler() http.Handler {
-	s.mux.HandleFunc("/v1/", s.unknown)
-	s.mux.HandleFunc("/api/", s.unknown)
+	for _, path := range apiPaths {
+		s.mux.HandleFunc(path, s.unknown)
+	}
 	if s.Client != nil {
 		s.mux.Handle("/", s.Client)
 	} else {

@@ -15,14 +15,14 @@ import (
 )
 
 func (s *server) artifactRoutes() {
-	add(s, route("POST /v1/artifacts", "createArtifact", "A new workflow, policy, tool or adapter"), s.createArtifact)
-	add(s, route("GET /v1/artifacts", "listArtifacts", "The artifacts I may use"), s.listArtifacts)
-	add(s, route("GET /v1/artifacts/{id}", "artifact", "An artifact at its current version"), s.artifact)
-	add(s, route("PATCH /v1/artifacts/{id}", "patchArtifact", "A new version by JSON Patch (RFC 6902)"), s.patchArtifact)
-	add(s, route("GET /v1/artifacts/{id}/versions", "listVersions", "All versions of an artifact"), s.listVersions)
-	add(s, route("POST /v1/artifacts/{id}/versions/{n}/restore", "restoreVersion", "An earlier version's document as the next version"), s.restoreVersion)
-	add(s, route("GET /v1/schemas/{kind}", "schema", "The JSON Schema that documents of a kind follow"), s.schema)
-	add(s, route("POST /v1/artifacts/validate", "validateArtifact", "Check a document; every fault at once"), s.validateArtifact)
+	add(s, route("POST /v1/artifacts", "createArtifact", "A new workflow, policy, tool or adapter", scopeArtifacts), s.createArtifact)
+	add(s, route("GET /v1/artifacts", "listArtifacts", "The artifacts I may use", scopeArtifacts, scopeRead), s.listArtifacts)
+	add(s, route("GET /v1/artifacts/{id}", "artifact", "An artifact at its current version", scopeArtifacts, scopeRead), s.artifact)
+	add(s, route("PATCH /v1/artifacts/{id}", "patchArtifact", "A new version by JSON Patch (RFC 6902)", scopeArtifacts), s.patchArtifact)
+	add(s, route("GET /v1/artifacts/{id}/versions", "listVersions", "All versions of an artifact", scopeArtifacts, scopeRead), s.listVersions)
+	add(s, route("POST /v1/artifacts/{id}/versions/{n}/restore", "restoreVersion", "An earlier version's document as the next version", scopeArtifacts), s.restoreVersion)
+	add(s, route("GET /v1/schemas/{kind}", "schema", "The JSON Schema that documents of a kind follow", scopeArtifacts, scopeRead), s.schema)
+	add(s, route("POST /v1/artifacts/validate", "validateArtifact", "Check a document; every fault at once", scopeArtifacts), s.validateArtifact)
 }
 
 // Artifact is behaviour as data, at its current version.
@@ -36,6 +36,7 @@ type Artifact struct {
 	Version     int            `json:"version"`
 	Schema      Object         `json:"schema" doc:"its document"`
 	OwnerID     *string        `json:"owner_id" nullable:"true"`
+	Opened      bool           `json:"opened" doc:"another person's that I may write versions of"`
 	CreatedBy   string         `json:"created_by" enum:"system,user,llm"`
 	FSPath      string         `json:"fs_path,omitempty"`
 	Meta        map[string]any `json:"meta,omitempty"`
@@ -47,7 +48,7 @@ type Artifact struct {
 
 func artifactView(a artifacts.Artifact) Artifact {
 	out := Artifact{
-		ID: a.ID, Type: a.Type, Name: a.Name, Description: a.Description, Visibility: a.Visibility, Status: "active", Version: a.Version,
+		ID: a.ID, Type: a.Type, Name: a.Name, Description: a.Description, Visibility: a.Visibility, Status: "active", Version: a.Version, Opened: a.Opened,
 		Schema: Object(a.Schema), CreatedBy: a.CreatedBy, FSPath: a.FSPath, Meta: a.Meta, CreatedAt: a.CreatedAt.UTC(), UpdatedAt: a.UpdatedAt.UTC(),
 		Rollout: Nullable[artifacts.Rollout]{a.Rollout},
 	}
@@ -119,7 +120,7 @@ type listArtifactsInput struct {
 
 func (s *server) listArtifacts(ctx context.Context, in *listArtifactsInput) (Page[Artifact], error) {
 	list, next, err := s.Artifacts.List(ctx, viewerOf(ctx), artifacts.Filter{
-		Type: in.Type, Visibility: in.Visibility, Status: in.Status, Cursor: in.Cursor, Limit: in.Limit,
+		Type: in.Type, Visibility: in.Visibility, Status: in.Status, Shared: true, Cursor: in.Cursor, Limit: in.Limit,
 	})
 	return page(list, next, artifactView), err
 }

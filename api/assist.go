@@ -16,14 +16,14 @@ import (
 // /v1/chat, in its own events (STREAM-12, STREAM-28).
 func (s *server) assistRoutes() {
 	const events = "Lines `data: {type, …}`: status, then one response, interrupt or error"
-	op := route("POST /api/chat", "assist", "Say something; the answer is a stream")
+	op := route("POST /api/chat", "assist", "Say something; the answer is a stream", scopeChat)
 	addStream(s, op, s.assist)
 	s.providers(op)
 	s.answers(op, http.StatusOK, "text/event-stream", events, s.assistSchema())
-	op = route("POST /api/chat/resume", "assistResume", "Answer a question; what follows is a stream")
+	op = route("POST /api/chat/resume", "assistResume", "Answer a question; what follows is a stream", scopeChat)
 	addStream(s, op, s.assistResume)
 	s.answers(op, http.StatusOK, "text/event-stream", events, s.assistSchema())
-	add(s, route("GET /api/chat/history/{thread_id}", "assistHistory", "Everything that was said, and what waits"), s.assistHistory)
+	add(s, route("GET /api/chat/history/{thread_id}", "assistHistory", "Everything that was said, and what waits", scopeChat, scopeRead), s.assistHistory)
 }
 
 // assistantWorkflow is the artifact that answers on this surface. Where there

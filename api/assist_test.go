@@ -242,6 +242,9 @@ func TestNoMessageIsAcceptedThatAToolRefuses(t *testing.T) {
 		if err := json.Unmarshal(spec.InputSchema, &in); err != nil {
 			t.Fatal(err)
 		}
+		if spec.Confirm.Asks {
+			continue // a person is asked first: what it is given is no message as it came
+		}
 		for _, name := range []string{"message", "text", "question"} {
 			if most := in.Properties[name].MaxLength; most > 0 {
 				if found++; most < maxMessage {

@@ -17,6 +17,9 @@ import (
 // it travels to /v1/auth only (AUTH-04, C-33).
 const refreshCookie = "liminal_refresh"
 
+// pageCookie says to pages that somebody has signed in in this browser.
+const pageCookie = "liminal_in"
+
 // sessionCookie names a browser's session (AUTH-06). It signs nobody in: a
 // refresh by cookie must be of the session it names.
 const sessionCookie = "session_id"
@@ -225,6 +228,7 @@ func (s *server) signedInAs(req *request, in identity.SignIn, err error) (Creden
 	life := int(in.ExpiresAt.Sub(s.Now()).Seconds())
 	s.setCookie(req, refreshCookie, in.Refresh, life)
 	s.setCookie(req, sessionCookie, in.SessionID, life)
+	s.setPageCookie(req, "1", life)
 	return Credentials{
 		User: userView(in.User), AccessToken: in.Access, RefreshToken: in.Refresh,
 		SessionID: in.SessionID, ExpiresAt: in.ExpiresAt.UTC(),
@@ -234,6 +238,26 @@ func (s *server) signedInAs(req *request, in identity.SignIn, err error) (Creden
 func (s *server) clearCookies(req *request) {
 	s.setCookie(req, refreshCookie, "", -1)
 	s.setCookie(req, sessionCookie, "", -1)
+	s.setPageCookie(req, "", -1)
+}
+
+// setPageCookie leaves a mark for every page, of which Arrives goes by. It is no
+// secret and opens nothing. A link on another site brings it along, which the
+// cookies of a session do not come with.
+func (s *server) setPageCookie(req *request, value string, maxAge int) {
+	c := http.Cookie{
+		Name: pageCookie, Value: value, Path: "/", MaxAge: maxAge, HttpOnly: true,
+		SameSite: http.SameSiteLaxMode, Secure: req.raw.TLS != nil || strings.HasPrefix(s.PublicURL, "https://"),
+	}
+	req.header.Add("Set-Cookie", c.String())
+}
+
+// Arrives reports whether a browser that asks for a page may be signed in. It may
+// not be any more: the client finds out, and whoever is told to sign in although
+// they are goes on from there (API-20).
+func Arrives(r *http.Request) bool {
+	_, err := r.Cookie(pageCookie)
+	return err == nil
 }
 
 func (s *server) setCookie(req *request, name, value string, maxAge int) {

@@ -114,7 +114,7 @@ func (s *server) verifyMFA(ctx context.Context, in *verifyInput) (Proved, error)
 		got, err := f.ProveTicket(ctx, in.Body.Ticket, p, req.device())
 		return s.provedAs(req, got, err)
 	}
-	if err := s.enter(ctx, req.raw.Header.Get("Authorization")); err != nil {
+	if err := s.enter(ctx, bearer(req.raw.Header.Get("Authorization"))); err != nil {
 		return Proved{}, err
 	}
 	f, err := s.tryFactor(ctx, req.viewer.UserID)

@@ -84,8 +84,8 @@ func (s *server) startOAuth(ctx context.Context, in *startOAuthInput) (OAuthRedi
 	if !clientPath(b.Return) {
 		return OAuthRedirect{}, fault.New(fault.Invalid, "Where to come back to must be a path of the client, as in /settings.").With(map[string]any{"field": "return"})
 	}
-	if bearer := req.raw.Header.Get("Authorization"); bearer != "" {
-		if err := s.enter(ctx, bearer); err != nil {
+	if header := req.raw.Header.Get("Authorization"); header != "" {
+		if err := s.enter(ctx, bearer(header)); err != nil {
 			return OAuthRedirect{}, err
 		}
 		b.Viewer = req.viewer
@@ -100,7 +100,7 @@ func (s *server) startOAuth(ctx context.Context, in *startOAuthInput) (OAuthRedi
 	if err != nil {
 		return OAuthRedirect{}, err
 	}
-	s.setOAuthCookie(req, begun.State, begun.Browser, int(oauth.Patience.Seconds()))
+	s.setOAuthCookie(req, "/v1/auth/oauth", begun.State, begun.Browser, int(oauth.Patience.Seconds()))
 	return OAuthRedirect{URL: begun.URL}, nil
 }
 
@@ -170,10 +170,10 @@ func oauthCookie(state string) string {
 }
 
 // setOAuthCookie is Lax: the browser must bring it along when the provider
-// sends it here.
-func (s *server) setOAuthCookie(req *request, state, value string, maxAge int) {
+// sends it here, which is somewhere below path.
+func (s *server) setOAuthCookie(req *request, path, state, value string, maxAge int) {
 	c := http.Cookie{
-		Name: oauthCookie(state), Value: value, Path: "/v1/auth/oauth", MaxAge: maxAge, HttpOnly: true,
+		Name: oauthCookie(state), Value: value, Path: path, MaxAge: maxAge, HttpOnly: true,
 		SameSite: http.SameSiteLaxMode, Secure: req.raw.TLS != nil || strings.HasPrefix(s.PublicURL, "https://"),
 	}
 	req.header.Add("Set-Cookie", c.String())
@@ -215,7 +215,7 @@ func (s *server) comeBack(r *http.Request) (to string, err error) {
 	c := oauth.Callback{Provider: r.PathValue("provider"), State: q.Get("state"), Code: q.Get("code"), Refusal: q.Get("error"), Issuer: q.Get("iss")}
 	if cookie, err := r.Cookie(oauthCookie(c.State)); err == nil {
 		c.Browser = cookie.Value
-		s.setOAuthCookie(req, c.State, "", -1)
+		s.setOAuthCookie(req, "/v1/auth/oauth", c.State, "", -1)
 	}
 	who, begun, err := s.Providers.Finish(ctx, c)
 	if err != nil {

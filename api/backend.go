@@ -33,14 +33,14 @@ type EnvironmentBackend struct {
 }
 
 func (s *server) backendRoutes() {
-	add(s, route("GET /v1/backends", "backends", "Model backends, for administrators; the first is that of the program's settings"), s.listBackends)
+	add(s, route("GET /v1/backends", "backends", "Model backends, for administrators; the first is that of the program's settings", scopeAdmin), s.listBackends)
 	add(s, route("POST /v1/backends", "addBackend", "Add one, for administrators"), s.addBackend)
-	add(s, route("GET /v1/backends/options", "backendOptions", "Those I may choose for a conversation, the default first; none when there is nothing to choose"), s.backendOptions)
-	add(s, route("GET /v1/backends/changes", "backendChanges", "What was done to them, latest first, for administrators"), s.backendChanges)
+	add(s, route("GET /v1/backends/options", "backendOptions", "Those I may choose for a conversation, the default first; none when there is nothing to choose", scopeChat, scopeRead), s.backendOptions)
+	add(s, route("GET /v1/backends/changes", "backendChanges", "What was done to them, latest first, for administrators", scopeAdmin), s.backendChanges)
 	add(s, route("PATCH /v1/backends/{name}", "changeBackend", "Change one, for administrators; what runs takes it in without a restart"), s.changeBackend)
-	add(s, route("DELETE /v1/backends/{name}", "removeBackend", "Remove one, for administrators"), s.removeBackend)
-	add(s, route("POST /v1/backends/{name}/default", "defaultBackend", "Have one answer where nobody chose, for administrators"), s.defaultBackend)
-	add(s, route("POST /v1/backends/{name}/test", "testBackend", "Ask one whether it answers, for administrators"), s.testBackend)
+	add(s, route("DELETE /v1/backends/{name}", "removeBackend", "Remove one, for administrators", scopeAdmin), s.removeBackend)
+	add(s, route("POST /v1/backends/{name}/default", "defaultBackend", "Have one answer where nobody chose, for administrators", scopeAdmin), s.defaultBackend)
+	add(s, route("POST /v1/backends/{name}/test", "testBackend", "Ask one whether it answers, for administrators", scopeAdmin), s.testBackend)
 }
 
 // ModelBackend is a model backend as administrators see it. Its key is written

@@ -26,6 +26,9 @@ func Specs() ([]artifacts.Seed, error) {
 	}
 	var seeds []artifacts.Seed
 	for path, methods := range doc.Paths {
+		if !catalogued(path) {
+			continue
+		}
 		for method, op := range methods {
 			seed, err := doc.spec(strings.ToUpper(method), path, op)
 			if err != nil {
@@ -36,6 +39,13 @@ func Specs() ([]artifacts.Seed, error) {
 	}
 	slices.SortFunc(seeds, func(a, b artifacts.Seed) int { return strings.Compare(a.Name, b.Name) })
 	return seeds, nil
+}
+
+// catalogued reports whether the operations at a path are described to models. The
+// Agent Protocol and AG-UI are what others call these same things; some of it
+// answers with lists.
+func catalogued(path string) bool {
+	return !strings.HasPrefix(path, langgraphPath+"/") && !strings.HasPrefix(path, aguiPath+"/")
 }
 
 // openAPI is what Specs reads of the document.

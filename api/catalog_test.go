@@ -24,7 +24,11 @@ func TestEveryOperationIsDescribedForModelsAndCallableByNone(t *testing.T) {
 		t.Error("two makings differ")
 	}
 	operations := 0
-	w.routes("{id}", func(string, string, string) { operations++ })
+	w.routes("{id}", func(_, _, path string) {
+		if catalogued(path) {
+			operations++
+		}
+	})
 	names := map[string]bool{}
 	for _, s := range specs {
 		names[s.Name] = true

@@ -10,20 +10,20 @@ import (
 )
 
 func (s *server) changeRoutes() {
-	add(s, route("POST /v1/config/patches", "proposePatch", "Propose a change to behaviour; it is checked, rehearsed and waits to be decided"), s.proposePatch)
-	add(s, route("POST /v1/config/propose_patch", "proposePatchToo", "The same as POST /v1/config/patches"), s.proposePatch)
-	add(s, route("POST /v1/config/patches/try", "tryPatch", "Check and rehearse a change without proposing it"), s.tryPatch)
-	add(s, route("GET /v1/config/patches", "listPatches", "Proposed changes, latest first: an administrator's are everybody's"), s.listPatches)
-	add(s, route("GET /v1/config/patches/{id}", "patch", "A proposed change with its documents, checks, rehearsal and history"), s.patch)
+	add(s, route("POST /v1/config/patches", "proposePatch", "Propose a change to behaviour; it is checked, rehearsed and waits to be decided", scopePropose), s.proposePatch)
+	add(s, route("POST /v1/config/propose_patch", "proposePatchToo", "The same as POST /v1/config/patches", scopePropose), s.proposePatch)
+	add(s, route("POST /v1/config/patches/try", "tryPatch", "Check and rehearse a change without proposing it", scopePropose), s.tryPatch)
+	add(s, route("GET /v1/config/patches", "listPatches", "Proposed changes, latest first: an administrator's are everybody's", scopePropose), s.listPatches)
+	add(s, route("GET /v1/config/patches/{id}", "patch", "A proposed change with its documents, checks, rehearsal and history", scopePropose), s.patch)
 	add(s, route("POST /v1/config/patches/{id}/decide", "decidePatch", "Approve or reject, for administrators, and for whom it was learnt from"), s.decidePatch)
 	add(s, route("POST /v1/config/patches/{id}/apply", "applyPatch", "Make an approved change the next version, for administrators, and for whom it was learnt from"), s.applyPatch)
 	add(s, route("POST /v1/config/apply", "applyPatchToo", "The same, by the patch's id"), s.applyByID)
 	add(s, route("POST /v1/config/patches/{id}/rollback", "rollBackPatch", "Back to the version before, as a new version"), s.rollBackPatch)
 	add(s, route("POST /v1/config/patches/{id}/promote", "promotePatch", "End the trial: every new run takes the new version"), s.promotePatch)
-	add(s, route("POST /v1/config/patches/{id}/withdraw", "withdrawPatch", "Take a proposal back before it is applied"), s.withdrawPatch)
-	add(s, route("POST /v1/config/patches/{id}/rebase", "rebasePatch", "The same change for the versions that are current now, as a new patch"), s.rebasePatch)
-	add(s, route("POST /v1/config/patches/{id}/rehearse", "rehearsePatch", "Rehearse a patch that waits to be decided again"), s.rehearsePatch)
-	add(s, route("GET /v1/config/patches/{id}/watch", "watchPatch", "How runs of the new version go beside those of the one before"), s.watchPatch)
+	add(s, route("POST /v1/config/patches/{id}/withdraw", "withdrawPatch", "Take a proposal back before it is applied", scopePropose), s.withdrawPatch)
+	add(s, route("POST /v1/config/patches/{id}/rebase", "rebasePatch", "The same change for the versions that are current now, as a new patch", scopePropose), s.rebasePatch)
+	add(s, route("POST /v1/config/patches/{id}/rehearse", "rehearsePatch", "Rehearse a patch that waits to be decided again", scopePropose), s.rehearsePatch)
+	add(s, route("GET /v1/config/patches/{id}/watch", "watchPatch", "How runs of the new version go beside those of the one before", scopePropose), s.watchPatch)
 }
 
 // ChangeOfOne names an artifact and what to change of it.

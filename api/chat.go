@@ -1,18 +1,19 @@
 package api
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"liminal/artifacts"
 	"liminal/internal/chat"
 	"liminal/internal/fault"
 	"liminal/internal/id"
@@ -27,12 +28,12 @@ import (
 const maxMessage = 200_000
 
 func (s *server) chatRoutes() {
-	op := route("POST /v1/chat", "chat", "Say something: blocks for the answer, or streams it")
+	op := route("POST /v1/chat", "chat", "Say something: blocks for the answer, or streams it", scopeChat)
 	addStream(s, op, s.chat)
 	s.providers(op)
 	s.answers(op, 200, "application/json", "The answer; or, with stream, where to follow it", s.schemaOf(Envelope[ChatAnswer]{}))
 	s.answers(op, 200, "text/event-stream", "With stream and Accept: text/event-stream, the run's events; a repeat of the key is given them from the first on", s.frameSchema())
-	add(s, route("POST /v1/chat/cancel", "cancelChat", "Stop a turn; what was written is kept"), s.cancelChat)
+	add(s, route("POST /v1/chat/cancel", "cancelChat", "Stop a turn; what was written is kept", scopeChat, scopeTools), s.cancelChat)
 	s.handleHTTP(public(route("GET /v1/chat/stream", "chatSocket", "The same as frames over a WebSocket; the first frame signs in")), s.socket)
 }
 
@@ -49,7 +50,14 @@ type ChatRequest struct {
 	Multitask       string      `json:"multitask,omitempty" enum:"reject,enqueue,interrupt" doc:"while another turn of the conversation runs"`
 	Backend         *string     `json:"backend,omitempty" nullable:"true" maxLength:"40" doc:"the model backend of the conversation from here on, by name; missing: as it is, empty: the one that answers where nobody chose"`
 	Replaces        *string     `json:"replaces,omitempty" nullable:"true" format:"uuid" doc:"a message of mine that begins a turn of conversation_id: this one is said in its place, as another version of it, and what was said from there on is set aside"`
+	History         *[]Said     `json:"history,omitempty" nullable:"true" maxItems:"2000" doc:"what was said before, of a program that keeps the conversation itself: 256 KiB at most, without conversation_id; the turn begins a conversation with it that is in no list"`
 	Tags
+}
+
+// Said is a message of a conversation that a program keeps.
+type Said struct {
+	Role    string `json:"role" enum:"user,assistant"`
+	Content string `json:"content"`
 }
 
 // MessageText is a string, or {content, mode:"text"} (C-08).
@@ -102,6 +110,7 @@ type ChatAnswer struct {
 	Truncated      bool            `json:"truncated,omitempty"`
 	Suppressed     bool            `json:"suppressed,omitempty"`
 	Cancelled      bool            `json:"cancelled,omitempty"`
+	Hint           string          `json:"hint,omitempty" doc:"that few turns of this hour are left at this assistant"`
 	Interrupt      *Interrupt      `json:"interrupt,omitempty" doc:"the run asks a person; answer with POST /v1/chat/resume"`
 	Interrupts     []Interrupt     `json:"interrupts,omitempty"`
 }
@@ -131,6 +140,15 @@ func (in *chatInput) turn(ctx context.Context) (chat.NewTurn, string, error) {
 		ConversationID: id.Canonical(value(b.ConversationID)), RequestID: requestID(ctx, key), Message: string(b.Message),
 		ArtifactIDs: b.ArtifactIDs, WorkflowID: value(b.WorkflowID), Multitask: b.Multitask, Replaces: id.Canonical(value(b.Replaces)), Locale: viewerOf(ctx).Locale,
 		Backend: b.Backend, NoWorkflow: b.WorkflowID != nil && *b.WorkflowID == "",
+	}
+	if b.History != nil {
+		t.History = make([]chat.Said, len(*b.History))
+		for i, m := range *b.History {
+			t.History[i] = chat.Said(m)
+		}
+	}
+	if err := t.Validate(); err != nil {
+		return t, key, err
 	}
 	if b.ContextIDs != nil {
 		t.ContextIDs, t.NoContext = *b.ContextIDs, len(*b.ContextIDs) == 0 && b.ContextID == nil
@@ -195,7 +213,8 @@ func (s *server) begin(ctx context.Context, in *chatInput) (ChatAnswer, error) {
 	}
 	requestOf(ctx).setID(t.RequestID)
 	k := quota.Key{Route: "POST /v1/chat", Key: key}
-	answer, _, err := once(ctx, s, k, in.Body, func(ctx context.Context) (ChatAnswer, error) {
+	var spoken *ChatAnswer
+	answer, replayed, err := once(ctx, s, k, in.Body, func(ctx context.Context) (ChatAnswer, error) {
 		// Not before: who repeats a request is told what it became, whatever
 		// has become of what it mentions.
 		if err := s.tag(ctx, viewerOf(ctx), in.Body.Tags, &t); err != nil {
@@ -206,9 +225,20 @@ func (s *server) begin(ctx context.Context, in *chatInput) (ChatAnswer, error) {
 			return answer, err
 		}
 		answer.Queued = false
-		return answer, s.await(ctx, viewerOf(ctx), &answer)
+		accepted := answer
+		if err = s.await(ctx, viewerOf(ctx), &answer); err != nil || !id.Unkept(answer.RunID) {
+			return answer, err
+		}
+		spoken = &answer
+		return accepted, nil // what is kept for a repeat of the key has no words
 	})
-	return answer, err
+	switch {
+	case err != nil || in.Body.Stream || !id.Unkept(answer.RunID):
+		return answer, err
+	case spoken != nil && !replayed:
+		return *spoken, nil
+	}
+	return answer, s.await(ctx, viewerOf(ctx), &answer)
 }
 
 // say accepts a turn and starts it. A turn that is there already is the same
@@ -237,33 +267,9 @@ func (s *server) say(ctx context.Context, v identity.Viewer, t chat.NewTurn, key
 	if a.Duplicate {
 		err = s.sameTurn(ctx, v, a, t)
 	}
-	return accepted(a), err
-}
-
-// sameTurn refuses a key that was used for another turn: of another endpoint,
-// whose keys are kept apart, or one whose first answer has been forgotten.
-func (s *server) sameTurn(ctx context.Context, v identity.Viewer, a chat.Accepted, t chat.NewTurn) error {
-	if a.Run.Kind != run.KindChat {
-		return fault.New(fault.Invalid, "This idempotency key was used for another endpoint. Use a new key.")
-	}
-	var before chat.TurnInput
-	if err := json.Unmarshal(a.Run.Input, &before); err != nil {
-		return err
-	}
-	said, err := s.Messages.Message(ctx, v, a.MessageID)
-	if err != nil {
-		return err
-	}
-	fields := [2][]byte{}
-	for i, f := range []map[string]any{before.Fields, t.Fields} {
-		if fields[i], err = json.Marshal(f); err != nil {
-			return err
-		}
-	}
-	if said.Content != t.Message || before.Replaces != t.Replaces || !bytes.Equal(fields[0], fields[1]) {
-		return fault.New(fault.Invalid, "This idempotency key was used for another request. Use a new key.")
-	}
-	return nil
+	answer := accepted(a)
+	answer.Hint = hintOf(a.Counted, v.Locale)
+	return answer, err
 }
 
 // maxNamed bounds the contexts, and the artifacts, a turn names.
@@ -289,13 +295,25 @@ func (s *server) reachable(ctx context.Context, v identity.Viewer, t chat.NewTur
 }
 
 // mayRun reports NotFound for the id of an artifact that is not the viewer's
-// to see. Names are looked up where they are used, among what they may see.
+// to see. Names are looked up where they are used, among what they may see. An
+// access key for some assistants is Forbidden the others; whatever a turn comes
+// to run is looked at again when its run opens.
 func (s *server) mayRun(ctx context.Context, v identity.Viewer, artifact string) error {
 	if !id.Valid(artifact) {
+		if artifact != "" && v.Grant != nil && !slices.ContainsFunc(v.Grant.Assistants, id.Valid) && !v.Grant.MayAsk("", artifact) {
+			return errAssistant()
+		}
 		return nil
 	}
-	_, err := s.Artifacts.Get(ctx, v, artifact)
+	a, err := s.Artifacts.Get(ctx, v, artifact)
+	if err == nil && a.Type == artifacts.KindWorkflow && !v.Grant.MayAsk(a.ID, a.Name) {
+		err = errAssistant()
+	}
 	return err
+}
+
+func errAssistant() error {
+	return fault.New(fault.Forbidden, "This access key is not for that assistant.").With(map[string]any{"reason": "key_scope"})
 }
 
 func accepted(a chat.Accepted) ChatAnswer {

@@ -1,10 +1,16 @@
 package api
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"time"
 
+	"liminal/internal/chat"
 	"liminal/internal/fault"
+	"liminal/internal/id"
+	"liminal/internal/identity"
+	"liminal/internal/run"
 )
 
 // How long a stream that repeats another of the same moment waits until that one
@@ -30,4 +36,33 @@ func (s *server) beginStream(ctx context.Context, in *chatInput) (ChatAnswer, er
 			return ChatAnswer{}, err
 		}
 	}
+}
+
+// sameTurn refuses a key that was used for another turn: of another endpoint,
+// whose keys are kept apart, or one whose first answer has been forgotten.
+func (s *server) sameTurn(ctx context.Context, v identity.Viewer, a chat.Accepted, t chat.NewTurn) error {
+	if a.Run.Kind != run.KindChat {
+		return fault.New(fault.Invalid, "This idempotency key was used for another endpoint. Use a new key.")
+	}
+	var before chat.TurnInput
+	if err := json.Unmarshal(a.Run.Input, &before); err != nil {
+		return err
+	}
+	said, err := s.Messages.Message(ctx, v, a.MessageID)
+	if err != nil {
+		return err
+	}
+	if id.Unkept(a.Run.ID) {
+		t.Fields = nil // they are sealed with the message, and go with it
+	}
+	fields := [2][]byte{}
+	for i, f := range []map[string]any{before.Fields, t.Fields} {
+		if fields[i], err = json.Marshal(f); err != nil {
+			return err
+		}
+	}
+	if said.Content != t.Message || before.Replaces != t.Replaces || before.History != t.HistoryDigest() || !bytes.Equal(fields[0], fields[1]) {
+		return fault.New(fault.Invalid, "This idempotency key was used for another request. Use a new key.")
+	}
+	return nil
 }

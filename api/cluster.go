@@ -14,12 +14,12 @@ import (
 )
 
 func (s *server) clusterRoutes() {
-	add(s, route("GET /v1/clusters", "listClusters", "The situations I come back to, or those of everybody; the largest first"), s.listClusters)
+	add(s, route("GET /v1/clusters", "listClusters", "The situations I come back to, or those of everybody; the largest first", scopeRead), s.listClusters)
 	add(s, route("PATCH /v1/clusters/{id}", "changeCluster", "Name a situation; those of everybody are an administrator's"), s.changeCluster)
 	add(s, route("DELETE /v1/clusters/{id}", "deleteCluster", "Retire a situation; it is not found again"), s.deleteCluster)
 	add(s, route("POST /v1/clusters/{id}/merge", "mergeCluster", "Make one situation of two"), s.mergeCluster)
 	add(s, route("POST /v1/clusters/{id}/split", "splitCluster", "Say which answers of a situation belong to another; the next run finds it"), s.splitCluster)
-	add(s, route("GET /v1/clusters/{id}/events", "listClusterEvents", "What I said of answers in a situation, the latest first"), s.listClusterEvents)
+	add(s, route("GET /v1/clusters/{id}/events", "listClusterEvents", "What I said of answers in a situation, the latest first", scopeRead), s.listClusterEvents)
 }
 
 // clusterEvents is how many events of a cluster are shown, and tied by a merge

@@ -15,13 +15,13 @@ import (
 )
 
 func (s *server) contextRoutes() {
-	add(s, route("POST /v1/contexts", "createContext", "A new set of documents, of files there are"), s.createContext)
-	add(s, route("GET /v1/contexts", "listContexts", "The contexts I may use"), s.listContexts)
-	add(s, route("GET /v1/contexts/{id}", "context", "One context"), s.context)
-	add(s, route("PATCH /v1/contexts/{id}", "changeContext", "Give a context another name or description"), s.changeContext)
-	add(s, route("DELETE /v1/contexts/{id}", "deleteContext", "Delete a context with its documents; files stay"), s.deleteContext)
-	add(s, route("GET /v1/contexts/{id}/documents", "listDocuments", "A context's documents"), s.listDocuments)
-	add(s, route("GET /v1/contexts/{id}/chunks", "listChunks", "The chunks indexed last"), s.listChunks)
+	add(s, route("POST /v1/contexts", "createContext", "A new set of documents, of files there are", scopeWrite), s.createContext)
+	add(s, route("GET /v1/contexts", "listContexts", "The contexts I may use", scopeRead), s.listContexts)
+	add(s, route("GET /v1/contexts/{id}", "context", "One context", scopeRead), s.context)
+	add(s, route("PATCH /v1/contexts/{id}", "changeContext", "Give a context another name or description", scopeWrite), s.changeContext)
+	add(s, route("DELETE /v1/contexts/{id}", "deleteContext", "Delete a context with its documents; files stay", scopeWrite), s.deleteContext)
+	add(s, route("GET /v1/contexts/{id}/documents", "listDocuments", "A context's documents", scopeRead), s.listDocuments)
+	add(s, route("GET /v1/contexts/{id}/chunks", "listChunks", "The chunks indexed last", scopeRead), s.listChunks)
 }
 
 // Context is a named set of documents.
@@ -31,6 +31,7 @@ type Context struct {
 	Description string         `json:"description"`
 	Visibility  string         `json:"visibility" enum:"private,shared,global"`
 	Mine        bool           `json:"mine"`
+	Writable    bool           `json:"writable" doc:"I may add documents"`
 	Documents   int            `json:"documents"`
 	Chunks      int            `json:"chunks"`
 	Meta        map[string]any `json:"meta"`
@@ -41,7 +42,7 @@ type Context struct {
 func contextView(v identity.Viewer) func(knowledge.Context) Context {
 	return func(c knowledge.Context) Context {
 		out := Context{
-			ID: c.ID, Name: c.Name, Description: c.Description, Visibility: c.Visibility, Mine: c.UserID == v.UserID,
+			ID: c.ID, Name: c.Name, Description: c.Description, Visibility: c.Visibility, Mine: c.UserID == v.UserID, Writable: mayAdd(v, c),
 			Documents: c.Documents, Chunks: c.Chunks, Meta: c.Meta, CreatedAt: c.CreatedAt.UTC(), UpdatedAt: c.UpdatedAt.UTC(),
 		}
 		if out.Meta == nil {
@@ -58,10 +59,46 @@ func (s *server) ownContext(ctx context.Context, v identity.Viewer, contextID st
 		return knowledge.Context{}, errNoContext()
 	}
 	c, err := s.Contexts.Context(ctx, v, contextID)
-	if err == nil && c.UserID != v.UserID && !v.IsAdmin() {
+	if err == nil && !mayChange(v, c) {
 		err = fault.New(fault.Forbidden, "You may use this context, but not change it.")
 	}
 	return c, err
+}
+
+// mayChange reports whether a context is the viewer's, or everybody's and the
+// viewer administers.
+func mayChange(v identity.Viewer, c knowledge.Context) bool {
+	return c.UserID == v.UserID || c.UserID == "" && v.IsAdmin()
+}
+
+// mayAdd reports whether the viewer may add documents to a context.
+func mayAdd(v identity.Viewer, c knowledge.Context) bool { return mayChange(v, c) || c.Opened }
+
+// openContext returns a context the viewer may add documents to; one they may
+// only read is Forbidden.
+func (s *server) openContext(ctx context.Context, v identity.Viewer, contextID string) (knowledge.Context, error) {
+	if !id.Valid(contextID) {
+		return knowledge.Context{}, errNoContext()
+	}
+	c, err := s.Contexts.Context(ctx, v, contextID)
+	if err == nil && !mayAdd(v, c) {
+		err = fault.New(fault.Forbidden, "You may use this context, but not change it.")
+	}
+	return c, err
+}
+
+// changeableDocument returns a document that the viewer may take away or put back:
+// with its context, or their own where they may add.
+func (s *server) changeableDocument(ctx context.Context, v identity.Viewer, documentID string) (knowledge.Document, error) {
+	d, err := s.Documents.Document(ctx, v, documentID)
+	if err != nil {
+		return d, err
+	}
+	c, err := s.Contexts.Context(ctx, v, d.ContextID)
+	if errors.Is(err, fault.NotFound) || err == nil && !mayChange(v, c) && (!c.Opened || d.UserID != v.UserID) { // by a set it may be read
+		err = fault.New(fault.Forbidden, "You may read this document, but not change it.")
+	}
+	return d, err
 }
 
 // errNoContext is what the store says of an id that is nobody's.
@@ -191,11 +228,16 @@ func (s *server) everyFile(ctx context.Context, v identity.Viewer) (list []files
 
 type listContextsInput struct {
 	Paged
-	Owner string `query:"owner" enum:"me,global"`
+	Owner string `query:"owner" enum:"me,shared,global" doc:"shared: others', with me"`
+	Q     string `query:"q" maxLength:"200" doc:"words the name holds, in any case; in place of owner"`
 }
 
 func (s *server) listContexts(ctx context.Context, in *listContextsInput) (Page[Context], error) {
 	v := viewerOf(ctx)
+	if in.Q != "" {
+		list, next, err := s.Finder.FindContexts(ctx, v, in.Q, in.Cursor, in.Limit)
+		return page(list, next, contextView(v)), err
+	}
 	list, next, err := s.Contexts.ListContexts(ctx, v, in.Owner, in.Cursor, in.Limit)
 	return page(list, next, contextView(v)), err
 }

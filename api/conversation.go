@@ -18,12 +18,12 @@ import (
 )
 
 func (s *server) conversationRoutes() {
-	add(s, route("POST /v1/conversations", "createConversation", "An empty conversation; saying something makes one by itself"), s.createConversation)
-	add(s, route("GET /v1/conversations", "listConversations", "My conversations: those I pinned, then the others, each latest first"), s.listConversations)
-	add(s, route("GET /v1/conversations/{id}", "conversation", "One conversation"), s.conversation)
-	add(s, route("PATCH /v1/conversations/{id}", "changeConversation", "Rename, archive or pin"), s.changeConversation)
-	add(s, route("DELETE /v1/conversations/{id}", "deleteConversation", "Delete with all its messages"), s.deleteConversation)
-	add(s, route("GET /v1/conversations/{id}/messages", "listMessages", "What was said, what waits and what runs"), s.listMessages)
+	add(s, route("POST /v1/conversations", "createConversation", "An empty conversation; saying something makes one by itself", scopeChat, scopeWrite), s.createConversation)
+	add(s, route("GET /v1/conversations", "listConversations", "My conversations: those I pinned, then the others, each latest first", scopeRead), s.listConversations)
+	add(s, route("GET /v1/conversations/{id}", "conversation", "One conversation", scopeRead), s.conversation)
+	add(s, route("PATCH /v1/conversations/{id}", "changeConversation", "Rename, archive or pin", scopeWrite), s.changeConversation)
+	add(s, route("DELETE /v1/conversations/{id}", "deleteConversation", "Delete with all its messages", scopeWrite), s.deleteConversation)
+	add(s, route("GET /v1/conversations/{id}/messages", "listMessages", "What was said, what waits and what runs", scopeRead), s.listMessages)
 	s.versionRoutes()
 	s.searchRoutes()
 	s.exportRoutes()
@@ -118,9 +118,18 @@ func (s *server) listedConversation(ctx context.Context, c chat.Conversation, pe
 	return out
 }
 
-func (s *server) listConversations(ctx context.Context, in *Paged) (Page[Conversation], error) {
+type listConversationsInput struct {
+	Paged
+	From string `query:"from" enum:"me,programs" default:"me" doc:"programs: those that clients of other protocols began, which keep the conversation themselves; they are not among the others"`
+}
+
+func (s *server) listConversations(ctx context.Context, in *listConversationsInput) (Page[Conversation], error) {
 	v := viewerOf(ctx)
-	list, next, err := s.Conversations.ListConversations(ctx, v, in.Cursor, in.Limit)
+	read := s.Conversations.ListConversations
+	if in.From == "programs" {
+		read = s.Conversations.ListProgramConversations
+	}
+	list, next, err := read(ctx, v, in.Cursor, in.Limit)
 	if err != nil {
 		return Page[Conversation]{}, err
 	}

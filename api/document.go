@@ -16,14 +16,14 @@ import (
 )
 
 func (s *server) documentRoutes() {
-	add(s, route("GET /v1/documents", "listOwnDocuments", "My documents across all contexts, newest first"), s.listOwnDocuments)
-	add(s, route("GET /v1/documents/{id}", "document", "One document and how far its reading is"), s.document)
-	add(s, route("PATCH /v1/documents/{id}", "renameDocument", "Give a document a title"), s.renameDocument)
-	add(s, route("DELETE /v1/documents/{id}", "deleteDocument", "Take a document, with the versions it has replaced, out of its context; the files stay"), s.deleteDocument)
-	add(s, route("GET /v1/documents/{id}/text", "passage", "A passage of the stored text with what stands around it"), s.passage)
-	add(s, route("POST /v1/documents/{id}/link", "linkDocument", "A signed link to download a document's file, for ten minutes and no longer than the session"), s.linkDocument)
-	add(s, route("GET /v1/documents/{id}/versions", "documentVersions", "A document and the versions it has replaced, the latest first"), s.documentVersions)
-	add(s, route("POST /v1/documents/{id}/restore", "restoreDocument", "Put a version that was replaced back in use; it is read anew"), s.restoreDocument)
+	add(s, route("GET /v1/documents", "listOwnDocuments", "My documents across all contexts, newest first", scopeRead), s.listOwnDocuments)
+	add(s, route("GET /v1/documents/{id}", "document", "One document and how far its reading is", scopeRead), s.document)
+	add(s, route("PATCH /v1/documents/{id}", "renameDocument", "Give a document a title", scopeWrite), s.renameDocument)
+	add(s, route("DELETE /v1/documents/{id}", "deleteDocument", "Take a document, with the versions it has replaced, out of its context; the files stay", scopeWrite), s.deleteDocument)
+	add(s, route("GET /v1/documents/{id}/text", "passage", "A passage of the stored text with what stands around it", scopeRead), s.passage)
+	add(s, route("POST /v1/documents/{id}/link", "linkDocument", "A signed link to download a document's file, for ten minutes and no longer than the session", scopeRead), s.linkDocument)
+	add(s, route("GET /v1/documents/{id}/versions", "documentVersions", "A document and the versions it has replaced, the latest first", scopeRead), s.documentVersions)
+	add(s, route("POST /v1/documents/{id}/restore", "restoreDocument", "Put a version that was replaced back in use; it is read anew", scopeWrite), s.restoreDocument)
 }
 
 // Document is one file in one context.
@@ -111,11 +111,7 @@ func (s *server) renameDocument(ctx context.Context, in *renameDocumentInput) (D
 
 func (s *server) deleteDocument(ctx context.Context, in *ByID) (Nothing, error) {
 	v := viewerOf(ctx)
-	d, err := s.Documents.Document(ctx, v, in.ID)
-	if err != nil {
-		return Nothing{}, err
-	}
-	if _, err := s.ownContext(ctx, v, d.ContextID); err != nil {
+	if _, err := s.changeableDocument(ctx, v, in.ID); err != nil {
 		return Nothing{}, err
 	}
 	return Nothing{}, s.Documents.DeleteDocument(ctx, v, in.ID)
@@ -271,11 +267,8 @@ func (s *server) documentVersions(ctx context.Context, in *ByID) (Page[Document]
 // replaces the one in its place when it has been read.
 func (s *server) restoreDocument(ctx context.Context, in *ByID) (Document, error) {
 	v := viewerOf(ctx)
-	d, err := s.Documents.Document(ctx, v, in.ID)
+	d, err := s.changeableDocument(ctx, v, in.ID)
 	if err != nil {
-		return Document{}, err
-	}
-	if _, err := s.ownContext(ctx, v, d.ContextID); err != nil {
 		return Document{}, err
 	}
 	if !d.Superseded() {

@@ -124,8 +124,9 @@ var publicRoutes = map[string]bool{
 	"POST /v1/auth/request_reset": true, "POST /v1/auth/complete_reset": true, // the mail is the permission
 	"POST /v1/auth/request_verification": true, "POST /v1/auth/verify_email": true,
 	"POST /v1/auth/mfa/verify": true, // the ticket of a sign-in that is half done
-	"GET /v1/auth/oauth":       true, "POST /v1/auth/oauth/{provider}/start": true, "GET /v1/auth/oauth/{provider}/callback": true,
+	"GET /v1/auth/oauth":       true, "POST /v1/auth/oauth/{provider}/start": true, "GET /v1/auth/oauth/{provider}/callback": true, "GET /v1/connections/{name}/callback": true,
 	"GET /v1/config/ui": true, "GET /v1/openapi.json": true, "GET /healthz": true,
+	"GET /langgraph/ok": true, "GET /langgraph/info": true,
 	"GET /v1/chat/stream":    true, // signs in by its first frame, or is closed with 4401
 	"GET /v1/files/download": true, // the signature is the permission
 }

@@ -20,7 +20,7 @@ import (
 )
 
 func (s *server) exportRoutes() {
-	op := route("GET /v1/conversations/{id}/export", "exportConversation", "What is shown of a conversation as a file: Markdown to read, JSON with everything")
+	op := route("GET /v1/conversations/{id}/export", "exportConversation", "What is shown of a conversation as a file: Markdown to read, JSON with everything", scopeRead)
 	op.Parameters = []*huma.Param{
 		{Name: "id", In: "path", Required: true, Schema: &huma.Schema{Type: "string", Format: "uuid"}},
 		{Name: "format", In: "query", Schema: &huma.Schema{Type: "string", Enum: []any{"markdown", "json"}, Default: "markdown"}},

@@ -31,7 +31,7 @@ const (
 )
 
 func (s *server) fileRoutes() {
-	op := route("POST /v1/files/upload", "uploadFile", "Store a file; with context_id it is read into that context")
+	op := route("POST /v1/files/upload", "uploadFile", "Store a file; with context_id it is read into that context", scopeWrite)
 	op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"multipart/form-data": {Schema: &huma.Schema{
 		Type: "object", Required: []string{"file"}, Properties: map[string]*huma.Schema{
 			"file": {Type: "string", Format: "binary"}, "context_id": {Type: "string", Format: "uuid"},
@@ -42,10 +42,10 @@ func (s *server) fileRoutes() {
 	}}}}
 	s.handleHTTP(op, s.upload)
 	s.answers(op, 200, "application/json", "The file; with a context also its document and the run that reads it", s.schemaOf(Envelope[Uploaded]{}))
-	add(s, route("GET /v1/files", "listFiles", "My files, latest first"), s.listFiles)
-	add(s, route("DELETE /v1/files", "deleteFile", "Delete a file and what was read from it"), s.deleteFile)
-	add(s, route("GET /v1/files/limits", "fileLimits", "What may be uploaded"), s.fileLimits)
-	add(s, route("POST /v1/files/link", "linkFile", "A signed link to download a file, for ten minutes and no longer than the session"), s.linkFile)
+	add(s, route("GET /v1/files", "listFiles", "My files, latest first", scopeRead), s.listFiles)
+	add(s, route("DELETE /v1/files", "deleteFile", "Delete a file and what was read from it", scopeWrite), s.deleteFile)
+	add(s, route("GET /v1/files/limits", "fileLimits", "What may be uploaded", scopeRead, scopeWrite), s.fileLimits)
+	add(s, route("POST /v1/files/link", "linkFile", "A signed link to download a file, for ten minutes and no longer than the session", scopeRead), s.linkFile)
 	op = public(route("GET /v1/files/download", "downloadFile", "Download by a signed link"))
 	op.Parameters = []*huma.Param{}
 	for _, name := range []string{"user", "path", "session", "expires", "signature"} {
@@ -208,7 +208,7 @@ func (s *server) field(ctx context.Context, v identity.Viewer, in *form, part *m
 		return err
 	case "context_id":
 		if in.contextID, err = text(part); err == nil && in.contextID != "" {
-			_, err = s.ownContext(ctx, v, in.contextID)
+			_, err = s.openContext(ctx, v, in.contextID)
 		}
 		return err
 	case "chunk_size":

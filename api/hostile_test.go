@@ -317,6 +317,9 @@ func (a *assault) try(op *huma.Operation) {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 	a.statuses[resp.StatusCode]++
 	why := a.log.take()
+	if resp.StatusCode == http.StatusServiceUnavailable && bytes.Contains(body, []byte(`"not_configured"`)) {
+		return // what the operator has not set up
+	}
 	if errors.Is(err, context.Canceled) || resp.StatusCode != http.StatusInternalServerError && len(why) == 0 || a.seen[op.OperationID] {
 		return // a stream, or all is well
 	}

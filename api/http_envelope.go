@@ -15,10 +15,20 @@ type Envelope[T any] struct {
 
 // Failure is every unsuccessful answer (API-02).
 type Failure struct {
-	Status    string        `json:"status" enum:"error"`
-	Reason    FailureReason `json:"error"`
-	RequestID string        `json:"request_id" format:"uuid"`
-	code      int           // of HTTP
+	Status    string             `json:"status" enum:"error"`
+	Reason    FailureReason      `json:"error"`
+	RequestID string             `json:"request_id" format:"uuid"`
+	code      int                // of HTTP
+	shape     func(*Failure) any // of another protocol; nil: this one
+}
+
+// MarshalJSON writes the shape of the protocol it is asked in.
+func (f *Failure) MarshalJSON() ([]byte, error) {
+	if f.shape != nil {
+		return json.Marshal(f.shape(f))
+	}
+	type plain Failure
+	return json.Marshal((*plain)(f))
 }
 
 // FailureReason says what went wrong.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"liminal/internal/fault"
@@ -33,8 +34,12 @@ func status(c fault.Code) int {
 }
 
 // statusOf is the status of a fault: that of its code, but a provider that is
-// missing or away keeps its own (API-17).
+// missing or away keeps its own (API-17), and so does what a protocol has and is not
+// done here.
 func statusOf(f *fault.Error) int {
+	if fault.Reason(f) == notImplemented {
+		return http.StatusNotImplemented
+	}
 	if f.Code == fault.Internal {
 		switch fault.Reason(f) {
 		case fault.NotConfigured:
@@ -60,7 +65,7 @@ func (s *server) fail(ctx context.Context, err error) *Failure {
 	if seconds := retryAfter(f.Details); seconds > 0 {
 		req.header.Set("Retry-After", strconv.Itoa(seconds))
 	}
-	return failureOf(req.id, statusOf(f), f)
+	return failureOf(req, statusOf(f), f)
 }
 
 // retryAfter is when it makes sense to ask again, in seconds; 0 when nothing
@@ -81,11 +86,18 @@ func retryAfter(details any) int {
 	}
 }
 
-func failureOf(requestID string, code int, f *fault.Error) *Failure {
-	return &Failure{
-		Status: "error", RequestID: requestID, code: code,
+func failureOf(req *request, code int, f *fault.Error) *Failure {
+	failure := &Failure{
+		Status: "error", RequestID: req.id, code: code,
 		Reason: FailureReason{Code: string(f.Code), Message: f.Message, Details: f.Details},
 	}
+	if req.raw != nil {
+		failure.shape = errorShape(req.raw)
+		if speaksAnthropic(req.raw) {
+			req.header.Set(anthropicRequest, req.id)
+		}
+	}
+	return failure
 }
 
 // refuse writes an error as the whole answer of a plain handler.
@@ -102,7 +114,7 @@ func (s *server) unknown(w http.ResponseWriter, r *http.Request) {
 			w.Header().Add("Allow", m)
 		}
 		f := fault.New(fault.Invalid, "%s is not possible here; %s is.", r.Method, list(allowed))
-		writeJSON(w, http.StatusMethodNotAllowed, failureOf(requestOf(r.Context()).id, http.StatusMethodNotAllowed, f))
+		writeJSON(w, http.StatusMethodNotAllowed, failureOf(requestOf(r.Context()), http.StatusMethodNotAllowed, f))
 		return
 	}
 	s.refuse(w, r, fault.New(fault.NotFound, "There is nothing at %s.", r.URL.Path))
@@ -110,13 +122,21 @@ func (s *server) unknown(w http.ResponseWriter, r *http.Request) {
 
 // methods lists the methods the path of r has routes for.
 func (s *server) methods(r *http.Request) (allowed []string) {
-	for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {
+	for _, m := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
 		probe := &http.Request{Method: m, URL: r.URL, Host: r.Host}
-		if _, pattern := s.mux.Handler(probe); pattern != "" && pattern != "/" && pattern != "/v1/" && pattern != "/api/" {
+		if _, pattern := s.mux.Handler(probe); !unrouted(pattern) {
 			allowed = append(allowed, m)
 		}
 	}
 	return allowed
+}
+
+// The paths below which everything is the API's.
+var apiPaths = []string{"/v1/", "/api/", langgraphPath + "/", aguiPath + "/"}
+
+// unrouted reports whether a pattern of the mux is of no route.
+func unrouted(pattern string) bool {
+	return pattern == "" || pattern == "/" || slices.Contains(apiPaths, pattern)
 }
 
 func list(words []string) (s string) {

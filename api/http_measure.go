@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -57,7 +58,7 @@ func (s *server) routeOf(r *http.Request) string {
 	switch {
 	case pattern == "/" && s.Client != nil:
 		return "client"
-	case pattern == "", pattern == "/", pattern == "/v1/", pattern == "/api/":
+	case unrouted(pattern):
 		return "unknown"
 	}
 	return pattern
@@ -99,9 +100,22 @@ func (s *server) sample(rec *recorder, r *http.Request) (shown func(route string
 		if !isJSON(rec.Header()) {
 			answered.bytes = nil
 		}
+		if namesUnkept(r, rec.Header(), asked.bytes, answered.bytes) {
+			return
+		}
 		s.Logger.LogAttrs(r.Context(), slog.LevelDebug, "payload", slog.String("route", route), slog.Int("status", rec.status()),
 			slog.String("request", redact.Text(string(asked.bytes))), slog.String("response", redact.Text(string(answered.bytes))))
 	}
+}
+
+// unkeptID is how the ids of runs are written of which nothing is kept, and of
+// their conversations.
+var unkeptID = regexp.MustCompile(`[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-8[0-9a-fA-F]{3}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}`)
+
+// namesUnkept reports whether a request or its answer is about such a run: what is
+// said there is in no log either (GRND-47).
+func namesUnkept(r *http.Request, answer http.Header, bodies ...[]byte) bool {
+	return unkeptID.MatchString(r.URL.RequestURI()) || unkeptID.MatchString(answer.Get("X-Run-Id")) || slices.ContainsFunc(bodies, unkeptID.Match)
 }
 
 func isJSON(h http.Header) bool {

@@ -66,6 +66,32 @@ func TestRequestsAreCountedByRouteAndNotByPath(t *testing.T) {
 	}
 }
 
+// What people say of answers is counted once for each event, by its signal; what
+// is refused, and a request that is sent again, are none.
+//
+// Requirements: PREF-06
+func TestHowOftenAnswersAreJudgedIsAFigure(t *testing.T) {
+	t.Parallel()
+	metrics := telemetry.NewMetrics("v")
+	ada := newWorld(t, func(o *Options) { o.Metrics = metrics }).signUp("ada@example.org")
+	said := ada.post("/v1/chat", map[string]any{"message": "hello"}).ok()
+	about := map[string]any{"conversation_id": said["conversation_id"], "message_id": said["message_id"], "signal": "like"}
+	ada.post("/v1/preferences", about, "Idempotency-Key", "once").ok()
+	ada.post("/v1/preferences", about, "Idempotency-Key", "once").ok()
+	about["signal"] = "never"
+	ada.post("/v1/preferences", about).ok()
+	ada.post("/v1/preferences", about).ok()
+	about["message_id"] = said["user_message_id"]
+	ada.post("/v1/preferences", about).fails(400, "validation_error")
+	rec := httptest.NewRecorder()
+	metrics.Handler().ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
+	for _, want := range []string{`liminal_preferences_total{signal="like"} 1` + "\n", `liminal_preferences_total{signal="never"} 2` + "\n"} {
+		if !strings.Contains(rec.Body.String(), want) {
+			t.Errorf("no %s", want)
+		}
+	}
+}
+
 // Requirements: OBS-03, SAFE-08
 func TestSampledBodiesAreShownWithoutPeopleAndSecrets(t *testing.T) {
 	t.Parallel()

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -211,7 +212,7 @@ func (s *server) addressed(next http.Handler) http.Handler {
 
 // ours reports whether a path is the API's, not the client's.
 func ours(path string) bool {
-	return strings.HasPrefix(path, "/v1/") || strings.HasPrefix(path, "/api/") || path == "/healthz"
+	return path == "/healthz" || path == mcpPath || slices.ContainsFunc(apiPaths, func(p string) bool { return strings.HasPrefix(path, p) })
 }
 
 // recorder remembers the status for the log, and cuts off a reader that does

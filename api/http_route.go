@@ -28,10 +28,10 @@ var hooks sync.Once
 func setHooks() {
 	huma.DefaultArrayNullable = false // our lists are never null
 	huma.NewErrorWithContext = func(ctx huma.Context, status int, msg string, errs ...error) huma.StatusError {
-		return badRequest(requestOf(ctx.Context()).id, status, msg, errs)
+		return badRequest(requestOf(ctx.Context()), status, msg, errs)
 	}
 	huma.NewError = func(status int, msg string, errs ...error) huma.StatusError {
-		return badRequest("", status, msg, errs)
+		return badRequest(&request{}, status, msg, errs)
 	}
 }
 
@@ -46,16 +46,16 @@ const brokenBody = "cannot read request body"
 
 // badRequest is what huma found wrong with a request before a handler saw it.
 // Values are left out: a body may hold a password.
-func badRequest(requestID string, status int, msg string, errs []error) *Failure {
+func badRequest(req *request, status int, msg string, errs []error) *Failure {
 	switch {
 	case status == http.StatusRequestTimeout:
-		return failureOf(requestID, http.StatusBadRequest, fault.New(fault.Invalid, "The request came too slowly and was cut off. Try again."))
+		return failureOf(req, http.StatusBadRequest, fault.New(fault.Invalid, "The request came too slowly and was cut off. Try again."))
 	case msg == brokenBody:
-		return failureOf(requestID, http.StatusBadRequest, fault.New(fault.Invalid, "The request broke off before its end. Try again."))
+		return failureOf(req, http.StatusBadRequest, fault.New(fault.Invalid, "The request broke off before its end. Try again."))
 	case status >= http.StatusInternalServerError:
-		return failureOf(requestID, status, fault.From(errors.New(msg)))
+		return failureOf(req, status, fault.From(errors.New(msg)))
 	case status == http.StatusRequestEntityTooLarge:
-		return failureOf(requestID, http.StatusBadRequest, fault.New(fault.Invalid, "The request is larger than the %d bytes allowed here.", maxJSON))
+		return failureOf(req, http.StatusBadRequest, fault.New(fault.Invalid, "The request is larger than the %d bytes allowed here.", maxJSON))
 	}
 	problems := make([]Problem, 0, len(errs))
 	for _, err := range errs {
@@ -69,7 +69,7 @@ func badRequest(requestID string, status int, msg string, errs []error) *Failure
 	if len(problems) > 0 {
 		f = f.With(problems)
 	}
-	return failureOf(requestID, http.StatusBadRequest, f)
+	return failureOf(req, http.StatusBadRequest, f)
 }
 
 func summary(msg string, problems []Problem) string {
@@ -96,6 +96,7 @@ func newHuma(mux *http.ServeMux, version string) huma.API {
 	c.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"bearer": {Type: "http", Scheme: "bearer", Description: "the access_token of a sign-in"},
+		"key":    {Type: "apiKey", In: "header", Name: "X-Api-Key", Description: "an access key with the scope; also as api-key, or as Authorization: Bearer"},
 	}
 	return humago.New(mux, c)
 }
@@ -113,14 +114,47 @@ func bodies() huma.Format {
 	return f
 }
 
-// route begins an operation: "GET /v1/runs/{id}", its name and what it does.
-func route(pattern, name, summary string) huma.Operation {
+// The scopes of access keys, for the tables of routes.
+const (
+	scopeChat      = identity.ScopeChat
+	scopeRead      = identity.ScopeRead
+	scopeWrite     = identity.ScopeWrite
+	scopeTools     = identity.ScopeTools
+	scopeArtifacts = identity.ScopeArtifacts
+	scopePropose   = identity.ScopePropose
+	scopeWebhooks  = identity.ScopeWebhooks
+	scopeMCP       = identity.ScopeMCP
+	scopeAdmin     = identity.ScopeAdmin
+)
+
+// route begins an operation: "GET /v1/runs/{id}", its name, what it does, and
+// the scopes of access keys any of which opens it. One without a scope is closed
+// to keys: accounts, keys, secrets, and what is decided and applied.
+func route(pattern, name, summary string, scopes ...string) huma.Operation {
 	method, path, _ := strings.Cut(pattern, " ")
 	noun, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(path, "/v1/"), "/api/"), "/")
 	return huma.Operation{
 		OperationID: name, Method: method, Path: path, Summary: summary,
-		Tags: []string{strings.Trim(noun, "/")}, MaxBodyBytes: maxJSON,
+		Tags: []string{strings.Trim(noun, "/")}, MaxBodyBytes: maxJSON, Metadata: map[string]any{scopesKey: scopes},
 	}
+}
+
+// scopesKey is where an operation keeps its scopes for guard.
+const scopesKey = "scopes"
+
+func scopesOf(op huma.Operation) []string {
+	scopes, _ := op.Metadata[scopesKey].([]string)
+	return scopes
+}
+
+// security says how an operation is opened: in a session, or by a key with any
+// of its scopes.
+func security(scopes []string) []map[string][]string {
+	ways := []map[string][]string{{"bearer": {}}}
+	for _, s := range scopes {
+		ways = append(ways, map[string][]string{"key": {s}})
+	}
+	return ways
 }
 
 // public marks an operation that needs no session; the others do (API-08).
@@ -134,8 +168,8 @@ func (s *server) guard(op huma.Operation) huma.Operation {
 	op.Errors = []int{400, 404, 409, 429, 500}
 	op.BodyReadTimeout = s.deadlines.json
 	if op.Security == nil {
-		op.Security = []map[string][]string{{"bearer": {}}}
-		op.Middlewares = append(op.Middlewares, s.signedIn)
+		op.Security = security(scopesOf(op))
+		op.Middlewares = append(op.Middlewares, s.signedIn(scopesOf(op)))
 		op.Errors = append(op.Errors, 401, 403)
 	} else {
 		op.Middlewares = append(op.Middlewares, s.welcome)
@@ -146,13 +180,16 @@ func (s *server) guard(op huma.Operation) huma.Operation {
 	return op
 }
 
-// signedIn lets a request through when its bearer token is of a live session.
-func (s *server) signedIn(ctx huma.Context, next func(huma.Context)) {
-	if err := s.enter(ctx.Context(), ctx.Header("Authorization")); err != nil {
-		s.writeFailure(ctx, err)
-		return
+// signedIn lets a request through when it is of a live session, or of an access
+// key with one of the scopes.
+func (s *server) signedIn(scopes []string) func(ctx huma.Context, next func(huma.Context)) {
+	return func(ctx huma.Context, next func(huma.Context)) {
+		if err := s.enter(ctx.Context(), credential(ctx.Header), scopes...); err != nil {
+			s.writeFailure(ctx, err)
+			return
+		}
+		next(ctx)
 	}
-	next(ctx)
 }
 
 // welcome lets a request of a stranger through unless its address has made too
@@ -165,16 +202,33 @@ func (s *server) welcome(ctx huma.Context, next func(huma.Context)) {
 	next(ctx)
 }
 
-// enter makes the request its session's person's. Whoever has made too many
-// errors is told so instead: a person by who they are, a stranger by address.
-func (s *server) enter(ctx context.Context, authorization string) error {
+// enter makes the request its session's person's, or its access key's, which
+// needs one of the scopes: without scopes there is a session only. Whoever has
+// made too many errors is told so instead: a person by who they are, a stranger
+// by address.
+func (s *server) enter(ctx context.Context, token string, scopes ...string) error {
 	req := requestOf(ctx)
-	v, err := s.authenticate(ctx, req, bearer(authorization))
+	v, err := s.authenticate(ctx, req, token)
 	if err != nil {
 		return cmp.Or(s.tooManyErrors(req.origin()), err)
 	}
 	req.viewer = v
-	return s.tooManyErrors(v.UserID)
+	return cmp.Or(s.tooManyErrors(v.UserID), v.Allows(scopes...))
+}
+
+// credential is what a request shows of who sends it: the token of a session or
+// an access key, as Authorization: Bearer, or a key as X-Api-Key or api-key. A
+// query has none: it stands in logs and in histories.
+func credential(header func(name string) string) string {
+	if token := bearer(header("Authorization")); token != "" {
+		return token
+	}
+	for _, name := range []string{"X-Api-Key", "Api-Key"} {
+		if key := strings.TrimSpace(header(name)); identity.IsKey(key) {
+			return key
+		}
+	}
+	return ""
 }
 
 // authenticate says whose session a token is of. A request that names a tenant
@@ -259,7 +313,7 @@ func (s *server) tidy(op huma.Operation) {
 // operation finds a registered operation in the document.
 func (s *server) operation(op huma.Operation) *huma.Operation {
 	item := s.huma.OpenAPI().Paths[op.Path]
-	for _, o := range []*huma.Operation{item.Get, item.Post, item.Patch, item.Delete} {
+	for _, o := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
 		if o != nil && o.OperationID == op.OperationID {
 			return o
 		}

@@ -8,7 +8,7 @@ import (
 )
 
 func (s *server) insightRoutes() {
-	add(s, route("GET /v1/insights", "insights", "How this place was used in some days, for its administrators"), s.insights)
+	add(s, route("GET /v1/insights", "insights", "How this place was used in some days, for its administrators", scopeAdmin), s.insights)
 }
 
 // Insights is how a tenant was used: counts of everybody, and of other people's
@@ -32,6 +32,9 @@ type Insights struct {
 	PerWorkingDay   *float64 `json:"turns_per_working_day" nullable:"true" doc:"turns asked from Monday to Friday, by each of these days"`
 	Recorded        int      `json:"recorded" doc:"turns whose calls are known; a recording is kept for some time only"`
 
+	Marks UsageMarks `json:"marks" doc:"what these figures say"`
+	Tags  []TagTurns `json:"tags" doc:"what answered turns were about, as far as assistants with an audit say; empty: none does"`
+
 	Times     Times       `json:"times"`
 	Buckets   []Bucket    `json:"buckets" doc:"how many answered turns took how long"`
 	Used      Use         `json:"used"`
@@ -41,6 +44,19 @@ type Insights struct {
 	Others    *OthersUse  `json:"others,omitempty" doc:"everybody else together; missing: nobody else used anything"`
 	Worded    bool        `json:"questions_shown" doc:"false: what people ask is not shown here"`
 	Questions []Question  `json:"questions" doc:"the ten asked most: by two people at least, or by me. Case, spaces and the marks at the end are no difference"`
+}
+
+// UsageMarks are what figures say of whether a place is worth its while (GRND-40).
+type UsageMarks struct {
+	PerWorkingDay string `json:"turns_per_working_day" doc:"green from 3, yellow below 1, else empty"`
+	ToolUse       string `json:"tool_use_rate" doc:"green from half, yellow below 0.3, else empty"`
+	FewCalls      bool   `json:"few_tool_calls" doc:"fewer than 1.5 calls of tools a turn"`
+}
+
+// TagTurns counts turns by what they were about.
+type TagTurns struct {
+	Tag   string `json:"tag" enum:"data,concept,navigation,meta,other"`
+	Turns int    `json:"turns"`
 }
 
 // Times are how long answered turns took, without the time they waited for
@@ -93,12 +109,13 @@ type Question struct {
 }
 
 type insightsInput struct {
-	Days int    `query:"days" enum:"7,28,90" default:"7" doc:"with today"`
-	Zone string `query:"tz" default:"UTC" maxLength:"64" doc:"whose days, as in Europe/Berlin"`
+	Days    int    `query:"days" enum:"7,28,90" default:"7" doc:"with today"`
+	Zone    string `query:"tz" default:"UTC" maxLength:"64" doc:"whose days, as in Europe/Berlin"`
+	Surface string `query:"surface" maxLength:"64" doc:"the path of an assistant with a page of its own: its turns alone, and what they used, as far as they are audited"`
 }
 
 func (s *server) insights(ctx context.Context, in *insightsInput) (Insights, error) {
-	r, err := s.Insights.Read(ctx, viewerOf(ctx), insights.Filter{Days: in.Days, Zone: in.Zone})
+	r, err := s.Insights.Read(ctx, viewerOf(ctx), insights.Filter{Days: in.Days, Zone: in.Zone, Surface: in.Surface})
 	if err != nil {
 		return Insights{}, err
 	}
@@ -107,6 +124,8 @@ func (s *server) insights(ctx context.Context, in *insightsInput) (Insights, err
 		Turns: r.Turns, People: r.People, Answered: r.Answered, Failed: r.Failed, Abandoned: r.Abandoned, Open: r.Open, Recorded: r.Recorded,
 		AbandonmentRate: ratio(r.Abandoned, r.Turns-r.Open), ToolUseRate: ratio(r.WithTools, r.Recorded),
 		ToolsPerTurn: ratio(r.ToolCalls, r.Recorded), PerWorkingDay: ratio(r.WorkingTurns, r.WorkingDays),
+		Tags:  each(r.Tags, func(t insights.TagTurns) TagTurns { return TagTurns(t) }),
+		Marks: UsageMarks(r.Marks()),
 		Times: timesView(r.Times), Used: useView(r.Used), Worded: r.Worded,
 		Buckets: each(r.Buckets, func(b insights.Bucket) Bucket { return Bucket{bound(b.Under), b.Turns} }),
 		Days:    each(r.Days, dayView),

@@ -26,7 +26,10 @@ type belongings struct {
 	context, document, set, artifact               string
 	named, file, folder                            string
 	patch, preference                              int64
-	cluster, lesson                                string
+	cluster, lesson, training, key, share          string
+	adapter, comparison                            string
+	webhook, delivery                              string
+	sessionOf                                      string     // a session with the agent
 	link                                           url.Values // a signed download
 }
 
@@ -58,10 +61,26 @@ func (p *person) belongings() belongings {
 	}, "")
 	p.must(err)
 	b.artifact = a.ID
+	adapter, err := p.store.CreateArtifact(p.Context(), p.viewer(), artifacts.Artifact{
+		ID: id.New(), OwnerID: p.id, Type: artifacts.KindAdapter, Name: mark + ".adapter", Visibility: "private", Version: 1, Schema: []byte(`{"kind":"adapter.lora"}`), CreatedBy: "user",
+	}, "")
+	p.must(err)
+	job, _, err := p.store.QueueJob(p.Context(), p.viewer(), learning.Job{AdapterID: adapter.ID, Reason: mark})
+	p.must(err)
+	b.training = job.ID
+	reader := id.New() + "@example.org"
+	p.signUp(reader)
+	b.share = p.post("/v1/shares", map[string]any{"document_set_id": b.set, "with": reader}).ok()["id"].(string)
+	b.key = p.post("/v1/keys", map[string]any{"name": mark, "scopes": []string{"read"}}).ok()["id"].(string)
+	b.webhook = p.post("/v1/webhooks", map[string]any{"url": "https://example.org/" + mark, "events": []string{"run.done"}}).ok()["id"].(string)
+	b.delivery = p.post("/v1/webhooks/"+b.webhook+"/test", nil).ok()["id"].(string)
 	made := p.post("/v1/config/patches", map[string]any{
 		"artifact_id": b.artifact, "justification": mark, "patch": []any{map[string]any{"op": "add", "path": "/title", "value": mark}},
 	}).ok()
 	b.patch = int64(made["id"].(float64))
+	b.adapter = p.adapter(mark, own+`,"current_version":1,"fs_dir":"users/`+p.id+`/adapters/x/v0001"`)
+	b.comparison = p.compares(b.adapter, mark)
+	b.sessionOf = p.says("", mark).SessionID
 	link, err := url.Parse(p.post("/v1/files/link", map[string]any{"path": b.file}).ok()["url"].(string))
 	p.must(err)
 	b.link = link.Query()
@@ -73,7 +92,7 @@ func nobodys() belongings {
 	return belongings{
 		user: id.New(), session: id.New(), conversation: id.New(), message: id.New(), run: id.New(), interrupt: id.New(),
 		request: id.New(), context: id.New(), document: id.New(), set: id.New(), artifact: id.New(), named: "nobodys",
-		file: "files/nobodys.md", folder: "files/nobodys", patch: 1 << 40, preference: 1 << 40, cluster: id.New(), lesson: id.New(),
+		file: "files/nobodys.md", folder: "files/nobodys", patch: 1 << 40, preference: 1 << 40, cluster: id.New(), lesson: id.New(), adapter: id.New(), comparison: id.New(), training: id.New(), key: id.New(), share: id.New(), webhook: id.New(), delivery: id.New(), sessionOf: id.New(),
 		link: url.Values{"user": {id.New()}, "path": {"files/nobodys.md"}, "expires": {"99999999999"}, "signature": {"x"}},
 	}
 }
@@ -83,6 +102,16 @@ type attack struct {
 	request *http.Request
 	want    int  // 404, 403 where the role is the point, 200 where nothing of theirs is reached
 	alone   bool // that the thing is there may be told from the answer: only for ids a client may choose
+}
+
+// theirResponse is a way to another's response, by its run and by its question.
+func theirResponse(method, way string) wall {
+	return func(p *person, of belongings) []attack {
+		return []attack{
+			{request: p.request(method, responsesPath+"/resp_"+of.run+way, nil), want: 404},
+			{request: p.request(method, responsesPath+"/resp_"+of.interrupt+way, nil), want: 404},
+		}
+	}
 }
 
 // wall is what a route is tried with. Every route of the document has one: a
@@ -112,6 +141,67 @@ var walls = map[string]wall{
 	}, theirThread("/api/chat", "thread_id")),
 	"GET /api/chat/history/{thread_id}": func(p *person, of belongings) []attack {
 		return []attack{{request: p.request("GET", "/api/chat/history/"+of.conversation, nil), want: 404}}
+	},
+	"POST /api/{surface}/turn":  ownOnly(http.StatusNotFound, map[string]any{"session_id": "s", "user_message": "hi"}),
+	"GET /api/{surface}/limits": ownOnly(http.StatusNotFound),
+	"GET /api/{surface}/stream/{turn_id}": func(p *person, of belongings) []attack {
+		return []attack{{request: p.request("GET", "/api/desk/stream/"+of.run, nil), want: 404}}
+	},
+	"POST /api/{surface}/stream/{turn_id}/abort": func(p *person, of belongings) []attack {
+		return []attack{{request: p.request("POST", "/api/desk/stream/"+of.run+"/abort", nil), want: 404}}
+	},
+	"GET /v1/turns": ownOnly(http.StatusOK),
+	// Another's session is none, so a message begins one of the stranger's own.
+	"POST /api/{surface}/chat": func(p *person, of belongings) []attack {
+		return []attack{{request: p.request("POST", "/api/agent/chat", map[string]any{"session_id": of.sessionOf, "message": "hi"}), want: 200}}
+	},
+	"POST /api/{surface}/chat-stream": func(p *person, of belongings) []attack {
+		return []attack{{request: p.request("POST", "/api/agent/chat-stream", map[string]any{"session_id": of.sessionOf, "message": "hi"}), want: 200}}
+	},
+	"POST /api/{surface}/clear": func(p *person, of belongings) []attack {
+		return []attack{{request: p.request("POST", "/api/agent/clear", map[string]any{"session_id": of.sessionOf}), want: 200}}
+	},
+	"POST /v1/chat/completions": func(p *person, of belongings) []attack {
+		body := map[string]any{"model": automatic, "messages": dialogue("hi")}
+		theirs := map[string]any{"model": of.artifact, "messages": dialogue("hi")}
+		return []attack{
+			{request: p.request("POST", completionsPath, body, conversationHeader, of.conversation), want: 404},
+			{request: p.request("POST", completionsPath, theirs), want: 404},
+		}
+	},
+	"POST /v1/messages": func(p *person, of belongings) []attack {
+		body := map[string]any{"model": automatic, "messages": dialogue("hi")}
+		theirs := map[string]any{"model": of.artifact, "messages": dialogue("hi")}
+		return []attack{
+			{request: p.request("POST", messagesPath, body, conversationHeader, of.conversation), want: 404},
+			{request: p.request("POST", messagesPath, theirs), want: 404},
+		}
+	},
+	"POST /v1/messages/count_tokens": func(p *person, of belongings) []attack {
+		return []attack{{request: p.request("POST", countPath, map[string]any{"model": of.artifact, "messages": dialogue("hi")}), want: 404}}
+	},
+	"POST /v1/responses": func(p *person, of belongings) []attack {
+		return []attack{
+			{request: p.request("POST", responsesPath, map[string]any{"model": automatic, "input": "hi", "conversation": of.conversation}), want: 404},
+			{request: p.request("POST", responsesPath, map[string]any{"model": automatic, "input": "hi", "previous_response_id": "resp_" + of.run}), want: 404},
+			{request: p.request("POST", responsesPath, map[string]any{"model": of.artifact, "input": "hi"}), want: 404},
+		}
+	},
+	"GET /v1/responses/{id}":             theirResponse("GET", ""),
+	"POST /v1/responses/{id}/cancel":     theirResponse("POST", "/cancel"),
+	"GET /v1/responses/{id}/input_items": theirResponse("GET", "/input_items"),
+	"DELETE /v1/responses/{id}":          theirResponse("DELETE", ""),
+	"POST /mcp":                          mcpWall,
+	"GET /mcp":                           ownOnly(http.StatusBadRequest), // no session's: TestMCPIsOpenedByABearerOnly
+	"DELETE /mcp":                        ownOnly(http.StatusBadRequest),
+	"GET /v1/models": func(p *person, _ belongings) []attack {
+		return []attack{{request: p.request("GET", modelsPath, nil), want: 200}}
+	},
+	"GET /v1/models/{model}": func(p *person, of belongings) []attack {
+		return []attack{{request: p.request("GET", modelsPath+"/"+of.artifact, nil), want: 404}}
+	},
+	"GET /api/{surface}/history": func(p *person, of belongings) []attack {
+		return []attack{{request: p.request("GET", "/api/agent/history?session_id="+of.sessionOf, nil), want: 404}}
 	},
 	"POST /v1/chat/resume": bodies404("/v1/chat/resume", resumes),
 	"POST /api/chat/resume": bodies404("/api/chat/resume", func(of belongings) []map[string]any {
@@ -165,6 +255,18 @@ var walls = map[string]wall{
 	"POST /v1/document-sets": bodies404("/v1/document-sets", func(of belongings) []map[string]any {
 		return []map[string]any{{"title": "x", "document_ids": []string{of.document}}}
 	}),
+	"GET /v1/shares": func(p *person, of belongings) []attack {
+		return []attack{
+			{request: p.request("GET", "/v1/shares", nil), want: 200}, {request: p.request("GET", "/v1/shares?received=true", nil), want: 200},
+			{request: p.request("GET", "/v1/shares?context_id="+of.context, nil), want: 200},
+		}
+	},
+	"POST /v1/shares": bodies404("/v1/shares", func(of belongings) []map[string]any {
+		return []map[string]any{
+			{"context_id": of.context, "with": "admin@example.org"}, {"document_set_id": of.set, "everyone": true}, {"artifact_id": of.artifact, "with": "admin@example.org", "write": true},
+		}
+	}),
+	"DELETE /v1/shares/{id}":      byID(func(of belongings) string { return of.share }, nil),
 	"GET /v1/usage":               ownOnly(http.StatusOK),
 	"GET /v1/documents/{id}":      byID(func(of belongings) string { return of.document }, nil),
 	"DELETE /v1/documents/{id}":   byID(func(of belongings) string { return of.document }, nil),
@@ -193,6 +295,9 @@ var walls = map[string]wall{
 	}),
 	"GET /v1/files/download": download,
 
+	"POST /v1/audio/transcriptions": ownOnly(http.StatusServiceUnavailable), // nobody listens here
+	"POST /v1/audio/speech":         ownOnly(http.StatusServiceUnavailable),
+
 	"GET /v1/artifacts":               ownOnly(http.StatusOK),
 	"GET /v1/artifacts/{id}":          byID(func(of belongings) string { return of.artifact }, nil),
 	"GET /v1/artifacts/{id}/versions": byID(func(of belongings) string { return of.artifact }, nil),
@@ -218,12 +323,26 @@ var walls = map[string]wall{
 	"PATCH /v1/learning/lessons/{id}":  byID(func(of belongings) string { return of.lesson }, map[string]any{"text": "stolen"}),
 	"DELETE /v1/learning/lessons/{id}": byID(func(of belongings) string { return of.lesson }, nil),
 	"PATCH /v1/learning/events/{id}":   byID(func(of belongings) string { return fmt.Sprint(of.preference) }, map[string]any{"excluded": true}),
-	"GET /v1/clusters":                 ownOnly(http.StatusOK),
-	"PATCH /v1/clusters/{id}":          byID(func(of belongings) string { return of.cluster }, map[string]any{"label": "stolen"}),
-	"DELETE /v1/clusters/{id}":         byID(func(of belongings) string { return of.cluster }, nil),
-	"GET /v1/clusters/{id}/events":     byID(func(of belongings) string { return of.cluster }, nil),
-	"POST /v1/clusters/{id}/split":     byID(func(of belongings) string { return of.cluster }, map[string]any{"event_ids": []int{1}}),
-	"POST /v1/clusters/{id}/merge":     mergeCluster,
+	"GET /v1/adapters":                 ownOnly(http.StatusOK),
+	"GET /v1/adapters/{id}":            byID(func(of belongings) string { return of.adapter }, nil),
+	"POST /v1/adapters/{id}/compare":   byID(func(of belongings) string { return of.adapter }, map[string]any{"question": "Why?"}),
+	"GET /v1/adapters/{id}/versions/{n}/peft": func(p *person, of belongings) []attack {
+		return []attack{{request: p.request("GET", "/v1/adapters/"+of.adapter+"/versions/1/peft", nil), want: 404}}
+	},
+	"GET /v1/adapters/{id}/compare/{run_id}":  comparisons(nil),
+	"POST /v1/adapters/{id}/compare/{run_id}": comparisons(map[string]any{"choice": "first"}),
+	"GET /v1/clusters":                        ownOnly(http.StatusOK),
+	"PATCH /v1/clusters/{id}":                 byID(func(of belongings) string { return of.cluster }, map[string]any{"label": "stolen"}),
+	"DELETE /v1/clusters/{id}":                byID(func(of belongings) string { return of.cluster }, nil),
+	"GET /v1/clusters/{id}/events":            byID(func(of belongings) string { return of.cluster }, nil),
+	"POST /v1/clusters/{id}/split":            byID(func(of belongings) string { return of.cluster }, map[string]any{"event_ids": []int{1}}),
+	"POST /v1/clusters/{id}/merge":            mergeCluster,
+
+	"GET /v1/training":              ownOnly(http.StatusOK),
+	"GET /v1/training/{id}":         byID(func(of belongings) string { return of.training }, nil),
+	"GET /v1/training/{id}/metrics": byID(func(of belongings) string { return of.training }, nil),
+	"POST /v1/training/{id}/cancel": byID(func(of belongings) string { return of.training }, nil),
+	"POST /v1/adapters/{id}/train":  byID(func(of belongings) string { return of.artifact }, nil),
 
 	"GET /v1/config/ui":    ownOnly(http.StatusOK),
 	"GET /v1/openapi.json": ownOnly(http.StatusOK),
@@ -287,6 +406,30 @@ func patchConversation(p *person, of belongings) []attack {
 	}
 }
 
+// comparisons asks for another's comparison by its adapter, and by one's own.
+func comparisons(body any) wall {
+	return func(p *person, of belongings) (list []attack) {
+		own := p.adapter("own"+id.New(), own)
+		for _, adapter := range []string{of.adapter, own} {
+			path := strings.NewReplacer("{id}", adapter, "{run_id}", of.comparison).Replace(p.path)
+			list = append(list, attack{request: p.request(p.method, path, body), want: 404})
+		}
+		return list
+	}
+}
+
+func webhookOf(of belongings) string { return of.webhook }
+
+// redeliveries asks for another's delivery by its webhook, and by one's own.
+func redeliveries(p *person, of belongings) (list []attack) {
+	own := p.post("/v1/webhooks", map[string]any{"url": "https://example.org/own", "events": []string{"run.done"}}).ok()["id"].(string)
+	for _, hook := range []string{of.webhook, own} {
+		path := strings.NewReplacer("{id}", hook, "{delivery_id}", of.delivery).Replace(p.path)
+		list = append(list, attack{request: p.request(p.method, path, nil), want: 404})
+	}
+	return list
+}
+
 // mergeCluster takes another's into one's own, and gives one's own into it.
 func mergeCluster(p *person, of belongings) []attack {
 	own := id.New()
@@ -331,6 +474,7 @@ func (w *world) walk(t *testing.T) {
 	theirs, table, seen := ada.belongings(), maps.Clone(walls), map[string]bool{}
 	maps.Copy(table, accountWalls)
 	maps.Copy(table, changeWalls)
+	maps.Copy(table, dialectWalls)
 	w.routes("{id}", func(operation, method, path string) {
 		seen[operation] = true
 		try := table[operation]
@@ -382,7 +526,7 @@ func (p *person) leaksNothing(what string, got *response, theirs belongings) {
 	p.Helper()
 	asked := got.asked
 	for _, secret := range []string{
-		mark, theirs.user, theirs.conversation, theirs.message, theirs.run, theirs.interrupt, theirs.context, theirs.document, theirs.set, theirs.artifact, theirs.cluster, theirs.lesson,
+		mark, theirs.user, theirs.conversation, theirs.message, theirs.run, theirs.interrupt, theirs.context, theirs.document, theirs.set, theirs.artifact, theirs.cluster, theirs.lesson, theirs.training, theirs.key, theirs.share, theirs.sessionOf,
 		"ada@example.org", theirs.session,
 	} {
 		if strings.Contains(string(got.body), secret) && !strings.Contains(asked, secret) {
@@ -395,7 +539,7 @@ func (p *person) leaksNothing(what string, got *response, theirs belongings) {
 func (p *person) stillHas(b belongings) {
 	p.Helper()
 	for _, path := range []string{
-		"/v1/conversations/" + b.conversation, "/v1/contexts/" + b.context, "/v1/document-sets/" + b.set, "/v1/documents/" + b.document + "/text", "/v1/artifacts/" + b.artifact,
+		"/v1/conversations/" + b.conversation, "/api/agent/history?session_id=" + b.sessionOf, "/v1/contexts/" + b.context, "/v1/document-sets/" + b.set, "/v1/documents/" + b.document + "/text", "/v1/artifacts/" + b.artifact,
 	} {
 		if got := p.get(path); got.status != 200 || !strings.Contains(string(got.body), mark) {
 			p.Errorf("%s is now %d %s", path, got.status, got.body)
@@ -407,7 +551,7 @@ func (p *person) stillHas(b belongings) {
 	if r := p.get("/v1/runs/" + b.run).ok()["run"].(map[string]any); r["status"] != "waiting" {
 		p.Errorf("the run is %v", r["status"])
 	}
-	if open := items(p.get("/v1/interrupts").ok()); len(open) != 1 {
+	if open := items(p.get("/v1/interrupts").ok()); len(open) != 2 { // of a turn, and of a comparison
 		p.Errorf("open questions: %v", open)
 	}
 	if got := p.do("GET", "/v1/files/download?"+b.link.Encode(), nil); string(got.body) != "# "+mark {
@@ -422,6 +566,12 @@ func (p *person) stillHas(b belongings) {
 	}
 	if got := items(p.get("/v1/clusters").ok()); len(got) != 1 || got[0]["label"] != mark {
 		p.Errorf("situations: %v", got)
+	}
+	if got := items(p.get("/v1/keys").ok()); len(got) != 1 || got[0]["ended"] != false {
+		p.Errorf("keys: %v", got)
+	}
+	if got := items(p.get("/v1/shares").ok()); len(got) != 1 || got[0]["id"] != b.share {
+		p.Errorf("shares: %v", got)
 	}
 	p.get("/v1/auth/me").ok()
 }
@@ -493,7 +643,7 @@ func TestEveryListSaysHowItPages(t *testing.T) {
 	lists := 0
 	for path, item := range s.huma.OpenAPI().Paths {
 		op := item.Get
-		if op == nil || !strings.HasPrefix(op.OperationID, "list") {
+		if op == nil || !strings.HasPrefix(op.OperationID, "list") || path == modelsPath { // of another protocol
 			continue
 		}
 		lists++
@@ -515,4 +665,20 @@ func TestEveryListSaysHowItPages(t *testing.T) {
 	if lists < 8 {
 		t.Errorf("only %d lists", lists)
 	}
+}
+
+// mcpWall names another's things in calls of tools and in what is read; what they
+// answer is in TestDocumentsAreResourcesOfTheirPerson.
+func mcpWall(p *person, of belongings) (list []attack) {
+	calls := func(method string, params map[string]any, name string, want int) {
+		list = append(list, attack{request: p.stateless(method, name, params), want: want})
+	}
+	for tool, args := range map[string]map[string]any{
+		"read_document": {"document_id": of.document}, "run": {"run_id": of.run}, "runs": {}, "answer": {"interrupt_id": of.interrupt, "answer": "one"},
+		"propose_change": {"artifact_id": of.artifact, "justification": "x", "patch": []any{map[string]any{"op": "add", "path": "/title", "value": "stolen"}}},
+	} {
+		calls("tools/call", map[string]any{"name": tool, "arguments": args}, tool, http.StatusOK)
+	}
+	calls("resources/read", map[string]any{"uri": documentURI(of.document)}, documentURI(of.document), http.StatusBadRequest)
+	return list
 }

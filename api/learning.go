@@ -13,20 +13,20 @@ import (
 )
 
 func (s *server) learningRoutes() {
-	add(s, route("GET /v1/learning", "learning", "What is learnt from what I say of answers, and what my answers follow of it"), s.learning)
+	add(s, route("GET /v1/learning", "learning", "What is learnt from what I say of answers, and what my answers follow of it", scopeRead), s.learning)
 	add(s, route("PATCH /v1/learning", "changeLearning", "Change what may be learnt"), s.changeLearning)
 	now := route("POST /v1/learning/run", "learnNow", "Learn now from what I said of answers")
 	now.DefaultStatus = 202
 	add(s, now, s.learnNow)
 	add(s, route("POST /v1/learning/forget", "forgetLearnt", "Remove everything that is learnt from me, with all I said of answers"), s.forgetLearnt)
 	add(s, route("PATCH /v1/learning/lessons/{id}", "changeLesson", "Reword a lesson, or switch it off or on"), s.changeLesson)
-	add(s, route("DELETE /v1/learning/lessons/{id}", "deleteLesson", "Remove a lesson; one that is to stay away is switched off instead"), s.deleteLesson)
+	add(s, route("DELETE /v1/learning/lessons/{id}", "deleteLesson", "Remove a lesson; it is not learnt again from what was said by then"), s.deleteLesson)
 	add(s, route("PATCH /v1/learning/events/{id}", "changeLearningEvent", "Leave something I said of an answer out of what is learnt, or take it in again"), s.changeLearningEvent)
 }
 
 // LearningState is what is learnt of a person.
 type LearningState struct {
-	Mode       string                `json:"mode" enum:"off,text" doc:"off: nothing is learnt here"`
+	Mode       string                `json:"mode" enum:"off,text,full" doc:"off: nothing is learnt here; text: lessons; full: and weights of my adapters are trained"`
 	Generative bool                  `json:"generative" doc:"a language model answers; without one only rules learn"`
 	Settings   LearningSettings      `json:"settings"`
 	Waiting    int                   `json:"waiting" doc:"what I said of answers and no run has read yet"`
@@ -120,6 +120,9 @@ func (s *server) learning(ctx context.Context, _ *struct{}) (LearningState, erro
 	out := LearningState{Mode: "off", Generative: s.modelNow().Generative, Settings: LearningSettings(allowed)}
 	if s.Learner != nil {
 		out.Mode = "text"
+		if s.Trainer != nil && s.Trainer.Possible() {
+			out.Mode = "full"
+		}
 	}
 	if out.Waiting, err = s.Consents.UnreadEvents(ctx, v); err != nil {
 		return out, err
@@ -270,7 +273,7 @@ func (s *server) changeLesson(ctx context.Context, in *changeLessonInput) (Lesso
 
 func (s *server) deleteLesson(ctx context.Context, in *ByID) (Nothing, error) {
 	v := viewerOf(ctx)
-	err := s.Lessons.DropLesson(ctx, v, in.ID)
+	err := s.Lessons.RemoveLesson(ctx, v, in.ID)
 	s.relearnt(ctx, v)
 	return Nothing{}, err
 }

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"time"
 
 	"liminal/artifacts"
+	"liminal/internal/adaptation"
 	"liminal/internal/changes"
 	"liminal/internal/fault"
 	"liminal/internal/identity"
@@ -33,6 +35,36 @@ type LearnedPatch struct {
 	ByRule        bool   `json:"by_rule" doc:"a rule approved it"`
 	MayDecide     bool   `json:"may_decide" doc:"it waits for me"`
 	MayRollBack   bool   `json:"may_roll_back"`
+	// Gate and Trial are what is known of whether answers get better with it.
+	Gate  Nullable[LearnedGate]  `json:"gate" doc:"what came of trying it on questions that were kept aside, before it was proposed; null: it was not learnt"`
+	Trial Nullable[AdapterTrial] `json:"trial" doc:"it takes a share of my conversations for now; null: it does not"`
+}
+
+// LearnedGate is how a change was tried on questions that were kept aside.
+type LearnedGate struct {
+	State  string  `json:"state" enum:"tried,no_model,too_little" doc:"no_model: nobody could answer; too_little: not enough was said to keep something aside"`
+	Held   int     `json:"held" doc:"questions"`
+	Better int     `json:"better"`
+	Worse  int     `json:"worse"`
+	Alike  int     `json:"alike"`
+	P      float64 `json:"p" doc:"probability that answers are better"`
+}
+
+// AdapterTrial is a version that a share of conversations takes, beside the one
+// before.
+type AdapterTrial struct {
+	Share    int           `json:"share" doc:"percent of my conversations"`
+	Since    time.Time     `json:"since"`
+	Until    time.Time     `json:"until" doc:"all conversations take it then, unless it went back"`
+	Runs     changes.TwoOf `json:"runs" doc:"answers that were made with the version before, and with it"`
+	Disliked TwoShares     `json:"disliked" doc:"of their thumbs, those that were down"`
+	Rules    []string      `json:"rules" doc:"when it goes back by itself: any of these holds"`
+}
+
+// TwoShares is a share with the version before and with the new one.
+type TwoShares struct {
+	Before changes.Estimate `json:"before"`
+	After  changes.Estimate `json:"after"`
 }
 
 // adapterDoc is what is shown of an adapter's document.
@@ -94,7 +126,38 @@ func (s *server) learnedPatch(ctx context.Context, v identity.Viewer, adapterID 
 	}
 	n.V = &LearnedPatch{
 		ID: p.ID, Status: string(p.Status), Justification: p.Justification, MayDecide: p.May.Approve.OK, MayRollBack: p.May.RollBack.OK,
-		ByRule: slices.ContainsFunc(p.Approvals, func(a changes.Approval) bool { return a.UserID == identity.SystemAccount }),
+		ByRule: p.ByRule() != "",
+	}
+	var found adaptation.Found
+	if json.Unmarshal(p.Found(), &found) == nil && found.Gate.State != "" {
+		n.V.Gate.V = &LearnedGate{
+			State: found.Gate.State, Held: found.Gate.Held, Better: found.Gate.Better, Worse: found.Gate.Worse, Alike: found.Gate.Alike, P: found.Gate.P,
+		}
+	}
+	n.V.Trial, err = s.adapterTrial(ctx, v, p.Patch)
+	return n, err
+}
+
+// adapterTrial is how a patch on trial goes; null for one that is not.
+func (s *server) adapterTrial(ctx context.Context, v identity.Viewer, p changes.Patch) (n Nullable[AdapterTrial], err error) {
+	if p.Stage != changes.Watching || !p.RolloutPlan.Partial() {
+		return n, nil
+	}
+	w, err := s.Proposals.Watch(ctx, v, p.ID)
+	if err != nil || w.Over {
+		return n, err
+	}
+	n.V = &AdapterTrial{
+		Share: w.RolloutPlan.Share, Since: w.Since.UTC(), Until: w.Since.Add(time.Duration(w.RolloutPlan.Hours) * time.Hour).UTC(),
+		Runs: w.Runs, Rules: []string{},
+	}
+	for _, r := range w.Rows {
+		if r.Name == "thumbs_down_share" {
+			n.V.Disliked = TwoShares{r.Before, r.After}
+		}
+	}
+	if w.RolloutPlan.RollBack {
+		n.V.Rules = each(w.Rules, func(r changes.Ruled) string { return r.When })
 	}
 	return n, nil
 }

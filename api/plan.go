@@ -8,8 +8,8 @@ import (
 )
 
 func (s *server) planRoutes() {
-	add(s, route("GET /v1/plans", "plans", "What each plan allows, for administrators"), s.plans)
-	add(s, route("PATCH /v1/plans/{name}", "changePlan", "Change numbers of a plan, for administrators"), s.changePlan)
+	add(s, route("GET /v1/plans", "plans", "What each plan allows, for administrators", scopeAdmin), s.plans)
+	add(s, route("PATCH /v1/plans/{name}", "changePlan", "Change numbers of a plan, for administrators", scopeAdmin), s.changePlan)
 }
 
 // PlanNumber is one of the numbers of which a plan is made (OPS-12).

@@ -9,9 +9,11 @@ import (
 
 	"liminal/internal/chat"
 	"liminal/internal/fault"
+	"liminal/internal/graph"
 	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/inproc"
+	"liminal/internal/learning"
 	"liminal/internal/model"
 	"liminal/internal/run"
 	"liminal/internal/store"
@@ -21,13 +23,14 @@ import (
 
 // player plays the engine over a real store and a real log. What a turn does
 // follows from its message: "ask …" pauses with a question, "form" with one that
-// is a form, "fail …" fails,
+// is a form, "call" with calls of a program's, "confirm" with a yes or no, "fail …" fails,
 // "slow …" says its first word and waits for a cancel or for proceed, and
 // anything else is answered with its own words.
 type player struct {
 	store   *store.Store
 	log     *inproc.Memory
 	running sync.WaitGroup
+	queues  bool // a turn that was queued is played when the one before it ends
 	mute    bool // as after a crash: what happens reaches the store, not the log
 
 	mu    sync.Mutex
@@ -99,6 +102,15 @@ func (p *player) play(ctx context.Context, v identity.Viewer, r run.Run, message
 		p.put(ctx, v, r, run.Interrupt{
 			ID: id.Derive(r.ID, "form"), RunID: r.ID, ConversationID: r.ConversationID, Type: "text_input", Message: "Where to?", AnswerSchema: trip,
 		})
+	case "confirm":
+		p.put(ctx, v, r, run.Interrupt{
+			ID: id.Derive(r.ID, "confirm"), RunID: r.ID, ConversationID: r.ConversationID, Type: "action_choice", Message: "Do it?",
+			Options: []run.Option{{ID: "yes", Label: "Yes"}, {ID: "no", Label: "No"}},
+		})
+	case "call":
+		p.put(ctx, v, r, run.Interrupt{
+			ID: id.Derive(r.ID, "call"), RunID: r.ID, ConversationID: r.ConversationID, Type: graph.AskClientCall, Message: "Waits for the program.", AnswerSchema: twoCalls,
+		})
 	case "fail":
 		p.fail(ctx, v, r, strings.TrimSpace(strings.Join(words[1:], "")))
 	case "slow":
@@ -131,6 +143,11 @@ func (p *player) ask(ctx context.Context, v identity.Viewer, r run.Run, question
 var trip = json.RawMessage(`{"type":"object","required":["to","nights"],"additionalProperties":false,"properties":{
 	"to":{"type":"string","title":"To","minLength":1},"nights":{"type":"integer","title":"Nights","minimum":1,"maximum":30},
 	"by":{"type":"array","items":{"enum":["rail","bus"]}},"who":{"type":"object","required":["name"],"properties":{"name":{"type":"string"}}}}}`)
+
+// twoCalls is what a graph asks a program that is to call two tools.
+var twoCalls = json.RawMessage(`{"type":"object","required":["1","3"],"additionalProperties":false,"properties":{
+	"1":{"type":"object","required":["content"],"properties":{"content":{"type":"string"},"is_error":{"type":"boolean"}}},"3":{"type":"object","required":["content"]}},
+	"x-calls":[{"id":"1","name":"weather","arguments":{"city":"Jena"}},{"id":"3","name":"clock","arguments":{}}]}`)
 
 func (p *player) put(ctx context.Context, v identity.Viewer, r run.Run, asked ...run.Interrupt) {
 	_ = p.store.Ask(ctx, v, true, asked...)
@@ -177,6 +194,10 @@ func (p *player) end(ctx context.Context, v identity.Viewer, r run.Run, s run.St
 		p.say(ctx, r, "end", done)
 	}
 	_ = p.log.Finish(ctx, r.ID, time.Hour)
+	if next := closed.Next; p.queues && next != nil {
+		said, _ := p.store.Message(ctx, v, turnInput(*next).MessageID)
+		p.running.Go(func() { p.play(ctx, v, *next, said.Content, nil) })
+	}
 }
 
 func (p *player) Answer(ctx context.Context, v identity.Viewer, interruptID string, a run.Answer) (run.Interrupt, error) {
@@ -266,7 +287,31 @@ func (p *player) RunTool(ctx context.Context, v identity.Viewer, tool string, in
 	return run.Run{}, fault.New(fault.NotFound, "There is no tool %q.", tool)
 }
 
-func (p *player) RunWorkflow(ctx context.Context, v identity.Viewer, _ string, _, _ map[string]any, requestID string) (run.Run, error) {
+// compare answers a question twice and asks which answer is better.
+func (p *player) compare(ctx context.Context, v identity.Viewer, input map[string]any, requestID string) (run.Run, error) {
+	raw, _ := json.Marshal(map[string]any{"artifact": workflowCompare, "input": input})
+	r := run.Run{ID: id.New(), Kind: run.KindGraph, WorkflowID: "graph:" + id.New(), UserID: v.UserID, RequestID: requestID, Status: run.Running, Input: raw, CreatedAt: time.Now()}
+	if err := p.store.CreateRun(ctx, v, r); err != nil {
+		return r, err
+	}
+	c := learning.Comparison{RunID: r.ID, AdapterID: input["adapter_id"].(string), Question: input["message"].(string)}
+	for _, which := range []string{learning.First, learning.Second} {
+		text := "Without."
+		if which == c.With() {
+			text = "With."
+		}
+		if err := p.store.PutCompared(ctx, v, c, learning.Compared{Which: which, Text: text, Model: "m"}); err != nil {
+			return r, err
+		}
+	}
+	p.put(ctx, v, r, run.Interrupt{ID: id.Derive(r.ID, "ask"), RunID: r.ID, Type: "action_choice", Message: "Which is better?"})
+	return r, nil
+}
+
+func (p *player) RunWorkflow(ctx context.Context, v identity.Viewer, artifact string, input, _ map[string]any, requestID string) (run.Run, error) {
+	if artifact == workflowCompare {
+		return p.compare(ctx, v, input, requestID)
+	}
 	return p.job(ctx, v, run.KindGraph, "graph:"+id.New(), requestID, run.End{Status: run.Done})
 }
 

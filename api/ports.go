@@ -16,8 +16,10 @@ import (
 	"liminal/internal/knowledge"
 	"liminal/internal/knowledge/extract"
 	"liminal/internal/learning"
+	"liminal/internal/lora/train"
 	"liminal/internal/quota"
 	"liminal/internal/run"
+	"liminal/internal/speech"
 	"liminal/schemas"
 )
 
@@ -78,6 +80,23 @@ type Devices interface {
 	KeepOneSession(ctx context.Context, v identity.Viewer, single bool) (identity.User, error)
 }
 
+// AccessKeys are a person's keys for programs.
+type AccessKeys interface {
+	CreateKey(ctx context.Context, v identity.Viewer, n identity.NewKey) (k identity.Key, text string, err error)
+	ListKeys(ctx context.Context, v identity.Viewer) ([]identity.Key, error)
+	RevokeKey(ctx context.Context, v identity.Viewer, keyID string) error
+}
+
+// Transcriber makes text of recordings; *speech.Transcriber is one.
+type Transcriber interface {
+	Transcribe(ctx context.Context, r speech.Recording) (speech.Transcript, error)
+}
+
+// Speaker speaks texts; *speech.Speaker is one.
+type Speaker interface {
+	Speak(ctx context.Context, l speech.Line) (speech.Sound, error)
+}
+
 // Passwords changes them, and confirms addresses. What requests a mail tells
 // nothing, neither by its answer nor by its time (AUTH-08).
 type Passwords interface {
@@ -127,6 +146,8 @@ type Runs interface {
 type Interrupts interface {
 	Interrupt(ctx context.Context, v identity.Viewer, id string) (run.Interrupt, error)
 	PendingInterrupts(ctx context.Context, v identity.Viewer, conversationID string) ([]run.Interrupt, error)
+	// RunInterrupts are what a run of the viewer's asked, oldest first.
+	RunInterrupts(ctx context.Context, v identity.Viewer, runID string) ([]run.Interrupt, error)
 }
 
 // Proposals are changes that wait, and what is known of them.
@@ -168,6 +189,8 @@ type Shapes interface {
 	Rollback(ctx context.Context, v identity.Viewer, id string, version int, note string) (artifacts.Artifact, error)
 	// ToolsOf finds the tools a workflow document may call.
 	ToolsOf(ctx context.Context, v identity.Viewer, doc json.RawMessage) (map[string]artifacts.Bound, error)
+	// Specs are the tools the viewer may use, by name.
+	Specs(ctx context.Context, v identity.Viewer) ([]artifacts.Bound, error)
 }
 
 // ArtifactStore is the artifacts themselves.
@@ -182,6 +205,27 @@ type ArtifactStore interface {
 	// Warnings tells what a document that passes Check hardly means.
 	Warnings(ctx context.Context, v identity.Viewer, kind string, doc json.RawMessage) ([]artifacts.Problem, error)
 }
+
+// Surfaces are the assistants with a page of their own; *artifacts.Surfaces is
+// one.
+type Surfaces interface {
+	// All is those in use, in their order.
+	All(ctx context.Context) ([]artifacts.Surface, error)
+	// At finds one in use by its path; NotFound when there is none.
+	At(ctx context.Context, path string) (artifacts.Surface, error)
+}
+
+// Continuations finds the conversations of clients that keep what was said and
+// name none: by the digest of it.
+type Continuations interface {
+	// Continued is the viewer's conversation that goes on from there; empty: none.
+	Continued(ctx context.Context, v identity.Viewer, digest string) (conversationID string, err error)
+	// Continues notes that a conversation of the viewer's goes on from there.
+	Continues(ctx context.Context, v identity.Viewer, digest, conversationID string) error
+}
+
+// Items keeps what programs remember of a person.
+type Items interface{ chat.Items }
 
 // Files is each user's own folder.
 type Files interface {
@@ -239,7 +283,7 @@ type Lessons interface {
 	ListLessons(ctx context.Context, v identity.Viewer) ([]learning.Lesson, error)
 	ReadLessons(ctx context.Context, v identity.Viewer, ids ...string) ([]learning.Lesson, error)
 	ChangeLesson(ctx context.Context, v identity.Viewer, id string, c learning.LessonChange) (learning.Lesson, error)
-	DropLesson(ctx context.Context, v identity.Viewer, id string) error
+	RemoveLesson(ctx context.Context, v identity.Viewer, id string) error
 }
 
 // Situations keeps what people come back to, and the events that say so.
@@ -258,6 +302,23 @@ type Situations interface {
 // earlier one of theirs is under way.
 type Learner interface {
 	Learn(ctx context.Context, v identity.Viewer, at time.Time) (run.Run, error)
+}
+
+// Trainings keeps training jobs.
+type Trainings interface {
+	TrainingJob(ctx context.Context, v identity.Viewer, id string) (learning.Job, error)
+	TrainingJobs(ctx context.Context, v identity.Viewer, f learning.JobFilter) ([]learning.Job, string, error)
+	JobPlaces(ctx context.Context, v identity.Viewer) (map[string]learning.JobPlace, error)
+	CancelJob(ctx context.Context, v identity.Viewer, id, reason string) (learning.Job, error)
+}
+
+// Trainer trains adapters; *training.Steps is one.
+type Trainer interface {
+	// Possible reports whether a model runs here that can be trained for.
+	Possible() bool
+	Ask(ctx context.Context, v identity.Viewer, adapterID string) (learning.Job, error)
+	Cancel(ctx context.Context, v identity.Viewer, id string) (learning.Job, error)
+	Curve(ctx context.Context, v identity.Viewer, id string) ([]train.Metric, error)
 }
 
 // Preferences records what people say of answers (API-14).

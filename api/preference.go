@@ -9,8 +9,8 @@ import (
 )
 
 func (s *server) preferenceRoutes() {
-	add(s, route("POST /v1/preferences", "createPreference", "Say what I think of an answer"), s.createPreference)
-	add(s, route("DELETE /v1/preferences/{id}", "deletePreference", "Take back what I said of an answer"), s.deletePreference)
+	add(s, route("POST /v1/preferences", "createPreference", "Say what I think of an answer", scopeChat, scopeWrite), s.createPreference)
+	add(s, route("DELETE /v1/preferences/{id}", "deletePreference", "Take back what I said of an answer", scopeChat, scopeWrite), s.deletePreference)
 }
 
 // NewPreference is feedback on one answer (API-14).

@@ -14,10 +14,10 @@ import (
 )
 
 func (s *server) runRoutes() {
-	add(s, route("GET /v1/runs", "listRuns", "My runs, latest first; with all, an administrator's are everybody's"), s.listRuns)
-	add(s, route("GET /v1/runs/{id}", "run", "One run: what it is pinned to, its trace so far, what it waits for, how it ended"), s.run)
-	add(s, route("POST /v1/runs/{id}/rehearse", "rehearseRun", "Drive another version of its workflow through what a run met; nothing happens"), s.rehearseRun)
-	op := route("GET /v1/runs/{id}/events", "runEvents", "A run's events, past and to come, as server-sent events")
+	add(s, route("GET /v1/runs", "listRuns", "My runs, latest first; with all, an administrator's are everybody's", scopeRead), s.listRuns)
+	add(s, route("GET /v1/runs/{id}", "run", "One run: what it is pinned to, its trace so far, what it waits for, how it ended", scopeChat, scopeRead, scopeTools), s.run)
+	add(s, route("POST /v1/runs/{id}/rehearse", "rehearseRun", "Drive another version of its workflow through what a run met; nothing happens", scopePropose), s.rehearseRun)
+	op := route("GET /v1/runs/{id}/events", "runEvents", "A run's events, past and to come, as server-sent events", scopeChat, scopeRead, scopeTools)
 	addStream(s, op, s.runEvents)
 	s.answers(op, 200, "text/event-stream", "Ends after message_done, error, cancel_ack or paused", s.frameSchema())
 }
@@ -25,7 +25,7 @@ func (s *server) runRoutes() {
 // Run is one execution of a graph.
 type Run struct {
 	ID             string                    `json:"id" format:"uuid"`
-	Kind           string                    `json:"kind" enum:"chat,ingest,tool,graph,patch,architect,cluster"`
+	Kind           string                    `json:"kind" enum:"chat,ingest,tool,graph,patch,architect,cluster,train"`
 	Status         string                    `json:"status" enum:"queued,running,waiting,done,failed,cancelled"`
 	WorkflowID     string                    `json:"workflow_id"`
 	ConversationID *string                   `json:"conversation_id" nullable:"true"`
@@ -147,7 +147,7 @@ func whole(v identity.Viewer, r run.Run) bool {
 
 type listRunsInput struct {
 	Paged
-	Kind     string `query:"kind" enum:"chat,ingest,tool,graph,patch,architect,cluster"`
+	Kind     string `query:"kind" enum:"chat,ingest,tool,graph,patch,architect,cluster,train"`
 	Status   string `query:"status" enum:"queued,running,waiting,done,failed,cancelled"`
 	Artifact string `query:"artifact_id" format:"uuid" doc:"runs of this workflow"`
 	All      bool   `query:"all" doc:"everybody's, for administrators"`

@@ -12,8 +12,8 @@ import (
 )
 
 func (s *server) interruptRoutes() {
-	add(s, route("GET /v1/interrupts", "listInterrupts", "What waits for me"), s.listInterrupts)
-	op := route("POST /v1/chat/resume", "resume", "Answer the question a run waits for")
+	add(s, route("GET /v1/interrupts", "listInterrupts", "What waits for me", scopeChat, scopeRead, scopeTools), s.listInterrupts)
+	op := route("POST /v1/chat/resume", "resume", "Answer the question a run waits for", scopeChat, scopeTools)
 	addStream(s, op, s.resume)
 	s.answers(op, 200, "application/json", "The run goes on", s.schemaOf(Envelope[Resumed]{}))
 	s.answers(op, 200, "text/event-stream", "With Accept: text/event-stream, what the run does next", s.frameSchema())
@@ -27,7 +27,7 @@ type Interrupt struct {
 	Type           string          `json:"interrupt_type" doc:"doc_choice, text_input, action_choice, retrieval_low, …"`
 	Message        string          `json:"message"`
 	Options        *[]run.Option   `json:"options" nullable:"true" doc:"null when any text is an answer"`
-	AnswerSchema   json.RawMessage `json:"answer_schema,omitempty" doc:"a JSON Schema, without options: of an object it is a form, to be answered with an object that fits it"`
+	AnswerSchema   json.RawMessage `json:"answer_schema,omitempty" doc:"a JSON Schema, without options: of an object it is a form, to be answered with an object that fits it. With x-call the question is asked before that tool is called: the defaults are the call as drafted, and the answer is {decision: approve, and the arguments as they are to be, and remember: true not to be asked again in this conversation} or {decision: decline}"`
 	Status         string          `json:"status" enum:"pending,answered,cancelled,expired"`
 	PatchID        *int64          `json:"patch_id,omitempty" doc:"it is the question of a proposed change, and decided there"`
 	CreatedAt      time.Time       `json:"created_at"`

@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"liminal/artifacts"
+	"liminal/internal/chat"
 	"liminal/internal/fault"
 	"liminal/internal/graph"
+	"liminal/internal/id"
 	"liminal/internal/rehearsal"
 	"liminal/internal/run"
 )
@@ -87,6 +89,9 @@ func (s *server) rehearseRun(ctx context.Context, in *rehearseRunInput) (Rehears
 
 // recorded is what a run left behind.
 func (s *server) recorded(ctx context.Context, r run.Run) (rehearsal.Record, error) {
+	if id.Unkept(r.ID) {
+		return rehearsal.Record{}, chat.ErrNothingKept()
+	}
 	kept, err := s.recording(ctx, r)
 	if errors.Is(err, fault.NotFound) {
 		return rehearsal.Record{}, fault.New(fault.Conflict, "The run left no recording: it has not ended, or its recording is past its time. Only recorded runs can be rehearsed.").

@@ -9,7 +9,7 @@ import (
 )
 
 func (s *server) searchRoutes() {
-	add(s, route("GET /v1/conversations/search", "searchMessages", "What was said in my conversations, by its words; latest first"), s.searchMessages)
+	add(s, route("GET /v1/conversations/search", "searchMessages", "What was said in my conversations, by its words; latest first", scopeRead), s.searchMessages)
 }
 
 type searchInput struct {

@@ -10,11 +10,11 @@ import (
 )
 
 func (s *server) setRoutes() {
-	add(s, route("POST /v1/document-sets", "createDocumentSet", "A named list of my documents, tagged as one"), s.createSet)
-	add(s, route("GET /v1/document-sets", "listDocumentSets", "My document sets, latest first"), s.listSets)
-	add(s, route("GET /v1/document-sets/{id}", "documentSet", "One document set with the titles of its documents"), s.set)
-	add(s, route("PATCH /v1/document-sets/{id}", "changeDocumentSet", "Rename it, or give it other documents"), s.changeSet)
-	add(s, route("DELETE /v1/document-sets/{id}", "deleteDocumentSet", "Delete a set; its documents stay"), s.deleteSet)
+	add(s, route("POST /v1/document-sets", "createDocumentSet", "A named list of my documents, tagged as one", scopeWrite), s.createSet)
+	add(s, route("GET /v1/document-sets", "listDocumentSets", "My document sets, latest first", scopeRead), s.listSets)
+	add(s, route("GET /v1/document-sets/{id}", "documentSet", "One document set with the titles of its documents", scopeRead), s.set)
+	add(s, route("PATCH /v1/document-sets/{id}", "changeDocumentSet", "Rename it, or give it other documents", scopeWrite), s.changeSet)
+	add(s, route("DELETE /v1/document-sets/{id}", "deleteDocumentSet", "Delete a set; its documents stay", scopeWrite), s.deleteSet)
 }
 
 // DocumentSet is a named list of documents (G-05).
@@ -22,12 +22,13 @@ type DocumentSet struct {
 	ID        string    `json:"id" format:"uuid"`
 	Title     string    `json:"title"`
 	Documents []string  `json:"document_ids"`
+	OwnerID   string    `json:"owner_id" format:"uuid" doc:"another's than mine: they share it with me"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
 func setView(n knowledge.Set) DocumentSet {
-	out := DocumentSet{ID: n.ID, Title: n.Title, Documents: n.Documents, CreatedAt: n.CreatedAt.UTC(), UpdatedAt: n.UpdatedAt.UTC()}
+	out := DocumentSet{ID: n.ID, OwnerID: n.UserID, Title: n.Title, Documents: n.Documents, CreatedAt: n.CreatedAt.UTC(), UpdatedAt: n.UpdatedAt.UTC()}
 	if out.Documents == nil {
 		out.Documents = []string{}
 	}

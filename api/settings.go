@@ -7,7 +7,7 @@ import (
 )
 
 func (s *server) settingsRoutes() {
-	add(s, route("GET /v1/settings", "settings", "What the person has chosen"), s.settings)
+	add(s, route("GET /v1/settings", "settings", "What the person has chosen", scopeRead), s.settings)
 	add(s, route("PATCH /v1/settings", "changeSettings", "Change it"), s.changeSettings)
 }
 

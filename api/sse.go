@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"iter"
 	"net/http"
 	"strconv"
@@ -47,20 +48,42 @@ const pingKind stream.Kind = "ping" // of the connection, not of the run
 // log, several vocabularies (STREAM-28).
 type encoder interface {
 	// encode returns what to send for an event, piece by piece; often nothing.
+	// errOver: nothing comes after these.
 	encode(e stream.Event) ([][]byte, error)
 	// ping is what to send every now and then to say that the stream lives.
 	ping() []byte
 }
+
+// errOver is what an encoder gives with the last of its pieces where the run's own
+// end is not it.
+var errOver = errors.New("the stream is over")
 
 // stream returns the writer of a run's events as /v1 has them.
 func (s *server) stream(ctx context.Context, v identity.Viewer, r run.Run, after int64) (func(http.ResponseWriter, *http.Request), error) {
 	return s.streaming(ctx, v, r, after, frames{r})
 }
 
-// streaming returns the writer of a run's events as server-sent events. It
-// ends after one terminal event. That the reader goes away ends nothing but
-// the reading (STREAM-29).
+// carrier is how the pieces of an encoder travel: what their stream is, what is
+// sent when it is opened, and now and then to keep it open. Empty: nothing is.
+type carrier struct {
+	kind, open, beat string
+	keepAlive        keepAlive
+}
+
+// serverSent is the carrier of server-sent events.
+func (s *server) serverSent() carrier {
+	return carrier{kind: "text/event-stream", open: ": open\n\n", beat: ": beat\n\n", keepAlive: s.keepAlive}
+}
+
+// streaming returns the writer of a run's events as server-sent events.
 func (s *server) streaming(ctx context.Context, v identity.Viewer, r run.Run, after int64, words encoder) (func(http.ResponseWriter, *http.Request), error) {
+	return s.carrying(ctx, v, r, after, words, s.serverSent())
+}
+
+// carrying returns the writer of a run's events. It ends after one terminal
+// event, or where the encoder is over. That the reader goes away ends nothing
+// but the reading (STREAM-29).
+func (s *server) carrying(ctx context.Context, v identity.Viewer, r run.Run, after int64, words encoder, by carrier) (func(http.ResponseWriter, *http.Request), error) {
 	release, err := s.Limits.Hold(ctx, "streams", v.UserID, s.Plans.Of(v).Streams)
 	if err != nil {
 		return nil, err
@@ -70,7 +93,7 @@ func (s *server) streaming(ctx context.Context, v identity.Viewer, r run.Run, af
 		defer s.Metrics.Follow("sse")()
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
-		out := &eventWriter{w: w, control: http.NewResponseController(w), keepAlive: s.keepAlive, cut: cancel}
+		out := &eventWriter{w: w, control: http.NewResponseController(w), carrier: by, cut: cancel}
 		out.open()
 		defer out.close()
 		stop := out.keepOpen(ctx, words.ping(), func() bool { return s.stillOpen(ctx, v, req) })
@@ -85,7 +108,7 @@ func (s *server) streaming(ctx context.Context, v identity.Viewer, r run.Run, af
 // stillOpen reports whether the session that asked for a stream is open. That
 // its token has run out meanwhile does not end what it began.
 func (s *server) stillOpen(ctx context.Context, v identity.Viewer, r *http.Request) bool {
-	if _, err := s.SignIns.Authenticate(ctx, bearer(r.Header.Get("Authorization"))); !ended(err) {
+	if _, err := s.SignIns.Authenticate(ctx, credential(r.Header.Get)); !ended(err) {
 		return true
 	}
 	_, err := s.SignIns.Who(ctx, v)
@@ -119,10 +142,10 @@ func (f frames) ping() []byte {
 
 // eventWriter writes frames one by one, each flushed (STREAM-11).
 type eventWriter struct {
-	w         http.ResponseWriter
-	control   *http.ResponseController
-	keepAlive keepAlive
-	cut       context.CancelFunc
+	w       http.ResponseWriter
+	control *http.ResponseController
+	carrier
+	cut context.CancelFunc
 
 	mu sync.Mutex
 }
@@ -130,13 +153,13 @@ type eventWriter struct {
 // open sends the headers (STREAM-10).
 func (o *eventWriter) open() {
 	h := o.w.Header()
-	h.Set("Content-Type", "text/event-stream")
+	h.Set("Content-Type", o.kind)
 	h.Set("Cache-Control", "no-cache")
 	h.Set("Connection", "keep-alive")
 	h.Set("X-Accel-Buffering", "no")
 	h.Set("Content-Encoding", "none")
 	o.w.WriteHeader(http.StatusOK)
-	_ = o.write([]byte(": open\n\n")) // a reader that is gone already is noticed with the first event
+	_ = o.write([]byte(o.carrier.open)) // a reader that is gone already is noticed with the first event
 }
 
 // close lifts the deadline of the last write: the connection may serve another
@@ -150,13 +173,17 @@ func (o *eventWriter) copy(words encoder, events iter.Seq2[stream.Event, error])
 			return err
 		}
 		pieces, err := words.encode(e)
-		if err != nil {
+		over := errors.Is(err, errOver)
+		if err != nil && !over {
 			return err
 		}
 		for _, piece := range pieces {
 			if err := o.write(piece); err != nil {
 				return err
 			}
+		}
+		if over {
+			return nil
 		}
 	}
 	return nil
@@ -185,9 +212,14 @@ func (o *eventWriter) keepOpen(ctx context.Context, pinged []byte, open func() b
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		comment, ping := time.NewTicker(o.keepAlive.comment), time.NewTicker(o.keepAlive.ping)
-		defer comment.Stop()
+		ping := time.NewTicker(o.keepAlive.ping)
 		defer ping.Stop()
+		var comment <-chan time.Time // never, where there are none
+		if o.beat != "" {
+			t := time.NewTicker(o.keepAlive.comment)
+			defer t.Stop()
+			comment = t.C
+		}
 		for {
 			select {
 			case <-ctx.Done():
@@ -198,8 +230,8 @@ func (o *eventWriter) keepOpen(ctx context.Context, pinged []byte, open func() b
 					return
 				}
 				_ = o.write(pinged)
-			case <-comment.C:
-				_ = o.write([]byte(": beat\n\n")) // a failed write has cut the stream
+			case <-comment:
+				_ = o.write([]byte(o.beat)) // a failed write has cut the stream
 			}
 		}
 	})

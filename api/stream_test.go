@@ -405,7 +405,7 @@ func (w *stuck) Write([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }
 func TestAReaderThatDoesNotReadIsCut(t *testing.T) {
 	t.Parallel()
 	w, cut := &stuck{ResponseWriter: httptest.NewRecorder()}, false
-	o := &eventWriter{w: w, control: http.NewResponseController(w), keepAlive: defaultKeepAlive, cut: func() { cut = true }}
+	o := &eventWriter{w: w, control: http.NewResponseController(w), carrier: carrier{keepAlive: defaultKeepAlive}, cut: func() { cut = true }}
 	if err := o.write([]byte("data: x\n\n")); err == nil || !cut {
 		t.Errorf("write: %v, cut %v", err, cut)
 	}

@@ -72,6 +72,10 @@ func (s *script) Interrupt(context.Context, identity.Viewer, string) (run.Interr
 	return run.Interrupt{}, nil
 }
 
+func (s *script) RunInterrupts(context.Context, identity.Viewer, string) ([]run.Interrupt, error) {
+	return nil, nil
+}
+
 func (s *script) PendingInterrupts(context.Context, identity.Viewer, string) ([]run.Interrupt, error) {
 	return append([]run.Interrupt(nil), s.open...), nil
 }

@@ -11,10 +11,10 @@ import (
 )
 
 func (s *server) toolRoutes() {
-	op := route("POST /v1/tools/run", "runTool", "Run one tool by itself and wait for its output")
+	op := route("POST /v1/tools/run", "runTool", "Run one tool by itself and wait for its output", scopeTools)
 	add(s, op, s.runTool)
 	s.providers(op)
-	add(s, route("POST /v1/workflows/run", "runWorkflow", "Run a workflow artifact by itself; follow it by its run"), s.runWorkflow)
+	add(s, route("POST /v1/workflows/run", "runWorkflow", "Run a workflow artifact by itself; follow it by its run", scopeChat, scopeTools), s.runWorkflow)
 }
 
 // ToolRequest names a tool and what it is given (API-12).
@@ -39,6 +39,9 @@ func (s *server) runTool(ctx context.Context, in *runToolInput) (ToolOutput, err
 	k := quota.Key{Route: "POST /v1/tools/run", Key: in.Key}
 	out, _, err := once(ctx, s, k, in.Body, func(ctx context.Context) (ToolOutput, error) {
 		v := viewerOf(ctx)
+		if !v.Grant.MayCall(in.Body.Tool) {
+			return ToolOutput{}, fault.New(fault.Forbidden, "This access key is not for the tool %q.", in.Body.Tool).With(map[string]any{"reason": "key_scope"})
+		}
 		if err := s.Limits.Spend(ctx, s.Plans.Of(v).Chat, v.UserID); err != nil {
 			return ToolOutput{}, err
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 func (s *server) usageRoutes() {
-	add(s, route("GET /v1/usage", "usage", "What my model calls used, and what they may use"), s.usage)
+	add(s, route("GET /v1/usage", "usage", "What my model calls used, and what they may use", scopeRead), s.usage)
 }
 
 // Use is what model calls used (OBS-09).

@@ -16,7 +16,7 @@ func (s *server) userRoutes() {
 	add(s, route("PATCH /v1/users/{id}", "changeUser", "Change an account, for administrators"), s.changeUser)
 	add(s, route("DELETE /v1/users/{id}/sessions", "signOutUser", "Sign a person out everywhere, for administrators"), s.signOutUser)
 	add(s, route("DELETE /v1/users/{id}/mfa", "clearFactor", "Take the second factor off an account, for administrators"), s.clearFactor)
-	add(s, route("GET /v1/audit", "listAudit", "What administrators did, latest first, for administrators"), s.listAudit)
+	add(s, route("GET /v1/audit", "listAudit", "What administrators did, latest first, for administrators", scopeAdmin), s.listAudit)
 }
 
 // Account is an account as an administrator sees it.
@@ -195,7 +195,7 @@ type AuditEntry struct {
 	ID     int64          `json:"id"`
 	At     time.Time      `json:"at"`
 	By     AuditPerson    `json:"by"`
-	What   string         `json:"what" enum:"user.changed,user.signed_out,user.factor_cleared,plan.changed"`
+	What   string         `json:"what" enum:"user.changed,user.signed_out,user.factor_cleared,plan.changed,key.created,key.revoked"`
 	User   *AuditPerson   `json:"user,omitempty" doc:"whose account"`
 	Plan   string         `json:"plan,omitempty" doc:"which plan"`
 	Was    map[string]any `json:"was" doc:"what changed, before"`

@@ -10,8 +10,8 @@ import (
 )
 
 func (s *server) versionRoutes() {
-	add(s, route("POST /v1/conversations/{id}/version", "showVersion", "Show another version of a question, with what followed it; answers what is then said last"), s.showVersion)
-	add(s, route("POST /v1/conversations/{id}/branch", "branchConversation", "A new conversation with copies of what was said up to an answer"), s.branchConversation)
+	add(s, route("POST /v1/conversations/{id}/version", "showVersion", "Show another version of a question, with what followed it; answers what is then said last", scopeChat, scopeWrite), s.showVersion)
+	add(s, route("POST /v1/conversations/{id}/branch", "branchConversation", "A new conversation with copies of what was said up to an answer", scopeChat, scopeWrite), s.branchConversation)
 }
 
 // Versions are what a person asked in the same place of a conversation.

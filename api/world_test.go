@@ -75,7 +75,7 @@ func (w *world) options(index knowledge.Index) Options {
 	logger := slog.New(slog.DiscardHandler)
 	accounts, err := identity.NewAccounts(w.store, identity.Options{
 		Key:  bytes.Repeat([]byte("k"), 32),
-		Cost: identity.Cost{Memory: 64, Passes: 1, Threads: 1}, Cache: w.memory.Cache(), Administration: w.store,
+		Cost: identity.Cost{Memory: 64, Passes: 1, Threads: 1}, Cache: w.memory.Cache(), Administration: w.store, Keys: w.store,
 	})
 	w.must(err)
 	roots, err := files.OpenRoots(w.TempDir(), w.store, []byte("links"))
@@ -85,16 +85,16 @@ func (w *world) options(index knowledge.Index) Options {
 	w.clerk = w.newClerk(library)
 	o := Options{
 		ChatOptions: ChatOptions{
-			Engine: w.engine, Conversations: w.store, Messages: w.store, Runs: w.store, Interrupts: w.store, Log: w.memory,
+			Engine: w.engine, Conversations: w.store, Messages: w.store, Runs: w.store, Interrupts: w.store, Continuations: w.store, Items: w.store, Log: w.memory,
 			Preferences: learning.NewRecorder(w.store, embed.Hash{}), Insights: insights.NewReader(w.store, insights.Options{}),
 		},
 		BehaviourOptions: BehaviourOptions{
-			Artifacts: library, Shapes: library, Proposals: w.clerk.desk, Decisions: w.clerk.desk, Recordings: w.store,
+			Artifacts: library, Shapes: library, Surfaces: desks{}, Webhooks: testDesk(w.T, w.store), Proposals: w.clerk.desk, Decisions: w.clerk.desk, Recordings: w.store, SurfaceTurns: w.store,
 		},
 		KnowledgeOptions: KnowledgeOptions{
-			Files: roots, Contexts: w.store, Sources: w.store, Documents: w.store, Titles: w.store, Sets: w.store, Chunks: index,
+			Files: roots, Contexts: w.store, Sources: w.store, Documents: w.store, Titles: w.store, Sets: w.store, Chunks: index, Shares: w.store, Finder: w.store,
 		},
-		LearningOptions: LearningOptions{Consents: w.store, Lessons: w.store, Situations: w.store, Learner: w.engine},
+		LearningOptions: LearningOptions{Consents: w.store, Lessons: w.store, Situations: w.store, Uses: w.store, Learner: w.engine, Trainings: w.store},
 		QuotaOptions: QuotaOptions{
 			Limits: quota.NewLimits(generous{w.memory}), Plans: quota.NewPlanTable(w.store, logger), Once: quota.NewOnce(w.store, logger), Budgets: quota.NewBudgets(w.store, quota.BudgetOptions{}),
 		},
@@ -110,7 +110,7 @@ func (w *world) options(index knowledge.Index) Options {
 // sign makes accounts who people are, without second factors and accounts
 // elsewhere.
 func (o *IdentityOptions) sign(a *identity.Accounts) {
-	o.SignIns, o.Devices, o.Passwords, o.People, o.Administration = a, a, a, a, a
+	o.SignIns, o.Devices, o.Passwords, o.People, o.Administration, o.Keys = a, a, a, a, a, a
 }
 
 // generous is a ledger that counts sign-ins and requests for nothing; tests
@@ -142,7 +142,12 @@ func (e empty) Take(_ context.Context, key string, _ float64, _ int) (time.Durat
 
 func (w *world) serve(s *server) {
 	http := httptest.NewServer(s.handler())
-	w.Cleanup(http.Close)
+	w.Cleanup(func() {
+		http.Close()
+		for session := range s.mcp.sdk.Sessions() { // that a test left behind
+			_ = session.Close()
+		}
+	})
 	w.url = http.URL
 }
 
@@ -271,6 +276,24 @@ func (r *response) ok() map[string]any {
 func (r *response) fails(status int, code string) FailureReason {
 	r.t.Helper()
 	var f Failure
+	method, path, _ := strings.Cut(r.what, " ")
+	asked, err := http.NewRequestWithContext(r.t.Context(), method, strings.TrimSpace(path), nil)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if errorShape(asked) != nil { // of another protocol
+		var said struct {
+			Error                 struct{ Message string }
+			Detail, Message, Code string
+			Details               any
+		}
+		err := json.Unmarshal(r.body, &said)
+		told := said.Error.Message + said.Detail + said.Message
+		if err != nil || r.status != status || told == "" || said.Code != "" && said.Code != code {
+			r.t.Fatalf("%s: %d %s, want %d %s", r.what, r.status, r.body, status, code)
+		}
+		return FailureReason{Code: code, Message: told, Details: said.Details}
+	}
 	if err := json.Unmarshal(r.body, &f); err != nil || f.Status != "error" || f.RequestID == "" || f.Reason.Message == "" {
 		r.t.Fatalf("%s: no error envelope: %d %s", r.what, r.status, r.body)
 	}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -63,7 +64,7 @@ type socket struct {
 // (addressed); a valid Authorization header counts as the auth frame (C-06).
 func (s *server) socket(w http.ResponseWriter, r *http.Request) {
 	k := &socket{server: s, base: requestOf(r.Context()), follows: map[string]context.CancelFunc{}}
-	if token := bearer(r.Header.Get("Authorization")); token != "" {
+	if token := credential(r.Header.Get); token != "" {
 		v, err := s.authenticate(r.Context(), requestOf(r.Context()), token)
 		if err == nil {
 			err = k.admit(r.Context(), v, token)
@@ -97,7 +98,7 @@ func (s *server) socket(w http.ResponseWriter, r *http.Request) {
 // admit makes the socket one person's: it takes a place among theirs and gives
 // up the one it had as a stranger's.
 func (k *socket) admit(ctx context.Context, v identity.Viewer, token string) error {
-	if err := k.tooManyErrors(v.UserID); err != nil {
+	if err := cmp.Or(k.tooManyErrors(v.UserID), v.Allows(scopeChat)); err != nil {
 		return err
 	}
 	if k.viewer.UserID == "" {
@@ -216,7 +217,7 @@ func (k *socket) signIn(ctx context.Context, session string) error {
 	if err != nil {
 		return err
 	}
-	if k.viewer.SessionID != "" && v.SessionID != k.viewer.SessionID {
+	if k.viewer.UserID != "" && (v.SessionID != k.viewer.SessionID || v.KeyID() != k.viewer.KeyID()) {
 		return fault.New(fault.Unauthorized, "This socket belongs to another session. Open a new one.")
 	}
 	return k.admit(ctx, v, session)

@@ -163,3 +163,18 @@ func checkWeb(w config.Web) finding {
 	}
 	return f
 }
+
+func checkSpeech(s config.Speech) finding {
+	f := finding{Check: "speech", Health: off, Says: "nobody listens and nobody speaks: the client has no microphone and no loudspeaker"}
+	var may []string
+	if at := s.Transcriber.URL; at != "" {
+		may = append(may, "recordings become text at "+at)
+	}
+	if at := s.Speaker.URL; at != "" {
+		may = append(may, "texts are spoken at "+at)
+	}
+	if len(may) > 0 {
+		f.Health, f.Says = well, strings.Join(may, ", and ")
+	}
+	return f
+}

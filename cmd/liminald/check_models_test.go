@@ -148,3 +148,14 @@ func TestTheDoctorSaysWhatFindsQuotesByMeaning(t *testing.T) {
 		t.Errorf("switched off: %+v", f)
 	}
 }
+
+func TestTheDoctorSaysWhoListensAndSpeaks(t *testing.T) {
+	t.Parallel()
+	if f := checkSpeech(config.Speech{Voice: "alloy"}); f.Health != off {
+		t.Errorf("%+v", f)
+	}
+	f := checkSpeech(config.Speech{Speaker: config.SpeechServer{URL: "http://s/v1", Key: "secret"}})
+	if f.Health != well || !strings.Contains(f.Says, "http://s/v1") || strings.Contains(f.Says, "secret") || strings.Contains(f.Says, "recordings") {
+		t.Errorf("%+v", f)
+	}
+}

@@ -48,7 +48,7 @@ type invocation struct {
 func commands() []command {
 	return []command{
 		devCommand(), serverCommand(), workerCommand(), migrateCommand(),
-		validateCommand(), loginCommand(), logoutCommand(), artifactsCommand(), patchCommand(), runsCommand(), learnCommand(), toolsCommand(), modelsCommand(), trainCommand(), replayCommand(), benchCommand(), evalCommand(), doctorCommand(), healthcheckCommand(), versionCommand(),
+		validateCommand(), loginCommand(), logoutCommand(), keyCommand(), artifactsCommand(), patchCommand(), runsCommand(), learnCommand(), adaptersCommand(), sourceCommand(), mcpCommand(), toolsCommand(), modelsCommand(), trainCommand(), replayCommand(), benchCommand(), evalCommand(), doctorCommand(), healthcheckCommand(), versionCommand(),
 	}
 }
 
@@ -62,6 +62,8 @@ func run(ctx context.Context, t terminal, args []string) int {
 	switch name {
 	case readersCommand:
 		return read(t, rest)
+	case mcpProgramCommand:
+		return becomeMCPProgram(t, rest)
 	case trainersCommand:
 		return trainInCell(t)
 	case "help", "-h", "-help", "--help":

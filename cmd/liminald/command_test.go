@@ -34,14 +34,17 @@ func TestMistakesOnTheCommandLineAreExitCode2(t *testing.T) {
 		env, args []string
 		says      []string
 	}{
-		"nothing":      {nil, nil, []string{"Usage: liminald SUBCOMMAND"}},
-		"unknown":      {nil, []string{"devv"}, []string{`no subcommand "devv"`, "liminald help"}},
-		"unknown help": {nil, []string{"help", "devv"}, []string{`no help on "devv"`}},
-		"unknown flag": {nil, []string{"dev", "--lissten", "x"}, []string{"-lissten", "liminald dev --help"}},
-		"argument":     {nil, []string{"dev", "now"}, []string{`unexpected argument "now"`}},
-		"settings":     {[]string{"RAG_TOP_K=0", "LIMINAL_LISTN=x"}, []string{"dev", "--listen", "x"}, []string{"3 settings are wrong", "RAG_TOP_K=0", "did you mean LIMINAL_LISTEN", "--listen=x"}},
-		"no file":      {nil, []string{"validate"}, []string{"FILE"}},
-		"no history":   {nil, []string{"replay"}, []string{"FILE"}},
+		"nothing":         {nil, nil, []string{"Usage: liminald SUBCOMMAND"}},
+		"unknown":         {nil, []string{"devv"}, []string{`no subcommand "devv"`, "liminald help"}},
+		"unknown help":    {nil, []string{"help", "devv"}, []string{`no help on "devv"`}},
+		"unknown flag":    {nil, []string{"dev", "--lissten", "x"}, []string{"-lissten", "liminald dev --help"}},
+		"argument":        {nil, []string{"dev", "now"}, []string{`unexpected argument "now"`}},
+		"settings":        {[]string{"RAG_TOP_K=0", "LIMINAL_LISTN=x"}, []string{"dev", "--listen", "x"}, []string{"3 settings are wrong", "RAG_TOP_K=0", "did you mean LIMINAL_LISTEN", "--listen=x"}},
+		"a kind of calls": {nil, []string{"worker", "--only", "tolls"}, []string{"--only tolls", "models, tools, ingest and training"}},
+		"another kind":    {nil, []string{"worker", "--except", "tolls"}, []string{"--except tolls", "models, tools, ingest and training"}},
+		"both":            {nil, []string{"worker", "--only", "tools", "--except", "tools"}, []string{"exclude each other"}},
+		"no file":         {nil, []string{"validate"}, []string{"FILE"}},
+		"no history":      {nil, []string{"replay"}, []string{"FILE"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -52,6 +55,12 @@ func TestMistakesOnTheCommandLineAreExitCode2(t *testing.T) {
 			has(t, said, c.says...)
 		})
 	}
+}
+
+func TestTheHelpOfAWorkerNamesTheKindsOfCalls(t *testing.T) {
+	t.Parallel()
+	_, text, _ := finish(t, nil, "worker", "--help")
+	has(t, text, "--only  ", "--except  ", "nothing else: models, tools, ingest or training", "other workers: models, tools, ingest or training", "liminald worker --only training")
 }
 
 func TestVersionIsReadableByMachines(t *testing.T) {

@@ -32,7 +32,7 @@ The ready file is written once everything answers:
 			"liminald dev --listen 127.0.0.1:0 --temporal 127.0.0.1:0 --temporal-ui 127.0.0.1:0 --ready-file ready.json",
 		},
 		settings: []string{"data", "listen", "temporal", "temporal-ui", "log-level"},
-		defaults: []string{"LIMINAL_LOG_LEVEL=warn"}, // a terminal in front of a person
+		defaults: []string{"LIMINAL_LOG_LEVEL=warn", "LIMINAL_EXAMPLES=true"}, // a terminal in front of a person, who tries it
 		flags:    readyFlag,
 		run:      runDev,
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 )
 
+// Requirements: DATA-16 (shared/tools)
 func TestDevIsReadyWhenEverythingAnswersAndDrainsOnSIGTERM(t *testing.T) {
 	t.Parallel()
 	p := dev(t, filepath.Join(t.TempDir(), "new", "data"))
@@ -31,6 +32,11 @@ func TestDevIsReadyWhenEverythingAnswersAndDrainsOnSIGTERM(t *testing.T) {
 		t.Errorf("it started with words nobody needs:\n%s", &p.err)
 	}
 	has(t, p.out.String(), p.where.HTTP, p.where.TemporalUI, p.data)
+	for _, folder := range []string{"models", "tools"} {
+		if info, err := os.Stat(filepath.Join(p.data, "shared", folder)); err != nil || !info.IsDir() {
+			t.Errorf("there is no folder shared/%s: %v", folder, err)
+		}
+	}
 	if p.where.Version == "" {
 		t.Error("no version in the ready file")
 	}

@@ -36,7 +36,8 @@ func doctorCommand() command {
 		about: `
 Checks, and changes nothing: the settings, the data folder and its free space,
 the ports, the model (its server is asked what it has; without one, whether an
-Ollama is there that could be one), what makes vectors, what of the web tools
+Ollama is there that could be one, and whether adapters reach it), who trains
+them, what makes vectors, what of the web tools
 may reach, and what answers of what is configured: Temporal (the cluster of
 TEMPORAL_ADDRESS, and the one that dev has at --temporal), PostgreSQL (with the
 version of pgvector and a vector sent there and back) and Redis. What is
@@ -74,9 +75,12 @@ func examine(ctx context.Context, conf config.Config, t temporals) []finding {
 		checkPort(ctx, "port of the embedded Temporal", conf.Temporal.Listen, "--temporal"),
 		checkPort(ctx, "port of the Temporal UI", conf.Temporal.UI, "--temporal-ui"),
 		checkAnswers(ctx, conf),
+		checkAdapters(ctx, conf),
+		checkTrainer(conf),
 		checkEncoder(conf),
 		checkReranker(conf),
 		checkWeb(conf.Web),
+		checkSpeech(conf.Speech),
 	}, checkServices(ctx, conf, t)...)
 }
 

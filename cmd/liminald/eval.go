@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os/exec"
@@ -19,7 +20,7 @@ import (
 func evalCommand() command {
 	return command{
 		name:    "eval",
-		takes:   "retrieval|answers|clusters|learning [DIR]",
+		takes:   "retrieval|answers|clusters|learning|grounding [DIR]",
 		summary: "measure how well questions are answered, and what people say of answers is understood",
 		about: `
 Asks the questions of the sets in DIR (by default ./eval) and prints how often
@@ -61,7 +62,21 @@ answers and tried with 40 other questions. It prints the share of their wishes
 that answers keep without lessons and with them, and how many lessons are none
 of their wishes. The configured model answers (MODEL_BACKEND): about 40 calls a
 person and 100 more. A stand-in that follows every lesson shows what is lost in
-deriving them. --people says how many of each group, --each shows every one.`,
+deriving them. --people says how many of each group, --each shows every one.
+
+With "learning --weights MODEL" (base_lm_v1, which "liminald models make" makes, or
+its folder) they judge that model's answers instead, each with two wishes of the
+forms it knows, and weights of their own are trained from that too, by the steps of
+the platform and judged by its gate. It prints the wishes that are kept where other
+things are asked about in other words, before, with lessons (text), with weights and
+with both, and what became of what they never wished for.
+
+With "grounding" the sentences in DIR (by default ./eval/grounding) are held to
+the results of tools they are about, as they are and with a date, a figure, an id
+or a name changed, or one of another record. It prints how many of the changed
+ones are caught, and how many of the others are called unsupported. --split
+judges one half of them (tuned or kept, drawn by --seed 18), or the sets that
+were written later, fresh and last; --each shows those judged wrongly.`,
 		examples: []string{
 			"liminald eval retrieval",
 			"liminald eval retrieval --static .cache/static-model",
@@ -70,7 +85,10 @@ deriving them. --people says how many of each group, --each shows every one.`,
 			"liminald eval answers --split kept --seed 1",
 			"liminald eval clusters --seed 101",
 			"liminald eval learning --people 5 --each",
+			"liminald eval grounding --split last --each",
+			"liminald eval learning --weights base_lm_v1 --json",
 		},
+		settings: []string{"data"},
 		flags: func(fs *flag.FlagSet) any {
 			o := &evalFlags{}
 			fs.BoolVar(&o.json, "json", false, "print JSON for machines instead of the table")
@@ -79,10 +97,11 @@ deriving them. --people says how many of each group, --each shows every one.`,
 			fs.StringVar(&o.server, "server", "", "address of an embedding server; its key is LIMINAL_EMBED_KEY")
 			fs.StringVar(&o.style, "style", "openai", "what the server speaks: openai or ollama")
 			fs.StringVar(&o.model, "model", "", "model of the server")
-			fs.StringVar(&o.split, "split", "", "half of the questions to ask for answers: tuned or kept (default all)")
+			fs.StringVar(&o.split, "split", "", "half of the questions to ask for answers, or of the sentences to judge: tuned or kept (default all)")
 			fs.Uint64Var(&o.seed, "seed", 1, "what draws the halves, or the first simulated person")
 			fs.IntVar(&o.people, "people", 0, "simulated people of each group (default 10)")
 			fs.StringVar(&o.reranker, "reranker", "", "file of the model that compares quotes by meaning")
+			fs.StringVar(&o.weights, "weights", "", "model of models make, or its folder, that people's weights are trained for")
 			fs.BoolVar(&o.each, "each", false, "show each answer that was not right, or each simulated person")
 			return o
 		},
@@ -110,16 +129,23 @@ type evalFlags struct {
 	people               int
 	each                 bool
 	reranker             string
+	weights              string
 }
 
 func runEval(ctx context.Context, in *invocation) error {
 	o := in.own.(*evalFlags)
-	measured := []string{"retrieval", "answers", "clusters", "learning"}
+	measured := []string{"retrieval", "answers", "clusters", "learning", "grounding"}
 	if len(in.args) == 0 || len(in.args) > 2 || !slices.Contains(measured, in.args[0]) {
 		return usageError{fmt.Errorf("what is measured is one of %s: liminald eval retrieval [DIR]", strings.Join(measured, ", "))}
 	}
+	if in.args[0] == "grounding" {
+		return evalGrounding(in, o)
+	}
 	if o.split != eval.All && o.split != eval.Tuned && o.split != eval.Kept {
 		return usageError{fmt.Errorf("--split takes %s or %s; %q is neither", eval.Tuned, eval.Kept, o.split)}
+	}
+	if o.weights != "" {
+		return evalWeights(ctx, in, o)
 	}
 	places, err := o.places(ctx)
 	if err != nil {
@@ -202,6 +228,24 @@ func evalAnswers(ctx context.Context, in *invocation, o *evalFlags, sets []eval.
 	return nil
 }
 
+func evalGrounding(in *invocation, o *evalFlags) error {
+	dir := "eval/grounding"
+	if len(in.args) == 2 {
+		dir = in.args[1]
+	}
+	if parts := []string{eval.All, eval.Tuned, eval.Kept, eval.Fresh, eval.Last}; !slices.Contains(parts, o.split) {
+		return usageError{fmt.Errorf("--split takes one of %s; %q is none", strings.Join(parts[1:], ", "), o.split)}
+	}
+	r, err := eval.Grounding(eval.GroundingOptions{Dir: dir, Part: o.split, Seed: o.seed})
+	if err != nil {
+		return usageError{err}
+	}
+	if o.json {
+		return writeJSON(in.out, r)
+	}
+	return r.Print(in.out, o.each)
+}
+
 func evalClusters(ctx context.Context, in *invocation, o *evalFlags, sets []eval.Set, e embed.Embedder) error {
 	r, err := eval.Clusters(ctx, eval.ClusterOptions{Sets: sets, Encoder: e, Seed: int(o.seed), Seeds: o.people, People: o.people})
 	if err != nil {
@@ -226,6 +270,28 @@ func evalLearning(ctx context.Context, in *invocation, o *evalFlags, sets []eval
 		return err
 	}
 	r, err := eval.Learning(ctx, eval.LearningOptions{Set: sets[0], Encoder: e, Model: m, Seed: int(o.seed), People: o.people, Progress: in.err})
+	if err != nil {
+		return err
+	}
+	if o.json {
+		return writeJSON(in.out, r)
+	}
+	return r.Print(in.out, o.each)
+}
+
+func evalWeights(ctx context.Context, in *invocation, o *evalFlags) error {
+	if in.args[0] != "learning" || len(in.args) > 1 {
+		return usageError{errors.New("--weights goes with learning, without a folder of questions: liminald eval learning --weights base_lm_v1")}
+	}
+	conf, err := in.config()
+	if err != nil {
+		return err
+	}
+	dir, err := checkedFolder(conf, o.weights)
+	if err != nil {
+		return usageError{err}
+	}
+	r, err := eval.Weights(ctx, eval.WeightsOptions{Base: dir, Seed: int(o.seed), People: o.people, Progress: in.err})
 	if err != nil {
 		return err
 	}

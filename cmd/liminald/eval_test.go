@@ -43,7 +43,7 @@ func TestEvalMeasuresOwnQuestions(t *testing.T) {
 	if code, _, said := finish(t, nil, "eval", "learning", dir, "--people", "1"); code == exitOK || !strings.Contains(said, "it takes 60") {
 		t.Errorf("people are simulated with one question: %d %s", code, said)
 	}
-	for _, args := range [][]string{{}, {"speed"}, {"retrieval", filepath.Join(dir, "none")}, {"retrieval", dir, "--static", dir}, {"retrieval", dir, "--corpus", "x"}} {
+	for _, args := range [][]string{{}, {"speed"}, {"retrieval", filepath.Join(dir, "none")}, {"retrieval", dir, "--static", dir}, {"retrieval", dir, "--corpus", "x"}, {"retrieval", dir, "--weights", dir}, {"learning", "--weights", filepath.Join(dir, "none")}} {
 		if code, _, said := finish(t, nil, append([]string{"eval"}, args...)...); code != exitUsage || said == "" {
 			t.Errorf("eval %v ended with %d: %s", args, code, said)
 		}

@@ -102,4 +102,9 @@ func environment(w io.Writer) {
 		fmt.Fprintf(tab, "  %s\t%s\t%s\n", name, value, v.Doc)
 	}
 	_ = tab.Flush() // as above
+	fmt.Fprint(w, "\nOf each assistant with a page of its own, {PATH} being that page's path in capitals:\n\n")
+	for _, s := range config.SurfaceHelp() {
+		fmt.Fprintf(tab, "  %s\t%s\n", s[0], s[1])
+	}
+	_ = tab.Flush()
 }

@@ -27,7 +27,8 @@ LIMINAL_TOKEN, or LIMINAL_USER and LIMINAL_PASSWORD.
   forget   remove everything that is learnt from you and all you said of
            answers, for good; takes --yes
 
-Lessons are reworded and switched off on the page Learning, or over the API.`,
+Lessons are reworded and switched off on the page Learning, or over the API;
+liminald adapters has what they became.`,
 		examples: []string{"liminald learn status", "liminald learn run", "liminald learn forget --yes"},
 		settings: []string{"url"},
 		flags:    learnFlags,
@@ -97,6 +98,8 @@ type remoteLearned struct {
 		ByRule        bool   `json:"by_rule"`
 		MayDecide     bool   `json:"may_decide"`
 		MayRollBack   bool   `json:"may_roll_back"`
+		// Trial is told by /v1/adapters alone.
+		Trial *remoteTrial `json:"trial,omitempty"`
 	} `json:"patch"`
 }
 

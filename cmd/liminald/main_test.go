@@ -24,7 +24,7 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == readersCommand { // started by the program, in an environment of its own
+	if len(os.Args) > 1 && (os.Args[1] == readersCommand || os.Args[1] == mcpProgramCommand) { // started by the program, in an environment of its own
 		main()
 		return
 	}

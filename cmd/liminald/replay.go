@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/converter"
 	sdk "go.temporal.io/sdk/worker"
 
@@ -32,6 +33,8 @@ With --since the histories come from the installation itself, while the old
 program runs it: those of every run that is under way, and of those that began
 within the time. TEMPORAL_ADDRESS, DATABASE_URL or --data, and
 LIMINAL_PAYLOAD_KEYS are those of the installation. It only reads.
+
+Runs of which nothing is kept are skipped.
 
 A FILE is a history that was downloaded (in the Temporal UI, or with
 "temporal workflow show --output json"); then no server is needed.`,
@@ -62,12 +65,17 @@ func replayFlags(fs *flag.FlagSet) any {
 
 // replayed is what became of one history.
 type replayed struct {
-	File  string `json:"file,omitempty"`
-	Run   string `json:"run,omitempty"` // workflow id
-	Type  string `json:"type,omitempty"`
-	OK    bool   `json:"ok"`
-	Fault string `json:"fault,omitempty"`
+	File string `json:"file,omitempty"`
+	Run  string `json:"run,omitempty"` // workflow id
+	Type string `json:"type,omitempty"`
+	OK   bool   `json:"ok"`
+	// Skipped says why it was not replayed, which is no fault of it.
+	Skipped string `json:"skipped,omitempty"`
+	Fault   string `json:"fault,omitempty"`
 }
+
+// nothingKept is why the histories of some runs are not replayed.
+const nothingKept = "nothing is kept of this run, so its history cannot be read; while it is under way only the program that runs it has its key"
 
 func (r replayed) name() string {
 	if r.File != "" {
@@ -113,11 +121,27 @@ func replayFiles(files []string, conf config.Config) ([]replayed, error) {
 	found := make([]replayed, len(files))
 	for i, file := range files {
 		found[i] = replayed{File: file, OK: true}
+		if unkeptFile(file) {
+			found[i].Skipped = nothingKept
+			continue
+		}
 		if err := replayFile(file, codec); err != nil {
 			found[i] = replayed{File: file, Fault: sentence(err)}
 		}
 	}
 	return found, nil
+}
+
+// unkeptFile reports whether a file is the history of a run of which nothing is
+// kept. What is wrong with a file, its replay says.
+func unkeptFile(file string) bool {
+	f, err := os.Open(file) //nolint:gosec // the file that was named
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	h, err := client.HistoryFromJSON(f, client.HistoryJSONOptions{})
+	return err == nil && worker.KeepsNothing(h)
 }
 
 func replayFile(file string, codec converter.PayloadCodec) error {
@@ -139,11 +163,15 @@ func replayFile(file string, codec converter.PayloadCodec) error {
 // that do not replay and how many do.
 func writeReplayed(w io.Writer, found []replayed, each bool) error {
 	var b strings.Builder
-	fine := 0
+	fine, skipped := 0, 0
 	for _, r := range found {
 		switch {
 		case !r.OK:
 			fmt.Fprintf(&b, "%s: does not replay\n  %s\n", r.name(), strings.ReplaceAll(r.Fault, "\n", "\n  "))
+		case each && r.Skipped != "":
+			fmt.Fprintf(&b, "%s: skipped\n  %s\n", r.name(), r.Skipped)
+		case r.Skipped != "":
+			skipped++
 		case each:
 			fmt.Fprintf(&b, "%s: ok\n", r.name())
 		default:
@@ -151,7 +179,10 @@ func writeReplayed(w io.Writer, found []replayed, each bool) error {
 		}
 	}
 	if !each {
-		fmt.Fprintf(&b, "%d of %s replay\n", fine, count(len(found), "run"))
+		fmt.Fprintf(&b, "%d of %s replay\n", fine, count(len(found)-skipped, "run"))
+		if skipped > 0 {
+			fmt.Fprintf(&b, "%s skipped: %s\n", count(skipped, "run"), nothingKept)
+		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -18,6 +18,7 @@ import (
 
 	"liminal/internal/config"
 	"liminal/internal/wire"
+	"liminal/worker"
 	"liminal/workflows"
 )
 
@@ -87,6 +88,10 @@ func (o *replayOptions) list(ctx context.Context, engine client.Client, namespac
 func replayRun(ctx context.Context, engine client.Client, info *workflowpb.WorkflowExecutionInfo) (replayed, error) {
 	execution := workflow.Execution{ID: info.GetExecution().GetWorkflowId(), RunID: info.GetExecution().GetRunId()}
 	out := replayed{Run: execution.ID, Type: info.GetType().GetName()}
+	if worker.IsUnkept(execution.ID) {
+		out.OK, out.Skipped = true, nothingKept
+		return out, nil
+	}
 	history := &historypb.History{}
 	events := engine.GetWorkflowHistory(ctx, execution.ID, execution.RunID, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {

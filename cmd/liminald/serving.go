@@ -13,6 +13,7 @@ import (
 
 	"liminal/internal/cell"
 	"liminal/internal/config"
+	"liminal/internal/mcp"
 	"liminal/internal/wire"
 )
 
@@ -104,12 +105,30 @@ func urlOf(l net.Listener) string {
 // serve builds the platform, starts its worker when this process has one, and
 // answers HTTP.
 func (s *serving) serve(ctx context.Context, conf config.Config, temporal string, works bool, log *slog.Logger) error {
+	return s.start(ctx, conf, temporal, works, kinds{}, log)
+}
+
+// serveKinds is serve for a worker that takes calls of some kinds.
+func (s *serving) serveKinds(ctx context.Context, conf config.Config, temporal string, k kinds, log *slog.Logger) error {
+	return s.start(ctx, conf, temporal, true, k, log)
+}
+
+// kinds are the calls a worker takes: those of one kind and nothing else, or all
+// there is but those of one kind. Neither: all there is.
+type kinds struct{ only, except string }
+
+func (s *serving) start(ctx context.Context, conf config.Config, temporal string, works bool, k kinds, log *slog.Logger) error {
 	readers, err := cell.Self(readersCommand)
 	if err != nil {
 		return err
 	}
+	programs, err := cell.Self(mcpProgramCommand)
+	if err != nil {
+		return err
+	}
 	p, err := wire.Open(ctx, wire.Options{
-		Config: conf, Logger: log, Temporal: temporal, URL: s.url(), Local: s.local, Version: buildVersion(), Readers: readers,
+		MCPPrograms: mcp.Program{Path: programs.Path, Args: programs.Args},
+		Config:      conf, Logger: log, Temporal: temporal, URL: s.url(), Local: s.local, Version: buildVersion(), Readers: readers, Trainers: trainersCommand, Only: k.only, Except: k.except,
 	})
 	if err != nil {
 		return err

@@ -144,7 +144,7 @@ func callsOf(s tool.Spec) string {
 		word string
 	}{
 		{s.ReadOnly, "changes nothing"}, {!s.IsIdempotent(), "tried once"},
-		{s.Confirm, "an agent asks first"}, {s.Privileged, "for workflows of administrators"},
+		{s.Confirm.Asks, "an agent asks first"}, {s.Privileged, "for workflows of administrators"},
 	} {
 		if one.is {
 			words = append(words, one.word)

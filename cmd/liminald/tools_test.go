@@ -21,12 +21,12 @@ func TestToolsAreListedAndOneSaysWhatItTakes(t *testing.T) {
 	}
 	has(t, text, "runs inline, takes 5s at most, changes nothing", "question", "documents[].id", "without it: those of the turn", "not_found  a context or document")
 	_, text, _ = finish(t, nil, "tools", "files.")
-	if strings.Count(text, "\n") != 3 {
+	if strings.Count(text, "\n") != 5 {
 		t.Errorf("files. lists\n%s", text)
 	}
 	code, text, _ = finish(t, nil, "tools", "files.write_v1", "--json")
 	var specs []tool.Spec
-	if err := json.Unmarshal([]byte(text), &specs); err != nil || code != exitOK || len(specs) != 1 || !specs[0].Confirm {
+	if err := json.Unmarshal([]byte(text), &specs); err != nil || code != exitOK || len(specs) != 1 || !specs[0].Confirm.Asks {
 		t.Errorf("code %d, %v: %s", code, err, text)
 	}
 	code, _, said = finish(t, nil, "tools", "nothing")

@@ -16,31 +16,47 @@ import (
 
 // reader is a person who uses the API: files come in by it and no other way.
 type reader struct {
-	house *house
-	token string
-	id    string
+	house   *house
+	address string // they come from
+	token   string
+	id      string
 }
 
 // signUp makes the account documents are uploaded with.
 func (h *house) signUp(ctx context.Context) (*reader, error) {
-	r := &reader{house: h}
+	r := &reader{house: h, address: "127.0.0.1:1"}
+	return r, r.signUp(ctx, "reader")
+}
+
+// signUp makes the reader an account.
+func (r *reader) signUp(ctx context.Context, name string) error {
 	var out struct {
 		User        struct{ ID string } `json:"user"`
 		AccessToken string              `json:"access_token"`
 	}
-	body := `{"email":"reader@liminal.invalid","password":"a long benchmark passphrase"}`
+	body := `{"email":"` + name + `@liminal.invalid","password":"a long benchmark passphrase"}`
 	err := r.call(ctx, http.MethodPost, "/v1/auth/signup", "application/json", strings.NewReader(body), &out)
 	r.token, r.id = out.AccessToken, out.User.ID
-	return r, err
+	return err
 }
 
 // call asks the API in process and decodes the data of its envelope.
 func (r *reader) call(ctx context.Context, method, path, contentType string, body io.Reader, data any) error {
-	req, err := http.NewRequestWithContext(ctx, method, path, body)
+	said, err := r.ask(ctx, method, path, contentType, body)
 	if err != nil {
 		return err
 	}
-	req.RemoteAddr = "127.0.0.1:1"
+	envelope := struct{ Data any }{data}
+	return json.Unmarshal(said, &envelope)
+}
+
+// ask asks the API in process.
+func (r *reader) ask(ctx context.Context, method, path, contentType string, body io.Reader) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, method, path, body)
+	if err != nil {
+		return nil, err
+	}
+	req.RemoteAddr = r.address
 	req.Header.Set("Content-Type", contentType)
 	if r.token != "" {
 		req.Header.Set("Authorization", "Bearer "+r.token)
@@ -48,10 +64,9 @@ func (r *reader) call(ctx context.Context, method, path, contentType string, bod
 	a := &answer{code: http.StatusOK, header: http.Header{}}
 	r.house.handler.ServeHTTP(a, req)
 	if a.code >= http.StatusBadRequest {
-		return fmt.Errorf("%s %s: %d %s", method, path, a.code, &a.body)
+		return nil, fmt.Errorf("%s %s: %d %s", method, path, a.code, &a.body)
 	}
-	envelope := struct{ Data any }{data}
-	return json.Unmarshal(a.body.Bytes(), &envelope)
+	return a.body.Bytes(), nil
 }
 
 // answer keeps what a handler writes.

@@ -24,6 +24,7 @@ func steps() []step {
 		{stepFloor, "the bare engine, an empty workflow", nil, (*benchmark).measureFloor},
 		{"turn", "turns of five no-op nodes", nil, (*benchmark).measureFive},
 		{"chat", "default chat turns", nil, (*benchmark).measureChat},
+		{"dialects", "chat turns in other protocols, beside the same in ours", nil, (*benchmark).measureDialects},
 		{"resume", "resuming a paused turn", nil, (*benchmark).measureResume},
 		{"growth", "a long conversation", nil, (*benchmark).measureGrowth},
 		{"paused", "many paused runs", nil, (*benchmark).measureCrowd},

@@ -74,10 +74,10 @@ func (t RolloutPlan) of(p Patch) (RolloutPlan, error) {
 		return t, fault.New(fault.Invalid, "The share is %d %%: it is 0 to 100, and 0 means that all new runs take the new version.", t.Share)
 	case t.Hours < 0 || t.Hours > MaxHours:
 		return t, fault.New(fault.Invalid, "A version is watched for 0 to %d hours, not %d.", MaxHours, t.Hours)
-	case !t.partial():
+	case !t.Partial():
 		return t, nil
 	case len(p.rollouts(t, time.Time{})) == 0:
-		return t, fault.New(fault.Invalid, "Nothing in this patch can be on trial: only new versions of workflows and routing policies take a share of the runs.")
+		return t, fault.New(fault.Invalid, "Nothing in this patch can be on trial: only new versions of workflows, routing policies and adapters take a share of the runs.")
 	case t.Hours == 0:
 		t.Hours = WatchHours // somebody looks, or it would stay a share for ever
 	}
@@ -86,7 +86,7 @@ func (t RolloutPlan) of(p Patch) (RolloutPlan, error) {
 
 // rollouts are what a patch begins, by artifact.
 func (p Patch) rollouts(t RolloutPlan, now time.Time) map[string]*artifacts.Rollout {
-	if !t.partial() {
+	if !t.Partial() {
 		return nil
 	}
 	rollouts := map[string]*artifacts.Rollout{}
@@ -98,8 +98,8 @@ func (p Patch) rollouts(t RolloutPlan, now time.Time) map[string]*artifacts.Roll
 	return rollouts
 }
 
-// partial reports whether only a share of the runs takes the new version.
-func (t RolloutPlan) partial() bool { return t.Share > 0 && t.Share < 100 }
+// Partial reports whether only a share of the runs takes the new version.
+func (t RolloutPlan) Partial() bool { return t.Share > 0 && t.Share < 100 }
 
 // ended ends the rollouts of a patch that still go on: somebody may have written
 // another version since, or tried one.
@@ -158,6 +158,9 @@ func (d *Desk) paced(ctx context.Context, p Patch) error {
 	return nil
 }
 
+// OnTrial is the reason of a Conflict where another version is on trial.
+const OnTrial = "on_trial"
+
 // ready refuses a patch whose bases moved, or whose artifacts are being rolled
 // out.
 func (d *Desk) ready(ctx context.Context, p Patch) error {
@@ -170,7 +173,7 @@ func (d *Desk) ready(ctx context.Context, p Patch) error {
 			return moved(a, c.Base)
 		case a.Rollout != nil:
 			return fault.New(fault.Conflict, "Version %d of %s is on trial, by patch %d: end that first, by promoting it or taking it back.", a.Version, a.Name, a.Rollout.Patch).
-				With(map[string]any{"artifact_id": a.ID, "patch_id": a.Rollout.Patch})
+				With(map[string]any{"artifact_id": a.ID, "patch_id": a.Rollout.Patch, "reason": OnTrial})
 		}
 	}
 	return nil

@@ -131,6 +131,9 @@ type RolloutPlan struct {
 	// RollBack says to go back by itself when the rule of the artifact, or the
 	// house's, is met.
 	RollBack bool `json:"roll_back"`
+	// Rules are those of going back that hold instead of the artifact's: of a
+	// patch that a rule applied, as the policy said then.
+	Rules []artifacts.Rule `json:"rules,omitempty"`
 }
 
 // Approval is one person's yes.
@@ -244,6 +247,15 @@ type Store interface {
 	// Rated counts what people said of the answers of runs that followed a
 	// version of a workflow in a time.
 	Rated(ctx context.Context, graphID string, version int, since, until time.Time) (up, down int, err error)
+	// AdapterRuns counts the runs whose models were asked with a version of an
+	// adapter in a time, and what people said of their answers.
+	AdapterRuns(ctx context.Context, adapterID string, version int, since, until time.Time) (AdapterRuns, error)
+}
+
+// AdapterRuns is what became of runs that used one version of an adapter.
+type AdapterRuns struct {
+	Runs, Failed, Cancelled int
+	Up, Down                int // answers
 }
 
 // Standing is how many runs wait for a person at a node.

@@ -3,10 +3,12 @@ package changes
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
 
+	"liminal/artifacts"
 	"liminal/internal/fault"
 	"liminal/internal/identity"
 	"liminal/internal/rehearsal"
@@ -40,10 +42,26 @@ func (d *Desk) transition(ctx context.Context, m Transition) (Patch, error) {
 	}
 	after := context.WithoutCancel(ctx)
 	d.o.Library.Written(after, done.Versions...)
+	d.rolled(after, done, m)
 	if done.Answered != nil {
 		d.o.Send(after, *done.Answered)
 	}
 	return done.Patch, nil
+}
+
+// rolled tells of artifacts whose rollout began or ended without a new version.
+func (d *Desk) rolled(ctx context.Context, done TransitionResult, m Transition) {
+	for id := range m.Rollouts {
+		if slices.ContainsFunc(done.Versions, func(a artifacts.Artifact) bool { return a.ID == id }) {
+			continue
+		}
+		a, err := d.o.Library.Get(ctx, done.Patch.reader(), id)
+		if err != nil { // what is remembered of it is forgotten in its time
+			d.o.Logger.WarnContext(ctx, "nobody was told of the end of a trial", "artifact", id, "error", err)
+			continue
+		}
+		d.o.Library.Written(ctx, a)
+	}
 }
 
 // awaited makes a step, and makes it again for a while when the patch's

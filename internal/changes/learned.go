@@ -2,6 +2,10 @@ package changes
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
 
 	"liminal/artifacts"
 	"liminal/internal/fault"
@@ -35,7 +39,11 @@ func (d *Desk) ProposeLearned(ctx context.Context, v identity.Viewer, p Proposal
 	}
 	patch := w.patch(v, p, d.o.Now())
 	patch.Proposer = ByModel
-	return d.open(ctx, v, patch, w.drafts, d.event(ctx, identity.System(), "proposed", p.Justification, nil))
+	var found any
+	if len(p.Found) > 0 {
+		found = p.Found
+	}
+	return d.open(ctx, v, patch, w.drafts, d.event(ctx, identity.System(), "proposed", p.Justification, found))
 }
 
 // learnable refuses what is not learnt from v: changes to anything but adapters
@@ -50,11 +58,13 @@ func (w wanted) learnable(v identity.Viewer) error {
 }
 
 // ByRule moves a patch that was learnt from a person as far on as a rule may:
-// it is approved, and applied to all runs, in the name of the rule (CFG-16). A
-// patch of any other kind no rule approves (CFG-13). It gives where the patch
-// stands; while its workflow is on its way, that is where it stood, and the
-// caller comes again.
-func (d *Desk) ByRule(ctx context.Context, id int64, rule, reason string) (Patch, error) {
+// it is approved, and applied as the plan says, in the name of the rule
+// (CFG-16). What makes an artifact has nothing to be compared with, so it is
+// applied to all runs whatever the plan says. A patch of any other kind no rule
+// approves (CFG-13). It gives where the patch stands; while its workflow is on
+// its way, that is where it stood, and the caller comes again. While another
+// version is on trial the patch stays approved, and Tend goes on with it.
+func (d *Desk) ByRule(ctx context.Context, id int64, rule, reason string, plan RolloutPlan) (Patch, error) {
 	p, err := d.patch(ctx, identity.System(), id)
 	if err != nil {
 		return Patch{}, err
@@ -63,35 +73,76 @@ func (d *Desk) ByRule(ctx context.Context, id int64, rule, reason string) (Patch
 		return Patch{}, fault.New(fault.Forbidden, "Patch %d was not learnt from a person, so no rule approves it.", id)
 	}
 	if p.undecided() {
-		if p, err = d.approveByRule(ctx, p, rule, reason); err != nil {
+		if p, err = d.approveByRule(ctx, p, rule, reason, plan); err != nil {
 			return d.standing(ctx, id, err)
 		}
 	}
-	if p.Status != Approved || p.Stage != Applying {
+	return d.applyByRule(ctx, p)
+}
+
+// applyByRule applies what a rule approved, by the plan it was approved with. It
+// waits for the end of another trial, and is withdrawn where its base is gone:
+// what was read for it is read again.
+func (d *Desk) applyByRule(ctx context.Context, p Patch) (Patch, error) {
+	rule, ok := p.ruledBy()
+	if !ok || p.Status != Approved || p.Stage != Applying {
 		return p, nil
 	}
 	if err := d.paced(ctx, p); err != nil {
 		return p, err
 	}
-	if err := d.ready(ctx, p); err != nil {
+	switch err := d.ready(ctx, p); {
+	case fault.Reason(err) == OnTrial:
+		return p, nil
+	case errors.Is(err, fault.Conflict):
+		gone, err := d.transition(ctx, Transition{
+			PatchID: p.ID, Stages: []Stage{Applying}, Status: Withdrawn, Stage: Settled,
+			Event: d.ruled("withdrawn", rule, fault.From(err).Message), Answer: answer(answerWithdraw),
+		})
+		if err != nil {
+			return d.standing(ctx, p.ID, err)
+		}
+		return gone, nil
+	case err != nil:
 		return p, err
 	}
-	applied, err := d.apply(ctx, p, RolloutPlan{}, d.ruled("applied", rule, ""))
+	data := map[string]any{"share": p.RolloutPlan.Share, "hours": p.RolloutPlan.Hours, "roll_back": p.RolloutPlan.RollBack}
+	e := d.ruled("applied", rule, "")
+	e.Data, _ = json.Marshal(data) // of numbers
+	applied, err := d.apply(ctx, p, p.RolloutPlan, e)
 	if err != nil {
-		return d.standing(ctx, id, err)
+		return d.standing(ctx, p.ID, err)
 	}
 	return applied, nil
 }
 
-func (d *Desk) approveByRule(ctx context.Context, p Patch, rule, reason string) (Patch, error) {
+// ruledBy is the rule that approved p.
+func (p Patch) ruledBy() (name string, ok bool) {
+	i := slices.IndexFunc(p.Approvals, func(a Approval) bool { return a.UserID == identity.SystemAccount })
+	if i < 0 {
+		return "", false
+	}
+	return p.Approvals[i].Name, true
+}
+
+// ByRule is the name of the rule that approved a patch; empty: people did.
+func (p Patch) ByRule() string {
+	name, _ := p.ruledBy()
+	return name
+}
+
+func (d *Desk) approveByRule(ctx context.Context, p Patch, rule, reason string, plan RolloutPlan) (Patch, error) {
 	if err := p.unblocked(); err != nil {
 		return p, err
+	}
+	if len(p.rollouts(plan, time.Time{})) == 0 {
+		plan = RolloutPlan{}
 	}
 	until := d.o.Now().Add(Waits)
 	return d.transition(ctx, Transition{
 		PatchID: p.ID, From: []Status{Pending}, Stages: []Stage{Deciding}, Status: Approved, Stage: Applying, Expires: &until,
 		Approval: &Approval{UserID: identity.SystemAccount, Name: rule, At: d.o.Now(), Reason: cut(reason, MaxReason)},
-		Event:    d.ruled("approved", rule, cut(reason, MaxReason)), Answer: answer(answerApprove),
+		Event:    d.ruled("approved", rule, cut(reason, MaxReason)), Answer: answer(answerApprove), RolloutPlan: &plan,
 	})
 }
 

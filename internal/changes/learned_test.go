@@ -25,6 +25,9 @@ func learnt() changes.Proposal {
 
 const gate = "gate of policy.learning v1"
 
+// half is a trial on half of the runs.
+var half = changes.RolloutPlan{Share: 50, Hours: 24, RollBack: true}
+
 // Requirements: CFG-16, CFG-13
 func TestWhatIsLearntIsAppliedByRuleAndTakenBackByItsPerson(t *testing.T) {
 	t.Parallel()
@@ -34,13 +37,13 @@ func TestWhatIsLearntIsAppliedByRuleAndTakenBackByItsPerson(t *testing.T) {
 	if !slices.Contains(h.limits.spent, quota.LearnedProposals().Name) || len(h.limits.spent) != 1 {
 		t.Errorf("spent %v", h.limits.spent)
 	}
-	p, err = h.ByRule(t.Context(), p.ID, gate, "9 better, 1 worse")
+	p, err = h.ByRule(t.Context(), p.ID, gate, "9 better, 1 worse", half)
 	h.must(err)
 	a := h.artifact(h.ann, p.Changes[0].ArtifactID)
 	if p.Status != changes.Applied || p.Stage != changes.Settled || a.OwnerID != h.ann.UserID || a.IsDraft() || a.Version != 2 {
 		t.Fatalf("%s at %s; version %d of %q", p.Status, p.Stage, a.Version, a.OwnerID)
 	}
-	again, err := h.ByRule(t.Context(), p.ID, gate, "")
+	again, err := h.ByRule(t.Context(), p.ID, gate, "", half)
 	h.must(err)
 	if again.Status != changes.Applied || h.artifact(h.ann, a.ID).Version != 2 {
 		t.Errorf("the second time it is %s", again.Status)
@@ -99,14 +102,83 @@ func TestNoRuleApprovesWhatWasNotLearntFromAPerson(t *testing.T) {
 		code(t, what, err, fault.Forbidden)
 	}
 	own := h.propose(h.ann, patch(flow, addsABranch)) // by the person themselves
-	_, err := h.ByRule(t.Context(), own.ID, gate, "")
+	_, err := h.ByRule(t.Context(), own.ID, gate, "", half)
 	code(t, "a person's own proposal", err, fault.Forbidden)
 	_, err = h.Decide(t.Context(), h.ann, own.ID, changes.Decision{Approve: true})
 	code(t, "decided by who proposed it", err, fault.Forbidden)
 	house := h.propose(identity.Steward(), patch(global, `[{"op":"add","path":"/weight","value":0.5}]`))
-	_, err = h.ByRule(t.Context(), house.ID, gate, "")
+	_, err = h.ByRule(t.Context(), house.ID, gate, "", half)
 	code(t, "the architect's", err, fault.Forbidden)
 	m := changes.Transition{PatchID: house.ID, Status: changes.Approved, Approval: &changes.Approval{UserID: identity.SystemAccount}}
 	_, err = changes.Advance(house.Patch, m, h.clock())
 	code(t, "the system's yes", err, fault.Forbidden)
+}
+
+// one is an adapter of ann's that was learnt, in use.
+func (h *house) one() artifacts.Artifact {
+	h.Helper()
+	p, err := h.ProposeLearned(h.Context(), h.ann, learnt())
+	h.must(err)
+	_, err = h.ByRule(h.Context(), p.ID, gate, "", half)
+	h.must(err)
+	return h.artifact(h.ann, p.Changes[0].ArtifactID)
+}
+
+// next is the next change that is learnt for an adapter, as far as a rule may
+// move it.
+func (h *house) next(a artifacts.Artifact, ops string) changes.Patch {
+	h.Helper()
+	p, err := h.ProposeLearned(h.Context(), h.ann, patch(a, ops))
+	h.must(err)
+	p, err = h.ByRule(h.Context(), p.ID, gate, "", half)
+	h.must(err)
+	return p
+}
+
+// What a person's adapter becomes takes half of their conversations first. What
+// is learnt meanwhile waits, also for a program that was killed: a sweep goes
+// on with it.
+func TestWhatARuleAppliesIsTriedFirstAndTheNextWaitsForIt(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	a := h.one()
+	if a.Rollout != nil {
+		t.Errorf("with nothing to compare with it is on trial: %+v", a.Rollout)
+	}
+	first := h.next(a, `[{"op":"add","path":"/weight","value":0.5}]`)
+	a = h.artifact(h.ann, a.ID)
+	if first.Stage != changes.Watching || !first.RolloutPlan.RollBack || a.Rollout == nil || a.Rollout.Share != 50 || a.Rollout.From != 2 {
+		t.Fatalf("%s at %s by %+v: %+v", first.Status, first.Stage, first.RolloutPlan, a.Rollout)
+	}
+	second := h.next(a, `[{"op":"add","path":"/weight","value":0.75}]`)
+	if second.Status != changes.Approved {
+		t.Fatalf("during a trial the next is %s", second.Status)
+	}
+	tend := func() changes.Patch {
+		t.Helper()
+		_, err := h.Tend(t.Context())
+		h.must(err)
+		return h.look(second.ID).Patch
+	}
+	if p := tend(); p.Status != changes.Approved {
+		t.Errorf("the sweep made it %s", p.Status)
+	}
+	_, err := h.Promote(t.Context(), h.pat, first.ID)
+	code(t, "ended by another", err, fault.NotFound)
+	_, err = h.Promote(t.Context(), h.ann, first.ID)
+	h.must(err)
+	if p := tend(); p.Status != changes.Applied || p.ByRule() != gate {
+		t.Errorf("after the trial it is %s by %q", p.Status, p.ByRule())
+	}
+	if a := h.artifact(h.ann, a.ID); a.Version != 4 || a.Rollout == nil || a.Rollout.From != 3 {
+		t.Errorf("version %d on trial %+v", a.Version, a.Rollout)
+	}
+	third := h.next(h.artifact(h.ann, a.ID), `[{"op":"add","path":"/weight","value":1}]`)
+	_, err = h.RollBack(t.Context(), h.ann, second.ID, "no")
+	h.must(err)
+	_, err = h.Tend(t.Context())
+	h.must(err)
+	if p := h.look(third.ID); p.Status != changes.Withdrawn || h.artifact(h.ann, a.ID).Version != 5 {
+		t.Errorf("made for a version that was taken back, it is %s", p.Status)
+	}
 }

@@ -33,6 +33,25 @@ func (d *Desk) Propose(ctx context.Context, v identity.Viewer, p Proposal) (Patc
 	return d.open(ctx, v, w.patch(v, p, d.o.Now()), w.drafts, d.event(ctx, v, "proposed", p.Justification, nil))
 }
 
+// ProposeFetched proposes, in the house's name, what it read elsewhere because v, an
+// administrator, asked for that: they wrote nothing of it, so they may approve it.
+// That they asked is in the patch's history, and it counts as a proposal of theirs.
+// Errors as Propose's.
+func (d *Desk) ProposeFetched(ctx context.Context, v identity.Viewer, p Proposal) (Patch, error) {
+	if !v.IsAdmin() {
+		return Patch{}, fault.New(fault.Forbidden, "Only administrators have the house propose what it reads elsewhere.")
+	}
+	p.Justification = visibleText(p.Justification)
+	w, err := d.wanted(ctx, identity.Steward(), p)
+	if err != nil {
+		return Patch{}, err
+	}
+	if err := d.spend(ctx, v, d.planOf(v)); err != nil {
+		return Patch{}, err
+	}
+	return d.open(ctx, identity.Steward(), w.patch(identity.Steward(), p, d.o.Now()), w.drafts, d.event(ctx, v, "proposed", p.Justification, nil))
+}
+
 // open stores a patch and starts its workflow.
 func (d *Desk) open(ctx context.Context, v identity.Viewer, p Patch, drafts []artifacts.Artifact, first Event) (Patch, error) {
 	stored, r, err := d.o.Store.CreatePatch(ctx, v, p, drafts, first)

@@ -21,7 +21,7 @@ func (d *Desk) rules(ctx context.Context, p Patch, c Change, figures map[string]
 	if err != nil {
 		d.o.Logger.WarnContext(ctx, "the guard of an artifact cannot be read", "artifact", c.ArtifactID, "version", c.Base, "error", err)
 	}
-	for _, r := range guard.RollBack {
+	for _, r := range p.goingBack(c, guard) {
 		if noneBefore && strings.Contains(r.When, ".before") {
 			list = append(list, Ruled{When: r.When, Say: r.Say})
 			continue
@@ -33,6 +33,24 @@ func (d *Desk) rules(ctx context.Context, p Patch, c Change, figures map[string]
 		list = append(list, Ruled{When: r.When, Say: r.Say, Met: met})
 	}
 	return list, nil
+}
+
+// liked is the house's rule of going back for adapters, whose figures are what
+// people say of answers.
+var liked = artifacts.Rule{
+	When: "thumbs_down_share.after > thumbs_down_share.before + 0.15 and runs.after >= 10",
+	Say:  "answers are liked less often",
+}
+
+// goingBack are the rules of taking a change back.
+func (p Patch) goingBack(c Change, guard artifacts.Guard) []artifacts.Rule {
+	switch {
+	case len(p.RolloutPlan.Rules) > 0:
+		return p.RolloutPlan.Rules
+	case c.Kind == artifacts.KindAdapter:
+		return []artifacts.Rule{liked}
+	}
+	return guard.RollBack
 }
 
 // figures are what a rule reads, artifacts.WatchNames, each before and after.

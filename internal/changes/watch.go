@@ -3,6 +3,7 @@ package changes
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"liminal/artifacts"
@@ -33,7 +34,7 @@ func (d *Desk) watch(ctx context.Context, p Patch) (Watched, error) {
 		w.Until = end
 	}
 	w.Earlier = Period{Since: p.AppliedAt.Add(-w.Until.Sub(w.Since)), Until: p.AppliedAt}
-	if p.RolloutPlan.partial() {
+	if p.RolloutPlan.Partial() {
 		w.Earlier = Period{Since: w.Since, Until: w.Until}
 	}
 	c, ok := p.watched()
@@ -51,6 +52,11 @@ func (d *Desk) watch(ctx context.Context, p Patch) (Watched, error) {
 	}
 	w.Runs = TwoOf{Before: before.runs, After: after.runs}
 	w.Rows = rows(before, after)
+	if c.Kind == artifacts.KindAdapter { // which questions were asked, and what it cost, is not an adapter's doing alone
+		w.Rows = slices.DeleteFunc(w.Rows, func(r Row) bool {
+			return r.Name != rowFailed && r.Name != rowCancelled && r.Name != rowDisliked
+		})
+	}
 	w.Rules, err = d.rules(ctx, p, c, figures(before, after), before.runs == 0)
 	return w, err
 }
@@ -84,6 +90,10 @@ func (d *Desk) tally(ctx context.Context, c Change, version int, p Period) (tall
 		f.GraphID, f.PolicyID = "", c.ArtifactID
 	}
 	var t tally
+	if c.Kind == artifacts.KindAdapter {
+		n, err := d.o.Store.AdapterRuns(ctx, c.ArtifactID, version, p.Since, p.Until)
+		return tally{runs: n.Runs, failed: n.Failed, cancelled: n.Cancelled, up: n.Up, down: n.Down}, err
+	}
 	heads, err := d.o.Recordings.Recordings(ctx, identity.System(), f)
 	if err != nil {
 		return t, err

@@ -32,6 +32,10 @@ const (
 	Upstream      = "upstream"       // a provider failed or could not be reached: HTTP 502
 )
 
+// Uncertain is the reason of an Internal fault of what must not happen twice: it was
+// begun, and nobody knows whether it happened.
+const Uncertain = "uncertain"
+
 // Budget is the reason of a RateLimited fault that waiting a minute does not
 // end: what a person's model calls may use is used up.
 const Budget = "budget"

@@ -37,6 +37,11 @@ type Turn struct {
 	// ToolCalls is how often it called a tool; negative: nobody knows, because
 	// its recording is gone or was never made.
 	ToolCalls int
+	// Surface is the path of the assistant it was asked at; empty: of none whose
+	// turns are audited. What it used is told of those only.
+	Surface, Tag string
+	Model        string
+	Used         quota.Use
 }
 
 // Spent is what a person used of a model in a day.
@@ -55,7 +60,8 @@ type Asked struct {
 // are for the administrators of that.
 type Store interface {
 	// Turns lists turns asked since a time, newest first, at most so many.
-	Turns(ctx context.Context, v identity.Viewer, since time.Time, most int) ([]Turn, error)
+	// surface narrows them to those of an assistant with a page of its own.
+	Turns(ctx context.Context, v identity.Viewer, since time.Time, surface string, most int) ([]Turn, error)
 	// Spent lists what was used since a day of UTC, oldest first.
 	Spent(ctx context.Context, v identity.Viewer, since string) ([]Spent, error)
 	// Asked is what turns, which are named by their runs, were asked, as far as
@@ -89,6 +95,9 @@ func NewReader(s Store, o Options) *Reader {
 type Filter struct {
 	Days int    // 1 to 90, with today
 	Zone string // whose days: "Europe/Berlin"; empty: UTC
+	// Surface is the path of an assistant, whose turns alone are counted, with what
+	// they used; empty: all turns.
+	Surface string
 }
 
 // Read counts. It is for administrators, and Forbidden for everybody else.
@@ -104,11 +113,16 @@ func (r *Reader) Read(ctx context.Context, v identity.Viewer, f Filter) (Report,
 		return Report{}, fault.New(fault.Invalid, "That is no time zone, as in Europe/Berlin.").With(map[string]any{"field": "tz"})
 	}
 	days := daysUntil(r.o.Now().In(zone), f.Days)
-	turns, err := r.store.Turns(ctx, v, days[0].begins, TurnsMost+1)
+	turns, err := r.store.Turns(ctx, v, days[0].begins, f.Surface, TurnsMost+1)
 	if err != nil {
 		return Report{}, err
 	}
-	spent, err := r.store.Spent(ctx, v, days[0].date)
+	var spent []Spent
+	if f.Surface == "" {
+		spent, err = r.store.Spent(ctx, v, days[0].date)
+	} else {
+		spent = spentBy(turns[:min(len(turns), TurnsMost)])
+	}
 	if err != nil {
 		return Report{}, err
 	}

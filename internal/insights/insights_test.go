@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -22,9 +23,10 @@ type memStore struct {
 	day   string
 }
 
-func (s *memStore) Turns(_ context.Context, _ identity.Viewer, since time.Time, most int) ([]Turn, error) {
+func (s *memStore) Turns(_ context.Context, _ identity.Viewer, since time.Time, surface string, most int) ([]Turn, error) {
 	s.since = since
-	return s.turns[:min(len(s.turns), most)], nil
+	turns := slices.DeleteFunc(slices.Clone(s.turns), func(t Turn) bool { return surface != "" && t.Surface != surface })
+	return turns[:min(len(turns), most)], nil
 }
 
 func (s *memStore) Spent(_ context.Context, _ identity.Viewer, since string) ([]Spent, error) {
@@ -103,6 +105,40 @@ func TestTurnsAreCountedByHowTheyEnded(t *testing.T) {
 	}
 	if s.day != "2026-04-28" || r.Partial {
 		t.Errorf("since %s, partial %v", s.day, r.Partial)
+	}
+}
+
+// Requirements: GRND-38 (histogram by classifier_tag), GRND-39 (counted), GRND-40 (its thresholds)
+func TestTurnsOfAnAssistantAreCountedByWhatTheyWereAbout(t *testing.T) {
+	t.Parallel()
+	at := func(tag string, tools int) Turn {
+		one := done("ada", "2026-05-04T10:00:00Z", time.Second, tools)
+		one.Surface, one.Tag, one.Model, one.Used = "desk", tag, "m", quota.Use{Calls: 1, Input: 10, CostUSD: 0.5}
+		return one
+	}
+	failed := at("data", 0)
+	failed.Status = run.Failed
+	s := &memStore{turns: []Turn{at("data", 2), at("data", 1), at("meta", 0), at("gossip", 1), failed, done("bob", "2026-05-04T10:00:00Z", time.Second, 9)},
+		spent: []Spent{{"gus", quota.Line{Day: "2026-05-04", Model: "large", Use: quota.Use{Calls: 1, CostUSD: 9}}}}}
+	r := read(t, s, "2026-05-04T12:00:00Z", Filter{Days: 1, Surface: "desk"}, Options{Wordless: true})
+	if got := fmt.Sprint(r.Tags, r.Turns, r.Used.CostUSD, len(r.Models)); got != "[{data 2} {concept 0} {navigation 0} {meta 1} {other 0}] 5 2.5 1" {
+		t.Error(got)
+	}
+	if m := r.Marks(); m != (Marks{PerWorkingDay: Green, ToolUse: Green, FewCalls: true}) {
+		t.Errorf("%+v", m)
+	}
+	if r := read(t, s, "2026-05-04T12:00:00Z", Filter{Days: 1}, Options{Wordless: true}); r.Turns != 6 || r.Used.CostUSD != 9 {
+		t.Errorf("%d turns for %v", r.Turns, r.Used)
+	}
+	for figures, want := range map[[5]int]Marks{
+		{0, 5, 0, 0, 0}:       {},
+		{4, 5, 10, 2, 20}:     {PerWorkingDay: Yellow, ToolUse: Yellow},
+		{10, 5, 10, 4, 15}:    {},
+		{15, 5, 100, 50, 149}: {PerWorkingDay: Green, ToolUse: Green, FewCalls: true},
+	} {
+		if got := (Report{Turns: figures[0], WorkingTurns: figures[0], WorkingDays: figures[1], Recorded: figures[2], WithTools: figures[3], ToolCalls: figures[4]}).Marks(); got != want {
+			t.Errorf("%v: %+v", figures, got)
+		}
 	}
 }
 

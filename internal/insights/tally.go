@@ -33,6 +33,10 @@ type Report struct {
 	WithTools int // of those, the ones that called a tool
 	ToolCalls int // of those
 
+	// Tags is what answered turns were about, as far as their assistants say, each
+	// of the five in their order; empty: none says (GRND-38).
+	Tags []TagTurns
+
 	// WorkingDays is how many of the days are from Monday to Friday, and
 	// WorkingTurns how many turns were asked on them.
 	WorkingDays, WorkingTurns int
@@ -63,6 +67,72 @@ type Bucket struct {
 
 // bounds are the buckets' upper ones.
 var bounds = []time.Duration{time.Second, 3 * time.Second, 10 * time.Second, 30 * time.Second, time.Minute, 0}
+
+// TagTurns counts the turns that were about something.
+type TagTurns struct {
+	Tag   string
+	Turns int
+}
+
+// tagged are the tags there are (GRND-39).
+var tagged = []string{"data", "concept", "navigation", "meta", "other"}
+
+// What a figure says of whether a place is worth its while (GRND-40).
+const (
+	Green  = "green"
+	Yellow = "yellow"
+)
+
+// Marks are what the figures say: Green, Yellow, or nothing between the two and
+// where nothing is known.
+type Marks struct {
+	PerWorkingDay, ToolUse string
+	FewCalls               bool // fewer than 1.5 calls of tools a turn
+}
+
+// Marks of the report.
+func (r Report) Marks() Marks {
+	var m Marks
+	if r.WorkingDays > 0 && r.Turns > 0 {
+		m.PerWorkingDay = mark(float64(r.WorkingTurns)/float64(r.WorkingDays), 3, 1)
+	}
+	if r.Recorded > 0 {
+		m.ToolUse = mark(float64(r.WithTools)/float64(r.Recorded), 0.5, 0.3)
+		m.FewCalls = float64(r.ToolCalls)/float64(r.Recorded) < 1.5
+	}
+	return m
+}
+
+func mark(figure, green, yellow float64) string {
+	switch {
+	case figure >= green:
+		return Green
+	case figure < yellow:
+		return Yellow
+	}
+	return ""
+}
+
+// spentBy is what turns used themselves, by person, day of UTC and model.
+func spentBy(turns []Turn) []Spent {
+	by := map[Spent]quota.Use{}
+	for _, t := range turns {
+		if t.Used == (quota.Use{}) {
+			continue
+		}
+		key := Spent{UserID: t.UserID, Line: quota.Line{Day: t.At.UTC().Format(time.DateOnly), Model: t.Model}}
+		by[key] = by[key].Add(t.Used)
+	}
+	list := make([]Spent, 0, len(by))
+	for key, used := range by {
+		key.Use = used
+		list = append(list, key)
+	}
+	slices.SortFunc(list, func(a, b Spent) int {
+		return cmp.Or(strings.Compare(a.Day, b.Day), strings.Compare(a.UserID, b.UserID), strings.Compare(a.Model, b.Model))
+	})
+	return list
+}
 
 // Day is one day of the zone. Use is that of the day of UTC with the same date:
 // by that is it booked.
@@ -150,6 +220,14 @@ func (t *tally) turn(one Turn) {
 		d.Abandoned++
 	default:
 		t.Open++
+	}
+	if at := slices.Index(tagged, one.Tag); at >= 0 && one.Status == run.Done {
+		if t.Tags == nil {
+			for _, tag := range tagged {
+				t.Tags = append(t.Tags, TagTurns{Tag: tag})
+			}
+		}
+		t.Tags[at].Turns++
 	}
 	if one.ToolCalls >= 0 {
 		t.Recorded++

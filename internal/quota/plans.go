@@ -125,6 +125,13 @@ func ModelProposals() Rule { return Rule{Name: "configops.model", Burst: 5, Per:
 // themselves, by person.
 func LearningRuns() Rule { return Rule{Name: "learning.run", Burst: 6, Per: time.Hour} }
 
+// WebhookSends bounds how often one person makes webhooks and has them sent
+// something by hand.
+func WebhookSends() Rule { return Rule{Name: "webhooks.sends", Burst: 30, Per: 5 * time.Minute} }
+
+// Speech is the rule for recordings made text and texts spoken, by person.
+func Speech() Rule { return Rule{Name: "speech", Burst: 60, Per: time.Minute} }
+
 // LearnedProposals is the rule for changes to a person's own adapters that are
 // learnt from what they said, by person.
 func LearnedProposals() Rule { return Rule{Name: "configops.learned", Burst: 30, Per: time.Hour} }

@@ -89,16 +89,29 @@ type ResetData struct {
 	Reason string `json:"reason" doc:"retry, tools, safety or gap"`
 }
 
+// ChipData is a link that goes with the answer: to a record that a call of this
+// run returned, to a page of its source, or to a list of records (GRND-17).
+type ChipData struct {
+	Kind   string `json:"kind" doc:"the entity of the record; nav or filter for another page"`
+	Action string `json:"action" enum:"open,go,filter"`
+	ID     string `json:"id" doc:"of the record, the path, or the filter"`
+	Href   string `json:"href" doc:"where it leads"`
+	Label  string `json:"label,omitempty" doc:"what it is called"`
+	Source string `json:"source,omitempty" doc:"the data.source"`
+}
+
 // ProgressData says how far long work is. Done, Total and Unit are missing where
 // it only says what it does.
 type ProgressData struct {
-	Done    *int   `json:"done,omitempty"`
-	Message string `json:"message" doc:"what is done, for people"`
+	Done *int `json:"done,omitempty"`
+	// Figures are how a training goes: loss, held_out, tok_s and eta, in seconds.
+	Figures map[string]float64 `json:"figures,omitempty" doc:"how a training goes: loss, held_out, tok_s and eta"`
+	Message string             `json:"message" doc:"what is done, for people"`
 	// Preparing is true while what shall do it is made ready, as the reader of
 	// PDF files is the first time.
 	Preparing bool   `json:"preparing,omitempty" doc:"what shall read is made ready first"`
 	Total     *int   `json:"total,omitempty"`
-	Unit      string `json:"unit,omitempty" doc:"pages or passages"`
+	Unit      string `json:"unit,omitempty" doc:"pages, passages or steps"`
 }
 
 // Choice is one answer a question offers.
@@ -167,6 +180,7 @@ type Answer struct {
 	Truncated      bool            `json:"truncated,omitempty" doc:"it ended at a limit before its own end"`
 	Suppressed     bool            `json:"suppressed,omitempty" doc:"a question was skipped, and the answer is not shown"` // INT-10
 	Cancelled      bool            `json:"cancelled,omitempty"`
+	Forgotten      bool            `json:"forgotten,omitempty" doc:"nothing is kept of this turn, and its time is over: what was said cannot be read any more"` // GRND-47
 }
 
 // MessageDoneData is the end of a run that is done (STREAM-04). Content equals
@@ -205,6 +219,7 @@ func (ToolCallData) kind() Kind    { return ToolCall }
 func (ToolResultData) kind() Kind  { return ToolResult }
 func (TokenData) kind() Kind       { return Token }
 func (ResetData) kind() Kind       { return Reset }
+func (ChipData) kind() Kind        { return Chip }
 func (ProgressData) kind() Kind    { return Progress }
 func (InterruptData) kind() Kind   { return Interrupt }
 func (PausedData) kind() Kind      { return Paused }
@@ -226,7 +241,7 @@ func Gap(seq int64, at time.Time) Event {
 // a document of the events is made of.
 func Payloads() []Payload {
 	return []Payload{
-		StatusData{}, ToolCallData{}, ToolResultData{}, TokenData(""), ResetData{}, ProgressData{}, InterruptData{}, PausedData{}, ResumedData{},
+		StatusData{}, ToolCallData{}, ToolResultData{}, TokenData(""), ResetData{}, ChipData{}, ProgressData{}, InterruptData{}, PausedData{}, ResumedData{},
 		TraceData{}, MessageDoneData{}, RunError{}, CancelAckData{},
 	}
 }

@@ -25,6 +25,7 @@ const (
 	ToolResult  Kind = "tool_result"  // ToolResultData
 	Token       Kind = "token"        // TokenData: a piece of the answer
 	Reset       Kind = "reset"        // ResetData: drop the answer's text so far
+	Chip        Kind = "chip"         // ChipData: a link that goes with the answer; a Reset drops those before it
 	Progress    Kind = "progress"     // ProgressData: long work
 	Interrupt   Kind = "interrupt"    // InterruptData: a question
 	Paused      Kind = "paused"       // PausedData: only a person can move the run now

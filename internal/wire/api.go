@@ -18,6 +18,7 @@ import (
 	"liminal/internal/origin"
 	"liminal/internal/quota"
 	"liminal/internal/telemetry"
+	"liminal/internal/vault"
 	"liminal/web"
 )
 
@@ -38,23 +39,28 @@ func (p *Platform) buildAPI(ctx context.Context, o Options, svc *services) error
 	p.vitals = telemetry.NewVitals(telemetry.VitalsOptions{
 		Version: o.Version, Checks: p.checks(o), Needed: []string{"store"}, Gate: p.ready.Load, Logger: o.Logger,
 	})
+	sealed, err := p.protocolVault(ctx)
+	if err != nil {
+		return err
+	}
 	p.metrics.Watch(p.store.Figures)
 	p.handler = p.measurable(api.New(api.Options{
 		IdentityOptions: api.IdentityOptions{
-			SignIns: accounts, Devices: accounts, Passwords: accounts, People: accounts, Administration: accounts, Factors: accounts,
+			SignIns: accounts, Devices: accounts, Passwords: accounts, People: accounts, Administration: accounts, Factors: accounts, Keys: accounts,
 			Elsewhere: accounts, Providers: elsewhere, SetupWord: p.setupWord,
 		},
 		ChatOptions: api.ChatOptions{
-			Engine: p.engine, Conversations: svc.threads, Messages: p.store, Runs: p.store, Interrupts: p.store, Log: p.log,
+			Engine: p.engine, Conversations: svc.threads, Messages: p.store, Runs: p.store, Interrupts: p.store, Continuations: p.store, Items: p.store, Log: p.log,
 			Preferences: svc.feedback, Insights: insights.NewReader(p.store, insights.Options{Wordless: o.Config.Changes.Redacted}),
 			Configured: p.configured(o.Model),
 		},
 		BehaviourOptions: api.BehaviourOptions{
-			Artifacts: p.library, Shapes: p.library, Proposals: svc.desk, Decisions: svc.desk, Recordings: p.store,
+			Artifacts: p.library, Shapes: p.library, Proposals: svc.desk, Decisions: svc.desk, Recordings: p.store, DataSources: sourceAdmin{p.sources, p.library, p.surfaces}, Surfaces: p.surfaces, SurfaceTurns: p.store,
+			Connections: connectionAdmin{p.connections, p.sources.secrets, p.library}, Webhooks: p.webhooks,
 		},
 		KnowledgeOptions: api.KnowledgeOptions{
 			Files: svc.files, Contexts: knowledge.Recording(p.store, svc.embedder), Sources: p.store, Documents: p.store,
-			Titles: p.store, Sets: p.store, Chunks: p.index,
+			Titles: p.store, Sets: p.store, Chunks: p.index, Shares: p.store, Finder: p.store,
 		},
 		LearningOptions: p.learningOptions(o, svc),
 		QuotaOptions: api.QuotaOptions{
@@ -63,9 +69,10 @@ func (p *Platform) buildAPI(ctx context.Context, o Options, svc *services) error
 				Documents: o.Config.Uploads.Documents, Bytes: int64(o.Config.Uploads.Megabytes) << 20, PerMinute: o.Config.Uploads.PerMinute,
 			},
 		},
+		SpeechOptions: p.speechOptions(),
 		SiteOptions: api.SiteOptions{
 			Version: o.Version, Model: api.ModelInfo{Name: o.Model.Name(), Generative: o.Model.Generative()}, Backends: p.registry, Environment: environment(o),
-			WebSearch: searches(o.Config.Web), Temporal: temporalUI(o), PublicURL: o.Config.PublicURL, Pages: pages(o), Client: web.Handler(),
+			WebSearch: searches(o.Config.Web), Temporal: temporalUI(o), PublicURL: o.Config.PublicURL, Pages: pages(o), Client: web.Handler(api.Arrives), Sealed: sealed,
 		},
 		TelemetryOptions: api.TelemetryOptions{
 			Logger: o.Logger, Metrics: p.metrics, Traces: p.traces, Vitals: p.vitals, Payloads: o.Config.Log.Payloads,
@@ -74,6 +81,16 @@ func (p *Platform) buildAPI(ctx context.Context, o Options, svc *services) error
 	}))
 	p.ops = telemetry.Ops(p.vitals, p.metrics)
 	return nil
+}
+
+// protocolVault seals what clients of protocols hold for us between two calls, the
+// same in every process.
+func (p *Platform) protocolVault(ctx context.Context) (*vault.Vault, error) {
+	key, err := p.store.Secret(ctx, "protocols")
+	if err != nil {
+		return nil, fmt.Errorf("the key of what clients hold: %w", err)
+	}
+	return vault.New(key, "liminal protocols")
 }
 
 // setUp makes the word that the first account asks for.
@@ -121,7 +138,7 @@ func (p *Platform) accounts(ctx context.Context, o Options, svc *services) (*ide
 	return identity.NewAccounts(p.store, identity.Options{
 		Key: key, Access: o.Config.Sessions.Access, Refresh: o.Config.Sessions.Refresh, Cache: p.metrics.Cache(p.cache),
 		Life: lifeOf(o.Config.Sessions.Refresh, p.plans), Mail: letters, Confirm: o.Config.Mail.URL != "",
-		Factors: p.store, FactorKey: seal, Providers: p.store, Administration: p.store,
+		Factors: p.store, FactorKey: seal, Keys: p.store, Providers: p.store, Administration: p.store,
 		Tenants: o.Config.Accounts.Tenants, SignUpClosed: o.Config.Accounts.SignUp == "closed", Plan: o.Config.Accounts.Plan,
 		PublicURL: cmp.Or(o.Config.PublicURL, o.URL), Forget: svc.files.RemoveHome, Logger: o.Logger,
 	})

@@ -13,6 +13,7 @@ import (
 	"liminal/internal/knowledge"
 	"liminal/internal/quota"
 	"liminal/internal/redis"
+	"liminal/internal/runkey"
 	"liminal/internal/store"
 	"liminal/internal/store/postgres"
 	"liminal/internal/store/sqlite"
@@ -90,7 +91,7 @@ func (p *Platform) production(ctx context.Context, o Options) (b backends, err e
 	}
 	p.closes("the connections to Redis", m.Close)
 	p.metrics.Pool("redis", pool(m.Connections))
-	b.log, b.ledger, b.cache = m.Log(), m.Ledger(), m.Cache()
+	b.log, b.ledger, b.cache = runkey.NewLog(m.Log(), b.store), m.Ledger(), m.Cache()
 	b.breakers, b.decodes, b.stops, b.ping = m.Breakers(), m.Decodes(tool.MaxDecodes), m.Stops(), m.Ping
 	return b, nil
 }

@@ -11,6 +11,7 @@ import (
 	"liminal/internal/adaptation"
 	"liminal/internal/config"
 	"liminal/internal/identity"
+	"liminal/internal/lora/serve"
 	"liminal/internal/tool/builtin"
 )
 
@@ -25,9 +26,13 @@ func (p *Platform) adapt(o Options, svc *services) (*adaptation.Steps, error) {
 	for _, s := range slices.Concat(specs, o.Specs) {
 		names = append(names, s.Name)
 	}
+	base, err := trainedOn(o.Config)
+	if err != nil {
+		return nil, err
+	}
 	steps, err := adaptation.New(adaptation.Options{
-		Store: p.store, Library: p.library, Desk: svc.desk, Runs: p.store, Encoder: svc.embedder, Cache: p.cache,
-		Off: o.Config.Changes.Learning == config.LearningOff, Generative: o.Model.Generative(), Tools: names, Logger: o.Logger,
+		Store: p.store, Library: p.library, Desk: svc.desk, Runs: p.store, Encoder: svc.embedder, Cache: p.cache, Feedback: svc.feedback,
+		Off: o.Config.Changes.Learning == config.LearningOff, Generative: o.Model.Generative(), Trains: base != "", Tools: names, Logger: o.Logger,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("learning: %w", err)
@@ -39,9 +44,10 @@ func (p *Platform) adapt(o Options, svc *services) (*adaptation.Steps, error) {
 
 // learningOptions are what the API shows and changes of what is learnt.
 func (p *Platform) learningOptions(o Options, svc *services) api.LearningOptions {
-	out := api.LearningOptions{Consents: p.store, Lessons: p.store, Situations: p.store, LearningChanged: svc.learning.Forget}
+	out := api.LearningOptions{Consents: p.store, Lessons: p.store, Situations: p.store, Uses: p.store, LearningChanged: svc.learning.Forget, Trainings: p.store}
+	out.Weights = serve.Folders{Root: o.Config.Data}
 	if o.Config.Changes.Learning != config.LearningOff {
-		out.Learner = p.engine
+		out.Learner, out.Trainer = p.engine, svc.training
 	}
 	return out
 }

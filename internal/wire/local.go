@@ -13,7 +13,12 @@ import (
 	"liminal/internal/model"
 	"liminal/internal/model/extractive"
 	"liminal/internal/model/local"
+	"liminal/internal/model/textfile"
+	"liminal/internal/telemetry"
 )
+
+// textFile is the backend whose model reads and writes files.
+const textFile = "textfile"
 
 // localLoRA is the backend whose model runs in this process.
 const localLoRA = "local_lora"
@@ -23,8 +28,16 @@ func (p *Platform) modelOf(o Options) (model.Model, error) {
 	if o.Config.Model.Backend == "extractive" {
 		return extractive.Model{Meaning: theReranker(o.Config, o.Logger)}, nil
 	}
+	if o.Config.Model.Backend == textFile {
+		return textfile.New(textfile.Options{Folder: o.Config.ResponseDir, Turn: telemetry.RunOf}), nil
+	}
 	if o.Config.Model.Backend != localLoRA {
-		return theModel(o.Config.Model, o.Logger)
+		m, err := theModel(o.Config.Model, o.Logger)
+		if err != nil {
+			return nil, err
+		}
+		c := o.Config.Model
+		return p.composes(o, m, RemoteServer{Backend: c.Backend, URL: c.OpenAIServer(), Key: c.OpenAIKey, Model: c.Name})
 	}
 	dir, err := LocalModel(o.Config)
 	if err != nil {
@@ -35,10 +48,25 @@ func (p *Platform) modelOf(o Options) (model.Model, error) {
 	}
 	// It is not closed: its files are mapped, and the last answer may still read
 	// them while the rest shuts down.
-	return local.Open(local.Options{
+	m, err := local.Open(local.Options{
 		Dir: dir, Root: o.Config.Data, Rules: extractive.Model{}, AdapterBytes: o.Config.Model.AdapterCache,
 		Asked: func(hit bool) { p.metrics.AdapterRead(hit) }, Logger: o.Logger,
 	})
+	if err != nil {
+		return nil, err
+	}
+	p.metrics.WatchLocalModel(func() telemetry.LocalModel { return localFigures(m) })
+	return m, nil
+}
+
+// localFigures are what the model in this process tells of itself.
+func localFigures(m *local.Model) telemetry.LocalModel {
+	e, a := m.Stats()
+	return telemetry.LocalModel{
+		Rows: e.Rows, Most: m.Rows(), Waiting: e.Waiting, Kept: e.Kept, Read: e.Prompt, Reused: e.Reused, Written: e.Answered,
+		Requests: e.Requests, Cancelled: e.Cancelled, Passes: e.Steps, PassRows: e.StepRows, Memory: e.Memory,
+		Adapters: a.Adapters, AdapterBytes: a.Bytes, AdaptersEvicted: a.Evicted,
+	}
 }
 
 // LocalModel is the folder of the language model that runs in this process: the

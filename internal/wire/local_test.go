@@ -3,7 +3,10 @@ package wire
 import (
 	"errors"
 	"io"
+	"liminal/internal/telemetry"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -95,5 +98,33 @@ func TestTheModelOfThisProcessIsTheOneThatIsNamedOrTheOnlyOne(t *testing.T) {
 	}
 	if _, err := p.modelOf(o); fault.CodeOf(err) != fault.Invalid || !strings.Contains(err.Error(), "tokenizer.json") {
 		t.Errorf("of a broken one: %v", err)
+	}
+}
+
+// What the model of this process does is told at /metrics.
+func TestTheModelOfThisProcessTellsItsFigures(t *testing.T) {
+	t.Parallel()
+	c := config.Config{Data: t.TempDir(), Model: config.Model{Backend: localLoRA, AdapterCache: 1 << 20}, Embed: config.Embedding{Encoder: "auto"}}
+	languageModel(t, c, "little")
+	p := &Platform{observability: observability{metrics: telemetry.NewMetrics("v")}}
+	m, err := p.modelOf(Options{Config: c, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hello := model.Request{Task: "chat", MaxTokens: 3, Messages: []model.Message{{Role: model.User, Content: []model.Block{{Type: model.Text, Text: "a lake"}}}}}
+	for _, err := range m.Stream(t.Context(), hello) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := httptest.NewRecorder()
+	p.metrics.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
+	for _, line := range []string{"liminal_local_model_requests_total 1\n", `liminal_local_model_rows{state="most"} 8`, "liminal_local_model_adapters 0\n"} {
+		if !strings.Contains(w.Body.String(), line) {
+			t.Errorf("no line %s", line)
+		}
+	}
+	if strings.Contains(w.Body.String(), `liminal_local_model_tokens_total{class="read"} 0`) {
+		t.Error("it read nothing")
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"liminal/internal/model/extractive"
 	"liminal/internal/model/openai"
 	"liminal/internal/model/scripted"
+	"liminal/internal/model/textfile"
 )
 
 // Model is the language model a configuration names, for who asks it without a
@@ -36,6 +37,8 @@ func theModel(c config.Model, log *slog.Logger) (model.Model, error) {
 		return nil, errors.New("a model of this process is opened with its data folder")
 	case "extractive":
 		return extractive.Model{}, nil
+	case textFile: // folders of surfaces are known to the platform alone
+		return textfile.New(textfile.Options{Folder: config.Config{}.ResponseDir}), nil
 	case "scripted":
 		script, err := scripted.Load(c.Script)
 		if err != nil {

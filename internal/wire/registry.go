@@ -100,6 +100,9 @@ func (p *Platform) dialBackend(o Options) func(models.Backend, string) (model.Mo
 		if err != nil {
 			return nil, err
 		}
+		if m, err = p.composes(o, m, RemoteServer{Backend: b.Protocol, URL: b.URL, Key: key, Model: b.Model, HTTP: client}); err != nil {
+			return nil, err
+		}
 		seen := observed.Options{Provider: b.Protocol, Prices: p.prices, Metrics: p.metrics, Logger: o.Logger}
 		if b.Price != nil {
 			seen.Price = &observed.Price{Input: b.Price.Input, Output: b.Price.Output, CacheRead: b.Price.CacheRead, CacheWrite: b.Price.CacheWrite}

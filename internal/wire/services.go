@@ -25,6 +25,7 @@ import (
 	"liminal/internal/telemetry"
 	"liminal/internal/tool"
 	"liminal/internal/tool/builtin"
+	"liminal/internal/training"
 )
 
 // services are what works over the backends: files, knowledge, tools.
@@ -43,6 +44,7 @@ type services struct {
 	safety   judge // nil: nobody looks
 	desk     *changes.Desk
 	learning *adaptation.Steps
+	training *training.Steps
 }
 
 // buildServices opens files, knowledge and tools, and seeds the library.
@@ -73,7 +75,10 @@ func (p *Platform) buildServices(ctx context.Context, o Options) (*services, err
 	if err := p.openLibrary(ctx, o); err != nil {
 		return nil, err
 	}
-	svc.files.Accept(p.library.Readable)
+	if err := p.openSpeech(o.Config.Speech); err != nil {
+		return nil, err
+	}
+	svc.files.Accept(p.readable)
 	svc.feedback = learning.NewRecorder(p.store, encoder).Changed(history.Forget)
 	svc.memories = artifacts.NewMemories(p.library, p.store)
 	svc.threads = svc.memories.Conversations(svc.threads)
@@ -84,7 +89,10 @@ func (p *Platform) buildServices(ctx context.Context, o Options) (*services, err
 	if svc.learning, err = p.adapt(o, svc); err != nil {
 		return nil, err
 	}
-	parts, err := p.parts(o, svc)
+	if svc.training, err = p.trains(o, svc); err != nil {
+		return nil, err
+	}
+	parts, err := p.parts(ctx, o, svc)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +100,7 @@ func (p *Platform) buildServices(ctx context.Context, o Options) (*services, err
 	svc.box, err = tool.NewBox(append(tools, o.Tools...), tool.Options{
 		Logger: o.Logger, Breakers: p.breakers, Decodes: p.decodes, Backend: answering(o),
 	})
-	backend, _ := model.BackendOf(o.Config.Model.Backend) // theModel has refused what is not known
+	backend := takesOf(o.Config)
 	router := activities.NewRouter(p.library, routing.Backend{Modes: backend.Modes, Max: backend.Max}, o.Logger)
 	router.Remember(p.cache)
 	router.Learn(svc.learning)
@@ -115,32 +123,55 @@ func (o Options) parsers() *extract.Parsers {
 	if o.Readers.Path == "" {
 		return extract.New()
 	}
-	return extract.NewConfined(o.Readers, filepath.Join(o.Config.Data, "cache", "readers"))
+	return extract.NewConfined(o.Readers, filepath.Join(o.Config.Data, "cache", "readers"), o.Logger)
 }
 
 // parts are what the built-in tools work with.
-func (p *Platform) parts(o Options, svc *services) (builtin.Parts, error) {
+func (p *Platform) parts(ctx context.Context, o Options, svc *services) (builtin.Parts, error) {
 	parts := builtin.Parts{
 		Model: o.Model, History: svc.messages, Memories: svc.memories, Search: svc.reading, Progress: svc.reading, Intake: svc.reading, Files: svc.files, Plans: p.plans, Catalog: p.library,
 		Titles: p.store, Sets: p.store, MaxDecode: p.maxDecode, Silence: o.Config.Model.Silence, MaxTokens: o.Config.Model.AnswerTokens, Rerank: svc.reranker(o.Specs), Desk: svc.desk,
-		Feedback: countedFeedback{svc.feedback, p.metrics}, Learning: svc.learning,
+		Feedback: countedFeedback{svc.feedback, p.metrics}, Learning: svc.learning, Training: svc.training,
 	}
 	var err error
 	if parts.Architect, err = p.architect(o, svc.desk); err != nil {
 		return parts, err
 	}
+	if p.sources, err = p.openSources(ctx, o); err != nil {
+		return parts, err
+	}
+	parts.Sources, parts.People, parts.Secrets = p.sources, p.sources, p.sources
 	web, err := theWeb(o.Config.Web, svc.parsers)
 	if err != nil {
 		return parts, err
 	}
 	if web != nil {
-		parts.Web = web
+		parts.Web, parts.Servers = web, web
+	}
+	if p.connections, err = p.openConnections(ctx, o, web); err != nil {
+		return parts, err
+	}
+	parts.Connections = p.connections
+	if err := p.openMCP(o, svc, web, &parts); err != nil {
+		return parts, err
+	}
+	if err := p.openWebhooks(ctx, o, web); err != nil {
+		return parts, err
 	}
 	if svc.safety != nil {
 		parts.Safety = svc.safety
 	}
-	parts.WebSearch, err = theSearch(o.Config.Web)
-	return parts, err
+	if parts.WebSearch, err = theSearch(o.Config.Web); err != nil {
+		return parts, err
+	}
+	// A nil pointer in an interface is not nil.
+	if p.transcriber != nil {
+		parts.Transcriber = p.transcriber
+	}
+	if p.speaker != nil {
+		parts.Speaker, parts.Voices = p.speaker, voices{p.store}
+	}
+	return parts, nil
 }
 
 // countedFeedback counts what people say of answers in passing, as the API counts

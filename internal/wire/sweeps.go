@@ -2,13 +2,16 @@ package wire
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"time"
 
 	"liminal/activities"
+	"liminal/internal/config"
 	"liminal/internal/files"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge"
+	"liminal/internal/model/textfile"
 )
 
 // staleScratch is how old a half-received file must be to be nobody's upload
@@ -16,7 +19,8 @@ import (
 const staleScratch = 24 * time.Hour
 
 // payloadKeep is how long a large value outlives the last run that could read
-// it: longer than anybody lets Temporal keep closed runs.
+// it, and a conversation in no list its last turn: longer than anybody lets Temporal
+// keep closed runs.
 const payloadKeep = 90 * 24 * time.Hour
 
 // sweeps are what is done again and again for nobody in particular.
@@ -43,13 +47,37 @@ func (p *Platform) sweeps(o Options, svc *services) map[string]activities.Sweep 
 		"payloads": {Every: 24 * time.Hour, Run: removed(func(ctx context.Context) (int, error) {
 			return p.store.SweepPayloads(ctx, payloadKeep)
 		})},
+		"unkept": {Every: 24 * time.Hour, Run: removed(func(ctx context.Context) (int, error) {
+			return p.store.SweepUnkept(ctx, payloadKeep)
+		})},
 		"mirror":   {Every: time.Hour, Run: removed(svc.memories.Sweep)},
 		"sources":  {Every: time.Minute, Run: changed(keeper.Sources)},
 		"encoders": {Every: 24 * time.Hour, Run: changed(func(ctx context.Context) (int, error) { return keeper.Encoders(ctx, nil) })},
 	}
+	if o.Config.Model.Backend == textFile {
+		all["answers"] = activities.Sweep{Every: time.Hour, Run: removed(func(ctx context.Context) (int, error) { return p.sweepAnswers(ctx, o.Config) })}
+	}
 	maps.Copy(all, p.changeSweeps(o, svc.desk))
 	maps.Copy(all, p.learningSweeps(o))
+	maps.Copy(all, p.trainingSweeps(o, svc))
 	return all
+}
+
+// sweepAnswers removes the old files of MODEL_BACKEND=textfile, of all surfaces and
+// of what is no surface's (GRND-42).
+func (p *Platform) sweepAnswers(ctx context.Context, c config.Config) (removed int, err error) {
+	every, err := p.surfaces.Every(ctx)
+	dirs := map[string]bool{c.ResponseDir(""): true}
+	for _, s := range every {
+		dirs[c.ResponseDir(s.Path)] = true
+	}
+	errs := []error{err}
+	for dir := range dirs {
+		n, err := textfile.Sweep(dir, textfile.Kept, time.Now())
+		removed += n
+		errs = append(errs, err)
+	}
+	return removed, errors.Join(errs...)
 }
 
 // keeper keeps contexts as their files and the encoder are now (RAG-07, RAG-08).

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync/atomic"
@@ -23,11 +24,14 @@ import (
 	models "liminal/internal/backends"
 	"liminal/internal/cell"
 	"liminal/internal/config"
+	"liminal/internal/connect"
 	"liminal/internal/knowledge"
+	"liminal/internal/mcp"
 	"liminal/internal/model"
 	"liminal/internal/store"
 	"liminal/internal/stream"
 	"liminal/internal/tool"
+	"liminal/internal/webhook"
 	"liminal/worker"
 )
 
@@ -45,6 +49,17 @@ type Options struct {
 	// Readers is the program that reads documents apart from this process; none:
 	// they are read in it.
 	Readers cell.Program
+	// MCPPrograms is the program that becomes those of MCP servers, within bounds;
+	// none: none are started.
+	MCPPrograms mcp.Program
+	// Trainers is the subcommand of this program that trains adapters apart from
+	// this process; empty: they are trained in it.
+	Trainers string
+	// Only is the tool queue whose calls the worker takes, and nothing else;
+	// empty: all there is.
+	Only string
+	// Except is the tool queue whose calls the worker leaves to others; empty: none.
+	Except string
 }
 
 // Platform is everything in one process, between the engine and HTTP.
@@ -52,16 +67,26 @@ type Platform struct {
 	backends
 	observability
 
-	library  *artifacts.Library
-	registry *models.Registry // of model backends
-	temporal client.Client
-	engine   *worker.Engine
-	worker   *worker.Worker
-	handler  http.Handler
-	ops      http.Handler
-	ready    atomic.Bool
+	library   *artifacts.Library
+	surfaces  *artifacts.Surfaces // assistants with a page of their own
+	modelName string              // of the settings
+	byFiles   bool                // it is MODEL_BACKEND=textfile
+	registry  *models.Registry    // of model backends
+	temporal  client.Client
+	engine    *worker.Engine
+	worker    *worker.Worker
+	handler   http.Handler
+	ops       http.Handler
+	sources   *sources
+
+	connections *connect.Desk
+	webhooks    *webhook.Desk
+	courier     *webhook.Courier // nil: this process sends nothing
+	speaking
+	ready atomic.Bool
 
 	setupWord string // of the first account
+	composing composing
 
 	closers []closer // in the order they were opened
 }
@@ -88,6 +113,9 @@ func (p *Platform) build(ctx context.Context, o Options) (err error) {
 	if err := supported(o.Config); err != nil {
 		return err
 	}
+	if err := layOut(o.Config); err != nil {
+		return err
+	}
 	if o.Model == nil {
 		if o.Model, err = p.modelOf(o); err != nil {
 			return err
@@ -106,6 +134,10 @@ func (p *Platform) build(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
+	p.modelName = o.Model.Name()
+	if err := p.openSurfaces(ctx, o); err != nil {
+		return err
+	}
 	if err := p.connect(ctx, o, svc); err != nil {
 		return err
 	}
@@ -116,6 +148,17 @@ func (p *Platform) build(ctx context.Context, o Options) (err error) {
 func supported(c config.Config) error {
 	if c.DatabaseURL != "" && c.RedisURL == "" {
 		return errors.New("DATABASE_URL is set and REDIS_URL is not: processes that share a database share streams and limits as well; set both, or neither")
+	}
+	return nil
+}
+
+// layOut makes the folders that people put things into before anybody else would
+// (DATA-16).
+func layOut(c config.Config) error {
+	for _, dir := range []string{c.ModelsDir(), c.ToolsDir()} {
+		if err := os.MkdirAll(dir, 0o750); err != nil {
+			return fmt.Errorf("the folder %s cannot be made: %w; check SHARED_FS_ROOT", dir, err)
+		}
 	}
 	return nil
 }
@@ -147,12 +190,12 @@ func (p *Platform) connect(ctx context.Context, o Options, svc *services) error 
 	}
 	p.worker, err = worker.New(worker.Options{
 		Client: p.temporal, Turns: svc.turns, Runs: p.store, Interrupts: p.store, Log: p.log,
-		Documents: p.store, Viewer: p.store.Viewer, Cache: p.cache, Stops: p.stops, Codec: options.Codec, Logger: o.Logger,
+		Documents: p.store, Viewer: p.store.Viewer, Granted: p.store.Granted, Cache: p.cache, Stops: p.stops, Forget: p.store.ForgetRuns, Surfaces: p.surfaced, Spend: p.store.SpendTurn, Only: o.Only, Except: o.Except, Codec: options.Codec, Logger: o.Logger,
 		Activities: &activities.Set{
 			Turns: svc.turns, Messages: svc.messages, Conversations: p.store, Runs: p.store, Interrupts: p.store,
 			Blobs: p.store, Contexts: p.store, Artifacts: p.library, Box: svc.box, Log: p.log,
-			Embedder: svc.embedder, Router: svc.router, Meter: p.metrics, ModelBudget: p.budgets(), Backend: rolesOf(o.Config.Model), ModelInProcess: model.IsInProcess(o.Model), Backends: p.registry, MaxDecode: p.maxDecode, Logger: o.Logger, Sweeps: p.sweeps(o, svc), Who: p.store.Viewer,
-			Seals: seals, Safety: svc.safety, Record: o.Config.Changes.Recordings > 0, Adapters: p.store, Lessons: svc.learning, Settings: p.store.Settings,
+			Embedder: svc.embedder, Router: svc.router, Meter: p.metrics, ModelBudget: p.budgets(), Backend: rolesOf(o.Config.Model), ModelInProcess: model.IsInProcess(o.Model), Backends: p.registry, MaxDecode: p.maxDecode, Logger: o.Logger, Sweeps: p.sweeps(o, svc), Who: p.store.Viewer, Keys: p.store, Acts: p.store,
+			Seals: seals, Safety: svc.safety, Record: o.Config.Changes.Recordings > 0, Adapters: p.store, Lessons: svc.learning, Settings: p.store.Settings, Person: p.person(o.Config),
 		},
 	})
 	if err != nil {
@@ -194,11 +237,12 @@ func Reach(ctx context.Context, c config.Config) error {
 }
 
 // StartWorker begins to work on runs: new ones, and those a crash left behind.
-func (p *Platform) StartWorker(context.Context) error {
+func (p *Platform) StartWorker(ctx context.Context) error {
 	if err := p.worker.Start(); err != nil {
 		return err
 	}
 	p.closes("the worker", func() error { p.worker.Stop(); return nil })
+	p.startCourier(ctx)
 	return nil
 }
 

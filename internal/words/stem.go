@@ -21,12 +21,18 @@ const (
 // Detect guesses the language of text from its function words and umlauts,
 // reading at most the first 8 KiB. Text without a hint is English.
 func Detect(text string) Language {
+	l, _ := Hinted(text)
+	return l
+}
+
+// Hinted is Detect, and whether the text has a hint at all.
+func Hinted(text string) (l Language, known bool) {
 	if len(text) > 8<<10 {
 		text = text[:8<<10]
 	}
 	score := 0
 	for _, w := range Split(text) {
-		de, en := onlyGerman[w.Text], onlyEnglish[w.Text]
+		de, en := onlyGerman[w.Text] || germanHint[w.Text], onlyEnglish[w.Text]
 		switch {
 		case de && en:
 		case de:
@@ -38,9 +44,9 @@ func Detect(text string) Language {
 		}
 	}
 	if score > 0 {
-		return German
+		return German, true
 	}
-	return English
+	return English, score < 0
 }
 
 // Stem reduces a folded word to its stem; of a hyphenated word, its last
@@ -119,6 +125,9 @@ keinen können könnte machen man manche mein meine mich mir mit muss musste nac
 seinem seinen sich sie sind so solche soll sollte sondern sonst über um und uns unser unter viel viele vom von vor während war waren warum
 was weg weil weiter welche welchem welchen welcher welches wenn wer werde werden wie wieder wieviel will wir wird wirst wo wann wollen wurde in so an am was würde
 wurden zu zum zur zwar zwischen bitte gib sag sage zeig zeige mal gibt`)
+
+	// germanHint are words that tell a short question's language and are looked for.
+	germanHint = set(`heute morgen gestern steht stehen liegt woche monat`)
 
 	// bothStop are abbreviations and single letters that mean nothing in either.
 	bothStop = set(`s t d e g z b d.h z.b e.g i.e etc usw bzw`)

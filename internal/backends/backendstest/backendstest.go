@@ -174,6 +174,7 @@ type Server struct {
 
 	mu    sync.Mutex
 	asked []string // models
+	told  []string // the questions, as they came
 	keys  []string // as they came, in Authorization
 	Hold  func()   // before an answer; nil: at once
 }
@@ -204,10 +205,17 @@ func (s *Server) note(model string, r *http.Request) {
 
 func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	var in struct{ Model string }
-	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+	raw, err := io.ReadAll(r.Body)
+	if err == nil {
+		err = json.Unmarshal(raw, &in)
+	}
+	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
+	s.mu.Lock()
+	s.told = append(s.told, string(raw))
+	s.mu.Unlock()
 	if in.Model == "" {
 		in.Model = "unnamed"
 	}
@@ -223,6 +231,13 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 		_, _ = fmt.Fprintf(w, "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"model\":%q,\"choices\":[%s]}\n\n", in.Model, choice)
 	}
 	_, _ = io.WriteString(w, "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":10,\"completion_tokens\":5}}\n\ndata: [DONE]\n\n")
+}
+
+// Told are the questions as they came, in order.
+func (s *Server) Told() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.told)
 }
 
 // Asked are the models that were asked for, in order.

@@ -1,0 +1,139 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"liminal/internal/cputime"
+)
+
+// targetDialect is what a turn in another protocol may cost, over the same in ours.
+const targetDialect = 1.1
+
+// readers are the people of this measurement: enough that none is held to a rate.
+const readers = 32
+
+// dialectWay is a protocol that a turn is asked for in.
+type dialectWay struct {
+	path string
+	// first and next ask for the first turn of a conversation, and for the second
+	// by what came of the first.
+	first func() any
+	next  func(answer map[string]any) (any, error)
+	// cpu and took are of the turns so far.
+	cpu  time.Duration
+	took []time.Duration
+}
+
+func dialectWays() []*dialectWay {
+	user := func(text string) map[string]any { return map[string]any{"role": "user", "content": text} }
+	resent := func(body map[string]any, said any) (any, error) {
+		body["messages"] = []any{user("hello"), map[string]any{"role": "assistant", "content": said}, user("and then?")}
+		return body, nil
+	}
+	asked := func() map[string]any {
+		return map[string]any{"model": chatWorkflow, "max_tokens": 1024, "messages": []any{user("hello")}}
+	}
+	return []*dialectWay{
+		{
+			path:  "/v1/chat",
+			first: func() any { return map[string]any{"message": "hello", "workflow_id": chatWorkflow} },
+			next: func(answer map[string]any) (any, error) {
+				data, _ := answer["data"].(map[string]any)
+				if data["content"] == nil {
+					return nil, fmt.Errorf("no answer in %v", answer)
+				}
+				return map[string]any{"message": "and then?", "workflow_id": chatWorkflow, "conversation_id": data["conversation_id"]}, nil
+			},
+		},
+		{
+			path: "/v1/chat/completions", first: func() any { return asked() },
+			next: func(answer map[string]any) (any, error) {
+				choices, _ := answer["choices"].([]any)
+				if len(choices) != 1 {
+					return nil, fmt.Errorf("no answer in %v", answer)
+				}
+				one, _ := choices[0].(map[string]any)
+				message, _ := one["message"].(map[string]any)
+				return resent(asked(), message["content"])
+			},
+		},
+		{
+			path: "/v1/messages", first: func() any { return asked() },
+			next: func(answer map[string]any) (any, error) { return resent(asked(), answer["content"]) },
+		},
+	}
+}
+
+// measureDialects takes conversations of two turns in each protocol, in turns and in
+// a changing order: what one leaves to be done after it falls on all alike.
+func (b *benchmark) measureDialects(ctx context.Context) error {
+	var people []*reader
+	for n := range readers {
+		r := &reader{house: b.house, address: fmt.Sprintf("127.0.1.%d:1", n+1)}
+		if err := r.signUp(ctx, fmt.Sprintf("dialect%d", n)); err != nil {
+			return err
+		}
+		people = append(people, r)
+	}
+	ways := dialectWays()
+	random := rand.New(rand.NewPCG(1, 1)) // the same order each time
+	for round := range b.sizes.warm + b.sizes.alone {
+		random.Shuffle(len(ways), func(i, j int) { ways[i], ways[j] = ways[j], ways[i] })
+		for n, way := range ways {
+			if err := way.talk(ctx, people[(round*len(ways)+n)%readers], round >= b.sizes.warm); err != nil {
+				return err
+			}
+		}
+	}
+	of := fmt.Sprintf("%d turns each", 2*b.sizes.alone)
+	cpu, p50 := map[string]float64{}, map[string]float64{}
+	for _, way := range ways {
+		cpu[way.path] = milliseconds(way.cpu) / float64(len(way.took))
+		p50[way.path] = milliseconds(distribution(way.took).p50)
+	}
+	const ours = "/v1/chat"
+	b.report.add(row("turn over "+ours+", CPU", cpu[ours], "ms", of), row("turn over "+ours+", p50", p50[ours], "ms", of))
+	for _, path := range []string{"/v1/chat/completions", "/v1/messages"} {
+		b.report.add(
+			row("turn over "+path+" over "+ours+", CPU", cpu[path]/cpu[ours], "×", of).atMost(targetDialect),
+			row("turn over "+path+" over "+ours+", p50", p50[path]/p50[ours], "×", of).atMost(targetDialect),
+		)
+	}
+	return nil
+}
+
+// talk takes a conversation of two turns.
+func (w *dialectWay) talk(ctx context.Context, r *reader, counts bool) error {
+	answer, err := w.turn(ctx, r, w.first(), counts)
+	if err != nil {
+		return err
+	}
+	body, err := w.next(answer)
+	if err != nil {
+		return err
+	}
+	_, err = w.turn(ctx, r, body, counts)
+	return err
+}
+
+func (w *dialectWay) turn(ctx context.Context, r *reader, body any, counts bool) (answer map[string]any, err error) {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	began, used := time.Now(), cputime.Process()
+	said, err := r.ask(ctx, http.MethodPost, w.path, "application/json", bytes.NewReader(raw))
+	if counts {
+		w.took, w.cpu = append(w.took, time.Since(began)), w.cpu+cputime.Process()-used
+	}
+	if err != nil {
+		return nil, err
+	}
+	return answer, json.Unmarshal(said, &answer)
+}
