@@ -63,13 +63,13 @@ func TestComposeStartsEveryPartWithSettingsThereAre(t *testing.T) {
 	t.Parallel()
 	doc := documents(t, "compose/compose.yml")[0]
 	services := doc["services"].(object)
-	for _, part := range []string{"postgres", "redis", "temporal", "temporal-ui", "migrate", "server", "worker", "proxy", "prometheus", "grafana"} {
+	for _, part := range []string{"postgres", "redis", "temporal", "temporal-ui", "migrate", "server", "worker", "tools", "proxy", "prometheus", "grafana"} {
 		if services[part] == nil {
 			t.Errorf("compose starts no %s", part)
 		}
 	}
 	known := settings()
-	for _, part := range []string{"migrate", "server", "worker"} {
+	for _, part := range []string{"migrate", "server", "worker", "tools"} {
 		s, _ := services[part].(object)
 		env, _ := s["environment"].(object)
 		for name := range env {
@@ -109,6 +109,41 @@ func TestComposeStartsEveryPartWithSettingsThereAre(t *testing.T) {
 	}
 }
 
+// Calls of tools have workers of their own, that take nothing else, as one user,
+// with shares and memory of their own; the other workers leave these calls to
+// them.
+//
+// Requirements: TOOL-04 (a pool of its own)
+func TestToolsHaveWorkersOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	services := documents(t, "compose/compose.yml")[0]["services"].(object)
+	tools, others := services["tools"].(object), services["worker"].(object)
+	if got := fmt.Sprint(tools["command"], others["command"]); got != "[worker --only tools] [worker --except tools]" {
+		t.Errorf("compose starts %s", got)
+	}
+	if tools["user"] != "65532:65532" || tools["cpu_shares"] == nil || tools["mem_limit"] == nil || tools["read_only"] != true {
+		t.Errorf("compose bounds the tools with %v", tools)
+	}
+	args := map[string]string{}
+	for _, file := range []string{"worker.yaml", "tools.yaml"} {
+		for _, doc := range documents(t, filepath.Join("kubernetes", file)) {
+			if doc["kind"] != "Deployment" {
+				continue
+			}
+			pod := doc["spec"].(object)["template"].(object)["spec"].(object)
+			c := pod["containers"].([]any)[0].(object)
+			args[file] = fmt.Sprint(c["args"])
+			limits, requests := c["resources"].(object)["limits"].(object), c["resources"].(object)["requests"].(object)
+			if file == "tools.yaml" && (pod["securityContext"].(object)["runAsUser"] != 65532 || limits["memory"] == nil || requests["cpu"] == nil) {
+				t.Errorf("the tools are bounded by %v and %v", pod["securityContext"], c["resources"])
+			}
+		}
+	}
+	if args["worker.yaml"] != "[worker --except tools]" || args["tools.yaml"] != "[worker --only tools]" {
+		t.Errorf("the manifests start %v", args)
+	}
+}
+
 func asList(v any) []any {
 	list, _ := v.([]any)
 	return list
@@ -132,7 +167,7 @@ func TestTheManifestsNameWhatThereIs(t *testing.T) {
 			}
 		}
 	}
-	if kinds["Deployment"] != 2 || kinds["Ingress"] != 1 || kinds["NetworkPolicy"] != 2 || kinds["PersistentVolumeClaim"] != 1 {
+	if kinds["Deployment"] != 3 || kinds["Ingress"] != 1 || kinds["NetworkPolicy"] != 3 || kinds["PersistentVolumeClaim"] != 1 {
 		t.Errorf("the manifests hold %v", kinds)
 	}
 	for _, doc := range documents(t, "kubernetes/secret.example.yaml") {

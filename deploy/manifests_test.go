@@ -75,6 +75,7 @@ func manifests(t *testing.T) (byKind map[string][]object, pods map[string]pod) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	files = append(files, "train/kubernetes.yaml")
 	byKind, pods = map[string][]object{}, map[string]pod{}
 	for _, file := range files {
 		for _, doc := range documents(t, file) {
@@ -130,6 +131,11 @@ func listens(t *testing.T, byKind map[string][]object) map[string]int {
 	return ports
 }
 
+// images are those that pods run.
+var images = map[string]string{
+	"liminal-server": "liminal:latest", "liminal-worker": "liminal:latest", "liminal-tools": "liminal:latest", "liminal-migrate": "liminal:latest", "liminal-training": "liminal-train:latest",
+}
+
 // What one file names in another is there, and ports are those that the program
 // listens on.
 //
@@ -149,7 +155,7 @@ func TestThePodsFindWhatTheyName(t *testing.T) {
 			}
 		}
 		for _, c := range p.Spec.Containers {
-			if _, err := os.Stat("../cmd/liminald/" + c.Args[0] + ".go"); err != nil || c.Image != "liminal:latest" {
+			if _, err := os.Stat("../cmd/liminald/" + c.Args[0] + ".go"); err != nil || c.Image != images[name] {
 				t.Errorf("%s runs %s %v: %v", name, c.Image, c.Args, err)
 			}
 			has := map[string]bool{"": true}
@@ -283,11 +289,11 @@ func TestEverythingOfOursIsConfined(t *testing.T) {
 			}
 		}
 	}
-	if len(pods) != 3 {
+	if len(pods) != len(images) {
 		t.Errorf("%d pods", len(pods))
 	}
 	services := documents(t, "compose/compose.yml")[0]["services"].(object)
-	for _, name := range []string{"migrate", "server", "worker"} {
+	for _, name := range []string{"migrate", "server", "worker", "tools"} {
 		s, _ := services[name].(object)
 		is := func(key string, want ...any) bool { return slices.Equal(asList(s[key]), want) }
 		if s["read_only"] != true || !is("cap_drop", "ALL") || !is("security_opt", "no-new-privileges:true") || !is("tmpfs", "/tmp") || !is("volumes", "data:/data") {

@@ -265,7 +265,7 @@ func TestAnEditedGraphChangesHowTheProgramLearns(t *testing.T) {
 	for _, question := range invoices[4:] {
 		ada.finds(ada.must("POST", "/v1/chat", object{"message": question}), "too long")
 	}
-	if way := ada.learnNow(); way != "look whether update names name skills lessons learn prune record done" {
+	if way := ada.learnNow(); way != "look whether update names name skills lessons learn prune plan record done" {
 		t.Errorf("with eight it goes %s", way)
 	}
 	found := ada.must("GET", "/v1/clusters?scope=mine", nil)["data"].([]any)

@@ -244,7 +244,7 @@ schemas() {
       echo "$stamp" >"$venv/.stamp"
     fi
     # shellcheck disable=SC2046
-    kubernetes $(cd "$here/deploy/kubernetes" && ls ./*.yaml | grep -v kustomization) || die "deploy/kubernetes is not what Kubernetes takes"
+    kubernetes $(cd "$here/deploy/kubernetes" && ls ./*.yaml ../train/kubernetes.yaml | grep -v kustomization) || die "deploy/kubernetes is not what Kubernetes takes"
     sed 's/containerPort:/containerPorts:/' "$here/deploy/kubernetes/server.yaml" >"$work/server.yaml"
     refuses kubernetes "$work/server.yaml"
     say "deploy/compose and deploy/kubernetes are as their schemas say"

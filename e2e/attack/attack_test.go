@@ -46,7 +46,7 @@ func document(t *testing.T, h http.HandlerFunc) http.HandlerFunc {
 var somebodys = belongings{ids: map[string]string{
 	"conversation": "c-1", "run": "r-1", "interrupt": "i-1", "message": "m-1", "context": "x-1", "document": "d-1", "set": "s-1",
 	"artifact": "a-1", "user": "u-1", "session": "n-1", "patch": "7",
-	"event": "8", "lesson": "l-1", "cluster": "k-1",
+	"event": "8", "lesson": "l-1", "cluster": "k-1", "webhook": "w-1",
 }, told: []string{mark}}
 
 func TestEveryThingWithAnIdIsStolen(t *testing.T) {

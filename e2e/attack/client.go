@@ -45,6 +45,12 @@ type answer struct {
 
 func (a answer) ok() bool { return a.err == nil && a.status/100 == 2 }
 
+// broken is a fault of the program's: an answer of 500 or above that does not say
+// that the operator has not set up what was asked for.
+func (a answer) broken() bool {
+	return a.status >= http.StatusInternalServerError && !bytes.Contains(a.raw, []byte(`"not_configured"`))
+}
+
 // refused is a clear no.
 func (a answer) refused() bool { return a.err == nil && a.status/100 == 4 }
 

@@ -51,7 +51,7 @@ func fuzz(t *trial) {
 			path += []string{"%00", "%2e%2e", "?limit=-1", "?cursor=%00", "?cursor=AAAA&limit=1e9", "/", "?after=99999999999999999999", "?q=%ff", "?start=-1&end=1e9"}[r.IntN(9)]
 		}
 		a := mallory.send(6*time.Second, o.method, t.house.ready.HTTP+path, raw, "Content-Type", "application/json")
-		if slowest = max(slowest, a.took); a.status >= 500 {
+		if slowest = max(slowest, a.took); a.broken() {
 			t.hole("%s %s %.200s: %s", o.method, path, raw, a)
 		} else if a.err != nil && !strings.HasSuffix(o.path, "/events") && !strings.HasSuffix(o.path, "/watch") && t.ctx.Err() == nil {
 			t.hole("%s %s %.200s: %s", o.method, path, raw, a)

@@ -11,7 +11,7 @@ const alike = 6
 
 // learnt has a person say of answers that they are too long, and gives an event
 // of theirs, the lesson that was read out of it and the situation it is in.
-func (p *person) learnt() (event, lesson, cluster string) {
+func (p *person) learnt() (event, lesson, cluster, adapter string) {
 	for range alike {
 		turn := p.need("POST", "/v1/chat", object{"message": "hello", "stream": false})
 		said := p.need("POST", "/v1/preferences", object{
@@ -24,9 +24,10 @@ func (p *person) learnt() (event, lesson, cluster string) {
 	p.t.wait(30*time.Second, func() bool {
 		lesson = firstID(p.need("GET", "/v1/learning", nil).data["lessons"])
 		cluster = firstID(p.need("GET", "/v1/clusters", nil).data["data"])
-		return lesson != "" && cluster != ""
+		adapter = firstID(p.need("GET", "/v1/adapters", nil).data["data"])
+		return lesson != "" && cluster != "" && adapter != ""
 	})
-	return event, lesson, cluster
+	return event, lesson, cluster, adapter
 }
 
 // firstID is the id of the first of a list of things; empty: there is none.

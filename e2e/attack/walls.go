@@ -16,7 +16,8 @@ import (
 // operation is one of docs/openapi.json, as the program serves it.
 type operation struct {
 	method, path string
-	closed       bool // it needs a person
+	closed       bool     // it needs a person
+	scopes       []string // of access keys any of which opens it
 	fields       map[string]object
 	required     []string
 	multipart    bool
@@ -34,6 +35,13 @@ func (t *trial) operations() (all []operation) {
 		for method, op := range methods {
 			security, _ := op["security"].([]any)
 			o := operation{method: strings.ToUpper(method), path: path, closed: len(security) > 0, fields: map[string]object{}}
+			for _, way := range security {
+				one, _ := way.(object)
+				list, _ := one["key"].([]any)
+				for _, scope := range list {
+					o.scopes = append(o.scopes, fmt.Sprint(scope))
+				}
+			}
 			body, _ := op["requestBody"].(object)
 			content, _ := body["content"].(object)
 			for kind, c := range content {
@@ -94,11 +102,17 @@ func (p *person) belongings() belongings {
 	patch := p.need("POST", "/v1/config/patches", object{
 		"artifact_id": artifact, "justification": mark, "patch": []object{{"op": "add", "path": "/title", "value": mark}},
 	})
-	event, lesson, cluster := p.learnt()
+	made := p.need("POST", "/v1/keys", object{"name": mark, "scopes": []string{"read"}})
+	hook := p.need("POST", "/v1/webhooks", object{"url": "https://example.org/" + mark, "events": []string{"run.done"}})
+	sharedSet := p.need("POST", "/v1/shares", object{"document_set_id": set, "with": p.t.signUp("reader").email})
+	event, lesson, cluster, adapter := p.learnt()
 	b := belongings{ids: map[string]string{
-		"event": event, "lesson": lesson, "cluster": cluster,
+		"event": event, "lesson": lesson, "cluster": cluster, "adapter": adapter,
 		"patch":        fmt.Sprint(patch.data["id"]),
-		"conversation": asked.text("conversation_id"), "run": asked.text("run_id"), "interrupt": question, "message": message,
+		"key":          made.text("id"),
+		"share":        sharedSet.text("id"),
+		"webhook":      hook.text("id"),
+		"conversation": asked.text("conversation_id"), "run": asked.text("run_id"), "response": "resp_" + asked.text("run_id"), "interrupt": question, "message": message,
 		"context": contextID, "document": id, "set": set, "artifact": artifact, "user": p.id, "session": p.session,
 	}}
 	for kind, id := range b.ids {
@@ -108,6 +122,7 @@ func (p *person) belongings() belongings {
 		b.told = append(b.told, id)
 	}
 	numbers := []string{b.ids["patch"], b.ids["event"]} // a number is in any text
+	b.told = append(b.told, made.text("key"))
 	b.told = append(slices.DeleteFunc(b.told, func(id string) bool { return slices.Contains(numbers, id) }), mark, p.email)
 	return b
 }
@@ -118,8 +133,8 @@ func kindOf(field, path string) string {
 	case field == "id" || field == "":
 		for part, kind := range map[string]string{
 			"/conversations/": "conversation", "/runs/": "run", "/contexts/": "context", "/documents/": "document", "/document-sets/": "set",
-			"/artifacts/": "artifact", "/sessions/": "session", "/users/": "user", "/patches/": "patch",
-			"/clusters/": "cluster", "/learning/lessons/": "lesson", "/learning/events/": "event",
+			"/artifacts/": "artifact", "/sessions/": "session", "/keys/": "key", "/shares/": "share", "/users/": "user", "/patches/": "patch",
+			"/clusters/": "cluster", "/adapters/": "adapter", "/training/": "run", "/learning/lessons/": "lesson", "/learning/events/": "event", "/responses/": "response", "/webhooks/": "webhook",
 		} {
 			if strings.Contains(path, part) {
 				return kind
@@ -134,8 +149,14 @@ func kindOf(field, path string) string {
 		return "set"
 	case field == "workflow_id":
 		return "artifact"
+	case field == "previous_response_id":
+		return "response"
+	case field == "conversation":
+		return "conversation"
 	case field == "into":
 		return "cluster"
+	case field == "document_set_id":
+		return "set"
 	}
 	for _, kind := range []string{"conversation", "message", "run", "interrupt", "context", "document", "artifact", "session", "user", "patch", "event"} {
 		if strings.HasPrefix(field, kind+"_id") || field == "active_"+kind+"_id" {
@@ -158,12 +179,20 @@ func (o operation) filled() object {
 			body[name] = object{"kind": "workflow.chat", "entrypoint": "a", "nodes": []object{{"id": "a", "type": "end"}}}
 		case name == "type":
 			body[name] = "workflow"
+		case name == "with":
+			body[name] = "stranger@example.org"
+		case name == "scopes":
+			body[name] = []string{"read"}
 		case name == "tool_id":
 			body[name] = "files.list_v1"
 		case name == "patch":
 			body[name] = []object{{"op": "add", "path": "/title", "value": "stolen"}}
 		case name == "email":
 			body[name] = "stranger@example.org"
+		case name == "url":
+			body[name] = "https://stranger.example.org"
+		case name == "events" && strings.Contains(o.path, "/webhooks"):
+			body[name] = []string{"run.done"}
 		case fmt.Sprint(o.fields[name]["type"]) == "array":
 			body[name] = []any{}
 		case fmt.Sprint(o.fields[name]["type"]) == "object":
@@ -193,11 +222,20 @@ func (o operation) thefts(b belongings) (list []theft) {
 	if kind := kindOf("", o.path); kind != "" && strings.Contains(path, "{id}") {
 		path, names = strings.ReplaceAll(path, "{id}", b.ids[kind]), kind
 	}
-	for from, to := range map[string]string{"{id}": "1", "{thread_id}": b.ids["conversation"], "{n}": "1", "{name}": "free", "{provider}": "google", "{kind}": "workflow"} {
+	for from, to := range map[string]string{"{id}": "1", "{thread_id}": b.ids["conversation"], "{run_id}": b.ids["run"], "{n}": "1", "{name}": "free", "{provider}": "google", "{kind}": "workflow", "{surface}": surfaceOf(path), "{turn_id}": b.ids["run"], "{model}": b.ids["artifact"], "{assistant_id}": b.ids["artifact"], "{assistant}": b.ids["artifact"], "{checkpoint_id}": b.ids["message"], "{delivery_id}": b.ids["message"]} {
 		if strings.Contains(path, from) && from == "{thread_id}" {
 			names = "conversation"
 		}
+		if strings.Contains(path, from) && from == "{turn_id}" {
+			names = "run"
+		}
+		if strings.Contains(path, from) && slices.Contains([]string{"{model}", "{assistant_id}", "{assistant}"}, from) {
+			names = "artifact"
+		}
 		path = strings.ReplaceAll(path, from, to)
+	}
+	if names == "" && strings.Contains(o.path, "{run_id}") {
+		names = "run"
 	}
 	var body object
 	if len(o.fields) > 0 {
@@ -206,7 +244,7 @@ func (o operation) thefts(b belongings) (list []theft) {
 	list = append(list, theft{operation: o, path: path, body: body, names: names})
 	for field, schema := range o.fields {
 		kind := kindOf(field, "")
-		if kind == "" {
+		if kind == "" || o.path == "/api/{surface}/turn" && field == "session_id" { // a label of the caller's, told again to them
 			continue
 		}
 		with := o.filled()
@@ -224,6 +262,8 @@ func (o operation) thefts(b belongings) (list []theft) {
 		for _, at := range []string{"files/sesame.md", "../" + b.ids["user"] + "/files/sesame.md", "/users/" + b.ids["user"] + "/files/sesame.md", "files/../../" + b.ids["user"] + "/files/sesame.md"} {
 			list = append(list, theft{operation: o, path: path + "?path=" + url.QueryEscape(at), body: object{"path": at}, names: "path"})
 		}
+	case "/api/{surface}/history":
+		list = append(list, theft{operation: o, path: path + "?session_id=" + b.ids["conversation"], names: "conversation"})
 	case "/v1/interrupts", "/v1/config/patches", "/v1/runs":
 		list = append(list, theft{operation: o, path: path + "?all=true&artifact_id=" + b.ids["artifact"] + "&conversation_id=" + b.ids["conversation"]})
 	}
@@ -246,6 +286,7 @@ func walls(t *trial) {
 		each.Go(func() { strangersWalls(who, all, theirs, &calls) })
 	}
 	each.Wait()
+	scopesWalls(t, all, &calls)
 	for _, path := range []string{
 		"/v1/conversations/" + theirs.ids["conversation"], "/v1/contexts/" + theirs.ids["context"], "/v1/document-sets/" + theirs.ids["set"],
 		"/v1/artifacts/" + theirs.ids["artifact"], "/v1/documents/" + theirs.ids["document"],
@@ -263,12 +304,44 @@ func walls(t *trial) {
 	if a := ada.do("GET", "/v1/runs/"+theirs.ids["run"], nil); !strings.Contains(string(a.raw), `"waiting"`) {
 		t.hole("afterwards the run is %s", a)
 	}
-	for path, id := range map[string]string{"/v1/learning": theirs.ids["lesson"], "/v1/clusters": theirs.ids["cluster"]} {
+	if a := ada.do("GET", "/v1/keys", nil); !strings.Contains(string(a.raw), `"ended":false`) {
+		t.hole("afterwards the access key is %s", a)
+	}
+	for path, id := range map[string]string{"/v1/learning": theirs.ids["lesson"], "/v1/clusters": theirs.ids["cluster"], "/v1/adapters": theirs.ids["adapter"]} {
 		if a := ada.do("GET", path, nil); !strings.Contains(string(a.raw), id) {
 			t.hole("afterwards what was learnt is gone from %s: %s", path, a)
 		}
 	}
 	t.figure("%d calls over %d operations", calls.Load(), len(all))
+}
+
+// scopes are those of access keys, with every route that the document says one
+// opens.
+var scopes = []string{"chat", "read", "write", "tools", "artifacts", "propose", "mcp"}
+
+// scopesWalls plays every route with a key of every scope: one that the document
+// does not open to the scope is refused, before anything is looked for.
+func scopesWalls(t *trial, all []operation, calls *counter) {
+	for _, scope := range scopes {
+		p := t.signUp("keys-" + scope)
+		p.token = p.need("POST", "/v1/keys", object{"name": scope, "scopes": []string{scope}}).text("key")
+		for _, o := range all {
+			if !o.closed || slices.Contains(o.scopes, scope) {
+				continue
+			}
+			calls.Add(1)
+			path := strings.NewReplacer("{id}", "00000000-0000-4000-8000-000000000009", "{thread_id}", "00000000-0000-4000-8000-000000000009", "{n}", "1").Replace(o.path)
+			a := p.within(10*time.Second, o.method, path, nil)
+			if a.status == http.StatusTooManyRequests { // too many refusals: a new person goes on
+				next := t.signUp("keys-" + scope)
+				p.token = next.need("POST", "/v1/keys", object{"name": scope, "scopes": []string{scope}}).text("key")
+				a = p.within(10*time.Second, o.method, path, nil)
+			}
+			if a.status != http.StatusForbidden || !strings.Contains(string(a.raw), `"key_`) {
+				t.tell("by a key of %s %s %s: %s", scope, o.method, o.path, a)
+			}
+		}
+	}
 }
 
 // counter counts calls.
@@ -325,7 +398,7 @@ func strangersWalls(p *person, all []operation, theirs belongings, calls *counte
 			}
 			switch {
 			case a.err != nil && strings.HasSuffix(o.path, "/events"):
-			case a.err != nil || a.status >= 500:
+			case a.err != nil || a.broken():
 				t.tell("as another %s %s with %s: %s", o.method, o.path, try.names, a)
 			case a.ok() && try.names != "" && !harmless(o, try):
 				t.tell("as another %s %s with their %s: %s", o.method, o.path, try.names, a)
@@ -366,4 +439,14 @@ func leaks(t *trial, a answer, try theft, theirs belongings) {
 			t.tell("%s %s tells %q: %s", try.method, try.operation.path, word, a)
 		}
 	}
+}
+
+// surfaceOf is a surface that speaks the protocol of a path.
+func surfaceOf(path string) string {
+	for _, way := range []string{"/chat", "/chat-stream", "/clear", "/history"} {
+		if strings.HasSuffix(path, "{surface}"+way) {
+			return "claude"
+		}
+	}
+	return "paliadin"
 }
