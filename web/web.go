@@ -14,7 +14,9 @@ import (
 	"encoding/hex"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -60,15 +62,52 @@ type file struct {
 
 // Handler serves the client: its files, and for every other page address the
 // shell, which finds its way by itself. Addresses under /v1/ are not pages and
-// are never answered with one.
-func Handler() http.Handler {
+// are never answered with one. Whoever is not in is sent from every page but the
+// open ones to /login, with the way back (API-20); nil: everybody may be in.
+func Handler(in func(*http.Request) bool) http.Handler {
 	files, err := read(dist, "dist")
 	if err != nil {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, "The web client inside this program cannot be read; build it again.", http.StatusInternalServerError)
 		})
 	}
-	return site(files)
+	return door{site(files), in}
+}
+
+// open are the pages that ask nobody who they are, or ask by themselves: the
+// first one, the door, the reference of the API, and those that mails lead to.
+var open = []string{"/", "/index.html", "/login", "/docs", "/reset", "/verify"}
+
+// door is the site, with its pages for those who are in.
+type door struct {
+	site
+	in func(*http.Request) bool
+}
+
+// ServeHTTP sends strangers from a page to /login. They come back to where they
+// were going: behind ?next= stands its address.
+func (d door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if d.in == nil || !d.page(r) || d.in(r) {
+		d.site.ServeHTTP(w, r)
+		return
+	}
+	guard(w.Header())
+	asked := r.URL.Query()
+	to := url.Values{"next": {r.URL.RequestURI()}}
+	if tenant := asked.Get("tenant"); tenant != "" { // a company's own link
+		to.Set("tenant", tenant)
+	}
+	w.Header().Set("Cache-Control", forbidden)
+	w.Header().Set("Vary", "Accept, Cookie")
+	http.Redirect(w, r, "/login?"+to.Encode(), http.StatusFound)
+}
+
+// page reports whether a request is for a page that is not open to everybody.
+func (d door) page(r *http.Request) bool {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead || slices.Contains(open, r.URL.Path) || under(r.URL.Path, "/docs") {
+		return false
+	}
+	return d.find(r) == d.site["/index.html"] && d.site["/index.html"] != nil
 }
 
 func read(tree fs.FS, root string) (map[string]*file, error) {

@@ -66,7 +66,7 @@ func get(t *testing.T, method, address string, headers map[string]string) *http.
 		request.Header.Set(name, value)
 	}
 	recorder := httptest.NewRecorder()
-	Handler().ServeHTTP(recorder, request)
+	Handler(nil).ServeHTTP(recorder, request)
 	return recorder.Result()
 }
 
@@ -153,6 +153,50 @@ func TestServesTheClientByItsRules(t *testing.T) {
 				t.Errorf("Content-Security-Policy %q", got)
 			}
 		})
+	}
+}
+
+// Requirements: API-20 (302 to /login for pages)
+func TestAStrangerIsSentFromAPageToTheDoorAndBack(t *testing.T) {
+	t.Parallel()
+	ask := func(in bool, method, address string, headers map[string]string) *http.Response {
+		t.Helper()
+		w, r := httptest.NewRecorder(), httptest.NewRequest(method, address, nil)
+		for name, value := range headers {
+			r.Header.Set(name, value)
+		}
+		Handler(func(*http.Request) bool { return in }).ServeHTTP(w, r)
+		return w.Result()
+	}
+	for address, back := range map[string]string{
+		"/paliadin": "/login?next=%2Fpaliadin", "/c/0193?a=b&c=d": "/login?next=%2Fc%2F0193%3Fa%3Db%26c%3Dd", "/artifacts/llm.chat_v1": "/login?next=%2Fartifacts%2Fllm.chat_v1",
+		"/contexts?tenant=acme": "/login?next=%2Fcontexts%3Ftenant%3Dacme&tenant=acme", "//evil.example/x": "/login?next=%2F%2Fevil.example%2Fx",
+	} {
+		for _, method := range []string{"GET", "HEAD"} {
+			got := ask(false, method, address, page)
+			if got.StatusCode != http.StatusFound || got.Header.Get("Location") != back || got.Header.Get("Cache-Control") != forbidden || got.Header.Get("Content-Security-Policy") != policy {
+				t.Errorf("%s %s: %d to %q, %v", method, address, got.StatusCode, got.Header.Get("Location"), got.Header)
+			}
+		}
+		if got := ask(true, "GET", address, page); got.StatusCode != http.StatusOK {
+			t.Errorf("%s of somebody who is in: %d", address, got.StatusCode)
+		}
+	}
+	for _, address := range []string{"/", "/login", "/login?next=%2Fx", "/docs", "/docs/chat", "/reset", "/verify", asset(t, ".js")} {
+		if got := ask(false, "GET", address, page); got.StatusCode != http.StatusOK {
+			t.Errorf("%s: %d", address, got.StatusCode)
+		}
+	}
+	for _, address := range []string{"/assets/gone.js", "/v1/gone"} {
+		if got := ask(false, "GET", address, page); got.StatusCode != http.StatusNotFound {
+			t.Errorf("%s: %d", address, got.StatusCode)
+		}
+	}
+	if got := ask(false, "GET", "/gone", map[string]string{"Accept": "*/*"}); got.StatusCode != http.StatusNotFound {
+		t.Errorf("what is no page: %d", got.StatusCode)
+	}
+	if got := ask(false, "POST", "/paliadin", page); got.StatusCode != http.StatusMethodNotAllowed {
+		t.Errorf("a POST: %d", got.StatusCode)
 	}
 }
 

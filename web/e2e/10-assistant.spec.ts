@@ -77,7 +77,7 @@ test('two documents are compared, each quote opens its passage, and the choice h
   await enter(page);
   await expect(page.locator('.tools input[type=file]')).toHaveAttribute('accept', /\.docx.*\.pptx.*\.xlsx/);
   const chooser = page.getByLabel('Workflow', { exact: true });
-  await expect(chooser.locator('option')).toHaveText(['Automatic', 'Document assistant', 'Another, by id or name…']);
+  await expect(chooser.locator('option')).toHaveText(['Automatic', 'Notes', 'Paliadin', 'Document assistant', 'Another, by id or name…']);
   await upload(page, 'travel-policy.md', travel);
   await upload(page, 'remote-policy.md', remote);
   await expect(page.getByText(/^Ready/)).toHaveCount(2, { timeout: 20_000 });

@@ -55,7 +55,7 @@ const views: View[] = [
   { name: 'people', address: () => '/operate/people?q=admin%40', whole: see('table.people tbody tr') },
   { name: 'plans', address: () => '/operate/plans', whole: see('table.plans tbody tr') },
   { name: 'settings', address: () => '/settings', whole: heading('Settings') },
-  { name: 'learning', address: () => '/settings/learning', whole: heading('Learning') },
+  { name: 'learning', address: () => '/settings/learning', whole: see('.learning .lead') },
   { name: 'docs', address: () => '/docs', whole: heading('API reference') },
 ];
 

@@ -284,8 +284,10 @@ for (const shape of shapes) {
     await expect(page.getByRole('alert')).toBeVisible();
     await accessible(page, 'a wrong code');
     await page.goto('/reset#ABC');
+    await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
     await accessible(page, 'a new password');
     await page.goto('/verify');
+    await expect(page.getByRole('heading', { level: 1 })).toBeVisible();
     await accessible(page, 'a broken link');
   });
 }

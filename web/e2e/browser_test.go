@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"liminal/e2e/teststack"
+	"liminal/internal/speech/speechtest"
 	"liminal/internal/store/storetest"
 )
 
@@ -197,6 +198,11 @@ func environment(t *testing.T, spec string) (settings []string, letters string) 
 	case "9-confirmation.spec.ts":
 		address, folder := postOffice(t)
 		return []string{"LIMINAL_SMTP_URL=smtp://" + address}, folder
+	case "29-voice.spec.ts":
+		s := speechtest.Serve(t)
+		return []string{
+			"LIMINAL_STT_URL=" + s.API(), "LIMINAL_STT_KEY=" + speechtest.Key, "LIMINAL_TTS_URL=" + s.API(), "LIMINAL_TTS_KEY=" + speechtest.Key,
+		}, ""
 	case "25-folder.spec.ts":
 		return []string{"LIMINAL_UPLOAD_DOCUMENTS=12"}, "" // so that its folder is told to wait
 	default:

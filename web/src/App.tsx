@@ -1,7 +1,7 @@
 import { lazy, Suspense, useCallback, useEffect, useState, type ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import { arrival, type Arrival } from './account/arrival.ts';
-import { Landing } from './account/Landing.tsx';
+import { keepNext, takeNext } from './account/next.ts';
 import { accountSentence } from './account/errors.ts';
 import { enterByCookie, restore, session } from './api/session.ts';
 import { useWords } from './i18n/index.ts';
@@ -10,9 +10,10 @@ import { useStore } from './lib/store.ts';
 import { ErrorBoundary } from './shell/ErrorBoundary.tsx';
 import { Mark } from './shell/Mark.tsx';
 import { Shell } from './shell/Shell.tsx';
-import { SignIn } from './shell/SignIn.tsx';
 
 const DocsPage = lazy(() => import('./docs/DocsPage.tsx'));
+const SignIn = lazy(async () => ({ default: (await import('./shell/SignIn.tsx')).SignIn })); // whoever is in comes past no door
+const Landing = lazy(async () => ({ default: (await import('./account/Landing.tsx')).Landing })); // only links of mails lead there
 
 /** The reference of the API asks nobody who they are; everything else does. */
 export function App() {
@@ -30,12 +31,21 @@ export function App() {
 function Program() {
   const { state, user } = useStore(session);
   const came = useStore(arrival);
+  const [, go] = useLocation();
   const [away, setAway] = useState(''); // why nobody can tell who is there
   const find = useCallback(() => {
     setAway('');
     whoIsThere().catch((error: unknown) => setAway(accountSentence(error)));
   }, []);
   useEffect(find, [find]);
+
+  // Somebody who came for a page and had to sign in first goes on to it.
+  const inside = state === 'in' && (came === null || came.kind === 'signed_in');
+  useEffect(() => {
+    if (state !== 'in') keepNext();
+    const next = inside ? takeNext() : null;
+    if (next !== null) go(next, { replace: true });
+  }, [state, inside, go]);
 
   // The title names what was read; all else of theirs goes in forgetPerson.ts.
   const owner = user?.id ?? null;
@@ -48,13 +58,28 @@ function Program() {
 
   if (away) return <Away why={away} retry={find} />;
   if (state === 'unknown') return null;
-  return <ErrorBoundary>{page(came, state === 'in' ? <Shell key={owner} /> : <SignIn />)}</ErrorBoundary>;
+  return <ErrorBoundary>{page(came, state === 'in' ? <Shell key={owner} /> : <Door />)}</ErrorBoundary>;
+}
+
+/** It waits for itself alone: what was there before it is gone at once, and not hidden until it comes. */
+function Door() {
+  return (
+    <Suspense fallback={null}>
+      <SignIn />
+    </Suspense>
+  );
 }
 
 /** What somebody came for by a link of a mail goes before where they are. */
 function page(came: Arrival | null, ordinary: ReactNode): ReactNode {
-  if (came?.kind === 'reset' || came?.kind === 'confirm') return <Landing came={came} />;
-  return came?.kind === 'factor' ? <SignIn /> : ordinary;
+  if (came?.kind === 'reset' || came?.kind === 'confirm') {
+    return (
+      <Suspense fallback={null}>
+        <Landing came={came} />
+      </Suspense>
+    );
+  }
+  return came?.kind === 'factor' ? <Door /> : ordinary;
 }
 
 /** Finds out on load who is signed in; a provider that sent somebody back left a cookie. */

@@ -11,6 +11,7 @@ import { forgetForms } from './forms/kept.ts';
 import { forgetChoices } from './knowledge/choice.ts';
 import { forgetUploads } from './knowledge/uploads.ts';
 import { forgetNotices } from './lib/notify.ts';
+import { writeItem } from './lib/storage.ts';
 
 let last = session.get().user?.id; // who was here last
 
@@ -29,5 +30,6 @@ function forgetPerson(): void {
   forgetUploads();
   forgetChoices();
   forgetNotices();
+  writeItem('local', 'liminal.kept', null); // surfaces/kept.ts
   queryClient.clear();
 }

@@ -3,7 +3,8 @@ import { failureFrom, failureOf } from '../api/failure.ts';
 import { de } from '../i18n/de.ts';
 import { en } from '../i18n/en.ts';
 import { setLanguage } from '../i18n/index.ts';
-import { accountSentence, clock, wait } from './errors.ts';
+import { wait } from '../i18n/errors.ts';
+import { accountSentence, clock } from './errors.ts';
 
 function refusal(status: number, details: unknown, retryAfter = 0) {
   return failureFrom(status, JSON.stringify({ error: { code: 'x', message: 'as the server said it', details } }), retryAfter);

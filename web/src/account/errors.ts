@@ -2,7 +2,7 @@
 // else keeps the sentence the server wrote.
 
 import { Failure } from '../api/failure.ts';
-import { sentence } from '../i18n/errors.ts';
+import { sentence, wait } from '../i18n/errors.ts';
 import type { Dictionary } from '../i18n/en.ts';
 import { words as dictionary } from '../i18n/index.ts';
 
@@ -30,11 +30,6 @@ function expected(failure: Failure, words: Dictionary): string {
   if (failure.status === 400 && (field === 'password' || field === 'old_password')) return words.passwordWrong;
   if (failure.status === 429 && failure.retryAfter > 0) return words.tooOften(wait(failure.retryAfter, words));
   return '';
-}
-
-/** A wait in words: minutes from ninety seconds on, rounded up so that nobody comes too early. */
-export function wait(seconds: number, words: Dictionary): string {
-  return seconds < 90 ? words.seconds(Math.max(1, seconds)) : words.minutes(Math.ceil(seconds / 60));
 }
 
 /** A wait as a clock, for a button that counts it down. */

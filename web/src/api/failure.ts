@@ -21,13 +21,13 @@ export class Failure extends Error {
   }
 
   /** The member of the details that programs read: why, which field, or what is in the way. */
-  detail(name: 'reason' | 'field' | 'ticket' | 'run_id'): string {
+  detail(name: 'rule' | 'reason' | 'field' | 'ticket' | 'run_id'): string {
     const value = (this.details as Record<string, unknown> | null | undefined)?.[name];
     return typeof value === 'string' ? value : '';
   }
 }
 
-/** Reads a failure out of a response; the envelope first, then older forms (UI-35). */
+/** Reads a failure out of a response; the envelope first, then older forms (UI-35), and OpenAI's at its paths. */
 export async function failureOf(response: Response): Promise<Failure> {
   const text = await response.text().catch(() => '');
   return failureFrom(response.status, text, secondsOf(response.headers.get('Retry-After')));
@@ -41,8 +41,13 @@ export function secondsOf(header: string | null): number {
 
 export function failureFrom(status: number, text: string, retryAfter = 0): Failure {
   try {
-    const body = JSON.parse(text) as { error?: { code?: string; message?: string; details?: unknown }; detail?: string };
+    const body = JSON.parse(text) as { error?: { code?: string; message?: string; details?: unknown; type?: string }; detail?: string };
     const message = body.error?.message ?? body.detail;
+    // OpenAI's shape: its code says why, and the status what it is here.
+    if (message && body.error?.type) {
+      const { code } = body.error;
+      return new Failure(status, codeOf(status), message, code === 'rate_limit_exceeded' ? { rule: code } : { reason: code }, retryAfter);
+    }
     if (message) return new Failure(status, body.error?.code ?? codeOf(status), message, body.error?.details, retryAfter);
   } catch {
     // Not JSON: a proxy or a crash answered. The status has to do.

@@ -25,6 +25,7 @@ export function workflowFixture(id: string, more: Partial<Workflow> = {}): Workf
     version: 1,
     status: 'active',
     owner_id: null,
+    opened: false,
     rollout: null,
     schema: {},
     created_by: 'system',

@@ -1,6 +1,6 @@
 // What the server keeps, cached. Streams stay outside (web.md §0).
 
-import { QueryClient, useInfiniteQuery, useQuery, type InfiniteData } from '@tanstack/react-query';
+import { keepPreviousData, QueryClient, useInfiniteQuery, useQuery, type InfiniteData } from '@tanstack/react-query';
 import { ask } from './ask.ts';
 import type { Citation, Conversation, Document, Page, User } from './types.ts';
 
@@ -11,6 +11,7 @@ export const queryClient = new QueryClient({
 export const keys = {
   ui: ['ui'] as const,
   conversations: ['conversations'] as const,
+  programs: ['conversations', 'programs'] as const,
   thread: (id: string) => ['thread', id] as const,
   contexts: ['contexts'] as const,
   documents: (context: string) => ['documents', context] as const,
@@ -40,6 +41,17 @@ export function useConversations() {
   });
 }
 
+/** The conversations that clients of other protocols began; they are not among the others. */
+export function useProgramConversations() {
+  return useInfiniteQuery({
+    queryKey: keys.programs,
+    queryFn: ({ pageParam, signal }) => ask('listConversations', { query: { from: 'programs', cursor: pageParam, limit: 50 }, signal }),
+    initialPageParam: '',
+    getNextPageParam: (last) => last.next_cursor || undefined,
+    refetchInterval: 60_000,
+  });
+}
+
 export type ConversationPages = InfiniteData<Page<Conversation>>;
 
 export function useRun(id: string | null, enabled: boolean) {
@@ -55,6 +67,26 @@ export function useContexts() {
   return useQuery({
     queryKey: keys.contexts,
     queryFn: async ({ signal }) => (await ask('listContexts', { query: { limit: 100 }, signal })).data,
+  });
+}
+
+/** The contexts whose name holds the words; of none, nothing is asked. */
+export function useContextsNamed(q: string) {
+  return useQuery({
+    queryKey: [...keys.contexts, 'named', q],
+    queryFn: async ({ signal }) => (await ask('listContexts', { query: { q, limit: 100 }, signal })).data,
+    enabled: q.trim() !== '',
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** One context by its id, for its name; one that is gone is no failure to tell of. */
+export function useContextName(id: string, enabled: boolean) {
+  return useQuery({
+    queryKey: [...keys.contexts, 'name', id],
+    queryFn: async ({ signal }) => (await ask('context', { path: { id }, signal, once: true })).name ?? '',
+    enabled: enabled && id !== '',
+    retry: false,
   });
 }
 

@@ -13,6 +13,7 @@ import { ActDialog, Ago, Card, Loading, Trouble } from '../operate/parts.tsx';
 import { drawable } from '../picture/read.ts';
 import { Picture } from '../picture/Picture.tsx';
 import { CopyButton } from '../shell/CopyButton.tsx';
+import { ShareCard, SharedFrom } from '../sharing/ShareCard.tsx';
 import { Badge, TypeBadge } from '../ui/Badge.tsx';
 import { Compare } from './Compare.tsx';
 import { mayPropose, mayWrite } from './rights.ts';
@@ -69,6 +70,10 @@ function Shown({ artifact }: { artifact: Artifact }) {
         </div>
         <div className="stack">
           <Facts artifact={artifact} />
+          {artifact.owner_id !== null && artifact.owner_id !== user?.id && <SharedFrom thing={{ artifact_id: artifact.id }} />}
+          {artifact.owner_id !== null && artifact.owner_id === user?.id && !artifact.type.startsWith('adapter.') && !artifact.type.startsWith('memory.') && (
+            <ShareCard thing={{ artifact_id: artifact.id }} />
+          )}
           <Versions artifact={artifact} list={versions.data ?? []} base={base} />
           <Proposals id={artifact.id} />
         </div>

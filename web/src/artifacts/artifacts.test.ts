@@ -21,6 +21,7 @@ const one = (more: Partial<Artifact>): Artifact => ({
   status: 'active',
   rollout: null,
   visibility: 'private',
+  opened: false,
   version: 1,
   schema: {},
   owner_id: 'ann',

@@ -6,7 +6,7 @@ import type { User } from '../api/types.ts';
 /** Whether a person makes new versions of it by themselves. */
 export function mayWrite(artifact: Artifact, user: User | null): boolean {
   if (!user || artifact.status === 'draft') return false;
-  return artifact.owner_id === user.id || (user.role === 'admin' && artifact.visibility === 'global');
+  return artifact.owner_id === user.id || artifact.opened || (user.role === 'admin' && artifact.visibility === 'global');
 }
 
 /** Whether a person may propose a change of it (CFG-02). */

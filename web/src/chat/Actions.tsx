@@ -1,4 +1,5 @@
-import { useContext, useRef, useState } from 'react';
+import { lazy, Suspense, useContext, useRef, useState } from 'react';
+import { useUIConfig } from '../api/queries.ts';
 import { useWords } from '../i18n/index.ts';
 import { CopyButton } from '../shell/CopyButton.tsx';
 import { Icon, type IconName } from '../shell/Icon.tsx';
@@ -7,15 +8,23 @@ import type { Turn } from './thread.ts';
 import { useLockReason } from './useLockReason.ts';
 import { Versions } from './Versions.tsx';
 
+const Aloud = lazy(() => import('../voice/Aloud.tsx'));
+
 /** What can be done with an answer. */
 export function AnswerActions({ turn, text }: { turn: Turn; text: string }) {
   const words = useWords();
   const change = useContext(ChangeContext);
   const locked = useLockReason();
+  const speaks = useUIConfig().data?.text_to_speech;
   const user = turn.user;
   return (
     <span className="acts">
       {text && <CopyButton text={text} label={words.copyAnswer} icon />}
+      {text && speaks && (
+        <Suspense>
+          <Aloud text={text} />
+        </Suspense>
+      )}
       {change && user && <Act icon="again" name={words.regenerate} off={locked} press={() => void change.replace(user, user.content)} />}
       {change && turn.answer && <Branch conversation={change.conversation} message={turn.answer.id} go={change.go} />}
     </span>

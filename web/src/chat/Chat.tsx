@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import { Link } from 'wouter';
 import { Failure } from '../api/failure.ts';
 import { useConversations, useUIConfig } from '../api/queries.ts';
@@ -26,12 +26,16 @@ import { UserWords } from './TurnView.tsx';
 interface Props {
   id: string | null;
   conversation: Conversation | null;
+  /** Where the words of a conversation to come are kept; those of any, where nothing is said. */
+  draft?: string;
+  /** What stands below the head. */
+  above?: ReactNode;
 }
 
 /** One conversation: its turns, the question that is open, and the box to write in. */
-export function Chat({ id, conversation }: Props) {
+export function Chat({ id, conversation, draft, above }: Props) {
   const words = useWords();
-  const { draftKey, thread, turns, asked, running, outgoing, change, submit, halt } = useConversation(id, conversation);
+  const { draftKey, thread, turns, asked, running, outgoing, change, submit, halt } = useConversation(id, conversation, draft);
   const surface = useSurface(draftKey, conversation?.workflow_id);
   const [shown, setShown] = useState(0); // which of several open questions
   const at = Math.min(shown, Math.max(0, asked.length - 1));
@@ -52,6 +56,7 @@ export function Chat({ id, conversation }: Props) {
       <SurfaceContext value={surface}>
         <main className="chat" aria-label={words.chat}>
           {surface && <SurfaceHead surface={surface} draftKey={draftKey} kept={conversation?.workflow_id} />}
+          {above}
           <Scroller running={running} resetOn={outgoing?.text ?? ''}>
             {id && thread.isPending && <Skeleton />}
             {thread.isError && <LoadProblem error={thread.error} missing={missing} retry={() => void thread.refetch()} />}

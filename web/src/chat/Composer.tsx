@@ -1,4 +1,5 @@
 import { lazy, Suspense, useContext, useRef, useState } from 'react';
+import { useUIConfig } from '../api/queries.ts';
 import type { Conversation, Interrupt } from '../api/types.ts';
 import { fieldsOf, textOfLines, trimmed, type Fields } from '../composer/doc.ts';
 import { useSlash } from '../composer/focus.ts';
@@ -13,11 +14,12 @@ import { Attach } from '../knowledge/Attach.tsx';
 import { UploadTray } from '../knowledge/UploadTray.tsx';
 import { useStore } from '../lib/store.ts';
 import { Icon } from '../shell/Icon.tsx';
-import { takesForm, takesWords } from './QuestionCard.tsx';
+import { takesForm, takesWords, waitsForProgram } from './QuestionCard.tsx';
 import { answer, answerDraft, giveBackLines, notice, notices } from './commands.ts';
 
 // Most have one model and nothing to choose: it need not be there with the page.
 const BackendChooser = lazy(() => import('../knowledge/BackendChooser.tsx'));
+const Microphone = lazy(() => import('../voice/Microphone.tsx'));
 const WorkflowChooser = lazy(async () => ({ default: (await import('../knowledge/WorkflowChooser.tsx')).WorkflowChooser }));
 
 interface Props {
@@ -28,6 +30,8 @@ interface Props {
   sending: boolean;
   onSend(text: string, fields?: Fields): void;
   onStop(): Promise<void>;
+  /** Nothing but words: no files, and nothing to choose. */
+  bare?: boolean;
   /** An arrow up in an empty box asks to change what was said last. */
   onEditLast?(): void;
 }
@@ -41,6 +45,7 @@ function modeOf(props: Props): Mode {
 }
 
 function reason(mode: Mode, words: Dictionary, question: Interrupt | null): string {
+  if (question && waitsForProgram(question)) return words.lockedByProgram;
   if (mode === 'choose') return question && takesForm(question) ? words.lockedByForm : words.lockedByQuestion;
   if (mode === 'answer') return words.openForAnswer;
   return mode === 'run' ? words.lockedByRun : '';
@@ -57,6 +62,7 @@ export function Composer(props: Props) {
   const words = useWords();
   const mode = modeOf(props);
   const surface = useContext(SurfaceContext);
+  const listens = useUIConfig().data?.speech_to_text;
   const draftKey = mode === 'answer' ? answerDraft(props.question!) : props.draftKey;
   const place = useRef<HTMLDivElement>(null);
   const writing = useWriter(place, {
@@ -96,15 +102,24 @@ export function Composer(props: Props) {
           </p>
         )}
         <div className="tools">
-          <Attach draftKey={props.draftKey} conversation={props.conversation} />
-          <ContextChooser draftKey={props.draftKey} conversation={props.conversation} />
-          <Suspense>
-            <WorkflowChooser draftKey={props.draftKey} conversation={props.conversation} />
-          </Suspense>
-          <Suspense>
-            <BackendChooser draftKey={props.draftKey} conversation={props.conversation} />
-          </Suspense>
+          {!props.bare && (
+            <>
+              <Attach draftKey={props.draftKey} conversation={props.conversation} />
+              <ContextChooser draftKey={props.draftKey} conversation={props.conversation} />
+              <Suspense>
+                <WorkflowChooser draftKey={props.draftKey} conversation={props.conversation} />
+              </Suspense>
+              <Suspense>
+                <BackendChooser draftKey={props.draftKey} conversation={props.conversation} />
+              </Suspense>
+            </>
+          )}
           <span className="spring" />
+          {listens && (
+            <Suspense>
+              <Microphone draftKey={props.draftKey} off={mode === 'choose'} write={(text) => writing.writer().insert(text)} />
+            </Suspense>
+          )}
           {mode === 'run' && props.running ? (
             <StopButton stop={props.onStop} />
           ) : (
@@ -190,7 +205,7 @@ function SendButton({ label, disabled, send }: { label: string; disabled: boolea
   );
 }
 
-function StopButton({ stop }: { stop(): Promise<void> }) {
+export function StopButton({ stop }: { stop(): Promise<void> }) {
   const words = useWords();
   const [stopping, setStopping] = useState(false);
   return (

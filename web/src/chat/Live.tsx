@@ -1,11 +1,12 @@
 import { useContext } from 'react';
 import { useUsage } from '../api/queries.ts';
 import type { Trouble } from '../api/follow.ts';
-import type { RunProblem } from '../api/types.ts';
+import type { Interrupt, RunProblem } from '../api/types.ts';
 import { language, useWords } from '../i18n/index.ts';
 import { SurfaceContext } from '../knowledge/surface.ts';
 import { useStore } from '../lib/store.ts';
 import { isSpent, overdrawn } from './budget.ts';
+import { waitsForProgram } from './QuestionCard.tsx';
 import { resting } from './resting.ts';
 import { saidBy, stepsOf, type RunState } from './run.ts';
 
@@ -19,11 +20,12 @@ interface Props {
 /** What has to be said about a run while it goes on, or about how it ended. */
 export function Live({ state, trouble, user, giveBack }: Props) {
   const words = useWords();
+  const asked = openQuestion(state);
   return (
     <>
       {state.phase === 'waiting' && (
         <p className="node note-line" data-state="wait">
-          {words.waitingForYou}
+          {asked && waitsForProgram(asked) ? words.needsProgram : words.waitingForYou}
         </p>
       )}
       {state.gap && <p className="node note-line">{words.gap}</p>}
@@ -73,6 +75,12 @@ function Spent({ sentence, at }: { sentence: string; at: string | null }) {
   return over.of === 'day' ? words.daySpent(over.used, over.limit, over.renews) : words.monthSpent(over.used, over.limit, over.renews);
 }
 
+/** The latest question of a run that is not answered. */
+function openQuestion(state: RunState): Interrupt | undefined {
+  const open = state.items.findLast((item) => item.kind === 'ask' && !item.settled);
+  return open?.kind === 'ask' ? open.interrupt : undefined;
+}
+
 /** The status for those who listen: each step, never each token. */
 function Spoken({ state }: { state: RunState }) {
   const words = useWords();
@@ -80,9 +88,9 @@ function Spoken({ state }: { state: RunState }) {
   const step = stepsOf(state.items).at(-1);
   const thinking = state.phase === 'working' ? surface?.thinking : '';
   const label = saidBy(step) || thinking || (step?.label ?? '');
-  const open = state.items.findLast((item) => item.kind === 'ask' && !item.settled);
+  const asked = openQuestion(state);
   let spoken = state.text === '' ? label : '';
-  if (state.phase === 'waiting' && open?.kind === 'ask') spoken = `${words.needsAnswer}: ${open.interrupt.message}`;
+  if (state.phase === 'waiting' && asked) spoken = `${waitsForProgram(asked) ? words.needsProgram : words.needsAnswer}: ${asked.message}`;
   if (state.phase === 'done' && !state.done?.suppressed) spoken = `${words.liminal}: ${state.text.slice(0, 400)}`;
   if (state.phase === 'stopped') spoken = words.stopped;
   return (

@@ -70,6 +70,14 @@ describe('the slip', () => {
     expect(sent).toMatchObject([{ interrupt_id: 'q', resume_value: { type: 'doc_choice', value: 'd2' } }]);
   });
 
+  it('leaves to a program what the program answers, and can be skipped', () => {
+    const call = question('q', { interrupt_type: 'client_call', message: 'It is to run:\nclock', options: [], answer_schema: { type: 'object', properties: { '1': { type: 'object' } } } });
+    show(call);
+    expect(box.querySelector('.slip')?.getAttribute('aria-label')).toBe('Waits for a program');
+    expect(buttons()).toEqual(['Skip this question']);
+    expect([takesWords(call), takesForm(call)]).toEqual([false, false]);
+  });
+
   // Requirements: UI-23, INT-31
   it('has nothing to press twice', async () => {
     show(question('q'));

@@ -8,25 +8,31 @@ import { isChoice, unadorned } from './thread.ts';
 
 const SchemaForm = lazy(async () => ({ default: (await import('../forms/SchemaForm.tsx')).SchemaForm })); // few questions are forms
 
+/** Whether a question is answered by the program that began the run, and here only skipped. */
+export function waitsForProgram(interrupt: Interrupt): boolean {
+  return interrupt.interrupt_type === 'client_call';
+}
+
 /** Whether a question takes words of one's own; a type not known to us does, unless it asks for more than words. */
 export function takesWords(interrupt: Interrupt): boolean {
-  return !takesForm(interrupt) && (!isChoice(interrupt.interrupt_type) || !interrupt.options?.length);
+  return !waitsForProgram(interrupt) && !takesForm(interrupt) && (!isChoice(interrupt.interrupt_type) || !interrupt.options?.length);
 }
 
 /** Whether a question is a form. */
 export function takesForm(interrupt: Interrupt): boolean {
-  return !interrupt.options?.length && !isPlain(interrupt.answer_schema);
+  return !waitsForProgram(interrupt) && !interrupt.options?.length && !isPlain(interrupt.answer_schema);
 }
 
 /** The question that holds the run, above the box. With several open, one at a time. */
 export function QuestionCard({ asked, at, onNext }: { asked: Interrupt[]; at: number; onNext(): void }) {
   const words = useWords();
   const current = asked[at]!;
+  const needs = waitsForProgram(current) ? words.needsProgram : words.needsAnswer;
   return (
-    <section className="slip" aria-label={words.needsAnswer} data-type={current.interrupt_type}>
+    <section className="slip" aria-label={needs} data-type={current.interrupt_type}>
       <div className="slip-head">
         <span className="dot wait" aria-hidden="true" />
-        <span>{words.needsAnswer}</span>
+        <span>{needs}</span>
         {asked.length > 1 && (
           <>
             <span className="count">{words.questionOf(at + 1, asked.length)}</span>

@@ -5,12 +5,12 @@ import { createRoot } from 'react-dom/client';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { setLanguage } from '../i18n/index.ts';
 import { SurfaceContext, type Surface } from '../knowledge/surface.ts';
-import { StepsLine } from './Rail.tsx';
-import type { Step } from './run.ts';
+import { EvidenceLine, StepsLine } from './Rail.tsx';
+import type { Evidence, Step } from './run.ts';
 
 Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
 
-const harbour: Surface = { title: 'Harbour master', tagline: '', empty: '', placeholder: '', thinking: 'The harbour master is looking …', starters: [] };
+const harbour: Surface = { title: 'Harbour master', tagline: '', empty: '', placeholder: '', thinking: 'The harbour master is looking …', accent: '', starters: [] };
 
 function step(node: string, label = node): Step {
   return { kind: 'step', key: node, node, label, done: false, docs: [], query: '' };
@@ -70,5 +70,29 @@ describe('the line of steps', () => {
       expect(line(surface, [step('look')])).toBe('look');
       expect(line(surface, [], true)).toBe('');
     }
+  });
+});
+
+describe('a line of evidence', () => {
+  const call: Evidence = { kind: 'tool', key: 'k', name: 'search_my_deadlines', args: {}, status: 'ok', summary: '3 results', result: undefined, ms: null };
+
+  function said(evidence: Evidence): string {
+    const box = document.createElement('div');
+    const root = createRoot(box);
+    act(() => root.render(<EvidenceLine evidence={evidence} />));
+    const text = box.querySelector('summary')!.textContent.trim();
+    act(() => root.unmount());
+    return text;
+  }
+
+  // Requirements: GRND-20, UI-31 (tool-evidence lines)
+  it('says which tool ran and what it found, in both languages', () => {
+    setLanguage('en');
+    expect(said(call)).toBe('ran search_my_deadlines (3 results)');
+    expect(said({ ...call, summary: '' })).toBe('ran search_my_deadlines');
+    expect(said({ ...call, status: 'running', summary: '' })).toBe('search_my_deadlines running');
+    expect(said({ ...call, status: 'error', summary: 'not_found' })).toBe('search_my_deadlines failed · not_found');
+    setLanguage('de');
+    expect(said({ ...call, summary: '3 Ergebnisse', ms: 12 })).toMatch(/^ausgeführt: search_my_deadlines \(3 Ergebnisse\) 12/);
   });
 });

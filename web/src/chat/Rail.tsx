@@ -67,15 +67,18 @@ function Found({ docs }: { docs: Step['docs'] }) {
 export function EvidenceLine({ evidence }: { evidence: Evidence }) {
   const words = useWords();
   const locale = useStore(language);
+  const ran = evidence.status === 'ok';
   const facts = [
-    evidence.status === 'running' ? words.running : evidence.status === 'error' ? words.failed : '',
-    evidence.summary,
+    evidence.status === 'running' ? words.running : ran ? '' : words.failed,
+    ran ? '' : evidence.summary,
     evidence.ms === null ? '' : duration(evidence.ms, locale),
   ].filter(Boolean);
   return (
     <details className="node evidence" data-state={evidence.status === 'running' ? 'live' : evidence.status === 'error' ? 'bad' : 'settled'}>
       <summary>
-        <code>{evidence.name}</code> <span>{facts.join(' · ')}</span>
+        {ran && <span>{words.ran} </span>}
+        <code>{evidence.name}</code>
+        {ran && evidence.summary && <span> ({evidence.summary})</span>} <span>{facts.join(' · ')}</span>
       </summary>
       <dl>
         <dt>{words.toolArguments}</dt>

@@ -1,3 +1,4 @@
+import type { CSSProperties } from 'react';
 import { Link } from 'wouter';
 import { useWords } from '../i18n/index.ts';
 import { chosenWorkflow, chooseWorkflow } from '../knowledge/choice.ts';
@@ -17,7 +18,9 @@ export function SurfaceHead({ surface, draftKey, kept }: Props) {
   const words = useWords();
   return (
     <header className="surface-head" aria-label={surface.title}>
-      <h2>{surface.title}</h2>
+      <h2 className={surface.accent && 'marked'} style={surface.accent ? ({ '--mark': surface.accent } as CSSProperties) : undefined}>
+        {surface.title}
+      </h2>
       {draftKey !== newDraft && (
         <Link
           href="/"

@@ -1,4 +1,5 @@
-import { memo, useCallback, useMemo, useRef } from 'react';
+import { lazy, memo, Suspense, useCallback, useMemo, useRef } from 'react';
+import { useLocation } from 'wouter';
 import { useRun } from '../api/queries.ts';
 import type { Citation } from '../api/types.ts';
 import { MentionText } from '../composer/MentionText.tsx';
@@ -8,18 +9,21 @@ import { useStore } from '../lib/store.ts';
 import { Markdown } from '../markdown/Markdown.tsx';
 import { panel } from '../panel/state.ts';
 import { WordsActions } from './Actions.tsx';
-import { Editor } from './Editor.tsx';
 import type { Follower } from './follower.ts';
 import { Failed, Live } from './Live.tsx';
 import { usePast } from './past.ts';
 import { AskedLine, EvidenceLine, StepsLine } from './Rail.tsx';
 import { emptyRun, stepsOf, type RailItem, type RunState } from './run.ts';
 import { Sources } from './Sources.tsx';
+import { Chips } from './Chips.tsx';
 import { answers } from './commands.ts';
+import { chipsOf, leads } from './chips.ts';
 import { answerWords, evidenceOf, removedFrom, type Turn } from './thread.ts';
 import { TurnFoot } from './TurnFoot.tsx';
 import { useLive } from './useLive.ts';
 import { useSeen } from './useSeen.ts';
+
+const Editor = lazy(async () => ({ default: (await import('./Editor.tsx')).Editor })); // asked for by a click
 
 interface Props {
   turn: Turn;
@@ -46,7 +50,16 @@ export const TurnView = memo(function TurnView({ turn, follower, active, edited,
   const citations = live?.done?.citations ?? fromStore ?? noCitations;
   const segments = live?.done?.segments ?? turn.answer?.content_struct?.segments;
   const removed = useMemo(() => removedFrom(segments), [segments]);
-  const open = useCallback((citation: Citation) => panel.set({ kind: 'passage', citations, n: citation.n }), [citations]);
+  const chips = useMemo(() => (live ? live.chips : chipsOf(segments)), [live, segments]);
+  const [, go] = useLocation();
+  const open = useCallback(
+    (citation: Citation) => {
+      if (!citation.record) panel.set({ kind: 'passage', citations: citations.filter((one) => !one.record), n: citation.n });
+      else if (citation.record.href.startsWith('https://')) window.open(citation.record.href, '_blank', 'noopener');
+      else if (leads(citation.record.href)) go(citation.record.href);
+    },
+    [citations, go],
+  );
   const items: RailItem[] = live ? live.items : stored;
   const past = usePast(turn.runID, live ? items : none, seen);
   const steps = [...past, ...stepsOf(items)];
@@ -54,7 +67,11 @@ export const TurnView = memo(function TurnView({ turn, follower, active, edited,
 
   return (
     <article ref={article} className="turn" aria-label={turn.user ? words.youSaid(turn.user.content) : words.liminal}>
-      {turn.user && (edited ? <Editor key={turn.user.id} message={turn.user} /> : <UserWords text={turn.user.content} doc={turn.user.meta?.['tiptap_json']} />)}
+      {turn.user && (
+          <Suspense fallback={<UserWords text={turn.user.content} doc={turn.user.meta?.['tiptap_json']} />}>
+            {edited ? <Editor key={turn.user.id} message={turn.user} /> : <UserWords text={turn.user.content} doc={turn.user.meta?.['tiptap_json']} />}
+          </Suspense>
+        )}
       {!edited && <WordsActions turn={turn} />}
       {turn.user && <Noted message={turn.user} heeded={live?.done?.heeded === true} />}
       {(live || turn.answer || turn.asked.length > 0) && (
@@ -70,6 +87,7 @@ export const TurnView = memo(function TurnView({ turn, follower, active, edited,
               <div className="prose" aria-busy={live?.phase === 'working'}>
                 <Markdown text={text} citations={over ? citations : noCitations} removed={removed} open={open} />
               </div>
+              <Chips chips={chips} />
               {over && citations.length > 0 && <Sources citations={citations} quoting={removed.length === 0} open={open} />}
             </div>
           )}

@@ -20,8 +20,8 @@ import { answers, outbox, send, settledElsewhere, stop } from './commands.ts';
 import { createGrouping, wholeTurns, withoutFrom, type Turn } from './thread.ts';
 import { useLive } from './useLive.ts';
 
-export function useConversation(id: string | null, conversation: Conversation | null) {
-  const draftKey = id ?? newDraft;
+export function useConversation(id: string | null, conversation: Conversation | null, draft = newDraft) {
+  const draftKey = id ?? draft;
   const thread = useThread(id);
   const outgoing = useStore(outbox)[draftKey];
   const turns = useTurns(thread.data);
@@ -78,11 +78,12 @@ function useSubmit(id: string | null, draftKey: string, conversation: Conversati
   const workflowID = useWorkflowID(draftKey, conversation);
   const backend = useStore(chosenBackend)[draftKey];
   return (text, fields) => {
+    const from = location.pathname;
     void send({ conversation: id, draftKey, text, contextID, workflowID, backend, ...(fields ? { fields: { ...fields } } : {}) }).then((made) => {
       if (!made || id) return;
       carryOver(draftKey, made);
       if (workflowID) keepWorkflow(made, workflowID).catch(() => undefined); // remembered here until it is kept
-      if (location.pathname !== '/') return; // the reader has gone elsewhere
+      if (location.pathname !== from) return; // the reader has gone elsewhere
       const writing = inComposer();
       moveDraft(draftKey, made); // what was typed meanwhile
       flushSync(() => navigate(`/c/${made}`));

@@ -39,6 +39,21 @@ describe('a run, folded', () => {
     expect([done.phase, done.text]).toEqual(['done', 'second try']);
   });
 
+  // Requirements: GRND-17
+  it('keeps the links of an answer, and drops with its text those that went with it', () => {
+    const chip = { kind: 'deadline', action: 'open', id: 'd1', href: '/r/matters/deadline/d1', label: 'Klageerwiderung' };
+    const shown = after(event('token', 'One.'), event('chip', chip), event('chip', chip), event('chip', { ...chip, href: '//elsewhere.example' }), event('chip', { ...chip, href: 'javascript:alert(1)' }));
+    expect(shown.chips).toEqual([{ href: '/r/matters/deadline/d1', label: 'Klageerwiderung' }]);
+    expect(fold(shown, event('reset', { reason: 'tools' })).chips).toEqual([]);
+    const segments = [
+      { type: 'text', text: 'One.' },
+      { type: 'attachment', kind: 'page', uri: '/r/matters/deadline', description: 'deadline' },
+      { type: 'attachment', kind: 'record', uri: 'javascript:alert(1)', description: 'x' },
+      { type: 'attachment', kind: 'file', uri: '/files/a.pdf', description: 'a.pdf' },
+    ];
+    expect(fold(shown, event('message_done', { content: 'One.', content_struct: { segments } })).chips).toEqual([{ href: '/r/matters/deadline', label: 'deadline' }]);
+  });
+
   it('says that the beginning is missing after a gap, until the end brings it', () => {
     const gap = after(event('token', 'lost'), event('reset', { reason: 'gap' }), event('token', 'rest'));
     expect([gap.gap, gap.text]).toEqual([true, 'rest']);

@@ -2,6 +2,7 @@
 // Pure, so that a replay from the start gives the same picture as living it.
 
 import type { AnswerData, Citation, DataOf, Interrupt, RunEvent, RunProblem, Segment, Usage } from '../api/types.ts';
+import { chipsOf, withChip, type Chip } from './chips.ts';
 
 export interface Step {
   kind: 'step';
@@ -51,6 +52,7 @@ export interface RunState {
   seq: number;
   items: RailItem[];
   text: string;
+  chips: Chip[]; // that go with the text
   gap: boolean; // the log could not give the beginning; the end brings the whole text
   done: Done | null;
   error: RunProblem | null;
@@ -61,6 +63,7 @@ export const emptyRun: RunState = {
   seq: 0,
   items: [],
   text: '',
+  chips: [],
   gap: false,
   done: null,
   error: null,
@@ -80,7 +83,9 @@ export function fold(state: RunState, event: RunEvent): RunState {
     case 'token':
       return { ...next, phase: 'working', text: state.text + (event.data ?? '') };
     case 'reset':
-      return { ...next, text: '', gap: event.data?.reason === 'gap' };
+      return { ...next, text: '', chips: [], gap: event.data?.reason === 'gap' };
+    case 'chip':
+      return { ...next, chips: withChip(state.chips, { href: event.data?.href ?? '', label: event.data?.label || (event.data?.href ?? '') }) };
     case 'interrupt':
       return { ...next, items: addAsked(state.items, event.data as Interrupt) };
     case 'paused':
@@ -108,6 +113,7 @@ function finish(state: RunState, data: Partial<DataOf<'message_done'>>): RunStat
     ...state,
     phase: 'done',
     text: data.content ?? '',
+    chips: chipsOf(data.content_struct?.segments),
     gap: false,
     items: settleAll(state.items),
     done: {

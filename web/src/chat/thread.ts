@@ -110,10 +110,15 @@ export function evidenceOf(message: Message | null): Evidence[] {
       name: segment.name ?? '',
       args: segment.arguments,
       status: segment.status === 'error' ? ('error' as const) : ('ok' as const),
-      summary: summaryOf(segment.result),
+      summary: toldIn(segment.meta) || summaryOf(segment.result),
       result: segment.result,
       ms: segment.duration_ms ?? null,
     }));
+}
+
+/** A result in a few words, as its tool's spec shows it (GRND-20). */
+function toldIn(meta: unknown): string {
+  return summaryOf(meta);
 }
 
 /** The words that stand in an answer for what was taken out of it (SAFE-03), each once. */

@@ -31,6 +31,8 @@ export interface Writer {
   load(lines: Piece[][]): void;
   show(attributes: Record<string, string>, editable: boolean): void;
   mention(query: Query, mention: Mention): void;
+  /** Words where the caret is, with a space before them where one is missing. */
+  insert(text: string): void;
   focus(): void;
   destroy(): void;
 }
@@ -113,6 +115,12 @@ export function createWriter(place: HTMLElement, lines: Piece[][], hooks: Hooks)
       const node = editor.schema.node('mention', { category, id, label });
       editor.view.focus();
       editor.view.dispatch(editor.state.tr.replaceWith(from, to, [node, editor.schema.text(' ')]).scrollIntoView());
+    },
+    insert(text) {
+      const { tr, selection } = editor.state;
+      const gap = /\S$/.test(selection.$from.parent.textBetween(0, selection.$from.parentOffset, '', leaf)) ? ' ' : '';
+      editor.view.dispatch(tr.insertText(gap + text).scrollIntoView());
+      editor.view.focus();
     },
     focus: () => editor.view.focus(),
     destroy: () => editor.destroy(),

@@ -12,6 +12,7 @@ import { UploadForm } from '../knowledge/UploadForm.tsx';
 import { when } from '../operate/figures.ts';
 import { ActDialog, Card, Loading, Trouble } from '../operate/parts.tsx';
 import { CopyButton } from '../shell/CopyButton.tsx';
+import { ShareCard, SharedFrom } from '../sharing/ShareCard.tsx';
 import { Badge } from '../ui/Badge.tsx';
 import { Documents } from './Documents.tsx';
 
@@ -30,11 +31,14 @@ function Shown({ context }: { context: OneContext }) {
   const words = useWords();
   const { user } = useStore(session);
   const mayChange = context.mine || (user?.role === 'admin' && context.visibility === 'global');
-  useDropTarget(mayChange ? context.id : '');
+  const mayAdd = mayChange || context.writable;
+  const [, go] = useLocation();
+  useDropTarget(mayAdd ? context.id : '');
   return (
     <div className="stack">
       <Head context={context} mayChange={mayChange} />
-      {mayChange ? (
+      {!context.mine && <SharedFrom thing={{ context_id: context.id }} onLeft={() => go('/contexts', { replace: true })} />}
+      {mayAdd ? (
         <Card title={words.contextAddTitle}>
           <UploadForm contextID={context.id} />
         </Card>
@@ -44,6 +48,7 @@ function Shown({ context }: { context: OneContext }) {
       <Card title={words.contextDocuments} note={context.documents > 0 ? context.documents : undefined}>
         <Documents context={context.id} mayChange={mayChange} />
       </Card>
+      {context.mine && <ShareCard thing={{ context_id: context.id }} />}
       <Chunks context={context} />
       <Facts context={context} mayChange={mayChange} />
     </div>

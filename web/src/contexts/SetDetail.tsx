@@ -6,6 +6,9 @@ import { Failure } from '../api/failure.ts';
 import { sentence } from '../i18n/errors.ts';
 import { useWords } from '../i18n/index.ts';
 import { ActDialog, Card, Loading, Trouble } from '../operate/parts.tsx';
+import { session } from '../api/session.ts';
+import { useStore } from '../lib/store.ts';
+import { ShareCard, SharedFrom } from '../sharing/ShareCard.tsx';
 import { Icon } from '../shell/Icon.tsx';
 import { regain, Retitle, useRenaming } from './parts.tsx';
 
@@ -27,6 +30,9 @@ export function SetDetail({ id }: { id: string }) {
 function Shown({ set }: { set: OneDocumentSet }) {
   const words = useWords();
   const attempt = useAttempt();
+  const { user } = useStore(session);
+  const mine = set.owner_id === user?.id;
+  const [, go] = useLocation();
   const full = set.document_ids.length >= most;
   const members = useRef<HTMLUListElement>(null);
   const others = useRef<HTMLUListElement>(null);
@@ -46,7 +52,14 @@ function Shown({ set }: { set: OneDocumentSet }) {
 
   return (
     <div className="stack">
-      <Head set={set} />
+      {mine ? (
+        <Head set={set} />
+      ) : (
+        <header className="detail-head">
+          <h2>{set.title}</h2>
+          <SharedFrom thing={{ document_set_id: set.id }} onLeft={() => go('/contexts/sets', { replace: true })} />
+        </header>
+      )}
       {attempt.problem && (
         <p role="alert" className="problem">
           {attempt.problem}
@@ -62,7 +75,7 @@ function Shown({ set }: { set: OneDocumentSet }) {
                 <p className="name">{one.title || one.path}</p>
                 <p className="facts-line monospace">{one.path}</p>
               </div>
-              <button
+              {mine && <button
                 type="button"
                 className="icon-button"
                 disabled={attempt.busy}
@@ -75,12 +88,13 @@ function Shown({ set }: { set: OneDocumentSet }) {
                 }
               >
                 <Icon name="close" />
-              </button>
+              </button>}
             </li>
           ))}
         </ul>
       </Card>
-      {full ? (
+      {mine && <ShareCard thing={{ document_set_id: set.id }} />}
+      {!mine ? null : full ? (
         <p className="hint">{words.setFull}</p>
       ) : (
         <Add

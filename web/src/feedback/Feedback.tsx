@@ -5,11 +5,11 @@ import type { Turn } from '../chat/thread.ts';
 import { session } from '../api/session.ts';
 import { useWords } from '../i18n/index.ts';
 import { readItem, writeItem } from '../lib/storage.ts';
-import { NoteForm } from './NoteForm.tsx';
 import { learnable } from './read.ts';
 import { removeFeedback, useStanding, type Target } from './state.ts';
 import { Thumbs } from './Thumbs.tsx';
 
+const NoteForm = lazy(async () => ({ default: (await import('./NoteForm.tsx')).NoteForm })); // asked for by a click
 const FirstThumb = lazy(() => import('../learning/FirstThumb.tsx'));
 const toldKey = 'liminal.learning'; // who was told last on this browser that it learns
 
@@ -84,7 +84,11 @@ function Said({ target, stored }: { target: Target; stored: NonNullable<Turn['an
           {words.feedbackFailed} {problem}
         </p>
       )}
-      {writing && feedback && <NoteForm target={target} said={feedback} close={close} />}
+      {writing && feedback && (
+        <Suspense fallback={null}>
+          <NoteForm target={target} said={feedback} close={close} />
+        </Suspense>
+      )}
     </>
   );
 }

@@ -1,7 +1,7 @@
 import { useEffect, useId, useMemo, useRef, useState, type ReactNode } from 'react';
 import type { JsonSchema } from '../api/types.ts';
 import { answerOf, initialEntries, wordsOf, type Entries, type Wrong } from './answer.ts';
-import { fieldsOf, type Field } from './fields.ts';
+import { approvalOf, fieldsOf, type Field } from './fields.ts';
 import { dropEntries, keepEntries, keptEntries } from './kept.ts';
 import { useFormWords } from './words.ts';
 
@@ -23,7 +23,8 @@ interface Props {
 /** A form with a field for whatever a JSON Schema asks for. */
 export function SchemaForm({ id, schema, label, busy, focus, onAnswer, beside }: Props) {
   const words = useFormWords();
-  const fields = useMemo(() => fieldsOf(schema), [schema]);
+  const approval = useMemo(() => approvalOf(schema), [schema]);
+  const fields = useMemo(() => fieldsOf(approval ?? schema), [approval, schema]);
   const [entries, setEntries] = useState<Entries>(() => ({ ...initialEntries(fields), ...keptEntries(id) }));
   const [wrong, setWrong] = useState<Wrong>({});
   const form = useRef<HTMLFormElement>(null);
@@ -49,7 +50,12 @@ export function SchemaForm({ id, schema, label, busy, focus, onAnswer, beside }:
     const answer = answerOf(fields, entries, words);
     setWrong(answer.wrong);
     if (busy || Object.keys(answer.wrong).length > 0) return;
-    const found = await onAnswer(answer.value, wordsOf(fields, answer.value), fields);
+    if (approval) await send({ ...(answer.value as object), decision: 'approve' }, `${words.formApprove}: ${wordsOf(fields, answer.value)}`);
+    else await send(answer.value, wordsOf(fields, answer.value));
+  }
+
+  async function send(value: unknown, shown: string) {
+    const found = await onAnswer(value, shown, fields);
     if (found === null) dropEntries(id);
     else setWrong(found);
   }
@@ -74,8 +80,13 @@ export function SchemaForm({ id, schema, label, busy, focus, onAnswer, beside }:
       )}
       <div className="options">
         <button type="submit" className="primary" disabled={busy}>
-          {words.sendAnswer}
+          {approval ? words.formApprove : words.sendAnswer}
         </button>
+        {approval && (
+          <button type="button" disabled={busy} onClick={() => void send({ decision: 'decline' }, words.formDecline)}>
+            {words.formDecline}
+          </button>
+        )}
         {beside}
       </div>
     </form>

@@ -41,6 +41,18 @@ export function fieldsOf(schema: JsonSchema): Field[] {
   return whole.kind === 'group' ? whole.fields : [whole];
 }
 
+/**
+ * The form of a question before a tool is called, without the decision, which is two buttons: what stands in
+ * it is the call. null for any other form.
+ */
+export function approvalOf(schema: JsonSchema): JsonSchema | null {
+  if (typeof record(schema['x-call'])['tool'] !== 'string') return null;
+  const { if: _when, then, properties, ...rest } = schema as JsonSchema & { if?: unknown; then?: unknown };
+  const { decision: _decision, ...fields } = record(properties);
+  const needed = record(then)['required'];
+  return { ...rest, properties: fields as Record<string, JsonSchema>, required: (Array.isArray(needed) ? needed : []).map(String).filter((name) => name !== 'decision') };
+}
+
 function fieldOf(schema: JsonSchema, root: JsonSchema, path: string, name: string, required: boolean, depth: number): Field {
   const { own, type } = read(schema, root);
   const choices = choicesOf(own);

@@ -6,6 +6,8 @@ import { useStore } from '../lib/store.ts';
 
 export const en = {
   formOptional: 'if you like',
+  formApprove: 'Approve',
+  formDecline: 'Decline',
   formChoose: 'Please choose',
   formWholeAnswer: 'Your answer',
   formLines: 'One on each line',
@@ -22,6 +24,8 @@ export type FormWords = Dictionary & typeof en;
 
 const de: typeof en = {
   formOptional: 'wenn du magst',
+  formApprove: 'Freigeben',
+  formDecline: 'Ablehnen',
   formChoose: 'Bitte wählen',
   formWholeAnswer: 'Deine Antwort',
   formLines: 'Eine Angabe je Zeile',

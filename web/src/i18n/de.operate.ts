@@ -252,7 +252,7 @@ export const operate: OperateWords = {
   inTemporalTitle: 'Den Workflow dazu in der Temporal-Oberfläche öffnen',
 
   runKind: (kind) =>
-    ({ chat: 'Chat', ingest: 'Dokument', tool: 'Werkzeug', graph: 'Ablauf', patch: 'Patch', architect: 'Architekt', cluster: 'Lernen', learn: 'Lernen' })[kind] ?? kind,
+    ({ chat: 'Chat', ingest: 'Dokument', tool: 'Werkzeug', graph: 'Ablauf', patch: 'Patch', architect: 'Architekt', cluster: 'Lernen', learn: 'Lernen', train: 'Training' })[kind] ?? kind,
   runStatus: (status) =>
     ({ queued: 'steht an', running: 'läuft', waiting: 'wartet auf einen Menschen', done: 'fertig', failed: 'gescheitert', cancelled: 'abgebrochen', unknown: 'nicht vorherzusagen' })[status] ?? status,
   kindLabel: 'Art',

@@ -6,6 +6,7 @@ export const dePages: typeof enPages = {
 
   contexts: 'Kontexte',
   contextsLead: 'Sammlungen von Dokumenten, aus denen Antworten zitieren dürfen.',
+  contextFind: 'Kontext suchen',
   contextUnlisted: 'Einer, der nicht in der Liste steht',
   contextsKinds: 'Was zu sehen ist',
   contextsTab: 'Kontexte',
@@ -73,6 +74,9 @@ export const dePages: typeof enPages = {
 
   settings: 'Einstellungen',
   settingsGeneral: 'Allgemein',
+  accessKeys: 'Zugangsschlüssel',
+  connections: 'Verbindungen',
+  webhooks: 'Benachrichtigungen',
   learning: 'Lernen',
   settingsSession: 'Sitzung',
   settingsUser: 'Benutzerkennung',
@@ -108,4 +112,10 @@ export const dePages: typeof enPages = {
   aboutDocs: 'Dokumentation der Schnittstelle',
   factsLoading: 'Wird geladen…',
   factsFailed: 'Das ließ sich nicht laden.',
+
+  // Datensätze aus Quellen
+  recordTab: 'Datensatz',
+  recordMissing: 'Hier wurde nichts gefunden.',
+  recordNone: 'Keine.',
+  recordQuoted: 'Aus deinen Daten zitiert.',
 };

@@ -253,7 +253,7 @@ export const operate = {
 
   // Runs
   runKind: (kind: string) =>
-    ({ chat: 'chat', ingest: 'document', tool: 'tool', graph: 'workflow', patch: 'patch', architect: 'architect', cluster: 'learning', learn: 'learning' })[kind] ?? kind,
+    ({ chat: 'chat', ingest: 'document', tool: 'tool', graph: 'workflow', patch: 'patch', architect: 'architect', cluster: 'learning', learn: 'learning', train: 'training' })[kind] ?? kind,
   runStatus: (status: string) =>
     ({ queued: 'queued', running: 'running', waiting: 'waits for a person', done: 'done', failed: 'failed', cancelled: 'cancelled', unknown: 'cannot be told' })[status] ?? status,
   kindLabel: 'Kind',

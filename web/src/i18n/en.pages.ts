@@ -8,6 +8,7 @@ export const enPages = {
   // Contexts
   contexts: 'Contexts',
   contextsLead: 'Collections of documents that answers may quote from.',
+  contextFind: 'Find a context',
   contextUnlisted: 'One that is not listed',
   contextsKinds: 'What to look at',
   contextsTab: 'Contexts',
@@ -78,6 +79,9 @@ export const enPages = {
   // Settings
   settings: 'Settings',
   settingsGeneral: 'General',
+  accessKeys: 'Access keys',
+  connections: 'Connections',
+  webhooks: 'Notifications',
   learning: 'Learning',
   settingsSession: 'Session',
   settingsUser: 'User id',
@@ -112,4 +116,10 @@ export const enPages = {
   aboutDocs: 'Documentation of the API',
   factsLoading: 'Loading…',
   factsFailed: 'This could not be loaded.',
+
+  // Records of sources
+  recordTab: 'Record',
+  recordMissing: 'Nothing was found here.',
+  recordNone: 'None.',
+  recordQuoted: 'Quoted from your data.',
 };

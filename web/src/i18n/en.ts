@@ -140,6 +140,7 @@ export const en = {
   searchConversations: 'Search titles and messages',
   noMatch: 'No conversation matches.',
   foundMessages: 'In messages',
+  fromPrograms: 'From programs',
   noMessageMatches: 'No message matches.',
   pinned: 'Pinned',
   pin: 'Pin',
@@ -197,6 +198,7 @@ export const en = {
   stopping: 'Stopping…',
   lockedByQuestion: 'Please select an option above, or skip the question.',
   lockedByForm: 'Please fill in the form above, or skip the question.',
+  lockedByProgram: 'The program that asked answers this. Here it can only be skipped.',
   lockedByRun: 'The answer is being written. Stop it to send something else.',
   openForAnswer: 'What you send now is the answer to the question above.',
   starting: 'Starting…',
@@ -204,6 +206,7 @@ export const en = {
   showSteps: 'Steps of this answer',
   tools: (n: number) => (n === 1 ? '1 tool' : `${n} tools`),
   running: 'running',
+  ran: 'ran',
   failed: 'failed',
   toolArguments: 'Arguments',
   toolResult: 'Result',
@@ -235,6 +238,7 @@ export const en = {
       offline: 'This device is offline. What was written stays; reading goes on when it is back.',
     })[cause],
   toLatest: 'Latest',
+  serverFailed: 'Something went wrong on our side. Try again; if it stays, tell whoever runs this server.',
   unreachable: 'The server cannot be reached. Is it running?',
   loadFailed: 'This conversation could not be loaded.',
   notFound: 'There is no such conversation, or it is not yours.',
@@ -267,6 +271,7 @@ export const en = {
 
   // Sources
   sources: 'Sources',
+  chips: 'Links',
   source: (n: number, title: string) => `Source ${n}: ${title}`,
   page: (n: number) => `p. ${n}`,
   pageLong: (n: number) => `Page ${n}`,
@@ -282,6 +287,7 @@ export const en = {
 
   // Questions
   needsAnswer: 'Needs your answer',
+  needsProgram: 'Waits for a program',
   waitingForYou: 'Waiting for your answer',
   questionOf: (n: number, total: number) => `Question ${n} of ${total}`,
   nextQuestion: 'Next question',

@@ -14,6 +14,8 @@ export interface Surface {
   empty: string;
   placeholder: string;
   thinking: string;
+  /** The colour of its mark, such as #1b6a61. */
+  accent: string;
   starters: string[];
 }
 
@@ -50,8 +52,14 @@ export function surfaceOf(workflow: Workflow, locale: Language): Surface | null 
     empty: say('empty'),
     placeholder: say('placeholder'),
     thinking: say('thinking'),
+    accent: colourOf(surface['accent']),
     starters: [...new Set(starters.map((one) => inLanguage(one, locale)))].filter(Boolean).slice(0, mostStarters),
   };
+}
+
+/** A colour and nothing else that a style sheet might take. */
+function colourOf(value: unknown): string {
+  return typeof value === 'string' && /^#[0-9a-f]{6}$/.test(value) ? value : '';
 }
 
 /** A text in a language, or in English where it is not there. */

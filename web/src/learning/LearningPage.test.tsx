@@ -3,16 +3,16 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { createRoot, type Root } from 'react-dom/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Router } from 'wouter';
-import type { Cluster, Learning } from '../api/learning.ts';
+import type { Adapter, AdapterVersion, Cluster, Comparison, Learning } from '../api/learning.ts';
 import { queryClient } from '../api/queries.ts';
 import { setLanguage } from '../i18n/index.ts';
-import { adapterFixture, applied, clusterFixture, eventFixture, learningFixture, lessonFixture } from './fixtures.ts';
+import { adapterFixture, applied, clusterFixture, comparisonFixture, eventFixture, learningFixture, lessonFixture, rowFixture, trialFixture, versionFixture } from './fixtures.ts';
 import LearningPage from './LearningPage.tsx';
 
 let root: Root;
 let place: HTMLElement;
 let asked: [method: string, path: string, body: unknown][];
-let server: { learning: Learning; clusters: Cluster[]; run: object };
+let server: { learning: Learning; clusters: Cluster[]; run: object; adapters: Adapter[]; versions: AdapterVersion[]; comparison: Comparison };
 
 /** What the server gives; a refusal is a status. */
 function given(method: string, path: string): object | number {
@@ -23,6 +23,10 @@ function given(method: string, path: string): object | number {
   if (path === '/v1/learning/run') return { run_id: 'r' };
   if (path === '/v1/runs/r') return { run: server.run };
   if (path === '/v1/learning/forget') return { events: 4 };
+  if (path === '/v1/adapters') return { data: server.adapters };
+  if (path === '/v1/adapters/a') return { ...server.adapters[0], versions: server.versions };
+  if (path === '/v1/adapters/a/compare') return { run_id: 'r' };
+  if (path === '/v1/adapters/a/compare/r') return server.comparison;
   return {};
 }
 
@@ -30,7 +34,8 @@ beforeEach(() => {
   Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
   setLanguage('en');
   asked = [];
-  server = { learning: learningFixture(), clusters: [], run: { id: 'r', kind: 'graph', status: 'running', pins: [] } };
+  server = { learning: learningFixture(), clusters: [], run: { id: 'r', kind: 'graph', status: 'running', pins: [] }, adapters: [], versions: [], comparison: comparisonFixture() };
+  history.replaceState(null, '', '/settings/learning');
   vi.stubGlobal('fetch', async (address: string, request: RequestInit) => {
     const method = request.method ?? 'GET';
     if (method !== 'GET') asked.push([method, address, request.body ? JSON.parse(String(request.body)) : null]);
@@ -108,10 +113,27 @@ describe('what was learnt', () => {
   });
 
   it('says what came of a trial', async () => {
-    const justification = 'What you said of answers: 1 lesson from 14 events. Of 8 questions that were kept aside, answers were better with it for 5, worse for 1 and alike for 2 (P 0.97).';
-    server.learning = learningFixture({ generative: true, lessons: [one], adapters: [adapterFixture('a', { patch: { ...applied, justification } })] });
+    const gate = { state: 'tried', held: 8, better: 5, worse: 1, alike: 2, p: 0.97 } as const;
+    server.learning = learningFixture({ generative: true, lessons: [one], adapters: [adapterFixture('a', { patch: { ...applied, gate } })] });
     await show();
     expect(text('.lesson-change')).toContain('Tried on 8 questions of yours: 5 answers better, 1 worse, 2 alike.');
+  });
+
+  it('says how a version on trial goes, and uses it everywhere in one press', async () => {
+    const trial = trialFixture({ disliked: { before: { value: 0.25, low: 0.1, high: 0.5 }, after: { value: 0.5, low: 0.2, high: 0.8 } } });
+    const patch = { ...applied, trial };
+    server.learning = learningFixture({ lessons: [one], adapters: [adapterFixture('a', { patch })] });
+    server.adapters = [rowFixture('a', { patch })];
+    await show();
+    expect(text('.lesson-change .on-trial')).toContain('On trial in half of your conversations');
+    expect(text('.adapter .on-trial dl')).toContain('7 as before, 9 with it');
+    expect(text('.adapter .on-trial dl')).toContain('25 % as before, 50 % with it');
+    server.adapters = [rowFixture('a', { patch: applied })];
+    server.learning = learningFixture({ lessons: [one], adapters: [adapterFixture('a', { patch: applied })] });
+    await press('Use it everywhere');
+    expect(asked.map(([method, path]) => [method, path])).toEqual([['POST', '/v1/config/patches/7/promote']]);
+    expect(place.querySelector('.on-trial')).toBeNull();
+    expect(text('.learning-said')).toBe('All conversations take it now.');
   });
 
   it('leads to the decision where one is open', async () => {
@@ -263,4 +285,82 @@ it('keeps what is allowed, and asks before it forgets everything', async () => {
   await press('Forget everything', dialog());
   expect(asked.at(-1)).toEqual(['POST', '/v1/learning/forget', null]);
   expect(text('.learning-said')).toBe('Forgotten, with 4 thumbs and notes.');
+});
+
+describe('adapters', () => {
+  it('are shown with what they carry, how they were used, and their versions', async () => {
+    server.adapters = [rowFixture('a', { cluster_id: 'k', situation: 'Proofs', weights: 2, patch: { ...applied, trial: trialFixture() } })];
+    server.versions = [versionFixture(4, { state: 'trial', weights: 2, base: 'base', peft: true, patch_id: 7 }), versionFixture(3, { state: 'before' }), versionFixture(2, { state: 'rolled_back', patch_id: 6 })];
+    await show();
+    const row = place.querySelector('.adapter')!;
+    expect(row.textContent).toContain('When it is about: Proofs');
+    expect(row.querySelector('.facts-line')!.textContent).toBe('in useweights v2used 16 timesliked');
+    expect(row.querySelector('.on-trial')).not.toBeNull();
+    expect(row.querySelector('.versions')).toBeNull();
+    const details = row.querySelector('details')!;
+    details.open = true;
+    act(() => details.dispatchEvent(new Event('toggle')));
+    await settled();
+    expect([...row.querySelectorAll('.versions > li')].map((one) => one.querySelector('.version-state')!.textContent)).toEqual(['on trial', 'the others take it', 'taken back']);
+    expect(row.querySelectorAll('[aria-label="Take the weights v2 along"]')).toHaveLength(1);
+    await press('Undo what was put to use: When it is about: Proofs', row);
+    expect(asked.map(([method, path]) => [method, path])).toEqual([['POST', '/v1/config/patches/7/rollback']]);
+  });
+
+  it('says where there is none yet', async () => {
+    await show();
+    expect(text('.adapters .nothing')).toContain('There is none yet');
+  });
+});
+
+describe('a comparison', () => {
+  beforeEach(() => {
+    server.learning = learningFixture({ generative: true });
+  });
+
+  it('is offered where somebody can answer', async () => {
+    server.learning = learningFixture();
+    server.adapters = [rowFixture('a')];
+    await show();
+    expect(place.querySelector('[aria-expanded]')).toBeNull();
+  });
+
+  async function asking(): Promise<void> {
+    server.adapters = [rowFixture('a')];
+    await show();
+    await press('Compare answers with “For all answers” and without');
+    const field = place.querySelector<HTMLTextAreaElement>('.compare textarea')!;
+    field.value = 'Why?';
+    act(() => place.querySelector<HTMLFormElement>('.compare form')!.requestSubmit());
+    await settled();
+    await settled(); // the answers are asked for once it has begun
+  }
+
+  it('shows both answers, and which is which only after the choice', async () => {
+    await asking();
+    expect(asked).toEqual([['POST', '/v1/adapters/a/compare', { question: 'Why?' }]]);
+    expect(location.search).toBe('?compare=a%2Fr');
+    expect([...place.querySelectorAll('.compare-text')].map((one) => one.textContent)).toEqual(['One.', 'Two.']);
+    expect(place.querySelector('.compare-was')).toBeNull();
+    server.comparison = comparisonFixture({ status: 'done', choice: 'second', told: { with: 'second', lessons: [{ id: 'l', text: 'Be short.' }] } });
+    await press('The second answer is better');
+    expect(asked[1]).toEqual(['POST', '/v1/adapters/a/compare/r', { choice: 'second' }]);
+    expect([...place.querySelectorAll('.compare-was')].map((one) => one.textContent)).toEqual(['Without', 'With what was learnt']);
+    expect(text('.compare-told')).toContain('You chose the answer with what was learnt');
+    expect(text('.compare-lessons')).toBe('Be short.');
+    expect(place.querySelector('.compare-answer[data-chosen]')!.textContent).toContain('Two.');
+    expect(place.querySelector('[aria-label="The first answer is better"]')).toBeNull();
+  });
+
+  it('is found again by its address, and tells why there is no answer', async () => {
+    server.adapters = [rowFixture('a')];
+    server.comparison = comparisonFixture({ status: 'failed', first: null, second: null, problem: 'Your budget is used up.' });
+    history.replaceState(null, '', '/settings/learning?compare=a/r');
+    await show();
+    await settled();
+    expect(text('.compare [role=alert]')).toBe('It was not answered. Your budget is used up.');
+    await press('Another question');
+    expect(location.search).toBe('');
+    expect(place.querySelector('.compare textarea')).not.toBeNull();
+  });
 });

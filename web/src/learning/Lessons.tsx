@@ -6,7 +6,8 @@ import { learningKeys, useClusters, type Learning, type LearnedAdapter } from '.
 import { queryClient } from '../api/queries.ts';
 import { Card } from '../operate/parts.tsx';
 import { LessonRow } from './LessonRow.tsx';
-import { groupsOf, learns, trialOf, type Group } from './standing.ts';
+import { groupsOf, learns, type Group } from './standing.ts';
+import { OnTrial } from './OnTrial.tsx';
 import { useLearningWords } from './words.ts';
 
 interface Props {
@@ -91,7 +92,6 @@ interface ChangeProps extends Props {
 function Change({ patch, where, learning, say }: ChangeProps) {
   const words = useLearningWords();
   const attempt = useAttempt();
-  const trial = trialOf(patch.justification);
   const page = `/operate/patches/${patch.id}`;
 
   async function undo() {
@@ -107,16 +107,17 @@ function Change({ patch, where, learning, say }: ChangeProps) {
     <div className="lesson-change" data-state={patch.may_decide ? 'wait' : undefined}>
       {patch.may_decide && (
         <p>
-          <span className="dot wait" aria-hidden="true" /> {words.waitsForYou} {trial && `${words.trial(trial)} `}
+          <span className="dot wait" aria-hidden="true" /> {words.waitsForYou} {patch.gate && `${words.gate(patch.gate)} `}
           <Link href={page}>{words.decide}</Link>
         </p>
       )}
       {!patch.may_decide && (
         <p>
-          {words.change(patch.status, patch.by_rule)} {patch.status === 'applied' && trial && `${words.trial(trial)} `}
+          {words.change(patch.status, patch.by_rule)} {patch.status === 'applied' && patch.gate && `${words.gate(patch.gate)} `}
           <Link href={page}>{words.details}</Link>
         </p>
       )}
+      {patch.trial && <OnTrial patch={patch.id} trial={patch.trial} brief say={say} />}
       {patch.may_roll_back && learns(learning) && (
         <button type="button" disabled={attempt.busy} aria-label={words.undoThis(where)} onClick={() => void undo()}>
           {words.undo}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { adapterFixture, applied, eventFixture, learningFixture, lessonFixture } from './fixtures.ts';
-import { countOf, groupsOf, standingOf, trialOf } from './standing.ts';
+import { countOf, groupsOf, standingOf } from './standing.ts';
 
 describe('how a lesson stands', () => {
   const learning = learningFixture({ generative: true });
@@ -46,15 +46,6 @@ it('puts lessons of all answers first, and each situation with its adapter', () 
     ['k', 'skill', ['1', '3']],
     ['other', null, ['4']],
   ]);
-});
-
-it.each([
-  ['Handed in without a trial: no language model is configured.', 'no model'],
-  ['Handed in without a trial: too little was said to keep something aside for one.', 'too little'],
-  ['Of 12 questions that were kept aside, answers were better with it for 9, worse for 1 and alike for 2 (P 0.99).', { held: 12, better: 9, worse: 1, alike: 2 }],
-  ['Nobody misses it.', null],
-])('reads of the trial: %s', (justification, trial) => {
-  expect(trialOf(`What you said of answers: 2 lessons from 14 events. ${justification}`)).toEqual(trial);
 });
 
 it('counts a correction as a note, and a thumb alone as a thumb', () => {

@@ -58,17 +58,3 @@ export function countOf(sources: Lesson['sources']): { notes: number; thumbs: nu
   const notes = sources.filter((one) => one.notes !== '' || one.corrected).length;
   return { notes, thumbs: sources.length - notes };
 }
-
-/** How a change was tried before it counted: what came of it, or why it was not. */
-export type Trial = { held: number; better: number; worse: number; alike: number } | 'no model' | 'too little';
-
-/**
- * The trial that a change's justification tells of, which is a sentence of the
- * server's (adaptation.found); null where it tells of none.
- */
-export function trialOf(justification: string): Trial | null {
-  if (/without a trial: no language model/.test(justification)) return 'no model';
-  if (/without a trial/.test(justification)) return 'too little';
-  const [, held, better, worse, alike] = (/Of (\d+) questions .* better with it for (\d+), worse for (\d+) and alike for (\d+)/.exec(justification) ?? []).map(Number);
-  return held === undefined || better === undefined || worse === undefined || alike === undefined ? null : { held, better, worse, alike };
-}

@@ -2,9 +2,9 @@
 
 import { language, type Language } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
-import type { Learning, Lesson, LearningEvent } from '../api/learning.ts';
+import type { AdapterVersion, Learning, LearnedGate, Lesson, LearningEvent } from '../api/learning.ts';
 import type { PatchStatus } from '../api/types.ts';
-import type { Standing, Trial } from './standing.ts';
+import type { Standing } from './standing.ts';
 
 /** What there is of something; nothing where there is none. */
 function some(n: number, one: string, more: (n: number) => string): string[] {
@@ -62,7 +62,7 @@ const en = {
   rewordLabel: 'How you want to be answered',
   forget: 'Forget',
   forgetThis: (text: string) => `Forget “${text}”`,
-  forgetAsk: (text: string) => `Forget “${text}”? Answers no longer follow it. What you said stays, so it may be learnt again; to prevent that, switch it off instead.`,
+  forgetAsk: (text: string) => `Forget “${text}”? Answers no longer follow it. What you said stays; it is learnt again only when you say something new for it.`,
   forgotten: 'Forgotten.',
   reworded: 'Reworded.',
   sources: ({ notes, thumbs }: { notes: number; thumbs: number }) => {
@@ -92,11 +92,22 @@ const en = {
       withdrawn: 'Withdrawn, and nothing came of it.',
       superseded: 'A later one took its place.',
     })[status],
-  trial: (trial: Trial): string => {
-    if (trial === 'no model') return 'Not tried: no language model is configured.';
-    if (trial === 'too little') return 'Not tried: you have not said enough for that yet.';
-    return `Tried on ${trial.held} questions of yours: ${trial.better} answers better, ${trial.worse} worse, ${trial.alike} alike.`;
+  gate: ({ state, held, better, worse, alike }: LearnedGate): string => {
+    if (state === 'no_model') return 'Not tried: no language model is configured.';
+    if (state === 'too_little') return 'Not tried: you have not said enough for that yet.';
+    return `Tried on ${held} questions of yours: ${better} answers better, ${worse} worse, ${alike} alike.`;
   },
+  onTrial: (share: number) => (share === 50 ? 'On trial in half of your conversations; the others are answered as before.' : `On trial in ${share} % of your conversations; the others are answered as before.`),
+  trialSince: 'Since',
+  trialUntil: 'Everywhere from',
+  trialAnswers: 'Answers',
+  trialDown: 'Thumbs down',
+  trialBefore: 'as before',
+  trialAfter: 'with it',
+  share: (value: number) => `${Math.round(100 * value)} %`,
+  trialRule: 'It goes back by itself when thumbs down become clearly more than before.',
+  useEverywhere: 'Use it everywhere',
+  usedEverywhere: 'All conversations take it now.',
   undo: 'Undo',
   undoThis: (where: string) => `Undo what was put to use: ${where}`,
   undoReason: 'Undone on the page Learning.',
@@ -136,6 +147,52 @@ const en = {
   nothingIn: 'Nothing is in it any more.',
   everybody: 'Situations of everybody',
   everybodyMeans: 'Found with the feedback of people who allow it, shown from five people up.',
+
+  // Adapters
+  adapters: 'Adapters',
+  adaptersLead: 'What carries the lessons: a file of yours with versions. One that was trained has weights beside its lessons.',
+  adaptersNone: 'There is none yet. The first one comes with the first lesson.',
+  adaptersFailed: 'The adapters could not be loaded.',
+  adapterStatus: (status: 'draft' | 'active' | 'disabled') => ({ draft: 'waits for its first change', active: 'in use', disabled: 'switched off' })[status],
+  textOnly: 'lessons only',
+  weightsOf: (version: number) => `weights v${version}`,
+  used: (n: number) => (n === 0 ? 'not used yet' : n === 1 ? 'used once' : `used ${n} times`),
+  score: (score: number): string => (score > 0.05 ? 'liked' : score < -0.05 ? 'not liked' : 'no opinion yet'),
+  versions: 'Versions',
+  versionsOf: (name: string) => `Versions of “${name}”`,
+  version: (n: number) => `v${n}`,
+  versionState: (state: AdapterVersion['state']) =>
+    ({ current: 'in use', trial: 'on trial', before: 'the others take it', rolled_back: 'taken back', earlier: 'earlier', draft: 'draft' })[state],
+  lessonCount: (n: number) => (n === 0 ? 'no lessons' : n === 1 ? '1 lesson' : `${n} lessons`),
+  takeAlong: 'Take along',
+  takeAlongMeans: 'A folder as PEFT reads it, zipped. What you said is not in it.',
+  takeAlongThis: (weights: number) => `Take the weights v${weights} along`,
+
+  // Compare
+  compare: 'Compare',
+  compareThis: (name: string) => `Compare answers with “${name}” and without`,
+  compareMeans: 'One question is answered twice, with what was learnt and without. You say which answer is better before you know which is which.',
+  compareQuestion: 'A question of yours',
+  compareAsk: 'Ask twice',
+  compareAnother: 'Another question',
+  compareClose: 'Close',
+  compareFailed: 'It was not answered.',
+  comparing: 'Being answered twice…',
+  compareStays: 'You may leave: the answers wait for you here and among what waits for you.',
+  answer: (which: 'first' | 'second') => ({ first: 'The first answer', second: 'The second answer' })[which],
+  better: 'This one is better',
+  betterThis: (which: 'first' | 'second') => ({ first: 'The first answer is better', second: 'The second answer is better' })[which],
+  neither: 'Neither',
+  wasWith: 'With what was learnt',
+  wasWithout: 'Without',
+  compareTold: (chose: 'with' | 'without' | 'neither') =>
+    ({
+      with: 'You chose the answer with what was learnt. It counts as liked and the other one as not, when it learns next.',
+      without: 'You chose the answer without it. It counts as liked and the other one as not: what was learnt loses weight when it learns next.',
+      neither: 'You chose neither, and nothing is learnt from it.',
+    })[chose],
+  compareLessons: 'Its model was told:',
+  compareWhere: 'Both answers in a conversation',
 
   // What is allowed
   allowed: 'What you allow',
@@ -212,7 +269,7 @@ const de: LearningWords = {
   rewordLabel: 'Wie du Antworten haben willst',
   forget: 'Vergessen',
   forgetThis: (text) => `„${text}“ vergessen`,
-  forgetAsk: (text) => `„${text}“ vergessen? Antworten befolgen es dann nicht mehr. Was du gesagt hast, bleibt, also kann es wieder gelernt werden; soll das nicht sein, schalte es ab.`,
+  forgetAsk: (text) => `„${text}“ vergessen? Antworten befolgen es dann nicht mehr. Was du gesagt hast, bleibt; gelernt wird es nur wieder, wenn du etwas Neues dafür sagst.`,
   forgotten: 'Vergessen.',
   reworded: 'Umformuliert.',
   sources: ({ notes, thumbs }) => {
@@ -241,11 +298,22 @@ const de: LearningWords = {
       withdrawn: 'Zurückgezogen, und nichts wurde daraus.',
       superseded: 'Eine spätere nahm ihren Platz ein.',
     })[status],
-  trial: (trial) => {
-    if (trial === 'no model') return 'Nicht erprobt: Es ist kein Sprachmodell eingerichtet.';
-    if (trial === 'too little') return 'Nicht erprobt: Dazu hast du noch nicht genug gesagt.';
-    return `An ${trial.held} deiner Fragen erprobt: ${trial.better} Antworten besser, ${trial.worse} schlechter, ${trial.alike} gleich gut.`;
+  gate: ({ state, held, better, worse, alike }) => {
+    if (state === 'no_model') return 'Nicht erprobt: Es ist kein Sprachmodell eingerichtet.';
+    if (state === 'too_little') return 'Nicht erprobt: Dazu hast du noch nicht genug gesagt.';
+    return `An ${held} deiner Fragen erprobt: ${better} Antworten besser, ${worse} schlechter, ${alike} gleich gut.`;
   },
+  onTrial: (share) => (share === 50 ? 'Auf Probe in der Hälfte deiner Unterhaltungen; die anderen werden beantwortet wie zuvor.' : `Auf Probe in ${share} % deiner Unterhaltungen; die anderen werden beantwortet wie zuvor.`),
+  trialSince: 'Seit',
+  trialUntil: 'Überall ab',
+  trialAnswers: 'Antworten',
+  trialDown: 'Daumen runter',
+  trialBefore: 'wie zuvor',
+  trialAfter: 'damit',
+  share: (value) => `${Math.round(100 * value)} %`,
+  trialRule: 'Es geht von selbst zurück, wenn Daumen runter deutlich mehr werden als zuvor.',
+  useEverywhere: 'Überall übernehmen',
+  usedEverywhere: 'Alle Unterhaltungen nehmen es jetzt.',
   undo: 'Rückgängig',
   undoThis: (where) => `Rückgängig machen, was übernommen wurde: ${where}`,
   undoReason: 'Auf der Seite Lernen zurückgenommen.',
@@ -284,6 +352,49 @@ const de: LearningWords = {
   nothingIn: 'Es ist nichts mehr darin.',
   everybody: 'Situationen aller',
   everybodyMeans: 'Gefunden mit den Rückmeldungen derer, die es erlauben; gezeigt ab fünf Personen.',
+
+  adapters: 'Adapter',
+  adaptersLead: 'Was die Lehren trägt: eine Datei von dir mit Versionen. Ein trainierter hat neben seinen Lehren Gewichte.',
+  adaptersNone: 'Es gibt noch keinen. Der erste kommt mit der ersten Lehre.',
+  adaptersFailed: 'Die Adapter konnten nicht geladen werden.',
+  adapterStatus: (status) => ({ draft: 'wartet auf seine erste Änderung', active: 'in Gebrauch', disabled: 'abgeschaltet' })[status],
+  textOnly: 'nur Lehren',
+  weightsOf: (version) => `Gewichte v${version}`,
+  used: (n) => (n === 0 ? 'noch nicht benutzt' : n === 1 ? 'einmal benutzt' : `${n}-mal benutzt`),
+  score: (score) => (score > 0.05 ? 'gelobt' : score < -0.05 ? 'nicht gelobt' : 'noch ohne Urteil'),
+  versions: 'Versionen',
+  versionsOf: (name) => `Versionen von „${name}“`,
+  version: (n) => `v${n}`,
+  versionState: (state) => ({ current: 'in Gebrauch', trial: 'auf Probe', before: 'die anderen nehmen sie', rolled_back: 'zurückgenommen', earlier: 'früher', draft: 'Entwurf' })[state],
+  lessonCount: (n) => (n === 0 ? 'keine Lehren' : n === 1 ? '1 Lehre' : `${n} Lehren`),
+  takeAlong: 'Mitnehmen',
+  takeAlongMeans: 'Ein Ordner, wie PEFT ihn liest, als Zip. Was du gesagt hast, ist nicht darin.',
+  takeAlongThis: (weights) => `Die Gewichte v${weights} mitnehmen`,
+
+  compare: 'Vergleichen',
+  compareThis: (name) => `Antworten mit „${name}“ und ohne vergleichen`,
+  compareMeans: 'Eine Frage wird zweimal beantwortet, mit dem Gelernten und ohne. Du sagst, welche Antwort besser ist, bevor du weißt, welche welche ist.',
+  compareQuestion: 'Eine Frage von dir',
+  compareAsk: 'Zweimal fragen',
+  compareAnother: 'Eine andere Frage',
+  compareClose: 'Schließen',
+  compareFailed: 'Sie wurde nicht beantwortet.',
+  comparing: 'Wird zweimal beantwortet…',
+  compareStays: 'Du kannst gehen: Die Antworten warten hier auf dich und bei allem, was auf dich wartet.',
+  answer: (which) => ({ first: 'Die erste Antwort', second: 'Die zweite Antwort' })[which],
+  better: 'Diese ist besser',
+  betterThis: (which) => ({ first: 'Die erste Antwort ist besser', second: 'Die zweite Antwort ist besser' })[which],
+  neither: 'Keine von beiden',
+  wasWith: 'Mit dem Gelernten',
+  wasWithout: 'Ohne',
+  compareTold: (chose) =>
+    ({
+      with: 'Du hast die Antwort mit dem Gelernten gewählt. Sie gilt als gelobt und die andere als getadelt, wenn wieder gelernt wird.',
+      without: 'Du hast die Antwort ohne gewählt. Sie gilt als gelobt und die andere als getadelt: Das Gelernte verliert Gewicht, wenn wieder gelernt wird.',
+      neither: 'Du hast keine gewählt, und daraus wird nichts gelernt.',
+    })[chose],
+  compareLessons: 'Ihrem Modell wurde gesagt:',
+  compareWhere: 'Beide Antworten in einer Unterhaltung',
 
   allowed: 'Was du erlaubst',
   personal: 'Aus dem lernen, was ich zu Antworten sage',

@@ -335,7 +335,7 @@ function Question({ act, patch, onClose, settle }: QuestionProps) {
 }
 
 /** Kinds that runs choose a version of, so that a share of them can be given another. */
-const tried: ReadonlySet<string> = new Set(['workflow.chat', 'policy.routing']);
+const tried: ReadonlySet<string> = new Set(['workflow.chat', 'policy.routing', 'adapter.lora']);
 
 interface FieldProps {
   name: string;

@@ -2,6 +2,7 @@ import './styles.ts';
 import { lazy } from 'react';
 import { Link, useLocation, useRoute } from 'wouter';
 import { useWords } from '../i18n/index.ts';
+import { useTrainingWords } from '../learning/trainingWords.ts';
 import { Decisions } from './Decisions.tsx';
 import { PatchPage } from './PatchPage.tsx';
 import { RunPage } from './RunPage.tsx';
@@ -13,6 +14,7 @@ const PeoplePage = lazy(() => import('../people/PeoplePage.tsx'));
 const PersonPage = lazy(() => import('../people/PersonPage.tsx'));
 const PlansPage = lazy(() => import('../people/PlansPage.tsx'));
 const BackendsPage = lazy(() => import('./BackendsPage.tsx'));
+const TrainingPage = lazy(() => import('./TrainingPage.tsx'));
 
 /** Operate: what waits for a decision, what was decided, how runs went, how the place is used, and by whom. */
 export default function OperatePage() {
@@ -26,6 +28,7 @@ export default function OperatePage() {
 
 function Parts() {
   const words = useWords();
+  const learning = useTrainingWords();
   const admin = useAdmin();
   const [path] = useLocation();
   const runs = path.startsWith('/operate/runs');
@@ -33,7 +36,8 @@ function Parts() {
   const people = path.startsWith('/operate/people');
   const plans = path === '/operate/plans';
   const backends = path === '/operate/backends';
-  const elsewhere = runs || usage || people || plans || backends;
+  const training = path === '/operate/training';
+  const elsewhere = runs || usage || people || plans || backends || training;
   return (
     <nav className="parts" aria-label={words.operateParts}>
       <Link href="/operate" aria-current={path === '/operate' ? 'page' : elsewhere ? undefined : 'true'}>
@@ -62,6 +66,11 @@ function Parts() {
           {words.backends}
         </Link>
       )}
+      {admin && (
+        <Link href="/operate/training" aria-current={training ? 'page' : undefined}>
+          {learning.trainings}
+        </Link>
+      )}
     </nav>
   );
 }
@@ -75,6 +84,7 @@ function Part() {
   const [isPerson, person] = useRoute('/operate/people/:id');
   const [isPlans] = useRoute('/operate/plans');
   const [isBackends] = useRoute('/operate/backends');
+  const [isTraining] = useRoute('/operate/training');
   if (isPatch) return <PatchPage key={patch.id} id={patch.id} />;
   if (isRun) return <RunPage key={run.id} id={run.id} />;
   if (isUsage) return <UsagePage />;
@@ -82,5 +92,6 @@ function Part() {
   if (isPerson) return <PersonPage key={person.id} id={person.id} />;
   if (isPlans) return <PlansPage />;
   if (isBackends) return <BackendsPage />;
+  if (isTraining) return <TrainingPage />;
   return isRuns ? <Runs /> : <Decisions />;
 }

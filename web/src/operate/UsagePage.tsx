@@ -3,6 +3,7 @@ import './UsageTiles.css';
 import './UsageTables.css';
 import { useLocation, useSearch } from 'wouter';
 import { useInsights, type Insights, type Span } from '../api/insights.ts';
+import { useUIConfig } from '../api/queries.ts';
 import { sentence } from '../i18n/errors.ts';
 import { language, useWords } from '../i18n/index.ts';
 import { count } from '../lib/format.ts';
@@ -20,18 +21,38 @@ export default function UsagePage() {
   const shell = useWords();
   const words = useUsageWords();
   const [, go] = useLocation();
-  const given = Number(new URLSearchParams(useSearch()).get('days'));
-  const span = spans.find((one) => one === given) ?? 7;
-  const insights = useInsights(span);
+  const locale = useStore(language);
+  const asked = new URLSearchParams(useSearch());
+  const span = spans.find((one) => one === Number(asked.get('days'))) ?? 7;
+  const surface = asked.get('surface') ?? '';
+  const insights = useInsights(span, surface);
+  const surfaces = useUIConfig().data?.surfaces ?? [];
+  const to = (days: string, path: string) => {
+    const query = new URLSearchParams({ ...(days === '7' ? {} : { days }), ...(path ? { surface: path } : {}) }).toString();
+    go(query ? `/operate/usage?${query}` : '/operate/usage', { replace: true });
+  };
   return (
     <>
       <header className="list-head">
         <h1>{shell.usage}</h1>
+        {surfaces.length > 0 && (
+          <label className="filter">
+            <span>{words.usageOf}</span>
+            <select value={surface} onChange={(event) => to(String(span), event.target.value)}>
+              <option value="">{words.usageOfAll}</option>
+              {surfaces.map((one) => (
+                <option key={one.path} value={one.path}>
+                  {one.title[locale] || one.title['en']}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
         <Pills
           label={words.usageSpan}
           options={spans.map((one) => [String(one), words.usageDays(one)] as const)}
           value={String(span)}
-          onChoose={(one) => go(one === '7' ? '/operate/usage' : `/operate/usage?days=${one}`, { replace: true })}
+          onChoose={(one) => to(one, surface)}
         />
       </header>
       {insights.isError && (

@@ -15,15 +15,16 @@ export function Tiles({ insights }: { insights: Insights }) {
   const plain = (value: number | null) => (value === null ? '–' : written(value, 'count', locale));
   return (
     <dl className="tiles">
-      <Tile name={words.usageTurns} value={count(insights.turns, locale)}>
+      <Tile name={words.usageTurns} value={count(insights.turns, locale)} mark={markOf(insights.turns_per_working_day, 1, 3)} says={words.usageTurnsMark}>
         {words.usagePeople(insights.people)}
         {insights.turns_per_working_day !== null && ` · ${words.usageWorkingDay(plain(insights.turns_per_working_day))}`}
       </Tile>
       <Tile name={words.usageMedian} value={times.median_ms === null ? '–' : duration(times.median_ms, locale)}>
         {times.p90_ms !== null && words.usageP90(duration(times.p90_ms, locale))}
       </Tile>
-      <Tile name={words.usageToolUse} value={rate(insights.tool_use_rate)} mark={markOf(insights.tool_use_rate, 0.3, 0.5)}>
+      <Tile name={words.usageToolUse} value={rate(insights.tool_use_rate)} mark={markOf(insights.tool_use_rate, 0.3, 0.5)} says={words.usageMark}>
         {insights.tool_calls_per_turn !== null && words.usageCalls(plain(insights.tool_calls_per_turn))}
+        {few(insights.tool_calls_per_turn) && <b data-tone="bad"> {words.usageFewCalls}</b>}
       </Tile>
       <Tile name={words.usageAbandoned} value={rate(insights.abandonment_rate)}>
         {words.usageAbandonedMore}
@@ -38,21 +39,24 @@ export function Tiles({ insights }: { insights: Insights }) {
   );
 }
 
+/** Whether turns call so few tools that somebody should look why. */
+const few = (calls: number | null) => calls !== null && calls < 1.5;
+
 interface TileProps {
   name: string;
   value: string;
   mark?: 'good' | 'bad' | null;
+  says?(mark: 'good' | 'bad'): string;
   children: ReactNode;
 }
 
-function Tile({ name, value, mark, children }: TileProps) {
-  const words = useUsageWords();
+function Tile({ name, value, mark, says, children }: TileProps) {
   return (
     <div className="tile">
       <dt>{name}</dt>
       <dd>{value}</dd>
       <dd className="hint">
-        {mark && <b data-tone={mark}>{words.usageMark(mark)} </b>}
+        {mark && <b data-tone={mark}>{says?.(mark)} </b>}
         {children}
       </dd>
     </div>

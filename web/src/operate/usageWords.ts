@@ -4,6 +4,8 @@ import { language, type Language } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
 
 const en = {
+  usageOf: 'Of',
+  usageOfAll: 'Everything',
   usageSpan: 'Which days',
   usageDays: (n: number) => `${n} days`,
   usageSince: (day: string, zone: string) => `Since ${day}, by the days of ${zone}.`,
@@ -20,6 +22,8 @@ const en = {
   usageP90: (time: string) => `9 of 10 within ${time}`,
   usageToolUse: 'Turns with tools',
   usageMark: (mark: 'good' | 'bad'): string => (mark === 'good' ? '✓ At least 50 %.' : 'Under 30 %.'),
+  usageTurnsMark: (mark: 'good' | 'bad'): string => (mark === 'good' ? '✓ At least 3 a working day.' : 'Under 1 a working day.'),
+  usageFewCalls: 'Under 1.5.',
   usageCalls: (n: string) => `${n === '1' ? '1 call' : `${n} calls`} a turn`,
   usageAbandoned: 'Given up',
   usageAbandonedMore: 'stopped before the answer was there',
@@ -62,6 +66,8 @@ const en = {
 type UsageWords = typeof en;
 
 const de: UsageWords = {
+  usageOf: 'Von',
+  usageOfAll: 'Alles',
   usageSpan: 'Welche Tage',
   usageDays: (n) => `${n} Tage`,
   usageSince: (day, zone) => `Seit dem ${day}, nach den Tagen von ${zone}.`,
@@ -78,6 +84,8 @@ const de: UsageWords = {
   usageP90: (time) => `9 von 10 in ${time}`,
   usageToolUse: 'Mit Werkzeugen',
   usageMark: (mark) => (mark === 'good' ? '✓ Mindestens 50 %.' : 'Unter 30 %.'),
+  usageTurnsMark: (mark) => (mark === 'good' ? '✓ Mindestens 3 je Arbeitstag.' : 'Unter 1 je Arbeitstag.'),
+  usageFewCalls: 'Unter 1,5.',
   usageCalls: (n) => `${n === '1' ? '1 Aufruf' : `${n} Aufrufe`} je Anfrage`,
   usageAbandoned: 'Abgebrochen',
   usageAbandonedMore: 'beendet, bevor die Antwort da war',

@@ -1,19 +1,16 @@
 import { lazy, Suspense } from 'react';
 import { useStore } from '../lib/store.ts';
-import { PassagePanel } from './PassagePanel.tsx';
 import { panel } from './state.ts';
 
+const PassagePanel = lazy(async () => ({ default: (await import('./PassagePanel.tsx')).PassagePanel })); // asked for by a click
 const DocumentPanel = lazy(() => import('./DocumentPanel.tsx')); // opened from the contexts only
 
 /** The sheet beside the conversation: the passage a citation stands for, or a whole document. */
 export function Panel() {
   const open = useStore(panel);
-  if (open?.kind === 'document') {
-    return (
-      <Suspense>
-        <DocumentPanel key={open.document.id} document={open.document} />
-      </Suspense>
-    );
-  }
-  return open && <PassagePanel citations={open.citations} n={open.n} />;
+  return (
+    <Suspense>
+      {open?.kind === 'document' ? <DocumentPanel key={open.document.id} document={open.document} /> : open && <PassagePanel citations={open.citations} n={open.n} />}
+    </Suspense>
+  );
 }

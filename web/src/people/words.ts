@@ -5,7 +5,7 @@ import { language, type Language } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
 
 export type Role = 'user' | 'power' | 'admin';
-export type What = 'user.changed' | 'user.signed_out' | 'user.factor_cleared' | 'plan.changed';
+export type What = 'user.changed' | 'user.signed_out' | 'user.factor_cleared' | 'plan.changed' | 'key.created' | 'key.revoked';
 
 const en = {
   people: 'People',
@@ -106,6 +106,10 @@ const en = {
       ? 'signed out everywhere'
       : what === 'user.factor_cleared'
         ? 'second factor cleared'
+        : what === 'key.created'
+          ? 'access key made'
+          : what === 'key.revoked'
+            ? 'access key ended'
         : became['active'] === false
           ? 'suspended'
           : became['active'] === true
@@ -255,6 +259,10 @@ const de: PeopleWords = {
       ? 'überall abgemeldet'
       : what === 'user.factor_cleared'
         ? 'zweiten Faktor gelöscht'
+        : what === 'key.created'
+          ? 'Zugangsschlüssel angelegt'
+          : what === 'key.revoked'
+            ? 'Zugangsschlüssel beendet'
         : became['active'] === false
           ? 'gesperrt'
           : became['active'] === true

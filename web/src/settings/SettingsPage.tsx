@@ -1,8 +1,10 @@
 import '../styles/pages.ts';
 import { lazy, Suspense } from 'react';
-import { Link, useRoute } from 'wouter';
+import { Link, Redirect, useRoute } from 'wouter';
 import { SecuritySections } from '../account/SecuritySections.tsx';
+import { useUIConfig } from '../api/queries.ts';
 import { currentSession, session } from '../api/session.ts';
+import { readCame } from '../connections/came.ts';
 import { useWords } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
 import { Card } from '../operate/parts.tsx';
@@ -14,28 +16,45 @@ import { Drafts } from './Drafts.tsx';
 import { Notices } from './Notices.tsx';
 import { Uploads } from './Uploads.tsx';
 
-const LearningPage = lazy(() => import('../learning/LearningPage.tsx'));
+const VoiceCard = lazy(() => import('../voice/VoiceCard.tsx'));
+const beside = {
+  learning: lazy(() => import('../learning/LearningPage.tsx')),
+  keys: lazy(() => import('../keys/KeysPage.tsx')),
+  connections: lazy(() => import('../connections/ConnectionsPage.tsx')),
+  webhooks: lazy(() => import('../webhooks/WebhooksPage.tsx')),
+};
+const isBeside = (name: string | undefined): name is keyof typeof beside => name !== undefined && Object.hasOwn(beside, name);
 
-/** Settings: who is signed in, how things look, what is kept here (UI-14); and beside them what is learnt of a person. */
+/**
+ * Settings: who is signed in, how things look, what is kept here (UI-14); and beside them what is learnt of a person, keys
+ * for programs, accounts elsewhere, and who is told of runs.
+ */
 export default function SettingsPage() {
   const words = useWords();
-  const [learning] = useRoute('/settings/learning');
+  const [, params] = useRoute('/settings/:part');
+  const part = isBeside(params?.part) ? params.part : null;
+  const titles = { learning: words.learning, keys: words.accessKeys, connections: words.connections, webhooks: words.webhooks };
+  // Where a server sends a person back to of whom it is not known where they began.
+  if (!part && readCame(location.hash)) return <Redirect to={`/settings/connections${location.hash}`} replace />;
+  const Beside = part && beside[part];
   return (
     <div className="pages-body settings">
       <header className="page-head">
-        <h1>{learning ? words.learning : words.settings}</h1>
+        <h1>{part ? titles[part] : words.settings}</h1>
         <nav className="pills pill-row" aria-label={words.settings}>
-          <Link href="/settings" aria-current={learning ? undefined : 'page'}>
+          <Link href="/settings" aria-current={part ? undefined : 'page'}>
             {words.settingsGeneral}
           </Link>
-          <Link href="/settings/learning" aria-current={learning ? 'page' : undefined}>
-            {words.learning}
-          </Link>
+          {Object.entries(titles).map(([one, title]) => (
+            <Link key={one} href={`/settings/${one}`} aria-current={one === part ? 'page' : undefined}>
+              {title}
+            </Link>
+          ))}
         </nav>
       </header>
-      {learning ? (
+      {Beside ? (
         <Suspense fallback={<p className="hint opening">{words.loadingPage}</p>}>
-          <LearningPage />
+          <Beside />
         </Suspense>
       ) : (
         <General />
@@ -46,6 +65,7 @@ export default function SettingsPage() {
 
 function General() {
   const words = useWords();
+  const speaks = useUIConfig().data?.text_to_speech;
   return (
     <div className="sides">
       <div className="stack">
@@ -57,6 +77,11 @@ function General() {
       </div>
       <div className="stack">
         <Notices />
+        {speaks && (
+          <Suspense>
+            <VoiceCard />
+          </Suspense>
+        )}
         <Drafts />
         <Uploads />
         <About />

@@ -112,15 +112,17 @@ export function ConversationRow({ conversation, active }: { conversation: Conver
 }
 
 function patchRow(id: string, change: Partial<Conversation>): void {
-  queryClient.setQueryData<ConversationPages>(keys.conversations, (pages) =>
-    pages && {
-      ...pages,
-      pages: pages.pages.map((page) => ({
-        ...page,
-        data: page.data.map((one) => (one.id === id ? { ...one, ...change } : one)),
-      })),
-    },
-  );
+  for (const key of [keys.conversations, keys.programs]) {
+    queryClient.setQueryData<ConversationPages>(key, (pages) =>
+      pages && {
+        ...pages,
+        pages: pages.pages.map((page) => ({
+          ...page,
+          data: page.data.map((one) => (one.id === id ? { ...one, ...change } : one)),
+        })),
+      },
+    );
+  }
 }
 
 function Rename({ title, save, cancel }: { title: string; save(next: string): void; cancel(): void }) {

@@ -2,12 +2,13 @@ import { lazy, Suspense, useEffect, useRef, useState, type RefObject } from 'rea
 import { flushSync } from 'react-dom';
 import { useLocation, useRoute } from 'wouter';
 import { arrival, leaveArrival } from '../account/arrival.ts';
-import { Unverified } from '../account/Unverified.tsx';
-import { useConversations } from '../api/queries.ts';
+import { useConversations, useProgramConversations, useUIConfig } from '../api/queries.ts';
+import { session } from '../api/session.ts';
 import { Chat } from '../chat/Chat.tsx';
-import { useWords } from '../i18n/index.ts';
+import { language, useWords } from '../i18n/index.ts';
 import { DropZone } from '../knowledge/DropZone.tsx';
 import { UploadTray } from '../knowledge/UploadTray.tsx';
+import { useStore } from '../lib/store.ts';
 import { panel } from '../panel/state.ts';
 import { Panel } from '../panel/Panel.tsx';
 import { AccountMenu } from './AccountMenu.tsx';
@@ -25,7 +26,12 @@ const pages = {
   artifacts: lazy(() => import('../artifacts/ArtifactsPage.tsx')),
   settings: lazy(() => import('../settings/SettingsPage.tsx')),
   operate: lazy(() => import('../operate/OperatePage.tsx')),
+  r: lazy(() => import('../records/RecordPage.tsx')),
+  inbox: lazy(() => import('../inbox/InboxPage.tsx')),
 };
+
+const Unverified = lazy(async () => ({ default: (await import('../account/Unverified.tsx')).Unverified }));
+const SurfacePage = lazy(() => import('../surfaces/SurfacePage.tsx'));
 
 export function Shell() {
   const words = useWords();
@@ -37,9 +43,14 @@ export function Shell() {
   const chat = useLast(place === 'chat' ? location : null);
   const id = params?.id ?? null;
   const conversations = useConversations();
+  const programs = useProgramConversations();
+  const locale = useStore(language);
+  const unverified = useStore(session).user?.unverified;
+  const here = useUIConfig().data?.surfaces.find((one) => location === `/${one.path}`);
+  const talks = place === 'chat' || place === 'surface';
   const all = conversations.data?.pages.flatMap((page) => page.data) ?? [];
-  const conversation = all.find((one) => one.id === id);
-  const names = { chat: conversation?.title, contexts: words.tabContexts, artifacts: words.tabArtifacts, settings: words.tabSettings, operate: words.tabOperate };
+  const conversation = [...all, ...(programs.data?.pages.flatMap((page) => page.data) ?? [])].find((one) => one.id === id);
+  const names = { chat: conversation?.title, contexts: words.tabContexts, artifacts: words.tabArtifacts, settings: words.tabSettings, operate: words.tabOperate, r: words.recordTab, inbox: 'Inbox', surface: here && (here.title[locale] || here.title['en']) };
   const waiting = useWaiting(conversations.data ? all : null, id, names[place]);
 
   useEffect(() => setOpen(false), [location]);
@@ -57,8 +68,8 @@ export function Shell() {
 
   return (
     <div className="shell" data-drawer={open ? 'open' : 'closed'}>
-      <a className="skip" href={place === 'chat' ? '#message' : '#page'}>
-        {place === 'chat' ? words.skipToChat : words.skipToPage}
+      <a className="skip" href={talks ? '#message' : '#page'}>
+        {talks ? words.skipToChat : words.skipToPage}
       </a>
       <Sidebar id="sidebar" query={conversations} active={id} open={open} close={close} />
       {open && <button type="button" className="scrim" tabIndex={-1} aria-label={words.closeSidebar} onClick={close} />}
@@ -69,13 +80,23 @@ export function Shell() {
           waiting={waiting > 0}
           place={place}
           chat={chat}
-          title={place !== 'chat' ? null : id ? conversation?.title || words.untitled : words.newConversation}
+          title={!talks ? null : id ? conversation?.title || words.untitled : names.surface || words.newConversation}
           onOpen={() => setOpen(true)}
         />
-        <Unverified />
+        {unverified && (
+          <Suspense>
+            <Unverified />
+          </Suspense>
+        )}
         <div className="work">
           {place === 'chat' ? (
             <Chat key={id ?? '_new'} id={id} conversation={conversation ?? null} />
+          ) : place === 'surface' ? (
+            <ErrorBoundary key={location}>
+              <Suspense>
+                <SurfacePage location={location} surface={here} />
+              </Suspense>
+            </ErrorBoundary>
           ) : (
             <main id="page" className="plain-page" tabIndex={-1}>
               <ErrorBoundary key={place}>
@@ -87,7 +108,7 @@ export function Shell() {
           )}
           <Panel />
         </div>
-        {place !== 'chat' && <UploadTray apart />}
+        {!talks && <UploadTray apart />}
       </div>
       <DropZone />
     </div>

@@ -1,6 +1,6 @@
-import { useEffect, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
-import type { useConversations } from '../api/queries.ts';
+import { useProgramConversations, type useConversations } from '../api/queries.ts';
 import type { Conversation } from '../api/types.ts';
 import { sentence } from '../i18n/errors.ts';
 import { language, useWords, type Language } from '../i18n/index.ts';
@@ -9,7 +9,10 @@ import { daysAgo, regional } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';
 import { ConversationRow } from './ConversationRow.tsx';
 import { Found } from './Found.tsx';
+import { FromPrograms } from './FromPrograms.tsx';
 import { Icon } from './Icon.tsx';
+
+const Overview = lazy(() => import('../surfaces/Overview.tsx'));
 
 interface Props {
   id: string;
@@ -46,6 +49,9 @@ export function Sidebar({ id, query, active, open, close }: Props) {
           <Icon name="close" />
         </button>
       </div>
+      <Suspense>
+        <Overview />
+      </Suspense>
       <input
         type="search"
         value={filter}
@@ -62,6 +68,8 @@ function List({ query, filter, active }: { query: Props['query']; filter: string
   const words = useWords();
   const locale = useStore(language);
   const all = query.data?.pages.flatMap((page) => page.data);
+  const programs = useProgramConversations();
+  const begun = (programs.data?.pages.flatMap((page) => page.data) ?? []).filter((one) => matches(one, filter));
   const groups = byDay((all ?? []).filter((one) => matches(one, filter)), words, locale);
   return (
     <div className="conversations">
@@ -80,12 +88,13 @@ function List({ query, filter, active }: { query: Props['query']; filter: string
           {sentence(query.error)}
         </p>
       )}
-      {all && groups.length === 0 && <p className="hint">{filter ? words.noMatch : words.noConversations}</p>}
+      {all && groups.length + begun.length === 0 && <p className="hint">{filter ? words.noMatch : words.noConversations}</p>}
       {query.hasNextPage && (
         <button type="button" className="quiet" onClick={() => void query.fetchNextPage()}>
           {words.showMore}
         </button>
       )}
+      <FromPrograms query={programs} found={begun} searched={filter.trim() !== ''} active={active} />
       {filter && <Found text={filter} />}
     </div>
   );

@@ -10,7 +10,9 @@ it.each([
   ['/contexts', 'contexts'],
   ['/contexts/1', 'contexts'],
   ['/settings', 'settings'],
-  ['/artifactsandmore', 'chat'],
+  ['/artifactsandmore', 'surface'],
+  ['/paliadin', 'surface'],
+  ['/inbox', 'inbox'],
 ])('%s belongs to %s', (path, place) => {
   expect(placeOf(path)).toBe(place);
 });

@@ -1,8 +1,9 @@
-const pages = ['contexts', 'artifacts', 'settings', 'operate'] as const;
+const pages = ['contexts', 'artifacts', 'settings', 'operate', 'r', 'inbox'] as const;
 
-export type Place = 'chat' | (typeof pages)[number];
+export type Place = 'chat' | 'surface' | (typeof pages)[number];
 
-/** Which part of the program an address belongs to. */
+/** Which part of the program an address belongs to. What is none of ours may be an assistant's (GRND-01). */
 export function placeOf(path: string): Place {
-  return pages.find((one) => path === `/${one}` || path.startsWith(`/${one}/`)) ?? 'chat';
+  if (path === '/' || path.startsWith('/c/')) return 'chat';
+  return pages.find((one) => path === `/${one}` || path.startsWith(`/${one}/`)) ?? 'surface';
 }

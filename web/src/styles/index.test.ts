@@ -13,3 +13,13 @@ const imported = files
 it('every style sheet is listed, and in one place', () => {
   expect(imported.toSorted()).toEqual(files.filter((path) => path.endsWith('.css')).toSorted());
 });
+
+// A name that is nowhere defined draws nothing, and says so nowhere.
+it('every custom property that a sheet reads is defined', () => {
+  const texts = files.filter((path) => /\.(css|tsx?)$/.test(path) && !path.includes('.test.')).map((path) => readFileSync(path, 'utf8'));
+  const found = (pattern: RegExp) => new Set(texts.flatMap((text) => [...text.matchAll(pattern)].map((match) => match[1] ?? match[2]!)));
+  const defined = found(/(--[a-z0-9-]+)['"]?\]?\s*:|['"](--[a-z0-9-]+)['"]/g);
+  const read = found(/var\((--[a-z0-9-]+)/g);
+  expect(read.size).toBeGreaterThan(20);
+  expect([...read].filter((name) => !defined.has(name))).toEqual([]);
+});

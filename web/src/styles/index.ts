@@ -32,6 +32,7 @@ import '../chat/Rail.css';
 import '../chat/Live.css';
 import '../chat/TurnFoot.css';
 import '../chat/Sources.css';
+import '../chat/Chips.css';
 import '../chat/SurfaceHead.css';
 import '../chat/Empty.css';
 import '../chat/QuestionCard.css';

@@ -1,1 +1,0 @@
-import{E as e}from"./ask-Tc-M339F.js";import{a as t}from"./i18n-BuTpoGS8.js";function n(n){return n instanceof e?n.unreachable?t().unreachable:n.message:String(n)}export{n as t};

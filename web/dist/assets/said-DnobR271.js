@@ -1,0 +1,1 @@
+function e(e,t){return e[t]?.trim()||e.en?.trim()||``}export{e as t};
