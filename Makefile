@@ -21,8 +21,11 @@ LIGHT     = $(shell $(GO) list ./... | grep -vE '$(HEAVY_RE)')
 # watches our code and all libraries but SQLite's own, which is C made into Go:
 # watching that took several times as long. Whatever has atomics or type
 # parameters must be watched, or the detector misses how goroutines wait for each
-# other; sqlite/lib has neither.
+# other; sqlite/lib has neither. In internal/lora/fit nothing waits for anything
+# itself, and watching its loops took most of the time of tests that train
+# something: they are watched in its own tests of dividing work.
 RACE     := $(if $(shell command -v $${CC:-gcc} 2>/dev/null),-race -gcflags=modernc.org/sqlite/lib=-race=false)
+LOOPS    := $(if $(RACE),-gcflags=liminal/internal/lora/fit=-race=false)
 WORKFLOWCHECK := $(GO) run go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
 GOLANGCI      := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
@@ -82,11 +85,12 @@ requirements-check:
 	$(GO) run ./scripts/requirements -check
 
 unit:
-	$(GO) test $(RACE) -shuffle=on -timeout 10m $(LIGHT)
+	$(GO) test $(RACE) $(LOOPS) -shuffle=on -timeout 20m $(LIGHT)
+	$(if $(RACE),$(GO) test $(RACE) -run 'AnyNumberOfProcessors|^TestGradientsAre|AdamW' ./internal/lora/fit)
 
 # One package at a time: each starts servers of its own.
 engine:
-	$(GO) test -p 1 -shuffle=on -timeout 10m $(ENGINE)
+	$(GO) test -p 1 -shuffle=on -timeout 20m $(ENGINE)
 
 # What promises a time or a bound of memory, which the race detector would spoil,
 # and anything beside it.
@@ -112,7 +116,7 @@ web-check:
 
 # The real program from outside: over HTTP and with kill -9, then in a browser.
 e2e: build
-	LIMINALD=$(abspath $(BIN)) $(GO) test -count=1 -timeout 10m ./e2e
+	LIMINALD=$(abspath $(BIN)) $(GO) test -count=1 -timeout 20m ./e2e
 
 browser: browser-shared browser-alone
 
