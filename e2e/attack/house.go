@@ -106,6 +106,8 @@ func (h *house) cluster(ctx context.Context) (err error) {
 	h.stack = teststack.New(h.desk)
 	h.namespace = h.stack.Namespace
 	h.env = append(h.env, h.stack.Env()...)
+	// Until it is told its names, a server behind no proxy answers to any.
+	h.env = append(h.env, "LIMINAL_ALLOWED_HOSTS=attack.example.test")
 	migrate := exec.CommandContext(ctx, h.program, "migrate") //nolint:gosec // the program under attack
 	migrate.Env = append(os.Environ(), h.env...)
 	if out, err := migrate.CombinedOutput(); err != nil {
