@@ -325,7 +325,7 @@ func (p played) unmixed(log []entry, text string) string {
 // Requirements: STREAM-24 (missed events are replayed), STREAM-28 (paliadin; NDJSON), STREAM-32
 func TestEveryDialectEndsWithTheStoredAnswerOrFails(t *testing.T) {
 	t.Parallel()
-	logs := make([]played, 1000)
+	logs := make([]played, 1000/logsLess)
 	for i := range logs {
 		logs[i] = compose(uint64(i))
 	}
@@ -396,7 +396,7 @@ func TestAQuestionDoesNotFollowWordsThatWereTakenBack(t *testing.T) {
 // Requirements: STREAM-24 (missed events are replayed)
 func TestAGroundedReaderThatComesBackReadsTheSame(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(1000) {
+	for seed := range uint64(1000 / logsLess) {
 		p := compose(seed)
 		want := writes(t, &groundedEncoder{turn: "t"}, p.log)
 		for at := range p.log {

@@ -96,6 +96,11 @@ func (c *Client) start(name string) (*program, error) {
 			case <-late.C:
 			}
 			endGroup(cmd) // what it started may be there still
+			late.Reset(goodbye)
+			select { // so that who asks after the call finds nothing left
+			case <-ended:
+			case <-late.C:
+			}
 			if words := said.text(); words != "" {
 				c.o.Logger.Debug("an MCP server said on standard error", "server", name, "said", words)
 			}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,22 +19,29 @@ import (
 // queueOfOne is a queue with one delivery, on the clock of its bubble.
 type queueOfOne struct {
 	Queue
+	mu  sync.Mutex // it is looked at while what it gave is delivered
 	job Job
 }
 
 func (q *queueOfOne) Due(context.Context, identity.Viewer) (bool, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	return q.job.Status == Waiting && !q.job.NextAt.After(time.Now()), nil
 }
 
 func (q *queueOfOne) Spread(context.Context, identity.Viewer, int) (int, error) { return 0, nil }
 
 func (q *queueOfOne) Claim(_ context.Context, _ identity.Viewer, _ int, lease time.Duration) ([]Job, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	q.job.Attempts++
 	q.job.NextAt = time.Now().Add(lease)
 	return []Job{q.job}, nil
 }
 
 func (q *queueOfOne) Settle(_ context.Context, _ identity.Viewer, _ Job, o Outcome) (bool, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	q.job.Status, q.job.NextAt = o.Status, o.NextAt
 	return false, nil
 }
