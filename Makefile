@@ -20,7 +20,7 @@ LIGHT     = $(shell $(GO) list ./... | grep -vE '$(HEAVY_RE)')
 # These compute, or read what stands in files: their tests have next to nothing
 # that waits for another goroutine, and watching them took a third of the proof.
 # What they call is watched in the tests of the packages it is of.
-COMPUTES  := ./artifacts ./internal/adaptation ./internal/arch ./internal/architect ./internal/embed/bert ./internal/graph ./internal/learning/lesson ./internal/lora/train ./internal/model/extractive ./internal/safety
+COMPUTES  := ./artifacts ./internal/adaptation ./internal/arch ./internal/architect ./internal/embed/bert ./internal/graph ./internal/learning/lesson ./internal/lora/train ./internal/model/extractive ./internal/rehearsal ./internal/safety
 WATCHED    = $(filter-out $(COMPUTES:./%=liminal/%),$(LIGHT))
 
 # The race detector needs a C compiler; a machine without one still tests. It
