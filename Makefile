@@ -9,6 +9,11 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 BIN     := bin/liminald
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
+# What is built, what is tested and what the image holds is compiled in one way,
+# whatever folder it is in, and so once: the Temporal server takes minutes.
+export CGO_ENABLED := 0
+export GOFLAGS     := -trimpath $(filter-out -trimpath,$(GOFLAGS))
+
 # The Temporal server takes minutes to compile. These packages hold it or test
 # the program that does; they are compiled once, without the race detector, and
 # so is what reads whole books to measure how well they are searched, and what
@@ -31,6 +36,7 @@ WATCHED    = $(filter-out $(COMPUTES:./%=liminal/%),$(LIGHT))
 # itself, and watching its loops took most of the time of tests that train
 # something: they are watched in its own tests of dividing work.
 RACE     := $(if $(shell command -v $${CC:-gcc} 2>/dev/null),-race -gcflags=modernc.org/sqlite/lib=-race=false)
+WATCH    := $(if $(RACE),CGO_ENABLED=1 )$(GO) test -vet=off $(RACE)
 LOOPS    := $(if $(RACE),-gcflags=liminal/internal/lora/fit=-race=false)
 WORKFLOWCHECK := $(GO) run go.temporal.io/sdk/contrib/tools/workflowcheck@v0.6.0
 GOLANGCI      := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
@@ -92,10 +98,10 @@ requirements-check:
 
 # `make vet` looks at all of it, so the tests do not look again.
 unit:
-	$(GO) test -vet=off $(RACE) $(LOOPS) -shuffle=on -timeout 20m $(WATCHED)
+	$(WATCH) $(LOOPS) -shuffle=on -timeout 20m $(WATCHED)
 	$(GO) test -vet=off -shuffle=on -timeout 20m $(COMPUTES)
 	$(GO) test -vet=off -run 'Dialect|LogSays|GroundedReader' ./api # all logs; watched, only some
-	$(if $(RACE),$(GO) test $(RACE) -run 'AnyNumberOfProcessors|^TestGradientsAre|AdamW' ./internal/lora/fit)
+	$(if $(RACE),$(WATCH) -run 'AnyNumberOfProcessors|^TestGradientsAre|AdamW' ./internal/lora/fit)
 
 # One package at a time: each starts servers of its own.
 engine:

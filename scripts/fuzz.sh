@@ -3,11 +3,11 @@
 # processors. What a fuzzer found once is kept under testdata/fuzz and runs in
 # every `go test`.
 #
-# usage: scripts/fuzz.sh [duration]                  default 5s a fuzzer
+# usage: scripts/fuzz.sh [duration]                  default 2s a fuzzer
 #        scripts/fuzz.sh duration NAME FOLDER        one of them
 set -euo pipefail
 cd "$(dirname "$0")/.."
-time=${1:-5s}
+time=${1:-2s}
 go=${GO:-go}
 
 # fuzz runs one fuzzer. When its time is up in the middle of an input, Go's
