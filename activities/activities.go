@@ -162,6 +162,8 @@ type CallResult struct {
 	Summary    string           `json:"summary,omitempty"`    // the result in a few words, as its tool's spec shows it
 	Strange    bool             `json:"strange,omitempty"`    // a stranger wrote of its result, as its spec says (SAFE-06)
 	Lessons    []string         `json:"lessons,omitempty"`    // that its model was told, by id
+	// Adapters say where they did not all reach its model as chosen; nil: they did.
+	Adapters *run.TraceAdapters `json:"adapters,omitempty"`
 }
 
 // AskInput puts questions, and says whether only a person can move the run now.
@@ -245,6 +247,8 @@ type Record struct {
 	// approved this very call (GRND-49).
 	Mutating bool `json:"mutating,omitempty"`
 	Approved bool `json:"approved,omitempty"`
+	// Adapters are those of CallResult.
+	Adapters *run.TraceAdapters `json:"adapters,omitempty"`
 }
 
 // Trimmed is r with its arguments and result cut to what a page shows.

@@ -69,12 +69,13 @@ func (s *Set) call(ctx context.Context, in CallInput) (CallResult, error) {
 	if err != nil {
 		return CallResult{}, err
 	}
-	out, err := s.act(ctx, in, bound, asked)
+	var reached reached
+	out, err := s.act(reached.watch(ctx), in, bound, asked)
 	meter.record(ctx)
 	err = late(ctx, err)
 	if stopped(ctx) {
 		r := events.stopped(ctx, out)
-		r.Lessons = lessons
+		r.Lessons, r.Adapters = lessons, reached.trace()
 		return r, nil
 	}
 	if errors.Is(ctx.Err(), context.Canceled) && !(bound.ActsOnce() && s.Acts != nil) { // what came of an act stands
@@ -89,7 +90,7 @@ func (s *Set) call(ctx context.Context, in CallInput) (CallResult, error) {
 	if err != nil {
 		return CallResult{}, meter.withUsage(err)
 	}
-	r := CallResult{Output: out, MS: events.elapsed(), Spoke: events.spoke(), Redactions: events.redactions(), Strange: bound.Strange(), Lessons: lessons}
+	r := CallResult{Output: out, MS: events.elapsed(), Spoke: events.spoke(), Redactions: events.redactions(), Strange: bound.Strange(), Lessons: lessons, Adapters: reached.trace()}
 	if !in.Model && len(bound.Shows) > 0 {
 		r.Summary = events.summary(out)
 	}

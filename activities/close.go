@@ -152,7 +152,7 @@ func (t *Tally) Calls() []run.TraceCall {
 	for _, r := range t.Records {
 		calls = append(calls, run.TraceCall{
 			Effect: r.Effect, Attempt: r.Attempt, Node: r.Node, Tool: r.Tool,
-			Args: small(r.Arguments), Result: small(r.Result), Status: r.Status, Error: r.Error, MS: r.MS,
+			Args: small(r.Arguments), Result: small(r.Result), Status: r.Status, Error: r.Error, MS: r.MS, Adapters: r.Adapters,
 		})
 	}
 	return calls

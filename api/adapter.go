@@ -71,6 +71,7 @@ type AdapterVersion struct {
 	Weights int       `json:"weights" doc:"version of its trained weights; 0: it has text only"`
 	Base    string    `json:"base" doc:"the model its weights belong to; empty: it has none"`
 	Peft    bool      `json:"peft" doc:"the weights can be had"`
+	Marked  bool      `json:"marked" doc:"something its weights were trained with was taken back: they serve until they are trained anew without it"`
 }
 
 // Weights reads the folders of adapters' weights.
@@ -81,9 +82,11 @@ type Weights interface {
 	Peft(dir, checksum string) (fs.FS, error)
 }
 
-// AdapterUses tells how adapters were used.
+// AdapterUses tells how adapters were used, and how their weights stand.
 type AdapterUses interface {
 	AdapterUse(ctx context.Context, adapterID string) (learning.Use, error)
+	// Weights are the versions of the weights of an adapter of the viewer's.
+	Weights(ctx context.Context, v identity.Viewer, adapterID string) ([]learning.Weights, error)
 }
 
 // weightsDoc is what an adapter's document says of its weights.
@@ -187,6 +190,14 @@ func (s *server) adapterVersions(ctx context.Context, v identity.Viewer, adapter
 	if err != nil {
 		return nil, err
 	}
+	weights, err := s.Uses.Weights(ctx, v, adapterID)
+	if err != nil {
+		return nil, err
+	}
+	marked := map[int]bool{}
+	for _, w := range weights {
+		marked[w.Version] = w.State == learning.WeightsMarked
+	}
 	out := make([]AdapterVersion, 0, len(list))
 	for _, one := range list {
 		var d weightsDoc
@@ -194,7 +205,7 @@ func (s *server) adapterVersions(ctx context.Context, v identity.Viewer, adapter
 		p, known := made[one.Version]
 		view := AdapterVersion{
 			Version: one.Version, State: stateOf(now, one.Version, d, p.back), At: one.CreatedAt.UTC(), By: one.CreatedBy, Note: one.ChangeNote,
-			Lessons: len(d.Lessons), Weights: d.Version, Peft: d.Version > 0 && d.Dir != "",
+			Lessons: len(d.Lessons), Weights: d.Version, Peft: d.Version > 0 && d.Dir != "", Marked: marked[d.Version],
 		}
 		if d.Version > 0 {
 			view.Base = d.Base

@@ -87,6 +87,26 @@ func TestAPersonSeesTheirAdaptersWithVersionsGateAndTrial(t *testing.T) {
 	if got := versions(); fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("on trial: %q", got)
 	}
+	marked := func() string {
+		var said []any
+		for _, v := range listed(ada.get("/v1/adapters/"+adapter).ok(), "versions") {
+			said = append(said, v["marked"])
+		}
+		return fmt.Sprint(said...)
+	}
+	made, err := w.store.ReserveWeights(t.Context(), ada.viewer(), learning.Weights{AdapterID: adapter, BaseSHA: "ab", Rank: 4},
+		func(int) string { return "users/" + ada.id + "/adapters/x/v0001" }, []learning.Source{{EventID: event}})
+	ada.must(err)
+	made.SHA256 = "cd"
+	_, err = w.store.FinishWeights(t.Context(), ada.viewer(), made)
+	ada.must(err)
+	if got := marked(); got != "false false" {
+		t.Errorf("marked are %s", got)
+	}
+	ada.do("DELETE", fmt.Sprint("/v1/preferences/", event), nil)
+	if got := marked(); got != "true false" {
+		t.Errorf("what it was trained with is taken back, and marked are %s", got)
+	}
 	ada.post(fmt.Sprint("/v1/config/patches/", p.ID, "/promote"), nil).ok()
 	if change := ada.get("/v1/adapters/" + adapter).ok()["patch"].(map[string]any); change["trial"] != nil {
 		t.Errorf("kept, it is on trial: %v", change)

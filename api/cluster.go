@@ -100,11 +100,10 @@ func (s *server) changeCluster(ctx context.Context, in *changeClusterInput) (Clu
 // putClusters stores clusters and gives one of them as it is then.
 func (s *server) putClusters(ctx context.Context, v identity.Viewer, one string, list ...learning.Cluster) (Cluster, error) {
 	for _, c := range list {
-		if err := s.Situations.PutCluster(ctx, v, c); err != nil {
+		if err := s.relearnt(ctx, s.Situations.PutCluster(ctx, v, c)); err != nil {
 			return Cluster{}, err
 		}
 	}
-	s.relearnt(ctx, v)
 	c, _, err := s.standing(ctx, v, one)
 	return clusterView(c), err
 }
@@ -116,9 +115,7 @@ func (s *server) deleteCluster(ctx context.Context, in *ByID) (Nothing, error) {
 		return Nothing{}, err
 	}
 	c.Status, c.LabelBy = learning.ClusterRetired, learning.ByPerson
-	err = s.Situations.PutCluster(ctx, v, c)
-	s.relearnt(ctx, v)
-	return Nothing{}, err
+	return Nothing{}, s.relearnt(ctx, s.Situations.PutCluster(ctx, v, c))
 }
 
 type mergeClusterInput struct {

@@ -193,18 +193,19 @@ func (s *server) changeLearning(ctx context.Context, in *changeLearningInput) (L
 			*field = *value
 		}
 	}
-	if err := s.Consents.PutLearningSettings(ctx, v, n); err != nil {
+	if err := s.relearnt(ctx, s.Consents.PutLearningSettings(ctx, v, n)); err != nil {
 		return LearningState{}, err
 	}
-	s.relearnt(ctx, v)
 	return s.learning(ctx, nil)
 }
 
-// relearnt tells that the viewer's answers may follow something else now.
-func (s *server) relearnt(ctx context.Context, v identity.Viewer) {
+// relearnt tells that the viewer's answers may follow something else now, and
+// passes on what came of the change: of one that failed, some may be done.
+func (s *server) relearnt(ctx context.Context, err error) error {
 	if s.LearningChanged != nil {
-		s.LearningChanged(ctx, v.UserID)
+		s.LearningChanged(ctx, viewerOf(ctx).UserID)
 	}
+	return err
 }
 
 // LearningStarted names the run that learns.
@@ -237,10 +238,8 @@ type Forgotten struct {
 }
 
 func (s *server) forgetLearnt(ctx context.Context, _ *struct{}) (Forgotten, error) {
-	v := viewerOf(ctx)
-	n, err := s.Consents.Forget(ctx, v)
-	s.relearnt(ctx, v)
-	return Forgotten{n}, err
+	n, err := s.Consents.Forget(ctx, viewerOf(ctx))
+	return Forgotten{n}, s.relearnt(ctx, err)
 }
 
 type changeLessonInput struct {
@@ -252,16 +251,14 @@ type changeLessonInput struct {
 }
 
 func (s *server) changeLesson(ctx context.Context, in *changeLessonInput) (Lesson, error) {
-	v := viewerOf(ctx)
 	change := learning.LessonChange{Text: in.Body.Text, State: (*learning.LessonState)(in.Body.State)}
 	if change.Text != nil {
 		change.Directive = lesson.Read(*change.Text)
 	}
-	l, err := s.Lessons.ChangeLesson(ctx, v, in.ID, change)
-	if err != nil {
+	l, err := s.Lessons.ChangeLesson(ctx, viewerOf(ctx), in.ID, change)
+	if err = s.relearnt(ctx, err); err != nil {
 		return Lesson{}, err
 	}
-	s.relearnt(ctx, v)
 	state, err := s.learning(ctx, nil)
 	for _, view := range state.Lessons {
 		if view.ID == l.ID {
@@ -272,10 +269,7 @@ func (s *server) changeLesson(ctx context.Context, in *changeLessonInput) (Lesso
 }
 
 func (s *server) deleteLesson(ctx context.Context, in *ByID) (Nothing, error) {
-	v := viewerOf(ctx)
-	err := s.Lessons.RemoveLesson(ctx, v, in.ID)
-	s.relearnt(ctx, v)
-	return Nothing{}, err
+	return Nothing{}, s.relearnt(ctx, s.Lessons.RemoveLesson(ctx, viewerOf(ctx), in.ID))
 }
 
 type changeEventInput struct {
@@ -286,8 +280,5 @@ type changeEventInput struct {
 }
 
 func (s *server) changeLearningEvent(ctx context.Context, in *changeEventInput) (Nothing, error) {
-	v := viewerOf(ctx)
-	err := s.Situations.Exclude(ctx, v, in.ID, in.Body.Excluded)
-	s.relearnt(ctx, v)
-	return Nothing{}, err
+	return Nothing{}, s.relearnt(ctx, s.Situations.Exclude(ctx, viewerOf(ctx), in.ID, in.Body.Excluded))
 }

@@ -261,7 +261,7 @@ func (d *drive) record(e graph.Effect, r activities.CallResult, err error) activ
 	rec := activities.Record{
 		Effect: d.effectID(e), Node: e.Node, Tool: e.Call.Tool, Attempt: e.Attempt,
 		Arguments: inputs, Result: output, Status: "ok", Summary: r.Summary, MS: r.MS,
-		Mutating: d.opened.Tools[e.Call.Tool].Changes, Approved: e.Call.Approved,
+		Mutating: d.opened.Tools[e.Call.Tool].Changes, Approved: e.Call.Approved, Adapters: r.Adapters,
 	}
 	switch {
 	case err != nil:

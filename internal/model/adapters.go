@@ -43,6 +43,11 @@ const (
 	DroppedNotUsable  = "no_remote_id"             // the server has no name for it
 	DroppedWithoutUse = "nothing_to_apply"         // neither weights nor instructions for this backend
 	DroppedForWeights = "weights_of_others"        // the server takes one adapter, and weights from here are it
+
+	// Of these only the weights are dropped: where the adapter has words, they
+	// are told.
+	DroppedRefused = "weights_refused" // damaged, of another base, or the server does not take them
+	DroppedTooWide = "rank_too_high"   // beside the others' they exceed the rank that the server allows
 )
 
 // Apply says how adapters reach a backend (001 §5.0.1, §5.0.2). Those it
@@ -138,6 +143,18 @@ func (b Backend) remoteID(a Adapter) string {
 	default:
 		return ""
 	}
+}
+
+// Without is a with more that is not used, for one reason, whatever was said of
+// it before.
+func (a Applied) Without(reason string, list ...Adapter) Applied {
+	a.Dropped = slices.DeleteFunc(slices.Clone(a.Dropped), func(d Dropped) bool {
+		return slices.ContainsFunc(list, func(one Adapter) bool { return one.ID == d.ID })
+	})
+	for _, one := range list {
+		a.Dropped = append(a.Dropped, Dropped{one.ID, reason, one.Weight})
+	}
+	return a
 }
 
 type applying struct{}

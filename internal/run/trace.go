@@ -44,4 +44,21 @@ type TraceCall struct {
 	Status string `json:"status"`
 	Error  string `json:"error,omitempty"`
 	MS     int64  `json:"ms"`
+	// Adapters are there where they did not all reach the model as routing chose
+	// them.
+	Adapters *TraceAdapters `json:"adapters,omitempty" doc:"missing: all that routing chose reached the model, each adding up what it does"`
+}
+
+// TraceAdapters is how a model was asked with less than the adapters a turn was
+// routed to, or otherwise.
+type TraceAdapters struct {
+	Approximate bool          `json:"approximate,omitempty" doc:"the server put several together in a way of its own, not by adding up what each does"`
+	Left        []LeftAdapter `json:"left,omitempty" doc:"what the model did without"`
+}
+
+// LeftAdapter is an adapter that a call did without.
+type LeftAdapter struct {
+	ID     string  `json:"id"`
+	Reason string  `json:"reason" doc:"adapter_filtered_by_mode, over_cap, no_weight, no_remote_id, nothing_to_apply, weights_of_others; weights_refused and rank_too_high, where its words are told instead if it has some"`
+	Weight float64 `json:"weight"`
 }

@@ -184,7 +184,9 @@ func (m *Model) words(ctx context.Context, req model.Request, applied model.Appl
 		list = append(list, a)
 	}
 	req.Adapters = list
-	return m.Model.Stream(ctx, req)
+	return m.Model.Stream(model.WithApplied(ctx, func(a model.Applied) {
+		model.TellApplied(ctx, a.Without(model.DroppedRefused, applied.Local...))
+	}), req)
 }
 
 // spoken is what of an adapter goes beside a composed one: its words.
@@ -201,7 +203,7 @@ func spoken(a model.Adapter) (model.Adapter, bool) {
 func (m *Model) hearing(ctx context.Context, with composed) context.Context {
 	return model.WithApplied(ctx, func(a model.Applied) {
 		a.Composed, a.Dropped = with.name, append(slices.Clone(with.lost), a.Dropped...)
-		model.TellApplied(ctx, a)
+		model.TellApplied(ctx, a.Without(model.DroppedTooWide, with.left...))
 	})
 }
 

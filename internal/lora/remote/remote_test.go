@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -346,6 +347,9 @@ func TestWeightsThatAreNotWhatTheyShouldBeAreNotSent(t *testing.T) {
 		if got := p.ask(t, m, a); got != p.here() || system(last(p.chats())) != "Be kind.\n\nSpeak like law." {
 			t.Errorf("%s: it says %s, told %q", name, got, system(last(p.chats())))
 		}
+		if want := []model.Dropped{{ID: "law", Reason: model.DroppedRefused, Weight: 1}}; !slices.Equal(last(p.told).Dropped, want) {
+			t.Errorf("%s: who asks is told that %v are dropped, want %v", name, last(p.told).Dropped, want)
+		}
 		if list, err := os.ReadDir(p.dir); err != nil || len(list) != 0 {
 			t.Errorf("%s: it wrote %v", name, list)
 		}
@@ -365,6 +369,9 @@ func TestWhatExceedsTheServersRankIsSaidInstead(t *testing.T) {
 		}
 		if got := system(last(p.chats())); got != "Be kind.\n\nSpeak like sea." {
 			t.Errorf("told is %q", got)
+		}
+		if want := []model.Dropped{{ID: "sea", Reason: model.DroppedTooWide, Weight: 0.5}}; !slices.Equal(last(p.told).Dropped, want) {
+			t.Errorf("who asks is told that %v are dropped, want %v", last(p.told).Dropped, want)
 		}
 	}
 	if strings.Count(p.log.String(), "LIMINAL_LORA_MAX_RANK") != 1 {

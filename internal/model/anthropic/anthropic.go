@@ -116,6 +116,7 @@ func (*provider) Generative() bool { return true }
 func (p *provider) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
 	return func(yield func(model.Event, error) bool) {
 		q := p.question(req)
+		model.TellApplied(ctx, q.applied)
 		stream := p.messages.NewStreaming(ctx, q.params)
 		defer func() { _ = stream.Close() }() // the answer is over or given up
 		a := answer{question: q}

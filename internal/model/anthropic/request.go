@@ -31,12 +31,13 @@ type question struct {
 	forced    bool          // the answer is the input of the tool answerTool
 	cited     bool          // the documents may be cited
 	size      int           // of what is sent, in characters
+	applied   model.Applied
 }
 
 // question says a request in the API's words.
 func (p *provider) question(req model.Request) *question {
-	q := &question{names: &model.ToolNames{}, uses: newUses(), cited: req.Schema == nil}
 	adapters := model.Apply(p.Backend, req.Adapters)
+	q := &question{names: &model.ToolNames{}, uses: newUses(), cited: req.Schema == nil, applied: adapters}
 	name := cmp.Or(adapters.Model, req.Model, p.Model)
 	q.params = sdk.MessageNewParams{Model: name, MaxTokens: int64(cmp.Or(req.MaxTokens, maxTokens))}
 	q.tools(req.Tools)

@@ -37,8 +37,9 @@ func (a *answer) write() error {
 	for _, lost := range applied.Dropped {
 		m.Logger.InfoContext(a.ctx, "adapter_dropped", "adapter", lost.ID, "reason", lost.Reason, "weight", lost.Weight, "backend", backend, "model", m.Name())
 	}
-	gated, texts, release := a.loaded(applied.Local)
+	gated, texts, refused, release := a.loaded(applied.Local)
 	defer release()
+	model.TellApplied(a.ctx, applied.Without(model.DroppedRefused, refused...))
 	passages := model.Passages(a.req.Messages)
 	a.citer = model.NewCiter(passages)
 	a.until = holder{ends: m.folder.Template.Until}
@@ -68,13 +69,14 @@ func known() model.Backend {
 
 // loaded are the adapters whose weights are at hand, with their gates, and the
 // instructions of hybrid ones whose weights cannot be used here: those are
-// refused, logged, and the answer goes on without (LORA-16).
-func (a *answer) loaded(list []model.Adapter) (gated []llm.Gated, texts []string, release func()) {
+// refused, logged and told of, and the answer goes on without (LORA-16).
+func (a *answer) loaded(list []model.Adapter) (gated []llm.Gated, texts []string, refused []model.Adapter, release func()) {
 	var releases []func()
 	for _, one := range list {
 		adapter, done, err := a.load(one)
 		if err != nil {
 			a.m.Logger.WarnContext(a.ctx, "adapter_refused", "adapter", one.ID, "folder", one.Dir, "error", err.Error(), "model", a.m.Name())
+			refused = append(refused, one)
 			if one.Mode != model.ModeLocal {
 				texts = append(texts, one.Instructions)
 			}
@@ -83,7 +85,7 @@ func (a *answer) loaded(list []model.Adapter) (gated []llm.Gated, texts []string
 		gated = append(gated, llm.Gated{Adapter: adapter, Gate: float32(min(one.Weight, 1))})
 		releases = append(releases, done)
 	}
-	return gated, texts, func() {
+	return gated, texts, refused, func() {
 		for _, done := range releases {
 			done()
 		}

@@ -2,7 +2,9 @@ package local_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"iter"
 	"log/slog"
 	"maps"
 	"math/rand/v2"
@@ -149,6 +151,16 @@ func TestAnAnswerSaysWhyItEndedAndCountsItsTokens(t *testing.T) {
 	}
 }
 
+// hearing is a model that is told how adapters reach it.
+type hearing struct {
+	model.Model
+	told func(model.Applied)
+}
+
+func (h hearing) Stream(ctx context.Context, req model.Request) iter.Seq2[model.Event, error] {
+	return h.Model.Stream(model.WithApplied(ctx, h.told), req)
+}
+
 // trained writes an adapter that changes answers.
 func trained(t *testing.T, dir string, b peft.Base) {
 	t.Helper()
@@ -188,10 +200,11 @@ func TestAdaptersChangeAnswersAndBadOnesAreDoneWithout(t *testing.T) {
 	hits := map[bool]int{}
 	m := open(t, local.Options{Dir: dir, Root: root, Logger: slog.New(slog.NewTextHandler(&log, nil)), Asked: func(hit bool) { hits[hit]++ }})
 	cold := 0.0
+	var applied model.Applied // as who asked last was told
 	say := func(list ...model.Adapter) string {
 		req := user("hello there")
 		req.Temperature, req.MaxTokens, req.Adapters = &cold, 12, list
-		return modeltest.Text(modeltest.Play(t, m, req))
+		return modeltest.Text(modeltest.Play(t, hearing{m, func(a model.Applied) { applied = a }}, req))
 	}
 	at := func(id, mode string, weight float64) model.Adapter {
 		return model.Adapter{ID: id, Mode: mode, Dir: "users/u/adapters/" + id, Weight: weight, Instructions: "Be kind."}
@@ -201,11 +214,17 @@ func TestAdaptersChangeAnswersAndBadOnesAreDoneWithout(t *testing.T) {
 		t.Errorf("with its adapter it answers %q as well", with)
 	}
 	say(at("manner", model.ModeHybrid, 0.5))
+	if len(applied.Dropped) != 0 {
+		t.Errorf("its adapter is used, and dropped are %v", applied.Dropped)
+	}
 	if hits[true] != 1 || hits[false] != 1 {
 		t.Errorf("of the cache it was asked %v", hits)
 	}
 	if got := say(at("foreign", model.ModeLocal, 1)); got != plain {
 		t.Errorf("an adapter of another base changed the answer to %q", got)
+	}
+	if want := []model.Dropped{{ID: "foreign", Reason: model.DroppedRefused, Weight: 1}}; !slices.Equal(applied.Dropped, want) {
+		t.Errorf("who asks is told that %v are dropped, want %v", applied.Dropped, want)
 	}
 	if !strings.Contains(log.String(), "adapter_refused") || !strings.Contains(log.String(), "another base") {
 		t.Errorf("the log says %s", log.String())

@@ -162,6 +162,7 @@ function Version({ id, version }: { id: string; version: AdapterVersion }) {
         )}
       </p>
       {version.note && <p className="hint">{version.note}</p>}
+      {version.marked && ['current', 'trial', 'before'].includes(version.state) && <p>{words.versionMarked}</p>}
       {attempt.problem && (
         <p role="alert" className="problem">
           {attempt.problem}

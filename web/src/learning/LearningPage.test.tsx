@@ -290,7 +290,7 @@ it('keeps what is allowed, and asks before it forgets everything', async () => {
 describe('adapters', () => {
   it('are shown with what they carry, how they were used, and their versions', async () => {
     server.adapters = [rowFixture('a', { cluster_id: 'k', situation: 'Proofs', weights: 2, patch: { ...applied, trial: trialFixture() } })];
-    server.versions = [versionFixture(4, { state: 'trial', weights: 2, base: 'base', peft: true, patch_id: 7 }), versionFixture(3, { state: 'before' }), versionFixture(2, { state: 'rolled_back', patch_id: 6 })];
+    server.versions = [versionFixture(4, { state: 'trial', weights: 2, base: 'base', peft: true, patch_id: 7 }), versionFixture(3, { state: 'before', marked: true }), versionFixture(2, { state: 'rolled_back', patch_id: 6, marked: true })];
     await show();
     const row = place.querySelector('.adapter')!;
     expect(row.textContent).toContain('When it is about: Proofs');
@@ -302,6 +302,7 @@ describe('adapters', () => {
     act(() => details.dispatchEvent(new Event('toggle')));
     await settled();
     expect([...row.querySelectorAll('.versions > li')].map((one) => one.querySelector('.version-state')!.textContent)).toEqual(['on trial', 'the others take it', 'taken back']);
+    expect([...row.querySelectorAll('.versions > li')].map((one) => one.textContent.includes('was taken back. It serves'))).toEqual([false, true, false]);
     expect(row.querySelectorAll('[aria-label="Take the weights v2 along"]')).toHaveLength(1);
     await press('Undo what was put to use: When it is about: Proofs', row);
     expect(asked.map(([method, path]) => [method, path])).toEqual([['POST', '/v1/config/patches/7/rollback']]);

@@ -53,7 +53,7 @@ export function rowFixture(id: string, more: Partial<Adapter> = {}): Adapter {
 }
 
 export function versionFixture(version: number, more: Partial<AdapterVersion> = {}): AdapterVersion {
-  return { version, state: 'earlier', at: '2026-11-27T01:00:00Z', by: 'llm', note: '', patch_id: null, lessons: 2, weights: 0, base: '', peft: false, ...more };
+  return { version, state: 'earlier', at: '2026-11-27T01:00:00Z', by: 'llm', note: '', patch_id: null, lessons: 2, weights: 0, base: '', peft: false, marked: false, ...more };
 }
 
 export function comparisonFixture(more: Partial<Comparison> = {}): Comparison {

@@ -163,6 +163,7 @@ const en = {
   version: (n: number) => `v${n}`,
   versionState: (state: AdapterVersion['state']) =>
     ({ current: 'in use', trial: 'on trial', before: 'the others take it', rolled_back: 'taken back', earlier: 'earlier', draft: 'draft' })[state],
+  versionMarked: 'Something it was trained with was taken back. It serves until it is trained again without that, by itself.',
   lessonCount: (n: number) => (n === 0 ? 'no lessons' : n === 1 ? '1 lesson' : `${n} lessons`),
   takeAlong: 'Take along',
   takeAlongMeans: 'A folder as PEFT reads it, zipped. What you said is not in it.',
@@ -366,6 +367,7 @@ const de: LearningWords = {
   versionsOf: (name) => `Versionen von „${name}“`,
   version: (n) => `v${n}`,
   versionState: (state) => ({ current: 'in Gebrauch', trial: 'auf Probe', before: 'die anderen nehmen sie', rolled_back: 'zurückgenommen', earlier: 'früher', draft: 'Entwurf' })[state],
+  versionMarked: 'Etwas, womit sie trainiert wurde, ist zurückgenommen. Sie dient, bis sie von selbst ohne das neu trainiert ist.',
   lessonCount: (n) => (n === 0 ? 'keine Lehren' : n === 1 ? '1 Lehre' : `${n} Lehren`),
   takeAlong: 'Mitnehmen',
   takeAlongMeans: 'Ein Ordner, wie PEFT ihn liest, als Zip. Was du gesagt hast, ist nicht darin.',

@@ -98,6 +98,28 @@ function Why({ step, next }: { step: Step; next: Step | undefined }) {
   );
 }
 
+/** How a model was asked otherwise than routing chose. */
+function Reached({ adapters }: { adapters: NonNullable<Call['adapters']> }) {
+  const words = useWords();
+  return (
+    <>
+      {adapters.approximate && <p className="hint">{words.adaptersApproximate}</p>}
+      {(adapters.left ?? []).length > 0 && (
+        <>
+          <h4>{words.adaptersLeft}</h4>
+          <ul className="unseen">
+            {adapters.left!.map((one) => (
+              <li key={one.id}>
+                <code>{one.id}</code> <small>{words.adapterLeftFor(one.reason)}</small>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </>
+  );
+}
+
 function Made({ call }: { call: Call }) {
   const words = useWords();
   const locale = useStore(language);
@@ -108,6 +130,7 @@ function Made({ call }: { call: Call }) {
         <code>{call.tool}</code> <small>{duration(call.ms, locale)}</small>
       </h3>
       {call.error && <p className="problem">{call.error}</p>}
+      {call.adapters && <Reached adapters={call.adapters} />}
       {call.arguments !== undefined && (
         <>
           <h4>{words.stepInputs}</h4>
