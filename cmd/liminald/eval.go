@@ -233,7 +233,7 @@ func evalGrounding(in *invocation, o *evalFlags) error {
 	if len(in.args) == 2 {
 		dir = in.args[1]
 	}
-	if parts := []string{eval.All, eval.Tuned, eval.Kept, eval.Fresh, eval.Last}; !slices.Contains(parts, o.split) {
+	if parts := append([]string{eval.All, eval.Tuned, eval.Kept}, eval.GroundingSets()...); !slices.Contains(parts, o.split) {
 		return usageError{fmt.Errorf("--split takes one of %s; %q is none", strings.Join(parts[1:], ", "), o.split)}
 	}
 	r, err := eval.Grounding(eval.GroundingOptions{Dir: dir, Part: o.split, Seed: o.seed})
