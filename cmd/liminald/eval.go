@@ -76,7 +76,8 @@ the results of tools they are about, as they are and with a date, a figure, an i
 or a name changed, or one of another record. It prints how many of the changed
 ones are caught, and how many of the others are called unsupported. --split
 judges one half of them (tuned or kept, drawn by --seed 18), or the sets that
-were written later, fresh and last; --each shows those judged wrongly.`,
+were written later: fresh, last, held and sealed; --each shows those judged
+wrongly.`,
 		examples: []string{
 			"liminald eval retrieval",
 			"liminald eval retrieval --static .cache/static-model",
