@@ -231,7 +231,8 @@ func auditsOfRuns(t *testing.T, open Open) {
 		input, err := json.Marshal(map[string]any{"artifact": of.Name, "input": map[string]any{"message": "Wann ist die Frist?"}, "surface": kept})
 		need(t, err)
 		begin := func() run.Run {
-			r := run.Run{ID: id.New(), WorkflowID: "graph", Kind: run.KindGraph, UserID: v.UserID, Input: input}
+			r := run.Run{ID: id.New(), Kind: run.KindGraph, UserID: v.UserID, Input: input}
+			r.WorkflowID = "graph:" + r.ID
 			need(t, s.CreateRun(t.Context(), v, r))
 			return r
 		}
