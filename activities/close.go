@@ -192,6 +192,13 @@ func (c *closing) result() (chat.Result, error) {
 // write commits the end, once: repeating it changes nothing (CHAT-28).
 func (c *closing) write(ctx context.Context, end run.End) (chat.Closed, error) {
 	if c.Run.Kind != run.KindChat {
+		if a := c.audit(); a != nil {
+			raw, err := json.Marshal(a)
+			if err != nil {
+				return chat.Closed{}, err
+			}
+			end.Audit = raw
+		}
 		return chat.Closed{}, c.set.Runs.EndRun(ctx, c.Run.Viewer, c.Run.RunID, end)
 	}
 	return c.set.Turns.CloseTurn(ctx, c.Run.Viewer, chat.Close{

@@ -47,12 +47,7 @@ func (o *opening) chat(ctx context.Context) error {
 	if o.out.Locale == "" {
 		o.out.Locale = o.in.Viewer.Locale
 	}
-	if s := turn.Surface; s != nil {
-		o.out.Audit = s.Audit
-		if s.Bounds != (model.TurnBounds{}) {
-			o.out.Bounds = &s.Bounds
-		}
-	}
+	o.surfaced(turn.Surface)
 	o.out.User = o.user()
 	o.stage("auth", string(o.in.Viewer.Role))
 	c, text, err := o.conversation(ctx, turn)
@@ -275,4 +270,15 @@ func anys(list []string) []any {
 		out[i] = s
 	}
 	return out
+}
+
+// surfaced holds a run to what its surface says, whichever way it began.
+func (o *opening) surfaced(s *chat.TurnSurface) {
+	if s == nil {
+		return
+	}
+	o.out.Audit = s.Audit
+	if s.Bounds != (model.TurnBounds{}) {
+		o.out.Bounds = &s.Bounds
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"liminal/artifacts"
+	"liminal/internal/chat"
 	"liminal/internal/fault"
 	"liminal/internal/identity"
 	"liminal/internal/knowledge/extract"
@@ -46,6 +47,9 @@ type GraphInput struct {
 	Input    map[string]any `json:"input"`
 	Vars     map[string]any `json:"vars,omitempty"`
 	Locale   string         `json:"locale,omitempty"`
+	// Surface is what holds for it of the surface whose workflow it runs; nil: of
+	// none.
+	Surface *chat.TurnSurface `json:"surface,omitempty"`
 }
 
 func (o *opening) read(into any) error {
@@ -98,6 +102,7 @@ func (o *opening) graph(ctx context.Context) error {
 		return err
 	}
 	o.out.Input, o.out.Persisted = in.Input, in.Vars
+	o.surfaced(in.Surface)
 	if err := o.pin(ctx, in.Artifact); err != nil {
 		return err
 	}

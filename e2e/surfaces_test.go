@@ -436,8 +436,7 @@ func TestAnHourOfASurfaceIsEverybodys(t *testing.T) {
 	t.Parallel()
 	f := offerMessages(t, func(messageCall, int) (text, tool string) { return "Nichts.", "" })
 	p := start(t, f.env("PALIADIN_HOURLY_CAP=2", "PALIADIN_GLOBAL_HOURLY_CAP=5")...)
-	ada, bob := p.signUp("ada@example.org"), p.signUp("bob@example.org")
-	untilNextHour := time.Until(time.Now().Truncate(time.Hour).Add(time.Hour))
+	ada, bob, eve := p.signUp("ada@example.org"), p.signUp("bob@example.org"), p.signUp("eve@example.org")
 	ask := func(who *person, times int) (statuses []int, header http.Header, last object) {
 		for range times {
 			var status int
@@ -449,13 +448,20 @@ func TestAnHourOfASurfaceIsEverybodys(t *testing.T) {
 		}
 		return statuses, header, last
 	}
-	began := time.Now()
-	admins, _, _ := ask(ada, 3)
-	people, _, _ := ask(bob, 3)
-	others, header, refused := ask(p.signUp("eve@example.org"), 1)
-	if time.Since(began) > untilNextHour {
-		t.Log("an hour ended meanwhile: figures begin anew, and say nothing")
-		return
+	var admins, people, others []int
+	var header http.Header
+	var refused object
+	var alone int
+	earlier := map[any]bool{}
+	for hour := (time.Time{}); !hour.Equal(time.Now().Truncate(time.Hour)); { // where an hour ends meanwhile, all begins anew with the next
+		hour = time.Now().Truncate(time.Hour)
+		for _, row := range ada.turnRows() {
+			earlier[row["turn_id"]] = true
+		}
+		admins, _, _ = ask(ada, 3)
+		people, _, _ = ask(bob, 3)
+		others, header, refused = ask(eve, 1)
+		alone, _, _, _ = bob.do("POST", "/v1/workflows/run", object{"workflow_id": "paliadin", "input": object{"message": "Gibt es etwas?"}})
 	}
 	if want := fmt.Sprint([]int{200, 200, 200}, []int{200, 200, 429}, []int{429}); fmt.Sprint(admins, people, others) != want {
 		t.Errorf("answered %v %v %v, want %s", admins, people, others, want)
@@ -465,15 +471,15 @@ func TestAnHourOfASurfaceIsEverybodys(t *testing.T) {
 	}
 	lifted := 0
 	for _, row := range ada.turnRows() {
-		if row["cap_lifted"] == true {
+		if row["cap_lifted"] == true && !earlier[row["turn_id"]] {
 			lifted++
 		}
 	}
 	if lifted != 1 {
 		t.Errorf("%d rows say that a cap was lifted", lifted)
 	}
-	if status, _, _, _ := bob.do("POST", "/v1/workflows/run", object{"workflow_id": "paliadin", "input": object{"message": "Gibt es etwas?"}}); status != http.StatusTooManyRequests {
-		t.Errorf("a run by itself: %d", status)
+	if alone != http.StatusTooManyRequests {
+		t.Errorf("a run by itself: %d", alone)
 	}
 }
 

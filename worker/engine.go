@@ -226,7 +226,8 @@ func (e *Engine) RunTool(ctx context.Context, v identity.Viewer, tool string, in
 
 // RunWorkflow starts a workflow artifact by itself, with vars set before its
 // first node (GRAPH-03). The same request again is the same run. A run of a surface's
-// workflow is a turn of its hour, as one by any other way (GRND-27).
+// workflow is a turn of its hour, as one by any other way (GRND-27), and leaves a
+// row as one (GRND-28).
 func (e *Engine) RunWorkflow(ctx context.Context, v identity.Viewer, artifact string, input, vars map[string]any, requestID string) (run.Run, error) {
 	in := activities.GraphInput{Artifact: artifact, Input: input, Vars: vars}
 	raw, err := json.Marshal(in)
@@ -238,19 +239,19 @@ func (e *Engine) RunWorkflow(ctx context.Context, v identity.Viewer, artifact st
 			return r, err
 		}
 	}
-	if err := e.spend(ctx, v, artifact); err != nil {
+	if in.Surface, err = e.spend(ctx, v, artifact); err != nil {
 		return run.Run{}, err
 	}
 	return e.create(ctx, v, run.KindGraph, requestID, artifact, "", in)
 }
 
-func (e *Engine) spend(ctx context.Context, v identity.Viewer, workflow string) error {
+func (e *Engine) spend(ctx context.Context, v identity.Viewer, workflow string) (*chat.TurnSurface, error) {
 	if e.o.Spend == nil || e.o.Surfaces == nil || v.IsSystem() {
-		return nil
+		return nil, nil
 	}
 	surfaces, err := e.o.Surfaces(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	return e.o.Spend(ctx, v, workflow, surfaces)
 }
@@ -325,7 +326,16 @@ func (e *Engine) again(ctx context.Context, v identity.Viewer, kind run.Kind, re
 // way.
 func sameJSON(a, b []byte) bool {
 	var x, y any
-	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(unsurfaced(x), unsurfaced(y))
+}
+
+// unsurfaced is an input without what was decided here: a surface's settings may have
+// changed since the same was asked first.
+func unsurfaced(input any) any {
+	if m, ok := input.(map[string]any); ok {
+		delete(m, "surface")
+	}
+	return input
 }
 
 var _ activities.Starter = (*Engine)(nil)

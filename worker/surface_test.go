@@ -8,6 +8,7 @@ import (
 	"liminal/internal/chat"
 	"liminal/internal/fault"
 	"liminal/internal/identity"
+	"liminal/internal/model"
 )
 
 // A run of a surface's workflow by itself is counted before it begins, and once
@@ -23,15 +24,15 @@ func TestARunOfASurfacesWorkflowIsATurnOfItsHour(t *testing.T) {
 		Surfaces: func(context.Context) ([]chat.Surfaced, error) {
 			return []chat.Surfaced{{Path: "desk", Name: "desk", Hourly: 1}}, nil
 		},
-		Spend: func(_ context.Context, v identity.Viewer, workflow string, of []chat.Surfaced) error {
+		Spend: func(_ context.Context, v identity.Viewer, workflow string, of []chat.Surfaced) (*chat.TurnSurface, error) {
 			if v.UserID != viewer.UserID || len(of) != 1 {
 				t.Errorf("%s spends at %v", v.UserID, of)
 			}
 			if left--; left < 0 {
-				return fault.New(fault.RateLimited, "You have had your messages of this hour here.")
+				return nil, fault.New(fault.RateLimited, "You have had your messages of this hour here.")
 			}
 			spent = append(spent, workflow)
-			return nil
+			return &chat.TurnSurface{Path: "desk", Audit: chat.AuditRedacted, Bounds: model.TurnBounds{Output: 9 + left}}, nil // settings change between
 		},
 	})
 	begin := func(request string) error {

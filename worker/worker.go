@@ -85,7 +85,7 @@ type Options struct {
 	Surfaces func(ctx context.Context) ([]chat.Surfaced, error)
 	// Spend counts a run of a workflow by itself as a turn of its surface, or refuses
 	// it; nil: none is counted.
-	Spend func(ctx context.Context, v identity.Viewer, workflow string, surfaces []chat.Surfaced) error
+	Spend func(ctx context.Context, v identity.Viewer, workflow string, surfaces []chat.Surfaced) (*chat.TurnSurface, error)
 	// Patience is how long a run is kept whose workflow fails in this program
 	// itself, so that a mended version can go on with it; 0 means 10 minutes.
 	Patience time.Duration

@@ -76,7 +76,8 @@ the results of tools they are about, as they are and with a date, a figure, an i
 or a name changed, or one of another record. It prints how many of the changed
 ones are caught, and how many of the others are called unsupported. --split
 judges one half of them (tuned or kept, drawn by --seed 18), or the sets that
-were written later, fresh and last; --each shows those judged wrongly.`,
+were written later: fresh, last, held and sealed; --each shows those judged
+wrongly.`,
 		examples: []string{
 			"liminald eval retrieval",
 			"liminald eval retrieval --static .cache/static-model",
@@ -233,7 +234,7 @@ func evalGrounding(in *invocation, o *evalFlags) error {
 	if len(in.args) == 2 {
 		dir = in.args[1]
 	}
-	if parts := []string{eval.All, eval.Tuned, eval.Kept, eval.Fresh, eval.Last}; !slices.Contains(parts, o.split) {
+	if parts := append([]string{eval.All, eval.Tuned, eval.Kept}, eval.GroundingSets()...); !slices.Contains(parts, o.split) {
 		return usageError{fmt.Errorf("--split takes one of %s; %q is none", strings.Join(parts[1:], ", "), o.split)}
 	}
 	r, err := eval.Grounding(eval.GroundingOptions{Dir: dir, Part: o.split, Seed: o.seed})

@@ -41,6 +41,8 @@ type Visit struct {
 type TurnSurface struct {
 	Path   string           `json:"path"`
 	Audit  string           `json:"audit,omitempty"`
+	Model  string           `json:"model,omitempty"`  // of a run by itself, as Surfaced has it
+	Lifted bool             `json:"lifted,omitempty"` // the same, as Counted has it
 	Bounds model.TurnBounds `json:"bounds"`
 }
 

@@ -18,8 +18,8 @@ import (
 
 // GroundingOptions say which sentences are judged.
 type GroundingOptions struct {
-	Dir  string // holds worlds.json and sentences.jsonl, and fresh.jsonl for the part Fresh
-	Part string // All, Tuned or Kept
+	Dir  string // holds worlds.json and sentences.jsonl, and a file for each of GroundingSets
+	Part string // All, Tuned, Kept or one of GroundingSets
 	Seed uint64
 }
 
@@ -118,9 +118,14 @@ type groundingSentence struct {
 // Sets of sentences beside the first, whose halves are Tuned and Kept. Each was
 // written when what it is to measure stood, and before it was measured.
 const (
-	Fresh = "fresh" // of two more worlds, when the kept half had been looked at
-	Last  = "last"  // of another, when Fresh had been
+	Fresh  = "fresh"  // of two more worlds, when the kept half had been looked at
+	Last   = "last"   // of another, when Fresh had been
+	Held   = "held"   // of four more, when Last had been
+	Sealed = "sealed" // of four more, together with Held, and measured when what Held showed was mended
 )
+
+// GroundingSets are the sets that have a file of their own.
+func GroundingSets() []string { return []string{Fresh, Last, Held, Sealed} }
 
 func loadGrounding(dir, which string) (map[string]groundingWorld, []groundingSentence, error) {
 	raw, err := os.ReadFile(filepath.Join(dir, "worlds.json"))
@@ -132,7 +137,7 @@ func loadGrounding(dir, which string) (map[string]groundingWorld, []groundingSen
 		return nil, nil, fmt.Errorf("%s: %w", filepath.Join(dir, "worlds.json"), err)
 	}
 	name := filepath.Join(dir, "sentences.jsonl")
-	if which == Fresh || which == Last {
+	if slices.Contains(GroundingSets(), which) {
 		name = filepath.Join(dir, which+".jsonl")
 	}
 	f, err := os.Open(name)
@@ -203,7 +208,7 @@ func Grounding(o GroundingOptions) (GroundingReport, error) {
 // halfOf is the half of a list that a seed draws; a sentence stays with what is
 // planted in it.
 func halfOf[T any](list []T, which string, seed uint64) []T {
-	if which == All || which == Fresh || which == Last {
+	if which == All || slices.Contains(GroundingSets(), which) {
 		return list
 	}
 	order := rand.New(rand.NewPCG(seed, 0)).Perm(len(list))
@@ -223,7 +228,7 @@ func halfOf[T any](list []T, which string, seed uint64) []T {
 func (r GroundingReport) Print(w io.Writer, each bool) error {
 	var b strings.Builder
 	part := "all"
-	if r.Part == Fresh || r.Part == Last {
+	if slices.Contains(GroundingSets(), r.Part) {
 		part = r.Part
 	} else if r.Part != All {
 		part = fmt.Sprintf("the %s half, seed %d", r.Part, r.Seed)

@@ -73,9 +73,14 @@ func (s *sentence) count(c *claim, in *clause, entity string) bool {
 	}
 	from, to, called := s.time()
 	timed := called != ""
+	lower := strings.ToLower(s.text)
+	each := strings.Contains(lower, " je ") || strings.Contains(lower, "jeweils") || strings.Contains(lower, " each")
 	for _, l := range s.lists {
 		if l.entity != entity && entity != "" {
 			continue
+		}
+		if n := s.holding(l, c); entity != "" && n > 0 && (n == want || each) {
+			return n == want
 		}
 		all, fit := len(l.rows), 0
 		if !timed && s.group(l, want, in) {
@@ -147,10 +152,14 @@ const mostGroups = 5
 // group reports whether so many rows of a list have one value of a field with
 // few.
 func (s *sentence) group(l list, want int, in *clause) bool {
-	sizes := map[mention]int{}
+	sizes, present, fit := map[mention]int{}, map[string]int{}, 0
 	for _, r := range l.rows {
 		if !s.fits(r, in) {
 			continue
+		}
+		fit++
+		for _, name := range s.Evidence.rows[r].members {
+			present[name]++
 		}
 		for _, m := range s.Evidence.rows[r].has {
 			if len(s.Evidence.values[m.field].texts) <= mostGroups {
@@ -160,6 +169,11 @@ func (s *sentence) group(l list, want int, in *clause) bool {
 	}
 	for _, n := range sizes {
 		if n == want && n > 1 {
+			return true
+		}
+	}
+	for _, n := range present { // those that have it, or that have not
+		if n < fit && (n == want || fit-n == want) {
 			return true
 		}
 	}

@@ -251,7 +251,11 @@ func (s *scanner) list(j int) int {
 	case s.is(k, 'w'):
 		switch s.lower(k) {
 		case "und", "and", "bis", "to", "oder", "or":
-			return s.space(k + 1)
+			next := s.space(k + 1)
+			if w := s.lower(next); w == "zum" || w == "the" || w == "einschließlich" {
+				next = s.space(next + 1)
+			}
+			return next
 		}
 	}
 	return j
@@ -370,7 +374,7 @@ func (s *scanner) clock(i int) int {
 		case s.lower(k) == "uhr":
 			j = k + 1
 		default:
-			return i
+			return s.hourRange(i, h)
 		}
 	}
 	s.add(claim{start: s.at(i).start, end: s.at(j - 1).end, sort: sortDate, keys: []key{{form: aTime, n: int64(h%24*60 + m)}}})
@@ -418,8 +422,16 @@ func (s *scanner) worded(i int) int {
 		}
 	}
 	if n, ok := relativeDays[w]; ok && s.isDay(i, w) {
+		if before := s.lower(i - 2); s.lower(i-4) == "day" && (before == "after" && n > 0 || before == "before" && n < 0) {
+			n *= 2
+		}
 		s.add(claim{start: s.at(i).start, end: s.at(i).end, sort: sortDate, keys: []key{{form: aDay, n: int64(n), s: "today"}}})
 		return i + 1
+	}
+	for _, try := range []func(int, string) int{s.clockWord, s.halfWord, s.timesWord, s.ordinalWord} {
+		if j := try(i, w); j > i {
+			return j
+		}
 	}
 	return s.numberWord(i, w)
 }

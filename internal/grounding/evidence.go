@@ -36,6 +36,11 @@ type Evidence struct {
 	fields  map[string]int32
 	values  []field
 	words   map[string][]mention // a word, and which values hold it
+	lines   map[mention]bool     // values that records are told by
+	holders map[mention][]int32  // rows that have such a value
+	phrases map[string][]phrase  // such values of several words, by their first
+	lower   map[string][]mention // such values of one word without a capital
+	follow  map[string][]string  // a word of a name, and the next one
 	left    int
 	scanner scanner
 }
@@ -48,6 +53,7 @@ type row struct {
 	path    string // of its object in the result, and the tool
 	has     []mention
 	figures []figure // numbers of JSON
+	members []string // names of what it holds that is not null
 	names   []string // its short texts, of which one may be the id of another record
 	objects []int32  // objects it holds
 	days    []day
@@ -87,7 +93,8 @@ func New(today time.Time, o Options) *Evidence {
 	e := &Evidence{
 		options: o, today: dayOf(today), index: map[key][]int32{}, plain: map[int64]bool{}, spans: map[int64]unit{},
 		records: map[string][]int32{}, fields: map[string]int32{}, words: map[string][]mention{}, left: maxText,
-		kinds: map[string]bool{}, paths: map[string]Chip{},
+		kinds: map[string]bool{}, paths: map[string]Chip{}, lines: map[mention]bool{}, holders: map[mention][]int32{},
+		phrases: map[string][]phrase{}, lower: map[string][]mention{}, follow: map[string][]string{},
 		rows: []row{{parent: -1, list: -1}, {parent: -1, list: -1}},
 	}
 	e.hay.WriteString("\n ")
@@ -102,6 +109,9 @@ func (e *Evidence) hold(r int32, k key) {
 	}
 	e.put(r, k)
 	for _, more := range expand(k) {
+		if far := k.n - int64(e.today); more.form == aMonthOf && (far > 400 || far < -400) {
+			continue // without a year, a month is one that is near
+		}
 		e.put(r, more)
 	}
 }
@@ -217,7 +227,7 @@ func (w walk) object(object map[string]any, parent, in int32, path string, depth
 	}
 	w.identify(r, object, path)
 	for _, name := range slices.Sorted(maps.Keys(object)) {
-		e.put(given, tokenKey(name)) // what a figure is called
+		e.called(name)
 		w.member(r, name, object[name], path, depth)
 	}
 	e.known(r)
@@ -229,6 +239,9 @@ func (w walk) member(r int32, name string, value any, path string, depth int) {
 	at := name
 	if path != "" {
 		at = path + "/" + name
+	}
+	if value != nil && value != false && value != "" {
+		e.rows[r].members = append(e.rows[r].members, name)
 	}
 	switch x := value.(type) {
 	case map[string]any:
@@ -316,6 +329,10 @@ func (e *Evidence) scalar(r int32, of, name string, v any) {
 	case float64:
 		k := number(x)
 		e.put(r, k)
+		if x < 0 { // fell by 4.2 percent
+			e.put(r, number(-x))
+			e.plain[number(-x).n] = true
+		}
 		e.put(r, key{form: aFigure, n: k.n})
 		e.rows[r].figures = append(e.rows[r].figures, figure{name, x})
 		e.plain[k.n] = true
@@ -385,12 +402,17 @@ func (e *Evidence) mentionable(r int32, of, name, text string) {
 		e.values[f].texts = append(e.values[f].texts, text)
 		e.values[f].words = append(e.values[f].words, 0)
 		e.scanner.tokenise(text)
-		if sentenceLike(text, e.scanner.tokens) {
-			return // no name
+		tokens := e.scanner.tokens
+		if sentenceLike(text, tokens) { // no name
+			tokens = nil
 		}
-		for _, t := range e.scanner.tokens {
-			if w := nameWord(text, t); w != "" {
-				e.values[f].words[v]++
+		e.pairs(text, tokens)
+		for _, t := range tokens {
+			w := nameWord(text, t)
+			if short := fold(text[t.start:t.end]); w != "" || (t.t == 'n' || t.t == 'w' && t.end-t.start < 3) && !salutations[short] && !legalForms[short] && !begins[short] {
+				e.values[f].words[v]++ // LG Mannheim is no Mannheim
+			}
+			if w != "" {
 				m := mention{f, v}
 				if held := e.words[w]; !slices.Contains(held, m) {
 					e.words[w] = append(held, m)
@@ -399,6 +421,7 @@ func (e *Evidence) mentionable(r int32, of, name, text string) {
 		}
 	}
 	e.rows[r].has = append(e.rows[r].has, mention{f, v})
+	e.line(r, mention{f, v}, text, folded)
 }
 
 // sentenceLike reports whether a value has words in small letters that are no
@@ -428,7 +451,7 @@ func nameWord(text string, t token) string {
 		return ""
 	}
 	w := fold(text[t.start:t.end])
-	if begins[w] || monthWords[w] > 0 || weekdayWords[w] > 0 || unitOf(w) != noUnit {
+	if w == "uhr" || w == "euro" || begins[w] || monthWords[w] > 0 || weekdayWords[w] > 0 || unitOf(w) != noUnit {
 		return ""
 	}
 	return w

@@ -26,6 +26,7 @@ func (e *Evidence) Judge(block string, cite func(Record) int) iter.Seq[Piece] {
 type sentence struct {
 	*Evidence
 	text    string
+	blank   string // the same without markers
 	markers []marker
 	claims  []claim
 	clauses []clause
@@ -61,6 +62,7 @@ func (e *Evidence) judge(text string, cite func(Record) int) Piece {
 		blank = string(b)
 	}
 	s.claims = append([]claim(nil), e.scanner.scan(blank)...)
+	s.blank = blank
 	s.cut(blank)
 	p.Unsupported = s.unsupported()
 	if p.Unsupported == nil {
@@ -76,6 +78,12 @@ func (s *sentence) unsupported() (list []string) {
 		}
 	}
 	checks := s.options.Checks
+	if checks.Dates {
+		s.together(say)
+	}
+	if checks.Refs {
+		s.strangers(s.blank, say)
+	}
 	for _, m := range s.markers {
 		switch m.kind {
 		case cites:
@@ -216,16 +224,23 @@ func (s *sentence) mentions(blank string) []seenAt {
 	type run struct{ i, word int }
 	open := map[int32]run{} // the mention of a field that may go on
 	word := 0
-	for _, t := range s.scanner.tokens {
+	for i, t := range s.scanner.tokens {
 		if t.t == 's' || t.t == 'p' {
 			continue
 		}
 		word++
+		out = append(out, s.phrased(blank, i)...)
 		w := nameWord(blank, t)
+		if w == "" && t.t == 'w' && t.end-t.start >= 4 {
+			w = s.told(blank, t)
+		}
 		if w == "" || s.noun(w) != "" {
 			continue
 		}
 		held := s.words[w]
+		if len(held) == 0 {
+			held = s.lower[w]
+		}
 		if len(held) == 0 {
 			held = s.inflected(w)
 		}
@@ -438,7 +453,7 @@ func (s *sentence) agrees(r int32, c *clause) bool {
 			}
 		}
 	}
-	return !s.context(r, func(at int32) bool { return !ok(at) })
+	return !s.context(r, func(at int32) bool { return !ok(at) }) && s.related(r, c)
 }
 
 // place is where a clause stands among those of its sentence.

@@ -79,7 +79,11 @@ func (s *scanner) figure(i int) int {
 	if s.outline(i, j) {
 		return j
 	}
+	if s.part(i) {
+		return j
+	}
 	c.label = s.labelled(i)
+	c.way, c.about = s.about(i)
 	j = s.measured(&c, j)
 	s.add(c)
 	return j
@@ -101,6 +105,22 @@ func (s *scanner) labelled(i int) bool {
 	return k >= 0 && s.at(k).t == 'w' && !counters[s.lower(k)] && !begins[s.lower(k)]
 }
 
+// partWords number the parts of an answer.
+var partWords = words("day tag step schritt option phase teil part punkt")
+
+// part reports whether a small number is that of a part, at the beginning of a line:
+// Day 2.
+func (s *scanner) part(i int) bool {
+	if s.at(i).end-s.at(i).start > 1 || !s.is(i-1, 's') || !partWords[s.lower(i-2)] {
+		return false
+	}
+	k := i - 3
+	for k >= 0 && (s.is(k, 'p') && strings.Contains("#*_>-", s.str(k)) || s.is(k, 's') && !strings.Contains(s.str(k), "\n")) {
+		k--
+	}
+	return k < 0 || s.is(k, 's')
+}
+
 // outline: a number at the beginning of a line that ends in a dot or a bracket
 // counts the lines.
 func (s *scanner) outline(i, j int) bool {
@@ -111,6 +131,9 @@ func (s *scanner) outline(i, j int) bool {
 	begins := k < 0 || s.at(k).t == 's'
 	return begins && s.at(i).end-s.at(i).start <= 2 && j == i+1 && (s.str(j) == "." || s.str(j) == ")") && (s.is(j+1, 's') || s.at(j+1).t == 0)
 }
+
+// thousands are units of which a result may give the thousandth part: kg, kWh.
+var thousands = words("t tonne tonnes tonnen tons mwh km")
 
 // measured takes in what follows a number: a scale, a unit, what it counts.
 func (s *scanner) measured(c *claim, j int) int {
@@ -147,7 +170,13 @@ func (s *scanner) measured(c *claim, j int) int {
 		}
 		return k
 	}
-	c.unit = unitOf(w)
+	if c.unit = unitOf(w); w == "h" {
+		c.unit = hours
+	}
+	if thousands[w] {
+		c.thousand = true
+		c.keys = append(c.keys, number(c.value*1000))
+	}
 	s.nouns(c, k)
 	return j
 }

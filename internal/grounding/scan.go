@@ -72,6 +72,10 @@ type claim struct {
 	weekday    int     // that the day is said to be, from 1; 0: none
 	name       string  // of a name: folded
 	label      bool    // of a number: a word stands before it, which it may be the number of
+	ordinal    bool    // third
+	about      bool    // a word says that it is rounded
+	thousand   bool    // of a unit whose thousandth a result may give
+	way        int     // that the value is above it, or below
 	loose      bool    // of a name: words at its beginning may be the sentence's
 	nouns      [3]span // words after a number
 }
@@ -201,6 +205,7 @@ func (s *scanner) values(text string) []claim {
 // scan finds the claims of a text: its values, and then its names.
 func (s *scanner) scan(text string) []claim {
 	s.values(text)
+	s.claims = merged(text, s.claims)
 	s.names()
 	return s.claims
 }
@@ -213,19 +218,19 @@ func (s *scanner) one(i int) int {
 		s.add(claim{start: t.start, end: t.end, sort: sortNumber})
 		return i + 1
 	case 'w':
-		for _, try := range []func(int) int{s.address, s.docket, s.compound, s.worded} {
+		for _, try := range []func(int) int{s.address, s.mailbox, s.docket, s.compound, s.worded} {
 			if j := try(i); j > i {
 				return j
 			}
 		}
 	case 'a':
-		for _, try := range []func(int) int{s.ordinal, s.docket, s.compound} {
+		for _, try := range []func(int) int{s.ordinal, s.version, s.docket, s.compound} {
 			if j := try(i); j > i {
 				return j
 			}
 		}
 	case 'n':
-		for _, try := range []func(int) int{s.date, s.docket, s.compound, s.clock, s.figure} {
+		for _, try := range []func(int) int{s.date, s.version, s.docket, s.compound, s.clock, s.figure} {
 			if j := try(i); j > i {
 				return j
 			}
@@ -235,6 +240,27 @@ func (s *scanner) one(i int) int {
 }
 
 func (s *scanner) add(c claim) { s.claims = append(s.claims, c) }
+
+// mailbox is an address with an @.
+func (s *scanner) mailbox(i int) int {
+	j, at, dot := i, false, false
+	for {
+		switch {
+		case s.str(j+1) == "@" && !at && isPart(s.at(j+2)):
+			at = true
+		case s.is(j+1, 'p') && strings.Contains(".-_+", s.str(j+1)) && isPart(s.at(j+2)):
+			dot = dot || at && s.str(j+1) == "."
+		default:
+			if !at || !dot {
+				return i
+			}
+			start, end := s.tokens[i].start, s.tokens[j].end
+			s.add(claim{start: start, end: end, sort: sortID, keys: []key{tokenKey(s.text[start:end])}})
+			return j + 1
+		}
+		j += 2
+	}
+}
 
 // address is https://… up to white space.
 func (s *scanner) address(i int) int {

@@ -73,7 +73,7 @@ func sentences(text string) []int {
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
 		case '\n':
-			if rest := firstLine(text[i+1:]); apart(rest) {
+			if rest := firstLine(text[i+1:]); apart(rest) || i > 0 && text[i-1] == '\n' && rest != "" {
 				ends = append(ends, i+1)
 			}
 		case '.', '!', '?':

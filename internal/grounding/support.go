@@ -11,8 +11,11 @@ func (s *sentence) supported(c *claim) bool {
 		return held(s.haystack(), *c)
 	}
 	in := s.clauseOf(c)
+	if c.ordinal {
+		return s.position(c, in)
+	}
 	if c.sort == sortNumber && s.counted(c) {
-		return s.count(c, in, s.counts(c)) || s.own(c, in)
+		return s.count(c, in, s.counts(c)) || s.own(c, in) || s.leftOf(c) || s.hasWord(remaining) && s.rest(c, in)
 	}
 	keys := c.keys
 	if c.label && c.unit == noUnit {
@@ -33,20 +36,45 @@ func (s *sentence) supported(c *claim) bool {
 			}
 		}
 	}
+	if smaller, times := parts(c.unit); times > 0 && c.sort == sortNumber { // three years of 36 months
+		part := *c
+		part.unit, part.value, part.keys = smaller, c.value*times, []key{number(c.value * times)}
+		for _, r := range s.index[part.keys[0]] {
+			if r > now && s.fits(r, in) && s.sameUnit(r, part.keys[0], &part) {
+				return true
+			}
+		}
+	}
 	switch {
 	case c.sort == sortDate:
 		return s.derivedDay(c, in)
 	case c.sort == sortNumber:
-		return s.difference(c, in) || s.rounded(c, in) || c.unit == noUnit && !s.numbers(c) && (s.rest(c, in) || s.count(c, in, ""))
+		return s.difference(c, in) || s.rounded(c, in) || s.approximate(c, in) || s.sum(c, in) || s.apartBy(c) || c.unit == noUnit && s.leftOf(c) || c.unit == noUnit && !s.numbers(c) && (s.rest(c, in) || s.count(c, in, ""))
 	}
 	return false
+}
+
+// parts is the unit that one is given in as well, and how many of it make one.
+func parts(u unit) (smaller unit, times float64) {
+	switch u {
+	case years:
+		return months, 12
+	case weeks:
+		return days, 7
+	case hours:
+		return minutes, 60
+	}
+	return noUnit, 0
 }
 
 // sameUnit: three months support no three weeks, where a row says what the
 // number counts.
 func (s *sentence) sameUnit(r int32, k key, c *claim) bool {
-	if c.unit == percent || k.form != aNumber {
+	if k.form != aNumber {
 		return true
+	}
+	if c.unit == percent {
+		return s.shareNamed(r, k, c)
 	}
 	if slices.ContainsFunc(s.Evidence.rows[r].figures, func(f figure) bool {
 		return number(f.value) == k && (slices.ContainsFunc(strings.Split(f.name, "_"), func(w string) bool { return unitOf(w) == c.unit }) || s.mentioned(r, s.clauseOf(c)))
@@ -147,6 +175,9 @@ func (s *sentence) difference(c *claim, in *clause) bool {
 					if k.form == aDay && int64(d) == k.n || slices.Contains(expand(key{form: aDay, n: int64(d)}), k) {
 						if all = append(all, d); of == in {
 							said = append(said, d)
+							if r > now && slices.ContainsFunc(s.Evidence.rows[r].days, func(b day) bool { return b != d && between(max(b, d)-min(b, d), c) }) {
+								return true // to another day of the same row
+							}
 						}
 					}
 				}
@@ -166,7 +197,7 @@ func (s *sentence) difference(c *claim, in *clause) bool {
 		return false // it is said of this day
 	}
 	if !in.marked && len(in.mentions) == 0 && len(s.whole.mentions) == 0 {
-		return false // of any day there is, one would do by chance
+		return s.sole(c) // of any day there is, one would do by chance
 	}
 	for r := range s.Evidence.rows {
 		row := &s.Evidence.rows[r]
@@ -290,6 +321,51 @@ func (s *sentence) rest(c *claim, in *clause) bool {
 		for i, a := range list {
 			for _, b := range list[i+1:] {
 				if d := number(max(a.value, b.value) - min(a.value, b.value)); slices.Contains(c.keys, d) && s.fits(int32(r), in) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// countingNames are parts of names of figures that are no shares.
+var countingNames = words("eur usd gbp chf price cost amount minutes hours days seats pages sold quota id year count number members people")
+
+// shareNamed reports whether a number that a row gives may be one of percent: it is
+// between 0 and 1 there, or is not named for something that is counted.
+func (s *sentence) shareNamed(r int32, k key, c *claim) bool {
+	if k != number(c.value) || c.value == 0 {
+		return true
+	}
+	known := false
+	for _, f := range s.Evidence.rows[r].figures {
+		if number(f.value) != k {
+			continue
+		}
+		known = true
+		if !slices.ContainsFunc(strings.Split(strings.ToLower(f.name), "_"), func(w string) bool { return countingNames[w] }) {
+			return true
+		}
+	}
+	return !known
+}
+
+// sole: the time to a day, or between two days, of an object that is the only one
+// of its kind.
+func (s *sentence) sole(c *claim) bool {
+	for r := range s.Evidence.rows {
+		row := &s.Evidence.rows[r]
+		if r <= now || row.list >= 0 {
+			continue
+		}
+		for i, a := range row.days {
+			if between(max(a, s.today)-min(a, s.today), c) {
+				return true
+			}
+			for _, b := range row.days[i+1:] {
+				d := max(a, b) - min(a, b)
+				if between(d, c) || c.unit == days && between(d+1, c) { // both are counted
 					return true
 				}
 			}

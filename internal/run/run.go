@@ -180,6 +180,9 @@ type End struct {
 	Error  json.RawMessage
 	Trace  json.RawMessage
 	Pins   []Pin // what OpenRun would record, where nothing was recorded yet
+	// Audit is what completes the row that a run of a surface left, as JSON of
+	// chat.TurnEnd; nil: nobody knows more than how it ended.
+	Audit json.RawMessage
 	// Recording is kept for rehearsals, with the end; nil: nothing is.
 	Recording *Recording
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"liminal/internal/chat"
 	"liminal/internal/fault"
 	"liminal/internal/id"
 	"liminal/internal/identity"
@@ -97,7 +98,10 @@ func (s *Store) CreateRun(ctx context.Context, v identity.Viewer, r run.Run) err
 		if err := mayBegin(tx, v, r); err != nil {
 			return err
 		}
-		return insertRun(tx, r)
+		if err := insertRun(tx, r); err != nil {
+			return err
+		}
+		return s.openRunAudit(tx, v, r)
 	})
 }
 
@@ -163,6 +167,17 @@ func (s *Store) EndRun(ctx context.Context, v identity.Viewer, id string, e run.
 			return err
 		case r.Kind == run.KindChat:
 			return fault.New(fault.Conflict, "Run %s is a chat turn; it is closed with its message.", id)
+		}
+		if r.Kind == run.KindGraph {
+			var a *chat.TurnEnd
+			if e.Audit != nil {
+				if err := json.Unmarshal(e.Audit, &a); err != nil {
+					return fault.Wrap(fault.Internal, err, "What the run %s leaves for its audit cannot be read.", id)
+				}
+			}
+			if err := s.closeAudit(tx, r.Run, e, a); err != nil {
+				return err
+			}
 		}
 		return s.endRun(tx, r, e, "")
 	})

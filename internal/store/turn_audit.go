@@ -61,16 +61,42 @@ func (s *Store) countTurn(tx Tx, v identity.Viewer, t chat.NewTurn) (*chat.Surfa
 // SpendTurn counts a run of a workflow that is no turn of a conversation as one of
 // its surface, or refuses it, as Accept does with turns. Of no surface it costs
 // nothing. A run that does not begin after all stays counted.
-func (s *Store) SpendTurn(ctx context.Context, v identity.Viewer, workflow string, surfaces []chat.Surfaced) error {
+func (s *Store) SpendTurn(ctx context.Context, v identity.Viewer, workflow string, surfaces []chat.Surfaced) (kept *chat.TurnSurface, err error) {
 	t := chat.NewTurn{WorkflowID: workflow, Surfaces: surfaces}
-	err := s.write(ctx, v, func(tx Tx) error {
-		_, _, err := s.countTurn(tx, v, t)
+	err = s.write(ctx, v, func(tx Tx) error {
+		of, counted, err := s.countTurn(tx, v, t)
+		if kept = of.Kept(); kept != nil {
+			kept.Model, kept.Lifted = of.Model, counted != nil && counted.Lifted
+		}
 		return err
 	})
 	if err != nil && fault.CodeOf(err) == fault.RateLimited {
-		return s.auditRefused(ctx, v, t, err)
+		return nil, s.auditRefused(ctx, v, t, err)
 	}
-	return err
+	return kept, err
+}
+
+// openRunAudit writes the row of a run by itself of a surface's workflow, in the
+// transaction that keeps the run: so no model is asked without it, and no row is
+// left of a run that never was (GRND-28).
+func (s *Store) openRunAudit(tx Tx, v identity.Viewer, r run.Run) error {
+	var in struct {
+		Surface *chat.TurnSurface `json:"surface"`
+		Input   json.RawMessage   `json:"input"`
+	}
+	if r.Kind != run.KindGraph || json.Unmarshal(r.Input, &in) != nil || in.Surface == nil || in.Surface.Audit == "" {
+		return nil
+	}
+	var said struct {
+		Message string `json:"message"`
+	}
+	if json.Unmarshal(in.Input, &said) != nil || said.Message == "" {
+		said.Message = string(in.Input)
+	}
+	of := chat.Surfaced{Path: in.Surface.Path, Audit: in.Surface.Audit, Model: in.Surface.Model}
+	a := beginning(chat.NewTurn{Message: said.Message, Visit: chat.Visit{Session: r.ID}}, &of, r)
+	a.UserID, a.KeyID, a.StartedAt, a.Lifted = v.UserID, v.KeyID(), r.CreatedAt, in.Surface.Lifted
+	return insertAudit(tx, a)
 }
 
 // count counts a turn, or refuses it (GRND-32, SAFE-07): each of the two
@@ -183,9 +209,11 @@ func (s *Store) closeAudit(tx Tx, r run.Run, end run.End, a *chat.TurnEnd) error
 		return nil
 	}
 	if a == nil {
-		a = &chat.TurnEnd{Error: chat.EndUpstream}
+		a = &chat.TurnEnd{}
 		if end.Status == run.Cancelled {
 			a.Error = chat.EndAborted
+		} else if end.Status != run.Done {
+			a.Error = chat.EndUpstream
 		}
 	}
 	calls, err := encoded(a.Calls, false)

@@ -121,13 +121,21 @@ func (s Spec) Summarise(out map[string]any, locale string) string {
 			continue
 		}
 		n := len(shown.Records(out, locale))
-		said = append(said, Fill(shown.Summary.In(locale), map[string]any{"n": float64(n)}, locale))
+		line := plural.ReplaceAllStringFunc(shown.Summary.In(locale), func(of string) string {
+			m := plural.FindStringSubmatch(of)
+			if n == 1 {
+				return m[1]
+			}
+			return m[2]
+		})
+		said = append(said, Fill(line, map[string]any{"n": float64(n)}, locale))
 	}
 	return strings.Join(said, ", ")
 }
 
 var (
 	optional    = regexp.MustCompile(`\[[^\[\]]*\]`)
+	plural      = regexp.MustCompile(`\{n\|([^{}|]*)\|([^{}|]*)\}`) // one, or any other number
 	placeholder = regexp.MustCompile(`\{([a-z][a-z0-9_]*)\}`)
 )
 

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -22,6 +23,7 @@ func Surfaces(t *testing.T, open Open) {
 	t.Run("everybody together has a cap too, and hours are apart", func(t *testing.T) { globalCap(t, open) })
 	t.Run("an administrator goes beyond their own cap, and it is noted", func(t *testing.T) { liftedCap(t, open) })
 	t.Run("a turn leaves a row that has no words, or in the full mode has them", func(t *testing.T) { turnAudits(t, open) })
+	t.Run("a run by itself leaves such a row too", func(t *testing.T) { auditsOfRuns(t, open) })
 	t.Run("a run that nobody carries on closes its row", func(t *testing.T) { abandonedAudit(t, open) })
 	t.Run("rows are their person's, and the administrators' of the tenant", func(t *testing.T) { whoseAudits(t, open) })
 	t.Run("one's own workflow of the same name is none, one that is closed is not there", func(t *testing.T) { shadowedSurface(t, open) })
@@ -92,7 +94,8 @@ func hourlyCap(t *testing.T, open Open) {
 		t.Errorf("somebody else: %v", err)
 	}
 	spend := func(v identity.Viewer, workflow string) error {
-		return s.SpendTurn(t.Context(), v, workflow, []chat.Surfaced{of})
+		_, err := s.SpendTurn(t.Context(), v, workflow, []chat.Surfaced{of})
+		return err
 	}
 	for _, workflow := range []string{of.Name, of.WorkflowID} { // whichever way it begins
 		if err := spend(v, workflow); !chat.IsErrHour(err, of) {
@@ -207,6 +210,51 @@ func turnAudits(t *testing.T, open Open) {
 	for text, tokens := range map[string]int{"": 0, "one": 1, "one two three four": 5, "1 2 3 4 5 6 7 8 9 10": 13} {
 		if n := store.WordTokens(text); n != tokens {
 			t.Errorf("%q is %d tokens", text, n)
+		}
+	}
+}
+
+// A run that begins by itself leaves a row as a turn does: before any model is
+// asked, and completed with its end, whoever ends it.
+//
+// Requirements: GRND-28 (before the upstream call; closed when nobody carries the run on), GRND-29, GRND-30
+func auditsOfRuns(t *testing.T, open Open) {
+	s := open(t, unlimited).Store
+	for _, mode := range []string{chat.AuditRedacted, chat.AuditFull} {
+		v, of := administrator(t, s), desk(1, 0, mode)
+		var kept *chat.TurnSurface
+		for range 2 { // the second is beyond an administrator's own cap
+			var err error
+			kept, err = s.SpendTurn(t.Context(), v, of.Name, []chat.Surfaced{of})
+			need(t, err)
+		}
+		input, err := json.Marshal(map[string]any{"artifact": of.Name, "input": map[string]any{"message": "Wann ist die Frist?"}, "surface": kept})
+		need(t, err)
+		begin := func() run.Run {
+			r := run.Run{ID: id.New(), Kind: run.KindGraph, UserID: v.UserID, Input: input}
+			r.WorkflowID = "graph:" + r.ID
+			need(t, s.CreateRun(t.Context(), v, r))
+			return r
+		}
+		of1, of2 := begin(), begin()
+		row := func(r run.Run) chat.TurnAudit {
+			list := audits(t, s, v, chat.AuditFilter{Mine: true})
+			at := slices.IndexFunc(list, func(one chat.TurnAudit) bool { return one.TurnID == r.ID })
+			if at < 0 {
+				t.Fatalf("%s: no row of run %s", mode, r.ID)
+			}
+			return list[at]
+		}
+		if got := row(of1); !got.FinishedAt.IsZero() || got.Model != "m-1" || !got.Lifted || got.Session == "" || len(got.PromptHash) != 64 || (got.Message != "") != (mode == chat.AuditFull) {
+			t.Errorf("%s: before any model: %+v", mode, got)
+		}
+		need(t, s.EndRun(t.Context(), v, of1.ID, run.End{Status: run.Done, Audit: json.RawMessage(`{"Model":"m-2","Tag":"data","Response":"Am Montag"}`)}))
+		if got := row(of1); got.FinishedAt.IsZero() || got.Model != "m-2" || got.Tag != "data" || got.Error != "" || (got.Response != "") != (mode == chat.AuditFull) {
+			t.Errorf("%s: %+v", mode, got)
+		}
+		need(t, s.EndRun(t.Context(), v, of2.ID, run.End{Status: run.Failed}))
+		if got := row(of2); got.Error != chat.EndUpstream || got.FinishedAt.IsZero() {
+			t.Errorf("%s: nobody carried it on: %+v", mode, got)
 		}
 	}
 }

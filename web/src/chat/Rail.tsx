@@ -30,7 +30,7 @@ export function StepsLine({ steps, over }: StepsProps) {
             <i key={step.key} data-now={index === shown || undefined} title={step.label} />
           ))}
         </span>
-        {label ? <span className="shimmer">{label}</span> : <span className="hidden">{words.showSteps}</span>}
+        {label ? <span className="shimmer">{label}</span> : <span className={steps.length > 1 ? 'hidden' : ''}>{words.showSteps}</span>}
         {label && <Found docs={found} />}
         {label && current && !current.label.includes(current.query) && <span className="pill sought">“{current.query}”</span>}
       </summary>

@@ -1,0 +1,281 @@
+package grounding
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// near reports whether a number that is written so may stand for a value: where a
+// word says that it is rounded, or where it is a share.
+func (s *sentence) near(c *claim, v float64) bool {
+	if !c.about && c.unit != percent {
+		return false
+	}
+	step := 1.0
+	if c.value == math.Trunc(c.value) {
+		for step < c.value && math.Mod(c.value, step*10) == 0 {
+			step *= 10
+		}
+	} else {
+		for step > 1e-4 && math.Abs(math.Mod(c.value/step+0.5, 1)-0.5) > 1e-6 {
+			step /= 10
+		}
+	}
+	step = min(step, c.value/5)
+	switch d := v - c.value; {
+	case c.way > 0:
+		return d >= 0 && d < step
+	case c.way < 0:
+		return d <= 0 && -d < step
+	default:
+		return math.Abs(d) <= step/2+1e-9
+	}
+}
+
+// approximate: a number that is said to be rounded, or a rounded share.
+func (s *sentence) approximate(c *claim, in *clause) bool {
+	if !c.about && c.unit != percent {
+		return false
+	}
+	for bits := range s.plain {
+		k := key{form: aNumber, n: bits}
+		v := k.value()
+		if !s.near(c, v) && (c.unit != percent || !s.near(c, v*100)) && (!c.thousand || !s.near(c, v/1000)) {
+			continue
+		}
+		if slices.ContainsFunc(s.index[k], func(r int32) bool { return s.fits(r, in) && s.sameUnit(r, k, c) }) {
+			return true
+		}
+	}
+	return c.unit == percent && s.share(c, in)
+}
+
+// share: a number of a row in percent of another, where the sentence says one of
+// them or calls one by its name.
+func (s *sentence) share(c *claim, in *clause) bool {
+	lower := strings.ToLower(s.text)
+	for r := range s.Evidence.rows {
+		list := s.Evidence.rows[r].figures
+		if len(list) < 2 || len(list) > 24 || !s.fits(int32(r), in) {
+			continue
+		}
+		for _, whole := range list {
+			for _, part := range list {
+				if whole.value <= part.value || whole.value <= 0 || part.value < 0 || !alike(part.name, whole.name) {
+					continue
+				}
+				if of := 100 * part.value / whole.value; !s.near(c, of) && !s.near(c, 100-of) {
+					continue
+				}
+				if s.says(part, lower) || s.says(whole, lower) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// alike reports whether two figures may be of one kind: their names say no two
+// things that are counted.
+func alike(a, b string) bool {
+	of := func(name string) string {
+		for _, w := range strings.Split(strings.ToLower(name), "_") {
+			if countingNames[w] {
+				return w
+			}
+		}
+		return ""
+	}
+	x, y := of(a), of(b)
+	return x == "" || y == "" || x == y
+}
+
+// says reports whether a sentence says a figure or calls it by its name.
+func (s *sentence) says(f figure, lower string) bool {
+	k := number(f.value)
+	for i := range s.claims {
+		if x := &s.claims[i]; x.sort == sortNumber && slices.Contains(x.keys, k) {
+			return true
+		}
+	}
+	for _, w := range strings.Split(f.name, "_") {
+		if len(w) > 3 && w != "total" && strings.Contains(lower, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// sum: one figure of all rows of a list that the clause is about.
+func (s *sentence) sum(c *claim, in *clause) bool {
+	if c.value < 10 || c.unit != noUnit {
+		return false
+	}
+	for _, l := range s.lists {
+		if len(l.rows) < 2 {
+			continue
+		}
+		sums, of := map[string]float64{}, map[string]int{}
+		for _, r := range l.rows {
+			if !s.fits(r, in) {
+				continue
+			}
+			for _, f := range s.Evidence.rows[r].figures {
+				sums[f.name] += f.value
+				of[f.name]++
+			}
+		}
+		for name, v := range sums {
+			if of[name] > 1 && slices.Contains(c.keys, number(v)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// comparing are words of a sentence that sets one number against another.
+var comparing = words(`more less than als mehr weniger teurer billiger günstiger cheaper dearer differenz difference unterschied higher lower höher niedriger
+	größer kleiner larger smaller longer shorter länger kürzer before under darunter darüber`)
+
+// remaining are words of what is left of something.
+var remaining = words("left remaining remain remains more free noch übrig frei verbleiben verbleibt bleiben bleibt weitere weiteren outstanding")
+
+func (s *sentence) hasWord(list map[string]bool) bool {
+	for i := range s.scanner.tokens {
+		if list[s.scanner.lower(i)] {
+			return true
+		}
+	}
+	return false
+}
+
+// apartBy: the difference between the same figure of two records, both named, or
+// one of them said.
+func (s *sentence) apartBy(c *claim) bool {
+	if !s.hasWord(comparing) {
+		return false
+	}
+	rows := s.Evidence.rows
+	for i := range s.claims {
+		x := &s.claims[i]
+		if x == c || x.sort != sortNumber || len(x.keys) == 0 {
+			continue
+		}
+		for _, r := range s.index[number(x.value)] {
+			for _, f := range rows[r].figures {
+				if f.value != x.value || rows[r].list < 0 {
+					continue
+				}
+				for _, o := range s.lists[rows[r].list].rows {
+					if slices.ContainsFunc(rows[o].figures, func(g figure) bool {
+						return o != r && g.name == f.name && slices.Contains(c.keys, number(math.Abs(g.value-f.value)))
+					}) {
+						return true
+					}
+				}
+			}
+		}
+	}
+	var named []int32
+	for i := range s.clauses {
+		named = append(named, s.clauses[i].rows...)
+	}
+	for i := range s.claims {
+		for _, k := range s.claims[i].keys {
+			if k.form == aToken {
+				named = append(named, s.index[k]...)
+			}
+		}
+	}
+	if len(named) > 8 {
+		return false
+	}
+	for i, a := range named {
+		for _, b := range named[i+1:] {
+			for _, f := range rows[a].figures {
+				if rows[a].list >= 0 && rows[a].list == rows[b].list && slices.ContainsFunc(rows[b].figures, func(g figure) bool {
+					return g.name == f.name && slices.Contains(c.keys, number(math.Abs(g.value-f.value)))
+				}) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// leftOf: what a number that the sentence says leaves when a list is taken from it.
+func (s *sentence) leftOf(c *claim) bool {
+	if !s.hasWord(remaining) {
+		return false
+	}
+	for i := range s.claims {
+		x := &s.claims[i]
+		if x == c || x.sort != sortNumber || !s.plain[number(x.value).n] {
+			continue
+		}
+		if slices.ContainsFunc(s.lists, func(l list) bool { return x.value-float64(len(l.rows)) == c.value }) {
+			return true
+		}
+	}
+	return false
+}
+
+// position: an ordinal is the number of something, or the place in a list.
+func (s *sentence) position(c *claim, in *clause) bool {
+	if slices.ContainsFunc(s.index[number(c.value)], func(r int32) bool { return s.fits(r, in) }) {
+		return true
+	}
+	return slices.ContainsFunc(s.lists, func(l list) bool { return len(l.rows) >= int(c.value) && len(in.mentions) == 0 })
+}
+
+// holding counts the rows of a list that hold what else the sentence says; 0: it
+// says nothing else that one holds.
+func (s *sentence) holding(l list, c *claim) (n int) {
+	for i := range s.claims {
+		x := &s.claims[i]
+		if x == c || x.sort != sortDate && x.sort != sortNumber || x.sort == sortNumber && (s.counted(x) || x.value < 10) {
+			continue
+		}
+		here := 0
+		for _, r := range l.rows {
+			if slices.ContainsFunc(x.keys, func(k key) bool { return slices.Contains(s.index[k.resolve(s.today)], r) }) {
+				here++
+			}
+		}
+		n = max(n, here)
+	}
+	return n
+}
+
+// together: a day and a time of day that are said in one breath are of one row.
+func (s *sentence) together(say func(string)) {
+	for i := 0; i+1 < len(s.claims); i++ {
+		a, b := &s.claims[i], &s.claims[i+1]
+		if a.sort != sortDate || b.sort != sortDate || len(a.keys) == 0 || len(b.keys) == 0 || b.keys[0].form != aTime || b.start < a.end || b.start-a.end > 6 {
+			continue
+		}
+		if f := a.keys[0].form; f != aDay && f != aMonthDay {
+			continue
+		}
+		gap := strings.Trim(s.text[a.end:b.start], " ,.–-:")
+		if gap != "" && gap != "um" && gap != "at" && gap != "ab" {
+			continue
+		}
+		held, both := false, false
+		for _, k := range b.keys {
+			for _, r := range s.index[k] {
+				held = held || r != given
+				for _, d := range a.keys {
+					both = both || slices.Contains(s.index[d.resolve(s.today)], r)
+				}
+			}
+		}
+		if held && !both && !slices.ContainsFunc(b.keys, func(k key) bool { return slices.Contains(s.index[k], int32(given)) }) {
+			say(s.text[a.start:b.end])
+		}
+	}
+}
