@@ -118,6 +118,8 @@ export interface AdapterVersion {
   base: string;
   by: 'system' | 'user' | 'llm';
   lessons: number;
+  /** something its weights were trained with was taken back: they serve until they are trained anew without it */
+  marked: boolean;
   note: string;
   /** the change that made it, where it is one of the latest */
   patch_id: number | null;
@@ -1930,6 +1932,13 @@ export interface LearningState {
   waiting: number;
 }
 
+export interface LeftAdapter {
+  id: string;
+  /** adapter_filtered_by_mode, over_cap, no_weight, no_remote_id, nothing_to_apply, weights_of_others; weights_refused and rank_too_high, where its words are told instead if it has some */
+  reason: string;
+  weight: number;
+}
+
 export interface Lesson {
   /** empty: none yet */
   adapter_id: string;
@@ -3711,7 +3720,16 @@ export interface Trace {
   steps?: TraceStep[] | null;
 }
 
+export interface TraceAdapters {
+  /** the server put several together in a way of its own, not by adding up what each does */
+  approximate?: boolean;
+  /** what the model did without */
+  left?: LeftAdapter[];
+}
+
 export interface TraceCall {
+  /** missing: all that routing chose reached the model, each adding up what it does */
+  adapters?: TraceAdapters;
   arguments?: unknown;
   /** of another person's run, instead of the arguments */
   arguments_bytes?: number;
