@@ -48,7 +48,7 @@ type invocation struct {
 func commands() []command {
 	return []command{
 		devCommand(), serverCommand(), workerCommand(), migrateCommand(),
-		validateCommand(), loginCommand(), logoutCommand(), keyCommand(), artifactsCommand(), patchCommand(), runsCommand(), learnCommand(), adaptersCommand(), sourceCommand(), mcpCommand(), toolsCommand(), modelsCommand(), trainCommand(), replayCommand(), benchCommand(), evalCommand(), doctorCommand(), healthcheckCommand(), versionCommand(),
+		validateCommand(), loginCommand(), logoutCommand(), keyCommand(), artifactsCommand(), patchCommand(), runsCommand(), learnCommand(), adaptersCommand(), sourceCommand(), mcpCommand(), toolsCommand(), modelsCommand(), trainCommand(), replayCommand(), palaceCommand(), benchCommand(), evalCommand(), doctorCommand(), healthcheckCommand(), versionCommand(),
 	}
 }
 
@@ -66,6 +66,8 @@ func run(ctx context.Context, t terminal, args []string) int {
 		return becomeMCPProgram(t, rest)
 	case trainersCommand:
 		return trainInCell(t)
+	case palaceProxyCommand:
+		return becomePalace(ctx, t)
 	case "help", "-h", "-help", "--help":
 		return help(ctx, t, rest)
 	case "-version", "--version":

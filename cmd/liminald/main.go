@@ -22,7 +22,10 @@ func main() {
 	if stays(os.Args[1:]) {
 		tuneMemory(os.Environ())
 	}
-	ctx := untilSignalled(os.Stderr)
+	ctx := context.Background()
+	if !supervises(os.Args[1:]) {
+		ctx = untilSignalled(os.Stderr)
+	}
 	os.Exit(run(ctx, terminal{in: os.Stdin, out: os.Stdout, err: os.Stderr, environ: os.Environ()}, os.Args[1:]))
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -24,8 +25,12 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && (os.Args[1] == readersCommand || os.Args[1] == mcpProgramCommand) { // started by the program, in an environment of its own
+	if len(os.Args) > 1 && slices.Contains([]string{readersCommand, mcpProgramCommand, palaceProxyCommand}, os.Args[1]) { // started by the program, in an environment of its own
 		main()
+		return
+	}
+	if len(os.Args) > 1 && os.Args[1] == palaceAgent {
+		becomeAgent()
 		return
 	}
 	if os.Getenv(asProgram) != "" {

@@ -26,15 +26,15 @@ var floors = map[string]int{
 	"internal/words": 0, "internal/vault": 0, "internal/tool/reference": 0, "internal/cputime": 0, "internal/cache": 0, "internal/redact": 0, "internal/check": 0, "internal/poll": 0,
 
 	"schemas": 1, "internal/cell": 1, "internal/origin": 1, "internal/remote": 1, "internal/speech": 1, "internal/graph": 1, "internal/grounding": 1, "internal/identity": 1, "internal/model": 1, "internal/embed": 1, "internal/telemetry": 1,
-	"internal/tensors": 1, "internal/tokens": 1, "internal/lora/kernels": 1,
+	"internal/tensors": 1, "internal/tokens": 1, "internal/lora/kernels": 1, "internal/capture": 1,
 
 	"internal/run": 2, "internal/stream": 2, "internal/files": 2, "internal/quota": 2, "internal/routing": 2,
 	"internal/mail": 2, "internal/sharing": 2, "internal/oauth": 2, "internal/connect": 2, "internal/data": 2, "internal/learning": 2,
 	"internal/embed/static": 2, "internal/embed/bert": 2, "internal/embed/remote": 2, "internal/lora/llm": 2, "internal/safety": 2, "internal/webaccess": 2, "internal/backends": 2, "internal/model/probe": 2,
-	"internal/knowledge/extract": 2,
+	"internal/knowledge/extract": 2, "internal/capture/proxy": 2,
 
 	"internal/chat": 3, "internal/runkey": 3, "internal/webhook": 3, "internal/tool": 3, "internal/knowledge": 3, "internal/insights": 3, "internal/learning/cluster": 3, "internal/learning/lesson": 3,
-	"internal/learning/dataset": 3, "internal/learning/queue": 3, "internal/learning/gate": 3, "internal/lora/peft": 3, "internal/lora/fit": 3,
+	"internal/learning/dataset": 3, "internal/learning/queue": 3, "internal/learning/gate": 3, "internal/lora/peft": 3, "internal/lora/fit": 3, "internal/capture/launch": 3,
 
 	"artifacts": 4, "internal/lora/serve": 4, "internal/lora/batches": 4,
 
@@ -60,7 +60,7 @@ var floors = map[string]int{
 // beside is what serves tests, scripts and generation only: no floor, and no
 // package of the house may import it.
 var beside = []string{
-	"internal/arch", "internal/lora/kernels/asm", "internal/backends/backendstest", "internal/store/storetest", "internal/model/modeltest", "internal/speech/speechtest", "internal/data/datatest", "internal/knowledge/knowledgetest", "internal/knowledge/extract/extracttest", "activities/activitiestest", "artifacts/artifactstest",
+	"internal/arch", "internal/capture/capturetest", "internal/lora/kernels/asm", "internal/backends/backendstest", "internal/store/storetest", "internal/model/modeltest", "internal/speech/speechtest", "internal/data/datatest", "internal/knowledge/knowledgetest", "internal/knowledge/extract/extracttest", "activities/activitiestest", "artifacts/artifactstest",
 	"internal/store/postgres/postgrestest", "internal/store/sqlite/sqlitetest",
 	"workflows/internal/record", "scripts/", "web/e2e", "e2e",
 }
@@ -180,6 +180,30 @@ func TestPurePackagesTouchNoClockAndStartNothing(t *testing.T) {
 			}
 			return true
 		})
+	}
+}
+
+// The proxy of an agent goes on while store, engine and platform are dead or
+// replaced: it knows none of them, and nothing that knows them.
+func TestTheCaptureProxyKnowsNoPlatform(t *testing.T) {
+	t.Parallel()
+	allowed := []string{module + "/internal/capture", module + "/internal/id", "github.com/klauspost/compress/zstd", "golang.org/x/sys/unix"}
+	looked := 0
+	for _, s := range tree(t) {
+		if s.test || !strings.HasPrefix(s.pkg, "internal/capture") || isBeside(s.pkg) {
+			continue
+		}
+		looked++
+		for _, imported := range s.imports() {
+			if strings.Contains(imported, ".") || strings.HasPrefix(imported, module+"/") {
+				if !slices.Contains(allowed, imported) && imported != module+"/internal/capture/proxy" {
+					t.Errorf("%s imports %s; only %s may be", s.file, imported, strings.Join(allowed, ", "))
+				}
+			}
+		}
+	}
+	if looked < 8 {
+		t.Errorf("%d files were looked at", looked)
 	}
 }
 

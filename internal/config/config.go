@@ -58,6 +58,7 @@ type Config struct {
 	Traces   Traces
 	Log      Log
 	Client   Client
+	Palace   Palace
 
 	// SurfaceTexts are variables that may be settings of surfaces, by name; Surface
 	// reads them.

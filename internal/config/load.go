@@ -97,6 +97,9 @@ func contradictions(c Config) Mistakes {
 	if (c.Temporal.CertPath == "") != (c.Temporal.KeyPath == "") {
 		m = append(m, "TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH belong together; one of them is not set")
 	}
+	if c.Palace.loops() {
+		m = append(m, fmt.Sprintf("PALACE_UPSTREAM=%s is the capture proxy's own address (PALACE_ADDR); name the backend behind it", c.Palace.Upstream))
+	}
 	return m
 }
 

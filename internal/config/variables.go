@@ -21,7 +21,7 @@ type Variable struct {
 
 // Variables lists every setting there is, in the order help shows them.
 func Variables() []Variable {
-	return slices.Concat(places(), temporal(), models(), adapters(), encoders(), behaviour(), changes(), webAccess(), speech(), sources(), people(), process(), client())
+	return slices.Concat(places(), temporal(), models(), adapters(), encoders(), behaviour(), changes(), webAccess(), speech(), sources(), people(), process(), client(), palace())
 }
 
 // places are the settings that say where things are.

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"liminal/internal/capture"
+	"liminal/internal/capture/capturetest"
+	"liminal/internal/capture/proxy"
+)
+
+// palaceAgent makes the test binary be an agent that `palace run` starts. What it
+// does is told by its environment.
+const palaceAgent = "palace-test-agent"
+
+const agentKey = "sk-ant-api03-an-invented-key-of-nobody"
+
+// becomeAgent asks once and, told to, kills the proxy and asks on, as clients do.
+func becomeAgent() {
+	ask := func() string {
+		req, _ := http.NewRequest(http.MethodPost, os.Getenv(baseURL)+"/v1/messages?beta=true", strings.NewReader(`{"stream":true,"messages":[{"role":"user","content":"hello"}]}`))
+		req.Header.Set("X-Api-Key", os.Getenv("ANTHROPIC_API_KEY"))
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return ""
+		}
+		defer resp.Body.Close()
+		body, _ := io.ReadAll(resp.Body)
+		return string(body)
+	}
+	first := ask()
+	if dir := os.Getenv("KILLS"); dir != "" {
+		for kept := false; !kept; { // until the disk has it
+			for e, err := range capture.Exchanges(proxy.SpoolDir(dir), nil) {
+				kept = kept || err == nil && e.Ending != nil
+			}
+		}
+		if s, err := proxy.Ask(context.Background(), dir); err == nil {
+			_ = syscall.Kill(s.PID, syscall.SIGKILL)
+		}
+		again := ""
+		for again == "" {
+			again = ask()
+		}
+		first += again
+	}
+	io.WriteString(os.Stdout, first+"tools:"+os.Getenv("ENABLE_TOOL_SEARCH"))
+	os.Exit(7)
+}
+
+// palaceGround is a data folder, and a backend, of a proxy that ends with the test.
+func palaceGround(t *testing.T) (up *capturetest.Upstream, dir string, env []string) {
+	t.Helper()
+	up = &capturetest.Upstream{}
+	s := httptest.NewServer(up)
+	t.Cleanup(s.Close)
+	data := t.TempDir()
+	dir = filepath.Join(data, "palace")
+	t.Cleanup(func() {
+		if s, err := proxy.Ask(context.Background(), dir); err == nil {
+			_ = syscall.Kill(s.PID, syscall.SIGKILL)
+		}
+	})
+	return up, dir, []string{"SHARED_FS_ROOT=" + data, "PALACE_ADDR=127.0.0.1:0", "PALACE_UPSTREAM=" + s.URL, "ANTHROPIC_API_KEY=" + agentKey}
+}
+
+// Requirements: PAL-02 (captures the request and forwards it; captures the response and returns it), PAL-24 (exchanges)
+func TestAnAgentRunsBehindThePalaceAndEveryExchangeIsKept(t *testing.T) {
+	t.Parallel()
+	up, dir, env := palaceGround(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, out, said := finish(t, append(env, "KILLS="+dir), "palace", "run", "--name", "tester", "--", self, palaceAgent)
+	if code != 7 || said != "" || strings.Count(out, `data: {"type":"message_stop"}`) != 2 || !strings.HasSuffix(out, "tools:true") {
+		t.Fatalf("it ended with %d: %s%s", code, out, said)
+	}
+	asked := up.Asked()
+	if len(asked) != 2 || asked[0].URI != "/v1/messages?beta=true" || asked[0].Header.Get("X-Api-Key") != agentKey {
+		t.Errorf("the backend was asked %+v", asked)
+	}
+
+	code, text, said := finish(t, env, "palace", "list", "--json")
+	var list struct {
+		Exchanges []struct {
+			Request struct{ ID, Agent string }
+		}
+	}
+	if err := json.Unmarshal([]byte(text), &list); err != nil || code != exitOK || len(list.Exchanges) != 2 || list.Exchanges[1].Request.Agent != "tester" {
+		t.Fatalf("%d %v: %s%s", code, err, text, said)
+	}
+	id := list.Exchanges[1].Request.ID
+	if _, got, said := finish(t, env, "palace", "show", id[24:], "--part", "request"); got != string(asked[1].Body) {
+		t.Errorf("the request is shown as %q: %s", got, said)
+	}
+	if _, got, said := finish(t, env, "palace", "show", id, "--part", "response"); !strings.Contains(out, got) || got == "" {
+		t.Errorf("the response is shown as %q: %s", got, said)
+	}
+	if code, text, said := finish(t, env, "palace", "status"); code != exitOK {
+		t.Errorf("status: %d %s%s", code, text, said)
+	} else {
+		has(t, text, "1 requests, 0 under way, 0 cut, 0 refused", "1 exchanges")
+	}
+	_ = filepath.WalkDir(filepath.Dir(dir), func(path string, d fs.DirEntry, _ error) error {
+		if raw, err := os.ReadFile(path); err == nil && (bytes.Contains(raw, []byte(agentKey)) || bytes.Contains(raw, []byte("plt_"))) {
+			t.Errorf("%s holds a key", path)
+		}
+		return nil
+	})
+}
+
+// Requirements: PAL-01 (never beyond loopback)
+func TestThePalaceRefusesWhatWouldGoAstray(t *testing.T) {
+	t.Parallel()
+	_, dir, env := palaceGround(t)
+	with := func(more ...string) []string { return append(append([]string{}, env...), more...) }
+	for name, c := range map[string]struct {
+		env, args []string
+		code      int
+		says      string
+	}{
+		"another's backend": {with("ANTHROPIC_BASE_URL=https://gateway.example/"), []string{"run", "--", "true"}, exitUsage, "gateway.example"},
+		"everybody":         {with("PALACE_ADDR=0.0.0.0:19848"), []string{"run", "--", "true"}, exitUsage, "is not a loopback address"},
+		"itself":            {with("PALACE_ADDR=127.0.0.1:9", "PALACE_UPSTREAM=http://127.0.0.1:9"), []string{"status"}, exitUsage, "own address"},
+		"no command":        {env, []string{"run"}, exitUsage, "needs a command"},
+		"none such":         {env, []string{"run", "--", "no-such-command"}, exitFailed, "cannot be found"},
+		"a verb":            {env, []string{"claude"}, exitUsage, "liminald palace run -- claude"},
+		"any free port":     {env, []string{"env", "editor"}, exitUsage, "name one"},
+		"no token":          {env, []string{"revoke", "editor"}, exitFailed, "no token of the name"},
+		"no exchange":       {env, []string{"show", "7f3a"}, exitFailed, "no exchange 7f3a is kept"},
+		"no part":           {env, []string{"show", "7f3a", "--part", "view"}, exitUsage, "neither request nor response"},
+	} {
+		if code, out, said := finish(t, c.env, append([]string{"palace"}, c.args...)...); code != c.code || !strings.Contains(said, c.says) {
+			t.Errorf("%s: %d %s%s", name, code, out, said)
+		}
+	}
+	other := with("SHARED_FS_ROOT=" + t.TempDir())
+	if code, _, said := finish(t, other, "palace", "status"); code != exitUnreachable {
+		t.Errorf("without a proxy: %d %s", code, said)
+	}
+	code, out, said := finish(t, with("PALACE_ADDR=127.0.0.1:19848"), "palace", "env", "editor")
+	if code != exitOK {
+		t.Errorf("env: %d %s", code, said)
+	}
+	has(t, out, "export ANTHROPIC_BASE_URL=http://127.0.0.1:", "/a/plt_", "export ENABLE_TOOL_SEARCH=true")
+	raw, err := os.ReadFile(filepath.Join(dir, "agents.json"))
+	if err != nil || bytes.Contains(raw, []byte("plt_")) || !bytes.Contains(raw, []byte(`"editor"`)) {
+		t.Errorf("%s %v", raw, err)
+	}
+}

@@ -1,0 +1,107 @@
+// Package capture keeps what an agent and its model said to each other, byte for
+// byte: exchanges of HTTP in a spool of segments on disk.
+//
+// Whoever records never waits. Contents are handed over in memory and written by
+// one goroutine; where the disk is slow, full or gone, contents are dropped, the
+// exchange says so, and so does Stats. Keys are never written: what the headers of
+// a request open it with is withheld, and masked wherever else it stands.
+//
+// The package knows no store, no engine and no platform, so that an agent goes on
+// while those are dead. It may import internal/id, the standard library and
+// klauspost/compress.
+package capture
+
+import (
+	"net/http"
+	"time"
+)
+
+// Recorder is told of each exchange as it passes. No method of it or of a
+// Recording waits for anything.
+type Recorder interface {
+	// Begin is told of a request. body is not changed afterwards by either side;
+	// nil where r.Lost says why there is none.
+	Begin(r Request, body []byte) Recording
+}
+
+// Recording is one exchange under way. It is used by one goroutine.
+type Recording interface {
+	// Answer is told of the head of the response.
+	Answer(status int, header http.Header)
+	// Chunk is told of bytes of the response as they came; they are copied.
+	Chunk(p []byte)
+	// End is told that nothing more comes.
+	End(e Ending)
+}
+
+// Request is the head of an exchange.
+type Request struct {
+	ID      string      `json:"id"`    // UUIDv7
+	Agent   string      `json:"agent"` // whose token it came with
+	Project string      `json:"project,omitempty"`
+	Started time.Time   `json:"started"`
+	Method  string      `json:"method"`
+	Path    string      `json:"path"` // as it was sent, without a token
+	Query   string      `json:"query,omitempty"`
+	Header  http.Header `json:"header"`
+	Size    int64       `json:"size"` // bytes of the body; -1 where nobody counted
+	// Lost is why the body is not kept: one of the Lost constants.
+	Lost string `json:"lost,omitempty"`
+	// Secrets are what must never be written; they are not.
+	Secrets Secrets `json:"-"`
+}
+
+// Why contents are not kept.
+const (
+	LostTooLarge = "too_large" // beyond what is read before it is passed on
+	LostMemory   = "memory"    // more was under way than may be held in memory
+	LostDisk     = "disk"      // the spool could not be written
+	LostFault    = "fault"     // the recorder failed
+)
+
+// Ending is how an exchange ended.
+type Ending struct {
+	Ended    time.Time `json:"ended"`
+	Complete bool      `json:"complete"` // the response came whole, and reached the client
+	// CutBy is upstream or client where the response did not come whole.
+	CutBy string `json:"cut_by,omitempty"`
+	// Error is why there was no response at all.
+	Error string `json:"error,omitempty"`
+}
+
+// Who cut a response.
+const (
+	CutByUpstream = "upstream"
+	CutByClient   = "client"
+)
+
+// Mark says when bytes of a response came: those before End, and behind the mark
+// before it, After so many microseconds since the request began.
+type Mark struct {
+	End   int64 `json:"e"`
+	After int64 `json:"t"`
+}
+
+// Response is what came back.
+type Response struct {
+	Status int         `json:"status,omitempty"` // 0: nothing came
+	Header http.Header `json:"header,omitempty"`
+	Size   int64       `json:"size"` // bytes that passed, kept or not
+	Marks  []Mark      `json:"marks,omitempty"`
+	// Lost is why bytes are missing in Exchange.Answered.
+	Lost string `json:"lost,omitempty"`
+}
+
+// Exchange is one request and its response as they are found in a spool.
+type Exchange struct {
+	Request  Request  `json:"request"`
+	Response Response `json:"response"`
+	// Ending is nil for what had not ended, or whose recorder was killed.
+	Ending *Ending `json:"ending,omitempty"`
+	// Masked tells that a key stood in the contents: the bytes differ there, and
+	// there only.
+	Masked bool `json:"masked,omitempty"`
+	// Asked and Answered are the bodies; only where they were asked for.
+	Asked    []byte `json:"-"`
+	Answered []byte `json:"-"`
+}

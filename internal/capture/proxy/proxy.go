@@ -1,0 +1,217 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"liminal/internal/capture"
+	"liminal/internal/id"
+)
+
+const (
+	// mostRead is what of a request's body is read before it is passed on, in
+	// bytes. Larger ones are passed while they come, and not kept.
+	mostRead = 64 << 20
+	// copyBuffer is how much of a response is passed on at once, in bytes.
+	copyBuffer = 32 << 10
+	// idleUpstream is how long a connection to the backend waits for the next
+	// request of an agent: the time of a slow tool.
+	idleUpstream = 90 * time.Second
+)
+
+// Proxy is the handler. Make one with New.
+type Proxy struct {
+	upstream *url.URL
+	recorder capture.Recorder
+	tokens   *Tokens
+	log      *slog.Logger
+	forward  *httputil.ReverseProxy
+
+	active, requests, refused, cut, failopen atomic.Int64
+}
+
+// Counts is what passed since the start.
+type Counts struct {
+	Active   int64 `json:"active"`
+	Requests int64 `json:"requests"`
+	// Refused had no token, or came from a page.
+	Refused int64 `json:"refused"`
+	// Cut did not reach the client whole, whoever cut them.
+	Cut int64 `json:"cut"`
+	// FailOpen went on without a recorder that failed.
+	FailOpen int64 `json:"failopen_total"`
+}
+
+// New makes a proxy to one backend.
+func New(upstream *url.URL, recorder capture.Recorder, tokens *Tokens, log *slog.Logger) *Proxy {
+	p := &Proxy{upstream: upstream, recorder: recorder, tokens: tokens, log: log}
+	// One connection for each stream, as the clients themselves have it: streams
+	// that share one are cut and held back together.
+	var protocols http.Protocols
+	protocols.SetHTTP1(true)
+	p.forward = &httputil.ReverseProxy{
+		Transport: &http.Transport{
+			Proxy: http.ProxyFromEnvironment, Protocols: &protocols, DisableCompression: true,
+			MaxIdleConnsPerHost: 256, IdleConnTimeout: idleUpstream, ReadBufferSize: copyBuffer,
+		},
+		FlushInterval:  -1, // each chunk as it comes
+		BufferPool:     &buffers{},
+		Rewrite:        p.rewrite,
+		ModifyResponse: p.answered,
+		ErrorHandler:   p.unanswered,
+		ErrorLog:       slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+	return p
+}
+
+// Counts is a copy of the counters.
+func (p *Proxy) Counts() Counts {
+	return Counts{p.active.Load(), p.requests.Load(), p.refused.Load(), p.cut.Load(), p.failopen.Load()}
+}
+
+// ServeHTTP implements http.Handler.
+func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	agent, token, refusal := p.tokens.admit(r)
+	if refusal != nil {
+		p.refused.Add(1)
+		refusal.write(w)
+		return
+	}
+	p.requests.Add(1)
+	p.active.Add(1)
+	defer p.active.Add(-1)
+	x := &exchange{proxy: p, head: capture.Request{
+		ID: id.New(), Agent: agent.Name, Project: agent.Project, Started: time.Now(), Method: r.Method,
+		Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Header: r.Header,
+		Secrets: capture.SecretsOf(r.Header, r.URL.RawQuery).With(token),
+	}}
+	body, err := p.read(w, r, x)
+	if err != nil { // the client went while it was still asking, or asks what cannot be read
+		panic(http.ErrAbortHandler)
+	}
+	// Without these two an answer that lacks them would get ours.
+	w.Header()["Content-Type"], w.Header()["Date"] = nil, nil
+	x.begin(body)
+	defer x.end(r.Context())
+	p.forward.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x)))
+}
+
+// read takes the whole body into memory before anything is passed on: the server
+// cuts streams whose request is still being read (golang/go#40747). A body that is
+// too large for that is passed as it comes, which the server has to be told.
+func (p *Proxy) read(w http.ResponseWriter, r *http.Request, x *exchange) (body []byte, err error) {
+	if r.Body == nil || r.Body == http.NoBody {
+		return nil, nil
+	}
+	if size := r.ContentLength; size >= 0 && size <= mostRead {
+		body = make([]byte, size)
+		_, err = io.ReadFull(r.Body, body)
+	} else if body, err = io.ReadAll(io.LimitReader(r.Body, mostRead+1)); len(body) > mostRead {
+		x.head.Size, x.head.Lost = r.ContentLength, capture.LostTooLarge
+		if err := http.NewResponseController(w).EnableFullDuplex(); err != nil {
+			return nil, err
+		}
+		rest := r.Body
+		r.Body = passing{io.MultiReader(bytes.NewReader(body), rest), rest}
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	x.head.Size, r.ContentLength = int64(len(body)), int64(len(body))
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return body, nil
+}
+
+// passing reads from one and closes another.
+type passing struct {
+	io.Reader
+	io.Closer
+}
+
+// rewrite addresses a request to the backend, and leaves the rest of it alone.
+func (p *Proxy) rewrite(r *httputil.ProxyRequest) {
+	out := r.Out
+	out.URL.Scheme, out.URL.Host, out.Host = p.upstream.Scheme, p.upstream.Host, p.upstream.Host
+	if base := p.upstream.EscapedPath(); base != "" {
+		path := base + r.In.URL.EscapedPath()
+		out.URL.Path, out.URL.RawPath = p.upstream.Path+r.In.URL.Path, path
+	}
+	// ReverseProxy takes these for its own business.
+	out.URL.RawQuery = r.In.URL.RawQuery
+	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
+		if v, ok := r.In.Header[name]; ok {
+			out.Header[name] = v
+		}
+	}
+	for name := range out.Header {
+		if strings.HasPrefix(name, "X-Palace-") {
+			delete(out.Header, name)
+		}
+	}
+	if _, ok := out.Header["Accept-Encoding"]; ok { // what is kept can be read
+		out.Header.Set("Accept-Encoding", "identity")
+	}
+}
+
+// answered taps a response.
+func (p *Proxy) answered(resp *http.Response) error {
+	x := exchangeOf(resp.Request.Context())
+	x.answer(resp.StatusCode, resp.Header)
+	if x.whole = resp.StatusCode == http.StatusSwitchingProtocols; !x.whole {
+		resp.Body = &tap{resp.Body, x}
+	} // else it is a connection, which passes and is not kept
+	return nil
+}
+
+// unanswered answers where the backend did not.
+func (p *Proxy) unanswered(w http.ResponseWriter, r *http.Request, err error) {
+	x := exchangeOf(r.Context())
+	x.failure = err
+	if r.Context().Err() != nil {
+		return // whoever asked is gone
+	}
+	p.log.Warn("the backend cannot be reached", "upstream", p.upstream.Redacted(), "error", err.Error())
+	refuse(http.StatusBadGateway, "api_error", fmt.Sprintf("liminald palace: the backend %s cannot be reached (%v); PALACE_UPSTREAM names it", p.upstream.Redacted(), err)).write(w)
+}
+
+// refusal is an answer of our own, in the backend's form.
+type refusal struct {
+	status        int
+	kind, message string
+}
+
+func refuse(status int, kind, message string) *refusal { return &refusal{status, kind, message} }
+
+func (r *refusal) write(w http.ResponseWriter) {
+	body, err := json.Marshal(map[string]any{"type": "error", "error": map[string]string{"type": r.kind, "message": r.message}})
+	if err != nil {
+		panic(err) // two strings
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(r.status)
+	_, _ = w.Write(body) // whoever is refused may be gone
+}
+
+// buffers lends what responses are copied through.
+type buffers struct{ pool sync.Pool }
+
+func (b *buffers) Get() []byte {
+	if p, ok := b.pool.Get().(*[]byte); ok {
+		return *p
+	}
+	return make([]byte, copyBuffer)
+}
+
+func (b *buffers) Put(p []byte) { b.pool.Put(&p) }

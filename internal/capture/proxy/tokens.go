@@ -1,0 +1,243 @@
+package proxy
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// A token is for an agent; who has none gets nothing. Those of `palace run` are in
+// the memory of the proxy for as long as the command runs; those of `palace env`
+// last until they are revoked, and their hashes are in tokensFile.
+const (
+	tokenPrefix = "plt_"
+	tokensFile  = "agents.json"
+	tokenHeader = "X-Palace-Token"
+	// tokenPath is how a token stands in a base URL, which every client can be given.
+	tokenPath = "/a/"
+)
+
+// Agent is who a token was made for.
+type Agent struct {
+	Name    string `json:"name"`
+	Project string `json:"project,omitempty"`
+}
+
+// NewToken makes a token: 256 bits.
+func NewToken() string {
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return tokenPrefix + hex.EncodeToString(b[:])
+}
+
+// BaseURL is what a client is given to reach a proxy with a token.
+func BaseURL(address, token string) string { return "http://" + address + tokenPath + token }
+
+// hashOf is what is kept of a token.
+func hashOf(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}
+
+// Tokens knows who may pass.
+type Tokens struct {
+	file string // of those that last
+
+	mu      sync.Mutex
+	granted map[string]Agent // by hash
+	lasting []lastingToken
+	read    os.FileInfo // the file as it was read last
+}
+
+// lastingToken is one of `palace env`.
+type lastingToken struct {
+	Agent
+	Hash string    `json:"sha256"`
+	Made time.Time `json:"made"`
+}
+
+// NewTokens are those that last in a folder, until others are granted.
+func NewTokens(dir string) *Tokens {
+	return &Tokens{file: filepath.Join(dir, tokensFile), granted: map[string]Agent{}}
+}
+
+// grant lets a token pass until it is taken back.
+func (t *Tokens) grant(hash string, a Agent) (takeBack func()) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.granted[hash] = a
+	return func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		delete(t.granted, hash)
+	}
+}
+
+// of is the agent of a token. The file is looked at each time: who is revoked
+// passes no more.
+func (t *Tokens) of(token string) (Agent, bool) {
+	hash := hashOf(token)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if a, ok := t.granted[hash]; ok {
+		return a, true
+	}
+	info, err := os.Stat(t.file)
+	switch {
+	case err != nil:
+		t.lasting, t.read = nil, nil
+	case t.read == nil || !os.SameFile(info, t.read) || !info.ModTime().Equal(t.read.ModTime()) || info.Size() != t.read.Size():
+		if list, err := readTokens(t.file); err == nil {
+			t.lasting, t.read = list, info
+		}
+	}
+	for _, l := range t.lasting {
+		if l.Hash == hash {
+			return l.Agent, true
+		}
+	}
+	return Agent{}, false
+}
+
+// admit lets a request pass that comes from a program with a token. The token is
+// taken out of it.
+func (t *Tokens) admit(r *http.Request) (Agent, string, *refusal) {
+	if r.Header.Get("Origin") != "" {
+		return Agent{}, "", refuse(http.StatusForbidden, "permission_error", "liminald palace: pages of browsers get nothing here")
+	}
+	if !loopback(r.Host) {
+		return Agent{}, "", refuse(http.StatusForbidden, "permission_error", "liminald palace: this is reached by 127.0.0.1 or localhost only")
+	}
+	token := r.Header.Get(tokenHeader)
+	if rest, ok := strings.CutPrefix(r.URL.Path, tokenPath); ok {
+		var inPath string
+		inPath, _, _ = strings.Cut(rest, "/")
+		prefix := tokenPath + inPath
+		if r.URL.RawPath != "" {
+			raw, ok := strings.CutPrefix(r.URL.RawPath, prefix)
+			if !ok { // a token has nothing to escape
+				return Agent{}, "", refuseToken()
+			}
+			r.URL.RawPath = raw
+		}
+		token, r.URL.Path = inPath, strings.TrimPrefix(r.URL.Path, prefix)
+	}
+	if !strings.HasPrefix(token, tokenPrefix) || !strings.HasPrefix(r.URL.Path, "/") {
+		return Agent{}, "", refuseToken()
+	}
+	agent, ok := t.of(token)
+	if !ok {
+		return Agent{}, "", refuseToken()
+	}
+	return agent, token, nil
+}
+
+func refuseToken() *refusal {
+	return refuse(http.StatusUnauthorized, "authentication_error", "liminald palace: a token is needed, and this is none that is known here; `liminald palace run -- COMMAND` gives the command one, `liminald palace env NAME` prints one")
+}
+
+// loopback reports whether a Host names this machine to itself.
+func loopback(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.Trim(host, "[]")
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback() || strings.EqualFold(host, "localhost")
+}
+
+func readTokens(file string) (list []lastingToken, err error) {
+	raw, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(raw, &list)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the tokens in %s cannot be read: %w", file, err)
+	}
+	return list, nil
+}
+
+// AddToken makes a token that lasts. One of the same name is replaced.
+func AddToken(dir string, a Agent) (token string, err error) {
+	token = NewToken()
+	return token, changeTokens(dir, func(list []lastingToken) []lastingToken {
+		list = slices.DeleteFunc(list, func(l lastingToken) bool { return l.Name == a.Name })
+		return append(list, lastingToken{Agent: a, Hash: hashOf(token), Made: time.Now().UTC()})
+	})
+}
+
+// RemoveToken revokes the token of that name.
+func RemoveToken(dir, name string) error {
+	found := false
+	err := changeTokens(dir, func(list []lastingToken) []lastingToken {
+		return slices.DeleteFunc(list, func(l lastingToken) bool {
+			found = found || l.Name == name
+			return l.Name == name
+		})
+	})
+	if err == nil && !found {
+		return fmt.Errorf("there is no token of the name %q; liminald palace status lists them", name)
+	}
+	return err
+}
+
+// Lasting are the agents whose tokens last.
+func Lasting(dir string) (agents []Agent, err error) {
+	list, err := readTokens(filepath.Join(dir, tokensFile))
+	for _, l := range list {
+		agents = append(agents, l.Agent)
+	}
+	return agents, err
+}
+
+// changeTokens writes the file anew, one process at a time.
+func changeTokens(dir string, change func([]lastingToken) []lastingToken) (err error) {
+	if err := makeFolder(dir); err != nil {
+		return err
+	}
+	file := filepath.Join(dir, tokensFile)
+	l, err := os.OpenFile(file+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, l.Close()) }()
+	if err := syscall.Flock(int(l.Fd()), syscall.LOCK_EX); err != nil {
+		return err
+	}
+	list, err := readTokens(file)
+	if err != nil {
+		return err
+	}
+	raw, err := json.MarshalIndent(change(list), "", "  ")
+	if err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".agents-*") // 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(raw, '\n'))
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), file)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("the tokens in %s cannot be written: %w", file, err), os.Remove(f.Name()))
+	}
+	return nil
+}

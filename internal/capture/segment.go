@@ -1,0 +1,155 @@
+package capture
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// A segment is a file of records behind a line that names the form. A record is
+//
+//	length   4 bytes, little endian, of what follows the sum
+//	sum      4 bytes, CRC-32C of that
+//	kind     1 byte
+//	payload  zstd
+//
+// A payload is a JSON object, its length before it in 4 bytes, and bytes. What a
+// record names lies in the same segment before it, so a segment is read without
+// any other, and one that was cut anywhere is read up to there.
+const (
+	segmentForm   = "liminal palace spool 1\n"
+	recordHead    = 8
+	longestRecord = 128 << 20 // beyond it is damage
+)
+
+type kind byte
+
+const (
+	kindSpan    kind = 1 + iota // bytes that several bodies have in common
+	kindRequest                 // the head of an exchange, and how its body is made
+	kindPart                    // bytes of a response
+	kindEnding                  // how it ended
+)
+
+// requestRecord is the payload of kindRequest; the bytes behind it are those of
+// the body that are in no span.
+type requestRecord struct {
+	Request
+	// Recipe makes the body: n > 0 are the next n of the own bytes, n < 0 the span
+	// -n-1 of the segment, counted from its beginning.
+	Recipe []int  `json:"recipe,omitempty"`
+	Sum    string `json:"sha256,omitempty"` // of the body, in hexadecimal
+	Masked bool   `json:"masked,omitempty"`
+}
+
+// partRecord is the payload of kindPart; the bytes behind it are the response's.
+type partRecord struct {
+	ID     string `json:"id"`
+	From   int64  `json:"from"`
+	Marks  []Mark `json:"marks,omitempty"`
+	Masked bool   `json:"masked,omitempty"`
+}
+
+// endingRecord is the payload of kindEnding.
+type endingRecord struct {
+	ID       string   `json:"id"`
+	Response Response `json:"response"`
+	Ending   Ending   `json:"ending"`
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// newEncoder compresses records. They are short, so little memory does.
+func newEncoder() (*zstd.Encoder, error) {
+	return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(1<<20), zstd.WithEncoderCRC(false))
+}
+
+func newDecoder() (*zstd.Decoder, error) {
+	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(2*longestRecord))
+}
+
+// appendRecord adds a record to dst.
+func appendRecord(out *zstd.Encoder, dst []byte, k kind, head any, content []byte) ([]byte, error) {
+	doc := []byte{}
+	if head != nil {
+		var err error
+		if doc, err = json.Marshal(head); err != nil {
+			return nil, err
+		}
+	}
+	payload := make([]byte, 0, 4+len(doc)+len(content))
+	payload = binary.LittleEndian.AppendUint32(payload, uint32(len(doc)))
+	payload = append(append(payload, doc...), content...)
+	at := len(dst)
+	dst = append(dst, make([]byte, recordHead)...)
+	dst = out.EncodeAll(payload, append(dst, byte(k)))
+	if len(dst)-at-recordHead > longestRecord {
+		return nil, fmt.Errorf("a record of %d bytes is longer than a segment may hold", len(dst)-at)
+	}
+	binary.LittleEndian.PutUint32(dst[at:], uint32(len(dst)-at-recordHead))
+	binary.LittleEndian.PutUint32(dst[at+4:], crc32.Checksum(dst[at+recordHead:], castagnoli))
+	return dst, nil
+}
+
+var (
+	// errTorn is what a record says that was not written to its end.
+	errTorn = errors.New("the segment ends within a record")
+	// errDamaged is what a record says that was, and is another now.
+	errDamaged = errors.New("the sum of a record is wrong")
+)
+
+// readRecord reads one record; io.EOF where there is none, errTorn where it is not
+// whole. payload is as it was written, compressed.
+func readRecord(r io.Reader) (k kind, payload []byte, err error) {
+	var head [recordHead]byte
+	switch n, err := io.ReadFull(r, head[:]); {
+	case n == 0 && errors.Is(err, io.EOF):
+		return 0, nil, io.EOF
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return 0, nil, errTorn
+	case err != nil:
+		return 0, nil, err
+	}
+	length := binary.LittleEndian.Uint32(head[:])
+	if length == 0 { // room that was made before a power cut, and not written
+		return 0, nil, errTorn
+	}
+	if length > longestRecord {
+		return 0, nil, errDamaged
+	}
+	// Read as it comes: the length of a torn record may be anything.
+	body, err := io.ReadAll(io.LimitReader(r, int64(length)))
+	if err != nil {
+		return 0, nil, err
+	}
+	switch {
+	case len(body) < int(length):
+		return 0, nil, errTorn
+	case crc32.Checksum(body, castagnoli) != binary.LittleEndian.Uint32(head[4:]):
+		return 0, nil, errDamaged
+	}
+	return kind(body[0]), body[1:], nil
+}
+
+// opened takes a payload apart: its document goes into head, unless that is nil.
+func opened(in *zstd.Decoder, payload []byte, head any) (content []byte, err error) {
+	raw, err := in.DecodeAll(payload, nil)
+	if err != nil {
+		return nil, err
+	}
+	if len(raw) < 4 || uint64(len(raw)-4) < uint64(binary.LittleEndian.Uint32(raw)) {
+		return nil, errors.New("a record is shorter than it says")
+	}
+	doc, content := raw[4:4+binary.LittleEndian.Uint32(raw)], raw[4+binary.LittleEndian.Uint32(raw):]
+	if head != nil {
+		if err := json.Unmarshal(doc, head); err != nil {
+			return nil, err
+		}
+	}
+	return content, nil
+}
