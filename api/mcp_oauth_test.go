@@ -313,7 +313,7 @@ func TestAPersonRefusesAndNarrowsWhatAProgramAsksFor(t *testing.T) {
 		t.Errorf("tokens: %+v", got)
 	}
 	// A key decides nothing for its person.
-	if got := ada.by("all", "read").decides(p.asks(), nil); !got.closedToKey() {
+	if got := w.signUp("bob@example.org").by("all", "mcp", "read").decides(p.asks(), nil); !got.closedToKey() {
 		t.Errorf("by a key: %s", got.body)
 	}
 }
