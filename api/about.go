@@ -130,13 +130,13 @@ func (s *server) handleFrom(op huma.Operation, shown func(*http.Request) string,
 	s.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
 		var err error
 		if private {
-			err = s.enter(r.Context(), shown(r), scopesOf(op)...)
+			err = s.enterAt(r.Context(), audienceOf(op), shown(r), scopesOf(op)...)
 		} else {
 			err = s.tooManyErrors(requestOf(r.Context()).origin())
 		}
 		if err != nil {
 			if fault.CodeOf(err) == fault.Unauthorized {
-				w.Header().Set("WWW-Authenticate", `Bearer realm="liminal"`)
+				w.Header().Set("WWW-Authenticate", s.challenge(r))
 			}
 			s.refuse(w, r, err)
 			return

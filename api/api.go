@@ -22,6 +22,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"liminal/internal/authserver"
 	"liminal/internal/insights"
 	"liminal/internal/knowledge"
 	"liminal/internal/oauth"
@@ -52,7 +53,7 @@ type Options struct {
 	deadlines deadlines        // of tests; else defaultDeadlines
 }
 
-// IdentityOptions is who people are. *identity.Accounts is all but the last two.
+// IdentityOptions is who people are. *identity.Accounts is all but the last three.
 type IdentityOptions struct {
 	SignIns   SignIns
 	Devices   Devices
@@ -60,11 +61,13 @@ type IdentityOptions struct {
 	People    People
 	// Administration is what administrators do to people's accounts.
 	Administration Administration
-	Keys           AccessKeys       // optional: keys for programs
-	Factors        Factors          // optional: second factors (AUTH-12)
-	Elsewhere      Elsewhere        // optional: accounts elsewhere; with Providers (AUTH-16)
-	Providers      *oauth.Providers // optional: where people may sign in with them
-	SetupWord      string           // optional: what the first account asks for that is made from elsewhere; empty: nothing
+	Keys           AccessKeys          // optional: keys for programs
+	Factors        Factors             // optional: second factors (AUTH-12)
+	Elsewhere      Elsewhere           // optional: accounts elsewhere; with Providers (AUTH-16)
+	Grants         Grants              // optional: keys of programs that sign their person in; with Clients
+	Clients        *authserver.Clients // optional: those programs
+	Providers      *oauth.Providers    // optional: where people may sign in with them
+	SetupWord      string              // optional: what the first account asks for that is made from elsewhere; empty: nothing
 }
 
 // ChatOptions is conversations, their turns and all other runs.
@@ -256,6 +259,7 @@ func (s *server) routes() {
 	s.langgraphRoutes()
 	s.aguiRoutes()
 	s.mcpRoutes()
+	s.mcpSignInRoutes()
 	s.preferenceRoutes()
 	s.learningRoutes()
 	s.adapterRoutes()

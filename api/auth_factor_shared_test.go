@@ -33,7 +33,7 @@ func TestProcessesShareTicketsAndLocks(t *testing.T) {
 	s, _ := o.Conversations.(*store.Store)
 	a, err := identity.NewAccounts(s, identity.Options{
 		Key: bytes.Repeat([]byte("k"), 32), Cost: identity.Cost{Memory: 64, Passes: 1, Threads: 1}, Now: first.clock.now,
-		Cache: process(t, prefix), Factors: s, FactorKey: bytes.Repeat([]byte("f"), 32), Providers: s, Administration: s, Keys: s,
+		Cache: process(t, prefix), Factors: s, FactorKey: bytes.Repeat([]byte("f"), 32), Providers: s, Administration: s, Keys: s, Grants: s,
 	})
 	first.must(err)
 	o.sign(a)

@@ -57,7 +57,7 @@ func tunedWorld(t *testing.T, tune func(*identity.Options), change ...func(*Opti
 		s, _ := o.Conversations.(*store.Store)
 		with := identity.Options{
 			Key: bytes.Repeat([]byte("k"), 32), Cost: identity.Cost{Memory: 64, Passes: 1, Threads: 1}, Now: clock.now,
-			Cache: inproc.NewCache(0), Factors: s, FactorKey: bytes.Repeat([]byte("f"), 32), Providers: s, Administration: s, Keys: s,
+			Cache: inproc.NewCache(0), Factors: s, FactorKey: bytes.Repeat([]byte("f"), 32), Providers: s, Administration: s, Keys: s, Grants: s,
 		}
 		tune(&with)
 		a, err := identity.NewAccounts(s, with)

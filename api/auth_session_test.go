@@ -39,7 +39,7 @@ func mailedWorld(t *testing.T, tune func(*identity.Options), change ...func(*Opt
 		s, _ := o.Conversations.(*store.Store)
 		with := identity.Options{
 			Key: bytes.Repeat([]byte("k"), 32), Cost: identity.Cost{Memory: 64, Passes: 1, Threads: 1},
-			Cache: inproc.NewCache(0), Administration: s, Keys: s, Mail: p, PublicURL: "https://chat.example.org", Logger: o.Logger,
+			Cache: inproc.NewCache(0), Administration: s, Keys: s, Grants: s, Mail: p, PublicURL: "https://chat.example.org", Logger: o.Logger,
 		}
 		tune(&with)
 		var err error

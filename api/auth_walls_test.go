@@ -3,6 +3,8 @@ package api
 import (
 	"net/http"
 	"strings"
+
+	"liminal/internal/id"
 )
 
 // accountWalls is the table's part of accounts, sessions and factors: what
@@ -21,10 +23,21 @@ var accountWalls = map[string]wall{
 	"GET /v1/keys":                  ownOnly(http.StatusOK),
 	"POST /v1/keys":                 ownOnly(http.StatusBadRequest, map[string]any{"name": "x", "scopes": []string{"everything"}, "user_id": "ada"}),
 	"DELETE /v1/keys/{id}":          byID(func(of belongings) string { return of.key }, nil),
-	"GET /v1/settings":              ownOnly(http.StatusOK),
-	"PATCH /v1/settings":            ownOnly(http.StatusOK, map[string]any{"locale": "de", "user_id": "ada"}),
-	"GET /v1/users":                 ownOnly(http.StatusForbidden),
-	"GET /v1/insights":              ownOnly(http.StatusForbidden),
+	"GET /v1/oauth/consent":         ownOnly(http.StatusBadRequest), // of no program
+	"POST /v1/oauth/consent": ownOnly(http.StatusBadRequest, map[string]any{
+		"client_id": id.New(), "response_type": "code", "code_challenge": "x", "code_challenge_method": "S256", "resource": "x", "allow": true, "user_id": "ada",
+	}),
+	"GET /oauth/authorize":                          ownOnly(http.StatusBadRequest),
+	"POST /oauth/register":                          ownOnly(http.StatusBadRequest, map[string]any{"redirect_uris": []string{}}),
+	"POST /oauth/token":                             ownOnly(http.StatusBadRequest, "grant_type=refresh_token"),
+	"POST /oauth/revoke":                            ownOnly(http.StatusBadRequest, "token=x"), // as JSON: TestACodeAndARefreshTokenCountOnce has forms
+	"GET /.well-known/oauth-protected-resource/mcp": ownOnly(http.StatusOK),
+	"GET /.well-known/oauth-protected-resource":     ownOnly(http.StatusOK),
+	"GET /.well-known/oauth-authorization-server":   ownOnly(http.StatusOK),
+	"GET /v1/settings":                              ownOnly(http.StatusOK),
+	"PATCH /v1/settings":                            ownOnly(http.StatusOK, map[string]any{"locale": "de", "user_id": "ada"}),
+	"GET /v1/users":                                 ownOnly(http.StatusForbidden),
+	"GET /v1/insights":                              ownOnly(http.StatusForbidden),
 
 	"GET /v1/sources":               ownOnly(http.StatusOK),
 	"PUT /v1/sources/{name}/secret": ownOnly(http.StatusForbidden, map[string]any{"secret": "postgres://x"}),

@@ -53,6 +53,8 @@ func errorShape(r *http.Request) func(*Failure) any {
 		return (*Failure).asAGUI
 	case path == mcpPath:
 		return (*Failure).asMCP
+	case strings.HasPrefix(path, oauthPath), strings.HasPrefix(path, wellKnownPath):
+		return (*Failure).asOAuth
 	}
 	return nil
 }

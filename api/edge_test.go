@@ -125,6 +125,8 @@ var publicRoutes = map[string]bool{
 	"POST /v1/auth/request_verification": true, "POST /v1/auth/verify_email": true,
 	"POST /v1/auth/mfa/verify": true, // the ticket of a sign-in that is half done
 	"GET /v1/auth/oauth":       true, "POST /v1/auth/oauth/{provider}/start": true, "GET /v1/auth/oauth/{provider}/callback": true, "GET /v1/connections/{name}/callback": true,
+	"GET /oauth/authorize": true, "POST /oauth/register": true, "POST /oauth/token": true, "POST /oauth/revoke": true, // a person decides at GET /v1/oauth/consent
+	"GET /.well-known/oauth-protected-resource/mcp": true, "GET /.well-known/oauth-protected-resource": true, "GET /.well-known/oauth-authorization-server": true,
 	"GET /v1/config/ui": true, "GET /v1/openapi.json": true, "GET /healthz": true,
 	"GET /langgraph/ok": true, "GET /langgraph/info": true,
 	"GET /v1/chat/stream":    true, // signs in by its first frame, or is closed with 4401

@@ -132,7 +132,7 @@ func (s *server) methods(r *http.Request) (allowed []string) {
 }
 
 // The paths below which everything is the API's.
-var apiPaths = []string{"/v1/", "/api/", langgraphPath + "/", aguiPath + "/"}
+var apiPaths = []string{"/v1/", "/api/", langgraphPath + "/", aguiPath + "/", oauthPath, wellKnownPath}
 
 // unrouted reports whether a pattern of the mux is of no route.
 func unrouted(pattern string) bool {

@@ -88,7 +88,7 @@ func lasting(rec *recorder, r *http.Request) bool {
 // is, nor is what is no JSON.
 func (s *server) sample(rec *recorder, r *http.Request) (shown func(route string)) {
 	if s.Payloads <= 0 || !s.Logger.Enabled(r.Context(), slog.LevelDebug) || !ours(r.URL.Path) || !followed(s.routeOf(r)) ||
-		strings.Contains(r.URL.Path, "/auth/") || rand.Float64() >= s.Payloads { //nolint:gosec // chooses a sample, guards nothing
+		strings.Contains(r.URL.Path, "/auth/") || strings.Contains(r.URL.Path, oauthPath) || rand.Float64() >= s.Payloads { //nolint:gosec // chooses a sample, guards nothing
 		return func(string) {}
 	}
 	asked, answered := &beginning{}, &beginning{}

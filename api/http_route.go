@@ -142,6 +142,15 @@ func route(pattern, name, summary string, scopes ...string) huma.Operation {
 // scopesKey is where an operation keeps its scopes for guard.
 const scopesKey = "scopes"
 
+// audienceKey is where an operation keeps the audience of keys that open it beside
+// those of the whole API.
+const audienceKey = "audience"
+
+func audienceOf(op huma.Operation) string {
+	audience, _ := op.Metadata[audienceKey].(string)
+	return audience
+}
+
 func scopesOf(op huma.Operation) []string {
 	scopes, _ := op.Metadata[scopesKey].([]string)
 	return scopes
@@ -207,8 +216,13 @@ func (s *server) welcome(ctx huma.Context, next func(huma.Context)) {
 // made too many errors is told so instead: a person by who they are, a stranger
 // by address.
 func (s *server) enter(ctx context.Context, token string, scopes ...string) error {
+	return s.enterAt(ctx, "", token, scopes...)
+}
+
+// enterAt is enter where keys of an audience are taken as well.
+func (s *server) enterAt(ctx context.Context, audience, token string, scopes ...string) error {
 	req := requestOf(ctx)
-	v, err := s.authenticate(ctx, req, token)
+	v, err := s.authenticate(ctx, req, audience, token)
 	if err != nil {
 		return cmp.Or(s.tooManyErrors(req.origin()), err)
 	}
@@ -235,8 +249,8 @@ func credential(header func(name string) string) string {
 // means that one: a session of another is no session there (ISO-12). One that
 // names a session is refused with a token of another; naming one makes nobody
 // anybody.
-func (s *server) authenticate(ctx context.Context, req *request, token string) (identity.Viewer, error) {
-	v, err := s.SignIns.Authenticate(ctx, token)
+func (s *server) authenticate(ctx context.Context, req *request, audience, token string) (identity.Viewer, error) {
+	v, err := s.SignIns.AuthenticateAt(ctx, audience, token)
 	if err != nil {
 		return identity.Viewer{}, err
 	}

@@ -20,6 +20,7 @@ type AccessKey struct {
 	ID         string     `json:"id" format:"uuid"`
 	Name       string     `json:"name"`
 	Scopes     []string   `json:"scopes" doc:"what it opens; tools:files.* is some tools"`
+	Audience   string     `json:"audience" doc:"mcp: of a program that signed me in, and good at /mcp only; empty: good for all of the API"`
 	Assistants []string   `json:"assistants" doc:"ids and names of workflows it may run; empty: all I may"`
 	CreatedAt  time.Time  `json:"created_at"`
 	ExpiresAt  time.Time  `json:"expires_at"`
@@ -30,7 +31,7 @@ type AccessKey struct {
 
 func (s *server) keyView(k identity.Key) AccessKey {
 	return AccessKey{
-		ID: k.ID, Name: k.Name, Scopes: k.ScopesOf(), Assistants: append([]string{}, k.Assistants...),
+		ID: k.ID, Name: k.Name, Scopes: k.ScopesOf(), Audience: k.Audience, Assistants: append([]string{}, k.Assistants...),
 		CreatedAt: k.CreatedAt.UTC(), ExpiresAt: k.ExpiresAt.UTC(), UsedAt: timeOrNil(k.UsedAt), RevokedAt: timeOrNil(k.RevokedAt),
 		Ended: k.Ended(s.Now()),
 	}

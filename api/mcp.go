@@ -37,7 +37,7 @@ func (s *server) mcpRoutes() {
 		{http.MethodDelete, "mcpEnd", "End a session of the Model Context Protocol"},
 	} {
 		o := route(op.method+" "+mcpPath, op.name, op.summary, scopeMCP)
-		o.Tags = []string{"mcp"}
+		o.Tags, o.Metadata[audienceKey] = []string{"mcp"}, identity.AudienceMCP
 		s.handleFrom(o, func(r *http.Request) string { return bearer(r.Header.Get("Authorization")) }, m.ServeHTTP)
 		m.describe(o)
 	}

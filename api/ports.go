@@ -44,6 +44,8 @@ type SignIns interface {
 	Refresh(ctx context.Context, token string) (identity.SignIn, error)
 	LogOut(ctx context.Context, access, refresh string) error
 	Authenticate(ctx context.Context, bearer string) (identity.Viewer, error)
+	// AuthenticateAt is Authenticate where keys of an audience are taken as well.
+	AuthenticateAt(ctx context.Context, audience, bearer string) (identity.Viewer, error)
 	Who(ctx context.Context, v identity.Viewer) (identity.User, error)
 	Door(ctx context.Context) (identity.Door, error)
 	// Welcomes refuses a stranger while nobody is here yet.
@@ -85,6 +87,14 @@ type AccessKeys interface {
 	CreateKey(ctx context.Context, v identity.Viewer, n identity.NewKey) (k identity.Key, text string, err error)
 	ListKeys(ctx context.Context, v identity.Viewer) ([]identity.Key, error)
 	RevokeKey(ctx context.Context, v identity.Viewer, keyID string) error
+}
+
+// Grants are the keys of programs that sign their person in.
+type Grants interface {
+	Consent(ctx context.Context, v identity.Viewer, c identity.Consent) (code string, err error)
+	Redeem(ctx context.Context, r identity.Redemption) (identity.Tokens, error)
+	Renew(ctx context.Context, refresh, client string) (identity.Tokens, error)
+	RevokeToken(ctx context.Context, text string) error
 }
 
 // Transcriber makes text of recordings; *speech.Transcriber is one.

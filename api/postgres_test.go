@@ -20,7 +20,7 @@ func newPostgresWorld(t *testing.T, change ...func(*Options)) *world {
 		s, _ := o.Conversations.(*store.Store)
 		a, err := identity.NewAccounts(s, identity.Options{
 			Key: bytes.Repeat([]byte("k"), 32), Cost: identity.Cost{Memory: 64, Passes: 1, Threads: 1},
-			Cache: inproc.NewCache(0), Factors: s, FactorKey: bytes.Repeat([]byte("f"), 32), Providers: s, Administration: s, Keys: s,
+			Cache: inproc.NewCache(0), Factors: s, FactorKey: bytes.Repeat([]byte("f"), 32), Providers: s, Administration: s, Keys: s, Grants: s,
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -64,7 +64,7 @@ func newGuardedWorld(t *testing.T) *guarded {
 		var err error
 		accounts, err = identity.NewAccounts(s, identity.Options{
 			Key: bytes.Repeat([]byte("signing-key "), 4), Cost: identity.Cost{Memory: 64, Passes: 1, Threads: 1}, Now: g.clock.now,
-			Cache: inproc.NewCache(0), Factors: s, FactorKey: bytes.Repeat([]byte("sealing-key "), 4), Providers: s, Administration: s, Keys: s,
+			Cache: inproc.NewCache(0), Factors: s, FactorKey: bytes.Repeat([]byte("sealing-key "), 4), Providers: s, Administration: s, Keys: s, Grants: s,
 			Mail: g.letters, Confirm: true, PublicURL: "https://chat.example.org", Logger: logger,
 		})
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"liminal/artifacts"
+	"liminal/internal/authserver"
 	"liminal/internal/backends/backendstest"
 	"liminal/internal/embed"
 	"liminal/internal/files"
@@ -41,7 +42,8 @@ type world struct {
 	engine *player
 	clerk  *clerk
 
-	overhear func(*response) // nil: nobody listens
+	overhear  func(*response) // nil: nobody listens
+	documents documents       // of programs
 }
 
 // newWorld starts a server; change may alter its options first.
@@ -54,7 +56,7 @@ func newWorld(t *testing.T, change ...func(*Options)) *world {
 // newWorldOver is a world on another database.
 func newWorldOver(t *testing.T, db store.DB, index knowledge.Index, change ...func(*Options)) *world {
 	t.Helper()
-	w := &world{T: t, db: db, store: store.New(db, store.Options{Running: -1}), memory: inproc.New(inproc.Options{Base: inproc.Stride})}
+	w := &world{T: t, db: db, store: store.New(db, store.Options{Running: -1}), memory: inproc.New(inproc.Options{Base: inproc.Stride}), documents: documents{}}
 	w.engine = &player{store: w.store, log: w.memory}
 	t.Cleanup(w.memory.Close)
 	t.Cleanup(w.engine.wait)
@@ -75,7 +77,7 @@ func (w *world) options(index knowledge.Index) Options {
 	logger := slog.New(slog.DiscardHandler)
 	accounts, err := identity.NewAccounts(w.store, identity.Options{
 		Key:  bytes.Repeat([]byte("k"), 32),
-		Cost: identity.Cost{Memory: 64, Passes: 1, Threads: 1}, Cache: w.memory.Cache(), Administration: w.store, Keys: w.store,
+		Cost: identity.Cost{Memory: 64, Passes: 1, Threads: 1}, Cache: w.memory.Cache(), Administration: w.store, Keys: w.store, Grants: w.store,
 	})
 	w.must(err)
 	roots, err := files.OpenRoots(w.TempDir(), w.store, []byte("links"))
@@ -104,13 +106,14 @@ func (w *world) options(index knowledge.Index) Options {
 		TelemetryOptions: TelemetryOptions{Logger: logger},
 	}
 	o.sign(accounts)
+	o.Clients = authserver.New(authserver.Options{Store: w.store, Documents: w.documents, Cache: w.memory.Cache()})
 	return o
 }
 
 // sign makes accounts who people are, without second factors and accounts
 // elsewhere.
 func (o *IdentityOptions) sign(a *identity.Accounts) {
-	o.SignIns, o.Devices, o.Passwords, o.People, o.Administration, o.Keys = a, a, a, a, a, a
+	o.SignIns, o.Devices, o.Passwords, o.People, o.Administration, o.Keys, o.Grants = a, a, a, a, a, a, a
 }
 
 // generous is a ledger that counts sign-ins and requests for nothing; tests

@@ -65,7 +65,7 @@ type socket struct {
 func (s *server) socket(w http.ResponseWriter, r *http.Request) {
 	k := &socket{server: s, base: requestOf(r.Context()), follows: map[string]context.CancelFunc{}}
 	if token := credential(r.Header.Get); token != "" {
-		v, err := s.authenticate(r.Context(), requestOf(r.Context()), token)
+		v, err := s.authenticate(r.Context(), requestOf(r.Context()), "", token)
 		if err == nil {
 			err = k.admit(r.Context(), v, token)
 		}
@@ -213,7 +213,7 @@ func (k *socket) signIn(ctx context.Context, session string) error {
 	if k.viewer.SessionID != "" && session == k.viewer.SessionID {
 		return nil
 	}
-	v, err := k.authenticate(ctx, k.base, session)
+	v, err := k.authenticate(ctx, k.base, "", session)
 	if err != nil {
 		return err
 	}
@@ -229,7 +229,7 @@ func (k *socket) renew(ctx context.Context) error {
 	k.mu.Lock()
 	token := k.token
 	k.mu.Unlock()
-	v, err := k.authenticate(ctx, k.base, token)
+	v, err := k.authenticate(ctx, k.base, "", token)
 	if err == nil {
 		k.viewer = v
 	}

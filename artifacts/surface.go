@@ -346,7 +346,7 @@ func (l *Library) sourcesOf(ctx context.Context, workflowID string) ([]string, e
 
 // taken are the first words of paths that are something else here.
 var taken = []string{
-	"admin", "agui", "api", "artifacts", "assets", "c", "chat", "contexts", "docs", "healthz", "langgraph", "login", "mcp", "metrics",
+	"admin", "agui", "api", "artifacts", "assets", "c", "chat", "consent", "contexts", "docs", "healthz", "langgraph", "login", "mcp", "metrics",
 	"oauth", "operate", "r", "readyz", "settings", "signup", "v1",
 }
 

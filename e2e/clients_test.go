@@ -56,7 +56,7 @@ func TestClientsOfOthersTalkToAFreshProgram(t *testing.T) {
 				who := p.signUp(strings.ReplaceAll(name, "/", ".") + "@example.org")
 				key := who.must("POST", "/v1/keys", object{"name": name, "scopes": []string{"chat", "read", "write", "artifacts", "mcp", "tools"}})["key"].(string)
 				run := exec.CommandContext(t.Context(), program, script)
-				run.Env = append(os.Environ(), "BASE_URL="+p.ready.HTTP, "LIMINAL_KEY="+key)
+				run.Env = append(os.Environ(), "BASE_URL="+p.ready.HTTP, "LIMINAL_KEY="+key, "LIMINAL_SESSION="+who.token)
 				if out, err := run.CombinedOutput(); err != nil {
 					t.Errorf("%v\n%s", err, out)
 				}

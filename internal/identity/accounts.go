@@ -37,7 +37,8 @@ type Options struct {
 	FactorKey []byte    // seals their secrets; at least 32 bytes, from the store's secrets
 	Providers Providers // nil: nobody signs in elsewhere (AUTH-16)
 
-	Keys Keys // nil: there are no access keys
+	Keys   Keys   // nil: there are no access keys
+	Grants Grants // nil: no program signs its person in
 
 	Administration Administration // nil: administrators can do nothing but list and change accounts
 

@@ -25,6 +25,10 @@ func Scopes() []string {
 	return []string{ScopeChat, ScopeRead, ScopeWrite, ScopeTools, ScopeArtifacts, ScopePropose, ScopeMCP, ScopeWebhooks, ScopeAdmin}
 }
 
+// AudienceMCP is the audience of keys that programs get which sign their person in:
+// they open the Model Context Protocol and nothing else.
+const AudienceMCP = "mcp"
+
 // Grant is what an access key lets its holder do of what its person may. It
 // travels with the viewer, also into runs that go on for days.
 type Grant struct {

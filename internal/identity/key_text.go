@@ -83,6 +83,23 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s, "", false
 }
 
+// newSecretText makes the text of a code or a refresh token of a key and the hash
+// that is kept of it.
+func newSecretText(prefix string) (text, hash string) {
+	body := prefix + random62(keySecretChars)
+	text = body + "_" + keySum(body)
+	return text, hashKey(text)
+}
+
+// readSecretText is the hash of a text that may be such a one.
+func readSecretText(prefix, text string) (hash string, ok bool) {
+	body, sum, found := cutLast(text, "_")
+	if !found || !strings.HasPrefix(body, prefix) || len(body) != len(prefix)+keySecretChars || keySum(body) != sum {
+		return "", false
+	}
+	return hashKey(text), true
+}
+
 // isKeyOf compares in a time that tells nothing.
 func isKeyOf(text, hash string) bool {
 	return subtle.ConstantTimeCompare([]byte(hashKey(text)), []byte(hash)) == 1

@@ -43,6 +43,9 @@ type Key struct {
 	ExpiresAt time.Time
 	UsedAt    time.Time // to a minute; zero: never
 	RevokedAt time.Time // zero while it stands
+	// TextUntil is until when its text opens, of a key whose text is renewed
+	// (grants.go); zero: as long as the key lasts.
+	TextUntil time.Time
 }
 
 // Ended reports whether a key opens nothing any more.
@@ -250,6 +253,7 @@ type cachedKey struct {
 	Viewer    Viewer    `json:"viewer"`
 	Expires   time.Time `json:"expires"`
 	ConfirmBy time.Time `json:"confirm_by,omitzero"`
+	TextUntil time.Time `json:"text_until,omitzero"`
 
 	read *Key // as the store has it; nil: the cache had it
 }
@@ -287,9 +291,10 @@ func errKey() error {
 		With(map[string]any{"reason": "key_invalid"})
 }
 
-// authenticateKey says who holds a key. As with a session, an end counts at
-// once, and what others change in the store within half a minute.
-func (a *Accounts) authenticateKey(ctx context.Context, text string) (Viewer, error) {
+// authenticateKey says who holds a key, where keys of an audience are taken too. As
+// with a session, an end counts at once, and what others change in the store within
+// half a minute.
+func (a *Accounts) authenticateKey(ctx context.Context, text, audience string) (Viewer, error) {
 	keyID, ok := readKeyText(text)
 	if !ok || a.o.Keys == nil {
 		return Viewer{}, errKey()
@@ -298,7 +303,11 @@ func (a *Accounts) authenticateKey(ctx context.Context, text string) (Viewer, er
 	switch {
 	case err != nil:
 		return Viewer{}, err
-	case !isKeyOf(text, m.Hash) || !a.now().Before(m.Expires) || m.Viewer.Grant == nil || m.Viewer.Grant.Audience != "":
+	case !isKeyOf(text, m.Hash) || !a.now().Before(m.Expires) || m.Viewer.Grant == nil:
+		return Viewer{}, errKey()
+	case !m.TextUntil.IsZero() && !a.now().Before(m.TextUntil):
+		return Viewer{}, errKey()
+	case m.Viewer.Grant.Audience != "" && m.Viewer.Grant.Audience != audience:
 		return Viewer{}, errKey()
 	case !m.ConfirmBy.IsZero() && !a.now().Before(m.ConfirmBy):
 		return Viewer{}, errUnconfirmed()
@@ -324,7 +333,7 @@ func (a *Accounts) readKey(ctx context.Context, keyID string) (m cachedKey, err 
 	if err != nil {
 		return cachedKey{}, err
 	}
-	m = cachedKey{Hash: k.Hash, Viewer: u.Viewer("").With(&k.Grant), Expires: k.ExpiresAt, read: &k}
+	m = cachedKey{Hash: k.Hash, Viewer: u.Viewer("").With(&k.Grant), Expires: k.ExpiresAt, TextUntil: k.TextUntil, read: &k}
 	if a.unconfirmed(u) {
 		m.Viewer.Plan, m.ConfirmBy = PlanUnverified, u.CreatedAt.Add(confirmWithin)
 	}

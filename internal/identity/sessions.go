@@ -147,8 +147,13 @@ func (a *Accounts) endSessions(ctx context.Context, userID, but string) error {
 // within half a minute (AUTH-05, AUTH-17, AUTH-21).
 // A bearer may be an access key, whose viewer is held to its grant.
 func (a *Accounts) Authenticate(ctx context.Context, bearer string) (Viewer, error) {
+	return a.AuthenticateAt(ctx, "", bearer)
+}
+
+// AuthenticateAt is Authenticate where keys of an audience are taken as well.
+func (a *Accounts) AuthenticateAt(ctx context.Context, audience, bearer string) (Viewer, error) {
 	if IsKey(bearer) {
-		return a.authenticateKey(ctx, bearer)
+		return a.authenticateKey(ctx, bearer, audience)
 	}
 	userID, sessionID, err := a.mint.read(bearer)
 	if err != nil {

@@ -26,6 +26,10 @@ func SignInByAddress() Rule { return Rule{Name: "auth.address", Burst: 100, Per:
 // SignUp is the rule against making accounts by the thousand, by address.
 func SignUp() Rule { return Rule{Name: "auth.signup", Burst: 100, Per: time.Hour} }
 
+// ClientRegistrations is the rule against registering programs by the thousand that
+// sign people in, by address.
+func ClientRegistrations() Rule { return Rule{Name: "oauth.register", Burst: 20, Per: time.Hour} }
+
 // Faults is the rule against callers that fail again and again, by person and
 // address: each answer that is an error spends one (SAFE-10).
 func Faults() Rule { return Rule{Name: "faults", Burst: 300, Per: 5 * time.Minute} }

@@ -10,12 +10,12 @@ import (
 
 var _ identity.Keys = (*Store)(nil)
 
-const keyColumns = `k.id, k.user_id, k.name, k.sha256, k.scopes, k.assistants, k.tools, k.audience, k.created_at, k.expires_at, k.last_used_at, k.revoked_at`
+const keyColumns = `k.id, k.user_id, k.name, k.sha256, k.scopes, k.assistants, k.tools, k.audience, k.created_at, k.expires_at, k.last_used_at, k.revoked_at, k.text_until`
 
 func keyDest(k *identity.Key) []any {
 	return []any{
 		&k.ID, &k.UserID, &k.Name, &k.Hash, decode{&k.Scopes}, decode{&k.Assistants}, decode{&k.Tools}, &k.Audience,
-		when{&k.CreatedAt}, when{&k.ExpiresAt}, when{&k.UsedAt}, when{&k.RevokedAt},
+		when{&k.CreatedAt}, when{&k.ExpiresAt}, when{&k.UsedAt}, when{&k.RevokedAt}, when{&k.TextUntil},
 	}
 }
 
@@ -31,6 +31,11 @@ func keysOf(userID string) string { return "keys:" + userID }
 
 // CreateKey implements identity.Keys.
 func (s *Store) CreateKey(ctx context.Context, k identity.Key, most int, forget time.Time) error {
+	return s.write(ctx, identity.System(), func(tx Tx) error { return s.createKey(tx, k, k.ExpiresAt, most, forget) })
+}
+
+// createKey stores a key that stands until a time, which is later said to be another.
+func (s *Store) createKey(tx Tx, k identity.Key, until time.Time, most int, forget time.Time) error {
 	scopes, err := encoded(k.Scopes, false)
 	if err != nil {
 		return err
@@ -43,33 +48,31 @@ func (s *Store) CreateKey(ctx context.Context, k identity.Key, most int, forget 
 	if err != nil {
 		return err
 	}
-	return s.write(ctx, identity.System(), func(tx Tx) error {
-		if err := tx.Lock(keysOf(k.UserID)); err != nil {
-			return err
-		}
-		args := Args{"user": k.UserID, "now": s.now(), "forget": stamp(forget)}
-		if _, err := tx.Exec(`DELETE FROM access_key WHERE user_id = @user AND (expires_at < @forget OR revoked_at < @forget)`, args); err != nil {
-			return err
-		}
-		var n int
-		if _, err := first(tx, `SELECT count(*) FROM access_key WHERE user_id = @user AND revoked_at IS NULL AND expires_at > @now`, args, &n); err != nil {
-			return err
-		}
-		if n >= most {
-			return fault.New(fault.Conflict, "You have %d access keys, which is the most at a time. End one first.", n).With(map[string]any{"reason": "too_many_keys"})
-		}
-		if _, err := tx.Exec(`INSERT INTO access_key (id, user_id, name, sha256, scopes, assistants, tools, audience, created_at, expires_at)
-			VALUES (@id, @user, @name, @hash, @scopes, @assistants, @tools, @audience, @created, @expires)`,
-			Args{
-				"id": k.ID, "user": k.UserID, "name": k.Name, "hash": k.Hash, "scopes": scopes, "assistants": assistants, "tools": tools,
-				"audience": k.Audience, "created": s.orNow(k.CreatedAt), "expires": stamp(k.ExpiresAt),
-			}); err != nil {
-			return err
-		}
-		return s.audit(tx, k.UserID, identity.AuditEvent{What: identity.KeyMade, UserID: k.UserID, Became: map[string]any{
-			"key_id": k.ID, "name": k.Name, "scopes": k.ScopesOf(), "expires_at": stamp(k.ExpiresAt).Format(time.RFC3339),
-		}})
-	})
+	if err := tx.Lock(keysOf(k.UserID)); err != nil {
+		return err
+	}
+	args := Args{"user": k.UserID, "now": s.now(), "forget": stamp(forget)}
+	if _, err := tx.Exec(`DELETE FROM access_key WHERE user_id = @user AND (expires_at < @forget OR revoked_at < @forget)`, args); err != nil {
+		return err
+	}
+	var n int
+	if _, err := first(tx, `SELECT count(*) FROM access_key WHERE user_id = @user AND revoked_at IS NULL AND expires_at > @now`, args, &n); err != nil {
+		return err
+	}
+	if n >= most {
+		return fault.New(fault.Conflict, "You have %d access keys, which is the most at a time. End one first.", n).With(map[string]any{"reason": "too_many_keys"})
+	}
+	if _, err := tx.Exec(`INSERT INTO access_key (id, user_id, name, sha256, scopes, assistants, tools, audience, created_at, expires_at)
+		VALUES (@id, @user, @name, @hash, @scopes, @assistants, @tools, @audience, @created, @expires)`,
+		Args{
+			"id": k.ID, "user": k.UserID, "name": k.Name, "hash": k.Hash, "scopes": scopes, "assistants": assistants, "tools": tools,
+			"audience": k.Audience, "created": s.orNow(k.CreatedAt), "expires": stamp(until),
+		}); err != nil {
+		return err
+	}
+	return s.audit(tx, k.UserID, identity.AuditEvent{What: identity.KeyMade, UserID: k.UserID, Became: map[string]any{
+		"key_id": k.ID, "name": k.Name, "scopes": k.ScopesOf(), "expires_at": stamp(k.ExpiresAt).Format(time.RFC3339),
+	}})
 }
 
 // Key implements identity.Keys.

@@ -51,6 +51,43 @@ func (c *Client) Fetch(ctx context.Context, address string) (Page, error) {
 	return c.read(ctx, res)
 }
 
+// Document reads what a server says of itself at an address that a stranger names: as
+// it comes, at that address and no other, and not more than it may be. It fails as
+// Fetch does.
+func (c *Client) Document(ctx context.Context, address string, most int64) ([]byte, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, fault.New(fault.Invalid, "The address of the document cannot be read: it is no URL.")
+	}
+	if err := c.check(u); err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
+	if err != nil {
+		return nil, fault.New(fault.Invalid, "The address of the document cannot be read: it is no URL.")
+	}
+	req.Header.Set("User-Agent", agent)
+	req.Header.Set("Accept", "application/json")
+	still := *c.http
+	still.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	res, err := still.Do(req)
+	if err != nil {
+		return nil, unread(ctx, err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	if err := answered(res); err != nil {
+		return nil, err
+	}
+	raw, err := io.ReadAll(io.LimitReader(res.Body, most+1))
+	switch {
+	case err != nil:
+		return nil, unread(ctx, err)
+	case int64(len(raw)) > most:
+		return nil, fault.New(fault.Invalid, "%s sent more than %d bytes.", u.Hostname(), most)
+	}
+	return raw, nil
+}
+
 // read makes a page of an answer.
 func (c *Client) read(ctx context.Context, res *http.Response) (Page, error) {
 	if err := answered(res); err != nil {

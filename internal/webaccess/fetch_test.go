@@ -351,3 +351,34 @@ func (d *drip) Read(p []byte) (int, error) {
 }
 
 func (*drip) Close() error { return nil }
+
+// What a server says of itself is read as it comes, at its own address and not more
+// than it may be, and nowhere that a page is not.
+//
+// Requirements: TOOL-06, SAFE-05
+func TestADocumentIsReadWhereItIsSaidToBe(t *testing.T) {
+	t.Parallel()
+	c, s := site(t, webaccess.Options{Deny: []string{"denied.example"}}, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/moved":
+			http.Redirect(w, r, "/", http.StatusFound)
+		case "/gone":
+			w.WriteHeader(http.StatusNotFound)
+		default:
+			_, _ = io.WriteString(w, `{"a":1}`)
+		}
+	})
+	if got, err := c.Document(t.Context(), s.URL+"/x", 7); err != nil || string(got) != `{"a":1}` {
+		t.Errorf("%s, %v", got, err)
+	}
+	for address, want := range map[string]fault.Code{
+		s.URL + "/moved": fault.Invalid, s.URL + "/gone": fault.NotFound, "https://denied.example/x": fault.Forbidden, "http://169.254.169.254/x": fault.Forbidden, "ftp://x.example/": fault.Invalid,
+	} {
+		if _, err := c.Document(t.Context(), address, 7); fault.CodeOf(err) != want {
+			t.Errorf("%s: %v, want %s", address, err, want)
+		}
+	}
+	if _, err := c.Document(t.Context(), s.URL+"/x", 6); fault.CodeOf(err) != fault.Invalid {
+		t.Errorf("more than may be: %v", err)
+	}
+}

@@ -46,7 +46,7 @@ func (p *Platform) buildAPI(ctx context.Context, o Options, svc *services) error
 	p.metrics.Watch(p.store.Figures)
 	p.handler = p.measurable(api.New(api.Options{
 		IdentityOptions: api.IdentityOptions{
-			SignIns: accounts, Devices: accounts, Passwords: accounts, People: accounts, Administration: accounts, Factors: accounts, Keys: accounts,
+			SignIns: accounts, Devices: accounts, Passwords: accounts, People: accounts, Administration: accounts, Factors: accounts, Keys: accounts, Grants: accounts, Clients: p.clients,
 			Elsewhere: accounts, Providers: elsewhere, SetupWord: p.setupWord,
 		},
 		ChatOptions: api.ChatOptions{
@@ -138,7 +138,7 @@ func (p *Platform) accounts(ctx context.Context, o Options, svc *services) (*ide
 	return identity.NewAccounts(p.store, identity.Options{
 		Key: key, Access: o.Config.Sessions.Access, Refresh: o.Config.Sessions.Refresh, Cache: p.metrics.Cache(p.cache),
 		Life: lifeOf(o.Config.Sessions.Refresh, p.plans), Mail: letters, Confirm: o.Config.Mail.URL != "",
-		Factors: p.store, FactorKey: seal, Keys: p.store, Providers: p.store, Administration: p.store,
+		Factors: p.store, FactorKey: seal, Keys: p.store, Grants: p.store, Providers: p.store, Administration: p.store,
 		Tenants: o.Config.Accounts.Tenants, SignUpClosed: o.Config.Accounts.SignUp == "closed", Plan: o.Config.Accounts.Plan,
 		PublicURL: cmp.Or(o.Config.PublicURL, o.URL), Forget: svc.files.RemoveHome, Logger: o.Logger,
 	})

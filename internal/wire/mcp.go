@@ -3,10 +3,21 @@ package wire
 import (
 	"path/filepath"
 
+	"liminal/internal/authserver"
 	"liminal/internal/mcp"
 	"liminal/internal/tool/builtin"
 	"liminal/internal/webaccess"
 )
+
+// openClients makes who knows the programs that sign their person in to our own MCP
+// server. Their documents lie where pages do that people read; nil web: they register.
+func (p *Platform) openClients(o Options, web *webaccess.Client) {
+	options := authserver.Options{Store: p.store, Cache: p.cache, Logger: o.Logger}
+	if web != nil {
+		options.Documents = web
+	}
+	p.clients = authserver.New(options)
+}
 
 // openMCP makes the client of MCP servers. It reaches what tools with via.http reach,
 // and what the operator's file names; nil web: only that.

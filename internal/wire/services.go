@@ -158,6 +158,7 @@ func (p *Platform) parts(ctx context.Context, o Options, svc *services) (builtin
 	if err := p.openWebhooks(ctx, o, web); err != nil {
 		return parts, err
 	}
+	p.openClients(o, web)
 	if svc.safety != nil {
 		parts.Safety = svc.safety
 	}

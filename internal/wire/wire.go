@@ -21,6 +21,7 @@ import (
 
 	"liminal/activities"
 	"liminal/artifacts"
+	"liminal/internal/authserver"
 	models "liminal/internal/backends"
 	"liminal/internal/cell"
 	"liminal/internal/config"
@@ -81,7 +82,8 @@ type Platform struct {
 
 	connections *connect.Desk
 	webhooks    *webhook.Desk
-	courier     *webhook.Courier // nil: this process sends nothing
+	clients     *authserver.Clients // programs that sign their person in
+	courier     *webhook.Courier    // nil: this process sends nothing
 	speaking
 	ready atomic.Bool
 

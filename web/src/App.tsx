@@ -13,6 +13,7 @@ import { Shell } from './shell/Shell.tsx';
 
 const DocsPage = lazy(() => import('./docs/DocsPage.tsx'));
 const SignIn = lazy(async () => ({ default: (await import('./shell/SignIn.tsx')).SignIn })); // whoever is in comes past no door
+const ConsentPage = lazy(() => import('./consent/ConsentPage.tsx')); // only programs lead there
 const Landing = lazy(async () => ({ default: (await import('./account/Landing.tsx')).Landing })); // only links of mails lead there
 
 /** The reference of the API asks nobody who they are; everything else does. */
@@ -31,7 +32,7 @@ export function App() {
 function Program() {
   const { state, user } = useStore(session);
   const came = useStore(arrival);
-  const [, go] = useLocation();
+  const [location, go] = useLocation();
   const [away, setAway] = useState(''); // why nobody can tell who is there
   const find = useCallback(() => {
     setAway('');
@@ -58,7 +59,7 @@ function Program() {
 
   if (away) return <Away why={away} retry={find} />;
   if (state === 'unknown') return null;
-  return <ErrorBoundary>{page(came, state === 'in' ? <Shell key={owner} /> : <Door />)}</ErrorBoundary>;
+  return <ErrorBoundary>{page(came, state !== 'in' ? <Door /> : location === '/consent' ? <Asked key={owner} /> : <Shell key={owner} />)}</ErrorBoundary>;
 }
 
 /** It waits for itself alone: what was there before it is gone at once, and not hidden until it comes. */
@@ -66,6 +67,14 @@ function Door() {
   return (
     <Suspense fallback={null}>
       <SignIn />
+    </Suspense>
+  );
+}
+
+function Asked() {
+  return (
+    <Suspense fallback={null}>
+      <ConsentPage />
     </Suspense>
   );
 }

@@ -39,6 +39,8 @@ INSERT INTO plan_version (plan, version, numbers) VALUES ('free', 1, '{}');
 INSERT INTO turn_audit (turn_id, user_id, surface, session_id, model) SELECT gen_random_uuid(), id, 'paliadin', 's', 'm' FROM app_user;
 INSERT INTO turn_count (user_id, surface, hour_bucket) SELECT id, 'paliadin', now() FROM app_user;
 INSERT INTO connection (user_id, name, sealed, scopes) SELECT id, 'x', '\x00', '[]' FROM app_user;
+INSERT INTO oauth_client (id, name, redirects) VALUES (gen_random_uuid(), 'p', '[]');
+INSERT INTO oauth_secret (sha256, kind, key_id, user_id, client_id, expires_at) SELECT id, 'code', id, user_id, 'x', now() FROM access_key;
 INSERT INTO store_item (user_id, namespace, key, value, size) SELECT id, 'n', 'k', '{}', 2 FROM app_user;
 INSERT INTO run_key (id, user_id, secret) SELECT id, user_id, '\x00' FROM run WHERE kind = 'chat';
 INSERT INTO act (run_id, effect_id, attempt, user_id, tool, begun_at) SELECT id, 'e', 1, user_id, 't', now() FROM run WHERE kind = 'chat';
@@ -51,7 +53,7 @@ INSERT INTO person_numbers (user_id, numbers) SELECT id, '{}' FROM app_user;
 INSERT INTO audit_event (by_id, what, user_id) SELECT id, 'user.changed', id FROM app_user;`
 
 // nobodys are tables that only the system may look into.
-var nobodys = map[string]bool{"payload": true, "secret": true, "counter": true, "erasure": true, "plan_version": true, "person_numbers": true, "audit_event": true, "model_backend": true, "model_backend_change": true}
+var nobodys = map[string]bool{"oauth_client": true, "payload": true, "secret": true, "counter": true, "erasure": true, "plan_version": true, "person_numbers": true, "audit_event": true, "model_backend": true, "model_backend_change": true}
 
 // common are numbers of everybody together, which each person counts and reads.
 var common = map[string]bool{"surface_count": true}

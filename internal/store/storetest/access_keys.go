@@ -24,6 +24,8 @@ func AccessKeys(t *testing.T, open Open) {
 	t.Run("a run keeps the key it was begun with", func(t *testing.T) { keyOfRuns(t, open) })
 	t.Run("a key that was ended does not stand, one that ran out does", func(t *testing.T) { keyStands(t, open) })
 	t.Run("keys go with their account", func(t *testing.T) { keysLeave(t, open) })
+	t.Run("a code and a refresh token are traded once, and not once their key has ended", func(t *testing.T) { grantTraded(t, open) })
+	t.Run("clients that nobody lets in go after a day, and are so many", func(t *testing.T) { clientsKept(t, open) })
 	t.Run("a history that is brought is remembered, and listed apart", func(t *testing.T) { broughtHistory(t, open) })
 }
 

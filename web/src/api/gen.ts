@@ -11,6 +11,8 @@ export interface AGUIResume {
 export interface AccessKey {
   /** ids and names of workflows it may run; empty: all I may */
   assistants: string[];
+  /** mcp: of a program that signed me in, and good at /mcp only; empty: good for all of the API */
+  audience: string;
   created_at: string;
   /** it opens nothing any more */
   ended: boolean;
@@ -948,6 +950,24 @@ export interface ConnectionList {
   data: Connection[];
 }
 
+export interface Consent {
+  /** the host whose document describes the program; empty: it registered itself, and nobody vouches for it */
+  client_host: string;
+  /** as the program calls itself, which nobody has checked; empty: it says nothing */
+  client_name: string;
+  /** where the answer is sent: a host, or a scheme */
+  redirect_host: string;
+  /** site: a host of the web; computer: a program on the person's own; app: whichever has claimed a scheme there */
+  redirect_kind: 'site' | 'computer' | 'app';
+  /** what it asks for, as of an access key */
+  scopes: string[];
+}
+
+export interface ConsentDecided {
+  /** the program's own address, with the answer */
+  redirect: string;
+}
+
 export interface Content {
   segments: Segment[];
   summary?: Summary;
@@ -1121,6 +1141,24 @@ export interface DataSource {
 
 export interface DataSourceList {
   data: DataSource[];
+}
+
+export interface DecideConsentInputBody {
+  allow: boolean;
+  client_id: string;
+  /** six digits of the authenticator, for an account that has one */
+  code?: string;
+  code_challenge: string;
+  code_challenge_method: string;
+  /** instead of code */
+  recovery_code?: string;
+  redirect_uri?: string;
+  resource: string;
+  response_type: string;
+  scope?: string;
+  /** of those it asks for; missing: all of them */
+  scopes?: string[] | null;
+  state?: string;
 }
 
 export interface DecideInputBody {
@@ -2303,6 +2341,8 @@ export interface NamespacesInputBody {
 export interface NewAccessKey {
   /** ids and names of workflows it may run; empty: all I may */
   assistants: string[];
+  /** mcp: of a program that signed me in, and good at /mcp only; empty: good for all of the API */
+  audience: string;
   created_at: string;
   /** it opens nothing any more */
   ended: boolean;
@@ -4409,6 +4449,11 @@ export interface Ops {
     body: CreateWebhookInputBody;
     data: NewWebhook;
   };
+  /** Let a program in, or refuse it, and where to go with that; in a session signed in within the hour */
+  decideConsent: {
+    body: DecideConsentInputBody;
+    data: ConsentDecided;
+  };
   /** Approve or reject, for administrators, and for whom it was learnt from */
   decidePatch: {
     path: {
@@ -4941,6 +4986,20 @@ export interface Ops {
     body: NewPatch;
     data: Patch;
   };
+  /** What a program asks me for that I am to let in */
+  readConsent: {
+    query: {
+      client_id?: string;
+      code_challenge?: string;
+      code_challenge_method?: string;
+      redirect_uri?: string;
+      resource?: string;
+      response_type?: string;
+      scope?: string;
+      state?: string;
+    };
+    data: Consent;
+  };
   /** The same change for the versions that are current now, as a new patch */
   rebasePatch: {
     path: {
@@ -5311,6 +5370,7 @@ export const places: Record<keyof Ops, readonly [method: string, path: string]> 
   createPreference: ['POST', '/v1/preferences'],
   createShare: ['POST', '/v1/shares'],
   createWebhook: ['POST', '/v1/webhooks'],
+  decideConsent: ['POST', '/v1/oauth/consent'],
   decidePatch: ['POST', '/v1/config/patches/{id}/decide'],
   defaultBackend: ['POST', '/v1/backends/{name}/default'],
   deleteAccount: ['DELETE', '/v1/auth/me'],
@@ -5379,6 +5439,7 @@ export const places: Record<keyof Ops, readonly [method: string, path: string]> 
   promotePatch: ['POST', '/v1/config/patches/{id}/promote'],
   proposePatch: ['POST', '/v1/config/patches'],
   proposePatchToo: ['POST', '/v1/config/propose_patch'],
+  readConsent: ['GET', '/v1/oauth/consent'],
   rebasePatch: ['POST', '/v1/config/patches/{id}/rebase'],
   redeliverWebhook: ['POST', '/v1/webhooks/{id}/deliveries/{delivery_id}/redeliver'],
   refresh: ['POST', '/v1/auth/refresh'],

@@ -14,6 +14,7 @@ const keyFixture = (over: Partial<AccessKey> = {}): AccessKey => ({
   id: 'k1',
   name: 'nightly report',
   scopes: ['chat', 'tools:files.*'],
+  audience: '',
   assistants: ['default'],
   created_at: '2026-05-04T12:00:00Z',
   expires_at: '2126-06-04T12:00:00Z',
@@ -120,12 +121,14 @@ describe('access keys', () => {
   });
 
   it('say what they open, until when and when they were used, and end when told', async () => {
-    server.keys = [keyFixture(), keyFixture({ id: 'k2', name: 'old', ended: true, expires_at: '2020-01-01T12:00:00Z' })];
+    server.keys = [keyFixture(), keyFixture({ id: 'k2', name: 'old', audience: 'mcp', ended: true, expires_at: '2020-01-01T12:00:00Z' })];
     await show();
     const rows = [...place.querySelectorAll('.key-list li')].map((row) => row.textContent ?? '');
     expect(rows[0]).toContain('chat, tools:files.*only for defaultgood until');
     expect(rows[0]).toContain('never used');
     expect(rows[1]).toContain('ran out on');
+    expect(rows[1]).toContain('over MCP only');
+    expect(rows[0]).not.toContain('over MCP only');
     await press(button('End the key “nightly report”'));
     expect(document.body.textContent).toContain('End “nightly report”?');
     expect(asked).toEqual([]);

@@ -193,6 +193,7 @@ function Rows({ keys, busy, end }: { keys: AccessKey[]; busy: boolean; end?(key:
             <p className="name">{key.name}</p>
             <p className="facts">
               <span>{key.scopes.join(', ')}</span>
+              {key.audience === 'mcp' && <span>{words.signedIn}</span>}
               {key.assistants.length > 0 && <span>{words.only(key.assistants.join(', '))}</span>}
               <span>{key.revoked_at ? words.ended(day(key.revoked_at)) : key.ended ? words.ran(day(key.expires_at)) : words.until(day(key.expires_at))}</span>
               <span>{key.used_at ? words.used(stamp(key.used_at, new Date(), locale)) : words.never}</span>
