@@ -32,7 +32,7 @@ func TestARunOfASurfacesWorkflowIsATurnOfItsHour(t *testing.T) {
 				return nil, fault.New(fault.RateLimited, "You have had your messages of this hour here.")
 			}
 			spent = append(spent, workflow)
-			return &chat.TurnSurface{Path: "desk", Audit: chat.AuditRedacted, Bounds: model.TurnBounds{Output: 9 + left}}, nil // settings change between
+			return &chat.TurnSurface{Path: "desk", Audit: chat.AuditRedacted, Bounds: model.TurnBounds{OutputTokens: 9 + left}}, nil // settings change between
 		},
 	})
 	begin := func(request string) error {

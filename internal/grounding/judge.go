@@ -232,7 +232,7 @@ func (s *sentence) mentions(blank string) []seenAt {
 		out = append(out, s.phrased(blank, i)...)
 		w := nameWord(blank, t)
 		if w == "" && t.t == 'w' && t.end-t.start >= 4 {
-			w = s.told(blank, t)
+			w = s.plainName(blank, t)
 		}
 		if w == "" || s.noun(w) != "" {
 			continue

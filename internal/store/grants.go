@@ -89,8 +89,10 @@ func (s *Store) PutClient(ctx context.Context, c authserver.Client, most int, un
 		return err
 	}
 	return s.write(ctx, identity.System(), func(tx Tx) error {
-		args := Args{"unused": stamp(unused), "old": stamp(old)}
-		if _, err := tx.Exec(`DELETE FROM oauth_client WHERE used_at IS NULL AND created_at < @unused OR used_at < @old`, args); err != nil {
+		if _, err := tx.Exec(`DELETE FROM oauth_client WHERE used_at IS NULL AND created_at < @unused`, Args{"unused": stamp(unused)}); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(`DELETE FROM oauth_client WHERE used_at < @old`, Args{"old": stamp(old)}); err != nil {
 			return err
 		}
 		var n int

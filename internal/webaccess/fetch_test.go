@@ -358,7 +358,7 @@ func (*drip) Close() error { return nil }
 // Requirements: TOOL-06, SAFE-05
 func TestADocumentIsReadWhereItIsSaidToBe(t *testing.T) {
 	t.Parallel()
-	c, s := site(t, webaccess.Options{Deny: []string{"denied.example"}}, func(w http.ResponseWriter, r *http.Request) {
+	c, s := site(t, webaccess.Options{}, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/moved":
 			http.Redirect(w, r, "/", http.StatusFound)
@@ -372,11 +372,15 @@ func TestADocumentIsReadWhereItIsSaidToBe(t *testing.T) {
 		t.Errorf("%s, %v", got, err)
 	}
 	for address, want := range map[string]fault.Code{
-		s.URL + "/moved": fault.Invalid, s.URL + "/gone": fault.NotFound, "https://denied.example/x": fault.Forbidden, "http://169.254.169.254/x": fault.Forbidden, "ftp://x.example/": fault.Invalid,
+		s.URL + "/moved": fault.Invalid, s.URL + "/gone": fault.NotFound, "http://169.254.169.254/x": fault.Forbidden, "ftp://x.example/": fault.Invalid,
 	} {
 		if _, err := c.Document(t.Context(), address, 7); fault.CodeOf(err) != want {
 			t.Errorf("%s: %v, want %s", address, err, want)
 		}
+	}
+	closed := client(t, webaccess.Options{Deny: []string{"denied.example"}})
+	if _, err := closed.Document(t.Context(), "https://denied.example/x", 7); fault.CodeOf(err) != fault.Forbidden {
+		t.Errorf("of a closed host: %v", err)
 	}
 	if _, err := c.Document(t.Context(), s.URL+"/x", 6); fault.CodeOf(err) != fault.Invalid {
 		t.Errorf("more than may be: %v", err)

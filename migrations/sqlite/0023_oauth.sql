@@ -14,7 +14,7 @@ CREATE TABLE oauth_client (
   used_at    INTEGER -- null: nobody let it in
 ) STRICT;
 
-CREATE INDEX oauth_client_age ON oauth_client (created_at) WHERE used_at IS NULL;
+CREATE INDEX oauth_client_age ON oauth_client (used_at, created_at);
 
 -- Codes and refresh tokens of those keys. Of each only its hash is kept, and for a
 -- while after it was used: who shows it again ends the key.

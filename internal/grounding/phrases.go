@@ -1,0 +1,124 @@
+package grounding
+
+import (
+	"slices"
+	"strings"
+)
+
+// phrase is a value that a record is told by and which has small words, so that
+// it is mentioned by all of them in a row only.
+type phrase struct {
+	mention
+	words []string
+}
+
+// line notes a value that its record is told by.
+func (e *Evidence) line(r int32, m mention, text, folded string) {
+	rec := e.rows[r].record
+	if rec == nil || text != rec.Line && text != rec.Title {
+		return
+	}
+	e.holders[m] = append(e.holders[m], r)
+	if e.lines[m] {
+		return
+	}
+	e.lines[m] = true
+	list := strings.Fields(folded)
+	switch {
+	case len(list) > 1:
+		e.phrases[list[0]] = append(e.phrases[list[0]], phrase{m, list})
+	case len(list) == 1 && len(list[0]) >= 4:
+		e.lower[list[0]] = append(e.lower[list[0]], m)
+	}
+}
+
+// pairs notes which word follows which in a name.
+func (e *Evidence) pairs(text string, tokens []token) {
+	for i := 0; i+2 < len(tokens); i++ {
+		if tokens[i+1].t != 's' {
+			continue
+		}
+		if a, b := nameWord(text, tokens[i]), nameWord(text, tokens[i+2]); a != "" && b != "" && !slices.Contains(e.follow[a], b) {
+			e.follow[a] = append(e.follow[a], b)
+		}
+	}
+}
+
+// called notes the name of a figure, and the numbers in it: uptime_30d.
+func (e *Evidence) called(name string) {
+	e.put(given, tokenKey(name))
+	if !strings.ContainsAny(name, "0123456789") {
+		return
+	}
+	for _, part := range strings.Split(name, "_") {
+		e.put(given, tokenKey(part))
+		digits := strings.Trim(part, "abcdefghijklmnopqrstuvwxyz")
+		if v, ok := atoi(digits); ok {
+			e.put(given, number(float64(v)))
+		}
+	}
+}
+
+// phrased finds the values of several words that begin at a token.
+func (s *sentence) phrased(blank string, i int) (out []seenAt) {
+	tokens := s.scanner.tokens
+	for _, p := range s.phrases[fold(blank[tokens[i].start:tokens[i].end])] {
+		j, end := i, 0
+		for n, w := range p.words {
+			for n > 0 && j < len(tokens) && (tokens[j].t == 's' || tokens[j].t == 'p') {
+				j++
+			}
+			if j >= len(tokens) || fold(blank[tokens[j].start:tokens[j].end]) != w {
+				end = 0
+				break
+			}
+			end = tokens[j].end
+			j++
+		}
+		if end > 0 {
+			out = append(out, seenAt{tokens[i].start, end, s.Evidence.values[p.field].words[p.value], p.field, []int32{p.value}})
+		}
+	}
+	return out
+}
+
+// plainName is a word without a capital which is all that a record is named by: a
+// service called search, or the thermostat. Empty: it is none.
+func (s *sentence) plainName(blank string, t token) string {
+	if w := fold(blank[t.start:t.end]); len(s.lower[w]) > 0 && !begins[w] {
+		return w
+	}
+	return ""
+}
+
+// related reports whether a record of one entity may support what is said of a
+// record of another: it is around it, in it, names it or is named by it, or is
+// mentioned as well.
+func (s *sentence) related(r int32, c *clause) bool {
+	rec := s.Evidence.rows[r].record
+	if rec == nil || c.marked {
+		return true
+	}
+	named := false
+	for f, values := range c.mentions {
+		for _, v := range values {
+			m := mention{f, v}
+			if !s.lines[m] {
+				continue
+			}
+			for _, h := range s.holders[m] {
+				if s.Evidence.rows[h].record.Entity == rec.Entity || s.context(h, func(at int32) bool { return at == r }) {
+					return true
+				}
+			}
+			named = true
+		}
+	}
+	if !named {
+		return true
+	}
+	mentions := func(at int32) bool {
+		return slices.ContainsFunc(s.Evidence.rows[at].has, func(m mention) bool { return slices.Contains(s.whole.mentions[m.field], m.value) })
+	}
+	return mentions(r) || s.context(r, mentions)
+}
