@@ -15,7 +15,7 @@ import (
 // What a server makes of adapters is known once it was asked. The trace says where
 // that is not what routing chose, of the answer and not of the try before it.
 //
-// Requirements: LORA-13 (what is approximate is said), LORA-16, GRAPH-18 (order)
+// Requirements: LORA-16, GRAPH-18 (order)
 func TestATraceSaysWhereAdaptersDidNotReachTheModelAsChosen(t *testing.T) {
 	t.Parallel()
 	refused := model.Applied{}.Without(model.DroppedRefused, model.Adapter{ID: "a", Weight: 0.5})

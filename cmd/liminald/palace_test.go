@@ -125,6 +125,7 @@ func TestThePalaceRefusesWhatWouldGoAstray(t *testing.T) {
 	t.Parallel()
 	_, dir, env := palaceGround(t)
 	with := func(more ...string) []string { return append(append([]string{}, env...), more...) }
+	other := with("SHARED_FS_ROOT=" + t.TempDir()) // where none runs
 	for name, c := range map[string]struct {
 		env, args []string
 		code      int
@@ -136,8 +137,8 @@ func TestThePalaceRefusesWhatWouldGoAstray(t *testing.T) {
 		"no command":        {env, []string{"run"}, exitUsage, "needs a command"},
 		"none such":         {env, []string{"run", "--", "no-such-command"}, exitFailed, "cannot be found"},
 		"a verb":            {env, []string{"claude"}, exitUsage, "liminald palace run -- claude"},
-		"any free port":     {env, []string{"env", "editor"}, exitUsage, "name one"},
-		"no token":          {env, []string{"revoke", "editor"}, exitFailed, "no token of the name"},
+		"any free port":     {other, []string{"env", "editor"}, exitUsage, "name one"},
+		"no token":          {other, []string{"revoke", "editor"}, exitFailed, "no token of the name"},
 		"no exchange":       {env, []string{"show", "7f3a"}, exitFailed, "no exchange 7f3a is kept"},
 		"no part":           {env, []string{"show", "7f3a", "--part", "view"}, exitUsage, "neither request nor response"},
 	} {
@@ -145,7 +146,6 @@ func TestThePalaceRefusesWhatWouldGoAstray(t *testing.T) {
 			t.Errorf("%s: %d %s%s", name, code, out, said)
 		}
 	}
-	other := with("SHARED_FS_ROOT=" + t.TempDir())
 	if code, _, said := finish(t, other, "palace", "status"); code != exitUnreachable {
 		t.Errorf("without a proxy: %d %s", code, said)
 	}

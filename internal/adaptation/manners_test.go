@@ -15,7 +15,7 @@ import (
 // adapters. Each gets their own manner, of things they never spoke of, and none of
 // the other's; whoever taught nothing is answered as before, word for word.
 //
-// Requirements: LORA-12 (what is learnt of one changes nobody else's answers), TRAIN-17 (the running platform trains and applies it), ISO-01
+// Requirements: TRAIN-17 (the running platform trains and applies it), ISO-01
 func TestTwoPeopleWithOppositeWishesGetTheirOwnManner(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, options{base: base(t), trainer: here{}})

@@ -7,8 +7,6 @@ import (
 )
 
 // One result is no results.
-//
-// Requirements: GRND-20 (in a few words, with how many)
 func TestASummaryCountsAsPeopleDo(t *testing.T) {
 	t.Parallel()
 	spec := tool.Spec{Shows: []tool.Shown{{In: "items", Line: tool.Words{"": "{id}"}, Summary: tool.Words{"de": "{n} {n|Frist|Fristen}", "en": "{n} {n|result|results}"}}}}

@@ -73,6 +73,7 @@ func Serve(ctx context.Context, o Options) (err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	tokens := NewTokens(o.Dir)
+	tokens.settle()
 	c := &control{
 		proxy: New(upstream, spool, tokens, o.Log), tokens: tokens, spool: spool, options: o, started: time.Now(),
 		address: listener.Addr().String(), ending: ctx.Done(), leases: map[*lease]bool{},

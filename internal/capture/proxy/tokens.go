@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -58,6 +59,8 @@ type Tokens struct {
 
 	mu      sync.Mutex
 	granted map[string]Agent // by hash
+	more    chan struct{}    // closed when one is granted
+	settled time.Time        // from when one that is not known is refused at once
 	lasting []lastingToken
 	read    os.FileInfo // the file as it was read last
 }
@@ -71,14 +74,24 @@ type lastingToken struct {
 
 // NewTokens are those that last in a folder, until others are granted.
 func NewTokens(dir string) *Tokens {
-	return &Tokens{file: filepath.Join(dir, tokensFile), granted: map[string]Agent{}}
+	return &Tokens{file: filepath.Join(dir, tokensFile), granted: map[string]Agent{}, more: make(chan struct{})}
 }
+
+// settling is how long a proxy that has begun waits for commands that held the one
+// before it: it was killed, they hand their tokens in again, and an agent that asks
+// meanwhile must not be told that it has none.
+const settling = 2 * time.Second
+
+// settle has tokens waited for that are not known yet.
+func (t *Tokens) settle() { t.settled = time.Now().Add(settling) }
 
 // grant lets a token pass until it is taken back.
 func (t *Tokens) grant(hash string, a Agent) (takeBack func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.granted[hash] = a
+	close(t.more)
+	t.more = make(chan struct{})
 	return func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
@@ -112,6 +125,25 @@ func (t *Tokens) of(token string) (Agent, bool) {
 	return Agent{}, false
 }
 
+// awaited is the agent of a token that is known, or will be before all is settled.
+func (t *Tokens) awaited(ctx context.Context, token string) (Agent, bool) {
+	limit, cancel := context.WithDeadline(ctx, t.settled)
+	defer cancel()
+	for {
+		t.mu.Lock()
+		more := t.more
+		t.mu.Unlock()
+		if a, ok := t.of(token); ok {
+			return a, true
+		}
+		select {
+		case <-more:
+		case <-limit.Done():
+			return Agent{}, false
+		}
+	}
+}
+
 // admit lets a request pass that comes from a program with a token. The token is
 // taken out of it.
 func (t *Tokens) admit(r *http.Request) (Agent, string, *refusal) {
@@ -138,7 +170,7 @@ func (t *Tokens) admit(r *http.Request) (Agent, string, *refusal) {
 	if !strings.HasPrefix(token, tokenPrefix) || !strings.HasPrefix(r.URL.Path, "/") {
 		return Agent{}, "", refuseToken()
 	}
-	agent, ok := t.of(token)
+	agent, ok := t.awaited(r.Context(), token)
 	if !ok {
 		return Agent{}, "", refuseToken()
 	}

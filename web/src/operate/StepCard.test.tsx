@@ -21,7 +21,7 @@ function said(adapters?: Call['adapters']): string {
   return text;
 }
 
-// Requirements: LORA-13 (the page says what is approximate), LORA-16
+// Requirements: LORA-16
 it('says where adapters did not reach the model as they were chosen', () => {
   setLanguage('en');
   expect(said()).not.toContain('dapter');

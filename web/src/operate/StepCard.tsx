@@ -4,6 +4,7 @@ import { Json } from '../code/Json.tsx';
 import { language, useWords } from '../i18n/index.ts';
 import { duration } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';
+import { useAdapterWords } from './adapterWords.ts';
 import { when } from './figures.ts';
 import { Card } from './parts.tsx';
 import type { Stop } from './trace.ts';
@@ -100,7 +101,7 @@ function Why({ step, next }: { step: Step; next: Step | undefined }) {
 
 /** How a model was asked otherwise than routing chose. */
 function Reached({ adapters }: { adapters: NonNullable<Call['adapters']> }) {
-  const words = useWords();
+  const words = useAdapterWords();
   return (
     <>
       {adapters.approximate && <p className="hint">{words.adaptersApproximate}</p>}
