@@ -3,6 +3,7 @@ package launch
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"liminal/internal/capture/proxy"
 )
@@ -39,9 +41,27 @@ func options(t *testing.T, env ...string) Options {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "palace")
-	t.Cleanup(func() { // whatever runs there
-		if s, err := proxy.Ask(context.Background(), dir); err == nil {
-			_ = syscall.Kill(s.PID, syscall.SIGKILL)
+	gone, theirs, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { // whatever runs there, also what has just begun, before the folder goes
+		_ = theirs.Close()
+		none := make(chan struct{})
+		go func() {
+			_, _ = io.Copy(io.Discard, gone) // each process has its end open
+			_ = gone.Close()
+			close(none)
+		}()
+		for {
+			if s, err := proxy.Ask(context.Background(), dir); err == nil {
+				_ = syscall.Kill(s.PID, syscall.SIGKILL)
+			}
+			select {
+			case <-none:
+				return
+			case <-time.After(askEvery):
+			}
 		}
 	})
 	return Options{Dir: dir, Token: proxy.NewToken(), Agent: proxy.Agent{Name: "a"}, Command: func(address string) *exec.Cmd {
@@ -50,6 +70,7 @@ func options(t *testing.T, env ...string) Options {
 		}
 		cmd := exec.Command(self)
 		cmd.Env = append([]string{asProxy + "=" + dir, "ADDRESS=" + address}, env...)
+		cmd.ExtraFiles = []*os.File{theirs}
 		return cmd
 	}}
 }
