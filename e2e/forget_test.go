@@ -528,6 +528,7 @@ func TestNothingIsKeptByACluster(t *testing.T) {
 	})
 	ada.isForgotten(run, asked["conversation_id"].(string))
 	ada.controlled(keepsAll)
+	server.until("the history of what is kept to be listed", func() bool { return strings.Contains(readable(t, h), wordAnswered) })
 	places := strings.Join(finds(t, h, logs()), "\n")
 	for _, want := range []string{"rows: " + wordAsked, "rows: " + wordBefore, "rows: " + wordChosen, "redis: " + wordAnswered, "logs: " + wordAsked, "histories: " + wordAnswered} {
 		if !strings.Contains(places, want) {

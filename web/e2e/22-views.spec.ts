@@ -40,6 +40,7 @@ const views: View[] = [
     whole: async (page) => {
       await page.locator('button.cite').first().click();
       await see('mark')(page);
+      await expect(page.getByRole('button', { name: 'Download' })).toBeVisible(); // comes once the file is known
     },
   },
   { name: 'question', address: (scene) => `/c/${scene.question}`, whole: (page) => expect(page.getByRole('region', { name: 'Needs your answer' })).toBeVisible() },
