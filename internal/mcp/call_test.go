@@ -233,6 +233,10 @@ func TestAQuestionWithinACallNeedsAToolThatMayBeCalledTwice(t *testing.T) {
 	var calls, done atomic.Int32
 	h.server.AddTool(&sdk.Tool{Name: "greet", InputSchema: anyInput()}, says(func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		calls.Add(1)
+		// The SDK's server waits for ever for who has gone, and its end for that.
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		defer context.AfterFunc(t.Context(), stop)()
 		res, err := r.Session.Elicit(ctx, &sdk.ElicitParams{Message: "Your name?", RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{"name": map[string]any{"type": "string"}}}})
 		if err != nil {
 			return nil, err
