@@ -23,7 +23,7 @@ HEAVY_RE := /internal/eval$$|/internal/cell$$|/internal/wire/devserver$$|/script
 LIGHT     = $(shell $(GO) list ./... | grep -vE '$(HEAVY_RE)')
 
 # These compute, or read what stands in files: their tests have next to nothing
-# that waits for another goroutine, and watching them took a third of the proof.
+# that waits for another goroutine, and watching them took several times as long.
 # What they call is watched in the tests of the packages it is of.
 COMPUTES  := ./artifacts ./internal/adaptation ./internal/arch ./internal/architect ./internal/embed/bert ./internal/graph ./internal/learning/lesson ./internal/lora/train ./internal/model/extractive ./internal/rehearsal ./internal/safety
 WATCHED    = $(filter-out $(COMPUTES:./%=liminal/%),$(LIGHT))

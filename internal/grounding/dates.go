@@ -1,9 +1,6 @@
 package grounding
 
-import (
-	"strings"
-	"time"
-)
+import "strings"
 
 var monthWords = func() map[string]int {
 	m := map[string]int{}
@@ -343,69 +340,6 @@ func (s *scanner) dropWeekday(t token) {
 	}
 }
 
-// clock is a time of day: 14:30, 14.30 Uhr, 2 pm.
-func (s *scanner) clock(i int) int {
-	h, ok := s.digits(i, 2)
-	if !ok || h > 24 {
-		return i
-	}
-	j, m := i+1, 0
-	if v, ok := s.digits(i+2, 2); ok && v < 60 && s.at(i+2).end-s.at(i+2).start == 2 && (s.str(i+1) == ":" || s.str(i+1) == ".") {
-		colon := s.str(i+1) == ":"
-		j, m = i+3, v
-		if colon && s.str(j) == ":" && s.is(j+1, 'n') {
-			j += 2 // seconds
-		}
-		k := s.space(j)
-		switch half, end := s.half(k); {
-		case half >= 0:
-			h, j = h%12+half, end
-		case s.lower(k) == "uhr" || s.lower(k) == "h":
-			j = k + 1
-		case !colon:
-			return i
-		}
-	} else {
-		k := s.space(j)
-		half, end := s.half(k)
-		switch {
-		case half >= 0:
-			h, j = h%12+half, end
-		case s.lower(k) == "uhr":
-			j = k + 1
-		default:
-			return s.hourRange(i, h)
-		}
-	}
-	s.add(claim{start: s.at(i).start, end: s.at(j - 1).end, sort: sortDate, keys: []key{{form: aTime, n: int64(h%24*60 + m)}}})
-	return j
-}
-
-// half is 0 for am and 12 for pm; -1 for neither.
-func (s *scanner) half(i int) (hours, end int) {
-	switch s.lower(i) {
-	case "am":
-		if s.is(i+1, 's') && (s.is(i+2, 'n') || weekdayWords[s.lower(i+2)] > 0) {
-			return -1, i // German: am 16.
-		}
-		return 0, i + 1
-	case "pm":
-		return 12, i + 1
-	case "a", "p":
-		if s.str(i+1) == "." && s.lower(i+2) == "m" {
-			end = i + 3
-			if s.str(end) == "." {
-				end++
-			}
-			if s.lower(i) == "p" {
-				return 12, end
-			}
-			return 0, end
-		}
-	}
-	return -1, i
-}
-
 // worded is a date or a number in words.
 func (s *scanner) worded(i int) int {
 	w := s.lower(i)
@@ -547,37 +481,4 @@ func (s *scanner) ordinal(i int) int {
 		return i + 1
 	}
 	return i
-}
-
-// expand gives the keys that a value in evidence has beside its own: a day is of
-// a month, and is a weekday.
-func expand(k key) []key {
-	if k.form != aDay {
-		return nil
-	}
-	t := day(k.n).time()
-	return []key{
-		{form: aMonthDay, n: int64(int(t.Month())*100 + t.Day())},
-		{form: aMonth, n: int64(t.Year()*100 + int(t.Month()))},
-		{form: aMonthOf, n: int64(t.Month())},
-		{form: aWeekday, n: int64(t.Weekday())},
-		number(float64(t.Year())),
-	}
-}
-
-// resolve gives a day that is said from today.
-func (k key) resolve(today day) key {
-	if k.form == aDay && k.s == "today" {
-		return key{form: aDay, n: int64(today) + k.n}
-	}
-	return k
-}
-
-// monday is the first day of a day's week.
-func monday(d day) day { return d - day((int(d.weekday())+6)%7) }
-
-// endOfMonth is the last day of a day's month.
-func endOfMonth(d day) day {
-	t := d.time()
-	return dayOf(time.Date(t.Year(), t.Month()+1, 0, 0, 0, 0, 0, time.UTC))
 }

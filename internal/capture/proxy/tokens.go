@@ -127,6 +127,9 @@ func (t *Tokens) of(token string) (Agent, bool) {
 
 // awaited is the agent of a token that is known, or will be before all is settled.
 func (t *Tokens) awaited(ctx context.Context, token string) (Agent, bool) {
+	if a, ok := t.of(token); ok || time.Now().After(t.settled) {
+		return a, ok
+	}
 	limit, cancel := context.WithDeadline(ctx, t.settled)
 	defer cancel()
 	for {
