@@ -112,7 +112,7 @@ func (s *Set) OpenDirect(ctx context.Context, in RunInput, a Ahead) (Opening, er
 	if err != nil || a.Driver == nil {
 		return out, err
 	}
-	read, err := asRead(o)
+	read, err := o.asRead()
 	if err != nil {
 		return out, err
 	}
@@ -162,6 +162,33 @@ func asRead[T any](v T) (read T, err error) {
 		err = json.Unmarshal(raw, &read)
 	}
 	return read, err
+}
+
+// asRead is asRead of the members that JSON may change, which spares a turn most
+// of the work: the others come out of JSON as they went in. A parsed graph tells
+// of the very bytes it was parsed from, so documents are written here as in the history.
+func (o Opened) asRead() (Opened, error) {
+	for _, m := range []*map[string]any{&o.Input, &o.Persisted, &o.Conversation, &o.User} {
+		if *m == nil {
+			continue
+		}
+		read, err := asRead(*m)
+		if err != nil {
+			return o, err
+		}
+		*m = read
+	}
+	for _, raw := range []*json.RawMessage{&o.Graph, &o.Routing, &o.Router} {
+		if len(*raw) == 0 {
+			continue
+		}
+		read, err := json.Marshal(*raw) // no spaces, and < > & as Marshal writes them
+		if err != nil {
+			return o, err
+		}
+		*raw = read
+	}
+	return o, nil
 }
 
 // deliverInTime bounds Deliver where the engine's bound is for more.

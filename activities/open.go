@@ -224,6 +224,7 @@ func (o *opening) toolPin(b artifacts.Bound) ToolPin {
 		Tool: b.Graph(), ArtifactID: b.ArtifactID, Version: b.Version,
 		Runs: b.Where(), Model: b.On() == tool.QueueModels, Plain: b.Plain, Under: b.Under,
 	}
+	p.Inputs = nil // for whoever writes a graph; a history has none
 	p.Absent = b.Workflow == "" && !o.set.Box.Has(b.Runner())
 	if p.Model && o.inProcess() && !b.IsJob() {
 		p.Runs = tool.Inline // the queue and the heartbeat are for what leaves the process

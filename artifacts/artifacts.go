@@ -91,6 +91,9 @@ type Store interface {
 	Artifact(ctx context.Context, v identity.Viewer, id string) (Artifact, error)
 	// ArtifactNamed finds by type and name: the viewer's own before a global one.
 	ArtifactNamed(ctx context.Context, v identity.Viewer, kind, name string) (Artifact, error)
+	// ArtifactsNamed is ArtifactNamed for several names; those there is nothing of
+	// are left out.
+	ArtifactsNamed(ctx context.Context, v identity.Viewer, kind string, names []string) (map[string]Artifact, error)
 	ListArtifacts(ctx context.Context, v identity.Viewer, f Filter) ([]Artifact, string, error)
 	// AppendVersion writes version base+1. A base that is no longer the current
 	// version is a Conflict and changes nothing (ART-09).

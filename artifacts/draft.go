@@ -86,3 +86,27 @@ func (l *Library) usable(ctx context.Context, v identity.Viewer, kind, name stri
 	}
 	return Artifact{}, fault.New(fault.NotFound, "The %s %q is a draft: it can be used when the patch that makes it is applied.", kind, name)
 }
+
+// usableAll is usable for several names, in one look at the store. What is not
+// there, or only as a draft, is left out.
+func (l *Library) usableAll(ctx context.Context, v identity.Viewer, kind string, names []string) (map[string]Artifact, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	found, err := l.store.ArtifactsNamed(ctx, v, kind, names)
+	if err != nil {
+		return nil, err
+	}
+	for name, a := range found {
+		if !a.IsDraft() {
+			continue
+		}
+		delete(found, name)
+		if a, err = l.usable(ctx, v, kind, name); err == nil {
+			found[name] = a
+		} else if !errors.Is(err, fault.NotFound) {
+			return nil, err
+		}
+	}
+	return found, nil
+}

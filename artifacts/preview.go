@@ -191,6 +191,26 @@ func (o overlay) ArtifactNamed(ctx context.Context, v identity.Viewer, kind, nam
 	return found, err
 }
 
+func (o overlay) ArtifactsNamed(ctx context.Context, v identity.Viewer, kind string, names []string) (map[string]Artifact, error) {
+	return EachNamed(ctx, o, v, kind, names)
+}
+
+// EachNamed is ArtifactsNamed of a store that looks for one name at a time.
+func EachNamed(ctx context.Context, s interface {
+	ArtifactNamed(ctx context.Context, v identity.Viewer, kind, name string) (Artifact, error)
+}, v identity.Viewer, kind string, names []string) (map[string]Artifact, error) {
+	found := make(map[string]Artifact, len(names))
+	for _, name := range names {
+		a, err := s.ArtifactNamed(ctx, v, kind, name)
+		if err == nil {
+			found[name] = a
+		} else if !errors.Is(err, fault.NotFound) {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
 func (o overlay) ListArtifacts(ctx context.Context, v identity.Viewer, f Filter) ([]Artifact, string, error) {
 	page, cursor, err := o.Store.ListArtifacts(ctx, v, f)
 	for i, a := range page {

@@ -27,6 +27,16 @@ type Bound struct {
 	ArtifactID string
 	Version    int
 	Under      []run.Pin // what a spec with via stands on: a source, an MCP server, or a tool and what that stands on
+
+	names *schemaNames // of a spec that the library keeps decoded; nil: Graph reads them
+}
+
+// schemaNames are what a graph is checked against of a tool's two schemas. They
+// are shared by all runs: nobody changes them.
+type schemaNames struct{ outputs, required, inputs []string }
+
+func namesOf(s tool.Spec) *schemaNames {
+	return &schemaNames{outputs: s.Outputs(), required: s.Required(), inputs: s.Inputs()}
 }
 
 // Pin names the version, for the run that opens with it.
@@ -36,9 +46,13 @@ func (b Bound) Pin() run.Pin {
 
 // Graph is what the machine must know of the tool.
 func (b Bound) Graph() graph.Tool {
+	names := b.names
+	if names == nil {
+		names = namesOf(b.Spec)
+	}
 	return graph.Tool{
 		Name: b.Name, Idempotent: b.IsIdempotent(), Privileged: b.Privileged, Confirm: b.Confirm.Asks, Approval: b.approval(),
-		Workflow: b.Workflow, Outputs: b.Outputs(), Required: b.Required(), Inputs: b.Inputs(),
+		Workflow: b.Workflow, Outputs: names.outputs, Required: names.required, Inputs: names.inputs,
 	}
 }
 
@@ -110,6 +124,7 @@ type cached struct {
 // a graph is written and the Box when it runs (TOOL-11).
 func (l *Library) Tools(ctx context.Context, v identity.Viewer, names ...string) (map[string]Bound, error) {
 	found := make(map[string]Bound, len(names))
+	var single []string
 	for _, name := range names {
 		if prefix, wild := strings.CutSuffix(name, "*"); wild {
 			if err := l.toolsLike(ctx, v, prefix, found); err != nil {
@@ -117,16 +132,16 @@ func (l *Library) Tools(ctx context.Context, v identity.Viewer, names ...string)
 			}
 			continue
 		}
-		if _, done := found[name]; done || described(name) {
-			continue
+		if !described(name) {
+			single = append(single, name)
 		}
-		a, err := l.usable(ctx, v, KindTool, name)
-		if errors.Is(err, fault.NotFound) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
+	}
+	single = slices.DeleteFunc(single, func(name string) bool { _, done := found[name]; return done })
+	all, err := l.usableAll(ctx, v, KindTool, single)
+	if err != nil {
+		return nil, err
+	}
+	for name, a := range all {
 		if found[name], err = l.boundNow(ctx, v, a); err != nil {
 			return nil, err
 		}
@@ -315,6 +330,7 @@ func (l *Library) bind(a Artifact) (Bound, error) {
 		return Bound{}, fault.Wrap(fault.Internal, err, "The tool.spec %s at version %d is not readable.", a.Name, a.Version)
 	}
 	b := Bound{Spec: l.guarded(spec), ArtifactID: a.ID, Version: a.Version}
+	b.names = namesOf(b.Spec) // each turn asks for them
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.specs) >= maxCached {

@@ -112,6 +112,11 @@ func (s *Store) ArtifactNamed(_ context.Context, v identity.Viewer, kind, name s
 	return *found, nil
 }
 
+// ArtifactsNamed implements artifacts.Store.
+func (s *Store) ArtifactsNamed(ctx context.Context, v identity.Viewer, kind string, names []string) (map[string]artifacts.Artifact, error) {
+	return artifacts.EachNamed(ctx, s, v, kind, names)
+}
+
 func (s *Store) ListArtifacts(_ context.Context, v identity.Viewer, f artifacts.Filter) ([]artifacts.Artifact, string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

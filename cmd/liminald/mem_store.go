@@ -51,6 +51,11 @@ func (s *memStore) ArtifactNamed(_ context.Context, _ identity.Viewer, kind, nam
 	return s.find(func(a artifacts.Artifact) bool { return a.Type == kind && a.Name == name })
 }
 
+// ArtifactsNamed finds several by kind and name.
+func (s *memStore) ArtifactsNamed(ctx context.Context, v identity.Viewer, kind string, names []string) (map[string]artifacts.Artifact, error) {
+	return artifacts.EachNamed(ctx, s, v, kind, names)
+}
+
 // ListArtifacts gives everything of a kind on one page.
 func (s *memStore) ListArtifacts(_ context.Context, _ identity.Viewer, f artifacts.Filter) ([]artifacts.Artifact, string, error) {
 	var page []artifacts.Artifact

@@ -128,12 +128,17 @@ func (s *Store) thread(tx Tx, v identity.Viewer, t chat.NewTurn) (thread, error)
 	}
 	th.fresh = true
 	args["now"], args["unlisted"] = s.now(), t.History != nil || t.Keeps == chat.KeepsNothing
-	n := 0
-	err := tx.Query(`INSERT INTO conversation (id, user_id, created_at, updated_at, unlisted) VALUES (@id, @user, @now, @now, @unlisted)
-		ON CONFLICT (id) DO NOTHING RETURNING `+doubtful(t, args), args, func(scan Scan) error {
-		n++
-		return scan(&doubts)
-	})
+	const insert = `INSERT INTO conversation (id, user_id, created_at, updated_at, unlisted) VALUES (@id, @user, @now, @now, @unlisted) ON CONFLICT (id) DO NOTHING`
+	var n int64
+	var err error
+	if doubt := doubtful(t, args); doubt == noDoubt { // most turns: nothing is read back
+		n, err = tx.Exec(insert, args)
+	} else {
+		err = tx.Query(insert+` RETURNING `+doubt, args, func(scan Scan) error {
+			n++
+			return scan(&doubts)
+		})
+	}
 	if err == nil && n == 0 {
 		err = missing("conversation")
 	}

@@ -153,14 +153,32 @@ func (s *Store) Artifact(ctx context.Context, v identity.Viewer, id string) (a a
 // ArtifactNamed implements artifacts.Store.
 func (s *Store) ArtifactNamed(ctx context.Context, v identity.Viewer, kind, name string) (a artifacts.Artifact, err error) {
 	err = s.look(ctx, v, func(tx Tx) error {
-		list, err := all(tx, `SELECT `+artifactColumns+` FROM artifact WHERE type = @type AND name = @name AND `+artifactNamed+`
-			ORDER BY CASE WHEN owner_user_id = @user THEN 0 WHEN owner_user_id IS NULL THEN 1 ELSE 2 END, created_at, id LIMIT 1`,
+		list, err := all(tx, `SELECT `+artifactColumns+` FROM artifact WHERE type = @type AND name = @name AND `+artifactNamed+nearestFirst+` LIMIT 1`,
 			Args{"type": kind, "name": name, "user": v.UserID}, scanArtifact)
 		a, err = only(list, err, kind+" named "+name)
 		return err
 	})
 	return a, err
 }
+
+// ArtifactsNamed implements artifacts.Store.
+func (s *Store) ArtifactsNamed(ctx context.Context, v identity.Viewer, kind string, names []string) (map[string]artifacts.Artifact, error) {
+	found := make(map[string]artifacts.Artifact, len(names))
+	err := s.look(ctx, v, func(tx Tx) error {
+		args := Args{"type": kind, "user": v.UserID}
+		list, err := all(tx, `SELECT `+artifactColumns+` FROM artifact WHERE type = @type AND name IN `+args.in("name", names)+` AND `+artifactNamed+nearestFirst, args, scanArtifact)
+		for _, a := range list {
+			if _, nearer := found[a.Name]; !nearer {
+				found[a.Name] = a
+			}
+		}
+		return err
+	})
+	return found, err
+}
+
+// nearestFirst has a viewer's own before a global one, and the oldest of several.
+const nearestFirst = ` ORDER BY CASE WHEN owner_user_id = @user THEN 0 WHEN owner_user_id IS NULL THEN 1 ELSE 2 END, created_at, id`
 
 // ListArtifacts implements artifacts.Store: the latest changed first.
 func (s *Store) ListArtifacts(ctx context.Context, v identity.Viewer, f artifacts.Filter) (list []artifacts.Artifact, next string, err error) {

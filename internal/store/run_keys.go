@@ -42,6 +42,9 @@ var errKeepsNothing = errors.New("the workflow of the turn keeps nothing")
 // which it is then read.
 const namesKeeps = `CAST(schema AS text) LIKE '%"keeps"%"nothing"%'`
 
+// noDoubt is doubtful of a turn that names no workflow, or keeps nothing anyway.
+const noDoubt = "0"
+
 // doubtful counts, within a statement that is run anyway, the workflows a turn
 // names that may keep nothing: to ask in a statement of its own would cost every
 // turn that names one.
@@ -49,7 +52,7 @@ func doubtful(t chat.NewTurn, args Args) string {
 	ids := slices.DeleteFunc(slices.Clone(t.ArtifactIDs), func(s string) bool { return !id.Valid(s) })
 	switch {
 	case t.Keeps != "":
-		return "0"
+		return noDoubt
 	case id.Valid(t.WorkflowID):
 		ids = []string{t.WorkflowID}
 	case t.WorkflowID != "":
@@ -57,7 +60,7 @@ func doubtful(t chat.NewTurn, args Args) string {
 		return `(SELECT count(*) FROM artifact WHERE type = 'workflow.chat' AND name = @named AND ` + namesKeeps + `)`
 	}
 	if len(ids) == 0 {
-		return "0"
+		return noDoubt
 	}
 	return `(SELECT count(*) FROM artifact WHERE id IN ` + args.in("artifact", ids) + ` AND ` + namesKeeps + `)`
 }
@@ -82,8 +85,7 @@ func keepsNothing(tx Tx, v identity.Viewer, t chat.NewTurn) error {
 	case t.WorkflowID == "":
 		query = `id IN ` + args.in("id", t.ArtifactIDs) + ` AND ` + artifactVisible
 	}
-	list, err := all(tx, `SELECT `+artifactColumns+` FROM artifact WHERE type = @type AND `+query+`
-		ORDER BY CASE WHEN owner_user_id = @user THEN 0 WHEN owner_user_id IS NULL THEN 1 ELSE 2 END, created_at, id`, args, scanArtifact)
+	list, err := all(tx, `SELECT `+artifactColumns+` FROM artifact WHERE type = @type AND `+query+nearestFirst, args, scanArtifact)
 	if err != nil {
 		return err
 	}
