@@ -46,7 +46,8 @@ type Library struct {
 	surfaces    *Surfaces                       // nil: nobody wants to know
 
 	mu    sync.Mutex
-	specs map[pinned]cached // decoded tool.specs; versions never change
+	specs map[pinned]cached   // decoded tool.specs; versions never change
+	names map[string][]string // the tools that workflows name, by the documents
 }
 
 // NewLibrary keeps artifacts in store. The specs are those of the tools the
@@ -55,7 +56,7 @@ type Library struct {
 func NewLibrary(store Store, specs []tool.Spec) *Library {
 	l := &Library{
 		store: store, kinds: schemas.NewRegistry(), shipped: slices.Clone(specs),
-		known: map[string]tool.Spec{}, log: slog.New(slog.DiscardHandler), specs: map[pinned]cached{},
+		known: map[string]tool.Spec{}, log: slog.New(slog.DiscardHandler), specs: map[pinned]cached{}, names: map[string][]string{},
 	}
 	for _, spec := range specs {
 		l.known[spec.Name] = spec

@@ -18,6 +18,13 @@ import (
 // maxCached bounds the decoded specs that are kept.
 const maxCached = 4000
 
+// maxDocuments bounds the workflows whose tools are remembered, and maxRemembered
+// their size in bytes.
+const (
+	maxDocuments  = 1000
+	maxRemembered = 16 << 10
+)
+
 // maxSpecs bounds how many specs a wildcard or a listing looks at.
 const maxSpecs = 2000
 
@@ -218,7 +225,27 @@ func (l *Library) Readable(ctx context.Context, v identity.Viewer) ([]string, er
 
 // ToolsOf finds the tools a workflow document may call (PLAT-08 pins them).
 func (l *Library) ToolsOf(ctx context.Context, v identity.Viewer, doc json.RawMessage) (map[string]Bound, error) {
-	return l.Tools(ctx, v, toolNames(doc)...)
+	return l.Tools(ctx, v, l.named(doc)...)
+}
+
+// named is toolNames, which is read once of each document.
+func (l *Library) named(doc json.RawMessage) []string {
+	l.mu.Lock()
+	names, ok := l.names[string(doc)]
+	l.mu.Unlock()
+	if ok {
+		return names
+	}
+	names = toolNames(doc)
+	if len(doc) <= maxRemembered {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if len(l.names) >= maxDocuments {
+			clear(l.names)
+		}
+		l.names[string(doc)] = names
+	}
+	return names
 }
 
 // SpecAt gives a tool as it was at the version a run pinned, and under it what it
