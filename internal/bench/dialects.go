@@ -68,7 +68,7 @@ func dialectWays() []*dialectWay {
 			path: "/v1/messages", first: func() any { return asked() },
 			next: func(answer map[string]any) (any, error) { return resent(asked(), answer["content"]) },
 		},
-		{path: "/v1/chat", stream: true, first: func() any { return map[string]any{"message": "hello", "workflow_id": chatWorkflow} }},
+		{path: "/v1/chat", stream: true, first: func() any { return streamed(map[string]any{"message": "hello", "workflow_id": chatWorkflow}) }},
 		{path: "/v1/chat/completions", stream: true, first: func() any { return streamed(asked()) }},
 		{path: "/v1/messages", stream: true, first: func() any { return streamed(asked()) }},
 	}
