@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -21,6 +22,8 @@ func (s *server) anthropicRoutes() {
 	op := route("POST "+messagesPath, "createMessage", "A turn as clients of Anthropic's API ask for it", scopeChat)
 	addStream(s, op, s.createMessage)
 	s.providers(op)
+	s.declare(s.operation(op), statusOverloaded)
+	s.operation(op).Responses[strconv.Itoa(statusOverloaded)].Description = "Overloaded"
 	s.answers(op, http.StatusOK, "application/json", "The answer, or the question that is asked back", s.schemaOf(MessageAnswer{}))
 	s.answers(op, http.StatusOK, "text/event-stream", "With stream: message_start, for each block of content content_block_start, content_block_delta and content_block_stop, then message_delta and message_stop; or error. ping keeps it open", s.messageEvents())
 	s.failsAs(op, s.schemaOf(AnthropicFailure{}))
@@ -42,19 +45,20 @@ const (
 
 // MessagesRequest is what is read of a request; other members are let be.
 type MessagesRequest struct {
-	_             struct{}             `additionalProperties:"true"`
-	Model         string               `json:"model" minLength:"1" doc:"of /v1/models: a workflow's name or id, or liminal for the one that fits"`
-	Messages      []MessageOfClient    `json:"messages" minItems:"1" maxItems:"2000"`
-	System        MessageContent       `json:"system,omitempty"`
-	Stream        bool                 `json:"stream,omitempty"`
-	MaxTokens     *float64             `json:"max_tokens,omitempty" nullable:"true" doc:"is the workflow's and the plan's"`
-	Tools         []MessageTool        `json:"tools,omitempty" nullable:"true" doc:"of the caller, for workflows that take them"`
-	ToolChoice    Nullable[ToolChoice] `json:"tool_choice,omitempty" doc:"auto or none"`
-	Thinking      Nullable[Object]     `json:"thinking,omitempty" doc:"is the workflow's"`
-	StopSequences []string             `json:"stop_sequences,omitempty" nullable:"true" doc:"an answer ends where the workflow ends it"`
-	Temperature   *float64             `json:"temperature,omitempty" nullable:"true" doc:"is the workflow's"`
-	TopP          *float64             `json:"top_p,omitempty" nullable:"true"`
-	TopK          *float64             `json:"top_k,omitempty" nullable:"true"`
+	_             struct{}                 `additionalProperties:"true"`
+	Model         string                   `json:"model" minLength:"1" doc:"of /v1/models: a workflow's name or id, or liminal for the one that fits"`
+	Messages      []MessageOfClient        `json:"messages" minItems:"1" maxItems:"2000"`
+	System        MessageContent           `json:"system,omitempty"`
+	Stream        bool                     `json:"stream,omitempty"`
+	MaxTokens     *float64                 `json:"max_tokens,omitempty" nullable:"true" doc:"is the workflow's and the plan's"`
+	Tools         []MessageTool            `json:"tools,omitempty" nullable:"true" doc:"of the caller, for workflows that take them"`
+	ToolChoice    Nullable[ToolChoice]     `json:"tool_choice,omitempty" doc:"auto or none"`
+	Thinking      Nullable[Object]         `json:"thinking,omitempty" doc:"is the workflow's"`
+	StopSequences []string                 `json:"stop_sequences,omitempty" nullable:"true" doc:"an answer ends where the workflow ends it"`
+	Temperature   *float64                 `json:"temperature,omitempty" nullable:"true" doc:"is the workflow's"`
+	TopP          *float64                 `json:"top_p,omitempty" nullable:"true"`
+	TopK          *float64                 `json:"top_k,omitempty" nullable:"true"`
+	Metadata      Nullable[CallerMetadata] `json:"metadata,omitempty"`
 }
 
 // MessageTool is a tool that a client brings; one with a type of its own is the
@@ -153,16 +157,17 @@ func (c MessageContent) results() (list []callResult, other string) {
 }
 
 type messagesInput struct {
-	Key          string `header:"Idempotency-Key"`
-	Version      string `header:"Anthropic-Version" doc:"any: one version is spoken here"`
-	Conversation string `header:"X-Liminal-Conversation" doc:"a conversation of mine to go on with; missing: the one whose messages these are"`
-	Body         MessagesRequest
+	Key     string `header:"Idempotency-Key"`
+	Version string `header:"Anthropic-Version" doc:"any: one version is spoken here"`
+	CallerHints
+	Body MessagesRequest
 }
 
 // read takes a request apart; an error says what is not done here.
 func (in *messagesInput) read() (k kept, err error) {
 	b := in.Body
-	k.model, k.key, k.conversation = b.Model, in.Key, in.Conversation
+	k.model, k.key = b.Model, in.Key
+	k.found(in.CallerHints, b.Metadata.V)
 	refuse := func(field, format string, args ...any) error {
 		return fault.New(fault.Invalid, format, args...).With([]Problem{{field, "is not possible here"}})
 	}

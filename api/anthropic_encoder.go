@@ -320,6 +320,8 @@ var anthropicErrors = map[string]string{
 	string(fault.RateLimited): "rate_limit_error", string(fault.Invalid): "invalid_request_error", string(fault.Conflict): "invalid_request_error",
 }
 
+const anthropicOverloaded = "overloaded_error"
+
 // anthropicError is the type of a run's failure: a model that is away now is
 // overloaded, as whoever asks again later finds it.
 func anthropicError(why stream.RunError) string {
@@ -327,7 +329,7 @@ func anthropicError(why stream.RunError) string {
 		return kind
 	}
 	if why.Reason == fault.Upstream {
-		return "overloaded_error"
+		return anthropicOverloaded
 	}
 	return "api_error"
 }
@@ -337,6 +339,18 @@ func speaksAnthropic(r *http.Request) bool {
 	path := r.URL.Path
 	models := path == modelsPath || strings.HasPrefix(path, modelsPath+"/")
 	return path == messagesPath || path == countPath || models && r.Header.Get(anthropicVersion) != ""
+}
+
+// statusOverloaded is the protocol's own status of what is away and will be back.
+const statusOverloaded = 529
+
+// anthropicStatus is the status of a failure as the protocol has it: its clients wait
+// and ask again by the status, not by the words.
+func (f *Failure) anthropicStatus() int {
+	if f.asAnthropic().Error.Type == anthropicOverloaded {
+		return statusOverloaded
+	}
+	return f.code
 }
 
 // asAnthropic is a failure in the protocol's shape.

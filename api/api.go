@@ -196,6 +196,7 @@ type server struct {
 	errorLimits errorLimits
 	large       *tool.Slots // of people whose bodies are large
 	mcp         *mcpServer
+	abandoned   time.Duration // how long a run goes on that nobody reads
 }
 
 // New returns the API as one handler.
@@ -215,7 +216,7 @@ func newServer(o Options) *server {
 		o.deadlines = defaultDeadlines
 	}
 	s := &server{
-		Options: o, mux: http.NewServeMux(), keepAlive: defaultKeepAlive, large: tool.NewSlots(largeAtOnce()),
+		Options: o, mux: http.NewServeMux(), keepAlive: defaultKeepAlive, abandoned: defaultAbandoned, large: tool.NewSlots(largeAtOnce()),
 		tail: tail{log: o.Log, runs: o.Runs, interrupts: o.Interrupts, messages: o.Messages, first: firstLook, most: mostLook},
 	}
 	s.huma = newHuma(s.mux, o.Version)

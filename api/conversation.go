@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -136,7 +137,7 @@ func (s *server) listConversations(ctx context.Context, in *listConversationsInp
 	open, err := s.Interrupts.PendingInterrupts(ctx, v, "")
 	asks := map[string]bool{}
 	for _, q := range open {
-		asks[q.ConversationID] = true
+		asks[q.ConversationID] = asks[q.ConversationID] || waitsFor(q) == forPerson
 	}
 	allowed := map[string]bool{} // by workflow: conversations share few, and each look is a read of the store
 	mayRun := func(workflow string) bool {
@@ -162,7 +163,8 @@ func (s *server) one(ctx context.Context, c chat.Conversation) (OneConversation,
 		return OneConversation{}, err
 	}
 	used, err := s.conversationUse(ctx, c.ID)
-	return OneConversation{s.conversationView(ctx, c, len(open) > 0), used}, err
+	asks := slices.ContainsFunc(open, func(q run.Interrupt) bool { return waitsFor(q) == forPerson })
+	return OneConversation{s.conversationView(ctx, c, asks), used}, err
 }
 
 type createConversationInput struct {

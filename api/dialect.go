@@ -73,6 +73,18 @@ func (s *server) failsAs(op huma.Operation, schema *huma.Schema) {
 // messages before the last.
 const conversationHeader = "X-Liminal-Conversation"
 
+// CallerMetadata is what is read of a request's metadata.
+type CallerMetadata struct {
+	_            struct{} `additionalProperties:"true"`
+	Conversation *string  `json:"conversation_id,omitempty" nullable:"true" doc:"a conversation of mine to go on with, or the caller's own name for one, which tells apart those in which the same was said"`
+}
+
+// CallerHints are how a client names the conversation beside its messages.
+type CallerHints struct {
+	Conversation string `header:"X-Liminal-Conversation" doc:"a conversation of mine to go on with; missing: the one whose messages these are"`
+	Chat         string `header:"X-OpenWebUI-Chat-Id" doc:"the client's own name for the conversation, which tells apart those in which the same was said"`
+}
+
 // automatic is the model that is no workflow by name: the one a turn without
 // one takes.
 const automatic = "liminal"
@@ -82,6 +94,7 @@ type kept struct {
 	model        string       // the workflow, as the client names it
 	key          string       // Idempotency-Key; empty: none
 	conversation string       // of ours, to go on with; empty: the one in which this was said
+	named        string       // what the client calls it, or its id; empty: nothing
 	system       string       // of all system messages
 	before       []chat.Said  // what was said before the last message
 	last         string       // what the person says now
@@ -103,6 +116,15 @@ const (
 	inputMost   = "most_tokens"
 	inputFormat = "response_schema"
 )
+
+// found reads how a client names the conversation. What it says in the request itself
+// is meant for here; a header may be of a proxy's that is set up once for all.
+func (k *kept) found(h CallerHints, m *CallerMetadata) {
+	k.conversation, k.named = h.Conversation, h.Chat
+	if m != nil && value(m.Conversation) != "" {
+		k.named = *m.Conversation
+	}
+}
 
 // fields are the inputs of the run beside the message; nil: none.
 func (k kept) fields() map[string]any {
@@ -143,9 +165,23 @@ func (k kept) fits(of artifacts.Artifact, field string) error {
 		With([]Problem{{field, "is not possible here"}})
 }
 
-// digest names what a person and a model have said so far.
+// digest names what a person and a model have said so far. Where the client has a
+// name for the conversation, its person's words are enough: clients with names are
+// those that show answers and keep them otherwise than they were told them, and write
+// the time of day into what the system says. The name alone is not: the same client
+// asks for a title under it, in words of its own.
 func (k kept) digest(v identity.Viewer, said ...chat.Said) string {
-	raw, _ := json.Marshal([]any{v.UserID, k.model, k.system, said}) // of strings
+	of := []any{v.UserID, k.model, k.system, said}
+	if k.named != "" {
+		var asked []string
+		for _, m := range said {
+			if m.Role == "user" {
+				asked = append(asked, m.Content)
+			}
+		}
+		of = []any{v.UserID, k.model, []string{k.named}, asked}
+	}
+	raw, _ := json.Marshal(of) // of strings
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:])
 }
@@ -252,6 +288,12 @@ func (s *server) continued(ctx context.Context, k kept) (chat.Conversation, erro
 		}
 		return s.Conversations.Conversation(ctx, v, id.Canonical(k.conversation))
 	}
+	if id.Valid(k.named) {
+		c, err := s.Conversations.Conversation(ctx, v, id.Canonical(k.named))
+		if err == nil || !errors.Is(err, fault.NotFound) {
+			return c, err
+		}
+	}
 	if len(k.before) == 0 {
 		return chat.Conversation{}, nil
 	}
@@ -301,9 +343,9 @@ func (s *server) completed(ctx context.Context, v identity.Viewer, r run.Run, af
 	return nil, ctx.Err()
 }
 
-// abandoned is how long a run goes on for whom nobody reads any more: these
+// defaultAbandoned is how long a run goes on for whom nobody reads any more: these
 // clients have no other way to stop it than to close.
-const abandoned = 5 * time.Second
+const defaultAbandoned = 5 * time.Second
 
 // closing stops a run whose reader closed before its end.
 func (s *server) closing(ctx context.Context, v identity.Viewer, r run.Run, write func(http.ResponseWriter, *http.Request)) func(http.ResponseWriter, *http.Request) {
@@ -312,7 +354,7 @@ func (s *server) closing(ctx context.Context, v identity.Viewer, r run.Run, writ
 			return
 		}
 		free := context.WithoutCancel(ctx)
-		time.AfterFunc(abandoned, func() {
+		time.AfterFunc(s.abandoned, func() {
 			if now, err := s.Runs.Run(free, v, r.ID); err == nil && now.Status == run.Running {
 				if _, err := s.Engine.Cancel(free, v, r.ID); err != nil {
 					s.Logger.WarnContext(free, "a run that nobody reads goes on", "error", err, "run_id", r.ID)

@@ -95,6 +95,7 @@ func failureOf(req *request, code int, f *fault.Error) *Failure {
 		failure.shape = errorShape(req.raw)
 		if speaksAnthropic(req.raw) {
 			req.header.Set(anthropicRequest, req.id)
+			failure.code = failure.anthropicStatus()
 		}
 	}
 	return failure

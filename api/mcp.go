@@ -1,10 +1,12 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"sync"
 	"time"
@@ -117,11 +119,39 @@ func (m *mcpServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	r.Body = m.deadlines.body(w, r.Body)
+	if r.Method == http.MethodPost {
+		if err := unreadable(r); err != nil {
+			m.server.refuse(w, r, err)
+			return
+		}
+	}
 	if r.Header.Get("Mcp-Protocol-Version") >= statelessSince {
 		m.stateless.ServeHTTP(w, r)
 		return
 	}
 	m.sessions.ServeHTTP(w, r)
+}
+
+// reasonNoJSON says that nothing of a message can be read.
+const reasonNoJSON = "no_json"
+
+// unreadable says what keeps a request's body from being a message, which the SDK would
+// say in a text of its own. The body can be read again.
+func unreadable(r *http.Request) error {
+	raw, err := io.ReadAll(io.LimitReader(r.Body, maxJSON+1))
+	r.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(raw), r.Body), r.Body}
+	switch {
+	case err != nil:
+		return nil // it is told where the body is read again
+	case len(raw) > maxJSON:
+		return &http.MaxBytesError{Limit: maxJSON}
+	case !json.Valid(raw):
+		return fault.New(fault.Invalid, "The message is no JSON.").With(map[string]any{"reason": reasonNoJSON})
+	}
+	return nil
 }
 
 // describe declares what the operations answer, which is the protocol's own.
@@ -150,6 +180,9 @@ type MCPFailure struct {
 // asMCP is a failure as the protocol has it.
 func (f *Failure) asMCP() any {
 	code := int64(jsonrpc.CodeInvalidRequest)
+	if details, _ := f.Reason.Details.(map[string]any); details["reason"] == reasonNoJSON {
+		code = jsonrpc.CodeParseError
+	}
 	if f.code >= http.StatusInternalServerError {
 		code = jsonrpc.CodeInternalError
 	}

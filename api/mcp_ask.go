@@ -168,8 +168,15 @@ func (c *mcpCall) next(ctx context.Context, r run.Run, after int64) (*stream.Eve
 		if e.Kind.Ends() {
 			return &e, nil
 		}
-		if e.Kind == stream.Status {
-			c.progress(ctx, e.Data)
+		switch e.Kind {
+		case stream.Status:
+			if said, _ := stream.Read[stream.StatusData](e.Data); !said.Done {
+				c.progress(ctx, said.Message)
+			}
+		case stream.ToolCall:
+			called, _ := stream.Read[stream.ToolCallData](e.Data)
+			c.progress(ctx, called.Name)
+		default: // words and what else there is have none of the protocol's
 		}
 	}
 	if ctx.Err() != nil {
@@ -180,15 +187,14 @@ func (c *mcpCall) next(ctx context.Context, r run.Run, after int64) (*stream.Eve
 }
 
 // progress tells what a run does, to who asked to be told.
-func (c *mcpCall) progress(ctx context.Context, data json.RawMessage) {
+func (c *mcpCall) progress(ctx context.Context, doing string) {
 	token := c.req.Params.GetProgressToken()
-	said, ok := stream.Read[stream.StatusData](data)
-	if token == nil || !ok || said.Message == "" || said.Done {
+	if token == nil || doing == "" {
 		return
 	}
 	c.steps++
 	// Who is gone is noticed by the run's events.
-	_ = c.req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: c.steps, Message: said.Message})
+	_ = c.req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: c.steps, Message: doing})
 }
 
 func (c *mcpCall) answerOf(r run.Run, status run.Status) MCPAnswer {

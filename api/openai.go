@@ -55,6 +55,7 @@ type CompletionRequest struct {
 	Temperature    Nullable[float64]        `json:"temperature,omitempty" doc:"is the workflow's"`
 	MaxTokens      Nullable[float64]        `json:"max_tokens,omitempty" doc:"only lowers what the workflow and the plan say"`
 	MaxCompletion  Nullable[float64]        `json:"max_completion_tokens,omitempty" doc:"the same"`
+	Metadata       Nullable[CallerMetadata] `json:"metadata,omitempty"`
 }
 
 // StreamOptions says what a stream tells beside the words.
@@ -133,15 +134,16 @@ func (CompletionContent) Schema(huma.Registry) *huma.Schema {
 }
 
 type completionInput struct {
-	Key          string `header:"Idempotency-Key"`
-	Conversation string `header:"X-Liminal-Conversation" doc:"a conversation of mine to go on with; missing: the one whose messages these are"`
-	Body         CompletionRequest
+	Key string `header:"Idempotency-Key"`
+	CallerHints
+	Body CompletionRequest
 }
 
 // read takes a request apart; an error says what is not done here.
 func (in *completionInput) read() (k kept, err error) {
 	b := in.Body
-	k.model, k.key, k.conversation = b.Model, in.Key, in.Conversation
+	k.model, k.key = b.Model, in.Key
+	k.found(in.CallerHints, b.Metadata.V)
 	refuse := func(field, format string, args ...any) error {
 		return fault.New(fault.Invalid, format, args...).With([]Problem{{field, "is not possible here"}})
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"liminal/internal/chat"
+	"liminal/internal/fault"
 	"liminal/internal/run"
 	"liminal/internal/stream"
 )
@@ -379,7 +380,11 @@ func (f *Failure) asOpenAI() OpenAIFailure {
 		kind = "server_error"
 	}
 	if details, ok := f.Reason.Details.(map[string]any); ok {
-		if reason, ok := details["reason"].(string); ok {
+		switch reason, _ := details["reason"].(string); {
+		case reason == "" || f.code == 401: // clients know a key that is none by the protocol's own word
+		case reason == fault.Budget:
+			kind, code = "insufficient_quota", "insufficient_quota"
+		default:
 			code = reason
 		}
 	}

@@ -23,7 +23,9 @@ import (
 
 // player plays the engine over a real store and a real log. What a turn does
 // follows from its message: "ask …" pauses with a question, "form" with one that
-// is a form, "call" with calls of a program's, "confirm" with a yes or no, "fail …" fails,
+// is a form, "words" with one that is a text, "call" with calls of a program's, "confirm"
+// with a yes or no, "look" calls a tool, "again" says what it said once more, "differ"
+// something else, "fail …" fails,
 // "slow …" says its first word and waits for a cancel or for proceed, and
 // anything else is answered with its own words.
 type player struct {
@@ -107,6 +109,26 @@ func (p *player) play(ctx context.Context, v identity.Viewer, r run.Run, message
 			ID: id.Derive(r.ID, "confirm"), RunID: r.ID, ConversationID: r.ConversationID, Type: "action_choice", Message: "Do it?",
 			Options: []run.Option{{ID: "yes", Label: "Yes"}, {ID: "no", Label: "No"}},
 		})
+	case "words":
+		p.put(ctx, v, r, run.Interrupt{
+			ID: id.Derive(r.ID, "words"), RunID: r.ID, ConversationID: r.ConversationID, Type: "text_input", Message: "What is it called?",
+		})
+	case "look":
+		p.say(ctx, r, "", stream.TokenData("I look."))
+		p.say(ctx, r, "", stream.ResetData{Reason: stream.ResetTools})
+		p.say(ctx, r, "", stream.ToolCallData{ID: "c1", Name: "find", Arguments: map[string]any{"n": 1}})
+		p.say(ctx, r, "", stream.ToolResultData{ID: "c1", Name: "find", Status: stream.ToolOK, Summary: "2 results"})
+		p.say(ctx, r, "", stream.ChipData{Kind: "deadline", Action: "open", ID: "d1", Href: "/r/d1"})
+		p.say(ctx, r, "", stream.TokenData("Found."))
+		p.end(ctx, v, r, run.Done, "Found.")
+	case "again", "differ":
+		p.say(ctx, r, "", stream.TokenData("one "))
+		p.say(ctx, r, "", stream.ResetData{Reason: stream.ResetRetry})
+		text := map[string]string{"again": "one two", "differ": "other words"}[words[0]]
+		for _, w := range strings.SplitAfter(text, " ") {
+			p.say(ctx, r, "", stream.TokenData(w))
+		}
+		p.end(ctx, v, r, run.Done, text)
 	case "call":
 		p.put(ctx, v, r, run.Interrupt{
 			ID: id.Derive(r.ID, "call"), RunID: r.ID, ConversationID: r.ConversationID, Type: graph.AskClientCall, Message: "Waits for the program.", AnswerSchema: twoCalls,

@@ -117,9 +117,9 @@ type ResponseText struct {
 }
 
 type responseInput struct {
-	Key          string `header:"Idempotency-Key"`
-	Conversation string `header:"X-Liminal-Conversation" doc:"a conversation of mine to go on with"`
-	Body         ResponseRequest
+	Key string `header:"Idempotency-Key"`
+	CallerHints
+	Body ResponseRequest
 }
 
 // responseNotes is what is kept of a request beside what its run needs: an input of
@@ -174,7 +174,11 @@ func (in *responseInput) read() (kept, error) {
 	if err != nil {
 		return k, err
 	}
-	k.model, k.key, k.conversation = b.Model, in.Key, in.Conversation
+	k.model, k.key = b.Model, in.Key
+	k.found(in.CallerHints, nil)
+	if name := value(b.Metadata.V)["conversation_id"]; name != "" {
+		k.named = name
+	}
 	if b.Conversation.V != nil {
 		k.conversation = strings.TrimPrefix(string(*b.Conversation.V), "conv_")
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"liminal/internal/fault"
+	"liminal/internal/graph"
 	"liminal/internal/identity"
 	"liminal/internal/run"
 )
@@ -29,6 +30,7 @@ type Interrupt struct {
 	Options        *[]run.Option   `json:"options" nullable:"true" doc:"null when any text is an answer"`
 	AnswerSchema   json.RawMessage `json:"answer_schema,omitempty" doc:"a JSON Schema, without options: of an object it is a form, to be answered with an object that fits it. With x-call the question is asked before that tool is called: the defaults are the call as drafted, and the answer is {decision: approve, and the arguments as they are to be, and remember: true not to be asked again in this conversation} or {decision: decline}"`
 	Status         string          `json:"status" enum:"pending,answered,cancelled,expired"`
+	WaitsFor       string          `json:"waits_for" enum:"person,program" doc:"program: the one that began the run answers it, with what came of its own tools; a person can only skip it"`
 	PatchID        *int64          `json:"patch_id,omitempty" doc:"it is the question of a proposed change, and decided there"`
 	CreatedAt      time.Time       `json:"created_at"`
 	ExpiresAt      *time.Time      `json:"expires_at,omitempty" doc:"missing: it waits without limit"`
@@ -38,7 +40,7 @@ type Interrupt struct {
 func interruptView(q run.Interrupt) Interrupt {
 	out := Interrupt{
 		ID: q.ID, RunID: q.RunID, Type: q.Type, Message: q.Message, AnswerSchema: q.AnswerSchema,
-		Status: string(q.Status), CreatedAt: q.CreatedAt.UTC(), ExpiresAt: moment(q.ExpiresAt),
+		Status: string(q.Status), WaitsFor: waitsFor(q), CreatedAt: q.CreatedAt.UTC(), ExpiresAt: moment(q.ExpiresAt),
 	}
 	if q.ConversationID != "" {
 		out.ConversationID = &q.ConversationID
@@ -48,6 +50,19 @@ func interruptView(q run.Interrupt) Interrupt {
 	}
 	out.PatchID = patchOf(q.WorkflowID)
 	return out
+}
+
+// Who a question waits for.
+const (
+	forPerson  = "person"
+	forProgram = "program"
+)
+
+func waitsFor(q run.Interrupt) string {
+	if q.Type == graph.AskClientCall {
+		return forProgram
+	}
+	return forPerson
 }
 
 type listInterruptsInput struct {

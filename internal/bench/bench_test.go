@@ -26,7 +26,7 @@ func TestEverythingIsMeasuredAndNothingElseReported(t *testing.T) {
 	}
 	for _, want := range []string{
 		"empty workflow (the floor), CPU", "turn of 5 no-op nodes, p99", "default chat turn, 64 at once",
-		"chat turn with a model elsewhere, CPU", "turn over /v1/chat/completions over /v1/chat, CPU", "turn over /v1/messages over /v1/chat, p50", "answer to end of turn, CPU",
+		"chat turn with a model elsewhere, CPU", "turn over /v1/chat/completions over /v1/chat, CPU", "turn over /v1/messages over /v1/chat, p50", "turn over /v1/messages as a stream over /v1/chat, CPU", "answer to end of turn, CPU",
 		"first-token overhead, p50", "token overhead, p99", "answer to end of turn, p95",
 		"bytes of turn 50 over turn 10", "memory of paused runs, over idle", "paused runs resumed",
 		"ingestion of Markdown", "hybrid search in 600 chunks, p95",

@@ -20,7 +20,8 @@ const readers = 32
 
 // dialectWay is a protocol that a turn is asked for in.
 type dialectWay struct {
-	path string
+	path   string
+	stream bool // the answer is read as it comes; then first alone counts
 	// first and next ask for the first turn of a conversation, and for the second
 	// by what came of the first.
 	first func() any
@@ -67,7 +68,23 @@ func dialectWays() []*dialectWay {
 			path: "/v1/messages", first: func() any { return asked() },
 			next: func(answer map[string]any) (any, error) { return resent(asked(), answer["content"]) },
 		},
+		{path: "/v1/chat", stream: true, first: func() any { return streamed(map[string]any{"message": "hello", "workflow_id": chatWorkflow}) }},
+		{path: "/v1/chat/completions", stream: true, first: func() any { return streamed(asked()) }},
+		{path: "/v1/messages", stream: true, first: func() any { return streamed(asked()) }},
 	}
+}
+
+func streamed(body map[string]any) map[string]any {
+	body["stream"] = true
+	return body
+}
+
+// name is the way's in the report.
+func (w *dialectWay) name() string {
+	if w.stream {
+		return w.path + " as a stream"
+	}
+	return w.path
 }
 
 // measureDialects takes conversations of two turns in each protocol, in turns and in
@@ -91,19 +108,24 @@ func (b *benchmark) measureDialects(ctx context.Context) error {
 			}
 		}
 	}
-	of := fmt.Sprintf("%d turns each", 2*b.sizes.alone)
 	cpu, p50 := map[string]float64{}, map[string]float64{}
 	for _, way := range ways {
-		cpu[way.path] = milliseconds(way.cpu) / float64(len(way.took))
-		p50[way.path] = milliseconds(distribution(way.took).p50)
+		cpu[way.name()] = milliseconds(way.cpu) / float64(len(way.took))
+		p50[way.name()] = milliseconds(distribution(way.took).p50)
 	}
-	const ours = "/v1/chat"
-	b.report.add(row("turn over "+ours+", CPU", cpu[ours], "ms", of), row("turn over "+ours+", p50", p50[ours], "ms", of))
-	for _, path := range []string{"/v1/chat/completions", "/v1/messages"} {
-		b.report.add(
-			row("turn over "+path+" over "+ours+", CPU", cpu[path]/cpu[ours], "×", of).atMost(targetDialect),
-			row("turn over "+path+" over "+ours+", p50", p50[path]/p50[ours], "×", of).atMost(targetDialect),
-		)
+	for _, stream := range []bool{false, true} {
+		ours, of := (&dialectWay{path: "/v1/chat", stream: stream}).name(), fmt.Sprintf("%d turns each", 2*b.sizes.alone)
+		if stream {
+			of = fmt.Sprintf("%d turns each", b.sizes.alone)
+		}
+		b.report.add(row("turn over "+ours+", CPU", cpu[ours], "ms", of), row("turn over "+ours+", p50", p50[ours], "ms", of))
+		for _, path := range []string{"/v1/chat/completions", "/v1/messages"} {
+			theirs := (&dialectWay{path: path, stream: stream}).name()
+			b.report.add(
+				row("turn over "+theirs+" over /v1/chat, CPU", cpu[theirs]/cpu[ours], "×", of).atMost(targetDialect),
+				row("turn over "+theirs+" over /v1/chat, p50", p50[theirs]/p50[ours], "×", of).atMost(targetDialect),
+			)
+		}
 	}
 	return nil
 }
@@ -111,7 +133,7 @@ func (b *benchmark) measureDialects(ctx context.Context) error {
 // talk takes a conversation of two turns.
 func (w *dialectWay) talk(ctx context.Context, r *reader, counts bool) error {
 	answer, err := w.turn(ctx, r, w.first(), counts)
-	if err != nil {
+	if err != nil || w.stream {
 		return err
 	}
 	body, err := w.next(answer)
@@ -128,12 +150,24 @@ func (w *dialectWay) turn(ctx context.Context, r *reader, body any, counts bool)
 		return nil, err
 	}
 	began, used := time.Now(), cputime.Process()
-	said, err := r.ask(ctx, http.MethodPost, w.path, "application/json", bytes.NewReader(raw))
+	req, err := r.request(ctx, http.MethodPost, w.path, "application/json", bytes.NewReader(raw))
+	if err != nil {
+		return nil, err
+	}
+	if w.stream {
+		req.Header.Set("Accept", "text/event-stream")
+	}
+	said, err := r.answered(req)
 	if counts {
 		w.took, w.cpu = append(w.took, time.Since(began)), w.cpu+cputime.Process()-used
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case w.stream && !bytes.Contains(said, []byte("data: ")):
+		return nil, fmt.Errorf("no stream but %s", said)
+	case w.stream:
+		return nil, nil
 	}
 	return answer, json.Unmarshal(said, &answer)
 }

@@ -52,6 +52,15 @@ func (r *reader) call(ctx context.Context, method, path, contentType string, bod
 
 // ask asks the API in process.
 func (r *reader) ask(ctx context.Context, method, path, contentType string, body io.Reader) ([]byte, error) {
+	req, err := r.request(ctx, method, path, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	return r.answered(req)
+}
+
+// request is one of the reader's.
+func (r *reader) request(ctx context.Context, method, path, contentType string, body io.Reader) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, method, path, body)
 	if err != nil {
 		return nil, err
@@ -61,10 +70,15 @@ func (r *reader) ask(ctx context.Context, method, path, contentType string, body
 	if r.token != "" {
 		req.Header.Set("Authorization", "Bearer "+r.token)
 	}
+	return req, nil
+}
+
+// answered is what comes of a request.
+func (r *reader) answered(req *http.Request) ([]byte, error) {
 	a := &answer{code: http.StatusOK, header: http.Header{}}
 	r.house.handler.ServeHTTP(a, req)
 	if a.code >= http.StatusBadRequest {
-		return nil, fmt.Errorf("%s %s: %d %s", method, path, a.code, &a.body)
+		return nil, fmt.Errorf("%s %s: %d %s", req.Method, req.URL.Path, a.code, &a.body)
 	}
 	return a.body.Bytes(), nil
 }
@@ -81,6 +95,9 @@ func (a *answer) Header() http.Header { return a.header }
 
 // WriteHeader implements http.ResponseWriter.
 func (a *answer) WriteHeader(code int) { a.code = code }
+
+// Flush implements http.Flusher.
+func (a *answer) Flush() {}
 
 // Write implements http.ResponseWriter.
 func (a *answer) Write(b []byte) (int, error) { return a.body.Write(b) }

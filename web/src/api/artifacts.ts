@@ -76,7 +76,7 @@ export function useOpenDecisions(enabled: boolean): number {
 
 /** A version that is only watched waits for its time, not for a person. */
 function decides(question: OpenQuestion): boolean {
-  return question.conversation_id === null && !question.options?.some((option) => option.id === 'keep');
+  return question.waits_for === 'person' && question.conversation_id === null && !question.options?.some((option) => option.id === 'keep');
 }
 
 /** Everything wrong with a document, without keeping it. */

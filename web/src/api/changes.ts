@@ -76,12 +76,12 @@ export function useOpenPatches(enabled = true) {
   });
 }
 
-/** Open questions that no patch asks: those are decided on the patch's page. */
+/** Open questions of people that no patch asks: those are decided on the patch's page. */
 export function useOpenQuestions(enabled = true) {
   return useQuery({
     queryKey: changeKeys.questions,
     queryFn: async ({ signal }) =>
-      (await ask('listInterrupts', { signal })).data.filter((one) => !one.patch_id).toSorted((a, b) => a.created_at.localeCompare(b.created_at)),
+      (await ask('listInterrupts', { signal })).data.filter((one) => !one.patch_id && one.waits_for === 'person').toSorted((a, b) => a.created_at.localeCompare(b.created_at)),
     refetchInterval: 5_000,
     enabled,
   });

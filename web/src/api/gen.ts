@@ -485,6 +485,11 @@ export interface Build {
   revision?: string;
 }
 
+export interface CallerMetadata {
+  /** a conversation of mine to go on with, or the caller's own name for one, which tells apart those in which the same was said */
+  conversation_id?: string | null;
+}
+
 export interface CancelAckData {
   /** chosen by the router */
   adapters?: unknown;
@@ -878,6 +883,7 @@ export interface CompletionRequest {
   /** only lowers what the workflow and the plan say */
   max_tokens?: number | null;
   messages: CompletionMessage[];
+  metadata?: CallerMetadata | null;
   /** text */
   modalities?: string[] | null;
   /** of /v1/models: a workflow's name or id, or liminal for the one that fits */
@@ -1537,6 +1543,8 @@ export interface HumanInterrupt {
   patch_id?: number;
   run_id: string;
   status: 'pending' | 'answered' | 'cancelled' | 'expired';
+  /** program: the one that began the run answers it, with what came of its own tools; a person can only skip it */
+  waits_for: 'person' | 'program';
 }
 
 export interface HumanInterruptConfig {
@@ -1613,6 +1621,8 @@ export interface Interrupt {
   patch_id?: number;
   run_id: string;
   status: 'pending' | 'answered' | 'cancelled' | 'expired';
+  /** program: the one that began the run answers it, with what came of its own tools; a person can only skip it */
+  waits_for: 'person' | 'program';
 }
 
 export interface InterruptData {
@@ -2245,6 +2255,7 @@ export interface MessagesRequest {
   /** is the workflow's and the plan's */
   max_tokens?: number | null;
   messages: MessageOfClient[];
+  metadata?: CallerMetadata | null;
   /** of /v1/models: a workflow's name or id, or liminal for the one that fits */
   model: string;
   /** an answer ends where the workflow ends it */

@@ -9,7 +9,7 @@ import { language } from '../i18n/index.ts';
 import { stamp } from '../lib/format.ts';
 import { useStore } from '../lib/store.ts';
 import { useSurfaceWords } from '../surfaces/words.ts';
-import { useWaitingList, type Waiting } from './waiting.ts';
+import { useProgramsList, useWaitingList, type Waiting } from './waiting.ts';
 
 /** What waits for the person, and what others share with them. */
 export default function InboxPage() {
@@ -29,8 +29,26 @@ export default function InboxPage() {
           ))}
         </ul>
       )}
+      <Programs />
       <Shared />
     </div>
+  );
+}
+
+function Programs() {
+  const words = useSurfaceWords();
+  const waits = useProgramsList();
+  if (waits.length === 0) return null;
+  return (
+    <section aria-labelledby="programs-title">
+      <h2 id="programs-title">{words.programsTitle}</h2>
+      <p className="hint">{words.programsLead}</p>
+      <ul className="rows">
+        {waits.map((one) => (
+          <Row key={one.key} one={one} />
+        ))}
+      </ul>
+    </section>
   );
 }
 
@@ -38,14 +56,14 @@ function Row({ one }: { one: Waiting }) {
   const words = useSurfaceWords();
   const locale = useStore(language);
   return (
-    <li data-state="wait">
+    <li data-state={one.kind === 'program' ? undefined : 'wait'}>
       <span className="dot" aria-hidden="true" />
       <div className="row-main">
         <Link href={one.href}>{one.text}</Link>
         <p className="hint">{[words[one.kind], one.about, one.since && stamp(one.since, new Date(), locale)].filter(Boolean).join(' · ')}</p>
       </div>
       <Link href={one.href} className="button" aria-hidden="true" tabIndex={-1}>
-        {one.kind === 'decision' || one.kind === 'lesson' ? words.decide : words.answer}
+        {one.kind === 'program' ? words.look : one.kind === 'decision' || one.kind === 'lesson' ? words.decide : words.answer}
       </Link>
     </li>
   );

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import type { OpenQuestion } from '../api/changes.ts';
 import type { LearnedAdapter } from '../api/learning.ts';
-import { waitingList } from './waiting.ts';
+import { programsList, waitingList } from './waiting.ts';
 
 const question = (part: Partial<OpenQuestion>): OpenQuestion => ({
-  interrupt_id: 'i', run_id: 'r', conversation_id: null, interrupt_type: 'text_input', message: 'Which?', options: null, status: 'pending', created_at: '2026-01-01T00:00:00Z', ...part,
+  interrupt_id: 'i', run_id: 'r', conversation_id: null, interrupt_type: 'text_input', message: 'Which?', options: null, status: 'pending', waits_for: 'person', created_at: '2026-01-01T00:00:00Z', ...part,
 });
 const adapter = (id: string, patch: object | null) => ({ id, name: id, patch }) as unknown as LearnedAdapter;
 
@@ -25,4 +25,13 @@ it('is one list of all that waits, the latest first, each once and with its way'
     ['lesson', '/settings/learning'],
   ]);
   expect(list[1]!.about).toBe('Audit this');
+});
+
+it('tells apart what waits for a program, which its person can only skip', () => {
+  const open = [
+    question({ interrupt_id: 'a', conversation_id: 'c1', interrupt_type: 'client_call', waits_for: 'program' }),
+    question({ interrupt_id: 'b', conversation_id: 'c2', created_at: '2026-01-02T00:00:00Z' }),
+  ];
+  expect(waitingList(open, []).map((one) => one.key)).toEqual(['b']);
+  expect(programsList(open).map((one) => [one.kind, one.href])).toEqual([['program', '/c/c1']]);
 });

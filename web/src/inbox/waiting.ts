@@ -1,4 +1,5 @@
-// What waits for the person, wherever it is: one list of three kinds.
+// What waits for the person, wherever it is: one list of three kinds. What waits for a
+// program is apart: its person can do nothing about it but skip it.
 
 import { useQuery } from '@tanstack/react-query';
 import { ask } from '../api/ask.ts';
@@ -7,20 +8,24 @@ import type { LearnedAdapter } from '../api/learning.ts';
 
 export interface Waiting {
   key: string;
-  kind: 'question' | 'runQuestion' | 'decision' | 'lesson';
+  kind: 'question' | 'runQuestion' | 'decision' | 'lesson' | 'program';
   text: string;
   about: string; // what its run was asked; '' where nobody knows
   since: string; // when it began to wait; '' where nobody knows
   href: string;
 }
 
-/** Latest first. */
-export function useWaitingList(): Waiting[] {
-  const questions = useQuery({
+function useQuestions(): OpenQuestion[] | undefined {
+  return useQuery({
     queryKey: [...changeKeys.all, 'open'],
     queryFn: async ({ signal }) => (await ask('listInterrupts', { signal })).data,
     refetchInterval: 15_000,
   }).data;
+}
+
+/** Latest first. */
+export function useWaitingList(): Waiting[] {
+  const questions = useQuestions();
   const learning = useQuery({ queryKey: ['learning', 'waits'], queryFn: ({ signal }) => ask('learning', { signal, once: true }), staleTime: 60_000 }).data;
   return waitingList(questions ?? [], learning?.adapters ?? []);
 }
@@ -30,9 +35,21 @@ export function waitingList(questions: OpenQuestion[], adapters: LearnedAdapter[
   const asked = new Set(questions.map((one) => one.patch_id));
   const lessons = adapters.filter(({ patch }) => patch?.may_decide && !asked.has(patch.id));
   return [
-    ...questions.filter((one) => !watched(one)).map(ofQuestion),
+    ...questions.filter((one) => one.waits_for === 'person' && !watched(one)).map(ofQuestion),
     ...lessons.map((one): Waiting => ({ key: one.id, kind: 'lesson', text: one.name, about: '', since: '', href: '/settings/learning' })),
   ].toSorted((a, b) => b.since.localeCompare(a.since));
+}
+
+/** What waits for the programs that began it, latest first. */
+export function useProgramsList(): Waiting[] {
+  return programsList(useQuestions() ?? []);
+}
+
+export function programsList(questions: OpenQuestion[]): Waiting[] {
+  return questions
+    .filter((one) => one.waits_for === 'program')
+    .map((one): Waiting => ({ ...ofQuestion(one), kind: 'program' }))
+    .toSorted((a, b) => b.since.localeCompare(a.since));
 }
 
 /** A version that is only watched waits for its time, not for a person. */

@@ -3,6 +3,7 @@ package record
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"liminal/activities"
 	"liminal/activities/activitiestest"
 	"liminal/internal/chat"
+	"liminal/internal/graph"
 	"liminal/internal/run"
 	"liminal/internal/stream"
 	"liminal/internal/tool"
@@ -30,6 +32,41 @@ func TestAPausedRunOutlivesItsWorker(t *testing.T) {
 	if n := s.world.Count("before"); n != 1 {
 		t.Errorf("the step before the question ran %d times, want once", n)
 	}
+}
+
+// A call of a tool that the run's caller brought waits as any question does: the worker
+// that asked may end, and what came of the call is delivered while nobody works.
+//
+// Requirements: INT-03, INT-05, INT-32
+func TestACallOfTheCallersToolOutlivesItsWorker(t *testing.T) {
+	t.Parallel()
+	w := activitiestest.New(`{"kind":"workflow.chat","entrypoint":"agent","nodes":[
+		{"id":"agent","type":"agent","inputs":{"message":"${input.message}"},"tools":["caller.*"],"save_as":"said","next":"end"},
+		{"id":"end","type":"end","response":"${vars.said.text}"}]}`)
+	w.Tool(graph.StepTool, model, func(_ context.Context, c *tool.Call) (map[string]any, error) {
+		list, _ := c.Inputs["transcript"].([]any)
+		if len(list) == 0 {
+			return map[string]any{"text": "", "stop": "tool_use", "tool_calls": []any{map[string]any{"id": "1", "name": graph.CallerTool("clock"), "arguments": map[string]any{"zone": "UTC"}}}}, nil
+		}
+		told, err := json.Marshal(list[len(list)-1])
+		return map[string]any{"text": "told " + string(told), "tool_calls": []any{}}, err
+	})
+	s := newStage(t, w)
+	clock := map[string]any{"name": "clock", "description": "The time.", "parameters": map[string]any{"type": "object"}}
+	r := s.start(w.Chat("What time is it?", chat.TurnInput{Fields: map[string]any{graph.CallerInput: []any{clock}}}))
+	s.until(r.ID, run.Waiting)
+	if q := s.question(0); q.Type != graph.AskClientCall || !strings.Contains(string(q.AnswerSchema), `"name":"clock"`) {
+		t.Fatalf("asked is %+v", q)
+	}
+	s.stop()
+	s.answer(0, run.Answer{Value: map[string]any{"1": map[string]any{"content": "noon exactly"}}})
+	s.work()
+	s.until(r.ID, run.Done)
+	s.closed(r.WorkflowID)
+	if done := s.world.Event(stream.MessageDone); !strings.Contains(fmt.Sprint(done["content"]), "noon exactly") {
+		t.Errorf("the answer is %v", done["content"])
+	}
+	s.freeze("chat_turn_client_call", r.WorkflowID, "")
 }
 
 // Requirements: GRAPH-26
