@@ -67,6 +67,7 @@ type IdentityOptions struct {
 	Grants         Grants              // optional: keys of programs that sign their person in; with Clients
 	Clients        *authserver.Clients // optional: those programs
 	Providers      *oauth.Providers    // optional: where people may sign in with them
+	WebhookMail    WebhookMail
 	SetupWord      string              // optional: what the first account asks for that is made from elsewhere; empty: nothing
 }
 

@@ -141,21 +141,19 @@ func (s *server) searchItems(ctx context.Context, in *searchItemsInput) (func(ht
 	if err := checkedNamespace(value(b.Prefix)); err != nil {
 		return nil, err
 	}
-	narrowed := len(value(b.Filter)) > 0 || value(b.Query) != ""
+	words := strings.Fields(strings.ToLower(value(b.Query)))
 	f := chat.ItemFilter{Prefix: value(b.Prefix), Limit: min(chat.MaxItems, b.Offset+b.Limit)}
-	if narrowed {
-		f.Limit = chat.MaxItems
+	if filter := value(b.Filter); len(filter) > 0 || len(words) > 0 {
+		f.Most = chat.MaxItemSearch
+		f.Fits = func(v map[string]any) bool { return fitsFilter(v, filter) && hasWords(v, words) }
 	}
 	list, err := s.Items.Items(ctx, v, f)
 	if err != nil {
 		return nil, err
 	}
-	words := strings.Fields(strings.ToLower(value(b.Query)))
 	out := LangGraphItems{Items: []LangGraphItem{}}
 	for _, i := range list {
-		if fitsFilter(i.Value, value(b.Filter)) && hasWords(i.Value, words) {
-			out.Items = append(out.Items, itemView(i))
-		}
+		out.Items = append(out.Items, itemView(i))
 	}
 	from := min(b.Offset, len(out.Items))
 	out.Items = out.Items[from:min(from+b.Limit, len(out.Items))]

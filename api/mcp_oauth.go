@@ -236,7 +236,7 @@ var notLetIn = template.Must(template.New("not let in").Parse(`<!doctype html>
 // ClientMetadata is what a program says of itself. What else it says is no matter here.
 type ClientMetadata struct {
 	Name      string   `json:"client_name,omitempty" doc:"as it calls itself"`
-	Redirects []string `json:"redirect_uris" doc:"https, http at the person's own computer, or an app's own scheme with a dot"`
+	Redirects []string `json:"redirect_uris" doc:"https, http at the person's own computer, or an app's own scheme"`
 	Grants    []string `json:"grant_types,omitempty"`
 	Responses []string `json:"response_types,omitempty"`
 }

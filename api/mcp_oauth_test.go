@@ -425,7 +425,7 @@ func TestRegisteringProgramsIsBounded(t *testing.T) {
 	for redirect, want := range map[string]string{
 		"https://x.example/#a": "invalid_redirect_uri", "http://x.example/": "invalid_redirect_uri", "javascript:alert(1)": "invalid_redirect_uri", "data:text/html,x": "invalid_redirect_uri",
 		"https://me@x.example/": "invalid_redirect_uri", "app:/back": "invalid_redirect_uri", "//x.example": "invalid_redirect_uri", "https://x.example/ü": "invalid_redirect_uri",
-		"http://127.0.0.1.evil.example/": "invalid_redirect_uri", "com.example.app:back": "invalid_redirect_uri", "https://x.example/" + strings.Repeat("x", 1000): "invalid_redirect_uri",
+		"http://127.0.0.1.evil.example/": "invalid_redirect_uri", "com.example.app:back": "invalid_redirect_uri", "javascript://x.example/%0aalert(1)": "invalid_redirect_uri", "https://x.example/" + strings.Repeat("x", 1000): "invalid_redirect_uri",
 	} {
 		if got := nobody.post("/oauth/register", map[string]any{"redirect_uris": []string{redirect}}).oauth(400); got != want {
 			t.Errorf("%s: %s", redirect, got)
@@ -439,7 +439,7 @@ func TestRegisteringProgramsIsBounded(t *testing.T) {
 	}
 	last := 0
 	for range 40 {
-		last = nobody.post("/oauth/register", map[string]any{"redirect_uris": []string{"com.example.app:/back", "http://[::1]:3/back"}}).status
+		last = nobody.post("/oauth/register", map[string]any{"redirect_uris": []string{"com.example.app:/back", "cursor://anysphere.cursor-mcp/oauth/callback", "http://[::1]:3/back"}}).status
 	}
 	if last != http.StatusTooManyRequests {
 		t.Errorf("the last of many: %d", last)

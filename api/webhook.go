@@ -25,6 +25,11 @@ type Webhooks interface {
 	SetLetters(ctx context.Context, v identity.Viewer, events []webhook.Kind, after time.Duration) error
 }
 
+// WebhookMail tells people that a webhook of theirs was made or leads elsewhere.
+type WebhookMail interface {
+	TellWebhook(ctx context.Context, v identity.Viewer, address string)
+}
+
 func (s *server) webhookRoutes() {
 	add(s, route("GET /v1/webhooks", "webhooks", "Where programs of mine are told of my runs, and for administrators of everybody's; latest first", scopeWebhooks), s.listWebhooks)
 	add(s, route("POST /v1/webhooks", "createWebhook", "A new webhook; its secret is told once. Requests are signed as Standard Webhooks has it", scopeWebhooks), s.createWebhook)
@@ -120,6 +125,7 @@ func (s *server) createWebhook(ctx context.Context, in *createWebhookInput) (New
 	if err != nil {
 		return NewWebhook{}, err
 	}
+	s.WebhookMail.TellWebhook(ctx, v, e.URL)
 	return NewWebhook{WebhookEndpoint: webhookView(e), Secret: secret}, nil
 }
 
@@ -140,8 +146,15 @@ type changeWebhookInput struct {
 }
 
 func (s *server) changeWebhook(ctx context.Context, in *changeWebhookInput) (WebhookEndpoint, error) {
-	b := in.Body
-	e, err := s.Webhooks.Change(ctx, viewerOf(ctx), in.ID, webhook.Change{URL: b.URL, Description: b.Description, Events: b.Events, Assistants: b.Assistants, On: b.Enabled})
+	v, b := viewerOf(ctx), in.Body
+	before, err := s.Webhooks.Get(ctx, v, in.ID)
+	if err != nil {
+		return WebhookEndpoint{}, err
+	}
+	e, err := s.Webhooks.Change(ctx, v, in.ID, webhook.Change{URL: b.URL, Description: b.Description, Events: b.Events, Assistants: b.Assistants, On: b.Enabled})
+	if err == nil && e.URL != before.URL {
+		s.WebhookMail.TellWebhook(ctx, v, e.URL)
+	}
 	return webhookView(e), err
 }
 

@@ -66,6 +66,38 @@ func TestAWebhookIsMadeChangedAndEndedAndItsSecretToldOnce(t *testing.T) {
 	ada.get(path).fails(404, "not_found")
 }
 
+// Where a program is told of runs is news for their person, whoever named it; what is
+// secret in the address is not in the mail.
+func TestAMailSaysWhereAWebhookLeads(t *testing.T) {
+	t.Parallel()
+	w, letters := mailedWorld(t, func(*identity.Options) {})
+	ada := w.signUp("ada@example.org")
+	letters()
+	told := func(what, address string) {
+		t.Helper()
+		got := letters()
+		if address == "" {
+			if len(got) != 0 {
+				t.Errorf("%s: %+v", what, got)
+			}
+			return
+		}
+		if len(got) != 1 || got[0].To != "ada@example.org" || !strings.Contains(got[0].Text, address+"\n") || !strings.Contains(got[0].Text, "https://chat.example.org/settings/webhooks") || strings.Contains(got[0].Text, "hidden") {
+			t.Errorf("%s: %+v", what, got)
+		}
+	}
+	made := ada.post("/v1/webhooks", map[string]any{"url": "https://example.org/hooks?token=hidden", "events": []string{"run.done"}}).ok()
+	told("made", "https://example.org/hooks")
+	path := "/v1/webhooks/" + made["id"].(string)
+	ada.do("PATCH", path, map[string]any{"description": "n8n"}).ok()
+	told("described", "")
+	ada.do("PATCH", path, map[string]any{"url": "https://example.net/others"}).ok()
+	told("turned elsewhere", "https://example.net/others")
+	ada.do("PATCH", path, map[string]any{"url": "https://10.0.0.1"}).fails(403, "forbidden")
+	ada.post("/v1/webhooks", map[string]any{"url": "http://example.org", "events": []string{"run.done"}})
+	told("refused", "")
+}
+
 // Requirements: SAFE-05
 func TestAWebhookThatCannotBeIsRefused(t *testing.T) {
 	t.Parallel()

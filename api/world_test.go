@@ -113,7 +113,7 @@ func (w *world) options(index knowledge.Index) Options {
 // sign makes accounts who people are, without second factors and accounts
 // elsewhere.
 func (o *IdentityOptions) sign(a *identity.Accounts) {
-	o.SignIns, o.Devices, o.Passwords, o.People, o.Administration, o.Keys, o.Grants = a, a, a, a, a, a, a
+	o.SignIns, o.Devices, o.Passwords, o.People, o.Administration, o.Keys, o.Grants, o.WebhookMail = a, a, a, a, a, a, a, a
 }
 
 // generous is a ledger that counts sign-ins and requests for nothing; tests

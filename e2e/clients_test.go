@@ -44,6 +44,10 @@ func TestClientsOfOthersTalkToAFreshProgram(t *testing.T) {
 	t.Parallel()
 	p := start(t)
 	python := installedClients(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for pattern, folder := range clients {
 		list, err := filepath.Glob(filepath.Join("clients", folder, pattern))
 		if err != nil || len(list) == 0 {
@@ -56,7 +60,7 @@ func TestClientsOfOthersTalkToAFreshProgram(t *testing.T) {
 				who := p.signUp(strings.ReplaceAll(name, "/", ".") + "@example.org")
 				key := who.must("POST", "/v1/keys", object{"name": name, "scopes": []string{"chat", "read", "write", "artifacts", "mcp", "tools"}})["key"].(string)
 				run := exec.CommandContext(t.Context(), program, script)
-				run.Env = append(os.Environ(), "BASE_URL="+p.ready.HTTP, "LIMINAL_KEY="+key, "LIMINAL_SESSION="+who.token)
+				run.Env = append(os.Environ(), "BASE_URL="+p.ready.HTTP, "LIMINAL_KEY="+key, "LIMINAL_SESSION="+who.token, "MCP_CLIENT="+self+" "+mcpClient)
 				if out, err := run.CombinedOutput(); err != nil {
 					t.Errorf("%v\n%s", err, out)
 				}

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"strings"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -89,14 +87,12 @@ func relayMCP(ctx context.Context, in *invocation) error {
 	if err != nil {
 		return err
 	}
-	far, err := (&mcp.StreamableClientTransport{
-		Endpoint: strings.TrimSuffix(conf.Client.URL, "/") + "/mcp", HTTPClient: &http.Client{Transport: withKey(key)}, DisableStandaloneSSE: true,
-	}).Connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer far.Close() //nolint:errcheck // the session ends by itself as well
-	return relay(ctx, in.err, near, far)
+	r := &relay{near: near, log: in.err, dial: func(ctx context.Context) (mcp.Connection, error) {
+		return (&mcp.StreamableClientTransport{
+			Endpoint: strings.TrimSuffix(conf.Client.URL, "/") + "/mcp", HTTPClient: &http.Client{Transport: withKey(key)}, DisableStandaloneSSE: true,
+		}).Connect(ctx)
+	}}
+	return r.run(ctx)
 }
 
 // withKey sends an access key with each request.
@@ -112,58 +108,3 @@ func (k withKey) RoundTrip(r *http.Request) (*http.Response, error) {
 type keepOpen struct{ io.Writer }
 
 func (keepOpen) Close() error { return nil }
-
-// relay carries messages both ways until the near side ends. What does not reach
-// the far side is answered in its place.
-func relay(ctx context.Context, log io.Writer, near, far mcp.Connection) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	back := make(chan error, 1)
-	go func() {
-		for {
-			msg, err := far.Read(ctx)
-			if err == nil {
-				err = near.Write(ctx, msg)
-			}
-			if err != nil {
-				back <- err
-				return
-			}
-		}
-	}()
-	there := make(chan error, 1)
-	go func() {
-		for {
-			msg, err := near.Read(ctx)
-			if err != nil {
-				there <- err
-				return
-			}
-			err = far.Write(ctx, msg)
-			if err == nil || ctx.Err() != nil {
-				continue
-			}
-			why := (*jsonrpc.Error)(nil)
-			if !errors.As(err, &why) { // not the server's own words
-				fmt.Fprintln(log, "liminald mcp:", err)
-				why = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "The server did not take this: " + err.Error()}
-			}
-			if call, ok := msg.(*jsonrpc.Request); ok && call.IsCall() {
-				refused := &jsonrpc.Response{ID: call.ID, Error: why}
-				if err := near.Write(ctx, refused); err != nil {
-					there <- err
-					return
-				}
-			}
-		}
-	}()
-	select {
-	case err := <-there:
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		return err
-	case err := <-back:
-		return fmt.Errorf("the connection to the server ended: %w", err)
-	}
-}

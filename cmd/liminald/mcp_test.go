@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -54,7 +55,10 @@ func TestMCPOverStdioIsTheSameAsOverHTTP(t *testing.T) {
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: said.Content["answer"].(string)}}}, nil
 	})
 	of := func(*http.Request) *mcp.Server { return server }
-	sessions, stateless := mcp.NewStreamableHTTPHandler(of, nil), mcp.NewStreamableHTTPHandler(of, &mcp.StreamableHTTPOptions{Stateless: true})
+	stateless := mcp.NewStreamableHTTPHandler(of, &mcp.StreamableHTTPOptions{Stateless: true})
+	var sessions atomic.Pointer[mcp.StreamableHTTPHandler]
+	restart := func() { sessions.Store(mcp.NewStreamableHTTPHandler(of, nil)) } // which knows none of those before
+	restart()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.URL.Path != "/mcp" || r.Header.Get("Authorization") != "Bearer lim_right":
@@ -62,7 +66,7 @@ func TestMCPOverStdioIsTheSameAsOverHTTP(t *testing.T) {
 		case r.Header.Get("Mcp-Protocol-Version") >= "2026-07-28":
 			stateless.ServeHTTP(w, r)
 		default:
-			sessions.ServeHTTP(w, r)
+			sessions.Load().ServeHTTP(w, r)
 		}
 	}))
 	defer s.Close()
@@ -82,7 +86,17 @@ func TestMCPOverStdioIsTheSameAsOverHTTP(t *testing.T) {
 		if err != nil || len(got.Content) != 1 || got.Content[0].(*mcp.TextContent).Text != "this one" {
 			t.Errorf("%s: %+v, %v", version, got, err)
 		}
-		if code, said := end(); code != exitOK || said != "" {
+		restart()
+		for range 2 {
+			if got, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "ask"}); err != nil || got.Content[0].(*mcp.TextContent).Text != "this one" {
+				t.Errorf("%s: after a restart of the server: %+v, %v", version, got, err)
+			}
+		}
+		want := 1
+		if version == "2026-07-28" { // which has no sessions
+			want = 0
+		}
+		if code, said := end(); code != exitOK || strings.Count(said, "another") != want || strings.Count(said, "\n") != want {
 			t.Errorf("%s: it ends with %d: %s", version, code, said)
 		}
 	}

@@ -101,3 +101,32 @@ func TestANameIsShownWithoutSignsThatNobodySees(t *testing.T) {
 		}
 	}
 }
+
+// Editors are sent back by schemes that are their bare names. What else acts on an
+// address would run the code, keep it or tell it to a stranger.
+//
+// Requirements: SAFE-10
+func TestAnAppIsSentBackByASchemeOfItsOwn(t *testing.T) {
+	t.Parallel()
+	for redirect, scheme := range map[string]string{
+		"cursor://anysphere.cursor-mcp/oauth/callback": "cursor", "vscode://vscode.github-authentication/did-authenticate": "vscode", "vscode-insiders://x/y": "vscode-insiders",
+		"windsurf://codeium.windsurf/back?x=1": "windsurf", "Zed://agent/back": "zed", "com.example.app:/back": "com.example.app", "com.example.app://host": "com.example.app",
+	} {
+		if err := checkRedirect(redirect); err != nil {
+			t.Errorf("%s: %v", redirect, err)
+		}
+		if kind, said := (Asked{Redirect: redirect}).Where(); kind != ToApp || said != scheme {
+			t.Errorf("%s is shown as %s %s", redirect, kind, said)
+		}
+	}
+	for _, redirect := range []string{
+		"//host/", "cursor:/back", "cursor:back", "cursor:///back", "cursor://me@host/back", "cursor://host/#x",
+		"javascript://host/%0aalert(1)", "JavaScript://host/", "vbscript://host/", "data://host/", "file://host/share", "blob://host/", "view-source://x/", "about://x/", "intent://x/",
+		"ftp://host/", "ws://host/", "smb://host/share", "ssh://host/", "mailto://x/", "tel://x/", "sms://x/", "web+app://host/", "ext+app://host/", "ms-msdt://x/", "ms-word://x/", "search-ms://x/",
+		"chrome://settings/", "chrome-extension://abc/x", "moz-extension://abc/x", "android-app://x/", "itms-services://x/", "matrix://host/", "http://host/",
+	} {
+		if err := checkRedirect(redirect); fault.Reason(err) != InvalidRedirect {
+			t.Errorf("%s: %v", redirect, err)
+		}
+	}
+}

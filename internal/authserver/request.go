@@ -105,7 +105,7 @@ func (a Asked) Back(issuer string, answer url.Values) string {
 }
 
 // checkRedirect refuses where no client may be sent: what is neither https, nor the
-// person's own computer, nor the scheme of an app, which has a dot (RFC 8252, 7).
+// person's own computer, nor an app by a scheme of its own (RFC 8252, 7).
 func checkRedirect(redirect string) error {
 	u, err := url.Parse(redirect)
 	if err != nil || len(redirect) > maxAddress || !plainASCII(redirect) || u.User != nil || strings.Contains(redirect, "#") {
@@ -114,11 +114,38 @@ func checkRedirect(redirect string) error {
 	switch {
 	case u.Scheme == "https" && u.Hostname() != "", u.Scheme == "http" && loopback(u.Hostname()):
 		return nil
-	case strings.Contains(u.Scheme, ".") && u.Opaque == "":
+	case u.Opaque == "" && appScheme(u):
 		return nil
 	}
-	return refused(InvalidRedirect, "A redirect_uri is https, or http at 127.0.0.1, [::1] or localhost, or of an app's own scheme with a dot in it, as in com.example.app:/back.")
+	return refused(InvalidRedirect, "A redirect_uri is https, or http at 127.0.0.1, [::1] or localhost, or of an app's own scheme: com.example.app:/back, or app://host/back.")
 }
+
+// appScheme reports whether an address is one that an app claims for itself. The RFC
+// wants a reversed domain, with a dot; editors use their bare name, as in
+// cursor://anysphere.cursor-mcp/oauth/callback. Such a one has to name a host, and to be
+// none that a browser, the system or any web page that asks for it acts on: there
+// the code would be run, written somewhere, or told to a stranger.
+func appScheme(u *url.URL) bool {
+	if strings.Contains(u.Scheme, ".") {
+		return true
+	}
+	return u.Scheme != "" && u.Host != "" && !slices.Contains(takenSchemes, u.Scheme) &&
+		!slices.ContainsFunc(takenPrefixes, func(p string) bool { return strings.HasPrefix(u.Scheme, p) })
+}
+
+// takenSchemes are schemes without a dot that are no app's own: those that browsers
+// act on, those the system hands to whatever serves them, and those that a web page
+// may register itself for (HTML, 8.9.1.4).
+var takenSchemes = []string{
+	"http", "https", "ws", "wss", "ftp", "ftps", "sftp", "file", "data", "blob", "filesystem", "about", "javascript", "vbscript", "livescript", "mocha",
+	"view-source", "jar", "resource", "res", "chrome", "edge", "brave", "opera", "vivaldi", "moz", "content", "intent", "android-app", "ios-app", "itms", "itms-apps", "itms-services",
+	"mailto", "tel", "sms", "smsto", "mms", "callto", "facetime", "sip", "sips", "xmpp", "irc", "ircs", "im", "matrix", "news", "nntp", "geo", "maps", "magnet", "bitcoin", "ethereum",
+	"openpgp4fpr", "urn", "wtai", "webcal", "caldav", "carddav", "feed", "rss", "cid", "mid", "ssh", "telnet", "rlogin", "tn3270", "smb", "cifs", "nfs", "afp", "dav", "davs", "ldap", "ldaps",
+	"rdp", "vnc", "gopher", "dict", "tftp", "git", "svn", "jdbc", "odbc", "shell", "search", "hcp", "help", "mk", "mhtml", "its", "local", "localhost", "applescript", "prefs", "vscode-file", "vscode-webview",
+}
+
+// takenPrefixes begin families of such schemes.
+var takenPrefixes = []string{"ms-", "web+", "ext+", "chrome-", "moz-", "safari-", "search-", "x-apple", "x-man"}
 
 func loopback(host string) bool {
 	a, err := netip.ParseAddr(host)

@@ -24,12 +24,17 @@ const (
 	MaxItemValue = 64 << 10  // bytes of a value as JSON
 	MaxItems     = 10_000    // of one person
 	MaxItemBytes = 256 << 20 // of all their values
+	// MaxItemSearch is how many bytes of values a search looks into.
+	MaxItemSearch = 32 << 20
 )
 
 // ItemFilter narrows Items.
 type ItemFilter struct {
 	Prefix []string // of the namespace; nil: all
 	Limit  int      // 1 to MaxItems
+	// Fits looks into values, of Most bytes together; nil: all fit.
+	Fits func(value map[string]any) bool
+	Most int
 }
 
 // Items keeps what programs remember of a person.
@@ -41,7 +46,8 @@ type Items interface {
 	Item(ctx context.Context, v identity.Viewer, namespace []string, key string) (Item, error)
 	// DeleteItem removes one, if it is there.
 	DeleteItem(ctx context.Context, v identity.Viewer, namespace []string, key string) error
-	// Items lists those whose namespace begins with a prefix, latest first.
+	// Items lists those whose namespace begins with a prefix, latest first. Invalid where
+	// more would have to be looked into than may be.
 	Items(ctx context.Context, v identity.Viewer, f ItemFilter) ([]Item, error)
 	// ItemNamespaces are the namespaces in which something is, in order.
 	ItemNamespaces(ctx context.Context, v identity.Viewer) ([][]string, error)

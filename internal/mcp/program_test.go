@@ -3,12 +3,15 @@
 package mcp_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"liminal/internal/fault"
 	"liminal/internal/mcp"
@@ -39,6 +42,14 @@ func whoAmI() whoami {
 	w.Pid, w.Group = os.Getpid(), syscall.Getpgrp() == os.Getpid()
 	w.Dir, _ = os.Getwd()
 	return w
+}
+
+func init() {
+	offers = func(server *sdk.Server) {
+		sdk.AddTool(server, &sdk.Tool{Name: "whoami"}, func(context.Context, *sdk.CallToolRequest, struct{}) (*sdk.CallToolResult, whoami, error) {
+			return nil, whoAmI(), nil
+		})
+	}
 }
 
 // A program is the operator's, has an environment that holds nothing of this one,

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"liminal/internal/chat"
@@ -86,14 +87,41 @@ func (s *Store) DeleteItem(ctx context.Context, v identity.Viewer, namespace []s
 	})
 }
 
-// Items implements chat.Items.
+// errEnough ends a query of which no more is wanted.
+var errEnough = errors.New("enough")
+
+// Items implements chat.Items. Values that do not fit are let go as they are read.
 func (s *Store) Items(ctx context.Context, v identity.Viewer, f chat.ItemFilter) (list []chat.Item, err error) {
+	const below = ` FROM store_item WHERE user_id = @user AND (@prefix = '' OR namespace = @prefix OR substr(namespace, 1, @length) = @below)`
 	prefix := namespaceText(f.Prefix)
+	args := Args{"user": v.UserID, "prefix": prefix, "below": prefix + namespaceMark, "length": len([]rune(prefix)) + 1, "limit": f.Limit}
+	if f.Fits != nil {
+		args["limit"] = chat.MaxItems
+	}
 	err = s.read(ctx, v, func(tx Tx) error {
-		list, err = all(tx, `SELECT `+itemColumns+` FROM store_item
-			WHERE user_id = @user AND (@prefix = '' OR namespace = @prefix OR substr(namespace, 1, @length) = @below)
-			ORDER BY updated_at DESC, namespace, key LIMIT @limit`,
-			Args{"user": v.UserID, "prefix": prefix, "below": prefix + namespaceMark, "length": len([]rune(prefix)) + 1, "limit": f.Limit}, scanItem)
+		list = nil
+		if f.Fits != nil {
+			var size int
+			if _, err := first(tx, `SELECT coalesce(sum(size), 0)`+below, args, &size); err != nil {
+				return err
+			}
+			if size > f.Most {
+				return fault.New(fault.Invalid, "A search that looks into values reads %d KiB of them at most, and there are %d KiB: name a namespace that holds less.", f.Most>>10, size>>10)
+			}
+		}
+		err := tx.Query(`SELECT `+itemColumns+below+` ORDER BY updated_at DESC, namespace, key LIMIT @limit`, args, func(scan Scan) error {
+			i, err := scanItem(scan)
+			if err != nil || f.Fits != nil && !f.Fits(i.Value) {
+				return err
+			}
+			if list = append(list, i); len(list) == f.Limit {
+				return errEnough
+			}
+			return nil
+		})
+		if errors.Is(err, errEnough) {
+			return nil
+		}
 		return err
 	})
 	return list, err

@@ -47,7 +47,7 @@ func (p *Platform) buildAPI(ctx context.Context, o Options, svc *services) error
 	p.handler = p.measurable(api.New(api.Options{
 		IdentityOptions: api.IdentityOptions{
 			SignIns: accounts, Devices: accounts, Passwords: accounts, People: accounts, Administration: accounts, Factors: accounts, Keys: accounts, Grants: accounts, Clients: p.clients,
-			Elsewhere: accounts, Providers: elsewhere, SetupWord: p.setupWord,
+			Elsewhere: accounts, Providers: elsewhere, WebhookMail: accounts, SetupWord: p.setupWord,
 		},
 		ChatOptions: api.ChatOptions{
 			Engine: p.engine, Conversations: svc.threads, Messages: p.store, Runs: p.store, Interrupts: p.store, Continuations: p.store, Items: p.store, Log: p.log,

@@ -48,6 +48,9 @@ const (
 type Upstream struct {
 	// Command is what a client with the tool Bash is asked to run, once.
 	Command string
+	// Next is the tool that a client is asked to call, given what it said last, as JSON,
+	// and the names of its tools; none: the turn ends. nil: as Command says.
+	Next func(said string, tools []string) (tool string, input map[string]any)
 
 	mu     sync.Mutex
 	asked  []Asked
@@ -180,9 +183,19 @@ func (u *Upstream) say(q question, n int) (content []map[string]any, stop string
 		}
 	}
 	text := func(s string) map[string]any { return map[string]any{"type": "text", "text": s} }
-	switch {
-	case strings.Contains(string(q.Output), "json_schema"):
+	if strings.Contains(string(q.Output), "json_schema") {
 		return []map[string]any{text(`{"title":"An invented title"}`)}, "end_turn"
+	}
+	if u.Next != nil {
+		var names []string
+		for _, tool := range q.Tools {
+			names = append(names, tool.Name)
+		}
+		if tool, input := u.Next(last, names); tool != "" {
+			return []map[string]any{{"type": "tool_use", "id": fmt.Sprintf("toolu_%024d", n), "name": tool, "input": input}}, "tool_use"
+		}
+	}
+	switch {
 	case strings.Contains(last, `"tool_result"`):
 		return []map[string]any{text("The command ran, and this is the end of the turn.")}, "end_turn"
 	}

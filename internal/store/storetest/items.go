@@ -14,6 +14,7 @@ import (
 func Items(t *testing.T, open Open) {
 	t.Run("an item comes back as it was kept, to its person alone", func(t *testing.T) { itemRoundTrip(t, open) })
 	t.Run("items are found by what their namespace begins with", func(t *testing.T) { itemsFound(t, open) })
+	t.Run("a search in the values stops at what it wants, and reads no more than it may", func(t *testing.T) { itemsSearched(t, open) })
 }
 
 func itemRoundTrip(t *testing.T, open Open) {
@@ -68,4 +69,35 @@ func itemsFound(t *testing.T, open Open) {
 	}
 	want(t, "namespaces", len(all), 5)
 	want(t, "of one", len(got(s.Items(t.Context(), ada, chat.ItemFilter{Limit: 1}))(t)), 1)
+}
+
+func itemsSearched(t *testing.T, open Open) {
+	c := newClock()
+	s := open(t, store.Options{Now: c.now}).Store
+	ada := person(t, s)
+	for i, at := range []string{"small/1", "small/2", "large/3"} {
+		n := float64(i + 1)
+		c.add(time.Second)
+		value := map[string]any{"n": n, "x": strings.Repeat("x", int(n)*100)}
+		need(t, s.PutItem(t.Context(), ada, chat.Item{Namespace: strings.Split(at, "/"), Key: at, Value: value}))
+	}
+	looked := 0
+	numbered := func(v map[string]any) bool {
+		looked++
+		return v["n"].(float64) < 3
+	}
+	for limit, keys := range map[int]string{1: "small/2", 3: "small/2 small/1"} {
+		looked = 0
+		var found []string
+		for _, i := range got(s.Items(t.Context(), ada, chat.ItemFilter{Prefix: []string{"small"}, Limit: limit, Fits: numbered, Most: 400}))(t) {
+			found = append(found, i.Key)
+		}
+		want(t, "found", strings.Join(found, " "), keys)
+		want(t, "looked into", looked, len(found))
+	}
+	looked = 0
+	_, err := s.Items(t.Context(), ada, chat.ItemFilter{Limit: 1, Fits: numbered, Most: 400})
+	wantFault(t, err, fault.Invalid)
+	want(t, "looked into of what is too much", looked, 0)
+	want(t, "without looking", len(got(s.Items(t.Context(), ada, chat.ItemFilter{Limit: 3}))(t)), 3)
 }

@@ -30,7 +30,13 @@ export async function decideConsent(asking: Asking, decision: Decision): Promise
   return redirect;
 }
 
+/** Schemes that a browser runs or reads itself; which others are no app's own, the server has judged (internal/authserver). */
+const acted = /^(javascript|vbscript|data|blob|file|filesystem|about|view-source|ws|wss|ftp):$/;
+
 /** Whether a browser may be sent there: a page, or an app by a scheme of its own, never a script. */
 export function leadsOut(address: string): boolean {
-  return URL.canParse(address) && /^(https?|[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+):$/.test(new URL(address).protocol);
+  if (!URL.canParse(address)) return false;
+  const { protocol } = new URL(address);
+  if (/^https?:$/.test(protocol) || /^[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+:$/.test(protocol)) return true;
+  return /^[a-z][a-z0-9+-]*:\/\/[^/]/.test(address) && !acted.test(protocol);
 }

@@ -113,7 +113,7 @@ describe('a program that asks to be let in', () => {
     await show();
     expect(place.querySelector('[role=alert]')?.textContent).toBe('There is no such client here.');
     expect(place.querySelector('form')).toBeNull();
-    for (const bad of ['javascript:alert(1)', 'data:text/html,x', '/back', 'app:/x']) expect(leadsOut(bad)).toBe(false);
-    for (const good of ['https://x.example/?code=1', 'http://127.0.0.1:1/', 'com.example.app:/back']) expect(leadsOut(good)).toBe(true);
+    for (const bad of ['javascript:alert(1)', 'data:text/html,x', '/back', 'app:/x', 'app:///x', 'file://host/x', 'blob://x/y', 'JavaScript://host/%0Aalert(1)']) expect(leadsOut(bad)).toBe(false);
+    for (const good of ['https://x.example/?code=1', 'http://127.0.0.1:1/', 'com.example.app:/back', 'cursor://anysphere.cursor-mcp/oauth/callback?code=1']) expect(leadsOut(good)).toBe(true);
   });
 });
