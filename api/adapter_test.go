@@ -40,7 +40,7 @@ func (p *person) learns(adapter, ops, found string) changes.Patch {
 	p.must(err)
 	p.clerk.works(made.ID)
 	for range 2 {
-		made, err = desk.ByRule(p.Context(), made.ID, "gate of policy.learning v1", "", changes.RolloutPlan{
+		made, err = desk.ByRule(p.Context(), made.ID, changes.Ruling{Rule: "gate of policy.learning v1"}, changes.RolloutPlan{
 			Share: 50, Hours: 24, RollBack: true, Rules: []artifacts.Rule{{When: "thumbs_down_share.after > thumbs_down_share.before + 0.15 and runs.after >= 10"}},
 		})
 		p.must(err)

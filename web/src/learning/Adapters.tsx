@@ -10,6 +10,7 @@ import { useWords } from '../i18n/index.ts';
 import { Ago, Card, Loading } from '../operate/parts.tsx';
 import { Compare } from './Compare.tsx';
 import { OnTrial } from './OnTrial.tsx';
+import { useSaid } from './remarks.ts';
 import { learns } from './standing.ts';
 import { useLearningWords } from './words.ts';
 
@@ -136,6 +137,7 @@ function Versions({ id, name }: { id: string; name: string }) {
 
 function Version({ id, version }: { id: string; version: AdapterVersion }) {
   const words = useLearningWords();
+  const said = useSaid();
   const attempt = useAttempt();
   return (
     <li data-state={version.state}>
@@ -161,7 +163,7 @@ function Version({ id, version }: { id: string; version: AdapterVersion }) {
           </button>
         )}
       </p>
-      {version.note && <p className="hint">{version.note}</p>}
+      {version.note && <p className="hint">{said(version.why, version.note)}</p>}
       {version.marked && ['current', 'trial', 'before'].includes(version.state) && <p>{words.versionMarked}</p>}
       {attempt.problem && (
         <p role="alert" className="problem">
