@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"liminal/artifacts"
 	"liminal/internal/adaptation"
 	"liminal/internal/changes"
 	"liminal/internal/learning"
@@ -166,6 +168,50 @@ func TestLessonsThatMakeAnswersWorseAreTurnedDown(t *testing.T) {
 	h.learn(h.ann)
 	if p := h.one(h.ann); p.Status != changes.Applied {
 		t.Errorf("said again, and tried again with success, the patch is %s", p.Status)
+	}
+}
+
+// A worker that dies when any step of a run that learns is done, and nobody has
+// heard of it, has it done again: what comes of it is what had come of it.
+//
+// Requirements: PLAT-02 (clustering)
+func TestAWorkerThatDiesInAnyNodeChangesNothing(t *testing.T) {
+	t.Parallel()
+	learnt := func(die func(string) bool) (*house, string) {
+		h := serve(t).house()
+		h.likes(h.ann, 6, reminders)
+		h.corrects(12)
+		h.die = die
+		h.learn(h.ann)
+		var said []string
+		for _, p := range h.patches(h.ann) {
+			why, _, _ := strings.Cut(p.Justification, " (P ") // a gate draws by the id of its run
+			said = append(said, fmt.Sprint(p.Changes[0].Kind, p.Status, why))
+		}
+		for _, l := range h.lessons(h.ann) {
+			said = append(said, fmt.Sprint(l.Text, l.State, l.Strength, len(l.Sources), l.ClusterID != "", l.AdapterID != ""))
+		}
+		for _, c := range h.standing(h.ann) {
+			said = append(said, fmt.Sprint(c.Label, c.Size, c.LabelBy))
+		}
+		slices.Sort(said)
+		return h, strings.Join(said, "\n")
+	}
+	_, want := learnt(nil)
+	h, got := learnt(func(string) bool { return true })
+	if got != want || !strings.Contains(want, "questions") || !strings.Contains(want, "kept aside") {
+		t.Errorf("over deaths was learnt\n%s\nand without\n%s", got, want)
+	}
+	for _, name := range []string{"learn.cluster", "learn.text"} {
+		g, err := h.library.Named(t.Context(), h.root, artifacts.KindWorkflow, name)
+		h.must(err)
+		var doc struct{ Nodes []struct{ Tool string } }
+		h.must(json.Unmarshal(g.Schema, &doc))
+		for _, n := range doc.Nodes {
+			if n.Tool != "" && n.Tool != "train.plan_v1" && !slices.Contains(h.called, n.Tool) { // nothing is trained on another's server
+				t.Errorf("no worker died in %s of %s", n.Tool, name)
+			}
+		}
 	}
 }
 
