@@ -59,7 +59,7 @@ function Row({ adapter, learning, say }: Props & { adapter: Adapter }) {
     <li className="situation adapter" data-status={adapter.status}>
       <p className="situation-name">{name}</p>
       <p className="facts-line">
-        <span>{words.adapterStatus(adapter.status)}</span>
+        <span>{adapter.status === 'draft' && adapter.patch?.status === 'rolled_back' ? words.versionState('rolled_back') : words.adapterStatus(adapter.status)}</span>
         <span>{adapter.weights > 0 ? words.weightsOf(adapter.weights) : words.textOnly}</span>
         <span>{words.used(adapter.use.runs)}</span>
         {adapter.use.runs > 0 && <span>{words.score(adapter.use.score)}</span>}
