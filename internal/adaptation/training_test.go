@@ -592,7 +592,7 @@ func TestAVersionOfWhichSomethingIsTakenBackIsTrainedAnew(t *testing.T) {
 	}
 }
 
-// Requirements: CLUS-05 (begins with zero weights; training jobs are enqueued), TRAIN-02 (of one adapter)
+// Requirements: PREF-05, CLUS-05 (begins with zero weights; training jobs are enqueued), CLUS-09, TRAIN-02 (of one adapter)
 func TestASkillBeginsWithWeightsThatChangeNothing(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, options{base: base(t), trainer: here{}})
@@ -615,6 +615,10 @@ func TestASkillBeginsWithWeightsThatChangeNothing(t *testing.T) {
 	h.must(err)
 	if !j.Ended() || j.Stage == learning.StageFailed {
 		t.Fatalf("%s at %s: %s", j.Status, j.Stage, j.Reason)
+	}
+	beside, _ := j.Meta["cluster"].(map[string]any) // the shapes of its batches
+	if size, _ := beside["size"].(float64); beside["id"] != j.ClusterID || size < 12 || beside["strength"] == nil || j.Meta["batches"] == nil {
+		t.Errorf("of its situation it keeps %v, beside %v", beside, j.Meta["batches"])
 	}
 	found, err := h.store.Events(t.Context(), h.ann, j.Events...)
 	h.must(err)

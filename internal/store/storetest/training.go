@@ -407,7 +407,7 @@ func goneTrained(t *testing.T, open Open) {
 }
 
 func trainedState(t *testing.T, open Open) {
-	p := teach(t, open)
+	p := teach(t, open).another(t) // the first may be an administrator, who goes first
 	adapterID := p.owns(t)
 	p.queues(t, adapterID)
 	need(t, p.s.AdapterTrained(t.Context(), system, adapterID, direction(0), 0.5))
@@ -423,6 +423,12 @@ func trainedState(t *testing.T, open Open) {
 	need(t, p.s.AdapterTrained(t.Context(), system, adapterID, nil, 0.25))
 	want(t, "of nothing", len(got(p.s.AdapterMiddle(t.Context(), adapterID))(t)), len(middle))
 	need(t, p.s.AdapterTrained(t.Context(), system, id.New(), direction(0), 1)) // it is gone
+
+	// When it was trained counts: what came later and has not been goes before it.
+	p.clock.add(time.Minute)
+	later := p.another(t)
+	later.queues(t, later.owns(t))
+	want(t, "what has not been trained", p.claim(t, "process").UserID, later.v.UserID)
 }
 
 func trainingCases(t *testing.T, open Open) {
