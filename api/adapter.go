@@ -66,6 +66,7 @@ type AdapterVersion struct {
 	At      time.Time `json:"at"`
 	By      string    `json:"by" enum:"system,user,llm"`
 	Note    string    `json:"note"`
+	Why     []Remark  `json:"why" doc:"why the change that made it was proposed, sentence by sentence; empty: note is all that is known"`
 	PatchID *int64    `json:"patch_id" nullable:"true" doc:"the change that made it, where it is one of the latest"`
 	Lessons int       `json:"lessons"`
 	Weights int       `json:"weights" doc:"version of its trained weights; 0: it has text only"`
@@ -204,14 +205,14 @@ func (s *server) adapterVersions(ctx context.Context, v identity.Viewer, adapter
 		_ = json.Unmarshal(one.Schema, &d) // as above
 		p, known := made[one.Version]
 		view := AdapterVersion{
-			Version: one.Version, State: stateOf(now, one.Version, d, p.back), At: one.CreatedAt.UTC(), By: one.CreatedBy, Note: one.ChangeNote,
+			Version: one.Version, State: stateOf(now, one.Version, d, p.back), At: one.CreatedAt.UTC(), By: one.CreatedBy, Note: one.ChangeNote, Why: []Remark{},
 			Lessons: len(d.Lessons), Weights: d.Version, Peft: d.Version > 0 && d.Dir != "", Marked: marked[d.Version],
 		}
 		if d.Version > 0 {
 			view.Base = d.Base
 		}
 		if known {
-			view.PatchID = &p.id
+			view.PatchID, view.Why = &p.id, whyOf(p.found)
 		}
 		out = append(out, view)
 	}
@@ -319,6 +320,8 @@ func zipped(w io.Writer, files fs.FS) error {
 type madeBy struct {
 	id   int64
 	back bool // it was taken back
+
+	found json.RawMessage // before it was proposed
 }
 
 // changesOf are the latest changes of an adapter, by the version they made.
@@ -328,7 +331,7 @@ func (s *server) changesOf(ctx context.Context, v identity.Viewer, adapterID str
 	for _, p := range list {
 		for _, c := range p.Changes {
 			if c.ArtifactID == adapterID && c.Applied > 0 {
-				out[c.Applied] = madeBy{p.ID, p.Status == changes.RolledBack}
+				out[c.Applied] = madeBy{p.ID, p.Status == changes.RolledBack, p.Found}
 			}
 		}
 	}

@@ -40,7 +40,7 @@ func (p *person) learns(adapter, ops, found string) changes.Patch {
 	p.must(err)
 	p.clerk.works(made.ID)
 	for range 2 {
-		made, err = desk.ByRule(p.Context(), made.ID, "gate of policy.learning v1", "", changes.RolloutPlan{
+		made, err = desk.ByRule(p.Context(), made.ID, changes.Ruling{Rule: "gate of policy.learning v1"}, changes.RolloutPlan{
 			Share: 50, Hours: 24, RollBack: true, Rules: []artifacts.Rule{{When: "thumbs_down_share.after > thumbs_down_share.before + 0.15 and runs.after >= 10"}},
 		})
 		p.must(err)
@@ -51,7 +51,7 @@ func (p *person) learns(adapter, ops, found string) changes.Patch {
 	return made
 }
 
-const tried = `{"gate":{"state":"tried","better":5,"worse":1,"alike":2,"held":8,"p":0.97}}`
+const tried = `{"gate":{"state":"tried","better":5,"worse":1,"alike":2,"held":8,"p":0.97},"why":[{"code":"tried","data":{"held":8},"text":"Of 8 questions."}]}`
 
 func TestAPersonSeesTheirAdaptersWithVersionsGateAndTrial(t *testing.T) {
 	t.Parallel()
@@ -72,6 +72,17 @@ func TestAPersonSeesTheirAdaptersWithVersionsGateAndTrial(t *testing.T) {
 	change := whole["patch"].(map[string]any)
 	if got := fmt.Sprint(change["gate"]); got != "map[alike:2 better:5 held:8 p:0.97 state:tried worse:1]" {
 		t.Errorf("the gate: %v", got)
+	}
+	// Why, in parts: of the change, in lists too, and of the version it made.
+	const why = "map[code:tried data:map[held:8] text:Of 8 questions.]"
+	proposed := listed(ada.get("/v1/config/patches?artifact_id="+adapter).ok(), "data")[0]
+	for _, of := range []map[string]any{ada.get(fmt.Sprint("/v1/config/patches/", p.ID)).ok(), proposed, listed(whole, "versions")[0]} {
+		if got := fmt.Sprint(of["why"]); got != "["+why+"]" {
+			t.Errorf("why: %s, of %v", got, of)
+		}
+	}
+	if got := fmt.Sprint(listed(whole, "versions")[1]["why"]); got != "[]" {
+		t.Errorf("why of what nobody proposed: %s", got)
 	}
 	trial := change["trial"].(map[string]any)
 	if trial["share"] != 50.0 || fmt.Sprint(trial["runs"]) != "map[after:0 before:0]" || len(trial["rules"].([]any)) != 1 || change["may_roll_back"] != true {

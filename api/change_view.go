@@ -69,6 +69,7 @@ type PatchHead struct {
 	Proposer      string                        `json:"proposer" enum:"system_llm,human_admin,user"`
 	ProposedBy    Nullable[Person]              `json:"proposed_by" doc:"null: the system"`
 	Justification string                        `json:"justification"`
+	Why           []Remark                      `json:"why" doc:"the justification sentence by sentence, of what the server proposes; empty: it is in its author's words"`
 	Checks        []PatchCheck                  `json:"checks"`
 	Verdict       rehearsal.Verdict             `json:"verdict" enum:",pass,warn,second,block" doc:"empty before the rehearsal"`
 	Needs         int                           `json:"needs" doc:"approvals it takes: 1 or 2"`
@@ -159,7 +160,7 @@ type Tried struct {
 
 func (s *server) patchHead(p changes.Patch, by Nullable[Person]) PatchHead {
 	out := PatchHead{
-		ID: p.ID, Status: string(p.Status), Stage: string(p.Stage), Proposer: p.Proposer, ProposedBy: by, Justification: p.Justification,
+		ID: p.ID, Status: string(p.Status), Stage: string(p.Stage), Proposer: p.Proposer, ProposedBy: by, Justification: p.Justification, Why: whyOf(p.Found),
 		Checks: each(p.Checks, checkView), Verdict: p.Verdict, Needs: max(1, p.Needs), Approvals: each(p.Approvals, approvalView),
 		Unknown: p.Unknowns, RebasedFrom: orNone(p.RebasedFrom), RebasedTo: orNone(p.RebasedTo), RunID: p.RunID,
 		TemporalURL: s.temporalURL(run.Run{WorkflowID: patchWorkflow + strconv.FormatInt(p.ID, 10)}),

@@ -129,7 +129,7 @@ func (s *server) learnedPatch(ctx context.Context, v identity.Viewer, adapterID 
 		ByRule: p.ByRule() != "",
 	}
 	var found adaptation.Found
-	if json.Unmarshal(p.Found(), &found) == nil && found.Gate.State != "" {
+	if json.Unmarshal(p.Found, &found) == nil && found.Gate.State != "" {
 		n.V.Gate.V = &LearnedGate{
 			State: found.Gate.State, Held: found.Gate.Held, Better: found.Gate.Better, Worse: found.Gate.Worse, Alike: found.Gate.Alike, P: found.Gate.P,
 		}

@@ -319,7 +319,7 @@ type Trainings interface {
 	TrainingJob(ctx context.Context, v identity.Viewer, id string) (learning.Job, error)
 	TrainingJobs(ctx context.Context, v identity.Viewer, f learning.JobFilter) ([]learning.Job, string, error)
 	JobPlaces(ctx context.Context, v identity.Viewer) (map[string]learning.JobPlace, error)
-	CancelJob(ctx context.Context, v identity.Viewer, id, reason string) (learning.Job, error)
+	CancelJob(ctx context.Context, v identity.Viewer, id string, why learning.Remark) (learning.Job, error)
 }
 
 // Trainer trains adapters; *training.Steps is one.

@@ -34,6 +34,7 @@ type Training struct {
 	Attempts  int                 `json:"attempts" doc:"of three"`
 	RunID     string              `json:"run_id" doc:"of its run; empty: it has not begun"`
 	Reason    string              `json:"reason" doc:"why it waits again, or ended as it did; empty: nothing to say"`
+	Why       []Remark            `json:"why" doc:"reason sentence by sentence, for who says it in another language; empty: its text is all that is known"`
 	Place     Nullable[JobPlace]  `json:"place" doc:"where it stands in the queue; null: it does not wait"`
 	Events    int                 `json:"events" doc:"answers it is trained with"`
 	Tokens    int                 `json:"tokens"`
@@ -86,7 +87,7 @@ type GateFigure struct {
 func trainingView(j learning.Job, places map[string]learning.JobPlace) Training {
 	out := Training{
 		ID: j.ID, AdapterID: j.AdapterID, ClusterID: j.ClusterID, Kind: string(j.Kind), Status: string(j.Status), Stage: string(j.Stage),
-		Attempts: j.Attempts, RunID: j.RunID, Reason: j.Reason, Events: len(j.Events), Tokens: j.Tokens, Version: j.Version, CreatedAt: j.CreatedAt.UTC(),
+		Attempts: j.Attempts, RunID: j.RunID, Reason: j.Reason, Why: remarkViews(j.Why()), Events: len(j.Events), Tokens: j.Tokens, Version: j.Version, CreatedAt: j.CreatedAt.UTC(),
 		Loss: Nullable[float64]{j.Loss}, StartedAt: since(j.StartedAt), EndedAt: since(j.EndedAt),
 	}
 	if p, waits := places[j.ID]; waits {
@@ -191,7 +192,7 @@ func (s *server) cancelTraining(ctx context.Context, in *ByID) (Training, error)
 	var j learning.Job
 	var err error
 	if s.Trainer == nil {
-		j, err = s.Trainings.CancelJob(ctx, v, in.ID, "It was cancelled on your wish.")
+		j, err = s.Trainings.CancelJob(ctx, v, in.ID, learning.Cancelled())
 	} else {
 		j, err = s.Trainer.Cancel(ctx, v, in.ID)
 	}

@@ -34,7 +34,7 @@ func (c coach) Ask(ctx context.Context, v identity.Viewer, adapterID string) (le
 }
 
 func (c coach) Cancel(ctx context.Context, v identity.Viewer, id string) (learning.Job, error) {
-	return c.w.store.CancelJob(ctx, v, id, "It was cancelled on your wish.")
+	return c.w.store.CancelJob(ctx, v, id, learning.Cancelled())
 }
 
 func (c coach) Curve(ctx context.Context, v identity.Viewer, id string) ([]train.Metric, error) {

@@ -58,7 +58,8 @@ func (m *wiseacre) told(question string) (all string) {
 
 // Two notes and a plain word in the talk become a lesson, over two power cuts:
 // one when the word has just been said, one while the model is asked what to
-// learn. The next answers follow it and say so, until the notes are taken back.
+// learn. The next answers follow it and say so, until it is undone; again once
+// more is said for it, until the notes are taken back.
 //
 // Requirements: PLAT-02 (clustering; found by id and type), PLAT-11 (the answer and what is said of it; situations and lessons), CHAT-22 (applied adapters and gates), STREAM-04 (adapters and their gates), LORA-10 (instructions on an API backend)
 func TestWhatIsSaidOfAnswersIsLearntOverKillMinusNine(t *testing.T) {
@@ -101,13 +102,22 @@ func TestWhatIsSaidOfAnswersIsLearntOverKillMinusNine(t *testing.T) {
 
 	adapter, lesson := ada.onlyLesson()
 	ada.answersFollow(m, adapter, lesson)
+	ada.undoes(adapter["patch"].(object))
+	ada.answerFollowsNot(m, lesson, "What is a proof?")
+	if now := ada.learnt()["lessons"].([]any); len(now) != 1 || now[0].(object)["followed"] != false || now[0].(object)["state"] != "active" {
+		t.Errorf("it is undone, and the lessons are %v", now)
+	}
+
+	ada.finds(ada.must("POST", "/v1/chat", object{"message": "Who wrote Emma?"}), "too long")
+	ada.learnNow()
+	lesson = ada.learnt()["lessons"].([]any)[0].(object)
+	if reply := ada.must("POST", "/v1/chat", object{"message": "Who wrote Ulysses?"}); !strings.Contains(m.told("Who wrote Ulysses?"), lesson["text"].(string)) {
+		t.Errorf("more is said for it, and %v was answered without it; the lesson is %v", reply, lesson)
+	}
 	for _, id := range ada.notes(lesson) {
 		ada.must("DELETE", fmt.Sprintf("/v1/preferences/%v", id), nil)
 	}
-	ada.must("POST", "/v1/chat", object{"message": "And a corollary?"})
-	if said := m.told("And a corollary?"); strings.Contains(said, lesson["text"].(string)) || said == "" {
-		t.Errorf("the notes are gone, and the model is told %s", said)
-	}
+	ada.answerFollowsNot(m, lesson, "And a corollary?")
 	if left := ada.learnt()["lessons"].([]any); len(left) != 0 {
 		t.Errorf("the notes are gone, and these are left: %v", left)
 	}
@@ -189,6 +199,29 @@ func (who *person) answersFollow(m *wiseacre, adapter, lesson object) {
 	followed := fmt.Sprint(who.message(reply["conversation_id"].(string), reply["message_id"])["followed"])
 	if !strings.Contains(followed, adapter["id"].(string)) || !strings.Contains(followed, lesson["text"].(string)) {
 		t.Errorf("below the answer stands %s", followed)
+	}
+}
+
+// undoes presses Undo beside a change that a rule applied, on the page Learning.
+func (who *person) undoes(patch object) {
+	who.p.t.Helper()
+	if patch["may_roll_back"] != true {
+		who.p.t.Fatalf("there is no Undo beside %v", patch)
+	}
+	who.must("POST", fmt.Sprintf("/v1/config/patches/%v/rollback", patch["id"]), object{"reason": "Undone on the page Learning."})
+}
+
+// answerFollowsNot asks, and looks that neither model nor reader is told the lesson.
+func (who *person) answerFollowsNot(m *wiseacre, lesson object, question string) {
+	t := who.p.t
+	t.Helper()
+	reply := who.must("POST", "/v1/chat", object{"message": question})
+	if said := m.told(question); said == "" || strings.Contains(said, lesson["text"].(string)) {
+		t.Errorf("taken back, and asked %q the model is told %s", question, said)
+	}
+	answer := who.message(reply["conversation_id"].(string), reply["message_id"])
+	if below, _ := json.Marshal(answer); strings.Contains(string(below), lesson["text"].(string)) || strings.Contains(string(below), lesson["id"].(string)) {
+		t.Errorf("taken back, and the answer says %s", below)
 	}
 }
 

@@ -39,7 +39,7 @@ type Store interface {
 // Desk is where changes are handed in; *changes.Desk is one.
 type Desk interface {
 	ProposeLearned(ctx context.Context, v identity.Viewer, p changes.Proposal) (changes.Patch, error)
-	ByRule(ctx context.Context, id int64, rule, reason string, plan changes.RolloutPlan) (changes.Patch, error)
+	ByRule(ctx context.Context, id int64, by changes.Ruling, plan changes.RolloutPlan) (changes.Patch, error)
 	Propose(ctx context.Context, v identity.Viewer, p changes.Proposal) (changes.Patch, error)
 	Withdraw(ctx context.Context, v identity.Viewer, id int64, reason string) (changes.Patch, error)
 	List(ctx context.Context, v identity.Viewer, f changes.Filter) ([]changes.Patch, string, error)

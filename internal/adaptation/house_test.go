@@ -141,7 +141,7 @@ func newHouse(t testing.TB, o options) *house {
 	})
 	h.steps, err = adaptation.New(adaptation.Options{
 		Store: h.store, Library: h.library, Desk: h.desk, Runs: h.store, Encoder: embed.Hash{}, Cache: memory.Cache(),
-		Off: o.off, Generative: o.model.Generative(), Trains: o.base != "", Now: h.clock, Feedback: learning.NewRecorder(h.store, embed.Hash{}),
+		Off: o.off, Generative: o.model.Generative(), Trains: o.base != "", Tools: []string{"http.call_v1"}, Now: h.clock, Feedback: learning.NewRecorder(h.store, embed.Hash{}),
 	})
 	h.must(err)
 	h.library.Changed(h.steps.Changed)

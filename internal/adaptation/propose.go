@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 
 	"liminal/artifacts"
 	"liminal/internal/changes"
@@ -109,14 +108,14 @@ func (s *Steps) Propose(ctx context.Context, v identity.Viewer, runID, clusterID
 	if err != nil {
 		return none, err
 	}
-	p, err := s.handIn(ctx, v, nameOf(clusterID), a, want, s.because(list, a, t), Found{Gate: s.gate(t)})
+	p, err := s.handIn(ctx, v, nameOf(clusterID), a, want, Found{Gate: s.gate(t), Why: s.because(list, a, t)})
 	if err != nil || p.ID == 0 {
 		return none, err
 	}
 	if err := s.belong(ctx, v, p.Changes[0].ArtifactID, list); err != nil {
 		return none, err
 	}
-	return s.moveOn(ctx, v, p, t.Outcome, s.found(t), tried(a, want))
+	return s.moveOn(ctx, v, p, t.Outcome, learning.Remarks{s.found(t)}, tried(a, want))
 }
 
 // tried reports whether a version of an adapter is one to try on some of the
@@ -189,19 +188,19 @@ func (s *Steps) documentOf(ctx context.Context, v identity.Viewer, clusterID str
 // it is that already. One that waits for the same is taken for it, and one that
 // waits for something else is withdrawn. also are changes that come with it to an
 // adapter there is.
-func (s *Steps) handIn(ctx context.Context, v identity.Viewer, name string, a adapter, want document, why string, f Found, also ...changes.ProposedChange) (changes.Patch, error) {
+func (s *Steps) handIn(ctx context.Context, v identity.Viewer, name string, a adapter, want document, f Found, also ...changes.ProposedChange) (changes.Patch, error) {
 	found, err := json.Marshal(f)
 	if err != nil {
 		return changes.Patch{}, err
 	}
-	proposal := changes.Proposal{Justification: why, Found: found}
+	proposal := changes.Proposal{Justification: f.Why.String(), Found: found}
 	if a.ID == "" || a.IsDraft() {
 		doc, err := json.Marshal(want)
 		if err != nil {
 			return changes.Patch{}, err
 		}
 		proposal.Changes = []changes.ProposedChange{{Create: &artifacts.Draft{
-			Type: artifacts.KindAdapter, Name: name, Description: line(want.described(), 400), Schema: doc, By: "llm", Note: why,
+			Type: artifacts.KindAdapter, Name: name, Description: line(want.described(), 400), Schema: doc, By: "llm", Note: f.Why.String(),
 		}}}
 	} else {
 		ops, err := operations(a.document, want)
@@ -311,7 +310,7 @@ func (s *Steps) belong(ctx context.Context, v identity.Viewer, adapterID string,
 
 // moveOn applies a patch by rule, where its person allows that and the gate was
 // passed, or there was none to ask.
-func (s *Steps) moveOn(ctx context.Context, v identity.Viewer, p changes.Patch, outcome, reason string, onTrial bool) (Proposed, error) {
+func (s *Steps) moveOn(ctx context.Context, v identity.Viewer, p changes.Patch, outcome string, why learning.Remarks, onTrial bool) (Proposed, error) {
 	settings, err := s.o.Store.LearningSettings(ctx, v)
 	if err != nil {
 		return none, err
@@ -327,7 +326,11 @@ func (s *Steps) moveOn(ctx context.Context, v identity.Viewer, p changes.Patch, 
 	if onTrial {
 		begins = plan(policy.Trial)
 	}
-	p, err = s.o.Desk.ByRule(ctx, p.ID, fmt.Sprintf("gate of policy.learning v%d", version), reason, begins)
+	found, err := json.Marshal(map[string]any{"why": why})
+	if err != nil {
+		return none, err
+	}
+	p, err = s.o.Desk.ByRule(ctx, p.ID, changes.Ruling{Rule: fmt.Sprintf("gate of policy.learning v%d", version), Reason: why.String(), Found: found}, begins)
 	if errors.Is(err, fault.RateLimited) { // the next run goes on with it
 		return Proposed{Patch: p.ID, Status: string(p.Status)}, nil
 	}
@@ -355,9 +358,10 @@ func (s *Steps) underWay(ctx context.Context, v identity.Viewer, p changes.Patch
 }
 
 // Found is what the first event of a patch keeps of what was found before it
-// was proposed.
+// was proposed, and the justification sentence by sentence.
 type Found struct {
-	Gate Gate `json:"gate"`
+	Gate Gate             `json:"gate"`
+	Why  learning.Remarks `json:"why"`
 }
 
 // Gate is how a change was tried on questions that were kept aside.
@@ -389,18 +393,18 @@ func (s *Steps) gate(t Gated) Gate {
 }
 
 // found is what a gate found, in a sentence.
-func (s *Steps) found(t Gated) string {
+func (s *Steps) found(t Gated) learning.Remark {
 	switch {
 	case t.Outcome != "":
-		return fmt.Sprintf("Of %d questions that were kept aside, answers were better with it for %d, worse for %d and alike for %d (P %.2f).", t.Held, t.Better, t.Worse, t.Alike, t.P)
+		return learning.Say("tried", map[string]any{"held": t.Held, "better": t.Better, "worse": t.Worse, "alike": t.Alike, "p": t.P}, "Of %d questions that were kept aside, answers were better with it for %d, worse for %d and alike for %d (P %.2f).", t.Held, t.Better, t.Worse, t.Alike, t.P)
 	case !s.o.Generative:
-		return "Handed in without a trial: no language model is configured."
+		return learning.Say("untried_no_model", nil, "Handed in without a trial: no language model is configured.")
 	}
-	return "Handed in without a trial: too little was said to keep something aside for one."
+	return learning.Say("untried_too_little", nil, "Handed in without a trial: too little was said to keep something aside for one.")
 }
 
 // because is why an adapter is to change, without a word of anybody's.
-func (s *Steps) because(list []learning.Lesson, a adapter, t Gated) string {
+func (s *Steps) because(list []learning.Lesson, a adapter, t Gated) learning.Remarks {
 	events := map[int64]bool{}
 	fresh := 0
 	for _, l := range list {
@@ -411,15 +415,17 @@ func (s *Steps) because(list []learning.Lesson, a adapter, t Gated) string {
 			fresh++
 		}
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "What you said of answers: %s from %s", counted(len(list), "lesson"), counted(len(events), "event"))
-	if gone := len(a.Lessons) - (len(list) - fresh); a.usable() && gone > 0 {
-		fmt.Fprintf(&b, ", %d new and %d no longer followed", fresh, gone)
-	} else if a.usable() {
-		fmt.Fprintf(&b, ", %d new", fresh)
+	figures := map[string]any{"lessons": len(list), "events": len(events)}
+	text := fmt.Sprintf("What you said of answers: %s from %s", counted(len(list), "lesson"), counted(len(events), "event"))
+	if a.usable() {
+		gone := len(a.Lessons) - (len(list) - fresh)
+		figures["new"], figures["gone"] = fresh, gone
+		text += fmt.Sprintf(", %d new", fresh)
+		if gone > 0 {
+			text += fmt.Sprintf(" and %d no longer followed", gone)
+		}
 	}
-	b.WriteString(". " + s.found(t))
-	return b.String()
+	return learning.Remarks{learning.Say("lessons", figures, "%s.", text), s.found(t)}
 }
 
 func counted(n int, what string) string {

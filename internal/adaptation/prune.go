@@ -132,12 +132,17 @@ func (s *Steps) disable(ctx context.Context, v identity.Viewer, a adapter, use l
 			return false, nil
 		}
 	}
+	why := learning.Say("unused", map[string]any{"times": use.Count, "score": use.Score, "days": days},
+		"It was used %s, what was said of its answers is %.2f on average, and nothing was said in %d days.", times(use.Count), use.Score, days)
+	found, err := json.Marshal(Found{Why: learning.Remarks{why}})
+	if err != nil {
+		return false, err
+	}
 	propose := s.o.Desk.ProposeLearned
 	if v.IsSystem() {
 		propose = s.o.Desk.Propose
 	}
-	_, err = propose(ctx, v, changes.Proposal{ArtifactID: a.ID, Patch: disables, Justification: fmt.Sprintf(
-		"It was used %s, what was said of its answers is %.2f on average, and nothing was said in %d days.", times(use.Count), use.Score, days)})
+	_, err = propose(ctx, v, changes.Proposal{ArtifactID: a.ID, Patch: disables, Justification: why.Text, Found: found})
 	return err == nil, err
 }
 

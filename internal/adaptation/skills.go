@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -208,11 +207,17 @@ func (s *Steps) proposeGlobal(ctx context.Context, v identity.Viewer, c learning
 	if err != nil {
 		return err
 	}
+	why := learning.Say("everybodys_situation", map[string]any{"events": c.Size, "label": c.Label},
+		"%d events of people who allow it are of one situation, %q, and no adapter is tied to it.", c.Size, c.Label)
+	found, err := json.Marshal(Found{Why: learning.Remarks{why}})
+	if err != nil {
+		return err
+	}
 	_, err = s.o.Desk.Propose(ctx, v, changes.Proposal{
 		Changes: []changes.ProposedChange{{Create: &artifacts.Draft{
 			Type: artifacts.KindAdapter, Name: nameOf(c.ID), Description: line("Skill: "+c.Label, 400), Visibility: artifacts.Global, Schema: doc,
 		}}},
-		Justification: fmt.Sprintf("%d events of people who allow it are of one situation, %q, and no adapter is tied to it.", c.Size, c.Label),
+		Justification: why.Text, Found: found,
 	})
 	if errors.Is(err, fault.Conflict) { // there is one by now
 		return nil

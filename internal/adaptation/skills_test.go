@@ -159,6 +159,48 @@ func TestWhatNobodyMissesIsProposedToBeDisabled(t *testing.T) {
 	}
 }
 
+// All that speaks against an adapter must be there: of whoever uses it, likes its
+// answers or still says something of them, it is let be.
+//
+// Requirements: CLUS-06 (disabled)
+func TestWhatSomebodyMissesIsKept(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		uses      int  // after it was made
+		liked     bool // not disliked
+		saidSince bool
+	}{
+		"used":        {uses: 5},
+		"not unliked": {liked: true},
+		"spoken of":   {saidSince: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHouse(t, options{})
+			h.complains(h.ann, 3)
+			h.learn(h.ann)
+			signal := "dislike"
+			if c.liked {
+				signal = "like"
+			}
+			h.says(h.ann, h.turn(h.ann, "What is a theorem?"), learning.Feedback{Signal: signal})
+			for range c.uses {
+				h.turn(h.ann, "And a corollary?")
+			}
+			h.learn(h.ann)
+			before := len(h.patches(h.ann))
+			h.pass(32 * 24 * time.Hour)
+			if c.saidSince {
+				h.says(h.ann, h.turn(h.ann, "What is an axiom?"), learning.Feedback{Signal: "dislike"})
+			}
+			h.learn(h.ann)
+			if list := h.patches(h.ann); len(list) != before {
+				t.Errorf("proposed is %s", list[0].Changes[0].Ops)
+			}
+		})
+	}
+}
+
 // Requirements: CLUS-01 (per user and globally)
 func TestASituationOfEverybodyIsNamedAndItsAdapterWaitsForPeople(t *testing.T) {
 	t.Parallel()

@@ -84,7 +84,7 @@ func threeNotes(t *testing.T, o options) {
 		t.Fatalf("the adapter is %+v; lessons %+v", a, h.lessons(h.ann))
 	}
 	p := h.patches(h.ann)
-	if len(p) != 1 || p[0].Status != changes.Applied || !strings.Contains(p[0].Justification, "no language model is configured") {
+	if len(p) != 1 || p[0].Status != changes.Applied || !strings.Contains(p[0].Justification, "no language model is configured") || !strings.Contains(string(p[0].Found), `"code":"untried_no_model"`) {
 		t.Errorf("the patches are %+v", p)
 	}
 	h.evolved(h.ann, *a, p[0], events)

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -442,6 +443,9 @@ func TestWhatIsNotBetterIsKeptAndNotHandedIn(t *testing.T) {
 	h.learn(h.ann)
 	h.sweep()
 	j := h.job(h.ann)
+	if why := j.Why(); len(why) < 2 || why[0].Code != "not_better" || why[1].Code != "judged" || why[1].Data["answers"] == nil {
+		t.Errorf("it says why so: %+v", why)
+	}
 	if j.Status != learning.JobSucceeded || j.Stage != learning.StageKept || !strings.Contains(j.Reason, "not better") {
 		t.Errorf("%s at %s: %s", j.Status, j.Stage, j.Reason)
 	}
@@ -497,7 +501,7 @@ func TestAFullDiskIsTriedThreeTimesAndSaidThen(t *testing.T) {
 	tries := 0
 	h := newHouse(t, options{base: base(t), trainer: hooked{func(dir string, o train.Options) error {
 		tries++
-		return fmt.Errorf("write %s: no space left on device", filepath.Join(dir, train.CheckpointFile))
+		return fmt.Errorf("write %s: %w", filepath.Join(dir, train.CheckpointFile), syscall.ENOSPC)
 	}}})
 	h.teaches(h.ann, subjects[:18])
 	h.learn(h.ann)
@@ -507,6 +511,9 @@ func TestAFullDiskIsTriedThreeTimesAndSaidThen(t *testing.T) {
 		j := h.job(h.ann)
 		if tries != i+1 || j.Attempts != i+1 || !strings.Contains(j.Reason, "no space left on device") || strings.Contains(j.Reason, h.data) || !strings.Contains(j.Reason, "last checkpoint is kept") {
 			t.Fatalf("after %d tries it is %s after %d attempts: %s", tries, j.Status, j.Attempts, j.Reason)
+		}
+		if why := j.Why(); len(why) != 1 || why[0].Code != "failed" || why[0].Data["at"] != "fit" || why[0].Data["reason"] != train.DiskFull {
+			t.Errorf("after %d tries it says why so: %+v", tries, why)
 		}
 		if want := map[int]learning.JobStatus{2: learning.JobFailed}[i]; want != "" && j.Status != want || want == "" && j.Status != learning.JobQueued {
 			t.Errorf("after %d tries it is %s", tries, j.Status)
@@ -585,7 +592,7 @@ func TestAVersionOfWhichSomethingIsTakenBackIsTrainedAnew(t *testing.T) {
 	}
 }
 
-// Requirements: CLUS-05 (begins with zero weights; training jobs are enqueued), TRAIN-02 (of one adapter)
+// Requirements: PREF-05, CLUS-05 (begins with zero weights; training jobs are enqueued), CLUS-09, TRAIN-02 (of one adapter)
 func TestASkillBeginsWithWeightsThatChangeNothing(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, options{base: base(t), trainer: here{}})
@@ -608,6 +615,10 @@ func TestASkillBeginsWithWeightsThatChangeNothing(t *testing.T) {
 	h.must(err)
 	if !j.Ended() || j.Stage == learning.StageFailed {
 		t.Fatalf("%s at %s: %s", j.Status, j.Stage, j.Reason)
+	}
+	beside, _ := j.Meta["cluster"].(map[string]any) // the shapes of its batches
+	if size, _ := beside["size"].(float64); beside["id"] != j.ClusterID || size < 12 || beside["strength"] == nil || j.Meta["batches"] == nil {
+		t.Errorf("of its situation it keeps %v, beside %v", beside, j.Meta["batches"])
 	}
 	found, err := h.store.Events(t.Context(), h.ann, j.Events...)
 	h.must(err)
@@ -677,9 +688,11 @@ func TestAnEditedGraphChangesHowAnAdapterIsTrained(t *testing.T) {
 	h.must(err)
 	h.teaches(h.ann, subjects[:18])
 	h.learn(h.ann)
+	h.die = func(tool string) bool { return tool == "train.fail_v1" } // what went wrong is noted once
 	h.sweep()
+	h.die = nil
 	j := h.job(h.ann)
-	if j.Status != learning.JobFailed || !strings.HasPrefix(j.Reason, "Here an adapter is trained with 100 rows at least, and there are ") || fits != 0 {
+	if j.Status != learning.JobFailed || j.Attempts != 1 || !strings.HasPrefix(j.Reason, "Here an adapter is trained with 100 rows at least, and there are ") || fits != 0 {
 		t.Errorf("with the edited graph it is %s after %d trainings: %s; called %v", j.Status, fits, j.Reason, h.called)
 	}
 	_, err = h.library.Rollback(t.Context(), h.root, g.ID, g.Version, "")

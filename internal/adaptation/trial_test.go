@@ -122,7 +122,7 @@ func likedLess(t *testing.T, o options) {
 		ArtifactID: a.ID, Justification: "Trained.", Patch: json.RawMessage(`[{"op":"add","path":"/current_version","value":2},{"op":"add","path":"/weight","value":0.5}]`),
 	})
 	h.must(err)
-	p, err = h.desk.ByRule(t.Context(), p.ID, "gate of policy.learning v1", "", changes.RolloutPlan{Share: 50, Hours: 24, RollBack: true})
+	p, err = h.desk.ByRule(t.Context(), p.ID, changes.Ruling{Rule: "gate of policy.learning v1"}, changes.RolloutPlan{Share: 50, Hours: 24, RollBack: true})
 	h.must(err)
 	by := map[int][]turn{}
 	for i := range 40 {

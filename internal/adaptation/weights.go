@@ -24,9 +24,9 @@ type Trained struct {
 	Alpha     float64
 	Layers    []int
 	Matrices  []string
-	Replaces  string // another adapter of theirs that these weights answer for as well; empty: none
-	Outcome   string // of the gate: rule or person
-	Why       string // a sentence for people: what it was trained with, and what the gate found
+	Replaces  string           // another adapter of theirs that these weights answer for as well; empty: none
+	Outcome   string           // of the gate: rule or person
+	Why       learning.Remarks // what it was trained with, and what the gate found
 }
 
 // ProposeWeights hands in that an adapter of the viewer's own has new weights,
@@ -62,7 +62,7 @@ func (s *Steps) ProposeWeights(ctx context.Context, v identity.Viewer, runID str
 		want.AnswersFor = slices.Concat(want.AnswersFor, []string{other.document.ClusterID}, other.AnswersFor)
 		also = append(also, changes.ProposedChange{ArtifactID: other.ID, Patch: disables})
 	}
-	p, err := s.handIn(ctx, v, a.Name, a, want, t.Why, Found{}, also...)
+	p, err := s.handIn(ctx, v, a.Name, a, want, Found{Why: t.Why}, also...)
 	if err != nil || p.ID == 0 {
 		return none, err
 	}
@@ -139,9 +139,9 @@ func (s *Steps) persona(ctx context.Context, v identity.Viewer, runID string) (a
 	if err := s.houses(ctx, v, runID); err != nil {
 		return adapter{}, err
 	}
-	const why = "What you liked and corrected is enough to train an adapter with. By itself this one changes nothing: what is trained is handed in when it was tried."
+	why := learning.Remarks{learning.Say("first_adapter", nil, "What you liked and corrected is enough to train an adapter with. By itself this one changes nothing: what is trained is handed in when it was tried.")}
 	want := document{Kind: artifacts.KindAdapter, Mode: "hybrid", Scope: "per-user", Type: "persona", UserID: v.UserID}
-	p, err := s.handIn(ctx, v, personaName, a, want, why, Found{})
+	p, err := s.handIn(ctx, v, personaName, a, want, Found{Why: why})
 	if err != nil {
 		return adapter{}, err
 	}

@@ -82,6 +82,8 @@ type Patch struct {
 	DecidedAt     time.Time
 	AppliedAt     time.Time
 	ExpiresAt     time.Time // of the stage that waits for a person; zero: none does
+	// Found is what was found before it was proposed; nil: nothing is known.
+	Found json.RawMessage
 }
 
 // Change is the change to one artifact.

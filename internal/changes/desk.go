@@ -100,9 +100,17 @@ type Proposal struct {
 	Unknowns      artifacts.Unknowns // empty: artifacts.Stop
 	Script        rehearsal.Script   // for artifacts.Scripted
 	Sample        int                // recorded runs a Try rehearses; 0: as many as the artifact's rule says
-	// Found is what was found before something learnt was proposed, by a gate for
-	// one: its event keeps it. It holds no words of anybody's.
+	// Found is what was found before something was proposed, by a gate for one: its
+	// event keeps it. It holds no words of anybody's.
 	Found json.RawMessage
+}
+
+// found is what the event of the proposal keeps; nil: nothing.
+func (p Proposal) found() any {
+	if len(p.Found) == 0 {
+		return nil
+	}
+	return p.Found
 }
 
 // ProposedChange is the change to one artifact, or with Create a new one.
@@ -141,16 +149,6 @@ type View struct {
 	After      []After // by the place of the change
 	Reasons    []string
 	May        May
-}
-
-// Found is what was found before a patch was proposed; nil: nothing is known.
-func (v View) Found() json.RawMessage {
-	for _, e := range v.Events {
-		if e.What == "proposed" {
-			return e.Data
-		}
-	}
-	return nil
 }
 
 // After is what a change does to its artifact.

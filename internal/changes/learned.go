@@ -39,11 +39,7 @@ func (d *Desk) ProposeLearned(ctx context.Context, v identity.Viewer, p Proposal
 	}
 	patch := w.patch(v, p, d.o.Now())
 	patch.Proposer = ByModel
-	var found any
-	if len(p.Found) > 0 {
-		found = p.Found
-	}
-	return d.open(ctx, v, patch, w.drafts, d.event(ctx, identity.System(), "proposed", p.Justification, found))
+	return d.open(ctx, v, patch, w.drafts, d.event(ctx, identity.System(), "proposed", p.Justification, p.found()))
 }
 
 // learnable refuses what is not learnt from v: changes to anything but adapters
@@ -57,6 +53,14 @@ func (w wanted) learnable(v identity.Viewer) error {
 	return nil
 }
 
+// Ruling is a rule's yes: its name, why in a sentence, and what its event keeps of
+// what it found.
+type Ruling struct {
+	Rule   string
+	Reason string
+	Found  json.RawMessage
+}
+
 // ByRule moves a patch that was learnt from a person as far on as a rule may:
 // it is approved, and applied as the plan says, in the name of the rule
 // (CFG-16). What makes an artifact has nothing to be compared with, so it is
@@ -64,7 +68,7 @@ func (w wanted) learnable(v identity.Viewer) error {
 // approves (CFG-13). It gives where the patch stands; while its workflow is on
 // its way, that is where it stood, and the caller comes again. While another
 // version is on trial the patch stays approved, and Tend goes on with it.
-func (d *Desk) ByRule(ctx context.Context, id int64, rule, reason string, plan RolloutPlan) (Patch, error) {
+func (d *Desk) ByRule(ctx context.Context, id int64, by Ruling, plan RolloutPlan) (Patch, error) {
 	p, err := d.patch(ctx, identity.System(), id)
 	if err != nil {
 		return Patch{}, err
@@ -73,7 +77,7 @@ func (d *Desk) ByRule(ctx context.Context, id int64, rule, reason string, plan R
 		return Patch{}, fault.New(fault.Forbidden, "Patch %d was not learnt from a person, so no rule approves it.", id)
 	}
 	if p.undecided() {
-		if p, err = d.approveByRule(ctx, p, rule, reason, plan); err != nil {
+		if p, err = d.approveByRule(ctx, p, by, plan); err != nil {
 			return d.standing(ctx, id, err)
 		}
 	}
@@ -131,18 +135,20 @@ func (p Patch) ByRule() string {
 	return name
 }
 
-func (d *Desk) approveByRule(ctx context.Context, p Patch, rule, reason string, plan RolloutPlan) (Patch, error) {
+func (d *Desk) approveByRule(ctx context.Context, p Patch, by Ruling, plan RolloutPlan) (Patch, error) {
 	if err := p.unblocked(); err != nil {
 		return p, err
 	}
 	if len(p.rollouts(plan, time.Time{})) == 0 {
 		plan = RolloutPlan{}
 	}
-	until := d.o.Now().Add(Waits)
+	until, reason := d.o.Now().Add(Waits), cut(by.Reason, MaxReason)
+	e := d.ruled("approved", by.Rule, reason)
+	e.Data = by.Found
 	return d.transition(ctx, Transition{
 		PatchID: p.ID, From: []Status{Pending}, Stages: []Stage{Deciding}, Status: Approved, Stage: Applying, Expires: &until,
-		Approval: &Approval{UserID: identity.SystemAccount, Name: rule, At: d.o.Now(), Reason: cut(reason, MaxReason)},
-		Event:    d.ruled("approved", rule, cut(reason, MaxReason)), Answer: answer(answerApprove), RolloutPlan: &plan,
+		Approval: &Approval{UserID: identity.SystemAccount, Name: by.Rule, At: d.o.Now(), Reason: reason},
+		Event:    e, Answer: answer(answerApprove), RolloutPlan: &plan,
 	})
 }
 

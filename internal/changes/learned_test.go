@@ -37,13 +37,13 @@ func TestWhatIsLearntIsAppliedByRuleAndTakenBackByItsPerson(t *testing.T) {
 	if !slices.Contains(h.limits.spent, quota.LearnedProposals().Name) || len(h.limits.spent) != 1 {
 		t.Errorf("spent %v", h.limits.spent)
 	}
-	p, err = h.ByRule(t.Context(), p.ID, gate, "9 better, 1 worse", half)
+	p, err = h.ByRule(t.Context(), p.ID, changes.Ruling{Rule: gate, Reason: "9 better, 1 worse"}, half)
 	h.must(err)
 	a := h.artifact(h.ann, p.Changes[0].ArtifactID)
 	if p.Status != changes.Applied || p.Stage != changes.Settled || a.OwnerID != h.ann.UserID || a.IsDraft() || a.Version != 2 {
 		t.Fatalf("%s at %s; version %d of %q", p.Status, p.Stage, a.Version, a.OwnerID)
 	}
-	again, err := h.ByRule(t.Context(), p.ID, gate, "", half)
+	again, err := h.ByRule(t.Context(), p.ID, changes.Ruling{Rule: gate}, half)
 	h.must(err)
 	if again.Status != changes.Applied || h.artifact(h.ann, a.ID).Version != 2 {
 		t.Errorf("the second time it is %s", again.Status)
@@ -102,12 +102,12 @@ func TestNoRuleApprovesWhatWasNotLearntFromAPerson(t *testing.T) {
 		code(t, what, err, fault.Forbidden)
 	}
 	own := h.propose(h.ann, patch(flow, addsABranch)) // by the person themselves
-	_, err := h.ByRule(t.Context(), own.ID, gate, "", half)
+	_, err := h.ByRule(t.Context(), own.ID, changes.Ruling{Rule: gate}, half)
 	code(t, "a person's own proposal", err, fault.Forbidden)
 	_, err = h.Decide(t.Context(), h.ann, own.ID, changes.Decision{Approve: true})
 	code(t, "decided by who proposed it", err, fault.Forbidden)
 	house := h.propose(identity.Steward(), patch(global, `[{"op":"add","path":"/weight","value":0.5}]`))
-	_, err = h.ByRule(t.Context(), house.ID, gate, "", half)
+	_, err = h.ByRule(t.Context(), house.ID, changes.Ruling{Rule: gate}, half)
 	code(t, "the architect's", err, fault.Forbidden)
 	m := changes.Transition{PatchID: house.ID, Status: changes.Approved, Approval: &changes.Approval{UserID: identity.SystemAccount}}
 	_, err = changes.Advance(house.Patch, m, h.clock())
@@ -119,7 +119,7 @@ func (h *house) one() artifacts.Artifact {
 	h.Helper()
 	p, err := h.ProposeLearned(h.Context(), h.ann, learnt())
 	h.must(err)
-	_, err = h.ByRule(h.Context(), p.ID, gate, "", half)
+	_, err = h.ByRule(h.Context(), p.ID, changes.Ruling{Rule: gate}, half)
 	h.must(err)
 	return h.artifact(h.ann, p.Changes[0].ArtifactID)
 }
@@ -130,7 +130,7 @@ func (h *house) next(a artifacts.Artifact, ops string) changes.Patch {
 	h.Helper()
 	p, err := h.ProposeLearned(h.Context(), h.ann, patch(a, ops))
 	h.must(err)
-	p, err = h.ByRule(h.Context(), p.ID, gate, "", half)
+	p, err = h.ByRule(h.Context(), p.ID, changes.Ruling{Rule: gate}, half)
 	h.must(err)
 	return p
 }

@@ -30,7 +30,7 @@ func (d *Desk) Propose(ctx context.Context, v identity.Viewer, p Proposal) (Patc
 	if err := d.spend(ctx, v, d.planOf(v)); err != nil {
 		return Patch{}, err
 	}
-	return d.open(ctx, v, w.patch(v, p, d.o.Now()), w.drafts, d.event(ctx, v, "proposed", p.Justification, nil))
+	return d.open(ctx, v, w.patch(v, p, d.o.Now()), w.drafts, d.event(ctx, v, "proposed", p.Justification, p.found()))
 }
 
 // ProposeFetched proposes, in the house's name, what it read elsewhere because v, an

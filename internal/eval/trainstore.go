@@ -78,7 +78,6 @@ func (s *trainStore) StepJob(_ context.Context, _ identity.Viewer, step learning
 	set(&j.Dataset, step.Dataset)
 	set(&j.Tokens, step.Tokens)
 	set(&j.Version, step.Version)
-	set(&j.Reason, step.Reason)
 	if step.Events != nil {
 		j.Events = step.Events
 	}
@@ -89,6 +88,9 @@ func (s *trainStore) StepJob(_ context.Context, _ identity.Viewer, step learning
 		j.Loss = step.Loss
 	}
 	j.Meta = maps.Clone(j.Meta)
+	if step.Why != nil {
+		j.Because(step.Why)
+	}
 	return *j, json.Unmarshal(raw, &j.Meta)
 }
 

@@ -112,7 +112,7 @@ type JobStep struct {
 	Dataset *string
 	Loss    *float64
 	Version *int
-	Reason  *string
+	Why     Remarks // empty and not nil: there is nothing to say any more
 	Report  json.RawMessage
 	Meta    map[string]any // members that are set
 }
@@ -155,7 +155,7 @@ type Training interface {
 	StepJob(ctx context.Context, v identity.Viewer, s JobStep) (Job, error)
 	// CancelJob ends a job of the viewer's that waits or runs; one that has ended
 	// stays as it is.
-	CancelJob(ctx context.Context, v identity.Viewer, id, reason string) (Job, error)
+	CancelJob(ctx context.Context, v identity.Viewer, id string, why Remark) (Job, error)
 	// JobPlaces says where jobs of the viewer's that wait, for the system anybody's,
 	// stand in the queue of everybody, by id.
 	JobPlaces(ctx context.Context, v identity.Viewer) (map[string]JobPlace, error)

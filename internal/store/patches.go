@@ -20,12 +20,13 @@ var _ changes.Store = (*Store)(nil)
 const patchWorkflow = "patch:"
 
 const patchColumns = `p.id, p.run_id, p.proposer, p.user_id, p.justification, p.status, p.stage, p.checks, p.script, p.unknowns,
-	p.verdict, p.needs, p.trial, p.rebased_from, p.rebased_to, p.created_at, p.decided_at, p.applied_at, p.expires_at`
+	p.verdict, p.needs, p.trial, p.rebased_from, p.rebased_to, p.created_at, p.decided_at, p.applied_at, p.expires_at,
+	(SELECT e.data FROM config_patch_event e WHERE e.patch_id = p.id AND e.what = 'proposed' ORDER BY e.id LIMIT 1)`
 
 func scanPatch(scan Scan) (p changes.Patch, err error) {
 	err = scan(&p.ID, text{&p.RunID}, &p.Proposer, text{&p.UserID}, &p.Justification, &p.Status, &p.Stage, decode{&p.Checks},
 		decode{&p.Script}, &p.Unknowns, &p.Verdict, &p.Needs, decode{&p.RolloutPlan}, number{&p.RebasedFrom}, number{&p.RebasedTo},
-		when{&p.CreatedAt}, when{&p.DecidedAt}, when{&p.AppliedAt}, when{&p.ExpiresAt})
+		when{&p.CreatedAt}, when{&p.DecidedAt}, when{&p.AppliedAt}, when{&p.ExpiresAt}, decode{&p.Found})
 	return p, err
 }
 

@@ -184,7 +184,6 @@ func (s *Store) writeStep(tx Tx, j learning.Job, step learning.JobStep) error {
 	set(&j.Tokens, step.Tokens)
 	set(&j.Dataset, step.Dataset)
 	set(&j.Version, step.Version)
-	set(&j.Reason, step.Reason)
 	if step.Loss != nil {
 		j.Loss = step.Loss
 	}
@@ -201,6 +200,9 @@ func (s *Store) writeStep(tx Tx, j learning.Job, step learning.JobStep) error {
 		}
 		maps.Copy(j.Meta, step.Meta)
 	}
+	if step.Why != nil {
+		j.Because(legible(step.Why))
+	}
 	if step.Status != "" {
 		j.Status, j.NotBefore, j.Process = step.Status, step.NotBefore, ""
 		if j.Ended() {
@@ -208,6 +210,16 @@ func (s *Store) writeStep(tx Tx, j learning.Job, step learning.JobStep) error {
 		}
 	}
 	return s.writeJob(tx, j)
+}
+
+// legible is remarks as a database keeps their texts: a trainer says what it likes.
+func legible(why learning.Remarks) learning.Remarks {
+	out := make(learning.Remarks, len(why))
+	for i, r := range why {
+		r.Text = writable(r.Text)
+		out[i] = r
+	}
+	return out
 }
 
 // writeJob stores what changes of a job.
@@ -234,7 +246,7 @@ func (s *Store) writeJob(tx Tx, j learning.Job) error {
 		ended_at = @ended, updated_at = @now WHERE id = @id`, Args{
 		"id": j.ID, "status": string(j.Status), "stage": string(j.Stage), "fence": j.Fence, "attempts": j.Attempts, "run": optional(j.RunID),
 		"process": j.Process, "priority": j.Priority, "base": j.BaseSHA, "events": events, "count": j.NumEvents, "tokens": j.Tokens,
-		"dataset": optional(j.Dataset), "loss": loss, "version": version, "reason": writable(j.Reason), "report": rawJSON(j.Report), "meta": meta,
+		"dataset": optional(j.Dataset), "loss": loss, "version": version, "reason": j.Reason, "report": rawJSON(j.Report), "meta": meta,
 		"before": moment(j.NotBefore), "started": moment(j.StartedAt), "ended": moment(j.EndedAt), "now": s.now(),
 	})
 	return err
@@ -242,7 +254,7 @@ func (s *Store) writeJob(tx Tx, j learning.Job) error {
 
 // CancelJob implements learning.Training. The fence rises, so that who trains it
 // writes nothing more.
-func (s *Store) CancelJob(ctx context.Context, v identity.Viewer, id, reason string) (j learning.Job, err error) {
+func (s *Store) CancelJob(ctx context.Context, v identity.Viewer, id string, why learning.Remark) (j learning.Job, err error) {
 	err = s.write(ctx, v, func(tx Tx) error {
 		if err := lockTraining(tx); err != nil {
 			return err
@@ -251,7 +263,8 @@ func (s *Store) CancelJob(ctx context.Context, v identity.Viewer, id, reason str
 			return err
 		}
 		j.Fence++
-		j.Status, j.Stage, j.Reason, j.EndedAt = learning.JobFailed, learning.StageCancelled, reason, s.now()
+		j.Status, j.Stage, j.EndedAt = learning.JobFailed, learning.StageCancelled, s.now()
+		j.Because(legible(learning.Remarks{why}))
 		return s.writeJob(tx, j)
 	})
 	return j, err

@@ -155,18 +155,19 @@ func (s *Steps) cases(ctx context.Context, v identity.Viewer, j learning.Job, cl
 // tooLittle ends a job that has not enough to train with.
 func (s *Steps) tooLittle(ctx context.Context, v identity.Viewer, j learning.Job, d dataset.Dataset) (Prepared, error) {
 	m := d.Manifest
-	why := map[string]string{
+	missing := map[string]string{
 		dataset.FewRows:    "too few answers that you liked or corrected",
 		dataset.FewTargets: "too few different ones",
 		dataset.FewPeople:  "of too few people",
 	}[m.Missing]
-	reason := fmt.Sprintf("There is too little to train with: of %s %d can be used, %s.", plural(m.Cases, "event"), m.Rows+m.HeldOut, why)
+	why := learning.Say("too_little", map[string]any{"events": m.Cases, "usable": m.Rows + m.HeldOut, "missing": m.Missing},
+		"There is too little to train with: of %s %d can be used, %s.", plural(m.Cases, "event"), m.Rows+m.HeldOut, missing)
 	left := map[string]any{}
 	for why, n := range m.LeftOut {
 		left[string(why)] = n
 	}
 	j, err := s.o.Store.StepJob(ctx, v, learning.JobStep{
-		ID: j.ID, Fence: j.Fence, From: learning.StageDataset, To: learning.StageFew, Status: learning.JobFailed, Reason: &reason,
+		ID: j.ID, Fence: j.Fence, From: learning.StageDataset, To: learning.StageFew, Status: learning.JobFailed, Why: learning.Remarks{why},
 		Meta: map[string]any{"rows": m.Rows, "held_out": m.HeldOut, "left_out": left},
 	})
 	return prepared(j), err

@@ -24,13 +24,26 @@ type Failed struct {
 	Reason string `json:"reason"`
 }
 
+// Failure is how a step failed: the code of a fault, its reason where that is
+// known, and a sentence for people.
+type Failure struct {
+	Code    string
+	Reason  string
+	Message string
+}
+
+// remark is a failure as its person is told of it.
+func (f Failure) remark(at learning.JobStage) learning.Remark {
+	return learning.Say("failed", map[string]any{"at": string(at), "reason": f.Reason}, "%s", f.Message)
+}
+
 // Fail notes why a job failed, and has it tried again where that may help, up to
 // three times (TRAIN-10). A job that is gone, has ended or was given to somebody
 // else is left alone.
-func (s *Steps) Fail(ctx context.Context, v identity.Viewer, c Claim, code, message string) (Failed, error) {
+func (s *Steps) Fail(ctx context.Context, v identity.Viewer, c Claim, f Failure) (Failed, error) {
 	j, err := s.o.Store.TrainingJob(ctx, v, c.Job)
 	if errors.Is(err, fault.NotFound) {
-		return Failed{Status: "gone", Reason: message}, nil
+		return Failed{Status: "gone", Reason: f.Message}, nil
 	}
 	if err != nil {
 		return Failed{}, err
@@ -38,11 +51,11 @@ func (s *Steps) Fail(ctx context.Context, v identity.Viewer, c Claim, code, mess
 	if j.Fence != c.Fence || j.Status != learning.JobRunning {
 		return Failed{string(j.Status), j.Reason}, nil
 	}
-	if message == "" {
-		message = "The training failed on our side."
+	if f.Message == "" {
+		f.Message = "The training failed on our side."
 	}
-	step := learning.JobStep{ID: j.ID, Fence: j.Fence, To: learning.StageFailed, Status: learning.JobFailed, Reason: &message, Meta: map[string]any{"code": code, "curve": s.curve(j)}}
-	if at, again := queue.Again(j.Attempts, s.o.Now()); again && passing[code] {
+	step := learning.JobStep{ID: j.ID, Fence: j.Fence, To: learning.StageFailed, Status: learning.JobFailed, Why: learning.Remarks{f.remark(j.Stage)}, Meta: map[string]any{"code": f.Code, "curve": s.curve(j)}}
+	if at, again := queue.Again(j.Attempts, s.o.Now()); again && passing[f.Code] {
 		step.To, step.Status, step.NotBefore = learning.StageQueue, learning.JobQueued, at
 		ended, err := s.o.Store.StepJob(ctx, v, step)
 		if err == nil {
@@ -58,7 +71,7 @@ func (s *Steps) Fail(ctx context.Context, v identity.Viewer, c Claim, code, mess
 	}
 	ended, err := s.o.Store.StepJob(ctx, v, step)
 	if errors.Is(err, fault.NotFound) || errors.Is(err, fault.Conflict) { // cancelled, or gone, meanwhile
-		return Failed{Status: "gone", Reason: message}, nil
+		return Failed{Status: "gone", Reason: f.Message}, nil
 	}
 	return Failed{string(ended.Status), ended.Reason}, err
 }
@@ -85,7 +98,7 @@ func (s *Steps) Curve(ctx context.Context, v identity.Viewer, id string) ([]trai
 // Cancel ends a job of the viewer's, whether it waits or is trained: its run looks
 // every few seconds whether it is still wanted.
 func (s *Steps) Cancel(ctx context.Context, v identity.Viewer, id string) (learning.Job, error) {
-	j, err := s.o.Store.CancelJob(ctx, v, id, "It was cancelled on your wish.")
+	j, err := s.o.Store.CancelJob(ctx, v, id, learning.Cancelled())
 	if err != nil || j.Stage != learning.StageCancelled {
 		return j, err
 	}

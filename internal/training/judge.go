@@ -218,38 +218,46 @@ func finite(v gate.Verdict) gate.Verdict {
 	return v
 }
 
-// found is what a verdict says, in a sentence for people.
-func found(v gate.Verdict) string {
-	text := fmt.Sprintf("Of %s that were kept aside, liked answers went from %.2f to %.2f nats a token, and what you prefer is told apart in %.0f %% (before %.0f %%; P %.2f).",
-		plural(v.Events, "answer"), v.Loss.Now, v.Loss.New, 100*v.Alignment.New, 100*v.Alignment.Now, v.P)
-	for reason, sentence := range map[gate.Reason]string{
-		gate.Few: " That is too few to be sure.", gate.Chance: " It may be chance.", gate.Elsewhere: " Other texts got worse.",
-		gate.Unsafe: " It answers what it should not.", gate.Leaks: " It tells what was taken out.",
+// found is what a verdict says, for people.
+func found(v gate.Verdict) learning.Remarks {
+	figures := func(c gate.Change) map[string]any { return map[string]any{"now": number(c.Now), "new": number(c.New)} }
+	out := learning.Remarks{learning.Say("judged", map[string]any{"answers": v.Events, "loss": figures(v.Loss), "alignment": figures(v.Alignment), "p": number(v.P)},
+		"Of %s that were kept aside, liked answers went from %.2f to %.2f nats a token, and what you prefer is told apart in %.0f %% (before %.0f %%; P %.2f).",
+		plural(v.Events, "answer"), v.Loss.Now, v.Loss.New, 100*v.Alignment.New, 100*v.Alignment.Now, v.P)}
+	for _, of := range []struct {
+		reason gate.Reason
+		text   string
+	}{
+		{gate.Few, "That is too few to be sure."}, {gate.Chance, "It may be chance."}, {gate.Elsewhere, "Other texts got worse."},
+		{gate.Unsafe, "It answers what it should not."}, {gate.Leaks, "It tells what was taken out."},
 	} {
-		if slices.Contains(v.Reasons, reason) {
-			text += sentence
+		if slices.Contains(v.Reasons, of.reason) {
+			out = append(out, learning.Say(string(of.reason), nil, "%s", of.text))
 		}
 	}
-	return text + heeded(v)
+	return append(out, heeded(v)...)
 }
 
-// heeded says how often answers keep the wishes that rules can tell; "" where there
-// are none.
-func heeded(v gate.Verdict) string {
+// heeded says how often answers keep the wishes that rules can tell; nothing where
+// there are none.
+func heeded(v gate.Verdict) learning.Remarks {
 	k := v.Kept
 	if k.Of == 0 {
-		return ""
+		return nil
 	}
-	text := fmt.Sprintf(" Asked %s that were kept aside, its answers have the form you want in %d of %d checks (%s); without it they have it in %d",
+	text := fmt.Sprintf("Asked %s that were kept aside, its answers have the form you want in %d of %d checks (%s); without it they have it in %d",
 		plural(k.Prompts, "question"), k.New, k.Of, strings.Join(k.Kinds, ", "), k.Base)
 	if k.Now != k.Base {
 		text += fmt.Sprintf(", and as you are answered now in %d", k.Now)
 	}
+	end, verdict := ".", ""
 	switch {
 	case slices.Contains(v.Reasons, gate.Unheeded):
-		return text + ": it does not keep what you want."
+		end, verdict = ": it does not keep what you want.", string(gate.Unheeded)
 	case slices.Contains(v.Reasons, gate.Forgotten):
-		return text + ": it keeps less of what you want."
+		end, verdict = ": it keeps less of what you want.", string(gate.Forgotten)
 	}
-	return text + "."
+	return learning.Remarks{learning.Say("wishes", map[string]any{
+		"questions": k.Prompts, "checks": k.Of, "kinds": k.Kinds, "new": k.New, "base": k.Base, "now": k.Now, "verdict": verdict,
+	}, "%s", text+end)}
 }

@@ -112,7 +112,7 @@ type HandIn struct {
 	Matrices  []string
 	Replaces  string
 	Outcome   string
-	Why       string
+	Why       learning.Remarks
 }
 
 // HandIn gives what a job is to hand in; false where that was done, or there is
@@ -142,16 +142,17 @@ func (s *Steps) HandIn(ctx context.Context, v identity.Viewer, c Claim) (HandIn,
 	if err != nil {
 		return HandIn{}, false, err
 	}
-	why := "Trained with " + plural(len(j.Events), "answer") + " you liked or corrected. " + found(verdict)
+	why := learning.Say("trained", map[string]any{"answers": len(j.Events)}, "Trained with %s you liked or corrected.", plural(len(j.Events), "answer"))
 	if j.From() != "" {
-		why = "Trained to answer as two adapters of situations alike do, of which one is hardly used: that one is disabled, and this one answers for both. " + found(verdict)
+		why = learning.Say("trained_for_two", nil, "Trained to answer as two adapters of situations alike do, of which one is hardly used: that one is disabled, and this one answers for both.")
 	}
+	told := append(learning.Remarks{why}, found(verdict)...)
 	if narrow, _ := j.Meta["narrow"].(string); narrow != "" {
-		why += " In its narrow shape it was not better, so all matrices were trained."
+		told = append(told, learning.Say("all_matrices", nil, "In its narrow shape it was not better, so all matrices were trained."))
 	}
 	return HandIn{
 		AdapterID: j.AdapterID, Version: w.Version, Checksum: w.SHA256, Base: job.Base.Name, Dir: s.below(filepath.Dir(s.versionDir(j, w.Version))),
-		Rank: job.Rank, Alpha: job.Alpha, Layers: job.Layers, Matrices: matrices, Replaces: j.From(), Outcome: string(verdict.Outcome), Why: why,
+		Rank: job.Rank, Alpha: job.Alpha, Layers: job.Layers, Matrices: matrices, Replaces: j.From(), Outcome: string(verdict.Outcome), Why: told,
 	}, true, nil
 }
 
@@ -197,18 +198,19 @@ func (s *Steps) Settle(ctx context.Context, v identity.Viewer, c Claim) (Settled
 	if err := s.o.Store.AdapterTrained(ctx, identity.System(), j.AdapterID, middle(events), 2*verdict.Alignment.New-1); err != nil {
 		return Settled{}, err
 	}
-	to, reason := learning.StageDone, ""
+	to, told := learning.StageDone, learning.Remarks{}
 	if verdict.Outcome == gate.None {
-		to, reason = learning.StageKept, "It is not better than what answers now, so it was kept and not handed in. "+found(verdict)
+		why := learning.Say("not_better", nil, "It is not better than what answers now, so it was kept and not handed in.")
 		if j.From() != "" {
-			reason = "It answers worse than one of the two adapters it was to stand for, so it was kept and not handed in. " + found(verdict)
+			why = learning.Say("worse_than_one", nil, "It answers worse than one of the two adapters it was to stand for, so it was kept and not handed in.")
 		}
+		to, told = learning.StageKept, append(learning.Remarks{why}, found(verdict)...)
 	}
 	if err := s.later(ctx, v, j); err != nil {
 		return Settled{}, err
 	}
 	j, err = s.o.Store.StepJob(ctx, v, learning.JobStep{
-		ID: j.ID, Fence: j.Fence, From: learning.StageSettle, To: to, Status: learning.JobSucceeded, Reason: &reason, Meta: map[string]any{"curve": s.curve(j)},
+		ID: j.ID, Fence: j.Fence, From: learning.StageSettle, To: to, Status: learning.JobSucceeded, Why: told, Meta: map[string]any{"curve": s.curve(j)},
 	})
 	return settled(j), err
 }

@@ -78,7 +78,7 @@ func (s *Steps) Sweep(ctx context.Context, runs Runs) (moved int, err error) {
 func (s *Steps) start(ctx context.Context, runs Runs, j learning.Job) error {
 	err := runs.Train(ctx, j)
 	if errors.Is(err, fault.NotFound) {
-		_, err = s.o.Store.CancelJob(ctx, identity.System(), j.ID, "Its account may not use this place any more.")
+		_, err = s.o.Store.CancelJob(ctx, identity.System(), j.ID, learning.Say("no_account", nil, "Its account may not use this place any more."))
 		if errors.Is(err, fault.NotFound) {
 			return nil
 		}
@@ -99,7 +99,7 @@ func (s *Steps) look(ctx context.Context, runs Runs, j learning.Job) (moved bool
 		return false, err
 	}
 	if r.Status == run.Cancelled {
-		_, err := s.o.Store.CancelJob(ctx, identity.System(), j.ID, "Its run was cancelled.")
+		_, err := s.o.Store.CancelJob(ctx, identity.System(), j.ID, learning.Say("run_cancelled", nil, "Its run was cancelled."))
 		return true, err
 	}
 	var e struct{ Code, Message string }
@@ -107,7 +107,7 @@ func (s *Steps) look(ctx context.Context, runs Runs, j learning.Job) (moved bool
 	if e.Code == "" {
 		e.Code = string(fault.Internal)
 	}
-	_, err = s.Fail(ctx, identity.System(), Claim{j.ID, j.Fence}, e.Code, e.Message)
+	_, err = s.Fail(ctx, identity.System(), Claim{j.ID, j.Fence}, Failure{Code: e.Code, Message: e.Message})
 	return true, err
 }
 

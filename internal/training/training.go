@@ -219,7 +219,7 @@ func (s *Steps) failed(what string, err error) error {
 		return err
 	}
 	s.o.Logger.Warn("a step of a training failed", "error", err)
-	return fault.Wrap(fault.Internal, err, "%s: %s.", what, strings.TrimSuffix(s.sentence(err), "."))
+	return fault.Wrap(fault.Internal, err, "%s: %s.", what, strings.TrimSuffix(s.sentence(err), ".")).With(map[string]any{"reason": train.Why(err)})
 }
 
 func plural(n int, what string) string {

@@ -182,8 +182,8 @@ func TestAnAdapterIsDueByWhatWasLikedSinceItWasTrained(t *testing.T) {
 	}
 	s.pass(time.Minute)
 	j := s.claim()
-	reason := "It was too little."
-	s.moves(j, learning.JobStep{To: learning.StageFew, Status: learning.JobSucceeded, Reason: &reason})
+	why := learning.Remarks{learning.Say("too_little", nil, "It was too little.")}
+	s.moves(j, learning.JobStep{To: learning.StageFew, Status: learning.JobSucceeded, Why: why})
 	s.pass(2 * time.Hour)
 	s.says(events-1, learning.Feedback{Signal: "always"})
 	if n := s.plans(); n != 0 {
@@ -233,7 +233,7 @@ func TestAStepIsForWhoHasTheJobAndInItsOrder(t *testing.T) {
 			t.Errorf("%s before its time: %v", stage, err)
 		}
 	}
-	out, err := s.steps.Fail(t.Context(), s.ann, training.Claim{Job: j.ID, Fence: j.Fence - 1}, "internal", "The disk is full.")
+	out, err := s.steps.Fail(t.Context(), s.ann, training.Claim{Job: j.ID, Fence: j.Fence - 1}, training.Failure{Code: "internal", Message: "The disk is full."})
 	if err != nil || out.Status != string(learning.JobRunning) {
 		t.Errorf("who lost the job has it fail: %+v, %v", out, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"syscall"
 
 	"liminal/internal/cell"
 	"liminal/internal/fault"
@@ -27,6 +28,7 @@ type answer struct {
 	Manifest *Manifest   `json:"manifest,omitempty"`
 	Message  string      `json:"message,omitempty"`
 	Code     *fault.Code `json:"code,omitempty"` // nil: what failed may pass
+	Reason   string      `json:"reason,omitempty"`
 }
 
 // said is what it tells on the way.
@@ -50,7 +52,7 @@ func Serve(in io.Reader, out io.Writer) error {
 		if err == nil {
 			return answer{Manifest: &m}, nil
 		}
-		a := answer{Message: err.Error()}
+		a := answer{Message: err.Error(), Reason: Why(err)}
 		if e, ok := errors.AsType[*fault.Error](err); ok {
 			a.Message, a.Code = e.Message, &e.Code
 		}
@@ -101,7 +103,35 @@ func In(ctx context.Context, c *cell.Cell, dir string, l cell.Limits, o Options)
 	case a.Code != nil:
 		return Manifest{}, fault.New(*a.Code, "%s", a.Message)
 	}
-	return Manifest{}, errors.New(a.Message)
+	return Manifest{}, told{a.Message, a.Reason}
+}
+
+// told is a failure that may pass as another process told of it.
+type told struct{ message, reason string }
+
+func (t told) Error() string { return t.message }
+
+// The reasons of failures that people can do something about.
+const (
+	DiskFull   = "disk_full"
+	TooBig     = "memory"      // it took more than it may have
+	TooLong    = "time"        // the same, of time
+	WorkerGone = "interrupted" // its process ended, or was ended
+)
+
+// Why is what a failure comes of, as one of the reasons above or a fault's own; ""
+// where that is not known.
+func Why(err error) string {
+	if t, ok := errors.AsType[told](err); ok {
+		return t.reason
+	}
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return DiskFull
+	}
+	if f, ok := errors.AsType[*cell.Failure](err); ok {
+		return map[cell.Cause]string{cell.Memory: TooBig, cell.Time: TooLong, cell.Late: TooLong, cell.Stuck: TooLong, cell.Crash: WorkerGone}[f.Cause]
+	}
+	return fault.Reason(err)
 }
 
 // Passes reports whether what failed may pass, so that the same job is worth

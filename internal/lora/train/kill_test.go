@@ -186,7 +186,7 @@ func TestAJobIsTrainedInACell(t *testing.T) {
 	}
 	tight := limits
 	tight.CPU = 50 * time.Millisecond
-	if _, err := train.In(t.Context(), c, job(t, func(j *train.Job) { j.Steps = 5000 }), tight, train.Options{}); err == nil || !strings.Contains(err.Error(), "limit of time") || !train.Passes(err) {
+	if _, err := train.In(t.Context(), c, job(t, func(j *train.Job) { j.Steps = 5000 }), tight, train.Options{}); err == nil || !strings.Contains(err.Error(), "limit of time") || !train.Passes(err) || train.Why(err) != train.TooLong {
 		t.Errorf("%v", err)
 	}
 }

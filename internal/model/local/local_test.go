@@ -3,10 +3,12 @@ package local_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"iter"
 	"log/slog"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -181,6 +183,31 @@ func trained(t *testing.T, dir string, b peft.Base) {
 	}
 }
 
+func fails(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// rewrite changes the first tensor of a file.
+func rewrite(t *testing.T, path string, change func(*tensors.Tensor)) {
+	t.Helper()
+	f, err := tensors.Open(path)
+	fails(t, err)
+	var list []tensors.Tensor
+	for _, name := range f.Names() {
+		info, _ := f.Info(name)
+		x, err := f.Float32s(name)
+		fails(t, err)
+		list = append(list, tensors.Tensor{Name: name, Shape: slices.Clone(info.Shape), F32: slices.Clone(x)})
+	}
+	fails(t, f.Close())
+	change(&list[0])
+	_, err = tensors.Write(path, list, f.Metadata())
+	fails(t, err)
+}
+
 // Requirements: LORA-02 (local weights are read), LORA-10 (weights of fs_dir on a local backend), LORA-16, LORA-18, LORA-23 (with one)
 func TestAdaptersChangeAnswersAndBadOnesAreDoneWithout(t *testing.T) {
 	t.Parallel()
@@ -228,6 +255,26 @@ func TestAdaptersChangeAnswersAndBadOnesAreDoneWithout(t *testing.T) {
 	}
 	if !strings.Contains(log.String(), "adapter_refused") || !strings.Contains(log.String(), "another base") {
 		t.Errorf("the log says %s", log.String())
+	}
+	// Nor does one whose file lies about itself, has what is no number, or is of
+	// another model's shapes.
+	for name, spoil := range map[string]func(path string){
+		"lying": func(path string) { fails(t, os.WriteFile(path, []byte("\xff\xff\xff\xff\xff\xff\xff\x7f{}"), 0o600)) },
+		"boundless": func(path string) {
+			head := `{"a":{"dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,4]}}`
+			fails(t, os.WriteFile(path, append(binary.LittleEndian.AppendUint64(nil, uint64(len(head))), head+"...."...), 0o600))
+		},
+		"endless": func(path string) { rewrite(t, path, func(x *tensors.Tensor) { x.F32[3] = float32(math.NaN()) }) },
+		"turned":  func(path string) { rewrite(t, path, func(x *tensors.Tensor) { slices.Reverse(x.Shape) }) },
+	} {
+		trained(t, filepath.Join(root, "users", "u", "adapters", name, "v0001"), b)
+		spoil(filepath.Join(root, "users", "u", "adapters", name, "v0001", peft.WeightsFile))
+		if got := say(at(name, model.ModeLocal, 1)); got != plain {
+			t.Errorf("%s: the answer is %q", name, got)
+		}
+		if want := []model.Dropped{{ID: name, Reason: model.DroppedRefused, Weight: 1}}; !slices.Equal(applied.Dropped, want) {
+			t.Errorf("%s: who asks is told that %v are dropped", name, applied.Dropped)
+		}
 	}
 	// What its weights cannot do here, the words of a hybrid do.
 	if got := say(at("foreign", model.ModeHybrid, 1)); got == plain {

@@ -95,7 +95,7 @@ func TestAdapters(t *testing.T) { t.Parallel(); storetest.Adapters(t, open) }
 // Requirements: CLUS-01 (centroid and size; events have clusters), CLUS-02 (stored rows)
 func TestLearning(t *testing.T) { t.Parallel(); storetest.Learning(t, open) }
 
-// Requirements: TRAIN-08 (the running platform queues so), TRAIN-09 (the running platform queues so), TRAIN-14 (who lost the job writes nothing more)
+// Requirements: TRAIN-08 (the running platform queues so), TRAIN-09 (the running platform queues so), TRAIN-12, TRAIN-14 (who lost the job writes nothing more)
 func TestTraining(t *testing.T) { t.Parallel(); storetest.Training(t, open) }
 
 // Requirements: RAG-07, RAG-08, RAG-17 (a metric)

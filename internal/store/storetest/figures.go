@@ -59,7 +59,7 @@ func trainedJobs(t *testing.T, open Open) {
 	ends(learning.StageFailed, learning.JobFailed, 0.75)
 	ends(learning.StageFailed, learning.JobFailed, 0.625)
 	ends(learning.StageFew, learning.JobFailed, 0.25)
-	got(p.s.CancelJob(t.Context(), p.v, p.queues(t, adapterID).ID, ""))(t)
+	got(p.s.CancelJob(t.Context(), p.v, p.queues(t, adapterID).ID, learning.Cancelled()))(t)
 	p.queues(t, adapterID)
 	f := got(p.s.Figures(t.Context()))(t)
 	want(t, "jobs", fmt.Sprint(f.Training), "map[cancelled:1 failed:2 few:1 queued:1 succeeded:1]")

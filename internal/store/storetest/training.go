@@ -175,7 +175,7 @@ func steppedJobs(t *testing.T, open Open) {
 		_, err := p.s.StepJob(t.Context(), p.v, s)
 		return err
 	}
-	tokens, loss, version, reason, dataset, base := 12, 0.5, 3, "so", "users/u/adapters/a/train_jobs/j", "ab"
+	tokens, loss, version, dataset, base := 12, 0.5, 3, "users/u/adapters/a/train_jobs/j", "ab"
 	need(t, step(learning.JobStep{
 		Fence: 1, From: learning.StageDataset, To: learning.StageFit, Events: []int64{5, 7}, Tokens: &tokens, Dataset: &dataset, BaseSHA: &base,
 		Meta: map[string]any{"one": 1.0},
@@ -183,17 +183,21 @@ func steppedJobs(t *testing.T, open Open) {
 	wantFault(t, step(learning.JobStep{Fence: 1, From: learning.StageDataset, To: learning.StageFit}), fault.Conflict)
 	wantFault(t, step(learning.JobStep{Fence: 0, From: learning.StageFit, To: learning.StageJudge}), fault.Conflict)
 	need(t, step(learning.JobStep{Fence: 1, From: learning.StageFit, To: learning.StageJudge, Meta: map[string]any{"two": 2.0}, Report: []byte(`{"p": 0.5}`)}))
-	need(t, step(learning.JobStep{Fence: 1, To: learning.StageFailed, Status: learning.JobQueued, Reason: &reason, NotBefore: p.clock.now().Add(time.Minute)}))
+	why := learning.Remarks{learning.Say("failed", map[string]any{"at": "judge"}, "It was %d\x00.", 5), learning.Say("again", nil, "Again.")}
+	need(t, step(learning.JobStep{Fence: 1, To: learning.StageFailed, Status: learning.JobQueued, Why: why, NotBefore: p.clock.now().Add(time.Minute)}))
 	waits := got(p.s.TrainingJob(t.Context(), p.v, j.ID))(t)
+	want(t, "why, in parts", fmt.Sprint(waits.Why()), fmt.Sprint(learning.Remarks{{Code: "failed", Data: map[string]any{"at": "judge"}, Text: "It was 5\uFFFD."}, why[1]}))
+	delete(waits.Meta, "why")
 	want(t, "it waits again", fmt.Sprint(waits.Status, waits.Reason, waits.Events, waits.NumEvents, waits.Tokens, waits.Dataset, waits.BaseSHA, waits.Meta, string(waits.Report)),
-		fmt.Sprint("queued", "so", []int64{5, 7}, 2, 12, dataset, "ab", map[string]any{"one": 1.0, "two": 2.0}, `{"p": 0.5}`))
+		fmt.Sprint("queued", "It was 5\uFFFD. Again.", []int64{5, 7}, 2, 12, dataset, "ab", map[string]any{"one": 1.0, "two": 2.0}, `{"p": 0.5}`))
 	want(t, "before its time", p.claim(t, "process").ID, "")
 	p.clock.add(time.Minute)
 	again := p.claim(t, "process")
 	want(t, "tried again", fmt.Sprint(again.ID, again.Fence, again.Attempts), fmt.Sprint(j.ID, 2, 2))
 	wantFault(t, step(learning.JobStep{Fence: 1, To: learning.StageFit}), fault.Conflict)
-	need(t, step(learning.JobStep{Fence: 2, To: learning.StageDone, Status: learning.JobSucceeded, Loss: &loss, Version: &version}))
+	need(t, step(learning.JobStep{Fence: 2, To: learning.StageDone, Status: learning.JobSucceeded, Loss: &loss, Version: &version, Why: learning.Remarks{}}))
 	done := got(p.s.TrainingJob(t.Context(), p.v, j.ID))(t)
+	want(t, "nothing to say", fmt.Sprint(done.Reason, len(done.Why()), done.Meta["why"]), fmt.Sprint("", 0, nil))
 	want(t, "done", fmt.Sprint(done.Status, *done.Loss, done.Version, done.EndedAt.Equal(p.clock.now())), fmt.Sprint("succeeded", 0.5, 3, true))
 	wantFault(t, step(learning.JobStep{Fence: 2, To: learning.StageFit}), fault.Conflict)
 	wantFault(t, func() error {
@@ -205,19 +209,19 @@ func steppedJobs(t *testing.T, open Open) {
 func cancelledJobs(t *testing.T, open Open) {
 	p := teach(t, open)
 	waits := p.queues(t, p.owns(t))
-	gone := got(p.s.CancelJob(t.Context(), p.v, waits.ID, "as you wished"))(t)
+	gone := got(p.s.CancelJob(t.Context(), p.v, waits.ID, learning.Cancelled()))(t)
 	want(t, "counted", fmt.Sprint(got(p.s.Figures(t.Context()))(t).Training), "map[cancelled:1]")
-	want(t, "one that waited", fmt.Sprint(gone.Status, gone.Stage, gone.Reason), fmt.Sprint("failed", "cancelled", "as you wished"))
+	want(t, "one that waited", fmt.Sprint(gone.Status, gone.Stage, gone.Why()), fmt.Sprint("failed", "cancelled", learning.Remarks{learning.Cancelled()}))
 	p.queues(t, p.owns(t))
 	j := p.claim(t, "process")
-	got(p.s.CancelJob(t.Context(), p.v, j.ID, ""))(t)
+	got(p.s.CancelJob(t.Context(), p.v, j.ID, learning.Cancelled()))(t)
 	_, err := p.s.StepJob(t.Context(), p.v, learning.JobStep{ID: j.ID, Fence: j.Fence, To: learning.StageFit})
 	wantFault(t, err, fault.Conflict)
 	p.queues(t, p.owns(t))
 	p.clock.add(time.Hour)
 	j = p.claim(t, "process")
 	need(t, p.end(t, j, learning.JobSucceeded))
-	want(t, "one that has ended stays", got(p.s.CancelJob(t.Context(), p.v, j.ID, "no"))(t).Status, learning.JobSucceeded)
+	want(t, "one that has ended stays", got(p.s.CancelJob(t.Context(), p.v, j.ID, learning.Cancelled()))(t).Status, learning.JobSucceeded)
 }
 
 func foreignJobs(t *testing.T, open Open) {
@@ -230,7 +234,7 @@ func foreignJobs(t *testing.T, open Open) {
 	got(p.reserve(t, adapterID, j.ID, e))(t)
 	for _, err := range []error{
 		second(o.s.TrainingJob(t.Context(), o.v, j.ID)),
-		second(o.s.CancelJob(t.Context(), o.v, j.ID, "")),
+		second(o.s.CancelJob(t.Context(), o.v, j.ID, learning.Cancelled())),
 		second(o.s.StepJob(t.Context(), o.v, learning.JobStep{ID: j.ID, Fence: 1, To: learning.StageFit})),
 		second(o.s.FinishWeights(t.Context(), o.v, learning.Weights{AdapterID: adapterID, Version: 1, SHA256: "x"})),
 		second(o.reserve(t, adapterID, "", e)),
@@ -403,7 +407,7 @@ func goneTrained(t *testing.T, open Open) {
 }
 
 func trainedState(t *testing.T, open Open) {
-	p := teach(t, open)
+	p := teach(t, open).another(t) // the first may be an administrator, who goes first
 	adapterID := p.owns(t)
 	p.queues(t, adapterID)
 	need(t, p.s.AdapterTrained(t.Context(), system, adapterID, direction(0), 0.5))
@@ -419,6 +423,12 @@ func trainedState(t *testing.T, open Open) {
 	need(t, p.s.AdapterTrained(t.Context(), system, adapterID, nil, 0.25))
 	want(t, "of nothing", len(got(p.s.AdapterMiddle(t.Context(), adapterID))(t)), len(middle))
 	need(t, p.s.AdapterTrained(t.Context(), system, id.New(), direction(0), 1)) // it is gone
+
+	// When it was trained counts: what came later and has not been goes before it.
+	p.clock.add(time.Minute)
+	later := p.another(t)
+	later.queues(t, later.owns(t))
+	want(t, "what has not been trained", p.claim(t, "process").UserID, later.v.UserID)
 }
 
 func trainingCases(t *testing.T, open Open) {

@@ -5,6 +5,7 @@ import (
 
 	"liminal/internal/fault"
 	"liminal/internal/tool"
+	"liminal/internal/training"
 )
 
 // failTraining notes why a training failed.
@@ -20,7 +21,7 @@ func (t failTraining) Run(ctx context.Context, c *tool.Call) (map[string]any, er
 		}
 		message, _ = e["message"].(string)
 	}
-	out, err := t.training.Fail(ctx, c.Viewer, claimOf(c), code, message)
+	out, err := t.training.Fail(ctx, c.Viewer, claimOf(c), training.Failure{Code: code, Message: message})
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ type Ending interface {
 	HandIn(ctx context.Context, v identity.Viewer, c training.Claim) (training.HandIn, bool, error)
 	HandedIn(ctx context.Context, v identity.Viewer, c training.Claim, patch int64, status string) error
 	Settle(ctx context.Context, v identity.Viewer, c training.Claim) (training.Settled, error)
-	Fail(ctx context.Context, v identity.Viewer, c training.Claim, code, message string) (training.Failed, error)
+	Fail(ctx context.Context, v identity.Viewer, c training.Claim, f training.Failure) (training.Failed, error)
 }
 
 var _ Training = (*training.Steps)(nil)
@@ -57,7 +57,7 @@ func failedStep(ctx context.Context, c *tool.Call, t Training, err error) error 
 		return err
 	}
 	known := fault.From(err)
-	out, failed := t.Fail(ctx, c.Viewer, claimOf(c), string(known.Code), known.Message)
+	out, failed := t.Fail(ctx, c.Viewer, claimOf(c), training.Failure{Code: string(known.Code), Reason: fault.Reason(known), Message: known.Message})
 	if failed != nil {
 		return err // nobody could note it: the call is made again
 	}

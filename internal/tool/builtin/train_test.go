@@ -65,9 +65,9 @@ func (a apprentice) Settle(context.Context, identity.Viewer, training.Claim) (tr
 	return training.Settled{Status: "succeeded", Stage: "done", Version: 1}, nil
 }
 
-func (a apprentice) Fail(_ context.Context, _ identity.Viewer, c training.Claim, code, message string) (training.Failed, error) {
-	a.ask("failed", c.Job, c.Fence, code, message)
-	return training.Failed{Status: "queued", Reason: message}, nil
+func (a apprentice) Fail(_ context.Context, _ identity.Viewer, c training.Claim, f training.Failure) (training.Failed, error) {
+	a.ask("failed", c.Job, c.Fence, f.Code, f.Reason, f.Message)
+	return training.Failed{Status: "queued", Reason: f.Message}, nil
 }
 
 var claimed = inputs("job", "j", "fence", 3.0)
@@ -101,7 +101,7 @@ func TestAStepThatMayPassIsTheJobsToTryAgain(t *testing.T) {
 		fails error
 		noted bool
 	}{
-		"a full disk":   {fault.Wrap(fault.Internal, errors.New("no space"), "The disk is full."), true},
+		"a full disk":   {fault.Wrap(fault.Internal, errors.New("no space"), "The disk is full.").With(map[string]any{"reason": "disk_full"}), true},
 		"a bad job":     {fault.New(fault.Invalid, "It cannot be trained."), false},
 		"another claim": {fault.New(fault.Conflict, "Somebody else has it."), false},
 	} {
@@ -112,7 +112,7 @@ func TestAStepThatMayPassIsTheJobsToTryAgain(t *testing.T) {
 				p := everything(t)
 				p.Training = apprentice{fails: of.fails, asked: func(what string, args ...any) { asked = append(asked, fmt.Sprint(what, args)) }}
 				_, err := run(t, p, step, &tool.Call{Inputs: claimed})
-				if of.noted != slices.Equal(asked, []string{"failed[j 3 server_error The disk is full.]"}) {
+				if of.noted != slices.Equal(asked, []string{"failed[j 3 server_error disk_full The disk is full.]"}) {
 					t.Errorf("%s: noted %v", step, asked)
 				}
 				if of.noted && fault.CodeOf(err) != fault.Conflict { // the call itself is not made again

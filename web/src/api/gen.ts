@@ -132,6 +132,8 @@ export interface AdapterVersion {
   version: number;
   /** version of its trained weights; 0: it has text only */
   weights: number;
+  /** why the change that made it was proposed, sentence by sentence; empty: note is all that is known */
+  why: Remark[];
 }
 
 export interface AdapterWhole {
@@ -2752,6 +2754,8 @@ export interface Patch {
   unknown: '' | 'unknown' | 'live' | 'scripted';
   /** empty before the rehearsal */
   verdict: '' | 'pass' | 'warn' | 'second' | 'block';
+  /** the justification sentence by sentence, of what the server proposes; empty: it is in its author's words */
+  why: Remark[];
 }
 
 export interface PatchChange {
@@ -2822,6 +2826,8 @@ export interface PatchRow {
   unknown: '' | 'unknown' | 'live' | 'scripted';
   /** empty before the rehearsal */
   verdict: '' | 'pass' | 'warn' | 'second' | 'block';
+  /** the justification sentence by sentence, of what the server proposes; empty: it is in its author's words */
+  why: Remark[];
 }
 
 export interface PausedData {
@@ -3038,6 +3044,15 @@ export interface RehearsedRun {
   part: number;
   /** the trace of the other version */
   steps: TraceStep[];
+}
+
+export interface Remark {
+  /** which sentence it is; docs/learning.md lists them */
+  code: string;
+  /** its figures */
+  data: Record<string, unknown>;
+  /** the sentence in English */
+  text: string;
 }
 
 export interface RenameDocumentInputBody {
@@ -3875,6 +3890,8 @@ export interface Training {
   user?: Person;
   /** of the weights; 0: none yet */
   version: number;
+  /** reason sentence by sentence, for who says it in another language; empty: its text is all that is known */
+  why: Remark[];
 }
 
 export interface TrainingMetrics {

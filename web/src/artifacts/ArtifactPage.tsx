@@ -7,6 +7,7 @@ import { session } from '../api/session.ts';
 import { Json } from '../code/Json.tsx';
 import { sentence } from '../i18n/errors.ts';
 import { language, useWords } from '../i18n/index.ts';
+import { useSaid } from '../learning/remarks.ts';
 import { useStore } from '../lib/store.ts';
 import { when } from '../operate/figures.ts';
 import { ActDialog, Ago, Card, Loading, Trouble } from '../operate/parts.tsx';
@@ -194,6 +195,7 @@ function Restore({ artifact, version, onClose }: { artifact: Artifact; version: 
 function Proposals({ id }: { id: string }) {
   const words = useWords();
   const patches = usePatches('', id);
+  const said = useSaid();
   const open = useMemo(() => (patches.data ?? []).filter(unsettled), [patches.data]);
   if (patches.isError) return null;
   return (
@@ -203,7 +205,7 @@ function Proposals({ id }: { id: string }) {
         {open.map((patch) => (
           <li key={patch.id}>
             <Link href={`/operate/patches/${patch.id}`}>#{patch.id}</Link> <small>{words.statusOfPatch(patch.status, patch.stage)}</small>
-            <p className="note">{patch.justification}</p>
+            <p className="note">{said(patch.why, patch.justification)}</p>
           </li>
         ))}
       </ul>

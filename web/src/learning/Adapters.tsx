@@ -10,6 +10,7 @@ import { useWords } from '../i18n/index.ts';
 import { Ago, Card, Loading } from '../operate/parts.tsx';
 import { Compare } from './Compare.tsx';
 import { OnTrial } from './OnTrial.tsx';
+import { useSaid } from './remarks.ts';
 import { learns } from './standing.ts';
 import { useLearningWords } from './words.ts';
 
@@ -58,7 +59,7 @@ function Row({ adapter, learning, say }: Props & { adapter: Adapter }) {
     <li className="situation adapter" data-status={adapter.status}>
       <p className="situation-name">{name}</p>
       <p className="facts-line">
-        <span>{words.adapterStatus(adapter.status)}</span>
+        <span>{adapter.status === 'draft' && adapter.patch?.status === 'rolled_back' ? words.versionState('rolled_back') : words.adapterStatus(adapter.status)}</span>
         <span>{adapter.weights > 0 ? words.weightsOf(adapter.weights) : words.textOnly}</span>
         <span>{words.used(adapter.use.runs)}</span>
         {adapter.use.runs > 0 && <span>{words.score(adapter.use.score)}</span>}
@@ -136,6 +137,7 @@ function Versions({ id, name }: { id: string; name: string }) {
 
 function Version({ id, version }: { id: string; version: AdapterVersion }) {
   const words = useLearningWords();
+  const said = useSaid();
   const attempt = useAttempt();
   return (
     <li data-state={version.state}>
@@ -161,7 +163,7 @@ function Version({ id, version }: { id: string; version: AdapterVersion }) {
           </button>
         )}
       </p>
-      {version.note && <p className="hint">{version.note}</p>}
+      {version.note && <p className="hint">{said(version.why, version.note)}</p>}
       {version.marked && ['current', 'trial', 'before'].includes(version.state) && <p>{words.versionMarked}</p>}
       {attempt.problem && (
         <p role="alert" className="problem">

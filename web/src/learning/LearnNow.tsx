@@ -93,7 +93,7 @@ function Progress({ id, onOver }: { id: string; onOver(run: OperatedRun): Promis
     <div className="learn-progress">
       <progress aria-label={words.learning} />
       <p className="hint">
-        {at?.says ? words.learningStep(at.says) : words.learning} <Link href={`/operate/runs/${id}`}>{words.seeRun}</Link>
+        {at?.says ? words.learningStep(words.steps[at.node] ?? at.says) : words.learning} <Link href={`/operate/runs/${id}`}>{words.seeRun}</Link>
       </p>
       {error && (
         <p role="alert" className="problem">

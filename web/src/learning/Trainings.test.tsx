@@ -100,6 +100,33 @@ it('says why one failed, and that another may be tried', async () => {
   expect(asked).toEqual([['POST', '/v1/adapters/a/train']]);
 });
 
+it('says in German why one was kept, beside the figures it goes by, and why one failed', async () => {
+  setLanguage('de');
+  trainings = [
+    trainingFixture('t', {
+      status: 'succeeded', stage: 'kept', version: 2, report: { ...report, outcome: 'none', reasons: ['worse_elsewhere'] },
+      reason: 'It is not better than what answers now, so it was kept and not handed in. Of 6 answers … Other texts got worse.',
+      why: [
+        { code: 'not_better', data: {}, text: 'It is not better than what answers now, so it was kept and not handed in.' },
+        { code: 'judged', data: { answers: 6, loss: report.loss, alignment: report.alignment, p: 0.953 }, text: 'Of 6 answers …' },
+        { code: 'worse_elsewhere', data: {}, text: 'Other texts got worse.' },
+      ],
+    }),
+    trainingFixture('s', { status: 'failed', stage: 'failed', reason: 'It could not go on: no space.', why: [{ code: 'failed', data: { at: 'fit', reason: 'disk_full' }, text: 'It could not go on: no space.' }] }),
+    trainingFixture('r', { status: 'failed', stage: 'failed', reason: 'The job needs 9 MiB.', why: [{ code: 'failed', data: { at: 'dataset', reason: '' }, text: 'The job needs 9 MiB.' }] }),
+    trainingFixture('q', { status: 'failed', stage: 'failed', reason: 'An older program wrote this.' }),
+  ];
+  await show();
+  const rows = [...place.querySelectorAll('.training')].map((row) => [...row.querySelectorAll('p')].map((p) => p.textContent));
+  expect(rows[0]?.slice(2)).toEqual([
+    'Er ist nicht besser als das, was jetzt antwortet; also wurde er behalten und nicht eingereicht. Andere Texte wurden schlechter.',
+    'An 6 zurückgelegten Antworten von dir erprobt: nicht besser. ',
+  ]);
+  expect(rows[1]?.[2]).toBe('Das Training konnte nicht weitergehen; was bis zum letzten Zwischenstand getan war, ist aufgehoben. Der Datenträger ist voll.');
+  expect(rows[2]?.[2]).toBe('Womit trainiert wird, konnte nicht zusammengestellt werden. Der Server schreibt dazu: The job needs 9 MiB.');
+  expect(rows[3]?.[2]).toBe('An older program wrote this.');
+});
+
 it('says when one begins by itself where there is none', async () => {
   trainings = [];
   await show();

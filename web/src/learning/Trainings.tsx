@@ -5,6 +5,7 @@ import { language, useWords } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
 import { Ago, Card, Loading } from '../operate/parts.tsx';
 import { Curve } from './Curve.tsx';
+import { butFigures, useSaid } from './remarks.ts';
 import { useTrainingWords } from './trainingWords.ts';
 
 interface Props {
@@ -58,6 +59,8 @@ function Row({ training, latest, name, say }: RowProps) {
   const attempt = useAttempt();
   const live = isTrained(training);
   const { place, report } = training;
+  const told = report ? butFigures(training.why) : training.why;
+  const reason = useSaid()(told, training.why.length > 0 ? '' : training.reason);
   const until = place?.until ? words.until(new Date(place.until).toLocaleTimeString(locale, { hour: '2-digit', minute: '2-digit' })) : '';
   return (
     <li className="training">
@@ -74,7 +77,7 @@ function Row({ training, latest, name, say }: RowProps) {
         </span>
       </p>
       {place && <p className="hint">{words.waits(place.reason, until) || words.ahead(place.ahead)}</p>}
-      {training.reason && <p className={training.stage === 'failed' ? 'problem' : undefined}>{training.reason}</p>}
+      {reason && <p className={training.stage === 'failed' ? 'problem' : undefined}>{reason}</p>}
       {report && (
         <p>
           {words.gate(report, `P ${report.p.toLocaleString(locale, { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`)} {report.kept && words.kept(report.kept)}

@@ -53,7 +53,7 @@ export function rowFixture(id: string, more: Partial<Adapter> = {}): Adapter {
 }
 
 export function versionFixture(version: number, more: Partial<AdapterVersion> = {}): AdapterVersion {
-  return { version, state: 'earlier', at: '2026-11-27T01:00:00Z', by: 'llm', note: '', patch_id: null, lessons: 2, weights: 0, base: '', peft: false, marked: false, ...more };
+  return { version, state: 'earlier', at: '2026-11-27T01:00:00Z', by: 'llm', note: '', why: [], patch_id: null, lessons: 2, weights: 0, base: '', peft: false, marked: false, ...more };
 }
 
 export function comparisonFixture(more: Partial<Comparison> = {}): Comparison {
@@ -62,7 +62,7 @@ export function comparisonFixture(more: Partial<Comparison> = {}): Comparison {
 
 export function trainingFixture(id: string, more: Partial<Training> = {}): Training {
   return {
-    id, adapter_id: 'a', cluster_id: '', kind: 'sft', status: 'queued', stage: 'queue', attempts: 0, run_id: '', reason: '', place: null, events: 0, tokens: 0, version: 0, loss: null, report: null,
+    id, adapter_id: 'a', cluster_id: '', kind: 'sft', status: 'queued', stage: 'queue', attempts: 0, run_id: '', reason: '', why: [], place: null, events: 0, tokens: 0, version: 0, loss: null, report: null,
     created_at: '2026-11-27T01:00:00Z', started_at: null, ended_at: null, ...more,
   };
 }

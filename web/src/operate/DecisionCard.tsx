@@ -7,6 +7,7 @@ import { session } from '../api/session.ts';
 import type { Act, User } from '../api/types.ts';
 import type { Dictionary } from '../i18n/en.ts';
 import { language, useWords } from '../i18n/index.ts';
+import { remarksIn, useSaid } from '../learning/remarks.ts';
 import { useStore } from '../lib/store.ts';
 import { when } from './figures.ts';
 import { ActDialog } from './parts.tsx';
@@ -138,13 +139,15 @@ function Ended({ patch }: { patch: Patch }) {
   const locale = useStore(language);
   const name = (event: PatchEvent | undefined) => event?.by?.name ?? words.byItself;
   const last = (what: string) => (patch.events ?? []).findLast((event) => event.what === what);
+  const said = useSaid();
+  const reason = (event: PatchEvent | undefined) => event && said(remarksIn(event.data), event.reason);
   switch (patch.status) {
     case 'rejected':
       return <Said text={words.rejectedBy(name(last('rejected')))} reason={last('rejected')?.reason} />;
     case 'withdrawn':
-      return <Said text={words.withdrawnBy(name(last('withdrawn')))} reason={last('withdrawn')?.reason} />;
+      return <Said text={words.withdrawnBy(name(last('withdrawn')))} reason={reason(last('withdrawn'))} />;
     case 'rolled_back':
-      return <Said text={words.rolledBackWords(name(last('rolled_back')))} reason={last('rolled_back')?.reason} />;
+      return <Said text={words.rolledBackWords(name(last('rolled_back')))} reason={reason(last('rolled_back'))} />;
     case 'expired':
       return <Said text={words.expiredWords} />;
     case 'invalid':

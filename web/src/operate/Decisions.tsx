@@ -4,6 +4,7 @@ import { unsettled, useOpenPatches, useOpenQuestions, usePatches, waits, type Op
 import type { PatchStatus } from '../api/types.ts';
 import { sentence } from '../i18n/errors.ts';
 import { useWords } from '../i18n/index.ts';
+import { useSaid } from '../learning/remarks.ts';
 import { TypeBadge } from '../ui/Badge.tsx';
 import { Answer } from './Answer.tsx';
 import { Versions } from './Changes.tsx';
@@ -86,6 +87,7 @@ function PatchList({ title, patches }: { title: string; patches: PatchRow[] }) {
 
 function Row({ patch }: { patch: PatchRow }) {
   const words = useWords();
+  const said = useSaid();
   const [first] = patch.changes;
   const state = waits(patch) ? 'wait' : patch.stage === 'settled' ? 'settled' : 'live';
   return (
@@ -105,13 +107,13 @@ function Row({ patch }: { patch: PatchRow }) {
           {first && <TypeBadge type={first.kind || first.type} />}
           {patch.changes.length > 1 && <small>{words.andOthers(patch.changes.length - 1)}</small>}
         </p>
-        <p className="row-why">{patch.justification}</p>
+        <p className="row-why">{said(patch.why, patch.justification)}</p>
         {unsettled(patch) && <Marks patch={patch} />}
       </div>
       <p className="row-facts">
         <span className="row-status">{words.statusOfPatch(patch.status, patch.stage)}</span>
         <span>
-          #{patch.id} · {proposerOf(patch)} · <Ago time={patch.created_at} />
+          #{patch.id} · {proposerOf(patch, words)} · <Ago time={patch.created_at} />
         </span>
       </p>
     </li>

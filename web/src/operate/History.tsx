@@ -1,5 +1,6 @@
 import type { PatchEvent } from '../api/changes.ts';
 import { language, useWords } from '../i18n/index.ts';
+import { remarksIn, useSaid } from '../learning/remarks.ts';
 import { useStore } from '../lib/store.ts';
 import { when } from './figures.ts';
 import { Card, TemporalLink } from './parts.tsx';
@@ -8,6 +9,7 @@ import { Card, TemporalLink } from './parts.tsx';
 export function History({ events, temporal }: { events: PatchEvent[]; temporal: string | null | undefined }) {
   const words = useWords();
   const locale = useStore(language);
+  const said = useSaid();
   return (
     <Card title={words.history} className="history" extra={<TemporalLink href={temporal} />}>
       <ol className="stops">
@@ -18,7 +20,7 @@ export function History({ events, temporal }: { events: PatchEvent[]; temporal: 
             <p>
               <b>{event.by?.name || words.byItself}</b> {words.eventWords(event.what)}
             </p>
-            {event.reason && event.what !== 'proposed' && <blockquote>{event.reason}</blockquote>}
+            {event.reason && event.what !== 'proposed' && <blockquote>{said(remarksIn(event.data), event.reason)}</blockquote>}
             <small>
               <time dateTime={event.at}>{when(event.at, locale)}</time>
             </small>

@@ -2,7 +2,9 @@ import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { usePatch, type Patch } from '../api/changes.ts';
 import { Failure } from '../api/failure.ts';
+import type { Dictionary } from '../i18n/en.ts';
 import { useWords } from '../i18n/index.ts';
+import { useSaid } from '../learning/remarks.ts';
 import { Badge, TypeBadge } from '../ui/Badge.tsx';
 import { Changes, Versions, type Place } from './Changes.tsx';
 import { Checks } from './Checks.tsx';
@@ -25,6 +27,7 @@ export function PatchPage({ id }: { id: string }) {
 
 function Whole({ patch }: { patch: Patch }) {
   const words = useWords();
+  const said = useSaid();
   const [place, setPlace] = useState<Place | null>(null);
   const first = patch.changes[0];
   useEffect(() => {
@@ -45,7 +48,7 @@ function Whole({ patch }: { patch: Patch }) {
         </div>
         <div className="by-side">
           <Card title={words.why} className="why">
-            <p>{patch.justification}</p>
+            <p>{said(patch.why, patch.justification)}</p>
           </Card>
           <RehearsalCard patch={patch} />
           <Checks patch={patch} onShow={(change, pointer) => setPlace((was) => ({ change, pointer, n: (was?.n ?? 0) + 1 }))} />
@@ -71,8 +74,8 @@ function Title({ patch }: { patch: Patch }) {
   );
 }
 
-export function proposerOf(patch: Pick<Patch, 'proposed_by' | 'proposer'>): string {
-  return patch.proposed_by?.name || patch.proposer;
+export function proposerOf(patch: Pick<Patch, 'proposed_by' | 'proposer'>, words: Pick<Dictionary, 'byItself'>): string {
+  return patch.proposed_by?.name || (patch.proposer === 'system_llm' ? words.byItself : patch.proposer);
 }
 
 function Byline({ patch }: { patch: Patch }) {
@@ -85,7 +88,7 @@ function Byline({ patch }: { patch: Patch }) {
       ))}
       {(patch.status === 'pending' || patch.status === 'approved') && patch.changes.some((change) => change.creates) && <Badge kind="draft" />}
       <span>
-        #{patch.id} · {proposerOf(patch)} · <Ago time={patch.created_at} />
+        #{patch.id} · {proposerOf(patch, words)} · <Ago time={patch.created_at} />
       </span>
       {patch.rebased_from ? <Link href={`/operate/patches/${patch.rebased_from}`}>{words.fromRebase(patch.rebased_from)}</Link> : null}
     </p>

@@ -2,6 +2,7 @@ import { isTrained, useEverybodysTrainings, type Training } from '../api/learnin
 import { sentence } from '../i18n/errors.ts';
 import { language, useWords } from '../i18n/index.ts';
 import { Curve } from '../learning/Curve.tsx';
+import { useSaid } from '../learning/remarks.ts';
 import { useTrainingWords } from '../learning/trainingWords.ts';
 import { useStore } from '../lib/store.ts';
 import { Ago, Card, Loading } from './parts.tsx';
@@ -54,6 +55,7 @@ export default function TrainingPage() {
 function Row({ training }: { training: Training }) {
   const words = useTrainingWords();
   const locale = useStore(language);
+  const said = useSaid();
   const { place, report, user } = training;
   const until = place?.until ? words.until(new Date(place.until).toLocaleTimeString(locale, { hour: '2-digit', minute: '2-digit' })) : '';
   const figure = (n: number) => n.toLocaleString(locale, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
@@ -72,7 +74,7 @@ function Row({ training }: { training: Training }) {
         </span>
       </p>
       {place && <p className="hint">{words.waits(place.reason, until) || words.ahead(place.ahead)}</p>}
-      {training.status === 'failed' && training.reason && <p className="problem">{training.reason}</p>}
+      {training.status === 'failed' && training.reason && <p className="problem">{said(training.why, training.reason)}</p>}
       {report && (
         <p>
           {words.gateOf(report, figure)} {report.kept && words.kept(report.kept)}

@@ -103,6 +103,7 @@ export const patch: Patch = {
   stage: 'deciding',
   proposer: 'system_llm',
   proposed_by: null,
+  why: [],
   justification: '62 % of analysis questions this week cited no source. Routing them through retrieval first should raise grounded answers.',
   changes: [
     {
