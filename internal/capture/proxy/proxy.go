@@ -92,7 +92,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.active.Add(1)
 	defer p.active.Add(-1)
 	x := &exchange{proxy: p, head: capture.Request{
-		ID: id.New(), Agent: agent.Name, Project: agent.Project, Started: time.Now(), Method: r.Method,
+		ID: id.New(), Agent: agent.Name, Project: agent.Project, Run: agent.run, Started: time.Now(), Method: r.Method,
 		Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Header: r.Header,
 		Secrets: capture.SecretsOf(r.Header, r.URL.RawQuery).With(token),
 	}}

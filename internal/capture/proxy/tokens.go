@@ -29,12 +29,16 @@ const (
 	tokenHeader = "X-Palace-Token"
 	// tokenPath is how a token stands in a base URL, which every client can be given.
 	tokenPath = "/a/"
+	// runLength is how much of a token's hash names the command that has it.
+	runLength = 16
 )
 
 // Agent is who a token was made for.
 type Agent struct {
 	Name    string `json:"name"`
 	Project string `json:"project,omitempty"`
+	// run tells commands of one name apart; "" where the token lasts.
+	run string
 }
 
 // NewToken makes a token: 256 bits.
@@ -89,6 +93,7 @@ func (t *Tokens) settle() { t.settled = time.Now().Add(settling) }
 func (t *Tokens) grant(hash string, a Agent) (takeBack func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	a.run = hash[:min(len(hash), runLength)]
 	t.granted[hash] = a
 	close(t.more)
 	t.more = make(chan struct{})
