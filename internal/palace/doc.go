@@ -67,13 +67,14 @@ type Lineage struct {
 	Sent       int    `json:"sent"`   // blocks of the last request
 	Digest     string `json:"-"`      // of those
 	// Input is how many tokens the last request had, Output how many its answer.
-	Input, Output int64
-	Open          bool      `json:"-"` // the last answer asks for tools
-	Summarised    bool      `json:"-"` // a summary was asked for since
-	Model         string    `json:"model"`
-	Exchanges     int       `json:"exchanges"`
-	CreatedAt     time.Time `json:"created_at"`
-	SeenAt        time.Time `json:"seen_at"`
+	Input      int64     `json:"input_tokens"`
+	Output     int64     `json:"output_tokens"`
+	Open       bool      `json:"-"` // the last answer asks for tools
+	Summarised bool      `json:"-"` // a summary was asked for since
+	Model      string    `json:"model"`
+	Exchanges  int       `json:"exchanges"`
+	CreatedAt  time.Time `json:"created_at"`
+	SeenAt     time.Time `json:"seen_at"`
 }
 
 // Usage is what an exchange took, in tokens, as the backend says.
@@ -90,27 +91,27 @@ func (u Usage) Total() int64 { return u.Input + u.Read + u.Write5m + u.Write1h }
 
 // Exchange is one request and its answer.
 type Exchange struct {
-	ID        string    `json:"id"`
-	AgentID   string    `json:"agent,omitempty"`
-	LineageID string    `json:"lineage,omitempty"` // of main and subagent
-	Number    int       `json:"number"`            // in its lineage, from 1
-	Kind      Kind      `json:"kind"`
-	Name      string    `json:"name"` // of the token
-	Project   string    `json:"project"`
-	Run       string    `json:"-"`
-	Method    string    `json:"method"`
-	Path      string    `json:"path"`
-	Query     string    `json:"query"`
-	Model     string    `json:"model"`
-	Status    int       `json:"status"` // 0: nothing came
-	Stop      string    `json:"stop_reason"`
-	RequestID string    `json:"request_id"` // the backend's
-	StartedAt time.Time `json:"started_at"`
-	EndedAt   time.Time `json:"ended_at"` // zero: its proxy was killed
-	Complete  bool      `json:"complete"`
-	CutBy     string    `json:"cut_by,omitempty"`
-	Error     string    `json:"error,omitempty"`
-	Masked    bool      `json:"masked"`
+	ID        string     `json:"id"`
+	AgentID   string     `json:"agent,omitempty"`
+	LineageID string     `json:"lineage,omitempty"` // of main and subagent
+	Number    int        `json:"number"`            // in its lineage, from 1
+	Kind      Kind       `json:"kind"`
+	Name      string     `json:"name"` // of the token
+	Project   string     `json:"project"`
+	Run       string     `json:"-"`
+	Method    string     `json:"method"`
+	Path      string     `json:"path"`
+	Query     string     `json:"query"`
+	Model     string     `json:"model"`
+	Status    int        `json:"status"` // 0: nothing came
+	Stop      string     `json:"stop_reason"`
+	RequestID string     `json:"request_id"` // the backend's
+	StartedAt time.Time  `json:"started_at"`
+	EndedAt   *time.Time `json:"ended_at" nullable:"true"` // nil: its proxy was killed
+	Complete  bool       `json:"complete"`
+	CutBy     string     `json:"cut_by,omitempty"`
+	Error     string     `json:"error,omitempty"`
+	Masked    bool       `json:"masked"`
 	// Asked and Answered say what is kept of the bodies.
 	Asked    Kept  `json:"request"`
 	Answered Kept  `json:"response"`
@@ -173,8 +174,8 @@ func TierOf(t Type) Tier {
 // Block is a part of a message, of the system prompt or the list of tools.
 type Block struct {
 	UUID       string     `json:"uuid"`
-	DisplayID  *int       `json:"display_id"` // nil: none was free
-	Generation int        `json:"generation"` // how many blocks had the display id before
+	DisplayID  *int       `json:"display_id" nullable:"true"` // nil: none was free
+	Generation int        `json:"generation"`                 // how many blocks had the display id before
 	Type       Type       `json:"block_type"`
 	Role       string     `json:"role"`
 	Tool       string     `json:"tool"`
@@ -191,7 +192,7 @@ type Block struct {
 	ExchangeID string     `json:"exchange"` // in which it was seen first
 	Form       string     `json:"form"`     // json: of a request, sse: events of an answer
 	CreatedAt  time.Time  `json:"created_at"`
-	DeletedAt  *time.Time `json:"deleted_at"`
+	DeletedAt  *time.Time `json:"deleted_at" nullable:"true"`
 
 	Key   string `json:"-"` // what it is known again by
 	Hash  string `json:"-"` // of its canonical JSON

@@ -71,7 +71,7 @@ func (t *taking) read() error {
 		Asked: Kept{Size: r.Request.Size, Lost: r.Request.Lost}, Answered: Kept{Size: r.Response.Size, Lost: r.Response.Lost},
 	}
 	if end := r.Ending; end != nil {
-		t.e.EndedAt, t.e.Complete, t.e.CutBy, t.e.Error = end.Ended, end.Complete, end.CutBy, end.Error
+		t.e.EndedAt, t.e.Complete, t.e.CutBy, t.e.Error = &end.Ended, end.Complete, end.CutBy, end.Error
 	} else if t.e.Answered.Lost == "" {
 		t.e.CutBy = CutByProxy
 	}

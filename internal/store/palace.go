@@ -72,7 +72,7 @@ const exchangeColumns = `x.id, x.agent_id, x.lineage_id, x.number, x.kind, x.nam
 func exchangeDest(e *palace.Exchange) []any {
 	return []any{
 		&e.ID, text{&e.AgentID}, text{&e.LineageID}, &e.Number, &e.Kind, &e.Name, &e.Project, &e.Run, &e.Method, &e.Path, &e.Query, &e.Model, &e.Status, &e.Stop, &e.RequestID, when{&e.StartedAt},
-		when{&e.EndedAt}, &e.Complete, &e.CutBy, &e.Error, &e.Masked, &e.Asked.Size, &e.Asked.Hash, &e.Asked.Lost, &e.Answered.Size, &e.Answered.Hash, &e.Answered.Lost,
+		momentOf{&e.EndedAt}, &e.Complete, &e.CutBy, &e.Error, &e.Masked, &e.Asked.Size, &e.Asked.Hash, &e.Asked.Lost, &e.Answered.Size, &e.Answered.Hash, &e.Answered.Lost,
 		&e.Usage.Input, &e.Usage.Read, &e.Usage.Write5m, &e.Usage.Write1h, &e.Usage.Output,
 	}
 }
@@ -86,7 +86,7 @@ func (p *palaceTx) PutExchange(e palace.Exchange) error {
 		Args{
 			"user": p.user, "id": e.ID, "agent": optional(e.AgentID), "lineage": optional(e.LineageID), "number": e.Number, "kind": string(e.Kind), "name": writable(e.Name), "project": writable(e.Project), "run": e.Run,
 			"method": writable(e.Method), "path": writable(e.Path), "query": writable(e.Query), "model": writable(e.Model), "status": e.Status, "stop": writable(e.Stop), "request": writable(e.RequestID), "started": stamp(e.StartedAt),
-			"ended": moment(e.EndedAt), "complete": e.Complete, "cut": e.CutBy, "error": writable(e.Error), "masked": e.Masked,
+			"ended": optionalMoment(e.EndedAt), "complete": e.Complete, "cut": e.CutBy, "error": writable(e.Error), "masked": e.Masked,
 			"asked_size": e.Asked.Size, "asked_hash": e.Asked.Hash, "asked_lost": e.Asked.Lost, "answered_size": e.Answered.Size, "answered_hash": e.Answered.Hash, "answered_lost": e.Answered.Lost,
 			"input": e.Usage.Input, "read": e.Usage.Read, "write5": e.Usage.Write5m, "write1": e.Usage.Write1h, "output": e.Usage.Output, "recipe": e.Recipe, "wire": e.Wire,
 		})
@@ -307,4 +307,25 @@ func scanText(scan Scan) (s string, err error) {
 // errTier refuses a tier that there is not.
 func errTier(t palace.Tier) error {
 	return fault.New(fault.Invalid, "%q is no retention tier; they are SHORT, MEDIUM and LONG.", t).With(map[string]any{"field": "tier"})
+}
+
+// momentOf scans a time that may be NULL, which is nil.
+type momentOf struct{ t **time.Time }
+
+// Scan implements sql.Scanner.
+func (m momentOf) Scan(src any) error {
+	if src == nil {
+		*m.t = nil
+		return nil
+	}
+	*m.t = new(time.Time)
+	return when{*m.t}.Scan(src)
+}
+
+// optionalMoment binds a time; nil is NULL.
+func optionalMoment(t *time.Time) any {
+	if t == nil {
+		return nil
+	}
+	return moment(*t)
 }

@@ -37,6 +37,7 @@ type Proxy struct {
 	tokens   *Tokens
 	log      *slog.Logger
 	forward  *httputil.ReverseProxy
+	own      *http.ServeMux // what the operator's token is answered here; nil: nothing
 
 	active, requests, refused, cut, failopen atomic.Int64
 }
@@ -87,6 +88,12 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.refused.Add(1)
 		refusal.write(w)
 		return
+	}
+	if agent.operator && p.own != nil {
+		if h, pattern := p.own.Handler(r); pattern != "" {
+			h.ServeHTTP(w, r)
+			return
+		}
 	}
 	p.requests.Add(1)
 	p.active.Add(1)
