@@ -222,7 +222,10 @@ func (t *taking) begin(list []*known) (*known, error) {
 		return nil, err
 	}
 	t.memory.add(l)
-	return l, t.tx.SetTimeline(l.ID, 0, uuids(l.places))
+	if err := t.tx.SetTimeline(l.ID, 0, uuids(l.places)); err != nil {
+		return nil, err
+	}
+	return l, t.tx.Revive(uuids(l.places))
 }
 
 // agent makes the agent of a lineage that is its first.

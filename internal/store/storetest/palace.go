@@ -21,6 +21,14 @@ import (
 // Palace proves palace.Store and palace.Records, by taking a spool in.
 func Palace(t *testing.T, open Open) {
 	t.Run("an exchange comes back to the byte", func(t *testing.T) { palaceRoundTrip(t, open) })
+	t.Run("what is sent again is the block it was", func(t *testing.T) { palaceEchoes(t, open) })
+	t.Run("a history begins anew after clear, compact and rewind, and points back", func(t *testing.T) { palaceLineages(t, open) })
+	t.Run("subagents and sessions that tools begin have a parent", func(t *testing.T) { palaceParents(t, open) })
+	t.Run("a writer that was killed leaves what it had, once and in order", func(t *testing.T) { palaceKilled(t, open) })
+	t.Run("an intake that is killed takes the rest in later, each once", func(t *testing.T) { palaceAgain(t, open) })
+	t.Run("a display id is freed with its block, and lowest first", func(t *testing.T) { palaceDisplay(t, open) })
+	t.Run("nothing of it is another person's", func(t *testing.T) { palaceStranger(t, open) })
+	t.Run("requests beside the history are in none", func(t *testing.T) { palaceBeside(t, open) })
 }
 
 // spooled is a spool that is taken in, and whose it is.
