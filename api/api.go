@@ -27,6 +27,7 @@ import (
 	"liminal/internal/knowledge"
 	"liminal/internal/oauth"
 	"liminal/internal/origin"
+	"liminal/internal/palace"
 	"liminal/internal/quota"
 	"liminal/internal/sharing"
 	"liminal/internal/stream"
@@ -103,6 +104,7 @@ type BehaviourOptions struct {
 	SurfaceTurns SurfaceTurns
 	Connections  Connections // optional: nil: nobody connects an account elsewhere
 	Webhooks     Webhooks
+	Palace       *palace.Library // what is known of agents behind the capture proxy
 }
 
 // KnowledgeOptions is files, documents and what is found in them.
@@ -271,6 +273,7 @@ func (s *server) routes() {
 	s.sourceRoutes()
 	s.connectionRoutes()
 	s.webhookRoutes()
+	s.palaceRoutes()
 	s.aboutRoutes()
 	s.openAPIRoutes()
 }

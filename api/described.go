@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"liminal/internal/graph"
+	"liminal/internal/palace"
 	"liminal/internal/run"
 )
 
@@ -49,6 +50,9 @@ func (Trail) Schema(r huma.Registry) *huma.Schema {
 func schemaName(t reflect.Type, hint string) string {
 	if t == typeOf(graph.Step{}) {
 		return "TraceStep"
+	}
+	if t.PkgPath() == typeOf(palace.Usage{}).PkgPath() { // others count tokens, too
+		return "Palace" + t.Name()
 	}
 	return huma.DefaultSchemaNamer(t, hint)
 }

@@ -23,8 +23,9 @@ type belongings struct {
 	cluster, lesson, training, key, share          string
 	adapter, comparison                            string
 	webhook, delivery                              string
-	sessionOf                                      string     // a session with the agent
-	link                                           url.Values // a signed download
+	kept                                           spooledThings // by the capture proxy
+	sessionOf                                      string        // a session with the agent
+	link                                           url.Values    // a signed download
 }
 
 const mark = "sesame"
@@ -67,6 +68,7 @@ func (p *person) belongings() belongings {
 	b.share = p.post("/v1/shares", map[string]any{"document_set_id": b.set, "with": reader}).ok()["id"].(string)
 	b.key = p.post("/v1/keys", map[string]any{"name": mark, "scopes": []string{"read"}}).ok()["id"].(string)
 	b.webhook = p.post("/v1/webhooks", map[string]any{"url": "https://example.org/" + mark, "events": []string{"run.done"}}).ok()["id"].(string)
+	b.kept = p.keeps()
 	b.delivery = p.post("/v1/webhooks/"+b.webhook+"/test", nil).ok()["id"].(string)
 	made := p.post("/v1/config/patches", map[string]any{
 		"artifact_id": b.artifact, "justification": mark, "patch": []any{map[string]any{"op": "add", "path": "/title", "value": mark}},
@@ -86,7 +88,7 @@ func nobodys() belongings {
 	return belongings{
 		user: id.New(), session: id.New(), conversation: id.New(), message: id.New(), run: id.New(), interrupt: id.New(),
 		request: id.New(), context: id.New(), document: id.New(), set: id.New(), artifact: id.New(), named: "nobodys",
-		file: "files/nobodys.md", folder: "files/nobodys", patch: 1 << 40, preference: 1 << 40, cluster: id.New(), lesson: id.New(), adapter: id.New(), comparison: id.New(), training: id.New(), key: id.New(), share: id.New(), webhook: id.New(), delivery: id.New(), sessionOf: id.New(),
+		file: "files/nobodys.md", folder: "files/nobodys", patch: 1 << 40, preference: 1 << 40, cluster: id.New(), lesson: id.New(), adapter: id.New(), comparison: id.New(), training: id.New(), key: id.New(), share: id.New(), webhook: id.New(), delivery: id.New(), kept: spooledThings{id.New(), id.New(), id.New()}, sessionOf: id.New(),
 		link: url.Values{"user": {id.New()}, "path": {"files/nobodys.md"}, "expires": {"99999999999"}, "signature": {"x"}},
 	}
 }
@@ -454,7 +456,6 @@ func download(p *person, of belongings) (list []attack) {
 	}
 	return list
 }
-
 // mcpWall names another's things in calls of tools and in what is read; what they
 // answer is in TestDocumentsAreResourcesOfTheirPerson.
 func mcpWall(p *person, of belongings) (list []attack) {

@@ -27,6 +27,7 @@ func (w *world) walk(t *testing.T) {
 	maps.Copy(table, accountWalls)
 	maps.Copy(table, changeWalls)
 	maps.Copy(table, dialectWalls)
+	maps.Copy(table, palaceWalls)
 	w.routes("{id}", func(operation, method, path string) {
 		seen[operation] = true
 		try := table[operation]

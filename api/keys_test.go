@@ -136,6 +136,7 @@ func TestTheWallHoldsForKeys(t *testing.T) {
 	maps.Copy(table, changeWalls)
 	maps.Copy(table, accountWalls)
 	maps.Copy(table, dialectWalls)
+	maps.Copy(table, palaceWalls)
 	routes := w.scopesByRoute()
 	holder := bob.by("all but admin", slices.DeleteFunc(identity.Scopes(), func(s string) bool { return s == identity.ScopeAdmin })...)
 	played := 0

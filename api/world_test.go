@@ -23,6 +23,7 @@ import (
 	"liminal/internal/knowledge"
 	"liminal/internal/learning"
 	"liminal/internal/model/extractive"
+	"liminal/internal/palace"
 	"liminal/internal/quota"
 	"liminal/internal/store"
 	"liminal/internal/store/sqlite"
@@ -91,7 +92,7 @@ func (w *world) options(index knowledge.Index) Options {
 			Preferences: learning.NewRecorder(w.store, embed.Hash{}), Insights: insights.NewReader(w.store, insights.Options{}),
 		},
 		BehaviourOptions: BehaviourOptions{
-			Artifacts: library, Shapes: library, Surfaces: desks{}, Webhooks: testDesk(w.T, w.store), Proposals: w.clerk.desk, Decisions: w.clerk.desk, Recordings: w.store, SurfaceTurns: w.store,
+			Artifacts: library, Shapes: library, Surfaces: desks{}, Webhooks: testDesk(w.T, w.store), Proposals: w.clerk.desk, Decisions: w.clerk.desk, Recordings: w.store, SurfaceTurns: w.store, Palace: palace.NewLibrary(w.store),
 		},
 		KnowledgeOptions: KnowledgeOptions{
 			Files: roots, Contexts: w.store, Sources: w.store, Documents: w.store, Titles: w.store, Sets: w.store, Chunks: index, Shares: w.store, Finder: w.store,

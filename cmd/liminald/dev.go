@@ -24,6 +24,10 @@ The first SIGINT or SIGTERM drains (no new requests, running steps finish or
 are handed over, streams close) within 20 seconds; the second ends it at once.
 Neither loses what was acknowledged.
 
+It serves the capture proxy of liminald palace as well, on PALACE_ADDR, unless
+that is off or taken; what agents behind it say is taken into the store, also
+what was kept while nothing of this ran.
+
 The ready file is written once everything answers:
   {"http":"http://…","temporal":"host:port","temporal_ui":"http://…","version":"…"}`,
 		examples: []string{
@@ -70,6 +74,7 @@ func runDev(ctx context.Context, in *invocation) error {
 	if err := s.serve(ctx, conf, temporal.Address(), true, log); err != nil {
 		return err
 	}
+	palace := s.servePalace(conf, log)
 	where := ready{HTTP: s.url(), Temporal: temporal.Address(), TemporalUI: conf.Temporal.UIURL, Ops: urlOf(s.ops), Version: buildVersion()}
 	if err := s.announce(where); err != nil {
 		return err
@@ -80,10 +85,11 @@ func runDev(ctx context.Context, in *invocation) error {
   Chat         %s
   Temporal UI  %s
   Data         %s
+  Palace       %s
 %s
   Ctrl-C stops it.
 
-`, where.Version, where.HTTP, where.TemporalUI, conf.Data, setupLine(s.setup))
+`, where.Version, where.HTTP, where.TemporalUI, conf.Data, palace, setupLine(s.setup))
 	return s.wait(ctx)
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,7 +24,9 @@ const (
 	palaceProxyCommand = "palace-proxy"
 	// palaceIdle is how long such a proxy stays when the last command has ended.
 	palaceIdle = 30 * time.Second
-	baseURL    = "ANTHROPIC_BASE_URL"
+	// palaceGrace is how long a platform that ends waits for streams of agents.
+	palaceGrace = 10 * time.Second
+	baseURL     = "ANTHROPIC_BASE_URL"
 )
 
 func palaceCommand() command {
@@ -135,6 +138,9 @@ func newPalace(in *invocation) (*palace, error) {
 	if err != nil {
 		return nil, err
 	}
+	if conf.Palace.Address == "" {
+		return nil, usageError{errors.New("PALACE_ADDR=off is for liminald dev; the proxy needs an address on loopback, as 127.0.0.1:19848 is")}
+	}
 	o, _ := in.own.(*palaceOptions)
 	return &palace{in, o, conf, conf.PalaceDir()}, nil
 }
@@ -150,10 +156,45 @@ func lookUp(environ []string, name string) (value string) {
 }
 
 // options are those of a proxy of these settings.
-func (p *palace) options() proxy.Options {
+func (p *palace) options() proxy.Options { return proxyOptions(p.conf, p.logger(p.conf.Log)) }
+
+func proxyOptions(c config.Config, log *slog.Logger) proxy.Options {
 	return proxy.Options{
-		Dir: p.dir, Address: p.conf.Palace.Address, Upstream: p.conf.Palace.Upstream,
-		Memory: int64(p.conf.Palace.Memory), Disk: int64(p.conf.Palace.Disk), Version: buildVersion(), Log: p.logger(p.conf.Log),
+		Dir: c.PalaceDir(), Address: c.Palace.Address, Upstream: c.Palace.Upstream,
+		Memory: int64(c.Palace.Memory), Disk: int64(c.Palace.Disk), Version: buildVersion(), Log: log,
+	}
+}
+
+// servePalace serves the capture proxy in this process, and says where. A port or a
+// folder that another has is no reason for the platform not to run: what that proxy
+// keeps in this folder is taken in all the same.
+func (s *serving) servePalace(c config.Config, log *slog.Logger) (where string) {
+	if c.Palace.Address == "" {
+		return "off (PALACE_ADDR)"
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	at, ended := make(chan string, 1), make(chan error, 1)
+	o := proxyOptions(c, log)
+	o.Ready = func(address string) error { at <- address; return nil }
+	go func() { ended <- proxy.Serve(ctx, o) }()
+	select {
+	case address := <-at:
+		s.onClose("the capture proxy", func(limit context.Context) error {
+			cancel()
+			limit, done := context.WithTimeout(limit, palaceGrace)
+			defer done()
+			select {
+			case err := <-ended:
+				return err
+			case <-limit.Done():
+				return errors.New("streams of agents were cut; a command that runs behind the proxy starts it anew")
+			}
+		})
+		return "http://" + address
+	case err := <-ended:
+		cancel()
+		log.Info("the capture proxy is not served here", "error", err)
+		return "not served here: " + err.Error()
 	}
 }
 

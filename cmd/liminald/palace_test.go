@@ -113,6 +113,9 @@ func TestAnAgentRunsBehindThePalaceAndEveryExchangeIsKept(t *testing.T) {
 		has(t, text, "1 requests, 0 under way, 0 cut, 0 refused", "1 exchanges")
 	}
 	_ = filepath.WalkDir(filepath.Dir(dir), func(path string, d fs.DirEntry, _ error) error {
+		if filepath.Base(path) == "operator.token" { // which is one, for its owner only
+			return nil
+		}
 		if raw, err := os.ReadFile(path); err == nil && (bytes.Contains(raw, []byte(agentKey)) || bytes.Contains(raw, []byte("plt_"))) {
 			t.Errorf("%s holds a key", path)
 		}

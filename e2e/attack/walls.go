@@ -134,7 +134,7 @@ func kindOf(field, path string) string {
 		for part, kind := range map[string]string{
 			"/conversations/": "conversation", "/runs/": "run", "/contexts/": "context", "/documents/": "document", "/document-sets/": "set",
 			"/artifacts/": "artifact", "/sessions/": "session", "/keys/": "key", "/shares/": "share", "/users/": "user", "/patches/": "patch",
-			"/clusters/": "cluster", "/adapters/": "adapter", "/training/": "run", "/learning/lessons/": "lesson", "/learning/events/": "event", "/responses/": "response", "/webhooks/": "webhook",
+			"/clusters/": "cluster", "/adapters/": "adapter", "/training/": "run", "/learning/lessons/": "lesson", "/learning/events/": "event", "/responses/": "response", "/webhooks/": "webhook", "/palace/exchanges/": "message", "/palace/blocks/": "message",
 		} {
 			if strings.Contains(path, part) {
 				return kind
@@ -222,7 +222,7 @@ func (o operation) thefts(b belongings) (list []theft) {
 	if kind := kindOf("", o.path); kind != "" && strings.Contains(path, "{id}") {
 		path, names = strings.ReplaceAll(path, "{id}", b.ids[kind]), kind
 	}
-	for from, to := range map[string]string{"{id}": "1", "{thread_id}": b.ids["conversation"], "{run_id}": b.ids["run"], "{n}": "1", "{name}": "free", "{provider}": "google", "{kind}": "workflow", "{surface}": surfaceOf(path), "{turn_id}": b.ids["run"], "{model}": b.ids["artifact"], "{assistant_id}": b.ids["artifact"], "{assistant}": b.ids["artifact"], "{checkpoint_id}": b.ids["message"], "{delivery_id}": b.ids["message"]} {
+	for from, to := range map[string]string{"{id}": "1", "{thread_id}": b.ids["conversation"], "{run_id}": b.ids["run"], "{n}": "1", "{name}": "free", "{provider}": "google", "{kind}": "workflow", "{surface}": surfaceOf(path), "{turn_id}": b.ids["run"], "{model}": b.ids["artifact"], "{assistant_id}": b.ids["artifact"], "{assistant}": b.ids["artifact"], "{checkpoint_id}": b.ids["message"], "{delivery_id}": b.ids["message"], "{agent_id}": "1"} {
 		if strings.Contains(path, from) && from == "{thread_id}" {
 			names = "conversation"
 		}

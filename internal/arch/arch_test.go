@@ -31,7 +31,7 @@ var floors = map[string]int{
 	"internal/run": 2, "internal/stream": 2, "internal/files": 2, "internal/quota": 2, "internal/routing": 2,
 	"internal/mail": 2, "internal/sharing": 2, "internal/oauth": 2, "internal/connect": 2, "internal/data": 2, "internal/learning": 2,
 	"internal/embed/static": 2, "internal/embed/bert": 2, "internal/embed/remote": 2, "internal/lora/llm": 2, "internal/safety": 2, "internal/webaccess": 2, "internal/backends": 2, "internal/model/probe": 2,
-	"internal/knowledge/extract": 2, "internal/capture/proxy": 2, "internal/authserver": 2,
+	"internal/knowledge/extract": 2, "internal/capture/proxy": 2, "internal/authserver": 2, "internal/palace": 2,
 
 	"internal/chat": 3, "internal/runkey": 3, "internal/webhook": 3, "internal/tool": 3, "internal/knowledge": 3, "internal/insights": 3, "internal/learning/cluster": 3, "internal/learning/lesson": 3,
 	"internal/learning/dataset": 3, "internal/learning/queue": 3, "internal/learning/gate": 3, "internal/lora/peft": 3, "internal/lora/fit": 3, "internal/capture/launch": 3,

@@ -36,8 +36,11 @@ type Recording interface {
 
 // Request is the head of an exchange.
 type Request struct {
-	ID      string      `json:"id"`    // UUIDv7
-	Agent   string      `json:"agent"` // whose token it came with
+	ID    string `json:"id"`    // UUIDv7
+	Agent string `json:"agent"` // whose token it came with
+	// Run tells commands apart that were run under the same name; "" for a token
+	// that lasts.
+	Run     string      `json:"run,omitempty"`
 	Project string      `json:"project,omitempty"`
 	Started time.Time   `json:"started"`
 	Method  string      `json:"method"`
@@ -104,4 +107,6 @@ type Exchange struct {
 	// Asked and Answered are the bodies; only where they were asked for.
 	Asked    []byte `json:"-"`
 	Answered []byte `json:"-"`
+
+	writer string // in which a Tail found it
 }

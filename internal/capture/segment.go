@@ -34,7 +34,13 @@ const (
 	kindRequest                 // the head of an exchange, and how its body is made
 	kindPart                    // bytes of a response
 	kindEnding                  // how it ended
+	kindWriter                  // who writes the segment; its first record
 )
+
+// writerRecord is the payload of kindWriter.
+type writerRecord struct {
+	ID string `json:"id"`
+}
 
 // requestRecord is the payload of kindRequest; the bytes behind it are those of
 // the body that are in no span.

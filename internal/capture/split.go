@@ -3,14 +3,14 @@ package capture
 // leastSpan is the length from which a span is worth being kept by itself, in bytes.
 const leastSpan = 256
 
-// span is a part of a body, from its first byte to the one behind its last.
-type span struct{ from, to int }
+// Span is a part of a body, from its first byte to the one behind its last.
+type Span struct{ From, To int }
 
-// split finds what a conversation sends again and again: the system prompt, the
+// Split finds what a conversation sends again and again: the system prompt, the
 // tools and each message of a request. The spans are in order and do not overlap;
 // what they leave out is the rest of the body. A body that is no JSON object of
 // that form has none: it is kept all the same, as one piece.
-func split(body []byte) (spans []span) {
+func Split(body []byte) (spans []Span) {
 	s := scanner{b: body}
 	if !s.take('{') {
 		return nil
@@ -138,11 +138,9 @@ func delimits(c byte) bool {
 }
 
 // add goes over a value and adds its span, if that is long enough.
-func (s *scanner) add(spans []span) []span {
-	s.next()
-	from := s.at
-	if s.value(); !s.broken && s.at-from >= leastSpan {
-		spans = append(spans, span{from, s.at})
+func (s *scanner) add(spans []Span) []Span {
+	if v, ok := s.one(); ok && v.To-v.From >= leastSpan {
+		spans = append(spans, v)
 	}
 	return spans
 }

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"liminal/internal/id"
 )
 
 const (
@@ -77,6 +79,7 @@ type Spool struct {
 	worry  chan struct{} // something was lost
 	quit   chan struct{}
 	done   chan struct{}
+	alive  func() // ends the lock that says so
 
 	mu       sync.Mutex
 	queue    []*entry
@@ -110,8 +113,11 @@ func Open(o Options) (*Spool, error) {
 		Options: o, wake: make(chan struct{}, 1), worry: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
 		stats: Stats{Lost: map[string]int64{}},
 	}
-	s.writer = segmentWriter{spool: s, out: out, most: min(segmentSize, o.Disk/4)}
+	s.writer = segmentWriter{spool: s, id: id.New(), out: out, most: min(segmentSize, o.Disk/4)}
 	if s.stats.Disk, err = diskOf(o.Dir); err != nil {
+		return nil, err
+	}
+	if s.alive, err = live(o.Dir, s.writer.id); err != nil {
 		return nil, err
 	}
 	go s.work()
@@ -266,6 +272,7 @@ func (s *Spool) work() {
 		}
 	}
 	s.failed(s.writer.close())
+	s.alive()
 }
 
 // written frees what a record held, and counts it where the disk refused it.

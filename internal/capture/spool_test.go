@@ -453,11 +453,11 @@ func FuzzSplit(f *testing.F) {
 	f.Add([]byte(`{"messages":[1,,2]}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		at := 0
-		for _, s := range split(body) {
-			if s.from < at || s.to < s.from+leastSpan || s.to > len(body) {
+		for _, s := range Split(body) {
+			if s.From < at || s.To < s.From+leastSpan || s.To > len(body) {
 				t.Fatalf("span %v behind %d of %d", s, at, len(body))
 			}
-			at = s.to
+			at = s.To
 		}
 	})
 }

@@ -18,6 +18,7 @@ import (
 // goroutine uses it.
 type segmentWriter struct {
 	spool *Spool
+	id    string // of this writer; its lock says that it lives
 	out   *zstd.Encoder
 	most  int64 // bytes of a segment
 
@@ -91,16 +92,16 @@ func (w *segmentWriter) recipe(buf []byte, head *requestRecord, body []byte) (_,
 		}
 	}
 	young := map[[sha256.Size]byte]int{}
-	for _, s := range split(body) {
-		plain(s.from)
-		at = s.to
-		sum := sha256.Sum256(body[s.from:s.to])
+	for _, s := range Split(body) {
+		plain(s.From)
+		at = s.To
+		sum := sha256.Sum256(body[s.From:s.To])
 		n, known := w.spans[sum]
 		if !known {
 			n, known = young[sum]
 		}
 		if !known {
-			if buf, err = appendRecord(w.out, buf, kindSpan, nil, body[s.from:s.to]); err != nil {
+			if buf, err = appendRecord(w.out, buf, kindSpan, nil, body[s.From:s.To]); err != nil {
 				return nil, nil, nil, err
 			}
 			n = len(w.spans) + len(fresh)
@@ -112,18 +113,27 @@ func (w *segmentWriter) recipe(buf []byte, head *requestRecord, body []byte) (_,
 	return buf, own, fresh, nil
 }
 
-// begin makes a new segment.
+// begin makes a new segment. It has its name when its first record is there, so
+// that nobody finds one whose writer is not known.
 func (w *segmentWriter) begin() error {
 	w.name = filepath.Join(w.spool.Dir, id.New()+".seg")
-	f, err := w.spool.create(w.name)
+	made := w.name + ".new"
+	f, err := w.spool.create(made)
 	if err != nil {
 		return fmt.Errorf("a segment cannot be made: %w", err)
 	}
-	if _, err := f.Write([]byte(segmentForm)); err != nil {
-		return errors.Join(err, f.Close(), os.Remove(w.name))
+	head, err := appendRecord(w.out, []byte(segmentForm), kindWriter, writerRecord{w.id}, nil)
+	if err == nil {
+		_, err = f.Write(head)
+	}
+	if err == nil {
+		err = os.Rename(made, w.name)
+	}
+	if err != nil {
+		return errors.Join(err, f.Close(), os.Remove(made))
 	}
 	w.file, w.size, w.spans = f, 0, map[[sha256.Size]byte]int{}
-	w.grow(int64(len(segmentForm)))
+	w.grow(int64(len(head)))
 	return nil
 }
 

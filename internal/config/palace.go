@@ -10,8 +10,11 @@ import (
 
 // Palace says what the capture proxy does.
 type Palace struct {
-	// Address is the host:port it listens on, on a loopback address.
+	// Address is the host:port it listens on, on a loopback address; "": it does not.
 	Address string
+	// Owner is the e-mail address of the account whose its exchanges are; "": the
+	// administrator's who has been here longest.
+	Owner string
 	// Upstream is the backend that requests go on to, without a trailing slash.
 	Upstream string
 	// Memory and Disk bound what is kept of exchanges, in bytes: held until it is
@@ -27,8 +30,18 @@ func palace() []Variable {
 	return []Variable{
 		{
 			Name: "PALACE_ADDR", Flag: "palace-addr", Default: "127.0.0.1:19848",
-			Doc: "host:port of the capture proxy, on a loopback address; port 0 picks a free one",
-			set: func(c *Config, s string) error { return loopback(&c.Palace.Address, s) },
+			Doc: "host:port of the capture proxy, on a loopback address; port 0 picks a free one, off: dev serves none",
+			set: func(c *Config, s string) error {
+				if s == "off" {
+					c.Palace.Address = ""
+					return nil
+				}
+				return loopback(&c.Palace.Address, s)
+			},
+		},
+		{
+			Name: "PALACE_OWNER", Doc: "e-mail address of the account that exchanges of the capture proxy belong to; unset: the first administrator",
+			set: func(c *Config, s string) error { c.Palace.Owner = s; return nil },
 		},
 		{
 			Name: "PALACE_UPSTREAM", Flag: "palace-upstream", Default: "https://api.anthropic.com",

@@ -46,7 +46,7 @@ func TestTheBodyIsPortable(t *testing.T) {
 
 // mine are tables with a person's rows. message and interrupt carry user_id
 // beside their parent's; a chunk and a document are guarded by their context.
-var mine = regexp.MustCompile(`\b(FROM|UPDATE|INTO|JOIN) (conversation|message|run|interrupt|blob|file|idempotency|preference_event|recording|lesson|learning_settings|turn_audit|turn_count|connection|act|webhook|webhook_event|webhook_delivery|webhook_subscriber|store_item)\b`)
+var mine = regexp.MustCompile(`\b(FROM|UPDATE|INTO|JOIN) (conversation|message|run|interrupt|blob|file|idempotency|preference_event|recording|lesson|learning_settings|turn_audit|turn_count|connection|act|webhook|webhook_event|webhook_delivery|webhook_subscriber|store_item|palace_[a-z]+)\b`)
 
 // everybodys are the statements that look at all people's rows on purpose:
 // the reconciler's two lists and what it marks, the sweep of keys and their release, the figures' counts, what only

@@ -56,7 +56,7 @@ func (p *Platform) buildAPI(ctx context.Context, o Options, svc *services) error
 		},
 		BehaviourOptions: api.BehaviourOptions{
 			Artifacts: p.library, Shapes: p.library, Proposals: svc.desk, Decisions: svc.desk, Recordings: p.store, DataSources: sourceAdmin{p.sources, p.library, p.surfaces}, Surfaces: p.surfaces, SurfaceTurns: p.store,
-			Connections: connectionAdmin{p.connections, p.sources.secrets, p.library}, Webhooks: p.webhooks,
+			Connections: connectionAdmin{p.connections, p.sources.secrets, p.library}, Webhooks: p.webhooks, Palace: p.palace,
 		},
 		KnowledgeOptions: api.KnowledgeOptions{
 			Files: svc.files, Contexts: knowledge.Recording(p.store, svc.embedder), Sources: p.store, Documents: p.store,

@@ -29,6 +29,7 @@ import (
 	"liminal/internal/knowledge"
 	"liminal/internal/mcp"
 	"liminal/internal/model"
+	"liminal/internal/palace"
 	"liminal/internal/store"
 	"liminal/internal/stream"
 	"liminal/internal/tool"
@@ -84,6 +85,8 @@ type Platform struct {
 	webhooks    *webhook.Desk
 	clients     *authserver.Clients // programs that sign their person in
 	courier     *webhook.Courier    // nil: this process sends nothing
+	palace      *palace.Library
+	intake      *palace.Intake // nil: this process takes in nothing
 	speaking
 	ready atomic.Bool
 
@@ -136,6 +139,7 @@ func (p *Platform) build(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return err
 	}
+	p.openPalace(o)
 	p.modelName = o.Model.Name()
 	if err := p.openSurfaces(ctx, o); err != nil {
 		return err
@@ -245,6 +249,7 @@ func (p *Platform) StartWorker(ctx context.Context) error {
 	}
 	p.closes("the worker", func() error { p.worker.Stop(); return nil })
 	p.startCourier(ctx)
+	p.startIntake(ctx)
 	return nil
 }
 

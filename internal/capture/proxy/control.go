@@ -160,7 +160,12 @@ func listenControl(ctx context.Context, dir string) (net.Listener, error) {
 	if err := os.Remove(filepath.Join(dir, socketName)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
-	path, done, err := socketPath(dir)
+	return listenSocket(ctx, dir, socketName)
+}
+
+// listenSocket opens a socket in a folder, which nobody has.
+func listenSocket(ctx context.Context, dir, name string) (net.Listener, error) {
+	path, done, err := socketPath(dir, name)
 	if err != nil {
 		return nil, err
 	}
@@ -171,12 +176,12 @@ func listenControl(ctx context.Context, dir string) (net.Listener, error) {
 	}
 	// The next proxy may have made its own by the time that this one ends.
 	l.(*net.UnixListener).SetUnlinkOnClose(false)
-	return l, os.Chmod(filepath.Join(dir, socketName), 0o600)
+	return l, os.Chmod(filepath.Join(dir, name), 0o600)
 }
 
 // socketPath is the socket in a folder by a path that is short enough for one.
-func socketPath(dir string) (path string, done func(), err error) {
-	path = filepath.Join(dir, socketName)
+func socketPath(dir, name string) (path string, done func(), err error) {
+	path = filepath.Join(dir, name)
 	if len(path) <= longestSocket {
 		return path, func() {}, nil
 	}
@@ -187,22 +192,27 @@ func socketPath(dir string) (path string, done func(), err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	return fmt.Sprintf("/proc/self/fd/%d/%s", f.Fd(), socketName), func() { _ = f.Close() }, nil
+	return fmt.Sprintf("/proc/self/fd/%d/%s", f.Fd(), name), func() { _ = f.Close() }, nil
 }
 
 // Client speaks to the proxy on a folder, if there is one.
 func Client(dir string) *http.Client {
-	return &http.Client{Transport: &http.Transport{
+	return &http.Client{Transport: socketTransport(dir, socketName)}
+}
+
+// socketTransport reaches a socket in a folder, whatever host is asked for.
+func socketTransport(dir, name string) *http.Transport {
+	return &http.Transport{
 		DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			path, done, err := socketPath(dir)
+			path, done, err := socketPath(dir, name)
 			if err != nil {
 				return nil, err
 			}
 			defer done()
 			return (&net.Dialer{}).DialContext(ctx, "unix", path)
 		},
-	}}
+	}
 }
 
 // controlURL names the proxy to Client; the host is nobody's.

@@ -37,6 +37,7 @@ type Proxy struct {
 	tokens   *Tokens
 	log      *slog.Logger
 	forward  *httputil.ReverseProxy
+	own      *http.ServeMux // what the operator's token is answered here; nil: nothing
 
 	active, requests, refused, cut, failopen atomic.Int64
 }
@@ -88,11 +89,17 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refusal.write(w)
 		return
 	}
+	if agent.operator && p.own != nil {
+		if h, pattern := p.own.Handler(r); pattern != "" {
+			h.ServeHTTP(w, r)
+			return
+		}
+	}
 	p.requests.Add(1)
 	p.active.Add(1)
 	defer p.active.Add(-1)
 	x := &exchange{proxy: p, head: capture.Request{
-		ID: id.New(), Agent: agent.Name, Project: agent.Project, Started: time.Now(), Method: r.Method,
+		ID: id.New(), Agent: agent.Name, Project: agent.Project, Run: agent.run, Started: time.Now(), Method: r.Method,
 		Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Header: r.Header,
 		Secrets: capture.SecretsOf(r.Header, r.URL.RawQuery).With(token),
 	}}

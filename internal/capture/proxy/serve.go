@@ -79,9 +79,13 @@ func Serve(ctx context.Context, o Options) (err error) {
 		address: listener.Addr().String(), ending: ctx.Done(), leases: map[*lease]bool{},
 	}
 	socket, err := listenControl(ctx, o.Dir)
+	if err == nil {
+		tokens.operator, err = operatorToken(o.Dir)
+	}
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
+	c.proxy.own = c.own()
 	quiet := slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug)
 	public := &http.Server{Handler: c.proxy, ReadHeaderTimeout: headLimit, ErrorLog: quiet}
 	private := &http.Server{Handler: c.routes(), ReadHeaderTimeout: headLimit, ErrorLog: quiet}

@@ -29,12 +29,18 @@ const (
 	tokenHeader = "X-Palace-Token"
 	// tokenPath is how a token stands in a base URL, which every client can be given.
 	tokenPath = "/a/"
+	// runLength is how much of a token's hash names the command that has it.
+	runLength = 16
 )
 
 // Agent is who a token was made for.
 type Agent struct {
 	Name    string `json:"name"`
 	Project string `json:"project,omitempty"`
+	// run tells commands of one name apart; "" where the token lasts.
+	run string
+	// operator is who runs the proxy.
+	operator bool
 }
 
 // NewToken makes a token: 256 bits.
@@ -55,7 +61,8 @@ func hashOf(token string) string {
 
 // Tokens knows who may pass.
 type Tokens struct {
-	file string // of those that last
+	file     string // of those that last
+	operator string // the hash of the operator's; "": there is none
 
 	mu      sync.Mutex
 	granted map[string]Agent // by hash
@@ -89,6 +96,7 @@ func (t *Tokens) settle() { t.settled = time.Now().Add(settling) }
 func (t *Tokens) grant(hash string, a Agent) (takeBack func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	a.run = hash[:min(len(hash), runLength)]
 	t.granted[hash] = a
 	close(t.more)
 	t.more = make(chan struct{})
@@ -107,6 +115,9 @@ func (t *Tokens) of(token string) (Agent, bool) {
 	defer t.mu.Unlock()
 	if a, ok := t.granted[hash]; ok {
 		return a, true
+	}
+	if t.operator != "" && hash == t.operator {
+		return Agent{Name: operatorName, operator: true}, true
 	}
 	info, err := os.Stat(t.file)
 	switch {

@@ -48,6 +48,14 @@ INSERT INTO webhook (id, user_id, channel, events, assistants) SELECT gen_random
 INSERT INTO webhook_subscriber (user_id) SELECT user_id FROM webhook;
 INSERT INTO webhook_event (id, user_id, kind, run_id) SELECT gen_random_uuid(), user_id, 'run.done', id FROM run WHERE kind = 'chat';
 INSERT INTO webhook_delivery (id, webhook_id, user_id, subject_id, kind) SELECT gen_random_uuid(), id, user_id, user_id, 'run.done' FROM webhook;
+INSERT INTO palace_agent (id, user_id, number, name, project, kind, created_at, seen_at) SELECT gen_random_uuid(), id, 1, 'n', 'p', 'main', now(), now() FROM app_user WHERE is_active;
+INSERT INTO palace_lineage (id, user_id, agent_id, key, run, why, fork, length, sent, digest, input, output, open, summarised, model, exchanges, created_at, seen_at) SELECT gen_random_uuid(), user_id, id, 'k', '', '', 0, 1, 1, 'd', 1, 1, false, false, 'm', 1, now(), now() FROM palace_agent;
+INSERT INTO palace_exchange (user_id, id, number, kind, name, project, run, method, path, query, model, status, stop, request_id, started_at, complete, cut_by, error, masked, asked_size, asked_hash, asked_lost, answered_size, answered_hash, answered_lost, input, cache_read, write_5m, write_1h, output) SELECT user_id, gen_random_uuid(), 1, 'main', 'n', 'p', '', 'POST', '/', '', 'm', 200, '', '', now(), true, '', '', false, 1, 'h', '', 1, 'h', '', 1, 1, 1, 1, 1 FROM palace_agent;
+INSERT INTO palace_chunk (user_id, hash, size, body) SELECT user_id, 'h', 1, '\x00' FROM palace_agent;
+INSERT INTO palace_block (id, user_id, generation, key, hash, sum, type, role, tool, scope, project, channels, tier, tier_by, active, tokens, size, label, exchange_id, form, chunk, start, created_at) SELECT gen_random_uuid(), user_id, 0, 'k', 'h', '', 'User', 'user', '', 'project', 'p', '[]', 'MEDIUM', 'rule', true, 1, 1, 'l', id, 'json', 'h', 0, now() FROM palace_exchange;
+INSERT INTO palace_display (user_id, display_id, generation, block_id) SELECT user_id, 0, 1, id FROM palace_block;
+INSERT INTO palace_timeline (user_id, lineage_id, position, block_id) SELECT b.user_id, l.id, 0, b.id FROM palace_block b JOIN palace_lineage l ON l.user_id = b.user_id;
+INSERT INTO palace_spool (user_id, segment) SELECT user_id, 's' FROM palace_agent;
 INSERT INTO surface_count (surface, hour_bucket) VALUES ('paliadin', now());
 INSERT INTO person_numbers (user_id, numbers) SELECT id, '{}' FROM app_user;
 INSERT INTO audit_event (by_id, what, user_id) SELECT id, 'user.changed', id FROM app_user;`

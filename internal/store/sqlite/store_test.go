@@ -24,6 +24,9 @@ func TestFactors(t *testing.T) { t.Parallel(); storetest.Factors(t, open) }
 
 func TestAccessKeys(t *testing.T) { t.Parallel(); storetest.AccessKeys(t, open) }
 
+// Requirements: PAL-24 (exchanges; blocks)
+func TestPalace(t *testing.T) { t.Parallel(); storetest.Palace(t, open) }
+
 // Requirements: ISO-01, SAFE-08
 func TestConnections(t *testing.T) { t.Parallel(); storetest.Connections(t, open) }
 

@@ -1,0 +1,107 @@
+package api
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"liminal/internal/capture"
+	"liminal/internal/id"
+	"liminal/internal/identity"
+	"liminal/internal/palace"
+)
+
+// spooledThings are ids of what the capture proxy kept of somebody's agents.
+type spooledThings struct{ agent, exchange, block string }
+
+const keptBody = `{"model":"m","system":"` + mark + `","messages":[{"role":"user","content":"` + mark + `"}]}`
+
+// keeps takes an exchange of the person's agent in.
+func (p *person) keeps() spooledThings {
+	p.Helper()
+	dir, v := p.TempDir(), p.viewer()
+	spool, err := capture.Open(capture.Options{Dir: dir, Memory: 1 << 20, Disk: 1 << 30, Log: slog.New(slog.DiscardHandler)})
+	p.must(err)
+	exchange := id.New()
+	r := spool.Begin(capture.Request{ID: exchange, Agent: mark, Project: mark, Started: time.Now(), Method: http.MethodPost, Path: "/v1/messages", Size: int64(len(keptBody)), Header: http.Header{"X-Claude-Code-Session-Id": {id.New()}}}, []byte(keptBody))
+	r.Answer(http.StatusOK, http.Header{"Content-Type": {"application/json"}})
+	r.Chunk([]byte(`{"type":"message","model":"m","content":[{"type":"text","text":"` + mark + `"}],"usage":{"input_tokens":8,"output_tokens":2}}`))
+	r.End(capture.Ending{Ended: time.Now(), Complete: true})
+	p.must(spool.Close(p.Context()))
+	p.must(palace.NewIntake(palace.IntakeOptions{
+		Dir: dir, Spool: dir, Store: p.store, Log: slog.New(slog.DiscardHandler), Owner: func(context.Context) (identity.Viewer, error) { return v, nil },
+	}).All(p.Context()))
+	agent := p.get("/v1/palace/agents").ok()["data"].([]any)[0].(map[string]any)["id"].(string)
+	view := p.get("/v1/palace/agents/1/timeline").ok()
+	block := view["blocks"].([]any)[1].(map[string]any)
+	return spooledThings{agent: agent, exchange: exchange, block: block["uuid"].(string)}
+}
+
+// Requirements: PAL-13, PAL-14, PAL-16
+func TestWhatTheCaptureProxyKeptIsReadAtTheAPI(t *testing.T) {
+	t.Parallel()
+	p := newWorld(t).signUp("ada@example.org")
+	k := p.keeps()
+	if got := p.get("/v1/palace/exchanges/" + k.exchange + "/request"); string(got.body) != keptBody {
+		t.Errorf("the request is %s", got.body)
+	}
+	if got := p.get("/v1/palace/exchanges/" + k.exchange).ok(); got["lineage"] == nil || got["usage"].(map[string]any)["output_tokens"] != 2.0 {
+		t.Errorf("the exchange is %v", got)
+	}
+	if got := p.get("/v1/palace/blocks/" + k.block).ok(); got["content"].(map[string]any)["text"] != mark || got["block_type"] != "Assistant" {
+		t.Errorf("the block is %v", got)
+	}
+	if got := p.get("/v1/palace/blocks/" + k.block + "/raw"); string(got.body) != `{"type":"text","text":"`+mark+`"}` {
+		t.Errorf("the block is %s", got.body)
+	}
+	if got := p.do(http.MethodPut, "/v1/palace/blocks/"+k.block+"/tier", map[string]any{"tier": "LONG"}).ok(); got["retention_tier"] != "LONG" || got["tier_by"] != "person" {
+		t.Errorf("the tier is %v", got)
+	}
+	if got := p.do(http.MethodPut, "/v1/palace/blocks/"+k.block+"/tier", map[string]any{"tier": "EVER"}); got.status != http.StatusBadRequest {
+		t.Errorf("no tier: %d", got.status)
+	}
+	if got := p.get("/v1/palace/agents/1/context?scope=global").ok()["blocks"].([]any); len(got) != 1 || got[0].(map[string]any)["block_type"] != "System" {
+		t.Errorf("what all agents see is %v", got)
+	}
+	if got := p.get("/v1/palace/exchanges?kind=main&agent=" + k.agent).ok()["data"].([]any); len(got) != 1 {
+		t.Errorf("%d exchanges", len(got))
+	}
+	if got := p.get("/v1/palace/lineages?agent=" + k.agent).ok()["data"].([]any); len(got) != 1 || got[0].(map[string]any)["blocks"] != 2.0 {
+		t.Errorf("lineages %v", got)
+	}
+	if got := p.get("/v1/palace/stats").ok(); got["blocks"] != 3.0 {
+		t.Errorf("stats %v", got)
+	}
+}
+
+func exchangeOf(of belongings) string { return of.kept.exchange }
+
+func blockOf(of belongings) string { return of.kept.block }
+
+// palaceWalls are those of what the capture proxy kept. Agents have small numbers,
+// which are each person's own.
+var palaceWalls = map[string]wall{
+	"GET /v1/palace/agents":                     ownOnly(http.StatusOK),
+	"GET /v1/palace/agents/{agent_id}/context":  noAgent,
+	"GET /v1/palace/agents/{agent_id}/timeline": noAgent,
+	"GET /v1/palace/lineages":                   ofAgent,
+	"GET /v1/palace/exchanges":                  ofAgent,
+	"GET /v1/palace/exchanges/{id}":             byID(exchangeOf, nil),
+	"GET /v1/palace/exchanges/{id}/request":     byID(exchangeOf, nil),
+	"GET /v1/palace/exchanges/{id}/response":    byID(exchangeOf, nil),
+	"GET /v1/palace/blocks/{id}":                byID(blockOf, nil),
+	"GET /v1/palace/blocks/{id}/raw":            byID(blockOf, nil),
+	"PUT /v1/palace/blocks/{id}/tier":           byID(blockOf, map[string]any{"tier": "LONG"}),
+	"GET /v1/palace/stats":                      ownOnly(http.StatusOK),
+}
+
+func noAgent(p *person, _ belongings) []attack {
+	return []attack{{request: p.request(p.method, strings.ReplaceAll(p.path, "{id}", "1"), nil), want: http.StatusNotFound}}
+}
+
+func ofAgent(p *person, of belongings) []attack {
+	return []attack{{request: p.request(p.method, p.path+"?agent="+of.kept.agent, nil), want: http.StatusOK}}
+}

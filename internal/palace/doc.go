@@ -1,0 +1,259 @@
+// Package palace makes of exchanges, as a proxy kept them, what can be asked: which
+// agent said them, in which history, of which blocks, and at how many tokens.
+//
+// An Agent is the main loop of a client or one of its subagents. A Lineage is one
+// history of an agent that only grows; where a client begins another one (/clear,
+// /compact, a rewind), another lineage begins, and points back. A Block is a part of
+// a message. Its UUID is for ever, and its display id for as long as it is there.
+//
+// Intake takes exchanges from a spool into a Store, in order and once, whatever is
+// killed meanwhile. Package palace may import internal/capture, the nouns below, and
+// klauspost/compress.
+package palace
+
+import (
+	"context"
+	"time"
+
+	"liminal/internal/identity"
+)
+
+// Kind is what a request is for. Only main and subagent belong to a history.
+type Kind string
+
+// The kinds of requests.
+const (
+	Main     Kind = "main"
+	Subagent Kind = "subagent"
+	Title    Kind = "title"   // a title for the conversation
+	Search   Kind = "search"  // one search of the web
+	Compact  Kind = "compact" // a summary, with which the next history begins
+	Count    Kind = "count"   // tokens are only counted
+	Other    Kind = "other"
+)
+
+// Why a lineage began.
+const (
+	First     = ""        // the agent began
+	Clear     = "clear"   // /clear: nothing of the one before
+	Compacted = "compact" // after a summary
+	Rewind    = "rewind"  // with the beginning of the one before
+	Apart     = "apart"   // beside others, of a client that names no session
+)
+
+// Agent is who has a history.
+type Agent struct {
+	ID        string    `json:"id"`
+	Number    int       `json:"agent_id"` // small, for people; from 1
+	Name      string    `json:"name"`     // of the token
+	Project   string    `json:"project"`
+	Kind      Kind      `json:"kind"` // main or subagent
+	ParentID  string    `json:"parent_id,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
+	SeenAt    time.Time `json:"seen_at"`
+}
+
+// Lineage is one history of an agent.
+type Lineage struct {
+	ID      string `json:"id"`
+	AgentID string `json:"agent"`
+	// Key is what the client calls its session or agent.
+	Key        string `json:"key"`
+	Run        string `json:"-"`
+	Supersedes string `json:"supersedes,omitempty"` // the lineage before
+	Why        string `json:"why,omitempty"`
+	Fork       int    `json:"fork"`   // how many blocks it has in common with that one
+	Length     int    `json:"blocks"` // with those of the last answer
+	Sent       int    `json:"sent"`   // blocks of the last request
+	Digest     string `json:"-"`      // of those
+	// Input is how many tokens the last request had, Output how many its answer.
+	Input      int64     `json:"input_tokens"`
+	Output     int64     `json:"output_tokens"`
+	Open       bool      `json:"-"` // the last answer asks for tools
+	Summarised bool      `json:"-"` // a summary was asked for since
+	Model      string    `json:"model"`
+	Exchanges  int       `json:"exchanges"`
+	CreatedAt  time.Time `json:"created_at"`
+	SeenAt     time.Time `json:"seen_at"`
+}
+
+// Usage is what an exchange took, in tokens, as the backend says.
+type Usage struct {
+	Input   int64 `json:"input_tokens"` // beside the cache
+	Read    int64 `json:"cache_read_tokens"`
+	Write5m int64 `json:"cache_write_5m_tokens"`
+	Write1h int64 `json:"cache_write_1h_tokens"`
+	Output  int64 `json:"output_tokens"`
+}
+
+// Total is everything the model read.
+func (u Usage) Total() int64 { return u.Input + u.Read + u.Write5m + u.Write1h }
+
+// Exchange is one request and its answer.
+type Exchange struct {
+	ID        string     `json:"id"`
+	AgentID   string     `json:"agent,omitempty"`
+	LineageID string     `json:"lineage,omitempty"` // of main and subagent
+	Number    int        `json:"number"`            // in its lineage, from 1
+	Kind      Kind       `json:"kind"`
+	Name      string     `json:"name"` // of the token
+	Project   string     `json:"project"`
+	Run       string     `json:"-"`
+	Method    string     `json:"method"`
+	Path      string     `json:"path"`
+	Query     string     `json:"query"`
+	Model     string     `json:"model"`
+	Status    int        `json:"status"` // 0: nothing came
+	Stop      string     `json:"stop_reason"`
+	RequestID string     `json:"request_id"` // the backend's
+	StartedAt time.Time  `json:"started_at"`
+	EndedAt   *time.Time `json:"ended_at" nullable:"true"` // nil: its proxy was killed
+	Complete  bool       `json:"complete"`
+	CutBy     string     `json:"cut_by,omitempty"`
+	Error     string     `json:"error,omitempty"`
+	Masked    bool       `json:"masked"`
+	// Asked and Answered say what is kept of the bodies.
+	Asked    Kept  `json:"request"`
+	Answered Kept  `json:"response"`
+	Usage    Usage `json:"usage"`
+
+	// Recipe makes the body of the request; Wire is the heads of both, and when
+	// what came. Both are packed.
+	Recipe []byte `json:"-"`
+	Wire   []byte `json:"-"`
+}
+
+// Kept is what is kept of a body.
+type Kept struct {
+	Size int64  `json:"size"` // that passed; -1: nobody counted
+	Hash string `json:"sha256,omitempty"`
+	Lost string `json:"lost,omitempty"` // why bytes are missing
+}
+
+// Chunk is bytes that several exchanges or blocks may have in common.
+type Chunk struct {
+	Hash   string // SHA-256 of the bytes, in hexadecimal
+	Size   int
+	Packed []byte
+}
+
+// Type is what a block is.
+type Type string
+
+// The types of blocks.
+const (
+	System     Type = "System"
+	Tools      Type = "Tools"
+	User       Type = "User"
+	Assistant  Type = "Assistant"
+	Thinking   Type = "Thinking"
+	ToolUse    Type = "ToolUse"
+	ToolResult Type = "ToolResult"
+	Media      Type = "Media"
+	Unknown    Type = "Unknown"
+)
+
+// Tier is how long a block stays.
+type Tier string
+
+// The tiers.
+const (
+	Short  Tier = "SHORT"
+	Medium Tier = "MEDIUM"
+	Long   Tier = "LONG"
+)
+
+// TierOf is the tier of a type before anybody says another.
+func TierOf(t Type) Tier {
+	if t == ToolResult {
+		return Short
+	}
+	return Medium
+}
+
+// Block is a part of a message, of the system prompt or the list of tools.
+type Block struct {
+	UUID       string     `json:"uuid"`
+	DisplayID  *int       `json:"display_id" nullable:"true"` // nil: none was free
+	Generation int        `json:"generation"`                 // how many blocks had the display id before
+	Type       Type       `json:"block_type"`
+	Role       string     `json:"role"`
+	Tool       string     `json:"tool"`
+	Scope      string     `json:"scope"` // global, project, agent or tool
+	Project    string     `json:"project"`
+	AgentID    string     `json:"agent,omitempty"` // whose lineage had it first; "": of all
+	Channels   []string   `json:"channels"`
+	Tier       Tier       `json:"retention_tier"`
+	TierBy     string     `json:"tier_by"` // rule or person
+	Active     bool       `json:"active"`
+	Tokens     int64      `json:"tokens"`
+	Size       int        `json:"size"` // of its JSON or events, in bytes
+	Label      string     `json:"label"`
+	ExchangeID string     `json:"exchange"` // in which it was seen first
+	Form       string     `json:"form"`     // json: of a request, sse: events of an answer
+	CreatedAt  time.Time  `json:"created_at"`
+	DeletedAt  *time.Time `json:"deleted_at" nullable:"true"`
+
+	Key   string `json:"-"` // what it is known again by
+	Hash  string `json:"-"` // of its canonical JSON
+	Sum   string `json:"-"` // of what a result says, whichever use it belongs to; "": it is none
+	Chunk string `json:"-"` // its bytes are in that, from Start
+	Start int    `json:"-"`
+}
+
+// Forms of a block's bytes.
+const (
+	FormJSON = "json"
+	FormSSE  = "sse"
+)
+
+// Scopes.
+const (
+	ScopeGlobal  = "global"
+	ScopeProject = "project"
+	ScopeAgent   = "agent"
+	ScopeTool    = "tool"
+)
+
+// Place is a block in a lineage.
+type Place struct {
+	UUID, Key, Hash, Tool string
+	Type                  Type
+}
+
+// Store keeps what was taken in. Everything is one person's.
+type Store interface {
+	// TakenFrom is the segment to begin with after a restart; "": the oldest.
+	TakenFrom(ctx context.Context, v identity.Viewer) (segment string, err error)
+	// TakeIn runs f in one transaction, which may be run again. Nobody else takes in
+	// for the same person meanwhile.
+	TakeIn(ctx context.Context, v identity.Viewer, f func(Tx) error) error
+}
+
+// Tx is what taking in reads and writes.
+type Tx interface {
+	// Taken reports whether an exchange is there.
+	Taken(exchange string) (bool, error)
+	PutExchange(e Exchange) error
+	PutChunk(c Chunk) error
+	PutTakenFrom(segment string) error
+	// Lineages are the newest ones with a key.
+	Lineages(key string, most int) ([]Lineage, error)
+	// LineageOfRun is the newest one of main requests of a run.
+	LineageOfRun(run string) (l Lineage, found bool, err error)
+	// PutLineage makes a lineage, or changes what grows in it.
+	PutLineage(l Lineage) error
+	// NewAgent makes an agent and returns its number.
+	NewAgent(a Agent) (number int, err error)
+	// SeeAgent says when an agent was seen last.
+	SeeAgent(id string, at time.Time) error
+	Timeline(lineage string) ([]Place, error)
+	// SetTimeline puts blocks at a position and behind it, and nothing else there.
+	SetTimeline(lineage string, from int, blocks []string) error
+	// Blocks are those with one of the keys.
+	Blocks(keys []string) ([]Place, error)
+	// NewBlock makes a block, and gives it the lowest display id that is free.
+	NewBlock(b Block) error
+	// Revive makes blocks active again that come up again.
+	Revive(blocks []string) error
+}

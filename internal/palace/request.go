@@ -1,0 +1,268 @@
+package palace
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+
+	"liminal/internal/capture"
+)
+
+// part is a block as a body has it.
+type part struct {
+	typ   Type
+	role  string
+	tool  string // of a use; of a result it is found by ident
+	ident string // what the protocol itself calls it; "": nothing
+	hash  string
+	sum   string // of what a result says
+	label string
+	span  capture.Span // of its JSON, or its events
+}
+
+// asked is what a request says.
+type asked struct {
+	model    string
+	system   []part
+	tools    []part
+	messages []part
+	session  string   // of metadata
+	list     []string // types of tools
+	forced   bool     // a tool is named that must be called
+	schema   bool     // the answer is to be JSON of a schema
+	limit    int      // tokens of the answer; 0: none named
+}
+
+// readAsked reads the body of a request for messages. What it cannot read it leaves
+// out: nothing of an exchange depends on its being understood.
+func readAsked(body []byte) (a asked) {
+	for name, v := range capture.Members(body, 0) {
+		raw := body[v.From:v.To]
+		switch name {
+		case "model":
+			_ = json.Unmarshal(raw, &a.model) // then without one
+		case "max_tokens":
+			_ = json.Unmarshal(raw, &a.limit) // as above
+		case "system":
+			a.system = parts(body, v, "system")
+		case "tools":
+			a.tools, a.list = nil, nil
+			if v.To-v.From > len("[]") {
+				a.tools = []part{{typ: Tools, role: "system", hash: hashOfBlock("tools", decoded(raw)), label: "tools", span: v}}
+			}
+			for e := range capture.Elements(body, v.From) {
+				var t struct{ Type, Name string }
+				_ = json.Unmarshal(body[e.From:e.To], &t) // then neither
+				a.list = append(a.list, t.Type)
+			}
+		case "messages":
+			a.messages = nil
+			for e := range capture.Elements(body, v.From) {
+				a.messages = append(a.messages, message(body, e)...)
+			}
+		case "metadata":
+			a.session = sessionOf(raw)
+		case "tool_choice":
+			var choice struct{ Type string }
+			_ = json.Unmarshal(raw, &choice) // then none
+			a.forced = choice.Type == "tool" || choice.Type == "any"
+		case "output_config":
+			var o struct{ Format struct{ Type string } }
+			_ = json.Unmarshal(raw, &o) // then none
+			a.schema = o.Format.Type == "json_schema"
+		}
+	}
+	return a
+}
+
+// sessionOf is the session in a metadata object: its user_id may be JSON itself.
+func sessionOf(raw []byte) string {
+	var m struct {
+		User string `json:"user_id"`
+	}
+	var u struct {
+		Session string `json:"session_id"`
+	}
+	if json.Unmarshal(raw, &m) != nil || json.Unmarshal([]byte(m.User), &u) != nil {
+		return ""
+	}
+	return u.Session
+}
+
+// message are the parts of one message.
+func message(body []byte, at capture.Span) []part {
+	role, content := "", capture.Span{}
+	for name, v := range capture.Members(body, at.From) {
+		switch name {
+		case "role":
+			_ = json.Unmarshal(body[v.From:v.To], &role) // then nobody's
+		case "content":
+			content = v
+		}
+	}
+	return parts(body, content, role)
+}
+
+// parts are the blocks of a content, which may be a text.
+func parts(body []byte, at capture.Span, role string) (out []part) {
+	if at.To <= at.From {
+		return nil
+	}
+	if body[at.From] == '"' {
+		var text string
+		if json.Unmarshal(body[at.From:at.To], &text) != nil {
+			return nil
+		}
+		return append(out, partOf(map[string]any{"type": "text", "text": text}, role, at))
+	}
+	for e := range capture.Elements(body, at.From) {
+		v, ok := decoded(body[e.From:e.To]).(map[string]any)
+		if !ok {
+			continue
+		}
+		out = append(out, partOf(v, role, e))
+	}
+	return out
+}
+
+// partOf is a block of content.
+func partOf(v map[string]any, role string, at capture.Span) part {
+	text := func(name string) string { s, _ := v[name].(string); return s }
+	p := part{role: role, hash: hashOfBlock(role, v), span: at}
+	switch kind := text("type"); kind {
+	case "text":
+		p.typ, p.label = User, text("text")
+		switch role {
+		case "assistant":
+			p.typ = Assistant
+		case "system":
+			p.typ = System
+		}
+	case "thinking", "redacted_thinking":
+		p.typ, p.label = Thinking, text("thinking")
+		if sign := text("signature") + text("data"); sign != "" {
+			p.ident = "thinking:" + hashOf([]byte(sign))
+		}
+	case "tool_use", "server_tool_use", "mcp_tool_use":
+		p.typ, p.tool, p.ident = ToolUse, text("name"), "use:"+text("id")
+		input, _ := json.Marshal(v["input"]) // of what was JSON
+		p.label = p.tool + " " + string(input)
+	case "tool_result":
+		p.typ, p.ident, p.label = ToolResult, "result:"+text("tool_use_id"), firstText(v["content"])
+		p.sum = hashOfBlock(role, map[string]any{"type": kind, "content": v["content"], "is_error": v["is_error"]})
+	case "image", "document":
+		p.typ, p.label = Media, kind
+	default:
+		if strings.HasSuffix(kind, "_tool_result") {
+			p.typ, p.ident, p.label = ToolResult, "result:"+text("tool_use_id"), kind
+			break
+		}
+		p.typ, p.label = Unknown, kind
+	}
+	p.label = shortened(p.label)
+	return p
+}
+
+func firstText(content any) string {
+	switch v := content.(type) {
+	case string:
+		return v
+	case []any:
+		for _, e := range v {
+			if m, ok := e.(map[string]any); ok && m["type"] == "text" {
+				s, _ := m["text"].(string)
+				return s
+			}
+		}
+	}
+	return ""
+}
+
+// longestLabel bounds what is shown of a block in a list, in characters.
+const longestLabel = 120
+
+// shortened is the beginning of a text on one line, as every store can hold it.
+func shortened(s string) string {
+	cut := s[:min(len(s), 4*longestLabel)]
+	line := []rune(strings.Join(strings.FieldsFunc(strings.ToValidUTF8(cut, ""), func(r rune) bool { return r <= ' ' || r == 0x7f || r == utf8.RuneError }), " "))
+	if len(line) > longestLabel {
+		line = append(line[:longestLabel-1], '…')
+	} else if len(cut) < len(s) {
+		line = append(line, '…')
+	}
+	return string(line)
+}
+
+// summaryOrder is how Claude Code asks for the summary that /compact begins with.
+const summaryOrder = "CRITICAL: Respond with TEXT ONLY"
+
+// kindOf is what a request is for.
+func kindOf(r capture.Request, a asked, body []byte) Kind {
+	path := strings.TrimSuffix(r.Path, "/")
+	switch {
+	case strings.HasSuffix(path, "/messages/count_tokens"):
+		return Count
+	case !strings.HasSuffix(path, "/messages") || r.Method != http.MethodPost || len(a.messages) == 0:
+		return Other
+	case a.schema && len(a.list) == 0:
+		return Title
+	case a.forced && len(a.list) == 1 && strings.HasPrefix(a.list[0], "web_search"):
+		return Search
+	case summary(a, body):
+		return Compact
+	case a.limit == 1: // whether the key is good
+		return Other
+	case r.Header.Get(agentHeader) != "":
+		return Subagent
+	}
+	return Main
+}
+
+// summary reports whether the last message asks for one.
+func summary(a asked, body []byte) bool {
+	last := a.messages[len(a.messages)-1]
+	return last.typ == User && strings.Contains(string(body[last.span.From:last.span.To]), summaryOrder)
+}
+
+// Headers that say who asks.
+const (
+	namedHeader   = "X-Palace-Agent"
+	projectHeader = "X-Palace-Project"
+	agentHeader   = "X-Claude-Code-Agent-Id"
+	parentHeader  = "X-Claude-Code-Parent-Agent-Id"
+	sessionHeader = "X-Claude-Code-Session-Id"
+)
+
+// who is who asks.
+type who struct {
+	key     string
+	parent  string // the key of the agent above; "": there is none
+	named   bool   // the client says which session or agent it is
+	project string
+}
+
+func whoOf(r capture.Request, a asked) who {
+	w := who{project: r.Project, named: true}
+	if p := r.Header.Get(projectHeader); p != "" {
+		w.project = p
+	}
+	session := r.Header.Get(sessionHeader)
+	if session == "" {
+		session = a.session
+	}
+	switch agent := r.Header.Get(agentHeader); {
+	case r.Header.Get(namedHeader) != "":
+		w.key = "agent:" + r.Header.Get(namedHeader)
+	case agent != "":
+		w.key, w.parent = "subagent:"+session+"/"+agent, "session:"+session
+		if above := r.Header.Get(parentHeader); above != "" {
+			w.parent = "subagent:" + session + "/" + above
+		}
+	case session != "":
+		w.key = "session:" + session
+	default:
+		w.key, w.named = "client:"+r.Agent+"/"+w.project, false
+	}
+	return w
+}

@@ -1,0 +1,240 @@
+package palace
+
+import (
+	"bytes"
+	"encoding/json"
+	"iter"
+	"strings"
+
+	"liminal/internal/capture"
+)
+
+// answered is what a response says.
+type answered struct {
+	model string
+	stop  string
+	usage Usage
+	parts []part
+	form  string
+}
+
+// usageDoc is a usage as the protocol has it.
+type usageDoc struct {
+	Input    *int64 `json:"input_tokens"`
+	Read     *int64 `json:"cache_read_input_tokens"`
+	Write    *int64 `json:"cache_creation_input_tokens"`
+	Output   *int64 `json:"output_tokens"`
+	Creation *struct {
+		Five int64 `json:"ephemeral_5m_input_tokens"`
+		Hour int64 `json:"ephemeral_1h_input_tokens"`
+	} `json:"cache_creation"`
+}
+
+// into takes over what a later event says: all of it is the state so far, and what is
+// missing has not changed.
+func (d usageDoc) into(u *Usage) {
+	for _, f := range []struct {
+		from *int64
+		to   *int64
+	}{{d.Input, &u.Input}, {d.Read, &u.Read}, {d.Output, &u.Output}} {
+		if f.from != nil {
+			*f.to = *f.from
+		}
+	}
+	switch {
+	case d.Creation != nil && d.Write != nil && d.Creation.Five+d.Creation.Hour == *d.Write,
+		d.Creation != nil && d.Write == nil:
+		u.Write5m, u.Write1h = d.Creation.Five, d.Creation.Hour
+	case d.Write != nil && *d.Write != u.Write5m+u.Write1h:
+		u.Write5m, u.Write1h = *d.Write, 0
+	}
+}
+
+// frame is an event of a stream, where it stands.
+type frame struct {
+	capture.Span
+	data []byte
+}
+
+// frames are the events of a stream, with what separates them, so that all of them
+// together are the stream; the last may not be whole.
+func frames(b []byte) iter.Seq[frame] {
+	return func(yield func(frame) bool) {
+		for at := 0; at < len(b); {
+			f := frame{Span: capture.Span{From: at, To: len(b)}}
+			whole := false
+			for line := at; line < len(b); {
+				end, next := lineEnd(b, line)
+				if end == line { // empty: the event ends
+					f.To, whole = next, true
+					break
+				}
+				if data, ok := bytes.CutPrefix(b[line:end], []byte("data:")); ok {
+					f.data = append(f.data, bytes.TrimPrefix(data, []byte(" "))...)
+				}
+				line = next
+			}
+			if !whole {
+				f.data = nil
+			}
+			if !yield(f) {
+				return
+			}
+			at = f.To
+		}
+	}
+}
+
+// lineEnd is where a line ends, and where the next begins.
+func lineEnd(b []byte, at int) (end, next int) {
+	i := bytes.IndexAny(b[at:], "\r\n")
+	if i < 0 {
+		return len(b), len(b)
+	}
+	end = at + i
+	if b[end] == '\r' && end+1 < len(b) && b[end+1] == '\n' {
+		return end, end + 2
+	}
+	return end, end + 1
+}
+
+// eventDoc is what is read of an event.
+type eventDoc struct {
+	Type    string
+	Index   int
+	Message struct {
+		Model string
+		Usage usageDoc
+	}
+	Delta map[string]any
+	Usage usageDoc
+}
+
+// readAnswered reads a response: a stream, or a message as JSON.
+func readAnswered(kind string, body []byte) (a answered) {
+	if !strings.HasPrefix(kind, "text/event-stream") {
+		return readMessage(body)
+	}
+	a.form = FormSSE
+	type growing struct {
+		block map[string]any
+		input strings.Builder
+		from  int
+	}
+	open := map[int]*growing{}
+	for f := range frames(body) {
+		var e eventDoc
+		if len(f.data) == 0 || json.Unmarshal(f.data, &e) != nil {
+			continue
+		}
+		switch e.Type {
+		case "message_start":
+			a.model = e.Message.Model
+			e.Message.Usage.into(&a.usage)
+		case "message_delta":
+			if s, ok := e.Delta["stop_reason"].(string); ok {
+				a.stop = s
+			}
+			e.Usage.into(&a.usage)
+		case "content_block_start":
+			var exact struct {
+				Block json.RawMessage `json:"content_block"`
+			}
+			_ = json.Unmarshal(f.data, &exact) // it was read once
+			block, _ := decoded(exact.Block).(map[string]any)
+			if block == nil {
+				block = map[string]any{}
+			}
+			open[e.Index] = &growing{block: block, from: f.From}
+		case "content_block_delta":
+			if g := open[e.Index]; g != nil {
+				grow(g.block, &g.input, e.Delta)
+			}
+		case "content_block_stop":
+			g := open[e.Index]
+			if g == nil {
+				continue
+			}
+			delete(open, e.Index)
+			if g.input.Len() > 0 {
+				if input := decoded([]byte(g.input.String())); input != nil {
+					g.block["input"] = input
+				}
+			}
+			a.parts = append(a.parts, partOf(g.block, "assistant", capture.Span{From: g.from, To: f.To}))
+		}
+	}
+	return a
+}
+
+// grow adds a delta to a block.
+func grow(block map[string]any, input *strings.Builder, delta map[string]any) {
+	add := func(name string) {
+		more, _ := delta[name].(string)
+		before, _ := block[name].(string)
+		block[name] = before + more
+	}
+	switch delta["type"] {
+	case "text_delta":
+		add("text")
+	case "thinking_delta":
+		add("thinking")
+	case "signature_delta":
+		add("signature")
+	case "input_json_delta":
+		more, _ := delta["partial_json"].(string)
+		input.WriteString(more)
+	case "citations_delta":
+		list, _ := block["citations"].([]any)
+		block["citations"] = append(list, delta["citation"])
+	}
+}
+
+// readMessage reads a response that came at once.
+func readMessage(body []byte) (a answered) {
+	a.form = FormJSON
+	var doc struct {
+		Type  string
+		Model string
+		Stop  string `json:"stop_reason"`
+		Usage usageDoc
+	}
+	if json.Unmarshal(body, &doc) != nil || doc.Type != "message" {
+		return a
+	}
+	a.model, a.stop = doc.Model, doc.Stop
+	doc.Usage.into(&a.usage)
+	for name, v := range capture.Members(body, 0) {
+		if name == "content" {
+			a.parts = parts(body, v, "assistant")
+		}
+	}
+	return a
+}
+
+// assembled is the block whose events these are, as JSON.
+func assembled(events []byte) []byte {
+	var block map[string]any
+	var input strings.Builder
+	for f := range frames(events) {
+		e, _ := decoded(f.data).(map[string]any)
+		switch e["type"] {
+		case "content_block_start":
+			block, _ = e["content_block"].(map[string]any)
+		case "content_block_delta":
+			if delta, ok := e["delta"].(map[string]any); ok && block != nil {
+				grow(block, &input, delta)
+			}
+		}
+	}
+	if input.Len() > 0 {
+		if v := decoded([]byte(input.String())); v != nil {
+			block["input"] = v
+		}
+	}
+	out, err := json.Marshal(block)
+	if err != nil {
+		panic(err) // of what was JSON
+	}
+	return out
+}

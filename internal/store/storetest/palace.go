@@ -1,0 +1,148 @@
+package storetest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"liminal/internal/capture"
+	"liminal/internal/id"
+	"liminal/internal/identity"
+	"liminal/internal/palace"
+	"liminal/internal/store"
+)
+
+// Palace proves palace.Store and palace.Records, by taking a spool in.
+func Palace(t *testing.T, open Open) {
+	t.Run("an exchange comes back to the byte", func(t *testing.T) { palaceRoundTrip(t, open) })
+	t.Run("what is sent again is the block it was", func(t *testing.T) { palaceEchoes(t, open) })
+	t.Run("a history begins anew after clear, compact and rewind, and points back", func(t *testing.T) { palaceLineages(t, open) })
+	t.Run("subagents and sessions that tools begin have a parent", func(t *testing.T) { palaceParents(t, open) })
+	t.Run("a writer that was killed leaves what it had, once and in order", func(t *testing.T) { palaceKilled(t, open) })
+	t.Run("an intake that is killed takes the rest in later, each once", func(t *testing.T) { palaceAgain(t, open) })
+	t.Run("a display id is freed with its block, and lowest first", func(t *testing.T) { palaceDisplay(t, open) })
+	t.Run("nothing of it is another person's", func(t *testing.T) { palaceStranger(t, open) })
+	t.Run("requests beside the history are in none", func(t *testing.T) { palaceBeside(t, open) })
+}
+
+// spooled is a spool that is taken in, and whose it is.
+type spooled struct {
+	*palace.Library
+	t      testing.TB
+	store  *store.Store
+	v      identity.Viewer
+	dir    string
+	spool  *capture.Spool
+	intake *palace.Intake
+	n      int
+}
+
+func newSpooled(t testing.TB, open Open) *spooled {
+	s := open(t, store.Options{}).Store
+	p := &spooled{Library: palace.NewLibrary(s), t: t, store: s, v: person(t, s), dir: t.TempDir()}
+	p.write()
+	return p
+}
+
+// write begins a writer of the spool; the one before is as if it had been killed.
+func (p *spooled) write() {
+	p.t.Helper()
+	s, err := capture.Open(capture.Options{Dir: p.dir, Memory: 64 << 20, Disk: 1 << 30, Log: slog.New(slog.DiscardHandler)})
+	need(p.t, err)
+	p.spool = s
+	p.t.Cleanup(func() { _ = s.Close(context.Background()) })
+}
+
+// passed is one exchange.
+type passed struct {
+	session, agent, run string
+	body, answer        string
+	header              http.Header
+	unended             bool
+}
+
+// say records an exchange, and returns its id.
+func (p *spooled) say(s passed) string {
+	p.t.Helper()
+	p.n++
+	h := http.Header{"Content-Type": {"application/json"}}
+	for name, value := range map[string]string{"X-Claude-Code-Session-Id": s.session, "X-Claude-Code-Agent-Id": s.agent} {
+		if value != "" {
+			h.Set(name, value)
+		}
+	}
+	for name, value := range s.header {
+		h[name] = value
+	}
+	request := id.New()
+	r := p.spool.Begin(capture.Request{
+		ID: request, Agent: "claude", Project: "liminal", Run: s.run, Started: time.Now(), Method: "POST", Path: "/v1/messages", Query: "beta=true", Header: h, Size: int64(len(s.body)),
+	}, []byte(s.body))
+	r.Answer(200, http.Header{"Content-Type": {"text/event-stream; charset=utf-8"}, "Request-Id": {fmt.Sprintf("req_%d", p.n)}})
+	for piece := range strings.SplitAfterSeq(s.answer, "\n\n") {
+		r.Chunk([]byte(piece))
+	}
+	if !s.unended {
+		r.End(capture.Ending{Ended: time.Now(), Complete: true})
+	}
+	return request
+}
+
+// take takes in what was said, until nothing is left.
+func (p *spooled) take() {
+	p.t.Helper()
+	need(p.t, p.spool.Close(p.t.Context()))
+	i := palace.NewIntake(palace.IntakeOptions{
+		Dir: filepath.Join(p.dir, "intake"), Spool: p.dir, Store: p.store, Log: slog.New(slog.DiscardHandler), Owner: func(context.Context) (identity.Viewer, error) { return p.v, nil },
+	})
+	need(p.t, i.All(p.t.Context()))
+	p.intake = i
+	p.write()
+}
+
+// events are an answer as its stream.
+func events(blocks ...string) string {
+	out := `event: message_start` + "\n" + `data: {"type":"message_start","message":{"id":"msg_1","model":"claude-test","usage":{"input_tokens":10,"cache_read_input_tokens":20,"cache_creation_input_tokens":70,"cache_creation":{"ephemeral_5m_input_tokens":30,"ephemeral_1h_input_tokens":40},"output_tokens":1}}}` + "\n\n"
+	for i, b := range blocks {
+		start, text, _ := strings.Cut(b, "|")
+		out += fmt.Sprintf("event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":%d,\"content_block\":%s}\n\n", i, start)
+		if text != "" {
+			out += fmt.Sprintf("event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":%d,\"delta\":%s}\n\n: a comment\n\n", i, text)
+		}
+		out += fmt.Sprintf("event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":%d}\n\n", i)
+	}
+	return out + `event: message_delta` + "\n" + `data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":42}}` + "\n\n" + "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"
+}
+
+func textBlock(text string) string {
+	return fmt.Sprintf(`{"type":"text","text":""}|{"type":"text_delta","text":%q}`, text)
+}
+
+func palaceRoundTrip(t *testing.T, open Open) {
+	p := newSpooled(t, open)
+	body := `{ "model":"claude-test","stream":true, "system":"be kind ` + strings.Repeat("very ", 100) + `","messages":[{"role":"user","content":"hello"}] }`
+	answer := events(textBlock("Grüße"))
+	request := p.say(passed{session: "s1", body: body, answer: answer})
+	p.take()
+	e, got1, err := p.Request(t.Context(), p.v, request)
+	need(t, err)
+	want(t, "request", string(got1), body)
+	_, got2, err := p.Response(t.Context(), p.v, request)
+	need(t, err)
+	want(t, "response", string(got2), answer)
+	want(t, "usage", e.Usage, palace.Usage{Input: 10, Read: 20, Write5m: 30, Write1h: 40, Output: 42})
+	want(t, "kind", e.Kind, palace.Main)
+	view := got(p.Timeline(t.Context(), p.v, 1))(t)
+	want(t, "blocks", len(view.Blocks), 2)
+	c := got(p.Content(t.Context(), p.v, view.Blocks[1]))(t)
+	want(t, "answer", string(c.JSON), `{"text":"Grüße","type":"text"}`)
+	if !bytes.Contains([]byte(answer), c.Raw) || !bytes.HasPrefix(c.Raw, []byte("event: content_block_start")) {
+		t.Errorf("events = %q", c.Raw)
+	}
+}

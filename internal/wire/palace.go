@@ -1,0 +1,58 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"liminal/internal/capture/proxy"
+	"liminal/internal/identity"
+	"liminal/internal/palace"
+)
+
+// palaceHead is how long a program may take to say what it asks.
+const palaceHead = 10 * time.Second
+
+// openPalace prepares what is known of agents behind the capture proxy; nothing is
+// taken in yet.
+func (p *Platform) openPalace(o Options) {
+	p.palace = palace.NewLibrary(p.store)
+	if o.Only != "" {
+		return
+	}
+	dir := o.Config.PalaceDir()
+	p.intake = palace.NewIntake(palace.IntakeOptions{
+		Dir: dir, Spool: proxy.SpoolDir(dir), Store: p.store, Log: o.Logger,
+		Owner: func(ctx context.Context) (identity.Viewer, error) {
+			return p.store.PalaceOwner(ctx, o.Config.Palace.Owner)
+		},
+	})
+}
+
+// startIntake begins to take in what the proxy of the data folder keeps, and to answer
+// what is asked of it there.
+func (p *Platform) startIntake(ctx context.Context) {
+	if p.intake == nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		p.intake.Run(ctx)
+	}()
+	p.closes("what the capture proxy kept", func() error { cancel(); <-done; return nil })
+	listener, err := proxy.ListenPlatform(ctx, p.intake.Dir)
+	if err != nil { // the same can be asked at the API
+		p.intake.Log.Warn("the capture proxy cannot ask this process for blocks and timelines", "error", err)
+		return
+	}
+	s := &http.Server{Handler: p.palace.Handler(p.intake.Owner), ReadHeaderTimeout: palaceHead}
+	go func() {
+		if err := s.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			p.intake.Log.Warn("the capture proxy cannot ask this process any more", "error", err)
+		}
+	}()
+	p.closes("the socket of the capture proxy", s.Close)
+}
