@@ -69,7 +69,7 @@ type IdentityOptions struct {
 	Clients        *authserver.Clients // optional: those programs
 	Providers      *oauth.Providers    // optional: where people may sign in with them
 	WebhookMail    WebhookMail
-	SetupWord      string              // optional: what the first account asks for that is made from elsewhere; empty: nothing
+	SetupWord      string // optional: what the first account asks for that is made from elsewhere; empty: nothing
 }
 
 // ChatOptions is conversations, their turns and all other runs.

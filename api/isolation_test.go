@@ -456,6 +456,7 @@ func download(p *person, of belongings) (list []attack) {
 	}
 	return list
 }
+
 // mcpWall names another's things in calls of tools and in what is read; what they
 // answer is in TestDocumentsAreResourcesOfTheirPerson.
 func mcpWall(p *person, of belongings) (list []attack) {
