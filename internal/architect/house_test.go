@@ -323,6 +323,10 @@ func (s *memStore) Artifact(_ context.Context, _ identity.Viewer, id string) (ar
 	return artifacts.Artifact{}, fault.New(fault.NotFound, "There is no such artifact.")
 }
 
+func (s *memStore) ArtifactsNamed(ctx context.Context, v identity.Viewer, kind string, names []string) (map[string]artifacts.Artifact, error) {
+	return artifacts.EachNamed(ctx, s, v, kind, names)
+}
+
 func (s *memStore) ArtifactNamed(_ context.Context, _ identity.Viewer, kind, name string) (artifacts.Artifact, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
