@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"liminal/internal/fault"
+	"liminal/internal/graph"
 	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/run"
@@ -85,7 +86,7 @@ func (s *Store) insertInterrupt(tx Tx, of lockedRun, q run.Interrupt) error {
 			"conversation": optional(r.ConversationID), "type": q.Type, "message": writable(q.Message), "options": options,
 			"schema": rawJSON(q.AnswerSchema), "delivered": false, "created": q.CreatedAt, "expires": moment(q.ExpiresAt),
 		})
-	if err != nil || n == 0 {
+	if err != nil || n == 0 || q.Type == graph.AskClientCall { // the program that is asked knows it, and nobody else can answer
 		return err
 	}
 	return s.happened(tx, of, webhook.QuestionWaiting, q.ID, nil, q.CreatedAt)

@@ -9,6 +9,7 @@ import (
 
 	"liminal/internal/chat"
 	"liminal/internal/fault"
+	"liminal/internal/graph"
 	"liminal/internal/id"
 	"liminal/internal/identity"
 	"liminal/internal/run"
@@ -162,6 +163,9 @@ func eventsOfTurn(t *testing.T, open Open) {
 	cancelled := answer(accept(t, s, v, chat.NewTurn{Message: "hi"}).Run.ID, "a")
 	cancelled.End.Status = run.Cancelled
 	closeTurn(t, s, v, cancelled)
+	spread(t, s)
+	calls := accept(t, s, v, chat.NewTurn{Message: "hi"}).Run.ID
+	need(t, s.Ask(ctx, v, true, run.Interrupt{ID: id.New(), RunID: calls, EffectID: "c", Type: graph.AskClientCall, Message: "clock {}"}))
 	spread(t, s)
 	want(t, "told", inLine(toldOf(t, s, v, e)), "[question.waiting run.done run.failed]")
 	// What happened is told although the conversation is gone.
