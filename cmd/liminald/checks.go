@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"liminal/internal/config"
@@ -42,12 +41,11 @@ func checkData(dir string) finding {
 
 func checkSpace(dir string) finding {
 	f := finding{Check: "free space", Health: well}
-	var fs syscall.Statfs_t
-	if err := syscall.Statfs(existing(dir), &fs); err != nil {
+	free, err := freeSpace(existing(dir))
+	if err != nil {
 		f.Health, f.Says = warning, fmt.Sprintf("cannot be told: %v", err)
 		return f
 	}
-	free := fs.Bavail * uint64(fs.Bsize) //nolint:gosec // a block size is positive
 	f.Says = fmt.Sprintf("%.1f GiB", float64(free)/(1<<30))
 	if free < littleSpace {
 		f.Health = warning

@@ -7,7 +7,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
+
+	"liminal/internal/filelock"
 )
 
 // lock makes this process the only one on a data folder. The kernel lets go of
@@ -23,10 +24,10 @@ func lockData(dir string) (*lock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the data folder %s cannot be written to: %w", dir, withoutPath(err))
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := filelock.Try(f); err != nil {
 		holder := holderOf(f)
 		_ = f.Close() // only read
-		if errors.Is(err, syscall.EWOULDBLOCK) {
+		if errors.Is(err, filelock.ErrTaken) {
 			return nil, fmt.Errorf("another liminald%s is using the data in %s; stop it, or choose another folder with --data", holder, dir)
 		}
 		return nil, fmt.Errorf("the data folder %s cannot be locked: %w", dir, err)

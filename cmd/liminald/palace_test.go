@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"liminal/internal/capture"
@@ -46,7 +45,7 @@ func becomeAgent() {
 			}
 		}
 		if s, err := proxy.Ask(context.Background(), dir); err == nil {
-			_ = syscall.Kill(s.PID, syscall.SIGKILL)
+			_ = killed(s.PID)
 		}
 		again := ""
 		for again == "" {
@@ -68,7 +67,7 @@ func palaceGround(t *testing.T) (up *capturetest.Upstream, dir string, env []str
 	dir = filepath.Join(data, "palace")
 	t.Cleanup(func() {
 		if s, err := proxy.Ask(context.Background(), dir); err == nil {
-			_ = syscall.Kill(s.PID, syscall.SIGKILL)
+			_ = killed(s.PID)
 		}
 	})
 	return up, dir, []string{"SHARED_FS_ROOT=" + data, "PALACE_ADDR=127.0.0.1:0", "PALACE_UPSTREAM=" + s.URL, "ANTHROPIC_API_KEY=" + agentKey}
@@ -161,4 +160,13 @@ func TestThePalaceRefusesWhatWouldGoAstray(t *testing.T) {
 	if err != nil || bytes.Contains(raw, []byte("plt_")) || !bytes.Contains(raw, []byte(`"editor"`)) {
 		t.Errorf("%s %v", raw, err)
 	}
+}
+
+// killed ends a process as a power cut would.
+func killed(pid int) error {
+	p, err := os.FindProcess(pid)
+	if err == nil {
+		err = p.Kill()
+	}
+	return err
 }

@@ -265,6 +265,9 @@ func (c *Client) renewal(s Server, w *web, access connect.Access, with func(map[
 // RoundTrip implements http.RoundTripper. A server that refuses a token has done
 // nothing: it is asked once more with another.
 func (w *web) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := w.fault(); err != nil { // the protocol's library tries an older way then, which is as vain
+		return nil, err
+	}
 	if r.URL.Scheme+"://"+r.URL.Host != w.origin {
 		return nil, w.keep(fault.New(fault.Forbidden, "%s was asked at another address than its own.", w.title))
 	}

@@ -1,7 +1,7 @@
 // Package remote is a running server, as the command line reaches it: over its
 // HTTP API and nothing else, so that what a script may do is what a person may.
 //
-// It may import fault.
+// It may import fault and filelock.
 package remote
 
 import (

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"liminal/internal/fault"
+	"liminal/internal/filelock"
 )
 
 // Session is a sign-in to one server, as it is kept between calls.
@@ -143,7 +144,7 @@ func (k Sessions) alone(do func() error) error {
 		return fmt.Errorf("the sign-in cannot be kept: %w", err)
 	}
 	defer func() { _ = lock.Close() }() // which lets go of it
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+	if err := filelock.Lock(lock); err != nil {
 		return fmt.Errorf("the sign-in cannot be kept: %w", err)
 	}
 	return do()

@@ -16,7 +16,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"liminal/internal/capture/proxy"
@@ -138,7 +137,7 @@ func start(dir string, cmd *exec.Cmd) (*process, error) {
 	if p.from, err = log.Seek(0, io.SeekEnd); err != nil {
 		return nil, err
 	}
-	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = log, log, &syscall.SysProcAttr{Setsid: true}
+	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = log, log, apart()
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("the proxy cannot be started: %w", err)
 	}

@@ -6,15 +6,13 @@ import (
 	"os/exec"
 	"os/signal"
 	"syscall"
-
-	"golang.org/x/sys/unix"
 )
 
 // Run runs a command to its end, hands on the signals that this process gets, and
 // returns the exit code a shell would have.
 func Run(cmd *exec.Cmd) (code int, err error) {
 	signals := make(chan os.Signal, 16)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGUSR1, syscall.SIGUSR2)
+	signal.Notify(signals, handedOn...)
 	defer signal.Stop(signals)
 	if err := cmd.Start(); err != nil {
 		return 0, err
@@ -37,19 +35,4 @@ func Run(cmd *exec.Cmd) (code int, err error) {
 			return cmd.ProcessState.ExitCode(), nil
 		}
 	}
-}
-
-// typed reports whether a signal came from the keyboard: the terminal has sent it
-// to the command as well, and a second one would mean something else there.
-func typed(s os.Signal) bool {
-	if s != syscall.SIGINT && s != syscall.SIGQUIT {
-		return false
-	}
-	tty, err := os.Open("/dev/tty")
-	if err != nil {
-		return false // there is no keyboard
-	}
-	defer tty.Close() //nolint:errcheck // only asked
-	group, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGPGRP)
-	return err == nil && group == syscall.Getpgrp()
 }

@@ -8,5 +8,5 @@
 //
 // Programs of the same person speak to a running proxy over a socket in its folder,
 // which the system opens to that person only. Package proxy may import
-// internal/capture, internal/id and the standard library.
+// internal/capture, internal/filelock, internal/id and the standard library.
 package proxy

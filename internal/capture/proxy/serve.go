@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"liminal/internal/capture"
+	"liminal/internal/filelock"
 )
 
 const (
@@ -146,8 +147,8 @@ func lock(ctx context.Context, o Options) (free func(), err error) {
 	}
 	deadline := time.Now().Add(lockLimit)
 	for {
-		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if !errors.Is(err, syscall.EWOULDBLOCK) || o.Idle == 0 || time.Now().After(deadline) {
+		err = filelock.Try(f)
+		if !errors.Is(err, filelock.ErrTaken) || o.Idle == 0 || time.Now().After(deadline) {
 			break
 		}
 		select {
@@ -156,7 +157,7 @@ func lock(ctx context.Context, o Options) (free func(), err error) {
 		case <-time.After(lockTry):
 		}
 	}
-	if errors.Is(err, syscall.EWOULDBLOCK) {
+	if errors.Is(err, filelock.ErrTaken) {
 		err = fmt.Errorf("%w (%s); liminald palace status tells of it", errTaken, o.Dir)
 	}
 	if err != nil {

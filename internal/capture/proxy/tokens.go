@@ -16,8 +16,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
+
+	"liminal/internal/filelock"
 )
 
 // A token is for an agent; who has none gets nothing. Those of `palace run` are in
@@ -263,7 +264,7 @@ func changeTokens(dir string, change func([]lastingToken) []lastingToken) (err e
 		return err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
-	if err := syscall.Flock(int(l.Fd()), syscall.LOCK_EX); err != nil {
+	if err := filelock.Lock(l); err != nil {
 		return err
 	}
 	list, err := readTokens(file)
