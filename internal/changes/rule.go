@@ -3,6 +3,7 @@ package changes
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"liminal/artifacts"
@@ -80,13 +81,25 @@ func (w Watched) met() (Ruled, bool) {
 	return Ruled{}, false
 }
 
+// parts is a reason as who shows it in another language needs it, as what was
+// learnt has it (docs/learning.md): a code, figures, and the text.
+func (w Watched) parts(text string) []map[string]any {
+	r, _ := w.met()
+	return []map[string]any{{"code": "rule_met", "data": map[string]any{"runs": w.Runs, "rows": w.read(r)}, "text": text}}
+}
+
+// read are the figures that a rule reads.
+func (w Watched) read(r Ruled) []Row {
+	return slices.DeleteFunc(slices.Clone(w.Rows), func(row Row) bool {
+		return !strings.Contains(r.When, row.Name) && (row.Name != rowFailed || !strings.Contains(r.When, "failed"))
+	})
+}
+
 // because is why a version goes back, with the figures its rule reads.
 func (w Watched) because(r Ruled) string {
 	var said []string
-	for _, row := range w.Rows {
-		if strings.Contains(r.When, row.Name) || row.Name == rowFailed && strings.Contains(r.When, "failed") {
-			said = append(said, row.said())
-		}
+	for _, row := range w.read(r) {
+		said = append(said, row.said())
 	}
 	return fmt.Sprintf("The rule %q was met, by %d runs and %d before: %s.", cmpOr(r.Say, r.When), w.Runs.After, w.Runs.Before, strings.Join(said, ", "))
 }

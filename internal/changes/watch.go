@@ -224,7 +224,9 @@ func (d *Desk) onTrial(ctx context.Context, p Patch) bool {
 // changed the artifact since, people are told and the watch ends.
 func (d *Desk) byRule(ctx context.Context, p Patch, w Watched, look Looked) (Looked, error) {
 	look.Over, look.Verdict = true, rolledBack
-	_, err := d.takeBack(ctx, identity.System(), p, look.Said, w.brief(rolledBack))
+	data := w.brief(rolledBack)
+	data["why"] = w.parts(look.Said)
+	_, err := d.takeBack(ctx, identity.System(), p, look.Said, data)
 	if !errors.Is(err, fault.Conflict) {
 		return look, err
 	}

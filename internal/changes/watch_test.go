@@ -165,8 +165,19 @@ func TestAVersionIsTakenBackByRuleAndSaysWhy(t *testing.T) {
 		last.Reason != `The rule "more runs fail" was met, by 40 runs and 50 before: failures 12 % → 48 % (95 %: 33–63 %).` {
 		t.Errorf("it says %+v", last)
 	}
-	var data struct{ Runs changes.TwoOf }
-	if err := json.Unmarshal(last.Data, &data); err != nil || data.Runs != (changes.TwoOf{Before: 50, After: 40}) {
+	var data struct {
+		Runs changes.TwoOf
+		Why  []struct {
+			Code, Text string
+			Data       struct {
+				Runs changes.TwoOf
+				Rows []changes.Row
+			}
+		}
+	}
+	seen := changes.TwoOf{Before: 50, After: 40}
+	if err := json.Unmarshal(last.Data, &data); err != nil || data.Runs != seen || len(data.Why) != 1 || data.Why[0].Code != "rule_met" || data.Why[0].Text != last.Reason ||
+		data.Why[0].Data.Runs != seen || len(data.Why[0].Data.Rows) != 1 || data.Why[0].Data.Rows[0].Name != "failed_share" {
 		t.Errorf("its figures are %s", last.Data)
 	}
 	w, err := h.Watch(t.Context(), h.root, id)

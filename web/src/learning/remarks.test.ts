@@ -14,6 +14,14 @@ it('says what the server proposes by code and figures, and as it stands what it 
   expect(said('de', [], 'What its author wrote.')).toBe('What its author wrote.');
 });
 
+it('tells which figures a rule went by', () => {
+  const share = (value: number) => ({ value, low: 0, high: 1 });
+  const rows = [{ name: 'thumbs_down_share', unit: 'share', before: share(0.1), after: share(0.6), worse: true }];
+  expect(said('de', [one('rule_met', { runs: { before: 10, after: 12 }, rows })])).toBe(
+    'Die Regel, nach der es zurückgeht, war erfüllt, mit 12 Läufen damit und 10 davor: Daumen nach unten 10 % → 60 %.',
+  );
+});
+
 it('tells the wishes that answers keep, and those they do not', () => {
   const wishes = { questions: 4, checks: 8, kinds: ['length', 'begins'], new: 1, base: 0, now: 6, verdict: 'wishes_kept_less' };
   expect(said('de', [one('wishes', wishes)])).toBe(

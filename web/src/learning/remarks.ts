@@ -1,7 +1,7 @@
 // The server's sentences about what was learnt and trained, in the reader's language. They
 // come with a code and figures; English is what the server wrote.
 
-import type { Remark } from '../api/gen.ts';
+import type { Remark, Row } from '../api/gen.ts';
 import { language, type Language } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
 
@@ -17,6 +17,11 @@ const both = (value: unknown): Data => (value ?? {}) as Data;
 const kinds: Record<string, string> = {
   length: 'Länge', list: 'Liste', language: 'Sprache', address: 'Anrede', opening: 'Anfang', code: 'Code', table: 'Tabelle', heading: 'Überschrift', example: 'Beispiel',
   simple: 'einfache Worte', emoji: 'Emoji', closing: 'Frage am Schluss', begins: 'erste Worte', ends: 'letzte Zeile', bold: 'fett', capitals: 'Großbuchstaben', numbered: 'nummeriert', quoted: 'in Anführungszeichen',
+};
+
+/** The figures of a version that is watched. */
+const watched: Record<string, string> = {
+  failed_share: 'gescheitert', cancelled_share: 'abgebrochen', asked_share: 'mit einer Frage an Menschen', skipped_share: 'Fragen ohne Antwort', thumbs_down_share: 'Daumen nach unten', cost: 'Kosten eines Laufs', ms: 'mittlere Dauer',
 };
 
 /** What a training was at when it failed. */
@@ -81,6 +86,13 @@ const de: Record<string, Sentence> = {
   },
   cancelled: () => 'Es wurde auf deinen Wunsch abgebrochen.',
   run_cancelled: () => 'Sein Lauf wurde abgebrochen.',
+  rule_met: ({ runs, rows }) => {
+    const figures = (Array.isArray(rows) ? (rows as Row[]) : []).map(({ name, unit, before, after }) => {
+      const value = (of: Row['before']) => (unit === 'share' ? percent(of.value) : unit === 'usd' ? `${n(of.value).toLocaleString('de', { maximumFractionDigits: 4 })} $` : `${Math.round(n(of.value))} ms`);
+      return `${watched[name] ?? name} ${value(before)} → ${value(after)}`;
+    });
+    return `Die Regel, nach der es zurückgeht, war erfüllt, mit ${n(both(runs)['after'])} Läufen damit und ${n(both(runs)['before'])} davor: ${figures.join(', ')}.`;
+  },
   no_account: () => 'Sein Konto darf hier nichts mehr tun.',
 };
 
