@@ -1124,6 +1124,8 @@ export interface DataShown {
   in: string;
   line: Record<string, string>;
   title: Record<string, string>;
+  /** what values of a member are called, by member, value and language; any other reads as it is */
+  values: Record<string, Record<string, Record<string, string>>>;
 }
 
 export interface DataSource {
@@ -1136,6 +1138,7 @@ export interface DataSource {
   secret?: string;
   /** false: nothing can be read yet */
   secret_set: boolean;
+  /** in the language of who asks */
   title: string;
 }
 
