@@ -43,7 +43,7 @@ func (s *server) sourceRoutes() {
 // administrators.
 type DataSource struct {
 	Name      string       `json:"name"`
-	Title     string       `json:"title"`
+	Title     string       `json:"title" doc:"in the language of who asks"`
 	Entities  []DataEntity `json:"entities" doc:"the kinds of records that have pages"`
 	Driver    string       `json:"driver,omitempty" doc:"postgres or sqlite; for administrators"`
 	Secret    string       `json:"secret,omitempty" doc:"the name of its connection string; for administrators"`
@@ -75,6 +75,8 @@ type DataShown struct {
 	Title   map[string]string `json:"title"`
 	Heading map[string]string `json:"heading"`
 	Empty   map[string]string `json:"empty"`
+
+	Values map[string]map[string]map[string]string `json:"values" doc:"what values of a member are called, by member, value and language; any other reads as it is"`
 }
 
 func dataShown(list []tool.Shown) []DataShown {
@@ -86,8 +88,15 @@ func dataShown(list []tool.Shown) []DataShown {
 		return w
 	}
 	for _, s := range list {
+		values := map[string]map[string]map[string]string{}
+		for member, names := range s.Values {
+			values[member] = map[string]map[string]string{}
+			for value, name := range names {
+				values[member][value] = text(name)
+			}
+		}
 		out = append(out, DataShown{
-			In: s.In, Entity: s.Entity, ID: cmp.Or(s.ID, "id"), Line: text(s.Line), Title: text(s.Title), Heading: text(s.Heading), Empty: text(s.Empty),
+			In: s.In, Entity: s.Entity, ID: cmp.Or(s.ID, "id"), Line: text(s.Line), Title: text(s.Title), Heading: text(s.Heading), Empty: text(s.Empty), Values: values,
 		})
 	}
 	return out

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -47,8 +48,8 @@ type home interface {
 	sql(statement string)
 	// hot is everything in Redis.
 	hot() string
-	// folder is what is kept in files.
-	folder() string
+	// disk are the folders that hold files, by what they are.
+	disk() map[string]string
 	// temporal reads histories as the program does: with the keys there are, and
 	// the large values. done lets go of what it needs.
 	temporal() (c client.Client, namespace string, done func())
@@ -68,16 +69,24 @@ func finds(t *testing.T, h home, logs string) (places []string) {
 	look("rows", h.rows())
 	look("redis", h.hot())
 	look("logs", logs)
-	err := filepath.WalkDir(h.folder(), func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+	for what, folder := range h.disk() {
+		err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			if err != nil || d.IsDir() {
+				return err
+			}
+			raw, err := os.ReadFile(path)
+			if errors.Is(err, fs.ErrNotExist) { // gone while one looks
+				return nil
+			}
+			look(what+" "+filepath.Base(path), string(raw))
 			return err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		raw, err := os.ReadFile(path)
-		look(filepath.Base(path), string(raw))
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	look("histories", readable(t, h))
 	slices.Sort(places)
@@ -120,9 +129,10 @@ type alone struct {
 	p *program
 }
 
-func (h alone) folder() string { return filepath.Join(h.p.dir, "data") }
-func (h alone) hot() string    { return "" }
-func (h alone) file() string   { return filepath.Join(h.folder(), "state", "liminal.db") }
+func (h alone) folder() string          { return filepath.Join(h.p.dir, "data") }
+func (h alone) disk() map[string]string { return map[string]string{"file": h.folder()} }
+func (h alone) hot() string             { return "" }
+func (h alone) file() string            { return filepath.Join(h.folder(), "state", "liminal.db") }
 
 func (h alone) open() *sql.DB {
 	db, err := sql.Open("sqlite", "file:"+h.file()+"?_pragma=busy_timeout(10000)")
@@ -220,17 +230,53 @@ func reading(t *testing.T, address, namespace string, s *store.Store) client.Cli
 // shared is what the processes of a cluster have in common.
 type shared struct{ *cluster }
 
-func (h shared) folder() string       { return h.Data }
 func (h shared) sql(statement string) { h.SQL(h.Owner, statement) }
 
-func (h shared) rows() string {
+// connect is a connection that sees everything.
+func (h shared) connect() (db *pgx.Conn, done func()) {
 	h.t.Helper()
 	ctx := h.t.Context()
 	db, err := pgx.Connect(ctx, h.As(h.Owner, "postgres", strings.TrimPrefix(databaseOf(h.Owner), "/")))
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	defer func() { _ = db.Close(context.WithoutCancel(ctx)) }()
+	return db, func() { _ = db.Close(context.WithoutCancel(ctx)) }
+}
+
+// ended says that the end of a run is written, of which nothing is kept.
+func (h shared) ended() bool {
+	h.t.Helper()
+	db, done := h.connect()
+	defer done()
+	found, err := collect(h.t.Context(), db, `SELECT 'it is' FROM run_key WHERE forget_at IS NOT NULL`)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return len(found) > 0
+}
+
+// disk has the files of the database too, as they lie: what is no row any more may
+// still stand in a page.
+func (h shared) disk() map[string]string {
+	h.t.Helper()
+	ctx := h.t.Context()
+	db, done := h.connect()
+	defer done()
+	if _, err := db.Exec(ctx, `CHECKPOINT`); err != nil {
+		h.t.Fatal(err)
+	}
+	pages, err := collect(ctx, db, `SELECT current_setting('data_directory') || '/base/' || oid FROM pg_database WHERE datname = current_database()`)
+	if err != nil || len(pages) != 1 {
+		h.t.Fatal(pages, err)
+	}
+	return map[string]string{"file": h.Data, "page": pages[0]}
+}
+
+func (h shared) rows() string {
+	h.t.Helper()
+	ctx := h.t.Context()
+	db, done := h.connect()
+	defer done()
 	tables, err := collect(ctx, db, `SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = 'public'`)
 	if err != nil {
 		h.t.Fatal(err)
@@ -478,7 +524,8 @@ func (who *person) isForgotten(run, conversation string) {
 	}
 }
 
-// The production lane: nobody is killed, and the reconciler forgets by itself.
+// The production lane: all processes are killed right after the end, and the
+// reconciler of those that come after forgets by itself.
 //
 // Requirements: GRND-47 (the server keeps no transcript), STREAM-24 (afterwards the turn counts as done)
 func TestNothingIsKeptByACluster(t *testing.T) {
@@ -515,11 +562,21 @@ func TestNothingIsKeptByACluster(t *testing.T) {
 	// Temporal lists a run a moment after it began: one that is not listed yet reads
 	// like one that is forgotten.
 	server.until("the history to be listed", func() bool { return strings.Contains(readable(t, h), wordAnswered) })
+	server.until("the end to be written", h.ended) // a step that a crash cuts is tried again after its time, which is long
+	said := logs()
+	for _, p := range []*program{server, c.workers[0]} {
+		p.kill()
+	}
+	due(h)
+	for _, p := range []*program{c.workers[0], server} {
+		p.again()
+	}
+	ada.signIn()
 	server.until("the key to be deleted", func() bool {
-		due(h) // the run's row may end a moment after its stream
+		due(h) // a run whose last step was cut ends once more
 		return !strings.Contains(readable(t, h), wordAnswered)
 	})
-	if places := finds(t, h, logs()); len(places) > 0 {
+	if places := finds(t, h, said+logs()); len(places) > 0 {
 		t.Errorf("the words are found in %q", places)
 	}
 	// The server may hold the key for some seconds after another process deleted it.
@@ -530,7 +587,7 @@ func TestNothingIsKeptByACluster(t *testing.T) {
 	ada.controlled(keepsAll)
 	server.until("the history of what is kept to be listed", func() bool { return strings.Contains(readable(t, h), wordAnswered) })
 	places := strings.Join(finds(t, h, logs()), "\n")
-	for _, want := range []string{"rows: " + wordAsked, "rows: " + wordBefore, "rows: " + wordChosen, "redis: " + wordAnswered, "logs: " + wordAsked, "histories: " + wordAnswered} {
+	for _, want := range []string{"rows: " + wordAsked, "rows: " + wordBefore, "rows: " + wordChosen, "redis: " + wordAnswered, "logs: " + wordAsked, "histories: " + wordAnswered, "page "} {
 		if !strings.Contains(places, want) {
 			t.Errorf("of a turn that is kept nothing is found in %s: %s", want, places)
 		}

@@ -48,9 +48,12 @@ func (e *Engine) Reconcile(ctx context.Context, pause time.Duration) {
 	well := map[string]look{}
 	// What an earlier process left is looked at whatever its age.
 	age := time.Duration(0)
-	for {
-		if e.turn(ctx, pause) {
+	for first := true; ; first = false {
+		mine := e.turn(ctx, pause)
+		if mine || first { // the turn may be one's that was killed
 			e.forget(ctx)
+		}
+		if mine {
 			e.pass(ctx, well, pause, age)
 			age = settleTime
 		}

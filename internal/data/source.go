@@ -7,7 +7,7 @@
 // see it, however the query was written (GRND-13).
 //
 // A driver knows one database; it is handed in as a Driver. The package may import
-// check, fault, poll and vault.
+// check, fault, poll, vault and words.
 package data
 
 import (
@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"liminal/internal/check"
+	"liminal/internal/words"
 )
 
 // The bounds of a query, where the source names none, and what it may name.
@@ -35,7 +36,7 @@ const (
 // Source is a data.source document.
 type Source struct {
 	Kind      string            `json:"kind"`
-	Title     string            `json:"title,omitempty"`
+	Title     words.Texts       `json:"title,omitempty"`
 	Driver    string            `json:"driver"` // postgres, sqlite
 	Secret    string            `json:"secret"` // the name of the connection string
 	Viewer    Match             `json:"viewer"`

@@ -1,54 +1,17 @@
 package tool
 
 import (
-	"encoding/json"
+	"maps"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"liminal/internal/words"
 )
 
 // Words is a text, or one for each language.
-type Words map[string]string
-
-// UnmarshalJSON takes a text for that of every language.
-func (w *Words) UnmarshalJSON(raw []byte) error {
-	var one string
-	if json.Unmarshal(raw, &one) == nil {
-		*w = Words{"": one}
-		return nil
-	}
-	var many map[string]string
-	err := json.Unmarshal(raw, &many)
-	*w = many
-	return err
-}
-
-// MarshalJSON is what UnmarshalJSON reads.
-func (w Words) MarshalJSON() ([]byte, error) {
-	if one, ok := w[""]; ok {
-		return json.Marshal(one)
-	}
-	return json.Marshal(map[string]string(w))
-}
-
-// In gives the text in a language, else in English, else any.
-func (w Words) In(locale string) string {
-	if len(locale) >= 2 {
-		if s, ok := w[strings.ToLower(locale[:2])]; ok {
-			return s
-		}
-	}
-	for _, key := range []string{"", "en", "de"} {
-		if s, ok := w[key]; ok {
-			return s
-		}
-	}
-	for _, s := range w {
-		return s
-	}
-	return ""
-}
+type Words = words.Texts
 
 // Shown says how records in a result are told: one text for the keyless answer,
 // the evidence line, and record pages.
@@ -61,6 +24,9 @@ type Shown struct {
 	Heading Words  `json:"heading,omitempty"`
 	Summary Words  `json:"summary,omitempty"`
 	Empty   Words  `json:"empty,omitempty"`
+	// Values are what a member's values are called in a line and a title, such as
+	// {"status": {"pending": {"de": "offen"}}}; any other reads as it is.
+	Values map[string]map[string]Words `json:"values,omitempty"`
 }
 
 // Record is one row of a result as people see it.
@@ -89,13 +55,14 @@ func (s Shown) Records(out map[string]any, locale string) []Record {
 		if !ok {
 			continue
 		}
-		r := Record{Entity: s.Entity, Values: values, Line: Fill(s.Line.In(locale), values, locale)}
+		called := s.called(values, locale)
+		r := Record{Entity: s.Entity, Values: values, Line: Fill(s.Line.In(locale), called, locale)}
 		if r.Line == "" {
 			continue
 		}
 		r.Title = r.Line
 		if s.Title != nil {
-			r.Title = Fill(s.Title.In(locale), values, locale)
+			r.Title = Fill(s.Title.In(locale), called, locale)
 		}
 		if s.Entity != "" {
 			key := s.ID
@@ -107,6 +74,21 @@ func (s Shown) Records(out map[string]any, locale string) []Record {
 		records = append(records, r)
 	}
 	return records
+}
+
+// called is a record with its values as Values calls them.
+func (s Shown) called(record map[string]any, locale string) map[string]any {
+	if s.Values == nil {
+		return record
+	}
+	told := maps.Clone(record)
+	for member, names := range s.Values {
+		value, _ := record[member].(string)
+		if name := names[value].In(locale); name != "" {
+			told[member] = name
+		}
+	}
+	return told
 }
 
 // Summarise is a result in a few words, as evidence (GRND-20); empty where Shows

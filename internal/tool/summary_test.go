@@ -24,3 +24,25 @@ func TestASummaryCountsAsPeopleDo(t *testing.T) {
 		}
 	}
 }
+
+// A value is called what the document says in the language, and its record keeps it.
+//
+// Requirements: GRND-37 (replies in the user's language)
+func TestAValueIsCalledAsItsToolSays(t *testing.T) {
+	t.Parallel()
+	shown := tool.Shown{
+		In: "items", Line: tool.Words{"": "{title} ({status})"}, Title: tool.Words{"": "{status}"},
+		Values: map[string]map[string]tool.Words{"status": {"pending": {"de": "offen", "en": "open"}}},
+	}
+	row := func(status any) map[string]any { return map[string]any{"title": "Replik", "status": status} }
+	out := map[string]any{"items": []any{row("pending"), row("withdrawn"), row(nil)}}
+	got := shown.Records(out, "de")
+	for i, want := range []string{"Replik (offen)", "Replik (withdrawn)", "Replik ()"} {
+		if got[i].Line != want {
+			t.Errorf("record %d reads %q, want %q", i, got[i].Line, want)
+		}
+	}
+	if got[0].Title != "offen" || got[0].Values["status"] != "pending" || shown.Records(out, "en")[0].Line != "Replik (open)" {
+		t.Errorf("records: %+v", got)
+	}
+}

@@ -45,7 +45,7 @@ func (s sourceAdmin) List(ctx context.Context, v identity.Viewer) ([]api.DataSou
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, api.DataSourceInfo{Shows: shows, Name: a.Name, Title: d.Title, Driver: d.Driver, Secret: d.Secret, SecretSet: set, Entities: d.Entities})
+			out = append(out, api.DataSourceInfo{Shows: shows, Name: a.Name, Title: d.Title.In(v.Locale), Driver: d.Driver, Secret: d.Secret, SecretSet: set, Entities: d.Entities})
 		}
 		if next == "" {
 			return out, nil

@@ -1132,6 +1132,8 @@ export interface DataShown {
   in: string;
   line: Record<string, string>;
   title: Record<string, string>;
+  /** what values of a member are called, by member, value and language; any other reads as it is */
+  values: Record<string, Record<string, Record<string, string>>>;
 }
 
 export interface DataSource {
@@ -1144,6 +1146,7 @@ export interface DataSource {
   secret?: string;
   /** false: nothing can be read yet */
   secret_set: boolean;
+  /** in the language of who asks */
   title: string;
 }
 

@@ -34,7 +34,7 @@ export function useSurface(draftKey: string, kept?: string): Surface | null {
   return found ? surfaceOf(found, locale) : null;
 }
 
-const mostStarters = 6;
+const mostStarters = 10; // as many as a document has (workflow.chat)
 
 /**
  * The words a workflow brings along. A document may be older than the member

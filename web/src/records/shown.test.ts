@@ -4,7 +4,7 @@ import { fill, isMissing, isPage, pageOf, partsOf } from './shown.ts';
 
 const shown: DataShown = {
   in: 'items', entity: 'deadline', id: 'id', heading: {}, empty: { de: 'Keine.', en: 'None.' },
-  line: { de: '{due_date}: {title}[ ({court})]', en: '{due_date}: {title}[ ({court})]' }, title: { en: '{title}' },
+  line: { de: '{due_date}: {title}[ ({court})]', en: '{due_date}: {title}[ ({court})]' }, title: { en: '{title}' }, values: {},
 };
 
 describe('records', () => {
@@ -15,6 +15,12 @@ describe('records', () => {
       { id: 'd2', entity: 'deadline', line: '17.05.2026, 09:30: Duplik', title: 'Duplik' },
     ]);
     expect(partsOf(output, [shown], 'en')[0]!.rows[0]!.line).toBe('2026-05-16: Replik (UPC)');
+  });
+
+  it('call values as their tool does', () => {
+    const named: DataShown = { ...shown, line: { en: '{title} ({status})' }, title: {}, values: { status: { pending: { de: 'offen' } } } };
+    const line = (status: unknown, language: 'de' | 'en') => partsOf({ items: [{ id: 'd1', title: 'Replik', status }] }, [named], language)[0]!.rows[0]!.line;
+    expect([line('pending', 'de'), line('done', 'de'), line('toString', 'de'), line(null, 'de')]).toEqual(['Replik (offen)', 'Replik (done)', 'Replik (toString)', 'Replik ()']);
   });
 
   it('of a result that holds one, or none', () => {

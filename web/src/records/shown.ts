@@ -34,10 +34,17 @@ export function isMissing(output: unknown): boolean {
 }
 
 function rowOf(values: Record<string, unknown>, shown: DataShown, language: Language): Row[] {
-  const line = fill(inLanguage(shown.line, language), values, language);
+  const called = calledIn(values, shown.values, language);
+  const line = fill(inLanguage(shown.line, language), called, language);
   if (!line) return [];
-  const title = fill(inLanguage(shown.title, language), values, language) || line;
+  const title = fill(inLanguage(shown.title, language), called, language) || line;
   return [{ id: textOf(values[shown.id], null), entity: shown.entity, line, title }];
+}
+
+/** A record with its values as the tool's document calls them; any other reads as it is. */
+function calledIn(values: Record<string, unknown>, names: DataShown['values'], language: Language): Record<string, unknown> {
+  const called = Object.entries(names).map(([member, of]) => [member, inLanguage(of[String(values[member])] ?? {}, language) || values[member]]);
+  return { ...values, ...Object.fromEntries(called) };
 }
 
 function recordsIn(output: unknown, member: string): Record<string, unknown>[] {
