@@ -69,11 +69,10 @@ function Row({ training, latest, name, say }: RowProps) {
         <span className="training-stage" data-stage={training.stage}>
           {words.stage(training.stage)}
         </span>
-        {training.version > 0 && <span> · {words.version(training.version)}</span>}
-        {training.events > 0 && <span> · {words.events(training.events)}</span>}
+        {training.version > 0 && <span>{words.version(training.version)}</span>}
+        {training.events > 0 && <span>{words.events(training.events)}</span>}
         <span>
-          {' '}
-          · <Ago time={training.ended_at ?? training.started_at ?? training.created_at} />
+          <Ago time={training.ended_at ?? training.started_at ?? training.created_at} />
         </span>
       </p>
       {place && <p className="hint">{words.waits(place.reason, until) || words.ahead(place.ahead)}</p>}
