@@ -147,7 +147,7 @@ func (l *Library) ahead(list []Prospect, next map[string]Artifact) *Library {
 	}
 	return &Library{
 		store: o, kinds: l.kinds, shipped: l.shipped, known: l.known, operations: l.operations,
-		log: l.log, adapterMode: l.adapterMode, references: l.references, specs: map[pinned]cached{},
+		log: l.log, adapterMode: l.adapterMode, references: l.references, specs: map[pinned]cached{}, names: map[string][]string{},
 	}
 }
 
