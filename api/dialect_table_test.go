@@ -203,7 +203,7 @@ var completionCells = column{
 	},
 	"stop": func(_ *testing.T, p *person) { p.closes(p.request("POST", completionsPath, completionStream("slow"))) },
 	"reset": func(t *testing.T, p *person) {
-		if text, _, failed := p.chunks(completionStream("again")); text != "one two" || failed != nil {
+		if text, _, failed := p.chunks(completionStream("repeat")); text != "one two" || failed != nil {
 			t.Errorf("%q, %+v", text, failed)
 		}
 		if text, _, failed := p.chunks(completionStream("differ")); text != "one " || failed == nil || !strings.Contains(failed.Message, "run") {
@@ -289,7 +289,7 @@ var responseCells = column{
 		p.closes(p.request("POST", responsesPath, responseStream("slow")))
 	},
 	"reset": func(t *testing.T, p *person) {
-		same := p.happened(p.request("POST", responsesPath, responseStream("again")))
+		same := p.happened(p.request("POST", responsesPath, responseStream("repeat")))
 		if last := same[len(same)-1]; last.Type != "response.completed" || last.Response.Output[0].Content[0].Text != "one two" {
 			t.Errorf("%+v", last)
 		}
@@ -387,7 +387,7 @@ var messageCells = column{
 	},
 	"stop": func(_ *testing.T, p *person) { p.closes(p.request("POST", messagesPath, messageStream("slow"))) },
 	"reset": func(t *testing.T, p *person) {
-		if h := readAnthropic(t, spoken(p.heard(messagesPath, messageStream("again")))); h.text != "one two" || h.failed != "" {
+		if h := readAnthropic(t, spoken(p.heard(messagesPath, messageStream("repeat")))); h.text != "one two" || h.failed != "" {
 			t.Errorf("%+v", h)
 		}
 		if h := readAnthropic(t, spoken(p.heard(messagesPath, messageStream("differ")))); h.text != "one " || h.failed == "" {

@@ -24,7 +24,7 @@ import (
 // player plays the engine over a real store and a real log. What a turn does
 // follows from its message: "ask …" pauses with a question, "form" with one that
 // is a form, "words" with one that is a text, "call" with calls of a program's, "confirm"
-// with a yes or no, "look" calls a tool, "again" says what it said once more, "differ"
+// with a yes or no, "look" calls a tool, "repeat" says what it said once more, "differ"
 // something else, "fail …" fails,
 // "slow …" says its first word and waits for a cancel or for proceed, and
 // anything else is answered with its own words.
@@ -121,10 +121,10 @@ func (p *player) play(ctx context.Context, v identity.Viewer, r run.Run, message
 		p.say(ctx, r, "", stream.ChipData{Kind: "deadline", Action: "open", ID: "d1", Href: "/r/d1"})
 		p.say(ctx, r, "", stream.TokenData("Found."))
 		p.end(ctx, v, r, run.Done, "Found.")
-	case "again", "differ":
+	case "repeat", "differ":
 		p.say(ctx, r, "", stream.TokenData("one "))
 		p.say(ctx, r, "", stream.ResetData{Reason: stream.ResetRetry})
-		text := map[string]string{"again": "one two", "differ": "other words"}[words[0]]
+		text := map[string]string{"repeat": "one two", "differ": "other words"}[words[0]]
 		for _, w := range strings.SplitAfter(text, " ") {
 			p.say(ctx, r, "", stream.TokenData(w))
 		}
