@@ -123,7 +123,7 @@ func (m *Model) stream(ctx context.Context, req model.Request, yield func(model.
 }
 
 func upstream(err error, sentence string) error {
-	return fault.Wrap(fault.Internal, err, sentence).With(map[string]any{"reason": fault.Upstream})
+	return fault.Wrap(fault.Internal, err, "%s", sentence).With(map[string]any{"reason": fault.Upstream})
 }
 
 // program is one that was started.
