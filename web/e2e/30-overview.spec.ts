@@ -53,6 +53,8 @@ test('an assistant of which the server keeps nothing lives in this browser only'
   });
   await page.addInitScript(() => void Reflect.deleteProperty(window, 'WebSocket'));
   await enter(page);
+  await expect(overview(page).getByRole('link').nth(0)).toContainText('Inbox');
+  await expect(overview(page).getByRole('link').nth(1)).toHaveText('Paliadin');
   await overview(page).getByRole('link', { name: 'Paliadin' }).click();
   await expect(overview(page).getByRole('link', { name: 'Paliadin' })).toHaveAttribute('aria-current', 'page');
   await expect(page.getByRole('heading', { name: 'How can I help?' })).toBeVisible();
@@ -117,6 +119,8 @@ test('the assistant is reached on a phone through the drawer, and speaks German 
   await expect(page.getByRole('heading', { name: 'Was kann ich für dich tun?' })).toBeVisible();
   await expect(page.locator('.empty button').first()).toHaveText('Was steht heute an?');
   await expect(head(page).getByTitle(/^Die Unterhaltung liegt nur in diesem Browser\./)).toBeVisible();
+  await expect(page.locator('nav.tabs')).toBeVisible();
+  await expect(page.locator('nav.tabs').getByText('Paliadin'), 'it has no place in the bar below').toHaveCount(0);
   await accessible(page, 'an assistant on a phone');
   expect(await page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth)).toBe(true);
   await page.getByRole('button', { name: 'Neue Unterhaltung' }).waitFor({ state: 'detached' });
