@@ -46,7 +46,7 @@ var floors = map[string]int{
 
 	"activities": 8, "internal/store": 8, "internal/inproc": 8, "internal/tool/builtin": 8,
 	"internal/model/extractive": 8, "internal/model/scripted": 8,
-	"internal/model/observed": 8, "internal/model/textfile": 8, "internal/model/local": 8, "internal/lora/remote": 8, "internal/redis": 8, "internal/model/anthropic": 8, "internal/model/openai": 8,
+	"internal/model/observed": 8, "internal/model/textfile": 8, "internal/model/process": 8, "internal/model/local": 8, "internal/lora/remote": 8, "internal/redis": 8, "internal/model/anthropic": 8, "internal/model/openai": 8,
 
 	"internal/store/sqlite": 9, "internal/store/postgres": 9, "workflows": 9,
 

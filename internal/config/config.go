@@ -97,6 +97,8 @@ type Temporal struct {
 type Model struct {
 	// Backend is one of Backends.
 	Backend string
+	// Program is what MODEL_BACKEND=process starts for each question.
+	Program string
 	// Script is the file a scripted model plays.
 	Script string
 	// Name is the one model of every role; empty: those policy.models names, or

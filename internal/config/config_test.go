@@ -107,7 +107,7 @@ func TestEveryMistakeIsToldAtOnceAndSecretsAreNot(t *testing.T) {
 		"RAG_THRESHOLD_HIGH=NaN is not a number from 0 to 1",
 		"LIMINAL_ACCESS_TTL=2h must be from 15m to 60m",
 		"LIMINAL_REFRESH_TTL=60d must be from 7d to 30d",
-		"MODEL_BACKEND=oracle is not one of extractive, scripted, local_lora, anthropic, textfile, openai",
+		"MODEL_BACKEND=oracle is not one of extractive, scripted, local_lora, anthropic, textfile, process, openai",
 		"--temporal-ui=x is not a host and a port",
 	} {
 		if !strings.Contains(told, want) {

@@ -85,6 +85,9 @@ func contradictions(c Config) Mistakes {
 	if c.Model.Backend == "scripted" && c.Model.Script == "" {
 		m = append(m, "MODEL_BACKEND=scripted needs LIMINAL_MODEL_SCRIPT to name a script")
 	}
+	if c.Model.Backend == "process" && c.Model.Program == "" {
+		m = append(m, "MODEL_BACKEND=process needs LIMINAL_MODEL_PROGRAM to name a program that speaks stream-json")
+	}
 	if slices.Contains(servers(), c.Model.Backend) && c.Model.OpenAIServer() == "" {
 		m = append(m, fmt.Sprintf("MODEL_BACKEND=%s needs OPENAI_BASE_URL to name its server", c.Model.Backend))
 	}

@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// Backends are the values of MODEL_BACKEND. All but the first five speak the
+// Backends are the values of MODEL_BACKEND. All but the first six speak the
 // protocol of OpenAI; they differ in how adapters reach them (LORA-07).
 func Backends() []string {
 	return []string{
-		"extractive", "scripted", "local_lora", "anthropic", "textfile",
+		"extractive", "scripted", "local_lora", "anthropic", "textfile", "process",
 		"openai", "azure", "vertex", "bedrock", "sagemaker", "together", "lorax", "adapter_server", "vllm", "ollama", "llamacpp",
 	}
 }
 
 // servers are the backends that ask a server which speaks OpenAI's protocol;
 // OpenAI itself is the first.
-func servers() []string { return Backends()[5:] }
+func servers() []string { return Backends()[6:] }
 
 // homes are the servers of backends that have a usual place.
 var homes = map[string]string{
@@ -55,7 +55,7 @@ func models() []Variable {
 	return []Variable{
 		{
 			Name: "MODEL_BACKEND", Default: "extractive",
-			Doc: "extractive quotes documents and needs no model; local_lora runs a small one from shared/models in the data folder; textfile asks a program that reads and writes files; anthropic, openai and compatible servers: " + strings.Join(servers()[1:], ", "),
+			Doc: "extractive quotes documents and needs no model; local_lora runs a small one from shared/models in the data folder; textfile asks a program that reads and writes files, process one that is started for each question; anthropic, openai and compatible servers: " + strings.Join(servers()[1:], ", "),
 			set: func(c *Config, s string) error { return oneOf(&c.Model.Backend, s, Backends()...) },
 		},
 		{
@@ -86,6 +86,10 @@ func models() []Variable {
 			Name: "LIMINAL_ADAPTER_CACHE", Default: "6GB",
 			Doc: "memory for adapters of MODEL_BACKEND=local_lora, as in 512MB or 6GB",
 			set: func(c *Config, s string) error { return bytes(&c.Model.AdapterCache, s) },
+		},
+		{
+			Name: "LIMINAL_MODEL_PROGRAM", Doc: "program of MODEL_BACKEND=process, which speaks stream-json; deploy/process has a script for one",
+			set: func(c *Config, s string) error { return file(&c.Model.Program, s) },
 		},
 		{
 			Name: "LIMINAL_MODEL_SCRIPT", Doc: "script of MODEL_BACKEND=scripted",

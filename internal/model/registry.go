@@ -31,7 +31,7 @@ func BackendOf(name string) (Backend, bool) {
 		b.Style, b.Multi, b.Gates, b.Max = StyleNone, true, true, 3
 		b.Modes = []string{ModeLocal, ModePrompt, ModeHybrid}
 		return b, true
-	case "anthropic", "extractive", "scripted", "textfile":
+	case "anthropic", "extractive", "scripted", "textfile", "process":
 		b.Style, b.Multi, b.Max = StyleNone, true, MaxAdapters
 		b.Modes = []string{ModePrompt, ModeHybrid}
 		return b, true

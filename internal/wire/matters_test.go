@@ -265,6 +265,9 @@ func TestTheStartersAreAnsweredFromTheExampleWithoutAModel(t *testing.T) {
 					if linked := slices.ContainsFunc(got.links, func(l string) bool { return strings.HasPrefix(l, want.link) }); want.link != "" && !linked {
 						t.Errorf("%s: no link to %s in %v", question, want.link, got.links)
 					}
+					if one := want.link != "" && !strings.HasSuffix(want.link, "/"); one && len(got.links) != 1 {
+						t.Errorf("%s: asks for one record, and links %v", question, got.links)
+					}
 					if want.link == "" && len(got.links) > 0 {
 						t.Errorf("%s: links %v", question, got.links)
 					}

@@ -15,6 +15,7 @@ import (
 	"liminal/internal/model/anthropic"
 	"liminal/internal/model/extractive"
 	"liminal/internal/model/openai"
+	"liminal/internal/model/process"
 	"liminal/internal/model/scripted"
 	"liminal/internal/model/textfile"
 )
@@ -39,6 +40,8 @@ func theModel(c config.Model, log *slog.Logger) (model.Model, error) {
 		return extractive.Model{}, nil
 	case textFile: // folders of surfaces are known to the platform alone
 		return textfile.New(textfile.Options{Folder: config.Config{}.ResponseDir}), nil
+	case "process":
+		return process.New(process.Options{Program: c.Program}), nil
 	case "scripted":
 		script, err := scripted.Load(c.Script)
 		if err != nil {

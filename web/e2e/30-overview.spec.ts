@@ -44,7 +44,7 @@ test('a stranger is sent from a page to the door, and back once they are in; the
   await expect(page.getByRole('heading', { level: 1, name: 'Contexts' })).toBeVisible();
 });
 
-// Requirements: GRND-01, GRND-34 (a click sends one), GRND-35, GRND-36 (the words), GRND-44 (first-use disclosure), GRND-46 (no popups, toasts or modals), GRND-47 (cleared at sign-out; no service worker caches it), UI-31 (Paliadin's own words; persistence tooltip)
+// Requirements: GRND-01, GRND-34 (a click sends one), GRND-35, GRND-36 (the words), GRND-44 (first-use disclosure), GRND-46 (no popups, toasts or modals), GRND-47 (cleared at sign-out; no service worker caches it), UI-31 (Paliadin's own words; Stop and New conversation; persistence tooltip)
 test('an assistant of which the server keeps nothing lives in this browser only', async ({ page, watch }) => {
   watch.expected.push(/401/); // what was being asked while they sign out
   const sent: { history?: { role: string; content: string }[]; conversation_id?: string }[] = [];
@@ -53,6 +53,8 @@ test('an assistant of which the server keeps nothing lives in this browser only'
   });
   await page.addInitScript(() => void Reflect.deleteProperty(window, 'WebSocket'));
   await enter(page);
+  await expect(overview(page).getByRole('link').nth(0)).toContainText('Inbox');
+  await expect(overview(page).getByRole('link').nth(1)).toHaveText('Paliadin');
   await overview(page).getByRole('link', { name: 'Paliadin' }).click();
   await expect(overview(page).getByRole('link', { name: 'Paliadin' })).toHaveAttribute('aria-current', 'page');
   await expect(page.getByRole('heading', { name: 'How can I help?' })).toBeVisible();
@@ -74,6 +76,7 @@ test('an assistant of which the server keeps nothing lives in this browser only'
   });
   await page.getByRole('button', { name: 'Explain Klageerwiderung.' }).click();
   await expect(page.getByText('Paliadin is thinking …').first()).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Stop' })).toBeEnabled();
   release();
   await answered(page);
   expect(sent[0]!.conversation_id).toBeUndefined();
@@ -96,6 +99,13 @@ test('an assistant of which the server keeps nothing lives in this browser only'
   await enter(page, '/paliadin');
   await expect(page.getByRole('heading', { name: 'How can I help?' })).toBeVisible();
   await expect(page.locator('.turn')).toHaveCount(0);
+
+  await page.getByRole('button', { name: 'What does revocation action mean?' }).click(); // the tenth starter
+  await answered(page);
+  expect(await kept(page)).toContain('revocation');
+  await head(page).getByRole('button', { name: 'New conversation' }).click();
+  await expect(page.getByRole('heading', { name: 'How can I help?' })).toBeVisible();
+  expect(await kept(page) ?? '').not.toContain('revocation');
 });
 
 // Requirements: GRND-01, GRND-37 (title; tagline; starters; empty)
@@ -109,6 +119,8 @@ test('the assistant is reached on a phone through the drawer, and speaks German 
   await expect(page.getByRole('heading', { name: 'Was kann ich für dich tun?' })).toBeVisible();
   await expect(page.locator('.empty button').first()).toHaveText('Was steht heute an?');
   await expect(head(page).getByTitle(/^Die Unterhaltung liegt nur in diesem Browser\./)).toBeVisible();
+  await expect(page.locator('nav.tabs')).toBeVisible();
+  await expect(page.locator('nav.tabs').getByText('Paliadin'), 'it has no place in the bar below').toHaveCount(0);
   await accessible(page, 'an assistant on a phone');
   expect(await page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth)).toBe(true);
   await page.getByRole('button', { name: 'Neue Unterhaltung' }).waitFor({ state: 'detached' });

@@ -97,7 +97,7 @@ func (m *Model) stream(ctx context.Context, req model.Request, yield func(model.
 			With(map[string]any{"reason": fault.NotConfigured})
 	}
 	defer func() { _ = root.Close() }()
-	prompt := written(req)
+	prompt := model.Written(req)
 	turn, err := m.ask(ctx, root, prompt)
 	if err != nil {
 		return fault.Wrap(fault.Internal, err, "The question could not be written for the language model.")
@@ -168,36 +168,6 @@ func (m *Model) ask(ctx context.Context, root *os.Root, prompt string) (turn str
 		return "", err
 	}
 	return turn, root.Rename(draft, turn+asked)
-}
-
-// written is a request as a text.
-func written(req model.Request) string {
-	var b strings.Builder
-	part := func(title, text string) {
-		if text = strings.TrimSpace(text); text != "" {
-			fmt.Fprintf(&b, "# %s\n\n%s\n\n", title, text)
-		}
-	}
-	part("Instructions", req.System)
-	for _, m := range req.Messages {
-		var said []string
-		for _, c := range m.Content {
-			switch c.Type {
-			case model.Text:
-				said = append(said, c.Text)
-			case model.Passage:
-				said = append(said, "> "+strings.ReplaceAll(c.Text, "\n", "\n> "))
-			case model.ToolResult:
-				said = append(said, "A tool returned: "+c.Text)
-			case model.ToolUse, model.Thinking:
-			}
-		}
-		part(map[model.Role]string{model.User: "The person", model.Assistant: "You"}[m.Role], strings.Join(said, "\n\n"))
-	}
-	if req.Schema != nil {
-		part("The form of the answer", "JSON, valid under this schema:\n\n"+string(req.Schema))
-	}
-	return strings.TrimSpace(b.String())
 }
 
 // follower reads an answer while it is written.

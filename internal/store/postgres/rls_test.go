@@ -225,6 +225,13 @@ func TestAuditsAreTheirPersonsAndTheAdministrators(t *testing.T) {
 			}
 		}
 	}
+	if n, err := as(t, conn, someone(owner.UserID), `SELECT turn_id, user_id, session_id, started_at, finished_at, model, input_tokens, output_tokens, tool_calls, prompt_hash, response_hash,
+		chip_count, error_code, estimated_cost_usd, user_message, response, used_tools, rows_seen, classifier_tag, page_origin, abandoned, duration_ms FROM paliadin_turns`); n != 1 || err != nil {
+		t.Errorf("the columns that are named: %d, %v", n, err)
+	}
+	if n, err := as(t, super, "", `SELECT FROM information_schema.columns WHERE table_name = 'paliadin_turns' AND column_name = 'estimated_cost_usd' AND numeric_precision = 10 AND numeric_scale = 6`); n != 1 || err != nil {
+		t.Errorf("the cost is no numeric(10,6): %d, %v", n, err)
+	}
 	if n, err := as(t, conn, someone(owner.UserID), "SELECT user_id, hour_bucket, turn_count FROM paliadin_rate_limit"); n != 1 || err != nil {
 		t.Errorf("their counts: %d, %v", n, err)
 	}

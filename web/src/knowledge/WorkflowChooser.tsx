@@ -2,10 +2,11 @@ import { useEffect, useRef } from 'react';
 import type { Conversation } from '../api/types.ts';
 import { notice } from '../chat/commands.ts';
 import { sentence } from '../i18n/errors.ts';
-import { useWords } from '../i18n/index.ts';
+import { language, useWords } from '../i18n/index.ts';
 import { useStore } from '../lib/store.ts';
 import { Icon } from '../shell/Icon.tsx';
 import { chosenWorkflow, chooseWorkflow, keepWorkflow } from './choice.ts';
+import { surfaceOf } from './surface.ts';
 import { asTyped, choiceOf, titleOf, typedOf, useWorkflows, workflowOf } from './workflows.ts';
 
 const other = '\n'; // no id and no name
@@ -13,6 +14,7 @@ const other = '\n'; // no id and no name
 /** Another workflow for the next turns (UI-06): one of one's own, one that has a title to be chosen by, or any by its id or name. */
 export function WorkflowChooser({ draftKey, conversation }: { draftKey: string; conversation: Conversation | null }) {
   const words = useWords();
+  const locale = useStore(language);
   const chosen = useStore(chosenWorkflow);
   const offered = useWorkflows();
   const typed = typedOf(choiceOf(chosen, draftKey, conversation?.workflow_id, offered));
@@ -76,7 +78,7 @@ export function WorkflowChooser({ draftKey, conversation }: { draftKey: string; 
       <option value="">{words.automatic}</option>
       {offered?.map((one) => (
         <option key={one.id} value={one.id}>
-          {titleOf(one) || one.name}
+          {surfaceOf(one, locale)?.title || titleOf(one) || one.name}
         </option>
       ))}
       <option value={other}>{words.workflowOther}</option>
