@@ -2627,6 +2627,24 @@ export interface PageLearningEvent {
   next_cursor: string | null;
 }
 
+export interface PagePalaceAgent {
+  data: PalaceAgent[];
+  /** opaque; null on the last page */
+  next_cursor: string | null;
+}
+
+export interface PagePalaceExchange {
+  data: PalaceExchange[];
+  /** opaque; null on the last page */
+  next_cursor: string | null;
+}
+
+export interface PagePalaceLineage {
+  data: PalaceLineage[];
+  /** opaque; null on the last page */
+  next_cursor: string | null;
+}
+
 export interface PagePatchRow {
   data: PatchRow[];
   /** opaque; null on the last page */
@@ -2679,6 +2697,189 @@ export interface PageWebhookEndpoint {
   data: WebhookEndpoint[];
   /** opaque; null on the last page */
   next_cursor: string | null;
+}
+
+export interface PalaceAgent {
+  agent_id: number;
+  created_at: string;
+  id: string;
+  kind: string;
+  name: string;
+  parent_id?: string;
+  project: string;
+  seen_at: string;
+}
+
+export interface PalaceBlock {
+  active: boolean;
+  agent?: string;
+  block_type: string;
+  channels: string[];
+  created_at: string;
+  deleted_at: string | null;
+  display_id: number | null;
+  exchange: string;
+  form: string;
+  generation: number;
+  label: string;
+  project: string;
+  retention_tier: string;
+  role: string;
+  scope: string;
+  size: number;
+  tier_by: string;
+  tokens: number;
+  tool: string;
+  uuid: string;
+}
+
+export interface PalaceContent {
+  active: boolean;
+  agent?: string;
+  block_type: string;
+  channels: string[];
+  /** its JSON; of a stream, what its events make together */
+  content: unknown;
+  created_at: string;
+  deleted_at: string | null;
+  display_id: number | null;
+  exchange: string;
+  form: string;
+  generation: number;
+  label: string;
+  project: string;
+  retention_tier: string;
+  role: string;
+  scope: string;
+  size: number;
+  tier_by: string;
+  tokens: number;
+  tool: string;
+  uuid: string;
+}
+
+export interface PalaceDisplayFigures {
+  most: number;
+  used: number;
+}
+
+export interface PalaceExchange {
+  agent?: string;
+  complete: boolean;
+  cut_by?: string;
+  ended_at: string | null;
+  error?: string;
+  id: string;
+  kind: string;
+  lineage?: string;
+  masked: boolean;
+  method: string;
+  model: string;
+  name: string;
+  number: number;
+  path: string;
+  project: string;
+  query: string;
+  request: PalaceKept;
+  request_id: string;
+  response: PalaceKept;
+  started_at: string;
+  status: number;
+  stop_reason: string;
+  usage: PalaceUsage;
+}
+
+export interface PalaceExchangeHeads {
+  agent?: string;
+  complete: boolean;
+  cut_by?: string;
+  ended_at: string | null;
+  error?: string;
+  id: string;
+  kind: string;
+  lineage?: string;
+  /** when bytes of the response came */
+  marks: PalaceMark[];
+  masked: boolean;
+  method: string;
+  model: string;
+  name: string;
+  number: number;
+  path: string;
+  project: string;
+  query: string;
+  request: PalaceKept;
+  /** without what opens anything */
+  request_header: Record<string, string[]> | null;
+  request_id: string;
+  response: PalaceKept;
+  response_header: Record<string, string[]> | null;
+  started_at: string;
+  status: number;
+  stop_reason: string;
+  usage: PalaceUsage;
+}
+
+export interface PalaceKept {
+  lost?: string;
+  sha256?: string;
+  size: number;
+}
+
+export interface PalaceLineage {
+  agent: string;
+  blocks: number;
+  created_at: string;
+  exchanges: number;
+  fork: number;
+  id: string;
+  input_tokens: number;
+  key: string;
+  model: string;
+  output_tokens: number;
+  seen_at: string;
+  sent: number;
+  supersedes?: string;
+  why?: string;
+}
+
+export interface PalaceMark {
+  /** microseconds since the request began */
+  after_us: number;
+  /** the bytes before this one */
+  end: number;
+}
+
+export interface PalaceStats {
+  active: number;
+  agents: number;
+  blocks: number;
+  by_tier: Record<string, number>;
+  by_type: Record<string, number>;
+  display_ids: PalaceDisplayFigures;
+  exchanges: number;
+  lineages: number;
+  passed_bytes: number;
+  stored_bytes: number;
+}
+
+export interface PalaceTierInputBody {
+  /** SHORT, MEDIUM or LONG */
+  tier: string;
+}
+
+export interface PalaceUsage {
+  cache_read_tokens: number;
+  cache_write_1h_tokens: number;
+  cache_write_5m_tokens: number;
+  input_tokens: number;
+  output_tokens: number;
+}
+
+export interface PalaceView {
+  agent: PalaceAgent;
+  blocks: PalaceBlock[];
+  lineage: PalaceLineage;
 }
 
 export interface Passage {
@@ -4929,6 +5130,75 @@ export interface Ops {
   oauthProviders: {
     data: Providers;
   };
+  /** My agents behind the capture proxy and their subagents, the newest first */
+  palaceAgents: {
+    data: PagePalaceAgent;
+  };
+  /** A block by its UUID, with what it says */
+  palaceBlock: {
+    path: {
+      id: string;
+    };
+    data: PalaceContent;
+  };
+  /** The active blocks that an agent sees: of its newest history, and those that all agents see */
+  palaceContext: {
+    path: {
+      /** the small number of it */
+      agent_id: number;
+    };
+    query: {
+      /** any of them */
+      channel?: string[];
+      /** global, project, project:NAME, agent, tool, tool:NAME; any of them */
+      scope?: string[];
+      /** any of them */
+      tool?: string[];
+    };
+    data: PalaceView;
+  };
+  /** One of them, with the heads of both and when what came */
+  palaceExchange: {
+    path: {
+      id: string;
+    };
+    data: PalaceExchangeHeads;
+  };
+  /** Requests and their answers, the newest first */
+  palaceExchanges: {
+    query: {
+      /** of an agent */
+      agent?: string;
+      /** next_cursor of the page before */
+      cursor?: string;
+      /** main, subagent, title, search, compact, count or other */
+      kind?: string;
+      limit?: number;
+      /** of a history */
+      lineage?: string;
+    };
+    data: PagePalaceExchange;
+  };
+  /** The histories of an agent, the one that grew last first: /clear, /compact and a rewind begin another */
+  palaceLineages: {
+    query: {
+      /** the id of an agent */
+      agent: string;
+    };
+    data: PagePalaceLineage;
+  };
+  /** How much of what is kept */
+  palaceStats: {
+    data: PalaceStats;
+  };
+  /** The newest history of an agent, block by block */
+  palaceTimeline: {
+    path: {
+      /** the small number of it */
+      agent_id: number;
+    };
+    data: PalaceView;
+  };
   /** A passage of the stored text with what stands around it */
   passage: {
     path: {
@@ -5164,6 +5434,14 @@ export interface Ops {
   setNotifications: {
     body: NotificationsInputBody;
     data: Notifications;
+  };
+  /** Say how long a block stays */
+  setPalaceTier: {
+    path: {
+      id: string;
+    };
+    body: PalaceTierInputBody;
+    data: PalaceBlock;
   };
   /** Set the connection string of one, for administrators; it is sealed, and never shown */
   setSourceSecret: {
@@ -5432,6 +5710,14 @@ export const places: Record<keyof Ops, readonly [method: string, path: string]> 
   mfa: ['GET', '/v1/auth/mfa'],
   notifications: ['GET', '/v1/notifications'],
   oauthProviders: ['GET', '/v1/auth/oauth'],
+  palaceAgents: ['GET', '/v1/palace/agents'],
+  palaceBlock: ['GET', '/v1/palace/blocks/{id}'],
+  palaceContext: ['GET', '/v1/palace/agents/{agent_id}/context'],
+  palaceExchange: ['GET', '/v1/palace/exchanges/{id}'],
+  palaceExchanges: ['GET', '/v1/palace/exchanges'],
+  palaceLineages: ['GET', '/v1/palace/lineages'],
+  palaceStats: ['GET', '/v1/palace/stats'],
+  palaceTimeline: ['GET', '/v1/palace/agents/{agent_id}/timeline'],
   passage: ['GET', '/v1/documents/{id}/text'],
   patch: ['GET', '/v1/config/patches/{id}'],
   patchArtifact: ['PATCH', '/v1/artifacts/{id}'],
@@ -5464,6 +5750,7 @@ export const places: Record<keyof Ops, readonly [method: string, path: string]> 
   searchMessages: ['GET', '/v1/conversations/search'],
   setConnectionClient: ['PUT', '/v1/connections/{name}/client'],
   setNotifications: ['PUT', '/v1/notifications'],
+  setPalaceTier: ['PUT', '/v1/palace/blocks/{id}/tier'],
   setSourceSecret: ['PUT', '/v1/sources/{name}/secret'],
   settings: ['GET', '/v1/settings'],
   showVersion: ['POST', '/v1/conversations/{id}/version'],
