@@ -40,7 +40,7 @@ func (p *person) keeps() spooledThings {
 	return spooledThings{agent: agent, exchange: exchange, block: block["uuid"].(string)}
 }
 
-// Requirements: PAL-13, PAL-14, PAL-16
+// Requirements: PAL-13, PAL-25 (each body to the byte)
 func TestWhatTheCaptureProxyKeptIsReadAtTheAPI(t *testing.T) {
 	t.Parallel()
 	p := newWorld(t).signUp("ada@example.org")

@@ -20,6 +20,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,7 +30,7 @@ import (
 // key is nobody's; what is kept is searched for it.
 const key = "sk-ant-api03-an-invented-key-of-nobody"
 
-const limit = 2 * time.Minute
+const limit = 5 * time.Minute
 
 func main() {
 	client := flag.String("client", "", "the client's program")
@@ -85,7 +86,43 @@ func play(client, program string) error {
 	if !strings.Contains(said, "this is the end of the turn") || !strings.Contains(said, "a-tool-ran") {
 		return errors.New("the client did not run the tool, or did not get to the end of the turn")
 	}
-	return compare(up.Asked(), scratch, run)
+	if err := compare(up.Asked(), scratch, run); err != nil {
+		return err
+	}
+	return sessions(ctx, client, program, env)
+}
+
+// sessions plays what takes more than a turn, with a platform beside the proxy.
+func sessions(ctx context.Context, client, program string, env []string) error {
+	scratch, err := os.MkdirTemp("", "liminal-claude-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch) //nolint:errcheck // the system cleans what is left
+	up := &capturetest.Upstream{Command: "echo a-tool-ran"}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	backend := &http.Server{Handler: up, ReadHeaderTimeout: time.Minute}
+	go backend.Serve(l)   //nolint:errcheck // it ends with the program
+	defer backend.Close() //nolint:errcheck // as above
+	if err := os.MkdirAll(filepath.Join(scratch, "work"), 0o700); err != nil {
+		return err
+	}
+	s := &stage{ctx: ctx, client: client, program: program, scratch: scratch, up: up}
+	s.env = append(slices.DeleteFunc(slices.Clone(env), func(e string) bool {
+		return strings.HasPrefix(e, "HOME=") || strings.HasPrefix(e, "SHARED_FS_ROOT=") || strings.HasPrefix(e, "PALACE_")
+	}), "HOME="+scratch, "SHARED_FS_ROOT="+filepath.Join(scratch, "data"), "PALACE_UPSTREAM=http://"+l.Addr().String())
+	defer func() {
+		if s.platform != nil {
+			s.kill(s.platform)
+		}
+	}()
+	if err := s.histories(); err != nil {
+		return err
+	}
+	return s.kills()
 }
 
 // compare holds what is kept against what the backend was asked.

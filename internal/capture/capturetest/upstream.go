@@ -41,8 +41,19 @@ const (
 	Cut         Fault = "cut"    // the connection ends within an event
 	EndsEarly   Fault = "early"  // the stream ends well formed, without its last events
 	ErrorEvent  Fault = "error"  // an event of type error within the stream
-	FallsSilent Fault = "silent" // says nothing more until the client goes
+	FallsSilent Fault = "silent" // says nothing more until the client goes, or Release
 )
+
+// AskTwoAgents in a message makes the backend ask for two subagents at once, of a
+// client that has the tool.
+const AskTwoAgents = "ask two agents"
+
+func agentUse(tool string, n, which int) map[string]any {
+	return map[string]any{
+		"type": "tool_use", "id": fmt.Sprintf("toolu_%022d%02d", n, which), "name": tool,
+		"input": map[string]any{"description": "Look", "prompt": fmt.Sprintf("Look at part %d.", which), "subagent_type": "general-purpose"},
+	}
+}
 
 // Upstream is the backend. Its zero value answers well.
 type Upstream struct {
@@ -57,6 +68,8 @@ type Upstream struct {
 	faults []Fault
 	n      int
 	gone   chan struct{}
+
+	release chan struct{}
 }
 
 // Fail makes the next requests for messages fail so, one each.
@@ -81,6 +94,18 @@ func (u *Upstream) Gone() <-chan struct{} {
 		u.gone = make(chan struct{})
 	}
 	return u.gone
+}
+
+// Release lets streams go on that fell silent, now and from here on.
+func (u *Upstream) Release() { close(u.released()) }
+
+func (u *Upstream) released() chan struct{} {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.release == nil {
+		u.release = make(chan struct{})
+	}
+	return u.release
 }
 
 // ServeHTTP implements http.Handler.
@@ -150,7 +175,14 @@ func (u *Upstream) stream(w http.ResponseWriter, r *http.Request, all []string, 
 			_, _ = io.WriteString(w, event(problem("overloaded_error", "Overloaded")))
 		case fault == FallsSilent:
 			gone := u.Gone()
-			<-r.Context().Done()
+			select {
+			case <-u.released():
+				fault = ""
+				_, _ = io.WriteString(w, e) // as above
+				_ = http.NewResponseController(w).Flush()
+				continue
+			case <-r.Context().Done():
+			}
 			u.mu.Lock()
 			defer u.mu.Unlock()
 			if gone == u.gone {
@@ -198,6 +230,13 @@ func (u *Upstream) say(q question, n int) (content []map[string]any, stop string
 	switch {
 	case strings.Contains(last, `"tool_result"`):
 		return []map[string]any{text("The command ran, and this is the end of the turn.")}, "end_turn"
+	}
+	if strings.Contains(last, AskTwoAgents) {
+		for _, tool := range q.Tools {
+			if tool.Name == "Task" || tool.Name == "Agent" {
+				return []map[string]any{agentUse(tool.Name, n, 1), agentUse(tool.Name, n, 2)}, "tool_use"
+			}
+		}
 	}
 	for _, tool := range q.Tools {
 		if tool.Name == "Bash" && u.Command != "" {

@@ -28,6 +28,7 @@ func Palace(t *testing.T, open Open) {
 	t.Run("an intake that is killed takes the rest in later, each once", func(t *testing.T) { palaceAgain(t, open) })
 	t.Run("a display id is freed with its block, and lowest first", func(t *testing.T) { palaceDisplay(t, open) })
 	t.Run("nothing of it is another person's", func(t *testing.T) { palaceStranger(t, open) })
+	t.Run("the paths of the specification answer as it says", func(t *testing.T) { palaceSeed(t, open) })
 	t.Run("requests beside the history are in none", func(t *testing.T) { palaceBeside(t, open) })
 }
 
