@@ -57,6 +57,7 @@ func TestClientsOfOthersTalkToAFreshProgram(t *testing.T) {
 		for _, script := range list {
 			name := folder + "/" + strings.TrimSuffix(filepath.Base(script), filepath.Ext(script))
 			t.Run(name, func(t *testing.T) {
+				t.Parallel() // they wait more than they work
 				who := p.signUp(strings.ReplaceAll(name, "/", ".") + "@example.org")
 				key := who.must("POST", "/v1/keys", object{"name": name, "scopes": []string{"chat", "read", "write", "artifacts", "mcp", "tools"}})["key"].(string)
 				run := exec.CommandContext(t.Context(), program, script)

@@ -28,6 +28,10 @@ type relay struct {
 // greets is how long a server may take to begin a session.
 const greets = 30 * time.Second
 
+// neverSent is the code by which the protocol's library says that a message did not
+// arrive.
+const neverSent = -32005
+
 func (r *relay) run(ctx context.Context) (err error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -84,7 +88,7 @@ func (r *relay) carry(ctx context.Context) error {
 			continue
 		}
 		why := (*jsonrpc.Error)(nil)
-		if !errors.As(err, &why) { // not the server's own words
+		if !errors.As(err, &why) || why.Code == neverSent { // not the server's own words
 			fmt.Fprintln(r.log, "liminald mcp:", err)
 			why = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "The server did not take this: " + err.Error()}
 		}

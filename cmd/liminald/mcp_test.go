@@ -57,10 +57,13 @@ func TestMCPOverStdioIsTheSameAsOverHTTP(t *testing.T) {
 	of := func(*http.Request) *mcp.Server { return server }
 	stateless := mcp.NewStreamableHTTPHandler(of, &mcp.StreamableHTTPOptions{Stateless: true})
 	var sessions atomic.Pointer[mcp.StreamableHTTPHandler]
+	var down atomic.Bool
 	restart := func() { sessions.Store(mcp.NewStreamableHTTPHandler(of, nil)) } // which knows none of those before
 	restart()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
+		case down.Load():
+			w.WriteHeader(http.StatusServiceUnavailable)
 		case r.URL.Path != "/mcp" || r.Header.Get("Authorization") != "Bearer lim_right":
 			http.Error(w, "This access key is not valid.", http.StatusUnauthorized)
 		case r.Header.Get("Mcp-Protocol-Version") >= "2026-07-28":
@@ -86,6 +89,11 @@ func TestMCPOverStdioIsTheSameAsOverHTTP(t *testing.T) {
 		if err != nil || len(got.Content) != 1 || got.Content[0].(*mcp.TextContent).Text != "this one" {
 			t.Errorf("%s: %+v, %v", version, got, err)
 		}
+		down.Store(true)
+		if got, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "ask"}); err == nil || !strings.Contains(err.Error(), "did not take this") || !strings.Contains(err.Error(), "Service Unavailable") {
+			t.Errorf("%s: while the server is down: %+v, %v", version, got, err)
+		}
+		down.Store(false)
 		restart()
 		for range 2 {
 			if got, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "ask"}); err != nil || got.Content[0].(*mcp.TextContent).Text != "this one" {
@@ -96,7 +104,7 @@ func TestMCPOverStdioIsTheSameAsOverHTTP(t *testing.T) {
 		if version == "2026-07-28" { // which has no sessions
 			want = 0
 		}
-		if code, said := end(); code != exitOK || strings.Count(said, "another") != want || strings.Count(said, "\n") != want {
+		if code, said := end(); code != exitOK || strings.Count(said, "another") != want || strings.Count(said, "\n") != want+1 {
 			t.Errorf("%s: it ends with %d: %s", version, code, said)
 		}
 	}
