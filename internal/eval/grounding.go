@@ -21,7 +21,13 @@ type GroundingOptions struct {
 	Dir  string // holds worlds.json and sentences.jsonl, and a file for each of GroundingSets
 	Part string // All, Tuned, Kept or one of GroundingSets
 	Seed uint64
+	// Alone has each sentence judged by itself. Otherwise it is read after those
+	// that stand before it in the file, as a gate reads an answer.
+	Alone bool
 }
+
+// mostBefore is how many sentences are read before one.
+const mostBefore = 4
 
 // GroundingReport is how well figures that no result holds are told from those
 // that one does.
@@ -113,6 +119,8 @@ type groundingSentence struct {
 	From  string `json:"from"`
 	To    string `json:"to"`
 	Kind  string `json:"kind"` // date, figure, id, docket, name, matter
+
+	before []string // the true sentences before it: an answer is read from its beginning
 }
 
 // Sets of sentences beside the first, whose halves are Tuned and Kept. Each was
@@ -155,6 +163,9 @@ func loadGrounding(dir, which string) (map[string]groundingWorld, []groundingSen
 		if _, ok := worlds[s.World]; !ok || s.From == s.To || !strings.Contains(s.Text, s.From) {
 			return nil, nil, fmt.Errorf("%s:%d: nothing of the world %q is planted in %q", name, n, s.World, s.Text)
 		}
+		if last := len(list) - 1; last >= 0 && list[last].World == s.World && list[last].Lang == s.Lang {
+			s.before = append(slices.Clip(list[last].before[max(0, len(list[last].before)-mostBefore+1):]), list[last].Text)
+		}
 		list = append(list, s)
 	}
 	return worlds, list, lines.Err()
@@ -174,10 +185,18 @@ func Grounding(o GroundingOptions) (GroundingReport, error) {
 		}
 	}
 	spent := time.Duration(0)
+	one := func(grounding.Record) int { return 1 }
 	judge := func(s groundingSentence, text string) []string {
 		var found []string
+		reading := evidence[s.World].Read()
+		if !o.Alone {
+			for _, before := range s.before {
+				for range reading.Judge(before, one) {
+				}
+			}
+		}
 		began := time.Now()
-		for p := range evidence[s.World].Judge(text, func(grounding.Record) int { return 1 }) {
+		for p := range reading.Judge(text, one) {
 			found = append(found, p.Unsupported...)
 		}
 		spent += time.Since(began)

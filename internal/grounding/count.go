@@ -71,8 +71,6 @@ func (s *sentence) count(c *claim, in *clause, entity string) bool {
 	if slices.Contains(s.index[k], int32(given)) {
 		return true
 	}
-	from, to, called := s.time()
-	timed := called != ""
 	lower := strings.ToLower(s.text)
 	each := strings.Contains(lower, " je ") || strings.Contains(lower, "jeweils") || strings.Contains(lower, " each")
 	for _, l := range s.lists {
@@ -82,19 +80,7 @@ func (s *sentence) count(c *claim, in *clause, entity string) bool {
 		if n := s.holding(l, c); entity != "" && n > 0 && (n == want || each) {
 			return n == want
 		}
-		all, fit := len(l.rows), 0
-		if !timed && s.group(l, want, in) {
-			return true
-		}
-		for _, r := range l.rows {
-			if timed && !slices.ContainsFunc(s.Evidence.rows[r].days, func(d day) bool { return d >= from && d <= to }) {
-				continue
-			}
-			if s.fits(r, in) {
-				fit++
-			}
-		}
-		if want == fit || want == all && !timed && len(in.mentions) == 0 {
+		if s.sizes(c, &l, in)[want] {
 			return true
 		}
 	}
@@ -105,7 +91,7 @@ func (s *sentence) count(c *claim, in *clause, entity string) bool {
 // a name for the number which the sentence says, so no other will do.
 func (s *sentence) counter(c *claim, in *clause, entity string) (found, named bool) {
 	lower := strings.ToLower(s.text)
-	if _, _, called := s.time(); called != "" {
+	if _, _, called := s.time(s.partOf(c)); called != "" {
 		lower += " " + called
 	}
 	for r := range s.Evidence.rows {
@@ -149,42 +135,19 @@ func (s *sentence) countsOf(path, entity string) bool {
 // mostGroups is how many values a field may have whose rows are counted by them.
 const mostGroups = 5
 
-// group reports whether so many rows of a list have one value of a field with
-// few.
-func (s *sentence) group(l list, want int, in *clause) bool {
-	sizes, present, fit := map[mention]int{}, map[string]int{}, 0
-	for _, r := range l.rows {
-		if !s.fits(r, in) {
-			continue
-		}
-		fit++
-		for _, name := range s.Evidence.rows[r].members {
-			present[name]++
-		}
-		for _, m := range s.Evidence.rows[r].has {
-			if len(s.Evidence.values[m.field].texts) <= mostGroups {
-				sizes[m]++
-			}
-		}
+// time is what time a sentence names, from today, and the English words results
+// call it by; empty: it names none. What a part does not say, the parts before it
+// may have.
+func (s *sentence) time(part span) (from, to day, called string) {
+	if from, to, called = s.timeIn(s.text[part.start:part.end]); called == "" {
+		return s.timeIn(s.text[:part.start])
 	}
-	for _, n := range sizes {
-		if n == want && n > 1 {
-			return true
-		}
-	}
-	for _, n := range present { // those that have it, or that have not
-		if n < fit && (n == want || fit-n == want) {
-			return true
-		}
-	}
-	return false
+	return from, to, called
 }
 
-// time is what time a sentence names, from today, and the English words results
-// call it by; empty: it names none.
-func (s *sentence) time() (from, to day, called string) {
+func (s *sentence) timeIn(text string) (from, to day, called string) {
 	t := s.today
-	lower := strings.ToLower(s.text)
+	lower := strings.ToLower(text)
 	has := func(list ...string) bool {
 		return slices.ContainsFunc(list, func(w string) bool { return strings.Contains(lower, w) })
 	}

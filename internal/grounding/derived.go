@@ -12,6 +12,9 @@ func (s *sentence) near(c *claim, v float64) bool {
 	if !c.about && c.unit != percent {
 		return false
 	}
+	if c.within > 0 {
+		return math.Abs(v-c.value) <= c.within
+	}
 	step := 1.0
 	if c.value == math.Trunc(c.value) {
 		for step < c.value && math.Mod(c.value, step*10) == 0 {
@@ -51,26 +54,45 @@ func (s *sentence) approximate(c *claim, in *clause) bool {
 	return c.unit == percent && s.share(c, in)
 }
 
-// share: a number of a row in percent of another, where the sentence says one of
-// them or calls one by its name.
+// share: a number of a row in percent of another, or how far it is above or below
+// it, where the sentence, or the one before, says one of them or calls one by its
+// name.
 func (s *sentence) share(c *claim, in *clause) bool {
-	lower := strings.ToLower(s.text)
+	part := s.means(span{0, len(s.text)})
 	for r := range s.Evidence.rows {
 		list := s.Evidence.rows[r].figures
 		if len(list) < 2 || len(list) > 24 || !s.fits(int32(r), in) {
 			continue
 		}
-		for _, whole := range list {
-			for _, part := range list {
-				if whole.value <= part.value || whole.value <= 0 || part.value < 0 || !alike(part.name, whole.name) {
+		for i, a := range list {
+			for j, b := range list {
+				if i == j || a.value < 0 || b.value <= 0 || !alike(a.name, b.name) {
 					continue
 				}
-				if of := 100 * part.value / whole.value; !s.near(c, of) && !s.near(c, 100-of) {
+				of := 100 * a.value / b.value
+				if !s.near(c, math.Abs(100-of)) && (of > 100 || !s.near(c, of)) {
 					continue
 				}
-				if s.says(part, lower) || s.says(whole, lower) {
+				if s.says(a, part) || s.says(b, part) {
 					return true
 				}
+			}
+		}
+	}
+	return s.shareOfCounts(c, in)
+}
+
+// shareOfCounts: how many of a list are as the sentence says, in percent of all.
+func (s *sentence) shareOfCounts(c *claim, in *clause) bool {
+	things := s.things(c)
+	for i := range s.lists {
+		l := &s.lists[i]
+		if len(l.rows) < 2 || !slices.ContainsFunc(things, func(m string) bool { return slices.Contains(s.called[m].lists, int32(i)) }) {
+			continue
+		}
+		for n := range s.sizes(c, l, in) {
+			if n > 0 && n < len(l.rows) && s.near(c, 100*float64(n)/float64(len(l.rows))) {
+				return true
 			}
 		}
 	}
@@ -81,7 +103,8 @@ func (s *sentence) share(c *claim, in *clause) bool {
 // things that are counted.
 func alike(a, b string) bool {
 	of := func(name string) string {
-		for _, w := range strings.Split(strings.ToLower(name), "_") {
+		list := strings.Split(strings.ToLower(name), "_")
+		for _, w := range slices.Backward(list) {
 			if countingNames[w] {
 				return w
 			}
@@ -92,27 +115,27 @@ func alike(a, b string) bool {
 	return x == "" || y == "" || x == y
 }
 
-// says reports whether a sentence says a figure or calls it by its name.
-func (s *sentence) says(f figure, lower string) bool {
+// that stands for a number that was said before.
+var that = words("that this it das dies es these they")
+
+// says reports whether a sentence, or the one before, says a figure, or calls it by
+// its name.
+func (s *sentence) says(f figure, meanings []string) bool {
 	k := number(f.value)
 	for i := range s.claims {
 		if x := &s.claims[i]; x.sort == sortNumber && slices.Contains(x.keys, k) {
 			return true
 		}
 	}
-	for _, w := range strings.Split(f.name, "_") {
-		if len(w) > 3 && w != "total" && strings.Contains(lower, w) {
-			return true
-		}
-	}
-	return false
+	return s.hasWord(that) && slices.Contains(s.topic.numbers, f.value) || slices.ContainsFunc(s.Evidence.means(f.name), func(m string) bool { return m != "=total" && slices.Contains(meanings, m) })
 }
 
 // sum: one figure of all rows of a list that the clause is about.
 func (s *sentence) sum(c *claim, in *clause) bool {
-	if c.value < 10 || c.unit != noUnit {
+	if c.value < 10 && !s.hasWord(averages) || c.unit == percent {
 		return false
 	}
+	average := s.hasWord(averages)
 	for _, l := range s.lists {
 		if len(l.rows) < 2 {
 			continue
@@ -128,12 +151,26 @@ func (s *sentence) sum(c *claim, in *clause) bool {
 			}
 		}
 		for name, v := range sums {
-			if of[name] > 1 && slices.Contains(c.keys, number(v)) {
+			if of[name] > 1 && (slices.Contains(c.keys, number(v)) || average && s.closeTo(c, v/float64(of[name]))) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// averages are words of a mean.
+var averages = words("average averages averaged mean durchschnitt durchschnittlich durchschnittliche mittel schnitt")
+
+// closeTo reports whether a number as it is written is a value rounded.
+func (s *sentence) closeTo(c *claim, v float64) bool {
+	step, written := 1.0, s.text[c.start:c.end]
+	if i := strings.LastIndexAny(written, ".,"); i > 0 && len(written)-i-1 < 3 {
+		for range len(written) - i - 1 {
+			step /= 10
+		}
+	}
+	return math.Abs(v-c.value) <= step/2+1e-9
 }
 
 // comparing are words of a sentence that sets one number against another.
@@ -258,7 +295,7 @@ func (s *sentence) together(say func(string)) {
 		if a.sort != sortDate || b.sort != sortDate || len(a.keys) == 0 || len(b.keys) == 0 || b.keys[0].form != aTime || b.start < a.end || b.start-a.end > 6 {
 			continue
 		}
-		if f := a.keys[0].form; f != aDay && f != aMonthDay {
+		if f := a.keys[0].form; f != aDay && f != aMonthDay && f != aWeekday {
 			continue
 		}
 		gap := strings.Trim(s.text[a.end:b.start], " ,.–-:")

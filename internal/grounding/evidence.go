@@ -34,12 +34,16 @@ type Evidence struct {
 	last    string          // the path of the list a call returned last
 	fields  map[string]int32
 	values  []field
+	has     map[mention][]int32  // rows that have a value
+	meant   map[string][]string  // a name or a value, and what its words mean
+	called  map[string]*called   // what words with a meaning name
 	words   map[string][]mention // a word, and which values hold it
 	lines   map[mention]bool     // values that records are told by
 	holders map[mention][]int32  // rows that have such a value
 	phrases map[string][]phrase  // such values of several words, by their first
 	lower   map[string][]mention // such values of one word without a capital
 	follow  map[string][]string  // a word of a name, and the next one
+	lasts   map[string]bool      // words that end a name of several
 	left    int
 	scanner scanner
 }
@@ -57,6 +61,7 @@ type row struct {
 	objects []int32  // objects it holds
 	days    []day
 	nums    []claim // numbers with units in its texts
+	long    bool    // a text of it is more than a name
 }
 
 // figure is a number that a result gives a name.
@@ -77,6 +82,7 @@ type field struct {
 
 // list is the rows of one list of a result.
 type list struct {
+	name   string
 	entity string
 	rows   []int32
 }
@@ -93,7 +99,7 @@ func New(today time.Time, o Options) *Evidence {
 		options: o, today: dayOf(today), index: map[key][]int32{}, plain: map[int64]bool{}, spans: map[int64]unit{},
 		records: map[string][]int32{}, fields: map[string]int32{}, words: map[string][]mention{}, left: maxText,
 		kinds: map[string]bool{}, paths: map[string]Chip{}, lines: map[mention]bool{}, holders: map[mention][]int32{},
-		phrases: map[string][]phrase{}, lower: map[string][]mention{}, follow: map[string][]string{},
+		phrases: map[string][]phrase{}, lower: map[string][]mention{}, has: map[mention][]int32{}, meant: map[string][]string{}, called: map[string]*called{}, follow: map[string][]string{}, lasts: map[string]bool{},
 		rows: []row{{parent: -1, list: -1}, {parent: -1, list: -1}},
 	}
 	e.hay.WriteString("\n ")
@@ -226,7 +232,7 @@ func (w walk) object(object map[string]any, parent, in int32, path string, depth
 	}
 	w.identify(r, object, path)
 	for _, name := range slices.Sorted(maps.Keys(object)) {
-		e.called(name)
+		e.figureName(name)
 		w.member(r, name, object[name], path, depth)
 	}
 	e.known(r)
@@ -239,8 +245,9 @@ func (w walk) member(r int32, name string, value any, path string, depth int) {
 	if path != "" {
 		at = path + "/" + name
 	}
-	if value != nil && value != false && value != "" {
+	if value != nil && value != false && value != "" && value != 0.0 {
 		e.rows[r].members = append(e.rows[r].members, name)
+		e.calls(name, func(c *called) { add(&c.members, name) })
 	}
 	switch x := value.(type) {
 	case map[string]any:
@@ -256,13 +263,14 @@ func (w walk) member(r int32, name string, value any, path string, depth int) {
 			}
 			if n < 0 {
 				n = int32(len(e.lists))
-				e.lists = append(e.lists, list{entity: w.entity(at)})
+				e.lists = append(e.lists, list{name: name, entity: w.entity(at)})
+				e.calls(name, func(c *called) { add(&c.lists, n) })
 			}
 			inner := w.object(object, r, n, at, depth+1)
 			e.lists[n].rows = append(e.lists[n].rows, inner)
 		}
 		if len(x) == 0 {
-			e.lists = append(e.lists, list{entity: w.entity(at)})
+			e.lists = append(e.lists, list{name: name, entity: w.entity(at)})
 		}
 	default:
 		e.scalar(r, w.Tool+"/"+path, name, x)
@@ -334,6 +342,7 @@ func (e *Evidence) scalar(r int32, of, name string, v any) {
 		}
 		e.put(r, key{form: aFigure, n: k.n})
 		e.rows[r].figures = append(e.rows[r].figures, figure{name, x})
+		e.calls(name, func(c *called) { add(&c.figures, name) })
 		e.plain[k.n] = true
 	case string:
 		x = e.fits(x)
@@ -361,6 +370,7 @@ func (e *Evidence) scalar(r int32, of, name string, v any) {
 			}
 		}
 		e.say(x)
+		e.rows[r].long = e.rows[r].long || len(x) > 64
 		if len(x) <= maxValue {
 			e.mentionable(r, of, name, x)
 		}

@@ -1,26 +1,9 @@
 package grounding
 
 import (
-	"iter"
 	"slices"
 	"strings"
 )
-
-// Judge goes through a block, sentence by sentence: each piece is what may be
-// shown of one. cite gives the number of a record's citation; it is called for
-// what is shown only, and a caller that stops at what is unsupported is told no
-// more.
-func (e *Evidence) Judge(block string, cite func(Record) int) iter.Seq[Piece] {
-	return func(yield func(Piece) bool) {
-		from := 0
-		for _, end := range sentences(block) {
-			if !yield(e.judge(block[from:end], cite)) {
-				return
-			}
-			from = end
-		}
-	}
-}
 
 // sentence is a sentence on its way.
 type sentence struct {
@@ -33,6 +16,8 @@ type sentence struct {
 	whole   clause
 	lenient bool // it says which is which by order
 	window  bool // it speaks of a time from today
+	topic   topic
+	parts   []span // between its commas and such
 }
 
 // clause is a part of a sentence that says something of something.
@@ -43,10 +28,11 @@ type clause struct {
 	seen       []seenAt          // the same, by the words
 	rows       []int32           // of the markers that close it; nil: none do
 	marked     bool
+	goesOn     bool // it names nothing: the rows are what was spoken of before
 }
 
-func (e *Evidence) judge(text string, cite func(Record) int) Piece {
-	s := sentence{Evidence: e, text: text, markers: e.markers(text)}
+func (e *Evidence) judge(text string, before topic, cite func(Record) int) (Piece, topic) {
+	s := sentence{Evidence: e, text: text, markers: e.markers(text), topic: before}
 	p := Piece{Raw: len(text)}
 	blank := text
 	if len(s.markers) > 0 {
@@ -65,10 +51,11 @@ func (e *Evidence) judge(text string, cite func(Record) int) Piece {
 	s.blank = blank
 	s.cut(blank)
 	p.Unsupported = s.unsupported()
-	if p.Unsupported == nil {
-		s.write(&p, cite)
+	if p.Unsupported != nil {
+		return p, before
 	}
-	return p
+	s.write(&p, cite)
+	return p, s.next()
 }
 
 func (s *sentence) unsupported() (list []string) {
@@ -83,6 +70,9 @@ func (s *sentence) unsupported() (list []string) {
 	}
 	if checks.Refs {
 		s.strangers(s.blank, say)
+		for i := range s.clauses {
+			s.unrelated(&s.clauses[i], say)
+		}
 	}
 	for _, m := range s.markers {
 		switch m.kind {
@@ -186,8 +176,12 @@ func (s *sentence) cut(blank string) {
 		s.fill(&parts[i], seen)
 	}
 	s.fill(&s.whole, seen)
+	for _, p := range parts {
+		s.parts = append(s.parts, span{p.start, p.end})
+	}
 	s.clauses = s.grouped(parts)
 	s.mark()
+	s.goesOn()
 }
 
 // within reports whether a place is inside a claim.
@@ -390,6 +384,9 @@ func (s *sentence) belongs(r int32, c *clause) bool {
 		return true
 	}
 	rows := s.Evidence.rows
+	if c.goesOn && rows[r].record == nil && rows[r].list < 0 {
+		return true // a sum of all of it
+	}
 	for _, m := range c.rows {
 		if r == m || rows[r].record != nil && rows[m].record != nil && rows[r].record.ID == rows[m].record.ID && rows[r].record.Entity == rows[m].record.Entity {
 			return true

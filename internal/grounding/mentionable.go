@@ -35,6 +35,9 @@ func (e *Evidence) mentionable(r int32, of, name, text string) {
 		if sentenceLike(text, tokens) { // no name
 			tokens = nil
 		}
+		if strings.Count(text, " ") < 3 && !strings.ContainsAny(text, "0123456789@/") {
+			e.calls(text, func(c *called) { add(&c.values, mention{f, v}) })
+		}
 		e.pairs(text, tokens)
 		for _, t := range tokens {
 			w := nameWord(text, t)
@@ -50,6 +53,7 @@ func (e *Evidence) mentionable(r int32, of, name, text string) {
 		}
 	}
 	e.rows[r].has = append(e.rows[r].has, mention{f, v})
+	e.has[mention{f, v}] = append(e.has[mention{f, v}], r)
 	e.line(r, mention{f, v}, text, folded)
 }
 

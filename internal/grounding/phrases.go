@@ -40,12 +40,15 @@ func (e *Evidence) pairs(text string, tokens []token) {
 		}
 		if a, b := nameWord(text, tokens[i]), nameWord(text, tokens[i+2]); a != "" && b != "" && !slices.Contains(e.follow[a], b) {
 			e.follow[a] = append(e.follow[a], b)
+			if i+3 >= len(tokens) {
+				e.lasts[b] = true
+			}
 		}
 	}
 }
 
-// called notes the name of a figure, and the numbers in it: uptime_30d.
-func (e *Evidence) called(name string) {
+// figureName notes the name of a figure, and the numbers in it: uptime_30d.
+func (e *Evidence) figureName(name string) {
 	e.put(given, tokenKey(name))
 	if !strings.ContainsAny(name, "0123456789") {
 		return

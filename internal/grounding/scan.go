@@ -75,6 +75,7 @@ type claim struct {
 	ordinal    bool    // third
 	about      bool    // a word says that it is rounded
 	thousand   bool    // of a unit whose thousandth a result may give
+	within     float64 // of a fraction in words: how far the value may be from it
 	way        int     // that the value is above it, or below
 	loose      bool    // of a name: words at its beginning may be the sentence's
 	nouns      [3]span // words after a number

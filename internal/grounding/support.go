@@ -1,9 +1,14 @@
 package grounding
 
 import (
+	"iter"
 	"slices"
 	"strings"
 )
+
+// mostSmall is up to what number so many of something are nearly always there, so
+// that it must be the number of what the sentence says.
+const mostSmall = 20
 
 // supported reports whether a claim stands in a row that the clause is about.
 func (s *sentence) supported(c *claim) bool {
@@ -11,11 +16,21 @@ func (s *sentence) supported(c *claim) bool {
 		return held(s.haystack(), *c)
 	}
 	in := s.clauseOf(c)
+	if in.goesOn && c.sort == sortNumber && c.unit == noUnit && c.value <= mostSmall && c.scale == 0 {
+		free := *in // a number of things may be of other things: two of them
+		free.marked, free.rows = false, nil
+		in = &free
+	}
 	if c.ordinal {
 		return s.position(c, in)
 	}
 	if c.sort == sortNumber && s.counted(c) {
 		return s.count(c, in, s.counts(c)) || s.own(c, in) || s.leftOf(c) || s.hasWord(remaining) && s.rest(c, in)
+	}
+	if c.sort == sortNumber && c.unit == noUnit && c.scale == 0 && c.value <= mostSmall && c.value == float64(int(c.value)) && !s.numbers(c) && !s.joined(c) {
+		if of := s.things(c); len(of) > 0 {
+			return s.many(c, in, of) || s.apartBy(c) || s.leftOf(c) || s.hasWord(remaining) && s.rest(c, in)
+		}
 	}
 	keys := c.keys
 	if c.label && c.unit == noUnit {
@@ -164,23 +179,13 @@ func (s *sentence) difference(c *claim, in *clause) bool {
 		if x.sort != sortDate {
 			continue
 		}
-		of := s.clauseOf(x)
-		for _, k := range x.keys {
-			k = k.resolve(s.today)
-			for _, r := range s.index[k] {
-				if !s.fits(r, of) {
-					continue
-				}
-				for _, d := range s.Evidence.rows[r].days {
-					if k.form == aDay && int64(d) == k.n || slices.Contains(expand(key{form: aDay, n: int64(d)}), k) {
-						if all = append(all, d); of == in {
-							said = append(said, d)
-							if r > now && slices.ContainsFunc(s.Evidence.rows[r].days, func(b day) bool { return b != d && between(max(b, d)-min(b, d), c) }) {
-								return true // to another day of the same row
-							}
-						}
-					}
-				}
+		for r, d := range s.daysOf(x) {
+			if all = append(all, d); s.clauseOf(x) != in {
+				continue
+			}
+			said = append(said, d)
+			if r > now && slices.ContainsFunc(s.Evidence.rows[r].days, func(b day) bool { return b != d && between(max(b, d)-min(b, d), c) }) {
+				return true // to another day of the same row
 			}
 		}
 	}
@@ -196,8 +201,8 @@ func (s *sentence) difference(c *claim, in *clause) bool {
 	if len(said) > 0 {
 		return false // it is said of this day
 	}
-	if !in.marked && len(in.mentions) == 0 && len(s.whole.mentions) == 0 {
-		return s.sole(c) // of any day there is, one would do by chance
+	if (!in.marked || in.goesOn) && len(in.mentions) == 0 && len(s.whole.mentions) == 0 {
+		return s.sinceThen(c)
 	}
 	for r := range s.Evidence.rows {
 		row := &s.Evidence.rows[r]
@@ -216,6 +221,26 @@ func (s *sentence) difference(c *claim, in *clause) bool {
 		}
 	}
 	return false
+}
+
+// daysOf are the days that a claim is of, in the rows that hold them.
+func (s *sentence) daysOf(c *claim) iter.Seq2[int32, day] {
+	return func(yield func(int32, day) bool) {
+		of := s.clauseOf(c)
+		for _, k := range c.keys {
+			k = k.resolve(s.today)
+			for _, r := range s.index[k] {
+				if !s.fits(r, of) {
+					continue
+				}
+				for _, d := range s.Evidence.rows[r].days {
+					if (k.form == aDay && int64(d) == k.n || slices.Contains(expand(key{form: aDay, n: int64(d)}), k)) && !yield(r, d) {
+						return
+					}
+				}
+			}
+		}
+	}
 }
 
 // mentioned reports whether a clause mentions or marks something of a row.
@@ -303,6 +328,11 @@ func (s *sentence) rounded(c *claim, in *clause) bool {
 	return false
 }
 
+// joined reports whether a number is the rest of a longer one: 110538-6.
+func (s *sentence) joined(c *claim) bool {
+	return c.start > 1 && strings.IndexByte("-/.", s.text[c.start-1]) >= 0 && s.text[c.start-2] >= '0' && s.text[c.start-2] <= '9'
+}
+
 // labels are words that a number behind them names one of.
 var labels = words("room rule page article section no nr art abs rn ziff saal raum regel seite artikel absatz nummer number step schritt floor stock line zeile")
 
@@ -351,25 +381,3 @@ func (s *sentence) shareNamed(r int32, k key, c *claim) bool {
 	return !known
 }
 
-// sole: the time to a day, or between two days, of an object that is the only one
-// of its kind.
-func (s *sentence) sole(c *claim) bool {
-	for r := range s.Evidence.rows {
-		row := &s.Evidence.rows[r]
-		if r <= now || row.list >= 0 {
-			continue
-		}
-		for i, a := range row.days {
-			if between(max(a, s.today)-min(a, s.today), c) {
-				return true
-			}
-			for _, b := range row.days[i+1:] {
-				d := max(a, b) - min(a, b)
-				if between(d, c) || c.unit == days && between(d+1, c) { // both are counted
-					return true
-				}
-			}
-		}
-	}
-	return false
-}

@@ -57,6 +57,27 @@ func (s *scanner) halfWord(i int, w string) int {
 	return j
 }
 
+// fractions are what a whole has so many of.
+var fractions = map[string]float64{
+	"half": 2, "hälfte": 2, "third": 3, "thirds": 3, "drittel": 3, "quarter": 4, "quarters": 4, "viertel": 4,
+	"fifth": 5, "fifths": 5, "fünftel": 5, "tenth": 10, "tenths": 10, "zehntel": 10,
+}
+
+// fractionWord is two thirds and drei Viertel.
+func (s *scanner) fractionWord(i int, w string) int {
+	n := numberWords[w]
+	of := fractions[s.lower(i+2)]
+	if n == 0 || of == 0 || float64(n) >= of || !s.is(i+1, 's') {
+		return i
+	}
+	v := 100 * float64(n) / of
+	s.add(claim{
+		start: s.at(i).start, end: s.at(i + 2).end, sort: sortNumber, keys: []key{number(v), number(v / 100)},
+		value: v, unit: percent, about: true, within: 5,
+	})
+	return i + 3
+}
+
 // timesWord is zweimal, dreifach and twice. Einmal and once say when as well.
 func (s *scanner) timesWord(i int, w string) int {
 	v := 0

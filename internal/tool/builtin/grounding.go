@@ -27,6 +27,7 @@ const mostEvidence = 200
 // is taken out of what may be said.
 type gate struct {
 	evidence *grounding.Evidence
+	reading  *grounding.Reading
 	call     *tool.Call
 	quotes   bool   // the model only quotes: there is nothing to check
 	last     bool   // what no result holds is left out; else the answer ends there
@@ -76,6 +77,7 @@ func (t step) gated(ctx context.Context, c *tool.Call, offered map[string]tool.S
 	}
 	g.evidence.Earlier(citedBefore(earlier)...)
 	g.results(transcript, offered)
+	g.reading = g.evidence.Read()
 	g.resume(c.Inputs["said"])
 	return g, nil
 }
@@ -324,7 +326,7 @@ func (g *gate) flush(torn bool) {
 
 // judge shows a block as far as results hold what it says.
 func (g *gate) judge(block string) {
-	for p := range g.evidence.Judge(block, g.cite) {
+	for p := range g.reading.Judge(block, g.cite) {
 		if p.Unsupported == nil {
 			g.show(p)
 		} else if g.last {
