@@ -130,10 +130,12 @@ const (
 	Last   = "last"   // of another, when Fresh had been
 	Held   = "held"   // of four more, when Last had been
 	Sealed = "sealed" // of four more, together with Held, and measured when what Held showed was mended
+	Trial  = "trial"
+	Final  = "final"
 )
 
 // GroundingSets are the sets that have a file of their own.
-func GroundingSets() []string { return []string{Fresh, Last, Held, Sealed} }
+func GroundingSets() []string { return []string{Fresh, Last, Held, Sealed, Trial, Final} }
 
 func loadGrounding(dir, which string) (map[string]groundingWorld, []groundingSentence, error) {
 	raw, err := os.ReadFile(filepath.Join(dir, "worlds.json"))

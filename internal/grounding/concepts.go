@@ -66,6 +66,13 @@ new neu
 used gebraucht
 broken defekt kaputt
 repaired repariert repair reparatur
+graded bewertet benotet korrigiert
+dose dosis dosen
+tablet tablette
+debit abbuchung belastung lastschrift
+credit gutschrift eingang
+pupil schulkind
+exam klausur
 tested getestet test
 passed bestanden
 missing fehlend fehlt vermisst
@@ -354,6 +361,9 @@ const maxEnding = 5
 func meaning(word string) string {
 	if len(word) < 3 {
 		return ""
+	}
+	if bare, ok := strings.CutPrefix(word, "un"); ok && len(bare) > 4 && conceptOf(word) == 0 && conceptOf(bare) > 0 {
+		word = bare
 	}
 	if c := conceptOf(word); c > 0 {
 		return conceptNames[c]

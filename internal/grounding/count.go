@@ -103,8 +103,8 @@ func (s *sentence) counter(c *claim, in *clause, entity string) (found, named bo
 			if of := s.noun(f.name); of != "" && of != entity && entity != "" {
 				continue // it counts others
 			}
-			says := len(f.name) > 2 && !slices.ContainsFunc(strings.Split(f.name, "_"), func(w string) bool { return !strings.Contains(lower, w) })
-			named = named || says && entity != "" && strings.Contains(row.path, entity)
+			says := len(f.name) > 2 && !slices.ContainsFunc(strings.Split(f.name, "_"), func(w string) bool { return !generic[w] && !strings.Contains(lower, w) })
+			named = named || says && entity != "" && (strings.Contains(row.path, entity) || row.list < 0 && strings.Contains(f.name, "count"))
 			if f.value == c.value && (says || !named) {
 				found = true
 			}
@@ -112,6 +112,9 @@ func (s *sentence) counter(c *claim, in *clause, entity string) (found, named bo
 	}
 	return found, named
 }
+
+// generic are parts of names that say that something is counted.
+var generic = words("count total number num n of")
 
 // countsOf reports whether an object at a path may count records of an entity:
 // it is not named for another one.

@@ -346,7 +346,7 @@ func (s *scanner) worded(i int) int {
 	if w == "" {
 		return i
 	}
-	if d := weekdayWords[w]; d > 0 && !lowerFirst(s.str(i)) {
+	if d := weekdayWords[w]; d > 0 && !lowerFirst(s.str(i)) && !s.surnames[s.lower(i-2)+" "+w] {
 		s.add(claim{start: s.at(i).start, end: s.at(i).end, sort: sortDate, keys: []key{{form: aWeekday, n: int64(d - 1)}}})
 		return i + 1
 	}
@@ -402,7 +402,7 @@ func (s *scanner) monthFirst(i, m, after int) int {
 		if !ok || d < 1 || d > 31 {
 			break
 		}
-		if s.str(j+1) == ":" || s.str(j+1) == "." && s.is(j+2, 'n') {
+		if s.str(j+1) == ":" || (s.str(j+1) == "." || s.str(j+1) == "," && s.at(j+2).start == s.at(j+1).end) && s.is(j+2, 'n') {
 			break
 		}
 		at[n], day[n] = j, d

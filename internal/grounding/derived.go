@@ -47,7 +47,7 @@ func (s *sentence) approximate(c *claim, in *clause) bool {
 		if !s.near(c, v) && (c.unit != percent || !s.near(c, v*100)) && (!c.thousand || !s.near(c, v/1000)) {
 			continue
 		}
-		if slices.ContainsFunc(s.index[k], func(r int32) bool { return s.fits(r, in) && s.sameUnit(r, k, c) }) {
+		if slices.ContainsFunc(s.index[k], func(r int32) bool { return s.fits(r, in) && s.sameUnit(r, k, c) && s.sameMeasure(r, k, c) }) {
 			return true
 		}
 	}
@@ -66,7 +66,7 @@ func (s *sentence) share(c *claim, in *clause) bool {
 		}
 		for i, a := range list {
 			for j, b := range list {
-				if i == j || a.value < 0 || b.value <= 0 || !alike(a.name, b.name) {
+				if i == j || a.value < 0 || b.value <= 0 || a.of.kind != b.of.kind || !alike(a.name, b.name) {
 					continue
 				}
 				of := 100 * a.value / b.value
@@ -130,35 +130,6 @@ func (s *sentence) says(f figure, meanings []string) bool {
 	return s.hasWord(that) && slices.Contains(s.topic.numbers, f.value) || slices.ContainsFunc(s.Evidence.means(f.name), func(m string) bool { return m != "=total" && slices.Contains(meanings, m) })
 }
 
-// sum: one figure of all rows of a list that the clause is about.
-func (s *sentence) sum(c *claim, in *clause) bool {
-	if c.value < 10 && !s.hasWord(averages) || c.unit == percent {
-		return false
-	}
-	average := s.hasWord(averages)
-	for _, l := range s.lists {
-		if len(l.rows) < 2 {
-			continue
-		}
-		sums, of := map[string]float64{}, map[string]int{}
-		for _, r := range l.rows {
-			if !s.fits(r, in) {
-				continue
-			}
-			for _, f := range s.Evidence.rows[r].figures {
-				sums[f.name] += f.value
-				of[f.name]++
-			}
-		}
-		for name, v := range sums {
-			if of[name] > 1 && (slices.Contains(c.keys, number(v)) || average && s.closeTo(c, v/float64(of[name]))) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // averages are words of a mean.
 var averages = words("average averages averaged mean durchschnitt durchschnittlich durchschnittliche mittel schnitt")
 
@@ -178,7 +149,7 @@ var comparing = words(`more less than als mehr weniger teurer billiger günstige
 	größer kleiner larger smaller longer shorter länger kürzer before under darunter darüber`)
 
 // remaining are words of what is left of something.
-var remaining = words("left remaining remain remains more free noch übrig frei verbleiben verbleibt bleiben bleibt weitere weiteren outstanding")
+var remaining = words("leaves leave still owe owes owed missing fehlen fehlt left remaining remain remains more free noch übrig frei verbleiben verbleibt bleiben bleibt weitere weiteren outstanding")
 
 func (s *sentence) hasWord(list map[string]bool) bool {
 	for i := range s.scanner.tokens {
@@ -299,7 +270,7 @@ func (s *sentence) together(say func(string)) {
 			continue
 		}
 		gap := strings.Trim(s.text[a.end:b.start], " ,.–-:")
-		if gap != "" && gap != "um" && gap != "at" && gap != "ab" {
+		if gap != "" && gap != "um" && gap != "at" && gap != "ab" && gap != "from" && gap != "von" {
 			continue
 		}
 		held, both := false, false

@@ -2,6 +2,7 @@ package grounding
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,7 +44,8 @@ type Evidence struct {
 	phrases map[string][]phrase  // such values of several words, by their first
 	lower   map[string][]mention // such values of one word without a capital
 	follow  map[string][]string  // a word of a name, and the next one
-	lasts   map[string]bool      // words that end a name of several
+	firsts  map[string]bool      // words that begin a name of several
+	lasts   map[string]bool      // words that end one
 	left    int
 	scanner scanner
 }
@@ -68,6 +70,7 @@ type row struct {
 type figure struct {
 	name  string
 	value float64
+	of    measure
 }
 
 // mention is a value of a field.
@@ -99,9 +102,10 @@ func New(today time.Time, o Options) *Evidence {
 		options: o, today: dayOf(today), index: map[key][]int32{}, plain: map[int64]bool{}, spans: map[int64]unit{},
 		records: map[string][]int32{}, fields: map[string]int32{}, words: map[string][]mention{}, left: maxText,
 		kinds: map[string]bool{}, paths: map[string]Chip{}, lines: map[mention]bool{}, holders: map[mention][]int32{},
-		phrases: map[string][]phrase{}, lower: map[string][]mention{}, has: map[mention][]int32{}, meant: map[string][]string{}, called: map[string]*called{}, follow: map[string][]string{}, lasts: map[string]bool{},
+		phrases: map[string][]phrase{}, lower: map[string][]mention{}, has: map[mention][]int32{}, meant: map[string][]string{}, called: map[string]*called{}, follow: map[string][]string{}, lasts: map[string]bool{}, firsts: map[string]bool{},
 		rows: []row{{parent: -1, list: -1}, {parent: -1, list: -1}},
 	}
+	e.scanner.surnames = map[string]bool{}
 	e.hay.WriteString("\n ")
 	e.hold(now, key{form: aDay, n: int64(e.today)})
 	return e
@@ -334,16 +338,7 @@ func textOf(v any) string {
 func (e *Evidence) scalar(r int32, of, name string, v any) {
 	switch x := v.(type) {
 	case float64:
-		k := number(x)
-		e.put(r, k)
-		if x < 0 { // fell by 4.2 percent
-			e.put(r, number(-x))
-			e.plain[number(-x).n] = true
-		}
-		e.put(r, key{form: aFigure, n: k.n})
-		e.rows[r].figures = append(e.rows[r].figures, figure{name, x})
-		e.calls(name, func(c *called) { add(&c.figures, name) })
-		e.plain[k.n] = true
+		e.figure(r, name, x, measureOf(name))
 	case string:
 		x = e.fits(x)
 		if x == "" {
@@ -369,12 +364,49 @@ func (e *Evidence) scalar(r int32, of, name string, v any) {
 				e.put(r, tokenKey(x))
 			}
 		}
+		e.worded(r, name, x)
 		e.say(x)
 		e.rows[r].long = e.rows[r].long || len(x) > 64
 		if len(x) <= maxValue {
 			e.mentionable(r, of, name, x)
 		}
 	}
+}
+
+// figure takes in a number that a result names.
+func (e *Evidence) figure(r int32, name string, x float64, of measure) {
+	if of.kind == "money" && of.times < 1 && x == math.Trunc(x) { // told in whole ones
+		x, of = x*of.times, measures["eur"]
+	}
+	k := number(x)
+	e.put(r, k)
+	if x < 0 { // fell by 4.2 percent
+		e.put(r, number(-x))
+		e.plain[number(-x).n] = true
+	}
+	e.put(r, key{form: aFigure, n: k.n})
+	e.rows[r].figures = append(e.rows[r].figures, figure{name, x, of})
+	e.calls(name, func(c *called) { add(&c.figures, name) })
+	e.plain[k.n] = true
+}
+
+// worded takes in a text that is a number, perhaps with what it is of: "186.40",
+// "2450 kg".
+func (e *Evidence) worded(r int32, name, text string) {
+	digits, unit, _ := strings.Cut(text, " ")
+	x, err := strconv.ParseFloat(digits, 64)
+	if err != nil || len(text) > 24 || strings.ContainsAny(digits, "eExXnN+") || len(digits) > 1 && digits[0] == '0' && digits[1] != '.' {
+		return
+	}
+	of := measureOf(name)
+	if unit != "" {
+		unit, _, _ = strings.Cut(unit, "/")
+		of = measures[strings.ToLower(unit)]
+		e.calls(unit, func(c *called) { add(&c.figures, name) })
+	} else if !strings.Contains(digits, ".") && of.kind == "" {
+		return // a room's number
+	}
+	e.figure(r, name, x, of)
 }
 
 // parts are the numbers in a rule's or a file's number: RoP.023.

@@ -130,7 +130,7 @@ tallinn
 riga
 vilnius
 warschau warsaw
-krakau krakow
+krakau krakow kraków
 danzig gdansk gdańsk
 breslau wroclaw
 posen poznan

@@ -138,7 +138,7 @@ func (s *sentence) cut(blank string) {
 		case t.t == 'p' && (w == ")" || w == "]"):
 			depth--
 		case depth > 0:
-		case t.t == 'p' && (w == "," || w == ";" || w == "–" || w == "—" || w == "|"):
+		case t.t == 'p' && (w == "," || w == ";" || w == ":" || w == "–" || w == "—" || w == "|"):
 			if !s.within(t.start) {
 				closeAt(t.start, t.end)
 			}
@@ -282,11 +282,22 @@ func (s *sentence) mark() {
 			}
 		}
 	}
+	for i := 1; i < len(s.clauses); i++ { // the parts of a line that begins with a record
+		c, before := &s.clauses[i], &s.clauses[i-1]
+		if !c.marked && before.marked && len(before.rows) == 1 && len(c.mentions) > 0 && s.agrees(before.rows[0], c) && s.names(before.rows[0], c) {
+			c.marked, c.rows = true, before.rows
+		}
+	}
 	for i := len(s.clauses) - 2; i >= 0; i-- {
 		if c, next := &s.clauses[i], &s.clauses[i+1]; !c.marked && next.marked && len(c.mentions) == 0 {
 			c.marked, c.rows = true, next.rows
 		}
 	}
+}
+
+// names reports whether a clause mentions a value of a row.
+func (s *sentence) names(r int32, c *clause) bool {
+	return slices.ContainsFunc(s.Evidence.rows[r].has, func(m mention) bool { return slices.Contains(c.mentions[m.field], m.value) })
 }
 
 func (s *sentence) rowsOf(m marker, c *clause) {

@@ -46,7 +46,7 @@ func (s *sentence) stranger(blank string, i int, english bool) bool {
 			return !s.heard(w) && !slices.ContainsFunc(same, func(other string) bool { return s.heard(fold(other)) })
 		}
 	}
-	if !english && i >= 2 && capitalised(blank[t.start:t.end]) && s.scanner.tokens[i-1].t == 's' && !titled[w] && conceptOf(w) == 0 && s.noun(w) == "" && !ends(w) && s.category(blank, i-2) {
+	if !english && i >= 2 && capitalised(blank[t.start:t.end]) && s.scanner.tokens[i-1].t == 's' && !titled[w] && conceptOf(w) == 0 && s.noun(w) == "" && !ends(w) && unitOf(w) == noUnit && s.category(blank, i-2) && !s.scanner.is(i-4, 'n') {
 		return !s.heard(w) // Zweigstelle Weststadt
 	}
 	return english && s.inSentence(blank, i) && capitalised(blank[t.start:t.end]) && !titled[w] && conceptOf(w) == 0 && s.noun(w) == "" && numberWords[w] == 0 && !s.heard(w)
@@ -117,9 +117,14 @@ func (s *sentence) strangePair(blank string, i int, say func(string)) {
 	if b.t != 'w' || tokens[i+1].t != 's' || tokens[i+1].end-tokens[i+1].start != 1 || blank[tokens[i+1].start] != ' ' {
 		return
 	}
-	first, last := nameWord(blank, a), nameWord(blank, b)
+	first, last := nameWord(blank, a), surname(blank, b)
 	if first == "" || last == "" || len(last) < 4 || s.noun(last) != "" || s.noun(first) != "" || shouted(blank[b.start:b.end]) || shouted(blank[a.start:a.end]) ||
 		numberWords[last] > 0 || s.withinName(a.start, b.end) {
+		return
+	}
+	if s.firsts[first] && s.lasts[last] && givenNames[first] && !slices.Contains(s.follow[first], last) ||
+		s.firsts[first] && weekdayWords[last] > 0 && givenNames[first] && !slices.Contains(s.follow[first], last) {
+		say(s.text[a.start:b.end]) // a name of two that are known
 		return
 	}
 	if s.heard(last) {

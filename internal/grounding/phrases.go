@@ -38,13 +38,30 @@ func (e *Evidence) pairs(text string, tokens []token) {
 		if tokens[i+1].t != 's' {
 			continue
 		}
-		if a, b := nameWord(text, tokens[i]), nameWord(text, tokens[i+2]); a != "" && b != "" && !slices.Contains(e.follow[a], b) {
+		if a, b := nameWord(text, tokens[i]), surname(text, tokens[i+2]); a != "" && b != "" && !slices.Contains(e.follow[a], b) {
 			e.follow[a] = append(e.follow[a], b)
+			if weekdayWords[b] > 0 {
+				e.scanner.surnames[a+" "+b] = true
+			}
 			if i+3 >= len(tokens) {
 				e.lasts[b] = true
 			}
+			if i == 0 {
+				e.firsts[a] = true
+			}
 		}
 	}
+}
+
+// surname is the second word of a name; it may be one that else is a day's.
+func surname(text string, t token) string {
+	if w := nameWord(text, t); w != "" || t.t != 'w' || small(text[t.start:t.end]) {
+		return w
+	}
+	if w := fold(text[t.start:t.end]); weekdayWords[w] > 0 || len(w) > 3 && monthWords[w] > 0 {
+		return w
+	}
+	return ""
 }
 
 // figureName notes the name of a figure, and the numbers in it: uptime_30d.

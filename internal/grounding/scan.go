@@ -94,6 +94,8 @@ type scanner struct {
 	text   string
 	tokens []token
 	claims []claim
+	// surnames are names of evidence that end in the name of a day: frida sonntag.
+	surnames map[string]bool
 }
 
 func (s *scanner) tokenise(text string) {
@@ -231,7 +233,7 @@ func (s *scanner) one(i int) int {
 			}
 		}
 	case 'n':
-		for _, try := range []func(int) int{s.date, s.version, s.docket, s.compound, s.clock, s.figure} {
+		for _, try := range []func(int) int{s.phone, s.date, s.version, s.docket, s.compound, s.clock, s.figure} {
 			if j := try(i); j > i {
 				return j
 			}
@@ -241,6 +243,37 @@ func (s *scanner) one(i int) int {
 }
 
 func (s *scanner) add(c claim) { s.claims = append(s.claims, c) }
+
+// phone is a telephone number: it begins with + or 0, and goes on in groups.
+func (s *scanner) phone(i int) int {
+	plus := s.str(i-1) == "+" && s.is(i-1, 'p')
+	if !plus && s.text[s.at(i).start] != '0' || s.at(i).end-s.at(i).start < 2 && !plus {
+		return i
+	}
+	j, digits, groups := i, s.at(i).end-s.at(i).start, 1
+	for {
+		k := j + 1
+		for s.is(k, 's') && s.str(k) == " " || s.is(k, 'p') && strings.Contains("-/()", s.str(k)) {
+			k++
+		}
+		if k == j+1 || k > j+3 || !s.is(k, 'n') {
+			break
+		}
+		digits += s.at(k).end - s.at(k).start
+		j = k
+		groups++
+	}
+	if groups < 2 || digits < 6 || !plus && groups < 3 && digits < 8 {
+		return i
+	}
+	start, end := s.at(i).start, s.at(j).end
+	keys := []key{tokenKey(s.text[start:end])}
+	if k := keys[0].s; plus && len(k) > 6 { // without its country
+		keys = append(keys, key{form: aToken, s: "0" + k[2:]})
+	}
+	s.add(claim{start: start, end: end, sort: sortID, keys: keys})
+	return j + 1
+}
 
 // mailbox is an address with an @.
 func (s *scanner) mailbox(i int) int {

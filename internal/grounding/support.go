@@ -2,6 +2,7 @@ package grounding
 
 import (
 	"iter"
+	"math"
 	"slices"
 	"strings"
 )
@@ -24,12 +25,20 @@ func (s *sentence) supported(c *claim) bool {
 	if c.ordinal {
 		return s.position(c, in)
 	}
+	if c.sort == sortNumber && s.listed(c) != 0 {
+		return s.listed(c) > 0
+	}
 	if c.sort == sortNumber && s.counted(c) {
-		return s.count(c, in, s.counts(c)) || s.own(c, in) || s.leftOf(c) || s.hasWord(remaining) && s.rest(c, in)
+		if s.count(c, in, s.counts(c)) || s.own(c, in) || s.leftOf(c) || s.computed(c, in) || s.figuredOf(c, in) {
+			return true
+		}
+		if c.value <= mostSmall {
+			return false
+		}
 	}
 	if c.sort == sortNumber && c.unit == noUnit && c.scale == 0 && c.value <= mostSmall && c.value == float64(int(c.value)) && !s.numbers(c) && !s.joined(c) {
 		if of := s.things(c); len(of) > 0 {
-			return s.many(c, in, of) || s.apartBy(c) || s.leftOf(c) || s.hasWord(remaining) && s.rest(c, in)
+			return s.many(c, in, of) || s.computed(c, in) || s.apartBy(c) || s.leftOf(c)
 		}
 	}
 	keys := c.keys
@@ -46,7 +55,7 @@ func (s *sentence) supported(c *claim) bool {
 			continue
 		}
 		for _, r := range s.index[k] {
-			if s.fits(r, in) && (c.unit == noUnit || s.sameUnit(r, k, c)) {
+			if s.fits(r, in) && (c.unit == noUnit || s.sameUnit(r, k, c)) && s.sameMeasure(r, k, c) {
 				return true
 			}
 		}
@@ -64,7 +73,7 @@ func (s *sentence) supported(c *claim) bool {
 	case c.sort == sortDate:
 		return s.derivedDay(c, in)
 	case c.sort == sortNumber:
-		return s.difference(c, in) || s.rounded(c, in) || s.approximate(c, in) || s.sum(c, in) || s.apartBy(c) || c.unit == noUnit && s.leftOf(c) || c.unit == noUnit && !s.numbers(c) && (s.rest(c, in) || s.count(c, in, ""))
+		return s.difference(c, in) || s.rounded(c, in) || s.approximate(c, in) || s.computed(c, in) || s.apartBy(c) || c.unit == noUnit && s.leftOf(c) || c.unit == noUnit && !s.numbers(c) && s.count(c, in, "")
 	}
 	return false
 }
@@ -103,6 +112,28 @@ func (s *sentence) sameUnit(r int32, k key, c *claim) bool {
 	return slices.ContainsFunc(s.Evidence.rows[r].nums, func(n claim) bool {
 		return n.unit == c.unit && slices.Contains(n.keys, k)
 	})
+}
+
+// sameMeasure: 3.4 degrees support no 3.4 percent, where the row's number says what
+// it is of.
+func (s *sentence) sameMeasure(r int32, k key, c *claim) bool {
+	if k.form != aNumber || c.sort != sortNumber || r <= now {
+		return true
+	}
+	m, found := s.measuredBy(c), false
+	if m.kind == "" || m.kind == "time" {
+		return true
+	}
+	for _, f := range s.Evidence.rows[r].figures {
+		if number(math.Abs(f.value)) != k {
+			continue
+		}
+		if f.of.kind == "" || f.of.kind == m.kind {
+			return true
+		}
+		found = true
+	}
+	return !found
 }
 
 // onWeekday reports whether the day of a key, or one of a clause's days that it
@@ -180,7 +211,7 @@ func (s *sentence) difference(c *claim, in *clause) bool {
 			continue
 		}
 		for r, d := range s.daysOf(x) {
-			if all = append(all, d); s.clauseOf(x) != in {
+			if all = append(all, d); s.clauseOf(x) != in || s.partOf(x) != s.partOf(c) {
 				continue
 			}
 			said = append(said, d)
@@ -344,21 +375,6 @@ func (s *sentence) numbers(c *claim) bool {
 	return labels[strings.ToLower(before[i:])]
 }
 
-// rest: the difference between two numbers of one row.
-func (s *sentence) rest(c *claim, in *clause) bool {
-	for r := range s.Evidence.rows {
-		list := s.Evidence.rows[r].figures
-		for i, a := range list {
-			for _, b := range list[i+1:] {
-				if d := number(max(a.value, b.value) - min(a.value, b.value)); slices.Contains(c.keys, d) && s.fits(int32(r), in) {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
 // countingNames are parts of names of figures that are no shares.
 var countingNames = words("eur usd gbp chf price cost amount minutes hours days seats pages sold quota id year count number members people")
 
@@ -380,4 +396,3 @@ func (s *sentence) shareNamed(r int32, k key, c *claim) bool {
 	}
 	return !known
 }
-

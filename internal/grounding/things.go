@@ -48,7 +48,7 @@ func (s *sentence) things(c *claim) (of []string) {
 			}
 		case 'w', 'a', 'n':
 			w := strings.ToLower(s.blank[t.start:t.end])
-			if joins[w] && words > 0 {
+			if joins[w] {
 				return of
 			}
 			words++
@@ -76,25 +76,95 @@ func (s *sentence) many(c *claim, in *clause, of []string) bool {
 				return true
 			}
 		}
-		if s.figured(c, in, named) || s.said(c, in, m) {
+		if s.figured(c, in, m) || s.said(c, in, m) {
 			return true
 		}
 		for i := range s.lists {
-			if s.sizes(c, &s.lists[i], in)[want] && s.holds(&s.lists[i], named) {
+			l := &s.lists[i]
+			if s.among(c, l, in, named)[want] {
 				return true
 			}
 		}
 	}
-	return false
+	return s.outOf(c) && slices.ContainsFunc(s.index[key{form: aFigure, n: number(c.value).n}], func(r int32) bool { return s.fits(r, in) })
 }
 
-// figured reports whether a row gives such a number under one of these names, or
-// all rows of a list give it together.
-func (s *sentence) figured(c *claim, in *clause, of *called) bool {
+// figuredOf reports whether a result gives a number of the records it counts under
+// their name.
+func (s *sentence) figuredOf(c *claim, in *clause) bool {
+	return slices.ContainsFunc(s.things(c), func(m string) bool { return s.figured(c, in, m) })
+}
+
+// listed tells a number of things that are named right after it, behind a colon:
+// 1 where there are so many, -1 where there are not, 0 where none are.
+func (s *sentence) listed(c *claim) int {
+	if c.unit != noUnit || c.value > 12 || c.value != float64(int(c.value)) {
+		return 0
+	}
+	at := strings.Index(s.blank[c.end:], ": ")
+	if at < 0 || strings.ContainsAny(s.blank[c.end:c.end+at], ".;:0123456789(") {
+		return 0
+	}
+	from := c.end + at + 2
+	text := strings.TrimRight(s.blank[from:], " .!\n")
+	if strings.ContainsAny(text, ".;:(") {
+		return 0
+	}
+	n := 0
+	for _, part := range strings.Split(strings.NewReplacer(", and ", ",", ", und ", ",", " and ", ",", " und ", ",", " sowie ", ",").Replace(text), ",") {
+		if part = strings.TrimSpace(part); part == "" || len(strings.Fields(part)) > 4 {
+			return 0
+		}
+		n++
+	}
+	for i := range s.whole.seen {
+		if s.whole.seen[i].at < from {
+			continue
+		}
+		if n == int(c.value) {
+			return 1
+		}
+		return -1
+	}
+	return 0
+}
+
+// among are how many rows of a list, which is not called so, are as a number says
+// or have what it counts: two containers are at sea.
+func (s *sentence) among(c *claim, l *list, in *clause, of *called) map[int]bool {
+	if !slices.ContainsFunc(l.rows, func(r int32) bool { return valued(&s.Evidence.rows[r], of) || having(&s.Evidence.rows[r], of) }) {
+		return nil
+	}
+	things, out := s.things(c), map[int]bool{}
+	other := func(m string) bool { return !slices.Contains(things, m) }
+	from, to, timed := s.time(s.partOf(c))
+	var fit []int32
+	for _, r := range l.rows {
+		if s.fits(r, in) && (timed == "" || slices.ContainsFunc(s.Evidence.rows[r].days, func(d day) bool { return d >= from && d <= to })) {
+			fit = append(fit, r)
+		}
+	}
+	if !s.told(s.partOf(c), l, fit, out, other) || s.outOf(c) {
+		s.told(s.partOf(c), l, fit, out, func(m string) bool { return !other(m) })
+		if timed != "" {
+			out[len(fit)] = true
+		}
+	}
+	return out
+}
+
+// figured reports whether a row gives such a number of things of a meaning: by its
+// name, by that of the object it is in, or by what the row says it is of; or all
+// rows of a list give it together.
+func (s *sentence) figured(c *claim, in *clause, m string) bool {
+	of := s.called[m]
 	for r := range s.Evidence.rows {
 		row := &s.Evidence.rows[r]
 		for _, f := range row.figures {
-			if f.value == c.value && slices.Contains(of.figures, f.name) && s.fits(int32(r), in) {
+			if f.value != c.value || !s.fits(int32(r), in) {
+				continue
+			}
+			if slices.Contains(of.figures, f.name) || row.list < 0 && slices.Contains(s.Evidence.means(last(row.path)), m) || row.list >= 0 && valued(row, of) {
 				return true
 			}
 		}
@@ -117,6 +187,9 @@ func (s *sentence) figured(c *claim, in *clause, of *called) bool {
 	return false
 }
 
+// last is the last part of a path.
+func last(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
 // said reports whether a text of a row that the clause is about says the number of
 // such things.
 func (s *sentence) said(c *claim, in *clause, of string) bool {
@@ -130,11 +203,6 @@ func (s *sentence) said(c *claim, in *clause, of string) bool {
 		}
 	}
 	return false
-}
-
-// holds reports whether rows of a list have such values or members.
-func (s *sentence) holds(l *list, of *called) bool {
-	return slices.ContainsFunc(l.rows, func(r int32) bool { return valued(&s.Evidence.rows[r], of) || having(&s.Evidence.rows[r], of) })
 }
 
 // valued and having report whether a row has one of such values, or members.
@@ -188,6 +256,10 @@ func (s *sentence) sizes(c *claim, l *list, in *clause) map[int]bool {
 		s.told(part, l, fit, out, func(m string) bool { return slices.Contains(things, m) })
 	if whole {
 		out[len(all)] = true
+		s.told(part, l, all, out, func(m string) bool { return slices.Contains(things, m) })
+	}
+	if s.hasWordIn(part, below) {
+		s.compared(fit, out)
 	}
 	if !told || whole {
 		out[len(fit)] = true
@@ -201,10 +273,32 @@ func (s *sentence) sizes(c *claim, l *list, in *clause) map[int]bool {
 	return out
 }
 
+// below are words that set one figure of a row against another.
+var below = words("below under unter unterhalb less weniger above over über oberhalb more mehr exceed exceeds short knapp")
+
+// compared adds how many rows have one figure below another.
+func (s *sentence) compared(rows []int32, out map[int]bool) {
+	type pair struct{ a, b string }
+	n := map[pair]int{}
+	for _, r := range rows {
+		list := s.Evidence.rows[r].figures
+		for _, a := range list {
+			for _, b := range list {
+				if a.value < b.value && ofOneKind(a, b) {
+					n[pair{a.name, b.name}]++
+				}
+			}
+		}
+	}
+	for _, k := range n {
+		out[k] = true
+	}
+}
+
 // told adds how many rows are as words of a part say, or are not, one by one and
 // all together. false: no word says anything of some of them.
 func (s *sentence) told(part span, l *list, fit []int32, out map[int]bool, which func(string) bool) (told bool) {
-	both, not := fit, s.hasWordIn(part, negations)
+	both, not := fit, s.hasWordIn(part, negations) || strings.Contains(strings.ToLower(s.blank[part.start:part.end]), " un")
 	for _, m := range s.means(part) {
 		of := s.called[m]
 		if !which(m) || slices.ContainsFunc(of.lists, func(n int32) bool { return s.lists[n].name == l.name }) {

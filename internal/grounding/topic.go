@@ -169,6 +169,10 @@ var others = words(`nächste nächster nächstes nächsten andere anderer andere
 	insgesamt zusammen gesamt alle allen aller beide beiden jede jeder jedes jeweils je keine kein sonst außerdem durchschnittlich
 	next other others another second third last further total together all both each every none no otherwise average altogether overall`)
 
+// mostBeforePronoun is how many words may stand before one that goes on with what
+// was spoken of: further on it is of the sentence itself.
+const mostBeforePronoun = 5
+
 // goesOn gives the clauses that name nothing what was spoken of before.
 func (s *sentence) goesOn() {
 	if len(s.topic.rows) == 0 || s.lenient {
@@ -180,13 +184,16 @@ func (s *sentence) goesOn() {
 			return
 		}
 	}
-	stands := false
-	for i := range s.scanner.tokens {
+	stands, words := false, 0
+	for i, t := range s.scanner.tokens {
 		w := s.scanner.lower(i)
 		if others[w] {
 			return
 		}
-		stands = stands || pronouns[w] && !s.pointsAtTime(i) && (w != "there" || !toBe[s.scanner.lower(i+2)])
+		if t.t != 's' && t.t != 'p' {
+			words++
+		}
+		stands = stands || words <= mostBeforePronoun && t.start < s.parts[0].end && pronouns[w] && !s.pointsAtTime(i) && (w != "there" || !toBe[s.scanner.lower(i+2)])
 	}
 	if !stands {
 		return

@@ -65,17 +65,24 @@ var fractions = map[string]float64{
 
 // fractionWord is two thirds and drei Viertel.
 func (s *scanner) fractionWord(i int, w string) int {
+	if f := fractions[w]; f == 2 && (w == "hälfte" || s.lower(i+2) == "of") {
+		s.add(fraction(s.at(i).start, s.at(i).end, 50))
+		return i + 1
+	}
 	n := numberWords[w]
 	of := fractions[s.lower(i+2)]
+	if next := s.lower(i + 4); (w == "a" || w == "one" || w == "ein") && (next == "of" || next == "der" || next == "des") {
+		n = 1
+	}
 	if n == 0 || of == 0 || float64(n) >= of || !s.is(i+1, 's') {
 		return i
 	}
-	v := 100 * float64(n) / of
-	s.add(claim{
-		start: s.at(i).start, end: s.at(i + 2).end, sort: sortNumber, keys: []key{number(v), number(v / 100)},
-		value: v, unit: percent, about: true, within: 5,
-	})
+	s.add(fraction(s.at(i).start, s.at(i+2).end, 100*float64(n)/of))
 	return i + 3
+}
+
+func fraction(start, end int, v float64) claim {
+	return claim{start: start, end: end, sort: sortNumber, keys: []key{number(v), number(v / 100)}, value: v, unit: percent, about: true, within: 5}
 }
 
 // timesWord is zweimal, dreifach and twice. Einmal and once say when as well.

@@ -1,0 +1,252 @@
+package grounding
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// computed reports whether a number follows from those that results hold, by one
+// of a few computations: in another measure; the difference between two of a row,
+// or of one between two rows; a sum over rows that have something in common; a sum,
+// a difference or a product of numbers that the sentence says. A small number
+// would nearly always follow from something, and must be said to.
+func (s *sentence) computed(c *claim, in *clause) bool {
+	m := s.measuredBy(c)
+	if s.numbers(c) {
+		return false
+	}
+	precise := c.value != math.Trunc(c.value) || c.value >= 1000
+	sets := precise || s.hasWord(comparing) || s.hasWord(remaining) || s.hasWord(unsettled)
+	adds := precise || c.value >= 100 || s.hasWord(adding)
+	is := func(v float64, of measure) bool { return s.amounts(c, m, math.Abs(v), of) }
+	if s.ofSaid(c, is) {
+		return true
+	}
+	for r := range s.Evidence.rows {
+		row := &s.Evidence.rows[r]
+		if r <= now || len(row.figures) == 0 || !s.fits(int32(r), in) {
+			continue
+		}
+		list := row.figures
+		for _, inner := range row.objects {
+			if s.fits(inner, in) {
+				list = append(slices.Clip(list), s.Evidence.rows[inner].figures...)
+			}
+		}
+		for i, a := range list {
+			if m.kind != "" && is(a.value, a.of) {
+				return true
+			}
+			for _, b := range list[i+1:] {
+				if sets && (precise || row.list < 0 || s.mentioned(int32(r), in)) && ofOneKind(a, b) && is(a.value-b.value, a.of) {
+					return true
+				}
+			}
+		}
+	}
+	return s.betweenRows(in, sets, is) || adds && s.sumOfSome(c, in, is)
+}
+
+// unsettled are words of what is not paid yet.
+var unsettled = words("offen open outstanding")
+
+// adding are words of a sum.
+var adding = words("together total insgesamt zusammen gesamt between altogether overall sum summe add adds combined both macht machen ergibt ergeben all alle")
+
+// ofOneKind figures may be set against one another: they are of one measure.
+func ofOneKind(a, b figure) bool { return a.of.kind == b.of.kind }
+
+// amounts reports whether a value of a measure is a number as it is written.
+func (s *sentence) amounts(c *claim, m measure, v float64, of measure) bool {
+	want := c.value
+	if c.unit == percent && of.kind == "" {
+		return false
+	}
+	if m.kind != "" && of.kind != "" {
+		if m.kind != of.kind {
+			return false
+		}
+		v *= of.times / m.times
+	}
+	if m.kind == "time" && of.kind != "time" {
+		return false
+	}
+	step := c.step(s.text)
+	if c.about {
+		return s.near(c, v)
+	}
+	if m.kind == "" || m.kind == of.kind && m.times == of.times {
+		return math.Abs(v-want) < 1e-6*max(1, want) || c.scale > 1 && math.Abs(v-want) <= step/2
+	}
+	return math.Abs(v-want) <= step/2+1e-9
+}
+
+// step is the last place of a number as it is written.
+func (c *claim) step(text string) float64 {
+	step, written := max(1, c.scale), text[c.start:c.end]
+	i := strings.LastIndexAny(written, ".,")
+	if i < 0 {
+		return step
+	}
+	n := 0
+	for i+1+n < len(written) && written[i+1+n] >= '0' && written[i+1+n] <= '9' {
+		n++
+	}
+	if n == 3 && c.value >= 1000 && c.scale <= 1 {
+		return step // it groups
+	}
+	for range n {
+		step /= 10
+	}
+	return step
+}
+
+// ofSaid: of numbers that the sentence says, and results hold, or the sentence
+// before said.
+func (s *sentence) ofSaid(c *claim, is func(float64, measure) bool) bool {
+	var list []float64
+	for i := range s.claims {
+		x := &s.claims[i]
+		if x != c && x.sort == sortNumber && x.unit != percent && (c.unit == percent || x.unit == c.unit) && len(x.keys) > 0 && x.value > 0 {
+			list = append(list, x.value)
+		}
+	}
+	said := len(list)
+	if c.unit == noUnit && c.value > mostSmall || c.unit == percent || s.hasWord(remaining) && c.unit == noUnit {
+		list = append(list, s.topic.numbers...)
+	}
+	m := s.measuredBy(c)
+	for i, a := range list {
+		for _, b := range list[i+1:] {
+			if c.unit == percent {
+				if i >= said && !s.hasWord(that) {
+					break
+				}
+				if lo, hi := min(a, b), max(a, b); hi > 0 && s.near(c, 100*lo/hi) {
+					return true
+				}
+				continue
+			}
+			if (c.value > mostSmall || s.hasWord(comparing) || s.hasWord(remaining)) && is(a-b, m) || c.value > mostSmall && (is(a+b, m) || is(a*b, m)) {
+				return true
+			}
+		}
+	}
+	for _, a := range list {
+		if c.unit == percent || c.value <= mostSmall || !s.hasWord(comparing) && !s.hasWord(remaining) {
+			break
+		}
+		// The rest of one that is said, to another of its row.
+		for _, r := range s.index[number(a)] {
+			if r <= now {
+				continue
+			}
+			for _, f := range s.Evidence.rows[r].figures {
+				if f.value != a && is(a-f.value, f.of) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// betweenRows: the difference between one figure of two rows of a list.
+func (s *sentence) betweenRows(in *clause, sets bool, is func(float64, measure) bool) bool {
+	free := !in.marked && len(in.mentions) == 0
+	for _, l := range s.lists {
+		if len(l.rows) > 60 {
+			continue
+		}
+		for i, a := range l.rows {
+			fits := s.fits(a, in)
+			for _, b := range l.rows[i+1:] {
+				if !fits && !s.fits(b, in) || !s.ofOneThing(a, b) && (!sets || free && !s.hasWord(comparing) || !free && !s.mentioned(a, in) && !s.mentioned(b, in)) {
+					continue
+				}
+				for _, f := range s.Evidence.rows[a].figures {
+					if slices.ContainsFunc(s.Evidence.rows[b].figures, func(g figure) bool { return g.name == f.name && is(f.value-g.value, f.of) }) {
+						return true
+					}
+				}
+			}
+		}
+	}
+	return false
+}
+
+// ofOneThing reports whether two rows are parts of one thing: readings of one animal.
+func (s *sentence) ofOneThing(a, b int32) bool {
+	return s.wholeOf(a) != a && s.wholeOf(a) == s.wholeOf(b)
+}
+
+// sumOfSome: one figure of all rows of a list that the clause is about, or of those
+// that have one value, one day or one sign in common.
+func (s *sentence) sumOfSome(c *claim, in *clause, is func(float64, measure) bool) bool {
+	type group struct {
+		name string
+		by   int64
+	}
+	average := s.hasWord(averages)
+	from, to, timed := s.time(s.partOf(c))
+	for _, l := range s.lists {
+		if len(l.rows) < 2 || len(l.rows) > 200 {
+			continue
+		}
+		sums, of, measures := map[group]float64{}, map[group]int{}, map[string]measure{}
+		put := func(f figure, by int64) {
+			g := group{f.name, by}
+			sums[g] += f.value
+			of[g]++
+			measures[f.name] = f.of
+		}
+		for _, r := range l.rows {
+			if !s.fits(r, in) {
+				continue
+			}
+			row := &s.Evidence.rows[r]
+			for _, f := range row.figures {
+				put(f, 0)
+				if f.value < 0 {
+					put(f, 1)
+				} else {
+					put(f, 2)
+				}
+				for i, name := range row.members {
+					put(f, int64(len(name))<<40|int64(name[0])<<32|int64(name[len(name)-1])<<24|int64(i)&0|1<<62)
+				}
+				for _, m := range row.has {
+					put(f, int64(m.field)<<32|int64(m.value)+8)
+				}
+				for i, d := range row.days {
+					if !slices.Contains(row.days[:i], d) {
+						put(f, -int64(d)-8)
+					}
+				}
+				if timed != "" && slices.ContainsFunc(row.days, func(d day) bool { return d >= from && d <= to }) {
+					put(f, 3)
+				}
+				if of := s.asTold(c, row); of > 0 {
+					put(f, 4)
+				}
+			}
+		}
+		for g, v := range sums {
+			if n := of[g]; n > 1 && (is(v, measures[g.name]) || average && s.closeTo(c, v/float64(n))) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// asTold counts the words of a part that a row is as.
+func (s *sentence) asTold(c *claim, row *row) (n int) {
+	for _, m := range s.means(s.partOf(c)) {
+		if of := s.called[m]; valued(row, of) {
+			n++
+		}
+	}
+	return n
+}
