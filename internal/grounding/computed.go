@@ -17,10 +17,10 @@ func (s *sentence) computed(c *claim, in *clause) bool {
 		return false
 	}
 	precise := c.value != math.Trunc(c.value) || c.value >= 1000
-	sets := precise || s.hasWord(comparing) || s.hasWord(remaining) || s.hasWord(unsettled)
+	sets := precise || s.hasWord(comparing) || s.hasWord(remaining) || s.hasWord(unsettled) || s.hasWord(negations)
 	adds := precise || c.value >= 100 || s.hasWord(adding)
 	is := func(v float64, of measure) bool { return s.amounts(c, m, math.Abs(v), of) }
-	if s.ofSaid(c, is) {
+	if s.ofSaid(c, in, is) {
 		return true
 	}
 	for r := range s.Evidence.rows {
@@ -104,7 +104,7 @@ func (c *claim) step(text string) float64 {
 
 // ofSaid: of numbers that the sentence says, and results hold, or the sentence
 // before said.
-func (s *sentence) ofSaid(c *claim, is func(float64, measure) bool) bool {
+func (s *sentence) ofSaid(c *claim, in *clause, is func(float64, measure) bool) bool {
 	var list []float64
 	for i := range s.claims {
 		x := &s.claims[i]
@@ -112,7 +112,7 @@ func (s *sentence) ofSaid(c *claim, is func(float64, measure) bool) bool {
 			list = append(list, x.value)
 		}
 	}
-	said := len(list)
+	said, partOfSaid := len(list), slices.ContainsFunc(s.claims, func(x claim) bool { return x.sort == sortNumber && x.start > c.end && s.outOf(&x) })
 	if c.unit == noUnit && c.value > mostSmall || c.unit == percent || s.hasWord(remaining) && c.unit == noUnit {
 		list = append(list, s.topic.numbers...)
 	}
@@ -134,8 +134,14 @@ func (s *sentence) ofSaid(c *claim, is func(float64, measure) bool) bool {
 		}
 	}
 	for _, a := range list {
-		if c.unit == percent || c.value <= mostSmall || !s.hasWord(comparing) && !s.hasWord(remaining) {
+		if c.unit == percent || c.value <= mostSmall || !s.hasWord(comparing) && !s.hasWord(remaining) && !partOfSaid {
 			break
+		}
+		for r := range s.Evidence.rows { // what it leaves of another that the sentence names
+			if row := &s.Evidence.rows[r]; r > now && row.record != nil && s.fits(int32(r), in) && s.mentioned(int32(r), in) &&
+				slices.ContainsFunc(row.figures, func(f figure) bool { return f.of.kind == m.kind && is(f.value-a, f.of) }) {
+				return true
+			}
 		}
 		// The rest of one that is said, to another of its row.
 		for _, r := range s.index[number(a)] {

@@ -90,7 +90,8 @@ func (s *sentence) count(c *claim, in *clause, entity string) bool {
 // counter reports whether a result itself says how many there are. named: it has
 // a name for the number which the sentence says, so no other will do.
 func (s *sentence) counter(c *claim, in *clause, entity string) (found, named bool) {
-	lower := strings.ToLower(s.text)
+	lower, meanings := strings.ToLower(s.text), s.means(s.partOf(c))
+	other := false // another number of those is it
 	if _, _, called := s.time(s.partOf(c)); called != "" {
 		lower += " " + called
 	}
@@ -103,14 +104,14 @@ func (s *sentence) counter(c *claim, in *clause, entity string) (found, named bo
 			if of := s.noun(f.name); of != "" && of != entity && entity != "" {
 				continue // it counts others
 			}
-			says := len(f.name) > 2 && !slices.ContainsFunc(strings.Split(f.name, "_"), func(w string) bool { return !generic[w] && !strings.Contains(lower, w) })
+			says := len(f.name) > 2 && !slices.ContainsFunc(strings.Split(f.name, "_"), func(w string) bool { return !generic[w] && !strings.Contains(lower, w) && !slices.Contains(meanings, meaning(w)) })
 			named = named || says && entity != "" && (strings.Contains(row.path, entity) || row.list < 0 && strings.Contains(f.name, "count"))
-			if f.value == c.value && (says || !named) {
-				found = true
+			if f.value == c.value {
+				found, other = found || says, other || !says
 			}
 		}
 	}
-	return found, named
+	return found || other && !named, named
 }
 
 // generic are parts of names that say that something is counted.

@@ -145,7 +145,7 @@ func (s *sentence) closeTo(c *claim, v float64) bool {
 }
 
 // comparing are words of a sentence that sets one number against another.
-var comparing = words(`more less than als mehr weniger teurer billiger günstiger cheaper dearer differenz difference unterschied higher lower höher niedriger
+var comparing = words(`above below beyond fewer up more less than als mehr weniger teurer billiger günstiger cheaper dearer differenz difference unterschied higher lower höher niedriger
 	größer kleiner larger smaller longer shorter länger kürzer before under darunter darüber`)
 
 // remaining are words of what is left of something.
@@ -263,6 +263,12 @@ func (s *sentence) holding(l list, c *claim) (n int) {
 func (s *sentence) together(say func(string)) {
 	for i := 0; i+1 < len(s.claims); i++ {
 		a, b := &s.claims[i], &s.claims[i+1]
+		if a.sort == sortDate && b.sort == sortDate && len(a.keys) > 0 && len(b.keys) > 0 && b.keys[0].form == aWeekday && a.keys[0].form == aDay && b.start > a.end && b.start-a.end < 8 {
+			if gap := strings.Trim(s.text[a.end:b.start], " ,(–-"); (gap == "" || gap == "am" || gap == "on" || gap == "den" || gap == "dem") && int64(day(a.keys[0].resolve(s.today).n).weekday()) != b.keys[0].n {
+				say(s.text[a.start:b.end])
+			}
+			continue
+		}
 		if a.sort != sortDate || b.sort != sortDate || len(a.keys) == 0 || len(b.keys) == 0 || b.keys[0].form != aTime || b.start < a.end || b.start-a.end > 6 {
 			continue
 		}

@@ -44,8 +44,8 @@ type Evidence struct {
 	phrases map[string][]phrase  // such values of several words, by their first
 	lower   map[string][]mention // such values of one word without a capital
 	follow  map[string][]string  // a word of a name, and the next one
-	firsts  map[string]bool      // words that begin a name of several
-	lasts   map[string]bool      // words that end one
+	firsts  map[string][]int32   // words that begin a name of several
+	lasts   map[string][]int32   // words that end one, and the fields
 	left    int
 	scanner scanner
 }
@@ -62,6 +62,7 @@ type row struct {
 	names   []string // its short texts, of which one may be the id of another record
 	objects []int32  // objects it holds
 	days    []day
+	times   []int64 // of day, in minutes
 	nums    []claim // numbers with units in its texts
 	long    bool    // a text of it is more than a name
 }
@@ -102,7 +103,7 @@ func New(today time.Time, o Options) *Evidence {
 		options: o, today: dayOf(today), index: map[key][]int32{}, plain: map[int64]bool{}, spans: map[int64]unit{},
 		records: map[string][]int32{}, fields: map[string]int32{}, words: map[string][]mention{}, left: maxText,
 		kinds: map[string]bool{}, paths: map[string]Chip{}, lines: map[mention]bool{}, holders: map[mention][]int32{},
-		phrases: map[string][]phrase{}, lower: map[string][]mention{}, has: map[mention][]int32{}, meant: map[string][]string{}, called: map[string]*called{}, follow: map[string][]string{}, lasts: map[string]bool{}, firsts: map[string]bool{},
+		phrases: map[string][]phrase{}, lower: map[string][]mention{}, has: map[mention][]int32{}, meant: map[string][]string{}, called: map[string]*called{}, follow: map[string][]string{}, lasts: map[string][]int32{}, firsts: map[string][]int32{},
 		rows: []row{{parent: -1, list: -1}, {parent: -1, list: -1}},
 	}
 	e.scanner.surnames = map[string]bool{}
@@ -115,6 +116,9 @@ func (e *Evidence) hold(r int32, k key) {
 	if k.form == aDay {
 		k = k.resolve(e.today)
 		e.rows[r].days = append(e.rows[r].days, day(k.n))
+	}
+	if k.form == aTime {
+		e.rows[r].times = append(e.rows[r].times, k.n)
 	}
 	e.put(r, k)
 	for _, more := range expand(k) {

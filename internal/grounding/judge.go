@@ -235,6 +235,10 @@ func (s *sentence) grouped(parts []clause) []clause {
 			mentions = mentions || len(rest.mentions) > 0
 		}
 		last := len(out) - 1
+		if last == 0 && p.says > 0 && len(p.mentions) > 0 && len(out[0].mentions) == 0 && s.introduces(out[0]) {
+			out[0].end, out[0].says, out[0].seen, out[0].mentions = p.end, out[0].says+p.says, p.seen, p.mentions
+			continue
+		}
 		if last < 0 || p.says > 0 && len(p.mentions) > 0 && out[last].says > 0 || out[last].says > 0 && len(out[last].mentions) > 0 && says > 0 && mentions {
 			out = append(out, p)
 			continue
@@ -251,6 +255,15 @@ func (s *sentence) grouped(parts []clause) []clause {
 	}
 	return out
 }
+
+// introduces reports whether a part is a phrase that hangs on what follows: at 8 €
+// a dose, the ...
+func (s *sentence) introduces(c clause) bool {
+	list := strings.Fields(strings.ToLower(s.blank[c.start:c.end]))
+	return len(list) > 0 && len(list) < 7 && beforePhrase[list[0]] && !slices.ContainsFunc(list, func(w string) bool { return toBe[w] || w == "ist" || w == "sind" })
+}
+
+var beforePhrase = words("at for with mit bei für zu")
 
 // mark gives each clause the rows of its markers: those in it, else those that
 // come next, else those before.

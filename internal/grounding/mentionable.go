@@ -38,7 +38,7 @@ func (e *Evidence) mentionable(r int32, of, name, text string) {
 		if strings.Count(text, " ") < 3 && !strings.ContainsAny(text, "0123456789@/") {
 			e.calls(text, func(c *called) { add(&c.values, mention{f, v}) })
 		}
-		e.pairs(text, tokens)
+		e.pairs(f, text, tokens)
 		for _, t := range tokens {
 			w := nameWord(text, t)
 			if short := fold(text[t.start:t.end]); w != "" || (t.t == 'n' || t.t == 'w' && t.end-t.start < 3) && !salutations[short] && !legalForms[short] && !begins[short] {

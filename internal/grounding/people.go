@@ -122,13 +122,12 @@ func (s *sentence) strangePair(blank string, i int, say func(string)) {
 		numberWords[last] > 0 || s.withinName(a.start, b.end) {
 		return
 	}
-	if s.firsts[first] && s.lasts[last] && givenNames[first] && !slices.Contains(s.follow[first], last) ||
-		s.firsts[first] && weekdayWords[last] > 0 && givenNames[first] && !slices.Contains(s.follow[first], last) {
+	if !slices.Contains(s.follow[first], last) && (len(common(s.firsts[first], s.lasts[last])) > 0 || len(s.firsts[first]) > 0 && weekdayWords[last] > 0 && givenNames[first]) {
 		say(s.text[a.start:b.end]) // a name of two that are known
 		return
 	}
 	if s.heard(last) {
-		if s.lasts[last] && !s.heard(first) && len(first) > 2 && conceptOf(first) == 0 && !titled[first] && !salutations[first] &&
+		if len(s.lasts[last]) > 0 && !s.heard(first) && len(first) > 2 && conceptOf(first) == 0 && !titled[first] && !salutations[first] &&
 			!slices.ContainsFunc(roles, func(end string) bool { return strings.HasSuffix(first, end) }) && !ends(first) {
 			say(s.text[a.start:b.end])
 		}

@@ -33,7 +33,12 @@ func (e *Evidence) line(r int32, m mention, text, folded string) {
 }
 
 // pairs notes which word follows which in a name.
-func (e *Evidence) pairs(text string, tokens []token) {
+func (e *Evidence) pairs(f int32, text string, tokens []token) {
+	if len(tokens) > 2 {
+		if a := nameWord(text, tokens[0]); a != "" {
+			e.firsts[a] = append(e.firsts[a], f)
+		}
+	}
 	for i := 0; i+2 < len(tokens); i++ {
 		if tokens[i+1].t != 's' {
 			continue
@@ -44,10 +49,7 @@ func (e *Evidence) pairs(text string, tokens []token) {
 				e.scanner.surnames[a+" "+b] = true
 			}
 			if i+3 >= len(tokens) {
-				e.lasts[b] = true
-			}
-			if i == 0 {
-				e.firsts[a] = true
+				e.lasts[b] = append(e.lasts[b], f)
 			}
 		}
 	}
@@ -115,8 +117,11 @@ func (s *sentence) plainName(blank string, t token) string {
 // record of another: it is around it, in it, names it or is named by it, or is
 // mentioned as well.
 func (s *sentence) related(r int32, c *clause) bool {
-	rec := s.Evidence.rows[r].record
-	if rec == nil || c.marked {
+	rec, entity := s.Evidence.rows[r].record, ""
+	if rec != nil {
+		entity = rec.Entity
+	}
+	if rec == nil && s.Evidence.rows[r].list < 0 || r <= now || c.marked {
 		return true
 	}
 	named := false
@@ -127,7 +132,7 @@ func (s *sentence) related(r int32, c *clause) bool {
 				continue
 			}
 			for _, h := range s.holders[m] {
-				if s.Evidence.rows[h].record.Entity == rec.Entity || s.context(h, func(at int32) bool { return at == r }) {
+				if s.Evidence.rows[h].record.Entity == entity || s.context(h, func(at int32) bool { return at == r }) {
 					return true
 				}
 			}
@@ -138,7 +143,22 @@ func (s *sentence) related(r int32, c *clause) bool {
 		return true
 	}
 	mentions := func(at int32) bool {
-		return slices.ContainsFunc(s.Evidence.rows[at].has, func(m mention) bool { return slices.Contains(s.whole.mentions[m.field], m.value) })
+		return slices.ContainsFunc(s.Evidence.rows[at].has, func(m mention) bool { return s.mentionsText(m) })
 	}
 	return mentions(r) || s.context(r, mentions)
+}
+
+// mentionsText reports whether a sentence mentions a value, or one of the same
+// words in another field.
+func (s *sentence) mentionsText(m mention) bool {
+	if slices.Contains(s.whole.mentions[m.field], m.value) {
+		return true
+	}
+	text := s.Evidence.values[m.field].texts[m.value]
+	for f, values := range s.whole.mentions {
+		if slices.ContainsFunc(values, func(v int32) bool { return s.Evidence.values[f].texts[v] == text }) {
+			return true
+		}
+	}
+	return false
 }

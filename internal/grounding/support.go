@@ -17,6 +17,9 @@ func (s *sentence) supported(c *claim) bool {
 		return held(s.haystack(), *c)
 	}
 	in := s.clauseOf(c)
+	if c.sort == sortNumber && c.unit == noUnit && s.hour(c, in) {
+		return true
+	}
 	if in.goesOn && c.sort == sortNumber && c.unit == noUnit && c.value <= mostSmall && c.scale == 0 {
 		free := *in // a number of things may be of other things: two of them
 		free.marked, free.rows = false, nil
@@ -29,17 +32,24 @@ func (s *sentence) supported(c *claim) bool {
 		return s.listed(c) > 0
 	}
 	if c.sort == sortNumber && s.counted(c) {
-		if s.count(c, in, s.counts(c)) || s.own(c, in) || s.leftOf(c) || s.computed(c, in) || s.figuredOf(c, in) {
+		found, named := s.counter(c, in, s.counts(c))
+		if found || s.own(c, in) || s.leftOf(c) || !named && (s.count(c, in, s.counts(c)) || s.computed(c, in) || s.figuredOf(c, in)) {
 			return true
 		}
 		if c.value <= mostSmall {
 			return false
 		}
 	}
-	if c.sort == sortNumber && c.unit == noUnit && c.scale == 0 && c.value <= mostSmall && c.value == float64(int(c.value)) && !s.numbers(c) && !s.joined(c) {
+	if c.sort == sortNumber && c.unit == noUnit && c.scale == 0 && c.value <= mostSmall && c.value == float64(int(c.value)) && !s.numbers(c) && !s.joined(c) && !s.times(c) {
 		if of := s.things(c); len(of) > 0 {
 			return s.many(c, in, of) || s.computed(c, in) || s.apartBy(c) || s.leftOf(c)
 		}
+	}
+	if c.sort == sortNumber && c.label && !s.labels(c, in) {
+		return false
+	}
+	if c.sort == sortDate && s.lasting(c, in) || c.sort == sortNumber && s.turns(c, in) {
+		return true
 	}
 	keys := c.keys
 	if c.label && c.unit == noUnit {
@@ -204,6 +214,7 @@ func (s *sentence) difference(c *claim, in *clause) bool {
 	default:
 		return false
 	}
+	near := func(a, b day) bool { return between(max(a, b)-min(a, b), c) }
 	var said, all []day
 	for i := range s.claims {
 		x := &s.claims[i]
@@ -211,18 +222,19 @@ func (s *sentence) difference(c *claim, in *clause) bool {
 			continue
 		}
 		for r, d := range s.daysOf(x) {
-			if all = append(all, d); s.clauseOf(x) != in || s.partOf(x) != s.partOf(c) {
+			if all = append(all, d); s.clauseOf(x) != in {
 				continue
 			}
-			said = append(said, d)
+			if s.partOf(x) == s.partOf(c) || s.apposition(x) {
+				said = append(said, d)
+			}
+			if near(d, s.today) {
+				return true
+			}
 			if r > now && slices.ContainsFunc(s.Evidence.rows[r].days, func(b day) bool { return b != d && between(max(b, d)-min(b, d), c) }) {
 				return true // to another day of the same row
 			}
 		}
-	}
-	near := func(a, b day) bool { return between(max(a, b)-min(a, b), c) }
-	if slices.ContainsFunc(said, func(d day) bool { return near(d, s.today) }) {
-		return true
 	}
 	for i, a := range all {
 		if slices.ContainsFunc(all[i+1:], func(b day) bool { return near(a, b) }) {
@@ -252,6 +264,12 @@ func (s *sentence) difference(c *claim, in *clause) bool {
 		}
 	}
 	return false
+}
+
+// apposition reports whether a part of a sentence says a day and hardly more.
+func (s *sentence) apposition(c *claim) bool {
+	p := s.partOf(c)
+	return len(strings.TrimSpace(s.blank[p.start:p.end]))-(c.end-c.start) < 16
 }
 
 // daysOf are the days that a claim is of, in the rows that hold them.
@@ -357,6 +375,12 @@ func (s *sentence) rounded(c *claim, in *clause) bool {
 		}
 	}
 	return false
+}
+
+// times reports whether a number says how often: zweimal, twice.
+func (s *sentence) times(c *claim) bool {
+	w := strings.ToLower(s.text[c.start:c.end])
+	return strings.HasSuffix(w, "mal") || w == "twice"
 }
 
 // joined reports whether a number is the rest of a longer one: 110538-6.

@@ -52,7 +52,7 @@ func (s *sentence) things(c *claim) (of []string) {
 				return of
 			}
 			words++
-			if m := meaning(w); s.called[m] != nil && !begins[w] {
+			if m := meaning(w); (s.called[m] != nil || m == "=debit") && !begins[w] {
 				of = append(of, m)
 			}
 		}
@@ -71,6 +71,9 @@ func (s *sentence) many(c *claim, in *clause, of []string) bool {
 	}
 	for _, m := range of {
 		named := s.called[m]
+		if named == nil {
+			continue
+		}
 		for _, l := range named.lists {
 			if s.sizes(c, &s.lists[l], in)[want] {
 				return true
@@ -82,6 +85,15 @@ func (s *sentence) many(c *claim, in *clause, of []string) bool {
 		for i := range s.lists {
 			l := &s.lists[i]
 			if s.among(c, l, in, named)[want] {
+				return true
+			}
+		}
+	}
+	if slices.Contains(of, "=debit") {
+		for i := range s.lists {
+			debits := map[int]bool{}
+			s.debits(s.lists[i].rows, debits)
+			if debits[want] {
 				return true
 			}
 		}
@@ -138,6 +150,11 @@ func (s *sentence) among(c *claim, l *list, in *clause, of *called) map[int]bool
 	things, out := s.things(c), map[int]bool{}
 	other := func(m string) bool { return !slices.Contains(things, m) }
 	from, to, timed := s.time(s.partOf(c))
+	if s.outOf(c) {
+		free := *in
+		free.mentions = nil
+		in = &free
+	}
 	var fit []int32
 	for _, r := range l.rows {
 		if s.fits(r, in) && (timed == "" || slices.ContainsFunc(s.Evidence.rows[r].days, func(d day) bool { return d >= from && d <= to })) {
@@ -158,13 +175,16 @@ func (s *sentence) among(c *claim, l *list, in *clause, of *called) map[int]bool
 // rows of a list give it together.
 func (s *sentence) figured(c *claim, in *clause, m string) bool {
 	of := s.called[m]
+	if of == nil {
+		return false
+	}
 	for r := range s.Evidence.rows {
 		row := &s.Evidence.rows[r]
 		for _, f := range row.figures {
 			if f.value != c.value || !s.fits(int32(r), in) {
 				continue
 			}
-			if slices.Contains(of.figures, f.name) || row.list < 0 && slices.Contains(s.Evidence.means(last(row.path)), m) || row.list >= 0 && valued(row, of) {
+			if slices.Contains(of.figures, f.name) || row.list < 0 && slices.Contains(s.Evidence.means(last(row.path)), m) || slices.Contains(row.members, "unit") && valued(row, of) {
 				return true
 			}
 		}
@@ -267,7 +287,7 @@ func (s *sentence) sizes(c *claim, l *list, in *clause) map[int]bool {
 			out[len(l.rows)] = true
 		}
 	}
-	if !told && timed == "" {
+	if !told {
 		s.groups(fit, out)
 	}
 	return out
@@ -354,6 +374,19 @@ func (s *sentence) partOf(c *claim) span {
 	return span{0, len(s.text)}
 }
 
+// debits adds how many rows give a sum of money below zero.
+func (s *sentence) debits(rows []int32, out map[int]bool) {
+	n := 0
+	for _, r := range rows {
+		if slices.ContainsFunc(s.Evidence.rows[r].figures, func(f figure) bool { return f.value < 0 && f.of.kind == "money" }) {
+			n++
+		}
+	}
+	if n > 0 {
+		out[n] = true
+	}
+}
+
 // groups adds how many rows have one value of a field with few, and how many have
 // a member or have it not.
 func (s *sentence) groups(rows []int32, out map[int]bool) {
@@ -368,6 +401,7 @@ func (s *sentence) groups(rows []int32, out map[int]bool) {
 			}
 		}
 	}
+	s.debits(rows, out)
 	for _, n := range values {
 		if n > 1 {
 			out[n] = true
