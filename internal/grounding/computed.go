@@ -18,6 +18,8 @@ func (s *sentence) computed(c *claim, in *clause) bool {
 	}
 	precise := c.value != math.Trunc(c.value) || c.value >= 1000
 	sets := precise || s.hasWord(comparing) || s.hasWord(remaining) || s.hasWord(unsettled) || s.hasWord(negations)
+	// What is left of something need not be said, unless two numbers are that it is of.
+	left := (s.hasWord(remaining) || s.hasWord(unsettled) || s.hasWord(negations) && c.value > mostSmall) && s.numbersBefore(c) < 2
 	adds := precise || c.value >= 100 || s.hasWord(adding)
 	is := func(v float64, of measure) bool { return s.amounts(c, m, math.Abs(v), of) }
 	if s.ofSaid(c, in, is) {
@@ -39,13 +41,48 @@ func (s *sentence) computed(c *claim, in *clause) bool {
 				return true
 			}
 			for _, b := range list[i+1:] {
-				if sets && (precise || row.list < 0 || s.mentioned(int32(r), in)) && ofOneKind(a, b) && is(a.value-b.value, a.of) {
+				if sets && (precise || left && (row.list < 0 || s.mentioned(int32(r), in)) || s.saysNumber(c, a.value) || s.saysNumber(c, b.value)) && ofOneKind(a, b) && is(a.value-b.value, a.of) {
 					return true
 				}
 			}
 		}
 	}
-	return s.betweenRows(in, sets, is) || adds && s.sumOfSome(c, in, is)
+	return s.betweenRows(c, in, precise || s.hasWord(comparing), is) || adds && s.sumOfSome(c, in, is)
+}
+
+// saysNumber reports whether a sentence, or the one before, says a number beside c.
+func (s *sentence) saysNumber(c *claim, v float64) bool {
+	return slices.Contains(s.topic.numbers, v) || slices.ContainsFunc(s.claims, func(x claim) bool {
+		return x.start != c.start && x.sort == sortNumber && len(x.keys) > 0 && x.value == v
+	})
+}
+
+// numbersBefore counts the numbers that a sentence says before one.
+func (s *sentence) numbersBefore(c *claim) (n int) {
+	for i := range s.claims {
+		if x := &s.claims[i]; x.start < c.start && x.sort == sortNumber && x.unit == noUnit {
+			n++
+		}
+	}
+	return n
+}
+
+// sayingRows are the rows that hold what else a sentence says.
+func (s *sentence) sayingRows(c *claim) (rows []int32) {
+	for i := range s.claims {
+		x := &s.claims[i]
+		if x.start == c.start || x.sort == sortName {
+			continue
+		}
+		for _, k := range x.keys {
+			for _, r := range s.index[k.resolve(s.today)] {
+				if r > now && s.fits(r, s.clauseOf(x)) {
+					add(&rows, r)
+				}
+			}
+		}
+	}
+	return rows
 }
 
 // unsettled are words of what is not paid yet.
@@ -62,6 +99,9 @@ func (s *sentence) amounts(c *claim, m measure, v float64, of measure) bool {
 	want := c.value
 	if c.unit == percent && of.kind == "" {
 		return false
+	}
+	if of.kind == "money" && m.kind == "" && v == math.Trunc(v) {
+		return false // nobody says a sum of money without what it is of
 	}
 	if m.kind != "" && of.kind != "" {
 		if m.kind != of.kind {
@@ -159,8 +199,9 @@ func (s *sentence) ofSaid(c *claim, in *clause, is func(float64, measure) bool) 
 }
 
 // betweenRows: the difference between one figure of two rows of a list.
-func (s *sentence) betweenRows(in *clause, sets bool, is func(float64, measure) bool) bool {
+func (s *sentence) betweenRows(c *claim, in *clause, sets bool, is func(float64, measure) bool) bool {
 	free := !in.marked && len(in.mentions) == 0
+	saying := s.sayingRows(c)
 	for _, l := range s.lists {
 		if len(l.rows) > 60 {
 			continue
@@ -168,7 +209,7 @@ func (s *sentence) betweenRows(in *clause, sets bool, is func(float64, measure) 
 		for i, a := range l.rows {
 			fits := s.fits(a, in)
 			for _, b := range l.rows[i+1:] {
-				if !fits && !s.fits(b, in) || !s.ofOneThing(a, b) && (!sets || free && !s.hasWord(comparing) || !free && !s.mentioned(a, in) && !s.mentioned(b, in)) {
+				if !fits && !s.fits(b, in) || !s.ofOneThing(a, b) && (!sets || free && !slices.Contains(saying, a) && !slices.Contains(saying, b) || !free && !s.mentioned(a, in) && !s.mentioned(b, in)) {
 					continue
 				}
 				for _, f := range s.Evidence.rows[a].figures {

@@ -73,6 +73,16 @@ debit abbuchung belastung lastschrift
 credit gutschrift eingang
 pupil schulkind
 exam klausur
+checkedin eingecheckt
+checkedout ausgecheckt
+soldout ausverkauft
+inprogress bearbeitung
+onhold angehalten
+rolledback zurückgerollt
+pickedup abgeholt
+outofstock vergriffen
+fermenting gären gärt gärend
+leaking undicht
 tested getestet test
 passed bestanden
 missing fehlend fehlt vermisst
@@ -323,9 +333,9 @@ online
 offline
 remote fernzugriff
 urban städtisch
-rolled zurückgerollt
+rolled
 transit unterwegs
-picked abgeholt
+picked
 packed gepackt
 published veröffentlicht
 accepted angenommen
@@ -392,6 +402,9 @@ func (e *Evidence) means(name string) []string {
 		return list
 	}
 	list := []string{}
+	if c := conceptOf(strings.ReplaceAll(fold(strings.ReplaceAll(name, "_", " ")), " ", "")); c > 0 && strings.ContainsAny(name, "_ -") {
+		list = append(list, conceptNames[c])
+	}
 	for _, w := range strings.Fields(fold(strings.ReplaceAll(name, "_", " "))) {
 		if m := meaning(w); m != "" && !begins[w] {
 			list = append(list, m)

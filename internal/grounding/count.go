@@ -97,14 +97,16 @@ func (s *sentence) counter(c *claim, in *clause, entity string) (found, named bo
 	}
 	for r := range s.Evidence.rows {
 		row := &s.Evidence.rows[r]
-		if row.record != nil || row.list >= 0 || !s.countsOf(row.path, entity) || len(row.figures) == 0 || !s.fits(int32(r), in) {
+		if row.record != nil || row.list >= 0 || row.parent >= 0 && s.Evidence.rows[row.parent].list >= 0 || !s.countsOf(row.path, entity) || len(row.figures) == 0 || !s.fits(int32(r), in) {
 			continue
 		}
 		for _, f := range row.figures {
 			if of := s.noun(f.name); of != "" && of != entity && entity != "" {
 				continue // it counts others
 			}
-			says := len(f.name) > 2 && !slices.ContainsFunc(strings.Split(f.name, "_"), func(w string) bool { return !generic[w] && !strings.Contains(lower, w) && !slices.Contains(meanings, meaning(w)) })
+			says := len(f.name) > 2 && !slices.ContainsFunc(strings.Split(f.name, "_"), func(w string) bool {
+				return !generic[w] && !strings.Contains(lower, w) && !slices.Contains(meanings, meaning(w))
+			})
 			named = named || says && entity != "" && (strings.Contains(row.path, entity) || row.list < 0 && strings.Contains(f.name, "count"))
 			if f.value == c.value {
 				found, other = found || says, other || !says

@@ -37,7 +37,7 @@ var weekdayMarks = map[string]int{
 
 // relativeDays are words for a day from today.
 var relativeDays = map[string]int{
-	"morgen": 1, "tomorrow": 1, "übermorgen": 2, "gestern": -1, "yesterday": -1, "vorgestern": -2,
+	"heute": 0, "today": 0, "morgen": 1, "tomorrow": 1, "übermorgen": 2, "gestern": -1, "yesterday": -1, "vorgestern": -2,
 }
 
 // beforeMonth are words after which a month without a day is one.

@@ -44,6 +44,9 @@ func (s *sentence) approximate(c *claim, in *clause) bool {
 	for bits := range s.plain {
 		k := key{form: aNumber, n: bits}
 		v := k.value()
+		if c.within > 0 && v > 1 { // a fraction is of a share
+			continue
+		}
 		if !s.near(c, v) && (c.unit != percent || !s.near(c, v*100)) && (!c.thousand || !s.near(c, v/1000)) {
 			continue
 		}
@@ -66,7 +69,7 @@ func (s *sentence) share(c *claim, in *clause) bool {
 		}
 		for i, a := range list {
 			for j, b := range list {
-				if i == j || a.value < 0 || b.value <= 0 || a.of.kind != b.of.kind || !alike(a.name, b.name) {
+				if i == j || a.value < 0 || b.value <= 0 || a.of != b.of || a.of.kind == "" && !alike(a.name, b.name) {
 					continue
 				}
 				of := 100 * a.value / b.value
@@ -259,12 +262,28 @@ func (s *sentence) holding(l list, c *claim) (n int) {
 	return n
 }
 
+// apposed reports whether what stands between two days makes them one.
+func apposed(gap string) bool {
+	switch strings.Trim(gap, " ,(–-") {
+	case "", "am", "on", "den", "dem", "der", "the":
+		return len(gap) < 8 && strings.ContainsAny(gap, ",(–-")
+	}
+	return false
+}
+
 // together: a day and a time of day that are said in one breath are of one row.
 func (s *sentence) together(say func(string)) {
 	for i := 0; i+1 < len(s.claims); i++ {
 		a, b := &s.claims[i], &s.claims[i+1]
+		if a.sort == sortDate && b.sort == sortDate && len(a.keys) > 0 && len(b.keys) > 0 && a.keys[0].s == "today" && (b.keys[0].form == aDay || b.keys[0].form == aMonthDay) && apposed(s.text[a.end:b.start]) {
+			d := a.keys[0].resolve(s.today)
+			if !slices.ContainsFunc(b.keys, func(k key) bool { return k.n == d.n && k.form == aDay || slices.Contains(expand(d), k) }) {
+				say(s.text[a.start:b.end]) // tomorrow, on the 21st
+			}
+			continue
+		}
 		if a.sort == sortDate && b.sort == sortDate && len(a.keys) > 0 && len(b.keys) > 0 && b.keys[0].form == aWeekday && a.keys[0].form == aDay && b.start > a.end && b.start-a.end < 8 {
-			if gap := strings.Trim(s.text[a.end:b.start], " ,(–-"); (gap == "" || gap == "am" || gap == "on" || gap == "den" || gap == "dem") && int64(day(a.keys[0].resolve(s.today).n).weekday()) != b.keys[0].n {
+			if apposed(s.text[a.end:b.start]) && int64(day(a.keys[0].resolve(s.today).n).weekday()) != b.keys[0].n {
 				say(s.text[a.start:b.end])
 			}
 			continue

@@ -49,6 +49,7 @@ func (e *Evidence) judge(text string, before topic, cite func(Record) int) (Piec
 	}
 	s.claims = append([]claim(nil), e.scanner.scan(blank)...)
 	s.blank = blank
+	s.localise()
 	s.cut(blank)
 	p.Unsupported = s.unsupported()
 	if p.Unsupported != nil {
@@ -56,6 +57,24 @@ func (e *Evidence) judge(text string, before topic, cite func(Record) int) (Piec
 	}
 	s.write(&p, cite)
 	return p, s.next()
+}
+
+// localise drops the reading of 1,234 as a fraction in English, and of 1.234 in
+// German.
+func (s *sentence) localise() {
+	sep := byte('.')
+	switch english, german := s.languages(); {
+	case english > german:
+		sep = ','
+	case german == english:
+		return
+	}
+	for i := range s.claims {
+		c := &s.claims[i]
+		if c.sort == sortNumber && len(c.keys) > 1 && c.value >= 1000 && c.scale <= 1 && strings.IndexByte(s.blank[c.start:c.end], sep) > 0 {
+			c.keys = slices.DeleteFunc(slices.Clone(c.keys), func(k key) bool { return k.form == aNumber && k.value() == c.value/1000 })
+		}
+	}
 }
 
 func (s *sentence) unsupported() (list []string) {

@@ -32,7 +32,7 @@ func (e *Evidence) mentionable(r int32, of, name, text string) {
 		e.values[f].words = append(e.values[f].words, 0)
 		e.scanner.tokenise(text)
 		tokens := e.scanner.tokens
-		if sentenceLike(text, tokens) { // no name
+		if rec := e.rows[r].record; sentenceLike(text, tokens) && (rec == nil || text != rec.Line && text != rec.Title) { // no name
 			tokens = nil
 		}
 		if strings.Count(text, " ") < 3 && !strings.ContainsAny(text, "0123456789@/") {

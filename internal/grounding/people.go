@@ -96,7 +96,11 @@ var (
 
 // english reports whether a sentence is.
 func (s *sentence) english() bool {
-	en, de := 0, 0
+	en, de := s.languages()
+	return en > de
+}
+
+func (s *sentence) languages() (en, de int) {
 	for i := range s.scanner.tokens {
 		switch w := s.scanner.lower(i); {
 		case englishWords[w]:
@@ -105,7 +109,7 @@ func (s *sentence) english() bool {
 			de++
 		}
 	}
-	return en > de
+	return en, de
 }
 
 func (s *sentence) strangePair(blank string, i int, say func(string)) {
@@ -114,7 +118,7 @@ func (s *sentence) strangePair(blank string, i int, say func(string)) {
 		return
 	}
 	a, b := tokens[i], tokens[i+2]
-	if b.t != 'w' || tokens[i+1].t != 's' || tokens[i+1].end-tokens[i+1].start != 1 || blank[tokens[i+1].start] != ' ' {
+	if b.t != 'w' || tokens[i+1].end-tokens[i+1].start != 1 || blank[tokens[i+1].start] != ' ' && blank[tokens[i+1].start] != '-' {
 		return
 	}
 	first, last := nameWord(blank, a), surname(blank, b)

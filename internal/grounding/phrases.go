@@ -40,7 +40,7 @@ func (e *Evidence) pairs(f int32, text string, tokens []token) {
 		}
 	}
 	for i := 0; i+2 < len(tokens); i++ {
-		if tokens[i+1].t != 's' {
+		if sep := text[tokens[i+1].start:tokens[i+1].end]; tokens[i+1].t != 's' && sep != "-" {
 			continue
 		}
 		if a, b := nameWord(text, tokens[i]), surname(text, tokens[i+2]); a != "" && b != "" && !slices.Contains(e.follow[a], b) {

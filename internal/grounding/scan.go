@@ -233,7 +233,7 @@ func (s *scanner) one(i int) int {
 			}
 		}
 	case 'n':
-		for _, try := range []func(int) int{s.phone, s.date, s.version, s.docket, s.compound, s.clock, s.figure} {
+		for _, try := range []func(int) int{s.date, s.phone, s.version, s.docket, s.code, s.compound, s.clock, s.figure} {
 			if j := try(i); j > i {
 				return j
 			}
@@ -273,6 +273,22 @@ func (s *scanner) phone(i int) int {
 	}
 	s.add(claim{start: start, end: end, sort: sortID, keys: keys})
 	return j + 1
+}
+
+// code is a number of two parts that are no range: 110538-6.
+func (s *scanner) code(i int) int {
+	a, b := s.at(i), s.at(i+2)
+	if s.str(i+1) != "-" || b.t != 'n' || s.is(i-1, 'p') && s.str(i-1) == "-" {
+		return i
+	}
+	first, second := s.text[a.start:a.end], s.text[b.start:b.end]
+	x, _ := atoi(first)
+	y, _ := atoi(second)
+	if first[0] != '0' && second[0] != '0' && len(first) < 5 && len(second) < 5 && x <= y {
+		return i
+	}
+	s.add(claim{start: a.start, end: b.end, sort: sortID, keys: []key{tokenKey(s.text[a.start:b.end])}})
+	return i + 3
 }
 
 // mailbox is an address with an @.

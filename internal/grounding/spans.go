@@ -104,6 +104,9 @@ func (s *sentence) wordBefore(at int) string {
 // birth are words in the names of days from which an age is counted.
 var birth = words("born birth birthday geboren founded opened since")
 
+// aged are words of an age.
+var aged = words("alt old age alter aged")
+
 // turns: how many years it is, or will be this year, since a day of birth.
 func (s *sentence) turns(c *claim, in *clause) bool {
 	if c.unit != years && c.unit != noUnit || c.value < 1 {

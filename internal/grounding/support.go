@@ -65,7 +65,7 @@ func (s *sentence) supported(c *claim) bool {
 			continue
 		}
 		for _, r := range s.index[k] {
-			if s.fits(r, in) && (c.unit == noUnit || s.sameUnit(r, k, c)) && s.sameMeasure(r, k, c) {
+			if s.fits(r, in) && (c.unit == noUnit || s.sameUnit(r, k, c)) && s.sameMeasure(r, k, c) && s.sameThings(r, k, c, in) {
 				return true
 			}
 		}
@@ -111,7 +111,7 @@ func (s *sentence) sameUnit(r int32, k key, c *claim) bool {
 		return s.shareNamed(r, k, c)
 	}
 	if slices.ContainsFunc(s.Evidence.rows[r].figures, func(f figure) bool {
-		return number(f.value) == k && (slices.ContainsFunc(strings.Split(f.name, "_"), func(w string) bool { return unitOf(w) == c.unit }) || s.mentioned(r, s.clauseOf(c)))
+		return number(f.value) == k && (slices.ContainsFunc(strings.Split(f.name, "_"), func(w string) bool { return unitOf(w) == c.unit }) || f.of.kind == "" && s.mentioned(r, s.clauseOf(c)))
 	}) {
 		return true
 	}
@@ -144,6 +144,40 @@ func (s *sentence) sameMeasure(r int32, k key, c *claim) bool {
 		found = true
 	}
 	return !found
+}
+
+// sameThings: where results have numbers of what a number counts, one of another
+// name supports it only in a row that the sentence is about.
+func (s *sentence) sameThings(r int32, k key, c *claim, in *clause) bool {
+	if k.form != aNumber || c.sort != sortNumber || r <= now || c.unit != noUnit {
+		return true
+	}
+	var of []string
+	for _, m := range s.things(c) {
+		if named := s.called[m]; named != nil {
+			of = append(of, named.figures...)
+		}
+	}
+	if len(of) == 0 || s.outOf(c) || slices.Contains(s.sayingRows(c), r) {
+		return true
+	}
+	meanings, figures := s.means(s.partOf(c)), false
+	if s.Evidence.rows[r].list < 0 || s.mentioned(r, in) {
+		// Of one thing, what it counts is what the thing has so many of.
+		whole := s.wholeOf(r)
+		if r == whole || !slices.ContainsFunc(s.Evidence.rows[whole].figures, func(f figure) bool { return slices.Contains(of, f.name) }) {
+			return true
+		}
+	}
+	for _, f := range s.Evidence.rows[r].figures {
+		if number(f.value) != k {
+			continue
+		}
+		if figures = true; slices.Contains(of, f.name) || slices.ContainsFunc(s.Evidence.means(f.name), func(m string) bool { return slices.Contains(meanings, m) }) {
+			return true
+		}
+	}
+	return !figures
 }
 
 // onWeekday reports whether the day of a key, or one of a clause's days that it
@@ -215,6 +249,9 @@ func (s *sentence) difference(c *claim, in *clause) bool {
 		return false
 	}
 	near := func(a, b day) bool { return between(max(a, b)-min(a, b), c) }
+	if c.unit == years && s.hasWord(aged) {
+		return false // that is from a day of birth
+	}
 	var said, all []day
 	for i := range s.claims {
 		x := &s.claims[i]
@@ -222,6 +259,9 @@ func (s *sentence) difference(c *claim, in *clause) bool {
 			continue
 		}
 		for r, d := range s.daysOf(x) {
+			if x.keys[0].s == "today" && x.keys[0].n == 0 {
+				continue // from today
+			}
 			if all = append(all, d); s.clauseOf(x) != in {
 				continue
 			}

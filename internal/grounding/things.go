@@ -345,12 +345,19 @@ func (s *sentence) told(part span, l *list, fit []int32, out map[int]bool, which
 
 // means are the meanings of the words of a part that name something in a result.
 func (s *sentence) means(part span) (list []string) {
+	before := ""
 	for _, t := range s.scanner.tokens {
-		if t.t == 'w' && t.end-t.start > 2 && t.start >= part.start && t.end <= part.end {
-			if m := meaning(strings.ToLower(s.blank[t.start:t.end])); s.called[m] != nil {
-				list = append(list, m)
-			}
+		if t.t != 'w' || t.start < part.start || t.end > part.end {
+			continue
 		}
+		w := strings.ToLower(s.blank[t.start:t.end])
+		if c := conceptOf(before + w); before != "" && c > 0 && s.called[conceptNames[c]] != nil {
+			list = append(list, conceptNames[c]) // checked in
+		}
+		if m := meaning(w); s.called[m] != nil {
+			list = append(list, m)
+		}
+		before = w
 	}
 	return list
 }

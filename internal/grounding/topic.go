@@ -165,17 +165,17 @@ var pronouns = words(`er sie es ihm ihr ihn ihnen sein seine seiner seinem seine
 
 // others are words by which a sentence turns to something else than was spoken of,
 // or to all of it.
-var others = words(`nächste nächster nächstes nächsten andere anderer anderes anderen weitere weiterer weiteres weiteren zweite zweiter zweites zweiten dritte dritter letzte letzter letzten
+var others = words(`nächste nächster nächstes nächsten andere anderer anderes anderen weitere weiterer weiteres weiteren letzte letzter letzten
 	insgesamt zusammen gesamt alle allen aller beide beiden jede jeder jedes jeweils je keine kein sonst außerdem durchschnittlich
-	next other others another second third last further total together all both each every none no otherwise average altogether overall`)
+	next other others another last further total together all both each every none no otherwise average altogether overall`)
 
 // mostBeforePronoun is how many words may stand before one that goes on with what
 // was spoken of: further on it is of the sentence itself.
-const mostBeforePronoun = 5
+const mostBeforePronoun = 8
 
 // goesOn gives the clauses that name nothing what was spoken of before.
 func (s *sentence) goesOn() {
-	if len(s.topic.rows) == 0 || s.lenient {
+	if len(s.topic.rows) == 0 || s.lenient || s.hasWord(adding) {
 		return
 	}
 	for i := range s.clauses {
