@@ -297,3 +297,50 @@ func (s *sentence) asTold(c *claim, row *row) (n int) {
 	}
 	return n
 }
+
+// averages are words of a mean.
+var averages = words("average averages averaged mean durchschnitt durchschnittlich durchschnittliche mittel schnitt")
+
+// closeTo reports whether a number as it is written is a value rounded.
+func (s *sentence) closeTo(c *claim, v float64) bool {
+	step, written := 1.0, s.text[c.start:c.end]
+	if i := strings.LastIndexAny(written, ".,"); i > 0 && len(written)-i-1 < 3 {
+		for range len(written) - i - 1 {
+			step /= 10
+		}
+	}
+	return math.Abs(v-c.value) <= step/2+1e-9
+}
+
+// comparing are words of a sentence that sets one number against another.
+var comparing = words(`above below beyond fewer up more less than als mehr weniger teurer billiger günstiger cheaper dearer differenz difference unterschied higher lower höher niedriger
+	größer kleiner larger smaller longer shorter länger kürzer before under darunter darüber`)
+
+// remaining are words of what is left of something.
+var remaining = words("leaves leave still owe owes owed missing fehlen fehlt left remaining remain remains more free noch übrig frei verbleiben verbleibt bleiben bleibt weitere weiteren outstanding")
+
+func (s *sentence) hasWord(list map[string]bool) bool {
+	for i := range s.scanner.tokens {
+		if list[s.scanner.lower(i)] {
+			return true
+		}
+	}
+	return false
+}
+
+// leftOf: what a number that the sentence says leaves when a list is taken from it.
+func (s *sentence) leftOf(c *claim) bool {
+	if !s.hasWord(remaining) {
+		return false
+	}
+	for i := range s.claims {
+		x := &s.claims[i]
+		if x == c || x.sort != sortNumber || !s.plain[number(x.value).n] {
+			continue
+		}
+		if slices.ContainsFunc(s.lists, func(l list) bool { return x.value-float64(len(l.rows)) == c.value }) {
+			return true
+		}
+	}
+	return false
+}

@@ -83,6 +83,7 @@ pickedup abgeholt
 outofstock vergriffen
 fermenting gären gärt gärend
 leaking undicht
+breakfast frühstück
 tested getestet test
 passed bestanden
 missing fehlend fehlt vermisst
@@ -90,7 +91,7 @@ damaged beschädigt damage schaden schäden
 claimant kläger plaintiff
 defendant beklagt
 witness zeug
-expert sachverständig gutachter
+expert sachverständig
 judge richter
 opponent gegner
 vehicle fahrzeug car auto autos
@@ -115,7 +116,7 @@ child kind kinder children kid
 adult erwachsen
 participant teilnehm attendee
 speaker vortragend redner referent
-reviewer gutachterin
+reviewer gutachter
 author autor verfasser
 visitor besucher
 person personen people leute
@@ -155,7 +156,7 @@ hearing verhandlung anhörung
 deadline frist
 task aufgabe
 project projekt
-case fall fälle
+case fall fälle cases
 matter akte
 party partei
 court gericht
@@ -172,6 +173,7 @@ grade note noten
 article beitrag
 report bericht befund
 message nachricht
+reply antwort
 call anruf
 email mail
 incident störung vorfall incidents
@@ -213,7 +215,7 @@ revenue umsatz erlös einnahmen income
 profit gewinn
 loss verlust
 salary gehalt
-arrears rückstand
+arrears backlog rückstand
 balance saldo kontostand guthaben
 amount betrag
 total gesamt summe
@@ -416,6 +418,9 @@ func (e *Evidence) means(name string) []string {
 
 // conceptOf is what a word in small letters means.
 func conceptOf(word string) concept {
+	if stem, ok := strings.CutSuffix(word, "ies"); ok && stems[stem+"y"] > 0 {
+		return stems[stem+"y"]
+	}
 	for n := len(word); n >= 3 && len(word)-n <= maxEnding; n-- {
 		if c := stems[word[:n]]; c > 0 && (n > 3 || n == len(word) || word[n:] == "s" || word[n:] == "e" || word[n:] == "en") {
 			return c

@@ -175,3 +175,30 @@ func (s *sentence) timeIn(text string) (from, to day, called string) {
 	}
 	return 0, 0, ""
 }
+
+// position: an ordinal is the number of something, or the place in a list.
+func (s *sentence) position(c *claim, in *clause) bool {
+	if slices.ContainsFunc(s.index[number(c.value)], func(r int32) bool { return s.fits(r, in) }) {
+		return true
+	}
+	return slices.ContainsFunc(s.lists, func(l list) bool { return len(l.rows) >= int(c.value) && len(in.mentions) == 0 })
+}
+
+// holding counts the rows of a list that hold what else the sentence says; 0: it
+// says nothing else that one holds.
+func (s *sentence) holding(l list, c *claim) (n int) {
+	for i := range s.claims {
+		x := &s.claims[i]
+		if x == c || x.sort != sortDate && x.sort != sortNumber || x.sort == sortNumber && (s.counted(x) || x.value < 10) {
+			continue
+		}
+		here := 0
+		for _, r := range l.rows {
+			if slices.ContainsFunc(x.keys, func(k key) bool { return slices.Contains(s.index[k.resolve(s.today)], r) }) {
+				here++
+			}
+		}
+		n = max(n, here)
+	}
+	return n
+}

@@ -47,6 +47,7 @@ type Evidence struct {
 	firsts  map[string][]int32   // words that begin a name of several
 	lasts   map[string][]int32   // words that end one, and the fields
 	left    int
+	member  string // what a value that is taken in is called
 	scanner scanner
 }
 
@@ -59,12 +60,14 @@ type row struct {
 	has     []mention
 	figures []figure // numbers of JSON
 	members []string // names of what it holds that is not null
+	lacking []string // names of what is false or null in it
 	names   []string // its short texts, of which one may be the id of another record
 	objects []int32  // objects it holds
 	days    []day
-	times   []int64 // of day, in minutes
-	nums    []claim // numbers with units in its texts
-	long    bool    // a text of it is more than a name
+	named   []string // the names of what gives the days
+	times   []int64  // of day, in minutes
+	nums    []claim  // numbers with units in its texts
+	long    bool     // a text of it is more than a name
 }
 
 // figure is a number that a result gives a name.
@@ -116,6 +119,7 @@ func (e *Evidence) hold(r int32, k key) {
 	if k.form == aDay {
 		k = k.resolve(e.today)
 		e.rows[r].days = append(e.rows[r].days, day(k.n))
+		e.rows[r].named = append(e.rows[r].named, e.member)
 	}
 	if k.form == aTime {
 		e.rows[r].times = append(e.rows[r].times, k.n)
@@ -253,6 +257,9 @@ func (w walk) member(r int32, name string, value any, path string, depth int) {
 	if path != "" {
 		at = path + "/" + name
 	}
+	if value == nil || value == false {
+		e.rows[r].lacking = append(e.rows[r].lacking, name)
+	}
 	if value != nil && value != false && value != "" && value != 0.0 {
 		e.rows[r].members = append(e.rows[r].members, name)
 		e.calls(name, func(c *called) { add(&c.members, name) })
@@ -340,6 +347,7 @@ func textOf(v any) string {
 
 // scalar takes in one value of a row.
 func (e *Evidence) scalar(r int32, of, name string, v any) {
+	e.member = name
 	switch x := v.(type) {
 	case float64:
 		e.figure(r, name, x, measureOf(name))

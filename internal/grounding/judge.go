@@ -28,7 +28,8 @@ type clause struct {
 	seen       []seenAt          // the same, by the words
 	rows       []int32           // of the markers that close it; nil: none do
 	marked     bool
-	goesOn     bool // it names nothing: the rows are what was spoken of before
+	known      []int8 // 1 a row that fits, -1 one that does not, 0 nobody asked
+	goesOn     bool   // it names nothing: the rows are what was spoken of before
 }
 
 func (e *Evidence) judge(text string, before topic, cite func(Record) int) (Piece, topic) {
@@ -92,6 +93,7 @@ func (s *sentence) unsupported() (list []string) {
 		for i := range s.clauses {
 			s.unrelated(&s.clauses[i], say)
 		}
+		s.denied(say)
 	}
 	for _, m := range s.markers {
 		switch m.kind {
@@ -201,6 +203,9 @@ func (s *sentence) cut(blank string) {
 	s.clauses = s.grouped(parts)
 	s.mark()
 	s.goesOn()
+	for i := range s.clauses { // as they are now
+		s.clauses[i].known = nil
+	}
 }
 
 // within reports whether a place is inside a claim.
@@ -451,4 +456,55 @@ func (s *sentence) belongs(r int32, c *clause) bool {
 	return false
 }
 
-func (s *sentence) fits(r int32, c *clause) bool { return s.belongs(r, c) && s.agrees(r, c) }
+// fits reports whether a row is of what a clause is about. It is asked again and
+// again, and remembered.
+func (s *sentence) fits(r int32, c *clause) bool {
+	if c.known == nil {
+		c.known = make([]int8, len(s.Evidence.rows))
+	}
+	if c.known[r] == 0 {
+		c.known[r] = -1
+		if s.belongs(r, c) && s.agrees(r, c) {
+			c.known[r] = 1
+		}
+	}
+	return c.known[r] > 0
+}
+
+// means are the meanings of the words of a part that name something in a result.
+func (s *sentence) means(part span) (list []string) {
+	before := ""
+	for _, t := range s.scanner.tokens {
+		if t.t != 'w' || t.start < part.start || t.end > part.end {
+			continue
+		}
+		w := strings.ToLower(s.blank[t.start:t.end])
+		if c := conceptOf(before + w); before != "" && c > 0 && s.called[conceptNames[c]] != nil {
+			list = append(list, conceptNames[c]) // checked in
+		}
+		if m := meaning(w); s.called[m] != nil {
+			list = append(list, m)
+		}
+		before = w
+	}
+	return list
+}
+
+func (s *sentence) hasWordIn(part span, list map[string]bool) bool {
+	for i, t := range s.scanner.tokens {
+		if t.start >= part.start && t.end <= part.end && list[s.scanner.lower(i)] {
+			return true
+		}
+	}
+	return false
+}
+
+// partOf is the part of a sentence, between commas and such, that holds a claim.
+func (s *sentence) partOf(c *claim) span {
+	for _, p := range s.parts {
+		if c.start >= p.start && c.start < p.end {
+			return p
+		}
+	}
+	return span{0, len(s.text)}
+}

@@ -41,7 +41,7 @@ func (e *Evidence) mentionable(r int32, of, name, text string) {
 		e.pairs(f, text, tokens)
 		for _, t := range tokens {
 			w := nameWord(text, t)
-			if short := fold(text[t.start:t.end]); w != "" || (t.t == 'n' || t.t == 'w' && t.end-t.start < 3) && !salutations[short] && !legalForms[short] && !begins[short] {
+			if short := fold(text[t.start:t.end]); w != "" || t.t == 'w' && t.end-t.start == 1 || (t.t == 'n' || t.t == 'w' && t.end-t.start < 3) && !salutations[short] && !legalForms[short] && !begins[short] {
 				e.values[f].words[v]++ // LG Mannheim is no Mannheim
 			}
 			if w != "" {

@@ -101,6 +101,26 @@ func (s *sentence) many(c *claim, in *clause, of []string) bool {
 	return s.outOf(c) && slices.ContainsFunc(s.index[key{form: aFigure, n: number(c.value).n}], func(r int32) bool { return s.fits(r, in) })
 }
 
+// namedSo reports whether a row that is in no list gives the number under a name
+// that the part says: seven fewer in the backlog.
+func (s *sentence) namedSo(c *claim, in *clause) bool {
+	meanings := s.means(s.partOf(c))
+	for _, n := range []float64{c.value, -c.value} {
+		for _, r := range s.index[key{form: aFigure, n: number(n).n}] {
+			row := &s.Evidence.rows[r]
+			if row.list >= 0 || !s.fits(r, in) {
+				continue
+			}
+			for _, f := range row.figures {
+				if f.value == n && slices.ContainsFunc(s.Evidence.means(f.name), func(m string) bool { return m != "=total" && slices.Contains(meanings, m) }) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
 // figuredOf reports whether a result gives a number of the records it counts under
 // their name.
 func (s *sentence) figuredOf(c *claim, in *clause) bool {
@@ -152,6 +172,7 @@ func (s *sentence) among(c *claim, l *list, in *clause, of *called) map[int]bool
 	from, to, timed := s.time(s.partOf(c))
 	if s.outOf(c) {
 		free := *in
+		free.known = nil
 		free.mentions = nil
 		in = &free
 	}
@@ -163,7 +184,7 @@ func (s *sentence) among(c *claim, l *list, in *clause, of *called) map[int]bool
 	}
 	if !s.told(s.partOf(c), l, fit, out, other) || s.outOf(c) {
 		s.told(s.partOf(c), l, fit, out, func(m string) bool { return !other(m) })
-		if timed != "" {
+		if timed != "" || len(out) == 0 && !slices.ContainsFunc(fit, func(r int32) bool { return !valued(&s.Evidence.rows[r], of) }) {
 			out[len(fit)] = true
 		}
 	}
@@ -223,200 +244,4 @@ func (s *sentence) said(c *claim, in *clause, of string) bool {
 		}
 	}
 	return false
-}
-
-// valued and having report whether a row has one of such values, or members.
-func valued(r *row, of *called) bool {
-	return slices.ContainsFunc(r.has, func(m mention) bool { return slices.Contains(of.values, m) })
-}
-
-func having(r *row, of *called) bool {
-	return slices.ContainsFunc(r.members, func(name string) bool { return slices.Contains(of.members, name) })
-}
-
-// negations turn round what a sentence says of some: two have not signed.
-var negations = words("nicht not no ohne without noch kein keine keinen never nie un unsigned unpaid")
-
-// totals are words that say a number is of all.
-var totals = words("insgesamt total gesamt overall altogether zusammen all alle allen aller")
-
-// outOf reports whether a number is what others are a part of: of the three tasks.
-func (s *sentence) outOf(c *claim) bool {
-	before := strings.Fields(strings.ToLower(s.blank[max(0, c.start-16):c.start]))
-	n := len(before)
-	return n > 0 && (before[n-1] == "of" || before[n-1] == "von" || before[n-1] == "all" || before[n-1] == "alle" || before[n-1] == "der" || before[n-1] == "den") ||
-		n > 1 && before[n-2] == "of" && (before[n-1] == "the" || before[n-1] == "your" || before[n-1] == "our")
-}
-
-// sizes are how many rows of a list there are of what a sentence says: those it
-// names, of the time it names, and of these the ones that are as one of its words
-// says, or are not. Where no word of it says anything of some, they are the
-// groups of any field.
-func (s *sentence) sizes(c *claim, l *list, in *clause) map[int]bool {
-	part := s.partOf(c)
-	from, to, timed := s.time(part)
-	whole := s.outOf(c) || s.hasWordIn(part, totals)
-	if whole && !slices.ContainsFunc(in.seen, func(m seenAt) bool { return m.at >= part.start && m.at < part.end }) {
-		free := *in // it is not of what was named before
-		free.mentions = nil
-		in = &free
-	}
-	var all, fit []int32
-	for _, r := range l.rows {
-		if !s.fits(r, in) {
-			continue
-		}
-		all = append(all, r)
-		if timed == "" || slices.ContainsFunc(s.Evidence.rows[r].days, func(d day) bool { return d >= from && d <= to }) {
-			fit = append(fit, r)
-		}
-	}
-	out, things := map[int]bool{}, s.things(c)
-	told := s.told(part, l, fit, out, func(m string) bool { return !slices.Contains(things, m) }) ||
-		s.told(part, l, fit, out, func(m string) bool { return slices.Contains(things, m) })
-	if whole {
-		out[len(all)] = true
-		s.told(part, l, all, out, func(m string) bool { return slices.Contains(things, m) })
-	}
-	if s.hasWordIn(part, below) {
-		s.compared(fit, out)
-	}
-	if !told || whole {
-		out[len(fit)] = true
-		if timed == "" && len(in.mentions) == 0 {
-			out[len(l.rows)] = true
-		}
-	}
-	if !told {
-		s.groups(fit, out)
-	}
-	return out
-}
-
-// below are words that set one figure of a row against another.
-var below = words("below under unter unterhalb less weniger above over über oberhalb more mehr exceed exceeds short knapp")
-
-// compared adds how many rows have one figure below another.
-func (s *sentence) compared(rows []int32, out map[int]bool) {
-	type pair struct{ a, b string }
-	n := map[pair]int{}
-	for _, r := range rows {
-		list := s.Evidence.rows[r].figures
-		for _, a := range list {
-			for _, b := range list {
-				if a.value < b.value && ofOneKind(a, b) {
-					n[pair{a.name, b.name}]++
-				}
-			}
-		}
-	}
-	for _, k := range n {
-		out[k] = true
-	}
-}
-
-// told adds how many rows are as words of a part say, or are not, one by one and
-// all together. false: no word says anything of some of them.
-func (s *sentence) told(part span, l *list, fit []int32, out map[int]bool, which func(string) bool) (told bool) {
-	both, not := fit, s.hasWordIn(part, negations) || strings.Contains(strings.ToLower(s.blank[part.start:part.end]), " un")
-	for _, m := range s.means(part) {
-		of := s.called[m]
-		if !which(m) || slices.ContainsFunc(of.lists, func(n int32) bool { return s.lists[n].name == l.name }) {
-			continue // it is what all of them are
-		}
-		for _, is := range []func(*row, *called) bool{valued, having} {
-			as := slices.DeleteFunc(slices.Clone(fit), func(r int32) bool { return !is(&s.Evidence.rows[r], of) })
-			if len(as) == 0 || len(as) == len(fit) {
-				continue
-			}
-			told = true
-			out[len(as)] = true
-			if not {
-				out[len(fit)-len(as)] = true
-			}
-			if inBoth := slices.DeleteFunc(slices.Clone(both), func(r int32) bool { return !slices.Contains(as, r) }); len(inBoth) > 0 {
-				both = inBoth
-				out[len(both)] = true
-			}
-		}
-	}
-	return told
-}
-
-// means are the meanings of the words of a part that name something in a result.
-func (s *sentence) means(part span) (list []string) {
-	before := ""
-	for _, t := range s.scanner.tokens {
-		if t.t != 'w' || t.start < part.start || t.end > part.end {
-			continue
-		}
-		w := strings.ToLower(s.blank[t.start:t.end])
-		if c := conceptOf(before + w); before != "" && c > 0 && s.called[conceptNames[c]] != nil {
-			list = append(list, conceptNames[c]) // checked in
-		}
-		if m := meaning(w); s.called[m] != nil {
-			list = append(list, m)
-		}
-		before = w
-	}
-	return list
-}
-
-func (s *sentence) hasWordIn(part span, list map[string]bool) bool {
-	for i, t := range s.scanner.tokens {
-		if t.start >= part.start && t.end <= part.end && list[s.scanner.lower(i)] {
-			return true
-		}
-	}
-	return false
-}
-
-// partOf is the part of a sentence, between commas and such, that holds a claim.
-func (s *sentence) partOf(c *claim) span {
-	for _, p := range s.parts {
-		if c.start >= p.start && c.start < p.end {
-			return p
-		}
-	}
-	return span{0, len(s.text)}
-}
-
-// debits adds how many rows give a sum of money below zero.
-func (s *sentence) debits(rows []int32, out map[int]bool) {
-	n := 0
-	for _, r := range rows {
-		if slices.ContainsFunc(s.Evidence.rows[r].figures, func(f figure) bool { return f.value < 0 && f.of.kind == "money" }) {
-			n++
-		}
-	}
-	if n > 0 {
-		out[n] = true
-	}
-}
-
-// groups adds how many rows have one value of a field with few, and how many have
-// a member or have it not.
-func (s *sentence) groups(rows []int32, out map[int]bool) {
-	values, present := map[mention]int{}, map[string]int{}
-	for _, r := range rows {
-		for _, name := range s.Evidence.rows[r].members {
-			present[name]++
-		}
-		for _, m := range s.Evidence.rows[r].has {
-			if len(s.Evidence.values[m.field].texts) <= mostGroups {
-				values[m]++
-			}
-		}
-	}
-	s.debits(rows, out)
-	for _, n := range values {
-		if n > 1 {
-			out[n] = true
-		}
-	}
-	for _, n := range present {
-		if n < len(rows) {
-			out[n], out[len(rows)-n] = true, true
-		}
-	}
 }

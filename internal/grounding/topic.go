@@ -22,7 +22,7 @@ type topic struct {
 
 // Read begins an answer.
 func (e *Evidence) Read() *Reading {
-	return &Reading{evidence: e, topic: topic{rows: e.asked()}}
+	return &Reading{evidence: e}
 }
 
 // Judge goes through a block, sentence by sentence: each piece is what may be
@@ -45,6 +45,12 @@ func (r *Reading) Judge(block string, cite func(Record) int) iter.Seq[Piece] {
 	}
 }
 
+// Shown takes in what was shown of the answer before.
+func (r *Reading) Shown(text string) {
+	for range r.Judge(text, func(Record) int { return 1 }) {
+	}
+}
+
 // Judge reads a block that is the whole of an answer.
 func (e *Evidence) Judge(block string, cite func(Record) int) iter.Seq[Piece] {
 	return e.Read().Judge(block, cite)
@@ -53,12 +59,6 @@ func (e *Evidence) Judge(block string, cite func(Record) int) iter.Seq[Piece] {
 // mostTopics is how many things a sentence may be about for the next one to go on
 // with them: more are a list, and a pronoun stands for none of it.
 const mostTopics = 3
-
-// asked is what the person asked about, if that is one thing: it, in the first
-// sentence.
-func (e *Evidence) asked() []int32 {
-	return nil
-}
 
 // next is what the sentence after this one may go on with.
 func (s *sentence) next() topic {
@@ -161,7 +161,7 @@ func (s *sentence) saidDays() (said []day) {
 
 // pronouns stand for what was spoken of.
 var pronouns = words(`er sie es ihm ihr ihn ihnen sein seine seiner seinem seinen seines ihre ihrer ihrem ihren ihres dessen deren dieser diese dieses diesem diesen
-	dort darin dafür davon daran dabei it its he she his her him hers they them their this that there these`)
+	dort darin dafür dazu danach davor damit davon daran dabei it its he she his her him hers they them their this that there these`)
 
 // others are words by which a sentence turns to something else than was spoken of,
 // or to all of it.

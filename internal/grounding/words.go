@@ -160,33 +160,6 @@ func (s *scanner) hourRange(i, h int) int {
 	return end
 }
 
-// version is 4.18.2 or v4.18.2: three or more numbers that are no thousands.
-func (s *scanner) version(i int) int {
-	j, parts, thousands := i, 1, true
-	first := s.str(i)
-	if s.is(i, 'a') {
-		if _, ok := atoi(first[1:]); !ok || first[0] != 'v' && first[0] != 'V' {
-			return i
-		}
-		thousands = false
-	}
-	for s.str(j+1) == "." && s.is(j+2, 'n') && s.at(j+2).start == s.at(j+1).end {
-		j += 2
-		thousands = thousands && s.at(j).end-s.at(j).start == 3
-		parts++
-	}
-	if parts < 2 || s.is(i, 'n') && (parts < 3 || thousands) || s.str(j+1) == "-" && isPart(s.at(j+2)) {
-		return i
-	}
-	written := s.text[s.at(i).start:s.at(j).end]
-	keys := []key{tokenKey(written)}
-	if s.is(i, 'a') {
-		keys = append(keys, tokenKey(written[1:]))
-	}
-	s.add(claim{start: s.at(i).start, end: s.at(j).end, sort: sortID, keys: keys})
-	return j + 1
-}
-
 // merged joins 1 h 27 min to one time.
 func merged(text string, claims []claim) []claim {
 	for i := 0; i+1 < len(claims); i++ {

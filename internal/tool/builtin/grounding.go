@@ -185,6 +185,9 @@ func (g *gate) result(b model.Block, name string, offered map[string]tool.Spec) 
 func (g *gate) resume(said any) {
 	object, _ := said.(map[string]any)
 	list, _ := object["citations"].([]any)
+	if text, ok := object["text"].(string); ok {
+		g.reading.Shown(text)
+	}
 	g.cited = append(g.cited, list...)
 	for _, q := range chat.ReadCitations(list) {
 		if q.Record != nil {
