@@ -41,7 +41,7 @@ func (s *sentence) computed(c *claim, in *clause) bool {
 				return true
 			}
 			for _, b := range list[i+1:] {
-				if sets && (precise || left && (row.list < 0 || s.mentioned(int32(r), in)) || s.saysNumber(c, a.value) || s.saysNumber(c, b.value)) && ofOneKind(a, b) && is(a.value-b.value, a.of) {
+				if sets && (precise || left && (row.list < 0 && c.value > mostSmall || s.mentioned(int32(r), in)) || s.saysNumber(c, a.value) || s.saysNumber(c, b.value)) && ofOneKind(a, b) && is(a.value-b.value, a.of) {
 					return true
 				}
 			}
@@ -75,6 +75,9 @@ func (s *sentence) sayingRows(c *claim) (rows []int32) {
 			continue
 		}
 		for _, k := range x.keys {
+			if k.form == aWeekday {
+				continue // too many have one
+			}
 			for _, r := range s.index[k.resolve(s.today)] {
 				if r > now && s.fits(r, s.clauseOf(x)) {
 					add(&rows, r)
@@ -152,8 +155,9 @@ func (s *sentence) ofSaid(c *claim, in *clause, is func(float64, measure) bool) 
 			list = append(list, x.value)
 		}
 	}
-	said, partOfSaid := len(list), slices.ContainsFunc(s.claims, func(x claim) bool { return x.sort == sortNumber && x.start > c.end && s.outOf(&x) })
-	if c.unit == noUnit && c.value > mostSmall || c.unit == percent || s.hasWord(remaining) && c.unit == noUnit {
+	partOfSaid := slices.ContainsFunc(s.claims, func(x claim) bool { return x.sort == sortNumber && x.start > c.end && s.outOf(&x) })
+	said := len(list)
+	if c.unit == noUnit && c.value > mostSmall || c.unit == percent || s.hasWord(remaining) && c.unit == noUnit && said < 2 {
 		list = append(list, s.topic.numbers...)
 	}
 	m := s.measuredBy(c)
@@ -202,6 +206,7 @@ func (s *sentence) ofSaid(c *claim, in *clause, is func(float64, measure) bool) 
 func (s *sentence) betweenRows(c *claim, in *clause, sets bool, is func(float64, measure) bool) bool {
 	free := !in.marked && len(in.mentions) == 0
 	saying := s.sayingRows(c)
+	others := slices.ContainsFunc(s.claims, func(x claim) bool { return x.start != c.start && x.sort == sortNumber && x.unit == c.unit })
 	for _, l := range s.lists {
 		if len(l.rows) > 60 {
 			continue
@@ -213,7 +218,9 @@ func (s *sentence) betweenRows(c *claim, in *clause, sets bool, is func(float64,
 					continue
 				}
 				for _, f := range s.Evidence.rows[a].figures {
-					if slices.ContainsFunc(s.Evidence.rows[b].figures, func(g figure) bool { return g.name == f.name && is(f.value-g.value, f.of) }) {
+					if slices.ContainsFunc(s.Evidence.rows[b].figures, func(g figure) bool {
+						return g.name == f.name && is(f.value-g.value, f.of) && (!others || s.saysNumber(c, f.value) || s.saysNumber(c, g.value) || c.value != math.Trunc(c.value))
+					}) {
 						return true
 					}
 				}
@@ -229,73 +236,120 @@ func (s *sentence) ofOneThing(a, b int32) bool {
 }
 
 // sumOfSome: one figure of all rows of a list that the clause is about, or of those
-// that have one value, one day or one sign in common.
+// that have one value, one day or one sign in common, are of the time the sentence
+// names, or are as it says.
 func (s *sentence) sumOfSome(c *claim, in *clause, is func(float64, measure) bool) bool {
-	type group struct {
-		name string
-		by   int64
-	}
 	average := s.hasWord(averages)
 	from, to, timed := s.time(s.partOf(c))
-	for _, l := range s.lists {
+	var as []*called
+	for _, m := range s.means(s.partOf(c)) {
+		as = append(as, s.called[m])
+	}
+	holds := func(all sums) bool {
+		for _, v := range all {
+			if v.n > 1 && (is(v.sum, v.of) || average && s.closeTo(c, v.sum/float64(v.n))) {
+				return true
+			}
+		}
+		return false
+	}
+	for i := range s.lists {
+		l := &s.lists[i]
 		if len(l.rows) < 2 || len(l.rows) > 200 {
 			continue
 		}
-		sums, of, measures := map[group]float64{}, map[group]int{}, map[string]measure{}
-		put := func(f figure, by int64) {
-			g := group{f.name, by}
-			sums[g] += f.value
-			of[g]++
-			measures[f.name] = f.of
-		}
+		var fit []int32
 		for _, r := range l.rows {
-			if !s.fits(r, in) {
-				continue
-			}
-			row := &s.Evidence.rows[r]
-			for _, f := range row.figures {
-				put(f, 0)
-				if f.value < 0 {
-					put(f, 1)
-				} else {
-					put(f, 2)
-				}
-				for i, name := range row.members {
-					put(f, int64(len(name))<<40|int64(name[0])<<32|int64(name[len(name)-1])<<24|int64(i)&0|1<<62)
-				}
-				for _, m := range row.has {
-					put(f, int64(m.field)<<32|int64(m.value)+8)
-				}
-				for i, d := range row.days {
-					if !slices.Contains(row.days[:i], d) {
-						put(f, -int64(d)-8)
-					}
-				}
-				if timed != "" && slices.ContainsFunc(row.days, func(d day) bool { return d >= from && d <= to }) {
-					put(f, 3)
-				}
-				if of := s.asTold(c, row); of > 0 {
-					put(f, 4)
-				}
+			if s.fits(r, in) {
+				fit = append(fit, r)
 			}
 		}
-		for g, v := range sums {
-			if n := of[g]; n > 1 && (is(v, measures[g.name]) || average && s.closeTo(c, v/float64(n))) {
+		if len(fit) == len(l.rows) {
+			if l.sums == nil {
+				l.sums = s.sumsOf(fit)
+			}
+			if holds(l.sums) {
 				return true
 			}
+		} else if holds(s.sumsOf(fit)) {
+			return true
+		}
+		some := sums{}
+		for _, r := range fit {
+			row := &s.Evidence.rows[r]
+			if timed != "" && slices.ContainsFunc(row.days, func(d day) bool { return d >= from && d <= to }) {
+				some.add(row, group{by: 't'})
+			}
+			if slices.ContainsFunc(as, func(of *called) bool { return valued(row, of) }) {
+				some.add(row, group{by: 's'})
+			}
+		}
+		if holds(some) {
+			return true
 		}
 	}
 	return false
 }
 
-// asTold counts the words of a part that a row is as.
-func (s *sentence) asTold(c *claim, row *row) (n int) {
-	for _, m := range s.means(s.partOf(c)) {
-		if of := s.called[m]; valued(row, of) {
-			n++
+// group is what rows whose figures are added have in common.
+type group struct {
+	figure string
+	by     byte // v a value, m a member that is there, d a day, + and - the sign; 0: nothing
+	of     mention
+	name   string
+}
+
+// sums are the sums of figures of rows, by what these have in common.
+type sums map[group]sum
+
+type sum struct {
+	sum float64
+	n   int
+	of  measure
+}
+
+func (l sums) add(row *row, g group) {
+	for _, f := range row.figures {
+		g.figure = f.name
+		v := l[g]
+		l[g] = sum{v.sum + f.value, v.n + 1, f.of}
+	}
+}
+
+func (e *Evidence) sumsOf(rows []int32) sums {
+	all := sums{}
+	for _, r := range rows {
+		row := &e.rows[r]
+		if len(row.figures) == 0 {
+			continue
+		}
+		all.add(row, group{})
+		for _, m := range row.has {
+			all.add(row, group{by: 'v', of: m})
+		}
+		for _, name := range row.members {
+			all.add(row, group{by: 'm', name: name})
+		}
+		for i, d := range row.days {
+			if !slices.Contains(row.days[:i], d) {
+				all.add(row, group{by: 'd', of: mention{int32(d), 0}})
+			}
+		}
+		for _, f := range row.figures {
+			g := group{figure: f.name, by: '+'}
+			if f.value < 0 {
+				g.by = '-'
+			}
+			v := all[g]
+			all[g] = sum{v.sum + f.value, v.n + 1, f.of}
 		}
 	}
-	return n
+	for g, v := range all {
+		if v.n < 2 {
+			delete(all, g)
+		}
+	}
+	return all
 }
 
 // averages are words of a mean.
@@ -320,12 +374,18 @@ var comparing = words(`above below beyond fewer up more less than als mehr wenig
 var remaining = words("leaves leave still owe owes owed missing fehlen fehlt left remaining remain remains more free noch übrig frei verbleiben verbleibt bleiben bleibt weitere weiteren outstanding")
 
 func (s *sentence) hasWord(list map[string]bool) bool {
-	for i := range s.scanner.tokens {
-		if list[s.scanner.lower(i)] {
-			return true
+	return slices.ContainsFunc(s.small(), func(w string) bool { return list[w] })
+}
+
+// small are the tokens of a sentence in small letters; of what is no short word, "".
+func (s *sentence) small() []string {
+	if s.lowered == nil {
+		s.lowered = make([]string, len(s.scanner.tokens))
+		for i := range s.lowered {
+			s.lowered[i] = s.scanner.lower(i)
 		}
 	}
-	return false
+	return s.lowered
 }
 
 // leftOf: what a number that the sentence says leaves when a list is taken from it.

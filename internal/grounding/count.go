@@ -80,7 +80,7 @@ func (s *sentence) count(c *claim, in *clause, entity string) bool {
 		if n := s.holding(l, c); entity != "" && n > 0 && (n == want || each) {
 			return n == want
 		}
-		if s.sizes(c, &l, in)[want] {
+		if want <= len(l.rows) && s.sizes(c, &l, in)[want] {
 			return true
 		}
 	}

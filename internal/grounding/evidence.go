@@ -62,6 +62,7 @@ type row struct {
 	members []string // names of what it holds that is not null
 	lacking []string // names of what is false or null in it
 	names   []string // its short texts, of which one may be the id of another record
+	lower   []string // the same in small letters
 	objects []int32  // objects it holds
 	days    []day
 	named   []string // the names of what gives the days
@@ -92,6 +93,7 @@ type list struct {
 	name   string
 	entity string
 	rows   []int32
+	sums   sums // of all its rows, once they are asked for
 }
 
 // given is the row of the person's words and of today.
@@ -372,6 +374,7 @@ func (e *Evidence) scalar(r int32, of, name string, v any) {
 		}
 		if len(x) <= 64 {
 			e.rows[r].names = append(e.rows[r].names, x)
+			e.rows[r].lower = append(e.rows[r].lower, strings.ToLower(x))
 			if !strings.ContainsAny(x, " \n") {
 				e.put(r, tokenKey(x))
 			}
@@ -441,8 +444,8 @@ func (e *Evidence) haystack() string {
 // context are the rows that say what a row is of: those around it, the objects
 // beside them, and the records it names by their ids.
 func (e *Evidence) context(r int32, visit func(int32) bool) bool {
-	for _, name := range e.rows[r].names { // the record that it names by its id
-		for _, of := range e.records[strings.ToLower(name)] {
+	for _, name := range e.rows[r].lower { // the record that it names by its id
+		for _, of := range e.records[name] {
 			if of != r && (e.rows[r].record == nil || e.rows[of].record.Entity != e.rows[r].record.Entity) && visit(of) {
 				return true
 			}

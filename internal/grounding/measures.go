@@ -52,7 +52,7 @@ func measureOf(name string) measure {
 	name, _, _ = strings.Cut(strings.ToLower(name), "_per_")
 	list := strings.Split(name, "_")
 	for i := len(list) - 1; i >= 0; i-- {
-		if m, ok := measures[list[i]]; ok && len(list[i]) > 1 {
+		if m, ok := measures[list[i]]; ok && (len(list[i]) > 1 || i == len(list)-1 && i > 0) {
 			return m
 		}
 	}

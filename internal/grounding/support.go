@@ -214,8 +214,8 @@ func (s *sentence) unknownNoun(c *claim) bool {
 
 // mentioned reports whether a clause mentions or marks something of a row.
 func (s *sentence) mentioned(r int32, c *clause) bool {
-	if c.marked {
-		return true
+	if c.marked || len(s.whole.mentions) == 0 {
+		return c.marked
 	}
 	mentions := func(at int32) bool {
 		for _, m := range s.Evidence.rows[at].has {
