@@ -25,6 +25,8 @@ func (s *sentence) computed(c *claim, in *clause) bool {
 	if s.ofSaid(c, in, is) {
 		return true
 	}
+	saying, meanings := s.sayingRows(c), s.means(span{0, len(s.text)})
+	rate := (s.hasWord(averages) || s.hasWord(per)) && m.kind != "time" && (m.kind != "" || c.value > mostSmall || c.value != math.Trunc(c.value))
 	for r := range s.Evidence.rows {
 		row := &s.Evidence.rows[r]
 		if r <= now || len(row.figures) == 0 || !s.fits(int32(r), in) {
@@ -41,7 +43,10 @@ func (s *sentence) computed(c *claim, in *clause) bool {
 				return true
 			}
 			for _, b := range list[i+1:] {
-				if sets && (precise || left && (row.list < 0 && c.value > mostSmall || s.mentioned(int32(r), in)) || s.saysNumber(c, a.value) || s.saysNumber(c, b.value)) && ofOneKind(a, b) && is(a.value-b.value, a.of) {
+				if rate && a.value > 0 && b.value > 0 && (s.says(a, meanings) || s.says(b, meanings)) && (s.closeTo(c, a.value/b.value) || s.closeTo(c, b.value/a.value)) {
+					return true
+				}
+				if sets && (precise || left && slices.Contains(saying, int32(r)) || left && (row.list < 0 && c.value > mostSmall || s.mentioned(int32(r), in)) || s.saysNumber(c, a.value) || s.saysNumber(c, b.value)) && ofOneKind(a, b) && is(a.value-b.value, a.of) {
 					return true
 				}
 			}
@@ -87,6 +92,9 @@ func (s *sentence) sayingRows(c *claim) (rows []int32) {
 	}
 	return rows
 }
+
+// per are words of a rate.
+var per = words("per each je pro apiece jeweils")
 
 // unsettled are words of what is not paid yet.
 var unsettled = words("offen open outstanding")

@@ -108,7 +108,7 @@ func (s *sentence) counter(c *claim, in *clause, entity string) (found, named bo
 				return !generic[w] && !strings.Contains(lower, w) && !slices.Contains(meanings, meaning(w))
 			})
 			named = named || says && entity != "" && (strings.Contains(row.path, entity) || row.list < 0 && strings.Contains(f.name, "count"))
-			if f.value == c.value {
+			if f.value == c.value && f.of.kind == "" {
 				found, other = found || says, other || !says
 			}
 		}

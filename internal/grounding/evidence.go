@@ -66,6 +66,7 @@ type row struct {
 	objects []int32  // objects it holds
 	days    []day
 	named   []string // the names of what gives the days
+	months  []int64  // of the year, where the row is of one
 	times   []int64  // of day, in minutes
 	nums    []claim  // numbers with units in its texts
 	long    bool     // a text of it is more than a name
@@ -122,6 +123,9 @@ func (e *Evidence) hold(r int32, k key) {
 		k = k.resolve(e.today)
 		e.rows[r].days = append(e.rows[r].days, day(k.n))
 		e.rows[r].named = append(e.rows[r].named, e.member)
+	}
+	if k.form == aMonth {
+		e.rows[r].months = append(e.rows[r].months, k.n%100)
 	}
 	if k.form == aTime {
 		e.rows[r].times = append(e.rows[r].times, k.n)
@@ -360,7 +364,8 @@ func (e *Evidence) scalar(r int32, of, name string, v any) {
 		}
 		for _, c := range e.scanner.values(x) {
 			for _, k := range c.keys {
-				if c.label && c.unit == noUnit && k.form == aNumber && len(x) <= maxValue {
+				whole := c.start == 0 && c.end == len(x) && c.value <= mostSmall // a room's number
+				if (c.label && len(x) <= maxValue || whole) && c.unit == noUnit && k.form == aNumber {
 					k.form = aLabel
 				}
 				e.hold(r, k)
@@ -380,6 +385,12 @@ func (e *Evidence) scalar(r int32, of, name string, v any) {
 			}
 		}
 		e.worded(r, name, x)
+		if y, m, ok := strings.Cut(x, "-"); ok && len(y) == 4 && len(m) == 2 { // a month
+			if t, err := time.Parse("2006-01", x); err == nil {
+				e.hold(r, key{form: aMonth, n: int64(t.Year()*100 + int(t.Month()))})
+				e.put(r, key{form: aMonthOf, n: int64(t.Month())})
+			}
+		}
 		e.say(x)
 		e.rows[r].long = e.rows[r].long || len(x) > 64
 		if len(x) <= maxValue {

@@ -111,7 +111,7 @@ func (s *sentence) unsupported() (list []string) {
 	}
 	for i := range s.claims {
 		c := &s.claims[i]
-		if s.checked(c.sort) && !s.supported(c) {
+		if s.checked(c.sort) && !s.inName(c) && !s.supported(c) {
 			say(s.text[c.start:c.end])
 		}
 	}
@@ -124,6 +124,17 @@ func (s *sentence) unsupported() (list []string) {
 		}
 	}
 	return list
+}
+
+// inName reports whether a claim is part of a name that evidence holds: the two of
+// "Two Sisters".
+func (s *sentence) inName(c *claim) bool {
+	if c.sort == sortName {
+		return false
+	}
+	return slices.ContainsFunc(s.claims, func(x claim) bool {
+		return x.sort == sortName && x.start <= c.start && c.end <= x.end && x.end-x.start > c.end-c.start && held(s.haystack(), x)
+	})
 }
 
 func (s *sentence) checked(what sort) bool {

@@ -69,6 +69,11 @@ func surname(text string, t token) string {
 // figureName notes the name of a figure, and the numbers in it: uptime_30d.
 func (e *Evidence) figureName(name string) {
 	e.put(given, tokenKey(name))
+	for _, part := range strings.Split(name, "_") { // yesterday
+		if n, ok := relativeDays[part]; ok {
+			e.hold(given, key{form: aDay, n: int64(e.today) + int64(n)})
+		}
+	}
 	if !strings.ContainsAny(name, "0123456789") {
 		return
 	}

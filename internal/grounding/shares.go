@@ -119,7 +119,7 @@ func alike(a, b string) bool {
 }
 
 // that stands for a number that was said before.
-var that = words("that this it das dies es these they")
+var that = words("that this it das dies es these they er sie damit davon dazu he she")
 
 // says reports whether a sentence, or the one before, says a figure, or calls it by
 // its name.
@@ -130,7 +130,7 @@ func (s *sentence) says(f figure, meanings []string) bool {
 			return true
 		}
 	}
-	return s.hasWord(that) && slices.Contains(s.topic.numbers, f.value) || slices.ContainsFunc(s.Evidence.means(f.name), func(m string) bool { return m != "=total" && slices.Contains(meanings, m) })
+	return s.hasWord(that) && (slices.Contains(s.topic.numbers, f.value) || slices.Contains(s.topic.earlier, f.value)) || slices.ContainsFunc(s.Evidence.means(f.name), func(m string) bool { return m != "=total" && slices.Contains(meanings, m) })
 }
 
 // rounded: a number in thousands or millions may be rounded to the last digit

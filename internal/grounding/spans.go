@@ -60,6 +60,22 @@ func (s *sentence) sinceThen(c *claim) bool {
 // over are words of an end.
 var over = words("bis until till done finished finish ends ende endet end over fertig belegt zurück back")
 
+// monthBefore: the month before the one that a result is of, which something is
+// set against.
+func (s *sentence) monthBefore(c *claim) bool {
+	if c.keys[0].form != aMonthOf || !s.hasWord(comparing) {
+		return false
+	}
+	for r := range s.Evidence.rows {
+		for _, d := range s.Evidence.rows[r].months {
+			if (d+10)%12+1 == c.keys[0].n {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // lasting: a time of day, or a day, that is as far after one of a row as the row says
 // it lasts.
 func (s *sentence) lasting(c *claim, in *clause) bool {

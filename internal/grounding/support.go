@@ -20,7 +20,7 @@ func (s *sentence) supported(c *claim) bool {
 	case sortID:
 		return s.literal(c, in)
 	case sortDate:
-		return s.literal(c, in) || s.lasting(c, in) || s.derivedDay(c, in)
+		return s.literal(c, in) || s.lasting(c, in) || s.derivedDay(c, in) || s.monthBefore(c)
 	}
 	if c.unit == noUnit && c.scale == 0 && c.value <= mostSmall {
 		in = s.atLarge(in)
@@ -65,13 +65,33 @@ func (s *sentence) amount(c *claim, in *clause) (known, so bool) {
 	small := c.value <= mostSmall && c.value == math.Trunc(c.value)
 	if entity := s.counts(c); entity != "" {
 		found, named := s.counter(c, in, entity)
-		so = found || s.namedSo(c, in) || s.own(c, in) || s.leftOf(c) || !named && (s.count(c, in, entity) || s.computed(c, in) || s.figuredOf(c, in))
+		so = found || s.beside(c, in) || s.namedSo(c, in) || s.own(c, in) || s.leftOf(c) || !named && (s.count(c, in, entity) || s.computed(c, in) || s.figuredOf(c, in))
 		return so || small, so
 	}
 	if of := s.things(c); small && c.scale == 0 && len(of) > 0 && !s.numbers(c) && !s.joined(c) && !s.times(c) {
-		return true, s.namedSo(c, in) || s.many(c, in, of) || s.computed(c, in) || s.leftOf(c)
+		return true, s.beside(c, in) || s.namedSo(c, in) || s.many(c, in, of) || s.computed(c, in) || s.leftOf(c)
 	}
 	return false, false
+}
+
+// beside reports whether a row that holds what else the sentence says of it, and
+// is in a list, gives the number as well: seven of 15.
+func (s *sentence) beside(c *claim, in *clause) bool {
+	if !s.beforeOf(c) {
+		return false
+	}
+	saying := s.sayingRows(c)
+	return slices.ContainsFunc(s.index[key{form: aFigure, n: number(c.value).n}], func(r int32) bool { return slices.Contains(saying, r) && s.fits(r, in) })
+}
+
+// beforeOf reports whether a number is said to be of another: seven of 15.
+func (s *sentence) beforeOf(c *claim) bool {
+	for i := range s.claims {
+		if x := &s.claims[i]; x.sort == sortNumber && x.start > c.end && x.start-c.end < 24 && s.outOf(x) {
+			return true
+		}
+	}
+	return false
 }
 
 // literal reports whether a claim stands in a row that the clause is about.

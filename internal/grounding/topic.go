@@ -14,10 +14,10 @@ type Reading struct {
 
 // topic is what the sentences before one were about.
 type topic struct {
-	rows []int32 // the things the last of them that named any was about
-	days []day   // that the last sentence said
-	// numbers that it said
-	numbers []float64
+	rows    []int32   // the things the last of them that named any was about
+	days    []day     // that the last sentence said
+	numbers []float64 // that it said
+	earlier []float64 // that the one before it said
 }
 
 // Read begins an answer.
@@ -62,7 +62,7 @@ const mostTopics = 3
 
 // next is what the sentence after this one may go on with.
 func (s *sentence) next() topic {
-	t := topic{rows: s.topic.rows, days: s.saidDays()}
+	t := topic{rows: s.topic.rows, days: s.saidDays(), earlier: s.topic.numbers}
 	for i := range s.claims {
 		if c := &s.claims[i]; c.sort == sortNumber {
 			t.numbers = append(t.numbers, c.value)
