@@ -19,7 +19,7 @@ func (s *sentence) computed(c *claim, in *clause) bool {
 	precise := c.value != math.Trunc(c.value) || c.value >= 1000
 	sets := precise || s.hasWord(comparing) || s.hasWord(remaining) || s.hasWord(unsettled) || s.hasWord(negations)
 	// What is left of something need not be said, unless two numbers are that it is of.
-	left := (s.hasWord(remaining) || s.hasWord(unsettled) || s.hasWord(negations) && c.value > mostSmall) && s.numbersBefore(c) < 2
+	left := (s.hasWord(remaining) || s.hasWord(fallsShort) || s.hasWord(unsettled) || s.hasWord(negations) && c.value > mostSmall) && s.numbersOf(noUnit, c) < 2
 	adds := precise || c.value >= 100 || s.hasWord(adding)
 	is := func(v float64, of measure) bool { return s.amounts(c, m, math.Abs(v), of) }
 	if s.ofSaid(c, in, is) {
@@ -62,10 +62,10 @@ func (s *sentence) saysNumber(c *claim, v float64) bool {
 	})
 }
 
-// numbersBefore counts the numbers that a sentence says before one.
-func (s *sentence) numbersBefore(c *claim) (n int) {
+// numbersOf counts the numbers of a unit that a sentence says before one.
+func (s *sentence) numbersOf(u unit, c *claim) (n int) {
 	for i := range s.claims {
-		if x := &s.claims[i]; x.start < c.start && x.sort == sortNumber && x.unit == noUnit {
+		if x := &s.claims[i]; x.start < c.start && x.sort == sortNumber && x.unit == u {
 			n++
 		}
 	}
@@ -92,6 +92,9 @@ func (s *sentence) sayingRows(c *claim) (rows []int32) {
 	}
 	return rows
 }
+
+// fallsShort are words of how far something is from what it should be.
+var fallsShort = words("short below above unter unterhalb oberhalb")
 
 // per are words of a rate.
 var per = words("per each je pro apiece jeweils")
@@ -376,7 +379,7 @@ func (s *sentence) closeTo(c *claim, v float64) bool {
 
 // comparing are words of a sentence that sets one number against another.
 var comparing = words(`above below beyond fewer up more less than als mehr weniger teurer billiger günstiger cheaper dearer differenz difference unterschied higher lower höher niedriger
-	größer kleiner larger smaller longer shorter länger kürzer before under darunter darüber`)
+	größer kleiner larger smaller longer shorter short shy länger kürzer before under darunter darüber`)
 
 // remaining are words of what is left of something.
 var remaining = words("leaves leave still owe owes owed missing fehlen fehlt left remaining remain remains more free noch übrig frei verbleiben verbleibt bleiben bleibt weitere weiteren outstanding")
@@ -406,7 +409,9 @@ func (s *sentence) leftOf(c *claim) bool {
 		if x == c || x.sort != sortNumber || !s.plain[number(x.value).n] {
 			continue
 		}
-		if slices.ContainsFunc(s.lists, func(l list) bool { return x.value-float64(len(l.rows)) == c.value }) {
+		if slices.ContainsFunc(s.means(span{0, len(s.text)}), func(m string) bool {
+			return slices.ContainsFunc(s.called[m].lists, func(n int32) bool { return x.value-float64(len(s.lists[n].rows)) == c.value })
+		}) {
 			return true
 		}
 	}

@@ -109,7 +109,7 @@ member mitglied
 guest gast gäste
 patient
 doctor arzt ärztin
-nurse pflegekraft pfleger
+nurse pflegekraft pflegekräfte pfleger
 teacher lehrer lehrkraft
 student schüler studierende studentin studenten
 child kind kinder children kid

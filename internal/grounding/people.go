@@ -40,7 +40,7 @@ func (s *sentence) stranger(blank string, i int, english bool) bool {
 	}
 	for _, name := range []string{w, strings.TrimSuffix(w, "s")} {
 		if givenNames[name] {
-			return !s.heard(w) && !s.heard(name)
+			return !s.knows(w) && !s.knows(name)
 		}
 		if same := places[name]; same != nil {
 			return !s.heard(w) && !slices.ContainsFunc(same, func(other string) bool { return s.heard(fold(other)) })
@@ -131,7 +131,7 @@ func (s *sentence) strangePair(blank string, i int, say func(string)) {
 		return
 	}
 	if s.heard(last) {
-		if len(s.lasts[last]) > 0 && !s.heard(first) && len(first) > 2 && conceptOf(first) == 0 && !titled[first] && !salutations[first] &&
+		if len(s.lasts[last]) > 0 && (!s.heard(first) || givenNames[first] && !s.knows(first)) && len(first) > 2 && conceptOf(first) == 0 && !titled[first] && !salutations[first] &&
 			!slices.ContainsFunc(roles, func(end string) bool { return strings.HasSuffix(first, end) }) && !ends(first) {
 			say(s.text[a.start:b.end])
 		}
@@ -149,6 +149,11 @@ func ends(w string) bool {
 
 // shouted reports whether a word is all capitals, as short forms are.
 func shouted(w string) bool { return w == strings.ToUpper(w) }
+
+// knows reports whether a word stands in evidence as it is.
+func (s *sentence) knows(w string) bool {
+	return len(s.words[w]) > 0 || strings.Contains(s.haystack(), " "+w+" ")
+}
 
 // heard reports whether a word stands in evidence, with another ending perhaps.
 func (s *sentence) heard(w string) bool {

@@ -50,7 +50,9 @@ func (s *sentence) approximate(c *claim, in *clause) bool {
 		if !s.near(c, v) && (c.unit != percent || !s.near(c, v*100)) && (!c.thousand || !s.near(c, v/1000)) {
 			continue
 		}
-		if slices.ContainsFunc(s.index[k], func(r int32) bool { return s.fits(r, in) && s.sameUnit(r, k, c) && s.sameMeasure(r, k, c) }) {
+		if slices.ContainsFunc(s.index[k], func(r int32) bool {
+			return s.fits(r, in) && s.sameUnit(r, k, c) && s.sameMeasure(r, k, c) && s.sameShare(r, k, c)
+		}) {
 			return true
 		}
 	}

@@ -363,27 +363,41 @@ func between(d day, c *claim) bool {
 	return false
 }
 
-// duration: the time between two times of day of one row.
+// duration: the time between two times of day of one row, which may be of two
+// days; or of all rows of a list that are over, together.
 func (s *sentence) duration(c *claim, in *clause) bool {
+	const whole = 24 * 60
 	want := int64(c.value)
 	if c.unit == hours {
 		want = int64(c.value * 60)
 	}
-	at := map[int32][]int64{}
-	for k, rows := range s.index {
-		if k.form == aTime {
-			for _, r := range rows {
-				at[r] = append(at[r], k.n)
-			}
-		}
-	}
-	for r, times := range at {
+	for r := range s.Evidence.rows {
+		times := s.Evidence.rows[r].times
 		for i, a := range times {
 			for _, b := range times[i+1:] {
-				if (a-b == want || b-a == want) && s.fits(r, in) {
+				if (a-b == want || b-a == want || (a-b+whole)%whole == want || (b-a+whole)%whole == want) && s.fits(int32(r), in) {
 					return true
 				}
 			}
+		}
+	}
+	if !s.hasWord(adding) {
+		return false
+	}
+	for _, l := range s.lists {
+		all, past := int64(0), int64(0)
+		for _, r := range l.rows {
+			row := &s.Evidence.rows[r]
+			if len(row.times) != 2 || !s.fits(r, in) {
+				continue
+			}
+			took := max(row.times[0], row.times[1]) - min(row.times[0], row.times[1])
+			if all += took; !slices.ContainsFunc(row.days, func(d day) bool { return d > s.today }) {
+				past += took
+			}
+		}
+		if all == want || past == want {
+			return true
 		}
 	}
 	return false

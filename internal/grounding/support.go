@@ -28,6 +28,9 @@ func (s *sentence) supported(c *claim) bool {
 	if c.ordinal {
 		return s.position(c, in)
 	}
+	if s.beyond(c) {
+		return false
+	}
 	if c.unit == noUnit {
 		if s.hour(c, in) {
 			return true
@@ -84,6 +87,16 @@ func (s *sentence) beside(c *claim, in *clause) bool {
 	return slices.ContainsFunc(s.index[key{form: aFigure, n: number(c.value).n}], func(r int32) bool { return slices.Contains(saying, r) && s.fits(r, in) })
 }
 
+// beyond reports whether a number is said to be of a smaller one.
+func (s *sentence) beyond(c *claim) bool {
+	for i := range s.claims {
+		if x := &s.claims[i]; x.sort == sortNumber && x.unit == noUnit && c.unit == noUnit && x.start > c.end && s.outOf(x) && x.value < c.value && len(strings.Fields(s.blank[c.end:x.start])) < 3 {
+			return true
+		}
+	}
+	return false
+}
+
 // beforeOf reports whether a number is said to be of another: seven of 15.
 func (s *sentence) beforeOf(c *claim) bool {
 	for i := range s.claims {
@@ -110,7 +123,7 @@ func (s *sentence) literal(c *claim, in *clause) bool {
 			continue
 		}
 		for _, r := range s.index[k] {
-			if s.fits(r, in) && (c.unit == noUnit || s.sameUnit(r, k, c)) && s.sameMeasure(r, k, c) && s.sameThings(r, k, c, in) {
+			if s.fits(r, in) && (c.unit == noUnit || s.sameUnit(r, k, c)) && s.sameMeasure(r, k, c) && s.sameThings(r, k, c, in) && s.sameShare(r, k, c) {
 				return true
 			}
 		}
@@ -219,6 +232,33 @@ func (s *sentence) sameThings(r int32, k key, c *claim, in *clause) bool {
 		}
 	}
 	return !figures
+}
+
+// sameShare: where a sentence calls a share of a row by its name, another share of
+// the row does not support the first that it says.
+func (s *sentence) sameShare(r int32, k key, c *claim) bool {
+	if c.unit != percent || k.form != aNumber || r <= now || s.numbersOf(percent, c) > 0 {
+		return true
+	}
+	meanings := s.means(s.partOf(c))
+	named := func(f figure) bool {
+		return slices.ContainsFunc(s.Evidence.means(f.name), func(m string) bool { return slices.Contains(meanings, m) })
+	}
+	other := false
+	for _, f := range s.Evidence.rows[r].figures {
+		share := f.value >= 0 && f.value <= 1 && f.value != math.Trunc(f.value) || f.of.kind == "share"
+		if !share {
+			continue
+		}
+		if number(f.value) == k {
+			if named(f) {
+				return true
+			}
+		} else if named(f) {
+			other = true
+		}
+	}
+	return !other
 }
 
 // unknownNoun reports whether a word follows a number that nothing tells the
