@@ -13,7 +13,7 @@ import (
 // would nearly always follow from something, and must be said to.
 func (s *sentence) computed(c *claim, in *clause) bool {
 	m := s.measuredBy(c)
-	if s.numbers(c) {
+	if s.numbers(c) || c.unit == weeks || c.unit == months || c.unit == years {
 		return false
 	}
 	precise := c.value != math.Trunc(c.value) || c.value >= 1000
@@ -26,7 +26,7 @@ func (s *sentence) computed(c *claim, in *clause) bool {
 		return true
 	}
 	saying, meanings := s.sayingRows(c), s.means(span{0, len(s.text)})
-	rate := (s.hasWord(averages) || s.hasWord(per)) && m.kind != "time" && (m.kind != "" || c.value > mostSmall || c.value != math.Trunc(c.value))
+	rate := (s.hasWord(averages) || s.hasWord(per)) && m.kind != "time" && (m.kind != "" || s.hasWord(averages) || c.value > mostSmall || c.value != math.Trunc(c.value))
 	for r := range s.Evidence.rows {
 		row := &s.Evidence.rows[r]
 		if r <= now || len(row.figures) == 0 || !s.fits(int32(r), in) {
@@ -183,7 +183,7 @@ func (s *sentence) ofSaid(c *claim, in *clause, is func(float64, measure) bool) 
 				}
 				continue
 			}
-			if (c.value > mostSmall || s.hasWord(comparing) || s.hasWord(remaining)) && is(a-b, m) || c.value > mostSmall && (is(a+b, m) || is(a*b, m)) {
+			if (c.value > mostSmall || s.hasWord(comparing) || s.hasWord(remaining) || said == 2 && i == 0) && is(a-b, m) || c.value > mostSmall && (is(a+b, m) || is(a*b, m)) {
 				return true
 			}
 		}

@@ -63,7 +63,7 @@ func (s *sentence) approximate(c *claim, in *clause) bool {
 // it, where the sentence, or the one before, says one of them or calls one by its
 // name.
 func (s *sentence) share(c *claim, in *clause) bool {
-	part := s.means(span{0, len(s.text)})
+	part, moved := s.means(span{0, len(s.text)}), s.hasWord(comparing) || s.hasWord(moving)
 	for r := range s.Evidence.rows {
 		list := s.Evidence.rows[r].figures
 		if len(list) < 2 || len(list) > 24 || !s.fits(int32(r), in) {
@@ -75,7 +75,7 @@ func (s *sentence) share(c *claim, in *clause) bool {
 					continue
 				}
 				of := 100 * a.value / b.value
-				if !s.near(c, math.Abs(100-of)) && (of > 100 || !s.near(c, of)) {
+				if of > 100 && !moved || !s.near(c, math.Abs(100-of)) && (of > 100 || !s.near(c, of)) {
 					continue
 				}
 				if s.says(a, part) || s.says(b, part) {
@@ -86,6 +86,10 @@ func (s *sentence) share(c *claim, in *clause) bool {
 	}
 	return s.shareOfCounts(c, in)
 }
+
+// moving are words of what is more or less than it was, or was to be.
+var moving = words(`rose risen fell fallen grew grown growth gain up down increase increased decrease decreased rise beat exceed exceeded over plus minus zu
+	gestiegen gesunken gewachsen wachstum zuwachs anstieg rückgang übertroffen überschritten zugelegt zugenommen abgenommen`)
 
 // shareOfCounts: how many of a list are as the sentence says, in percent of all.
 func (s *sentence) shareOfCounts(c *claim, in *clause) bool {
