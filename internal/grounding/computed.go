@@ -46,7 +46,7 @@ func (s *sentence) computed(c *claim, in *clause) bool {
 				if rate && a.value > 0 && b.value > 0 && (s.says(a, meanings) || s.says(b, meanings)) && (s.closeTo(c, a.value/b.value) || s.closeTo(c, b.value/a.value)) {
 					return true
 				}
-				if sets && (precise || left && slices.Contains(saying, int32(r)) || left && (row.list < 0 && c.value > mostSmall || s.mentioned(int32(r), in)) || s.saysNumber(c, a.value) || s.saysNumber(c, b.value)) && ofOneKind(a, b) && is(a.value-b.value, a.of) {
+				if sets && (precise || left && (slices.Contains(saying, int32(r)) || slices.Contains(s.topic.rows, int32(r))) || left && (row.list < 0 && c.value > mostSmall || s.mentioned(int32(r), in)) || s.saysNumber(c, a.value) || s.saysNumber(c, b.value)) && ofOneKind(a, b) && is(a.value-b.value, a.of) {
 					return true
 				}
 			}
@@ -194,7 +194,7 @@ func (s *sentence) ofSaid(c *claim, in *clause, is func(float64, measure) bool) 
 		}
 		for r := range s.Evidence.rows { // what it leaves of another that the sentence names
 			if row := &s.Evidence.rows[r]; r > now && row.record != nil && s.fits(int32(r), in) && s.mentioned(int32(r), in) &&
-				slices.ContainsFunc(row.figures, func(f figure) bool { return f.of.kind == m.kind && is(f.value-a, f.of) }) {
+				slices.ContainsFunc(row.figures, func(f figure) bool { return f.value > a && f.of.kind == m.kind && is(f.value-a, f.of) }) {
 				return true
 			}
 		}

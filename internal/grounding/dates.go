@@ -362,7 +362,7 @@ func (s *scanner) worded(i int) int {
 		s.add(claim{start: s.at(i).start, end: s.at(i).end, sort: sortDate, keys: []key{{form: aDay, n: int64(n), s: "today"}}})
 		return i + 1
 	}
-	for _, try := range []func(int, string) int{s.clockWord, s.fractionWord, s.halfWord, s.timesWord, s.ordinalWord} {
+	for _, try := range []func(int, string) int{s.clockWord, s.partHour, s.fractionWord, s.halfWord, s.timesWord, s.ordinalWord} {
 		if j := try(i, w); j > i {
 			return j
 		}

@@ -69,7 +69,10 @@ func surname(text string, t token) string {
 // figureName notes the name of a figure, and the numbers in it: uptime_30d.
 func (e *Evidence) figureName(name string) {
 	e.put(given, tokenKey(name))
-	for _, part := range strings.Split(name, "_") { // yesterday
+	for _, part := range strings.Split(name, "_") { // yesterday, april
+		if m := monthWords[part]; m > 0 && len(part) > 3 {
+			e.put(given, key{form: aMonthOf, n: int64(m)})
+		}
 		if n, ok := relativeDays[part]; ok {
 			e.hold(given, key{form: aDay, n: int64(e.today) + int64(n)})
 		}

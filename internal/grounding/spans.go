@@ -127,7 +127,7 @@ func (s *sentence) wordBefore(at int) string {
 }
 
 // birth are words in the names of days from which an age is counted.
-var birth = words("born birth birthday geboren founded opened since")
+var birth = words("built year born birth birthday geboren founded opened since")
 
 // aged are words of an age.
 var aged = words("alt old age alter aged")
@@ -139,8 +139,14 @@ func (s *sentence) turns(c *claim, in *clause) bool {
 	}
 	for r := range s.Evidence.rows {
 		row := &s.Evidence.rows[r]
-		if r <= now || !slices.ContainsFunc(row.members, func(name string) bool { return birth[name] }) || !s.fits(int32(r), in) || !s.mentioned(int32(r), in) {
+		if r <= now || !slices.ContainsFunc(row.members, func(name string) bool { return birth[name] }) || !s.fits(int32(r), in) ||
+			!s.mentioned(int32(r), in) && !slices.Contains(s.topic.rows, int32(r)) {
 			continue
+		}
+		for _, f := range row.figures {
+			if birth[f.name] && f.value+c.value == float64(s.today.time().Year()) {
+				return true
+			}
 		}
 		for _, d := range row.days {
 			from, to := d.time(), s.today.time()

@@ -23,7 +23,7 @@ func (s *sentence) supported(c *claim) bool {
 		return s.literal(c, in) || s.lasting(c, in) || s.derivedDay(c, in) || s.monthBefore(c)
 	}
 	if c.unit == noUnit && c.scale == 0 && c.value <= mostSmall {
-		in = s.atLarge(in)
+		in = s.atLarge(c, in)
 	}
 	if c.ordinal {
 		return s.position(c, in)
@@ -50,9 +50,9 @@ func (s *sentence) supported(c *claim) bool {
 }
 
 // atLarge is a clause that goes on with what was spoken of, for a number of things:
-// two of them may be of other things.
-func (s *sentence) atLarge(in *clause) *clause {
-	if !in.goesOn {
+// two of them may be of other things. Of what results give a number each, it is not.
+func (s *sentence) atLarge(c *claim, in *clause) *clause {
+	if !in.goesOn || slices.ContainsFunc(s.things(c), func(m string) bool { return s.called[m] != nil && len(s.called[m].figures) > 0 }) {
 		return in
 	}
 	free := *in

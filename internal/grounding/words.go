@@ -63,6 +63,27 @@ var fractions = map[string]float64{
 	"fifth": 5, "fifths": 5, "fünftel": 5, "tenth": 10, "tenths": 10, "zehntel": 10,
 }
 
+// partHours are words for parts of an hour, in minutes.
+var partHours = map[string]float64{"viertelstunde": 15, "dreiviertelstunde": 45}
+
+// partHour is eine halbe Stunde, a quarter of an hour, and Viertelstunde.
+func (s *scanner) partHour(i int, w string) int {
+	v, last := partHours[w], i
+	switch next := s.lower(i + 2); {
+	case (w == "halbe" || w == "halben") && next == "stunde", w == "half" && next == "hour":
+		v, last = 30, i+2
+	case w == "half" && next == "an" && s.lower(i+4) == "hour":
+		v, last = 30, i+4
+	case w == "quarter" && next == "of" && s.lower(i+6) == "hour":
+		v, last = 15, i+6
+	}
+	if v == 0 {
+		return i
+	}
+	s.add(claim{start: s.at(i).start, end: s.at(last).end, sort: sortNumber, keys: []key{number(v)}, value: v, unit: minutes})
+	return last + 1
+}
+
 // fractionWord is two thirds and drei Viertel.
 func (s *scanner) fractionWord(i int, w string) int {
 	if f := fractions[w]; f == 2 && (w == "hälfte" || s.lower(i+2) == "of") {
