@@ -131,12 +131,13 @@ const (
 	Last   = "last"   // of another, when Fresh had been
 	Held   = "held"   // of four more, when Last had been
 	Sealed = "sealed" // of four more, together with Held, and measured when what Held showed was mended
+	Draft  = "draft"  // of seven more and those of Trial, by who wrote the program, while Trial was mended
 	Trial  = "trial"  // of five more, by somebody else again, as answers run on; mended by
 	Final  = "final"  // of five more, together with Trial, and measured once when what Trial showed was mended
 )
 
 // GroundingSets are the sets that have a file of their own.
-func GroundingSets() []string { return []string{Fresh, Last, Held, Sealed, Trial, Final} }
+func GroundingSets() []string { return []string{Fresh, Last, Held, Sealed, Trial, Draft, Final} }
 
 func loadGrounding(dir, which string) (map[string]groundingWorld, []groundingSentence, error) {
 	raw, err := os.ReadFile(filepath.Join(dir, "worlds.json"))
