@@ -17,7 +17,7 @@ func (s *sentence) computed(c *claim, in *clause) bool {
 		return false
 	}
 	precise := c.value != math.Trunc(c.value) || c.value >= 1000
-	sets := precise || s.hasWord(comparing) || s.hasWord(remaining) || s.hasWord(unsettled) || s.hasWord(negations)
+	sets := precise || s.hasWord(comparing) || s.hasWord(remaining) || s.hasWord(unsettled) || s.hasWord(negations) || s.hasWord(fallsShort)
 	// What is left of something need not be said, unless two numbers are that it is of.
 	left := (s.hasWord(remaining) || s.hasWord(fallsShort) || s.hasWord(unsettled) || s.hasWord(negations) && c.value > mostSmall) && s.numbersOf(noUnit, c) < 2
 	adds := precise || c.value >= 100 || s.hasWord(adding)
@@ -53,6 +53,20 @@ func (s *sentence) computed(c *claim, in *clause) bool {
 		}
 	}
 	return s.betweenRows(c, in, precise || s.hasWord(comparing), is) || adds && s.sumOfSome(c, in, is)
+}
+
+// quotient reports whether a number is one that the sentence says before by another:
+// 57 for three days, so 19 a day.
+func (s *sentence) quotient(c *claim) bool {
+	for i := range s.claims {
+		for j := range s.claims {
+			a, b := &s.claims[i], &s.claims[j]
+			if i != j && a.end <= c.start && b.end <= c.start && a.sort == sortNumber && b.sort == sortNumber && b.value > 0 && s.closeTo(c, a.value/b.value) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // saysNumber reports whether a sentence, or the one before, says a number beside c.
@@ -94,7 +108,7 @@ func (s *sentence) sayingRows(c *claim) (rows []int32) {
 }
 
 // fallsShort are words of how far something is from what it should be.
-var fallsShort = words("short below above unter unterhalb oberhalb")
+var fallsShort = words("over über short below above unter unterhalb oberhalb")
 
 // per are words of a rate.
 var per = words("per each je pro apiece jeweils")
@@ -103,7 +117,7 @@ var per = words("per each je pro apiece jeweils")
 var unsettled = words("offen open outstanding")
 
 // adding are words of a sum.
-var adding = words("together total insgesamt zusammen gesamt between altogether overall sum summe add adds combined both macht machen ergibt ergeben all alle")
+var adding = words("up together total insgesamt zusammen gesamt between altogether overall sum summe add adds combined both macht machen ergibt ergeben all alle")
 
 // ofOneKind figures may be set against one another: they are of one measure.
 func ofOneKind(a, b figure) bool { return a.of.kind == b.of.kind }
@@ -160,6 +174,9 @@ func (c *claim) step(text string) float64 {
 // before said.
 func (s *sentence) ofSaid(c *claim, in *clause, is func(float64, measure) bool) bool {
 	var list []float64
+	if shared := strings.ToLower(s.blank[c.end:min(len(s.blank), c.end+12)]); c.unit == noUnit && (s.hasWord(per) || strings.Contains(shared, " a ") || strings.Contains(shared, " am ")) && s.quotient(c) {
+		return true
+	}
 	for i := range s.claims {
 		x := &s.claims[i]
 		if x != c && x.sort == sortNumber && x.unit != percent && (c.unit == percent || x.unit == c.unit) && len(x.keys) > 0 && x.value > 0 {
@@ -251,6 +268,11 @@ func (s *sentence) ofOneThing(a, b int32) bool {
 // names, or are as it says.
 func (s *sentence) sumOfSome(c *claim, in *clause, is func(float64, measure) bool) bool {
 	average := s.hasWord(averages)
+	if part := s.partOf(c); s.hasWordIn(part, adding) && !slices.ContainsFunc(in.seen, func(m seenAt) bool { return m.at >= part.start && m.at < part.end }) {
+		free := *in // it is of all, whatever is said of one of them then
+		free.known, free.mentions = nil, nil
+		in = &free
+	}
 	from, to, timed := s.time(s.partOf(c))
 	var as []*called
 	for _, m := range s.means(s.partOf(c)) {
@@ -385,11 +407,11 @@ var comparing = words(`above below beyond fewer up more less than als mehr wenig
 var remaining = words("leaves leave still owe owes owed missing fehlen fehlt left remaining remain remains more free noch übrig frei verbleiben verbleibt bleiben bleibt weitere weiteren outstanding")
 
 func (s *sentence) hasWord(list map[string]bool) bool {
-	return slices.ContainsFunc(s.small(), func(w string) bool { return list[w] })
+	return slices.ContainsFunc(s.lowers(), func(w string) bool { return list[w] })
 }
 
-// small are the tokens of a sentence in small letters; of what is no short word, "".
-func (s *sentence) small() []string {
+// lowers are the tokens of a sentence in small letters; of what is no short word, "".
+func (s *sentence) lowers() []string {
 	if s.lowered == nil {
 		s.lowered = make([]string, len(s.scanner.tokens))
 		for i := range s.lowered {

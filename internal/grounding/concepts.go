@@ -104,6 +104,7 @@ landlord vermieter
 manager leiter lead leitung
 customer kunde kundin kunden client mandant
 supplier lieferant
+worker arbeiter bauarbeiter
 employee mitarbeiter beschäftigte staff personal angestellte
 member mitglied
 guest gast gäste

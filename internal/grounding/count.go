@@ -12,7 +12,7 @@ func (s *sentence) counted(c *claim) bool { return c.unit == noUnit && s.counts(
 // own reports whether a record the clause is about gives the number itself.
 func (s *sentence) own(c *claim, in *clause) bool {
 	return slices.ContainsFunc(s.index[key{form: aFigure, n: number(c.value).n}], func(r int32) bool {
-		return s.Evidence.rows[r].record != nil && s.fits(r, in) && s.mentioned(r, in)
+		return s.Evidence.rows[s.wholeOf(r)].record != nil && s.fits(r, in) && s.mentioned(r, in)
 	})
 }
 

@@ -365,7 +365,7 @@ func (e *Evidence) scalar(r int32, of, name string, v any) {
 		for _, c := range e.scanner.values(x) {
 			for _, k := range c.keys {
 				whole := c.start == 0 && c.end == len(x) && c.value <= mostSmall // a room's number
-				if (c.label && len(x) <= maxValue || whole) && c.unit == noUnit && k.form == aNumber {
+				if (c.label && len(x) <= maxValue && measures[firstWord(x[c.end:])].kind == "" || whole) && c.unit == noUnit && k.form == aNumber {
 					k.form = aLabel
 				}
 				e.hold(r, k)

@@ -4,7 +4,7 @@ import "strings"
 
 // givenNames are names of people that are hardly ever anything else: one that no
 // evidence holds is of somebody whom nobody named.
-var givenNames = words(`aaron adam adele adrian agnes ahmed ahmet aisha alan alejandro alessandro alex alexander alexandra alfred ali alice alicia amelie amir amira amy ana anders andrea andreas andrew angela anita anja anke ann anna anne annette annika anton antonia antonio
+var givenNames = words(`aaron adam albert albrecht adele adrian agnes ahmed ahmet aisha alan alejandro alessandro alex alexander alexandra alfred ali alice alicia amelie amir amira amy ana anders andrea andreas andrew angela anita anja anke ann anna anne annette annika anton antonia antonio
 	arne arthur astrid axel ayse aylin barbara bastian beate beatrice ben benedikt benjamin bernd bettina birgit bjorn björn boris brian brigitte bruno carina carl carla carlos carmen carol caroline carsten catherine cecilia celine charles charlotte chiara chloe chris christian christiane christina christine christoph christopher claire clara claudia clemens
 	constanze cornelia dagmar damian daniel daniela david debora deborah dennis diana diego dieter dirk dominik donald dorothea doris dorothee eberhard edgar edith eduard edward elena eleni elif elisa elisabeth elizabeth elke ella ellen elsa emil emilia emily emma emre enrico eric erik erika ernst esra esther eva evelyn fabian fatima fatma felix ferdinand finn fiona florian frances francesca francesco francis frank franz
 	franziska frederik frida friedrich fritz gabriel gabriele georg george gerald gerd gerhard gesa gisela giovanni giulia greta gudrun guido gunter gustav günter hakan hannah hannes hans harald hasan heather hedwig heidi heike heiko heiner heinrich heinz helen helena helene helga helmut hendrik henning henri henrik henrike henry herbert hermann hilde holger horst hugo ian ibrahim ida ilse imke ines inga inge ingo ingrid irene iris irina isabel isabella isabelle ivan jacob jakob james jan jana jane janine
@@ -184,38 +184,40 @@ kairo cairo
 nairobi
 casablanca
 dubai
-deutschland germany
-österreich austria
-schweiz switzerland
-frankreich france
-italien italy
-spanien spain
-portugal
-belgien belgium
-niederlande netherlands
-dänemark denmark
-schweden sweden
-norwegen norway
-finnland finland
-polen poland
-tschechien czechia
-ungarn hungary
+deutschland germany de
+österreich austria at
+schweiz switzerland ch
+frankreich france fr
+italien italy it
+spanien spain es
+portugal pt
+belgien belgium be
+niederlande netherlands nl
+dänemark denmark dk
+schweden sweden se
+norwegen norway no
+finnland finland fi
+polen poland pl
+tschechien czechia cz
+ungarn hungary hu
 rumänien romania
 bulgarien bulgaria
-griechenland greece
-türkei
-irland ireland
+griechenland greece gr
+türkei turkey tr
+irland ireland ie
 schottland scotland
-japan
+japan jp
 china_
-indien india
-brasilien brazil
-kanada canada
+indien india in
+brasilien brazil br
+kanada canada ca
 mexiko mexico
 australien australia`, "\n") {
 		list := strings.Fields(line)
 		for _, w := range list {
-			m[fold(w)] = list
+			if len(w) > 2 { // a code is no name by itself
+				m[fold(w)] = list
+			}
 		}
 	}
 	return m

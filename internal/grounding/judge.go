@@ -132,7 +132,7 @@ func (s *sentence) inName(c *claim) bool {
 	if c.sort == sortName {
 		return false
 	}
-	return slices.ContainsFunc(s.claims, func(x claim) bool {
+	return slices.ContainsFunc(s.whole.seen, func(m seenAt) bool { return m.at <= c.start && c.end <= m.end && m.words > 1 }) || slices.ContainsFunc(s.claims, func(x claim) bool {
 		return x.sort == sortName && x.start <= c.start && c.end <= x.end && x.end-x.start > c.end-c.start && held(s.haystack(), x)
 	})
 }
@@ -283,7 +283,7 @@ func (s *sentence) meaningsIn(part span) (list []string) {
 }
 
 func (s *sentence) hasWordIn(part span, list map[string]bool) bool {
-	for i, w := range s.small() {
+	for i, w := range s.lowers() {
 		if t := s.scanner.tokens[i]; list[w] && t.start >= part.start && t.end <= part.end {
 			return true
 		}

@@ -130,7 +130,7 @@ func (s *sentence) strangePair(blank string, i int, say func(string)) {
 		say(s.text[a.start:b.end]) // a name of two that are known
 		return
 	}
-	if s.heard(last) {
+	if s.knows(last) || s.heard(last) && (len(s.follow[first]) == 0 || s.stemKnown(last)) {
 		if len(s.lasts[last]) > 0 && (!s.heard(first) || givenNames[first] && !s.knows(first)) && len(first) > 2 && conceptOf(first) == 0 && !titled[first] && !salutations[first] &&
 			!slices.ContainsFunc(roles, func(end string) bool { return strings.HasSuffix(first, end) }) && !ends(first) {
 			say(s.text[a.start:b.end])
@@ -153,6 +153,16 @@ func shouted(w string) bool { return w == strings.ToUpper(w) }
 // knows reports whether a word stands in evidence as it is.
 func (s *sentence) knows(w string) bool {
 	return len(s.words[w]) > 0 || strings.Contains(s.haystack(), " "+w+" ")
+}
+
+// stemKnown reports whether a word without an ending stands in evidence.
+func (s *sentence) stemKnown(w string) bool {
+	for _, end := range []string{"s", "es", "en", "n", "e"} {
+		if stem, ok := strings.CutSuffix(w, end); ok && len(stem) >= 4 && s.knows(stem) {
+			return true
+		}
+	}
+	return false
 }
 
 // heard reports whether a word stands in evidence, with another ending perhaps.
@@ -178,6 +188,11 @@ func (s *sentence) withinName(start, end int) bool {
 func (s *sentence) unrelated(c *clause, say func(string)) {
 	if c.marked || s.lenient || len(c.seen) < 2 || s.hasWord(comparing) {
 		return
+	}
+	for i := range c.seen { // of several things, it says one after another
+		if slices.ContainsFunc(c.seen[i+1:], func(b seenAt) bool { return b.field == c.seen[i].field && len(common(b.values, c.seen[i].values)) == 0 }) {
+			return
+		}
 	}
 	for i := range c.seen {
 		for j := i + 1; j < len(c.seen); j++ {

@@ -9,7 +9,7 @@ import (
 // result says is not is no contradiction.
 var doubts = words(`nicht not no ohne without noch kein keine keinen keiner keinem keines never nie none nobody niemand nothing nichts yet missing fehlt fehlen
 	soll sollte sollten should must muss müssen need needs will wird werden would würde could könnte kann can may might if wenn ob whether when until bis before bevor
-	neither nor weder unknown unbekannt empty leer only nur`)
+	half hälfte third quarter drittel viertel part partly teil teilweise teils percent prozent zwar first erst neither nor weder unknown unbekannt empty leer only nur`)
 
 // denied finds what a sentence says of one thing that a result says the thing is
 // not, or has not: a member of it that is false or null.

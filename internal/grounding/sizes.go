@@ -48,7 +48,7 @@ func (s *sentence) sizes(c *claim, l *list, in *clause) map[int]bool {
 			continue
 		}
 		all = append(all, r)
-		if timed == "" || slices.ContainsFunc(s.Evidence.rows[r].days, func(d day) bool { return d >= from && d <= to }) {
+		if timed == "" || len(s.Evidence.rows[r].days) == 0 || slices.ContainsFunc(s.Evidence.rows[r].days, func(d day) bool { return d >= from && d <= to }) {
 			fit = append(fit, r)
 		}
 	}

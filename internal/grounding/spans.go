@@ -106,10 +106,29 @@ var atHours = words("at from to until till between and um von bis ab zwischen un
 
 // hour: from 10 to 2.
 func (s *sentence) hour(c *claim, in *clause) bool {
-	if c.value < 1 || c.value > 24 || c.value != float64(int64(c.value)) || !atHours[s.wordBefore(c.start)] {
+	if c.value < 1 || c.value > 24 || c.value != float64(int64(c.value)) {
 		return false
 	}
 	h := int64(c.value)
+	before := strings.ToLower(s.blank[max(0, c.start-16):c.start])
+	for _, near := range []struct {
+		words    string
+		from, to int64
+	}{{"kurz vor ", -15, 0}, {"kurz nach ", 0, 15}, {"shortly before ", -15, 0}, {"shortly after ", 0, 15}, {"gegen ", -15, 15}, {"around ", -15, 15}} {
+		if !strings.HasSuffix(before, near.words) {
+			continue
+		}
+		for r := range s.Evidence.rows {
+			for _, at := range s.Evidence.rows[r].times {
+				if d := at - h*60; (d >= near.from && d <= near.to || d-12*60 >= near.from && d-12*60 <= near.to) && s.fits(int32(r), in) {
+					return true
+				}
+			}
+		}
+	}
+	if !atHours[s.wordBefore(c.start)] {
+		return false
+	}
 	for _, at := range []int64{h * 60, (h + 12) * 60} {
 		if slices.ContainsFunc(s.index[key{form: aTime, n: at}], func(r int32) bool { return s.fits(r, in) }) {
 			return true
@@ -377,8 +396,21 @@ func (s *sentence) duration(c *claim, in *clause) bool {
 	if c.unit == hours {
 		want = int64(c.value * 60)
 	}
+	var said []int64
+	for i := range s.claims {
+		for _, k := range s.claims[i].keys {
+			if k.form == aTime {
+				said = append(said, k.n)
+			}
+		}
+	}
 	for r := range s.Evidence.rows {
 		times := s.Evidence.rows[r].times
+		if len(times) > 0 && s.fits(int32(r), in) && slices.ContainsFunc(times, func(at int64) bool {
+			return slices.ContainsFunc(said, func(b int64) bool { return at-b == want || b-at == want })
+		}) {
+			return true
+		}
 		for i, a := range times {
 			for _, b := range times[i+1:] {
 				if (a-b == want || b-a == want || (a-b+whole)%whole == want || (b-a+whole)%whole == want) && s.fits(int32(r), in) {

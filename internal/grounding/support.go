@@ -65,13 +65,13 @@ func (s *sentence) atLarge(c *claim, in *clause) *clause {
 // it must be how many of those there are. known: it is such a number, and so says
 // whether there are so many.
 func (s *sentence) amount(c *claim, in *clause) (known, so bool) {
-	small := c.value <= mostSmall && c.value == math.Trunc(c.value)
+	few := c.value <= mostSmall && c.value == math.Trunc(c.value)
 	if entity := s.counts(c); entity != "" {
 		found, named := s.counter(c, in, entity)
 		so = found || s.beside(c, in) || s.namedSo(c, in) || s.own(c, in) || s.leftOf(c) || !named && (s.count(c, in, entity) || s.computed(c, in) || s.figuredOf(c, in))
-		return so || small, so
+		return so || few, so
 	}
-	if of := s.things(c); small && c.scale == 0 && len(of) > 0 && !s.numbers(c) && !s.joined(c) && !s.times(c) {
+	if of := s.things(c); few && c.scale == 0 && len(of) > 0 && !(s.unknownNoun(c) && !small(s.text[c.nouns[0].start:c.nouns[0].end])) && !s.numbers(c) && !s.joined(c) && !s.times(c) {
 		return true, s.beside(c, in) || s.namedSo(c, in) || s.many(c, in, of) || s.computed(c, in) || s.leftOf(c)
 	}
 	return false, false
@@ -90,7 +90,7 @@ func (s *sentence) beside(c *claim, in *clause) bool {
 // beyond reports whether a number is said to be of a smaller one.
 func (s *sentence) beyond(c *claim) bool {
 	for i := range s.claims {
-		if x := &s.claims[i]; x.sort == sortNumber && x.unit == noUnit && c.unit == noUnit && x.start > c.end && s.outOf(x) && x.value < c.value && len(strings.Fields(s.blank[c.end:x.start])) < 3 {
+		if x := &s.claims[i]; x.sort == sortNumber && x.unit == noUnit && c.unit == noUnit && x.start > c.end && s.outOf(x) && x.value < c.value && s.measuredBy(c).kind == "" && len(strings.Fields(s.blank[c.end:x.start])) < 3 {
 			return true
 		}
 	}

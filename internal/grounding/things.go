@@ -130,7 +130,7 @@ func (s *sentence) figuredOf(c *claim, in *clause) bool {
 // listed tells a number of things that are named right after it, behind a colon:
 // 1 where there are so many, -1 where there are not, 0 where none are.
 func (s *sentence) listed(c *claim) int {
-	if c.unit != noUnit || c.value > 12 || c.value != float64(int(c.value)) {
+	if c.unit != noUnit || c.value > 12 || s.outOf(c) && s.numbersOf(noUnit, c) > 0 || c.value != float64(int(c.value)) {
 		return 0
 	}
 	at := strings.Index(s.blank[c.end:], ": ")
@@ -178,7 +178,7 @@ func (s *sentence) among(c *claim, l *list, in *clause, of *called) map[int]bool
 	}
 	var fit []int32
 	for _, r := range l.rows {
-		if s.fits(r, in) && (timed == "" || slices.ContainsFunc(s.Evidence.rows[r].days, func(d day) bool { return d >= from && d <= to })) {
+		if s.fits(r, in) && (timed == "" || len(s.Evidence.rows[r].days) == 0 || slices.ContainsFunc(s.Evidence.rows[r].days, func(d day) bool { return d >= from && d <= to })) {
 			fit = append(fit, r)
 		}
 	}

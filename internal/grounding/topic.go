@@ -193,7 +193,7 @@ func (s *sentence) goesOn() {
 		if t.t != 's' && t.t != 'p' {
 			words++
 		}
-		stands = stands || words <= mostBeforePronoun && t.start < s.parts[0].end && pronouns[w] && !s.pointsAtTime(i) && (w != "there" || !toBe[s.scanner.lower(i+2)])
+		stands = stands || words <= mostBeforePronoun && t.start < s.parts[0].end && pronouns[w] && !s.pointsAtTime(i) && (w != "there" || !toBe[s.scanner.lower(i+2)]) && (w != "es" || s.scanner.lower(i+2) != "gibt" && s.scanner.lower(i-2) != "gibt")
 	}
 	if !stands {
 		return

@@ -103,7 +103,7 @@ func (s *scanner) fractionWord(i int, w string) int {
 }
 
 func fraction(start, end int, v float64) claim {
-	return claim{start: start, end: end, sort: sortNumber, keys: []key{number(v), number(v / 100)}, value: v, unit: percent, about: true, within: 5}
+	return claim{start: start, end: end, sort: sortNumber, keys: []key{number(v), number(v / 100)}, value: v, unit: percent, about: true, within: 3}
 }
 
 // timesWord is zweimal, dreifach and twice. Einmal and once say when as well.
