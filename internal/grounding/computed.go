@@ -185,7 +185,8 @@ func (s *sentence) ofSaid(c *claim, in *clause, is func(float64, measure) bool) 
 	}
 	partOfSaid := slices.ContainsFunc(s.claims, func(x claim) bool { return x.sort == sortNumber && x.start > c.end && s.outOf(&x) })
 	said := len(list)
-	if c.unit == noUnit && c.value > mostSmall || c.unit == percent || s.hasWord(remaining) && c.unit == noUnit && said < 2 {
+	named := len(in.mentions) > 0 && !s.hasWord(that) && !s.hasWord(comparing) && !s.hasWord(remaining) // it is of this, and not of what was said
+	if !named && (c.unit == noUnit && c.value > mostSmall || c.unit == percent) || s.hasWord(remaining) && c.unit == noUnit && said < 2 {
 		list = append(list, s.topic.numbers...)
 	}
 	m := s.measuredBy(c)

@@ -185,6 +185,11 @@ func (s *sentence) sameMeasure(r int32, k key, c *claim) bool {
 		return true
 	}
 	m, found := s.measuredBy(c), false
+	if m.kind == "" && s.thing(c) && slices.ContainsFunc(s.Evidence.rows[r].figures, func(f figure) bool {
+		return number(f.value) == k && f.of.kind != "" && f.of.kind != "time" && f.of.kind != "share"
+	}) {
+		return false // thirteen people are no thirteen degrees
+	}
 	if m.kind == "time" || m.kind == "" && (c.value != math.Trunc(c.value) || s.Evidence.rows[r].list < 0 || s.mentioned(r, s.clauseOf(c))) {
 		return true
 	}
@@ -212,11 +217,11 @@ func (s *sentence) sameThings(r int32, k key, c *claim, in *clause) bool {
 			of = append(of, named.figures...)
 		}
 	}
-	if len(of) == 0 && (c.value > mostSmall || c.value != math.Trunc(c.value) || s.unknownNoun(c) || s.Evidence.rows[r].list < 0 || s.mentioned(r, in)) || s.outOf(c) || slices.Contains(s.sayingRows(c), r) {
+	if len(of) == 0 && (c.value > mostSmall || c.value != math.Trunc(c.value) || s.unknownNoun(c) || s.Evidence.rows[s.wholeOf(r)].list < 0 || s.mentioned(r, in)) || s.outOf(c) || slices.Contains(s.sayingRows(c), r) {
 		return true
 	}
 	meanings, figures := s.means(s.partOf(c)), false
-	if s.Evidence.rows[r].list < 0 || s.mentioned(r, in) {
+	if s.Evidence.rows[s.wholeOf(r)].list < 0 || s.mentioned(r, in) {
 		// Of one thing, what it counts is what the thing has so many of.
 		whole := s.wholeOf(r)
 		if r == whole || !slices.ContainsFunc(s.Evidence.rows[whole].figures, func(f figure) bool { return slices.Contains(of, f.name) }) {
@@ -259,6 +264,12 @@ func (s *sentence) sameShare(r int32, k key, c *claim) bool {
 		}
 	}
 	return !other
+}
+
+// thing reports whether a word for things follows a number.
+func (s *sentence) thing(c *claim) bool {
+	n := c.nouns[0]
+	return n.end > 0 && c.value <= mostSmall && conceptOf(strings.ToLower(s.text[n.start:n.end])) > 0
 }
 
 // unknownNoun reports whether a word follows a number that nothing tells the

@@ -92,7 +92,7 @@ func (s *scanner) fractionWord(i int, w string) int {
 	}
 	n := numberWords[w]
 	of := fractions[s.lower(i+2)]
-	if next := s.lower(i + 4); (w == "a" || w == "one" || w == "ein") && (next == "of" || next == "der" || next == "des") {
+	if next := s.lower(i + 4); (w == "a" || w == "one" || w == "ein") && (next == "of" || next == "der" || next == "des" || pronouns[next]) {
 		n = 1
 	}
 	if n == 0 || of == 0 || float64(n) >= of || !s.is(i+1, 's') {
