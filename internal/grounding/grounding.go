@@ -20,7 +20,7 @@
 //  5. Each claim must stand in such a row, in whatever form German and English
 //     write it (support.go), or follow from such rows by one of a few
 //     computations: a count of what the sentence says (count.go, things.go,
-//     sizes.go), a time between two days (spans.go), a share (shares.go), a sum
+//     sizes.go), a time between two days (spans.go, ages.go), a share (shares.go), a sum
 //     or a difference (computed.go). A small number is always one of something,
 //     so it must be the number of what it is said of.
 //  6. Names that no evidence holds are found by lists of given names and places,

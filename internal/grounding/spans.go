@@ -145,66 +145,6 @@ func (s *sentence) wordBefore(at int) string {
 	return list[len(list)-1]
 }
 
-// birth are words in the names of days from which an age is counted.
-var birth = words("built year born birth birthday geboren founded opened since")
-
-// aged are words of an age.
-var aged = words("alt old age alter aged")
-
-// turns: how many years it is, or will be this year, since a day of birth.
-func (s *sentence) turns(c *claim, in *clause) bool {
-	if c.unit != years && c.unit != noUnit || c.value < 1 {
-		return false
-	}
-	for r := range s.Evidence.rows {
-		row := &s.Evidence.rows[r]
-		if r <= now || !slices.ContainsFunc(row.members, func(name string) bool { return birth[name] }) || !s.fits(int32(r), in) ||
-			!s.mentioned(int32(r), in) && !slices.Contains(s.topic.rows, int32(r)) {
-			continue
-		}
-		for _, f := range row.figures {
-			if birth[f.name] && f.value+c.value == float64(s.today.time().Year()) {
-				return true
-			}
-		}
-		for _, d := range row.days {
-			from, to := d.time(), s.today.time()
-			age := to.Year() - from.Year()
-			if to.YearDay() < from.YearDay() {
-				age--
-			}
-			if int(c.value) == age || c.unit == noUnit && int(c.value) == age+1 {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// labels: a number that has a word before it which results give numbers by that name:
-// level 3. True where none does.
-func (s *sentence) labels(c *claim, in *clause) bool {
-	of := s.called[meaning(s.wordBefore(c.start))]
-	if of == nil || len(of.figures) == 0 || c.unit != noUnit {
-		return true
-	}
-	has := false
-	for r := range s.Evidence.rows {
-		if r <= now || !s.fits(int32(r), in) {
-			continue
-		}
-		for _, f := range s.Evidence.rows[r].figures {
-			if s.Evidence.rows[r].list >= 0 && slices.Contains(of.figures, f.name) && strings.HasSuffix(strings.ToLower(f.name), s.wordBefore(c.start)) {
-				if f.value == c.value {
-					return true
-				}
-				has = true
-			}
-		}
-	}
-	return !has
-}
-
 // onWeekday reports whether the day of a key, or one of a clause's days that it
 // may be, is on a weekday.
 func (s *sentence) onWeekday(k key, weekday int, in *clause) bool {

@@ -320,3 +320,27 @@ func (s *sentence) numbers(c *claim) bool {
 	i := strings.LastIndexAny(before, " \n(") + 1
 	return labels[strings.ToLower(before[i:])]
 }
+
+// labels: a number that has a word before it which results give numbers by that name:
+// level 3. True where none does.
+func (s *sentence) labels(c *claim, in *clause) bool {
+	of := s.called[meaning(s.wordBefore(c.start))]
+	if of == nil || len(of.figures) == 0 || c.unit != noUnit {
+		return true
+	}
+	has := false
+	for r := range s.Evidence.rows {
+		if r <= now || !s.fits(int32(r), in) {
+			continue
+		}
+		for _, f := range s.Evidence.rows[r].figures {
+			if s.Evidence.rows[r].list >= 0 && slices.Contains(of.figures, f.name) && strings.HasSuffix(strings.ToLower(f.name), s.wordBefore(c.start)) {
+				if f.value == c.value {
+					return true
+				}
+				has = true
+			}
+		}
+	}
+	return !has
+}
