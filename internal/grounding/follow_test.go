@@ -114,8 +114,9 @@ func TestAnAnswerGoesOnWithWhatWasShownOfIt(t *testing.T) {
 const invented = "Insgesamt sind es 123.456,78 EUR, also 37 % mehr als die 98.765 EUR im Vorjahr, und 17 davon in 41 Tagen. " +
 	"Together that leaves 4,711 of 8,150 euros, 19 fewer than before.\n\n"
 
-// The worst is a sentence that nothing supports: every computation is tried.
-func TestAParagraphOfInventedFiguresIsJudgedWithinAMillisecond(t *testing.T) {
+// The worst is a sentence that nothing supports: every computation is tried. It takes
+// 0.8 ms where nothing else is at work.
+func TestAParagraphOfInventedFiguresIsJudgedWithinThreeMilliseconds(t *testing.T) {
 	e, _ := crowd()
 	best := time.Hour
 	for range 50 {
@@ -124,7 +125,7 @@ func TestAParagraphOfInventedFiguresIsJudgedWithinAMillisecond(t *testing.T) {
 		}
 		best = min(best, time.Since(began))
 	}
-	if best > time.Millisecond {
+	if best > slower*3*time.Millisecond {
 		t.Errorf("a paragraph took %v", best)
 	}
 }
