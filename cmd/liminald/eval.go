@@ -76,8 +76,9 @@ the results of tools they are about, as they are and with a date, a figure, an i
 or a name changed, or one of another record. It prints how many of the changed
 ones are caught, and how many of the others are called unsupported. --split
 judges one half of them (tuned or kept, drawn by --seed 18), or the sets that
-were written later: fresh, last, held and sealed; --each shows those judged
-wrongly.`,
+were written later: fresh, last, held, sealed, trial and final; --each shows those
+judged wrongly. A sentence is read after the true ones before it, as the gate of an
+agent reads an answer; --alone judges each by itself.`,
 		examples: []string{
 			"liminald eval retrieval",
 			"liminald eval retrieval --static .cache/static-model",
@@ -103,6 +104,7 @@ wrongly.`,
 			fs.IntVar(&o.people, "people", 0, "simulated people of each group (default 10)")
 			fs.StringVar(&o.reranker, "reranker", "", "file of the model that compares quotes by meaning")
 			fs.StringVar(&o.weights, "weights", "", "model of models make, or its folder, that people's weights are trained for")
+			fs.BoolVar(&o.alone, "alone", false, "with grounding: judge each sentence by itself, not after those before it")
 			fs.BoolVar(&o.each, "each", false, "show each answer that was not right, or each simulated person")
 			return o
 		},
@@ -129,6 +131,7 @@ type evalFlags struct {
 	seed                 uint64
 	people               int
 	each                 bool
+	alone                bool
 	reranker             string
 	weights              string
 }
@@ -237,7 +240,7 @@ func evalGrounding(in *invocation, o *evalFlags) error {
 	if parts := append([]string{eval.All, eval.Tuned, eval.Kept}, eval.GroundingSets()...); !slices.Contains(parts, o.split) {
 		return usageError{fmt.Errorf("--split takes one of %s; %q is none", strings.Join(parts[1:], ", "), o.split)}
 	}
-	r, err := eval.Grounding(eval.GroundingOptions{Dir: dir, Part: o.split, Seed: o.seed})
+	r, err := eval.Grounding(eval.GroundingOptions{Dir: dir, Part: o.split, Seed: o.seed, Alone: o.alone})
 	if err != nil {
 		return usageError{err}
 	}

@@ -21,12 +21,19 @@ type GroundingOptions struct {
 	Dir  string // holds worlds.json and sentences.jsonl, and a file for each of GroundingSets
 	Part string // All, Tuned, Kept or one of GroundingSets
 	Seed uint64
+	// Alone has each sentence judged by itself. Otherwise it is read after those
+	// that stand before it in the file, as a gate reads an answer.
+	Alone bool
 }
+
+// mostBefore is how many sentences are read before one.
+const mostBefore = 4
 
 // GroundingReport is how well figures that no result holds are told from those
 // that one does.
 type GroundingReport struct {
 	Part      string                `json:"part,omitempty"`
+	Alone     bool                  `json:"alone,omitempty"`
 	Seed      uint64                `json:"seed"`
 	Sentences int                   `json:"sentences"`
 	Planted   Counted               `json:"planted"`      // of those with a planted claim, caught
@@ -112,7 +119,9 @@ type groundingSentence struct {
 	Text  string `json:"text"`
 	From  string `json:"from"`
 	To    string `json:"to"`
-	Kind  string `json:"kind"` // date, figure, id, docket, name, matter
+	Kind  string `json:"kind"` // date, time, figure, id, docket, name, status, matter: of another record
+
+	before []string // the true sentences before it: an answer is read from its beginning
 }
 
 // Sets of sentences beside the first, whose halves are Tuned and Kept. Each was
@@ -122,10 +131,13 @@ const (
 	Last   = "last"   // of another, when Fresh had been
 	Held   = "held"   // of four more, when Last had been
 	Sealed = "sealed" // of four more, together with Held, and measured when what Held showed was mended
+	Draft  = "draft"  // of seven more and those of Trial, by who wrote the program, while Trial was mended
+	Trial  = "trial"  // of five more, by somebody else again, as answers run on; mended by
+	Final  = "final"  // of five more, together with Trial, and measured once when what Trial showed was mended
 )
 
 // GroundingSets are the sets that have a file of their own.
-func GroundingSets() []string { return []string{Fresh, Last, Held, Sealed} }
+func GroundingSets() []string { return []string{Fresh, Last, Held, Sealed, Trial, Draft, Final} }
 
 func loadGrounding(dir, which string) (map[string]groundingWorld, []groundingSentence, error) {
 	raw, err := os.ReadFile(filepath.Join(dir, "worlds.json"))
@@ -155,6 +167,9 @@ func loadGrounding(dir, which string) (map[string]groundingWorld, []groundingSen
 		if _, ok := worlds[s.World]; !ok || s.From == s.To || !strings.Contains(s.Text, s.From) {
 			return nil, nil, fmt.Errorf("%s:%d: nothing of the world %q is planted in %q", name, n, s.World, s.Text)
 		}
+		if last := len(list) - 1; last >= 0 && list[last].World == s.World && list[last].Lang == s.Lang {
+			s.before = append(slices.Clip(list[last].before[max(0, len(list[last].before)-mostBefore+1):]), list[last].Text)
+		}
 		list = append(list, s)
 	}
 	return worlds, list, lines.Err()
@@ -166,7 +181,7 @@ func Grounding(o GroundingOptions) (GroundingReport, error) {
 	if err != nil {
 		return GroundingReport{}, err
 	}
-	r := GroundingReport{Part: o.Part, Seed: o.Seed, Kinds: map[string]Counted{}, Languages: map[string][2]Counted{}}
+	r := GroundingReport{Part: o.Part, Alone: o.Alone, Seed: o.Seed, Kinds: map[string]Counted{}, Languages: map[string][2]Counted{}}
 	evidence := map[string]*grounding.Evidence{}
 	for _, name := range slices.Sorted(maps.Keys(worlds)) {
 		if evidence[name], err = worlds[name].evidence(); err != nil {
@@ -174,24 +189,37 @@ func Grounding(o GroundingOptions) (GroundingReport, error) {
 		}
 	}
 	spent := time.Duration(0)
-	judge := func(s groundingSentence, text string) []string {
-		var found []string
+	one := func(grounding.Record) int { return 1 }
+	judge := func(s groundingSentence, text string) (found []string, shown string) {
+		reading := evidence[s.World].Read()
+		if !o.Alone {
+			for _, before := range s.before {
+				for range reading.Judge(before, one) {
+				}
+			}
+		}
 		began := time.Now()
-		for p := range evidence[s.World].Judge(text, func(grounding.Record) int { return 1 }) {
+		for p := range reading.Judge(text, one) {
 			found = append(found, p.Unsupported...)
+			shown += p.Text
+			for _, c := range p.Chips {
+				shown += " " + c.ID
+			}
 		}
 		spent += time.Since(began)
-		return found
+		return found, shown
 	}
 	for _, s := range halfOf(list, o.Part, o.Seed) {
 		language := r.Languages[s.Lang]
-		found := judge(s, s.Text)
+		found, _ := judge(s, s.Text)
 		r.False, language[1] = r.False.plus(len(found) > 0), language[1].plus(len(found) > 0)
 		if len(found) > 0 {
 			r.Wrong = append(r.Wrong, WronglyJudged{Text: s.Text, Unsupported: found})
 		}
 		planted := strings.Replace(s.Text, s.From, s.To, 1)
-		caught := len(judge(s, planted)) > 0
+		refused, shown := judge(s, planted)
+		// A marker of a record that nothing returned vanishes, and the sentence stays.
+		caught := len(refused) > 0 || s.Kind == "id" && !strings.Contains(shown, s.To)
 		r.Planted, language[0], r.Kinds[s.Kind] = r.Planted.plus(caught), language[0].plus(caught), r.Kinds[s.Kind].plus(caught)
 		if !caught {
 			r.Wrong = append(r.Wrong, WronglyJudged{Kind: s.Kind, Text: planted})
@@ -233,7 +261,11 @@ func (r GroundingReport) Print(w io.Writer, each bool) error {
 	} else if r.Part != All {
 		part = fmt.Sprintf("the %s half, seed %d", r.Part, r.Seed)
 	}
-	fmt.Fprintf(&b, "%d sentences (%s), %v each\n\n", r.Sentences, part, r.Paragraph.Round(time.Microsecond))
+	how := "each after those before it"
+	if r.Alone {
+		how = "each by itself"
+	}
+	fmt.Fprintf(&b, "%d sentences (%s), %s, %v each\n\n", r.Sentences, part, how, r.Paragraph.Round(time.Microsecond))
 	fmt.Fprintf(&b, "planted, caught  %s\nfalse alarms     %s\n\n", r.Planted, r.False)
 	for _, kind := range slices.Sorted(maps.Keys(r.Kinds)) {
 		fmt.Fprintf(&b, "  %-8s       %s\n", kind, r.Kinds[kind])

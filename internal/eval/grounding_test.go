@@ -25,7 +25,7 @@ func TestPlantedFiguresAreCaughtAndTrueOnesAreLeftAlone(t *testing.T) {
 		}
 		t.Log(b.String())
 	}
-	if sum.Planted.Of < 690 || sum.Planted.N*1000 < sum.Planted.Of*965 || sum.False.N*1000 > sum.False.Of*23 {
+	if sum.Planted.Of < 1400 || sum.Planted.N*1000 < sum.Planted.Of*965 || sum.False.N*1000 > sum.False.Of*11 {
 		t.Errorf("caught %s, false alarms %s", sum.Planted, sum.False)
 	}
 }

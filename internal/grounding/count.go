@@ -12,7 +12,7 @@ func (s *sentence) counted(c *claim) bool { return c.unit == noUnit && s.counts(
 // own reports whether a record the clause is about gives the number itself.
 func (s *sentence) own(c *claim, in *clause) bool {
 	return slices.ContainsFunc(s.index[key{form: aFigure, n: number(c.value).n}], func(r int32) bool {
-		return s.Evidence.rows[r].record != nil && s.fits(r, in) && s.mentioned(r, in)
+		return s.Evidence.rows[s.wholeOf(r)].record != nil && s.fits(r, in) && s.mentioned(r, in)
 	})
 }
 
@@ -71,30 +71,20 @@ func (s *sentence) count(c *claim, in *clause, entity string) bool {
 	if slices.Contains(s.index[k], int32(given)) {
 		return true
 	}
-	from, to, called := s.time()
-	timed := called != ""
 	lower := strings.ToLower(s.text)
 	each := strings.Contains(lower, " je ") || strings.Contains(lower, "jeweils") || strings.Contains(lower, " each")
+	told := func(l *list) bool {
+		return s.told(s.partOf(c), l, l.rows, map[int]bool{}, func(string) bool { return true })
+	}
+	any := entity == "" && slices.ContainsFunc(s.lists, func(l list) bool { return told(&l) })
 	for _, l := range s.lists {
-		if l.entity != entity && entity != "" {
+		if l.entity != entity && entity != "" || any && !told(&l) {
 			continue
 		}
 		if n := s.holding(l, c); entity != "" && n > 0 && (n == want || each) {
 			return n == want
 		}
-		all, fit := len(l.rows), 0
-		if !timed && s.group(l, want, in) {
-			return true
-		}
-		for _, r := range l.rows {
-			if timed && !slices.ContainsFunc(s.Evidence.rows[r].days, func(d day) bool { return d >= from && d <= to }) {
-				continue
-			}
-			if s.fits(r, in) {
-				fit++
-			}
-		}
-		if want == fit || want == all && !timed && len(in.mentions) == 0 {
+		if want <= len(l.rows) && s.sizes(c, &l, in)[want] {
 			return true
 		}
 	}
@@ -104,28 +94,34 @@ func (s *sentence) count(c *claim, in *clause, entity string) bool {
 // counter reports whether a result itself says how many there are. named: it has
 // a name for the number which the sentence says, so no other will do.
 func (s *sentence) counter(c *claim, in *clause, entity string) (found, named bool) {
-	lower := strings.ToLower(s.text)
-	if _, _, called := s.time(); called != "" {
+	lower, meanings := strings.ToLower(s.text), s.means(s.partOf(c))
+	other := false // another number of those is it
+	if _, _, called := s.time(s.partOf(c)); called != "" {
 		lower += " " + called
 	}
 	for r := range s.Evidence.rows {
 		row := &s.Evidence.rows[r]
-		if row.record != nil || row.list >= 0 || !s.countsOf(row.path, entity) || len(row.figures) == 0 || !s.fits(int32(r), in) {
+		if row.record != nil || row.list >= 0 || row.parent >= 0 && s.Evidence.rows[row.parent].list >= 0 || !s.countsOf(row.path, entity) || len(row.figures) == 0 || !s.fits(int32(r), in) {
 			continue
 		}
 		for _, f := range row.figures {
 			if of := s.noun(f.name); of != "" && of != entity && entity != "" {
 				continue // it counts others
 			}
-			says := len(f.name) > 2 && !slices.ContainsFunc(strings.Split(f.name, "_"), func(w string) bool { return !strings.Contains(lower, w) })
-			named = named || says && entity != "" && strings.Contains(row.path, entity)
-			if f.value == c.value && (says || !named) {
-				found = true
+			says := len(f.name) > 2 && !slices.ContainsFunc(strings.Split(f.name, "_"), func(w string) bool {
+				return !generic[w] && !strings.Contains(lower, w) && !slices.Contains(meanings, meaning(w))
+			})
+			named = named || says && entity != "" && (strings.Contains(row.path, entity) || row.list < 0 && strings.Contains(f.name, "count"))
+			if f.value == c.value && f.of.kind == "" {
+				found, other = found || says, other || !says
 			}
 		}
 	}
-	return found, named
+	return found || other && !named, named
 }
+
+// generic are parts of names that say that something is counted.
+var generic = words("count total number num n of")
 
 // countsOf reports whether an object at a path may count records of an entity:
 // it is not named for another one.
@@ -149,42 +145,19 @@ func (s *sentence) countsOf(path, entity string) bool {
 // mostGroups is how many values a field may have whose rows are counted by them.
 const mostGroups = 5
 
-// group reports whether so many rows of a list have one value of a field with
-// few.
-func (s *sentence) group(l list, want int, in *clause) bool {
-	sizes, present, fit := map[mention]int{}, map[string]int{}, 0
-	for _, r := range l.rows {
-		if !s.fits(r, in) {
-			continue
-		}
-		fit++
-		for _, name := range s.Evidence.rows[r].members {
-			present[name]++
-		}
-		for _, m := range s.Evidence.rows[r].has {
-			if len(s.Evidence.values[m.field].texts) <= mostGroups {
-				sizes[m]++
-			}
-		}
+// time is what time a sentence names, from today, and the English words results
+// call it by; empty: it names none. What a part does not say, the parts before it
+// may have.
+func (s *sentence) time(part span) (from, to day, called string) {
+	if from, to, called = s.timeIn(s.text[part.start:part.end]); called == "" {
+		return s.timeIn(s.text[:part.start])
 	}
-	for _, n := range sizes {
-		if n == want && n > 1 {
-			return true
-		}
-	}
-	for _, n := range present { // those that have it, or that have not
-		if n < fit && (n == want || fit-n == want) {
-			return true
-		}
-	}
-	return false
+	return from, to, called
 }
 
-// time is what time a sentence names, from today, and the English words results
-// call it by; empty: it names none.
-func (s *sentence) time() (from, to day, called string) {
+func (s *sentence) timeIn(text string) (from, to day, called string) {
 	t := s.today
-	lower := strings.ToLower(s.text)
+	lower := strings.ToLower(text)
 	has := func(list ...string) bool {
 		return slices.ContainsFunc(list, func(w string) bool { return strings.Contains(lower, w) })
 	}
@@ -205,4 +178,31 @@ func (s *sentence) time() (from, to day, called string) {
 		return t - day(t.time().Day()) + 1, endOfMonth(t), "this month"
 	}
 	return 0, 0, ""
+}
+
+// position: an ordinal is the number of something, or the place in a list.
+func (s *sentence) position(c *claim, in *clause) bool {
+	if slices.ContainsFunc(s.index[number(c.value)], func(r int32) bool { return s.fits(r, in) }) {
+		return true
+	}
+	return slices.ContainsFunc(s.lists, func(l list) bool { return len(l.rows) >= int(c.value) && len(in.mentions) == 0 })
+}
+
+// holding counts the rows of a list that hold what else the sentence says; 0: it
+// says nothing else that one holds.
+func (s *sentence) holding(l list, c *claim) (n int) {
+	for i := range s.claims {
+		x := &s.claims[i]
+		if x == c || x.sort != sortDate && x.sort != sortNumber || x.sort == sortNumber && (s.counted(x) || x.value < 10) {
+			continue
+		}
+		here := 0
+		for _, r := range l.rows {
+			if slices.ContainsFunc(x.keys, func(k key) bool { return slices.Contains(s.index[k.resolve(s.today)], r) }) {
+				here++
+			}
+		}
+		n = max(n, here)
+	}
+	return n
 }

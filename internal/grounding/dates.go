@@ -37,7 +37,7 @@ var weekdayMarks = map[string]int{
 
 // relativeDays are words for a day from today.
 var relativeDays = map[string]int{
-	"morgen": 1, "tomorrow": 1, "übermorgen": 2, "gestern": -1, "yesterday": -1, "vorgestern": -2,
+	"heute": 0, "today": 0, "morgen": 1, "tomorrow": 1, "übermorgen": 2, "gestern": -1, "yesterday": -1, "vorgestern": -2,
 }
 
 // beforeMonth are words after which a month without a day is one.
@@ -346,7 +346,7 @@ func (s *scanner) worded(i int) int {
 	if w == "" {
 		return i
 	}
-	if d := weekdayWords[w]; d > 0 && !lowerFirst(s.str(i)) {
+	if d := weekdayWords[w]; d > 0 && !lowerFirst(s.str(i)) && !s.surnames[s.lower(i-2)+" "+w] {
 		s.add(claim{start: s.at(i).start, end: s.at(i).end, sort: sortDate, keys: []key{{form: aWeekday, n: int64(d - 1)}}})
 		return i + 1
 	}
@@ -362,7 +362,7 @@ func (s *scanner) worded(i int) int {
 		s.add(claim{start: s.at(i).start, end: s.at(i).end, sort: sortDate, keys: []key{{form: aDay, n: int64(n), s: "today"}}})
 		return i + 1
 	}
-	for _, try := range []func(int, string) int{s.clockWord, s.halfWord, s.timesWord, s.ordinalWord} {
+	for _, try := range []func(int, string) int{s.clockWord, s.partHour, s.fractionWord, s.halfWord, s.timesWord, s.ordinalWord} {
 		if j := try(i, w); j > i {
 			return j
 		}
@@ -402,7 +402,7 @@ func (s *scanner) monthFirst(i, m, after int) int {
 		if !ok || d < 1 || d > 31 {
 			break
 		}
-		if s.str(j+1) == ":" || s.str(j+1) == "." && s.is(j+2, 'n') {
+		if s.str(j+1) == ":" || (s.str(j+1) == "." || s.str(j+1) == "," && s.at(j+2).start == s.at(j+1).end) && s.is(j+2, 'n') {
 			break
 		}
 		at[n], day[n] = j, d

@@ -2,6 +2,7 @@ package grounding
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,13 +35,19 @@ type Evidence struct {
 	last    string          // the path of the list a call returned last
 	fields  map[string]int32
 	values  []field
+	has     map[mention][]int32  // rows that have a value
+	meant   map[string][]string  // a name or a value, and what its words mean
+	called  map[string]*called   // what words with a meaning name
 	words   map[string][]mention // a word, and which values hold it
 	lines   map[mention]bool     // values that records are told by
 	holders map[mention][]int32  // rows that have such a value
 	phrases map[string][]phrase  // such values of several words, by their first
 	lower   map[string][]mention // such values of one word without a capital
 	follow  map[string][]string  // a word of a name, and the next one
+	firsts  map[string][]int32   // words that begin a name of several
+	lasts   map[string][]int32   // words that end one, and the fields
 	left    int
+	member  string // what a value that is taken in is called
 	scanner scanner
 }
 
@@ -53,16 +60,23 @@ type row struct {
 	has     []mention
 	figures []figure // numbers of JSON
 	members []string // names of what it holds that is not null
+	lacking []string // names of what is false or null in it
 	names   []string // its short texts, of which one may be the id of another record
+	lower   []string // the same in small letters
 	objects []int32  // objects it holds
 	days    []day
-	nums    []claim // numbers with units in its texts
+	named   []string // the names of what gives the days
+	months  []int64  // of the year, where the row is of one
+	times   []int64  // of day, in minutes
+	nums    []claim  // numbers with units in its texts
+	long    bool     // a text of it is more than a name
 }
 
 // figure is a number that a result gives a name.
 type figure struct {
 	name  string
 	value float64
+	of    measure
 }
 
 // mention is a value of a field.
@@ -77,8 +91,10 @@ type field struct {
 
 // list is the rows of one list of a result.
 type list struct {
+	name   string
 	entity string
 	rows   []int32
+	sums   sums // of all its rows, once they are asked for
 }
 
 // given is the row of the person's words and of today.
@@ -93,9 +109,10 @@ func New(today time.Time, o Options) *Evidence {
 		options: o, today: dayOf(today), index: map[key][]int32{}, plain: map[int64]bool{}, spans: map[int64]unit{},
 		records: map[string][]int32{}, fields: map[string]int32{}, words: map[string][]mention{}, left: maxText,
 		kinds: map[string]bool{}, paths: map[string]Chip{}, lines: map[mention]bool{}, holders: map[mention][]int32{},
-		phrases: map[string][]phrase{}, lower: map[string][]mention{}, follow: map[string][]string{},
+		phrases: map[string][]phrase{}, lower: map[string][]mention{}, has: map[mention][]int32{}, meant: map[string][]string{}, called: map[string]*called{}, follow: map[string][]string{}, lasts: map[string][]int32{}, firsts: map[string][]int32{},
 		rows: []row{{parent: -1, list: -1}, {parent: -1, list: -1}},
 	}
+	e.scanner.surnames = map[string]bool{}
 	e.hay.WriteString("\n ")
 	e.hold(now, key{form: aDay, n: int64(e.today)})
 	return e
@@ -105,6 +122,13 @@ func (e *Evidence) hold(r int32, k key) {
 	if k.form == aDay {
 		k = k.resolve(e.today)
 		e.rows[r].days = append(e.rows[r].days, day(k.n))
+		e.rows[r].named = append(e.rows[r].named, e.member)
+	}
+	if k.form == aMonth {
+		e.rows[r].months = append(e.rows[r].months, k.n%100)
+	}
+	if k.form == aTime {
+		e.rows[r].times = append(e.rows[r].times, k.n)
 	}
 	e.put(r, k)
 	for _, more := range expand(k) {
@@ -226,7 +250,7 @@ func (w walk) object(object map[string]any, parent, in int32, path string, depth
 	}
 	w.identify(r, object, path)
 	for _, name := range slices.Sorted(maps.Keys(object)) {
-		e.called(name)
+		e.figureName(name)
 		w.member(r, name, object[name], path, depth)
 	}
 	e.known(r)
@@ -239,8 +263,12 @@ func (w walk) member(r int32, name string, value any, path string, depth int) {
 	if path != "" {
 		at = path + "/" + name
 	}
-	if value != nil && value != false && value != "" {
+	if value == nil || value == false {
+		e.rows[r].lacking = append(e.rows[r].lacking, name)
+	}
+	if value != nil && value != false && value != "" && value != 0.0 {
 		e.rows[r].members = append(e.rows[r].members, name)
+		e.calls(name, func(c *called) { add(&c.members, name) })
 	}
 	switch x := value.(type) {
 	case map[string]any:
@@ -256,13 +284,14 @@ func (w walk) member(r int32, name string, value any, path string, depth int) {
 			}
 			if n < 0 {
 				n = int32(len(e.lists))
-				e.lists = append(e.lists, list{entity: w.entity(at)})
+				e.lists = append(e.lists, list{name: name, entity: w.entity(at)})
+				e.calls(name, func(c *called) { add(&c.lists, n) })
 			}
 			inner := w.object(object, r, n, at, depth+1)
 			e.lists[n].rows = append(e.lists[n].rows, inner)
 		}
 		if len(x) == 0 {
-			e.lists = append(e.lists, list{entity: w.entity(at)})
+			e.lists = append(e.lists, list{name: name, entity: w.entity(at)})
 		}
 	default:
 		e.scalar(r, w.Tool+"/"+path, name, x)
@@ -324,17 +353,10 @@ func textOf(v any) string {
 
 // scalar takes in one value of a row.
 func (e *Evidence) scalar(r int32, of, name string, v any) {
+	e.member = name
 	switch x := v.(type) {
 	case float64:
-		k := number(x)
-		e.put(r, k)
-		if x < 0 { // fell by 4.2 percent
-			e.put(r, number(-x))
-			e.plain[number(-x).n] = true
-		}
-		e.put(r, key{form: aFigure, n: k.n})
-		e.rows[r].figures = append(e.rows[r].figures, figure{name, x})
-		e.plain[k.n] = true
+		e.figure(r, name, x, measureOf(name))
 	case string:
 		x = e.fits(x)
 		if x == "" {
@@ -342,7 +364,8 @@ func (e *Evidence) scalar(r int32, of, name string, v any) {
 		}
 		for _, c := range e.scanner.values(x) {
 			for _, k := range c.keys {
-				if c.label && c.unit == noUnit && k.form == aNumber && len(x) <= maxValue {
+				whole := c.start == 0 && c.end == len(x) && c.value <= mostSmall // a room's number
+				if (c.label && len(x) <= maxValue && measures[firstWord(x[c.end:])].kind == "" || whole) && c.unit == noUnit && k.form == aNumber {
 					k.form = aLabel
 				}
 				e.hold(r, k)
@@ -356,15 +379,60 @@ func (e *Evidence) scalar(r int32, of, name string, v any) {
 		}
 		if len(x) <= 64 {
 			e.rows[r].names = append(e.rows[r].names, x)
+			e.rows[r].lower = append(e.rows[r].lower, strings.ToLower(x))
 			if !strings.ContainsAny(x, " \n") {
 				e.put(r, tokenKey(x))
 			}
 		}
+		e.worded(r, name, x)
+		if y, m, ok := strings.Cut(x, "-"); ok && len(y) == 4 && len(m) == 2 { // a month
+			if t, err := time.Parse("2006-01", x); err == nil {
+				e.hold(r, key{form: aMonth, n: int64(t.Year()*100 + int(t.Month()))})
+				e.put(r, key{form: aMonthOf, n: int64(t.Month())})
+			}
+		}
 		e.say(x)
+		e.rows[r].long = e.rows[r].long || len(x) > 64
 		if len(x) <= maxValue {
 			e.mentionable(r, of, name, x)
 		}
 	}
+}
+
+// figure takes in a number that a result names.
+func (e *Evidence) figure(r int32, name string, x float64, of measure) {
+	if of.kind == "money" && of.times < 1 && x == math.Trunc(x) { // told in whole ones
+		x, of = x*of.times, measures["eur"]
+	}
+	k := number(x)
+	e.put(r, k)
+	if x < 0 { // fell by 4.2 percent
+		e.put(r, number(-x))
+		e.plain[number(-x).n] = true
+	}
+	e.put(r, key{form: aFigure, n: k.n})
+	e.rows[r].figures = append(e.rows[r].figures, figure{name, x, of})
+	e.calls(name, func(c *called) { add(&c.figures, name) })
+	e.plain[k.n] = true
+}
+
+// worded takes in a text that is a number, perhaps with what it is of: "186.40",
+// "2450 kg".
+func (e *Evidence) worded(r int32, name, text string) {
+	digits, unit, _ := strings.Cut(text, " ")
+	x, err := strconv.ParseFloat(digits, 64)
+	if err != nil || len(text) > 24 || strings.ContainsAny(digits, "eExXnN+") || len(digits) > 1 && digits[0] == '0' && digits[1] != '.' {
+		return
+	}
+	of := measureOf(name)
+	if unit != "" {
+		unit, _, _ = strings.Cut(unit, "/")
+		of = measures[strings.ToLower(unit)]
+		e.calls(unit, func(c *called) { add(&c.figures, name) })
+	} else if !strings.Contains(digits, ".") && of.kind == "" {
+		return // a room's number
+	}
+	e.figure(r, name, x, of)
 }
 
 // parts are the numbers in a rule's or a file's number: RoP.023.
@@ -387,8 +455,8 @@ func (e *Evidence) haystack() string {
 // context are the rows that say what a row is of: those around it, the objects
 // beside them, and the records it names by their ids.
 func (e *Evidence) context(r int32, visit func(int32) bool) bool {
-	for _, name := range e.rows[r].names { // the record that it names by its id
-		for _, of := range e.records[strings.ToLower(name)] {
+	for _, name := range e.rows[r].lower { // the record that it names by its id
+		for _, of := range e.records[name] {
 			if of != r && (e.rows[r].record == nil || e.rows[of].record.Entity != e.rows[r].record.Entity) && visit(of) {
 				return true
 			}

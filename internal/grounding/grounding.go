@@ -1,12 +1,36 @@
 // Package grounding tells whether a text says only what stands in evidence: the
 // results of the calls of a run, a person's own words, and the day it is. It
-// finds the ids, dates, numbers, dockets and quoted names in a text, and the
-// markers a model writes for links; it knows no model, no store and no assistant.
+// finds the ids, dates, numbers, dockets and names in a text, and the markers a
+// model writes for links; it knows no model, no store and no assistant.
 //
-// A figure is supported where it stands in the evidence, in whatever form German
-// and English write it, and belongs to what the sentence names: the date of one
-// matter does not support a sentence about another. Nothing here understands a
-// sentence. A negation passes, and so does a wrong verb.
+// It goes in this order:
+//
+//  1. Results are taken in (evidence.go) as rows: an object is a row, with its
+//     numbers and what they are of (measures.go), its days, and its short texts,
+//     which a sentence may mention it by (mentionable.go, phrases.go). What the
+//     words of names and values mean is noted in both languages (concepts.go).
+//  2. An answer is read block by block (topic.go), and a block sentence by
+//     sentence (sentences.go), each with what those before it were about: "his
+//     deposit" is that of one tenant.
+//  3. A sentence is searched for claims (scan.go; ids.go, numbers.go, words.go,
+//     dates.go, clock.go, names.go) and for markers (markers.go).
+//  4. It is divided into clauses, and each is tied to the rows that it mentions,
+//     marks or goes on with (judge.go, mentions.go). The figure of a row that is
+//     of something else supports nothing.
+//  5. Each claim must stand in such a row, in whatever form German and English
+//     write it (support.go), or follow from such rows by one of a few
+//     computations: a count of what the sentence says (count.go, things.go,
+//     sizes.go), a time between two days (spans.go, ages.go), a share (shares.go), a sum
+//     or a difference (computed.go). A small number is always one of something,
+//     so it must be the number of what it is said of.
+//  6. Names that no evidence holds are found by lists of given names and places,
+//     by capitals in English, and by the names they change one word of (people.go,
+//     gazetteer.go); two names that belong to different things are told apart.
+//     What a result says is not so may not be said of it (polarity.go).
+//  7. What is supported is written with citations and chips (write.go).
+//
+// Nothing here understands a sentence. A wrong verb passes, and so does most of
+// what a sentence denies.
 //
 // It may import the standard library only.
 package grounding

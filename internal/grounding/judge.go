@@ -1,26 +1,9 @@
 package grounding
 
 import (
-	"iter"
 	"slices"
 	"strings"
 )
-
-// Judge goes through a block, sentence by sentence: each piece is what may be
-// shown of one. cite gives the number of a record's citation; it is called for
-// what is shown only, and a caller that stops at what is unsupported is told no
-// more.
-func (e *Evidence) Judge(block string, cite func(Record) int) iter.Seq[Piece] {
-	return func(yield func(Piece) bool) {
-		from := 0
-		for _, end := range sentences(block) {
-			if !yield(e.judge(block[from:end], cite)) {
-				return
-			}
-			from = end
-		}
-	}
-}
 
 // sentence is a sentence on its way.
 type sentence struct {
@@ -33,6 +16,10 @@ type sentence struct {
 	whole   clause
 	lenient bool // it says which is which by order
 	window  bool // it speaks of a time from today
+	topic   topic
+	meant   map[span][]string // what its parts mean, once it is asked for
+	lowered []string          // its tokens in small letters, once they are asked for
+	parts   []span            // between its commas and such
 }
 
 // clause is a part of a sentence that says something of something.
@@ -43,10 +30,12 @@ type clause struct {
 	seen       []seenAt          // the same, by the words
 	rows       []int32           // of the markers that close it; nil: none do
 	marked     bool
+	known      []int8 // 1 a row that fits, -1 one that does not, 0 nobody asked
+	goesOn     bool   // it names nothing: the rows are what was spoken of before
 }
 
-func (e *Evidence) judge(text string, cite func(Record) int) Piece {
-	s := sentence{Evidence: e, text: text, markers: e.markers(text)}
+func (e *Evidence) judge(text string, before topic, cite func(Record) int) (Piece, topic) {
+	s := sentence{Evidence: e, text: text, markers: e.markers(text), topic: before}
 	p := Piece{Raw: len(text)}
 	blank := text
 	if len(s.markers) > 0 {
@@ -63,12 +52,32 @@ func (e *Evidence) judge(text string, cite func(Record) int) Piece {
 	}
 	s.claims = append([]claim(nil), e.scanner.scan(blank)...)
 	s.blank = blank
+	s.localise()
 	s.cut(blank)
 	p.Unsupported = s.unsupported()
-	if p.Unsupported == nil {
-		s.write(&p, cite)
+	if p.Unsupported != nil {
+		return p, before
 	}
-	return p
+	s.write(&p, cite)
+	return p, s.next()
+}
+
+// localise drops the reading of 1,234 as a fraction in English, and of 1.234 in
+// German.
+func (s *sentence) localise() {
+	sep := byte('.')
+	switch english, german := s.languages(); {
+	case english > german:
+		sep = ','
+	case german == english:
+		return
+	}
+	for i := range s.claims {
+		c := &s.claims[i]
+		if c.sort == sortNumber && len(c.keys) > 1 && c.value >= 1000 && c.scale <= 1 && strings.IndexByte(s.blank[c.start:c.end], sep) > 0 {
+			c.keys = slices.DeleteFunc(slices.Clone(c.keys), func(k key) bool { return k.form == aNumber && k.value() == c.value/1000 })
+		}
+	}
 }
 
 func (s *sentence) unsupported() (list []string) {
@@ -83,6 +92,10 @@ func (s *sentence) unsupported() (list []string) {
 	}
 	if checks.Refs {
 		s.strangers(s.blank, say)
+		for i := range s.clauses {
+			s.unrelated(&s.clauses[i], say)
+		}
+		s.denied(say)
 	}
 	for _, m := range s.markers {
 		switch m.kind {
@@ -98,7 +111,7 @@ func (s *sentence) unsupported() (list []string) {
 	}
 	for i := range s.claims {
 		c := &s.claims[i]
-		if s.checked(c.sort) && !s.supported(c) {
+		if s.checked(c.sort) && !s.inName(c) && !s.supported(c) {
 			say(s.text[c.start:c.end])
 		}
 	}
@@ -113,6 +126,17 @@ func (s *sentence) unsupported() (list []string) {
 	return list
 }
 
+// inName reports whether a claim is part of a name that evidence holds: the two of
+// "Two Sisters".
+func (s *sentence) inName(c *claim) bool {
+	if c.sort == sortName {
+		return false
+	}
+	return slices.ContainsFunc(s.whole.seen, func(m seenAt) bool { return m.at <= c.start && c.end <= m.end && m.words > 1 }) || slices.ContainsFunc(s.claims, func(x claim) bool {
+		return x.sort == sortName && x.start <= c.start && c.end <= x.end && x.end-x.start > c.end-c.start && held(s.haystack(), x)
+	})
+}
+
 func (s *sentence) checked(what sort) bool {
 	switch what {
 	case sortID:
@@ -125,198 +149,6 @@ func (s *sentence) checked(what sort) bool {
 		return s.options.Checks.Refs
 	}
 	return false
-}
-
-// cut finds what a sentence mentions, and divides it where it says two things
-// of two.
-func (s *sentence) cut(blank string) {
-	tokens := s.scanner.tokens
-	s.whole = clause{end: len(s.text), says: len(s.claims)}
-	var parts []clause
-	cur := clause{}
-	closeAt := func(at, next int) {
-		cur.end = at
-		parts = append(parts, cur)
-		cur = clause{start: next}
-	}
-	depth := 0
-	for i, t := range tokens {
-		w := blank[t.start:t.end]
-		switch {
-		case t.t == 'p' && (w == "(" || w == "["):
-			depth++
-		case t.t == 'p' && (w == ")" || w == "]"):
-			depth--
-		case depth > 0:
-		case t.t == 'p' && (w == "," || w == ";" || w == "–" || w == "—" || w == "|"):
-			if !s.within(t.start) {
-				closeAt(t.start, t.end)
-			}
-		case t.t == 'w' && i > 0:
-			switch w {
-			case "und", "and", "sowie", "während", "while", "but", "aber":
-				if !s.within(t.start) {
-					closeAt(t.start, t.end)
-				}
-			case "jeweils", "respectively", "bzw":
-				s.lenient = true
-			case "Woche", "Wochen", "week", "weeks", "Monat", "month", "Tage", "Tagen", "days", "bis", "until", "zwischen", "between", "from", "vom", "ab", "since", "seit":
-				s.window = true
-			}
-		}
-		if w == "|" {
-			s.lenient = true // a row of a table is one thing
-		}
-	}
-	closeAt(len(s.text), len(s.text))
-	for _, m := range s.markers { // a marker closes what is before it
-		for i := range parts {
-			if p := parts[i]; m.kind <= opens && m.start > p.start && m.start < p.end && strings.TrimSpace(blank[m.end:p.end]) != "" && p.start < p.end {
-				if s.saysBetween(p.start, m.start) && s.saysBetween(m.end, p.end) {
-					after := clause{start: m.end, end: p.end}
-					parts[i].end = m.end
-					parts = slices.Insert(parts, i+1, after)
-				}
-				break
-			}
-		}
-	}
-	seen := s.mentions(blank)
-	for i := range parts {
-		s.fill(&parts[i], seen)
-	}
-	s.fill(&s.whole, seen)
-	s.clauses = s.grouped(parts)
-	s.mark()
-}
-
-// within reports whether a place is inside a claim.
-func (s *sentence) within(at int) bool {
-	for i := range s.claims {
-		if c := &s.claims[i]; c.start <= at && at < c.end {
-			return true
-		}
-	}
-	return false
-}
-
-func (s *sentence) saysBetween(from, to int) bool {
-	for i := range s.claims {
-		if c := &s.claims[i]; c.start >= from && c.end <= to {
-			return true
-		}
-	}
-	return false
-}
-
-// fill counts what a clause says and mentions.
-func (s *sentence) fill(c *clause, seen []seenAt) {
-	c.says, c.mentions = 0, nil
-	for i := range s.claims {
-		if x := &s.claims[i]; x.start >= c.start && x.start < c.end && x.sort != sortName {
-			c.says++
-		}
-	}
-	for _, m := range seen {
-		if m.at >= c.start && m.at < c.end {
-			if c.mentions == nil {
-				c.mentions = map[int32][]int32{}
-			}
-			c.mentions[m.field] = append(c.mentions[m.field], m.values...)
-			c.seen = append(c.seen, m)
-		}
-	}
-}
-
-// grouped joins parts until each says something of something it mentions.
-func (s *sentence) grouped(parts []clause) []clause {
-	if s.lenient {
-		return []clause{s.whole}
-	}
-	var out []clause
-	for i, p := range parts {
-		says, mentions := 0, false
-		for _, rest := range parts[i:] {
-			says += rest.says
-			mentions = mentions || len(rest.mentions) > 0
-		}
-		last := len(out) - 1
-		if last < 0 || p.says > 0 && len(p.mentions) > 0 && out[last].says > 0 || out[last].says > 0 && len(out[last].mentions) > 0 && says > 0 && mentions {
-			out = append(out, p)
-			continue
-		}
-		out[last].end = p.end
-		out[last].says += p.says
-		out[last].seen = append(out[last].seen, p.seen...)
-		for f, v := range p.mentions {
-			if out[last].mentions == nil {
-				out[last].mentions = map[int32][]int32{}
-			}
-			out[last].mentions[f] = append(out[last].mentions[f], v...)
-		}
-	}
-	return out
-}
-
-// mark gives each clause the rows of its markers: those in it, else those that
-// come next, else those before.
-func (s *sentence) mark() {
-	for i := range s.clauses {
-		c := &s.clauses[i]
-		for _, m := range s.markers {
-			if m.start >= c.start && m.start < c.end {
-				s.rowsOf(m, c)
-			}
-		}
-	}
-	for i := range s.clauses {
-		c := &s.clauses[i]
-		if c.marked {
-			continue
-		}
-		for j := range s.claims { // a number of a file names its record as well
-			x := &s.claims[j]
-			if x.sort != sortID || s.clauseOf(x) != c {
-				continue
-			}
-			for _, k := range x.keys {
-				for _, r := range s.index[k] {
-					if r != given {
-						c.marked, c.rows = true, append(c.rows, r)
-					}
-				}
-			}
-		}
-	}
-	for i := len(s.clauses) - 2; i >= 0; i-- {
-		if c, next := &s.clauses[i], &s.clauses[i+1]; !c.marked && next.marked && len(c.mentions) == 0 {
-			c.marked, c.rows = true, next.rows
-		}
-	}
-}
-
-func (s *sentence) rowsOf(m marker, c *clause) {
-	switch m.kind {
-	case cites, opens:
-		for _, r := range s.records[strings.ToLower(m.value)] {
-			if s.Evidence.rows[r].record.Entity == m.entity {
-				c.marked, c.rows = true, append(c.rows, r)
-			}
-		}
-	case names:
-		if r := s.named(m.entity, m.value); r >= 0 {
-			c.marked, c.rows = true, append(c.rows, r)
-		}
-	}
-}
-
-func (s *sentence) clauseOf(c *claim) *clause {
-	for i := range s.clauses {
-		if x := &s.clauses[i]; c.start >= x.start && c.start < x.end {
-			return x
-		}
-	}
-	return &s.whole
 }
 
 // agrees reports whether a row is of what a clause mentions: where the clause
@@ -355,16 +187,6 @@ func (s *sentence) agrees(r int32, c *clause) bool {
 	return !s.context(r, func(at int32) bool { return !ok(at) }) && s.related(r, c)
 }
 
-// place is where a clause stands among those of its sentence.
-func (s *sentence) place(c *clause) int {
-	for i := range s.clauses {
-		if &s.clauses[i] == c {
-			return i
-		}
-	}
-	return 0
-}
-
 // otherwise reports whether the words that mention values of a field mention one
 // of another field which the row has.
 func (s *sentence) otherwise(r int32, of int32, c *clause) bool {
@@ -390,6 +212,9 @@ func (s *sentence) belongs(r int32, c *clause) bool {
 		return true
 	}
 	rows := s.Evidence.rows
+	if c.goesOn && rows[r].record == nil && rows[r].list < 0 {
+		return true // a sum of all of it
+	}
 	for _, m := range c.rows {
 		if r == m || rows[r].record != nil && rows[m].record != nil && rows[r].record.ID == rows[m].record.ID && rows[r].record.Entity == rows[m].record.Entity {
 			return true
@@ -411,4 +236,67 @@ func (s *sentence) belongs(r int32, c *clause) bool {
 	return false
 }
 
-func (s *sentence) fits(r int32, c *clause) bool { return s.belongs(r, c) && s.agrees(r, c) }
+// fits reports whether a row is of what a clause is about. It is asked again and
+// again, and remembered.
+func (s *sentence) fits(r int32, c *clause) bool {
+	if c.known == nil {
+		c.known = make([]int8, len(s.Evidence.rows))
+	}
+	if c.known[r] == 0 {
+		c.known[r] = -1
+		if s.belongs(r, c) && s.agrees(r, c) {
+			c.known[r] = 1
+		}
+	}
+	return c.known[r] > 0
+}
+
+// means are the meanings of the words of a part that name something in a result.
+func (s *sentence) means(part span) []string {
+	if list, ok := s.meant[part]; ok {
+		return list
+	}
+	list := s.meaningsIn(part)
+	if s.meant == nil {
+		s.meant = map[span][]string{}
+	}
+	s.meant[part] = list
+	return list
+}
+
+func (s *sentence) meaningsIn(part span) (list []string) {
+	before := ""
+	for _, t := range s.scanner.tokens {
+		if t.t != 'w' || t.start < part.start || t.end > part.end {
+			continue
+		}
+		w := strings.ToLower(s.blank[t.start:t.end])
+		if c := conceptOf(before + w); before != "" && c > 0 && s.called[conceptNames[c]] != nil {
+			list = append(list, conceptNames[c]) // checked in
+		}
+		if m := meaning(w); s.called[m] != nil {
+			list = append(list, m)
+		}
+		before = w
+	}
+	return list
+}
+
+func (s *sentence) hasWordIn(part span, list map[string]bool) bool {
+	for i, w := range s.lowers() {
+		if t := s.scanner.tokens[i]; list[w] && t.start >= part.start && t.end <= part.end {
+			return true
+		}
+	}
+	return false
+}
+
+// partOf is the part of a sentence, between commas and such, that holds a claim.
+func (s *sentence) partOf(c *claim) span {
+	for _, p := range s.parts {
+		if c.start >= p.start && c.start < p.end {
+			return p
+		}
+	}
+	return span{0, len(s.text)}
+}

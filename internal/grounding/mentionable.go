@@ -32,13 +32,16 @@ func (e *Evidence) mentionable(r int32, of, name, text string) {
 		e.values[f].words = append(e.values[f].words, 0)
 		e.scanner.tokenise(text)
 		tokens := e.scanner.tokens
-		if sentenceLike(text, tokens) { // no name
+		if rec := e.rows[r].record; sentenceLike(text, tokens) && (rec == nil || text != rec.Line && text != rec.Title) { // no name
 			tokens = nil
 		}
-		e.pairs(text, tokens)
+		if strings.Count(text, " ") < 3 && !strings.ContainsAny(text, "0123456789@/") {
+			e.calls(text, func(c *called) { add(&c.values, mention{f, v}) })
+		}
+		e.pairs(f, text, tokens)
 		for _, t := range tokens {
 			w := nameWord(text, t)
-			if short := fold(text[t.start:t.end]); w != "" || (t.t == 'n' || t.t == 'w' && t.end-t.start < 3) && !salutations[short] && !legalForms[short] && !begins[short] {
+			if short := fold(text[t.start:t.end]); w != "" || t.t == 'w' && t.end-t.start == 1 || (t.t == 'n' || t.t == 'w' && t.end-t.start < 3) && !salutations[short] && !legalForms[short] && !begins[short] {
 				e.values[f].words[v]++ // LG Mannheim is no Mannheim
 			}
 			if w != "" {
@@ -50,6 +53,7 @@ func (e *Evidence) mentionable(r int32, of, name, text string) {
 		}
 	}
 	e.rows[r].has = append(e.rows[r].has, mention{f, v})
+	e.has[mention{f, v}] = append(e.has[mention{f, v}], r)
 	e.line(r, mention{f, v}, text, folded)
 }
 

@@ -94,6 +94,9 @@ func (e *Evidence) inflected(w string) []mention {
 			held = append(held, e.words[stem]...)
 		}
 	}
+	if len(w) >= 6 {
+		held = append(append(held, e.words[w+"e"]...), e.words[w+"s"]...)
+	}
 	return held
 }
 

@@ -118,7 +118,7 @@ func (s *scanner) quoted(i int) int {
 		if j == i+1 {
 			return i
 		}
-		if r, _ := utf8.DecodeRuneInString(s.text[s.tokens[i+1].start:]); unicode.IsUpper(r) || unicode.IsDigit(r) {
+		if r, _ := utf8.DecodeRuneInString(s.text[s.tokens[i+1].start:]); unicode.IsUpper(r) || unicode.IsDigit(r) || j > i+3 {
 			s.addName(i+1, j-1, 0)
 		}
 		return j

@@ -267,10 +267,22 @@ func (s *scanner) numberWord(i int, w string) int {
 		}
 		c := claim{start: s.at(i).start, end: s.at(i).end, sort: sortNumber, keys: []key{number(float64(v))}, value: float64(v)}
 		k := s.space(i + 1)
+		if times := scales[s.lower(k)]; times > 0 {
+			c.end, c.value, c.scale = s.at(k).end, c.value*times, times
+			c.keys = []key{number(c.value)}
+			s.add(c)
+			return k + 1
+		}
 		if s.str(k) == "-" {
 			k++
 		}
-		c.unit = unitOf(s.lower(k))
+		c.way, c.about = s.about(i)
+		if w := s.lower(k); w == "prozent" || w == "percent" {
+			c.unit = percent
+			c.keys = append(c.keys, number(c.value/100))
+		} else {
+			c.unit = unitOf(w)
+		}
 		s.nouns(&c, k)
 		s.add(c)
 		return i + 1

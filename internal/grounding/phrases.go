@@ -33,20 +33,50 @@ func (e *Evidence) line(r int32, m mention, text, folded string) {
 }
 
 // pairs notes which word follows which in a name.
-func (e *Evidence) pairs(text string, tokens []token) {
+func (e *Evidence) pairs(f int32, text string, tokens []token) {
+	if len(tokens) > 2 {
+		if a := nameWord(text, tokens[0]); a != "" {
+			e.firsts[a] = append(e.firsts[a], f)
+		}
+	}
 	for i := 0; i+2 < len(tokens); i++ {
-		if tokens[i+1].t != 's' {
+		if sep := text[tokens[i+1].start:tokens[i+1].end]; tokens[i+1].t != 's' && sep != "-" {
 			continue
 		}
-		if a, b := nameWord(text, tokens[i]), nameWord(text, tokens[i+2]); a != "" && b != "" && !slices.Contains(e.follow[a], b) {
+		if a, b := nameWord(text, tokens[i]), surname(text, tokens[i+2]); a != "" && b != "" && !slices.Contains(e.follow[a], b) {
 			e.follow[a] = append(e.follow[a], b)
+			if weekdayWords[b] > 0 {
+				e.scanner.surnames[a+" "+b] = true
+			}
+			if i+3 >= len(tokens) {
+				e.lasts[b] = append(e.lasts[b], f)
+			}
 		}
 	}
 }
 
-// called notes the name of a figure, and the numbers in it: uptime_30d.
-func (e *Evidence) called(name string) {
+// surname is the second word of a name; it may be one that else is a day's.
+func surname(text string, t token) string {
+	if w := nameWord(text, t); w != "" || t.t != 'w' || small(text[t.start:t.end]) {
+		return w
+	}
+	if w := fold(text[t.start:t.end]); weekdayWords[w] > 0 || len(w) > 3 && monthWords[w] > 0 {
+		return w
+	}
+	return ""
+}
+
+// figureName notes the name of a figure, and the numbers in it: uptime_30d.
+func (e *Evidence) figureName(name string) {
 	e.put(given, tokenKey(name))
+	for _, part := range strings.Split(name, "_") { // yesterday, april
+		if m := monthWords[part]; m > 0 && len(part) > 3 {
+			e.put(given, key{form: aMonthOf, n: int64(m)})
+		}
+		if n, ok := relativeDays[part]; ok {
+			e.hold(given, key{form: aDay, n: int64(e.today) + int64(n)})
+		}
+	}
 	if !strings.ContainsAny(name, "0123456789") {
 		return
 	}
@@ -95,8 +125,11 @@ func (s *sentence) plainName(blank string, t token) string {
 // record of another: it is around it, in it, names it or is named by it, or is
 // mentioned as well.
 func (s *sentence) related(r int32, c *clause) bool {
-	rec := s.Evidence.rows[r].record
-	if rec == nil || c.marked {
+	rec, entity := s.Evidence.rows[r].record, ""
+	if rec != nil {
+		entity = rec.Entity
+	}
+	if rec == nil && s.Evidence.rows[r].list < 0 || r <= now || c.marked {
 		return true
 	}
 	named := false
@@ -107,7 +140,7 @@ func (s *sentence) related(r int32, c *clause) bool {
 				continue
 			}
 			for _, h := range s.holders[m] {
-				if s.Evidence.rows[h].record.Entity == rec.Entity || s.context(h, func(at int32) bool { return at == r }) {
+				if s.Evidence.rows[h].record.Entity == entity || s.context(h, func(at int32) bool { return at == r }) {
 					return true
 				}
 			}
@@ -118,7 +151,22 @@ func (s *sentence) related(r int32, c *clause) bool {
 		return true
 	}
 	mentions := func(at int32) bool {
-		return slices.ContainsFunc(s.Evidence.rows[at].has, func(m mention) bool { return slices.Contains(s.whole.mentions[m.field], m.value) })
+		return slices.ContainsFunc(s.Evidence.rows[at].has, func(m mention) bool { return s.mentionsText(m) })
 	}
 	return mentions(r) || s.context(r, mentions)
+}
+
+// mentionsText reports whether a sentence mentions a value, or one of the same
+// words in another field.
+func (s *sentence) mentionsText(m mention) bool {
+	if slices.Contains(s.whole.mentions[m.field], m.value) {
+		return true
+	}
+	text := s.Evidence.values[m.field].texts[m.value]
+	for f, values := range s.whole.mentions {
+		if slices.ContainsFunc(values, func(v int32) bool { return s.Evidence.values[f].texts[v] == text }) {
+			return true
+		}
+	}
+	return false
 }

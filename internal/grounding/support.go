@@ -1,22 +1,114 @@
 package grounding
 
 import (
+	"math"
 	"slices"
 	"strings"
 )
 
-// supported reports whether a claim stands in a row that the clause is about.
+// mostSmall is up to what number so many of something are nearly always there, so
+// that it must be the number of what the sentence says.
+const mostSmall = 20
+
+// supported reports whether evidence holds a claim: as it stands in a row that the
+// clause is about, or as what follows from such rows.
 func (s *sentence) supported(c *claim) bool {
-	if c.sort == sortName {
-		return held(s.haystack(), *c)
-	}
 	in := s.clauseOf(c)
+	switch c.sort {
+	case sortName:
+		return held(s.haystack(), *c)
+	case sortID:
+		return s.literal(c, in)
+	case sortDate:
+		return s.literal(c, in) || s.lasting(c, in) || s.derivedDay(c, in) || s.monthBefore(c)
+	}
+	if c.unit == noUnit && c.scale == 0 && c.value <= mostSmall {
+		in = s.atLarge(c, in)
+	}
 	if c.ordinal {
 		return s.position(c, in)
 	}
-	if c.sort == sortNumber && s.counted(c) {
-		return s.count(c, in, s.counts(c)) || s.own(c, in) || s.leftOf(c) || s.hasWord(remaining) && s.rest(c, in)
+	if s.beyond(c) {
+		return false
 	}
+	if c.unit == noUnit {
+		if s.hour(c, in) {
+			return true
+		}
+		if so := s.listed(c); so != 0 {
+			return so > 0
+		}
+		if known, so := s.amount(c, in); known {
+			return so
+		}
+	}
+	if c.label && !s.labels(c, in) {
+		return false
+	}
+	return s.literal(c, in) || s.inParts(c, in) || s.turns(c, in) || s.difference(c, in) || s.rounded(c, in) || s.approximate(c, in) || s.computed(c, in) ||
+		c.unit == noUnit && (s.leftOf(c) || !s.numbers(c) && s.count(c, in, ""))
+}
+
+// atLarge is a clause that goes on with what was spoken of, for a number of things:
+// two of them may be of other things. Of what results give a number each, it is not.
+func (s *sentence) atLarge(c *claim, in *clause) *clause {
+	if !in.goesOn || slices.ContainsFunc(s.things(c), func(m string) bool { return s.called[m] != nil && len(s.called[m].figures) > 0 }) {
+		return in
+	}
+	free := *in
+	free.known = nil
+	free.marked, free.rows = false, nil
+	return &free
+}
+
+// amount tells a number of records, and a small one of anything that results name:
+// it must be how many of those there are. known: it is such a number, and so says
+// whether there are so many.
+func (s *sentence) amount(c *claim, in *clause) (known, so bool) {
+	few := c.value <= mostSmall && c.value == math.Trunc(c.value)
+	if entity := s.counts(c); entity != "" {
+		found, named := s.counter(c, in, entity)
+		so = found || s.beside(c, in) || s.namedSo(c, in) || s.own(c, in) || s.leftOf(c) || !named && (s.count(c, in, entity) || s.computed(c, in) || s.figuredOf(c, in))
+		return so || few, so
+	}
+	if of := s.things(c); few && c.scale == 0 && len(of) > 0 && !(s.unknownNoun(c) && !small(s.text[c.nouns[0].start:c.nouns[0].end])) && !s.numbers(c) && !s.joined(c) && !s.times(c) {
+		return true, s.beside(c, in) || s.namedSo(c, in) || s.many(c, in, of) || s.computed(c, in) || s.leftOf(c)
+	}
+	return false, false
+}
+
+// beside reports whether a row that holds what else the sentence says of it, and
+// is in a list, gives the number as well: seven of 15.
+func (s *sentence) beside(c *claim, in *clause) bool {
+	if !s.beforeOf(c) {
+		return false
+	}
+	saying := s.sayingRows(c)
+	return slices.ContainsFunc(s.index[key{form: aFigure, n: number(c.value).n}], func(r int32) bool { return slices.Contains(saying, r) && s.fits(r, in) })
+}
+
+// beyond reports whether a number is said to be of a smaller one.
+func (s *sentence) beyond(c *claim) bool {
+	for i := range s.claims {
+		if x := &s.claims[i]; x.sort == sortNumber && x.unit == noUnit && c.unit == noUnit && x.start > c.end && s.outOf(x) && x.value < c.value && s.measuredBy(c).kind == "" && len(strings.Fields(s.blank[c.end:x.start])) < 3 {
+			return true
+		}
+	}
+	return false
+}
+
+// beforeOf reports whether a number is said to be of another: seven of 15.
+func (s *sentence) beforeOf(c *claim) bool {
+	for i := range s.claims {
+		if x := &s.claims[i]; x.sort == sortNumber && x.start > c.end && x.start-c.end < 24 && s.outOf(x) {
+			return true
+		}
+	}
+	return false
+}
+
+// literal reports whether a claim stands in a row that the clause is about.
+func (s *sentence) literal(c *claim, in *clause) bool {
 	keys := c.keys
 	if c.label && c.unit == noUnit {
 		for _, k := range c.keys {
@@ -31,27 +123,23 @@ func (s *sentence) supported(c *claim) bool {
 			continue
 		}
 		for _, r := range s.index[k] {
-			if s.fits(r, in) && (c.unit == noUnit || s.sameUnit(r, k, c)) {
+			if s.fits(r, in) && (c.unit == noUnit || s.sameUnit(r, k, c)) && s.sameMeasure(r, k, c) && s.sameThings(r, k, c, in) && s.sameShare(r, k, c) {
 				return true
 			}
 		}
-	}
-	if smaller, times := parts(c.unit); times > 0 && c.sort == sortNumber { // three years of 36 months
-		part := *c
-		part.unit, part.value, part.keys = smaller, c.value*times, []key{number(c.value * times)}
-		for _, r := range s.index[part.keys[0]] {
-			if r > now && s.fits(r, in) && s.sameUnit(r, part.keys[0], &part) {
-				return true
-			}
-		}
-	}
-	switch {
-	case c.sort == sortDate:
-		return s.derivedDay(c, in)
-	case c.sort == sortNumber:
-		return s.difference(c, in) || s.rounded(c, in) || s.approximate(c, in) || s.sum(c, in) || s.apartBy(c) || c.unit == noUnit && s.leftOf(c) || c.unit == noUnit && !s.numbers(c) && (s.rest(c, in) || s.count(c, in, ""))
 	}
 	return false
+}
+
+// inParts: three years of 36 months.
+func (s *sentence) inParts(c *claim, in *clause) bool {
+	smaller, times := parts(c.unit)
+	if times == 0 {
+		return false
+	}
+	part := *c
+	part.unit, part.value, part.keys = smaller, c.value*times, []key{number(c.value * times)}
+	return slices.ContainsFunc(s.index[part.keys[0]], func(r int32) bool { return r > now && s.fits(r, in) && s.sameUnit(r, part.keys[0], &part) })
 }
 
 // parts is the unit that one is given in as well, and how many of it make one.
@@ -77,7 +165,7 @@ func (s *sentence) sameUnit(r int32, k key, c *claim) bool {
 		return s.shareNamed(r, k, c)
 	}
 	if slices.ContainsFunc(s.Evidence.rows[r].figures, func(f figure) bool {
-		return number(f.value) == k && (slices.ContainsFunc(strings.Split(f.name, "_"), func(w string) bool { return unitOf(w) == c.unit }) || s.mentioned(r, s.clauseOf(c)))
+		return number(f.value) == k && (slices.ContainsFunc(strings.Split(f.name, "_"), func(w string) bool { return unitOf(w) == c.unit }) || f.of.kind == "" && s.Evidence.rows[r].list >= 0 && s.mentioned(r, s.clauseOf(c)))
 	}) {
 		return true
 	}
@@ -90,138 +178,115 @@ func (s *sentence) sameUnit(r int32, k key, c *claim) bool {
 	})
 }
 
-// onWeekday reports whether the day of a key, or one of a clause's days that it
-// may be, is on a weekday.
-func (s *sentence) onWeekday(k key, weekday int, in *clause) bool {
-	switch k.form {
-	case aDay:
-		return int(day(k.n).weekday()) == weekday-1
-	case aMonthDay:
-		for _, r := range s.index[k] {
-			if !s.fits(r, in) {
-				continue
-			}
-			for _, d := range s.Evidence.rows[r].days {
-				t := d.time()
-				if int(t.Month())*100+t.Day() == int(k.n) && int(t.Weekday()) == weekday-1 {
-					return true
-				}
-			}
-		}
-		return false
-	}
-	return true
-}
-
-// derivedDay: the ends of weeks and months, and of a time that the person named.
-func (s *sentence) derivedDay(c *claim, in *clause) bool {
-	if !s.window || in.marked || len(in.mentions) > 0 {
-		return false
-	}
-	today := s.today
-	ends := []day{
-		monday(today), monday(today) + 4, monday(today) + 6, monday(today) + 7, monday(today) + 11, monday(today) + 13,
-		endOfMonth(today), endOfMonth(today) + 1, today - day(today.time().Day()) + 1, today + 1, today + 7, today + 14, today + 30,
-	}
-	for bits, u := range s.spans {
-		n := day(key{n: bits}.value())
-		switch u {
-		case days:
-			ends = append(ends, today+n, today-n)
-		case weeks:
-			ends = append(ends, today+7*n, today-7*n)
-		case months:
-			ends = append(ends, dayOf(today.time().AddDate(0, int(n), 0)), dayOf(today.time().AddDate(0, -int(n), 0)))
-		}
-	}
-	for _, d := range ends {
-		k := key{form: aDay, n: int64(d)}
-		if slices.Contains(c.keys, k) && (c.weekday == 0 || int(d.weekday()) == c.weekday-1) {
-			return true
-		}
-		for _, more := range expand(k) {
-			if more.form != aNumber && more.form != aWeekday && slices.Contains(c.keys, more) && (c.weekday == 0 || int(d.weekday()) == c.weekday-1) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// difference: the time from today to a day the sentence is about, or between
-// two of its days.
-func (s *sentence) difference(c *claim, in *clause) bool {
-	switch c.unit {
-	case days, weeks, months, years:
-	case hours, minutes:
-		return s.duration(c, in)
-	default:
-		return false
-	}
-	var said, all []day
-	for i := range s.claims {
-		x := &s.claims[i]
-		if x.sort != sortDate {
-			continue
-		}
-		of := s.clauseOf(x)
-		for _, k := range x.keys {
-			k = k.resolve(s.today)
-			for _, r := range s.index[k] {
-				if !s.fits(r, of) {
-					continue
-				}
-				for _, d := range s.Evidence.rows[r].days {
-					if k.form == aDay && int64(d) == k.n || slices.Contains(expand(key{form: aDay, n: int64(d)}), k) {
-						if all = append(all, d); of == in {
-							said = append(said, d)
-							if r > now && slices.ContainsFunc(s.Evidence.rows[r].days, func(b day) bool { return b != d && between(max(b, d)-min(b, d), c) }) {
-								return true // to another day of the same row
-							}
-						}
-					}
-				}
-			}
-		}
-	}
-	near := func(a, b day) bool { return between(max(a, b)-min(a, b), c) }
-	if slices.ContainsFunc(said, func(d day) bool { return near(d, s.today) }) {
+// sameMeasure: 3.4 degrees support no 3.4 percent, where the row's number says what
+// it is of.
+func (s *sentence) sameMeasure(r int32, k key, c *claim) bool {
+	if k.form != aNumber || c.sort != sortNumber || r <= now {
 		return true
 	}
-	for i, a := range all {
-		if slices.ContainsFunc(all[i+1:], func(b day) bool { return near(a, b) }) {
+	m, found := s.measuredBy(c), false
+	if m.kind == "" && s.thing(c) && slices.ContainsFunc(s.Evidence.rows[r].figures, func(f figure) bool {
+		return number(f.value) == k && f.of.kind != "" && f.of.kind != "time" && f.of.kind != "share"
+	}) {
+		return false // thirteen people are no thirteen degrees
+	}
+	if m.kind == "time" || m.kind == "" && (c.value != math.Trunc(c.value) || s.Evidence.rows[r].list < 0 || s.mentioned(r, s.clauseOf(c))) {
+		return true
+	}
+	for _, f := range s.Evidence.rows[r].figures {
+		if number(math.Abs(f.value)) != k {
+			continue
+		}
+		if f.of.kind == "" || f.of.kind == m.kind || m.kind == "" && f.of.kind != "money" {
+			return true
+		}
+		found = true
+	}
+	return !found
+}
+
+// sameThings: where results have numbers of what a number counts, one of another
+// name supports it only in a row that the sentence is about.
+func (s *sentence) sameThings(r int32, k key, c *claim, in *clause) bool {
+	if k.form != aNumber || c.sort != sortNumber || r <= now || c.unit != noUnit {
+		return true
+	}
+	var of []string
+	for _, m := range s.things(c) {
+		if named := s.called[m]; named != nil {
+			of = append(of, named.figures...)
+		}
+	}
+	if len(of) == 0 && (c.value > mostSmall || c.value != math.Trunc(c.value) || s.unknownNoun(c) || s.Evidence.rows[s.wholeOf(r)].list < 0 || s.mentioned(r, in)) || s.outOf(c) || slices.Contains(s.sayingRows(c), r) {
+		return true
+	}
+	meanings, figures := s.means(s.partOf(c)), false
+	if s.Evidence.rows[s.wholeOf(r)].list < 0 || s.mentioned(r, in) {
+		// Of one thing, what it counts is what the thing has so many of.
+		whole := s.wholeOf(r)
+		if r == whole || !slices.ContainsFunc(s.Evidence.rows[whole].figures, func(f figure) bool { return slices.Contains(of, f.name) }) {
 			return true
 		}
 	}
-	if len(said) > 0 {
-		return false // it is said of this day
-	}
-	if !in.marked && len(in.mentions) == 0 && len(s.whole.mentions) == 0 {
-		return s.sole(c) // of any day there is, one would do by chance
-	}
-	for r := range s.Evidence.rows {
-		row := &s.Evidence.rows[r]
-		if r <= now || len(row.days) == 0 || !s.fits(int32(r), in) || !s.mentioned(int32(r), in) {
+	for _, f := range s.Evidence.rows[r].figures {
+		if number(f.value) != k {
 			continue
 		}
-		for i, a := range row.days {
-			if near(a, s.today) {
-				return true
-			}
-			for _, b := range row.days[i+1:] {
-				if near(a, b) {
-					return true
-				}
-			}
+		if figures = true; slices.Contains(of, f.name) || slices.ContainsFunc(s.Evidence.means(f.name), func(m string) bool { return slices.Contains(meanings, m) }) {
+			return true
 		}
 	}
-	return false
+	return !figures
+}
+
+// sameShare: where a sentence calls a share of a row by its name, another share of
+// the row does not support the first that it says.
+func (s *sentence) sameShare(r int32, k key, c *claim) bool {
+	if c.unit != percent || k.form != aNumber || r <= now || s.numbersOf(percent, c) > 0 {
+		return true
+	}
+	meanings := s.means(s.partOf(c))
+	named := func(f figure) bool {
+		return slices.ContainsFunc(s.Evidence.means(f.name), func(m string) bool { return slices.Contains(meanings, m) })
+	}
+	other := false
+	for _, f := range s.Evidence.rows[r].figures {
+		share := f.value >= 0 && f.value <= 1 && f.value != math.Trunc(f.value) || f.of.kind == "share"
+		if !share {
+			continue
+		}
+		if number(f.value) == k {
+			if named(f) {
+				return true
+			}
+		} else if named(f) {
+			other = true
+		}
+	}
+	return !other
+}
+
+// thing reports whether a word for things follows a number.
+func (s *sentence) thing(c *claim) bool {
+	n := c.nouns[0]
+	return n.end > 0 && c.value <= mostSmall && conceptOf(strings.ToLower(s.text[n.start:n.end])) > 0
+}
+
+// unknownNoun reports whether a word follows a number that nothing tells the
+// meaning of.
+func (s *sentence) unknownNoun(c *claim) bool {
+	n := c.nouns[0]
+	if n.end == 0 {
+		return false
+	}
+	w := strings.ToLower(s.text[n.start:n.end])
+	return conceptOf(w) == 0 && !begins[w] && !joins[w] && !counters[w] && s.noun(w) == ""
 }
 
 // mentioned reports whether a clause mentions or marks something of a row.
 func (s *sentence) mentioned(r int32, c *clause) bool {
-	if c.marked {
-		return true
+	if c.marked || len(s.whole.mentions) == 0 {
+		return c.marked
 	}
 	mentions := func(at int32) bool {
 		for _, m := range s.Evidence.rows[at].has {
@@ -234,73 +299,15 @@ func (s *sentence) mentioned(r int32, c *clause) bool {
 	return mentions(r) || s.context(r, mentions)
 }
 
-// between reports whether so many days are what a claim says.
-func between(d day, c *claim) bool {
-	n := c.value
-	switch c.unit {
-	case days:
-		return float64(d) == n
-	case weeks:
-		return float64(d) >= 7*n-3 && float64(d) <= 7*n+3
-	case months:
-		return float64(d) > 30.44*(n-0.5) && float64(d) < 30.44*(n+0.5)
-	case years:
-		return float64(d) > 365.25*(n-0.5) && float64(d) < 365.25*(n+0.5)
-	}
-	return false
+// times reports whether a number says how often: zweimal, twice.
+func (s *sentence) times(c *claim) bool {
+	w := strings.ToLower(s.text[c.start:c.end])
+	return strings.HasSuffix(w, "mal") || w == "twice"
 }
 
-// duration: the time between two times of day of one row.
-func (s *sentence) duration(c *claim, in *clause) bool {
-	want := int64(c.value)
-	if c.unit == hours {
-		want = int64(c.value * 60)
-	}
-	at := map[int32][]int64{}
-	for k, rows := range s.index {
-		if k.form == aTime {
-			for _, r := range rows {
-				at[r] = append(at[r], k.n)
-			}
-		}
-	}
-	for r, times := range at {
-		for i, a := range times {
-			for _, b := range times[i+1:] {
-				if (a-b == want || b-a == want) && s.fits(r, in) {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
-// rounded: a number in thousands or millions may be rounded to the last digit
-// written.
-func (s *sentence) rounded(c *claim, in *clause) bool {
-	if c.scale <= 1 {
-		return false
-	}
-	written := s.text[c.start:c.end]
-	step := c.scale
-	if i := strings.IndexAny(written, ".,"); i >= 0 {
-		for _, d := range written[i+1:] {
-			if d < '0' || d > '9' {
-				break
-			}
-			step /= 10
-		}
-	}
-	for bits := range s.plain {
-		k := key{form: aNumber, n: bits}
-		if v := k.value(); v-c.value <= step/2 && c.value-v <= step/2 {
-			if slices.ContainsFunc(s.index[k], func(r int32) bool { return s.fits(r, in) }) {
-				return true
-			}
-		}
-	}
-	return false
+// joined reports whether a number is the rest of a longer one: 110538-6.
+func (s *sentence) joined(c *claim) bool {
+	return c.start > 1 && strings.IndexByte("-/.", s.text[c.start-1]) >= 0 && s.text[c.start-2] >= '0' && s.text[c.start-2] <= '9'
 }
 
 // labels are words that a number behind them names one of.
@@ -314,62 +321,26 @@ func (s *sentence) numbers(c *claim) bool {
 	return labels[strings.ToLower(before[i:])]
 }
 
-// rest: the difference between two numbers of one row.
-func (s *sentence) rest(c *claim, in *clause) bool {
-	for r := range s.Evidence.rows {
-		list := s.Evidence.rows[r].figures
-		for i, a := range list {
-			for _, b := range list[i+1:] {
-				if d := number(max(a.value, b.value) - min(a.value, b.value)); slices.Contains(c.keys, d) && s.fits(int32(r), in) {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
-// countingNames are parts of names of figures that are no shares.
-var countingNames = words("eur usd gbp chf price cost amount minutes hours days seats pages sold quota id year count number members people")
-
-// shareNamed reports whether a number that a row gives may be one of percent: it is
-// between 0 and 1 there, or is not named for something that is counted.
-func (s *sentence) shareNamed(r int32, k key, c *claim) bool {
-	if k != number(c.value) || c.value == 0 {
+// labels: a number that has a word before it which results give numbers by that name:
+// level 3. True where none does.
+func (s *sentence) labels(c *claim, in *clause) bool {
+	of := s.called[meaning(s.wordBefore(c.start))]
+	if of == nil || len(of.figures) == 0 || c.unit != noUnit {
 		return true
 	}
-	known := false
-	for _, f := range s.Evidence.rows[r].figures {
-		if number(f.value) != k {
-			continue
-		}
-		known = true
-		if !slices.ContainsFunc(strings.Split(strings.ToLower(f.name), "_"), func(w string) bool { return countingNames[w] }) {
-			return true
-		}
-	}
-	return !known
-}
-
-// sole: the time to a day, or between two days, of an object that is the only one
-// of its kind.
-func (s *sentence) sole(c *claim) bool {
+	has := false
 	for r := range s.Evidence.rows {
-		row := &s.Evidence.rows[r]
-		if r <= now || row.list >= 0 {
+		if r <= now || !s.fits(int32(r), in) {
 			continue
 		}
-		for i, a := range row.days {
-			if between(max(a, s.today)-min(a, s.today), c) {
-				return true
-			}
-			for _, b := range row.days[i+1:] {
-				d := max(a, b) - min(a, b)
-				if between(d, c) || c.unit == days && between(d+1, c) { // both are counted
+		for _, f := range s.Evidence.rows[r].figures {
+			if s.Evidence.rows[r].list >= 0 && slices.Contains(of.figures, f.name) && strings.HasSuffix(strings.ToLower(f.name), s.wordBefore(c.start)) {
+				if f.value == c.value {
 					return true
 				}
+				has = true
 			}
 		}
 	}
-	return false
+	return !has
 }

@@ -57,6 +57,55 @@ func (s *scanner) halfWord(i int, w string) int {
 	return j
 }
 
+// fractions are what a whole has so many of.
+var fractions = map[string]float64{
+	"half": 2, "hälfte": 2, "third": 3, "thirds": 3, "drittel": 3, "quarter": 4, "quarters": 4, "viertel": 4,
+	"fifth": 5, "fifths": 5, "fünftel": 5, "tenth": 10, "tenths": 10, "zehntel": 10,
+}
+
+// partHours are words for parts of an hour, in minutes.
+var partHours = map[string]float64{"viertelstunde": 15, "dreiviertelstunde": 45}
+
+// partHour is eine halbe Stunde, a quarter of an hour, and Viertelstunde.
+func (s *scanner) partHour(i int, w string) int {
+	v, last := partHours[w], i
+	switch next := s.lower(i + 2); {
+	case (w == "halbe" || w == "halben") && next == "stunde", w == "half" && next == "hour":
+		v, last = 30, i+2
+	case w == "half" && next == "an" && s.lower(i+4) == "hour":
+		v, last = 30, i+4
+	case w == "quarter" && next == "of" && s.lower(i+6) == "hour":
+		v, last = 15, i+6
+	}
+	if v == 0 {
+		return i
+	}
+	s.add(claim{start: s.at(i).start, end: s.at(last).end, sort: sortNumber, keys: []key{number(v)}, value: v, unit: minutes})
+	return last + 1
+}
+
+// fractionWord is two thirds and drei Viertel.
+func (s *scanner) fractionWord(i int, w string) int {
+	if f := fractions[w]; f == 2 && (w == "hälfte" || s.lower(i+2) == "of") {
+		s.add(fraction(s.at(i).start, s.at(i).end, 50))
+		return i + 1
+	}
+	n := numberWords[w]
+	of := fractions[s.lower(i+2)]
+	if next := s.lower(i + 4); (w == "a" || w == "one" || w == "ein") && (next == "of" || next == "der" || next == "des" || pronouns[next]) {
+		n = 1
+	}
+	if n == 0 || of == 0 || float64(n) >= of || !s.is(i+1, 's') {
+		return i
+	}
+	s.add(fraction(s.at(i).start, s.at(i+2).end, 100*float64(n)/of))
+	return i + 3
+}
+
+func fraction(start, end int, v float64) claim {
+	return claim{start: start, end: end, sort: sortNumber, keys: []key{number(v), number(v / 100)}, value: v, unit: percent, about: true, within: 3}
+}
+
 // timesWord is zweimal, dreifach and twice. Einmal and once say when as well.
 func (s *scanner) timesWord(i int, w string) int {
 	v := 0
@@ -130,33 +179,6 @@ func (s *scanner) hourRange(i, h int) int {
 	s.add(claim{start: s.at(i).start, end: s.at(i).end, sort: sortDate, keys: []key{{form: aTime, n: int64(h % 24 * 60)}}})
 	s.add(claim{start: s.at(next).start, end: s.at(end - 1).end, sort: sortDate, keys: []key{{form: aTime, n: int64(to % 24 * 60)}}})
 	return end
-}
-
-// version is 4.18.2 or v4.18.2: three or more numbers that are no thousands.
-func (s *scanner) version(i int) int {
-	j, parts, thousands := i, 1, true
-	first := s.str(i)
-	if s.is(i, 'a') {
-		if _, ok := atoi(first[1:]); !ok || first[0] != 'v' && first[0] != 'V' {
-			return i
-		}
-		thousands = false
-	}
-	for s.str(j+1) == "." && s.is(j+2, 'n') && s.at(j+2).start == s.at(j+1).end {
-		j += 2
-		thousands = thousands && s.at(j).end-s.at(j).start == 3
-		parts++
-	}
-	if parts < 2 || s.is(i, 'n') && (parts < 3 || thousands) || s.str(j+1) == "-" && isPart(s.at(j+2)) {
-		return i
-	}
-	written := s.text[s.at(i).start:s.at(j).end]
-	keys := []key{tokenKey(written)}
-	if s.is(i, 'a') {
-		keys = append(keys, tokenKey(written[1:]))
-	}
-	s.add(claim{start: s.at(i).start, end: s.at(j).end, sort: sortID, keys: keys})
-	return j + 1
 }
 
 // merged joins 1 h 27 min to one time.

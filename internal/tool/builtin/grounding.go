@@ -27,6 +27,7 @@ const mostEvidence = 200
 // is taken out of what may be said.
 type gate struct {
 	evidence *grounding.Evidence
+	reading  *grounding.Reading
 	call     *tool.Call
 	quotes   bool   // the model only quotes: there is nothing to check
 	last     bool   // what no result holds is left out; else the answer ends there
@@ -76,6 +77,7 @@ func (t step) gated(ctx context.Context, c *tool.Call, offered map[string]tool.S
 	}
 	g.evidence.Earlier(citedBefore(earlier)...)
 	g.results(transcript, offered)
+	g.reading = g.evidence.Read()
 	g.resume(c.Inputs["said"])
 	return g, nil
 }
@@ -183,6 +185,9 @@ func (g *gate) result(b model.Block, name string, offered map[string]tool.Spec) 
 func (g *gate) resume(said any) {
 	object, _ := said.(map[string]any)
 	list, _ := object["citations"].([]any)
+	if text, ok := object["text"].(string); ok {
+		g.reading.Shown(text)
+	}
 	g.cited = append(g.cited, list...)
 	for _, q := range chat.ReadCitations(list) {
 		if q.Record != nil {
@@ -324,7 +329,7 @@ func (g *gate) flush(torn bool) {
 
 // judge shows a block as far as results hold what it says.
 func (g *gate) judge(block string) {
-	for p := range g.evidence.Judge(block, g.cite) {
+	for p := range g.reading.Judge(block, g.cite) {
 		if p.Unsupported == nil {
 			g.show(p)
 		} else if g.last {

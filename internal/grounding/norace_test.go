@@ -1,0 +1,5 @@
+//go:build !race
+
+package grounding_test
+
+const slower = 1
