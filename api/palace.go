@@ -19,17 +19,21 @@ func (s *server) palaceRoutes() {
 	add(s, route("GET /v1/palace/lineages", "palaceLineages", "The histories of an agent, the one that grew last first: /clear, /compact and a rewind begin another", scopeRead), s.palaceLineages)
 	add(s, route("GET /v1/palace/exchanges", "palaceExchanges", "Requests and their answers, the newest first", scopeRead), s.palaceExchanges)
 	add(s, route("GET /v1/palace/exchanges/{id}", "palaceExchange", "One of them, with the heads of both and when what came", scopeRead), s.palaceExchange)
-	for part, does := range map[string]string{"request": "The body of the request, to the byte", "response": "The body of the response, to the byte, as far as it came"} {
-		op := route("GET /v1/palace/exchanges/{id}/"+part, "palaceExchange"+strings.ToUpper(part[:1])+part[1:], does, scopeRead)
-		addStream(s, op, s.palaceBytes(part))
-		s.answers(op, 200, "application/octet-stream", "The bytes, of the type that X-Content-Type names", &huma.Schema{Type: "string", Format: "binary"})
-	}
+	s.palaceBody("request", "The body of the request, to the byte")
+	s.palaceBody("response", "The body of the response, to the byte, as far as it came")
 	add(s, route("GET /v1/palace/blocks/{id}", "palaceBlock", "A block by its UUID, with what it says", scopeRead), s.palaceBlock)
 	op := route("GET /v1/palace/blocks/{id}/raw", "palaceBlockRaw", "A block as it came: its JSON, or its events", scopeRead)
 	addStream(s, op, s.palaceBlockRaw)
 	s.answers(op, 200, "application/octet-stream", "The bytes, of the type that X-Content-Type names", &huma.Schema{Type: "string", Format: "binary"})
 	add(s, route("PUT /v1/palace/blocks/{id}/tier", "setPalaceTier", "Say how long a block stays", scopeWrite), s.setPalaceTier)
 	add(s, route("GET /v1/palace/stats", "palaceStats", "How much of what is kept", scopeRead), s.palaceStats)
+}
+
+// palaceBody registers one body of exchanges.
+func (s *server) palaceBody(part, does string) {
+	op := route("GET /v1/palace/exchanges/{id}/"+part, "palaceExchange"+strings.ToUpper(part[:1])+part[1:], does, scopeRead)
+	addStream(s, op, s.palaceBytes(part))
+	s.answers(op, 200, "application/octet-stream", "The bytes, of the type that X-Content-Type names", &huma.Schema{Type: "string", Format: "binary"})
 }
 
 // PalaceAgent is an agent behind the capture proxy.

@@ -31,6 +31,7 @@ func steps() []step {
 		{"ingest", "reading a document in", nil, (*benchmark).measureIngest},
 		{"search", "search in many chunks", nil, (*benchmark).measureSearch},
 		{"rehearsal", "rehearsing a change on recorded runs", nil, (*benchmark).measureRehearsal},
+		{"palace", "the capture proxy, and taking in what it keeps", nil, (*benchmark).measurePalace},
 		{"provider", "chat turns with a model that is elsewhere", metronome{}, (*benchmark).measureProvider},
 		{"tokens", "first tokens and token delays", metronome{}, (*benchmark).measureSpeech},
 	}

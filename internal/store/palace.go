@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"liminal/internal/fault"
@@ -175,14 +176,29 @@ func (p *palaceTx) SetTimeline(lineage string, from int, blocks []string) error 
 	if _, err := p.tx.Exec(`DELETE FROM palace_timeline WHERE user_id = @user AND lineage_id = @lineage AND position >= @from`, Args{"user": p.user, "lineage": lineage, "from": from}); err != nil {
 		return err
 	}
-	for i, block := range blocks {
-		if _, err := p.tx.Exec(`INSERT INTO palace_timeline (user_id, lineage_id, position, block_id) VALUES (@user, @lineage, @position, @block)`,
-			Args{"user": p.user, "lineage": lineage, "position": from + i, "block": block}); err != nil {
+	for len(blocks) > 0 {
+		n := 1
+		if len(blocks) >= placesAtOnce {
+			n = placesAtOnce
+		}
+		args, more := Args{"user": p.user, "lineage": lineage}, ""
+		for i, block := range blocks[:n] {
+			args[fmt.Sprint("p", i)], args[fmt.Sprint("b", i)] = from+i, block
+			if i > 0 {
+				more += fmt.Sprintf(", (@user, @lineage, @p%d, @b%d)", i, i)
+			}
+		}
+		if _, err := p.tx.Exec(`INSERT INTO palace_timeline (user_id, lineage_id, position, block_id) VALUES (@user, @lineage, @p0, @b0)`+more, args); err != nil {
 			return err
 		}
+		blocks, from = blocks[n:], from+n
 	}
 	return nil
 }
+
+// placesAtOnce is how many blocks of a timeline one statement writes, or else one: so
+// there are two statements.
+const placesAtOnce = 32
 
 // Blocks implements palace.Tx.
 func (p *palaceTx) Blocks(keys []string) ([]palace.Place, error) {
