@@ -76,7 +76,7 @@ the results of tools they are about, as they are and with a date, a figure, an i
 or a name changed, or one of another record. It prints how many of the changed
 ones are caught, and how many of the others are called unsupported. --split
 judges one half of them (tuned or kept, drawn by --seed 18), or the sets that
-were written later: fresh, last, held, sealed, trial and final; --each shows those
+were written later: fresh, last, held, sealed, practice, draft and final; --each shows those
 judged wrongly. A sentence is read after the true ones before it, as the gate of an
 agent reads an answer; --alone judges each by itself.`,
 		examples: []string{

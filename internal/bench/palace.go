@@ -228,7 +228,7 @@ func (b *benchmark) palaceIntake(ctx context.Context, p *palaceBench, count int)
 		return err
 	}
 	took := time.Since(began)
-	taken, _ := intake.Taken()
+	taken, _ := intake.Counts()
 	if int(taken) != count {
 		return fmt.Errorf("%d exchanges were taken in of %d", taken, count)
 	}

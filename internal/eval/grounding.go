@@ -127,17 +127,17 @@ type groundingSentence struct {
 // Sets of sentences beside the first, whose halves are Tuned and Kept. Each was
 // written when what it is to measure stood, and before it was measured.
 const (
-	Fresh  = "fresh"  // of two more worlds, when the kept half had been looked at
-	Last   = "last"   // of another, when Fresh had been
-	Held   = "held"   // of four more, when Last had been
-	Sealed = "sealed" // of four more, together with Held, and measured when what Held showed was mended
-	Draft  = "draft"  // of seven more and those of Trial, by who wrote the program, while Trial was mended
-	Trial  = "trial"  // of five more, by somebody else again, as answers run on; mended by
-	Final  = "final"  // of five more, together with Trial, and measured once when what Trial showed was mended
+	Fresh    = "fresh"    // of two more worlds, when the kept half had been looked at
+	Last     = "last"     // of another, when Fresh had been
+	Held     = "held"     // of four more, when Last had been
+	Sealed   = "sealed"   // of four more, together with Held, and measured when what Held showed was mended
+	Draft    = "draft"    // of seven more and those of Practice, by who wrote the program, while Practice was mended
+	Practice = "practice" // of five more, by somebody else again, as answers run on; mended by
+	Final    = "final"    // of five more, together with Practice, and measured once when what Practice showed was mended
 )
 
 // GroundingSets are the sets that have a file of their own.
-func GroundingSets() []string { return []string{Fresh, Last, Held, Sealed, Trial, Draft, Final} }
+func GroundingSets() []string { return []string{Fresh, Last, Held, Sealed, Practice, Draft, Final} }
 
 func loadGrounding(dir, which string) (map[string]groundingWorld, []groundingSentence, error) {
 	raw, err := os.ReadFile(filepath.Join(dir, "worlds.json"))

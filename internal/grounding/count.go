@@ -74,7 +74,7 @@ func (s *sentence) count(c *claim, in *clause, entity string) bool {
 	lower := strings.ToLower(s.text)
 	each := strings.Contains(lower, " je ") || strings.Contains(lower, "jeweils") || strings.Contains(lower, " each")
 	told := func(l *list) bool {
-		return s.told(s.partOf(c), l, l.rows, map[int]bool{}, func(string) bool { return true })
+		return s.countedByWords(s.partOf(c), l, l.rows, map[int]bool{}, func(string) bool { return true })
 	}
 	any := entity == "" && slices.ContainsFunc(s.lists, func(l list) bool { return told(&l) })
 	for _, l := range s.lists {

@@ -53,11 +53,11 @@ func (s *sentence) sizes(c *claim, l *list, in *clause) map[int]bool {
 		}
 	}
 	out, things := map[int]bool{}, s.things(c)
-	told := s.told(part, l, fit, out, func(m string) bool { return !slices.Contains(things, m) }) ||
-		s.told(part, l, fit, out, func(m string) bool { return slices.Contains(things, m) })
+	told := s.countedByWords(part, l, fit, out, func(m string) bool { return !slices.Contains(things, m) }) ||
+		s.countedByWords(part, l, fit, out, func(m string) bool { return slices.Contains(things, m) })
 	if whole {
 		out[len(all)] = true
-		s.told(part, l, all, out, func(m string) bool { return slices.Contains(things, m) })
+		s.countedByWords(part, l, all, out, func(m string) bool { return slices.Contains(things, m) })
 	}
 	if s.hasWordIn(part, below) {
 		s.compared(fit, out)
@@ -96,9 +96,9 @@ func (s *sentence) compared(rows []int32, out map[int]bool) {
 	}
 }
 
-// told adds how many rows are as words of a part say, or are not, one by one and
+// countedByWords adds how many rows are as words of a part say, or are not, one by one and
 // all together. false: no word says anything of some of them.
-func (s *sentence) told(part span, l *list, fit []int32, out map[int]bool, which func(string) bool) (told bool) {
+func (s *sentence) countedByWords(part span, l *list, fit []int32, out map[int]bool, which func(string) bool) (told bool) {
 	both, not := fit, s.hasWordIn(part, negations) || strings.Contains(strings.ToLower(s.blank[part.start:part.end]), " un")
 	for _, m := range s.means(part) {
 		of := s.called[m]

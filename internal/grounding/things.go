@@ -182,8 +182,8 @@ func (s *sentence) among(c *claim, l *list, in *clause, of *called) map[int]bool
 			fit = append(fit, r)
 		}
 	}
-	if !s.told(s.partOf(c), l, fit, out, other) || s.outOf(c) {
-		s.told(s.partOf(c), l, fit, out, func(m string) bool { return !other(m) })
+	if !s.countedByWords(s.partOf(c), l, fit, out, other) || s.outOf(c) {
+		s.countedByWords(s.partOf(c), l, fit, out, func(m string) bool { return !other(m) })
 		if timed != "" || len(out) == 0 && !slices.ContainsFunc(fit, func(r int32) bool { return !valued(&s.Evidence.rows[r], of) }) {
 			out[len(fit)] = true
 		}

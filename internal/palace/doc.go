@@ -232,8 +232,8 @@ type Store interface {
 
 // Tx is what taking in reads and writes.
 type Tx interface {
-	// Taken reports whether an exchange is there.
-	Taken(exchange string) (bool, error)
+	// Has reports whether an exchange is there.
+	Has(exchange string) (bool, error)
 	PutExchange(e Exchange) error
 	PutChunk(c Chunk) error
 	PutTakenFrom(segment string) error

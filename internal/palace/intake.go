@@ -45,9 +45,9 @@ type Intake struct {
 // NewIntake makes an intake that does not run yet.
 func NewIntake(o IntakeOptions) *Intake { return &Intake{IntakeOptions: o} }
 
-// Taken is how many exchanges this process has taken in, and how often the store
+// Counts is how many exchanges this process has taken in, and how often the store
 // refused.
-func (i *Intake) Taken() (exchanges, refused int64) { return i.taken.Load(), i.failed.Load() }
+func (i *Intake) Counts() (exchanges, refused int64) { return i.taken.Load(), i.failed.Load() }
 
 // Run takes in until ctx ends. What goes wrong is told in the log, and tried again.
 func (i *Intake) Run(ctx context.Context) {

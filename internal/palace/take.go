@@ -27,7 +27,7 @@ type taking struct {
 
 // take puts an exchange into the store; one that is there already is left alone.
 func take(tx Tx, m *memory, raw *capture.Exchange) error {
-	known, err := tx.Taken(raw.Request.ID)
+	known, err := tx.Has(raw.Request.ID)
 	if err != nil || known {
 		return err
 	}

@@ -60,8 +60,8 @@ type palaceTx struct {
 // mostDisplayIDs is how many there are: 0 to 9999 (003).
 const mostDisplayIDs = 10_000
 
-// Taken implements palace.Tx.
-func (p *palaceTx) Taken(exchange string) (bool, error) {
+// Has implements palace.Tx.
+func (p *palaceTx) Has(exchange string) (bool, error) {
 	var n int
 	return first(p.tx, `SELECT 1 FROM palace_exchange WHERE user_id = @user AND id = @id`, Args{"user": p.user, "id": exchange}, &n)
 }
