@@ -90,7 +90,16 @@ type house struct {
 	gone  bool // the connection.spec is no more
 	kept  map[string]string
 	now   time.Time
+	asked func() // before the time is told; nil: nothing
 	ada   identity.Viewer
+}
+
+func (h *house) time() time.Time {
+	if asked := h.asked; asked != nil {
+		h.asked = nil
+		asked()
+	}
+	return h.now
 }
 
 func openHouse(t *testing.T) *house {
@@ -107,7 +116,7 @@ func openHouse(t *testing.T) *house {
 	}
 	h.ada = h.person(t)
 	h.Desk = connect.New(connect.Options{
-		Store: h.store, Cache: inproc.NewCache(0), Vault: sealed, HTTP: e.Client(), Now: func() time.Time { return h.now },
+		Store: h.store, Cache: inproc.NewCache(0), Vault: sealed, HTTP: e.Client(), Now: h.time,
 		Spec: func(_ context.Context, _ identity.Viewer, name string) (connect.Spec, error) {
 			if h.gone || name != "elsewhere" {
 				return connect.Spec{}, fault.New(fault.NotFound, "There is no such connection.")
@@ -293,6 +302,25 @@ func TestATokenIsRefreshedOnceAndGoesToItsOriginsOnly(t *testing.T) {
 	a, err := h.Access(t.Context(), h.ada, "elsewhere", h.URL)
 	if err != nil || strings.Contains(fmt.Sprintf("%v %+v %#v", a, a, a), "a2") {
 		t.Errorf("it is printed: %v, %v", a, err)
+	}
+}
+
+// Who saw that a token has run out, and begins only when another has refreshed it,
+// takes what that one kept: the refresh token it knows is used up.
+//
+// Requirements: SAFE-08
+func TestATokenThatWasJustRefreshedIsNotRefreshedAgain(t *testing.T) {
+	t.Parallel()
+	h := connected(t)
+	h.now = h.now.Add(time.Hour)
+	h.asked = func() { // the token's end is compared with
+		if _, err := h.Access(t.Context(), h.ada, "elsewhere", h.URL); err != nil {
+			t.Error(err)
+		}
+	}
+	a, err := h.Access(t.Context(), h.ada, "elsewhere", h.URL)
+	if err != nil || a.Token != "a2" || h.refreshes != 1 {
+		t.Errorf("it gets %q, %v, after %d refreshes", a.Token, err, h.refreshes)
 	}
 }
 

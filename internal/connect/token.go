@@ -158,6 +158,10 @@ func (d *Desk) renewed(ctx context.Context, v identity.Viewer, s Spec, c client,
 }
 
 func (d *Desk) renew(ctx context.Context, v identity.Viewer, s Spec, c client, k Kept) error {
+	now, err := d.o.Store.Connection(ctx, v, k.Name)
+	if err != nil || now.Version != k.Version {
+		return err // somebody was first, between the look at the token and this one
+	}
 	t, err := d.open(v, k)
 	if err != nil {
 		return err
