@@ -10,7 +10,7 @@ CREATE TABLE palace_agent (
   project    text NOT NULL,
   kind       text NOT NULL,
   parent_id  uuid,
-  created_at timestamptz NOT NULL,
+  created_at timestamptz NOT NULL DEFAULT now(),
   seen_at    timestamptz NOT NULL,
   UNIQUE (user_id, number)
 );
@@ -33,7 +33,7 @@ CREATE TABLE palace_lineage (
   summarised  boolean NOT NULL,
   model       text NOT NULL,
   exchanges   bigint NOT NULL,
-  created_at  timestamptz NOT NULL,
+  created_at  timestamptz NOT NULL DEFAULT now(),
   seen_at     timestamptz NOT NULL
 );
 
@@ -116,7 +116,7 @@ CREATE TABLE palace_block (
   form        text NOT NULL,
   chunk       text NOT NULL,
   start       bigint NOT NULL,
-  created_at  timestamptz NOT NULL,
+  created_at  timestamptz NOT NULL DEFAULT now(),
   deleted_at  timestamptz,
   UNIQUE (user_id, key)
 );

@@ -68,7 +68,7 @@ test('a conversation shows the words of the workflow it is with, in both languag
     await page.goto('/');
     await speak(page, language);
     await expect(headOf(page), 'the server’s choice shows nothing of its own').toHaveCount(0);
-    await page.getByLabel(own.workflow, { exact: true }).selectOption({ label: 'Paliadin' });
+    await page.getByLabel(own.workflow, { exact: true }).selectOption({ label: paliadin.title[language] });
     await expect(headOf(page).getByRole('heading', { name: '✨ Paliadin', exact: true })).toBeVisible();
     await expect(headOf(page).getByText(paliadin.tagline[language], { exact: true })).toBeVisible();
     await expect(headOf(page).getByTitle(own.kept)).toBeVisible();
@@ -111,7 +111,7 @@ test('a workflow’s words are in nobody’s way, in both themes and on a phone'
       await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
       await page.setViewportSize(size);
       await page.goto('/');
-      await page.getByLabel('Workflow', { exact: true }).selectOption({ label: 'Paliadin' });
+      await page.getByLabel('Workflow', { exact: true }).selectOption({ label: paliadin.title.en });
       await expect(headOf(page)).toBeVisible();
       await accessible(page, `nothing said yet: ${scheme}, ${size.width}`);
       expect(await fits(page)).toBe(true);
