@@ -74,7 +74,7 @@ func finds(t *testing.T, h home, logs string) (places []string) {
 			if errors.Is(err, fs.ErrNotExist) {
 				return nil
 			}
-			if err != nil || d.IsDir() {
+			if err != nil || !d.Type().IsRegular() {
 				return err
 			}
 			raw, err := os.ReadFile(path)

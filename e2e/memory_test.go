@@ -187,7 +187,7 @@ func TestTheMemoryOfAConversationIsItsOwnersAndGoesWithIt(t *testing.T) {
 func found(t *testing.T, dir, text string) (there bool, where string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
+		if err != nil || !e.Type().IsRegular() {
 			return err
 		}
 		raw, err := os.ReadFile(path)

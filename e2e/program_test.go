@@ -52,7 +52,7 @@ type program struct {
 	ready  struct {
 		HTTP, Temporal, Version string
 		TemporalUI              string `json:"temporal_ui"`
-		Ops                     string
+		Ops, Palace             string
 	}
 }
 

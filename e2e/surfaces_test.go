@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -214,8 +215,9 @@ func TestASurfaceIsSpokenWithInItsOwnProtocol(t *testing.T) {
 	if call, result := list[1].data, list[2].data; call["name"] != "whats_on_my_plate" || len(call["args_hash"].(string)) != 64 || call["status"] != "running" || result["status"] != "ok" {
 		t.Errorf("%v and %v", call, result)
 	}
-	if toldText(list) != "Das ist alles, was heute ansteht." {
-		t.Errorf("said %q", toldText(list))
+	// What is cited for today depends on the day of the week.
+	if said := toldText(list); regexp.MustCompile(`( ?\[\d+\])+`).ReplaceAllString(said, "") != "Das ist alles, was heute ansteht." {
+		t.Errorf("said %q", said)
 	}
 	if end := list[len(list)-1].data; end["output_tokens"] != 40.0 || end["tool_calls"] != 1.0 {
 		t.Errorf("end %v", end)

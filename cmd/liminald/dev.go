@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -29,7 +30,7 @@ that is off or taken; what agents behind it say is taken into the store, also
 what was kept while nothing of this ran.
 
 The ready file is written once everything answers:
-  {"http":"http://…","temporal":"host:port","temporal_ui":"http://…","version":"…"}`,
+  {"http":"http://…","temporal":"host:port","temporal_ui":"http://…","palace":"http://…","version":"…"}`,
 		examples: []string{
 			"liminald dev",
 			"liminald dev --data /srv/liminal --listen 0.0.0.0:8080",
@@ -74,8 +75,8 @@ func runDev(ctx context.Context, in *invocation) error {
 	if err := s.serve(ctx, conf, temporal.Address(), true, log); err != nil {
 		return err
 	}
-	palace := s.servePalace(conf, log)
-	where := ready{HTTP: s.url(), Temporal: temporal.Address(), TemporalUI: conf.Temporal.UIURL, Ops: urlOf(s.ops), Version: buildVersion()}
+	proxy, why := s.servePalace(conf, log)
+	where := ready{HTTP: s.url(), Temporal: temporal.Address(), TemporalUI: conf.Temporal.UIURL, Ops: urlOf(s.ops), Palace: proxy, Version: buildVersion()}
 	if err := s.announce(where); err != nil {
 		return err
 	}
@@ -89,7 +90,7 @@ func runDev(ctx context.Context, in *invocation) error {
 %s
   Ctrl-C stops it.
 
-`, where.Version, where.HTTP, where.TemporalUI, conf.Data, palace, setupLine(s.setup))
+`, where.Version, where.HTTP, where.TemporalUI, conf.Data, cmp.Or(proxy, why), setupLine(s.setup))
 	return s.wait(ctx)
 }
 

@@ -165,20 +165,20 @@ func proxyOptions(c config.Config, log *slog.Logger) proxy.Options {
 	}
 }
 
-// servePalace serves the capture proxy in this process, and says where. A port or a
-// folder that another has is no reason for the platform not to run: what that proxy
-// keeps in this folder is taken in all the same.
-func (s *serving) servePalace(c config.Config, log *slog.Logger) (where string) {
+// servePalace serves the capture proxy in this process, and says where, or why not.
+// A port or a folder that another has is no reason for the platform not to run: what
+// that proxy keeps in this folder is taken in all the same.
+func (s *serving) servePalace(c config.Config, log *slog.Logger) (at, why string) {
 	if c.Palace.Address == "" {
-		return "off (PALACE_ADDR)"
+		return "", "off (PALACE_ADDR)"
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	at, ended := make(chan string, 1), make(chan error, 1)
+	ready, ended := make(chan string, 1), make(chan error, 1)
 	o := proxyOptions(c, log)
-	o.Ready = func(address string) error { at <- address; return nil }
+	o.Ready = func(address string) error { ready <- address; return nil }
 	go func() { ended <- proxy.Serve(ctx, o) }()
 	select {
-	case address := <-at:
+	case address := <-ready:
 		s.onClose("the capture proxy", func(limit context.Context) error {
 			cancel()
 			limit, done := context.WithTimeout(limit, palaceGrace)
@@ -190,11 +190,11 @@ func (s *serving) servePalace(c config.Config, log *slog.Logger) (where string) 
 				return errors.New("streams of agents were cut; a command that runs behind the proxy starts it anew")
 			}
 		})
-		return "http://" + address
+		return "http://" + address, ""
 	case err := <-ended:
 		cancel()
 		log.Info("the capture proxy is not served here", "error", err)
-		return "not served here: " + err.Error()
+		return "", "not served here: " + err.Error()
 	}
 }
 

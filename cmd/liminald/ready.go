@@ -13,7 +13,8 @@ type ready struct {
 	HTTP       string `json:"http,omitempty"` // a worker has none
 	Temporal   string `json:"temporal"`
 	TemporalUI string `json:"temporal_ui,omitempty"`
-	Ops        string `json:"ops,omitempty"` // of probes and metrics
+	Ops        string `json:"ops,omitempty"`    // of probes and metrics
+	Palace     string `json:"palace,omitempty"` // the capture proxy, where it is served here
 	Version    string `json:"version"`
 }
 

@@ -34,7 +34,7 @@ const evil = "evil.example"
 func enginePorts(t *trial) {
 	known := []string{}
 	for _, p := range t.house.processes {
-		for _, at := range []string{p.ready.HTTP, p.ready.TemporalUI, p.ready.Ops} {
+		for _, at := range []string{p.ready.HTTP, p.ready.TemporalUI, p.ready.Ops, p.ready.Palace} {
 			if u, err := url.Parse(at); err == nil && u.Host != "" {
 				known = append(known, u.Host)
 			}

@@ -53,6 +53,7 @@ type ready struct {
 	Temporal   string
 	TemporalUI string `json:"temporal_ui"`
 	Ops        string
+	Palace     string
 }
 
 // process is one program of the house.
