@@ -15,8 +15,9 @@ import (
 // targetDialect is what a turn in another protocol may cost, over the same in ours.
 const targetDialect = 1.1
 
-// readers are the people of this measurement: enough that none is held to a rate.
-const readers = 32
+// readers are the people of this measurement: enough that none is held to a rate on a
+// machine that has nothing else to do.
+const readers = 128
 
 // dialectWay is a protocol that a turn is asked for in.
 type dialectWay struct {
