@@ -23,6 +23,10 @@ const (
 	// pdfMemory is what the program may grow by while it reads small PDFs: two
 	// readers of a person at their bounds, with the program's own pages in each.
 	pdfMemory = 896 * mib
+	// uploadMemory is the same for many files after one another, where a reader that
+	// ends and the next one are counted together for a moment: 370 to 530 MiB were
+	// seen as a rule, and 924 once.
+	uploadMemory = pdfMemory + pdfMemory/2
 	// probeTime is how long a request that does nothing may take beside them.
 	probeTime = 2 * time.Second
 )

@@ -96,7 +96,7 @@ func hostileUploads(t *trial) {
 			t.hole("%v reads as %s", d["title"], text)
 		}
 	}
-	if grown := t.house.most() - before; grown > pdfMemory {
+	if grown := t.house.most() - before; grown > uploadMemory {
 		t.hole("memory grew by %d MiB", grown/mib)
 	}
 	other := t.signUp("other")
