@@ -6,7 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
+
+	"liminal/internal/filelock"
 )
 
 // A writer holds the lock on a file of its own for as long as it lives, however it
@@ -20,7 +21,7 @@ func live(dir, writer string) (end func(), err error) {
 	name := aliveFile(dir, writer)
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err == nil {
-		if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		if err = filelock.Try(f); err != nil {
 			err = errors.Join(err, f.Close(), os.Remove(name))
 		}
 	}
@@ -42,7 +43,7 @@ func lives(dir, writer string) bool {
 		return !errors.Is(err, os.ErrNotExist)
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
-	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+	if filelock.Try(f) != nil {
 		return true
 	}
 	_ = os.Remove(name) // else it is looked at again

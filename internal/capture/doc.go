@@ -7,8 +7,8 @@
 // a request open it with is withheld, and masked wherever else it stands.
 //
 // The package knows no store, no engine and no platform, so that an agent goes on
-// while those are dead. It may import internal/id, the standard library and
-// klauspost/compress.
+// while those are dead. It may import internal/filelock, internal/id, the standard library
+// and klauspost/compress.
 package capture
 
 import (

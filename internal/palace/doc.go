@@ -7,8 +7,8 @@
 // a message. Its UUID is for ever, and its display id for as long as it is there.
 //
 // Intake takes exchanges from a spool into a Store, in order and once, whatever is
-// killed meanwhile. Package palace may import internal/capture, the nouns below, and
-// klauspost/compress.
+// killed meanwhile. Package palace may import internal/capture, internal/filelock, the
+// nouns below, and klauspost/compress.
 package palace
 
 import (

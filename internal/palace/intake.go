@@ -8,10 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"liminal/internal/capture"
+	"liminal/internal/filelock"
 	"liminal/internal/identity"
 )
 
@@ -161,8 +161,8 @@ func (i *Intake) lock() (free func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		if errors.Is(err, syscall.EWOULDBLOCK) {
+	if err := filelock.Try(f); err != nil {
+		if errors.Is(err, filelock.ErrTaken) {
 			err = errElsewhere
 		}
 		return nil, errors.Join(err, f.Close())
