@@ -26,7 +26,7 @@ var floors = map[string]int{
 	"internal/words": 0, "internal/vault": 0, "internal/tool/reference": 0, "internal/cputime": 0, "internal/cache": 0, "internal/redact": 0, "internal/check": 0, "internal/poll": 0,
 
 	"schemas": 1, "internal/cell": 1, "internal/origin": 1, "internal/remote": 1, "internal/speech": 1, "internal/graph": 1, "internal/grounding": 1, "internal/identity": 1, "internal/model": 1, "internal/embed": 1, "internal/telemetry": 1,
-	"internal/tensors": 1, "internal/tokens": 1, "internal/lora/kernels": 1, "internal/capture": 1,
+	"internal/tensors": 1, "internal/tokens": 1, "internal/lora/kernels": 1, "internal/capture": 1, "internal/view": 1,
 
 	"internal/run": 2, "internal/stream": 2, "internal/files": 2, "internal/quota": 2, "internal/routing": 2,
 	"internal/mail": 2, "internal/sharing": 2, "internal/oauth": 2, "internal/connect": 2, "internal/data": 2, "internal/learning": 2,
@@ -144,7 +144,7 @@ func TestDriversAreReachedFromTheirAdapterOnly(t *testing.T) {
 // same answers, always (PLAT-08).
 func TestPurePackagesTouchNoClockAndStartNothing(t *testing.T) {
 	t.Parallel()
-	pure := []string{"internal/graph", "internal/expr", "internal/routing", "internal/check", "internal/learning/cluster", "internal/learning/lesson", "internal/learning/dataset", "internal/learning/queue", "internal/learning/gate"}
+	pure := []string{"internal/graph", "internal/expr", "internal/routing", "internal/check", "internal/view", "internal/learning/cluster", "internal/learning/lesson", "internal/learning/dataset", "internal/learning/queue", "internal/learning/gate"}
 	allowed := []string{
 		"cmp", "encoding/json", "errors", "fmt", "maps", "math", "reflect", "slices", "sort", "strconv", "strings",
 		"time", "unicode", "unicode/utf8", "bytes", "iter", module + "/internal/expr", module + "/internal/check", "github.com/expr-lang/expr",
@@ -161,6 +161,9 @@ func TestPurePackagesTouchNoClockAndStartNothing(t *testing.T) {
 		allowed := allowed
 		if strings.HasPrefix(s.pkg, "internal/learning/") {
 			allowed = slices.Concat(allowed, learnt)
+		}
+		if s.pkg == "internal/view" { // it reads and edits bodies, and knows them by their sums
+			allowed = slices.Concat(allowed, []string{"crypto/sha256", "encoding/hex", "regexp", "github.com/tidwall/gjson", "github.com/tidwall/sjson"})
 		}
 		for _, imported := range s.imports() {
 			if !slices.ContainsFunc(allowed, func(a string) bool {
