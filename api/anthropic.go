@@ -251,7 +251,7 @@ func (s *server) createMessage(ctx context.Context, in *messagesInput) (func(htt
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.Runs.Run(ctx, v, begun.RunID)
+	r, err := s.runOf(ctx, v, begun)
 	if err != nil {
 		return nil, err
 	}

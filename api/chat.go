@@ -113,6 +113,8 @@ type ChatAnswer struct {
 	Hint           string          `json:"hint,omitempty" doc:"that few turns of this hour are left at this assistant"`
 	Interrupt      *Interrupt      `json:"interrupt,omitempty" doc:"the run asks a person; answer with POST /v1/chat/resume"`
 	Interrupts     []Interrupt     `json:"interrupts,omitempty"`
+
+	accepted run.Run // as it was when this very request began it; zero: it did not
 }
 
 type chatInput struct {
@@ -320,6 +322,7 @@ func accepted(a chat.Accepted) ChatAnswer {
 	return ChatAnswer{
 		ConversationID: a.ConversationID, MessageID: answerID(a.Run), UserMessageID: a.MessageID,
 		RunID: a.Run.ID, StreamID: a.Run.ID, StreamURL: eventsURL(a.Run.ID), Queued: a.Run.Status == run.Queued,
+		accepted: a.Run,
 	}
 }
 
@@ -327,7 +330,7 @@ func eventsURL(runID string) string { return "/v1/runs/" + runID + "/events" }
 
 // await follows a turn to its terminal event and completes the answer.
 func (s *server) await(ctx context.Context, v identity.Viewer, answer *ChatAnswer) error {
-	r, err := s.Runs.Run(ctx, v, answer.RunID)
+	r, err := s.runOf(ctx, v, begunBy(*answer))
 	if err != nil {
 		return err
 	}
@@ -415,7 +418,7 @@ func (s *server) runFault(r run.Run, data json.RawMessage) *fault.Error {
 // while the run of it goes on is given the same stream, from its beginning: they
 // come back because they lost it.
 func (s *server) chatEvents(ctx context.Context, v identity.Viewer, a ChatAnswer) (func(http.ResponseWriter, *http.Request), error) {
-	r, err := s.Runs.Run(ctx, v, a.RunID)
+	r, err := s.runOf(ctx, v, begunBy(a))
 	if err != nil {
 		return nil, err
 	}

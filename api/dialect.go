@@ -259,7 +259,11 @@ func (s *server) sayKept(ctx context.Context, k kept, of artifacts.Artifact) (be
 // sayKeptIn says it in a conversation, or begins one where c is none.
 func (s *server) sayKeptIn(ctx context.Context, k kept, of artifacts.Artifact, c chat.Conversation) (begunSession, error) {
 	v := viewerOf(ctx)
-	t, _, err := (&chatInput{Key: k.key, Body: ChatRequest{Message: MessageText(k.last), WorkflowID: &of.ID}}).turn(ctx)
+	workflow := of.ID
+	if of.Name == k.model { // names are found again as they were, at no cost to the turn
+		workflow = k.model
+	}
+	t, _, err := (&chatInput{Key: k.key, Body: ChatRequest{Message: MessageText(k.last), WorkflowID: &workflow}}).turn(ctx)
 	if err != nil {
 		return begunSession{}, err
 	}
@@ -276,10 +280,11 @@ func (s *server) sayKeptIn(ctx context.Context, k kept, of artifacts.Artifact, c
 		return begunSession{}, err
 	}
 	a, err := s.say(ctx, v, t, k.key != "")
-	return begunSession{SessionID: a.ConversationID, RunID: a.RunID}, err
+	return begunBy(a), err
 }
 
-// continued is the conversation a request goes on with; a zero one: none.
+// continued is the conversation a request goes on with, with its id at least; a zero
+// one: none.
 func (s *server) continued(ctx context.Context, k kept) (chat.Conversation, error) {
 	v := viewerOf(ctx)
 	if k.conversation != "" {
@@ -298,19 +303,16 @@ func (s *server) continued(ctx context.Context, k kept) (chat.Conversation, erro
 		return chat.Conversation{}, nil
 	}
 	found, err := s.Continuations.Continued(ctx, v, k.digest(v, k.before...))
-	if err != nil || found == "" {
-		return chat.Conversation{}, err
-	}
-	c, err := s.Conversations.Conversation(ctx, v, found)
+	c := chat.Conversation{ID: found} // which is all that going on with it needs
 	switch {
-	case errors.Is(err, fault.NotFound):
-		return chat.Conversation{}, nil
-	case err == nil && id.Unkept(c.ID):
+	case err != nil || found == "":
+		return chat.Conversation{}, err
+	case id.Unkept(found):
 		return s.onlyAnswered(ctx, v, c, k.last)
-	case err == nil && k.unkept:
+	case k.unkept:
 		return chat.Conversation{}, nil
 	}
-	return c, err
+	return c, nil
 }
 
 // onlyAnswered is a conversation of which nothing is kept, if a message answers what it

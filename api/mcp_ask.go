@@ -89,7 +89,7 @@ func ask(workflowID string) func(context.Context, *mcpCall) (*mcp.CallToolResult
 		if err != nil {
 			return nil, err
 		}
-		r, err := c.Runs.Run(ctx, c.viewer, begun.RunID)
+		r, err := c.runOf(ctx, c.viewer, begun)
 		if err != nil {
 			return nil, err
 		}
@@ -101,7 +101,7 @@ func ask(workflowID string) func(context.Context, *mcpCall) (*mcp.CallToolResult
 func (c *mcpCall) sayWhere(ctx context.Context, t chat.NewTurn, conversationID string) (begunSession, error) {
 	if conversationID == "" {
 		a, err := c.say(ctx, c.viewer, t, false)
-		return begunSession{SessionID: a.ConversationID, RunID: a.RunID}, err
+		return begunBy(a), err
 	}
 	if err := uuids("conversation_id", []string{conversationID}); err != nil {
 		return begunSession{}, err

@@ -244,7 +244,7 @@ func (s *server) completion(ctx context.Context, in *completionInput) (func(http
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.Runs.Run(ctx, v, begun.RunID)
+	r, err := s.runOf(ctx, v, begun)
 	if err != nil {
 		return nil, err
 	}

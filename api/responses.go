@@ -239,7 +239,7 @@ func (s *server) createResponse(ctx context.Context, in *responseInput) (func(ht
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.Runs.Run(ctx, v, begun.RunID)
+	r, err := s.runOf(ctx, v, begun)
 	if err != nil {
 		return nil, err
 	}

@@ -94,6 +94,21 @@ type begunSession struct {
 	RunID     string `json:"run_id"`
 	After     int64  `json:"after"`               // what follows this event of the run is the answer
 	Interrupt string `json:"interrupt,omitempty"` // the question that was answered; empty: a run was begun
+
+	accepted run.Run // as it was when it began, by this very request; zero: it was not
+}
+
+// begunBy is what a turn began.
+func begunBy(a ChatAnswer) begunSession {
+	return begunSession{SessionID: a.ConversationID, RunID: a.RunID, accepted: a.accepted}
+}
+
+// runOf is the run in which a message is answered.
+func (s *server) runOf(ctx context.Context, v identity.Viewer, b begunSession) (run.Run, error) {
+	if b.accepted.ID != "" {
+		return b.accepted, nil
+	}
+	return s.Runs.Run(ctx, v, b.RunID)
 }
 
 // sayIn says a message in its session, or in a new one; once for a key.
@@ -122,7 +137,7 @@ func (s *server) sayIn(ctx context.Context, in *sessionInput, way string) (run.R
 	if err != nil {
 		return run.Run{}, begun, err
 	}
-	r, err := s.Runs.Run(ctx, v, begun.RunID)
+	r, err := s.runOf(ctx, v, begun)
 	return r, begun, err
 }
 
@@ -138,7 +153,7 @@ func (s *server) sayFirst(ctx context.Context, v identity.Viewer, t chat.NewTurn
 		// Nobody has its id: it would stand among the conversations, empty.
 		return begunSession{}, errors.Join(err, s.Conversations.DeleteConversation(context.WithoutCancel(ctx), v, c.ID))
 	}
-	return begunSession{SessionID: a.ConversationID, RunID: a.RunID}, nil
+	return begunBy(a), nil
 }
 
 // sayNext goes on with a session: with a turn, or with the answer to what it asks.
@@ -162,7 +177,7 @@ func (s *server) sayNext(ctx context.Context, v identity.Viewer, t chat.NewTurn,
 	}
 	t.ConversationID = c.ID
 	a, err := s.say(ctx, v, t, keyed)
-	return begunSession{SessionID: c.ID, RunID: a.RunID}, err
+	return begunBy(a), err
 }
 
 // skip cancels questions that a message does not answer.
