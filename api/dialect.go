@@ -208,7 +208,7 @@ func (s *server) modelNamed(ctx context.Context, name string) (artifacts.Artifac
 	if errors.Is(err, fault.NotFound) {
 		what := "There is no model %q here. %s lists those there are."
 		if strings.HasPrefix(name, "claude-") {
-			what = "%q is a model of Anthropic's; the models here are workflows, which %s lists. Calls of Anthropic's own models will go through the capture proxy, which has a port of its own and is not part of this version: until then send them to Anthropic."
+			what = "%q is a model of Anthropic's; the models here are workflows, which %s lists. Calls of Anthropic's own models go through the capture proxy (liminald palace), which has a port of its own."
 		}
 		return a, fault.New(fault.NotFound, what, name, modelsPath).With(map[string]any{"reason": "model_not_found"})
 	}
